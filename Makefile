@@ -1,0 +1,237 @@
+# Makefile - build, test and install pollux. `make help` lists the targets.
+
+VERSION  = 0.1.0
+
+CC      ?= cc
+CLANG   ?= clang
+AR      ?= ar
+PREFIX  ?= /usr/local
+BUILD   ?= build
+GCOVR   ?= gcovr
+FUZZ_SECONDS ?= 30
+JOBS    := $(shell nproc 2>/dev/null || echo 2)
+
+# Parallel by default; an explicit -j wins.
+ifeq ($(MAKELEVEL),0)
+MAKEFLAGS += -j$(JOBS) --no-print-directory
+endif
+
+# --- flags -------------------------------------------------------------------
+
+CFLAGS  ?= -O2 -g
+STD      = -std=c11 -ffp-contract=off -D_GNU_SOURCE -DPOLLUX_VERSION=\"$(VERSION)\" -Iinclude
+WARN     = -Wall -Wextra -Wpedantic -Wshadow -Wvla -Wundef -Wformat=2 \
+	-Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition \
+	-Wpointer-arith -Wcast-qual -Wcast-align -Wwrite-strings -Wconversion \
+	-Wdouble-promotion -Wfloat-conversion -Wswitch-enum -Wnull-dereference \
+	-Wimplicit-fallthrough -fno-common
+GCC_WARN   = -Wlogical-op -Wduplicated-cond -Wduplicated-branches \
+	-Wjump-misses-init -Wstrict-overflow=2 -Warith-conversion \
+	-Wformat-overflow=2 -Wformat-truncation=2 -Wstringop-overflow=4
+CLANG_WARN = -Wcomma -Wunreachable-code-aggressive -Wconditional-uninitialized \
+	-Wassign-enum -Wmissing-variable-declarations -Wloop-analysis
+# Some distributions predefine _FORTIFY_SOURCE, hence the -U.
+HARDEN   = -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fPIE
+HARDEN_LD = -pie -Wl,-z,relro,-z,now
+SANITIZERS = address,undefined,float-divide-by-zero,float-cast-overflow
+VALGRIND = valgrind -q --error-exitcode=99 --leak-check=full
+
+# pkg-config is asked when a recipe first needs the answer, not while this file
+# is read: on a fresh machine `need` has only then installed it. Headers of
+# others are system headers, so that our warnings stay ours.
+lazy = $(eval $(1) := $(2))$($(1))
+PKG_CFLAGS = $(call lazy,PKG_CFLAGS,$(patsubst -I%,-isystem %,$(shell pkg-config --cflags sqlite3 hwloc)))
+PKG_LIBS   = $(call lazy,PKG_LIBS,$(shell pkg-config --libs sqlite3 hwloc))
+BLAS_CFLAGS = $(call lazy,BLAS_CFLAGS,$(patsubst -I%,-isystem %,$(shell pkg-config --cflags openblas zlib)))
+BLAS_LIBS  = $(call lazy,BLAS_LIBS,$(shell pkg-config --libs openblas zlib))
+LDLIBS   = $(PKG_LIBS) -lpthread -lm
+
+COMPILE  = $(CC) $(STD) $(WARN) $(HARDEN) $(CFLAGS) $(CPPFLAGS)
+LINK     = $(CC) $(CFLAGS) $(HARDEN_LD) $(LDFLAGS)
+
+# --- files -------------------------------------------------------------------
+
+HEADERS := $(wildcard include/pollux/*.h src/*/*.h tests/*.h)
+SRC     := $(wildcard src/*/*.c)
+OBJ     := $(SRC:src/%.c=$(BUILD)/%.o)
+TESTED  := $(filter-out $(BUILD)/cli/main.o,$(OBJ))
+CLIENT  := $(filter $(BUILD)/client/%,$(OBJ))
+UNIT    := $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/unit/test_*.c))
+SCRIPTS := $(wildcard tests/cli/*.t tests/fault/*.t)
+EXAMPLE := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
+BENCH   := $(patsubst %.c,$(BUILD)/%,$(wildcard benchmarks/*.c))
+FUZZ    := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
+MAN     := $(wildcard man/*.[0-9])
+EVERY_C := $(SRC) $(wildcard examples/*.c examples/*/*.c benchmarks/*.c tests/unit/*.c tests/fuzz/*.c)
+SHELL_FILES := $(wildcard .ci/run tools/*.sh tests/*/*.sh examples/*.sh benchmarks/*.sh) $(SCRIPTS)
+
+# What the tests, the demo and the benchmarks are told about this build.
+TEST_ENV = POLLUX=$(abspath $(BUILD))/pollux TRAIN=$(abspath $(BUILD))/examples/train
+
+# --- targets -----------------------------------------------------------------
+
+all: $(BUILD)/pollux $(BUILD)/libpollux.a ## build/pollux and build/libpollux.a
+
+examples: $(EXAMPLE) ## the example programs (OpenBLAS, zlib)
+
+programs: all examples $(UNIT) $(BENCH)
+
+check: all examples $(UNIT) ## unit, command-line and fault tests
+	$(TEST_ENV) prove -j$(JOBS) $(UNIT) $(SCRIPTS)
+
+demo: all examples ## train four jobs on two CPU slots, about two minutes
+	$(TEST_ENV) examples/demo.sh
+
+lint: ## warnings as errors, static analysis, manuals, layers, purity
+	$(MAKE) -Otarget lint-gcc lint-clang lint-tidy lint-cppcheck lint-shell \
+		lint-man lint-layers lint-symbols
+
+# A real -O2 compile: -fanalyzer and the flow warnings are silent under -fsyntax-only.
+lint-gcc:
+	$(MAKE) BUILD=$(BUILD)/gcc CC=gcc CPPFLAGS='$(GCC_WARN) -Werror' ANALYZE=-fanalyzer programs
+
+lint-clang:
+	$(MAKE) BUILD=$(BUILD)/clang CC=$(CLANG) CPPFLAGS='$(CLANG_WARN) -Werror' programs
+
+# One file at a time: clang-tidy 14 reports false va_list errors on several.
+lint-tidy: $(EVERY_C:%=$(BUILD)/tidy/%.ok)
+$(BUILD)/tidy/%.ok: % $(HEADERS) .clang-tidy | need
+	@mkdir -p $(@D)
+	@clang-tidy --quiet $< -- $(STD) -Itests -Isrc $(PKG_CFLAGS) $(BLAS_CFLAGS) 2>$@.err || \
+		{ cat $@.err >&2; exit 1; }
+	@touch $@
+
+lint-cppcheck: | need
+	cppcheck --quiet --std=c11 --enable=warning,style,performance,portability \
+		--inline-suppr --suppress=missingIncludeSystem --error-exitcode=1 \
+		-D_GNU_SOURCE -Iinclude $(wildcard src examples benchmarks)
+
+lint-shell: | need
+	shellcheck -x -P SCRIPTDIR $(SHELL_FILES)
+
+lint-man: | need
+	$(if $(MAN),mandoc -Tlint -W warning $(MAN))
+
+lint-layers:
+	tools/check-layers.sh
+
+lint-symbols: $(OBJ)
+	tools/check-symbols.sh $(BUILD) $(OBJ:$(BUILD)/%=%)
+
+sanitize: ## the tests under ASan and UBSan
+	ASAN_OPTIONS=detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1 \
+	$(MAKE) check BUILD=$(BUILD)/san HARDEN='-fPIE -U_FORTIFY_SOURCE' \
+		CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=$(SANITIZERS) -fno-sanitize-recover=all'
+
+memcheck: all examples $(UNIT) ## the unit and command-line tests under valgrind
+	printf '#!/bin/sh\nexec %s %s "$$@"\n' '$(VALGRIND)' \
+		$(abspath $(BUILD))/pollux >$(BUILD)/pollux-valgrind
+	chmod +x $(BUILD)/pollux-valgrind
+	$(if $(UNIT),prove -j$(JOBS) --exec '$(VALGRIND)' $(UNIT))
+	$(TEST_ENV) POLLUX=$(abspath $(BUILD))/pollux-valgrind TIME_SCALE=20 \
+		prove -j$(JOBS) $(wildcard tests/cli/*.t)
+
+fuzz: ## each fuzzer for FUZZ_SECONDS (30); the corpus stays in build/corpus
+	$(MAKE) BUILD=$(BUILD)/fuzzing CC=$(CLANG) HARDEN='-fPIE -U_FORTIFY_SOURCE' \
+		CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,$(SANITIZERS) -fno-sanitize-recover=all' \
+		fuzzers
+	tools/fuzz.sh $(BUILD) $(FUZZ_SECONDS)
+
+fuzzers: $(FUZZ)
+
+coverage: ## build/coverage.txt; fails under 85 % of the lines of src
+	$(MAKE) check BUILD=$(BUILD)/cov HARDEN='-fPIE -U_FORTIFY_SOURCE' \
+		CFLAGS='-O0 -g --coverage -fprofile-update=atomic'
+	$(GCOVR) -r . --object-directory $(BUILD)/cov -f 'src/.*' --branches \
+		--fail-under-line 85 -o $(BUILD)/coverage.txt
+
+bench: all examples $(BENCH) ## run benchmarks/*
+	$(TEST_ENV) tools/bench.sh $(BUILD)
+
+install: all ## to PREFIX (/usr/local), under DESTDIR
+	tools/install.sh install '$(DESTDIR)$(PREFIX)' $(BUILD)
+
+uninstall: ## remove what install put there
+	tools/install.sh uninstall '$(DESTDIR)$(PREFIX)' $(BUILD)
+
+clean: ## remove build/
+	rm -rf $(BUILD)
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 12
+
+# --- what the goals need from the system ---------------------------------------
+
+NEED_examples = example
+NEED_programs = example
+NEED_check    = example data check
+NEED_demo     = example data check
+NEED_lint     = example lint
+NEED_sanitize = $(NEED_check) sanitize
+NEED_memcheck = $(NEED_check) memcheck
+NEED_fuzz     = fuzz
+NEED_coverage = $(NEED_check) coverage
+NEED_bench    = $(NEED_check) bench
+
+need:
+	@tools/need.sh $(sort build $(foreach goal,$(MAKECMDGOALS),$(NEED_$(goal))))
+
+# Goals that only call make again must have everything first, in one go.
+lint sanitize fuzz coverage check demo memcheck bench: | need
+
+# --- rules -------------------------------------------------------------------
+
+# A stamp changes when its text does, so that new flags, or another set of
+# files, rebuild what depends on them.
+define stamp
+	@mkdir -p $(@D)
+	@printf '%s\n' $(1) >$@.new; if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+endef
+
+$(BUILD)/flags.stamp: FORCE
+	$(call stamp,$(COMPILE) $(ANALYZE) $(HARDEN_LD) $(LDFLAGS))
+$(BUILD)/files.stamp: FORCE
+	$(call stamp,$(OBJ))
+
+$(BUILD)/pollux: $(OBJ) $(BUILD)/files.stamp
+	$(LINK) -o $@ $(OBJ) $(LDLIBS)
+
+$(BUILD)/libpollux.a: $(CLIENT) $(BUILD)/files.stamp
+	rm -f $@
+	$(AR) rcs $@ $(CLIENT)
+
+$(OBJ): $(BUILD)/%.o: src/%.c $(BUILD)/flags.stamp | need
+	@mkdir -p $(@D)
+	$(COMPILE) $(ANALYZE) $(PKG_CFLAGS) -MMD -MP -c -o $@ $<
+
+# A test that replaces a function says so in its source, on a line by itself:
+# /* link: -Wl,--wrap=fork */
+LINK_LINE = $(shell sed -n 's|^/\* link: \(.*\) \*/$$|\1|p' $<)
+PROGRAM = $(COMPILE) -Itests -Isrc $(PKG_CFLAGS) -MMD -MP -MF $@.d -MT $@ $(HARDEN_LD) $(LDFLAGS)
+
+$(UNIT): $(BUILD)/unit/%: tests/unit/%.c $(TESTED) $(BUILD)/files.stamp
+	@mkdir -p $(@D)
+	$(PROGRAM) $(LINK_LINE) -o $@ $< $(TESTED) $(LDLIBS)
+
+$(BENCH): $(BUILD)/%: %.c $(TESTED) $(BUILD)/files.stamp
+	@mkdir -p $(@D)
+	$(PROGRAM) -o $@ $< $(TESTED) $(LDLIBS)
+
+# An example may be one file, or examples/NAME.c with helpers in examples/NAME/.
+.SECONDEXPANSION:
+$(EXAMPLE): $(BUILD)/%: %.c $$(wildcard $$*/*.[ch]) $(BUILD)/libpollux.a $(BUILD)/flags.stamp
+	@mkdir -p $(@D)
+	$(COMPILE) $(ANALYZE) $(BLAS_CFLAGS) $(HARDEN_LD) $(LDFLAGS) -o $@ \
+		$(filter %.c,$^) $(BUILD)/libpollux.a $(BLAS_LIBS) -lpthread -lm
+
+$(FUZZ): $(BUILD)/fuzz/%: tests/fuzz/%.c $(TESTED) $(BUILD)/files.stamp
+	@mkdir -p $(@D)
+	$(PROGRAM) -fsanitize=fuzzer -o $@ $< $(TESTED) $(LDLIBS)
+
+-include $(OBJ:.o=.d) $(UNIT:=.d) $(BENCH:=.d) $(FUZZ:=.d)
+
+FORCE:
+.PHONY: all examples programs check demo lint lint-gcc lint-clang lint-tidy lint-cppcheck \
+	lint-shell lint-man lint-layers lint-symbols sanitize memcheck fuzz fuzzers coverage \
+	bench install uninstall clean help need FORCE
+.DELETE_ON_ERROR:

@@ -1,0 +1,94 @@
+# tap.sh - TAP helpers for the command-line tests. A test begins with
+#
+#	#!/bin/sh
+#	. "$(dirname "$0")/tap.sh"
+#
+# and ends with `finish`. It then runs in a new, empty directory $TMP with a
+# store of its own ($POLLUX_DIR), both removed when it ends. make(1) sets POLLUX
+# and TRAIN; TIME_SCALE stretches every wait_for (valgrind is slow).
+# shellcheck shell=sh
+ROOT=$(cd "$(dirname "$0")/../.." && pwd)
+: "${POLLUX:=$ROOT/build/pollux}" "${TRAIN:=$ROOT/build/examples/train}" "${TIME_SCALE:=1}"
+TMP=$(mktemp -d "${TMPDIR:-/tmp}/pollux-test.XXXXXX")
+POLLUX_DIR=$TMP/store
+NO_COLOR=1
+LC_ALL=C
+export POLLUX TRAIN POLLUX_DIR NO_COLOR LC_ALL
+unset XDG_STATE_HOME XDG_CONFIG_HOME
+# A test may define its own `cleanup`, to end what it started.
+cleanup() { :; }
+trap 'cleanup; cd /; rm -rf "$TMP"' EXIT
+trap 'exit 1' HUP INT TERM
+cd "$TMP" || exit 1
+
+n=0
+failed=0
+
+result() { # result PASS NAME [DIAGNOSTIC]: PASS is an exit status
+	n=$((n + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $n - $2"
+	else
+		echo "not ok $n - $2"
+		[ -z "${3-}" ] || printf '%s\n' "$3" | sed 's/^/# /'
+		failed=1
+	fi
+}
+
+is() { # is NAME WANT GOT
+	if [ "$2" = "$3" ]; then result 0 "$1"; else result 1 "$1" "want '$2'
+got  '$3'"; fi
+}
+
+ok() { # ok NAME COMMAND...: the command succeeds
+	name=$1
+	shift
+	if diagnostic=$("$@" 2>&1); then result 0 "$name"; else result 1 "$name" "$diagnostic"; fi
+}
+
+like() { # like NAME PATTERN TEXT: an extended regular expression matches a line
+	if printf '%s\n' "$3" | grep -Eq -e "$2"; then result 0 "$1"
+	else result 1 "$1" "no line like '$2' in
+$3"; fi
+}
+
+unlike() { # unlike NAME PATTERN TEXT
+	if printf '%s\n' "$3" | grep -Eq -e "$2"; then result 1 "$1" "a line like '$2' in
+$3"
+	else result 0 "$1"; fi
+}
+
+status() { # status NAME WANT COMMAND...: exit status; output in $out and $err
+	name=$1 want=$2
+	shift 2
+	run "$@"
+	if [ "$rc" = "$want" ]; then result 0 "$name"
+	else result 1 "$name" "want status $want, got $rc
+$err"; fi
+}
+
+run() { # run COMMAND...: sets $rc, $out and $err
+	rc=0
+	"$@" >"$TMP/.out" 2>"$TMP/.err" || rc=$?
+	# shellcheck disable=SC2034  # for the tests
+	out=$(cat "$TMP/.out") err=$(cat "$TMP/.err")
+}
+
+wait_for() { # wait_for SECONDS COMMAND...: until it succeeds; fails when it never does
+	limit=$(($(date +%s) + $1 * TIME_SCALE))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		[ "$(date +%s)" -le "$limit" ] || return 1
+		sleep 0.05
+	done
+}
+
+skip_all() { # skip_all WHY
+	echo "1..0 # SKIP $1"
+	exit 0
+}
+
+finish() {
+	echo "1..$n"
+	exit "$failed"
+}

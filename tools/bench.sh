@@ -1,0 +1,21 @@
+#!/bin/sh
+# bench.sh BUILD - run the benchmarks: every executable file of benchmarks/, and
+# every C program of benchmarks/ that has no script of its name to start it.
+set -eu
+build=$(cd "$1" && pwd)
+export BENCH_BUILD="$build/benchmarks"
+
+for script in benchmarks/*; do
+	if [ -f "$script" ] && [ -x "$script" ]; then
+		echo "== $script"
+		"$script"
+	fi
+done
+for source in benchmarks/*.c; do
+	name=$(basename "$source" .c)
+	if [ ! -e "$source" ] || [ -e "benchmarks/$name" ] || [ -e "benchmarks/$name.sh" ]; then
+		continue
+	fi
+	echo "== $source"
+	"$BENCH_BUILD/$name"
+done

@@ -1,0 +1,84 @@
+#!/bin/sh
+# check-layers.sh - fail when a source file includes what its layer may not see.
+#
+# The owner of include/pollux/NAME.h is the layer that has NAME.c; without one it
+# is util. Private headers stay inside their layer's directory.
+set -eu
+cd "$(dirname "$0")/.."
+
+# A layer, a colon, the layers it may include.
+layers='util:
+client:
+model: util
+sched: model util
+device: util
+store: sched model util
+run: store device model client util
+pass: run store sched device model util
+report: sched model util
+sim: sched model util
+cli: report sim pass run store sched device model client util'
+
+# A header of another library (the beginning of its name), a colon, its layer.
+foreign='sqlite3.h: store
+hwloc: device
+getopt.h: cli
+cuda: device
+cublas: device
+nvml.h: device'
+
+# awk checks every include of every file; the list of .c files gives the owners.
+awk -v layers="$layers" -v foreign="$foreign" '
+function complain(text) {
+	print FILENAME ":" FNR ": " text
+	bad = 1
+}
+function ours(header,    from) {
+	from = (header in owner) ? owner[header] : "util"
+	if (layer == "client" && header != "client.h")
+		complain("client includes only its own client.h, not " header)
+	else if (layer != from && index(may[layer] " ", " " from " ") == 0)
+		complain(layer " may not include " header " (of " from ")")
+}
+function theirs(header,    name) {
+	for (name in home)
+		if (index(header, name) == 1 && home[name] != layer)
+			complain(header " belongs in " home[name] ", not in " layer)
+}
+BEGIN {
+	n = split(layers, line, "\n")
+	for (i = 1; i <= n; i++) {
+		split(line[i], part, ":")
+		may[part[1]] = part[2]
+	}
+	n = split(foreign, line, "\n")
+	for (i = 1; i <= n; i++) {
+		split(line[i], part, ": ")
+		home[part[1]] = part[2]
+	}
+	for (i = 1; i < ARGC; i++)
+		if (split(ARGV[i], part, "/") == 3 && sub(/\.c$/, ".h", part[3]))
+			owner[part[3]] = part[2]
+}
+FNR == 1 {
+	split(FILENAME, part, "/")
+	layer = part[2]
+	here = part[1] "/" part[2] "/"
+	if (!(layer in may))
+		complain("no rule for the layer " layer)
+}
+/^[ \t]*#[ \t]*include[ \t]*"/ {
+	split($0, quoted, "\"")
+	header = quoted[2]
+	if (sub(/^pollux\//, "", header))
+		ours(header)
+	else if ((getline text < (here header)) < 0)
+		complain("a private header is of the same directory: " header)
+	close(here header)
+}
+/^[ \t]*#[ \t]*include[ \t]*</ {
+	split($0, quoted, /[<>]/)
+	theirs(quoted[2])
+}
+END { exit bad }
+' src/*/*.[ch]

@@ -1,0 +1,29 @@
+#!/bin/sh
+# install.sh install|uninstall PREFIX BUILD - put the program, the library, its
+# header, the manuals and the shell completions under PREFIX, or remove them.
+set -eu
+verb=$1 prefix=$2 build=$3
+
+put() { # put MODE FILE DIRECTORY [NAME]
+	to=$prefix/$3/${4-${2##*/}}
+	if [ "$verb" = install ]; then
+		install -D -m "$1" "$2" "$to"
+	else
+		rm -f "$to"
+	fi
+}
+
+put 755 "$build/pollux" bin
+put 644 "$build/libpollux.a" lib
+put 644 include/pollux/client.h include/pollux
+for page in man/*.[0-9]; do
+	[ ! -e "$page" ] || put 644 "$page" "share/man/man${page##*.}"
+done
+for file in completions/*; do
+	case $file in
+	*.bash) put 644 "$file" share/bash-completion/completions pollux ;;
+	*.fish) put 644 "$file" share/fish/vendor_completions.d ;;
+	*/_*) put 644 "$file" share/zsh/site-functions ;;
+	esac
+done
+[ "$verb" = install ] || rmdir "$prefix/include/pollux" 2>/dev/null || true
