@@ -1,0 +1,157 @@
+/* client.h - how a training program talks to pollux.
+ *
+ * Link build/libpollux.a; libc is all it needs. The calling sequence:
+ *
+ *	struct pollux_client *client = pollux_client_open();
+ *	struct pollux_config config;
+ *
+ *	if (pollux_client_config(client, &config) && config.local_batch_size)
+ *		local_batch_size = config.local_batch_size;
+ *	... load the newest checkpoint, if there is one ...
+ *	while (samples < wanted && !pollux_client_should_stop(client)) {
+ *		struct pollux_step report = POLLUX_STEP_INIT;
+ *
+ *		... one optimizer update ...
+ *		report.step = ++steps;
+ *		report.samples = samples += batch_size;
+ *		report.step_ns = elapsed_ns;
+ *		report.loss = loss;
+ *		pollux_client_step(client, &report);
+ *	}
+ *	... write a checkpoint to path ...
+ *	pollux_client_checkpoint(client, path, samples);
+ *	pollux_client_close(client);
+ *
+ * The program runs unchanged without pollux. It is "under pollux" when the
+ * environment has POLLUX_REPORT_SOCKET (not empty); otherwise every function
+ * here does nothing and says so by its result. No function prints, exits,
+ * raises SIGPIPE or changes errno, and only pollux_client_checkpoint() may
+ * wait. A report that cannot be delivered (no receiver, receiver behind) is
+ * dropped: every number in it is a total or is sent again with the next one.
+ *
+ * Threads: the reports, the configuration and should_stop may be called from
+ * any thread; open and close while no other call is running. One client a
+ * process. A forked child may report through its parent's client; the socket
+ * is closed on exec.
+ *
+ * Every function accepts NULL as its client and then does nothing.
+ */
+#ifndef POLLUX_CLIENT_H
+#define POLLUX_CLIENT_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct pollux_client;
+
+/* The configuration that pollux chose for this launch. A variable that is not
+ * set, not a number, or out of range (zero, negative, too large) counts as not
+ * set: 0 for an integer, NAN for a double, NULL for a string. No valid integer
+ * here is 0. */
+struct pollux_config {
+	int64_t job_id;          /* POLLUX_JOB_ID */
+	int64_t run;             /* POLLUX_RUN: launches of this job so far, this one too */
+	int64_t batch_size;      /* POLLUX_BATCH: samples per optimizer update */
+	int local_batch_size;    /* POLLUX_LOCAL_BATCH: samples per replica per pass */
+	int accumulation_steps;  /* POLLUX_ACCUM: passes per update, all of them; 1 = none */
+	int replicas;            /* POLLUX_REPLICAS: data-parallel workers */
+	double lr_scale;         /* POLLUX_LR_SCALE: factor on the base learning rate */
+	const char *checkpoint_dir; /* POLLUX_CHECKPOINT_DIR; the client's, until close */
+};
+
+/* One optimizer update. A negative integer or a double that is not finite
+ * means "not known" and is left out of the report. */
+struct pollux_step {
+	int64_t step;            /* STEP: updates since the job's first launch */
+	int64_t samples;         /* SAMPLES: samples consumed since the first launch */
+	int64_t step_ns;         /* STEP_NS: duration of this update, ns */
+	int64_t sync_ns;         /* SYNC_NS: the part of it spent synchronising, ns */
+	double grad_sqr;         /* GRAD_SQR: unbiased estimate of |G|^2 */
+	double grad_var;         /* GRAD_VAR: unbiased estimate of tr(Sigma), per sample */
+	double loss;             /* LOSS */
+	double epoch;            /* EPOCH: passes over the data set, with a fraction */
+};
+
+/* Nothing known. (NAN is a float: the casts keep -Wdouble-promotion quiet.) */
+#define POLLUX_STEP_INIT \
+	{ -1, -1, -1, -1, (double)NAN, (double)NAN, (double)NAN, (double)NAN }
+
+/* Begin. Under pollux this opens a socket (close-on-exec) and installs a
+ * handler for the stop signal: POLLUX_STOP_SIGNAL, a signal number, else
+ * SIGTERM. A handler that the program installed before is replaced until
+ * close; one installed later wins, and should_stop no longer hears of the
+ * signal. Outside pollux nothing is opened and no handler is touched.
+ * Returns NULL only without memory. */
+struct pollux_client *pollux_client_open(void);
+
+/* Restore the stop signal's handler, close the socket, free the client. */
+void pollux_client_close(struct pollux_client *client);
+
+/* Fill in *config; return whether the program runs under pollux. Outside
+ * pollux every field is "not set", whatever the environment holds. */
+bool pollux_client_config(const struct pollux_client *client,
+			  struct pollux_config *config);
+
+/* Each report returns whether it was handed to a receiver. The result may be
+ * ignored. None of them waits, except that checkpoint, which must not get lost
+ * lightly, tries for up to 1 s when the receiver is behind. */
+
+/* After each optimizer update. */
+bool pollux_client_step(const struct pollux_client *client,
+			const struct pollux_step *step);
+
+/* After a checkpoint is complete and safe on disk: its path (absolute, or
+ * relative to the directory the job was launched in) and the samples consumed
+ * when it was taken (negative: not known). A path with a newline, or of
+ * PATH_MAX bytes or more, is not reported. */
+bool pollux_client_checkpoint(const struct pollux_client *client,
+			      const char *path, int64_t samples);
+
+/* Free text for `pollux status`. Control characters become spaces; the text is
+ * cut at 1000 bytes, between two characters if it is UTF-8. */
+bool pollux_client_status(const struct pollux_client *client, const char *text);
+
+/* Whether the stop signal has arrived. When it has: finish the update, write a
+ * checkpoint, report it, and exit with a status other than 0 (0 says that the
+ * training is complete; 75, EX_TEMPFAIL, is a good choice). Always false
+ * outside pollux. */
+bool pollux_client_should_stop(const struct pollux_client *client);
+
+/* Unbiased estimates of the squared norm of the true gradient and of the trace
+ * of the per-sample gradient covariance, from mean gradients over two batch
+ * sizes b < B (McCandlish et al., "An Empirical Model of Large-Batch Training",
+ * 2018, appendix A.1):
+ *
+ *	|G|^2     = (B |g_B|^2 - b |g_b|^2) / (B - b)
+ *	tr(Sigma) = (|g_b|^2 - |g_B|^2) / (1/b - 1/B)
+ *
+ * With R replicas and s passes per update, R*s >= 2: local_sqr is the average
+ * of |g|^2 over the R*s local passes, each g the mean over its b = m samples
+ * (as the loss's mean gives it, before synchronisation), and mean_sqr is the
+ * squared norm of their mean, B = R*m*s.
+ *
+ * With R = s = 1 there is one gradient per update. Pair two consecutive
+ * updates g1, g2 of m samples each: b = m, local_sqr = (|g1|^2 + |g2|^2) / 2,
+ * B = 2m, mean_sqr = |(g1 + g2) / 2|^2. Their expectations G1, G2 differ by the
+ * update between them, which makes tr(Sigma) too large by (m/2) |G1 - G2|^2
+ * and puts G1.G2 for |G|^2: usable while the learning rate is small, worse at
+ * large rates. Two halves of one batch (b = m/2, B = m) have no such drift, nor
+ * has s = 2 at half the local batch: prefer them where they are to be had.
+ *
+ * A single pair of estimates is noisy and may be negative: report them as they
+ * are (the receiver averages the two separately, over many updates, before it
+ * divides). Returns false, with both estimates NAN, unless 0 < b < B and both
+ * norms are finite and not negative. */
+bool pollux_gradient_estimates(double local_batch, double local_sqr,
+			       double batch, double mean_sqr,
+			       double *grad_sqr, double *grad_var);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,331 @@
+/* client.c - reports from a training program to its supervisor.
+ *
+ * A report is one datagram of KEY=VALUE lines, built on the stack and sent by
+ * one system call to the path in POLLUX_REPORT_SOCKET. The socket is not
+ * connected: a supervisor that comes back at the same path is heard again. */
+#include "pollux/client.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	STATUS_MAX = 1000,               /* bytes of a status text */
+	MESSAGE_MAX = PATH_MAX + 64,     /* bytes of a datagram */
+	CHECKPOINT_WAIT_MS = 1000,
+	CHECKPOINT_RETRY_MS = 5,
+};
+
+struct pollux_client {
+	bool under_pollux;
+	int fd;                          /* -1: nowhere to report to */
+	struct sockaddr_un address;
+	socklen_t address_length;
+	int stop_signal;                 /* 0: no handler installed */
+	struct sigaction previous;
+	locale_t c_locale;               /* numbers with a point, whatever the program set */
+	char *checkpoint_dir;
+};
+
+struct message {
+	size_t length;
+	char text[MESSAGE_MAX];
+};
+
+/* A signal handler has no argument of ours, so this is the file's one global. */
+static atomic_bool stop_requested;
+
+static void request_stop(int signal_number)
+{
+	(void)signal_number;
+	atomic_store(&stop_requested, true);
+}
+
+static const char *environment(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value && *value ? value : NULL;
+}
+
+/* A plain decimal number in 1 .. max, else 0. */
+static int64_t environment_integer(const char *name, int64_t max)
+{
+	const char *text = environment(name);
+	char *end;
+
+	if (!text || *text < '0' || *text > '9')
+		return 0;
+	errno = 0;
+	long long value = strtoll(text, &end, 10);
+	return *end || errno || value > max ? 0 : value;
+}
+
+/* A positive finite number, else NAN. */
+static double environment_positive(const char *name, locale_t c_locale)
+{
+	const char *text = environment(name);
+	char *end;
+
+	if (!text || !((*text >= '0' && *text <= '9') || *text == '.'))
+		return (double)NAN;
+	double value = strtod_l(text, &end, c_locale);
+	return *end || !isfinite(value) || value <= 0 ? (double)NAN : value;
+}
+
+static void install_stop_handler(struct pollux_client *c)
+{
+	struct sigaction action = { .sa_handler = request_stop, .sa_flags = SA_RESTART };
+	int64_t number = environment_integer("POLLUX_STOP_SIGNAL", NSIG - 1);
+
+	c->stop_signal = number ? (int)number : SIGTERM;
+	sigemptyset(&action.sa_mask);
+	atomic_store(&stop_requested, false);
+	if (sigaction(c->stop_signal, &action, &c->previous) < 0)
+		c->stop_signal = 0;
+}
+
+/* A path too long for a socket address leaves the client mute. */
+static void open_socket(struct pollux_client *c, const char *path)
+{
+	size_t length = strlen(path);
+
+	if (length >= sizeof(c->address.sun_path))
+		return;
+	c->address.sun_family = AF_UNIX;
+	memcpy(c->address.sun_path, path, length + 1);
+	c->address_length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length + 1);
+	c->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+}
+
+static void begin(struct pollux_client *c, const char *socket_path)
+{
+	const char *directory = environment("POLLUX_CHECKPOINT_DIR");
+
+	c->under_pollux = true;
+	if (directory)
+		c->checkpoint_dir = strdup(directory);
+	open_socket(c, socket_path);
+	install_stop_handler(c);
+}
+
+struct pollux_client *pollux_client_open(void)
+{
+	int saved_errno = errno;
+	const char *socket_path = environment("POLLUX_REPORT_SOCKET");
+	struct pollux_client *c = calloc(1, sizeof(*c));
+
+	if (c) {
+		c->fd = -1;
+		c->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+	}
+	if (c && !c->c_locale) {
+		free(c);
+		c = NULL;
+	}
+	if (c && socket_path)
+		begin(c, socket_path);
+	errno = saved_errno;
+	return c;
+}
+
+void pollux_client_close(struct pollux_client *c)
+{
+	int saved_errno = errno;
+
+	if (!c)
+		return;
+	if (c->stop_signal)
+		sigaction(c->stop_signal, &c->previous, NULL);
+	if (c->fd >= 0)
+		close(c->fd);
+	freelocale(c->c_locale);
+	free(c->checkpoint_dir);
+	free(c);
+	errno = saved_errno;
+}
+
+bool pollux_client_config(const struct pollux_client *c, struct pollux_config *config)
+{
+	int saved_errno = errno;
+
+	*config = (struct pollux_config){ .lr_scale = (double)NAN };
+	if (!c || !c->under_pollux)
+		return false;
+	config->job_id = environment_integer("POLLUX_JOB_ID", INT64_MAX);
+	config->run = environment_integer("POLLUX_RUN", INT64_MAX);
+	config->batch_size = environment_integer("POLLUX_BATCH", INT64_MAX);
+	config->local_batch_size = (int)environment_integer("POLLUX_LOCAL_BATCH", INT_MAX);
+	config->accumulation_steps = (int)environment_integer("POLLUX_ACCUM", INT_MAX);
+	config->replicas = (int)environment_integer("POLLUX_REPLICAS", INT_MAX);
+	config->lr_scale = environment_positive("POLLUX_LR_SCALE", c->c_locale);
+	config->checkpoint_dir = c->checkpoint_dir;
+	errno = saved_errno;
+	return true;
+}
+
+/* Append a line; one that does not fit is left out whole. */
+__attribute__((format(printf, 2, 3)))
+static void add(struct message *m, const char *format, ...)
+{
+	size_t room = sizeof(m->text) - m->length;
+	va_list ap;
+
+	va_start(ap, format);
+	int n = vsnprintf(m->text + m->length, room, format, ap);
+	va_end(ap);
+	if (n > 0 && (size_t)n < room)
+		m->length += (size_t)n;
+}
+
+static void add_integer(struct message *m, const char *key, int64_t value)
+{
+	if (value >= 0)
+		add(m, "%s=%lld\n", key, (long long)value);
+}
+
+static void add_number(struct message *m, const char *key, double value)
+{
+	if (isfinite(value))
+		add(m, "%s=%.9g\n", key, value);
+}
+
+static bool send_message(const struct pollux_client *c, const struct message *m)
+{
+	return sendto(c->fd, m->text, m->length, MSG_DONTWAIT | MSG_NOSIGNAL,
+		      (const struct sockaddr *)&c->address,
+		      c->address_length) == (ssize_t)m->length;
+}
+
+static bool can_report(const struct pollux_client *c)
+{
+	return c && c->fd >= 0;
+}
+
+bool pollux_client_step(const struct pollux_client *c, const struct pollux_step *step)
+{
+	struct message m;
+	int saved_errno = errno;
+
+	if (!can_report(c))
+		return false;
+	m.length = 0;
+	add_integer(&m, "STEP", step->step);
+	add_integer(&m, "SAMPLES", step->samples);
+	add_integer(&m, "STEP_NS", step->step_ns);
+	add_integer(&m, "SYNC_NS", step->sync_ns);
+
+	locale_t theirs = uselocale(c->c_locale);
+	add_number(&m, "GRAD_SQR", step->grad_sqr);
+	add_number(&m, "GRAD_VAR", step->grad_var);
+	add_number(&m, "LOSS", step->loss);
+	add_number(&m, "EPOCH", step->epoch);
+	uselocale(theirs);
+
+	bool sent = m.length > 0 && send_message(c, &m);
+	errno = saved_errno;
+	return sent;
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* poll() cannot tell whether an unconnected datagram socket's receiver has
+ * room, so a full receiver is asked again every few milliseconds. */
+static bool send_patiently(const struct pollux_client *c, const struct message *m)
+{
+	const struct timespec pause = { .tv_nsec = CHECKPOINT_RETRY_MS * 1000000L };
+	int64_t deadline_ms = now_ms() + CHECKPOINT_WAIT_MS - CHECKPOINT_RETRY_MS;
+
+	while (!send_message(c, m)) {
+		if (errno != EAGAIN || now_ms() >= deadline_ms)
+			return false;
+		nanosleep(&pause, NULL);
+	}
+	return true;
+}
+
+bool pollux_client_checkpoint(const struct pollux_client *c, const char *path,
+			      int64_t samples)
+{
+	struct message m;
+	int saved_errno = errno;
+
+	if (!can_report(c) || !*path || strlen(path) >= PATH_MAX || strchr(path, '\n'))
+		return false;
+	m.length = 0;
+	add(&m, "CHECKPOINT=%s\n", path);
+	add_integer(&m, "SAMPLES", samples);
+	bool sent = send_patiently(c, &m);
+	errno = saved_errno;
+	return sent;
+}
+
+/* The length of text cut to at most STATUS_MAX bytes before a UTF-8 sequence
+ * that would not fit. */
+static int status_length(const char *text)
+{
+	size_t length = strnlen(text, STATUS_MAX + 1);
+
+	if (length <= STATUS_MAX)
+		return (int)length;
+	length = STATUS_MAX;
+	while (length > STATUS_MAX - 4 && ((unsigned char)text[length] & 0xC0) == 0x80)
+		length--;
+	return (int)length;
+}
+
+bool pollux_client_status(const struct pollux_client *c, const char *text)
+{
+	static const char key[] = "STATUS=";
+	struct message m;
+	int saved_errno = errno;
+
+	if (!can_report(c))
+		return false;
+	m.length = 0;
+	add(&m, "%s%.*s\n", key, status_length(text), text);
+	for (char *p = m.text + strlen(key); p < m.text + m.length - 1; p++)
+		if ((unsigned char)*p < ' ' || *p == 0x7F)
+			*p = ' ';
+	bool sent = send_message(c, &m);
+	errno = saved_errno;
+	return sent;
+}
+
+bool pollux_client_should_stop(const struct pollux_client *c)
+{
+	return c && c->stop_signal && atomic_load(&stop_requested);
+}
+
+bool pollux_gradient_estimates(double local_batch, double local_sqr, double batch,
+			       double mean_sqr, double *grad_sqr, double *grad_var)
+{
+	*grad_sqr = *grad_var = (double)NAN;
+	if (!(local_batch > 0 && local_batch < batch && isfinite(batch)) ||
+	    !(local_sqr >= 0 && mean_sqr >= 0))
+		return false;
+	double sqr = (batch * mean_sqr - local_batch * local_sqr) / (batch - local_batch);
+	double var = (local_sqr - mean_sqr) / (1 / local_batch - 1 / batch);
+	if (!isfinite(sqr) || !isfinite(var))
+		return false;
+	*grad_sqr = sqr;
+	*grad_var = var;
+	return true;
+}

@@ -1,0 +1,506 @@
+/* test_client.c - the client library against a real receiver, and against
+ * receivers that are full, gone, or were never there. */
+#include "pollux/client.h"
+#include "tap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <locale.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#define UNKNOWN ((double)NAN)
+#define INFINITE ((double)INFINITY)
+
+static const char *const variables[] = {
+	"POLLUX_REPORT_SOCKET", "POLLUX_STOP_SIGNAL", "POLLUX_JOB_ID", "POLLUX_RUN",
+	"POLLUX_BATCH", "POLLUX_LOCAL_BATCH", "POLLUX_ACCUM", "POLLUX_REPLICAS",
+	"POLLUX_LR_SCALE", "POLLUX_CHECKPOINT_DIR",
+};
+
+static char directory[] = "/tmp/test_client.XXXXXX";
+static char socket_path[sizeof(directory) + 8];
+static char received[2 * PATH_MAX];
+
+static void clear_environment(void)
+{
+	for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++)
+		unsetenv(variables[i]);
+}
+
+static int bind_receiver(void)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0);
+
+	memcpy(address.sun_path, socket_path, sizeof(socket_path));
+	unlink(socket_path);
+	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
+		perror("bind");
+		exit(1);
+	}
+	return fd;
+}
+
+/* The next datagram, or "" when there is none. */
+static const char *receive(int fd)
+{
+	ssize_t n = recv(fd, received, sizeof(received) - 1, 0);
+
+	received[n > 0 ? n : 0] = '\0';
+	return received;
+}
+
+static double now_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int count_fds(void)
+{
+	int n = 0;
+
+	for (int fd = 0; fd < 256; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+static const struct pollux_step whole_step = {
+	.step = 400, .samples = 51200, .step_ns = 12345678, .sync_ns = 0,
+	.grad_sqr = 0.25, .grad_var = -1.5e-7, .loss = 0.4312, .epoch = 0.85,
+};
+
+static void handler_of_the_program(int number)
+{
+	(void)number;
+}
+
+static void test_outside(void)
+{
+	struct sigaction before = { .sa_handler = handler_of_the_program }, after;
+	struct pollux_config config;
+	int fds = count_fds();
+
+	clear_environment();
+	setenv("POLLUX_BATCH", "128", 1);
+	sigaction(SIGTERM, &before, NULL);
+	struct pollux_client *c = pollux_client_open();
+	ok(c, "outside pollux open gives a client");
+	is_int(count_fds(), fds, "outside pollux no descriptor is opened");
+	ok(!pollux_client_config(c, &config), "outside pollux config says so");
+	is_int(config.batch_size, 0, "and ignores the environment");
+	errno = 77;
+	ok(!pollux_client_step(c, &whole_step), "step does nothing");
+	ok(!pollux_client_checkpoint(c, "/x", 1), "checkpoint does nothing");
+	ok(!pollux_client_status(c, "x"), "status does nothing");
+	is_int(errno, 77, "errno is left alone");
+	raise(SIGTERM);
+	ok(!pollux_client_should_stop(c), "should_stop is false");
+	sigaction(SIGTERM, NULL, &after);
+	ok(after.sa_handler == handler_of_the_program, "no handler is touched");
+	pollux_client_close(c);
+
+	setenv("POLLUX_REPORT_SOCKET", "", 1);
+	c = pollux_client_open();
+	ok(!pollux_client_config(c, &config), "an empty socket name is no pollux");
+	pollux_client_close(c);
+}
+
+static void test_null(void)
+{
+	struct pollux_config config;
+
+	ok(!pollux_client_config(NULL, &config) && isnan(config.lr_scale), "NULL: config");
+	ok(!pollux_client_step(NULL, &whole_step), "NULL: step");
+	ok(!pollux_client_checkpoint(NULL, "/x", 1), "NULL: checkpoint");
+	ok(!pollux_client_status(NULL, "x"), "NULL: status");
+	ok(!pollux_client_should_stop(NULL), "NULL: should_stop");
+	pollux_client_close(NULL);
+}
+
+static void test_config(void)
+{
+	struct pollux_config config;
+
+	clear_environment();
+	setenv("POLLUX_REPORT_SOCKET", "/nonexistent/socket", 1);
+	setenv("POLLUX_JOB_ID", "17", 1);
+	setenv("POLLUX_RUN", "3", 1);
+	setenv("POLLUX_BATCH", "4096", 1);
+	setenv("POLLUX_LOCAL_BATCH", "512", 1);
+	setenv("POLLUX_ACCUM", "4", 1);
+	setenv("POLLUX_REPLICAS", "2", 1);
+	setenv("POLLUX_LR_SCALE", "2.5e0", 1);
+	setenv("POLLUX_CHECKPOINT_DIR", "/var/x y", 1);
+	struct pollux_client *c = pollux_client_open();
+	ok(pollux_client_config(c, &config), "under pollux");
+	is_int(config.job_id, 17, "job id");
+	is_int(config.run, 3, "run");
+	is_int(config.batch_size, 4096, "batch size");
+	is_int(config.local_batch_size, 512, "local batch size");
+	is_int(config.accumulation_steps, 4, "accumulation steps");
+	is_int(config.replicas, 2, "replicas");
+	near(config.lr_scale, 2.5, 0, "learning-rate scale");
+	is_str(config.checkpoint_dir, "/var/x y", "checkpoint directory");
+	pollux_client_close(c);
+}
+
+static void test_malformed(void)
+{
+	static const char *const bad[] = {
+		"", " ", "0", "-1", "+1", " 1", "1 ", "1x", "x", "1.5", "0x10", "1e3",
+		"99999999999999999999", "nan", "inf",
+	};
+	static const char *const bad_scale[] = {
+		"", "0", "-1", "0.0", " 1", "1 ", "1x", "nan", "inf", "1e999", "-inf", "1,5",
+	};
+	struct pollux_config config;
+
+	clear_environment();
+	setenv("POLLUX_REPORT_SOCKET", "/nonexistent/socket", 1);
+	setenv("POLLUX_STOP_SIGNAL", "TERM", 1);
+	struct pollux_client *c = pollux_client_open();
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		setenv("POLLUX_BATCH", bad[i], 1);
+		setenv("POLLUX_REPLICAS", bad[i], 1);
+		pollux_client_config(c, &config);
+		if (!ok(config.batch_size == 0 && config.replicas == 0, "a bad integer is unset"))
+			printf("# '%s'\n", bad[i]);
+	}
+	setenv("POLLUX_REPLICAS", "2147483648", 1);
+	pollux_client_config(c, &config);
+	is_int(config.replicas, 0, "an integer too large for its field is unset");
+	for (size_t i = 0; i < sizeof(bad_scale) / sizeof(*bad_scale); i++) {
+		setenv("POLLUX_LR_SCALE", bad_scale[i], 1);
+		pollux_client_config(c, &config);
+		if (!ok(isnan(config.lr_scale), "a bad scale is unset"))
+			printf("# '%s'\n", bad_scale[i]);
+	}
+	clear_environment();
+	pollux_client_config(c, &config);
+	ok(config.job_id == 0 && config.run == 0 && config.local_batch_size == 0 &&
+	   config.accumulation_steps == 0 && isnan(config.lr_scale) &&
+	   !config.checkpoint_dir, "what is not set is unset");
+	pollux_client_close(c);
+}
+
+static void test_step_message(void)
+{
+	static const struct { const char *name; struct pollux_step step; const char *want; } cases[] = {
+		{ "a whole step",
+		  { 400, 51200, 12345678, 0, 0.25, -1.5e-7, 0.4312, 0.85 },
+		  "STEP=400\nSAMPLES=51200\nSTEP_NS=12345678\nSYNC_NS=0\n"
+		  "GRAD_SQR=0.25\nGRAD_VAR=-1.5e-07\nLOSS=0.4312\nEPOCH=0.85\n" },
+		{ "what is not known is left out",
+		  { 1, -1, -1, -1, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN }, "STEP=1\n" },
+		{ "infinity is not a number", { 2, -1, -1, -1, INFINITE, -INFINITE, UNKNOWN, UNKNOWN },
+		  "STEP=2\n" },
+		{ "a step of nothing sends nothing", POLLUX_STEP_INIT, "" },
+		{ "the largest numbers",
+		  { INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, 1e308, -1e308, 1e-308, 0 },
+		  "STEP=9223372036854775807\nSAMPLES=9223372036854775807\n"
+		  "STEP_NS=9223372036854775807\nSYNC_NS=9223372036854775807\n"
+		  "GRAD_SQR=1e+308\nGRAD_VAR=-1e+308\nLOSS=1e-308\nEPOCH=0\n" },
+	};
+	int fd = bind_receiver();
+
+	setenv("POLLUX_REPORT_SOCKET", socket_path, 1);
+	struct pollux_client *c = pollux_client_open();
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		bool sent = pollux_client_step(c, &cases[i].step);
+
+		is_str(receive(fd), cases[i].want, cases[i].name);
+		ok(sent == (*cases[i].want != 0), "and the result says whether it was sent");
+	}
+	pollux_client_close(c);
+	close(fd);
+}
+
+/* A program that set a locale with a decimal comma still sends points. */
+static void test_locale(void)
+{
+	static const char *const with_comma[] = {
+		"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "fr_FR.utf8",
+	};
+	const char *set = NULL;
+	int fd = bind_receiver();
+	struct pollux_config config;
+
+	for (size_t i = 0; !set && i < sizeof(with_comma) / sizeof(*with_comma); i++)
+		set = setlocale(LC_NUMERIC, with_comma[i]);
+	if (!set)
+		printf("# no locale with a decimal comma here: tested in the C locale only\n");
+	setenv("POLLUX_LR_SCALE", "1.5", 1);
+	struct pollux_client *c = pollux_client_open();
+	pollux_client_step(c, &(struct pollux_step){ -1, -1, -1, -1, UNKNOWN, UNKNOWN, 1.5, UNKNOWN });
+	is_str(receive(fd), "LOSS=1.5\n", "numbers are sent with a point");
+	pollux_client_config(c, &config);
+	near(config.lr_scale, 1.5, 0, "and read with a point");
+	pollux_client_close(c);
+	setlocale(LC_NUMERIC, "C");
+	close(fd);
+}
+
+static void test_checkpoint_message(void)
+{
+	char long_path[PATH_MAX + 1];
+	int fd = bind_receiver();
+	struct pollux_client *c = pollux_client_open();
+
+	ok(pollux_client_checkpoint(c, "/a b/c=d", 51200), "checkpoint is sent");
+	is_str(receive(fd), "CHECKPOINT=/a b/c=d\nSAMPLES=51200\n", "with path and samples");
+	pollux_client_checkpoint(c, "/x", -1);
+	is_str(receive(fd), "CHECKPOINT=/x\n", "unknown samples are left out");
+	ok(!pollux_client_checkpoint(c, "", 1), "an empty path is not reported");
+	ok(!pollux_client_checkpoint(c, "/a\nSTATUS=b", 1), "nor one with a newline");
+	memset(long_path, 'x', PATH_MAX);
+	long_path[PATH_MAX] = '\0';
+	ok(!pollux_client_checkpoint(c, long_path, 1), "nor one of PATH_MAX bytes");
+	is_str(receive(fd), "", "none of these sends anything");
+	long_path[PATH_MAX - 1] = '\0';
+	ok(pollux_client_checkpoint(c, long_path, INT64_MAX), "the longest path is sent");
+	is_int(strlen(receive(fd)), PATH_MAX - 1 + strlen("CHECKPOINT=\nSAMPLES=9223372036854775807\n"),
+	       "whole");
+	pollux_client_close(c);
+	close(fd);
+}
+
+static void test_status_message(void)
+{
+	char text[3000], want[3000];
+	int fd = bind_receiver();
+	struct pollux_client *c = pollux_client_open();
+
+	ok(pollux_client_status(c, "accuracy 0.8712 at 183000 samples"), "status is sent");
+	is_str(receive(fd), "STATUS=accuracy 0.8712 at 183000 samples\n", "with its text");
+	pollux_client_status(c, "a\nSTEP=9\r\tb\033[1m\x7f");
+	is_str(receive(fd), "STATUS=a STEP=9  b [1m \n", "control characters become spaces");
+	pollux_client_status(c, "");
+	is_str(receive(fd), "STATUS=\n", "an empty text clears the status");
+	memset(text, 'x', sizeof(text));
+	text[sizeof(text) - 1] = '\0';
+	pollux_client_status(c, text);
+	snprintf(want, sizeof(want), "STATUS=%.1000s\n", text);
+	is_str(receive(fd), want, "a long text is cut at 1000 bytes");
+	memcpy(text + 998, "\xe2\x82\xac", 3);
+	pollux_client_status(c, text);
+	snprintf(want, sizeof(want), "STATUS=%.998s\n", text);
+	is_str(receive(fd), want, "between two characters");
+	memset(text, '\x80', sizeof(text) - 1);
+	pollux_client_status(c, text);
+	is_int(strlen(receive(fd)), 7 + 996 + 1, "text that is not UTF-8 is cut too");
+	pollux_client_close(c);
+	close(fd);
+}
+
+/* Send until the receiver's queue is full; return the messages taken. */
+static int fill(const struct pollux_client *c)
+{
+	int n = 0;
+
+	while (n < 100000 && pollux_client_step(c, &whole_step))
+		n++;
+	return n;
+}
+
+static void *unused_slot;
+
+static void drain_one(int number)
+{
+	char one[4096];
+
+	(void)number;
+	if (recv(*(int *)unused_slot, one, sizeof(one), 0) < 0)
+		_exit(9);
+}
+
+static void test_full(void)
+{
+	int fd = bind_receiver();
+	struct pollux_client *c = pollux_client_open();
+	int taken = fill(c);
+	double start_s = now_s();
+
+	ok(taken > 0 && taken < 100000, "a receiver that does not read fills up");
+	for (int i = 0; i < 1000; i++)
+		pollux_client_step(c, &whole_step);
+	pollux_client_status(c, "x");
+	ok(now_s() - start_s < 0.5, "a thousand steps to a full receiver do not wait");
+	start_s = now_s();
+	ok(!pollux_client_checkpoint(c, "/x", 1), "a checkpoint to a full receiver gives up");
+	double waited_s = now_s() - start_s;
+	ok(waited_s > 0.5 && waited_s < 3, "after about a second");
+
+	struct sigaction action = { .sa_handler = drain_one };
+	unused_slot = &fd;
+	sigaction(SIGALRM, &action, NULL);
+	start_s = now_s();
+	alarm(1);
+	while (now_s() - start_s < 0.5)
+		usleep(10000);
+	ok(pollux_client_checkpoint(c, "/x", 1), "it is sent when the receiver wakes in time");
+	for (int i = 1; i < taken; i++)
+		receive(fd);
+	is_str(receive(fd), "CHECKPOINT=/x\nSAMPLES=1\n", "and arrives");
+	pollux_client_close(c);
+	close(fd);
+}
+
+static void test_gone(void)
+{
+	int fd = bind_receiver();
+	struct pollux_client *c = pollux_client_open();
+
+	close(fd);
+	double start_s = now_s();
+	errno = 77;
+	ok(!pollux_client_step(c, &whole_step), "a receiver that died is survived");
+	ok(!pollux_client_checkpoint(c, "/x", 1), "by checkpoint, too");
+	unlink(socket_path);
+	ok(!pollux_client_step(c, &whole_step), "a deleted socket is survived");
+	ok(!pollux_client_checkpoint(c, "/x", 1), "by checkpoint, too");
+	ok(now_s() - start_s < 0.5, "without waiting");
+	is_int(errno, 77, "errno is left alone");
+	fd = bind_receiver();
+	ok(pollux_client_step(c, &whole_step), "a receiver that comes back is heard");
+	pollux_client_close(c);
+	close(fd);
+}
+
+static void test_bad_socket(void)
+{
+	char long_path[300];
+	struct pollux_config config;
+
+	memset(long_path, 'x', sizeof(long_path));
+	long_path[0] = '/';
+	long_path[sizeof(long_path) - 1] = '\0';
+	setenv("POLLUX_REPORT_SOCKET", long_path, 1);
+	struct pollux_client *c = pollux_client_open();
+	ok(pollux_client_config(c, &config), "a socket name too long is still pollux");
+	ok(!pollux_client_step(c, &whole_step), "but nothing is sent");
+	pollux_client_close(c);
+
+	setenv("POLLUX_REPORT_SOCKET", "/dev/null", 1);
+	c = pollux_client_open();
+	ok(!pollux_client_step(c, &whole_step), "a file that is no socket is survived");
+	pollux_client_close(c);
+}
+
+static void test_close_on_exec(void)
+{
+	int before = count_fds(), bad = 0;
+
+	setenv("POLLUX_REPORT_SOCKET", socket_path, 1);
+	struct pollux_client *c = pollux_client_open();
+	is_int(count_fds(), before + 1, "the client holds one descriptor");
+	for (int fd = 3; fd < 256; fd++) {
+		int flags = fcntl(fd, F_GETFD);
+
+		bad += flags >= 0 && before == 3 && !(flags & FD_CLOEXEC);
+	}
+	is_int(bad, 0, "which is closed on exec");
+	pollux_client_close(c);
+	is_int(count_fds(), before, "close closes it");
+}
+
+static void test_stop(const char *variable, int expected, const char *name)
+{
+	struct sigaction before = { .sa_handler = handler_of_the_program }, after;
+
+	if (variable)
+		setenv("POLLUX_STOP_SIGNAL", variable, 1);
+	else
+		unsetenv("POLLUX_STOP_SIGNAL");
+	sigaction(expected, &before, NULL);
+	struct pollux_client *c = pollux_client_open();
+	ok(!pollux_client_should_stop(c), name);
+	raise(expected);
+	ok(pollux_client_should_stop(c), "after the signal should_stop is true");
+	ok(pollux_client_should_stop(c), "and stays true");
+	pollux_client_close(c);
+	sigaction(expected, NULL, &after);
+	ok(after.sa_handler == handler_of_the_program, "close restores the handler");
+	c = pollux_client_open();
+	ok(!pollux_client_should_stop(c), "a new client starts afresh");
+	pollux_client_close(c);
+}
+
+static void test_impossible_signal(void)
+{
+	setenv("POLLUX_STOP_SIGNAL", "9", 1);
+	struct pollux_client *c = pollux_client_open();
+	struct pollux_config config;
+
+	ok(pollux_client_config(c, &config) && !pollux_client_should_stop(c),
+	   "a signal that cannot be caught is survived");
+	pollux_client_close(c);
+}
+
+static void test_estimates(void)
+{
+	static const struct { const char *name; double b, b_sqr, B, B_sqr, sqr, var; } cases[] = {
+		/* |g_b|^2 = |G|^2 + tr/b: |G|^2 = 2, tr = 32 */
+		{ "two batches by hand", 8, 6, 32, 3, 2, 32 },
+		{ "a single sample", 1, 34, 64, 2.5, 2, 32 },
+		{ "no noise", 16, 5, 32, 5, 5, 0 },
+		{ "estimates may be negative", 1, 1, 2, 2, 3, -2 },
+		{ "noise alone", 1, 4, 2, 1, -2, 6 },
+	};
+	static const struct { double b, b_sqr, B, B_sqr; } bad[] = {
+		{ 8, 1, 8, 1 }, { 16, 1, 8, 1 }, { 0, 1, 8, 1 }, { -1, 1, 8, 1 },
+		{ 8, UNKNOWN, 16, 1 }, { 8, 1, 16, INFINITE }, { 8, -1, 16, 1 }, { 8, 1, 16, -1 },
+		{ UNKNOWN, 1, 8, 1 }, { 1, 1, UNKNOWN, 1 }, { 1, 1, INFINITE, 1 }, { 8, 1e308, 9, 1e308 },
+	};
+	double sqr, var;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		ok(pollux_gradient_estimates(cases[i].b, cases[i].b_sqr, cases[i].B,
+					     cases[i].B_sqr, &sqr, &var), cases[i].name);
+		near(sqr, cases[i].sqr, 1e-14, "|G|^2");
+		near(var, cases[i].var, 1e-14, "tr(Sigma)");
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		ok(!pollux_gradient_estimates(bad[i].b, bad[i].b_sqr, bad[i].B, bad[i].B_sqr,
+					      &sqr, &var) && isnan(sqr) && isnan(var),
+		   "what gives no estimate gives NAN");
+}
+
+int main(void)
+{
+	if (!mkdtemp(directory)) {
+		perror("mkdtemp");
+		return 1;
+	}
+	snprintf(socket_path, sizeof(socket_path), "%s/socket", directory);
+	test_outside();
+	test_null();
+	test_config();
+	test_malformed();
+	clear_environment();
+	test_step_message();
+	test_locale();
+	test_checkpoint_message();
+	test_status_message();
+	test_full();
+	test_gone();
+	test_bad_socket();
+	test_close_on_exec();
+	setenv("POLLUX_REPORT_SOCKET", socket_path, 1);
+	test_stop(NULL, SIGTERM, "the stop signal is SIGTERM");
+	test_stop("10", SIGUSR1, "unless POLLUX_STOP_SIGNAL says otherwise");
+	test_stop("TERM", SIGTERM, "in a number");
+	test_impossible_signal();
+	test_estimates();
+	unlink(socket_path);
+	rmdir(directory);
+	return done();
+}
