@@ -74,7 +74,7 @@ all: $(BUILD)/pollux $(BUILD)/libpollux.a ## build/pollux and build/libpollux.a
 
 examples: $(EXAMPLE) ## the example programs (OpenBLAS, zlib)
 
-programs: all examples $(UNIT) $(BENCH)
+programs: all examples $(UNIT) $(BENCH) $(FUZZ:=.o)
 
 check: all examples $(UNIT) ## unit, command-line and fault tests
 	$(TEST_ENV) prove -j$(JOBS) $(UNIT) $(SCRIPTS)
@@ -83,15 +83,15 @@ demo: all examples ## train four jobs on two CPU slots, about two minutes
 	$(TEST_ENV) examples/demo.sh
 
 lint: ## warnings as errors, static analysis, manuals, layers, purity
-	$(MAKE) -Otarget lint-gcc lint-clang lint-tidy lint-cppcheck lint-shell \
+	@$(MAKE) -Otarget lint-gcc lint-clang lint-tidy lint-cppcheck lint-shell \
 		lint-man lint-layers lint-symbols
 
 # A real -O2 compile: -fanalyzer and the flow warnings are silent under -fsyntax-only.
 lint-gcc:
-	$(MAKE) BUILD=$(BUILD)/gcc CC=gcc CPPFLAGS='$(GCC_WARN) -Werror' ANALYZE=-fanalyzer programs
+	@$(MAKE) BUILD=$(BUILD)/gcc CC=gcc CPPFLAGS='$(GCC_WARN) -Werror' ANALYZE=-fanalyzer programs
 
 lint-clang:
-	$(MAKE) BUILD=$(BUILD)/clang CC=$(CLANG) CPPFLAGS='$(CLANG_WARN) -Werror' programs
+	@$(MAKE) BUILD=$(BUILD)/clang CC=$(CLANG) CPPFLAGS='$(CLANG_WARN) -Werror' programs
 
 # One file at a time: clang-tidy 14 reports false va_list errors on several.
 lint-tidy: $(EVERY_C:%=$(BUILD)/tidy/%.ok)
@@ -102,7 +102,8 @@ $(BUILD)/tidy/%.ok: % $(HEADERS) .clang-tidy | need
 	@touch $@
 
 lint-cppcheck: | need
-	cppcheck --quiet --std=c11 --enable=warning,style,performance,portability \
+	@mkdir -p $(BUILD)/cppcheck
+	cppcheck --quiet -j$(JOBS) --cppcheck-build-dir=$(BUILD)/cppcheck --std=c11 --enable=warning,style,performance,portability \
 		--inline-suppr --suppress=missingIncludeSystem --error-exitcode=1 \
 		-D_GNU_SOURCE -Iinclude $(wildcard src examples benchmarks)
 
@@ -116,10 +117,10 @@ lint-layers:
 	tools/check-layers.sh
 
 lint-symbols: $(OBJ)
-	tools/check-symbols.sh $(BUILD) $(OBJ:$(BUILD)/%=%)
+	@tools/check-symbols.sh $(BUILD) $(OBJ:$(BUILD)/%=%)
 
 sanitize: ## the tests under ASan and UBSan
-	ASAN_OPTIONS=detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1 \
+	@ASAN_OPTIONS=detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1 \
 	$(MAKE) check BUILD=$(BUILD)/san HARDEN='-fPIE -U_FORTIFY_SOURCE' \
 		CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=$(SANITIZERS) -fno-sanitize-recover=all'
 
@@ -132,7 +133,7 @@ memcheck: all examples $(UNIT) ## the unit and command-line tests under valgrind
 		prove -j$(JOBS) $(wildcard tests/cli/*.t)
 
 fuzz: ## each fuzzer for FUZZ_SECONDS (30); the corpus stays in build/corpus
-	$(MAKE) BUILD=$(BUILD)/fuzzing CC=$(CLANG) HARDEN='-fPIE -U_FORTIFY_SOURCE' \
+	@$(MAKE) BUILD=$(BUILD)/fuzzing CC=$(CLANG) HARDEN='-fPIE -U_FORTIFY_SOURCE' \
 		CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,$(SANITIZERS) -fno-sanitize-recover=all' \
 		fuzzers
 	tools/fuzz.sh $(BUILD) $(FUZZ_SECONDS)
@@ -140,7 +141,7 @@ fuzz: ## each fuzzer for FUZZ_SECONDS (30); the corpus stays in build/corpus
 fuzzers: $(FUZZ)
 
 coverage: ## build/coverage.txt; fails under 85 % of the lines of src
-	$(MAKE) check BUILD=$(BUILD)/cov HARDEN='-fPIE -U_FORTIFY_SOURCE' \
+	@$(MAKE) check BUILD=$(BUILD)/cov HARDEN='-fPIE -U_FORTIFY_SOURCE' \
 		CFLAGS='-O0 -g --coverage -fprofile-update=atomic'
 	$(GCOVR) -r . --object-directory $(BUILD)/cov -f 'src/.*' --branches \
 		--fail-under-line 85 -o $(BUILD)/coverage.txt
@@ -167,7 +168,7 @@ NEED_programs = example
 NEED_check    = example data check
 NEED_demo     = example data check
 NEED_lint     = example lint
-NEED_sanitize = $(NEED_check) sanitize
+NEED_sanitize = $(NEED_check)
 NEED_memcheck = $(NEED_check) memcheck
 NEED_fuzz     = fuzz
 NEED_coverage = $(NEED_check) coverage
@@ -180,6 +181,9 @@ need:
 lint sanitize fuzz coverage check demo memcheck bench: | need
 
 # --- rules -------------------------------------------------------------------
+
+# Short lines; V=1 shows the commands.
+say = $(if $(V),,@printf '  %-4s %s\n' $(1) $@;)
 
 # A stamp changes when its text does, so that new flags, or another set of
 # files, rebuild what depends on them.
@@ -194,15 +198,16 @@ $(BUILD)/files.stamp: FORCE
 	$(call stamp,$(OBJ))
 
 $(BUILD)/pollux: $(OBJ) $(BUILD)/files.stamp
-	$(LINK) -o $@ $(OBJ) $(LDLIBS)
+	$(call say,LD)$(LINK) -o $@ $(OBJ) $(LDLIBS)
 
 $(BUILD)/libpollux.a: $(CLIENT) $(BUILD)/files.stamp
-	rm -f $@
-	$(AR) rcs $@ $(CLIENT)
+	@rm -f $@
+	$(call say,AR)$(AR) rcs $@ $(CLIENT)
 
+# The client library may end up in a shared object, such as a language's module.
 $(OBJ): $(BUILD)/%.o: src/%.c $(BUILD)/flags.stamp | need
 	@mkdir -p $(@D)
-	$(COMPILE) $(ANALYZE) $(PKG_CFLAGS) -MMD -MP -c -o $@ $<
+	$(call say,CC)$(COMPILE) $(ANALYZE) $(PKG_CFLAGS) $(if $(filter client/%,$*),-fPIC) -MMD -MP -c -o $@ $<
 
 # A test that replaces a function says so in its source, on a line by itself:
 # /* link: -Wl,--wrap=fork */
@@ -211,22 +216,26 @@ PROGRAM = $(COMPILE) -Itests -Isrc $(PKG_CFLAGS) -MMD -MP -MF $@.d -MT $@ $(HARD
 
 $(UNIT): $(BUILD)/unit/%: tests/unit/%.c $(TESTED) $(BUILD)/files.stamp
 	@mkdir -p $(@D)
-	$(PROGRAM) $(LINK_LINE) -o $@ $< $(TESTED) $(LDLIBS)
+	$(call say,CC)$(PROGRAM) $(LINK_LINE) -o $@ $< $(TESTED) $(LDLIBS)
 
 $(BENCH): $(BUILD)/%: %.c $(TESTED) $(BUILD)/files.stamp
 	@mkdir -p $(@D)
-	$(PROGRAM) -o $@ $< $(TESTED) $(LDLIBS)
+	$(call say,CC)$(PROGRAM) -o $@ $< $(TESTED) $(LDLIBS)
 
 # An example may be one file, or examples/NAME.c with helpers in examples/NAME/.
 .SECONDEXPANSION:
 $(EXAMPLE): $(BUILD)/%: %.c $$(wildcard $$*/*.[ch]) $(BUILD)/libpollux.a $(BUILD)/flags.stamp
 	@mkdir -p $(@D)
-	$(COMPILE) $(ANALYZE) $(BLAS_CFLAGS) $(HARDEN_LD) $(LDFLAGS) -o $@ \
+	$(call say,CC)$(COMPILE) $(ANALYZE) $(BLAS_CFLAGS) $(HARDEN_LD) $(LDFLAGS) -o $@ \
 		$(filter %.c,$^) $(BUILD)/libpollux.a $(BLAS_LIBS) -lpthread -lm
 
-$(FUZZ): $(BUILD)/fuzz/%: tests/fuzz/%.c $(TESTED) $(BUILD)/files.stamp
+# Apart, because lint compiles the harnesses and only clang can link them.
+$(FUZZ:=.o): $(BUILD)/fuzz/%.o: tests/fuzz/%.c $(BUILD)/flags.stamp | need
 	@mkdir -p $(@D)
-	$(PROGRAM) -fsanitize=fuzzer -o $@ $< $(TESTED) $(LDLIBS)
+	$(call say,CC)$(COMPILE) -Isrc $(PKG_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(FUZZ): %: %.o $(TESTED) $(BUILD)/files.stamp
+	$(call say,LD)$(LINK) -fsanitize=fuzzer -o $@ $< $(TESTED) $(LDLIBS)
 
 -include $(OBJ:.o=.d) $(UNIT:=.d) $(BENCH:=.d) $(FUZZ:=.d)
 

@@ -72,7 +72,7 @@ FNR == 1 {
 	header = quoted[2]
 	if (sub(/^pollux\//, "", header))
 		ours(header)
-	else if ((getline text < (here header)) < 0)
+	else if (index(header, "/") || (getline text < (here header)) < 0)
 		complain("a private header is of the same directory: " header)
 	close(here header)
 }

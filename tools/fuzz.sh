@@ -8,7 +8,7 @@ build=$1 seconds=$2
 
 for fuzzer in "$build"/fuzzing/fuzz/fuzz_*; do
 	case $fuzzer in
-	*.d | *'*') continue ;;
+	*.[do] | *'*') continue ;;
 	esac
 	name=${fuzzer##*/fuzz_}
 	corpus=$build/corpus/$name
