@@ -1,0 +1,20 @@
+/* number.h - numbers from text, strictly: the whole string, no blanks, nothing clipped.
+ *
+ * Each returns 0 and sets *value, or -1 with errno: EINVAL where the text is no such number, ERANGE
+ * where it is one that does not fit. *value is then unchanged. */
+#ifndef POLLUX_NUMBER_H
+#define POLLUX_NUMBER_H
+
+#include <stdint.h>
+
+/* Decimal digits with at most a minus sign before them. */
+int number_parse_int(const char *text, int64_t *value);
+
+/* A decimal number: "3", "-0.5", ".25", "1e6". No hexadecimal, no infinity, no NaN. */
+int number_parse(const char *text, double *value);
+
+/* A span of time in seconds, >= 0: "90", "90s", "1.5m", "2h", "1d", and sums of them with the larger
+ * unit first, as tables show them: "3h05m". */
+int number_parse_duration(const char *text, double *seconds);
+
+#endif

@@ -1,0 +1,84 @@
+/* command.h - a subcommand is one constant in a file of its own; main.c lists them. */
+#ifndef POLLUX_CLI_COMMAND_H
+#define POLLUX_CLI_COMMAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "pollux/err.h"
+
+enum option_type {
+	OPTION_FLAG,		/* bool: set to true */
+	OPTION_INT,		/* int64_t within min..max */
+	OPTION_NUMBER,		/* double within min..max, finite */
+	OPTION_DURATION,	/* double, seconds: "90", "90s", "1.5m", "2h", "1d", "1h30m"; within min..max */
+	OPTION_TEXT,		/* const char *: borrowed from argv; not empty */
+	OPTION_LIST,		/* struct text_list: one entry per appearance, in order */
+	OPTION_RANGE,		/* struct int_range: "N" or "MIN:MAX"; within min..max, MIN <= MAX */
+};
+
+struct text_list {
+	const char **items;	/* owned array of borrowed strings; options_release frees it */
+	size_t count;
+};
+
+struct int_range {
+	long long min, max;	/* both 0: not given */
+};
+
+struct option_spec {
+	const char *name;	/* without the dashes */
+	char letter;		/* 0: long form only; never 'h' */
+	enum option_type type;
+	const char *argument;	/* its name in the usage, with the unit: "SECONDS"; NULL for a flag */
+	size_t offset;		/* of the target in the command's own struct */
+	double min, max;	/* both 0: any; -HUGE_VAL, HUGE_VAL: no bound on that side */
+	const char *help;	/* one line */
+};
+
+struct command {
+	const char *name;
+	const char *synopsis;	/* what follows "pollux NAME "; equals the manual's */
+	const char *summary;	/* one line, for the list of commands */
+	const char *example;	/* lines for --help, each "pollux ..."; may be NULL */
+	const struct option_spec *options;	/* ends with name NULL; NULL: only --help */
+	bool hidden;		/* not in the list: started by pollux itself */
+	/* argv[0] is the command's name. Returns the exit status, or -1 with *err (an empty err->text:
+	 * nothing to say, only err->exit_status). */
+	int (*run)(int argc, char **argv, struct err *err);
+};
+
+/* Parse argv by command->options into target; options come before the first argument that is none,
+ * "--" ends them. On return argv[*first] is the first remaining argument. -1: *err holds EX_USAGE and
+ * one line that names the option, the value and what would have been right; an unknown option names
+ * the nearest known one. --help is dealt with by main.c before run is called. */
+int options_parse(const struct command *command, int argc, char **argv, void *target, int *first,
+		  struct err *err);
+void options_release(const struct command *command, void *target);
+
+/* Whether --help or -h stands among the options, that is before "--" and before the first operand, and
+ * not as the value of another option. */
+bool options_ask_help(const struct command *command, int argc, char **argv);
+
+/* Usage, summary, options and examples, made from the table; 80 columns, but a usage line is never
+ * broken. */
+void command_help(const struct command *command, FILE *out);
+
+/* Push out what was printed on stdout. -1 where it could not be written, with EX_IOERR; err->text is
+ * empty where only the reader has gone (EPIPE), as nothing is to be said then. main.c does this at the
+ * end; commands that go on for long (--watch, --follow) do it after each round. */
+int output_flush(struct err *err);
+
+/* An error for wrong operands: "TEXT; see 'pollux NAME --help'" with EX_USAGE. Returns -1.
+ * command NULL: "see 'pollux --help'". */
+int usage_error(const struct command *command, struct err *err, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* A positive job number; "-1" or "x" is a usage error. */
+int parse_job_id(const struct command *command, const char *text, long long *id, struct err *err);
+
+extern const struct command cmd_submit, cmd_schedule, cmd_status, cmd_log, cmd_wait, cmd_cancel,
+	cmd_hold, cmd_release, cmd_requeue, cmd_devices, cmd_report, cmd_cron, cmd_supervise;
+
+#endif

@@ -1,0 +1,105 @@
+/* help.c - what --help prints, made from a command's table. */
+#include <string.h>
+
+#include "command.h"
+#include "pollux/mem.h"
+#include "pollux/text.h"
+
+#define WIDTH 80
+#define WIDEST_OPTION 28	/* wider ones have their help on the next line */
+
+static void option_form(struct text *t, const struct option_spec *spec)
+{
+	text_clear(t);
+	if (spec->letter)
+		text_addf(t, "  -%c, ", spec->letter);
+	else
+		text_add(t, "      ");
+	text_addf(t, "--%s%s%s", spec->name, spec->argument ? " " : "",
+		  spec->argument ? spec->argument : "");
+}
+
+static const struct option_spec help_spec = {
+	.name = "help", .letter = 'h', .help = "print this help",
+};
+
+/* Words from column indent on; the cursor stands at column at. A word too long for a line sticks out. */
+static void print_wrapped(FILE *out, const char *words, int at, int indent)
+{
+	bool first = true;
+
+	while (*words) {
+		int n = (int)strcspn(words, " ");
+
+		if (!first && at + 1 + n > WIDTH) {
+			fputc('\n', out);
+			at = 0;
+			first = true;
+		}
+		fprintf(out, "%*s%.*s", first ? indent - at : 1, "", n, words);
+		at = (first ? indent : at + 1) + n;
+		first = false;
+		words += n;
+		words += strspn(words, " ");
+	}
+	fputc('\n', out);
+}
+
+static void print_option(FILE *out, const struct option_spec *spec, int indent)
+{
+	struct text form = TEXT_INIT;
+	int at;
+
+	option_form(&form, spec);
+	at = (int)form.length;
+	fputs(form.data, out);
+	if (at + 2 > indent) {
+		fputc('\n', out);
+		at = 0;
+	}
+	print_wrapped(out, spec->help, at, indent);
+	text_release(&form);
+}
+
+/* The column at which the help of all options begins. */
+static int help_column(const struct option_spec *options)
+{
+	struct text form = TEXT_INIT;
+	int widest = 0;
+
+	option_form(&form, &help_spec);
+	widest = (int)form.length;
+	for (; options && options->name; options++) {
+		option_form(&form, options);
+		if ((int)form.length > widest && form.length <= WIDEST_OPTION)
+			widest = (int)form.length;
+	}
+	text_release(&form);
+	return widest + 2;
+}
+
+static void print_examples(FILE *out, const char *examples)
+{
+	fputs("\nexamples:\n", out);
+	while (*examples) {
+		int n = (int)strcspn(examples, "\n");
+
+		fprintf(out, "  %.*s\n", n, examples);
+		examples += n + (examples[n] == '\n');
+	}
+}
+
+void command_help(const struct command *command, FILE *out)
+{
+	int column = help_column(command->options);
+
+	fprintf(out, "usage: pollux %s%s%s\n\n", command->name, *command->synopsis ? " " : "",
+		command->synopsis);
+	print_wrapped(out, command->summary, 0, 0);
+	fputs("\noptions:\n", out);
+	for (const struct option_spec *o = command->options; o && o->name; o++)
+		print_option(out, o, column);
+	print_option(out, &help_spec, column);
+	if (command->example)
+		print_examples(out, command->example);
+}

@@ -1,0 +1,136 @@
+/* main.c - find the command, run it, say once what went wrong. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "pollux/suggest.h"
+
+#ifndef POLLUX_VERSION
+#define POLLUX_VERSION "0.1.0"
+#endif
+
+static const struct command *const commands[] = {
+	&cmd_submit, &cmd_schedule, &cmd_status, &cmd_log, &cmd_wait, &cmd_cancel, &cmd_hold,
+	&cmd_release, &cmd_requeue, &cmd_devices, &cmd_report, &cmd_cron, &cmd_supervise,
+};
+static const size_t n_commands = sizeof(commands) / sizeof(commands[0]);
+
+/* A file opened where a standard stream should be would receive what is printed there: the store,
+ * for one. */
+static void open_standard_streams(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) == -1 && errno == EBADF && open("/dev/null", O_RDWR) != fd)
+			_exit(EX_OSFILE);
+}
+
+static void print_commands(FILE *out)
+{
+	fputs("usage: pollux COMMAND [OPTION]... [ARGUMENT]...\n\n"
+	      "Share this machine's devices among training jobs, by checkpoint and relaunch.\n\n"
+	      "commands:\n", out);
+	for (size_t i = 0; i < n_commands; i++)
+		if (!commands[i]->hidden)
+			fprintf(out, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
+	fputs("\nSee 'pollux COMMAND --help' and pollux(1).\n", out);
+}
+
+static const struct command *find_command(const char *name)
+{
+	for (size_t i = 0; i < n_commands; i++)
+		if (!strcmp(commands[i]->name, name))
+			return commands[i];
+	return NULL;
+}
+
+static int unknown_command(const char *name, struct err *err)
+{
+	struct suggestion nearest = suggestion_for(name);
+
+	for (size_t i = 0; i < n_commands; i++)
+		if (!commands[i]->hidden)
+			suggestion_offer(&nearest, commands[i]->name);
+	suggestion_offer(&nearest, "help");
+	if (nearest.best)
+		return err_set(err, EX_USAGE, "unknown command '%s'; did you mean '%s'?", name,
+			       nearest.best);
+	return usage_error(NULL, err, "unknown %s '%.60s'", *name == '-' ? "option" : "command", name);
+}
+
+/* pollux help [COMMAND] */
+static int help(int argc, char **argv, struct err *err)
+{
+	const struct command *command;
+
+	if (argc > 2)
+		return usage_error(NULL, err, "help takes one command, not %d", argc - 1);
+	if (argc < 2 || !strcmp(argv[1], "help")) {
+		print_commands(stdout);
+		return 0;
+	}
+	command = find_command(argv[1]);
+	if (!command)
+		return unknown_command(argv[1], err);
+	command_help(command, stdout);
+	return 0;
+}
+
+static int run_command(int argc, char **argv, struct err *err)
+{
+	const struct command *command = find_command(argv[0]);
+
+	if (!command)
+		return unknown_command(argv[0], err);
+	if (options_ask_help(command, argc, argv)) {
+		command_help(command, stdout);
+		return 0;
+	}
+	return command->run(argc, argv, err);
+}
+
+static bool is_one_of(const char *word, const char *a, const char *b, const char *c)
+{
+	return !strcmp(word, a) || !strcmp(word, b) || !strcmp(word, c);
+}
+
+static int dispatch(int argc, char **argv, struct err *err)
+{
+	if (argc < 1) {
+		print_commands(stderr);
+		return EX_USAGE;
+	}
+	if (is_one_of(argv[0], "--help", "-h", "help"))
+		return help(argc, argv, err);
+	if (is_one_of(argv[0], "--version", "-V", "version")) {
+		puts("pollux " POLLUX_VERSION);
+		return 0;
+	}
+	return run_command(argc, argv, err);
+}
+
+/* "pollux: TEXT" on stderr, and the exit status. An empty text has nothing to say. */
+static int report(const struct err *err)
+{
+	if (err->text[0])
+		fprintf(stderr, "pollux: %s\n", err->text);
+	return err->exit_status ? err->exit_status : EX_SOFTWARE;
+}
+
+int main(int argc, char **argv)
+{
+	struct err err = { 0 };
+	int status, unwritten;
+
+	open_standard_streams();
+	status = dispatch(argc - 1, argv + 1, &err);
+	if (status < 0)
+		status = report(&err);
+	if (output_flush(&err)) {
+		unwritten = report(&err);
+		status = status ? status : unwritten;
+	}
+	return status;
+}

@@ -1,0 +1,400 @@
+/* options.c - options from a command's table, by getopt_long(3) with messages of our own. */
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "pollux/mem.h"
+#include "pollux/number.h"
+#include "pollux/suggest.h"
+#include "pollux/text.h"
+
+#define LONG_FORM 256		/* what getopt returns for options[i] in its long form, less i */
+
+enum { SCAN_END = -1, SCAN_HELP = -2, SCAN_BAD = -3 };
+
+/* One walk through an argument vector. getopt keeps its place in globals, so there is one at a time. */
+struct scan {
+	const struct command *command;
+	int n;				/* options in the table */
+	struct option *longs;		/* n, --help, and the end */
+	char *letters;
+	int argc;
+	char **argv;
+};
+
+static int count_options(const struct command *command)
+{
+	int n = 0;
+
+	while (command->options && command->options[n].name)
+		n++;
+	return n;
+}
+
+/* "+": stop at the first operand. ":": tell a missing value from an unknown option. */
+static void scan_init(struct scan *s, const struct command *command, int argc, char **argv)
+{
+	struct text letters = TEXT_INIT;
+	int n = count_options(command);
+
+	*s = (struct scan){ .command = command, .n = n, .argc = argc, .argv = argv };
+	s->longs = xcalloc((size_t)n + 2, sizeof(*s->longs));
+	text_add(&letters, "+:h");
+	for (int i = 0; i < n; i++) {
+		const struct option_spec *spec = &command->options[i];
+		int value = spec->type == OPTION_FLAG ? no_argument : required_argument;
+
+		s->longs[i] = (struct option){ spec->name, value, NULL, LONG_FORM + i };
+		if (spec->letter)
+			text_addf(&letters, "%c%s", spec->letter, value == no_argument ? "" : ":");
+	}
+	s->longs[n] = (struct option){ "help", no_argument, NULL, LONG_FORM + n };
+	s->letters = text_detach(&letters);
+	opterr = 0;
+	optind = 0;		/* 0, not 1: glibc and musl then forget the walk before */
+}
+
+static void scan_release(struct scan *s)
+{
+	free(s->longs);
+	free(s->letters);
+}
+
+/* Which option a value of getopt's stands for: an index, or SCAN_HELP, or SCAN_BAD. */
+static int scan_index(const struct scan *s, int c)
+{
+	if (c == 'h' || c == LONG_FORM + s->n)
+		return SCAN_HELP;
+	if (c >= LONG_FORM)
+		return c - LONG_FORM;
+	for (int i = 0; i < s->n; i++)
+		if (s->command->options[i].letter && s->command->options[i].letter == c)
+			return i;
+	return SCAN_BAD;
+}
+
+/* The next option: its index with its value in optarg, or one of SCAN_*. *error is getopt's reason for
+ * SCAN_BAD: '?' or ':'. */
+static int scan_next(const struct scan *s, int *error)
+{
+	int c = getopt_long(s->argc, s->argv, s->letters, s->longs, NULL);
+
+	*error = c;
+	if (c == -1)
+		return SCAN_END;
+	return c == '?' || c == ':' ? SCAN_BAD : scan_index(s, c);
+}
+
+/* "--slots N", as messages name an option. The caller frees. */
+static char *option_title(const struct option_spec *spec)
+{
+	return xasprintf("--%s%s%s", spec->name, spec->argument ? " " : "",
+			 spec->argument ? spec->argument : "");
+}
+
+static const char *type_words(enum option_type type)
+{
+	switch (type) {
+	case OPTION_INT: return "a whole number";
+	case OPTION_NUMBER: return "a number";
+	case OPTION_DURATION: return "a time (such as 90s, 1.5m, 2h or 1d)";
+	case OPTION_RANGE: return "N or MIN:MAX (MIN <= MAX) with whole numbers";
+	case OPTION_FLAG:
+	case OPTION_TEXT:
+	case OPTION_LIST: break;
+	}
+	return "a value that is not empty";
+}
+
+static bool is_bounded(const struct option_spec *spec)
+{
+	return spec->min < 0 || spec->min > 0 || spec->max < 0 || spec->max > 0;
+}
+
+/* "a whole number from 1 to 64", "a time (such as ...) of at least 1 second": what a value has to be.
+ * 17 digits would show 0.1 as 0.10000000000000001, and no bound is written with more than 15. */
+static void describe_value(struct text *t, const struct option_spec *spec)
+{
+	const char *unit = spec->type == OPTION_DURATION ? " seconds" : "";
+	bool low = spec->min > -HUGE_VAL, high = spec->max < HUGE_VAL;
+
+	text_add(t, type_words(spec->type));
+	if (!is_bounded(spec) || spec->type == OPTION_TEXT || spec->type == OPTION_LIST)
+		return;
+	if (low && high)
+		text_addf(t, " from %.15g to %.15g%s", spec->min, spec->max, unit);
+	else if (low)
+		text_addf(t, " of at least %.15g%s", spec->min, unit);
+	else if (high)
+		text_addf(t, " of at most %.15g%s", spec->max, unit);
+}
+
+static bool in_range(const struct option_spec *spec, double x)
+{
+	return !is_bounded(spec) || (x >= spec->min && x <= spec->max);
+}
+
+static int set_int(const struct option_spec *spec, const char *value, void *field)
+{
+	int64_t n;
+
+	if (number_parse_int(value, &n) || !in_range(spec, (double)n))
+		return -1;
+	*(int64_t *)field = n;
+	return 0;
+}
+
+static int set_number(const struct option_spec *spec, const char *value, void *field)
+{
+	double x;
+	int rc = spec->type == OPTION_DURATION ? number_parse_duration(value, &x)
+					       : number_parse(value, &x);
+
+	if (rc || !in_range(spec, x))
+		return -1;
+	*(double *)field = x;
+	return 0;
+}
+
+/* "4" is from 4 to 4. */
+static int split_range(const char *value, int64_t *min, int64_t *max)
+{
+	const char *colon = strchr(value, ':');
+	char *first;
+	int rc;
+
+	if (!colon) {
+		rc = number_parse_int(value, min);
+		*max = *min;
+		return rc;
+	}
+	first = xstrdup(value);
+	first[colon - value] = '\0';
+	rc = number_parse_int(first, min);
+	free(first);
+	return rc ? rc : number_parse_int(colon + 1, max);
+}
+
+static int set_range(const struct option_spec *spec, const char *value, void *field)
+{
+	int64_t min = 0, max = 0;
+
+	if (split_range(value, &min, &max) || min > max)
+		return -1;
+	if (!in_range(spec, (double)min) || !in_range(spec, (double)max))
+		return -1;
+	*(struct int_range *)field = (struct int_range){ min, max };
+	return 0;
+}
+
+static int set_text(const char *value, void *field)
+{
+	if (!*value)
+		return -1;
+	*(const char **)field = value;
+	return 0;
+}
+
+static int add_text(const char *value, void *field)
+{
+	struct text_list *list = field;
+
+	if (!*value)
+		return -1;
+	list->items = xreallocarray(list->items, list->count + 1, sizeof(*list->items));
+	list->items[list->count++] = value;
+	return 0;
+}
+
+static int set_value(const struct option_spec *spec, const char *value, void *field)
+{
+	switch (spec->type) {
+	case OPTION_FLAG:
+		*(bool *)field = true;
+		return 0;
+	case OPTION_INT: return set_int(spec, value, field);
+	case OPTION_NUMBER:
+	case OPTION_DURATION: return set_number(spec, value, field);
+	case OPTION_RANGE: return set_range(spec, value, field);
+	case OPTION_TEXT: return set_text(value, field);
+	case OPTION_LIST: return add_text(value, field);
+	}
+	return -1;
+}
+
+/* Values may be megabytes long; what a message shows of one is not. */
+static void add_clipped(struct text *t, const char *value)
+{
+	size_t n = strnlen(value, 61);
+
+	text_add_bytes(t, value, n > 60 ? 58 : n);
+	text_add(t, n > 60 ? ".." : "");
+}
+
+static int wrong_value(const struct option_spec *spec, const char *value, struct err *err)
+{
+	struct text what = TEXT_INIT;
+	char *title = option_title(spec);
+
+	text_addf(&what, "option '%s'", title);
+	if (value && *value) {
+		text_add(&what, ": '");
+		add_clipped(&what, value);
+		text_add(&what, "' is not ");
+	} else {
+		text_add(&what, " needs ");
+	}
+	describe_value(&what, spec);
+	err_set(err, EX_USAGE, "%s", what.data);
+	free(title);
+	text_release(&what);
+	return -1;
+}
+
+static int unknown_letter(const struct command *command, int letter, struct err *err)
+{
+	if (letter > 0 && letter < 128 && isgraph(letter))
+		return usage_error(command, err, "unknown option '-%c'", letter);
+	return usage_error(command, err, "unknown option letter, not even ASCII");
+}
+
+/* getopt takes a beginning of a name for the name where only one begins so. */
+static bool is_ambiguous(const struct scan *s, const char *name, size_t length)
+{
+	int n = 0;
+
+	for (int i = 0; i <= s->n; i++)
+		n += !strncmp(s->longs[i].name, name, length);
+	return length && n > 1;
+}
+
+static int unknown_name(const struct scan *s, const char *argument, struct err *err)
+{
+	char *name = xstrdup(argument + strspn(argument, "-"));
+	struct suggestion nearest = suggestion_for(name);
+	struct text shown = TEXT_INIT;
+	bool ambiguous;
+
+	name[strcspn(name, "=")] = '\0';
+	ambiguous = is_ambiguous(s, name, strlen(name));
+	for (int i = 0; i <= s->n; i++)
+		suggestion_offer(&nearest, s->longs[i].name);
+	add_clipped(&shown, name);
+	if (ambiguous)
+		usage_error(s->command, err, "option '--%s' could be several", shown.data);
+	else if (nearest.best)
+		err_set(err, EX_USAGE, "unknown option '--%s'; did you mean '--%s'?", shown.data,
+			nearest.best);
+	else
+		usage_error(s->command, err, "unknown option '--%s'", shown.data);
+	text_release(&shown);
+	free(name);
+	return -1;
+}
+
+/* What getopt would have said: a value missing (':'), a value too many, or an unknown option. It leaves
+ * the option's number in optopt, 0 where a long name means nothing to it. */
+static int bad_option(const struct scan *s, int error, struct err *err)
+{
+	int i = optopt ? scan_index(s, optopt) : SCAN_BAD;
+
+	if (error == ':' && i >= 0)
+		return wrong_value(&s->command->options[i], NULL, err);
+	if (i != SCAN_BAD)
+		return usage_error(s->command, err, "option '--%s' takes no value",
+				   s->longs[i == SCAN_HELP ? s->n : i].name);
+	if (optopt)
+		return unknown_letter(s->command, optopt, err);
+	return unknown_name(s, s->argv[optind - 1], err);
+}
+
+static int parse_all(const struct scan *s, void *target, struct err *err)
+{
+	int i, error;
+
+	while ((i = scan_next(s, &error)) != SCAN_END) {
+		const struct option_spec *spec;
+
+		if (i == SCAN_HELP)
+			continue;
+		if (i == SCAN_BAD)
+			return bad_option(s, error, err);
+		spec = &s->command->options[i];
+		if (set_value(spec, optarg, (char *)target + spec->offset))
+			return wrong_value(spec, optarg, err);
+	}
+	return 0;
+}
+
+int options_parse(const struct command *command, int argc, char **argv, void *target, int *first,
+		  struct err *err)
+{
+	struct scan s;
+	int rc;
+
+	scan_init(&s, command, argc, argv);
+	rc = parse_all(&s, target, err);
+	*first = optind;
+	scan_release(&s);
+	return rc;
+}
+
+bool options_ask_help(const struct command *command, int argc, char **argv)
+{
+	struct scan s;
+	int i, error;
+
+	scan_init(&s, command, argc, argv);
+	do
+		i = scan_next(&s, &error);
+	while (i != SCAN_END && i != SCAN_HELP);
+	scan_release(&s);
+	return i == SCAN_HELP;
+}
+
+void options_release(const struct command *command, void *target)
+{
+	for (int i = 0, n = count_options(command); i < n; i++) {
+		const struct option_spec *spec = &command->options[i];
+		struct text_list *list;
+
+		if (spec->type != OPTION_LIST)
+			continue;
+		list = (struct text_list *)(void *)((char *)target + spec->offset);
+		free(list->items);
+		*list = (struct text_list){ 0 };
+	}
+}
+
+int usage_error(const struct command *command, struct err *err, const char *format, ...)
+{
+	char text[sizeof(err->text) / 2];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	return err_set(err, EX_USAGE, "%s; see 'pollux%s%s --help'", text, command ? " " : "",
+		       command ? command->name : "");
+}
+
+int parse_job_id(const struct command *command, const char *text, long long *id, struct err *err)
+{
+	struct text shown = TEXT_INIT;
+	int64_t n;
+
+	if (number_parse_int(text, &n) == 0 && n > 0) {
+		*id = n;
+		return 0;
+	}
+	add_clipped(&shown, text);
+	usage_error(command, err, "'%s' is not a job number", shown.data);
+	text_release(&shown);
+	return -1;
+}

@@ -1,0 +1,103 @@
+/* number.c - strict numbers. strtod(3) alone takes blanks, "0x1p3", "inf" and "nan". */
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pollux/number.h"
+
+static int fail(int reason)
+{
+	errno = reason;
+	return -1;
+}
+
+int number_parse_int(const char *text, int64_t *value)
+{
+	const char *digits = text + (*text == '-');
+	long long n;
+	char *end;
+
+	_Static_assert(sizeof(n) == sizeof(*value), "strtoll reads an int64_t");
+	if (!isdigit((unsigned char)*digits))
+		return fail(EINVAL);
+	errno = 0;
+	n = strtoll(text, &end, 10);
+	if (*end)
+		return fail(EINVAL);
+	if (errno)
+		return fail(ERANGE);
+	*value = n;
+	return 0;
+}
+
+/* The number that text begins with, and where it ends. */
+static int leading_number(const char *text, double *value, const char **end)
+{
+	size_t length = strspn(text, "0123456789.eE+-");
+	char *stop;
+	double x;
+
+	if (!length || *text == '+')
+		return fail(EINVAL);
+	errno = 0;
+	x = strtod(text, &stop);
+	if (stop == text || stop > text + length)
+		return fail(EINVAL);
+	if (errno || !isfinite(x))
+		return fail(ERANGE);
+	*value = x;
+	*end = stop;
+	return 0;
+}
+
+int number_parse(const char *text, double *value)
+{
+	const char *end;
+	double x;
+
+	if (leading_number(text, &x, &end))
+		return -1;
+	if (*end)
+		return fail(EINVAL);
+	*value = x;
+	return 0;
+}
+
+static double unit_s(char unit)
+{
+	switch (unit) {
+	case 's': return 1;
+	case 'm': return 60;
+	case 'h': return 3600;
+	case 'd': return 86400;
+	default: return 0;
+	}
+}
+
+int number_parse_duration(const char *text, double *seconds)
+{
+	double x, unit, sum = 0, last = HUGE_VAL;
+	const char *p = text;
+
+	if (number_parse(text, &sum) == 0) {
+		if (signbit(sum))
+			return fail(EINVAL);
+		*seconds = sum;
+		return 0;
+	}
+	do {
+		if (leading_number(p, &x, &p))
+			return -1;
+		unit = unit_s(*p);
+		if (unit <= 0 || unit >= last || signbit(x))
+			return fail(EINVAL);
+		sum += x * unit;
+		last = unit;
+	} while (*++p);
+	if (!isfinite(sum))
+		return fail(ERANGE);
+	*seconds = sum;
+	return 0;
+}
