@@ -1,0 +1,36 @@
+/* json.h - write JSON (RFC 8259), always valid: invalid UTF-8 in a string becomes U+FFFD, numbers that
+ * are not finite become null.
+ *
+ *	struct json j;
+ *	json_init(&j, stdout);
+ *	json_object(&j, NULL);			// key NULL: the top, or inside an array
+ *	json_integer(&j, "id", 17);
+ *	json_array(&j, "runs"); ... json_end(&j);
+ *	json_end(&j);				// the last one writes a newline
+ *
+ * Two blanks of indentation a level; a caller who mispairs the ends is a broken invariant (assert). */
+#ifndef POLLUX_JSON_H
+#define POLLUX_JSON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define JSON_DEPTH 16
+
+struct json {
+	FILE *out;
+	int depth;
+	bool array[JSON_DEPTH], any[JSON_DEPTH];
+};
+
+void json_init(struct json *j, FILE *out);
+void json_object(struct json *j, const char *key);
+void json_array(struct json *j, const char *key);
+void json_end(struct json *j);
+void json_string(struct json *j, const char *key, const char *value);	/* NULL: null */
+void json_integer(struct json *j, const char *key, int64_t value);
+void json_number(struct json *j, const char *key, double value);		/* %.17g, shortest that reads back */
+void json_bool(struct json *j, const char *key, bool value);
+
+#endif

@@ -1,0 +1,156 @@
+/* json.c - JSON as RFC 8259 has it, written as it comes. */
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pollux/json.h"
+#include "pollux/utf8.h"
+
+void json_init(struct json *j, FILE *out)
+{
+	*j = (struct json){ .out = out };
+}
+
+static void write_escaped(FILE *out, unsigned char c)
+{
+	static const char letters[] = "\b\t\n\f\r\"\\", escapes[] = "btnfr\"\\";
+	const char *found = strchr(letters, c);
+
+	if (found)
+		fprintf(out, "\\%c", escapes[found - letters]);
+	else
+		fprintf(out, "\\u%04x", c);
+}
+
+static size_t plain_length(const char *s)
+{
+	size_t n = 0;
+
+	while ((unsigned char)s[n] >= 0x20 && (unsigned char)s[n] < 0x80 && !strchr("\"\\", s[n]))
+		n++;
+	return n;
+}
+
+/* A byte that is no part of valid UTF-8 becomes one U+FFFD. */
+static void write_string(FILE *out, const char *s)
+{
+	size_t n;
+
+	fputc('"', out);
+	for (; *s; s += n) {
+		n = plain_length(s);
+		if (n) {
+			fwrite(s, 1, n, out);
+			continue;
+		}
+		n = utf8_length(s);
+		if (n == 0)
+			fputs("\\ufffd", out);
+		else if (n == 1)
+			write_escaped(out, (unsigned char)*s);
+		else
+			fwrite(s, 1, n, out);
+		n = n ? n : 1;
+	}
+	fputc('"', out);
+}
+
+static void new_line(const struct json *j)
+{
+	fprintf(j->out, "\n%*s", 2 * j->depth, "");
+}
+
+/* What comes before every value: the comma, the line, the key. */
+static void begin_value(struct json *j, const char *key)
+{
+	int top = j->depth - 1;
+
+	if (top < 0) {
+		assert(!key);
+		return;
+	}
+	assert(j->array[top] == !key);
+	if (j->any[top])
+		fputc(',', j->out);
+	j->any[top] = true;
+	new_line(j);
+	if (key) {
+		write_string(j->out, key);
+		fputs(": ", j->out);
+	}
+}
+
+static void begin_level(struct json *j, const char *key, bool array)
+{
+	begin_value(j, key);
+	assert(j->depth < JSON_DEPTH);
+	fputc(array ? '[' : '{', j->out);
+	j->array[j->depth] = array;
+	j->any[j->depth] = false;
+	j->depth++;
+}
+
+void json_object(struct json *j, const char *key)
+{
+	begin_level(j, key, false);
+}
+
+void json_array(struct json *j, const char *key)
+{
+	begin_level(j, key, true);
+}
+
+void json_end(struct json *j)
+{
+	assert(j->depth > 0);
+	j->depth--;
+	if (j->any[j->depth])
+		new_line(j);
+	fputc(j->array[j->depth] ? ']' : '}', j->out);
+	if (j->depth == 0)
+		fputc('\n', j->out);
+}
+
+void json_string(struct json *j, const char *key, const char *value)
+{
+	begin_value(j, key);
+	if (value)
+		write_string(j->out, value);
+	else
+		fputs("null", j->out);
+}
+
+void json_integer(struct json *j, const char *key, int64_t value)
+{
+	begin_value(j, key);
+	fprintf(j->out, "%" PRId64, value);
+}
+
+/* 15 digits always survive, 17 always suffice. */
+void json_number(struct json *j, const char *key, double value)
+{
+	char digits[32];
+
+	begin_value(j, key);
+	if (!isfinite(value)) {
+		fputs("null", j->out);
+		return;
+	}
+	for (int n = 15; n <= 17; n++) {
+		double back;
+
+		snprintf(digits, sizeof(digits), "%.*g", n, value);
+		back = strtod(digits, NULL);
+		if (!(back < value) && !(back > value))
+			break;
+	}
+	fputs(digits, j->out);
+}
+
+void json_bool(struct json *j, const char *key, bool value)
+{
+	begin_value(j, key);
+	fputs(value ? "true" : "false", j->out);
+}
