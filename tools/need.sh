@@ -28,8 +28,9 @@ headers() { # a compiler alone does not bring libc's
 }
 
 fuzzer() { # clang's runtimes are a package of their own, named by its version
-	runtime=$(clang -print-runtime-dir 2>/dev/null) || runtime=/nonexistent
-	ls "$runtime"/*fuzzer* >/dev/null 2>&1 || lack libFuzzer CLANG_RUNTIME
+	echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' |
+		clang -fsanitize=fuzzer,address -x c - -o /dev/null 2>/dev/null ||
+		lack libFuzzer CLANG_RUNTIME
 }
 
 data() {
