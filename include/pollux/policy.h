@@ -1,0 +1,84 @@
+/* policy.h - the decision: how many devices each job gets until the next pass, and why.
+ *
+ * Policies are pure functions of their input: the live pass and the simulator call the same code.
+ * All times are seconds on one clock that the caller chooses; only differences matter.
+ *
+ *	const struct policy *p = policy_find("las");
+ *	struct sched_choice *choice = xcalloc(n, sizeof(*choice));
+ *	p->decide(&input, choice);
+ *
+ * What goes in: every job that waits and may start, and every job that has devices and is to have
+ * them until somebody decides otherwise. A job that is being stopped in order to be relaunched
+ * waits (replicas 0). So does one that lost a device: it must be relaunched in any case. A job on
+ * its way out for good (cancelled, held) is left out. The devices of all these still count in
+ * n_devices: the decision hands them on, and whoever gets them starts when they are free.
+ *
+ * What comes out: the sum of replicas is at most n_devices; each is 0 or within the job's minimum
+ * and maximum (a job that keeps what it holds keeps it as it is). A running job whose number
+ * changes must be relaunched. */
+#ifndef POLLUX_POLICY_H
+#define POLLUX_POLICY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SCHED_REASON_SIZE 192
+
+struct sched_job {
+	int64_t id;			/* ties are broken by the smaller id: the earlier job */
+	int min_replicas;		/* 1 <= min <= max; one device each */
+	int max_replicas;
+	double weight;			/* > 0; a weight of 2 counts service half */
+	double attained_service_device_s;	/* devices x seconds over all its runs, this one too */
+	bool preemptible;		/* false: once it has devices it keeps them to its end */
+	int replicas;			/* devices it holds now; 0: it waits */
+	double launched_s;		/* when it got them; meaningful where replicas > 0 */
+};
+
+struct sched_input {
+	const struct sched_job *jobs;
+	int n_jobs;
+	int n_devices;			/* that may be used at all, held ones too */
+	double now_s;
+	double slice_s;			/* devices are not taken away sooner than this after launch */
+};
+
+struct sched_choice {
+	int replicas;			/* 0: waits */
+	double next_start_s;		/* waiting: the soonest it can start if nobody comes and nothing
+					   ends early; NaN where that cannot be told, or it runs */
+	/* In words and numbers, for people; of absolute facts only (no ages), so that an unchanged
+	 * decision has an unchanged reason. */
+	char reason[SCHED_REASON_SIZE];
+};
+
+struct policy {
+	const char *name;
+	const char *summary;
+	/* choice has n_jobs entries, in the order of in->jobs; all are written. */
+	void (*decide)(const struct sched_input *in, struct sched_choice *choice);
+};
+
+/* Least attained service with a time slice. Order, rules and their reasons: policy_las.c.
+ *
+ * No starvation: let W wait, let A be the jobs whose service/weight is not above W's, and P the
+ * time between passes. Where no job is non-preemptible, W starts after at most
+ *
+ *	sum over j in A of (W's service/weight - j's service/weight) * j's weight
+ *	+ (|A| + 1) * (slice_s + P)
+ *
+ * seconds, and then keeps its devices for slice_s. A job that arrives meanwhile joins A, with no
+ * service had: a job with much service waits until each newcomer has had as much for its weight.
+ * Time spent stopping and restarting comes on top. */
+extern const struct policy policy_las;
+
+/* First in, first out: the smallest id first, nobody preempted or resized, and nobody starts
+ * before a job that waits for more devices. The baseline to compare with. */
+extern const struct policy policy_fifo;
+
+const struct policy *policy_find(const char *name);	/* NULL: no such policy */
+/* The table, for listings: policies[0..n_policies). */
+extern const struct policy *const policies[];
+extern const int n_policies;
+
+#endif

@@ -1,0 +1,18 @@
+/* policy.c - the table of policies. */
+#include <string.h>
+
+#include "pollux/policy.h"
+
+const struct policy *const policies[] = {
+	&policy_las,
+	&policy_fifo,
+};
+const int n_policies = sizeof(policies) / sizeof(policies[0]);
+
+const struct policy *policy_find(const char *name)
+{
+	for (int i = 0; i < n_policies; i++)
+		if (!strcmp(policies[i]->name, name))
+			return policies[i];
+	return NULL;
+}

@@ -1,0 +1,117 @@
+/* policy_fifo.c - first in, first out.
+ *
+ * Jobs that run keep what they hold to their end. The others start in order of their ids, each on
+ * its minimum; the first that does not fit stops the line. Where nobody is left waiting, those that
+ * start share what is left, the first up to its maximum, then the next. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "pollux/mem.h"
+#include "pollux/policy.h"
+#include "reason.h"
+
+struct queue {
+	const struct sched_input *in;
+	struct sched_choice *choices;
+	const struct sched_job **jobs;	/* running first, then by id */
+	int left;			/* devices not given yet */
+	int waiting;			/* jobs in line */
+};
+
+static int by_id(const void *a, const void *b)
+{
+	const struct sched_job *x = *(const struct sched_job *const *)a;
+	const struct sched_job *y = *(const struct sched_job *const *)b;
+
+	if ((x->replicas > 0) != (y->replicas > 0))
+		return x->replicas > 0 ? -1 : 1;
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+static struct sched_choice *choice_of(const struct queue *q, const struct sched_job *job)
+{
+	return &q->choices[job - q->in->jobs];
+}
+
+static void give(struct queue *q, const struct sched_job *job, int replicas)
+{
+	choice_of(q, job)->replicas += replicas;
+	q->left -= replicas;
+}
+
+static int least(const struct sched_job *job)
+{
+	return job->min_replicas > 1 ? job->min_replicas : 1;
+}
+
+static void start_or_wait(struct queue *q, const struct sched_job *job)
+{
+	char *reason = choice_of(q, job)->reason;
+	int wanted = job->replicas > 0 ? job->replicas : least(job);
+
+	/* Devices went away under it: as many as there are, if that is enough. */
+	if (job->replicas > 0 && wanted > q->left && q->left >= least(job))
+		wanted = q->left;
+	if (wanted <= q->left && (job->replicas > 0 || !q->waiting)) {
+		give(q, job, wanted);
+		return;
+	}
+	if (least(job) > q->in->n_devices) {
+		reason_add_impossible(reason, least(job), q->in->n_devices);
+		return;
+	}
+	reason_add_ordinal(reason, ++q->waiting);
+	reason_add(reason, " in line, first in first out; needs ");
+	reason_add_devices(reason, least(job));
+}
+
+static void share_out(struct queue *q)
+{
+	for (int i = 0; i < q->in->n_jobs && q->left > 0; i++) {
+		const struct sched_job *job = q->jobs[i];
+		int room = job->max_replicas - choice_of(q, job)->replicas;
+
+		if (job->replicas <= 0 && choice_of(q, job)->replicas > 0 && room > 0)
+			give(q, job, room < q->left ? room : q->left);
+	}
+}
+
+static void explain_running(struct queue *q)
+{
+	for (int i = 0; i < q->in->n_jobs; i++) {
+		struct sched_choice *choice = &q->choices[i];
+
+		if (!choice->replicas)
+			continue;
+		reason_add_share(choice->reason, &q->in->jobs[i], choice->replicas);
+		reason_add(choice->reason, " to its end: first in, first out");
+	}
+}
+
+static void decide(const struct sched_input *in, struct sched_choice *choices)
+{
+	struct queue q = {
+		.in = in,
+		.choices = choices,
+		.jobs = xcalloc((size_t)in->n_jobs, sizeof(const struct sched_job *)),
+		.left = in->n_devices,
+	};
+
+	for (int i = 0; i < in->n_jobs; i++) {
+		choices[i] = (struct sched_choice){ .next_start_s = (double)NAN };
+		q.jobs[i] = &in->jobs[i];
+	}
+	qsort(q.jobs, (size_t)in->n_jobs, sizeof(const struct sched_job *), by_id);
+	for (int i = 0; i < in->n_jobs; i++)
+		start_or_wait(&q, q.jobs[i]);
+	if (!q.waiting)
+		share_out(&q);
+	explain_running(&q);
+	free(q.jobs);
+}
+
+const struct policy policy_fifo = {
+	.name = "fifo",
+	.summary = "first in, first out, to the end",
+	.decide = decide,
+};

@@ -1,0 +1,78 @@
+/* reason.c - the pieces that reasons are made of. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reason.h"
+
+void reason_add(char *reason, const char *format, ...)
+{
+	size_t length = strlen(reason);
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(reason + length, SCHED_REASON_SIZE - length, format, ap);
+	va_end(ap);
+}
+
+void reason_add_devices(char *reason, int n)
+{
+	reason_add(reason, n == 1 ? "%d device" : "%d devices", n);
+}
+
+void reason_add_share(char *reason, const struct sched_job *job, int replicas)
+{
+	reason_add_devices(reason, replicas);
+	if (replicas < job->max_replicas)
+		reason_add(reason, " (%d to %d asked)", job->min_replicas, job->max_replicas);
+}
+
+void reason_add_ordinal(char *reason, int n)
+{
+	static const char *const suffix[] = { "th", "st", "nd", "rd" };
+	int last = n % 10;
+
+	reason_add(reason, "%d%s", n, suffix[last > 3 || n / 10 % 10 == 1 ? 0 : last]);
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int unique(int64_t *ids, int n)
+{
+	int kept = 0;
+
+	qsort(ids, (size_t)n, sizeof(*ids), compare_ids);
+	for (int i = 0; i < n; i++)
+		if (!kept || ids[i] != ids[kept - 1])
+			ids[kept++] = ids[i];
+	return kept;
+}
+
+int reason_add_jobs(char *reason, int64_t *ids, int n)
+{
+	n = unique(ids, n);
+	if (n == 1)
+		reason_add(reason, "job %lld", (long long)ids[0]);
+	else if (n == 2)
+		reason_add(reason, "jobs %lld and %lld", (long long)ids[0], (long long)ids[1]);
+	else if (n > 2)
+		reason_add(reason, "jobs %lld, %lld and %d more", (long long)ids[0],
+			   (long long)ids[1], n - 2);
+	return n;
+}
+
+void reason_add_impossible(char *reason, int min_replicas, int n_devices)
+{
+	reason_add(reason, "needs ");
+	reason_add_devices(reason, min_replicas);
+	if (n_devices > 0)
+		reason_add(reason, "; %d can be used here", n_devices);
+	else
+		reason_add(reason, "; none can be used here");
+}

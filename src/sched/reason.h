@@ -1,0 +1,19 @@
+/* reason.h - the pieces that reasons are made of. Each appends to a text of SCHED_REASON_SIZE,
+ * clipped at its end. */
+#ifndef SCHED_REASON_H
+#define SCHED_REASON_H
+
+#include "pollux/policy.h"
+
+void reason_add(char *reason, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void reason_add_devices(char *reason, int n);			/* "1 device" */
+/* "2 devices (1 to 4 asked)"; without the brackets where it has its maximum. */
+void reason_add_share(char *reason, const struct sched_job *job, int replicas);
+void reason_add_ordinal(char *reason, int n);			/* "22nd" */
+/* "job 3", "jobs 3 and 5", "jobs 3, 5 and 2 more"; sorts ids and drops what occurs twice.
+ * Returns how many are left. */
+int reason_add_jobs(char *reason, int64_t *ids, int n);
+/* "needs 4 devices; 2 can be used here" */
+void reason_add_impossible(char *reason, int min_replicas, int n_devices);
+
+#endif
