@@ -1,0 +1,62 @@
+/* device.h - what jobs run on. A backend is a struct of functions, one file each; device.c has the table.
+ *
+ *	struct device_list list;
+ *	struct device_settings settings = { .slots = 0 };
+ *	if (devices_list(&settings, &list, err)) return -1;
+ *	... list.items[i].id, .usable, .reason ...
+ *	devices_release(&list);
+ */
+#ifndef POLLUX_DEVICE_H
+#define POLLUX_DEVICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pollux/err.h"
+#include "pollux/text.h"
+
+#define DEVICE_ID_SIZE 64
+#define DEVICE_MAX 1024
+
+struct device {
+	char id[DEVICE_ID_SIZE];	/* "cpu:0"; stable while the settings and the machine are */
+	char kind[128];			/* what measurements are shared by: "Intel Xeon ..., 1 core" */
+	char binding[1024];		/* the logical processors to bind to, as a list: "0-3,8"; kept in
+					   the store so that a supervisor binds as the pass decided */
+	int cores;			/* physical cores in the slot; at least 1 */
+	int64_t memory_bytes;		/* the device's own; 0 where it shares the machine's */
+	bool usable;
+	char reason[160];		/* why not usable, and what to do; "" while usable */
+};
+
+struct device_list {
+	struct device *items;		/* owned */
+	int count;
+};
+
+struct device_settings {
+	int slots;			/* CPU slots, up to DEVICE_MAX; 0: one per physical core */
+};
+
+struct device_backend {
+	const char *name;
+	/* Append what is there to the list. Absence is a normal answer: 0, nothing appended.
+	 * -1 only when the machine cannot be read at all. */
+	int (*list)(const struct device_settings *settings, struct device_list *list,
+		    struct err *err);
+	/* In the child, between fork and exec: confine the calling process to these devices. Uses id,
+	 * binding and cores of each, so devices read back from the store will do. */
+	int (*bind)(const struct device *devices, int n, struct err *err);
+	/* Add the variables that tell a program its devices (OMP_NUM_THREADS, ...). */
+	void (*environment)(const struct device *devices, int n, struct strings *env);
+};
+
+extern const struct device_backend device_cpu;
+
+int devices_list(const struct device_settings *settings, struct device_list *list, struct err *err);
+void devices_release(struct device_list *list);
+struct device *devices_append(struct device_list *list);	/* a zeroed entry; for backends */
+/* The backend a device id belongs to ("cpu:0" -> device_cpu); NULL for an id of no known backend. */
+const struct device_backend *device_backend_of(const char *id);
+
+#endif

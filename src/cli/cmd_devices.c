@@ -1,0 +1,130 @@
+/* cmd_devices.c - pollux devices: what jobs can run on, as a pass would see it now. */
+#include <stdint.h>
+#include <stdio.h>
+
+#include "command.h"
+#include "pollux/config.h"
+#include "pollux/device.h"
+#include "pollux/json.h"
+#include "pollux/paths.h"
+#include "pollux/table.h"
+
+_Static_assert(CONFIG_MAX_SLOTS == DEVICE_MAX, "every number of slots that is accepted is possible");
+
+#define SLOTS_FROM_CONFIG (-1)
+
+struct devices_options {
+	int64_t slots;
+	bool json;
+};
+
+static const struct option_spec options[] = {
+	{ .name = "slots", .letter = 's', .type = OPTION_INT, .argument = "N",
+	  .offset = offsetof(struct devices_options, slots), .min = 0, .max = DEVICE_MAX,
+	  .help = "as if the processor were divided into N slots (0: one per physical core); "
+		  "default as configured" },
+	{ .name = "json", .type = OPTION_FLAG, .offset = offsetof(struct devices_options, json),
+	  .help = "print JSON" },
+	{ .name = NULL },
+};
+
+static void print_json(const struct device_list *list)
+{
+	struct json j;
+
+	json_init(&j, stdout);
+	json_object(&j, NULL);
+	json_array(&j, "devices");
+	for (const struct device *d = list->items; d < list->items + list->count; d++) {
+		json_object(&j, NULL);
+		json_string(&j, "id", d->id);
+		json_string(&j, "kind", d->kind);
+		json_integer(&j, "cores", d->cores);
+		json_string(&j, "binding", d->binding);
+		json_integer(&j, "memory_bytes", d->memory_bytes);
+		json_bool(&j, "usable", d->usable);
+		json_string(&j, "reason", d->usable ? NULL : d->reason);
+		json_end(&j);
+	}
+	json_end(&j);
+	json_end(&j);
+}
+
+static void print_table(const struct device_list *list)
+{
+	static const struct table_column columns[] = {
+		{ .heading = "ID" },
+		{ .heading = "CORES", .right = true },
+		{ .heading = "BOUND TO", .flexible = true },
+		{ .heading = "KIND", .flexible = true, .min_width = 24 },
+	};
+	struct table t;
+
+	table_init(&t, columns, sizeof(columns) / sizeof(columns[0]));
+	for (const struct device *d = list->items; d < list->items + list->count; d++) {
+		table_cell(&t, "%s", d->id);
+		table_cell(&t, "%d", d->cores);
+		table_cell(&t, "%s", d->binding);
+		table_cell(&t, "%s%s", d->usable ? "" : "not usable: ",
+			   d->usable ? d->kind : d->reason);
+		if (!d->usable)
+			table_style(&t, STYLE_RED);
+	}
+	table_print(&t, stdout, terminal_width(stdout), terminal_color(stdout, "auto"));
+	table_release(&t);
+}
+
+static int configured_slots(int *slots, struct err *err)
+{
+	struct config config;
+	struct paths paths;
+	int rc;
+
+	if (paths_init(&paths, err))
+		return -1;
+	rc = config_load(&config, paths.config, err);
+	if (rc == 0)
+		*slots = config.slots;
+	paths_release(&paths);
+	return rc;
+}
+
+static int show(const struct devices_options *o, struct err *err)
+{
+	struct device_settings settings = { .slots = (int)o->slots };
+	struct device_list list;
+
+	if (o->slots == SLOTS_FROM_CONFIG && configured_slots(&settings.slots, err))
+		return -1;
+	if (devices_list(&settings, &list, err))
+		return -1;
+	if (o->json)
+		print_json(&list);
+	else
+		print_table(&list);
+	devices_release(&list);
+	return 0;
+}
+
+static int run(int argc, char **argv, struct err *err)
+{
+	struct devices_options o = { .slots = SLOTS_FROM_CONFIG };
+	int first;
+
+	if (options_parse(&cmd_devices, argc, argv, &o, &first, err))
+		return -1;
+	if (first < argc)
+		return usage_error(&cmd_devices, err, "devices takes no argument, not '%.60s'",
+				   argv[first]);
+	return show(&o, err);
+}
+
+const struct command cmd_devices = {
+	.name = "devices",
+	.synopsis = "[--slots N] [--json]",
+	.summary = "list the devices that jobs run on",
+	.example = "pollux devices\n"
+		   "pollux devices --slots 2 --json",
+	.options = options,
+	.run = run,
+};

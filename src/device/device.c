@@ -1,0 +1,50 @@
+/* device.c - the table of backends, and the list of all their devices. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "pollux/device.h"
+#include "pollux/mem.h"
+
+static const struct device_backend *const backends[] = { &device_cpu };
+static const size_t n_backends = sizeof(backends) / sizeof(backends[0]);
+
+int devices_list(const struct device_settings *settings, struct device_list *list, struct err *err)
+{
+	*list = (struct device_list){ 0 };
+	for (size_t i = 0; i < n_backends; i++) {
+		if (backends[i]->list(settings, list, err)) {
+			devices_release(list);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+void devices_release(struct device_list *list)
+{
+	free(list->items);
+	*list = (struct device_list){ 0 };
+}
+
+/* Room is made at every power of two. */
+struct device *devices_append(struct device_list *list)
+{
+	size_t n = (size_t)list->count;
+	struct device *d;
+
+	if ((n & (n - 1)) == 0)
+		list->items = xreallocarray(list->items, n ? 2 * n : 1, sizeof(*list->items));
+	d = &list->items[list->count++];
+	memset(d, 0, sizeof(*d));
+	return d;
+}
+
+const struct device_backend *device_backend_of(const char *id)
+{
+	size_t n = strcspn(id, ":");
+
+	for (size_t i = 0; i < n_backends; i++)
+		if (id[n] && strlen(backends[i]->name) == n && !memcmp(backends[i]->name, id, n))
+			return backends[i];
+	return NULL;
+}

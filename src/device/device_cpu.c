@@ -1,0 +1,240 @@
+/* device_cpu.c - the processor as slots: groups of physical cores out of those this process may use.
+ *
+ * The topology is read when slots are listed, and then as little of it as will do. Binding is by
+ * sched_setaffinity(2) on the list kept with the slot: what hwloc would do in the end, but without a
+ * topology, which would have to be read once more in every child between fork and exec. */
+#include <errno.h>
+#include <hwloc.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pollux/device.h"
+#include "pollux/mem.h"
+
+/* hwloc takes these from the environment only: no complaints on stderr (which cron would mail), and no
+ * plugins: the GPU ones load vendor libraries that are of no use here. */
+static struct hush {
+	const char *name, *value;
+	char *old;
+} hushed[] = {
+	{ "HWLOC_HIDE_ERRORS", "2", NULL },
+	{ "HWLOC_PLUGINS_PATH", "", NULL },
+};
+static const size_t n_hushed = sizeof(hushed) / sizeof(hushed[0]);
+
+static void hush(void)
+{
+	for (struct hush *h = hushed; h < hushed + n_hushed; h++) {
+		const char *old = getenv(h->name);
+
+		h->old = old ? xstrdup(old) : NULL;
+		setenv(h->name, h->value, 1);
+	}
+}
+
+static void unhush(void)
+{
+	for (struct hush *h = hushed; h < hushed + n_hushed; h++) {
+		if (h->old)
+			setenv(h->name, h->old, 1);
+		else
+			unsetenv(h->name);
+		free(h->old);
+		h->old = NULL;
+	}
+}
+
+/* Cores, packages (their cores are numbered together then, whatever the kernel's order) and nothing
+ * more. The x86 component would move this process over all cores to ask each. */
+static int load(hwloc_topology_t topology)
+{
+	hwloc_topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE);
+	hwloc_topology_set_type_filter(topology, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL);
+	hwloc_topology_set_type_filter(topology, HWLOC_OBJ_PACKAGE, HWLOC_TYPE_FILTER_KEEP_ALL);
+	hwloc_topology_set_components(topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
+	return hwloc_topology_load(topology);
+}
+
+/* hwloc leaves out what the control group forbids; this, what taskset(1) does. */
+static void restrict_to_affinity(hwloc_topology_t topology)
+{
+	hwloc_bitmap_t allowed;
+
+	if (!hwloc_topology_is_thissystem(topology))
+		return;
+	allowed = hwloc_bitmap_alloc();
+	if (allowed && hwloc_get_cpubind(topology, allowed, HWLOC_CPUBIND_THREAD) == 0)
+		hwloc_topology_restrict(topology, allowed, 0);
+	hwloc_bitmap_free(allowed);
+}
+
+static int topology_open(hwloc_topology_t *topology, struct err *err)
+{
+	int rc;
+
+	hush();
+	rc = hwloc_topology_init(topology);
+	if (rc == 0) {
+		rc = load(*topology);
+		if (rc)
+			hwloc_topology_destroy(*topology);
+	}
+	unhush();
+	if (rc)
+		return err_set(err, EX_OSERR, "cannot read the processor's topology: %s",
+			       strerror(errno));
+	restrict_to_affinity(*topology);
+	return 0;
+}
+
+static const char *processor_name(hwloc_topology_t topology)
+{
+	hwloc_obj_t package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0);
+	const char *name = package ? hwloc_obj_get_info_by_name(package, "CPUModel") : NULL;
+
+	return name && *name ? name : "CPU";
+}
+
+/* "1 core", "4 cores", "1 core shared by 2 slots". Measurements hold for slots that read the same. */
+static void describe(struct device *d, const char *processor, int sharing)
+{
+	int n = snprintf(d->kind, sizeof(d->kind), "%.80s, %d core%s", processor, d->cores,
+			 d->cores == 1 ? "" : "s");
+
+	if (sharing > 1)
+		snprintf(d->kind + n, sizeof(d->kind) - (size_t)n, " shared by %d slots", sharing);
+}
+
+static void set_binding(struct device *d, hwloc_const_cpuset_t set)
+{
+	int n = hwloc_bitmap_list_snprintf(d->binding, sizeof(d->binding), set);
+
+	d->usable = n > 0 && (size_t)n < sizeof(d->binding);
+	if (d->usable)
+		return;
+	d->binding[0] = '\0';
+	snprintf(d->reason, sizeof(d->reason),
+		 "the list of its cores is too long; use more slots, so that each has fewer cores");
+}
+
+static int count_equal(hwloc_cpuset_t *sets, int n, hwloc_const_cpuset_t set)
+{
+	int equal = 0;
+
+	for (int i = 0; i < n; i++)
+		equal += hwloc_bitmap_isequal(sets[i], set);
+	return equal;
+}
+
+/* Where the machine does not tell its cores, each logical processor passes for one. */
+static void append_slots(hwloc_topology_t topology, int slots, struct device_list *list)
+{
+	int depth = hwloc_get_type_or_below_depth(topology, HWLOC_OBJ_CORE);
+	int n_cores = (int)hwloc_get_nbobjs_by_depth(topology, depth);
+	hwloc_obj_t root = hwloc_get_root_obj(topology);
+	int n = slots > 0 ? slots : n_cores;
+	hwloc_cpuset_t *sets;
+
+	n = n < DEVICE_MAX ? n : DEVICE_MAX;
+	sets = xcalloc((size_t)n, sizeof(hwloc_cpuset_t));
+	hwloc_distrib(topology, &root, 1, sets, (unsigned)n, depth, 0);
+	for (int i = 0; i < n; i++) {
+		struct device *d = devices_append(list);
+
+		snprintf(d->id, sizeof(d->id), "cpu:%d", i);
+		d->cores = (int)hwloc_get_nbobjs_inside_cpuset_by_depth(topology, sets[i], depth);
+		describe(d, processor_name(topology), count_equal(sets, n, sets[i]));
+		set_binding(d, sets[i]);
+	}
+	for (int i = 0; i < n; i++)
+		hwloc_bitmap_free(sets[i]);
+	free(sets);
+}
+
+static int cpu_list(const struct device_settings *settings, struct device_list *list, struct err *err)
+{
+	hwloc_topology_t topology;
+
+	if (topology_open(&topology, err))
+		return -1;
+	append_slots(topology, settings->slots, list);
+	hwloc_topology_destroy(topology);
+	return 0;
+}
+
+/* The cores of all slots together. NULL where a list is none. The caller frees. */
+static hwloc_bitmap_t union_of(const struct device *devices, int n)
+{
+	hwloc_bitmap_t all = hwloc_bitmap_alloc(), one = hwloc_bitmap_alloc();
+	int rc = all && one ? 0 : -1;
+
+	for (int i = 0; rc == 0 && i < n; i++) {
+		rc = hwloc_bitmap_list_sscanf(one, devices[i].binding);
+		if (rc == 0)
+			rc = hwloc_bitmap_or(all, all, one);
+	}
+	if (rc || hwloc_bitmap_iszero(all) || hwloc_bitmap_weight(all) < 0) {
+		hwloc_bitmap_free(all);
+		all = NULL;
+	}
+	hwloc_bitmap_free(one);
+	return all;
+}
+
+static int set_affinity(hwloc_const_bitmap_t cores)
+{
+	int last = hwloc_bitmap_last(cores);
+	size_t size = CPU_ALLOC_SIZE((size_t)last + 1);
+	cpu_set_t *set = CPU_ALLOC((size_t)last + 1);
+	int rc;
+
+	if (!set)
+		return -1;
+	CPU_ZERO_S(size, set);
+	for (int core = hwloc_bitmap_first(cores); core >= 0; core = hwloc_bitmap_next(cores, core))
+		CPU_SET_S((size_t)core, size, set);
+	rc = sched_setaffinity(0, size, set);
+	CPU_FREE(set);
+	return rc;
+}
+
+static int cpu_bind(const struct device *devices, int n, struct err *err)
+{
+	hwloc_bitmap_t cores = union_of(devices, n);
+	char text[256];
+	int rc;
+
+	if (!cores)
+		return err_set(err, EX_SOFTWARE, "cannot bind to cores '%s': not a list of cores",
+			       n > 0 ? devices[0].binding : "");
+	rc = set_affinity(cores);
+	if (rc) {
+		hwloc_bitmap_list_snprintf(text, sizeof(text), cores);
+		err_set(err, EX_OSERR, "cannot bind to cores '%s': %s", text,
+			errno == EINVAL ? "this process may use none of them" : strerror(errno));
+	}
+	hwloc_bitmap_free(cores);
+	return rc;
+}
+
+/* A replica has one slot, and threads run best one to a core. Where slots differ, no replica may have
+ * more threads than the smallest slot has cores. */
+static void cpu_environment(const struct device *devices, int n, struct strings *env)
+{
+	int cores = n > 0 ? devices[0].cores : 1;
+	char text[16];
+
+	for (int i = 1; i < n; i++)
+		cores = devices[i].cores < cores ? devices[i].cores : cores;
+	snprintf(text, sizeof(text), "%d", cores > 0 ? cores : 1);
+	strings_set_variable(env, "OMP_NUM_THREADS", text);
+}
+
+const struct device_backend device_cpu = {
+	.name = "cpu",
+	.list = cpu_list,
+	.bind = cpu_bind,
+	.environment = cpu_environment,
+};

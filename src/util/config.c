@@ -1,0 +1,181 @@
+/* config.c - settings from the file and the environment, by one table. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pollux/config.h"
+#include "pollux/number.h"
+#include "pollux/suggest.h"
+
+#define LONGEST_LINE 1024
+
+/* What a setting's value stands in, for messages. */
+struct source {
+	const char *path;
+	int line;
+};
+
+static int set_slots(struct config *c, const char *value)
+{
+	int64_t n;
+
+	if (number_parse_int(value, &n) || n < 0 || n > CONFIG_MAX_SLOTS)
+		return -1;
+	c->slots = (int)n;
+	return 0;
+}
+
+static int set_slice(struct config *c, const char *value)
+{
+	double s;
+
+	if (number_parse_duration(value, &s) || s <= 0)
+		return -1;
+	c->slice_s = s;
+	return 0;
+}
+
+static int set_policy(struct config *c, const char *value)
+{
+	size_t n = strlen(value);
+
+	for (const char *p = value; *p; p++)
+		if (!isalnum((unsigned char)*p) && *p != '-' && *p != '_')
+			return -1;
+	if (!n || n >= sizeof(c->policy))
+		return -1;
+	memcpy(c->policy, value, n + 1);
+	return 0;
+}
+
+static const struct setting {
+	const char *name;
+	const char *variable;		/* NULL: in the file only */
+	int (*set)(struct config *c, const char *value);
+	const char *wanted;
+} settings[] = {
+	{ "slots", "POLLUX_SLOTS", set_slots,
+	  "a whole number from 0 to 1024 (0: one per physical core)" },
+	{ "slice", "POLLUX_SLICE", set_slice, "a time above 0 (such as 90s, 10m or 1h)" },
+	{ "policy", NULL, set_policy, "the name of a policy" },
+};
+static const size_t n_settings = sizeof(settings) / sizeof(settings[0]);
+
+static char *trim(char *s)
+{
+	char *end = s + strlen(s);
+
+	while (end > s && isspace((unsigned char)end[-1]))
+		*--end = '\0';
+	while (isspace((unsigned char)*s))
+		s++;
+	return s;
+}
+
+static int unknown_setting(const char *name, const struct source *at, struct err *err)
+{
+	struct suggestion nearest = suggestion_for(name);
+
+	for (size_t i = 0; i < n_settings; i++)
+		suggestion_offer(&nearest, settings[i].name);
+	if (nearest.best)
+		return err_set(err, EX_CONFIG, "unknown setting '%.60s' in '%s' line %d; did you mean '%s'?",
+			       name, at->path, at->line, nearest.best);
+	return err_set(err, EX_CONFIG,
+		       "unknown setting '%.60s' in '%s' line %d; there are slots, slice and policy",
+		       name, at->path, at->line);
+}
+
+static int set_named(struct config *c, const char *name, const char *value, const struct source *at,
+		     struct err *err)
+{
+	for (size_t i = 0; i < n_settings; i++) {
+		if (strcmp(settings[i].name, name) != 0)
+			continue;
+		if (settings[i].set(c, value) == 0)
+			return 0;
+		return err_set(err, EX_CONFIG, "bad setting '%s' in '%s' line %d: '%.60s' is not %s",
+			       name, at->path, at->line, value, settings[i].wanted);
+	}
+	return unknown_setting(name, at, err);
+}
+
+static int read_line(struct config *c, char *line, const struct source *at, struct err *err)
+{
+	char *equals;
+
+	line[strcspn(line, "#")] = '\0';
+	line = trim(line);
+	if (!*line)
+		return 0;
+	equals = strchr(line, '=');
+	if (!equals)
+		return err_set(err, EX_CONFIG, "cannot read '%s' line %d: '%.60s' is not 'name = value'",
+			       at->path, at->line, line);
+	*equals = '\0';
+	return set_named(c, trim(line), trim(equals + 1), at, err);
+}
+
+/* A line ends in a newline, or the file does; a NUL hides both, and so does too long a line. */
+static bool is_whole(const char *line, FILE *file)
+{
+	return strchr(line, '\n') || (feof(file) && strlen(line) < LONGEST_LINE - 1);
+}
+
+static int read_lines(struct config *c, FILE *file, struct source *at, struct err *err)
+{
+	char line[LONGEST_LINE];
+
+	while (fgets(line, sizeof(line), file)) {
+		at->line++;
+		if (!is_whole(line, file))
+			return err_set(err, EX_CONFIG,
+				       "cannot read '%s' line %d: too long, or not text", at->path,
+				       at->line);
+		if (read_line(c, line, at, err))
+			return -1;
+	}
+	if (ferror(file))
+		return err_set(err, EX_CONFIG, "cannot read '%s': %s", at->path, strerror(errno));
+	return 0;
+}
+
+static int read_file(struct config *c, const char *path, struct err *err)
+{
+	struct source at = { .path = path };
+	FILE *file = fopen(path, "re");
+	int rc;
+
+	if (!file && (errno == ENOENT || errno == ENOTDIR))
+		return 0;
+	if (!file)
+		return err_set(err, EX_CONFIG, "cannot open '%s': %s", path, strerror(errno));
+	rc = read_lines(c, file, &at, err);
+	fclose(file);
+	return rc;
+}
+
+static int read_environment(struct config *c, struct err *err)
+{
+	for (size_t i = 0; i < n_settings; i++) {
+		const struct setting *s = &settings[i];
+		const char *value = s->variable ? getenv(s->variable) : NULL;
+
+		if (value && *value && s->set(c, value))
+			return err_set(err, EX_CONFIG,
+				       "bad variable '%s' in the environment: '%.60s' is not %s",
+				       s->variable, value, s->wanted);
+	}
+	return 0;
+}
+
+int config_load(struct config *c, const char *path, struct err *err)
+{
+	*c = (struct config){ .slice_s = CONFIG_DEFAULT_SLICE_S, .policy = "las" };
+	if (read_file(c, path, err))
+		return -1;
+	return read_environment(c, err);
+}
