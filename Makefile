@@ -24,7 +24,7 @@ WARN     = -Wall -Wextra -Wpedantic -Wshadow -Wvla -Wundef -Wformat=2 \
 	-Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition \
 	-Wpointer-arith -Wcast-qual -Wcast-align -Wwrite-strings -Wconversion \
 	-Wdouble-promotion -Wfloat-conversion -Wswitch-enum -Wnull-dereference \
-	-Wimplicit-fallthrough -fno-common
+	-Wimplicit-fallthrough -Wno-overlength-strings -fno-common
 GCC_WARN   = -Wlogical-op -Wduplicated-cond -Wduplicated-branches \
 	-Wjump-misses-init -Wstrict-overflow=2 -Warith-conversion \
 	-Wformat-overflow=2 -Wformat-truncation=2 -Wstringop-overflow=4
@@ -68,6 +68,10 @@ SHELL_FILES := $(wildcard .ci/run tools/*.sh tests/*/*.sh examples/*.sh benchmar
 # What the tests, the demo and the benchmarks are told about this build.
 TEST_ENV = POLLUX=$(abspath $(BUILD))/pollux TRAIN=$(abspath $(BUILD))/examples/train
 
+# A test that hangs must not hang the rest.
+TEST_SECONDS ?= 900
+PROVE   = prove -j$(JOBS) --exec 'timeout $(TEST_SECONDS)'
+
 # --- targets -----------------------------------------------------------------
 
 all: $(BUILD)/pollux $(BUILD)/libpollux.a ## build/pollux and build/libpollux.a
@@ -77,7 +81,7 @@ examples: $(EXAMPLE) ## the example programs (OpenBLAS, zlib)
 programs: all examples $(UNIT) $(BENCH) $(FUZZ:=.o)
 
 check: all examples $(UNIT) ## unit, command-line and fault tests
-	$(TEST_ENV) prove -j$(JOBS) $(UNIT) $(SCRIPTS)
+	$(TEST_ENV) $(PROVE) $(UNIT) $(SCRIPTS)
 
 demo: all examples ## train four jobs on two CPU slots, about two minutes
 	$(TEST_ENV) examples/demo.sh
@@ -105,7 +109,7 @@ lint-cppcheck: | need
 	@mkdir -p $(BUILD)/cppcheck
 	cppcheck --quiet -j$(JOBS) --cppcheck-build-dir=$(BUILD)/cppcheck --std=c11 --enable=warning,style,performance,portability \
 		--inline-suppr --suppress=missingIncludeSystem --error-exitcode=1 \
-		-D_GNU_SOURCE -Iinclude $(wildcard src examples benchmarks)
+		-D_GNU_SOURCE -DPOLLUX_VERSION='"$(VERSION)"' -Iinclude $(wildcard src examples benchmarks)
 
 lint-shell: | need
 	shellcheck -x -P SCRIPTDIR $(SHELL_FILES)
@@ -120,7 +124,7 @@ lint-symbols: $(OBJ)
 	@tools/check-symbols.sh $(BUILD) $(OBJ:$(BUILD)/%=%)
 
 sanitize: ## the tests under ASan and UBSan
-	@ASAN_OPTIONS=detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1 \
+	@ASAN_OPTIONS=detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1 TIME_SCALE=3 \
 	$(MAKE) check BUILD=$(BUILD)/san HARDEN='-fPIE -U_FORTIFY_SOURCE' \
 		CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=$(SANITIZERS) -fno-sanitize-recover=all'
 
@@ -130,7 +134,7 @@ memcheck: all examples $(UNIT) ## the unit and command-line tests under valgrind
 	chmod +x $(BUILD)/pollux-valgrind
 	$(if $(UNIT),prove -j$(JOBS) --exec '$(VALGRIND)' $(UNIT))
 	$(TEST_ENV) POLLUX=$(abspath $(BUILD))/pollux-valgrind TIME_SCALE=20 \
-		prove -j$(JOBS) $(wildcard tests/cli/*.t)
+		$(PROVE) $(wildcard tests/cli/*.t)
 
 fuzz: ## each fuzzer for FUZZ_SECONDS (30); the corpus stays in build/corpus
 	@$(MAKE) BUILD=$(BUILD)/fuzzing CC=$(CLANG) HARDEN='-fPIE -U_FORTIFY_SOURCE' \

@@ -33,14 +33,14 @@ fuzzer() { # clang's runtimes are a package of their own, named by its version
 		lack libFuzzer CLANG_RUNTIME
 }
 
-data() {
-	[ -d /usr/share/datasets/fashion-mnist ] || lack Fashion-MNIST dataset-fashion-mnist
+data() { # FASHION_MNIST says where else it is
+	[ -d "${FASHION_MNIST:-/usr/share/datasets/fashion-mnist}" ] || lack Fashion-MNIST dataset-fashion-mnist
 }
 
 probe() { # probe GROUP
 	case $1 in
 	build) program cc gcc; headers; program pkg-config
-		library sqlite3 libsqlite3-dev; library hwloc libhwloc-dev ;;
+		library 'sqlite3 >= 3.37' libsqlite3-dev; library hwloc libhwloc-dev ;;
 	example) library openblas libopenblas-dev; library zlib zlib1g-dev ;;
 	data) data ;;
 	check) program prove perl; program sqlite3; program ps procps ;;

@@ -5,15 +5,17 @@
 #
 # and ends with `finish`. It then runs in a new, empty directory $TMP with a
 # store of its own ($POLLUX_DIR), both removed when it ends. make(1) sets POLLUX
-# and TRAIN; TIME_SCALE stretches every wait_for (valgrind is slow).
+# and TRAIN; the data set is in $FASHION_MNIST; TIME_SCALE stretches every
+# wait_for (valgrind is slow). tests/fault/ sources it as ../cli/tap.sh.
 # shellcheck shell=sh
 ROOT=$(cd "$(dirname "$0")/../.." && pwd)
 : "${POLLUX:=$ROOT/build/pollux}" "${TRAIN:=$ROOT/build/examples/train}" "${TIME_SCALE:=1}"
+: "${FASHION_MNIST:=/usr/share/datasets/fashion-mnist}"
 TMP=$(mktemp -d "${TMPDIR:-/tmp}/pollux-test.XXXXXX")
 POLLUX_DIR=$TMP/store
 NO_COLOR=1
 LC_ALL=C
-export POLLUX TRAIN POLLUX_DIR NO_COLOR LC_ALL
+export POLLUX TRAIN FASHION_MNIST POLLUX_DIR NO_COLOR LC_ALL
 unset XDG_STATE_HOME XDG_CONFIG_HOME
 # A test may define its own `cleanup`, to end what it started.
 cleanup() { :; }
