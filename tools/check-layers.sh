@@ -2,7 +2,8 @@
 # check-layers.sh - fail when a source file includes what its layer may not see.
 #
 # The owner of include/pollux/NAME.h is the layer that has NAME.c; without one it
-# is util. Private headers stay inside their layer's directory.
+# is util. It includes no more than its owner may. Private headers stay inside
+# their layer's directory.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -57,13 +58,15 @@ BEGIN {
 		home[part[1]] = part[2]
 	}
 	for (i = 1; i < ARGC; i++)
-		if (split(ARGV[i], part, "/") == 3 && sub(/\.c$/, ".h", part[3]))
+		if (split(ARGV[i], part, "/") == 3 && part[1] == "src" && sub(/\.c$/, ".h", part[3]))
 			owner[part[3]] = part[2]
 }
 FNR == 1 {
 	split(FILENAME, part, "/")
-	layer = part[2]
 	here = part[1] "/" part[2] "/"
+	layer = part[2]
+	if (part[1] == "include")
+		layer = (part[3] in owner) ? owner[part[3]] : "util"
 	if (!(layer in may))
 		complain("no rule for the layer " layer)
 }
@@ -81,4 +84,4 @@ FNR == 1 {
 	theirs(quoted[2])
 }
 END { exit bad }
-' src/*/*.[ch]
+' src/*/*.[ch] include/pollux/*.h
