@@ -52,7 +52,7 @@ LINK     = $(CC) $(CFLAGS) $(HARDEN_LD) $(LDFLAGS)
 
 # --- files -------------------------------------------------------------------
 
-HEADERS := $(wildcard include/pollux/*.h src/*/*.h tests/*.h)
+HEADERS := $(wildcard include/pollux/*.h src/*/*.h examples/*/*.h tests/*.h)
 SRC     := $(wildcard src/*/*.c)
 OBJ     := $(SRC:src/%.c=$(BUILD)/%.o)
 TESTED  := $(filter-out $(BUILD)/cli/main.o,$(OBJ))
@@ -64,7 +64,8 @@ BENCH   := $(patsubst %.c,$(BUILD)/%,$(wildcard benchmarks/*.c))
 FUZZ    := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 MAN     := $(wildcard man/*.[0-9])
 EVERY_C := $(SRC) $(wildcard examples/*.c examples/*/*.c benchmarks/*.c tests/unit/*.c tests/fuzz/*.c)
-SHELL_FILES := $(wildcard .ci/run tools/*.sh tests/*/*.sh examples/*.sh benchmarks/*.sh) $(SCRIPTS)
+SHELL_FILES = $(wildcard .ci/run tools/*.sh tests/*/*.sh) $(SCRIPTS) \
+	$(shell grep -lsE '^\#! */.*sh$$' examples/* benchmarks/*)
 
 # What the tests, the demo and the benchmarks are told about this build.
 TEST_ENV = POLLUX=$(abspath $(BUILD))/pollux TRAIN=$(abspath $(BUILD))/examples/train
@@ -108,8 +109,9 @@ $(BUILD)/tidy/%.ok: % $(HEADERS) .clang-tidy | need
 
 lint-cppcheck: | need
 	@mkdir -p $(BUILD)/cppcheck
-	cppcheck --quiet -j$(JOBS) --cppcheck-build-dir=$(BUILD)/cppcheck --std=c11 --enable=warning,style,performance,portability \
-		--inline-suppr --suppress=missingIncludeSystem --error-exitcode=1 \
+	cppcheck --quiet -j$(JOBS) --cppcheck-build-dir=$(BUILD)/cppcheck --std=c11 \
+		--enable=warning,style,performance,portability --inline-suppr \
+		--suppress=missingIncludeSystem --error-exitcode=1 \
 		-D_GNU_SOURCE -DPOLLUX_VERSION='"$(VERSION)"' -Iinclude $(wildcard src examples benchmarks)
 
 lint-shell: | need
@@ -180,7 +182,7 @@ NEED_coverage = $(NEED_check) coverage
 NEED_bench    = $(NEED_check) bench
 
 need:
-	@tools/need.sh $(sort build $(foreach goal,$(MAKECMDGOALS),$(NEED_$(goal))))
+	@tools/need.sh $(sort build $(foreach goal,$(MAKECMDGOALS),$(NEED_$(firstword $(subst -, ,$(goal))))))
 
 # Goals that only call make again must have everything first, in one go.
 lint sanitize fuzz coverage check demo memcheck bench: | need
