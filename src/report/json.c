@@ -28,7 +28,7 @@ static size_t plain_length(const char *s)
 {
 	size_t n = 0;
 
-	while ((unsigned char)s[n] >= 0x20 && (unsigned char)s[n] < 0x80 && !strchr("\"\\", s[n]))
+	while (s[n] >= 0x20 && s[n] < 0x7f && !strchr("\"\\", s[n]))
 		n++;
 	return n;
 }

@@ -1,0 +1,119 @@
+/* test_number.c - strict numbers, and the names that mistyped ones are taken for. */
+#include <errno.h>
+#include <stdint.h>
+
+#include "pollux/number.h"
+#include "pollux/suggest.h"
+#include "tap.h"
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+static void test_int(void)
+{
+	static const struct { const char *text; int64_t value; } good[] = {
+		{ "0", 0 }, { "17", 17 }, { "-17", -17 }, { "010", 10 }, { "-0", 0 },
+		{ "9223372036854775807", INT64_MAX }, { "-9223372036854775808", INT64_MIN },
+	};
+	static const struct { const char *text; int reason; } bad[] = {
+		{ "", EINVAL }, { "-", EINVAL }, { "+1", EINVAL }, { " 1", EINVAL }, { "1 ", EINVAL },
+		{ "0x1", EINVAL }, { "1e3", EINVAL }, { "--1", EINVAL }, { "1,000", EINVAL },
+		{ "9223372036854775808", ERANGE }, { "-9223372036854775809", ERANGE },
+	};
+	int64_t n = 0;
+
+	for (size_t i = 0; i < COUNT(good); i++)
+		ok(number_parse_int(good[i].text, &n) == 0 && n == good[i].value, good[i].text);
+	n = 42;
+	for (size_t i = 0; i < COUNT(bad); i++)
+		ok(number_parse_int(bad[i].text, &n) == -1 && errno == bad[i].reason, bad[i].text);
+	is_int(n, 42, "what is refused changes nothing");
+}
+
+static void test_number(void)
+{
+	static const struct { const char *text; double value; } good[] = {
+		{ "3", 3 }, { "-0.5", -0.5 }, { ".25", 0.25 }, { "1e6", 1e6 }, { "1E-3", 1e-3 },
+		{ "5.", 5 }, { "1.7976931348623157e308", 1.7976931348623157e308 },
+	};
+	static const struct { const char *text; int reason; } bad[] = {
+		{ "", EINVAL }, { ".", EINVAL }, { "e5", EINVAL }, { "1e", EINVAL }, { "+1", EINVAL },
+		{ "nan", EINVAL }, { "-nan", EINVAL }, { "inf", EINVAL }, { "-inf", EINVAL },
+		{ "infinity", EINVAL }, { "0x10", EINVAL }, { "-0x1p3", EINVAL }, { " 1", EINVAL },
+		{ "1 ", EINVAL }, { "1-2", EINVAL }, { "1,5", EINVAL }, { "1e999", ERANGE },
+		{ "1e-999", ERANGE },
+	};
+	double x = 0;
+
+	for (size_t i = 0; i < COUNT(good); i++) {
+		ok(number_parse(good[i].text, &x) == 0, good[i].text);
+		near(x, good[i].value, 0, "exactly");
+	}
+	x = 42;
+	for (size_t i = 0; i < COUNT(bad); i++)
+		ok(number_parse(bad[i].text, &x) == -1 && errno == bad[i].reason, bad[i].text);
+	near(x, 42, 0, "what is refused changes nothing");
+}
+
+static void test_duration(void)
+{
+	static const struct { const char *text; double seconds; } good[] = {
+		{ "0", 0 }, { "90", 90 }, { "90s", 90 }, { "1.5m", 90 }, { "2h", 7200 }, { "1d", 86400 },
+		{ "1h30m", 5400 }, { "2d04h", 187200 }, { "1d1h1m1.5s", 90061.5 }, { "1e3s", 1000 },
+	};
+	static const char *const bad[] = {
+		"", "s", "-1", "-0", "-1s", "1m-1s", "1x", "1S", "1h30", "30m1h", "1m1m", "1 m", "1m ",
+		"nan", "inf", "infs", "0x1s", "1e999", "1e999d", "1e308d", "1.5.5s",
+	};
+	double s = 0;
+
+	for (size_t i = 0; i < COUNT(good); i++) {
+		ok(number_parse_duration(good[i].text, &s) == 0, good[i].text);
+		near(s, good[i].seconds, 0, "exactly");
+	}
+	s = 42;
+	for (size_t i = 0; i < COUNT(bad); i++)
+		ok(number_parse_duration(bad[i], &s) == -1, bad[i]);
+	near(s, 42, 0, "what is refused changes nothing");
+}
+
+static const char *nearest(const char *typed)
+{
+	static const char *const names[] = { "submit", "schedule", "status", "log", "wait", "cancel",
+					     "hold", "release", "requeue", "report" };
+	struct suggestion s = suggestion_for(typed);
+
+	for (size_t i = 0; i < COUNT(names); i++)
+		suggestion_offer(&s, names[i]);
+	return s.best;
+}
+
+static void test_suggestion(void)
+{
+	char longest[200];
+
+	is_str(nearest("sumbit"), "submit", "neighbours exchanged: one edit");
+	is_str(nearest("statsu"), "status", "at the end too");
+	is_str(nearest("stat"), "status", "a beginning");
+	is_str(nearest("canel"), "cancel", "a letter missing");
+	is_str(nearest("lgo"), "log", "a short name, one edit");
+	is_str(nearest("shedule"), "schedule", "one edit of seven letters");
+	is_str(nearest("re"), "report", "of several beginnings the one with fewest letters more");
+	is_str(nearest("rep0rt"), "report", "a letter replaced");
+	is_str(nearest("relase"), "release", "and not requeue");
+	ok(!nearest("frob"), "nothing near");
+	ok(!nearest("wx"), "two edits of two letters are another word");
+	ok(!nearest("s"), "one letter begins too much");
+	ok(!nearest(""), "nothing typed");
+	memset(longest, 's', sizeof(longest) - 1);
+	longest[sizeof(longest) - 1] = '\0';
+	ok(!nearest(longest), "a very long word");
+}
+
+int main(void)
+{
+	test_int();
+	test_number();
+	test_duration();
+	test_suggestion();
+	return done();
+}

@@ -1,0 +1,273 @@
+/* test_options.c - option tables: what is accepted, what is refused, and in which words. */
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cli/command.h"
+#include "tap.h"
+
+struct values {
+	int64_t count;
+	double rate, limit;
+	const char *name;
+	struct text_list environment;
+	struct int_range replicas;
+	bool json;
+};
+
+static const struct option_spec options[] = {
+	{ "count", 'c', OPTION_INT, "N", offsetof(struct values, count), 1, 1024, "a count" },
+	{ "rate", 0, OPTION_NUMBER, "SECONDS", offsetof(struct values, rate), 0.1, HUGE_VAL, "a rate" },
+	{ "limit", 'l', OPTION_DURATION, "TIME", offsetof(struct values, limit), 1, 86400, "a limit" },
+	{ "name", 'n', OPTION_TEXT, "NAME", offsetof(struct values, name), 0, 0, "a name" },
+	{ "env", 'e', OPTION_LIST, "NAME=VALUE", offsetof(struct values, environment), 0, 0,
+	  "a variable, said with so many words that the line has to be broken where it is 80 wide" },
+	{ "replicas", 'r', OPTION_RANGE, "MIN:MAX", offsetof(struct values, replicas), 1, 8, "how many" },
+	{ "json", 0, OPTION_FLAG, NULL, offsetof(struct values, json), 0, 0, "print JSON" },
+	{ "any-number", 0, OPTION_INT, "N", offsetof(struct values, count), 0, 0, "unbounded" },
+	{ .name = NULL },
+};
+
+static const struct command command = {
+	.name = "demo", .synopsis = "[OPTION]... [--] COMMAND", .summary = "try options",
+	.example = "pollux demo -c 1\npollux demo", .options = options,
+};
+static const struct command bare = { .name = "bare", .synopsis = "ID...", .summary = "no options" };
+
+#define MOST 16
+#define STORAGE 256
+
+static char storage[STORAGE];	/* outlives options_parse, which borrows from it */
+static char *argv[MOST + 1];
+static int argc, first;
+static struct err err;
+
+/* Split words at blanks into argc and argv; a word '' is empty. */
+static void split(const char *words)
+{
+	char *rest = NULL;
+
+	snprintf(storage, STORAGE, "%s", words);
+	argc = 0;
+	for (char *w = strtok_r(storage, " ", &rest); w && argc < MOST; w = strtok_r(NULL, " ", &rest))
+		argv[argc++] = strcmp(w, "''") == 0 ? w + 2 : w;
+	argv[argc] = NULL;
+}
+
+static int parse(const struct command *c, const char *words, struct values *v)
+{
+	*v = (struct values){ 0 };
+	err = (struct err){ 0 };
+	split(words);
+	return options_parse(c, argc, argv, v, &first, &err);
+}
+
+static void test_accepted(void)
+{
+	struct values v;
+
+	is_int(parse(&command, "demo -c 5 --rate=2.5 -l1h30m --name x -e A=1 --env B=2 -r 2:4 --json prog --json",
+		     &v), 0, "all kinds of option");
+	is_int(v.count, 5, "a whole number");
+	near(v.rate, 2.5, 0, "a number");
+	near(v.limit, 5400, 0, "a time in seconds");
+	is_str(v.name, "x", "a text");
+	is_int((long long)v.environment.count, 2, "a list holds each appearance");
+	is_str(v.environment.items[0], "A=1", "in order");
+	is_str(v.environment.items[1], "B=2", "to the last");
+	is_int(v.replicas.min, 2, "a range's minimum");
+	is_int(v.replicas.max, 4, "a range's maximum");
+	ok(v.json, "a flag");
+	is_str(argv[first], "prog", "the first operand ends the options");
+	is_int(argc - first, 2, "and what follows is left alone");
+	options_release(&command, &v);
+	ok(!v.environment.items && !v.environment.count, "release empties the list");
+}
+
+static void test_ends(void)
+{
+	struct values v;
+
+	is_int(parse(&command, "demo -- --json", &v), 0, "-- ends the options");
+	ok(!v.json, "an option after -- is an operand");
+	is_str(argv[first], "--json", "and is the first");
+	is_int(parse(&command, "demo -c 5 -c 6", &v), 0, "an option twice");
+	is_int(v.count, 6, "the last one counts");
+	is_int(parse(&command, "demo", &v), 0, "no argument at all");
+	is_int(first, argc, "leaves no operand");
+	is_int(parse(&command, "demo --any-number -9223372036854775808", &v), 0, "no bounds");
+	ok(v.count == INT64_MIN, "the least number");
+	is_int(parse(&command, "demo -r 3", &v), 0, "a range of one number");
+	ok(v.replicas.min == 3 && v.replicas.max == 3, "is from it to it");
+	is_int(parse(&command, "demo --repl 3", &v), 0, "an unambiguous beginning of a name");
+	is_int(parse(&bare, "bare 17", &v), 0, "a command without options");
+}
+
+static const struct refusal {
+	const char *words, *text;
+} refusals[] = {
+	{ "demo --count x", "option '--count N': 'x' is not a whole number from 1 to 1024" },
+	{ "demo -c 5x", "option '--count N': '5x' is not a whole number from 1 to 1024" },
+	{ "demo -c 0", "option '--count N': '0' is not a whole number from 1 to 1024" },
+	{ "demo -c 1025", "option '--count N': '1025' is not a whole number from 1 to 1024" },
+	{ "demo -c -1", "option '--count N': '-1' is not a whole number from 1 to 1024" },
+	{ "demo -c 1.5", "option '--count N': '1.5' is not a whole number from 1 to 1024" },
+	{ "demo -c 99999999999999999999",
+	  "option '--count N': '99999999999999999999' is not a whole number from 1 to 1024" },
+	{ "demo --any-number 9223372036854775808",
+	  "option '--any-number N': '9223372036854775808' is not a whole number" },
+	{ "demo --count", "option '--count N' needs a whole number from 1 to 1024" },
+	{ "demo -c", "option '--count N' needs a whole number from 1 to 1024" },
+	{ "demo -c ''", "option '--count N' needs a whole number from 1 to 1024" },
+	{ "demo --rate 0.05", "option '--rate SECONDS': '0.05' is not a number of at least 0.1" },
+	{ "demo --rate nan", "option '--rate SECONDS': 'nan' is not a number of at least 0.1" },
+	{ "demo --rate inf", "option '--rate SECONDS': 'inf' is not a number of at least 0.1" },
+	{ "demo --rate 1e999", "option '--rate SECONDS': '1e999' is not a number of at least 0.1" },
+	{ "demo --rate 0x10", "option '--rate SECONDS': '0x10' is not a number of at least 0.1" },
+	{ "demo -l 2d", "option '--limit TIME': '2d' is not a time (such as 90s, 1.5m, 2h or 1d) "
+			"from 1 to 86400 seconds" },
+	{ "demo -l 5y", "option '--limit TIME': '5y' is not a time (such as 90s, 1.5m, 2h or 1d) "
+			"from 1 to 86400 seconds" },
+	{ "demo --name=", "option '--name NAME' needs a value that is not empty" },
+	{ "demo -e ''", "option '--env NAME=VALUE' needs a value that is not empty" },
+	{ "demo -r 4:2", "option '--replicas MIN:MAX': '4:2' is not N or MIN:MAX (MIN <= MAX) "
+			 "with whole numbers from 1 to 8" },
+	{ "demo -r 1:9", "option '--replicas MIN:MAX': '1:9' is not N or MIN:MAX (MIN <= MAX) "
+			 "with whole numbers from 1 to 8" },
+	{ "demo -r :", "option '--replicas MIN:MAX': ':' is not N or MIN:MAX (MIN <= MAX) "
+		       "with whole numbers from 1 to 8" },
+	{ "demo -r 1:2:3", "option '--replicas MIN:MAX': '1:2:3' is not N or MIN:MAX (MIN <= MAX) "
+			   "with whole numbers from 1 to 8" },
+	{ "demo --json=yes", "option '--json' takes no value; see 'pollux demo --help'" },
+	{ "demo --help=yes", "option '--help' takes no value; see 'pollux demo --help'" },
+	{ "demo -z", "unknown option '-z'; see 'pollux demo --help'" },
+	{ "demo -1", "unknown option '-1'; see 'pollux demo --help'" },
+	{ "demo --jsno", "unknown option '--jsno'; did you mean '--json'?" },
+	{ "demo --replica=2x --cuont 1",
+	  "option '--replicas MIN:MAX': '2x' is not N or MIN:MAX (MIN <= MAX) with whole numbers "
+	  "from 1 to 8" },
+	{ "demo --cuont=1", "unknown option '--cuont'; did you mean '--count'?" },
+	{ "demo --frobnicate", "unknown option '--frobnicate'; see 'pollux demo --help'" },
+	{ "demo --r 1", "option '--r' could be several; see 'pollux demo --help'" },
+};
+
+static void test_refused(void)
+{
+	struct values v;
+
+	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
+		const struct refusal *r = &refusals[i];
+
+		if (!ok(parse(&command, r->words, &v) == -1 && err.exit_status == EX_USAGE, r->words))
+			continue;
+		is_str(err.text, r->text, "and says so");
+		options_release(&command, &v);
+	}
+	is_int(parse(&bare, "bare --json", &v), -1, "a command without options refuses them");
+	is_str(err.text, "unknown option '--json'; see 'pollux bare --help'", "by its own name");
+}
+
+/* A value of megabytes is neither copied nor shown whole. */
+static void test_long_value(void)
+{
+	size_t n = (size_t)4 << 20;
+	char *value = malloc(n + 1), *words[] = { NULL, NULL, NULL, NULL };
+	char demo[] = "demo", count[] = "--count";
+	struct values v = { 0 };
+	struct err e = { 0 };
+	int at;
+
+	if (!value)
+		exit(1);
+	memset(value, 'x', n);
+	value[n] = '\0';
+	words[0] = demo;
+	words[1] = count;
+	words[2] = value;
+	is_int(options_parse(&command, 3, words, &v, &at, &e), -1, "a value of 4 MiB");
+	is_str(e.text, "option '--count N': 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx..' "
+		       "is not a whole number from 1 to 1024", "is clipped, and the range is not");
+	free(value);
+}
+
+static bool asks_help(const char *words)
+{
+	split(words);
+	return options_ask_help(&command, argc, argv);
+}
+
+static void test_ask_help(void)
+{
+	ok(asks_help("demo --help"), "--help");
+	ok(asks_help("demo -h"), "-h");
+	ok(asks_help("demo -c 1 --help"), "--help after an option");
+	ok(asks_help("demo --bogus --help"), "--help after a wrong option");
+	ok(!asks_help("demo -- --help"), "not after --");
+	ok(!asks_help("demo prog --help"), "not after an operand");
+	ok(!asks_help("demo --name --help"), "not as a value");
+	ok(asks_help("demo --name --help --help"), "but after that value");
+	ok(!asks_help("demo"), "not where it is not");
+}
+
+static void test_job_id(void)
+{
+	static const char *const wrong[] = { "-1", "0", "x", "", "1x", " 1", "+1", "1.0",
+					     "9223372036854775808" };
+	long long id = 0;
+
+	is_int(parse_job_id(&command, "17", &id, &err), 0, "a job number");
+	is_int(id, 17, "is read");
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		ok(parse_job_id(&command, wrong[i], &id, &err) == -1 && err.exit_status == EX_USAGE,
+		   wrong[i]);
+	is_int(id, 17, "a refused one changes nothing");
+	parse_job_id(&command, "x", &id, &err);
+	is_str(err.text, "'x' is not a job number; see 'pollux demo --help'", "the refusal");
+	usage_error(NULL, &err, "no %s", "command");
+	is_str(err.text, "no command; see 'pollux --help'", "a usage error of no command");
+}
+
+static const char help_text[] =
+	"usage: pollux demo [OPTION]... [--] COMMAND\n"
+	"\n"
+	"try options\n"
+	"\n"
+	"options:\n"
+	"  -c, --count N           a count\n"
+	"      --rate SECONDS      a rate\n"
+	"  -l, --limit TIME        a limit\n"
+	"  -n, --name NAME         a name\n"
+	"  -e, --env NAME=VALUE    a variable, said with so many words that the line has\n"
+	"                          to be broken where it is 80 wide\n"
+	"  -r, --replicas MIN:MAX  how many\n"
+	"      --json              print JSON\n"
+	"      --any-number N      unbounded\n"
+	"  -h, --help              print this help\n"
+	"\n"
+	"examples:\n"
+	"  pollux demo -c 1\n"
+	"  pollux demo\n";
+
+static void test_help(void)
+{
+	char *text = NULL;
+	size_t n = 0;
+	FILE *out = open_memstream(&text, &n);
+
+	command_help(&command, out);
+	fclose(out);
+	is_str(text, help_text, "help from the table");
+	free(text);
+}
+
+int main(void)
+{
+	test_accepted();
+	test_ends();
+	test_refused();
+	test_long_value();
+	test_ask_help();
+	test_job_id();
+	test_help();
+	return done();
+}

@@ -1,0 +1,245 @@
+/* test_table.c - tables at several widths, hostile cells, and the short forms of numbers. */
+#include <math.h>
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "pollux/format.h"
+#include "pollux/table.h"
+#include "tap.h"
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+static const struct table_column columns[] = {
+	{ .heading = "ID", .right = true },
+	{ .heading = "NAME", .flexible = true, .min_width = 6 },
+	{ .heading = "REASON", .flexible = true, .min_width = 4 },
+};
+
+static void row(struct table *t, const char *a, const char *b, const char *c)
+{
+	table_cell(t, "%s", a);
+	table_cell(t, "%s", b);
+	table_cell(t, "%s", c);
+}
+
+static void expect(const struct table *t, int width, bool color, const char *want, const char *what)
+{
+	char *got = NULL;
+	size_t n = 0;
+	FILE *out = open_memstream(&got, &n);
+
+	table_print(t, out, width, color);
+	fclose(out);
+	is_str(got, want, what);
+	free(got);
+}
+
+static void test_widths(void)
+{
+	struct table t;
+
+	table_init(&t, columns, COUNT(columns));
+	expect(&t, 0, false, "ID  NAME  REASON\n", "a table without rows is its headings");
+	row(&t, "7", "fashion-mnist", "waits for cpu:0");
+	row(&t, "1024", "x", "");
+	expect(&t, 0, false,
+	       "  ID  NAME           REASON\n"
+	       "   7  fashion-mnist  waits for cpu:0\n"
+	       "1024  x\n", "as wide as it wants, and no trailing blanks");
+	expect(&t, 36, false,
+	       "  ID  NAME           REASON\n"
+	       "   7  fashion-mnist  waits for cpu:0\n"
+	       "1024  x\n", "exactly wide enough");
+	expect(&t, 35, false,
+	       "  ID  NAME           REASON\n"
+	       "   7  fashion-mnist  waits for cp..\n"
+	       "1024  x\n", "the last flexible column gives way first");
+	expect(&t, 24, false,
+	       "  ID  NAME        REASON\n"
+	       "   7  fashion-..  wait..\n"
+	       "1024  x\n", "to the width of its heading, then the one before");
+	expect(&t, 1, false,
+	       "  ID  NAME    REASON\n"
+	       "   7  fash..  wait..\n"
+	       "1024  x\n", "never below the minimum, nor where a column is not flexible");
+	table_release(&t);
+}
+
+static void test_cells(void)
+{
+	struct table t;
+
+	table_init(&t, columns, COUNT(columns));
+	row(&t, "1", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "b");
+	row(&t, "2", "a\033[1m\n\t\x7f", "\xc2\x9b" "1m\xff\xc3");
+	expect(&t, 0, false,
+	       "ID  NAME      REASON\n"
+	       " 1  \xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80       b\n"
+	       " 2  a?[1m???  ?1m??\n", "characters are counted, controls and wrong bytes shown as ?");
+	expect(&t, 18, false,
+	       "ID  NAME    REASON\n"
+	       " 1  \xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80     b\n"
+	       " 2  a?[1..  ?1m??\n", "and clipped between characters");
+	table_release(&t);
+}
+
+static void test_clip_utf8(void)
+{
+	struct table t;
+
+	table_init(&t, columns, COUNT(columns));
+	row(&t, "1", "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4", "");
+	expect(&t, 18, false,
+	       "ID  NAME    REASON\n"
+	       " 1  \xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4..\n", "no character is cut in two");
+	table_release(&t);
+}
+
+static void test_color(void)
+{
+	struct table t;
+
+	table_init(&t, columns, COUNT(columns));
+	row(&t, "1", "a", "");
+	row(&t, "2", "b", "");
+	table_style(&t, STYLE_RED);
+	row(&t, "3", "c", "");
+	row(&t, "4", "d", "e");
+	table_style(&t, STYLE_GREEN);
+	expect(&t, 0, true,
+	       "\033[1mID  NAME  REASON\033[0m\n"
+	       " 1  a\n"
+	       "\033[31m 2  b\033[0m\n"
+	       " 3  c\n"
+	       "\033[32m 4  d     e\033[0m\n", "styles by row");
+	expect(&t, 0, false,
+	       "ID  NAME  REASON\n 1  a\n 2  b\n 3  c\n 4  d     e\n", "none without colour");
+	table_release(&t);
+}
+
+static void test_terminal(void)
+{
+	FILE *file = tmpfile();
+
+	if (!file)
+		exit(1);
+	unsetenv("COLUMNS");
+	unsetenv("NO_COLOR");
+	setenv("TERM", "xterm", 1);
+	is_int(terminal_width(file), 0, "a file has no width");
+	setenv("COLUMNS", "72", 1);
+	is_int(terminal_width(file), 72, "unless COLUMNS says so");
+	setenv("COLUMNS", "-5", 1);
+	is_int(terminal_width(file), 0, "a senseless COLUMNS is ignored");
+	setenv("COLUMNS", "80x", 1);
+	is_int(terminal_width(file), 0, "so is one that is no number");
+	ok(!terminal_color(file, "auto"), "a file is not coloured");
+	ok(terminal_color(file, "always"), "unless asked");
+	ok(!terminal_color(file, "never"), "or asked not to");
+	setenv("NO_COLOR", "1", 1);
+	ok(terminal_color(file, "always"), "an option is stronger than NO_COLOR");
+	fclose(file);
+}
+
+/* The terminal's side of a pseudo-terminal. */
+static FILE *open_terminal(int *master)
+{
+	const char *name;
+
+	*master = posix_openpt(O_RDWR | O_NOCTTY);
+	if (*master < 0 || grantpt(*master) || unlockpt(*master))
+		return NULL;
+	name = ptsname(*master);
+	return name ? fopen(name, "w") : NULL;
+}
+
+static void test_real_terminal(void)
+{
+	struct winsize size = { .ws_row = 24, .ws_col = 132 };
+	int master;
+	FILE *out = open_terminal(&master);
+
+	if (!ok(out != NULL, "a terminal"))
+		return;
+	unsetenv("COLUMNS");
+	unsetenv("NO_COLOR");
+	is_int(terminal_width(out), 80, "a terminal that does not know its width has 80 columns");
+	ioctl(master, TIOCSWINSZ, &size);
+	is_int(terminal_width(out), 132, "else its own");
+	setenv("TERM", "xterm", 1);
+	ok(terminal_color(out, "auto"), "a terminal is coloured");
+	setenv("NO_COLOR", "", 1);
+	ok(terminal_color(out, "auto"), "with an empty NO_COLOR too");
+	setenv("NO_COLOR", "1", 1);
+	ok(!terminal_color(out, "auto"), "not with NO_COLOR");
+	unsetenv("NO_COLOR");
+	setenv("TERM", "dumb", 1);
+	ok(!terminal_color(out, "auto"), "nor where it is dumb");
+	unsetenv("TERM");
+	ok(!terminal_color(out, "auto"), "nor unknown");
+	fclose(out);
+	close(master);
+}
+
+static void test_duration(void)
+{
+	static const struct { double s; const char *text; } cases[] = {
+		{ 0, "0s" }, { 0.9, "0s" }, { 59.9, "59s" }, { 60, "1m00s" }, { 750, "12m30s" },
+		{ 3599.9, "59m59s" }, { 3600, "1h00m" }, { 11100, "3h05m" }, { 86399, "23h59m" },
+		{ 86400, "1d00h" }, { 187200, "2d04h" }, { 86400.0 * 999, "999d00h" },
+		{ 86400.0 * 1000.5, "1000d" }, { 1e300, "1.16e+295d" }, { -1, "-" },
+		{ (double)NAN, "-" }, { (double)INFINITY, "-" },
+	};
+	char buf[FORMAT_SIZE];
+
+	for (size_t i = 0; i < COUNT(cases); i++)
+		is_str(format_duration(buf, sizeof(buf), cases[i].s), cases[i].text, cases[i].text);
+}
+
+static void test_count(void)
+{
+	static const struct { double n; const char *text; } cases[] = {
+		{ 0, "0" }, { 950, "950" }, { 999, "999" }, { 1000, "1.00k" }, { 12345, "12.3k" },
+		{ 99949, "99.9k" }, { 99951, "100k" }, { 999499, "999k" }, { 999501, "1.00M" },
+		{ 4.56e6, "4.56M" }, { 60e9, "60.0G" }, { 0.5, "0.50" }, { 12.34, "12.3" },
+		{ 123.4, "123" }, { 9.996, "10.0" }, { 999.6, "1.00k" }, { 1e18, "1.00E" },
+		{ 1e300, "1.00e+300" }, { -1, "-" }, { (double)NAN, "-" }, { (double)INFINITY, "-" },
+	};
+	char buf[FORMAT_SIZE];
+
+	for (size_t i = 0; i < COUNT(cases); i++)
+		is_str(format_count(buf, sizeof(buf), cases[i].n), cases[i].text, cases[i].text);
+}
+
+/* 1763648400 is 2025-11-20 14:20:00 UTC. */
+static void test_time(void)
+{
+	const double t = 1763648400;
+	char buf[FORMAT_SIZE];
+
+	setenv("TZ", "UTC0", 1);
+	is_str(format_time(buf, sizeof(buf), t, t + 3600), "14:20", "today");
+	is_str(format_time(buf, sizeof(buf), t, t + 34799), "14:20", "one second before midnight");
+	is_str(format_time(buf, sizeof(buf), t, t + 34800), "11-20 14:20", "at midnight");
+	is_str(format_time(buf, sizeof(buf), t, t + 365 * 86400.0), "11-20 14:20", "a year later");
+	is_str(format_time(buf, sizeof(buf), t + 86400, t), "11-21 14:20", "tomorrow");
+	setenv("TZ", "EST5", 1);
+	is_str(format_time(buf, sizeof(buf), t, t), "09:20", "local time");
+	is_str(format_time(buf, sizeof(buf), (double)NAN, t), "-", "no time");
+	is_str(format_time(buf, sizeof(buf), 1e300, t), "-", "a time beyond all calendars");
+}
+
+int main(void)
+{
+	test_widths();
+	test_cells();
+	test_clip_utf8();
+	test_color();
+	test_terminal();
+	test_real_terminal();
+	test_duration();
+	test_count();
+	test_time();
+	return done();
+}
