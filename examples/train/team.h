@@ -1,0 +1,56 @@
+/* team.h - data-parallel replicas as threads.
+ *
+ * Each replica computes the gradient of its own samples; the team adds the
+ * gradients up, each thread one slice of the vector, and each thread then
+ * updates the same slice of the parameters, which all replicas read.
+ *
+ *	team_new(&setup) ... team_step() ... team_evaluate() ... team_free()
+ *
+ * The caller's thread is replica 0; the others wait inside the team between
+ * calls. The threads are not pinned: they keep the affinity of the process. */
+#ifndef TRAIN_TEAM_H
+#define TRAIN_TEAM_H
+
+#include "checkpoint.h"
+#include "data.h"
+#include "net.h"
+
+struct team;
+
+struct team_setup {
+	const struct net *net;
+	const struct dataset *train, *test;
+	struct weights weights;
+	int replicas, local_batch_size, accumulation_steps;
+};
+
+/* All borrowed until team_free(). Dies when a thread cannot be started. */
+struct team *team_new(const struct team_setup *setup);
+void team_free(struct team *team);
+
+struct update {
+	const int *samples;      /* indices into the training set */
+	int n_samples;           /* at most replicas * local_batch_size * accumulation_steps */
+	double lr, momentum;     /* lr 0: the parameters are left alone */
+};
+
+struct update_result {
+	double loss;             /* mean over the samples */
+	int64_t sync_ns;         /* from the last replica's arrival at the exchange to its end */
+	double mean_sqr;         /* |mean gradient|^2 */
+	/* Squared gradient norms at two batch sizes, for pollux_gradient_estimates();
+	 * local_sqr is NAN when this update gives none. */
+	double local_batch, local_sqr, batch, batch_sqr;
+};
+
+/* One optimizer update: v = momentum v + g, w = w - lr v, with g the mean
+ * gradient over the samples. Pass a of replica r takes those from
+ * (a * replicas + r) * local_batch_size on; when there are too few, the last
+ * passes get fewer or none, and there are no noise estimates. */
+void team_step(struct team *team, const struct update *update,
+	       struct update_result *result);
+
+/* The part of the test set that is classified as labelled, 0 to 1. */
+double team_evaluate(struct team *team);
+
+#endif
