@@ -13,7 +13,7 @@ client:
 model: util
 sched: model util
 device: util
-store: sched model util
+store: sched model device util
 run: store device model client util
 pass: run store sched device model util
 report: sched model util

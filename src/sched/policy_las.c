@@ -6,8 +6,9 @@
  *
  * 1. In that order each job gets its minimum, or what it holds where it is protected (the first
  *    two kinds), while it fits.
- * 2. The first job that does not fit gathers devices: unprotected jobs behind it may run on, but
- *    nothing is launched behind it, or a job of 2 devices would starve behind jobs of 1 whose
+ * 2. The first job that does not fit gathers devices: unprotected jobs behind it may run on with
+ *    what they hold, but nothing is launched behind it, not even a running job on fewer devices:
+ *    its new slice would count again, and a job of 2 devices would starve behind jobs of 1 whose
  *    slices end at different times. Exception: if it cannot start for a whole slice anyway, what is
  *    launched now delays it by nothing (backfilling against a reservation, as in D. A. Lifka, "The
  *    ANL/IBM SP scheduling system", 1995, but exact, as slices are known). Without the exception
@@ -16,8 +17,9 @@
  * 3. Devices left over are shared evenly (by weight, one at a time), up to each maximum, among the
  *    unprotected and the new. Evenly, not all to the least served: the second device of a job adds
  *    more than its third, and an even split stays as it is when slices end. A job that runs gives
- *    up devices only where another gains; on a tie it keeps them. While a job is gathering devices
- *    nothing is shared out: each running job keeps what it holds, as far as it is there.
+ *    up devices only where another gains; on a tie it keeps them. While a job gathers devices
+ *    nothing is shared out: a job that runs keeps what it holds or, if that is not there any more,
+ *    has its minimum.
  *
  * Why nobody starves (the bound in policy.h). Let W wait and A be the jobs that come before it.
  * While any job of A runs, the sum of what A lacks to W's service/weight falls by at least a
@@ -40,6 +42,7 @@ struct entry {
 	double weight, key;	/* service / weight, seconds */
 	enum rank rank;
 	int replicas;		/* decided so far */
+	const struct entry *evictor;	/* the last in line that was to take its devices */
 };
 
 struct las {
@@ -55,7 +58,7 @@ struct las {
 
 /* A device as waiting jobs see it: who has it, and from when on it is theirs to take. */
 struct unit {
-	const struct entry *owner;	/* NULL: free */
+	struct entry *owner;		/* NULL: free */
 	double free_s;			/* the owner's slice is over; INFINITY: never */
 	bool minimum;			/* one of those that the owner gives up only to jobs before it */
 	double since_s, pace;		/* owner's key at t: key + (t - since_s) * pace */
@@ -131,7 +134,7 @@ static int precedence(const void *a, const void *b)
 
 /* --- when a waiting job can start --- */
 
-static struct unit unit_of(const struct las *las, const struct entry *e, bool final)
+static struct unit unit_of(const struct las *las, struct entry *e, bool final)
 {
 	const struct sched_input *in = las->in;
 	/* What is to be launched by this decision; before it is final, unprotected jobs that run
@@ -152,7 +155,7 @@ static void timeline_set(const struct las *las, struct timeline *t, bool final)
 {
 	t->n = 0;
 	for (int i = 0; i < las->n_holders; i++) {
-		const struct entry *e = &las->entries[las->holders[i]];
+		struct entry *e = &las->entries[las->holders[i]];
 		struct unit unit = unit_of(las, e, final);
 
 		for (int k = 0; k < e->replicas; k++) {
@@ -195,18 +198,28 @@ static double timeline_start_s(struct timeline *t, const struct entry *e)
 	return e->min <= t->n ? t->units[e->min - 1].available_s : HUGE_VAL;
 }
 
-/* The job starts at start_s on the first of the units. */
-static void timeline_reserve(const struct las *las, struct timeline *t, const struct entry *e,
+/* The job starts at start_s on the first of the units. Who loses one of its minimum then stops, and
+ * leaves the others too. */
+static void timeline_reserve(const struct las *las, struct timeline *t, struct entry *e,
 			     double start_s)
 {
-	for (int i = 0; i < e->min; i++)
-		t->units[i] = (struct unit){
+	for (int i = 0; i < t->n; i++) {
+		struct unit *unit = &t->units[i];
+
+		if (i >= e->min && unit->owner && unit->owner->evictor == e)
+			*unit = (struct unit){ .free_s = start_s };
+		if (i >= e->min)
+			continue;
+		if (unit->minimum)
+			unit->owner->evictor = e;
+		*unit = (struct unit){
 			.owner = e,
 			.free_s = e->job->preemptible ? start_s + las->in->slice_s : HUGE_VAL,
 			.minimum = true,
 			.since_s = start_s,
 			.pace = e->min / e->weight,
 		};
+	}
 }
 
 /* --- rule 1 and 2: minimums --- */
@@ -226,40 +239,54 @@ static void give(struct las *las, struct entry *e, int replicas)
 
 static bool may_launch(const struct las *las, const struct entry *e)
 {
-	if (e->held)
-		return true;
 	return !las->gathering && (e->job->preemptible || !las->blocked);
 }
 
-static void give_minimum(struct las *las, struct timeline *t, struct entry *e)
-{
-	double now_s = las->in->now_s;
-	/* What is locked and does not fit lost devices: it gets by on fewer or waits as others. */
-	int wanted = is_locked(e) ? smaller(e->held, larger(las->left, e->min)) : e->min;
-
-	if (wanted <= las->left && may_launch(las, e)) {
-		give(las, e, wanted);
-		return;
-	}
-	las->n_waiting++;
-	if (las->gathering || wanted <= las->left)
-		return;
-	las->blocked = true;
-	timeline_set(las, t, false);
-	las->gathering = timeline_start_s(t, e) < now_s + las->in->slice_s;
-}
-
-/* --- rule 3: what is left over --- */
-
+/* The running jobs that come before one that gathers devices: as they are, or on their minimum. */
 static void give_back_held(struct las *las)
 {
 	for (int i = 0; i < las->n_holders; i++) {
 		struct entry *e = &las->entries[las->holders[i]];
 
-		if (e->held > e->replicas)
-			give(las, e, smaller(e->held - e->replicas, las->left));
+		if (e->held > e->replicas && e->held - e->replicas <= las->left)
+			give(las, e, e->held - e->replicas);
 	}
 }
+
+static void block(struct las *las, struct timeline *t, const struct entry *e)
+{
+	las->blocked = true;
+	timeline_set(las, t, false);
+	if (timeline_start_s(t, e) < las->in->now_s + las->in->slice_s) {
+		las->gathering = true;
+		give_back_held(las);
+	}
+}
+
+static int wanted(const struct las *las, const struct entry *e)
+{
+	/* A job that is protected and does not fit lost devices: it gets by on fewer or waits. */
+	if (is_locked(e))
+		return smaller(e->held, larger(las->left, e->min));
+	return e->held && las->gathering ? e->held : e->min;
+}
+
+static void give_minimum(struct las *las, struct timeline *t, struct entry *e)
+{
+	int replicas = wanted(las, e);
+	bool fits = replicas <= las->left;
+	bool may = e->held || may_launch(las, e);
+
+	if (fits && may) {
+		give(las, e, replicas);
+		return;
+	}
+	las->n_waiting++;
+	if (may && !las->gathering)
+		block(las, t, e);
+}
+
+/* --- rule 3: what is left over --- */
 
 /* Whether a should get the next device rather than b, which comes first by service. */
 static bool needs_more(const struct entry *a, const struct entry *b)
@@ -271,7 +298,7 @@ static bool needs_more(const struct entry *a, const struct entry *b)
 	return a->replicas < a->held && b->replicas >= b->held;
 }
 
-static struct entry *neediest(struct las *las)
+static struct entry *neediest(const struct las *las)
 {
 	struct entry *best = NULL;
 
@@ -280,6 +307,8 @@ static struct entry *neediest(struct las *las)
 
 		if (is_locked(e) || e->replicas >= e->job->max_replicas)
 			continue;
+		if (!e->job->preemptible && las->blocked)
+			continue;	/* it would keep them from the one that waits */
 		if (!best || needs_more(e, best))
 			best = e;
 	}
@@ -317,7 +346,7 @@ static void explain_running(const struct line *line, const struct entry *e, char
 		reason_add(reason, " to its end: not preemptible");
 	else if (is_locked(e) || e->replicas != e->held)
 		reason_add(reason, " for a slice of %g s", las->in->slice_s);
-	else if (line->first)
+	else if (line->first && line->first->key < e->key)
 		reason_add(reason, " until job %lld, served less, can have %d",
 			   (long long)line->first->job->id, line->first->min);
 	else if (las->n_waiting)
@@ -398,7 +427,7 @@ static double join_line(struct line *line, const struct entry *e)
 	return start_s;
 }
 
-static void explain_waiting(struct line *line, const struct entry *e, struct sched_choice *choice)
+static void explain_waiting(struct line *line, struct entry *e, struct sched_choice *choice)
 {
 	const struct las *las = line->las;
 	double start_s = join_line(line, e);
@@ -434,7 +463,7 @@ static void explain(struct las *las, struct timeline *t, struct sched_choice *ch
 
 	timeline_set(las, &line.timeline, true);
 	for (int i = 0; i < las->in->n_jobs; i++) {
-		const struct entry *e = &las->entries[i];
+		struct entry *e = &las->entries[i];
 		struct sched_choice *choice = &choices[e->index];
 
 		*choice = (struct sched_choice){ .replicas = e->replicas, .next_start_s = (double)NAN };
@@ -469,9 +498,7 @@ static void decide(const struct sched_input *in, struct sched_choice *choices)
 	for (int i = 0; i < in->n_jobs; i++)
 		if (is_possible(&las, &las.entries[i]))
 			give_minimum(&las, &timeline, &las.entries[i]);
-	if (las.gathering)
-		give_back_held(&las);
-	else
+	if (!las.gathering)
 		share_out(&las);
 	explain(&las, &timeline, choices);
 	free(timeline.units);

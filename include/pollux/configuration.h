@@ -1,0 +1,22 @@
+/* configuration.h - one point at which a job can run. */
+#ifndef POLLUX_CONFIGURATION_H
+#define POLLUX_CONFIGURATION_H
+
+#include <stdint.h>
+
+/* batch_size = replicas * local_batch_size * accumulation_steps, samples per optimizer update. */
+struct configuration {
+	int replicas;
+	int64_t local_batch_size;	/* samples per replica per forward-backward pass */
+	int accumulation_steps;		/* passes per update, all of them; 1 = none */
+	int64_t batch_size;
+};
+
+/* Spread a batch over replicas with as few passes as max_local_batch_size allows (0: no limit). Where the
+ * batch does not divide, the nearest one that does is taken, within [min, max] (0: no bound; a batch of
+ * at least one sample per replica): the result's batch_size says what came out. */
+struct configuration configuration_spread(int64_t batch_size, int replicas,
+					  int64_t max_local_batch_size, int64_t min_batch_size,
+					  int64_t max_batch_size);
+
+#endif

@@ -1,0 +1,143 @@
+/* job.h - a job as the store keeps it, and a run: one launch of its command.
+ *
+ * A job:	queued -> running -> done | failed | cancelled | timeout
+ *		       <- (stopped, lost, or failed with retries left)
+ *		held <-> queued
+ * A run:	assigned -> running -> stopping -> ended
+ *		(its supervisor waits for the devices) (the leader was told to stop)
+ */
+#ifndef POLLUX_JOB_H
+#define POLLUX_JOB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pollux/device.h"
+#include "pollux/text.h"
+
+enum job_state { JOB_QUEUED, JOB_HELD, JOB_RUNNING, JOB_DONE, JOB_FAILED, JOB_CANCELLED, JOB_TIMEOUT };
+#define N_JOB_STATES (JOB_TIMEOUT + 1)
+
+enum run_state { RUN_ASSIGNED, RUN_RUNNING, RUN_STOPPING, RUN_ENDED };
+#define N_RUN_STATES (RUN_ENDED + 1)
+
+/* Why pollux stops a run; decides what becomes of the job. */
+enum stop_reason {
+	STOP_NONE,
+	STOP_PREEMPT,		/* the devices go to others, or the job is to be relaunched: queued */
+	STOP_REQUEUE,		/* asked for by a person: queued */
+	STOP_HOLD,		/* held */
+	STOP_CANCEL,		/* cancelled */
+	STOP_TIME_LIMIT,	/* timeout */
+	STOP_ORPHAN,		/* its supervisor died: queued */
+	STOP_SHUTDOWN,		/* the supervisor was told to end (the machine goes down): queued */
+};
+#define N_STOP_REASONS (STOP_SHUTDOWN + 1)
+
+enum run_outcome {
+	OUTCOME_NONE,		/* not ended */
+	OUTCOME_COMPLETED,	/* exit status 0, unasked */
+	OUTCOME_FAILED,		/* another status, or a signal that was not ours */
+	OUTCOME_STOPPED,	/* by us */
+	OUTCOME_LOST,		/* supervisor and processes gone (reboot, kill -9): status unknown */
+	OUTCOME_NOT_STARTED,	/* called off before its devices were free */
+};
+#define N_RUN_OUTCOMES (OUTCOME_NOT_STARTED + 1)
+
+/* Unknown is NaN for a double, 0 for a size or count of which 0 makes no sense, -1 as said. */
+struct job {
+	int64_t id;
+	enum job_state state;
+	char *name, *workload;		/* owned, as all strings here */
+	char *reason;			/* of the last decision, or why it ended */
+	double next_start_s;		/* wall clock; NaN unknown */
+	double submit_time_s, start_time_s, end_time_s;		/* wall clock */
+
+	/* declared */
+	int min_replicas, max_replicas;	/* max 0: all devices */
+	int64_t batch_size, min_batch_size, max_batch_size;
+	int64_t max_local_batch_size;
+	double learning_rate;
+	char *learning_rate_rule;	/* "adascale", "sqrt", "linear", "none" */
+	double noise_scale;
+	double total_samples, total_steps;
+	double weight;
+	bool preemptible;
+	double time_limit_s;
+	int retries;
+	int stop_signal;
+	double grace_s;
+
+	/* observed */
+	double samples;			/* where it stands: as last reported, or its checkpoint's */
+	double steps;
+	double checkpoint_samples;	/* at the last reported checkpoint */
+	double lost_samples, lost_s;	/* done again after relaunches */
+	double attained_service_device_s;	/* of ended runs */
+	double run_time_s;		/* of ended runs */
+	int runs, preemptions, failures;
+	double loss, epoch;
+	char *status_text;
+	int exit_code, term_signal;	/* of the last run that ended; -1 unknown */
+};
+
+/* What is needed to launch, and nothing else: large, so read only then. */
+struct job_command {
+	char *program;			/* absolute path, as found at submission */
+	struct strings argv, env;
+	char *directory;
+	char *checkpoint_dir;		/* NULL: pollux's own */
+	char *resume_args;		/* NULL: none */
+	char *git_commit;		/* NULL: not in a repository */
+	bool git_dirty;
+};
+
+struct run {
+	int64_t id, job_id;
+	int number;			/* 1 = the job's first */
+	enum run_state state;
+	int replicas, accumulation_steps;
+	int64_t batch_size, local_batch_size;	/* 0: the job declared none */
+	double learning_rate_scale;
+	double assigned_time_s, launch_time_s, end_time_s;	/* wall clock */
+	double assigned_boot_s, launch_boot_s;	/* boot clock of boot_id; NaN: not launched */
+	char *boot_id;
+	double duration_s;		/* from launch; kept up while running */
+	int64_t supervisor_pid, leader_pid;
+	int64_t leader_start_ticks;	/* with the pid, names one process; /proc/PID/stat field 22 */
+	char *socket_path;
+	enum stop_reason stop_reason;
+	double stop_boot_s;		/* when asked; NaN */
+	enum run_outcome outcome;
+	int exit_code, term_signal;	/* -1: not applicable */
+	char *diagnosis;		/* "out of memory: ..."; "" none */
+	double first_samples, last_samples;	/* NaN: not reported */
+	double checkpoint_samples, checkpoint_boot_s;
+	double step_time_s;		/* of the last window; NaN */
+	double first_step_s;		/* launch to first report: NaN none yet */
+	double stop_duration_s;		/* from our signal to the end: NaN */
+	double lost_samples, lost_s;
+	struct device *devices;		/* owned, replicas of them: id, binding, kind, cores are filled */
+};
+
+const char *job_state_name(enum job_state state);
+const char *run_state_name(enum run_state state);
+const char *stop_reason_name(enum stop_reason reason);
+const char *run_outcome_name(enum run_outcome outcome);
+/* -1: no such name. */
+int job_state_parse(const char *name);
+int run_state_parse(const char *name);
+int stop_reason_parse(const char *name);
+int run_outcome_parse(const char *name);
+
+bool job_has_ended(enum job_state state);
+/* What becomes of a running job whose run ended so. retries_left counts only for OUTCOME_FAILED. */
+enum job_state job_state_after(enum run_outcome outcome, enum stop_reason reason, bool retries_left);
+
+void job_init(struct job *job);			/* every "unknown" set */
+void job_release(struct job *job);
+void job_command_release(struct job_command *c);
+void run_init(struct run *run);
+void run_release(struct run *run);
+
+#endif

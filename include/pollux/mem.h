@@ -1,0 +1,14 @@
+/* mem.h - allocation that cannot fail: exhaustion ends the program with EX_OSERR.
+ * What is returned is freed with free(3). */
+#ifndef POLLUX_MEM_H
+#define POLLUX_MEM_H
+
+#include <stddef.h>
+
+void *xmalloc(size_t bytes);
+void *xcalloc(size_t n, size_t bytes);
+void *xreallocarray(void *old, size_t n, size_t bytes);
+char *xstrdup(const char *s);
+char *xasprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

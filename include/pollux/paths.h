@@ -1,0 +1,46 @@
+/* paths.h - where pollux keeps things.
+ *
+ *	$POLLUX_DIR, else $XDG_STATE_HOME/pollux, else ~/.local/state/pollux     (mode 0700)
+ *		pollux.db          the store (0600), with -wal and -shm beside it
+ *		schedule.lock      held by the pass that is running
+ *		supervisor.log     what supervisors had to say
+ *		logs/ID.log        what job ID printed, over all its runs
+ *		checkpoints/ID/    given to job ID when it declared no directory of its own
+ *		run/RUN.lock       held by the supervisor of a run as long as it lives
+ *		run/RUN.sock       where the run's reports go
+ *		run/device-N.lock  held by every process of the run that has the device
+ *	$POLLUX_DIR/config, else $XDG_CONFIG_HOME/pollux/config, else ~/.config/pollux/config
+ */
+#ifndef POLLUX_PATHS_H
+#define POLLUX_PATHS_H
+
+#include <stdint.h>
+
+#include "pollux/err.h"
+
+struct paths {
+	char *dir;		/* absolute; all strings are owned */
+	char *store;
+	char *config;
+	char *schedule_lock;
+	char *supervisor_log;
+};
+
+/* Work out the names from the environment (the password database where HOME is unset, as in a
+ * bare cron). Touches no file. */
+int paths_init(struct paths *p, struct err *err);
+void paths_release(struct paths *p);
+
+/* Create the directory and its parents, and logs/ checkpoints/ run/ in it, all 0700. A directory
+ * that belongs to someone else, or others may write to, is refused (EX_NOPERM). */
+int paths_create(const struct paths *p, struct err *err);
+
+char *paths_log(const struct paths *p, int64_t job_id);		/* the caller frees */
+char *paths_checkpoints(const struct paths *p, int64_t job_id);
+char *paths_run(const struct paths *p, int64_t run_id, const char *suffix);	/* run/RUN.SUFFIX */
+char *paths_device_lock(const struct paths *p, const char *device);
+
+/* mkdir -p with mode 0700. */
+int paths_make_directory(const char *path, struct err *err);
+
+#endif

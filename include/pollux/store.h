@@ -1,0 +1,194 @@
+/* store.h - the store: one SQLite file, and every statement that touches it.
+ *
+ *	struct store store;
+ *	if (store_open(&store, &paths, STORE_WRITE, err)) return -1;
+ *	if (store_begin(&store, err)) ...
+ *	... reads and writes ...
+ *	if (store_commit(&store, err)) ...		// or store_rollback(&store)
+ *	store_close(&store);
+ *
+ * Every function returns 0, or -1 with *err (EX_IOERR for the disk, EX_TEMPFAIL for a store that stays
+ * locked, EX_DATAERR for a file that is no store). A write outside begin/commit is its own
+ * transaction. Strings in results are owned by the result; release it. */
+#ifndef POLLUX_STORE_H
+#define POLLUX_STORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pollux/err.h"
+#include "pollux/job.h"
+#include "pollux/paths.h"
+#include "pollux/step_stats.h"
+
+struct sqlite3;
+
+struct store {
+	struct sqlite3 *db;
+};
+
+enum store_mode {
+	STORE_READ,		/* no store yet is EX_NOINPUT */
+	STORE_WRITE,		/* created, and migrated, where needed; commits reach the disk */
+	STORE_OBSERVE,		/* as WRITE, but a commit may be lost with the power: measurements */
+};
+
+int store_open(struct store *s, const struct paths *paths, enum store_mode mode, struct err *err);
+void store_close(struct store *s);
+int store_begin(struct store *s, struct err *err);	/* takes the write lock at once */
+int store_commit(struct store *s, struct err *err);
+void store_rollback(struct store *s);			/* harmless outside a transaction */
+/* Counts commits of other connections: unchanged, nothing was written. */
+int store_data_version(struct store *s, int64_t *version, struct err *err);
+
+/* ---- jobs ---- */
+
+struct dependency {
+	int64_t job_id, after_id;
+	bool must_succeed;		/* ok:ID; otherwise any end will do */
+	enum job_state after_state;	/* filled when read */
+};
+
+struct job_list {
+	struct job *items;
+	int count;
+};
+
+struct dependency_list {
+	struct dependency *items;
+	int count;
+};
+
+/* Adds the job, its command and its dependencies as one transaction; job->id is set. A dependency
+ * on a job that does not exist is EX_NOINPUT. */
+int store_job_add(struct store *s, struct job *job, const struct job_command *command,
+		  const struct dependency_list *after, struct err *err);
+int store_job_get(struct store *s, int64_t id, struct job *job, struct err *err); /* EX_NOINPUT */
+int store_job_command_get(struct store *s, int64_t id, struct job_command *c, struct err *err);
+
+enum job_filter {
+	JOBS_ALL,
+	JOBS_ACTIVE,		/* not ended */
+	JOBS_RECENT,		/* not ended, or ended since since_wall_s */
+	JOBS_SCHEDULABLE,	/* queued or running */
+};
+
+int store_jobs_list(struct store *s, enum job_filter filter, double since_wall_s,
+		    struct job_list *list, struct err *err);
+void job_list_release(struct job_list *list);
+/* Of the jobs that have not ended, each with the state of the job waited for. */
+int store_dependencies_list(struct store *s, struct dependency_list *list, struct err *err);
+void dependency_list_release(struct dependency_list *list);
+
+int store_job_set_state(struct store *s, int64_t id, enum job_state state, const char *reason,
+			struct err *err);
+/* Start over: no failures counted, not ended; where it stands and its checkpoints stay. */
+int store_job_requeue(struct store *s, int64_t id, struct err *err);
+/* Writes only what differs from what is there. next_start_s: wall clock or NaN. */
+int store_job_set_reason(struct store *s, int64_t id, const char *reason, double next_start_s,
+			 struct err *err);
+
+/* ---- runs ---- */
+
+struct run_list {
+	struct run *items;
+	int count;
+};
+
+/* Adds an assigned run and reserves its devices; the job becomes running. run->id, ->number are set. */
+int store_run_add(struct store *s, struct run *run, struct err *err);
+int store_run_get(struct store *s, int64_t id, struct run *run, struct err *err);
+/* active: not ended, oldest first; otherwise all of one job. */
+int store_runs_active(struct store *s, struct run_list *list, struct err *err);
+int store_runs_of_job(struct store *s, int64_t job_id, struct run_list *list, struct err *err);
+void run_list_release(struct run_list *list);
+
+/* assigned -> running, once: *claimed is false where the run is no longer assigned, where a device is
+ * still in use, or where another run of the job has not ended (the store's unique indexes say so). */
+int store_run_claim(struct store *s, int64_t id, int64_t supervisor_pid, double now_boot_s,
+		    bool *claimed, struct err *err);
+/* A dead supervisor's run gets a new one: running or stopping -> stopping. */
+int store_run_adopt(struct store *s, int64_t id, int64_t supervisor_pid, double now_boot_s,
+		    bool *adopted, struct err *err);
+int store_run_set_leader(struct store *s, const struct run *run, struct err *err);
+/* Ask for a stop; a reason already there is overridden only by a weightier one (cancel over hold over
+ * requeue over preempt). */
+int store_run_request_stop(struct store *s, int64_t id, enum stop_reason reason, double now_boot_s,
+			   struct err *err);
+int store_run_stop_reason(struct store *s, int64_t id, enum stop_reason *reason, struct err *err);
+int store_run_set_stopping(struct store *s, int64_t id, struct err *err);
+/* Ends the run, frees its devices, moves its totals to the job, and gives the job its next state. */
+int store_run_end(struct store *s, const struct run *run, struct err *err);
+/* When the last failed run of the job ended, on this boot's clock; NaN none or another boot. */
+int store_job_last_failure(struct store *s, int64_t job_id, const char *boot_id, double *boot_s,
+			   struct err *err);
+
+/* ---- measurements ---- */
+
+/* Sums over a window of a run: unbiased estimates of |G|^2 and tr(Sigma), see client.h. */
+struct gradient_window {
+	int window;			/* the run's number of it, from 0 */
+	double first_samples, last_samples;
+	int64_t n;
+	double sum_grad_sqr, sum_grad_var;
+};
+
+/* What the supervisor learnt since the last time, in one transaction: where the run and the job stand,
+ * step times of (run, configuration) (replaced), gradient statistics of the open window (replaced). */
+struct progress {
+	const struct run *run;
+	double steps, loss, epoch;	/* NaN: not reported */
+	const char *status_text;	/* NULL: not reported */
+	const struct observation *observation;		/* NULL: none */
+	const struct gradient_window *gradient;		/* NULL: none */
+	int64_t n_reports, n_malformed;
+};
+
+int store_progress_write(struct store *s, const struct progress *p, struct err *err);
+
+struct observation_row {
+	int64_t run_id;
+	char device_kind[128];
+	int nodes, replicas, accumulation_steps;
+	int64_t local_batch_size;
+	struct observation observation;
+};
+
+struct observation_list {
+	struct observation_row *items;
+	int count;
+};
+
+int store_observations_of_job(struct store *s, int64_t job_id, struct observation_list *list,
+			      struct err *err);
+void observation_list_release(struct observation_list *list);
+
+/* ---- decisions and events ---- */
+
+struct decision_entry {
+	int64_t job_id;
+	int replicas;
+	const char *reason;
+};
+
+/* Kept only for passes that change something. */
+int store_decision_add(struct store *s, const char *policy, int n_devices,
+		       const struct decision_entry *entries, int n, struct err *err);
+
+struct event {
+	double time_s;		/* wall clock */
+	int64_t job_id, run_id;	/* 0: none */
+	char *kind, *text;
+};
+
+struct event_list {
+	struct event *items;
+	int count;
+};
+
+int store_event_add(struct store *s, int64_t job_id, int64_t run_id, const char *kind,
+		    const char *text, struct err *err);
+int store_events_of_job(struct store *s, int64_t job_id, struct event_list *list, struct err *err);
+void event_list_release(struct event_list *list);
+
+#endif

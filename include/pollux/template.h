@@ -1,0 +1,46 @@
+/* template.h - the {names} in a job's command, replaced at each launch.
+ *
+ *	{batch} {local_batch} {accum} {gpus} {lr} {lr_scale} {samples} {checkpoint} {resume} {port}
+ *	{job} {run}			"{{" is a literal "{"; a "}" needs no escape
+ *
+ * {resume} stands for the text of --resume-args, itself with templates, from the second launch on and
+ * only when a checkpoint exists; otherwise for nothing. As an argument of its own it becomes one
+ * argument for each of its words, or none. */
+#ifndef POLLUX_TEMPLATE_H
+#define POLLUX_TEMPLATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pollux/err.h"
+#include "pollux/text.h"
+
+/* What the names stand for. Unknown (0, NaN, NULL) must not be asked for: template_check sees to it. */
+struct template_values {
+	int64_t job_id;
+	int run_number;
+	int replicas, accumulation_steps;
+	int64_t batch_size, local_batch_size;
+	double learning_rate, learning_rate_scale;
+	double samples;			/* consumed so far; NaN: none */
+	const char *checkpoint_dir;
+	const char *resume_args;	/* NULL: not now */
+	int port;
+};
+
+/* Whether argv and resume_args (may be NULL) name only known templates, and only such as the job can
+ * answer: {batch} {local_batch} {accum} want a batch size, {lr} a learning rate, {resume} the
+ * resume arguments. -1: *err says which argument and why (EX_USAGE). */
+struct template_facts {
+	bool has_batch_size, has_learning_rate, has_resume_args;
+};
+int template_check(const struct strings *argv, const char *resume_args,
+		   const struct template_facts *facts, struct err *err);
+
+bool template_mentions(const struct strings *argv, const char *name);
+
+/* The argv to launch. Where resume_args are due and argv has no {resume}, their words come last. */
+void template_expand(const struct strings *argv, const struct template_values *values,
+		     struct strings *out);
+
+#endif

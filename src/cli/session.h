@@ -1,0 +1,30 @@
+/* session.h - what nearly every command begins with: where things are, and the store open. */
+#ifndef POLLUX_CLI_SESSION_H
+#define POLLUX_CLI_SESSION_H
+
+#include "pollux/config.h"
+#include "pollux/paths.h"
+#include "pollux/store.h"
+
+struct session {
+	struct paths paths;
+	struct store store;
+};
+
+/* Paths, then the store in this mode. On failure nothing is left open. */
+int session_open(struct session *s, enum store_mode mode, struct err *err);
+void session_close(struct session *s);
+
+/* The same call for each job named in argv[first..argc): stops at the first failure. At least one must be
+ * named (EX_USAGE). */
+struct command;
+int for_each_job(const struct command *command, int argc, char **argv, int first,
+		 int (*act)(struct session *s, int64_t job_id, struct err *err), struct err *err);
+
+/* Ask every run of the job that has not ended to stop, and wake its supervisors. *n_runs: how many. Call
+ * inside a transaction; wake after the commit. */
+int stop_runs_of_job(struct session *s, int64_t job_id, enum stop_reason reason,
+		     struct run_list *runs, struct err *err);
+void wake_runs(const struct run_list *runs);
+
+#endif

@@ -1,0 +1,168 @@
+/* act.c - the difference between what is and what is to be, written into the store. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pass_state.h"
+#include "pollux/clock.h"
+#include "pollux/configuration.h"
+#include "pollux/mem.h"
+
+/* A wall-clock estimate this close to the one in the store is the same estimate. */
+#define SAME_TIME_S 2.0
+
+static bool owns(const struct pass_state *p, int j, const struct device *wanted)
+{
+	for (int d = 0; d < p->devices.count; d++)
+		if (p->owner[d] == j && !strcmp(p->devices.items[d].id, wanted->id) &&
+		    !strcmp(p->devices.items[d].binding, wanted->binding))
+			return true;
+	return false;
+}
+
+static bool is_unchanged(const struct pass_state *p, int j)
+{
+	const struct run *run = p->candidates[j].run;
+
+	if ((run ? run->replicas : 0) != p->choices[j].replicas)
+		return false;
+	for (int i = 0; run && i < run->replicas; i++)
+		if (!owns(p, j, &run->devices[i]))
+			return false;
+	return true;
+}
+
+static void describe_devices(const struct pass_state *p, int j, struct text *out)
+{
+	for (int d = 0; d < p->devices.count; d++)
+		if (p->owner[d] == j)
+			text_addf(out, "%s%s", out->length ? "," : "", p->devices.items[d].id);
+}
+
+static int stop_run(struct pass_state *p, int j, struct err *err)
+{
+	const struct run *run = p->candidates[j].run;
+
+	strings_addf(&p->result->actions, "stop job %lld (%d device%s): %s",
+		     (long long)run->job_id, run->replicas, run->replicas == 1 ? "" : "s",
+		     p->choices[j].reason);
+	p->wake[p->n_wake++] = run->id;
+	if (p->mode == PASS_DRY_RUN)
+		return 0;
+	return store_run_request_stop(&p->store, run->id, STOP_PREEMPT, p->now_boot_s, err);
+}
+
+static void fill_devices(const struct pass_state *p, int j, struct run *run)
+{
+	int n = 0;
+
+	run->devices = xcalloc((size_t)run->replicas, sizeof(*run->devices));
+	for (int d = 0; d < p->devices.count && n < run->replicas; d++)
+		if (p->owner[d] == j)
+			run->devices[n++] = p->devices.items[d];
+}
+
+static void fill_configuration(const struct job *job, struct run *run)
+{
+	struct configuration c;
+
+	run->accumulation_steps = 1;
+	if (job->batch_size == 0)
+		return;
+	c = configuration_spread(job->batch_size, run->replicas, job->max_local_batch_size,
+				 job->min_batch_size, job->max_batch_size);
+	run->batch_size = c.batch_size;
+	run->local_batch_size = c.local_batch_size;
+	run->accumulation_steps = c.accumulation_steps;
+}
+
+static int start_run(struct pass_state *p, int j, struct err *err)
+{
+	struct text names = TEXT_INIT;
+	struct run run;
+	int rc = 0;
+
+	run_init(&run);
+	run.job_id = p->candidates[j].job->id;
+	run.replicas = p->choices[j].replicas;
+	run.boot_id = xstrdup(clock_boot_id());
+	run.assigned_time_s = p->now_wall_s;
+	run.assigned_boot_s = p->now_boot_s;
+	fill_devices(p, j, &run);
+	fill_configuration(p->candidates[j].job, &run);
+	describe_devices(p, j, &names);
+	strings_addf(&p->result->actions, "start job %lld on %s: %s", (long long)run.job_id,
+		     names.data, p->choices[j].reason);
+	if (p->mode == PASS_ACT)
+		rc = store_run_add(&p->store, &run, err) ||
+		     store_event_add(&p->store, run.job_id, run.id, "assigned", names.data, err)
+			? -1 : 0;
+	text_release(&names);
+	run_release(&run);
+	return rc;
+}
+
+/* A run that is still waiting for its devices is only called off; its successor comes with the next
+ * pass, since a job has one assigned run at most. */
+static int change(struct pass_state *p, int j, struct err *err)
+{
+	const struct run *run = p->candidates[j].run;
+
+	if (run && stop_run(p, j, err))
+		return -1;
+	if (p->choices[j].replicas == 0 || (run && run->state == RUN_ASSIGNED))
+		return 0;
+	return start_run(p, j, err);
+}
+
+static int write_reason(struct pass_state *p, int j, struct err *err)
+{
+	const struct job *job = p->candidates[j].job;
+	const struct sched_choice *choice = &p->choices[j];
+	double next_s = p->now_wall_s + choice->next_start_s - p->now_boot_s;
+	bool same_time = (isnan(next_s) && isnan(job->next_start_s)) ||
+			 fabs(next_s - job->next_start_s) < SAME_TIME_S;
+
+	if (p->mode == PASS_DRY_RUN || (same_time && !strcmp(job->reason, choice->reason)))
+		return 0;
+	return store_job_set_reason(&p->store, job->id, choice->reason, next_s, err);
+}
+
+static int write_decision(struct pass_state *p, int n, struct err *err)
+{
+	struct decision_entry *entries = xcalloc((size_t)n, sizeof(*entries));
+	int rc, k = 0;
+
+	for (int j = 0; j < p->n_candidates; j++)
+		if (p->choices[j].replicas > 0 || p->candidates[j].run)
+			entries[k++] = (struct decision_entry){
+				.job_id = p->candidates[j].job->id,
+				.replicas = p->choices[j].replicas,
+				.reason = p->choices[j].reason,
+			};
+	rc = store_decision_add(&p->store, p->policy->name, p->n_usable, entries, k, err);
+	free(entries);
+	return rc;
+}
+
+int pass_write(struct pass_state *p, struct err *err)
+{
+	int changed = 0;
+
+	for (int j = 0; j < p->n_candidates; j++) {
+		if (p->choices[j].replicas > 0)
+			p->result->n_running++;
+		else
+			p->result->n_waiting++;
+		if (!is_unchanged(p, j)) {
+			changed++;
+			if (change(p, j, err))
+				return -1;
+		}
+		if (write_reason(p, j, err))
+			return -1;
+	}
+	if (changed && p->mode == PASS_ACT)
+		return write_decision(p, p->n_candidates, err);
+	return 0;
+}

@@ -1,0 +1,199 @@
+/* decide.c - who may run at all, and what the policy makes of them. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "pass_state.h"
+#include "pollux/assign.h"
+#include "pollux/clock.h"
+#include "pollux/mem.h"
+
+/* After the k-th failure a job waits 10 s * 2^(k-1) before it is tried again, 10 minutes at most. */
+#define RETRY_WAIT_S 10.0
+#define RETRY_WAIT_MAX_S 600.0
+
+/* The run that holds devices for the job: assigned or running, and not told to stop. */
+static const struct run *run_of(const struct pass_state *p, int64_t job_id)
+{
+	for (int i = 0; i < p->runs.count; i++)
+		if (p->runs.items[i].job_id == job_id && p->runs.items[i].stop_reason == STOP_NONE)
+			return &p->runs.items[i];
+	return NULL;
+}
+
+/* Whether a person, or its time limit, is stopping it for good: then it is not to be started again. */
+static bool is_leaving(const struct pass_state *p, int64_t job_id)
+{
+	for (int i = 0; i < p->runs.count; i++) {
+		enum stop_reason reason = p->runs.items[i].stop_reason;
+
+		if (p->runs.items[i].job_id == job_id && (reason == STOP_CANCEL ||
+		    reason == STOP_HOLD || reason == STOP_TIME_LIMIT))
+			return true;
+	}
+	return false;
+}
+
+static int wait_for(struct pass_state *p, const struct job *job, const char *reason, double next_s,
+		    struct err *err)
+{
+	p->result->n_waiting++;
+	if (p->mode == PASS_DRY_RUN || !strcmp(job->reason, reason))
+		return 0;
+	return store_job_set_reason(&p->store, job->id, reason, next_s, err);
+}
+
+/* 1: the job waits for another (or never can run, and was cancelled), 0: nothing in its way. */
+static int check_dependencies(struct pass_state *p, const struct job *job, struct err *err)
+{
+	char reason[160];
+
+	for (int i = 0; i < p->dependencies.count; i++) {
+		const struct dependency *d = &p->dependencies.items[i];
+
+		if (d->job_id != job->id)
+			continue;
+		if (d->must_succeed && job_has_ended(d->after_state) && d->after_state != JOB_DONE) {
+			snprintf(reason, sizeof(reason), "job %lld, which was to succeed first, is %s",
+				 (long long)d->after_id, job_state_name(d->after_state));
+			strings_addf(&p->result->actions, "job %lld: cancelled: %s",
+				     (long long)job->id, reason);
+			return p->mode == PASS_ACT &&
+			       store_job_set_state(&p->store, job->id, JOB_CANCELLED, reason, err)
+				? -1 : 1;
+		}
+		if (!job_has_ended(d->after_state)) {
+			snprintf(reason, sizeof(reason), "after job %lld, which is %s",
+				 (long long)d->after_id, job_state_name(d->after_state));
+			return wait_for(p, job, reason, NAN, err) ? -1 : 1;
+		}
+	}
+	return 0;
+}
+
+/* 1: it failed a short while ago, 0: it may be tried. */
+static int check_retry(struct pass_state *p, const struct job *job, struct err *err)
+{
+	double failed_s, wait_s;
+	char reason[160];
+
+	if (job->failures == 0)
+		return 0;
+	if (store_job_last_failure(&p->store, job->id, clock_boot_id(), &failed_s, err))
+		return -1;
+	wait_s = fmin(RETRY_WAIT_S * pow(2, job->failures - 1), RETRY_WAIT_MAX_S);
+	if (isnan(failed_s) || p->now_boot_s >= failed_s + wait_s)
+		return 0;
+	snprintf(reason, sizeof(reason), "failed %d time%s; retry %d of %d after a pause of %g s",
+		 job->failures, job->failures == 1 ? "" : "s", job->failures, job->retries, wait_s);
+	return wait_for(p, job, reason, p->now_wall_s + failed_s + wait_s - p->now_boot_s, err)
+		? -1 : 1;
+}
+
+static struct sched_job describe(const struct pass_state *p, const struct job *job,
+				 const struct run *run)
+{
+	int max = job->max_replicas > 0 ? job->max_replicas : p->n_usable;
+	struct sched_job s = {
+		.id = job->id, .min_replicas = job->min_replicas,
+		.max_replicas = max > job->min_replicas ? max : job->min_replicas,
+		.weight = job->weight, .preemptible = job->preemptible,
+		.attained_service_device_s = job->attained_service_device_s,
+	};
+
+	if (!run)
+		return s;
+	s.replicas = run->replicas;
+	s.launched_s = run->assigned_boot_s;
+	if (isfinite(run->launch_boot_s)) {
+		s.launched_s = run->launch_boot_s;
+		s.attained_service_device_s += run->replicas * (p->now_boot_s - run->launch_boot_s);
+	}
+	return s;
+}
+
+int pass_select(struct pass_state *p, struct err *err)
+{
+	size_t n = (size_t)p->jobs.count;
+
+	p->candidates = xcalloc(n, sizeof(*p->candidates));
+	p->sched_jobs = xcalloc(n, sizeof(*p->sched_jobs));
+	p->choices = xcalloc(n, sizeof(*p->choices));
+	p->owner = xcalloc((size_t)p->devices.count, sizeof(*p->owner));
+	p->wake = xcalloc((size_t)p->runs.count, sizeof(*p->wake));
+	for (int i = 0; i < p->jobs.count; i++) {
+		const struct job *job = &p->jobs.items[i];
+		const struct run *run = job->state == JOB_RUNNING ? run_of(p, job->id) : NULL;
+		int blocked = 0;
+
+		if (is_leaving(p, job->id))
+			continue;
+		if (!run)
+			blocked = check_dependencies(p, job, err);
+		if (!run && blocked == 0)
+			blocked = check_retry(p, job, err);
+		if (blocked < 0)
+			return -1;
+		if (blocked)
+			continue;
+		p->candidates[p->n_candidates] = (struct candidate){ .job = job, .run = run };
+		p->sched_jobs[p->n_candidates++] = describe(p, job, run);
+	}
+	return 0;
+}
+
+static int find_device(const struct device_list *list, const struct device *wanted)
+{
+	for (int d = 0; d < list->count; d++)
+		if (!strcmp(list->items[d].id, wanted->id))
+			return d;
+	return -1;
+}
+
+static void mark_held(const struct pass_state *p, const struct run *run, int holder_index,
+		      int *holder)
+{
+	for (int i = 0; i < run->replicas; i++) {
+		int d = find_device(&p->devices, &run->devices[i]);
+
+		if (d >= 0 && p->devices.items[d].usable &&
+		    !strcmp(p->devices.items[d].binding, run->devices[i].binding))
+			holder[d] = holder_index;
+	}
+}
+
+/* Counts to devices. Runs on their way out hold theirs under an index of their own with a count of 0,
+ * so that devices which are free now are given out first. */
+static void assign(struct pass_state *p)
+{
+	int leaving = p->n_candidates;
+	int *holder = xcalloc((size_t)p->devices.count, sizeof(int));
+	int *count = xcalloc((size_t)p->n_candidates + 1, sizeof(int));
+
+	for (int d = 0; d < p->devices.count; d++)
+		holder[d] = p->devices.items[d].usable ? ASSIGN_FREE : ASSIGN_UNUSABLE;
+	for (int i = 0; i < p->runs.count; i++)
+		if (p->runs.items[i].stop_reason != STOP_NONE)
+			mark_held(p, &p->runs.items[i], leaving, holder);
+	for (int j = 0; j < p->n_candidates; j++) {
+		count[j] = p->choices[j].replicas;
+		if (p->candidates[j].run)
+			mark_held(p, p->candidates[j].run, j, holder);
+	}
+	assign_devices(p->devices.count, holder, p->n_candidates + 1, count, p->owner);
+	free(holder);
+	free(count);
+}
+
+void pass_decide(struct pass_state *p)
+{
+	struct sched_input input = {
+		.jobs = p->sched_jobs, .n_jobs = p->n_candidates, .n_devices = p->n_usable,
+		.now_s = p->now_boot_s, .slice_s = p->config->slice_s,
+	};
+
+	p->policy->decide(&input, p->choices);
+	assign(p);
+}

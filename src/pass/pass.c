@@ -1,0 +1,113 @@
+/* pass.c - the order of things in a pass. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pass_state.h"
+#include "pollux/clock.h"
+#include "pollux/lock.h"
+#include "pollux/supervise.h"
+
+static void pass_state_release(struct pass_state *p)
+{
+	devices_release(&p->devices);
+	job_list_release(&p->jobs);
+	run_list_release(&p->runs);
+	dependency_list_release(&p->dependencies);
+	free(p->candidates);
+	free(p->sched_jobs);
+	free(p->choices);
+	free(p->owner);
+	free(p->wake);
+	store_close(&p->store);
+}
+
+/* Everything between reading and writing sees one state of the store: a cancel that comes meanwhile waits
+ * for the commit, and finds the run it has to stop. */
+static int decide_and_write(struct pass_state *p, struct err *err)
+{
+	if (pass_read(p, err))
+		return -1;
+	if (p->jobs.count == 0)
+		return 0;
+	if (pass_select(p, err))
+		return -1;
+	pass_decide(p);
+	return pass_write(p, err);
+}
+
+static int transact(struct pass_state *p, struct err *err)
+{
+	if (p->mode == PASS_DRY_RUN)
+		return decide_and_write(p, err);
+	if (store_begin(&p->store, err))
+		return -1;
+	if (decide_and_write(p, err)) {
+		store_rollback(&p->store);
+		return -1;
+	}
+	return store_commit(&p->store, err);
+}
+
+static void wake_stopped(const struct pass_state *p)
+{
+	for (int i = 0; i < p->n_wake; i++)
+		for (int k = 0; k < p->runs.count; k++)
+			if (p->runs.items[k].id == p->wake[i])
+				supervisor_wake(&p->runs.items[k]);
+}
+
+static int look_decide_act(struct pass_state *p, struct err *err)
+{
+	if (pass_reconcile(p, err) || transact(p, err))
+		return -1;
+	if (p->mode == PASS_ACT)
+		wake_stopped(p);
+	return pass_spawn_missing(p, err);
+}
+
+static int run_with_store(struct pass_state *p, struct err *err)
+{
+	int rc = store_open(&p->store, p->paths, p->mode == PASS_ACT ? STORE_WRITE : STORE_READ, err);
+
+	/* Nothing was ever submitted: nothing to do. */
+	if (rc && err->exit_status == EX_NOINPUT)
+		return 0;
+	if (rc == 0)
+		rc = look_decide_act(p, err);
+	pass_state_release(p);
+	return rc;
+}
+
+int pass_run(const struct paths *paths, const struct config *config, enum pass_mode mode,
+	     struct pass_result *result, struct err *err)
+{
+	struct pass_state p = {
+		.paths = paths, .config = config, .policy = policy_find(config->policy),
+		.mode = mode, .now_boot_s = clock_boot_s(), .now_wall_s = clock_wall_s(),
+		.result = result,
+	};
+	int lock = -1, rc;
+
+	*result = (struct pass_result){ 0 };
+	if (!p.policy)
+		return err_set(err, EX_CONFIG, "unknown policy '%s'", config->policy);
+	if (access(paths->store, F_OK))
+		return 0;
+	if (mode == PASS_ACT) {
+		lock = lock_take(paths->schedule_lock, err);
+		if (lock == LOCK_HELD)
+			result->busy = true;
+		if (lock < 0)
+			return result->busy ? 0 : -1;
+	}
+	rc = run_with_store(&p, err);
+	if (lock >= 0)
+		close(lock);
+	return rc;
+}
+
+void pass_result_release(struct pass_result *result)
+{
+	strings_release(&result->actions);
+}

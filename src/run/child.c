@@ -1,0 +1,153 @@
+/* child.c - fork, prepare, exec; and report what went wrong over a pipe. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "pollux/child.h"
+
+#define EXIT_NOT_FOUND 127
+#define EXIT_NOT_EXECUTABLE 126
+
+static void reset_signals(void)
+{
+	struct sigaction action = { .sa_handler = SIG_DFL };
+	sigset_t none;
+
+	for (int i = 1; i < NSIG; i++)
+		if (i != SIGKILL && i != SIGSTOP)
+			sigaction(i, &action, NULL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static int set_descriptors(const struct child *c)
+{
+	int null = open("/dev/null", O_RDONLY);
+
+	if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(c->log_fd, STDOUT_FILENO) < 0 ||
+	    dup2(c->log_fd, STDERR_FILENO) < 0)
+		return -1;
+	if (null > STDERR_FILENO)
+		close(null);
+	if (close_range(STDERR_FILENO + 1, UINT_MAX, CLOSE_RANGE_CLOEXEC))
+		return -1;
+	for (int i = 0; i < c->n_keep; i++)
+		if (fcntl(c->keep_fds[i], F_SETFD, 0))
+			return -1;
+	return 0;
+}
+
+static int bind_devices(const struct child *c, struct err *err)
+{
+	const struct device_backend *backend = c->n_devices ? device_backend_of(c->devices[0].id)
+							    : NULL;
+
+	return backend ? backend->bind(c->devices, c->n_devices, err) : 0;
+}
+
+/* The parent writes one byte when the child is on record; an end of file means that it is gone. */
+static void wait_for_go(int go_fd)
+{
+	char byte;
+	ssize_t n;
+
+	do
+		n = read(go_fd, &byte, 1);
+	while (n < 0 && errno == EINTR);
+	if (n != 1)
+		_exit(EXIT_NOT_EXECUTABLE);
+}
+
+/* In the child. Returns only with *err. */
+static void become(const struct child *c, int go_fd, struct err *err)
+{
+	reset_signals();
+	setpgid(0, 0);
+	wait_for_go(go_fd);
+	if (bind_devices(c, err))
+		return;
+	if (set_descriptors(c)) {
+		err_set(err, EXIT_NOT_EXECUTABLE, "cannot set up descriptors: %s", strerror(errno));
+		return;
+	}
+	if (chdir(c->directory)) {
+		err_set(err, EXIT_NOT_EXECUTABLE, "cannot enter '%s': %s", c->directory,
+			strerror(errno));
+		return;
+	}
+	execve(c->program, c->argv->items, c->env->items);
+	err_set(err, errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE,
+		"cannot execute '%s': %s", c->program, strerror(errno));
+}
+
+static _Noreturn void run_child(const struct child *c, const int *go, const int *result)
+{
+	struct err failure = { 0 };
+	ssize_t n;
+
+	close(go[1]);
+	become(c, go[0], &failure);
+	n = write(result[1], &failure, sizeof(failure));
+	(void)n;
+	_exit(failure.exit_status);
+}
+
+/* An empty pipe means that exec succeeded and closed it. */
+static int read_result(int fd, struct err *err)
+{
+	ssize_t n;
+
+	do
+		n = read(fd, err, sizeof(*err));
+	while (n < 0 && errno == EINTR);
+	return n == sizeof(*err) ? -1 : 0;
+}
+
+/* In the parent: put the child on record, let it go, hear how it fared. */
+static int release_child(const struct child *c, pid_t pid, int *go, int result_fd, struct err *err)
+{
+	int rc = c->record ? c->record(pid, c->record_arg, err) : 0;
+
+	if (rc == 0 && write(go[1], "g", 1) != 1)
+		rc = err_set(err, EX_OSERR, "cannot start the command: %s", strerror(errno));
+	close(go[1]);
+	go[1] = -1;
+	if (rc == 0)
+		rc = read_result(result_fd, err);
+	if (rc)
+		waitpid(pid, NULL, 0);
+	return rc;
+}
+
+pid_t child_start(const struct child *c, struct err *err)
+{
+	int go[2], result[2];
+	pid_t pid;
+
+	if (pipe2(go, O_CLOEXEC))
+		return err_set(err, EX_OSERR, "cannot make a pipe: %s", strerror(errno));
+	if (pipe2(result, O_CLOEXEC)) {
+		close(go[0]);
+		close(go[1]);
+		return err_set(err, EX_OSERR, "cannot make a pipe: %s", strerror(errno));
+	}
+	pid = fork();
+	if (pid == 0)
+		run_child(c, go, result);
+	close(go[0]);
+	close(result[1]);
+	if (pid < 0) {
+		err_set(err, EX_OSERR, "cannot fork: %s", strerror(errno));
+		close(go[1]);
+	} else {
+		setpgid(pid, pid);
+		if (release_child(c, pid, go, result[0], err))
+			pid = -1;
+	}
+	close(result[0]);
+	return pid;
+}

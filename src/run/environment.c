@@ -1,0 +1,96 @@
+/* environment.c - the environment of a job. */
+#include <stdio.h>
+#include <string.h>
+
+#include "pollux/environment.h"
+#include "pollux/mem.h"
+
+/* Names, or prefixes ending in '*'. */
+static const char *const dropped[] = {
+	/* of the terminal and the login session */
+	"TERM", "TERM_*", "TERMCAP", "COLORTERM", "COLUMNS", "LINES", "TTY", "GPG_TTY", "WINDOWID",
+	"WINDOWPATH", "TMUX", "TMUX_*", "STY", "SSH_*", "XDG_SESSION_*", "XDG_VTNR", "XDG_SEAT",
+	"DBUS_SESSION_BUS_ADDRESS", "OLDPWD", "SHLVL", "_",
+	/* of another launcher: the job gets its own, or none */
+	"RANK", "LOCAL_RANK", "GROUP_RANK", "ROLE_RANK", "ROLE_NAME", "WORLD_SIZE",
+	"LOCAL_WORLD_SIZE", "GROUP_WORLD_SIZE", "ROLE_WORLD_SIZE", "MASTER_*", "TORCHELASTIC_*",
+	"SLURM_*", "OMPI_*", "PMI_*", "PMIX_*", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER",
+	/* of a pollux job from which this one is submitted; of make */
+	"POLLUX_*", "MAKEFLAGS", "MAKELEVEL", "MFLAGS",
+};
+
+static bool is_dropped(const char *variable)
+{
+	size_t name = strcspn(variable, "=");
+
+	for (size_t i = 0; i < sizeof(dropped) / sizeof(dropped[0]); i++) {
+		size_t length = strlen(dropped[i]);
+
+		if (dropped[i][length - 1] == '*'
+		    ? !strncmp(variable, dropped[i], length - 1)
+		    : name == length && !memcmp(variable, dropped[i], length))
+			return true;
+	}
+	return false;
+}
+
+void environment_capture(char *const *variables, struct strings *env)
+{
+	for (; *variables; variables++)
+		if (!is_dropped(*variables))
+			strings_add(env, *variables);
+}
+
+static void set_integer(struct strings *env, const char *name, int64_t value)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%lld", (long long)value);
+	strings_set_variable(env, name, text);
+}
+
+static void set_number(struct strings *env, const char *name, double value)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%.9g", value);
+	strings_set_variable(env, name, text);
+}
+
+static void set_configuration(const struct run *run, struct strings *env)
+{
+	set_integer(env, "POLLUX_REPLICAS", run->replicas);
+	set_number(env, "POLLUX_LR_SCALE", run->learning_rate_scale);
+	if (!run->batch_size)
+		return;
+	set_integer(env, "POLLUX_BATCH", run->batch_size);
+	set_integer(env, "POLLUX_LOCAL_BATCH", run->local_batch_size);
+	set_integer(env, "POLLUX_ACCUM", run->accumulation_steps);
+}
+
+/* torchrun kills its workers 30 s after SIGTERM and forwards no other signal, unless told so. */
+static void set_for_frameworks(const struct job *job, int port, struct strings *env)
+{
+	set_integer(env, "MASTER_PORT", port);
+	set_integer(env, "TORCH_ELASTIC_SHUTDOWN_TIMEOUT", (int64_t)job->grace_s);
+	strings_set_variable(env, "TORCHELASTIC_SIGNALS_TO_HANDLE",
+			     "SIGTERM,SIGINT,SIGHUP,SIGQUIT,SIGUSR1,SIGUSR2");
+	strings_set_variable(env, "PYTHONUNBUFFERED", "1");
+}
+
+void environment_for_run(const struct job *job, const struct run *run,
+			 const struct template_values *values, const char *socket_path,
+			 struct strings *env)
+{
+	const struct device_backend *backend = device_backend_of(run->devices[0].id);
+
+	set_integer(env, "POLLUX_JOB_ID", job->id);
+	set_integer(env, "POLLUX_RUN", run->number);
+	set_integer(env, "POLLUX_STOP_SIGNAL", job->stop_signal);
+	set_configuration(run, env);
+	strings_set_variable(env, "POLLUX_CHECKPOINT_DIR", values->checkpoint_dir);
+	strings_set_variable(env, "POLLUX_REPORT_SOCKET", socket_path);
+	set_for_frameworks(job, values->port, env);
+	if (backend)
+		backend->environment(run->devices, run->replicas, env);
+}

@@ -1,0 +1,38 @@
+/* lock.c - open-file-description locks. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pollux/lock.h"
+
+int lock_take(const char *path, struct err *err)
+{
+	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+	if (fd < 0)
+		return err_set(err, EX_CANTCREAT, "cannot open '%s': %s", path, strerror(errno));
+	if (fcntl(fd, F_OFD_SETLK, &whole) == 0)
+		return fd;
+	if (errno == EAGAIN || errno == EACCES) {
+		close(fd);
+		return LOCK_HELD;
+	}
+	err_set(err, EX_OSERR, "cannot lock '%s': %s", path, strerror(errno));
+	close(fd);
+	return -1;
+}
+
+bool lock_is_held(const char *path)
+{
+	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	bool held;
+
+	if (fd < 0)
+		return false;
+	held = fcntl(fd, F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
+	close(fd);
+	return held;
+}

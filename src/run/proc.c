@@ -1,0 +1,187 @@
+/* proc.c - find the processes of a run. */
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pollux/mem.h"
+#include "pollux/proc.h"
+
+struct process {
+	pid_t pid, parent, session;
+	char state;
+	bool mine;
+};
+
+struct process_table {
+	struct process *items;
+	int count, capacity;
+};
+
+static ssize_t read_file(pid_t pid, const char *name, char *buffer, size_t size)
+{
+	char path[64];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	n = read(fd, buffer, size - 1);
+	close(fd);
+	if (n >= 0)
+		buffer[n] = '\0';
+	return n;
+}
+
+/* The fields after the command, which stands in parentheses and may hold anything. */
+static const char *stat_fields(pid_t pid, char *buffer, size_t size)
+{
+	char *end;
+
+	if (read_file(pid, "stat", buffer, size) <= 0)
+		return NULL;
+	end = strrchr(buffer, ')');
+	return end && end[1] == ' ' ? end + 2 : NULL;
+}
+
+int64_t proc_start_ticks(pid_t pid)
+{
+	char buffer[1024];
+	const char *p = pid > 0 ? stat_fields(pid, buffer, sizeof(buffer)) : NULL;
+
+	for (int field = 3; p && field < 22; field++) {
+		p = strchr(p, ' ');
+		p = p ? p + 1 : NULL;
+	}
+	return p ? strtoll(p, NULL, 10) : 0;
+}
+
+static bool read_process(pid_t pid, struct process *process)
+{
+	char buffer[1024];
+	const char *fields = stat_fields(pid, buffer, sizeof(buffer));
+	int parent, group, session;
+
+	*process = (struct process){ .pid = pid };
+	if (!fields || sscanf(fields, "%c %d %d %d", &process->state, &parent, &group, &session) != 4)
+		return false;
+	process->parent = parent;
+	process->session = session;
+	return true;
+}
+
+static void read_table(struct process_table *table)
+{
+	DIR *dir = opendir("/proc");
+	const struct dirent *entry;
+
+	*table = (struct process_table){ 0 };
+	while (dir && (entry = readdir(dir))) {
+		struct process process;
+
+		if (!isdigit((unsigned char)entry->d_name[0]) ||
+		    !read_process((pid_t)strtol(entry->d_name, NULL, 10), &process))
+			continue;
+		if (table->count == table->capacity) {
+			table->capacity = table->capacity ? 2 * table->capacity : 256;
+			table->items = xreallocarray(table->items, (size_t)table->capacity,
+						     sizeof(*table->items));
+		}
+		table->items[table->count++] = process;
+	}
+	if (dir)
+		closedir(dir);
+}
+
+/* An environment is read in pieces that overlap by the length of what is looked for. */
+static bool environment_has(pid_t pid, const char *variable)
+{
+	char path[64], buffer[16384];
+	size_t length = strlen(variable) + 1, kept = 0;	/* with the terminator */
+	bool found = false;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	while (!found && (n = read(fd, buffer + kept, sizeof(buffer) - kept)) > 0) {
+		size_t have = kept + (size_t)n;
+
+		found = memmem(buffer, have, variable, length) != NULL;
+		kept = have < length ? have : length;
+		memmove(buffer, buffer + have - kept, kept);
+	}
+	close(fd);
+	return found;
+}
+
+static struct process *table_find(struct process_table *table, pid_t pid)
+{
+	for (int i = 0; i < table->count; i++)
+		if (table->items[i].pid == pid)
+			return &table->items[i];
+	return NULL;
+}
+
+static bool descends_from(struct process_table *table, const struct process *process, pid_t ancestor)
+{
+	for (int depth = 0; process && process->parent > 1 && depth < 1000; depth++) {
+		if (process->parent == ancestor)
+			return true;
+		process = table_find(table, process->parent);
+	}
+	return false;
+}
+
+static bool bears_mark(struct process_table *table, const struct process *process,
+		       const struct proc_marks *marks)
+{
+	if (marks->session && process->session == marks->session)
+		return true;
+	if (marks->ancestor && descends_from(table, process, marks->ancestor))
+		return true;
+	return marks->variable && environment_has(process->pid, marks->variable);
+}
+
+void proc_find(const struct proc_marks *marks, struct pid_list *list)
+{
+	struct process_table table;
+
+	read_table(&table);
+	*list = (struct pid_list){ .items = xcalloc((size_t)table.count, sizeof(pid_t)) };
+	for (int i = 0; i < table.count; i++) {
+		const struct process *p = &table.items[i];
+
+		if (p->pid != getpid() && p->state != 'Z' && p->state != 'X' &&
+		    bears_mark(&table, p, marks))
+			list->items[list->count++] = p->pid;
+	}
+	free(table.items);
+}
+
+void pid_list_release(struct pid_list *list)
+{
+	free(list->items);
+	*list = (struct pid_list){ 0 };
+}
+
+int64_t proc_oom_kills(void)
+{
+	char line[128];
+	long long n = -1;
+	FILE *f = fopen("/proc/vmstat", "re");
+
+	while (f && n < 0 && fgets(line, sizeof(line), f))
+		if (!strncmp(line, "oom_kill ", 9))
+			n = strtoll(line + 9, NULL, 10);
+	if (f)
+		fclose(f);
+	return n;
+}

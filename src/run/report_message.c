@@ -1,0 +1,157 @@
+/* report_message.c - parse what jobs report. */
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pollux/report_message.h"
+
+/* One table for all keys: where the value goes and what it may be. */
+enum value_type { VALUE_COUNT, VALUE_NUMBER, VALUE_POSITIVE, VALUE_PATH, VALUE_TEXT, VALUE_FLAG };
+
+struct key {
+	const char *name;
+	enum value_type type;
+	size_t offset;
+};
+
+#define KEY(name, type, field) { name, type, offsetof(struct report_message, field) }
+static const struct key keys[] = {
+	KEY("STEP", VALUE_COUNT, step),
+	KEY("SAMPLES", VALUE_COUNT, samples),
+	KEY("STEP_NS", VALUE_COUNT, step_ns),
+	KEY("SYNC_NS", VALUE_COUNT, sync_ns),
+	KEY("GRAD_SQR", VALUE_NUMBER, grad_sqr),	/* unbiased estimates may be negative */
+	KEY("GRAD_VAR", VALUE_NUMBER, grad_var),
+	KEY("LOSS", VALUE_NUMBER, loss),
+	KEY("EPOCH", VALUE_POSITIVE, epoch),
+	KEY("CHECKPOINT", VALUE_PATH, checkpoint),
+	KEY("STATUS", VALUE_TEXT, status),
+	KEY("WAKE", VALUE_FLAG, wake),
+};
+
+#define VALUE_SIZE PATH_MAX	/* the longest value, with its terminator */
+
+static const struct key *find_key(const char *line, size_t length)
+{
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (strlen(keys[i].name) == length && !memcmp(keys[i].name, line, length))
+			return &keys[i];
+	return NULL;
+}
+
+static bool parse_count(const char *value, int64_t *out)
+{
+	size_t digits = strspn(value, "0123456789");
+
+	if (digits == 0 || value[digits] || digits > 18)
+		return false;
+	*out = strtoll(value, NULL, 10);
+	return true;
+}
+
+static bool parse_number(const char *value, double *out)
+{
+	char *end;
+	double d = strtod(value, &end);
+
+	if (end == value || *end || !isfinite(d) || isspace((unsigned char)*value))
+		return false;
+	*out = d;
+	return true;
+}
+
+static void copy_text(const char *value, char *out)
+{
+	size_t i;
+
+	for (i = 0; value[i] && i < REPORT_STATUS_SIZE - 1; i++)
+		out[i] = (char)(iscntrl((unsigned char)value[i]) ? '?' : value[i]);
+	out[i] = '\0';
+}
+
+static bool set_value(const struct key *key, const char *value, struct report_message *m)
+{
+	char *field = (char *)m + key->offset;
+	double number;
+
+	switch (key->type) {
+	case VALUE_COUNT:
+		return parse_count(value, (int64_t *)(void *)field);
+	case VALUE_NUMBER:
+		return parse_number(value, (double *)(void *)field);
+	case VALUE_POSITIVE:
+		if (!parse_number(value, &number) || number < 0)
+			return false;
+		*(double *)(void *)field = number;
+		return true;
+	case VALUE_PATH:
+		strcpy(field, value);	/* fits: the caller checked against VALUE_SIZE */
+		return *value != '\0';
+	case VALUE_TEXT:
+		copy_text(value, field);
+		return true;
+	case VALUE_FLAG:
+		*(bool *)(void *)field = !strcmp(value, "1");
+		return *(bool *)(void *)field;
+	}
+	return false;
+}
+
+enum line_result { LINE_GOOD, LINE_BAD, LINE_UNKNOWN_KEY };
+
+static enum line_result parse_line(const char *line, size_t length, struct report_message *m)
+{
+	const char *equals = memchr(line, '=', length);
+	char value[VALUE_SIZE];
+	const struct key *key;
+	size_t n;
+
+	if (!equals || equals == line || memchr(line, '\0', length))
+		return LINE_BAD;
+	key = find_key(line, (size_t)(equals - line));
+	if (!key)
+		return LINE_UNKNOWN_KEY;
+	n = length - (size_t)(equals + 1 - line);
+	if (n >= sizeof(value))
+		return LINE_BAD;
+	memcpy(value, equals + 1, n);
+	value[n] = '\0';
+	return set_value(key, value, m) ? LINE_GOOD : LINE_BAD;
+}
+
+static void set_unknown(struct report_message *m)
+{
+	m->step = m->samples = m->step_ns = m->sync_ns = -1;
+	m->grad_sqr = m->grad_var = m->loss = m->epoch = NAN;
+	m->checkpoint[0] = m->status[0] = '\0';
+	m->wake = false;
+}
+
+int report_message_parse(const char *bytes, size_t length, struct report_message *m)
+{
+	const char *p = bytes, *end = bytes + length;
+	int malformed = 0, lines = 0;
+
+	set_unknown(m);
+	while (p < end) {
+		const char *newline = memchr(p, '\n', (size_t)(end - p));
+		const char *line_end = newline ? newline : end;
+
+		if (line_end > p) {
+			lines++;
+			malformed += parse_line(p, (size_t)(line_end - p), m) == LINE_BAD;
+		}
+		p = line_end + 1;
+	}
+	return lines ? malformed : 1;
+}
+
+bool report_line_is_valid(const char *line)
+{
+	struct report_message *m = malloc(sizeof(*m));
+	bool valid = m && !strchr(line, '\n') && parse_line(line, strlen(line), m) == LINE_GOOD;
+
+	free(m);
+	return valid;
+}

@@ -1,0 +1,225 @@
+/* supervise.c - how a supervisor comes to life, and what it leaves. */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "pollux/clock.h"
+#include "pollux/lock.h"
+#include "pollux/mem.h"
+#include "pollux/proc.h"
+#include "pollux/supervise.h"
+#include "supervisor.h"
+#include "supervisor_loop.h"
+
+/* In the grandchild: nothing is left of the terminal, the cron job or the session it came from. */
+static _Noreturn void become_supervisor(const struct paths *paths, int64_t run_id)
+{
+	int null = open("/dev/null", O_RDWR);
+	int log = open(paths->supervisor_log, O_WRONLY | O_CREAT | O_APPEND, 0600);
+	char id[24];
+
+	dup2(null, STDIN_FILENO);
+	dup2(null, STDOUT_FILENO);
+	dup2(log >= 0 ? log : null, STDERR_FILENO);
+	close_range(STDERR_FILENO + 1, ~0U, 0);
+	setenv("POLLUX_DIR", paths->dir, 1);	/* as decided now, whatever the directory later */
+	if (chdir("/"))
+		_exit(EX_OSERR);
+	snprintf(id, sizeof(id), "%lld", (long long)run_id);
+	execl("/proc/self/exe", "pollux", "supervise", id, (char *)NULL);
+	_exit(EX_OSERR);
+}
+
+int supervisor_spawn(const struct paths *paths, int64_t run_id, struct err *err)
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		return err_set(err, EX_OSERR, "cannot fork: %s", strerror(errno));
+	if (pid == 0) {
+		pid = fork();		/* the supervisor is nobody's child: nobody has to reap it */
+		if (pid == 0) {
+			setsid();
+			become_supervisor(paths, run_id);
+		}
+		_exit(pid < 0 ? EX_OSERR : 0);
+	}
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	return 0;
+}
+
+void supervisor_wake(const struct run *run)
+{
+	static const char message[] = "WAKE=1\n";
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd;
+
+	if (!run->socket_path || !*run->socket_path ||
+	    strlen(run->socket_path) >= sizeof(address.sun_path))
+		return;
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return;
+	strcpy(address.sun_path, run->socket_path);
+	sendto(fd, message, sizeof(message) - 1, MSG_DONTWAIT, (struct sockaddr *)&address,
+	       sizeof(address));
+	close(fd);
+}
+
+static int block_signals(struct err *err)
+{
+	sigset_t set;
+	int fd;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	signal(SIGCHLD, SIG_DFL);	/* an ignored one, inherited, would swallow exit statuses */
+	sigprocmask(SIG_SETMASK, &set, NULL);
+	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return fd >= 0 ? fd : err_set(err, EX_OSERR, "cannot make a signalfd: %s", strerror(errno));
+}
+
+static void supervisor_init(struct supervisor *s, const struct paths *paths)
+{
+	*s = (struct supervisor){
+		.paths = paths, .state = ST_WAITING, .deadline_boot_s = INFINITY,
+		.limit_boot_s = INFINITY, .wait_status = -1, .oom_kills_at_start = -1,
+		.run_lock = -1, .signal_fd = -1, .socket_fd = -1, .leader_fd = -1, .log_fd = -1,
+	};
+	job_init(&s->job);
+	run_init(&s->run);
+	recorder_init(&s->recorder);
+}
+
+static void supervisor_release(struct supervisor *s)
+{
+	int fds[] = { s->signal_fd, s->socket_fd, s->leader_fd, s->log_fd, s->run_lock };
+
+	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	for (int i = 0; s->device_locks && i < s->run.replicas; i++)
+		if (s->device_locks[i] >= 0)
+			close(s->device_locks[i]);
+	free(s->device_locks);
+	recorder_release(&s->recorder);
+	job_release(&s->job);
+	job_command_release(&s->command);
+	run_release(&s->run);
+	store_close(&s->store);
+}
+
+static int load(struct supervisor *s, int64_t run_id, struct err *err)
+{
+	if (store_open(&s->store, s->paths, STORE_OBSERVE, err) ||
+	    store_run_get(&s->store, run_id, &s->run, err) ||
+	    store_job_get(&s->store, s->run.job_id, &s->job, err) ||
+	    store_job_command_get(&s->store, s->run.job_id, &s->command, err))
+		return -1;
+	s->device_locks = xcalloc((size_t)s->run.replicas, sizeof(int));
+	for (int i = 0; i < s->run.replicas; i++)
+		s->device_locks[i] = -1;
+	return 0;
+}
+
+/* The command is not our child: watch it by pidfd, if it is still the process that was recorded. */
+static void watch_leader(struct supervisor *s)
+{
+	s->leader_fd = (int)syscall(SYS_pidfd_open, (pid_t)s->run.leader_pid, 0);
+	if (s->leader_fd >= 0 && (s->run.leader_start_ticks == 0 ||
+	    proc_start_ticks((pid_t)s->run.leader_pid) != s->run.leader_start_ticks)) {
+		close(s->leader_fd);
+		s->leader_fd = -1;
+	}
+	if (s->leader_fd < 0)
+		s->run.leader_pid = 0;
+}
+
+/* Its command is stopped, not carried on with: its exit status could never be known. */
+static int adopt(struct supervisor *s, struct err *err)
+{
+	bool adopted;
+
+	if (store_run_adopt(&s->store, s->run.id, getpid(), clock_boot_s(), &adopted, err))
+		return -1;
+	if (!adopted) {
+		s->state = ST_FINISHED;
+		return 0;
+	}
+	s->adopted = true;
+	s->recorder.positions_only = true;
+	watch_leader(s);
+	if (supervisor_open_socket(s, err) || supervisor_open_log(s, err))
+		return -1;
+	supervisor_log(s, "its supervisor is gone: stopping what is left of it");
+	if (store_run_stop_reason(&s->store, s->run.id, &s->run.stop_reason, err))
+		return -1;
+	s->state = ST_RUNNING;
+	supervisor_handle(s, s->leader_fd >= 0 ? EV_STOP : EV_LEADER_EXIT);
+	return 0;
+}
+
+static int take_over(struct supervisor *s, struct err *err)
+{
+	switch (s->run.state) {
+	case RUN_RUNNING:
+	case RUN_STOPPING:
+		return adopt(s, err);
+	case RUN_ENDED:
+		s->state = ST_FINISHED;
+		return 0;
+	case RUN_ASSIGNED:
+		break;
+	}
+	return 0;
+}
+
+static int look_after(struct supervisor *s, int64_t run_id, struct err *err)
+{
+	if (load(s, run_id, err))
+		return -1;
+	s->signal_fd = block_signals(err);
+	if (s->signal_fd < 0)
+		return -1;
+	if (prctl(PR_SET_CHILD_SUBREAPER, 1))
+		return err_set(err, EX_OSERR, "cannot become a subreaper: %s", strerror(errno));
+	if (take_over(s, err))
+		return -1;
+	if (s->state == ST_FINISHED)
+		return 0;
+	supervisor_loop(s);
+	return supervisor_conclude(s) ? 1 : 0;
+}
+
+int supervise(const struct paths *paths, int64_t run_id, struct err *err)
+{
+	char *lock = paths_run(paths, run_id, "lock");
+	struct supervisor s;
+	int rc = 0;
+
+	supervisor_init(&s, paths);
+	s.run_lock = lock_take(lock, err);
+	free(lock);
+	if (s.run_lock == -1)
+		return -1;
+	if (s.run_lock != LOCK_HELD)
+		rc = look_after(&s, run_id, err);
+	supervisor_release(&s);
+	return rc;
+}

@@ -1,0 +1,154 @@
+/* supervisor.c - a running job as a table of states by events.
+ *
+ * The loop (supervisor_loop.c) turns descriptors, the store and the clock into events; the cells here
+ * are what is done about them. A NULL cell means that the event says nothing new in that state. */
+#include <math.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "pollux/clock.h"
+#include "pollux/mem.h"
+#include "pollux/proc.h"
+#include "supervisor.h"
+#include "supervisor_loop.h"
+
+/* After SIGTERM to the group, and between one SIGKILL and the next. */
+#define TERM_WAIT_S 5.0
+#define KILL_WAIT_S 1.0
+/* What a leader leaves behind (loggers, data loaders) gets this long to end by itself. */
+#define SWEEP_WAIT_S 3.0
+
+void supervisor_log(const struct supervisor *s, const char *format, ...)
+{
+	char text[1100], when[32] = "";
+	time_t now = time(NULL);
+	struct tm tm;
+	va_list ap;
+
+	if (localtime_r(&now, &tm))
+		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	dprintf(STDERR_FILENO, "%s job %lld run %lld: %s\n", when, (long long)s->run.job_id,
+		(long long)s->run.id, text);
+}
+
+static void enter(struct supervisor *s, enum supervisor_state state, double seconds)
+{
+	s->state = state;
+	s->deadline_boot_s = clock_boot_s() + seconds;
+	s->next_look_boot_s = 0;
+}
+
+/* A command that cannot be executed has failed; anything else (a full disk, no processes left) is not
+ * the job's fault: it goes back to the queue. */
+static void launch_failed(struct supervisor *s, const struct err *err)
+{
+	bool its_fault = err->exit_status == 126 || err->exit_status == 127;
+
+	supervisor_log(s, "%s", err->text);
+	s->run.outcome = its_fault ? OUTCOME_FAILED : OUTCOME_NOT_STARTED;
+	s->run.exit_code = its_fault ? err->exit_status : -1;
+	s->run.diagnosis = xstrdup(err->text);
+	enter(s, ST_FINISHED, 0);
+}
+
+static void start(struct supervisor *s)
+{
+	struct err err = { 0 };
+
+	if (supervisor_launch(s, &err)) {
+		launch_failed(s, &err);
+		return;
+	}
+	enter(s, ST_RUNNING, INFINITY);
+	if (isfinite(s->job.time_limit_s))
+		s->limit_boot_s = clock_boot_s() + s->job.time_limit_s - s->job.run_time_s;
+}
+
+static void call_off(struct supervisor *s)
+{
+	s->run.outcome = OUTCOME_NOT_STARTED;
+	enter(s, ST_FINISHED, 0);
+}
+
+/* The leader alone: signalling everyone would kill its data loaders before the checkpoint is written. */
+static void ask_leader(struct supervisor *s)
+{
+	struct err err;
+
+	s->run.stop_boot_s = clock_boot_s();
+	if (store_run_set_stopping(&s->store, s->run.id, &err))
+		supervisor_log(s, "%s", err.text);
+	supervisor_signal_leader(s, s->job.stop_signal);
+	enter(s, ST_SIGNALLED, s->job.grace_s);
+}
+
+static void terminate(struct supervisor *s)
+{
+	supervisor_log(s, "still there after the grace of %g s: SIGTERM to the group", s->job.grace_s);
+	supervisor_signal_all(s, SIGTERM);
+	enter(s, ST_TERMINATED, TERM_WAIT_S);
+}
+
+static void kill_all(struct supervisor *s)
+{
+	supervisor_signal_all(s, SIGKILL);
+	enter(s, ST_KILLED, KILL_WAIT_S);
+}
+
+static void sweep(struct supervisor *s)
+{
+	s->leader_gone = true;
+	if (supervisor_count_processes(s) > 0)
+		supervisor_signal_all(s, SIGTERM);
+	enter(s, ST_SWEEPING, SWEEP_WAIT_S);
+}
+
+static void sweep_hard(struct supervisor *s)
+{
+	supervisor_signal_all(s, SIGKILL);
+	enter(s, ST_SWEEPING, KILL_WAIT_S);
+}
+
+static void finish(struct supervisor *s)
+{
+	enter(s, ST_FINISHED, 0);
+}
+
+typedef void action(struct supervisor *s);
+
+static action *const actions[N_SUPERVISOR_STATES][N_SUPERVISOR_EVENTS] = {
+	[ST_WAITING] = {
+		[EV_DEVICES_FREE] = start, [EV_STOP] = call_off,
+	},
+	[ST_RUNNING] = {
+		[EV_STOP] = ask_leader, [EV_LEADER_EXIT] = sweep,
+	},
+	[ST_SIGNALLED] = {
+		[EV_LEADER_EXIT] = sweep, [EV_TIMEOUT] = terminate,
+	},
+	[ST_TERMINATED] = {
+		[EV_LEADER_EXIT] = sweep, [EV_TIMEOUT] = kill_all,
+	},
+	[ST_KILLED] = {
+		[EV_LEADER_EXIT] = sweep, [EV_TIMEOUT] = kill_all,
+	},
+	[ST_SWEEPING] = {
+		[EV_CLEAR] = finish, [EV_TIMEOUT] = sweep_hard,
+	},
+	[ST_FINISHED] = { 0 },
+};
+
+void supervisor_handle(struct supervisor *s, enum supervisor_event event)
+{
+	action *act = actions[s->state][event];
+
+	if (act)
+		act(s);
+}

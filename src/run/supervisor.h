@@ -1,0 +1,72 @@
+/* supervisor.h - what the parts of a supervisor share; private to src/run. */
+#ifndef POLLUX_RUN_SUPERVISOR_H
+#define POLLUX_RUN_SUPERVISOR_H
+
+#include <sys/types.h>
+
+#include "pollux/job.h"
+#include "pollux/paths.h"
+#include "pollux/store.h"
+#include "recorder.h"
+
+enum supervisor_state {
+	ST_WAITING,		/* for its devices and for the job's last run to end */
+	ST_RUNNING,
+	ST_SIGNALLED,		/* the leader was told to stop; until the grace is over */
+	ST_TERMINATED,		/* SIGTERM went to the group */
+	ST_KILLED,		/* SIGKILL went to every process of the run */
+	ST_SWEEPING,		/* the leader is gone; what it left behind has been told to end */
+	ST_FINISHED,
+};
+#define N_SUPERVISOR_STATES (ST_FINISHED + 1)
+
+enum supervisor_event {
+	EV_DEVICES_FREE,	/* locks taken and the run claimed */
+	EV_STOP,		/* run.stop_reason is set */
+	EV_LEADER_EXIT,
+	EV_CLEAR,		/* no process of the run lives */
+	EV_TIMEOUT,		/* the state's deadline has passed */
+};
+#define N_SUPERVISOR_EVENTS (EV_TIMEOUT + 1)
+
+struct supervisor {
+	const struct paths *paths;
+	struct store store;
+	struct job job;
+	struct job_command command;
+	struct run run;
+	struct recorder recorder;
+	enum supervisor_state state;
+	double deadline_boot_s;		/* of the state; INFINITY none */
+	double limit_boot_s;		/* when the job's time limit is used up; INFINITY none */
+	double next_look_boot_s;	/* into the store, or for leftover processes */
+	bool adopted;			/* the command was started by a supervisor that died */
+	bool leader_gone;
+	int wait_status;		/* of the leader, as wait(2); -1 unknown */
+	int64_t oom_kills_at_start;
+	int64_t log_offset;		/* of the job's log where this run begins */
+	int run_lock, signal_fd, socket_fd, leader_fd, log_fd;
+	int *device_locks;		/* run.replicas of them, inherited by the command */
+	double socket_rest_until_s;	/* the socket is left alone until then */
+};
+
+/* supervisor_start.c */
+int supervisor_take_devices(struct supervisor *s, bool *taken, struct err *err);
+int supervisor_launch(struct supervisor *s, struct err *err);
+int supervisor_open_socket(struct supervisor *s, struct err *err);
+int supervisor_open_log(struct supervisor *s, struct err *err);
+
+/* supervisor_stop.c */
+void supervisor_signal_leader(struct supervisor *s, int signal_number);
+void supervisor_signal_all(struct supervisor *s, int signal_number);
+int supervisor_count_processes(const struct supervisor *s);
+
+/* supervisor_end.c */
+/* Writes down how the run ended. False: it never got to run its command, for a reason of ours. */
+bool supervisor_conclude(struct supervisor *s);
+
+/* Into supervisor.log: time, run, text. */
+void supervisor_log(const struct supervisor *s, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+#endif

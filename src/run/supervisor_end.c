@@ -1,0 +1,134 @@
+/* supervisor_end.c - what became of a run, and writing it down, however long that takes. */
+#include <libgen.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "account.h"
+#include "diagnose.h"
+#include "pollux/clock.h"
+#include "pollux/mem.h"
+#include "pollux/proc.h"
+#include "supervisor.h"
+
+static void set_wait_status(struct run *run, int status)
+{
+	if (WIFEXITED(status))
+		run->exit_code = WEXITSTATUS(status);
+	else if (WIFSIGNALED(status))
+		run->term_signal = WTERMSIG(status);
+}
+
+/* An outcome set before (a failed launch, a run called off) stands. */
+static void set_outcome(struct supervisor *s)
+{
+	struct run *run = &s->run;
+
+	if (s->wait_status >= 0)
+		set_wait_status(run, s->wait_status);
+	if (run->outcome != OUTCOME_NONE)
+		return;
+	if (run->stop_reason != STOP_NONE)
+		run->outcome = OUTCOME_STOPPED;
+	else
+		run->outcome = run->exit_code == 0 ? OUTCOME_COMPLETED : OUTCOME_FAILED;
+}
+
+static void diagnose(struct supervisor *s)
+{
+	char *path = paths_log(s->paths, s->job.id);
+	const char *meaning = diagnose_log(path, s->log_offset);
+
+	free(path);
+	if (s->run.term_signal == SIGKILL && s->oom_kills_at_start >= 0 &&
+	    proc_oom_kills() > s->oom_kills_at_start)
+		meaning = "out of memory (the kernel killed a process)";
+	if (meaning && !s->run.diagnosis)
+		s->run.diagnosis = xstrdup(meaning);
+}
+
+static void write_log_trailer(const struct supervisor *s)
+{
+	const struct run *run = &s->run;
+
+	if (s->log_fd < 0)
+		return;
+	if (run->outcome == OUTCOME_STOPPED)
+		dprintf(s->log_fd, "[stopped by pollux: %s]\n", stop_reason_name(run->stop_reason));
+	else if (run->term_signal > 0)
+		dprintf(s->log_fd, "[killed by SIG%s]\n", sigabbrev_np(run->term_signal));
+	else
+		dprintf(s->log_fd, "[exited with status %d]\n", run->exit_code);
+}
+
+/* The end of a run must not get lost: a full disk or a locked store is waited for. Only the command's
+ * own processes are gone by now; the devices stay reserved until it is written. */
+static void write_end(struct supervisor *s)
+{
+	struct timespec pause = { .tv_nsec = 200000000 };
+	struct err err;
+	bool told = false;
+
+	while (store_run_end(&s->store, &s->run, &err)) {
+		if (!told)
+			supervisor_log(s, "cannot record the end yet: %s", err.text);
+		told = true;
+		if (err.exit_status == EX_SOFTWARE || err.exit_status == EX_DATAERR)
+			return;
+		nanosleep(&pause, NULL);
+		pause = (struct timespec){ .tv_sec = pause.tv_sec < 8 ? 2 * pause.tv_sec + 1 : 8 };
+	}
+}
+
+/* The socket, its directory if it was one of ours under /tmp, and the lock. */
+static void remove_files(const struct supervisor *s)
+{
+	char *lock = paths_run(s->paths, s->run.id, "lock");
+
+	unlink(lock);
+	free(lock);
+	if (!s->run.socket_path || !*s->run.socket_path)
+		return;
+	unlink(s->run.socket_path);
+	if (!strncmp(s->run.socket_path, "/tmp/pollux-", 12))
+		rmdir(dirname(s->run.socket_path));
+}
+
+bool supervisor_conclude(struct supervisor *s)
+{
+	double now = clock_boot_s();
+	struct err err;
+
+	set_outcome(s);
+	if (s->run.outcome != OUTCOME_NOT_STARTED && isfinite(s->run.launch_boot_s))
+		s->run.duration_s = now - s->run.launch_boot_s;
+	if (s->run.outcome == OUTCOME_STOPPED && isfinite(s->run.stop_boot_s))
+		s->run.stop_duration_s = now - s->run.stop_boot_s;
+	if (s->run.outcome == OUTCOME_FAILED)
+		diagnose(s);
+	if (recorder_write(&s->recorder, &s->store, &s->run, &err))
+		supervisor_log(s, "%s", err.text);
+	account_for_loss(&s->job, &s->run, now);
+	write_log_trailer(s);
+	write_end(s);
+	remove_files(s);
+	return s->run.outcome != OUTCOME_NOT_STARTED || s->run.stop_reason != STOP_NONE;
+}
+
+int run_end_lost(struct store *store, struct run *run, struct err *err)
+{
+	struct job job;
+
+	if (store_job_get(store, run->job_id, &job, err))
+		return -1;
+	run->outcome = run->state == RUN_ASSIGNED ? OUTCOME_NOT_STARTED : OUTCOME_LOST;
+	/* When it ended is not known; what it had done at the last record is. */
+	account_for_loss(&job, run, run->launch_boot_s + run->duration_s);
+	job_release(&job);
+	return store_run_end(store, run, err);
+}

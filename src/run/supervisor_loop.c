@@ -1,0 +1,174 @@
+/* supervisor_loop.c - wait for something to happen to a run, and say what it was. */
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "pollux/clock.h"
+#include "pollux/report_message.h"
+#include "supervisor_loop.h"
+
+#define LOOK_S 2.0		/* between looks into the store, which also write what was learnt */
+#define WAITING_LOOK_S 0.1	/* between attempts to take the devices */
+#define SWEEP_LOOK_S 0.05	/* between searches for leftover processes */
+/* After reading it empty the socket rests this long, so that a job that reports a thousand steps a
+ * second costs two hundred wake-ups. Its queue (net.unix.max_dgram_qlen, 10 or more) holds meanwhile. */
+#define SOCKET_REST_S 0.005
+
+/* Ask the store whether somebody wants the run stopped. A store that cannot be read stops nothing. */
+static void look_for_stop(struct supervisor *s)
+{
+	enum stop_reason reason;
+	struct err err;
+
+	if (store_run_stop_reason(&s->store, s->run.id, &reason, &err)) {
+		supervisor_log(s, "%s", err.text);
+		return;
+	}
+	if (reason == STOP_NONE)
+		return;
+	s->run.stop_reason = reason;
+	supervisor_handle(s, EV_STOP);
+}
+
+/* A stop that comes from here is written down too: whoever looks, and whoever takes over, sees it. */
+static void stop_for(struct supervisor *s, enum stop_reason reason)
+{
+	struct err err;
+
+	if (store_run_request_stop(&s->store, s->run.id, reason, clock_boot_s(), &err))
+		supervisor_log(s, "%s", err.text);
+	if (s->run.stop_reason == STOP_NONE)
+		s->run.stop_reason = reason;
+	supervisor_handle(s, EV_STOP);
+}
+
+static void try_to_start(struct supervisor *s)
+{
+	bool taken = false;
+	struct err err;
+
+	if (supervisor_take_devices(s, &taken, &err))
+		supervisor_log(s, "%s", err.text);
+	if (taken)
+		supervisor_handle(s, EV_DEVICES_FREE);
+}
+
+static void look(struct supervisor *s, double now)
+{
+	struct err err;
+
+	switch (s->state) {
+	case ST_WAITING:
+		s->next_look_boot_s = now + WAITING_LOOK_S;
+		look_for_stop(s);
+		if (s->state == ST_WAITING)
+			try_to_start(s);
+		break;
+	case ST_SWEEPING:
+		s->next_look_boot_s = now + SWEEP_LOOK_S;
+		if (supervisor_count_processes(s) == 0)
+			supervisor_handle(s, EV_CLEAR);
+		break;
+	default:
+		s->next_look_boot_s = now + LOOK_S;
+		if (recorder_write(&s->recorder, &s->store, &s->run, &err))
+			supervisor_log(s, "%s", err.text);
+		look_for_stop(s);
+		break;
+	}
+}
+
+/* Collect every child that ended, adopted grandchildren too. */
+static void reap(struct supervisor *s)
+{
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		if (pid != (pid_t)s->run.leader_pid || s->leader_gone)
+			continue;
+		s->wait_status = status;
+		supervisor_handle(s, EV_LEADER_EXIT);
+	}
+}
+
+static void read_signals(struct supervisor *s)
+{
+	struct signalfd_siginfo info;
+
+	while (read(s->signal_fd, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGCHLD)
+			reap(s);
+		else
+			stop_for(s, STOP_SHUTDOWN);
+	}
+}
+
+static void read_reports(struct supervisor *s, double now)
+{
+	char bytes[REPORT_MESSAGE_SIZE];
+	bool wake = false;
+	ssize_t n;
+
+	while ((n = recv(s->socket_fd, bytes, sizeof(bytes), MSG_DONTWAIT | MSG_TRUNC)) >= 0)
+		wake |= recorder_add(&s->recorder, &s->run, bytes, (size_t)n, now);
+	s->socket_rest_until_s = now + SOCKET_REST_S;
+	if (wake)
+		look_for_stop(s);
+}
+
+static int timeout_ms(const struct supervisor *s, double now)
+{
+	double next = fmin(s->next_look_boot_s, fmin(s->deadline_boot_s, s->limit_boot_s));
+
+	if (s->socket_rest_until_s > now)
+		next = fmin(next, s->socket_rest_until_s);
+	return next <= now ? 0 : (int)ceil(fmin(next - now, 60) * 1e3);
+}
+
+static void check_clock(struct supervisor *s, double now)
+{
+	if (s->state == ST_RUNNING && now >= s->limit_boot_s) {
+		s->limit_boot_s = INFINITY;
+		stop_for(s, STOP_TIME_LIMIT);
+	}
+	if (now >= s->deadline_boot_s)
+		supervisor_handle(s, EV_TIMEOUT);
+	if (s->state != ST_FINISHED && now >= s->next_look_boot_s)
+		look(s, now);
+}
+
+static void check_descriptors(struct supervisor *s, const struct pollfd *fds, double now)
+{
+	if (fds[0].revents)
+		read_signals(s);
+	if (fds[1].revents && !s->leader_gone)
+		supervisor_handle(s, EV_LEADER_EXIT);
+	if (fds[2].revents)
+		read_reports(s, now);
+}
+
+void supervisor_loop(struct supervisor *s)
+{
+	while (s->state != ST_FINISHED) {
+		double now = clock_boot_s();
+		bool rest = s->socket_rest_until_s > now;
+		struct pollfd fds[] = {
+			{ .fd = s->signal_fd, .events = POLLIN },
+			/* A child's end comes as SIGCHLD, with its status; an adopted one's here. */
+			{ .fd = s->adopted && !s->leader_gone ? s->leader_fd : -1, .events = POLLIN },
+			{ .fd = rest ? -1 : s->socket_fd, .events = POLLIN },
+		};
+
+		if (poll(fds, sizeof(fds) / sizeof(fds[0]), timeout_ms(s, now)) < 0 && errno != EINTR)
+			supervisor_log(s, "cannot poll");
+		now = clock_boot_s();
+		check_descriptors(s, fds, now);
+		check_clock(s, now);
+	}
+}

@@ -1,0 +1,10 @@
+/* supervisor_loop.h - events in, until the run is finished; private to src/run. */
+#ifndef POLLUX_RUN_SUPERVISOR_LOOP_H
+#define POLLUX_RUN_SUPERVISOR_LOOP_H
+
+#include "supervisor.h"
+
+void supervisor_loop(struct supervisor *s);
+void supervisor_handle(struct supervisor *s, enum supervisor_event event);	/* supervisor.c */
+
+#endif

@@ -1,0 +1,256 @@
+/* supervisor_start.c - from an assigned run to a running command. */
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "pollux/child.h"
+#include "pollux/clock.h"
+#include "pollux/environment.h"
+#include "pollux/lock.h"
+#include "pollux/mem.h"
+#include "pollux/proc.h"
+#include "supervisor.h"
+
+static void release_devices(struct supervisor *s, int n)
+{
+	for (int i = 0; i < n; i++) {
+		close(s->device_locks[i]);
+		s->device_locks[i] = -1;
+	}
+}
+
+/* All of them or none. Every process of a run holds the locks of its devices, so they are free when the
+ * last one is gone, whatever became of its supervisor. */
+static int lock_devices(struct supervisor *s, bool *locked, struct err *err)
+{
+	*locked = false;
+	for (int i = 0; i < s->run.replicas; i++) {
+		char *path = paths_device_lock(s->paths, s->run.devices[i].id);
+		int fd = lock_take(path, err);
+
+		free(path);
+		if (fd < 0) {
+			release_devices(s, i);
+			return fd == LOCK_HELD ? 0 : -1;
+		}
+		s->device_locks[i] = fd;
+	}
+	*locked = true;
+	return 0;
+}
+
+int supervisor_take_devices(struct supervisor *s, bool *taken, struct err *err)
+{
+	bool locked;
+	int rc;
+
+	*taken = false;
+	if (lock_devices(s, &locked, err))
+		return -1;
+	if (!locked)
+		return 0;
+	rc = store_run_claim(&s->store, s->run.id, getpid(), clock_boot_s(), taken, err);
+	if (!*taken)
+		release_devices(s, s->run.replicas);
+	else
+		s->run.launch_boot_s = clock_boot_s();
+	return rc;
+}
+
+/* A Unix socket's path has 107 bytes; a store in a deep directory gets its sockets under /tmp. */
+static char *socket_path(const struct supervisor *s)
+{
+	char *path = paths_run(s->paths, s->run.id, "sock");
+	char dir[] = "/tmp/pollux-XXXXXX";
+
+	if (strlen(path) < sizeof(((struct sockaddr_un *)0)->sun_path))
+		return path;
+	free(path);
+	return mkdtemp(dir) ? xasprintf("%s/%lld.sock", dir, (long long)s->run.id) : NULL;
+}
+
+/* An adopted run's socket is made anew at the old path: its command reports its last checkpoint there. */
+int supervisor_open_socket(struct supervisor *s, struct err *err)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+
+	if (!s->adopted) {
+		free(s->run.socket_path);
+		s->run.socket_path = socket_path(s);
+	}
+	if (!s->run.socket_path || strlen(s->run.socket_path) >= sizeof(address.sun_path))
+		return err_set(err, EX_CANTCREAT, "cannot make a directory in '/tmp': %s",
+			       strerror(errno));
+	strcpy(address.sun_path, s->run.socket_path);
+	unlink(address.sun_path);
+	s->socket_fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (s->socket_fd < 0 ||
+	    bind(s->socket_fd, (struct sockaddr *)&address, sizeof(address)))
+		return err_set(err, EX_CANTCREAT, "cannot make socket '%s': %s",
+			       s->run.socket_path, strerror(errno));
+	return 0;
+}
+
+/* A port that is free now, for the programs that rendezvous on one; 0 when there is none. */
+static int free_port(void)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET,
+				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t length = sizeof(address);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int port = 0;
+
+	if (fd < 0)
+		return 0;
+	if (bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0 &&
+	    getsockname(fd, (struct sockaddr *)&address, &length) == 0)
+		port = ntohs(address.sin_port);
+	close(fd);
+	return port;
+}
+
+static bool directory_has_files(const char *path)
+{
+	DIR *dir = opendir(path);
+	const struct dirent *entry;
+	bool found = false;
+
+	while (dir && !found && (entry = readdir(dir)))
+		found = entry->d_name[0] != '.';
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+int supervisor_open_log(struct supervisor *s, struct err *err)
+{
+	char *path = paths_log(s->paths, s->job.id);
+	struct stat st;
+
+	s->log_fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	if (s->log_fd < 0)
+		err_set(err, EX_CANTCREAT, "cannot open log '%s': %s", path, strerror(errno));
+	else if (fstat(s->log_fd, &st) == 0)
+		s->log_offset = st.st_size;
+	free(path);
+	return s->log_fd < 0 ? -1 : 0;
+}
+
+/* The first line of each run in the log is its command, ready for a shell; nothing depends on it. */
+static void write_log_header(const struct supervisor *s, const struct strings *argv)
+{
+	struct text line = TEXT_INIT;
+	ssize_t n;
+
+	if (s->run.number > 1)
+		text_add(&line, "\n");
+	text_addf(&line, "# pollux job %lld run %d on", (long long)s->job.id, s->run.number);
+	for (int i = 0; i < s->run.replicas; i++)
+		text_addf(&line, " %s", s->run.devices[i].id);
+	text_add(&line, "\nexec");
+	for (size_t i = 0; i < argv->count; i++) {
+		text_add(&line, " ");
+		text_add_shell_quoted(&line, argv->items[i]);
+	}
+	text_add(&line, "\n");
+	n = write(s->log_fd, line.data, line.length);
+	(void)n;
+	text_release(&line);
+}
+
+static int record_leader(pid_t pid, void *arg, struct err *err)
+{
+	struct supervisor *s = arg;
+
+	s->run.leader_pid = pid;
+	s->run.leader_start_ticks = proc_start_ticks(pid);
+	s->leader_fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (s->leader_fd < 0)
+		return err_set(err, EX_OSERR, "cannot watch the command: %s", strerror(errno));
+	return store_run_set_leader(&s->store, &s->run, err);
+}
+
+static int start_command(struct supervisor *s, const struct strings *argv, const struct strings *env,
+			 struct err *err)
+{
+	struct child child = {
+		.program = s->command.program, .argv = argv, .env = env,
+		.directory = s->command.directory, .log_fd = s->log_fd,
+		.keep_fds = s->device_locks, .n_keep = s->run.replicas,
+		.devices = s->run.devices, .n_devices = s->run.replicas,
+		.record = record_leader, .record_arg = s,
+	};
+
+	return child_start(&child, err) < 0 ? -1 : 0;
+}
+
+/* Where the job's own checkpoints are: as declared, or a directory of ours, made at the first run. */
+static char *checkpoint_directory(const struct supervisor *s, struct err *err)
+{
+	char *dir;
+
+	if (s->command.checkpoint_dir)
+		return xstrdup(s->command.checkpoint_dir);
+	dir = paths_checkpoints(s->paths, s->job.id);
+	if (paths_make_directory(dir, err)) {
+		free(dir);
+		return NULL;
+	}
+	return dir;
+}
+
+/* The job as it stands now that its last run has ended. */
+static int reload_job(struct supervisor *s, struct err *err)
+{
+	job_release(&s->job);
+	return store_job_get(&s->store, s->run.job_id, &s->job, err);
+}
+
+static int launch(struct supervisor *s, struct err *err)
+{
+	char *checkpoints = checkpoint_directory(s, err);
+	struct template_values values = {
+		.job_id = s->job.id, .run_number = s->run.number, .replicas = s->run.replicas,
+		.accumulation_steps = s->run.accumulation_steps, .batch_size = s->run.batch_size,
+		.local_batch_size = s->run.local_batch_size,
+		.learning_rate = s->job.learning_rate,
+		.learning_rate_scale = s->run.learning_rate_scale, .samples = s->job.samples,
+		.checkpoint_dir = checkpoints, .port = free_port(),
+	};
+	struct strings argv = { 0 }, env = { 0 };
+	int rc = -1;
+
+	if (!checkpoints)
+		return -1;
+	if (s->job.runs > 1 && directory_has_files(checkpoints))
+		values.resume_args = s->command.resume_args;
+	if (supervisor_open_log(s, err) == 0 && supervisor_open_socket(s, err) == 0) {
+		template_expand(&s->command.argv, &values, &argv);
+		for (size_t i = 0; i < s->command.env.count; i++)
+			strings_add(&env, s->command.env.items[i]);
+		environment_for_run(&s->job, &s->run, &values, s->run.socket_path, &env);
+		write_log_header(s, &argv);
+		s->oom_kills_at_start = proc_oom_kills();
+		rc = start_command(s, &argv, &env, err);
+	}
+	strings_release(&argv);
+	strings_release(&env);
+	free(checkpoints);
+	return rc;
+}
+
+int supervisor_launch(struct supervisor *s, struct err *err)
+{
+	return reload_job(s, err) ? -1 : launch(s, err);
+}

@@ -1,0 +1,58 @@
+/* supervisor_stop.c - signals to the leader, the group, and whatever else belongs to the run. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "pollux/mem.h"
+#include "pollux/proc.h"
+#include "supervisor.h"
+
+/* Through the pidfd: it cannot hit another process that got the same number. A stopped leader
+ * (SIGSTOP, a debugger) is continued, or it would never hear of it. */
+void supervisor_signal_leader(struct supervisor *s, int signal_number)
+{
+	if (s->leader_fd < 0)
+		return;
+	syscall(SYS_pidfd_send_signal, s->leader_fd, signal_number, NULL, 0);
+	syscall(SYS_pidfd_send_signal, s->leader_fd, SIGCONT, NULL, 0);
+}
+
+static void find_processes(const struct supervisor *s, struct pid_list *list)
+{
+	char *variable = xasprintf("POLLUX_REPORT_SOCKET=%s",
+				   s->run.socket_path ? s->run.socket_path : "");
+	/* An adopted run's session is not asked for: its number may belong to a stranger by now. */
+	struct proc_marks marks = {
+		.ancestor = s->adopted ? (pid_t)s->run.leader_pid : getpid(),
+		.session = s->adopted ? 0 : getpid(),
+		.variable = s->run.socket_path && *s->run.socket_path ? variable : NULL,
+	};
+
+	proc_find(&marks, list);
+	free(variable);
+}
+
+int supervisor_count_processes(const struct supervisor *s)
+{
+	struct pid_list list;
+	int n;
+
+	find_processes(s, &list);
+	n = list.count;
+	pid_list_release(&list);
+	return n;
+}
+
+void supervisor_signal_all(struct supervisor *s, int signal_number)
+{
+	struct pid_list list;
+
+	find_processes(s, &list);
+	for (int i = 0; i < list.count; i++) {
+		kill(list.items[i], signal_number);
+		kill(list.items[i], SIGCONT);
+	}
+	pid_list_release(&list);
+}

@@ -1,0 +1,193 @@
+/* template.c - {names} in a command. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "pollux/template.h"
+
+enum name {
+	NAME_BATCH, NAME_LOCAL_BATCH, NAME_ACCUM, NAME_GPUS, NAME_LR, NAME_LR_SCALE, NAME_SAMPLES,
+	NAME_CHECKPOINT, NAME_RESUME, NAME_PORT, NAME_JOB, NAME_RUN, N_NAMES
+};
+
+static const char *const names[N_NAMES] = {
+	[NAME_BATCH] = "batch", [NAME_LOCAL_BATCH] = "local_batch", [NAME_ACCUM] = "accum",
+	[NAME_GPUS] = "gpus", [NAME_LR] = "lr", [NAME_LR_SCALE] = "lr_scale",
+	[NAME_SAMPLES] = "samples", [NAME_CHECKPOINT] = "checkpoint", [NAME_RESUME] = "resume",
+	[NAME_PORT] = "port", [NAME_JOB] = "job", [NAME_RUN] = "run",
+};
+
+static int find_name(const char *text, size_t length)
+{
+	for (int i = 0; i < N_NAMES; i++)
+		if (strlen(names[i]) == length && !memcmp(names[i], text, length))
+			return i;
+	return -1;
+}
+
+/* The next piece of *p: literal text up to a template, or one template. Moves *p behind it. */
+struct piece {
+	const char *text;	/* of the literal, or of the name between the braces */
+	size_t length;
+	bool is_template;
+	bool is_open;		/* a "{" without its "}" */
+};
+
+static struct piece next_piece(const char **p)
+{
+	struct piece piece = { .text = *p };
+	const char *end;
+
+	if (text_starts_with(*p, "{{")) {
+		piece.length = 1;
+		*p += 2;
+	} else if (**p == '{') {
+		end = strchr(*p, '}');
+		piece.text++;
+		piece.is_template = true;
+		piece.is_open = !end;
+		piece.length = end ? (size_t)(end - piece.text) : strlen(piece.text);
+		*p = end ? end + 1 : piece.text + piece.length;
+	} else {
+		piece.length = strcspn(*p, "{");
+		*p += piece.length;
+	}
+	return piece;
+}
+
+static int check_piece(const char *where, const struct piece *piece,
+		       const struct template_facts *facts, struct err *err)
+{
+	int length = piece->length > 60 ? 60 : (int)piece->length;
+	int name = find_name(piece->text, piece->length);
+
+	if (piece->is_open)
+		return err_set(err, EX_USAGE, "'{' without '}' in %s; a literal brace is '{{'", where);
+	if (name < 0)
+		return err_set(err, EX_USAGE, "unknown template '{%.*s}' in %s; a literal brace is "
+			       "'{{'", length, piece->text, where);
+	if (!facts->has_batch_size &&
+	    (name == NAME_BATCH || name == NAME_LOCAL_BATCH || name == NAME_ACCUM))
+		return err_set(err, EX_USAGE, "'{%s}' in %s needs --batch", names[name], where);
+	if (!facts->has_learning_rate && name == NAME_LR)
+		return err_set(err, EX_USAGE, "'{lr}' in %s needs --lr", where);
+	if (!facts->has_resume_args && name == NAME_RESUME)
+		return err_set(err, EX_USAGE, "'{resume}' in %s needs --resume-args", where);
+	return 0;
+}
+
+static int check_text(const char *text, const char *where, const struct template_facts *facts,
+		      struct err *err)
+{
+	while (*text) {
+		struct piece piece = next_piece(&text);
+
+		if (piece.is_template && check_piece(where, &piece, facts, err))
+			return -1;
+	}
+	return 0;
+}
+
+int template_check(const struct strings *argv, const char *resume_args,
+		   const struct template_facts *facts, struct err *err)
+{
+	struct template_facts inner = *facts;
+	char where[48];
+
+	inner.has_resume_args = false;	/* {resume} within the resume arguments has no end */
+	for (size_t i = 0; i < argv->count; i++) {
+		snprintf(where, sizeof(where), "argument %zu of the command", i);
+		if (check_text(argv->items[i], where, facts, err))
+			return -1;
+	}
+	return resume_args ? check_text(resume_args, "--resume-args", &inner, err) : 0;
+}
+
+bool template_mentions(const struct strings *argv, const char *name)
+{
+	for (size_t i = 0; i < argv->count; i++) {
+		const char *p = argv->items[i];
+
+		while (*p) {
+			struct piece piece = next_piece(&p);
+
+			if (piece.is_template && piece.length == strlen(name) &&
+			    !memcmp(piece.text, name, piece.length))
+				return true;
+		}
+	}
+	return false;
+}
+
+static void expand_text(const char *text, const struct template_values *values, struct text *out);
+
+static void expand_name(int name, const struct template_values *v, struct text *out)
+{
+	switch (name) {
+	case NAME_BATCH:	text_addf(out, "%lld", (long long)v->batch_size); break;
+	case NAME_LOCAL_BATCH:	text_addf(out, "%lld", (long long)v->local_batch_size); break;
+	case NAME_ACCUM:	text_addf(out, "%d", v->accumulation_steps); break;
+	case NAME_GPUS:		text_addf(out, "%d", v->replicas); break;
+	case NAME_LR:		text_addf(out, "%.9g", v->learning_rate * v->learning_rate_scale); break;
+	case NAME_LR_SCALE:	text_addf(out, "%.9g", v->learning_rate_scale); break;
+	case NAME_SAMPLES:	text_addf(out, "%.0f", isnan(v->samples) ? 0 : v->samples); break;
+	case NAME_CHECKPOINT:	text_add(out, v->checkpoint_dir); break;
+	case NAME_PORT:		text_addf(out, "%d", v->port); break;
+	case NAME_JOB:		text_addf(out, "%lld", (long long)v->job_id); break;
+	case NAME_RUN:		text_addf(out, "%d", v->run_number); break;
+	case NAME_RESUME:
+		if (v->resume_args)
+			expand_text(v->resume_args, v, out);
+		break;
+	default:
+		break;
+	}
+}
+
+static void expand_text(const char *text, const struct template_values *values, struct text *out)
+{
+	while (*text) {
+		struct piece piece = next_piece(&text);
+
+		if (piece.is_template)
+			expand_name(find_name(piece.text, piece.length), values, out);
+		else
+			text_add_bytes(out, piece.text, piece.length);
+	}
+}
+
+/* Split at blanks first, expand each word after: a directory with a blank in it stays one argument. */
+static void add_resume_words(const struct template_values *values, struct strings *out)
+{
+	const char *p = values->resume_args ? values->resume_args : "";
+
+	for (p += strspn(p, " \t"); *p; p += strspn(p, " \t")) {
+		size_t length = strcspn(p, " \t");
+		struct text word = TEXT_INIT, expanded = TEXT_INIT;
+
+		text_add_bytes(&word, p, length);
+		expand_text(word.data, values, &expanded);
+		strings_add(out, expanded.data);
+		text_release(&word);
+		text_release(&expanded);
+		p += length;
+	}
+}
+
+void template_expand(const struct strings *argv, const struct template_values *values,
+		     struct strings *out)
+{
+	for (size_t i = 0; i < argv->count; i++) {
+		struct text expanded = TEXT_INIT;
+
+		if (!strcmp(argv->items[i], "{resume}")) {
+			add_resume_words(values, out);
+			continue;
+		}
+		expand_text(argv->items[i], values, &expanded);
+		strings_add(out, expanded.data);
+		text_release(&expanded);
+	}
+	if (!template_mentions(argv, "resume"))
+		add_resume_words(values, out);
+}

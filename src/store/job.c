@@ -1,0 +1,154 @@
+/* job.c - names of states and outcomes, and what follows from them. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pollux/job.h"
+#include "pollux/mem.h"
+
+static const char *const job_states[N_JOB_STATES] = {
+	[JOB_QUEUED] = "queued", [JOB_HELD] = "held", [JOB_RUNNING] = "running",
+	[JOB_DONE] = "done", [JOB_FAILED] = "failed", [JOB_CANCELLED] = "cancelled",
+	[JOB_TIMEOUT] = "timeout",
+};
+
+static const char *const run_states[N_RUN_STATES] = {
+	[RUN_ASSIGNED] = "assigned", [RUN_RUNNING] = "running", [RUN_STOPPING] = "stopping",
+	[RUN_ENDED] = "ended",
+};
+
+static const char *const stop_reasons[N_STOP_REASONS] = {
+	[STOP_NONE] = "none", [STOP_PREEMPT] = "preempt", [STOP_REQUEUE] = "requeue",
+	[STOP_HOLD] = "hold", [STOP_CANCEL] = "cancel", [STOP_TIME_LIMIT] = "time-limit",
+	[STOP_ORPHAN] = "orphan", [STOP_SHUTDOWN] = "shutdown",
+};
+
+static const char *const outcomes[N_RUN_OUTCOMES] = {
+	[OUTCOME_NONE] = "none", [OUTCOME_COMPLETED] = "completed", [OUTCOME_FAILED] = "failed",
+	[OUTCOME_STOPPED] = "stopped", [OUTCOME_LOST] = "lost",
+	[OUTCOME_NOT_STARTED] = "not-started",
+};
+
+static int parse(const char *const *names, int n, const char *name)
+{
+	for (int i = 0; name && i < n; i++)
+		if (!strcmp(names[i], name))
+			return i;
+	return -1;
+}
+
+const char *job_state_name(enum job_state state)
+{
+	return job_states[state];
+}
+
+const char *run_state_name(enum run_state state)
+{
+	return run_states[state];
+}
+
+const char *stop_reason_name(enum stop_reason reason)
+{
+	return stop_reasons[reason];
+}
+
+const char *run_outcome_name(enum run_outcome outcome)
+{
+	return outcomes[outcome];
+}
+
+int job_state_parse(const char *name)
+{
+	return parse(job_states, N_JOB_STATES, name);
+}
+
+int run_state_parse(const char *name)
+{
+	return parse(run_states, N_RUN_STATES, name);
+}
+
+int stop_reason_parse(const char *name)
+{
+	return parse(stop_reasons, N_STOP_REASONS, name);
+}
+
+int run_outcome_parse(const char *name)
+{
+	return parse(outcomes, N_RUN_OUTCOMES, name);
+}
+
+bool job_has_ended(enum job_state state)
+{
+	return state >= JOB_DONE;
+}
+
+/* Exit status 0 after our own stop does not make a job done (some programs save and leave with 0): such a
+ * run is OUTCOME_STOPPED. If it had in truth finished, its relaunch ends at once. */
+enum job_state job_state_after(enum run_outcome outcome, enum stop_reason reason, bool retries_left)
+{
+	static const enum job_state after_stop[N_STOP_REASONS] = {
+		[STOP_NONE] = JOB_QUEUED, [STOP_PREEMPT] = JOB_QUEUED, [STOP_REQUEUE] = JOB_QUEUED,
+		[STOP_HOLD] = JOB_HELD, [STOP_CANCEL] = JOB_CANCELLED,
+		[STOP_TIME_LIMIT] = JOB_TIMEOUT, [STOP_ORPHAN] = JOB_QUEUED,
+		[STOP_SHUTDOWN] = JOB_QUEUED,
+	};
+
+	if (outcome == OUTCOME_COMPLETED)
+		return JOB_DONE;
+	if (outcome == OUTCOME_FAILED)
+		return retries_left ? JOB_QUEUED : JOB_FAILED;
+	return after_stop[reason];
+}
+
+void job_init(struct job *job)
+{
+	*job = (struct job){
+		.next_start_s = NAN, .submit_time_s = NAN, .start_time_s = NAN, .end_time_s = NAN,
+		.min_replicas = 1, .max_replicas = 1, .learning_rate = NAN, .noise_scale = NAN,
+		.total_samples = NAN, .total_steps = NAN, .weight = 1, .preemptible = true,
+		.time_limit_s = NAN, .samples = NAN, .steps = NAN, .checkpoint_samples = NAN,
+		.loss = NAN, .epoch = NAN, .exit_code = -1, .term_signal = -1,
+	};
+}
+
+void job_release(struct job *job)
+{
+	free(job->name);
+	free(job->workload);
+	free(job->reason);
+	free(job->learning_rate_rule);
+	free(job->status_text);
+	job_init(job);
+}
+
+void job_command_release(struct job_command *c)
+{
+	free(c->program);
+	free(c->directory);
+	free(c->checkpoint_dir);
+	free(c->resume_args);
+	free(c->git_commit);
+	strings_release(&c->argv);
+	strings_release(&c->env);
+	*c = (struct job_command){ 0 };
+}
+
+void run_init(struct run *run)
+{
+	*run = (struct run){
+		.learning_rate_scale = 1, .assigned_time_s = NAN, .launch_time_s = NAN,
+		.end_time_s = NAN, .assigned_boot_s = NAN, .launch_boot_s = NAN, .stop_boot_s = NAN,
+		.exit_code = -1, .term_signal = -1, .first_samples = NAN, .last_samples = NAN,
+		.checkpoint_samples = NAN, .checkpoint_boot_s = NAN, .step_time_s = NAN,
+		.first_step_s = NAN, .stop_duration_s = NAN,
+	};
+}
+
+void run_release(struct run *run)
+{
+	free(run->boot_id);
+	free(run->socket_path);
+	free(run->diagnosis);
+	free(run->devices);
+	run_init(run);
+}

@@ -1,0 +1,121 @@
+/* schema.c - the tables, one step per version of the store.
+ *
+ * A step is never edited once released: a change is a new step. PRAGMA user_version counts the steps
+ * that were taken. Times ending in _time_s are wall clock (for people); _boot_s are readings of the
+ * boot clock and mean something only beside the boot_id of the same row. NULL is "unknown". */
+#include "schema.h"
+
+const char *const schema_steps[] = {
+	/* 1 */
+	"CREATE TABLE jobs ("
+	" id INTEGER PRIMARY KEY AUTOINCREMENT,"
+	" state TEXT NOT NULL CHECK (state IN ('queued', 'held', 'running', 'done', 'failed',"
+	"  'cancelled', 'timeout')),"
+	" name TEXT NOT NULL, workload TEXT NOT NULL,"
+	" reason TEXT NOT NULL DEFAULT '', next_start_time_s REAL,"
+	" submit_time_s REAL NOT NULL, start_time_s REAL, end_time_s REAL,"
+	" min_replicas INTEGER NOT NULL, max_replicas INTEGER NOT NULL,"
+	" batch_size INTEGER, min_batch_size INTEGER, max_batch_size INTEGER,"
+	" max_local_batch_size INTEGER, learning_rate REAL, learning_rate_rule TEXT,"
+	" noise_scale REAL, total_samples REAL, total_steps REAL,"
+	" weight REAL NOT NULL, preemptible INTEGER NOT NULL, time_limit_s REAL,"
+	" retries INTEGER NOT NULL, stop_signal INTEGER NOT NULL, grace_s REAL NOT NULL,"
+	" samples REAL, steps REAL, checkpoint_samples REAL,"
+	" lost_samples REAL NOT NULL DEFAULT 0, lost_s REAL NOT NULL DEFAULT 0,"
+	" attained_service_device_s REAL NOT NULL DEFAULT 0,"
+	" run_time_s REAL NOT NULL DEFAULT 0,"
+	" runs INTEGER NOT NULL DEFAULT 0, preemptions INTEGER NOT NULL DEFAULT 0,"
+	" failures INTEGER NOT NULL DEFAULT 0,"
+	" loss REAL, epoch REAL, status_text TEXT, exit_code INTEGER, term_signal INTEGER"
+	") STRICT;"
+	"CREATE INDEX jobs_by_state ON jobs (state);"
+
+	"CREATE TABLE commands ("
+	" job_id INTEGER PRIMARY KEY REFERENCES jobs (id) ON DELETE CASCADE,"
+	" program BLOB NOT NULL, argv BLOB NOT NULL, env BLOB NOT NULL,"	/* each string + NUL */
+	" directory BLOB NOT NULL, checkpoint_dir BLOB, resume_args BLOB,"
+	" git_commit TEXT, git_dirty INTEGER"
+	") STRICT;"
+
+	"CREATE TABLE dependencies ("
+	" job_id INTEGER NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,"
+	" after_id INTEGER NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,"
+	" must_succeed INTEGER NOT NULL,"
+	" PRIMARY KEY (job_id, after_id)"
+	") STRICT, WITHOUT ROWID;"
+
+	"CREATE TABLE runs ("
+	" id INTEGER PRIMARY KEY AUTOINCREMENT,"
+	" job_id INTEGER NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,"
+	" number INTEGER NOT NULL,"
+	" state TEXT NOT NULL CHECK (state IN ('assigned', 'running', 'stopping', 'ended')),"
+	" replicas INTEGER NOT NULL, accumulation_steps INTEGER NOT NULL,"
+	" batch_size INTEGER, local_batch_size INTEGER, learning_rate_scale REAL NOT NULL,"
+	" boot_id TEXT NOT NULL,"
+	" assigned_time_s REAL NOT NULL, assigned_boot_s REAL NOT NULL,"
+	" launch_time_s REAL, launch_boot_s REAL, end_time_s REAL, end_boot_s REAL,"
+	" duration_s REAL NOT NULL DEFAULT 0,"
+	" supervisor_pid INTEGER, leader_pid INTEGER, leader_start_ticks INTEGER,"
+	" socket_path BLOB,"
+	" stop_reason TEXT, stop_boot_s REAL, outcome TEXT,"
+	" exit_code INTEGER, term_signal INTEGER, diagnosis TEXT,"
+	" first_samples REAL, last_samples REAL, checkpoint_samples REAL, checkpoint_boot_s REAL,"
+	" step_time_s REAL, first_step_s REAL, stop_duration_s REAL,"
+	" lost_samples REAL NOT NULL DEFAULT 0, lost_s REAL NOT NULL DEFAULT 0,"
+	" reports INTEGER NOT NULL DEFAULT 0, malformed_reports INTEGER NOT NULL DEFAULT 0,"
+	" UNIQUE (job_id, number)"
+	") STRICT;"
+	"CREATE INDEX runs_active ON runs (state) WHERE state <> 'ended';"
+	/* No job runs twice at the same time, whatever the processes do ... */
+	"CREATE UNIQUE INDEX one_live_run ON runs (job_id) WHERE state IN ('running', 'stopping');"
+	"CREATE UNIQUE INDEX one_assigned_run ON runs (job_id) WHERE state = 'assigned';"
+
+	"CREATE TABLE run_devices ("
+	" run_id INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,"
+	" position INTEGER NOT NULL,"
+	" device TEXT NOT NULL, kind TEXT NOT NULL, binding TEXT NOT NULL, cores INTEGER NOT NULL,"
+	" in_use INTEGER NOT NULL DEFAULT 0,"
+	" PRIMARY KEY (run_id, position)"
+	") STRICT, WITHOUT ROWID;"
+	/* ... and no device is used by two. */
+	"CREATE UNIQUE INDEX one_user ON run_devices (device) WHERE in_use = 1;"
+
+	"CREATE TABLE observations ("
+	" run_id INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,"
+	" device_kind TEXT NOT NULL, nodes INTEGER NOT NULL, replicas INTEGER NOT NULL,"
+	" local_batch_size INTEGER NOT NULL, accumulation_steps INTEGER NOT NULL,"
+	" n_steps INTEGER NOT NULL, n_windows INTEGER NOT NULL,"
+	" n_dropped INTEGER NOT NULL, n_outliers INTEGER NOT NULL,"
+	" step_time_s REAL NOT NULL, step_time_sd_s REAL, step_time_min_s REAL,"
+	" sync_time_s REAL, update_time_s REAL NOT NULL,"	/* update: wall clock of the last write */
+	" PRIMARY KEY (run_id, replicas, local_batch_size, accumulation_steps)"
+	") STRICT, WITHOUT ROWID;"
+
+	"CREATE TABLE gradient_statistics ("
+	" run_id INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,"
+	" window INTEGER NOT NULL, batch_size INTEGER,"
+	" first_samples REAL, last_samples REAL,"
+	" n INTEGER NOT NULL, sum_grad_sqr REAL NOT NULL, sum_grad_var REAL NOT NULL,"
+	" PRIMARY KEY (run_id, window)"
+	") STRICT, WITHOUT ROWID;"
+
+	"CREATE TABLE decisions ("
+	" id INTEGER PRIMARY KEY AUTOINCREMENT, time_s REAL NOT NULL, policy TEXT NOT NULL,"
+	" devices INTEGER NOT NULL"
+	") STRICT;"
+	"CREATE TABLE decision_jobs ("
+	" decision_id INTEGER NOT NULL REFERENCES decisions (id) ON DELETE CASCADE,"
+	" job_id INTEGER NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,"
+	" replicas INTEGER NOT NULL, reason TEXT NOT NULL,"
+	" PRIMARY KEY (decision_id, job_id)"
+	") STRICT, WITHOUT ROWID;"
+
+	"CREATE TABLE events ("
+	" id INTEGER PRIMARY KEY AUTOINCREMENT, time_s REAL NOT NULL,"
+	" job_id INTEGER REFERENCES jobs (id) ON DELETE CASCADE, run_id INTEGER,"
+	" kind TEXT NOT NULL, text TEXT NOT NULL"
+	") STRICT;"
+	"CREATE INDEX events_by_job ON events (job_id);",
+};
+
+const int n_schema_steps = sizeof(schema_steps) / sizeof(schema_steps[0]);

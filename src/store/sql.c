@@ -1,0 +1,153 @@
+/* sql.c - prepare, bind, step; and SQLite's errors in our words. */
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "pollux/mem.h"
+#include "sql.h"
+
+static int exit_status_of(int code)
+{
+	switch (code & 0xff) {
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+		return EX_TEMPFAIL;
+	case SQLITE_READONLY:
+	case SQLITE_PERM:
+	case SQLITE_AUTH:
+		return EX_NOPERM;
+	case SQLITE_CANTOPEN:
+		return EX_CANTCREAT;
+	case SQLITE_NOTADB:
+	case SQLITE_CORRUPT:
+		return EX_DATAERR;
+	case SQLITE_FULL:
+	case SQLITE_IOERR:
+		return EX_IOERR;
+	default:
+		return EX_SOFTWARE;
+	}
+}
+
+int sql_error(struct store *s, struct err *err, const char *what)
+{
+	const char *file = sqlite3_db_filename(s->db, "main");
+
+	return err_set(err, exit_status_of(sqlite3_extended_errcode(s->db)),
+		       "cannot %s '%s': %s", what, file ? file : "?", sqlite3_errmsg(s->db));
+}
+
+static int bind_one(sqlite3_stmt *q, int i, char type, va_list *ap)
+{
+	const void *p;
+	int64_t n;
+	double d;
+
+	switch (type) {
+	case 'd':
+		d = va_arg(*ap, double);
+		return isnan(d) ? sqlite3_bind_null(q, i) : sqlite3_bind_double(q, i, d);
+	case 't':
+		return sqlite3_bind_text(q, i, va_arg(*ap, const char *), -1, SQLITE_TRANSIENT);
+	case 'b':
+		p = va_arg(*ap, const void *);
+		n = (int64_t)va_arg(*ap, size_t);
+		return sqlite3_bind_blob64(q, i, p, (sqlite3_uint64)n, SQLITE_TRANSIENT);
+	default:
+		n = va_arg(*ap, int64_t);
+		if ((type == 'n' && n == 0) || (type == 'm' && n < 0))
+			return sqlite3_bind_null(q, i);
+		return sqlite3_bind_int64(q, i, n);
+	}
+}
+
+static int prepare(struct store *s, sqlite3_stmt **q, struct err *err, const char *sql,
+		   const char *types, va_list *ap)
+{
+	int rc = sqlite3_prepare_v2(s->db, sql, -1, q, NULL);
+
+	for (int i = 0; rc == SQLITE_OK && types[i]; i++)
+		rc = bind_one(*q, i + 1, types[i], ap);
+	if (rc == SQLITE_OK)
+		return 0;
+	sql_error(s, err, "use the store");
+	sqlite3_finalize(*q);
+	*q = NULL;
+	return -1;
+}
+
+int sql_query(struct store *s, sqlite3_stmt **q, struct err *err, const char *sql, const char *types,
+	      ...)
+{
+	va_list ap;
+	int rc;
+
+	va_start(ap, types);
+	rc = prepare(s, q, err, sql, types, &ap);
+	va_end(ap);
+	return rc;
+}
+
+int sql_row(struct store *s, sqlite3_stmt *q, struct err *err)
+{
+	switch (sqlite3_step(q)) {
+	case SQLITE_ROW:
+		return 1;
+	case SQLITE_DONE:
+		return 0;
+	default:
+		return sql_error(s, err, "use the store");
+	}
+}
+
+int sql_run(struct store *s, int *changed, struct err *err, const char *sql, const char *types, ...)
+{
+	sqlite3_stmt *q;
+	va_list ap;
+	int rc;
+
+	va_start(ap, types);
+	rc = prepare(s, &q, err, sql, types, &ap);
+	va_end(ap);
+	if (rc)
+		return -1;
+	while ((rc = sql_row(s, q, err)) == 1)
+		;
+	sqlite3_finalize(q);
+	if (changed)
+		*changed = sqlite3_changes(s->db);
+	return rc;
+}
+
+char *sql_text_or_null(sqlite3_stmt *q, int column)
+{
+	const void *bytes = sqlite3_column_blob(q, column);
+	size_t n = (size_t)sqlite3_column_bytes(q, column);
+	char *s;
+
+	if (sqlite3_column_type(q, column) == SQLITE_NULL)
+		return NULL;
+	s = xmalloc(n + 1);
+	if (n)
+		memcpy(s, bytes, n);
+	s[n] = '\0';
+	return s;
+}
+
+char *sql_text(sqlite3_stmt *q, int column)
+{
+	char *s = sql_text_or_null(q, column);
+
+	return s ? s : xstrdup("");
+}
+
+double sql_double(sqlite3_stmt *q, int column)
+{
+	return sqlite3_column_type(q, column) == SQLITE_NULL ? NAN : sqlite3_column_double(q, column);
+}
+
+int64_t sql_int(sqlite3_stmt *q, int column, int64_t if_null)
+{
+	return sqlite3_column_type(q, column) == SQLITE_NULL ? if_null
+							     : sqlite3_column_int64(q, column);
+}

@@ -1,0 +1,30 @@
+/* sql.h - statements in one line each; private to the store.
+ *
+ * Values are bound by a string of letters, one for each '?':
+ *	i int64_t	n int64_t, 0 is NULL	m int64_t, negative is NULL
+ *	d double, NaN is NULL	t const char *, NULL is NULL	b const void *, size_t (a blob)
+ */
+#ifndef POLLUX_STORE_SQL_H
+#define POLLUX_STORE_SQL_H
+
+#include <sqlite3.h>
+
+#include "pollux/store.h"
+
+/* Fill *err from the connection's last error: "cannot WHAT: ...". Returns -1. */
+int sql_error(struct store *s, struct err *err, const char *what);
+
+/* Run to the end, results thrown away. *changed (may be NULL): rows written. */
+int sql_run(struct store *s, int *changed, struct err *err, const char *sql, const char *types, ...);
+
+/* Prepare and bind; step by sql_row, release by sqlite3_finalize. */
+int sql_query(struct store *s, sqlite3_stmt **q, struct err *err, const char *sql, const char *types,
+	      ...);
+int sql_row(struct store *s, sqlite3_stmt *q, struct err *err);	/* 1 a row, 0 no more, -1 */
+
+char *sql_text(sqlite3_stmt *q, int column);		/* a copy; "" for NULL */
+char *sql_text_or_null(sqlite3_stmt *q, int column);
+double sql_double(sqlite3_stmt *q, int column);		/* NaN for NULL */
+int64_t sql_int(sqlite3_stmt *q, int column, int64_t if_null);
+
+#endif

@@ -1,0 +1,152 @@
+/* store.c - open, create, migrate; transactions. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pollux/mem.h"
+#include "schema.h"
+#include "sql.h"
+
+/* Long enough for any pass of another process; a command that waits longer has found a fault. */
+#define BUSY_TIMEOUT_MS 10000
+
+static int pragma_int(struct store *s, const char *sql, int64_t *value, struct err *err)
+{
+	sqlite3_stmt *q;
+	int rc;
+
+	if (sql_query(s, &q, err, sql, ""))
+		return -1;
+	rc = sql_row(s, q, err);
+	*value = rc == 1 ? sqlite3_column_int64(q, 0) : 0;
+	sqlite3_finalize(q);
+	return rc < 0 ? -1 : 0;
+}
+
+/* Version 0 with tables in it is somebody else's database; so is a foreign application id. */
+static int check_identity(struct store *s, const char *path, int64_t *version, struct err *err)
+{
+	int64_t application, tables;
+
+	if (pragma_int(s, "PRAGMA application_id", &application, err) ||
+	    pragma_int(s, "PRAGMA user_version", version, err) ||
+	    pragma_int(s, "SELECT count(*) FROM sqlite_schema", &tables, err))
+		return -1;
+	if (tables && application != STORE_APPLICATION_ID)
+		return err_set(err, EX_DATAERR, "'%s' is a SQLite file, but not a pollux store", path);
+	if (*version > n_schema_steps)
+		return err_set(err, EX_DATAERR,
+			       "the store '%s' has version %d, written by a newer pollux; this one "
+			       "knows up to %d", path, (int)*version, n_schema_steps);
+	return 0;
+}
+
+static int run_script(struct store *s, const char *sql, struct err *err)
+{
+	if (sqlite3_exec(s->db, sql, NULL, NULL, NULL) != SQLITE_OK)
+		return sql_error(s, err, "use the store");
+	return 0;
+}
+
+static int take_steps(struct store *s, int64_t version, struct err *err)
+{
+	for (; version < n_schema_steps; version++)
+		if (run_script(s, schema_steps[version], err))
+			return -1;
+	return 0;
+}
+
+/* Everything or nothing; a second process that wants the same waits and finds it done. */
+static int migrate(struct store *s, const char *path, struct err *err)
+{
+	char sql[128];
+	int64_t version;
+
+	sqlite3_snprintf(sizeof(sql), sql, "PRAGMA application_id = %d; PRAGMA user_version = %d",
+			 STORE_APPLICATION_ID, n_schema_steps);
+	if (run_script(s, "PRAGMA journal_mode = WAL", err) || store_begin(s, err))
+		return -1;
+	if (check_identity(s, path, &version, err) || take_steps(s, version, err) ||
+	    run_script(s, sql, err)) {
+		store_rollback(s);
+		return -1;
+	}
+	return store_commit(s, err);
+}
+
+static int open_file(struct store *s, const char *path, enum store_mode mode, struct err *err)
+{
+	int flags = mode == STORE_READ ? SQLITE_OPEN_READWRITE
+				       : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+
+	if (mode == STORE_READ && access(path, F_OK))
+		return err_set(err, EX_NOINPUT, "no store at '%s' yet; 'pollux submit' makes one",
+			       path);
+	if (sqlite3_open_v2(path, &s->db, flags, NULL) != SQLITE_OK)
+		return sql_error(s, err, "open the store");
+	sqlite3_extended_result_codes(s->db, 1);
+	sqlite3_busy_timeout(s->db, BUSY_TIMEOUT_MS);
+	return 0;
+}
+
+static int prepare_connection(struct store *s, const char *path, enum store_mode mode,
+			      struct err *err)
+{
+	int64_t version;
+
+	if (open_file(s, path, mode, err) || check_identity(s, path, &version, err))
+		return -1;
+	if (version < n_schema_steps && migrate(s, path, err))
+		return -1;
+	return run_script(s, mode == STORE_OBSERVE
+			  ? "PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL"
+			  : "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL", err);
+}
+
+int store_open(struct store *s, const struct paths *paths, enum store_mode mode, struct err *err)
+{
+	mode_t old;
+	int rc;
+
+	s->db = NULL;
+	if (mode != STORE_READ && paths_create(paths, err))
+		return -1;
+	old = umask(0077);
+	rc = prepare_connection(s, paths->store, mode, err);
+	umask(old);
+	if (rc)
+		store_close(s);
+	return rc;
+}
+
+void store_close(struct store *s)
+{
+	sqlite3_close(s->db);
+	s->db = NULL;
+}
+
+int store_begin(struct store *s, struct err *err)
+{
+	return run_script(s, "BEGIN IMMEDIATE", err);
+}
+
+int store_commit(struct store *s, struct err *err)
+{
+	if (run_script(s, "COMMIT", err) == 0)
+		return 0;
+	store_rollback(s);
+	return -1;
+}
+
+void store_rollback(struct store *s)
+{
+	if (!sqlite3_get_autocommit(s->db))
+		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+}
+
+int store_data_version(struct store *s, int64_t *version, struct err *err)
+{
+	return pragma_int(s, "PRAGMA data_version", version, err);
+}

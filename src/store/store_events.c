@@ -1,0 +1,60 @@
+/* store_events.c - decisions with their reasons, and what happened to each job. */
+#include <stdlib.h>
+
+#include "pollux/clock.h"
+#include "pollux/mem.h"
+#include "sql.h"
+
+int store_decision_add(struct store *s, const char *policy, int n_devices,
+		       const struct decision_entry *entries, int n, struct err *err)
+{
+	int64_t id;
+
+	if (sql_run(s, NULL, err, "INSERT INTO decisions (time_s, policy, devices) VALUES (?, ?, ?)",
+		    "dti", clock_wall_s(), policy, (int64_t)n_devices))
+		return -1;
+	id = sqlite3_last_insert_rowid(s->db);
+	for (int i = 0; i < n; i++)
+		if (sql_run(s, NULL, err, "INSERT INTO decision_jobs VALUES (?, ?, ?, ?)", "iiit",
+			    id, entries[i].job_id, (int64_t)entries[i].replicas, entries[i].reason))
+			return -1;
+	return 0;
+}
+
+int store_event_add(struct store *s, int64_t job_id, int64_t run_id, const char *kind,
+		    const char *text, struct err *err)
+{
+	return sql_run(s, NULL, err, "INSERT INTO events (time_s, job_id, run_id, kind, text)"
+		       " VALUES (?, ?, ?, ?, ?)", "dnntt", clock_wall_s(), job_id, run_id, kind, text);
+}
+
+int store_events_of_job(struct store *s, int64_t job_id, struct event_list *list, struct err *err)
+{
+	sqlite3_stmt *q;
+	int rc;
+
+	*list = (struct event_list){ 0 };
+	if (sql_query(s, &q, err, "SELECT time_s, job_id, run_id, kind, text FROM events"
+		      " WHERE job_id = ? ORDER BY id", "i", job_id))
+		return -1;
+	while ((rc = sql_row(s, q, err)) == 1) {
+		list->items = xreallocarray(list->items, (size_t)list->count + 1,
+					    sizeof(*list->items));
+		list->items[list->count++] = (struct event){
+			.time_s = sql_double(q, 0), .job_id = sql_int(q, 1, 0),
+			.run_id = sql_int(q, 2, 0), .kind = sql_text(q, 3), .text = sql_text(q, 4),
+		};
+	}
+	sqlite3_finalize(q);
+	return rc;
+}
+
+void event_list_release(struct event_list *list)
+{
+	for (int i = 0; i < list->count; i++) {
+		free(list->items[i].kind);
+		free(list->items[i].text);
+	}
+	free(list->items);
+	*list = (struct event_list){ 0 };
+}

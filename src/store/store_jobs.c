@@ -1,0 +1,303 @@
+/* store_jobs.c - jobs, their commands, and what they wait for. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "pollux/clock.h"
+#include "pollux/mem.h"
+#include "sql.h"
+
+#define JOB_COLUMNS \
+	"id, state, name, workload, reason, next_start_time_s, submit_time_s, start_time_s," \
+	" end_time_s, min_replicas, max_replicas, batch_size, min_batch_size, max_batch_size," \
+	" max_local_batch_size, learning_rate, learning_rate_rule, noise_scale, total_samples," \
+	" total_steps, weight, preemptible, time_limit_s, retries, stop_signal, grace_s, samples," \
+	" steps, checkpoint_samples, lost_samples, lost_s, attained_service_device_s, run_time_s," \
+	" runs, preemptions, failures, loss, epoch, status_text, exit_code, term_signal"
+
+static void read_declared(sqlite3_stmt *q, int c, struct job *job)
+{
+	job->min_replicas = (int)sql_int(q, c++, 1);
+	job->max_replicas = (int)sql_int(q, c++, 0);
+	job->batch_size = sql_int(q, c++, 0);
+	job->min_batch_size = sql_int(q, c++, 0);
+	job->max_batch_size = sql_int(q, c++, 0);
+	job->max_local_batch_size = sql_int(q, c++, 0);
+	job->learning_rate = sql_double(q, c++);
+	job->learning_rate_rule = sql_text(q, c++);
+	job->noise_scale = sql_double(q, c++);
+	job->total_samples = sql_double(q, c++);
+	job->total_steps = sql_double(q, c++);
+	job->weight = sql_double(q, c++);
+	job->preemptible = sql_int(q, c++, 1) != 0;
+	job->time_limit_s = sql_double(q, c++);
+	job->retries = (int)sql_int(q, c++, 0);
+	job->stop_signal = (int)sql_int(q, c++, 0);
+	job->grace_s = sql_double(q, c++);
+}
+
+static void read_observed(sqlite3_stmt *q, int c, struct job *job)
+{
+	job->samples = sql_double(q, c++);
+	job->steps = sql_double(q, c++);
+	job->checkpoint_samples = sql_double(q, c++);
+	job->lost_samples = sql_double(q, c++);
+	job->lost_s = sql_double(q, c++);
+	job->attained_service_device_s = sql_double(q, c++);
+	job->run_time_s = sql_double(q, c++);
+	job->runs = (int)sql_int(q, c++, 0);
+	job->preemptions = (int)sql_int(q, c++, 0);
+	job->failures = (int)sql_int(q, c++, 0);
+	job->loss = sql_double(q, c++);
+	job->epoch = sql_double(q, c++);
+	job->status_text = sql_text(q, c++);
+	job->exit_code = (int)sql_int(q, c++, -1);
+	job->term_signal = (int)sql_int(q, c++, -1);
+}
+
+static void read_job(sqlite3_stmt *q, struct job *job)
+{
+	int state = job_state_parse((const char *)sqlite3_column_text(q, 1));
+
+	job_init(job);
+	job->id = sql_int(q, 0, 0);
+	job->state = state < 0 ? JOB_FAILED : (enum job_state)state;
+	job->name = sql_text(q, 2);
+	job->workload = sql_text(q, 3);
+	job->reason = sql_text(q, 4);
+	job->next_start_s = sql_double(q, 5);
+	job->submit_time_s = sql_double(q, 6);
+	job->start_time_s = sql_double(q, 7);
+	job->end_time_s = sql_double(q, 8);
+	read_declared(q, 9, job);
+	read_observed(q, 26, job);
+}
+
+int store_job_get(struct store *s, int64_t id, struct job *job, struct err *err)
+{
+	sqlite3_stmt *q;
+	int rc;
+
+	if (sql_query(s, &q, err, "SELECT " JOB_COLUMNS " FROM jobs WHERE id = ?", "i", id))
+		return -1;
+	rc = sql_row(s, q, err);
+	if (rc == 1)
+		read_job(q, job);
+	sqlite3_finalize(q);
+	if (rc == 0)
+		return err_set(err, EX_NOINPUT, "no such job: %lld", (long long)id);
+	return rc == 1 ? 0 : -1;
+}
+
+int store_jobs_list(struct store *s, enum job_filter filter, double since_wall_s,
+		    struct job_list *list, struct err *err)
+{
+	static const char *const sql[] = {
+		[JOBS_ALL] = "SELECT " JOB_COLUMNS " FROM jobs ORDER BY id",
+		[JOBS_ACTIVE] = "SELECT " JOB_COLUMNS " FROM jobs"
+			" WHERE state IN ('queued', 'held', 'running') ORDER BY id",
+		[JOBS_RECENT] = "SELECT " JOB_COLUMNS " FROM jobs"
+			" WHERE state IN ('queued', 'held', 'running') OR end_time_s >= ?"
+			" ORDER BY id",
+		[JOBS_SCHEDULABLE] = "SELECT " JOB_COLUMNS " FROM jobs"
+			" WHERE state IN ('queued', 'running') ORDER BY id",
+	};
+	sqlite3_stmt *q;
+	int rc, capacity = 0;
+
+	*list = (struct job_list){ 0 };
+	if (sql_query(s, &q, err, sql[filter], filter == JOBS_RECENT ? "d" : "", since_wall_s))
+		return -1;
+	while ((rc = sql_row(s, q, err)) == 1) {
+		if (list->count == capacity) {
+			capacity = capacity ? 2 * capacity : 64;
+			list->items = xreallocarray(list->items, (size_t)capacity,
+						    sizeof(*list->items));
+		}
+		read_job(q, &list->items[list->count++]);
+	}
+	sqlite3_finalize(q);
+	if (rc < 0)
+		job_list_release(list);
+	return rc;
+}
+
+void job_list_release(struct job_list *list)
+{
+	for (int i = 0; i < list->count; i++)
+		job_release(&list->items[i]);
+	free(list->items);
+	*list = (struct job_list){ 0 };
+}
+
+static int add_command(struct store *s, int64_t id, const struct job_command *c, struct err *err)
+{
+	struct text argv = TEXT_INIT, env = TEXT_INIT;
+	int rc;
+
+	strings_pack(&c->argv, &argv);
+	strings_pack(&c->env, &env);
+	rc = sql_run(s, NULL, err,
+		     "INSERT INTO commands (job_id, program, argv, env, directory, checkpoint_dir,"
+		     " resume_args, git_commit, git_dirty)"
+		     " VALUES (?, CAST(? AS BLOB), ?, ?, CAST(? AS BLOB), CAST(? AS BLOB),"
+		     " CAST(? AS BLOB), ?, ?)",
+		     "itbbttttm", id, c->program, argv.data, argv.length, env.data, env.length,
+		     c->directory, c->checkpoint_dir, c->resume_args, c->git_commit,
+		     c->git_commit ? (int64_t)c->git_dirty : (int64_t)-1);
+	text_release(&argv);
+	text_release(&env);
+	return rc;
+}
+
+static int add_dependencies(struct store *s, int64_t id, const struct dependency_list *after,
+			    struct err *err)
+{
+	struct job other;
+
+	for (int i = 0; i < after->count; i++) {
+		if (store_job_get(s, after->items[i].after_id, &other, err))
+			return err_prefix(err, "option '--after'");
+		job_release(&other);
+		if (sql_run(s, NULL, err, "INSERT OR REPLACE INTO dependencies VALUES (?, ?, ?)",
+			    "iii", id, after->items[i].after_id,
+			    (int64_t)after->items[i].must_succeed))
+			return -1;
+	}
+	return 0;
+}
+
+static int add_row(struct store *s, struct job *job, struct err *err)
+{
+	if (sql_run(s, NULL, err,
+		    "INSERT INTO jobs (state, name, workload, reason, submit_time_s, min_replicas,"
+		    " max_replicas, batch_size, min_batch_size, max_batch_size,"
+		    " max_local_batch_size, learning_rate, learning_rate_rule, noise_scale,"
+		    " total_samples, total_steps, weight, preemptible, time_limit_s, retries,"
+		    " stop_signal, grace_s)"
+		    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		    "ttttdiinnnndtddddidiid", job_state_name(job->state), job->name, job->workload,
+		    job->reason ? job->reason : "", job->submit_time_s, (int64_t)job->min_replicas,
+		    (int64_t)job->max_replicas, job->batch_size, job->min_batch_size,
+		    job->max_batch_size, job->max_local_batch_size, job->learning_rate,
+		    job->learning_rate_rule, job->noise_scale, job->total_samples,
+		    job->total_steps, job->weight, (int64_t)job->preemptible, job->time_limit_s,
+		    (int64_t)job->retries, (int64_t)job->stop_signal, job->grace_s))
+		return -1;
+	job->id = sqlite3_last_insert_rowid(s->db);
+	return 0;
+}
+
+int store_job_add(struct store *s, struct job *job, const struct job_command *command,
+		  const struct dependency_list *after, struct err *err)
+{
+	if (store_begin(s, err))
+		return -1;
+	if (add_row(s, job, err) || add_command(s, job->id, command, err) ||
+	    add_dependencies(s, job->id, after, err) ||
+	    store_event_add(s, job->id, 0, "submitted", job->name, err)) {
+		store_rollback(s);
+		return -1;
+	}
+	return store_commit(s, err);
+}
+
+int store_job_command_get(struct store *s, int64_t id, struct job_command *c, struct err *err)
+{
+	sqlite3_stmt *q;
+	int rc;
+
+	*c = (struct job_command){ 0 };
+	if (sql_query(s, &q, err, "SELECT program, argv, env, directory, checkpoint_dir,"
+		      " resume_args, git_commit, git_dirty FROM commands WHERE job_id = ?", "i", id))
+		return -1;
+	rc = sql_row(s, q, err);
+	if (rc == 1) {
+		c->program = sql_text(q, 0);
+		strings_unpack(&c->argv, sqlite3_column_blob(q, 1),
+			       (size_t)sqlite3_column_bytes(q, 1));
+		strings_unpack(&c->env, sqlite3_column_blob(q, 2),
+			       (size_t)sqlite3_column_bytes(q, 2));
+		c->directory = sql_text(q, 3);
+		c->checkpoint_dir = sql_text_or_null(q, 4);
+		c->resume_args = sql_text_or_null(q, 5);
+		c->git_commit = sql_text_or_null(q, 6);
+		c->git_dirty = sql_int(q, 7, 0) != 0;
+	}
+	sqlite3_finalize(q);
+	if (rc == 0)
+		return err_set(err, EX_NOINPUT, "no such job: %lld", (long long)id);
+	return rc == 1 ? 0 : -1;
+}
+
+int store_dependencies_list(struct store *s, struct dependency_list *list, struct err *err)
+{
+	sqlite3_stmt *q;
+	int rc;
+
+	*list = (struct dependency_list){ 0 };
+	if (sql_query(s, &q, err,
+		      "SELECT d.job_id, d.after_id, d.must_succeed, a.state FROM dependencies d"
+		      " JOIN jobs j ON j.id = d.job_id JOIN jobs a ON a.id = d.after_id"
+		      " WHERE j.state IN ('queued', 'held') ORDER BY d.job_id, d.after_id", ""))
+		return -1;
+	while ((rc = sql_row(s, q, err)) == 1) {
+		struct dependency *d;
+
+		list->items = xreallocarray(list->items, (size_t)list->count + 1, sizeof(*d));
+		d = &list->items[list->count++];
+		d->job_id = sql_int(q, 0, 0);
+		d->after_id = sql_int(q, 1, 0);
+		d->must_succeed = sql_int(q, 2, 0) != 0;
+		d->after_state = (enum job_state)job_state_parse(
+			(const char *)sqlite3_column_text(q, 3));
+	}
+	sqlite3_finalize(q);
+	return rc;
+}
+
+void dependency_list_release(struct dependency_list *list)
+{
+	free(list->items);
+	*list = (struct dependency_list){ 0 };
+}
+
+int store_job_set_state(struct store *s, int64_t id, enum job_state state, const char *reason,
+			struct err *err)
+{
+	return sql_run(s, NULL, err, "UPDATE jobs SET state = ?, reason = ?, next_start_time_s = NULL,"
+		       " end_time_s = ? WHERE id = ?", "ttdi", job_state_name(state), reason,
+		       job_has_ended(state) ? clock_wall_s() : NAN, id);
+}
+
+int store_job_requeue(struct store *s, int64_t id, struct err *err)
+{
+	return sql_run(s, NULL, err, "UPDATE jobs SET state = 'queued', reason = 'requeued',"
+		       " failures = 0, end_time_s = NULL, exit_code = NULL, term_signal = NULL"
+		       " WHERE id = ?", "i", id);
+}
+
+int store_job_set_reason(struct store *s, int64_t id, const char *reason, double next_start_s,
+			 struct err *err)
+{
+	return sql_run(s, NULL, err,
+		       "UPDATE jobs SET reason = ?2, next_start_time_s = ?3 WHERE id = ?1"
+		       " AND (reason IS NOT ?2 OR next_start_time_s IS NOT ?3)", "itd", id, reason,
+		       next_start_s);
+}
+
+int store_job_last_failure(struct store *s, int64_t job_id, const char *boot_id, double *boot_s,
+			   struct err *err)
+{
+	sqlite3_stmt *q;
+	int rc;
+
+	*boot_s = NAN;
+	if (sql_query(s, &q, err, "SELECT end_boot_s FROM runs WHERE job_id = ? AND boot_id = ?"
+		      " AND outcome = 'failed' ORDER BY number DESC LIMIT 1", "it", job_id, boot_id))
+		return -1;
+	rc = sql_row(s, q, err);
+	if (rc == 1)
+		*boot_s = sql_double(q, 0);
+	sqlite3_finalize(q);
+	return rc < 0 ? -1 : 0;
+}

@@ -1,0 +1,445 @@
+/* store_runs.c - launches: assigned, claimed, stopped, ended. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pollux/clock.h"
+#include "pollux/mem.h"
+#include "sql.h"
+
+#define RUN_COLUMNS \
+	"id, job_id, number, state, replicas, accumulation_steps, batch_size, local_batch_size," \
+	" learning_rate_scale, assigned_time_s, launch_time_s, end_time_s, assigned_boot_s," \
+	" launch_boot_s, boot_id, duration_s, supervisor_pid, leader_pid, leader_start_ticks," \
+	" socket_path, stop_reason, stop_boot_s, outcome, exit_code, term_signal, diagnosis," \
+	" first_samples, last_samples, checkpoint_samples, checkpoint_boot_s, step_time_s," \
+	" first_step_s, stop_duration_s, lost_samples, lost_s"
+
+static int known(int parsed)
+{
+	return parsed < 0 ? 0 : parsed;
+}
+
+static const char *raw_text(sqlite3_stmt *q, int column)
+{
+	return (const char *)sqlite3_column_text(q, column);
+}
+
+static void read_identity(sqlite3_stmt *q, struct run *run)
+{
+	run->id = sql_int(q, 0, 0);
+	run->job_id = sql_int(q, 1, 0);
+	run->number = (int)sql_int(q, 2, 0);
+	run->state = (enum run_state)known(run_state_parse(raw_text(q, 3)));
+	run->replicas = (int)sql_int(q, 4, 0);
+	run->accumulation_steps = (int)sql_int(q, 5, 1);
+	run->batch_size = sql_int(q, 6, 0);
+	run->local_batch_size = sql_int(q, 7, 0);
+	run->learning_rate_scale = sql_double(q, 8);
+	run->assigned_time_s = sql_double(q, 9);
+	run->launch_time_s = sql_double(q, 10);
+	run->end_time_s = sql_double(q, 11);
+	run->assigned_boot_s = sql_double(q, 12);
+	run->launch_boot_s = sql_double(q, 13);
+	run->boot_id = sql_text(q, 14);
+	run->duration_s = sql_double(q, 15);
+	run->supervisor_pid = sql_int(q, 16, 0);
+	run->leader_pid = sql_int(q, 17, 0);
+	run->leader_start_ticks = sql_int(q, 18, 0);
+	run->socket_path = sql_text(q, 19);
+}
+
+static void read_end(sqlite3_stmt *q, struct run *run)
+{
+	run->stop_reason = (enum stop_reason)known(stop_reason_parse(raw_text(q, 20)));
+	run->stop_boot_s = sql_double(q, 21);
+	run->outcome = (enum run_outcome)known(run_outcome_parse(raw_text(q, 22)));
+	run->exit_code = (int)sql_int(q, 23, -1);
+	run->term_signal = (int)sql_int(q, 24, -1);
+	run->diagnosis = sql_text(q, 25);
+	run->first_samples = sql_double(q, 26);
+	run->last_samples = sql_double(q, 27);
+	run->checkpoint_samples = sql_double(q, 28);
+	run->checkpoint_boot_s = sql_double(q, 29);
+	run->step_time_s = sql_double(q, 30);
+	run->first_step_s = sql_double(q, 31);
+	run->stop_duration_s = sql_double(q, 32);
+	run->lost_samples = sql_double(q, 33);
+	run->lost_s = sql_double(q, 34);
+}
+
+static int read_devices(struct store *s, struct run *run, struct err *err)
+{
+	sqlite3_stmt *q;
+	int rc, n = 0;
+
+	run->devices = xcalloc((size_t)run->replicas, sizeof(*run->devices));
+	if (sql_query(s, &q, err, "SELECT device, kind, binding, cores FROM run_devices"
+		      " WHERE run_id = ? ORDER BY position", "i", run->id))
+		return -1;
+	while ((rc = sql_row(s, q, err)) == 1 && n < run->replicas) {
+		struct device *d = &run->devices[n++];
+
+		snprintf(d->id, sizeof(d->id), "%s", raw_text(q, 0));
+		snprintf(d->kind, sizeof(d->kind), "%s", raw_text(q, 1));
+		snprintf(d->binding, sizeof(d->binding), "%s", raw_text(q, 2));
+		d->cores = (int)sql_int(q, 3, 1);
+		d->usable = true;
+	}
+	sqlite3_finalize(q);
+	return rc < 0 ? -1 : 0;
+}
+
+static int read_run(struct store *s, sqlite3_stmt *q, struct run *run, struct err *err)
+{
+	run_init(run);
+	read_identity(q, run);
+	read_end(q, run);
+	return read_devices(s, run, err);
+}
+
+int store_run_get(struct store *s, int64_t id, struct run *run, struct err *err)
+{
+	sqlite3_stmt *q;
+	int rc;
+
+	run_init(run);
+	if (sql_query(s, &q, err, "SELECT " RUN_COLUMNS " FROM runs WHERE id = ?", "i", id))
+		return -1;
+	rc = sql_row(s, q, err);
+	if (rc == 1 && read_run(s, q, run, err))
+		rc = -1;
+	sqlite3_finalize(q);
+	if (rc == 0)
+		return err_set(err, EX_NOINPUT, "no such run: %lld", (long long)id);
+	return rc == 1 ? 0 : -1;
+}
+
+static int read_list(struct store *s, sqlite3_stmt *q, struct run_list *list, struct err *err)
+{
+	int rc;
+
+	while ((rc = sql_row(s, q, err)) == 1) {
+		list->items = xreallocarray(list->items, (size_t)list->count + 1,
+					    sizeof(*list->items));
+		if (read_run(s, q, &list->items[list->count++], err)) {
+			rc = -1;
+			break;
+		}
+	}
+	sqlite3_finalize(q);
+	if (rc < 0)
+		run_list_release(list);
+	return rc;
+}
+
+int store_runs_active(struct store *s, struct run_list *list, struct err *err)
+{
+	sqlite3_stmt *q;
+
+	*list = (struct run_list){ 0 };
+	if (sql_query(s, &q, err,
+		      "SELECT " RUN_COLUMNS " FROM runs WHERE state <> 'ended' ORDER BY id", ""))
+		return -1;
+	return read_list(s, q, list, err);
+}
+
+int store_runs_of_job(struct store *s, int64_t job_id, struct run_list *list, struct err *err)
+{
+	sqlite3_stmt *q;
+
+	*list = (struct run_list){ 0 };
+	if (sql_query(s, &q, err,
+		      "SELECT " RUN_COLUMNS " FROM runs WHERE job_id = ? ORDER BY number", "i", job_id))
+		return -1;
+	return read_list(s, q, list, err);
+}
+
+void run_list_release(struct run_list *list)
+{
+	for (int i = 0; i < list->count; i++)
+		run_release(&list->items[i]);
+	free(list->items);
+	*list = (struct run_list){ 0 };
+}
+
+static int add_devices(struct store *s, const struct run *run, struct err *err)
+{
+	for (int i = 0; i < run->replicas; i++) {
+		const struct device *d = &run->devices[i];
+
+		if (sql_run(s, NULL, err, "INSERT INTO run_devices (run_id, position, device, kind,"
+			    " binding, cores) VALUES (?, ?, ?, ?, ?, ?)", "iittti", run->id,
+			    (int64_t)i, d->id, d->kind, d->binding, (int64_t)d->cores))
+			return -1;
+	}
+	return 0;
+}
+
+static int next_number(struct store *s, struct run *run, struct err *err)
+{
+	sqlite3_stmt *q;
+	int rc;
+
+	if (sql_query(s, &q, err, "SELECT coalesce(max(number), 0) + 1 FROM runs WHERE job_id = ?",
+		      "i", run->job_id))
+		return -1;
+	rc = sql_row(s, q, err);
+	run->number = (int)sql_int(q, 0, 1);
+	sqlite3_finalize(q);
+	return rc < 0 ? -1 : 0;
+}
+
+int store_run_add(struct store *s, struct run *run, struct err *err)
+{
+	if (next_number(s, run, err) ||
+	    sql_run(s, NULL, err, "INSERT INTO runs (job_id, number, state, replicas,"
+		    " accumulation_steps, batch_size, local_batch_size, learning_rate_scale,"
+		    " boot_id, assigned_time_s, assigned_boot_s)"
+		    " VALUES (?, ?, 'assigned', ?, ?, ?, ?, ?, ?, ?, ?)", "iiiinndtdd", run->job_id,
+		    (int64_t)run->number, (int64_t)run->replicas, (int64_t)run->accumulation_steps,
+		    run->batch_size, run->local_batch_size, run->learning_rate_scale, run->boot_id,
+		    run->assigned_time_s, run->assigned_boot_s))
+		return -1;
+	run->id = sqlite3_last_insert_rowid(s->db);
+	if (add_devices(s, run, err))
+		return -1;
+	return sql_run(s, NULL, err, "UPDATE jobs SET state = 'running', next_start_time_s = NULL"
+		       " WHERE id = ?", "i", run->job_id);
+}
+
+/* Inside a transaction: true where neither the job nor a device of the run is in use by another. */
+static int may_claim(struct store *s, int64_t id, bool *may, struct err *err)
+{
+	sqlite3_stmt *q;
+	int rc;
+
+	if (sql_query(s, &q, err,
+		      "SELECT r.state = 'assigned'"
+		      " AND coalesce(r.stop_reason, 'none') = 'none'"
+		      " AND NOT EXISTS (SELECT 1 FROM runs o WHERE o.job_id = r.job_id"
+		      "  AND o.state IN ('running', 'stopping'))"
+		      " AND NOT EXISTS (SELECT 1 FROM run_devices mine JOIN run_devices used"
+		      "  ON used.device = mine.device AND used.in_use = 1 WHERE mine.run_id = r.id)"
+		      " FROM runs r WHERE r.id = ?", "i", id))
+		return -1;
+	rc = sql_row(s, q, err);
+	*may = rc == 1 && sqlite3_column_int(q, 0);
+	sqlite3_finalize(q);
+	return rc < 0 ? -1 : 0;
+}
+
+static int claim(struct store *s, int64_t id, int64_t supervisor_pid, double now_boot_s,
+		 struct err *err)
+{
+	double now = clock_wall_s();
+
+	if (sql_run(s, NULL, err, "UPDATE runs SET state = 'running', supervisor_pid = ?,"
+		    " launch_time_s = ?, launch_boot_s = ? WHERE id = ?", "iddi", supervisor_pid,
+		    now, now_boot_s, id) ||
+	    sql_run(s, NULL, err, "UPDATE run_devices SET in_use = 1 WHERE run_id = ?", "i", id))
+		return -1;
+	return sql_run(s, NULL, err, "UPDATE jobs SET runs = runs + 1,"
+		       " start_time_s = coalesce(start_time_s, ?)"
+		       " WHERE id = (SELECT job_id FROM runs WHERE id = ?)", "di", now, id);
+}
+
+int store_run_claim(struct store *s, int64_t id, int64_t supervisor_pid, double now_boot_s,
+		    bool *claimed, struct err *err)
+{
+	*claimed = false;
+	if (store_begin(s, err))
+		return -1;
+	if (may_claim(s, id, claimed, err) ||
+	    (*claimed && claim(s, id, supervisor_pid, now_boot_s, err))) {
+		store_rollback(s);
+		*claimed = false;
+		return -1;
+	}
+	return store_commit(s, err);
+}
+
+int store_run_adopt(struct store *s, int64_t id, int64_t supervisor_pid, double now_boot_s,
+		    bool *adopted, struct err *err)
+{
+	int changed = 0;
+	int rc = sql_run(s, &changed, err,
+			 "UPDATE runs SET state = 'stopping', supervisor_pid = ?,"
+			 " stop_reason = CASE coalesce(stop_reason, 'none') WHEN 'none'"
+			 " THEN 'orphan' ELSE stop_reason END,"
+			 " stop_boot_s = coalesce(stop_boot_s, ?)"
+			 " WHERE id = ? AND state IN ('running', 'stopping')", "idi", supervisor_pid,
+			 now_boot_s, id);
+
+	*adopted = rc == 0 && changed == 1;
+	return rc;
+}
+
+int store_run_set_leader(struct store *s, const struct run *run, struct err *err)
+{
+	return sql_run(s, NULL, err, "UPDATE runs SET leader_pid = ?, leader_start_ticks = ?,"
+		       " socket_path = CAST(? AS BLOB) WHERE id = ?", "iiti", run->leader_pid,
+		       run->leader_start_ticks, run->socket_path, run->id);
+}
+
+/* The weightier reason stays: a job cancelled while it is being preempted is cancelled. */
+int store_run_request_stop(struct store *s, int64_t id, enum stop_reason reason, double now_boot_s,
+			   struct err *err)
+{
+	static const char weight_of[] =
+		"CASE coalesce(%s, 'none') WHEN 'cancel' THEN 5 WHEN 'time-limit' THEN 4"
+		" WHEN 'hold' THEN 3 WHEN 'requeue' THEN 2 WHEN 'none' THEN 0 ELSE 1 END";
+	struct text sql = TEXT_INIT;
+	int rc;
+
+	text_add(&sql, "UPDATE runs SET stop_reason = ?1, stop_boot_s = coalesce(stop_boot_s, ?2)"
+		       " WHERE id = ?3 AND state <> 'ended' AND ");
+	text_addf(&sql, weight_of, "?1");
+	text_add(&sql, " > ");
+	text_addf(&sql, weight_of, "stop_reason");
+	rc = sql_run(s, NULL, err, sql.data, "tdi", stop_reason_name(reason), now_boot_s, id);
+	text_release(&sql);
+	return rc;
+}
+
+int store_run_stop_reason(struct store *s, int64_t id, enum stop_reason *reason, struct err *err)
+{
+	sqlite3_stmt *q;
+	int rc;
+
+	*reason = STOP_NONE;
+	if (sql_query(s, &q, err, "SELECT stop_reason FROM runs WHERE id = ?", "i", id))
+		return -1;
+	rc = sql_row(s, q, err);
+	if (rc == 1)
+		*reason = (enum stop_reason)known(stop_reason_parse(raw_text(q, 0)));
+	sqlite3_finalize(q);
+	return rc < 0 ? -1 : 0;
+}
+
+int store_run_set_stopping(struct store *s, int64_t id, struct err *err)
+{
+	return sql_run(s, NULL, err, "UPDATE runs SET state = 'stopping'"
+		       " WHERE id = ? AND state = 'running'", "i", id);
+}
+
+static int end_row(struct store *s, const struct run *r, struct err *err)
+{
+	int changed = 0;
+
+	if (sql_run(s, &changed, err, "UPDATE runs SET state = 'ended', outcome = ?, end_time_s = ?,"
+		    " end_boot_s = ?, duration_s = ?, exit_code = ?, term_signal = ?,"
+		    " diagnosis = ?, stop_reason = ?, stop_duration_s = ?, lost_samples = ?,"
+		    " lost_s = ?, last_samples = ?, checkpoint_samples = ?"
+		    " WHERE id = ? AND state <> 'ended'", "tdddmmttddddddi",
+		    run_outcome_name(r->outcome), clock_wall_s(), clock_boot_s(), r->duration_s,
+		    (int64_t)r->exit_code, (int64_t)r->term_signal, r->diagnosis,
+		    stop_reason_name(r->stop_reason), r->stop_duration_s, r->lost_samples,
+		    r->lost_s, r->last_samples, r->checkpoint_samples, r->id))
+		return -1;
+	if (changed != 1)
+		return err_set(err, EX_SOFTWARE, "run %lld has ended already", (long long)r->id);
+	return sql_run(s, NULL, err, "UPDATE run_devices SET in_use = 0 WHERE run_id = ?", "i", r->id);
+}
+
+static int add_totals(struct store *s, const struct run *r, struct err *err)
+{
+	bool stopped = r->outcome == OUTCOME_STOPPED &&
+		       (r->stop_reason == STOP_PREEMPT || r->stop_reason == STOP_REQUEUE);
+
+	/* A run that was cut short stands where its last checkpoint stands. */
+	double samples = r->outcome == OUTCOME_COMPLETED || isnan(r->checkpoint_samples)
+		? r->last_samples : r->checkpoint_samples;
+
+	if (r->outcome == OUTCOME_NOT_STARTED)
+		return 0;
+	return sql_run(s, NULL, err, "UPDATE jobs SET run_time_s = run_time_s + ?,"
+		       " attained_service_device_s = attained_service_device_s + ?,"
+		       " preemptions = preemptions + ?, failures = failures + ?,"
+		       " lost_samples = lost_samples + ?, lost_s = lost_s + ?,"
+		       " samples = coalesce(?, samples), exit_code = ?, term_signal = ?"
+		       " WHERE id = ?", "ddiidddmmi", r->duration_s,
+		       r->duration_s * r->replicas, (int64_t)stopped,
+		       (int64_t)(r->outcome == OUTCOME_FAILED), r->lost_samples, r->lost_s,
+		       samples, (int64_t)r->exit_code, (int64_t)r->term_signal, r->job_id);
+}
+
+static void describe_end(const struct run *r, char *text, size_t size)
+{
+	const char *why = r->diagnosis && *r->diagnosis ? r->diagnosis : "";
+	const char *colon = *why ? ": " : "";
+
+	if (r->stop_reason != STOP_NONE && r->outcome != OUTCOME_COMPLETED)
+		snprintf(text, size, "%s (%s)%s%s", run_outcome_name(r->outcome),
+			 stop_reason_name(r->stop_reason), colon, why);
+	else if (r->term_signal > 0)
+		snprintf(text, size, "%s: killed by SIG%s%s%s", run_outcome_name(r->outcome),
+			 sigabbrev_np(r->term_signal), colon, why);
+	else if (r->exit_code > 0)
+		snprintf(text, size, "%s: exit status %d%s%s", run_outcome_name(r->outcome),
+			 r->exit_code, colon, why);
+	else
+		snprintf(text, size, "%s%s%s", run_outcome_name(r->outcome), colon, why);
+}
+
+static int has_active_run(struct store *s, int64_t job_id, bool *has, struct err *err)
+{
+	sqlite3_stmt *q;
+	int rc;
+
+	if (sql_query(s, &q, err, "SELECT 1 FROM runs WHERE job_id = ? AND state <> 'ended' LIMIT 1",
+		      "i", job_id))
+		return -1;
+	rc = sql_row(s, q, err);
+	*has = rc == 1;
+	sqlite3_finalize(q);
+	return rc < 0 ? -1 : 0;
+}
+
+/* Where the job has another run (the next one is assigned already, or the last one is still being
+ * stopped) it stays running, and takes the state that follows from the end of that one. */
+static int end_job(struct store *s, const struct run *r, const char *text, struct err *err)
+{
+	struct job job;
+	enum job_state next;
+	bool active;
+
+	if (has_active_run(s, r->job_id, &active, err))
+		return -1;
+	if (active)
+		return 0;
+	if (store_job_get(s, r->job_id, &job, err))
+		return -1;
+	next = job_state_after(r->outcome, r->stop_reason, job.failures <= job.retries);
+	job_release(&job);
+	return store_job_set_state(s, r->job_id, next, text, err);
+}
+
+/* The runs a job was to have next are of no use once it has ended or is held. */
+static int call_off_assigned(struct store *s, const struct run *r, struct err *err)
+{
+	enum job_state next = job_state_after(r->outcome, r->stop_reason, true);
+
+	if (next == JOB_QUEUED && r->outcome != OUTCOME_FAILED)
+		return 0;
+	return sql_run(s, NULL, err, "UPDATE runs SET state = 'ended', outcome = 'not-started',"
+		       " end_time_s = ? WHERE job_id = ? AND state = 'assigned'", "di",
+		       clock_wall_s(), r->job_id);
+}
+
+int store_run_end(struct store *s, const struct run *run, struct err *err)
+{
+	char text[1024];
+
+	describe_end(run, text, sizeof(text));
+	if (store_begin(s, err))
+		return -1;
+	if (end_row(s, run, err) || add_totals(s, run, err) || call_off_assigned(s, run, err) ||
+	    end_job(s, run, text, err) ||
+	    store_event_add(s, run->job_id, run->id, "ended", text, err)) {
+		store_rollback(s);
+		return -1;
+	}
+	return store_commit(s, err);
+}

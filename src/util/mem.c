@@ -1,0 +1,57 @@
+/* mem.c - allocation that ends the program when memory is exhausted. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "pollux/mem.h"
+
+static _Noreturn void out_of_memory(void)
+{
+	static const char text[] = "pollux: out of memory\n";
+	ssize_t n = write(STDERR_FILENO, text, sizeof(text) - 1);
+
+	(void)n;
+	_exit(EX_OSERR);
+}
+
+static void *check(void *p)
+{
+	if (!p)
+		out_of_memory();
+	return p;
+}
+
+void *xmalloc(size_t bytes)
+{
+	return check(malloc(bytes ? bytes : 1));
+}
+
+void *xcalloc(size_t n, size_t bytes)
+{
+	return check(calloc(n ? n : 1, bytes ? bytes : 1));
+}
+
+void *xreallocarray(void *old, size_t n, size_t bytes)
+{
+	return check(reallocarray(old, n ? n : 1, bytes ? bytes : 1));
+}
+
+char *xstrdup(const char *s)
+{
+	return check(strdup(s));
+}
+
+char *xasprintf(const char *format, ...)
+{
+	va_list ap;
+	char *s;
+	int n;
+
+	va_start(ap, format);
+	n = vasprintf(&s, format, ap);
+	va_end(ap);
+	return check(n < 0 ? NULL : s);
+}

@@ -1,0 +1,167 @@
+/* paths.c - names of the files pollux keeps, and the directories they need. */
+#include <errno.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pollux/mem.h"
+#include "pollux/paths.h"
+
+static const char *variable(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value && *value ? value : NULL;
+}
+
+static const char *home_directory(void)
+{
+	const char *home = variable("HOME");
+	const struct passwd *user;
+
+	if (home)
+		return home;
+	user = getpwuid(getuid());
+	return user ? user->pw_dir : NULL;
+}
+
+/* $POLLUX_DIR; else XDG/pollux; else ~/DEFAULT/pollux. NULL where none can be told. */
+static char *directory(const char *xdg, const char *home_default)
+{
+	const char *base;
+
+	if ((base = variable("POLLUX_DIR")))
+		return xstrdup(base);
+	if ((base = variable(xdg)))
+		return xasprintf("%s/pollux", base);
+	if ((base = home_directory()))
+		return xasprintf("%s/%s/pollux", base, home_default);
+	return NULL;
+}
+
+/* Jobs and supervisors change directory, so a relative POLLUX_DIR is made absolute at once. */
+static char *absolute(char *path)
+{
+	char *cwd, *full;
+
+	if (!path || path[0] == '/')
+		return path;
+	cwd = getcwd(NULL, 0);
+	full = cwd ? xasprintf("%s/%s", cwd, path) : NULL;
+	free(cwd);
+	free(path);
+	return full;
+}
+
+int paths_init(struct paths *p, struct err *err)
+{
+	char *config = absolute(directory("XDG_CONFIG_HOME", ".config"));
+
+	*p = (struct paths){ .dir = absolute(directory("XDG_STATE_HOME", ".local/state")) };
+	if (!p->dir || !config) {
+		free(config);
+		paths_release(p);
+		return err_set(err, EX_CONFIG, "no place for the store: set POLLUX_DIR or HOME");
+	}
+	p->store = xasprintf("%s/pollux.db", p->dir);
+	p->config = xasprintf("%s/config", config);
+	p->schedule_lock = xasprintf("%s/schedule.lock", p->dir);
+	p->supervisor_log = xasprintf("%s/supervisor.log", p->dir);
+	free(config);
+	return 0;
+}
+
+void paths_release(struct paths *p)
+{
+	free(p->dir);
+	free(p->store);
+	free(p->config);
+	free(p->schedule_lock);
+	free(p->supervisor_log);
+	*p = (struct paths){ 0 };
+}
+
+int paths_make_directory(const char *path, struct err *err)
+{
+	char *part = xstrdup(path);
+	int rc = 0;
+
+	for (char *p = part + 1; rc == 0 && p[-1]; p++) {
+		char c = *p;
+
+		if (c != '/' && c != '\0')
+			continue;
+		*p = '\0';
+		if (mkdir(part, 0700) && errno != EEXIST)
+			rc = err_set(err, EX_CANTCREAT, "cannot create directory '%s': %s", part,
+				     strerror(errno));
+		*p = c;
+		if (!c)
+			break;
+	}
+	free(part);
+	return rc;
+}
+
+static int check_owner(const char *dir, struct err *err)
+{
+	struct stat st;
+
+	if (stat(dir, &st))
+		return err_set(err, EX_NOINPUT, "cannot read directory '%s': %s", dir,
+			       strerror(errno));
+	if (!S_ISDIR(st.st_mode))
+		return err_set(err, EX_CANTCREAT, "'%s' is not a directory", dir);
+	if (st.st_uid != geteuid())
+		return err_set(err, EX_NOPERM,
+			       "'%s' belongs to another user; set POLLUX_DIR to one of your own", dir);
+	if (st.st_mode & (S_IWGRP | S_IWOTH))
+		return err_set(err, EX_NOPERM,
+			       "others may write to '%s'; type: chmod 700 '%s'", dir, dir);
+	return 0;
+}
+
+int paths_create(const struct paths *p, struct err *err)
+{
+	static const char *const parts[] = { "logs", "checkpoints", "run" };
+
+	if (paths_make_directory(p->dir, err) || check_owner(p->dir, err))
+		return -1;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		char *part = xasprintf("%s/%s", p->dir, parts[i]);
+		int rc = paths_make_directory(part, err);
+
+		free(part);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+char *paths_log(const struct paths *p, int64_t job_id)
+{
+	return xasprintf("%s/logs/%lld.log", p->dir, (long long)job_id);
+}
+
+char *paths_checkpoints(const struct paths *p, int64_t job_id)
+{
+	return xasprintf("%s/checkpoints/%lld", p->dir, (long long)job_id);
+}
+
+char *paths_run(const struct paths *p, int64_t run_id, const char *suffix)
+{
+	return xasprintf("%s/run/%lld.%s", p->dir, (long long)run_id, suffix);
+}
+
+/* Devices are named like cpu:0 or GPU-<uuid>: no slash among them, but make sure. */
+char *paths_device_lock(const struct paths *p, const char *device)
+{
+	char *path = xasprintf("%s/run/device-%s.lock", p->dir, device);
+
+	for (char *c = path + strlen(p->dir) + sizeof("/run/device-") - 1; *c; c++)
+		if (*c == '/')
+			*c = '_';
+	return path;
+}

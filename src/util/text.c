@@ -1,0 +1,180 @@
+/* text.c - growing strings and lists of strings. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pollux/mem.h"
+#include "pollux/text.h"
+
+/* Shared by every empty text, so that data is always a string. Never written to. */
+char text_empty[1];
+
+void text_init(struct text *t)
+{
+	*t = (struct text)TEXT_INIT;
+}
+
+void text_release(struct text *t)
+{
+	if (t->capacity)
+		free(t->data);
+	text_init(t);
+}
+
+void text_clear(struct text *t)
+{
+	t->length = 0;
+	if (t->capacity)
+		t->data[0] = '\0';
+}
+
+static void reserve(struct text *t, size_t more)
+{
+	size_t need = t->length + more + 1;
+
+	if (need <= t->capacity)
+		return;
+	need = need < 64 ? 64 : need + need / 2;
+	t->data = xreallocarray(t->capacity ? t->data : NULL, need, 1);
+	t->capacity = need;
+}
+
+void text_add_bytes(struct text *t, const void *bytes, size_t n)
+{
+	reserve(t, n);
+	if (n)
+		memcpy(t->data + t->length, bytes, n);
+	t->length += n;
+	t->data[t->length] = '\0';
+}
+
+void text_add(struct text *t, const char *s)
+{
+	text_add_bytes(t, s, strlen(s));
+}
+
+void text_addf(struct text *t, const char *format, ...)
+{
+	va_list ap, again;
+	int n;
+
+	va_start(ap, format);
+	va_copy(again, ap);
+	n = vsnprintf(NULL, 0, format, ap);
+	va_end(ap);
+	if (n > 0) {
+		reserve(t, (size_t)n);
+		vsnprintf(t->data + t->length, (size_t)n + 1, format, again);
+		t->length += (size_t)n;
+	}
+	va_end(again);
+}
+
+char *text_detach(struct text *t)
+{
+	char *s = t->capacity ? t->data : xstrdup("");
+
+	text_init(t);
+	return s;
+}
+
+void strings_init(struct strings *list)
+{
+	*list = (struct strings){ 0 };
+}
+
+void strings_release(struct strings *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		free(list->items[i]);
+	free(list->items);
+	strings_init(list);
+}
+
+static void append_owned(struct strings *list, char *s)
+{
+	if (list->count + 2 > list->capacity) {
+		list->capacity = list->capacity ? 2 * list->capacity : 16;
+		list->items = xreallocarray(list->items, list->capacity, sizeof(char *));
+	}
+	list->items[list->count++] = s;
+	list->items[list->count] = NULL;
+}
+
+void strings_add(struct strings *list, const char *s)
+{
+	append_owned(list, xstrdup(s));
+}
+
+void strings_addf(struct strings *list, const char *format, ...)
+{
+	va_list ap;
+	char *s;
+	int n;
+
+	va_start(ap, format);
+	n = vasprintf(&s, format, ap);
+	va_end(ap);
+	append_owned(list, n < 0 ? xstrdup("") : s);
+}
+
+void strings_set_variable(struct strings *list, const char *name, const char *value)
+{
+	size_t n = strlen(name);
+
+	for (size_t i = 0; i < list->count; i++) {
+		if (strncmp(list->items[i], name, n) || list->items[i][n] != '=')
+			continue;
+		free(list->items[i]);
+		list->items[i] = xasprintf("%s=%s", name, value);
+		return;
+	}
+	strings_addf(list, "%s=%s", name, value);
+}
+
+void strings_pack(const struct strings *list, struct text *out)
+{
+	for (size_t i = 0; i < list->count; i++)
+		text_add_bytes(out, list->items[i], strlen(list->items[i]) + 1);
+}
+
+void strings_unpack(struct strings *list, const void *bytes, size_t n)
+{
+	const char *p = bytes, *end = p + n;
+
+	while (p < end) {
+		size_t length = strnlen(p, (size_t)(end - p));
+
+		char *s = xmalloc(length + 1);
+
+		memcpy(s, p, length);
+		s[length] = '\0';
+		append_owned(list, s);
+		p += length + 1;
+	}
+}
+
+void text_add_shell_quoted(struct text *t, const char *argument)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789%+,-./:=@_{}";
+
+	if (*argument && strspn(argument, plain) == strlen(argument)) {
+		text_add(t, argument);
+		return;
+	}
+	text_add(t, "'");
+	for (; *argument; argument++) {
+		if (*argument == '\'')
+			text_add(t, "'\\''");
+		else
+			text_add_bytes(t, argument, 1);
+	}
+	text_add(t, "'");
+}
+
+bool text_starts_with(const char *s, const char *prefix)
+{
+	return !strncmp(s, prefix, strlen(prefix));
+}
