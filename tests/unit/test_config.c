@@ -1,0 +1,148 @@
+/* test_config.c - settings: defaults, the file, the environment, and what is refused where. */
+#include <unistd.h>
+
+#include "pollux/config.h"
+#include "pollux/mem.h"
+#include "tap.h"
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+static char directory[] = "/tmp/test_config.XXXXXX";
+static char *path;
+static struct config config;
+static struct err err;
+
+static void write_file(const char *bytes, size_t n)
+{
+	FILE *file = fopen(path, "w");
+
+	if (!file || fwrite(bytes, 1, n, file) != n || fclose(file))
+		exit(1);
+}
+
+static int load(const char *text)
+{
+	err = (struct err){ 0 };
+	write_file(text, strlen(text));
+	return config_load(&config, path, &err);
+}
+
+static void test_defaults(void)
+{
+	is_int(config_load(&config, "/nonexistent/config", &err), 0, "no file, no directory");
+	is_int(config.slots, 0, "slots by default");
+	near(config.slice_s, 600, 0, "slice by default");
+	is_str(config.policy, "las", "policy by default");
+	is_int(load(""), 0, "an empty file");
+	near(config.slice_s, 600, 0, "sets nothing");
+}
+
+static void test_file(void)
+{
+	is_int(load("# settings\n"
+		    "\n"
+		    "  slots=2   # two\n"
+		    "slice\t=\t1.5m\r\n"
+		    "policy = fifo"), 0, "comments, blanks, CRLF, no newline at the end");
+	is_int(config.slots, 2, "slots");
+	near(config.slice_s, 90, 0, "slice");
+	is_str(config.policy, "fifo", "policy");
+	is_int(load("slots = 2\nslots = 1024\n"), 0, "a setting twice");
+	is_int(config.slots, 1024, "the last one counts");
+	is_int(load("policy = abcdefghijklmnopqrstuvwxyz_-0123\n"), -1, "a policy of 32 letters");
+	is_int(load("policy = abcdefghijklmnopqrstuvwxyz_-012\n"), 0, "one of 31");
+	is_str(config.policy, "abcdefghijklmnopqrstuvwxyz_-012", "is kept whole");
+}
+
+static const struct refusal {
+	const char *text, *message;	/* %s: the path */
+} refusals[] = {
+	{ "slots = x\n", "bad setting 'slots' in '%s' line 1: 'x' is not a whole number from 0 to 1024 "
+			 "(0: one per physical core)" },
+	{ "\n\nslots = -1\n", "bad setting 'slots' in '%s' line 3: '-1' is not a whole number from 0 to "
+			      "1024 (0: one per physical core)" },
+	{ "slots = 1025\n", "bad setting 'slots' in '%s' line 1: '1025' is not a whole number from 0 to "
+			    "1024 (0: one per physical core)" },
+	{ "slots = 2 3\n", "bad setting 'slots' in '%s' line 1: '2 3' is not a whole number from 0 to "
+			   "1024 (0: one per physical core)" },
+	{ "slots =\n", "bad setting 'slots' in '%s' line 1: '' is not a whole number from 0 to 1024 "
+		       "(0: one per physical core)" },
+	{ "slice = 0\n", "bad setting 'slice' in '%s' line 1: '0' is not a time above 0 "
+			 "(such as 90s, 10m or 1h)" },
+	{ "slice = nan\n", "bad setting 'slice' in '%s' line 1: 'nan' is not a time above 0 "
+			   "(such as 90s, 10m or 1h)" },
+	{ "policy = a b\n", "bad setting 'policy' in '%s' line 1: 'a b' is not the name of a policy" },
+	{ "policy = \n", "bad setting 'policy' in '%s' line 1: '' is not the name of a policy" },
+	{ "slot = 2\n", "unknown setting 'slot' in '%s' line 1; did you mean 'slots'?" },
+	{ "colour = red\n",
+	  "unknown setting 'colour' in '%s' line 1; there are slots, slice and policy" },
+	{ "= 2\n", "unknown setting '' in '%s' line 1; there are slots, slice and policy" },
+	{ "slots 2\n", "cannot read '%s' line 1: 'slots 2' is not 'name = value'" },
+	{ "a\033[1m\n", "cannot read '%s' line 1: 'a?[1m' is not 'name = value'" },
+};
+
+static void test_refused(void)
+{
+	for (size_t i = 0; i < COUNT(refusals); i++) {
+		const struct refusal *r = &refusals[i];
+		const char *gap = strstr(r->message, "%s");
+		char *want = xasprintf("%.*s%s%s", (int)(gap - r->message), r->message, path, gap + 2);
+
+		ok(load(r->text) == -1 && err.exit_status == EX_CONFIG, "a bad line");
+		is_str(err.text, want, "is refused with its line and what would be right");
+		free(want);
+	}
+}
+
+static void test_no_text(void)
+{
+	char bytes[5000] = { 0 };
+	char *want = xasprintf("cannot read '%s' line 1: too long, or not text", path);
+
+	err = (struct err){ 0 };
+	write_file(bytes, sizeof(bytes));
+	is_int(config_load(&config, path, &err), -1, "a file of zeros");
+	is_str(err.text, want, "is no text");
+	memset(bytes, '#', sizeof(bytes));
+	write_file(bytes, sizeof(bytes));
+	is_int(config_load(&config, path, &err), -1, "a line of 5000 characters");
+	is_str(err.text, want, "is too long");
+	free(want);
+	is_int(config_load(&config, directory, &err), -1, "a directory");
+	ok(strstr(err.text, "Is a directory") != NULL, "is none to be read");
+}
+
+static void test_environment(void)
+{
+	setenv("POLLUX_SLOTS", "7", 1);
+	setenv("POLLUX_SLICE", "1h", 1);
+	is_int(load("slots = 2\nslice = 5\npolicy = fifo\n"), 0, "the environment besides a file");
+	is_int(config.slots, 7, "is stronger: slots");
+	near(config.slice_s, 3600, 0, "is stronger: slice");
+	is_str(config.policy, "fifo", "and leaves the rest");
+	setenv("POLLUX_SLOTS", "", 1);
+	is_int(load("slots = 2\n"), 0, "an empty variable");
+	is_int(config.slots, 2, "is unset");
+	setenv("POLLUX_SLOTS", "many", 1);
+	ok(load("") == -1 && err.exit_status == EX_CONFIG, "a bad variable");
+	is_str(err.text, "bad variable 'POLLUX_SLOTS' in the environment: 'many' is not a whole number "
+			 "from 0 to 1024 (0: one per physical core)", "is named");
+}
+
+int main(void)
+{
+	unsetenv("POLLUX_SLOTS");
+	unsetenv("POLLUX_SLICE");
+	if (!mkdtemp(directory))
+		return 1;
+	path = xasprintf("%s/config", directory);
+	test_defaults();
+	test_file();
+	test_refused();
+	test_no_text();
+	test_environment();
+	unlink(path);
+	rmdir(directory);
+	free(path);
+	return done();
+}

@@ -1,0 +1,243 @@
+/* test_device_cpu.c - CPU slots on machines described to hwloc in words, and binding on this one.
+ * Descriptions name the memory, "[numa]": adding it itself, hwloc 2.9 copies overlapping memory. */
+#include <sched.h>
+#include <unistd.h>
+
+#include "pollux/device.h"
+#include "tap.h"
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+struct want {
+	const char *binding, *kind;
+	int cores;
+};
+
+static struct err err;
+
+static int list_slots(struct device_list *list, int slots)
+{
+	struct device_settings settings = { .slots = slots };
+
+	err = (struct err){ 0 };
+	return devices_list(&settings, list, &err);
+}
+
+static void expect(const char *machine, int slots, const struct want *want, int n)
+{
+	struct device_list list;
+	char id[16];
+
+	setenv("HWLOC_SYNTHETIC", machine, 1);
+	printf("# %s, slots = %d\n", machine, slots);
+	is_int(list_slots(&list, slots), 0, "listed");
+	is_int(list.count, n, "as many slots");
+	for (int i = 0; i < n && i < list.count; i++) {
+		const struct device *d = &list.items[i];
+
+		snprintf(id, sizeof(id), "cpu:%d", i);
+		is_str(d->id, id, "numbered in order");
+		is_str(d->binding, want[i].binding, "its logical processors");
+		is_int(d->cores, want[i].cores, "its cores");
+		is_str(d->kind, want[i].kind, "its kind");
+		ok(d->usable && !d->reason[0] && d->memory_bytes == 0, "usable");
+	}
+	devices_release(&list);
+	unsetenv("HWLOC_SYNTHETIC");
+}
+
+static void test_one_per_core(void)
+{
+	static const struct want four[] = {
+		{ "0", "CPU, 1 core", 1 }, { "1", "CPU, 1 core", 1 },
+		{ "2", "CPU, 1 core", 1 }, { "3", "CPU, 1 core", 1 },
+	};
+	static const struct want threads[] = {
+		{ "0-1", "CPU, 1 core", 1 }, { "2-3", "CPU, 1 core", 1 },
+	};
+	static const struct want interleaved[] = {
+		{ "0,4", "CPU, 1 core", 1 }, { "2,6", "CPU, 1 core", 1 },
+		{ "1,5", "CPU, 1 core", 1 }, { "3,7", "CPU, 1 core", 1 },
+	};
+
+	expect("package:1 [numa] core:4 pu:1", 0, four, 4);
+	expect("package:1 [numa] core:2 pu:2", 0, threads, 2);
+	/* The kernel numbers packages in turn, and second threads last: cores of a package are
+	 * neighbours all the same. */
+	expect("package:2 [numa] core:2 pu:2(indexes=0,4,2,6,1,5,3,7)", 0, interleaved, 4);
+	expect("package:1 [numa] pu:4", 0, four, 4);	/* no word of cores */
+}
+
+static void test_groups(void)
+{
+	static const struct want halves[] = {
+		{ "0,2,4,6", "CPU, 2 cores", 2 }, { "1,3,5,7", "CPU, 2 cores", 2 },
+	};
+	static const struct want uneven[] = {
+		{ "0", "CPU, 1 core", 1 }, { "1", "CPU, 1 core", 1 }, { "2-3", "CPU, 2 cores", 2 },
+	};
+	static const struct want whole[] = { { "0-7", "CPU, 4 cores", 4 } };
+
+	expect("package:2 [numa] core:2 pu:2(indexes=0,4,2,6,1,5,3,7)", 2, halves, 2);
+	expect("package:1 [numa] core:4 pu:1", 3, uneven, 3);	/* every core is in some slot */
+	expect("package:1 [numa] core:4 pu:2", 1, whole, 1);
+}
+
+static void test_shared(void)
+{
+	static const struct want three[] = {
+		{ "0", "CPU, 1 core shared by 2 slots", 1 },
+		{ "0", "CPU, 1 core shared by 2 slots", 1 }, { "1", "CPU, 1 core", 1 },
+	};
+	struct device_list list;
+
+	expect("package:1 [numa] core:2 pu:1", 3, three, 3);
+	setenv("HWLOC_SYNTHETIC", "package:2 [numa] core:700 pu:1", 1);
+	is_int(list_slots(&list, 0), 0, "a machine of 1400 cores");
+	is_int(list.count, DEVICE_MAX, "has as many slots as there may be");
+	devices_release(&list);
+	unsetenv("HWLOC_SYNTHETIC");
+}
+
+/* 400 logical processors, every other one: their list has more than 1023 characters. */
+static void test_long_binding(void)
+{
+	char machine[4096] = "package:2 [numa] core:400 pu:1(indexes=";
+	struct device_list list;
+	size_t n = strlen(machine);
+
+	for (int i = 0; i < 800; i++)
+		n += (size_t)snprintf(machine + n, sizeof(machine) - n, "%d%c",
+				      2 * (i % 400) + i / 400, i < 799 ? ',' : ')');
+	setenv("HWLOC_SYNTHETIC", machine, 1);
+	is_int(list_slots(&list, 2), 0, "slots of 400 scattered cores");
+	ok(!list.items[0].usable && !list.items[0].binding[0], "cannot be bound to");
+	ok(strstr(list.items[0].reason, "use more slots") != NULL, "and say what to do");
+	devices_release(&list);
+	is_int(list_slots(&list, 4), 0, "half as large");
+	ok(list.items[3].usable, "they can");
+	devices_release(&list);
+	unsetenv("HWLOC_SYNTHETIC");
+}
+
+static void test_this_machine(void)
+{
+	struct device_list list;
+
+	is_int(list_slots(&list, 0), 0, "this machine");
+	if (ok(list.count >= 1, "has a core")) {
+		is_str(list.items[0].id, "cpu:0", "the first slot");
+		is_int(list.items[0].cores, 1, "of one core");
+		ok(strstr(list.items[0].kind, ", 1 core") != NULL, "called so");
+	}
+	devices_release(&list);
+}
+
+/* Only cores that this process may use are slots. */
+static void test_affinity(void)
+{
+	cpu_set_t all, one;
+	struct device_list list;
+	char last[24];
+	size_t core = 0;
+
+	sched_getaffinity(0, sizeof(all), &all);
+	for (size_t i = 0; i < CPU_SETSIZE; i++)
+		core = CPU_ISSET(i, &all) ? i : core;
+	CPU_ZERO(&one);
+	CPU_SET(core, &one);
+	sched_setaffinity(0, sizeof(one), &one);
+	is_int(list_slots(&list, 0), 0, "a process confined to one core");
+	is_int(list.count, 1, "has one slot");
+	snprintf(last, sizeof(last), "%zu", core);
+	is_str(list.items[0].binding, last, "that core");
+	devices_release(&list);
+	sched_setaffinity(0, sizeof(all), &all);
+}
+
+/* Bind, read back, and go back to where we were. */
+static void test_bind(void)
+{
+	const struct device_backend *cpu = device_backend_of("cpu:0");
+	struct device devices[2] = { { .cores = 1 }, { .cores = 1 } };
+	cpu_set_t before, after;
+	struct device_list list;
+
+	if (!ok(cpu == &device_cpu, "a backend by id"))
+		return;
+	sched_getaffinity(0, sizeof(before), &before);
+	list_slots(&list, 0);
+	is_int(cpu->bind(list.items, 1, &err), 0, "bind to one slot");
+	sched_getaffinity(0, sizeof(after), &after);
+	ok(CPU_ISSET(strtoul(list.items[0].binding, NULL, 10), &after), "its processor");
+	ok(list.count == 1 || CPU_COUNT(&after) < CPU_COUNT(&before), "and not all");
+	sched_setaffinity(0, sizeof(before), &before);
+	is_int(cpu->bind(list.items, list.count, &err), 0, "bind to all slots");
+	sched_getaffinity(0, sizeof(after), &after);
+	ok(CPU_EQUAL(&before, &after), "is the union of theirs");
+	devices_release(&list);
+
+	snprintf(devices[0].binding, sizeof(devices[0].binding), "4000-4003,4010");
+	is_int(cpu->bind(devices, 1, &err), -1, "bind to processors that are not there");
+	is_str(err.text, "cannot bind to cores '4000-4003,4010': this process may use none of them",
+	       "names them");
+	is_int(cpu->bind(&devices[1], 1, &err), -1, "bind to nothing");
+	is_str(err.text, "cannot bind to cores '': not a list of cores", "is refused");
+	snprintf(devices[0].binding, sizeof(devices[0].binding), "2-");
+	is_int(cpu->bind(devices, 1, &err), -1, "bind to a list without end");
+	is_int(cpu->bind(devices, 0, &err), -1, "bind to no slot");
+	sched_getaffinity(0, sizeof(after), &after);
+	ok(CPU_EQUAL(&before, &after), "nothing refused changes the binding");
+}
+
+static void test_environment(void)
+{
+	struct device devices[2] = { { .cores = 4 }, { .cores = 3 } };
+	struct strings env;
+
+	strings_init(&env);
+	strings_add(&env, "OMP_NUM_THREADS=64");
+	device_cpu.environment(devices, 1, &env);
+	is_int((long long)env.count, 1, "one variable");
+	is_str(env.items[0], "OMP_NUM_THREADS=4", "threads of a replica: the cores of a slot");
+	device_cpu.environment(devices, 2, &env);
+	is_str(env.items[0], "OMP_NUM_THREADS=3", "of the smallest, not of all together");
+	strings_release(&env);
+}
+
+static void test_names(void)
+{
+	ok(!device_backend_of("cpu"), "no colon, no backend");
+	ok(!device_backend_of("cpux:0"), "another name");
+	ok(!device_backend_of("c:0"), "half a name");
+	ok(!device_backend_of(""), "no name");
+}
+
+/* hwloc is told to be quiet through the environment, which jobs inherit. */
+static void test_clean_environment(void)
+{
+	struct device_list list;
+
+	setenv("HWLOC_HIDE_ERRORS", "0", 1);
+	list_slots(&list, 1);
+	devices_release(&list);
+	is_str(getenv("HWLOC_HIDE_ERRORS"), "0", "a variable of the user's is as it was");
+	ok(!getenv("HWLOC_PLUGINS_PATH"), "and none is left behind");
+}
+
+int main(void)
+{
+	unsetenv("HWLOC_PLUGINS_PATH");
+	unsetenv("HWLOC_XMLFILE");
+	test_one_per_core();
+	test_groups();
+	test_shared();
+	test_long_binding();
+	test_this_machine();
+	test_affinity();
+	test_bind();
+	test_environment();
+	test_names();
+	test_clean_environment();
+	return done();
+}

@@ -1,0 +1,169 @@
+/* test_text.c - growing strings, argument lists, their packed form, and quoting for the shell. */
+#include "pollux/text.h"
+#include "tap.h"
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+static void test_text(void)
+{
+	struct text t = TEXT_INIT;
+	char *s;
+
+	is_str(t.data, "", "an empty text is a string");
+	text_release(&t);
+	is_str(t.data, "", "and may be released");
+	text_add(&t, "ab");
+	text_add_bytes(&t, "c\0d", 3);
+	is_int((long long)t.length, 5, "bytes may be NUL");
+	ok(memcmp(t.data, "abc\0d", 6) == 0, "and the end is terminated");
+	text_clear(&t);
+	is_str(t.data, "", "cleared");
+	text_addf(&t, "%d-%s", 7, "x");
+	text_addf(&t, "%s", "");
+	is_str(t.data, "7-x", "formatted");
+	s = text_detach(&t);
+	is_str(s, "7-x", "detached");
+	is_str(t.data, "", "leaves nothing behind");
+	free(s);
+	s = text_detach(&t);
+	is_str(s, "", "detached while empty, it is the caller's all the same");
+	free(s);
+	text_release(&t);
+}
+
+static void test_growth(void)
+{
+	struct text t = TEXT_INIT;
+	bool right = true;
+
+	for (int i = 0; i < 10000; i++)
+		text_addf(&t, "%04d,", i);
+	is_int((long long)t.length, 50000, "ten thousand additions");
+	for (int i = 0; i < 10000; i++)
+		right = right && strtol(t.data + 5 * (size_t)i, NULL, 10) == i;
+	ok(right, "all there");
+	text_release(&t);
+}
+
+static void test_strings(void)
+{
+	struct strings list;
+	bool ended = true;
+
+	strings_init(&list);
+	ok(!list.items && !list.count, "an empty list");
+	strings_add(&list, "a");
+	strings_addf(&list, "%s=%d", "b", 2);
+	is_str(list.items[1], "b=2", "formatted");
+	for (int i = 0; i < 100; i++) {
+		strings_add(&list, "x");
+		ended = ended && !list.items[list.count];
+	}
+	ok(ended, "NULL follows the last at every length");
+	is_int((long long)list.count, 102, "counted");
+	strings_release(&list);
+	ok(!list.items && !list.count, "released");
+}
+
+static void test_variables(void)
+{
+	struct strings env;
+
+	strings_init(&env);
+	strings_set_variable(&env, "PATH", "/bin");
+	strings_set_variable(&env, "PATHS", "a");
+	strings_set_variable(&env, "PATH", "/usr/bin");
+	strings_set_variable(&env, "PAT", "");
+	is_int((long long)env.count, 3, "a variable set twice is there once");
+	is_str(env.items[0], "PATH=/usr/bin", "with its last value");
+	is_str(env.items[1], "PATHS=a", "and a longer name is another");
+	is_str(env.items[2], "PAT=", "so is a shorter one");
+	strings_release(&env);
+}
+
+static void test_pack(void)
+{
+	struct strings list, back;
+	struct text packed = TEXT_INIT;
+
+	strings_init(&list);
+	strings_init(&back);
+	strings_add(&list, "prog");
+	strings_add(&list, "");
+	strings_add(&list, "a b\n\xff");
+	strings_pack(&list, &packed);
+	is_int((long long)packed.length, 4 + 1 + 1 + 5 + 1, "each with its terminator");
+	ok(memcmp(packed.data, "prog\0\0a b\n\xff", packed.length) == 0, "one after the other");
+	strings_unpack(&back, packed.data, packed.length);
+	is_int((long long)back.count, 3, "all come back");
+	is_str(back.items[0], "prog", "the first");
+	is_str(back.items[1], "", "the empty one");
+	is_str(back.items[2], "a b\n\xff", "every byte");
+	strings_unpack(&back, "cut", 3);
+	is_str(back.items[3], "cut", "one without terminator ends where the bytes do");
+	strings_unpack(&back, NULL, 0);
+	is_int((long long)back.count, 4, "nothing adds nothing");
+	strings_release(&list);
+	strings_release(&back);
+	text_release(&packed);
+}
+
+static void test_quoting(void)
+{
+	static const struct { const char *in, *out; } cases[] = {
+		{ "plain-1.2_x,/:@%+=", "plain-1.2_x,/:@%+=" },
+		{ "{batch}", "{batch}" },
+		{ "", "''" },
+		{ "a b", "'a b'" },
+		{ "it's", "'it'\\''s'" },
+		{ "'", "''\\'''" },
+		{ "$HOME", "'$HOME'" },
+		{ "a\nb", "'a\nb'" },
+		{ "~", "'~'" },
+		{ "*;&|<>()`\"\\!#", "'*;&|<>()`\"\\!#'" },
+	};
+	struct text t = TEXT_INIT;
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		text_clear(&t);
+		text_add_shell_quoted(&t, cases[i].in);
+		is_str(t.data, cases[i].out, "quoted only where the shell would see more in it");
+	}
+	text_release(&t);
+	ok(text_starts_with("status", "stat"), "a beginning");
+	ok(text_starts_with("status", ""), "nothing begins everything");
+	ok(!text_starts_with("stat", "status"), "the longer does not begin the shorter");
+}
+
+/* The real shell reads back what was quoted. */
+static void test_quoting_by_shell(void)
+{
+	static const char nasty[] = "a 'b' \"c\" $d `e` \\f *g? ~h #i !j {k,l} ;m&n|o<p>q(r)\ts";
+	struct text command = TEXT_INIT;
+	char back[sizeof(nasty) + 8] = "";
+	FILE *shell;
+	size_t n;
+
+	text_add(&command, "printf %s ");
+	text_add_shell_quoted(&command, nasty);
+	shell = popen(command.data, "r");
+	if (ok(shell != NULL, "a shell")) {
+		n = fread(back, 1, sizeof(back) - 1, shell);
+		back[n] = '\0';
+		pclose(shell);
+		is_str(back, nasty, "reads the argument as it was");
+	}
+	text_release(&command);
+}
+
+int main(void)
+{
+	test_text();
+	test_growth();
+	test_strings();
+	test_variables();
+	test_pack();
+	test_quoting();
+	test_quoting_by_shell();
+	return done();
+}
