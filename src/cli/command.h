@@ -43,22 +43,23 @@ struct command {
 	const char *summary;	/* one line, for the list of commands */
 	const char *example;	/* lines for --help, each "pollux ..."; may be NULL */
 	const struct option_spec *options;	/* ends with name NULL; NULL: only --help */
+	bool runs_program;	/* operands are a program's command line: the first ends the options.
+				   Elsewhere options may also follow operands: "status 17 --json" */
 	bool hidden;		/* not in the list: started by pollux itself */
 	/* argv[0] is the command's name. Returns the exit status, or -1 with *err (an empty err->text:
 	 * nothing to say, only err->exit_status). */
 	int (*run)(int argc, char **argv, struct err *err);
 };
 
-/* Parse argv by command->options into target; options come before the first argument that is none,
- * "--" ends them. On return argv[*first] is the first remaining argument. -1: *err holds EX_USAGE and
- * one line that names the option, the value and what would have been right; an unknown option names
+/* Parse argv by command->options into target; "--" ends the options. On return argv[*first] is the first
+ * operand, and all after it are operands (argv is reordered so). -1: *err holds EX_USAGE and one line that names the option, the value and what would have been right; an unknown option names
  * the nearest known one. --help is dealt with by main.c before run is called. */
 int options_parse(const struct command *command, int argc, char **argv, void *target, int *first,
 		  struct err *err);
 void options_release(const struct command *command, void *target);
 
-/* Whether --help or -h stands among the options, that is before "--" and before the first operand, and
- * not as the value of another option. */
+/* Whether --help or -h stands among the options: before "--", where the command runs a program before
+ * the first operand, and not as the value of another option. */
 bool options_ask_help(const struct command *command, int argc, char **argv);
 
 /* Usage, summary, options and examples, made from the table; 80 columns, but a usage line is never

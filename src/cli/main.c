@@ -122,14 +122,15 @@ static int report(const struct err *err)
 int main(int argc, char **argv)
 {
 	struct err err = { 0 };
-	int status, unwritten;
+	int status;
 
 	open_standard_streams();
 	status = dispatch(argc - 1, argv + 1, &err);
 	if (status < 0)
 		status = report(&err);
 	if (output_flush(&err)) {
-		unwritten = report(&err);
+		int unwritten = report(&err);
+
 		status = status ? status : unwritten;
 	}
 	return status;

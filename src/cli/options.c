@@ -37,7 +37,8 @@ static int count_options(const struct command *command)
 	return n;
 }
 
-/* "+": stop at the first operand. ":": tell a missing value from an unknown option. */
+/* "+": stop at the first operand. ":": tell a missing value from an unknown option. Without "+" getopt
+ * moves operands behind the options, which does no harm twice. */
 static void scan_init(struct scan *s, const struct command *command, int argc, char **argv)
 {
 	struct text letters = TEXT_INIT;
@@ -45,7 +46,7 @@ static void scan_init(struct scan *s, const struct command *command, int argc, c
 
 	*s = (struct scan){ .command = command, .n = n, .argc = argc, .argv = argv };
 	s->longs = xcalloc((size_t)n + 2, sizeof(*s->longs));
-	text_add(&letters, "+:h");
+	text_add(&letters, command->runs_program ? "+:h" : ":h");
 	for (int i = 0; i < n; i++) {
 		const struct option_spec *spec = &command->options[i];
 		int value = spec->type == OPTION_FLAG ? no_argument : required_argument;

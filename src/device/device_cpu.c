@@ -200,21 +200,26 @@ static int set_affinity(hwloc_const_bitmap_t cores)
 	return rc;
 }
 
+static int cannot_bind(hwloc_const_bitmap_t cores, int reason, struct err *err)
+{
+	char text[256];
+
+	hwloc_bitmap_list_snprintf(text, sizeof(text), cores);
+	return err_set(err, EX_OSERR, "cannot bind to cores '%s': %s", text,
+		       reason == EINVAL ? "this process may use none of them" : strerror(reason));
+}
+
 static int cpu_bind(const struct device *devices, int n, struct err *err)
 {
 	hwloc_bitmap_t cores = union_of(devices, n);
-	char text[256];
 	int rc;
 
 	if (!cores)
 		return err_set(err, EX_SOFTWARE, "cannot bind to cores '%s': not a list of cores",
 			       n > 0 ? devices[0].binding : "");
 	rc = set_affinity(cores);
-	if (rc) {
-		hwloc_bitmap_list_snprintf(text, sizeof(text), cores);
-		err_set(err, EX_OSERR, "cannot bind to cores '%s': %s", text,
-			errno == EINVAL ? "this process may use none of them" : strerror(errno));
-	}
+	if (rc)
+		cannot_bind(cores, errno, err);
 	hwloc_bitmap_free(cores);
 	return rc;
 }

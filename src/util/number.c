@@ -78,7 +78,7 @@ static double unit_s(char unit)
 
 int number_parse_duration(const char *text, double *seconds)
 {
-	double x, unit, sum = 0, last = HUGE_VAL;
+	double x, sum = 0, last = HUGE_VAL;
 	const char *p = text;
 
 	if (number_parse(text, &sum) == 0) {
@@ -88,6 +88,8 @@ int number_parse_duration(const char *text, double *seconds)
 		return 0;
 	}
 	do {
+		double unit;
+
 		if (leading_number(p, &x, &p))
 			return -1;
 		unit = unit_s(*p);

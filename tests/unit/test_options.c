@@ -30,8 +30,10 @@ static const struct option_spec options[] = {
 
 static const struct command command = {
 	.name = "demo", .synopsis = "[OPTION]... [--] COMMAND", .summary = "try options",
-	.example = "pollux demo -c 1\npollux demo", .options = options,
+	.example = "pollux demo -c 1\npollux demo", .options = options, .runs_program = true,
 };
+static const struct command mixed = { .name = "mixed", .synopsis = "ID...", .summary = "any order",
+				      .options = options };
 static const struct command bare = { .name = "bare", .synopsis = "ID...", .summary = "no options" };
 
 #define MOST 16
@@ -101,6 +103,28 @@ static void test_ends(void)
 	ok(v.replicas.min == 3 && v.replicas.max == 3, "is from it to it");
 	is_int(parse(&command, "demo --repl 3", &v), 0, "an unambiguous beginning of a name");
 	is_int(parse(&bare, "bare 17", &v), 0, "a command without options");
+}
+
+/* A command that runs no program takes options after operands too. */
+static void test_order(void)
+{
+	struct values v;
+
+	is_int(parse(&mixed, "mixed 17 --json 18 -c 5 -- --json", &v), 0, "options among operands");
+	ok(v.json && v.count == 5, "are options");
+	is_int(argc - first, 3, "the others are operands");
+	is_str(argv[first], "17", "in order: the first");
+	is_str(argv[first + 1], "18", "the second");
+	is_str(argv[first + 2], "--json", "and what stands after --");
+	split("mixed 17 -c 5 18");
+	ok(!options_ask_help(&mixed, argc, argv), "no help asked");
+	is_int(options_parse(&mixed, argc, argv, &v, &first, &err), 0, "and parsed a second time");
+	ok(first == argc - 2 && !strcmp(argv[first], "17") && !strcmp(argv[first + 1], "18"),
+	   "the order is the same");
+	is_int(parse(&mixed, "mixed 17 18 --jsno", &v), -1, "a wrong option after operands");
+	is_str(err.text, "unknown option '--jsno'; did you mean '--json'?", "is the one named");
+	split("mixed 17 --help");
+	ok(options_ask_help(&mixed, argc, argv), "help asked after an operand");
 }
 
 static const struct refusal {
@@ -264,6 +288,7 @@ int main(void)
 {
 	test_accepted();
 	test_ends();
+	test_order();
 	test_refused();
 	test_long_value();
 	test_ask_help();
