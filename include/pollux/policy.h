@@ -45,8 +45,9 @@ struct sched_input {
 
 struct sched_choice {
 	int replicas;			/* 0: waits */
-	double next_start_s;		/* waiting: the soonest it can start if nobody comes and nothing
-					   ends early; NaN where that cannot be told, or it runs */
+	double next_start_s;		/* waiting: when it starts if nobody comes and nothing ends
+					   early: at the first pass after this for the first in line,
+					   an estimate for the others. NaN: cannot be told, or it runs */
 	/* In words and numbers, for people; of absolute facts only (no ages), so that an unchanged
 	 * decision has an unchanged reason. */
 	char reason[SCHED_REASON_SIZE];
@@ -61,8 +62,9 @@ struct policy {
 
 /* Least attained service with a time slice. Order, rules and their reasons: policy_las.c.
  *
- * No starvation: let W wait, let A be the jobs whose service/weight is not above W's, and P the
- * time between passes. Where no job is non-preemptible, W starts after at most
+ * No starvation: let W wait, let A be the other jobs that the machine is large enough for and whose
+ * service/weight is not above W's, and P the time between passes. Where all jobs are preemptible, W
+ * starts after at most
  *
  *	sum over j in A of (W's service/weight - j's service/weight) * j's weight
  *	+ (|A| + 1) * (slice_s + P)

@@ -44,14 +44,19 @@ static int least(const struct sched_job *job)
 	return job->min_replicas > 1 ? job->min_replicas : 1;
 }
 
+static int clamp(int n, int min, int max)
+{
+	n = n < max ? n : max;
+	return n > min ? n : min;
+}
+
 static void start_or_wait(struct queue *q, const struct sched_job *job)
 {
 	char *reason = choice_of(q, job)->reason;
 	int wanted = job->replicas > 0 ? job->replicas : least(job);
 
-	/* Devices went away under it: as many as there are, if that is enough. */
-	if (job->replicas > 0 && wanted > q->left && q->left >= least(job))
-		wanted = q->left;
+	if (job->replicas > 0 && wanted > q->left)	/* devices went away: fewer, or none */
+		wanted = clamp(q->left, least(job), job->max_replicas);
 	if (wanted <= q->left && (job->replicas > 0 || !q->waiting)) {
 		give(q, job, wanted);
 		return;

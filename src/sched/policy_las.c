@@ -265,10 +265,9 @@ static void block(struct las *las, struct timeline *t, const struct entry *e)
 
 static int wanted(const struct las *las, const struct entry *e)
 {
-	/* A job that is protected and does not fit lost devices: it gets by on fewer or waits. */
-	if (is_locked(e))
-		return smaller(e->held, larger(las->left, e->min));
-	return e->held && las->gathering ? e->held : e->min;
+	if (is_locked(e) && e->held > las->left)	/* devices went away: fewer, or none */
+		return larger(smaller(las->left, e->job->max_replicas), e->min);
+	return is_locked(e) || (e->held && las->gathering) ? e->held : e->min;
 }
 
 static void give_minimum(struct las *las, struct timeline *t, struct entry *e)

@@ -1,0 +1,141 @@
+/* First in, first out; and the table of policies. */
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "pollux/policy.h"
+#include "tap.h"
+
+struct wanted {
+	int replicas;
+	const char *reason;	/* NULL: any */
+};
+
+static struct sched_job job(int64_t id, int min, int max, int holds)
+{
+	return (struct sched_job){
+		.id = id, .min_replicas = min, .max_replicas = max, .weight = 1, .replicas = holds,
+		.preemptible = true, .attained_service_device_s = 1000.0 * holds,
+	};
+}
+
+static void check(const char *name, int n_devices, const struct sched_job *jobs, int n_jobs,
+		  const struct wanted *wanted)
+{
+	struct sched_choice choices[8];
+	struct sched_input in = { jobs, n_jobs, n_devices, 1e6, 600 };
+	char what[256];
+
+	policy_fifo.decide(&in, choices);
+	for (int i = 0; i < n_jobs; i++) {
+		snprintf(what, sizeof(what), "%s: job %d, devices", name, (int)jobs[i].id);
+		is_int(choices[i].replicas, wanted[i].replicas, what);
+		snprintf(what, sizeof(what), "%s: job %d, next start unknown", name, (int)jobs[i].id);
+		ok(isnan(choices[i].next_start_s), what);
+		snprintf(what, sizeof(what), "%s: job %d, reason", name, (int)jobs[i].id);
+		if (wanted[i].reason)
+			is_str(choices[i].reason, wanted[i].reason, what);
+	}
+}
+
+#define CHECK(name, n_devices, jobs, wanted) \
+	check(name, n_devices, jobs, sizeof(jobs) / sizeof((jobs)[0]), wanted)
+
+static void test_order(void)
+{
+	/* 9 runs on, for however long; 2 does not fit; 3 would, but does not pass it. */
+	const struct sched_job jobs[] = {
+		job(3, 1, 1, 0), job(2, 2, 2, 0), job(9, 1, 2, 1), job(1, 1, 1, 0), job(4, 5, 5, 0),
+	};
+	const struct wanted wanted[] = {
+		{ 0, "2nd in line, first in first out; needs 1 device" },
+		{ 0, "1st in line, first in first out; needs 2 devices" },
+		{ 1, "1 device (1 to 2 asked) to its end: first in, first out" },
+		{ 1, "1 device to its end: first in, first out" },
+		{ 0, "needs 5 devices; 3 can be used here" },
+	};
+
+	CHECK("no passing", 3, jobs, wanted);
+}
+
+static void test_shares(void)
+{
+	const struct sched_job jobs[] = { job(1, 1, 3, 0), job(2, 1, 8, 0), job(3, 1, 8, 1) };
+	const struct wanted all[] = { { 3, NULL }, { 2, NULL }, { 1, NULL } };
+	const struct wanted some_wait[] = { { 1, NULL }, { 0, NULL }, { 1, NULL } };
+
+	CHECK("the first has its maximum, the next the rest, the running is left", 6, jobs, all);
+	CHECK("minimums while some wait", 2, jobs, some_wait);
+}
+
+static void test_devices_vanish(void)
+{
+	const struct sched_job jobs[] = { job(1, 2, 4, 4), job(2, 1, 1, 1), job(3, 1, 1, 0) };
+	const struct wanted of_3[] = { { 3, NULL }, { 0, NULL }, { 0, NULL } };
+	const struct wanted of_1[] = { { 0, "needs 2 devices; 1 can be used here" }, { 1, NULL },
+				       { 0, NULL } };
+	const struct wanted of_0[] = { { 0, "needs 2 devices; none can be used here" }, { 0, NULL },
+				       { 0, NULL } };
+
+	CHECK("two of five lost", 3, jobs, of_3);
+	CHECK("four of five lost", 1, jobs, of_1);
+	CHECK("all lost", 0, jobs, of_0);
+}
+
+/* Nobody is ever stopped or resized, and devices are never exceeded, whatever comes. */
+static void test_many(void)
+{
+	static struct sched_job jobs[200];
+	static struct sched_choice choices[200];
+	struct sched_input in = { jobs, 0, 8, 0, 600 };
+	bool kept = true, within = true, in_order = true;
+	int64_t last = 0;
+
+	for (int n = 0; n < 200; n++) {
+		int sum = 0;
+
+		jobs[in.n_jobs++] = job(n + 1, 1 + n * 7 % 9, 1 + n * 7 % 9 + n % 3, 0);
+		policy_fifo.decide(&in, choices);
+		for (int i = 0; i < in.n_jobs; i++) {
+			kept = kept && (!jobs[i].replicas || choices[i].replicas == jobs[i].replicas);
+			if (choices[i].replicas && !jobs[i].replicas) {
+				in_order = in_order && jobs[i].id > last;
+				last = jobs[i].id;
+			}
+			jobs[i].replicas = choices[i].replicas;
+			sum += choices[i].replicas;
+		}
+		within = within && sum <= in.n_devices;
+		/* One that runs ends now and then. */
+		for (int i = 0; i < in.n_jobs && n % 3 == 0; i++)
+			if (jobs[i].replicas) {
+				jobs[i] = jobs[--in.n_jobs];
+				break;
+			}
+	}
+	ok(kept, "nobody is stopped or resized");
+	ok(within, "no more devices than there are");
+	ok(in_order, "they start in order of their ids");
+	ok(last > 30, "and some did start");
+}
+
+static void test_table(void)
+{
+	ok(policy_find("las") == &policy_las, "las is found");
+	ok(policy_find("fifo") == &policy_fifo, "fifo is found");
+	ok(!policy_find("") && !policy_find("LAS") && !policy_find("las "), "others are not");
+	for (int i = 0; i < n_policies; i++)
+		ok(policy_find(policies[i]->name) == policies[i] && *policies[i]->summary,
+		   policies[i]->name);
+}
+
+int main(void)
+{
+	test_order();
+	test_shares();
+	test_devices_vanish();
+	test_many();
+	test_table();
+	return done();
+}
