@@ -1,0 +1,67 @@
+#!/bin/sh
+# main.t - what all commands share: usage, help, version, closed and full streams.
+# shellcheck disable=SC2317  # functions run by status
+. "$(dirname "$0")/tap.sh"
+
+status 'no command is a usage error' 64 "$POLLUX"
+is 'nothing on stdout' '' "$out"
+like 'the commands on stderr' '^  submit ' "$err"
+status 'an empty command is a usage error' 64 "$POLLUX" ''
+for option in --help -h help; do
+	status "$option succeeds" 0 "$POLLUX" "$option"
+	like "$option lists the commands" '^  status ' "$out"
+	is "$option prints nothing on stderr" '' "$err"
+done
+unlike 'what pollux starts itself is not listed' '^  supervise ' "$out"
+is 'help is 80 columns at most' '' "$(printf '%s\n' "$out" | grep -E '.{81}')"
+for option in --version -V version; do
+	status "$option succeeds" 0 "$POLLUX" "$option"
+	like "$option prints name and version" '^pollux [0-9]+\.[0-9]+\.[0-9]+$' "$out"
+done
+
+status 'a mistyped command is a usage error' 64 "$POLLUX" statsu
+is 'and the nearest is named' "pollux: unknown command 'statsu'; did you mean 'status'?" "$err"
+status 'an unknown command is a usage error' 64 "$POLLUX" frobnicate
+is 'and help is named' "pollux: unknown command 'frobnicate'; see 'pollux --help'" "$err"
+status 'an unknown option is a usage error' 64 "$POLLUX" --frobnicate
+is 'and called an option' "pollux: unknown option '--frobnicate'; see 'pollux --help'" "$err"
+status 'a command of control characters is a usage error' 64 "$POLLUX" "$(printf 'a\033[1m\nb')"
+is 'and shown without them' "pollux: unknown command 'a?[1m?b'; see 'pollux --help'" "$err"
+status 'help of an unknown command is a usage error' 64 "$POLLUX" help statsu
+status 'help of two commands is a usage error' 64 "$POLLUX" help status log
+
+# Every command has help, which fits, and refuses an unknown option by its own name.
+for command in $("$POLLUX" --help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
+	status "$command --help succeeds" 0 "$POLLUX" "$command" --help
+	like "$command --help begins with its usage" "^usage: pollux $command( |\$)" "$out"
+	is "$command --help is 80 columns at most" '' \
+		"$(printf '%s\n' "$out" | grep -v '^usage: ' | grep -E '.{81}')"
+	by_help=$("$POLLUX" help "$command")
+	is "help $command prints the same" "$out" "$by_help"
+	status "$command refuses an unknown option" 64 "$POLLUX" "$command" --zzzzzzzz
+	is "$command names it" \
+		"pollux: unknown option '--zzzzzzzz'; see 'pollux $command --help'" "$err"
+done
+
+# Output that does not arrive.
+to_full_device() { "$POLLUX" --help >/dev/full; }
+# A fifo both ends of which were open, and then only ours.
+to_nobody() { (
+	trap '' PIPE
+	mkfifo fifo
+	exec 3<>fifo 4>fifo 3<&-
+	"$POLLUX" --help >&4
+); }
+status 'a full device is an input/output error' 74 to_full_device
+is 'and says so once' 'pollux: cannot write to standard output: No space left on device' "$err"
+status 'a reader that left is one too' 74 to_nobody
+is 'but nothing is said' '' "$err"
+
+# Streams closed at the start do not become files of ours.
+without_stdout() { "$POLLUX" --help >&-; }
+without_stdin() { "$POLLUX" --help <&-; }
+without_any() { "$POLLUX" frobnicate <&- >&- 2>&-; }
+status 'stdout closed' 0 without_stdout
+status 'stdin closed' 0 without_stdin
+status 'all closed' 64 without_any
+finish
