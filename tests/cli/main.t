@@ -49,7 +49,9 @@ to_full_device() { "$POLLUX" --help >/dev/full; }
 to_nobody() { (
 	trap '' PIPE
 	mkfifo fifo
-	exec 3<>fifo 4>fifo 3<&-
+	exec 3<>fifo
+	exec 4>fifo
+	exec 3<&-
 	"$POLLUX" --help >&4
 ); }
 status 'a full device is an input/output error' 74 to_full_device
