@@ -62,8 +62,8 @@ void options_release(const struct command *command, void *target);
  * the first operand, and not as the value of another option. */
 bool options_ask_help(const struct command *command, int argc, char **argv);
 
-/* Usage, summary, options and examples, made from the table; 80 columns, but a usage line is never
- * broken. */
+/* Usage, summary, options and examples, made from the table; 80 columns, but the usage line and the
+ * examples are never broken. */
 void command_help(const struct command *command, FILE *out);
 
 /* Push out what was printed on stdout. -1 where it could not be written, with EX_IOERR; err->text is
