@@ -1,0 +1,73 @@
+/* step_stats.h - how long a step takes in one configuration, from a stream of step times.
+ *
+ *	struct step_stats s;
+ *	step_stats_init(&s);				// at each launch, and for each configuration
+ *	step_stats_add(&s, step_time_s, sync_time_s);	// every step; NaN: not reported
+ *	step_stats_close_window(&s);			// every few seconds, and at the end
+ *	step_stats_get(&s, &observation);
+ *
+ * The median of a window's steps stands for the window, so that a step next to an evaluation or a
+ * checkpoint does not count; the windows enter running moments, all with the same weight. Warm-up
+ * (compilation, cold caches) is dropped: the first STEP_WARM_UP_WINDOWS windows that hold a step.
+ *
+ * A window keeps at most STEP_WINDOW_SAMPLES steps, a uniform random sample of all of them; the
+ * random numbers are the same in every run of the program. Constant memory and time per step. */
+#ifndef POLLUX_STEP_STATS_H
+#define POLLUX_STEP_STATS_H
+
+#include <stdint.h>
+
+#define STEP_WINDOW_SAMPLES 1024
+#define STEP_WARM_UP_WINDOWS 2
+#define STEP_TIME_MAX_S 1e6		/* longer ones are taken for errors */
+#define STEP_OUTLIER_RATIO 3.0
+
+/* What was learnt of one configuration. */
+struct observation {
+	int64_t n_steps;		/* in the windows that count */
+	int64_t n_windows;		/* that count; 0: the times are NaN */
+	double step_time_s;		/* mean of the windows' medians */
+	double step_time_sd_s;		/* their standard deviation (n - 1); NaN for fewer than two */
+	double step_time_min_s;		/* the least of them */
+	double sync_time_s;		/* mean of the windows' median synchronisation; NaN: not reported */
+	int64_t n_dropped;		/* steps dropped as warm-up */
+	int64_t n_outliers;		/* steps of more than STEP_OUTLIER_RATIO medians; estimated from
+					   the sample where a window has more steps than it keeps */
+	int64_t n_invalid;		/* times ignored: see step_stats_add */
+};
+
+struct step_sample {
+	double step_s, sync_s;
+};
+
+struct step_stats {
+	struct observation sum;		/* step_time_sd_s is not kept up here, m2 is */
+	double m2;			/* sum of squared deviations of the medians, seconds^2 */
+	int64_t n_sync_windows;
+	int warm_up;			/* windows still to be dropped */
+	uint64_t random;
+	int64_t n_seen;			/* steps in the open window */
+	struct step_sample samples[STEP_WINDOW_SAMPLES];
+};
+
+void step_stats_init(struct step_stats *s);
+
+/* A step. Its time must be positive and at most STEP_TIME_MAX_S, otherwise the step is ignored;
+ * the part spent in synchronisation must be within [0, step], otherwise that part is. NaN for
+ * sync_time_s means not reported; all else that is ignored is counted in n_invalid. */
+void step_stats_add(struct step_stats *s, double step_time_s, double sync_time_s);
+
+/* A window without a step is as if it had not been. */
+void step_stats_close_window(struct step_stats *s);
+
+/* All closed windows. */
+void step_stats_get(const struct step_stats *s, struct observation *o);
+
+/* Nothing learnt: the neutral element of merging. */
+void observation_init(struct observation *o);
+
+/* Add to o what another run learnt in the same configuration, as if all windows had been one run's.
+ * (Of sync_time_s only if every window of a run that reports it did: the weights are n_windows.) */
+void observation_merge(struct observation *o, const struct observation *other);
+
+#endif

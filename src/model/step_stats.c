@@ -1,0 +1,184 @@
+/* step_stats.c - robust running statistics of step times. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pollux/step_stats.h"
+
+void observation_init(struct observation *o)
+{
+	*o = (struct observation){
+		.step_time_s = (double)NAN, .step_time_sd_s = (double)NAN,
+		.step_time_min_s = (double)NAN, .sync_time_s = (double)NAN,
+	};
+}
+
+void step_stats_init(struct step_stats *s)
+{
+	memset(s, 0, sizeof(*s));
+	observation_init(&s->sum);
+	s->warm_up = STEP_WARM_UP_WINDOWS;
+}
+
+/* splitmix64: G. L. Steele, D. Lea and C. H. Flood, "Fast splittable pseudorandom number
+ * generators", 2014. */
+static uint64_t draw(struct step_stats *s)
+{
+	uint64_t z = s->random += 0x9e3779b97f4a7c15;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+	return z ^ (z >> 31);
+}
+
+/* Reservoir sampling, algorithm R: J. S. Vitter, "Random sampling with a reservoir", ACM TOMS 11
+ * (1985), 37-57. The n-th step is kept with probability SAMPLES / n, in place of any other. Taking
+ * every k-th instead would see all or none of what a program does every 2^k steps. */
+static void keep(struct step_stats *s, struct step_sample sample)
+{
+	uint64_t slot = (uint64_t)s->n_seen++;
+
+	if (slot >= STEP_WINDOW_SAMPLES)
+		slot = draw(s) % (slot + 1);
+	if (slot < STEP_WINDOW_SAMPLES)
+		s->samples[slot] = sample;
+}
+
+void step_stats_add(struct step_stats *s, double step_time_s, double sync_time_s)
+{
+	if (!(step_time_s > 0 && step_time_s <= STEP_TIME_MAX_S)) {
+		s->sum.n_invalid++;
+		return;
+	}
+	if (!isnan(sync_time_s) && !(sync_time_s >= 0 && sync_time_s <= step_time_s)) {
+		s->sum.n_invalid++;
+		sync_time_s = (double)NAN;
+	}
+	keep(s, (struct step_sample){ .step_s = step_time_s, .sync_s = sync_time_s });
+}
+
+static int compare_times(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The mean of the middle two where n is even; NaN where n is 0. Sorts the times. */
+static double median(double *times, int n)
+{
+	if (n == 0)
+		return (double)NAN;
+	qsort(times, (size_t)n, sizeof(*times), compare_times);
+	return (times[(n - 1) / 2] + times[n / 2]) / 2;
+}
+
+static int64_t count_outliers(const struct step_stats *s, int n, double typical_s)
+{
+	int64_t count = 0;
+
+	for (int i = 0; i < n; i++)
+		count += s->samples[i].step_s > STEP_OUTLIER_RATIO * typical_s;
+	return llround((double)count * (double)s->n_seen / n);
+}
+
+/* A value enters the mean of n, itself included: B. P. Welford, "Note on a method for calculating
+ * corrected sums of squares and products", Technometrics 4 (1962), 419-420. Returns what the sum of
+ * squared deviations grows by. */
+static double mean_add(double *mean, int64_t n, double value)
+{
+	double delta = n > 1 ? value - *mean : 0;
+
+	*mean = n > 1 ? *mean + delta / (double)n : value;
+	return delta * (value - *mean);
+}
+
+static void enter_window(struct step_stats *s, int n)
+{
+	double times[STEP_WINDOW_SAMPLES], step_s, sync_s;
+	int n_sync = 0;
+
+	for (int i = 0; i < n; i++)
+		times[i] = s->samples[i].step_s;
+	step_s = median(times, n);
+	for (int i = 0; i < n; i++)
+		if (!isnan(s->samples[i].sync_s))
+			times[n_sync++] = s->samples[i].sync_s;
+	sync_s = median(times, n_sync);
+
+	s->sum.n_steps += s->n_seen;
+	s->sum.n_outliers += count_outliers(s, n, step_s);
+	s->m2 += mean_add(&s->sum.step_time_s, ++s->sum.n_windows, step_s);
+	s->sum.step_time_min_s = fmin(s->sum.step_time_min_s, step_s);
+	if (n_sync)
+		mean_add(&s->sum.sync_time_s, ++s->n_sync_windows, sync_s);
+}
+
+void step_stats_close_window(struct step_stats *s)
+{
+	if (s->n_seen == 0)
+		return;
+	if (s->warm_up > 0) {
+		s->warm_up--;
+		s->sum.n_dropped += s->n_seen;
+	} else {
+		enter_window(s, s->n_seen < STEP_WINDOW_SAMPLES ? (int)s->n_seen
+								: STEP_WINDOW_SAMPLES);
+	}
+	s->n_seen = 0;
+}
+
+static double deviation(double m2, int64_t n)
+{
+	return n > 1 ? sqrt(m2 / (double)(n - 1)) : (double)NAN;
+}
+
+void step_stats_get(const struct step_stats *s, struct observation *o)
+{
+	*o = s->sum;
+	o->step_time_sd_s = deviation(s->m2, o->n_windows);
+}
+
+static double squares(const struct observation *o)
+{
+	return o->n_windows > 1 ? o->step_time_sd_s * o->step_time_sd_s * (double)(o->n_windows - 1) : 0;
+}
+
+/* T. F. Chan, G. H. Golub and R. J. LeVeque, "Updating formulae and a pairwise algorithm for
+ * computing sample variances", 1979. */
+static void merge_times(struct observation *o, const struct observation *other)
+{
+	double n = (double)o->n_windows, m = (double)other->n_windows;
+	double delta = other->step_time_s - o->step_time_s;
+	double m2 = squares(o) + squares(other) + delta * delta * n * m / (n + m);
+
+	if (isnan(o->sync_time_s))
+		o->sync_time_s = other->sync_time_s;
+	else if (!isnan(other->sync_time_s))
+		o->sync_time_s += (other->sync_time_s - o->sync_time_s) * m / (n + m);
+	o->step_time_s += delta * m / (n + m);
+	o->step_time_min_s = fmin(o->step_time_min_s, other->step_time_min_s);
+	o->n_windows += other->n_windows;
+	o->step_time_sd_s = deviation(m2, o->n_windows);
+}
+
+static void copy_times(struct observation *o, const struct observation *other)
+{
+	o->n_windows = other->n_windows;
+	o->step_time_s = other->step_time_s;
+	o->step_time_sd_s = other->step_time_sd_s;
+	o->step_time_min_s = other->step_time_min_s;
+	o->sync_time_s = other->sync_time_s;
+}
+
+void observation_merge(struct observation *o, const struct observation *other)
+{
+	if (o->n_windows == 0)
+		copy_times(o, other);
+	else if (other->n_windows > 0)
+		merge_times(o, other);
+	o->n_steps += other->n_steps;
+	o->n_dropped += other->n_dropped;
+	o->n_outliers += other->n_outliers;
+	o->n_invalid += other->n_invalid;
+}
