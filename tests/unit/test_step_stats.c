@@ -1,0 +1,285 @@
+/* Statistics of step times, against values worked out with Python's statistics module:
+ *
+ *	>>> w = [[.010, .012, .011], [.020, .014], [.013, .012, .100, .011, .013]]
+ *	>>> m = [median(x) for x in w]; m, mean(m), stdev(m)
+ *	([0.011, 0.017, 0.013], 0.013666666666666667, 0.0030550504633038945)
+ *	>>> a = [.5, .25, .75, .5]; b = [.125, 1.]
+ *	>>> mean(a), stdev(a), mean(b), stdev(b), mean(a + b), stdev(a + b)
+ *	(0.5, 0.2041241452319315, 0.5625, 0.6187184335382291, 0.5208333333333334, 0.32031885156304285)
+ */
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pollux/step_stats.h"
+#include "tap.h"
+
+static const double not_reported = (double)NAN;
+
+/* Past the warm-up. */
+static void start(struct step_stats *s)
+{
+	step_stats_init(s);
+	for (int i = 0; i < STEP_WARM_UP_WINDOWS; i++) {
+		step_stats_add(s, 100, 50);
+		step_stats_close_window(s);
+	}
+}
+
+static void add_window(struct step_stats *s, const double *steps, int n)
+{
+	for (int i = 0; i < n; i++)
+		step_stats_add(s, steps[i], not_reported);
+	step_stats_close_window(s);
+}
+
+static struct observation windows(const double *medians, int n)
+{
+	struct step_stats s;
+	struct observation o;
+
+	start(&s);
+	for (int i = 0; i < n; i++)
+		add_window(&s, &medians[i], 1);
+	step_stats_get(&s, &o);
+	return o;
+}
+
+static void test_by_hand(void)
+{
+	static const double w1[] = { 0.010, 0.012, 0.011 }, w2[] = { 0.020, 0.014 };
+	static const double w3[] = { 0.013, 0.012, 0.100, 0.011, 0.013 };
+	struct step_stats s;
+	struct observation o;
+
+	start(&s);
+	add_window(&s, w1, 3);
+	add_window(&s, w2, 2);
+	add_window(&s, w3, 5);
+	step_stats_get(&s, &o);
+	near(o.step_time_s, 0.013666666666666667, 1e-14, "mean of the medians");
+	near(o.step_time_sd_s, 0.0030550504633038945, 1e-12, "their standard deviation");
+	near(o.step_time_min_s, 0.011, 1e-14, "the least");
+	is_int(o.n_steps, 10, "steps");
+	is_int(o.n_windows, 3, "windows");
+	is_int(o.n_outliers, 1, "0.100 is an outlier, 0.020 is not");
+	is_int(o.n_dropped, 2, "dropped");
+	is_int(o.n_invalid, 0, "invalid");
+	ok(isnan(o.sync_time_s), "synchronisation was not reported");
+}
+
+static void test_nothing_yet(void)
+{
+	struct step_stats s;
+	struct observation o;
+
+	step_stats_init(&s);
+	step_stats_close_window(&s);
+	step_stats_get(&s, &o);
+	ok(o.n_windows == 0 && o.n_steps == 0, "no windows");
+	ok(isnan(o.step_time_s) && isnan(o.step_time_sd_s) && isnan(o.step_time_min_s) &&
+	   isnan(o.sync_time_s), "the times are unknown, not 0");
+
+	o = windows((const double[]){ 0.25 }, 1);
+	near(o.step_time_s, 0.25, 0, "one window: mean");
+	near(o.step_time_min_s, 0.25, 0, "one window: the least");
+	ok(isnan(o.step_time_sd_s), "one window: no standard deviation");
+
+	step_stats_add(&s, 1, not_reported);
+	step_stats_get(&s, &o);
+	is_int(o.n_steps + o.n_dropped, 0, "an open window does not count");
+}
+
+static void test_warm_up(void)
+{
+	struct step_stats s;
+	struct observation o;
+
+	step_stats_init(&s);
+	step_stats_close_window(&s);
+	step_stats_close_window(&s);
+	step_stats_close_window(&s);	/* nothing in them: still to warm up */
+	for (int i = 0; i < 3; i++)
+		step_stats_add(&s, 60, not_reported);
+	step_stats_close_window(&s);
+	step_stats_add(&s, 30, not_reported);
+	step_stats_close_window(&s);
+	step_stats_get(&s, &o);
+	is_int(o.n_dropped, 4, "the first two windows with steps are dropped");
+	is_int(o.n_windows, 0, "and do not count");
+	step_stats_add(&s, 0.5, not_reported);
+	step_stats_close_window(&s);
+	step_stats_get(&s, &o);
+	near(o.step_time_s, 0.5, 0, "the third does");
+	is_int(o.n_dropped, 4, "and nothing more is dropped");
+}
+
+static void test_sync(void)
+{
+	struct step_stats s;
+	struct observation o;
+
+	start(&s);
+	step_stats_add(&s, 1.0, 0.25);
+	step_stats_add(&s, 1.0, not_reported);
+	step_stats_add(&s, 1.0, 0.5);
+	step_stats_add(&s, 1.0, 0.5);
+	step_stats_close_window(&s);	/* median 0.5 */
+	step_stats_add(&s, 1.0, not_reported);
+	step_stats_close_window(&s);	/* none */
+	step_stats_add(&s, 1.0, 0.0);
+	step_stats_close_window(&s);	/* 0 is a value */
+	step_stats_get(&s, &o);
+	near(o.sync_time_s, 0.25, 1e-15, "mean over the windows that have one");
+	is_int(o.n_windows, 3, "all windows count for the step time");
+}
+
+static void test_invalid(void)
+{
+	static const double bad[] = { 0, -0.0, -1, 1e7, 1e300, (double)INFINITY, -(double)INFINITY,
+				      (double)NAN };
+	struct step_stats s;
+	struct observation o;
+
+	start(&s);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		step_stats_add(&s, bad[i], not_reported);
+	step_stats_get(&s, &o);
+	is_int(o.n_invalid, 8, "zero, negative, too long, not finite: ignored and counted");
+	step_stats_close_window(&s);
+	step_stats_get(&s, &o);
+	is_int(o.n_windows, 0, "a window of them is empty");
+
+	step_stats_add(&s, 1, -0.5);
+	step_stats_add(&s, 1, 1.5);
+	step_stats_add(&s, 1, (double)INFINITY);
+	step_stats_add(&s, STEP_TIME_MAX_S, STEP_TIME_MAX_S);
+	step_stats_add(&s, 1, 0.75);
+	step_stats_close_window(&s);
+	step_stats_get(&s, &o);
+	is_int(o.n_invalid, 11, "so are impossible times of synchronisation");
+	is_int(o.n_steps, 5, "while their steps count");
+	near(o.step_time_s, 1, 0, "the median of them");
+	near(o.sync_time_s, (STEP_TIME_MAX_S + 0.75) / 2, 1e-15, "the rest of the synchronisation");
+}
+
+/* 1,000,000 steps in a window: 1 ms, every 8th 9 ms (an evaluation, say). */
+static void test_large_window(void)
+{
+	struct step_stats s, again;
+	struct observation o, p;
+
+	start(&s);
+	start(&again);
+	for (int i = 0; i < 1000000; i++) {
+		step_stats_add(&s, i % 8 ? 0.001 : 0.009, not_reported);
+		step_stats_add(&again, i % 8 ? 0.001 : 0.009, not_reported);
+	}
+	step_stats_close_window(&s);
+	step_stats_close_window(&again);
+	step_stats_get(&s, &o);
+	step_stats_get(&again, &p);
+	is_int(o.n_steps, 1000000, "all steps are counted");
+	near(o.step_time_s, 0.001, 1e-15, "the median is not moved by a periodic slow step");
+	/* p = 1/8: the standard error of 1,024 draws is 0.0103, 8.3 % of p; four of those. */
+	near((double)o.n_outliers, 125000, 0.33, "the outliers are estimated from the sample");
+	is_int(p.n_outliers, o.n_outliers, "the same steps give the same sample");
+}
+
+/* The sample is uniform: times that grow from 0 to 1 have their median at 1/2, whatever the order. */
+static void test_sample_is_uniform(void)
+{
+	const int n = 20000, rounds = 200;
+	struct step_stats s;
+	struct observation o;
+
+	start(&s);
+	for (int k = 0; k < rounds; k++) {
+		for (int i = 1; i <= n; i++)
+			step_stats_add(&s, (double)i / n, not_reported);
+		step_stats_close_window(&s);
+	}
+	step_stats_get(&s, &o);
+	/* The median of 1,024 uniform draws has standard deviation 1 / (2 sqrt(1024 + 2)) = 0.0156. */
+	near(o.step_time_sd_s, 0.0156, 0.2, "spread of the medians as for uniform draws");
+	near(o.step_time_s, 0.5, 4 * 0.0312 / sqrt(rounds), "mean of the medians within 4 errors");
+}
+
+static void test_merge(void)
+{
+	static const double a[] = { 0.5, 0.25, 0.75, 0.5 }, b[] = { 0.125, 1 };
+	struct observation x = windows(a, 4), y = windows(b, 2), none;
+
+	observation_init(&none);
+	near(x.step_time_sd_s, 0.2041241452319315, 1e-14, "first");
+	near(y.step_time_sd_s, 0.6187184335382291, 1e-14, "second");
+	x.sync_time_s = 0.1;
+	y.sync_time_s = 0.4;
+	x.n_outliers = 3;
+	y.n_invalid = 5;
+	observation_merge(&x, &y);
+	near(x.step_time_s, 0.5208333333333334, 1e-14, "merged: mean");
+	near(x.step_time_sd_s, 0.32031885156304285, 1e-14, "merged: standard deviation");
+	near(x.step_time_min_s, 0.125, 0, "merged: the least");
+	near(x.sync_time_s, (4 * 0.1 + 2 * 0.4) / 6, 1e-14, "merged: synchronisation by windows");
+	ok(x.n_windows == 6 && x.n_steps == 6 && x.n_dropped == 4 && x.n_outliers == 3 &&
+	   x.n_invalid == 5, "merged: counts");
+
+	observation_merge(&none, &y);
+	near(none.step_time_sd_s, y.step_time_sd_s, 0, "into nothing");
+	near(none.sync_time_s, 0.4, 0, "into nothing: synchronisation");
+	is_int(none.n_invalid, 5, "into nothing: counts");
+	observation_init(&none);
+	observation_merge(&y, &none);
+	near(y.step_time_s, 0.5625, 1e-15, "nothing into something");
+	is_int(y.n_windows, 2, "nothing into something: windows");
+	observation_merge(&none, &none);
+	ok(none.n_windows == 0 && isnan(none.step_time_s), "nothing into nothing");
+}
+
+static void test_merge_single_windows(void)
+{
+	static const double a[] = { 0.5, 0.25, 0.75, 0.5, 0.125, 1 };
+	struct observation sum, one;
+
+	observation_init(&sum);
+	for (int i = 0; i < 6; i++) {
+		one = windows(&a[i], 1);
+		observation_merge(&sum, &one);
+	}
+	near(sum.step_time_s, 0.5208333333333334, 1e-14, "one window at a time: mean");
+	near(sum.step_time_sd_s, 0.32031885156304285, 1e-14,
+	     "one window at a time: standard deviation");
+}
+
+/* Deviations of a ten-millionth of the mean, where E[x^2] - E[x]^2 has no digit left. */
+static void test_cancellation(void)
+{
+	struct step_stats s;
+	struct observation o;
+
+	start(&s);
+	for (int i = 0; i < 10000; i++) {
+		double step_s = 1000 + (i % 2 ? 1e-4 : -1e-4);
+
+		add_window(&s, &step_s, 1);
+	}
+	step_stats_get(&s, &o);
+	/* 10,000 of +-d: n d^2 / (n - 1). */
+	near(o.step_time_sd_s, 1e-4 * sqrt(10000.0 / 9999), 1e-6, "small deviations survive");
+}
+
+int main(void)
+{
+	test_by_hand();
+	test_nothing_yet();
+	test_warm_up();
+	test_sync();
+	test_invalid();
+	test_large_window();
+	test_sample_is_uniform();
+	test_merge();
+	test_merge_single_windows();
+	test_cancellation();
+	return done();
+}
