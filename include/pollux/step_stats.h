@@ -4,7 +4,7 @@
  *	step_stats_init(&s);				// at each launch, and for each configuration
  *	step_stats_add(&s, step_time_s, sync_time_s);	// every step; NaN: not reported
  *	step_stats_close_window(&s);			// every few seconds, and at the end
- *	step_stats_get(&s, &observation);
+ *	if (step_stats_result(&s, &observation)) ...
  *
  * The median of a window's steps stands for the window, so that a step next to an evaluation or a
  * checkpoint does not count; the windows enter running moments, all with the same weight. Warm-up
@@ -15,6 +15,7 @@
 #ifndef POLLUX_STEP_STATS_H
 #define POLLUX_STEP_STATS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define STEP_WINDOW_SAMPLES 1024
@@ -60,8 +61,8 @@ void step_stats_add(struct step_stats *s, double step_time_s, double sync_time_s
 /* A window without a step is as if it had not been. */
 void step_stats_close_window(struct step_stats *s);
 
-/* All closed windows. */
-void step_stats_get(const struct step_stats *s, struct observation *o);
+/* All closed windows; false while none counts (o is filled, its times are NaN). */
+bool step_stats_result(const struct step_stats *s, struct observation *o);
 
 /* Nothing learnt: the neutral element of merging. */
 void observation_init(struct observation *o);

@@ -133,10 +133,11 @@ static double deviation(double m2, int64_t n)
 	return n > 1 ? sqrt(m2 / (double)(n - 1)) : (double)NAN;
 }
 
-void step_stats_get(const struct step_stats *s, struct observation *o)
+bool step_stats_result(const struct step_stats *s, struct observation *o)
 {
 	*o = s->sum;
 	o->step_time_sd_s = deviation(s->m2, o->n_windows);
+	return o->n_windows > 0;
 }
 
 static double squares(const struct observation *o)

@@ -41,7 +41,7 @@ static struct observation windows(const double *medians, int n)
 	start(&s);
 	for (int i = 0; i < n; i++)
 		add_window(&s, &medians[i], 1);
-	step_stats_get(&s, &o);
+	step_stats_result(&s, &o);
 	return o;
 }
 
@@ -56,7 +56,7 @@ static void test_by_hand(void)
 	add_window(&s, w1, 3);
 	add_window(&s, w2, 2);
 	add_window(&s, w3, 5);
-	step_stats_get(&s, &o);
+	step_stats_result(&s, &o);
 	near(o.step_time_s, 0.013666666666666667, 1e-14, "mean of the medians");
 	near(o.step_time_sd_s, 0.0030550504633038945, 1e-12, "their standard deviation");
 	near(o.step_time_min_s, 0.011, 1e-14, "the least");
@@ -75,7 +75,7 @@ static void test_nothing_yet(void)
 
 	step_stats_init(&s);
 	step_stats_close_window(&s);
-	step_stats_get(&s, &o);
+	ok(!step_stats_result(&s, &o), "no result");
 	ok(o.n_windows == 0 && o.n_steps == 0, "no windows");
 	ok(isnan(o.step_time_s) && isnan(o.step_time_sd_s) && isnan(o.step_time_min_s) &&
 	   isnan(o.sync_time_s), "the times are unknown, not 0");
@@ -86,7 +86,7 @@ static void test_nothing_yet(void)
 	ok(isnan(o.step_time_sd_s), "one window: no standard deviation");
 
 	step_stats_add(&s, 1, not_reported);
-	step_stats_get(&s, &o);
+	step_stats_result(&s, &o);
 	is_int(o.n_steps + o.n_dropped, 0, "an open window does not count");
 }
 
@@ -104,12 +104,12 @@ static void test_warm_up(void)
 	step_stats_close_window(&s);
 	step_stats_add(&s, 30, not_reported);
 	step_stats_close_window(&s);
-	step_stats_get(&s, &o);
+	step_stats_result(&s, &o);
 	is_int(o.n_dropped, 4, "the first two windows with steps are dropped");
 	is_int(o.n_windows, 0, "and do not count");
 	step_stats_add(&s, 0.5, not_reported);
 	step_stats_close_window(&s);
-	step_stats_get(&s, &o);
+	step_stats_result(&s, &o);
 	near(o.step_time_s, 0.5, 0, "the third does");
 	is_int(o.n_dropped, 4, "and nothing more is dropped");
 }
@@ -129,7 +129,7 @@ static void test_sync(void)
 	step_stats_close_window(&s);	/* none */
 	step_stats_add(&s, 1.0, 0.0);
 	step_stats_close_window(&s);	/* 0 is a value */
-	step_stats_get(&s, &o);
+	step_stats_result(&s, &o);
 	near(o.sync_time_s, 0.25, 1e-15, "mean over the windows that have one");
 	is_int(o.n_windows, 3, "all windows count for the step time");
 }
@@ -144,10 +144,10 @@ static void test_invalid(void)
 	start(&s);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		step_stats_add(&s, bad[i], not_reported);
-	step_stats_get(&s, &o);
+	step_stats_result(&s, &o);
 	is_int(o.n_invalid, 8, "zero, negative, too long, not finite: ignored and counted");
 	step_stats_close_window(&s);
-	step_stats_get(&s, &o);
+	step_stats_result(&s, &o);
 	is_int(o.n_windows, 0, "a window of them is empty");
 
 	step_stats_add(&s, 1, -0.5);
@@ -156,7 +156,7 @@ static void test_invalid(void)
 	step_stats_add(&s, STEP_TIME_MAX_S, STEP_TIME_MAX_S);
 	step_stats_add(&s, 1, 0.75);
 	step_stats_close_window(&s);
-	step_stats_get(&s, &o);
+	step_stats_result(&s, &o);
 	is_int(o.n_invalid, 11, "so are impossible times of synchronisation");
 	is_int(o.n_steps, 5, "while their steps count");
 	near(o.step_time_s, 1, 0, "the median of them");
@@ -177,8 +177,8 @@ static void test_large_window(void)
 	}
 	step_stats_close_window(&s);
 	step_stats_close_window(&again);
-	step_stats_get(&s, &o);
-	step_stats_get(&again, &p);
+	step_stats_result(&s, &o);
+	step_stats_result(&again, &p);
 	is_int(o.n_steps, 1000000, "all steps are counted");
 	near(o.step_time_s, 0.001, 1e-15, "the median is not moved by a periodic slow step");
 	/* p = 1/8: the standard error of 1,024 draws is 0.0103, 8.3 % of p; four of those. */
@@ -186,7 +186,7 @@ static void test_large_window(void)
 	is_int(p.n_outliers, o.n_outliers, "the same steps give the same sample");
 }
 
-/* The sample is uniform: times that grow from 0 to 1 have their median at 1/2, whatever the order. */
+/* The sample is uniform: of times that grow from 0 to 1 the median is 1/2. */
 static void test_sample_is_uniform(void)
 {
 	const int n = 20000, rounds = 200;
@@ -199,7 +199,7 @@ static void test_sample_is_uniform(void)
 			step_stats_add(&s, (double)i / n, not_reported);
 		step_stats_close_window(&s);
 	}
-	step_stats_get(&s, &o);
+	step_stats_result(&s, &o);
 	/* The median of 1,024 uniform draws has standard deviation 1 / (2 sqrt(1024 + 2)) = 0.0156. */
 	near(o.step_time_sd_s, 0.0156, 0.2, "spread of the medians as for uniform draws");
 	near(o.step_time_s, 0.5, 4 * 0.0312 / sqrt(rounds), "mean of the medians within 4 errors");
@@ -264,7 +264,7 @@ static void test_cancellation(void)
 
 		add_window(&s, &step_s, 1);
 	}
-	step_stats_get(&s, &o);
+	step_stats_result(&s, &o);
 	/* 10,000 of +-d: n d^2 / (n - 1). */
 	near(o.step_time_sd_s, 1e-4 * sqrt(10000.0 / 9999), 1e-6, "small deviations survive");
 }
