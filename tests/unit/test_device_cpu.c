@@ -185,6 +185,7 @@ static void test_bind(void)
 	is_str(err.text, "cannot bind to cores '': not a list of cores", "is refused");
 	snprintf(devices[0].binding, sizeof(devices[0].binding), "2-");
 	is_int(cpu->bind(devices, 1, &err), -1, "bind to a list without end");
+	is_str(err.text, "cannot bind to cores '2-': not a list of cores", "is refused as one");
 	is_int(cpu->bind(devices, 0, &err), -1, "bind to no slot");
 	sched_getaffinity(0, sizeof(after), &after);
 	ok(CPU_EQUAL(&before, &after), "nothing refused changes the binding");

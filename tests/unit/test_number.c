@@ -89,6 +89,7 @@ static const char *nearest(const char *typed)
 
 static void test_suggestion(void)
 {
+	struct suggestion tie = suggestion_for("bold");
 	char longest[200];
 
 	is_str(nearest("sumbit"), "submit", "neighbours exchanged: one edit");
@@ -100,7 +101,11 @@ static void test_suggestion(void)
 	is_str(nearest("re"), "report", "of several beginnings the one with fewest letters more");
 	is_str(nearest("rep0rt"), "report", "a letter replaced");
 	is_str(nearest("relase"), "release", "and not requeue");
+	suggestion_offer(&tie, "hold");
+	suggestion_offer(&tie, "gold");
+	is_str(tie.best, "hold", "of equally near names the first");
 	ok(!nearest("frob"), "nothing near");
+	ok(!nearest("lst"), "two edits of three letters are another word");
 	ok(!nearest("wx"), "two edits of two letters are another word");
 	ok(!nearest("s"), "one letter begins too much");
 	ok(!nearest(""), "nothing typed");

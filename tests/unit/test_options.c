@@ -21,7 +21,7 @@ static const struct option_spec options[] = {
 	{ "limit", 'l', OPTION_DURATION, "TIME", offsetof(struct values, limit), 1, 86400, "a limit" },
 	{ "name", 'n', OPTION_TEXT, "NAME", offsetof(struct values, name), 0, 0, "a name" },
 	{ "env", 'e', OPTION_LIST, "NAME=VALUE", offsetof(struct values, environment), 0, 0,
-	  "a variable, said with so many words that the line has to be broken where it is 80 wide" },
+	  "a variable, said in words that fill the line to column eighty, and go on in the next" },
 	{ "replicas", 'r', OPTION_RANGE, "MIN:MAX", offsetof(struct values, replicas), 1, 8, "how many" },
 	{ "json", 0, OPTION_FLAG, NULL, offsetof(struct values, json), 0, 0, "print JSON" },
 	{ "any-number", 0, OPTION_INT, "N", offsetof(struct values, count), 0, 0, "unbounded" },
@@ -95,6 +95,8 @@ static void test_ends(void)
 	is_str(argv[first], "--json", "and is the first");
 	is_int(parse(&command, "demo -c 5 -c 6", &v), 0, "an option twice");
 	is_int(v.count, 6, "the last one counts");
+	is_int(parse(&command, "demo -c 1", &v), 0, "the least value");
+	is_int(parse(&command, "demo -c 1024", &v), 0, "the greatest value");
 	is_int(parse(&command, "demo", &v), 0, "no argument at all");
 	is_int(first, argc, "leaves no operand");
 	is_int(parse(&command, "demo --any-number -9223372036854775808", &v), 0, "no bounds");
@@ -261,8 +263,8 @@ static const char help_text[] =
 	"      --rate SECONDS      a rate\n"
 	"  -l, --limit TIME        a limit\n"
 	"  -n, --name NAME         a name\n"
-	"  -e, --env NAME=VALUE    a variable, said with so many words that the line has\n"
-	"                          to be broken where it is 80 wide\n"
+	"  -e, --env NAME=VALUE    a variable, said in words that fill the line to column\n"
+	"                          eighty, and go on in the next\n"
 	"  -r, --replicas MIN:MAX  how many\n"
 	"      --json              print JSON\n"
 	"      --any-number N      unbounded\n"
