@@ -21,7 +21,8 @@ static const struct option_spec options[] = {
 	{ "limit", 'l', OPTION_DURATION, "TIME", offsetof(struct values, limit), 1, 86400, "a limit" },
 	{ "name", 'n', OPTION_TEXT, "NAME", offsetof(struct values, name), 0, 0, "a name" },
 	{ "env", 'e', OPTION_LIST, "NAME=VALUE", offsetof(struct values, environment), 0, 0,
-	  "a variable, said in words that fill the line to column eighty, and go on in the next" },
+	  "a variable, said in words that fill the line to column eighty, and go on in the next line, where a word "
+	  "sticks out by one" },
 	{ "replicas", 'r', OPTION_RANGE, "MIN:MAX", offsetof(struct values, replicas), 1, 8, "how many" },
 	{ "json", 0, OPTION_FLAG, NULL, offsetof(struct values, json), 0, 0, "print JSON" },
 	{ "any-number", 0, OPTION_INT, "N", offsetof(struct values, count), 0, 0, "unbounded" },
@@ -264,7 +265,8 @@ static const char help_text[] =
 	"  -l, --limit TIME        a limit\n"
 	"  -n, --name NAME         a name\n"
 	"  -e, --env NAME=VALUE    a variable, said in words that fill the line to column\n"
-	"                          eighty, and go on in the next\n"
+	"                          eighty, and go on in the next line, where a word\n"
+	"                          sticks out by one\n"
 	"  -r, --replicas MIN:MAX  how many\n"
 	"      --json              print JSON\n"
 	"      --any-number N      unbounded\n"
