@@ -1,0 +1,54 @@
+# bash completion for pollux(1): commands and options from its own help, jobs from its status.
+# shellcheck shell=bash
+
+_pollux_commands() {
+	pollux --help 2>/dev/null | sed -n 's/^  \([a-z]*\) .*/\1/p'
+}
+
+_pollux_options() {
+	pollux "$1" --help 2>/dev/null | sed -nE 's/^  (-., |    )(--[a-z-]+).*/\2/p'
+}
+
+_pollux_jobs() {
+	pollux status 2>/dev/null | awk 'NR > 1 && $1 ~ /^[0-9]+$/ { print $1 }'
+}
+
+_pollux_offer() { # _pollux_offer WORDS CURRENT
+	mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2")
+}
+
+# The command line of the job: a program first, then files.
+_pollux_program() { # _pollux_program INDEX-OF-DASHES CURRENT
+	if ((COMP_CWORD == $1 + 1)); then
+		mapfile -t COMPREPLY < <(compgen -A command -- "$2")
+	fi
+	compopt -o default 2>/dev/null
+}
+
+_pollux() {
+	local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} i
+
+	COMPREPLY=()
+	if ((COMP_CWORD == 1)); then
+		_pollux_offer "$(_pollux_commands) help --help --version" "$current"
+		return
+	fi
+	for ((i = 2; i < COMP_CWORD; i++)); do
+		if [[ ${COMP_WORDS[i]} == -- ]]; then
+			_pollux_program "$i" "$current"
+			return
+		fi
+	done
+	if [[ $current == -* ]]; then
+		_pollux_offer "$(_pollux_options "${COMP_WORDS[1]}")" "$current"
+		return
+	fi
+	case ${COMP_WORDS[1]}:$previous in
+	help:*) _pollux_offer "$(_pollux_commands)" "$current" ;;
+	submit:--after | status:* | log:* | wait:* | cancel:* | hold:* | release:* | requeue:*)
+		_pollux_offer "$(_pollux_jobs)" "$current" ;;
+	*) compopt -o default 2>/dev/null ;;
+	esac
+}
+
+complete -F _pollux pollux

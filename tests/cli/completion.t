@@ -1,0 +1,48 @@
+#!/bin/sh
+# completion.t - what bash completion offers, from the program's own help; jobs from a status of ours.
+. "$(dirname "$0")/tap.sh"
+command -v bash >/dev/null || skip_all 'no bash'
+
+mkdir bin
+cat >bin/pollux <<'END'
+#!/bin/sh
+if [ "$*" = status ]; then
+	printf ' ID  NAME   ST\n  9  12 x   PD\n117  mnist  R \n'
+else
+	exec "$POLLUX" "$@"
+fi
+END
+chmod +x bin/pollux
+PATH=$TMP/bin:$PATH
+export ROOT
+
+offer() { # offer WORD...: sets $got, what the last word could become
+	# shellcheck disable=SC2016  # for bash
+	got=$(bash -c '. "$ROOT/completions/pollux.bash"
+		COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+		_pollux
+		echo "${COMPREPLY[*]}"' bash "$@")
+}
+
+offer pollux sta
+is 'a command' 'status' "$got"
+offer pollux ''
+like 'all commands' '(^| )submit schedule .* cron( |$)' "$got"
+unlike 'but not what pollux starts itself' supervise "$got"
+offer pollux devices --
+is 'the options of a command' '--slots --json --help' "$got"
+offer pollux devices --j
+is 'one of them' '--json' "$got"
+offer pollux help dev
+is 'a command to be helped with' 'devices' "$got"
+offer pollux log ''
+is 'jobs' '9 117' "$got"
+offer pollux cancel 9 1
+is 'another job' '117' "$got"
+offer pollux submit --after ''
+is 'a job to wait for' '9 117' "$got"
+offer pollux submit -- gr
+like 'a program' '(^| )grep( |$)' "$got"
+offer pollux submit -- grep --
+is 'of which pollux knows no options' '' "$got"
+finish
