@@ -1,5 +1,5 @@
-/* config.h - the few settings, from (first found wins) the command line, POLLUX_SLOTS and
- * POLLUX_SLICE in the environment, the file named in paths.h, the defaults.
+/* config.h - the few settings, from (first found wins) the command line, POLLUX_SLOTS,
+ * POLLUX_SLICE and POLLUX_POLICY in the environment, the file named in paths.h, the defaults.
  *
  * The file holds "name = value" lines; '#' starts a comment:
  *

@@ -53,14 +53,14 @@ static int set_policy(struct config *c, const char *value)
 
 static const struct setting {
 	const char *name;
-	const char *variable;		/* NULL: in the file only */
+	const char *variable;		/* of the environment */
 	int (*set)(struct config *c, const char *value);
 	const char *wanted;
 } settings[] = {
 	{ "slots", "POLLUX_SLOTS", set_slots,
 	  "a whole number from 0 to 1024 (0: one per physical core)" },
 	{ "slice", "POLLUX_SLICE", set_slice, "a time above 0 (such as 90s, 10m or 1h)" },
-	{ "policy", NULL, set_policy, "the name of a policy" },
+	{ "policy", "POLLUX_POLICY", set_policy, "the name of a policy" },
 };
 static const size_t n_settings = sizeof(settings) / sizeof(settings[0]);
 
@@ -162,7 +162,7 @@ static int read_environment(struct config *c, struct err *err)
 {
 	for (size_t i = 0; i < n_settings; i++) {
 		const struct setting *s = &settings[i];
-		const char *value = s->variable ? getenv(s->variable) : NULL;
+		const char *value = getenv(s->variable);
 
 		if (value && *value && s->set(c, value))
 			return err_set(err, EX_CONFIG,

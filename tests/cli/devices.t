@@ -3,7 +3,7 @@
 . "$(dirname "$0")/tap.sh"
 HWLOC_SYNTHETIC='package:2 [numa] core:2 pu:2'
 export HWLOC_SYNTHETIC
-unset POLLUX_SLOTS POLLUX_SLICE COLUMNS
+unset POLLUX_SLOTS POLLUX_SLICE POLLUX_POLICY COLUMNS
 
 status 'devices succeeds' 0 "$POLLUX" devices
 is 'one slot per physical core' 'ID     CORES  BOUND TO  KIND

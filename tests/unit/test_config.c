@@ -120,6 +120,9 @@ static void test_environment(void)
 	is_int(config.slots, 7, "is stronger: slots");
 	near(config.slice_s, 3600, 0, "is stronger: slice");
 	is_str(config.policy, "fifo", "and leaves the rest");
+	setenv("POLLUX_POLICY", "las", 1);
+	is_int(load("policy = fifo\n"), 0, "a policy there");
+	is_str(config.policy, "las", "is stronger too");
 	setenv("POLLUX_SLOTS", "", 1);
 	is_int(load("slots = 2\n"), 0, "an empty variable");
 	is_int(config.slots, 2, "is unset");
@@ -133,6 +136,7 @@ int main(void)
 {
 	unsetenv("POLLUX_SLOTS");
 	unsetenv("POLLUX_SLICE");
+	unsetenv("POLLUX_POLICY");
 	if (!mkdtemp(directory))
 		return 1;
 	path = xasprintf("%s/config", directory);
