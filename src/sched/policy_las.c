@@ -332,8 +332,6 @@ struct line {
 	const struct entry *first, *last;	/* in line, so far */
 	const struct entry *stuck;	/* the last that waits for jobs that are not preemptible */
 	int length;
-	double barred_s;		/* nobody starts before this */
-	double latest_s;		/* the latest start so far */
 };
 
 static void explain_running(const struct line *line, const struct entry *e, char *reason)
@@ -416,22 +414,12 @@ static void explain_stuck(struct line *line, const struct entry *e, char *reason
 	}
 }
 
-static double join_line(struct line *line, const struct entry *e)
-{
-	double start_s = fmax(timeline_start_s(&line->timeline, e), line->barred_s);
-
-	if (!e->job->preemptible)
-		start_s = fmax(start_s, line->latest_s);
-	line->latest_s = fmax(line->latest_s, start_s);
-	return start_s;
-}
-
 static void explain_waiting(struct line *line, struct entry *e, struct sched_choice *choice)
 {
-	const struct las *las = line->las;
-	double start_s = join_line(line, e);
+	/* Each job takes the devices that are there soonest, so nobody later in line starts sooner. */
+	double start_s = timeline_start_s(&line->timeline, e);
 
-	if (isinf(start_s)) {
+	if (isinf(start_s) || (line->stuck && !e->job->preemptible)) {
 		explain_stuck(line, e, choice->reason);
 		line->stuck = e;
 		return;
@@ -442,9 +430,7 @@ static void explain_waiting(struct line *line, struct entry *e, struct sched_cho
 		explain_later(line, e, choice->reason);
 	else
 		explain_first(line, e, choice->reason);
-	timeline_reserve(las, &line->timeline, e, start_s);
-	if (start_s < las->in->now_s + las->in->slice_s)
-		line->barred_s = start_s;
+	timeline_reserve(line->las, &line->timeline, e, start_s);
 	if (!line->first)
 		line->first = e;
 	line->last = e;
@@ -456,8 +442,6 @@ static void explain(struct las *las, struct timeline *t, struct sched_choice *ch
 		.las = las,
 		.timeline = *t,
 		.ids = xcalloc((size_t)t->n, sizeof(*line.ids)),
-		.barred_s = las->in->now_s,
-		.latest_s = las->in->now_s,
 	};
 
 	timeline_set(las, &line.timeline, true);

@@ -193,7 +193,14 @@ static void test_backfill(void)
 		{ 0, 1679, "2nd in line, after job 3; needs 1 device; has had 1 device-hours" },
 	};
 
+	/* 1 has 2 devices, so it has had 2,100 in 550 s, not in 1,100. */
+	const struct sched_job pace[] = {
+		holds(waits(1, 1, 2, 1000), 2, 700), waits(3, 4, 4, 2100), waits(4, 1, 1, 5000),
+	};
+	const struct wanted at_its_pace[] = { { 2, -1, NULL }, { 0, 550, NULL }, { 0, 1275, NULL } };
+
 	CHECK("a slice fits before the wide job", 2, fits, both);
+	CHECK("the pace of a job with 2 devices", 4, pace, at_its_pace);
 	CHECK("a slice does not fit", 2, late, idle);
 }
 
@@ -216,7 +223,17 @@ static void test_not_preemptible(void)
 		{ 0, -1, "needs 1 device of 1; job 1, not preemptible, keeps 1" },
 	};
 
+	/* 3 waits for what 2 has had; 1 starts on its minimum, since it would keep more for ever. */
+	const struct sched_job greedy[] = {
+		fixed(waits(1, 1, 3, 0)), waits(2, 1, 1, 0), waits(3, 3, 3, 1440),
+	};
+	const struct wanted modest[] = {
+		{ 1, -1, "1 device (1 to 3 asked) to its end: not preemptible" },
+		{ 1, -1, NULL }, { 0, 1440, NULL },
+	};
+
 	CHECK("others run beside it", 2, jobs, wanted);
+	CHECK("it takes its minimum while another waits", 4, greedy, modest);
 	CHECK("it starts as any other", 1, first, starts);
 }
 
