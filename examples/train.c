@@ -10,6 +10,7 @@
  *	train --replicas 2 --target-accuracy 0.88
  *	train --checkpoint /tmp/t --samples 300000    # stop it, and run it again
  */
+#include "train/blas.h"
 #include "train/checkpoint.h"
 #include "train/clock.h"
 #include "train/data.h"
@@ -389,6 +390,7 @@ int main(int argc, char **argv)
 	struct pollux_config config;
 	int status = 0;
 
+	blas_choose_kernels(argv);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	catch_signals();
 	t.client = pollux_client_open();

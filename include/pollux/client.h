@@ -139,9 +139,11 @@ bool pollux_client_should_stop(const struct pollux_client *client);
  * updates g1, g2 of m samples each: b = m, local_sqr = (|g1|^2 + |g2|^2) / 2,
  * B = 2m, mean_sqr = |(g1 + g2) / 2|^2. Their expectations G1, G2 differ by the
  * update between them, which makes tr(Sigma) too large by (m/2) |G1 - G2|^2
- * and puts G1.G2 for |G|^2: usable while the learning rate is small, worse at
- * large rates. Two halves of one batch (b = m/2, B = m) have no such drift, nor
- * has s = 2 at half the local batch: prefer them where they are to be had.
+ * and puts G1.G2 for |G|^2. The bias is not small: a perceptron on Fashion-MNIST
+ * at ordinary learning rates gave tr(Sigma)/|G|^2 1.5 to 2.5 times too large.
+ * Two halves of one batch (b = m/2, B = m), s = 2 at half the local batch, or
+ * norms of single samples' gradients (b = 1, B = m) have no such drift: prefer
+ * them where they are to be had.
  *
  * A single pair of estimates is noisy and may be negative: report them as they
  * are (the receiver averages the two separately, over many updates, before it
