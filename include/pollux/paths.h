@@ -14,6 +14,7 @@
 #ifndef POLLUX_PATHS_H
 #define POLLUX_PATHS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "pollux/err.h"
@@ -39,6 +40,9 @@ char *paths_log(const struct paths *p, int64_t job_id);		/* the caller frees */
 char *paths_checkpoints(const struct paths *p, int64_t job_id);
 char *paths_run(const struct paths *p, int64_t run_id, const char *suffix);	/* run/RUN.SUFFIX */
 char *paths_device_lock(const struct paths *p, const char *device);
+
+/* Whether the directory lies on a file system of another machine, where SQLite's locks may not hold. */
+bool paths_on_network(const struct paths *p);
 
 /* mkdir -p with mode 0700. */
 int paths_make_directory(const char *path, struct err *err);

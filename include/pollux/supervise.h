@@ -12,6 +12,7 @@
 #include "pollux/err.h"
 #include "pollux/job.h"
 #include "pollux/paths.h"
+#include "pollux/store.h"
 
 /* Start "pollux supervise RUN" as a daemon: own session, no terminal, stderr to supervisor.log. */
 int supervisor_spawn(const struct paths *paths, int64_t run_id, struct err *err);

@@ -3,6 +3,7 @@
 
 #include "command.h"
 #include "pollux/clock.h"
+#include "pollux/mem.h"
 #include "pollux/supervise.h"
 #include "session.h"
 
@@ -47,31 +48,39 @@ int for_each_job(const struct command *command, int argc, char **argv, int first
 int stop_runs_of_job(struct session *s, int64_t job_id, enum stop_reason reason,
 		     struct run_list *runs, struct err *err)
 {
-	int n = 0;
+	struct run_list all;
+	int rc = 0;
 
-	if (store_runs_active(&s->store, runs, err))
+	if (store_runs_active(&s->store, &all, err))
 		return -1;
-	for (int i = 0; i < runs->count; i++) {
-		struct run run = runs->items[i];
-
-		if (run.job_id != job_id) {
-			run_release(&runs->items[i]);
+	runs->items = xcalloc((size_t)all.count, sizeof(*runs->items));
+	for (int i = 0; rc == 0 && i < all.count; i++) {
+		if (all.items[i].job_id != job_id)
 			continue;
-		}
-		runs->items[n++] = run;
-		if (store_run_request_stop(&s->store, run.id, reason, clock_boot_s(), err)) {
-			for (i++; i < runs->count; i++)
-				run_release(&runs->items[i]);
-			runs->count = n;
-			return -1;
-		}
+		rc = store_run_request_stop(&s->store, all.items[i].id, reason, clock_boot_s(), err);
+		runs->items[runs->count++] = all.items[i];
+		run_init(&all.items[i]);	/* it is theirs now */
 	}
-	runs->count = n;
-	return 0;
+	run_list_release(&all);
+	return rc;
 }
 
-void wake_runs(const struct run_list *runs)
+int change_job(struct session *s, int64_t job_id,
+	       int (*act)(struct session *s, int64_t job_id, struct run_list *runs,
+			  struct err *err), struct err *err)
 {
-	for (int i = 0; i < runs->count; i++)
-		supervisor_wake(&runs->items[i]);
+	struct run_list runs = { 0 };
+	int rc;
+
+	if (store_begin(&s->store, err))
+		return -1;
+	rc = act(s, job_id, &runs, err);
+	if (rc)
+		store_rollback(&s->store);
+	else
+		rc = store_commit(&s->store, err);
+	for (int i = 0; rc == 0 && i < runs.count; i++)
+		supervisor_wake(&runs.items[i]);
+	run_list_release(&runs);
+	return rc;
 }

@@ -21,10 +21,14 @@ struct command;
 int for_each_job(const struct command *command, int argc, char **argv, int first,
 		 int (*act)(struct session *s, int64_t job_id, struct err *err), struct err *err);
 
-/* Ask every run of the job that has not ended to stop, and wake its supervisors. *n_runs: how many. Call
- * inside a transaction; wake after the commit. */
+/* Ask every run of the job that has not ended to stop; *runs (the caller's to release, also after an
+ * error) are those runs. Inside a transaction. */
 int stop_runs_of_job(struct session *s, int64_t job_id, enum stop_reason reason,
 		     struct run_list *runs, struct err *err);
-void wake_runs(const struct run_list *runs);
+
+/* Do act in a transaction of its own, then wake the supervisors of the runs it stopped. */
+int change_job(struct session *s, int64_t job_id,
+	       int (*act)(struct session *s, int64_t job_id, struct run_list *runs,
+			  struct err *err), struct err *err);
 
 #endif

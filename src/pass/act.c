@@ -8,9 +8,6 @@
 #include "pollux/configuration.h"
 #include "pollux/mem.h"
 
-/* A wall-clock estimate this close to the one in the store is the same estimate. */
-#define SAME_TIME_S 2.0
-
 static bool owns(const struct pass_state *p, int j, const struct device *wanted)
 {
 	for (int d = 0; d < p->devices.count; d++)
@@ -117,15 +114,12 @@ static int change(struct pass_state *p, int j, struct err *err)
 
 static int write_reason(struct pass_state *p, int j, struct err *err)
 {
-	const struct job *job = p->candidates[j].job;
 	const struct sched_choice *choice = &p->choices[j];
-	double next_s = p->now_wall_s + choice->next_start_s - p->now_boot_s;
-	bool same_time = (isnan(next_s) && isnan(job->next_start_s)) ||
-			 fabs(next_s - job->next_start_s) < SAME_TIME_S;
 
-	if (p->mode == PASS_DRY_RUN || (same_time && !strcmp(job->reason, choice->reason)))
+	if (p->mode == PASS_DRY_RUN)
 		return 0;
-	return store_job_set_reason(&p->store, job->id, choice->reason, next_s, err);
+	return pass_set_reason(p, p->candidates[j].job, choice->reason,
+			       p->now_wall_s + choice->next_start_s - p->now_boot_s, err);
 }
 
 static int write_decision(struct pass_state *p, int n, struct err *err)

@@ -36,13 +36,27 @@ static bool is_leaving(const struct pass_state *p, int64_t job_id)
 	return false;
 }
 
+/* A wall-clock estimate this close to the one in the store is the same estimate. */
+#define SAME_TIME_S 2.0
+
+int pass_set_reason(struct pass_state *p, const struct job *job, const char *reason, double next_s,
+		    struct err *err)
+{
+	bool same_time = (isnan(next_s) && isnan(job->next_start_s)) ||
+			 fabs(next_s - job->next_start_s) < SAME_TIME_S;
+
+	if (same_time && !strcmp(job->reason, reason))
+		return 0;
+	return store_job_set_reason(&p->store, job->id, reason, next_s, err);
+}
+
 static int wait_for(struct pass_state *p, const struct job *job, const char *reason, double next_s,
 		    struct err *err)
 {
 	p->result->n_waiting++;
-	if (p->mode == PASS_DRY_RUN || !strcmp(job->reason, reason))
+	if (p->mode == PASS_DRY_RUN)
 		return 0;
-	return store_job_set_reason(&p->store, job->id, reason, next_s, err);
+	return pass_set_reason(p, job, reason, next_s, err);
 }
 
 /* 1: the job waits for another (or never can run, and was cancelled), 0: nothing in its way. */
@@ -92,6 +106,24 @@ static int check_retry(struct pass_state *p, const struct job *job, struct err *
 		? -1 : 1;
 }
 
+/* The device as it was when it was given out: usable, and bound to the same cores. */
+static int find_device(const struct device_list *list, const struct device *wanted)
+{
+	for (int d = 0; d < list->count; d++)
+		if (!strcmp(list->items[d].id, wanted->id))
+			return list->items[d].usable &&
+			       !strcmp(list->items[d].binding, wanted->binding) ? d : -1;
+	return -1;
+}
+
+static bool has_its_devices(const struct pass_state *p, const struct run *run)
+{
+	for (int i = 0; i < run->replicas; i++)
+		if (find_device(&p->devices, &run->devices[i]) < 0)
+			return false;
+	return true;
+}
+
 static struct sched_job describe(const struct pass_state *p, const struct job *job,
 				 const struct run *run)
 {
@@ -103,7 +135,8 @@ static struct sched_job describe(const struct pass_state *p, const struct job *j
 		.attained_service_device_s = job->attained_service_device_s,
 	};
 
-	if (!run)
+	/* One that lost a device has to be relaunched anyway: it counts as waiting. */
+	if (!run || !has_its_devices(p, run))
 		return s;
 	s.replicas = run->replicas;
 	s.launched_s = run->assigned_boot_s;
@@ -144,22 +177,13 @@ int pass_select(struct pass_state *p, struct err *err)
 	return 0;
 }
 
-static int find_device(const struct device_list *list, const struct device *wanted)
-{
-	for (int d = 0; d < list->count; d++)
-		if (!strcmp(list->items[d].id, wanted->id))
-			return d;
-	return -1;
-}
-
 static void mark_held(const struct pass_state *p, const struct run *run, int holder_index,
 		      int *holder)
 {
 	for (int i = 0; i < run->replicas; i++) {
 		int d = find_device(&p->devices, &run->devices[i]);
 
-		if (d >= 0 && p->devices.items[d].usable &&
-		    !strcmp(p->devices.items[d].binding, run->devices[i].binding))
+		if (d >= 0)
 			holder[d] = holder_index;
 	}
 }

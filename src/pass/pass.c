@@ -1,6 +1,7 @@
 /* pass.c - the order of things in a pass. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "pass_state.h"
@@ -100,6 +101,7 @@ int pass_run(const struct paths *paths, const struct config *config, enum pass_m
 			result->busy = true;
 		if (lock < 0)
 			return result->busy ? 0 : -1;
+		futimens(lock, NULL);	/* says when the last pass was */
 	}
 	rc = run_with_store(&p, err);
 	if (lock >= 0)

@@ -44,6 +44,9 @@ int pass_read(struct pass_state *p, struct err *err);
 /* decide.c: who may run at all, and what the policy says. */
 int pass_select(struct pass_state *p, struct err *err);
 void pass_decide(struct pass_state *p);
+/* Why a job waits or runs, where that differs from what the store says. */
+int pass_set_reason(struct pass_state *p, const struct job *job, const char *reason, double next_s,
+		    struct err *err);
 
 /* act.c: into the store, inside the caller's transaction. */
 int pass_write(struct pass_state *p, struct err *err);

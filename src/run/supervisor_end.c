@@ -14,6 +14,7 @@
 #include "pollux/clock.h"
 #include "pollux/mem.h"
 #include "pollux/proc.h"
+#include "pollux/supervise.h"
 #include "supervisor.h"
 
 static void set_wait_status(struct run *run, int status)

@@ -58,28 +58,39 @@ static void try_to_start(struct supervisor *s)
 		supervisor_handle(s, EV_DEVICES_FREE);
 }
 
-static void look(struct supervisor *s, double now)
+static void look_waiting(struct supervisor *s)
+{
+	look_for_stop(s);
+	if (s->state == ST_WAITING)
+		try_to_start(s);
+}
+
+static void look_sweeping(struct supervisor *s)
+{
+	if (supervisor_count_processes(s) == 0)
+		supervisor_handle(s, EV_CLEAR);
+}
+
+static void look_running(struct supervisor *s)
 {
 	struct err err;
 
-	switch (s->state) {
-	case ST_WAITING:
+	if (recorder_write(&s->recorder, &s->store, &s->run, &err))
+		supervisor_log(s, "%s", err.text);
+	look_for_stop(s);
+}
+
+static void look(struct supervisor *s, double now)
+{
+	if (s->state == ST_WAITING) {
 		s->next_look_boot_s = now + WAITING_LOOK_S;
-		look_for_stop(s);
-		if (s->state == ST_WAITING)
-			try_to_start(s);
-		break;
-	case ST_SWEEPING:
+		look_waiting(s);
+	} else if (s->state == ST_SWEEPING) {
 		s->next_look_boot_s = now + SWEEP_LOOK_S;
-		if (supervisor_count_processes(s) == 0)
-			supervisor_handle(s, EV_CLEAR);
-		break;
-	default:
+		look_sweeping(s);
+	} else {
 		s->next_look_boot_s = now + LOOK_S;
-		if (recorder_write(&s->recorder, &s->store, &s->run, &err))
-			supervisor_log(s, "%s", err.text);
-		look_for_stop(s);
-		break;
+		look_running(s);
 	}
 }
 

@@ -143,7 +143,7 @@ char *sql_text(sqlite3_stmt *q, int column)
 
 double sql_double(sqlite3_stmt *q, int column)
 {
-	return sqlite3_column_type(q, column) == SQLITE_NULL ? NAN : sqlite3_column_double(q, column);
+	return sqlite3_column_type(q, column) == SQLITE_NULL ? (double)NAN : sqlite3_column_double(q, column);
 }
 
 int64_t sql_int(sqlite3_stmt *q, int column, int64_t if_null)

@@ -266,7 +266,7 @@ int store_job_set_state(struct store *s, int64_t id, enum job_state state, const
 {
 	return sql_run(s, NULL, err, "UPDATE jobs SET state = ?, reason = ?, next_start_time_s = NULL,"
 		       " end_time_s = ? WHERE id = ?", "ttdi", job_state_name(state), reason,
-		       job_has_ended(state) ? clock_wall_s() : NAN, id);
+		       job_has_ended(state) ? clock_wall_s() : (double)NAN, id);
 }
 
 int store_job_requeue(struct store *s, int64_t id, struct err *err)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "pollux/mem.h"
@@ -164,4 +165,19 @@ char *paths_device_lock(const struct paths *p, const char *device)
 		if (*c == '/')
 			*c = '_';
 	return path;
+}
+
+bool paths_on_network(const struct paths *p)
+{
+	/* NFS, SMB/CIFS (two), AFS, Ceph, Lustre, FUSE (sshfs and the like), 9P: magic numbers of statfs(2). */
+	static const unsigned long remote[] = { 0x6969, 0xff534d42, 0xfe534d42, 0x5346414f, 0x00c36400,
+						0x0bd00bd0, 0x65735546, 0x01021997 };
+	struct statfs fs;
+
+	if (statfs(p->dir, &fs))
+		return false;
+	for (size_t i = 0; i < sizeof(remote) / sizeof(remote[0]); i++)
+		if (((unsigned long)fs.f_type & 0xffffffffUL) == remote[i])
+			return true;
+	return false;
 }

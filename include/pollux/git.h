@@ -1,0 +1,12 @@
+/* git.h - which commit a directory is at, so that a job's code can be told later. */
+#ifndef POLLUX_GIT_H
+#define POLLUX_GIT_H
+
+#include <stdbool.h>
+
+/* The commit of the working tree that holds directory (40 or 64 hexadecimal digits, the caller frees) and
+ * whether tracked files differ from it. NULL outside a repository, before the first commit, or where
+ * git(1) is not to be had. */
+char *git_commit_of(const char *directory, bool *dirty);
+
+#endif

@@ -1,0 +1,128 @@
+/* cmd_cron.c - pollux cron: a pass each minute, by the user's crontab. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "crontab.h"
+#include "pollux/paths.h"
+
+struct cron_options {
+	bool install, remove;
+};
+
+static const struct option_spec options[] = {
+#define O(field) .offset = offsetof(struct cron_options, field)
+	{ "install", 0, OPTION_FLAG, NULL, O(install), 0, 0,
+	  "add the line to your crontab, or bring it up to date" },
+	{ "remove", 0, OPTION_FLAG, NULL, O(remove), 0, 0, "take it away" },
+	{ .name = NULL },
+#undef O
+};
+
+/* cron starts programs with next to nothing in the environment. */
+static const char *const relative_to_home[] = { "XDG_STATE_HOME", "XDG_CONFIG_HOME", NULL };
+static const char *const store_named[] = { "POLLUX_DIR", NULL };
+
+/* POLLUX_DIR may be relative to this directory: then it is made absolute. */
+static const char *const *variables(struct err *err)
+{
+	const char *dir = getenv("POLLUX_DIR");
+	struct paths paths;
+	int rc;
+
+	if (!dir || !*dir)
+		return relative_to_home;
+	if (paths_init(&paths, err))
+		return NULL;
+	rc = setenv("POLLUX_DIR", paths.dir, 1);
+	paths_release(&paths);
+	if (rc) {
+		err_set(err, EX_OSERR, "cannot set POLLUX_DIR: %s", strerror(errno));
+		return NULL;
+	}
+	return store_named;
+}
+
+static int find_program(char *path, size_t size, struct err *err)
+{
+	ssize_t n = readlink("/proc/self/exe", path, size - 1);
+
+	if (n < 0)
+		return err_set(err, EX_OSERR, "cannot read '/proc/self/exe': %s", strerror(errno));
+	path[n] = '\0';
+	if (access(path, X_OK))
+		return err_set(err, EX_OSFILE, "'%s' is not there any more: was pollux replaced?", path);
+	return 0;
+}
+
+static int change_crontab(const struct crontab_entry *e, bool install, struct err *err)
+{
+	static const char *const done[] = {
+		[CRONTAB_SAME] = "already there", [CRONTAB_ADDED] = "added",
+		[CRONTAB_UPDATED] = "brought up to date", [CRONTAB_REMOVED] = "removed",
+	};
+	struct text old = TEXT_INIT, new = TEXT_INIT;
+	enum crontab_change change = CRONTAB_SAME;
+	int rc = crontab_read(&old, err);
+
+	if (rc == 0) {
+		change = install ? crontab_with(old.data, e, &new) : crontab_without(old.data, e, &new);
+		if (change != CRONTAB_SAME)
+			rc = crontab_write(&new, err);
+	}
+	if (rc == 0 && !install && change == CRONTAB_SAME)
+		puts("not there");
+	else if (rc == 0)
+		printf("%s: %s\n", done[change], e->line.data);
+	text_release(&old);
+	text_release(&new);
+	return rc;
+}
+
+static int act(const struct cron_options *o, struct err *err)
+{
+	const char *const *names = variables(err);
+	struct crontab_entry entry;
+	char program[PATH_MAX];
+	int rc = 0;
+
+	if (!names || find_program(program, sizeof(program), err) ||
+	    crontab_entry_init(&entry, program, names, err))
+		return -1;
+	if (o->install || o->remove)
+		rc = change_crontab(&entry, o->install, err);
+	else
+		puts(entry.line.data);
+	crontab_entry_release(&entry);
+	return rc;
+}
+
+static int run(int argc, char **argv, struct err *err)
+{
+	struct cron_options o = { .install = false };
+	int first;
+
+	if (options_parse(&cmd_cron, argc, argv, &o, &first, err))
+		return -1;
+	if (first < argc)
+		return usage_error(&cmd_cron, err, "cron takes no argument, not '%.60s'", argv[first]);
+	if (o.install && o.remove)
+		return usage_error(&cmd_cron, err, "options '--install' and '--remove' exclude each other");
+	return act(&o, err);
+}
+
+const struct command cmd_cron = {
+	.name = "cron",
+	.synopsis = "[--install | --remove]",
+	.summary = "print the crontab line that runs a pass each minute, or install it",
+	.example = "pollux cron --install\n"
+		   "systemd-run --user --unit=pollux --on-calendar=minutely pollux schedule\n"
+		   "                            # instead, by a timer of systemd, until logout or reboot\n"
+		   "loginctl enable-linger      # where logging out ends the processes of a user\n"
+		   "pollux schedule --watch 60  # instead, in a terminal",
+	.options = options,
+	.run = run,
+};

@@ -1,0 +1,222 @@
+/* cmd_log.c - pollux log: what a job has printed, over all its runs. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "session.h"
+
+#define LOOK_NS 200000000L	/* between looks for more */
+#define BLOCK 65536
+
+struct log_options {
+	bool follow, path;
+	int64_t lines;		/* -1: all */
+};
+
+static const struct option_spec options[] = {
+#define O(field) .offset = offsetof(struct log_options, field)
+	{ "follow", 'f', OPTION_FLAG, NULL, O(follow), 0, 0,
+	  "go on as it grows, over relaunches, until the job has ended" },
+	{ "lines", 'n', OPTION_INT, "N", O(lines), 0, 1e9, "begin with the last N lines; default all" },
+	{ "path", 0, OPTION_FLAG, NULL, O(path), 0, 0, "print the name of the file instead" },
+	{ .name = NULL },
+#undef O
+};
+
+/* A job's log, and how much of it was printed. */
+struct log {
+	const char *path;
+	int fd;			/* -1: not there yet */
+	off_t offset;
+};
+
+static int cannot_read(const struct log *log, struct err *err)
+{
+	return err_set(err, EX_IOERR, "cannot read '%s': %s", log->path, strerror(errno));
+}
+
+/* -1 where it could not be opened for another reason than not being there. */
+static int log_open(struct log *log, struct err *err)
+{
+	if (log->fd >= 0)
+		return 0;
+	log->fd = open(log->path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (log->fd < 0 && errno != ENOENT)
+		return cannot_read(log, err);
+	return 0;
+}
+
+/* The number of newlines in a block, and where the n-th from its end is: -1 where it has fewer. */
+static ssize_t nth_newline_from_end(const char *block, ssize_t size, int64_t n, int64_t *found)
+{
+	*found = 0;
+	for (ssize_t i = size - 1; i >= 0; i--)
+		if (block[i] == '\n' && ++*found == n)
+			return i;
+	return -1;
+}
+
+/* Where the last n lines begin, looking backwards block by block. The last line may lack its newline, and
+ * one that has it ends there: that newline begins nothing. */
+static int seek_lines(struct log *log, int64_t n, struct err *err)
+{
+	off_t end = lseek(log->fd, 0, SEEK_END);
+	char block[BLOCK], last = '\n';
+	int64_t found;
+
+	if (end > 0 && pread(log->fd, &last, 1, end - 1) != 1)
+		return cannot_read(log, err);
+	log->offset = end;
+	if (n == 0)
+		return 0;
+	if (last == '\n')
+		n++;
+	while (log->offset > 0) {
+		off_t start = log->offset > BLOCK ? log->offset - BLOCK : 0;
+		ssize_t size = pread(log->fd, block, (size_t)(log->offset - start), start);
+		ssize_t at;
+
+		if (size <= 0)
+			return cannot_read(log, err);
+		at = nth_newline_from_end(block, size, n, &found);
+		log->offset = at >= 0 ? start + at + 1 : start;
+		if (at >= 0)
+			return 0;
+		n -= found;
+	}
+	return 0;
+}
+
+/* Print from the offset to the end there is now. A file that shrank was begun anew. */
+static int print_rest(struct log *log, struct err *err)
+{
+	char block[BLOCK];
+	struct stat st;
+	ssize_t n;
+
+	if (log->fd < 0)
+		return 0;
+	if (fstat(log->fd, &st) == 0 && st.st_size < log->offset)
+		log->offset = 0;
+	while ((n = pread(log->fd, block, sizeof(block), log->offset)) > 0) {
+		log->offset += n;
+		if (fwrite(block, 1, (size_t)n, stdout) != (size_t)n)
+			break;
+	}
+	if (n < 0)
+		return cannot_read(log, err);
+	return output_flush(err);
+}
+
+static int job_state_of(struct session *s, int64_t id, enum job_state *state, struct err *err)
+{
+	struct job job;
+
+	if (store_job_get(&s->store, id, &job, err))
+		return -1;
+	*state = job.state;
+	job_release(&job);
+	return 0;
+}
+
+/* Looked at before what is printed next: all that an ended job has printed is there by then. */
+static int look(struct session *s, int64_t id, int64_t *version, bool *ended, struct err *err)
+{
+	int64_t now;
+	enum job_state state;
+
+	if (store_data_version(&s->store, &now, err))
+		return -1;
+	if (now == *version)
+		return 0;
+	if (job_state_of(s, id, &state, err))
+		return -1;
+	*version = now;
+	*ended = job_has_ended(state);
+	return 0;
+}
+
+static int follow(struct session *s, int64_t id, struct log *log, struct err *err)
+{
+	struct timespec pause = { .tv_nsec = LOOK_NS };
+	int64_t version = -1;
+	bool ended = false;
+
+	for (;;) {
+		if (look(s, id, &version, &ended, err) || log_open(log, err) || print_rest(log, err))
+			return -1;
+		if (ended)
+			return 0;
+		nanosleep(&pause, NULL);
+	}
+}
+
+static int begin(const struct log_options *o, struct log *log, int64_t id, enum job_state state,
+		 struct err *err)
+{
+	if (log_open(log, err))
+		return -1;
+	if (log->fd >= 0)
+		return o->lines >= 0 ? seek_lines(log, o->lines, err) : 0;
+	if (!o->follow || job_has_ended(state))
+		return err_set(err, EX_NOINPUT, "job %lld has no log%s: it is %s", (long long)id,
+			       job_has_ended(state) ? "" : " yet", job_state_name(state));
+	fprintf(stderr, "pollux: job %lld is %s; its log begins when it starts\n", (long long)id,
+		job_state_name(state));
+	return 0;
+}
+
+static int print_log(struct session *s, const struct log_options *o, int64_t id, struct err *err)
+{
+	char *path = paths_log(&s->paths, id);
+	struct log log = { .path = path, .fd = -1 };
+	enum job_state state;
+	int rc;
+
+	rc = job_state_of(s, id, &state, err);
+	if (rc == 0 && o->path)
+		puts(path);
+	else if (rc == 0)
+		rc = begin(o, &log, id, state, err);
+	if (rc == 0 && !o->path)
+		rc = o->follow ? follow(s, id, &log, err) : print_rest(&log, err);
+	if (log.fd >= 0)
+		close(log.fd);
+	free(path);
+	return rc;
+}
+
+static int run(int argc, char **argv, struct err *err)
+{
+	struct log_options o = { .lines = -1 };
+	struct session s;
+	long long id;
+	int first, rc;
+
+	if (options_parse(&cmd_log, argc, argv, &o, &first, err))
+		return -1;
+	if (argc - first != 1)
+		return usage_error(&cmd_log, err, "log takes the number of one job");
+	if (parse_job_id(&cmd_log, argv[first], &id, err) || session_open(&s, STORE_READ, err))
+		return -1;
+	rc = print_log(&s, &o, id, err);
+	session_close(&s);
+	return rc;
+}
+
+const struct command cmd_log = {
+	.name = "log",
+	.synopsis = "[--follow] [--lines N | --path] ID",
+	.summary = "print what a job has printed",
+	.example = "pollux log 17\n"
+		   "pollux log -f -n 10 17",
+	.options = options,
+	.run = run,
+};

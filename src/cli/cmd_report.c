@@ -1,0 +1,119 @@
+/* cmd_report.c - pollux report: the shell's way to say where a job stands (in C: client.h). */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "pollux/report_message.h"
+#include "pollux/text.h"
+
+#define SEND_TIMEOUT_S 1	/* for a receiver that is behind */
+
+struct report_options {
+	bool verbose;
+};
+
+static const struct option_spec options[] = {
+	{ "verbose", 'v', OPTION_FLAG, NULL, offsetof(struct report_options, verbose), 0, 0,
+	  "say when nobody was told" },
+	{ .name = NULL },
+};
+
+static int bad_report(const char *line, struct err *err)
+{
+	return err_set(err, EX_USAGE, "cannot report '%.60s'%s: KEY=VALUE wanted, with a key of STEP "
+		       "SAMPLES STEP_NS SYNC_NS GRAD_SQR GRAD_VAR LOSS EPOCH CHECKPOINT STATUS and a "
+		       "value it can have", line, strlen(line) > 60 ? ".." : "");
+}
+
+/* One datagram of all lines: the receiver counts them as one report. */
+static int build_message(char **lines, int n, struct text *message, struct err *err)
+{
+	for (int i = 0; i < n; i++) {
+		if (!report_line_is_valid(lines[i]))
+			return bad_report(lines[i], err);
+		text_add(message, lines[i]);
+		text_add(message, "\n");
+	}
+	if (message->length > REPORT_MESSAGE_SIZE)
+		return err_set(err, EX_USAGE, "a report of %zu bytes is too long: at most %d",
+			       message->length, REPORT_MESSAGE_SIZE);
+	return 0;
+}
+
+static int fail(int fd, const char *path, struct err *err)
+{
+	err_set(err, EX_UNAVAILABLE, "cannot report to '%s': %s", path, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+static int send_message(const char *path, const struct text *message, struct err *err)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	struct timeval timeout = { .tv_sec = SEND_TIMEOUT_S };
+	int fd;
+
+	if (strlen(path) >= sizeof(address.sun_path)) {
+		errno = ENAMETOOLONG;
+		return fail(-1, path, err);
+	}
+	memcpy(address.sun_path, path, strlen(path) + 1);
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout)) ||
+	    sendto(fd, message->data, message->length, MSG_NOSIGNAL, (struct sockaddr *)&address,
+		   sizeof(address)) < 0)
+		return fail(fd, path, err);
+	close(fd);
+	return 0;
+}
+
+/* A report that nobody hears is no failure: a script runs on without pollux. */
+static void report(const struct report_options *o, const struct text *message)
+{
+	const char *path = getenv("POLLUX_REPORT_SOCKET");
+	struct err err;
+
+	if (!path || !*path) {
+		if (o->verbose)
+			fputs("pollux: not reported: not run by pollux (no POLLUX_REPORT_SOCKET)\n",
+			      stderr);
+		return;
+	}
+	if (send_message(path, message, &err) && o->verbose)
+		fprintf(stderr, "pollux: %s\n", err.text);
+}
+
+static int run(int argc, char **argv, struct err *err)
+{
+	struct report_options o = { .verbose = false };
+	struct text message = TEXT_INIT;
+	int first, rc;
+
+	if (options_parse(&cmd_report, argc, argv, &o, &first, err))
+		return -1;
+	if (first >= argc)
+		return usage_error(&cmd_report, err, "report what? give KEY=VALUE");
+	rc = build_message(argv + first, argc - first, &message, err);
+	if (rc == 0)
+		report(&o, &message);
+	text_release(&message);
+	return rc;
+}
+
+const struct command cmd_report = {
+	.name = "report",
+	.synopsis = "[--verbose] KEY=VALUE...",
+	.summary = "tell pollux, from within a job, where it stands",
+	.example = "pollux report SAMPLES=12800 STEP=100 LOSS=0.31\n"
+		   "pollux report CHECKPOINT=out/ckpt.pt SAMPLES=12800\n"
+		   "pollux report STATUS='accuracy 0.88'",
+	.options = options,
+	.run = run,
+};

@@ -1,0 +1,157 @@
+/* cmd_schedule.c - pollux schedule: one pass, or one every few seconds. */
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "command.h"
+#include "pollux/clock.h"
+#include "pollux/config.h"
+#include "pollux/pass.h"
+#include "pollux/store.h"
+
+struct schedule_options {
+	bool dry_run, verbose;
+	double watch_s, slice_s;
+	int64_t slots;
+	const char *policy;
+};
+
+static const struct option_spec options[] = {
+#define O(field) .offset = offsetof(struct schedule_options, field)
+	{ "dry-run", 'n', OPTION_FLAG, NULL, O(dry_run), 0, 0, "print what would be done, do nothing" },
+	{ "verbose", 'v', OPTION_FLAG, NULL, O(verbose), 0, 0, "print what is done" },
+	{ "watch", 'w', OPTION_DURATION, "SECONDS", O(watch_s), 0.1, 86400,
+	  "a pass every so often, and when something changes, until interrupted" },
+	{ "slots", 's', OPTION_INT, "N", O(slots), 1, CONFIG_MAX_SLOTS,
+	  "divide the processor into N slots; default as configured" },
+	{ "slice", 0, OPTION_DURATION, "TIME", O(slice_s), 0.1, 1e7,
+	  "a job keeps its devices at least this long; default as configured" },
+	{ "policy", 'p', OPTION_TEXT, "NAME", O(policy), 0, 0,
+	  "las (least attained service) or fifo; default as configured" },
+	{ .name = NULL },
+#undef O
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int signal_number)
+{
+	(void)signal_number;
+	interrupted = 1;
+}
+
+/* Through the environment, so that the passes which supervisors run when their jobs end see the same. */
+static void set_overrides(const struct schedule_options *o)
+{
+	char text[32];
+
+	if (o->slots) {
+		snprintf(text, sizeof(text), "%lld", (long long)o->slots);
+		setenv("POLLUX_SLOTS", text, 1);
+	}
+	if (!isnan(o->slice_s)) {
+		snprintf(text, sizeof(text), "%.17g", o->slice_s);
+		setenv("POLLUX_SLICE", text, 1);
+	}
+	if (o->policy)
+		setenv("POLLUX_POLICY", o->policy, 1);
+}
+
+static int one_pass(const struct schedule_options *o, const struct paths *paths,
+		    const struct config *config, struct err *err)
+{
+	struct pass_result result;
+	int rc = pass_run(paths, config, o->dry_run ? PASS_DRY_RUN : PASS_ACT, &result, err);
+
+	if (rc == 0 && (o->dry_run || o->verbose))
+		for (size_t i = 0; i < result.actions.count; i++)
+			puts(result.actions.items[i]);
+	if (rc == 0 && o->verbose && result.busy)
+		puts("another pass is at work");
+	pass_result_release(&result);
+	return rc ? rc : output_flush(err);
+}
+
+/* Sleep to the next pass, or until another process has written: a job that ended, or was submitted. */
+static void sleep_until_change(struct store *store, double seconds)
+{
+	struct timespec pause = { .tv_nsec = 100000000 };
+	double end_s = clock_boot_s() + seconds;
+	int64_t before = 0, after = 0;
+	struct err ignored;
+
+	if (store->db)
+		store_data_version(store, &before, &ignored);
+	after = before;
+	while (!interrupted && clock_boot_s() < end_s && after == before) {
+		nanosleep(&pause, NULL);
+		if (store->db && store_data_version(store, &after, &ignored))
+			return;
+	}
+}
+
+static int watch(const struct schedule_options *o, const struct paths *paths,
+		 const struct config *config, struct err *err)
+{
+	struct sigaction action = { .sa_handler = interrupt };
+	struct store store = { 0 };
+	struct err ignored;
+	int rc = 0;
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	while (rc == 0 && !interrupted) {
+		rc = one_pass(o, paths, config, err);
+		if (!store.db)
+			store_open(&store, paths, STORE_READ, &ignored);
+		if (rc == 0)
+			sleep_until_change(&store, o->watch_s);
+	}
+	store_close(&store);
+	return rc;
+}
+
+static int schedule(const struct schedule_options *o, struct err *err)
+{
+	struct config config;
+	struct paths paths;
+	int rc;
+
+	set_overrides(o);
+	if (paths_init(&paths, err))
+		return -1;
+	rc = config_load(&config, paths.config, err);
+	if (rc == 0)
+		rc = isnan(o->watch_s) ? one_pass(o, &paths, &config, err)
+				       : watch(o, &paths, &config, err);
+	paths_release(&paths);
+	return rc;
+}
+
+static int run(int argc, char **argv, struct err *err)
+{
+	struct schedule_options o = { .watch_s = NAN, .slice_s = NAN };
+	int first;
+
+	if (options_parse(&cmd_schedule, argc, argv, &o, &first, err))
+		return -1;
+	if (first < argc)
+		return usage_error(&cmd_schedule, err, "schedule takes no argument, not '%.60s'",
+				   argv[first]);
+	return schedule(&o, err);
+}
+
+const struct command cmd_schedule = {
+	.name = "schedule",
+	.synopsis = "[--dry-run] [--watch SECONDS] [OPTION]...",
+	.summary = "one scheduling pass: start, stop and requeue jobs as is best now",
+	.example = "pollux schedule                # what cron runs each minute\n"
+		   "pollux schedule --dry-run      # what would it do?\n"
+		   "pollux schedule --watch 10 -v  # in the foreground",
+	.options = options,
+	.run = run,
+};

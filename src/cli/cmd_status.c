@@ -1,0 +1,282 @@
+/* cmd_status.c - pollux status: what has become of the jobs, once or again and again. */
+#include <math.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "pollux/clock.h"
+#include "pollux/mem.h"
+#include "status.h"
+
+#define RECENT_S 86400.0	/* ended jobs are shown for a day */
+#define LOOK_NS 100000000L	/* between looks for changes */
+
+struct status_options {
+	bool all, json;
+	double watch_s;
+	const char *color;
+};
+
+static const struct option_spec options[] = {
+#define O(field) .offset = offsetof(struct status_options, field)
+	{ "all", 'a', OPTION_FLAG, NULL, O(all), 0, 0,
+	  "every job; default those that have not ended, or in the last 24 hours" },
+	{ "json", 'j', OPTION_FLAG, NULL, O(json), 0, 0, "print JSON" },
+	{ "watch", 'w', OPTION_DURATION, "SECONDS", O(watch_s), 0.1, 86400,
+	  "print again every so often, on a terminal also when something changes, until interrupted" },
+	{ "color", 0, OPTION_TEXT, "WHEN", O(color), 0, 0,
+	  "auto (default: on a terminal, unless NO_COLOR is set), always or never" },
+	{ .name = NULL },
+#undef O
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int signal_number)
+{
+	(void)signal_number;
+	interrupted = 1;
+}
+
+/* What was asked for. */
+struct request {
+	const struct status_options *o;
+	int64_t *ids;		/* owned */
+	int n_ids;
+};
+
+static int parse_ids(struct request *r, int argc, char **argv, int first, struct err *err)
+{
+	long long id;
+
+	r->ids = xcalloc((size_t)(argc - first), sizeof(*r->ids));
+	for (int i = first; i < argc; i++) {
+		if (parse_job_id(&cmd_status, argv[i], &id, err))
+			return -1;
+		r->ids[r->n_ids++] = id;
+	}
+	return 0;
+}
+
+/* --- one look --- */
+
+static void print_jobs(const struct status *status, const struct status_details *details,
+		       const struct status_output *out)
+{
+	for (int i = 0; i < status->jobs.count; i++) {
+		if (i)
+			fputc('\n', out->file);
+		status_print_job(status, &status->items[i], &details[i], out);
+	}
+}
+
+static int print_detailed(struct session *s, const struct request *r, const struct status *status,
+			  const struct status_output *out, struct err *err)
+{
+	struct status_details *details = xcalloc((size_t)r->n_ids, sizeof(*details));
+	int rc = 0;
+
+	for (int i = 0; rc == 0 && i < r->n_ids; i++)
+		rc = status_details_read(s, &status->jobs.items[i], &details[i], err);
+	if (rc == 0 && r->o->json)
+		status_print_json(status, details, out->file);
+	else if (rc == 0)
+		print_jobs(status, details, out);
+	for (int i = 0; i < r->n_ids; i++)
+		status_details_release(&details[i]);
+	free(details);
+	return rc;
+}
+
+static int look(struct session *s, const struct request *r, const struct status_output *out,
+		struct err *err)
+{
+	struct status_query query = {
+		.ids = r->ids, .n_ids = r->n_ids, .filter = r->o->all ? JOBS_ALL : JOBS_RECENT,
+		.since_wall_s = clock_wall_s() - RECENT_S,
+	};
+	struct status status;
+	int rc = 0;
+
+	if (status_read(s, &query, &status, err))
+		return -1;
+	if (r->n_ids)
+		rc = print_detailed(s, r, &status, out, err);
+	else if (r->o->json)
+		status_print_json(&status, NULL, out->file);
+	else
+		status_print_table(&status, out);
+	status_release(&status);
+	return rc;
+}
+
+/* --- again and again --- */
+
+/* Over the picture before: each line to its end, then what is below the last. Lines that the terminal has no
+ * room for would make it scroll. */
+static void redraw(const char *picture, bool first)
+{
+	struct winsize size = { 0 };
+	int room;
+
+	ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
+	room = size.ws_row > 1 ? size.ws_row - 1 : 10000;
+	fputs(first ? "\033[H\033[2J" : "\033[H", stdout);
+	while (*picture && room-- > 0) {
+		int n = (int)strcspn(picture, "\n");
+
+		printf("%.*s\033[K\n", n, picture);
+		picture += n + (picture[n] == '\n');
+	}
+	fputs("\033[J", stdout);
+}
+
+static int draw(struct session *s, const struct request *r, const struct status_output *to,
+		bool first, struct err *err)
+{
+	struct status_output out = *to;
+	char *picture = NULL;
+	size_t size;
+	int rc;
+
+	if (!isatty(STDOUT_FILENO)) {
+		if (!first && !r->o->json)
+			fputc('\n', stdout);
+		rc = look(s, r, &out, err);
+		return rc ? rc : output_flush(err);
+	}
+	out.file = open_memstream(&picture, &size);
+	if (!out.file)
+		return err_set(err, EX_OSERR, "out of memory");
+	rc = look(s, r, &out, err);
+	fclose(out.file);
+	if (rc == 0)
+		redraw(picture, first);
+	free(picture);
+	return rc ? rc : output_flush(err);
+}
+
+/* The store that was not there may have come; it is not an error if it has not. */
+static void try_open(struct session *s)
+{
+	struct err ignored;
+
+	if (!s->store.db)
+		store_open(&s->store, &s->paths, STORE_READ, &ignored);
+}
+
+/* In a pipe the pace is the reader's affair: there the clock alone decides. */
+static void sleep_until_change(struct session *s, double seconds)
+{
+	struct timespec pause = { .tv_nsec = LOOK_NS };
+	double end_s = clock_boot_s() + seconds;
+	bool terminal = isatty(STDOUT_FILENO);
+	int64_t before = 0, after = 0;
+	struct err ignored;
+
+	if (terminal && s->store.db)
+		store_data_version(&s->store, &before, &ignored);
+	after = before;
+	while (!interrupted && after == before && clock_boot_s() < end_s) {
+		double left_s = end_s - clock_boot_s();
+
+		if (left_s < (double)LOOK_NS * 1e-9)
+			pause.tv_nsec = (long)(fmax(left_s, 0) * 1e9);
+		nanosleep(&pause, NULL);
+		if (terminal && s->store.db && store_data_version(&s->store, &after, &ignored))
+			return;
+	}
+}
+
+static int watch(struct session *s, const struct request *r, struct status_output *out,
+		 struct err *err)
+{
+	struct sigaction action = { .sa_handler = interrupt };
+	int rc = 0;
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	for (bool first = true; rc == 0 && !interrupted; first = false) {
+		try_open(s);
+		out->width = terminal_width(stdout);
+		rc = draw(s, r, out, first, err);
+		if (rc == 0)
+			sleep_until_change(s, r->o->watch_s);
+	}
+	return rc;
+}
+
+/* --- the command --- */
+
+/* No store yet is no jobs yet. */
+static int open_session(struct session *s, struct err *err)
+{
+	if (paths_init(&s->paths, err))
+		return -1;
+	if (store_open(&s->store, &s->paths, STORE_READ, err) == 0 || err->exit_status == EX_NOINPUT)
+		return 0;
+	paths_release(&s->paths);
+	return -1;
+}
+
+static int show(const struct request *r, struct err *err)
+{
+	struct status_output out = {
+		.file = stdout, .width = terminal_width(stdout),
+		.color = terminal_color(stdout, r->o->color),
+	};
+	struct session s;
+	int rc;
+
+	if (open_session(&s, err))
+		return -1;
+	rc = isnan(r->o->watch_s) ? look(&s, r, &out, err) : watch(&s, r, &out, err);
+	session_close(&s);
+	return rc;
+}
+
+static int check(const struct request *r, struct err *err)
+{
+	const char *color = r->o->color;
+
+	if (strcmp(color, "auto") != 0 && strcmp(color, "always") != 0 && strcmp(color, "never") != 0)
+		return usage_error(&cmd_status, err, "option '--color' wants auto, always or never, not "
+				   "'%.60s'", color);
+	if (r->o->all && r->n_ids)
+		return usage_error(&cmd_status, err, "option '--all' and job numbers exclude each other");
+	return 0;
+}
+
+static int run(int argc, char **argv, struct err *err)
+{
+	struct status_options o = { .watch_s = NAN, .color = "auto" };
+	struct request r = { .o = &o };
+	int first, rc;
+
+	if (options_parse(&cmd_status, argc, argv, &o, &first, err))
+		return -1;
+	rc = parse_ids(&r, argc, argv, first, err);
+	if (rc == 0)
+		rc = check(&r, err);
+	if (rc == 0)
+		rc = show(&r, err);
+	free(r.ids);
+	return rc;
+}
+
+const struct command cmd_status = {
+	.name = "status",
+	.synopsis = "[--all | ID...] [--json] [--watch SECONDS] [--color WHEN]",
+	.summary = "show jobs: where they stand, what they wait for",
+	.example = "pollux status\n"
+		   "pollux status 17          # everything about one job\n"
+		   "pollux status --watch 2\n"
+		   "pollux status --json | jq '.jobs[] | {id, state, eta_s}'",
+	.options = options,
+	.run = run,
+};

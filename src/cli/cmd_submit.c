@@ -1,0 +1,146 @@
+/* cmd_submit.c - pollux submit: put a command into the queue, with all it needs to run later. */
+#include <errno.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "pollux/clock.h"
+#include "pollux/mem.h"
+#include "pollux/template.h"
+#include "session.h"
+#include "submission.h"
+
+static const struct option_spec options[] = {
+#define O(field) .offset = offsetof(struct submission, field)
+	{ "name", 'n', OPTION_TEXT, "NAME", O(name), 0, 0,
+	  "what tables call it; default the program's or the script's name" },
+	{ "workload", 0, OPTION_TEXT, "NAME", O(workload), 0, 0,
+	  "jobs with the same workload share what is learnt; default the command" },
+	{ "batch", 'b', OPTION_INT, "SAMPLES", O(batch), 1, 1e12,
+	  "samples per optimizer update that the job was tuned for" },
+	{ "batch-range", 0, OPTION_RANGE, "MIN:MAX", O(batch_range), 1, 1e12,
+	  "batches it may run with; default just --batch, rounded to the replicas" },
+	{ "max-local-batch", 0, OPTION_INT, "SAMPLES", O(max_local_batch), 1, 1e12,
+	  "samples that fit on one device in a pass; more are accumulated" },
+	{ "lr", 0, OPTION_NUMBER, "RATE", O(learning_rate), 0, 1e12,
+	  "learning rate at --batch, for {lr}" },
+	{ "replicas", 'r', OPTION_RANGE, "N[:MAX]", O(replicas), 1, 1024,
+	  "devices it can use; default 1, or 1 to all where the command has {gpus}" },
+	{ "samples", 0, OPTION_NUMBER, "N", O(total_samples), 1, 1e18,
+	  "samples to its end, for the estimate" },
+	{ "steps", 0, OPTION_NUMBER, "N", O(total_steps), 1, 1e18, "optimizer updates to its end" },
+	{ "epochs", 0, OPTION_NUMBER, "N", O(epochs), 0, 1e12,
+	  "passes over the data to its end; needs --dataset-size" },
+	{ "dataset-size", 0, OPTION_INT, "SAMPLES", O(dataset_size), 1, 1e15, "samples in an epoch" },
+	{ "weight", 'w', OPTION_NUMBER, "W", O(weight), 1e-3, 1e3,
+	  "share of the devices against other jobs; default 1" },
+	{ "hold", 0, OPTION_FLAG, NULL, O(hold), 0, 0, "wait for 'pollux release'" },
+	{ "after", 'a', OPTION_LIST, "[ok:]ID,...", O(after), 0, 0,
+	  "start when these jobs have ended (ok: have succeeded)" },
+	{ "time-limit", 't', OPTION_DURATION, "TIME", O(time_limit_s), 1, 1e9,
+	  "stop it for good after this much running time: 90, 45m, 12h, 2d" },
+	{ "retries", 0, OPTION_INT, "N", O(retries), 0, 1000,
+	  "start it again after so many failures; default 0" },
+	{ "stop-signal", 0, OPTION_TEXT, "SIGNAL", O(stop_signal), 0, 0,
+	  "asks the program to save and leave; default TERM" },
+	{ "grace", 0, OPTION_DURATION, "TIME", O(grace_s), 0, 86400,
+	  "time for that before it is killed; default 60s" },
+	{ "checkpoint-dir", 0, OPTION_TEXT, "DIR", O(checkpoint_dir), 0, 0,
+	  "where its checkpoints are; default a directory of its own ({checkpoint})" },
+	{ "resume-args", 0, OPTION_TEXT, "TEXT", O(resume_args), 0, 0,
+	  "added to the command (or put for {resume}) once there is a checkpoint" },
+	{ "no-preempt", 0, OPTION_FLAG, NULL, O(no_preempt), 0, 0,
+	  "once started it keeps its devices to its end" },
+	{ "env", 'e', OPTION_LIST, "NAME=VALUE", O(env), 0, 0,
+	  "set a variable on top of the present environment" },
+	{ "chdir", 0, OPTION_TEXT, "DIR", O(directory), 0, 0,
+	  "run in this directory; default the present one" },
+	{ "quiet", 'q', OPTION_FLAG, NULL, O(quiet), 0, 0, "print the job's number alone" },
+	{ .name = NULL },
+#undef O
+};
+
+static void print_result(const struct job *job, bool quiet)
+{
+	if (quiet || !isatty(STDOUT_FILENO)) {
+		printf("%lld\n", (long long)job->id);
+		return;
+	}
+	printf("Submitted job %lld (%s: %s, needs %d device%s)\n", (long long)job->id, job->name,
+	       job_state_name(job->state), job->min_replicas, job->min_replicas == 1 ? "" : "s");
+}
+
+static void warn_of_network(const struct paths *paths)
+{
+	if (paths_on_network(paths))
+		fprintf(stderr, "pollux: warning: '%s' is on a network file system, where SQLite's "
+			"locks may fail; set POLLUX_DIR to a local directory\n", paths->dir);
+}
+
+static int add(struct job *job, const struct job_command *command,
+	       const struct dependency_list *after, bool quiet, struct err *err)
+{
+	struct session s;
+	int rc;
+
+	if (session_open(&s, STORE_WRITE, err))
+		return -1;
+	warn_of_network(&s.paths);
+	job->submit_time_s = clock_wall_s();
+	rc = store_job_add(&s.store, job, command, after, err);
+	session_close(&s);
+	if (rc == 0)
+		print_result(job, quiet);
+	return rc;
+}
+
+static int submit(const struct submission *o, char **argv, struct err *err)
+{
+	struct job_command command = { 0 };
+	struct dependency_list after = { 0 };
+	struct job job;
+	int rc;
+
+	job_init(&job);
+	rc = submission_command(o, argv, &command, err) || submission_job(o, &command, &job, err) ||
+	     submission_after(o, &after, err) ? -1 : 0;
+	if (rc == 0)
+		rc = add(&job, &command, &after, o->quiet, err);
+	dependency_list_release(&after);
+	job_command_release(&command);
+	job_release(&job);
+	return rc;
+}
+
+static int run(int argc, char **argv, struct err *err)
+{
+	struct submission o = SUBMISSION_DEFAULTS;
+	int first, rc;
+
+	rc = options_parse(&cmd_submit, argc, argv, &o, &first, err);
+	if (rc == 0 && first >= argc)
+		rc = usage_error(&cmd_submit, err, "no command to run");
+	if (rc == 0)
+		rc = submit(&o, argv + first, err);
+	options_release(&cmd_submit, &o);
+	return rc;
+}
+
+const struct command cmd_submit = {
+	.name = "submit",
+	.synopsis = "[OPTION]... [--] COMMAND [ARGUMENT]...",
+	.summary = "put a training command into the queue",
+	.example = "pollux submit -- python train.py --batch-size 64\n"
+		   "pollux submit -b 256 -r 1:4 -- torchrun --nproc-per-node={gpus} train.py"
+		   " --batch={local_batch} --accum={accum}\n"
+		   "pollux submit --checkpoint-dir out --resume-args '--init_from=resume'"
+		   " -- python train.py --out_dir={checkpoint}\n"
+		   "pollux submit --after ok:3 -- ./evaluate.sh",
+	.options = options,
+	.runs_program = true,
+	.run = run,
+};

@@ -1,0 +1,179 @@
+/* cmd_wait.c - pollux wait: until jobs have ended, then exit as they did. */
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "command.h"
+#include "pollux/clock.h"
+#include "pollux/mem.h"
+#include "session.h"
+
+#define LOOK_NS 100000000L	/* between looks for changes */
+
+/* Besides the job's own, as timeout(1) and the shell have them. */
+#define STATUS_TIME_LIMIT 124
+#define STATUS_NOT_RUN_TO_END 125
+#define STATUS_SIGNAL 128
+
+struct wait_options {
+	double timeout_s;
+};
+
+static const struct option_spec options[] = {
+	{ "timeout", 't', OPTION_DURATION, "TIME", offsetof(struct wait_options, timeout_s), 0, 1e9,
+	  "give up after this long, with exit status 75" },
+	{ .name = NULL },
+};
+
+struct waited {
+	int64_t id;
+	enum job_state state;
+	int exit_status;	/* once ended */
+	bool told_held;
+};
+
+/* A failure of which no status is known (it cannot be told why) is a failure still. */
+static int exit_status_of(const struct job *job)
+{
+	switch (job->state) {
+	case JOB_DONE: return 0;
+	case JOB_CANCELLED: return STATUS_NOT_RUN_TO_END;
+	case JOB_TIMEOUT: return STATUS_TIME_LIMIT;
+	case JOB_FAILED:
+		if (job->term_signal > 0)
+			return STATUS_SIGNAL + job->term_signal;
+		return job->exit_code > 0 ? job->exit_code : EX_FAILED;
+	case JOB_QUEUED:
+	case JOB_HELD:
+	case JOB_RUNNING: break;
+	}
+	return 0;
+}
+
+static void tell_held(struct waited *w)
+{
+	if (w->state == JOB_HELD && !w->told_held)
+		fprintf(stderr, "pollux: job %lld is held; 'pollux release %lld' lets it go\n",
+			(long long)w->id, (long long)w->id);
+	w->told_held = w->state == JOB_HELD;
+}
+
+/* Look at those that had not ended; *left: how many still have not. */
+static int look(struct session *s, struct waited *waited, int n, int *left, struct err *err)
+{
+	struct job job;
+
+	*left = 0;
+	for (int i = 0; i < n; i++) {
+		if (job_has_ended(waited[i].state))
+			continue;
+		if (store_job_get(&s->store, waited[i].id, &job, err))
+			return -1;
+		waited[i].state = job.state;
+		waited[i].exit_status = exit_status_of(&job);
+		job_release(&job);
+		tell_held(&waited[i]);
+		*left += !job_has_ended(waited[i].state);
+	}
+	return 0;
+}
+
+static int give_up(const struct waited *waited, int n, double timeout_s, struct err *err)
+{
+	for (int i = 0; i < n; i++)
+		if (!job_has_ended(waited[i].state))
+			return err_set(err, EX_TEMPFAIL, "job %lld has not ended within %g s: it is %s",
+				       (long long)waited[i].id, timeout_s,
+				       job_state_name(waited[i].state));
+	return 0;
+}
+
+static void nap(double at_most_s)
+{
+	struct timespec pause = { .tv_nsec = LOOK_NS };
+
+	if (at_most_s < (double)LOOK_NS * 1e-9)
+		pause.tv_nsec = (long)(at_most_s * 1e9);
+	nanosleep(&pause, NULL);
+}
+
+/* The version is read before the jobs: what changes in between is looked at again. */
+static int wait_for_all(struct session *s, const struct wait_options *o, struct waited *waited,
+			int n, struct err *err)
+{
+	double end_s = clock_boot_s() + (isnan(o->timeout_s) ? (double)INFINITY : o->timeout_s);
+	int64_t version = -1, now;
+	int left = n;
+
+	for (;;) {
+		double now_s;
+
+		if (store_data_version(&s->store, &now, err))
+			return -1;
+		if (now != version && look(s, waited, n, &left, err))
+			return -1;
+		version = now;
+		if (left == 0)
+			return 0;
+		now_s = clock_boot_s();
+		if (now_s >= end_s)
+			return give_up(waited, n, o->timeout_s, err);
+		nap(end_s - now_s);
+	}
+}
+
+static int first_failure(const struct waited *waited, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (waited[i].exit_status)
+			return waited[i].exit_status;
+	return 0;
+}
+
+static int wait_for(const struct wait_options *o, struct waited *waited, int n, struct err *err)
+{
+	struct session s;
+	int rc;
+
+	if (session_open(&s, STORE_READ, err))
+		return -1;
+	rc = wait_for_all(&s, o, waited, n, err);
+	session_close(&s);
+	return rc ? rc : first_failure(waited, n);
+}
+
+static int run(int argc, char **argv, struct err *err)
+{
+	struct wait_options o = { .timeout_s = NAN };
+	struct waited *waited;
+	int first, n, rc = 0;
+	long long id;
+
+	if (options_parse(&cmd_wait, argc, argv, &o, &first, err))
+		return -1;
+	n = argc - first;
+	if (n < 1)
+		return usage_error(&cmd_wait, err, "wait for which job? give its number");
+	waited = xcalloc((size_t)n, sizeof(*waited));
+	for (int i = 0; rc == 0 && i < n; i++) {
+		rc = parse_job_id(&cmd_wait, argv[first + i], &id, err);
+		if (rc == 0)
+			waited[i] = (struct waited){ .id = id, .state = JOB_QUEUED };
+	}
+	if (rc == 0)
+		rc = wait_for(&o, waited, n, err);
+	free(waited);
+	return rc;
+}
+
+const struct command cmd_wait = {
+	.name = "wait",
+	.synopsis = "[--timeout TIME] ID...",
+	.summary = "wait until jobs have ended; exit as the job did",
+	.example = "pollux wait 17 && ./evaluate.sh\n"
+		   "pollux wait --timeout 2h 17 18",
+	.options = options,
+	.run = run,
+};

@@ -1,0 +1,162 @@
+/* columns.c - which columns fit, and then table.h. */
+#include <assert.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "columns.h"
+#include "pollux/mem.h"
+
+#define GAP 2		/* as between the columns of table.h */
+
+void columns_init(struct columns *t, const struct column *columns, int n)
+{
+	assert(n <= COLUMNS_MAX);
+	*t = (struct columns){ .columns = columns, .n = n };
+	strings_init(&t->cells);
+}
+
+void columns_release(struct columns *t)
+{
+	strings_release(&t->cells);
+	free(t->styles);
+	t->styles = NULL;
+	t->n_styles = 0;
+}
+
+void columns_cell(struct columns *t, const char *format, ...)
+{
+	va_list ap;
+	char *s;
+	int n;
+
+	va_start(ap, format);
+	n = vasprintf(&s, format, ap);
+	va_end(ap);
+	strings_add(&t->cells, n < 0 ? "" : s);
+	if (n >= 0)
+		free(s);
+}
+
+static int n_rows(const struct columns *t)
+{
+	return (int)t->cells.count / t->n;
+}
+
+void columns_style(struct columns *t, enum table_style style)
+{
+	if (style == STYLE_PLAIN)
+		return;
+	t->styles = xreallocarray(t->styles, (size_t)t->n_styles + 1, sizeof(*t->styles));
+	t->styles[t->n_styles].row = (int)(t->cells.count - 1) / t->n;
+	t->styles[t->n_styles++].style = (int)style;
+}
+
+/* What is known of a column's cells. */
+struct extent {
+	int widest;
+	bool empty;	/* "-" in every row */
+	bool left_out;
+};
+
+/* Characters, not bytes. */
+static int width_of(const char *s)
+{
+	int n = 0;
+
+	for (; *s; s++)
+		n += ((unsigned char)*s & 0xc0) != 0x80;
+	return n;
+}
+
+static void measure(const struct columns *t, struct extent *extents)
+{
+	for (int c = 0; c < t->n; c++)
+		extents[c] = (struct extent){ .widest = width_of(t->columns[c].heading), .empty = true };
+	for (int i = 0; i < (int)t->cells.count; i++) {
+		struct extent *e = &extents[i % t->n];
+		int width = width_of(t->cells.items[i]);
+
+		e->widest = width > e->widest ? width : e->widest;
+		e->empty &= !strcmp(t->cells.items[i], "-");
+	}
+}
+
+/* What the columns still in the table come to: in full, or with the flexible ones at their room. */
+static int needed(const struct columns *t, const struct extent *extents, bool in_full)
+{
+	int sum = -GAP;
+
+	for (int c = 0; c < t->n; c++) {
+		int room = t->columns[c].room, widest = extents[c].widest;
+
+		if (!extents[c].left_out)
+			sum += GAP + (room && room < widest && !in_full ? room : widest);
+	}
+	return sum;
+}
+
+/* The next to go: -1 where all that are left have to stay. */
+static int next_to_go(const struct columns *t, const struct extent *extents, bool empty)
+{
+	int best = -1;
+
+	for (int c = 0; c < t->n; c++)
+		if (t->columns[c].leave_out && !extents[c].left_out && extents[c].empty == empty &&
+		    (best < 0 || t->columns[c].leave_out < t->columns[best].leave_out))
+			best = c;
+	return best;
+}
+
+static void leave_out(const struct columns *t, int width, struct extent *extents)
+{
+	int c;
+
+	while (needed(t, extents, true) > width && (c = next_to_go(t, extents, true)) >= 0)
+		extents[c].left_out = true;
+	while (needed(t, extents, false) > width && (c = next_to_go(t, extents, false)) >= 0)
+		extents[c].left_out = true;
+}
+
+static int style_of(const struct columns *t, int row, int *next)
+{
+	if (*next < t->n_styles && t->styles[*next].row == row)
+		return t->styles[(*next)++].style;
+	return STYLE_PLAIN;
+}
+
+static void fill(const struct columns *t, const struct extent *extents, struct table *table)
+{
+	int next = 0;
+
+	for (int row = 0, n = n_rows(t); row < n; row++) {
+		for (int c = 0; c < t->n; c++)
+			if (!extents[c].left_out)
+				table_cell(table, "%s", t->cells.items[row * t->n + c]);
+		table_style(table, (enum table_style)style_of(t, row, &next));
+	}
+}
+
+void columns_print(const struct columns *t, FILE *out, int width, bool color)
+{
+	struct table_column kept[COLUMNS_MAX];
+	struct extent extents[COLUMNS_MAX];
+	struct table table;
+	int n = 0, part;
+
+	measure(t, extents);
+	if (width > 0)
+		leave_out(t, width, extents);
+	part = needed(t, extents, false) > width ? 2 : 1;	/* of its room that a column is left with */
+	for (int c = 0; c < t->n; c++)
+		if (!extents[c].left_out)
+			kept[n++] = (struct table_column){
+				.heading = t->columns[c].heading, .right = t->columns[c].right,
+				.flexible = t->columns[c].room > 0,
+				.min_width = t->columns[c].room / part,
+			};
+	table_init(&table, kept, n);
+	fill(t, extents, &table);
+	table_print(&table, out, width, color);
+	table_release(&table);
+}

@@ -1,0 +1,276 @@
+/* crontab.c - lines of a crontab, and running crontab(1). */
+#include <errno.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "crontab.h"
+
+#define SCHEDULE "* * * * * "
+#define MARK " # pollux"
+
+extern char **environ;
+
+/* --- the entry --- */
+
+/* cron turns a bare % into a newline. */
+static void add_escaped(struct text *t, const char *s)
+{
+	for (; *s; s++) {
+		if (*s == '%')
+			text_add(t, "\\");
+		text_add_bytes(t, s, 1);
+	}
+}
+
+static void add_quoted(struct text *t, const char *s)
+{
+	struct text quoted = TEXT_INIT;
+
+	text_add_shell_quoted(&quoted, s);
+	add_escaped(t, quoted.data);
+	text_release(&quoted);
+}
+
+int crontab_entry_init(struct crontab_entry *e, const char *program, const char *const *names,
+		       struct err *err)
+{
+	text_init(&e->variables);
+	text_init(&e->command);
+	text_init(&e->line);
+	for (; *names; names++) {
+		const char *value = getenv(*names);
+
+		if (!value || !*value)
+			continue;
+		text_addf(&e->variables, "%s=", *names);
+		add_quoted(&e->variables, value);
+		text_add(&e->variables, " ");
+	}
+	text_add(&e->command, e->variables.data);
+	add_quoted(&e->command, program);
+	text_add(&e->command, " schedule" MARK);
+	text_addf(&e->line, SCHEDULE "%s", e->command.data);
+	if (!strchr(e->line.data, '\n'))
+		return 0;
+	crontab_entry_release(e);
+	return err_set(err, EX_CONFIG, "a path with a newline cannot stand in a crontab");
+}
+
+void crontab_entry_release(struct crontab_entry *e)
+{
+	text_release(&e->variables);
+	text_release(&e->command);
+	text_release(&e->line);
+}
+
+/* --- lines --- */
+
+/* What a line runs: after "@hourly" or five fields. NULL: it runs nothing. */
+static const char *command_of(const char *line)
+{
+	const char *p = line + strspn(line, " \t");
+	int fields = *p == '@' ? 1 : 5;
+
+	if (*p == '#')
+		return NULL;
+	for (; fields > 0 && *p; fields--) {
+		p += strcspn(p, " \t");
+		p += strspn(p, " \t");
+	}
+	return *p ? p : NULL;
+}
+
+static bool ends_with(const char *s, const char *end)
+{
+	size_t n = strlen(s), m = strlen(end);
+
+	return n >= m && !strcmp(s + n - m, end);
+}
+
+/* The command of a line of pollux's for the entry's store; NULL: another line. */
+static const char *own_command(const char *line, const struct crontab_entry *e)
+{
+	const char *command = command_of(line);
+
+	if (!command || !ends_with(line, MARK) || !text_starts_with(command, e->variables.data))
+		return NULL;
+	return strchr("/'", command[e->variables.length]) ? command : NULL;
+}
+
+/* The next line of *p into line; false at the end. */
+static bool next_line(const char **p, struct text *line)
+{
+	size_t n = strcspn(*p, "\n");
+
+	text_clear(line);
+	if (!**p)
+		return false;
+	text_add_bytes(line, *p, n);
+	*p += n + ((*p)[n] == '\n');
+	return true;
+}
+
+enum crontab_change crontab_with(const char *old, const struct crontab_entry *e, struct text *new)
+{
+	enum crontab_change change = CRONTAB_ADDED;
+	struct text line = TEXT_INIT;
+
+	while (next_line(&old, &line)) {
+		const char *command = own_command(line.data, e);
+
+		if (!command) {
+			text_addf(new, "%s\n", line.data);
+		} else if (change != CRONTAB_ADDED) {
+			change = CRONTAB_UPDATED;	/* a second one goes */
+		} else {
+			change = strcmp(command, e->command.data) ? CRONTAB_UPDATED : CRONTAB_SAME;
+			text_addf(new, "%.*s%s\n", (int)(command - line.data), line.data,
+				  e->command.data);
+		}
+	}
+	if (change == CRONTAB_ADDED)
+		text_addf(new, "%s\n", e->line.data);
+	text_release(&line);
+	return change;
+}
+
+enum crontab_change crontab_without(const char *old, const struct crontab_entry *e, struct text *new)
+{
+	enum crontab_change change = CRONTAB_SAME;
+	struct text line = TEXT_INIT;
+
+	while (next_line(&old, &line)) {
+		if (own_command(line.data, e))
+			change = CRONTAB_REMOVED;
+		else
+			text_addf(new, "%s\n", line.data);
+	}
+	text_release(&line);
+	return change;
+}
+
+/* --- crontab(1) --- */
+
+/* Files in memory for its three streams: nobody has to read while another writes. */
+enum { IN, OUT, ERR, N_STREAMS };
+
+static int open_streams(int *fds, const struct text *input, struct err *err)
+{
+	for (int i = 0; i < N_STREAMS; i++)
+		fds[i] = memfd_create("crontab", MFD_CLOEXEC);
+	if (fds[IN] < 0 || fds[OUT] < 0 || fds[ERR] < 0 ||
+	    write(fds[IN], input->data, input->length) != (ssize_t)input->length ||
+	    lseek(fds[IN], 0, SEEK_SET) != 0)
+		return err_set(err, EX_OSERR, "cannot make a file in memory: %s", strerror(errno));
+	return 0;
+}
+
+static void close_streams(const int *fds)
+{
+	for (int i = 0; i < N_STREAMS; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+}
+
+/* Up to the first NUL, which no crontab has. */
+static void read_stream(int fd, struct text *out)
+{
+	char block[4096];
+	off_t offset = 0;
+	ssize_t n;
+
+	while ((n = pread(fd, block, sizeof(block), offset)) > 0) {
+		text_add_bytes(out, block, (size_t)n);
+		offset += n;
+	}
+}
+
+static int spawn(const char *argument, const int *fds, int *status, struct err *err)
+{
+	char name[] = "crontab", option[8] = "";
+	char *argv[] = { name, option, NULL };
+	posix_spawn_file_actions_t actions;
+	pid_t pid;
+	int rc;
+
+	strncat(option, argument, sizeof(option) - 1);
+	posix_spawn_file_actions_init(&actions);
+	for (int i = 0; i < N_STREAMS; i++)
+		posix_spawn_file_actions_adddup2(&actions, fds[i], i);
+	rc = posix_spawnp(&pid, name, &actions, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	if (rc == ENOENT)
+		return err_set(err, EX_UNAVAILABLE, "crontab(1) is not installed: type 'apt install "
+			       "cron', or see 'pollux cron --help' for other ways");
+	if (rc)
+		return err_set(err, EX_UNAVAILABLE, "cannot run crontab(1): %s", strerror(rc));
+	while ((rc = waitpid(pid, status, 0)) < 0 && errno == EINTR)
+		;
+	return rc < 0 ? err_set(err, EX_OSERR, "lost crontab(1): %s", strerror(errno)) : 0;
+}
+
+/* -1 where it could not be run at all; its exit in *status, what it said in out and errors. */
+static int run_crontab(const char *argument, const struct text *input, struct text *out,
+		       struct text *errors, int *status, struct err *err)
+{
+	int fds[N_STREAMS];
+	int rc = open_streams(fds, input, err);
+
+	if (rc == 0)
+		rc = spawn(argument, fds, status, err);
+	if (rc == 0) {
+		read_stream(fds[OUT], out);
+		read_stream(fds[ERR], errors);
+	}
+	close_streams(fds);
+	return rc;
+}
+
+static int refused(const char *argument, const struct text *errors, struct err *err)
+{
+	int n = (int)strcspn(errors->data, "\n");
+
+	return err_set(err, EX_UNAVAILABLE, "'crontab %s' failed%s%.*s", argument, n ? ": " : "", n,
+		       errors->data);
+}
+
+/* "no crontab for USER" says every cron but busybox, which cannot open a file. */
+static bool says_none(const struct text *errors)
+{
+	return strstr(errors->data, "no crontab") || strstr(errors->data, "No such file");
+}
+
+int crontab_read(struct text *lines, struct err *err)
+{
+	struct text nothing = TEXT_INIT, errors = TEXT_INIT;
+	int status = 0;
+	int rc = run_crontab("-l", &nothing, lines, &errors, &status, err);
+
+	if (rc == 0 && status) {
+		text_clear(lines);
+		if (!says_none(&errors))
+			rc = refused("-l", &errors, err);
+	}
+	text_release(&errors);
+	return rc;
+}
+
+/* A crontab that would be empty is taken away instead. */
+int crontab_write(const struct text *lines, struct err *err)
+{
+	const char *argument = lines->length ? "-" : "-r";
+	struct text out = TEXT_INIT, errors = TEXT_INIT;
+	int status = 0;
+	int rc = run_crontab(argument, lines, &out, &errors, &status, err);
+
+	if (rc == 0 && status)
+		rc = refused(argument, &errors, err);
+	text_release(&out);
+	text_release(&errors);
+	return rc;
+}

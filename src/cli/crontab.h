@@ -1,0 +1,35 @@
+/* crontab.h - the lines of pollux in the user's crontab, and crontab(1) itself; private to src/cli.
+ *
+ * A line is pollux's own where it ends in "# pollux"; there is one for each store, told apart by the
+ * variables that stand before the program. Whatever schedule the user gave such a line stays. */
+#ifndef POLLUX_CLI_CRONTAB_H
+#define POLLUX_CLI_CRONTAB_H
+
+#include "pollux/err.h"
+#include "pollux/text.h"
+
+struct crontab_entry {
+	struct text variables;	/* "POLLUX_DIR=/x " or ""; escaped for cron, as all here */
+	struct text command;	/* variables, program, arguments and mark */
+	struct text line;	/* a pass each minute; no newline */
+};
+
+/* program: absolute. names: variables to be kept where the environment has them, ends with NULL. -1 where
+ * something cannot stand in a crontab (a newline). */
+int crontab_entry_init(struct crontab_entry *e, const char *program, const char *const *names,
+		       struct err *err);
+void crontab_entry_release(struct crontab_entry *e);
+
+enum crontab_change { CRONTAB_SAME, CRONTAB_ADDED, CRONTAB_UPDATED, CRONTAB_REMOVED };
+
+/* What is in old, with the entry's line or without it; all other lines byte by byte as they were, but the
+ * last gets its newline. */
+enum crontab_change crontab_with(const char *old, const struct crontab_entry *e, struct text *new);
+enum crontab_change crontab_without(const char *old, const struct crontab_entry *e, struct text *new);
+
+/* The user's crontab; empty where there is none. -1 where it cannot be known (EX_UNAVAILABLE): then it
+ * must not be written either. */
+int crontab_read(struct text *lines, struct err *err);
+int crontab_write(const struct text *lines, struct err *err);
+
+#endif

@@ -1,0 +1,440 @@
+/* status_job.c - everything about one job, for a person. */
+#include <math.h>
+#include <string.h>
+
+#include "columns.h"
+#include "pollux/format.h"
+#include "pollux/utf8.h"
+#include "status.h"
+
+#define VALUE_BYTES 4000	/* a command may be megabytes long */
+
+/* --- lines --- */
+
+/* What could move the cursor, and what is no character, as '?'. */
+static void print_clean(FILE *out, const char *s)
+{
+	const char *start = s;
+	size_t n;
+
+	for (; *s && s - start < VALUE_BYTES; s += n) {
+		n = utf8_length(s);
+		if (n && !utf8_is_control(s, n)) {
+			fwrite(s, 1, n, out);
+			continue;
+		}
+		fputc('?', out);
+		n = n ? n : 1;
+	}
+	if (*s)
+		fputs("..", out);
+}
+
+static void line(FILE *out, const char *name, const char *value)
+{
+	fprintf(out, "  %-12s", name);
+	print_clean(out, value && *value ? value : "-");
+	fputc('\n', out);
+}
+
+/* The line of a text built for it, which is then empty again. */
+static void line_of(FILE *out, const char *name, struct text *t)
+{
+	line(out, name, t->data);
+	text_clear(t);
+}
+
+static const char *separator(const struct text *t)
+{
+	return t->length ? ", " : "";
+}
+
+static void add_number(struct text *t, const char *name, double value)
+{
+	if (isfinite(value))
+		text_addf(t, "%s%s %.6g", separator(t), name, value);
+}
+
+static void add_duration(struct text *t, const char *name, double seconds)
+{
+	char buf[FORMAT_SIZE];
+
+	if (isfinite(seconds))
+		text_addf(t, "%s%s %s", separator(t), name, format_duration(buf, sizeof(buf), seconds));
+}
+
+static void add_devices(struct text *t, const struct run *run)
+{
+	for (int i = 0; i < run->replicas; i++)
+		text_addf(t, "%s%s", i ? "," : "", run->devices[i].id);
+}
+
+/* --- sections --- */
+
+static void print_state(const struct status *status, const struct status_job *item,
+			const struct status_output *out)
+{
+	const struct job *job = item->job;
+	struct text t = TEXT_INIT;
+	char buf[FORMAT_SIZE];
+
+	fprintf(out->file, "job %lld: ", (long long)job->id);
+	print_clean(out->file, job->name);
+	fputc('\n', out->file);
+	text_add(&t, shown_state_name(item->state));
+	if (item->run) {
+		text_add(&t, item->state == SHOWN_STARTING ? ", waits for " : " on ");
+		add_devices(&t, item->run);
+	}
+	line_of(out->file, "state", &t);
+	line(out->file, "reason", job->reason);
+	if (isfinite(job->next_start_s))
+		line(out->file, "next start", job->next_start_s > status->now_wall_s
+		     ? format_time(buf, sizeof(buf), job->next_start_s, status->now_wall_s)
+		     : "at the next pass");
+}
+
+static void print_times(const struct status *status, const struct job *job,
+			const struct status_output *out)
+{
+	const struct { const char *name; double time_s; } times[] = {
+		{ "submitted", job->submit_time_s }, { "started", job->start_time_s },
+		{ "ended", job->end_time_s },
+	};
+	char buf[FORMAT_SIZE];
+
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
+		line(out->file, times[i].name,
+		     format_time(buf, sizeof(buf), times[i].time_s, status->now_wall_s));
+	if (job_has_ended(job->state)) {
+		struct text t = TEXT_INIT;
+
+		if (job->term_signal > 0)
+			text_addf(&t, "killed by SIG%s", sigabbrev_np(job->term_signal));
+		else if (job->exit_code >= 0)
+			text_addf(&t, "%d", job->exit_code);
+		line_of(out->file, "exit status", &t);
+		text_release(&t);
+	}
+}
+
+static void print_command(const struct status_details *d, const struct status_output *out)
+{
+	const struct job_command *c = &d->command;
+	struct text t = TEXT_INIT;
+
+	for (size_t i = 0; i < c->argv.count && t.length < 2 * VALUE_BYTES; i++) {
+		text_add(&t, i ? " " : "");
+		text_add_shell_quoted(&t, c->argv.items[i]);
+	}
+	line_of(out->file, "command", &t);
+	line(out->file, "program", c->program);
+	line(out->file, "directory", c->directory);
+	if (c->git_commit)
+		text_addf(&t, "%s%s", c->git_commit, c->git_dirty ? ", with changes" : "");
+	line_of(out->file, "commit", &t);
+	line(out->file, "log", d->log_path);
+	line(out->file, "checkpoints", d->checkpoint_dir);
+	line(out->file, "resume args", c->resume_args);
+	text_release(&t);
+}
+
+static void add_replicas(struct text *t, const struct job *job)
+{
+	if (job->max_replicas == 0)
+		text_addf(t, "%d to all devices", job->min_replicas);
+	else if (job->min_replicas < job->max_replicas)
+		text_addf(t, "%d to %d devices", job->min_replicas, job->max_replicas);
+	else
+		text_addf(t, "%d device%s", job->min_replicas, job->min_replicas == 1 ? "" : "s");
+}
+
+static void add_batch(struct text *t, const struct job *job)
+{
+	if (job->batch_size == 0)
+		return;
+	text_addf(t, "%lld samples", (long long)job->batch_size);
+	if (job->max_batch_size)
+		text_addf(t, ", may be %lld to %lld", (long long)job->min_batch_size,
+			  (long long)job->max_batch_size);
+	if (job->max_local_batch_size)
+		text_addf(t, ", at most %lld on a device", (long long)job->max_local_batch_size);
+}
+
+static void add_learning_rate(struct text *t, const struct job *job)
+{
+	if (!isfinite(job->learning_rate))
+		return;
+	text_addf(t, "%.6g", job->learning_rate);
+	if (job->learning_rate_rule && *job->learning_rate_rule)
+		text_addf(t, ", scaled by %s", job->learning_rate_rule);
+}
+
+static void add_after(struct text *t, const struct dependency_list *after)
+{
+	for (int i = 0; i < after->count; i++)
+		text_addf(t, "%sjob %lld%s, which is %s", i ? "; " : "",
+			  (long long)after->items[i].after_id,
+			  after->items[i].must_succeed ? " (to succeed)" : "",
+			  job_state_name(after->items[i].after_state));
+}
+
+static void print_declared(const struct job *job, const struct status_details *d,
+			   const struct status_output *out)
+{
+	struct text t = TEXT_INIT;
+
+	fputs("\ndeclared\n", out->file);
+	add_replicas(&t, job);
+	line_of(out->file, "replicas", &t);
+	add_batch(&t, job);
+	line_of(out->file, "batch", &t);
+	add_learning_rate(&t, job);
+	line_of(out->file, "lr", &t);
+	add_number(&t, "samples", job->total_samples);
+	add_number(&t, "steps", job->total_steps);
+	line_of(out->file, "total", &t);
+	add_after(&t, &d->after);
+	line_of(out->file, "after", &t);
+	text_addf(&t, "weight %.6g, %spreemptible, %d retries", job->weight,
+		  job->preemptible ? "" : "not ", job->retries);
+	add_duration(&t, "time limit", job->time_limit_s);
+	line_of(out->file, "scheduling", &t);
+	text_addf(&t, "SIG%s", sigabbrev_np(job->stop_signal));
+	add_duration(&t, "grace", job->grace_s);
+	line_of(out->file, "stop", &t);
+	text_release(&t);
+}
+
+static void add_progress(struct text *t, const struct status_job *item)
+{
+	const struct job *job = item->job;
+
+	add_number(t, "samples", job->samples);
+	add_number(t, "steps", job->steps);
+	add_number(t, "epoch", job->epoch);
+	add_number(t, "loss", job->loss);
+	if (isfinite(item->done_ratio))
+		text_addf(t, "%s%.1f%% done", separator(t), floor(item->done_ratio * 1000) / 10);
+}
+
+static void print_progress(const struct status_job *item, const struct status_output *out)
+{
+	const struct job *job = item->job;
+	struct text t = TEXT_INIT;
+
+	fputs("\nprogress\n", out->file);
+	add_progress(&t, item);
+	line_of(out->file, "position", &t);
+	add_number(&t, "samples/s", item->throughput_eps);
+	add_duration(&t, "to its end", item->eta_s);
+	line_of(out->file, "rate", &t);
+	line(out->file, "status", job->status_text);
+	add_number(&t, "at samples", job->checkpoint_samples);
+	line_of(out->file, "checkpoint", &t);
+	if (isfinite(job->checkpoint_samples))	/* of others it is not known */
+		text_addf(&t, "samples %.6g, %.3g s of running", job->lost_samples, job->lost_s);
+	line_of(out->file, "lost", &t);
+	add_duration(&t, "running", item->run_time_s);
+	if (job->runs > 0)
+		add_duration(&t, "times devices", item->attained_service_device_s);
+	line_of(out->file, "time", &t);
+	text_addf(&t, "%d, preempted %d, failed %d", job->runs, job->preemptions, job->failures);
+	line_of(out->file, "runs", &t);
+	text_release(&t);
+}
+
+/* --- tables --- */
+
+/* "128", or "128=2*32*2": replicas, local batch, passes. */
+static void cell_batch(struct columns *t, int64_t batch_size, int replicas, int64_t local, int passes)
+{
+	if (batch_size <= 0)
+		columns_cell(t, "-");
+	else if (replicas == 1 && passes == 1)
+		columns_cell(t, "%lld", (long long)batch_size);
+	else
+		columns_cell(t, "%lld=%d*%lld*%d", (long long)batch_size, replicas, (long long)local,
+			     passes);
+}
+
+static void cell_number(struct columns *t, double x)
+{
+	if (!isfinite(x))
+		columns_cell(t, "-");
+	else
+		columns_cell(t, "%.*f", x < 9.995 ? 2 : x < 99.95 ? 1 : 0, x);
+}
+
+static void cell_duration(struct columns *t, double seconds)
+{
+	char buf[FORMAT_SIZE];
+
+	columns_cell(t, "%s", format_duration(buf, sizeof(buf), seconds));
+}
+
+static void cell_samples(struct columns *t, const struct run *run)
+{
+	char first[FORMAT_SIZE], last[FORMAT_SIZE];
+
+	if (isfinite(run->first_samples) && isfinite(run->last_samples))
+		columns_cell(t, "%s-%s", format_count(first, sizeof(first), run->first_samples),
+			     format_count(last, sizeof(last), run->last_samples));
+	else
+		columns_cell(t, "-");
+}
+
+static void cell_outcome(struct columns *t, const struct run *run)
+{
+	struct text s = TEXT_INIT;
+
+	if (run->state != RUN_ENDED)
+		text_add(&s, run_state_name(run->state));
+	else
+		text_add(&s, run_outcome_name(run->outcome));
+	if (run->stop_reason != STOP_NONE)
+		text_addf(&s, " (%s)", stop_reason_name(run->stop_reason));
+	if (run->term_signal > 0)
+		text_addf(&s, ", SIG%s", sigabbrev_np(run->term_signal));
+	else if (run->exit_code > 0)
+		text_addf(&s, ", status %d", run->exit_code);
+	if (run->diagnosis && *run->diagnosis)
+		text_addf(&s, ": %s", run->diagnosis);
+	columns_cell(t, "%s", s.data);
+	text_release(&s);
+}
+
+/* Of the run at work up to this moment: what status.c has added to the runs before. */
+static double run_duration(const struct status_job *item, const struct run *run)
+{
+	if (isnan(run->launch_time_s))
+		return NAN;
+	if (item->run && item->run->id == run->id)
+		return item->run_time_s - item->job->run_time_s;
+	return run->duration_s;
+}
+
+static void add_run(struct columns *t, const struct status *status, const struct status_job *item,
+		    const struct run *run)
+{
+	struct text devices = TEXT_INIT;
+	char buf[FORMAT_SIZE];
+
+	columns_cell(t, "%d", run->number);
+	columns_cell(t, "%s", format_time(buf, sizeof(buf), run->launch_time_s, status->now_wall_s));
+	cell_duration(t, run_duration(item, run));
+	add_devices(&devices, run);
+	columns_cell(t, "%s", devices.data);
+	text_release(&devices);
+	cell_batch(t, run->batch_size, run->replicas, run->local_batch_size, run->accumulation_steps);
+	cell_samples(t, run);
+	cell_number(t, run->step_time_s * 1e3);
+	cell_number(t, run->first_step_s);
+	cell_number(t, run->stop_duration_s);
+	cell_outcome(t, run);
+}
+
+static void print_runs(const struct status *status, const struct status_job *item,
+		       const struct status_details *d, const struct status_output *out)
+{
+	static const struct column columns[] = {
+		{ .heading = "RUN", .right = true },
+		{ .heading = "START", .leave_out = 4 },
+		{ .heading = "TIME", .right = true },
+		{ .heading = "ON", .room = 5 },
+		{ .heading = "BATCH", .leave_out = 6 },
+		{ .heading = "SAMPLES", .leave_out = 5 },
+		{ .heading = "MS/STEP", .right = true, .leave_out = 3 },
+		{ .heading = "FIRST", .right = true, .leave_out = 2 },
+		{ .heading = "STOP", .right = true, .leave_out = 1 },
+		{ .heading = "OUTCOME", .room = 10 },
+	};
+	struct columns t;
+
+	if (d->runs.count == 0)
+		return;
+	fputs("\nruns (FIRST: seconds to the first step; STOP: from signal to end)\n", out->file);
+	columns_init(&t, columns, sizeof(columns) / sizeof(columns[0]));
+	for (int i = 0; i < d->runs.count; i++)
+		add_run(&t, status, item, &d->runs.items[i]);
+	columns_print(&t, out->file, out->width, out->color);
+	columns_release(&t);
+}
+
+static void add_observation(struct columns *t, const struct observation_row *row)
+{
+	const struct observation *o = &row->observation;
+	int64_t batch_size = row->local_batch_size * row->replicas * row->accumulation_steps;
+	char buf[FORMAT_SIZE];
+
+	columns_cell(t, "%d", row->replicas);
+	cell_batch(t, batch_size, row->replicas, row->local_batch_size, row->accumulation_steps);
+	columns_cell(t, "%s", format_count(buf, sizeof(buf), (double)o->n_steps));
+	cell_number(t, o->step_time_s * 1e3);
+	cell_number(t, o->step_time_sd_s * 1e3);
+	cell_number(t, o->step_time_min_s * 1e3);
+	cell_number(t, o->sync_time_s * 1e3);
+	columns_cell(t, "%s", row->device_kind);
+}
+
+static void print_observations(const struct status_details *d, const struct status_output *out)
+{
+	static const struct column columns[] = {
+		{ .heading = "DEV", .right = true },
+		{ .heading = "BATCH" },
+		{ .heading = "STEPS", .right = true, .leave_out = 2 },
+		{ .heading = "MS/STEP", .right = true },
+		{ .heading = "SD", .right = true, .leave_out = 3 },
+		{ .heading = "MIN", .right = true, .leave_out = 1 },
+		{ .heading = "SYNC", .right = true, .leave_out = 4 },
+		{ .heading = "KIND", .room = 10 },
+	};
+	struct columns t;
+
+	if (d->observations.count == 0)
+		return;
+	fputs("\nmeasured step times, ms (medians of windows: their mean, deviation, least)\n",
+	      out->file);
+	columns_init(&t, columns, sizeof(columns) / sizeof(columns[0]));
+	for (int i = 0; i < d->observations.count; i++)
+		add_observation(&t, &d->observations.items[i]);
+	columns_print(&t, out->file, out->width, out->color);
+	columns_release(&t);
+}
+
+static void print_events(const struct status *status, const struct status_details *d,
+			 const struct status_output *out)
+{
+	static const struct column columns[] = {
+		{ .heading = "TIME" }, { .heading = "EVENT" }, { .heading = "TEXT", .room = 10 },
+	};
+	struct columns t;
+	char buf[FORMAT_SIZE];
+
+	if (d->events.count == 0)
+		return;
+	fputs("\nevents\n", out->file);
+	columns_init(&t, columns, sizeof(columns) / sizeof(columns[0]));
+	for (int i = 0; i < d->events.count; i++) {
+		const struct event *e = &d->events.items[i];
+
+		columns_cell(&t, "%s", format_time(buf, sizeof(buf), e->time_s, status->now_wall_s));
+		columns_cell(&t, "%s", e->kind);
+		columns_cell(&t, "%s", e->text);
+	}
+	columns_print(&t, out->file, out->width, out->color);
+	columns_release(&t);
+}
+
+void status_print_job(const struct status *status, const struct status_job *item,
+		      const struct status_details *d, const struct status_output *out)
+{
+	print_state(status, item, out);
+	print_times(status, item->job, out);
+	print_command(d, out);
+	print_declared(item->job, d, out);
+	print_progress(item, out);
+	print_runs(status, item, d, out);
+	print_observations(d, out);
+	print_events(status, d, out);
+}

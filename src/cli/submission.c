@@ -1,0 +1,286 @@
+/* submission.c - check what was asked for, fill in what was not. */
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pollux/environment.h"
+#include "pollux/git.h"
+#include "pollux/mem.h"
+#include "pollux/number.h"
+#include "pollux/template.h"
+#include "submission.h"
+
+extern char **environ;
+
+static char *absolute(const char *directory, const char *path)
+{
+	return path[0] == '/' ? xstrdup(path) : xasprintf("%s/%s", directory, path);
+}
+
+/* The directory is entered later by cron's hand, so it is named absolutely; whether it can be entered is
+ * found out now. */
+static int find_directory(const struct submission *o, struct job_command *c, struct err *err)
+{
+	char *cwd = getcwd(NULL, 0);
+
+	if (!cwd && !(o->directory && o->directory[0] == '/'))
+		return err_set(err, EX_NOINPUT, "cannot tell the present directory: %s",
+			       strerror(errno));
+	c->directory = o->directory ? absolute(cwd ? cwd : "", o->directory) : xstrdup(cwd);
+	free(cwd);
+	if (access(c->directory, R_OK | X_OK))
+		return err_set(err, EX_NOINPUT, "cannot enter directory '%s': %s", c->directory,
+			       strerror(errno));
+	return 0;
+}
+
+static bool is_program(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
+static char *search_path(const char *name, const char *directory)
+{
+	const char *path = getenv("PATH");
+	char *list = xstrdup(path ? path : "/usr/local/bin:/usr/bin:/bin"), *save = NULL;
+	char *found = NULL;
+
+	for (char *part = strtok_r(list, ":", &save); part && !found;
+	     part = strtok_r(NULL, ":", &save)) {
+		char *dir = absolute(directory, part);
+		char *candidate = xasprintf("%s/%s", dir, name);
+
+		free(dir);
+		if (is_program(candidate))
+			found = candidate;
+		else
+			free(candidate);
+	}
+	free(list);
+	return found;
+}
+
+static int find_program(const char *name, struct job_command *c, struct err *err)
+{
+	c->program = strchr(name, '/') ? absolute(c->directory, name)
+				       : search_path(name, c->directory);
+	if (!c->program)
+		return err_set(err, EX_NOINPUT, "command not found: '%s'", name);
+	if (!is_program(c->program))
+		return err_set(err, EX_NOINPUT, "cannot execute '%s': %s", c->program,
+			       access(c->program, F_OK) ? strerror(errno) : "not a program");
+	return 0;
+}
+
+static int add_variables(const struct submission *o, struct job_command *c, struct err *err)
+{
+	environment_capture(environ, &c->env);
+	for (size_t i = 0; i < o->env.count; i++) {
+		const char *equals = strchr(o->env.items[i], '=');
+		char *name;
+
+		if (!equals || equals == o->env.items[i])
+			return usage_error(&cmd_submit, err, "option '--env' wants NAME=VALUE, not "
+					   "'%.60s'", o->env.items[i]);
+		name = strndup(o->env.items[i], (size_t)(equals - o->env.items[i]));
+		strings_set_variable(&c->env, name, equals + 1);
+		free(name);
+	}
+	strings_set_variable(&c->env, "PWD", c->directory);
+	return 0;
+}
+
+int submission_command(const struct submission *o, char **argv, struct job_command *c,
+		       struct err *err)
+{
+	if (find_directory(o, c, err) || find_program(argv[0], c, err) || add_variables(o, c, err))
+		return -1;
+	for (; *argv; argv++)
+		strings_add(&c->argv, *argv);
+	if (o->checkpoint_dir)
+		c->checkpoint_dir = absolute(c->directory, o->checkpoint_dir);
+	if (o->resume_args)
+		c->resume_args = xstrdup(o->resume_args);
+	c->git_commit = git_commit_of(c->directory, &c->git_dirty);
+	return 0;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* For "python -u train.py" people say "train.py". */
+static const char *default_name(const struct job_command *c)
+{
+	static const char *const runners[] = { "python", "bash", "sh", "torchrun", "accelerate",
+					       "deepspeed", "env", "nice", "perl", "uv" };
+	const char *program = base_name(c->argv.items[0]);
+
+	for (size_t r = 0; r < sizeof(runners) / sizeof(runners[0]); r++) {
+		if (!text_starts_with(program, runners[r]))
+			continue;
+		for (size_t i = 1; i < c->argv.count; i++)
+			if (c->argv.items[i][0] != '-' && strchr(c->argv.items[i], '.') &&
+			    !strpbrk(c->argv.items[i], " \t\n={;"))
+				return base_name(c->argv.items[i]);
+	}
+	return program;
+}
+
+/* The program and its argument template: what tells one training script from another. */
+static char *default_workload(const struct job_command *c)
+{
+	struct text t = TEXT_INIT;
+
+	text_add_shell_quoted(&t, c->program);
+	for (size_t i = 1; i < c->argv.count; i++) {
+		text_add(&t, " ");
+		text_add_shell_quoted(&t, c->argv.items[i]);
+	}
+	return text_detach(&t);
+}
+
+static int parse_signal(const char *name, int *number, struct err *err)
+{
+	int64_t n;
+
+	if (number_parse_int(name, &n) == 0 && n > 0 && n < NSIG && n != SIGKILL && n != SIGSTOP) {
+		*number = (int)n;
+		return 0;
+	}
+	if (text_starts_with(name, "SIG"))
+		name += 3;
+	for (int i = 1; i < NSIG; i++) {
+		const char *known = sigabbrev_np(i);
+
+		if (known && !strcmp(known, name) && i != SIGKILL && i != SIGSTOP) {
+			*number = i;
+			return 0;
+		}
+	}
+	return usage_error(&cmd_submit, err, "option '--stop-signal' wants a signal that a program can "
+			   "catch, such as TERM, INT or USR1, not '%.60s'", name);
+}
+
+static int set_batch(const struct submission *o, struct job *job, struct err *err)
+{
+	const struct int_range *r = &o->batch_range;
+
+	if (!o->batch && (r->max || o->max_local_batch))
+		return usage_error(&cmd_submit, err, "option '--%s' needs --batch",
+				   r->max ? "batch-range" : "max-local-batch");
+	if (r->max && (o->batch < r->min || o->batch > r->max))
+		return usage_error(&cmd_submit, err, "option '--batch' %lld is outside --batch-range "
+				   "%lld:%lld", (long long)o->batch, r->min, r->max);
+	job->batch_size = o->batch;
+	job->min_batch_size = r->min;
+	job->max_batch_size = r->max;
+	job->max_local_batch_size = o->max_local_batch;
+	return 0;
+}
+
+static int set_total_work(const struct submission *o, struct job *job, struct err *err)
+{
+	int given = !isnan(o->total_samples) + !isnan(o->total_steps) + !isnan(o->epochs);
+
+	if (given > 1)
+		return usage_error(&cmd_submit, err,
+				   "give one of --samples, --steps and --epochs, not %d", given);
+	if (!isnan(o->epochs) != (o->dataset_size > 0))
+		return usage_error(&cmd_submit, err, "option '--%s' needs --%s",
+				   o->dataset_size ? "dataset-size" : "epochs",
+				   o->dataset_size ? "epochs" : "dataset-size");
+	job->total_samples = isnan(o->epochs) ? o->total_samples
+					      : o->epochs * (double)o->dataset_size;
+	job->total_steps = o->total_steps;
+	return 0;
+}
+
+static void set_replicas(const struct submission *o, const struct job_command *c, struct job *job)
+{
+	job->min_replicas = 1;
+	job->max_replicas = template_mentions(&c->argv, "gpus") ? 0 : 1;
+	if (o->replicas.max) {
+		job->min_replicas = (int)o->replicas.min;
+		job->max_replicas = (int)o->replicas.max;
+	}
+}
+
+static int check_templates(const struct submission *o, const struct job_command *c, struct err *err)
+{
+	struct template_facts facts = {
+		.has_batch_size = o->batch > 0,
+		.has_learning_rate = !isnan(o->learning_rate),
+		.has_resume_args = c->resume_args != NULL,
+	};
+
+	return template_check(&c->argv, c->resume_args, &facts, err);
+}
+
+int submission_job(const struct submission *o, const struct job_command *c, struct job *job,
+		   struct err *err)
+{
+	job->state = o->hold ? JOB_HELD : JOB_QUEUED;
+	job->reason = xstrdup(o->hold ? "held at submission; 'pollux release' lets it go" : "");
+	job->name = xstrdup(o->name ? o->name : default_name(c));
+	job->workload = o->workload ? xstrdup(o->workload) : default_workload(c);
+	job->learning_rate = o->learning_rate;
+	job->weight = o->weight;
+	job->preemptible = !o->no_preempt;
+	job->time_limit_s = o->time_limit_s;
+	job->retries = (int)o->retries;
+	job->grace_s = o->grace_s;
+	job->stop_signal = SIGTERM;
+	set_replicas(o, c, job);
+	if (o->stop_signal && parse_signal(o->stop_signal, &job->stop_signal, err))
+		return -1;
+	if (set_batch(o, job, err) || set_total_work(o, job, err))
+		return -1;
+	return check_templates(o, c, err);
+}
+
+static int add_dependency(const char *word, struct dependency_list *list, struct err *err)
+{
+	struct dependency *d;
+	int64_t id;
+
+	list->items = xreallocarray(list->items, (size_t)list->count + 1, sizeof(*d));
+	d = &list->items[list->count];
+	*d = (struct dependency){ .must_succeed = text_starts_with(word, "ok:") };
+	if (number_parse_int(d->must_succeed ? word + 3 : word, &id) || id < 1)
+		return usage_error(&cmd_submit, err, "option '--after' wants job numbers such as "
+				   "'3,ok:4', not '%.60s'", word);
+	d->after_id = id;
+	list->count++;
+	return 0;
+}
+
+int submission_after(const struct submission *o, struct dependency_list *list, struct err *err)
+{
+	for (size_t i = 0; i < o->after.count; i++) {
+		const char *p = o->after.items[i];
+
+		for (;;) {
+			size_t n = strcspn(p, ",");
+			char *word = strndup(p, n);
+			int rc = add_dependency(word, list, err);
+
+			free(word);
+			if (rc)
+				return -1;
+			if (!p[n])
+				break;
+			p += n + 1;
+		}
+	}
+	return 0;
+}

@@ -1,0 +1,120 @@
+/* store_measurements.c - what supervisors learn: progress, step times, gradient statistics. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "pollux/clock.h"
+#include "pollux/mem.h"
+#include "sql.h"
+
+static int write_run(struct store *s, const struct progress *p, struct err *err)
+{
+	const struct run *r = p->run;
+
+	return sql_run(s, NULL, err, "UPDATE runs SET duration_s = ?, first_samples = ?,"
+		       " last_samples = ?, checkpoint_samples = ?, checkpoint_boot_s = ?,"
+		       " step_time_s = ?, first_step_s = ?, reports = ?, malformed_reports = ?"
+		       " WHERE id = ? AND state <> 'ended'", "dddddddiii", r->duration_s,
+		       r->first_samples, r->last_samples, r->checkpoint_samples,
+		       r->checkpoint_boot_s, r->step_time_s, r->first_step_s, p->n_reports,
+		       p->n_malformed, r->id);
+}
+
+static int write_job(struct store *s, const struct progress *p, struct err *err)
+{
+	return sql_run(s, NULL, err, "UPDATE jobs SET samples = coalesce(?, samples),"
+		       " steps = coalesce(?, steps), loss = coalesce(?, loss),"
+		       " epoch = coalesce(?, epoch), status_text = coalesce(?, status_text),"
+		       " checkpoint_samples = coalesce(?, checkpoint_samples) WHERE id = ?",
+		       "ddddtdi", p->run->last_samples, p->steps, p->loss, p->epoch,
+		       p->status_text, p->run->checkpoint_samples, p->run->job_id);
+}
+
+static int write_observation(struct store *s, const struct progress *p, struct err *err)
+{
+	const struct observation *o = p->observation;
+	const struct run *r = p->run;
+
+	if (!o)
+		return 0;
+	return sql_run(s, NULL, err, "INSERT OR REPLACE INTO observations (run_id, device_kind,"
+		       " nodes, replicas, local_batch_size, accumulation_steps, n_steps, n_windows,"
+		       " n_dropped, n_outliers, step_time_s, step_time_sd_s, step_time_min_s,"
+		       " sync_time_s, update_time_s)"
+		       " VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", "itiiiiiiiddddd",
+		       r->id, r->devices[0].kind, (int64_t)r->replicas, r->local_batch_size,
+		       (int64_t)r->accumulation_steps, o->n_steps, o->n_windows, o->n_dropped,
+		       o->n_outliers, o->step_time_s, o->step_time_sd_s, o->step_time_min_s,
+		       o->sync_time_s, clock_wall_s());
+}
+
+static int write_gradient(struct store *s, const struct progress *p, struct err *err)
+{
+	const struct gradient_window *g = p->gradient;
+
+	if (!g)
+		return 0;
+	return sql_run(s, NULL, err, "INSERT OR REPLACE INTO gradient_statistics (run_id, window,"
+		       " batch_size, first_samples, last_samples, n, sum_grad_sqr, sum_grad_var)"
+		       " VALUES (?, ?, ?, ?, ?, ?, ?, ?)", "iinddidd", p->run->id,
+		       (int64_t)g->window, p->run->batch_size, g->first_samples, g->last_samples,
+		       g->n, g->sum_grad_sqr, g->sum_grad_var);
+}
+
+int store_progress_write(struct store *s, const struct progress *p, struct err *err)
+{
+	if (store_begin(s, err))
+		return -1;
+	if (write_run(s, p, err) || write_job(s, p, err) || write_observation(s, p, err) ||
+	    write_gradient(s, p, err)) {
+		store_rollback(s);
+		return -1;
+	}
+	return store_commit(s, err);
+}
+
+static void read_observation(sqlite3_stmt *q, struct observation_row *row)
+{
+	const char *kind = (const char *)sqlite3_column_text(q, 1);
+
+	*row = (struct observation_row){
+		.run_id = sql_int(q, 0, 0), .nodes = (int)sql_int(q, 2, 1),
+		.replicas = (int)sql_int(q, 3, 1), .local_batch_size = sql_int(q, 4, 0),
+		.accumulation_steps = (int)sql_int(q, 5, 1),
+		.observation = {
+			.n_steps = sql_int(q, 6, 0), .n_windows = sql_int(q, 7, 0),
+			.n_dropped = sql_int(q, 8, 0), .n_outliers = sql_int(q, 9, 0),
+			.step_time_s = sql_double(q, 10), .step_time_sd_s = sql_double(q, 11),
+			.step_time_min_s = sql_double(q, 12), .sync_time_s = sql_double(q, 13),
+		},
+	};
+	snprintf(row->device_kind, sizeof(row->device_kind), "%s", kind);
+}
+
+int store_observations_of_job(struct store *s, int64_t job_id, struct observation_list *list,
+			      struct err *err)
+{
+	sqlite3_stmt *q;
+	int rc;
+
+	*list = (struct observation_list){ 0 };
+	if (sql_query(s, &q, err, "SELECT run_id, device_kind, nodes, replicas, local_batch_size,"
+		      " accumulation_steps, n_steps, n_windows, n_dropped, n_outliers, step_time_s,"
+		      " step_time_sd_s, step_time_min_s, sync_time_s FROM observations"
+		      " WHERE run_id IN (SELECT id FROM runs WHERE job_id = ?) ORDER BY run_id",
+		      "i", job_id))
+		return -1;
+	while ((rc = sql_row(s, q, err)) == 1) {
+		list->items = xreallocarray(list->items, (size_t)list->count + 1,
+					    sizeof(*list->items));
+		read_observation(q, &list->items[list->count++]);
+	}
+	sqlite3_finalize(q);
+	return rc;
+}
+
+void observation_list_release(struct observation_list *list)
+{
+	free(list->items);
+	*list = (struct observation_list){ 0 };
+}
