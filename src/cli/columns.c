@@ -8,6 +8,7 @@
 #include "pollux/mem.h"
 
 #define GAP 2		/* as between the columns of table.h */
+#define WIDEST (1 << 20)	/* more is no limit, nor a reason to overflow */
 
 void columns_init(struct columns *t, const struct column *columns, int n)
 {
@@ -118,6 +119,36 @@ static void leave_out(const struct columns *t, int width, struct extent *extents
 		extents[c].left_out = true;
 }
 
+/* Divide what the others leave among the flexible columns: none gets more than it wants, and what it does not
+ * want goes to the rest. */
+static void share(const struct columns *t, const struct extent *extents, int width, int *shares)
+{
+	int left = width + GAP, rooms = 0;
+	bool settled = true;
+
+	for (int c = 0; c < t->n; c++) {
+		shares[c] = -1;
+		if (!extents[c].left_out)
+			left -= GAP + (t->columns[c].room ? 0 : extents[c].widest);
+		rooms += t->columns[c].room;
+	}
+	while (settled) {
+		settled = false;
+		for (int c = 0; c < t->n; c++) {
+			int room = t->columns[c].room;
+
+			if (!room || shares[c] >= 0 || extents[c].widest > left * room / rooms)
+				continue;
+			left -= shares[c] = extents[c].widest;
+			rooms -= room;
+			settled = true;
+		}
+	}
+	for (int c = 0; c < t->n; c++)
+		if (t->columns[c].room && shares[c] < 0)
+			shares[c] = left > 0 ? left * t->columns[c].room / rooms : 0;
+}
+
 static int style_of(const struct columns *t, int row, int *next)
 {
 	if (*next < t->n_styles && t->styles[*next].row == row)
@@ -141,19 +172,21 @@ void columns_print(const struct columns *t, FILE *out, int width, bool color)
 {
 	struct table_column kept[COLUMNS_MAX];
 	struct extent extents[COLUMNS_MAX];
+	int shares[COLUMNS_MAX], n = 0;
 	struct table table;
-	int n = 0, part;
 
 	measure(t, extents);
+	if (width > WIDEST)
+		width = WIDEST;
 	if (width > 0)
 		leave_out(t, width, extents);
-	part = needed(t, extents, false) > width ? 2 : 1;	/* of its room that a column is left with */
+	share(t, extents, width, shares);
 	for (int c = 0; c < t->n; c++)
 		if (!extents[c].left_out)
 			kept[n++] = (struct table_column){
 				.heading = t->columns[c].heading, .right = t->columns[c].right,
 				.flexible = t->columns[c].room > 0,
-				.min_width = t->columns[c].room / part,
+				.min_width = shares[c],
 			};
 	table_init(&table, kept, n);
 	fill(t, extents, &table);

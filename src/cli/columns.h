@@ -21,7 +21,8 @@ struct column {
 	const char *heading;
 	bool right;		/* numbers */
 	int leave_out;		/* 1: the first to go; 0: stays */
-	int room;		/* of a flexible column: what the others must leave it; 0: not flexible */
+	int room;		/* of a flexible column: what the others must leave it, and its share of
+				   what there is among flexible ones; 0: not flexible */
 };
 
 struct columns {

@@ -62,7 +62,8 @@ void supervisor_signal_all(struct supervisor *s, int signal_number);
 int supervisor_count_processes(const struct supervisor *s);
 
 /* supervisor_end.c */
-/* Writes down how the run ended. False: it never got to run its command, for a reason of ours. */
+/* Writes down how the run ended. False: it never got to run its command for a reason of ours, or the end
+ * could not be written: a pass at once would only do it again. */
 bool supervisor_conclude(struct supervisor *s);
 
 /* Into supervisor.log: time, run, text. */

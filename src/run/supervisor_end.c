@@ -69,7 +69,7 @@ static void write_log_trailer(const struct supervisor *s)
 
 /* The end of a run must not get lost: a full disk or a locked store is waited for. Only the command's
  * own processes are gone by now; the devices stay reserved until it is written. */
-static void write_end(struct supervisor *s)
+static bool write_end(struct supervisor *s)
 {
 	struct timespec pause = { .tv_nsec = 200000000 };
 	struct err err;
@@ -80,10 +80,11 @@ static void write_end(struct supervisor *s)
 			supervisor_log(s, "cannot record the end yet: %s", err.text);
 		told = true;
 		if (err.exit_status == EX_SOFTWARE || err.exit_status == EX_DATAERR)
-			return;
+			return false;	/* waiting mends neither; the next pass may know better */
 		nanosleep(&pause, NULL);
 		pause = (struct timespec){ .tv_sec = pause.tv_sec < 8 ? 2 * pause.tv_sec + 1 : 8 };
 	}
+	return true;
 }
 
 /* The socket, its directory if it was one of ours under /tmp, and the lock. */
@@ -116,7 +117,8 @@ bool supervisor_conclude(struct supervisor *s)
 		supervisor_log(s, "%s", err.text);
 	account_for_loss(&s->job, &s->run, now);
 	write_log_trailer(s);
-	write_end(s);
+	if (!write_end(s))
+		return false;
 	remove_files(s);
 	return s->run.outcome != OUTCOME_NOT_STARTED || s->run.stop_reason != STOP_NONE;
 }

@@ -80,6 +80,15 @@ static char *socket_path(const struct supervisor *s)
 	return mkdtemp(dir) ? xasprintf("%s/%lld.sock", dir, (long long)s->run.id) : NULL;
 }
 
+static int bind_private(int fd, const struct sockaddr_un *address)
+{
+	mode_t old = umask(0077);
+	int rc = bind(fd, (const struct sockaddr *)address, sizeof(*address));
+
+	umask(old);	/* the command is to have the user's */
+	return rc;
+}
+
 /* An adopted run's socket is made anew at the old path: its command reports its last checkpoint there. */
 int supervisor_open_socket(struct supervisor *s, struct err *err)
 {
@@ -95,8 +104,7 @@ int supervisor_open_socket(struct supervisor *s, struct err *err)
 	strcpy(address.sun_path, s->run.socket_path);
 	unlink(address.sun_path);
 	s->socket_fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (s->socket_fd < 0 ||
-	    bind(s->socket_fd, (struct sockaddr *)&address, sizeof(address)))
+	if (s->socket_fd < 0 || bind_private(s->socket_fd, &address))
 		return err_set(err, EX_CANTCREAT, "cannot make socket '%s': %s",
 			       s->run.socket_path, strerror(errno));
 	return 0;

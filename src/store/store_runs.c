@@ -332,7 +332,7 @@ static int end_row(struct store *s, const struct run *r, struct err *err)
 		    " end_boot_s = ?, duration_s = ?, exit_code = ?, term_signal = ?,"
 		    " diagnosis = ?, stop_reason = ?, stop_duration_s = ?, lost_samples = ?,"
 		    " lost_s = ?, last_samples = ?, checkpoint_samples = ?"
-		    " WHERE id = ? AND state <> 'ended'", "tdddmmttddddddi",
+		    " WHERE id = ? AND state <> 'ended'", "tdddmmttdddddi",
 		    run_outcome_name(r->outcome), clock_wall_s(), clock_boot_s(), r->duration_s,
 		    (int64_t)r->exit_code, (int64_t)r->term_signal, r->diagnosis,
 		    stop_reason_name(r->stop_reason), r->stop_duration_s, r->lost_samples,
