@@ -43,14 +43,15 @@ static const struct row rows[] = {
 	  "(POLLUX_BATCH, else --initial-batch)" },
 	{ "initial-batch", INTEGER, AT(initial_batch), 1, 1 << 24, "N",
 	  "the batch that --lr is tuned for (128)" },
-	{ "lr", NUMBER, AT(lr), 1e-9, 1e3, "X", "learning rate at --initial-batch (0.03)" },
+	{ "lr", NUMBER, AT(lr), 1e-9, 1e3, "X", "learning rate at --initial-batch (0.05)" },
 	{ "lr-rule", RULE, AT(lr_rule), 0, 0, "RULE",
 	  "at other batches: adascale, sqrt, linear, none (adascale)" },
 	{ "lr-scale", NUMBER, AT(lr_scale), 1e-9, 1e9, "X",
 	  "factor on --lr instead of a rule (POLLUX_LR_SCALE\n"
 	  "unless --lr-rule is given)" },
-	{ "lr-decay-samples", INTEGER, AT(lr_decay_samples), 1, 1e15, "N",
-	  "lower the rate to a hundredth over N samples (constant)" },
+	{ "lr-decay-samples", INTEGER, AT(lr_decay_samples), 0, 1e15, "N",
+	  "lower the rate to a hundredth over N samples, 0: not\n"
+	  "(--samples)" },
 	{ "momentum", NUMBER, AT(momentum), 0, 0.9999, "X", "of SGD (0.9)" },
 	{ "samples", INTEGER, AT(samples), 1, 1e15, "N",
 	  "stop at exactly N samples since the first launch (600000)" },
@@ -252,12 +253,14 @@ void options_parse(struct options *o, int argc, char **argv,
 	*o = (struct options){
 		.data = "/usr/share/datasets/fashion-mnist",
 		.n_hidden = 2, .hidden = { 256, 128 },
-		.seed = -1, .initial_batch = 128,
-		.lr = 0.03, .lr_scale = (double)NAN, .lr_rule = LR_ADASCALE,
+		.seed = -1, .lr_decay_samples = -1, .initial_batch = 128,
+		.lr = 0.05, .lr_scale = (double)NAN, .lr_rule = LR_ADASCALE,
 		.momentum = 0.9, .samples = 600000, .target_accuracy = (double)NAN,
 		.checkpoint_every_s = 30, .log_every_s = 0.5, .noise_horizon = 60000,
 	};
 	parse_command_line(o, argc, argv, &rule_given);
+	if (o->lr_decay_samples < 0)
+		o->lr_decay_samples = o->samples;
 	resolve_batch(o, config);
 	if (isnan(o->lr_scale) && !rule_given)
 		o->lr_scale = config->lr_scale;
