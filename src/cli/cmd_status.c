@@ -233,6 +233,8 @@ static int show(const struct request *r, struct err *err)
 	struct session s;
 	int rc;
 
+	/* Unset, it would have the C library look at that file again for each time shown. */
+	setenv("TZ", ":/etc/localtime", 0);
 	if (open_session(&s, err))
 		return -1;
 	rc = isnan(r->o->watch_s) ? look(&s, r, &out, err) : watch(&s, r, &out, err);

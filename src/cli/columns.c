@@ -14,15 +14,30 @@ void columns_init(struct columns *t, const struct column *columns, int n)
 {
 	assert(n <= COLUMNS_MAX);
 	*t = (struct columns){ .columns = columns, .n = n };
-	strings_init(&t->cells);
+	text_init(&t->text);
 }
 
 void columns_release(struct columns *t)
 {
-	strings_release(&t->cells);
+	text_release(&t->text);
+	free(t->starts);
 	free(t->styles);
-	t->styles = NULL;
-	t->n_styles = 0;
+	*t = (struct columns){ .text = TEXT_INIT };
+}
+
+static void begin_cell(struct columns *t)
+{
+	if (t->n_cells == t->capacity) {
+		t->capacity = t->capacity ? 2 * t->capacity : 64;
+		t->starts = xreallocarray(t->starts, (size_t)t->capacity, sizeof(*t->starts));
+	}
+	t->starts[t->n_cells++] = t->text.length;
+}
+
+void columns_text(struct columns *t, const char *cell)
+{
+	begin_cell(t);
+	text_add_bytes(&t->text, cell, strlen(cell) + 1);
 }
 
 void columns_cell(struct columns *t, const char *format, ...)
@@ -34,14 +49,19 @@ void columns_cell(struct columns *t, const char *format, ...)
 	va_start(ap, format);
 	n = vasprintf(&s, format, ap);
 	va_end(ap);
-	strings_add(&t->cells, n < 0 ? "" : s);
+	columns_text(t, n < 0 ? "" : s);
 	if (n >= 0)
 		free(s);
 }
 
+static const char *cell_at(const struct columns *t, int i)
+{
+	return t->text.data + t->starts[i];
+}
+
 static int n_rows(const struct columns *t)
 {
-	return (int)t->cells.count / t->n;
+	return t->n_cells / t->n;
 }
 
 void columns_style(struct columns *t, enum table_style style)
@@ -49,7 +69,7 @@ void columns_style(struct columns *t, enum table_style style)
 	if (style == STYLE_PLAIN)
 		return;
 	t->styles = xreallocarray(t->styles, (size_t)t->n_styles + 1, sizeof(*t->styles));
-	t->styles[t->n_styles].row = (int)(t->cells.count - 1) / t->n;
+	t->styles[t->n_styles].row = (t->n_cells - 1) / t->n;
 	t->styles[t->n_styles++].style = (int)style;
 }
 
@@ -74,12 +94,12 @@ static void measure(const struct columns *t, struct extent *extents)
 {
 	for (int c = 0; c < t->n; c++)
 		extents[c] = (struct extent){ .widest = width_of(t->columns[c].heading), .empty = true };
-	for (int i = 0; i < (int)t->cells.count; i++) {
+	for (int i = 0; i < t->n_cells; i++) {
 		struct extent *e = &extents[i % t->n];
-		int width = width_of(t->cells.items[i]);
+		int width = width_of(cell_at(t, i));
 
 		e->widest = width > e->widest ? width : e->widest;
-		e->empty &= !strcmp(t->cells.items[i], "-");
+		e->empty &= !strcmp(cell_at(t, i), "-");
 	}
 }
 
@@ -149,13 +169,6 @@ static void share(const struct columns *t, const struct extent *extents, int wid
 			shares[c] = left > 0 ? left * t->columns[c].room / rooms : 0;
 }
 
-static int style_of(const struct columns *t, int row, int *next)
-{
-	if (*next < t->n_styles && t->styles[*next].row == row)
-		return t->styles[(*next)++].style;
-	return STYLE_PLAIN;
-}
-
 static void fill(const struct columns *t, const struct extent *extents, struct table *table)
 {
 	int next = 0;
@@ -163,8 +176,9 @@ static void fill(const struct columns *t, const struct extent *extents, struct t
 	for (int row = 0, n = n_rows(t); row < n; row++) {
 		for (int c = 0; c < t->n; c++)
 			if (!extents[c].left_out)
-				table_cell(table, "%s", t->cells.items[row * t->n + c]);
-		table_style(table, (enum table_style)style_of(t, row, &next));
+				table_cell(table, "%s", cell_at(t, row * t->n + c));
+		if (next < t->n_styles && t->styles[next].row == row)
+			table_style(table, (enum table_style)t->styles[next++].style);
 	}
 }
 

@@ -250,7 +250,7 @@ static void print_progress(const struct status_job *item, const struct status_ou
 static void cell_batch(struct columns *t, int64_t batch_size, int replicas, int64_t local, int passes)
 {
 	if (batch_size <= 0)
-		columns_cell(t, "-");
+		columns_text(t, "-");
 	else if (replicas == 1 && passes == 1)
 		columns_cell(t, "%lld", (long long)batch_size);
 	else
@@ -261,7 +261,7 @@ static void cell_batch(struct columns *t, int64_t batch_size, int replicas, int6
 static void cell_number(struct columns *t, double x)
 {
 	if (!isfinite(x))
-		columns_cell(t, "-");
+		columns_text(t, "-");
 	else
 		columns_cell(t, "%.*f", x < 9.995 ? 2 : x < 99.95 ? 1 : 0, x);
 }
@@ -270,7 +270,7 @@ static void cell_duration(struct columns *t, double seconds)
 {
 	char buf[FORMAT_SIZE];
 
-	columns_cell(t, "%s", format_duration(buf, sizeof(buf), seconds));
+	columns_text(t, format_duration(buf, sizeof(buf), seconds));
 }
 
 static void cell_samples(struct columns *t, const struct run *run)
@@ -281,7 +281,7 @@ static void cell_samples(struct columns *t, const struct run *run)
 		columns_cell(t, "%s-%s", format_count(first, sizeof(first), run->first_samples),
 			     format_count(last, sizeof(last), run->last_samples));
 	else
-		columns_cell(t, "-");
+		columns_text(t, "-");
 }
 
 static void cell_outcome(struct columns *t, const struct run *run)
@@ -300,7 +300,7 @@ static void cell_outcome(struct columns *t, const struct run *run)
 		text_addf(&s, ", status %d", run->exit_code);
 	if (run->diagnosis && *run->diagnosis)
 		text_addf(&s, ": %s", run->diagnosis);
-	columns_cell(t, "%s", s.data);
+	columns_text(t, s.data);
 	text_release(&s);
 }
 
@@ -321,10 +321,10 @@ static void add_run(struct columns *t, const struct status *status, const struct
 	char buf[FORMAT_SIZE];
 
 	columns_cell(t, "%d", run->number);
-	columns_cell(t, "%s", format_time(buf, sizeof(buf), run->launch_time_s, status->now_wall_s));
+	columns_text(t, format_time(buf, sizeof(buf), run->launch_time_s, status->now_wall_s));
 	cell_duration(t, run_duration(item, run));
 	add_devices(&devices, run);
-	columns_cell(t, "%s", devices.data);
+	columns_text(t, devices.data);
 	text_release(&devices);
 	cell_batch(t, run->batch_size, run->replicas, run->local_batch_size, run->accumulation_steps);
 	cell_samples(t, run);
@@ -369,12 +369,12 @@ static void add_observation(struct columns *t, const struct observation_row *row
 
 	columns_cell(t, "%d", row->replicas);
 	cell_batch(t, batch_size, row->replicas, row->local_batch_size, row->accumulation_steps);
-	columns_cell(t, "%s", format_count(buf, sizeof(buf), (double)o->n_steps));
+	columns_text(t, format_count(buf, sizeof(buf), (double)o->n_steps));
 	cell_number(t, o->step_time_s * 1e3);
 	cell_number(t, o->step_time_sd_s * 1e3);
 	cell_number(t, o->step_time_min_s * 1e3);
 	cell_number(t, o->sync_time_s * 1e3);
-	columns_cell(t, "%s", row->device_kind);
+	columns_text(t, row->device_kind);
 }
 
 static void print_observations(const struct status_details *d, const struct status_output *out)
@@ -418,9 +418,9 @@ static void print_events(const struct status *status, const struct status_detail
 	for (int i = 0; i < d->events.count; i++) {
 		const struct event *e = &d->events.items[i];
 
-		columns_cell(&t, "%s", format_time(buf, sizeof(buf), e->time_s, status->now_wall_s));
-		columns_cell(&t, "%s", e->kind);
-		columns_cell(&t, "%s", e->text);
+		columns_text(&t, format_time(buf, sizeof(buf), e->time_s, status->now_wall_s));
+		columns_text(&t, e->kind);
+		columns_text(&t, e->text);
 	}
 	columns_print(&t, out->file, out->width, out->color);
 	columns_release(&t);

@@ -32,11 +32,11 @@ static void add_done(struct columns *t, const struct status_job *item)
 	if (isfinite(item->done_ratio))
 		columns_cell(t, "%.0f%%", floor(item->done_ratio * 100));
 	else if (isfinite(item->job->samples))
-		columns_cell(t, "%s", format_count(buf, sizeof(buf), item->job->samples));
+		columns_text(t, format_count(buf, sizeof(buf), item->job->samples));
 	else if (isfinite(item->job->steps))
 		columns_cell(t, "%s st", format_count(buf, sizeof(buf), item->job->steps));
 	else
-		columns_cell(t, "-");
+		columns_text(t, "-");
 }
 
 static void add_batch(struct columns *t, const struct status_job *item)
@@ -45,11 +45,11 @@ static void add_batch(struct columns *t, const struct status_job *item)
 	char buf[FORMAT_SIZE];
 
 	if (batch_size <= 0)
-		columns_cell(t, "-");
+		columns_text(t, "-");
 	else if (batch_size < 100000)
 		columns_cell(t, "%lld", (long long)batch_size);
 	else
-		columns_cell(t, "%s", format_count(buf, sizeof(buf), (double)batch_size));
+		columns_text(t, format_count(buf, sizeof(buf), (double)batch_size));
 }
 
 /* Three digits, or as many as there are before the point. */
@@ -58,7 +58,7 @@ static void add_step_time(struct columns *t, const struct status_job *item)
 	double ms = item->run ? item->run->step_time_s * 1e3 : (double)NAN;
 
 	if (!isfinite(ms))
-		columns_cell(t, "-");
+		columns_text(t, "-");
 	else
 		columns_cell(t, "%.*f", ms < 9.995 ? 2 : ms < 99.95 ? 1 : 0, ms);
 }
@@ -67,7 +67,7 @@ static void add_duration(struct columns *t, double seconds)
 {
 	char buf[FORMAT_SIZE];
 
-	columns_cell(t, "%s", format_duration(buf, sizeof(buf), seconds));
+	columns_text(t, format_duration(buf, sizeof(buf), seconds));
 }
 
 /* --- reasons --- */
@@ -174,7 +174,7 @@ static void add_reason(struct columns *t, const struct status *status, const str
 	struct text reason = TEXT_INIT;
 
 	reasons[item->state](status, item, &reason);
-	columns_cell(t, "%s", reason.data);
+	columns_text(t, reason.data);
 	text_release(&reason);
 }
 
@@ -195,12 +195,12 @@ static enum table_style style_of(enum shown_state state)
 static void add_row(struct columns *t, const struct status *status, const struct status_job *item)
 {
 	columns_cell(t, "%lld", (long long)item->job->id);
-	columns_cell(t, "%s", item->job->name);
-	columns_cell(t, "%s", shown_state_name(item->state));
+	columns_text(t, item->job->name);
+	columns_text(t, shown_state_name(item->state));
 	if (item->run)
 		columns_cell(t, "%d", item->run->replicas);
 	else
-		columns_cell(t, "-");
+		columns_text(t, "-");
 	add_duration(t, item->run_time_s);
 	add_done(t, item);
 	add_batch(t, item);
