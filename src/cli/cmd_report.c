@@ -10,6 +10,7 @@
 
 #include "command.h"
 #include "pollux/report_message.h"
+#include "pollux/report_socket.h"
 #include "pollux/text.h"
 
 #define SEND_TIMEOUT_S 1	/* for a receiver that is behind */
@@ -46,34 +47,6 @@ static int build_message(char **lines, int n, struct text *message, struct err *
 	return 0;
 }
 
-static int fail(int fd, const char *path, struct err *err)
-{
-	err_set(err, EX_UNAVAILABLE, "cannot report to '%s': %s", path, strerror(errno));
-	if (fd >= 0)
-		close(fd);
-	return -1;
-}
-
-static int send_message(const char *path, const struct text *message, struct err *err)
-{
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	struct timeval timeout = { .tv_sec = SEND_TIMEOUT_S };
-	int fd;
-
-	if (strlen(path) >= sizeof(address.sun_path)) {
-		errno = ENAMETOOLONG;
-		return fail(-1, path, err);
-	}
-	memcpy(address.sun_path, path, strlen(path) + 1);
-	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout)) ||
-	    sendto(fd, message->data, message->length, MSG_NOSIGNAL, (struct sockaddr *)&address,
-		   sizeof(address)) < 0)
-		return fail(fd, path, err);
-	close(fd);
-	return 0;
-}
-
 /* A report that nobody hears is no failure: a script runs on without pollux. */
 static void report(const struct report_options *o, const struct text *message)
 {
@@ -86,7 +59,7 @@ static void report(const struct report_options *o, const struct text *message)
 			      stderr);
 		return;
 	}
-	if (send_message(path, message, &err) && o->verbose)
+	if (report_socket_send(path, message->data, message->length, SEND_TIMEOUT_S, &err) && o->verbose)
 		fprintf(stderr, "pollux: %s\n", err.text);
 }
 

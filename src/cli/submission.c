@@ -14,8 +14,6 @@
 #include "pollux/template.h"
 #include "submission.h"
 
-extern char **environ;
-
 static char *absolute(const char *directory, const char *path)
 {
 	return path[0] == '/' ? xstrdup(path) : xasprintf("%s/%s", directory, path);

@@ -12,8 +12,6 @@
 #include "pollux/mem.h"
 #include "pollux/text.h"
 
-extern char **environ;
-
 static bool in_repository(const char *directory)
 {
 	char *path = xstrdup(directory);

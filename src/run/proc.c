@@ -13,7 +13,6 @@
 struct process {
 	pid_t pid, parent, session;
 	char state;
-	bool mine;
 };
 
 struct process_table {
@@ -65,13 +64,15 @@ static bool read_process(pid_t pid, struct process *process)
 {
 	char buffer[1024];
 	const char *fields = stat_fields(pid, buffer, sizeof(buffer));
-	int parent, group, session;
+	char *end;
 
 	*process = (struct process){ .pid = pid };
-	if (!fields || sscanf(fields, "%c %d %d %d", &process->state, &parent, &group, &session) != 4)
+	if (!fields || fields[0] == '\0')
 		return false;
-	process->parent = parent;
-	process->session = session;
+	process->state = fields[0];
+	process->parent = (pid_t)strtol(fields + 1, &end, 10);
+	strtol(end, &end, 10);		/* the process group */
+	process->session = (pid_t)strtol(end, NULL, 10);
 	return true;
 }
 

@@ -1,6 +1,7 @@
 /* report_message.c - parse what jobs report. */
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,7 +66,7 @@ static void copy_text(const char *value, char *out)
 {
 	size_t i;
 
-	for (i = 0; value[i] && i < REPORT_STATUS_SIZE - 1; i++)
+	for (i = 0; i < REPORT_STATUS_SIZE - 1 && value[i]; i++)
 		out[i] = (char)(iscntrl((unsigned char)value[i]) ? '?' : value[i]);
 	out[i] = '\0';
 }
@@ -86,7 +87,7 @@ static bool set_value(const struct key *key, const char *value, struct report_me
 		*(double *)(void *)field = number;
 		return true;
 	case VALUE_PATH:
-		strcpy(field, value);	/* fits: the caller checked against VALUE_SIZE */
+		snprintf(field, VALUE_SIZE, "%s", value);
 		return *value != '\0';
 	case VALUE_TEXT:
 		copy_text(value, field);

@@ -8,9 +8,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,6 +16,7 @@
 #include "pollux/lock.h"
 #include "pollux/mem.h"
 #include "pollux/proc.h"
+#include "pollux/report_socket.h"
 #include "pollux/supervise.h"
 #include "supervisor.h"
 #include "supervisor_loop.h"
@@ -60,22 +59,14 @@ int supervisor_spawn(const struct paths *paths, int64_t run_id, struct err *err)
 	return 0;
 }
 
+/* It looks by itself every two seconds: a message that does not arrive only costs that time. */
 void supervisor_wake(const struct run *run)
 {
 	static const char message[] = "WAKE=1\n";
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	int fd;
+	struct err ignored;
 
-	if (!run->socket_path || !*run->socket_path ||
-	    strlen(run->socket_path) >= sizeof(address.sun_path))
-		return;
-	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return;
-	strcpy(address.sun_path, run->socket_path);
-	sendto(fd, message, sizeof(message) - 1, MSG_DONTWAIT, (struct sockaddr *)&address,
-	       sizeof(address));
-	close(fd);
+	if (run->socket_path && *run->socket_path)
+		report_socket_send(run->socket_path, message, sizeof(message) - 1, 0, &ignored);
 }
 
 static int block_signals(struct err *err)

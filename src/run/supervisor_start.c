@@ -11,7 +11,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "pollux/child.h"
@@ -20,6 +19,7 @@
 #include "pollux/lock.h"
 #include "pollux/mem.h"
 #include "pollux/proc.h"
+#include "pollux/report_socket.h"
 #include "supervisor.h"
 
 static void release_devices(struct supervisor *s, int n)
@@ -74,40 +74,24 @@ static char *socket_path(const struct supervisor *s)
 	char *path = paths_run(s->paths, s->run.id, "sock");
 	char dir[] = "/tmp/pollux-XXXXXX";
 
-	if (strlen(path) < sizeof(((struct sockaddr_un *)0)->sun_path))
+	if (report_socket_fits(path))
 		return path;
 	free(path);
 	return mkdtemp(dir) ? xasprintf("%s/%lld.sock", dir, (long long)s->run.id) : NULL;
 }
 
-static int bind_private(int fd, const struct sockaddr_un *address)
-{
-	mode_t old = umask(0077);
-	int rc = bind(fd, (const struct sockaddr *)address, sizeof(*address));
-
-	umask(old);	/* the command is to have the user's */
-	return rc;
-}
-
 /* An adopted run's socket is made anew at the old path: its command reports its last checkpoint there. */
 int supervisor_open_socket(struct supervisor *s, struct err *err)
 {
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-
 	if (!s->adopted) {
 		free(s->run.socket_path);
 		s->run.socket_path = socket_path(s);
 	}
-	if (!s->run.socket_path || strlen(s->run.socket_path) >= sizeof(address.sun_path))
+	if (!s->run.socket_path)
 		return err_set(err, EX_CANTCREAT, "cannot make a directory in '/tmp': %s",
 			       strerror(errno));
-	strcpy(address.sun_path, s->run.socket_path);
-	unlink(address.sun_path);
-	s->socket_fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (s->socket_fd < 0 || bind_private(s->socket_fd, &address))
-		return err_set(err, EX_CANTCREAT, "cannot make socket '%s': %s",
-			       s->run.socket_path, strerror(errno));
-	return 0;
+	s->socket_fd = report_socket_open(s->run.socket_path, err);
+	return s->socket_fd < 0 ? -1 : 0;
 }
 
 /* A port that is free now, for the programs that rendezvous on one; 0 when there is none. */

@@ -124,7 +124,7 @@ void strings_set_variable(struct strings *list, const char *name, const char *va
 	size_t n = strlen(name);
 
 	for (size_t i = 0; i < list->count; i++) {
-		if (strncmp(list->items[i], name, n) || list->items[i][n] != '=')
+		if (strncmp(list->items[i], name, n) != 0 || list->items[i][n] != '=')
 			continue;
 		free(list->items[i]);
 		list->items[i] = xasprintf("%s=%s", name, value);

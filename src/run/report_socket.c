@@ -1,0 +1,80 @@
+/* report_socket.c - make the socket of a run, and send to it. */
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "pollux/report_socket.h"
+
+bool report_socket_fits(const char *path)
+{
+	return strlen(path) < sizeof(((struct sockaddr_un *)0)->sun_path);
+}
+
+static int make_address(const char *path, struct sockaddr_un *address)
+{
+	*address = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	if (!report_socket_fits(path)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	memcpy(address->sun_path, path, strlen(path) + 1);
+	return 0;
+}
+
+static int bind_private(int fd, const struct sockaddr_un *address)
+{
+	mode_t old = umask(0077);
+	int rc = bind(fd, (const struct sockaddr *)address, sizeof(*address));
+
+	umask(old);	/* the command is to have the user's */
+	return rc;
+}
+
+int report_socket_open(const char *path, struct err *err)
+{
+	struct sockaddr_un address;
+	int fd = -1;
+
+	if (make_address(path, &address) == 0) {
+		unlink(path);
+		fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	}
+	if (fd >= 0 && bind_private(fd, &address) == 0)
+		return fd;
+	err_set(err, EX_CANTCREAT, "cannot make socket '%s': %s", path, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+static int send_within(int fd, const struct sockaddr_un *address, const void *bytes, size_t n,
+		       int wait_s)
+{
+	struct timeval timeout = { .tv_sec = wait_s };
+	int flags = MSG_NOSIGNAL | (wait_s > 0 ? 0 : MSG_DONTWAIT);
+
+	if (wait_s > 0 && setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout)))
+		return -1;
+	return sendto(fd, bytes, n, flags, (const struct sockaddr *)address, sizeof(*address)) < 0
+		? -1 : 0;
+}
+
+int report_socket_send(const char *path, const void *bytes, size_t n, int wait_s, struct err *err)
+{
+	struct sockaddr_un address;
+	int fd = -1, rc = -1;
+
+	if (make_address(path, &address) == 0)
+		fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd >= 0)
+		rc = send_within(fd, &address, bytes, n, wait_s);
+	if (rc)
+		err_set(err, EX_UNAVAILABLE, "cannot report to '%s': %s", path, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return rc;
+}
