@@ -173,7 +173,7 @@ help: ## this list
 NEED_examples = example
 NEED_programs = example
 NEED_check    = example data check
-NEED_demo     = example data check
+NEED_demo     = example data
 NEED_lint     = example lint
 NEED_sanitize = $(NEED_check)
 NEED_memcheck = $(NEED_check) memcheck

@@ -59,7 +59,7 @@ static int find_program(char *path, size_t size, struct err *err)
 	return 0;
 }
 
-static int change_crontab(const struct crontab_entry *e, bool install, struct err *err)
+static int change_crontab(struct crontab_entry *e, bool install, struct err *err)
 {
 	static const char *const done[] = {
 		[CRONTAB_SAME] = "already there", [CRONTAB_ADDED] = "added",

@@ -17,7 +17,7 @@
 #define LOOK_NS 100000000L	/* between looks for changes */
 
 struct status_options {
-	bool all, json;
+	bool all, json, summary;
 	double watch_s;
 	const char *color;
 };
@@ -26,6 +26,8 @@ static const struct option_spec options[] = {
 #define O(field) .offset = offsetof(struct status_options, field)
 	{ "all", 'a', OPTION_FLAG, NULL, O(all), 0, 0,
 	  "every job; default those that have not ended, or in the last 24 hours" },
+	{ "summary", 's', OPTION_FLAG, NULL, O(summary), 0, 0,
+	  "what each job took: runs, preemptions, samples, waiting and total time" },
 	{ "json", 'j', OPTION_FLAG, NULL, O(json), 0, 0, "print JSON" },
 	{ "watch", 'w', OPTION_DURATION, "SECONDS", O(watch_s), 0.1, 86400,
 	  "print again every so often, on a terminal also when something changes, until interrupted" },
@@ -109,6 +111,8 @@ static int look(struct session *s, const struct request *r, const struct status_
 		rc = print_detailed(s, r, &status, out, err);
 	else if (r->o->json)
 		status_print_json(&status, NULL, out->file);
+	else if (r->o->summary)
+		status_print_summary(&status, out);
 	else
 		status_print_table(&status, out);
 	status_release(&status);

@@ -115,7 +115,18 @@ static bool next_line(const char **p, struct text *line)
 	return true;
 }
 
-enum crontab_change crontab_with(const char *old, const struct crontab_entry *e, struct text *new)
+/* The schedule that the user may have given the line, and the command as it has to be. */
+static enum crontab_change add_own(const char *line, const char *command, struct crontab_entry *e,
+				   struct text *new)
+{
+	text_clear(&e->line);
+	text_add_bytes(&e->line, line, (size_t)(command - line));
+	text_add(&e->line, e->command.data);
+	text_addf(new, "%s\n", e->line.data);
+	return strcmp(command, e->command.data) ? CRONTAB_UPDATED : CRONTAB_SAME;
+}
+
+enum crontab_change crontab_with(const char *old, struct crontab_entry *e, struct text *new)
 {
 	enum crontab_change change = CRONTAB_ADDED;
 	struct text line = TEXT_INIT;
@@ -123,15 +134,12 @@ enum crontab_change crontab_with(const char *old, const struct crontab_entry *e,
 	while (next_line(&old, &line)) {
 		const char *command = own_command(line.data, e);
 
-		if (!command) {
+		if (!command)
 			text_addf(new, "%s\n", line.data);
-		} else if (change != CRONTAB_ADDED) {
+		else if (change == CRONTAB_ADDED)
+			change = add_own(line.data, command, e, new);
+		else
 			change = CRONTAB_UPDATED;	/* a second one goes */
-		} else {
-			change = strcmp(command, e->command.data) ? CRONTAB_UPDATED : CRONTAB_SAME;
-			text_addf(new, "%.*s%s\n", (int)(command - line.data), line.data,
-				  e->command.data);
-		}
 	}
 	if (change == CRONTAB_ADDED)
 		text_addf(new, "%s\n", e->line.data);
@@ -139,16 +147,19 @@ enum crontab_change crontab_with(const char *old, const struct crontab_entry *e,
 	return change;
 }
 
-enum crontab_change crontab_without(const char *old, const struct crontab_entry *e, struct text *new)
+enum crontab_change crontab_without(const char *old, struct crontab_entry *e, struct text *new)
 {
 	enum crontab_change change = CRONTAB_SAME;
 	struct text line = TEXT_INIT;
 
 	while (next_line(&old, &line)) {
-		if (own_command(line.data, e))
-			change = CRONTAB_REMOVED;
-		else
+		if (!own_command(line.data, e)) {
 			text_addf(new, "%s\n", line.data);
+			continue;
+		}
+		change = CRONTAB_REMOVED;
+		text_clear(&e->line);
+		text_add(&e->line, line.data);
 	}
 	text_release(&line);
 	return change;

@@ -11,7 +11,7 @@
 struct crontab_entry {
 	struct text variables;	/* "POLLUX_DIR=/x " or ""; escaped for cron, as all here */
 	struct text command;	/* variables, program, arguments and mark */
-	struct text line;	/* a pass each minute; no newline */
+	struct text line;	/* a pass each minute, or as it stands in the crontab; no newline */
 };
 
 /* program: absolute. names: variables to be kept where the environment has them, ends with NULL. -1 where
@@ -23,9 +23,9 @@ void crontab_entry_release(struct crontab_entry *e);
 enum crontab_change { CRONTAB_SAME, CRONTAB_ADDED, CRONTAB_UPDATED, CRONTAB_REMOVED };
 
 /* What is in old, with the entry's line or without it; all other lines byte by byte as they were, but the
- * last gets its newline. */
-enum crontab_change crontab_with(const char *old, const struct crontab_entry *e, struct text *new);
-enum crontab_change crontab_without(const char *old, const struct crontab_entry *e, struct text *new);
+ * last gets its newline. e->line becomes the line that is there, or was. */
+enum crontab_change crontab_with(const char *old, struct crontab_entry *e, struct text *new);
+enum crontab_change crontab_without(const char *old, struct crontab_entry *e, struct text *new);
 
 /* The user's crontab; empty where there is none. -1 where it cannot be known (EX_UNAVAILABLE): then it
  * must not be written either. */

@@ -75,6 +75,9 @@ struct status_output {
 /* status_table.c: a summary, the table, and whether anything schedules at all. */
 void status_print_table(const struct status *status, const struct status_output *out);
 
+/* status_summary.c: runs, preemptions, samples, waiting and completion times. */
+void status_print_summary(const struct status *status, const struct status_output *out);
+
 /* status_job.c */
 void status_print_job(const struct status *status, const struct status_job *item,
 		      const struct status_details *d, const struct status_output *out);
