@@ -124,6 +124,20 @@ static void check_order(const struct training *t)
 		    "--fresh to start over", t->checkpoint.path, (long long)p->seed);
 }
 
+static void print_setup(const struct training *t)
+{
+	const struct options *o = &t->options;
+
+	printf("%d training samples, %zu parameters, batch %lld = %lld replicas x %lld x %lld "
+	       "passes, seed %lld, lr %g", t->train.n_samples, t->net.n_params,
+	       (long long)o->batch, (long long)o->replicas, (long long)o->local_batch,
+	       (long long)o->accum, (long long)t->progress.seed, o->lr);
+	if (isnan(o->lr_scale))
+		printf(" for batch %lld\n", (long long)o->initial_batch);
+	else
+		printf(" x %g\n", o->lr_scale);
+}
+
 static void begin(struct training *t)
 {
 	const struct options *o = &t->options;
@@ -140,10 +154,7 @@ static void begin(struct training *t)
 		start_fresh(t);
 	order_init(&t->order, t->train.n_samples, (uint64_t)t->progress.seed);
 	t->samples = allocate((size_t)o->batch, sizeof(int));
-	printf("%d training samples, %zu parameters, batch %lld = %lld replicas x %lld x %lld "
-	       "passes, seed %lld\n", t->train.n_samples, t->net.n_params, (long long)o->batch,
-	       (long long)o->replicas, (long long)o->local_batch, (long long)o->accum,
-	       (long long)t->progress.seed);
+	print_setup(t);
 	if (resumed)
 		printf("resumed samples %lld step %lld from %s\n",
 		       (long long)t->progress.samples, (long long)t->progress.steps,

@@ -184,11 +184,12 @@ receiver=$!
 wait_for 10 grep -q ready reports
 under_pollux() { # under_pollux COMMAND...
 	POLLUX_REPORT_SOCKET=$TMP/socket POLLUX_BATCH=96 POLLUX_REPLICAS=2 POLLUX_ACCUM=2 \
-		POLLUX_LOCAL_BATCH=24 POLLUX_CHECKPOINT_DIR=$TMP/ours POLLUX_STOP_SIGNAL=1 \
+		POLLUX_LOCAL_BATCH=24 POLLUX_LR_SCALE=0.5 POLLUX_CHECKPOINT_DIR=$TMP/ours POLLUX_STOP_SIGNAL=1 \
 		"$@"
 }
 run under_pollux small --samples 960
 like 'the configuration comes from pollux' 'batch 96 = 2 replicas x 24 x 2 passes' "$out"
+like 'and the factor on the learning rate' 'lr 0\.05 x 0\.5$' "$out"
 kill "$receiver"
 receiver=
 like 'steps are reported' '^STEP=[0-9]+$' "$(cat reports)"
@@ -202,8 +203,9 @@ ok 'and a synchronisation time within the step time' \
 		END { exit bad || !n }' reports
 like 'the checkpoint is reported' "^CHECKPOINT=$TMP/ours/checkpoint.bin$" "$(cat reports)"
 like 'and the status' '^STATUS=accuracy 0\.[0-9]{4} at 960 samples$' "$(cat reports)"
-run under_pollux small --samples 1100 --batch 64 --replicas 4 --accum 1
+run under_pollux small --samples 1100 --batch 64 --replicas 4 --accum 1 --lr-rule sqrt
 like 'options win over pollux' 'batch 64 = 4 replicas x 16 x 1 passes' "$out"
+like 'and a rule over its factor' 'lr 0\.05 for batch 128$' "$out"
 like 'and the checkpoint is found' '^resumed samples 960 ' "$out"
 like 'no receiver is no matter' '^done samples 1100 ' "$out"
 under_pollux background --samples 10000000
