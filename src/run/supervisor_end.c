@@ -16,6 +16,7 @@
 #include "pollux/proc.h"
 #include "pollux/supervise.h"
 #include "supervisor.h"
+#include "supervisor_loop.h"
 
 static void set_wait_status(struct run *run, int status)
 {
@@ -106,6 +107,9 @@ bool supervisor_conclude(struct supervisor *s)
 	double now = clock_boot_s();
 	struct err err;
 
+	/* The last words, of a checkpoint often, may have come while the socket was resting. */
+	if (s->socket_fd >= 0)
+		supervisor_read_reports(s, now);
 	set_outcome(s);
 	if (s->run.outcome != OUTCOME_NOT_STARTED && isfinite(s->run.launch_boot_s))
 		s->run.duration_s = now - s->run.launch_boot_s;

@@ -18,6 +18,8 @@
 /* After reading it empty the socket rests this long, so that a job that reports a thousand steps a
  * second costs two hundred wake-ups. Its queue (net.unix.max_dgram_qlen, 10 or more) holds meanwhile. */
 #define SOCKET_REST_S 0.005
+/* A job that sends without end must not keep its supervisor from everything else. */
+#define REPORTS_AT_ONCE 256
 
 /* Ask the store whether somebody wants the run stopped. A store that cannot be read stops nothing. */
 static void look_for_stop(struct supervisor *s)
@@ -120,17 +122,20 @@ static void read_signals(struct supervisor *s)
 	}
 }
 
-static void read_reports(struct supervisor *s, double now)
+bool supervisor_read_reports(struct supervisor *s, double now)
 {
 	char bytes[REPORT_MESSAGE_SIZE];
 	bool wake = false;
 	ssize_t n;
 
-	while ((n = recv(s->socket_fd, bytes, sizeof(bytes), MSG_DONTWAIT | MSG_TRUNC)) >= 0)
+	for (int i = 0; i < REPORTS_AT_ONCE; i++) {
+		n = recv(s->socket_fd, bytes, sizeof(bytes), MSG_DONTWAIT | MSG_TRUNC);
+		if (n < 0)
+			break;
 		wake |= recorder_add(&s->recorder, &s->run, bytes, (size_t)n, now);
+	}
 	s->socket_rest_until_s = now + SOCKET_REST_S;
-	if (wake)
-		look_for_stop(s);
+	return wake;
 }
 
 static int timeout_ms(const struct supervisor *s, double now)
@@ -160,8 +165,8 @@ static void check_descriptors(struct supervisor *s, const struct pollfd *fds, do
 		read_signals(s);
 	if (fds[1].revents && !s->leader_gone)
 		supervisor_handle(s, EV_LEADER_EXIT);
-	if (fds[2].revents)
-		read_reports(s, now);
+	if (fds[2].revents && supervisor_read_reports(s, now))
+		look_for_stop(s);
 }
 
 void supervisor_loop(struct supervisor *s)
@@ -182,4 +187,7 @@ void supervisor_loop(struct supervisor *s)
 		check_descriptors(s, fds, now);
 		check_clock(s, now);
 	}
+	/* A program's last word, that it has saved, comes just before its end. */
+	if (s->socket_fd >= 0)
+		read_reports(s, clock_boot_s());
 }

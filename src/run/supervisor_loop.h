@@ -5,6 +5,8 @@
 #include "supervisor.h"
 
 void supervisor_loop(struct supervisor *s);
+/* Take in what has been reported, up to a limit; true where a message asks to look into the store. */
+bool supervisor_read_reports(struct supervisor *s, double now_boot_s);
 void supervisor_handle(struct supervisor *s, enum supervisor_event event);	/* supervisor.c */
 
 #endif
