@@ -1,6 +1,8 @@
 /* cmd_devices.c - pollux devices: what jobs can run on, as a pass would see it now. */
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "command.h"
 #include "pollux/config.h"
@@ -8,6 +10,7 @@
 #include "pollux/json.h"
 #include "pollux/paths.h"
 #include "pollux/table.h"
+#include "session.h"
 
 _Static_assert(CONFIG_MAX_SLOTS == DEVICE_MAX, "every number of slots that is accepted is possible");
 
@@ -28,8 +31,22 @@ static const struct option_spec options[] = {
 	{ .name = NULL },
 };
 
-static void print_json(const struct device_list *list)
+/* The run that has the device, or waits for it; NULL: nobody. One at work goes before one assigned. */
+static const struct run *holder_of(const struct run_list *runs, const char *id)
 {
+	const struct run *holder = NULL;
+
+	for (int r = 0; r < runs->count; r++)
+		for (int i = 0; i < runs->items[r].replicas; i++)
+			if (!strcmp(runs->items[r].devices[i].id, id) &&
+			    (!holder || holder->state == RUN_ASSIGNED))
+				holder = &runs->items[r];
+	return holder;
+}
+
+static void print_json(const struct device_list *list, const struct run_list *runs)
+{
+	const struct run *holder;
 	struct json j;
 
 	json_init(&j, stdout);
@@ -42,6 +59,11 @@ static void print_json(const struct device_list *list)
 		json_integer(&j, "cores", d->cores);
 		json_string(&j, "binding", d->binding);
 		json_integer(&j, "memory_bytes", d->memory_bytes);
+		holder = holder_of(runs, d->id);
+		if (holder)
+			json_integer(&j, "job_id", holder->job_id);
+		else
+			json_number(&j, "job_id", (double)NAN);
 		json_bool(&j, "usable", d->usable);
 		json_string(&j, "reason", d->usable ? NULL : d->reason);
 		json_end(&j);
@@ -50,20 +72,27 @@ static void print_json(const struct device_list *list)
 	json_end(&j);
 }
 
-static void print_table(const struct device_list *list)
+static void print_table(const struct device_list *list, const struct run_list *runs)
 {
 	static const struct table_column columns[] = {
 		{ .heading = "ID" },
 		{ .heading = "CORES", .right = true },
+		{ .heading = "HELD BY" },
 		{ .heading = "BOUND TO", .flexible = true },
 		{ .heading = "KIND", .flexible = true, .min_width = 24 },
 	};
+	const struct run *holder;
 	struct table t;
 
 	table_init(&t, columns, sizeof(columns) / sizeof(columns[0]));
 	for (const struct device *d = list->items; d < list->items + list->count; d++) {
 		table_cell(&t, "%s", d->id);
 		table_cell(&t, "%d", d->cores);
+		holder = holder_of(runs, d->id);
+		if (holder)
+			table_cell(&t, "job %lld", (long long)holder->job_id);
+		else
+			table_cell(&t, "-");
 		table_cell(&t, "%s", d->binding);
 		table_cell(&t, "%s%s", d->usable ? "" : "not usable: ",
 			   d->usable ? d->kind : d->reason);
@@ -72,6 +101,20 @@ static void print_table(const struct device_list *list)
 	}
 	table_print(&t, stdout, terminal_width(stdout), terminal_color(stdout, "auto"));
 	table_release(&t);
+}
+
+/* The runs that have not ended; none where there is no store yet. */
+static int read_runs(struct run_list *runs, struct err *err)
+{
+	struct session s;
+	int rc;
+
+	*runs = (struct run_list){ 0 };
+	if (session_open(&s, STORE_READ, err))
+		return err->exit_status == EX_NOINPUT ? 0 : -1;
+	rc = store_runs_active(&s.store, runs, err);
+	session_close(&s);
+	return rc;
 }
 
 static int configured_slots(int *slots, struct err *err)
@@ -93,16 +136,22 @@ static int show(const struct devices_options *o, struct err *err)
 {
 	struct device_settings settings = { .slots = (int)o->slots };
 	struct device_list list;
+	struct run_list runs;
 
 	if (o->slots == SLOTS_FROM_CONFIG && configured_slots(&settings.slots, err))
 		return -1;
-	if (devices_list(&settings, &list, err))
+	if (read_runs(&runs, err))
 		return -1;
+	if (devices_list(&settings, &list, err)) {
+		run_list_release(&runs);
+		return -1;
+	}
 	if (o->json)
-		print_json(&list);
+		print_json(&list, &runs);
 	else
-		print_table(&list);
+		print_table(&list, &runs);
 	devices_release(&list);
+	run_list_release(&runs);
 	return 0;
 }
 
