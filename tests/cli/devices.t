@@ -6,20 +6,20 @@ export HWLOC_SYNTHETIC
 unset POLLUX_SLOTS POLLUX_SLICE POLLUX_POLICY COLUMNS
 
 status 'devices succeeds' 0 "$POLLUX" devices
-is 'one slot per physical core' 'ID     CORES  BOUND TO  KIND
-cpu:0      1  0-1       CPU, 1 core
-cpu:1      1  2-3       CPU, 1 core
-cpu:2      1  4-5       CPU, 1 core
-cpu:3      1  6-7       CPU, 1 core' "$out"
+is 'one slot per physical core' 'ID     CORES  HELD BY  BOUND TO  KIND
+cpu:0      1  -        0-1       CPU, 1 core
+cpu:1      1  -        2-3       CPU, 1 core
+cpu:2      1  -        4-5       CPU, 1 core
+cpu:3      1  -        6-7       CPU, 1 core' "$out"
 is 'nothing on stderr' '' "$err"
 status 'no store is made' 2 ls "$POLLUX_DIR"
 
 status '--slots 2' 0 "$POLLUX" devices --slots 2
-is 'divides the cores' 'ID     CORES  BOUND TO  KIND
-cpu:0      2  0-3       CPU, 2 cores
-cpu:1      2  4-7       CPU, 2 cores' "$out"
+is 'divides the cores' 'ID     CORES  HELD BY  BOUND TO  KIND
+cpu:0      2  -        0-3       CPU, 2 cores
+cpu:1      2  -        4-7       CPU, 2 cores' "$out"
 status '--slots 5' 0 "$POLLUX" devices --slots 5
-like 'more slots than cores share' '^cpu:0 +1  0-1 +CPU, 1 core shared by 2 slots$' "$out"
+like 'more slots than cores share' '^cpu:0 +1  -  +0-1 +CPU, 1 core shared by 2 slots$' "$out"
 
 mkdir -p "$POLLUX_DIR"
 echo 'slots = 2' >"$POLLUX_DIR/config"
@@ -48,6 +48,7 @@ is 'in full' '{
       "cores": 4,
       "binding": "0-7",
       "memory_bytes": 0,
+      "job_id": null,
       "usable": true,
       "reason": null
     }
@@ -69,5 +70,14 @@ is 'and named' "pollux: devices takes no argument, not 'cpu:0'; see 'pollux devi
 # This machine, whatever it is.
 unset HWLOC_SYNTHETIC
 status 'devices of this machine' 0 "$POLLUX" devices
-like 'there is one at least' '^cpu:0 +1  [0-9]' "$out"
+like 'there is one at least' '^cpu:0 +1 +- +[0-9]' "$out"
+
+id=$("$POLLUX" submit -- sleep 1000)
+"$POLLUX" schedule --slots 1
+run "$POLLUX" devices --slots 1
+like 'the job that holds it is named' "^cpu:0 +[0-9]+ +job $id +" "$out"
+run "$POLLUX" devices --slots 1 --json
+like 'in JSON too' "\"job_id\": $id," "$out"
+"$POLLUX" cancel "$id"
+"$POLLUX" wait "$id" || :
 finish
