@@ -79,7 +79,7 @@ static void print_table(const struct device_list *list, const struct run_list *r
 		{ .heading = "CORES", .right = true },
 		{ .heading = "HELD BY" },
 		{ .heading = "BOUND TO", .flexible = true },
-		{ .heading = "KIND", .flexible = true, .min_width = 14 },
+		{ .heading = "KIND", .flexible = true, .min_width = 7 },
 	};
 	const struct run *holder;
 	struct table t;
