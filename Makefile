@@ -58,17 +58,19 @@ OBJ     := $(SRC:src/%.c=$(BUILD)/%.o)
 TESTED  := $(filter-out $(BUILD)/cli/main.o,$(OBJ))
 CLIENT  := $(filter $(BUILD)/client/%,$(OBJ))
 UNIT    := $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/unit/test_*.c))
+FAULT   := $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/fault/*.c))
 SCRIPTS := $(wildcard tests/cli/*.t tests/fault/*.t)
 EXAMPLE := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
 BENCH   := $(patsubst %.c,$(BUILD)/%,$(wildcard benchmarks/*.c))
 FUZZ    := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 MAN     := $(wildcard man/*.[0-9])
-EVERY_C := $(SRC) $(wildcard examples/*.c examples/*/*.c benchmarks/*.c tests/unit/*.c tests/fuzz/*.c)
+EVERY_C := $(SRC) $(wildcard examples/*.c examples/*/*.c benchmarks/*.c tests/*/*.c)
 SHELL_FILES = $(wildcard .ci/run tools/*.sh tests/*/*.sh) $(SCRIPTS) \
 	$(shell grep -lsE '^\#! */.*sh$$' examples/* benchmarks/*)
 
 # What the tests, the demo and the benchmarks are told about this build.
-TEST_ENV = POLLUX=$(abspath $(BUILD))/pollux TRAIN=$(abspath $(BUILD))/examples/train
+TEST_ENV = POLLUX=$(abspath $(BUILD))/pollux TRAIN=$(abspath $(BUILD))/examples/train \
+	FAULT=$(abspath $(BUILD))/fault
 
 # A test that hangs must not hang the rest.
 TEST_SECONDS ?= 900
@@ -80,9 +82,9 @@ all: $(BUILD)/pollux $(BUILD)/libpollux.a ## build/pollux and build/libpollux.a
 
 examples: $(EXAMPLE) ## the example programs (OpenBLAS, zlib)
 
-programs: all examples $(UNIT) $(BENCH) $(FUZZ:=.o)
+programs: all examples $(UNIT) $(FAULT) $(BENCH) $(FUZZ:=.o)
 
-check: all examples $(UNIT) ## unit, command-line and fault tests
+check: all examples $(UNIT) $(FAULT) ## unit, command-line and fault tests
 	$(TEST_ENV) $(PROVE) $(UNIT) $(SCRIPTS)
 
 demo: all examples ## train four jobs on two CPU slots, about two minutes
@@ -229,6 +231,11 @@ $(BENCH): $(BUILD)/%: %.c $(TESTED) $(BUILD)/files.stamp
 	@mkdir -p $(@D)
 	$(call say,CC)$(PROGRAM) -o $@ $< $(TESTED) $(LDLIBS)
 
+# What the fault tests kill with, and what they kill.
+$(FAULT): $(BUILD)/%: tests/%.c $(BUILD)/libpollux.a $(BUILD)/flags.stamp
+	@mkdir -p $(@D)
+	$(call say,CC)$(PROGRAM) -o $@ $< $(BUILD)/libpollux.a
+
 # An example may be one file, or examples/NAME.c with helpers in examples/NAME/.
 .SECONDEXPANSION:
 $(EXAMPLE): $(BUILD)/%: %.c $$(wildcard $$*/*.[ch]) $(BUILD)/libpollux.a $(BUILD)/flags.stamp
@@ -244,7 +251,7 @@ $(FUZZ:=.o): $(BUILD)/fuzz/%.o: tests/fuzz/%.c $(BUILD)/flags.stamp | need
 $(FUZZ): %: %.o $(TESTED) $(BUILD)/files.stamp
 	$(call say,LD)$(LINK) -fsanitize=fuzzer -o $@ $< $(TESTED) $(LDLIBS)
 
--include $(OBJ:.o=.d) $(UNIT:=.d) $(BENCH:=.d) $(FUZZ:=.d)
+-include $(OBJ:.o=.d) $(UNIT:=.d) $(FAULT:=.d) $(BENCH:=.d) $(FUZZ:=.d)
 
 FORCE:
 .PHONY: all examples programs check demo lint lint-gcc lint-clang lint-tidy lint-cppcheck \

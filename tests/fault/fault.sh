@@ -1,0 +1,133 @@
+# fault.sh - what the fault tests share: jobs that are witnesses, and what must
+# hold whatever was killed. A test begins with
+#
+#	. "$(dirname "$0")/../cli/tap.sh"
+#	. "$ROOT/tests/fault/fault.sh"
+#
+# make(1) sets FAULT, where killat and work are. FAULT_ROUNDS (200) is the number
+# of random moments at which a pass is killed; the other campaigns shrink or grow
+# with it. FAULT_SEED is printed, and chooses the moments.
+# shellcheck shell=sh
+: "${FAULT:=$ROOT/build/fault}" "${FAULT_ROUNDS:=200}" "${FAULT_SEED:=$(date +%N | sed 's/^0*//')}"
+: "${FAULT_SEED:=1}"
+WITNESS=$TMP/witness
+POLLUX_SLOTS=2
+POLLUX_SLICE=0.2
+# A tracer is no place to look for leaks.
+killat() { ASAN_OPTIONS="${ASAN_OPTIONS-}${ASAN_OPTIONS:+:}detect_leaks=0" "$FAULT/killat" "$@"; }
+work=$FAULT/work
+export WITNESS POLLUX_SLOTS POLLUX_SLICE
+mkdir "$WITNESS"
+: >"$WITNESS/ledger"
+echo "# FAULT_SEED=$FAULT_SEED FAULT_ROUNDS=$FAULT_ROUNDS"
+[ -x "$work" ] || skip_all "$work is not built: make check"
+
+# --- the store and its processes -----------------------------------------------
+
+query() { sqlite3 -batch -cmd '.timeout 20000' "$POLLUX_DIR/pollux.db" "$1"; }
+pass() { "$POLLUX" schedule; }
+submit() { "$POLLUX" submit "$@"; } # prints the number
+
+# Supervisors, and what they started, by what stands in their environment.
+jobs_alive() {
+	grep -lzs "^POLLUX_REPORT_SOCKET=$POLLUX_DIR/run/" /proc/[0-9]*/environ | sed 's,/proc/,,; s,/.*,,'
+}
+supervisors_alive() {
+	grep -alzs "^supervise\$" /proc/[0-9]*/cmdline | sed 's,cmdline$,environ,' |
+		xargs -r grep -lzsx "POLLUX_DIR=$POLLUX_DIR" | sed 's,/proc/,,; s,/.*,,'
+}
+nothing_alive() { [ -z "$(supervisors_alive)$(jobs_alive)" ]; }
+kill_all() { # supervisors first: they would only note the deaths of the others
+	for list in supervisors_alive jobs_alive; do
+		for pid in $($list); do kill -9 "$pid" 2>/dev/null || :; done
+	done
+}
+fault_cleanup() {
+	kill_all
+	sort -u "$WITNESS/leftovers" 2>/dev/null | while read -r pid; do kill -9 "$pid" 2>/dev/null || :; done
+}
+cleanup() { fault_cleanup; }
+
+run_is() { # run_is RUN STATE
+	[ "$(query "SELECT state FROM runs WHERE id = $1")" = "$2" ]
+}
+job_is() { # job_is JOB STATE
+	[ "$(query "SELECT state FROM jobs WHERE id = $1")" = "$2" ]
+}
+logged() { # logged JOB PATTERN
+	grep -Eaq -e "$2" "$POLLUX_DIR/logs/$1.log"
+}
+active() { query "SELECT count(*) FROM jobs WHERE state IN ('queued', 'running')"; }
+
+# Passes, as cron would run them, until every job has ended.
+all_ended() {
+	pass && [ "$(active)" = 0 ]
+}
+settle() { # settle SECONDS NAME
+	if wait_for "$1" all_ended && wait_for 10 nothing_alive; then result 0 "$2"
+	else result 1 "$2" "$("$POLLUX" status -a | tail -n 40; tail -n 20 "$POLLUX_DIR/supervisor.log"
+		ps -o pid,ppid,sid,stat,args -p "$(supervisors_alive) $(jobs_alive) 0" 2>&1)"; fi
+}
+
+# --- what must hold ------------------------------------------------------------
+
+# Prints what does not. The ledger: each run goes on exactly where the one before
+# stopped, the last ends with the job's samples. $broken_runs: "JOB:RUN" of those
+# that were killed themselves, and so may be followed by one that starts further back.
+unsound() {
+	query 'PRAGMA integrity_check' | grep -vx ok
+	query 'PRAGMA foreign_key_check'
+	query "SELECT 'job ' || id || ' is ' || state FROM jobs WHERE state NOT IN
+		('done', 'failed', 'cancelled', 'timeout', 'held')"
+	query "SELECT 'run ' || id || ' is ' || state FROM runs WHERE state <> 'ended'"
+	query "SELECT device || ' is in use by run ' || run_id FROM run_devices WHERE in_use"
+	query "SELECT 'run ' || id || ' took ' || duration_s || ' s' FROM runs
+		WHERE duration_s < 0 OR stop_duration_s < 0 OR first_step_s < 0 OR lost_s < 0
+		OR lost_samples < 0"
+	query "SELECT 'job ' || id || ' took ' || run_time_s || ' s' FROM jobs
+		WHERE run_time_s < 0 OR attained_service_device_s < 0 OR lost_s < 0 OR lost_samples < 0"
+	query "SELECT 'job ' || id || ' counts ' || runs || ' runs, but has ' || n FROM (SELECT id, runs,
+		(SELECT count(*) FROM runs r WHERE r.job_id = j.id AND launch_boot_s IS NOT NULL) AS n
+		FROM jobs j) WHERE runs <> n"
+	query "SELECT 'runs ' || a.id || ' and ' || b.id || ' of job ' || a.job_id || ' overlap'
+		FROM runs a JOIN runs b ON a.job_id = b.job_id AND a.id < b.id AND a.boot_id = b.boot_id
+		WHERE a.launch_boot_s < b.end_boot_s AND b.launch_boot_s < a.end_boot_s"
+	query "SELECT 'runs ' || a.id || ' and ' || b.id || ' overlap on ' || d.device
+		FROM runs a JOIN run_devices d ON d.run_id = a.id
+		JOIN run_devices e ON e.device = d.device
+		JOIN runs b ON b.id = e.run_id AND a.id < b.id AND a.boot_id = b.boot_id
+		WHERE a.launch_boot_s < b.end_boot_s AND b.launch_boot_s < a.end_boot_s"
+	cat "$WITNESS/OVERLAP" 2>/dev/null
+	awk -v broken=" ${broken_runs-} " '
+		$1 == "start" {
+			if ($2 in open && !index(broken, " " $2 ":" open[$2] " "))
+				print "job " $2 " run " open[$2] " never stopped"
+			if ($4 != at[$2] + 0 && !index(broken, " " $2 ":" last[$2] " "))
+				print "job " $2 " run " $3 " began at " $4 ", not " at[$2] + 0
+			open[$2] = last[$2] = $3
+		}
+		$1 != "start" {
+			if (open[$2] != $3) print "job " $2 " run " $3 " stopped without a start"
+			delete open[$2]
+			at[$2] = $4
+		}' "$WITNESS/ledger"
+	find "$POLLUX_DIR/run" -name '*.sock' -o -name '[0-9]*.lock'
+	[ -z "$(jobs_alive)" ] || echo "alive: $(jobs_alive | tr '\n' ' ')"
+	[ -z "$(supervisors_alive)" ] || echo "supervisors alive: $(supervisors_alive | tr '\n' ' ')"
+}
+sound() { # sound NAME
+	problems=$(unsound)
+	is "$1" '' "$problems"
+}
+
+# Jobs run by work -n: where the store says they stand, and what they say themselves.
+exact() { # exact NAME JOB SAMPLES
+	is "$1" "done $3 $3 0" "$(query "SELECT state, printf('%d', samples) FROM jobs WHERE id = $2" |
+		tr '|' ' ') $(awk -v job="$2" '$1 == "done" && $2 == job { print $4 }' "$WITNESS/ledger") $(
+		query "SELECT printf('%d', lost_samples) FROM jobs WHERE id = $2")"
+}
+
+random_numbers() { # random_numbers COUNT MAX: integers from 0 to MAX - 1, one a line
+	awk -v n="$1" -v max="$2" -v seed="$FAULT_SEED" \
+		'BEGIN { srand(seed); for (i = 0; i < n; i++) print int(rand() * max) }'
+}
