@@ -41,7 +41,8 @@ calibrate() {
 submit() {
 	samples=$(awk -v r="$rate" -v c="$3" -v s="$4" 'BEGIN { printf "%d", r * s / c }')
 	"$pollux" submit --quiet --name "$1" --batch "$5" --replicas "$6" --samples "$samples" -- \
-		"$train" --data "$data" --hidden "$2" --samples "$samples" --initial-batch "$5"
+		"$train" --data "$data" --hidden "$2" --samples "$samples" --initial-batch "$5" \
+		--checkpoint "{checkpoint}"
 }
 
 show() {

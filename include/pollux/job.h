@@ -44,6 +44,15 @@ enum run_outcome {
 };
 #define N_RUN_OUTCOMES (OUTCOME_NOT_STARTED + 1)
 
+/* Whether devices may be taken from a job that runs. To stop a program that saves nothing is to lose its
+ * work, so by default that is done only where there is a sign that it does save. */
+enum preemption {
+	PREEMPT_ALWAYS,		/* it resumes: checkpoint directory, resume arguments, or as told */
+	PREEMPT_SAVED,		/* only once it has reported a checkpoint */
+	PREEMPT_NEVER,
+};
+#define N_PREEMPTIONS (PREEMPT_NEVER + 1)
+
 /* Unknown is NaN for a double, 0 for a size or count of which 0 makes no sense, -1 as said. */
 struct job {
 	int64_t id;
@@ -62,7 +71,7 @@ struct job {
 	double noise_scale;
 	double total_samples, total_steps;
 	double weight;
-	bool preemptible;
+	enum preemption preemption;
 	double time_limit_s;
 	int retries;
 	int stop_signal;
@@ -120,6 +129,8 @@ struct run {
 	struct device *devices;		/* owned, replicas of them: id, binding, kind, cores are filled */
 };
 
+const char *preemption_name(enum preemption preemption);	/* "always", "saved", "never" */
+int preemption_parse(const char *name);		/* -1: no such name */
 const char *job_state_name(enum job_state state);
 const char *run_state_name(enum run_state state);
 const char *stop_reason_name(enum stop_reason reason);

@@ -53,6 +53,9 @@ static const struct option_spec options[] = {
 	  "where its checkpoints are; default a directory of its own ({checkpoint})" },
 	{ "resume-args", 0, OPTION_TEXT, "TEXT", O(resume_args), 0, 0,
 	  "added to the command (or put for {resume}) once there is a checkpoint" },
+	{ "preempt", 0, OPTION_FLAG, NULL, O(preempt), 0, 0,
+	  "it may be stopped and relaunched; default where the command has {checkpoint} or {resume}, "
+	  "with --checkpoint-dir or --resume-args, or once it has reported a checkpoint" },
 	{ "no-preempt", 0, OPTION_FLAG, NULL, O(no_preempt), 0, 0,
 	  "once started it keeps its devices to its end" },
 	{ "env", 'e', OPTION_LIST, "NAME=VALUE", O(env), 0, 0,

@@ -179,6 +179,11 @@ static void add_after(struct text *t, const struct dependency_list *after)
 			  job_state_name(after->items[i].after_state));
 }
 
+static const char *const preemption_words[N_PREEMPTIONS] = {
+	[PREEMPT_ALWAYS] = "preemptible", [PREEMPT_SAVED] = "preemptible once it has saved",
+	[PREEMPT_NEVER] = "not preemptible",
+};
+
 static void print_declared(const struct job *job, const struct status_details *d,
 			   const struct status_output *out)
 {
@@ -196,8 +201,8 @@ static void print_declared(const struct job *job, const struct status_details *d
 	line_of(out->file, "total", &t);
 	add_after(&t, &d->after);
 	line_of(out->file, "after", &t);
-	text_addf(&t, "weight %.6g, %spreemptible, %d retries", job->weight,
-		  job->preemptible ? "" : "not ", job->retries);
+	text_addf(&t, "weight %.6g, %s, %d retries", job->weight,
+		  preemption_words[job->preemption], job->retries);
 	add_duration(&t, "time limit", job->time_limit_s);
 	line_of(out->file, "scheduling", &t);
 	text_addf(&t, "SIG%s", sigabbrev_np(job->stop_signal));

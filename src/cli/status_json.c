@@ -31,7 +31,7 @@
  *	  noise_scale		number: gradient noise scale, samples
  *	  total_samples, total_steps		numbers: work to its end
  *	  weight		number
- *	  preemptible		boolean
+ *	  preemption		"always", "saved" (only once it has reported a checkpoint) or "never"
  *	  time_limit_s		number, of running time
  *	  retries		integer
  *	  stop_signal		"SIGTERM", ...
@@ -294,7 +294,7 @@ static void print_declared(struct json *j, const struct job *job)
 	json_number(j, "total_samples", job->total_samples);
 	json_number(j, "total_steps", job->total_steps);
 	json_number(j, "weight", job->weight);
-	json_bool(j, "preemptible", job->preemptible);
+	json_string(j, "preemption", preemption_name(job->preemption));
 	json_number(j, "time_limit_s", job->time_limit_s);
 	json_integer(j, "retries", job->retries);
 	signal_name(j, "stop_signal", job->stop_signal);

@@ -213,6 +213,23 @@ static void set_replicas(const struct submission *o, const struct job_command *c
 	}
 }
 
+/* A sign that a relaunch goes on where the last run was stopped. */
+static bool can_resume(const struct job_command *c)
+{
+	return c->checkpoint_dir || c->resume_args || template_mentions(&c->argv, "checkpoint") ||
+	       template_mentions(&c->argv, "resume");
+}
+
+static int set_preemption(const struct submission *o, const struct job_command *c, struct job *job,
+			  struct err *err)
+{
+	if (o->preempt && o->no_preempt)
+		return usage_error(&cmd_submit, err, "give one of --preempt and --no-preempt");
+	job->preemption = o->no_preempt ? PREEMPT_NEVER
+		: o->preempt || can_resume(c) ? PREEMPT_ALWAYS : PREEMPT_SAVED;
+	return 0;
+}
+
 static int check_templates(const struct submission *o, const struct job_command *c, struct err *err)
 {
 	struct template_facts facts = {
@@ -233,7 +250,6 @@ int submission_job(const struct submission *o, const struct job_command *c, stru
 	job->workload = o->workload ? xstrdup(o->workload) : default_workload(c);
 	job->learning_rate = o->learning_rate;
 	job->weight = o->weight;
-	job->preemptible = !o->no_preempt;
 	job->time_limit_s = o->time_limit_s;
 	job->retries = (int)o->retries;
 	job->grace_s = o->grace_s;
@@ -241,7 +257,7 @@ int submission_job(const struct submission *o, const struct job_command *c, stru
 	set_replicas(o, c, job);
 	if (o->stop_signal && parse_signal(o->stop_signal, &job->stop_signal, err))
 		return -1;
-	if (set_batch(o, job, err) || set_total_work(o, job, err))
+	if (set_preemption(o, c, job, err) || set_batch(o, job, err) || set_total_work(o, job, err))
 		return -1;
 	return check_templates(o, c, err);
 }

@@ -124,6 +124,14 @@ static bool has_its_devices(const struct pass_state *p, const struct run *run)
 	return true;
 }
 
+static bool may_be_preempted(const struct job *job, const struct run *run)
+{
+	if (job->preemption == PREEMPT_SAVED)
+		return isfinite(job->checkpoint_samples) ||
+		       (run && isfinite(run->checkpoint_boot_s));
+	return job->preemption == PREEMPT_ALWAYS;
+}
+
 static struct sched_job describe(const struct pass_state *p, const struct job *job,
 				 const struct run *run)
 {
@@ -131,7 +139,7 @@ static struct sched_job describe(const struct pass_state *p, const struct job *j
 	struct sched_job s = {
 		.id = job->id, .min_replicas = job->min_replicas,
 		.max_replicas = max > job->min_replicas ? max : job->min_replicas,
-		.weight = job->weight, .preemptible = job->preemptible,
+		.weight = job->weight, .preemptible = may_be_preempted(job, run),
 		.attained_service_device_s = job->attained_service_device_s,
 	};
 

@@ -63,7 +63,7 @@ int supervisor_count_processes(const struct supervisor *s);
 
 /* supervisor_end.c */
 /* Writes down how the run ended. False: it never got to run its command for a reason of ours, or the end
- * could not be written: a pass at once would only do it again. */
+ * could not be written, so that a pass at once would only do it again; or the machine goes down. */
 bool supervisor_conclude(struct supervisor *s);
 
 /* Into supervisor.log: time, run, text. */

@@ -124,6 +124,8 @@ bool supervisor_conclude(struct supervisor *s)
 	if (!write_end(s))
 		return false;
 	remove_files(s);
+	if (s->run.stop_reason == STOP_SHUTDOWN)
+		return false;
 	return s->run.outcome != OUTCOME_NOT_STARTED || s->run.stop_reason != STOP_NONE;
 }
 

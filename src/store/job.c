@@ -29,6 +29,10 @@ static const char *const outcomes[N_RUN_OUTCOMES] = {
 	[OUTCOME_NOT_STARTED] = "not-started",
 };
 
+static const char *const preemptions[N_PREEMPTIONS] = {
+	[PREEMPT_ALWAYS] = "always", [PREEMPT_SAVED] = "saved", [PREEMPT_NEVER] = "never",
+};
+
 static int parse(const char *const *names, int n, const char *name)
 {
 	for (int i = 0; name && i < n; i++)
@@ -55,6 +59,16 @@ const char *stop_reason_name(enum stop_reason reason)
 const char *run_outcome_name(enum run_outcome outcome)
 {
 	return outcomes[outcome];
+}
+
+const char *preemption_name(enum preemption preemption)
+{
+	return preemptions[preemption];
+}
+
+int preemption_parse(const char *name)
+{
+	return parse(preemptions, N_PREEMPTIONS, name);
 }
 
 int job_state_parse(const char *name)
@@ -105,7 +119,7 @@ void job_init(struct job *job)
 	*job = (struct job){
 		.next_start_s = NAN, .submit_time_s = NAN, .start_time_s = NAN, .end_time_s = NAN,
 		.min_replicas = 1, .max_replicas = 1, .learning_rate = NAN, .noise_scale = NAN,
-		.total_samples = NAN, .total_steps = NAN, .weight = 1, .preemptible = true,
+		.total_samples = NAN, .total_steps = NAN, .weight = 1, .preemption = PREEMPT_SAVED,
 		.time_limit_s = NAN, .samples = NAN, .steps = NAN, .checkpoint_samples = NAN,
 		.loss = NAN, .epoch = NAN, .exit_code = -1, .term_signal = -1,
 	};

@@ -10,12 +10,14 @@
 	"id, state, name, workload, reason, next_start_time_s, submit_time_s, start_time_s," \
 	" end_time_s, min_replicas, max_replicas, batch_size, min_batch_size, max_batch_size," \
 	" max_local_batch_size, learning_rate, learning_rate_rule, noise_scale, total_samples," \
-	" total_steps, weight, preemptible, time_limit_s, retries, stop_signal, grace_s, samples," \
+	" total_steps, weight, preemption, time_limit_s, retries, stop_signal, grace_s, samples," \
 	" steps, checkpoint_samples, lost_samples, lost_s, attained_service_device_s, run_time_s," \
 	" runs, preemptions, failures, loss, epoch, status_text, exit_code, term_signal"
 
 static void read_declared(sqlite3_stmt *q, int c, struct job *job)
 {
+	int preemption;
+
 	job->min_replicas = (int)sql_int(q, c++, 1);
 	job->max_replicas = (int)sql_int(q, c++, 0);
 	job->batch_size = sql_int(q, c++, 0);
@@ -28,7 +30,8 @@ static void read_declared(sqlite3_stmt *q, int c, struct job *job)
 	job->total_samples = sql_double(q, c++);
 	job->total_steps = sql_double(q, c++);
 	job->weight = sql_double(q, c++);
-	job->preemptible = sql_int(q, c++, 1) != 0;
+	preemption = preemption_parse((const char *)sqlite3_column_text(q, c++));
+	job->preemption = preemption < 0 ? PREEMPT_NEVER : (enum preemption)preemption;
 	job->time_limit_s = sql_double(q, c++);
 	job->retries = (int)sql_int(q, c++, 0);
 	job->stop_signal = (int)sql_int(q, c++, 0);
@@ -172,16 +175,16 @@ static int add_row(struct store *s, struct job *job, struct err *err)
 		    "INSERT INTO jobs (state, name, workload, reason, submit_time_s, min_replicas,"
 		    " max_replicas, batch_size, min_batch_size, max_batch_size,"
 		    " max_local_batch_size, learning_rate, learning_rate_rule, noise_scale,"
-		    " total_samples, total_steps, weight, preemptible, time_limit_s, retries,"
+		    " total_samples, total_steps, weight, preemption, time_limit_s, retries,"
 		    " stop_signal, grace_s)"
 		    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		    "ttttdiinnnndtddddidiid", job_state_name(job->state), job->name, job->workload,
+		    "ttttdiinnnndtddddtdiid", job_state_name(job->state), job->name, job->workload,
 		    job->reason ? job->reason : "", job->submit_time_s, (int64_t)job->min_replicas,
 		    (int64_t)job->max_replicas, job->batch_size, job->min_batch_size,
 		    job->max_batch_size, job->max_local_batch_size, job->learning_rate,
 		    job->learning_rate_rule, job->noise_scale, job->total_samples,
-		    job->total_steps, job->weight, (int64_t)job->preemptible, job->time_limit_s,
-		    (int64_t)job->retries, (int64_t)job->stop_signal, job->grace_s))
+		    job->total_steps, job->weight, preemption_name(job->preemption),
+		    job->time_limit_s, (int64_t)job->retries, (int64_t)job->stop_signal, job->grace_s))
 		return -1;
 	job->id = sqlite3_last_insert_rowid(s->db);
 	return 0;
