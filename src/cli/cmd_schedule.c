@@ -121,6 +121,9 @@ static int schedule(const struct schedule_options *o, struct err *err)
 	struct paths paths;
 	int rc;
 
+	/* Supervisors started here would be among the job's processes, and end with it. */
+	if (getenv("POLLUX_REPORT_SOCKET") && !o->dry_run)
+		return err_set(err, EX_UNAVAILABLE, "a pass cannot be run from within a job");
 	set_overrides(o);
 	if (paths_init(&paths, err))
 		return -1;
