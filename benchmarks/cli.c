@@ -21,8 +21,6 @@
 #include "pollux/number.h"
 #include "pollux/text.h"
 
-extern char **environ;
-
 #define WARM_UP_ROUNDS 2
 /* What a command leaves behind (nq's child, a server's work) is not to be timed with the next. */
 #define REST_NS 3000000L
