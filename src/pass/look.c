@@ -1,10 +1,14 @@
 /* look.c - bring the store and the machine together, and read what there is. */
+#include <ctype.h>
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "pass_state.h"
 #include "pollux/clock.h"
 #include "pollux/lock.h"
+#include "pollux/mem.h"
 #include "pollux/supervise.h"
 
 /* Runs of another boot: no process of theirs can be there. */
@@ -27,6 +31,39 @@ int pass_reconcile(struct pass_state *p, struct err *err)
 	}
 	run_list_release(&runs);
 	return rc;
+}
+
+static bool is_active(const struct run_list *runs, int64_t id)
+{
+	for (int i = 0; i < runs->count; i++)
+		if (runs->items[i].id == id)
+			return true;
+	return false;
+}
+
+/* RUN.lock and RUN.sock of runs that have ended, by a reboot or just before their supervisor was killed.
+ * Only a pass assigns runs, and this is the one: what is not active now never will be again. */
+static void remove_leftover_files(const struct pass_state *p, const struct run_list *runs)
+{
+	char *name = xasprintf("%s/run", p->paths->dir);
+	DIR *dir = opendir(name);
+	const struct dirent *entry;
+
+	free(name);
+	while (dir && (entry = readdir(dir))) {
+		int64_t id = isdigit((unsigned char)entry->d_name[0])
+			? strtoll(entry->d_name, NULL, 10) : 0;
+		char *lock;
+
+		if (id == 0 || is_active(runs, id))
+			continue;
+		lock = paths_run(p->paths, id, "lock");
+		if (!lock_is_held(lock))
+			unlinkat(dirfd(dir), entry->d_name, 0);
+		free(lock);
+	}
+	if (dir)
+		closedir(dir);
 }
 
 /* A run whose lock nobody holds has no supervisor: it has not got one yet (this pass or an earlier one
@@ -52,6 +89,8 @@ int pass_spawn_missing(struct pass_state *p, struct err *err)
 		}
 		free(lock);
 	}
+	if (p->mode == PASS_ACT)
+		remove_leftover_files(p, &runs);
 	run_list_release(&runs);
 	return rc;
 }
