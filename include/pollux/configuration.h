@@ -13,8 +13,9 @@ struct configuration {
 };
 
 /* Spread a batch over replicas with as few passes as max_local_batch_size allows (0: no limit). Where the
- * batch does not divide, the nearest one that does is taken, within [min, max] (0: no bound; a batch of
- * at least one sample per replica): the result's batch_size says what came out. */
+ * batch does not divide, the nearest one that does is taken, within [min, max] (0: no bound), with more
+ * passes if only they keep to it; where nothing does, the nearest all the same. At least one sample per
+ * replica. The result's batch_size says what came out. Sizes are at most 1e9. */
 struct configuration configuration_spread(int64_t batch_size, int replicas,
 					  int64_t max_local_batch_size, int64_t min_batch_size,
 					  int64_t max_batch_size);

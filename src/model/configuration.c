@@ -1,30 +1,72 @@
 /* configuration.c - a batch spread over replicas and passes. */
+#include <stdbool.h>
+#include <stdlib.h>
+
 #include "pollux/configuration.h"
+
+#define MOST_EXTRA_PASSES 100000
 
 static int64_t ceil_div(int64_t a, int64_t b)
 {
 	return (a + b - 1) / b;
 }
 
-struct configuration configuration_spread(int64_t batch_size, int replicas,
-					  int64_t max_local_batch_size, int64_t min_batch_size,
-					  int64_t max_batch_size)
+static bool in_range(const struct configuration *c, int64_t min, int64_t max)
 {
-	int64_t limit = max_local_batch_size > 0 ? max_local_batch_size : batch_size;
-	int64_t steps = ceil_div(batch_size, replicas * limit);
+	return (min <= 0 || c->batch_size >= min) && (max <= 0 || c->batch_size <= max);
+}
+
+/* The local batch nearest to what the batch asks for, one less or more where the range wants it. */
+static struct configuration in_passes(int64_t batch_size, int replicas, int64_t steps, int64_t limit,
+				      int64_t min, int64_t max)
+{
 	int64_t parts = replicas * steps;
-	int64_t local = (batch_size + parts / 2) / parts;	/* nearest */
+	int64_t local = (batch_size + parts / 2) / parts;
 
 	if (local < 1)
 		local = 1;
 	if (local > limit)
 		local = limit;
-	if (max_batch_size > 0 && local * parts > max_batch_size && local > 1)
+	if (max > 0 && local * parts > max && local > 1)
 		local--;
-	if (min_batch_size > 0 && local * parts < min_batch_size && local < limit)
+	if (min > 0 && local * parts < min && local < limit)
 		local++;
 	return (struct configuration){
 		.replicas = replicas, .local_batch_size = local,
 		.accumulation_steps = (int)steps, .batch_size = local * parts,
 	};
+}
+
+static bool is_better(const struct configuration *c, const struct configuration *than,
+		      int64_t batch_size, int64_t min, int64_t max)
+{
+	bool fits = in_range(c, min, max);
+
+	if (fits != in_range(than, min, max))
+		return fits;
+	return llabs(c->batch_size - batch_size) < llabs(than->batch_size - batch_size);
+}
+
+/* As few passes as will do; one less where it then comes nearer (5 over 4 of one sample each: 4, not 8);
+ * and more only until the range is met, which smaller parts do where larger ones step over it. */
+struct configuration configuration_spread(int64_t batch_size, int replicas,
+					  int64_t max_local_batch_size, int64_t min_batch_size,
+					  int64_t max_batch_size)
+{
+	int64_t limit = max_local_batch_size > 0 ? max_local_batch_size : batch_size;
+	int64_t fewest = ceil_div(batch_size, replicas * limit);
+	int64_t steps = fewest > 1 ? fewest - 1 : 1;
+	struct configuration best = in_passes(batch_size, replicas, fewest, limit, min_batch_size,
+					      max_batch_size);
+
+	do {
+		struct configuration other = in_passes(batch_size, replicas, steps, limit,
+						       min_batch_size, max_batch_size);
+
+		if (is_better(&other, &best, batch_size, min_batch_size, max_batch_size))
+			best = other;
+		steps++;
+	} while (!in_range(&best, min_batch_size, max_batch_size) &&
+		 replicas * steps <= max_batch_size && steps <= fewest + MOST_EXTRA_PASSES);
+	return best;
 }

@@ -1,0 +1,106 @@
+/* test_configuration.c - a batch over replicas and passes. */
+#include "pollux/configuration.h"
+#include "tap.h"
+
+static const struct {
+	const char *what;
+	int64_t batch;
+	int replicas;
+	int64_t max_local, min, max;
+	/* worked out by hand */
+	int64_t want_local;
+	int want_steps;
+	int64_t want_batch;
+} cases[] = {
+	{ "one replica, no limit", 128, 1, 0, 0, 0, 128, 1, 128 },
+	{ "two halves", 128, 2, 0, 0, 0, 64, 1, 128 },
+	{ "a limit that is just met", 128, 2, 64, 0, 0, 64, 1, 128 },
+	{ "one sample too many takes another pass", 128, 2, 63, 0, 0, 32, 2, 128 },
+	{ "four passes", 1024, 2, 128, 0, 0, 128, 4, 1024 },
+	{ "a pass per sample", 8, 1, 1, 0, 0, 1, 8, 8 },
+	{ "128 over 3: 129 is nearer than 126", 128, 3, 0, 0, 0, 43, 1, 129 },
+	{ "but not above the largest batch", 128, 3, 0, 0, 128, 42, 1, 126 },
+	{ "127 over 3: 126 is nearer than 129", 127, 3, 0, 0, 0, 42, 1, 126 },
+	{ "but not below the smallest batch", 127, 3, 0, 127, 0, 43, 1, 129 },
+	{ "a tie goes up", 10, 4, 0, 0, 0, 3, 1, 12 },
+	{ "fewer samples than replicas: one each", 2, 4, 0, 0, 0, 1, 1, 4 },
+	{ "a limit above the batch", 100, 2, 1000, 0, 0, 50, 1, 100 },
+	/* 10 over 2 in passes of at most 3: 2 passes give 8 or 12, 3 give 12 or 6, 5 give 10. */
+	{ "more passes where only they keep to the range", 10, 2, 3, 10, 10, 1, 5, 10 },
+	{ "5 over 4, one sample a pass: 4 is nearer than 8", 5, 4, 1, 0, 0, 1, 1, 4 },
+	{ "and a smaller one may be the only one in the range", 5, 4, 1, 4, 7, 1, 1, 4 },
+	{ "12 over 4 in passes of 2: a tie goes up", 12, 4, 2, 0, 0, 2, 2, 16 },
+	{ "nothing keeps to the range: the nearest", 128, 3, 0, 128, 128, 43, 1, 129 },
+	{ "a very large batch", 1000000000, 1024, 0, 0, 0, 976563, 1, 1000000512 },
+	{ "in passes of one sample", 1000000000, 1, 1, 0, 0, 1, 1000000000, 1000000000 },
+};
+
+static void test_cases(void)
+{
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct configuration c = configuration_spread(cases[i].batch, cases[i].replicas,
+							      cases[i].max_local, cases[i].min,
+							      cases[i].max);
+
+		is_int(c.local_batch_size, cases[i].want_local, cases[i].what);
+		is_int(c.accumulation_steps, cases[i].want_steps, "passes");
+		is_int(c.batch_size, cases[i].want_batch, "batch");
+		is_int(c.replicas, cases[i].replicas, "replicas");
+	}
+}
+
+/* What must hold of every result; the first that breaks it is named. */
+static const char *broken(const struct configuration *c, int64_t batch, int64_t max_local, int64_t min,
+			  int64_t max)
+{
+	int64_t parts = (int64_t)c->replicas * c->accumulation_steps;
+
+	if (c->batch_size != parts * c->local_batch_size)
+		return "batch_size is not the product";
+	if (c->local_batch_size < 1 || c->accumulation_steps < 1)
+		return "less than one";
+	if (max_local && c->local_batch_size > max_local)
+		return "local batch above the limit";
+	/* A range that holds a multiple of the replicas can be kept to, one sample a pass if need be. */
+	if ((max / c->replicas) * c->replicas >= min && max >= c->replicas &&
+	    (c->batch_size < min || c->batch_size > max))
+		return "outside a range that can be kept to";
+	if (!min && !max && batch >= parts && 2 * llabs(c->batch_size - batch) > parts)
+		return "not the nearest";
+	return NULL;
+}
+
+static void test_all_small(void)
+{
+	int n = 0, n_broken = 0;
+	char first[200] = "";
+
+	for (int64_t batch = 1; batch <= 40; batch++)
+		for (int replicas = 1; replicas <= 6; replicas++)
+			for (int64_t limit = 0; limit <= 8; limit++)
+				for (int64_t slack = -1; slack <= 6; slack++) {
+					int64_t min = slack < 0 ? 0 : batch - slack / 2;
+					int64_t max = slack < 0 ? 0 : batch + slack;
+					struct configuration c;
+					const char *why;
+
+					min = slack >= 0 && min < 1 ? 1 : min;
+					c = configuration_spread(batch, replicas, limit, min, max);
+					why = broken(&c, batch, limit, min, max);
+					n++;
+					if (why && !n_broken++)
+						snprintf(first, sizeof(first), "%s: %lld over %d, limit "
+							 "%lld, range %lld:%lld", why, (long long)batch,
+							 replicas, (long long)limit, (long long)min,
+							 (long long)max);
+				}
+	is_str(first, "", "every small case keeps to its limits");
+	printf("# %d cases, %d broken\n", n, n_broken);
+}
+
+int main(void)
+{
+	test_cases();
+	test_all_small();
+	return done();
+}
