@@ -1,0 +1,71 @@
+/* test_account.c - what a run that was cut short has lost; worked out by hand. */
+#include "run/account.h"
+#include "tap.h"
+
+#define UNKNOWN ((double)NAN)
+#define LAUNCH_S 1000.0
+
+static const struct {
+	const char *what;
+	enum run_outcome outcome;
+	double job_checkpoint;			/* of earlier runs */
+	double first, last, checkpoint, checkpoint_s;	/* of this one */
+	double end_s;
+	double want_samples, want_s, want_checkpoint;
+} cases[] = {
+	{ "a completed run loses nothing", OUTCOME_COMPLETED,
+	  500, 510, 800, 700, 1050, 1100, 0, 0, 700 },
+	{ "nor one that never started", OUTCOME_NOT_STARTED,
+	  500, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, 1100, 0, 0, UNKNOWN },
+	{ "stopped at its checkpoint", OUTCOME_STOPPED,
+	  UNKNOWN, 10, 800, 800, 1090, 1100, 0, 0, 800 },
+	{ "killed after its checkpoint: what came since, and the time since", OUTCOME_FAILED,
+	  UNKNOWN, 10, 800, 700, 1050, 1100, 100, 50, 700 },
+	{ "lost with its supervisor", OUTCOME_LOST,
+	  200, 210, 300, 250, 1020, 1030, 50, 10, 250 },
+	{ "no checkpoint in this run, one before: all of the run", OUTCOME_FAILED,
+	  500, 510, 800, UNKNOWN, UNKNOWN, 1100, 300, 100, 500 },
+	{ "it began again from the start, not from the checkpoint", OUTCOME_FAILED,
+	  500, 10, 400, UNKNOWN, UNKNOWN, 1100, 390, 100, 10 },
+	{ "a job that never saved: nothing is claimed", OUTCOME_STOPPED,
+	  UNKNOWN, 10, 800, UNKNOWN, UNKNOWN, 1100, 0, 0, UNKNOWN },
+	{ "nothing was reported in this run: it stands where it stood", OUTCOME_FAILED,
+	  500, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, 1100, 0, 0, 500 },
+	{ "a checkpoint ahead of the last report", OUTCOME_STOPPED,
+	  UNKNOWN, 10, 600, 700, 1050, 1100, 0, 0, 700 },
+	{ "an end before the checkpoint, by a rounding: not negative", OUTCOME_LOST,
+	  UNKNOWN, 10, 800, 700, 1050, 1049, 100, 0, 700 },
+};
+
+static void same(double got, double want, const char *what)
+{
+	if (isnan(want))
+		ok(isnan(got), what);
+	else
+		near(got, want, 0, what);
+}
+
+int main(void)
+{
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct job job;
+		struct run run;
+
+		job_init(&job);
+		run_init(&run);
+		job.checkpoint_samples = cases[i].job_checkpoint;
+		run.outcome = cases[i].outcome;
+		run.launch_boot_s = LAUNCH_S;
+		run.first_samples = cases[i].first;
+		run.last_samples = cases[i].last;
+		run.checkpoint_samples = cases[i].checkpoint;
+		run.checkpoint_boot_s = cases[i].checkpoint_s;
+		account_for_loss(&job, &run, cases[i].end_s);
+		near(run.lost_samples, cases[i].want_samples, 0, cases[i].what);
+		near(run.lost_s, cases[i].want_s, 0, "seconds");
+		same(run.checkpoint_samples, cases[i].want_checkpoint, "where it stands");
+		run_release(&run);
+		job_release(&job);
+	}
+	return done();
+}
