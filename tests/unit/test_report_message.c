@@ -1,0 +1,118 @@
+/* test_report_message.c - what jobs report: every key, and everything that is not a report. */
+#include "pollux/report_message.h"
+#include "tap.h"
+
+static struct report_message m;
+
+static int parse(const char *text)
+{
+	return report_message_parse(text, strlen(text), &m);
+}
+
+static bool is_blank(void)
+{
+	return m.step == -1 && m.samples == -1 && m.step_ns == -1 && m.sync_ns == -1 &&
+	       isnan(m.grad_sqr) && isnan(m.grad_var) && isnan(m.loss) && isnan(m.epoch) &&
+	       !m.checkpoint[0] && !m.status[0] && !m.wake;
+}
+
+static void test_keys(void)
+{
+	is_int(parse("STEP=12\nSAMPLES=1536\nSTEP_NS=1500000\nSYNC_NS=200\nGRAD_SQR=-1e-3\n"
+		     "GRAD_VAR=2.5\nLOSS=0.31\nEPOCH=1.5\nCHECKPOINT=/a b/c=d.pt\n"
+		     "STATUS=accuracy = 0.88\n"), 0, "every key");
+	is_int(m.step, 12, "STEP");
+	is_int(m.samples, 1536, "SAMPLES");
+	is_int(m.step_ns, 1500000, "STEP_NS");
+	is_int(m.sync_ns, 200, "SYNC_NS");
+	near(m.grad_sqr, -1e-3, 0, "GRAD_SQR, which may be negative");
+	near(m.grad_var, 2.5, 0, "GRAD_VAR");
+	near(m.loss, 0.31, 0, "LOSS");
+	near(m.epoch, 1.5, 0, "EPOCH");
+	is_str(m.checkpoint, "/a b/c=d.pt", "CHECKPOINT, with a blank and an equals sign");
+	is_str(m.status, "accuracy = 0.88", "STATUS");
+	ok(!m.wake, "and no WAKE");
+	is_int(parse("WAKE=1"), 0, "WAKE");
+	ok(m.wake, "is understood, without a newline too");
+	is_int(m.step, -1, "nothing is left of the message before");
+	is_int(parse("STEP=1\nSTEP=2\n"), 0, "a key twice");
+	is_int(m.step, 2, "the last one counts");
+	is_int(parse("\n\nSTEP=3\n\n"), 0, "empty lines");
+	is_int(m.step, 3, "are passed over");
+	is_int(parse("COLOUR=red\nSTEP=4\n"), 0, "an unknown key");
+	is_int(m.step, 4, "is passed over");
+	is_int(parse("STEP=999999999999999999\n"), 0, "18 digits");
+	is_int(m.step, 999999999999999999LL, "fit");
+	is_int(parse("STATUS=\n"), 0, "an empty status");
+	is_int(parse("LOSS=-3\n"), 0, "a negative loss");
+}
+
+static const char *const bad[] = {
+	"STEP=", "STEP=-1", "STEP=+1", "STEP= 1", "STEP=1 ", "STEP=1.5", "STEP=1e3", "STEP=0x10",
+	"STEP=1000000000000000000", "STEP=99999999999999999999999", "STEP=nan", "SAMPLES=x",
+	"LOSS=", "LOSS=nan", "LOSS=inf", "LOSS=-inf", "LOSS=1e999", "LOSS=1,5", "LOSS= 1", "LOSS=1 ",
+	"LOSS=0.3x", "EPOCH=-1", "EPOCH=-0.5", "GRAD_SQR=NaN", "CHECKPOINT=", "WAKE=0", "WAKE=11",
+	"WAKE=", "STEP", "=1", "=", "no report at all", "step", "\x1b[31mred",
+};
+
+static void test_bad(void)
+{
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		is_int(parse(bad[i]), 1, bad[i]);
+		ok(is_blank(), "sets nothing");
+		ok(!report_line_is_valid(bad[i]), "and 'pollux report' refuses it");
+	}
+	is_int(parse("STEP=x\nSAMPLES=7\nLOSS=y\n"), 2, "bad lines among good ones are counted");
+	is_int(m.samples, 7, "and the good ones are taken");
+	is_int(parse(""), 1, "an empty message is malformed");
+	is_int(parse("\n\n"), 1, "and one of empty lines");
+}
+
+static void test_bytes(void)
+{
+	char long_message[REPORT_MESSAGE_SIZE];
+	static const char with_nul[] = "STEP=1\0\nSAMPLES=2\n";
+	static const char nul_in_key[] = "ST\0EP=1\nSAMPLES=2\n";
+
+	is_int(report_message_parse(with_nul, sizeof(with_nul) - 1, &m), 1, "a NUL in a value");
+	ok(m.step == -1 && m.samples == 2, "spoils its line only");
+	is_int(report_message_parse(nul_in_key, sizeof(nul_in_key) - 1, &m), 1, "a NUL in a key");
+	ok(m.step == -1 && m.samples == 2, "too");
+	is_int(parse("STATUS=a\tb\x1b[31mc\x7f" "d\r"), 0, "control characters in a status");
+	is_str(m.status, "a?b?[31mc?d?", "are made visible");
+	is_int(parse("STATUS=\xff\xfe caf\xc3\xa9"), 0, "a status of any bytes");
+
+	memset(long_message, 'x', sizeof(long_message));
+	memcpy(long_message, "STATUS=", 7);
+	is_int(report_message_parse(long_message, PATH_MAX, &m), 0, "a status of 4000 characters");
+	is_int((long long)strlen(m.status), REPORT_STATUS_SIZE - 1, "is clipped");
+	memcpy(long_message, "CHECKPOINT=", 11);
+	is_int(report_message_parse(long_message, 11 + PATH_MAX - 1, &m), 0,
+	       "a path of PATH_MAX - 1 bytes");
+	is_int((long long)strlen(m.checkpoint), PATH_MAX - 1, "is whole");
+	is_int(report_message_parse(long_message, 11 + PATH_MAX, &m), 1, "one byte more");
+	is_str(m.checkpoint, "", "is not a path");
+	memset(long_message, '\n', sizeof(long_message));
+	is_int(report_message_parse(long_message, sizeof(long_message), &m), 1, "8192 newlines");
+	memset(long_message, 0, sizeof(long_message));
+	is_int(report_message_parse(long_message, sizeof(long_message), &m), 1, "8192 zeros");
+	ok(is_blank(), "say nothing");
+}
+
+static void test_lines(void)
+{
+	ok(report_line_is_valid("STEP=1"), "a line");
+	ok(report_line_is_valid("STATUS=two words"), "one with a blank");
+	ok(!report_line_is_valid("STEP=1\nSTEP=2"), "two lines are not one");
+	ok(!report_line_is_valid("COLOUR=red"), "an unknown key is refused to a person");
+	ok(!report_line_is_valid(""), "nothing");
+}
+
+int main(void)
+{
+	test_keys();
+	test_bad();
+	test_bytes();
+	test_lines();
+	return done();
+}
