@@ -26,14 +26,14 @@ echo "# FAULT_SEED=$FAULT_SEED FAULT_ROUNDS=$FAULT_ROUNDS"
 
 query() { sqlite3 -batch -cmd '.timeout 20000' "$POLLUX_DIR/pollux.db" "$1"; }
 pass() { "$POLLUX" schedule; }
-submit() { "$POLLUX" submit "$@"; } # prints the number
+submit() { "$POLLUX" submit --preempt "$@"; } # prints the number
 
-# Supervisors, and what they started, by what stands in their environment.
+# Supervisors (a pass in the end), and what they started, by what stands in their environment.
 jobs_alive() {
 	grep -lzs "^POLLUX_REPORT_SOCKET=$POLLUX_DIR/run/" /proc/[0-9]*/environ | sed 's,/proc/,,; s,/.*,,'
 }
 supervisors_alive() {
-	grep -alzs "^supervise\$" /proc/[0-9]*/cmdline | sed 's,cmdline$,environ,' |
+	grep -Ealzs '^(supervise|schedule)$' /proc/[0-9]*/cmdline | sed 's,cmdline$,environ,' |
 		xargs -r grep -lzsx "POLLUX_DIR=$POLLUX_DIR" | sed 's,/proc/,,; s,/.*,,'
 }
 nothing_alive() { [ -z "$(supervisors_alive)$(jobs_alive)" ]; }
@@ -48,6 +48,9 @@ fault_cleanup() {
 }
 cleanup() { fault_cleanup; }
 
+query_is() { # query_is WANT SQL
+	[ "$(query "$2")" = "$1" ]
+}
 run_is() { # run_is RUN STATE
 	[ "$(query "SELECT state FROM runs WHERE id = $1")" = "$2" ]
 }
@@ -63,8 +66,9 @@ active() { query "SELECT count(*) FROM jobs WHERE state IN ('queued', 'running')
 all_ended() {
 	pass && [ "$(active)" = 0 ]
 }
+settled() { wait_for "$1" all_ended && wait_for 10 nothing_alive; }
 settle() { # settle SECONDS NAME
-	if wait_for "$1" all_ended && wait_for 10 nothing_alive; then result 0 "$2"
+	if settled "$1"; then result 0 "$2"
 	else result 1 "$2" "$("$POLLUX" status -a | tail -n 40; tail -n 20 "$POLLUX_DIR/supervisor.log"
 		ps -o pid,ppid,sid,stat,args -p "$(supervisors_alive) $(jobs_alive) 0" 2>&1)"; fi
 }
@@ -91,12 +95,12 @@ unsound() {
 		FROM jobs j) WHERE runs <> n"
 	query "SELECT 'runs ' || a.id || ' and ' || b.id || ' of job ' || a.job_id || ' overlap'
 		FROM runs a JOIN runs b ON a.job_id = b.job_id AND a.id < b.id AND a.boot_id = b.boot_id
-		WHERE a.launch_boot_s < b.end_boot_s AND b.launch_boot_s < a.end_boot_s"
+		WHERE a.launch_boot_s < b.end_boot_s - 1 AND b.launch_boot_s < a.end_boot_s - 1"
 	query "SELECT 'runs ' || a.id || ' and ' || b.id || ' overlap on ' || d.device
 		FROM runs a JOIN run_devices d ON d.run_id = a.id
 		JOIN run_devices e ON e.device = d.device
 		JOIN runs b ON b.id = e.run_id AND a.id < b.id AND a.boot_id = b.boot_id
-		WHERE a.launch_boot_s < b.end_boot_s AND b.launch_boot_s < a.end_boot_s"
+		WHERE a.launch_boot_s < b.end_boot_s - 1 AND b.launch_boot_s < a.end_boot_s - 1"
 	cat "$WITNESS/OVERLAP" 2>/dev/null
 	awk -v broken=" ${broken_runs-} " '
 		$1 == "start" {
@@ -118,6 +122,21 @@ unsound() {
 sound() { # sound NAME
 	problems=$(unsound)
 	is "$1" '' "$problems"
+}
+
+# The same for a campaign of many rounds, which has one result.
+bad=0
+note_unsound() { # note_unsound ROUND [OTHER PROBLEMS]
+	problems="$(unsound)${2-}"
+	[ -n "$problems" ] || return 0
+	bad=$((bad + 1))
+	printf '%s\n' "$problems" | head -n 20 | sed "s/^/# $1: /"
+}
+# Prints the jobs that are not done with exactly so many samples.
+inexact() { # inexact SAMPLES CONDITION
+	query "SELECT 'job ' || id || ' is ' || state || ' at ' || ifnull(samples, '-') || ', lost ' ||
+		lost_samples FROM jobs WHERE ($2) AND
+		(state <> 'done' OR samples IS NOT $1 OR lost_samples <> 0)"
 }
 
 # Jobs run by work -n: where the store says they stand, and what they say themselves.
