@@ -26,14 +26,14 @@ static const struct option_spec options[] = {
 	  "batches it may run with; default just --batch, rounded to the replicas" },
 	{ "max-local-batch", 0, OPTION_INT, "SAMPLES", O(max_local_batch), 1, 1e9,
 	  "samples that fit on one device in a pass; more are accumulated" },
-	{ "lr", 0, OPTION_NUMBER, "RATE", O(learning_rate), 0, 1e12,
+	{ "lr", 0, OPTION_NUMBER, "RATE", O(learning_rate), 1e-12, 1e12,
 	  "learning rate at --batch, for {lr}" },
 	{ "replicas", 'r', OPTION_RANGE, "N[:MAX]", O(replicas), 1, 1024,
 	  "devices it can use; default 1, or 1 to all where the command has {gpus}" },
 	{ "samples", 0, OPTION_NUMBER, "N", O(total_samples), 1, 1e18,
 	  "samples to its end, for the estimate" },
 	{ "steps", 0, OPTION_NUMBER, "N", O(total_steps), 1, 1e18, "optimizer updates to its end" },
-	{ "epochs", 0, OPTION_NUMBER, "N", O(epochs), 0, 1e12,
+	{ "epochs", 0, OPTION_NUMBER, "N", O(epochs), 1e-6, 1e12,
 	  "passes over the data to its end; needs --dataset-size" },
 	{ "dataset-size", 0, OPTION_INT, "SAMPLES", O(dataset_size), 1, 1e15, "samples in an epoch" },
 	{ "weight", 'w', OPTION_NUMBER, "W", O(weight), 1e-3, 1e3,
@@ -73,8 +73,10 @@ static void print_result(const struct job *job, bool quiet)
 		printf("%lld\n", (long long)job->id);
 		return;
 	}
-	printf("Submitted job %lld (%s: %s, needs %d device%s)\n", (long long)job->id, job->name,
-	       job_state_name(job->state), job->min_replicas, job->min_replicas == 1 ? "" : "s");
+	printf("Submitted job %lld (", (long long)job->id);
+	output_clean(stdout, job->name);
+	printf(": %s, needs %d device%s)\n", job_state_name(job->state), job->min_replicas,
+	       job->min_replicas == 1 ? "" : "s");
 }
 
 static void warn_of_network(const struct paths *paths)

@@ -66,6 +66,11 @@ bool options_ask_help(const struct command *command, int argc, char **argv);
  * examples are never broken. */
 void command_help(const struct command *command, FILE *out);
 
+/* A name or a command on one line of a terminal: what could move the cursor, and what is no character, as
+ * '?'; clipped, since a command may be megabytes long. */
+#define OUTPUT_CLEAN_BYTES 4000
+void output_clean(FILE *out, const char *s);
+
 /* Push out what was printed on stdout. -1 where it could not be written, with EX_IOERR; err->text is
  * empty where only the reader has gone (EPIPE), as nothing is to be said then. main.c does this at the
  * end; commands that go on for long (--watch, --follow) do it after each round. */

@@ -1,9 +1,28 @@
-/* output.c - whether what was printed has arrived. */
+/* output.c - texts of others on our streams, and whether what was printed has arrived. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "command.h"
+#include "pollux/utf8.h"
+
+void output_clean(FILE *out, const char *s)
+{
+	const char *start = s;
+	size_t n;
+
+	for (; *s && s - start < OUTPUT_CLEAN_BYTES; s += n) {
+		n = utf8_length(s);
+		if (n && !utf8_is_control(s, n)) {
+			fwrite(s, 1, n, out);
+			continue;
+		}
+		fputc('?', out);
+		n = n ? n : 1;
+	}
+	if (*s)
+		fputs("..", out);
+}
 
 int output_flush(struct err *err)
 {

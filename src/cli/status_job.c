@@ -3,37 +3,16 @@
 #include <string.h>
 
 #include "columns.h"
+#include "command.h"
 #include "pollux/format.h"
-#include "pollux/utf8.h"
 #include "status.h"
 
-#define VALUE_BYTES 4000	/* a command may be megabytes long */
-
 /* --- lines --- */
-
-/* What could move the cursor, and what is no character, as '?'. */
-static void print_clean(FILE *out, const char *s)
-{
-	const char *start = s;
-	size_t n;
-
-	for (; *s && s - start < VALUE_BYTES; s += n) {
-		n = utf8_length(s);
-		if (n && !utf8_is_control(s, n)) {
-			fwrite(s, 1, n, out);
-			continue;
-		}
-		fputc('?', out);
-		n = n ? n : 1;
-	}
-	if (*s)
-		fputs("..", out);
-}
 
 static void line(FILE *out, const char *name, const char *value)
 {
 	fprintf(out, "  %-12s", name);
-	print_clean(out, value && *value ? value : "-");
+	output_clean(out, value && *value ? value : "-");
 	fputc('\n', out);
 }
 
@@ -79,7 +58,7 @@ static void print_state(const struct status *status, const struct status_job *it
 	char buf[FORMAT_SIZE];
 
 	fprintf(out->file, "job %lld: ", (long long)job->id);
-	print_clean(out->file, job->name);
+	output_clean(out->file, job->name);
 	fputc('\n', out->file);
 	text_add(&t, shown_state_name(item->state));
 	if (item->run) {
@@ -123,7 +102,7 @@ static void print_command(const struct status_details *d, const struct status_ou
 	const struct job_command *c = &d->command;
 	struct text t = TEXT_INIT;
 
-	for (size_t i = 0; i < c->argv.count && t.length < 2 * VALUE_BYTES; i++) {
+	for (size_t i = 0; i < c->argv.count && t.length < 2 * OUTPUT_CLEAN_BYTES; i++) {
 		text_add(&t, i ? " " : "");
 		text_add_shell_quoted(&t, c->argv.items[i]);
 	}

@@ -116,6 +116,13 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
+/* "python", "python3.11"; not "shred", which only begins like "sh". */
+static bool is_runner(const char *program, const char *runner)
+{
+	return text_starts_with(program, runner) &&
+	       program[strlen(runner) + strspn(program + strlen(runner), "0123456789.")] == '\0';
+}
+
 /* For "python -u train.py" people say "train.py". */
 static const char *default_name(const struct job_command *c)
 {
@@ -124,7 +131,7 @@ static const char *default_name(const struct job_command *c)
 	const char *program = base_name(c->argv.items[0]);
 
 	for (size_t r = 0; r < sizeof(runners) / sizeof(runners[0]); r++) {
-		if (!text_starts_with(program, runners[r]))
+		if (!is_runner(program, runners[r]))
 			continue;
 		for (size_t i = 1; i < c->argv.count; i++)
 			if (c->argv.items[i][0] != '-' && strchr(c->argv.items[i], '.') &&
