@@ -19,6 +19,18 @@ static char *absolute(const char *directory, const char *path)
 	return path[0] == '/' ? xstrdup(path) : xasprintf("%s/%s", directory, path);
 }
 
+/* False with errno. */
+static bool is_directory(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return false;
+	if (!S_ISDIR(st.st_mode))
+		errno = ENOTDIR;
+	return S_ISDIR(st.st_mode);
+}
+
 /* The directory is entered later by cron's hand, so it is named absolutely; whether it can be entered is
  * found out now. */
 static int find_directory(const struct submission *o, struct job_command *c, struct err *err)
@@ -30,7 +42,7 @@ static int find_directory(const struct submission *o, struct job_command *c, str
 			       strerror(errno));
 	c->directory = o->directory ? absolute(cwd ? cwd : "", o->directory) : xstrdup(cwd);
 	free(cwd);
-	if (access(c->directory, R_OK | X_OK))
+	if (!is_directory(c->directory) || access(c->directory, R_OK | X_OK))
 		return err_set(err, EX_NOINPUT, "cannot enter directory '%s': %s", c->directory,
 			       strerror(errno));
 	return 0;

@@ -84,8 +84,10 @@ static int open_file(struct store *s, const char *path, enum store_mode mode, st
 	if (mode == STORE_READ && access(path, F_OK))
 		return err_set(err, EX_NOINPUT, "no store at '%s' yet; 'pollux submit' makes one",
 			       path);
+	/* Not sql_error: a database that is not open has no file name. */
 	if (sqlite3_open_v2(path, &s->db, flags, NULL) != SQLITE_OK)
-		return sql_error(s, err, "open the store");
+		return err_set(err, EX_CANTCREAT, "cannot open the store '%s': %s", path,
+			       sqlite3_errmsg(s->db));
 	sqlite3_extended_result_codes(s->db, 1);
 	sqlite3_busy_timeout(s->db, BUSY_TIMEOUT_MS);
 	return 0;

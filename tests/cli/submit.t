@@ -1,0 +1,529 @@
+#!/bin/sh
+# submit.t - pollux submit: what is captured, what each option stores, what is refused and leaves nothing.
+# shellcheck disable=SC2016,SC2317,SC1003  # texts for other shells; functions run by status; a backslash
+. "$(dirname "$0")/tap.sh"
+unset POLLUX_SLOTS POLLUX_SLICE POLLUX_POLICY
+
+skip() { # skip NAME WHY
+	n=$((n + 1))
+	echo "ok $n - $1 # SKIP $2"
+}
+query() { sqlite3 -batch "$POLLUX_DIR/pollux.db" "$1"; }
+hex() { od -An -v -tx1 | tr -d ' \n' | tr a-f A-F; }
+count() { # the rows of all tables that a submission writes
+	query 'SELECT (SELECT count(*) FROM jobs) + (SELECT count(*) FROM commands) +
+		(SELECT count(*) FROM dependencies) + (SELECT count(*) FROM events)'
+}
+submit() { "$POLLUX" submit "$@"; }
+id=0
+submitted() { # submitted ARGUMENT...: the next number is printed; it is $id
+	id=$((id + 1))
+	run submit "$@"
+	[ "$rc:$out:$err" = "0:$id:" ] || result 1 "submit $*" "status $rc, printed '$out', '$err'; want $id"
+}
+column() { query "SELECT $1 FROM jobs WHERE id = $id"; }
+stored() { # stored NAME COLUMN WANT
+	is "$1" "$3" "$(column "$2")"
+}
+variables() { # what the last job has in its environment, a line each, newlines as '~'
+	query "SELECT writefile('$TMP/.env', env) FROM commands WHERE job_id = $id" >/dev/null
+	tr '\n\0' '~\n' <"$TMP/.env"
+}
+refused() { # refused STATUS MESSAGE ARGUMENT...: one line, the documented status, nothing printed
+	wanted=$1 message=$2
+	shift 2
+	run submit "$@"
+	if [ "$rc" = "$wanted" ] && [ -z "$out" ] && [ "$err" = "pollux: $message" ]; then
+		result 0 "refused: $message"
+	else
+		result 1 "submit $*" "want status $wanted and 'pollux: $message'
+got status $rc, '$out' and '$err'"
+	fi
+}
+see="; see 'pollux submit --help'"
+
+# --- what is refused before there is a store ------------------------------------
+
+refused 64 "no command to run$see"
+refused 64 "no command to run$see" --
+refused 64 "no command to run$see" --hold
+refused 64 "unknown option '--bacth'; did you mean '--batch'?" --bacth 3 true
+refused 64 "unknown option '--frobnicate'$see" --frobnicate true
+refused 64 "unknown option '-z'$see" -z true
+refused 64 "option '--hold' takes no value$see" --hold=1 true
+refused 64 "option '--batch SAMPLES' needs a whole number from 1 to 1000000000" --batch
+refused 64 "option '--name NAME' needs a value that is not empty" --name '' true
+
+int="is not a whole number from"
+for wrong in 0 -1 1000000001 99999999999999999999 1e3 1.5 nan inf 0x10 ' 1' '1 ' x; do
+	refused 64 "option '--batch SAMPLES': '$wrong' $int 1 to 1000000000" --batch "$wrong" true
+done
+for wrong in 0 -1 1000000001; do
+	refused 64 "option '--max-local-batch SAMPLES': '$wrong' $int 1 to 1000000000" \
+		-b 1 --max-local-batch "$wrong" true
+done
+range='is not N or MIN:MAX (MIN <= MAX) with whole numbers from 1 to'
+for wrong in 2:1 0:4 -1:4 1: :4 : 1:2:3 1:1000000001 a:b 1-2; do
+	refused 64 "option '--batch-range MIN:MAX': '$wrong' $range 1000000000" \
+		-b 1 --batch-range "$wrong" true
+done
+for wrong in 2:1 0 0:2 -1 1025 1:1025 1: x; do
+	refused 64 "option '--replicas N[:MAX]': '$wrong' $range 1024" -r "$wrong" true
+done
+refused 64 "option '--batch' 8 is outside --batch-range 16:32$see" -b 8 --batch-range 16:32 true
+refused 64 "option '--batch' 64 is outside --batch-range 16:32$see" -b 64 --batch-range 16:32 true
+refused 64 "option '--batch-range' needs --batch$see" --batch-range 16:32 true
+refused 64 "option '--max-local-batch' needs --batch$see" --max-local-batch 16 true
+for wrong in 0 -0.1 nan inf 1e999 0x1p3 x; do
+	refused 64 "option '--lr RATE': '$wrong' is not a number from 1e-12 to 1000000000000" \
+		--lr "$wrong" true
+done
+for wrong in 0 -1 1e19 nan; do
+	refused 64 "option '--samples N': '$wrong' is not a number from 1 to 1e+18" --samples "$wrong" true
+	refused 64 "option '--steps N': '$wrong' is not a number from 1 to 1e+18" --steps "$wrong" true
+done
+refused 64 "option '--epochs N': '0' is not a number from 1e-06 to 1000000000000" \
+	--epochs 0 --dataset-size 9 true
+refused 64 "option '--dataset-size SAMPLES': '0' $int 1 to 1e+15" --epochs 1 --dataset-size 0 true
+refused 64 "option '--epochs' needs --dataset-size$see" --epochs 3 true
+refused 64 "option '--dataset-size' needs --epochs$see" --dataset-size 3 true
+refused 64 "give one of --samples, --steps and --epochs, not 2$see" --samples 1 --steps 1 true
+refused 64 "give one of --samples, --steps and --epochs, not 3$see" \
+	--samples 1 --steps 1 --epochs 1 --dataset-size 1 true
+for wrong in 0 -1 1001 nan; do
+	refused 64 "option '--weight W': '$wrong' is not a number from 0.001 to 1000" -w "$wrong" true
+done
+for wrong in -1 1001 1.5; do
+	refused 64 "option '--retries N': '$wrong' $int 0 to 1000" --retries "$wrong" true
+done
+time="is not a time (such as 90s, 1.5m, 2h or 1d) from"
+for wrong in 0 -5 5x 5m2h nan 1e10 ' 5' s; do
+	refused 64 "option '--time-limit TIME': '$wrong' $time 1 to 1000000000 seconds" -t "$wrong" true
+done
+for wrong in -1 2d x 1m1m; do
+	refused 64 "option '--grace TIME': '$wrong' $time 0 to 86400 seconds" --grace "$wrong" true
+done
+catchable='wants a signal that a program can catch, such as TERM, INT or USR1, not'
+for wrong in KILL STOP 9 19 0 -1 65 BOGUS term SIG; do
+	refused 64 "option '--stop-signal' $catchable '${wrong#SIG}'$see" --stop-signal "$wrong" true
+done
+refused 64 "option '--stop-signal' $catchable 'KILL'$see" --stop-signal SIGKILL true
+for wrong in x 0 -1 ok ok: ok:0 'ok:-1' 1.5 99999999999999999999 '1 2'; do
+	refused 64 "option '--after' wants job numbers such as '3,ok:4', not '$wrong'$see" --after "$wrong" true
+done
+for wrong in '1,' ',1' '1,,2'; do
+	refused 64 "option '--after' wants job numbers such as '3,ok:4', not ''$see" --after "$wrong" true
+done
+for wrong in A =A =; do
+	refused 64 "option '--env' wants NAME=VALUE, not '$wrong'$see" -e "$wrong" true
+done
+refused 64 "give one of --preempt and --no-preempt$see" --preempt --no-preempt true
+
+brace="; a literal brace is '{{'"
+refused 64 "unknown template '{bacth}' in argument 1 of the command$brace" true '{bacth}'
+refused 64 "unknown template '{}' in argument 1 of the command$brace" -b 1 true '{}'
+refused 64 "unknown template '{\"a\": 1}' in argument 1 of the command$brace" true '{"a": 1}'
+refused 64 "'{' without '}' in argument 1 of the command$brace" true 'x{batch'
+refused 64 "'{batch}' in argument 1 of the command needs --batch" true '--b={batch}'
+refused 64 "'{local_batch}' in argument 2 of the command needs --batch" true x '{local_batch}'
+refused 64 "'{accum}' in argument 1 of the command needs --batch" true '{accum}'
+refused 64 "'{lr}' in argument 1 of the command needs --lr" true '{lr}'
+refused 64 "'{resume}' in argument 1 of the command needs --resume-args" true '{resume}'
+refused 64 "unknown template '{from}' in --resume-args$brace" --resume-args '--r={from}' true
+refused 64 "'{batch}' in --resume-args needs --batch" --resume-args '--r={batch}' true
+
+echo '#!/bin/sh' >script
+refused 66 "command not found: 'no-such-command'" no-such-command
+refused 66 "command not found: ''" ''
+refused 66 "cannot execute '$TMP/./no-such-command': No such file or directory" ./no-such-command
+refused 66 "cannot execute '/nowhere/x': No such file or directory" /nowhere/x
+refused 66 "cannot execute '$TMP/./script': not a program" ./script
+refused 66 "cannot execute '$TMP': not a program" "$TMP"
+refused 66 "cannot enter directory '/nowhere': No such file or directory" --chdir /nowhere true
+refused 66 "cannot enter directory '$TMP/nowhere': No such file or directory" --chdir nowhere true
+refused 66 "cannot enter directory '$TMP/script': Not a directory" --chdir script true
+refused 66 "cannot enter directory '/bin/sh': Not a directory" --chdir /bin/sh true
+run env PATH="$TMP" "$POLLUX" submit true
+is 'a command is looked for in PATH' "66 pollux: command not found: 'true'" "$rc $err"
+
+mkdir gone
+in_deleted_directory() { (cd gone && rmdir "$TMP/gone" && submit true); }
+status 'a deleted directory to submit from' 66 in_deleted_directory
+is 'is said to be so' \
+	'pollux: cannot tell the present directory: No such file or directory' "$err"
+
+# An argument list that the kernel does not let through is the shell's to report.
+ten_megabytes() {
+	part=$(head -c 100000 /dev/zero | tr '\0' x)
+	set --
+	while [ $# -lt 100 ]; do set -- "$@" "$part"; done
+	"$POLLUX" submit true "$@"
+}
+status 'ten megabytes of arguments are refused by execve(2)' 126 ten_megabytes
+like 'as the shell says' 'Argument list too long' "$err"
+
+ok 'all this made no store' test ! -e "$POLLUX_DIR"
+
+# --- one job, as it is captured ------------------------------------------------
+
+mkdir 'a dir'
+cat >'a dir/train *.sh' <<'END'
+#!/bin/sh
+END
+chmod +x 'a dir/train *.sh'
+cd 'a dir' || exit 1
+newline='
+'
+submitted './train *.sh' '' 'two words' '*' '?' '$HOME' '`x`' "it's" "a${newline}b" -q --hold '{{' -- '\'
+cd ..
+is 'the arguments are stored one by one, as they are' \
+	"$(printf '%s\0' './train *.sh' '' 'two words' '*' '?' '$HOME' '`x`' "it's" "a${newline}b" -q --hold \
+		'{{' -- '\' | hex)" "$(query 'SELECT hex(argv) FROM commands WHERE job_id = 1')"
+is 'the program by its absolute path' "$TMP/a dir/./train *.sh" \
+	"$(query 'SELECT CAST(program AS TEXT) FROM commands WHERE job_id = 1')"
+is 'and the directory' "$TMP/a dir" \
+	"$(query 'SELECT CAST(directory AS TEXT) FROM commands WHERE job_id = 1')"
+stored 'options behind the command are its own' state queued
+stored 'the defaults: replicas' "min_replicas || ' ' || max_replicas" '1 1'
+stored 'what is not declared is unknown' \
+	"batch_size IS NULL AND min_batch_size IS NULL AND max_batch_size IS NULL AND
+	max_local_batch_size IS NULL AND learning_rate IS NULL AND total_samples IS NULL AND
+	total_steps IS NULL AND time_limit_s IS NULL" 1
+stored 'weight, retries, signal, grace' "printf('%g %d %d %g', weight, retries, stop_signal, grace_s)" \
+	'1 0 15 60'
+stored 'devices are taken only once it has saved' preemption saved
+is 'no repository, no commit' '' "$(query 'SELECT git_commit FROM commands WHERE job_id = 1')"
+is 'the store is private' '700 600' "$(stat -c %a "$POLLUX_DIR" "$POLLUX_DIR/pollux.db" | xargs)"
+is 'as are its parts' '700 700 700' \
+	"$(stat -c %a "$POLLUX_DIR/logs" "$POLLUX_DIR/run" "$POLLUX_DIR/checkpoints" | xargs)"
+
+submitted -- env
+is 'a program in PATH by its path' "$(command -v env)" \
+	"$(query "SELECT CAST(program AS TEXT) FROM commands WHERE job_id = $id")"
+mkdir bin
+printf '#!/bin/sh\n' >bin/tool
+chmod +x bin/tool
+id=$((id + 1))
+PATH=bin:$PATH "$POLLUX" submit tool >/dev/null
+is 'a relative directory in PATH is made absolute' "$TMP/bin/tool" \
+	"$(query "SELECT CAST(program AS TEXT) FROM commands WHERE job_id = $id")"
+submitted --chdir 'a dir' "./train *.sh"
+is '--chdir: a relative program is found from there' "$TMP/a dir/./train *.sh" \
+	"$(query "SELECT CAST(program AS TEXT) FROM commands WHERE job_id = $id")"
+is '--chdir is the directory' "$TMP/a dir" \
+	"$(query "SELECT CAST(directory AS TEXT) FROM commands WHERE job_id = $id")"
+is 'and PWD says so' "PWD=$TMP/a dir" "$(variables | grep '^PWD=')"
+
+# --- the environment ------------------------------------------------------------
+
+id=$((id + 1))
+env RANK=1 WORLD_SIZE=8 LOCAL_RANK=1 MASTER_ADDR=h MASTER_PORT=1 CUDA_VISIBLE_DEVICES=0 SLURM_JOB_ID=5 \
+	SLURM_ANYTHING=1 POLLUX_JOB_ID=99 POLLUX_RUN=3 POLLUX_BATCH=64 POLLUX_CHECKPOINT_DIR=/x TERM=xterm \
+	TORCHELASTIC_RUN_ID=x KEPT="a${newline}b = c" EMPTY= "$POLLUX" submit -e ADDED=1 -e 'ADDED=two words' \
+	-e KEPT2= --env "HOME=/elsewhere" true >/dev/null
+stays=$(variables)
+is 'of another launcher, a surrounding job and the terminal nothing is kept' '' "$(printf '%s\n' "$stays" |
+	grep -E '^(RANK|WORLD_SIZE|LOCAL_RANK|MASTER_|CUDA_VISIBLE|SLURM_|POLLUX_|TERM|TORCHELASTIC_)')"
+like 'a variable of two lines is kept whole' '^KEPT=a~b = c$' "$stays"
+like 'an empty one is kept' '^EMPTY=$' "$stays"
+like 'as is PATH' '^PATH=.' "$stays"
+is '--env adds; the last one counts' 'ADDED=two words' "$(printf '%s\n' "$stays" | grep '^ADDED=')"
+like '--env may be empty' '^KEPT2=$' "$stays"
+is '--env replaces' 'HOME=/elsewhere' "$(printf '%s\n' "$stays" | grep '^HOME=')"
+
+# --- what is printed -------------------------------------------------------------
+
+id=$((id + 1))
+is 'a pipe gets the number alone' "$id" "$(submit true)"
+id=$((id + 1))
+is 'so does who says -q' "$id" "$(submit -q true)"
+if command -v script >/dev/null; then
+	id=$((id + 1))
+	is 'a terminal gets a sentence' "Submitted job $id (true: queued, needs 1 device)" \
+		"$(script -qec "'$POLLUX' submit true" /dev/null </dev/null | tr -d '\r')"
+	id=$((id + 1))
+	is 'in full' "Submitted job $id (a?b: held, needs 2 devices)" \
+		"$(script -qec "'$POLLUX' submit -n '$(printf 'a\033b')' --hold -r 2 true" /dev/null </dev/null |
+		tr -d '\r')"
+	id=$((id + 1))
+	is 'but not with -q' "$id" \
+		"$(script -qec "'$POLLUX' submit -q true" /dev/null </dev/null | tr -d '\r')"
+else
+	skip 'a terminal gets a sentence' 'no script(1)'
+fi
+
+# --- every option lands in the store -----------------------------------------------
+
+submitted --name resnet --workload images -b 256 --batch-range 128:4096 --max-local-batch 64 --lr 0.1 \
+	-r 2:8 --samples 1e6 -w 2.5 --time-limit 1h30m --retries 3 --stop-signal USR1 --grace 90s \
+	--checkpoint-dir out --resume-args '--from {checkpoint}' --hold -a 1,ok:2 -a 3 true '{batch}' '{lr}'
+stored 'name and workload' "name || ' ' || workload" 'resnet images'
+stored 'batch' "batch_size || ' ' || min_batch_size || ' ' || max_batch_size || ' ' || max_local_batch_size" \
+	'256 128 4096 64'
+stored 'learning rate' learning_rate 0.1
+stored 'replicas' "min_replicas || ' ' || max_replicas" '2 8'
+stored 'samples' "printf('%d', total_samples)" 1000000
+stored 'weight' weight 2.5
+stored 'time limit' "printf('%g', time_limit_s)" 5400
+stored 'retries' retries 3
+stored 'stop signal' stop_signal 10
+stored 'grace' "printf('%g', grace_s)" 90
+stored '--hold' state held
+stored 'which it says' reason "held at submission; 'pollux release' lets it go"
+is '--checkpoint-dir, made absolute' "$TMP/out" \
+	"$(query "SELECT CAST(checkpoint_dir AS TEXT) FROM commands WHERE job_id = $id")"
+is '--resume-args' '--from {checkpoint}' \
+	"$(query "SELECT CAST(resume_args AS TEXT) FROM commands WHERE job_id = $id")"
+is '--after: any end, or success' '1|0 2|1 3|0' \
+	"$(query "SELECT after_id, must_succeed FROM dependencies WHERE job_id = $id" | xargs)"
+stored 'it resumes, so devices may be taken from it' preemption always
+
+submitted --steps 5000 true
+stored '--steps' "printf('%d', total_steps) || ' ' || ifnull(total_samples, '-')" '5000 -'
+submitted --epochs 2.5 --dataset-size 60000 true
+stored '--epochs x --dataset-size' "printf('%d', total_samples)" 150000
+submitted -r 3 true
+stored '-r N is from N to N' "min_replicas || ' ' || max_replicas" '3 3'
+submitted true '{gpus}'
+stored '{gpus}: from 1 to all' "min_replicas || ' ' || max_replicas" '1 0'
+submitted true '{{gpus}'
+stored 'but not as a literal' "min_replicas || ' ' || max_replicas" '1 1'
+submitted -r 2 true '{gpus}'
+stored '-r is stronger' "min_replicas || ' ' || max_replicas" '2 2'
+submitted --no-preempt true '{checkpoint}'
+stored '--no-preempt' preemption never
+submitted --preempt true
+stored '--preempt' preemption always
+submitted true '{checkpoint}'
+stored '{checkpoint} is a sign that it saves' preemption always
+for signal in INT SIGINT 2; do
+	submitted --stop-signal "$signal" true
+	stored "--stop-signal $signal" stop_signal 2
+done
+submitted --grace 0 true
+stored 'no grace at all' "printf('%g', grace_s)" 0
+submitted --after ok:1,1 true
+is 'of two words on one job the last counts' '1|0' \
+	"$(query "SELECT after_id, must_succeed FROM dependencies WHERE job_id = $id")"
+
+# --- names ----------------------------------------------------------------------
+
+for program in python3.11 bash shred; do
+	printf '#!/bin/sh\n' >"bin/$program"
+	chmod +x "bin/$program"
+done
+name_of() { # name_of WANT ARGUMENT...
+	wanted=$1
+	shift
+	submitted "$@"
+	stored "a job of '$*' is called $wanted" name "$wanted"
+}
+name_of tool bin/tool x.y
+name_of train.py bin/python3.11 -u dir/train.py --lr=0.1
+name_of run.sh bin/bash -e run.sh arg.x
+name_of bash bin/bash -c 'exec ./a.out'
+name_of shred bin/shred secret.txt
+name_of 'train *.sh' './a dir/train *.sh'
+submitted env a 'b c'
+stored 'jobs of the same command share a workload' workload "$(command -v env) a 'b c'"
+
+# --- git --------------------------------------------------------------------------
+
+commit_of() { query "SELECT git_commit || ' ' || git_dirty FROM commands WHERE job_id = $id"; }
+if command -v git >/dev/null; then
+	export HOME="$TMP" GIT_CONFIG_NOSYSTEM=1
+	mkdir -p repository/sub
+	cd repository || exit 1
+	git init -q .
+	submitted true
+	is 'before the first commit there is none' '' "$(commit_of)"
+	echo 1 >file
+	git add file
+	git -c user.name=x -c user.email=x@x commit -q -m x
+	head=$(git rev-parse HEAD)
+	submitted true
+	is 'the commit of a clean tree' "$head 0" "$(commit_of)"
+	echo 1 >untracked
+	submitted true
+	is 'untracked files do not matter' "$head 0" "$(commit_of)"
+	echo 2 >file
+	cd sub || exit 1
+	submitted true
+	is 'a changed file does, seen from below too' "$head 1" "$(commit_of)"
+	cd "$TMP" || exit 1
+	submitted --chdir repository/sub true
+	is 'the repository is that of --chdir' "$head 1" "$(commit_of)"
+	id=$((id + 1))
+	PATH=$TMP/bin "$POLLUX" submit tool >/dev/null
+	is 'no git, no commit' '' "$(commit_of)"
+else
+	skip 'the commit of the tree' 'no git(1)'
+fi
+
+# --- dependencies on what is not there ------------------------------------------------
+
+before=$(count)
+refused 66 "option '--after': no such job: 12345" --after 12345 true
+refused 66 "option '--after': no such job: 12345" --after 1,ok:12345 true
+is 'nothing of such a job is kept' "$before" "$(count)"
+submitted true
+ok 'and the next one is stored' [ "$(count)" -gt "$before" ]
+
+# A job waits for another; one that was to succeed and did not takes it along.
+submitted --hold true
+first=$id
+submitted --after "$first" true
+any=$id
+submitted --after "ok:$first" true
+good=$id
+reason_of() { query "SELECT state || ': ' || reason FROM jobs WHERE id = $1"; }
+query "UPDATE jobs SET state = 'held' WHERE id < $first" # this is not about them
+"$POLLUX" schedule --slots 1
+is 'a job waits for another' "queued: after job $first, which is held" "$(reason_of "$any")"
+"$POLLUX" cancel "$first"
+status 'a pass' 0 "$POLLUX" schedule --slots 1
+is 'which failed to succeed' "cancelled: job $first, which was to succeed first, is cancelled" \
+	"$(reason_of "$good")"
+ok 'any end will do for the other' wait_for 20 "$POLLUX" wait "$any"
+is 'which runs' 'done' "$(query "SELECT state FROM jobs WHERE id = $any")"
+submitted --after "ok:$any" true
+"$POLLUX" schedule --slots 1
+ok 'success lets the next one run' wait_for 20 "$POLLUX" wait "$id"
+
+# --- arguments as many as the kernel lets through ---------------------------------------
+
+large() { (
+	# shellcheck disable=SC3045  # where it is not known, it is skipped
+	ulimit -S -s 65536 || exit 99
+	part=$(head -c 131000 /dev/zero | tr '\0' x)
+	set --
+	while [ $# -lt 40 ]; do set -- "$@" "$part"; done
+	submit --hold true "$@"
+); }
+run large
+if [ "$rc" = 99 ]; then
+	skip 'five megabytes of arguments' 'the stack may not be made larger'
+else
+	id=$((id + 1))
+	is 'five megabytes of arguments are a job' "0 $id" "$rc $out"
+	is 'stored whole' "$((5 + 40 * 131001))" \
+		"$(query "SELECT length(argv) FROM commands WHERE job_id = $id")"
+fi
+
+# --- stores that are none ------------------------------------------------------------------
+
+good=$POLLUX_DIR
+POLLUX_DIR=$TMP/bad
+export POLLUX_DIR
+bad_store() { # bad_store NAME MESSAGE: of the file pollux.db prepared there
+	sum=$(cksum <"$POLLUX_DIR/pollux.db")
+	refused 65 "$2" true
+	is "$1 stays as it was" "$sum" "$(cksum <"$POLLUX_DIR/pollux.db")"
+	rm -rf "$POLLUX_DIR"
+	mkdir -m 700 "$POLLUX_DIR"
+}
+mkdir -m 700 "$POLLUX_DIR"
+yes 'this is a text file' | head -n 1000 >"$POLLUX_DIR/pollux.db"
+bad_store 'a text file' "cannot use the store '$POLLUX_DIR/pollux.db': file is not a database"
+sqlite3 -batch "$POLLUX_DIR/pollux.db" 'CREATE TABLE jobs (id INTEGER PRIMARY KEY, state TEXT)'
+bad_store 'the database of another program' \
+	"'$POLLUX_DIR/pollux.db' is a SQLite file, but not a pollux store"
+sqlite3 -batch "$good/pollux.db" ".backup '$POLLUX_DIR/pollux.db'" 'PRAGMA user_version' >version
+sqlite3 -batch "$POLLUX_DIR/pollux.db" "PRAGMA user_version = 99"
+bad_store 'a newer store' "the store '$POLLUX_DIR/pollux.db' has version 99, written by a newer pollux; \
+this one knows up to $(cat version)"
+head -c 4096 "$good/pollux.db" >"$POLLUX_DIR/pollux.db"
+bad_store 'a store cut off' "cannot use the store '$POLLUX_DIR/pollux.db': database disk image is malformed"
+mkdir "$POLLUX_DIR/pollux.db"
+refused 73 "cannot open the store '$POLLUX_DIR/pollux.db': unable to open database file" true
+rm -r "$POLLUX_DIR"
+
+# --- directories that will not do ------------------------------------------------------------
+
+echo text >"$POLLUX_DIR"
+refused 73 "'$POLLUX_DIR' is not a directory" true
+is 'and stays what it is' text "$(cat "$POLLUX_DIR")"
+run env POLLUX_DIR="$POLLUX_DIR/below" "$POLLUX" submit true
+is 'nor can one be below it' \
+	"73 pollux: cannot create directory '$POLLUX_DIR/below': Not a directory" "$rc $err"
+rm "$POLLUX_DIR"
+for mode in 770 707 702; do
+	mkdir "$POLLUX_DIR"
+	chmod "$mode" "$POLLUX_DIR"
+	refused 77 "others may write to '$POLLUX_DIR'; type: chmod 700 '$POLLUX_DIR'" true
+	ok "nothing is made in a directory of mode $mode" rmdir "$POLLUX_DIR"
+done
+run env POLLUX_DIR=/proc/1 "$POLLUX" submit true
+unlike 'a directory where nothing can be made is no crash' '^0' "$rc"
+
+# As another user: root may do everything.
+if [ "$(id -u)" = 0 ]; then
+	chmod 755 "$TMP"
+	cp "$POLLUX" "$TMP/bin/pollux" 2>/dev/null
+	GCOV_PREFIX=$TMP/gcov
+	export GCOV_PREFIX
+	mkdir -m 777 other "$GCOV_PREFIX"
+	as_nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
+	nobody_submits() { as_nobody "$TMP/bin/pollux" submit "$@"; }
+else
+	mkdir other
+	as_nobody() { "$@"; }
+	nobody_submits() { "$POLLUX" submit "$@"; }
+fi
+if as_nobody true 2>/dev/null && nobody_submits --help >/dev/null 2>&1; then
+	mkdir -m 700 other/full other/closed
+	: >other/unread
+	chmod 755 other/unread
+	as_nobody mkdir -m 500 other/unwritable
+	[ "$(id -u)" != 0 ] || chown 65534:65534 other/full
+	POLLUX_DIR=$TMP/other/unwritable
+	status 'a directory that may not be written to' 73 nobody_submits true
+	is 'is named' "pollux: cannot create directory '$POLLUX_DIR/logs': Permission denied" "$err"
+	POLLUX_DIR=$TMP/other/unwritable/below
+	status 'nor may one be made in it' 73 nobody_submits true
+	is 'which is named too' "pollux: cannot create directory '$POLLUX_DIR': Permission denied" "$err"
+	POLLUX_DIR=/
+	status "somebody else's directory" 77 nobody_submits true
+	is 'is not used' "pollux: '/' belongs to another user; set POLLUX_DIR to one of your own" "$err"
+	POLLUX_DIR=$TMP/other/full
+	status 'a directory of his own will do' 0 nobody_submits true
+	chmod 000 other/closed
+	status 'a directory that may not be entered' 66 nobody_submits --chdir "$TMP/other/closed" true
+	is 'is named as well' \
+		"pollux: cannot enter directory '$TMP/other/closed': Permission denied" "$err"
+	chmod 400 other/full/pollux.db*
+	status 'a store that may not be written to' 77 nobody_submits true
+	is 'and what is wrong' \
+		"pollux: cannot use the store '$POLLUX_DIR/pollux.db': attempt to write a readonly database" "$err"
+	chmod 000 other/full/pollux.db*
+	status 'one that may not be read' 73 nobody_submits true
+	chmod 700 other/closed
+else
+	skip 'directories of others' 'no other user to be'
+fi
+if [ "$(id -u)" = 0 ] && ! getent passwd 54321 >/dev/null 2>&1; then
+	nobody_at_home() {
+		setpriv --reuid=54321 --regid=54321 --clear-groups \
+			env -u HOME -u POLLUX_DIR -u XDG_STATE_HOME "$TMP/bin/pollux" submit true
+	}
+	if setpriv --reuid=54321 --clear-groups "$TMP/bin/pollux" --version >/dev/null 2>&1; then
+		status 'no place for a store' 78 nobody_at_home
+		is 'is said so' 'pollux: no place for the store: set POLLUX_DIR or HOME' "$err"
+	else
+		skip 'no place for a store' 'no other user to be'
+	fi
+else
+	skip 'no place for a store' 'not root'
+fi
+
+# --- where the store is ---------------------------------------------------------------------
+
+unset POLLUX_DIR
+mkdir home state
+run env HOME="$TMP/home" "$POLLUX" submit true
+ok 'in the home directory' test -f "$TMP/home/.local/state/pollux/pollux.db"
+run env HOME="$TMP/home" XDG_STATE_HOME="$TMP/state" "$POLLUX" submit true
+ok 'in XDG_STATE_HOME' test -f "$TMP/state/pollux/pollux.db"
+run env POLLUX_DIR=relative/store "$POLLUX" submit true
+ok 'in POLLUX_DIR, which may be relative' test -f "$TMP/relative/store/pollux.db"
+finish
