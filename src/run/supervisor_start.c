@@ -80,9 +80,12 @@ static char *socket_path(const struct supervisor *s)
 	return mkdtemp(dir) ? xasprintf("%s/%lld.sock", dir, (long long)s->run.id) : NULL;
 }
 
-/* An adopted run's socket is made anew at the old path: its command reports its last checkpoint there. */
+/* An adopted run's socket is made anew at the old path: its command reports its last checkpoint there. It
+ * has none where its supervisor died before the command was on record. */
 int supervisor_open_socket(struct supervisor *s, struct err *err)
 {
+	if (s->adopted && (!s->run.socket_path || !*s->run.socket_path))
+		return 0;
 	if (!s->adopted) {
 		free(s->run.socket_path);
 		s->run.socket_path = socket_path(s);

@@ -42,11 +42,12 @@ kill_all() { # supervisors first: they would only note the deaths of the others
 		for pid in $($list); do kill -9 "$pid" 2>/dev/null || :; done
 	done
 }
-fault_cleanup() {
-	kill_all
-	sort -u "$WITNESS/leftovers" 2>/dev/null | while read -r pid; do kill -9 "$pid" 2>/dev/null || :; done
+cleanup() { # what a test that failed may have left, of all its stores
+	for POLLUX_DIR in "$TMP/store" "$TMP"/worker-*/store; do kill_all; done
+	for pid in $(cat "$TMP"/witness/leftovers "$TMP"/worker-*/witness/leftovers 2>/dev/null); do
+		kill -9 "$pid" 2>/dev/null || :
+	done
 }
-cleanup() { fault_cleanup; }
 
 query_is() { # query_is WANT SQL
 	[ "$(query "$2")" = "$1" ]
@@ -75,32 +76,35 @@ settle() { # settle SECONDS NAME
 
 # --- what must hold ------------------------------------------------------------
 
-# Prints what does not. The ledger: each run goes on exactly where the one before
+# Prints what does not. Locks of the witnesses show the slightest overlap; the times in
+# the store may be off by a wait for its own lock. The ledger: each run goes on exactly where the one before
 # stopped, the last ends with the job's samples. $broken_runs: "JOB:RUN" of those
 # that were killed themselves, and so may be followed by one that starts further back.
 unsound() {
-	query 'PRAGMA integrity_check' | grep -vx ok
-	query 'PRAGMA foreign_key_check'
-	query "SELECT 'job ' || id || ' is ' || state FROM jobs WHERE state NOT IN
-		('done', 'failed', 'cancelled', 'timeout', 'held')"
-	query "SELECT 'run ' || id || ' is ' || state FROM runs WHERE state <> 'ended'"
-	query "SELECT device || ' is in use by run ' || run_id FROM run_devices WHERE in_use"
-	query "SELECT 'run ' || id || ' took ' || duration_s || ' s' FROM runs
-		WHERE duration_s < 0 OR stop_duration_s < 0 OR first_step_s < 0 OR lost_s < 0
-		OR lost_samples < 0"
-	query "SELECT 'job ' || id || ' took ' || run_time_s || ' s' FROM jobs
-		WHERE run_time_s < 0 OR attained_service_device_s < 0 OR lost_s < 0 OR lost_samples < 0"
-	query "SELECT 'job ' || id || ' counts ' || runs || ' runs, but has ' || n FROM (SELECT id, runs,
-		(SELECT count(*) FROM runs r WHERE r.job_id = j.id AND launch_boot_s IS NOT NULL) AS n
-		FROM jobs j) WHERE runs <> n"
-	query "SELECT 'runs ' || a.id || ' and ' || b.id || ' of job ' || a.job_id || ' overlap'
-		FROM runs a JOIN runs b ON a.job_id = b.job_id AND a.id < b.id AND a.boot_id = b.boot_id
-		WHERE a.launch_boot_s < b.end_boot_s - 1 AND b.launch_boot_s < a.end_boot_s - 1"
-	query "SELECT 'runs ' || a.id || ' and ' || b.id || ' overlap on ' || d.device
-		FROM runs a JOIN run_devices d ON d.run_id = a.id
-		JOIN run_devices e ON e.device = d.device
-		JOIN runs b ON b.id = e.run_id AND a.id < b.id AND a.boot_id = b.boot_id
-		WHERE a.launch_boot_s < b.end_boot_s - 1 AND b.launch_boot_s < a.end_boot_s - 1"
+	query "PRAGMA integrity_check;
+		PRAGMA foreign_key_check;
+		SELECT 'job ' || id || ' is ' || state FROM jobs WHERE state NOT IN
+			('done', 'failed', 'cancelled', 'timeout', 'held');
+		SELECT 'run ' || id || ' is ' || state FROM runs WHERE state <> 'ended';
+		SELECT device || ' is in use by run ' || run_id FROM run_devices WHERE in_use;
+		SELECT 'run ' || id || ' took ' || duration_s || ' s, stop ' || ifnull(stop_duration_s, '-')
+			FROM runs WHERE duration_s < 0 OR stop_duration_s < 0 OR first_step_s < 0
+			OR lost_s < 0 OR lost_samples < 0;
+		SELECT 'job ' || id || ' took ' || run_time_s || ' s' FROM jobs WHERE run_time_s < 0
+			OR attained_service_device_s < 0 OR lost_s < 0 OR lost_samples < 0;
+		SELECT 'job ' || id || ' counts ' || runs || ' runs, but has ' || n FROM
+			(SELECT id, runs, (SELECT count(*) FROM runs r WHERE r.job_id = j.id
+			AND launch_boot_s IS NOT NULL) AS n FROM jobs j) WHERE runs <> n;
+		SELECT 'runs ' || a.id || ' and ' || b.id || ' of job ' || a.job_id || ' overlap'
+			FROM runs a JOIN runs b
+			ON a.job_id = b.job_id AND a.id < b.id AND a.boot_id = b.boot_id
+			WHERE a.launch_boot_s < b.end_boot_s - 1 AND b.launch_boot_s < a.end_boot_s - 1;
+		SELECT 'runs ' || a.id || ' and ' || b.id || ' overlap on ' || d.device
+			FROM runs a JOIN run_devices d ON d.run_id = a.id
+			JOIN run_devices e ON e.device = d.device
+			JOIN runs b ON b.id = e.run_id AND a.id < b.id AND a.boot_id = b.boot_id
+			WHERE a.launch_boot_s < b.end_boot_s - 1 AND b.launch_boot_s < a.end_boot_s - 1;" |
+		sed 1s/^ok$// | grep .
 	cat "$WITNESS/OVERLAP" 2>/dev/null
 	awk -v broken=" ${broken_runs-} " '
 		$1 == "start" {
@@ -149,4 +153,38 @@ exact() { # exact NAME JOB SAMPLES
 random_numbers() { # random_numbers COUNT MAX: integers from 0 to MAX - 1, one a line
 	awk -v n="$1" -v max="$2" -v seed="$FAULT_SEED" \
 		'BEGIN { srand(seed); for (i = 0; i < n; i++) print int(rand() * max) }'
+}
+
+# --- campaigns ---------------------------------------------------------------------------
+
+# each_call NAME PREPARE ROUND: for N = 1, 2 ... run "ROUND N" until it returns something
+# other than 137, that is, until a command was not killed any more at its Nth call. ROUND
+# uses note_unsound. Most of the time is waiting, so there are three workers, each with a
+# store and a directory of its own; "PREPARE" is run first in each. Sets $kills.
+workers=3
+worker() { # worker I PREPARE ROUND
+	mkdir -p "$TMP/worker-$1/witness"
+	cd "$TMP/worker-$1" || exit 1
+	POLLUX_DIR=$PWD/store
+	WITNESS=$PWD/witness
+	: >"$WITNESS/ledger"
+	call=$1 kills=0 bad=0
+	"$2" || echo "# worker $1 could not prepare"
+	while :; do
+		rc=0
+		"$3" "$call" || rc=$?
+		[ "$rc" = 137 ] || break
+		kills=$((kills + 1)) call=$((call + workers))
+	done
+	echo "$kills $bad $rc" >result
+}
+each_call() {
+	rm -rf "$TMP"/worker-*
+	for i in $(seq $workers); do worker "$i" "$2" "$3" >"$TMP/out-$i" 2>&1 & done
+	wait
+	for i in $(seq $workers); do head -n 50 "$TMP/out-$i"; done
+	kills=$(cat "$TMP"/worker-*/result | awk '{ n += $1 } END { print n + 0 }')
+	is "$1 killed at each of its $kills calls" "$workers 0 0" \
+		"$(cat "$TMP"/worker-*/result | awk '{ bad += $2; rc += $3 } END { print NR, bad, rc }')"
+	ok 'these were many' [ "$kills" -gt 50 ]
 }

@@ -1,0 +1,141 @@
+#!/bin/sh
+# supervisor.t - a supervisor killed with SIGKILL while its job runs, waits for its
+# devices, or is being stopped, and at each call that matters. The next pass finds the
+# orphan, stops it by its own signal so that it saves, and requeues it.
+# shellcheck disable=SC2317 # functions called by name
+. "$(dirname "$0")/../cli/tap.sh"
+. "$ROOT/tests/fault/fault.sh"
+
+supervisor_of() { query "SELECT supervisor_pid FROM runs WHERE id = $1"; }
+kill_supervisor() { # kill_supervisor RUN
+	pid=$(supervisor_of "$1")
+	kill -9 "$pid" && wait_for 10 is_gone "$pid"
+}
+is_gone() { ! grep -qs '^State:.*[^ZX] (' "/proc/$1/status"; }
+run_of() { query "SELECT max(id) FROM runs WHERE job_id = $1"; }
+ending() { # ending RUN: outcome, reason, own status of an ended run
+	query "SELECT outcome, stop_reason, ifnull(exit_code, '-'), printf('%d', lost_samples)
+		FROM runs WHERE id = $1" | tr '|' ' '
+}
+grown() { [ "$(wc -c <"$POLLUX_DIR/logs/$1.log")" -gt "$2" ]; }
+
+process_of() { # process_of RUN: its supervisor, whether or not it has got to the store
+	for pid in $(supervisors_alive); do
+		[ "$(tr '\0' ' ' <"/proc/$pid/cmdline")" != "pollux supervise $1 " ] || echo "$pid"
+	done
+}
+preempted() { # preempted RUN: a pass in whose decision it is
+	pass && query_is preempt "SELECT stop_reason FROM runs WHERE id = $1"
+}
+other_supervisors() {
+	[ -n "$(process_of "$run_one")" ] && [ -n "$(process_of "$run_two")" ]
+}
+
+# --- while it runs: the real trainer --------------------------------------------------
+
+samples=150000
+if [ -d "$FASHION_MNIST" ]; then
+	# Its own stop signal; the log has a line for each step.
+	job=$(submit --stop-signal INT -b 50 --samples $samples -- "$work" "$TRAIN" --data "$FASHION_MNIST" \
+		--subset 6000 --hidden 128 --log-every 0 --samples $samples)
+	pass
+	ok 'the trainer is under way' wait_for 60 logged "$job" '^step 100 '
+	run=$(run_of "$job")
+	leader=$(query "SELECT leader_pid FROM runs WHERE id = $run")
+	ok 'its supervisor is killed' kill_supervisor "$run"
+	size=$(wc -c <"$POLLUX_DIR/logs/$job.log")
+	ok 'the trainer goes on' wait_for 10 grown "$job" "$size"
+	is 'as the same process' "$leader" "$(jobs_alive)"
+	pass
+	ok 'a pass stops the orphan' wait_for 30 run_is "$run" ended
+	is 'as such' 'stopped orphan - 0' "$(ending "$run")"
+	ok 'which has saved itself first' logged "$job" '^stopped samples [0-9]+'
+	stopped=$(sed -n 's/^stopped samples \([0-9]*\).*/\1/p' "$POLLUX_DIR/logs/$job.log")
+	is 'and the store knows how far it came' "$stopped $stopped" "$(query "SELECT
+		printf('%d %d', checkpoint_samples, last_samples) FROM runs WHERE id = $run")"
+	settle 60 'it ends'
+	is 'it went on exactly there' "$stopped" \
+		"$(sed -n 's/^resumed samples \([0-9]*\).*/\1/p' "$POLLUX_DIR/logs/$job.log" | head -n 1)"
+	is 'and came to exactly its samples' "$samples $((samples / 50))" \
+		"$(sed -n 's/^done samples \([0-9]*\) .* steps \([0-9]*\)$/\1 \2/p' "$POLLUX_DIR/logs/$job.log")"
+	is 'no step was done twice' '' "$(sed -n 's/^step \([0-9]*\) .*/\1/p' "$POLLUX_DIR/logs/$job.log" |
+		sort -n | uniq -d)"
+	is 'nothing counts as lost' '' "$(inexact $samples 1)"
+	sound 'all is well'
+else
+	echo "# skipped: the trainer, without Fashion-MNIST in $FASHION_MNIST"
+fi
+
+# --- while it waits for devices, and while it stops its job -------------------------------
+
+rm -rf "$POLLUX_DIR"
+: >"$WITNESS/ledger"
+export POLLUX_SLOTS=1
+one=$(submit --stop-signal USR1 -- "$work" -n 400 -s 5 -w 2000)
+two=$(submit -- "$work" -n 50 -s 5)
+pass
+ok 'one job runs' wait_for 10 logged "$one" 'step 50 '
+run_one=$(run_of "$one")
+ok 'it is to make room for the other' wait_for 10 preempted "$run_one"
+run_two=$(run_of "$two")
+ok 'and is saving itself' wait_for 10 run_is "$run_one" stopping
+is 'while the other waits' 'assigned' "$(query "SELECT state FROM runs WHERE id = $run_two")"
+waiting=$(process_of "$run_two")
+stopping=$(process_of "$run_one")
+ok 'both have a supervisor' [ -n "$waiting" -a -n "$stopping" ]
+kill -9 "$waiting" "$stopping"
+ok 'both are killed' wait_for 10 is_gone "$waiting"
+ok 'really' wait_for 10 is_gone "$stopping"
+sleep 0.3
+is 'nobody else starts the other' 'stopping assigned' "$(query "SELECT group_concat(state, ' ')
+	FROM (SELECT state FROM runs ORDER BY id)")"
+pass
+ok 'a pass gives both a new one' wait_for 10 other_supervisors
+is 'the job is still to make room' 'stopping assigned' "$(query "SELECT group_concat(state, ' ')
+	FROM (SELECT state FROM runs ORDER BY id)")"
+settle 60 'both jobs end'
+is 'the first was preempted, once' 'stopped preempt - 0' "$(ending "$run_one")"
+is 'the other had one run' 1 "$(query "SELECT runs FROM jobs WHERE id = $two")"
+exact 'the first: exactly its samples' "$one" 400
+exact 'the other too' "$two" 50
+sound 'all is well'
+POLLUX_SLOTS=2
+
+# --- at each of its calls -------------------------------------------------------------------
+
+# A pass decides and dies; the supervisor that it would have started is started here.
+assign() { # assign JOB: sets $run
+	killat -f -n 1 "$POLLUX" schedule
+	run=$(query "SELECT id FROM runs WHERE job_id = $1 AND state = 'assigned'")
+	[ -n "$run" ] || echo "# job $1 was not assigned"
+}
+conclude() { # conclude CALL
+	settled 20 || echo "# call $1: job $job did not end"
+	note_unsound "$2 killed at call $1" "$(inexact "$3" "id = $job"
+		grep -v 'its supervisor is gone' "$POLLUX_DIR/supervisor.log")"
+	: >"$POLLUX_DIR/supervisor.log"
+}
+supervisor_round() {
+	job=$(submit -- "$work" -n 5 -b 2)
+	assign "$job"
+	round_rc=0
+	killat -n "$1" "$POLLUX" supervise "$run" 2>>"$POLLUX_DIR/supervisor.log" || round_rc=$?
+	conclude "$1" supervisor 5
+	return "$round_rc"
+}
+each_call 'a supervisor' true supervisor_round
+
+# The one that takes over dies too.
+adopter_round() {
+	job=$(submit --stop-signal USR2 -- "$work" -n 60 -s 5)
+	pass
+	run=$(run_of "$job")
+	wait_for 10 logged "$job" 'step 3 ' || echo "# job $job did not start"
+	kill_supervisor "$run" || echo "# run $run has no supervisor"
+	round_rc=0
+	killat -n "$1" "$POLLUX" supervise "$run" 2>>"$POLLUX_DIR/supervisor.log" || round_rc=$?
+	conclude "$1" 'a supervisor that takes over' 60
+	return "$round_rc"
+}
+each_call 'a supervisor that takes over' true adopter_round
+finish
