@@ -87,6 +87,7 @@ void paths_release(struct paths *p)
 int paths_make_directory(const char *path, struct err *err)
 {
 	char *part = xstrdup(path);
+	struct stat st;
 	int rc = 0;
 
 	for (char *p = part + 1; rc == 0 && p[-1]; p++) {
@@ -103,6 +104,8 @@ int paths_make_directory(const char *path, struct err *err)
 			break;
 	}
 	free(part);
+	if (rc == 0 && (stat(path, &st) || !S_ISDIR(st.st_mode)))
+		rc = err_set(err, EX_CANTCREAT, "'%s' is not a directory", path);
 	return rc;
 }
 
@@ -113,8 +116,6 @@ static int check_owner(const char *dir, struct err *err)
 	if (stat(dir, &st))
 		return err_set(err, EX_NOINPUT, "cannot read directory '%s': %s", dir,
 			       strerror(errno));
-	if (!S_ISDIR(st.st_mode))
-		return err_set(err, EX_CANTCREAT, "'%s' is not a directory", dir);
 	if (st.st_uid != geteuid())
 		return err_set(err, EX_NOPERM,
 			       "'%s' belongs to another user; set POLLUX_DIR to one of your own", dir);

@@ -1,0 +1,192 @@
+/* test_paths.c - where things are, and which directories will do. */
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pollux/mem.h"
+#include "pollux/paths.h"
+#include "tap.h"
+
+static char root[] = "/tmp/test_paths.XXXXXX";
+static struct err err;
+
+static void set(const char *name, const char *value)
+{
+	if (value)
+		setenv(name, value, 1);
+	else
+		unsetenv(name);
+}
+
+/* NULL: unset. %s in what is wanted stands for the present directory. */
+static const struct {
+	const char *what, *pollux, *state, *config, *home;
+	const char *want_dir, *want_config;
+} places[] = {
+	{ "POLLUX_DIR", "/p", "/s", "/c", "/h", "/p", "/p/config" },
+	{ "XDG directories", NULL, "/s", "/c", "/h", "/s/pollux", "/c/pollux/config" },
+	{ "the home directory", NULL, NULL, NULL, "/h",
+	  "/h/.local/state/pollux", "/h/.config/pollux/config" },
+	{ "one of the two", NULL, "/s", NULL, "/h", "/s/pollux", "/h/.config/pollux/config" },
+	{ "empty variables are unset", "", "", "", "/h",
+	  "/h/.local/state/pollux", "/h/.config/pollux/config" },
+	{ "a relative POLLUX_DIR", "a/b", NULL, NULL, "/h", "%s/a/b", "%s/a/b/config" },
+	{ "a relative home", NULL, NULL, NULL, "h",
+	  "%s/h/.local/state/pollux", "%s/h/.config/pollux/config" },
+};
+
+static char *expand(const char *text)
+{
+	return text[0] == '%' ? xasprintf("%s%s", root, text + 2) : xstrdup(text);
+}
+
+static void test_places(void)
+{
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		char *dir = expand(places[i].want_dir), *config = expand(places[i].want_config);
+		char *store = xasprintf("%s/pollux.db", dir);
+		struct paths p;
+
+		set("POLLUX_DIR", places[i].pollux);
+		set("XDG_STATE_HOME", places[i].state);
+		set("XDG_CONFIG_HOME", places[i].config);
+		set("HOME", places[i].home);
+		is_int(paths_init(&p, &err), 0, places[i].what);
+		is_str(p.dir, dir, "the directory");
+		is_str(p.config, config, "the settings");
+		is_str(p.store, store, "the store");
+		paths_release(&p);
+		is_str(p.dir, NULL, "released");
+		free(dir);
+		free(config);
+		free(store);
+	}
+	unsetenv("XDG_STATE_HOME");
+	unsetenv("XDG_CONFIG_HOME");
+}
+
+static void test_names(void)
+{
+	struct paths p;
+	char *name;
+
+	set("POLLUX_DIR", "/p");
+	paths_init(&p, &err);
+	is_str(p.schedule_lock, "/p/schedule.lock", "the lock of a pass");
+	is_str(p.supervisor_log, "/p/supervisor.log", "the log of supervisors");
+	name = paths_log(&p, 17);
+	is_str(name, "/p/logs/17.log", "a job's log");
+	free(name);
+	name = paths_checkpoints(&p, 17);
+	is_str(name, "/p/checkpoints/17", "its checkpoints");
+	free(name);
+	name = paths_run(&p, 9000000000, "sock");
+	is_str(name, "/p/run/9000000000.sock", "a run's socket");
+	free(name);
+	name = paths_device_lock(&p, "cpu:3");
+	is_str(name, "/p/run/device-cpu:3.lock", "a device's lock");
+	free(name);
+	name = paths_device_lock(&p, "a/../../b");
+	is_str(name, "/p/run/device-a_.._.._b.lock", "of a device whose name has slashes");
+	free(name);
+	paths_release(&p);
+}
+
+static int mode_of(const char *format, const char *dir)
+{
+	char *path = xasprintf("%s%s", dir, format);
+	struct stat st;
+	int mode = stat(path, &st) ? -1 : (int)(st.st_mode & 07777);
+
+	free(path);
+	return mode;
+}
+
+/* Try to create the store's directories at ROOT/where. */
+static int create(const char *where)
+{
+	char *dir = xasprintf("%s/%s", root, where);
+	struct paths p;
+	int rc;
+
+	set("POLLUX_DIR", dir);
+	err = (struct err){ 0 };
+	paths_init(&p, &err);
+	rc = paths_create(&p, &err);
+	paths_release(&p);
+	free(dir);
+	return rc;
+}
+
+static void test_create(void)
+{
+	char *want;
+
+	umask(0);	/* the modes are ours, not the umask's */
+	is_int(create("new/deep/store"), 0, "a directory and its parents are made");
+	is_int(mode_of("/new", root), 0700, "private: parents");
+	is_int(mode_of("/new/deep/store", root), 0700, "itself");
+	is_int(mode_of("/new/deep/store/logs", root), 0700, "logs");
+	is_int(mode_of("/new/deep/store/run", root), 0700, "run");
+	is_int(mode_of("/new/deep/store/checkpoints", root), 0700, "checkpoints");
+	is_int(create("new/deep/store"), 0, "again: nothing to do");
+	is_int(create("new//deep/store/"), 0, "however it is written");
+	umask(0077);
+	is_int(create("tight/a/b"), 0, "under a umask of 077");
+	umask(0777);
+	is_int(create("new/deep/store"), 0, "under a umask of 777, where nothing is to be made");
+	umask(022);
+
+	chmod("new", 0755);
+	is_int(create("new"), 0, "a directory that others may read");
+	chmod("new", 0775);
+	is_int(create("new"), -1, "not one that the group may write to");
+	is_int(err.exit_status, EX_NOPERM, "no permission");
+	want = xasprintf("others may write to '%s/new'; type: chmod 700 '%s/new'", root, root);
+	is_str(err.text, want, "which says what to type");
+	free(want);
+	chmod("new", 0700);
+
+	fclose(fopen("file", "w"));
+	is_int(create("file"), -1, "a file is no directory");
+	is_int(err.exit_status, EX_CANTCREAT, "cannot be created");
+	is_int(create("file/below"), -1, "nor has it any");
+	is_int(err.exit_status, EX_CANTCREAT, "cannot be created either");
+	rmdir("new/deep/store/logs");
+	fclose(fopen("new/deep/store/logs", "w"));
+	is_int(create("new/deep/store"), -1, "a file in place of logs/");
+	is_int(err.exit_status, EX_CANTCREAT, "cannot be created");
+	unlink("new/deep/store/logs");
+	is_int(symlink("nowhere", "dangling"), 0, "a link to nowhere");
+	is_int(create("dangling"), -1, "is no directory");
+}
+
+static void test_network(void)
+{
+	struct paths p;
+
+	set("POLLUX_DIR", root);
+	paths_init(&p, &err);
+	ok(!paths_on_network(&p), "a directory under /tmp is on no network");
+	paths_release(&p);
+	set("POLLUX_DIR", "/nonexistent/directory");
+	paths_init(&p, &err);
+	ok(!paths_on_network(&p), "nor is one that is not there");
+	paths_release(&p);
+}
+
+int main(void)
+{
+	char *command;
+
+	if (!mkdtemp(root) || chdir(root))
+		return 1;
+	test_places();
+	test_names();
+	test_create();
+	test_network();
+	command = xasprintf("rm -rf '%s'", root);
+	if (system(command))
+		return 1;
+	free(command);
+	return done();
+}
