@@ -255,6 +255,9 @@ static int check(const struct request *r, struct err *err)
 				   "'%.60s'", color);
 	if (r->o->all && r->n_ids)
 		return usage_error(&cmd_status, err, "option '--all' and job numbers exclude each other");
+	if (r->o->summary && (r->o->json || r->n_ids))
+		return usage_error(&cmd_status, err, "option '--summary' and %s exclude each other",
+				   r->o->json ? "--json" : "job numbers");
 	return 0;
 }
 
@@ -277,7 +280,7 @@ static int run(int argc, char **argv, struct err *err)
 
 const struct command cmd_status = {
 	.name = "status",
-	.synopsis = "[--all | ID...] [--json] [--watch SECONDS] [--color WHEN]",
+	.synopsis = "[--all | ID...] [--json | --summary] [--watch SECONDS] [--color WHEN]",
 	.summary = "show jobs: where they stand, what they wait for",
 	.example = "pollux status\n"
 		   "pollux status 17          # everything about one job\n"

@@ -1,0 +1,193 @@
+#!/bin/sh
+# status.t - pollux status: the table at any width, one job in full, JSON, --watch.
+# shellcheck disable=SC2016,SC2317  # Perl and texts for other shells; functions run by status and wait_for
+. "$(dirname "$0")/tap.sh"
+POLLUX_SLOTS=2
+export POLLUX_SLOTS
+unset COLUMNS
+
+submit() { "$POLLUX" submit -q "$@"; }
+state_of() { "$POLLUX" status --json "$1" | sed -n 's/^      "state": "\(.*\)",$/\1/p'; }
+state_is() { [ "$(state_of "$1")" = "$2" ]; }
+cleanup() { # jobs end with their store, and before it
+	touch "$TMP/go"
+	for id in $("$POLLUX" status --json 2>/dev/null | sed -n 's/^      "id": \([0-9]*\),$/\1/p'); do
+		"$POLLUX" cancel "$id" 2>/dev/null && "$POLLUX" wait --timeout 20 "$id" 2>/dev/null
+	done
+	sleep 0.3
+}
+# Lines of more than $1 characters (not bytes) of UTF-8.
+longer_than() { perl -CS -ne 'BEGIN { $w = shift } chomp; print "$_\n" if length > $w' "$1"; }
+# json CODE: run Perl on the document $d read from stdin; dies, and fails, unless it is valid.
+json() { perl -MJSON::PP -0777 -ne 'my $d = JSON::PP->new->utf8->decode($_); '"$1"; }
+
+# --- nothing there ---
+status 'no store yet' 0 "$POLLUX" status
+is 'is no jobs' "No jobs; 'pollux submit' queues one, 'pollux status --all' shows ended ones." "$out"
+is 'and not an error' '' "$err"
+status 'in JSON' 0 "$POLLUX" status --json
+is 'too' '1 0' "$(printf '%s' "$out" | json 'print "$d->{schema_version} ", scalar @{$d->{jobs}}')"
+status 'no store has no job 1' 66 "$POLLUX" status 1
+is 'and says so' 'pollux: no such job: 1' "$err"
+status 'no store is made' 2 ls "$POLLUX_DIR"
+
+# --- waiting, and nobody schedules ---
+long='a name that is much longer than any column of any table should ever become, is it not'
+submit -n "$long" --samples 1000 -b 50 -- sh -c '
+	"$POLLUX" report SAMPLES=250 STEP=5 STEP_NS=20000000 LOSS=0.5 EPOCH=1.5
+	while [ ! -e "$0/go" ]; do sleep 0.1; done; exit 3' "$TMP" >id.long
+submit -n 'Übung äöü 模型 с данными' -- true >id.utf8
+submit -n "$(printf 'ctrl\033[2Jname\n')" --after 1 -- true >id.ctrl
+submit -n held --hold -- true >id.held
+status 'four jobs' 0 "$POLLUX" status
+like 'are summed up' '^no device in use; 3 waiting, 1 held$' "$out"
+like 'and it is said that nobody schedules' \
+	"^No pass has run yet: type 'pollux schedule', or 'pollux cron --install'\\.\$" "$out"
+is 'on a line each' 4 "$(printf '%s\n' "$out" | grep -Ec '^ *[0-9]+ ')"
+like 'a long name whole where nothing limits it' "  *1  $long  queued " "$out"
+like 'UTF-8 as it is' '2  Übung äöü 模型 с данными ' "$out"
+like 'control characters as ?' '3  ctrl\?\[2Jname ' "$out"
+unlike 'no escape sequence in a pipe' "$(printf '\033')" "$out"
+
+for width in 200 80 60 40; do
+	run env COLUMNS=$width "$POLLUX" status
+	is "$width columns are enough" '' "$(printf '%s\n' "$out" | sed -n '/^ID/,/^$/p' | longer_than $width)"
+	like "$width columns show state and reason" '^ID  NAME .* STATE .* REASON$' "$out"
+done
+for width in 1 10 2147483647 99999999999 0 x -5 ''; do
+	status "COLUMNS='$width' does no harm" 0 env COLUMNS="$width" "$POLLUX" status
+done
+
+# --- running ---
+"$POLLUX" schedule
+ok 'the first job runs' wait_for 20 state_is 1 running
+reported() { "$POLLUX" status --json 1 | grep -q '^      "samples": 250'; }
+ok 'and its report arrives' wait_for 20 reported
+ok 'the second is done' "$POLLUX" wait --timeout 20 2
+run "$POLLUX" status
+like 'a device is in use' '^1 device in use; 1 running, 1 waiting, 1 held, 1 ended$' "$out"
+like 'a row: devices, time, share done, batch, what it says' \
+	"$long +running +1 +([0-9]+m)?[0-9]+s +25% +50 .* epoch 1\\.5, loss 0\\.5\$" "$out"
+like 'a waiting one says what for' '3  ctrl.* queued .* after job 1' "$out"
+unlike 'a pass has run' 'No pass' "$out"
+like 'unknown is -, not 0' '^ +4  held +held +-  +-  +-  +-  +-  +-  ' "$out"
+
+run env COLUMNS=80 "$POLLUX" status 1
+like 'one job: its name' "^job 1: $long\$" "$out"
+like 'its state with its device' '^  state +running on cpu:[01]$' "$out"
+like 'its position' '^  position +samples 250, steps 5, epoch 1\.5, loss 0\.5, 25\.0% done$' "$out"
+like 'no checkpoint, which is not 0' '^  checkpoint +-$' "$out"
+like 'its run' '^ +1 .* cpu:[01] .* running$' "$out"
+like 'its events' ' submitted ' "$out"
+unlike 'its environment is not shown' 'POLLUX_SLOTS' "$out"
+run "$POLLUX" status 1 3
+is 'two jobs, in the order asked' 'job 1: job 3: ' "$(printf '%s\n' "$out" | sed -n 's/^\(job [0-9]*: \).*/\1/p' | tr -d '\n')"
+like 'what it is to come after' '^  after +job 1, which is running$' "$out"
+
+# --- JSON ---
+"$POLLUX" status --json >list.json
+"$POLLUX" status --json 1 3 >some.json
+is 'by ids those ids' '1 3' "$(json 'print join " ", map { $_->{id} } @{$d->{jobs}}' <some.json)"
+is 'the names come through' 'Übung äöü 模型 с данными' "$(json 'binmode STDOUT, ":utf8"; print $d->{jobs}[1]{name}' <list.json)"
+is 'control characters too' "$(printf 'ctrl\033[2Jname')" "$(json 'print $d->{jobs}[2]{name}' <list.json)"
+keys='print join " ", sort keys %$x'
+is 'keys of the document' 'devices_in_use ended held jobs running schema_version time_s waiting' \
+	"$(json "my \$x = \$d; $keys" <list.json)"
+job_keys='attained_service_device_s batch_size checkpoint_samples done_ratio end_time_s epoch eta_s exit_code failures grace_s id learning_rate learning_rate_rule loss lost_s lost_samples max_batch_size max_local_batch_size max_replicas min_batch_size min_replicas name next_start_time_s noise_scale preemption preemptions reason retries run run_time_s runs samples start_time_s state status_text steps stop_signal submit_time_s term_signal throughput_eps time_limit_s total_samples total_steps weight workload'
+is 'keys of a job' "$job_keys" "$(json "my \$x = \$d->{jobs}[0]; $keys" <list.json)"
+is 'the same of one that waits' "$job_keys" "$(json "my \$x = \$d->{jobs}[3]; $keys" <list.json)"
+run_keys='accumulation_steps assigned_time_s batch_size checkpoint_samples devices diagnosis duration_s end_time_s exit_code first_samples first_step_s id last_samples launch_time_s leader_pid learning_rate_scale local_batch_size lost_s lost_samples number outcome replicas state step_time_s stop_duration_s stop_reason term_signal'
+is 'keys of a run' "$run_keys" "$(json "my \$x = \$d->{jobs}[0]{run}; $keys" <list.json)"
+is 'with ids also details' 'after argv checkpoint_dir directory events git_commit git_dirty log_path observations program resume_args runs' \
+	"$(json "my \$x = \$d->{jobs}[0]{details}; $keys" <some.json)"
+is 'a run in the details has the same keys' "$run_keys" \
+	"$(json "my \$x = \$d->{jobs}[0]{details}{runs}[0]; $keys" <some.json)"
+is 'keys of an event' 'kind run_id text time_s' "$(json "my \$x = \$d->{jobs}[0]{details}{events}[0]; $keys" <some.json)"
+is 'what it comes after' '1 queued-or-running 0' "$(json 'my $a = $d->{jobs}[1]{details}{after}[0];
+	print "$a->{after_id} ", $a->{after_state} =~ /^(queued|running)$/ ? "queued-or-running" : "", " ",
+	$a->{must_succeed} ? 1 : 0' <some.json)"
+is 'numbers are numbers' '250 0.25 50 1000' \
+	"$(json 'my $j = $d->{jobs}[0]; print "$j->{samples} $j->{done_ratio} $j->{batch_size} $j->{total_samples}"' <list.json)"
+is 'unknown is null' 'null null null null null' "$(json 'my $j = $d->{jobs}[3];
+	print join " ", map { defined $j->{$_} ? $j->{$_} : "null" } qw(samples done_ratio eta_s run end_time_s)' <list.json)"
+is 'the argument vector is whole' 'sh -c' "$(json 'print join " ", @{$d->{jobs}[0]{details}{argv}}[0, 1]' <some.json)"
+unlike 'the environment is not in it' 'POLLUX_SLOTS' "$(cat some.json)"
+
+# --- --watch ---
+"$POLLUX" status --watch 0.2 >watched &
+watcher=$!
+lines() { [ "$(wc -l <watched)" -ge "$1" ]; }
+ok 'prints again and again' wait_for 20 lines 20
+kill -INT $watcher
+status 'and ends quietly when interrupted' 0 wait $watcher
+ok 'tables are set apart by an empty line' sh -c 'sed -n "/^$/{n;p;}" watched | grep -q "in use"'
+unlike 'no escape sequence in a pipe' "$(printf '\033')" "$(cat watched)"
+"$POLLUX" status --watch 0.2 --json >watched &
+watcher=$!
+ok 'JSON again and again' wait_for 20 lines 500
+kill -TERM $watcher
+status 'ends quietly when terminated' 0 wait $watcher
+is 'is a stream of documents' many "$(perl -MJSON::PP -0777 -ne 'my $j = JSON::PP->new->utf8; $j->incr_parse($_);
+	my $n = 0; $n++ while $j->incr_parse; print $n > 1 ? "many" : $n' watched)"
+
+# --- stopping, ended ---
+stubborn=$(submit -n stubborn --grace 30s -- sh -c 'trap "" TERM; while [ ! -e "$0/go" ]; do sleep 0.1; done' "$TMP")
+"$POLLUX" schedule
+wait_for 20 state_is "$stubborn" running
+"$POLLUX" cancel "$stubborn"
+ok 'one that is asked to stop is stopping' wait_for 20 state_is "$stubborn" stopping
+like 'and says why' '  stubborn +stopping .* to be cancelled; asked to stop .* grace 30s$' "$("$POLLUX" status)"
+touch go
+"$POLLUX" wait --timeout 30 1 2>/dev/null
+run "$POLLUX" status
+like 'a failure says how' "$long +failed .* exit status 3 \\([0-9:]+\\)\$" "$out"
+run "$POLLUX" status 1
+like 'in full too' '^  exit status +3$' "$out"
+"$POLLUX" wait --timeout 30 "$stubborn" 2>/dev/null
+ok 'a cancelled one is cancelled' state_is "$stubborn" cancelled
+old() { sqlite3 "$POLLUX_DIR/pollux.db" 'UPDATE jobs SET end_time_s = end_time_s - 90000 WHERE id = 1'; }
+old
+unlike 'after a day an ended job is not listed' "  $long  " "$("$POLLUX" status)"
+like 'but with --all' "  $long  " "$("$POLLUX" status --all)"
+like 'and by its number' '^job 1: ' "$("$POLLUX" status 1)"
+
+# --- nobody schedules any more ---
+late=$(submit -n late --after "$(cat id.held)" -- true)
+sqlite3 "$POLLUX_DIR/pollux.db" "UPDATE jobs SET submit_time_s = submit_time_s - 1000, reason = '' WHERE id = $late"
+like 'a job no pass has looked at' "^No pass has run since job $late was submitted:\$" "$("$POLLUX" status)"
+sqlite3 "$POLLUX_DIR/pollux.db" "UPDATE jobs SET reason = 'x', next_start_time_s = submit_time_s WHERE id = $late"
+like 'a job that was to start' "^No pass has run since .*, when job $late was to start:\$" "$("$POLLUX" status)"
+"$POLLUX" schedule
+unlike 'until one runs' 'No pass' "$("$POLLUX" status)"
+
+# --- colour ---
+esc=$(printf '\033')
+like '--color always' "$esc" "$("$POLLUX" status --color always)"
+unlike '--color never' "$esc" "$("$POLLUX" status --color never)"
+on_terminal() { script -qec "env TERM=xterm $1 \"$POLLUX\" status" /dev/null </dev/null; }
+if command -v script >/dev/null; then
+	unlike 'NO_COLOR on a terminal' "$esc" "$(on_terminal NO_COLOR=1)"
+	like 'colour on a terminal' "$esc" "$(on_terminal NO_COLOR=)"
+	unlike 'none on a dumb one' "$esc" "$(on_terminal 'NO_COLOR= TERM=dumb')"
+fi
+
+# --- wrong arguments ---
+for wrong in 0 -1 x 1.5 '' 99999999999999999999; do
+	status "job '$wrong' is a usage error" 64 "$POLLUX" status -- "$wrong"
+done
+status 'an unknown job' 66 "$POLLUX" status 1 999
+is 'is named' 'pollux: no such job: 999' "$err"
+is 'and nothing else is printed' '' "$out"
+status 'and in JSON' 66 "$POLLUX" status --json 999
+is 'nothing' '' "$out"
+status '--all with a job' 64 "$POLLUX" status --all 1
+status '--summary with --json' 64 "$POLLUX" status --summary --json
+status '--summary with a job' 64 "$POLLUX" status --summary 1
+status '--color of something else' 64 "$POLLUX" status --color maybe
+is 'is named' "pollux: option '--color' wants auto, always or never, not 'maybe'; see 'pollux status --help'" "$err"
+for wrong in 0 -1 x '' 99999999; do
+	status "--watch '$wrong' is a usage error" 64 "$POLLUX" status --watch "$wrong"
+done
+to_full_device() { "$POLLUX" status --json >/dev/full; }
+status 'a full device is an input/output error' 74 to_full_device
+finish

@@ -1,0 +1,78 @@
+#!/bin/sh
+# wait.t - pollux wait: the job's own exit status, and all other ways to end.
+# shellcheck disable=SC2016,SC2317  # texts for other shells; functions run by status and wait_for
+. "$(dirname "$0")/tap.sh"
+POLLUX_SLOTS=2
+export POLLUX_SLOTS
+
+submit() { "$POLLUX" submit -q "$@"; }
+cleanup() {
+	touch "$TMP/go"
+	for id in 1 2 3 4 5 6 7 8 9 10 11; do
+		"$POLLUX" cancel "$id" 2>/dev/null && "$POLLUX" wait --timeout 20 "$id" 2>/dev/null
+	done
+	sleep 0.3
+}
+limit=$((20 * TIME_SCALE))
+
+status 'no store' 66 "$POLLUX" wait 1
+done=$(submit -- true)
+failed=$(submit -- sh -c 'exit 3')
+killed=$(submit -- sh -c 'kill -9 $$')
+segv=$(submit -- sh -c 'kill -SEGV $$')
+limited=$(submit --time-limit 1s --grace 1s -- sleep 100)
+cancelled=$(submit --hold -- true)
+"$POLLUX" cancel "$cancelled"
+slow=$(submit -- sh -c 'while [ ! -e "$0/go" ]; do sleep 0.05; done; exit 7' "$TMP")
+held=$(submit --hold -- sh -c 'exit 5')
+"$POLLUX" schedule
+
+status 'success' 0 "$POLLUX" wait -t $limit "$done"
+is 'prints nothing' ':' "$out:$err"
+status "a failure is the job's own" 3 "$POLLUX" wait -t $limit "$failed"
+is 'of which nothing is said' ':' "$out:$err"
+status 'a signal is 128 more' 137 "$POLLUX" wait -t $limit "$killed"
+status 'any signal' 139 "$POLLUX" wait -t $limit "$segv"
+status 'a time limit is 124, as of timeout(1)' 124 "$POLLUX" wait -t $limit "$limited"
+status 'a cancelled job is 125' 125 "$POLLUX" wait -t $limit "$cancelled"
+status 'of several the first that is not 0' 3 "$POLLUX" wait -t $limit "$done" "$failed" "$killed"
+status 'in the order of the arguments' 137 "$POLLUX" wait -t $limit "$killed" "$done" "$failed"
+status 'the same job twice' 3 "$POLLUX" wait -t $limit "$failed" "$failed"
+status 'all done' 0 "$POLLUX" wait -t $limit "$done" "$done"
+
+status 'not in time' 75 "$POLLUX" wait --timeout 0.3 "$slow"
+like 'is said' "^pollux: job $slow has not ended within 0\\.3 s: it is (running|queued)\$" "$err"
+status 'no time at all' 75 "$POLLUX" wait --timeout 0 "$slow"
+status 'no time is needed for one that has ended' 3 "$POLLUX" wait --timeout 0 "$failed"
+status 'one that has ended does not end the wait for another' 75 "$POLLUX" wait --timeout 0.3 "$failed" "$slow"
+
+"$POLLUX" wait -t $limit "$slow" "$held" 2>waited.err &
+waiter=$!
+told() { grep -q . waited.err; }
+ok 'a held job is waited for, and that is said' wait_for 20 told
+sleep 0.5
+is 'once' "pollux: job $held is held; 'pollux release $held' lets it go" "$(cat waited.err)"
+touch go
+"$POLLUX" release "$held"
+"$POLLUX" schedule
+status 'and then waited for to its end' 7 wait $waiter
+
+missing=$(submit -- sh -c 'exit 1')
+interpreter=$TMP/script
+printf '#!/nonexistent\n' >"$interpreter"
+chmod +x "$interpreter"
+broken=$(submit -- "$interpreter")
+"$POLLUX" schedule
+status 'status 1' 1 "$POLLUX" wait -t $limit "$missing"
+status 'a program without its interpreter was not found' 127 "$POLLUX" wait -t $limit "$broken"
+
+status 'no job' 64 "$POLLUX" wait
+is 'is a question' "pollux: wait for which job? give its number; see 'pollux wait --help'" "$err"
+status 'an unknown job' 66 "$POLLUX" wait 99
+is 'is named' 'pollux: no such job: 99' "$err"
+status 'also behind a known one' 66 "$POLLUX" wait "$done" 99
+status 'a job that is no number' 64 "$POLLUX" wait "$done" x
+for wrong in -1 x '' 1.5.5; do
+	status "--timeout '$wrong'" 64 "$POLLUX" wait --timeout "$wrong" "$done"
+done
+finish
