@@ -76,7 +76,9 @@ enum job_filter {
 int store_jobs_list(struct store *s, enum job_filter filter, double since_wall_s,
 		    struct job_list *list, struct err *err);
 void job_list_release(struct job_list *list);
-/* Of the jobs that have not ended, each with the state of the job waited for. */
+/* Whether a job is queued or running, or a run has not ended: otherwise a pass has nothing to do. */
+int store_has_work(struct store *s, bool *has, struct err *err);
+/* Of the jobs that wait, in their order, each with the state of the job waited for. */
 int store_dependencies_list(struct store *s, struct dependency_list *list, struct err *err);
 void dependency_list_release(struct dependency_list *list);
 

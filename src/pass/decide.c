@@ -59,16 +59,32 @@ static int wait_for(struct pass_state *p, const struct job *job, const char *rea
 	return pass_set_reason(p, job, reason, next_s, err);
 }
 
+/* The index of its first; they are in the order of the jobs. */
+static int first_dependency(const struct dependency_list *list, int64_t job_id)
+{
+	int low = 0, high = list->count;
+
+	while (low < high) {
+		int middle = low + (high - low) / 2;
+
+		if (list->items[middle].job_id < job_id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 /* 1: the job waits for another (or never can run, and was cancelled), 0: nothing in its way. */
 static int check_dependencies(struct pass_state *p, const struct job *job, struct err *err)
 {
+	const struct dependency_list *list = &p->dependencies;
 	char reason[160];
 
-	for (int i = 0; i < p->dependencies.count; i++) {
-		const struct dependency *d = &p->dependencies.items[i];
+	for (int i = first_dependency(list, job->id);
+	     i < list->count && list->items[i].job_id == job->id; i++) {
+		const struct dependency *d = &list->items[i];
 
-		if (d->job_id != job->id)
-			continue;
 		if (d->must_succeed && job_has_ended(d->after_state) && d->after_state != JOB_DONE) {
 			snprintf(reason, sizeof(reason), "job %lld, which was to succeed first, is %s",
 				 (long long)d->after_id, job_state_name(d->after_state));

@@ -43,10 +43,10 @@ static bool is_active(const struct run_list *runs, int64_t id)
 
 /* RUN.lock and RUN.sock of runs that have ended, by a reboot or just before their supervisor was killed.
  * Only a pass assigns runs, and this is the one: what is not active now never will be again. */
-static void remove_leftover_files(const struct pass_state *p, const struct run_list *runs)
+void pass_remove_leftovers(const struct pass_state *p, const struct run_list *runs)
 {
 	char *name = xasprintf("%s/run", p->paths->dir);
-	DIR *dir = opendir(name);
+	DIR *dir = p->mode == PASS_ACT ? opendir(name) : NULL;
 	const struct dirent *entry;
 
 	free(name);
@@ -89,8 +89,7 @@ int pass_spawn_missing(struct pass_state *p, struct err *err)
 		}
 		free(lock);
 	}
-	if (p->mode == PASS_ACT)
-		remove_leftover_files(p, &runs);
+	pass_remove_leftovers(p, &runs);
 	run_list_release(&runs);
 	return rc;
 }

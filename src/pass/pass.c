@@ -60,6 +60,14 @@ static void wake_stopped(const struct pass_state *p)
 
 static int look_decide_act(struct pass_state *p, struct err *err)
 {
+	bool work;
+
+	if (store_has_work(&p->store, &work, err))
+		return -1;
+	if (!work) {
+		pass_remove_leftovers(p, &p->runs);
+		return 0;
+	}
 	if (pass_reconcile(p, err) || transact(p, err))
 		return -1;
 	if (p->mode == PASS_ACT)

@@ -39,6 +39,8 @@ struct pass_state {
 /* look.c: ended machines, lost supervisors; then everything a decision needs. */
 int pass_reconcile(struct pass_state *p, struct err *err);
 int pass_spawn_missing(struct pass_state *p, struct err *err);
+/* Of runs that are not among those that are active. */
+void pass_remove_leftovers(const struct pass_state *p, const struct run_list *runs);
 int pass_read(struct pass_state *p, struct err *err);
 
 /* decide.c: who may run at all, and what the policy says. */

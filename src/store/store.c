@@ -28,13 +28,14 @@ static int pragma_int(struct store *s, const char *sql, int64_t *value, struct e
 /* Version 0 with tables in it is somebody else's database; so is a foreign application id. */
 static int check_identity(struct store *s, const char *path, int64_t *version, struct err *err)
 {
-	int64_t application, tables;
+	int64_t application, tables = 0;
 
 	if (pragma_int(s, "PRAGMA application_id", &application, err) ||
 	    pragma_int(s, "PRAGMA user_version", version, err) ||
-	    pragma_int(s, "SELECT count(*) FROM sqlite_schema", &tables, err))
+	    (application != STORE_APPLICATION_ID &&
+	     pragma_int(s, "SELECT count(*) FROM sqlite_schema", &tables, err)))
 		return -1;
-	if (tables && application != STORE_APPLICATION_ID)
+	if (tables)
 		return err_set(err, EX_DATAERR, "'%s' is a SQLite file, but not a pollux store", path);
 	if (*version > n_schema_steps)
 		return err_set(err, EX_DATAERR,
@@ -78,8 +79,8 @@ static int migrate(struct store *s, const char *path, struct err *err)
 
 static int open_file(struct store *s, const char *path, enum store_mode mode, struct err *err)
 {
-	int flags = mode == STORE_READ ? SQLITE_OPEN_READWRITE
-				       : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX |	/* no threads here */
+		    (mode == STORE_READ ? 0 : SQLITE_OPEN_CREATE);
 
 	if (mode == STORE_READ && access(path, F_OK))
 		return err_set(err, EX_NOINPUT, "no store at '%s' yet; 'pollux submit' makes one",

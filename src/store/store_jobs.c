@@ -94,15 +94,17 @@ int store_job_get(struct store *s, int64_t id, struct job *job, struct err *err)
 int store_jobs_list(struct store *s, enum job_filter filter, double since_wall_s,
 		    struct job_list *list, struct err *err)
 {
+	/* By way of ids alone: sorting whole rows costs more than reading them. */
 	static const char *const sql[] = {
 		[JOBS_ALL] = "SELECT " JOB_COLUMNS " FROM jobs ORDER BY id",
-		[JOBS_ACTIVE] = "SELECT " JOB_COLUMNS " FROM jobs"
-			" WHERE state IN ('queued', 'held', 'running') ORDER BY id",
+		[JOBS_ACTIVE] = "SELECT " JOB_COLUMNS " FROM jobs WHERE id IN"
+			" (SELECT id FROM jobs WHERE state IN ('queued', 'held', 'running'))"
+			" ORDER BY id",
 		[JOBS_RECENT] = "SELECT " JOB_COLUMNS " FROM jobs"
 			" WHERE state IN ('queued', 'held', 'running') OR end_time_s >= ?"
 			" ORDER BY id",
-		[JOBS_SCHEDULABLE] = "SELECT " JOB_COLUMNS " FROM jobs"
-			" WHERE state IN ('queued', 'running') ORDER BY id",
+		[JOBS_SCHEDULABLE] = "SELECT " JOB_COLUMNS " FROM jobs WHERE id IN"
+			" (SELECT id FROM jobs WHERE state IN ('queued', 'running')) ORDER BY id",
 	};
 	sqlite3_stmt *q;
 	int rc, capacity = 0;
@@ -122,6 +124,20 @@ int store_jobs_list(struct store *s, enum job_filter filter, double since_wall_s
 	if (rc < 0)
 		job_list_release(list);
 	return rc;
+}
+
+int store_has_work(struct store *s, bool *has, struct err *err)
+{
+	sqlite3_stmt *q;
+	int rc;
+
+	if (sql_query(s, &q, err, "SELECT EXISTS (SELECT 1 FROM jobs WHERE state IN ('queued', 'running'))"
+		      " OR EXISTS (SELECT 1 FROM runs WHERE state <> 'ended')", ""))
+		return -1;
+	rc = sql_row(s, q, err);
+	*has = rc == 1 && sqlite3_column_int(q, 0);
+	sqlite3_finalize(q);
+	return rc < 0 ? -1 : 0;
 }
 
 void job_list_release(struct job_list *list)
@@ -232,21 +248,35 @@ int store_job_command_get(struct store *s, int64_t id, struct job_command *c, st
 	return rc == 1 ? 0 : -1;
 }
 
+static int compare_dependencies(const void *a, const void *b)
+{
+	const struct dependency *x = a, *y = b;
+
+	if (x->job_id != y->job_id)
+		return x->job_id < y->job_id ? -1 : 1;
+	return (x->after_id > y->after_id) - (x->after_id < y->after_id);
+}
+
+/* CROSS JOIN keeps SQLite from reading what ended jobs once waited for. */
 int store_dependencies_list(struct store *s, struct dependency_list *list, struct err *err)
 {
 	sqlite3_stmt *q;
-	int rc;
+	int rc, capacity = 0;
 
 	*list = (struct dependency_list){ 0 };
 	if (sql_query(s, &q, err,
-		      "SELECT d.job_id, d.after_id, d.must_succeed, a.state FROM dependencies d"
-		      " JOIN jobs j ON j.id = d.job_id JOIN jobs a ON a.id = d.after_id"
-		      " WHERE j.state IN ('queued', 'held') ORDER BY d.job_id, d.after_id", ""))
+		      "SELECT j.id, d.after_id, d.must_succeed, a.state FROM jobs j"
+		      " CROSS JOIN dependencies d ON d.job_id = j.id"
+		      " CROSS JOIN jobs a ON a.id = d.after_id"
+		      " WHERE j.state IN ('queued', 'held')", ""))
 		return -1;
 	while ((rc = sql_row(s, q, err)) == 1) {
 		struct dependency *d;
 
-		list->items = xreallocarray(list->items, (size_t)list->count + 1, sizeof(*d));
+		if (list->count == capacity) {
+			capacity = capacity ? 2 * capacity : 16;
+			list->items = xreallocarray(list->items, (size_t)capacity, sizeof(*d));
+		}
 		d = &list->items[list->count++];
 		d->job_id = sql_int(q, 0, 0);
 		d->after_id = sql_int(q, 1, 0);
@@ -255,6 +285,8 @@ int store_dependencies_list(struct store *s, struct dependency_list *list, struc
 			(const char *)sqlite3_column_text(q, 3));
 	}
 	sqlite3_finalize(q);
+	if (list->count)
+		qsort(list->items, (size_t)list->count, sizeof(*list->items), compare_dependencies);
 	return rc;
 }
 
