@@ -102,7 +102,7 @@ static void print_command(const struct status_details *d, const struct status_ou
 	const struct job_command *c = &d->command;
 	struct text t = TEXT_INIT;
 
-	for (size_t i = 0; i < c->argv.count && t.length < 2 * OUTPUT_CLEAN_BYTES; i++) {
+	for (size_t i = 0; i < c->argv.count && t.length < (size_t)2 * OUTPUT_CLEAN_BYTES; i++) {
 		text_add(&t, i ? " " : "");
 		text_add_shell_quoted(&t, c->argv.items[i]);
 	}

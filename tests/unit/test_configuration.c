@@ -4,13 +4,9 @@
 
 static const struct {
 	const char *what;
-	int64_t batch;
-	int replicas;
-	int64_t max_local, min, max;
+	int64_t batch, replicas, max_local, min, max;
 	/* worked out by hand */
-	int64_t want_local;
-	int want_steps;
-	int64_t want_batch;
+	int64_t want_local, want_steps, want_batch;
 } cases[] = {
 	{ "one replica, no limit", 128, 1, 0, 0, 0, 128, 1, 128 },
 	{ "two halves", 128, 2, 0, 0, 0, 64, 1, 128 },
@@ -38,7 +34,8 @@ static const struct {
 static void test_cases(void)
 {
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct configuration c = configuration_spread(cases[i].batch, cases[i].replicas,
+		struct configuration c = configuration_spread(cases[i].batch,
+							      (int)cases[i].replicas,
 							      cases[i].max_local, cases[i].min,
 							      cases[i].max);
 

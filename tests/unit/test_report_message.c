@@ -68,6 +68,14 @@ static void test_bad(void)
 	is_int(parse("\n\n"), 1, "and one of empty lines");
 }
 
+/* The beginning, then 'x' to the end; no terminator. */
+static void begin_with(char *bytes, size_t n, const char *beginning)
+{
+	memset(bytes, 'x', n);
+	for (size_t i = 0; beginning[i]; i++)
+		bytes[i] = beginning[i];
+}
+
 static void test_bytes(void)
 {
 	char long_message[REPORT_MESSAGE_SIZE];
@@ -82,11 +90,10 @@ static void test_bytes(void)
 	is_str(m.status, "a?b?[31mc?d?", "are made visible");
 	is_int(parse("STATUS=\xff\xfe caf\xc3\xa9"), 0, "a status of any bytes");
 
-	memset(long_message, 'x', sizeof(long_message));
-	memcpy(long_message, "STATUS=", 7);
+	begin_with(long_message, sizeof(long_message), "STATUS=");
 	is_int(report_message_parse(long_message, PATH_MAX, &m), 0, "a status of 4000 characters");
 	is_int((long long)strlen(m.status), REPORT_STATUS_SIZE - 1, "is clipped");
-	memcpy(long_message, "CHECKPOINT=", 11);
+	begin_with(long_message, sizeof(long_message), "CHECKPOINT=");
 	is_int(report_message_parse(long_message, 11 + PATH_MAX - 1, &m), 0,
 	       "a path of PATH_MAX - 1 bytes");
 	is_int((long long)strlen(m.checkpoint), PATH_MAX - 1, "is whole");

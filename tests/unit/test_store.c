@@ -1,0 +1,991 @@
+/* test_store.c - the store: what comes back, what is refused, what an end adds up to; and that each
+ * write that fails at any of its statements has written nothing. */
+/* link: -Wl,--wrap=sqlite3_step,--wrap=sqlite3_exec */
+#include <sqlite3.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "pollux/clock.h"
+#include "pollux/mem.h"
+#include "pollux/store.h"
+#include "store/schema.h"
+#include "tap.h"
+
+#define UNKNOWN ((double)NAN)
+
+static char root[] = "/tmp/test_store.XXXXXX";
+static struct paths paths;
+static struct store store;
+static struct err err;
+
+/* --- the Nth call fails --- */
+
+static int calls_until_failure;		/* 0: none fails */
+
+int __real_sqlite3_step(sqlite3_stmt *q);
+int __wrap_sqlite3_step(sqlite3_stmt *q);
+int __real_sqlite3_exec(sqlite3 *db, const char *sql, int (*row)(void *, int, char **, char **),
+			void *arg, char **message);
+int __wrap_sqlite3_exec(sqlite3 *db, const char *sql, int (*row)(void *, int, char **, char **),
+			void *arg, char **message);
+
+int __wrap_sqlite3_step(sqlite3_stmt *q)
+{
+	if (calls_until_failure && --calls_until_failure == 0)
+		return SQLITE_FULL;
+	return __real_sqlite3_step(q);
+}
+
+int __wrap_sqlite3_exec(sqlite3 *db, const char *sql, int (*row)(void *, int, char **, char **),
+			void *arg, char **message)
+{
+	/* A ROLLBACK is what comes after a failure; it is not to fail as well. */
+	if (strcmp(sql, "ROLLBACK") != 0 && calls_until_failure && --calls_until_failure == 0)
+		return SQLITE_FULL;
+	return __real_sqlite3_exec(db, sql, row, arg, message);
+}
+
+/* --- helpers --- */
+
+/* The first column of the first row, as text; "" for none. Valid until the next call. */
+static const char *query(const char *sql)
+{
+	static char text[256];
+	sqlite3_stmt *q;
+
+	text[0] = '\0';
+	if (sqlite3_prepare_v2(store.db, sql, -1, &q, NULL) != SQLITE_OK)
+		return sqlite3_errmsg(store.db);
+	if (__real_sqlite3_step(q) == SQLITE_ROW && sqlite3_column_text(q, 0))
+		snprintf(text, sizeof(text), "%s", (const char *)sqlite3_column_text(q, 0));
+	sqlite3_finalize(q);
+	return text;
+}
+
+static void new_store(void)
+{
+	static int n;
+	char *dir = xasprintf("%s/%d", root, ++n);
+
+	store_close(&store);
+	paths_release(&paths);
+	setenv("POLLUX_DIR", dir, 1);
+	free(dir);
+	err = (struct err){ 0 };
+	if (paths_init(&paths, &err) || store_open(&store, &paths, STORE_WRITE, &err)) {
+		printf("Bail out! %s\n", err.text);
+		exit(1);
+	}
+}
+
+static void fill_command(struct job_command *c)
+{
+	*c = (struct job_command){ 0 };
+	c->program = xstrdup("/bin/true");
+	c->directory = xstrdup("/");
+	strings_add(&c->argv, "true");
+}
+
+static int64_t add_job(int retries)
+{
+	struct dependency_list none = { 0 };
+	struct job_command c;
+	struct job job;
+	int64_t id;
+
+	job_init(&job);
+	job.name = xstrdup("x");
+	job.workload = xstrdup("x");
+	job.submit_time_s = 1;
+	job.stop_signal = 15;
+	job.grace_s = 60;
+	job.retries = retries;
+	fill_command(&c);
+	if (store_job_add(&store, &job, &c, &none, &err))
+		printf("# %s\n", err.text);
+	id = job.id;
+	job_command_release(&c);
+	job_release(&job);
+	return id;
+}
+
+/* A run of n devices from the first on, as a pass would add it. -1 with err. */
+static int try_add_run(struct run *run, int64_t job_id, int first, int n)
+{
+	run_init(run);
+	run->job_id = job_id;
+	run->replicas = n;
+	run->accumulation_steps = 1;
+	run->boot_id = xstrdup(clock_boot_id());
+	run->assigned_time_s = 1;
+	run->assigned_boot_s = 1;
+	run->devices = xcalloc((size_t)n, sizeof(*run->devices));
+	for (int i = 0; i < n; i++) {
+		snprintf(run->devices[i].id, sizeof(run->devices[i].id), "cpu:%d", first + i);
+		snprintf(run->devices[i].binding, sizeof(run->devices[i].binding), "%d", first + i);
+		run->devices[i].cores = 1;
+	}
+	return store_run_add(&store, run, &err);
+}
+
+static int64_t add_run(int64_t job_id, int first, int n)
+{
+	struct run run;
+	int64_t id;
+
+	if (try_add_run(&run, job_id, first, n))
+		printf("# %s\n", err.text);
+	id = run.id;
+	run_release(&run);
+	return id;
+}
+
+static bool claim(int64_t run_id)
+{
+	bool claimed = false;
+
+	if (store_run_claim(&store, run_id, 100, 5, &claimed, &err))
+		printf("# %s\n", err.text);
+	return claimed;
+}
+
+static int64_t add_claimed_run(int64_t job_id, int first, int n)
+{
+	int64_t id = add_run(job_id, first, n);
+
+	if (!claim(id))
+		puts("# not claimed");
+	return id;
+}
+
+struct end {
+	enum run_outcome outcome;
+	enum stop_reason reason;
+	double duration_s, last, checkpoint, lost, lost_s;
+	int exit_code;
+};
+
+static int end_run(int64_t run_id, const struct end *e)
+{
+	struct run run;
+	int rc;
+
+	if (store_run_get(&store, run_id, &run, &err))
+		return -1;
+	run.outcome = e->outcome;
+	run.stop_reason = e->reason;
+	run.duration_s = e->duration_s;
+	run.last_samples = e->last;
+	run.checkpoint_samples = e->checkpoint;
+	run.lost_samples = e->lost;
+	run.lost_s = e->lost_s;
+	run.exit_code = e->exit_code;
+	rc = store_run_end(&store, &run, &err);
+	run_release(&run);
+	return rc;
+}
+
+static const char *state_of(int64_t job_id)
+{
+	char *sql = xasprintf("SELECT state FROM jobs WHERE id = %lld", (long long)job_id);
+	const char *state = query(sql);
+
+	free(sql);
+	return state;
+}
+
+static void is_query(const char *sql, const char *want, const char *what)
+{
+	is_str(query(sql), want, what);
+}
+
+/* --- opening --- */
+
+static int mode_of(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) ? -1 : (int)(st.st_mode & 07777);
+}
+
+static void test_open(void)
+{
+	static const char schema[] = "SELECT group_concat(sql, ';') FROM sqlite_schema";
+	char first[sizeof(err.text)], *dir = xasprintf("%s/none", root);
+	struct store other = { 0 };
+
+	setenv("POLLUX_DIR", dir, 1);
+	free(dir);
+	paths_init(&paths, &err);
+	is_int(store_open(&store, &paths, STORE_READ, &err), -1, "to read, a store has to be there");
+	is_int(err.exit_status, EX_NOINPUT, "no input");
+	ok(access(paths.dir, F_OK) != 0, "and none is made");
+	ok(store.db == NULL, "nothing stays open");
+	umask(0);
+	new_store();
+	is_int(mode_of(paths.dir), 0700, "a new store's directory is private");
+	is_int(mode_of(paths.store), 0600, "and so is its file");
+	is_query("PRAGMA journal_mode", "wal", "in WAL mode");
+	is_query("PRAGMA foreign_keys", "1", "with foreign keys");
+	is_query("PRAGMA synchronous", "2", "writes reach the disk");
+	is_int(strtol(query("PRAGMA user_version"), NULL, 10), n_schema_steps, "its version");
+	snprintf(first, sizeof(first), "%s", query(schema));
+	add_job(0);
+	is_int(store_open(&other, &paths, STORE_OBSERVE, &err), 0, "opened again, to observe");
+	store_close(&other);
+	is_int(store_open(&other, &paths, STORE_READ, &err), 0, "and to read");
+	store_close(&other);
+	is_query(schema, first, "its schema is what it was");
+	is_query("SELECT count(*) FROM jobs", "1", "as is what is in it");
+	umask(022);
+}
+
+/* Eight processes want a store that is not there yet: one makes it, all have it. */
+static void test_open_at_once(void)
+{
+	char *dir = xasprintf("%s/crowd", root);
+	int n_failed = 0, status;
+
+	store_close(&store);
+	paths_release(&paths);
+	setenv("POLLUX_DIR", dir, 1);
+	free(dir);
+	paths_init(&paths, &err);
+	for (int i = 0; i < 8; i++) {
+		if (fork() == 0) {
+			int rc = store_open(&store, &paths, STORE_WRITE, &err);
+
+			if (rc == 0 && add_job(0) == 0)
+				rc = -1;
+			store_close(&store);
+			paths_release(&paths);
+			_exit(rc != 0);
+		}
+	}
+	while (wait(&status) > 0)
+		n_failed += status != 0;
+	is_int(n_failed, 0, "eight processes open a store that is not there yet");
+	is_int(store_open(&store, &paths, STORE_READ, &err), 0, "it is there");
+	is_query("SELECT count(*) FROM jobs", "8", "with a job of each");
+	is_query("PRAGMA integrity_check", "ok", "and whole");
+}
+
+static void test_refused(void)
+{
+	static const struct {
+		const char *what, *sql;
+	} cases[] = {
+		{ "a newer store", "PRAGMA user_version = 1000000" },
+		{ "somebody else's application id", "PRAGMA application_id = 1" },
+		{ "none", "PRAGMA application_id = 0" },
+	};
+	struct store other = { 0 };
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		new_store();
+		add_job(0);
+		query(cases[i].sql);
+		for (enum store_mode mode = STORE_READ; mode <= STORE_OBSERVE; mode++) {
+			is_int(store_open(&other, &paths, mode, &err), -1, cases[i].what);
+			is_int(err.exit_status, EX_DATAERR, "is refused");
+			ok(other.db == NULL, "and closed");
+		}
+		is_query("SELECT count(*) FROM jobs", "1", "nothing was done to it");
+	}
+}
+
+/* --- jobs --- */
+
+static void test_job(void)
+{
+	struct dependency_list after = { 0 };
+	struct job_command c, read_c;
+	struct job job, got;
+
+	new_store();
+	is_int(add_job(0), 1, "the first job is number 1");
+	job_init(&job);
+	job.state = JOB_HELD;
+	job.name = xstrdup("n\xff\n'\"");
+	job.workload = xstrdup("w");
+	job.reason = xstrdup("r");
+	job.submit_time_s = 1.5;
+	job.min_replicas = 2;
+	job.max_replicas = 0;
+	job.batch_size = 256;
+	job.min_batch_size = 128;
+	job.max_batch_size = 4096;
+	job.max_local_batch_size = 64;
+	job.learning_rate = 0.1;
+	job.learning_rate_rule = xstrdup("sqrt");
+	job.noise_scale = 1e4;
+	job.total_samples = 1e6;
+	job.total_steps = 5e3;
+	job.weight = 2.5;
+	job.preemption = PREEMPT_NEVER;
+	job.time_limit_s = 90;
+	job.retries = 3;
+	job.stop_signal = 10;
+	job.grace_s = 0.5;
+	fill_command(&c);
+	strings_add(&c.argv, "");
+	strings_add(&c.argv, "two\nlines");
+	strings_add(&c.argv, "\xff\xfe");
+	strings_add(&c.env, "A=1");
+	c.checkpoint_dir = xstrdup("/c");
+	c.resume_args = xstrdup("--resume");
+	c.git_commit = xstrdup("0123456789abcdef0123456789abcdef01234567");
+	c.git_dirty = true;
+	is_int(store_job_add(&store, &job, &c, &after, &err), 0, "a job with everything");
+	is_int(store_job_get(&store, job.id, &got, &err), 0, "is read back");
+	is_int(got.id, 2, "id");
+	is_int(got.state, JOB_HELD, "state");
+	is_str(got.name, "n\xff\n'\"", "name, whatever bytes it has");
+	is_str(got.reason, "r", "reason");
+	is_int(got.min_replicas, 2, "replicas, from");
+	is_int(got.max_replicas, 0, "to all");
+	is_int(got.batch_size, 256, "batch");
+	is_int(got.min_batch_size, 128, "from");
+	is_int(got.max_batch_size, 4096, "to");
+	is_int(got.max_local_batch_size, 64, "at most on a device");
+	near(got.learning_rate, 0.1, 0, "learning rate");
+	is_str(got.learning_rate_rule, "sqrt", "its rule");
+	near(got.noise_scale, 1e4, 0, "noise scale");
+	near(got.total_samples, 1e6, 0, "samples");
+	near(got.total_steps, 5e3, 0, "steps");
+	near(got.weight, 2.5, 0, "weight");
+	is_int(got.preemption, PREEMPT_NEVER, "preemption");
+	near(got.time_limit_s, 90, 0, "time limit");
+	is_int(got.retries, 3, "retries");
+	is_int(got.stop_signal, 10, "signal");
+	near(got.grace_s, 0.5, 0, "grace");
+	ok(isnan(got.samples) && isnan(got.steps) && isnan(got.loss) && isnan(got.epoch) &&
+	   isnan(got.start_time_s) && isnan(got.end_time_s) && isnan(got.checkpoint_samples),
+	   "what was not observed is unknown, not zero");
+	is_int(got.exit_code, -1, "nor is there an exit status");
+	job_release(&got);
+	is_int(store_job_command_get(&store, job.id, &read_c, &err), 0, "its command");
+	is_int((long long)read_c.argv.count, 4, "has its arguments");
+	is_str(read_c.argv.items[1], "", "an empty one");
+	is_str(read_c.argv.items[2], "two\nlines", "one of two lines");
+	is_str(read_c.argv.items[3], "\xff\xfe", "one that is no text");
+	is_str(read_c.env.items[0], "A=1", "environment");
+	is_str(read_c.checkpoint_dir, "/c", "checkpoints");
+	is_str(read_c.resume_args, "--resume", "arguments to resume");
+	is_str(read_c.git_commit, c.git_commit, "commit");
+	ok(read_c.git_dirty, "dirty");
+	job_command_release(&read_c);
+	job_command_release(&c);
+	job_release(&job);
+
+	is_int(store_job_get(&store, 1, &got, &err), 0, "a job with nothing declared");
+	ok(got.batch_size == 0 && got.max_batch_size == 0 && isnan(got.learning_rate) &&
+	   isnan(got.total_samples) && isnan(got.time_limit_s), "has nothing");
+	job_release(&got);
+	is_int(store_job_get(&store, 99, &got, &err), -1, "a job that is not there");
+	is_int(err.exit_status, EX_NOINPUT, "is no input");
+	is_str(err.text, "no such job: 99", "and named");
+}
+
+static void test_dependencies(void)
+{
+	struct dependency items[] = { { .after_id = 1 }, { .after_id = 2, .must_succeed = true } };
+	struct dependency_list after = { items, 2 }, got;
+	struct job_command c;
+	struct job job;
+
+	new_store();
+	add_job(0);
+	add_job(0);
+	job_init(&job);
+	job.name = xstrdup("x");
+	job.workload = xstrdup("x");
+	job.submit_time_s = 1;
+	fill_command(&c);
+	is_int(store_job_add(&store, &job, &c, &after, &err), 0, "a job after two others");
+	store_job_set_state(&store, 2, JOB_FAILED, "", &err);
+	is_int(store_dependencies_list(&store, &got, &err), 0, "is listed with them");
+	is_int(got.count, 2, "both");
+	ok(got.count == 2 && got.items[0].after_id == 1 && !got.items[0].must_succeed &&
+	   got.items[0].after_state == JOB_QUEUED, "the first, which is to end");
+	ok(got.count == 2 && got.items[1].after_id == 2 && got.items[1].must_succeed &&
+	   got.items[1].after_state == JOB_FAILED, "the second, which was to succeed");
+	dependency_list_release(&got);
+	items[1].after_id = 77;
+	is_int(store_job_add(&store, &job, &c, &after, &err), -1, "after one that is not there");
+	is_int(err.exit_status, EX_NOINPUT, "is no input");
+	is_str(err.text, "option '--after': no such job: 77", "which is said");
+	is_query("SELECT count(*) FROM jobs", "3", "and no job is left of it");
+	is_query("SELECT count(*) FROM commands", "3", "nor a command");
+	is_query("SELECT count(*) FROM dependencies", "2", "nor half of what it waits for");
+	job_command_release(&c);
+	job_release(&job);
+}
+
+static void test_lists(void)
+{
+	static const struct {
+		enum job_filter filter;
+		double since_s;
+		const char *what;
+		int want[N_JOB_STATES + 1];	/* ends with 0 */
+	} cases[] = {
+		{ JOBS_ALL, 0, "all", { 1, 2, 3, 4, 5, 6, 7 } },
+		{ JOBS_ACTIVE, 0, "not ended", { 1, 2, 3 } },
+		{ JOBS_SCHEDULABLE, 0, "queued or running", { 1, 3 } },
+		{ JOBS_RECENT, 1e12, "ended a very short while ago", { 1, 2, 3 } },
+		{ JOBS_RECENT, 0, "ended at any time", { 1, 2, 3, 4, 5, 6, 7 } },
+	};
+
+	new_store();
+	for (int s = 0; s < N_JOB_STATES; s++)
+		store_job_set_state(&store, add_job(0), (enum job_state)s, "", &err);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct job_list list;
+		int n = 0, same = 1;
+
+		store_jobs_list(&store, cases[i].filter, cases[i].since_s, &list, &err);
+		for (; cases[i].want[n]; n++)
+			same &= n < list.count && list.items[n].id == cases[i].want[n];
+		ok(same && n == list.count, cases[i].what);
+		job_list_release(&list);
+	}
+}
+
+static void test_requeue(void)
+{
+	int64_t job, run;
+
+	new_store();
+	job = add_job(0);
+	run = add_claimed_run(job, 0, 1);
+	end_run(run, &(struct end){ OUTCOME_FAILED, STOP_NONE, 5, 100, 80, 20, 2, 3 });
+	is_query("SELECT state || failures || exit_code FROM jobs", "failed13", "a job failed");
+	is_int(store_job_requeue(&store, job, &err), 0, "and is requeued");
+	is_query("SELECT state || failures || (end_time_s IS NULL) || (exit_code IS NULL) FROM jobs",
+		 "queued011", "as if it had not");
+	is_query("SELECT printf('%g %g', samples, run_time_s) FROM jobs", "80 5",
+		 "but where it stands, and what it used, stays");
+}
+
+/* --- runs --- */
+
+static void test_claims(void)
+{
+	int64_t a, b, run_a, run_b, next;
+	struct run run;
+
+	new_store();
+	a = add_job(0);
+	b = add_job(0);
+	run_a = add_run(a, 0, 2);
+	is_str(state_of(a), "running", "a job with a run is running");
+	is_int(try_add_run(&run, a, 3, 1), -1, "it has one run to come at most");
+	run_release(&run);
+	run_b = add_run(b, 1, 1);
+	ok(claim(run_a), "its run is claimed");
+	ok(!claim(run_a), "once");
+	ok(!claim(run_b), "a device in use is not claimed by another");
+	is_query("SELECT runs || ' ' || (start_time_s IS NOT NULL) FROM jobs WHERE id = 1", "1 1",
+		 "the claim counts as a launch");
+	is_query("SELECT runs FROM jobs WHERE id = 2", "0", "the refused one does not");
+	next = add_run(a, 2, 1);
+	ok(!claim(next), "nor does a job run twice, on free devices either");
+	store_run_request_stop(&store, run_a, STOP_PREEMPT, 9, &err);
+	store_run_set_stopping(&store, run_a, &err);
+	ok(!claim(next), "not while it is being stopped");
+	end_run(run_a, &(struct end){ OUTCOME_STOPPED, STOP_PREEMPT, 10, UNKNOWN, UNKNOWN, 0, 0, 0 });
+	ok(claim(next), "then its next run is");
+	ok(claim(run_b), "and the device is free for the other");
+	is_int(store_run_get(&store, next, &run, &err), 0, "a run is read back");
+	is_int(run.number, 2, "the job's second");
+	is_int(run.state, RUN_RUNNING, "running");
+	is_int(run.supervisor_pid, 100, "under its supervisor");
+	is_str(run.devices[0].id, "cpu:2", "on its device");
+	is_str(run.devices[0].binding, "2", "bound so");
+	run_release(&run);
+	ok(!claim(12345), "a run that is not there cannot be claimed");
+	is_int(store_run_get(&store, 12345, &run, &err), -1, "nor read");
+
+	run_b = add_run(add_job(0), 5, 1);
+	store_run_request_stop(&store, run_b, STOP_CANCEL, 9, &err);
+	ok(!claim(run_b), "a run that was called off is not claimed");
+}
+
+/* Many processes claim the same run: exactly one has it. */
+static void test_claims_at_once(void)
+{
+	int n_claimed = 0, n_failed = 0, status;
+	int64_t run;
+
+	new_store();
+	run = add_run(add_job(0), 0, 1);
+	for (int i = 0; i < 8; i++) {
+		if (fork() == 0) {
+			bool claimed = false;
+			int rc;
+
+			store_close(&store);
+			rc = store_open(&store, &paths, STORE_WRITE, &err) ||
+			     store_run_claim(&store, run, 100 + i, 5, &claimed, &err);
+			store_close(&store);
+			paths_release(&paths);
+			_exit(rc ? 2 : claimed);
+		}
+	}
+	while (wait(&status) > 0) {
+		n_claimed += WEXITSTATUS(status) == 1;
+		n_failed += WEXITSTATUS(status) != 1 && WEXITSTATUS(status) != 0;
+	}
+	is_int(n_claimed, 1, "of eight claims at once one succeeds");
+	is_int(n_failed, 0, "and none fails");
+	is_query("SELECT runs FROM jobs", "1", "it is one launch");
+}
+
+/* Cancel over time limit over hold over requeue over all others; equal ones stay. */
+static void test_stop_reasons(void)
+{
+	static const int weight[N_STOP_REASONS] = {
+		[STOP_NONE] = 0, [STOP_PREEMPT] = 1, [STOP_ORPHAN] = 1, [STOP_SHUTDOWN] = 1,
+		[STOP_REQUEUE] = 2, [STOP_HOLD] = 3, [STOP_TIME_LIMIT] = 4, [STOP_CANCEL] = 5,
+	};
+	enum stop_reason reason;
+	int64_t run;
+	int wrong = 0;
+
+	new_store();
+	run = add_claimed_run(add_job(0), 0, 1);
+	is_int(store_run_stop_reason(&store, run, &reason, &err), 0, "a reason is read");
+	is_int(reason, STOP_NONE, "at first there is none");
+	for (int first = STOP_PREEMPT; first < N_STOP_REASONS; first++)
+		for (int second = STOP_PREEMPT; second < N_STOP_REASONS; second++) {
+			enum stop_reason want = (enum stop_reason)(weight[second] > weight[first]
+								   ? second : first);
+
+			query("UPDATE runs SET stop_reason = NULL, stop_boot_s = NULL");
+			store_run_request_stop(&store, run, (enum stop_reason)first, 10, &err);
+			store_run_request_stop(&store, run, (enum stop_reason)second, 20, &err);
+			store_run_stop_reason(&store, run, &reason, &err);
+			if (reason != want) {
+				wrong++;
+				printf("# %s, then %s: %s\n", stop_reason_name((enum stop_reason)first),
+				       stop_reason_name((enum stop_reason)second),
+				       stop_reason_name(reason));
+			}
+		}
+	is_int(wrong, 0, "of two reasons the weightier stays");
+	is_query("SELECT stop_boot_s FROM runs", "10.0", "with the time of the first");
+	end_run(run, &(struct end){ OUTCOME_STOPPED, STOP_SHUTDOWN, 1, UNKNOWN, UNKNOWN, 0, 0, 0 });
+	store_run_request_stop(&store, run, STOP_CANCEL, 30, &err);
+	store_run_stop_reason(&store, run, &reason, &err);
+	is_int(reason, STOP_SHUTDOWN, "an ended run is not stopped any more");
+}
+
+static void test_adopt(void)
+{
+	int64_t run;
+	bool adopted;
+
+	new_store();
+	run = add_run(add_job(0), 0, 1);
+	store_run_adopt(&store, run, 7, 9, &adopted, &err);
+	ok(!adopted, "a run that was not claimed is not adopted");
+	claim(run);
+	is_int(store_run_adopt(&store, run, 7, 9, &adopted, &err), 0, "a running one");
+	ok(adopted, "is");
+	is_query("SELECT state || ' ' || stop_reason || ' ' || supervisor_pid FROM runs",
+		 "stopping orphan 7", "to be stopped");
+	store_run_adopt(&store, run, 8, 11, &adopted, &err);
+	ok(adopted, "and again, should the next supervisor die too");
+	query("UPDATE runs SET stop_reason = 'hold'");
+	store_run_adopt(&store, run, 9, 12, &adopted, &err);
+	is_query("SELECT stop_reason FROM runs", "hold", "what a person asked for stays");
+	end_run(run, &(struct end){ OUTCOME_LOST, STOP_HOLD, 1, UNKNOWN, UNKNOWN, 0, 0, -1 });
+	store_run_adopt(&store, run, 9, 12, &adopted, &err);
+	ok(!adopted, "an ended one is not");
+}
+
+/* --- what an end adds up to --- */
+
+static void test_totals(void)
+{
+	int64_t job;
+
+	new_store();
+	job = add_job(0);
+	/* 10 s on 2 devices, preempted at 500 samples, saved at 480. */
+	end_run(add_claimed_run(job, 0, 2),
+		&(struct end){ OUTCOME_STOPPED, STOP_PREEMPT, 10, 500, 480, 20, 0.5, 75 });
+	is_str(state_of(job), "queued", "a preempted job waits");
+	is_query("SELECT printf('%g %g', attained_service_device_s, run_time_s) FROM jobs", "20 10",
+		 "2 devices for 10 s are 20 device-seconds");
+	is_query("SELECT preemptions || ' ' || failures FROM jobs", "1 0", "one preemption, no failure");
+	is_query("SELECT printf('%g %g %g', samples, lost_samples, lost_s) FROM jobs", "480 20 0.5",
+		 "it stands at its checkpoint; the rest is lost");
+	/* 3 s on 1 device, requeued by a person at 600, saved there. */
+	end_run(add_claimed_run(job, 0, 1),
+		&(struct end){ OUTCOME_STOPPED, STOP_REQUEUE, 3, 600, 600, 0, 0, 75 });
+	is_query("SELECT printf('%g %g', attained_service_device_s, run_time_s) FROM jobs", "23 13",
+		 "3 s more");
+	is_query("SELECT preemptions FROM jobs", "2", "a requeue is a preemption");
+	/* 4 s, its supervisor died. */
+	end_run(add_claimed_run(job, 0, 1),
+		&(struct end){ OUTCOME_LOST, STOP_ORPHAN, 4, 700, 600, 100, 4, -1 });
+	is_str(state_of(job), "queued", "a lost run's job waits");
+	is_query("SELECT preemptions || ' ' || failures FROM jobs", "2 0", "and nobody is to blame");
+	/* called off before it began */
+	end_run(add_run(job, 0, 2), &(struct end){ OUTCOME_NOT_STARTED, STOP_NONE, 0, UNKNOWN, UNKNOWN,
+						   0, 0, -1 });
+	is_query("SELECT printf('%g %g %d', attained_service_device_s, run_time_s, runs) FROM jobs",
+		 "27 17 3", "a run that did not start adds nothing");
+	/* 2 s, finished: not saved after 900 */
+	end_run(add_claimed_run(job, 0, 1),
+		&(struct end){ OUTCOME_COMPLETED, STOP_NONE, 2, 1000, 900, 0, 0, 0 });
+	is_str(state_of(job), "done", "a completed job is done");
+	is_query("SELECT printf('%g %g %g', samples, lost_samples, lost_s) FROM jobs", "1000 120 4.5",
+		 "with all its samples");
+	is_query("SELECT (end_time_s IS NOT NULL) || ' ' || exit_code FROM jobs", "1 0", "ended");
+	is_query("SELECT count(*) FROM run_devices WHERE in_use", "0", "no device is in use");
+}
+
+/* The state a job has after each end, with and without retries. */
+static void test_states(void)
+{
+	static const struct {
+		enum run_outcome outcome;
+		enum stop_reason reason;
+		int retries;
+		const char *want;
+	} cases[] = {
+		{ OUTCOME_COMPLETED, STOP_NONE, 0, "done" },
+		{ OUTCOME_COMPLETED, STOP_PREEMPT, 0, "done" },
+		{ OUTCOME_FAILED, STOP_NONE, 0, "failed" },
+		{ OUTCOME_FAILED, STOP_NONE, 1, "queued" },
+		{ OUTCOME_STOPPED, STOP_PREEMPT, 0, "queued" },
+		{ OUTCOME_STOPPED, STOP_REQUEUE, 0, "queued" },
+		{ OUTCOME_STOPPED, STOP_HOLD, 0, "held" },
+		{ OUTCOME_STOPPED, STOP_CANCEL, 0, "cancelled" },
+		{ OUTCOME_STOPPED, STOP_CANCEL, 5, "cancelled" },
+		{ OUTCOME_STOPPED, STOP_TIME_LIMIT, 5, "timeout" },
+		{ OUTCOME_STOPPED, STOP_SHUTDOWN, 0, "queued" },
+		{ OUTCOME_LOST, STOP_ORPHAN, 0, "queued" },
+		{ OUTCOME_LOST, STOP_NONE, 0, "queued" },
+		{ OUTCOME_LOST, STOP_CANCEL, 0, "cancelled" },
+		{ OUTCOME_NOT_STARTED, STOP_NONE, 0, "queued" },
+		{ OUTCOME_NOT_STARTED, STOP_HOLD, 0, "held" },
+		{ OUTCOME_NOT_STARTED, STOP_CANCEL, 0, "cancelled" },
+	};
+
+	new_store();
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		int64_t job = add_job(cases[i].retries);
+		char *what = xasprintf("%s, %s, %d retries: %s", run_outcome_name(cases[i].outcome),
+				       stop_reason_name(cases[i].reason), cases[i].retries,
+				       cases[i].want);
+
+		end_run(add_claimed_run(job, 0, 1),
+			&(struct end){ cases[i].outcome, cases[i].reason, 1, UNKNOWN, UNKNOWN, 0, 0, 1 });
+		is_str(state_of(job), cases[i].want, what);
+		free(what);
+	}
+}
+
+static void test_retries(void)
+{
+	struct end failure = { OUTCOME_FAILED, STOP_NONE, 1, UNKNOWN, UNKNOWN, 0, 0, 1 };
+	double failed_s, before_s = clock_boot_s();
+	int64_t job;
+
+	new_store();
+	job = add_job(2);
+	store_job_last_failure(&store, job, clock_boot_id(), &failed_s, &err);
+	ok(isnan(failed_s), "a job that never failed");
+	end_run(add_claimed_run(job, 0, 1), &failure);
+	is_str(state_of(job), "queued", "the first failure of two that are allowed");
+	end_run(add_claimed_run(job, 0, 1), &failure);
+	is_str(state_of(job), "queued", "the second");
+	end_run(add_claimed_run(job, 0, 1), &failure);
+	is_str(state_of(job), "failed", "the third is one too many");
+	is_query("SELECT failures FROM jobs", "3", "all are counted");
+	store_job_last_failure(&store, job, clock_boot_id(), &failed_s, &err);
+	ok(failed_s >= before_s && failed_s <= clock_boot_s(), "when it failed last, by the boot clock");
+	store_job_last_failure(&store, job, "another boot", &failed_s, &err);
+	ok(isnan(failed_s), "which means nothing after a reboot");
+}
+
+/* A preempted run ends while the next one is assigned: the job stays running, unless it is over. */
+static void test_next_run(void)
+{
+	struct end preempted = { OUTCOME_STOPPED, STOP_PREEMPT, 1, UNKNOWN, UNKNOWN, 0, 0, 0 };
+	struct end cancelled = { OUTCOME_STOPPED, STOP_CANCEL, 1, UNKNOWN, UNKNOWN, 0, 0, 0 };
+	struct end completed = { OUTCOME_COMPLETED, STOP_NONE, 1, UNKNOWN, UNKNOWN, 0, 0, 0 };
+	const struct end *ends[] = { &preempted, &cancelled, &completed };
+	static const char *const states[] = { "running", "cancelled", "done" };
+	static const char *const nexts[] = { "assigned", "ended", "ended" };
+
+	for (int i = 0; i < 3; i++) {
+		int64_t job, first;
+
+		new_store();
+		job = add_job(0);
+		first = add_claimed_run(job, 0, 1);
+		store_run_request_stop(&store, first, STOP_PREEMPT, 9, &err);
+		add_run(job, 1, 1);
+		is_int(end_run(first, ends[i]), 0, "a run ends that has a successor");
+		is_str(state_of(job), states[i], "the job");
+		is_query("SELECT state FROM runs WHERE number = 2", nexts[i], "the successor");
+		is_int(end_run(first, ends[i]), -1, "it does not end twice");
+		is_int(err.exit_status, EX_SOFTWARE, "that would be a fault of ours");
+		is_query("SELECT printf('%g', run_time_s) FROM jobs", "1", "nor count twice");
+	}
+}
+
+/* --- measurements --- */
+
+static void test_progress(void)
+{
+	struct observation o;
+	struct gradient_window g = { .window = 0, .first_samples = 0, .last_samples = 640, .n = 10,
+				     .sum_grad_sqr = 2, .sum_grad_var = 3 };
+	struct observation_list list;
+	struct progress p;
+	struct run run;
+	struct job job;
+
+	new_store();
+	add_claimed_run(add_job(0), 0, 1);
+	store_run_get(&store, 1, &run, &err);
+	observation_init(&o);
+	o.n_steps = 10;
+	o.n_windows = 2;
+	o.step_time_s = 0.25;
+	run.last_samples = 640;
+	run.first_samples = 64;
+	run.checkpoint_samples = 600;
+	run.duration_s = 7;
+	p = (struct progress){ .run = &run, .steps = 10, .loss = 0.5, .epoch = UNKNOWN,
+			       .status_text = "ok", .observation = &o, .gradient = &g,
+			       .n_reports = 10, .n_malformed = 1 };
+	is_int(store_progress_write(&store, &p, &err), 0, "progress is written");
+	o.n_windows = 3;
+	g.n = 20;
+	p.loss = UNKNOWN;
+	p.status_text = NULL;
+	is_int(store_progress_write(&store, &p, &err), 0, "and again");
+	is_query("SELECT count(*) FROM observations", "1", "the same window is replaced");
+	is_query("SELECT count(*) || ' ' || n FROM gradient_statistics", "1 20", "the gradients' too");
+	store_job_get(&store, 1, &job, &err);
+	near(job.samples, 640, 0, "where the job stands");
+	near(job.checkpoint_samples, 600, 0, "what is saved");
+	near(job.loss, 0.5, 0, "what was not said again stays");
+	is_str(job.status_text, "ok", "as does the status");
+	ok(isnan(job.epoch), "what was never said is unknown");
+	job_release(&job);
+	is_int(store_observations_of_job(&store, 1, &list, &err), 0, "observations are read back");
+	ok(list.count == 1 && list.items[0].observation.n_windows == 3 &&
+	   list.items[0].observation.step_time_s == 0.25 && isnan(list.items[0].observation.sync_time_s),
+	   "as they were");
+	observation_list_release(&list);
+	end_run(1, &(struct end){ OUTCOME_STOPPED, STOP_PREEMPT, 8, 700, 700, 0, 0, 0 });
+	run.last_samples = 650;
+	store_progress_write(&store, &p, &err);
+	is_query("SELECT printf('%g', last_samples) FROM runs", "700", "an ended run is not written to");
+	run_release(&run);
+}
+
+static void test_reason(void)
+{
+	int64_t before, after;
+	struct store other = { 0 };
+
+	new_store();
+	add_job(0);
+	store_job_set_reason(&store, 1, "waits", 100, &err);
+	store_open(&other, &paths, STORE_READ, &err);
+	store_data_version(&other, &before, &err);
+	store_job_set_reason(&store, 1, "waits", 100, &err);
+	store_data_version(&other, &after, &err);
+	is_int(after, before, "the same reason is not written again");
+	store_job_set_reason(&store, 1, "waits", UNKNOWN, &err);
+	store_data_version(&other, &after, &err);
+	ok(after != before, "another time is");
+	store_close(&other);
+}
+
+static void test_events(void)
+{
+	struct decision_entry entries[] = { { 1, 2, "first" }, { 2, 0, "waits" } };
+	struct event_list list;
+
+	new_store();
+	add_job(0);
+	add_job(0);
+	is_int(store_decision_add(&store, "las", 4, entries, 2, &err), 0, "a decision is kept");
+	is_query("SELECT group_concat(job_id || replicas || reason) FROM decision_jobs",
+		 "12first,20waits", "with its reasons");
+	store_event_add(&store, 1, 0, "cancel", "asked", &err);
+	store_events_of_job(&store, 1, &list, &err);
+	ok(list.count == 2 && !strcmp(list.items[0].kind, "submitted") &&
+	   !strcmp(list.items[1].kind, "cancel") && list.items[1].run_id == 0, "events of a job");
+	event_list_release(&list);
+}
+
+/* --- no half-done writes --- */
+
+static char *dump(void)
+{
+	static const char *const tables[] = { "jobs", "commands", "dependencies", "runs", "run_devices",
+					      "observations", "gradient_statistics", "events",
+					      "decisions" };
+	struct text t = TEXT_INIT;
+
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+		char *sql = xasprintf("SELECT * FROM %s", tables[i]);
+		sqlite3_stmt *q;
+
+		sqlite3_prepare_v2(store.db, sql, -1, &q, NULL);
+		while (__real_sqlite3_step(q) == SQLITE_ROW)
+			for (int c = 0; c < sqlite3_column_count(q); c++)
+				text_addf(&t, "%s|", sqlite3_column_text(q, c)
+					  ? (const char *)sqlite3_column_text(q, c) : "NULL");
+		sqlite3_finalize(q);
+		free(sql);
+	}
+	return text_detach(&t);
+}
+
+static int write_job(void)
+{
+	struct dependency items[] = { { .after_id = 1 } };
+	struct dependency_list after = { items, 1 };
+	struct job_command c;
+	struct job job;
+	int rc;
+
+	job_init(&job);
+	job.name = xstrdup("x");
+	job.workload = xstrdup("x");
+	job.submit_time_s = 1;
+	fill_command(&c);
+	rc = store_job_add(&store, &job, &c, &after, &err);
+	job_command_release(&c);
+	job_release(&job);
+	return rc;
+}
+
+static int write_claim(void)
+{
+	bool claimed;
+	int rc = store_run_claim(&store, 2, 100, 5, &claimed, &err);
+
+	return rc == 0 && !claimed ? -2 : rc;
+}
+
+static int write_end(void)
+{
+	struct end e = { OUTCOME_STOPPED, STOP_CANCEL, 10, 500, 480, 20, 1, 75 };
+	int calls = calls_until_failure, rc;
+	struct run run;
+
+	calls_until_failure = 0;	/* reading it is not what is tried */
+	store_run_get(&store, 1, &run, &err);
+	run.outcome = e.outcome;
+	run.stop_reason = e.reason;
+	run.duration_s = e.duration_s;
+	run.lost_samples = e.lost;
+	calls_until_failure = calls;
+	rc = store_run_end(&store, &run, &err);
+	run_release(&run);
+	return rc;
+}
+
+static int write_progress(void)
+{
+	struct observation o;
+	struct gradient_window g = { .n = 1 };
+	int calls = calls_until_failure, rc;
+	struct progress p;
+	struct run run;
+
+	calls_until_failure = 0;
+	observation_init(&o);
+	o.step_time_s = 1;
+	store_run_get(&store, 1, &run, &err);
+	run.last_samples = 640;
+	calls_until_failure = calls;
+	p = (struct progress){ .run = &run, .steps = 10, .loss = 0.5, .epoch = 1, .status_text = "ok",
+			       .observation = &o, .gradient = &g };
+	rc = store_progress_write(&store, &p, &err);
+	run_release(&run);
+	return rc;
+}
+
+static void fails_cleanly(const char *what, int (*write)(void))
+{
+	char *before, *after;
+	int n, unclean = 0, rc = -1;
+
+	new_store();
+	add_claimed_run(add_job(0), 0, 1);	/* run 1, of job 1 */
+	add_run(add_job(0), 1, 1);		/* run 2, assigned */
+	for (n = 1; n < 100; n++) {
+		before = dump();
+		calls_until_failure = n;
+		rc = write();
+		if (calls_until_failure) {
+			calls_until_failure = 0;
+			free(before);
+			break;
+		}
+		after = dump();
+		if (rc != -1 || strcmp(before, after) != 0 || !sqlite3_get_autocommit(store.db)) {
+			unclean++;
+			printf("# call %d: returned %d, %s\n", n, rc,
+			       strcmp(before, after) ? "something was written" : "");
+		}
+		free(before);
+		free(after);
+	}
+	is_int(unclean, 0, what);
+	is_int(rc, 0, "until it succeeds");
+	ok(n > 3 && n < 100, "after several statements");
+	printf("# %d statements\n", n - 1);
+}
+
+int main(void)
+{
+	if (!mkdtemp(root))
+		return 1;
+	test_open();
+	test_open_at_once();
+	test_refused();
+	test_job();
+	test_dependencies();
+	test_lists();
+	test_requeue();
+	test_claims();
+	test_claims_at_once();
+	test_stop_reasons();
+	test_adopt();
+	test_totals();
+	test_states();
+	test_retries();
+	test_next_run();
+	test_progress();
+	test_reason();
+	test_events();
+	fails_cleanly("a submission that fails at any statement writes nothing", write_job);
+	fails_cleanly("nor does a claim", write_claim);
+	fails_cleanly("nor an end", write_end);
+	fails_cleanly("nor progress", write_progress);
+	store_close(&store);
+	paths_release(&paths);
+
+	char *command = xasprintf("rm -rf '%s'", root);
+
+	if (system(command))
+		return 1;
+	free(command);
+	return done();
+}
