@@ -1,0 +1,156 @@
+#!/bin/sh
+# processes.t - a program killed with SIGKILL, with and without retries, and what jobs
+# leave behind: children that ignore SIGTERM, left the session, are daemons with closed
+# descriptors, or have no environment. Devices are free only when all of it is gone.
+# shellcheck disable=SC2317 # functions called by name
+. "$(dirname "$0")/../cli/tap.sh"
+. "$ROOT/tests/fault/fault.sh"
+
+run_of() { query "SELECT max(id) FROM runs WHERE job_id = $1"; }
+leader_of() { query "SELECT leader_pid FROM runs WHERE id = (SELECT max(id) FROM runs WHERE job_id = $1)"; }
+state_of() { query "SELECT state, failures, exit_code, term_signal FROM jobs WHERE id = $1"; }
+begun() { # begun JOB TIMES
+	[ "$(grep -ac '^begun' "$POLLUX_DIR/logs/$1.log")" = "$2" ]
+}
+explained() { # explained PATTERN
+	pass && "$POLLUX" status | grep -Eq "$1"
+}
+started() { # started JOB RUNS
+	pass && query_is "$2" "SELECT count(*) FROM runs WHERE job_id = $1"
+}
+# The pause before a retry is over.
+skip_pause() { query "UPDATE runs SET end_boot_s = end_boot_s - 1000 WHERE job_id = $1"; }
+left_behind() { # the living of those that "work -l" has left behind, one line each
+	while read -r pid; do
+		grep -qs '^State:.[^ZX]' "/proc/$pid/status" && echo "$pid"
+	done <"$WITNESS/leftovers"
+}
+
+# --- the program is killed ------------------------------------------------------------
+
+job=$(submit -- "$work" -n 1000 -s 5)
+pass
+ok 'a job runs' wait_for 10 logged "$job" 'step 5 '
+kill -9 "$(leader_of "$job")"
+settle 20 'its program is killed: the job ends'
+is 'as failed, by SIGKILL' "failed|1||9" "$(state_of "$job")"
+like 'the status says so' 'killed by SIGKILL' "$("$POLLUX" status "$job")"
+status 'and wait has its status' 137 "$POLLUX" wait "$job"
+
+broken_runs="$job:1"
+job=$(submit --retries 2 -- "$work" -n 500 -s 5 -b 2)
+broken_runs="$broken_runs $job:1 $job:2 $job:3"
+pass
+for failure in 1 2; do
+	ok "run $failure of a job with two retries" wait_for 10 begun "$job" "$failure"
+	kill -9 "$(leader_of "$job")"
+	ok 'its program is killed' wait_for 10 query_is "$failure" "SELECT failures FROM jobs WHERE id = $job"
+	pass
+	is 'it waits before it is tried again' queued "$(query "SELECT state FROM jobs WHERE id = $job")"
+	ok 'and says so' wait_for 10 explained "failed $failure times?; retry $failure of 2 after a pause"
+	skip_pause "$job"
+	ok 'it is, after that' wait_for 10 started "$job" $((failure + 1))
+done
+settle 30 'the last retry ends'
+is 'well' 'done|2|0|' "$(state_of "$job")"
+is 'with all its samples' 500 "$(query "SELECT printf('%d', samples) FROM jobs WHERE id = $job")"
+sound 'all is well'
+
+# A trainer that has saved once: what it did after that is lost, and is done again.
+if [ -d "$FASHION_MNIST" ]; then
+	samples=200000
+	job=$(submit --retries 1 -b 50 -- "$work" "$TRAIN" --data "$FASHION_MNIST" --subset 6000 \
+		--hidden 256 --log-every 0 --samples $samples --checkpoint-every 0.3 --checkpoint '{checkpoint}')
+	pass
+	ok 'a trainer saves itself' wait_for 60 logged "$job" '^checkpoint samples'
+	checkpoint=$(grep -a '^checkpoint samples' "$POLLUX_DIR/logs/$job.log" | tail -n 1)
+	gone_on() { tail -n 20 "$POLLUX_DIR/logs/$job.log" | grep -aq '^step' &&
+		[ "$(tail -n 1 "$POLLUX_DIR/logs/$job.log")" != "$checkpoint" ]; }
+	ok 'and goes on' wait_for 10 gone_on
+	kill -9 "$(leader_of "$job")"
+	ok 'it is killed' wait_for 10 query_is 1 "SELECT failures FROM jobs WHERE id = $job"
+	skip_pause "$job"
+	settle 60 'and ends after a retry'
+	log=$POLLUX_DIR/logs/$job.log
+	is 'with exactly its samples' "$samples $((samples / 50))" \
+		"$(sed -n 's/^done samples \([0-9]*\) .* steps \([0-9]*\)$/\1 \2/p' "$log")"
+	saved=$(sed -n '/^resumed/q; s/^checkpoint samples //p' "$log" | tail -n 1)
+	reached=$(sed -n '/^resumed/q; s/^step .* samples \([0-9]*\) .*/\1/p' "$log" | tail -n 1)
+	is 'it went on at its last checkpoint' "$saved" "$(sed -n 's/^resumed samples \([0-9]*\) .*/\1/p' "$log")"
+	lost=$(query "SELECT printf('%d', lost_samples) FROM jobs WHERE id = $job")
+	echo "# saved at $saved, killed at $reached, lost $lost"
+	# The last report, or its last line, may be missing.
+	ok 'what it had done since counts as lost, to a step or two' \
+		awk "BEGIN { d = $reached - $saved - $lost; exit !(d >= -100 && d <= 100) }"
+	sound 'all is well'
+else
+	echo "# skipped: the trainer, without Fashion-MNIST in $FASHION_MNIST"
+fi
+
+# --- what is left behind ----------------------------------------------------------------
+
+POLLUX_SLOTS=1
+for kind in group session daemon bare; do
+	: >"$WITNESS/leftovers"
+	one=$(submit -- "$work" -n 5 -l $kind)
+	submit -- "$work" -n 5 >number
+	pass
+	ok "a job leaves a process behind: $kind" wait_for 10 logged "$one" 'step 5 '
+	ok 'it is there' [ -s "$WITNESS/leftovers" ]
+	wait_for 20 job_is "$one" "done"
+	is 'and gone when the job has ended' '' "$(left_behind)"
+	settle 20 'the next job ends'
+	# Witnesses' locks pass on to what a witness leaves behind.
+	sound 'the devices were not free before'
+done
+: >"$WITNESS/leftovers"
+all=$(submit -- "$work" -n 1000 -s 5 -l group -l session -l daemon -l bare)
+submit -- "$work" -n 5 >number
+pass
+ok 'a job with all of them runs' wait_for 10 logged "$all" 'step 5 '
+"$POLLUX" cancel "$all"
+ok 'it is cancelled' wait_for 20 job_is "$all" cancelled
+is 'nothing is left' '' "$(left_behind)"
+settle 20 'the next job ends'
+sound 'the devices were not free before'
+
+# The supervisor dies as well: who left the session, and even the environment, is still found.
+for kind in group session daemon; do
+	: >"$WITNESS/leftovers"
+	one=$(submit -- "$work" -n 1000 -s 5 -l $kind)
+	submit -- "$work" -n 5 >number
+	pass
+	ok "$kind: a job runs" wait_for 10 logged "$one" 'step 5 '
+	kill -9 "$(query "SELECT supervisor_pid FROM runs WHERE id = $(run_of "$one")")"
+	kill -9 "$(leader_of "$one")"
+	broken_runs="$broken_runs $one:1"
+	is 'its program and its supervisor are killed, that remains' "$(cat "$WITNESS/leftovers")" \
+		"$(left_behind)"
+	query "UPDATE commands SET argv = CAST(replace(replace(CAST(argv AS TEXT), '1000', '10'),
+		'-l', '-b') AS BLOB) WHERE job_id = $one"
+	settle 30 'all jobs end'
+	is 'it is gone' '' "$(left_behind)"
+	sound 'the devices were not free before'
+done
+
+# No environment, no parent, another session: that one cannot be found. It keeps its
+# device's lock, and so the device, for as long as it lives.
+: >"$WITNESS/leftovers"
+one=$(submit -- "$work" -n 1000 -s 5 -l bare)
+two=$(submit -- "$work" -n 5)
+pass
+ok 'bare: a job runs' wait_for 10 logged "$one" 'step 5 '
+kill -9 "$(query "SELECT supervisor_pid FROM runs WHERE id = $(run_of "$one")")"
+kill -9 "$(leader_of "$one")"
+broken_runs="$broken_runs $one:1"
+"$POLLUX" cancel "$one"
+pass
+ok 'the job is given up' wait_for 20 job_is "$one" cancelled
+pass
+sleep 1
+is 'what it left keeps the device' 1 "$(left_behind | wc -l)"
+is 'so the next job waits' 'assigned' "$(query "SELECT state FROM runs WHERE job_id = $two")"
+kill -9 "$(left_behind)"
+settle 20 'and runs when it is free'
+sound 'all is well'
+finish
