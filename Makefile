@@ -142,7 +142,7 @@ memcheck: all examples $(UNIT) ## the unit and command-line tests under valgrind
 		$(PROVE) $(wildcard tests/cli/*.t)
 
 fuzz: ## each fuzzer for FUZZ_SECONDS (30); the corpus stays in build/corpus
-	@$(MAKE) BUILD=$(BUILD)/fuzzing CC=$(CLANG) HARDEN='-fPIE -U_FORTIFY_SOURCE' \
+	@$(MAKE) BUILD=$(BUILD)/fuzzing CC=$(CLANG) CPPFLAGS=-Wno-double-promotion HARDEN='-fPIE -U_FORTIFY_SOURCE' \
 		CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,$(SANITIZERS) -fno-sanitize-recover=all' \
 		fuzzers
 	tools/fuzz.sh $(BUILD) $(FUZZ_SECONDS)
