@@ -9,11 +9,10 @@
 #include <unistd.h>
 
 #include "crontab.h"
+#include "pollux/mem.h"
 
 #define SCHEDULE "* * * * * "
 #define MARK " # pollux"
-
-extern char **environ;
 
 /* --- the entry --- */
 
@@ -203,18 +202,18 @@ static void read_stream(int fd, struct text *out)
 
 static int spawn(const char *argument, const int *fds, int *status, struct err *err)
 {
-	char name[] = "crontab", option[8] = "";
+	char name[] = "crontab", *option = xstrdup(argument);
 	char *argv[] = { name, option, NULL };
 	posix_spawn_file_actions_t actions;
 	pid_t pid;
 	int rc;
 
-	strncat(option, argument, sizeof(option) - 1);
 	posix_spawn_file_actions_init(&actions);
 	for (int i = 0; i < N_STREAMS; i++)
 		posix_spawn_file_actions_adddup2(&actions, fds[i], i);
 	rc = posix_spawnp(&pid, name, &actions, NULL, argv, environ);
 	posix_spawn_file_actions_destroy(&actions);
+	free(option);
 	if (rc == ENOENT)
 		return err_set(err, EX_UNAVAILABLE, "crontab(1) is not installed: type 'apt install "
 			       "cron', or see 'pollux cron --help' for other ways");

@@ -36,10 +36,11 @@ static void add_number(struct text *t, const char *name, double value)
 
 static void add_duration(struct text *t, const char *name, double seconds)
 {
-	char buf[FORMAT_SIZE];
+	if (isfinite(seconds)) {
+		char buf[FORMAT_SIZE];
 
-	if (isfinite(seconds))
 		text_addf(t, "%s%s %s", separator(t), name, format_duration(buf, sizeof(buf), seconds));
+	}
 }
 
 static void add_devices(struct text *t, const struct run *run)
@@ -50,12 +51,23 @@ static void add_devices(struct text *t, const struct run *run)
 
 /* --- sections --- */
 
+static void print_next_start(const struct status *status, const struct job *job, FILE *out)
+{
+	if (job->next_start_s > status->now_wall_s) {
+		char buf[FORMAT_SIZE];
+
+		line(out, "next start",
+		     format_time(buf, sizeof(buf), job->next_start_s, status->now_wall_s));
+	} else if (isfinite(job->next_start_s)) {
+		line(out, "next start", "at the next pass");
+	}
+}
+
 static void print_state(const struct status *status, const struct status_job *item,
 			const struct status_output *out)
 {
 	const struct job *job = item->job;
 	struct text t = TEXT_INIT;
-	char buf[FORMAT_SIZE];
 
 	fprintf(out->file, "job %lld: ", (long long)job->id);
 	output_clean(out->file, job->name);
@@ -67,10 +79,8 @@ static void print_state(const struct status *status, const struct status_job *it
 	}
 	line_of(out->file, "state", &t);
 	line(out->file, "reason", job->reason);
-	if (isfinite(job->next_start_s))
-		line(out->file, "next start", job->next_start_s > status->now_wall_s
-		     ? format_time(buf, sizeof(buf), job->next_start_s, status->now_wall_s)
-		     : "at the next pass");
+	print_next_start(status, job, out->file);
+	text_release(&t);
 }
 
 static void print_times(const struct status *status, const struct job *job,
@@ -259,13 +269,14 @@ static void cell_duration(struct columns *t, double seconds)
 
 static void cell_samples(struct columns *t, const struct run *run)
 {
-	char first[FORMAT_SIZE], last[FORMAT_SIZE];
+	if (isfinite(run->first_samples) && isfinite(run->last_samples)) {
+		char first[FORMAT_SIZE], last[FORMAT_SIZE];
 
-	if (isfinite(run->first_samples) && isfinite(run->last_samples))
 		columns_cell(t, "%s-%s", format_count(first, sizeof(first), run->first_samples),
 			     format_count(last, sizeof(last), run->last_samples));
-	else
+	} else {
 		columns_text(t, "-");
+	}
 }
 
 static void cell_outcome(struct columns *t, const struct run *run)

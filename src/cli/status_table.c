@@ -75,13 +75,15 @@ static void add_duration(struct columns *t, double seconds)
 static void reason_queued(const struct status *status, const struct status_job *item, struct text *out)
 {
 	const struct job *job = item->job;
-	char buf[FORMAT_SIZE];
 
-	if (job->next_start_s > status->now_wall_s)
+	if (job->next_start_s > status->now_wall_s) {
+		char buf[FORMAT_SIZE];
+
 		text_addf(out, "~%s: ", format_time(buf, sizeof(buf), job->next_start_s,
 						   status->now_wall_s));
-	else if (isfinite(job->next_start_s))
+	} else if (isfinite(job->next_start_s)) {
 		text_add(out, "next pass: ");
+	}
 	text_add(out, *job->reason ? job->reason : "no pass has looked at it yet");
 }
 
