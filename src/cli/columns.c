@@ -185,7 +185,7 @@ static void fill(const struct columns *t, const struct extent *extents, struct t
 void columns_print(const struct columns *t, FILE *out, int width, bool color)
 {
 	struct table_column kept[COLUMNS_MAX];
-	struct extent extents[COLUMNS_MAX];
+	struct extent extents[COLUMNS_MAX] = { { 0 } };
 	int shares[COLUMNS_MAX], n = 0;
 	struct table table;
 
