@@ -1,0 +1,101 @@
+#!/bin/sh
+# concurrent.t - many passes, submissions, supervisors and cancellations at once. A pass
+# that finds another at work leaves at once, silently.
+# shellcheck disable=SC2317 # functions called by name
+. "$(dirname "$0")/../cli/tap.sh"
+. "$ROOT/tests/fault/fault.sh"
+
+at_once() { # at_once COUNT COMMAND...: runs them together; $results: status and output of each
+	count=$1
+	shift
+	rm -f out-*
+	for i in $(seq "$count"); do
+		{
+			rc=0
+			"$@" >"text-$i" 2>&1 || rc=$?
+			echo "$rc:$(cat "text-$i")" >"out-$i"
+		} &
+		pids="${pids-} $!"
+	done
+	# shellcheck disable=SC2086  # several
+	wait $pids
+	pids=
+	results=$(cat out-* | sort | uniq -c | sed 's/^ *//')
+}
+
+# --- while one pass is at work, the others leave -----------------------------------------
+
+for _ in 1 2 3; do submit -- "$work" -n 20 -s 5 >number; done
+# The store's write lock keeps a pass where it is.
+mkfifo hold
+sqlite3 "$POLLUX_DIR/pollux.db" >held <hold &
+holder=$!
+exec 3>hold
+echo "BEGIN IMMEDIATE; SELECT 'held';" >&3
+ok 'the store is locked' wait_for 10 [ -s held ]
+"$POLLUX" schedule -v >first 2>&1 &
+first=$!
+at_work() { "$POLLUX" schedule -v | grep -q '^another pass is at work$'; }
+ok 'a pass waits for it' wait_for 10 at_work
+start_ns=$(date +%s%N)
+at_once 2 "$POLLUX" schedule
+is 'a second and a third one have nothing to say, and succeed' '2 0:' "$results"
+at_once 10 "$POLLUX" schedule
+is 'nor have ten' '10 0:' "$results"
+ok 'none of them waited' [ $((($(date +%s%N) - start_ns) / 1000000)) -lt $((5000 * TIME_SCALE)) ]
+is 'the first still does' '' "$(cat first)"
+status 'a dry run does not mind' 0 "$POLLUX" schedule --dry-run
+echo 'ROLLBACK;' >&3
+exec 3>&-
+wait "$holder"
+rc=0
+wait "$first" || rc=$?
+is 'then it does its work' '0 2' "$rc $(grep -c '^start job' first)"
+settle 30 'and the jobs end'
+sound 'all is well'
+
+# --- storms -----------------------------------------------------------------------------
+
+at_once 10 "$POLLUX" submit -q --preempt -- "$work" -n 40 -s 5
+is 'ten submissions at once have ten numbers' '4 5 6 7 8 9 10 11 12 13' \
+	"$(cat out-* | sed 's/^0://' | sort -n | tr '\n' ' ' | sed 's/ $//')"
+storms=$((FAULT_ROUNDS / 10))
+failures=0
+for _ in $(seq $storms); do
+	at_once 10 "$POLLUX" schedule
+	[ "$results" = '10 0:' ] || { failures=$((failures + 1)); echo "# $results"; }
+done
+is "$storms times ten passes at once" 0 "$failures"
+settle 60 'every job ends'
+is 'with exactly its samples' '' "$(inexact 40 'id > 3')"
+sound 'all is well'
+
+# --- ten supervisors for one run -----------------------------------------------------------
+
+job=$(submit -- "$work" -n 20 -s 5)
+killat -f -n 1 "$POLLUX" schedule
+run=$(query "SELECT id FROM runs WHERE state = 'assigned'")
+at_once 10 "$POLLUX" supervise "$run"
+is 'ten supervisors for one run: nothing to say' '10 0:' "$results"
+settle 20 'the job ends'
+exact 'after one run' "$job" 20
+is 'really one' 1 "$(query "SELECT runs FROM jobs WHERE id = $job")"
+sound 'all is well'
+
+# --- a job that is cancelled, held and requeued by many while passes come and go -----------
+
+job=$(submit -- "$work" -n 3000 -s 5)
+for _ in 1 2 3 4 5; do
+	"$POLLUX" schedule &
+	"$POLLUX" requeue "$job" >out 2>&1 &
+	"$POLLUX" hold "$job" >out 2>&1 &
+	"$POLLUX" schedule &
+	"$POLLUX" release "$job" >out 2>&1 &
+	sleep 0.2
+done
+wait
+"$POLLUX" cancel "$job" >out 2>&1
+cancelled() { pass; job_is "$job" cancelled && nothing_alive; }
+ok 'it is cancelled in the end' wait_for 20 cancelled
+sound 'all is well'
+finish
