@@ -145,7 +145,7 @@ run "$POLLUX" status 1
 like 'in full too' '^  exit status +3$' "$out"
 "$POLLUX" wait --timeout 30 "$stubborn" 2>/dev/null
 ok 'a cancelled one is cancelled' state_is "$stubborn" cancelled
-old() { sqlite3 "$POLLUX_DIR/pollux.db" 'UPDATE jobs SET end_time_s = end_time_s - 90000 WHERE id = 1'; }
+old() { sqlite3 -cmd ".timeout 10000" "$POLLUX_DIR/pollux.db" 'UPDATE jobs SET end_time_s = end_time_s - 90000 WHERE id = 1'; }
 old
 unlike 'after a day an ended job is not listed' "  $long  " "$("$POLLUX" status)"
 like 'but with --all' "  $long  " "$("$POLLUX" status --all)"
@@ -153,9 +153,9 @@ like 'and by its number' '^job 1: ' "$("$POLLUX" status 1)"
 
 # --- nobody schedules any more ---
 late=$(submit -n late --after "$(cat id.held)" -- true)
-sqlite3 "$POLLUX_DIR/pollux.db" "UPDATE jobs SET submit_time_s = submit_time_s - 1000, reason = '' WHERE id = $late"
+sqlite3 -cmd ".timeout 10000" "$POLLUX_DIR/pollux.db" "UPDATE jobs SET submit_time_s = submit_time_s - 1000, reason = '' WHERE id = $late"
 like 'a job no pass has looked at' "^No pass has run since job $late was submitted:\$" "$("$POLLUX" status)"
-sqlite3 "$POLLUX_DIR/pollux.db" "UPDATE jobs SET reason = 'x', next_start_time_s = submit_time_s WHERE id = $late"
+sqlite3 -cmd ".timeout 10000" "$POLLUX_DIR/pollux.db" "UPDATE jobs SET reason = 'x', next_start_time_s = submit_time_s WHERE id = $late"
 like 'a job that was to start' "^No pass has run since .*, when job $late was to start:\$" "$("$POLLUX" status)"
 "$POLLUX" schedule
 unlike 'until one runs' 'No pass' "$("$POLLUX" status)"

@@ -24,7 +24,7 @@ trap 'exit 1' HUP INT TERM
 cd "$TMP" || exit 1
 
 n=0
-failed=0
+tap_failed=0
 
 result() { # result PASS NAME [DIAGNOSTIC]: PASS is an exit status
 	n=$((n + 1))
@@ -33,7 +33,7 @@ result() { # result PASS NAME [DIAGNOSTIC]: PASS is an exit status
 	else
 		echo "not ok $n - $2"
 		[ -z "${3-}" ] || printf '%s\n' "$3" | sed 's/^/# /'
-		failed=1
+		tap_failed=1
 	fi
 }
 
@@ -92,5 +92,5 @@ skip_all() { # skip_all WHY
 
 finish() {
 	echo "1..$n"
-	exit "$failed"
+	exit "$tap_failed"
 }
