@@ -27,11 +27,11 @@ int lock_take(const char *path, struct err *err)
 bool lock_is_held(const char *path)
 {
 	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);	/* on a read-only disk too */
 	bool held;
 
 	if (fd < 0)
-		return false;
+		return errno != ENOENT;
 	held = fcntl(fd, F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
 	close(fd);
 	return held;
