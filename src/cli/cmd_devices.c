@@ -46,7 +46,6 @@ static const struct run *holder_of(const struct run_list *runs, const char *id)
 
 static void print_json(const struct device_list *list, const struct run_list *runs)
 {
-	const struct run *holder;
 	struct json j;
 
 	json_init(&j, stdout);
@@ -59,7 +58,8 @@ static void print_json(const struct device_list *list, const struct run_list *ru
 		json_integer(&j, "cores", d->cores);
 		json_string(&j, "binding", d->binding);
 		json_integer(&j, "memory_bytes", d->memory_bytes);
-		holder = holder_of(runs, d->id);
+		const struct run *holder = holder_of(runs, d->id);
+
 		if (holder)
 			json_integer(&j, "job_id", holder->job_id);
 		else
@@ -81,14 +81,14 @@ static void print_table(const struct device_list *list, const struct run_list *r
 		{ .heading = "BOUND TO", .flexible = true },
 		{ .heading = "KIND", .flexible = true, .min_width = 7 },
 	};
-	const struct run *holder;
 	struct table t;
 
 	table_init(&t, columns, sizeof(columns) / sizeof(columns[0]));
 	for (const struct device *d = list->items; d < list->items + list->count; d++) {
 		table_cell(&t, "%s", d->id);
 		table_cell(&t, "%d", d->cores);
-		holder = holder_of(runs, d->id);
+		const struct run *holder = holder_of(runs, d->id);
+
 		if (holder)
 			table_cell(&t, "job %lld", (long long)holder->job_id);
 		else

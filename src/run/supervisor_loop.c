@@ -126,10 +126,10 @@ bool supervisor_read_reports(struct supervisor *s, double now)
 {
 	char bytes[REPORT_MESSAGE_SIZE];
 	bool wake = false;
-	ssize_t n;
 
 	for (int i = 0; i < REPORTS_AT_ONCE; i++) {
-		n = recv(s->socket_fd, bytes, sizeof(bytes), MSG_DONTWAIT | MSG_TRUNC);
+		ssize_t n = recv(s->socket_fd, bytes, sizeof(bytes), MSG_DONTWAIT | MSG_TRUNC);
+
 		if (n < 0)
 			break;
 		wake |= recorder_add(&s->recorder, &s->run, bytes, (size_t)n, now);
