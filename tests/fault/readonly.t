@@ -1,0 +1,102 @@
+#!/bin/sh
+# readonly.t - the store on a disk that became read-only: commands that would write fail
+# with one line and a documented status, the others work, running jobs go on and end, and
+# the end is recorded when the disk is writable again.
+# shellcheck disable=SC2317 # functions called by name
+if [ -z "${IN_NAMESPACE-}" ]; then
+	# A mount namespace of our own: nothing is mounted for others, nothing is left.
+	for how in -m -rm; do
+		if unshare $how mount -t tmpfs none /tmp 2>/dev/null; then
+			IN_NAMESPACE=1 exec unshare $how "$0"
+		fi
+	done
+	echo '1..0 # SKIP neither root nor a user namespace: cannot mount anything'
+	exit 0
+fi
+. "$(dirname "$0")/../cli/tap.sh"
+. "$ROOT/tests/fault/fault.sh"
+
+refuses() { # refuses STATUS PATTERN COMMAND...: one line, nothing on stdout
+	want=$1 pattern=$2
+	shift 2
+	run "$POLLUX" "$@"
+	is "$1: fails with status $want" "$want" "$rc"
+	is 'without output' '' "$out"
+	is 'in one line' 1 "$(printf '%s\n' "$err" | wc -l)"
+	like 'which says why' "$pattern" "$err"
+}
+works() { # works COMMAND...
+	status "$1 works" 0 "$POLLUX" "$@"
+	is 'without complaint' '' "$err"
+}
+read_only_for_commands() {
+	refuses 77 "^pollux: cannot use the store '.*': attempt to write a readonly database$" \
+		submit -- true
+	refuses 73 "^pollux: cannot open '.*': (Read-only file system|Operation not permitted)$" schedule
+	refuses 77 "^pollux: cannot use the store '.*': attempt to write a readonly database$" cancel "$job"
+	refuses 77 "^pollux: cannot use the store '.*': attempt to write a readonly database$" hold "$job"
+	works status
+	like 'the job is there' "^ *$job +work +running" "$out"
+	works status "$job"
+	works status --json
+	is 'which is valid' 1 "$(printf '%s\n' "$out" >json
+		sqlite3 :memory: "SELECT json_valid(CAST(readfile('json') AS TEXT))")"
+	works log -n 1 "$job"
+	works schedule --dry-run
+	is 'with nothing to do' '' "$out"
+}
+
+# --- a read-only mount over the store: what is open stays writable ----------------------
+
+mkdir checkpoints
+job=$(submit --checkpoint-dir "$TMP/checkpoints" -- "$work" -n 300 -s 5)
+pass
+ok 'a job runs' wait_for 10 logged "$job" 'step 5 '
+mount --bind -o ro "$POLLUX_DIR" "$POLLUX_DIR"
+read_only_for_commands
+ok 'the job goes on to its end' wait_for 20 logged "$job" '^\[exited with status 0\]'
+is 'and is done' "done" "$("$POLLUX" status -a | awk -v job="$job" '$1 == job { print $3 }')"
+umount "$POLLUX_DIR"
+settle 20 'writable again'
+exact 'it has exactly its samples' "$job" 300
+sound 'all is well'
+
+# The first submission of all.
+mkdir other
+mount --bind -o ro other other
+POLLUX_DIR=$TMP/other/store refuses 73 "^pollux: cannot create directory '.*': Read-only file system$" \
+	submit -- true
+POLLUX_DIR=$TMP/other/store works schedule
+POLLUX_DIR=$TMP/other/store works status
+umount other
+
+# --- immutable files: supervisors cannot write either ------------------------------------
+
+mutable() { chattr -R -f -i "$POLLUX_DIR" 2>/dev/null || :; }
+cleanup() {
+	mutable
+	kill_all
+}
+mkdir checkpoints-2
+: >probe
+if chattr +i probe 2>/dev/null && chattr -i probe; then
+	job=$(submit --checkpoint-dir "$TMP/checkpoints-2" -- "$work" -n 600 -s 5)
+	pass
+	ok 'a job runs' wait_for 10 logged "$job" 'step 400 '
+	chattr -R -f +i "$POLLUX_DIR"
+	read_only_for_commands
+	supervisor=$(supervisors_alive)
+	finished() { grep -q "^done $job " "$WITNESS/ledger" && [ -z "$(jobs_alive)" ]; }
+	ok 'the job goes on to its end' wait_for 30 finished
+	sleep 1
+	is 'its supervisor waits to record that' "$supervisor" "$(supervisors_alive)"
+	is 'until then it is as it was' running "$(query "SELECT state FROM jobs WHERE id = $job")"
+	mutable
+	ok 'writable again, it does' wait_for 30 job_is "$job" "done"
+	settle 20 'and leaves'
+	exact 'the job has exactly its samples' "$job" 600
+	sound 'all is well'
+else
+	echo "# skipped: supervisors that cannot write, as chattr +i does not work in $TMP"
+fi
+finish
