@@ -11,6 +11,9 @@
 
 /* Long enough for any pass of another process; a command that waits longer has found a fault. */
 #define BUSY_TIMEOUT_MS 10000
+/* A supervisor must not be kept from its job by a store that stays locked: what it could not write it keeps,
+ * and tries again. A program waits a second for its last report to be taken. */
+#define OBSERVE_BUSY_TIMEOUT_MS 500
 
 static int pragma_int(struct store *s, const char *sql, int64_t *value, struct err *err)
 {
@@ -90,7 +93,7 @@ static int open_file(struct store *s, const char *path, enum store_mode mode, st
 		return err_set(err, EX_CANTCREAT, "cannot open the store '%s': %s", path,
 			       sqlite3_errmsg(s->db));
 	sqlite3_extended_result_codes(s->db, 1);
-	sqlite3_busy_timeout(s->db, BUSY_TIMEOUT_MS);
+	sqlite3_busy_timeout(s->db, mode == STORE_OBSERVE ? OBSERVE_BUSY_TIMEOUT_MS : BUSY_TIMEOUT_MS);
 	return 0;
 }
 

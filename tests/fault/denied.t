@@ -1,0 +1,84 @@
+#!/bin/sh
+# denied.t - a store that an ordinary user may not write to, or that another process
+# keeps locked: commands fail with one line and a documented status, running jobs go on.
+# shellcheck disable=SC2317 # functions called by name
+. "$(dirname "$0")/../cli/tap.sh"
+if [ "$(id -u)" = 0 ]; then
+	# Permissions do not bind root: become nobody, in a directory nobody may use.
+	drop='setpriv --reuid=65534 --regid=65534 --clear-groups --no-new-privs'
+	$drop test -x "$POLLUX" 2>/dev/null || skip_all "root cannot become another user that can run $POLLUX"
+	if [ -z "${TRIED_TO_DROP-}" ]; then
+		chmod 755 "$TMP"
+		mkdir -m 777 as-nobody
+		rc=0
+		TRIED_TO_DROP=1 TMPDIR=$TMP/as-nobody $drop "$ROOT/tests/fault/denied.t" || rc=$?
+		exit "$rc"
+	fi
+	skip_all 'root cannot become another user'
+fi
+. "$ROOT/tests/fault/fault.sh"
+
+refuses() { # refuses STATUS PATTERN COMMAND...: one line, nothing on stdout
+	want=$1 pattern=$2
+	shift 2
+	run "$POLLUX" "$@"
+	is "$1: fails with status $want" "$want" "$rc"
+	is 'without output' '' "$out"
+	is 'in one line' 1 "$(printf '%s\n' "$err" | wc -l)"
+	like 'which says why' "$pattern" "$err"
+}
+
+# --- permissions -----------------------------------------------------------------------
+
+mkdir checkpoints
+job=$(submit --checkpoint-dir "$TMP/checkpoints" -- "$work" -n 300 -s 5)
+pass
+ok 'a job runs' wait_for 10 logged "$job" 'step 5 '
+chmod 400 "$POLLUX_DIR"/pollux.db*
+chmod 500 "$POLLUX_DIR" "$POLLUX_DIR/run" "$POLLUX_DIR/logs"
+readonly="^pollux: cannot use the store '.*': attempt to write a readonly database$"
+refuses 77 "$readonly" submit -- true
+refuses 77 "$readonly" cancel "$job"
+status 'status works' 0 "$POLLUX" status
+like 'the job runs' "^ *$job +work +running" "$out"
+status 'so does a pass with nothing to write' 0 "$POLLUX" schedule
+ok 'the job goes on to its end' wait_for 20 logged "$job" '^\[exited with status 0\]'
+chmod 700 "$POLLUX_DIR" "$POLLUX_DIR/run" "$POLLUX_DIR/logs"
+chmod 600 "$POLLUX_DIR"/pollux.db*
+settle 20 'allowed again: it has ended'
+exact 'it has exactly its samples' "$job" 300
+sound 'all is well'
+
+mkdir -m 500 locked
+POLLUX_DIR=$TMP/locked/store refuses 73 \
+	"^pollux: cannot create directory '.*/locked/store': Permission denied$" submit -- true
+mkdir everyone everyone/store
+chmod 777 everyone/store
+POLLUX_DIR=$TMP/everyone/store refuses 77 "^pollux: others may write to '.*'" submit -- true
+
+# --- a store that stays locked -----------------------------------------------------------
+
+# A command waits for ten seconds before it gives up.
+mkdir checkpoints-2
+job=$(submit --checkpoint-dir "$TMP/checkpoints-2" -- "$work" -n 400 -s 5)
+pass
+ok 'a job runs' wait_for 10 logged "$job" 'step 5 '
+mkfifo hold
+sqlite3 "$POLLUX_DIR/pollux.db" >held <hold &
+holder=$!
+exec 3>hold
+echo "BEGIN IMMEDIATE; SELECT 'held';" >&3
+ok 'the store is locked' wait_for 10 [ -s held ]
+status 'status works' 0 "$POLLUX" status
+refuses 75 "^pollux: cannot use the store '.*': database is locked$" submit -- true
+done_itself() { grep -q "^done $job " "$WITNESS/ledger"; }
+ok 'the job has gone on to its end' wait_for 20 done_itself
+is 'which nobody can record yet' running "$(query "SELECT state FROM jobs WHERE id = $job")"
+echo 'ROLLBACK;' >&3
+exec 3>&-
+wait "$holder"
+ok 'unlocked, its supervisor does' wait_for 30 job_is "$job" "done"
+settle 20 'and leaves'
+exact 'it has exactly its samples' "$job" 400
+sound 'all is well'
+finish

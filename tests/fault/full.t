@@ -1,0 +1,102 @@
+#!/bin/sh
+# full.t - the disk is full: a submission fails and leaves nothing half-written, running
+# jobs go on, and their end is recorded when there is room again.
+# shellcheck disable=SC2317 # functions called by name
+if [ -z "${IN_NAMESPACE-}" ]; then
+	for how in -m -rm; do
+		if unshare $how mount -t tmpfs none /tmp 2>/dev/null; then
+			IN_NAMESPACE=1 exec unshare $how "$0"
+		fi
+	done
+	echo '1..0 # SKIP neither root nor a user namespace: cannot mount a small disk'
+	exit 0
+fi
+. "$(dirname "$0")/../cli/tap.sh"
+. "$ROOT/tests/fault/fault.sh"
+
+mkdir disk checkpoints-1 checkpoints-2 checkpoints-3
+mount -t tmpfs -o size=1m none disk || skip_all 'cannot mount a small disk'
+POLLUX_DIR=$TMP/disk/store
+cleanup() {
+	kill_all
+	cd /
+	wait_for 5 umount "$TMP/disk"
+}
+fill() { dd if=/dev/zero of=disk/filler bs=4k count=2000 2>/dev/null || :; }
+room() { rm disk/filler; }
+full='^pollux: cannot use the store .*: database or disk is full$'
+refuses() { # refuses COMMAND...: status 74, one line, nothing on stdout
+	run "$POLLUX" "$@"
+	is "$1: fails with status 74" 74 "$rc"
+	is 'without output' '' "$out"
+	like 'in one line, which says why' "$full" "$err"
+	is 'and not another' 1 "$(printf '%s\n' "$err" | wc -l)"
+}
+
+# --- no store yet --------------------------------------------------------------------------
+
+fill
+refuses submit -- true
+room
+is 'with room, the first job is job 1' 1 "$("$POLLUX" submit -q --hold -- true)"
+
+# --- submissions until it is full ------------------------------------------------------------
+
+# Each with an environment of 40 kB: it fits a few times.
+LARGE=$(head -c 40000 /dev/zero | tr '\0' x)
+export LARGE
+last=1
+while [ "$last" -lt 100 ]; do
+	run "$POLLUX" submit -q --hold -- true
+	[ "$rc" = 0 ] || break
+	last=$out
+done
+is 'submissions fail at last, with status 74' 74 "$rc"
+like 'which says why' "$full" "$err"
+ok 'after some' [ "$last" -gt 2 ]
+is 'what was told is there, and nothing else' "$last $last" \
+	"$(query 'SELECT count(*), max(id) FROM jobs' | tr '|' ' ')"
+is 'in full' "$last" "$(query 'SELECT count(*) FROM commands')"
+is 'and intact' ok "$(query 'PRAGMA integrity_check; PRAGMA foreign_key_check')"
+unset LARGE
+rm -rf "$POLLUX_DIR"
+
+# --- a job runs meanwhile ------------------------------------------------------------------
+
+job=$(submit --checkpoint-dir "$TMP/checkpoints-1" -- "$work" -n 700 -s 5)
+pass
+ok 'a job runs' wait_for 10 logged "$job" 'step 5 '
+next=$(submit --checkpoint-dir "$TMP/checkpoints-2" -- "$work" -n 20 -s 5)
+killat -f -n 1 "$POLLUX" schedule	# assigned, not started
+fill
+refuses submit -- true
+refuses cancel "$job"
+status 'status works' 0 "$POLLUX" status
+like 'the job runs' "^ *$job +work +running" "$out"
+status 'a pass with nothing to write works' 0 "$POLLUX" schedule
+last_words() { grep -q "^done $1 " "$WITNESS/ledger"; }
+ok 'the job goes on to its end' wait_for 30 last_words "$job"
+ok 'though its log has no room' [ "$(grep -c '^step' "$POLLUX_DIR/logs/$job.log")" -lt 700 ]
+sleep 1
+is 'the other job has not started' '' "$(grep "^start $next " "$WITNESS/ledger")"
+is 'nothing is half-written' ok "$(query 'PRAGMA integrity_check; PRAGMA foreign_key_check')"
+room
+ok 'with room, its end is recorded' wait_for 30 job_is "$job" "done"
+settle 30 'and the other job runs, and ends'
+exact 'the first: exactly its samples' "$job" 700
+exact 'the second too' "$next" 20
+sound 'all is well'
+
+# --- the job's checkpoint does not fit ---------------------------------------------------------
+
+job=$(submit --checkpoint-dir "$TMP/disk" -- "$work" -n 5 -s 5 sh -c 'dd if=/dev/zero of=disk/filler bs=4k count=512; exit 1')
+pass
+filled() { [ -e disk/filler ] && ! run_is "$(query 'SELECT max(id) FROM runs')" assigned; }
+ok 'a job fills the disk itself, and fails' wait_for 20 filled
+sleep 1
+room
+settle 30 'with room, it ends'
+is 'as failed, for that reason' 'failed|exit status 1: disk full' \
+	"$(query "SELECT state, reason FROM jobs WHERE id = $job" | sed 's/|failed: /|/')"
+sound 'all is well'
+finish
