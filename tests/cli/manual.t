@@ -1,0 +1,198 @@
+#!/bin/sh
+# manual.t - the manuals say what the program does, and their examples can be typed.
+# shellcheck disable=SC2317  # cleanup is called by the trap
+. "$(dirname "$0")/tap.sh"
+man=$ROOT/man src=$ROOT/src
+
+# --- reading manuals ---
+
+section() { # section PAGE NAME: the lines of a section or subsection
+	awk -v name="$2" '/^\.S[hs] / { on = $0 ~ "^.S[hs] " name "$"; next } on' "$man/$1"
+}
+
+# The text of mdoc lines, for the macros that stand in synopses and lists: one line for each of theirs.
+text_of() {
+	awk '
+	function put(word) {
+		out = out (out == "" || tight || out ~ /\[$/ || word ~ /^[],.:;]$/ ? "" : " ") word
+		tight = 0
+	}
+	/^\./ {
+		open = 0
+		out = ""
+		for (i = 1; i <= NF; i++) {
+			word = i == 1 ? substr($i, 2) : $i
+			if (word ~ /^(Nm|Ar|Cm|It|Ev|Va|Xr|Dv|Nd)$/) continue
+			else if (word == "Ns") tight = 1
+			else if (word == "Fl") { put("-"); tight = 1 }
+			else if (word == "Op") { put("["); open++ }
+			else if (word == "Oo") put("[")
+			else if (word == "Oc") { tight = 1; put("]") }
+			else put(word)
+		}
+		while (open-- > 0) { tight = 1; put("]") }
+		print out
+	}'
+}
+
+listed() { # listed MACRO: the arguments of ".It MACRO" and ".MACRO" lines, one a line
+	sed -nE "s/^\\.(It )?$1 //p" | sed -E 's/ (Ta|No|Dv) .*//; s/ [],.;:]+//g' | tr ' ' '\n' | sort -u
+}
+
+same() { # same NAME WANT GOT: as sets of lines
+	is "$1" "$(printf '%s\n' "$2" | sort -u)" "$(printf '%s\n' "$3" | sort -u)"
+}
+
+# --- each command and its manual ---
+
+usage_of() { "$POLLUX" "$1" --help | sed -n 's/^usage: //p'; }
+
+options_of() { # as --help forms them: "-n, --name NAME"
+	"$POLLUX" "$1" --help | sed -nE 's/^  (    )?(-., )?(--[a-z-]+( [^ ]+)?)( .*)?$/\2\3/p'
+}
+
+commands=$("$POLLUX" --help | sed -n 's/^  \([a-z]*\) .*/\1/p')
+for command in $commands; do
+	page=pollux-$command.1
+	ok "$page is there" test -e "$man/$page"
+	is "its synopsis is the usage of $command" "$(usage_of "$command")" \
+		"$(section "$page" SYNOPSIS | text_of | paste -sd ' ')"
+	is "its name is what --help says of $command" \
+		"$("$POLLUX" --help | sed -n "s/^  $command  *//p")" "$(sed -n 's/^\.Nd //p' "$man/$page")"
+	is "its options are those of $command" "$(options_of "$command")" \
+		"$(section "$page" OPTIONS | grep '^\.It Fl' | text_of)"
+	for name in DESCRIPTION 'EXIT STATUS' EXAMPLES 'SEE ALSO'; do
+		ok "it has $name" grep -q "^\.Sh $name\$" "$man/$page"
+	done
+done
+same 'there is no manual of anything else' \
+	"$(for command in $commands; do echo "pollux-$command.1"; done; echo pollux.1)" \
+	"$(for page in "$man"/*.1; do echo "${page##*/}"; done)"
+
+is 'pollux(1): the synopsis is the usage' "$("$POLLUX" --help | sed -n 's/^usage: //p')" \
+	"$(section pollux.1 SYNOPSIS | text_of | paste -sd ' ')"
+is 'pollux(1) lists the commands as --help does' \
+	"$("$POLLUX" --help | sed -n 's/^  \([a-z]*\)  */\1: /p')" \
+	"$(section pollux.1 DESCRIPTION | sed -n '/^\.It Xr pollux-/{s/.*-\([a-z]*\) 1/\1/;N;s/\n/: /p;}')"
+
+# --- what the sources name and what the manuals name ---
+
+keys_of() { grep -oE '\(&?j, "[a-z_]+"' "$1" | sed 's/.*"\(.*\)"/\1/'; }
+
+same 'pollux-status(1) has every key of the JSON' "$(keys_of "$src/cli/status_json.c")" \
+	"$(sed -n '/^\.Sh JSON/,/^\.Sh EXIT/p' "$man/pollux-status.1" | listed Va)"
+same 'pollux-devices(1) has every key of the JSON' "$(keys_of "$src/cli/cmd_devices.c")" \
+	"$(listed Va <"$man/pollux-devices.1")"
+same 'pollux-submit(1) has every template' \
+	"$(grep -oE '\[NAME_[A-Z_]+\] = "[a-z_]+"' "$src/run/template.c" | sed 's/.*"\(.*\)"/{\1}/')" \
+	"$(section pollux-submit.1 Templates | listed Cm)"
+same 'pollux-report(1) has every key' \
+	"$(grep -oE 'KEY\("[A-Z_]+"' "$src/run/report_message.c" | sed 's/.*"\(.*\)"/\1/; /WAKE/d')" \
+	"$(section pollux-report.1 Keys | sed '/^\.It/!d' | listed Cm)"
+same 'pollux(1) has every variable that jobs get' \
+	"$(cat "$src/run/environment.c" "$src"/device/*.c "$src/cli/submission.c" |
+		tr -d '\n' | grep -oE 'set_[a-z]+\(&?(c->)?env,[[:space:]]*"[A-Z_]+"' |
+		sed 's/.*"\(.*\)"/\1/')" \
+	"$(section pollux.1 'Given to jobs' | sed '/^\.It/!d' | listed Ev)"
+same 'pollux(1) has every variable that they do not' \
+	"$(sed -n '/dropped\[\] = {/,/^};/p' "$src/run/environment.c" | grep -oE '"[^"]+"' | tr -d '"')" \
+	"$(section pollux.1 'Not passed on to jobs' | listed Ev)"
+same 'pollux(1) has every setting' \
+	"$(sed -nE 's/^\t\{ "([a-z]+)", "(POLLUX_[A-Z]+)".*/\1 \2/p' "$src/util/config.c")" \
+	"$(section pollux.1 CONFIGURATION | sed -nE 's/^\.It Cm ([a-z]+) Ta Ev ([A-Z_]+) .*/\1 \2/p')"
+same 'pollux(1) has every exit status' \
+	"$(cat "$src"/*/*.c | grep -oE '\bEX_[A-Z]+' | grep -v EX_FAILED)" \
+	"$(section pollux.1 'EXIT STATUS' | grep -oE 'EX_[A-Z]+')"
+
+header=$ROOT/include/pollux/client.h
+same 'pollux-client(3) has every function' \
+	"$(grep -oE '\*?pollux_(client|gradient)_[a-z_]+\(' "$header" | grep -v '^\*$' | tr -d '*(')" \
+	"$(section pollux-client.3 SYNOPSIS | sed -nE 's/^\.F[no] ([a-z_]+).*/\1/p')"
+members_of() { sed -nE 's/^\t[a-z0-9_ ]+[ *]([a-z_]+); .*/\1/p' "$1"; }
+same 'pollux-client(3) has every member of its structures' "$(members_of "$header")" \
+	"$(members_of "$man/pollux-client.3")"
+
+# --- examples ---
+
+# examples FILE: its literal blocks, a NUL after each. In a manual they stand under EXAMPLES, in .Dl lines
+# and .Bd blocks; in Markdown in fences marked sh.
+examples() {
+	# shellcheck disable=SC2016  # the backticks are Markdown
+	case $1 in
+	*.md) sed -n '/^```sh$/,/^```$/{s/^```$/\x00/;/^```sh$/d;p;}' "$1" ;;
+	*) sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/{s/\\e/\\/g
+		s/^\.Dl \(.*\)/\1\n\x00/p
+		/^\.Bd/,/^\.Ed/{/^\.Bd/d;s/^\.Ed.*/\x00/;p;}
+		}' "$1" ;;
+	esac
+}
+
+# The C program is complete.
+sed -n '/^\.Sh EXAMPLES/,/^\.Ed/{s/\\e/\\/g;/^\./!p;}' "$man/pollux-client.3" >example.c
+ok 'the example of pollux-client(3) compiles' \
+	"${CC:-cc}" -std=c11 -D_DEFAULT_SOURCE -I"$ROOT/include" -c -o example.o example.c
+
+# A store with some jobs, and what the examples call. Nothing is left of the user's own.
+mkdir bin
+PATH=$TMP/bin:$PATH
+HOME=$TMP
+export HOME
+for program in python torchrun jq less systemd-run; do
+	printf '#!/bin/sh\nexit 0\n' >"bin/$program"
+done
+printf '#!/bin/sh\nexec "%s" "$@"\n' "$POLLUX" >bin/pollux
+cat >bin/crontab <<END
+#!/bin/sh
+case \$1 in
+-l) cat "$TMP/crontab" 2>/dev/null || { echo 'no crontab for user' >&2; exit 1; } ;;
+-r) rm -f "$TMP/crontab" ;;
+-) cat >"$TMP/crontab" ;;
+esac
+END
+chmod +x bin/*
+for script in train.sh evaluate.sh compare.sh train.py example; do
+	cp bin/jq "$script"
+done
+for _ in $(seq 16); do
+	pollux submit --hold true
+done >/dev/null
+pollux submit true >/dev/null
+pollux submit true >/dev/null
+pollux schedule
+wait_for 20 pollux wait --timeout 1 17 18
+
+active() { pollux status --all | awk '$3 ~ /^(queued|starting|running|stopping|held)$/ { print $1 }'; }
+cleanup() {
+	for POLLUX_DIR in "$TMP/store" "$TMP/try"; do
+		for id in $(active); do pollux cancel "$id"; done
+		for id in $(active); do pollux wait --timeout 10 "$id"; done
+	done 2>/dev/null
+}
+
+# Some wait for ever: a second will do, as what is refused is refused at once.
+accepted() { # accepted BLOCK: no command of pollux in it is a usage error or not there
+	timeout $((TIME_SCALE < 5 ? TIME_SCALE : 5)) sh -c "$1" >/dev/null 2>"$TMP/.said" </dev/null
+	case $? in 64 | 126 | 127) cat "$TMP/.said"; return 1 ;; esac
+	! grep -E "^pollux: .*(--help|unknown|did you mean)|not found" "$TMP/.said"
+}
+
+for file in "$man"/*.1 "$man"/*.3 "$ROOT/README.md"; do
+	count=0
+	examples "$file" >blocks
+	while [ -s blocks ]; do
+		block=$(sed '/^\x00/q' blocks | tr -d '\000' | sed "s|/tmp/try|$TMP/try|g")
+		sed '1,/^\x00/d' blocks >rest
+		mv rest blocks
+		printf '%s\n' "$block" | grep -qE '^(pollux|[a-z]+=\$\(pollux|export POLLUX)' || continue
+		count=$((count + 1))
+		ok "${file##*/}: $(printf '%s' "$block" | head -n 1)" accepted "$block"
+	done
+	ok "${file##*/} has examples" test "$count" -gt 0
+done
+
+if command -v mandoc >/dev/null; then
+	ok 'mandoc finds no fault' mandoc -Tlint -W warning "$man"/*.[13]
+else
+	echo "ok $((n += 1)) - mandoc finds no fault # SKIP no mandoc"
+fi
+finish
