@@ -11,6 +11,11 @@
 #include "pollux/mem.h"
 #include "pollux/supervise.h"
 
+static bool is_of_another_boot(const struct run *run)
+{
+	return strcmp(run->boot_id, clock_boot_id()) != 0;
+}
+
 /* Runs of another boot: no process of theirs can be there. */
 int pass_reconcile(struct pass_state *p, struct err *err)
 {
@@ -22,7 +27,7 @@ int pass_reconcile(struct pass_state *p, struct err *err)
 	for (int i = 0; rc == 0 && i < runs.count; i++) {
 		struct run *run = &runs.items[i];
 
-		if (!strcmp(run->boot_id, clock_boot_id()))
+		if (!is_of_another_boot(run))
 			continue;
 		strings_addf(&p->result->actions, "job %lld: run %d was cut off by a reboot",
 			     (long long)run->job_id, run->number);
@@ -77,8 +82,11 @@ int pass_spawn_missing(struct pass_state *p, struct err *err)
 		return -1;
 	for (int i = 0; rc == 0 && i < runs.count; i++) {
 		const struct run *run = &runs.items[i];
-		char *lock = paths_run(p->paths, run->id, "lock");
+		char *lock;
 
+		if (is_of_another_boot(run))	/* seen by a dry run only */
+			continue;
+		lock = paths_run(p->paths, run->id, "lock");
 		if (!lock_is_held(lock)) {
 			if (run->state != RUN_ASSIGNED)
 				strings_addf(&p->result->actions,

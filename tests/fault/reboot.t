@@ -1,0 +1,116 @@
+#!/bin/sh
+# reboot.t - the machine goes down without a word, as far as that can be had without
+# doing it: everything is killed at once, and what the store knows belongs to another
+# boot, whose clock had run longer. Jobs go back to the queue and on from their
+# checkpoints; processes that bear an old number by chance are left alone.
+# shellcheck disable=SC2317 # functions called by name
+. "$(dirname "$0")/../cli/tap.sh"
+. "$ROOT/tests/fault/fault.sh"
+
+reboot() {
+	kill_all
+	wait_for 10 nothing_alive
+	query "UPDATE runs SET boot_id = '00000000-0000-0000-0000-000000000000',
+		assigned_boot_s = assigned_boot_s + 1e6, launch_boot_s = launch_boot_s + 1e6,
+		stop_boot_s = stop_boot_s + 1e6, checkpoint_boot_s = checkpoint_boot_s + 1e6,
+		end_boot_s = end_boot_s + 1e6, leader_pid = $bystander, supervisor_pid = $bystander"
+}
+state_of() { query "SELECT state, runs FROM jobs WHERE id = $1" | tr '|' ' '; }
+
+# It has got the numbers of what ran before.
+sleep 1000 &
+bystander=$!
+cleanup() {
+	kill "$bystander" 2>/dev/null || :
+	kill_all
+}
+
+# --- every state a job can be in --------------------------------------------------------
+
+trained=$(submit -- "$work" -n 20000 -s 5)
+failed=$(submit --retries 1 -- "$work" -n 5 -e 3)
+pass
+ok 'two jobs run' wait_for 10 logged "$trained" 'step 5 '
+ok 'one fails' wait_for 10 query_is 1 "SELECT failures FROM jobs WHERE id = $failed"
+"$POLLUX" requeue "$trained"
+ok 'the other has saved itself once' wait_for 10 query_is 1 \
+	"SELECT checkpoint_samples > 0 FROM jobs WHERE id = $trained"
+saved=$(query "SELECT printf('%d', checkpoint_samples) FROM jobs WHERE id = $trained")
+cancelled=$(submit --stop-signal USR1 -- "$work" -n 4000 -s 5 -w 60000)
+for _ in 1 2 3 4 5; do pass; done
+ok 'and is in its second run' wait_for 10 logged "$trained" '^resumed '
+ok 'a third one runs' wait_for 10 logged "$cancelled" 'step 5 '
+"$POLLUX" cancel "$cancelled"
+waiting=$(submit -- "$work" -n 50)
+killat -f -n 1 "$POLLUX" schedule
+held=$(submit --hold -- "$work" -n 50)
+ok 'the store knows how far it is' wait_for 10 query_is 1 \
+	"SELECT last_samples > $saved FROM runs WHERE job_id = $trained AND number = 2"
+query "UPDATE commands SET argv = CAST(replace(CAST(argv AS TEXT), '20000', '800') AS BLOB)"
+reached=$(query "SELECT printf('%d', last_samples) FROM runs WHERE job_id = $trained AND number = 2")
+is 'runs in every state' 'assigned running stopping' "$(query "SELECT group_concat(state, ' ') FROM
+	(SELECT DISTINCT state FROM runs WHERE state <> 'ended' ORDER BY 1)")"
+
+reboot
+status 'a dry run tells' 0 "$POLLUX" schedule --dry-run
+like 'what was cut off' "^job $trained: run 2 was cut off by a reboot$" "$out"
+unlike 'and no more of it' "the supervisor of run" "$out"
+status 'the first pass' 0 "$POLLUX" schedule --verbose
+like 'tells too' "^job $trained: run 2 was cut off by a reboot$" "$out"
+like 'and starts what waits' "^start job $waiting " "$out"
+is 'the run is lost' 'lost||' "$(query "SELECT outcome, exit_code, term_signal FROM runs
+	WHERE job_id = $trained AND number = 2")"
+is 'as far as is known' "$((reached - saved))" "$(query "SELECT printf('%d', lost_samples) FROM jobs
+	WHERE id = $trained")"
+is 'who was to be cancelled is' 'cancelled 1' "$(state_of "$cancelled")"
+is 'who is held stays so' 'held 0' "$(state_of "$held")"
+# The killed witnesses never said that they stopped.
+broken_runs="$trained:2 $cancelled:1"
+"$POLLUX" release "$held"
+settle 30 'every other job ends'
+is 'well' 'done 3' "$(state_of "$trained")"
+is 'that had not started: after one run' 'done 1' "$(state_of "$waiting")"
+is 'the one that was held too' 'done 1' "$(state_of "$held")"
+is 'the one that failed does so again, without the pause' 'failed 2' "$(state_of "$failed")"
+is 'it went on at its checkpoint' "start $trained 3 $saved" \
+	"$(grep "^start $trained 3 " "$WITNESS/ledger")"
+is 'to exactly its samples' "done $trained 3 800" "$(grep "^done $trained " "$WITNESS/ledger")"
+sound 'all is well'
+ok 'bystanders were not killed' kill -0 "$bystander"
+
+# --- the same numbers in the same boot: a bystander with the number of a dead leader ----------
+
+rm -rf "$POLLUX_DIR"
+: >"$WITNESS/ledger"
+job=$(submit -- "$work" -n 100 -s 5)
+pass
+ok 'a job runs' wait_for 10 logged "$job" 'step 5 '
+kill_all
+ok 'it is killed with its supervisor' wait_for 10 nothing_alive
+query "UPDATE runs SET leader_pid = $bystander, supervisor_pid = $bystander"
+broken_runs="$job:1"
+settle 30 'it is run again, and ends'
+exact 'with exactly its samples' "$job" 100
+sound 'all is well'
+ok 'bystanders were not killed' kill -0 "$bystander"
+
+# --- many times ---------------------------------------------------------------------------------
+
+rm -rf "$POLLUX_DIR"
+: >"$WITNESS/ledger"
+broken_runs=
+for _ in 1 2 3 4; do submit -- "$work" -n 100 -s 5 >number; done
+reboots=$((FAULT_ROUNDS / 20))
+random_numbers $reboots 300 >moments
+while read -r moment; do
+	pass
+	sleep "$(awk "BEGIN { print $moment / 1000 }")"
+	reboot
+done <moments
+broken_runs=$(awk '$1 == "start" { print $2 ":" $3 }' "$WITNESS/ledger" | tr '\n' ' ')
+settle 60 "after $reboots reboots every job ends"
+is 'with exactly its samples' '' "$(query "SELECT id, state, samples FROM jobs
+	WHERE state <> 'done' OR samples <> 100")"
+sound 'all is well'
+ok 'bystanders were not killed' kill -0 "$bystander"
+finish
