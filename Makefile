@@ -58,7 +58,8 @@ OBJ     := $(SRC:src/%.c=$(BUILD)/%.o)
 TESTED  := $(filter-out $(BUILD)/cli/main.o,$(OBJ))
 CLIENT  := $(filter $(BUILD)/client/%,$(OBJ))
 UNIT    := $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/unit/test_*.c))
-FAULT   := $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/fault/*.c))
+PRELOAD := $(patsubst tests/%.c,$(BUILD)/%.so,$(wildcard tests/fault/preload_*.c))
+FAULT   := $(patsubst tests/%.c,$(BUILD)/%,$(filter-out tests/fault/preload_%,$(wildcard tests/fault/*.c)))
 SCRIPTS := $(wildcard tests/cli/*.t tests/fault/*.t)
 EXAMPLE := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
 BENCH   := $(patsubst %.c,$(BUILD)/%,$(wildcard benchmarks/*.c))
@@ -82,9 +83,9 @@ all: $(BUILD)/pollux $(BUILD)/libpollux.a ## build/pollux and build/libpollux.a
 
 examples: $(EXAMPLE) ## the example programs (OpenBLAS, zlib)
 
-programs: all examples $(UNIT) $(FAULT) $(BENCH) $(FUZZ:=.o)
+programs: all examples $(UNIT) $(FAULT) $(PRELOAD) $(BENCH) $(FUZZ:=.o)
 
-check: all examples $(UNIT) $(FAULT) ## unit, command-line and fault tests
+check: all examples $(UNIT) $(FAULT) $(PRELOAD) ## unit, command-line and fault tests
 	$(TEST_ENV) $(PROVE) $(UNIT) $(SCRIPTS)
 
 demo: all examples ## train four jobs on two CPU slots, about two minutes
@@ -235,6 +236,11 @@ $(BENCH): $(BUILD)/%: %.c $(TESTED) $(BUILD)/files.stamp
 $(FAULT): $(BUILD)/%: tests/%.c $(BUILD)/libpollux.a $(BUILD)/flags.stamp
 	@mkdir -p $(@D)
 	$(call say,CC)$(PROGRAM) -o $@ $< $(BUILD)/libpollux.a
+
+# Loaded into sanitized programs too: built alone, as nobody else's code.
+$(PRELOAD): $(BUILD)/%.so: tests/%.c $(BUILD)/flags.stamp
+	@mkdir -p $(@D)
+	$(call say,CC)$(CC) $(STD) $(WARN) -O2 -fPIC -shared -o $@ $<
 
 # An example may be one file, or examples/NAME.c with helpers in examples/NAME/.
 .SECONDEXPANSION:
