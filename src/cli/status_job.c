@@ -5,6 +5,7 @@
 #include "columns.h"
 #include "command.h"
 #include "pollux/format.h"
+#include "pollux/signal_name.h"
 #include "status.h"
 
 /* --- lines --- */
@@ -97,9 +98,10 @@ static void print_times(const struct status *status, const struct job *job,
 		     format_time(buf, sizeof(buf), times[i].time_s, status->now_wall_s));
 	if (job_has_ended(job->state)) {
 		struct text t = TEXT_INIT;
+		char name[SIGNAL_NAME_SIZE];
 
 		if (job->term_signal > 0)
-			text_addf(&t, "killed by SIG%s", sigabbrev_np(job->term_signal));
+			text_addf(&t, "killed by %s", signal_name(name, job->term_signal));
 		else if (job->exit_code >= 0)
 			text_addf(&t, "%d", job->exit_code);
 		line_of(out->file, "exit status", &t);
@@ -177,6 +179,7 @@ static void print_declared(const struct job *job, const struct status_details *d
 			   const struct status_output *out)
 {
 	struct text t = TEXT_INIT;
+	char name[SIGNAL_NAME_SIZE];
 
 	fputs("\ndeclared\n", out->file);
 	add_replicas(&t, job);
@@ -194,7 +197,7 @@ static void print_declared(const struct job *job, const struct status_details *d
 		  preemption_words[job->preemption], job->retries);
 	add_duration(&t, "time limit", job->time_limit_s);
 	line_of(out->file, "scheduling", &t);
-	text_addf(&t, "SIG%s", sigabbrev_np(job->stop_signal));
+	text_add(&t, signal_name(name, job->stop_signal));
 	add_duration(&t, "grace", job->grace_s);
 	line_of(out->file, "stop", &t);
 	text_release(&t);
@@ -282,6 +285,7 @@ static void cell_samples(struct columns *t, const struct run *run)
 static void cell_outcome(struct columns *t, const struct run *run)
 {
 	struct text s = TEXT_INIT;
+	char name[SIGNAL_NAME_SIZE];
 
 	if (run->state != RUN_ENDED)
 		text_add(&s, run_state_name(run->state));
@@ -290,7 +294,7 @@ static void cell_outcome(struct columns *t, const struct run *run)
 	if (run->stop_reason != STOP_NONE)
 		text_addf(&s, " (%s)", stop_reason_name(run->stop_reason));
 	if (run->term_signal > 0)
-		text_addf(&s, ", SIG%s", sigabbrev_np(run->term_signal));
+		text_addf(&s, ", %s", signal_name(name, run->term_signal));
 	else if (run->exit_code > 0)
 		text_addf(&s, ", status %d", run->exit_code);
 	if (run->diagnosis && *run->diagnosis)

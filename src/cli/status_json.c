@@ -91,6 +91,7 @@
 #include <string.h>
 
 #include "pollux/json.h"
+#include "pollux/signal_name.h"
 #include "status.h"
 
 #define SCHEMA_VERSION 1
@@ -110,15 +111,11 @@ static void integer_or_null(struct json *j, const char *key, int64_t value, bool
 		json_string(j, key, NULL);
 }
 
-static void signal_name(struct json *j, const char *key, int number)
+static void json_signal(struct json *j, const char *key, int number)
 {
-	const char *name = sigabbrev_np(number);
-	char text[32];
+	char name[SIGNAL_NAME_SIZE];
 
-	snprintf(text, sizeof(text), "SIG%s", name ? name : "");
-	if (!name)
-		snprintf(text, sizeof(text), "%d", number);
-	json_string(j, key, text);
+	json_string(j, key, signal_name(name, number));
 }
 
 /* --- a run --- */
@@ -297,7 +294,7 @@ static void print_declared(struct json *j, const struct job *job)
 	json_string(j, "preemption", preemption_name(job->preemption));
 	json_number(j, "time_limit_s", job->time_limit_s);
 	json_integer(j, "retries", job->retries);
-	signal_name(j, "stop_signal", job->stop_signal);
+	json_signal(j, "stop_signal", job->stop_signal);
 	json_number(j, "grace_s", job->grace_s);
 }
 

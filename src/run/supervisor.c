@@ -54,7 +54,7 @@ static void launch_failed(struct supervisor *s, const struct err *err)
 	supervisor_log(s, "%s", err->text);
 	s->run.outcome = its_fault ? OUTCOME_FAILED : OUTCOME_NOT_STARTED;
 	s->run.exit_code = its_fault ? err->exit_status : -1;
-	s->run.diagnosis = xstrdup(err->text);
+	supervisor_set_diagnosis(s, err->text);
 	enter(s, ST_FINISHED, 0);
 }
 

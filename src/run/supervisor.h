@@ -65,6 +65,8 @@ int supervisor_count_processes(const struct supervisor *s);
 /* Writes down how the run ended. False: it never got to run its command for a reason of ours, or the end
  * could not be written, so that a pass at once would only do it again; or the machine goes down. */
 bool supervisor_conclude(struct supervisor *s);
+/* Why the run failed, as far as can be told. */
+void supervisor_set_diagnosis(struct supervisor *s, const char *text);
 
 /* Into supervisor.log: time, run, text. */
 void supervisor_log(const struct supervisor *s, const char *format, ...)

@@ -1,10 +1,12 @@
 /* supervisor_end.c - what became of a run, and writing it down, however long that takes. */
+#include <fcntl.h>
 #include <libgen.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,6 +16,7 @@
 #include "pollux/clock.h"
 #include "pollux/mem.h"
 #include "pollux/proc.h"
+#include "pollux/signal_name.h"
 #include "pollux/supervise.h"
 #include "supervisor.h"
 #include "supervisor_loop.h"
@@ -41,6 +44,12 @@ static void set_outcome(struct supervisor *s)
 		run->outcome = run->exit_code == 0 ? OUTCOME_COMPLETED : OUTCOME_FAILED;
 }
 
+void supervisor_set_diagnosis(struct supervisor *s, const char *text)
+{
+	free(s->run.diagnosis);
+	s->run.diagnosis = xstrdup(text);
+}
+
 static void diagnose(struct supervisor *s)
 {
 	char *path = paths_log(s->paths, s->job.id);
@@ -50,20 +59,41 @@ static void diagnose(struct supervisor *s)
 	if (s->run.term_signal == SIGKILL && s->oom_kills_at_start >= 0 &&
 	    proc_oom_kills() > s->oom_kills_at_start)
 		meaning = "out of memory (the kernel killed a process)";
-	if (meaning && !s->run.diagnosis)
-		s->run.diagnosis = xstrdup(meaning);
+	if (meaning && !(s->run.diagnosis && *s->run.diagnosis))
+		supervisor_set_diagnosis(s, meaning);
+}
+
+/* What a program printed last need not be a line. */
+static void end_last_line(const struct supervisor *s)
+{
+	char *path = paths_log(s->paths, s->job.id);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	char last;
+
+	free(path);
+	if (fd < 0)
+		return;
+	if (fstat(fd, &st) == 0 && st.st_size > 0 && pread(fd, &last, 1, st.st_size - 1) == 1 &&
+	    last != '\n')
+		dprintf(s->log_fd, "\n");
+	close(fd);
 }
 
 static void write_log_trailer(const struct supervisor *s)
 {
 	const struct run *run = &s->run;
+	char name[SIGNAL_NAME_SIZE];
 
 	if (s->log_fd < 0)
 		return;
-	if (run->outcome == OUTCOME_STOPPED)
+	end_last_line(s);
+	if (s->wait_status < 0 && run->outcome != OUTCOME_STOPPED)
+		dprintf(s->log_fd, "[not started: %s]\n", run->diagnosis ? run->diagnosis : "");
+	else if (run->outcome == OUTCOME_STOPPED)
 		dprintf(s->log_fd, "[stopped by pollux: %s]\n", stop_reason_name(run->stop_reason));
 	else if (run->term_signal > 0)
-		dprintf(s->log_fd, "[killed by SIG%s]\n", sigabbrev_np(run->term_signal));
+		dprintf(s->log_fd, "[killed by %s]\n", signal_name(name, run->term_signal));
 	else
 		dprintf(s->log_fd, "[exited with status %d]\n", run->exit_code);
 }

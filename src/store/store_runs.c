@@ -6,6 +6,7 @@
 
 #include "pollux/clock.h"
 #include "pollux/mem.h"
+#include "pollux/signal_name.h"
 #include "sql.h"
 
 #define RUN_COLUMNS \
@@ -369,13 +370,14 @@ static void describe_end(const struct run *r, char *text, size_t size)
 {
 	const char *why = r->diagnosis && *r->diagnosis ? r->diagnosis : "";
 	const char *colon = *why ? ": " : "";
+	char name[SIGNAL_NAME_SIZE];
 
 	if (r->stop_reason != STOP_NONE && r->outcome != OUTCOME_COMPLETED)
 		snprintf(text, size, "%s (%s)%s%s", run_outcome_name(r->outcome),
 			 stop_reason_name(r->stop_reason), colon, why);
 	else if (r->term_signal > 0)
-		snprintf(text, size, "%s: killed by SIG%s%s%s", run_outcome_name(r->outcome),
-			 sigabbrev_np(r->term_signal), colon, why);
+		snprintf(text, size, "%s: killed by %s%s%s", run_outcome_name(r->outcome),
+			 signal_name(name, r->term_signal), colon, why);
 	else if (r->exit_code > 0)
 		snprintf(text, size, "%s: exit status %d%s%s", run_outcome_name(r->outcome),
 			 r->exit_code, colon, why);

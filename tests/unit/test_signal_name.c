@@ -1,0 +1,23 @@
+/* test_signal_name.c - every signal has a name, and no other has it. */
+#include <signal.h>
+
+#include "pollux/signal_name.h"
+#include "tap.h"
+
+int main(void)
+{
+	char buf[SIGNAL_NAME_SIZE], other[SIGNAL_NAME_SIZE];
+	int n_same = 0;
+
+	is_str(signal_name(buf, SIGTERM), "SIGTERM", "one with a name");
+	is_str(signal_name(buf, SIGRTMIN), "SIGRTMIN", "the first real-time signal");
+	is_str(signal_name(buf, SIGRTMIN + 1), "SIGRTMIN+1", "the second");
+	is_str(signal_name(buf, SIGRTMIN - 1), "SIG33", "one that the C library keeps to itself");
+	is_str(signal_name(buf, 0), "SIG0", "none");
+	is_str(signal_name(buf, -1234567), "SIG-1234567", "nonsense");
+	for (int i = 1; i < NSIG; i++)
+		for (int k = 1; k < i; k++)
+			n_same += !strcmp(signal_name(buf, i), signal_name(other, k));
+	is_int(n_same, 0, "all differ");
+	return done();
+}
