@@ -234,7 +234,8 @@ static int launch(struct supervisor *s, struct err *err)
 		template_expand(&s->command.argv, &values, &argv);
 		for (size_t i = 0; i < s->command.env.count; i++)
 			strings_add(&env, s->command.env.items[i]);
-		environment_for_run(&s->job, &s->run, &values, s->run.socket_path, &env);
+		environment_for_run(&s->job, &s->run, &values, s->run.socket_path, s->paths->dir,
+				    &env);
 		write_log_header(s, &argv);
 		s->oom_kills_at_start = proc_oom_kills();
 		rc = start_command(s, &argv, &env, err);
