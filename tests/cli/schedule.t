@@ -1,0 +1,629 @@
+#!/bin/sh
+# schedule.t - pollux schedule with real jobs: what a launch gives them, time-slicing, stopping, retries, and
+# the commands that change jobs.
+# shellcheck disable=SC2016,SC2317  # texts for other shells; functions run by status and wait_for
+. "$(dirname "$0")/tap.sh"
+unset POLLUX_POLICY POLLUX_REPORT_SOCKET
+POLLUX_SLOTS=2 POLLUX_SLICE=0.5
+export POLLUX_SLOTS POLLUX_SLICE
+
+# --- helpers ---------------------------------------------------------------------
+
+query() { sqlite3 -batch -cmd '.timeout 20000' "$POLLUX_DIR/pollux.db" "$1"; }
+pass() { "$POLLUX" schedule; }
+submit() { # submit ARGUMENT...: its number in $id
+	id=$("$POLLUX" submit "$@") || echo "# cannot submit $*"
+}
+holds() { # holds SQL: it gives 1
+	[ "$(query "$1")" = 1 ]
+}
+state() { query "SELECT state FROM jobs WHERE id = $1"; }
+reason() { query "SELECT reason FROM jobs WHERE id = $1"; }
+job_is() { [ "$(state "$1")" = "$2" ]; }
+ended() { query "SELECT state FROM jobs WHERE id = $1" | grep -Eq 'done|failed|cancelled|timeout'; }
+log() { cat "$POLLUX_DIR/logs/$1.log"; }
+logged() { # logged JOB PATTERN
+	grep -Eaq -e "$2" "$POLLUX_DIR/logs/$1.log"
+}
+running() { # running JOB: and its program has begun
+	job_is "$1" running && logged "$1" '^(ready|from)'
+}
+comes() { # comes NAME SECONDS COMMAND...
+	what=$1
+	shift
+	if wait_for "$@"; then result 0 "$what"
+	else result 1 "$what" "$("$POLLUX" status; tail -n 5 "$POLLUX_DIR/supervisor.log"; tail -n 20 "$POLLUX_DIR"/logs/*)"
+	fi
+}
+of_tree() { # the pids of jobs and supervisors of any store below $TMP
+	grep -alszE "^POLLUX_DIR=$TMP/" /proc/[0-9]*/environ | while read -r file; do
+		grep -alsxz supervise "${file%environ}cmdline" >/dev/null ||
+			grep -alsz '^POLLUX_REPORT_SOCKET=' "$file" >/dev/null || continue
+		file=${file#/proc/}
+		echo "${file%/environ}"
+	done
+}
+kill_tree() {
+	for again in 1 2; do
+		[ "$again" = 1 ] || sleep 0.1
+		for pid in $(of_tree); do kill -9 "$pid" 2>/dev/null; done
+	done
+}
+cleanup() {
+	[ -z "${watcher-}" ] || kill -9 "$watcher" 2>/dev/null
+	kill_tree
+}
+
+# Jobs of a few lines. "ready" says that the job is under way.
+script() { # script NAME: its text on standard input
+	{
+		echo '#!/bin/sh'
+		cat
+	} >"$1"
+	chmod +x "$1"
+}
+script stay <<'END' # until it is told to stop
+trap 'echo stopped; exit 75' TERM
+echo ready
+while :; do sleep 0.1; done
+END
+# Counts to TOTAL, a tenth of a second each; saves when told to, goes on from there.
+script count <<'END'
+total=$1 file=$POLLUX_CHECKPOINT_DIR/n
+n=$(cat "$file" 2>/dev/null || echo 0)
+trap 'stop=1' TERM
+echo "from $n"
+while [ "$n" -lt "$total" ] && [ -z "$stop" ]; do
+	sleep 0.1 &
+	wait $!
+	n=$((n + 1))
+	"$POLLUX" report "SAMPLES=$n" "STEP=$n"
+done
+echo "$n" >"$file.new" && mv "$file.new" "$file"
+"$POLLUX" report "SAMPLES=$n" "CHECKPOINT=$file"
+echo "to $n"
+[ "$n" -ge "$total" ] || exit 75
+END
+
+# --- nothing to do -----------------------------------------------------------------
+
+status 'a pass without a store' 0 "$POLLUX" schedule -v
+is 'has nothing to say' '' "$out$err"
+ok 'and makes none' test ! -e "$POLLUX_DIR"
+status 'an argument is a usage error' 64 "$POLLUX" schedule now
+is 'and named' "pollux: schedule takes no argument, not 'now'; see 'pollux schedule --help'" "$err"
+status 'an unknown policy is a configuration error' 78 "$POLLUX" schedule --policy best
+is 'and named too' "pollux: unknown policy 'best'" "$err"
+for wrong in 0 -1 x 0.01 1e9; do
+	status "--watch $wrong is a usage error" 64 "$POLLUX" schedule --watch "$wrong"
+done
+for wrong in 0 -1 x 1e99; do
+	status "--slice $wrong is a usage error" 64 "$POLLUX" schedule --slice "$wrong"
+done
+status '--slots 0 is a usage error' 64 "$POLLUX" schedule --slots 0
+mkdir -m 700 "$POLLUX_DIR"
+echo 'slots = many' >"$POLLUX_DIR/config"
+submit --hold true
+status 'wrong settings are a configuration error' 78 env -u POLLUX_SLOTS "$POLLUX" schedule
+like 'named with their line' "^pollux: bad setting 'slots' in '$POLLUX_DIR/config' line 1: " "$err"
+rm "$POLLUX_DIR/config"
+status 'a job cannot run a pass' 69 env POLLUX_REPORT_SOCKET=/x "$POLLUX" schedule
+is 'and is told so' 'pollux: a pass cannot be run from within a job' "$err"
+
+# --- a dry run -----------------------------------------------------------------------
+
+submit ./stay
+dry=$id
+submit -r 5 true
+before=$(query .dump; find "$POLLUX_DIR/run" "$POLLUX_DIR/logs" "$POLLUX_DIR/checkpoints")
+status 'a dry run' 0 "$POLLUX" schedule --dry-run
+like 'says what would be started' "^start job $dry on cpu:0: " "$out"
+is 'and nothing else' 1 "$(printf '%s\n' "$out" | wc -l)"
+is 'it changes nothing' "$before" \
+	"$(query .dump; find "$POLLUX_DIR/run" "$POLLUX_DIR/logs" "$POLLUX_DIR/checkpoints")"
+is 'and starts nothing' '' "$(of_tree)"
+status 'the pass itself, verbosely' 0 "$POLLUX" schedule -v
+like 'says what it does' "^start job $dry on cpu:0: " "$out"
+comes 'and does it' 10 running "$dry"
+status 'the next pass' 0 "$POLLUX" schedule -v
+is 'finds all well and prints nothing' '' "$out$err"
+is 'a job of more replicas than there are devices waits' 'queued: needs 5 devices; 2 can be used here' \
+	"$(query "SELECT state || ': ' || reason FROM jobs WHERE id = $id")"
+"$POLLUX" cancel "$dry" "$id"
+comes 'a cancelled job ends' 10 job_is "$dry" cancelled
+
+# What takes seconds by itself goes on beside the rest, and is looked at later.
+
+script deaf <<'END' # to SIGTERM, as are its children
+trap '' TERM
+echo ready
+while :; do sleep 1; done
+END
+script fails <<'END'
+echo "$POLLUX_RUN"
+exit 3
+END
+submit --grace 1 ./deaf
+deaf=$id
+submit --retries 1 ./fails
+retried=$id
+pass
+comes 'a deaf job runs' 10 running "$deaf"
+comes 'and one that fails' 10 holds "SELECT failures FROM jobs WHERE id = $retried"
+"$POLLUX" cancel "$deaf"
+waits_to_retry() {
+	pass && [ "$(state "$retried"): $(reason "$retried")" = \
+		'queued: failed 1 time; retry 1 of 1 after a pause of 10 s' ]
+}
+comes 'which is retried after a pause' 5 waits_to_retry
+is 'of ten seconds' 1 "$(query "SELECT next_start_time_s - r.end_time_s BETWEEN 9.5 AND 10.5
+	FROM jobs j JOIN runs r ON r.job_id = j.id WHERE j.id = $retried")"
+
+# --- what a launch gives to a job ------------------------------------------------------
+
+script probe <<'END'
+echo ready
+env -0 >"$OUT/env.$POLLUX_RUN"
+printf '%s\0' "$@" >"$OUT/argv.$POLLUX_RUN"
+grep -E '^(Cpus_allowed_list|SigBlk|SigIgn):' /proc/self/status >"$OUT/status.$POLLUX_RUN"
+[ "$POLLUX_RUN" != 1 ] || ls -l /proc/self/fd # to the log: a redirection would be among them
+{ pwd; umask; ps -o pid=,pgid=,tty= -p $$; } >"$OUT/rest.$POLLUX_RUN"
+cat # standard input is empty
+[ ! -e "$OUT/save" ] || : >"$POLLUX_CHECKPOINT_DIR/saved"
+[ ! -e "$OUT/wait" ] || { while :; do sleep 0.1; done; }
+END
+OUT=$TMP/out
+export OUT
+mkdir "$OUT" sub
+touch out/wait
+cd sub || exit 1
+submit -b 96 --max-local-batch 20 --lr 0.5 -r 1 --stop-signal USR1 --resume-args '--from {checkpoint}/{run} {batch}' \
+	-e MINE=1 "$TMP/probe" '{batch}' '{local_batch}' '{accum}' '{gpus}' '{port}' '{job}' '{run}' '{checkpoint}' \
+	'{samples}' '{lr}' '{lr_scale}' '{{x}' '{resume}' 'a b' '' '*'
+cd ..
+probe=$id
+dir=$POLLUX_DIR/checkpoints/$probe
+argv() { tr '\0\n' '\n~' <"out/argv.$1"; }
+variable() { # variable NAME RUN
+	tr '\0\n' '\n~' <"out/env.$2" | sed -n "s/^$1=//p"
+}
+umask 027
+(
+	unset OUT # of the pass; the job has its own
+	env RANK=1 MASTER_PORT=9 SLURM_JOB_ID=1 CUDA_VISIBLE_DEVICES=9 CRON=1 "$POLLUX" schedule
+)
+umask 022
+comes 'the job prints what it got' 10 test -s out/rest.1
+port=$(variable MASTER_PORT 1)
+fds=$(log "$probe" | grep -e ' -> ')
+device=$(query "SELECT device FROM run_devices JOIN runs ON runs.id = run_id WHERE job_id = $probe")
+# 96 in passes of at most 20: 5 passes of 19 are 95, nearer than 100.
+is 'templates are expanded; {resume} is nothing yet' \
+	"95 19 5 1 $port $probe 1 $dir 0 0.5 1 {x} a b  *" "$(argv 1 | xargs -d '\n')"
+is 'an empty argument is kept' '' "$(argv 1 | sed -n 14p)"
+like 'the port is one' '^[1-9][0-9]{3,4}$' "$port"
+is 'the same in the environment' "$probe 1 95 19 5 1 1 $dir 10 $POLLUX_DIR" "$(for name in JOB_ID RUN BATCH \
+	LOCAL_BATCH ACCUM REPLICAS LR_SCALE CHECKPOINT_DIR STOP_SIGNAL DIR; do variable POLLUX_$name 1; done | xargs)"
+ok 'a socket for reports' test -S "$(variable POLLUX_REPORT_SOCKET 1)"
+like 'which is private' '^.00$' "$(stat -c %a "$(variable POLLUX_REPORT_SOCKET 1)")"
+is 'what the submitter set' 1 "$(variable MINE 1)"
+is 'and nothing of the pass' '' \
+	"$(tr '\0' '\n' <out/env.1 | grep -E '^(RANK|SLURM|CUDA_VISIBLE_DEVICES|CRON|POLLUX_SLOTS|POLLUX_SLICE)')"
+is 'Python prints at once' 1 "$(variable PYTHONUNBUFFERED 1)"
+is 'threads for the slot' "$(query "SELECT cores FROM run_devices JOIN runs ON runs.id = run_id
+	WHERE job_id = $probe")" "$(variable OMP_NUM_THREADS 1)"
+is 'bound to the slot' "$(query "SELECT binding FROM run_devices JOIN runs ON runs.id = run_id
+	WHERE job_id = $probe")" "$(sed -n 's/^Cpus_allowed_list:[ \t]*//p' out/status.1)"
+is 'no signal is blocked or ignored' 'SigBlk: 0000000000000000 SigIgn: 0000000000000000' \
+	"$(grep Sig out/status.1 | xargs)"
+is 'in the directory of its submission' "$TMP/sub" "$(sed -n 1p out/rest.1)"
+is 'the head of a process group, with no terminal' yes \
+	"$(sed -n 3p out/rest.1 | awk '{ print $1 == $2 && $3 == "?" ? "yes" : "no" }')"
+like 'standard input is /dev/null' ' 0 -> /dev/null$' "$fds"
+like 'standard output is the log' " 1 -> $POLLUX_DIR/logs/$probe.log\$" "$fds"
+like 'standard error too' " 2 -> $POLLUX_DIR/logs/$probe.log\$" "$fds"
+is 'beyond these only the lock of its device is open' "run/device-$device.lock" "$(printf '%s\n' "$fds" |
+	sed -n 's/.* -> //p' | grep -v -e '^/dev/null' -e '\.log$' -e '^/proc/' | sed "s,$POLLUX_DIR/,,")"
+
+# Where there is no checkpoint, {resume} stays away; where there is one, it comes, at its place.
+"$POLLUX" requeue "$probe"
+comes 'it is relaunched' 10 test -s out/rest.2
+is 'without a checkpoint there is nothing to resume from' "95 2 a b" "$(argv 2 | sed -n '1p; 7p; 13p' | xargs)"
+touch out/save
+"$POLLUX" requeue "$probe"
+comes 'again' 10 test -e "$dir/saved"
+is 'nor in the run that makes the first' 0 "$(argv 3 | grep -c -- --from)"
+rm out/wait
+"$POLLUX" requeue "$probe"
+comes 'and again' 10 job_is "$probe" 'done'
+is 'then it resumes' "{x} --from $dir/4 95 a b" "$(argv 4 | sed -n '12,16p' | head -n 5 | xargs -d '\n')"
+is 'requeues count as preemptions, not as failures' '4 3 0' \
+	"$(query "SELECT runs || ' ' || preemptions || ' ' || failures FROM jobs WHERE id = $probe")"
+is 'its log begins with its command' "# pollux job $probe run 1 on $device
+exec $TMP/probe 95 19 5 1 $port $probe 1 $dir 0 0.5 1 {x} 'a b' '' '*'" "$(log "$probe" | head -n 2)"
+is 'each run has its own beginning' 4 "$(grep -c '^exec ' "$POLLUX_DIR/logs/$probe.log")"
+is 'and its end' '[stopped by pollux: requeue] [stopped by pollux: requeue] [stopped by pollux: requeue] '\
+'[exited with status 0]' "$(grep '^\[' "$POLLUX_DIR/logs/$probe.log" | xargs)"
+is 'which is the last line' '[exited with status 0]' "$(log "$probe" | tail -n 1)"
+
+# --- ends ----------------------------------------------------------------------------
+
+# Each starts when the one before has ended: one pass is enough for all of them.
+script oom <<'END'
+[ "$POLLUX_RUN" != 1 ] || echo 'RuntimeError: CUDA out of memory. Tried to allocate 2 GiB'
+exit 1
+END
+script fine <<'END'
+echo 'CUDA out of memory, trying a smaller batch'
+printf 'no newline'
+END
+cp fails vanishing
+cp fails forbidden
+script badformat </dev/null
+printf '\177not a program\n' >badformat
+mkdir moving
+begin() { # begin NAME ARGUMENT...: submit, and remember the number as NAME
+	variable_name=$1
+	shift
+	submit "$@"
+	eval "$variable_name=$id"
+}
+begin oom ./oom
+begin fine ./fine
+begin fails ./fails
+begin crash sh -c 'kill -SEGV $$'
+begin rt sh -c 'kill -35 $$'
+begin vanished ./vanishing
+begin forbidden ./forbidden
+begin badformat ./badformat
+begin moved --chdir moving env
+begin dirs --checkpoint-dir "$TMP/fails/x" ./fine
+# shellcheck disable=SC3045  # where it is not known, the list is as the default lets it through
+huge=$(
+	ulimit -S -s 65536 2>/dev/null || exit
+	part=$(head -c 131000 /dev/zero | tr '\0' x)
+	set --
+	while [ $# -lt 40 ]; do set -- "$@" "$part"; done
+	"$POLLUX" submit true "$@"
+)
+begin timed -t 1 ./stay
+rm vanishing
+chmod -x forbidden
+rmdir moving
+pass
+last=$id
+# shellcheck disable=SC2154
+for job in $oom $fine $fails $crash $rt $vanished $forbidden $badformat $moved $dirs $timed; do
+	wait_for 20 ended "$job"
+done
+comes 'the end of a run starts the next job: one pass was enough' 1 ended "$last"
+said() { # said NAME JOB STATE REASON LAST-LINE
+	is "$1" "$3: $4 | $5" "$(state "$2"): $(reason "$2") | $(log "$2" | tail -n 1)"
+}
+said 'out of memory is diagnosed' "$oom" failed 'failed: exit status 1: GPU out of memory' \
+	'[exited with status 1]'
+said 'but not where a job succeeded' "$fine" 'done' completed '[exited with status 0]'
+is 'a last line without its end has one' 'no newline' "$(log "$fine" | tail -n 2 | head -n 1)"
+said 'an exit status' "$fails" failed 'failed: exit status 3' '[exited with status 3]'
+said 'a signal' "$crash" failed 'failed: killed by SIGSEGV' '[killed by SIGSEGV]'
+said 'a signal without a name' "$rt" failed 'failed: killed by SIGRTMIN+1' '[killed by SIGRTMIN+1]'
+missing="cannot execute '$TMP/./vanishing': No such file or directory"
+said 'a program that is gone' "$vanished" failed "failed: exit status 127: $missing" "[not started: $missing]"
+missing="cannot execute '$TMP/./forbidden': Permission denied"
+said 'one that may not be executed' "$forbidden" failed "failed: exit status 126: $missing" \
+	"[not started: $missing]"
+missing="cannot execute '$TMP/./badformat': Exec format error"
+said 'one that is none' "$badformat" failed "failed: exit status 126: $missing" "[not started: $missing]"
+# shellcheck disable=SC3045
+if [ -n "$huge" ] && [ "$(ulimit -S -s 2>/dev/null)" = 8192 ]; then
+	wait_for 20 ended "$huge"
+	is 'arguments too long for the stack of a pass' \
+		"failed: failed: exit status 126: cannot execute '$(command -v env | sed 's/env$/true/')': \
+Argument list too long" "$(state "$huge"): $(reason "$huge")"
+fi
+missing="cannot enter '$TMP/moving': No such file or directory"
+said 'a directory that is gone' "$moved" failed "failed: exit status 126: $missing" "[not started: $missing]"
+said 'a checkpoint directory of its own need not be there' "$dirs" 'done' completed '[exited with status 0]'
+said 'a time limit' "$timed" timeout 'stopped (time-limit)' '[stopped by pollux: time-limit]'
+is 'after about that time' 1 "$(query "SELECT run_time_s BETWEEN 1 AND 1 + 2 * $TIME_SCALE FROM jobs
+	WHERE id = $timed")"
+is 'exit statuses are kept' '1 0 3 -11 127 126' "$(for job in "$oom" "$fine" "$fails" "$crash" "$vanished" \
+	"$forbidden"; do query "SELECT ifnull(exit_code, -term_signal) FROM jobs WHERE id = $job"; done | xargs)"
+"$POLLUX" requeue "$oom"
+pass
+comes 'a requeued job' 10 holds "SELECT runs = 2 AND state = 'failed' FROM jobs WHERE id = $oom"
+is 'is not diagnosed by what its last run said' 'failed: exit status 1' "$(reason "$oom")"
+
+# --- stopping: the leader first ----------------------------------------------------------
+
+script family <<'END'
+sh -c 'trap "echo hit >>$OUT/child" TERM; echo $$ >"$OUT/child.pid"; while :; do sleep 0.05; done' &
+trap 'stop=1' USR1
+while [ ! -s "$OUT/child.pid" ]; do sleep 0.05; done
+echo ready
+while [ -z "$stop" ]; do sleep 0.05; done
+sleep 0.5
+if [ -e "$OUT/child" ]; then echo 'the child was signalled'; else echo 'the child was left alone'; fi
+kill -0 "$(cat "$OUT/child.pid")" && echo 'and is alive'
+END
+submit --stop-signal USR1 ./family
+pass
+comes 'a job with a child' 10 running "$id"
+"$POLLUX" cancel "$id"
+comes 'is told to stop by a signal of its own choice' 15 job_is "$id" cancelled
+like 'which only the leader gets' '^the child was left alone$' "$(log "$id")"
+like 'the child lives meanwhile' '^and is alive$' "$(log "$id")"
+is 'then it is ended' hit "$(cat out/child)"
+comes 'and gone' 5 test ! -e "/proc/$(cat out/child.pid)/status"
+
+# --- the commands that change jobs, in every state ------------------------------------------
+
+matrix=$TMP/matrix
+script quick </dev/null
+try() { # try STATE COMMAND STATUS STATE-AFTER [MESSAGE]
+	query "UPDATE jobs SET state = '$1' WHERE id = $id"
+	run "$POLLUX" "$2" "$id"
+	got="$rc $(state "$id") $err"
+	want="$3 $4 ${5:+pollux: job $id $5}"
+	[ "$got" = "$want" ] || echo "$2 of a $1 job: want '$want', got '$got'" >>"$matrix"
+}
+submit ./quick
+: >"$matrix"
+for ending in 'done' failed cancelled timeout; do
+	try "$ending" hold 1 "$ending" "has ended already: $ending"
+	try "$ending" cancel 1 "$ending" "has ended already: $ending"
+	try "$ending" release 1 "$ending" "is not held: $ending"
+	try "$ending" requeue 0 queued
+done
+try queued hold 0 held
+try held hold 0 held
+try queued cancel 0 cancelled
+try held cancel 0 cancelled
+try held release 0 queued
+try queued release 1 queued 'is not held: queued'
+try queued requeue 1 queued 'is queued: nothing to requeue'
+try held requeue 1 held 'is held: nothing to requeue'
+is 'hold, release, cancel and requeue in every state but running' '' "$(cat "$matrix")"
+query "UPDATE jobs SET state = 'cancelled' WHERE id = $id"
+for command in hold release cancel requeue; do
+	status "$command of no job is a usage error" 64 "$POLLUX" "$command"
+	is 'that asks which' "pollux: which job? give its number; see 'pollux $command --help'" "$err"
+	status "$command of what is no number too" 64 "$POLLUX" "$command" 1x
+	status "$command of a job that is not there" 66 "$POLLUX" "$command" 12345
+	is 'names it' 'pollux: no such job: 12345' "$err"
+done
+submit --hold true
+first=$id
+submit --hold true
+status 'of several jobs' 66 "$POLLUX" cancel "$first" 12345 "$id"
+is 'those before the first failure are done' 'cancelled held' "$(state "$first") $(state "$id")"
+"$POLLUX" cancel "$id"
+
+# Running ones save first.
+submit ./count 1000
+counter=$id
+pass
+saves() { # saves NAME COMMAND STATE RUN: the job has saved where it stopped
+	comes "$2 lets a running job save" 10 job_is "$counter" "$3"
+	is "$1: what it saved is where it stands" "$(cat "$POLLUX_DIR/checkpoints/$counter/n")" \
+		"$(query "SELECT printf('%d', samples) FROM jobs WHERE id = $counter")"
+	is "$1: and nothing is lost" 0 "$(query "SELECT printf('%d', lost_samples) FROM jobs WHERE id = $counter")"
+}
+counted() { holds "SELECT samples > $2 FROM jobs WHERE id = $1"; }
+comes 'a job counts' 10 counted "$counter" 1
+status 'a running job is not held' 1 "$POLLUX" release "$counter"
+status 'hold of a running job' 0 "$POLLUX" hold "$counter"
+saves held hold held
+status 'it is released' 0 "$POLLUX" release "$counter"
+pass
+reached=$(cat "$POLLUX_DIR/checkpoints/$counter/n")
+comes 'and goes on where it was' 10 counted "$counter" "$reached"
+is 'exactly there' "from 0 from $reached" "$(log "$counter" | grep ^from | xargs)"
+status 'requeue of a running job' 0 "$POLLUX" requeue "$counter"
+third() { [ "$(log "$counter" | grep -c '^from')" = 3 ]; }
+comes 'relaunches it at once' 10 third
+"$POLLUX" hold "$counter"
+status 'cancel of a job on its way to be held' 0 "$POLLUX" cancel "$counter"
+saves cancelled cancel cancelled
+is 'the positions of its runs fit' '' "$(log "$counter" | awk '$1 == "to" { at = $2 }
+	$1 == "from" && $2 != at + 0 { print "from " $2 ", not " at }')"
+
+# --- precedence: weight, what keeps its devices, what may be taken -----------------------------
+
+would() { "$POLLUX" schedule --dry-run --slots 1 --slice 500 | sed 's/:.*//'; }
+submit -w 1 true
+light=$id
+submit -w 4 true
+query "UPDATE jobs SET attained_service_device_s = 10 WHERE id = $light;
+	UPDATE jobs SET attained_service_device_s = 30 WHERE id = $id"
+is 'a weight of 4 counts service a quarter' "start job $id on cpu" "$(would)"
+query "UPDATE jobs SET attained_service_device_s = 50 WHERE id = $id"
+is 'and not less' "start job $light on cpu" "$(would)"
+is '--policy fifo goes by number' "start job $light on cpu" \
+	"$("$POLLUX" schedule --dry-run --slots 1 --policy fifo | sed 's/:.*//')"
+"$POLLUX" cancel "$light" "$id"
+
+old_enough() { # old_enough JOB: its slice is over, whatever slice
+	query "UPDATE runs SET launch_boot_s = launch_boot_s - 1000, assigned_boot_s = assigned_boot_s - 1000
+		WHERE job_id = $1 AND state = 'running'"
+}
+sharing() { # sharing NAME WANT OPTION...: what a pass would do when another job waits
+	what=$1 then=$2
+	shift 2
+	submit "$@"
+	mine=$id
+	"$POLLUX" schedule --slots 1
+	wait_for 10 running "$mine"
+	case $* in
+	*saver) wait_for 10 holds "SELECT checkpoint_samples FROM jobs WHERE id = $mine" ;;
+	esac
+	submit true
+	fresh=$(would)
+	old_enough "$mine"
+	is "$what" "$then" "$(would | sed "s/job $mine /job A /; s/job $id /job B /")"
+	is 'before its slice is over nothing is' '' "$fresh"
+	"$POLLUX" cancel "$id"
+	"$POLLUX" cancel "$mine"
+	wait_for 10 job_is "$mine" cancelled
+}
+taken='stop job A (1 device)
+start job B on cpu'
+sharing 'devices are taken from a job that can resume' "$taken" --preempt ./stay
+sharing '--no-preempt keeps them' '' --no-preempt ./stay '{checkpoint}'
+sharing 'so does a job without a sign that it saves' '' ./stay
+script saver <<'END'
+"$POLLUX" report SAMPLES=1 "CHECKPOINT=$0"
+exec ./stay
+END
+sharing 'until it has reported a checkpoint' "$taken" ./saver
+
+# --- time-slicing ---------------------------------------------------------------------------
+
+comes 'a deaf job is killed after its grace' 20 job_is "$deaf" cancelled
+is 'by SIGKILL' 9 "$(query "SELECT term_signal FROM jobs WHERE id = $deaf")"
+is 'not before the grace and the SIGTERM to all of it have passed' 1 \
+	"$(query "SELECT stop_duration_s BETWEEN 5.9 AND 6 + 3 * $TIME_SCALE FROM runs WHERE job_id = $deaf")"
+
+four=
+for weight in 1 1 1 1; do
+	submit -w "$weight" ./count 15 '{checkpoint}'
+	four="$four $id"
+done
+list=$(echo "${four# }" | tr ' ' ,)
+"$POLLUX" schedule --watch 0.2 &
+watcher=$!
+progress() { # all four have begun while none has finished
+	[ "$(query "SELECT count(*) FROM jobs WHERE id IN ($list) AND samples >= 1")" = 4 ]
+}
+finished() { [ "$(query "SELECT count(*) FROM jobs WHERE id IN ($list) AND state = 'done'")" = "${1-4}" ]; }
+comes 'four jobs on two slots all make progress' 20 progress
+ok 'while none has finished' finished 0
+comes 'and finish' 40 finished
+is 'with all that they had to do, and nothing lost' '15 0 15 0 15 0 15 0' \
+	"$(query "SELECT printf('%d %d', samples, lost_samples) FROM jobs WHERE id IN ($list)" | xargs)"
+is 'each was preempted' 4 "$(query "SELECT count(*) FROM jobs WHERE id IN ($list) AND preemptions > 0")"
+is 'never more than two at once, never one twice' '' "$(query "SELECT a.id, b.id FROM runs a JOIN runs b ON a.id < b.id
+	WHERE a.job_id IN ($list) AND b.job_id IN ($list)
+	AND a.launch_boot_s < b.end_boot_s AND b.launch_boot_s < a.end_boot_s AND (a.job_id = b.job_id OR EXISTS
+	(SELECT 1 FROM run_devices d JOIN run_devices e ON d.device = e.device WHERE d.run_id = a.id AND e.run_id = b.id))")"
+for job in $four; do
+	log "$job" | awk -v job="$job" '$1 == "from" { if ($2 != at + 0) print job ": from " $2 ", not " at }
+		$1 == "to" { at = $2 }'
+done >jumps
+is 'each run goes on where the one before stopped' '' "$(cat jumps)"
+
+# --- --watch -----------------------------------------------------------------------------
+
+submit ./stay
+stays=$id
+comes '--watch sees a job that is submitted' 5 running "$stays"
+kill -INT "$watcher"
+wait "$watcher"
+is 'an interrupt ends it in good order' 0 $?
+watcher=
+is 'jobs go on' running "$(state "$stays")"
+"$POLLUX" schedule --watch 3600 >watched 2>&1 &
+watcher=$!
+submit true
+comes 'a change wakes it before its time' 10 ended "$id"
+kill -TERM "$watcher"
+wait "$watcher"
+is 'it ends on SIGTERM too' 0 $?
+watcher=
+is 'having said nothing' '' "$(cat watched)"
+"$POLLUX" cancel "$stays"
+
+# A pass that comes while another is at work (here: kept from the store by a third) leaves at once.
+sqlite3 -batch "$POLLUX_DIR/pollux.db" 'BEGIN IMMEDIATE' '.shell touch locked; sleep 1.5' COMMIT &
+blocker=$!
+wait_for 5 test -e locked
+"$POLLUX" schedule &
+first=$!
+wait_for 5 sh -c "grep -q 'schedule.lock' /proc/locks || ls -l /proc/$first/fd | grep -q schedule.lock"
+status 'a second pass leaves at once' 0 "$POLLUX" schedule
+is 'silently' '' "$out$err"
+status 'unless it is asked' 0 "$POLLUX" schedule -v
+is 'and then says why' 'another pass is at work' "$out"
+wait "$first"
+is 'the first one waits for its turn, and succeeds' 0 $?
+wait "$blocker"
+
+# --- a job that is relaunched on another number of devices -------------------------------------
+
+if [ -x "$TRAIN" ] && ls "$FASHION_MNIST"/train-images-idx3-ubyte* >/dev/null 2>&1; then
+	submit -b 128 -r 1:2 "$TRAIN" --data "$FASHION_MNIST" --hidden 512,256 --samples 1000000000 \
+		--lr-decay-samples 0 --eval-every 4096 --checkpoint '{checkpoint}'
+	trained=$id
+	POLLUX_SLICE=0.2 "$POLLUX" schedule --watch 0.2 &
+	watcher=$!
+	evaluated() { # evaluated RUN: twice or more in this run
+		[ "$(log "$trained" | awk -v run="$1" '/^exec/ { n++ } n == run && / accuracy / { k++ } END { print (k > 1) }')" = 1 ]
+	}
+	comes 'a trainer alone has both devices' 30 evaluated 1
+	submit --no-preempt ./stay
+	other=$id
+	comes 'with another job beside it it trains on' 30 evaluated 2
+	"$POLLUX" cancel "$other"
+	comes 'and when that is gone' 30 evaluated 3
+	status 'cancel of a trainer' 0 "$POLLUX" cancel "$trained"
+	comes 'lets it save' 20 job_is "$trained" cancelled
+	kill "$watcher"
+	wait "$watcher"
+	watcher=
+	is 'on 2 devices, on 1, on 2' '2 1 2' \
+		"$(query "SELECT replicas FROM runs WHERE job_id = $trained AND launch_boot_s IS NOT NULL" | xargs)"
+	is 'always at its batch size' '128 64 128 128 128 64' "$(query "SELECT batch_size, local_batch_size FROM runs
+		WHERE job_id = $trained AND launch_boot_s IS NOT NULL" | tr '|' ' ' | xargs)"
+	is 'each run goes on at the sample where the one before stopped' '' "$(log "$trained" | awk '
+		$1 == "resumed" { n++; if ($3 != at) print "resumed at " $3 ", not " at }
+		$1 == "stopped" { at = $3 }
+		END { if (n != 2) print n " resumed" }')"
+	is 'its accuracy does not jump back' '' "$(log "$trained" | awk '
+		/^exec/ { first = 1 }
+		$1 == "samples" && $3 == "accuracy" {
+			if (first && before != "" && $4 < before - 0.06) print "from " before " to " $4
+			before = $4
+			first = 0
+		}')"
+	is 'the store knows its last sample, and of no loss' "$(log "$trained" | sed -n 's/^stopped samples \([0-9]*\) .*/\1/p' |
+		tail -n 1) 0" "$(query "SELECT printf('%d %d', samples, lost_samples) FROM jobs WHERE id = $trained")"
+else
+	n=$((n + 1))
+	echo "ok $n - a trainer on 2 devices, 1 and 2 # SKIP no trainer, or no Fashion-MNIST"
+fi
+
+# --- the retry that was due in between ----------------------------------------------------------
+
+retry_ended() { pass && job_is "$retried" failed; }
+comes 'the retry comes, and is the last' 20 retry_ended
+is 'after two runs' '1 2' "$(log "$retried" | grep -x '[0-9]' | xargs)"
+is 'the second at least ten seconds after the first' 1 \
+	"$(query "SELECT max(launch_boot_s) - min(end_boot_s) >= 10 FROM runs WHERE job_id = $retried")"
+is 'all failures are counted' 2 "$(query "SELECT failures FROM jobs WHERE id = $retried")"
+
+# --- cron --------------------------------------------------------------------------------------
+
+# Deep enough that a socket's path does not fit: it is made under /tmp, and removed.
+home=$TMP/home/$(printf '%0100d' 0)
+mkdir -p "$home"
+at_home() { env -u POLLUX_DIR -u POLLUX_SLOTS -u POLLUX_SLICE HOME="$home" "$@"; }
+id=$(at_home env MINE=kept "$POLLUX" submit sh -c 'echo "$MINE" "$HOME" "$POLLUX_REPORT_SOCKET"; "$POLLUX" submit true')
+status "a pass in cron's bare environment" 0 env -i HOME="$home" "$POLLUX" schedule
+is 'says nothing' '' "$out$err"
+POLLUX_DIR=$home/.local/state/pollux
+both_done() { [ "$(query "SELECT count(*) FROM jobs WHERE state = 'done'")" = 2 ]; }
+bare_pass() { env -i HOME="$home" "$POLLUX" schedule && both_done; }
+comes 'it runs the job, and what that submitted, from the same store' 15 bare_pass
+like 'in the environment of its submission, with a socket that fits' "^kept $home /tmp/pollux-[^/]*/1.sock\$" "$(log 1)"
+is 'which is gone with its directory' '' \
+	"$(ls -d "$(log 1 | sed -n 's,.* \(/tmp/pollux-[^/]*\)/1.sock$,\1,p')" 2>/dev/null)"
+
+# --- nothing is left ----------------------------------------------------------------------------
+
+POLLUX_DIR=$TMP/store
+quiet() { [ -z "$(of_tree)" ]; }
+comes 'no process is left' 10 quiet
+is 'nor a socket, nor the lock of a run' '' "$(find "$POLLUX_DIR/run" -name '*.sock' -o -name '[0-9]*.lock')"
+is 'no device is in use' 0 "$(query 'SELECT count(*) FROM run_devices WHERE in_use')"
+is 'the store is whole' ok "$(query 'PRAGMA integrity_check')"
+finish
