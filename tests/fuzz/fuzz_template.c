@@ -1,0 +1,106 @@
+/* fuzz_template.c - whatever passes the check at submission is expanded at launch, and braces that stand
+ * for themselves come out as they are. */
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pollux/template.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* The words that resume arguments make. */
+static size_t count_words(const char *text)
+{
+	size_t n = 0;
+
+	for (text += strspn(text, " \t"); *text; text += strspn(text, " \t")) {
+		text += strcspn(text, " \t");
+		n++;
+	}
+	return n;
+}
+
+static void check_count(const struct strings *argv, const char *resume_args, const struct strings *out)
+{
+	size_t words = resume_args ? count_words(resume_args) : 0, want = 0, places = 0;
+
+	for (size_t i = 0; i < argv->count; i++) {
+		bool place = !strcmp(argv->items[i], "{resume}");
+
+		places += place;
+		want += place ? words : 1;
+	}
+	if (!places && !template_mentions(argv, "resume"))
+		want += words;
+	assert(out->count == want);
+	assert(!out->count || !out->items[out->count]);
+}
+
+/* Each argument without a brace comes out as it went in; '{' doubled comes out as the argument. */
+static void check_literals(const struct strings *argv, const struct template_values *values)
+{
+	struct template_values none = *values;
+	struct strings escaped = { 0 }, out = { 0 };
+	struct template_facts facts = { 0 };
+	struct err err;
+
+	none.resume_args = NULL;
+	for (size_t i = 0; i < argv->count; i++) {
+		struct text t = TEXT_INIT;
+
+		for (const char *p = argv->items[i]; *p; p++)
+			text_add_bytes(&t, "{{", *p == '{' ? 2 : 0), text_add_bytes(&t, p, *p != '{');
+		strings_add(&escaped, t.data);
+		text_release(&t);
+	}
+	assert(template_check(&escaped, NULL, &facts, &err) == 0);
+	template_expand(&escaped, &none, &out);
+	assert(out.count == argv->count);
+	for (size_t i = 0; i < argv->count; i++)
+		assert(!strcmp(out.items[i], argv->items[i]));
+	strings_release(&escaped);
+	strings_release(&out);
+}
+
+static void check_expansion(const struct strings *argv, const char *resume_args)
+{
+	struct template_values values = {
+		.job_id = INT64_MAX, .run_number = 2, .replicas = 8, .accumulation_steps = 4,
+		.batch_size = 1024, .local_batch_size = 32, .learning_rate = 1e-300,
+		.learning_rate_scale = 1e300, .samples = 1e18, .checkpoint_dir = "/c {batch} d",
+		.resume_args = resume_args, .port = 65535,
+	};
+	struct strings out = { 0 };
+
+	template_expand(argv, &values, &out);
+	check_count(argv, resume_args, &out);
+	strings_release(&out);
+	check_literals(argv, &values);
+}
+
+/* A byte of facts, the resume arguments, the arguments; strings end with NUL. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct template_facts facts;
+	struct strings all = { 0 }, argv = { 0 };
+	struct err err = { 0 };
+
+	if (!size)
+		return 0;
+	facts = (struct template_facts){ data[0] & 1, data[0] & 2, data[0] & 4 };
+	strings_unpack(&all, data + 1, size - 1);
+	for (size_t i = 1; i < all.count; i++)
+		strings_add(&argv, all.items[i]);
+	if (argv.count) {
+		const char *resume_args = facts.has_resume_args ? all.items[0] : NULL;
+
+		if (template_check(&argv, resume_args, &facts, &err) == 0)
+			check_expansion(&argv, resume_args);
+		else
+			assert(err.exit_status == EX_USAGE && err.text[0]);
+	}
+	strings_release(&argv);
+	strings_release(&all);
+	return 0;
+}
