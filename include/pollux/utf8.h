@@ -9,7 +9,8 @@
  * overlong, a surrogate, cut short by the end). s is terminated and not empty. */
 size_t utf8_length(const char *s);
 
-/* Whether the valid character of n bytes at s controls a terminal: C0, DEL or C1. */
+/* Whether the valid character of n bytes at s controls a terminal: C0, DEL or C1; or turns around or
+ * breaks the line that it stands in. */
 bool utf8_is_control(const char *s, size_t n);
 
 #endif

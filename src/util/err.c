@@ -1,17 +1,29 @@
 /* err.c - messages carried upward. */
-#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "pollux/err.h"
+#include "pollux/utf8.h"
 
-/* A file name may hold a newline or an escape sequence: an error is one line all the same. */
+/* A file name may hold a newline, an escape sequence or no text at all: an error is one line of text all
+ * the same. */
 static void make_one_line(char *text)
 {
-	for (; *text; text++)
-		if (iscntrl((unsigned char)*text))
-			*text = '?';
+	char *out = text;
+
+	while (*text) {
+		size_t n = utf8_length(text);
+
+		if (n && !utf8_is_control(text, n)) {
+			memmove(out, text, n);
+			out += n;
+		} else {
+			*out++ = '?';
+		}
+		text += n ? n : 1;
+	}
+	*out = '\0';
 }
 
 int err_set(struct err *err, int exit_status, const char *format, ...)
