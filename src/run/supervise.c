@@ -166,6 +166,14 @@ static int adopt(struct supervisor *s, struct err *err)
 	return 0;
 }
 
+static void remove_lock(const struct supervisor *s)
+{
+	char *lock = paths_run(s->paths, s->run.id, "lock");
+
+	unlink(lock);
+	free(lock);
+}
+
 static int take_over(struct supervisor *s, struct err *err)
 {
 	switch (s->run.state) {
@@ -173,6 +181,7 @@ static int take_over(struct supervisor *s, struct err *err)
 	case RUN_STOPPING:
 		return adopt(s, err);
 	case RUN_ENDED:
+		remove_lock(s);		/* just made, by one that came too late */
 		s->state = ST_FINISHED;
 		return 0;
 	case RUN_ASSIGNED:

@@ -79,6 +79,8 @@ at_once 10 "$POLLUX" supervise "$run"
 is 'ten supervisors for one run: nothing to say' '10 0:' "$results"
 settle 20 'the job ends'
 exact 'after one run' "$job" 20
+status 'an eleventh comes too late' 0 "$POLLUX" supervise "$run"
+is 'and has nothing to say' '' "$out$err"
 is 'really one' 1 "$(query "SELECT runs FROM jobs WHERE id = $job")"
 sound 'all is well'
 
