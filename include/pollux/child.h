@@ -25,8 +25,9 @@ struct child {
 
 /* Fork and exec in a process group of its own, default signal dispositions, nothing blocked, every
  * other descriptor closed. Returns the pid, which the caller reaps; or -1 with *err when the command
- * could not be executed, exit_status 127 (not found) or 126 (cannot be executed, or its directory
- * cannot be entered); then there is nothing to reap. */
+ * could not be executed: exit_status 127 (not found) or 126 (cannot be executed) for what is wrong with
+ * the command, an EX_* for what may pass (its directory is not there now, no memory). Then there is
+ * nothing to reap. */
 pid_t child_start(const struct child *c, struct err *err);
 
 #endif

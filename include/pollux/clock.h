@@ -1,7 +1,7 @@
 /* clock.h - the only readers of time. src/model and src/sched never include it.
  *
  * Durations come from the boot clock: monotonic, the same for all processes of one boot,
- * running on through suspend. Its readings mean nothing after a reboot, so whoever stores one
+ * standing still while the machine is suspended (so that a night's sleep is nobody's running time). Its readings mean nothing after a reboot, so whoever stores one
  * stores the boot id beside it. The wall clock is for people and may be set back. */
 #ifndef POLLUX_CLOCK_H
 #define POLLUX_CLOCK_H
@@ -10,7 +10,7 @@
 
 #define BOOT_ID_SIZE 37		/* 36 characters and the terminator */
 
-int64_t clock_boot_ns(void);	/* CLOCK_BOOTTIME */
+int64_t clock_boot_ns(void);	/* CLOCK_MONOTONIC */
 double clock_boot_s(void);
 double clock_wall_s(void);	/* since 1970-01-01 UTC */
 

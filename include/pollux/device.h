@@ -56,6 +56,8 @@ extern const struct device_backend device_cpu;
 int devices_list(const struct device_settings *settings, struct device_list *list, struct err *err);
 void devices_release(struct device_list *list);
 struct device *devices_append(struct device_list *list);	/* a zeroed entry; for backends */
+/* Whether they share a processor: their bindings have a number in common. */
+bool device_overlaps(const struct device *a, const struct device *b);
 /* The backend a device id belongs to ("cpu:0" -> device_cpu); NULL for an id of no known backend. */
 const struct device_backend *device_backend_of(const char *id);
 

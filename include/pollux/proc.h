@@ -24,8 +24,9 @@ struct proc_marks {
 	const char *variable;	/* "POLLUX_REPORT_SOCKET=/..."; NULL: not used */
 };
 
-/* Living processes (no zombies) that bear one of the marks, the caller itself excepted. */
-void proc_find(const struct proc_marks *marks, struct pid_list *list);
+/* Living processes (no zombies) that bear one of the marks, the caller itself excepted. -1: /proc cannot be
+ * read, the list is empty and says nothing. */
+int proc_find(const struct proc_marks *marks, struct pid_list *list);
 void pid_list_release(struct pid_list *list);
 
 /* Kills by the kernel's out-of-memory killer since boot; -1 unknown. */

@@ -39,6 +39,8 @@ int store_begin(struct store *s, struct err *err);	/* takes the write lock at on
 int store_commit(struct store *s, struct err *err);
 void store_rollback(struct store *s);			/* harmless outside a transaction */
 /* Counts commits of other connections: unchanged, nothing was written. */
+/* From here on a commit reaches the disk, also of a store opened to OBSERVE. */
+int store_make_durable(struct store *s, struct err *err);
 int store_data_version(struct store *s, int64_t *version, struct err *err);
 
 /* ---- jobs ---- */
@@ -109,6 +111,8 @@ void run_list_release(struct run_list *list);
  * still in use, or where another run of the job has not ended (the store's unique indexes say so). */
 int store_run_claim(struct store *s, int64_t id, int64_t supervisor_pid, double now_boot_s,
 		    bool *claimed, struct err *err);
+/* Whether it could be claimed now, by the store. */
+int store_run_may_claim(struct store *s, int64_t id, bool *may, struct err *err);
 /* A dead supervisor's run gets a new one: running or stopping -> stopping. */
 int store_run_adopt(struct store *s, int64_t id, int64_t supervisor_pid, double now_boot_s,
 		    bool *adopted, struct err *err);
@@ -117,13 +121,21 @@ int store_run_set_leader(struct store *s, const struct run *run, struct err *err
  * requeue over preempt). */
 int store_run_request_stop(struct store *s, int64_t id, enum stop_reason reason, double now_boot_s,
 			   struct err *err);
-int store_run_stop_reason(struct store *s, int64_t id, enum stop_reason *reason, struct err *err);
+int store_run_stop_reason(struct store *s, int64_t id, enum stop_reason *reason,
+			  enum run_state *state, struct err *err);
 int store_run_set_stopping(struct store *s, int64_t id, struct err *err);
 /* Ends the run, frees its devices, moves its totals to the job, and gives the job its next state. */
 int store_run_end(struct store *s, const struct run *run, struct err *err);
-/* When the last failed run of the job ended, on this boot's clock; NaN none or another boot. */
-int store_job_last_failure(struct store *s, int64_t job_id, const char *boot_id, double *boot_s,
-			   struct err *err);
+/* How often in a row, up to the last, the job's runs failed, or could not be started for no fault of its own;
+ * of this boot only. */
+struct setback {
+	int n;			/* 0: none, and the rest says nothing */
+	bool failed;		/* the last one; else it could not be started */
+	double end_boot_s;	/* when the last one ended */
+	char diagnosis[256];
+};
+int store_job_setback(struct store *s, int64_t job_id, const char *boot_id, struct setback *setback,
+		      struct err *err);
 
 /* ---- measurements ---- */
 
@@ -177,6 +189,11 @@ struct decision_entry {
 int store_decision_add(struct store *s, const char *policy, int n_devices,
 		       const struct decision_entry *entries, int n, struct err *err);
 
+/* The settings of the last pass: written only where they differ. The value is the caller's to free, NULL
+ * where there is none. */
+int store_setting_set(struct store *s, const char *name, const char *value, struct err *err);
+int store_setting_get(struct store *s, const char *name, char **value, struct err *err);
+
 struct event {
 	double time_s;		/* wall clock */
 	int64_t job_id, run_id;	/* 0: none */
@@ -188,6 +205,8 @@ struct event_list {
 	int count;
 };
 
+/* The number of the last one; 0: none yet. */
+int store_last_event(struct store *s, int64_t *id, struct err *err);
 int store_event_add(struct store *s, int64_t job_id, int64_t run_id, const char *kind,
 		    const char *text, struct err *err);
 int store_events_of_job(struct store *s, int64_t job_id, struct event_list *list, struct err *err);

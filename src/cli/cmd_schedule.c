@@ -76,8 +76,8 @@ static int one_pass(const struct schedule_options *o, const struct paths *paths,
 	return rc ? rc : output_flush(err);
 }
 
-/* Sleep to the next pass, or until another process has written: a job that ended, or was submitted. */
-static void sleep_until_change(struct store *store, double seconds)
+/* Sleep to the next pass, or until something happens to a job: one is submitted, ends, is cancelled. */
+static void sleep_until_event(struct store *store, double seconds)
 {
 	struct timespec pause = { .tv_nsec = 100000000 };
 	double end_s = clock_boot_s() + seconds;
@@ -85,13 +85,19 @@ static void sleep_until_change(struct store *store, double seconds)
 	struct err ignored;
 
 	if (store->db)
-		store_data_version(store, &before, &ignored);
+		store_last_event(store, &before, &ignored);
 	after = before;
 	while (!interrupted && clock_boot_s() < end_s && after == before) {
 		nanosleep(&pause, NULL);
-		if (store->db && store_data_version(store, &after, &ignored))
-			return;
+		if (store->db)
+			store_last_event(store, &after, &ignored);
 	}
+}
+
+/* A store that is locked, or a disk that is full, for a while: said once, and tried again. */
+static bool may_pass(const struct err *err)
+{
+	return err->exit_status == EX_TEMPFAIL || err->exit_status == EX_IOERR;
 }
 
 static int watch(const struct schedule_options *o, const struct paths *paths,
@@ -99,6 +105,7 @@ static int watch(const struct schedule_options *o, const struct paths *paths,
 {
 	struct sigaction action = { .sa_handler = interrupt };
 	struct store store = { 0 };
+	bool told = false;
 	struct err ignored;
 	int rc = 0;
 
@@ -106,10 +113,18 @@ static int watch(const struct schedule_options *o, const struct paths *paths,
 	sigaction(SIGTERM, &action, NULL);
 	while (rc == 0 && !interrupted) {
 		rc = one_pass(o, paths, config, err);
+		if (rc && may_pass(err) && err->text[0]) {
+			if (!told)
+				fprintf(stderr, "pollux: %s\n", err->text);
+			rc = 0;
+			told = true;
+		} else {
+			told = false;
+		}
 		if (!store.db)
 			store_open(&store, paths, STORE_READ, &ignored);
 		if (rc == 0)
-			sleep_until_change(&store, o->watch_s);
+			sleep_until_event(&store, o->watch_s);
 	}
 	store_close(&store);
 	return rc;

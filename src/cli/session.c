@@ -1,4 +1,5 @@
 /* session.c - open the store for a command; act on jobs. */
+#include <stdio.h>
 #include <unistd.h>
 
 #include "command.h"
@@ -28,7 +29,7 @@ int for_each_job(const struct command *command, int argc, char **argv, int first
 {
 	struct session s;
 	long long id;
-	int rc = 0;
+	int rc = 0, status = 0;
 
 	if (first >= argc)
 		return usage_error(command, err, "which job? give its number");
@@ -37,12 +38,18 @@ int for_each_job(const struct command *command, int argc, char **argv, int first
 			return -1;
 	if (session_open(&s, STORE_WRITE, err))
 		return -1;
-	for (int i = first; rc == 0 && i < argc; i++) {
+	for (int i = first; i < argc; i++) {
+		if (rc)		/* the last failure is left to main.c */
+			fprintf(stderr, "pollux: %s\n", err->text);
 		parse_job_id(command, argv[i], &id, err);
 		rc = act(&s, id, err);
+		if (rc && status == 0)
+			status = err->exit_status;
 	}
 	session_close(&s);
-	return rc;
+	if (rc)
+		err->exit_status = status;
+	return rc ? rc : status;
 }
 
 int stop_runs_of_job(struct session *s, int64_t job_id, enum stop_reason reason,

@@ -15,8 +15,8 @@ struct session {
 int session_open(struct session *s, enum store_mode mode, struct err *err);
 void session_close(struct session *s);
 
-/* The same call for each job named in argv[first..argc): stops at the first failure. At least one must be
- * named (EX_USAGE). */
+/* The same call for each job named in argv[first..argc); what fails is said for each. Returns the exit status
+ * of the first failure, or -1 with *err as main.c wants it. At least one must be named (EX_USAGE). */
 struct command;
 int for_each_job(const struct command *command, int argc, char **argv, int first,
 		 int (*act)(struct session *s, int64_t job_id, struct err *err), struct err *err);

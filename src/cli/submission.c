@@ -106,6 +106,18 @@ static int add_variables(const struct submission *o, struct job_command *c, stru
 	return 0;
 }
 
+/* It need not be there yet: the program may make it. */
+static int set_checkpoint_dir(const struct submission *o, struct job_command *c, struct err *err)
+{
+	struct stat st;
+
+	c->checkpoint_dir = absolute(c->directory, o->checkpoint_dir);
+	if (stat(c->checkpoint_dir, &st) == 0 && !S_ISDIR(st.st_mode))
+		return err_set(err, EX_NOINPUT, "checkpoint directory '%s' is not a directory",
+			       c->checkpoint_dir);
+	return 0;
+}
+
 int submission_command(const struct submission *o, char **argv, struct job_command *c,
 		       struct err *err)
 {
@@ -113,8 +125,8 @@ int submission_command(const struct submission *o, char **argv, struct job_comma
 		return -1;
 	for (; *argv; argv++)
 		strings_add(&c->argv, *argv);
-	if (o->checkpoint_dir)
-		c->checkpoint_dir = absolute(c->directory, o->checkpoint_dir);
+	if (o->checkpoint_dir && set_checkpoint_dir(o, c, err))
+		return -1;
 	if (o->resume_args)
 		c->resume_args = xstrdup(o->resume_args);
 	c->git_commit = git_commit_of(c->directory, &c->git_dirty);

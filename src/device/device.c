@@ -48,3 +48,30 @@ const struct device_backend *device_backend_of(const char *id)
 			return backends[i];
 	return NULL;
 }
+
+/* The next span "A" or "A-B" of a list of processors; false at its end, or where it is no list. */
+static bool next_span(const char **p, long *first, long *last)
+{
+	char *end;
+
+	*p += strspn(*p, ",");
+	*first = *last = strtol(*p, &end, 10);
+	if (end == *p)
+		return false;
+	if (*end == '-')
+		*last = strtol(end + 1, &end, 10);
+	*p = end;
+	return true;
+}
+
+bool device_overlaps(const struct device *a, const struct device *b)
+{
+	const char *p = a->binding, *q;
+	long first, last, other_first, other_last;
+
+	while (next_span(&p, &first, &last))
+		for (q = b->binding; next_span(&q, &other_first, &other_last);)
+			if (first <= other_last && other_first <= last)
+				return true;
+	return false;
+}

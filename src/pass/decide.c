@@ -23,14 +23,17 @@ static const struct run *run_of(const struct pass_state *p, int64_t job_id)
 	return NULL;
 }
 
-/* Whether a person, or its time limit, is stopping it for good: then it is not to be started again. */
+/* Not to be started now: a person, or its time limit, is stopping it for good; or the run it was to have
+ * next is being called off, and a job has one assigned run at most. */
 static bool is_leaving(const struct pass_state *p, int64_t job_id)
 {
 	for (int i = 0; i < p->runs.count; i++) {
-		enum stop_reason reason = p->runs.items[i].stop_reason;
+		const struct run *run = &p->runs.items[i];
 
-		if (p->runs.items[i].job_id == job_id && (reason == STOP_CANCEL ||
-		    reason == STOP_HOLD || reason == STOP_TIME_LIMIT))
+		if (run->job_id != job_id || run->stop_reason == STOP_NONE)
+			continue;
+		if (run->state == RUN_ASSIGNED || run->stop_reason == STOP_CANCEL ||
+		    run->stop_reason == STOP_HOLD || run->stop_reason == STOP_TIME_LIMIT)
 			return true;
 	}
 	return false;
@@ -103,23 +106,29 @@ static int check_dependencies(struct pass_state *p, const struct job *job, struc
 	return 0;
 }
 
-/* 1: it failed a short while ago, 0: it may be tried. */
+/* 1: it failed, or could not be started, a short while ago; 0: it may be tried. */
 static int check_retry(struct pass_state *p, const struct job *job, struct err *err)
 {
-	double failed_s, wait_s;
-	char reason[160];
+	struct setback setback;
+	double wait_s, again_s;
+	char reason[400];
 
-	if (job->failures == 0)
+	if (job->runs == 0)
 		return 0;
-	if (store_job_last_failure(&p->store, job->id, clock_boot_id(), &failed_s, err))
+	if (store_job_setback(&p->store, job->id, clock_boot_id(), &setback, err))
 		return -1;
-	wait_s = fmin(RETRY_WAIT_S * pow(2, job->failures - 1), RETRY_WAIT_MAX_S);
-	if (isnan(failed_s) || p->now_boot_s >= failed_s + wait_s)
+	wait_s = fmin(RETRY_WAIT_S * pow(2, fmin(setback.n, 10) - 1), RETRY_WAIT_MAX_S);
+	again_s = setback.end_boot_s + wait_s;
+	if (setback.n == 0 || p->now_boot_s >= again_s)
 		return 0;
-	snprintf(reason, sizeof(reason), "failed %d time%s; retry %d of %d after a pause of %g s",
-		 job->failures, job->failures == 1 ? "" : "s", job->failures, job->retries, wait_s);
-	return wait_for(p, job, reason, p->now_wall_s + failed_s + wait_s - p->now_boot_s, err)
-		? -1 : 1;
+	if (setback.failed)
+		snprintf(reason, sizeof(reason), "failed %d time%s; retry %d of %d after a pause of "
+			 "%g s", job->failures, job->failures == 1 ? "" : "s", job->failures,
+			 job->retries, wait_s);
+	else
+		snprintf(reason, sizeof(reason), "could not be started; tried again after %g s: %s",
+			 wait_s, setback.diagnosis);
+	return wait_for(p, job, reason, p->now_wall_s + again_s - p->now_boot_s, err) ? -1 : 1;
 }
 
 /* The device as it was when it was given out: usable, and bound to the same cores. */
@@ -146,6 +155,37 @@ static bool may_be_preempted(const struct job *job, const struct run *run)
 		return isfinite(job->checkpoint_samples) ||
 		       (run && isfinite(run->checkpoint_boot_s));
 	return job->preemption == PREEMPT_ALWAYS;
+}
+
+/* Its devices are not on offer any more, as after a change of the slots; but it is not to be stopped. */
+static bool stays_where_it_is(const struct pass_state *p, const struct job *job, const struct run *run)
+{
+	return run && !may_be_preempted(job, run) && !has_its_devices(p, run);
+}
+
+/* No device that shares a core with the run's can be given out while it runs. */
+static void withdraw_devices(struct pass_state *p, const struct run *run)
+{
+	for (int i = 0; i < run->replicas; i++)
+		for (int d = 0; d < p->devices.count; d++) {
+			struct device *device = &p->devices.items[d];
+
+			if (device->usable && device_overlaps(device, &run->devices[i])) {
+				device->usable = false;
+				p->n_usable--;
+			}
+		}
+}
+
+static void withdraw_for_those_who_stay(struct pass_state *p)
+{
+	for (int i = 0; i < p->jobs.count; i++) {
+		const struct job *job = &p->jobs.items[i];
+		const struct run *run = job->state == JOB_RUNNING ? run_of(p, job->id) : NULL;
+
+		if (stays_where_it_is(p, job, run))
+			withdraw_devices(p, run);
+	}
 }
 
 static struct sched_job describe(const struct pass_state *p, const struct job *job,
@@ -180,12 +220,13 @@ int pass_select(struct pass_state *p, struct err *err)
 	p->choices = xcalloc(n, sizeof(*p->choices));
 	p->owner = xcalloc((size_t)p->devices.count, sizeof(*p->owner));
 	p->wake = xcalloc((size_t)p->runs.count, sizeof(*p->wake));
+	withdraw_for_those_who_stay(p);
 	for (int i = 0; i < p->jobs.count; i++) {
 		const struct job *job = &p->jobs.items[i];
 		const struct run *run = job->state == JOB_RUNNING ? run_of(p, job->id) : NULL;
 		int blocked = 0;
 
-		if (is_leaving(p, job->id))
+		if (is_leaving(p, job->id) || stays_where_it_is(p, job, run))
 			continue;
 		if (!run)
 			blocked = check_dependencies(p, job, err);

@@ -11,9 +11,18 @@
 #include "pollux/mem.h"
 #include "pollux/supervise.h"
 
-static bool is_of_another_boot(const struct run *run)
+/* A supervisor that lives belies a boot id that differs: a container, another machine with the same home. */
+static bool is_of_another_boot(const struct pass_state *p, const struct run *run)
 {
-	return strcmp(run->boot_id, clock_boot_id()) != 0;
+	char *lock;
+	bool held;
+
+	if (!strcmp(run->boot_id, clock_boot_id()))
+		return false;
+	lock = paths_run(p->paths, run->id, "lock");
+	held = lock_is_held(lock);
+	free(lock);
+	return !held;
 }
 
 /* Runs of another boot: no process of theirs can be there. */
@@ -27,7 +36,7 @@ int pass_reconcile(struct pass_state *p, struct err *err)
 	for (int i = 0; rc == 0 && i < runs.count; i++) {
 		struct run *run = &runs.items[i];
 
-		if (!is_of_another_boot(run))
+		if (!is_of_another_boot(p, run))
 			continue;
 		strings_addf(&p->result->actions, "job %lld: run %d was cut off by a reboot",
 			     (long long)run->job_id, run->number);
@@ -84,7 +93,7 @@ int pass_spawn_missing(struct pass_state *p, struct err *err)
 		const struct run *run = &runs.items[i];
 		char *lock;
 
-		if (is_of_another_boot(run))	/* seen by a dry run only */
+		if (is_of_another_boot(p, run))	/* seen by a dry run only */
 			continue;
 		lock = paths_run(p->paths, run->id, "lock");
 		if (!lock_is_held(lock)) {
@@ -102,6 +111,26 @@ int pass_spawn_missing(struct pass_state *p, struct err *err)
 	return rc;
 }
 
+static bool has_run(const struct pass_state *p, const struct device *device)
+{
+	for (int r = 0; r < p->runs.count; r++)
+		for (int i = 0; i < p->runs.items[r].replicas; i++)
+			if (!strcmp(p->runs.items[r].devices[i].id, device->id))
+				return true;
+	return false;
+}
+
+/* A lock that is held though no run has the device: some process outlived its job and the search for what
+ * the job left. The device is not given out until it is gone. */
+static void check_lock(const struct pass_state *p, struct device *device)
+{
+	char *lock = paths_device_lock(p->paths, device->id);
+
+	if (device->usable && !has_run(p, device) && lock_is_held(lock))
+		device->usable = false;
+	free(lock);
+}
+
 int pass_read(struct pass_state *p, struct err *err)
 {
 	struct device_settings settings = { .slots = p->config->slots };
@@ -114,7 +143,9 @@ int pass_read(struct pass_state *p, struct err *err)
 		return 0;
 	if (devices_list(&settings, &p->devices, err))
 		return -1;
-	for (int i = 0; i < p->devices.count; i++)
+	for (int i = 0; i < p->devices.count; i++) {
+		check_lock(p, &p->devices.items[i]);
 		p->n_usable += p->devices.items[i].usable;
+	}
 	return 0;
 }

@@ -1,4 +1,5 @@
 /* pass.c - the order of things in a pass. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -37,13 +38,25 @@ static int decide_and_write(struct pass_state *p, struct err *err)
 	return pass_write(p, err);
 }
 
+/* For the passes that supervisors run when their jobs end. */
+static int write_settings(struct pass_state *p, struct err *err)
+{
+	char slots[16], slice[32];
+
+	snprintf(slots, sizeof(slots), "%d", p->config->slots);
+	snprintf(slice, sizeof(slice), "%.17gs", p->config->slice_s);
+	return store_setting_set(&p->store, "POLLUX_SLOTS", slots, err) ||
+	       store_setting_set(&p->store, "POLLUX_SLICE", slice, err) ||
+	       store_setting_set(&p->store, "POLLUX_POLICY", p->policy->name, err) ? -1 : 0;
+}
+
 static int transact(struct pass_state *p, struct err *err)
 {
 	if (p->mode == PASS_DRY_RUN)
 		return decide_and_write(p, err);
 	if (store_begin(&p->store, err))
 		return -1;
-	if (decide_and_write(p, err)) {
+	if (write_settings(p, err) || decide_and_write(p, err)) {
 		store_rollback(&p->store);
 		return -1;
 	}
@@ -60,7 +73,9 @@ static void wake_stopped(const struct pass_state *p)
 
 static int look_decide_act(struct pass_state *p, struct err *err)
 {
+	struct err ignored;
 	bool work;
+	int rc;
 
 	if (store_has_work(&p->store, &work, err))
 		return -1;
@@ -68,11 +83,13 @@ static int look_decide_act(struct pass_state *p, struct err *err)
 		pass_remove_leftovers(p, &p->runs);
 		return 0;
 	}
-	if (pass_reconcile(p, err) || transact(p, err))
-		return -1;
-	if (p->mode == PASS_ACT)
+	rc = pass_reconcile(p, err) || transact(p, err) ? -1 : 0;
+	if (rc == 0 && p->mode == PASS_ACT)
 		wake_stopped(p);
-	return pass_spawn_missing(p, err);
+	/* Also after a decision that failed: who has lost his supervisor does not wait for the next. */
+	if (pass_spawn_missing(p, rc ? &ignored : err))
+		return -1;
+	return rc;
 }
 
 static int run_with_store(struct pass_state *p, struct err *err)

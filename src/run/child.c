@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -62,6 +64,35 @@ static void wait_for_go(int go_fd)
 		_exit(EXIT_NOT_EXECUTABLE);
 }
 
+static bool has_directory(const char *program)
+{
+	char directory[PATH_MAX];
+	const char *slash = strrchr(program, '/');
+
+	snprintf(directory, sizeof(directory), "%.*s", slash ? (int)(slash - program) : 0, program);
+	return access(directory[0] ? directory : "/", F_OK) == 0;
+}
+
+/* What is wrong with the program itself; anything else (no memory, a disk not mounted yet) may pass. */
+static int exec_status(const char *program, int error)
+{
+	switch (error) {
+	case ENOENT:
+		return has_directory(program) ? EXIT_NOT_FOUND : EX_NOINPUT;
+	case EACCES:
+	case ENOEXEC:
+	case ENOTDIR:
+	case EISDIR:
+	case ELOOP:
+	case E2BIG:
+	case EINVAL:
+	case EPERM:
+		return EXIT_NOT_EXECUTABLE;
+	default:
+		return EX_OSERR;
+	}
+}
+
 /* In the child. Returns only with *err. */
 static void become(const struct child *c, int go_fd, struct err *err)
 {
@@ -71,17 +102,16 @@ static void become(const struct child *c, int go_fd, struct err *err)
 	if (bind_devices(c, err))
 		return;
 	if (set_descriptors(c)) {
-		err_set(err, EXIT_NOT_EXECUTABLE, "cannot set up descriptors: %s", strerror(errno));
+		err_set(err, EX_OSERR, "cannot set up descriptors: %s", strerror(errno));
 		return;
 	}
 	if (chdir(c->directory)) {
-		err_set(err, EXIT_NOT_EXECUTABLE, "cannot enter '%s': %s", c->directory,
-			strerror(errno));
+		err_set(err, EX_NOINPUT, "cannot enter '%s': %s", c->directory, strerror(errno));
 		return;
 	}
 	execve(c->program, c->argv->items, c->env->items);
-	err_set(err, errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE,
-		"cannot execute '%s': %s", c->program, strerror(errno));
+	err_set(err, exec_status(c->program, errno), "cannot execute '%s': %s", c->program,
+		strerror(errno));
 }
 
 static _Noreturn void run_child(const struct child *c, const int *go, const int *result)

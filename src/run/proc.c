@@ -76,7 +76,7 @@ static bool read_process(pid_t pid, struct process *process)
 	return true;
 }
 
-static void read_table(struct process_table *table)
+static int read_table(struct process_table *table)
 {
 	DIR *dir = opendir("/proc");
 	const struct dirent *entry;
@@ -97,6 +97,7 @@ static void read_table(struct process_table *table)
 	}
 	if (dir)
 		closedir(dir);
+	return dir ? 0 : -1;
 }
 
 /* An environment is read in pieces that overlap by the length of what is looked for. */
@@ -151,11 +152,11 @@ static bool bears_mark(struct process_table *table, const struct process *proces
 	return marks->variable && environment_has(process->pid, marks->variable);
 }
 
-void proc_find(const struct proc_marks *marks, struct pid_list *list)
+int proc_find(const struct proc_marks *marks, struct pid_list *list)
 {
 	struct process_table table;
+	int rc = read_table(&table);
 
-	read_table(&table);
 	*list = (struct pid_list){ .items = xcalloc((size_t)table.count, sizeof(pid_t)) };
 	for (int i = 0; i < table.count; i++) {
 		const struct process *p = &table.items[i];
@@ -165,6 +166,7 @@ void proc_find(const struct proc_marks *marks, struct pid_list *list)
 			list->items[list->count++] = p->pid;
 	}
 	free(table.items);
+	return rc;
 }
 
 void pid_list_release(struct pid_list *list)

@@ -6,6 +6,7 @@
 #include "recorder.h"
 
 #define GRADIENT_WINDOW_S 30.0
+#define QUIET_WRITE_S 30.0	/* between writes of nothing but the running time */
 
 void recorder_init(struct recorder *r)
 {
@@ -121,6 +122,8 @@ int recorder_write(struct recorder *r, struct store *store, struct run *run, str
 		.n_reports = r->n_reports, .n_malformed = r->n_malformed,
 	};
 
+	if (!r->changed && now - r->written_boot_s < QUIET_WRITE_S)
+		return 0;
 	if (isfinite(run->launch_boot_s))
 		run->duration_s = now - run->launch_boot_s;
 	step_stats_close_window(&r->stats);
@@ -133,6 +136,7 @@ int recorder_write(struct recorder *r, struct store *store, struct run *run, str
 	if (store_progress_write(store, &p, err))
 		return -1;
 	r->changed = false;
+	r->written_boot_s = now;
 	turn_gradient_window(r, now);
 	return 0;
 }

@@ -16,6 +16,7 @@
 struct recorder {
 	struct report_message message;	/* the last one; here because it is large */
 	bool changed;			/* since the last write */
+	double written_boot_s;		/* when that was */
 	bool positions_only;		/* an adopted run: its earlier aggregate is in the store */
 	struct step_stats stats;
 	double steps, loss, epoch;	/* NaN: not reported */
@@ -34,7 +35,7 @@ void recorder_release(struct recorder *r);
  * positions and checkpoint are brought up to date. Returns whether the message asks to look into the store. */
 bool recorder_add(struct recorder *r, struct run *run, const char *bytes, size_t n, double now_boot_s);
 
-/* Write what changed since the last time, if anything. On failure it is kept for the next. */
+/* Write what changed since the last time, if anything (the running time alone: every 30 s). On failure it is kept for the next. */
 int recorder_write(struct recorder *r, struct store *store, struct run *run, struct err *err);
 
 #endif

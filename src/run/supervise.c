@@ -32,6 +32,9 @@ static _Noreturn void become_supervisor(const struct paths *paths, int64_t run_i
 	dup2(null, STDOUT_FILENO);
 	dup2(log >= 0 ? log : null, STDERR_FILENO);
 	close_range(STDERR_FILENO + 1, ~0U, 0);
+	unsetenv("POLLUX_SLOTS");		/* its last act, a pass, takes them from the store */
+	unsetenv("POLLUX_SLICE");
+	unsetenv("POLLUX_POLICY");
 	setenv("POLLUX_DIR", paths->dir, 1);	/* as decided now, whatever the directory later */
 	if (chdir("/"))
 		_exit(EX_OSERR);
@@ -43,6 +46,7 @@ static _Noreturn void become_supervisor(const struct paths *paths, int64_t run_i
 int supervisor_spawn(const struct paths *paths, int64_t run_id, struct err *err)
 {
 	pid_t pid = fork();
+	int status = 0;
 
 	if (pid < 0)
 		return err_set(err, EX_OSERR, "cannot fork: %s", strerror(errno));
@@ -54,9 +58,9 @@ int supervisor_spawn(const struct paths *paths, int64_t run_id, struct err *err)
 		}
 		_exit(pid < 0 ? EX_OSERR : 0);
 	}
-	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
-	return 0;
+	return status == 0 ? 0 : err_set(err, EX_OSERR, "cannot start a supervisor");
 }
 
 /* It looks by itself every two seconds: a message that does not arrive only costs that time. */
@@ -157,9 +161,10 @@ static int adopt(struct supervisor *s, struct err *err)
 	s->recorder.positions_only = true;
 	watch_leader(s);
 	if (supervisor_open_socket(s, err) || supervisor_open_log(s, err))
-		return -1;
+		supervisor_log(s, "%s", err->text);	/* it has to be stopped all the same */
 	supervisor_log(s, "its supervisor is gone: stopping what is left of it");
-	if (store_run_stop_reason(&s->store, s->run.id, &s->run.stop_reason, err))
+	s->signalled = s->run.state == RUN_STOPPING && isfinite(s->run.stop_boot_s);
+	if (store_run_stop_reason(&s->store, s->run.id, &s->run.stop_reason, &s->run.state, err))
 		return -1;
 	s->state = ST_RUNNING;
 	supervisor_handle(s, s->leader_fd >= 0 ? EV_STOP : EV_LEADER_EXIT);

@@ -19,12 +19,13 @@
 /* After SIGTERM to the group, and between one SIGKILL and the next. */
 #define TERM_WAIT_S 5.0
 #define KILL_WAIT_S 1.0
-/* What a leader leaves behind (loggers, data loaders) gets this long to end by itself. */
-#define SWEEP_WAIT_S 3.0
+/* What a leader leaves behind (loggers, uploads) gets this long to end by itself; after a stop of ours,
+ * what is left of the grace if that is more. */
+#define SWEEP_WAIT_S 5.0
 
-void supervisor_log(const struct supervisor *s, const char *format, ...)
+void supervisor_log(struct supervisor *s, const char *format, ...)
 {
-	char text[1100], when[32] = "";
+	char text[sizeof(s->last_log)], when[32] = "";
 	time_t now = time(NULL);
 	struct tm tm;
 	va_list ap;
@@ -34,6 +35,9 @@ void supervisor_log(const struct supervisor *s, const char *format, ...)
 	va_start(ap, format);
 	vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
+	if (!strcmp(text, s->last_log))
+		return;
+	memcpy(s->last_log, text, sizeof(text));
 	dprintf(STDERR_FILENO, "%s job %lld run %lld: %s\n", when, (long long)s->run.job_id,
 		(long long)s->run.id, text);
 }
@@ -77,16 +81,25 @@ static void call_off(struct supervisor *s)
 	enter(s, ST_FINISHED, 0);
 }
 
-/* The leader alone: signalling everyone would kill its data loaders before the checkpoint is written. */
+static double grace_left_s(const struct supervisor *s)
+{
+	return fmax(s->run.stop_boot_s + s->job.grace_s - clock_boot_s(), 0);
+}
+
+/* The leader alone: signalling everyone would kill its data loaders before the checkpoint is written. One
+ * that was told by the supervisor before us is not told again: some programs quit at the second signal. */
 static void ask_leader(struct supervisor *s)
 {
 	struct err err;
 
-	s->run.stop_boot_s = clock_boot_s();
+	if (!s->signalled) {
+		s->run.stop_boot_s = clock_boot_s();
+		supervisor_signal_leader(s, s->job.stop_signal);
+		s->signalled = true;
+	}
 	if (store_run_set_stopping(&s->store, s->run.id, &err))
 		supervisor_log(s, "%s", err.text);
-	supervisor_signal_leader(s, s->job.stop_signal);
-	enter(s, ST_SIGNALLED, s->job.grace_s);
+	enter(s, ST_SIGNALLED, grace_left_s(s));
 }
 
 static void terminate(struct supervisor *s)
@@ -105,15 +118,44 @@ static void kill_all(struct supervisor *s)
 static void sweep(struct supervisor *s)
 {
 	s->leader_gone = true;
-	if (supervisor_count_processes(s) > 0)
-		supervisor_signal_all(s, SIGTERM);
+	s->sweep_pause_s = 0;
 	enter(s, ST_SWEEPING, SWEEP_WAIT_S);
 }
 
-static void sweep_hard(struct supervisor *s)
+/* The leader was a shell, say, which died of the signal while its program had not heard of it: the
+ * program is told now, and has the rest of the grace to save. */
+static void sweep_stopped(struct supervisor *s)
+{
+	sweep(s);
+	if (supervisor_count_processes(s) == 0)
+		return;
+	supervisor_signal_all(s, s->job.stop_signal);
+	enter(s, ST_SWEEPING, fmax(grace_left_s(s), SWEEP_WAIT_S));
+}
+
+static void sweep_terminate(struct supervisor *s)
+{
+	supervisor_signal_all(s, SIGTERM);
+	enter(s, ST_SWEEP_TERMINATED, TERM_WAIT_S);
+}
+
+static void sweep_kill(struct supervisor *s)
 {
 	supervisor_signal_all(s, SIGKILL);
-	enter(s, ST_SWEEPING, KILL_WAIT_S);
+	enter(s, ST_SWEEP_TERMINATED, KILL_WAIT_S);
+}
+
+/* The devices are free by the store, but a process that nobody knows of holds their locks. */
+static void give_up_devices(struct supervisor *s)
+{
+	supervisor_set_diagnosis(s, "a process of an ended run still holds a device");
+	call_off(s);
+}
+
+static void leave(struct supervisor *s)
+{
+	s->ended_elsewhere = true;
+	enter(s, ST_FINISHED, 0);
 }
 
 static void finish(struct supervisor *s)
@@ -126,12 +168,13 @@ typedef void action(struct supervisor *s);
 static action *const actions[N_SUPERVISOR_STATES][N_SUPERVISOR_EVENTS] = {
 	[ST_WAITING] = {
 		[EV_DEVICES_FREE] = start, [EV_STOP] = call_off,
+		[EV_TIMEOUT] = give_up_devices, [EV_ENDED] = leave,
 	},
 	[ST_RUNNING] = {
 		[EV_STOP] = ask_leader, [EV_LEADER_EXIT] = sweep,
 	},
 	[ST_SIGNALLED] = {
-		[EV_LEADER_EXIT] = sweep, [EV_TIMEOUT] = terminate,
+		[EV_LEADER_EXIT] = sweep_stopped, [EV_TIMEOUT] = terminate,
 	},
 	[ST_TERMINATED] = {
 		[EV_LEADER_EXIT] = sweep, [EV_TIMEOUT] = kill_all,
@@ -140,7 +183,10 @@ static action *const actions[N_SUPERVISOR_STATES][N_SUPERVISOR_EVENTS] = {
 		[EV_LEADER_EXIT] = sweep, [EV_TIMEOUT] = kill_all,
 	},
 	[ST_SWEEPING] = {
-		[EV_CLEAR] = finish, [EV_TIMEOUT] = sweep_hard,
+		[EV_CLEAR] = finish, [EV_TIMEOUT] = sweep_terminate,
+	},
+	[ST_SWEEP_TERMINATED] = {
+		[EV_CLEAR] = finish, [EV_TIMEOUT] = sweep_kill,
 	},
 	[ST_FINISHED] = { 0 },
 };

@@ -15,7 +15,8 @@ enum supervisor_state {
 	ST_SIGNALLED,		/* the leader was told to stop; until the grace is over */
 	ST_TERMINATED,		/* SIGTERM went to the group */
 	ST_KILLED,		/* SIGKILL went to every process of the run */
-	ST_SWEEPING,		/* the leader is gone; what it left behind has been told to end */
+	ST_SWEEPING,		/* the leader is gone; what it left behind gets time to end */
+	ST_SWEEP_TERMINATED,	/* SIGTERM went to what is left, then SIGKILL */
 	ST_FINISHED,
 };
 #define N_SUPERVISOR_STATES (ST_FINISHED + 1)
@@ -26,8 +27,9 @@ enum supervisor_event {
 	EV_LEADER_EXIT,
 	EV_CLEAR,		/* no process of the run lives */
 	EV_TIMEOUT,		/* the state's deadline has passed */
+	EV_ENDED,		/* somebody else has ended the run, in the store */
 };
-#define N_SUPERVISOR_EVENTS (EV_TIMEOUT + 1)
+#define N_SUPERVISOR_EVENTS (EV_ENDED + 1)
 
 struct supervisor {
 	const struct paths *paths;
@@ -42,6 +44,10 @@ struct supervisor {
 	double next_look_boot_s;	/* into the store, or for leftover processes */
 	bool adopted;			/* the command was started by a supervisor that died */
 	bool leader_gone;
+	bool signalled;			/* the leader was asked to stop, by us or a supervisor before us */
+	bool ended_elsewhere;		/* nothing is left to be written */
+	double sweep_pause_s;		/* between searches for leftover processes */
+	char last_log[1100];		/* what was logged last: the same is not repeated */
 	int wait_status;		/* of the leader, as wait(2); -1 unknown */
 	int64_t oom_kills_at_start;
 	int64_t log_offset;		/* of the job's log where this run begins */
@@ -68,8 +74,8 @@ bool supervisor_conclude(struct supervisor *s);
 /* Why the run failed, as far as can be told. */
 void supervisor_set_diagnosis(struct supervisor *s, const char *text);
 
-/* Into supervisor.log: time, run, text. */
-void supervisor_log(const struct supervisor *s, const char *format, ...)
+/* Into supervisor.log: time, run, text; once, where the same is said again and again. */
+void supervisor_log(struct supervisor *s, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 #endif

@@ -38,7 +38,8 @@ static void set_outcome(struct supervisor *s)
 		set_wait_status(run, s->wait_status);
 	if (run->outcome != OUTCOME_NONE)
 		return;
-	if (run->stop_reason != STOP_NONE)
+	/* One that had finished before it was told has finished. */
+	if (run->stop_reason != STOP_NONE && (s->signalled || run->exit_code != 0))
 		run->outcome = OUTCOME_STOPPED;
 	else
 		run->outcome = run->exit_code == 0 ? OUTCOME_COMPLETED : OUTCOME_FAILED;
@@ -137,6 +138,10 @@ bool supervisor_conclude(struct supervisor *s)
 	double now = clock_boot_s();
 	struct err err;
 
+	if (s->ended_elsewhere) {
+		remove_files(s);
+		return false;
+	}
 	/* The last words, of a checkpoint often, may have come while the socket was resting. */
 	if (s->socket_fd >= 0)
 		supervisor_read_reports(s, now);
@@ -151,6 +156,8 @@ bool supervisor_conclude(struct supervisor *s)
 		supervisor_log(s, "%s", err.text);
 	account_for_loss(&s->job, &s->run, now);
 	write_log_trailer(s);
+	if (store_make_durable(&s->store, &err))
+		supervisor_log(s, "%s", err.text);
 	if (!write_end(s))
 		return false;
 	remove_files(s);

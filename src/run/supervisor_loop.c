@@ -14,7 +14,8 @@
 
 #define LOOK_S 2.0		/* between looks into the store, which also write what was learnt */
 #define WAITING_LOOK_S 0.1	/* between attempts to take the devices */
-#define SWEEP_LOOK_S 0.05	/* between searches for leftover processes */
+#define SWEEP_LOOK_S 0.02	/* between searches for leftover processes, growing to LOOK_S */
+#define LOCK_PATIENCE_S 10.0	/* with devices that are free by the store, but locked */
 /* After reading it empty the socket rests this long, so that a job that reports a thousand steps a
  * second costs two hundred wake-ups. Its queue (net.unix.max_dgram_qlen, 10 or more) holds meanwhile. */
 #define SOCKET_REST_S 0.005
@@ -25,16 +26,20 @@
 static void look_for_stop(struct supervisor *s)
 {
 	enum stop_reason reason;
+	enum run_state state;
 	struct err err;
 
-	if (store_run_stop_reason(&s->store, s->run.id, &reason, &err)) {
+	if (store_run_stop_reason(&s->store, s->run.id, &reason, &state, &err)) {
 		supervisor_log(s, "%s", err.text);
 		return;
 	}
+	if (state == RUN_ENDED)
+		supervisor_handle(s, EV_ENDED);
 	if (reason == STOP_NONE)
 		return;
 	s->run.stop_reason = reason;
-	supervisor_handle(s, EV_STOP);
+	if (state != RUN_ENDED)
+		supervisor_handle(s, EV_STOP);
 }
 
 /* A stop that comes from here is written down too: whoever looks, and whoever takes over, sees it. */
@@ -49,6 +54,20 @@ static void stop_for(struct supervisor *s, enum stop_reason reason)
 	supervisor_handle(s, EV_STOP);
 }
 
+/* Devices that no run uses and whose locks are held all the same will not come free by waiting. */
+static void watch_locks(struct supervisor *s)
+{
+	bool may = false;
+	struct err err;
+
+	if (store_run_may_claim(&s->store, s->run.id, &may, &err))
+		supervisor_log(s, "%s", err.text);
+	if (!may)
+		s->deadline_boot_s = INFINITY;
+	else if (isinf(s->deadline_boot_s))
+		s->deadline_boot_s = clock_boot_s() + LOCK_PATIENCE_S;
+}
+
 static void try_to_start(struct supervisor *s)
 {
 	bool taken = false;
@@ -58,6 +77,8 @@ static void try_to_start(struct supervisor *s)
 		supervisor_log(s, "%s", err.text);
 	if (taken)
 		supervisor_handle(s, EV_DEVICES_FREE);
+	else
+		watch_locks(s);
 }
 
 static void look_waiting(struct supervisor *s)
@@ -87,8 +108,9 @@ static void look(struct supervisor *s, double now)
 	if (s->state == ST_WAITING) {
 		s->next_look_boot_s = now + WAITING_LOOK_S;
 		look_waiting(s);
-	} else if (s->state == ST_SWEEPING) {
-		s->next_look_boot_s = now + SWEEP_LOOK_S;
+	} else if (s->state == ST_SWEEPING || s->state == ST_SWEEP_TERMINATED) {
+		s->sweep_pause_s = fmin(fmax(1.5 * s->sweep_pause_s, SWEEP_LOOK_S), LOOK_S);
+		s->next_look_boot_s = now + s->sweep_pause_s;
 		look_sweeping(s);
 	} else {
 		s->next_look_boot_s = now + LOOK_S;

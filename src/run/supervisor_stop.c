@@ -19,39 +19,46 @@ void supervisor_signal_leader(struct supervisor *s, int signal_number)
 	syscall(SYS_pidfd_send_signal, s->leader_fd, SIGCONT, NULL, 0);
 }
 
-static void find_processes(const struct supervisor *s, struct pid_list *list)
+/* -1: /proc cannot be read, so nobody can tell. */
+static int find_processes(const struct supervisor *s, struct pid_list *list)
 {
+	int rc;
+
 	char *variable = xasprintf("POLLUX_REPORT_SOCKET=%s",
 				   s->run.socket_path ? s->run.socket_path : "");
 	/* An adopted run's session is not asked for: its number may belong to a stranger by now. */
 	struct proc_marks marks = {
-		.ancestor = s->adopted ? (pid_t)s->run.leader_pid : getpid(),
+		.ancestor = !s->adopted ? getpid() : s->leader_gone ? 0 : (pid_t)s->run.leader_pid,
 		.session = s->adopted ? 0 : getpid(),
 		.variable = s->run.socket_path && *s->run.socket_path ? variable : NULL,
 	};
 
-	proc_find(&marks, list);
+	rc = proc_find(&marks, list);
 	free(variable);
+	return rc;
 }
 
 int supervisor_count_processes(const struct supervisor *s)
 {
 	struct pid_list list;
-	int n;
+	int rc = find_processes(s, &list);
+	int n = list.count;
 
-	find_processes(s, &list);
-	n = list.count;
 	pid_list_release(&list);
-	return n;
+	return rc ? 1 : n;
 }
 
 void supervisor_signal_all(struct supervisor *s, int signal_number)
 {
 	struct pid_list list;
 
+	/* The leader by its pidfd too: one that wrote over its environment bears no mark. */
+	if (!s->leader_gone)
+		supervisor_signal_leader(s, signal_number);
 	find_processes(s, &list);
 	for (int i = 0; i < list.count; i++) {
-		kill(list.items[i], signal_number);
+		if (s->leader_gone || list.items[i] != (pid_t)s->run.leader_pid)
+			kill(list.items[i], signal_number);
 		kill(list.items[i], SIGCONT);
 	}
 	pid_list_release(&list);

@@ -109,7 +109,7 @@ enum job_state job_state_after(enum run_outcome outcome, enum stop_reason reason
 
 	if (outcome == OUTCOME_COMPLETED)
 		return JOB_DONE;
-	if (outcome == OUTCOME_FAILED)
+	if (outcome == OUTCOME_FAILED && reason == STOP_NONE)
 		return retries_left ? JOB_QUEUED : JOB_FAILED;
 	return after_stop[reason];
 }

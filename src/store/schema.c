@@ -100,6 +100,9 @@ const char *const schema_steps[] = {
 	" PRIMARY KEY (run_id, window)"
 	") STRICT, WITHOUT ROWID;"
 
+	/* As the last pass that a person or cron ran had them, for the passes that supervisors run. */
+	"CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;"
+
 	"CREATE TABLE decisions ("
 	" id INTEGER PRIMARY KEY AUTOINCREMENT, time_s REAL NOT NULL, policy TEXT NOT NULL,"
 	" devices INTEGER NOT NULL"

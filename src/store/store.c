@@ -152,6 +152,11 @@ void store_rollback(struct store *s)
 		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
 }
 
+int store_make_durable(struct store *s, struct err *err)
+{
+	return run_script(s, "PRAGMA synchronous = FULL", err);
+}
+
 int store_data_version(struct store *s, int64_t *version, struct err *err)
 {
 	return pragma_int(s, "PRAGMA data_version", version, err);

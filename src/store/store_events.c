@@ -1,4 +1,4 @@
-/* store_events.c - decisions with their reasons, and what happened to each job. */
+/* store_events.c - settings of passes, decisions with their reasons, what happened to each job. */
 #include <stdlib.h>
 
 #include "pollux/clock.h"
@@ -26,6 +26,20 @@ int store_event_add(struct store *s, int64_t job_id, int64_t run_id, const char 
 {
 	return sql_run(s, NULL, err, "INSERT INTO events (time_s, job_id, run_id, kind, text)"
 		       " VALUES (?, ?, ?, ?, ?)", "dnntt", clock_wall_s(), job_id, run_id, kind, text);
+}
+
+int store_last_event(struct store *s, int64_t *id, struct err *err)
+{
+	sqlite3_stmt *q;
+	int rc;
+
+	if (sql_query(s, &q, err, "SELECT max(id) FROM events", ""))
+		return -1;
+	rc = sql_row(s, q, err);
+	if (rc == 1)
+		*id = sql_int(q, 0, 0);
+	sqlite3_finalize(q);
+	return rc < 0 ? -1 : 0;
 }
 
 int store_events_of_job(struct store *s, int64_t job_id, struct event_list *list, struct err *err)
@@ -57,4 +71,26 @@ void event_list_release(struct event_list *list)
 	}
 	free(list->items);
 	*list = (struct event_list){ 0 };
+}
+
+int store_setting_set(struct store *s, const char *name, const char *value, struct err *err)
+{
+	return sql_run(s, NULL, err, "INSERT INTO settings VALUES (?1, ?2)"
+		       " ON CONFLICT (name) DO UPDATE SET value = ?2 WHERE value <> ?2", "tt", name,
+		       value);
+}
+
+int store_setting_get(struct store *s, const char *name, char **value, struct err *err)
+{
+	sqlite3_stmt *q;
+	int rc;
+
+	*value = NULL;
+	if (sql_query(s, &q, err, "SELECT value FROM settings WHERE name = ?", "t", name))
+		return -1;
+	rc = sql_row(s, q, err);
+	if (rc == 1)
+		*value = sql_text(q, 0);
+	sqlite3_finalize(q);
+	return rc < 0 ? -1 : 0;
 }

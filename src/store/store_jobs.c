@@ -1,5 +1,6 @@
 /* store_jobs.c - jobs, their commands, and what they wait for. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "pollux/clock.h"
@@ -307,7 +308,8 @@ int store_job_set_state(struct store *s, int64_t id, enum job_state state, const
 int store_job_requeue(struct store *s, int64_t id, struct err *err)
 {
 	return sql_run(s, NULL, err, "UPDATE jobs SET state = 'queued', reason = 'requeued',"
-		       " failures = 0, end_time_s = NULL, exit_code = NULL, term_signal = NULL"
+		       "  failures = 0, end_time_s = NULL, exit_code = NULL, term_signal = NULL,"
+		       " run_time_s = CASE state WHEN 'timeout' THEN 0 ELSE run_time_s END"
 		       " WHERE id = ?", "i", id);
 }
 
@@ -320,19 +322,35 @@ int store_job_set_reason(struct store *s, int64_t id, const char *reason, double
 		       next_start_s);
 }
 
-int store_job_last_failure(struct store *s, int64_t job_id, const char *boot_id, double *boot_s,
-			   struct err *err)
+static bool is_setback(sqlite3_stmt *q, bool *failed)
+{
+	int outcome = run_outcome_parse((const char *)sqlite3_column_text(q, 0));
+	int reason = stop_reason_parse((const char *)sqlite3_column_text(q, 1));
+
+	*failed = outcome == OUTCOME_FAILED;
+	return *failed || (outcome == OUTCOME_NOT_STARTED && reason <= STOP_NONE);
+}
+
+int store_job_setback(struct store *s, int64_t job_id, const char *boot_id, struct setback *setback,
+		      struct err *err)
 {
 	sqlite3_stmt *q;
+	bool failed;
 	int rc;
 
-	*boot_s = NAN;
-	if (sql_query(s, &q, err, "SELECT end_boot_s FROM runs WHERE job_id = ? AND boot_id = ?"
-		      " AND outcome = 'failed' ORDER BY number DESC LIMIT 1", "it", job_id, boot_id))
+	*setback = (struct setback){ 0 };
+	if (sql_query(s, &q, err, "SELECT outcome, stop_reason, end_boot_s, diagnosis FROM runs"
+		      " WHERE job_id = ? AND boot_id = ? AND state = 'ended' AND end_boot_s IS NOT NULL"
+		      " ORDER BY number DESC LIMIT 12", "it", job_id, boot_id))
 		return -1;
-	rc = sql_row(s, q, err);
-	if (rc == 1)
-		*boot_s = sql_double(q, 0);
+	while ((rc = sql_row(s, q, err)) == 1 && is_setback(q, &failed)) {
+		if (setback->n++ > 0)
+			continue;
+		setback->failed = failed;
+		setback->end_boot_s = sql_double(q, 2);
+		snprintf(setback->diagnosis, sizeof(setback->diagnosis), "%s",
+			 sqlite3_column_text(q, 3) ? (const char *)sqlite3_column_text(q, 3) : "");
+	}
 	sqlite3_finalize(q);
 	return rc < 0 ? -1 : 0;
 }

@@ -210,8 +210,8 @@ int store_run_add(struct store *s, struct run *run, struct err *err)
 		       " WHERE id = ?", "i", run->job_id);
 }
 
-/* Inside a transaction: true where neither the job nor a device of the run is in use by another. */
-static int may_claim(struct store *s, int64_t id, bool *may, struct err *err)
+/* True where neither the job nor a device of the run is in use by another. */
+int store_run_may_claim(struct store *s, int64_t id, bool *may, struct err *err)
 {
 	sqlite3_stmt *q;
 	int rc;
@@ -252,7 +252,7 @@ int store_run_claim(struct store *s, int64_t id, int64_t supervisor_pid, double 
 	*claimed = false;
 	if (store_begin(s, err))
 		return -1;
-	if (may_claim(s, id, claimed, err) ||
+	if (store_run_may_claim(s, id, claimed, err) ||
 	    (*claimed && claim(s, id, supervisor_pid, now_boot_s, err))) {
 		store_rollback(s);
 		*claimed = false;
@@ -304,17 +304,21 @@ int store_run_request_stop(struct store *s, int64_t id, enum stop_reason reason,
 	return rc;
 }
 
-int store_run_stop_reason(struct store *s, int64_t id, enum stop_reason *reason, struct err *err)
+int store_run_stop_reason(struct store *s, int64_t id, enum stop_reason *reason,
+			  enum run_state *state, struct err *err)
 {
 	sqlite3_stmt *q;
 	int rc;
 
 	*reason = STOP_NONE;
-	if (sql_query(s, &q, err, "SELECT stop_reason FROM runs WHERE id = ?", "i", id))
+	*state = RUN_ENDED;
+	if (sql_query(s, &q, err, "SELECT stop_reason, state FROM runs WHERE id = ?", "i", id))
 		return -1;
 	rc = sql_row(s, q, err);
-	if (rc == 1)
+	if (rc == 1) {
 		*reason = (enum stop_reason)known(stop_reason_parse(raw_text(q, 0)));
+		*state = (enum run_state)known(run_state_parse(raw_text(q, 1)));
+	}
 	sqlite3_finalize(q);
 	return rc < 0 ? -1 : 0;
 }
@@ -430,16 +434,30 @@ static int call_off_assigned(struct store *s, const struct run *r, struct err *e
 		       clock_wall_s(), r->job_id);
 }
 
-int store_run_end(struct store *s, const struct run *run, struct err *err)
+static int end_in_transaction(struct store *s, const struct run *run, struct err *err)
 {
+	struct run r = *run;
+	enum run_state state;
 	char text[1024];
 
-	describe_end(run, text, sizeof(text));
+	/* A cancel that came when the supervisor was past looking counts all the same. */
+	if (r.stop_reason != STOP_NONE &&
+	    store_run_request_stop(s, r.id, r.stop_reason, r.stop_boot_s, err))
+		return -1;
+	if (store_run_stop_reason(s, r.id, &r.stop_reason, &state, err))
+		return -1;
+	describe_end(&r, text, sizeof(text));
+	if (end_row(s, &r, err) || add_totals(s, &r, err) || call_off_assigned(s, &r, err) ||
+	    end_job(s, &r, text, err))
+		return -1;
+	return store_event_add(s, r.job_id, r.id, "ended", text, err);
+}
+
+int store_run_end(struct store *s, const struct run *run, struct err *err)
+{
 	if (store_begin(s, err))
 		return -1;
-	if (end_row(s, run, err) || add_totals(s, run, err) || call_off_assigned(s, run, err) ||
-	    end_job(s, run, text, err) ||
-	    store_event_add(s, run->job_id, run->id, "ended", text, err)) {
+	if (end_in_transaction(s, run, err)) {
 		store_rollback(s);
 		return -1;
 	}

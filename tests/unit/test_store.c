@@ -551,13 +551,15 @@ static void test_stop_reasons(void)
 		[STOP_REQUEUE] = 2, [STOP_HOLD] = 3, [STOP_TIME_LIMIT] = 4, [STOP_CANCEL] = 5,
 	};
 	enum stop_reason reason;
+	enum run_state state;
 	int64_t run;
 	int wrong = 0;
 
 	new_store();
 	run = add_claimed_run(add_job(0), 0, 1);
-	is_int(store_run_stop_reason(&store, run, &reason, &err), 0, "a reason is read");
+	is_int(store_run_stop_reason(&store, run, &reason, &state, &err), 0, "a reason is read");
 	is_int(reason, STOP_NONE, "at first there is none");
+	is_int(state, RUN_RUNNING, "and its state with it");
 	for (int first = STOP_PREEMPT; first < N_STOP_REASONS; first++)
 		for (int second = STOP_PREEMPT; second < N_STOP_REASONS; second++) {
 			enum stop_reason want = (enum stop_reason)(weight[second] > weight[first]
@@ -566,7 +568,7 @@ static void test_stop_reasons(void)
 			query("UPDATE runs SET stop_reason = NULL, stop_boot_s = NULL");
 			store_run_request_stop(&store, run, (enum stop_reason)first, 10, &err);
 			store_run_request_stop(&store, run, (enum stop_reason)second, 20, &err);
-			store_run_stop_reason(&store, run, &reason, &err);
+			store_run_stop_reason(&store, run, &reason, &state, &err);
 			if (reason != want) {
 				wrong++;
 				printf("# %s, then %s: %s\n", stop_reason_name((enum stop_reason)first),
@@ -578,8 +580,9 @@ static void test_stop_reasons(void)
 	is_query("SELECT stop_boot_s FROM runs", "10.0", "with the time of the first");
 	end_run(run, &(struct end){ OUTCOME_STOPPED, STOP_SHUTDOWN, 1, UNKNOWN, UNKNOWN, 0, 0, 0 });
 	store_run_request_stop(&store, run, STOP_CANCEL, 30, &err);
-	store_run_stop_reason(&store, run, &reason, &err);
+	store_run_stop_reason(&store, run, &reason, &state, &err);
 	is_int(reason, STOP_SHUTDOWN, "an ended run is not stopped any more");
+	is_int(state, RUN_ENDED, "which its state says");
 }
 
 static void test_adopt(void)
@@ -694,13 +697,15 @@ static void test_states(void)
 static void test_retries(void)
 {
 	struct end failure = { OUTCOME_FAILED, STOP_NONE, 1, UNKNOWN, UNKNOWN, 0, 0, 1 };
-	double failed_s, before_s = clock_boot_s();
+	struct end impeded = { OUTCOME_NOT_STARTED, STOP_NONE, 0, UNKNOWN, UNKNOWN, 0, 0, -1 };
+	struct setback setback;
+	double before_s = clock_boot_s();
 	int64_t job;
 
 	new_store();
 	job = add_job(2);
-	store_job_last_failure(&store, job, clock_boot_id(), &failed_s, &err);
-	ok(isnan(failed_s), "a job that never failed");
+	store_job_setback(&store, job, clock_boot_id(), &setback, &err);
+	is_int(setback.n, 0, "a job that never failed");
 	end_run(add_claimed_run(job, 0, 1), &failure);
 	is_str(state_of(job), "queued", "the first failure of two that are allowed");
 	end_run(add_claimed_run(job, 0, 1), &failure);
@@ -708,10 +713,17 @@ static void test_retries(void)
 	end_run(add_claimed_run(job, 0, 1), &failure);
 	is_str(state_of(job), "failed", "the third is one too many");
 	is_query("SELECT failures FROM jobs", "3", "all are counted");
-	store_job_last_failure(&store, job, clock_boot_id(), &failed_s, &err);
-	ok(failed_s >= before_s && failed_s <= clock_boot_s(), "when it failed last, by the boot clock");
-	store_job_last_failure(&store, job, "another boot", &failed_s, &err);
-	ok(isnan(failed_s), "which means nothing after a reboot");
+	store_job_setback(&store, job, clock_boot_id(), &setback, &err);
+	is_int(setback.n, 3, "in a row");
+	ok(setback.failed && setback.end_boot_s >= before_s && setback.end_boot_s <= clock_boot_s(),
+	   "when it failed last, by the boot clock");
+	store_job_setback(&store, job, "another boot", &setback, &err);
+	is_int(setback.n, 0, "which means nothing after a reboot");
+	query("UPDATE jobs SET state = 'queued'");
+	end_run(add_claimed_run(job, 0, 1), &impeded);
+	store_job_setback(&store, job, clock_boot_id(), &setback, &err);
+	ok(setback.n == 4 && !setback.failed, "a run that could not be started is a setback too");
+	is_str(state_of(job), "queued", "but not the job's fault");
 }
 
 /* A preempted run ends while the next one is assigned: the job stays running, unless it is over. */
