@@ -196,7 +196,7 @@ static bool more_when_full(const struct search *f, int64_t s)
 	double m = (double)f->local_max;
 
 	return goodput_of(f->model, f->place, m, (double)(s + 1)) >
-	       goodput_of(f->model, f->place, m, (double)s) * (1 + ROUNDING);
+	       goodput_of(f->model, f->place, m, (double)s);
 }
 
 /* Whether m would rather be above its maximum. */
