@@ -57,9 +57,9 @@ static void report(int n, double evaluations)
 int main(int argc, char **argv)
 {
 	static struct published all[PUBLISHED_APPLICATIONS];
-	int repeat = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 10, seed, points, n = 0, cases = 0;
-	char application[32], kind[8];
-	double want, evaluations = 0;
+	int repeat = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 10, n = 0, cases = 0;
+	struct published_line line;
+	double evaluations = 0;
 	FILE *f = published_reference("fit_subsets.csv");
 
 	if (!f || repeat < 1 || repeat > REPEAT_MAX)
@@ -71,14 +71,10 @@ int main(int argc, char **argv)
 			return 0;
 		}
 	}
-	while (cases < CASES &&
-	       fscanf(f, " %31[^,],%7[^,],%d,%d,%lf", application, kind, &seed, &points, &want) == 5) {
-		struct fit_observation o[64];
-		int a = 0;
+	while (cases < CASES && published_line_read(f, &line)) {
+		struct fit_observation o[PUBLISHED_POINTS];
+		int points = published_subset(all, &line, o);
 
-		while (strcmp(application, published_applications[a]) != 0)
-			a++;
-		points = published_subset(&all[a], kind, (uint64_t)seed, points, o);
 		evaluations += time_fits(o, points, repeat, &n);
 		cases++;
 	}

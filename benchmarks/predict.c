@@ -40,34 +40,27 @@ static struct fit_result fit_few(const struct published *all, const char *pair)
 	return fit_throughput(seen, n, &FIT_OPTIONS_DEFAULT);
 }
 
-/* One line: application,placement and seven numbers. */
-static int one_case(FILE *f, struct published *all, struct case_errors errors[])
+static void one_case(const struct published_line *line, struct published *all, struct case_errors *errors)
 {
-	char application[32], pair[8];
+	const char *pair = line->word;
 	struct throughput_params p;
-	int a = 0;
 
-	if (fscanf(f, " %31[^,],%7[^,],%lf,%lf,%lf,%lf,%lf,%lf,%lf", application, pair, &p.alpha_grad,
-		   &p.beta_grad, &p.alpha_sync_local, &p.beta_sync_local, &p.alpha_sync_node,
-		   &p.beta_sync_node, &p.gamma) != 9)
-		return 0;
-	while (strcmp(application, published_applications[a]) != 0)
-		a++;
-	if (errors[a].n == 0)
-		published_read(application, all);
+	memcpy(&p, line->number, sizeof(p));
+	if (errors->n == 0)
+		published_read(published_applications[line->application], all);
 
 	struct fit_result fit = fit_few(all, pair);
 
-	errors[a].pollux += mape(&fit.params, all, pair);
-	errors[a].published += mape(&p, all, pair);
-	errors[a].n++;
-	return 1;
+	errors->pollux += mape(&fit.params, all, pair);
+	errors->published += mape(&p, all, pair);
+	errors->n++;
 }
 
 int main(void)
 {
 	static struct published all;
 	struct case_errors errors[PUBLISHED_APPLICATIONS] = { 0 };
+	struct published_line line;
 	double pollux = 0, published = 0;
 	FILE *f = published_reference("fit_two_nodes.csv");
 
@@ -77,8 +70,8 @@ int main(void)
 			fclose(f);
 		return 0;
 	}
-	while (one_case(f, &all, errors))
-		;
+	while (published_line_read(f, &line))
+		one_case(&line, &all, &errors[line.application]);
 	fclose(f);
 	printf("%-12s %10s %10s\n", "APPLICATION", "POLLUX %", "PUBLISHED %");
 	for (int a = 0; a < PUBLISHED_APPLICATIONS; a++) {

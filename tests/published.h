@@ -97,7 +97,33 @@ static inline bool published_read(const char *application, struct published *p)
 	return p->n > 0;
 }
 
-/* The random subsets of tests/reference/fit_reference.py, number for number. */
+/* A line of a file of tests/reference: an application, a word, and up to seven numbers. */
+struct published_line {
+	int application;		/* index */
+	char word[8];
+	double number[N_THROUGHPUT_PARAMS];
+};
+
+/* False at the end, and for a line that is not as it should be. */
+static inline bool published_line_read(FILE *f, struct published_line *l)
+{
+	char text[512], *rest = text, *part;
+
+	if (!fgets(text, sizeof(text), f) || !(part = strsep(&rest, ",")))
+		return false;
+	for (l->application = 0; strcmp(part, published_applications[l->application]) != 0;)
+		if (++l->application == PUBLISHED_APPLICATIONS)
+			return false;
+	part = strsep(&rest, ",");
+	snprintf(l->word, sizeof(l->word), "%s", part ? part : "");
+	for (int i = 0; i < N_THROUGHPUT_PARAMS && (part = strsep(&rest, ",")); i++)
+		l->number[i] = strtod(part, NULL);
+	return true;
+}
+
+/* The random subsets of tests/reference/fit_reference.py, number for number, of a line
+ * (application, kind, seed, points, objective). At most PUBLISHED_POINTS. */
+#define PUBLISHED_POINTS 30
 static inline uint64_t published_random(uint64_t *state)
 {
 	uint64_t z = *state += 0x9e3779b97f4a7c15;
@@ -107,11 +133,14 @@ static inline uint64_t published_random(uint64_t *state)
 	return z ^ (z >> 31);
 }
 
-static inline int published_subset(const struct published *p, const char *kind, uint64_t seed, int points,
+static inline int published_subset(const struct published *all, const struct published_line *line,
 				   struct fit_observation *out)
 {
+	const struct published *p = &all[line->application];
+	const char *kind = line->word;
+	uint64_t seed = (uint64_t)line->number[0];
+	int points = (int)line->number[1], n = 0;
 	struct fit_observation rows[PUBLISHED_MAX];
-	int n = 0;
 
 	for (int i = 0; i < p->n; i++)
 		if ((strcmp(kind, "node") != 0 || p->row[i].place.nodes == 1) &&

@@ -117,19 +117,21 @@ static bool descend(const struct fit_objective *f, const struct fit_box *box, st
 	memcpy(p, &point->params, sizeof(p));
 	fit_objective_value(f, &point->params, &point->value, &curvature);
 	equations_make(&e, box, p, point->value.slope, &curvature);
-	for (++*evaluations; e.n > 0 && *lambda < LAMBDA_MOST; *lambda *= 8) {
-		struct fit_point next;
+	++*evaluations;
+	while (e.n > 0 && *lambda < LAMBDA_MOST) {
+		struct fit_point next = *point;
 
-		if (!solve(&e, *lambda, step))
-			continue;
-		next.params = stepped(box, p, &e, step);
-		fit_objective_value(f, &next.params, &next.value, NULL);
-		++*evaluations;
+		if (solve(&e, *lambda, step)) {
+			next.params = stepped(box, p, &e, step);
+			fit_objective_value(f, &next.params, &next.value, NULL);
+			++*evaluations;
+		}
 		if (next.value.total < point->value.total) {
 			*point = next;
 			*lambda = fmax(*lambda / 16, LAMBDA_LEAST);
 			return true;
 		}
+		*lambda *= 8;
 	}
 	return false;
 }

@@ -369,9 +369,9 @@ static void test_nothing(void)
 static void test_published(void)
 {
 	static struct published all[PUBLISHED_APPLICATIONS];
-	char application[32], kind[8];
-	int seed, points, above = 0, better = 0, n = 0;
-	double want, worst = -1;
+	struct published_line line;
+	int above = 0, better = 0, n = 0;
+	double worst = -1;
 	FILE *f = published_reference("fit_subsets.csv");
 
 	for (int i = 0; i < PUBLISHED_APPLICATIONS; i++) {
@@ -381,15 +381,11 @@ static void test_published(void)
 			return;
 		}
 	}
-	while (f && fscanf(f, " %31[^,],%7[^,],%d,%d,%lf", application, kind, &seed, &points, &want) == 5) {
-		struct fit_observation o[64];
-		int a = 0;
-
-		while (strcmp(application, published_applications[a]) != 0)
-			a++;
-		points = published_subset(&all[a], kind, (uint64_t)seed, points, o);
-
-		double ratio = fit_throughput(o, points, &FIT_OPTIONS_DEFAULT).objective / want - 1;
+	while (f && published_line_read(f, &line)) {
+		struct fit_observation o[PUBLISHED_POINTS];
+		int points = published_subset(all, &line, o);
+		double got = fit_throughput(o, points, &FIT_OPTIONS_DEFAULT).objective;
+		double ratio = got / line.number[2] - 1;
 
 		worst = fmax(worst, ratio);
 		above += ratio > 1e-9;

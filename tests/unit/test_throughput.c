@@ -72,7 +72,7 @@ static void test_slope(void)
 
 	memcpy(array, &params, sizeof(array));
 	for (int i = 0; i < 5; i++) {
-		for (double s = 1; s < 4; s++) {
+		for (int s = 1; s < 4; s++) {
 			double time = throughput_step_slope(&params, places[i], 64, s, &slope);
 			double h = 64e-5, by_m = (throughput_step_time(&params, places[i], 64 + h, s) -
 						  throughput_step_time(&params, places[i], 64 - h, s)) / (2 * h);
