@@ -45,7 +45,7 @@ struct fit_observation {
 
 /* How much an observation is worth: 1 for one without noise, 1/2 where the standard error of its time
  * is as large as the errors of the model itself, taken to be FIT_MODEL_ERROR of the time. NaN for the
- * deviation (fewer than two windows): FIT_DEVIATION of the time. */
+ * deviation (fewer than two windows): FIT_DEVIATION of the time. 0 where nothing was seen. */
 #define FIT_MODEL_ERROR 0.05
 #define FIT_DEVIATION 0.1
 double fit_weight(double step_time_s, double step_time_sd_s, int64_t n);

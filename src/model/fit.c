@@ -34,10 +34,14 @@ struct search {
 
 double fit_weight(double step_time_s, double step_time_sd_s, int64_t n)
 {
-	double deviation = isnan(step_time_sd_s) ? FIT_DEVIATION : step_time_sd_s / step_time_s;
-	double error = deviation / FIT_MODEL_ERROR;
+	double deviation_s = isnan(step_time_sd_s) ? FIT_DEVIATION * step_time_s : step_time_sd_s;
 
-	return n > 0 && error >= 0 ? 1 / (1 + error * error / (double)n) : 0;
+	if (n < 1 || !(step_time_s > 0 && deviation_s >= 0))
+		return 0;
+
+	double error = deviation_s / step_time_s / FIT_MODEL_ERROR;
+
+	return 1 / (1 + error * error / (double)n);
 }
 
 static double within(const struct fit_box *box, int i, double param)

@@ -14,6 +14,13 @@ static void add_outer(double a[N][N], const double *v, double factor)
 			a[i][j] += factor * v[i] * v[j];
 }
 
+static void add_grad(double a[N][N], const struct fit_row *row, const struct throughput_params *p)
+{
+	double by[N] = { [ALPHA_GRAD] = 1, [BETA_GRAD] = row->m }, time = throughput_grad_time(p, row->m);
+
+	add_outer(a, by, row->weight / (time * time));
+}
+
 /* J' W J, where J has the derivatives of ln T_grad and ln T_step by the parameters. */
 static void information(double a[N][N], const struct fit_row *rows, int n,
 			const struct throughput_params *p)
@@ -21,13 +28,11 @@ static void information(double a[N][N], const struct fit_row *rows, int n,
 	memset(a, 0, sizeof(double[N][N]));
 	for (int i = 0; i < n; i++) {
 		struct throughput_slope slope;
-		double grad[N] = { [ALPHA_GRAD] = 1, [BETA_GRAD] = rows[i].m };
 		double time = throughput_step_slope(p, rows[i].place, rows[i].m, rows[i].s, &slope);
 
 		add_outer(a, slope.by_param, rows[i].weight / (time * time));
-		time = throughput_grad_time(p, rows[i].m);
 		if (!isnan(rows[i].ln_grad))
-			add_outer(a, grad, rows[i].weight / (time * time));
+			add_grad(a, &rows[i], p);
 	}
 }
 

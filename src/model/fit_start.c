@@ -23,11 +23,12 @@ static bool valid(const struct fit_observation *o)
  * T_grad = (T_step - sync) / s, T_update = T_grad + sync. */
 bool fit_row_make(struct fit_row *row, const struct fit_observation *o)
 {
+	if (!valid(o))
+		return false;
+
 	double sync_s = o->sync_time_s, grad_s = (o->step_time_s - sync_s) / o->accumulation_steps;
 	bool split = sync_s >= 0 && valid_time(grad_s);
 
-	if (!valid(o))
-		return false;
 	*row = (struct fit_row){
 		.place = o->place, .m = (double)o->local_batch_size,
 		.s = split ? 1 : o->accumulation_steps,
@@ -162,11 +163,14 @@ static void line_add(struct line *l, double x, double y, double typical)
 static void line_solve(const struct line *l, double *a, double *b)
 {
 	double x = l->x / l->w, y = l->y / l->w;
-	double spread = l->xx / l->w - x * x, slope = (l->xy / l->w - x * y) / spread;
-	bool usable = spread > 1e-9 * x * x && slope > 0 && y - slope * x > 0;
+	double spread = l->xx / l->w - x * x, slope = 0;
 
-	*b = usable ? slope : y / 2 / fmax(x, 1);
-	*a = usable ? y - slope * x : y / 2;
+	if (spread > 1e-9 * x * x)
+		slope = (l->xy / l->w - x * y) / spread;
+	if (!(slope > 0 && slope * x < y))
+		slope = y / 2 / fmax(x, 1);
+	*b = slope;
+	*a = y - slope * x;
 }
 
 static void start_sync(const struct fit_row *rows, int n, of_rows *of, double *alpha, double *beta)

@@ -75,7 +75,7 @@ static bool steady(const struct noise_mean *m, double weight, double entries)
 
 double noise_scale_value(const struct noise_scale *s)
 {
-	double entries = s->weight * s->weight / s->weight_sqr;
+	double entries = s->weight_sqr > 0 ? s->weight * s->weight / s->weight_sqr : 0;
 
 	/* The tolerance is for equal weights, which rounding can leave short. */
 	if (!(entries >= NOISE_ENTRIES_MIN * (1 - 1e-9)) || !steady(&s->sqr, s->weight, entries) ||

@@ -32,7 +32,7 @@ struct overlap {
 
 static struct overlap overlap(double a, double b, double gamma)
 {
-	double high = fmax(a, b), ratio = fmin(a, b) / high;
+	double high = fmax(a, b), ratio = high > 0 ? fmin(a, b) / high : 0;
 
 	if (!(ratio > 0))
 		return (struct overlap){ .value = high, .by_a = a >= b, .by_b = a < b };
