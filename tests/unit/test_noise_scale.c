@@ -146,6 +146,18 @@ static void test_single(void)
 	near(noise_scale_value(&s), true_trace() / sqr_sum, 0.02, "(R, s) = (1, 1), from three updates");
 }
 
+/* Gradients that drift straight are taken for noise by pairs, not by three updates. */
+static void test_drift(void)
+{
+	static const double g1 = 5, g2 = 4, g3 = 3;
+	double sqr, var, pair_sqr, pair_var, mean = (g1 + g2) / 2, second = g1 - 2 * g2 + g3;
+
+	pollux_gradient_estimates(8, (g1 * g1 + g2 * g2) / 2, 16, mean * mean, &pair_sqr, &pair_var);
+	near(pair_var, 8 * 0.5, 1e-12, "a pair sees noise in a drift");
+	noise_scale_three_updates(8, g2 * g2, second * second, &sqr, &var);
+	ok(fabs(var) <= 0 && fabs(sqr - 16) <= 0, "three updates see none");
+}
+
 /* --- smoothing --- */
 
 static void test_by_hand(void)
@@ -257,5 +269,6 @@ int main(void)
 	test_passes(4, 1, "(R, s) = (4, 1)");
 	test_passes(2, 8, "(R, s) = (2, 8)");
 	test_single();
+	test_drift();
 	return done();
 }
