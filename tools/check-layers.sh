@@ -23,6 +23,7 @@ cli: report sim pass run store sched device model client util'
 # A header of another library (the beginning of its name), a colon, its layer.
 foreign='sqlite3.h: store
 hwloc: device
+nlopt.h: model
 getopt.h: cli
 cuda: device
 cublas: device

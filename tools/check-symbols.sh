@@ -24,6 +24,8 @@ fabs abs labs llabs exp exp2 expm1 log log2 log10 log1p pow sqrt cbrt hypot
 floor ceil round trunc rint nearbyint lround llround lrint llrint fmod fmin fmax fma
 ldexp frexp modf scalbn copysign nextafter remainder lgamma lgamma_r tgamma erf erfc
 sin cos tan asin acos atan atan2 sinh cosh tanh
+nlopt_create nlopt_destroy nlopt_optimize nlopt_set_min_objective nlopt_set_lower_bounds
+nlopt_set_upper_bounds nlopt_set_ftol_rel nlopt_set_maxeval
 stack_chk_fail assert_fail GLOBAL_OFFSET_TABLE_'
 
 # Exhausted memory ends the program: the one effect allowed, and only here.

@@ -1,0 +1,61 @@
+/* throughput.h - how long an optimizer update takes, by seven parameters: pollux-goodput(7).
+ *
+ *	T_grad(m)    = alpha_grad + beta_grad m
+ *	T_sync(N, R) = 0					R = 1
+ *		     = alpha_sync_local + beta_sync_local (R - 2)	N = 1, R >= 2
+ *		     = alpha_sync_node + beta_sync_node (R - 2)	N >= 2
+ *	T_update     = (T_grad^gamma + T_sync^gamma)^(1/gamma)
+ *	T_step       = (s - 1) T_grad + T_update
+ *	throughput   = R m s / T_step
+ *
+ * N nodes hold R >= N replicas; m samples are the local batch (a double: searches want it between
+ * whole numbers); s accumulation steps are all forward-backward passes of an update, 1 = none. Source:
+ * Qiao et al., "Pollux: Co-adaptive Cluster Scheduling for Goodput-Optimized Deep Learning", OSDI
+ * 2021, section 3.2; its code counts s - 1, the extra passes. Pure functions. */
+#ifndef POLLUX_THROUGHPUT_H
+#define POLLUX_THROUGHPUT_H
+
+/* gamma = 1: synchronisation after computation; 10: hidden behind it but for the longer of the two. */
+#define THROUGHPUT_TIME_MIN_S 1e-8
+#define THROUGHPUT_GAMMA_MIN 1.0
+#define THROUGHPUT_GAMMA_MAX 10.0
+
+/* Seven doubles in the order of enum throughput_param, and so copied to and from arrays. */
+struct throughput_params {
+	double alpha_grad, beta_grad;			/* s, s per sample */
+	double alpha_sync_local, beta_sync_local;	/* replicas on one node: s, s per replica */
+	double alpha_sync_node, beta_sync_node;		/* replicas on several: s, s per replica */
+	double gamma;
+};
+
+enum throughput_param {
+	ALPHA_GRAD, BETA_GRAD, ALPHA_SYNC_LOCAL, BETA_SYNC_LOCAL, ALPHA_SYNC_NODE, BETA_SYNC_NODE, GAMMA,
+	N_THROUGHPUT_PARAMS
+};
+
+/* Where a job runs, as far as its speed depends on it. */
+struct throughput_place {
+	int nodes, replicas;
+};
+
+/* Seconds of one forward-backward pass, of the synchronisation, of the pass that ends in an update,
+ * and of a whole update. */
+double throughput_grad_time(const struct throughput_params *p, double m);
+double throughput_sync_time(const struct throughput_params *p, struct throughput_place place);
+double throughput_update_time(const struct throughput_params *p, struct throughput_place place, double m);
+double throughput_step_time(const struct throughput_params *p, struct throughput_place place, double m,
+			    double s);
+
+/* Samples per second. */
+double throughput(const struct throughput_params *p, struct throughput_place place, double m, double s);
+
+/* The step time, and its partial derivatives by the parameters and by the local batch size. The
+ * derivatives are exact but where T_grad and T_sync are both 0. */
+struct throughput_slope {
+	double by_param[N_THROUGHPUT_PARAMS];
+	double by_m;
+};
+double throughput_step_slope(const struct throughput_params *p, struct throughput_place place, double m,
+			     double s, struct throughput_slope *slope);
+
+#endif

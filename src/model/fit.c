@@ -1,0 +1,218 @@
+/* fit.c - the parameters that fit the observations best.
+ *
+ * From each start NLopt's bounded L-BFGS (S. G. Johnson, "The NLopt nonlinear-optimization package";
+ * J. Nocedal, "Updating quasi-Newton matrices with limited storage", Math. Comput. 35 (1980); the code
+ * by L. Luksan) goes down on the logarithms of the parameters, which span eight decades. fit_polish
+ * takes over near the minimum. The objective has several local minima: on all that is tested the
+ * better of the two starts ends at or below the published optimizer, which is no proof that it does
+ * everywhere. */
+#include "pollux/fit.h"
+
+#include <math.h>
+#include <nlopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fit_basis.h"
+#include "fit_polish.h"
+#include "pollux/mem.h"
+
+const struct fit_options FIT_OPTIONS_DEFAULT = {
+	.overlap_penalty = 1e-3, .growth_penalty = 1e-2, .max_evaluations = FIT_MAX_EVALUATIONS,
+};
+
+#define ROUGH 1e-5	/* relative change of the objective at which NLopt's search ends */
+
+struct search {
+	struct fit_objective objective;
+	struct fit_box box;
+	int evaluations, max_evaluations;
+	bool any, converged;
+	struct fit_point here;		/* the best of the search from one start */
+	struct fit_point best;		/* of all */
+};
+
+double fit_weight(double step_time_s, double step_time_sd_s, int64_t n)
+{
+	double deviation_s = isnan(step_time_sd_s) ? FIT_DEVIATION * step_time_s : step_time_sd_s;
+
+	if (n < 1 || !(step_time_s > 0 && deviation_s >= 0))
+		return 0;
+
+	double error = deviation_s / step_time_s / FIT_MODEL_ERROR;
+
+	return 1 / (1 + error * error / (double)n);
+}
+
+static double within(const struct fit_box *box, int i, double param)
+{
+	return fmin(fmax(param, box->low[i]), box->high[i]);
+}
+
+static struct throughput_params params_within(const struct fit_box *box, const double *values)
+{
+	struct throughput_params params;
+	double p[N_THROUGHPUT_PARAMS];
+
+	for (int i = 0; i < N_THROUGHPUT_PARAMS; i++)
+		p[i] = within(box, i, values[i]);
+	memcpy(&params, p, sizeof(params));
+	return params;
+}
+
+/* NLopt's view of the objective: variables are logarithms of the parameters, which are surely within
+ * their bounds, whatever it tries. */
+static double evaluate(unsigned n, const double *x, double *gradient, void *data)
+{
+	struct search *s = data;
+	struct fit_point point;
+	double p[N_THROUGHPUT_PARAMS];
+
+	for (int i = 0; i < N_THROUGHPUT_PARAMS; i++)
+		p[i] = within(&s->box, i, exp(x[i]));
+	point.params = params_within(&s->box, p);
+	fit_objective_value(&s->objective, &point.params, &point.value, NULL);
+	s->evaluations++;
+	if (point.value.total < s->here.value.total)
+		s->here = point;
+	for (unsigned i = 0; gradient && i < n; i++)
+		gradient[i] = point.value.slope[i] * p[i];
+	return point.value.total;
+}
+
+/* How NLopt ends is of no consequence, as the best point that it has seen is kept: near a minimum its
+ * line search often fails, by rounding. */
+static void descend(struct search *s)
+{
+	nlopt_opt opt = nlopt_create(NLOPT_LD_LBFGS, N_THROUGHPUT_PARAMS);
+	double x[N_THROUGHPUT_PARAMS], low[N_THROUGHPUT_PARAMS], high[N_THROUGHPUT_PARAMS], value;
+
+	memcpy(x, &s->here.params, sizeof(x));
+	for (int i = 0; i < N_THROUGHPUT_PARAMS; i++) {
+		x[i] = log(x[i]);
+		low[i] = log(s->box.low[i]);
+		high[i] = log(s->box.high[i]);
+	}
+	nlopt_set_min_objective(opt, evaluate, s);
+	nlopt_set_lower_bounds(opt, low);
+	nlopt_set_upper_bounds(opt, high);
+	nlopt_set_ftol_rel(opt, ROUGH);
+	nlopt_set_maxeval(opt, s->max_evaluations - s->evaluations);
+	nlopt_optimize(opt, x, &value);
+	nlopt_destroy(opt);
+}
+
+static void search(struct search *s, struct throughput_params start)
+{
+	double p[N_THROUGHPUT_PARAMS];
+	bool converged;
+
+	if (s->evaluations >= s->max_evaluations)
+		return;
+	memcpy(p, &start, sizeof(p));
+	s->here.params = params_within(&s->box, p);
+	fit_objective_value(&s->objective, &s->here.params, &s->here.value, NULL);
+	if (++s->evaluations < s->max_evaluations)
+		descend(s);
+	converged = fit_polish(&s->objective, &s->box, &s->here, &s->evaluations, s->max_evaluations);
+	if (!s->any || s->here.value.total < s->best.value.total) {
+		s->best = s->here;
+		s->converged = converged;
+	}
+	s->any = true;
+}
+
+static int usable_rows(struct fit_objective *f, struct fit_row *rows, const struct fit_observation *seen,
+		       int n)
+{
+	f->rows = rows;
+	for (int i = 0; i < n; i++) {
+		if (!fit_row_make(&rows[f->n], &seen[i]))
+			continue;
+		f->step_weight += rows[f->n].weight;
+		f->grad_weight += isnan(rows[f->n].ln_grad) ? 0 : rows[f->n].weight;
+		f->n++;
+	}
+	return f->n;
+}
+
+/* Nodes are never taken to be better linked than replicas on one of them. */
+static void tie_nodes(struct throughput_params *p, const struct fit_box *box)
+{
+	if (!box->tied[ALPHA_SYNC_NODE])
+		return;
+	p->alpha_sync_node = fmax(p->alpha_sync_node, 1.1 * p->alpha_sync_local);
+	p->beta_sync_node = fmax(p->beta_sync_node, 1.1 * p->beta_sync_local);
+}
+
+static struct fit_result result(const struct search *s, int n)
+{
+	struct fit_result r = {
+		.params = s->best.params, .stop = s->converged ? FIT_CONVERGED : FIT_MAX_REACHED,
+		.objective = s->best.value.total,
+		.rmse_grad = s->best.value.rmse_grad, .rmse_step = s->best.value.rmse_step,
+		.evaluations = s->evaluations,
+		.n_observations = s->objective.n, .n_ignored = n - s->objective.n,
+	};
+
+	fit_basis_find(r.basis, s->objective.rows, s->objective.n, &s->box, &r.params);
+	tie_nodes(&r.params, &s->box);
+	return r;
+}
+
+static struct fit_result nothing(int n)
+{
+	struct fit_result r = { .stop = FIT_NOTHING, .n_ignored = n };
+	double least = THROUGHPUT_TIME_MIN_S;
+
+	r.params = (struct throughput_params){ least, least, least, least, least, least,
+					       THROUGHPUT_GAMMA_MIN };
+	for (int i = 0; i < N_THROUGHPUT_PARAMS; i++)
+		r.basis[i] = FIT_TIED;
+	return r;
+}
+
+struct fit_result fit_throughput(const struct fit_observation *seen, int n,
+				 const struct fit_options *options)
+{
+	struct fit_row *rows = xmalloc((size_t)(n > 0 ? n : 1) * sizeof(*rows));
+	struct search s = {
+		.objective = { .overlap_penalty = options->overlap_penalty,
+			       .growth_penalty = options->growth_penalty },
+		.max_evaluations = options->max_evaluations > 0 ? options->max_evaluations : 1,
+	};
+	struct fit_result r = nothing(n > 0 ? n : 0);
+
+	if (usable_rows(&s.objective, rows, seen, n) > 0) {
+		fit_box_make(&s.box, rows, s.objective.n);
+		search(&s, fit_start_data(rows, s.objective.n));
+		search(&s, fit_start_published());
+		r = result(&s, n);
+	}
+	free(rows);
+	return r;
+}
+
+const char *throughput_param_name(enum throughput_param i)
+{
+	static const char *const names[N_THROUGHPUT_PARAMS] = {
+		"alpha_grad", "beta_grad", "alpha_sync_local", "beta_sync_local", "alpha_sync_node",
+		"beta_sync_node", "gamma",
+	};
+
+	return names[i];
+}
+
+const char *fit_basis_name(enum fit_basis basis)
+{
+	static const char *const names[] = { "data", "penalty", "tied" };
+
+	return names[basis];
+}
+
+const char *fit_stop_name(enum fit_stop stop)
+{
+	static const char *const names[] = { "no observations", "converged", "evaluations exhausted" };
+
+	return names[stop];
+}

@@ -1,0 +1,97 @@
+/* fit_basis.c - which parameters the observations determine. */
+#include "fit_basis.h"
+
+#include <math.h>
+#include <string.h>
+
+#define N N_THROUGHPUT_PARAMS
+#define RANK_TOLERANCE 1e-12	/* what rounding leaves of nothing */
+
+static void add_outer(double a[N][N], const double *v, double factor)
+{
+	for (int i = 0; i < N; i++)
+		for (int j = 0; j < N; j++)
+			a[i][j] += factor * v[i] * v[j];
+}
+
+static void add_grad(double a[N][N], const struct fit_row *row, const struct throughput_params *p)
+{
+	double by[N] = { [ALPHA_GRAD] = 1, [BETA_GRAD] = row->m }, time = throughput_grad_time(p, row->m);
+
+	add_outer(a, by, row->weight / (time * time));
+}
+
+/* J' W J, where J has the derivatives of ln T_grad and ln T_step by the parameters. */
+static void information(double a[N][N], const struct fit_row *rows, int n,
+			const struct throughput_params *p)
+{
+	memset(a, 0, sizeof(double[N][N]));
+	for (int i = 0; i < n; i++) {
+		struct throughput_slope slope;
+		double time = throughput_step_slope(p, rows[i].place, rows[i].m, rows[i].s, &slope);
+
+		add_outer(a, slope.by_param, rows[i].weight / (time * time));
+		if (!isnan(rows[i].ln_grad))
+			add_grad(a, &rows[i], p);
+	}
+}
+
+/* Ones on the diagonal; a tied parameter, or one without effect, leaves an empty row and column. */
+static void normalise(double a[N][N], const bool *tied)
+{
+	double scale[N];
+
+	for (int i = 0; i < N; i++)
+		scale[i] = tied[i] || !(a[i][i] > 0) ? 0 : 1 / sqrt(a[i][i]);
+	for (int i = 0; i < N; i++)
+		for (int j = 0; j < N; j++)
+			a[i][j] *= scale[i] * scale[j];
+}
+
+static int largest_but(double a[N][N], const bool *used)
+{
+	int best = -1;
+
+	for (int i = 0; i < N; i++)
+		if (!used[i] && a[i][i] > RANK_TOLERANCE && (best < 0 || a[i][i] > a[best][best]))
+			best = i;
+	return best;
+}
+
+static void eliminate(double a[N][N], int k, const bool *used)
+{
+	for (int i = 0; i < N; i++)
+		for (int j = 0; j < N && i != k && !used[i]; j++)
+			if (j != k && !used[j])
+				a[i][j] -= a[i][k] * a[k][j] / a[k][k];
+}
+
+/* What is left of parameter k's effect, of 1, when the others do what they can against it: the Schur
+ * complement of all others, eliminated by diagonal pivoting. */
+static double own_effect(const double normal[N][N], int k)
+{
+	double a[N][N];
+	bool used[N] = { false };
+
+	memcpy(a, normal, sizeof(a));
+	used[k] = true;
+	for (int j = largest_but(a, used); j >= 0; j = largest_but(a, used)) {
+		used[k] = false;
+		eliminate(a, j, used);
+		used[k] = used[j] = true;
+	}
+	return a[k][k];
+}
+
+void fit_basis_find(enum fit_basis basis[N], const struct fit_row *rows, int n, const struct fit_box *box,
+		    const struct throughput_params *p)
+{
+	double a[N][N];
+
+	information(a, rows, n, p);
+	normalise(a, box->tied);
+	for (int i = 0; i < N; i++)
+		basis[i] = box->tied[i] ? FIT_TIED
+			   : own_effect((const double(*)[N])a, i) > FIT_BASIS_TOLERANCE ? FIT_FROM_DATA
+										       : FIT_FROM_PENALTY;
+}

@@ -1,0 +1,129 @@
+/* fit_objective.c - the sum of two root mean squares and the penalties, with its derivatives. */
+#include "fit_objective.h"
+
+#include <math.h>
+#include <string.h>
+
+#define N N_THROUGHPUT_PARAMS
+
+/* Weighted squares of errors e: their sum, half its gradient, and half of what Gauss and Newton take
+ * for its second derivatives. */
+struct squares {
+	double sum;
+	double slope[N];
+	double curvature[N][N];
+};
+
+static void add_outer(double a[N][N], const double *v, double factor)
+{
+	for (int i = 0; i < N; i++)
+		for (int j = 0; j < N; j++)
+			a[i][j] += factor * v[i] * v[j];
+}
+
+/* e = ln(time) - ln_seen, whose derivatives are by[] / time. */
+static void add_error(struct squares *q, const struct fit_row *row, double error, const double *by,
+		      bool with_curvature)
+{
+	q->sum += row->weight * error * error;
+	for (int k = 0; k < N; k++)
+		q->slope[k] += row->weight * error * by[k];
+	if (with_curvature)
+		add_outer(q->curvature, by, row->weight);
+}
+
+static void add_grad(struct squares *q, const struct fit_row *row, const struct throughput_params *p,
+		     bool with_curvature)
+{
+	double time = throughput_grad_time(p, row->m);
+	double by[N] = { [ALPHA_GRAD] = 1 / time, [BETA_GRAD] = row->m / time };
+
+	add_error(q, row, log(time) - row->ln_grad, by, with_curvature);
+}
+
+static void add_step(struct squares *q, const struct fit_row *row, const struct throughput_params *p,
+		     bool with_curvature)
+{
+	struct throughput_slope slope;
+	double time = throughput_step_slope(p, row->place, row->m, row->s, &slope);
+
+	for (int k = 0; k < N; k++)
+		slope.by_param[k] /= time;
+	add_error(q, row, log(time) - row->ln_step, slope.by_param, with_curvature);
+}
+
+static void add_curvature(struct fit_curvature *c, const struct squares *q, double weight, double root)
+{
+	double floor = fmax(root, FIT_ROOT_FLOOR);
+
+	for (int i = 0; i < N; i++)
+		for (int j = 0; j < N; j++)
+			c->a[i][j] += q->curvature[i][j] / (weight * floor);
+	if (root < FIT_ROOT_LEAST)
+		return;
+
+	double slope[N];
+
+	for (int i = 0; i < N; i++)
+		slope[i] = q->slope[i] / (weight * root);
+	add_outer(c->a, slope, -1 / root);
+}
+
+/* root = sqrt(sum / weight), whose gradient is slope / (weight root). */
+static double add_root(struct fit_value *value, struct fit_curvature *curvature, const struct squares *q,
+		       double weight)
+{
+	double root = weight > 0 ? sqrt(q->sum / weight) : 0;
+
+	for (int k = 0; k < N && root > 0; k++)
+		value->slope[k] += q->slope[k] / (weight * root);
+	if (curvature && weight > 0)
+		add_curvature(curvature, q, weight, root);
+	value->total += root;
+	return root;
+}
+
+/* c ratio^2, where the ratio's gradient is by[]. */
+static void add_penalty(struct fit_value *value, struct fit_curvature *curvature, double c, double ratio,
+			const double *by)
+{
+	value->total += c * ratio * ratio;
+	for (int i = 0; i < N; i++)
+		value->slope[i] += 2 * c * ratio * by[i];
+	if (curvature)
+		add_outer(curvature->a, by, 2 * c);
+}
+
+static void add_penalties(struct fit_value *value, struct fit_curvature *curvature,
+			  const struct fit_objective *f, const struct throughput_params *p)
+{
+	double overlap[N] = { [GAMMA] = 1 }, local[N] = { 0 }, node[N] = { 0 };
+	double local_ratio = p->beta_sync_local / p->alpha_sync_local;
+	double node_ratio = p->beta_sync_node / p->alpha_sync_node;
+
+	local[ALPHA_SYNC_LOCAL] = -local_ratio / p->alpha_sync_local;
+	local[BETA_SYNC_LOCAL] = 1 / p->alpha_sync_local;
+	node[ALPHA_SYNC_NODE] = -node_ratio / p->alpha_sync_node;
+	node[BETA_SYNC_NODE] = 1 / p->alpha_sync_node;
+	add_penalty(value, curvature, f->overlap_penalty, p->gamma - 1, overlap);
+	add_penalty(value, curvature, f->growth_penalty, local_ratio, local);
+	add_penalty(value, curvature, f->growth_penalty, node_ratio, node);
+}
+
+void fit_objective_value(const struct fit_objective *f, const struct throughput_params *p,
+			 struct fit_value *value, struct fit_curvature *curvature)
+{
+	struct squares grad = { 0 }, step = { 0 };
+
+	for (int i = 0; i < f->n; i++) {
+		if (!isnan(f->rows[i].ln_grad))
+			add_grad(&grad, &f->rows[i], p, curvature);
+		add_step(&step, &f->rows[i], p, curvature);
+	}
+	memset(value, 0, sizeof(*value));
+	if (curvature)
+		memset(curvature, 0, sizeof(*curvature));
+	value->rmse_grad = add_root(value, curvature, &grad, f->grad_weight);
+	value->rmse_step = add_root(value, curvature, &step, f->step_weight);
+	add_penalties(value, curvature, f, p);
+}

@@ -1,0 +1,206 @@
+/* fit_start.c - observations made usable, ties, bounds and starts. */
+#include "fit_start.h"
+
+#include <math.h>
+#include <string.h>
+
+#define WEIGHT_MAX 1e9
+#define PARAM_MAX 1e10		/* s; beyond any time that is accepted */
+
+static bool valid_time(double time_s)
+{
+	return time_s >= FIT_TIME_MIN_S && time_s <= FIT_TIME_MAX_S;
+}
+
+static bool valid(const struct fit_observation *o)
+{
+	return o->place.nodes >= 1 && o->place.replicas >= o->place.nodes && o->local_batch_size >= 1 &&
+	       o->accumulation_steps >= 1 && valid_time(o->step_time_s) &&
+	       o->weight > 0 && o->weight <= WEIGHT_MAX;
+}
+
+/* Of s passes s - 1 are without synchronisation, and the last is that much longer:
+ * T_grad = (T_step - sync) / s, T_update = T_grad + sync. */
+bool fit_row_make(struct fit_row *row, const struct fit_observation *o)
+{
+	if (!valid(o))
+		return false;
+
+	double sync_s = o->sync_time_s, grad_s = (o->step_time_s - sync_s) / o->accumulation_steps;
+	bool split = sync_s >= 0 && valid_time(grad_s);
+
+	*row = (struct fit_row){
+		.place = o->place, .m = (double)o->local_batch_size,
+		.s = split ? 1 : o->accumulation_steps,
+		.ln_grad = split ? log(grad_s) : (double)NAN,
+		.ln_step = log(split ? grad_s + sync_s : o->step_time_s),
+		.weight = o->weight,
+	};
+	return true;
+}
+
+/* The time of a pass without synchronisation, as well as the row tells it. */
+static double grad_time(const struct fit_row *row)
+{
+	return isnan(row->ln_grad) ? exp(row->ln_step) / row->s : exp(row->ln_grad);
+}
+
+static bool is_local(const struct fit_row *row)
+{
+	return row->place.nodes == 1 && row->place.replicas > 1;
+}
+
+static bool is_node(const struct fit_row *row)
+{
+	return row->place.nodes > 1;
+}
+
+static bool is_any(const struct fit_row *row)
+{
+	(void)row;
+	return true;
+}
+
+/* Rows whose pass is known without guessing at synchronisation. */
+static bool is_grad(const struct fit_row *row)
+{
+	return !isnan(row->ln_grad) || row->place.replicas == 1;
+}
+
+typedef bool of_rows(const struct fit_row *row);
+
+static int count(const struct fit_row *rows, int n, of_rows *of)
+{
+	int sum = 0;
+
+	for (int i = 0; i < n; i++)
+		sum += of(&rows[i]);
+	return sum;
+}
+
+static double mean_grad(const struct fit_row *rows, int n)
+{
+	of_rows *of = count(rows, n, is_grad) ? is_grad : is_any;
+	double sum = 0;
+
+	for (int i = 0; i < n; i++)
+		if (of(&rows[i]))
+			sum += grad_time(&rows[i]);
+	return sum / count(rows, n, of);
+}
+
+static bool one_batch_size(const struct fit_row *rows, int n)
+{
+	double least = rows[0].m, most = rows[0].m;
+
+	for (int i = 1; i < n; i++) {
+		least = fmin(least, rows[i].m);
+		most = fmax(most, rows[i].m);
+	}
+	return least >= most;
+}
+
+static bool more_than_two(const struct fit_row *row)
+{
+	return row->place.replicas > 2;
+}
+
+static void tie(struct fit_box *box, enum throughput_param i, double value)
+{
+	box->low[i] = box->high[i] = fmax(value, THROUGHPUT_TIME_MIN_S);
+	box->tied[i] = true;
+}
+
+/* The ties of pollux/fit.h. */
+static void tie_sync(struct fit_box *box, const struct fit_row *rows, int n)
+{
+	if (!count(rows, n, is_local))
+		tie(box, ALPHA_SYNC_LOCAL, 0);
+	if (!count(rows, n, is_node))
+		tie(box, ALPHA_SYNC_NODE, 0);
+	if (!count(rows, n, is_local) || !count(rows, n, more_than_two))
+		tie(box, BETA_SYNC_LOCAL, 0);
+	if (!count(rows, n, is_node) || !count(rows, n, more_than_two))
+		tie(box, BETA_SYNC_NODE, 0);
+}
+
+void fit_box_make(struct fit_box *box, const struct fit_row *rows, int n)
+{
+	memset(box, 0, sizeof(*box));
+	for (int i = 0; i < GAMMA; i++) {
+		box->low[i] = THROUGHPUT_TIME_MIN_S;
+		box->high[i] = PARAM_MAX;
+	}
+	box->low[GAMMA] = THROUGHPUT_GAMMA_MIN;
+	box->high[GAMMA] = THROUGHPUT_GAMMA_MAX;
+	if (n > 0 && one_batch_size(rows, n))
+		tie(box, ALPHA_GRAD, mean_grad(rows, n) / 2);
+	tie_sync(box, rows, n);
+}
+
+struct throughput_params fit_start_published(void)
+{
+	return (struct throughput_params){ 1e-1, 1e-2, 1e-1, 1e-2, 1e-1, 1e-2, 1 + 1e-3 };
+}
+
+/* Sums of a straight line y = a + b x through points, least squares of y's relative errors. */
+struct line {
+	double w, x, xx, y, xy;
+};
+
+static void line_add(struct line *l, double x, double y, double typical)
+{
+	double w = 1 / (typical * typical);
+
+	l->w += w;
+	l->x += w * x;
+	l->xx += w * x * x;
+	l->y += w * y;
+	l->xy += w * x * y;
+}
+
+/* Half of the mean each where the points do not say, or say less than nothing. */
+static void line_solve(const struct line *l, double *a, double *b)
+{
+	double x = l->x / l->w, y = l->y / l->w;
+	double spread = l->xx / l->w - x * x, slope = 0;
+
+	if (spread > 1e-9 * x * x)
+		slope = (l->xy / l->w - x * y) / spread;
+	if (!(slope > 0 && slope * x < y))
+		slope = y / 2 / fmax(x, 1);
+	*b = slope;
+	*a = y - slope * x;
+}
+
+static void start_sync(const struct fit_row *rows, int n, of_rows *of, double *alpha, double *beta)
+{
+	struct line line = { 0 };
+
+	for (int i = 0; i < n; i++) {
+		double step = exp(rows[i].ln_step), sync = step - rows[i].s * grad_time(&rows[i]);
+
+		if (of(&rows[i]))
+			line_add(&line, rows[i].place.replicas - 2, fmax(sync, 1e-2 * step), step);
+	}
+	if (line.w > 0)
+		line_solve(&line, alpha, beta);
+}
+
+/* Passes without synchronisation lie on a line by m. What an update takes longer is put down to
+ * synchronisation, as if there were no overlap, and lies on lines by R - 2. */
+struct throughput_params fit_start_data(const struct fit_row *rows, int n)
+{
+	struct throughput_params p = fit_start_published();
+	of_rows *of = count(rows, n, is_grad) ? is_grad : is_any;
+	struct line line = { 0 };
+
+	for (int i = 0; i < n; i++)
+		if (of(&rows[i]))
+			line_add(&line, rows[i].m, grad_time(&rows[i]), grad_time(&rows[i]));
+	line_solve(&line, &p.alpha_grad, &p.beta_grad);
+	start_sync(rows, n, is_local, &p.alpha_sync_local, &p.beta_sync_local);
+	start_sync(rows, n, is_node, &p.alpha_sync_node, &p.beta_sync_node);
+	p.gamma = 1.5;
+	return p;
+}

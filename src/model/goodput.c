@@ -1,0 +1,288 @@
+/* goodput.c - efficiency, learning rates, and the best configuration.
+ *
+ * Why the search is exact. With L = M / R samples for each replica, 1 / goodput is proportional to
+ * F = T_step (1 + phi / M). For fixed s, T = T_step is a convex, not decreasing function of M, as T_update
+ * is one of T_grad (a norm). F falls where
+ *
+ *	T'(M) M (M + phi) < phi T(M)
+ *
+ * and the difference of the sides, right less left, has the derivative -(T'' M (M + phi) + 2 M T') <= 0:
+ * F falls, then rises. So the best whole m is next to the one real root, or at a limit.
+ *
+ * For fixed M, T grows with s, as dT/ds = alpha_grad + beta_grad L / s^2 (1 - dT_update/dT_grad) and
+ * 0 <= dT_update/dT_grad <= 1. Three things follow, which leave few s to look at:
+ *
+ *   - with m held at its maximum, where T is linear in M, F again falls and then rises as s grows. Let
+ *     it be least at s1. Fewer passes are worse, whatever their m: F falls with M for fixed s too, where
+ *     T' is smaller than along that line, so their best m is the maximum;
+ *   - the least s at which m would rather be below its maximum is s2 >= s1 (at the maximum, the difference
+ *     of the sides above is concave in s and not negative at s = 0, so it changes sign once). In between
+ *     the best m is the maximum, and s1 is better;
+ *   - from s2 on, the best whole L at s, m = L / s being real, bounds what s and all larger ones reach.
+ *     The search ends as soon as that is no more than what was found.
+ *
+ * It looks at one to three s as a rule. Where a pass costs next to nothing of its own (alpha_grad at its
+ * bound) larger s are hardly worse, and hundreds may be looked at for the last 1e-6 of goodput. */
+#include "pollux/goodput.h"
+
+#include <math.h>
+#include <string.h>
+
+#define TOLERANCE 1e-10		/* relative gain not worth another s */
+#define ROUNDING 1e-14		/* relative gain that may be none: the smaller batch is kept */
+
+double goodput_efficiency(double phi, double initial_batch_size, double batch_size)
+{
+	if (isinf(phi))
+		return 1;
+	return (phi + initial_batch_size) / (phi + batch_size);
+}
+
+double goodput_gain(double phi, double initial_batch_size, double batch_size)
+{
+	return batch_size / initial_batch_size * goodput_efficiency(phi, initial_batch_size, batch_size);
+}
+
+double goodput_lr_factor(enum lr_rule rule, double phi, double initial_batch_size, double batch_size)
+{
+	double ratio = batch_size / initial_batch_size;
+
+	switch (rule) {
+	case LR_ADASCALE:
+		return isnan(phi) ? fmin(ratio, 1) : goodput_gain(phi, initial_batch_size, batch_size);
+	case LR_SQRT:
+		return sqrt(ratio);
+	case LR_LINEAR:
+		return ratio;
+	case LR_NONE:
+		break;
+	}
+	return 1;
+}
+
+static const char *const lr_rules[] = {
+	[LR_ADASCALE] = "adascale", [LR_SQRT] = "sqrt", [LR_LINEAR] = "linear", [LR_NONE] = "none",
+};
+
+bool lr_rule_parse(enum lr_rule *rule, const char *word)
+{
+	for (int i = 0; i <= LR_NONE; i++) {
+		if (strcmp(word, lr_rules[i]) == 0) {
+			*rule = (enum lr_rule)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+const char *lr_rule_name(enum lr_rule rule)
+{
+	return lr_rules[rule];
+}
+
+static double known_noise(const struct goodput_model *model)
+{
+	return isnan(model->noise_scale) ? 0 : model->noise_scale;
+}
+
+double goodput_of(const struct goodput_model *model, struct throughput_place place, double m, double s)
+{
+	return throughput(&model->params, place, m, s) *
+	       goodput_efficiency(known_noise(model), (double)model->initial_batch_size,
+				  place.replicas * m * s);
+}
+
+/* A search for one place, its limits made definite. */
+struct search {
+	const struct goodput_model *model;
+	struct throughput_place place;
+	int64_t share_min, share_max;	/* of L */
+	int64_t local_min, local_max;	/* of m */
+	int64_t s_max;
+	int64_t best_m, best_s;
+	double best;
+};
+
+static void consider(struct search *f, int64_t m, int64_t s)
+{
+	double goodput = goodput_of(f->model, f->place, (double)m, (double)s);
+
+	if (goodput > f->best * (1 + ROUNDING)) {
+		f->best = goodput;
+		f->best_m = m;
+		f->best_s = s;
+	}
+}
+
+/* phi T - T' M (M + phi) over phi: above 0 where a larger m is better; not increasing in m. */
+static double uphill(const struct search *f, double m, int64_t s)
+{
+	struct throughput_slope slope;
+	double phi = known_noise(f->model), batch = f->place.replicas * m * (double)s;
+	double time = throughput_step_slope(&f->model->params, f->place, m, (double)s, &slope);
+
+	if (isinf(phi))
+		return time - slope.by_m * m;
+	return phi * time - slope.by_m * m * (batch + phi);
+}
+
+/* The real m of most goodput in [low, high], by the Illinois rule of false position (M. Dowell and
+ * P. Jarratt, BIT 11 (1971), 168-174) on the logarithm of m; a bisection each third time bounds the
+ * steps. */
+static double best_local(const struct search *f, double low, double high, int64_t s)
+{
+	double at_low = uphill(f, low, s), at_high = uphill(f, high, s);
+
+	if (!(at_low > 0))
+		return low;
+	if (!(at_high < 0))
+		return high;
+	for (int i = 0; high - low > 1e-9 * low && i < 200; i++) {
+		double share = i % 3 == 2 ? 0.5 : at_low / (at_low - at_high);
+		double m = low * pow(high / low, share), at = uphill(f, m, s);
+
+		if (at > 0) {
+			low = m;
+			at_low = at;
+			at_high /= 2;
+		} else {
+			high = m;
+			at_high = at;
+			at_low /= 2;
+		}
+	}
+	return low;
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static int64_t most(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static int64_t ceil_div(int64_t a, int64_t b)
+{
+	return a / b + (a % b != 0);
+}
+
+/* Consider the best whole m for s. Returns what no configuration of s or more passes can exceed. */
+static double search_passes(struct search *f, int64_t s)
+{
+	int64_t share_low = most(f->share_min, s * f->local_min);
+	int64_t low = most(f->local_min, ceil_div(f->share_min, s));
+	int64_t high = least(f->local_max, f->share_max / s);
+
+	if (share_low > f->share_max)
+		return 0;
+
+	double passes = (double)s;
+	double m = best_local(f, (double)share_low / passes, (double)f->share_max / passes, s);
+	int64_t whole = (int64_t)m, share = (int64_t)(m * passes);
+
+	if (low <= high) {
+		consider(f, most(least(whole, high), low), s);
+		consider(f, most(least(whole + 1, high), low), s);
+	}
+	share = most(share, share_low);
+	m = (double)least(share + 1, f->share_max) / passes;
+	return fmax(goodput_of(f->model, f->place, (double)share / passes, passes),
+		    goodput_of(f->model, f->place, m, passes));
+}
+
+/* Whether one more pass is better, with m at its maximum. */
+static bool more_when_full(const struct search *f, int64_t s)
+{
+	double m = (double)f->local_max;
+
+	return goodput_of(f->model, f->place, m, (double)(s + 1)) >
+	       goodput_of(f->model, f->place, m, (double)s);
+}
+
+/* Whether m would rather be above its maximum. */
+static bool is_full(const struct search *f, int64_t s)
+{
+	return uphill(f, (double)f->local_max, s) > 0;
+}
+
+/* The first s of [low, high] of which the condition does not hold; high where it always does. */
+static int64_t first_not(bool (*holds)(const struct search *f, int64_t s), const struct search *f,
+			 int64_t low, int64_t high)
+{
+	while (low < high) {
+		int64_t s = low + (high - low) / 2;
+
+		if (holds(f, s))
+			low = s + 1;
+		else
+			high = s;
+	}
+	return low;
+}
+
+static void search_from(struct search *f, int64_t s_min)
+{
+	int64_t s = most(s_min, ceil_div(f->share_min, f->local_max));
+	int64_t last_full = least(f->s_max, f->share_max / f->local_max);
+
+	if (s <= last_full) {
+		s = first_not(more_when_full, f, s, last_full);
+		consider(f, f->local_max, s);
+		s = first_not(is_full, f, s, last_full + 1);
+	}
+	for (; s <= f->s_max; s++)
+		if (search_passes(f, s) <= f->best * (1 + TOLERANCE))
+			break;
+}
+
+/* False where the limits leave nothing. */
+static bool limits(struct search *f)
+{
+	const struct goodput_model *model = f->model;
+	int64_t replicas = f->place.replicas, batch_min = model->initial_batch_size;
+	int64_t batch_max = model->max_batch_size > 0 ? model->max_batch_size : batch_min;
+
+	if (replicas < 1 || batch_min < 1 || batch_max < batch_min)
+		return false;
+	f->share_min = ceil_div(batch_min, replicas);
+	f->share_max = batch_max / replicas;
+	f->local_min = most(model->min_local_batch_size, 1);
+	f->local_max = f->share_max;
+	if (model->max_local_batch_size > 0)
+		f->local_max = least(f->local_max, model->max_local_batch_size);
+	if (f->local_max < f->local_min || f->share_max < f->share_min)
+		return false;
+	f->s_max = model->accumulates ? least(f->share_max / f->local_min, INT32_MAX) : 1;
+	return true;
+}
+
+bool goodput_best(const struct goodput_model *model, struct throughput_place place,
+		  struct goodput_choice *choice)
+{
+	struct search f = { .model = model, .place = place };
+	int64_t initial = model->initial_batch_size;
+
+	memset(choice, 0, sizeof(*choice));
+	if (!limits(&f))
+		return false;
+	if (place.replicas == 1 && !model->noise_is_measured) {
+		if (initial >= f.local_min && initial <= f.local_max)
+			consider(&f, initial, 1);
+		search_from(&f, 2);
+	} else {
+		search_from(&f, 1);
+	}
+	if (!(f.best > 0))
+		return false;
+	choice->configuration = (struct configuration){
+		.replicas = place.replicas, .local_batch_size = f.best_m,
+		.accumulation_steps = (int)f.best_s, .batch_size = place.replicas * f.best_m * f.best_s,
+	};
+	choice->goodput = f.best;
+	choice->throughput = throughput(&model->params, place, (double)f.best_m, (double)f.best_s);
+	choice->efficiency = f.best / choice->throughput;
+	return true;
+}

@@ -1,0 +1,97 @@
+/* noise_scale.c - two weighted means and their quotient. */
+#include "pollux/noise_scale.h"
+
+#include <math.h>
+
+void noise_scale_init(struct noise_scale *s)
+{
+	*s = (struct noise_scale){ 0 };
+}
+
+void noise_scale_age(struct noise_scale *s, double samples, double horizon_samples)
+{
+	double fade = exp(-samples / horizon_samples);
+
+	s->weight *= fade;
+	s->weight_sqr *= fade * fade;
+	s->sqr.m2 *= fade;
+	s->var.m2 *= fade;
+}
+
+/* Two weighted sets into one: D. H. D. West, "Updating mean and variance estimates: an improved
+ * method", Commun. ACM 22 (1979), 532-535. */
+static void mean_merge(struct noise_mean *m, double weight, const struct noise_mean *other,
+		       double other_weight)
+{
+	double share = other_weight / (weight + other_weight), delta = other->mean - m->mean;
+
+	m->mean += share * delta;
+	m->m2 += other->m2 + weight * share * delta * delta;
+}
+
+void noise_scale_merge(struct noise_scale *s, const struct noise_scale *other)
+{
+	if (!(other->weight > 0))
+		return;
+	mean_merge(&s->sqr, s->weight, &other->sqr, other->weight);
+	mean_merge(&s->var, s->weight, &other->var, other->weight);
+	s->weight += other->weight;
+	s->weight_sqr += other->weight_sqr;
+}
+
+/* The weight of samples that fade while they come in: h (1 - exp(-samples / h)), which is samples
+ * where h is infinite. */
+static double faded(double samples, double horizon_samples)
+{
+	return isinf(horizon_samples) ? samples : -horizon_samples * expm1(-samples / horizon_samples);
+}
+
+bool noise_scale_add(struct noise_scale *s, double samples, double grad_sqr, double grad_var,
+		     double horizon_samples)
+{
+	if (!(samples > 0 && isfinite(samples) && horizon_samples > 0) || !isfinite(grad_sqr) ||
+	    !isfinite(grad_var))
+		return false;
+
+	double weight = faded(samples, horizon_samples);
+	struct noise_scale entry = {
+		.weight = weight, .weight_sqr = weight * weight,
+		.sqr = { .mean = grad_sqr }, .var = { .mean = grad_var },
+	};
+
+	noise_scale_age(s, samples, horizon_samples);
+	noise_scale_merge(s, &entry);
+	return true;
+}
+
+/* With weights w the effective number of entries is n = (sum w)^2 / sum w^2, the entries' variance
+ * m2 / sum w n / (n - 1), and the mean's that over n. */
+static bool steady(const struct noise_mean *m, double weight, double entries)
+{
+	double error = sqrt(fmax(m->m2, 0) / weight / (entries - 1));
+
+	return m->mean > 0 && m->mean >= NOISE_STEADY * error;
+}
+
+double noise_scale_value(const struct noise_scale *s)
+{
+	double entries = s->weight_sqr > 0 ? s->weight * s->weight / s->weight_sqr : 0;
+
+	/* The tolerance is for equal weights, which rounding can leave short. */
+	if (!(entries >= NOISE_ENTRIES_MIN * (1 - 1e-9)) || !steady(&s->sqr, s->weight, entries) ||
+	    !steady(&s->var, s->weight, entries))
+		return (double)NAN;
+	return s->var.mean / s->sqr.mean;
+}
+
+bool noise_scale_three_updates(double batch, double middle_sqr, double second_difference_sqr,
+			       double *grad_sqr, double *grad_var)
+{
+	double var = batch * second_difference_sqr / 6, sqr = middle_sqr - second_difference_sqr / 6;
+	bool valid = batch > 0 && middle_sqr >= 0 && second_difference_sqr >= 0 && isfinite(var) &&
+		     isfinite(sqr);
+
+	*grad_sqr = valid ? sqr : (double)NAN;
+	*grad_var = valid ? var : (double)NAN;
+	return valid;
+}

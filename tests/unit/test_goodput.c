@@ -1,0 +1,247 @@
+/* The best configuration against other searches, and against values worked out with Python:
+ *
+ *	>>> phi, m0, m = 1000., 128., 512.
+ *	>>> (phi + m0) / (phi + m), m / m0 * (phi + m0) / (phi + m), (m / m0) ** .5
+ *	(0.746031746031746, 2.984126984126984, 2.0)
+ *	>>> tg, ts, g = .05 + .002 * 64, .01 + .004 * 2, 2.
+ *	>>> tu = (tg ** g + ts ** g) ** (1 / g); t = (2 - 1) * tg + tu
+ *	>>> tu, t, 512 / t, 512 / t * (phi + m0) / (phi + m)
+ *	(0.17890779748239033, 0.3569077974823903, 1434.5441697032743, 1070.2154916833952)
+ */
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pollux/goodput.h"
+#include "tap.h"
+
+/* Relative; of two equally good configurations either may come out ahead by so much. */
+#define ROUNDING 1e-12
+
+static uint64_t state;
+
+static double uniform(void)
+{
+	uint64_t z = state += 0x9e3779b97f4a7c15;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+	return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
+}
+
+static double log_uniform(double low, double high)
+{
+	return low * pow(high / low, uniform());
+}
+
+static int64_t whole(double low, double high)
+{
+	return (int64_t)log_uniform(low, high + 1);
+}
+
+/* A parameter is at its bound as often as fits leave it there. */
+static double parameter(double low, double high)
+{
+	return uniform() < 0.15 ? THROUGHPUT_TIME_MIN_S : log_uniform(low, high);
+}
+
+static double noise(void)
+{
+	double kind = uniform();
+
+	if (kind < 0.05)
+		return (double)NAN;
+	if (kind < 0.1)
+		return kind < 0.075 ? 0 : (double)INFINITY;
+	return log_uniform(1, 1e6);
+}
+
+static struct goodput_model random_model(double initial_most, double growth)
+{
+	struct goodput_model model = {
+		.params = { parameter(1e-4, 1), parameter(1e-7, 1e-1), parameter(1e-4, 1),
+			    parameter(1e-5, 1e-1), parameter(1e-4, 1), parameter(1e-5, 1e-1),
+			    1 + 9 * uniform() * uniform() },
+		.noise_scale = noise(), .initial_batch_size = whole(1, initial_most),
+		.accumulates = uniform() < 0.8, .noise_is_measured = uniform() < 0.3,
+	};
+
+	model.max_batch_size = model.initial_batch_size * whole(1, growth);
+	model.max_local_batch_size = uniform() < 0.2 ? 0 : whole(1, 2 * (double)model.initial_batch_size);
+	model.min_local_batch_size = uniform() < 0.5 ? 0 : whole(1, (double)model.initial_batch_size / 2 + 1);
+	return model;
+}
+
+static struct throughput_place random_place(int most)
+{
+	int replicas = (int)whole(1, most), nodes = uniform() < 0.5 ? 1 : (int)whole(1, replicas);
+
+	return (struct throughput_place){ .nodes = nodes, .replicas = replicas };
+}
+
+/* The limits as pollux/goodput.h states them. */
+static bool allowed(const struct goodput_model *g, int replicas, int64_t m, int64_t s)
+{
+	int64_t batch = replicas * m * s;
+	int64_t least = g->min_local_batch_size > 0 ? g->min_local_batch_size : 1;
+
+	if (batch < g->initial_batch_size || batch > g->max_batch_size || m < least)
+		return false;
+	if (g->max_local_batch_size > 0 && m > g->max_local_batch_size)
+		return false;
+	if (s > 1 && !g->accumulates)
+		return false;
+	return !(replicas == 1 && s == 1 && batch > g->initial_batch_size && !g->noise_is_measured);
+}
+
+static double brute_force(const struct goodput_model *g, struct throughput_place place)
+{
+	double best = 0;
+
+	for (int64_t s = 1; place.replicas * s <= g->max_batch_size; s++)
+		for (int64_t m = 1; place.replicas * m * s <= g->max_batch_size; m++)
+			if (allowed(g, place.replicas, m, s))
+				best = fmax(best, goodput_of(g, place, (double)m, (double)s));
+	return best;
+}
+
+/* Fifty batch sizes in geometric progression, each in as few passes as it takes: goodput.py of the
+ * published artifact, lines 91-145, without what is outside of the limits. */
+static double published_search(const struct goodput_model *g, struct throughput_place place)
+{
+	double least = g->min_local_batch_size > 0 ? (double)g->min_local_batch_size : 1;
+	double low = fmax((double)g->initial_batch_size, least * place.replicas), best = 0;
+	double most = g->max_local_batch_size > 0 ? (double)g->max_local_batch_size
+						  : (double)g->max_batch_size;
+
+	for (int i = 0; i < 50; i++) {
+		double batch = low * pow((double)g->max_batch_size / low, i / 49.0);
+		double local = batch / place.replicas, s = fmax(ceil(local / most - 1e-8), 1);
+
+		if (place.replicas == 1 && batch > (double)g->initial_batch_size + 1e-8 &&
+		    !g->noise_is_measured)
+			s = fmax(s, 2);
+
+		double m = ceil(local / s - 1e-8);
+
+		if (allowed(g, place.replicas, (int64_t)m, (int64_t)s))
+			best = fmax(best, goodput_of(g, place, m, s));
+	}
+	return best;
+}
+
+static bool is_consistent(const struct goodput_model *g, struct throughput_place place,
+			  const struct goodput_choice *c)
+{
+	const struct configuration *k = &c->configuration;
+
+	return k->replicas == place.replicas &&
+	       allowed(g, place.replicas, k->local_batch_size, k->accumulation_steps) &&
+	       k->batch_size == k->replicas * k->local_batch_size * k->accumulation_steps &&
+	       fabs(c->throughput * c->efficiency / c->goodput - 1) < 1e-12;
+}
+
+typedef double other_search(const struct goodput_model *g, struct throughput_place place);
+
+static void compare(other_search *other, double initial_most, double growth, bool both_ways)
+{
+	int below = 0, above = 0, inconsistent = 0, found = 0;
+
+	for (int i = 0; i < 10000; i++) {
+		struct goodput_model g = random_model(initial_most, growth);
+		struct throughput_place place = random_place(both_ways ? 6 : 64);
+		struct goodput_choice c;
+		bool any = goodput_best(&g, place, &c);
+		double want = other(&g, place);
+
+		found += any;
+		below += c.goodput < want * (1 - (both_ways ? 1e-9 : ROUNDING));
+		above += both_ways && c.goodput > want * (1 + 1e-9);
+		inconsistent += any ? !is_consistent(&g, place, &c) : c.goodput > 0;
+	}
+	printf("# %d of 10000 have a configuration\n", found);
+	is_int(below, 0, "never below");
+	is_int(above, 0, "never above");
+	is_int(inconsistent, 0, "within the limits, and what it says of itself is so");
+}
+
+static void test_searches(void)
+{
+	state = 1;
+	puts("# 10000 small models, against all configurations");
+	compare(brute_force, 24, 12, true);
+	puts("# 10000 models, against the published search");
+	compare(published_search, 2048, 128, false);
+}
+
+static void test_efficiency(void)
+{
+	near(goodput_efficiency(1000, 128, 512), 0.746031746031746, 1e-15, "efficiency");
+	near(goodput_efficiency(1000, 128, 128), 1, 0, "efficiency at M0 is 1");
+	near(goodput_efficiency((double)INFINITY, 128, 512), 1, 0, "all noise: a sample is a sample");
+	near(goodput_gain(1000, 128, 512), 2.984126984126984, 1e-15, "gain");
+	near(goodput_gain(0, 128, 512), 1, 1e-15, "no noise: an update is an update");
+}
+
+static void test_learning_rates(void)
+{
+	enum lr_rule rule;
+
+	near(goodput_lr_factor(LR_ADASCALE, 1000, 128, 512), 2.984126984126984, 1e-15, "adascale");
+	near(goodput_lr_factor(LR_ADASCALE, (double)NAN, 128, 512), 1, 0, "adascale, unknown noise");
+	near(goodput_lr_factor(LR_ADASCALE, (double)NAN, 128, 64), 0.5, 0, "the same for a smaller batch");
+	near(goodput_lr_factor(LR_SQRT, 1000, 128, 512), 2, 1e-15, "sqrt");
+	near(goodput_lr_factor(LR_LINEAR, 1000, 128, 512), 4, 0, "linear");
+	near(goodput_lr_factor(LR_NONE, 1000, 128, 512), 1, 0, "none");
+	for (int i = 0; i <= LR_NONE; i++)
+		ok(lr_rule_parse(&rule, lr_rule_name((enum lr_rule)i)) && rule == (enum lr_rule)i,
+		   lr_rule_name((enum lr_rule)i));
+	ok(!lr_rule_parse(&rule, "cosine"), "no such rule");
+}
+
+static const struct throughput_params params = { .05, .002, .01, .004, .04, .006, 2 };
+
+static void test_goodput_of(void)
+{
+	struct goodput_model g = { .params = params, .noise_scale = 1000, .initial_batch_size = 128 };
+	struct throughput_place place = { .nodes = 1, .replicas = 4 };
+
+	near(goodput_of(&g, place, 64, 2), 1070.2154916833952, 1e-13, "by hand");
+}
+
+static void test_limits(void)
+{
+	struct goodput_model g = { .params = params, .noise_scale = 1000, .initial_batch_size = 128,
+				   .max_batch_size = 4096, .accumulates = true };
+	struct throughput_place one = { .nodes = 1, .replicas = 1 }, three = { .nodes = 1, .replicas = 3 };
+	struct goodput_choice c;
+
+	goodput_best(&g, one, &c);
+	ok(c.configuration.batch_size == 128 || c.configuration.accumulation_steps >= 2,
+	   "one replica: no larger batch without a second pass");
+	g.max_local_batch_size = 32;
+	goodput_best(&g, one, &c);
+	ok(c.configuration.local_batch_size <= 32 && c.configuration.batch_size >= 128, "memory is a limit");
+	g.accumulates = false;
+	ok(!goodput_best(&g, one, &c), "nothing fits without accumulation");
+	ok(c.goodput <= 0 && c.configuration.batch_size == 0, "and nothing is said");
+	g.max_local_batch_size = 0;
+	g.noise_scale = (double)NAN;
+	goodput_best(&g, one, &c);
+	is_int(c.configuration.batch_size, 128, "unknown noise: the batch stays");
+	goodput_best(&g, three, &c);
+	is_int(c.configuration.batch_size, 129, "or is the next that spreads");
+	g.max_batch_size = 0;
+	ok(!goodput_best(&g, three, &c), "unless it may not grow at all");
+	ok(!goodput_best(&g, (struct throughput_place){ 0, 0 }, &c), "no replicas, no goodput");
+}
+
+int main(void)
+{
+	test_efficiency();
+	test_learning_rates();
+	test_goodput_of();
+	test_limits();
+	test_searches();
+	return done();
+}

@@ -1,0 +1,274 @@
+/* The gradient noise scale: smoothing by hand, and on a quadratic whose covariance is known.
+ *
+ *	>>> h, w = 100., lambda n: 100 * (1 - exp(-n / 100))
+ *	>>> a, b = w(20) * exp(-30 / 100), w(30)	# weights of two entries, 20 then 30 samples
+ *	>>> (a * 2 + b * 5) / (a + b)
+ *	3.976126875316317
+ */
+#include <math.h>
+#include <stdint.h>
+
+#include "pollux/client.h"
+#include "pollux/noise_scale.h"
+#include "tap.h"
+
+static const double forever = (double)INFINITY;
+
+static uint64_t state;
+
+static double uniform(void)
+{
+	uint64_t z = state += 0x9e3779b97f4a7c15;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+	return ((double)((z ^ (z >> 31)) >> 11) + 0.5) * 0x1p-53;
+}
+
+/* G. E. P. Box and M. E. Muller, 1958. */
+static double normal(void)
+{
+	return sqrt(-2 * log(uniform())) * cos(6.283185307179586 * uniform());
+}
+
+/* --- a quadratic: loss = sum h_k x_k^2 / 2, per-sample gradients h_k x_k + sigma_k N(0, 1) --- */
+
+#define D 20
+
+static double curvature(int k)
+{
+	return 0.2 + 0.08 * k;
+}
+
+static double sigma(int k)
+{
+	return 0.5 + 0.1 * k;
+}
+
+static double true_trace(void)
+{
+	double sum = 0;
+
+	for (int k = 0; k < D; k++)
+		sum += sigma(k) * sigma(k);
+	return sum;
+}
+
+static double true_sqr(const double *x)
+{
+	double sum = 0;
+
+	for (int k = 0; k < D; k++)
+		sum += curvature(k) * x[k] * curvature(k) * x[k];
+	return sum;
+}
+
+/* The mean of m samples' gradients at x. */
+static void gradient(double *g, const double *x, double m)
+{
+	for (int k = 0; k < D; k++)
+		g[k] = curvature(k) * x[k] + sigma(k) / sqrt(m) * normal();
+}
+
+static double norm_sqr(const double *g)
+{
+	double sum = 0;
+
+	for (int k = 0; k < D; k++)
+		sum += g[k] * g[k];
+	return sum;
+}
+
+/* R * s passes of m samples at x: the estimates of a job that reports them. */
+static void estimate(const double *x, int passes, double m, double *sqr, double *var)
+{
+	double g[D], mean[D] = { 0 }, local = 0;
+
+	for (int i = 0; i < passes; i++) {
+		gradient(g, x, m);
+		local += norm_sqr(g) / passes;
+		for (int k = 0; k < D; k++)
+			mean[k] += g[k] / passes;
+	}
+	pollux_gradient_estimates(m, local, m * passes, norm_sqr(mean), sqr, var);
+}
+
+static void start(double *x)
+{
+	for (int k = 0; k < D; k++)
+		x[k] = 1;
+}
+
+static void test_passes(int replicas, int accumulation_steps, const char *what)
+{
+	double x[D], m = 8;
+	int passes = replicas * accumulation_steps;
+	struct noise_scale s;
+
+	state = 7;
+	start(x);
+	noise_scale_init(&s);
+	for (int i = 0; i < 40000; i++) {
+		double sqr, var;
+
+		estimate(x, passes, m, &sqr, &var);
+		noise_scale_add(&s, m * passes, sqr, var, forever);
+	}
+	near(noise_scale_value(&s), true_trace() / true_sqr(x), 0.02, what);
+}
+
+/* One gradient for each update, and the weights move: eta H is at most 0.009, and a force holds the
+ * mean where it is far from the minimum, as in training, where the gradient lasts. */
+static void test_single(void)
+{
+	double x[D], g[3][D], second[D], eta = 0.005, m = 8, sqr_sum = 0;
+	int n = 200000, used = 0;
+	struct noise_scale s;
+
+	state = 11;
+	start(x);
+	noise_scale_init(&s);
+	for (int i = 0; i < n; i++) {
+		double sqr, var, *now = g[i % 3], *middle = g[(i + 2) % 3], *old = g[(i + 1) % 3];
+
+		gradient(now, x, m);
+		sqr_sum += true_sqr(x) / n;
+		for (int k = 0; k < D; k++)
+			x[k] -= eta * (now[k] - curvature(k));
+		if (i % 3 != 2)
+			continue;
+		for (int k = 0; k < D; k++)
+			second[k] = old[k] - 2 * middle[k] + now[k];
+		noise_scale_three_updates(m, norm_sqr(middle), norm_sqr(second), &sqr, &var);
+		used += noise_scale_add(&s, 3 * m, sqr, var, forever);
+	}
+	is_int(used, n / 3, "every third update makes an estimate");
+	near(noise_scale_value(&s), true_trace() / sqr_sum, 0.02, "(R, s) = (1, 1), from three updates");
+}
+
+/* Gradients that drift straight are taken for noise by pairs, not by three updates. */
+static void test_drift(void)
+{
+	static const double g1 = 5, g2 = 4, g3 = 3;
+	double sqr, var, pair_sqr, pair_var, mean = (g1 + g2) / 2, second = g1 - 2 * g2 + g3;
+
+	pollux_gradient_estimates(8, (g1 * g1 + g2 * g2) / 2, 16, mean * mean, &pair_sqr, &pair_var);
+	near(pair_var, 8 * 0.5, 1e-12, "a pair sees noise in a drift");
+	noise_scale_three_updates(8, g2 * g2, second * second, &sqr, &var);
+	ok(fabs(var) <= 0 && fabs(sqr - 16) <= 0, "three updates see none");
+}
+
+/* --- smoothing --- */
+
+static void test_by_hand(void)
+{
+	struct noise_scale s;
+
+	noise_scale_init(&s);
+	noise_scale_add(&s, 20, 2, 20, 100);
+	noise_scale_add(&s, 30, 5, 50, 100);
+	near(s.sqr.mean, 3.976126875316317, 1e-14, "weights fall with samples");
+	near(s.var.mean, 39.76126875316317, 1e-14, "for both averages alike");
+	noise_scale_init(&s);
+	noise_scale_add(&s, 20, 2, 20, forever);
+	noise_scale_add(&s, 30, 5, 50, forever);
+	near(s.sqr.mean, 3.8, 1e-14, "without a horizon they are the samples");
+}
+
+static void test_horizon(void)
+{
+	struct noise_scale fine, coarse;
+
+	noise_scale_init(&fine);
+	noise_scale_init(&coarse);
+	for (int i = 0; i < 400; i++)
+		noise_scale_add(&fine, 10, i < 200 ? 1 : 2, 40, 500);
+	for (int i = 0; i < 40; i++)
+		noise_scale_add(&coarse, 100, i < 20 ? 1 : 2, 40, 500);
+	near(fine.sqr.mean, coarse.sqr.mean, 1e-12, "windows of updates are as good as updates");
+	near(fine.sqr.mean, 2 - exp(-4), 1e-3, "what is four horizons old has a weight of exp(-4)");
+}
+
+static void test_unknown(void)
+{
+	struct noise_scale s;
+
+	noise_scale_init(&s);
+	ok(isnan(noise_scale_value(&s)), "nothing is unknown");
+	for (int i = 0; i < 7; i++)
+		noise_scale_add(&s, 32, 1, 40, forever);
+	ok(isnan(noise_scale_value(&s)), "seven entries are too few");
+	noise_scale_add(&s, 32, 1, 40, forever);
+	near(noise_scale_value(&s), 40, 1e-12, "eight equal ones are steady");
+	noise_scale_add(&s, 32, -100, 40, forever);
+	ok(isnan(noise_scale_value(&s)), "a negative average is not clamped");
+	noise_scale_init(&s);
+	for (int i = 0; i < 10; i++)
+		noise_scale_add(&s, 32, i % 2 ? 3 : -1, 40, forever);
+	ok(isnan(noise_scale_value(&s)), "1 +- 2 of ten is not steady");
+	for (int i = 0; i < 90; i++)
+		noise_scale_add(&s, 32, i % 2 ? 3 : -1, 40, forever);
+	near(noise_scale_value(&s), 40, 1e-12, "of a hundred it is");
+}
+
+static void test_bad_input(void)
+{
+	double sqr, var;
+	struct noise_scale s;
+
+	noise_scale_init(&s);
+	ok(!noise_scale_add(&s, 0, 1, 1, 100) && !noise_scale_add(&s, -1, 1, 1, 100), "no samples");
+	ok(!noise_scale_add(&s, 1, (double)NAN, 1, 100) && !noise_scale_add(&s, 1, 1, forever, 100),
+	   "not finite");
+	ok(!noise_scale_add(&s, 1, 1, 1, 0) && !noise_scale_add(&s, 1, 1, 1, (double)NAN), "no horizon");
+	ok(s.weight <= 0, "all of it is ignored");
+	ok(!noise_scale_three_updates(0, 1, 1, &sqr, &var) && isnan(sqr) && isnan(var), "no batch");
+	ok(!noise_scale_three_updates(8, -1, 1, &sqr, &var), "a negative square");
+}
+
+static void add_some(struct noise_scale *s, int from, int to, double horizon)
+{
+	for (int i = from; i < to; i++)
+		noise_scale_add(s, 16 + i % 5, 1 + 0.1 * (i % 7), 30 + i % 11, horizon);
+}
+
+static void test_merge(void)
+{
+	struct noise_scale all, a, b, nothing;
+	double samples = 0;
+
+	noise_scale_init(&all);
+	noise_scale_init(&a);
+	noise_scale_init(&b);
+	noise_scale_init(&nothing);
+	add_some(&all, 0, 60, 900);
+	add_some(&a, 0, 25, 900);
+	add_some(&b, 25, 60, 900);
+	for (int i = 25; i < 60; i++)
+		samples += 16 + i % 5;
+	noise_scale_age(&a, samples, 900);
+	noise_scale_merge(&a, &b);
+	near(noise_scale_value(&a), noise_scale_value(&all), 1e-12, "two runs are as one");
+	near(a.weight_sqr, all.weight_sqr, 1e-12, "with the same weights");
+	near(a.var.m2, all.var.m2, 1e-10, "and the same spread");
+	b = a;
+	noise_scale_merge(&a, &nothing);
+	noise_scale_merge(&nothing, &b);
+	near(noise_scale_value(&a), noise_scale_value(&b), 0, "nothing adds nothing");
+	near(noise_scale_value(&nothing), noise_scale_value(&b), 1e-14, "and takes all");
+}
+
+int main(void)
+{
+	test_by_hand();
+	test_horizon();
+	test_unknown();
+	test_bad_input();
+	test_merge();
+	test_passes(1, 4, "(R, s) = (1, 4)");
+	test_passes(4, 1, "(R, s) = (4, 1)");
+	test_passes(2, 8, "(R, s) = (2, 8)");
+	test_single();
+	test_drift();
+	return done();
+}
