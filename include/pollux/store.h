@@ -127,7 +127,7 @@ int store_run_set_stopping(struct store *s, int64_t id, struct err *err);
 /* Ends the run, frees its devices, moves its totals to the job, and gives the job its next state. */
 int store_run_end(struct store *s, const struct run *run, struct err *err);
 /* How often in a row, up to the last, the job's runs failed, or could not be started for no fault of its own;
- * of this boot only. */
+ * of this boot only, and only since a person last requeued it. */
 struct setback {
 	int n;			/* 0: none, and the rest says nothing */
 	bool failed;		/* the last one; else it could not be started */

@@ -331,6 +331,7 @@ static bool is_setback(sqlite3_stmt *q, bool *failed)
 	return *failed || (outcome == OUTCOME_NOT_STARTED && reason <= STOP_NONE);
 }
 
+/* Only runs that ended since a person last said to requeue it: that wipes the slate. */
 int store_job_setback(struct store *s, int64_t job_id, const char *boot_id, struct setback *setback,
 		      struct err *err)
 {
@@ -340,7 +341,9 @@ int store_job_setback(struct store *s, int64_t job_id, const char *boot_id, stru
 
 	*setback = (struct setback){ 0 };
 	if (sql_query(s, &q, err, "SELECT outcome, stop_reason, end_boot_s, diagnosis FROM runs"
-		      " WHERE job_id = ? AND boot_id = ? AND state = 'ended' AND end_boot_s IS NOT NULL"
+		      " WHERE job_id = ?1 AND boot_id = ?2 AND state = 'ended' AND end_boot_s IS NOT NULL"
+		      " AND id IN (SELECT run_id FROM events WHERE job_id = ?1 AND kind = 'ended' AND id >"
+		      "  (SELECT coalesce(max(id), 0) FROM events WHERE job_id = ?1 AND kind = 'requeue'))"
 		      " ORDER BY number DESC LIMIT 12", "it", job_id, boot_id))
 		return -1;
 	while ((rc = sql_row(s, q, err)) == 1 && is_setback(q, &failed)) {

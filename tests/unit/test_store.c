@@ -665,6 +665,9 @@ static void test_states(void)
 		{ OUTCOME_COMPLETED, STOP_PREEMPT, 0, "done" },
 		{ OUTCOME_FAILED, STOP_NONE, 0, "failed" },
 		{ OUTCOME_FAILED, STOP_NONE, 1, "queued" },
+		{ OUTCOME_FAILED, STOP_PREEMPT, 0, "queued" },	/* it may have been the stop */
+		{ OUTCOME_FAILED, STOP_CANCEL, 1, "cancelled" },
+		{ OUTCOME_FAILED, STOP_HOLD, 1, "held" },
 		{ OUTCOME_STOPPED, STOP_PREEMPT, 0, "queued" },
 		{ OUTCOME_STOPPED, STOP_REQUEUE, 0, "queued" },
 		{ OUTCOME_STOPPED, STOP_HOLD, 0, "held" },
@@ -691,6 +694,36 @@ static void test_states(void)
 			&(struct end){ cases[i].outcome, cases[i].reason, 1, UNKNOWN, UNKNOWN, 0, 0, 1 });
 		is_str(state_of(job), cases[i].want, what);
 		free(what);
+	}
+}
+
+/* A stop that was asked for when the supervisor was past looking counts all the same. */
+static void test_late_reasons(void)
+{
+	static const struct {
+		enum run_outcome outcome;
+		enum stop_reason known, asked;
+		const char *want_state, *want_reason;
+	} cases[] = {
+		{ OUTCOME_STOPPED, STOP_HOLD, STOP_CANCEL, "cancelled", "cancel" },
+		{ OUTCOME_STOPPED, STOP_CANCEL, STOP_HOLD, "cancelled", "cancel" },
+		{ OUTCOME_STOPPED, STOP_PREEMPT, STOP_HOLD, "held", "hold" },
+		{ OUTCOME_STOPPED, STOP_SHUTDOWN, STOP_PREEMPT, "queued", "preempt" },
+		{ OUTCOME_FAILED, STOP_NONE, STOP_CANCEL, "cancelled", "cancel" },
+		{ OUTCOME_COMPLETED, STOP_NONE, STOP_CANCEL, "done", "cancel" },
+	};
+
+	new_store();
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		int64_t job = add_job(3), run = add_claimed_run(job, 0, 1);
+		char *sql = xasprintf("SELECT stop_reason FROM runs WHERE id = %lld", (long long)run);
+
+		store_run_request_stop(&store, run, cases[i].asked, 9, &err);
+		end_run(run, &(struct end){ cases[i].outcome, cases[i].known, 1, UNKNOWN, UNKNOWN, 0, 0,
+					    0 });
+		is_str(state_of(job), cases[i].want_state, "the weightier reason decides");
+		is_query(sql, cases[i].want_reason, "and is kept");
+		free(sql);
 	}
 }
 
@@ -724,6 +757,13 @@ static void test_retries(void)
 	store_job_setback(&store, job, clock_boot_id(), &setback, &err);
 	ok(setback.n == 4 && !setback.failed, "a run that could not be started is a setback too");
 	is_str(state_of(job), "queued", "but not the job's fault");
+	store_event_add(&store, job, 0, "requeue", "asked to requeue", &err);
+	store_job_setback(&store, job, clock_boot_id(), &setback, &err);
+	is_int(setback.n, 0, "a requeue wipes the slate");
+	query("UPDATE jobs SET state = 'queued'");
+	end_run(add_claimed_run(job, 0, 1), &failure);
+	store_job_setback(&store, job, clock_boot_id(), &setback, &err);
+	is_int(setback.n, 1, "from then on it counts anew");
 }
 
 /* A preempted run ends while the next one is assigned: the job stays running, unless it is over. */
@@ -982,6 +1022,7 @@ int main(void)
 	test_adopt();
 	test_totals();
 	test_states();
+	test_late_reasons();
 	test_retries();
 	test_next_run();
 	test_progress();
