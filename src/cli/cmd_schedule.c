@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "command.h"
 #include "pollux/clock.h"
@@ -76,22 +77,30 @@ static int one_pass(const struct schedule_options *o, const struct paths *paths,
 	return rc ? rc : output_flush(err);
 }
 
-/* Sleep to the next pass, or until something happens to a job: one is submitted, ends, is cancelled. */
-static void sleep_until_event(struct store *store, double seconds)
+/* The last thing that happened to a job; 0 while there is no store. */
+static int64_t last_event(struct store *store, const struct paths *paths)
+{
+	struct err ignored;
+	int64_t id = 0;
+
+	if (!store->db && access(paths->store, F_OK) == 0)
+		store_open(store, paths, STORE_READ, &ignored);
+	if (store->db)
+		store_last_event(store, &id, &ignored);
+	return id;
+}
+
+/* Sleep to the next pass, or until something has happened to a job since: one is submitted, ends, is
+ * cancelled. */
+static void sleep_until_event(struct store *store, const struct paths *paths, int64_t seen,
+			      double seconds)
 {
 	struct timespec pause = { .tv_nsec = 100000000 };
 	double end_s = clock_boot_s() + seconds;
-	int64_t before = 0, after = 0;
-	struct err ignored;
 
-	if (store->db)
-		store_last_event(store, &before, &ignored);
-	after = before;
-	while (!interrupted && clock_boot_s() < end_s && after == before) {
+	do
 		nanosleep(&pause, NULL);
-		if (store->db)
-			store_last_event(store, &after, &ignored);
-	}
+	while (!interrupted && clock_boot_s() < end_s && last_event(store, paths) == seen);
 }
 
 /* A store that is locked, or a disk that is full, for a while: said once, and tried again. */
@@ -106,12 +115,14 @@ static int watch(const struct schedule_options *o, const struct paths *paths,
 	struct sigaction action = { .sa_handler = interrupt };
 	struct store store = { 0 };
 	bool told = false;
-	struct err ignored;
 	int rc = 0;
 
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	while (rc == 0 && !interrupted) {
+		/* Before the pass, so that nothing which comes during it is missed. */
+		int64_t seen = last_event(&store, paths);
+
 		rc = one_pass(o, paths, config, err);
 		if (rc && may_pass(err) && err->text[0]) {
 			if (!told)
@@ -121,10 +132,8 @@ static int watch(const struct schedule_options *o, const struct paths *paths,
 		} else {
 			told = false;
 		}
-		if (!store.db)
-			store_open(&store, paths, STORE_READ, &ignored);
 		if (rc == 0)
-			sleep_until_event(&store, o->watch_s);
+			sleep_until_event(&store, paths, seen, o->watch_s);
 	}
 	store_close(&store);
 	return rc;

@@ -169,13 +169,13 @@ grep -E '^(Cpus_allowed_list|SigBlk|SigIgn):' /proc/self/status >"$OUT/status.$P
 [ "$POLLUX_RUN" != 1 ] || ls -l /proc/self/fd # to the log: a redirection would be among them
 { pwd; umask; ps -o pid=,pgid=,tty= -p $$; } >"$OUT/rest.$POLLUX_RUN"
 cat # standard input is empty
-[ ! -e "$OUT/save" ] || : >"$POLLUX_CHECKPOINT_DIR/saved"
-[ ! -e "$OUT/wait" ] || { while :; do sleep 0.1; done; }
+[ "$POLLUX_RUN" != 3 ] || : >"$POLLUX_CHECKPOINT_DIR/saved"
+: >"$OUT/ready.$POLLUX_RUN"
+[ "$POLLUX_RUN" = 4 ] || { while :; do sleep 0.1; done; }
 END
 OUT=$TMP/out
 export OUT
 mkdir "$OUT" sub
-touch out/wait
 cd sub || exit 1
 submit -b 96 --max-local-batch 20 --lr 0.5 -r 1 --stop-signal USR1 --resume-args '--from {checkpoint}/{run} {batch}' \
 	-e MINE=1 "$TMP/probe" '{batch}' '{local_batch}' '{accum}' '{gpus}' '{port}' '{job}' '{run}' '{checkpoint}' \
@@ -193,7 +193,7 @@ umask 027
 	env RANK=1 MASTER_PORT=9 SLURM_JOB_ID=1 CUDA_VISIBLE_DEVICES=9 CRON=1 "$POLLUX" schedule
 )
 umask 022
-comes 'the job prints what it got' 10 test -s out/rest.1
+comes 'the job prints what it got' 10 test -e out/ready.1
 port=$(variable MASTER_PORT 1)
 fds=$(log "$probe" | grep -e ' -> ')
 device=$(query "SELECT device FROM run_devices JOIN runs ON runs.id = run_id WHERE job_id = $probe")
@@ -227,13 +227,11 @@ is 'beyond these only the lock of its device is open' "run/device-$device.lock" 
 
 # Where there is no checkpoint, {resume} stays away; where there is one, it comes, at its place.
 "$POLLUX" requeue "$probe"
-comes 'it is relaunched' 10 test -s out/rest.2
+comes 'it is relaunched' 10 test -e out/ready.2
 is 'without a checkpoint there is nothing to resume from' "95 2 a b" "$(argv 2 | sed -n '1p; 7p; 13p' | xargs)"
-touch out/save
 "$POLLUX" requeue "$probe"
-comes 'again' 10 test -e "$dir/saved"
-is 'nor in the run that makes the first' 0 "$(argv 3 | grep -c -- --from)"
-rm out/wait
+comes 'again' 10 test -e out/ready.3
+is 'nor is there in the run that makes the first' 0 "$(argv 3 | grep -c -- --from)"
 "$POLLUX" requeue "$probe"
 comes 'and again' 10 job_is "$probe" 'done'
 is 'then it resumes' "{x} --from $dir/4 95 a b" "$(argv 4 | sed -n '12,16p' | head -n 5 | xargs -d '\n')"
@@ -293,7 +291,7 @@ rmdir moving
 pass
 last=$id
 # shellcheck disable=SC2154
-for job in $oom $fine $fails $crash $rt $vanished $forbidden $badformat $moved $dirs $timed; do
+for job in $oom $fine $fails $crash $rt $vanished $forbidden $badformat $dirs $timed; do
 	wait_for 20 ended "$job"
 done
 comes 'the end of a run starts the next job: one pass was enough' 1 ended "$last"
@@ -322,7 +320,11 @@ if [ -n "$huge" ] && [ "$(ulimit -S -s 2>/dev/null)" = 8192 ]; then
 Argument list too long" "$(state "$huge"): $(reason "$huge")"
 fi
 missing="cannot enter '$TMP/moving': No such file or directory"
-said 'a directory that is gone' "$moved" failed "failed: exit status 126: $missing" "[not started: $missing]"
+tried() { pass && [ "$(reason "$moved")" = "could not be started; tried again after 10 s: $missing" ]; }
+comes 'a directory that is gone (an unmounted disk, perhaps) is waited for' 10 tried
+said 'and the job not blamed' "$moved" queued "could not be started; tried again after 10 s: $missing" \
+	"[not started: $missing]"
+"$POLLUX" cancel "$moved"
 said 'a checkpoint directory of its own need not be there' "$dirs" 'done' completed '[exited with status 0]'
 said 'a time limit' "$timed" timeout 'stopped (time-limit)' '[stopped by pollux: time-limit]'
 is 'after about that time' 1 "$(query "SELECT run_time_s BETWEEN 1 AND 1 + 2 * $TIME_SCALE FROM jobs
@@ -337,7 +339,7 @@ is 'is not diagnosed by what its last run said' 'failed: exit status 1' "$(reaso
 # --- stopping: the leader first ----------------------------------------------------------
 
 script family <<'END'
-sh -c 'trap "echo hit >>$OUT/child" TERM; echo $$ >"$OUT/child.pid"; while :; do sleep 0.05; done' &
+sh -c 'trap "echo hit >>$OUT/child; exit" USR1; echo $$ >"$OUT/child.pid"; while :; do sleep 0.05; done' &
 trap 'stop=1' USR1
 while [ ! -s "$OUT/child.pid" ]; do sleep 0.05; done
 echo ready
@@ -353,7 +355,7 @@ comes 'a job with a child' 10 running "$id"
 comes 'is told to stop by a signal of its own choice' 15 job_is "$id" cancelled
 like 'which only the leader gets' '^the child was left alone$' "$(log "$id")"
 like 'the child lives meanwhile' '^and is alive$' "$(log "$id")"
-is 'then it is ended' hit "$(cat out/child)"
+is 'then it is told too' hit "$(cat out/child)"
 comes 'and gone' 5 test ! -e "/proc/$(cat out/child.pid)/status"
 
 # --- the commands that change jobs, in every state ------------------------------------------
@@ -396,8 +398,8 @@ submit --hold true
 first=$id
 submit --hold true
 status 'of several jobs' 66 "$POLLUX" cancel "$first" 12345 "$id"
-is 'those before the first failure are done' 'cancelled held' "$(state "$first") $(state "$id")"
-"$POLLUX" cancel "$id"
+is 'each is done that can be' 'cancelled cancelled' "$(state "$first") $(state "$id")"
+is 'and each that cannot is named' 'pollux: no such job: 12345' "$err"
 
 # Running ones save first.
 submit ./count 1000
@@ -533,7 +535,19 @@ watcher=
 is 'having said nothing' '' "$(cat watched)"
 "$POLLUX" cancel "$stays"
 
+POLLUX_DIR=$TMP/fresh
+"$POLLUX" schedule --watch 3600 &
+watcher=$!
+sleep 0.3 # it has found no store by then; if not, all the better
+submit true
+comes 'it sees the first job of all' 10 ended "$id"
+kill "$watcher"
+wait "$watcher"
+watcher=
+POLLUX_DIR=$TMP/store
+
 # A pass that comes while another is at work (here: kept from the store by a third) leaves at once.
+submit true # otherwise the first has nothing to write, and does not wait
 sqlite3 -batch "$POLLUX_DIR/pollux.db" 'BEGIN IMMEDIATE' '.shell touch locked; sleep 1.5' COMMIT &
 blocker=$!
 wait_for 5 test -e locked
@@ -547,6 +561,7 @@ is 'and then says why' 'another pass is at work' "$out"
 wait "$first"
 is 'the first one waits for its turn, and succeeds' 0 $?
 wait "$blocker"
+comes 'and starts what it came for' 10 job_is "$id" done
 
 # --- a job that is relaunched on another number of devices -------------------------------------
 
@@ -625,5 +640,7 @@ quiet() { [ -z "$(of_tree)" ]; }
 comes 'no process is left' 10 quiet
 is 'nor a socket, nor the lock of a run' '' "$(find "$POLLUX_DIR/run" -name '*.sock' -o -name '[0-9]*.lock')"
 is 'no device is in use' 0 "$(query 'SELECT count(*) FROM run_devices WHERE in_use')"
+unlike 'no supervisor met a fault of its own' 'Sanitizer|runtime error|^==|no longer|ended already' \
+	"$(cat "$POLLUX_DIR/supervisor.log")"
 is 'the store is whole' ok "$(query 'PRAGMA integrity_check')"
 finish
