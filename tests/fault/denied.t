@@ -60,7 +60,7 @@ POLLUX_DIR=$TMP/everyone/store refuses 77 "^pollux: others may write to '.*'" su
 
 # A command waits for ten seconds before it gives up.
 mkdir checkpoints-2
-job=$(submit --checkpoint-dir "$TMP/checkpoints-2" -- "$work" -n 400 -s 5)
+job=$(submit --checkpoint-dir "$TMP/checkpoints-2" -- "$work" -n 800 -s 5)
 pass
 ok 'a job runs' wait_for 10 logged "$job" 'step 5 '
 mkfifo hold
@@ -79,6 +79,6 @@ exec 3>&-
 wait "$holder"
 ok 'unlocked, its supervisor does' wait_for 30 job_is "$job" "done"
 settle 20 'and leaves'
-exact 'it has exactly its samples' "$job" 400
+exact 'it has exactly its samples' "$job" 800
 sound 'all is well'
 finish

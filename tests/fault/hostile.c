@@ -2,8 +2,8 @@
  *
  *	hostile reports		one of each kind of bad report; prints how many bad lines the receiver
  *				was to count, then how many good ones
- *	hostile flood N		N reports without waiting for a receiver that is behind
- *	hostile flood		without end, waiting for the receiver
+ *	hostile flood N		N reports, without waiting for a receiver that is behind
+ *	hostile flood		without end
  *	hostile log MEGABYTES	so much on stdout: lines of a megabyte, NULs, escapes, bad UTF-8
  */
 #include <errno.h>
@@ -122,7 +122,7 @@ static int flood(long long n)
 		int length = snprintf(text, sizeof(text), "STEP=%lld\nSAMPLES=%lld\nLOSS=%g\n", i, 10 * i,
 				      1.0 / (double)i);
 
-		if (send_bytes(text, (size_t)length, n ? MSG_DONTWAIT : 0) == 0)
+		if (send_bytes(text, (size_t)length, MSG_DONTWAIT) == 0)
 			sent++;
 		else if (errno != EAGAIN)
 			return EXIT_FAILURE;
