@@ -98,12 +98,14 @@ static void print_times(const struct status *status, const struct job *job,
 		     format_time(buf, sizeof(buf), times[i].time_s, status->now_wall_s));
 	if (job_has_ended(job->state)) {
 		struct text t = TEXT_INIT;
-		char name[SIGNAL_NAME_SIZE];
 
-		if (job->term_signal > 0)
+		if (job->term_signal > 0) {
+			char name[SIGNAL_NAME_SIZE];
+
 			text_addf(&t, "killed by %s", signal_name(name, job->term_signal));
-		else if (job->exit_code >= 0)
+		} else if (job->exit_code >= 0) {
 			text_addf(&t, "%d", job->exit_code);
+		}
 		line_of(out->file, "exit status", &t);
 		text_release(&t);
 	}
@@ -285,7 +287,6 @@ static void cell_samples(struct columns *t, const struct run *run)
 static void cell_outcome(struct columns *t, const struct run *run)
 {
 	struct text s = TEXT_INIT;
-	char name[SIGNAL_NAME_SIZE];
 
 	if (run->state != RUN_ENDED)
 		text_add(&s, run_state_name(run->state));
@@ -293,10 +294,13 @@ static void cell_outcome(struct columns *t, const struct run *run)
 		text_add(&s, run_outcome_name(run->outcome));
 	if (run->stop_reason != STOP_NONE)
 		text_addf(&s, " (%s)", stop_reason_name(run->stop_reason));
-	if (run->term_signal > 0)
+	if (run->term_signal > 0) {
+		char name[SIGNAL_NAME_SIZE];
+
 		text_addf(&s, ", %s", signal_name(name, run->term_signal));
-	else if (run->exit_code > 0)
+	} else if (run->exit_code > 0) {
 		text_addf(&s, ", status %d", run->exit_code);
+	}
 	if (run->diagnosis && *run->diagnosis)
 		text_addf(&s, ": %s", run->diagnosis);
 	columns_text(t, s.data);

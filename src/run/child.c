@@ -1,15 +1,17 @@
 /* child.c - fork, prepare, exec; and report what went wrong over a pipe. */
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "pollux/child.h"
+#include "pollux/mem.h"
 
 #define EXIT_NOT_FOUND 127
 #define EXIT_NOT_EXECUTABLE 126
@@ -66,11 +68,11 @@ static void wait_for_go(int go_fd)
 
 static bool has_directory(const char *program)
 {
-	char directory[PATH_MAX];
-	const char *slash = strrchr(program, '/');
+	char *directory = xstrdup(program);
+	bool has = access(dirname(directory), F_OK) == 0;
 
-	snprintf(directory, sizeof(directory), "%.*s", slash ? (int)(slash - program) : 0, program);
-	return access(directory[0] ? directory : "/", F_OK) == 0;
+	free(directory);
+	return has;
 }
 
 /* What is wrong with the program itself; anything else (no memory, a disk not mounted yet) may pass. */

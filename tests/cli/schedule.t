@@ -320,6 +320,7 @@ if [ -n "$huge" ] && [ "$(ulimit -S -s 2>/dev/null)" = 8192 ]; then
 Argument list too long" "$(state "$huge"): $(reason "$huge")"
 fi
 missing="cannot enter '$TMP/moving': No such file or directory"
+# shellcheck disable=SC2154 # read by name
 tried() { pass && [ "$(reason "$moved")" = "could not be started; tried again after 10 s: $missing" ]; }
 comes 'a directory that is gone (an unmounted disk, perhaps) is waited for' 10 tried
 said 'and the job not blamed' "$moved" queued "could not be started; tried again after 10 s: $missing" \
@@ -561,7 +562,7 @@ is 'and then says why' 'another pass is at work' "$out"
 wait "$first"
 is 'the first one waits for its turn, and succeeds' 0 $?
 wait "$blocker"
-comes 'and starts what it came for' 10 job_is "$id" done
+comes 'and starts what it came for' 10 job_is "$id" 'done'
 
 # --- a job that is relaunched on another number of devices -------------------------------------
 

@@ -50,11 +50,14 @@ static void check_recorder(const char *bytes, size_t size)
 	recorder_init(&r);
 	run_init(&run);
 	run.launch_boot_s = 1;
-	for (double now = 1; p < end; now += 0.5) {
+	double now = 1;
+
+	while (p < end) {
 		const char *stop = memmem(p, (size_t)(end - p), "\n\n", 2);
 		size_t n = (size_t)((stop ? stop : end) - p);
 
 		recorder_add(&r, &run, p, n, now);
+		now += 0.5;
 		p += n + 2;
 		if (!stop)
 			break;

@@ -50,7 +50,7 @@ static void check_literals(const struct strings *argv, const struct template_val
 		struct text t = TEXT_INIT;
 
 		for (const char *p = argv->items[i]; *p; p++)
-			text_add_bytes(&t, "{{", *p == '{' ? 2 : 0), text_add_bytes(&t, p, *p != '{');
+			text_add_bytes(&t, *p == '{' ? "{{" : p, *p == '{' ? 2 : 1);
 		strings_add(&escaped, t.data);
 		text_release(&t);
 	}
