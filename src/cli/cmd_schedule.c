@@ -12,6 +12,7 @@
 #include "pollux/clock.h"
 #include "pollux/config.h"
 #include "pollux/pass.h"
+#include "pollux/policy.h"
 #include "pollux/store.h"
 
 struct schedule_options {
@@ -71,7 +72,7 @@ static int one_pass(const struct schedule_options *o, const struct paths *paths,
 	if (rc == 0 && (o->dry_run || o->verbose))
 		for (size_t i = 0; i < result.actions.count; i++)
 			puts(result.actions.items[i]);
-	if (rc == 0 && o->verbose && result.busy)
+	if (rc == 0 && o->verbose && result.busy && isnan(o->watch_s))
 		puts("another pass is at work");
 	pass_result_release(&result);
 	return rc ? rc : output_flush(err);
@@ -148,6 +149,8 @@ static int schedule(const struct schedule_options *o, struct err *err)
 	/* Supervisors started here would be among the job's processes, and end with it. */
 	if (getenv("POLLUX_REPORT_SOCKET") && !o->dry_run)
 		return err_set(err, EX_UNAVAILABLE, "a pass cannot be run from within a job");
+	if (o->policy && !policy_find(o->policy))
+		return usage_error(&cmd_schedule, err, "no policy '%.60s': las or fifo", o->policy);
 	set_overrides(o);
 	if (paths_init(&paths, err))
 		return -1;

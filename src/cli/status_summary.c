@@ -41,6 +41,11 @@ static double total_s(const struct status *status, const struct job *job)
 	return fmax(end_s - job->submit_time_s, 0);
 }
 
+static double ran_s(const struct status_job *item)
+{
+	return isnan(item->run_time_s) ? 0 : item->run_time_s;
+}
+
 static void add_row(struct columns *t, const struct status *status, const struct status_job *item)
 {
 	const struct job *job = item->job;
@@ -53,8 +58,8 @@ static void add_row(struct columns *t, const struct status *status, const struct
 	columns_cell(t, "%d", job->preemptions);
 	add_count(t, job->samples);
 	add_count(t, isnan(job->checkpoint_samples) ? (double)NAN : job->lost_samples);
-	add_duration(t, fmax(total - item->run_time_s, 0));
-	add_duration(t, item->run_time_s);
+	add_duration(t, fmax(total - ran_s(item), 0));
+	add_duration(t, ran_s(item));
 	add_duration(t, total);
 	columns_text(t, *job->status_text ? job->status_text : job->reason);
 }
@@ -69,7 +74,7 @@ static void print_means(const struct status *status, FILE *out)
 		double job_s = total_s(status, status->items[i].job);
 
 		sum_s += job_s;
-		sum_waited_s += fmax(job_s - status->items[i].run_time_s, 0);
+		sum_waited_s += fmax(job_s - ran_s(&status->items[i]), 0);
 	}
 	fprintf(out, "\n%d job%s; mean from submission to end %s, of it waiting %s\n", n,
 		n == 1 ? "" : "s", format_duration(total, sizeof(total), sum_s / n),

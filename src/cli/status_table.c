@@ -19,7 +19,7 @@ static const struct column columns[] = {
 	{ .heading = "BATCH", .right = true, .leave_out = 1 },
 	{ .heading = "MS/STEP", .right = true, .leave_out = 2 },
 	{ .heading = "ETA", .right = true, .leave_out = 5 },
-	{ .heading = "REASON", .room = 16 },
+	{ .heading = "REASON", .room = 32 },
 };
 
 /* --- cells --- */

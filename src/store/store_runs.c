@@ -419,7 +419,8 @@ static int end_job(struct store *s, const struct run *r, const char *text, struc
 		return -1;
 	next = job_state_after(r->outcome, r->stop_reason, job.failures <= job.retries);
 	job_release(&job);
-	return store_job_set_state(s, r->job_id, next, text, err);
+	return store_job_set_state(s, r->job_id, next,
+				   next == JOB_HELD ? "held; 'pollux release' lets it go" : text, err);
 }
 
 /* The runs a job was to have next are of no use once it has ended or is held. */

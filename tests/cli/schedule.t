@@ -92,8 +92,8 @@ is 'has nothing to say' '' "$out$err"
 ok 'and makes none' test ! -e "$POLLUX_DIR"
 status 'an argument is a usage error' 64 "$POLLUX" schedule now
 is 'and named' "pollux: schedule takes no argument, not 'now'; see 'pollux schedule --help'" "$err"
-status 'an unknown policy is a configuration error' 78 "$POLLUX" schedule --policy best
-is 'and named too' "pollux: unknown policy 'best'" "$err"
+status 'an unknown policy is a usage error' 64 "$POLLUX" schedule --policy best
+is 'that names those there are' "pollux: no policy 'best': las or fifo; see 'pollux schedule --help'" "$err"
 for wrong in 0 -1 x 0.01 1e9; do
 	status "--watch $wrong is a usage error" 64 "$POLLUX" schedule --watch "$wrong"
 done
