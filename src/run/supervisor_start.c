@@ -131,13 +131,10 @@ static bool directory_has_files(const char *path)
 int supervisor_open_log(struct supervisor *s, struct err *err)
 {
 	char *path = paths_log(s->paths, s->job.id);
-	struct stat st;
 
 	s->log_fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	if (s->log_fd < 0)
 		err_set(err, EX_CANTCREAT, "cannot open log '%s': %s", path, strerror(errno));
-	else if (fstat(s->log_fd, &st) == 0)
-		s->log_offset = st.st_size;
 	free(path);
 	return s->log_fd < 0 ? -1 : 0;
 }
@@ -237,6 +234,7 @@ static int launch(struct supervisor *s, struct err *err)
 		environment_for_run(&s->job, &s->run, &values, s->run.socket_path, s->paths->dir,
 				    &env);
 		write_log_header(s, &argv);
+		s->log_offset = lseek(s->log_fd, 0, SEEK_END);
 		s->oom_kills_at_start = proc_oom_kills();
 		rc = start_command(s, &argv, &env, err);
 	}
