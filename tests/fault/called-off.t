@@ -1,0 +1,24 @@
+#!/bin/sh
+# A run that waits for its devices is called off, and the next pass comes before
+# its supervisor has done so. (That pass failed: "UNIQUE constraint failed".)
+. "$(dirname "$0")/../cli/tap.sh"
+
+query() { sqlite3 -batch -cmd '.timeout 20000' "$POLLUX_DIR/pollux.db" "$1"; }
+# shellcheck disable=SC2317  # wait_for calls it
+ended() { [ "$(query "SELECT state FROM runs WHERE id = 1")" = ended ]; }
+
+boot=$(cat /proc/sys/kernel/random/boot_id)
+"$POLLUX" submit -q -- true >/dev/null
+query "INSERT INTO runs (job_id, number, state, replicas, accumulation_steps, learning_rate_scale,
+	  boot_id, assigned_time_s, assigned_boot_s, stop_reason)
+	VALUES (1, 1, 'assigned', 1, 1, 1, '$boot', 0, 0, 'preempt');
+	INSERT INTO run_devices VALUES (1, 0, 'cpu:0', 'a core', '0', 1, 0);
+	UPDATE jobs SET state = 'running'"
+
+status 'a pass' 0 "$POLLUX" schedule
+is 'says nothing' '' "$err"
+ok 'the run is called off' wait_for 10 ended
+"$POLLUX" schedule
+status 'and the job runs' 0 "$POLLUX" wait 1
+is 'as its second' "2|completed" "$(query 'SELECT number, outcome FROM runs WHERE number = 2')"
+finish
