@@ -3,6 +3,7 @@
  *	struct table t;
  *	table_init(&t, columns, n_columns);	// columns: borrowed, must outlive t
  *	table_cell(&t, "%lld", id);		// n_columns cells make a row
+ *	table_text(&t, name);			// likewise, faster
  *	...
  *	table_print(&t, stdout, width, color);	// width 0: as wide as it wants (a pipe)
  *	table_release(&t);
@@ -27,10 +28,17 @@ struct table_column {
 	int min_width;		/* of a flexible column */
 };
 
+struct table_span {
+	size_t start, bytes;	/* in the text */
+	int width;
+};
+
 struct table {
 	const struct table_column *columns;
 	int n_columns;
-	struct strings cells;
+	struct text text;	/* of all cells, one after the other */
+	struct table_span *cells;	/* owned */
+	int n_cells, capacity;
 	int *styles;		/* per row that was given one; owned */
 	int n_styles;
 };
@@ -40,6 +48,7 @@ enum table_style { STYLE_PLAIN, STYLE_BOLD, STYLE_DIM, STYLE_GREEN, STYLE_YELLOW
 void table_init(struct table *t, const struct table_column *columns, int n_columns);
 void table_release(struct table *t);
 void table_cell(struct table *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void table_text(struct table *t, const char *cell);
 /* Style of the row to which the last cell belongs; used only when printing in colour. */
 void table_style(struct table *t, enum table_style style);
 void table_print(const struct table *t, FILE *out, int width, bool color);

@@ -8,6 +8,7 @@
 #ifndef POLLUX_TEXT_H
 #define POLLUX_TEXT_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -25,7 +26,10 @@ void text_release(struct text *t);		/* frees; t is empty and usable afterwards *
 void text_clear(struct text *t);		/* keeps the memory */
 void text_add(struct text *t, const char *s);
 void text_add_bytes(struct text *t, const void *bytes, size_t n);
+void text_add_byte(struct text *t, char c, size_t times);
 void text_addf(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_vaddf(struct text *t, const char *format, va_list ap)
+	__attribute__((format(printf, 2, 0)));
 char *text_detach(struct text *t);		/* the string, now the caller's; t is empty again */
 
 /* An argv or an environment: owned strings, and a NULL after the last as execve(2) wants. */

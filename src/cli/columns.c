@@ -43,15 +43,12 @@ void columns_text(struct columns *t, const char *cell)
 void columns_cell(struct columns *t, const char *format, ...)
 {
 	va_list ap;
-	char *s;
-	int n;
 
+	begin_cell(t);
 	va_start(ap, format);
-	n = vasprintf(&s, format, ap);
+	text_vaddf(&t->text, format, ap);
 	va_end(ap);
-	columns_text(t, n < 0 ? "" : s);
-	if (n >= 0)
-		free(s);
+	text_add_byte(&t->text, '\0', 1);
 }
 
 static const char *cell_at(const struct columns *t, int i)
@@ -176,7 +173,7 @@ static void fill(const struct columns *t, const struct extent *extents, struct t
 	for (int row = 0, n = n_rows(t); row < n; row++) {
 		for (int c = 0; c < t->n; c++)
 			if (!extents[c].left_out)
-				table_cell(table, "%s", cell_at(t, row * t->n + c));
+				table_text(table, cell_at(t, row * t->n + c));
 		if (next < t->n_styles && t->styles[next].row == row)
 			table_style(table, (enum table_style)t->styles[next++].style);
 	}

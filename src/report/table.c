@@ -18,19 +18,31 @@
 void table_init(struct table *t, const struct table_column *columns, int n_columns)
 {
 	*t = (struct table){ .columns = columns, .n_columns = n_columns };
-	strings_init(&t->cells);
+	text_init(&t->text);
 }
 
 void table_release(struct table *t)
 {
-	strings_release(&t->cells);
+	text_release(&t->text);
+	free(t->cells);
 	free(t->styles);
+	t->cells = NULL;
 	t->styles = NULL;
-	t->n_styles = 0;
+	t->n_cells = t->capacity = t->n_styles = 0;
 }
 
-/* In place: a character that could move the cursor, and a byte that is part of none, become '?'. */
-static void clean(char *s)
+static bool is_plain(const char *s, size_t n)
+{
+	bool plain = true;
+
+	for (size_t i = 0; i < n; i++)
+		plain &= s[i] >= ' ' && s[i] <= '~';
+	return plain;
+}
+
+/* In place: a character that could move the cursor, and a byte that is part of none, become '?'. Returns
+ * what is behind the last. */
+static char *clean(char *s)
 {
 	char *to = s;
 	size_t n;
@@ -46,41 +58,7 @@ static void clean(char *s)
 		}
 	}
 	*to = '\0';
-}
-
-void table_cell(struct table *t, const char *format, ...)
-{
-	va_list ap;
-	char *s;
-	int n;
-
-	va_start(ap, format);
-	n = vasprintf(&s, format, ap);
-	va_end(ap);
-	if (n < 0)
-		s = xstrdup("");
-	clean(s);
-	strings_add(&t->cells, s);
-	free(s);
-}
-
-static int n_rows(const struct table *t)
-{
-	assert(t->cells.count % (size_t)t->n_columns == 0);
-	return (int)(t->cells.count / (size_t)t->n_columns);
-}
-
-void table_style(struct table *t, enum table_style style)
-{
-	int row = (int)((t->cells.count - 1) / (size_t)t->n_columns);
-
-	assert(t->cells.count > 0);
-	if (row >= t->n_styles) {
-		t->styles = xreallocarray(t->styles, (size_t)row * 2 + 1, sizeof(*t->styles));
-		while (t->n_styles < row * 2 + 1)
-			t->styles[t->n_styles++] = STYLE_PLAIN;
-	}
-	t->styles[row] = (int)style;
+	return to;
 }
 
 static int width_of(const char *s)
@@ -92,32 +70,79 @@ static int width_of(const char *s)
 	return n;
 }
 
-/* Bytes of the first n characters. */
-static size_t bytes_of(const char *s, int n)
+/* What was added to the text from start on becomes a cell. */
+static void end_cell(struct table *t, size_t start)
 {
-	const char *p = s;
+	struct table_span span = { .start = start, .bytes = t->text.length - start };
+	char *s = t->text.data + start;
 
-	while (*p && (((unsigned char)*p & 0xc0) == 0x80 || n-- > 0))
-		p++;
-	return (size_t)(p - s);
+	span.width = (int)span.bytes;
+	if (!is_plain(s, span.bytes)) {
+		span.bytes = (size_t)(clean(s) - s);
+		span.width = width_of(s);
+	}
+	if (t->n_cells == t->capacity) {
+		t->capacity = t->capacity ? 2 * t->capacity : 64;
+		t->cells = xreallocarray(t->cells, (size_t)t->capacity, sizeof(*t->cells));
+	}
+	t->cells[t->n_cells++] = span;
+	t->text.length = start + span.bytes;
 }
 
-static const char *cell(const struct table *t, int row, int column)
+void table_text(struct table *t, const char *cell)
 {
-	if (row < 0)
-		return t->columns[column].heading;
-	return t->cells.items[row * t->n_columns + column];
+	size_t start = t->text.length;
+
+	text_add(&t->text, cell);
+	end_cell(t, start);
+}
+
+void table_cell(struct table *t, const char *format, ...)
+{
+	size_t start = t->text.length;
+	va_list ap;
+
+	va_start(ap, format);
+	text_vaddf(&t->text, format, ap);
+	va_end(ap);
+	end_cell(t, start);
+}
+
+static int n_rows(const struct table *t)
+{
+	assert(t->n_cells % t->n_columns == 0);
+	return t->n_cells / t->n_columns;
+}
+
+void table_style(struct table *t, enum table_style style)
+{
+	int row = (t->n_cells - 1) / t->n_columns;
+
+	assert(t->n_cells > 0);
+	if (row >= t->n_styles) {
+		t->styles = xreallocarray(t->styles, (size_t)row * 2 + 1, sizeof(*t->styles));
+		while (t->n_styles < row * 2 + 1)
+			t->styles[t->n_styles++] = STYLE_PLAIN;
+	}
+	t->styles[row] = (int)style;
+}
+
+/* Bytes of the first n characters. */
+static size_t bytes_of(const char *s, size_t bytes, int n)
+{
+	size_t i = 0;
+
+	while (i < bytes && (((unsigned char)s[i] & 0xc0) == 0x80 || n-- > 0))
+		i++;
+	return i;
 }
 
 static int widest(const struct table *t, int column)
 {
-	int width = 0;
+	int width = width_of(t->columns[column].heading);
 
-	for (int row = -1, n = n_rows(t); row < n; row++) {
-		int w = width_of(cell(t, row, column));
-
-		width = w > width ? w : width;
-	}
+	for (int i = column; i < t->n_cells; i += t->n_columns)
+		width = t->cells[i].width > width ? t->cells[i].width : width;
 	return width;
 }
 
@@ -146,34 +171,39 @@ static void fit(const struct table *t, int *widths, int limit)
 	}
 }
 
-static void add_blanks(struct text *line, int n)
+static void add_cell(struct text *line, const char *s, const struct table_span *span, int width,
+		     bool right)
 {
-	while (n-- > 0)
-		text_add(line, " ");
-}
+	size_t blanks = span->width < width ? (size_t)(width - span->width) : 0;
 
-static void add_cell(struct text *line, const char *s, int width, bool right)
-{
-	int w = width_of(s);
-
-	if (w > width) {
-		text_add_bytes(line, s, bytes_of(s, width > 2 ? width - 2 : 0));
+	if (span->width > width) {
+		text_add_bytes(line, s, bytes_of(s, span->bytes, width > 2 ? width - 2 : 0));
 		text_add_bytes(line, "..", width > 2 ? 2 : (size_t)width);
 		return;
 	}
-	if (right)
-		add_blanks(line, width - w);
-	text_add(line, s);
-	if (!right)
-		add_blanks(line, width - w);
+	text_add_byte(line, ' ', right ? blanks : 0);
+	text_add_bytes(line, s, span->bytes);
+	text_add_byte(line, ' ', right ? 0 : blanks);
 }
 
 static void build_line(const struct table *t, const int *widths, int row, struct text *line)
 {
 	text_clear(line);
 	for (int c = 0; c < t->n_columns; c++) {
-		add_blanks(line, c ? GAP : 0);
-		add_cell(line, cell(t, row, c), widths[c], t->columns[c].right);
+		const struct table_column *column = &t->columns[c];
+
+		text_add_byte(line, ' ', c ? GAP : 0);
+		if (row < 0) {
+			struct table_span heading = {
+				.bytes = strlen(column->heading), .width = width_of(column->heading),
+			};
+
+			add_cell(line, column->heading, &heading, widths[c], column->right);
+		} else {
+			const struct table_span *span = &t->cells[row * t->n_columns + c];
+
+			add_cell(line, t->text.data + span->start, span, widths[c], column->right);
+		}
 	}
 	while (line->length && line->data[line->length - 1] == ' ')
 		line->data[--line->length] = '\0';
@@ -186,17 +216,17 @@ static enum table_style style_of(const struct table *t, int row)
 	return row < t->n_styles ? (enum table_style)t->styles[row] : STYLE_PLAIN;
 }
 
-static void print_line(FILE *out, const char *line, enum table_style style)
+static void print_line(FILE *out, struct text *line, enum table_style style)
 {
 	static const char *const codes[] = {
 		[STYLE_BOLD] = "1", [STYLE_DIM] = "2", [STYLE_GREEN] = "32",
 		[STYLE_YELLOW] = "33", [STYLE_RED] = "31",
 	};
 
-	if (style == STYLE_PLAIN)
-		fprintf(out, "%s\n", line);
-	else
-		fprintf(out, "\033[%sm%s\033[0m\n", codes[style], line);
+	if (style != STYLE_PLAIN)
+		fprintf(out, "\033[%sm", codes[style]);
+	fwrite(line->data, 1, line->length, out);
+	fputs(style == STYLE_PLAIN ? "\n" : "\033[0m\n", out);
 }
 
 void table_print(const struct table *t, FILE *out, int width, bool color)
@@ -207,7 +237,7 @@ void table_print(const struct table *t, FILE *out, int width, bool color)
 	fit(t, widths, width);
 	for (int row = -1, n = n_rows(t); row < n; row++) {
 		build_line(t, widths, row, &line);
-		print_line(out, line.data, color ? style_of(t, row) : STYLE_PLAIN);
+		print_line(out, &line, color ? style_of(t, row) : STYLE_PLAIN);
 	}
 	text_release(&line);
 	free(widths);

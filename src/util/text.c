@@ -54,21 +54,38 @@ void text_add(struct text *t, const char *s)
 	text_add_bytes(t, s, strlen(s));
 }
 
-void text_addf(struct text *t, const char *format, ...)
+void text_add_byte(struct text *t, char c, size_t times)
 {
-	va_list ap, again;
+	reserve(t, times);
+	memset(t->data + t->length, c, times);
+	t->length += times;
+	t->data[t->length] = '\0';
+}
+
+void text_vaddf(struct text *t, const char *format, va_list ap)
+{
+	size_t room = t->capacity - t->length;	/* both 0 at first: text_empty is not written to */
+	va_list again;
 	int n;
 
-	va_start(ap, format);
 	va_copy(again, ap);
-	n = vsnprintf(NULL, 0, format, ap);
-	va_end(ap);
-	if (n > 0) {
+	n = vsnprintf(room ? t->data + t->length : NULL, room, format, ap);
+	if (n > 0 && (size_t)n >= room) {
 		reserve(t, (size_t)n);
 		vsnprintf(t->data + t->length, (size_t)n + 1, format, again);
-		t->length += (size_t)n;
 	}
+	if (n > 0)
+		t->length += (size_t)n;
 	va_end(again);
+}
+
+void text_addf(struct text *t, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	text_vaddf(t, format, ap);
+	va_end(ap);
 }
 
 char *text_detach(struct text *t)

@@ -45,6 +45,26 @@ static void test_growth(void)
 	text_release(&t);
 }
 
+/* Whatever room is left: none, just enough, one byte too few. */
+static void test_fit(void)
+{
+	bool right = true;
+
+	for (int before = 0; before < 200; before++) {
+		for (int n = 0; n < 200; n++) {
+			struct text t = TEXT_INIT;
+
+			text_add_byte(&t, 'a', (size_t)before);
+			text_addf(&t, "%0*d", n, 7);
+			right = right && (int)t.length == before + (n ? n : 1) &&
+				strlen(t.data) == t.length && t.data[t.length - 1] == '7' &&
+				strspn(t.data, "a") == (size_t)before;
+			text_release(&t);
+		}
+	}
+	ok(right, "formatted into whatever room is left");
+}
+
 static void test_strings(void)
 {
 	struct strings list;
@@ -160,6 +180,7 @@ int main(void)
 {
 	test_text();
 	test_growth();
+	test_fit();
 	test_strings();
 	test_variables();
 	test_pack();
