@@ -30,7 +30,7 @@ struct store {
 enum store_mode {
 	STORE_READ,		/* no store yet is EX_NOINPUT */
 	STORE_WRITE,		/* created, and migrated, where needed; commits reach the disk */
-	STORE_OBSERVE,		/* as WRITE, but a commit may be lost with the power: measurements */
+	STORE_OBSERVE,		/* as WRITE, but what is measured may be lost with the power */
 };
 
 int store_open(struct store *s, const struct paths *paths, enum store_mode mode, struct err *err);

@@ -456,6 +456,9 @@ static int end_in_transaction(struct store *s, const struct run *run, struct err
 
 int store_run_end(struct store *s, const struct run *run, struct err *err)
 {
+	/* Supervisors do not wait for the disk with what they measure (STORE_OBSERVE), but with this. */
+	if (sql_run(s, NULL, err, "PRAGMA synchronous = FULL", ""))
+		return -1;
 	if (store_begin(s, err))
 		return -1;
 	if (end_in_transaction(s, run, err)) {
