@@ -86,10 +86,13 @@ void paths_release(struct paths *p)
 
 int paths_make_directory(const char *path, struct err *err)
 {
-	char *part = xstrdup(path);
 	struct stat st;
+	char *part;
 	int rc = 0;
 
+	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+		return 0;
+	part = xstrdup(path);
 	for (char *p = part + 1; rc == 0 && p[-1]; p++) {
 		char c = *p;
 
