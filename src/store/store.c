@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "pollux/mem.h"
@@ -11,6 +12,7 @@
 
 /* Long enough for any pass of another process; a command that waits longer has found a fault. */
 #define BUSY_TIMEOUT_MS 10000
+#define BUSY_PAUSE_MS 10
 /* A supervisor must not be kept from its job by a store that stays locked: what it could not write it keeps,
  * and tries again. A program waits a second for its last report to be taken. */
 #define OBSERVE_BUSY_TIMEOUT_MS 500
@@ -30,17 +32,20 @@ static int pragma_int(struct store *s, const char *sql, int64_t *value, struct e
 	return rc < 0 ? -1 : 0;
 }
 
-/* Version 0 with tables in it is somebody else's database; so is a foreign application id. */
+/* Version 0 with tables in it is somebody else's database; so is a foreign application id. A store that
+ * another process is making has its id as soon as it has tables, so the id is asked for after them. */
 static int check_identity(struct store *s, const char *path, int64_t *version, struct err *err)
 {
 	int64_t application, tables = 0;
 
 	if (pragma_int(s, "PRAGMA application_id", &application, err) ||
-	    pragma_int(s, "PRAGMA user_version", version, err) ||
-	    (application != STORE_APPLICATION_ID &&
-	     pragma_int(s, "SELECT count(*) FROM sqlite_schema", &tables, err)))
+	    pragma_int(s, "PRAGMA user_version", version, err))
 		return -1;
-	if (tables)
+	if (application != STORE_APPLICATION_ID &&
+	    (pragma_int(s, "SELECT count(*) FROM sqlite_schema", &tables, err) ||
+	     pragma_int(s, "PRAGMA application_id", &application, err)))
+		return -1;
+	if (tables && application != STORE_APPLICATION_ID)
 		return err_set(err, EX_DATAERR, "'%s' is a SQLite file, but not a pollux store", path);
 	if (*version > n_schema_steps)
 		return err_set(err, EX_DATAERR,
@@ -64,6 +69,19 @@ static int take_steps(struct store *s, int64_t version, struct err *err)
 	return 0;
 }
 
+/* While another process does the same, SQLite does not wait as it does elsewhere, but says "busy" at once. */
+static int use_wal(struct store *s, struct err *err)
+{
+	const struct timespec pause = { .tv_nsec = BUSY_PAUSE_MS * 1000000L };
+
+	for (int waited_ms = 0; run_script(s, "PRAGMA journal_mode = WAL", err); waited_ms += BUSY_PAUSE_MS) {
+		if ((sqlite3_extended_errcode(s->db) & 0xff) != SQLITE_BUSY || waited_ms >= BUSY_TIMEOUT_MS)
+			return -1;
+		nanosleep(&pause, NULL);
+	}
+	return 0;
+}
+
 /* Everything or nothing; a second process that wants the same waits and finds it done. */
 static int migrate(struct store *s, const char *path, struct err *err)
 {
@@ -72,7 +90,7 @@ static int migrate(struct store *s, const char *path, struct err *err)
 
 	sqlite3_snprintf(sizeof(sql), sql, "PRAGMA application_id = %d; PRAGMA user_version = %d",
 			 STORE_APPLICATION_ID, n_schema_steps);
-	if (run_script(s, "PRAGMA journal_mode = WAL", err) || store_begin(s, err))
+	if (use_wal(s, err) || store_begin(s, err))
 		return -1;
 	if (check_identity(s, path, &version, err) || take_steps(s, version, err) ||
 	    run_script(s, sql, err)) {
