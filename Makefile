@@ -75,7 +75,9 @@ TEST_ENV = POLLUX=$(abspath $(BUILD))/pollux TRAIN=$(abspath $(BUILD))/examples/
 
 # A test that hangs must not hang the rest.
 TEST_SECONDS ?= 900
-PROVE   = prove -j$(JOBS) --exec 'timeout $(TEST_SECONDS)'
+# Under the sanitizers one at a time: many tests wait for what others keep from happening.
+PROVE_JOBS ?= $(JOBS)
+PROVE   = prove -j$(PROVE_JOBS) --exec 'timeout $(TEST_SECONDS)'
 
 # --- targets -----------------------------------------------------------------
 
@@ -130,8 +132,8 @@ lint-symbols: $(OBJ)
 	@tools/check-symbols.sh $(BUILD) $(OBJ:$(BUILD)/%=%)
 
 sanitize: ## the tests under ASan and UBSan
-	@ASAN_OPTIONS=detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1 TIME_SCALE=3 \
-	$(MAKE) check BUILD=$(BUILD)/san HARDEN='-fPIE -U_FORTIFY_SOURCE' \
+	@ASAN_OPTIONS=detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1 TIME_SCALE=5 \
+	$(MAKE) check PROVE_JOBS=1 BUILD=$(BUILD)/san HARDEN='-fPIE -U_FORTIFY_SOURCE' \
 		CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=$(SANITIZERS) -fno-sanitize-recover=all'
 
 # Only command-line tests that start no job: a supervisor starts as /proc/self/exe, which is valgrind here.
