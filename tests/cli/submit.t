@@ -143,13 +143,19 @@ refused 66 "cannot enter directory '/nowhere': No such file or directory" --chdi
 refused 66 "cannot enter directory '$TMP/nowhere': No such file or directory" --chdir nowhere true
 refused 66 "cannot enter directory '$TMP/script': Not a directory" --chdir script true
 refused 66 "cannot enter directory '/bin/sh': Not a directory" --chdir /bin/sh true
-run env PATH="$TMP" "$POLLUX" submit true
-is 'a command is looked for in PATH' "66 pollux: command not found: 'true'" "$rc $err"
+# Under valgrind the program is a script, which needs its own PATH and directory.
+is_script() { [ "$(head -c 2 "$POLLUX")" = '#!' ]; }
+if is_script; then
+	skip 'a command is looked for in PATH' 'run by a script'
+else
+	run env PATH="$TMP" "$POLLUX" submit true
+	is 'a command is looked for in PATH' "66 pollux: command not found: 'true'" "$rc $err"
+fi
 
 mkdir gone
 in_deleted_directory() { (cd gone && rmdir "$TMP/gone" && submit true); }
 status 'a deleted directory to submit from' 66 in_deleted_directory
-is 'is said to be so' \
+is_script || is 'is said to be so' \
 	'pollux: cannot tell the present directory: No such file or directory' "$err"
 
 # An argument list that the kernel does not let through is the shell's to report.
@@ -353,9 +359,13 @@ if command -v git >/dev/null; then
 	cd "$TMP" || exit 1
 	submitted --chdir repository/sub true
 	is 'the repository is that of --chdir' "$head 1" "$(commit_of)"
-	id=$((id + 1))
-	PATH=$TMP/bin "$POLLUX" submit tool >/dev/null
-	is 'no git, no commit' '' "$(commit_of)"
+	if is_script; then
+		skip 'no git, no commit' 'run by a script'
+	else
+		id=$((id + 1))
+		PATH=$TMP/bin "$POLLUX" submit tool >/dev/null
+		is 'no git, no commit' '' "$(commit_of)"
+	fi
 else
 	skip 'the commit of the tree' 'no git(1)'
 fi
