@@ -89,52 +89,60 @@ fi
 
 # --- what is left behind ----------------------------------------------------------------
 
-POLLUX_SLOTS=1
-for kind in group session daemon bare; do
-	: >"$WITNESS/leftovers"
-	one=$(submit -- "$work" -n 5 -l $kind)
-	submit -- "$work" -n 5 >number
-	pass
-	ok "a job leaves a process behind: $kind" wait_for 10 logged "$one" 'step 5 '
-	ok 'it is there' [ -s "$WITNESS/leftovers" ]
-	wait_for 20 job_is "$one" "done"
-	is 'and gone when the job has ended' '' "$(left_behind)"
-	settle 20 'the next job ends'
-	# Witnesses' locks pass on to what a witness leaves behind.
-	sound 'the devices were not free before'
-done
+# Each job leaves one process behind, and each device has another job waiting for it.
+# Witnesses' locks pass on to what a witness leaves behind: no device may be free before.
+POLLUX_SLOTS=4
+kinds='group session daemon bare'
 : >"$WITNESS/leftovers"
-all=$(submit -- "$work" -n 1000 -s 5 -l group -l session -l daemon -l bare)
+for kind in $kinds; do submit -- "$work" -n 5 -l "$kind" >"number-$kind"; done
+for kind in $kinds; do submit -- "$work" -n 5 >number; done
+pass
+for kind in $kinds; do
+	ok "a job leaves a process behind: $kind" wait_for 10 logged "$(cat "number-$kind")" 'step 5 '
+done
+is 'all of them are there' 4 "$(left_behind | wc -l)"
+for kind in $kinds; do ok "$kind: it is done" wait_for 30 job_is "$(cat "number-$kind")" "done"; done
+is 'and all is gone' '' "$(left_behind)"
+settle 30 'the other jobs end'
+sound 'the devices were not free before'
+
+# All of them, and the job is cancelled.
+POLLUX_SLOTS=1
+: >"$WITNESS/leftovers"
+all=$(submit --grace 1 -- "$work" -n 1000 -s 5 -l group -l session -l daemon -l bare)
 submit -- "$work" -n 5 >number
 pass
 ok 'a job with all of them runs' wait_for 10 logged "$all" 'step 5 '
 "$POLLUX" cancel "$all"
-ok 'it is cancelled' wait_for 20 job_is "$all" cancelled
+ok 'it is cancelled' wait_for 30 job_is "$all" cancelled
 is 'nothing is left' '' "$(left_behind)"
 settle 20 'the next job ends'
-sound 'the devices were not free before'
+sound 'the device was not free before'
 
-# The supervisor dies as well: who left the session, and even the environment, is still found.
-for kind in group session daemon; do
-	: >"$WITNESS/leftovers"
-	one=$(submit -- "$work" -n 1000 -s 5 -l $kind)
-	submit -- "$work" -n 5 >number
-	pass
+# The supervisors die as well: who left the session, and the parent, is still found.
+POLLUX_SLOTS=3
+kinds='group session daemon'
+: >"$WITNESS/leftovers"
+for kind in $kinds; do submit --grace 1 -- "$work" -n 1000 -s 5 -l "$kind" >"number-$kind"; done
+for kind in $kinds; do submit -- "$work" -n 5 >number; done
+pass
+for kind in $kinds; do
+	one=$(cat "number-$kind")
 	ok "$kind: a job runs" wait_for 10 logged "$one" 'step 5 '
 	kill -9 "$(query "SELECT supervisor_pid FROM runs WHERE id = $(run_of "$one")")"
 	kill -9 "$(leader_of "$one")"
 	broken_runs="$broken_runs $one:1"
-	is 'its program and its supervisor are killed, that remains' "$(cat "$WITNESS/leftovers")" \
-		"$(left_behind)"
-	query "UPDATE commands SET argv = CAST(replace(replace(CAST(argv AS TEXT), '1000', '10'),
-		'-l', '-b') AS BLOB) WHERE job_id = $one"
-	settle 30 'all jobs end'
-	is 'it is gone' '' "$(left_behind)"
-	sound 'the devices were not free before'
 done
+is 'their programs and their supervisors are killed, these remain' 3 "$(left_behind | wc -l)"
+query "UPDATE commands SET argv = CAST(replace(replace(CAST(argv AS TEXT), '1000', '10'),
+	'-l', '-b') AS BLOB)"
+settle 60 'all jobs end'
+is 'they are gone' '' "$(left_behind)"
+sound 'the devices were not free before'
 
 # No environment, no parent, another session: that one cannot be found. It keeps its
 # device's lock, and so the device, for as long as it lives.
+POLLUX_SLOTS=1
 : >"$WITNESS/leftovers"
 one=$(submit -- "$work" -n 1000 -s 5 -l bare)
 two=$(submit -- "$work" -n 5)
