@@ -1,5 +1,6 @@
 /* store_events.c - settings of passes, decisions with their reasons, what happened to each job. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "pollux/clock.h"
 #include "pollux/mem.h"
@@ -73,13 +74,6 @@ void event_list_release(struct event_list *list)
 	*list = (struct event_list){ 0 };
 }
 
-int store_setting_set(struct store *s, const char *name, const char *value, struct err *err)
-{
-	return sql_run(s, NULL, err, "INSERT INTO settings VALUES (?1, ?2)"
-		       " ON CONFLICT (name) DO UPDATE SET value = ?2 WHERE value <> ?2", "tt", name,
-		       value);
-}
-
 int store_setting_get(struct store *s, const char *name, char **value, struct err *err)
 {
 	sqlite3_stmt *q;
@@ -93,4 +87,20 @@ int store_setting_get(struct store *s, const char *name, char **value, struct er
 		*value = sql_text(q, 0);
 	sqlite3_finalize(q);
 	return rc < 0 ? -1 : 0;
+}
+
+/* A look first: a store that cannot be written is not asked to. */
+int store_setting_set(struct store *s, const char *name, const char *value, struct err *err)
+{
+	char *old;
+	bool same;
+
+	if (store_setting_get(s, name, &old, err))
+		return -1;
+	same = old && !strcmp(old, value);
+	free(old);
+	if (same)
+		return 0;
+	return sql_run(s, NULL, err, "INSERT OR REPLACE INTO settings VALUES (?, ?)", "tt", name,
+		       value);
 }

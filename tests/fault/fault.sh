@@ -82,9 +82,9 @@ settle() { # settle SECONDS NAME
 # --- what must hold ------------------------------------------------------------
 
 # Prints what does not. Locks of the witnesses show the slightest overlap; the times in
-# the store may be off by a wait for its own lock. The ledger: each run goes on exactly where the one before
-# stopped, the last ends with the job's samples. $broken_runs: "JOB:RUN" of those
-# that were killed themselves, and so may be followed by one that starts further back.
+# the store may be off by a wait for its own lock. The ledger: each run goes on exactly
+# where the one before was saved. $broken_runs: "JOB:RUN" of those that were killed
+# themselves, perhaps between a checkpoint and its line.
 unsound() {
 	query "PRAGMA integrity_check;
 		PRAGMA foreign_key_check;
@@ -112,18 +112,17 @@ unsound() {
 		sed 1s/^ok$// | grep .
 	cat "$WITNESS/OVERLAP" 2>/dev/null
 	awk -v broken=" ${broken_runs-} " '
+		function excused(job, run) { return index(broken, " " job ":" run " ") }
 		$1 == "start" {
-			if ($2 in open && !index(broken, " " $2 ":" open[$2] " "))
+			if ($2 in open && !excused($2, open[$2]))
 				print "job " $2 " run " open[$2] " never stopped"
-			if ($4 != at[$2] + 0 && !index(broken, " " $2 ":" last[$2] " "))
+			if ($4 < at[$2] || ($4 > at[$2] && !excused($2, open[$2])))
 				print "job " $2 " run " $3 " began at " $4 ", not " at[$2] + 0
-			open[$2] = last[$2] = $3
+			open[$2] = $3
 		}
-		$1 != "start" {
-			if (open[$2] != $3) print "job " $2 " run " $3 " stopped without a start"
-			delete open[$2]
-			at[$2] = $4
-		}' "$WITNESS/ledger"
+		$1 != "start" && open[$2] != $3 { print "job " $2 " run " $3 " stopped without a start" }
+		$1 == "stop" || $1 == "done" { delete open[$2] }
+		$1 != "start" { at[$2] = $4 }' "$WITNESS/ledger"
 	find "$POLLUX_DIR/run" -name '*.sock' -o -name '[0-9]*.lock'
 	[ -z "$(jobs_alive)" ] || echo "alive: $(jobs_alive | tr '\n' ' ')"
 	[ -z "$(supervisors_alive)" ] || echo "supervisors alive: $(supervisors_alive | tr '\n' ' ')"

@@ -1,19 +1,19 @@
 /* work.c - a job that proves how it was run.
  *
- *	work [-n SAMPLES] [-b BATCH] [-s MS] [-w MS] [-e STATUS] [-l KIND]... [COMMAND...]
+ *	work [-n SAMPLES] [-b BATCH] [-s MS] [-w MS] [-p STEPS] [-e STATUS] [-l KIND]... [COMMAND...]
  *
  * Before anything else it takes a lock on the job, and on each device whose lock it was started with,
  * under the directory $WITNESS, and keeps them to its end, as does whatever it starts. A lock that is
  * taken, or a device too few, is written to $WITNESS/OVERLAP. Then it becomes COMMAND; or it "trains":
  * consumes SAMPLES in steps of BATCH that take so long each, goes on from its checkpoint, saves itself when
- * asked to stop. $WITNESS/ledger gets a line for each start and each orderly end, with the samples:
+ * asked to stop. $WITNESS/ledger gets a line for each start, checkpoint and orderly end, with the samples:
  *
- *	start JOB RUN SAMPLES		stop JOB RUN SAMPLES		done JOB RUN SAMPLES
+ *	start|save|stop|done JOB RUN SAMPLES
  *
  * -l leaves a process behind that sleeps for a minute and ignores SIGTERM: "group" (in the job's process
  * group), "session" (in one of its own), "daemon" (its parent dead, descriptors closed, its own
  * session), "bare" (a daemon that keeps the device's locks, without environment).
- * -w takes so long over a checkpoint.
+ * -w takes so long over a checkpoint; -p makes one every so many steps.
  * -e exits so at the end; 137 is death by SIGKILL, half way. */
 #include <dirent.h>
 #include <errno.h>
@@ -206,6 +206,7 @@ static int save(struct pollux_client *client, long long samples, long wait_ms)
 		perror(new_path);
 		return -1;
 	}
+	note("ledger", "save %s %s %lld\n", job, run, samples);
 	pollux_client_checkpoint(client, path, samples);
 	return 0;
 }
@@ -224,7 +225,7 @@ static void step(struct pollux_client *client, long long steps, long long sample
 
 struct training {
 	long long total, batch;
-	long step_ms, save_ms;
+	long step_ms, save_ms, save_every;	/* steps; 0: at the end */
 	int status;
 };
 
@@ -239,6 +240,8 @@ static int train(const struct training *t)
 	while (samples < t->total && !pollux_client_should_stop(client)) {
 		samples += t->total - samples < t->batch ? t->total - samples : t->batch;
 		step(client, samples / t->batch, samples, t->step_ms);
+		if (t->save_every && samples / t->batch % t->save_every == 0)
+			save(client, samples, t->save_ms);
 		if (t->status == 137 && samples >= half)
 			raise(SIGKILL);
 	}
@@ -268,12 +271,13 @@ int main(int argc, char **argv)
 	run = environment("POLLUX_RUN", "0");
 	directory = environment("POLLUX_CHECKPOINT_DIR", NULL);
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	while ((option = getopt(argc, argv, "+n:b:s:w:e:l:")) != -1) {
+	while ((option = getopt(argc, argv, "+n:b:s:w:p:e:l:")) != -1) {
 		switch (option) {
 		case 'n': t.total = strtoll(optarg, NULL, 10); break;
 		case 'b': t.batch = strtoll(optarg, NULL, 10); break;
 		case 's': t.step_ms = strtol(optarg, NULL, 10); break;
 		case 'w': t.save_ms = strtol(optarg, NULL, 10); break;
+		case 'p': t.save_every = strtol(optarg, NULL, 10); break;
 		case 'e': t.status = (int)strtol(optarg, NULL, 10); break;
 		case 'l':
 			if (n_kinds < 8)
