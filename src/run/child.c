@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,15 +16,18 @@
 
 #define EXIT_NOT_FOUND 127
 #define EXIT_NOT_EXECUTABLE 126
+#define KERNEL_MASK_BYTES 8
 
+/* sigaction(3) refuses the signals that the C library keeps for itself, but a parent that
+ * does without it may have left them ignored: the kernel is asked. */
 static void reset_signals(void)
 {
-	struct sigaction action = { .sa_handler = SIG_DFL };
+	const unsigned long action[8] = { (unsigned long)SIG_DFL }; // its struct sigaction, and room
 	sigset_t none;
 
 	for (int i = 1; i < NSIG; i++)
 		if (i != SIGKILL && i != SIGSTOP)
-			sigaction(i, &action, NULL);
+			syscall(SYS_rt_sigaction, i, action, NULL, KERNEL_MASK_BYTES);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }

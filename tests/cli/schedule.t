@@ -4,6 +4,7 @@
 # shellcheck disable=SC2016,SC2154,SC2317  # texts for other shells; functions run by status and wait_for; variables set by name
 . "$(dirname "$0")/tap.sh"
 unset POLLUX_POLICY POLLUX_REPORT_SOCKET
+: "${FAULT:=$ROOT/build/fault}"
 POLLUX_SLOTS=2 POLLUX_SLICE=0.5
 export POLLUX_SLOTS POLLUX_SLICE
 
@@ -196,7 +197,7 @@ variable() { # variable NAME RUN
 umask 027
 (
 	unset OUT # of the pass; the job has its own
-	env RANK=1 MASTER_PORT=9 SLURM_JOB_ID=1 CUDA_VISIBLE_DEVICES=9 CRON=1 "$POLLUX" schedule
+	env RANK=1 MASTER_PORT=9 SLURM_JOB_ID=1 CUDA_VISIBLE_DEVICES=9 CRON=1 "$FAULT/deaf" "$POLLUX" schedule
 )
 umask 022
 comes 'the job prints what it got' 10 test -e out/ready.1

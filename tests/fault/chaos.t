@@ -1,0 +1,105 @@
+#!/bin/sh
+# chaos.t - everything at once, at random: passes, supervisors, programs and all of them
+# killed, jobs requeued, held, released, stopped (SIGSTOP), supervisors told to end, while
+# real trainers and witnesses share two devices in short slices.
+# shellcheck disable=SC2317 # functions called by name
+. "$(dirname "$0")/../cli/tap.sh"
+. "$ROOT/tests/fault/fault.sh"
+
+one_of() { # one_of INDEX SQL: a row of the answer, or nothing
+	query "$2" | awk -v i="$1" '{ row[NR] = $0 } END { if (NR) print row[i % NR + 1] }'
+}
+kill_process() { [ -z "$2" ] || kill "$1" "$2" 2>/dev/null || :; }
+break_run() { # break_run "SUPERVISOR LEADER JOB:RUN" WHICH...: what is killed
+	[ -n "$1" ] || return 0
+	# shellcheck disable=SC2086  # three words
+	set -- "$2" "${3-}" $1
+	for which in $1 $2; do
+		case $which in
+		supervisor) kill_process -9 "$3" ;;
+		leader) kill_process -9 "$4" && broken_runs="${broken_runs-} $5" ;;
+		# When a stopped program's parent dies, the kernel sends it SIGHUP.
+		stop) kill_process -STOP "$4" && broken_runs="${broken_runs-} $5" ;;
+		esac
+	done
+}
+act() { # act ACTION NUMBER
+	running="SELECT supervisor_pid || ' ' || leader_pid || ' ' || job_id || ':' || number FROM runs
+		WHERE state IN ('running', 'stopping') AND leader_pid IS NOT NULL ORDER BY id"
+	case $1 in
+	0|1|2) "$FAULT/killat" -u $(($2 % 6000)) "$POLLUX" schedule ;;
+	3|4) break_run "$(one_of "$2" "$running")" supervisor ;;
+	5) break_run "$(one_of "$2" "$running")" leader ;;
+	6) break_run "$(one_of "$2" "$running")" supervisor leader ;;
+	7) break_run "$(one_of "$2" "$running")" leader supervisor ;;
+	8) "$POLLUX" requeue "$(one_of "$2" "SELECT id FROM jobs WHERE state = 'running'")" ;;
+	9) "$POLLUX" hold "$(one_of "$2" "SELECT id FROM jobs WHERE state IN ('queued', 'running')")" ;;
+	10) "$POLLUX" release "$(one_of "$2" "SELECT id FROM jobs WHERE state = 'held'")" ;;
+	11) kill_process -TERM "$(one_of "$2" "SELECT supervisor_pid FROM runs WHERE state = 'running'")" ;;
+	12) break_run "$(one_of "$2" "$running")" stop ;;
+	13) kill_process -STOP "$(one_of "$2" "SELECT supervisor_pid FROM runs WHERE state = 'running'")" ;;
+	esac >/dev/null 2>&1
+}
+# What was stopped by SIGSTOP goes on; a failed job is tried again at once; nobody is held.
+relent() {
+	for pid in $(query "SELECT leader_pid FROM runs WHERE state <> 'ended' AND leader_pid > 0
+			UNION SELECT supervisor_pid FROM runs WHERE state <> 'ended' AND supervisor_pid > 0"); do
+		kill_process -CONT "$pid"
+	done
+	query "UPDATE runs SET end_boot_s = end_boot_s - 1000 WHERE outcome = 'failed'"
+	held=$(query "SELECT id FROM jobs WHERE state = 'held'")
+	# shellcheck disable=SC2086  # several
+	[ -z "$held" ] || "$POLLUX" release $held >/dev/null 2>&1
+}
+
+witnesses=6 samples=120000
+for _ in $(seq $witnesses); do
+	submit --retries 1000 --grace 2 -- "$work" -n 300 -b 3 -s 10 -p 20 >number
+done
+trainers=0
+if [ -d "$FASHION_MNIST" ]; then
+	trainers=2
+	for seed in 1 2; do
+		submit --retries 1000 --grace 5 -b 50 -- "$work" "$TRAIN" --data "$FASHION_MNIST" --subset 6000 \
+			--hidden 64 --seed $seed --samples $samples --checkpoint '{checkpoint}' \
+			--checkpoint-every 0.2 --log-every 0 >number
+	done
+fi
+random_numbers $((FAULT_ROUNDS * 2)) 1000000 >numbers
+done_actions=0
+while read -r choice && read -r number; do
+	[ "$(active)" != 0 ] || break
+	act $((choice % 14)) "$number"
+	done_actions=$((done_actions + 1))
+	[ $((done_actions % 3)) != 0 ] || pass
+	[ $((done_actions % 10)) != 0 ] || relent
+	sleep "0.0$((number % 10))"
+done <numbers
+all_over() {
+	relent
+	all_ended
+}
+ok 'every job ends' wait_for 120 all_over
+ok 'and is alone' wait_for 10 nothing_alive
+echo "# $done_actions actions; $(query "SELECT (SELECT count(*) FROM runs), sum(outcome = 'lost'),
+	sum(outcome = 'failed'), sum(outcome = 'stopped'), sum(outcome = 'completed') FROM runs" |
+	awk -F'|' '{ print $1 " runs: " $2 " lost, " $3 " failed, " $4 " stopped, " $5 " completed" }')"
+is 'all are done' '' "$(query "SELECT id, state, reason FROM jobs WHERE state <> 'done'")"
+is 'the witnesses with exactly their samples' '' \
+	"$(query "SELECT id, samples FROM jobs WHERE id <= $witnesses AND samples <> 300")"
+for job in $(seq $((witnesses + 1)) $((witnesses + trainers))); do
+	log=$POLLUX_DIR/logs/$job.log
+	# It says so again if it was stopped, or lost its supervisor, as it was leaving.
+	is "trainer $job with exactly its samples" "$samples $((samples / 50))" \
+		"$(sed -n 's/^done samples \([0-9]*\) .* steps \([0-9]*\)$/\1 \2/p' "$log" | sort -u)"
+	# Each run goes on where the log has the last checkpoint, or one that it had no time to tell of.
+	is 'each run at a checkpoint' '' "$(awk '
+		/^checkpoint samples/ { saved = $3 }
+		/^step/ { reached = $4 }
+		/^resumed samples/ && ($3 < saved || $3 > reached) { print "resumed " $3 ", saved " saved + 0 ", at " reached }
+		/^[0-9]+ training samples/ { begun++ }
+		END { print begun > "/dev/stderr" }' "$log" 2>begun)"
+	echo "# trainer $job began $(cat begun) times, lost $(query "SELECT printf('%d samples', lost_samples) FROM jobs WHERE id = $job")"
+done
+sound 'all is well'
+finish
