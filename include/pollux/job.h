@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "pollux/configuration.h"
 #include "pollux/device.h"
 #include "pollux/text.h"
 
@@ -69,6 +70,7 @@ struct job {
 	double learning_rate;
 	char *learning_rate_rule;	/* "adascale", "sqrt", "linear", "none" */
 	double noise_scale;
+	bool accumulates;		/* can do several passes for an update, as told by pollux */
 	double total_samples, total_steps;
 	double weight;
 	enum preemption preemption;
@@ -108,6 +110,11 @@ struct run {
 	int replicas, accumulation_steps;
 	int64_t batch_size, local_batch_size;	/* 0: the job declared none */
 	double learning_rate_scale;
+	bool takes_configs;		/* says that it can change its configuration while it runs */
+	int config_version;		/* of the configuration above; 0: the one it was launched with */
+	int wanted_version;		/* of a newer one, below, that it is to change to; else the same */
+	struct configuration wanted;
+	double wanted_learning_rate_scale;
 	double assigned_time_s, launch_time_s, end_time_s;	/* wall clock */
 	double assigned_boot_s, launch_boot_s;	/* boot clock of boot_id; NaN: not launched */
 	char *boot_id;

@@ -33,6 +33,20 @@ struct sched_job {
 	bool preemptible;		/* false: once it has devices it keeps them to its end */
 	int replicas;			/* devices it holds now; 0: it waits */
 	double launched_s;		/* when it got them; meaningful where replicas > 0 */
+
+	/* For the policies that model goodput; the others do not look. */
+	double submitted_s;
+	double waiting_since_s;		/* submitted, or last run ended; meaningful where replicas == 0 */
+	int restarts;			/* launches after the first */
+	double restart_s;		/* what a relaunch costs: from the stop signal to the first step */
+	/* Useful samples a second on r devices, packed on as few nodes as can be, at the best
+	 * configuration there: goodput[r], r = 0..max_replicas, [0] = 0. NaN: not to be given r devices
+	 * (too few for it, not to be placed, or too far from what was ever measured). NULL: nothing is
+	 * known, and only min_replicas may be given. The caller's. */
+	const double *goodput;
+	/* Of the configuration it runs at, on the devices it holds; NaN: unknown, taken for the best. */
+	double goodput_now;
+	double remaining_samples;	/* useful ones, until its end; NaN: not known */
 };
 
 struct sched_input {
@@ -41,10 +55,14 @@ struct sched_input {
 	int n_devices;			/* that may be used at all, held ones too */
 	double now_s;
 	double slice_s;			/* devices are not taken away sooner than this after launch */
+	int devices_per_node;		/* 0: all are on one */
 };
 
 struct sched_choice {
 	int replicas;			/* 0: waits */
+	/* It keeps its devices, but is worth a relaunch at the best configuration for them: what it
+	 * gains over the horizon exceeds the restart. */
+	bool reconfigure;
 	double next_start_s;		/* waiting: when it starts if nobody comes and nothing ends
 					   early: at the first pass after this for the first in line,
 					   an estimate for the others. NaN: cannot be told, or it runs */

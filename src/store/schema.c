@@ -120,6 +120,35 @@ const char *const schema_steps[] = {
 	" kind TEXT NOT NULL, text TEXT NOT NULL"
 	") STRICT;"
 	"CREATE INDEX events_by_job ON events (job_id);",
+
+	/* 2 */
+	"ALTER TABLE jobs ADD COLUMN accumulates INTEGER NOT NULL DEFAULT 0;"
+	"CREATE INDEX jobs_by_workload ON jobs (workload);"
+	/* Another configuration for a run that goes on: wanted by a pass (version 0: never), in use by the
+	 * run's reports. takes_configs: its reports say that it can change without a relaunch. */
+	"ALTER TABLE runs ADD COLUMN takes_configs INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE runs ADD COLUMN config_version INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE runs ADD COLUMN wanted_version INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE runs ADD COLUMN wanted_batch_size INTEGER;"
+	"ALTER TABLE runs ADD COLUMN wanted_local_batch_size INTEGER;"
+	"ALTER TABLE runs ADD COLUMN wanted_accumulation_steps INTEGER;"
+	"ALTER TABLE runs ADD COLUMN wanted_learning_rate_scale REAL;"
+	/* Sums of squared deviations from the window's means; NULL: not kept, it is one entry. */
+	"ALTER TABLE gradient_statistics ADD COLUMN m2_grad_sqr REAL;"
+	"ALTER TABLE gradient_statistics ADD COLUMN m2_grad_var REAL;"
+	/* What the observations of all jobs of a workload say of it on one kind of device. */
+	"CREATE TABLE models ("
+	" workload TEXT NOT NULL, device_kind TEXT NOT NULL,"
+	" alpha_grad REAL NOT NULL, beta_grad REAL NOT NULL,"
+	" alpha_sync_local REAL NOT NULL, beta_sync_local REAL NOT NULL,"
+	" alpha_sync_node REAL NOT NULL, beta_sync_node REAL NOT NULL, gamma REAL NOT NULL,"
+	" basis TEXT NOT NULL,"		/* of the seven, a letter each: d(ata), p(enalty), t(ied) */
+	" stop TEXT NOT NULL, objective REAL NOT NULL, rmse_grad REAL NOT NULL, rmse_step REAL NOT NULL,"
+	" n_observations INTEGER NOT NULL, n_steps INTEGER NOT NULL, max_replicas INTEGER NOT NULL,"
+	" observations_key TEXT NOT NULL,"	/* unchanged: nothing new to fit */
+	" fit_time_s REAL NOT NULL,"
+	" PRIMARY KEY (workload, device_kind)"
+	") STRICT, WITHOUT ROWID;",
 };
 
 const int n_schema_steps = sizeof(schema_steps) / sizeof(schema_steps[0]);
