@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "pollux/err.h"
+#include "pollux/fit.h"
 #include "pollux/job.h"
 #include "pollux/paths.h"
 #include "pollux/step_stats.h"
@@ -176,6 +177,36 @@ struct observation_list {
 int store_observations_of_job(struct store *s, int64_t job_id, struct observation_list *list,
 			      struct err *err);
 void observation_list_release(struct observation_list *list);
+
+/* ---- models: what is known of a workload on one kind of device ---- */
+
+struct model_row {
+	struct fit_result fit;		/* params, basis, stop, objective, rmse_*, n_observations */
+	int64_t n_steps;		/* that the observations rest on */
+	int max_replicas;		/* the most that were ever measured */
+	char observations_key[64];	/* see struct workload_stamp */
+	double fit_time_s;		/* wall clock */
+};
+
+int store_model_get(struct store *s, const char *workload, const char *device_kind,
+		    struct model_row *model, bool *found, struct err *err);
+int store_model_set(struct store *s, const char *workload, const char *device_kind,
+		    const struct model_row *model, struct err *err);
+
+/* Of each workload that has jobs queued or running, and observations on this kind of device. */
+struct workload_stamp {
+	char *workload;			/* owned */
+	char observations_key[64];	/* changes when an observation does */
+};
+
+struct workload_stamp_list {
+	struct workload_stamp *items;
+	int count;
+};
+
+int store_workload_stamps(struct store *s, const char *device_kind, struct workload_stamp_list *list,
+			  struct err *err);
+void workload_stamp_list_release(struct workload_stamp_list *list);
 
 /* ---- decisions and events ---- */
 

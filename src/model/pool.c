@@ -1,0 +1,79 @@
+/* pool.c - observations of many runs into one for each configuration. */
+#include "pollux/pool.h"
+
+#include <math.h>
+
+static bool same_configuration(const struct pool_entry *a, const struct pool_entry *b)
+{
+	return a->place.nodes == b->place.nodes && a->place.replicas == b->place.replicas &&
+	       a->local_batch_size == b->local_batch_size &&
+	       a->accumulation_steps == b->accumulation_steps;
+}
+
+static double squared_error(const struct observation *o)
+{
+	double sd = isfinite(o->step_time_sd_s) ? o->step_time_sd_s : FIT_DEVIATION * o->step_time_s;
+
+	return sd * sd / (double)o->n_windows;
+}
+
+static bool agree(const struct observation *a, const struct observation *b)
+{
+	double difference = fabs(a->step_time_s - b->step_time_s);
+	double error = sqrt(squared_error(a) + squared_error(b));
+
+	return difference <= fmax(POOL_AGREEMENT * fmin(a->step_time_s, b->step_time_s),
+				  POOL_ERRORS * error);
+}
+
+/* The observations of seen[first]'s configuration, as far back as they agree. */
+static void gather(const struct pool_entry *seen, int n, int first, struct pool_entry *out)
+{
+	*out = seen[first];
+	for (int i = first + 1; i < n; i++) {
+		const struct observation *older = &seen[i].observation;
+
+		if (older->n_windows <= 0 || !same_configuration(&seen[i], out))
+			continue;
+		if (agree(&out->observation, older))
+			observation_merge(&out->observation, older);
+		else if (out->observation.n_windows >= POOL_WINDOWS)
+			return;
+		else
+			out->observation = *older;
+	}
+}
+
+static bool is_gathered(const struct pool_entry *pooled, int n, const struct pool_entry *entry)
+{
+	for (int i = 0; i < n; i++)
+		if (same_configuration(&pooled[i], entry))
+			return true;
+	return false;
+}
+
+int pool_observations(const struct pool_entry *seen, int n, struct pool_entry *pooled)
+{
+	int n_pooled = 0;
+
+	for (int i = 0; i < n; i++)
+		if (seen[i].observation.n_windows > 0 && !is_gathered(pooled, n_pooled, &seen[i]))
+			gather(seen, n, i, &pooled[n_pooled++]);
+	return n_pooled;
+}
+
+int pool_fit_observations(const struct pool_entry *pooled, int n, struct fit_observation *fit)
+{
+	for (int i = 0; i < n; i++) {
+		const struct observation *o = &pooled[i].observation;
+
+		fit[i] = (struct fit_observation){
+			.place = pooled[i].place,
+			.local_batch_size = pooled[i].local_batch_size,
+			.accumulation_steps = pooled[i].accumulation_steps,
+			.step_time_s = o->step_time_s, .sync_time_s = o->sync_time_s,
+			.weight = fit_weight(o->step_time_s, o->step_time_sd_s, o->n_windows),
+		};
+	}
+	return n;
+}
