@@ -74,6 +74,8 @@ struct sched_choice {
 struct policy {
 	const char *name;
 	const char *summary;
+	/* It looks at goodput: its jobs run at the sizes that the goodput is of, the others at their own. */
+	bool models_goodput;
 	/* choice has n_jobs entries, in the order of in->jobs; all are written. */
 	void (*decide)(const struct sched_input *in, struct sched_choice *choice);
 };
