@@ -7,8 +7,12 @@
  *	if (step_stats_result(&s, &observation)) ...
  *
  * The median of a window's steps stands for the window, so that a step next to an evaluation or a
- * checkpoint does not count; the windows enter running moments, all with the same weight. Warm-up
- * (compilation, cold caches) is dropped: the first STEP_WARM_UP_WINDOWS windows that hold a step.
+ * checkpoint does not count; the windows enter running moments, all with the same weight.
+ *
+ * Warm-up (compilation, cold caches, clocks that rise) is dropped: windows from the start on until two
+ * consecutive ones agree, the larger median at most STEP_STEADY_RATIO times the smaller. That pair is the
+ * first that counts. Where STEP_WARM_UP_MAX windows went by without such a pair the steps are taken to
+ * vary by themselves, and every window after those counts. Windows without a step are none of them.
  *
  * A window keeps at most STEP_WINDOW_SAMPLES steps, a uniform random sample of all of them; the
  * random numbers are the same in every run of the program. Constant memory and time per step. */
@@ -19,7 +23,8 @@
 #include <stdint.h>
 
 #define STEP_WINDOW_SAMPLES 1024
-#define STEP_WARM_UP_WINDOWS 2
+#define STEP_STEADY_RATIO 1.1
+#define STEP_WARM_UP_MAX 10
 #define STEP_TIME_MAX_S 1e6		/* longer ones are taken for errors */
 #define STEP_OUTLIER_RATIO 3.0
 
@@ -31,7 +36,8 @@ struct observation {
 	double step_time_sd_s;		/* their standard deviation (n - 1); NaN for fewer than two */
 	double step_time_min_s;		/* the least of them */
 	double sync_time_s;		/* mean of the windows' median synchronisation; NaN: not reported */
-	int64_t n_dropped;		/* steps dropped as warm-up */
+	int64_t n_dropped;		/* steps dropped as warm-up; not yet those of a window whose
+					   successor decides */
 	int64_t n_outliers;		/* steps of more than STEP_OUTLIER_RATIO medians; estimated from
 					   the sample where a window has more steps than it keeps */
 	int64_t n_invalid;		/* times ignored: see step_stats_add */
@@ -41,11 +47,19 @@ struct step_sample {
 	double step_s, sync_s;
 };
 
+/* A closed window. */
+struct step_window {
+	double step_s, sync_s;		/* medians */
+	int64_t n_steps, n_outliers;
+};
+
 struct step_stats {
 	struct observation sum;		/* step_time_sd_s is not kept up here, m2 is */
 	double m2;			/* sum of squared deviations of the medians, seconds^2 */
 	int64_t n_sync_windows;
-	int warm_up;			/* windows still to be dropped */
+	bool steady;			/* past the warm-up */
+	int n_warm_up;			/* windows closed while it was not */
+	struct step_window last;	/* the last of those: counts if the next one agrees */
 	uint64_t random;
 	int64_t n_seen;			/* steps in the open window */
 	struct step_sample samples[STEP_WINDOW_SAMPLES];

@@ -17,7 +17,6 @@ void step_stats_init(struct step_stats *s)
 {
 	memset(s, 0, sizeof(*s));
 	observation_init(&s->sum);
-	s->warm_up = STEP_WARM_UP_WINDOWS;
 }
 
 /* splitmix64: G. L. Steele, D. Lea and C. H. Flood, "Fast splittable pseudorandom number
@@ -93,39 +92,66 @@ static double mean_add(double *mean, int64_t n, double value)
 	return delta * (value - *mean);
 }
 
-static void enter_window(struct step_stats *s, int n)
+static struct step_window summary(const struct step_stats *s)
 {
-	double times[STEP_WINDOW_SAMPLES], step_s, sync_s;
-	int n_sync = 0;
+	int n = s->n_seen < STEP_WINDOW_SAMPLES ? (int)s->n_seen : STEP_WINDOW_SAMPLES, n_sync = 0;
+	struct step_window w = { .n_steps = s->n_seen };
+	double times[STEP_WINDOW_SAMPLES];
 
 	for (int i = 0; i < n; i++)
 		times[i] = s->samples[i].step_s;
-	step_s = median(times, n);
+	w.step_s = median(times, n);
 	for (int i = 0; i < n; i++)
 		if (!isnan(s->samples[i].sync_s))
 			times[n_sync++] = s->samples[i].sync_s;
-	sync_s = median(times, n_sync);
+	w.sync_s = median(times, n_sync);
+	w.n_outliers = count_outliers(s, n, w.step_s);
+	return w;
+}
 
-	s->sum.n_steps += s->n_seen;
-	s->sum.n_outliers += count_outliers(s, n, step_s);
-	s->m2 += mean_add(&s->sum.step_time_s, ++s->sum.n_windows, step_s);
-	s->sum.step_time_min_s = fmin(s->sum.step_time_min_s, step_s);
-	if (n_sync)
-		mean_add(&s->sum.sync_time_s, ++s->n_sync_windows, sync_s);
+static void enter(struct step_stats *s, const struct step_window *w)
+{
+	s->sum.n_steps += w->n_steps;
+	s->sum.n_outliers += w->n_outliers;
+	s->m2 += mean_add(&s->sum.step_time_s, ++s->sum.n_windows, w->step_s);
+	s->sum.step_time_min_s = fmin(s->sum.step_time_min_s, w->step_s);
+	if (!isnan(w->sync_s))
+		mean_add(&s->sum.sync_time_s, ++s->n_sync_windows, w->sync_s);
+}
+
+static bool agree(const struct step_window *a, const struct step_window *b)
+{
+	return fmax(a->step_s, b->step_s) <= STEP_STEADY_RATIO * fmin(a->step_s, b->step_s);
+}
+
+static void warm_up(struct step_stats *s, const struct step_window *w)
+{
+	if (s->n_warm_up > 0 && agree(&s->last, w)) {
+		enter(s, &s->last);
+		enter(s, w);
+		s->steady = true;
+		return;
+	}
+	s->sum.n_dropped += s->last.n_steps;
+	s->last = *w;
+	if (++s->n_warm_up < STEP_WARM_UP_MAX)
+		return;
+	s->sum.n_dropped += w->n_steps;
+	s->steady = true;
 }
 
 void step_stats_close_window(struct step_stats *s)
 {
+	struct step_window w;
+
 	if (s->n_seen == 0)
 		return;
-	if (s->warm_up > 0) {
-		s->warm_up--;
-		s->sum.n_dropped += s->n_seen;
-	} else {
-		enter_window(s, s->n_seen < STEP_WINDOW_SAMPLES ? (int)s->n_seen
-								: STEP_WINDOW_SAMPLES);
-	}
+	w = summary(s);
 	s->n_seen = 0;
+	if (s->steady)
+		enter(s, &w);
+	else
+		warm_up(s, &w);
 }
 
 static double deviation(double m2, int64_t n)

@@ -16,12 +16,12 @@
 
 static const double not_reported = (double)NAN;
 
-/* Past the warm-up. */
+/* Past the warm-up, with nothing of it counted: no two windows agreed. */
 static void start(struct step_stats *s)
 {
 	step_stats_init(s);
-	for (int i = 0; i < STEP_WARM_UP_WINDOWS; i++) {
-		step_stats_add(s, 100, 50);
+	for (int i = 0; i < STEP_WARM_UP_MAX; i++) {
+		step_stats_add(s, i % 2 ? 100 : 200, 50);
 		step_stats_close_window(s);
 	}
 }
@@ -63,7 +63,7 @@ static void test_by_hand(void)
 	is_int(o.n_steps, 10, "steps");
 	is_int(o.n_windows, 3, "windows");
 	is_int(o.n_outliers, 1, "0.100 is an outlier, 0.020 is not");
-	is_int(o.n_dropped, 2, "dropped");
+	is_int(o.n_dropped, STEP_WARM_UP_MAX, "dropped");
 	is_int(o.n_invalid, 0, "invalid");
 	ok(isnan(o.sync_time_s), "synchronisation was not reported");
 }
@@ -90,28 +90,88 @@ static void test_nothing_yet(void)
 	is_int(o.n_steps + o.n_dropped, 0, "an open window does not count");
 }
 
-static void test_warm_up(void)
+/* A window of n steps of this time, as windows come: closed at once. */
+static void add_steps(struct step_stats *s, double step_s, int n)
+{
+	for (int i = 0; i < n; i++)
+		step_stats_add(s, step_s, not_reported);
+	step_stats_close_window(s);
+}
+
+/* A program that compiles in its first window, and a little in its second. */
+static void test_compilation(void)
 {
 	struct step_stats s;
 	struct observation o;
 
 	step_stats_init(&s);
 	step_stats_close_window(&s);
-	step_stats_close_window(&s);
-	step_stats_close_window(&s);	/* nothing in them: still to warm up */
-	for (int i = 0; i < 3; i++)
-		step_stats_add(&s, 60, not_reported);
-	step_stats_close_window(&s);
-	step_stats_add(&s, 30, not_reported);
-	step_stats_close_window(&s);
+	step_stats_close_window(&s);	/* nothing in them: no windows, and they agree with nothing */
+	add_steps(&s, 60, 3);
+	add_steps(&s, 0.7, 2);
+	add_steps(&s, 0.5, 4);
+	ok(!step_stats_result(&s, &o), "no two windows agree: nothing counts yet");
+	is_int(o.n_dropped, 5, "what no later window can agree with is dropped");
+	add_steps(&s, 0.54, 4);
+	ok(step_stats_result(&s, &o), "two agree within a tenth");
+	is_int(o.n_windows, 2, "both count");
+	is_int(o.n_steps, 8, "with their steps");
+	near(o.step_time_s, 0.52, 1e-14, "their mean");
+	is_int(o.n_dropped, 5, "what was before is dropped");
+	add_steps(&s, 5, 1);
 	step_stats_result(&s, &o);
-	is_int(o.n_dropped, 4, "the first two windows with steps are dropped");
-	is_int(o.n_windows, 0, "and do not count");
-	step_stats_add(&s, 0.5, not_reported);
-	step_stats_close_window(&s);
+	is_int(o.n_windows, 3, "from then on every window counts");
+	is_int(o.n_dropped, 5, "and nothing more is dropped");
+
+	step_stats_init(&s);
+	add_steps(&s, 1, 1);
+	add_steps(&s, 1.11, 1);
+	ok(!step_stats_result(&s, &o), "more than a tenth apart is not agreement");
+	step_stats_init(&s);
+	add_steps(&s, 1.1, 1);
+	add_steps(&s, 1, 1);
 	step_stats_result(&s, &o);
-	near(o.step_time_s, 0.5, 0, "the third does");
-	is_int(o.n_dropped, 4, "and nothing more is dropped");
+	ok(o.n_windows == 2 && o.n_dropped == 0, "without a warm-up nothing is dropped");
+}
+
+/* Times that fall by a fifth from window to window, to a floor. */
+static void test_slow_decline(void)
+{
+	static const double medians[] = { 2.5, 2.0, 1.6, 1.28, 1.024, 1, 1, 1 };
+	struct step_stats s;
+	struct observation o;
+
+	step_stats_init(&s);
+	for (int i = 0; i < 8; i++)
+		add_steps(&s, medians[i], 10);
+	step_stats_result(&s, &o);
+	is_int(o.n_dropped, 40, "a slow decline is dropped as long as it is steep");
+	is_int(o.n_windows, 4, "its end counts");
+	near(o.step_time_s, (1.024 + 3) / 4, 1e-14, "with what it had come to");
+}
+
+static void test_noisy_forever(void)
+{
+	struct step_stats s;
+	struct observation o;
+
+	step_stats_init(&s);
+	for (int i = 0; i < STEP_WARM_UP_MAX; i++)
+		add_steps(&s, i % 2 ? 1 : 2, 1);
+	ok(!step_stats_result(&s, &o), "ten windows that disagree do not count");
+	is_int(o.n_dropped, STEP_WARM_UP_MAX, "they are dropped, the last one too");
+	add_steps(&s, 2, 1);
+	add_steps(&s, 1, 1);
+	step_stats_result(&s, &o);
+	is_int(o.n_windows, 2, "from there on all do");
+	near(o.step_time_s, 1.5, 1e-14, "whether they agree or not");
+
+	step_stats_init(&s);
+	for (int i = 0; i < STEP_WARM_UP_MAX - 1; i++)
+		add_steps(&s, i % 2 ? 1 : 2, 1);
+	add_steps(&s, 2, 1);
+	step_stats_result(&s, &o);
+	ok(o.n_windows == 2 && o.n_dropped == STEP_WARM_UP_MAX - 2, "a pair at the last moment counts");
 }
 
 static void test_sync(void)
@@ -222,7 +282,7 @@ static void test_merge(void)
 	near(x.step_time_sd_s, 0.32031885156304285, 1e-14, "merged: standard deviation");
 	near(x.step_time_min_s, 0.125, 0, "merged: the least");
 	near(x.sync_time_s, (4 * 0.1 + 2 * 0.4) / 6, 1e-14, "merged: synchronisation by windows");
-	ok(x.n_windows == 6 && x.n_steps == 6 && x.n_dropped == 4 && x.n_outliers == 3 &&
+	ok(x.n_windows == 6 && x.n_steps == 6 && x.n_dropped == 2 * STEP_WARM_UP_MAX && x.n_outliers == 3 &&
 	   x.n_invalid == 5, "merged: counts");
 
 	observation_merge(&none, &y);
@@ -273,7 +333,9 @@ int main(void)
 {
 	test_by_hand();
 	test_nothing_yet();
-	test_warm_up();
+	test_compilation();
+	test_slow_decline();
+	test_noisy_forever();
 	test_sync();
 	test_invalid();
 	test_large_window();
