@@ -1,0 +1,112 @@
+/* test_pool.c - what many runs say together: observations that agree or age out, and the noise scale
+ * at a position, against values worked out by hand. */
+#include <math.h>
+#include <string.h>
+
+#include "pollux/pool.h"
+#include "tap.h"
+
+#define NOT_KNOWN ((double)NAN)
+
+static struct pool_entry entry(int replicas, int64_t m, double step_s, double sd_s, int64_t windows)
+{
+	return (struct pool_entry){
+		.place = { 1, replicas }, .local_batch_size = m, .accumulation_steps = 1,
+		.observation = {
+			.n_steps = 100 * windows, .n_windows = windows, .step_time_s = step_s,
+			.step_time_sd_s = sd_s, .step_time_min_s = step_s, .sync_time_s = NOT_KNOWN,
+		},
+	};
+}
+
+static bool same(double a, double b)
+{
+	return fabs(a - b) <= 1e-12 * fabs(b);
+}
+
+static void test_observations(void)
+{
+	struct pool_entry out[8];
+	struct fit_observation fit[8];
+	struct pool_entry two[] = { entry(1, 64, 0.10, 0.001, 10), entry(2, 64, 0.06, 0.001, 10),
+				    entry(1, 64, 0.104, 0.001, 30), entry(1, 32, 0.05, 0.001, 10) };
+	struct pool_entry aged[] = { entry(1, 64, 0.10, 0.001, 6), entry(1, 64, 0.15, 0.001, 100),
+				     entry(1, 64, 0.10, 0.001, 9) };
+	struct pool_entry passing[] = { entry(1, 64, 0.20, 0.001, 2), entry(1, 64, 0.10, 0.001, 50),
+					entry(1, 64, 0.10, 0.001, 50) };
+	struct pool_entry noisy[] = { entry(1, 64, 0.10, 0.05, 9), entry(1, 64, 0.14, 0.05, 9) };
+	struct pool_entry single[] = { entry(1, 64, 0.10, NOT_KNOWN, 1), entry(1, 64, 0.13, NOT_KNOWN, 1) };
+	struct pool_entry none[] = { entry(1, 64, NOT_KNOWN, NOT_KNOWN, 0), entry(1, 8, 0.1, 0.1, 3) };
+
+	ok(pool_observations(two, 4, out) == 3, "one for each configuration");
+	ok(out[0].place.replicas == 1 && out[0].local_batch_size == 64 && out[1].place.replicas == 2 &&
+	   out[2].local_batch_size == 32, "in the order of their newest");
+	ok(out[0].observation.n_windows == 40 && same(out[0].observation.step_time_s, 0.103),
+	   "two that agree are one, by their windows");
+	ok(pool_fit_observations(out, 3, fit) == 3 && same(fit[0].step_time_s, 0.103) &&
+	   fit[0].place.replicas == 1 && fit[0].local_batch_size == 64 && isnan(fit[0].sync_time_s) &&
+	   fit[0].weight > 0.9 && fit[0].weight <= 1, "as the fit wants them");
+
+	ok(pool_observations(aged, 3, out) == 1 && out[0].observation.n_windows == 6 &&
+	   same(out[0].observation.step_time_s, 0.10),
+	   "what disagrees ages out, with everything before it");
+	ok(pool_observations(passing, 3, out) == 1 && out[0].observation.n_windows == 100 &&
+	   same(out[0].observation.step_time_s, 0.10), "a passing disturbance does not outdo it");
+	ok(pool_observations(noisy, 2, out) == 1 && out[0].observation.n_windows == 18,
+	   "noise is no disagreement");
+	/* sd taken as 10 %: the standard error of the difference is 0.0164, three of them 0.049. */
+	ok(pool_observations(single, 2, out) == 1 && out[0].observation.n_windows == 2,
+	   "one window has a tenth for its deviation");
+	ok(pool_observations(none, 2, out) == 1 && out[0].local_batch_size == 8,
+	   "without a window there is nothing");
+	ok(pool_observations(none, 0, out) == 0, "nothing of nothing");
+}
+
+static struct noise_window window(int64_t job, double first, double last, int64_t n, double sqr, double var)
+{
+	return (struct noise_window){
+		.job_id = job, .first_samples = first, .last_samples = last, .batch_size = 10, .n = n,
+		.mean_sqr = sqr, .m2_sqr = 0.01 * sqr * sqr * (double)n,
+		.mean_var = var, .m2_var = 0.01 * var * var * (double)n,
+	};
+}
+
+static void test_noise(void)
+{
+	/* M0 = 10: the horizon is 2,000 samples up to position 8,000, then a quarter of it. */
+	struct noise_window own[] = { window(7, 0, 1000, 100, 2, 100), window(7, 1000, 3000, 200, 1, 150) };
+	struct noise_window others[] = { window(7, 0, 100, 2, 2, 100), window(8, 0, 1000, 100, 1, 300),
+					 window(8, 99000, 101000, 200, 1, 900) };
+	struct noise_window unknown[] = { { .job_id = 7, .first_samples = 0, .last_samples = 1000,
+		.batch_size = 10, .n = 1000, .mean_sqr = 1, .m2_sqr = NOT_KNOWN, .mean_var = 50,
+		.m2_var = NOT_KNOWN } };
+	struct noise_window lost = window(7, NOT_KNOWN, NOT_KNOWN, 1000, 1, 5);
+	struct noise_window negative = window(7, 0, 1000, 1000, -1, 5);
+	struct noise_estimate e = noise_estimate(own, 2, 7, 3000, 10);
+	/* Middles at distances 2,500 and 1,000; 1,000 and 2,000 samples. */
+	double w1 = 1000 * exp(-1.25), w2 = 2000 * exp(-0.5);
+
+	ok(e.own && same(e.noise_scale, (w1 * 100 + w2 * 150) / (w1 * 2 + w2 * 1)),
+	   "the averages by samples and distance, then their quotient");
+	ok(e.n_updates == 200, "and on how many updates it rests");
+	e = noise_estimate(own, 2, 9, 0, 10);
+	ok(!e.own && e.noise_scale > 50 && e.noise_scale < 150, "another job knows what this one knew");
+	e = noise_estimate(others, 3, 7, 200, 10);
+	w1 = 20 * exp(-150.0 / 2000), w2 = 1000 * exp(-300.0 / 2000);
+	ok(!e.own && same(e.noise_scale, (w1 * 100 + w2 * 300) / (w1 * 2 + w2 * 1)),
+	   "too little of its own: all of the workload's, near its position");
+	e = noise_estimate(others, 3, 9, 100000, 10);
+	ok(e.noise_scale > 890 && e.noise_scale < 900, "and far on, those of far on");
+	ok(isnan(noise_estimate(unknown, 1, 7, 500, 10).noise_scale),
+	   "a window without deviations is one entry: not steady");
+	ok(isnan(noise_estimate(&lost, 1, 7, 0, 10).noise_scale), "a window of nowhere does not count");
+	ok(isnan(noise_estimate(&negative, 1, 7, 0, 10).noise_scale), "a negative square is unknown");
+	ok(isnan(noise_estimate(NULL, 0, 7, NOT_KNOWN, 10).noise_scale), "nothing is unknown");
+}
+
+int main(void)
+{
+	test_observations();
+	test_noise();
+	return done();
+}
