@@ -90,6 +90,7 @@ struct job {
 	double loss, epoch;
 	char *status_text;
 	int exit_code, term_signal;	/* of the last run that ended; -1 unknown */
+	double last_end_time_s;		/* wall clock: when it last gave up devices; NaN: never had any */
 };
 
 /* What is needed to launch, and nothing else: large, so read only then. */

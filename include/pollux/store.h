@@ -125,6 +125,12 @@ int store_run_request_stop(struct store *s, int64_t id, enum stop_reason reason,
 int store_run_stop_reason(struct store *s, int64_t id, enum stop_reason *reason,
 			  enum run_state *state, struct err *err);
 int store_run_set_stopping(struct store *s, int64_t id, struct err *err);
+/* Another configuration for a run that goes on: its supervisor offers it to the program at its next look
+ * (supervisor_wake: now). Only for a run that is running, with the replicas it has; else nothing happens. */
+int store_run_set_wanted(struct store *s, int64_t id, const struct configuration *c,
+			 double learning_rate_scale, struct err *err);
+/* Bring run's wanted, wanted_version and wanted_learning_rate_scale up to date. */
+int store_run_read_wanted(struct store *s, struct run *run, struct err *err);
 /* Ends the run, frees its devices, moves its totals to the job, and gives the job its next state. */
 int store_run_end(struct store *s, const struct run *run, struct err *err);
 /* How often in a row, up to the last, the job's runs failed, or could not be started for no fault of its own;
@@ -140,12 +146,16 @@ int store_job_setback(struct store *s, int64_t job_id, const char *boot_id, stru
 
 /* ---- measurements ---- */
 
-/* Sums over a window of a run: unbiased estimates of |G|^2 and tr(Sigma), see client.h. */
+/* Over a window of a run: unbiased estimates of |G|^2 and tr(Sigma), see client.h, one an update. */
 struct gradient_window {
 	int window;			/* the run's number of it, from 0 */
-	double first_samples, last_samples;
-	int64_t n;
+	int64_t batch_size;		/* of its updates; 0: the job declared none */
+	int accumulation_steps;
+	double first_samples, last_samples;	/* positions after its first and last update; NaN unknown */
+	int64_t n;			/* updates */
 	double sum_grad_sqr, sum_grad_var;
+	double m2_grad_sqr, m2_grad_var;	/* sums of squared deviations from the window's means;
+						   NaN: not kept (by a version before this) */
 };
 
 /* What the supervisor learnt since the last time, in one transaction: where the run and the job stand,
@@ -162,10 +172,11 @@ struct progress {
 int store_progress_write(struct store *s, const struct progress *p, struct err *err);
 
 struct observation_row {
-	int64_t run_id;
+	int64_t run_id, job_id;
 	char device_kind[128];
 	int nodes, replicas, accumulation_steps;
 	int64_t local_batch_size;
+	double update_time_s;		/* wall clock: of the last write */
 	struct observation observation;
 };
 
@@ -176,7 +187,38 @@ struct observation_list {
 
 int store_observations_of_job(struct store *s, int64_t job_id, struct observation_list *list,
 			      struct err *err);
+#define STORE_OBSERVATIONS_MAX 512
+#define STORE_GRADIENTS_MAX 2000
+
+/* Of all jobs of a workload on a kind of device, newest run first: the newest STORE_OBSERVATIONS_MAX. */
+int store_observations_of_workload(struct store *s, const char *workload, const char *device_kind,
+				   struct observation_list *list, struct err *err);
 void observation_list_release(struct observation_list *list);
+/* What the store has of the run in its present configuration (n_windows 0: nothing). */
+int store_observation_get(struct store *s, const struct run *run, struct observation *o,
+			  struct err *err);
+
+struct gradient_row {
+	int64_t run_id, job_id;
+	int replicas, accumulation_steps;	/* while the window was open */
+	struct gradient_window window;
+};
+
+struct gradient_list {
+	struct gradient_row *items;
+	int count;
+};
+
+/* Of all jobs of a workload, newest run last: the newest STORE_GRADIENTS_MAX windows. */
+int store_gradients_of_workload(struct store *s, const char *workload, struct gradient_list *list,
+				struct err *err);
+void gradient_list_release(struct gradient_list *list);
+
+/* What it costs a job of the workload to be stopped and launched again: the median, over the newest 20
+ * such pairs of runs, of the time from the stop signal to the end of the one plus that from the launch to
+ * the first report of the next; the wait between them is not in it. Where none has been stopped yet, the
+ * median time to the first report. NaN: nothing is known. */
+int store_restart_cost(struct store *s, const char *workload, double *seconds, struct err *err);
 
 /* ---- models: what is known of a workload on one kind of device ---- */
 

@@ -122,6 +122,7 @@ void job_init(struct job *job)
 		.total_samples = NAN, .total_steps = NAN, .weight = 1, .preemption = PREEMPT_SAVED,
 		.time_limit_s = NAN, .samples = NAN, .steps = NAN, .checkpoint_samples = NAN,
 		.loss = NAN, .epoch = NAN, .exit_code = -1, .term_signal = -1,
+		.last_end_time_s = NAN,
 	};
 }
 
@@ -154,7 +155,7 @@ void run_init(struct run *run)
 		.end_time_s = NAN, .assigned_boot_s = NAN, .launch_boot_s = NAN, .stop_boot_s = NAN,
 		.exit_code = -1, .term_signal = -1, .first_samples = NAN, .last_samples = NAN,
 		.checkpoint_samples = NAN, .checkpoint_boot_s = NAN, .step_time_s = NAN,
-		.first_step_s = NAN, .stop_duration_s = NAN,
+		.first_step_s = NAN, .stop_duration_s = NAN, .wanted_learning_rate_scale = NAN,
 	};
 }
 

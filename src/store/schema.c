@@ -123,6 +123,10 @@ const char *const schema_steps[] = {
 
 	/* 2 */
 	"ALTER TABLE jobs ADD COLUMN accumulates INTEGER NOT NULL DEFAULT 0;"
+	/* When it last gave up its devices. */
+	"ALTER TABLE jobs ADD COLUMN last_end_time_s REAL;"
+	"UPDATE jobs SET last_end_time_s = (SELECT max(end_time_s) FROM runs"
+	" WHERE job_id = jobs.id AND launch_time_s IS NOT NULL);"
 	"CREATE INDEX jobs_by_workload ON jobs (workload);"
 	/* Another configuration for a run that goes on: wanted by a pass (version 0: never), in use by the
 	 * run's reports. takes_configs: its reports say that it can change without a relaunch. */
@@ -133,6 +137,8 @@ const char *const schema_steps[] = {
 	"ALTER TABLE runs ADD COLUMN wanted_local_batch_size INTEGER;"
 	"ALTER TABLE runs ADD COLUMN wanted_accumulation_steps INTEGER;"
 	"ALTER TABLE runs ADD COLUMN wanted_learning_rate_scale REAL;"
+	/* Passes per update while the window was open; NULL: the run's. */
+	"ALTER TABLE gradient_statistics ADD COLUMN accumulation_steps INTEGER;"
 	/* Sums of squared deviations from the window's means; NULL: not kept, it is one entry. */
 	"ALTER TABLE gradient_statistics ADD COLUMN m2_grad_sqr REAL;"
 	"ALTER TABLE gradient_statistics ADD COLUMN m2_grad_var REAL;"

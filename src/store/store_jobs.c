@@ -13,7 +13,8 @@
 	" max_local_batch_size, learning_rate, learning_rate_rule, noise_scale, total_samples," \
 	" total_steps, weight, preemption, time_limit_s, retries, stop_signal, grace_s, samples," \
 	" steps, checkpoint_samples, lost_samples, lost_s, attained_service_device_s, run_time_s," \
-	" runs, preemptions, failures, loss, epoch, status_text, exit_code, term_signal"
+	" runs, preemptions, failures, loss, epoch, status_text, exit_code, term_signal," \
+	" last_end_time_s, accumulates"
 
 static void read_declared(sqlite3_stmt *q, int c, struct job *job)
 {
@@ -56,6 +57,8 @@ static void read_observed(sqlite3_stmt *q, int c, struct job *job)
 	job->status_text = sql_text(q, c++);
 	job->exit_code = (int)sql_int(q, c++, -1);
 	job->term_signal = (int)sql_int(q, c++, -1);
+	job->last_end_time_s = sql_double(q, c++);
+	job->accumulates = sql_int(q, c++, 0) != 0;
 }
 
 static void read_job(sqlite3_stmt *q, struct job *job)
@@ -193,15 +196,16 @@ static int add_row(struct store *s, struct job *job, struct err *err)
 		    " max_replicas, batch_size, min_batch_size, max_batch_size,"
 		    " max_local_batch_size, learning_rate, learning_rate_rule, noise_scale,"
 		    " total_samples, total_steps, weight, preemption, time_limit_s, retries,"
-		    " stop_signal, grace_s)"
-		    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		    "ttttdiinnnndtddddtdiid", job_state_name(job->state), job->name, job->workload,
+		    " stop_signal, grace_s, accumulates)"
+		    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		    "ttttdiinnnndtddddtdiidi", job_state_name(job->state), job->name, job->workload,
 		    job->reason ? job->reason : "", job->submit_time_s, (int64_t)job->min_replicas,
 		    (int64_t)job->max_replicas, job->batch_size, job->min_batch_size,
 		    job->max_batch_size, job->max_local_batch_size, job->learning_rate,
 		    job->learning_rate_rule, job->noise_scale, job->total_samples,
 		    job->total_steps, job->weight, preemption_name(job->preemption),
-		    job->time_limit_s, (int64_t)job->retries, (int64_t)job->stop_signal, job->grace_s))
+		    job->time_limit_s, (int64_t)job->retries, (int64_t)job->stop_signal, job->grace_s,
+		    (int64_t)job->accumulates))
 		return -1;
 	job->id = sqlite3_last_insert_rowid(s->db);
 	return 0;

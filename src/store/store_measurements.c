@@ -13,11 +13,15 @@ static int write_run(struct store *s, const struct progress *p, struct err *err)
 
 	return sql_run(s, NULL, err, "UPDATE runs SET duration_s = ?, first_samples = ?,"
 		       " last_samples = ?, checkpoint_samples = ?, checkpoint_boot_s = ?,"
-		       " step_time_s = ?, first_step_s = ?, reports = ?, malformed_reports = ?"
-		       " WHERE id = ? AND state <> 'ended'", "dddddddiii", r->duration_s,
+		       " step_time_s = ?, first_step_s = ?, reports = ?, malformed_reports = ?,"
+		       " takes_configs = ?, config_version = ?, batch_size = ?,"
+		       " local_batch_size = ?, accumulation_steps = ?, learning_rate_scale = ?"
+		       " WHERE id = ? AND state <> 'ended'", "dddddddiiiinnidi", r->duration_s,
 		       r->first_samples, r->last_samples, r->checkpoint_samples,
 		       r->checkpoint_boot_s, r->step_time_s, r->first_step_s, p->n_reports,
-		       p->n_malformed, r->id);
+		       p->n_malformed, (int64_t)r->takes_configs, (int64_t)r->config_version,
+		       r->batch_size, r->local_batch_size, (int64_t)r->accumulation_steps,
+		       r->learning_rate_scale, r->id);
 }
 
 static int write_job(struct store *s, const struct progress *p, struct err *err)
@@ -55,10 +59,12 @@ static int write_gradient(struct store *s, const struct progress *p, struct err 
 	if (!g)
 		return 0;
 	return sql_run(s, NULL, err, "INSERT OR REPLACE INTO gradient_statistics (run_id, window,"
-		       " batch_size, first_samples, last_samples, n, sum_grad_sqr, sum_grad_var)"
-		       " VALUES (?, ?, ?, ?, ?, ?, ?, ?)", "iinddidd", p->run->id,
-		       (int64_t)g->window, p->run->batch_size, g->first_samples, g->last_samples,
-		       g->n, g->sum_grad_sqr, g->sum_grad_var);
+		       " batch_size, accumulation_steps, first_samples, last_samples, n, sum_grad_sqr,"
+		       " sum_grad_var, m2_grad_sqr, m2_grad_var)"
+		       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", "iinnddidddd", p->run->id,
+		       (int64_t)g->window, g->batch_size, (int64_t)g->accumulation_steps,
+		       g->first_samples, g->last_samples, g->n, g->sum_grad_sqr, g->sum_grad_var,
+		       g->m2_grad_sqr, g->m2_grad_var);
 }
 
 int store_progress_write(struct store *s, const struct progress *p, struct err *err)
@@ -73,14 +79,20 @@ int store_progress_write(struct store *s, const struct progress *p, struct err *
 	return store_commit(s, err);
 }
 
+#define OBSERVATION_COLUMNS \
+	"o.run_id, o.device_kind, o.nodes, o.replicas, o.local_batch_size, o.accumulation_steps," \
+	" o.n_steps, o.n_windows, o.n_dropped, o.n_outliers, o.step_time_s, o.step_time_sd_s," \
+	" o.step_time_min_s, o.sync_time_s, o.update_time_s, r.job_id"
+
 static void read_observation(sqlite3_stmt *q, struct observation_row *row)
 {
 	const char *kind = (const char *)sqlite3_column_text(q, 1);
 
 	*row = (struct observation_row){
-		.run_id = sql_int(q, 0, 0), .nodes = (int)sql_int(q, 2, 1),
+		.run_id = sql_int(q, 0, 0), .job_id = sql_int(q, 15, 0),
+		.nodes = (int)sql_int(q, 2, 1),
 		.replicas = (int)sql_int(q, 3, 1), .local_batch_size = sql_int(q, 4, 0),
-		.accumulation_steps = (int)sql_int(q, 5, 1),
+		.accumulation_steps = (int)sql_int(q, 5, 1), .update_time_s = sql_double(q, 14),
 		.observation = {
 			.n_steps = sql_int(q, 6, 0), .n_windows = sql_int(q, 7, 0),
 			.n_dropped = sql_int(q, 8, 0), .n_outliers = sql_int(q, 9, 0),
@@ -91,26 +103,75 @@ static void read_observation(sqlite3_stmt *q, struct observation_row *row)
 	snprintf(row->device_kind, sizeof(row->device_kind), "%s", kind);
 }
 
+static int read_observations(struct store *s, sqlite3_stmt *q, struct observation_list *list,
+			     struct err *err)
+{
+	int rc, capacity = 0;
+
+	while ((rc = sql_row(s, q, err)) == 1) {
+		if (list->count == capacity) {
+			capacity = capacity ? 2 * capacity : 16;
+			list->items = xreallocarray(list->items, (size_t)capacity,
+						    sizeof(*list->items));
+		}
+		read_observation(q, &list->items[list->count++]);
+	}
+	sqlite3_finalize(q);
+	if (rc < 0)
+		observation_list_release(list);
+	return rc;
+}
+
 int store_observations_of_job(struct store *s, int64_t job_id, struct observation_list *list,
 			      struct err *err)
 {
 	sqlite3_stmt *q;
-	int rc;
 
 	*list = (struct observation_list){ 0 };
-	if (sql_query(s, &q, err, "SELECT run_id, device_kind, nodes, replicas, local_batch_size,"
-		      " accumulation_steps, n_steps, n_windows, n_dropped, n_outliers, step_time_s,"
-		      " step_time_sd_s, step_time_min_s, sync_time_s FROM observations"
-		      " WHERE run_id IN (SELECT id FROM runs WHERE job_id = ?) ORDER BY run_id",
-		      "i", job_id))
+	if (sql_query(s, &q, err, "SELECT " OBSERVATION_COLUMNS " FROM observations o"
+		      " JOIN runs r ON r.id = o.run_id WHERE r.job_id = ? ORDER BY o.run_id", "i",
+		      job_id))
 		return -1;
-	while ((rc = sql_row(s, q, err)) == 1) {
-		list->items = xreallocarray(list->items, (size_t)list->count + 1,
-					    sizeof(*list->items));
-		read_observation(q, &list->items[list->count++]);
+	return read_observations(s, q, list, err);
+}
+
+/* Newest first, from the end of the observations back: the limit bounds what is read, not what is sorted. */
+int store_observations_of_workload(struct store *s, const char *workload, const char *device_kind,
+				   struct observation_list *list, struct err *err)
+{
+	sqlite3_stmt *q;
+
+	*list = (struct observation_list){ 0 };
+	if (sql_query(s, &q, err, "SELECT " OBSERVATION_COLUMNS " FROM observations o"
+		      " JOIN runs r ON r.id = o.run_id"
+		      " WHERE r.job_id IN (SELECT id FROM jobs WHERE workload = ?)"
+		      " AND o.device_kind = ? ORDER BY o.run_id DESC, o.update_time_s DESC LIMIT ?",
+		      "tti", workload, device_kind, (int64_t)STORE_OBSERVATIONS_MAX))
+		return -1;
+	return read_observations(s, q, list, err);
+}
+
+int store_observation_get(struct store *s, const struct run *run, struct observation *o,
+			  struct err *err)
+{
+	struct observation_row row;
+	sqlite3_stmt *q;
+	int rc;
+
+	observation_init(o);
+	if (sql_query(s, &q, err, "SELECT " OBSERVATION_COLUMNS " FROM observations o"
+		      " JOIN runs r ON r.id = o.run_id WHERE o.run_id = ? AND o.replicas = ?"
+		      " AND o.local_batch_size = ? AND o.accumulation_steps = ?", "iiii", run->id,
+		      (int64_t)run->replicas, run->local_batch_size,
+		      (int64_t)run->accumulation_steps))
+		return -1;
+	rc = sql_row(s, q, err);
+	if (rc == 1) {
+		read_observation(q, &row);
+		*o = row.observation;
 	}
 	sqlite3_finalize(q);
-	return rc;
+	return rc < 0 ? -1 : 0;
 }
 
 void observation_list_release(struct observation_list *list)

@@ -9,13 +9,17 @@
 #include "pollux/signal_name.h"
 #include "sql.h"
 
+#define WANTED_COLUMNS \
+	"wanted_version, wanted_batch_size, wanted_local_batch_size, wanted_accumulation_steps," \
+	" wanted_learning_rate_scale"
 #define RUN_COLUMNS \
 	"id, job_id, number, state, replicas, accumulation_steps, batch_size, local_batch_size," \
 	" learning_rate_scale, assigned_time_s, launch_time_s, end_time_s, assigned_boot_s," \
 	" launch_boot_s, boot_id, duration_s, supervisor_pid, leader_pid, leader_start_ticks," \
 	" socket_path, stop_reason, stop_boot_s, outcome, exit_code, term_signal, diagnosis," \
 	" first_samples, last_samples, checkpoint_samples, checkpoint_boot_s, step_time_s," \
-	" first_step_s, stop_duration_s, lost_samples, lost_s"
+	" first_step_s, stop_duration_s, lost_samples, lost_s, takes_configs, config_version," \
+	" " WANTED_COLUMNS
 
 static int known(int parsed)
 {
@@ -70,6 +74,16 @@ static void read_end(sqlite3_stmt *q, struct run *run)
 	run->lost_s = sql_double(q, 34);
 }
 
+static void read_wanted(sqlite3_stmt *q, int c, struct run *run)
+{
+	run->wanted_version = (int)sql_int(q, c++, 0);
+	run->wanted.replicas = run->replicas;
+	run->wanted.batch_size = sql_int(q, c++, 0);
+	run->wanted.local_batch_size = sql_int(q, c++, 0);
+	run->wanted.accumulation_steps = (int)sql_int(q, c++, 1);
+	run->wanted_learning_rate_scale = sql_double(q, c);
+}
+
 static int read_devices(struct store *s, struct run *run, struct err *err)
 {
 	sqlite3_stmt *q;
@@ -97,6 +111,9 @@ static int read_run(struct store *s, sqlite3_stmt *q, struct run *run, struct er
 	run_init(run);
 	read_identity(q, run);
 	read_end(q, run);
+	run->takes_configs = sql_int(q, 35, 0) != 0;
+	run->config_version = (int)sql_int(q, 36, 0);
+	read_wanted(q, 37, run);
 	return read_devices(s, run, err);
 }
 
@@ -323,6 +340,31 @@ int store_run_stop_reason(struct store *s, int64_t id, enum stop_reason *reason,
 	return rc < 0 ? -1 : 0;
 }
 
+int store_run_set_wanted(struct store *s, int64_t id, const struct configuration *c,
+			 double learning_rate_scale, struct err *err)
+{
+	return sql_run(s, NULL, err, "UPDATE runs SET wanted_version = wanted_version + 1,"
+		       " wanted_batch_size = ?, wanted_local_batch_size = ?,"
+		       " wanted_accumulation_steps = ?, wanted_learning_rate_scale = ?"
+		       " WHERE id = ? AND state = 'running' AND replicas = ?", "iiidii",
+		       c->batch_size, c->local_batch_size, (int64_t)c->accumulation_steps,
+		       learning_rate_scale, id, (int64_t)c->replicas);
+}
+
+int store_run_read_wanted(struct store *s, struct run *run, struct err *err)
+{
+	sqlite3_stmt *q;
+	int rc;
+
+	if (sql_query(s, &q, err, "SELECT " WANTED_COLUMNS " FROM runs WHERE id = ?", "i", run->id))
+		return -1;
+	rc = sql_row(s, q, err);
+	if (rc == 1)
+		read_wanted(q, 0, run);
+	sqlite3_finalize(q);
+	return rc < 0 ? -1 : 0;
+}
+
 int store_run_set_stopping(struct store *s, int64_t id, struct err *err)
 {
 	return sql_run(s, NULL, err, "UPDATE runs SET state = 'stopping'"
@@ -363,11 +405,12 @@ static int add_totals(struct store *s, const struct run *r, struct err *err)
 		       " attained_service_device_s = attained_service_device_s + ?,"
 		       " preemptions = preemptions + ?, failures = failures + ?,"
 		       " lost_samples = lost_samples + ?, lost_s = lost_s + ?,"
-		       " samples = coalesce(?, samples), exit_code = ?, term_signal = ?"
-		       " WHERE id = ?", "ddiidddmmi", r->duration_s,
+		       " samples = coalesce(?, samples), exit_code = ?, term_signal = ?,"
+		       " last_end_time_s = ? WHERE id = ?", "ddiidddmmdi", r->duration_s,
 		       r->duration_s * r->replicas, (int64_t)stopped,
 		       (int64_t)(r->outcome == OUTCOME_FAILED), r->lost_samples, r->lost_s,
-		       samples, (int64_t)r->exit_code, (int64_t)r->term_signal, r->job_id);
+		       samples, (int64_t)r->exit_code, (int64_t)r->term_signal, clock_wall_s(),
+		       r->job_id);
 }
 
 static void describe_end(const struct run *r, char *text, size_t size)

@@ -101,6 +101,7 @@ static int64_t add_job(int retries)
 	job.stop_signal = 15;
 	job.grace_s = 60;
 	job.retries = retries;
+	job.accumulates = retries > 0;
 	fill_command(&c);
 	if (store_job_add(&store, &job, &c, &none, &err))
 		printf("# %s\n", err.text);
@@ -799,7 +800,9 @@ static void test_progress(void)
 {
 	struct observation o;
 	struct gradient_window g = { .window = 0, .first_samples = 0, .last_samples = 640, .n = 10,
-				     .sum_grad_sqr = 2, .sum_grad_var = 3 };
+				     .batch_size = 64, .accumulation_steps = 1,
+				     .sum_grad_sqr = 2, .sum_grad_var = 3,
+				     .m2_grad_sqr = 0.5, .m2_grad_var = 0.25 };
 	struct observation_list list;
 	struct progress p;
 	struct run run;
@@ -844,6 +847,267 @@ static void test_progress(void)
 	store_progress_write(&store, &p, &err);
 	is_query("SELECT printf('%g', last_samples) FROM runs", "700", "an ended run is not written to");
 	run_release(&run);
+}
+
+/* --- what the jobs of a workload have in common --- */
+
+/* A job of the workload; a run of it on as many devices, running. */
+static int64_t run_of_workload(const char *workload, int devices)
+{
+	int64_t id = add_job(0), run;
+	char *sql = xasprintf("UPDATE jobs SET workload = '%s' WHERE id = %lld", workload,
+			      (long long)id);
+
+	query(sql);
+	free(sql);
+	run = add_claimed_run(id, (int)id * 10, devices);
+	sql = xasprintf("UPDATE run_devices SET kind = 'fast' WHERE run_id = %lld", (long long)run);
+	query(sql);
+	free(sql);
+	return run;
+}
+
+static void observe(int64_t run_id, int64_t local_batch_size, double step_time_s, int window)
+{
+	struct gradient_window g = { .window = window, .batch_size = local_batch_size,
+				     .accumulation_steps = 2, .first_samples = UNKNOWN,
+				     .last_samples = UNKNOWN, .n = 3, .sum_grad_sqr = 6,
+				     .sum_grad_var = 9, .m2_grad_sqr = UNKNOWN, .m2_grad_var = 1.5 };
+	struct progress p = { .steps = UNKNOWN, .loss = UNKNOWN, .epoch = UNKNOWN, .gradient = &g };
+	struct observation o;
+	struct run run;
+
+	observation_init(&o);
+	o.n_windows = 2;
+	o.n_steps = 20;
+	o.step_time_s = step_time_s;
+	store_run_get(&store, run_id, &run, &err);
+	run.local_batch_size = local_batch_size;
+	p.observation = &o;
+	p.run = &run;
+	if (store_progress_write(&store, &p, &err))
+		printf("# %s\n", err.text);
+	run_release(&run);
+}
+
+static void test_workload(void)
+{
+	struct observation_list list;
+	struct gradient_list gradients;
+	int64_t first, other, second;
+
+	new_store();
+	first = run_of_workload("a", 1);
+	other = run_of_workload("b", 1);
+	second = run_of_workload("a", 2);
+	observe(first, 32, 0.25, 0);
+	observe(first, 64, 0.5, 1);
+	observe(other, 32, 9, 0);
+	observe(second, 32, 0.75, 0);
+	is_int(store_observations_of_workload(&store, "a", "fast", &list, &err), 0,
+	       "observations of a workload");
+	is_int(list.count, 3, "of all its jobs, of no other");
+	ok(list.items[0].run_id == second && list.items[0].job_id == 3 &&
+	   list.items[0].replicas == 2 && list.items[1].run_id == first &&
+	   list.items[1].job_id == 1, "newest run first, with its job");
+	ok(list.items[1].local_batch_size + list.items[2].local_batch_size == 96 &&
+	   list.items[1].update_time_s > 1e9, "a row for each configuration, with its time");
+	observation_list_release(&list);
+	store_observations_of_workload(&store, "a", "slow", &list, &err);
+	is_int(list.count, 0, "none on another kind of device");
+	observation_list_release(&list);
+
+	is_int(store_gradients_of_workload(&store, "a", &gradients, &err), 0,
+	       "gradient statistics of a workload");
+	is_int(gradients.count, 3, "of all its jobs, of no other");
+	ok(gradients.items[0].run_id == first && gradients.items[0].window.window == 0 &&
+	   gradients.items[1].window.window == 1 && gradients.items[2].run_id == second &&
+	   gradients.items[2].job_id == 3 && gradients.items[2].replicas == 2, "newest run last");
+	ok(gradients.items[1].window.batch_size == 64 && gradients.items[1].window.n == 3 &&
+	   gradients.items[1].window.sum_grad_sqr == 6 &&
+	   gradients.items[1].window.sum_grad_var == 9 &&
+	   gradients.items[1].accumulation_steps == 2, "with what was summed, and in what configuration");
+	ok(isnan(gradients.items[1].window.m2_grad_sqr) && isnan(gradients.items[1].window.first_samples) &&
+	   gradients.items[1].window.m2_grad_var == 1.5, "what is not known is not 0");
+	gradient_list_release(&gradients);
+	query("UPDATE gradient_statistics SET accumulation_steps = NULL");
+	store_gradients_of_workload(&store, "a", &gradients, &err);
+	is_int(gradients.items[0].accumulation_steps, 1, "of a version before: the run's");
+	gradient_list_release(&gradients);
+
+	query("WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)"
+	      " INSERT INTO gradient_statistics (run_id, window, n, sum_grad_sqr, sum_grad_var)"
+	      " SELECT 1, i, 1, 1, 1 FROM n");
+	query("WITH RECURSIVE n (i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)"
+	      " INSERT INTO observations SELECT run_id, device_kind, nodes, replicas, i,"
+	      " accumulation_steps, 1, 1, 0, 0, 1, NULL, NULL, NULL, i FROM observations, n"
+	      " WHERE run_id = 1 AND local_batch_size = 32");
+	store_gradients_of_workload(&store, "a", &gradients, &err);
+	ok(gradients.count == STORE_GRADIENTS_MAX && gradients.items[0].window.window == 1002 &&
+	   gradients.items[STORE_GRADIENTS_MAX - 1].run_id == second, "the newest windows, no more");
+	gradient_list_release(&gradients);
+	store_observations_of_workload(&store, "a", "fast", &list, &err);
+	ok(list.count == STORE_OBSERVATIONS_MAX && list.items[0].run_id == second,
+	   "the newest observations, no more");
+	observation_list_release(&list);
+}
+
+/* A run of job 1 that got to its first step after so long, and was stopped within so long (NaN: failed). */
+static void restart(double first_step_s, double stop_duration_s)
+{
+	int64_t id = add_claimed_run(1, 0, 1);
+	struct progress p = { .steps = UNKNOWN, .loss = UNKNOWN, .epoch = UNKNOWN };
+	struct run run;
+
+	store_run_get(&store, id, &run, &err);
+	run.first_step_s = first_step_s;
+	run.stop_duration_s = stop_duration_s;
+	run.stop_reason = isnan(stop_duration_s) ? STOP_NONE : STOP_PREEMPT;
+	run.outcome = isnan(stop_duration_s) ? OUTCOME_FAILED : OUTCOME_STOPPED;
+	p.run = &run;
+	store_progress_write(&store, &p, &err);
+	store_run_end(&store, &run, &err);
+	run_release(&run);
+}
+
+static double restart_cost(const char *workload)
+{
+	double seconds;
+
+	if (store_restart_cost(&store, workload, &seconds, &err))
+		printf("# %s\n", err.text);
+	return seconds;
+}
+
+static void test_restart_cost(void)
+{
+	int64_t off;
+
+	new_store();
+	add_job(100);
+	ok(isnan(restart_cost("x")), "nothing is known of a workload that never ran");
+	restart(8, UNKNOWN);
+	near(restart_cost("x"), 8, 0, "never stopped: the time to the first step");
+	restart(4, 2);
+	near(restart_cost("x"), 6, 0, "the median of two is their mean; the stop has no run after it yet");
+	off = add_run(1, 0, 1);
+	end_run(off, &(struct end){ OUTCOME_NOT_STARTED, STOP_NONE, 0, UNKNOWN, UNKNOWN, 0, 0, -1 });
+	restart(10, UNKNOWN);
+	near(restart_cost("x"), 12, 0, "a stop and the next launch, not one that was called off");
+	restart(1, 3);
+	near(restart_cost("x"), 12, 0, "after a failure nothing was stopped");
+	restart(2, UNKNOWN);
+	near(restart_cost("x"), (12 + 5) / 2.0, 0, "the median of the pairs");
+	for (int i = 0; i < 21; i++)
+		restart(100, 1);
+	near(restart_cost("x"), 101, 0, "of the newest");
+	ok(isnan(restart_cost("y")), "of this workload alone");
+}
+
+static void test_last_end(void)
+{
+	struct job job;
+	int64_t id;
+
+	new_store();
+	add_job(0);
+	store_job_get(&store, 1, &job, &err);
+	ok(isnan(job.last_end_time_s) && !job.accumulates, "a job that never ran never gave up devices");
+	job_release(&job);
+	id = add_run(1, 0, 1);
+	end_run(id, &(struct end){ OUTCOME_NOT_STARTED, STOP_NONE, 0, UNKNOWN, UNKNOWN, 0, 0, -1 });
+	store_job_get(&store, 1, &job, &err);
+	ok(isnan(job.last_end_time_s), "nor did one that was called off");
+	job_release(&job);
+	end_run(add_claimed_run(1, 0, 1),
+		&(struct end){ OUTCOME_STOPPED, STOP_PREEMPT, 1, 2, 2, 0, 0, -1 });
+	store_job_get(&store, 1, &job, &err);
+	near(job.last_end_time_s, clock_wall_s(), 1e-6, "the end of a run that had them");
+	job_release(&job);
+	add_job(3);
+	store_job_get(&store, 2, &job, &err);
+	ok(job.accumulates, "that a job accumulates is kept");
+	job_release(&job);
+}
+
+/* --- another configuration --- */
+
+static void test_wanted(void)
+{
+	struct configuration c = { 1, 64, 4, 256 }, two = { 2, 64, 2, 256 };
+	struct progress p = { .steps = UNKNOWN, .loss = UNKNOWN, .epoch = UNKNOWN };
+	struct run run;
+	int64_t id;
+
+	new_store();
+	add_job(0);
+	id = add_run(1, 0, 1);
+	store_run_set_wanted(&store, id, &c, 1.5, &err);
+	is_query("SELECT wanted_version FROM runs", "0", "a run that is not running yet gets none");
+	claim(id);
+	store_run_get(&store, id, &run, &err);
+	ok(run.wanted_version == 0 && run.config_version == 0 && !run.takes_configs,
+	   "at launch there is none");
+	is_int(store_run_set_wanted(&store, id, &c, 1.5, &err), 0, "a running one does");
+	store_run_set_wanted(&store, id, &two, 1.5, &err);
+	is_int(store_run_read_wanted(&store, &run, &err), 0, "it is read");
+	ok(run.wanted_version == 1 && run.wanted.replicas == 1 && run.wanted.batch_size == 256 &&
+	   run.wanted.local_batch_size == 64 && run.wanted.accumulation_steps == 4 &&
+	   run.wanted_learning_rate_scale == 1.5, "as it was given; one for other replicas was refused");
+	ok(run.batch_size == 0 && run.config_version == 0, "it is not in use yet");
+	run.takes_configs = true;
+	run.config_version = 1;
+	run.batch_size = 256;
+	run.local_batch_size = 64;
+	run.accumulation_steps = 4;
+	run.learning_rate_scale = 1.5;
+	p.run = &run;
+	is_int(store_progress_write(&store, &p, &err), 0, "that it is comes with the progress");
+	run_release(&run);
+	store_run_get(&store, id, &run, &err);
+	ok(run.takes_configs && run.config_version == 1 && run.batch_size == 256 &&
+	   run.local_batch_size == 64 && run.accumulation_steps == 4 &&
+	   run.learning_rate_scale == 1.5, "and is there");
+	run_release(&run);
+	store_run_request_stop(&store, id, STOP_PREEMPT, 9, &err);
+	store_run_set_stopping(&store, id, &err);
+	store_run_set_wanted(&store, id, &c, 2, &err);
+	is_query("SELECT wanted_version FROM runs", "1", "one that is being stopped gets no other");
+}
+
+/* A store of the version before, with a job that ran. */
+static void test_migration(void)
+{
+	struct observation_list list;
+	struct job job;
+	sqlite3 *db;
+
+	new_store();
+	store_close(&store);
+	unlink(paths.store);
+	sqlite3_open(paths.store, &db);
+	sqlite3_exec(db, schema_steps[0], NULL, NULL, NULL);
+	sqlite3_exec(db, "PRAGMA journal_mode = WAL; PRAGMA application_id = 0x706f6c78;"
+		     "PRAGMA user_version = 1;"
+		     "INSERT INTO jobs (state, name, workload, submit_time_s, min_replicas,"
+		     " max_replicas, weight, preemption, retries, stop_signal, grace_s)"
+		     " VALUES ('queued', 'n', 'w', 1, 1, 1, 1, 'saved', 0, 15, 60);"
+		     "INSERT INTO runs (job_id, number, state, replicas, accumulation_steps,"
+		     " learning_rate_scale, boot_id, assigned_time_s, assigned_boot_s, launch_time_s,"
+		     " end_time_s, outcome) VALUES (1, 1, 'ended', 1, 3, 1, 'b', 1, 1, 2, 77, 'stopped'),"
+		     " (1, 2, 'ended', 1, 1, 1, 'b', 1, 1, NULL, 99, 'not-started');"
+		     "INSERT INTO observations VALUES (1, 'k', 1, 1, 32, 1, 5, 2, 0, 0, 1, 0, 1, 0, 9);",
+		     NULL, NULL, NULL);
+	sqlite3_close(db);
+	is_int(store_open(&store, &paths, STORE_WRITE, &err), 0, "a store of the version before");
+	store_job_get(&store, 1, &job, &err);
+	near(job.last_end_time_s, 77, 0, "when its jobs gave up devices is worked out");
+	ok(!job.accumulates, "none is said to accumulate");
+	job_release(&job);
+	store_observations_of_workload(&store, "w", "k", &list, &err);
+	is_int(list.count, 1, "what was learnt is there");
+	observation_list_release(&list);
+	is_int(strtol(query("PRAGMA user_version"), NULL, 10), n_schema_steps, "its version is ours now");
 }
 
 static void test_reason(void)
@@ -1026,6 +1290,11 @@ int main(void)
 	test_retries();
 	test_next_run();
 	test_progress();
+	test_workload();
+	test_restart_cost();
+	test_last_end();
+	test_wanted();
+	test_migration();
 	test_reason();
 	test_events();
 	fails_cleanly("a submission that fails at any statement writes nothing", write_job);
