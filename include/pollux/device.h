@@ -29,9 +29,20 @@ struct device {
 	char reason[160];		/* why not usable, and what to do; "" while usable */
 };
 
+/* How far apart two devices are, nearest first. */
+enum device_link {
+	DEVICE_LINK_FAST,		/* NVLink from one GPU to the other */
+	DEVICE_LINK_SWITCH,		/* one PCIe switch; for CPU slots, one last-level cache */
+	DEVICE_LINK_NUMA,		/* one NUMA node */
+	DEVICE_LINK_MACHINE,		/* nothing nearer: another NUMA node or socket */
+};
+
 struct device_list {
 	struct device *items;		/* owned */
 	int count;
+	unsigned char *links;		/* owned; enum device_link of a and b: links[a * count + b],
+					   as from b to a */
+	int linked;			/* devices that links is for: count, once all are listed */
 };
 
 struct device_settings {
@@ -40,7 +51,8 @@ struct device_settings {
 
 struct device_backend {
 	const char *name;
-	/* Append what is there to the list. Absence is a normal answer: 0, nothing appended.
+	/* Append what is there to the list, then say how it is linked, where nearer than
+	 * DEVICE_LINK_MACHINE. Absence is a normal answer: 0, nothing appended.
 	 * -1 only when the machine cannot be read at all. */
 	int (*list)(const struct device_settings *settings, struct device_list *list,
 		    struct err *err);
@@ -55,7 +67,9 @@ extern const struct device_backend device_cpu;
 
 int devices_list(const struct device_settings *settings, struct device_list *list, struct err *err);
 void devices_release(struct device_list *list);
-struct device *devices_append(struct device_list *list);	/* a zeroed entry; for backends */
+/* For backends: a zeroed entry; and the link of two entries, when all have been appended. */
+struct device *devices_append(struct device_list *list);
+void devices_set_link(struct device_list *list, int a, int b, enum device_link link);
 /* Whether they share a processor: their bindings have a number in common. */
 bool device_overlaps(const struct device *a, const struct device *b);
 /* The backend a device id belongs to ("cpu:0" -> device_cpu); NULL for an id of no known backend. */

@@ -8,6 +8,30 @@
 static const struct device_backend *const backends[] = { &device_cpu };
 static const size_t n_backends = sizeof(backends) / sizeof(backends[0]);
 
+/* Make the links a matrix for all devices that are in the list now. */
+static void extend_links(struct device_list *list)
+{
+	size_t n = (size_t)list->count, old = (size_t)list->linked;
+	unsigned char *links = xmalloc(n * n);
+
+	memset(links, DEVICE_LINK_MACHINE, n * n);
+	for (size_t a = 0; a < old; a++)
+		memcpy(links + a * n, list->links + a * old, old);
+	for (size_t a = old; a < n; a++)
+		links[a * n + a] = DEVICE_LINK_FAST;
+	free(list->links);
+	list->links = links;
+	list->linked = list->count;
+}
+
+void devices_set_link(struct device_list *list, int a, int b, enum device_link link)
+{
+	if (list->linked < list->count)
+		extend_links(list);
+	list->links[(size_t)a * (size_t)list->count + (size_t)b] = (unsigned char)link;
+	list->links[(size_t)b * (size_t)list->count + (size_t)a] = (unsigned char)link;
+}
+
 int devices_list(const struct device_settings *settings, struct device_list *list, struct err *err)
 {
 	*list = (struct device_list){ 0 };
@@ -17,12 +41,14 @@ int devices_list(const struct device_settings *settings, struct device_list *lis
 			return -1;
 		}
 	}
+	extend_links(list);
 	return 0;
 }
 
 void devices_release(struct device_list *list)
 {
 	free(list->items);
+	free(list->links);
 	*list = (struct device_list){ 0 };
 }
 

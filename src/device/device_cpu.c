@@ -46,13 +46,14 @@ static void unhush(void)
 	}
 }
 
-/* Cores, packages (their cores are numbered together then, whatever the kernel's order) and nothing
- * more. The x86 component would move this process over all cores to ask each. */
+/* Cores, packages (their cores are numbered together then, whatever the kernel's order), last-level
+ * caches, and nothing more but the NUMA nodes, which hwloc never leaves out. The x86 component would move this process over all cores to ask each. */
 static int load(hwloc_topology_t topology)
 {
 	hwloc_topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE);
 	hwloc_topology_set_type_filter(topology, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL);
 	hwloc_topology_set_type_filter(topology, HWLOC_OBJ_PACKAGE, HWLOC_TYPE_FILTER_KEEP_ALL);
+	hwloc_topology_set_type_filter(topology, HWLOC_OBJ_L3CACHE, HWLOC_TYPE_FILTER_KEEP_ALL);
 	hwloc_topology_set_components(topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
 	return hwloc_topology_load(topology);
 }
@@ -128,6 +129,36 @@ static int count_equal(hwloc_cpuset_t *sets, int n, hwloc_const_cpuset_t set)
 	return equal;
 }
 
+/* The object of this type that a slot is in, by number; -1: none, or the slot is in several. */
+static int place_in(hwloc_topology_t topology, hwloc_obj_type_t type, hwloc_const_cpuset_t set)
+{
+	hwloc_obj_t o = NULL;
+
+	while ((o = hwloc_get_next_obj_by_type(topology, type, o)))
+		if (hwloc_bitmap_isincluded(set, o->cpuset))
+			return (int)o->logical_index;
+	return -1;
+}
+
+static void link_slots(hwloc_topology_t topology, hwloc_cpuset_t *sets, int n, struct device_list *list)
+{
+	struct place {
+		int cache, numa;
+	} *places = xcalloc((size_t)n, sizeof(*places));
+	int first = list->count - n;
+
+	for (int a = 0; a < n; a++) {
+		places[a].cache = place_in(topology, HWLOC_OBJ_L3CACHE, sets[a]);
+		places[a].numa = place_in(topology, HWLOC_OBJ_NUMANODE, sets[a]);
+		for (int b = 0; b < a; b++)
+			if (places[a].cache >= 0 && places[a].cache == places[b].cache)
+				devices_set_link(list, first + a, first + b, DEVICE_LINK_SWITCH);
+			else if (places[a].numa >= 0 && places[a].numa == places[b].numa)
+				devices_set_link(list, first + a, first + b, DEVICE_LINK_NUMA);
+	}
+	free(places);
+}
+
 /* Where the machine does not tell its cores, each logical processor passes for one. */
 static void append_slots(hwloc_topology_t topology, int slots, struct device_list *list)
 {
@@ -148,6 +179,7 @@ static void append_slots(hwloc_topology_t topology, int slots, struct device_lis
 		describe(d, processor_name(topology), count_equal(sets, n, sets[i]));
 		set_binding(d, sets[i]);
 	}
+	link_slots(topology, sets, n, list);
 	for (int i = 0; i < n; i++)
 		hwloc_bitmap_free(sets[i]);
 	free(sets);

@@ -271,7 +271,8 @@ static void assign(struct pass_state *p)
 		if (p->candidates[j].run)
 			mark_held(p, p->candidates[j].run, j, holder);
 	}
-	assign_devices(p->devices.count, holder, p->n_candidates + 1, count, p->owner);
+	assign_devices(p->devices.count, holder, p->n_candidates + 1, count, p->devices.links,
+		       p->owner);
 	free(holder);
 	free(count);
 }

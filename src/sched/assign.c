@@ -1,53 +1,159 @@
-/* assign.c - which devices, once it is decided how many. */
+/* assign.c - which devices, once it is decided how many: who keeps what, and who waits. */
 #include <assert.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "assign_pool.h"
 #include "pollux/assign.h"
 #include "pollux/mem.h"
 
-/* Lowest numbers first, so that what a shrinking job gives up is its highest. */
-static void keep_held(int n_devices, const int *holder, int *need, int *owner)
+static bool links_differ(int n_devices, const unsigned char *links)
 {
-	for (int d = 0; d < n_devices; d++) {
+	for (int a = 0; a < n_devices; a++)
+		for (int b = 0; b < n_devices; b++)
+			if (a != b && links[(long)a * n_devices + b] != links[1])
+				return true;
+	return false;
+}
+
+void assign_in_order(struct assign_pool *p)
+{
+	int next = 0;
+
+	/* Those who wait come last, and so do the devices they wait for. */
+	for (struct taker *t = p->takers; t < p->takers + p->n_takers; t++)
+		for (int i = 0; i < t->need; i++)
+			p->owner[p->device[next++]] = t->job;
+}
+
+static void choose(struct assign_pool *p)
+{
+	if (!p->links)
+		assign_in_order(p);
+	else if (p->n <= ASSIGN_EXACT)
+		assign_exactly(p);
+	else
+		assign_greedily(p);
+}
+
+/* Of its own devices, as if there were no others. */
+static void shrink(struct assign_pool *p, const int *holder, int job, int count)
+{
+	struct taker taker = { .job = job, .need = count };
+
+	p->n = 0;
+	for (int d = 0; d < p->n_devices; d++)
+		if (holder[d] == job)
+			p->device[p->n++] = d;
+	p->n_free = p->n;
+	p->takers = &taker;
+	p->n_takers = 1;
+	choose(p);
+}
+
+static void keep_held(struct assign_pool *p, const int *holder, const int *held, const int *count)
+{
+	for (int d = 0; d < p->n_devices; d++) {
 		int j = holder[d];
 
-		owner[d] = ASSIGN_FREE;
-		if (j >= 0 && need[j] > 0) {
-			owner[d] = j;
-			need[j]--;
+		p->owner[d] = j >= 0 && held[j] <= count[j] ? j : ASSIGN_FREE;
+	}
+}
+
+static void append_devices(struct assign_pool *p, const int *holder, bool given_up)
+{
+	for (int d = 0; d < p->n_devices; d++)
+		if (p->owner[d] < 0 && holder[d] != ASSIGN_UNUSABLE && (holder[d] >= 0) == given_up)
+			p->device[p->n++] = d;
+}
+
+/* The fewer a job needs, the more jobs the free devices suffice for. */
+static int compare_need(const void *left, const void *right)
+{
+	const struct taker *a = left, *b = right;
+
+	return a->need != b->need ? (a->need > b->need) - (a->need < b->need)
+				  : (a->job > b->job) - (a->job < b->job);
+}
+
+static int compare_order(const void *left, const void *right)
+{
+	const struct taker *a = left, *b = right;
+
+	return a->waits != b->waits ? (int)a->waits - (int)b->waits
+				    : (a->job > b->job) - (a->job < b->job);
+}
+
+static void settle_who_waits(struct assign_pool *p)
+{
+	int n_free = p->n_free;
+	size_t n = (size_t)p->n_takers;
+
+	qsort(p->takers, n, sizeof(*p->takers), compare_need);
+	for (struct taker *t = p->takers; t < p->takers + n; t++) {
+		t->waits = t->need > n_free;
+		n_free -= t->waits ? 0 : t->need;
+	}
+	qsort(p->takers, n, sizeof(*p->takers), compare_order);
+}
+
+/* Devices for those who grow and start, once it is known what all others keep. */
+static void hand_out(struct assign_pool *p, const int *holder, int total)
+{
+	p->n = 0;
+	append_devices(p, holder, false);
+	p->n_free = p->n;
+	if (p->n_free < total)
+		append_devices(p, holder, true);
+	assert(total <= p->n);		/* else more was decided than there is */
+	settle_who_waits(p);
+	choose(p);
+}
+
+static bool needs_choice(int n_jobs, const int *held, const int *count)
+{
+	for (int j = 0; j < n_jobs; j++)
+		if (count[j] > 0 && count[j] != held[j])
+			return true;
+	return false;
+}
+
+static void grow_and_shrink(struct assign_pool *p, const int *holder, int n_jobs, const int *held,
+			    const int *count)
+{
+	struct taker *takers = xcalloc((size_t)n_jobs, sizeof(*takers));
+	int n = 0, total = 0;
+
+	p->device = xcalloc((size_t)p->n_devices, sizeof(*p->device));
+	for (int j = 0; j < n_jobs; j++) {
+		if (count[j] > held[j]) {
+			takers[n++] = (struct taker){ .job = j, .need = count[j] - held[j] };
+			total += count[j] - held[j];
+		} else if (count[j] > 0 && count[j] < held[j]) {
+			shrink(p, holder, j, count[j]);
 		}
 	}
+	p->takers = takers;
+	p->n_takers = n;
+	if (n > 0)
+		hand_out(p, holder, total);
+	free(p->device);
+	free(takers);
 }
 
-/* Give the devices of one sort to the jobs that need some: free ones, or ones being given up. */
-static void hand_out(int n_devices, const int *holder, bool given_up, int n_jobs, int *need,
-		     int *owner)
+void assign_devices(int n_devices, const int *holder, int n_jobs, const int *count,
+		    const unsigned char *links, int *owner)
 {
-	int j = 0;
+	struct assign_pool pool = { .n_devices = n_devices, .owner = owner };
+	int *held = xcalloc((size_t)n_jobs, sizeof(*held));
 
-	for (int d = 0; d < n_devices; d++) {
-		if (owner[d] >= 0 || holder[d] == ASSIGN_UNUSABLE || (holder[d] >= 0) != given_up)
-			continue;
-		while (j < n_jobs && need[j] <= 0)
-			j++;
-		if (j == n_jobs)
-			return;
-		owner[d] = j;
-		need[j]--;
+	for (int d = 0; d < n_devices; d++)
+		if (holder[d] >= 0)
+			held[holder[d]]++;
+	keep_held(&pool, holder, held, count);
+	if (needs_choice(n_jobs, held, count)) {
+		pool.links = links && links_differ(n_devices, links) ? links : NULL;
+		grow_and_shrink(&pool, holder, n_jobs, held, count);
 	}
-}
-
-void assign_devices(int n_devices, const int *holder, int n_jobs, const int *count, int *owner)
-{
-	int *need = xcalloc((size_t)n_jobs, sizeof(*need));
-
-	for (int j = 0; j < n_jobs; j++)
-		need[j] = count[j];
-	keep_held(n_devices, holder, need, owner);
-	hand_out(n_devices, holder, false, n_jobs, need, owner);
-	hand_out(n_devices, holder, true, n_jobs, need, owner);
-	for (int j = 0; j < n_jobs; j++)
-		assert(need[j] <= 0);	/* else more was decided than there is */
-	free(need);
+	free(held);
 }

@@ -41,7 +41,7 @@ static void test_by_hand(void)
 		size_t bytes = (size_t)cases[i].n_devices * sizeof(*owner);
 
 		assign_devices(cases[i].n_devices, cases[i].holder, cases[i].n_jobs, cases[i].count,
-			       owner);
+			       NULL, owner);
 		ok(!memcmp(owner, cases[i].owner, bytes), cases[i].name);
 	}
 }
@@ -102,7 +102,7 @@ static void test_every_small_case(void)
 
 			if (count[0] + count[1] + count[2] > usable)
 				continue;
-			assign_devices(DEVICES, holder, JOBS, count, owner);
+			assign_devices(DEVICES, holder, JOBS, count, NULL, owner);
 			broken += !rules_hold(holder, count, owner);
 			n++;
 		}

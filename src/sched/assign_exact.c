@@ -1,0 +1,205 @@
+/* assign_exact.c - the best sets of few devices, by a dynamic program over jobs and what is left to them.
+ *
+ * best(j, left), the least that jobs j, j + 1, ... can cost with the devices left, is the least, over the
+ * subsets S of left that job j could take, of cost(j, S) + best(j + 1, left - S). How many devices are
+ * left says which job is next, so one table by subset holds all jobs. With n devices, job j looks at
+ * C(n, left) C(left, need) pairs of sets: 2.2 million over all jobs where n is 16, at worst (nine jobs
+ * that need 1, 1, 1, 2, 5, 3, 1, 1 and 1); `benchmarks/assign` measures it.
+ *
+ * A device's bit is the higher the earlier it is in the pool: of sets of one size, the greater number is
+ * the set with the lower devices. */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "assign_pool.h"
+#include "pollux/assign.h"
+#include "pollux/mem.h"
+
+/* The farthest pair counts before all pairs together. */
+#define FARTHEST ((int64_t)1 << 32)
+#define IMPOSSIBLE (INT64_MAX / 2)
+
+struct solver {
+	const struct assign_pool *pool;
+	const struct taker *taker;	/* whose sets set_cost is of */
+	int64_t *best;			/* by what is left */
+	int64_t *set_cost;		/* by what the taker takes */
+	uint32_t all, free;		/* devices of the pool */
+	int worst_held;			/* the taker's own devices: its farthest pair */
+	int worst_to[ASSIGN_EXACT];	/* from a device to the taker's own */
+	int64_t sum_to[ASSIGN_EXACT];
+};
+
+static int device_of(const struct solver *s, uint32_t bit)
+{
+	return s->pool->n - 1 - __builtin_ctz(bit);
+}
+
+static uint32_t may_take(const struct solver *s, const struct taker *t, uint32_t left)
+{
+	return t->waits ? left : left & s->free;
+}
+
+/* The subsets of one size, smallest first; 0 after the last. Gosper's hack, with the elements of `of` as
+ * the digits: a block of ones moves up by one, and all but its top go to the bottom. */
+struct subsets {
+	uint32_t of;
+	uint32_t low[ASSIGN_EXACT + 1];	/* the i lowest elements */
+	int rank[ASSIGN_EXACT];		/* of an element, by its bit's number */
+};
+
+static uint32_t subsets_first(struct subsets *s, uint32_t of, int size)
+{
+	int n = 0;
+
+	s->of = of;
+	s->low[0] = 0;
+	for (uint32_t rest = of; rest; rest &= rest - 1) {
+		s->rank[__builtin_ctz(rest)] = n++;
+		s->low[n] = of & ~(rest & (rest - 1));
+	}
+	return size <= n ? s->low[size] : 0;
+}
+
+static uint32_t subsets_next(const struct subsets *s, uint32_t set)
+{
+	uint32_t up = ((set | ~s->of) + (set & -set)) & s->of;
+	int block;
+
+	if (!up)
+		return 0;
+	block = s->rank[__builtin_ctz(up & ~set)] - s->rank[__builtin_ctz(set)];
+	return up | s->low[block - 1];
+}
+
+/* What the taker's own devices add to the cost of a set; among themselves they cost what they cost. */
+static void look_at_own(struct solver *s)
+{
+	const struct assign_pool *p = s->pool;
+
+	s->worst_held = 0;
+	for (int i = 0; i < p->n; i++) {
+		s->worst_to[i] = 0;
+		s->sum_to[i] = 0;
+	}
+	for (int d = 0; d < p->n_devices; d++) {
+		if (p->owner[d] != s->taker->job)
+			continue;
+		for (int e = 0; e < d; e++)
+			if (p->owner[e] == s->taker->job && assign_link(p, d, e) > s->worst_held)
+				s->worst_held = assign_link(p, d, e);
+		for (int i = 0; i < p->n; i++) {
+			int link = assign_link(p, d, p->device[i]);
+
+			s->worst_to[i] = link > s->worst_to[i] ? link : s->worst_to[i];
+			s->sum_to[i] += link;
+		}
+	}
+}
+
+static int64_t cost_of(const struct solver *s, uint32_t set)
+{
+	const struct assign_pool *p = s->pool;
+	int64_t sum = 0;
+	int worst = s->worst_held;
+
+	for (; set; set &= set - 1) {
+		int i = device_of(s, set);
+
+		worst = s->worst_to[i] > worst ? s->worst_to[i] : worst;
+		sum += s->sum_to[i];
+		for (uint32_t rest = set & (set - 1); rest; rest &= rest - 1) {
+			int link = assign_link(p, p->device[i], p->device[device_of(s, rest)]);
+
+			worst = link > worst ? link : worst;
+			sum += link;
+		}
+	}
+	return worst * FARTHEST + sum;
+}
+
+static void look_at_taker(struct solver *s, const struct taker *t)
+{
+	struct subsets subsets;
+
+	s->taker = t;
+	look_at_own(s);
+	for (uint32_t set = subsets_first(&subsets, may_take(s, t, s->all), t->need); set;
+	     set = subsets_next(&subsets, set))
+		s->set_cost[set] = cost_of(s, set);
+}
+
+/* The best set for the taker, and its cost with all that come after: of equals the last, which is the
+ * one with the lowest devices. */
+static int64_t best_set(const struct solver *s, uint32_t left, uint32_t *best)
+{
+	int64_t least = IMPOSSIBLE;
+	struct subsets subsets;
+
+	for (uint32_t set = subsets_first(&subsets, may_take(s, s->taker, left), s->taker->need); set;
+	     set = subsets_next(&subsets, set)) {
+		int64_t cost = s->set_cost[set] + s->best[left & ~set];
+
+		if (cost <= least) {
+			least = cost;
+			*best = set;
+		}
+	}
+	return least;
+}
+
+/* Nothing free may be left where somebody waits. */
+static void look_at_end(struct solver *s, int n_left, bool waits)
+{
+	struct subsets subsets;
+
+	s->best[0] = 0;
+	for (uint32_t left = subsets_first(&subsets, s->all, n_left); left;
+	     left = subsets_next(&subsets, left))
+		s->best[left] = waits && (left & s->free) ? IMPOSSIBLE : 0;
+}
+
+/* Every set of n_left devices that may be left to the taker. */
+static void look_at_turn(struct solver *s, const struct taker *t, int n_left)
+{
+	struct subsets subsets;
+	uint32_t set;
+
+	look_at_taker(s, t);
+	for (uint32_t left = subsets_first(&subsets, s->all, n_left); left;
+	     left = subsets_next(&subsets, left))
+		s->best[left] = best_set(s, left, &set);
+}
+
+static void take(const struct solver *s, uint32_t set)
+{
+	for (; set; set &= set - 1)
+		s->pool->owner[s->pool->device[device_of(s, set)]] = s->taker->job;
+}
+
+void assign_exactly(struct assign_pool *p)
+{
+	size_t n_sets = (size_t)1 << p->n;
+	struct solver s = { .pool = p, .all = (uint32_t)n_sets - 1 };
+	uint32_t left = s.all, set = 0;
+	int n_left = p->n;
+
+	s.free = s.all & ~(s.all >> p->n_free);
+	s.best = xcalloc(n_sets, sizeof(*s.best));
+	s.set_cost = xcalloc(n_sets, sizeof(*s.set_cost));
+	for (int t = 0; t < p->n_takers; t++)
+		n_left -= p->takers[t].need;
+	look_at_end(&s, n_left, p->takers[p->n_takers - 1].waits);
+	for (int t = p->n_takers - 1; t > 0; t--) {
+		n_left += p->takers[t].need;
+		look_at_turn(&s, &p->takers[t], n_left);
+	}
+	for (int t = 0; t < p->n_takers; t++) {
+		look_at_taker(&s, &p->takers[t]);
+		best_set(&s, left, &set);
+		take(&s, set);
+		left &= ~set;
+	}
+	free(s.best);
+	free(s.set_cost);
+}

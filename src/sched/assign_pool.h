@@ -1,0 +1,35 @@
+/* assign_pool.h - devices to choose from, and the jobs that choose; private to src/sched. */
+#ifndef POLLUX_ASSIGN_POOL_H
+#define POLLUX_ASSIGN_POOL_H
+
+#include <stdbool.h>
+
+struct taker {
+	int job;			/* what owner[] is to say */
+	int need;			/* at least 1 */
+	bool waits;			/* may take devices that are given up; others only free ones */
+};
+
+struct assign_pool {
+	int n_devices;
+	const unsigned char *links;	/* as in assign.h; NULL: all the same */
+	int *device;			/* n of them: first n_free that are free, then those given up */
+	int n, n_free;
+	struct taker *takers;		/* in the order of rule 4; where one waits, all n_free are taken */
+	int n_takers;
+	int *owner;			/* per device: what takers have already, and the result */
+};
+
+static inline int assign_link(const struct assign_pool *p, int a, int b)
+{
+	return p->links[(long)a * p->n_devices + b];
+}
+
+/* Rules 3 and 4; n is at most ASSIGN_EXACT, links is not NULL. */
+void assign_exactly(struct assign_pool *p);
+/* As nearly as picking one device at a time gets; links is not NULL. */
+void assign_greedily(struct assign_pool *p);
+/* Rule 4 alone, for links that are all the same. */
+void assign_in_order(struct assign_pool *p);
+
+#endif
