@@ -38,7 +38,8 @@ struct sched_job {
 	double submitted_s;
 	double waiting_since_s;		/* submitted, or last run ended; meaningful where replicas == 0 */
 	int restarts;			/* launches after the first */
-	double restart_s;		/* what a relaunch costs: from the stop signal to the first step */
+	double restart_s;		/* what a relaunch costs: from the stop signal to the first step;
+					   NaN: not known, taken for slice_s / 20 */
 	/* Useful samples a second on r devices, packed on as few nodes as can be, at the best
 	 * configuration there: goodput[r], r = 0..max_replicas, [0] = 0. NaN: not to be given r devices
 	 * (too few for it, not to be placed, or too far from what was ever measured). NULL: nothing is
@@ -79,6 +80,28 @@ struct policy {
 	/* choice has n_jobs entries, in the order of in->jobs; all are written. */
 	void (*decide)(const struct sched_input *in, struct sched_choice *choice);
 };
+
+/* The largest sum, over jobs, of weight * sqrt(rate / what remains), in time slices: short jobs first,
+ * several devices where they pay. The formulas: src/sched/worth.h; the rules: src/sched/claims.h.
+ *
+ * No starvation: let W wait, let A be the jobs that have waited longer than W and that the machine is
+ * large enough for, P the time between passes, and
+ *
+ *	B = 4 slice_s * max(1, D / n_devices)
+ *
+ * with D the least numbers of devices of all the jobs that it is large enough for, added up. Where
+ * all jobs are preemptible, W starts after at most
+ *
+ *	B + P + (|A| + 1) * (slice_s + P)
+ *
+ * seconds, B at its largest and |A| at the time W has waited for B. It then keeps devices for
+ * slice_s. A job that comes back with an older waiting_since_s (released, say) joins A. Time spent
+ * stopping and restarting comes on top. */
+extern const struct policy policy_goodput;
+
+/* The fitness as published, without slices: it does not rotate, and a job may wait for ever. To
+ * compare with; src/sched/policy_pollux.c has the formulas. */
+extern const struct policy policy_pollux;
 
 /* Least attained service with a time slice. Order, rules and their reasons: policy_las.c.
  *

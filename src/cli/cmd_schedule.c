@@ -33,7 +33,7 @@ static const struct option_spec options[] = {
 	{ "slice", 0, OPTION_DURATION, "TIME", O(slice_s), 0.1, 1e7,
 	  "a job keeps its devices at least this long; default as configured" },
 	{ "policy", 'p', OPTION_TEXT, "NAME", O(policy), 0, 0,
-	  "las (least attained service) or fifo; default as configured" },
+	  "goodput, pollux, las or fifo; default as configured" },
 	{ .name = NULL },
 #undef O
 };
@@ -150,7 +150,8 @@ static int schedule(const struct schedule_options *o, struct err *err)
 	if (getenv("POLLUX_REPORT_SOCKET") && !o->dry_run)
 		return err_set(err, EX_UNAVAILABLE, "a pass cannot be run from within a job");
 	if (o->policy && !policy_find(o->policy))
-		return usage_error(&cmd_schedule, err, "no policy '%.60s': las or fifo", o->policy);
+		return usage_error(&cmd_schedule, err, "no policy '%.60s': goodput, pollux, las or fifo",
+				   o->policy);
 	set_overrides(o);
 	if (paths_init(&paths, err))
 		return -1;

@@ -4,6 +4,8 @@
 #include "pollux/policy.h"
 
 const struct policy *const policies[] = {
+	&policy_goodput,
+	&policy_pollux,
 	&policy_las,
 	&policy_fifo,
 };

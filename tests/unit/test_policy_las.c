@@ -52,7 +52,7 @@ static void check(const char *name, int n_devices, const struct sched_job *jobs,
 		  const struct wanted *wanted)
 {
 	struct sched_choice choices[MAX_JOBS];
-	struct sched_input in = { jobs, n_jobs, n_devices, NOW_S, SLICE_S };
+	struct sched_input in = { jobs, n_jobs, n_devices, NOW_S, SLICE_S, 0 };
 	char what[256];
 
 	policy_las.decide(&in, choices);
@@ -590,7 +590,7 @@ static void pass(struct sim *s)
 	struct sched_job jobs[MAX_JOBS];
 	struct sched_choice choices[MAX_JOBS];
 	int of[MAX_JOBS] = { 0 };
-	struct sched_input in = { jobs, 0, s->n_devices, s->now_s, SLICE_S };
+	struct sched_input in = { jobs, 0, s->n_devices, s->now_s, SLICE_S, 0 };
 
 	for (int i = 0; i < s->n_jobs; i++) {
 		if (!s->jobs[i].here)
@@ -656,7 +656,7 @@ static void test_any_holdings(void)
 	for (int n = 0; n < 20000; n++) {
 		struct sched_job jobs[MAX_JOBS];
 		struct sched_choice choices[MAX_JOBS];
-		struct sched_input in = { jobs, below(&s, MAX_JOBS), below(&s, 9), NOW_S, SLICE_S };
+		struct sched_input in = { jobs, below(&s, MAX_JOBS), below(&s, 9), NOW_S, SLICE_S, 0 };
 		int given = 0;
 
 		for (int i = 0; i < in.n_jobs; i++) {
@@ -711,7 +711,7 @@ static void test_reasons(void)
 {
 	struct sched_job jobs[17];
 	struct sched_choice choices[17];
-	struct sched_input in = { jobs, 17, 3, NOW_S, SLICE_S };
+	struct sched_input in = { jobs, 17, 3, NOW_S, SLICE_S, 0 };
 
 	for (int i = 0; i < 17; i++)
 		jobs[i] = waits(i + 1, i < 3 ? 1 : 3, 3, i);
@@ -733,7 +733,7 @@ static void test_large(void)
 {
 	static struct sched_job jobs[1000];
 	static struct sched_choice choices[1000];
-	struct sched_input in = { jobs, 1000, 16, NOW_S, SLICE_S };
+	struct sched_input in = { jobs, 1000, 16, NOW_S, SLICE_S, 0 };
 	int given = 0;
 
 	for (int i = 0; i < 1000; i++)

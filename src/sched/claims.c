@@ -1,0 +1,237 @@
+/* claims.c - protected, overdue, gathering. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "claims.h"
+#include "pollux/mem.h"
+
+#define LIMIT_SLICES 4	/* what a job waits at most where all fit at once */
+
+struct overdue {
+	int index;		/* of the curve */
+	double since_s;
+};
+
+/* What is left to claim, as the claims are made one after the other. */
+struct rest {
+	const struct curves *curves;
+	struct claims *claims;
+	int left;		/* devices not claimed */
+	struct overdue *overdue;	/* longest waiting first */
+	int n_overdue;
+};
+
+bool claim_allows(const struct claim *claim, int replicas)
+{
+	switch (claim->kind) {
+	case CLAIM_FREE:
+		return true;
+	case CLAIM_SOME:
+		return replicas > 0;
+	case CLAIM_EXACT:
+		return replicas == claim->replicas;
+	case CLAIM_KEEP:
+		return !replicas || replicas == claim->replicas;
+	}
+	return false;
+}
+
+double claims_waiting_since_s(const struct curves *curves, const struct curve *c)
+{
+	if (!isnan(c->job->waiting_since_s))
+		return c->job->waiting_since_s;
+	return isnan(c->job->submitted_s) ? curves->in->now_s : c->job->submitted_s;
+}
+
+/* --- protected --- */
+
+static void protect(struct rest *rest, int index, enum claim_kind kind)
+{
+	const struct curve *c = &rest->curves->items[index];
+	struct claim *claim = &rest->claims->items[index];
+
+	*claim = (struct claim){ .kind = kind, .replicas = c->held };
+	if (c->held > rest->left) {	/* devices went away: fewer, or none */
+		claim->kind = CLAIM_EXACT;
+		claim->replicas = rest->left;
+		while (claim->replicas && isnan(c->of[claim->replicas]))
+			claim->replicas--;
+	}
+	rest->left -= claim->replicas;
+}
+
+static void protect_fixed(struct rest *rest)
+{
+	int before = rest->left;
+
+	for (int i = 0; i < rest->curves->in->n_jobs; i++)
+		if (rest->curves->items[i].held && !rest->curves->items[i].job->preemptible)
+			protect(rest, i, CLAIM_EXACT);
+	rest->claims->fixed = before - rest->left;
+}
+
+static void protect_slices(struct rest *rest)
+{
+	for (int i = 0; i < rest->curves->in->n_jobs; i++)
+		if (rest->curves->items[i].in_slice && rest->curves->items[i].job->preemptible)
+			protect(rest, i, CLAIM_SOME);
+}
+
+/* --- overdue --- */
+
+/* B of policy.h. */
+static double limit_s(const struct curves *curves)
+{
+	double wanted = 0, slices = LIMIT_SLICES;
+
+	for (int i = 0; i < curves->in->n_jobs; i++)
+		wanted += curves->items[i].least;
+	if (wanted > curves->n_devices)
+		slices *= wanted / curves->n_devices;
+	return slices * curves->slice_s;
+}
+
+static int longer_waiting(const void *a, const void *b)
+{
+	const struct overdue *x = a, *y = b;
+
+	if (x->since_s < y->since_s || x->since_s > y->since_s)
+		return x->since_s < y->since_s ? -1 : 1;
+	return (x->index > y->index) - (x->index < y->index);
+}
+
+static void find_overdue(struct rest *rest)
+{
+	const struct curves *curves = rest->curves;
+
+	for (int i = 0; i < curves->in->n_jobs; i++) {
+		const struct curve *c = &curves->items[i];
+		double since_s = claims_waiting_since_s(curves, c);
+
+		if (c->held || !c->least || !(curves->in->now_s - since_s >= rest->claims->limit_s))
+			continue;
+		rest->claims->items[i].overdue = true;
+		rest->overdue[rest->n_overdue++] = (struct overdue){ i, since_s };
+	}
+	qsort(rest->overdue, (size_t)rest->n_overdue, sizeof(*rest->overdue), longer_waiting);
+}
+
+/* False: it gathers, and nobody behind it may start. */
+static bool force(struct rest *rest, int index)
+{
+	const struct curve *c = &rest->curves->items[index];
+	struct claim *claim = &rest->claims->items[index];
+	struct claims *claims = rest->claims;
+
+	if (c->least > rest->curves->n_devices - claims->fixed) {
+		if (claims->stuck < 0)
+			claims->stuck = index;
+		return true;
+	}
+	if (claims->stuck >= 0 && !c->job->preemptible)
+		return true;
+	if (c->least > rest->left) {
+		claims->gathering = index;
+		return false;
+	}
+	claim->kind = CLAIM_SOME;
+	claim->replicas = c->least;
+	rest->left -= c->least;
+	return true;
+}
+
+/* --- gathering --- */
+
+static void restrict_to_gathering(const struct curve *c, struct claim *claim)
+{
+	if (claim->kind == CLAIM_SOME)
+		claim->kind = CLAIM_EXACT;
+	else if (claim->kind == CLAIM_FREE)
+		*claim = (struct claim){ CLAIM_KEEP, c->held, claim->overdue };
+}
+
+static void restrict_to_stuck(const struct curve *c, struct claim *claim)
+{
+	if (claim->kind == CLAIM_FREE && !c->held && !c->job->preemptible)
+		claim->kind = CLAIM_EXACT;
+}
+
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* When slices that end have left enough for the one that gathers. */
+static double gathered_s(const struct rest *rest)
+{
+	const struct curves *curves = rest->curves;
+	double *ends_s = xcalloc((size_t)curves->n_devices + 1, sizeof(*ends_s));
+	int missing = curves->items[rest->claims->gathering].least - rest->left, n = 0;
+	double end_s;
+
+	for (int i = 0; i < curves->in->n_jobs; i++) {
+		const struct curve *c = &curves->items[i];
+		const struct claim *claim = &rest->claims->items[i];
+		bool runs_on = c->held && c->held == claim->replicas;
+		double start_s = runs_on ? c->job->launched_s : curves->in->now_s;
+
+		if (claim->kind != CLAIM_EXACT || (c->held && !c->job->preemptible))
+			continue;
+		for (int k = 0; k < claim->replicas; k++)
+			ends_s[n++] = c->job->preemptible ? start_s + curves->slice_s : HUGE_VAL;
+	}
+	qsort(ends_s, (size_t)n, sizeof(*ends_s), compare);
+	end_s = missing > 0 && missing <= n ? ends_s[missing - 1] : HUGE_VAL;
+	free(ends_s);
+	return isfinite(end_s) ? end_s : (double)NAN;
+}
+
+/* --- all --- */
+
+struct claims claims_of_fixed(const struct curves *curves)
+{
+	struct claims claims = {
+		.items = xcalloc((size_t)curves->in->n_jobs, sizeof(*claims.items)),
+		.gathering = -1, .gathered_s = (double)NAN, .stuck = -1,
+	};
+	struct rest rest = { .curves = curves, .claims = &claims, .left = curves->n_devices };
+
+	protect_fixed(&rest);
+	return claims;
+}
+
+struct claims claims_of(const struct curves *curves)
+{
+	size_t n_jobs = (size_t)curves->in->n_jobs;
+	struct claims claims = {
+		.items = xcalloc(n_jobs, sizeof(*claims.items)),
+		.limit_s = limit_s(curves),
+		.gathering = -1, .gathered_s = (double)NAN, .stuck = -1,
+	};
+	struct rest rest = {
+		.curves = curves, .claims = &claims, .left = curves->n_devices,
+		.overdue = xcalloc(n_jobs, sizeof(*rest.overdue)),
+	};
+
+	protect_fixed(&rest);
+	protect_slices(&rest);
+	find_overdue(&rest);
+	for (int i = 0; i < rest.n_overdue && force(&rest, rest.overdue[i].index); i++)
+		;
+	for (size_t i = 0; i < n_jobs; i++)
+		if (claims.gathering >= 0)
+			restrict_to_gathering(&curves->items[i], &claims.items[i]);
+		else if (claims.stuck >= 0)
+			restrict_to_stuck(&curves->items[i], &claims.items[i]);
+	if (claims.gathering >= 0)
+		claims.gathered_s = gathered_s(&rest);
+	free(rest.overdue);
+	return claims;
+}
+
+void claims_release(struct claims *claims)
+{
+	free(claims->items);
+}

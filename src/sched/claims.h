@@ -1,0 +1,55 @@
+/* claims.h - what is settled before anything is weighed: who keeps what it holds, who must start,
+ * who may not.
+ *
+ * Protected are jobs that run and are not preemptible, which keep exactly what they hold, and those
+ * within their slice, which keep something. Where devices went away and what is protected does not
+ * fit any more, the first of them, in this order and then by id, keep theirs; the others have the
+ * most that is left, or none.
+ *
+ * A job that has waited for longer than claims.limit_s is overdue. The overdue, longest waiting
+ * first, must start while they fit beside what is protected, and the others make room. The first
+ * that does not fit gathers devices: nothing is launched behind it, not even a running job on
+ * another number of devices, since its new slice would count again; unprotected jobs may run on as
+ * they are. Exception: one that jobs which are not preemptible leave too few devices for (stuck)
+ * cannot start for as long as these run, however little else does; it is passed over, and only jobs
+ * that are not preemptible are not started behind it. */
+#ifndef SCHED_CLAIMS_H
+#define SCHED_CLAIMS_H
+
+#include <stdbool.h>
+
+#include "curve.h"
+
+enum claim_kind {
+	CLAIM_FREE,	/* whatever it may be given, or nothing */
+	CLAIM_SOME,	/* whatever it may be given */
+	CLAIM_EXACT,	/* this number */
+	CLAIM_KEEP,	/* this number, or nothing */
+};
+
+struct claim {
+	enum claim_kind kind;
+	int replicas;
+	bool overdue;
+};
+
+struct claims {
+	struct claim *items;	/* in the order of the curves */
+	int fixed;		/* devices that jobs which are not preemptible keep */
+	double limit_s;		/* the longest that a job waits before it is overdue */
+	int gathering;		/* index of the job that gathers; -1: none */
+	double gathered_s;	/* when it has enough */
+	int stuck;		/* index of the first overdue job that is stuck; -1: none */
+};
+
+/* Only what jobs that are not preemptible keep, for policies without slices. */
+struct claims claims_of_fixed(const struct curves *curves);
+struct claims claims_of(const struct curves *curves);
+void claims_release(struct claims *claims);
+
+bool claim_allows(const struct claim *claim, int replicas);
+
+/* Since when it waits: -INFINITY is longest. */
+double claims_waiting_since_s(const struct curves *curves, const struct curve *c);
+
+#endif

@@ -1,0 +1,149 @@
+/* curve.c - from what a policy is told of a job to what it can reckon with. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "curve.h"
+#include "pollux/mem.h"
+
+#define DEFAULT_SLICE_S 600.0
+#define RESTARTS_PER_SLICE 20	/* an unknown restart takes this part of a slice */
+
+static bool is_positive(double x)
+{
+	return isfinite(x) && x > 0;
+}
+
+static double positive_or(double x, double otherwise)
+{
+	return is_positive(x) ? x : otherwise;
+}
+
+bool curve_placeable(const struct sched_input *in, int r)
+{
+	int node = in->devices_per_node;
+
+	if (r < 1 || r > in->n_devices)
+		return false;
+	if (node <= 0 || node >= in->n_devices || r % node == 0)
+		return true;
+	return r < node && (r & (r - 1)) == 0 && node % r == 0;
+}
+
+static int least_replicas(const struct sched_job *job)
+{
+	return job->min_replicas > 1 ? job->min_replicas : 1;
+}
+
+static int most_replicas(const struct sched_job *job)
+{
+	return job->max_replicas > job->min_replicas ? job->max_replicas : least_replicas(job);
+}
+
+/* Where the goodput is known; goodput[] goes up to the job's maximum. */
+static bool is_known(const struct sched_job *job, int r)
+{
+	return job->goodput && r >= least_replicas(job) && r <= job->max_replicas &&
+	       is_positive(job->goodput[r]);
+}
+
+static void set_allowed(const struct curves *all, struct curve *c)
+{
+	for (int r = 0; r <= all->n_devices; r++)
+		c->of[r] = r ? (double)NAN : 0;
+	for (int r = least_replicas(c->job); r <= most_replicas(c->job) && r <= all->n_devices; r++) {
+		if (!curve_placeable(all->in, r) || (c->job->goodput && !is_known(c->job, r)))
+			continue;
+		if (!c->least) {
+			c->least = r;
+			c->unit = c->job->goodput ? c->job->goodput[r] / r : (double)NAN;
+		}
+		if (!c->job->goodput) {
+			c->of[r] = r;
+			return;
+		}
+		c->of[r] = c->job->goodput[r] / c->unit;
+	}
+}
+
+/* It may keep what it holds; where that is not modelled, it is taken to be worth what it yields, or
+ * as much as the most devices below that are. */
+static void set_held(const struct curves *all, struct curve *c)
+{
+	double held = c->held;
+
+	if (c->held <= 0 || c->held > all->n_devices)
+		return;
+	if (is_known(c->job, c->held) && is_positive(c->unit))
+		c->of[c->held] = c->job->goodput[c->held] / c->unit;
+	c->now = positive_or(c->job->goodput_now / c->unit, c->of[c->held]);
+	for (int r = c->held - 1; r > 0 && is_positive(c->unit) && !is_positive(c->now); r--)
+		c->now = c->of[r];
+	c->now = positive_or(c->now, held);
+	c->of[c->held] = positive_or(c->of[c->held], c->now);
+}
+
+static struct curve curve_of(const struct curves *all, const struct sched_job *job, double *values)
+{
+	double age_s = all->in->now_s - job->launched_s;
+	struct curve c = {
+		.job = job,
+		.of = values,
+		.held = job->replicas > 0 ? job->replicas : 0,
+		.unit = (double)NAN,
+		.now = (double)NAN,
+		.weight = positive_or(job->weight, 1),
+		.restart_s = isfinite(job->restart_s) ? fmax(job->restart_s, 0)
+						      : all->slice_s / RESTARTS_PER_SLICE,
+		/* A launch in the future is a clock set back: better a slice cut short. */
+		.in_slice = job->replicas > 0 && age_s >= 0 && age_s < all->slice_s,
+	};
+
+	set_allowed(all, &c);
+	set_held(all, &c);
+	c.remaining_device_s = positive_or(fmax(job->remaining_samples, 1) / c.unit, (double)NAN);
+	if (isnan(job->remaining_samples))
+		c.remaining_device_s = (double)NAN;
+	return c;
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const struct sched_job *x = ((const struct curve *)a)->job;
+	const struct sched_job *y = ((const struct curve *)b)->job;
+
+	if (x->id != y->id)
+		return x->id < y->id ? -1 : 1;
+	return (x > y) - (x < y);
+}
+
+struct curves curves_of(const struct sched_input *in)
+{
+	int n_devices = in->n_devices > 0 ? in->n_devices : 0;
+	size_t n_jobs = (size_t)in->n_jobs, width = (size_t)n_devices + 1;
+	struct curves all = {
+		.in = in,
+		.n_devices = n_devices,
+		.slice_s = positive_or(in->slice_s, DEFAULT_SLICE_S),
+		.items = xcalloc(n_jobs, sizeof(*all.items)),
+		.values = xcalloc(n_jobs * width, sizeof(*all.values)),
+	};
+
+	for (size_t i = 0; i < n_jobs; i++)
+		all.items[i] = curve_of(&all, &in->jobs[i], &all.values[i * width]);
+	qsort(all.items, n_jobs, sizeof(*all.items), by_id);
+	return all;
+}
+
+void curves_release(struct curves *curves)
+{
+	free(curves->items);
+	free(curves->values);
+}
+
+int curve_next(const struct curves *curves, const struct curve *c, int r)
+{
+	while (++r <= curves->n_devices)
+		if (!isnan(c->of[r]))
+			return r;
+	return 0;
+}

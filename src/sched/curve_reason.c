@@ -1,0 +1,51 @@
+/* curve_reason.c - what there is to tell about a job and numbers of devices. */
+#include <math.h>
+
+#include "curve.h"
+#include "reason.h"
+
+void curve_explain_impossible(const struct curves *curves, const struct curve *c, char *reason)
+{
+	int min = c->job->min_replicas > 1 ? c->job->min_replicas : 1;
+	int max = c->job->max_replicas > min ? c->job->max_replicas : min;
+
+	if (min > curves->n_devices) {
+		reason_add_impossible(reason, min, curves->in->n_devices);
+		return;
+	}
+	reason_add(reason, "asks for ");
+	if (min < max)
+		reason_add(reason, "%d to ", min);
+	reason_add_devices(reason, max);
+	for (int r = min; r <= max && r <= curves->n_devices; r++)
+		if (curve_placeable(curves->in, r)) {
+			reason_add(reason, "; it is known to work on none of these");
+			return;
+		}
+	reason_add(reason, "; on nodes of %d: powers of two that divide it, or whole nodes",
+		   curves->in->devices_per_node);
+}
+
+void curve_explain_gain(const struct curves *curves, const struct curve *c, int replicas,
+			char *reason)
+{
+	int more = curve_next(curves, c, replicas);
+	double now = c->of[replicas];
+
+	if (isnan(c->unit)) {
+		reason_add(reason, "; goodput not known yet");
+		return;
+	}
+	if (replicas != c->least && c->least == 1)
+		reason_add(reason, ": %.1fx of one", now);
+	else if (replicas != c->least)
+		reason_add(reason, ": %.1fx of %d", now / c->least, c->least);
+	if (!more)
+		return;
+	if (more == replicas + 1)
+		reason_add(reason, "; one more would add ");
+	else
+		reason_add(reason, "; %d more would add ", more - replicas);
+	/* + 0.0: a loss that rounds to nothing is no -0. */
+	reason_add(reason, "%.0f %%", round(100 * (c->of[more] / now - 1)) + 0.0);
+}

@@ -1,0 +1,217 @@
+/* policy_goodput.c - the allocation worth most, and nobody waits for ever.
+ *
+ * 1. claims.h: what is protected is kept, what is overdue is started.
+ * 2. worth.h: what each number of devices is worth to each job.
+ * 3. allocation.h: the allocation that these allow with the largest sum of worth.
+ *
+ * That a decision, once carried out, is not revised for as long as nothing else changes: what was
+ * chosen gains as much (no restart to come) as any other choice, or more, and the claims of what was
+ * launched are those it was launched by.
+ *
+ * Why nobody starves (the bound in policy.h). Let W have waited for B, at its largest; so have all
+ * that have waited longer, and they are overdue, and stay so, with W. Let X be the first of these
+ * that does not fit: those before it start in this pass, and X is the first of all in the next. It
+ * gathers: from now on nothing is launched or relaunched, and what was launched so far is protected for a slice.
+ * At the first pass after that nothing is protected and X starts. As nobody who starts waiting now
+ * has waited longer than X, there are at most |A| + 1 such times before W itself has started. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "allocation.h"
+#include "claims.h"
+#include "curve.h"
+#include "pollux/mem.h"
+#include "reason.h"
+#include "worth.h"
+
+/* A waiting job in line. */
+struct waiting {
+	int index;		/* of the curve */
+	bool overdue;
+	double since_s;
+	double density;		/* worth per device, on its least */
+};
+
+struct decision {
+	const struct curves *curves;
+	const struct claims *claims;
+	int *count;
+	struct sched_choice *choices;
+};
+
+/* --- the decision --- */
+
+static void set_values(const struct curves *curves, const struct claims *claims, int index,
+		       double *value)
+{
+	const struct curve *c = &curves->items[index];
+
+	for (int r = 0; r <= curves->n_devices; r++) {
+		bool may = !isnan(c->of[r]) && claim_allows(&claims->items[index], r);
+
+		/* Within the finite, whatever the input. */
+		value[r] = may ? fmax(-1e300, fmin(worth_of(curves, c, r), 1e300)) : -HUGE_VAL;
+	}
+}
+
+static void allocate(const struct decision *d)
+{
+	const struct curves *curves = d->curves;
+	int n_jobs = curves->in->n_jobs, width = curves->n_devices + 1;
+	double *values = xcalloc((size_t)n_jobs * (size_t)width, sizeof(*values));
+	struct allocation_job *jobs = xcalloc((size_t)n_jobs, sizeof(*jobs));
+
+	for (int i = 0; i < n_jobs; i++) {
+		double *value = &values[(size_t)i * (size_t)width];
+
+		set_values(curves, d->claims, i, value);
+		jobs[i] = (struct allocation_job){ .held = curves->items[i].held, .value = value };
+	}
+	allocation_best(jobs, n_jobs, curves->n_devices, d->count);
+	free(jobs);
+	free(values);
+}
+
+/* --- those that run --- */
+
+static void explain_running(const struct decision *d, int index, struct sched_choice *choice)
+{
+	const struct curve *c = &d->curves->items[index];
+
+	reason_add_devices(choice->reason, choice->replicas);
+	if (!c->job->preemptible) {
+		reason_add(choice->reason, " to its end: not preemptible");
+		return;
+	}
+	choice->reconfigure = choice->replicas == c->held && d->claims->gathering < 0 &&
+			      worth_reconfiguring(d->curves, c);
+	curve_explain_gain(d->curves, c, choice->replicas, choice->reason);
+	if (choice->reconfigure)
+		reason_add(choice->reason, "; relaunched, as its best configuration adds %.0f %%",
+			   100 * (c->of[c->held] / c->now - 1));
+}
+
+/* --- those that wait --- */
+
+static int line_order(const void *a, const void *b)
+{
+	const struct waiting *x = a, *y = b;
+
+	if (x->overdue != y->overdue)
+		return x->overdue ? -1 : 1;
+	if (x->overdue && (x->since_s < y->since_s || x->since_s > y->since_s))
+		return x->since_s < y->since_s ? -1 : 1;
+	if (!x->overdue && (x->density < y->density || x->density > y->density))
+		return x->density > y->density ? -1 : 1;
+	return x->index - y->index;
+}
+
+/* Jobs that are not preemptible leave it too few, or one before it that waits for them. */
+static bool explain_stuck(const struct decision *d, int index, char *reason)
+{
+	const struct curves *curves = d->curves;
+	const struct curve *c = &curves->items[index];
+	int stuck = d->claims->stuck, n = 0;
+	int64_t *ids;
+
+	if (c->least <= curves->n_devices - d->claims->fixed) {
+		if (stuck < 0 || d->claims->items[index].kind != CLAIM_EXACT)
+			return false;
+		reason_add(reason, "not preemptible, so not before job %lld",
+			   (long long)curves->items[stuck].job->id);
+		return true;
+	}
+	ids = xcalloc((size_t)curves->in->n_jobs, sizeof(*ids));
+	for (int i = 0; i < curves->in->n_jobs; i++)
+		if (curves->items[i].held && !curves->items[i].job->preemptible && d->count[i])
+			ids[n++] = curves->items[i].job->id;
+	reason_add(reason, "needs ");
+	reason_add_devices(reason, c->least);
+	reason_add(reason, " of %d; ", curves->n_devices);
+	n = reason_add_jobs(reason, ids, n);
+	reason_add(reason, n > 1 ? ", not preemptible, keep %d" : ", not preemptible, keeps %d",
+		   d->claims->fixed);
+	free(ids);
+	return true;
+}
+
+static void explain_place(const struct decision *d, const struct waiting *w, int place,
+			  struct sched_choice *choice)
+{
+	const struct claims *claims = d->claims;
+
+	reason_add_ordinal(choice->reason, place);
+	reason_add(choice->reason, " in line; needs ");
+	reason_add_devices(choice->reason, d->curves->items[w->index].least);
+	if (w->index == claims->gathering)
+		reason_add(choice->reason, "; waited long enough: gathers devices as slices end");
+	else if (w->overdue)
+		reason_add(choice->reason, "; waited long enough, as those before it have");
+	else
+		reason_add(choice->reason, "; shorter jobs first");
+	/* Behind the one that gathers each may gather for a slice. */
+	if (w->overdue)
+		choice->next_start_s = claims->gathered_s + (place - 1) * d->curves->slice_s;
+	else
+		choice->next_start_s = w->since_s + claims->limit_s;
+	if (!isfinite(choice->next_start_s))
+		choice->next_start_s = (double)NAN;
+}
+
+static void explain_waiting(const struct decision *d)
+{
+	const struct curves *curves = d->curves;
+	struct waiting *line = xcalloc((size_t)curves->in->n_jobs, sizeof(*line));
+	int n = 0;
+
+	for (int i = 0; i < curves->in->n_jobs; i++) {
+		const struct curve *c = &curves->items[i];
+		struct sched_choice *choice = &d->choices[c->job - curves->in->jobs];
+
+		if (d->count[i])
+			continue;
+		if (!c->least)
+			curve_explain_impossible(curves, c, choice->reason);
+		else if (!explain_stuck(d, i, choice->reason))
+			line[n++] = (struct waiting){
+				.index = i, .overdue = d->claims->items[i].overdue,
+				/* One that is stopped now waits from now on. */
+				.since_s = c->held ? curves->in->now_s : claims_waiting_since_s(curves, c),
+				.density = worth_of(curves, c, c->least) / c->least,
+			};
+	}
+	qsort(line, (size_t)n, sizeof(*line), line_order);
+	for (int i = 0; i < n; i++)
+		explain_place(d, &line[i], i + 1,
+			      &d->choices[curves->items[line[i].index].job - curves->in->jobs]);
+	free(line);
+}
+
+static void decide(const struct sched_input *in, struct sched_choice *choices)
+{
+	struct curves curves = curves_of(in);
+	struct claims claims = claims_of(&curves);
+	struct decision d = {
+		.curves = &curves, .claims = &claims, .choices = choices,
+		.count = xcalloc((size_t)in->n_jobs, sizeof(*d.count)),
+	};
+
+	allocate(&d);
+	for (int i = 0; i < in->n_jobs; i++) {
+		struct sched_choice *choice = &choices[curves.items[i].job - in->jobs];
+
+		*choice = (struct sched_choice){ .replicas = d.count[i], .next_start_s = (double)NAN };
+		if (d.count[i])
+			explain_running(&d, i, choice);
+	}
+	explain_waiting(&d);
+	free(d.count);
+	claims_release(&claims);
+	curves_release(&curves);
+}
+
+const struct policy policy_goodput = {
+	.name = "goodput",
+	.summary = "the most goodput, short jobs first, in time slices",
+	.decide = decide,
+};

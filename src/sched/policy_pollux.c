@@ -1,0 +1,146 @@
+/* policy_pollux.c - the published fitness, at its exact maximum.
+ *
+ * Qiao et al., "Pollux", OSDI 2021, and its published simulator (where the constants are from):
+ *
+ *	fitness = (1/J * sum_j (s_j + 1e-3)^-1)^-1
+ *	s_j     = speedup_j * nodes / devices
+ *	speedup_j(r) = goodput_j(r) / goodput_j(fair share),	fair share = ceil(devices / J)
+ *
+ * for J jobs that the machine is large enough for, and s_j of a job whose number of devices changes,
+ * or that starts, multiplied by max(age - restarts * restart, 0) / (age + restart). The maximum is
+ * that of the sum of -1 / (s_j + 1e-3), which the published genetic algorithm searches for. Weights
+ * multiply its terms (a weighted mean; none are published).
+ *
+ * A goodput on the fair share that is not known is taken from the nearest number below it that is,
+ * else above, as if it grew with the devices: so a job of which nothing is known has a speedup of
+ * r / fair share, as published.
+ *
+ * As published, there are no time slices, running jobs may be stopped at any pass, and a job that
+ * waits may wait for ever; one of age 0 starts at the next pass. But what is not preemptible is kept,
+ * and so are the least and the most devices of a job. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "allocation.h"
+#include "claims.h"
+#include "curve.h"
+#include "pollux/mem.h"
+#include "reason.h"
+
+#define SPEEDUP_FLOOR 1e-3
+
+struct fairness {
+	const struct curves *curves;
+	int share;
+	double scale;		/* nodes / devices */
+};
+
+static struct fairness fairness_of(const struct curves *curves)
+{
+	struct fairness f = { .curves = curves, .share = 1, .scale = 1 };
+	int node = curves->in->devices_per_node, n = curves->n_devices, jobs = 0;
+
+	for (int i = 0; i < curves->in->n_jobs; i++)
+		jobs += curves->items[i].least > 0;
+	if (jobs && n)
+		f.share = (n + jobs - 1) / jobs;
+	if (n)
+		f.scale = (node > 0 ? (n + node - 1) / node : 1) / (double)n;
+	return f;
+}
+
+static double fair_rate(const struct fairness *f, const struct curve *c)
+{
+	for (int r = f->share; r > 0; r--)
+		if (!isnan(c->of[r]))
+			return c->of[r] / r * f->share;
+	for (int r = f->share; r <= f->curves->n_devices; r++)
+		if (!isnan(c->of[r]))
+			return c->of[r] / r * f->share;
+	return f->share;
+}
+
+static double restart_factor(const struct fairness *f, const struct curve *c)
+{
+	double age_s = f->curves->in->now_s - c->job->submitted_s;
+	double kept_s = fmax(age_s - c->job->restarts * c->restart_s, 0);
+
+	return kept_s > 0 ? kept_s / (age_s + c->restart_s) : 0;
+}
+
+static double fitness_term(const struct fairness *f, const struct curve *c, int r)
+{
+	double speedup = c->of[r] / fair_rate(f, c) * f->scale;
+
+	if (r != c->held)
+		speedup *= restart_factor(f, c);
+	return -c->weight / (speedup + SPEEDUP_FLOOR);
+}
+
+static void allocate(const struct fairness *f, const struct claims *claims, int *count)
+{
+	const struct curves *curves = f->curves;
+	int n_jobs = curves->in->n_jobs;
+	size_t width = (size_t)curves->n_devices + 1;
+	double *values = xcalloc((size_t)n_jobs * width, sizeof(*values));
+	struct allocation_job *jobs = xcalloc((size_t)n_jobs, sizeof(*jobs));
+
+	for (int i = 0; i < n_jobs; i++) {
+		const struct curve *c = &curves->items[i];
+		double *value = &values[(size_t)i * width];
+
+		for (int r = 0; r <= curves->n_devices; r++) {
+			bool may = !isnan(c->of[r]) && claim_allows(&claims->items[i], r);
+
+			value[r] = may ? fmax(fitness_term(f, c, r), -1e300) : -HUGE_VAL;
+		}
+		jobs[i] = (struct allocation_job){ .held = c->held, .value = value };
+	}
+	allocation_best(jobs, n_jobs, curves->n_devices, count);
+	free(jobs);
+	free(values);
+}
+
+static void explain(const struct fairness *f, const struct curve *c, struct sched_choice *choice)
+{
+	if (choice->replicas && !c->job->preemptible) {
+		reason_add_devices(choice->reason, choice->replicas);
+		reason_add(choice->reason, " to its end: not preemptible");
+	} else if (choice->replicas) {
+		reason_add_devices(choice->reason, choice->replicas);
+		curve_explain_gain(f->curves, c, choice->replicas, choice->reason);
+		reason_add(choice->reason, "; fair share %d", f->share);
+	} else if (c->least) {
+		reason_add(choice->reason, "needs ");
+		reason_add_devices(choice->reason, c->least);
+		reason_add(choice->reason, "; adds more to the mean speedup elsewhere");
+	} else {
+		curve_explain_impossible(f->curves, c, choice->reason);
+	}
+}
+
+static void decide(const struct sched_input *in, struct sched_choice *choices)
+{
+	struct curves curves = curves_of(in);
+	struct claims claims = claims_of_fixed(&curves);
+	struct fairness f = fairness_of(&curves);
+	int *count = xcalloc((size_t)in->n_jobs, sizeof(*count));
+
+	allocate(&f, &claims, count);
+	for (int i = 0; i < in->n_jobs; i++) {
+		const struct curve *c = &curves.items[i];
+		struct sched_choice *choice = &choices[c->job - in->jobs];
+
+		*choice = (struct sched_choice){ .replicas = count[i], .next_start_s = (double)NAN };
+		explain(&f, c, choice);
+	}
+	free(count);
+	claims_release(&claims);
+	curves_release(&curves);
+}
+
+const struct policy policy_pollux = {
+	.name = "pollux",
+	.summary = "the published fitness: the harmonic mean of speedups",
+	.decide = decide,
+};

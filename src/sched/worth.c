@@ -1,0 +1,65 @@
+/* worth.c - the value of devices to a job. */
+#include <math.h>
+
+#include "worth.h"
+
+#define HINT_SLICES 12
+#define HORIZON_RESTARTS 2
+#define RECONFIGURE_GAIN 1.05
+
+static double horizon_s(const struct curves *curves, const struct curve *c)
+{
+	return fmax(curves->slice_s, HORIZON_RESTARTS * c->restart_s);
+}
+
+static double length_device_s(const struct curves *curves, const struct curve *c)
+{
+	if (!isnan(c->remaining_device_s))
+		return c->remaining_device_s;
+	return fmax(c->job->attained_service_device_s, 0) + HINT_SLICES * curves->slice_s;
+}
+
+/* The mean rate after a restart. */
+static double launched_rate(const struct curves *curves, const struct curve *c, double speedup)
+{
+	double horizon = horizon_s(curves, c), work = c->remaining_device_s;
+
+	if (work / speedup + c->restart_s <= horizon)
+		return work / (work / speedup + c->restart_s);
+	return speedup * (horizon - c->restart_s) / horizon;
+}
+
+static double worth(const struct curves *curves, const struct curve *c, double rate)
+{
+	return c->weight * sqrt(rate / length_device_s(curves, c));
+}
+
+bool worth_reconfiguring(const struct curves *curves, const struct curve *c)
+{
+	double horizon = horizon_s(curves, c);
+
+	return c->held && c->held <= curves->n_devices && c->job->preemptible && !c->in_slice &&
+	       c->of[c->held] * (horizon - c->restart_s) > RECONFIGURE_GAIN * c->now * horizon &&
+	       launched_rate(curves, c, c->of[c->held]) > c->now;
+}
+
+static double kept(const struct curves *curves, const struct curve *c)
+{
+	double rate = c->now;
+
+	if (worth_reconfiguring(curves, c))
+		rate = fmax(rate, launched_rate(curves, c, c->of[c->held]));
+	return worth(curves, c, rate);
+}
+
+double worth_of(const struct curves *curves, const struct curve *c, int r)
+{
+	if (!r && c->held && c->held <= curves->n_devices)
+		return fmin(worth(curves, c, launched_rate(curves, c, c->of[c->held])) -
+			    kept(curves, c), 0);
+	if (!r)
+		return 0;
+	if (r == c->held)
+		return kept(curves, c);
+	return worth(curves, c, launched_rate(curves, c, c->of[r]));
+}
