@@ -5,7 +5,6 @@
 
 #include "pass_state.h"
 #include "pollux/clock.h"
-#include "pollux/configuration.h"
 #include "pollux/mem.h"
 
 static bool owns(const struct pass_state *p, int j, const struct device *wanted)
@@ -59,15 +58,10 @@ static void fill_devices(const struct pass_state *p, int j, struct run *run)
 			run->devices[n++] = p->devices.items[d];
 }
 
-static void fill_configuration(const struct job *job, struct run *run)
+static void fill_configuration(const struct pass_state *p, int j, struct run *run)
 {
-	struct configuration c;
+	struct configuration c = pass_configuration(p, j, run->replicas, &run->learning_rate_scale);
 
-	run->accumulation_steps = 1;
-	if (job->batch_size == 0)
-		return;
-	c = configuration_spread(job->batch_size, run->replicas, job->max_local_batch_size,
-				 job->min_batch_size, job->max_batch_size);
 	run->batch_size = c.batch_size;
 	run->local_batch_size = c.local_batch_size;
 	run->accumulation_steps = c.accumulation_steps;
@@ -86,7 +80,7 @@ static int start_run(struct pass_state *p, int j, struct err *err)
 	run.assigned_time_s = p->now_wall_s;
 	run.assigned_boot_s = p->now_boot_s;
 	fill_devices(p, j, &run);
-	fill_configuration(p->candidates[j].job, &run);
+	fill_configuration(p, j, &run);
 	describe_devices(p, j, &names);
 	strings_addf(&p->result->actions, "start job %lld on %s: %s", (long long)run.job_id,
 		     names.data, p->choices[j].reason);
@@ -110,6 +104,48 @@ static int change(struct pass_state *p, int j, struct err *err)
 	if (p->choices[j].replicas == 0 || (run && run->state == RUN_ASSIGNED))
 		return 0;
 	return start_run(p, j, err);
+}
+
+/* A program that takes configurations while it runs loses nothing by another one: any gain beyond what
+ * the model's own wavering brings is worth it. */
+#define WORTHWHILE 1.02
+
+static bool could_do_better(const struct pass_state *p, int j)
+{
+	const struct candidate *c = &p->candidates[j];
+	double now = p->sched_jobs[j].goodput_now;
+
+	return c->run->wanted_version == c->run->config_version && c->worth &&
+	       c->worth->goodput[c->run->replicas] > WORTHWHILE * now;
+}
+
+static int change_configuration(struct pass_state *p, int j, struct err *err)
+{
+	const struct run *run = p->candidates[j].run;
+	double lr_scale;
+	struct configuration c = pass_configuration(p, j, run->replicas, &lr_scale);
+
+	strings_addf(&p->result->actions, "change job %lld from batch %lld to %lld: %s",
+		     (long long)run->job_id, (long long)run->batch_size, (long long)c.batch_size,
+		     p->choices[j].reason);
+	p->wake[p->n_wake++] = run->id;
+	if (p->mode == PASS_DRY_RUN)
+		return 0;
+	return store_run_set_wanted(&p->store, run->id, &c, lr_scale, err);
+}
+
+/* On the devices it has: at once where the program can, else by a relaunch if the policy finds it worth
+ * one. */
+static int reconfigure(struct pass_state *p, int j, int *changed, struct err *err)
+{
+	const struct run *run = p->candidates[j].run;
+
+	if (!run || run->state != RUN_RUNNING)
+		return 0;
+	if (run->takes_configs ? !could_do_better(p, j) : !p->choices[j].reconfigure)
+		return 0;
+	++*changed;
+	return run->takes_configs ? change_configuration(p, j, err) : change(p, j, err);
 }
 
 static int write_reason(struct pass_state *p, int j, struct err *err)
@@ -152,6 +188,8 @@ int pass_write(struct pass_state *p, struct err *err)
 			changed++;
 			if (change(p, j, err))
 				return -1;
+		} else if (reconfigure(p, j, &changed, err)) {
+			return -1;
 		}
 		if (write_reason(p, j, err))
 			return -1;

@@ -284,6 +284,7 @@ void pass_decide(struct pass_state *p)
 		.now_s = p->now_boot_s, .slice_s = p->config->slice_s,
 	};
 
+	pass_weigh(p);
 	p->policy->decide(&input, p->choices);
 	assign(p);
 }

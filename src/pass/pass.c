@@ -16,7 +16,11 @@ static void pass_state_release(struct pass_state *p)
 	job_list_release(&p->jobs);
 	run_list_release(&p->runs);
 	dependency_list_release(&p->dependencies);
+	for (int j = 0; j < p->n_candidates; j++)
+		if (p->candidates[j].owns_worth)
+			worth_release(p->candidates[j].worth);
 	free(p->candidates);
+	pass_forget(p);
 	free(p->sched_jobs);
 	free(p->choices);
 	free(p->owner);
@@ -32,7 +36,7 @@ static int decide_and_write(struct pass_state *p, struct err *err)
 		return -1;
 	if (p->jobs.count == 0)
 		return 0;
-	if (pass_select(p, err))
+	if (pass_learn(p, err) || pass_select(p, err))
 		return -1;
 	pass_decide(p);
 	return pass_write(p, err);

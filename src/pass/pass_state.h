@@ -4,6 +4,7 @@
 
 #include "pollux/config.h"
 #include "pollux/device.h"
+#include "pollux/knowledge.h"
 #include "pollux/pass.h"
 #include "pollux/policy.h"
 #include "pollux/store.h"
@@ -12,6 +13,23 @@
 struct candidate {
 	const struct job *job;		/* in jobs */
 	const struct run *run;		/* in runs: the one that holds its devices; NULL: waits */
+	struct job_model model;
+	/* What it can make of r devices, r = 0..n_usable: owned, or another candidate's whose model is
+	 * the same; NULL: nothing is known of it. */
+	struct worth *worth;
+	bool owns_worth;
+};
+
+/* Goodput by number of devices, as policy.h wants it, and the sizes it is of (replicas 0: none). */
+struct worth {
+	double *goodput;
+	struct goodput_choice *best;
+	bool assumed;			/* not from a model: it never told its step times */
+};
+
+struct workload_knowledge {
+	char *workload;
+	struct knowledge k;
 };
 
 struct pass_state {
@@ -26,6 +44,8 @@ struct pass_state {
 	struct job_list jobs;		/* queued and running */
 	struct run_list runs;		/* not ended */
 	struct dependency_list dependencies;
+	struct workload_knowledge *knowledge;	/* owned; of workloads with observations */
+	int n_knowledge;
 	struct candidate *candidates;	/* owned, as the arrays below; n_candidates long */
 	struct sched_job *sched_jobs;
 	struct sched_choice *choices;
@@ -49,6 +69,18 @@ void pass_decide(struct pass_state *p);
 /* Why a job waits or runs, where that differs from what the store says. */
 int pass_set_reason(struct pass_state *p, const struct job *job, const char *reason, double next_s,
 		    struct err *err);
+
+/* learn.c: models, where the policy wants them. */
+int pass_learn(struct pass_state *p, struct err *err);
+/* NULL: nothing was measured of it. */
+const struct knowledge *pass_knowledge_of(const struct pass_state *p, const char *workload);
+void pass_forget(struct pass_state *p);
+
+/* weigh.c: what the candidates make of devices, into sched_jobs. */
+void pass_weigh(struct pass_state *p);
+void worth_release(struct worth *w);
+/* The configuration for a number of devices, and the factor on the learning rate that goes with it. */
+struct configuration pass_configuration(const struct pass_state *p, int j, int replicas, double *lr_scale);
 
 /* act.c: into the store, inside the caller's transaction. */
 int pass_write(struct pass_state *p, struct err *err);

@@ -1,0 +1,53 @@
+/* knowledge.h - what the store says of a workload on one kind of device, and what that makes of a job.
+ *
+ *	struct knowledge k;
+ *	if (knowledge_load(&store, workload, kind, &k, err)) ...
+ *	knowledge_of_job(&k, &job, &job_model);
+ *	goodput_best(&job_model.goodput, place, &choice);
+ *	knowledge_release(&k);
+ *
+ * Shared by all jobs of the workload, past and present: a second submission of a known training script
+ * starts with a full model. Nothing here writes. */
+#ifndef POLLUX_KNOWLEDGE_H
+#define POLLUX_KNOWLEDGE_H
+
+#include "pollux/err.h"
+#include "pollux/goodput.h"
+#include "pollux/job.h"
+#include "pollux/pool.h"
+#include "pollux/store.h"
+
+struct knowledge {
+	bool modelled;			/* model holds a fit of at least one observation */
+	struct model_row model;
+	struct noise_window *windows;	/* owned; of all its jobs */
+	int n_windows;
+	bool noise_is_measured;		/* also with one replica and one pass */
+	double restart_s;		/* from the stop signal to the first step after; NaN: unknown */
+};
+
+/* With the model as it was last fitted. */
+int knowledge_load(struct store *s, const char *workload, const char *device_kind,
+		   struct knowledge *k, struct err *err);
+/* Fit k->model anew, from all observations there are: for store_model_set. */
+int knowledge_learn(struct store *s, const char *workload, const char *device_kind,
+		    const char *observations_key, struct knowledge *k, struct err *err);
+void knowledge_release(struct knowledge *k);
+
+/* Where the noise scale of a job comes from. */
+enum noise_basis { NOISE_UNKNOWN, NOISE_OWN, NOISE_DECLARED, NOISE_SHARED };
+const char *noise_basis_name(enum noise_basis basis);
+
+struct job_model {
+	/* Enough is known for a choice of sizes: a batch size was declared, and steps were timed. */
+	bool known;
+	struct goodput_model goodput;
+	int max_replicas;		/* to be tried: twice what was ever measured; 0: not known */
+	enum noise_basis noise_basis;
+	int64_t n_noise_updates;
+	double restart_s;		/* NaN: unknown */
+};
+
+void knowledge_of_job(const struct knowledge *k, const struct job *job, struct job_model *m);
+
+#endif

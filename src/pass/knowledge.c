@@ -1,0 +1,157 @@
+/* knowledge.c - from rows of the store to a model of a job. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pollux/clock.h"
+#include "pollux/knowledge.h"
+#include "pollux/mem.h"
+
+/* --- the noise scale --- */
+
+static struct noise_window window_of(const struct gradient_row *row)
+{
+	const struct gradient_window *g = &row->window;
+	double n = (double)g->n;
+
+	return (struct noise_window){
+		.job_id = row->job_id, .batch_size = g->batch_size, .n = g->n,
+		.first_samples = g->first_samples, .last_samples = g->last_samples,
+		.mean_sqr = g->sum_grad_sqr / n, .m2_sqr = g->m2_grad_sqr,
+		.mean_var = g->sum_grad_var / n, .m2_var = g->m2_grad_var,
+	};
+}
+
+static int load_noise(struct store *s, const char *workload, struct knowledge *k, struct err *err)
+{
+	struct gradient_list list;
+
+	if (store_gradients_of_workload(s, workload, &list, err))
+		return -1;
+	k->windows = xcalloc((size_t)list.count, sizeof(*k->windows));
+	for (int i = 0; i < list.count; i++) {
+		const struct gradient_row *row = &list.items[i];
+
+		k->windows[k->n_windows++] = window_of(row);
+		if (row->replicas == 1 && row->accumulation_steps == 1)
+			k->noise_is_measured = true;
+	}
+	gradient_list_release(&list);
+	return 0;
+}
+
+/* --- step times --- */
+
+static struct pool_entry entry_of(const struct observation_row *row)
+{
+	return (struct pool_entry){
+		.place = { row->nodes, row->replicas },
+		.local_batch_size = row->local_batch_size,
+		.accumulation_steps = row->accumulation_steps, .observation = row->observation,
+	};
+}
+
+static void fit_rows(const struct observation_list *rows, struct model_row *model)
+{
+	size_t n = (size_t)rows->count;
+	struct pool_entry *seen = xcalloc(n, sizeof(*seen)), *pooled = xcalloc(n, sizeof(*pooled));
+	struct fit_observation *fit = xcalloc(n, sizeof(*fit));
+	int n_seen = 0, n_pooled;
+
+	/* A job that declared no batch size has none: its times say nothing of samples. */
+	for (int i = 0; i < rows->count; i++)
+		if (rows->items[i].local_batch_size > 0)
+			seen[n_seen++] = entry_of(&rows->items[i]);
+	n_pooled = pool_observations(seen, n_seen, pooled);
+	pool_fit_observations(pooled, n_pooled, fit);
+	model->fit = fit_throughput(fit, n_pooled, &FIT_OPTIONS_DEFAULT);
+	for (int i = 0; i < n_pooled; i++) {
+		model->n_steps += pooled[i].observation.n_steps;
+		if (pooled[i].place.replicas > model->max_replicas)
+			model->max_replicas = pooled[i].place.replicas;
+	}
+	free(seen);
+	free(pooled);
+	free(fit);
+}
+
+int knowledge_learn(struct store *s, const char *workload, const char *device_kind,
+		    const char *observations_key, struct knowledge *k, struct err *err)
+{
+	struct model_row model = { .fit_time_s = clock_wall_s() };
+	struct observation_list rows;
+
+	if (store_observations_of_workload(s, workload, device_kind, &rows, err))
+		return -1;
+	fit_rows(&rows, &model);
+	observation_list_release(&rows);
+	memcpy(model.observations_key, observations_key, strnlen(observations_key,
+	       sizeof(model.observations_key) - 1));
+	k->model = model;
+	k->modelled = model.fit.n_observations > 0;
+	return 0;
+}
+
+int knowledge_load(struct store *s, const char *workload, const char *device_kind,
+		   struct knowledge *k, struct err *err)
+{
+	*k = (struct knowledge){ .restart_s = (double)NAN };
+	if (store_model_get(s, workload, device_kind, &k->model, &k->modelled, err) ||
+	    load_noise(s, workload, k, err) ||
+	    store_restart_cost(s, workload, &k->restart_s, err)) {
+		knowledge_release(k);
+		return -1;
+	}
+	k->modelled = k->modelled && k->model.fit.n_observations > 0;
+	return 0;
+}
+
+void knowledge_release(struct knowledge *k)
+{
+	free(k->windows);
+	*k = (struct knowledge){ 0 };
+}
+
+/* --- a job --- */
+
+const char *noise_basis_name(enum noise_basis basis)
+{
+	static const char *const names[] = {
+		[NOISE_UNKNOWN] = "unknown", [NOISE_OWN] = "measured in this job",
+		[NOISE_DECLARED] = "declared", [NOISE_SHARED] = "measured in other jobs of the workload",
+	};
+
+	return names[basis];
+}
+
+/* The job's own updates before what its owner says, that before other jobs'. */
+static void set_noise(const struct knowledge *k, const struct job *job, struct job_model *m)
+{
+	struct noise_estimate e = noise_estimate(k->windows, k->n_windows, job->id, job->samples,
+						 job->batch_size);
+
+	m->n_noise_updates = e.n_updates;
+	m->goodput.noise_scale = e.noise_scale;
+	m->noise_basis = isnan(e.noise_scale) ? NOISE_UNKNOWN : e.own ? NOISE_OWN : NOISE_SHARED;
+	if (m->noise_basis != NOISE_OWN && job->noise_scale > 0) {
+		m->goodput.noise_scale = job->noise_scale;
+		m->noise_basis = NOISE_DECLARED;
+	}
+}
+
+void knowledge_of_job(const struct knowledge *k, const struct job *job, struct job_model *m)
+{
+	*m = (struct job_model){
+		.known = k->modelled && job->batch_size > 0, .restart_s = k->restart_s,
+		.goodput = {
+			.params = k->model.fit.params, .noise_scale = (double)NAN,
+			.initial_batch_size = job->batch_size, .max_batch_size = job->max_batch_size,
+			.max_local_batch_size = job->max_local_batch_size,
+			.accumulates = job->accumulates, .noise_is_measured = k->noise_is_measured,
+		},
+	};
+	if (job->batch_size > 0)
+		set_noise(k, job, m);
+	if (m->known)
+		m->max_replicas = 2 * k->model.max_replicas;
+}

@@ -1,0 +1,200 @@
+/* weigh.c - what each job makes of each number of devices. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pass_state.h"
+#include "pollux/mem.h"
+
+/* A job that has run for so long without a word of its steps will not tell. */
+#define SILENT_S 60.0
+/* Where no relaunch was ever timed: this part of a slice, 30 s of ten minutes as the paper has it. */
+#define RESTART_SLICES 0.05
+
+void worth_release(struct worth *w)
+{
+	if (!w)
+		return;
+	free(w->goodput);
+	free(w->best);
+	free(w);
+}
+
+static struct worth *worth_new(int n_devices)
+{
+	struct worth *w = xcalloc(1, sizeof(*w));
+
+	w->goodput = xcalloc((size_t)n_devices + 1, sizeof(*w->goodput));
+	w->best = xcalloc((size_t)n_devices + 1, sizeof(*w->best));
+	return w;
+}
+
+static struct worth *worth_of_model(const struct job_model *m, int n_devices)
+{
+	struct worth *w = worth_new(n_devices);
+
+	for (int r = 1; r <= n_devices; r++) {
+		bool can = r <= m->max_replicas &&
+			   goodput_best(&m->goodput, (struct throughput_place){ 1, r }, &w->best[r]);
+
+		w->goodput[r] = can ? w->best[r].goodput : (double)NAN;
+	}
+	return w;
+}
+
+/* Nobody can tell what it makes of more devices. It is offered what others leave: the square root of
+ * their number is less than any job is worth that was seen to gain from them. */
+static struct worth *worth_assumed(int n_devices)
+{
+	struct worth *w = worth_new(n_devices);
+
+	w->assumed = true;
+	for (int r = 1; r <= n_devices; r++)
+		w->goodput[r] = sqrt(r);
+	return w;
+}
+
+static double run_time_s(const struct pass_state *p, const struct candidate *c)
+{
+	double now = c->run && isfinite(c->run->launch_boot_s) ? p->now_boot_s - c->run->launch_boot_s : 0;
+
+	return c->job->run_time_s + now;
+}
+
+static bool same_model(const struct job_model *a, const struct job_model *b)
+{
+	const struct goodput_model *x = &a->goodput, *y = &b->goodput;
+
+	return a->known == b->known && a->max_replicas == b->max_replicas &&
+	       !memcmp(&x->params, &y->params, sizeof(x->params)) &&
+	       !memcmp(&x->noise_scale, &y->noise_scale, sizeof(x->noise_scale)) &&
+	       x->initial_batch_size == y->initial_batch_size &&
+	       x->max_batch_size == y->max_batch_size &&
+	       x->max_local_batch_size == y->max_local_batch_size &&
+	       x->accumulates == y->accumulates && x->noise_is_measured == y->noise_is_measured;
+}
+
+/* Of a hundred jobs of one workload most have the same model: one search is enough for them. */
+static struct worth *find_worth(const struct pass_state *p, const struct candidate *c)
+{
+	for (const struct candidate *other = p->candidates; other < c; other++)
+		if (other->owns_worth && !other->worth->assumed && same_model(&other->model, &c->model))
+			return other->worth;
+	return NULL;
+}
+
+static void weigh(struct pass_state *p, struct candidate *c)
+{
+	if (!c->model.known) {
+		if (c->job->batch_size > 0 && run_time_s(p, c) < SILENT_S)
+			return;
+		c->worth = worth_assumed(p->n_usable);
+		c->owns_worth = true;
+		return;
+	}
+	c->worth = find_worth(p, c);
+	if (c->worth)
+		return;
+	c->worth = worth_of_model(&c->model, p->n_usable);
+	c->owns_worth = true;
+}
+
+/* Samples still to come, at what they are worth at the sizes for the fewest devices. */
+static double remaining_samples(const struct candidate *c)
+{
+	const struct job *job = c->job;
+	double samples = job->total_samples - (job->samples > 0 ? job->samples : 0);
+
+	if (isnan(samples) && job->total_steps > 0)
+		samples = (job->total_steps - (job->steps > 0 ? job->steps : 0)) *
+			  (double)job->batch_size;
+	if (!(samples > 0) || !c->model.known)
+		return (double)NAN;
+	for (int r = job->min_replicas; r <= c->model.max_replicas; r++)
+		if (c->worth->best[r].goodput > 0)
+			return samples * c->worth->best[r].efficiency;
+	return (double)NAN;
+}
+
+static double goodput_now(const struct candidate *c)
+{
+	const struct run *run = c->run;
+
+	if (!run || !c->model.known || run->local_batch_size <= 0)
+		return (double)NAN;
+	return goodput_of(&c->model.goodput, (struct throughput_place){ 1, run->replicas },
+			  (double)run->local_batch_size, run->accumulation_steps);
+}
+
+/* Wall clock to boot clock, at most now. */
+static double waiting_since(const struct pass_state *p, const struct job *job)
+{
+	double since = fmax(job->submit_time_s, job->last_end_time_s);
+
+	return p->now_boot_s - fmax(p->now_wall_s - since, 0);
+}
+
+static void describe_worth(const struct pass_state *p, const struct candidate *c, struct sched_job *s)
+{
+	const struct job *job = c->job;
+
+	s->submitted_s = p->now_boot_s - fmax(p->now_wall_s - job->submit_time_s, 0);
+	s->waiting_since_s = waiting_since(p, job);
+	s->restarts = job->runs > 1 ? job->runs - 1 : 0;
+	s->restart_s = isfinite(c->model.restart_s) ? c->model.restart_s
+						    : RESTART_SLICES * p->config->slice_s;
+	s->goodput_now = goodput_now(c);
+	s->remaining_samples = (double)NAN;
+	if (!c->worth)
+		return;
+	s->goodput = c->worth->goodput;
+	if (s->max_replicas > p->n_usable)
+		s->max_replicas = p->n_usable > s->min_replicas ? p->n_usable : s->min_replicas;
+	s->remaining_samples = remaining_samples(c);
+}
+
+void pass_weigh(struct pass_state *p)
+{
+	if (!p->policy->models_goodput)
+		return;
+	for (int j = 0; j < p->n_candidates; j++) {
+		struct candidate *c = &p->candidates[j];
+		const struct knowledge *k = pass_knowledge_of(p, c->job->workload);
+
+		c->model.restart_s = (double)NAN;
+		if (k)
+			knowledge_of_job(k, c->job, &c->model);
+		weigh(p, c);
+		describe_worth(p, c, &p->sched_jobs[j]);
+	}
+}
+
+static enum lr_rule rule_of(const struct job *job)
+{
+	enum lr_rule rule;
+
+	return job->learning_rate_rule && lr_rule_parse(&rule, job->learning_rate_rule) ? rule
+											: LR_ADASCALE;
+}
+
+struct configuration pass_configuration(const struct pass_state *p, int j, int replicas, double *lr_scale)
+{
+	const struct candidate *c = &p->candidates[j];
+	const struct job *job = c->job;
+	const struct goodput_choice *best = c->worth && c->model.known && replicas <= p->n_usable
+		? &c->worth->best[replicas] : NULL;
+	struct configuration chosen = { .replicas = replicas, .accumulation_steps = 1 };
+
+	*lr_scale = 1;
+	if (job->batch_size == 0)
+		return chosen;
+	if (best && best->goodput > 0)
+		chosen = best->configuration;
+	else
+		chosen = configuration_spread(job->batch_size, replicas, job->max_local_batch_size,
+					      job->min_batch_size, job->max_batch_size);
+	if (p->policy->models_goodput && chosen.batch_size != job->batch_size)
+		*lr_scale = goodput_lr_factor(rule_of(job), c->model.goodput.noise_scale,
+					      (double)job->batch_size, (double)chosen.batch_size);
+	return chosen;
+}
