@@ -11,6 +11,9 @@
  *	while (samples < wanted && !pollux_client_should_stop(client)) {
  *		struct pollux_step report = POLLUX_STEP_INIT;
  *
+ *		if (pollux_client_config_changed(client, &config))
+ *			... take over its batch sizes, passes and learning-rate scale ...
+ *
  *		... one optimizer update ...
  *		report.step = ++steps;
  *		report.samples = samples += batch_size;
@@ -30,8 +33,8 @@
  * dropped: every number in it is a total or is sent again with the next one.
  *
  * Threads: the reports, the configuration and should_stop may be called from
- * any thread; open and close while no other call is running. One client a
- * process. A forked child may report through its parent's client; the socket
+ * any thread; config_changed from one at a time; open and close while no other
+ * call is running. One client a process. A forked child may report through its parent's client; the socket
  * is closed on exec.
  *
  * Every function accepts NULL as its client and then does nothing.
@@ -96,6 +99,24 @@ void pollux_client_close(struct pollux_client *client);
  * pollux every field is "not set", whatever the environment holds. */
 bool pollux_client_config(const struct pollux_client *client,
 			  struct pollux_config *config);
+
+/* For programs that can change their batch size, passes and learning rate while
+ * they run: to be called between updates, as often as before each. True once
+ * for each configuration that pollux came to want after the launch: *config is
+ * then that one, to be used from the next update on (replicas, job and run are
+ * what they were). Otherwise false, and *config is left alone.
+ *
+ * From the first call on, the step reports tell pollux that the program takes
+ * configurations, and which it uses: a program that calls this and keeps to its
+ * old configuration spoils what is measured. Where several processes share the
+ * work, one asks and tells the others, so that all change at the same update.
+ *
+ * A call costs a reading of the coarse clock; every 50 ms, a stat() of the file
+ * in POLLUX_CONFIG_FILE; and when that is another one, reading it. A file that
+ * is not whole, or does not add up to batch = replicas * local batch * passes,
+ * is passed over. Other languages: pollux-submit(1) has its format. */
+bool pollux_client_config_changed(struct pollux_client *client,
+				  struct pollux_config *config);
 
 /* Each report returns whether it was handed to a receiver. The result may be
  * ignored. None of them waits, except that checkpoint, which must not get lost

@@ -8,6 +8,7 @@
  *		checkpoints/ID/    given to job ID when it declared no directory of its own
  *		run/RUN.lock       held by the supervisor of a run as long as it lives
  *		run/RUN.sock       where the run's reports go
+ *		run/RUN.config     the configuration it is to change to, if there is one
  *		run/device-N.lock  held by every process of the run that has the device
  *	$POLLUX_DIR/config, else $XDG_CONFIG_HOME/pollux/config, else ~/.config/pollux/config
  */

@@ -28,8 +28,8 @@ static const struct option_spec options[] = {
 static int bad_report(const char *line, struct err *err)
 {
 	return err_set(err, EX_USAGE, "cannot report '%.60s'%s: KEY=VALUE wanted, with a key of STEP "
-		       "SAMPLES STEP_NS SYNC_NS GRAD_SQR GRAD_VAR LOSS EPOCH CHECKPOINT STATUS and a "
-		       "value it can have", line, strlen(line) > 60 ? ".." : "");
+		       "SAMPLES STEP_NS SYNC_NS GRAD_SQR GRAD_VAR LOSS EPOCH CHECKPOINT STATUS CONFIG "
+		       "and a value it can have", line, strlen(line) > 60 ? ".." : "");
 }
 
 /* One datagram of all lines: the receiver counts them as one report. */

@@ -3,20 +3,13 @@
  * A report is one datagram of KEY=VALUE lines, built on the stack and sent by
  * one system call to the path in POLLUX_REPORT_SOCKET. The socket is not
  * connected: a supervisor that comes back at the same path is heard again. */
-#include "pollux/client.h"
+#include "client_private.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <locale.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,17 +18,6 @@ enum {
 	MESSAGE_MAX = PATH_MAX + 64,     /* bytes of a datagram */
 	CHECKPOINT_WAIT_MS = 1000,
 	CHECKPOINT_RETRY_MS = 5,
-};
-
-struct pollux_client {
-	bool under_pollux;
-	int fd;                          /* -1: nowhere to report to */
-	struct sockaddr_un address;
-	socklen_t address_length;
-	int stop_signal;                 /* 0: no handler installed */
-	struct sigaction previous;
-	locale_t c_locale;               /* numbers with a point, whatever the program set */
-	char *checkpoint_dir;
 };
 
 struct message {
@@ -59,29 +41,18 @@ static const char *environment(const char *name)
 	return value && *value ? value : NULL;
 }
 
-/* A plain decimal number in 1 .. max, else 0. */
 static int64_t environment_integer(const char *name, int64_t max)
 {
 	const char *text = environment(name);
-	char *end;
 
-	if (!text || *text < '0' || *text > '9')
-		return 0;
-	errno = 0;
-	long long value = strtoll(text, &end, 10);
-	return *end || errno || value > max ? 0 : value;
+	return text ? client_integer(text, max) : 0;
 }
 
-/* A positive finite number, else NAN. */
 static double environment_positive(const char *name, locale_t c_locale)
 {
 	const char *text = environment(name);
-	char *end;
 
-	if (!text || !((*text >= '0' && *text <= '9') || *text == '.'))
-		return (double)NAN;
-	double value = strtod_l(text, &end, c_locale);
-	return *end || !isfinite(value) || value <= 0 ? (double)NAN : value;
+	return text ? client_positive(text, c_locale) : (double)NAN;
 }
 
 static void install_stop_handler(struct pollux_client *c)
@@ -112,10 +83,13 @@ static void open_socket(struct pollux_client *c, const char *path)
 static void begin(struct pollux_client *c, const char *socket_path)
 {
 	const char *directory = environment("POLLUX_CHECKPOINT_DIR");
+	const char *config_file = environment("POLLUX_CONFIG_FILE");
 
 	c->under_pollux = true;
 	if (directory)
 		c->checkpoint_dir = strdup(directory);
+	if (config_file)
+		c->config_path = strdup(config_file);
 	open_socket(c, socket_path);
 	install_stop_handler(c);
 }
@@ -128,6 +102,7 @@ struct pollux_client *pollux_client_open(void)
 
 	if (c) {
 		c->fd = -1;
+		c->config_version = -1;
 		c->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 	}
 	if (c && !c->c_locale) {
@@ -152,6 +127,7 @@ void pollux_client_close(struct pollux_client *c)
 		close(c->fd);
 	freelocale(c->c_locale);
 	free(c->checkpoint_dir);
+	free(c->config_path);
 	free(c);
 	errno = saved_errno;
 }
@@ -232,6 +208,8 @@ bool pollux_client_step(const struct pollux_client *c, const struct pollux_step 
 	add_number(&m, "LOSS", step->loss);
 	add_number(&m, "EPOCH", step->epoch);
 	uselocale(theirs);
+	if (m.length > 0)
+		add_integer(&m, "CONFIG", atomic_load(&c->config_version));
 
 	bool sent = m.length > 0 && send_message(c, &m);
 	errno = saved_errno;

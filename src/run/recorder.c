@@ -6,6 +6,9 @@
 #include "recorder.h"
 
 #define GRADIENT_WINDOW_S 30.0
+#define GRADIENT_WINDOW_UPDATES 50	/* and this share of the position: enough for a window, too */
+#define GRADIENT_WINDOW_SHARE 0.1
+#define GRADIENT_MAX 1e140		/* beyond, squares would not add up to a number */
 #define QUIET_WRITE_S 30.0	/* between writes of nothing but the running time */
 
 void recorder_init(struct recorder *r)
@@ -15,6 +18,7 @@ void recorder_init(struct recorder *r)
 		.gradient_start_boot_s = NAN,
 	};
 	step_stats_init(&r->stats);
+	observation_init(&r->earlier);
 }
 
 void recorder_release(struct recorder *r)
@@ -22,12 +26,21 @@ void recorder_release(struct recorder *r)
 	(void)r;
 }
 
+/* Whether a report is of the run's configuration, as far as anybody knows. */
+static bool measures(const struct run *run, const struct report_message *m)
+{
+	return m->config < 0 || m->config == run->config_version;
+}
+
 /* A step's own time is best; else the time between two reports over the steps between them. */
-static void add_step(struct recorder *r, const struct report_message *m, double now)
+static void add_step(struct recorder *r, const struct run *run, const struct report_message *m,
+		     double now)
 {
 	double sync_s = m->sync_ns >= 0 ? (double)m->sync_ns * 1e-9 : (double)NAN;
 
-	if (m->step_ns > 0)
+	if (!measures(run, m))
+		;
+	else if (m->step_ns > 0)
 		step_stats_add(&r->stats, (double)m->step_ns * 1e-9, sync_s);
 	else if (m->step > r->last_step && r->last_step >= 0)
 		step_stats_add(&r->stats,
@@ -39,20 +52,34 @@ static void add_step(struct recorder *r, const struct report_message *m, double 
 	}
 }
 
-static void add_gradient(struct recorder *r, const struct report_message *m, double now)
+/* One of n values, the last one in, enters their sum. Returns what the sum of squared deviations from the
+ * mean grows by: B. P. Welford, Technometrics 4 (1962), 419-420. */
+static double sum_add(double *sum, int64_t n, double value)
+{
+	double delta = n > 1 ? value - *sum / (double)(n - 1) : 0;
+
+	*sum += value;
+	return fmax(delta * (value - *sum / (double)n), 0);
+}
+
+static void add_gradient(struct recorder *r, const struct run *run, const struct report_message *m,
+			 double now)
 {
 	struct gradient_window *g = &r->gradient;
 
-	if (isnan(m->grad_sqr) || isnan(m->grad_var))
+	if (!measures(run, m) || !(fabs(m->grad_sqr) <= GRADIENT_MAX) ||
+	    !(fabs(m->grad_var) <= GRADIENT_MAX))
 		return;
 	if (isnan(r->gradient_start_boot_s)) {
 		r->gradient_start_boot_s = now;
+		g->batch_size = run->batch_size;
+		g->accumulation_steps = run->accumulation_steps;
 		g->first_samples = m->samples >= 0 ? (double)m->samples : (double)NAN;
 	}
 	g->last_samples = m->samples >= 0 ? (double)m->samples : (double)NAN;
 	g->n++;
-	g->sum_grad_sqr += m->grad_sqr;
-	g->sum_grad_var += m->grad_var;
+	g->m2_grad_sqr += sum_add(&g->sum_grad_sqr, g->n, m->grad_sqr);
+	g->m2_grad_var += sum_add(&g->sum_grad_var, g->n, m->grad_var);
 }
 
 static void add_position(struct run *run, const struct report_message *m, double now)
@@ -80,7 +107,46 @@ static void add_texts(struct recorder *r, const struct report_message *m)
 		memcpy(r->status, m->status, sizeof(r->status));
 }
 
-bool recorder_add(struct recorder *r, struct run *run, const char *bytes, size_t n, double now_boot_s)
+static void open_gradient_window(struct recorder *r)
+{
+	r->gradient = (struct gradient_window){ .window = r->gradient.window + 1 };
+	r->gradient_start_boot_s = NAN;
+}
+
+/* The program has done what was wanted of it. What cannot be written now was written two seconds ago, but
+ * for the last of it. */
+static void change_configuration(struct recorder *r, struct store *store, struct run *run)
+{
+	struct err err;
+
+	r->changed = true;
+	recorder_write(r, store, run, &err);
+	if (r->gradient.n > 0)
+		open_gradient_window(r);
+	run->config_version = run->wanted_version;
+	run->batch_size = run->wanted.batch_size;
+	run->local_batch_size = run->wanted.local_batch_size;
+	run->accumulation_steps = run->wanted.accumulation_steps;
+	run->learning_rate_scale = run->wanted_learning_rate_scale;
+	run->step_time_s = NAN;
+	step_stats_init(&r->stats);
+	store_observation_get(store, run, &r->earlier, &err);
+	r->last_step = -1;
+}
+
+static void add_config(struct recorder *r, struct store *store, struct run *run)
+{
+	int64_t config = r->message.config;
+
+	if (config < 0)
+		return;
+	run->takes_configs = true;
+	if (config > run->config_version && config == run->wanted_version)
+		change_configuration(r, store, run);
+}
+
+bool recorder_add(struct recorder *r, struct store *store, struct run *run, const char *bytes, size_t n,
+		  double now_boot_s)
 {
 	struct report_message *m = &r->message;
 	int malformed;
@@ -93,23 +159,26 @@ bool recorder_add(struct recorder *r, struct run *run, const char *bytes, size_t
 	malformed = report_message_parse(bytes, n, m);
 	if (m->wake)
 		return true;
+	add_config(r, store, run);
 	r->n_reports++;
 	r->n_malformed += malformed;
 	r->changed = true;
-	add_step(r, m, now_boot_s);
-	add_gradient(r, m, now_boot_s);
+	add_step(r, run, m, now_boot_s);
+	add_gradient(r, run, m, now_boot_s);
 	add_position(run, m, now_boot_s);
 	add_texts(r, m);
 	return false;
 }
 
-/* A window that has lasted long enough is closed by opening the next. */
+/* A window that holds enough is closed by opening the next. */
 static void turn_gradient_window(struct recorder *r, double now)
 {
-	if (isnan(r->gradient_start_boot_s) || now - r->gradient_start_boot_s < GRADIENT_WINDOW_S)
-		return;
-	r->gradient = (struct gradient_window){ .window = r->gradient.window + 1 };
-	r->gradient_start_boot_s = NAN;
+	const struct gradient_window *g = &r->gradient;
+	double covered = g->last_samples - g->first_samples;
+
+	if (now - r->gradient_start_boot_s >= GRADIENT_WINDOW_S ||
+	    (g->n >= GRADIENT_WINDOW_UPDATES && covered >= GRADIENT_WINDOW_SHARE * g->last_samples))
+		open_gradient_window(r);
 }
 
 int recorder_write(struct recorder *r, struct store *store, struct run *run, struct err *err)
@@ -129,6 +198,7 @@ int recorder_write(struct recorder *r, struct store *store, struct run *run, str
 	step_stats_close_window(&r->stats);
 	if (!r->positions_only && step_stats_result(&r->stats, &observation)) {
 		run->step_time_s = observation.step_time_s;
+		observation_merge(&observation, &r->earlier);
 		p.observation = &observation;
 	}
 	if (!r->positions_only && r->gradient.n > 0)

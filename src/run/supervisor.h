@@ -49,6 +49,7 @@ struct supervisor {
 	double sweep_pause_s;		/* between searches for leftover processes */
 	char last_log[1100];		/* what was logged last: the same is not repeated */
 	int wait_status;		/* of the leader, as wait(2); -1 unknown */
+	int offered_version;		/* of the configuration in the run's file; 0: none is there */
 	int64_t oom_kills_at_start;
 	int64_t log_offset;		/* of the job's log where this run begins */
 	int run_lock, signal_fd, socket_fd, leader_fd, log_fd;
@@ -61,6 +62,10 @@ int supervisor_take_devices(struct supervisor *s, bool *taken, struct err *err);
 int supervisor_launch(struct supervisor *s, struct err *err);
 int supervisor_open_socket(struct supervisor *s, struct err *err);
 int supervisor_open_log(struct supervisor *s, struct err *err);
+
+/* supervisor_config.c */
+/* Where a pass wants the running program to have another configuration, put it where the program looks. */
+void supervisor_offer_config(struct supervisor *s);
 
 /* supervisor_stop.c */
 void supervisor_signal_leader(struct supervisor *s, int signal_number);

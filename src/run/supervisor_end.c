@@ -119,13 +119,17 @@ static bool write_end(struct supervisor *s)
 	return true;
 }
 
-/* The socket, its directory if it was one of ours under /tmp, and the lock. */
+/* The configuration, the lock, and the socket with its directory if that was one of ours under /tmp. */
 static void remove_files(const struct supervisor *s)
 {
-	char *lock = paths_run(s->paths, s->run.id, "lock");
+	static const char *const suffixes[] = { "config", "config.new", "lock" };
 
-	unlink(lock);
-	free(lock);
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+		char *path = paths_run(s->paths, s->run.id, suffixes[i]);
+
+		unlink(path);
+		free(path);
+	}
 	if (!s->run.socket_path || !*s->run.socket_path)
 		return;
 	unlink(s->run.socket_path);

@@ -42,6 +42,14 @@ static void look_for_stop(struct supervisor *s)
 		supervisor_handle(s, EV_STOP);
 }
 
+/* What a pass or a person wants of the run. */
+static void look_for_orders(struct supervisor *s)
+{
+	look_for_stop(s);
+	if (s->state == ST_RUNNING)
+		supervisor_offer_config(s);
+}
+
 /* A stop that comes from here is written down too: whoever looks, and whoever takes over, sees it. */
 static void stop_for(struct supervisor *s, enum stop_reason reason)
 {
@@ -100,7 +108,7 @@ static void look_running(struct supervisor *s)
 
 	if (recorder_write(&s->recorder, &s->store, &s->run, &err))
 		supervisor_log(s, "%s", err.text);
-	look_for_stop(s);
+	look_for_orders(s);
 }
 
 static void look(struct supervisor *s, double now)
@@ -154,7 +162,7 @@ bool supervisor_read_reports(struct supervisor *s, double now)
 
 		if (n < 0)
 			break;
-		wake |= recorder_add(&s->recorder, &s->run, bytes, (size_t)n, now);
+		wake |= recorder_add(&s->recorder, &s->store, &s->run, bytes, (size_t)n, now);
 	}
 	s->socket_rest_until_s = now + SOCKET_REST_S;
 	return wake;
@@ -188,7 +196,7 @@ static void check_descriptors(struct supervisor *s, const struct pollfd *fds, do
 	if (fds[1].revents && !s->leader_gone)
 		supervisor_handle(s, EV_LEADER_EXIT);
 	if (fds[2].revents && supervisor_read_reports(s, now))
-		look_for_stop(s);
+		look_for_orders(s);
 }
 
 void supervisor_loop(struct supervisor *s)

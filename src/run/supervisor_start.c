@@ -221,18 +221,20 @@ static int launch(struct supervisor *s, struct err *err)
 		.checkpoint_dir = checkpoints, .port = free_port(),
 	};
 	struct strings argv = { 0 }, env = { 0 };
+	char *config_file;
 	int rc = -1;
 
 	if (!checkpoints)
 		return -1;
+	config_file = paths_run(s->paths, s->run.id, "config");
 	if (s->job.runs > 1 && directory_has_files(checkpoints))
 		values.resume_args = s->command.resume_args;
 	if (supervisor_open_log(s, err) == 0 && supervisor_open_socket(s, err) == 0) {
 		template_expand(&s->command.argv, &values, &argv);
 		for (size_t i = 0; i < s->command.env.count; i++)
 			strings_add(&env, s->command.env.items[i]);
-		environment_for_run(&s->job, &s->run, &values, s->run.socket_path, s->paths->dir,
-				    &env);
+		environment_for_run(&s->job, &s->run, &values, s->run.socket_path, config_file,
+				    s->paths->dir, &env);
 		write_log_header(s, &argv);
 		s->log_offset = lseek(s->log_fd, 0, SEEK_END);
 		s->oom_kills_at_start = proc_oom_kills();
@@ -240,6 +242,7 @@ static int launch(struct supervisor *s, struct err *err)
 	}
 	strings_release(&argv);
 	strings_release(&env);
+	free(config_file);
 	free(checkpoints);
 	return rc;
 }

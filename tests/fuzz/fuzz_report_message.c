@@ -56,7 +56,7 @@ static void check_recorder(const char *bytes, size_t size)
 		const char *stop = memmem(p, (size_t)(end - p), "\n\n", 2);
 		size_t n = (size_t)((stop ? stop : end) - p);
 
-		recorder_add(&r, &run, p, n, now);
+		recorder_add(&r, NULL, &run, p, n, now);
 		now += 0.5;
 		p += n + 2;
 		if (!stop)
@@ -66,7 +66,8 @@ static void check_recorder(const char *bytes, size_t size)
 	assert(!isinf(run.last_samples) && !isinf(run.first_samples));
 	assert(isnan(run.last_samples) || run.last_samples >= 0);
 	assert(isnan(run.first_step_s) || run.first_step_s >= 0);
-	assert(isfinite(r.gradient.sum_grad_sqr) || r.gradient.n > 1);
+	assert(isfinite(r.gradient.sum_grad_sqr) && isfinite(r.gradient.sum_grad_var));
+	assert(r.gradient.m2_grad_sqr >= 0 && r.gradient.m2_grad_var >= 0);
 	recorder_release(&r);
 	run_release(&run);
 }

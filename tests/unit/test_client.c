@@ -20,11 +20,11 @@
 static const char *const variables[] = {
 	"POLLUX_REPORT_SOCKET", "POLLUX_STOP_SIGNAL", "POLLUX_JOB_ID", "POLLUX_RUN",
 	"POLLUX_BATCH", "POLLUX_LOCAL_BATCH", "POLLUX_ACCUM", "POLLUX_REPLICAS",
-	"POLLUX_LR_SCALE", "POLLUX_CHECKPOINT_DIR",
+	"POLLUX_LR_SCALE", "POLLUX_CHECKPOINT_DIR", "POLLUX_CONFIG_FILE",
 };
 
 static char directory[] = "/tmp/test_client.XXXXXX";
-static char socket_path[sizeof(directory) + 8];
+static char socket_path[sizeof(directory) + 8], config_path[sizeof(directory) + 8];
 static char received[2 * PATH_MAX];
 
 static void clear_environment(void)
@@ -474,6 +474,152 @@ static void test_estimates(void)
 		   "what gives no estimate gives NAN");
 }
 
+/* --- another configuration --- */
+
+/* As the supervisor does it: another file each time. */
+static void put_config(const char *text)
+{
+	char new_path[sizeof(config_path) + 4];
+
+	snprintf(new_path, sizeof(new_path), "%s.new", config_path);
+	FILE *file = fopen(new_path, "w");
+	if (!file || fputs(text, file) < 0 || fclose(file) || rename(new_path, config_path))
+		perror(new_path);
+}
+
+static bool changed_at_last(struct pollux_client *c, struct pollux_config *config)
+{
+	usleep(60000);                   /* it looks every 50 ms */
+	return pollux_client_config_changed(c, config);
+}
+
+static struct pollux_client *open_with_config(void)
+{
+	clear_environment();
+	setenv("POLLUX_REPORT_SOCKET", socket_path, 1);
+	setenv("POLLUX_CONFIG_FILE", config_path, 1);
+	setenv("POLLUX_JOB_ID", "17", 1);
+	setenv("POLLUX_REPLICAS", "2", 1);
+	setenv("POLLUX_BATCH", "128", 1);
+	setenv("POLLUX_LOCAL_BATCH", "64", 1);
+	setenv("POLLUX_ACCUM", "1", 1);
+	unlink(config_path);
+	return pollux_client_open();
+}
+
+static void test_config_changed(void)
+{
+	struct pollux_step step = POLLUX_STEP_INIT;
+	struct pollux_config config = { .batch_size = 77 };
+	struct pollux_client *c = open_with_config();
+	int fd = bind_receiver();
+
+	step.step = 1;
+	pollux_client_step(c, &step);
+	is_str(receive(fd), "STEP=1\n", "a program that never asks says nothing of configurations");
+	errno = 77;
+	ok(!pollux_client_config_changed(c, &config), "at first none is wanted");
+	is_int(config.batch_size, 77, "and what was there stays");
+	pollux_client_step(c, &step);
+	is_str(receive(fd), "STEP=1\nCONFIG=0\n", "it takes others, it says from then on");
+	put_config("VERSION=1\nBATCH=256\nLOCAL_BATCH=64\nACCUM=2\nLR_SCALE=1.41421356\n");
+	ok(changed_at_last(c, &config), "one is wanted");
+	ok(config.batch_size == 256 && config.local_batch_size == 64 &&
+	   config.accumulation_steps == 2, "its sizes");
+	near(config.lr_scale, 1.41421356, 0, "its learning-rate scale");
+	ok(config.replicas == 2 && config.job_id == 17, "the rest is as it was");
+	is_int(errno, 77, "errno is left alone");
+	pollux_client_step(c, &step);
+	is_str(receive(fd), "STEP=1\nCONFIG=1\n", "it is in use");
+	ok(!changed_at_last(c, &config), "it is told once");
+	put_config("VERSION=1\nBATCH=512\nLOCAL_BATCH=64\nACCUM=4\nLR_SCALE=2\n");
+	ok(!changed_at_last(c, &config), "the same version is no other configuration");
+	put_config("VERSION=7\nCOLOUR=red\nBATCH=512\nLOCAL_BATCH=256\nACCUM=1\nLR_SCALE=.5\n");
+	ok(changed_at_last(c, &config) && config.local_batch_size == 256 && config.lr_scale == 0.5,
+	   "a later one is; a key of a later pollux is passed over");
+	put_config("VERSION=6\nBATCH=128\nLOCAL_BATCH=64\nACCUM=1\nLR_SCALE=1\n");
+	ok(!changed_at_last(c, &config), "an earlier one is not");
+	pollux_client_close(c);
+	close(fd);
+}
+
+static void test_hostile_config(void)
+{
+	static const char *const bad[] = {
+		"", "\n", "=\n", "VERSION=1\n", "VERSION", "no configuration at all\n",
+		"VERSION=1\nBATCH=256\nLOCAL_BATCH=64\nACCUM=2\nLR_SCALE=1",	/* half-written */
+		"VERSION=1\nBATCH=256\nLOCAL_BATCH=64\nACCUM=2\n",
+		"VERSION=0\nBATCH=256\nLOCAL_BATCH=64\nACCUM=2\nLR_SCALE=1\n",
+		"VERSION=-1\nBATCH=256\nLOCAL_BATCH=64\nACCUM=2\nLR_SCALE=1\n",
+		"VERSION=1\nBATCH=255\nLOCAL_BATCH=64\nACCUM=2\nLR_SCALE=1\n",
+		"VERSION=1\nBATCH=256\nLOCAL_BATCH=64\nACCUM=4\nLR_SCALE=1\n",
+		"VERSION=1\nBATCH=256\nLOCAL_BATCH=128\nACCUM=2\nLR_SCALE=1\n",	/* 1 replica */
+		"VERSION=1\nBATCH=0\nLOCAL_BATCH=0\nACCUM=0\nLR_SCALE=1\n",
+		"VERSION=1\nBATCH=256\nLOCAL_BATCH=64\nACCUM=2\nLR_SCALE=0\n",
+		"VERSION=1\nBATCH=256\nLOCAL_BATCH=64\nACCUM=2\nLR_SCALE=nan\n",
+		"VERSION=1\nBATCH=256\nLOCAL_BATCH=64\nACCUM=2\nLR_SCALE=1e999\n",
+		"VERSION=1\nBATCH=256 \nLOCAL_BATCH=64\nACCUM=2\nLR_SCALE=1\n",
+		"VERSION=99999999999999999999\nBATCH=256\nLOCAL_BATCH=64\nACCUM=2\nLR_SCALE=1\n",
+		"VERSION=1\nBATCH=9223372036854775807\nLOCAL_BATCH=2147483647\nACCUM=2147483647\n"
+		"LR_SCALE=1\n",
+	};
+	static const char good[] = "VERSION=1\nBATCH=256\nLOCAL_BATCH=64\nACCUM=2\nLR_SCALE=1\n";
+	struct pollux_config config = { .batch_size = 77 };
+	struct pollux_client *c = open_with_config();
+	char large[4096];
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		put_config(bad[i]);
+		if (!ok(!changed_at_last(c, &config), "what is no configuration is passed over"))
+			printf("# %s\n", bad[i]);
+	}
+	memset(large, '\n', sizeof(large));
+	memcpy(large, good, sizeof(good) - 1);
+	large[sizeof(large) - 1] = '\0';
+	put_config(large);
+	ok(!changed_at_last(c, &config), "so is a file that is too large");
+	unlink(config_path);
+	mkfifo(config_path, 0600);
+	double start_s = now_s();
+	ok(!changed_at_last(c, &config) && now_s() - start_s < 1, "a FIFO is not waited for");
+	unlink(config_path);
+	mkdir(config_path, 0700);
+	ok(!changed_at_last(c, &config), "a directory is survived");
+	rmdir(config_path);
+	put_config(good);
+	chmod(config_path, 0);
+	if (geteuid() != 0)
+		ok(!changed_at_last(c, &config), "one that may not be read, too");
+	is_int(config.batch_size, 77, "nothing was taken from any of these");
+	put_config(good);
+	ok(changed_at_last(c, &config), "and the next good one is taken");
+	pollux_client_close(c);
+	unlink(config_path);
+}
+
+static void test_config_cost(void)
+{
+	const int n = 1000000;
+	struct pollux_config config;
+	struct pollux_client *c = open_with_config();
+	double start_s = now_s();
+
+	for (int i = 0; i < n; i++)
+		pollux_client_config_changed(c, &config);
+	double each_ns = (now_s() - start_s) / n * 1e9;
+	printf("# %.0f ns a call\n", each_ns);
+	ok(each_ns < 2000, "asking costs next to nothing");
+	pollux_client_close(c);
+	ok(!pollux_client_config_changed(NULL, &config), "NULL: config_changed");
+	clear_environment();
+	setenv("POLLUX_CONFIG_FILE", config_path, 1);
+	put_config("VERSION=1\nBATCH=256\nLOCAL_BATCH=64\nACCUM=4\nLR_SCALE=1\n");
+	c = pollux_client_open();
+	ok(!changed_at_last(c, &config), "outside pollux no configuration is wanted");
+	pollux_client_close(c);
+	unlink(config_path);
+}
+
 int main(void)
 {
 	if (!mkdtemp(directory)) {
@@ -481,6 +627,7 @@ int main(void)
 		return 1;
 	}
 	snprintf(socket_path, sizeof(socket_path), "%s/socket", directory);
+	snprintf(config_path, sizeof(config_path), "%s/config", directory);
 	test_outside();
 	test_null();
 	test_config();
@@ -500,6 +647,9 @@ int main(void)
 	test_stop("TERM", SIGTERM, "in a number");
 	test_impossible_signal();
 	test_estimates();
+	test_config_changed();
+	test_hostile_config();
+	test_config_cost();
 	unlink(socket_path);
 	rmdir(directory);
 	return done();

@@ -81,7 +81,7 @@ static void launch(const struct job *job, const struct run *run)
 	strings_add(&env, "OMP_NUM_THREADS=64");	/* as the submitter had them */
 	strings_add(&env, "PYTHONUNBUFFERED=0");
 	strings_add(&env, "OTHER=1");
-	environment_for_run(job, run, &values, "/s/1.sock", "/store", &env);
+	environment_for_run(job, run, &values, "/s/1.sock", "/s/1.config", "/store", &env);
 }
 
 static void test_launch(void)
@@ -110,6 +110,7 @@ static void test_launch(void)
 	is_str(value_of("POLLUX_STOP_SIGNAL"), "10", "the stop signal");
 	is_str(value_of("POLLUX_CHECKPOINT_DIR"), "/c d", "the checkpoint directory");
 	is_str(value_of("POLLUX_REPORT_SOCKET"), "/s/1.sock", "the socket");
+	is_str(value_of("POLLUX_CONFIG_FILE"), "/s/1.config", "where another configuration would be");
 	is_str(value_of("POLLUX_DIR"), "/store", "the store, for what it submits");
 	is_str(value_of("POLLUX_BATCH"), NULL, "no batch was declared, so none is given");
 	is_str(value_of("POLLUX_LOCAL_BATCH"), NULL, "nor a local one");

@@ -1,0 +1,139 @@
+/* client_config.c - another configuration while the program runs.
+ *
+ * The supervisor renames a file of KEY=VALUE lines to the path in POLLUX_CONFIG_FILE. Whatever else may
+ * be at that path, and whatever is in it, a configuration that is not whole and does not add up is none. */
+#include "client_private.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	LOOK_EVERY_NS = 50000000,
+	FILE_MAX = 512,                  /* bytes; pollux writes less than 128 */
+};
+
+struct offer {
+	int64_t version, batch_size, local_batch_size, accumulation_steps;
+	double lr_scale;
+};
+
+static bool is_due(struct pollux_client *c)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+	int64_t now_ns = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+	if (now_ns < c->config_due_ns)
+		return false;
+	c->config_due_ns = now_ns + LOOK_EVERY_NS;
+	return true;
+}
+
+static bool is_same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_ino == b->st_ino && a->st_dev == b->st_dev && a->st_size == b->st_size &&
+	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+/* Whether there is a file that was not read before. */
+static bool is_new_file(struct pollux_client *c)
+{
+	struct stat st;
+
+	if (stat(c->config_path, &st) < 0 || is_same_file(&st, &c->config_seen))
+		return false;
+	c->config_seen = st;
+	return S_ISREG(st.st_mode) && st.st_size < FILE_MAX;
+}
+
+/* The file as a text that ends with a newline; false where it does not, or holds a NUL. */
+static bool read_text(const char *path, char text[FILE_MAX])
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	if (fd < 0)
+		return false;
+	ssize_t n = read(fd, text, FILE_MAX - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	return n > 0 && text[n - 1] == '\n' && strlen(text) == (size_t)n;
+}
+
+static void set_field(struct offer *offer, const char *key, const char *value, locale_t c_locale)
+{
+	if (!strcmp(key, "VERSION"))
+		offer->version = client_integer(value, INT_MAX);
+	else if (!strcmp(key, "BATCH"))
+		offer->batch_size = client_integer(value, INT64_MAX);
+	else if (!strcmp(key, "LOCAL_BATCH"))
+		offer->local_batch_size = client_integer(value, INT_MAX);
+	else if (!strcmp(key, "ACCUM"))
+		offer->accumulation_steps = client_integer(value, INT_MAX);
+	else if (!strcmp(key, "LR_SCALE"))
+		offer->lr_scale = client_positive(value, c_locale);
+}
+
+/* Unknown keys are passed over; so is a line without '='. */
+static struct offer parse(char *text, locale_t c_locale)
+{
+	struct offer offer = { .lr_scale = (double)NAN };
+	char *next;
+
+	for (char *line = text; *line; line = next) {
+		char *end = strchr(line, '\n'), *equals = strchr(line, '=');
+
+		*end = '\0';
+		next = end + 1;
+		if (!equals || equals > end)
+			continue;
+		*equals = '\0';
+		set_field(&offer, line, equals + 1, c_locale);
+	}
+	return offer;
+}
+
+/* batch = replicas * local batch * passes, with the replicas that the program was launched with. */
+static bool adds_up(const struct offer *o, int replicas)
+{
+	if (!o->version || !o->batch_size || !o->local_batch_size || !o->accumulation_steps ||
+	    isnan(o->lr_scale))
+		return false;
+	int64_t passes = o->batch_size / o->local_batch_size;
+	return o->batch_size % o->local_batch_size == 0 && passes % o->accumulation_steps == 0 &&
+	       (!replicas || passes / o->accumulation_steps == replicas);
+}
+
+static bool change(struct pollux_client *c, struct pollux_config *config)
+{
+	struct pollux_config launched;
+	char text[FILE_MAX];
+
+	if (!is_due(c) || !is_new_file(c) || !read_text(c->config_path, text))
+		return false;
+	struct offer offer = parse(text, c->c_locale);
+	pollux_client_config(c, &launched);
+	if (!adds_up(&offer, launched.replicas) || offer.version <= atomic_load(&c->config_version))
+		return false;
+	*config = launched;
+	config->batch_size = offer.batch_size;
+	config->local_batch_size = (int)offer.local_batch_size;
+	config->accumulation_steps = (int)offer.accumulation_steps;
+	config->lr_scale = offer.lr_scale;
+	atomic_store(&c->config_version, offer.version);
+	return true;
+}
+
+bool pollux_client_config_changed(struct pollux_client *c, struct pollux_config *config)
+{
+	int saved_errno = errno;
+
+	if (!c || !c->config_path)
+		return false;
+	if (atomic_load(&c->config_version) < 0)
+		atomic_store(&c->config_version, 0);
+	bool changed = change(c, config);
+	errno = saved_errno;
+	return changed;
+}
