@@ -320,7 +320,7 @@ static void test_devices_vanish(void)
 
 static void test_odd_input(void)
 {
-	struct sched_input none = { NULL, 0, 4, NOW_S, SLICE_S };
+	struct sched_input none = { NULL, 0, 4, NOW_S, SLICE_S, 0 };
 	struct sched_job nan_service = waits(1, 1, 1, (double)NAN);
 	struct sched_job bad_weight = weighs(waits(2, 1, 1, 100), 0);
 	const struct sched_job odd[] = { bad_weight, nan_service };

@@ -1,0 +1,283 @@
+/* The exact allocation: held to all allocations of small problems, tie by tie; that what may be given
+ * can be placed; and first in, first out as the best of all allocations that its rule allows. (Least
+ * attained service is no such maximum: what it launches depends on slices and on who gathers.) */
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "pollux/policy.h"
+#include "sched/allocation.h"
+#include "sched/curve.h"
+#include "sched_cases.h"
+#include "tap.h"
+
+#define CASES 10000
+
+/* --- the dynamic program --- */
+
+struct problem {
+	struct allocation_job jobs[CASE_JOBS];
+	double value[CASE_JOBS][CASE_DEVICES + 1];
+	int n_jobs, n_devices;
+	int count[CASE_JOBS], best[CASE_JOBS];
+	double sum;		/* of best */
+	bool any;
+};
+
+/* Whole numbers, few of them: sums are exact and often equal. */
+static void draw_problem(uint64_t *x, struct problem *p)
+{
+	*p = (struct problem){ .n_jobs = case_below(x, CASE_JOBS + 1),
+			       .n_devices = case_below(x, CASE_DEVICES + 1) };
+	for (int j = 0; j < p->n_jobs; j++) {
+		p->jobs[j] = (struct allocation_job){ case_below(x, p->n_devices + 1), p->value[j] };
+		for (int r = 0; r <= p->n_devices; r++)
+			p->value[j][r] = case_below(x, 4) ? case_below(x, 7) - 3.0 : -HUGE_VAL;
+	}
+}
+
+/* Negative, 0 or positive as a comes after, with or before b in the order of the header. */
+static int compare(const struct problem *p, const int *a, const int *b)
+{
+	double value = 0;
+	int kept = 0, used = 0, first = 0;
+
+	for (int j = 0; j < p->n_jobs; j++) {
+		value += p->value[j][a[j]] - p->value[j][b[j]];
+		kept += (a[j] == p->jobs[j].held) - (b[j] == p->jobs[j].held);
+		used += a[j] - b[j];
+		first = first ? first : a[j] - b[j];
+	}
+	if (value < 0 || value > 0)
+		return value > 0 ? 1 : -1;
+	return kept ? kept : used ? -used : first;
+}
+
+static void try_all(struct problem *p, int job, int left)
+{
+	if (job == p->n_jobs) {
+		if (!p->any || compare(p, p->count, p->best) > 0)
+			memcpy(p->best, p->count, sizeof(p->best));
+		p->any = true;
+		return;
+	}
+	for (int r = 0; r <= left; r++) {
+		p->count[job] = r;
+		if (isfinite(p->value[job][r]))
+			try_all(p, job + 1, left - r);
+	}
+}
+
+static void test_ties(void)
+{
+	uint64_t random = 1;
+	int wrong = 0, impossible = 0;
+
+	for (int n = 0; n < CASES; n++) {
+		struct problem p;
+		int count[CASE_JOBS] = { 0 };
+		bool any;
+
+		draw_problem(&random, &p);
+		try_all(&p, 0, p.n_devices);
+		any = allocation_best(p.jobs, p.n_jobs, p.n_devices, count);
+		wrong += any != p.any || memcmp(count, p.best, sizeof(count)) != 0;
+		impossible += !any;
+	}
+	is_int(wrong, 0, "10,000 problems of whole numbers: the best, ties in the order of the header");
+	ok(impossible > 100 && impossible < CASES / 2, "some of them have no solution");
+}
+
+/* The same three values in any order: rounding must not tell them apart. */
+static void test_rounding(void)
+{
+	static const double worth[3][2] = { { 0, 0.1 }, { 0, 0.2 }, { 0, 0.3 } };
+	static const int order[6][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 },
+					 { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
+	static const double pair[] = { 0, 0, 0.1 + 0.2 }, single[] = { 0, 0.3, 0.3 };
+
+	for (int i = 0; i < 6; i++) {
+		struct allocation_job jobs[3];
+		int count[3];
+
+		for (int k = 0; k < 3; k++)
+			jobs[k] = (struct allocation_job){ 0, worth[order[i][k]] };
+		allocation_best(jobs, 3, 1, count);
+		for (int k = 0; k < 3; k++)
+			is_int(count[k], order[i][k] == 2, "the largest, wherever it stands");
+	}
+
+	const struct allocation_job near[] = { { 0, pair }, { 0, single } };
+	int count[2];
+
+	allocation_best(near, 2, 2, count);
+	ok(count[0] == 0 && count[1] == 1, "a last digit is no difference: fewer devices");
+}
+
+static void test_extremes(void)
+{
+	static const double huge[] = { 0, 1e300 }, tiny[] = { 0, 1e-300 }, none[] = { -HUGE_VAL, -HUGE_VAL };
+	static const double zero[] = { 0 }, odd[] = { 0, (double)NAN };
+	struct allocation_job jobs[] = { { 0, tiny }, { 0, huge } };
+	int count[2] = { 7, 7 };
+
+	ok(allocation_best(jobs, 2, 1, count) && !count[0] && count[1] == 1, "1e300 before 1e-300");
+	ok(allocation_best(jobs, 1, 1, count) && count[0] == 1, "1e-300 before nothing");
+	jobs[0].value = odd;
+	ok(allocation_best(jobs, 1, 1, count) && !count[0], "NaN is not to be given");
+	jobs[0].value = none;
+	ok(!allocation_best(jobs, 2, 1, count) && !count[0] && !count[1], "no solution: nothing");
+	jobs[0].value = jobs[1].value = zero;
+	ok(allocation_best(jobs, 2, 0, count) && !count[0] && !count[1], "no devices");
+	ok(allocation_best(jobs, 0, 4, count), "no jobs");
+}
+
+/* --- what may be given can be placed --- */
+
+/* The jobs of the given sizes, the largest first, each on whole nodes or within one. */
+static bool pack(const int *size, int n_sizes, int node, int n_devices)
+{
+	int room[32], n_nodes = 0;
+
+	for (int left = n_devices; left > 0; left -= node)
+		room[n_nodes++] = left < node ? left : node;
+	for (int i = 0; i < n_sizes; i++) {
+		int rest = size[i];
+
+		for (int k = 0; k < n_nodes && rest > 0; k++) {
+			int part = rest < node ? rest : node;
+
+			if (room[k] < part)
+				continue;
+			room[k] -= part;
+			rest -= part;
+		}
+		if (rest)
+			return false;
+	}
+	return true;
+}
+
+/* All selections of allowed sizes, falling, with a sum of at most the devices. */
+static int unplaced(const struct sched_input *in, int *size, int n, int left)
+{
+	int bad = !pack(size, n, in->devices_per_node, in->n_devices);
+
+	for (int r = n ? size[n - 1] : left; r > 0; r--) {
+		if (r > left || !curve_placeable(in, r))
+			continue;
+		size[n] = r;
+		bad += unplaced(in, size, n + 1, left - r);
+	}
+	return bad;
+}
+
+static void test_placement(void)
+{
+	int bad = 0, differ = 0, size[32];
+
+	for (int node = 1; node <= 12; node++)
+		for (int n = 1; n <= 26; n++) {
+			struct sched_input in = { .n_devices = n, .devices_per_node = node };
+
+			if (n > node)
+				bad += unplaced(&in, size, 0, n);
+			for (int r = 0; r <= n + 1; r++)
+				differ += curve_placeable(&in, r) != case_placeable(&in, r);
+		}
+	is_int(bad, 0, "nodes of 1 to 12, up to 26 devices: every choice of allowed numbers fits");
+	is_int(differ, 0, "and these are 1, 2, 4 .. that divide a node, and whole nodes");
+}
+
+/* --- first in, first out --- */
+
+struct fifo {
+	const struct sched_case *c;
+	int count[CASE_JOBS], best[CASE_JOBS];
+	int best_started;
+};
+
+/* The rule: who runs keeps what he holds; nobody who can run at all is passed by one behind him; and
+ * while somebody waits, those that start have their least. */
+static bool fifo_allows(const struct fifo *f)
+{
+	bool waits = false, above_least = false;
+
+	for (int i = 0; i < f->c->in.n_jobs; i++) {
+		const struct sched_job *job = &f->c->jobs[i];
+
+		if (job->replicas) {
+			if (f->count[i] != job->replicas)
+				return false;
+			continue;
+		}
+		if (f->count[i] && waits)
+			return false;
+		if (f->count[i] && (f->count[i] < job->min_replicas || f->count[i] > job->max_replicas))
+			return false;
+		waits = waits || (!f->count[i] && job->min_replicas <= f->c->in.n_devices);
+		above_least = above_least || f->count[i] > job->min_replicas;
+	}
+	return !(waits && above_least);
+}
+
+static bool gives_first(const int *a, const int *b)
+{
+	for (int i = 0; i < CASE_JOBS; i++)
+		if (a[i] != b[i])
+			return a[i] > b[i];
+	return false;
+}
+
+/* Most jobs, then most for the first, the second, ... */
+static void fifo_try(struct fifo *f, int job, int left)
+{
+	int started = 0;
+
+	for (int r = left; r >= 0 && job < f->c->in.n_jobs; r--) {
+		f->count[job] = r;
+		fifo_try(f, job + 1, left - r);
+	}
+	if (job < f->c->in.n_jobs || !fifo_allows(f))
+		return;
+	for (int i = 0; i < f->c->in.n_jobs; i++)
+		started += f->count[i] > 0;
+	if (started > f->best_started ||
+	    (started == f->best_started && gives_first(f->count, f->best))) {
+		memcpy(f->best, f->count, sizeof(f->best));
+		f->best_started = started;
+	}
+}
+
+static void test_fifo(void)
+{
+	struct sched_case c = { .random = 3 };
+	int wrong = 0, all_started = 0;
+
+	for (int n = 0; n < CASES; n++) {
+		struct fifo f = { .c = &c, .best_started = -1 };
+		bool all = true;
+
+		case_draw(&c);
+		policy_fifo.decide(&c.in, c.choices);
+		fifo_try(&f, 0, c.in.n_devices);
+		for (int i = 0; i < c.in.n_jobs; i++) {
+			wrong += c.choices[i].replicas != f.best[i];
+			all = all && f.best[i];
+		}
+		all_started += all;
+	}
+	is_int(wrong, 0, "10,000 problems: fifo is the best that its rule allows");
+	ok(all_started > 1000 && all_started < CASES - 1000, "with and without a line");
+}
+
+int main(void)
+{
+	test_ties();
+	test_rounding();
+	test_extremes();
+	test_placement();
+	test_fifo();
+	return done();
+}
