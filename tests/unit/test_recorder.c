@@ -1,0 +1,298 @@
+/* test_recorder.c - from reports to rows: step times, windows of gradients, and a change of configuration
+ * while the program runs. The store is real. */
+#include <unistd.h>
+
+#include "pollux/clock.h"
+#include "pollux/mem.h"
+#include "run/recorder.h"
+#include "tap.h"
+
+static char root[] = "/tmp/test_recorder.XXXXXX";
+static struct paths paths;
+static struct store store;
+static struct recorder r;
+static struct run run;
+static struct err err;
+static double now;
+
+/* A store with a job whose one run is running: batch 128 on one device. */
+static void begin(void)
+{
+	static int n;
+	char *dir = xasprintf("%s/%d", root, ++n);
+	struct job_command c = { .program = xstrdup("/bin/true"), .directory = xstrdup("/") };
+	struct dependency_list none = { 0 };
+	struct job job;
+	bool claimed = false;
+
+	setenv("POLLUX_DIR", dir, 1);
+	free(dir);
+	job_init(&job);
+	job.name = xstrdup("x");
+	job.workload = xstrdup("w");
+	job.submit_time_s = 1;
+	run_init(&run);
+	if (paths_init(&paths, &err) || store_open(&store, &paths, STORE_WRITE, &err) ||
+	    store_job_add(&store, &job, &c, &none, &err))
+		printf("# %s\n", err.text);
+	run.job_id = job.id;
+	run.replicas = 1;
+	run.accumulation_steps = 1;
+	run.batch_size = run.local_batch_size = 128;
+	run.boot_id = xstrdup(clock_boot_id());
+	run.assigned_time_s = run.assigned_boot_s = 1;
+	run.devices = xcalloc(1, sizeof(*run.devices));
+	snprintf(run.devices[0].id, sizeof(run.devices[0].id), "cpu:0");
+	snprintf(run.devices[0].kind, sizeof(run.devices[0].kind), "cpu");
+	if (store_run_add(&store, &run, &err) ||
+	    store_run_claim(&store, run.id, 1, 1, &claimed, &err) || !claimed)
+		printf("# %s\n", err.text);
+	run.launch_boot_s = now = clock_boot_s();
+	recorder_init(&r);
+	job_command_release(&c);
+	job_release(&job);
+}
+
+static void end(void)
+{
+	recorder_release(&r);
+	run_release(&run);
+	store_close(&store);
+	paths_release(&paths);
+}
+
+static void report(const char *text)
+{
+	recorder_add(&r, &store, &run, text, strlen(text), now);
+}
+
+/* A window of steps of these ms, n of them, with what else each report says; and a write. */
+static void steps(double ms, int n, const char *rest)
+{
+	char *text = xasprintf("STEP_NS=%.0f\n%s", ms * 1e6, rest);
+
+	for (int i = 0; i < n; i++)
+		report(text);
+	free(text);
+	if (recorder_write(&r, &store, &run, &err))
+		printf("# %s\n", err.text);
+}
+
+static struct observation_list observations(void)
+{
+	struct observation_list list;
+
+	if (store_observations_of_job(&store, 1, &list, &err))
+		printf("# %s\n", err.text);
+	return list;
+}
+
+static struct gradient_list gradients(void)
+{
+	struct gradient_list list;
+
+	if (store_gradients_of_workload(&store, "w", &list, &err))
+		printf("# %s\n", err.text);
+	return list;
+}
+
+static void want(int64_t local, int accum, double scale)
+{
+	struct configuration c = { 1, local, accum, local * accum };
+
+	if (store_run_set_wanted(&store, run.id, &c, scale, &err) ||
+	    store_run_read_wanted(&store, &run, &err))
+		printf("# %s\n", err.text);
+}
+
+static struct run stored(void)
+{
+	struct run now_stored;
+
+	if (store_run_get(&store, run.id, &now_stored, &err))
+		printf("# %s\n", err.text);
+	return now_stored;
+}
+
+static void test_change(void)
+{
+	struct observation_list list;
+	struct run kept;
+
+	begin();
+	steps(10, 4, "CONFIG=0\nGRAD_SQR=1\nGRAD_VAR=2\n");
+	steps(10, 4, "CONFIG=0\nGRAD_SQR=1\nGRAD_VAR=2\n");
+	kept = stored();
+	ok(kept.takes_configs && kept.config_version == 0, "CONFIG=0: it takes configurations");
+	run_release(&kept);
+	want(64, 4, 1.5);
+	steps(10, 4, "CONFIG=0\n");
+	is_int(run.batch_size, 128, "as long as it has not changed, nothing has");
+	report("STEP_NS=10000000\nCONFIG=0\n");	/* not written when the change comes */
+	steps(40, 4, "CONFIG=1\nSTEP=99\n");
+	steps(40, 4, "CONFIG=1\nGRAD_SQR=3\nGRAD_VAR=4\n");
+	ok(run.config_version == 1 && run.batch_size == 256 && run.local_batch_size == 64 &&
+	   run.accumulation_steps == 4 && run.learning_rate_scale == 1.5, "then the run has it");
+	kept = stored();
+	ok(kept.config_version == 1 && kept.batch_size == 256 && kept.learning_rate_scale == 1.5 &&
+	   kept.wanted_version == 1, "in the store, too");
+	run_release(&kept);
+	list = observations();
+	is_int(list.count, 2, "each configuration has its observation");
+	for (int i = 0; i < list.count; i++) {
+		const struct observation_row *row = &list.items[i];
+		bool old = row->local_batch_size == 128 && row->accumulation_steps == 1;
+
+		near(row->observation.step_time_s, old ? 0.010 : 0.040, 1e-12, "of its own steps");
+		is_int(row->observation.n_steps, old ? 13 : 8, "of all of them");
+	}
+	observation_list_release(&list);
+
+	struct gradient_list g = gradients();
+
+	ok(g.count == 2 && g.items[0].window.batch_size == 128 && g.items[0].window.n == 8 &&
+	   g.items[1].window.batch_size == 256 && g.items[1].accumulation_steps == 4 &&
+	   g.items[1].window.n == 4 && g.items[1].window.sum_grad_sqr == 12,
+	   "a window of gradients is of one configuration");
+	gradient_list_release(&g);
+
+	want(128, 1, 1);
+	steps(20, 4, "CONFIG=2\n");
+	steps(20, 4, "CONFIG=2\n");
+	list = observations();
+	is_int(list.count, 2, "back to the first: no third row");
+	for (int i = 0; i < list.count; i++)
+		if (list.items[i].local_batch_size == 128) {
+			is_int(list.items[i].observation.n_steps, 21, "both times count");
+			is_int(list.items[i].observation.n_windows, 6, "with all their windows");
+			near(list.items[i].observation.step_time_s, (4 * 0.010 + 2 * 0.020) / 6,
+			     1e-12, "in one mean");
+		}
+	near(run.step_time_s, 0.020, 1e-12, "the run's step time is the present one");
+	observation_list_release(&list);
+	end();
+}
+
+static void test_not_changed(void)
+{
+	struct observation_list list;
+	struct gradient_list g;
+
+	begin();
+	steps(10, 4, "CONFIG=5\nGRAD_SQR=1\nGRAD_VAR=2\n");
+	steps(10, 4, "CONFIG=5\nSAMPLES=640\nSTEP=5\nGRAD_SQR=1\nGRAD_VAR=2\n");
+	ok(run.config_version == 0 && run.batch_size == 128, "a configuration that nobody wanted is none");
+	list = observations();
+	g = gradients();
+	ok(list.count == 0 && g.count == 0, "what it may be measures nothing");
+	near(run.last_samples, 640, 0, "but counts as progress");
+	observation_list_release(&list);
+	gradient_list_release(&g);
+	want(64, 2, 1);
+	want(32, 4, 1);
+	steps(10, 4, "CONFIG=1\n");
+	steps(10, 4, "CONFIG=1\n");
+	ok(run.config_version == 0, "one that was replaced before it was heard of is not in use by the store");
+	steps(30, 4, "CONFIG=2\n");
+	steps(30, 4, "CONFIG=2\n");
+	steps(10, 4, "CONFIG=1\n");
+	list = observations();
+	ok(run.config_version == 2 && list.count == 1 && list.items[0].local_batch_size == 32 &&
+	   list.items[0].observation.n_steps == 8, "the last one is, and none goes back");
+	observation_list_release(&list);
+	end();
+}
+
+/* numpy: x = [1, 2, 4, 8.5]; x.sum() = 15.5; ((x - x.mean()) ** 2).sum() = 33.1875 */
+static void test_moments(void)
+{
+	static const double x[] = { 1, 2, 4, 8.5 };
+	struct gradient_list g;
+	char text[128];
+
+	begin();
+	for (int i = 0; i < 4; i++) {
+		snprintf(text, sizeof(text), "SAMPLES=%d\nGRAD_SQR=%g\nGRAD_VAR=%.17g\n", 128 * (i + 1),
+			 x[i], 1e6 + 1e-3 * x[i]);
+		report(text);
+	}
+	report("GRAD_SQR=1e300\nGRAD_VAR=1\n");
+	report("GRAD_SQR=1\nGRAD_VAR=-1e300\n");
+	report("GRAD_SQR=1\n");
+	steps(1, 1, "");
+	g = gradients();
+	is_int(g.count, 1, "a window");
+	is_int(g.items[0].window.n, 4, "of the updates that told both, and not beyond all measure");
+	near(g.items[0].window.sum_grad_sqr, 15.5, 0, "the sum");
+	near(g.items[0].window.m2_grad_sqr, 33.1875, 1e-14, "squared deviations");
+	near(g.items[0].window.m2_grad_var, 33.1875e-6, 1e-4, "small ones from a large mean");
+	ok(g.items[0].window.first_samples == 128 && g.items[0].window.last_samples == 512 &&
+	   g.items[0].window.batch_size == 128, "where it was, with what batch");
+	gradient_list_release(&g);
+	end();
+}
+
+/* n updates of a batch of 128 from a position on, then a write. */
+static void updates(int64_t *samples, int n)
+{
+	char text[96];
+
+	for (int i = 0; i < n; i++) {
+		*samples += 128;
+		snprintf(text, sizeof(text), "SAMPLES=%lld\nGRAD_SQR=1\nGRAD_VAR=2\n",
+			 (long long)*samples);
+		report(text);
+	}
+	recorder_write(&r, &store, &run, &err);
+}
+
+static void test_windows(void)
+{
+	int64_t samples = 0;
+	struct gradient_list g;
+
+	begin();
+	updates(&samples, 49);
+	updates(&samples, 1);
+	updates(&samples, 1);
+	g = gradients();
+	ok(g.count == 2 && g.items[0].window.n == 50 && g.items[1].window.n == 1,
+	   "50 updates that cover a tenth of the position are a window");
+	gradient_list_release(&g);
+	updates(&samples, 448);
+	g = gradients();
+	is_int(g.count, 2, "the write that fills one is its last");
+	gradient_list_release(&g);
+	updates(&samples, 40);
+	updates(&samples, 10);
+	updates(&samples, 1);
+	g = gradients();
+	ok(g.count == 3 && g.items[2].window.n == 51, "50 that cover less are none yet");
+	gradient_list_release(&g);
+	now -= 31;
+	r.gradient_start_boot_s -= 31;		/* as if it had been opened so long ago */
+	updates(&samples, 1);
+	updates(&samples, 1);
+	g = gradients();
+	ok(g.count == 4 && g.items[2].window.n == 52 && g.items[3].window.n == 1,
+	   "after 30 s it is one all the same");
+	gradient_list_release(&g);
+	end();
+}
+
+int main(void)
+{
+	char *command;
+
+	if (!mkdtemp(root))
+		return 1;
+	test_change();
+	test_not_changed();
+	test_moments();
+	test_windows();
+	command = xasprintf("rm -rf '%s'", root);
+	if (system(command))
+		return 1;
+	free(command);
+	return done();
+}
