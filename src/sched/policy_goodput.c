@@ -213,5 +213,6 @@ static void decide(const struct sched_input *in, struct sched_choice *choices)
 const struct policy policy_goodput = {
 	.name = "goodput",
 	.summary = "the most goodput, short jobs first, in time slices",
+	.models_goodput = true,
 	.decide = decide,
 };

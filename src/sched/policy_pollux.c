@@ -142,5 +142,6 @@ static void decide(const struct sched_input *in, struct sched_choice *choices)
 const struct policy policy_pollux = {
 	.name = "pollux",
 	.summary = "the published fitness: the harmonic mean of speedups",
+	.models_goodput = true,
 	.decide = decide,
 };
