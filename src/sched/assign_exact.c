@@ -15,19 +15,21 @@
 #include "pollux/assign.h"
 #include "pollux/mem.h"
 
-/* The farthest pair counts before all pairs together. */
-#define FARTHEST ((int64_t)1 << 32)
-#define IMPOSSIBLE (INT64_MAX / 2)
+/* The farthest pair counts before all pairs together: they cost less than 2^24 among 16 devices that go to
+ * jobs which have 100,000. ASSIGN_EXACT jobs cost less than IMPOSSIBLE then, and twice that is a number too;
+ * the tables are as small as they can be because looking things up in them is all the work. */
+#define FARTHEST ((uint32_t)1 << 24)
+#define IMPOSSIBLE ((uint32_t)1 << 31)
 
 struct solver {
 	const struct assign_pool *pool;
 	const struct taker *taker;	/* whose sets set_cost is of */
-	int64_t *best;			/* by what is left */
-	int64_t *set_cost;		/* by what the taker takes */
+	uint32_t *best;			/* by what is left */
+	uint32_t *set_cost;		/* by what the taker takes */
 	uint32_t all, free;		/* devices of the pool */
 	int worst_held;			/* the taker's own devices: its farthest pair */
 	int worst_to[ASSIGN_EXACT];	/* from a device to the taker's own */
-	int64_t sum_to[ASSIGN_EXACT];
+	uint32_t sum_to[ASSIGN_EXACT];
 };
 
 static int device_of(const struct solver *s, uint32_t bit)
@@ -40,36 +42,46 @@ static uint32_t may_take(const struct solver *s, const struct taker *t, uint32_t
 	return t->waits ? left : left & s->free;
 }
 
-/* The subsets of one size, smallest first; 0 after the last. Gosper's hack, with the elements of `of` as
- * the digits: a block of ones moves up by one, and all but its top go to the bottom. */
+/* The subsets of one size, smallest first. They are counted as numbers with as many ones, by Gosper's hack
+ * (a block of ones moves up by one, and all but its top go to the bottom); the i-th digit stands for the
+ * i-th element, and four digits are looked up at a time. */
 struct subsets {
-	uint32_t of;
-	uint32_t low[ASSIGN_EXACT + 1];	/* the i lowest elements */
-	int rank[ASSIGN_EXACT];		/* of an element, by its bit's number */
+	uint32_t digits, end;
+	uint32_t part[ASSIGN_EXACT / 4][16];
 };
 
-static uint32_t subsets_first(struct subsets *s, uint32_t of, int size)
+static bool subsets_first(struct subsets *s, uint32_t of, int size)
 {
 	int n = 0;
 
-	s->of = of;
-	s->low[0] = 0;
-	for (uint32_t rest = of; rest; rest &= rest - 1) {
-		s->rank[__builtin_ctz(rest)] = n++;
-		s->low[n] = of & ~(rest & (rest - 1));
+	for (uint32_t rest = of; rest; n++) {
+		uint32_t *part = s->part[n / 4], digit = (uint32_t)1 << n % 4;
+
+		part[0] = 0;
+		for (uint32_t i = 0; i < digit; i++)
+			part[digit + i] = part[i] | (rest & -rest);
+		rest &= rest - 1;
 	}
-	return size <= n ? s->low[size] : 0;
+	/* Places without elements are looked up too. */
+	for (int i = (n + 3) / 4; i < ASSIGN_EXACT / 4; i++)
+		s->part[i][0] = 0;
+	s->digits = ((uint32_t)1 << size) - 1;
+	s->end = (uint32_t)1 << n;
+	return size > 0 && size <= n;
 }
 
-static uint32_t subsets_next(const struct subsets *s, uint32_t set)
+static bool subsets_next(struct subsets *s)
 {
-	uint32_t up = ((set | ~s->of) + (set & -set)) & s->of;
-	int block;
+	uint32_t lowest = s->digits & -s->digits, up = s->digits + lowest;
 
-	if (!up)
-		return 0;
-	block = s->rank[__builtin_ctz(up & ~set)] - s->rank[__builtin_ctz(set)];
-	return up | s->low[block - 1];
+	s->digits = up | ((s->digits ^ up) >> 2 >> __builtin_ctz(lowest));
+	return s->digits < s->end;
+}
+
+static uint32_t subsets_get(const struct subsets *s)
+{
+	return s->part[0][s->digits & 15] | s->part[1][s->digits >> 4 & 15] |
+	       s->part[2][s->digits >> 8 & 15] | s->part[3][s->digits >> 12];
 }
 
 /* What the taker's own devices add to the cost of a set; among themselves they cost what they cost. */
@@ -92,15 +104,15 @@ static void look_at_own(struct solver *s)
 			int link = assign_link(p, d, p->device[i]);
 
 			s->worst_to[i] = link > s->worst_to[i] ? link : s->worst_to[i];
-			s->sum_to[i] += link;
+			s->sum_to[i] += (uint32_t)link;
 		}
 	}
 }
 
-static int64_t cost_of(const struct solver *s, uint32_t set)
+static uint32_t cost_of(const struct solver *s, uint32_t set)
 {
 	const struct assign_pool *p = s->pool;
-	int64_t sum = 0;
+	uint32_t sum = 0;
 	int worst = s->worst_held;
 
 	for (; set; set &= set - 1) {
@@ -112,10 +124,10 @@ static int64_t cost_of(const struct solver *s, uint32_t set)
 			int link = assign_link(p, p->device[i], p->device[device_of(s, rest)]);
 
 			worst = link > worst ? link : worst;
-			sum += link;
+			sum += (uint32_t)link;
 		}
 	}
-	return worst * FARTHEST + sum;
+	return (uint32_t)worst * FARTHEST + sum;
 }
 
 static void look_at_taker(struct solver *s, const struct taker *t)
@@ -124,21 +136,21 @@ static void look_at_taker(struct solver *s, const struct taker *t)
 
 	s->taker = t;
 	look_at_own(s);
-	for (uint32_t set = subsets_first(&subsets, may_take(s, t, s->all), t->need); set;
-	     set = subsets_next(&subsets, set))
-		s->set_cost[set] = cost_of(s, set);
+	for (bool more = subsets_first(&subsets, may_take(s, t, s->all), t->need); more;
+	     more = subsets_next(&subsets))
+		s->set_cost[subsets_get(&subsets)] = cost_of(s, subsets_get(&subsets));
 }
 
 /* The best set for the taker, and its cost with all that come after: of equals the last, which is the
  * one with the lowest devices. */
-static int64_t best_set(const struct solver *s, uint32_t left, uint32_t *best)
+static uint32_t best_set(const struct solver *s, uint32_t left, uint32_t *best)
 {
-	int64_t least = IMPOSSIBLE;
+	uint32_t least = IMPOSSIBLE;
 	struct subsets subsets;
 
-	for (uint32_t set = subsets_first(&subsets, may_take(s, s->taker, left), s->taker->need); set;
-	     set = subsets_next(&subsets, set)) {
-		int64_t cost = s->set_cost[set] + s->best[left & ~set];
+	for (bool more = subsets_first(&subsets, may_take(s, s->taker, left), s->taker->need); more;
+	     more = subsets_next(&subsets)) {
+		uint32_t set = subsets_get(&subsets), cost = s->set_cost[set] + s->best[left & ~set];
 
 		if (cost <= least) {
 			least = cost;
@@ -154,9 +166,11 @@ static void look_at_end(struct solver *s, int n_left, bool waits)
 	struct subsets subsets;
 
 	s->best[0] = 0;
-	for (uint32_t left = subsets_first(&subsets, s->all, n_left); left;
-	     left = subsets_next(&subsets, left))
+	for (bool more = subsets_first(&subsets, s->all, n_left); more; more = subsets_next(&subsets)) {
+		uint32_t left = subsets_get(&subsets);
+
 		s->best[left] = waits && (left & s->free) ? IMPOSSIBLE : 0;
+	}
 }
 
 /* Every set of n_left devices that may be left to the taker. */
@@ -166,9 +180,11 @@ static void look_at_turn(struct solver *s, const struct taker *t, int n_left)
 	uint32_t set;
 
 	look_at_taker(s, t);
-	for (uint32_t left = subsets_first(&subsets, s->all, n_left); left;
-	     left = subsets_next(&subsets, left))
+	for (bool more = subsets_first(&subsets, s->all, n_left); more; more = subsets_next(&subsets)) {
+		uint32_t left = subsets_get(&subsets);
+
 		s->best[left] = best_set(s, left, &set);
+	}
 }
 
 static void take(const struct solver *s, uint32_t set)

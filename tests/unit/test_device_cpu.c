@@ -99,6 +99,42 @@ static void test_shared(void)
 	unsetenv("HWLOC_SYNTHETIC");
 }
 
+/* Row by row below the diagonal: F, S, N, M for the four links. */
+static void expect_links(const char *machine, int slots, const char *want)
+{
+	struct device_list list;
+	char got[128] = "";
+	size_t n = 0;
+
+	setenv("HWLOC_SYNTHETIC", machine, 1);
+	is_int(list_slots(&list, slots), 0, machine);
+	is_int(list.linked, list.count, "links for all slots");
+	for (int a = 0; a < list.count; a++)
+		for (int b = 0; b <= a; b++) {
+			int there = list.links[a * list.count + b], back = list.links[b * list.count + a];
+
+			if (a == b && a < list.count - 1)
+				got[n++] = there == DEVICE_LINK_FAST ? ' ' : '?';
+			else if (a != b)
+				got[n++] = there == back ? "FSNM"[there] : '?';
+		}
+	is_str(got, want, "how near they are");
+	devices_release(&list);
+	unsetenv("HWLOC_SYNTHETIC");
+}
+
+static void test_links(void)
+{
+	expect_links("package:2 [numa] l3:2 core:2 pu:1", 0, " S NN NNS MMMM MMMMS MMMMNN MMMMNNS");
+	expect_links("package:2 [numa] l3:2 core:2 pu:1", 4, " N MM MMN");
+	/* As large as a node, or larger: in one node each, in none. */
+	expect_links("package:2 [numa] l3:2 core:2 pu:1", 2, " M");
+	expect_links("package:1 [numa] core:2 pu:2", 0, " N");	/* no word of caches */
+	expect_links("package:1 l3:1 core:3 pu:1", 0, " S SS");
+	expect_links("package:1 [numa] l3:2 core:1 pu:1", 4, " S NN NNS");	/* slots that share a core */
+	expect_links("package:1 [numa] core:4 pu:1", 1, "");
+}
+
 /* 400 logical processors, every other one: their list has more than 1023 characters. */
 static void test_long_binding(void)
 {
@@ -233,6 +269,7 @@ int main(void)
 	test_one_per_core();
 	test_groups();
 	test_shared();
+	test_links();
 	test_long_binding();
 	test_this_machine();
 	test_affinity();

@@ -1,0 +1,96 @@
+/* assign.c - how long it takes to say which devices, once it is decided how many.
+ *
+ *	assign
+ *
+ * Random links, all devices free. 16 devices: the needs that make assign_exact.c look at most pairs of
+ * sets, and eight jobs of two. 64 and 1,024: jobs of 1 to 8, one device at a time. Of several calls the
+ * median and the maximum, in milliseconds of processor time. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "pollux/assign.h"
+
+#define MAX_DEVICES 1024
+#define TARGET_MS 20.0
+
+static uint64_t state = 1;
+static unsigned char links[MAX_DEVICES * MAX_DEVICES];
+static int holder[MAX_DEVICES], owner[MAX_DEVICES], count[MAX_DEVICES];
+
+static int random_below(int n)
+{
+	state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+	return (int)(state >> 33) % n;
+}
+
+static double now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+static int compare(const void *left, const void *right)
+{
+	double a = *(const double *)left, b = *(const double *)right;
+
+	return (a > b) - (a < b);
+}
+
+static void make_links(int n)
+{
+	for (int a = 0; a < n; a++)
+		for (int b = 0; b < a; b++)
+			links[a * n + b] = links[b * n + a] = (unsigned char)random_below(4);
+}
+
+static double measure(const char *what, int n_devices, int n_jobs, int times)
+{
+	double ms[100];
+
+	for (int d = 0; d < n_devices; d++)
+		holder[d] = ASSIGN_FREE;
+	for (int i = 0; i < times; i++) {
+		double start_ms;
+
+		make_links(n_devices);
+		start_ms = now_ms();
+		assign_devices(n_devices, holder, n_jobs, count, links, owner);
+		ms[i] = now_ms() - start_ms;
+	}
+	qsort(ms, (size_t)times, sizeof(*ms), compare);
+	printf("%4d devices, %s: median %.2f ms, at most %.2f ms\n", n_devices, what, ms[times / 2],
+	       ms[times - 1]);
+	return ms[times / 2];
+}
+
+static int fill(int n_devices)
+{
+	int n = 0;
+
+	for (int left = n_devices; left > 0; n++) {
+		count[n] = 1 + random_below(left < 8 ? left : 8);
+		left -= count[n];
+	}
+	return n;
+}
+
+int main(void)
+{
+	static const int hardest[] = { 1, 1, 1, 2, 5, 3, 1, 1, 1 };
+	double ms;
+
+	for (int j = 0; j < 9; j++)
+		count[j] = hardest[j];
+	ms = measure("9 jobs, the hardest case", 16, 9, 100);
+	printf("     target: below %g ms: %s\n", TARGET_MS, ms < TARGET_MS ? "met" : "MISSED");
+	for (int j = 0; j < 8; j++)
+		count[j] = 2;
+	measure("8 jobs of 2", 16, 8, 100);
+	measure("jobs of 1 to 8", 64, fill(64), 100);
+	measure("jobs of 1 to 8", MAX_DEVICES, fill(MAX_DEVICES), 5);
+	return ms < TARGET_MS ? 0 : 1;
+}
