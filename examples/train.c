@@ -3,7 +3,7 @@
  * A program of the kind that pollux schedules: it takes its batch size, replicas
  * and accumulation from the command line or from pollux, reports every update,
  * saves itself when asked to stop, and goes on from there with whatever
- * configuration it is given next. Progress is counted in samples; the order of
+ * configuration it is given next, or changes to it while it runs. Progress is counted in samples; the order of
  * the samples does not depend on the configuration (train/data.h).
  *
  *	train --help
@@ -41,6 +41,7 @@ struct training {
 	struct checkpoint checkpoint;
 	int64_t saved_ns;                /* when the last checkpoint was taken */
 	struct pollux_client *client;
+	bool takes_configs;              /* while it runs */
 	/* The steps since the last log line. */
 	int64_t logged_ns, window_ns;
 	double window_loss;
@@ -292,6 +293,25 @@ static bool complete(const struct training *t)
 	return p->samples >= t->options.samples || p->last_accuracy >= t->options.target_accuracy;
 }
 
+/* Where pollux wants another batch size, the next update has it. The replicas
+ * stay: they are the devices that this run was given. */
+static void follow_pollux(struct training *t)
+{
+	struct options *o = &t->options;
+	struct pollux_config config;
+	int64_t old_batch = o->batch;
+
+	if (!t->takes_configs || !pollux_client_config_changed(t->client, &config))
+		return;
+	options_reconfigure(o, &config);
+	team_reconfigure(t->team, (int)o->local_batch, (int)o->accum);
+	free(t->samples);
+	t->samples = allocate((size_t)o->batch, sizeof(int));
+	printf("batch %lld -> %lld (%lld x %lld x %lld), lr x %.3g\n", (long long)old_batch,
+	       (long long)o->batch, (long long)o->replicas, (long long)o->local_batch,
+	       (long long)o->accum, o->lr_scale);
+}
+
 static void train_until_done_or_stopped(struct training *t)
 {
 	int64_t every = t->options.eval_every ? t->options.eval_every : t->train.n_samples;
@@ -301,6 +321,7 @@ static void train_until_done_or_stopped(struct training *t)
 	while (!complete(t) && !should_stop(t)) {
 		int64_t before = t->progress.samples;
 
+		follow_pollux(t);
 		train_step(t);
 		if (t->progress.samples / every > before / every)
 			evaluate(t);
@@ -407,6 +428,7 @@ int main(int argc, char **argv)
 	t.client = pollux_client_open();
 	pollux_client_config(t.client, &config);
 	options_parse(&t.options, argc, argv, &config);
+	t.takes_configs = t.options.replicas == config.replicas && !t.options.freeze;
 	load_data(&t);
 	make_net(&t);
 	begin(&t);

@@ -245,6 +245,16 @@ static void resolve_batch(struct options *o, const struct pollux_config *config)
 		die(EX_USAGE, "batch %lld is too large", (long long)o->batch);
 }
 
+void options_reconfigure(struct options *o, const struct pollux_config *config)
+{
+	if ((double)config->batch_size > max_batch)
+		die(EX_USAGE, "batch %lld is too large", (long long)config->batch_size);
+	o->batch = config->batch_size;
+	o->local_batch = config->local_batch_size;
+	o->accum = config->accumulation_steps;
+	o->lr_scale = config->lr_scale;
+}
+
 void options_parse(struct options *o, int argc, char **argv,
 		   const struct pollux_config *config)
 {

@@ -37,4 +37,8 @@ struct options {
 void options_parse(struct options *options, int argc, char **argv,
 		   const struct pollux_config *config);
 
+/* Take over what pollux wants while the program runs: batch, local_batch, accum
+ * and lr_scale, whatever the command line said of them. */
+void options_reconfigure(struct options *options, const struct pollux_config *config);
+
 #endif

@@ -163,19 +163,32 @@ static void *work(void *argument)
 	}
 }
 
-static void replica_init(struct replica *r, struct team *team, int rank)
+/* What depends on the size and number of the passes. */
+static void init_passes(struct replica *r)
 {
-	const struct team_setup *s = &team->setup;
+	const struct team_setup *s = &r->team->setup;
 	int capacity = s->local_batch_size < EVALUATION_CHUNK ? EVALUATION_CHUNK :
 		       s->local_batch_size;
 
-	r->team = team;
-	r->rank = rank;
-	r->gradient = allocate(s->net->n_params, sizeof(float));
 	if (s->accumulation_steps > 1)
 		r->pass_gradient = allocate(s->net->n_params, sizeof(float));
-	r->indices = allocate(EVALUATION_CHUNK, sizeof(int));
 	pass_init(&r->pass, s->net, capacity);
+}
+
+static void release_passes(struct replica *r)
+{
+	free(r->pass_gradient);
+	r->pass_gradient = NULL;
+	pass_release(&r->pass);
+}
+
+static void replica_init(struct replica *r, struct team *team, int rank)
+{
+	r->team = team;
+	r->rank = rank;
+	r->gradient = allocate(team->setup.net->n_params, sizeof(float));
+	r->indices = allocate(EVALUATION_CHUNK, sizeof(int));
+	init_passes(r);
 }
 
 struct team *team_new(const struct team_setup *setup)
@@ -208,13 +221,23 @@ void team_free(struct team *team)
 		if (rank > 0)
 			pthread_join(r->thread, NULL);
 		free(r->gradient);
-		free(r->pass_gradient);
 		free(r->indices);
-		pass_release(&r->pass);
+		release_passes(r);
 	}
 	pthread_barrier_destroy(&team->barrier);
 	free(team->replicas);
 	free(team);
+}
+
+/* The others wait for the next task meanwhile. */
+void team_reconfigure(struct team *team, int local_batch_size, int accumulation_steps)
+{
+	team->setup.local_batch_size = local_batch_size;
+	team->setup.accumulation_steps = accumulation_steps;
+	for (int rank = 0; rank < team->setup.replicas; rank++) {
+		release_passes(&team->replicas[rank]);
+		init_passes(&team->replicas[rank]);
+	}
 }
 
 /* The exchange costs what passes between the last arrival and its end, less

@@ -28,6 +28,9 @@ struct team_setup {
 struct team *team_new(const struct team_setup *setup);
 void team_free(struct team *team);
 
+/* Other passes for the updates to come, between calls. */
+void team_reconfigure(struct team *team, int local_batch_size, int accumulation_steps);
+
 struct update {
 	const int *samples;      /* indices into the training set */
 	int n_samples;           /* at most replicas * local_batch_size * accumulation_steps */

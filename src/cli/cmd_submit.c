@@ -26,6 +26,9 @@ static const struct option_spec options[] = {
 	  "batches it may run with; default just --batch, rounded to the replicas" },
 	{ "max-local-batch", 0, OPTION_INT, "SAMPLES", O(max_local_batch), 1, 1e9,
 	  "samples that fit on one device in a pass; more are accumulated" },
+	{ "accumulate", 0, OPTION_FLAG, NULL, O(accumulate), 0, 0,
+	  "it does as many passes for an update as POLLUX_ACCUM says; default where the command has "
+	  "{accum}" },
 	{ "lr", 0, OPTION_NUMBER, "RATE", O(learning_rate), 1e-12, 1e12,
 	  "learning rate at --batch, for {lr}" },
 	{ "replicas", 'r', OPTION_RANGE, "N[:MAX]", O(replicas), 1, 1024,

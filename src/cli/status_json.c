@@ -26,6 +26,7 @@
  *	  batch_size		integer: samples in an update
  *	  min_batch_size, max_batch_size	integers
  *	  max_local_batch_size	integer: samples on a device in a pass
+ *	  accumulates		true or false: can do several passes for an update, as told by pollux
  *	  learning_rate		number, at batch_size
  *	  learning_rate_rule	"adascale", "sqrt", "linear" or "none"
  *	  noise_scale		number: gradient noise scale, samples
@@ -285,6 +286,7 @@ static void print_declared(struct json *j, const struct job *job)
 	integer_or_null(j, "max_batch_size", job->max_batch_size, job->max_batch_size > 0);
 	integer_or_null(j, "max_local_batch_size", job->max_local_batch_size,
 			job->max_local_batch_size > 0);
+	json_bool(j, "accumulates", job->accumulates);
 	json_number(j, "learning_rate", job->learning_rate);
 	text_or_null(j, "learning_rate_rule", job->learning_rate_rule);
 	json_number(j, "noise_scale", job->noise_scale);

@@ -204,9 +204,10 @@ static int set_batch(const struct submission *o, struct job *job, struct err *er
 {
 	const struct int_range *r = &o->batch_range;
 
-	if (!o->batch && (r->max || o->max_local_batch))
+	if (!o->batch && (r->max || o->max_local_batch || o->accumulate))
 		return usage_error(&cmd_submit, err, "option '--%s' needs --batch",
-				   r->max ? "batch-range" : "max-local-batch");
+				   r->max ? "batch-range" : o->max_local_batch ? "max-local-batch"
+									       : "accumulate");
 	if (r->max && (o->batch < r->min || o->batch > r->max))
 		return usage_error(&cmd_submit, err, "option '--batch' %lld is outside --batch-range "
 				   "%lld:%lld", (long long)o->batch, r->min, r->max);
@@ -242,6 +243,18 @@ static void set_replicas(const struct submission *o, const struct job_command *c
 		job->min_replicas = (int)o->replicas.min;
 		job->max_replicas = (int)o->replicas.max;
 	}
+}
+
+static bool mentions(const struct job_command *c, const char *name)
+{
+	struct strings resume = { 0 };
+	bool found = template_mentions(&c->argv, name);
+
+	if (c->resume_args)
+		strings_add(&resume, c->resume_args);
+	found = found || template_mentions(&resume, name);
+	strings_release(&resume);
+	return found;
 }
 
 /* A sign that a relaunch goes on where the last run was stopped. */
@@ -290,6 +303,7 @@ int submission_job(const struct submission *o, const struct job_command *c, stru
 		return -1;
 	if (set_preemption(o, c, job, err) || set_batch(o, job, err) || set_total_work(o, job, err))
 		return -1;
+	job->accumulates = o->accumulate || mentions(c, "accum");
 	return check_templates(o, c, err);
 }
 

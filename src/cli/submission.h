@@ -14,7 +14,7 @@ struct submission {
 	struct int_range batch_range, replicas;
 	double learning_rate, total_samples, total_steps, epochs, weight, time_limit_s, grace_s;
 	struct text_list after, env;
-	bool hold, preempt, no_preempt, quiet;
+	bool accumulate, hold, preempt, no_preempt, quiet;
 };
 
 #define SUBMISSION_DEFAULTS { \

@@ -213,6 +213,24 @@ wait_for 20 logged 'step 1[0-9]'
 kill -HUP "$trainer"
 ended
 is 'the stop signal that pollux names stops it' 75 "$rc"
+# Another batch from the first update on: the losses are those of a run launched with it.
+config() { # config BATCH LOCAL_BATCH PASSES
+	printf 'VERSION=1\nBATCH=%s\nLOCAL_BATCH=%s\nACCUM=%s\nLR_SCALE=0.5\n' "$@" >config
+}
+config 192 48 2
+POLLUX_CONFIG_FILE=$TMP/config under_pollux small --samples 5003 --fresh >log
+like 'another configuration is taken at once' '^batch 96 -> 192 \(2 x 48 x 2\), lr x 0\.5$' "$(cat log)"
+like 'and the run ends at exactly its samples' '^done samples 5003 .* steps 27$' "$(cat log)"
+small --samples 5003 --batch 192 --replicas 2 --accum 2 --lr-scale 0.5 >whole
+ok 'with the losses of a run that began with it' \
+	[ "$(losses log)" = "$(losses whole)" ]
+config 96 48 2
+POLLUX_CONFIG_FILE=$TMP/config under_pollux small --samples 960 --fresh >log
+unlike 'one for fewer replicas is passed over' '^batch 96 ->' "$(cat log)"
+config 192 48 2
+POLLUX_CONFIG_FILE=$TMP/config under_pollux small --samples 960 --fresh --replicas 1 --accum 1 >log
+unlike 'as is any, where options went their own way' '^batch 96 ->' "$(cat log)"
+
 POLLUX_BATCH=96 run small --samples 100
 like 'without pollux its variables do not count' 'batch 128 = 1 replicas' "$out"
 
