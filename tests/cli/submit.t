@@ -74,6 +74,7 @@ refused 64 "option '--batch' 8 is outside --batch-range 16:32$see" -b 8 --batch-
 refused 64 "option '--batch' 64 is outside --batch-range 16:32$see" -b 64 --batch-range 16:32 true
 refused 64 "option '--batch-range' needs --batch$see" --batch-range 16:32 true
 refused 64 "option '--max-local-batch' needs --batch$see" --max-local-batch 16 true
+refused 64 "option '--accumulate' needs --batch$see" --accumulate true
 for wrong in 0 -0.1 nan inf 1e999 0x1p3 x; do
 	refused 64 "option '--lr RATE': '$wrong' is not a number from 1e-12 to 1000000000000" \
 		--lr "$wrong" true
@@ -283,6 +284,15 @@ is '--resume-args' '--from {checkpoint}' \
 is '--after: any end, or success' '1|0 2|1 3|0' \
 	"$(query "SELECT after_id, must_succeed FROM dependencies WHERE job_id = $id" | xargs)"
 stored 'it resumes, so devices may be taken from it' preemption always
+stored 'nothing says that it accumulates' accumulates 0
+submitted -b 256 --accumulate true
+stored '--accumulate' accumulates 1
+submitted -b 256 true '--passes={accum}'
+stored 'a command with {accum} does' accumulates 1
+submitted -b 256 --resume-args '--passes {accum}' true
+stored 'as do resume arguments with it' accumulates 1
+submitted -b 256 true '{{accum}'
+stored 'a literal brace is no {accum}' accumulates 0
 
 submitted --steps 5000 true
 stored '--steps' "printf('%d', total_steps) || ' ' || ifnull(total_samples, '-')" '5000 -'
@@ -512,9 +522,11 @@ else
 	skip 'directories of others' 'no other user to be'
 fi
 if [ "$(id -u)" = 0 ] && ! getent passwd 54321 >/dev/null 2>&1; then
+	mkdir -m 777 gcov-at-home
 	nobody_at_home() {
 		setpriv --reuid=54321 --regid=54321 --clear-groups \
-			env -u HOME -u POLLUX_DIR -u XDG_STATE_HOME "$TMP/bin/pollux" submit true
+			env -u HOME -u POLLUX_DIR -u XDG_STATE_HOME GCOV_PREFIX="$TMP/gcov-at-home" \
+			"$TMP/bin/pollux" submit true
 	}
 	if setpriv --reuid=54321 --clear-groups "$TMP/bin/pollux" --version >/dev/null 2>&1; then
 		status 'no place for a store' 78 nobody_at_home
