@@ -46,7 +46,7 @@ wait_for 10 grep -q ready received
 POLLUX_REPORT_SOCKET=$TMP/sock
 export POLLUX_REPORT_SOCKET
 status 'all keys' 0 "$POLLUX" report STEP=1 SAMPLES=64 STEP_NS=1000 SYNC_NS=10 GRAD_SQR=-1.5 \
-	GRAD_VAR=2e3 LOSS=0.25 EPOCH=1.5 CHECKPOINT='/a b/c' STATUS='ein Text mit = und Ü'
+	GRAD_VAR=2e3 LOSS=0.25 EPOCH=1.5 CONFIG=2 CHECKPOINT='/a b/c' STATUS='ein Text mit = und Ü'
 wait_for 10 grep -q '^]' received
 is 'are one datagram' 'ready
 [STEP=1
@@ -57,15 +57,16 @@ GRAD_SQR=-1.5
 GRAD_VAR=2e3
 LOSS=0.25
 EPOCH=1.5
+CONFIG=2
 CHECKPOINT=/a b/c
 STATUS=ein Text mit = und Ü
 ]' "$(cat received)"
 
 # --- what is not ---
-for wrong in STEP STEP= STEP=-1 STEP=x STEP=1.5 '=1' '' 'step=1' FOO=1 LOSS=nan LOSS=inf EPOCH=-1 CHECKPOINT= \
+for wrong in STEP STEP= STEP=-1 STEP=x STEP=1.5 '=1' '' 'step=1' FOO=1 LOSS=nan LOSS=inf EPOCH=-1 CHECKPOINT= CONFIG= CONFIG=-1 \
 	'STEP=1 ' ' STEP=1' 'STEP=99999999999999999999'; do
 	status "'$wrong' is a usage error" 64 "$POLLUX" report STEP=1 "$wrong"
-	like 'with the keys' '^pollux: cannot report .* STEP SAMPLES .* CHECKPOINT STATUS ' "$err"
+	like 'with the keys' '^pollux: cannot report .* STEP SAMPLES .* CHECKPOINT STATUS CONFIG ' "$err"
 	is 'on one line' 1 "$(printf '%s\n' "$err" | wc -l)"
 done
 status 'a newline would be two lines' 64 "$POLLUX" report 'STATUS=a
