@@ -30,6 +30,8 @@ static const struct {
 	  3, { GONE, 0, FREE }, 1, { 2 }, { FREE, 0, 0 } },
 	{ "one shrinks, one ends, one grows, one starts",
 	  6, { 0, 0, 1, 2, FREE, 2 }, 4, { 1, 0, 3, 2 }, { 0, 3, 3, 2, 2, 2 } },
+	{ "who can start at once does, though another comes first",
+	  6, { 0, 0, 0, FREE, FREE, GONE }, 3, { 0, 3, 2 }, { 1, 1, 1, 2, 2, FREE } },
 	{ "no jobs", 2, { FREE, GONE }, 0, { 0 }, { FREE, FREE } },
 	{ "no devices", 0, { 0 }, 1, { 0 }, { 0 } },
 };

@@ -1,5 +1,5 @@
 /* Which devices, where they are not all as near: by hand on two sockets, against every possible
- * assignment in small random cases, and as many whole nodes as there can be in a large one. */
+ * assignment in small random cases, and whole nodes and the first rules in large ones. */
 #include <stdbool.h>
 
 #include "pollux/assign.h"
@@ -366,6 +366,80 @@ static void test_many_by_hand(void)
 	   "one that shrinks to 7 of its 23 keeps a whole node, and the three that fit");
 }
 
+struct many {
+	int holder[MANY], count[10], held[10], n_free;
+};
+
+static void make_many(struct many *m)
+{
+	int left = 0;
+
+	*m = (struct many){ .n_free = 0 };
+	for (int d = 0; d < MANY; d++) {
+		m->holder[d] = (int)random_below(12) - 2;
+		m->n_free += m->holder[d] == FREE;
+		left += m->holder[d] != GONE;
+		if (m->holder[d] >= 0)
+			m->held[m->holder[d]]++;
+	}
+	for (int j = 0; j < 10; j++) {
+		m->count[j] = (int)random_below(left < 14 ? (unsigned)left + 1 : 14);
+		left -= m->count[j];
+	}
+}
+
+/* How many can start at once: those who need fewest. */
+static int most_starters(const struct many *m)
+{
+	int starters = 0, n_free = m->n_free;
+
+	for (int need = 1; need <= 14; need++)
+		for (int j = 0; j < 10; j++)
+			if (m->count[j] - m->held[j] == need && need <= n_free) {
+				n_free -= need;
+				starters++;
+			}
+	return starters;
+}
+
+static bool rules_hold(const struct many *m, const int *owner)
+{
+	int starters = 0, n_idle = 0, n_given_up = 0;
+
+	for (int j = 0; j < 10; j++) {
+		int given = 0, kept = 0, from_others = 0;
+		int least = m->held[j] < m->count[j] ? m->held[j] : m->count[j];
+
+		for (int d = 0; d < MANY; d++) {
+			given += owner[d] == j && m->holder[d] != GONE;
+			kept += owner[d] == j && m->holder[d] == j;
+			from_others += owner[d] == j && m->holder[d] >= 0 && m->holder[d] != j;
+		}
+		if (given != m->count[j] || kept != least)
+			return false;
+		starters += given > kept && from_others == 0;
+		n_given_up += from_others;
+	}
+	for (int d = 0; d < MANY; d++)
+		n_idle += m->holder[d] == FREE && owner[d] == FREE;
+	return starters == most_starters(m) && (n_idle == 0 || n_given_up == 0);
+}
+
+static void test_many(void)
+{
+	unsigned char links[MANY * MANY];
+	int broken = 0, owner[MANY];
+	struct many m;
+
+	make_nodes(links, MANY, NODE);
+	for (int i = 0; i < 1000; i++) {
+		make_many(&m);
+		assign_devices(MANY, m.holder, 10, m.count, links, owner);
+		broken += !rules_hold(&m, owner);
+	}
+	is_int(broken, 0, "1000 large cases: all keep what they may, and as many start as can");
+}
+
 /* --- one at a time, against the best ---------------------------------------------------------------------- */
 
 #define SOME 12
@@ -444,6 +518,7 @@ int main(void)
 	test_against_all();
 	test_many_by_hand();
 	test_nodes();
+	test_many();
 	test_greedy_against_exact();
 	return done();
 }

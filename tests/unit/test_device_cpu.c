@@ -127,8 +127,9 @@ static void test_links(void)
 {
 	expect_links("package:2 [numa] l3:2 core:2 pu:1", 0, " S NN NNS MMMM MMMMS MMMMNN MMMMNNS");
 	expect_links("package:2 [numa] l3:2 core:2 pu:1", 4, " N MM MMN");
-	/* As large as a node, or larger: in one node each, in none. */
+	/* As large as a node; larger, so in no one node. */
 	expect_links("package:2 [numa] l3:2 core:2 pu:1", 2, " M");
+	expect_links("package:2 l3:2 [numa] core:2 pu:1", 2, " M");
 	expect_links("package:1 [numa] core:2 pu:2", 0, " N");	/* no word of caches */
 	expect_links("package:1 l3:1 core:3 pu:1", 0, " S SS");
 	expect_links("package:1 [numa] l3:2 core:1 pu:1", 4, " S NN NNS");	/* slots that share a core */
