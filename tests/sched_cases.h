@@ -98,6 +98,14 @@ static inline int case_least(const struct sched_input *in, const struct sched_jo
 	return 0;
 }
 
+/* Samples in 100 s on the most devices that work. */
+static inline double samples_100_s(const double *goodput, int max)
+{
+	while (max > 0 && isnan(goodput[max]))
+		max--;
+	return 100 * goodput[max];
+}
+
 static inline void case_draw_job(struct sched_case *c, int i, int *left)
 {
 	static const double weights[] = { 0.5, 1, 1, 2 };
@@ -132,7 +140,8 @@ static inline void case_draw_job(struct sched_case *c, int i, int *left)
 	if (job->goodput && job->replicas && case_below(x, 2))
 		job->goodput_now = c->goodput[i][job->replicas] * (0.6 + 0.4 * case_uniform(x));
 	if (job->goodput && case_below(x, 2))
-		job->remaining_samples = c->goodput[i][job->max_replicas] * pow(10, 5 * case_uniform(x));
+		job->remaining_samples = 1 + samples_100_s(c->goodput[i], job->max_replicas) *
+					     pow(10, 5 * case_uniform(x) - 2);
 }
 
 static inline void case_draw(struct sched_case *c)

@@ -137,6 +137,8 @@ static bool force(struct rest *rest, int index)
 	claim->kind = CLAIM_SOME;
 	claim->replicas = c->least;
 	rest->left -= c->least;
+	if (!c->job->preemptible)
+		claims->fixed += c->least;
 	return true;
 }
 

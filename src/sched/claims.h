@@ -35,7 +35,7 @@ struct claim {
 
 struct claims {
 	struct claim *items;	/* in the order of the curves */
-	int fixed;		/* devices that jobs which are not preemptible keep */
+	int fixed;		/* devices that jobs which are not preemptible keep, or must get */
 	double limit_s;		/* the longest that a job waits before it is overdue */
 	int gathering;		/* index of the job that gathers; -1: none */
 	double gathered_s;	/* when it has enough */

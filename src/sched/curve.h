@@ -25,7 +25,8 @@ struct curve {
 	double weight;		/* 1 where it is not positive and finite */
 	/* slice_s / 20 where it is not known: 30 s, as published, at the default slice of 10 min. */
 	double restart_s;
-	double remaining_device_s;	/* on the least number of devices; NaN: not known */
+	double remaining_device_s;	/* on the least number of devices, of one sample at
+					   least; NaN: not known */
 	bool in_slice;		/* it runs, and was launched less than a slice ago */
 };
 

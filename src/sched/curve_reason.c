@@ -30,7 +30,7 @@ void curve_explain_gain(const struct curves *curves, const struct curve *c, int 
 			char *reason)
 {
 	int more = curve_next(curves, c, replicas);
-	double now = c->of[replicas];
+	double now = c->of[replicas], percent;
 
 	if (isnan(c->unit)) {
 		reason_add(reason, "; goodput not known yet");
@@ -42,10 +42,13 @@ void curve_explain_gain(const struct curves *curves, const struct curve *c, int 
 		reason_add(reason, ": %.1fx of %d", now / c->least, c->least);
 	if (!more)
 		return;
+	percent = round(100 * (c->of[more] / now - 1));
 	if (more == replicas + 1)
 		reason_add(reason, "; one more would add ");
 	else
 		reason_add(reason, "; %d more would add ", more - replicas);
-	/* + 0.0: a loss that rounds to nothing is no -0. */
-	reason_add(reason, "%.0f %%", round(100 * (c->of[more] / now - 1)) + 0.0);
+	if (percent >= 1)
+		reason_add(reason, "%.0f %%", percent);
+	else
+		reason_add(reason, "nothing");
 }

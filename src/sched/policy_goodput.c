@@ -36,6 +36,7 @@ struct decision {
 	const struct curves *curves;
 	const struct claims *claims;
 	int *count;
+	int fixed;		/* devices that jobs which are not preemptible have by it */
 	struct sched_choice *choices;
 };
 
@@ -114,7 +115,7 @@ static bool explain_stuck(const struct decision *d, int index, char *reason)
 	int stuck = d->claims->stuck, n = 0;
 	int64_t *ids;
 
-	if (c->least <= curves->n_devices - d->claims->fixed) {
+	if (c->least <= curves->n_devices - d->fixed) {
 		if (stuck < 0 || d->claims->items[index].kind != CLAIM_EXACT)
 			return false;
 		reason_add(reason, "not preemptible, so not before job %lld",
@@ -123,14 +124,14 @@ static bool explain_stuck(const struct decision *d, int index, char *reason)
 	}
 	ids = xcalloc((size_t)curves->in->n_jobs, sizeof(*ids));
 	for (int i = 0; i < curves->in->n_jobs; i++)
-		if (curves->items[i].held && !curves->items[i].job->preemptible && d->count[i])
+		if (!curves->items[i].job->preemptible && d->count[i])
 			ids[n++] = curves->items[i].job->id;
 	reason_add(reason, "needs ");
 	reason_add_devices(reason, c->least);
 	reason_add(reason, " of %d; ", curves->n_devices);
 	n = reason_add_jobs(reason, ids, n);
 	reason_add(reason, n > 1 ? ", not preemptible, keep %d" : ", not preemptible, keeps %d",
-		   d->claims->fixed);
+		   d->fixed);
 	free(ids);
 	return true;
 }
@@ -177,7 +178,7 @@ static void explain_waiting(const struct decision *d)
 				.index = i, .overdue = d->claims->items[i].overdue,
 				/* One that is stopped now waits from now on. */
 				.since_s = c->held ? curves->in->now_s : claims_waiting_since_s(curves, c),
-				.density = worth_of(curves, c, c->least) / c->least,
+				.density = worth_launched(curves, c, c->least) / c->least,
 			};
 	}
 	qsort(line, (size_t)n, sizeof(*line), line_order);
@@ -201,8 +202,11 @@ static void decide(const struct sched_input *in, struct sched_choice *choices)
 		struct sched_choice *choice = &choices[curves.items[i].job - in->jobs];
 
 		*choice = (struct sched_choice){ .replicas = d.count[i], .next_start_s = (double)NAN };
-		if (d.count[i])
-			explain_running(&d, i, choice);
+		if (!d.count[i])
+			continue;
+		explain_running(&d, i, choice);
+		if (!curves.items[i].job->preemptible)
+			d.fixed += d.count[i];
 	}
 	explain_waiting(&d);
 	free(d.count);

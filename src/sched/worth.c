@@ -52,14 +52,18 @@ static double kept(const struct curves *curves, const struct curve *c)
 	return worth(curves, c, rate);
 }
 
+double worth_launched(const struct curves *curves, const struct curve *c, int r)
+{
+	return worth(curves, c, launched_rate(curves, c, c->of[r]));
+}
+
 double worth_of(const struct curves *curves, const struct curve *c, int r)
 {
 	if (!r && c->held && c->held <= curves->n_devices)
-		return fmin(worth(curves, c, launched_rate(curves, c, c->of[c->held])) -
-			    kept(curves, c), 0);
+		return fmin(worth_launched(curves, c, c->held) - kept(curves, c), 0);
 	if (!r)
 		return 0;
 	if (r == c->held)
 		return kept(curves, c);
-	return worth(curves, c, launched_rate(curves, c, c->of[r]));
+	return worth_launched(curves, c, r);
 }

@@ -27,7 +27,9 @@
 
 #include "curve.h"
 
-/* What the job of c, which runs or not, makes of r devices. */
+/* To a job that is launched on r > 0 devices. */
+double worth_launched(const struct curves *curves, const struct curve *c, int r);
+/* To the job as it is: it runs, or waits. */
 double worth_of(const struct curves *curves, const struct curve *c, int r);
 /* It runs, and would gain more than 5 % over the horizon by a relaunch on the devices it holds, the
  * restart included. Never so within its slice, nor of one that is not preemptible. */

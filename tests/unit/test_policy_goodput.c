@@ -1,0 +1,451 @@
+/* The policy by goodput: its exact maximum against all allocations of small problems, with the formulas
+ * and the claims stated here once more; then cases by hand. Long runs: test_policy_goodput_run.c. */
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "pollux/policy.h"
+#include "sched_cases.h"
+#include "tap.h"
+
+#define CASES 10000
+#define SLICE_S 600.0
+#define NOW_S 1e5
+
+/* --- the maximum --- */
+
+struct reference {
+	const struct sched_case *c;
+	int least[CASE_JOBS];
+	bool overdue[CASE_JOBS], forced[CASE_JOBS];
+	bool gathering, stuck;
+	int n_forced, n_gathering, n_stuck;	/* over all cases */
+};
+
+static bool runs(const struct sched_job *job)
+{
+	return job->replicas > 0;
+}
+
+static bool in_slice(const struct sched_case *c, const struct sched_job *job)
+{
+	return runs(job) && c->in.now_s - job->launched_s < c->in.slice_s;
+}
+
+static double speedup(const struct reference *ref, int i, int r)
+{
+	const struct sched_job *job = &ref->c->jobs[i];
+
+	return job->goodput ? job->goodput[r] / job->goodput[ref->least[i]] * ref->least[i] : r;
+}
+
+static double rate_launched(const struct reference *ref, int i, int r)
+{
+	const struct sched_job *job = &ref->c->jobs[i];
+	double s = speedup(ref, i, r), h = ref->c->in.slice_s;
+
+	if (job->goodput && !isnan(job->remaining_samples)) {
+		double work = job->remaining_samples / job->goodput[ref->least[i]] * ref->least[i];
+
+		if (work / s + job->restart_s <= h)
+			return work / (work / s + job->restart_s);
+	}
+	return s * (h - job->restart_s) / h;
+}
+
+static bool pays_to_relaunch(const struct reference *ref, int i)
+{
+	const struct sched_job *job = &ref->c->jobs[i];
+	double h = ref->c->in.slice_s;
+
+	return runs(job) && job->preemptible && !in_slice(ref->c, job) && job->goodput &&
+	       job->goodput[job->replicas] * (h - job->restart_s) > job->goodput_now * h * 1.05 &&
+	       rate_launched(ref, i, job->replicas) >
+		       job->goodput_now / job->goodput[ref->least[i]] * ref->least[i];
+}
+
+static double rate_kept(const struct reference *ref, int i)
+{
+	const struct sched_job *job = &ref->c->jobs[i];
+
+	if (pays_to_relaunch(ref, i))
+		return rate_launched(ref, i, job->replicas);
+	if (job->goodput && !isnan(job->goodput_now))
+		return job->goodput_now / job->goodput[ref->least[i]] * ref->least[i];
+	return speedup(ref, i, job->replicas);
+}
+
+static double value(const struct reference *ref, int i, int r)
+{
+	const struct sched_job *job = &ref->c->jobs[i];
+	double length = job->attained_service_device_s + 12 * ref->c->in.slice_s;
+
+	if (job->goodput && !isnan(job->remaining_samples))
+		length = job->remaining_samples / job->goodput[ref->least[i]] * ref->least[i];
+	if (!r && runs(job))
+		return job->weight * fmin(0, sqrt(rate_launched(ref, i, job->replicas) / length) -
+					     sqrt(rate_kept(ref, i) / length));
+	if (!r)
+		return 0;
+	if (r == job->replicas)
+		return job->weight * sqrt(rate_kept(ref, i) / length);
+	return job->weight * sqrt(rate_launched(ref, i, r) / length);
+}
+
+static double limit_s(const struct reference *ref)
+{
+	const struct sched_input *in = &ref->c->in;
+	double wanted = 0;
+
+	for (int i = 0; i < in->n_jobs; i++)
+		wanted += ref->least[i];
+	return 4 * in->slice_s * fmax(1, wanted / in->n_devices);
+}
+
+/* The job that has waited longest among those overdue and not looked at yet; -1: none. */
+static int next_overdue(const struct reference *ref, const bool *seen)
+{
+	int best = -1;
+
+	for (int i = 0; i < ref->c->in.n_jobs; i++)
+		if (ref->overdue[i] && !seen[i] &&
+		    (best < 0 || ref->c->jobs[i].waiting_since_s < ref->c->jobs[best].waiting_since_s))
+			best = i;
+	return best;
+}
+
+static void settle(struct reference *ref)
+{
+	const struct sched_case *c = ref->c;
+	int kept = 0, fixed = 0, i;
+	bool seen[CASE_JOBS] = { false };
+
+	for (i = 0; i < c->in.n_jobs; i++) {
+		ref->least[i] = case_least(&c->in, &c->jobs[i]);
+		fixed += c->jobs[i].preemptible ? 0 : c->jobs[i].replicas;
+		kept += !c->jobs[i].preemptible || in_slice(c, &c->jobs[i]) ? c->jobs[i].replicas : 0;
+	}
+	for (i = 0; i < c->in.n_jobs; i++)
+		ref->overdue[i] = !runs(&c->jobs[i]) && ref->least[i] &&
+				  c->in.now_s - c->jobs[i].waiting_since_s >= limit_s(ref);
+	while (!ref->gathering && (i = next_overdue(ref, seen)) >= 0) {
+		seen[i] = true;
+		if (fixed + ref->least[i] > c->in.n_devices)
+			ref->stuck = true;
+		else if (ref->stuck && !c->jobs[i].preemptible)
+			continue;
+		else if (kept + ref->least[i] > c->in.n_devices)
+			ref->gathering = true;
+		else
+			ref->forced[i] = true;
+		if (!ref->forced[i])
+			continue;
+		kept += ref->least[i];
+		fixed += c->jobs[i].preemptible ? 0 : ref->least[i];
+	}
+}
+
+static bool may_have(const struct reference *ref, int i, int r)
+{
+	const struct sched_job *job = &ref->c->jobs[i];
+
+	if (r && r != job->replicas && !case_startable(&ref->c->in, job, r))
+		return false;
+	if (runs(job) && !job->preemptible)
+		return r == job->replicas;
+	if (in_slice(ref->c, job))
+		return ref->gathering ? r == job->replicas : r > 0;
+	if (ref->forced[i])
+		return ref->gathering ? r == ref->least[i] : r > 0;
+	if (ref->gathering)
+		return !r || r == job->replicas;
+	return !r || runs(job) || job->preemptible || !ref->stuck;
+}
+
+static void test_exact(void)
+{
+	struct sched_case c = { .random = 11 };
+	int wrong = 0, changed = 0, forced = 0, gathering = 0, stuck = 0, relaunched = 0;
+
+	for (int n = 0; n < 2 * CASES; n++) {
+		struct reference ref = { .c = &c };
+		struct case_values v;
+
+		case_draw(&c);
+		policy_goodput.decide(&c.in, c.choices);
+		settle(&ref);
+		gathering += ref.gathering;
+		stuck += ref.stuck;
+		for (int i = 0; i < c.in.n_jobs; i++) {
+			for (int r = 0; r <= c.in.n_devices; r++)
+				v.of[i][r] = may_have(&ref, i, r) ? value(&ref, i, r) : (double)NAN;
+			forced += ref.forced[i];
+			changed += c.choices[i].replicas != c.jobs[i].replicas;
+			relaunched += c.choices[i].reconfigure;
+			wrong += c.choices[i].reconfigure != (c.choices[i].replicas == c.jobs[i].replicas &&
+							      !ref.gathering && pays_to_relaunch(&ref, i));
+		}
+		wrong += !case_is_best(&c, &v);
+	}
+	is_int(wrong, 0, "20,000 problems: the maximum of the sum of worth under the claims");
+	printf("# %d changed, %d forced, %d gathering, %d stuck, %d relaunched\n", changed, forced,
+	       gathering, stuck, relaunched);
+	ok(changed > 5000 && forced > 500 && gathering > 100 && stuck > 100 && relaunched > 100,
+	   "every rule had its cases");
+}
+
+/* --- by hand --- */
+
+static const double linear[] = { 0, 10, 20, 30, 40 }, concave[] = { 0, 10, 17, 20, 21 };
+static const double from_2[] = { 0, (double)NAN, 20, (double)NAN, 30 };
+static const double none[] = { 0, (double)NAN, (double)NAN, (double)NAN, (double)NAN };
+
+static struct sched_job job(int64_t id, const double *goodput, int min, int max)
+{
+	return (struct sched_job){
+		.id = id, .min_replicas = min, .max_replicas = max, .weight = 1, .preemptible = true,
+		.goodput = goodput, .goodput_now = (double)NAN, .remaining_samples = (double)NAN,
+		.restart_s = 30, .submitted_s = NOW_S, .waiting_since_s = NOW_S,
+	};
+}
+
+static struct sched_job holds(struct sched_job job, int replicas, double age_s)
+{
+	job.replicas = replicas;
+	job.launched_s = NOW_S - age_s;
+	return job;
+}
+
+static struct sched_job fixed(struct sched_job job)
+{
+	job.preemptible = false;
+	return job;
+}
+
+static struct sched_job waited(struct sched_job job, double s)
+{
+	job.waiting_since_s = NOW_S - s;
+	return job;
+}
+
+static struct sched_job had(struct sched_job job, double service)
+{
+	job.attained_service_device_s = service;
+	return job;
+}
+
+static struct sched_job lacks(struct sched_job job, double samples)
+{
+	job.remaining_samples = samples;
+	return job;
+}
+
+struct wanted {
+	int replicas;
+	double next_start_s;	/* from NOW_S; -1: NaN */
+	const char *reason;	/* NULL: any */
+};
+
+static void check(const char *name, int n_devices, const struct sched_job *jobs, int n_jobs,
+		  const struct wanted *wanted)
+{
+	struct sched_choice choices[16];
+	struct sched_input in = { jobs, n_jobs, n_devices, NOW_S, SLICE_S, 0 };
+	char what[256];
+
+	policy_goodput.decide(&in, choices);
+	for (int i = 0; i < n_jobs; i++) {
+		double want_s = wanted[i].next_start_s;
+
+		snprintf(what, sizeof(what), "%s: job %d, devices", name, (int)jobs[i].id);
+		is_int(choices[i].replicas, wanted[i].replicas, what);
+		snprintf(what, sizeof(what), "%s: job %d, next start", name, (int)jobs[i].id);
+		if (want_s < 0)
+			ok(isnan(choices[i].next_start_s), what);
+		else
+			near(choices[i].next_start_s, NOW_S + want_s, 1e-12, what);
+		snprintf(what, sizeof(what), "%s: job %d, reason", name, (int)jobs[i].id);
+		if (wanted[i].reason)
+			is_str(choices[i].reason, wanted[i].reason, what);
+	}
+}
+
+#define CHECK(name, n_devices, jobs, wanted) \
+	check(name, n_devices, jobs, sizeof(jobs) / sizeof((jobs)[0]), wanted)
+
+static void test_shares(void)
+{
+	const struct sched_job jobs[] = { job(1, concave, 1, 4), job(2, linear, 1, 4), job(3, NULL, 1, 4) };
+	const struct wanted wanted[] = {
+		{ 1, -1, "1 device; one more would add 70 %" },
+		{ 2, -1, "2 devices: 2.0x of one; one more would add 50 %" },
+		{ 1, -1, "1 device; goodput not known yet" },
+	};
+	const struct sched_job steps[] = { job(1, from_2, 1, 4) };
+	const struct wanted both[] = { { 4, -1, "4 devices: 1.5x of 2" } };
+	const struct wanted two[] = { { 2, -1, "2 devices" } };
+	const struct wanted none_here[] = { { 0, -1, "asks for 1 to 4 devices; it is known to work on none of these" } };
+
+	CHECK("devices go where they add most", 4, jobs, wanted);
+	CHECK("a job that works on 2 or 4", 4, steps, both);
+	CHECK("a job that works on 2 or 4", 3, steps, two);
+	CHECK("a job that works on 2 or 4", 1, steps, none_here);
+}
+
+static void test_order(void)
+{
+	const struct sched_job known[] = {
+		lacks(job(1, linear, 1, 1), 1e6), lacks(job(2, linear, 1, 1), 1e4), job(3, linear, 1, 1),
+		job(4, NULL, 5, 5), had(job(5, linear, 1, 1), 3600),
+	};
+	const struct wanted shortest[] = {
+		{ 0, 9600, "3rd in line; needs 1 device; shorter jobs first" },
+		{ 1, -1, "1 device" },
+		{ 0, 9600, "1st in line; needs 1 device; shorter jobs first" },
+		{ 0, -1, "needs 5 devices; 1 can be used here" },
+		{ 0, 9600, "2nd in line; needs 1 device; shorter jobs first" },
+	};
+	struct sched_job heavy[] = { job(1, linear, 1, 1), job(2, linear, 1, 1) };
+	const struct wanted second[] = { { 0, 4800, NULL }, { 1, -1, NULL } };
+
+	CHECK("short ones first, known or by age", 1, known, shortest);
+	heavy[1].weight = 1.5;
+	CHECK("weight", 1, heavy, second);
+}
+
+/* A newcomer takes the device of a job that has had some service, but not within its slice, and not
+ * for less than the restarts cost. */
+static void test_slices(void)
+{
+	struct sched_job jobs[] = { had(holds(job(1, linear, 1, 1), 1, 599), 3600), job(2, linear, 1, 1) };
+	const struct wanted kept[] = { { 1, -1, "1 device" }, { 0, 4800, NULL } };
+	const struct wanted swapped[] = { { 0, 4800, "1st in line; needs 1 device; shorter jobs first" },
+					  { 1, -1, NULL } };
+	const struct sched_job fixed_job[] = { fixed(jobs[0]), jobs[1] };
+	const struct wanted to_end[] = {
+		{ 1, -1, "1 device to its end: not preemptible" },
+		{ 0, -1, "needs 1 device of 1; job 1, not preemptible, keeps 1" },
+	};
+
+	CHECK("within the slice", 1, jobs, kept);
+	jobs[0].launched_s = NOW_S - 600;
+	CHECK("after the slice", 1, jobs, swapped);
+	jobs[0].attained_service_device_s = 600;
+	CHECK("for too little", 1, jobs, kept);
+	CHECK("not preemptible", 1, fixed_job, to_end);
+}
+
+static void test_overdue(void)
+{
+	/* D = 5 of 2 devices: the limit is 6000 s. */
+	const struct sched_job gathers[] = {
+		waited(had(job(1, NULL, 2, 2), 1e9), 6000), had(holds(job(2, linear, 1, 1), 1, 100), 100),
+		job(3, linear, 1, 1), holds(job(4, linear, 1, 2), 1, 800),
+	};
+	const struct wanted gathering[] = {
+		{ 0, 500, "1st in line; needs 2 devices; waited long enough: gathers devices as slices end" },
+		{ 1, -1, NULL }, { 0, 6000, NULL }, { 1, -1, NULL },
+	};
+	struct sched_job starts[4];
+	const struct wanted started[] = {
+		{ 2, -1, "2 devices; goodput not known yet" }, { 0, 6000, NULL }, { 0, 6000, NULL },
+		{ 0, 6000, NULL },
+	};
+	const struct sched_job early[] = { waited(gathers[0], 5999), gathers[1], gathers[2], gathers[3] };
+	const struct wanted not_yet[] = { { 0, 1, NULL }, { 1, -1, NULL }, { 0, 6000, NULL }, { 1, -1, NULL } };
+	const struct sched_job stuck[] = {
+		fixed(holds(job(1, linear, 1, 1), 1, 9000)), waited(job(2, linear, 2, 2), 90000),
+		fixed(job(3, linear, 1, 1)), job(4, linear, 1, 1),
+	};
+	const struct wanted passed[] = {
+		{ 1, -1, NULL }, { 0, -1, "needs 2 devices of 2; job 1, not preemptible, keeps 1" },
+		{ 0, -1, "not preemptible, so not before job 2" }, { 1, -1, NULL },
+	};
+
+	CHECK("the overdue gathers", 2, gathers, gathering);
+	for (int i = 0; i < 4; i++)
+		starts[i] = gathers[i];
+	starts[1].launched_s = NOW_S - 600;
+	CHECK("and starts when the last slice is over", 2, starts, started);
+	CHECK("not before its time", 2, early, not_yet);
+	CHECK("one that is stuck is passed over", 2, stuck, passed);
+}
+
+static void test_reconfigure(void)
+{
+	struct sched_job jobs[] = { holds(job(1, linear, 2, 2), 2, 700) };
+	struct sched_input in = { jobs, 1, 2, NOW_S, SLICE_S, 0 };
+	struct sched_choice choice;
+
+	/* 20 * (600 - 30) / 600 = 19; 19 / 1.05 = 18.095 */
+	jobs[0].goodput_now = 18.09;
+	policy_goodput.decide(&in, &choice);
+	ok(choice.replicas == 2 && choice.reconfigure, "a relaunch that pays");
+	is_str(choice.reason, "2 devices; relaunched, as its best configuration adds 11 %", "and why");
+	jobs[0].goodput_now = 18.10;
+	policy_goodput.decide(&in, &choice);
+	ok(choice.replicas == 2 && !choice.reconfigure, "one that does not");
+	jobs[0].goodput_now = 2;
+	jobs[0].launched_s = NOW_S - 599;
+	policy_goodput.decide(&in, &choice);
+	ok(!choice.reconfigure, "not within the slice");
+	jobs[0] = fixed(holds(jobs[0], 2, 700));
+	policy_goodput.decide(&in, &choice);
+	ok(!choice.reconfigure, "nor of one that is not preemptible");
+}
+
+static void test_odd(void)
+{
+	struct sched_job odd[] = { job(1, none, 1, 4), job(2, linear, 1, 4), job(3, concave, 0, -1) };
+	const struct wanted wanted[] = {
+		{ 0, -1, "asks for 1 to 4 devices; it is known to work on none of these" },
+		{ 4, -1, NULL }, { 0, -1, NULL },
+	};
+	const struct wanted nothing[] = { { 0, -1, "needs 1 device; none can be used here" }, { 0, -1, NULL },
+					  { 0, -1, NULL } };
+	const struct sched_job lost[] = { fixed(holds(job(1, linear, 2, 4), 4, 9000)),
+					  holds(job(2, linear, 1, 4), 2, 100), job(3, linear, 1, 1) };
+	const struct wanted of_5[] = { { 4, -1, NULL }, { 1, -1, NULL }, { 0, 2400, NULL } };
+	const struct wanted of_3[] = { { 3, -1, NULL }, { 0, -1, NULL }, { 0, -1, NULL } };
+	const struct wanted of_1[] = { { 0, -1, "needs 2 devices; 1 can be used here" }, { 1, -1, NULL },
+				       { 0, 4800, NULL } };
+	struct sched_input in = { lost, 3, 8, NOW_S, SLICE_S, 4 };
+	struct sched_job nodes[] = { job(1, NULL, 3, 3), job(2, linear, 1, 3) };
+	struct sched_choice choices[3];
+
+	odd[1].weight = -1;
+	odd[1].restart_s = odd[1].attained_service_device_s = (double)NAN;
+	odd[1].waiting_since_s = odd[1].submitted_s = (double)NAN;
+	odd[2].max_replicas = 0;
+	CHECK("nothing is known to work", 4, odd, wanted);
+	CHECK("no devices", 0, odd, nothing);
+	CHECK("one of six lost", 5, lost, of_5);
+	CHECK("three of six lost", 3, lost, of_3);
+	CHECK("five of six lost", 1, lost, of_1);
+	check("no jobs", 4, NULL, 0, NULL);
+	in.slice_s = (double)NAN;
+	policy_goodput.decide(&in, choices);
+	ok(choices[0].replicas == 4, "no slice");
+	in = (struct sched_input){ nodes, 2, 8, NOW_S, SLICE_S, 4 };
+	policy_goodput.decide(&in, choices);
+	is_str(choices[0].reason, "asks for 3 devices; on nodes of 4: powers of two that divide it, or whole "
+	       "nodes", "3 devices of nodes of 4");
+	is_str(choices[1].reason, "2 devices: 2.0x of one", "2 of at most 3");
+	/* A restart that takes longer than a slice still lets idle devices be used. */
+	in = (struct sched_input){ nodes, 2, 3, NOW_S, 10, 0 };
+	policy_goodput.decide(&in, choices);
+	is_int(choices[0].replicas + choices[1].replicas, 3, "a slice shorter than a restart");
+}
+
+int main(void)
+{
+	test_exact();
+	test_shares();
+	test_order();
+	test_slices();
+	test_overdue();
+	test_reconfigure();
+	test_odd();
+	return done();
+}

@@ -1,0 +1,385 @@
+/* The policy by goodput over many passes: random mixes of jobs that come, learn, grow and end, held to
+ * the rules and to the bound on waiting that policy.h states; that it rotates; that it does not thrash. */
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "pollux/policy.h"
+#include "sched_cases.h"
+#include "tap.h"
+
+#define SLICE_S 600.0
+#define RUN_JOBS 24
+#define RUN_MAX 16
+
+struct run_job {
+	struct sched_job job;
+	double truth[RUN_MAX + 1];	/* goodput */
+	double known[RUN_MAX + 1];	/* what the policy is told of it */
+	int largest;			/* replicas it ever ran on */
+	double lost_s;			/* of the restart to come */
+	double work;			/* samples; ends then */
+	bool tells;			/* its remaining work */
+	bool here;
+	double limit_s;			/* B at its largest since it waits */
+	int before;			/* jobs that have waited longer */
+	double gathered_s;		/* what the last pass told, if it was gathering then */
+	double told_limit_s;		/* B at that time */
+};
+
+struct run {
+	uint64_t random;
+	struct run_job jobs[RUN_JOBS];
+	int n_jobs, n_devices, per_node;
+	double now_s, previous_s, pass_s;	/* the time between passes is in [pass_s / 2, pass_s] */
+	bool fixed;			/* some are not preemptible: no bound holds */
+	bool steady;			/* nobody comes, nobody ends */
+	double worst;			/* longest wait / bound */
+	int launches, waits, gathered;
+	const char *fault;		/* the first rule broken */
+	double fault_s;
+};
+
+static void require(struct run *s, bool holds, const char *rule)
+{
+	if (holds || s->fault)
+		return;
+	s->fault = rule;
+	s->fault_s = s->now_s;
+}
+
+static struct sched_input input_of(const struct run *s, const struct sched_job *jobs, int n)
+{
+	return (struct sched_input){ jobs, n, s->n_devices, s->now_s, SLICE_S, s->per_node };
+}
+
+static void draw_job(struct run *s, int i)
+{
+	static const double weights[] = { 0.5, 1, 1, 1, 2, 3 };
+	struct run_job *j = &s->jobs[i];
+	uint64_t *x = &s->random;
+
+	*j = (struct run_job){ .here = s->steady, .tells = case_below(x, 2), .gathered_s = (double)NAN };
+	j->job = (struct sched_job){
+		.id = i + 1, .min_replicas = 1, .weight = weights[case_below(x, 6)],
+		.preemptible = !s->fixed || case_below(x, 5), .restart_s = 120 * case_uniform(x),
+		.goodput_now = (double)NAN, .remaining_samples = (double)NAN,
+	};
+	if (!case_below(x, 3))
+		j->job.min_replicas = 1 + case_below(x, s->n_devices);
+	if (!case_below(x, 20))
+		j->job.min_replicas = s->n_devices + 1;
+	j->job.max_replicas = j->job.min_replicas + case_below(x, 2) * case_below(x, 8);
+	case_curve(x, j->job.max_replicas, j->truth);
+	j->work = samples_100_s(j->truth, j->job.max_replicas) * pow(10, 3 * case_uniform(x) - 0.5);
+}
+
+static void run_init(struct run *s, uint64_t seed)
+{
+	static const int per_node[] = { 0, 0, 2, 4 };
+
+	*s = (struct run){ .random = seed };
+	s->n_devices = 1 + case_below(&s->random, 8);
+	s->per_node = per_node[case_below(&s->random, 4)];
+	s->n_jobs = 2 + case_below(&s->random, RUN_JOBS - 2);
+	s->pass_s = SLICE_S / (1 + case_below(&s->random, 10));
+	s->fixed = !case_below(&s->random, 4);
+	s->steady = !s->fixed && !case_below(&s->random, 3);
+	for (int i = 0; i < s->n_jobs; i++)
+		draw_job(s, i);
+}
+
+static void advance(struct run *s)
+{
+	double dt = s->pass_s * (0.5 + 0.5 * case_uniform(&s->random));
+
+	s->previous_s = s->now_s;
+	s->now_s += dt;
+	for (int i = 0; i < s->n_jobs; i++) {
+		struct run_job *j = &s->jobs[i];
+		double lost_s = fmin(j->lost_s, dt);
+
+		if (!j->here || !j->job.replicas)
+			continue;
+		j->lost_s -= lost_s;
+		j->job.attained_service_device_s += dt * j->job.replicas;
+		if (!s->steady)
+			j->work -= (dt - lost_s) * j->truth[j->job.replicas];
+		if (j->work <= 0)
+			j->here = false;
+	}
+}
+
+static void arrive(struct run *s)
+{
+	for (int i = 0; i < s->n_jobs; i++) {
+		struct run_job *j = &s->jobs[i];
+
+		if (j->work <= 0 || (j->here && s->now_s > s->previous_s && s->previous_s > 0))
+			continue;
+		if (!j->here && case_below(&s->random, 8))
+			continue;
+		if (!j->here || s->previous_s <= 0)
+			j->job.submitted_s = j->job.waiting_since_s = s->now_s;
+		j->here = true;
+	}
+}
+
+/* Nothing before it ran, then up to twice what it ran on; in a third of the jobs all from the start. */
+static void learn(struct run_job *j)
+{
+	int reach = j->job.id % 3 ? 2 * j->largest : RUN_MAX;
+
+	for (int r = 0; r <= j->job.max_replicas; r++)
+		j->known[r] = r <= reach || r == j->job.min_replicas ? j->truth[r] : (double)NAN;
+	j->job.goodput = reach ? j->known : NULL;
+	j->job.remaining_samples = reach && j->tells ? j->work : (double)NAN;
+}
+
+static void check_choice(struct run *s, const struct sched_input *in, int i, const struct sched_choice *c)
+{
+	const struct sched_job *job = &in->jobs[i];
+	bool slice = job->replicas && s->now_s - job->launched_s < SLICE_S;
+
+	require(s, job->preemptible || !job->replicas || c->replicas == job->replicas,
+		"what is not preemptible is not touched");
+	require(s, !slice || c->replicas, "nobody is stopped within its slice");
+	require(s, !c->replicas || c->replicas == job->replicas || case_startable(in, job, c->replicas),
+		"only what it may be given");
+	require(s, memchr(c->reason, '\0', SCHED_REASON_SIZE) && *c->reason, "a reason");
+	require(s, strlen(c->reason) <= 110, "a short reason");
+	require(s, isnan(c->next_start_s) || (!c->replicas && c->next_start_s >= s->now_s),
+		"the next start is not in the past");
+	require(s, !c->reconfigure, "nothing to reconfigure");
+}
+
+static bool same_choice(const struct sched_choice *a, const struct sched_choice *b)
+{
+	return a->replicas == b->replicas && !strcmp(a->reason, b->reason) &&
+	       (a->next_start_s == b->next_start_s ||
+		(isnan(a->next_start_s) && isnan(b->next_start_s)));
+}
+
+/* The order of the input does not matter; what was decided stays decided. */
+static void check_again(struct run *s, const struct sched_input *in, const struct sched_choice *choices)
+{
+	struct sched_job jobs[RUN_JOBS];
+	struct sched_choice again[RUN_JOBS];
+	struct sched_input other = input_of(s, jobs, in->n_jobs);
+	bool same = true, stable = true;
+
+	for (int i = 0; i < in->n_jobs; i++)
+		jobs[i] = in->jobs[in->n_jobs - 1 - i];
+	policy_goodput.decide(&other, again);
+	for (int i = 0; i < in->n_jobs; i++)
+		same = same && same_choice(&choices[i], &again[in->n_jobs - 1 - i]);
+	require(s, same, "the order of the input does not matter");
+
+	for (int i = 0; i < in->n_jobs; i++) {
+		jobs[i] = in->jobs[i];
+		if (jobs[i].replicas && !choices[i].replicas)
+			jobs[i].waiting_since_s = s->now_s;
+		if (jobs[i].replicas != choices[i].replicas)
+			jobs[i].launched_s = s->now_s;
+		jobs[i].replicas = choices[i].replicas;
+	}
+	policy_goodput.decide(&other, again);
+	for (int i = 0; i < in->n_jobs; i++)
+		stable = stable && same_choice(&choices[i], &again[i]);
+	require(s, stable, "what was decided stays decided, reasons too");
+}
+
+static double limit_s(const struct run *s, const struct sched_input *in)
+{
+	double wanted = 0;
+
+	for (int i = 0; i < in->n_jobs; i++)
+		wanted += case_least(in, &in->jobs[i]);
+	return 4 * SLICE_S * fmax(1, wanted / s->n_devices);
+}
+
+static int longer_waiting(const struct sched_input *in, const struct sched_job *w)
+{
+	int n = 0;
+
+	for (int i = 0; i < in->n_jobs; i++)
+		n += !in->jobs[i].replicas && in->jobs[i].id != w->id && case_least(in, &in->jobs[i]) &&
+		     in->jobs[i].waiting_since_s <= w->waiting_since_s;
+	return n;
+}
+
+static void follow_waiting(struct run *s, struct run_job *j, const struct sched_input *in, double limit,
+			   const struct sched_choice *c)
+{
+	double waited_s = s->now_s - j->job.waiting_since_s, bound_s;
+
+	j->limit_s = fmax(j->limit_s, limit);
+	if (!j->before || waited_s < j->limit_s)
+		j->before = longer_waiting(in, &j->job);
+	bound_s = j->limit_s + s->pass_s + (j->before + 1) * (SLICE_S + s->pass_s);
+	require(s, s->fixed || waited_s <= bound_s, "every job starts within the bound");
+	if (!s->fixed)
+		s->worst = fmax(s->worst, waited_s / bound_s);
+	if (!c->replicas) {
+		j->told_limit_s = limit;
+		j->gathered_s = strstr(c->reason, "gathers") ? c->next_start_s : (double)NAN;
+		return;
+	}
+	s->waits++;
+	if (!isnan(j->gathered_s) && s->steady && limit <= j->told_limit_s) {
+		s->gathered++;
+		require(s, j->gathered_s <= s->now_s && j->gathered_s >= s->previous_s,
+			"one that gathers starts at the pass after it was told to");
+	}
+	j->limit_s = j->before = 0;
+	j->gathered_s = (double)NAN;
+}
+
+static void apply(struct run *s, struct run_job *j, int replicas)
+{
+	if (replicas == j->job.replicas)
+		return;
+	if (!replicas)
+		j->job.waiting_since_s = s->now_s;
+	if (replicas) {
+		j->job.restarts += j->job.replicas > 0 || j->largest;
+		j->job.launched_s = s->now_s;
+		j->lost_s = j->job.restart_s;
+		s->launches++;
+	}
+	j->job.replicas = replicas;
+	j->largest = replicas > j->largest ? replicas : j->largest;
+}
+
+static void pass(struct run *s)
+{
+	struct sched_job jobs[RUN_JOBS];
+	struct sched_choice choices[RUN_JOBS];
+	int of[RUN_JOBS] = { 0 }, n = 0, left = s->n_devices;
+	struct sched_input in;
+	double limit;
+
+	for (int i = 0; i < s->n_jobs; i++) {
+		if (!s->jobs[i].here)
+			continue;
+		learn(&s->jobs[i]);
+		of[n] = i;
+		jobs[n++] = s->jobs[i].job;
+	}
+	in = input_of(s, jobs, n);
+	policy_goodput.decide(&in, choices);
+	limit = limit_s(s, &in);
+	for (int i = 0; i < n; i++) {
+		check_choice(s, &in, i, &choices[i]);
+		left -= choices[i].replicas;
+		if (!jobs[i].replicas && case_least(&in, &jobs[i]))
+			follow_waiting(s, &s->jobs[of[i]], &in, limit, &choices[i]);
+	}
+	require(s, left >= 0, "no more devices than there are");
+	check_again(s, &in, choices);
+	for (int i = 0; i < n; i++)
+		apply(s, &s->jobs[of[i]], choices[i].replicas);
+}
+
+static void test_at_random(void)
+{
+	int broken = 0, launches = 0, waits = 0, gathered = 0, fixed_mixes = 0;
+	double worst = 0;
+
+	for (uint64_t seed = 1; seed <= 600; seed++) {
+		struct run s;
+
+		run_init(&s, seed);
+		for (int n = 0; n < 300 && !s.fault; n++) {
+			advance(&s);
+			arrive(&s);
+			pass(&s);
+		}
+		if (s.fault && broken < 5)
+			printf("# seed %llu, at %.0f s: broken: %s\n", (unsigned long long)seed, s.fault_s,
+			       s.fault);
+		broken += s.fault != NULL;
+		launches += s.launches;
+		waits += s.waits;
+		gathered += s.gathered;
+		fixed_mixes += s.fixed;
+		worst = fmax(worst, s.worst);
+	}
+	is_int(broken, 0, "600 random mixes over 300 passes keep every rule and the bound");
+	printf("# %d launches, %d waits, %d after gathering in steady mixes; the longest was %.2f of its "
+	       "bound; %d mixes with jobs that are not preemptible\n", launches, waits, gathered, worst,
+	       fixed_mixes);
+	ok(launches > 10000 && waits > 10000 && gathered > 100 && worst > 0.5, "the mixes did something");
+}
+
+/* --- steady mixes, worked by hand --- */
+
+static void steady(struct run *s, int n_jobs, int n_devices, double serial)
+{
+	*s = (struct run){ .random = 7, .n_jobs = n_jobs, .n_devices = n_devices, .pass_s = 60,
+			   .steady = true };
+	for (int i = 0; i < n_jobs; i++) {
+		struct run_job *j = &s->jobs[i];
+
+		j->job = (struct sched_job){
+			.id = 3 * i + 3, .min_replicas = 1, .max_replicas = n_devices, .weight = 1,
+			.preemptible = true, .restart_s = 30, .goodput_now = (double)NAN,
+		};
+		for (int r = 1; r <= n_devices; r++)
+			j->truth[r] = 10 * r / (1 + serial * (r - 1));
+		j->here = true;
+		j->work = 1e9;
+		j->gathered_s = (double)NAN;
+	}
+}
+
+static void day(struct run *s)
+{
+	for (int n = 0; n < 1920 && !s->fault; n++) {	/* 45 s each in the mean */
+		advance(s);
+		pass(s);
+	}
+}
+
+static void test_rotation(void)
+{
+	struct run s;
+	double least = HUGE_VAL, most = 0;
+
+	steady(&s, 4, 2, 0.2);
+	day(&s);
+	for (int i = 0; i < 4; i++) {
+		least = fmin(least, s.jobs[i].job.attained_service_device_s);
+		most = fmax(most, s.jobs[i].job.attained_service_device_s);
+	}
+	printf("# 4 jobs, 2 devices: %d launches in a day, service %.0f to %.0f device-seconds\n",
+	       s.launches, least, most);
+	is_str(s.fault, NULL, "more jobs than devices: no rule is broken");
+	ok(least > 0.8 * most, "equal jobs have equal service, to a fifth");
+	ok(s.launches <= 2 * 86400 / 600 / 2, "on the average for two slices or more at a time");
+}
+
+/* Two jobs cannot halve three devices; a restart must not be paid again and again to try. */
+static void test_no_thrashing(void)
+{
+	struct run s;
+
+	steady(&s, 2, 3, 0.1);
+	day(&s);
+	is_str(s.fault, NULL, "two jobs on three devices: no rule is broken");
+	printf("# 2 jobs, 3 devices: %d launches in a day\n", s.launches);
+	ok(s.launches <= 12, "hardly ever relaunched");
+
+	steady(&s, 2, 4, 0.1);
+	day(&s);
+	is_int(s.launches, 2, "two jobs on four devices: launched once each, for good");
+}
+
+int main(void)
+{
+	test_at_random();
+	test_rotation();
+	test_no_thrashing();
+	return done();
+}

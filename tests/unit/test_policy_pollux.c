@@ -1,0 +1,191 @@
+/* The published fitness: its exact maximum, against all allocations of small problems; and that it
+ * keeps what it must. The formulas are stated here once more. */
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "pollux/policy.h"
+#include "sched_cases.h"
+#include "tap.h"
+
+#define CASES 10000
+
+/* --- the fitness --- */
+
+static int fair_share(const struct sched_case *c)
+{
+	int jobs = 0;
+
+	for (int i = 0; i < c->in.n_jobs; i++)
+		jobs += case_least(&c->in, &c->jobs[i]) > 0;
+	return jobs && c->in.n_devices ? (int)ceil((double)c->in.n_devices / jobs) : 1;
+}
+
+static bool is_given(const struct sched_case *c, const struct sched_job *job, int r)
+{
+	return case_startable(&c->in, job, r) || (r && r == job->replicas);
+}
+
+static double rate(const struct sched_job *job, int r)
+{
+	return job->goodput ? job->goodput[r] : r;
+}
+
+/* goodput on the fair share; where there is none, of the nearest number below that has one, else
+ * above, in proportion. */
+static double fair_rate(const struct sched_case *c, const struct sched_job *job)
+{
+	int fair = fair_share(c);
+
+	for (int r = fair; r >= 1; r--)
+		if (is_given(c, job, r))
+			return rate(job, r) * fair / r;
+	for (int r = fair + 1; r <= c->in.n_devices; r++)
+		if (is_given(c, job, r))
+			return rate(job, r) * fair / r;
+	return (double)NAN;
+}
+
+static double inverse(const struct sched_case *c, const struct sched_job *job, int r)
+{
+	int g = c->in.devices_per_node;
+	double nodes = g > 0 ? ceil((double)c->in.n_devices / g) : 1;
+	double age_s = c->in.now_s - job->submitted_s;
+	double scaled = 0;
+
+	if (r)
+		scaled = rate(job, r) / fair_rate(c, job) / c->in.n_devices * nodes;
+	if (r != job->replicas)
+		scaled *= fmax(age_s - job->restarts * job->restart_s, 0) / (age_s + job->restart_s);
+	return 1 / (scaled + 1e-3);
+}
+
+static void set_values(const struct sched_case *c, struct case_values *v)
+{
+	for (int i = 0; i < c->in.n_jobs; i++) {
+		const struct sched_job *job = &c->jobs[i];
+		bool keeps = job->replicas && !job->preemptible;
+
+		for (int r = 0; r <= c->in.n_devices; r++) {
+			bool may = (!r || is_given(c, job, r)) && (!keeps || r == job->replicas);
+
+			v->of[i][r] = may ? -job->weight * inverse(c, job, r) : (double)NAN;
+		}
+	}
+}
+
+static void test_exact(void)
+{
+	struct sched_case c = { .random = 5 };
+	int wrong = 0, changed = 0, nodes = 0;
+
+	for (int n = 0; n < CASES; n++) {
+		struct case_values v;
+
+		case_draw(&c);
+		policy_pollux.decide(&c.in, c.choices);
+		set_values(&c, &v);
+		wrong += !case_is_best(&c, &v);
+		nodes += c.in.devices_per_node && c.in.n_devices > c.in.devices_per_node;
+		for (int i = 0; i < c.in.n_jobs; i++) {
+			changed += c.choices[i].replicas != c.jobs[i].replicas;
+			wrong += !*c.choices[i].reason || !isnan(c.choices[i].next_start_s) ||
+				 c.choices[i].reconfigure;
+		}
+	}
+	is_int(wrong, 0, "10,000 problems: the maximum of the published fitness");
+	ok(changed > 5000 && nodes > 1000, "something was decided, on several nodes too");
+}
+
+/* --- by hand --- */
+
+static struct sched_job job(int64_t id, const double *goodput, int max)
+{
+	return (struct sched_job){
+		.id = id, .min_replicas = 1, .max_replicas = max, .weight = 1, .preemptible = true,
+		.goodput = goodput, .goodput_now = (double)NAN, .remaining_samples = (double)NAN,
+		.restart_s = 30,
+	};
+}
+
+static const double linear[] = { 0, 10, 20, 30, 40 }, flat[] = { 0, 10, 11, 12, 12 };
+
+static void test_shares(void)
+{
+	struct sched_job jobs[] = { job(1, linear, 4), job(2, flat, 4), job(3, NULL, 4) };
+	struct sched_input in = { jobs, 3, 4, 1e5, 600, 0 };
+	struct sched_choice choices[3];
+
+	policy_pollux.decide(&in, choices);
+	is_int(choices[0].replicas, 2, "the device over goes where it adds most");
+	is_int(choices[1].replicas, 1, "not where it adds little");
+	is_int(choices[2].replicas, 1, "nor where nothing is known");
+	is_str(choices[0].reason, "2 devices: 2.0x of one; one more would add 50 %; fair share 2", "a reason");
+	is_str(choices[2].reason, "1 device; goodput not known yet; fair share 2", "a reason without a model");
+	in.n_devices = 2;
+	policy_pollux.decide(&in, choices);
+	is_str(choices[2].reason, "needs 1 device; adds more to the mean speedup elsewhere", "a reason to wait");
+}
+
+/* One that was restarted too often for its age is left alone; and the published system starts nobody
+ * at the moment of submission. */
+static void test_restarts(void)
+{
+	struct sched_job jobs[] = { job(1, linear, 4) };
+	struct sched_input in = { jobs, 1, 4, 1000, 600, 0 };
+	struct sched_choice choice;
+
+	jobs[0].replicas = 1;
+	jobs[0].restarts = 40;
+	policy_pollux.decide(&in, &choice);
+	is_int(choice.replicas, 1, "after 40 restarts of 30 s in 1000 s none is allowed");
+	jobs[0].restarts = 2;
+	policy_pollux.decide(&in, &choice);
+	is_int(choice.replicas, 4, "after 2 it grows");
+	jobs[0].replicas = 0;
+	jobs[0].restarts = 0;
+	jobs[0].submitted_s = in.now_s;
+	policy_pollux.decide(&in, &choice);
+	is_int(choice.replicas, 0, "age 0: not yet");
+	jobs[0].submitted_s--;
+	policy_pollux.decide(&in, &choice);
+	is_int(choice.replicas, 4, "age 1 s: it starts");
+}
+
+static void test_odd(void)
+{
+	struct sched_job jobs[] = { job(1, NULL, 4), job(2, linear, 4), job(3, flat, 4) };
+	struct sched_input in = { jobs, 3, 2, 1e5, 600, 0 };
+	struct sched_choice choices[3];
+
+	jobs[0].replicas = 4;
+	jobs[0].preemptible = false;
+	policy_pollux.decide(&in, choices);
+	ok(choices[0].replicas == 1 && choices[1].replicas == 1 && !choices[2].replicas,
+	   "two of four devices went away under a job that only runs on 1 or 4: it has 1");
+	jobs[0].goodput = linear;
+	policy_pollux.decide(&in, choices);
+	ok(choices[0].replicas == 2 && !choices[1].replicas && !choices[2].replicas, "or on 2: it has both");
+	in.n_devices = 0;
+	policy_pollux.decide(&in, choices);
+	is_str(choices[1].reason, "needs 1 device; none can be used here", "no devices");
+	in.n_jobs = 0;
+	policy_pollux.decide(&in, choices);
+	ok(1, "no jobs");
+	in.n_jobs = 1;
+	in.n_devices = 2;
+	jobs[0] = job(1, linear, 4);
+	jobs[0].weight = jobs[0].restart_s = jobs[0].attained_service_device_s = (double)NAN;
+	policy_pollux.decide(&in, choices);
+	is_int(choices[0].replicas, 2, "weight and restart not known");
+}
+
+int main(void)
+{
+	test_exact();
+	test_shares();
+	test_restarts();
+	test_odd();
+	return done();
+}
