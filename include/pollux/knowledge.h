@@ -34,6 +34,10 @@ int knowledge_learn(struct store *s, const char *workload, const char *device_ki
 		    const char *observations_key, struct knowledge *k, struct err *err);
 void knowledge_release(struct knowledge *k);
 
+/* What such a fit rests on: one entry for each configuration. *entries is the caller's to free. */
+int knowledge_observations(struct store *s, const char *workload, const char *device_kind,
+			   struct pool_entry **entries, int *n, struct err *err);
+
 /* Where the noise scale of a job comes from. */
 enum noise_basis { NOISE_UNKNOWN, NOISE_OWN, NOISE_DECLARED, NOISE_SHARED };
 const char *noise_basis_name(enum noise_basis basis);

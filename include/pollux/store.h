@@ -262,6 +262,16 @@ struct decision_entry {
 int store_decision_add(struct store *s, const char *policy, int n_devices,
 		       const struct decision_entry *entries, int n, struct err *err);
 
+/* What the last of those said of a job. */
+struct decision_row {
+	double time_s;			/* wall clock */
+	char *policy, *reason;		/* owned; NULL: there is none */
+	int n_devices, replicas;	/* to be given out, and given to it */
+};
+
+int store_decision_of_job(struct store *s, int64_t job_id, struct decision_row *d, struct err *err);
+void decision_row_release(struct decision_row *d);
+
 /* The settings of the last pass: written only where they differ. The value is the caller's to free, NULL
  * where there is none. */
 int store_setting_set(struct store *s, const char *name, const char *value, struct err *err);

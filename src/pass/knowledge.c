@@ -51,27 +51,40 @@ static struct pool_entry entry_of(const struct observation_row *row)
 	};
 }
 
-static void fit_rows(const struct observation_list *rows, struct model_row *model)
+int knowledge_observations(struct store *s, const char *workload, const char *device_kind,
+			   struct pool_entry **entries, int *n, struct err *err)
 {
-	size_t n = (size_t)rows->count;
-	struct pool_entry *seen = xcalloc(n, sizeof(*seen)), *pooled = xcalloc(n, sizeof(*pooled));
-	struct fit_observation *fit = xcalloc(n, sizeof(*fit));
-	int n_seen = 0, n_pooled;
+	struct observation_list rows;
+	struct pool_entry *seen;
+	int n_seen = 0;
 
+	*n = 0;
+	*entries = NULL;
+	if (store_observations_of_workload(s, workload, device_kind, &rows, err))
+		return -1;
+	seen = xcalloc((size_t)rows.count, sizeof(*seen));
+	*entries = xcalloc((size_t)rows.count, sizeof(**entries));
 	/* A job that declared no batch size has none: its times say nothing of samples. */
-	for (int i = 0; i < rows->count; i++)
-		if (rows->items[i].local_batch_size > 0)
-			seen[n_seen++] = entry_of(&rows->items[i]);
-	n_pooled = pool_observations(seen, n_seen, pooled);
-	pool_fit_observations(pooled, n_pooled, fit);
-	model->fit = fit_throughput(fit, n_pooled, &FIT_OPTIONS_DEFAULT);
-	for (int i = 0; i < n_pooled; i++) {
-		model->n_steps += pooled[i].observation.n_steps;
-		if (pooled[i].place.replicas > model->max_replicas)
-			model->max_replicas = pooled[i].place.replicas;
-	}
+	for (int i = 0; i < rows.count; i++)
+		if (rows.items[i].local_batch_size > 0)
+			seen[n_seen++] = entry_of(&rows.items[i]);
+	*n = pool_observations(seen, n_seen, *entries);
 	free(seen);
-	free(pooled);
+	observation_list_release(&rows);
+	return 0;
+}
+
+static void fit_entries(const struct pool_entry *entries, int n, struct model_row *model)
+{
+	struct fit_observation *fit = xcalloc((size_t)n, sizeof(*fit));
+
+	pool_fit_observations(entries, n, fit);
+	model->fit = fit_throughput(fit, n, &FIT_OPTIONS_DEFAULT);
+	for (int i = 0; i < n; i++) {
+		model->n_steps += entries[i].observation.n_steps;
+		if (entries[i].place.replicas > model->max_replicas)
+			model->max_replicas = entries[i].place.replicas;
+	}
 	free(fit);
 }
 
@@ -79,12 +92,13 @@ int knowledge_learn(struct store *s, const char *workload, const char *device_ki
 		    const char *observations_key, struct knowledge *k, struct err *err)
 {
 	struct model_row model = { .fit_time_s = clock_wall_s() };
-	struct observation_list rows;
+	struct pool_entry *entries;
+	int n;
 
-	if (store_observations_of_workload(s, workload, device_kind, &rows, err))
+	if (knowledge_observations(s, workload, device_kind, &entries, &n, err))
 		return -1;
-	fit_rows(&rows, &model);
-	observation_list_release(&rows);
+	fit_entries(entries, n, &model);
+	free(entries);
 	memcpy(model.observations_key, observations_key, strnlen(observations_key,
 	       sizeof(model.observations_key) - 1));
 	k->model = model;

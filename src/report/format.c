@@ -48,6 +48,22 @@ static int decimals(double x)
 	return x < 99.95 ? 1 : 0;
 }
 
+const char *format_span(char *buf, size_t size, double seconds)
+{
+	static const char *const units[] = { "ns", "us", "ms", "s" };
+	double n = seconds * 1e9;
+	int unit = 0;
+
+	if (!is_known(seconds) || seconds >= 99.95)
+		return format_duration(buf, size, seconds);
+	for (; n >= 999.5 && unit < 3; unit++)
+		n /= 1000;
+	/* What is a whole number but for its rounding is shown as one. */
+	snprintf(buf, size, "%.*f%s", fabs(n - round(n)) < 1e-6 ? 0 : decimals(n), n,
+		 seconds > 0 ? units[unit] : "");
+	return buf;
+}
+
 const char *format_count(char *buf, size_t size, double n)
 {
 	static const char units[] = { 'k', 'M', 'G', 'T', 'P', 'E' };

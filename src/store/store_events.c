@@ -1,4 +1,5 @@
 /* store_events.c - settings of passes, decisions with their reasons, what happened to each job. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,34 @@ int store_decision_add(struct store *s, const char *policy, int n_devices,
 			    id, entries[i].job_id, (int64_t)entries[i].replicas, entries[i].reason))
 			return -1;
 	return 0;
+}
+
+int store_decision_of_job(struct store *s, int64_t job_id, struct decision_row *d, struct err *err)
+{
+	sqlite3_stmt *q;
+	int rc;
+
+	*d = (struct decision_row){ .time_s = (double)NAN };
+	if (sql_query(s, &q, err, "SELECT d.time_s, d.policy, d.devices, j.replicas, j.reason"
+		      " FROM decisions d JOIN decision_jobs j ON j.decision_id = d.id"
+		      " WHERE j.job_id = ? ORDER BY d.id DESC LIMIT 1", "i", job_id))
+		return -1;
+	rc = sql_row(s, q, err);
+	if (rc == 1)
+		*d = (struct decision_row){
+			.time_s = sql_double(q, 0), .policy = sql_text(q, 1),
+			.n_devices = (int)sql_int(q, 2, 0), .replicas = (int)sql_int(q, 3, 0),
+			.reason = sql_text(q, 4),
+		};
+	sqlite3_finalize(q);
+	return rc < 0 ? -1 : 0;
+}
+
+void decision_row_release(struct decision_row *d)
+{
+	free(d->policy);
+	free(d->reason);
+	*d = (struct decision_row){ .time_s = (double)NAN };
 }
 
 int store_event_add(struct store *s, int64_t job_id, int64_t run_id, const char *kind,

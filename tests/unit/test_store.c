@@ -1132,6 +1132,8 @@ static void test_reason(void)
 static void test_events(void)
 {
 	struct decision_entry entries[] = { { 1, 2, "first" }, { 2, 0, "waits" } };
+	struct decision_entry later = { 1, 3, "later" };
+	struct decision_row decision;
 	struct event_list list;
 
 	new_store();
@@ -1140,6 +1142,18 @@ static void test_events(void)
 	is_int(store_decision_add(&store, "las", 4, entries, 2, &err), 0, "a decision is kept");
 	is_query("SELECT group_concat(job_id || replicas || reason) FROM decision_jobs",
 		 "12first,20waits", "with its reasons");
+	store_decision_add(&store, "goodput", 5, &later, 1, &err);
+	store_decision_of_job(&store, 1, &decision, &err);
+	ok(!strcmp(decision.policy, "goodput") && !strcmp(decision.reason, "later") &&
+	   decision.n_devices == 5 && decision.replicas == 3 && decision.time_s > 1e9,
+	   "the last decision on a job");
+	decision_row_release(&decision);
+	store_decision_of_job(&store, 2, &decision, &err);
+	ok(!strcmp(decision.policy, "las") && !strcmp(decision.reason, "waits"),
+	   "is not always the last there was");
+	decision_row_release(&decision);
+	is_int(store_decision_of_job(&store, 3, &decision, &err), 0, "none is no error");
+	ok(!decision.policy && isnan(decision.time_s), "but unknown");
 	store_event_add(&store, 1, 0, "cancel", "asked", &err);
 	store_events_of_job(&store, 1, &list, &err);
 	ok(list.count == 2 && !strcmp(list.items[0].kind, "submitted") &&
