@@ -12,10 +12,11 @@
 void environment_capture(char *const *variables, struct strings *env);
 
 /* Add what a launch brings: POLLUX_*, MASTER_PORT, PYTHONUNBUFFERED, the torchrun variables, and what
- * the backend of the devices wants. socket_path: where reports go; config_file: where another configuration
- * for it would be (client.h); store_dir: where the job is kept, so that what it submits is kept there too. */
+ * the backend of the devices wants. Reports go to run->socket_path. config_file: where another
+ * configuration for it would be (client.h); store_dir: where the job is kept, so that what it submits is
+ * kept there too. */
 void environment_for_run(const struct job *job, const struct run *run,
-			 const struct template_values *values, const char *socket_path,
-			 const char *config_file, const char *store_dir, struct strings *env);
+			 const struct template_values *values, const char *config_file,
+			 const char *store_dir, struct strings *env);
 
 #endif

@@ -79,8 +79,8 @@ static void set_for_frameworks(const struct job *job, int port, struct strings *
 }
 
 void environment_for_run(const struct job *job, const struct run *run,
-			 const struct template_values *values, const char *socket_path,
-			 const char *config_file, const char *store_dir, struct strings *env)
+			 const struct template_values *values, const char *config_file,
+			 const char *store_dir, struct strings *env)
 {
 	const struct device_backend *backend = device_backend_of(run->devices[0].id);
 
@@ -89,7 +89,7 @@ void environment_for_run(const struct job *job, const struct run *run,
 	set_integer(env, "POLLUX_STOP_SIGNAL", job->stop_signal);
 	set_configuration(run, env);
 	strings_set_variable(env, "POLLUX_CHECKPOINT_DIR", values->checkpoint_dir);
-	strings_set_variable(env, "POLLUX_REPORT_SOCKET", socket_path);
+	strings_set_variable(env, "POLLUX_REPORT_SOCKET", run->socket_path);
 	strings_set_variable(env, "POLLUX_CONFIG_FILE", config_file);
 	strings_set_variable(env, "POLLUX_DIR", store_dir);
 	set_for_frameworks(job, values->port, env);

@@ -233,8 +233,7 @@ static int launch(struct supervisor *s, struct err *err)
 		template_expand(&s->command.argv, &values, &argv);
 		for (size_t i = 0; i < s->command.env.count; i++)
 			strings_add(&env, s->command.env.items[i]);
-		environment_for_run(&s->job, &s->run, &values, s->run.socket_path, config_file,
-				    s->paths->dir, &env);
+		environment_for_run(&s->job, &s->run, &values, config_file, s->paths->dir, &env);
 		write_log_header(s, &argv);
 		s->log_offset = lseek(s->log_fd, 0, SEEK_END);
 		s->oom_kills_at_start = proc_oom_kills();

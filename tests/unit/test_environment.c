@@ -81,7 +81,7 @@ static void launch(const struct job *job, const struct run *run)
 	strings_add(&env, "OMP_NUM_THREADS=64");	/* as the submitter had them */
 	strings_add(&env, "PYTHONUNBUFFERED=0");
 	strings_add(&env, "OTHER=1");
-	environment_for_run(job, run, &values, "/s/1.sock", "/s/1.config", "/store", &env);
+	environment_for_run(job, run, &values, "/s/1.config", "/store", &env);
 }
 
 static void test_launch(void)
@@ -101,6 +101,7 @@ static void test_launch(void)
 	run.number = 3;
 	run.replicas = 2;
 	run.devices = devices;
+	run.socket_path = xstrdup("/s/1.sock");
 	run.accumulation_steps = 1;
 	launch(&job, &run);
 	is_str(value_of("POLLUX_JOB_ID"), "17", "the job");

@@ -282,7 +282,7 @@ static void test_merge(void)
 	near(x.step_time_sd_s, 0.32031885156304285, 1e-14, "merged: standard deviation");
 	near(x.step_time_min_s, 0.125, 0, "merged: the least");
 	near(x.sync_time_s, (4 * 0.1 + 2 * 0.4) / 6, 1e-14, "merged: synchronisation by windows");
-	ok(x.n_windows == 6 && x.n_steps == 6 && x.n_dropped == 2 * STEP_WARM_UP_MAX && x.n_outliers == 3 &&
+	ok(x.n_windows == 6 && x.n_steps == 6 && x.n_dropped == 20 && x.n_outliers == 3 &&
 	   x.n_invalid == 5, "merged: counts");
 
 	observation_merge(&none, &y);
