@@ -49,7 +49,7 @@ static void make_links(int n)
 
 static double measure(const char *what, int n_devices, int n_jobs, int times)
 {
-	double ms[100];
+	double ms[100] = { 0 };
 
 	for (int d = 0; d < n_devices; d++)
 		holder[d] = ASSIGN_FREE;

@@ -37,18 +37,18 @@ static void choose(struct assign_pool *p)
 }
 
 /* Of its own devices, as if there were no others. */
-static void shrink(struct assign_pool *p, const int *holder, int job, int count)
+static void shrink(const struct assign_pool *p, const int *holder, int job, int count)
 {
 	struct taker taker = { .job = job, .need = count };
+	struct assign_pool own = *p;
 
-	p->n = 0;
 	for (int d = 0; d < p->n_devices; d++)
 		if (holder[d] == job)
-			p->device[p->n++] = d;
-	p->n_free = p->n;
-	p->takers = &taker;
-	p->n_takers = 1;
-	choose(p);
+			own.device[own.n++] = d;
+	own.n_free = own.n;
+	own.takers = &taker;
+	own.n_takers = 1;
+	choose(&own);
 }
 
 static void keep_held(struct assign_pool *p, const int *holder, const int *held, const int *count)
@@ -100,7 +100,6 @@ static void settle_who_waits(struct assign_pool *p)
 /* Devices for those who grow and start, once it is known what all others keep. */
 static void hand_out(struct assign_pool *p, const int *holder, int total)
 {
-	p->n = 0;
 	append_devices(p, holder, false);
 	p->n_free = p->n;
 	if (p->n_free < total)
@@ -144,9 +143,10 @@ static void grow_and_shrink(struct assign_pool *p, const int *holder, int n_jobs
 void assign_devices(int n_devices, const int *holder, int n_jobs, const int *count,
 		    const unsigned char *links, int *owner)
 {
-	struct assign_pool pool = { .n_devices = n_devices, .owner = owner };
+	struct assign_pool pool = { .n_devices = n_devices };
 	int *held = xcalloc((size_t)n_jobs, sizeof(*held));
 
+	pool.owner = owner;
 	for (int d = 0; d < n_devices; d++)
 		if (holder[d] >= 0)
 			held[holder[d]]++;

@@ -55,11 +55,11 @@ static bool subsets_first(struct subsets *s, uint32_t of, int size)
 	int n = 0;
 
 	for (uint32_t rest = of; rest; n++) {
-		uint32_t *part = s->part[n / 4], digit = (uint32_t)1 << n % 4;
+		uint32_t digit = (uint32_t)1 << n % 4;
 
-		part[0] = 0;
+		s->part[n / 4][0] = 0;
 		for (uint32_t i = 0; i < digit; i++)
-			part[digit + i] = part[i] | (rest & -rest);
+			s->part[n / 4][digit + i] = s->part[n / 4][i] | (rest & -rest);
 		rest &= rest - 1;
 	}
 	/* Places without elements are looked up too. */

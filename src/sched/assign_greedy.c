@@ -3,8 +3,8 @@
  * The next device is the one nearest to what the job has: by its farthest link, then by the sum of all.
  * Of those as near, the one in the best group for what is still needed: the tightest group that holds
  * it, and of such groups the smallest, so that whole groups are left to others (best fit). */
+#include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "assign_pool.h"
 #include "pollux/assign.h"
@@ -128,6 +128,7 @@ static struct place *next_place(const struct picker *k, bool only_free, int need
 	for (struct place *a = k->places; a < end_of(k); a++)
 		if (!a->out && (a->free || !only_free) && (!best || is_better(a, best, need)))
 			best = a;
+	assert(best);		/* no more are wanted than there are */
 	return best;
 }
 

@@ -103,6 +103,7 @@ static void test_shared(void)
 static void expect_links(const char *machine, int slots, const char *want)
 {
 	struct device_list list;
+	static const char letters[] = "FSNM?";
 	char got[128] = "";
 	size_t n = 0;
 
@@ -116,7 +117,7 @@ static void expect_links(const char *machine, int slots, const char *want)
 			if (a == b && a < list.count - 1)
 				got[n++] = there == DEVICE_LINK_FAST ? ' ' : '?';
 			else if (a != b)
-				got[n++] = there == back ? "FSNM"[there] : '?';
+				got[n++] = letters[there == back ? there : 4];
 		}
 	is_str(got, want, "how near they are");
 	devices_release(&list);
