@@ -13,7 +13,8 @@ const char *format_duration(char *buf, size_t size, double seconds);
 const char *format_span(char *buf, size_t size, double seconds);
 /* 950, 12.3k, 4.56M: three digits from 1000 on; below, whole numbers whole. "-" unless finite and >= 0. */
 const char *format_count(char *buf, size_t size, double n);
-/* Local time: 14:20 when within today, else 11-20 14:20; "-" for NaN. */
+/* Local time: 14:20:31 less than an hour from now, where events follow each other; else 14:20 when within
+ * today, else 11-20 14:20. "-" for NaN. */
 const char *format_time(char *buf, size_t size, double wall_s, double now_wall_s);
 
 #endif

@@ -25,7 +25,12 @@ static int cancel_in_transaction(struct session *s, int64_t id, struct run_list 
 
 static int cancel(struct session *s, int64_t id, struct err *err)
 {
-	return change_job(s, id, cancel_in_transaction, err);
+	static const struct job_change change = {
+		.act = cancel_in_transaction, .done = "cancelled",
+		.stopping = "asked to stop, to be cancelled",
+	};
+
+	return change_job(s, id, &change, err);
 }
 
 static int run(int argc, char **argv, struct err *err)

@@ -44,6 +44,15 @@ static const struct run *holder_of(const struct run_list *runs, const char *id)
 	return holder;
 }
 
+/* 0 is none, or not known. */
+static void print_known(struct json *j, const char *key, int64_t value)
+{
+	if (value)
+		json_integer(j, key, value);
+	else
+		json_number(j, key, (double)NAN);
+}
+
 static void print_json(const struct device_list *list, const struct run_list *runs)
 {
 	struct json j;
@@ -57,13 +66,10 @@ static void print_json(const struct device_list *list, const struct run_list *ru
 		json_string(&j, "kind", d->kind);
 		json_integer(&j, "cores", d->cores);
 		json_string(&j, "binding", d->binding);
-		json_integer(&j, "memory_bytes", d->memory_bytes);
+		print_known(&j, "memory_bytes", d->memory_bytes);
 		const struct run *holder = holder_of(runs, d->id);
 
-		if (holder)
-			json_integer(&j, "job_id", holder->job_id);
-		else
-			json_number(&j, "job_id", (double)NAN);
+		print_known(&j, "job_id", holder ? holder->job_id : 0);
 		json_bool(&j, "usable", d->usable);
 		json_string(&j, "reason", d->usable ? NULL : d->reason);
 		json_end(&j);

@@ -27,7 +27,12 @@ static int hold_in_transaction(struct session *s, int64_t id, struct run_list *r
 
 static int hold(struct session *s, int64_t id, struct err *err)
 {
-	return change_job(s, id, hold_in_transaction, err);
+	static const struct job_change change = {
+		.act = hold_in_transaction, .done = "held",
+		.stopping = "asked to stop, to be held",
+	};
+
+	return change_job(s, id, &change, err);
 }
 
 static int run(int argc, char **argv, struct err *err)

@@ -23,7 +23,11 @@ static int release_in_transaction(struct session *s, int64_t id, struct run_list
 
 static int release(struct session *s, int64_t id, struct err *err)
 {
-	return change_job(s, id, release_in_transaction, err);
+	static const struct job_change change = {
+		.act = release_in_transaction, .done = "released",
+	};
+
+	return change_job(s, id, &change, err);
 }
 
 static int run(int argc, char **argv, struct err *err)

@@ -24,7 +24,12 @@ static int requeue_in_transaction(struct session *s, int64_t id, struct run_list
 
 static int requeue(struct session *s, int64_t id, struct err *err)
 {
-	return change_job(s, id, requeue_in_transaction, err);
+	static const struct job_change change = {
+		.act = requeue_in_transaction, .done = "queued again",
+		.stopping = "asked to stop, to be queued again",
+	};
+
+	return change_job(s, id, &change, err);
 }
 
 static int run(int argc, char **argv, struct err *err)

@@ -72,22 +72,22 @@ int stop_runs_of_job(struct session *s, int64_t job_id, enum stop_reason reason,
 	return rc;
 }
 
-int change_job(struct session *s, int64_t job_id,
-	       int (*act)(struct session *s, int64_t job_id, struct run_list *runs,
-			  struct err *err), struct err *err)
+int change_job(struct session *s, int64_t job_id, const struct job_change *change, struct err *err)
 {
 	struct run_list runs = { 0 };
 	int rc;
 
 	if (store_begin(&s->store, err))
 		return -1;
-	rc = act(s, job_id, &runs, err);
+	rc = change->act(s, job_id, &runs, err);
 	if (rc)
 		store_rollback(&s->store);
 	else
 		rc = store_commit(&s->store, err);
 	for (int i = 0; rc == 0 && i < runs.count; i++)
 		supervisor_wake(&runs.items[i]);
+	if (rc == 0 && isatty(STDOUT_FILENO))
+		printf("Job %lld %s.\n", (long long)job_id, runs.count ? change->stopping : change->done);
 	run_list_release(&runs);
 	return rc;
 }

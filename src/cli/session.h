@@ -26,9 +26,15 @@ int for_each_job(const struct command *command, int argc, char **argv, int first
 int stop_runs_of_job(struct session *s, int64_t job_id, enum stop_reason reason,
 		     struct run_list *runs, struct err *err);
 
-/* Do act in a transaction of its own, then wake the supervisors of the runs it stopped. */
-int change_job(struct session *s, int64_t job_id,
-	       int (*act)(struct session *s, int64_t job_id, struct run_list *runs,
-			  struct err *err), struct err *err);
+/* What a command does to a job. */
+struct job_change {
+	/* In a transaction of its own; *runs: those it stopped, by stop_runs_of_job. */
+	int (*act)(struct session *s, int64_t job_id, struct run_list *runs, struct err *err);
+	const char *done, *stopping;	/* what is said on a terminal after "Job 3 ": where it is done, and
+					   where it will be when the job's runs have ended */
+};
+
+/* Do it, wake the supervisors of the runs it stopped, and say so, but not in a pipe. */
+int change_job(struct session *s, int64_t job_id, const struct job_change *change, struct err *err);
 
 #endif

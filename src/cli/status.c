@@ -20,6 +20,12 @@ const char *shown_state_name(enum shown_state state)
 	return names[state];
 }
 
+void status_add_devices(struct text *t, const struct run *run)
+{
+	for (int i = 0; i < run->replicas; i++)
+		text_addf(t, "%s%s", i ? "," : "", run->devices[i].id);
+}
+
 /* --- what follows --- */
 
 /* A job may have two runs that have not ended: one that is being stopped, and the next. */

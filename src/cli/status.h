@@ -78,6 +78,14 @@ void status_print_table(const struct status *status, const struct status_output 
 /* status_summary.c: runs, preemptions, samples, waiting and completion times. */
 void status_print_summary(const struct status *status, const struct status_output *out);
 
+/* "cpu:0,cpu:1" */
+void status_add_devices(struct text *t, const struct run *run);
+
+/* status_runs.c: two tables, each with a line above it; nothing where there is nothing to tell. */
+void status_print_runs(const struct status *status, const struct status_job *item,
+		       const struct status_details *d, const struct status_output *out);
+void status_print_observations(const struct status_details *d, const struct status_output *out);
+
 /* status_job.c */
 void status_print_job(const struct status *status, const struct status_job *item,
 		      const struct status_details *d, const struct status_output *out);

@@ -1,5 +1,6 @@
 /* status_job.c - everything about one job, for a person. */
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "columns.h"
@@ -29,10 +30,13 @@ static const char *separator(const struct text *t)
 	return t->length ? ", " : "";
 }
 
+/* Counts in digits, as they are compared with those of logs and checkpoints. */
 static void add_number(struct text *t, const char *name, double value)
 {
+	bool is_large = fabs(value) >= 1e5 && fabs(value) < 1e15;
+
 	if (isfinite(value))
-		text_addf(t, "%s%s %.6g", separator(t), name, value);
+		text_addf(t, is_large ? "%s%s %.0f" : "%s%s %.6g", separator(t), name, value);
 }
 
 static void add_duration(struct text *t, const char *name, double seconds)
@@ -42,12 +46,6 @@ static void add_duration(struct text *t, const char *name, double seconds)
 
 		text_addf(t, "%s%s %s", separator(t), name, format_duration(buf, sizeof(buf), seconds));
 	}
-}
-
-static void add_devices(struct text *t, const struct run *run)
-{
-	for (int i = 0; i < run->replicas; i++)
-		text_addf(t, "%s%s", i ? "," : "", run->devices[i].id);
 }
 
 /* --- sections --- */
@@ -64,6 +62,24 @@ static void print_next_start(const struct status *status, const struct job *job,
 	}
 }
 
+/* Policies know only that a job may not be stopped, not that this may change. */
+static bool has_yet_to_save(const struct status_job *item)
+{
+	return item->run && item->job->preemption == PREEMPT_SAVED &&
+	       isnan(item->job->checkpoint_samples) && isnan(item->run->checkpoint_boot_s) &&
+	       strstr(item->job->reason, "not preemptible");
+}
+
+static void add_reason(struct text *t, const struct status_job *item)
+{
+	int n = item->run ? item->run->replicas : 0;
+
+	if (has_yet_to_save(item))
+		text_addf(t, "%d device%s until it has saved a checkpoint", n, n == 1 ? "" : "s");
+	else
+		text_add(t, item->job->reason);
+}
+
 static void print_state(const struct status *status, const struct status_job *item,
 			const struct status_output *out)
 {
@@ -76,10 +92,11 @@ static void print_state(const struct status *status, const struct status_job *it
 	text_add(&t, shown_state_name(item->state));
 	if (item->run) {
 		text_add(&t, item->state == SHOWN_STARTING ? ", waits for " : " on ");
-		add_devices(&t, item->run);
+		status_add_devices(&t, item->run);
 	}
 	line_of(out->file, "state", &t);
-	line(out->file, "reason", job->reason);
+	add_reason(&t, item);
+	line_of(out->file, "reason", &t);
 	print_next_start(status, job, out->file);
 	text_release(&t);
 }
@@ -231,8 +248,10 @@ static void print_progress(const struct status_job *item, const struct status_ou
 	line(out->file, "status", job->status_text);
 	add_number(&t, "at samples", job->checkpoint_samples);
 	line_of(out->file, "checkpoint", &t);
-	if (isfinite(job->checkpoint_samples))	/* of others it is not known */
-		text_addf(&t, "samples %.6g, %.3g s of running", job->lost_samples, job->lost_s);
+	if (isfinite(job->checkpoint_samples)) {	/* of others it is not known */
+		add_number(&t, "samples", job->lost_samples);
+		add_duration(&t, "running", job->lost_s);
+	}
 	line_of(out->file, "lost", &t);
 	add_duration(&t, "running", item->run_time_s);
 	if (job->runs > 0)
@@ -243,167 +262,7 @@ static void print_progress(const struct status_job *item, const struct status_ou
 	text_release(&t);
 }
 
-/* --- tables --- */
-
-/* "128", or "128=2*32*2": replicas, local batch, passes. */
-static void cell_batch(struct columns *t, int64_t batch_size, int replicas, int64_t local, int passes)
-{
-	if (batch_size <= 0)
-		columns_text(t, "-");
-	else if (replicas == 1 && passes == 1)
-		columns_cell(t, "%lld", (long long)batch_size);
-	else
-		columns_cell(t, "%lld=%d*%lld*%d", (long long)batch_size, replicas, (long long)local,
-			     passes);
-}
-
-static void cell_number(struct columns *t, double x)
-{
-	if (!isfinite(x))
-		columns_text(t, "-");
-	else
-		columns_cell(t, "%.*f", x < 9.995 ? 2 : x < 99.95 ? 1 : 0, x);
-}
-
-static void cell_duration(struct columns *t, double seconds)
-{
-	char buf[FORMAT_SIZE];
-
-	columns_text(t, format_duration(buf, sizeof(buf), seconds));
-}
-
-static void cell_samples(struct columns *t, const struct run *run)
-{
-	if (isfinite(run->first_samples) && isfinite(run->last_samples)) {
-		char first[FORMAT_SIZE], last[FORMAT_SIZE];
-
-		columns_cell(t, "%s-%s", format_count(first, sizeof(first), run->first_samples),
-			     format_count(last, sizeof(last), run->last_samples));
-	} else {
-		columns_text(t, "-");
-	}
-}
-
-static void cell_outcome(struct columns *t, const struct run *run)
-{
-	struct text s = TEXT_INIT;
-
-	if (run->state != RUN_ENDED)
-		text_add(&s, run_state_name(run->state));
-	else
-		text_add(&s, run_outcome_name(run->outcome));
-	if (run->stop_reason != STOP_NONE)
-		text_addf(&s, " (%s)", stop_reason_name(run->stop_reason));
-	if (run->term_signal > 0) {
-		char name[SIGNAL_NAME_SIZE];
-
-		text_addf(&s, ", %s", signal_name(name, run->term_signal));
-	} else if (run->exit_code > 0) {
-		text_addf(&s, ", status %d", run->exit_code);
-	}
-	if (run->diagnosis && *run->diagnosis)
-		text_addf(&s, ": %s", run->diagnosis);
-	columns_text(t, s.data);
-	text_release(&s);
-}
-
-/* Of the run at work up to this moment: what status.c has added to the runs before. */
-static double run_duration(const struct status_job *item, const struct run *run)
-{
-	if (isnan(run->launch_time_s))
-		return NAN;
-	if (item->run && item->run->id == run->id)
-		return item->run_time_s - item->job->run_time_s;
-	return run->duration_s;
-}
-
-static void add_run(struct columns *t, const struct status *status, const struct status_job *item,
-		    const struct run *run)
-{
-	struct text devices = TEXT_INIT;
-	char buf[FORMAT_SIZE];
-
-	columns_cell(t, "%d", run->number);
-	columns_text(t, format_time(buf, sizeof(buf), run->launch_time_s, status->now_wall_s));
-	cell_duration(t, run_duration(item, run));
-	add_devices(&devices, run);
-	columns_text(t, devices.data);
-	text_release(&devices);
-	cell_batch(t, run->batch_size, run->replicas, run->local_batch_size, run->accumulation_steps);
-	cell_samples(t, run);
-	cell_number(t, run->step_time_s * 1e3);
-	cell_number(t, run->first_step_s);
-	cell_number(t, run->stop_duration_s);
-	cell_outcome(t, run);
-}
-
-static void print_runs(const struct status *status, const struct status_job *item,
-		       const struct status_details *d, const struct status_output *out)
-{
-	static const struct column columns[] = {
-		{ .heading = "RUN", .right = true },
-		{ .heading = "START", .leave_out = 4 },
-		{ .heading = "TIME", .right = true },
-		{ .heading = "ON", .room = 5 },
-		{ .heading = "BATCH", .leave_out = 6 },
-		{ .heading = "SAMPLES", .leave_out = 5 },
-		{ .heading = "MS/STEP", .right = true, .leave_out = 3 },
-		{ .heading = "FIRST", .right = true, .leave_out = 2 },
-		{ .heading = "STOP", .right = true, .leave_out = 1 },
-		{ .heading = "OUTCOME", .room = 10 },
-	};
-	struct columns t;
-
-	if (d->runs.count == 0)
-		return;
-	fputs("\nruns (FIRST: seconds to the first step; STOP: from signal to end)\n", out->file);
-	columns_init(&t, columns, sizeof(columns) / sizeof(columns[0]));
-	for (int i = 0; i < d->runs.count; i++)
-		add_run(&t, status, item, &d->runs.items[i]);
-	columns_print(&t, out->file, out->width, out->color);
-	columns_release(&t);
-}
-
-static void add_observation(struct columns *t, const struct observation_row *row)
-{
-	const struct observation *o = &row->observation;
-	int64_t batch_size = row->local_batch_size * row->replicas * row->accumulation_steps;
-	char buf[FORMAT_SIZE];
-
-	columns_cell(t, "%d", row->replicas);
-	cell_batch(t, batch_size, row->replicas, row->local_batch_size, row->accumulation_steps);
-	columns_text(t, format_count(buf, sizeof(buf), (double)o->n_steps));
-	cell_number(t, o->step_time_s * 1e3);
-	cell_number(t, o->step_time_sd_s * 1e3);
-	cell_number(t, o->step_time_min_s * 1e3);
-	cell_number(t, o->sync_time_s * 1e3);
-	columns_text(t, row->device_kind);
-}
-
-static void print_observations(const struct status_details *d, const struct status_output *out)
-{
-	static const struct column columns[] = {
-		{ .heading = "DEV", .right = true },
-		{ .heading = "BATCH" },
-		{ .heading = "STEPS", .right = true, .leave_out = 2 },
-		{ .heading = "MS/STEP", .right = true },
-		{ .heading = "SD", .right = true, .leave_out = 3 },
-		{ .heading = "MIN", .right = true, .leave_out = 1 },
-		{ .heading = "SYNC", .right = true, .leave_out = 4 },
-		{ .heading = "KIND", .room = 10 },
-	};
-	struct columns t;
-
-	if (d->observations.count == 0)
-		return;
-	fputs("\nmeasured step times, ms (medians of windows: their mean, deviation, least)\n",
-	      out->file);
-	columns_init(&t, columns, sizeof(columns) / sizeof(columns[0]));
-	for (int i = 0; i < d->observations.count; i++)
-		add_observation(&t, &d->observations.items[i]);
-	columns_print(&t, out->file, out->width, out->color);
-	columns_release(&t);
-}
+/* --- events --- */
 
 static void print_events(const struct status *status, const struct status_details *d,
 			 const struct status_output *out)
@@ -437,7 +296,7 @@ void status_print_job(const struct status *status, const struct status_job *item
 	print_command(d, out);
 	print_declared(item->job, d, out);
 	print_progress(item, out);
-	print_runs(status, item, d, out);
-	print_observations(d, out);
+	status_print_runs(status, item, d, out);
+	status_print_observations(d, out);
 	print_events(status, d, out);
 }

@@ -87,18 +87,12 @@ static void reason_queued(const struct status *status, const struct status_job *
 	text_add(out, *job->reason ? job->reason : "no pass has looked at it yet");
 }
 
-static void add_devices(const struct run *run, struct text *out)
-{
-	for (int i = 0; i < run->replicas; i++)
-		text_addf(out, "%s%s", i ? "," : "", run->devices[i].id);
-}
-
 static void reason_starting(const struct status *status, const struct status_job *item,
 			    struct text *out)
 {
 	(void)status;
 	text_add(out, "waits for ");
-	add_devices(item->run, out);
+	status_add_devices(out, item->run);
 }
 
 static void reason_running(const struct status *status, const struct status_job *item, struct text *out)
@@ -116,7 +110,7 @@ static void reason_running(const struct status *status, const struct status_job 
 		text_addf(out, "%sloss %.4g", out->length ? ", " : "", job->loss);
 	if (out->length == 0 && item->run) {
 		text_add(out, "on ");
-		add_devices(item->run, out);
+		status_add_devices(out, item->run);
 	}
 }
 

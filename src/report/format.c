@@ -84,6 +84,11 @@ const char *format_count(char *buf, size_t size, double n)
 	return buf;
 }
 
+static bool is_near(double wall_s, double now_wall_s)
+{
+	return fabs(wall_s - now_wall_s) < 3600;
+}
+
 const char *format_time(char *buf, size_t size, double wall_s, double now_wall_s)
 {
 	time_t when = (time_t)0, now = (time_t)0;
@@ -97,7 +102,9 @@ const char *format_time(char *buf, size_t size, double wall_s, double now_wall_s
 	tzset();
 	if (!localtime_r(&when, &t) || !localtime_r(&now, &today))
 		return unknown(buf, size);
-	if (t.tm_year == today.tm_year && t.tm_yday == today.tm_yday)
+	if (is_near(wall_s, now_wall_s))
+		strftime(buf, size, "%H:%M:%S", &t);
+	else if (t.tm_year == today.tm_year && t.tm_yday == today.tm_yday)
 		strftime(buf, size, "%H:%M", &t);
 	else
 		strftime(buf, size, "%m-%d %H:%M", &t);

@@ -47,7 +47,7 @@ is 'in full' '{
       "kind": "CPU, 4 cores",
       "cores": 4,
       "binding": "0-7",
-      "memory_bytes": 0,
+      "memory_bytes": null,
       "job_id": null,
       "usable": true,
       "reason": null

@@ -38,6 +38,8 @@ for command in $("$POLLUX" --help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
 		"$(printf '%s\n' "$out" | sed -n '/^usage:/d; /^examples:/q; p' | grep -E '.{81}')"
 	by_help=$("$POLLUX" help "$command")
 	is "help $command prints the same" "$out" "$by_help"
+	by_help=$("$POLLUX" "$command" --hel)
+	is "$command takes a beginning of a long option for it" "$out" "$by_help"
 	status "$command refuses an unknown option" 64 "$POLLUX" "$command" --zzzzzzzz
 	is "$command names it" \
 		"pollux: unknown option '--zzzzzzzz'; see 'pollux $command --help'" "$err"

@@ -80,6 +80,9 @@ like 'no checkpoint, which is not 0' '^  checkpoint +-$' "$out"
 like 'its run' '^ +1 .* cpu:[01] .* running$' "$out"
 like 'its events' ' submitted ' "$out"
 unlike 'its environment is not shown' 'POLLUX_SLOTS' "$out"
+like 'its times to the second' '^  started +[0-9]{2}:[0-9]{2}:[0-9]{2}$' "$out"
+like 'it keeps its devices as long as it has saved nothing' \
+	'^  reason +1 device until it has saved a checkpoint$' "$out"
 run "$POLLUX" status 1 3
 is 'two jobs, in the order asked' 'job 1: job 3: ' "$(printf '%s\n' "$out" | sed -n 's/^\(job [0-9]*: \).*/\1/p' | tr -d '\n')"
 like 'what it is to come after' '^  after +job 1, which is running$' "$out"
@@ -170,6 +173,41 @@ if command -v script >/dev/null; then
 	like 'colour on a terminal' "$esc" "$(on_terminal NO_COLOR=)"
 	unlike 'none on a dumb one' "$esc" "$(on_terminal 'NO_COLOR= TERM=dumb')"
 fi
+
+# --- a job with a past ---
+past=$(submit -n past --hold --samples 3000000 -- true)
+sqlite3 -cmd ".timeout 10000" "$POLLUX_DIR/pollux.db" "
+	UPDATE jobs SET samples = 1234567, steps = 2e9, loss = 0.25, checkpoint_samples = 1.2e6,
+	 lost_samples = 123456, lost_s = 754, runs = 7 WHERE id = $past;
+	CREATE TEMP TABLE ends (number, outcome, stop_reason, exit_code, term_signal, diagnosis);
+	INSERT INTO ends VALUES (1, 'stopped', 'preempt', 75, NULL, ''), (2, 'stopped', 'hold', NULL, 15, ''),
+	 (3, 'stopped', 'time-limit', NULL, 9, ''), (4, 'not-started', 'cancel', NULL, NULL, ''),
+	 (5, 'failed', 'none', 1, NULL, ''), (6, 'failed', 'none', NULL, 11, ''),
+	 (7, 'completed', 'none', 0, NULL, '');
+	INSERT INTO runs (job_id, number, state, replicas, accumulation_steps, learning_rate_scale, boot_id,
+	  assigned_time_s, assigned_boot_s, launch_time_s, end_time_s, duration_s, outcome, stop_reason,
+	  exit_code, term_signal, diagnosis, batch_size, local_batch_size, first_samples, last_samples,
+	  step_time_s, first_step_s, stop_duration_s)
+	 SELECT $past, number, 'ended', 1, 1, 1, 'x', 0, 0, unixepoch() - 1000 + number, unixepoch(), 754,
+	  outcome, stop_reason, exit_code, term_signal, diagnosis, 128, 128, 0, 1.23e6, 0.0123,
+	  12.5, 3.21 FROM ends;
+	INSERT INTO run_devices SELECT id, 0, 'cpu:0', 'cpu', '0', 1, 0 FROM runs WHERE job_id = $past"
+run env COLUMNS=80 "$POLLUX" status "$past"
+is '80 columns are enough for its runs' '' "$(printf '%s\n' "$out" | sed -n '/^RUN/,/^$/p' | longer_than 80)"
+is 'and for how each of them ended' 'preempted
+held
+time limit, SIGKILL
+called off
+failed, status 1
+failed, SIGSEGV
+completed' "$(printf '%s\n' "$out" | sed -n '/^RUN/,/^$/{/^RUN/d;/^$/d;s/.*  //p;}')"
+like 'counts in digits' '^  position +samples 1234567, steps 2000000000, loss 0\.25, 41\.1% done$' "$out"
+like 'those declared too' '^  total +samples 3000000$' "$out"
+like 'and what was lost' '^  lost +samples 123456, running 12m34s$' "$out"
+sqlite3 -cmd ".timeout 10000" "$POLLUX_DIR/pollux.db" "DELETE FROM runs WHERE job_id = $past AND number IN (3, 5, 6)"
+like 'where there is room, all columns' \
+	'^RUN +START +TIME +ON +BATCH +SAMPLES +MS/STEP +FIRST +STOP +OUTCOME$' \
+	"$(COLUMNS=80 "$POLLUX" status "$past")"
 
 # --- wrong arguments ---
 for wrong in 0 -1 x 1.5 '' 99999999999999999999; do

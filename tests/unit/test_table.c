@@ -234,12 +234,17 @@ static void test_time(void)
 
 	setenv("TZ", "UTC0", 1);
 	is_str(format_time(buf, sizeof(buf), t, t + 3600), "14:20", "today");
+	is_str(format_time(buf, sizeof(buf), t, t + 3599), "14:20:00", "within the last hour");
+	is_str(format_time(buf, sizeof(buf), t + 31, t), "14:20:31", "within the next");
+	is_str(format_time(buf, sizeof(buf), t + 3600, t), "15:20", "in an hour");
+	is_str(format_time(buf, sizeof(buf), t + 34799, t + 34800), "23:59:59",
+	       "a second ago, yesterday");
 	is_str(format_time(buf, sizeof(buf), t, t + 34799), "14:20", "one second before midnight");
 	is_str(format_time(buf, sizeof(buf), t, t + 34800), "11-20 14:20", "at midnight");
 	is_str(format_time(buf, sizeof(buf), t, t + 365 * 86400.0), "11-20 14:20", "a year later");
 	is_str(format_time(buf, sizeof(buf), t + 86400, t), "11-21 14:20", "tomorrow");
 	setenv("TZ", "EST5", 1);
-	is_str(format_time(buf, sizeof(buf), t, t), "09:20", "local time");
+	is_str(format_time(buf, sizeof(buf), t, t), "09:20:00", "local time");
 	is_str(format_time(buf, sizeof(buf), (double)NAN, t), "-", "no time");
 	is_str(format_time(buf, sizeof(buf), 1e300, t), "-", "a time beyond all calendars");
 }

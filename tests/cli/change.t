@@ -1,0 +1,46 @@
+#!/bin/sh
+# change.t - hold, release, cancel, requeue: what they say on a terminal, and nothing in a pipe.
+# shellcheck disable=SC2317  # functions run by wait_for
+. "$(dirname "$0")/tap.sh"
+POLLUX_SLOTS=1
+export POLLUX_SLOTS
+command -v script >/dev/null || skip_all 'there is no script(1) to make a terminal'
+
+state_is() { [ "$("$POLLUX" status --json "$1" | sed -n 's/^      "state": "\(.*\)",$/\1/p')" = "$2" ]; }
+on_terminal() { script -qec "'$POLLUX' $*" /dev/null </dev/null | tr -d '\r'; }
+cleanup() {
+	touch "$TMP/go"
+	"$POLLUX" cancel 1 2 3 2>/dev/null
+	"$POLLUX" wait --timeout 20 1 2 3 2>/dev/null
+}
+
+# Until told to, it does not leave: what is said does not depend on how fast it goes.
+cat >stays <<'END'
+trap 'while [ ! -e go ]; do sleep 0.1; done; exit 1' TERM
+touch started
+while :; do sleep 0.1; done
+END
+for name in one two three; do
+	"$POLLUX" submit -q -n "$name" --grace 60 -- sh stays >/dev/null
+done
+"$POLLUX" schedule
+wait_for 20 test -e started
+
+is 'hold' 'Job 2 held.' "$(on_terminal hold 2)"
+is 'release' 'Job 2 released.' "$(on_terminal release 2)"
+is 'of several, one line each, and what was wrong' 'pollux: job 1 is not held: running
+Job 2 held.
+Job 3 held.' "$(on_terminal hold 2 3 '>/dev/null;' "'$POLLUX' release 1;" "'$POLLUX' hold 2 3")"
+is 'cancel' 'Job 3 cancelled.' "$(on_terminal cancel 3)"
+is 'requeue' 'Job 3 queued again.' "$(on_terminal requeue 3)"
+is 'a running one is not held yet' 'Job 1 asked to stop, to be held.' "$(on_terminal hold 1)"
+is 'nor queued' 'Job 1 asked to stop, to be queued again.' "$(on_terminal requeue 1)"
+is 'nor cancelled' 'Job 1 asked to stop, to be cancelled.' "$(on_terminal cancel 1)"
+touch go
+ok 'but in the end it is' wait_for 20 state_is 1 cancelled
+
+for command in release hold cancel requeue; do
+	status "$command in a pipe" 0 "$POLLUX" "$command" 2
+	is "$command prints nothing there" '' "$out$err"
+done
+finish
