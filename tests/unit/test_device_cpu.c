@@ -132,7 +132,7 @@ static void test_links(void)
 	expect_links("package:2 [numa] l3:2 core:2 pu:1", 2, " M");
 	expect_links("package:2 l3:2 [numa] core:2 pu:1", 2, " M");
 	expect_links("package:1 [numa] core:2 pu:2", 0, " N");	/* no word of caches */
-	expect_links("package:1 l3:1 core:3 pu:1", 0, " S SS");
+	expect_links("package:1 [numa] l3:1 core:3 pu:1", 0, " S SS");
 	expect_links("package:1 [numa] l3:2 core:1 pu:1", 4, " S NN NNS");	/* slots that share a core */
 	expect_links("package:1 [numa] core:4 pu:1", 1, "");
 }
