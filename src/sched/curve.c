@@ -82,12 +82,13 @@ static void set_held(const struct curves *all, struct curve *c)
 	c->of[c->held] = positive_or(c->of[c->held], c->now);
 }
 
-static struct curve curve_of(const struct curves *all, const struct sched_job *job, double *values)
+static struct curve curve_of(const struct curves *all, size_t index)
 {
+	const struct sched_job *job = &all->in->jobs[index];
 	double age_s = all->in->now_s - job->launched_s;
 	struct curve c = {
 		.job = job,
-		.of = values,
+		.of = &all->values[index * ((size_t)all->n_devices + 1)],
 		.held = job->replicas > 0 ? job->replicas : 0,
 		.unit = (double)NAN,
 		.now = (double)NAN,
@@ -119,17 +120,17 @@ static int by_id(const void *a, const void *b)
 struct curves curves_of(const struct sched_input *in)
 {
 	int n_devices = in->n_devices > 0 ? in->n_devices : 0;
-	size_t n_jobs = (size_t)in->n_jobs, width = (size_t)n_devices + 1;
+	size_t n_jobs = (size_t)in->n_jobs;
 	struct curves all = {
 		.in = in,
 		.n_devices = n_devices,
 		.slice_s = positive_or(in->slice_s, DEFAULT_SLICE_S),
 		.items = xcalloc(n_jobs, sizeof(*all.items)),
-		.values = xcalloc(n_jobs * width, sizeof(*all.values)),
+		.values = xcalloc(n_jobs * ((size_t)n_devices + 1), sizeof(*all.values)),
 	};
 
 	for (size_t i = 0; i < n_jobs; i++)
-		all.items[i] = curve_of(&all, &in->jobs[i], &all.values[i * width]);
+		all.items[i] = curve_of(&all, i);
 	qsort(all.items, n_jobs, sizeof(*all.items), by_id);
 	return all;
 }

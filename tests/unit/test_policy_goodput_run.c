@@ -72,7 +72,7 @@ static void draw_job(struct run *s, int i)
 		j->job.min_replicas = s->n_devices + 1;
 	j->job.max_replicas = j->job.min_replicas + case_below(x, 2) * case_below(x, 8);
 	case_curve(x, j->job.max_replicas, j->truth);
-	j->work = samples_100_s(j->truth, j->job.max_replicas) * pow(10, 3 * case_uniform(x) - 0.5);
+	j->work = 1 + samples_100_s(j->truth, j->job.max_replicas) * pow(10, 3 * case_uniform(x) - 0.5);
 }
 
 static void run_init(struct run *s, uint64_t seed)
@@ -104,7 +104,7 @@ static void advance(struct run *s)
 			continue;
 		j->lost_s -= lost_s;
 		j->job.attained_service_device_s += dt * j->job.replicas;
-		if (!s->steady)
+		if (!s->steady && !isnan(j->truth[j->job.replicas]))
 			j->work -= (dt - lost_s) * j->truth[j->job.replicas];
 		if (j->work <= 0)
 			j->here = false;

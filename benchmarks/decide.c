@@ -1,0 +1,154 @@
+/* decide.c - how long a decision takes.
+ *
+ *	decide
+ *
+ * J jobs on G devices, one in ten running, each with a goodput for every number of devices: the median
+ * processor time of one decide(), reasons included, and beside it that of the J * G * (G + 1) / 2
+ * additions and comparisons alone that the dynamic program consists of, measured in the same run. Ends
+ * with 1 where 1,000 jobs on 16 devices take longer than the target of 10 ms. */
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "pollux/policy.h"
+
+#define MAX_JOBS 1000
+#define MAX_DEVICES 32
+#define TARGET_MS 10.0
+#define TIMES 21
+
+static struct sched_job jobs[MAX_JOBS];
+static struct sched_choice choices[MAX_JOBS];
+static double goodput[MAX_JOBS][MAX_DEVICES + 1];
+static uint64_t state;
+
+static double uniform(void)
+{
+	state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+	return (double)(state >> 11) / 9007199254740992.0;
+}
+
+static double now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+static int compare(const void *left, const void *right)
+{
+	double a = *(const double *)left, b = *(const double *)right;
+
+	return (a > b) - (a < b);
+}
+
+/* Jobs of the last four hours; none is overdue, so that all is open to the search. */
+static void make_jobs(int n_jobs, int n_devices)
+{
+	int left = n_devices;
+
+	state = 1;
+	for (int i = 0; i < n_jobs; i++) {
+		struct sched_job *job = &jobs[i];
+		double serial = 0.2 * uniform(), one = 1 + 100 * uniform();
+
+		*job = (struct sched_job){
+			.id = i + 1, .min_replicas = 1, .max_replicas = n_devices, .weight = 1,
+			.preemptible = true, .restart_s = 20 + 40 * uniform(), .goodput = goodput[i],
+			.goodput_now = (double)NAN, .remaining_samples = (double)NAN,
+			.submitted_s = -14400 * uniform(),
+		};
+		job->waiting_since_s = job->submitted_s;
+		for (int r = 1; r <= n_devices; r++)
+			goodput[i][r] = one * r / (1 + serial * (r - 1));
+		if (uniform() < 0.5)
+			job->remaining_samples = one * pow(10, 2 + 3 * uniform());
+		if (left > 0 && i % 10 == 0) {
+			job->replicas = 1 + (int)(3 * uniform()) % left;
+			left -= job->replicas;
+			job->launched_s = -1200 * uniform();
+			job->attained_service_device_s = 7200 * uniform();
+		}
+	}
+}
+
+static double decide_ms(const struct policy *policy, int n_jobs, int n_devices)
+{
+	struct sched_input in = { jobs, n_jobs, n_devices, 0, 600, 0 };
+	double ms[TIMES];
+
+	make_jobs(n_jobs, n_devices);
+	for (int i = 0; i < TIMES; i++) {
+		double start_ms = now_ms();
+
+		policy->decide(&in, choices);
+		ms[i] = now_ms() - start_ms;
+	}
+	qsort(ms, TIMES, sizeof(ms[0]), compare);
+	return ms[TIMES / 2];
+}
+
+/* The same maxima, of integers that are there already, and nothing kept but the last row. */
+static int64_t bare_program(int64_t (*value)[MAX_DEVICES + 1], int n_jobs, int n_devices)
+{
+	int64_t rows[2][MAX_DEVICES + 1] = { { 0 } };
+
+	for (int j = 0; j < n_jobs; j++)
+		for (int g = 0; g <= n_devices; g++) {
+			int64_t best = INT64_MIN;
+
+			for (int r = 0; r <= g; r++) {
+				int64_t sum = rows[j & 1][g - r] + value[j][r];
+
+				best = sum > best ? sum : best;
+			}
+			rows[!(j & 1)][g] = best;
+		}
+	return rows[n_jobs & 1][n_devices];
+}
+
+static double bare_ms(int n_jobs, int n_devices)
+{
+	static int64_t value[MAX_JOBS][MAX_DEVICES + 1];
+	double ms[TIMES];
+	volatile int64_t sink;
+
+	for (int j = 0; j < n_jobs; j++)
+		for (int r = 0; r <= n_devices; r++)
+			value[j][r] = (int64_t)(1e6 * uniform());
+	for (int i = 0; i < TIMES; i++) {
+		double start_ms = now_ms();
+
+		sink = bare_program(value, n_jobs, n_devices);
+		ms[i] = now_ms() - start_ms;
+	}
+	(void)sink;
+	qsort(ms, TIMES, sizeof(ms[0]), compare);
+	return ms[TIMES / 2];
+}
+
+int main(void)
+{
+	static const int n_jobs[] = { 125, 250, 500, 1000 }, n_devices[] = { 4, 8, 16, 32 };
+	double worst_ms = 0;
+
+	printf("%5s %8s %11s %6s %11s %6s %9s\n", "JOBS", "DEVICES", "GOODPUT ms", "x", "POLLUX ms", "x",
+	       "BARE ms");
+	for (int j = 0; j < 4; j++)
+		for (int d = 0; d < 4; d++) {
+			double goodput_ms = decide_ms(&policy_goodput, n_jobs[j], n_devices[d]);
+			double pollux_ms = decide_ms(&policy_pollux, n_jobs[j], n_devices[d]);
+			double least_ms = bare_ms(n_jobs[j], n_devices[d]);
+
+			printf("%5d %8d %11.3f %6.1f %11.3f %6.1f %9.4f\n", n_jobs[j], n_devices[d],
+			       goodput_ms, goodput_ms / least_ms, pollux_ms, pollux_ms / least_ms,
+			       least_ms);
+			if (n_jobs[j] == 1000 && n_devices[d] == 16)
+				worst_ms = fmax(goodput_ms, pollux_ms);
+		}
+	printf("1,000 jobs, 16 devices: %.2f ms of %.0f\n", worst_ms, TARGET_MS);
+	return worst_ms > TARGET_MS;
+}
