@@ -163,6 +163,10 @@ coverage: ## build/coverage.txt; fails under 85 % of the lines of src
 bench: all examples $(BENCH) ## run benchmarks/*
 	$(TEST_ENV) tools/bench.sh $(BUILD)
 
+# POLICIES='fifo goodput' for some of them. On a quiet machine.
+bench-jct: all examples ## completion times of real jobs under each policy, half an hour
+	$(TEST_ENV) benchmarks/jct.sh $(POLICIES)
+
 install: all ## to PREFIX (/usr/local), under DESTDIR
 	tools/install.sh install '$(DESTDIR)$(PREFIX)' $(BUILD)
 
@@ -173,7 +177,7 @@ clean: ## remove build/
 	rm -rf $(BUILD)
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
 
 # --- what the goals need from the system ---------------------------------------
 
@@ -192,7 +196,7 @@ need:
 	@tools/need.sh $(sort build $(foreach goal,$(MAKECMDGOALS),$(NEED_$(firstword $(subst -, ,$(goal))))))
 
 # Goals that only call make again must have everything first, in one go.
-lint sanitize fuzz coverage check demo memcheck bench: | need
+lint sanitize fuzz coverage check demo memcheck bench bench-jct: | need
 
 # --- rules -------------------------------------------------------------------
 
@@ -266,5 +270,5 @@ $(FUZZ): %: %.o $(TESTED) $(BUILD)/files.stamp
 FORCE:
 .PHONY: all examples programs check demo lint lint-gcc lint-clang lint-tidy lint-cppcheck \
 	lint-shell lint-man lint-layers lint-symbols sanitize memcheck fuzz fuzzers coverage \
-	bench install uninstall clean help need FORCE
+	bench bench-jct install uninstall clean help need FORCE
 .DELETE_ON_ERROR:
