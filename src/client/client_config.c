@@ -79,14 +79,12 @@ static void set_field(struct offer *offer, const char *key, const char *value, l
 static struct offer parse(char *text, locale_t c_locale)
 {
 	struct offer offer = { .lr_scale = (double)NAN };
-	char *next;
+	char *rest;
 
-	for (char *line = text; *line; line = next) {
-		char *end = strchr(line, '\n'), *equals = strchr(line, '=');
+	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		char *equals = strchr(line, '=');
 
-		*end = '\0';
-		next = end + 1;
-		if (!equals || equals > end)
+		if (!equals)
 			continue;
 		*equals = '\0';
 		set_field(&offer, line, equals + 1, c_locale);
