@@ -170,7 +170,7 @@ static void test_exact(void)
 
 	for (int n = 0; n < 2 * CASES; n++) {
 		struct reference ref = { .c = &c };
-		struct case_values v;
+		struct case_values v = { { { 0 } } };
 
 		case_draw(&c);
 		policy_goodput.decide(&c.in, c.choices);

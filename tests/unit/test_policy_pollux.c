@@ -81,7 +81,7 @@ static void test_exact(void)
 	int wrong = 0, changed = 0, nodes = 0;
 
 	for (int n = 0; n < CASES; n++) {
-		struct case_values v;
+		struct case_values v = { { { 0 } } };
 
 		case_draw(&c);
 		policy_pollux.decide(&c.in, c.choices);
