@@ -42,8 +42,8 @@ int store_restart_cost(struct store *s, const char *workload, double *seconds, s
 		" (SELECT id FROM runs WHERE job_id = b.job_id AND number < b.number"
 		"  AND launch_time_s IS NOT NULL ORDER BY number DESC LIMIT 1)"
 		" WHERE b.job_id IN (SELECT id FROM jobs WHERE workload = ?)"
-		" AND b.first_step_s IS NOT NULL AND a.outcome = 'stopped'"
-		" AND a.stop_duration_s IS NOT NULL ORDER BY b.id DESC LIMIT ?";
+		" AND b.first_step_s IS NOT NULL AND a.stop_duration_s IS NOT NULL"
+		" ORDER BY b.id DESC LIMIT ?";
 	static const char starts[] =
 		"SELECT first_step_s FROM runs WHERE job_id IN"
 		" (SELECT id FROM jobs WHERE workload = ?) AND first_step_s IS NOT NULL"
