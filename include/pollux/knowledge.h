@@ -38,6 +38,10 @@ void knowledge_release(struct knowledge *k);
 int knowledge_observations(struct store *s, const char *workload, const char *device_kind,
 			   struct pool_entry **entries, int *n, struct err *err);
 
+/* A job is given at most so many times the replicas, and the local batch size, that its workload was ever
+ * measured at: the model is optimistic about what it has not seen, and memory is not in it. */
+#define KNOWLEDGE_GROWTH 2
+
 /* Where the noise scale of a job comes from. */
 enum noise_basis { NOISE_UNKNOWN, NOISE_OWN, NOISE_DECLARED, NOISE_SHARED };
 const char *noise_basis_name(enum noise_basis basis);
@@ -46,7 +50,7 @@ struct job_model {
 	/* Enough is known for a choice of sizes: a batch size was declared, and steps were timed. */
 	bool known;
 	struct goodput_model goodput;
-	int max_replicas;		/* to be tried: twice what was ever measured; 0: not known */
+	int max_replicas;		/* to be tried; 0: not known. goodput.max_local_batch_size is limited likewise */
 	enum noise_basis noise_basis;
 	int64_t n_noise_updates;
 	double restart_s;		/* NaN: unknown */

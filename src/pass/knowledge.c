@@ -84,6 +84,8 @@ static void fit_entries(const struct pool_entry *entries, int n, struct model_ro
 		model->n_steps += entries[i].observation.n_steps;
 		if (entries[i].place.replicas > model->max_replicas)
 			model->max_replicas = entries[i].place.replicas;
+		if (entries[i].local_batch_size > model->max_local_batch_size)
+			model->max_local_batch_size = entries[i].local_batch_size;
 	}
 	free(fit);
 }
@@ -153,6 +155,15 @@ static void set_noise(const struct knowledge *k, const struct job *job, struct j
 	}
 }
 
+/* What fits into memory is known as far as it was tried. */
+static int64_t max_local_batch(const struct knowledge *k, const struct job *job)
+{
+	int64_t limit = job->max_local_batch_size;
+	int64_t tried = KNOWLEDGE_GROWTH * k->model.max_local_batch_size;
+
+	return limit > 0 && limit < tried ? limit : tried;
+}
+
 void knowledge_of_job(const struct knowledge *k, const struct job *job, struct job_model *m)
 {
 	*m = (struct job_model){
@@ -160,12 +171,12 @@ void knowledge_of_job(const struct knowledge *k, const struct job *job, struct j
 		.goodput = {
 			.params = k->model.fit.params, .noise_scale = (double)NAN,
 			.initial_batch_size = job->batch_size, .max_batch_size = job->max_batch_size,
-			.max_local_batch_size = job->max_local_batch_size,
+			.max_local_batch_size = max_local_batch(k, job),
 			.accumulates = job->accumulates, .noise_is_measured = k->noise_is_measured,
 		},
 	};
 	if (job->batch_size > 0)
 		set_noise(k, job, m);
 	if (m->known)
-		m->max_replicas = 2 * k->model.max_replicas;
+		m->max_replicas = KNOWLEDGE_GROWTH * k->model.max_replicas;
 }

@@ -151,6 +151,7 @@ const char *const schema_steps[] = {
 	" basis TEXT NOT NULL,"		/* of the seven, a letter each: d(ata), p(enalty), t(ied) */
 	" stop TEXT NOT NULL, objective REAL NOT NULL, rmse_grad REAL NOT NULL, rmse_step REAL NOT NULL,"
 	" n_observations INTEGER NOT NULL, n_steps INTEGER NOT NULL, max_replicas INTEGER NOT NULL,"
+	" max_local_batch_size INTEGER NOT NULL,"
 	" observations_key TEXT NOT NULL,"	/* unchanged: nothing new to fit */
 	" fit_time_s REAL NOT NULL,"
 	" PRIMARY KEY (workload, device_kind)"

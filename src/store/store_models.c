@@ -51,6 +51,7 @@ static void read_model(sqlite3_stmt *q, struct model_row *m)
 	m->fit.n_observations = (int)sql_int(q, 12, 0);
 	m->n_steps = sql_int(q, 13, 0);
 	m->max_replicas = (int)sql_int(q, 14, 0);
+	m->max_local_batch_size = sql_int(q, 17, 0);
 	snprintf(m->observations_key, sizeof(m->observations_key), "%s", key);
 	m->fit_time_s = sql_double(q, 16);
 	free(basis);
@@ -68,7 +69,7 @@ int store_model_get(struct store *s, const char *workload, const char *device_ki
 	if (sql_query(s, &q, err, "SELECT alpha_grad, beta_grad, alpha_sync_local, beta_sync_local,"
 		      " alpha_sync_node, beta_sync_node, gamma, basis, stop, objective, rmse_grad,"
 		      " rmse_step, n_observations, n_steps, max_replicas, observations_key,"
-		      " fit_time_s FROM models WHERE workload = ? AND device_kind = ?", "tt",
+		      " fit_time_s, max_local_batch_size FROM models WHERE workload = ? AND device_kind = ?", "tt",
 		      workload, device_kind))
 		return -1;
 	rc = sql_row(s, q, err);
@@ -90,14 +91,15 @@ int store_model_set(struct store *s, const char *workload, const char *device_ki
 	return sql_run(s, NULL, err, "INSERT OR REPLACE INTO models (workload, device_kind, alpha_grad,"
 		       " beta_grad, alpha_sync_local, beta_sync_local, alpha_sync_node,"
 		       " beta_sync_node, gamma, basis, stop, objective, rmse_grad, rmse_step,"
-		       " n_observations, n_steps, max_replicas, observations_key, fit_time_s)"
-		       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		       "ttdddddddttdddiiitd", workload, device_kind, p->alpha_grad, p->beta_grad,
+		       " n_observations, n_steps, max_replicas, observations_key, fit_time_s,"
+		       " max_local_batch_size)"
+		       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		       "ttdddddddttdddiiitdi", workload, device_kind, p->alpha_grad, p->beta_grad,
 		       p->alpha_sync_local, p->beta_sync_local, p->alpha_sync_node,
 		       p->beta_sync_node, p->gamma, basis, fit_stop_name(m->fit.stop),
 		       m->fit.objective, m->fit.rmse_grad, m->fit.rmse_step,
 		       (int64_t)m->fit.n_observations, m->n_steps, (int64_t)m->max_replicas,
-		       m->observations_key, m->fit_time_s);
+		       m->observations_key, m->fit_time_s, m->max_local_batch_size);
 }
 
 static void read_stamp(sqlite3_stmt *q, struct workload_stamp *stamp)
