@@ -5,7 +5,7 @@
  *
  *	slots = 2          # CPU slots; default one per physical core
  *	slice = 10m        # a time slice; default 10 minutes
- *	policy = las
+ *	policy = goodput
  */
 #ifndef POLLUX_CONFIG_H
 #define POLLUX_CONFIG_H

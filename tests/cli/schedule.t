@@ -3,10 +3,10 @@
 # the commands that change jobs.
 # shellcheck disable=SC2016,SC2154,SC2317  # texts for other shells; functions run by status and wait_for; variables set by name
 . "$(dirname "$0")/tap.sh"
-unset POLLUX_POLICY POLLUX_REPORT_SOCKET
+unset POLLUX_REPORT_SOCKET
 : "${FAULT:=$ROOT/build/fault}"
-POLLUX_SLOTS=2 POLLUX_SLICE=0.5
-export POLLUX_SLOTS POLLUX_SLICE
+POLLUX_SLOTS=2 POLLUX_SLICE=0.5 POLLUX_POLICY=las # goodput has its own tests
+export POLLUX_SLOTS POLLUX_SLICE POLLUX_POLICY
 
 # --- helpers ---------------------------------------------------------------------
 
