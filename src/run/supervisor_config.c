@@ -30,12 +30,16 @@ static void describe(const struct run *run, struct text *t)
 		  run->wanted_learning_rate_scale);
 }
 
+/* Anew: what is at the path may be one that was not finished, or a trap of the program's. */
 static int write_file(const char *path, const struct text *t, struct err *err)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-	ssize_t n = fd < 0 ? -1 : write(fd, t->data, t->length);
-	int failed = fd >= 0 && close(fd);
+	int fd, failed;
+	ssize_t n;
 
+	unlink(path);
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	n = fd < 0 ? -1 : write(fd, t->data, t->length);
+	failed = fd >= 0 && close(fd);
 	if (n == (ssize_t)t->length && !failed)
 		return 0;
 	return err_set(err, EX_CANTCREAT, "cannot write '%s': %s", path,

@@ -35,6 +35,7 @@ is 'as it was launched' '2|64|1' \
 is 'nothing else is offered to it' no "$([ -e "$file" ] && echo yes || echo no)"
 like 'it was launched with that' 'batch 128 = 2 replicas x 64 x 1 passes' "$(cat "$POLLUX_DIR/logs/1.log")"
 
+mkfifo "$file.new" # a trap: who opens it waits
 start=$(date +%s%N)
 want 256 64 2 1.41421356
 ok 'it changes, within a look of its supervisor' wait_for 10 logged \
@@ -61,9 +62,21 @@ is 'it was launched once' 1 "$(query 'SELECT runs FROM jobs')"
 like 'status knows' '"batch_size": 256' "$("$POLLUX" status --json 1)"
 like 'and what was declared' '"accumulates": true' "$("$POLLUX" status --json 1)"
 
+start=$(date +%s%N)
+want 128 64 1 1
+POLLUX_REPORT_SOCKET=$(query 'SELECT CAST(socket_path AS TEXT) FROM runs') "$POLLUX" report WAKE=1
+ok 'woken, its supervisor hands on another at once' wait_for 10 logged '^batch 256 -> 128 (2 x 64 x 1), lr x 1$'
+echo "# after $((($(date +%s%N) - start) / 1000000)) ms"
+measured() { # measured: steps in the row of the first configuration
+	query 'SELECT n_steps FROM observations WHERE accumulation_steps = 1'
+}
+before=$(measured)
+more() { [ "$(measured)" -gt "$before" ]; }
+ok 'the first row goes on where it was left' wait_for 30 more
+is 'there are two still' 2 "$(query 'SELECT count(*) FROM observations')"
 want 100 64 2 1
 sleep 2.5
-is 'one that does not add up is not offered' VERSION=1 "$(head -n 1 "$file")"
+is 'one that does not add up is not offered' VERSION=2 "$(head -n 1 "$file")"
 like 'which is said' 'wanted to change to is none' "$(cat "$POLLUX_DIR/supervisor.log")"
 
 "$POLLUX" hold 1
