@@ -42,7 +42,9 @@ static struct fairness fairness_of(const struct curves *curves)
 
 	for (int i = 0; i < curves->in->n_jobs; i++)
 		jobs += curves->items[i].least > 0;
-	if (jobs && n)
+	if (!n)
+		f.share = 0;
+	else if (jobs)
 		f.share = (n + jobs - 1) / jobs;
 	if (n)
 		f.scale = (node > 0 ? (n + node - 1) / node : 1) / (double)n;
@@ -54,10 +56,10 @@ static double fair_rate(const struct fairness *f, const struct curve *c)
 	for (int r = f->share; r > 0; r--)
 		if (!isnan(c->of[r]))
 			return c->of[r] / r * f->share;
-	for (int r = f->share; r <= f->curves->n_devices; r++)
+	for (int r = f->share + 1; r <= f->curves->n_devices; r++)
 		if (!isnan(c->of[r]))
 			return c->of[r] / r * f->share;
-	return f->share;
+	return 1;		/* it has none: nothing to compare with */
 }
 
 static double restart_factor(const struct fairness *f, const struct curve *c)

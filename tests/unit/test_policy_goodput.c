@@ -81,13 +81,13 @@ static double value(const struct reference *ref, int i, int r)
 	const struct sched_job *job = &ref->c->jobs[i];
 	double length = job->attained_service_device_s + 12 * ref->c->in.slice_s;
 
+	if (!r && !runs(job))
+		return 0;
 	if (job->goodput && !isnan(job->remaining_samples))
 		length = job->remaining_samples / job->goodput[ref->least[i]] * ref->least[i];
 	if (!r && runs(job))
 		return job->weight * fmin(0, sqrt(rate_launched(ref, i, job->replicas) / length) -
 					     sqrt(rate_kept(ref, i) / length));
-	if (!r)
-		return 0;
 	if (r == job->replicas)
 		return job->weight * sqrt(rate_kept(ref, i) / length);
 	return job->weight * sqrt(rate_launched(ref, i, r) / length);
