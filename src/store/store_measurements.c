@@ -135,7 +135,6 @@ int store_observations_of_job(struct store *s, int64_t job_id, struct observatio
 	return read_observations(s, q, list, err);
 }
 
-/* Newest first, from the end of the observations back: the limit bounds what is read, not what is sorted. */
 int store_observations_of_workload(struct store *s, const char *workload, const char *device_kind,
 				   struct observation_list *list, struct err *err)
 {
