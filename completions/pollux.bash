@@ -45,7 +45,7 @@ _pollux() {
 	fi
 	case ${COMP_WORDS[1]}:$previous in
 	help:*) _pollux_offer "$(_pollux_commands)" "$current" ;;
-	submit:--after | status:* | log:* | wait:* | cancel:* | hold:* | release:* | requeue:*)
+	submit:--after | status:* | explain:* | log:* | wait:* | cancel:* | hold:* | release:* | requeue:*)
 		_pollux_offer "$(_pollux_jobs)" "$current" ;;
 	*) compopt -o default 2>/dev/null ;;
 	esac

@@ -18,6 +18,6 @@ end
 complete -c pollux -n __fish_use_subcommand -f -a '(__pollux_commands)'
 complete -c pollux -n 'not __fish_use_subcommand; and string match -q -- "-*" (commandline -ct)' \
 	-f -a '(__pollux_options)'
-complete -c pollux -n '__fish_seen_subcommand_from status log wait cancel hold release requeue' \
+complete -c pollux -n '__fish_seen_subcommand_from status explain log wait cancel hold release requeue' \
 	-f -a '(__pollux_jobs)'
 complete -c pollux -n '__fish_seen_subcommand_from help' -f -a '(__pollux_commands)'

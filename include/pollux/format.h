@@ -9,7 +9,7 @@
 
 /* 59s 12m30s 3h05m 2d04h; the rest is cut off, not rounded. "-" unless finite and >= 0. */
 const char *format_duration(char *buf, size_t size, double seconds);
-/* 0 10ns 12.3us 4.56ms 1.23s, as format_duration from 100 s on: three digits. "-" likewise. */
+/* 0 10.0ns 12.3us 4.56ms 1.23s, as format_duration from 100 s on: three digits. "-" likewise. */
 const char *format_span(char *buf, size_t size, double seconds);
 /* 950, 12.3k, 4.56M: three digits from 1000 on; below, whole numbers whole. "-" unless finite and >= 0. */
 const char *format_count(char *buf, size_t size, double n);

@@ -58,9 +58,10 @@ const char *format_span(char *buf, size_t size, double seconds)
 		return format_duration(buf, size, seconds);
 	for (; n >= 999.5 && unit < 3; unit++)
 		n /= 1000;
-	/* What is a whole number but for its rounding is shown as one. */
-	snprintf(buf, size, "%.*f%s", fabs(n - round(n)) < 1e-6 ? 0 : decimals(n), n,
-		 seconds > 0 ? units[unit] : "");
+	if (seconds > 0)
+		snprintf(buf, size, "%.*f%s", decimals(n), n, units[unit]);
+	else
+		snprintf(buf, size, "0");
 	return buf;
 }
 

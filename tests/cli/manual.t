@@ -83,6 +83,8 @@ keys_of() { grep -oE '\(&?j, "[a-z_]+"' "$1" | sed 's/.*"\(.*\)"/\1/'; }
 
 same 'pollux-status(1) has every key of the JSON' "$(keys_of "$src/cli/status_json.c")" \
 	"$(sed -n '/^\.Sh JSON/,/^\.Sh EXIT/p' "$man/pollux-status.1" | listed Va)"
+same 'pollux-explain(1) has every key of the JSON' "$(keys_of "$src/cli/explain_json.c")" \
+	"$(sed -n '/^\.Sh JSON/,/^\.Sh EXIT/p' "$man/pollux-explain.1" | listed Va)"
 same 'pollux-devices(1) has every key of the JSON' "$(keys_of "$src/cli/cmd_devices.c")" \
 	"$(listed Va <"$man/pollux-devices.1")"
 same 'pollux-submit(1) has every template' \

@@ -200,9 +200,9 @@ static void test_duration(void)
 static void test_span(void)
 {
 	static const struct { double s; const char *text; } cases[] = {
-		{ 0, "0" }, { 1e-8, "10ns" }, { 1e-9, "1ns" }, { 1.234e-10, "0.12ns" },
+		{ 0, "0" }, { 1e-8, "10.0ns" }, { 1e-9, "1.00ns" }, { 1.234e-10, "0.12ns" },
 		{ 1.234e-5, "12.3us" }, { 4.56e-3, "4.56ms" }, { 0.25, "250ms" }, { 0.9996, "1.00s" },
-		{ 1, "1s" }, { 1.234, "1.23s" }, { 99.94, "99.9s" }, { 100, "1m40s" }, { 7200, "2h00m" },
+		{ 1, "1.00s" }, { 1.234, "1.23s" }, { 99.94, "99.9s" }, { 100, "1m40s" }, { 7200, "2h00m" },
 		{ 1e300, "1.16e+295d" }, { -1, "-" }, { (double)NAN, "-" }, { (double)INFINITY, "-" },
 	};
 	char buf[FORMAT_SIZE];

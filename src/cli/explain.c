@@ -1,0 +1,266 @@
+/* explain.c - from the store and the machine to what there is to say of a job. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "explain.h"
+#include "pollux/mem.h"
+#include "pollux/number.h"
+
+/* --- the machine, as the last pass saw it --- */
+
+static int read_setting(struct session *s, const char *name, char **value, struct err *err)
+{
+	return store_setting_get(&s->store, name, value, err);
+}
+
+/* Where no pass has run yet it would be by the configuration. */
+static int read_settings(struct session *s, struct config *config, struct err *err)
+{
+	char *slots = NULL, *slice = NULL, *policy = NULL;
+	int64_t n;
+	int rc = config_load(config, s->paths.config, err) ||
+		 read_setting(s, "POLLUX_SLOTS", &slots, err) ||
+		 read_setting(s, "POLLUX_SLICE", &slice, err) ||
+		 read_setting(s, "POLLUX_POLICY", &policy, err) ? -1 : 0;
+
+	if (slots && number_parse_int(slots, &n) == 0 && n >= 0 && n <= CONFIG_MAX_SLOTS)
+		config->slots = (int)n;
+	if (slice)
+		number_parse_duration(slice, &config->slice_s);
+	if (policy)
+		snprintf(config->policy, sizeof(config->policy), "%s", policy);
+	free(slots);
+	free(slice);
+	free(policy);
+	return rc;
+}
+
+/* Of the first that can be used, as passes take it. */
+static int read_devices(struct explanation *e, int slots, struct err *err)
+{
+	struct device_settings settings = { .slots = slots };
+	struct device_list list;
+
+	if (devices_list(&settings, &list, err))
+		return -1;
+	for (int i = list.count - 1; i >= 0; i--) {
+		if (!list.items[i].usable)
+			continue;
+		e->n_devices++;
+		snprintf(e->device_kind, sizeof(e->device_kind), "%s", list.items[i].kind);
+	}
+	devices_release(&list);
+	return 0;
+}
+
+static int read_machine(struct session *s, struct explanation *e, struct err *err)
+{
+	struct config config;
+
+	if (read_settings(s, &config, err))
+		return -1;
+	e->policy = policy_find(config.policy);
+	e->slice_s = config.slice_s;
+	return read_devices(e, config.slots, err);
+}
+
+/* --- what is known --- */
+
+static int read_knowledge(struct session *s, struct explanation *e, struct err *err)
+{
+	const char *workload = e->job->workload;
+
+	if (knowledge_load(&s->store, workload, e->device_kind, &e->knowledge, err) ||
+	    knowledge_observations(&s->store, workload, e->device_kind, &e->seen, &e->n_seen, err))
+		return -1;
+	if (!e->knowledge.modelled && e->n_seen > 0) {
+		if (knowledge_learn(&s->store, workload, e->device_kind, "", &e->knowledge, err))
+			return -1;
+		e->fitted_now = e->knowledge.modelled;
+	}
+	knowledge_of_job(&e->knowledge, e->job, &e->model);
+	if (e->job->learning_rate_rule)
+		lr_rule_parse(&e->rule, e->job->learning_rate_rule);
+	return 0;
+}
+
+bool explanation_missing(const struct explanation *e, struct text *what)
+{
+	const struct job *job = e->job;
+
+	if (e->model.known)
+		return false;
+	if (e->n_devices == 0)
+		text_add(what, "no device can be used here: see 'pollux devices'");
+	else if (job->batch_size == 0)
+		text_add(what, "no batch size: it was submitted without --batch");
+	else if (job->runs == 0)
+		text_addf(what, "no step times: no job of its workload '%s' has reported steps on a "
+			  "device of this kind (%s)", job->workload, e->device_kind);
+	else
+		text_add(what, "no step times yet: windows of two seconds count once two in a row "
+			 "agree. Its program has to report its steps, by the client library "
+			 "(pollux-client(3)) or by 'pollux report STEP=N SAMPLES=N' "
+			 "(pollux-report(1))");
+	return true;
+}
+
+/* --- what follows --- */
+
+static struct goodput_choice choice_of(const struct explanation *e, struct configuration c)
+{
+	struct throughput_place place = { 1, c.replicas };
+	const struct goodput_model *model = &e->model.goodput;
+	double m = (double)c.local_batch_size, s = c.accumulation_steps;
+	struct goodput_choice choice = { .configuration = c };
+
+	choice.throughput = throughput(&model->params, place, m, s);
+	choice.goodput = goodput_of(model, place, m, s);
+	choice.efficiency = choice.goodput / choice.throughput;
+	return choice;
+}
+
+double explanation_step_time(const struct explanation *e, const struct configuration *c)
+{
+	return throughput_step_time(&e->model.goodput.params,
+				    (struct throughput_place){ 1, c->replicas },
+				    (double)c->local_batch_size, c->accumulation_steps);
+}
+
+const char *explanation_obstacle(const struct explanation *e, int r)
+{
+	if (r < e->job->min_replicas || (e->job->max_replicas && r > e->job->max_replicas))
+		return "not asked for";
+	if (r > e->model.max_replicas)
+		return "not tried";
+	return e->best[r].goodput > 0 ? NULL : "does not fit";
+}
+
+static void weigh_devices(struct explanation *e)
+{
+	for (int r = 1; r <= e->n_devices; r++) {
+		goodput_best(&e->model.goodput, (struct throughput_place){ 1, r }, &e->best[r]);
+		if (!e->least && !explanation_obstacle(e, r))
+			e->least = r;
+	}
+}
+
+static void weigh_now(struct explanation *e)
+{
+	const struct run *run = e->item->run;
+
+	e->replicas = e->least;
+	if (!run)
+		return;
+	e->replicas = run->replicas;
+	if (run->local_batch_size > 0)
+		e->now = choice_of(e, (struct configuration){
+			.replicas = run->replicas, .local_batch_size = run->local_batch_size,
+			.accumulation_steps = run->accumulation_steps, .batch_size = run->batch_size,
+		});
+}
+
+bool explanation_of_batch(const struct explanation *e, int replicas, int64_t batch_size,
+			  struct goodput_choice *choice)
+{
+	const struct goodput_model *g = &e->model.goodput;
+	int64_t local_max = g->max_local_batch_size, m0 = g->initial_batch_size;
+	bool two_passes = replicas == 1 && batch_size > m0 && !g->noise_is_measured;
+	struct configuration c;
+
+	if (two_passes && (local_max == 0 || local_max > batch_size / 2))
+		local_max = batch_size / 2;
+	c = configuration_spread(batch_size, replicas, local_max, m0,
+				 g->max_batch_size > 0 ? g->max_batch_size : m0);
+	if (c.batch_size < m0 || c.batch_size > (g->max_batch_size > m0 ? g->max_batch_size : m0) ||
+	    (c.accumulation_steps > 1 && !g->accumulates))
+		return false;
+	*choice = choice_of(e, c);
+	return true;
+}
+
+static int compare_choices(const void *a, const void *b)
+{
+	const struct configuration *x = &((const struct goodput_choice *)a)->configuration;
+	const struct configuration *y = &((const struct goodput_choice *)b)->configuration;
+
+	if (x->batch_size != y->batch_size)
+		return x->batch_size < y->batch_size ? -1 : 1;
+	return x->accumulation_steps - y->accumulation_steps;
+}
+
+static void unique_batches(struct explanation *e)
+{
+	int kept = 0;
+
+	qsort(e->batches, (size_t)e->n_batches, sizeof(*e->batches), compare_choices);
+	for (int i = 0; i < e->n_batches; i++)
+		if (!kept || compare_choices(&e->batches[kept - 1], &e->batches[i]) != 0)
+			e->batches[kept++] = e->batches[i];
+	e->n_batches = kept;
+}
+
+/* Sizes up to 1e9, each twice the one before, so at most 31; the largest, the best and the present one. */
+#define BATCHES_MAX 36
+
+static void weigh_batches(struct explanation *e)
+{
+	int64_t m0 = e->model.goodput.initial_batch_size, max = e->model.goodput.max_batch_size;
+
+	e->batches = xcalloc(BATCHES_MAX, sizeof(*e->batches));
+	if (e->replicas < 1)
+		return;
+	for (int64_t m = m0; m <= max && e->n_batches < BATCHES_MAX - 4; m *= 2)
+		e->n_batches += explanation_of_batch(e, e->replicas, m, &e->batches[e->n_batches]);
+	e->n_batches += explanation_of_batch(e, e->replicas, max > m0 ? max : m0,
+					     &e->batches[e->n_batches]);
+	if (e->replicas <= e->n_devices && e->best[e->replicas].goodput > 0)
+		e->batches[e->n_batches++] = e->best[e->replicas];
+	if (e->now.goodput > 0)
+		e->batches[e->n_batches++] = e->now;
+	unique_batches(e);
+}
+
+/* --- all of it --- */
+
+static int read_all(struct session *s, int64_t job_id, struct explanation *e, struct err *err)
+{
+	struct status_query query = { .ids = &job_id, .n_ids = 1 };
+
+	if (status_read(s, &query, &e->status, err))
+		return -1;
+	e->item = &e->status.items[0];
+	e->job = e->item->job;
+	if (read_machine(s, e, err) || store_decision_of_job(&s->store, job_id, &e->decision, err) ||
+	    read_knowledge(s, e, err))
+		return -1;
+	e->best = xcalloc((size_t)e->n_devices + 1, sizeof(*e->best));
+	if (e->model.known) {
+		weigh_devices(e);
+		weigh_now(e);
+		weigh_batches(e);
+	}
+	return 0;
+}
+
+int explanation_read(struct session *s, int64_t job_id, struct explanation *e, struct err *err)
+{
+	*e = (struct explanation){ .rule = LR_ADASCALE };
+	if (read_all(s, job_id, e, err) == 0)
+		return 0;
+	explanation_release(e);
+	return -1;
+}
+
+void explanation_release(struct explanation *e)
+{
+	status_release(&e->status);
+	decision_row_release(&e->decision);
+	knowledge_release(&e->knowledge);
+	free(e->seen);
+	free(e->best);
+	free(e->batches);
+	*e = (struct explanation){ .rule = LR_ADASCALE };
+}

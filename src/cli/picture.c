@@ -1,0 +1,199 @@
+/* picture.c - gnuplot reads its script from a pipe and draws into memory; what comes out is written beside
+ * the file and renamed. No shell is involved, and gnuplot opens no file of ours. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "picture.h"
+#include "pollux/mem.h"
+
+extern char **environ;
+
+const char *picture_format(const char *path)
+{
+	static const char *const formats[] = { "svg", "png" };
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	const char *dot = strrchr(name, '.');
+
+	for (size_t i = 0; dot && dot > name && i < sizeof(formats) / sizeof(formats[0]); i++)
+		if (!strcmp(dot + 1, formats[i]))
+			return formats[i];
+	return NULL;
+}
+
+static int write_all(int fd, const char *bytes, size_t n)
+{
+	while (n > 0) {
+		ssize_t written = write(fd, bytes, n);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written < 0)
+			return -1;
+		bytes += written;
+		n -= (size_t)written;
+	}
+	return 0;
+}
+
+/* --- gnuplot --- */
+
+struct plotter {
+	pid_t pid;
+	int script_fd;			/* we write to it */
+	int picture_fd, errors_fd;	/* files in memory */
+};
+
+/* Without the user's own settings, which might not suit. */
+static int spawn(struct plotter *p, int script_read_fd)
+{
+	char name[] = "gnuplot", option[] = "-d";
+	char *const argv[] = { name, option, NULL };
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	sigset_t defaults;
+	int rc;
+
+	sigemptyset(&defaults);
+	sigaddset(&defaults, SIGPIPE);
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, script_read_fd, STDIN_FILENO);
+	posix_spawn_file_actions_adddup2(&actions, p->picture_fd, STDOUT_FILENO);
+	posix_spawn_file_actions_adddup2(&actions, p->errors_fd, STDERR_FILENO);
+	posix_spawnattr_init(&attributes);
+	posix_spawnattr_setsigdefault(&attributes, &defaults);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+	rc = posix_spawnp(&p->pid, name, &actions, &attributes, argv, environ);
+	posix_spawnattr_destroy(&attributes);
+	posix_spawn_file_actions_destroy(&actions);
+	return rc;
+}
+
+static int start(struct plotter *p, struct err *err)
+{
+	int fds[2], rc;
+
+	if (pipe2(fds, O_CLOEXEC))
+		return err_set(err, EX_OSERR, "cannot make a pipe: %s", strerror(errno));
+	rc = spawn(p, fds[0]);
+	close(fds[0]);
+	p->script_fd = fds[1];
+	if (rc == 0)
+		return 0;
+	close(fds[1]);
+	if (rc == ENOENT)
+		return err_set(err, EX_UNAVAILABLE,
+			       "no gnuplot to draw with: install the package gnuplot-nox");
+	return err_set(err, EX_UNAVAILABLE, "cannot start gnuplot: %s", strerror(rc));
+}
+
+/* The first line in which it says what it does not like: those with the script's text and its mark come
+ * before. */
+static int complain(const struct plotter *p, int status, struct err *err)
+{
+	char text[2048];
+	ssize_t n = pread(p->errors_fd, text, sizeof(text) - 1, 0);
+	const char *line = NULL;
+
+	text[n > 0 ? n : 0] = '\0';
+	for (char *rest = text, *l = strtok_r(rest, "\n", &rest); l; l = strtok_r(NULL, "\n", &rest))
+		if (strstr(l, "line ") || !line)
+			line = l;
+	if (WIFSIGNALED(status))
+		return err_set(err, EX_UNAVAILABLE, "gnuplot was killed by signal %d", WTERMSIG(status));
+	return err_set(err, EX_UNAVAILABLE, "gnuplot failed: %.200s", line ? line : "it did not say why");
+}
+
+/* A gnuplot that ends early is found out by its status, not by a signal to us. */
+static int feed_and_wait(struct plotter *p, const char *script, struct err *err)
+{
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, before;
+	int status = 0;
+	struct stat picture;
+
+	sigaction(SIGPIPE, &ignore, &before);
+	write_all(p->script_fd, script, strlen(script));
+	close(p->script_fd);
+	sigaction(SIGPIPE, &before, NULL);
+	while (waitpid(p->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (status != 0 || fstat(p->picture_fd, &picture) || picture.st_size == 0)
+		return complain(p, status, err);
+	return 0;
+}
+
+/* --- the file --- */
+
+static int copy(int from, int to)
+{
+	char buffer[16384];
+	ssize_t n;
+
+	if (lseek(from, 0, SEEK_SET) < 0)
+		return -1;
+	while ((n = read(from, buffer, sizeof(buffer))) > 0)
+		if (write_all(to, buffer, (size_t)n))
+			return -1;
+	return n < 0 ? -1 : 0;
+}
+
+static int cannot_write(const char *path, struct err *err)
+{
+	return err_set(err, EX_CANTCREAT, "cannot write '%s': %s", path, strerror(errno));
+}
+
+static mode_t usual_mode(void)
+{
+	mode_t mask = umask(0);
+
+	umask(mask);
+	return 0666 & ~mask;
+}
+
+/* Copied, on the disk, closed, renamed; the first of these that fails is the error. */
+static int save(int picture_fd, const char *path, struct err *err)
+{
+	char *temporary = xasprintf("%s.XXXXXX", path);
+	int fd = mkostemp(temporary, O_CLOEXEC), rc = -1;
+
+	if (fd >= 0) {
+		rc = copy(picture_fd, fd) || fchmod(fd, usual_mode()) || fsync(fd) ? -1 : 0;
+		if (close(fd) || rc || rename(temporary, path)) {
+			int saved = errno;
+
+			unlink(temporary);
+			errno = saved;
+			rc = -1;
+		}
+	}
+	free(temporary);
+	return rc ? cannot_write(path, err) : 0;
+}
+
+int picture_draw(const char *script, const char *path, struct err *err)
+{
+	struct plotter p = {
+		.picture_fd = memfd_create("picture", MFD_CLOEXEC),
+		.errors_fd = memfd_create("errors", MFD_CLOEXEC),
+	};
+	int rc;
+
+	if (p.picture_fd < 0 || p.errors_fd < 0)
+		rc = err_set(err, EX_OSERR, "cannot make a file in memory: %s", strerror(errno));
+	else
+		rc = start(&p, err) || feed_and_wait(&p, script, err) || save(p.picture_fd, path, err)
+			? -1 : 0;
+	if (p.picture_fd >= 0)
+		close(p.picture_fd);
+	if (p.errors_fd >= 0)
+		close(p.errors_fd);
+	return rc;
+}

@@ -1,0 +1,14 @@
+/* picture.h - a file drawn by gnuplot, if that is installed. */
+#ifndef POLLUX_CLI_PICTURE_H
+#define POLLUX_CLI_PICTURE_H
+
+#include "pollux/err.h"
+
+/* By the end of its name: "svg" or "png"; NULL: another. */
+const char *picture_format(const char *path);
+
+/* Have gnuplot draw by the script, which must leave its output at standard output. The file is there in
+ * full or as it was. EX_UNAVAILABLE: no gnuplot, or it failed; EX_CANTCREAT: the file cannot be written. */
+int picture_draw(const char *script, const char *path, struct err *err);
+
+#endif
