@@ -39,11 +39,12 @@ static int most_replicas(const struct sched_job *job)
 	return job->max_replicas > job->min_replicas ? job->max_replicas : least_replicas(job);
 }
 
-/* Where the goodput is known; goodput[] goes up to the job's maximum. */
+/* Where the goodput is known; goodput[] goes up to the job's maximum. Within bounds that nobody
+ * measures, so that quotients are finite and not 0. */
 static bool is_known(const struct sched_job *job, int r)
 {
 	return job->goodput && r >= least_replicas(job) && r <= job->max_replicas &&
-	       is_positive(job->goodput[r]);
+	       job->goodput[r] > 1e-150 && job->goodput[r] < 1e150;
 }
 
 static void set_allowed(const struct curves *all, struct curve *c)
