@@ -12,10 +12,11 @@
 WITNESS=$TMP/witness
 POLLUX_SLOTS=2
 POLLUX_SLICE=0.2
+POLLUX_POLICY=las	# which takes turns: the most stopping and starting there can be
 # A tracer is no place to look for leaks.
 killat() { ASAN_OPTIONS="${ASAN_OPTIONS-}${ASAN_OPTIONS:+:}detect_leaks=0" "$FAULT/killat" "$@"; }
 work=$FAULT/work
-export WITNESS POLLUX_SLOTS POLLUX_SLICE
+export WITNESS POLLUX_SLOTS POLLUX_SLICE POLLUX_POLICY
 mkdir "$WITNESS"
 : >"$WITNESS/ledger"
 echo "# FAULT_SEED=$FAULT_SEED FAULT_ROUNDS=$FAULT_ROUNDS"

@@ -1,0 +1,103 @@
+#!/bin/sh
+# goodput.t - the default policy with real training jobs: models are learnt and shared, batch sizes and replicas
+# follow them, and nobody waits for ever.
+# shellcheck disable=SC2016,SC2154,SC2317 # templates; variables set by name; functions called by name
+. "$(dirname "$0")/tap.sh"
+unset POLLUX_POLICY POLLUX_REPORT_SOCKET
+POLLUX_SLOTS=2 POLLUX_SLICE=3
+export POLLUX_SLOTS POLLUX_SLICE
+
+data=$FASHION_MNIST
+[ -x "$TRAIN" ] || skip_all "$TRAIN is not built: make examples"
+[ -e "$data/train-images-idx3-ubyte.gz" ] || [ -e "$data/train-images-idx3-ubyte" ] ||
+	skip_all "no Fashion-MNIST in $data: apt-get install dataset-fashion-mnist"
+
+query() { sqlite3 -batch -cmd '.timeout 20000' "$POLLUX_DIR/pollux.db" "$1"; }
+holds() { [ "$(query "SELECT $1")" = 1 ]; }
+comes() { # comes NAME SECONDS CONDITION
+	if wait_for "$2" holds "$3"; then result 0 "$1"
+	else result 1 "$1" "never: $3
+$("$POLLUX" status 2>&1)
+$(query 'SELECT id, job_id, replicas, batch_size, accumulation_steps FROM runs')"; fi
+}
+submit() { # submit NAME SAMPLES OPTION...: a trainer of workload "net"; its number in $id
+	name=$1 samples=$2
+	shift 2
+	id=$("$POLLUX" submit -q --name "$name" --workload net -b 64 --samples "$samples" "$@" -- "$TRAIN" \
+		--data "$data" --hidden 256,128 --initial-batch 64 --samples "$samples" \
+		--checkpoint '{checkpoint}')
+}
+watcher=
+watch_passes() { # watch_passes OPTION...
+	"$POLLUX" schedule --watch 0.5 -v "$@" >passes.out 2>passes.err &
+	watcher=$!
+}
+end_passes() {
+	[ -z "$watcher" ] || kill "$watcher" 2>/dev/null
+	wait "$watcher" 2>/dev/null || :
+	watcher=
+}
+cleanup() {
+	end_passes
+	for job in $(query "SELECT id FROM jobs WHERE state IN ('queued', 'running')" 2>/dev/null); do
+		"$POLLUX" cancel "$job" >/dev/null 2>&1
+	done
+	wait_for 20 holds "count(*) = 0 FROM runs WHERE state <> 'ended'" || :
+}
+
+# --- alone on the machine: learn, and grow ------------------------------------------------
+
+submit first 4000000 --batch-range 64:2048 --accumulate -r 1:2
+first=$id
+watch_passes
+comes 'at first nothing is known: one device, at its own batch' 10 "count(*) FROM runs WHERE job_id = $first
+	AND replicas = 1 AND batch_size = 64 AND number = 1"
+comes 'its step times become a model' 20 "count(*) = 1 FROM models WHERE workload = 'net' AND max_replicas = 1"
+comes 'a second device is tried' 20 "count(*) > 0 FROM runs WHERE job_id = $first AND replicas = 2"
+comes 'and measured' 30 "count(*) = 1 FROM models WHERE max_replicas = 2 AND n_observations >= 2"
+comes 'larger batches follow the noise scale' 60 "count(*) > 0 FROM runs WHERE job_id = $first AND batch_size > 64"
+is 'never beyond what was asked for' 0 "$(query 'SELECT count(*) FROM runs WHERE batch_size > 2048 OR batch_size < 64')"
+is 'a batch is replicas x local batch x passes' 0 "$(query 'SELECT count(*) FROM runs
+	WHERE batch_size <> replicas * local_batch_size * accumulation_steps')"
+is 'and the learning rate is scaled with it, by the gain: between 1 and the ratio' 0 \
+	"$(query 'SELECT count(*) FROM runs WHERE batch_size > 64 AND
+		(learning_rate_scale < 1 OR learning_rate_scale > batch_size / 64.0)')"
+like 'the pass says why, with numbers' '(change|start) job .*(device|devices)(:|;) ' "$(cat passes.out)"
+comes 'the trainer changes its batch while it runs' 60 'count(*) > 0 FROM runs WHERE config_version > 0'
+like 'and says so in its log' '^batch [0-9]+ -> [0-9]+' "$("$POLLUX" log "$first")"
+unlike 'which costs no relaunch at the same devices' 'relaunched' "$(cat passes.out)"
+
+# --- a second job of the workload starts with what the first has taught --------------------
+
+submit second 600000 --batch-range 64:2048 --accumulate -r 1:2
+second=$id
+comes 'it starts' 20 "count(*) > 0 FROM runs WHERE job_id = $second AND state <> 'assigned'"
+unlike 'with a model at once' 'goodput not known' "$(query "SELECT reason FROM decision_jobs WHERE job_id = $second")"
+like 'the devices are shared' 'device' "$(query "SELECT reason FROM jobs WHERE id = $second")"
+
+# --- more jobs than devices: short ones first, and nobody starves ---------------------------
+
+for job in 3 4 5 6; do
+	submit "j$job" 300000 -r 1
+done
+comes 'all of them end' 120 "count(*) = 0 FROM jobs WHERE state <> 'done' AND name LIKE 'j%'"
+is 'those without a range kept their batch' 0 \
+	"$(query "SELECT count(*) FROM runs JOIN jobs ON jobs.id = job_id WHERE name LIKE 'j%' AND runs.batch_size <> 64")"
+is 'each has exactly its samples' 0 \
+	"$(query "SELECT count(*) FROM jobs WHERE state = 'done' AND samples <> total_samples")"
+"$POLLUX" cancel "$first"
+comes 'the store is quiet' 30 "count(*) = 0 FROM runs WHERE state <> 'ended'"
+end_passes
+is 'no pass had anything to complain of' '' "$(cat passes.err)"
+
+# --- other policies leave the sizes alone ---------------------------------------------------
+
+submit plain 100000000 --batch-range 64:2048 --accumulate -r 1:2
+plain=$id
+watch_passes --policy las
+comes 'under las the job has both devices' 20 "count(*) > 0 FROM runs WHERE job_id = $plain AND replicas = 2"
+sleep 4
+is 'but its own batch' '64' "$(query "SELECT DISTINCT batch_size FROM runs WHERE job_id = $plain")"
+end_passes
+
+finish
