@@ -87,4 +87,10 @@ is 'with all that it did saved' "$stopped|$stopped|0" "$(query \
 ok 'whole updates of either size, none in part' [ $((stopped % 128)) = 0 ]
 left() { find "$POLLUX_DIR/run" -name '1.*' | grep .; }
 ok 'and no file left' wait_for 5 eval '! left'
+
+touch "$file" "$file.new" # as a supervisor that was killed at the end leaves them
+"$POLLUX" submit -q true >/dev/null
+"$POLLUX" schedule
+"$POLLUX" wait --timeout 30 2
+ok 'what one that was killed left, the next pass removes' wait_for 5 eval '! left'
 finish
