@@ -3,6 +3,8 @@
 #
 # Run by 'make demo'. The store is its own (build/demo, or $1), so it does not touch your jobs. Watch it
 # from another terminal with: POLLUX_DIR=build/demo build/pollux status --watch 1
+#
+# The store stays, and with it what was learnt of the three networks: a second demo starts with that.
 set -eu
 build=$(cd "${BUILD:-build}" && pwd)
 pollux=$build/pollux
@@ -11,8 +13,10 @@ data=${FASHION_MNIST:-/usr/share/datasets/fashion-mnist}
 POLLUX_DIR=${1:-$build/demo}
 POLLUX_SLOTS=2
 POLLUX_SLICE=8
-export POLLUX_DIR POLLUX_SLOTS POLLUX_SLICE
+POLLUX_POLICY=goodput
+export POLLUX_DIR POLLUX_SLOTS POLLUX_SLICE POLLUX_POLICY
 watcher=
+first=
 
 active_jobs() {
 	"$pollux" status 2>/dev/null | awk '$3 ~ /^(queued|starting|running|stopping|held)$/ { print $1 }'
@@ -29,6 +33,18 @@ stop_all() {
 	done
 }
 
+# A store that this pollux cannot read is of no use to it.
+open_store() {
+	known=
+	[ -e "$POLLUX_DIR/pollux.db" ] || return 0
+	stop_all
+	if ! "$pollux" status >/dev/null 2>&1; then
+		rm -rf "$POLLUX_DIR"
+	elif "$pollux" status --all | awk '$3 == "done" { n++ } END { exit !n }'; then
+		known=yes
+	fi
+}
+
 # Jobs are sized in seconds of one slot; how many samples that is, this machine says.
 calibrate() {
 	# The line "step N samples S ... X ms/step", the last of a short run.
@@ -38,11 +54,33 @@ calibrate() {
 }
 
 # submit NAME HIDDEN COST SECONDS BATCH REPLICAS: COST is that of a sample against the calibrated network.
+# Jobs that train the same network share what is learnt of it: hence the workload.
 submit() {
 	samples=$(awk -v r="$rate" -v c="$3" -v s="$4" 'BEGIN { printf "%d", r * s / c }')
-	"$pollux" submit --quiet --name "$1" --batch "$5" --replicas "$6" --samples "$samples" -- \
+	id=$("$pollux" submit --quiet --name "$1" --workload "train $2" --batch "$5" \
+		--batch-range "$5:4096" --accumulate --replicas "$6" --samples "$samples" -- \
 		"$train" --data "$data" --hidden "$2" --samples "$samples" --initial-batch "$5" \
-		--checkpoint "{checkpoint}"
+		--checkpoint "{checkpoint}")
+	first=${first:-$id}
+}
+
+# status OPTION..., without the jobs of an earlier demo, and a last line that counts them too.
+status() {
+	color=never
+	if [ -t 1 ]; then
+		[ -n "${NO_COLOR-}" ] || color=always
+		COLUMNS=$(stty size 2>/dev/null | cut -d ' ' -f 2)
+		export COLUMNS
+	fi
+	"$pollux" status --color "$color" "$@" | awk -v first="$first" '
+	{
+		plain = $0
+		gsub(/\033\[[0-9;]*m/, "", plain)
+		split(plain, field, " ")
+	}
+	first > 1 && field[2] == "jobs;" { next }
+	field[1] ~ /^[0-9]+$/ && field[2] !~ /^device/ && field[1] + 0 < first + 0 { next }
+	{ print }'
 }
 
 show() {
@@ -52,22 +90,26 @@ show() {
 		echo
 	fi
 	echo "--- $(($(date +%s) - begin)) s: pollux status"
-	"$pollux" status
+	status
 }
 
-[ ! -e "$POLLUX_DIR/pollux.db" ] || stop_all
-rm -rf "$POLLUX_DIR"
+open_store
 trap stop_all EXIT
 trap 'exit 130' INT TERM
 
+if [ -n "$known" ]; then
+	echo "The models are known from the last demo ('rm -r $POLLUX_DIR' forgets them)."
+else
+	echo "Nothing is known of the jobs yet: what they gain by a larger batch is measured as they run."
+fi
 echo "Timing one slot ..."
 calibrate
 echo "One slot trains $rate samples a second of the middle-sized network."
 begin=$(date +%s)
-submit large 1024,512 2.6 55 256 1:2 >/dev/null
-submit medium 512,256 1 40 128 1:2 >/dev/null
-submit small 256,128 0.45 12 64 1 >/dev/null
-submit wide 512,256 1 30 512 2 >/dev/null
+submit large 1024,512 2.6 45 64 1:2
+submit medium 512,256 1 35 64 1:2
+submit small 256,128 0.45 10 32 1:2
+submit wide 512,256 1 25 256 2
 echo "Four jobs, two slots, slices of $POLLUX_SLICE s; a fifth job comes after 30 s."
 "$pollux" schedule --watch 1 &
 watcher=$!
@@ -76,14 +118,17 @@ late=
 while [ -n "$(active_jobs)" ] || [ -z "$late" ]; do
 	show
 	if [ -z "$late" ] && [ $(($(date +%s) - begin)) -ge 30 ]; then
-		late=$(submit late 256,128 0.45 12 64 1)
+		submit late 256,128 0.45 10 32 1:2
+		late=$id
 	fi
 	if [ -t 1 ]; then sleep 1; else sleep 6; fi
 done
 
 echo
 echo "--- $(($(date +%s) - begin)) s: all done; pollux status --summary"
-"$pollux" status --all --summary
+status --all --summary
 echo
-echo "Each job's story is in its log and its status, for instance:"
-echo "  POLLUX_DIR=$POLLUX_DIR $pollux status 1"
+echo "Why a job has had what it has, and what is known of it:"
+echo "  POLLUX_DIR=$POLLUX_DIR $pollux explain $first"
+echo "Its story:"
+echo "  POLLUX_DIR=$POLLUX_DIR $pollux status $first"
