@@ -1,5 +1,6 @@
 /* act.c - the difference between what is and what is to be, written into the store. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,14 +125,18 @@ static int change_configuration(struct pass_state *p, int j, struct err *err)
 	const struct run *run = p->candidates[j].run;
 	double lr_scale;
 	struct configuration c = pass_configuration(p, j, run->replicas, &lr_scale);
+	char text[128];
 
-	strings_addf(&p->result->actions, "change job %lld from batch %lld to %lld: %s",
-		     (long long)run->job_id, (long long)run->batch_size, (long long)c.batch_size,
+	snprintf(text, sizeof(text), "batch %lld to %lld: %d x %lld x %d, learning rate x %.3g",
+		 (long long)run->batch_size, (long long)c.batch_size, c.replicas,
+		 (long long)c.local_batch_size, c.accumulation_steps, lr_scale);
+	strings_addf(&p->result->actions, "change job %lld from %s: %s", (long long)run->job_id, text,
 		     p->choices[j].reason);
 	p->wake[p->n_wake++] = run->id;
 	if (p->mode == PASS_DRY_RUN)
 		return 0;
-	return store_run_set_wanted(&p->store, run->id, &c, lr_scale, err);
+	return store_run_set_wanted(&p->store, run->id, &c, lr_scale, err) ||
+	       store_event_add(&p->store, run->job_id, run->id, "change", text, err) ? -1 : 0;
 }
 
 /* On the devices it has: at once where the program can, else by a relaunch if the policy finds it worth
