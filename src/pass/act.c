@@ -107,9 +107,20 @@ static int change(struct pass_state *p, int j, struct err *err)
 	return start_run(p, j, err);
 }
 
-/* A program that takes configurations while it runs loses nothing by another one: any gain beyond what
- * the model's own wavering brings is worth it. */
-#define WORTHWHILE 1.02
+/* A program that takes configurations while it runs loses next to nothing by another one: a gain beyond
+ * what the model's own wavering brings is worth it, once the present one has been measured as well as an
+ * observation must be to count against others. */
+#define WORTHWHILE 1.03
+
+static int is_measured(struct pass_state *p, const struct run *run, bool *measured, struct err *err)
+{
+	struct observation o;
+
+	if (store_observation_get(&p->store, run, &o, err))
+		return -1;
+	*measured = o.n_windows >= POOL_WINDOWS;
+	return 0;
+}
 
 static bool could_do_better(const struct pass_state *p, int j)
 {
@@ -144,10 +155,16 @@ static int change_configuration(struct pass_state *p, int j, struct err *err)
 static int reconfigure(struct pass_state *p, int j, int *changed, struct err *err)
 {
 	const struct run *run = p->candidates[j].run;
+	bool better = run && run->state == RUN_RUNNING;
 
-	if (!run || run->state != RUN_RUNNING)
-		return 0;
-	if (run->takes_configs ? !could_do_better(p, j) : !p->choices[j].reconfigure)
+	if (better && run->takes_configs) {
+		better = could_do_better(p, j);
+		if (better && is_measured(p, run, &better, err))
+			return -1;
+	} else if (better) {
+		better = p->choices[j].reconfigure;
+	}
+	if (!better)
 		return 0;
 	++*changed;
 	return run->takes_configs ? change_configuration(p, j, err) : change(p, j, err);
