@@ -132,8 +132,8 @@ static void print_head(const struct explanation *e, const struct status_output *
 	text_add(&t, shown_state_name(e->item->state));
 	if (run)
 		text_add(&t, e->item->state == SHOWN_STARTING ? ", waits for " : " on ");
-	for (int i = 0; run && i < run->replicas; i++)
-		text_addf(&t, "%s%s", i ? "," : "", run->devices[i].id);
+	if (run)
+		status_add_devices(&t, run);
 	line_of(out, "state", &t);
 	line(out, "workload", e->job->workload);
 	text_release(&t);
@@ -155,7 +155,10 @@ static void print_decision(const struct explanation *e, const struct status_outp
 	struct text t = TEXT_INIT;
 
 	fputs("\ndecision\n", out->file);
-	line(out, "reason", *e->job->reason ? e->job->reason : "no pass has looked at it yet");
+	status_add_reason(&t, e->item);
+	if (t.length == 0)
+		text_add(&t, "no pass has looked at it yet");
+	line_of(out, "reason", &t);
 	if (e->item->run) {
 		add_sizes(&t, e->item->run);
 		line_of(out, "has", &t);

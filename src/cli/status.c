@@ -20,6 +20,24 @@ const char *shown_state_name(enum shown_state state)
 	return names[state];
 }
 
+/* Policies know only that a job may not be stopped, not that this may change. */
+static bool has_yet_to_save(const struct status_job *item)
+{
+	return item->run && item->job->preemption == PREEMPT_SAVED &&
+	       isnan(item->job->checkpoint_samples) && isnan(item->run->checkpoint_boot_s) &&
+	       strstr(item->job->reason, "not preemptible");
+}
+
+void status_add_reason(struct text *t, const struct status_job *item)
+{
+	int n = item->run ? item->run->replicas : 0;
+
+	if (has_yet_to_save(item))
+		text_addf(t, "%d device%s until it has saved a checkpoint", n, n == 1 ? "" : "s");
+	else
+		text_add(t, item->job->reason);
+}
+
 void status_add_devices(struct text *t, const struct run *run)
 {
 	for (int i = 0; i < run->replicas; i++)

@@ -80,6 +80,8 @@ void status_print_summary(const struct status *status, const struct status_outpu
 
 /* "cpu:0,cpu:1" */
 void status_add_devices(struct text *t, const struct run *run);
+/* Of the last decision, for a person; nothing where no pass has looked at the job. */
+void status_add_reason(struct text *t, const struct status_job *item);
 
 /* status_runs.c: two tables, each with a line above it; nothing where there is nothing to tell. */
 void status_print_runs(const struct status *status, const struct status_job *item,

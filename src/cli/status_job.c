@@ -62,24 +62,6 @@ static void print_next_start(const struct status *status, const struct job *job,
 	}
 }
 
-/* Policies know only that a job may not be stopped, not that this may change. */
-static bool has_yet_to_save(const struct status_job *item)
-{
-	return item->run && item->job->preemption == PREEMPT_SAVED &&
-	       isnan(item->job->checkpoint_samples) && isnan(item->run->checkpoint_boot_s) &&
-	       strstr(item->job->reason, "not preemptible");
-}
-
-static void add_reason(struct text *t, const struct status_job *item)
-{
-	int n = item->run ? item->run->replicas : 0;
-
-	if (has_yet_to_save(item))
-		text_addf(t, "%d device%s until it has saved a checkpoint", n, n == 1 ? "" : "s");
-	else
-		text_add(t, item->job->reason);
-}
-
 static void print_state(const struct status *status, const struct status_job *item,
 			const struct status_output *out)
 {
@@ -95,7 +77,7 @@ static void print_state(const struct status *status, const struct status_job *it
 		status_add_devices(&t, item->run);
 	}
 	line_of(out->file, "state", &t);
-	add_reason(&t, item);
+	status_add_reason(&t, item);
 	line_of(out->file, "reason", &t);
 	print_next_start(status, job, out->file);
 	text_release(&t);

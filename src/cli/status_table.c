@@ -95,6 +95,7 @@ static void reason_starting(const struct status *status, const struct status_job
 	status_add_devices(out, item->run);
 }
 
+/* What its program says of itself; else why it has what it has. Loss and epoch are in 'status ID'. */
 static void reason_running(const struct status *status, const struct status_job *item, struct text *out)
 {
 	const struct job *job = item->job;
@@ -102,13 +103,9 @@ static void reason_running(const struct status *status, const struct status_job 
 	(void)status;
 	if (*job->status_text) {
 		text_add(out, job->status_text);
-		return;
-	}
-	if (isfinite(job->epoch))
-		text_addf(out, "epoch %.4g", job->epoch);
-	if (isfinite(job->loss))
-		text_addf(out, "%sloss %.4g", out->length ? ", " : "", job->loss);
-	if (out->length == 0 && item->run) {
+	} else if (*job->reason) {
+		status_add_reason(out, item);
+	} else if (item->run) {
 		text_add(out, "on ");
 		status_add_devices(out, item->run);
 	}

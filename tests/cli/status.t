@@ -66,8 +66,8 @@ ok 'and its report arrives' wait_for 20 reported
 ok 'the second is done' "$POLLUX" wait --timeout 20 2
 run "$POLLUX" status
 like 'a device is in use' '^1 device in use; 1 running, 1 waiting, 1 held, 1 ended$' "$out"
-like 'a row: devices, time, share done, batch, what it says' \
-	"$long +running +1 +([0-9]+m)?[0-9]+s +25% +50 .* epoch 1\\.5, loss 0\\.5\$" "$out"
+like 'a row: devices, time, share done, batch, why it runs so' \
+	"$long +running +1 +([0-9]+m)?[0-9]+s +25% +50 .* 1 device until it has saved a checkpoint\$" "$out"
 like 'a waiting one says what for' '3  ctrl.* queued .* after job 1' "$out"
 unlike 'a pass has run' 'No pass' "$out"
 like 'unknown is -, not 0' '^ +4  held +held +-  +-  +-  +-  +-  +-  ' "$out"
