@@ -137,14 +137,16 @@ sanitize: ## the tests under ASan and UBSan
 		CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=$(SANITIZERS) -fno-sanitize-recover=all'
 
 # Only command-line tests that start no job: a supervisor starts as /proc/self/exe, which is valgrind here.
+# Its messages go to files: what it writes to, a closed standard error too, it keeps from the program.
 MEMCHECK_CLI = tests/cli/main.t tests/cli/completion.t
 memcheck: all examples $(UNIT) ## the unit tests and some commands under valgrind
-	printf '#!/bin/sh\nexec %s %s "$$@"\n' '$(VALGRIND)' \
-		$(abspath $(BUILD))/pollux >$(BUILD)/pollux-valgrind
+	rm -rf $(BUILD)/valgrind && mkdir -p $(BUILD)/valgrind
+	printf '#!/bin/sh\nexec %s --log-file=%s/%%p %s "$$@"\n' '$(VALGRIND)' \
+		$(abspath $(BUILD))/valgrind $(abspath $(BUILD))/pollux >$(BUILD)/pollux-valgrind
 	chmod +x $(BUILD)/pollux-valgrind
 	$(if $(UNIT),prove -j$(JOBS) --exec '$(VALGRIND)' $(UNIT))
 	$(TEST_ENV) POLLUX=$(abspath $(BUILD))/pollux-valgrind TIME_SCALE=20 \
-		$(PROVE) $(MEMCHECK_CLI)
+		$(PROVE) $(MEMCHECK_CLI) || { cat $(BUILD)/valgrind/*; exit 1; }
 
 fuzz: ## each fuzzer for FUZZ_SECONDS (30); the corpus stays in build/corpus
 	@$(MAKE) BUILD=$(BUILD)/fuzzing CC=$(CLANG) CPPFLAGS=-Wno-double-promotion HARDEN='-fPIE -U_FORTIFY_SOURCE' \
