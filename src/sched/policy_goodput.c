@@ -136,11 +136,51 @@ static bool explain_stuck(const struct decision *d, int index, char *reason)
 	return true;
 }
 
+static double end_s(const struct decision *d, int index)
+{
+	const struct curve *c = &d->curves->items[index];
+	bool runs_on = d->count[index] == c->held;
+	double now_s = d->curves->in->now_s, launched_s = runs_on ? c->job->launched_s : now_s;
+	double rate = runs_on ? c->now : c->of[d->count[index]];
+
+	return fmax(now_s, launched_s + c->restart_s) + c->remaining_device_s / rate;
+}
+
+/* The job that runs whose end leaves enough for the first in line soonest, by what it lacks; -1: none
+ * before the wait is over. Whole minutes, so that a model that moves a little changes nothing. */
+static int ends_first(const struct decision *d, const struct waiting *w, double *next_start_s)
+{
+	int left = d->curves->n_devices, first = -1;
+
+	for (int i = 0; i < d->curves->in->n_jobs; i++)
+		left -= d->count[i];
+	for (int i = 0; i < d->curves->in->n_jobs; i++) {
+		double at_s;
+
+		if (!d->count[i] || d->count[i] + left < d->curves->items[w->index].least)
+			continue;
+		at_s = ceil(end_s(d, i) / 60) * 60;
+		if (at_s < *next_start_s) {
+			*next_start_s = at_s;
+			first = i;
+		}
+	}
+	return first;
+}
+
 static void explain_place(const struct decision *d, const struct waiting *w, int place,
 			  struct sched_choice *choice)
 {
 	const struct claims *claims = d->claims;
+	int first = -1;
 
+	/* Behind the one that gathers each may gather for a slice. */
+	choice->next_start_s = w->overdue ? claims->gathered_s + (place - 1) * d->curves->slice_s
+					  : w->since_s + claims->limit_s;
+	if (place == 1 && !w->overdue)
+		first = ends_first(d, w, &choice->next_start_s);
+	if (!isfinite(choice->next_start_s))
+		choice->next_start_s = (double)NAN;
 	reason_add_ordinal(choice->reason, place);
 	reason_add(choice->reason, " in line; needs ");
 	reason_add_devices(choice->reason, d->curves->items[w->index].least);
@@ -148,15 +188,11 @@ static void explain_place(const struct decision *d, const struct waiting *w, int
 		reason_add(choice->reason, "; waited long enough: gathers devices as slices end");
 	else if (w->overdue)
 		reason_add(choice->reason, "; waited long enough, as those before it have");
+	else if (first >= 0)
+		reason_add(choice->reason, "; starts when job %lld ends, or sooner",
+			   (long long)d->curves->items[first].job->id);
 	else
 		reason_add(choice->reason, "; shorter jobs first");
-	/* Behind the one that gathers each may gather for a slice. */
-	if (w->overdue)
-		choice->next_start_s = claims->gathered_s + (place - 1) * d->curves->slice_s;
-	else
-		choice->next_start_s = w->since_s + claims->limit_s;
-	if (!isfinite(choice->next_start_s))
-		choice->next_start_s = (double)NAN;
 }
 
 static void explain_waiting(const struct decision *d)

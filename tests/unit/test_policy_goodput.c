@@ -302,7 +302,7 @@ static void test_order(void)
 	const struct wanted shortest[] = {
 		{ 0, 9600, "3rd in line; needs 1 device; shorter jobs first" },
 		{ 1, -1, "1 device" },
-		{ 0, 9600, "1st in line; needs 1 device; shorter jobs first" },
+		{ 0, 1040, "1st in line; needs 1 device; starts when job 2 ends, or sooner" },
 		{ 0, -1, "needs 5 devices; 1 can be used here" },
 		{ 0, 9600, "2nd in line; needs 1 device; shorter jobs first" },
 	};
@@ -370,6 +370,24 @@ static void test_overdue(void)
 	CHECK("and starts when the last slice is over", 2, starts, started);
 	CHECK("not before its time", 2, early, not_yet);
 	CHECK("one that is stuck is passed over", 2, stuck, passed);
+}
+
+/* It has 6000 samples to go at 10 a second, on the one device; the limit is 7200 s. */
+static void test_end(void)
+{
+	struct sched_job jobs[] = { lacks(holds(job(1, linear, 1, 1), 1, 100), 6000), job(2, linear, 1, 1),
+				    had(job(3, linear, 1, 1), 1) };
+	const struct wanted when[] = {
+		{ 1, -1, "1 device" },
+		{ 0, 620, "1st in line; needs 1 device; starts when job 1 ends, or sooner" },
+		{ 0, 7200, "2nd in line; needs 1 device; shorter jobs first" },
+	};
+	const struct wanted limit[] = { { 1, -1, NULL },
+		{ 0, 7200, "1st in line; needs 1 device; shorter jobs first" }, { 0, 7200, NULL } };
+
+	CHECK("a known end, in whole minutes", 1, jobs, when);
+	jobs[0].remaining_samples = 80000;
+	CHECK("an end after the limit", 1, jobs, limit);
 }
 
 static void test_reconfigure(void)
@@ -445,6 +463,7 @@ int main(void)
 	test_order();
 	test_slices();
 	test_overdue();
+	test_end();
 	test_reconfigure();
 	test_odd();
 	return done();
