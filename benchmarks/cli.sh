@@ -173,14 +173,15 @@ subjects_of_tsp() {
 	subject 'tsp, submit' TS_SOCKET="$tmp/ts2" tsp true
 }
 
-# The list that nq's users look at is that of the directory.
+# nq has no list; fq shows what was queued, and ls the names of the files.
 subjects_of_nq() {
 	have nq nq || return 0
 	export NQDIR="$tmp/nq-list"
 	repeat "$jobs" nq -q true
 	NQDIR=$tmp/nq-queue
 	block nq nq -q
-	subject 'nq, list' ls "$tmp/nq-list"
+	subject 'nq, list' NQDIR="$tmp/nq-list" fq -a -n -q
+	subject 'nq, ls' ls "$tmp/nq-list"
 	subject 'nq, submit' NQDIR="$tmp/nq-queue" nq -q true
 }
 
@@ -211,8 +212,7 @@ report() {
 	}
 	END {
 		printf "%-25s %7s %7s %7s   ratio of medians (of minima) to\n", "", "median", "min", "max"
-		printf "%-25s %7s %7s %7s  %13s %13s %13s\n", "", "ms", "ms", "ms", "tsp", "nq (ls)",
-			"sqlite3"
+		printf "%-25s %7s %7s %7s  %13s %13s %13s\n", "", "ms", "ms", "ms", "tsp", "nq", "sqlite3"
 		for (i = 1; i <= n; i++) {
 			a = name[i]
 			printf "%-25s %7.2f %7.2f %7.2f", a, median[a], least[a], greatest[a]
@@ -262,8 +262,9 @@ status, pass    with jobs that
   behind          are queued behind two that run
   mixed           are of all these kinds
 submit          to the $jobs queued ones; on disk when it returns (fsync)
-tsp, nq         sync nothing. Submit: to a queue whose first job goes on. List: 'tsp'
-                with $jobs jobs, most of them queued; 'ls' of nq's directory with $jobs
+tsp, nq         sync nothing. Submit: to a queue whose first job goes on. List: 'tsp' with
+                $jobs jobs, most of them queued; 'fq -a -n -q', the command lines of $jobs
+                jobs of nq; and 'ls' of nq's directory: names, of no job a state or a command
 sqlite3         list: eight columns of mixed. Submit: an insert of 1 kB, synchronous = FULL
 
 END
