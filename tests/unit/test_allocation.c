@@ -133,6 +133,23 @@ static void test_extremes(void)
 	ok(allocation_best(jobs, 0, 4, count), "no jobs");
 }
 
+/* More jobs than sums of 2^48 each leave room for. */
+static void test_many(void)
+{
+	enum { MANY = 40000 };
+	static const double usual[] = { 1, 1.5 }, most[] = { 1, 1.5 + 1e-9 };
+	static struct allocation_job jobs[MANY];
+	static int count[MANY];
+	int given = 0;
+
+	for (int j = 0; j < MANY; j++)
+		jobs[j].value = j == 30000 ? most : usual;
+	allocation_best(jobs, MANY, 1, count);
+	for (int j = 0; j < MANY; j++)
+		given += count[j];
+	ok(given == 1 && count[30000] == 1, "40,000 jobs: the device goes where it is worth 1e-9 more");
+}
+
 /* --- what may be given can be placed --- */
 
 /* The jobs of the given sizes, the largest first, each on whole nodes or within one. */
@@ -277,6 +294,7 @@ int main(void)
 	test_ties();
 	test_rounding();
 	test_extremes();
+	test_many();
 	test_placement();
 	test_fifo();
 	return done();
