@@ -50,12 +50,22 @@ struct job_model {
 	/* Enough is known for a choice of sizes: a batch size was declared, and steps were timed. */
 	bool known;
 	struct goodput_model goodput;
-	int max_replicas;		/* to be tried; 0: not known. goodput.max_local_batch_size is limited likewise */
+	/* To be tried, or what the job needs at least; 0: not known. goodput.max_local_batch_size is limited
+	 * likewise, the owner's own limit is below. */
+	int max_replicas;
+	int min_replicas;
+	int64_t min_batch_size, own_max_local_batch_size;	/* 0: none */
 	enum noise_basis noise_basis;
 	int64_t n_noise_updates;
 	double restart_s;		/* NaN: unknown */
 };
 
 void knowledge_of_job(const struct knowledge *k, const struct job *job, struct job_model *m);
+
+/* The configuration of most goodput on so many replicas of one node, at most max_replicas. Where none is within
+ * the limits of what was tried, a job still runs as it was submitted, its batch size rounded to the replicas by
+ * configuration_spread: on the fewest replicas that it asks for, and, without a range of batch sizes, on any.
+ * False, with all zero: it is not to be given so many. */
+bool job_model_best(const struct job_model *m, int replicas, struct goodput_choice *choice);
 
 #endif

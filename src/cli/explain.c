@@ -141,7 +141,7 @@ const char *explanation_obstacle(const struct explanation *e, int r)
 static void weigh_devices(struct explanation *e)
 {
 	for (int r = 1; r <= e->n_devices; r++) {
-		goodput_best(&e->model.goodput, (struct throughput_place){ 1, r }, &e->best[r]);
+		job_model_best(&e->model, r, &e->best[r]);
 		if (!e->least && !explanation_obstacle(e, r))
 			e->least = r;
 	}

@@ -204,9 +204,9 @@ static void print_next(const struct explanation *e, const struct status_output *
 	struct text t = TEXT_INIT;
 
 	if (r < 1)
-		return;
-	if (r + 1 > e->n_devices)
-		text_add(&t, "none: it could have all devices there are");
+		text_add(&t, "it can be given none of these numbers, see the last column");
+	else if (r + 1 > e->n_devices)
+		text_addf(&t, "none: there are no more than %d", e->n_devices);
 	else if (!obstacle && e->best[r].goodput > 0)
 		add_next(e, r, &t);
 	else if (obstacle && !strcmp(obstacle, "not tried"))

@@ -177,6 +177,41 @@ void knowledge_of_job(const struct knowledge *k, const struct job *job, struct j
 	};
 	if (job->batch_size > 0)
 		set_noise(k, job, m);
-	if (m->known)
-		m->max_replicas = KNOWLEDGE_GROWTH * k->model.max_replicas;
+	m->min_replicas = job->min_replicas;
+	m->min_batch_size = job->min_batch_size;
+	m->own_max_local_batch_size = job->max_local_batch_size;
+	if (!m->known)
+		return;
+	m->max_replicas = KNOWLEDGE_GROWTH * k->model.max_replicas;
+	if (m->max_replicas < job->min_replicas)
+		m->max_replicas = job->min_replicas;
+}
+
+/* What it would run at if nothing were known of it. */
+static void as_submitted(const struct job_model *m, int replicas, struct goodput_choice *choice)
+{
+	const struct goodput_model *g = &m->goodput;
+	struct throughput_place place = { 1, replicas };
+	struct configuration c = configuration_spread(g->initial_batch_size, replicas,
+						      m->own_max_local_batch_size, m->min_batch_size,
+						      g->max_batch_size);
+	double local = (double)c.local_batch_size, passes = c.accumulation_steps;
+
+	choice->configuration = c;
+	choice->throughput = throughput(&g->params, place, local, passes);
+	choice->goodput = goodput_of(g, place, local, passes);
+	choice->efficiency = choice->goodput / choice->throughput;
+}
+
+bool job_model_best(const struct job_model *m, int replicas, struct goodput_choice *choice)
+{
+	*choice = (struct goodput_choice){ .goodput = 0 };
+	if (replicas > m->max_replicas)
+		return false;
+	if (goodput_best(&m->goodput, (struct throughput_place){ 1, replicas }, choice))
+		return true;
+	if (replicas > m->min_replicas && m->goodput.max_batch_size > 0)
+		return false;
+	as_submitted(m, replicas, choice);
+	return true;
 }

@@ -34,8 +34,7 @@ static struct worth *worth_of_model(const struct job_model *m, int n_devices)
 	struct worth *w = worth_new(n_devices);
 
 	for (int r = 1; r <= n_devices; r++) {
-		bool can = r <= m->max_replicas &&
-			   goodput_best(&m->goodput, (struct throughput_place){ 1, r }, &w->best[r]);
+		bool can = job_model_best(m, r, &w->best[r]);
 
 		w->goodput[r] = can ? w->best[r].goodput : (double)NAN;
 	}
@@ -66,6 +65,8 @@ static bool same_model(const struct job_model *a, const struct job_model *b)
 	const struct goodput_model *x = &a->goodput, *y = &b->goodput;
 
 	return a->known == b->known && a->max_replicas == b->max_replicas &&
+	       a->min_replicas == b->min_replicas && a->min_batch_size == b->min_batch_size &&
+	       a->own_max_local_batch_size == b->own_max_local_batch_size &&
 	       !memcmp(&x->params, &y->params, sizeof(x->params)) &&
 	       !memcmp(&x->noise_scale, &y->noise_scale, sizeof(x->noise_scale)) &&
 	       x->initial_batch_size == y->initial_batch_size &&
@@ -100,7 +101,7 @@ static void weigh(struct pass_state *p, struct candidate *c)
 }
 
 /* Samples still to come, at what they are worth at the sizes for the fewest devices. */
-static double remaining_samples(const struct candidate *c)
+static double remaining_samples(const struct pass_state *p, const struct candidate *c)
 {
 	const struct job *job = c->job;
 	double samples = job->total_samples - (job->samples > 0 ? job->samples : 0);
@@ -110,7 +111,7 @@ static double remaining_samples(const struct candidate *c)
 			  (double)job->batch_size;
 	if (!(samples > 0) || !c->model.known)
 		return (double)NAN;
-	for (int r = job->min_replicas; r <= c->model.max_replicas; r++)
+	for (int r = job->min_replicas; r <= c->model.max_replicas && r <= p->n_usable; r++)
 		if (c->worth->best[r].goodput > 0)
 			return samples * c->worth->best[r].efficiency;
 	return (double)NAN;
@@ -150,7 +151,7 @@ static void describe_worth(const struct pass_state *p, const struct candidate *c
 	s->goodput = c->worth->goodput;
 	if (s->max_replicas > p->n_usable)
 		s->max_replicas = p->n_usable > s->min_replicas ? p->n_usable : s->min_replicas;
-	s->remaining_samples = remaining_samples(c);
+	s->remaining_samples = remaining_samples(p, c);
 }
 
 void pass_weigh(struct pass_state *p)
