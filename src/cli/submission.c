@@ -9,6 +9,7 @@
 
 #include "pollux/environment.h"
 #include "pollux/git.h"
+#include "pollux/goodput.h"
 #include "pollux/mem.h"
 #include "pollux/number.h"
 #include "pollux/template.h"
@@ -200,14 +201,26 @@ static int parse_signal(const char *name, int *number, struct err *err)
 			   "catch, such as TERM, INT or USR1, not '%.60s'", name);
 }
 
+static int set_lr_rule(const struct submission *o, struct job *job, struct err *err)
+{
+	enum lr_rule rule;
+
+	if (!lr_rule_parse(&rule, o->lr_rule))
+		return usage_error(&cmd_submit, err, "option '--lr-rule' wants adascale, sqrt, linear "
+				   "or none, not '%.60s'", o->lr_rule);
+	job->learning_rate_rule = xstrdup(o->lr_rule);
+	return 0;
+}
+
 static int set_batch(const struct submission *o, struct job *job, struct err *err)
 {
 	const struct int_range *r = &o->batch_range;
 
-	if (!o->batch && (r->max || o->max_local_batch || o->accumulate))
-		return usage_error(&cmd_submit, err, "option '--%s' needs --batch",
-				   r->max ? "batch-range" : o->max_local_batch ? "max-local-batch"
-									       : "accumulate");
+	const char *needs = r->max ? "batch-range" : o->max_local_batch ? "max-local-batch"
+			    : o->accumulate ? "accumulate" : o->noise_scale > 0 ? "noise-scale" : NULL;
+
+	if (!o->batch && needs)
+		return usage_error(&cmd_submit, err, "option '--%s' needs --batch", needs);
 	if (r->max && (o->batch < r->min || o->batch > r->max))
 		return usage_error(&cmd_submit, err, "option '--batch' %lld is outside --batch-range "
 				   "%lld:%lld", (long long)o->batch, r->min, r->max);
@@ -293,6 +306,7 @@ int submission_job(const struct submission *o, const struct job_command *c, stru
 	job->name = xstrdup(o->name ? o->name : default_name(c));
 	job->workload = o->workload ? xstrdup(o->workload) : default_workload(c);
 	job->learning_rate = o->learning_rate;
+	job->noise_scale = o->noise_scale;
 	job->weight = o->weight;
 	job->time_limit_s = o->time_limit_s;
 	job->retries = (int)o->retries;
@@ -301,7 +315,7 @@ int submission_job(const struct submission *o, const struct job_command *c, stru
 	set_replicas(o, c, job);
 	if (o->stop_signal && parse_signal(o->stop_signal, &job->stop_signal, err))
 		return -1;
-	if (set_preemption(o, c, job, err) || set_batch(o, job, err) || set_total_work(o, job, err))
+	if (set_lr_rule(o, job, err) || set_preemption(o, c, job, err) || set_batch(o, job, err) || set_total_work(o, job, err))
 		return -1;
 	job->accumulates = o->accumulate || mentions(c, "accum");
 	return check_templates(o, c, err);

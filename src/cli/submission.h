@@ -9,17 +9,18 @@
 #include "pollux/store.h"
 
 struct submission {
-	const char *name, *workload, *stop_signal, *checkpoint_dir, *resume_args, *directory;
+	const char *name, *workload, *lr_rule, *stop_signal, *checkpoint_dir, *resume_args, *directory;
 	int64_t batch, max_local_batch, dataset_size, retries;
 	struct int_range batch_range, replicas;
-	double learning_rate, total_samples, total_steps, epochs, weight, time_limit_s, grace_s;
+	double learning_rate, noise_scale, total_samples, total_steps, epochs, weight, time_limit_s, grace_s;
 	struct text_list after, env;
 	bool accumulate, hold, preempt, no_preempt, quiet;
 };
 
 #define SUBMISSION_DEFAULTS { \
-	.learning_rate = (double)NAN, .total_samples = (double)NAN, .total_steps = (double)NAN, \
-	.epochs = (double)NAN, .weight = 1, .time_limit_s = (double)NAN, .grace_s = 60, \
+	.lr_rule = "adascale", .learning_rate = (double)NAN, .noise_scale = (double)NAN, \
+	.total_samples = (double)NAN, .total_steps = (double)NAN, .epochs = (double)NAN, \
+	.weight = 1, .time_limit_s = (double)NAN, .grace_s = 60, \
 }
 
 /* Each returns 0, or -1 with one line (EX_USAGE; EX_NOINPUT for a program or directory that is not

@@ -268,6 +268,8 @@ stored 'name and workload' "name || ' ' || workload" 'resnet images'
 stored 'batch' "batch_size || ' ' || min_batch_size || ' ' || max_batch_size || ' ' || max_local_batch_size" \
 	'256 128 4096 64'
 stored 'learning rate' learning_rate 0.1
+stored 'its rule, by default' learning_rate_rule adascale
+stored 'no noise scale' "noise_scale IS NULL" 1
 stored 'replicas' "min_replicas || ' ' || max_replicas" '2 8'
 stored 'samples' "printf('%d', total_samples)" 1000000
 stored 'weight' weight 2.5
@@ -285,6 +287,11 @@ is '--after: any end, or success' '1|0 2|1 3|0' \
 	"$(query "SELECT after_id, must_succeed FROM dependencies WHERE job_id = $id" | xargs)"
 stored 'it resumes, so devices may be taken from it' preemption always
 stored 'nothing says that it accumulates' accumulates 0
+submitted -b 256 --lr-rule sqrt --noise-scale 1e3 true
+stored '--lr-rule' learning_rate_rule sqrt
+stored '--noise-scale' "printf('%g', noise_scale)" 1000
+refused 64 "option '--lr-rule' wants adascale, sqrt, linear or none, not 'cubic'; see 'pollux submit --help'" --lr-rule cubic true
+refused 64 "option '--noise-scale' needs --batch; see 'pollux submit --help'" --noise-scale 10 true
 submitted -b 256 --accumulate true
 stored '--accumulate' accumulates 1
 submitted -b 256 true '--passes={accum}'
