@@ -9,6 +9,8 @@
 
 #include "command.h"
 #include "pollux/clock.h"
+#include "pollux/config.h"
+#include "pollux/device.h"
 #include "pollux/mem.h"
 #include "pollux/template.h"
 #include "session.h"
@@ -93,6 +95,37 @@ static void warn_of_network(const struct paths *paths)
 			"locks may fail; set POLLUX_DIR to a local directory\n", paths->dir);
 }
 
+/* -1 where that cannot be told: a pass will say why. */
+static int count_usable(const struct paths *paths)
+{
+	struct device_settings settings;
+	struct device_list list;
+	struct config config;
+	struct err ignored;
+	int n = 0;
+
+	if (config_load(&config, paths->config, &ignored))
+		return -1;
+	settings = (struct device_settings){ .slots = config.slots };
+	if (devices_list(&settings, &list, &ignored))
+		return -1;
+	for (int i = 0; i < list.count; i++)
+		n += list.items[i].usable;
+	devices_release(&list);
+	return n;
+}
+
+/* Not an error: other slots may be configured later. To look at the devices takes milliseconds, which a job
+ * of one device is spared. */
+static void warn_of_devices(const struct paths *paths, const struct job *job)
+{
+	int n = job->min_replicas > 1 ? count_usable(paths) : -1;
+
+	if (n >= 0 && n < job->min_replicas)
+		fprintf(stderr, "pollux: warning: job %lld needs %d devices, but %d can be used here: it "
+			"waits until there are more\n", (long long)job->id, job->min_replicas, n);
+}
+
 static int add(struct job *job, const struct job_command *command,
 	       const struct dependency_list *after, bool quiet, struct err *err)
 {
@@ -104,6 +137,8 @@ static int add(struct job *job, const struct job_command *command,
 	warn_of_network(&s.paths);
 	job->submit_time_s = clock_wall_s();
 	rc = store_job_add(&s.store, job, command, after, err);
+	if (rc == 0)
+		warn_of_devices(&s.paths, job);
 	session_close(&s);
 	if (rc == 0)
 		print_result(job, quiet);

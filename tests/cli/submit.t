@@ -2,7 +2,8 @@
 # submit.t - pollux submit: what is captured, what each option stores, what is refused and leaves nothing.
 # shellcheck disable=SC2016,SC2317,SC1003  # texts for other shells; functions run by status; a backslash
 . "$(dirname "$0")/tap.sh"
-unset POLLUX_SLOTS POLLUX_SLICE POLLUX_POLICY
+unset POLLUX_SLICE POLLUX_POLICY
+export POLLUX_SLOTS=8	# enough for every job here
 
 skip() { # skip NAME WHY
 	n=$((n + 1))
@@ -307,6 +308,16 @@ submitted --epochs 2.5 --dataset-size 60000 true
 stored '--epochs x --dataset-size' "printf('%d', total_samples)" 150000
 submitted -r 3 true
 stored '-r N is from N to N' "min_replicas || ' ' || max_replicas" '3 3'
+id=$((id + 1))
+run env POLLUX_SLOTS=2 "$POLLUX" submit -r 3:8 true
+is 'more than there are is taken, with a warning' "0:$id:pollux: warning: job $id needs 3 devices, \
+but 2 can be used here: it waits until there are more" "$rc:$out:$err"
+id=$((id + 1))
+run env POLLUX_SLOTS=2 "$POLLUX" submit -r 2:8 true
+is 'as many as there are without' "0:$id:" "$rc:$out:$err"
+id=$((id + 1))
+run env POLLUX_SLOTS=many "$POLLUX" submit -r 3 true
+is 'a wrong setting is the affair of passes' "0:$id:" "$rc:$out:$err"
 submitted true '{gpus}'
 stored '{gpus}: from 1 to all' "min_replicas || ' ' || max_replicas" '1 0'
 submitted true '{{gpus}'
