@@ -18,6 +18,9 @@
  *	rate = speedup(r) * (horizon - restart) / horizon
  *	rate = work / (work / speedup(r) + restart)	where the rest is done within the horizon
  *
+ * For a job that runs, that is divided by 1.05: models move as they learn, and a gain of less than
+ * that is not worth a relaunch.
+ *
  * Relaunching a job on what it holds, at a better configuration, is one more way to have them.
  * No devices are worth nothing, and for a job that runs they cost the restart that brings it back. */
 #ifndef SCHED_WORTH_H
@@ -32,7 +35,8 @@ double worth_launched(const struct curves *curves, const struct curve *c, int r)
 /* To the job as it is: it runs, or waits. */
 double worth_of(const struct curves *curves, const struct curve *c, int r);
 /* It runs, and would gain more than 5 % over the horizon by a relaunch on the devices it holds, the
- * restart included. Never so within its slice, nor of one that is not preemptible. */
+ * restart included. Never so within its slice, unless it has run for ten times its restart, nor of
+ * one that is not preemptible. */
 bool worth_reconfiguring(const struct curves *curves, const struct curve *c);
 
 #endif

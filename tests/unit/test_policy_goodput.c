@@ -33,6 +33,11 @@ static bool in_slice(const struct sched_case *c, const struct sched_job *job)
 	return runs(job) && c->in.now_s - job->launched_s < c->in.slice_s;
 }
 
+static bool has_settled(const struct sched_case *c, const struct sched_job *job)
+{
+	return !in_slice(c, job) || c->in.now_s - job->launched_s >= 10 * job->restart_s;
+}
+
 static double speedup(const struct reference *ref, int i, int r)
 {
 	const struct sched_job *job = &ref->c->jobs[i];
@@ -59,7 +64,7 @@ static bool pays_to_relaunch(const struct reference *ref, int i)
 	const struct sched_job *job = &ref->c->jobs[i];
 	double h = ref->c->in.slice_s;
 
-	return runs(job) && job->preemptible && !in_slice(ref->c, job) && job->goodput &&
+	return runs(job) && job->preemptible && has_settled(ref->c, job) && job->goodput &&
 	       job->goodput[job->replicas] * (h - job->restart_s) > job->goodput_now * h * 1.05 &&
 	       rate_launched(ref, i, job->replicas) >
 		       job->goodput_now / job->goodput[ref->least[i]] * ref->least[i];
@@ -90,7 +95,7 @@ static double value(const struct reference *ref, int i, int r)
 					     sqrt(rate_kept(ref, i) / length));
 	if (r == job->replicas)
 		return job->weight * sqrt(rate_kept(ref, i) / length);
-	return job->weight * sqrt(rate_launched(ref, i, r) / length);
+	return job->weight * sqrt(rate_launched(ref, i, r) / (runs(job) ? 1.05 : 1) / length);
 }
 
 static double limit_s(const struct reference *ref)
@@ -405,7 +410,7 @@ static void test_reconfigure(void)
 	policy_goodput.decide(&in, &choice);
 	ok(choice.replicas == 2 && !choice.reconfigure, "one that does not");
 	jobs[0].goodput_now = 2;
-	jobs[0].launched_s = NOW_S - 599;
+	jobs[0].launched_s = NOW_S - 299; /* ten restarts take 300 */
 	policy_goodput.decide(&in, &choice);
 	ok(!choice.reconfigure, "not within the slice");
 	jobs[0] = fixed(holds(jobs[0], 2, 700));
