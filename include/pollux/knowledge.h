@@ -24,6 +24,7 @@ struct knowledge {
 	int n_windows;
 	bool noise_is_measured;		/* also with one replica and one pass */
 	double restart_s;		/* from the stop signal to the first step after; NaN: unknown */
+	double typical_samples;		/* that its jobs took which are done; NaN: cannot be told */
 };
 
 /* With the model as it was last fitted. */
@@ -57,6 +58,9 @@ struct job_model {
 	int64_t min_batch_size, own_max_local_batch_size;	/* 0: none */
 	enum noise_basis noise_basis;
 	int64_t n_noise_updates;
+	/* To its end: as declared, or as other jobs of the workload took; NaN: neither tells, or it has had
+	 * more than those. */
+	double remaining_samples;
 	double restart_s;		/* NaN: unknown */
 };
 

@@ -219,6 +219,9 @@ void gradient_list_release(struct gradient_list *list);
  * the first report of the next; the wait between them is not in it. Where none has been stopped yet, the
  * median time to the first report. NaN: nothing is known. */
 int store_restart_cost(struct store *s, const char *workload, double *seconds, struct err *err);
+/* How many samples the jobs of a workload took that are done: the mean of the newest 20. NaN: none is done,
+ * or they differ too much (a standard deviation above half of the mean) to tell. */
+int store_typical_samples(struct store *s, const char *workload, double *samples, struct err *err);
 
 /* ---- models: what is known of a workload on one kind of device ---- */
 

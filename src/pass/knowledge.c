@@ -114,7 +114,8 @@ int knowledge_load(struct store *s, const char *workload, const char *device_kin
 	*k = (struct knowledge){ .restart_s = (double)NAN };
 	if (store_model_get(s, workload, device_kind, &k->model, &k->modelled, err) ||
 	    load_noise(s, workload, k, err) ||
-	    store_restart_cost(s, workload, &k->restart_s, err)) {
+	    store_restart_cost(s, workload, &k->restart_s, err) ||
+	    store_typical_samples(s, workload, &k->typical_samples, err)) {
 		knowledge_release(k);
 		return -1;
 	}
@@ -164,10 +165,23 @@ static int64_t max_local_batch(const struct knowledge *k, const struct job *job)
 	return limit > 0 && limit < tried ? limit : tried;
 }
 
+static double remaining_samples(const struct knowledge *k, const struct job *job)
+{
+	double samples = job->samples > 0 ? job->samples : 0, steps = job->steps > 0 ? job->steps : 0;
+	double remaining = k->typical_samples - samples;
+
+	if (job->total_samples > 0)
+		remaining = job->total_samples - samples;
+	else if (job->total_steps > 0)
+		remaining = (job->total_steps - steps) * (double)job->batch_size;
+	return remaining > 0 ? remaining : (double)NAN;
+}
+
 void knowledge_of_job(const struct knowledge *k, const struct job *job, struct job_model *m)
 {
 	*m = (struct job_model){
 		.known = k->modelled && job->batch_size > 0, .restart_s = k->restart_s,
+		.remaining_samples = remaining_samples(k, job),
 		.goodput = {
 			.params = k->model.fit.params, .noise_scale = (double)NAN,
 			.initial_batch_size = job->batch_size, .max_batch_size = job->max_batch_size,

@@ -103,15 +103,11 @@ static void weigh(struct pass_state *p, struct candidate *c)
 /* Samples still to come, at what they are worth at the sizes for the fewest devices. */
 static double remaining_samples(const struct pass_state *p, const struct candidate *c)
 {
-	const struct job *job = c->job;
-	double samples = job->total_samples - (job->samples > 0 ? job->samples : 0);
+	double samples = c->model.remaining_samples;
 
-	if (isnan(samples) && job->total_steps > 0)
-		samples = (job->total_steps - (job->steps > 0 ? job->steps : 0)) *
-			  (double)job->batch_size;
 	if (!(samples > 0) || !c->model.known)
 		return (double)NAN;
-	for (int r = job->min_replicas; r <= c->model.max_replicas && r <= p->n_usable; r++)
+	for (int r = c->job->min_replicas; r <= c->model.max_replicas && r <= p->n_usable; r++)
 		if (c->worth->best[r].goodput > 0)
 			return samples * c->worth->best[r].efficiency;
 	return (double)NAN;

@@ -178,3 +178,24 @@ void observation_list_release(struct observation_list *list)
 	free(list->items);
 	*list = (struct observation_list){ 0 };
 }
+
+int store_typical_samples(struct store *s, const char *workload, double *samples, struct err *err)
+{
+	sqlite3_stmt *q;
+	int rc;
+
+	*samples = (double)NAN;
+	if (sql_query(s, &q, err, "SELECT avg(samples), avg(samples * samples) FROM"
+		      " (SELECT samples FROM jobs WHERE workload = ? AND state = 'done'"
+		      " AND samples > 0 ORDER BY id DESC LIMIT 20)", "t", workload))
+		return -1;
+	rc = sql_row(s, q, err);
+	if (rc == 1) {
+		double mean = sql_double(q, 0), variance = sql_double(q, 1) - mean * mean;
+
+		if (variance <= mean * mean / 4)
+			*samples = mean;
+	}
+	sqlite3_finalize(q);
+	return rc < 0 ? -1 : 0;
+}

@@ -1004,6 +1004,35 @@ static void test_restart_cost(void)
 	ok(isnan(restart_cost("y")), "of this workload alone");
 }
 
+static double typical_samples(void)
+{
+	double samples;
+
+	if (store_typical_samples(&store, "x", &samples, &err))
+		printf("# %s\n", err.text);
+	return samples;
+}
+
+static void test_typical_samples(void)
+{
+	new_store();
+	ok(isnan(typical_samples()), "nothing is known of a workload without jobs");
+	add_job(100);
+	query("UPDATE jobs SET samples = 400");
+	ok(isnan(typical_samples()), "nor of one whose jobs are not done");
+	query("UPDATE jobs SET state = 'done'");
+	near(typical_samples(), 400, 0, "the first that is done says how long they take");
+	add_job(100);
+	query("UPDATE jobs SET state = 'done', samples = 600 WHERE id = 2");
+	near(typical_samples(), 500, 0, "two: their mean");
+	query("UPDATE jobs SET samples = 4000 WHERE id = 2");
+	ok(isnan(typical_samples()), "which says nothing where they differ much");
+	for (int i = 0; i < 20; i++)
+		add_job(100);
+	query("UPDATE jobs SET state = 'done', samples = 50 WHERE id > 2");
+	near(typical_samples(), 50, 0, "of the newest twenty");
+}
+
 static void test_last_end(void)
 {
 	struct job job;
@@ -1306,6 +1335,7 @@ int main(void)
 	test_progress();
 	test_workload();
 	test_restart_cost();
+	test_typical_samples();
 	test_last_end();
 	test_wanted();
 	test_migration();
