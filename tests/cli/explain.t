@@ -1,0 +1,322 @@
+#!/bin/sh
+# explain.t - pollux explain: what a model says, against an exhaustive search; what is missing without one;
+# pictures; and real jobs.
+# shellcheck disable=SC2016,SC2317  # Perl and texts for other shells; functions run by status and wait_for
+. "$(dirname "$0")/tap.sh"
+unset COLUMNS POLLUX_SLOTS POLLUX_SLICE POLLUX_POLICY
+HWLOC_SYNTHETIC='package:1 core:8 pu:1'
+export HWLOC_SYNTHETIC
+
+submit() { "$POLLUX" submit -q "$@"; }
+store() { sqlite3 -cmd '.timeout 10000' "$POLLUX_DIR/pollux.db" "$@"; }
+cleanup() {
+	for id in $(store "SELECT id FROM jobs WHERE state IN ('queued', 'running')" 2>/dev/null); do
+		"$POLLUX" cancel "$id" 2>/dev/null && "$POLLUX" wait --timeout 20 "$id" 2>/dev/null
+	done
+}
+# json CODE: run Perl on the document $d read from stdin; dies, and fails, unless it is valid.
+json() { perl -MJSON::PP -0777 -ne 'my $d = JSON::PP->new->utf8->decode($_); '"$1"; }
+part() { printf '%s\n' "$out" | sed -n "/^$1/,/^\$/p"; } # part HEADING: that section of $out
+longer_than() { perl -CS -ne 'BEGIN { $w = shift } chomp; print "$_\n" if length > $w' "$1"; }
+
+# --- who and what ---
+status 'no job is a usage error' 64 "$POLLUX" explain
+is 'and says so' "pollux: which job? give its number; see 'pollux explain --help'" "$err"
+status 'two jobs are' 64 "$POLLUX" explain 1 2
+for wrong in 0 -1 x 1.5 '' 99999999999999999999; do
+	status "job '$wrong' is" 64 "$POLLUX" explain "$wrong"
+done
+status '--color of something else is' 64 "$POLLUX" explain 1 --color maybe
+status 'no store yet' 66 "$POLLUX" explain 1
+id=$(submit -n 'plain `x` it'\''s' -- true)
+status 'no such job' 66 "$POLLUX" explain 99
+is 'is named' 'pollux: no such job: 99' "$err"
+is 'and nothing else is printed' '' "$out"
+
+# --- without a model ---
+missing() { part model | sed -n '/missing/,/until/p' | tr -s '\n ' '  '; }
+status 'a job without a batch size is explained' 0 "$POLLUX" explain "$id"
+like 'it has none' ' missing no batch size: it was submitted without --batch ' "$(missing)"
+like 'no pass has looked at it' '^  reason +no pass has looked at it yet$' "$(part decision)"
+like 'its end cannot be known' '^  end +not known: submitted without --samples, ' "$(part end)"
+like 'nor its restart' '^  costs +unknown: ' "$(part restart)"
+run "$POLLUX" explain "$id" --json
+is 'in JSON: why, and nothing made up' 'no batch size undef 0 undef undef undef' \
+	"$(printf '%s' "$out" | json 'print join " ", substr($d->{missing}, 0, 13), map { $_ // "undef" }
+		$d->{model}, scalar @{$d->{devices}}, $d->{restart_s}, $d->{noise}{noise_scale}, $d->{now}')"
+
+id=$(submit --workload w -b 128 --batch-range 128:4096 --max-local-batch 512 --accumulate -r 1:6 \
+	--samples 1e6 -n 'it'\''s `x`' -- true)
+run "$POLLUX" explain "$id"
+like 'a job that never ran, and none like it' \
+	" missing no step times: no job of its workload 'w' has reported steps .*\\(CPU, 1 core\\)" "$(missing)"
+store "UPDATE jobs SET runs = 1 WHERE id = $id"
+run "$POLLUX" explain "$id"
+like 'one that ran and said nothing is told how' ' missing no step times yet: .*pollux report STEP=N ' \
+	"$(missing)"
+status 'there is nothing to draw' 1 "$POLLUX" explain "$id" --plot a.svg
+like 'which is said in a line' "^pollux: nothing to draw of job $id: no step times yet" "$err"
+run env HWLOC_SYNTHETIC='package:1 core:2 pu:1' "$POLLUX" explain "$id" --json
+is 'two devices are two' 2 "$(printf '%s' "$out" | json 'print $d->{usable_devices}')"
+
+# --- a model with round numbers ---
+cat >fill.sql <<END
+INSERT INTO runs (job_id, number, state, replicas, accumulation_steps, batch_size, local_batch_size,
+	learning_rate_scale, boot_id, assigned_time_s, assigned_boot_s, launch_time_s, launch_boot_s,
+	end_time_s, duration_s, outcome, first_step_s, stop_duration_s) VALUES
+ ($id, 1, 'ended', 1, 1, 128, 128, 1, 'x', 1, 1, 1, 1, 60, 59, 'stopped', 3, 1.5),
+ ($id, 2, 'ended', 2, 1, 256, 128, 1, 'x', 70, 70, 70, 70, 130, 60, 'stopped', 4, 1),
+ ($id, 3, 'ended', 4, 1, 512, 128, 1, 'x', 140, 140, 140, 140, 200, 60, 'failed', 4, NULL);
+INSERT INTO observations SELECT id, 'CPU, 1 core', 1, replicas, 128, 1, 5000, 30, 100, 1,
+	0.032 + 0.004 * (replicas > 1) + 0.002 * (replicas > 2) * (replicas - 2) + 0.004, 0.0002, 0.035,
+	NULL, 60 FROM runs WHERE job_id = $id;
+UPDATE observations SET step_time_s = 0.050 WHERE replicas = 4;
+INSERT INTO models (workload, device_kind, alpha_grad, beta_grad, alpha_sync_local, beta_sync_local,
+	alpha_sync_node, beta_sync_node, gamma, basis, stop, objective, rmse_grad, rmse_step,
+	n_observations, n_steps, max_replicas, max_local_batch_size, observations_key, fit_time_s) VALUES
+	('w', 'CPU, 1 core', 0.004, 0.00025, 0.004, 0.002, 0.0044, 0.0022, 1, 'dddpttd', 'converged',
+	0.01, 0.02, 0.03, 3, 15000, 4, 512, 'key', 1e9);
+UPDATE jobs SET runs = 3, samples = 200000, noise_scale = 1920, reason = '2nd in line; needs 1 device',
+	next_start_time_s = strftime('%s', 'now') + 86400 WHERE id = $id;
+INSERT INTO decisions VALUES (7, 140, 'goodput', 8);
+INSERT INTO decision_jobs VALUES (7, $id, 4, '4 devices: 3.1x of one');
+INSERT OR REPLACE INTO settings VALUES ('POLLUX_POLICY', 'goodput'), ('POLLUX_SLICE', '100s');
+END
+store <fill.sql
+export COLUMNS=80
+status 'a job that waits is explained by the model of its workload' 0 "$POLLUX" explain "$id"
+is 'within 80 columns' '' "$(printf '%s\n' "$out" | longer_than 80)"
+unlike 'without a colour in a pipe' "$(printf '\033')" "$out"
+like 'its name' "^job $id: it's .x.\$" "$out"
+like 'its state' '^  state +queued$' "$out"
+decision=$(part decision | tr -s '\n ' '  ')
+like 'the decision: why it waits' ' reason 2nd in line; needs 1 device ' "$decision"
+like 'and what it was given last' \
+	' last change .*, by policy goodput, with 8 devices to give out: 4 devices: 3\.1x of one ' "$decision"
+like 'one device at M0' '^  1 +128 +128 .* 36\.0ms +3\.56k +100% +3\.56k +1\.00$' "$(part devices)"
+like 'more than it asked for' '^  7 .* - +not asked for$' "$(part devices)"
+unlike 'none is marked as its own' 'now' "$(part devices)"
+like 'what the next device brings' \
+	'^  next device the 2nd would add [0-9]+ %: goodput 3\.56k to [0-9.]+k$' "$(part devices)"
+like 'batch sizes are for the fewest' '^batch sizes on 1 device$' "$out"
+like 'M0' '^ +128 +128 +1 +36\.0ms +3\.56k +100% +3\.56k +best$' "$(part batch)"
+like '2 M0 in two passes: (1920 + 128) / (1920 + 256) of 2 x 36 ms' \
+	'^ +256 +128 +2 +72\.0ms +3\.56k +94% +3\.35k$' "$(part batch)"
+like 'the largest' '^ +4096 +512 +8 +1\.06s ' "$(part batch)"
+like 'parameters' '^alpha_grad +4\.00ms +a pass +data$' "$(part model)"
+like 'small ones' '^beta_grad +250us ' "$(part model)"
+like 'resting on the penalty' '^beta_sync_local +2\.00ms .* penalty$' "$(part model)"
+like 'tied' '^alpha_sync_node +4\.40ms .* tied$' "$(part model)"
+like 'what they rest on' '^  rests on +15\.0k steps in 3 configurations, on CPU, 1 core$' "$(part model)"
+like 'the error' 'errors 3\.0 %, of passes' "$(part model)"
+like 'and how the fit ended' '^  fitted .*; converged$' "$(part model)"
+like 'a measured step is the model'\''s' '^ +2 +256 +128 +1 +5\.00k +40\.0ms +40\.0ms +\+0\.0%' "$(part measured)"
+like 'another is not: 44 ms against 50' '^ +4 +512 +128 +1 +5\.00k +50\.0ms +44\.0ms +-12\.0%' "$(part measured)"
+like 'the noise scale' '^  scale +1\.92k samples, declared$' "$(part noise)"
+like 'a restart: 1.5 s + 4 s and 1 s + 4 s, of 100 s' '^  costs +5\.25s, as measured; 5 % of a slice of 1m40s$' \
+	"$(part restart)"
+like 'when it starts' '^  end +waits; to start about ' "$(part end)"
+like 'what is left' '^  remaining +800k of 1\.00M samples$' "$(part end)"
+like 'and takes 800,000 / 3,555.6 s' '^  takes +3m45s of running on 1 device$' "$(part end)"
+unset COLUMNS
+
+# Every size there is, for each number of devices.
+run "$POLLUX" explain "$id" --json
+search='
+my ($ok, $n) = (1, 0);
+for my $c (@{$d->{devices}}) {
+	my ($r, $best) = ($c->{replicas}, 0);
+	for my $s (1 .. 32) {
+		for my $m (1 .. 512) {
+			my $M = $r * $m * $s;
+			next if $M < 128 || $M > 4096 || ($r == 1 && $M > 128 && $s == 1);
+			my $step = $s * (0.004 + 0.00025 * $m) + ($r > 1 ? 0.004 + 0.002 * ($r - 2) : 0);
+			my $goodput = $M / $step * (1920 + 128) / (1920 + $M);
+			$best = $goodput if $goodput > $best;
+		}
+	}
+	$n++;
+	next if abs($c->{goodput} / $best - 1) < 1e-9 && abs($c->{goodput} -
+		$c->{throughput} * $c->{efficiency}) < 1e-6 * $best &&
+		abs($c->{throughput} * $c->{step_time_s} - $c->{batch_size}) < 1e-6;
+	$ok = 0;
+	print "$r devices: $c->{goodput}, searched $best\n";
+}
+print "$n searched\n";
+exit !$ok'
+searched() { "$POLLUX" explain "$id" --json | json "$search"; }
+ok 'the best sizes are the best of all there are' searched
+is 'for eight' '8 searched' "$(searched)"
+is 'the speedup is over the fewest, the obstacles are told' '1 not asked for' \
+	"$(printf '%s' "$out" | json 'my $x = $d->{devices}; print $x->[0]{speedup}, " ", $x->[7]{obstacle}
+		if abs($x->[3]{speedup} * $x->[0]{goodput} - $x->[3]{goodput}) < 1e-6 && !$x->[0]{obstacle}')"
+is 'parameters and observations are numbers' '0.00025 data 0.04' \
+	"$(printf '%s' "$out" | json 'my $m = $d->{model}; my ($o) = grep { $_->{replicas} == 2 } @{$m->{observations}};
+		print "$m->{parameters}{beta_grad}{value} $m->{parameters}{beta_grad}{basis} $o->{step_time_s}"')"
+is 'the last decision' 'goodput 4 100' \
+	"$(printf '%s' "$out" | json 'my $x = $d->{decision}; print "$x->{last_change_policy} " .
+		"$x->{last_change_replicas} $x->{slice_s}"')"
+
+# --- limits ---
+store "UPDATE models SET max_replicas = 2"
+run "$POLLUX" explain "$id"
+like 'beyond twice what was measured nothing is told' '^  5 +- +- .* - +not tried$' "$(part devices)"
+store "UPDATE jobs SET max_replicas = 1 WHERE id = $id"
+run "$POLLUX" explain "$id"
+like 'no device more than it asked for' '^  next device +none: it asked for at most 1$' "$(part devices)"
+store "UPDATE jobs SET max_replicas = 6 WHERE id = $id; UPDATE models SET max_replicas = 4"
+run env HWLOC_SYNTHETIC='package:1 core:1 pu:1' "$POLLUX" explain "$id"
+like 'no device more than there is' '^  next device +none: there are no more than 1$' "$(part devices)"
+wide=$(submit --workload w -b 128 -r 3 -- true)
+run "$POLLUX" explain "$wide"
+like 'a batch that does not divide is rounded' '^  3 +129 +43 +1 ' "$(part devices)"
+like 'and is not to be changed' '^batch sizes on 3 devices \(not to be changed: no --batch-range\)$' "$out"
+needy=$(submit --workload w -b 128 -r 20 -- true)
+run "$POLLUX" explain "$needy"
+like 'a job that needs more than there is' '^  next device it can be given none of these' "$(part devices)"
+status 'cannot be drawn' 1 "$POLLUX" explain "$needy" --plot a.svg
+run env HWLOC_SYNTHETIC='package:1 core:300 pu:1' POLLUX_SLOTS=300 "$POLLUX" explain "$id"
+is 'of 300 devices not every number is shown' 1 "$(part devices | grep -Ec '^(256|300) ' | grep -c 2)"
+ok 'but some' test "$(part devices | wc -l)" -lt 40
+
+# --- at work ---
+run_as() { # run_as BATCH LOCAL PASSES
+	store "UPDATE jobs SET state = 'running', reason = '4 devices: 2.8x of one' WHERE id = $id;
+		DELETE FROM runs WHERE id = 90; DELETE FROM run_devices;
+		INSERT INTO runs (id, job_id, number, state, replicas, accumulation_steps, batch_size,
+			local_batch_size, learning_rate_scale, boot_id, assigned_time_s, assigned_boot_s,
+			launch_time_s, launch_boot_s, duration_s, first_samples, last_samples, step_time_s,
+			first_step_s) VALUES (90, $id, 4, 'running', 4, $3, $1, $2, 1.5,
+			'$(cat /proc/sys/kernel/random/boot_id)', 200, 1, 200, 1, 30, 200000, 470000, 0.1, 3);
+		INSERT INTO run_devices VALUES (90, 0, 'cpu:0', 'CPU, 1 core', '0', 1, 1),
+			(90, 1, 'cpu:1', 'CPU, 1 core', '1', 1, 1),
+			(90, 2, 'cpu:2', 'CPU, 1 core', '2', 1, 1), (90, 3, 'cpu:3', 'CPU, 1 core', '3', 1, 1)"
+}
+run_as 2048 256 2
+run "$POLLUX" explain "$id"
+like 'where it runs' '^  state +running on cpu:0,cpu:1,cpu:2,cpu:3$' "$out"
+like 'with which sizes' \
+	'^  has +4 devices, batch 2048 = 4 \* 256 \* 2 \(replicas, local batch, passes\), learning rate \* 1\.5$' "$out"
+like 'its devices are marked' '^  4 .* now$' "$(part devices)"
+like 'its batch too, at 2 passes of 68 ms and 8 ms' '^ +2048 +256 +2 +144ms +14\.2k +52% +7\.34k +now$' "$(part batch)"
+like 'the best one' ' best$' "$(part batch)"
+like 'it is told how far it is from that' '^  now +goodput 7\.34k: [0-9]+ % below the best for 4 devices, batch [0-9]+$' \
+	"$(part devices)"
+like 'the next is the fifth' 'the 5th would add ' "$(part devices)"
+like 'efficiency 2048 / 3968' '^  efficiency +52 % at batch 2048, against 128$' "$(part noise)"
+like 'the gain 16 x 0.516, and what it has' '^  lr +\* 8\.26 at batch 2048, by adascale; \* 1\.5 when' "$(part noise)"
+like 'the end: 800,000 samples at 270,000 in 27 s' '^  end +about .*, in 1m20s, if it keeps its devices$' "$(part end)"
+like 'the rate' '^  remaining +800k of 1\.00M samples, at 10\.0k samples/s$' "$(part end)"
+run "$POLLUX" explain "$id" --color always
+like 'colour where asked for' "$(printf '\033')\\[32m" "$out"
+run "$POLLUX" explain "$id" --json
+is 'what it has, in JSON' '2048 1.5 80' \
+	"$(printf '%s' "$out" | json 'print "$d->{now}{batch_size} $d->{now}{learning_rate_scale} ", $d->{eta_s}')"
+
+# --- pictures ---
+for wrong in a a.jpg .svg a.svg/x x/.png ''; do
+	status "--plot '$wrong' is a usage error" 64 "$POLLUX" explain "$id" --plot "$wrong"
+done
+mkdir empty fake
+status 'without gnuplot: 69' 69 env PATH="$TMP/empty" "$POLLUX" explain "$id" --plot a.svg
+is 'one line says what to install' 'pollux: no gnuplot to draw with: install the package gnuplot-nox' "$err"
+like 'and the tables are there all the same' '^batch sizes ' "$out"
+cat >fake/gnuplot <<END
+#!/bin/sh
+/bin/cat >"$TMP/script"
+eval "\$GNUPLOT"
+END
+chmod +x fake/gnuplot
+drawn() { GNUPLOT=$1 PATH=$TMP/fake:$PATH "$POLLUX" explain "$id" --plot "$2"; } # drawn COMMAND FILE
+umask 027
+status 'a picture' 0 drawn 'echo picture' a.svg
+is 'is what gnuplot draws' picture "$(cat a.svg)"
+is 'with the usual permissions' 640 "$(stat -c %a a.svg)"
+umask 022
+like 'its script has the curve of devices' '^1 3555\.5555[0-9]* 3555\.5555' "$(cat script)"
+like 'the point where it is' '^4 7340\.[0-9]+ 2048$' "$(cat script)"
+like 'what was measured' '^4 10240 512 10240$' "$(cat script)"
+like 'on two devices not on the curve of batch sizes' '^2 6400 256 NaN$' "$(cat script)"
+like 'a name that cannot do harm' "title 'job $id, it''s \\?x\\?, on CPU, 1 core'" "$(cat script)"
+like 'a line each' '^set terminal svg ' "$(cat script)"
+status 'a gnuplot that fails: 69' 69 drawn 'echo gnuplot\> set; echo "line 3: bad thing" >&2; exit 1' a.svg
+is 'says why' 'pollux: gnuplot failed: line 3: bad thing' "$err"
+status 'one that is killed' 69 drawn 'kill -9 $$' a.svg
+status 'one that draws nothing' 69 drawn : a.svg
+is 'and the old picture stays' picture "$(cat a.svg)"
+status 'one that does not read its script does no harm' 0 env GNUPLOT='echo other' PATH="$TMP/fake:$PATH" \
+	"$POLLUX" explain "$id" --plot a.svg
+is 'nothing is left beside it' a.svg "$(echo a.svg*)"
+status 'a directory that is not there: 73' 73 drawn 'echo picture' no/such/a.png
+is 'in one line' "pollux: cannot write 'no/such/a.png': No such file or directory" "$err"
+mkdir dir.svg
+status 'a directory in its place' 73 drawn 'echo picture' dir.svg
+is 'leaves nothing behind' 'dir.svg' "$(echo dir.svg*)"
+if command -v gnuplot >/dev/null; then
+	status 'gnuplot draws an SVG' 0 "$POLLUX" explain "$id" --plot real.svg
+	is 'with nothing to complain of' '' "$err"
+	like 'a whole one' '^</svg>$' "$(cat real.svg)"
+	for text in 'devices' 'batch size, samples' 'samples/s' 'efficiency, %' 'goodput' 'throughput' \
+		'measured throughput' 'now' "batch sizes on 4 devices"; do
+		like "it says $text" "(>|CDATA\\[)$text(<|\\])" "$(cat real.svg)"
+	done
+	status 'and a PNG' 0 "$POLLUX" explain "$id" --plot real.png
+	is 'of its size' 1100x500 "$(perl -e 'binmode STDIN; read STDIN, $_, 24;
+		my ($s, $w, $h) = unpack "a8 x8 NN", $_; print "${w}x$h" if $s eq "\x89PNG\r\n\x1a\n"' <real.png)"
+	for cores in 1 40; do
+		status "of $cores devices" 0 env HWLOC_SYNTHETIC="package:1 core:$cores pu:1" \
+			"$POLLUX" explain "$id" --plot real.svg
+		is 'without a complaint' '' "$err"
+	done
+	store "DELETE FROM runs WHERE id = 90; DELETE FROM run_devices; UPDATE jobs SET state = 'queued' WHERE id = $id"
+	status 'one that does not run' 0 "$POLLUX" explain "$id" --plot real.svg
+	is 'without one, either' '' "$err"
+	status 'one batch size' 0 "$POLLUX" explain "$wide" --plot real.svg
+	is 'is enough' '' "$err"
+else
+	echo "ok $((n += 1)) - gnuplot draws # SKIP no gnuplot: apt-get install gnuplot-nox"
+fi
+store "DELETE FROM runs WHERE id = 90; DELETE FROM run_devices; UPDATE jobs SET state = 'queued' WHERE id = $id"
+
+# --- another policy ---
+store "UPDATE settings SET value = 'las' WHERE name = 'POLLUX_POLICY'; DELETE FROM models"
+run "$POLLUX" explain "$id"
+like 'a policy that does not look at goodput says so' '^  policy +las does not look at goodput' "$(part decision)"
+like 'then a model is fitted for this' '^  fitted +just now, for this; no pass has; converged$' "$(part model)"
+like 'from what was measured' '^  rests on +15\.0k steps in 3 configurations' "$(part model)"
+is 'and not kept' 0 "$(store 'SELECT count(*) FROM models')"
+store "UPDATE jobs SET state = 'done', end_time_s = 1e9, reason = 'completed' WHERE id = $id"
+run "$POLLUX" explain "$id"
+like 'an ended job has ended' '^  end +done at ' "$(part end)"
+unlike 'with nothing remaining' remaining "$out"
+
+# --- real jobs ---
+store "UPDATE jobs SET state = 'cancelled' WHERE state = 'queued'"
+unset HWLOC_SYNTHETIC
+if [ ! -x "$TRAIN" ] || ! ls "$FASHION_MNIST"/train-images-idx3-ubyte* >/dev/null 2>&1; then
+	echo "ok $((n += 1)) - real jobs # SKIP no trainer, or no Fashion-MNIST in $FASHION_MNIST"
+	finish
+fi
+POLLUX_SLOTS=2 POLLUX_SLICE=3 POLLUX_POLICY=goodput
+export POLLUX_SLOTS POLLUX_SLICE POLLUX_POLICY
+id=$(submit -n real -b 128 --batch-range 128:2048 --accumulate -r 1:2 --samples 50000000 -- \
+	"$TRAIN" --data "$FASHION_MNIST" --samples 50000000 --hidden 64 --checkpoint '{checkpoint}')
+has() { "$POLLUX" explain "$id" --json | json "$1"; } # has CONDITION: of $d
+pass_until() { "$POLLUX" schedule && has "exit !($1)"; }
+ok 'it is given a second device to try' wait_for 30 pass_until '$d->{now} && $d->{now}{replicas} == 2'
+ok 'its model then rests on both' wait_for 30 pass_until '$d->{model}{measured_replicas} == 2 &&
+	!$d->{model}{fitted_by_a_pass} == 0 && $d->{now}'
+ok 'its noise scale is measured in its own updates' \
+	wait_for 30 pass_until '$d->{noise}{basis} eq "own" && $d->{noise}{n_updates} > 100'
+sleep 2
+run "$POLLUX" explain "$id"
+like 'two devices are what it has' '^  2 .* now$' "$(part devices)"
+like 'where from' '^  scale +[0-9.]+[kM]? samples, measured in this job in [0-9.k]+ updates$' "$(part noise)"
+like 'a restart was timed' '^  costs +[0-9.]+m?s, as measured; ' "$(part restart)"
+like 'its end can be told' '^  end +about [0-9: -]+, in [0-9smhd]+, if it keeps its devices$' "$(part end)"
+near() { has 'my @o = @{$d->{model}{observations}}; my $bad = grep { abs(log($_->{model_step_time_s} /
+	$_->{step_time_s})) > 0.35 } @o; exit($bad || !@o)'; }
+ok 'the model is near what was measured' near
+run "$POLLUX" status
+like 'its reason in the table' " real +(running|starting) .* (accuracy .*|2 devices.*)\$" "$out"
+finish
