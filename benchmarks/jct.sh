@@ -63,8 +63,8 @@ draw_stream() {
 		return x / 2147483647
 	}
 	BEGIN {
-		shape["small"] = "256,128"; most["small"] = 400000; accuracy["small"] = 0.875
-		shape["medium"] = "512,256"; most["medium"] = 800000; accuracy["medium"] = 0.885
+		shape["small"] = "320,160"; most["small"] = 500000; accuracy["small"] = 0.88
+		shape["medium"] = "640,320"; most["medium"] = 800000; accuracy["medium"] = 0.89
 		shape["large"] = "1024,512"; most["large"] = 1000000; accuracy["large"] = 0.897
 		n = split("small small small small small small medium medium medium medium medium" \
 			" large large large large", size, " ")
