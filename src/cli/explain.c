@@ -10,31 +10,48 @@
 
 /* --- the machine, as the last pass saw it --- */
 
-static int read_setting(struct session *s, const char *name, char **value, struct err *err)
+static void set_slots(struct config *config, const char *value)
 {
-	return store_setting_get(&s->store, name, value, err);
+	int64_t n;
+
+	if (number_parse_int(value, &n) == 0 && n >= 0 && n <= CONFIG_MAX_SLOTS)
+		config->slots = (int)n;
+}
+
+static void set_slice(struct config *config, const char *value)
+{
+	double slice_s;
+
+	if (number_parse_duration(value, &slice_s) == 0 && slice_s > 0)
+		config->slice_s = slice_s;
+}
+
+static void set_policy(struct config *config, const char *value)
+{
+	snprintf(config->policy, sizeof(config->policy), "%s", value);
+}
+
+static int read_setting(struct session *s, const char *name,
+			void (*set)(struct config *config, const char *value),
+			struct config *config, struct err *err)
+{
+	char *value;
+
+	if (store_setting_get(&s->store, name, &value, err))
+		return -1;
+	if (value)
+		set(config, value);
+	free(value);
+	return 0;
 }
 
 /* Where no pass has run yet it would be by the configuration. */
 static int read_settings(struct session *s, struct config *config, struct err *err)
 {
-	char *slots = NULL, *slice = NULL, *policy = NULL;
-	int64_t n;
-	int rc = config_load(config, s->paths.config, err) ||
-		 read_setting(s, "POLLUX_SLOTS", &slots, err) ||
-		 read_setting(s, "POLLUX_SLICE", &slice, err) ||
-		 read_setting(s, "POLLUX_POLICY", &policy, err) ? -1 : 0;
-
-	if (slots && number_parse_int(slots, &n) == 0 && n >= 0 && n <= CONFIG_MAX_SLOTS)
-		config->slots = (int)n;
-	if (slice)
-		number_parse_duration(slice, &config->slice_s);
-	if (policy)
-		snprintf(config->policy, sizeof(config->policy), "%s", policy);
-	free(slots);
-	free(slice);
-	free(policy);
-	return rc;
+	return config_load(config, s->paths.config, err) ||
+	       read_setting(s, "POLLUX_SLOTS", set_slots, config, err) ||
+	       read_setting(s, "POLLUX_SLICE", set_slice, config, err) ||
+	       read_setting(s, "POLLUX_POLICY", set_policy, config, err) ? -1 : 0;
 }
 
 /* Of the first that can be used, as passes take it. */

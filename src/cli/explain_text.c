@@ -112,6 +112,13 @@ static void add_span(struct text *t, double seconds)
 	text_add(t, format_span(buf, sizeof(buf), seconds));
 }
 
+static void add_duration(struct text *t, double seconds)
+{
+	char buf[FORMAT_SIZE];
+
+	text_add(t, format_duration(buf, sizeof(buf), seconds));
+}
+
 static void add_time(struct text *t, const struct explanation *e, double wall_s)
 {
 	char buf[FORMAT_SIZE];
@@ -130,10 +137,10 @@ static void print_head(const struct explanation *e, const struct status_output *
 	output_clean(out->file, e->job->name);
 	fputc('\n', out->file);
 	text_add(&t, shown_state_name(e->item->state));
-	if (run)
+	if (run) {
 		text_add(&t, e->item->state == SHOWN_STARTING ? ", waits for " : " on ");
-	if (run)
 		status_add_devices(&t, run);
+	}
 	line_of(out, "state", &t);
 	line(out, "workload", e->job->workload);
 	text_release(&t);
@@ -361,7 +368,6 @@ static void print_restart(const struct explanation *e, const struct status_outpu
 {
 	double cost = e->knowledge.restart_s;
 	struct text t = TEXT_INIT;
-	char buf[FORMAT_SIZE];
 
 	fputs("\nrestart\n", out->file);
 	if (isnan(cost)) {
@@ -370,7 +376,8 @@ static void print_restart(const struct explanation *e, const struct status_outpu
 		add_span(&t, cost);
 		text_add(&t, ", as measured; ");
 		add_percent(&t, cost / e->slice_s);
-		text_addf(&t, " of a slice of %s", format_duration(buf, sizeof(buf), e->slice_s));
+		text_add(&t, " of a slice of ");
+		add_duration(&t, e->slice_s);
 	}
 	line_of(out, "costs", &t);
 	text_release(&t);
@@ -391,7 +398,6 @@ static void add_remaining(const struct job *job, struct text *t)
 static void add_end(const struct explanation *e, struct text *t)
 {
 	double eta = e->item->eta_s;
-	char buf[FORMAT_SIZE];
 
 	if (job_has_ended(e->job->state)) {
 		text_addf(t, "%s at ", job_state_name(e->job->state));
@@ -399,8 +405,9 @@ static void add_end(const struct explanation *e, struct text *t)
 	} else if (isfinite(eta)) {
 		text_add(t, "about ");
 		add_time(t, e, e->status.now_wall_s + eta);
-		text_addf(t, ", in %s, if it keeps its devices",
-			  format_duration(buf, sizeof(buf), eta));
+		text_add(t, ", in ");
+		add_duration(t, eta);
+		text_add(t, ", if it keeps its devices");
 	} else if (!(e->job->total_samples > 0 || e->job->total_steps > 0)) {
 		text_add(t, "not known: submitted without --samples, --steps or --epochs");
 	} else if (e->job->next_start_s > e->status.now_wall_s) {
@@ -424,7 +431,6 @@ static double run_time_left(const struct explanation *e)
 static void print_end(const struct explanation *e, const struct status_output *out)
 {
 	struct text t = TEXT_INIT;
-	char buf[FORMAT_SIZE];
 
 	fputs("\nend\n", out->file);
 	add_end(e, &t);
@@ -441,8 +447,8 @@ static void print_end(const struct explanation *e, const struct status_output *o
 		line_of(out, "remaining", &t);
 	}
 	if (isfinite(run_time_left(e))) {
-		text_addf(&t, "%s of running on ",
-			  format_duration(buf, sizeof(buf), run_time_left(e)));
+		add_duration(&t, run_time_left(e));
+		text_add(&t, " of running on ");
 		add_devices(&t, e->least);
 		line_of(out, "takes", &t);
 	}

@@ -15,8 +15,6 @@
 #include "picture.h"
 #include "pollux/mem.h"
 
-extern char **environ;
-
 const char *picture_format(const char *path)
 {
 	static const char *const formats[] = { "svg", "png" };
