@@ -179,19 +179,36 @@ static void weigh_now(struct explanation *e)
 		});
 }
 
+/* Few passes, but rather a few more than another batch size. */
+static struct configuration spread_exactly(int64_t batch_size, int replicas, int64_t local_max)
+{
+	int64_t share = batch_size / replicas;
+	int64_t least = local_max > 0 ? (share + local_max - 1) / local_max : 1;
+
+	for (int64_t s = least; batch_size % replicas == 0 && s <= 2 * least && s <= INT32_MAX; s++)
+		if (s > 0 && share % s == 0)
+			return (struct configuration){
+				.replicas = replicas, .local_batch_size = share / s,
+				.accumulation_steps = (int)s, .batch_size = batch_size,
+			};
+	return (struct configuration){ .replicas = 0 };
+}
+
 bool explanation_of_batch(const struct explanation *e, int replicas, int64_t batch_size,
 			  struct goodput_choice *choice)
 {
 	const struct goodput_model *g = &e->model.goodput;
 	int64_t local_max = g->max_local_batch_size, m0 = g->initial_batch_size;
+	int64_t max = g->max_batch_size > m0 ? g->max_batch_size : m0;
 	bool two_passes = replicas == 1 && batch_size > m0 && !g->noise_is_measured;
 	struct configuration c;
 
 	if (two_passes && (local_max == 0 || local_max > batch_size / 2))
 		local_max = batch_size / 2;
-	c = configuration_spread(batch_size, replicas, local_max, m0,
-				 g->max_batch_size > 0 ? g->max_batch_size : m0);
-	if (c.batch_size < m0 || c.batch_size > (g->max_batch_size > m0 ? g->max_batch_size : m0) ||
+	c = spread_exactly(batch_size, replicas, local_max);
+	if (c.replicas == 0)
+		c = configuration_spread(batch_size, replicas, local_max, m0, max);
+	if (c.batch_size < m0 || c.batch_size > max ||
 	    (c.accumulation_steps > 1 && !g->accumulates))
 		return false;
 	*choice = choice_of(e, c);

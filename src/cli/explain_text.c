@@ -286,9 +286,10 @@ static void print_fit(const struct explanation *e, const struct status_output *o
 	text_addf(&t, " steps in %d configuration%s, on %s", m->fit.n_observations,
 		  m->fit.n_observations == 1 ? "" : "s", e->device_kind);
 	line_of(out, "rests on", &t);
-	text_addf(&t, "root of mean squared errors %.1f %%", 100 * m->fit.rmse_step);
+	text_addf(&t, "updates %.1f %%", 100 * m->fit.rmse_step);
 	if (m->fit.rmse_grad > 0)
-		text_addf(&t, ", of passes without synchronisation %.1f %%", 100 * m->fit.rmse_grad);
+		text_addf(&t, ", passes without synchronisation %.1f %%", 100 * m->fit.rmse_grad);
+	text_add(&t, " (root mean square, when fitted)");
 	line_of(out, "error", &t);
 	if (e->fitted_now)
 		text_add(&t, "just now, for this; no pass has");
