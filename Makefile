@@ -250,7 +250,7 @@ $(FAULT): $(BUILD)/%: tests/%.c $(BUILD)/libpollux.a $(BUILD)/flags.stamp
 	$(call say,CC)$(PROGRAM) -o $@ $< $(BUILD)/libpollux.a
 
 # Loaded into sanitized programs too: built alone, as nobody else's code.
-$(PRELOAD): $(BUILD)/%.so: tests/%.c $(BUILD)/flags.stamp
+$(PRELOAD): $(BUILD)/%.so: tests/%.c $(BUILD)/flags.stamp | need
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(STD) $(WARN) -O2 -fPIC -shared -o $@ $<
 
