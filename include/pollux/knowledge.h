@@ -66,7 +66,8 @@ struct job_model {
 
 void knowledge_of_job(const struct knowledge *k, const struct job *job, struct job_model *m);
 
-/* The configuration of most goodput on so many replicas of one node, at most max_replicas. Where none is within
+/* The configuration of most goodput on so many replicas of one node, at most max_replicas; within 1 % of it,
+ * if that makes the local batch a round number. Where none is within
  * the limits of what was tried, a job still runs as it was submitted, its batch size rounded to the replicas by
  * configuration_spread: on the fewest replicas that it asks for, and, without a range of batch sizes, on any.
  * False, with all zero: it is not to be given so many. */

