@@ -43,7 +43,7 @@ probe() { # probe GROUP
 		library 'sqlite3 >= 3.37' libsqlite3-dev; library hwloc libhwloc-dev; library nlopt libnlopt-dev ;;
 	example) library openblas libopenblas-dev; library zlib zlib1g-dev ;;
 	data) data ;;
-	check) program prove perl; program sqlite3; program ps procps ;;
+	check) program prove perl; program sqlite3; program ps procps; program gnuplot gnuplot-nox ;;
 	lint) program gcc; program clang; program clang-tidy; program cppcheck
 		program shellcheck; program mandoc ;;
 	memcheck) program valgrind ;;
