@@ -106,10 +106,10 @@ echo "Timing one slot ..."
 calibrate
 echo "One slot trains $rate samples a second of the middle-sized network."
 begin=$(date +%s)
-submit large 1024,512 2.6 45 64 1:2
-submit medium 512,256 1 35 64 1:2
-submit small 256,128 0.45 10 32 1:2
-submit wide 512,256 1 25 256 2
+submit large 1024,512 2.6 32 64 1:2
+submit medium 512,256 1 26 64 1:2
+submit small 256,128 0.45 8 32 1:2
+submit wide 512,256 1 18 256 2
 echo "Four jobs, two slots, slices of $POLLUX_SLICE s; a fifth job comes after 30 s."
 "$pollux" schedule --watch 1 &
 watcher=$!
@@ -118,7 +118,7 @@ late=
 while [ -n "$(active_jobs)" ] || [ -z "$late" ]; do
 	show
 	if [ -z "$late" ] && [ $(($(date +%s) - begin)) -ge 30 ]; then
-		submit late 256,128 0.45 10 32 1:2
+		submit late 256,128 0.45 8 32 1:2
 		late=$id
 	fi
 	if [ -t 1 ]; then sleep 1; else sleep 6; fi
