@@ -14,6 +14,9 @@
  * first that counts. Where STEP_WARM_UP_MAX windows went by without such a pair the steps are taken to
  * vary by themselves, and every window after those counts. Windows without a step are none of them.
  *
+ * From then on a window above STEP_OUTLIER_RATIO times the mean (a stall of the machine) waits for the
+ * next: if that is too, both count; otherwise its steps are outliers.
+ *
  * A window keeps at most STEP_WINDOW_SAMPLES steps, a uniform random sample of all of them; the
  * random numbers are the same in every run of the program. Constant memory and time per step. */
 #ifndef POLLUX_STEP_STATS_H
@@ -38,8 +41,9 @@ struct observation {
 	double sync_time_s;		/* mean of the windows' median synchronisation; NaN: not reported */
 	int64_t n_dropped;		/* steps dropped as warm-up; not yet those of a window whose
 					   successor decides */
-	int64_t n_outliers;		/* steps of more than STEP_OUTLIER_RATIO medians; estimated from
-					   the sample where a window has more steps than it keeps */
+	int64_t n_outliers;		/* steps of more than STEP_OUTLIER_RATIO medians, estimated from
+					   the sample where a window has more steps than it keeps; and
+					   those of windows that were passed over */
 	int64_t n_invalid;		/* times ignored: see step_stats_add */
 };
 
@@ -59,7 +63,9 @@ struct step_stats {
 	int64_t n_sync_windows;
 	bool steady;			/* past the warm-up */
 	int n_warm_up;			/* windows closed while it was not */
-	struct step_window last;	/* the last of those: counts if the next one agrees */
+	struct step_window last;	/* the last of those: counts if the next one agrees; later, one that
+					   waits for the next */
+	bool holds;			/* there is such a one */
 	uint64_t random;
 	int64_t n_seen;			/* steps in the open window */
 	struct step_sample samples[STEP_WINDOW_SAMPLES];

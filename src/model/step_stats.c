@@ -140,6 +140,24 @@ static void warm_up(struct step_stats *s, const struct step_window *w)
 	s->steady = true;
 }
 
+/* Once steady: a window like the others counts, one that is much slower only with a second in a row. */
+static void count(struct step_stats *s, const struct step_window *w)
+{
+	bool stalled = w->step_s > STEP_OUTLIER_RATIO * s->sum.step_time_s;
+
+	if (stalled && !s->holds) {
+		s->last = *w;
+		s->holds = true;
+		return;
+	}
+	if (stalled)
+		enter(s, &s->last);
+	else if (s->holds)
+		s->sum.n_outliers += s->last.n_steps;
+	s->holds = false;
+	enter(s, w);
+}
+
 void step_stats_close_window(struct step_stats *s)
 {
 	struct step_window w;
@@ -149,7 +167,7 @@ void step_stats_close_window(struct step_stats *s)
 	w = summary(s);
 	s->n_seen = 0;
 	if (s->steady)
-		enter(s, &w);
+		count(s, &w);
 	else
 		warm_up(s, &w);
 }

@@ -17,7 +17,8 @@ static double length_device_s(const struct curves *curves, const struct curve *c
 {
 	if (!isnan(c->remaining_device_s))
 		return c->remaining_device_s;
-	return fmax(c->job->attained_service_device_s, 0) + HINT_SLICES * curves->slice_s;
+	return fmax(c->job->attained_service_device_s, 0) +
+	       (isnan(c->unit) ? 1 : HINT_SLICES) * curves->slice_s;
 }
 
 /* The mean rate after a restart. */
@@ -65,15 +66,22 @@ double worth_launched(const struct curves *curves, const struct curve *c, int r)
 	return worth(curves, c, launched_rate(curves, c, c->of[r]));
 }
 
+/* What a job that runs must gain by a change, so that a model that moves a little moves nobody: its worth
+ * at the rate it has, less that at a rate lower by RELAUNCH_GAIN. */
+static double inertia(const struct curves *curves, const struct curve *c)
+{
+	double value = kept(curves, c);
+
+	return value - value / sqrt(RELAUNCH_GAIN);
+}
+
 double worth_of(const struct curves *curves, const struct curve *c, int r)
 {
-	if (!r && c->held && c->held <= curves->n_devices)
-		return fmin(worth_launched(curves, c, c->held) - kept(curves, c), 0);
-	if (!r)
-		return 0;
+	if (!c->held || c->held > curves->n_devices)
+		return r ? worth_launched(curves, c, r) : 0;
 	if (r == c->held)
 		return kept(curves, c);
-	if (c->held)
-		return worth(curves, c, launched_rate(curves, c, c->of[r]) / RELAUNCH_GAIN);
-	return worth_launched(curves, c, r);
+	if (r)
+		return worth_launched(curves, c, r) - inertia(curves, c);
+	return fmin(worth_launched(curves, c, c->held) - kept(curves, c), 0) - inertia(curves, c);
 }

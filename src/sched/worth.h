@@ -9,7 +9,8 @@
  *
  * length, device-seconds: what remains of the job, where that is known; else the service it has had
  * plus 12 slices, since what has run for long will run for long (2 h at the default slice; the
- * constant of the same experiment).
+ * constant of the same experiment). One that was never measured counts with one slice only: after
+ * that more is known of it, and whether it is short.
  *
  * rate, in devices (speedup): the mean over a horizon of one slice, or of two restarts where that is
  * longer, so that a start is always worth something. On what it holds the job goes on at the rate it
@@ -18,8 +19,8 @@
  *	rate = speedup(r) * (horizon - restart) / horizon
  *	rate = work / (work / speedup(r) + restart)	where the rest is done within the horizon
  *
- * For a job that runs, that is divided by 1.05: models move as they learn, and a gain of less than
- * that is not worth a relaunch.
+ * For a job that runs, every number but what it holds, none too, is worth less by what 5 % of its
+ * rate is: models move as they learn, and such a gain is not worth a relaunch.
  *
  * Relaunching a job on what it holds, at a better configuration, is one more way to have them.
  * No devices are worth nothing, and for a job that runs they cost the restart that brings it back. */

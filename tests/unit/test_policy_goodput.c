@@ -84,18 +84,22 @@ static double rate_kept(const struct reference *ref, int i)
 static double value(const struct reference *ref, int i, int r)
 {
 	const struct sched_job *job = &ref->c->jobs[i];
-	double length = job->attained_service_device_s + 12 * ref->c->in.slice_s;
+	double length = job->attained_service_device_s + (job->goodput ? 12 : 1) * ref->c->in.slice_s;
+	double kept;
 
 	if (!r && !runs(job))
 		return 0;
 	if (job->goodput && !isnan(job->remaining_samples))
 		length = job->remaining_samples / job->goodput[ref->least[i]] * ref->least[i];
-	if (!r && runs(job))
-		return job->weight * fmin(0, sqrt(rate_launched(ref, i, job->replicas) / length) -
-					     sqrt(rate_kept(ref, i) / length));
+	if (!runs(job))
+		return job->weight * sqrt(rate_launched(ref, i, r) / length);
+	kept = job->weight * sqrt(rate_kept(ref, i) / length);
 	if (r == job->replicas)
-		return job->weight * sqrt(rate_kept(ref, i) / length);
-	return job->weight * sqrt(rate_launched(ref, i, r) / (runs(job) ? 1.05 : 1) / length);
+		return kept;
+	if (!r)
+		return fmin(0, job->weight * sqrt(rate_launched(ref, i, job->replicas) / length) - kept) -
+		       kept * (1 - sqrt(1 / 1.05));
+	return job->weight * sqrt(rate_launched(ref, i, r) / length) - kept * (1 - sqrt(1 / 1.05));
 }
 
 static double limit_s(const struct reference *ref)

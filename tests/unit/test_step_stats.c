@@ -118,10 +118,23 @@ static void test_compilation(void)
 	is_int(o.n_steps, 8, "with their steps");
 	near(o.step_time_s, 0.52, 1e-14, "their mean");
 	is_int(o.n_dropped, 5, "what was before is dropped");
-	add_steps(&s, 5, 1);
+	add_steps(&s, 1.5, 1);
 	step_stats_result(&s, &o);
 	is_int(o.n_windows, 3, "from then on every window counts");
 	is_int(o.n_dropped, 5, "and nothing more is dropped");
+	add_steps(&s, 50, 2);
+	step_stats_result(&s, &o);
+	is_int(o.n_windows, 3, "but one three times above the mean waits for the next");
+	add_steps(&s, 0.5, 4);
+	step_stats_result(&s, &o);
+	ok(o.n_windows == 4 && o.step_time_s < 1 && o.n_outliers == 2, "and is passed over as a stall");
+	add_steps(&s, 50, 2);
+	add_steps(&s, 70, 2);
+	step_stats_result(&s, &o);
+	ok(o.n_windows == 6 && o.step_time_s > 20 && o.n_outliers == 2, "two in a row are no stall");
+	add_steps(&s, 0.5, 1);
+	step_stats_result(&s, &o);
+	is_int(o.n_windows, 7, "and what comes after them counts as ever");
 
 	step_stats_init(&s);
 	add_steps(&s, 1, 1);
@@ -267,20 +280,20 @@ static void test_sample_is_uniform(void)
 
 static void test_merge(void)
 {
-	static const double a[] = { 0.5, 0.25, 0.75, 0.5 }, b[] = { 0.125, 1 };
+	static const double a[] = { 0.5, 0.25, 0.75, 0.5 }, b[] = { 0.375, 1 };
 	struct observation x = windows(a, 4), y = windows(b, 2), none;
 
 	observation_init(&none);
 	near(x.step_time_sd_s, 0.2041241452319315, 1e-14, "first");
-	near(y.step_time_sd_s, 0.6187184335382291, 1e-14, "second");
+	near(y.step_time_sd_s, 0.4419417382415922, 1e-14, "second");
 	x.sync_time_s = 0.1;
 	y.sync_time_s = 0.4;
 	x.n_outliers = 3;
 	y.n_invalid = 5;
 	observation_merge(&x, &y);
-	near(x.step_time_s, 0.5208333333333334, 1e-14, "merged: mean");
-	near(x.step_time_sd_s, 0.32031885156304285, 1e-14, "merged: standard deviation");
-	near(x.step_time_min_s, 0.125, 0, "merged: the least");
+	near(x.step_time_s, 0.5625, 1e-14, "merged: mean");
+	near(x.step_time_sd_s, 0.270993542358485, 1e-14, "merged: standard deviation");
+	near(x.step_time_min_s, 0.25, 0, "merged: the least");
 	near(x.sync_time_s, (4 * 0.1 + 2 * 0.4) / 6, 1e-14, "merged: synchronisation by windows");
 	ok(x.n_windows == 6 && x.n_steps == 6 && x.n_dropped == 20 && x.n_outliers == 3 &&
 	   x.n_invalid == 5, "merged: counts");
@@ -291,7 +304,7 @@ static void test_merge(void)
 	is_int(none.n_invalid, 5, "into nothing: counts");
 	observation_init(&none);
 	observation_merge(&y, &none);
-	near(y.step_time_s, 0.5625, 1e-15, "nothing into something");
+	near(y.step_time_s, 0.6875, 1e-15, "nothing into something");
 	is_int(y.n_windows, 2, "nothing into something: windows");
 	observation_merge(&none, &none);
 	ok(none.n_windows == 0 && isnan(none.step_time_s), "nothing into nothing");
