@@ -125,7 +125,7 @@ static int is_measured(struct pass_state *p, const struct run *run, bool *measur
 static bool could_do_better(const struct pass_state *p, int j)
 {
 	const struct candidate *c = &p->candidates[j];
-	double now = p->sched_jobs[j].goodput_now;
+	double now = pass_goodput_now(c);
 
 	return c->run->wanted_version == c->run->config_version && c->worth &&
 	       c->worth->goodput[c->run->replicas] > WORTHWHILE * now;
@@ -162,7 +162,8 @@ static int reconfigure(struct pass_state *p, int j, int *changed, struct err *er
 		if (better && is_measured(p, run, &better, err))
 			return -1;
 	} else if (better) {
-		better = p->choices[j].reconfigure;
+		/* Whether it takes configurations it says with its first step. */
+		better = p->choices[j].reconfigure && isfinite(run->first_step_s);
 	}
 	if (!better)
 		return 0;

@@ -79,6 +79,8 @@ void pass_forget(struct pass_state *p);
 /* weigh.c: what the candidates make of devices, into sched_jobs. */
 void pass_weigh(struct pass_state *p);
 void worth_release(struct worth *w);
+/* At the sizes it runs at, by its model; NaN: it does not run, or there is no model. */
+double pass_goodput_now(const struct candidate *c);
 /* The configuration for a number of devices, and the factor on the learning rate that goes with it. */
 struct configuration pass_configuration(const struct pass_state *p, int j, int replicas, double *lr_scale);
 

@@ -113,7 +113,7 @@ static double remaining_samples(const struct pass_state *p, const struct candida
 	return (double)NAN;
 }
 
-static double goodput_now(const struct candidate *c)
+double pass_goodput_now(const struct candidate *c)
 {
 	const struct run *run = c->run;
 
@@ -140,7 +140,8 @@ static void describe_worth(const struct pass_state *p, const struct candidate *c
 	s->restarts = job->runs > 1 ? job->runs - 1 : 0;
 	s->restart_s = isfinite(c->model.restart_s) ? c->model.restart_s
 						    : RESTART_SLICES * p->config->slice_s;
-	s->goodput_now = goodput_now(c);
+	/* One that changes while it runs will be at its best: no matter for the policy. */
+	s->goodput_now = c->run && c->run->takes_configs ? (double)NAN : pass_goodput_now(c);
 	s->remaining_samples = (double)NAN;
 	if (!c->worth)
 		return;

@@ -63,7 +63,7 @@ is 'and the learning rate is scaled with it, by the gain: between 1 and the rati
 	"$(query 'SELECT count(*) FROM runs WHERE batch_size > 64 AND
 		(learning_rate_scale < 1 OR learning_rate_scale > batch_size / 64.0)')"
 like 'the pass says why, with numbers' '(change|start) job .*(device|devices)(:|;) ' "$(cat passes.out)"
-comes 'the trainer changes its batch while it runs' 60 'count(*) > 0 FROM runs WHERE config_version > 0'
+comes 'the trainer changes its batch while it runs' 120 'count(*) > 0 FROM runs WHERE config_version > 0'
 like 'and says so in its log' '^batch [0-9]+ -> [0-9]+' "$("$POLLUX" log "$first")"
 unlike 'which costs no relaunch at the same devices' 'relaunched' "$(cat passes.out)"
 
