@@ -37,27 +37,35 @@ static bool is_same_file(const struct stat *a, const struct stat *b)
 	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-/* Whether there is a file that was not read before. */
-static bool is_new_file(struct pollux_client *c)
+/* Whether there is a file that was not read before; st is of it. */
+static bool is_new_file(const struct pollux_client *c, struct stat *st)
 {
-	struct stat st;
-
-	if (stat(c->config_path, &st) < 0 || is_same_file(&st, &c->config_seen))
-		return false;
-	c->config_seen = st;
-	return S_ISREG(st.st_mode) && st.st_size < FILE_MAX;
+	return stat(c->config_path, st) == 0 && !is_same_file(st, &c->config_seen) &&
+	       S_ISREG(st->st_mode) && st->st_size < FILE_MAX;
 }
 
-/* The file as a text that ends with a newline; false where it does not, or holds a NUL. */
-static bool read_text(const char *path, char text[FILE_MAX])
+/* The number of bytes read; -1 for an error. */
+static ssize_t read_file(const char *path, char *bytes, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
 	if (fd < 0)
-		return false;
-	ssize_t n = read(fd, text, FILE_MAX - 1);
+		return -1;
+	ssize_t n = read(fd, bytes, size);
 	close(fd);
-	text[n > 0 ? n : 0] = '\0';
+	return n;
+}
+
+/* The file as a text that ends with a newline; false where it does not, or holds a NUL. What cannot be read
+ * now, in want of a descriptor for one, is not seen yet: the next look tries again. */
+static bool read_text(struct pollux_client *c, const struct stat *st, char text[FILE_MAX])
+{
+	ssize_t n = read_file(c->config_path, text, FILE_MAX - 1);
+
+	if (n < 0 || n != st->st_size)
+		return false;
+	c->config_seen = *st;
+	text[n] = '\0';
 	return n > 0 && text[n - 1] == '\n' && strlen(text) == (size_t)n;
 }
 
@@ -106,9 +114,10 @@ static bool adds_up(const struct offer *o, int replicas)
 static bool change(struct pollux_client *c, struct pollux_config *config)
 {
 	struct pollux_config launched;
+	struct stat st;
 	char text[FILE_MAX];
 
-	if (!is_due(c) || !is_new_file(c) || !read_text(c->config_path, text))
+	if (!is_due(c) || !is_new_file(c, &st) || !read_text(c, &st, text))
 		return false;
 	struct offer offer = parse(text, c->c_locale);
 	pollux_client_config(c, &launched);

@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <locale.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -596,6 +597,25 @@ static void test_hostile_config(void)
 	unlink(config_path);
 }
 
+/* A program that has no descriptor left for now. */
+static void test_config_unread(void)
+{
+	struct pollux_config config;
+	struct pollux_client *c = open_with_config();
+	struct rlimit limit, none;
+
+	put_config("VERSION=1\nBATCH=256\nLOCAL_BATCH=64\nACCUM=2\nLR_SCALE=1\n");
+	getrlimit(RLIMIT_NOFILE, &limit);
+	none = limit;
+	none.rlim_cur = 0;
+	setrlimit(RLIMIT_NOFILE, &none);
+	ok(!changed_at_last(c, &config), "a file that cannot be opened is not read");
+	setrlimit(RLIMIT_NOFILE, &limit);
+	ok(changed_at_last(c, &config), "but once it can");
+	pollux_client_close(c);
+	unlink(config_path);
+}
+
 static void test_config_cost(void)
 {
 	const int n = 1000000;
@@ -648,6 +668,7 @@ int main(void)
 	test_estimates();
 	test_config_changed();
 	test_hostile_config();
+	test_config_unread();
 	test_config_cost();
 	unlink(socket_path);
 	rmdir(directory);
