@@ -177,7 +177,8 @@ static void turn_gradient_window(struct recorder *r, double now)
 	double covered = g->last_samples - g->first_samples;
 
 	if (now - r->gradient_start_boot_s >= GRADIENT_WINDOW_S ||
-	    (g->n >= GRADIENT_WINDOW_UPDATES && covered >= GRADIENT_WINDOW_SHARE * g->last_samples))
+	    (g->n >= GRADIENT_WINDOW_UPDATES && covered > 0 &&
+	     covered >= GRADIENT_WINDOW_SHARE * g->last_samples))
 		open_gradient_window(r);
 }
 

@@ -280,6 +280,19 @@ static void test_windows(void)
 	end();
 }
 
+static void test_no_position(void)
+{
+	struct gradient_list g;
+
+	begin();
+	for (int i = 0; i < 3; i++)
+		steps(1, 50, "SAMPLES=0\nGRAD_SQR=1\nGRAD_VAR=2\n");
+	g = gradients();
+	ok(g.count == 1 && g.items[0].window.n == 150, "a position that stays 0 covers nothing");
+	gradient_list_release(&g);
+	end();
+}
+
 int main(void)
 {
 	char *command;
@@ -290,6 +303,7 @@ int main(void)
 	test_not_changed();
 	test_moments();
 	test_windows();
+	test_no_position();
 	command = xasprintf("rm -rf '%s'", root);
 	if (system(command))
 		return 1;
