@@ -66,6 +66,8 @@ int supervisor_open_log(struct supervisor *s, struct err *err);
 /* supervisor_config.c */
 /* Where a pass wants the running program to have another configuration, put it where the program looks. */
 void supervisor_offer_config(struct supervisor *s);
+/* None is at the place any more, whole or in part, of this run or of another store's run of its number. */
+void supervisor_remove_config(const struct supervisor *s);
 
 /* supervisor_stop.c */
 void supervisor_signal_leader(struct supervisor *s, int signal_number);

@@ -60,6 +60,18 @@ static int replace_file(const struct supervisor *s, const struct text *t, struct
 	return rc;
 }
 
+void supervisor_remove_config(const struct supervisor *s)
+{
+	static const char *const suffixes[] = { "config", "config.new" };
+
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+		char *path = paths_run(s->paths, s->run.id, suffixes[i]);
+
+		unlink(path);
+		free(path);
+	}
+}
+
 void supervisor_offer_config(struct supervisor *s)
 {
 	struct text t = TEXT_INIT;

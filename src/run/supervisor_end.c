@@ -122,14 +122,11 @@ static bool write_end(struct supervisor *s)
 /* The configuration, the lock, and the socket with its directory if that was one of ours under /tmp. */
 static void remove_files(const struct supervisor *s)
 {
-	static const char *const suffixes[] = { "config", "config.new", "lock" };
+	char *lock = paths_run(s->paths, s->run.id, "lock");
 
-	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
-		char *path = paths_run(s->paths, s->run.id, suffixes[i]);
-
-		unlink(path);
-		free(path);
-	}
+	supervisor_remove_config(s);
+	unlink(lock);
+	free(lock);
 	if (!s->run.socket_path || !*s->run.socket_path)
 		return;
 	unlink(s->run.socket_path);

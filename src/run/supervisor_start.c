@@ -226,6 +226,7 @@ static int launch(struct supervisor *s, struct err *err)
 
 	if (!checkpoints)
 		return -1;
+	supervisor_remove_config(s);
 	config_file = paths_run(s->paths, s->run.id, "config");
 	if (s->job.runs > 1 && directory_has_files(checkpoints))
 		values.resume_args = s->command.resume_args;
