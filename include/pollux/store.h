@@ -187,6 +187,8 @@ struct observation_list {
 
 int store_observations_of_job(struct store *s, int64_t job_id, struct observation_list *list,
 			      struct err *err);
+/* What a workload is known by is of its newest runs: a long history costs a pass little. */
+#define STORE_RUNS_MAX 500
 #define STORE_OBSERVATIONS_MAX 512
 #define STORE_GRADIENTS_MAX 2000
 

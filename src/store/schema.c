@@ -128,6 +128,7 @@ const char *const schema_steps[] = {
 	"UPDATE jobs SET last_end_time_s = (SELECT max(end_time_s) FROM runs"
 	" WHERE job_id = jobs.id AND launch_time_s IS NOT NULL);"
 	"CREATE INDEX jobs_by_workload ON jobs (workload);"
+	"CREATE INDEX decision_jobs_by_job ON decision_jobs (job_id);"
 	/* Another configuration for a run that goes on: wanted by a pass (version 0: never), in use by the
 	 * run's reports. takes_configs: its reports say that it can change without a relaunch. */
 	"ALTER TABLE runs ADD COLUMN takes_configs INTEGER NOT NULL DEFAULT 0;"

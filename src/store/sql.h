@@ -22,6 +22,14 @@ int sql_query(struct store *s, sqlite3_stmt **q, struct err *err, const char *sq
 	      ...);
 int sql_row(struct store *s, sqlite3_stmt *q, struct err *err);	/* 1 a row, 0 no more, -1 */
 
+/* The newest STORE_RUNS_MAX runs of a workload, from indexes alone. Their rows elsewhere are found by IN:
+ * SQLite takes these in order, so that a LIMIT spares the rest instead of sorting it. */
+#define SQL_TEXT(number) #number
+#define SQL_NUMBER(number) SQL_TEXT(number)
+#define SQL_NEWEST_RUNS(workload) \
+	"(SELECT newest.id FROM jobs CROSS JOIN runs newest ON newest.job_id = jobs.id" \
+	" WHERE jobs.workload = " workload " ORDER BY newest.id DESC LIMIT " SQL_NUMBER(STORE_RUNS_MAX) ")"
+
 char *sql_text(sqlite3_stmt *q, int column);		/* a copy; "" for NULL */
 char *sql_text_or_null(sqlite3_stmt *q, int column);
 double sql_double(sqlite3_stmt *q, int column);		/* NaN for NULL */

@@ -41,8 +41,8 @@ int store_gradients_of_workload(struct store *s, const char *workload, struct gr
 		      " coalesce(g.accumulation_steps, r.accumulation_steps), g.window,"
 		      " g.batch_size, g.first_samples, g.last_samples, g.n, g.sum_grad_sqr,"
 		      " g.sum_grad_var, g.m2_grad_sqr, g.m2_grad_var"
-		      " FROM gradient_statistics g JOIN runs r ON r.id = g.run_id"
-		      " WHERE r.job_id IN (SELECT id FROM jobs WHERE workload = ?)"
+		      " FROM gradient_statistics g CROSS JOIN runs r ON r.id = g.run_id"
+		      " WHERE g.run_id IN " SQL_NEWEST_RUNS("?")
 		      " ORDER BY g.run_id DESC, g.window DESC LIMIT ?", "ti", workload,
 		      (int64_t)STORE_GRADIENTS_MAX))
 		return -1;

@@ -142,8 +142,8 @@ int store_observations_of_workload(struct store *s, const char *workload, const 
 
 	*list = (struct observation_list){ 0 };
 	if (sql_query(s, &q, err, "SELECT " OBSERVATION_COLUMNS " FROM observations o"
-		      " JOIN runs r ON r.id = o.run_id"
-		      " WHERE r.job_id IN (SELECT id FROM jobs WHERE workload = ?)"
+		      " CROSS JOIN runs r ON r.id = o.run_id"
+		      " WHERE o.run_id IN " SQL_NEWEST_RUNS("?")
 		      " AND o.device_kind = ? ORDER BY o.run_id DESC, o.update_time_s DESC LIMIT ?",
 		      "tti", workload, device_kind, (int64_t)STORE_OBSERVATIONS_MAX))
 		return -1;

@@ -105,10 +105,12 @@ int store_model_set(struct store *s, const char *workload, const char *device_ki
 static void read_stamp(sqlite3_stmt *q, struct workload_stamp *stamp)
 {
 	stamp->workload = sql_text(q, 0);
-	snprintf(stamp->observations_key, sizeof(stamp->observations_key), "%lld:%.3f",
-		 (long long)sql_int(q, 1, 0), sql_double(q, 2));
+	snprintf(stamp->observations_key, sizeof(stamp->observations_key), "%lld:%lld:%lld",
+		 (long long)sql_int(q, 1, 0), (long long)sql_int(q, 2, 0),
+		 (long long)sql_int(q, 3, 0));
 }
 
+/* Times of writing would not do: the wall clock may be set back. */
 int store_workload_stamps(struct store *s, const char *device_kind, struct workload_stamp_list *list,
 			  struct err *err)
 {
@@ -116,12 +118,10 @@ int store_workload_stamps(struct store *s, const char *device_kind, struct workl
 	int rc;
 
 	*list = (struct workload_stamp_list){ 0 };
-	if (sql_query(s, &q, err, "SELECT j.workload, count(*), max(o.update_time_s)"
+	if (sql_query(s, &q, err, "SELECT w.workload, count(*), sum(o.n_windows), sum(o.n_steps)"
 		      " FROM (SELECT DISTINCT workload FROM jobs WHERE state IN ('queued', 'running')) w"
-		      " CROSS JOIN jobs j ON j.workload = w.workload"
-		      " CROSS JOIN runs r ON r.job_id = j.id"
-		      " CROSS JOIN observations o ON o.run_id = r.id AND o.device_kind = ?"
-		      " GROUP BY j.workload", "t", device_kind))
+		      " CROSS JOIN observations o ON o.run_id IN " SQL_NEWEST_RUNS("w.workload")
+		      " AND o.device_kind = ? GROUP BY w.workload", "t", device_kind))
 		return -1;
 	while ((rc = sql_row(s, q, err)) == 1) {
 		list->items = xreallocarray(list->items, (size_t)list->count + 1,

@@ -38,15 +38,15 @@ static int read_median(struct store *s, const char *sql, const char *workload, d
 int store_restart_cost(struct store *s, const char *workload, double *seconds, struct err *err)
 {
 	static const char pairs[] =
-		"SELECT a.stop_duration_s + b.first_step_s FROM runs b JOIN runs a ON a.id ="
+		"SELECT a.stop_duration_s + b.first_step_s FROM runs b CROSS JOIN runs a ON a.id ="
 		" (SELECT id FROM runs WHERE job_id = b.job_id AND number < b.number"
 		"  AND launch_time_s IS NOT NULL ORDER BY number DESC LIMIT 1)"
-		" WHERE b.job_id IN (SELECT id FROM jobs WHERE workload = ?)"
+		" WHERE b.id IN " SQL_NEWEST_RUNS("?")
 		" AND b.first_step_s IS NOT NULL AND a.stop_duration_s IS NOT NULL"
 		" ORDER BY b.id DESC LIMIT ?";
 	static const char starts[] =
-		"SELECT first_step_s FROM runs WHERE job_id IN"
-		" (SELECT id FROM jobs WHERE workload = ?) AND first_step_s IS NOT NULL"
+		"SELECT first_step_s FROM runs WHERE id IN " SQL_NEWEST_RUNS("?")
+		" AND first_step_s IS NOT NULL"
 		" ORDER BY id DESC LIMIT ?";
 
 	if (read_median(s, pairs, workload, seconds, err))

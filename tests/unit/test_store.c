@@ -22,6 +22,7 @@ static struct err err;
 /* --- the Nth call fails --- */
 
 static int calls_until_failure;		/* 0: none fails */
+static int64_t machine_steps;		/* of SQLite's, for the calls that did not */
 
 int __real_sqlite3_step(sqlite3_stmt *q);
 int __wrap_sqlite3_step(sqlite3_stmt *q);
@@ -34,7 +35,10 @@ int __wrap_sqlite3_step(sqlite3_stmt *q)
 {
 	if (calls_until_failure && --calls_until_failure == 0)
 		return SQLITE_FULL;
-	return __real_sqlite3_step(q);
+	int rc = __real_sqlite3_step(q);
+
+	machine_steps += sqlite3_stmt_status(q, SQLITE_STMTSTATUS_VM_STEP, 1);
+	return rc;
 }
 
 int __wrap_sqlite3_exec(sqlite3 *db, const char *sql, int (*row)(void *, int, char **, char **),
@@ -1004,6 +1008,95 @@ static void test_restart_cost(void)
 	ok(isnan(restart_cost("y")), "of this workload alone");
 }
 
+/* --- a long history --- */
+
+static void fill_history(void)
+{
+	query("WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)"
+	      " INSERT INTO runs (job_id, number, state, replicas, accumulation_steps,"
+	      " learning_rate_scale, boot_id, assigned_time_s, assigned_boot_s, launch_time_s,"
+	      " first_step_s, stop_duration_s) SELECT 1, i, 'ended', 1, 1, 1, 'b', 1, 1, 2, 3, 4 FROM n");
+	query("INSERT INTO observations SELECT id, 'fast', 1, 1, 32, 1, 100, 9, 0, 0, 1, 0, 1, 0, 9 FROM runs");
+	query("WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 4)"
+	      " INSERT INTO gradient_statistics (run_id, window, n, sum_grad_sqr, sum_grad_var)"
+	      " SELECT id, i, 1, 1, 1 FROM runs, n");
+	query("INSERT INTO decisions SELECT id, 1, 'p', 1 FROM runs");
+	query("INSERT INTO decision_jobs SELECT id, 2 - (id = 7), 1, 'r' FROM decisions");
+}
+
+/* Steps of SQLite's machine since the last time: some ten for each of the 5,000 runs to pass it over. */
+static bool costs(const char *what, int most)
+{
+	int64_t steps = machine_steps;
+
+	machine_steps = 0;
+	printf("# %s: %lld steps\n", what, (long long)steps);
+	return steps > 0 && steps < most;
+}
+
+static void test_long_history(void)
+{
+	struct workload_stamp_list stamps;
+	struct observation_list list;
+	struct gradient_list gradients;
+	struct decision_row decision;
+
+	new_store();
+	add_job(1);
+	add_job(1);
+	query("UPDATE jobs SET workload = 'y' WHERE id = 2");
+	fill_history();
+	machine_steps = 0;
+	store_observations_of_workload(&store, "x", "fast", &list, &err);
+	ok(costs("observations", 120000), "a long history costs little: observations");
+	ok(list.count == STORE_RUNS_MAX && list.items[0].run_id == 5000, "of the newest runs");
+	observation_list_release(&list);
+	store_gradients_of_workload(&store, "x", &gradients, &err);
+	ok(costs("gradients", 200000), "gradients");
+	ok(gradients.count == STORE_GRADIENTS_MAX && gradients.items[0].run_id == 4601, "of the newest runs");
+	gradient_list_release(&gradients);
+	machine_steps = 0;
+	near(restart_cost("x"), 7, 0, "what a restart costs");
+	ok(costs("restart", 100000), "restarts");
+	store_workload_stamps(&store, "fast", &stamps, &err);
+	ok(costs("stamps", 90000), "whether there is anything new");
+	ok(stamps.count == 1 && !strcmp(stamps.items[0].workload, "x"), "to learn of the one workload");
+	workload_stamp_list_release(&stamps);
+	machine_steps = 0;
+	store_decision_of_job(&store, 1, &decision, &err);
+	ok(costs("decision", 1000) && decision.policy, "the decision on a job");
+	decision_row_release(&decision);
+}
+
+static const char *stamp(void)
+{
+	static char key[sizeof(((struct workload_stamp *)NULL)->observations_key)];
+	struct workload_stamp_list stamps;
+
+	store_workload_stamps(&store, "fast", &stamps, &err);
+	snprintf(key, sizeof(key), "%s", stamps.count == 1 ? stamps.items[0].observations_key : "");
+	workload_stamp_list_release(&stamps);
+	return key;
+}
+
+static void test_stamps(void)
+{
+	char first[64];
+	int64_t run;
+
+	new_store();
+	run = run_of_workload("a", 1);
+	is_str(stamp(), "", "nothing was observed, there is nothing to learn");
+	observe(run, 32, 0.25, 0);
+	snprintf(first, sizeof(first), "%s", stamp());
+	query("UPDATE observations SET update_time_s = update_time_s + 3600");
+	is_str(stamp(), first, "the time of writing says nothing");
+	query("UPDATE observations SET n_steps = n_steps + 1");
+	ok(strcmp(stamp(), first) != 0, "more steps do");
+	query("UPDATE observations SET n_steps = n_steps - 1, n_windows = n_windows + 1");
+	ok(strcmp(stamp(), first) != 0, "so do more windows");
+}
+
 static double typical_samples(void)
 {
 	double samples;
@@ -1335,6 +1428,8 @@ int main(void)
 	test_progress();
 	test_workload();
 	test_restart_cost();
+	test_long_history();
+	test_stamps();
 	test_typical_samples();
 	test_last_end();
 	test_wanted();
