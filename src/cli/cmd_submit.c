@@ -40,7 +40,7 @@ static const struct option_spec options[] = {
 	{ "replicas", 'r', OPTION_RANGE, "N[:MAX]", O(replicas), 1, 1024,
 	  "devices it can use; default 1, or 1 to all where the command has {gpus}" },
 	{ "samples", 0, OPTION_NUMBER, "N", O(total_samples), 1, 1e18,
-	  "samples to its end, for the estimate" },
+	  "samples to its end: for the time left, and for who goes first" },
 	{ "steps", 0, OPTION_NUMBER, "N", O(total_steps), 1, 1e18, "optimizer updates to its end" },
 	{ "epochs", 0, OPTION_NUMBER, "N", O(epochs), 1e-6, 1e12,
 	  "passes over the data to its end; needs --dataset-size" },
