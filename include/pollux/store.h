@@ -185,6 +185,8 @@ struct observation_list {
 	int count;
 };
 
+/* How many reports its runs have sent. */
+int store_reports_of_job(struct store *s, int64_t job_id, int64_t *n, struct err *err);
 int store_observations_of_job(struct store *s, int64_t job_id, struct observation_list *list,
 			      struct err *err);
 /* What a workload is known by is of its newest runs: a long history costs a pass little. */
@@ -221,6 +223,8 @@ void gradient_list_release(struct gradient_list *list);
  * the first report of the next; the wait between them is not in it. Where none has been stopped yet, the
  * median time to the first report. NaN: nothing is known. */
 int store_restart_cost(struct store *s, const char *workload, double *seconds, struct err *err);
+/* Whether that rests on such pairs. */
+int store_restart_was_timed(struct store *s, const char *workload, bool *timed, struct err *err);
 /* How many samples the jobs of a workload took that are done: the mean of the newest 20. NaN: none is done,
  * or they differ too much (a standard deviation above half of the mean) to tell. */
 int store_typical_samples(struct store *s, const char *workload, double *samples, struct err *err);

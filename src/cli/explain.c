@@ -89,7 +89,9 @@ static int read_knowledge(struct session *s, struct explanation *e, struct err *
 {
 	const char *workload = e->job->workload;
 
-	if (knowledge_load(&s->store, workload, e->device_kind, &e->knowledge, err) ||
+	if (store_reports_of_job(&s->store, e->job->id, &e->n_reports, err) ||
+	    store_restart_was_timed(&s->store, workload, &e->restart_was_timed, err) ||
+	    knowledge_load(&s->store, workload, e->device_kind, &e->knowledge, err) ||
 	    knowledge_observations(&s->store, workload, e->device_kind, &e->seen, &e->n_seen, err))
 		return -1;
 	if (!e->knowledge.modelled && e->n_seen > 0) {
@@ -116,6 +118,11 @@ bool explanation_missing(const struct explanation *e, struct text *what)
 	else if (job->runs == 0)
 		text_addf(what, "no step times: no job of its workload '%s' has reported steps on a "
 			  "device of this kind (%s)", job->workload, e->device_kind);
+	else if (e->n_reports > 0)
+		text_addf(what, "no step times yet: %lld report%s came, but no steps could be measured. "
+			  "Windows of two seconds count once two in a row agree, steps of a CONFIG "
+			  "that was not asked for not at all (pollux-report(1))", (long long)e->n_reports,
+			  e->n_reports == 1 ? "" : "s");
 	else
 		text_add(what, "no step times yet: windows of two seconds count once two in a row "
 			 "agree. Its program has to report its steps, by the client library "

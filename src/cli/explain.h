@@ -19,7 +19,9 @@ struct explanation {
 	char device_kind[128];		/* of those that can be used; "": none can */
 	int n_devices;			/* that can be used */
 
+	int64_t n_reports;		/* of the job's programs, on anything */
 	struct knowledge knowledge;
+	bool restart_was_timed;		/* else knowledge.restart_s is the time to the first report */
 	bool fitted_now;		/* by no pass: policies that model no goodput do not ask for it */
 	struct job_model model;
 	struct pool_entry *seen;	/* owned; what the model rests on, one for each configuration */

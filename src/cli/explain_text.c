@@ -375,7 +375,8 @@ static void print_restart(const struct explanation *e, const struct status_outpu
 		text_add(&t, "unknown: none has been timed yet; a twentieth of a slice is assumed");
 	} else {
 		add_span(&t, cost);
-		text_add(&t, ", as measured; ");
+		text_add(&t, e->restart_was_timed ? ", as measured; "
+			 : ", the time to the first report, as none was stopped yet; ");
 		add_percent(&t, cost / e->slice_s);
 		text_add(&t, " of a slice of ");
 		add_duration(&t, e->slice_s);

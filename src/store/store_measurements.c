@@ -122,6 +122,21 @@ static int read_observations(struct store *s, sqlite3_stmt *q, struct observatio
 	return rc;
 }
 
+int store_reports_of_job(struct store *s, int64_t job_id, int64_t *n, struct err *err)
+{
+	sqlite3_stmt *q;
+	int rc;
+
+	*n = 0;
+	if (sql_query(s, &q, err, "SELECT sum(reports) FROM runs WHERE job_id = ?", "i", job_id))
+		return -1;
+	rc = sql_row(s, q, err);
+	if (rc == 1)
+		*n = sql_int(q, 0, 0);
+	sqlite3_finalize(q);
+	return rc < 0 ? -1 : 0;
+}
+
 int store_observations_of_job(struct store *s, int64_t job_id, struct observation_list *list,
 			      struct err *err)
 {

@@ -35,7 +35,7 @@ static int read_median(struct store *s, const char *sql, const char *workload, d
 }
 
 /* A stopped run, and the first run of its job after it that got as far as a step. */
-int store_restart_cost(struct store *s, const char *workload, double *seconds, struct err *err)
+static int read_pairs(struct store *s, const char *workload, double *seconds, struct err *err)
 {
 	static const char pairs[] =
 		"SELECT a.stop_duration_s + b.first_step_s FROM runs b CROSS JOIN runs a ON a.id ="
@@ -44,12 +44,27 @@ int store_restart_cost(struct store *s, const char *workload, double *seconds, s
 		" WHERE b.id IN " SQL_NEWEST_RUNS("?")
 		" AND b.first_step_s IS NOT NULL AND a.stop_duration_s IS NOT NULL"
 		" ORDER BY b.id DESC LIMIT ?";
+
+	return read_median(s, pairs, workload, seconds, err);
+}
+
+int store_restart_cost(struct store *s, const char *workload, double *seconds, struct err *err)
+{
 	static const char starts[] =
 		"SELECT first_step_s FROM runs WHERE id IN " SQL_NEWEST_RUNS("?")
 		" AND first_step_s IS NOT NULL"
 		" ORDER BY id DESC LIMIT ?";
 
-	if (read_median(s, pairs, workload, seconds, err))
+	if (read_pairs(s, workload, seconds, err))
 		return -1;
 	return isnan(*seconds) ? read_median(s, starts, workload, seconds, err) : 0;
+}
+
+int store_restart_was_timed(struct store *s, const char *workload, bool *timed, struct err *err)
+{
+	double seconds;
+	int rc = read_pairs(s, workload, &seconds, err);
+
+	*timed = rc == 0 && !isnan(seconds);
+	return rc;
 }

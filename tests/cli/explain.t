@@ -54,6 +54,15 @@ store "UPDATE jobs SET runs = 1 WHERE id = $id"
 run "$POLLUX" explain "$id"
 like 'one that ran and said nothing is told how' ' missing no step times yet: .*pollux report STEP=N ' \
 	"$(missing)"
+store "INSERT INTO runs (job_id, number, state, replicas, accumulation_steps, learning_rate_scale, boot_id,
+	assigned_time_s, assigned_boot_s, launch_time_s, first_step_s, reports)
+	VALUES ($id, 9, 'ended', 1, 1, 1, 'x', 1, 1, 1, 2, 12)"
+run "$POLLUX" explain "$id"
+like 'one that did say something is told of that' \
+	' missing no step times yet: 12 reports came, but no steps could be measured\. ' "$(missing)"
+like 'a restart that was never timed says what stands for it' \
+	'^restart costs 2\.00s, the time to the first report, as none was stopped yet; ' "$(part restart | tr -s '\n ' '  ')"
+store "DELETE FROM runs"
 status 'there is nothing to draw' 1 "$POLLUX" explain "$id" --plot a.svg
 like 'which is said in a line' "^pollux: nothing to draw of job $id: no step times yet" "$err"
 run env HWLOC_SYNTHETIC='package:1 core:2 pu:1' "$POLLUX" explain "$id" --json

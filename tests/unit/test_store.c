@@ -983,6 +983,15 @@ static double restart_cost(const char *workload)
 	return seconds;
 }
 
+static bool restart_was_timed(const char *workload)
+{
+	bool timed;
+
+	if (store_restart_was_timed(&store, workload, &timed, &err))
+		printf("# %s\n", err.text);
+	return timed;
+}
+
 static void test_restart_cost(void)
 {
 	int64_t off;
@@ -992,12 +1001,14 @@ static void test_restart_cost(void)
 	ok(isnan(restart_cost("x")), "nothing is known of a workload that never ran");
 	restart(8, UNKNOWN);
 	near(restart_cost("x"), 8, 0, "never stopped: the time to the first step");
+	ok(!restart_was_timed("x"), "which is no restart");
 	restart(4, 2);
 	near(restart_cost("x"), 6, 0, "the median of two is their mean; the stop has no run after it yet");
 	off = add_run(1, 0, 1);
 	end_run(off, &(struct end){ OUTCOME_NOT_STARTED, STOP_NONE, 0, UNKNOWN, UNKNOWN, 0, 0, -1 });
 	restart(10, UNKNOWN);
 	near(restart_cost("x"), 12, 0, "a stop and the next launch, not one that was called off");
+	ok(restart_was_timed("x"), "which is one");
 	restart(1, 3);
 	near(restart_cost("x"), 12, 0, "after a failure nothing was stopped");
 	restart(2, UNKNOWN);
