@@ -90,7 +90,8 @@ struct job {
 	double loss, epoch;
 	char *status_text;
 	int exit_code, term_signal;	/* of the last run that ended; -1 unknown */
-	double last_end_time_s;		/* wall clock: when it last gave up devices; NaN: never had any */
+	double last_end_time_s;		/* wall clock: when it last gave up devices, or was released or requeued;
+					   NaN: none of these yet */
 };
 
 /* What is needed to launch, and nothing else: large, so read only then. */

@@ -24,6 +24,10 @@ struct knowledge {
 	int n_windows;
 	bool noise_is_measured;		/* also with one replica and one pass */
 	double restart_s;		/* from the stop signal to the first step after; NaN: unknown */
+	/* The noise scale of a job of this batch size that never ran (0: not worked out yet): of a thousand
+	 * such jobs it is the same. */
+	int64_t fresh_batch_size;
+	struct noise_estimate fresh;
 	double typical_samples;		/* that its jobs took which are done; NaN: cannot be told */
 };
 
@@ -64,7 +68,7 @@ struct job_model {
 	double restart_s;		/* NaN: unknown */
 };
 
-void knowledge_of_job(const struct knowledge *k, const struct job *job, struct job_model *m);
+void knowledge_of_job(struct knowledge *k, const struct job *job, struct job_model *m);
 
 /* The configuration of most goodput on so many replicas of one node, at most max_replicas; within 1 % of it,
  * if that makes the local batch a round number. Where none is within

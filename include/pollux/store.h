@@ -49,7 +49,8 @@ int store_data_version(struct store *s, int64_t *version, struct err *err);
 struct dependency {
 	int64_t job_id, after_id;
 	bool must_succeed;		/* ok:ID; otherwise any end will do */
-	enum job_state after_state;	/* filled when read */
+	enum job_state after_state;	/* filled when read, as is the next */
+	double after_end_time_s;	/* wall clock; NaN: has not ended */
 };
 
 struct job_list {

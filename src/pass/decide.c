@@ -78,6 +78,17 @@ static int first_dependency(const struct dependency_list *list, int64_t job_id)
 	return low;
 }
 
+double pass_dependencies_end(const struct pass_state *p, int64_t job_id)
+{
+	const struct dependency_list *list = &p->dependencies;
+	double end = (double)NAN;
+
+	for (int i = first_dependency(list, job_id);
+	     i < list->count && list->items[i].job_id == job_id; i++)
+		end = fmax(end, list->items[i].after_end_time_s);
+	return end;
+}
+
 /* 1: the job waits for another (or never can run, and was cancelled), 0: nothing in its way. */
 static int check_dependencies(struct pass_state *p, const struct job *job, struct err *err)
 {

@@ -145,10 +145,19 @@ const char *noise_basis_name(enum noise_basis basis)
 }
 
 /* The job's own updates before what its owner says, that before other jobs'. */
-static void set_noise(const struct knowledge *k, const struct job *job, struct job_model *m)
+static struct noise_estimate noise_of(struct knowledge *k, const struct job *job)
 {
-	struct noise_estimate e = noise_estimate(k->windows, k->n_windows, job->id, job->samples,
-						 job->batch_size);
+	if (job->runs > 0)
+		return noise_estimate(k->windows, k->n_windows, job->id, job->samples, job->batch_size);
+	if (k->fresh_batch_size != job->batch_size)
+		k->fresh = noise_estimate(k->windows, k->n_windows, job->id, 0, job->batch_size);
+	k->fresh_batch_size = job->batch_size;
+	return k->fresh;
+}
+
+static void set_noise(struct knowledge *k, const struct job *job, struct job_model *m)
+{
+	struct noise_estimate e = noise_of(k, job);
 
 	m->n_noise_updates = e.n_updates;
 	m->goodput.noise_scale = e.noise_scale;
@@ -175,12 +184,13 @@ static double remaining_samples(const struct knowledge *k, const struct job *job
 
 	if (job->total_samples > 0)
 		remaining = job->total_samples - samples;
-	else if (job->total_steps > 0)
-		remaining = (job->total_steps - steps) * (double)job->batch_size;
+	else if (job->total_steps > 0)	/* at as many samples each as they had so far */
+		remaining = (job->total_steps - steps) *
+			    (samples > 0 && steps > 0 ? samples / steps : (double)job->batch_size);
 	return remaining > 0 ? remaining : (double)NAN;
 }
 
-void knowledge_of_job(const struct knowledge *k, const struct job *job, struct job_model *m)
+void knowledge_of_job(struct knowledge *k, const struct job *job, struct job_model *m)
 {
 	*m = (struct job_model){
 		.known = k->modelled && job->batch_size > 0, .restart_s = k->restart_s,
@@ -194,6 +204,9 @@ void knowledge_of_job(const struct knowledge *k, const struct job *job, struct j
 	};
 	if (job->batch_size > 0)
 		set_noise(k, job, m);
+	/* s >= 2 is asked for in order to measure it; one that cannot relies on what was declared. */
+	if (m->noise_basis == NOISE_DECLARED && !job->accumulates)
+		m->goodput.noise_is_measured = true;
 	m->min_replicas = job->min_replicas;
 	m->min_batch_size = job->min_batch_size;
 	m->own_max_local_batch_size = job->max_local_batch_size;

@@ -6,15 +6,6 @@
 #include "pass_state.h"
 #include "pollux/mem.h"
 
-/* The devices of a pass are taken to be of one kind: of the first that can be used. */
-static const char *kind_of_devices(const struct pass_state *p)
-{
-	for (int d = 0; d < p->devices.count; d++)
-		if (p->devices.items[d].usable)
-			return p->devices.items[d].kind;
-	return NULL;
-}
-
 static int refit(struct pass_state *p, const char *kind, const struct workload_stamp *stamp,
 		 struct knowledge *k, struct err *err)
 {
@@ -34,16 +25,27 @@ static int learn_workload(struct pass_state *p, const char *kind, const struct w
 	if (knowledge_load(&p->store, stamp->workload, kind, &known->k, err))
 		return -1;
 	known->workload = xstrdup(stamp->workload);
+	known->kind = kind;
 	p->n_knowledge++;
 	return refit(p, kind, stamp, &known->k, err);
 }
 
-const struct knowledge *pass_knowledge_of(const struct pass_state *p, const char *workload)
+/* Of a job that waits it is not known where it will run: what is known of it on the first kind will do. */
+struct knowledge *pass_knowledge_of(const struct pass_state *p, const struct candidate *c)
 {
-	for (int i = 0; i < p->n_knowledge; i++)
-		if (!strcmp(p->knowledge[i].workload, workload))
-			return &p->knowledge[i].k;
-	return NULL;
+	struct knowledge *found = NULL;
+
+	for (int i = 0; i < p->n_knowledge; i++) {
+		struct workload_knowledge *known = &p->knowledge[i];
+
+		if (strcmp(known->workload, c->job->workload) != 0)
+			continue;
+		if (c->run && !strcmp(known->kind, c->run->devices[0].kind))
+			return &known->k;
+		if (!found)
+			found = &known->k;
+	}
+	return found;
 }
 
 void pass_forget(struct pass_state *p)
@@ -55,19 +57,32 @@ void pass_forget(struct pass_state *p)
 	free(p->knowledge);
 }
 
-int pass_learn(struct pass_state *p, struct err *err)
+static int learn_kind(struct pass_state *p, const char *kind, struct err *err)
 {
-	const char *kind = kind_of_devices(p);
 	struct workload_stamp_list list;
-	int rc = 0;
+	int rc = store_workload_stamps(&p->store, kind, &list, err);
 
-	if (!p->policy->models_goodput || !kind)
-		return 0;
-	if (store_workload_stamps(&p->store, kind, &list, err))
-		return -1;
-	p->knowledge = xcalloc((size_t)list.count, sizeof(*p->knowledge));
+	if (rc == 0 && list.count > 0)
+		p->knowledge = xreallocarray(p->knowledge, (size_t)(p->n_knowledge + list.count),
+					     sizeof(*p->knowledge));
 	for (int i = 0; rc == 0 && i < list.count; i++)
 		rc = learn_workload(p, kind, &list.items[i], err);
 	workload_stamp_list_release(&list);
 	return rc;
+}
+
+static bool is_new_kind(const struct pass_state *p, int d)
+{
+	for (int e = 0; e < d; e++)
+		if (!strcmp(p->devices.items[e].kind, p->devices.items[d].kind))
+			return false;
+	return true;
+}
+
+int pass_learn(struct pass_state *p, struct err *err)
+{
+	for (int d = 0; p->policy->models_goodput && d < p->devices.count; d++)
+		if (is_new_kind(p, d) && learn_kind(p, p->devices.items[d].kind, err))
+			return -1;
+	return 0;
 }

@@ -29,6 +29,7 @@ struct worth {
 
 struct workload_knowledge {
 	char *workload;
+	const char *kind;		/* of device: one's in devices */
 	struct knowledge k;
 };
 
@@ -66,6 +67,8 @@ int pass_read(struct pass_state *p, struct err *err);
 /* decide.c: who may run at all, and what the policy says. */
 int pass_select(struct pass_state *p, struct err *err);
 void pass_decide(struct pass_state *p);
+/* When the last of the jobs that it was to come after ended, wall clock; NaN: there is none. */
+double pass_dependencies_end(const struct pass_state *p, int64_t job_id);
 /* Why a job waits or runs, where that differs from what the store says. */
 int pass_set_reason(struct pass_state *p, const struct job *job, const char *reason, double next_s,
 		    struct err *err);
@@ -73,7 +76,7 @@ int pass_set_reason(struct pass_state *p, const struct job *job, const char *rea
 /* learn.c: models, where the policy wants them. */
 int pass_learn(struct pass_state *p, struct err *err);
 /* NULL: nothing was measured of it. */
-const struct knowledge *pass_knowledge_of(const struct pass_state *p, const char *workload);
+struct knowledge *pass_knowledge_of(const struct pass_state *p, const struct candidate *c);
 void pass_forget(struct pass_state *p);
 
 /* weigh.c: what the candidates make of devices, into sched_jobs. */

@@ -6,8 +6,6 @@
 #include "pass_state.h"
 #include "pollux/mem.h"
 
-/* A job that has run for so long without a word of its steps will not tell. */
-#define SILENT_S 60.0
 /* Where no relaunch was ever timed: this part of a slice, 30 s of ten minutes as the paper has it. */
 #define RESTART_SLICES 0.05
 
@@ -84,10 +82,25 @@ static struct worth *find_worth(const struct pass_state *p, const struct candida
 	return NULL;
 }
 
+/* A job that has run for a slice without a word of its progress will not tell. */
+static bool is_silent(const struct pass_state *p, const struct candidate *c)
+{
+	bool spoke = isfinite(c->job->steps) || isfinite(c->job->samples) ||
+		     (c->run && isfinite(c->run->first_step_s));
+
+	return !spoke && run_time_s(p, c) >= p->config->slice_s;
+}
+
+/* To be measured on few devices before it is given more: not one that has to stay where it starts. */
+static bool may_be_measured(const struct pass_state *p, const struct candidate *c)
+{
+	return c->job->batch_size > 0 && p->sched_jobs[c - p->candidates].preemptible && !is_silent(p, c);
+}
+
 static void weigh(struct pass_state *p, struct candidate *c)
 {
 	if (!c->model.known) {
-		if (c->job->batch_size > 0 && run_time_s(p, c) < SILENT_S)
+		if (may_be_measured(p, c))
 			return;
 		c->worth = worth_assumed(p->n_usable);
 		c->owns_worth = true;
@@ -123,10 +136,22 @@ double pass_goodput_now(const struct candidate *c)
 			  (double)run->local_batch_size, run->accumulation_steps);
 }
 
-/* Wall clock to boot clock, at most now. */
+static bool is_being_stopped(const struct pass_state *p, int64_t job_id)
+{
+	for (int i = 0; i < p->runs.count; i++)
+		if (p->runs.items[i].job_id == job_id)
+			return true;
+	return false;
+}
+
+/* When it could have had devices and had none: wall clock to boot clock, at most now. */
 static double waiting_since(const struct pass_state *p, const struct job *job)
 {
 	double since = fmax(job->submit_time_s, job->last_end_time_s);
+
+	if (is_being_stopped(p, job->id))
+		return p->now_boot_s;
+	since = fmax(since, pass_dependencies_end(p, job->id));
 
 	return p->now_boot_s - fmax(p->now_wall_s - since, 0);
 }
@@ -153,15 +178,17 @@ static void describe_worth(const struct pass_state *p, const struct candidate *c
 
 void pass_weigh(struct pass_state *p)
 {
+	struct knowledge nothing = {
+		.restart_s = (double)NAN, .typical_samples = (double)NAN,
+	};
+
 	if (!p->policy->models_goodput)
 		return;
 	for (int j = 0; j < p->n_candidates; j++) {
 		struct candidate *c = &p->candidates[j];
-		const struct knowledge *k = pass_knowledge_of(p, c->job->workload);
+		struct knowledge *k = pass_knowledge_of(p, c);
 
-		c->model.restart_s = (double)NAN;
-		if (k)
-			knowledge_of_job(k, c->job, &c->model);
+		knowledge_of_job(k ? k : &nothing, c->job, &c->model);
 		weigh(p, c);
 		describe_worth(p, c, &p->sched_jobs[j]);
 	}

@@ -74,7 +74,7 @@ static void protect_slices(struct rest *rest)
 {
 	for (int i = 0; i < rest->curves->in->n_jobs; i++)
 		if (rest->curves->items[i].in_slice && rest->curves->items[i].job->preemptible)
-			protect(rest, i, CLAIM_SOME);
+			protect(rest, i, rest->curves->items[i].settled ? CLAIM_SOME : CLAIM_EXACT);
 }
 
 /* --- overdue --- */

@@ -2,7 +2,7 @@
  * who may not.
  *
  * Protected are jobs that run and are not preemptible, which keep exactly what they hold, and those
- * within their slice, which keep something. Where devices went away and what is protected does not
+ * within their slice, which keep something, and exactly what they hold until they have settled. Where devices went away and what is protected does not
  * fit any more, the first of them, in this order and then by id, keep theirs; the others have the
  * most that is left, or none.
  *

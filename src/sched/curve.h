@@ -12,6 +12,8 @@
 
 #include "pollux/policy.h"
 
+#define CURVE_SETTLE_RESTARTS 10
+
 struct curve {
 	const struct sched_job *job;
 	int least;		/* the smallest number it may be started on; 0: none here */
@@ -28,6 +30,9 @@ struct curve {
 	double remaining_device_s;	/* on the least number of devices, of one sample at
 					   least; NaN: not known */
 	bool in_slice;		/* it runs, and was launched less than a slice ago */
+	/* It runs, and that has paid for its start: for a slice, or CURVE_SETTLE_RESTARTS restarts. Until
+	 * then it is left as it is, or each pass would relaunch it for what the next one takes back. */
+	bool settled;
 };
 
 struct curves {

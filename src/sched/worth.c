@@ -6,7 +6,6 @@
 #define HINT_SLICES 12
 #define HORIZON_RESTARTS 2
 #define RELAUNCH_GAIN 1.05
-#define SETTLE_RESTARTS 10
 
 static double horizon_s(const struct curves *curves, const struct curve *c)
 {
@@ -36,18 +35,11 @@ static double worth(const struct curves *curves, const struct curve *c, double r
 	return c->weight * sqrt(rate / length_device_s(curves, c));
 }
 
-static bool has_settled(const struct curves *curves, const struct curve *c)
-{
-	double age_s = curves->in->now_s - c->job->launched_s;
-
-	return !c->in_slice || age_s >= SETTLE_RESTARTS * c->restart_s;
-}
-
 bool worth_reconfiguring(const struct curves *curves, const struct curve *c)
 {
 	double horizon = horizon_s(curves, c);
 
-	return c->held && c->held <= curves->n_devices && c->job->preemptible && has_settled(curves, c) &&
+	return c->held && c->held <= curves->n_devices && c->job->preemptible && c->settled &&
 	       c->of[c->held] * (horizon - c->restart_s) > RELAUNCH_GAIN * c->now * horizon &&
 	       launched_rate(curves, c, c->of[c->held]) > c->now;
 }

@@ -270,7 +270,7 @@ int store_dependencies_list(struct store *s, struct dependency_list *list, struc
 
 	*list = (struct dependency_list){ 0 };
 	if (sql_query(s, &q, err,
-		      "SELECT j.id, d.after_id, d.must_succeed, a.state FROM jobs j"
+		      "SELECT j.id, d.after_id, d.must_succeed, a.state, a.end_time_s FROM jobs j"
 		      " CROSS JOIN dependencies d ON d.job_id = j.id"
 		      " CROSS JOIN jobs a ON a.id = d.after_id"
 		      " WHERE j.state IN ('queued', 'held')", ""))
@@ -288,6 +288,7 @@ int store_dependencies_list(struct store *s, struct dependency_list *list, struc
 		d->must_succeed = sql_int(q, 2, 0) != 0;
 		d->after_state = (enum job_state)job_state_parse(
 			(const char *)sqlite3_column_text(q, 3));
+		d->after_end_time_s = sql_double(q, 4);
 	}
 	sqlite3_finalize(q);
 	if (list->count)
@@ -304,17 +305,21 @@ void dependency_list_release(struct dependency_list *list)
 int store_job_set_state(struct store *s, int64_t id, enum job_state state, const char *reason,
 			struct err *err)
 {
-	return sql_run(s, NULL, err, "UPDATE jobs SET state = ?, reason = ?, next_start_time_s = NULL,"
-		       " end_time_s = ? WHERE id = ?", "ttdi", job_state_name(state), reason,
-		       job_has_ended(state) ? clock_wall_s() : (double)NAN, id);
+	double now = clock_wall_s();
+
+	return sql_run(s, NULL, err, "UPDATE jobs SET state = ?1, reason = ?2, next_start_time_s = NULL,"
+		       " end_time_s = ?3, last_end_time_s = CASE"
+		       "  WHEN state = 'held' AND ?1 = 'queued' THEN ?4 ELSE last_end_time_s END"
+		       " WHERE id = ?5", "ttddi", job_state_name(state), reason,
+		       job_has_ended(state) ? now : (double)NAN, now, id);
 }
 
 int store_job_requeue(struct store *s, int64_t id, struct err *err)
 {
 	return sql_run(s, NULL, err, "UPDATE jobs SET state = 'queued', reason = 'requeued',"
 		       "  failures = 0, end_time_s = NULL, exit_code = NULL, term_signal = NULL,"
-		       " run_time_s = CASE state WHEN 'timeout' THEN 0 ELSE run_time_s END"
-		       " WHERE id = ?", "i", id);
+		       " run_time_s = CASE state WHEN 'timeout' THEN 0 ELSE run_time_s END,"
+		       " last_end_time_s = ? WHERE id = ?", "di", clock_wall_s(), id);
 }
 
 int store_job_set_reason(struct store *s, int64_t id, const char *reason, double next_start_s,

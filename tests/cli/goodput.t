@@ -73,7 +73,7 @@ submit second 600000 --batch-range 64:2048 --accumulate -r 1:2
 second=$id
 comes 'it starts' 20 "count(*) > 0 FROM runs WHERE job_id = $second AND state <> 'assigned'"
 unlike 'with a model at once' 'goodput not known' "$(query "SELECT reason FROM decision_jobs WHERE job_id = $second")"
-like 'the devices are shared' 'device' "$(query "SELECT reason FROM jobs WHERE id = $second")"
+comes 'the devices are shared' 30 "count(DISTINCT job_id) = 2 FROM runs WHERE state = 'running'"
 
 # --- more jobs than devices: short ones first, and nobody starves ---------------------------
 
@@ -89,6 +89,24 @@ is 'each has exactly its samples' 0 \
 comes 'the store is quiet' 30 "count(*) = 0 FROM runs WHERE state <> 'ended'"
 end_passes
 is 'no pass had anything to complain of' '' "$(cat passes.err)"
+
+# --- what waits, and since when --------------------------------------------------------------
+
+waits_since() { query "SELECT last_end_time_s > $1 FROM jobs WHERE id = $2"; }
+begin=$(date +%s)
+"$POLLUX" submit -q --hold --name held -b 64 -- true >/dev/null
+held=$(query 'SELECT max(id) FROM jobs')
+is 'a job that is held waits for nothing' '' "$(query "SELECT last_end_time_s FROM jobs WHERE id = $held")"
+"$POLLUX" release "$held" 2>/dev/null
+is 'but from its release on' 1 "$(waits_since "$begin" "$held")"
+"$POLLUX" cancel "$held" 2>/dev/null
+
+# A job that cannot be stopped is not started on few devices in order to be measured.
+id=$("$POLLUX" submit -q --no-preempt -b 64 -r 1:2 -- sleep 100)
+"$POLLUX" schedule
+is 'one that stays where it starts has what there is' 2 "$(query "SELECT replicas FROM runs WHERE job_id = $id")"
+"$POLLUX" cancel "$id" 2>/dev/null
+comes 'and goes' 20 "count(*) = 0 FROM runs WHERE state <> 'ended'"
 
 # --- other policies leave the sizes alone ---------------------------------------------------
 

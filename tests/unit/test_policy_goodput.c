@@ -164,7 +164,7 @@ static bool may_have(const struct reference *ref, int i, int r)
 	if (runs(job) && !job->preemptible)
 		return r == job->replicas;
 	if (in_slice(ref->c, job))
-		return ref->gathering ? r == job->replicas : r > 0;
+		return ref->gathering || !has_settled(ref->c, job) ? r == job->replicas : r > 0;
 	if (ref->forced[i])
 		return ref->gathering ? r == ref->least[i] : r > 0;
 	if (ref->gathering)
