@@ -92,7 +92,8 @@ static void test_noise(void)
 	e = noise_estimate(own, 2, 9, 0, 10);
 	ok(!e.own && e.noise_scale > 50 && e.noise_scale < 150, "another job knows what this one knew");
 	e = noise_estimate(others, 3, 7, 200, 10);
-	w1 = 20 * exp(-150.0 / 2000), w2 = 1000 * exp(-300.0 / 2000);
+	w1 = 20 * exp(-150.0 / 2000);
+	w2 = 1000 * exp(-300.0 / 2000);
 	ok(!e.own && same(e.noise_scale, (w1 * 100 + w2 * 300) / (w1 * 2 + w2 * 1)),
 	   "too little of its own: all of the workload's, near its position");
 	e = noise_estimate(others, 3, 9, 100000, 10);
