@@ -1,6 +1,6 @@
 #!/bin/sh
-# change.t - hold, release, cancel, requeue: what they say on a terminal, and nothing in a pipe.
-# shellcheck disable=SC2317  # functions run by wait_for
+# change.t - hold, release, cancel, requeue: what they say on a terminal, and nothing in a pipe; and a store anew.
+# shellcheck disable=SC2016,SC2317  # texts for other shells; functions run by wait_for
 . "$(dirname "$0")/tap.sh"
 POLLUX_SLOTS=1
 export POLLUX_SLOTS
@@ -43,4 +43,12 @@ for command in release hold cancel requeue; do
 	status "$command in a pipe" 0 "$POLLUX" "$command" 2
 	is "$command prints nothing there" '' "$out$err"
 done
+
+# --- a store anew, beside what the run of the same number left of the last ---
+POLLUX_DIR=$TMP/anew
+"$POLLUX" submit -q -- sh -c '! test -e "$POLLUX_CONFIG_FILE"' >out
+mkdir -p "$POLLUX_DIR/run"
+touch "$POLLUX_DIR/run/1.config" "$POLLUX_DIR/run/1.config.new"
+POLLUX_SLOTS=1 "$POLLUX" schedule
+status 'no configuration is there at launch' 0 "$POLLUX" wait --timeout 20 1
 finish
