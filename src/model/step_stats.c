@@ -141,7 +141,7 @@ static void warm_up(struct step_stats *s, const struct step_window *w)
 }
 
 /* Once steady: a window like the others counts, one that is much slower only with a second in a row. */
-static void count(struct step_stats *s, const struct step_window *w)
+static void enter_unless_stalled(struct step_stats *s, const struct step_window *w)
 {
 	bool stalled = w->step_s > STEP_OUTLIER_RATIO * s->sum.step_time_s;
 
@@ -167,7 +167,7 @@ void step_stats_close_window(struct step_stats *s)
 	w = summary(s);
 	s->n_seen = 0;
 	if (s->steady)
-		count(s, &w);
+		enter_unless_stalled(s, &w);
 	else
 		warm_up(s, &w);
 }

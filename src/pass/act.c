@@ -136,7 +136,7 @@ static int change_configuration(struct pass_state *p, int j, struct err *err)
 	const struct run *run = p->candidates[j].run;
 	double lr_scale;
 	struct configuration c = pass_configuration(p, j, run->replicas, &lr_scale);
-	char text[128];
+	char text[192];
 
 	snprintf(text, sizeof(text), "batch %lld to %lld: %d x %lld x %d, learning rate x %.3g",
 		 (long long)run->batch_size, (long long)c.batch_size, c.replicas,

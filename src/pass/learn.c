@@ -63,7 +63,7 @@ static int learn_kind(struct pass_state *p, const char *kind, struct err *err)
 	int rc = store_workload_stamps(&p->store, kind, &list, err);
 
 	if (rc == 0 && list.count > 0)
-		p->knowledge = xreallocarray(p->knowledge, (size_t)(p->n_knowledge + list.count),
+		p->knowledge = xreallocarray(p->knowledge, (size_t)p->n_knowledge + (size_t)list.count,
 					     sizeof(*p->knowledge));
 	for (int i = 0; rc == 0 && i < list.count; i++)
 		rc = learn_workload(p, kind, &list.items[i], err);

@@ -58,6 +58,24 @@ static double run_time_s(const struct pass_state *p, const struct candidate *c)
 	return c->job->run_time_s + now;
 }
 
+/* NaN, which is unknown, is the same as NaN. */
+static bool same_number(double a, double b)
+{
+	return isnan(a) ? isnan(b) : a <= b && a >= b;
+}
+
+static bool same_params(const struct throughput_params *a, const struct throughput_params *b)
+{
+	double x[N_THROUGHPUT_PARAMS], y[N_THROUGHPUT_PARAMS];
+
+	memcpy(x, a, sizeof(x));
+	memcpy(y, b, sizeof(y));
+	for (int i = 0; i < N_THROUGHPUT_PARAMS; i++)
+		if (!same_number(x[i], y[i]))
+			return false;
+	return true;
+}
+
 static bool same_model(const struct job_model *a, const struct job_model *b)
 {
 	const struct goodput_model *x = &a->goodput, *y = &b->goodput;
@@ -65,8 +83,7 @@ static bool same_model(const struct job_model *a, const struct job_model *b)
 	return a->known == b->known && a->max_replicas == b->max_replicas &&
 	       a->min_replicas == b->min_replicas && a->min_batch_size == b->min_batch_size &&
 	       a->own_max_local_batch_size == b->own_max_local_batch_size &&
-	       !memcmp(&x->params, &y->params, sizeof(x->params)) &&
-	       !memcmp(&x->noise_scale, &y->noise_scale, sizeof(x->noise_scale)) &&
+	       same_params(&x->params, &y->params) && same_number(x->noise_scale, y->noise_scale) &&
 	       x->initial_batch_size == y->initial_batch_size &&
 	       x->max_batch_size == y->max_batch_size &&
 	       x->max_local_batch_size == y->max_local_batch_size &&
