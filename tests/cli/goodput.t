@@ -74,7 +74,8 @@ submit second 64 600000 --batch-range 64:2048 --accumulate -r 1:2
 second=$id
 comes 'it starts' 20 "count(*) > 0 FROM runs WHERE job_id = $second AND state <> 'assigned'"
 unlike 'with a model at once' 'goodput not known' "$(query "SELECT reason FROM decision_jobs WHERE job_id = $second")"
-comes 'the devices are shared' 30 "count(DISTINCT job_id) = 2 FROM runs WHERE state = 'running'"
+comes 'it is short, and ends before the first' 120 "count(*) = 1 FROM jobs WHERE id = $second AND state = 'done'
+	AND (SELECT state FROM jobs WHERE id = $first) <> 'done'"
 
 # --- more jobs than devices: short ones first, and nobody starves ---------------------------
 
