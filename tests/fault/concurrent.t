@@ -35,6 +35,9 @@ echo "BEGIN IMMEDIATE; SELECT 'held';" >&3
 ok 'the store is locked' wait_for 10 [ -s held ]
 "$POLLUX" schedule -v >first 2>&1 &
 first=$!
+# Not before it has the lock of passes: otherwise the one that asks would be the one that waits.
+has_lock() { find "/proc/$first/fd" -lname '*/schedule.lock' 2>/dev/null | grep -q .; }
+wait_for 10 has_lock
 at_work() { "$POLLUX" schedule -v | grep -q '^another pass is at work$'; }
 ok 'a pass waits for it' wait_for 10 at_work
 start_ns=$(date +%s%N)
