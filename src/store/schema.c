@@ -123,7 +123,7 @@ const char *const schema_steps[] = {
 
 	/* 2 */
 	"ALTER TABLE jobs ADD COLUMN accumulates INTEGER NOT NULL DEFAULT 0;"
-	/* When it last gave up its devices. */
+	/* When it last gave up its devices, or was released or requeued. */
 	"ALTER TABLE jobs ADD COLUMN last_end_time_s REAL;"
 	"UPDATE jobs SET last_end_time_s = (SELECT max(end_time_s) FROM runs"
 	" WHERE job_id = jobs.id AND launch_time_s IS NOT NULL);"

@@ -1,0 +1,148 @@
+/* store_run_end.c - the end of a run, in one transaction: its row and devices, what it adds to its job, and
+ * the state that the job has next. */
+#include <math.h>
+#include <stdio.h>
+
+#include "pollux/clock.h"
+#include "pollux/signal_name.h"
+#include "sql.h"
+
+static int end_row(struct store *s, const struct run *r, struct err *err)
+{
+	int changed = 0;
+
+	if (sql_run(s, &changed, err, "UPDATE runs SET state = 'ended', outcome = ?, end_time_s = ?,"
+		    " end_boot_s = ?, duration_s = ?, exit_code = ?, term_signal = ?,"
+		    " diagnosis = ?, stop_reason = ?, stop_duration_s = ?, lost_samples = ?,"
+		    " lost_s = ?, last_samples = ?, checkpoint_samples = ?"
+		    " WHERE id = ? AND state <> 'ended'", "tdddmmttdddddi",
+		    run_outcome_name(r->outcome), clock_wall_s(), clock_boot_s(), r->duration_s,
+		    (int64_t)r->exit_code, (int64_t)r->term_signal, r->diagnosis,
+		    stop_reason_name(r->stop_reason), r->stop_duration_s, r->lost_samples,
+		    r->lost_s, r->last_samples, r->checkpoint_samples, r->id))
+		return -1;
+	if (changed != 1)
+		return err_set(err, EX_SOFTWARE, "run %lld has ended already", (long long)r->id);
+	return sql_run(s, NULL, err, "UPDATE run_devices SET in_use = 0 WHERE run_id = ?", "i", r->id);
+}
+
+static int add_totals(struct store *s, const struct run *r, struct err *err)
+{
+	bool stopped = r->outcome == OUTCOME_STOPPED &&
+		       (r->stop_reason == STOP_PREEMPT || r->stop_reason == STOP_REQUEUE);
+
+	/* A run that was cut short stands where its last checkpoint stands. */
+	double samples = r->outcome == OUTCOME_COMPLETED || isnan(r->checkpoint_samples)
+		? r->last_samples : r->checkpoint_samples;
+
+	if (r->outcome == OUTCOME_NOT_STARTED)
+		return 0;
+	return sql_run(s, NULL, err, "UPDATE jobs SET run_time_s = run_time_s + ?,"
+		       " attained_service_device_s = attained_service_device_s + ?,"
+		       " preemptions = preemptions + ?, failures = failures + ?,"
+		       " lost_samples = lost_samples + ?, lost_s = lost_s + ?,"
+		       " samples = coalesce(?, samples), exit_code = ?, term_signal = ?,"
+		       " last_end_time_s = ? WHERE id = ?", "ddiidddmmdi", r->duration_s,
+		       r->duration_s * r->replicas, (int64_t)stopped,
+		       (int64_t)(r->outcome == OUTCOME_FAILED), r->lost_samples, r->lost_s,
+		       samples, (int64_t)r->exit_code, (int64_t)r->term_signal, clock_wall_s(),
+		       r->job_id);
+}
+
+static void describe_end(const struct run *r, char *text, size_t size)
+{
+	const char *why = r->diagnosis && *r->diagnosis ? r->diagnosis : "";
+	const char *colon = *why ? ": " : "";
+	char name[SIGNAL_NAME_SIZE];
+
+	if (r->stop_reason != STOP_NONE && r->outcome != OUTCOME_COMPLETED)
+		snprintf(text, size, "%s (%s)%s%s", run_outcome_name(r->outcome),
+			 stop_reason_name(r->stop_reason), colon, why);
+	else if (r->term_signal > 0)
+		snprintf(text, size, "%s: killed by %s%s%s", run_outcome_name(r->outcome),
+			 signal_name(name, r->term_signal), colon, why);
+	else if (r->exit_code > 0)
+		snprintf(text, size, "%s: exit status %d%s%s", run_outcome_name(r->outcome),
+			 r->exit_code, colon, why);
+	else
+		snprintf(text, size, "%s%s%s", run_outcome_name(r->outcome), colon, why);
+}
+
+static int has_active_run(struct store *s, int64_t job_id, bool *has, struct err *err)
+{
+	sqlite3_stmt *q;
+	int rc;
+
+	if (sql_query(s, &q, err, "SELECT 1 FROM runs WHERE job_id = ? AND state <> 'ended' LIMIT 1",
+		      "i", job_id))
+		return -1;
+	rc = sql_row(s, q, err);
+	*has = rc == 1;
+	sqlite3_finalize(q);
+	return rc < 0 ? -1 : 0;
+}
+
+/* Where the job has another run (the next one is assigned already, or the last one is still being
+ * stopped) it stays running, and takes the state that follows from the end of that one. */
+static int end_job(struct store *s, const struct run *r, const char *text, struct err *err)
+{
+	struct job job;
+	enum job_state next;
+	bool active;
+
+	if (has_active_run(s, r->job_id, &active, err))
+		return -1;
+	if (active)
+		return 0;
+	if (store_job_get(s, r->job_id, &job, err))
+		return -1;
+	next = job_state_after(r->outcome, r->stop_reason, job.failures <= job.retries);
+	job_release(&job);
+	return store_job_set_state(s, r->job_id, next,
+				   next == JOB_HELD ? "held; 'pollux release' lets it go" : text, err);
+}
+
+/* The runs a job was to have next are of no use once it has ended or is held. */
+static int call_off_assigned(struct store *s, const struct run *r, struct err *err)
+{
+	enum job_state next = job_state_after(r->outcome, r->stop_reason, true);
+
+	if (next == JOB_QUEUED && r->outcome != OUTCOME_FAILED)
+		return 0;
+	return sql_run(s, NULL, err, "UPDATE runs SET state = 'ended', outcome = 'not-started',"
+		       " end_time_s = ? WHERE job_id = ? AND state = 'assigned'", "di",
+		       clock_wall_s(), r->job_id);
+}
+
+static int end_in_transaction(struct store *s, const struct run *run, struct err *err)
+{
+	struct run r = *run;
+	enum run_state state;
+	char text[1024];
+
+	/* A cancel that came when the supervisor was past looking counts all the same. */
+	if (r.stop_reason != STOP_NONE &&
+	    store_run_request_stop(s, r.id, r.stop_reason, r.stop_boot_s, err))
+		return -1;
+	if (store_run_stop_reason(s, r.id, &r.stop_reason, &state, err))
+		return -1;
+	describe_end(&r, text, sizeof(text));
+	if (end_row(s, &r, err) || add_totals(s, &r, err) || call_off_assigned(s, &r, err) ||
+	    end_job(s, &r, text, err))
+		return -1;
+	return store_event_add(s, r.job_id, r.id, "ended", text, err);
+}
+
+int store_run_end(struct store *s, const struct run *run, struct err *err)
+{
+	/* Supervisors do not wait for the disk with what they measure (STORE_OBSERVE), but with this. */
+	if (sql_run(s, NULL, err, "PRAGMA synchronous = FULL", ""))
+		return -1;
+	if (store_begin(s, err))
+		return -1;
+	if (end_in_transaction(s, run, err)) {
+		store_rollback(s);
+		return -1;
+	}
+	return store_commit(s, err);
+}
