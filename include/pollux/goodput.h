@@ -57,6 +57,10 @@ struct goodput_choice {
 /* The goodput of any one configuration, limits or not; with phi unknown as goodput_best takes it. */
 double goodput_of(const struct goodput_model *model, struct throughput_place place, double m, double s);
 
+/* Any one configuration likewise, with what its goodput is made of; c.replicas are on so many nodes. */
+struct goodput_choice goodput_choice_of(const struct goodput_model *model, int nodes,
+					struct configuration c);
+
 /* The configuration of most goodput on so many nodes and replicas, exactly, under
  *
  *	M0 <= M <= max_batch_size

@@ -54,7 +54,7 @@ static int read_settings(struct session *s, struct config *config, struct err *e
 	       read_setting(s, "POLLUX_POLICY", set_policy, config, err) ? -1 : 0;
 }
 
-/* Of the first that can be used, as passes take it. */
+/* Those that can be used; of the kind that a job runs on, or of the first. */
 static int read_devices(struct explanation *e, int slots, struct err *err)
 {
 	struct device_settings settings = { .slots = slots };
@@ -68,6 +68,8 @@ static int read_devices(struct explanation *e, int slots, struct err *err)
 		e->n_devices++;
 		snprintf(e->device_kind, sizeof(e->device_kind), "%s", list.items[i].kind);
 	}
+	if (e->item->run && e->item->run->devices)
+		snprintf(e->device_kind, sizeof(e->device_kind), "%s", e->item->run->devices[0].kind);
 	devices_release(&list);
 	return 0;
 }
@@ -133,19 +135,6 @@ bool explanation_missing(const struct explanation *e, struct text *what)
 
 /* --- what follows --- */
 
-static struct goodput_choice choice_of(const struct explanation *e, struct configuration c)
-{
-	struct throughput_place place = { 1, c.replicas };
-	const struct goodput_model *model = &e->model.goodput;
-	double m = (double)c.local_batch_size, s = c.accumulation_steps;
-	struct goodput_choice choice = { .configuration = c };
-
-	choice.throughput = throughput(&model->params, place, m, s);
-	choice.goodput = goodput_of(model, place, m, s);
-	choice.efficiency = choice.goodput / choice.throughput;
-	return choice;
-}
-
 double explanation_step_time(const struct explanation *e, const struct configuration *c)
 {
 	return throughput_step_time(&e->model.goodput.params,
@@ -180,7 +169,7 @@ static void weigh_now(struct explanation *e)
 		return;
 	e->replicas = run->replicas;
 	if (run->local_batch_size > 0)
-		e->now = choice_of(e, (struct configuration){
+		e->now = goodput_choice_of(&e->model.goodput, 1, (struct configuration){
 			.replicas = run->replicas, .local_batch_size = run->local_batch_size,
 			.accumulation_steps = run->accumulation_steps, .batch_size = run->batch_size,
 		});
@@ -218,7 +207,7 @@ bool explanation_of_batch(const struct explanation *e, int replicas, int64_t bat
 	if (c.batch_size < m0 || c.batch_size > max ||
 	    (c.accumulation_steps > 1 && !g->accumulates))
 		return false;
-	*choice = choice_of(e, c);
+	*choice = goodput_choice_of(g, 1, c);
 	return true;
 }
 

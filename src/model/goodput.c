@@ -92,6 +92,20 @@ double goodput_of(const struct goodput_model *model, struct throughput_place pla
 				  place.replicas * m * s);
 }
 
+struct goodput_choice goodput_choice_of(const struct goodput_model *model, int nodes,
+					struct configuration c)
+{
+	struct throughput_place place = { nodes, c.replicas };
+	double m = (double)c.local_batch_size, s = c.accumulation_steps;
+	struct goodput_choice choice = {
+		.configuration = c, .throughput = throughput(&model->params, place, m, s),
+		.goodput = goodput_of(model, place, m, s),
+	};
+
+	choice.efficiency = choice.goodput / choice.throughput;
+	return choice;
+}
+
 /* A search for one place, its limits made definite. */
 struct search {
 	const struct goodput_model *model;
@@ -277,12 +291,9 @@ bool goodput_best(const struct goodput_model *model, struct throughput_place pla
 	}
 	if (!(f.best > 0))
 		return false;
-	choice->configuration = (struct configuration){
+	*choice = goodput_choice_of(model, place.nodes, (struct configuration){
 		.replicas = place.replicas, .local_batch_size = f.best_m,
 		.accumulation_steps = (int)f.best_s, .batch_size = place.replicas * f.best_m * f.best_s,
-	};
-	choice->goodput = f.best;
-	choice->throughput = throughput(&model->params, place, (double)f.best_m, (double)f.best_s);
-	choice->efficiency = f.best / choice->throughput;
+	});
 	return true;
 }

@@ -217,19 +217,6 @@ void knowledge_of_job(struct knowledge *k, const struct job *job, struct job_mod
 		m->max_replicas = job->min_replicas;
 }
 
-static struct goodput_choice choice_of(const struct goodput_model *g, struct configuration c)
-{
-	struct throughput_place place = { 1, c.replicas };
-	double local = (double)c.local_batch_size, passes = c.accumulation_steps;
-	struct goodput_choice choice = {
-		.configuration = c, .throughput = throughput(&g->params, place, local, passes),
-		.goodput = goodput_of(g, place, local, passes),
-	};
-
-	choice.efficiency = choice.goodput / choice.throughput;
-	return choice;
-}
-
 /* Goodput is flat where it is greatest. Local batches of three binary digits, four to a doubling, are
  * measured again and again instead of a new one each time, and devices like them. */
 static void round_down(const struct goodput_model *g, struct goodput_choice *best)
@@ -242,7 +229,7 @@ static void round_down(const struct goodput_model *g, struct goodput_choice *bes
 		unit *= 2;
 	c.local_batch_size -= c.local_batch_size % unit;
 	c.batch_size = c.replicas * c.local_batch_size * c.accumulation_steps;
-	rounded = choice_of(g, c);
+	rounded = goodput_choice_of(g, 1, c);
 	if (best->configuration.batch_size > g->initial_batch_size &&
 	    c.batch_size >= g->initial_batch_size &&
 	    c.local_batch_size >= g->min_local_batch_size &&
@@ -255,9 +242,9 @@ static struct goodput_choice as_submitted(const struct job_model *m, int replica
 {
 	const struct goodput_model *g = &m->goodput;
 
-	return choice_of(g, configuration_spread(g->initial_batch_size, replicas,
-						 m->own_max_local_batch_size, m->min_batch_size,
-						 g->max_batch_size));
+	return goodput_choice_of(g, 1, configuration_spread(g->initial_batch_size, replicas,
+							    m->own_max_local_batch_size,
+							    m->min_batch_size, g->max_batch_size));
 }
 
 bool job_model_best(const struct job_model *m, int replicas, struct goodput_choice *choice)

@@ -153,7 +153,7 @@ double pass_goodput_now(const struct candidate *c)
 			  (double)run->local_batch_size, run->accumulation_steps);
 }
 
-static bool is_being_stopped(const struct pass_state *p, int64_t job_id)
+static bool has_active_run(const struct pass_state *p, int64_t job_id)
 {
 	for (int i = 0; i < p->runs.count; i++)
 		if (p->runs.items[i].job_id == job_id)
@@ -166,7 +166,7 @@ static double waiting_since(const struct pass_state *p, const struct job *job)
 {
 	double since = fmax(job->submit_time_s, job->last_end_time_s);
 
-	if (is_being_stopped(p, job->id))
+	if (has_active_run(p, job->id))
 		return p->now_boot_s;
 	since = fmax(since, pass_dependencies_end(p, job->id));
 
