@@ -1,0 +1,137 @@
+/* test_knowledge.c - from what is known of a workload to a model of one job: worked out by hand. */
+#include <math.h>
+
+#include "pollux/knowledge.h"
+#include "tap.h"
+
+#define UNKNOWN ((double)NAN)
+
+/* 10 ms and 0.1 ms a sample, measured on one device at 64; synchronising costs nothing. */
+static struct knowledge known(void)
+{
+	return (struct knowledge){
+		.modelled = true, .restart_s = 3, .typical_samples = UNKNOWN,
+		.model = {
+			.max_replicas = 1, .max_local_batch_size = 64,
+			.fit.params = { 0.01, 0.0001, 1e-8, 1e-8, 1e-8, 1e-8, 1 },
+		},
+	};
+}
+
+static struct job_model model_of(struct knowledge k, const struct job *job)
+{
+	struct job_model m;
+
+	knowledge_of_job(&k, job, &m);
+	return m;
+}
+
+static struct job job_of(int64_t batch_size, int64_t max_batch_size)
+{
+	struct job job;
+
+	job_init(&job);
+	job.id = 7;
+	job.batch_size = batch_size;
+	job.min_batch_size = max_batch_size ? 1 : 0;
+	job.max_batch_size = max_batch_size;
+	job.min_replicas = 1;
+	return job;
+}
+
+static void test_what_remains(void)
+{
+	struct knowledge k = known();
+	struct job job = job_of(64, 0);
+
+	ok(isnan(model_of(k, &job).remaining_samples), "nobody says how long it is");
+	k.typical_samples = 1000;
+	near(model_of(k, &job).remaining_samples, 1000, 0, "as long as others of its workload");
+	job.samples = 400;
+	near(model_of(k, &job).remaining_samples, 600, 0, "less what it has had");
+	job.samples = 1001;
+	ok(isnan(model_of(k, &job).remaining_samples), "it has had more: nobody knows");
+	job.total_steps = 100;
+	job.steps = 50;
+	job.samples = 6400;
+	near(model_of(k, &job).remaining_samples, 6400, 0, "50 steps of 128, as they were so far");
+	job.total_samples = 10000;
+	near(model_of(k, &job).remaining_samples, 3600, 0, "its owner's word first");
+}
+
+static void test_noise(void)
+{
+	struct knowledge k = known();
+	struct job job = job_of(64, 4096);
+	struct noise_window window = {
+		.job_id = 8, .first_samples = 0, .last_samples = 640, .batch_size = 64, .n = 100,
+		.mean_sqr = 1, .m2_sqr = 1, .mean_var = 500, .m2_var = 1,
+	};
+
+	is_int(model_of(k, &job).noise_basis, NOISE_UNKNOWN, "without gradients nothing is known");
+	k.windows = &window;
+	k.n_windows = 1;
+	is_int(model_of(k, &job).noise_basis, NOISE_SHARED, "another job's");
+	near(model_of(k, &job).goodput.noise_scale, 500, 1e-12, "which is 500");
+	job.noise_scale = 70;
+	is_int(model_of(k, &job).noise_basis, NOISE_DECLARED, "its owner's word before others'");
+	near(model_of(k, &job).goodput.noise_scale, 70, 0, "which is 70");
+	ok(model_of(k, &job).goodput.noise_is_measured, "one pass will do where it cannot do two");
+	job.accumulates = true;
+	ok(!model_of(k, &job).goodput.noise_is_measured, "where it can, two measure it");
+	job.runs = 1;
+	job.samples = 0;
+	window.job_id = 7;
+	is_int(model_of(k, &job).noise_basis, NOISE_OWN, "its own before everything");
+}
+
+static struct goodput_choice best(struct knowledge k, const struct job *job, int replicas)
+{
+	struct job_model m = model_of(k, job);
+	struct goodput_choice choice;
+
+	job_model_best(&m, replicas, &choice);
+	return choice;
+}
+
+static void test_sizes(void)
+{
+	struct knowledge k = known();
+	struct job job = job_of(64, 4096);
+	struct goodput_choice choice;
+
+	job.noise_scale = 1e6;
+	is_int(best(k, &job, 1).configuration.local_batch_size, 128, "twice what was measured, no more");
+	is_int(best(k, &job, 2).configuration.batch_size, 256, "on each of twice the replicas");
+	near(best(k, &job, 3).goodput, 0, 0, "but not on three");
+	job.max_local_batch_size = 100;
+	is_int(best(k, &job, 1).configuration.local_batch_size, 100, "its owner's limit: 96 would cost 3 %");
+	job.max_local_batch_size = 0;
+	k.model.max_local_batch_size = 4096;
+	/* sqrt(phi alpha / beta) = 316.2 is best, with 10 and 0.1 ms and 1,000; 64 to a unit there. */
+	job.noise_scale = 1000;
+	choice = best(k, &job, 1);
+	is_int(choice.configuration.local_batch_size, 256, "rounded down where that is 1 % at most");
+	near(choice.goodput, 256 / 0.0356 * 1064 / 1256, 1e-12, "and worth what it is");
+
+	job = job_of(100, 0);
+	is_int(best(k, &job, 1).configuration.batch_size, 100, "no range: its own batch, round or not");
+	job.min_replicas = 3;
+	job.batch_size = 128;
+	is_int(best(k, &job, 3).configuration.batch_size, 129, "that does not divide: as submitted");
+	k.model.max_local_batch_size = 8;
+	ok(best(k, &job, 3).goodput > 0, "nor would it run at all, with more than twice what was measured");
+	k.modelled = false;
+	ok(!model_of(k, &job).known, "without step times there is no model");
+	job.batch_size = 0;
+	k.modelled = true;
+	ok(!model_of(k, &job).known, "nor without a batch size");
+}
+
+int main(void)
+{
+	test_what_remains();
+	test_noise();
+	test_sizes();
+	return done();
+}
