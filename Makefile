@@ -47,7 +47,16 @@ BLAS_CFLAGS = $(call lazy,BLAS_CFLAGS,$(patsubst -I%,-isystem %,$(shell pkg-conf
 BLAS_LIBS  = $(call lazy,BLAS_LIBS,$(shell pkg-config --libs openblas zlib))
 LDLIBS   = $(PKG_LIBS) -lpthread -lm
 
-COMPILE  = $(CC) $(STD) $(WARN) $(HARDEN) $(CFLAGS) $(CPPFLAGS)
+# Of CUDA only the headers, for the signatures: its libraries are opened at run time. They are looked for in
+# CUDA_HOME, beside nvcc, in /usr/local/cuda and in /usr; CUDA=no leaves it out.
+CUDA_HEADERS = cuda.h cuda_runtime_api.h cublas_v2.h
+CUDA_PLACES  = $(CUDA_HOME:=/include) $(patsubst %/bin/nvcc,%/include,$(shell command -v nvcc 2>&1)) \
+	/usr/local/cuda/include /usr/include
+CUDA_FOUND   = $(call lazy,CUDA_FOUND,$(if $(filter no,$(CUDA)),,$(firstword $(foreach d,$(CUDA_PLACES),\
+	$(if $(filter 3,$(words $(wildcard $(CUDA_HEADERS:%=$(d)/%)))),$(d))))))
+CUDA_CFLAGS  = $(if $(CUDA_FOUND),-DPOLLUX_CUDA $(patsubst %,-isystem %,$(filter-out /usr/include,$(CUDA_FOUND))))
+
+COMPILE  = $(CC) $(STD) $(CUDA_CFLAGS) $(WARN) $(HARDEN) $(CFLAGS) $(CPPFLAGS)
 LINK     = $(CC) $(CFLAGS) $(HARDEN_LD) $(LDFLAGS)
 
 # --- files -------------------------------------------------------------------
@@ -108,7 +117,7 @@ lint-clang:
 lint-tidy: $(EVERY_C:%=$(BUILD)/tidy/%.ok)
 $(BUILD)/tidy/%.ok: % $(HEADERS) .clang-tidy | need
 	@mkdir -p $(@D)
-	@clang-tidy --quiet $< -- $(STD) -Itests -Isrc $(PKG_CFLAGS) $(BLAS_CFLAGS) 2>$@.err || \
+	@clang-tidy --quiet $< -- $(STD) $(CUDA_CFLAGS) -Itests -Isrc $(PKG_CFLAGS) $(BLAS_CFLAGS) 2>$@.err || \
 		{ cat $@.err >&2; exit 1; }
 	@touch $@
 
@@ -221,6 +230,7 @@ $(BUILD)/files.stamp: FORCE
 
 $(BUILD)/pollux: $(OBJ) $(BUILD)/files.stamp
 	$(call say,LD)$(LINK) -o $@ $(OBJ) $(LDLIBS)
+	$(if $(CUDA_FOUND),,@echo '  CUDA not found (or CUDA=no): pollux will measure no GPU itself')
 
 $(BUILD)/libpollux.a: $(CLIENT) $(BUILD)/files.stamp
 	@rm -f $@

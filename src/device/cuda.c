@@ -1,0 +1,201 @@
+/* cuda.c - open CUDA's libraries by a table of their functions; say what is not there. */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pollux/cuda.h"
+#include "pollux/mem.h"
+
+#ifdef POLLUX_CUDA
+
+#define TEXT_(x) #x
+#define TEXT(x) TEXT_(x)	/* of what a macro of the headers makes of the name */
+
+#define RUNTIME_MAJOR (CUDART_VERSION / 1000)
+#define BLAS_LIBRARY "libcublas.so." TEXT(CUBLAS_VER_MAJOR)
+#define DRIVER_LIBRARY "libcuda.so.1"
+
+struct symbol {
+	const char *name;
+	size_t offset;		/* of its member in struct cuda */
+};
+
+#define SYMBOL(name) { TEXT(name), offsetof(struct cuda, name) },
+static const struct symbol driver_symbols[] = { CUDA_DRIVER_FUNCTIONS(SYMBOL) { NULL, 0 } };
+static const struct symbol runtime_symbols[] = { CUDA_RUNTIME_FUNCTIONS(SYMBOL) { NULL, 0 } };
+static const struct symbol blas_symbols[] = { CUDA_BLAS_FUNCTIONS(SYMBOL) { NULL, 0 } };
+
+/* Of 11.0 to 11.8 it has one name, with the minor version of the first. */
+static const char *runtime_library(void)
+{
+	static char name[32];
+
+	snprintf(name, sizeof(name), "libcudart.so.%d%s", RUNTIME_MAJOR, RUNTIME_MAJOR < 12 ? ".0" : "");
+	return name;
+}
+
+static void *open_in(const char *directory, const char *library)
+{
+	char *path;
+	void *handle;
+
+	if (!directory || !*directory)
+		return NULL;
+	path = xasprintf("%s/lib64/%s", directory, library);
+	handle = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+	free(path);
+	return handle;
+}
+
+/* The linker's word is about the name as such, which is what the user can mend. */
+static void *open_library(const char *library, struct err *err)
+{
+	void *handle = dlopen(library, RTLD_LAZY | RTLD_LOCAL);
+	const char *said = handle ? NULL : dlerror();
+
+	if (said)
+		err_set(err, EX_UNAVAILABLE, "cannot open CUDA: %s", said);
+	if (!handle)
+		handle = open_in(getenv("CUDA_HOME"), library);
+	if (!handle)
+		handle = open_in(getenv("CUDA_PATH"), library);
+	return handle ? handle : open_in("/usr/local/cuda", library);
+}
+
+static int take_symbols(struct cuda *c, const char *library, const struct symbol *symbols,
+			struct err *err)
+{
+	void *handle = open_library(library, err);
+
+	if (!handle)
+		return -1;
+	for (const struct symbol *s = symbols; s->name; s++) {
+		void *address = dlsym(handle, s->name);
+
+		if (!address)
+			return err_set(err, EX_UNAVAILABLE, "cannot use CUDA: '%s' has no '%s'; another "
+				       "version of it is needed", library, s->name);
+		memcpy((char *)c + s->offset, &address, sizeof(address));
+	}
+	return 0;
+}
+
+int cuda_open_runtime(struct cuda *c, struct err *err)
+{
+	*c = (struct cuda){ 0 };
+	if (take_symbols(c, runtime_library(), runtime_symbols, err))
+		return -1;
+	if (c->cudaRuntimeGetVersion(&c->runtime_version) != cudaSuccess)
+		c->runtime_version = 0;
+	if (c->cudaDriverGetVersion(&c->driver_version) != cudaSuccess)
+		c->driver_version = 0;
+	return 0;
+}
+
+static int check_driver(const struct cuda *c, struct err *err)
+{
+	if (c->driver_version == 0)
+		return err_set(err, EX_UNAVAILABLE, "cannot use CUDA: there is no NVIDIA driver");
+	if (c->driver_version / 1000 < c->runtime_version / 1000)
+		return err_set(err, EX_UNAVAILABLE, "cannot use CUDA %d.%d: the NVIDIA driver is for "
+			       "CUDA %d.%d at most", c->runtime_version / 1000,
+			       c->runtime_version % 1000 / 10, c->driver_version / 1000,
+			       c->driver_version % 1000 / 10);
+	return 0;
+}
+
+/* cuBLAS last: it is by far the largest, and of no use without a GPU. */
+int cuda_open(struct cuda *c, struct err *err)
+{
+	if (cuda_open_runtime(c, err) || check_driver(c, err) ||
+	    cuda_check(c, c->cudaGetDeviceCount(&c->n_gpus), "use CUDA", err))
+		return -1;
+	if (c->n_gpus == 0)
+		return err_set(err, EX_UNAVAILABLE, "cannot use CUDA: it shows no GPU");
+	return take_symbols(c, BLAS_LIBRARY, blas_symbols, err) ||
+	       take_symbols(c, DRIVER_LIBRARY, driver_symbols, err) ? -1 : 0;
+}
+
+static int exit_status_of(cudaError_t status)
+{
+	return status == cudaErrorMemoryAllocation || status == cudaErrorNoDevice ||
+	       status == cudaErrorInsufficientDriver || status == cudaErrorDevicesUnavailable ||
+	       status == cudaErrorInvalidDevice ? EX_UNAVAILABLE : EX_OSERR;
+}
+
+int cuda_check(const struct cuda *c, cudaError_t status, const char *what, struct err *err)
+{
+	if (status == cudaSuccess)
+		return 0;
+	return err_set(err, exit_status_of(status), "cannot %s: %s", what,
+		       c->cudaGetErrorString(status));
+}
+
+int cublas_check(const struct cuda *c, cublasStatus_t status, const char *what, struct err *err)
+{
+	if (status == CUBLAS_STATUS_SUCCESS)
+		return 0;
+	return err_set(err, status == CUBLAS_STATUS_ALLOC_FAILED ? EX_UNAVAILABLE : EX_OSERR,
+		       "cannot %s: %s", what, c->cublasGetStatusString(status));
+}
+
+/* As NVML and CUDA_VISIBLE_DEVICES write it: GPU-8-4-4-4-12 hexadecimal digits. */
+static void write_uuid(const cudaUUID_t *uuid, char *text, size_t size)
+{
+	size_t n = (size_t)snprintf(text, size, "GPU-");
+
+	for (size_t i = 0; i < sizeof(uuid->bytes) && n < size; i++)
+		n += (size_t)snprintf(text + n, size - n, "%s%02x",
+				      i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
+				      (unsigned)(unsigned char)uuid->bytes[i]);
+}
+
+int cuda_ordinal(const struct cuda *c, const char *device_id, int *ordinal, struct err *err)
+{
+	const char *wanted = strncmp(device_id, "gpu:", 4) == 0 ? device_id + 4 : device_id;
+
+	for (int i = 0; i < c->n_gpus; i++) {
+		struct cudaDeviceProp properties;
+		char uuid[64];
+
+		if (cuda_check(c, c->cudaGetDeviceProperties(&properties, i), "look at a GPU", err))
+			return -1;
+		write_uuid(&properties.uuid, uuid, sizeof(uuid));
+		if (strcmp(uuid, wanted) != 0)
+			continue;
+		*ordinal = i;
+		return 0;
+	}
+	return err_set(err, EX_UNAVAILABLE, "CUDA does not show device '%s'", device_id);
+}
+
+#else /* no POLLUX_CUDA */
+
+int cuda_open_runtime(struct cuda *c, struct err *err)
+{
+	*c = (struct cuda){ 0 };
+	return err_set(err, EX_UNAVAILABLE,
+		       "cannot use CUDA: pollux was built where CUDA's headers were not found");
+}
+
+int cuda_open(struct cuda *c, struct err *err)
+{
+	return cuda_open_runtime(c, err);
+}
+
+#endif
+
+const char *cuda_why_not(void)
+{
+	static struct err why;
+	static int tried;
+	struct cuda cuda;
+
+	if (!tried) {
+		tried = 1;
+		if (cuda_open(&cuda, &why) == 0)
+			why = (struct err){ 0 };
+	}
+	return why.exit_status ? why.text : NULL;
+}
