@@ -32,8 +32,9 @@ enum stop_reason {
 	STOP_TIME_LIMIT,	/* timeout */
 	STOP_ORPHAN,		/* its supervisor died: queued */
 	STOP_SHUTDOWN,		/* the supervisor was told to end (the machine goes down): queued */
+	STOP_MEASURED,		/* a profile has seen enough of it; the job goes on */
 };
-#define N_STOP_REASONS (STOP_SHUTDOWN + 1)
+#define N_STOP_REASONS (STOP_MEASURED + 1)
 
 enum run_outcome {
 	OUTCOME_NONE,		/* not ended */
@@ -60,6 +61,7 @@ struct job {
 	enum job_state state;
 	char *name, *workload;		/* owned, as all strings here */
 	char *reason;			/* of the last decision, or why it ended */
+	bool profile;			/* of 'pollux profile': no pass decides on it (profile.h) */
 	double next_start_s;		/* wall clock; NaN unknown */
 	double submit_time_s, start_time_s, end_time_s;		/* wall clock */
 
@@ -135,6 +137,11 @@ struct run {
 	double first_step_s;		/* launch to first report: NaN none yet */
 	double stop_duration_s;		/* from our signal to the end: NaN */
 	double lost_samples, lost_s;
+	/* The most that its processes had at a time, resident: a sum in which pages that they share count for
+	 * each; and of the devices' own memory. 0: not known. */
+	int64_t peak_memory_bytes, peak_device_memory_bytes;
+	double cpu_time_s;		/* of its command and what that waited for; NaN: not ended, or not known */
+	bool out_of_memory;		/* it failed for want of memory, as diagnosed */
 	struct device *devices;		/* owned, replicas of them: id, binding, kind, cores are filled */
 };
 

@@ -67,6 +67,9 @@ struct dependency_list {
  * on a job that does not exist is EX_NOINPUT. */
 int store_job_add(struct store *s, struct job *job, const struct job_command *command,
 		  const struct dependency_list *after, struct err *err);
+/* The same inside the caller's transaction. */
+int store_job_insert(struct store *s, struct job *job, const struct job_command *command,
+		     const struct dependency_list *after, struct err *err);
 int store_job_get(struct store *s, int64_t id, struct job *job, struct err *err); /* EX_NOINPUT */
 int store_job_command_get(struct store *s, int64_t id, struct job_command *c, struct err *err);
 
@@ -74,7 +77,7 @@ enum job_filter {
 	JOBS_ALL,
 	JOBS_ACTIVE,		/* not ended */
 	JOBS_RECENT,		/* not ended, or ended since since_wall_s */
-	JOBS_SCHEDULABLE,	/* queued or running */
+	JOBS_SCHEDULABLE,	/* queued or running, and no profile */
 };
 
 int store_jobs_list(struct store *s, enum job_filter filter, double since_wall_s,
@@ -229,6 +232,35 @@ int store_restart_was_timed(struct store *s, const char *workload, bool *timed, 
 /* How many samples the jobs of a workload took that are done: the mean of the newest 20. NaN: none is done,
  * or they differ too much (a standard deviation above half of the mean) to tell. */
 int store_typical_samples(struct store *s, const char *workload, double *samples, struct err *err);
+
+/* What is known of the memory that a local batch of a workload takes on a kind of device. */
+struct memory_limit {
+	int64_t too_large;	/* the smallest local batch that ran out of memory, at a run newer than any that
+				   was measured with as large a one; 0: none did */
+	int64_t fits;		/* the largest below it that was measured; 0: none */
+};
+int store_memory_limit(struct store *s, const char *workload, const char *device_kind,
+		       struct memory_limit *limit, struct err *err);
+
+/* ---- profiles: devices that a job keeps between its runs ---- */
+
+struct reserved_device {
+	int64_t job_id;
+	struct device device;		/* id, binding, kind, cores are filled */
+};
+
+struct reserved_list {
+	struct reserved_device *items;
+	int count;
+};
+
+/* Inside a transaction in which they were seen to be free. They are free again when the job has ended. */
+int store_device_reserve(struct store *s, int64_t job_id, const struct device *device, struct err *err);
+int store_devices_release(struct store *s, int64_t job_id, struct err *err);
+int store_reserved_list(struct store *s, struct reserved_list *list, struct err *err);
+void reserved_list_release(struct reserved_list *list);
+/* The profiles that have not ended; *ids is the caller's to free. */
+int store_profiles_list(struct store *s, int64_t **ids, int *n, struct err *err);
 
 /* ---- models: what is known of a workload on one kind of device ---- */
 

@@ -15,30 +15,12 @@
 #include "pollux/template.h"
 #include "session.h"
 #include "submission.h"
+#include "submission_options.h"
 
 static const struct option_spec options[] = {
 #define O(field) .offset = offsetof(struct submission, field)
-	{ "name", 'n', OPTION_TEXT, "NAME", O(name), 0, 0,
-	  "what tables call it; default the program's or the script's name" },
-	{ "workload", 0, OPTION_TEXT, "NAME", O(workload), 0, 0,
-	  "jobs with the same workload share what is learnt; default the command" },
-	{ "batch", 'b', OPTION_INT, "SAMPLES", O(batch), 1, 1e9,
-	  "samples per optimizer update that the job was tuned for" },
-	{ "batch-range", 0, OPTION_RANGE, "MIN:MAX", O(batch_range), 1, 1e9,
-	  "batches it may run with, --batch among them; default just --batch" },
-	{ "max-local-batch", 0, OPTION_INT, "SAMPLES", O(max_local_batch), 1, 1e9,
-	  "samples that fit on one device in a pass; more are accumulated" },
-	{ "accumulate", 0, OPTION_FLAG, NULL, O(accumulate), 0, 0,
-	  "it does as many passes for an update as POLLUX_ACCUM says; default where the command has "
-	  "{accum}" },
-	{ "lr", 0, OPTION_NUMBER, "RATE", O(learning_rate), 1e-12, 1e12,
-	  "learning rate at --batch, for {lr}" },
-	{ "lr-rule", 0, OPTION_TEXT, "RULE", O(lr_rule), 0, 0,
-	  "how the rate follows the batch: adascale (default), sqrt, linear or none" },
-	{ "noise-scale", 0, OPTION_NUMBER, "SAMPLES", O(noise_scale), 1e-6, 1e12,
-	  "gradient noise scale, until enough gradients were measured" },
-	{ "replicas", 'r', OPTION_RANGE, "N[:MAX]", O(replicas), 1, 1024,
-	  "devices it can use; default 1, or 1 to all where the command has {gpus}" },
+	SUBMISSION_NAMES(O),
+	SUBMISSION_SIZES(O),
 	{ "samples", 0, OPTION_NUMBER, "N", O(total_samples), 1, 1e18,
 	  "samples to its end: for the time left, and for who goes first" },
 	{ "steps", 0, OPTION_NUMBER, "N", O(total_steps), 1, 1e18, "optimizer updates to its end" },
@@ -54,10 +36,7 @@ static const struct option_spec options[] = {
 	  "stop it for good after this much running time: 90, 45m, 12h, 2d" },
 	{ "retries", 0, OPTION_INT, "N", O(retries), 0, 1000,
 	  "start it again after so many failures; default 0" },
-	{ "stop-signal", 0, OPTION_TEXT, "SIGNAL", O(stop_signal), 0, 0,
-	  "asks the program to save and leave; default TERM" },
-	{ "grace", 0, OPTION_DURATION, "TIME", O(grace_s), 0, 86400,
-	  "time for that before it is killed; default 60s" },
+	SUBMISSION_STOP(O),
 	{ "checkpoint-dir", 0, OPTION_TEXT, "DIR", O(checkpoint_dir), 0, 0,
 	  "where its checkpoints are; default a directory of its own ({checkpoint})" },
 	{ "resume-args", 0, OPTION_TEXT, "TEXT", O(resume_args), 0, 0,
@@ -67,10 +46,7 @@ static const struct option_spec options[] = {
 	  "with --checkpoint-dir or --resume-args, or once it has reported a checkpoint" },
 	{ "no-preempt", 0, OPTION_FLAG, NULL, O(no_preempt), 0, 0,
 	  "once started it keeps its devices to its end" },
-	{ "env", 'e', OPTION_LIST, "NAME=VALUE", O(env), 0, 0,
-	  "set a variable on top of the present environment" },
-	{ "chdir", 0, OPTION_TEXT, "DIR", O(directory), 0, 0,
-	  "run in this directory; default the present one" },
+	SUBMISSION_PLACE(O),
 	{ "quiet", 'q', OPTION_FLAG, NULL, O(quiet), 0, 0, "print the job's number alone" },
 	{ .name = NULL },
 #undef O
@@ -165,7 +141,7 @@ static int submit(const struct submission *o, char **argv, struct err *err)
 
 static int run(int argc, char **argv, struct err *err)
 {
-	struct submission o = SUBMISSION_DEFAULTS;
+	struct submission o = SUBMISSION_DEFAULTS(&cmd_submit);
 	int first, rc;
 
 	rc = options_parse(&cmd_submit, argc, argv, &o, &first, err);

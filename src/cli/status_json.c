@@ -70,7 +70,8 @@
  *	      assigned_time_s, launch_time_s, end_time_s
  *	      duration_s	number, since launch
  *	      leader_pid	integer: its command's process
- *	      stop_reason	"preempt", "requeue", "hold", "cancel", "time-limit", "orphan", "shutdown"
+ *	      stop_reason	"preempt", "requeue", "hold", "cancel", "time-limit", "orphan", "shutdown",
+ *				"measured" (by a profile)
  *	      outcome		"completed", "failed", "stopped", "lost" or "not-started"
  *	      exit_code, term_signal	integers
  *	      diagnosis		what the log says went wrong

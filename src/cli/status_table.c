@@ -119,6 +119,7 @@ static void reason_stopping(const struct status *status, const struct status_job
 		[STOP_HOLD] = "to be held", [STOP_CANCEL] = "to be cancelled",
 		[STOP_TIME_LIMIT] = "time limit reached", [STOP_ORPHAN] = "lost its supervisor",
 		[STOP_SHUTDOWN] = "shutdown",
+		[STOP_MEASURED] = "measured",
 	};
 	const struct run *run = item->run;
 	char buf[FORMAT_SIZE];

@@ -97,7 +97,7 @@ static int add_variables(const struct submission *o, struct job_command *c, stru
 		char *name;
 
 		if (!equals || equals == o->env.items[i])
-			return usage_error(&cmd_submit, err, "option '--env' wants NAME=VALUE, not "
+			return usage_error(o->by, err, "option '--env' wants NAME=VALUE, not "
 					   "'%.60s'", o->env.items[i]);
 		name = strndup(o->env.items[i], (size_t)(equals - o->env.items[i]));
 		strings_set_variable(&c->env, name, equals + 1);
@@ -179,8 +179,9 @@ static char *default_workload(const struct job_command *c)
 	return text_detach(&t);
 }
 
-static int parse_signal(const char *name, int *number, struct err *err)
+static int parse_signal(const struct submission *o, int *number, struct err *err)
 {
+	const char *name = o->stop_signal;
 	int64_t n;
 
 	if (number_parse_int(name, &n) == 0 && n > 0 && n < NSIG && n != SIGKILL && n != SIGSTOP) {
@@ -197,7 +198,7 @@ static int parse_signal(const char *name, int *number, struct err *err)
 			return 0;
 		}
 	}
-	return usage_error(&cmd_submit, err, "option '--stop-signal' wants a signal that a program can "
+	return usage_error(o->by, err, "option '--stop-signal' wants a signal that a program can "
 			   "catch, such as TERM, INT or USR1, not '%.60s'", name);
 }
 
@@ -206,7 +207,7 @@ static int set_lr_rule(const struct submission *o, struct job *job, struct err *
 	enum lr_rule rule;
 
 	if (!lr_rule_parse(&rule, o->lr_rule))
-		return usage_error(&cmd_submit, err, "option '--lr-rule' wants adascale, sqrt, linear "
+		return usage_error(o->by, err, "option '--lr-rule' wants adascale, sqrt, linear "
 				   "or none, not '%.60s'", o->lr_rule);
 	job->learning_rate_rule = xstrdup(o->lr_rule);
 	return 0;
@@ -220,9 +221,9 @@ static int set_batch(const struct submission *o, struct job *job, struct err *er
 			    : o->accumulate ? "accumulate" : o->noise_scale > 0 ? "noise-scale" : NULL;
 
 	if (!o->batch && needs)
-		return usage_error(&cmd_submit, err, "option '--%s' needs --batch", needs);
+		return usage_error(o->by, err, "option '--%s' needs --batch", needs);
 	if (r->max && (o->batch < r->min || o->batch > r->max))
-		return usage_error(&cmd_submit, err, "option '--batch' %lld is outside --batch-range "
+		return usage_error(o->by, err, "option '--batch' %lld is outside --batch-range "
 				   "%lld:%lld", (long long)o->batch, r->min, r->max);
 	job->batch_size = o->batch;
 	job->min_batch_size = r->min;
@@ -236,10 +237,10 @@ static int set_total_work(const struct submission *o, struct job *job, struct er
 	int given = !isnan(o->total_samples) + !isnan(o->total_steps) + !isnan(o->epochs);
 
 	if (given > 1)
-		return usage_error(&cmd_submit, err,
+		return usage_error(o->by, err,
 				   "give one of --samples, --steps and --epochs, not %d", given);
 	if (!isnan(o->epochs) != (o->dataset_size > 0))
-		return usage_error(&cmd_submit, err, "option '--%s' needs --%s",
+		return usage_error(o->by, err, "option '--%s' needs --%s",
 				   o->dataset_size ? "dataset-size" : "epochs",
 				   o->dataset_size ? "epochs" : "dataset-size");
 	job->total_samples = isnan(o->epochs) ? o->total_samples
@@ -281,7 +282,7 @@ static int set_preemption(const struct submission *o, const struct job_command *
 			  struct err *err)
 {
 	if (o->preempt && o->no_preempt)
-		return usage_error(&cmd_submit, err, "give one of --preempt and --no-preempt");
+		return usage_error(o->by, err, "give one of --preempt and --no-preempt");
 	job->preemption = o->no_preempt ? PREEMPT_NEVER
 		: o->preempt || can_resume(c) ? PREEMPT_ALWAYS : PREEMPT_SAVED;
 	return 0;
@@ -313,7 +314,7 @@ int submission_job(const struct submission *o, const struct job_command *c, stru
 	job->grace_s = o->grace_s;
 	job->stop_signal = SIGTERM;
 	set_replicas(o, c, job);
-	if (o->stop_signal && parse_signal(o->stop_signal, &job->stop_signal, err))
+	if (o->stop_signal && parse_signal(o, &job->stop_signal, err))
 		return -1;
 	if (set_lr_rule(o, job, err) || set_preemption(o, c, job, err) || set_batch(o, job, err) || set_total_work(o, job, err))
 		return -1;
@@ -321,7 +322,8 @@ int submission_job(const struct submission *o, const struct job_command *c, stru
 	return check_templates(o, c, err);
 }
 
-static int add_dependency(const char *word, struct dependency_list *list, struct err *err)
+static int add_dependency(const struct submission *o, const char *word, struct dependency_list *list,
+			  struct err *err)
 {
 	struct dependency *d;
 	int64_t id;
@@ -330,7 +332,7 @@ static int add_dependency(const char *word, struct dependency_list *list, struct
 	d = &list->items[list->count];
 	*d = (struct dependency){ .must_succeed = text_starts_with(word, "ok:") };
 	if (number_parse_int(d->must_succeed ? word + 3 : word, &id) || id < 1)
-		return usage_error(&cmd_submit, err, "option '--after' wants job numbers such as "
+		return usage_error(o->by, err, "option '--after' wants job numbers such as "
 				   "'3,ok:4', not '%.60s'", word);
 	d->after_id = id;
 	list->count++;
@@ -345,7 +347,7 @@ int submission_after(const struct submission *o, struct dependency_list *list, s
 		for (;;) {
 			size_t n = strcspn(p, ",");
 			char *word = strndup(p, n);
-			int rc = add_dependency(word, list, err);
+			int rc = add_dependency(o, word, list, err);
 
 			free(word);
 			if (rc)

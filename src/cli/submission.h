@@ -1,4 +1,4 @@
-/* submission.h - from the options of 'pollux submit' to a job. */
+/* submission.h - from the options of 'pollux submit', or 'pollux profile', to a job. */
 #ifndef POLLUX_CLI_SUBMISSION_H
 #define POLLUX_CLI_SUBMISSION_H
 
@@ -9,6 +9,7 @@
 #include "pollux/store.h"
 
 struct submission {
+	const struct command *by;	/* named in errors */
 	const char *name, *workload, *lr_rule, *stop_signal, *checkpoint_dir, *resume_args, *directory;
 	int64_t batch, max_local_batch, dataset_size, retries;
 	struct int_range batch_range, replicas;
@@ -17,8 +18,8 @@ struct submission {
 	bool accumulate, hold, preempt, no_preempt, quiet;
 };
 
-#define SUBMISSION_DEFAULTS { \
-	.lr_rule = "adascale", .learning_rate = (double)NAN, .noise_scale = (double)NAN, \
+#define SUBMISSION_DEFAULTS(command) { \
+	.by = (command), .lr_rule = "adascale", .learning_rate = (double)NAN, .noise_scale = (double)NAN, \
 	.total_samples = (double)NAN, .total_steps = (double)NAN, .epochs = (double)NAN, \
 	.weight = 1, .time_limit_s = (double)NAN, .grace_s = 60, \
 }

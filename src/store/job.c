@@ -21,6 +21,7 @@ static const char *const stop_reasons[N_STOP_REASONS] = {
 	[STOP_NONE] = "none", [STOP_PREEMPT] = "preempt", [STOP_REQUEUE] = "requeue",
 	[STOP_HOLD] = "hold", [STOP_CANCEL] = "cancel", [STOP_TIME_LIMIT] = "time-limit",
 	[STOP_ORPHAN] = "orphan", [STOP_SHUTDOWN] = "shutdown",
+	[STOP_MEASURED] = "measured",
 };
 
 static const char *const outcomes[N_RUN_OUTCOMES] = {
@@ -104,7 +105,7 @@ enum job_state job_state_after(enum run_outcome outcome, enum stop_reason reason
 		[STOP_NONE] = JOB_QUEUED, [STOP_PREEMPT] = JOB_QUEUED, [STOP_REQUEUE] = JOB_QUEUED,
 		[STOP_HOLD] = JOB_HELD, [STOP_CANCEL] = JOB_CANCELLED,
 		[STOP_TIME_LIMIT] = JOB_TIMEOUT, [STOP_ORPHAN] = JOB_QUEUED,
-		[STOP_SHUTDOWN] = JOB_QUEUED,
+		[STOP_SHUTDOWN] = JOB_QUEUED, [STOP_MEASURED] = JOB_QUEUED,
 	};
 
 	if (outcome == OUTCOME_COMPLETED)
@@ -156,6 +157,7 @@ void run_init(struct run *run)
 		.exit_code = -1, .term_signal = -1, .first_samples = NAN, .last_samples = NAN,
 		.checkpoint_samples = NAN, .checkpoint_boot_s = NAN, .step_time_s = NAN,
 		.first_step_s = NAN, .stop_duration_s = NAN, .wanted_learning_rate_scale = NAN,
+		.cpu_time_s = NAN,
 	};
 }
 

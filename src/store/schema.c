@@ -157,6 +157,20 @@ const char *const schema_steps[] = {
 	" fit_time_s REAL NOT NULL,"
 	" PRIMARY KEY (workload, device_kind)"
 	") STRICT, WITHOUT ROWID;",
+
+	/* 3: a profile is a job whose runs a process of its own assigns, on devices that it keeps meanwhile. */
+	"ALTER TABLE jobs ADD COLUMN profile INTEGER NOT NULL DEFAULT 0;"
+	"CREATE TABLE reserved_devices ("
+	" device TEXT PRIMARY KEY, job_id INTEGER NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,"
+	" kind TEXT NOT NULL, binding TEXT NOT NULL, cores INTEGER NOT NULL"
+	") STRICT, WITHOUT ROWID;"
+	"CREATE INDEX reserved_devices_by_job ON reserved_devices (job_id);"
+	"ALTER TABLE runs ADD COLUMN peak_memory_bytes INTEGER;"
+	"ALTER TABLE runs ADD COLUMN peak_device_memory_bytes INTEGER;"
+	"ALTER TABLE runs ADD COLUMN cpu_time_s REAL;"
+	"ALTER TABLE runs ADD COLUMN out_of_memory INTEGER NOT NULL DEFAULT 0;"
+	"UPDATE runs SET out_of_memory = 1 WHERE diagnosis LIKE '%out of memory%';"
+	"CREATE INDEX runs_out_of_memory ON runs (job_id) WHERE out_of_memory = 1;",
 };
 
 const int n_schema_steps = sizeof(schema_steps) / sizeof(schema_steps[0]);

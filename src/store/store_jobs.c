@@ -14,7 +14,7 @@
 	" total_steps, weight, preemption, time_limit_s, retries, stop_signal, grace_s, samples," \
 	" steps, checkpoint_samples, lost_samples, lost_s, attained_service_device_s, run_time_s," \
 	" runs, preemptions, failures, loss, epoch, status_text, exit_code, term_signal," \
-	" last_end_time_s, accumulates"
+	" last_end_time_s, accumulates, profile"
 
 static void read_declared(sqlite3_stmt *q, int c, struct job *job)
 {
@@ -59,6 +59,7 @@ static void read_observed(sqlite3_stmt *q, int c, struct job *job)
 	job->term_signal = (int)sql_int(q, c++, -1);
 	job->last_end_time_s = sql_double(q, c++);
 	job->accumulates = sql_int(q, c++, 0) != 0;
+	job->profile = sql_int(q, c++, 0) != 0;
 }
 
 static void read_job(sqlite3_stmt *q, struct job *job)
@@ -108,7 +109,8 @@ int store_jobs_list(struct store *s, enum job_filter filter, double since_wall_s
 			" WHERE state IN ('queued', 'held', 'running') OR end_time_s >= ?"
 			" ORDER BY id",
 		[JOBS_SCHEDULABLE] = "SELECT " JOB_COLUMNS " FROM jobs WHERE id IN"
-			" (SELECT id FROM jobs WHERE state IN ('queued', 'running')) ORDER BY id",
+			" (SELECT id FROM jobs WHERE state IN ('queued', 'running') AND profile = 0)"
+			" ORDER BY id",
 	};
 	sqlite3_stmt *q;
 	int rc, capacity = 0;
@@ -196,19 +198,28 @@ static int add_row(struct store *s, struct job *job, struct err *err)
 		    " max_replicas, batch_size, min_batch_size, max_batch_size,"
 		    " max_local_batch_size, learning_rate, learning_rate_rule, noise_scale,"
 		    " total_samples, total_steps, weight, preemption, time_limit_s, retries,"
-		    " stop_signal, grace_s, accumulates)"
-		    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		    "ttttdiinnnndtddddtdiidi", job_state_name(job->state), job->name, job->workload,
+		    " stop_signal, grace_s, accumulates, profile)"
+		    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		    "ttttdiinnnndtddddtdiidii", job_state_name(job->state), job->name, job->workload,
 		    job->reason ? job->reason : "", job->submit_time_s, (int64_t)job->min_replicas,
 		    (int64_t)job->max_replicas, job->batch_size, job->min_batch_size,
 		    job->max_batch_size, job->max_local_batch_size, job->learning_rate,
 		    job->learning_rate_rule, job->noise_scale, job->total_samples,
 		    job->total_steps, job->weight, preemption_name(job->preemption),
 		    job->time_limit_s, (int64_t)job->retries, (int64_t)job->stop_signal, job->grace_s,
-		    (int64_t)job->accumulates))
+		    (int64_t)job->accumulates, (int64_t)job->profile))
 		return -1;
 	job->id = sqlite3_last_insert_rowid(s->db);
 	return 0;
+}
+
+int store_job_insert(struct store *s, struct job *job, const struct job_command *command,
+		     const struct dependency_list *after, struct err *err)
+{
+	if (add_row(s, job, err) || add_command(s, job->id, command, err) ||
+	    add_dependencies(s, job->id, after, err))
+		return -1;
+	return store_event_add(s, job->id, 0, "submitted", job->name, err);
 }
 
 int store_job_add(struct store *s, struct job *job, const struct job_command *command,
@@ -216,9 +227,7 @@ int store_job_add(struct store *s, struct job *job, const struct job_command *co
 {
 	if (store_begin(s, err))
 		return -1;
-	if (add_row(s, job, err) || add_command(s, job->id, command, err) ||
-	    add_dependencies(s, job->id, after, err) ||
-	    store_event_add(s, job->id, 0, "submitted", job->name, err)) {
+	if (store_job_insert(s, job, command, after, err)) {
 		store_rollback(s);
 		return -1;
 	}
@@ -307,6 +316,8 @@ int store_job_set_state(struct store *s, int64_t id, enum job_state state, const
 {
 	double now = clock_wall_s();
 
+	if (job_has_ended(state) && store_devices_release(s, id, err))
+		return -1;
 	return sql_run(s, NULL, err, "UPDATE jobs SET state = ?1, reason = ?2, next_start_time_s = NULL,"
 		       " end_time_s = ?3, last_end_time_s = CASE"
 		       "  WHEN state = 'held' AND ?1 = 'queued' THEN ?4 ELSE last_end_time_s END"

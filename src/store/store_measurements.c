@@ -14,14 +14,14 @@ static int write_run(struct store *s, const struct progress *p, struct err *err)
 	return sql_run(s, NULL, err, "UPDATE runs SET duration_s = ?, first_samples = ?,"
 		       " last_samples = ?, checkpoint_samples = ?, checkpoint_boot_s = ?,"
 		       " step_time_s = ?, first_step_s = ?, reports = ?, malformed_reports = ?,"
-		       " takes_configs = ?, config_version = ?, batch_size = ?,"
+		       " takes_configs = ?, config_version = ?, batch_size = ?, peak_memory_bytes = ?,"
 		       " local_batch_size = ?, accumulation_steps = ?, learning_rate_scale = ?"
-		       " WHERE id = ? AND state <> 'ended'", "dddddddiiiinnidi", r->duration_s,
+		       " WHERE id = ? AND state <> 'ended'", "dddddddiiiinnnidi", r->duration_s,
 		       r->first_samples, r->last_samples, r->checkpoint_samples,
 		       r->checkpoint_boot_s, r->step_time_s, r->first_step_s, p->n_reports,
 		       p->n_malformed, (int64_t)r->takes_configs, (int64_t)r->config_version,
-		       r->batch_size, r->local_batch_size, (int64_t)r->accumulation_steps,
-		       r->learning_rate_scale, r->id);
+		       r->batch_size, r->peak_memory_bytes, r->local_batch_size,
+		       (int64_t)r->accumulation_steps, r->learning_rate_scale, r->id);
 }
 
 static int write_job(struct store *s, const struct progress *p, struct err *err)
@@ -201,7 +201,7 @@ int store_typical_samples(struct store *s, const char *workload, double *samples
 
 	*samples = (double)NAN;
 	if (sql_query(s, &q, err, "SELECT avg(samples), avg(samples * samples) FROM"
-		      " (SELECT samples FROM jobs WHERE workload = ? AND state = 'done'"
+		      " (SELECT samples FROM jobs WHERE workload = ? AND state = 'done' AND profile = 0"
 		      " AND samples > 0 ORDER BY id DESC LIMIT 20)", "t", workload))
 		return -1;
 	rc = sql_row(s, q, err);

@@ -14,12 +14,14 @@ static int end_row(struct store *s, const struct run *r, struct err *err)
 	if (sql_run(s, &changed, err, "UPDATE runs SET state = 'ended', outcome = ?, end_time_s = ?,"
 		    " end_boot_s = ?, duration_s = ?, exit_code = ?, term_signal = ?,"
 		    " diagnosis = ?, stop_reason = ?, stop_duration_s = ?, lost_samples = ?,"
-		    " lost_s = ?, last_samples = ?, checkpoint_samples = ?"
-		    " WHERE id = ? AND state <> 'ended'", "tdddmmttdddddi",
+		    " lost_s = ?, last_samples = ?, checkpoint_samples = ?, peak_memory_bytes = ?,"
+		    " peak_device_memory_bytes = ?, cpu_time_s = ?, out_of_memory = ?"
+		    " WHERE id = ? AND state <> 'ended'", "tdddmmttdddddnndii",
 		    run_outcome_name(r->outcome), clock_wall_s(), clock_boot_s(), r->duration_s,
 		    (int64_t)r->exit_code, (int64_t)r->term_signal, r->diagnosis,
 		    stop_reason_name(r->stop_reason), r->stop_duration_s, r->lost_samples,
-		    r->lost_s, r->last_samples, r->checkpoint_samples, r->id))
+		    r->lost_s, r->last_samples, r->checkpoint_samples, r->peak_memory_bytes,
+		    r->peak_device_memory_bytes, r->cpu_time_s, (int64_t)r->out_of_memory, r->id))
 		return -1;
 	if (changed != 1)
 		return err_set(err, EX_SOFTWARE, "run %lld has ended already", (long long)r->id);
@@ -97,6 +99,11 @@ static int end_job(struct store *s, const struct run *r, const char *text, struc
 	if (store_job_get(s, r->job_id, &job, err))
 		return -1;
 	next = job_state_after(r->outcome, r->stop_reason, job.failures <= job.retries);
+	if (job.profile && next != JOB_CANCELLED) {
+		/* Whatever became of this run, its process says what comes next. */
+		job_release(&job);
+		return 0;
+	}
 	job_release(&job);
 	return store_job_set_state(s, r->job_id, next,
 				   next == JOB_HELD ? "held; 'pollux release' lets it go" : text, err);

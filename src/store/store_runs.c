@@ -18,7 +18,7 @@
 	" socket_path, stop_reason, stop_boot_s, outcome, exit_code, term_signal, diagnosis," \
 	" first_samples, last_samples, checkpoint_samples, checkpoint_boot_s, step_time_s," \
 	" first_step_s, stop_duration_s, lost_samples, lost_s, takes_configs, config_version," \
-	" " WANTED_COLUMNS
+	" " WANTED_COLUMNS ", peak_memory_bytes, peak_device_memory_bytes, cpu_time_s, out_of_memory"
 
 static int known(int parsed)
 {
@@ -113,6 +113,10 @@ static int read_run(struct store *s, sqlite3_stmt *q, struct run *run, struct er
 	run->takes_configs = sql_int(q, 35, 0) != 0;
 	run->config_version = (int)sql_int(q, 36, 0);
 	read_wanted(q, 37, run);
+	run->peak_memory_bytes = sql_int(q, 42, 0);
+	run->peak_device_memory_bytes = sql_int(q, 43, 0);
+	run->cpu_time_s = sql_double(q, 44);
+	run->out_of_memory = sql_int(q, 45, 0) != 0;
 	return read_devices(s, run, err);
 }
 

@@ -552,7 +552,7 @@ static void test_claims_at_once(void)
 static void test_stop_reasons(void)
 {
 	static const int weight[N_STOP_REASONS] = {
-		[STOP_NONE] = 0, [STOP_PREEMPT] = 1, [STOP_ORPHAN] = 1, [STOP_SHUTDOWN] = 1,
+		[STOP_NONE] = 0, [STOP_PREEMPT] = 1, [STOP_ORPHAN] = 1, [STOP_SHUTDOWN] = 1, [STOP_MEASURED] = 1,
 		[STOP_REQUEUE] = 2, [STOP_HOLD] = 3, [STOP_TIME_LIMIT] = 4, [STOP_CANCEL] = 5,
 	};
 	enum stop_reason reason;
@@ -583,6 +583,7 @@ static void test_stop_reasons(void)
 		}
 	is_int(wrong, 0, "of two reasons the weightier stays");
 	is_query("SELECT stop_boot_s FROM runs", "10.0", "with the time of the first");
+	query("UPDATE runs SET stop_reason = NULL");
 	end_run(run, &(struct end){ OUTCOME_STOPPED, STOP_SHUTDOWN, 1, UNKNOWN, UNKNOWN, 0, 0, 0 });
 	store_run_request_stop(&store, run, STOP_CANCEL, 30, &err);
 	store_run_stop_reason(&store, run, &reason, &state, &err);

@@ -1,0 +1,52 @@
+/* store_memory.c - which local batches of a workload did not fit into memory, and which did. */
+#include "sql.h"
+
+/* The oldest of two contradicting runs loses: what ran out of memory once, beside another program say, and
+ * was measured since, fits. By the index of those that ran out, of which there are few. */
+static int read_too_large(struct store *s, const char *workload, const char *device_kind,
+			  int64_t *too_large, struct err *err)
+{
+	sqlite3_stmt *q;
+	int rc;
+
+	*too_large = 0;
+	if (sql_query(s, &q, err, "SELECT min(r.local_batch_size) FROM jobs j CROSS JOIN runs r"
+		      " ON r.job_id = j.id WHERE j.workload = ?1 AND r.out_of_memory = 1"
+		      " AND EXISTS (SELECT 1 FROM run_devices d WHERE d.run_id = r.id AND d.kind = ?2)"
+		      " AND NOT EXISTS (SELECT 1 FROM observations o"
+		      "  WHERE o.run_id IN " SQL_NEWEST_RUNS("?1") " AND o.run_id > r.id"
+		      "  AND o.device_kind = ?2 AND o.local_batch_size >= r.local_batch_size)", "tt",
+		      workload, device_kind))
+		return -1;
+	rc = sql_row(s, q, err);
+	if (rc == 1)
+		*too_large = sql_int(q, 0, 0);
+	sqlite3_finalize(q);
+	return rc < 0 ? -1 : 0;
+}
+
+static int read_fits(struct store *s, const char *workload, const char *device_kind,
+		     struct memory_limit *limit, struct err *err)
+{
+	sqlite3_stmt *q;
+	int rc;
+
+	if (sql_query(s, &q, err, "SELECT max(local_batch_size) FROM observations o WHERE o.run_id IN "
+		      SQL_NEWEST_RUNS("?") " AND o.device_kind = ? AND o.local_batch_size < ?", "tti",
+		      workload, device_kind, limit->too_large))
+		return -1;
+	rc = sql_row(s, q, err);
+	if (rc == 1)
+		limit->fits = sql_int(q, 0, 0);
+	sqlite3_finalize(q);
+	return rc < 0 ? -1 : 0;
+}
+
+int store_memory_limit(struct store *s, const char *workload, const char *device_kind,
+		       struct memory_limit *limit, struct err *err)
+{
+	*limit = (struct memory_limit){ 0 };
+	if (read_too_large(s, workload, device_kind, &limit->too_large, err))
+		return -1;
+	return limit->too_large ? read_fits(s, workload, device_kind, limit, err) : 0;
+}
