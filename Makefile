@@ -56,7 +56,11 @@ CUDA_FOUND   = $(call lazy,CUDA_FOUND,$(if $(filter no,$(CUDA)),,$(firstword $(f
 	$(if $(filter 3,$(words $(wildcard $(CUDA_HEADERS:%=$(d)/%)))),$(d))))))
 CUDA_CFLAGS  = $(if $(CUDA_FOUND),-DPOLLUX_CUDA $(patsubst %,-isystem %,$(filter-out /usr/include,$(CUDA_FOUND))))
 
-COMPILE  = $(CC) $(STD) $(CUDA_CFLAGS) $(WARN) $(HARDEN) $(CFLAGS) $(CPPFLAGS)
+# Of OpenBLAS too, for src/measure; OPENBLAS=no leaves it out.
+OPENBLAS_CFLAGS = $(call lazy,OPENBLAS_CFLAGS,$(if $(filter no,$(OPENBLAS)),,$(patsubst -I%,-isystem %,\
+	$(shell pkg-config --exists openblas && echo -DPOLLUX_OPENBLAS && pkg-config --cflags openblas))))
+
+COMPILE  = $(CC) $(STD) $(CUDA_CFLAGS) $(OPENBLAS_CFLAGS) $(WARN) $(HARDEN) $(CFLAGS) $(CPPFLAGS)
 LINK     = $(CC) $(CFLAGS) $(HARDEN_LD) $(LDFLAGS)
 
 # --- files -------------------------------------------------------------------
@@ -117,7 +121,7 @@ lint-clang:
 lint-tidy: $(EVERY_C:%=$(BUILD)/tidy/%.ok)
 $(BUILD)/tidy/%.ok: % $(HEADERS) .clang-tidy | need
 	@mkdir -p $(@D)
-	@clang-tidy --quiet $< -- $(STD) $(CUDA_CFLAGS) -Itests -Isrc $(PKG_CFLAGS) $(BLAS_CFLAGS) 2>$@.err || \
+	@clang-tidy --quiet $< -- $(STD) $(CUDA_CFLAGS) $(OPENBLAS_CFLAGS) -Itests -Isrc $(PKG_CFLAGS) $(BLAS_CFLAGS) 2>$@.err || \
 		{ cat $@.err >&2; exit 1; }
 	@touch $@
 
@@ -223,7 +227,7 @@ define stamp
 	@printf '%s\n' $(1) >$@.new; if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 endef
 
-$(BUILD)/flags.stamp: FORCE
+$(BUILD)/flags.stamp: FORCE | need
 	$(call stamp,$(COMPILE) $(ANALYZE) $(HARDEN_LD) $(LDFLAGS))
 $(BUILD)/files.stamp: FORCE
 	$(call stamp,$(OBJ))

@@ -1,0 +1,30 @@
+/* backend.h - what measures one sort of devices, and where it puts what it finds; private to the layer. */
+#ifndef MEASURE_BACKEND_H
+#define MEASURE_BACKEND_H
+
+#include "pollux/measure.h"
+#include "repeat.h"
+
+/* The pipe to the process that asked. */
+struct sink {
+	int fd;
+	const struct repeat_limits *limits;
+	bool quick;
+};
+
+struct measure_backend {
+	const char *name;		/* that of the devices' backend */
+	/* In the process that does nothing else, bound to the devices. */
+	int (*device)(struct sink *sink, const struct device *d, struct err *err);
+	int (*exchange)(struct sink *sink, const struct device *devices, int n, struct err *err);
+};
+
+extern const struct measure_backend measure_cpu;
+
+/* Time it, and send the result on with its time; -1 where the run failed, with nothing sent. */
+int sink_time(struct sink *sink, struct device_measurement *m, repeat_run *run, void *state);
+void sink_peak(struct sink *sink, const char *variant, double per_s);
+void sink_peak_basis(struct sink *sink, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void sink_note(struct sink *sink, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

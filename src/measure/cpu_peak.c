@@ -1,0 +1,88 @@
+/* cpu_peak.c - cores x clock x operations of a cycle.
+ *
+ * An upper bound: some processors have one unit where two are assumed, and many lower their clock when
+ * their widest units are busy. */
+#include "cpu_peak.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "pollux/clock.h"
+
+#define ADDS_PER_ROUND 16
+#define ROUNDS 2000000
+#define TRIES 5
+
+/* The clock as it is: an addition that waits for the one before takes one cycle, on every processor that
+ * OpenBLAS has kernels for. The best of some tries. */
+static double measured_clock_hz(void)
+{
+	double best_s = HUGE_VAL;
+
+	for (int t = 0; t < TRIES; t++) {
+		unsigned long x = 1, y = (unsigned long)t;
+		int64_t begun_ns = clock_boot_ns();
+
+		for (int i = 0; i < ROUNDS; i++)
+			for (int k = 0; k < ADDS_PER_ROUND; k++) {
+				x += y;
+				__asm__ volatile("" : "+r"(x));
+			}
+		best_s = fmin(best_s, 1e-9 * (double)(clock_boot_ns() - begun_ns));
+	}
+	return (double)ROUNDS * ADDS_PER_ROUND / best_s;
+}
+
+/* Of the processor's specification, where the kernel tells: not in most virtual machines. 0: unknown. */
+static double stated_clock_hz(int processor)
+{
+	char path[96];
+	double khz = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cpufreq/cpuinfo_max_freq", processor);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	if (fscanf(f, "%lf", &khz) != 1)
+		khz = 0;
+	fclose(f);
+	return 1e3 * khz;
+}
+
+struct isa {
+	const char *name;
+	int flop_per_cycle;		/* fp32; half of it fp64 */
+};
+
+/* Two units of fused multiply and add, each as wide as a register. */
+static struct isa isa_here(void)
+{
+#if defined(__x86_64__)
+	if (__builtin_cpu_supports("avx512f"))
+		return (struct isa){ "AVX-512", 64 };
+	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+		return (struct isa){ "AVX2", 32 };
+	if (__builtin_cpu_supports("avx"))
+		return (struct isa){ "AVX", 16 };
+	return (struct isa){ "SSE2", 8 };
+#elif defined(__aarch64__)
+	return (struct isa){ "NEON", 16 };
+#else
+	return (struct isa){ "", 0 };
+#endif
+}
+
+void cpu_peak_send(struct sink *sink, int cores, int processor)
+{
+	double stated = stated_clock_hz(processor), clock = fmax(stated, measured_clock_hz());
+	struct isa isa = isa_here();
+
+	if (isa.flop_per_cycle == 0)
+		return;
+	sink_peak(sink, "fp32", cores * clock * isa.flop_per_cycle);
+	sink_peak(sink, "fp64", cores * clock * isa.flop_per_cycle / 2);
+	sink_peak_basis(sink, "at most: %d core%s at %.2f GHz (%s), %d FLOP a cycle (%s)", cores,
+			cores == 1 ? "" : "s", 1e-9 * clock, stated >= clock ? "specified" : "measured",
+			isa.flop_per_cycle, isa.name);
+}

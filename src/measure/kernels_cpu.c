@@ -1,0 +1,358 @@
+/* kernels_cpu.c - a CPU slot: products by OpenBLAS, copies in memory; slots together: barriers and sums. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "backend.h"
+#include "blas.h"
+#include "cpu_peak.h"
+#include "pollux/clock.h"
+#include "pollux/mem.h"
+#include "random.h"
+#include "sizes.h"
+#include "team.h"
+
+#define PRODUCT_MOST_S 0.3	/* a longer one is left out: five of them would be a long time */
+#define PRODUCT_MOST_QUICK_S 0.03
+#define BUSY 0.05		/* less of a core than 1 - BUSY: others were at work on it */
+#define SLOWED 0.10
+
+/* --- products --- */
+
+struct product {
+	void (*run)(int64_t m, int64_t n, int64_t k, const void *a, const void *b, void *c);
+	const char *variant;
+	size_t size;			/* of an element */
+	void *a, *b, *c;		/* of the largest product */
+	int64_t m, width;
+};
+
+static double run_product(void *state, int64_t count)
+{
+	const struct product *p = state;
+	int64_t begun_ns = clock_boot_ns();
+
+	for (int64_t i = 0; i < count; i++)
+		p->run(p->m, p->width, p->width, p->a, p->b, p->c);
+	return 1e-9 * (double)(clock_boot_ns() - begun_ns);
+}
+
+static int time_product(struct sink *sink, struct product *p, struct device_measurement *m)
+{
+	*m = (struct device_measurement){
+		.what = MEASURED_PRODUCT, .devices = 1, .m = p->m, .n = p->width, .k = p->width,
+	};
+	memcpy(m->variant, p->variant, strlen(p->variant));
+	return sink_time(sink, m, run_product, p);
+}
+
+static void *operand(size_t n, size_t size)
+{
+	void *x = aligned_alloc(64, (n * size + 63) / 64 * 64);
+
+	if (x && size == sizeof(float))
+		random_fill_fp32(x, n);
+	else if (x)
+		random_fill_fp64(x, n);
+	return x;
+}
+
+static bool fill(struct product *p, int64_t rows, int64_t width)
+{
+	p->a = operand((size_t)(rows * width), p->size);
+	p->b = operand((size_t)(width * width), p->size);
+	p->c = operand((size_t)(rows * width), p->size);
+	return p->a && p->b && p->c;
+}
+
+static void empty(struct product *p)
+{
+	free(p->a);
+	free(p->b);
+	free(p->c);
+	p->a = p->b = p->c = NULL;
+}
+
+/* All sizes of one type. Of a width what would take too long is left out, by the time of the size before. */
+static void sweep(struct sink *sink, struct product *p)
+{
+	double most_s = sink->quick ? PRODUCT_MOST_QUICK_S : PRODUCT_MOST_S;
+	struct size_walk walk = { 0 };
+	struct device_measurement last;
+	int64_t filled = 0;
+
+	while (sizes_next(&walk, sink->quick)) {
+		if (walk.width != filled) {
+			empty(p);
+			if (!fill(p, SIZES_ROWS_MAX, walk.width))
+				break;
+			filled = walk.width;
+		}
+		p->m = walk.rows;
+		p->width = walk.width;
+		if (time_product(sink, p, &last) || (sink->quick ? 4 : 2) * last.time_s > most_s)
+			sizes_skip_width(&walk);
+	}
+	empty(p);
+}
+
+static int products(struct sink *sink, const struct blas *blas)
+{
+	struct product fp32 = { .run = blas->product_fp32, .variant = "fp32", .size = sizeof(float) };
+	struct product fp64 = { .run = blas->product_fp64, .variant = "fp64", .size = sizeof(double) };
+
+	sweep(sink, &fp32);
+	if (!sink->quick)
+		sweep(sink, &fp64);
+	return 0;
+}
+
+/* --- copies in memory --- */
+
+struct copy {
+	char *from, *to;
+	size_t bytes;
+};
+
+/* Each thread a part of it. */
+static double copy_part(struct team *team, int rank, int64_t count)
+{
+	const struct copy *c = team->data;
+	size_t part = c->bytes / (size_t)team->n, at = part * (size_t)rank;
+	int64_t begun_ns = clock_boot_ns();
+
+	for (int64_t i = 0; i < count; i++) {
+		memcpy(c->to + at, c->from + at, part);
+		__asm__ volatile("" : : "r"(c->to) : "memory");	/* it is wanted each time */
+	}
+	team_meet(team);
+	return 1e-9 * (double)(clock_boot_ns() - begun_ns);
+}
+
+static double run_copy(void *state, int64_t count)
+{
+	return team_do(state, copy_part, count);
+}
+
+static void copy_memory(struct sink *sink, struct team *team)
+{
+	size_t most = (size_t)1 << (sink->quick ? 24 : 27);
+	struct copy c = { aligned_alloc(64, most), aligned_alloc(64, most), 0 };
+
+	team->data = &c;
+	if (!c.from || !c.to)
+		sink_note(sink, "no copies in memory: there is too little of it");
+	else
+		memset(c.from, 1, most);
+	for (c.bytes = (size_t)1 << 16; c.from && c.to && c.bytes <= most; c.bytes <<= sink->quick ? 4 : 2) {
+		struct device_measurement m = {
+			.what = MEASURED_MEMORY, .devices = 1, .bytes = (int64_t)c.bytes,
+		};
+
+		sink_time(sink, &m, run_copy, team);
+	}
+	free(c.from);
+	free(c.to);
+}
+
+/* --- whether the machine was quiet --- */
+
+struct quiet {
+	double wall_s, cpu_s;
+};
+
+/* Of this thread: what it works at all the time. */
+static struct quiet quiet_now(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_THREAD, &u);
+	return (struct quiet){
+		.wall_s = clock_boot_s(),
+		.cpu_s = (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+			 1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec),
+	};
+}
+
+static void note_busy(struct sink *sink, const struct quiet *before)
+{
+	struct quiet now = quiet_now();
+	double wall = now.wall_s - before->wall_s, share = (now.cpu_s - before->cpu_s) / wall;
+
+	if (wall > 0 && share < 1 - BUSY)
+		sink_note(sink, "the machine was busy: other processes had %.0f %% of the core's time; "
+			  "these figures are too low", 100 * (1 - share));
+}
+
+/* The same product before and after all others. */
+static double product_rate(const struct blas *blas)
+{
+	struct product p = { .run = blas->product_fp32, .variant = "fp32", .size = sizeof(float),
+			     .m = 256, .width = 256 };
+	double best_s = HUGE_VAL;
+
+	if (fill(&p, p.m, p.width))
+		for (int i = 0; i < 50; i++)
+			best_s = fmin(best_s, run_product(&p, 4));
+	empty(&p);
+	return 1 / best_s;
+}
+
+static void note_slowed(struct sink *sink, double before, double after)
+{
+	if (after < (1 - SLOWED) * before)
+		sink_note(sink, "the processor slowed down by %.0f %% while it was measured (heat, or "
+			  "others on the same core)", 100 * (1 - after / before));
+}
+
+/* --- one slot --- */
+
+static int first_processor(const struct device *d)
+{
+	return (int)strtol(d->binding, NULL, 10);
+}
+
+static void measure_products(struct sink *sink, int cores)
+{
+	struct quiet quiet = quiet_now();
+	struct err err = { 0 };
+	struct blas blas;
+	double before;
+
+	if (blas_open(&blas, cores, &err)) {
+		sink_note(sink, "%s", err.text);
+		return;
+	}
+	sink_note(sink, "products by OpenBLAS, kernels '%s', %d thread%s", blas.kernels, cores,
+		  cores == 1 ? "" : "s");
+	before = product_rate(&blas);
+	products(sink, &blas);
+	note_slowed(sink, before, product_rate(&blas));
+	note_busy(sink, &quiet);
+}
+
+static int measure_slot(struct sink *sink, const struct device *d, struct err *err)
+{
+	struct team team;
+
+	cpu_peak_send(sink, d->cores, first_processor(d));
+	measure_products(sink, d->cores);
+	if (team_start(&team, d->cores, NULL, err))
+		return -1;
+	copy_memory(sink, &team);
+	team_stop(&team);
+	return 0;
+}
+
+/* --- slots together --- */
+
+static double wait_all(struct team *team, int rank, int64_t count)
+{
+	int64_t begun_ns = clock_boot_ns();
+
+	(void)rank;
+	for (int64_t i = 0; i < count; i++)
+		team_meet(team);
+	return 1e-9 * (double)(clock_boot_ns() - begun_ns);
+}
+
+static double run_barrier(void *state, int64_t count)
+{
+	return team_do(state, wait_all, count);
+}
+
+/* A vector for each slot, in memory that its thread touched first, and the sum of all. */
+struct vectors {
+	float **of;			/* by rank */
+	float *sum;
+	size_t n;
+};
+
+/* What each has to itself before a sum, as a gradient has: in its own cache, and changed. */
+static void change(float *x, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		x[i] = 0.5f * x[i] + 0.25f;
+}
+
+static void add(float *restrict sum, const float *restrict x, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		sum[i] += x[i];
+}
+
+/* Each sums a slice of all vectors. Timed from when all have arrived until all have done. */
+static double sum_all(struct team *team, int rank, int64_t count)
+{
+	struct vectors *v = team->data;
+	size_t slice = v->n / (size_t)team->n, at = slice * (size_t)rank;
+	int64_t time_ns = 0;
+
+	for (int64_t i = 0; i < count; i++) {
+		change(v->of[rank], v->n);
+		team_meet(team);
+		int64_t begun_ns = clock_boot_ns();
+
+		memcpy(v->sum + at, v->of[0] + at, slice * sizeof(float));
+		for (int q = 1; q < team->n; q++)
+			add(v->sum + at, v->of[q] + at, slice);
+		team_meet(team);
+		time_ns += clock_boot_ns() - begun_ns;
+	}
+	return 1e-9 * (double)time_ns;
+}
+
+static double run_reduction(void *state, int64_t count)
+{
+	return team_do(state, sum_all, count);
+}
+
+static double touch(struct team *team, int rank, int64_t count)
+{
+	struct vectors *v = team->data;
+
+	(void)count;
+	v->of[rank] = xmalloc(v->n * sizeof(float));
+	random_fill_fp32(v->of[rank], v->n);
+	return 0;
+}
+
+static void reduce(struct sink *sink, struct team *team)
+{
+	size_t most = (size_t)1 << (sink->quick ? 20 : 24);
+	struct vectors v = { .of = xcalloc((size_t)team->n, sizeof(*v.of)), .n = most / sizeof(float) };
+
+	v.sum = xmalloc(most);
+	team->data = &v;
+	team_do(team, touch, 1);
+	for (size_t bytes = 4096; bytes <= most; bytes *= sink->quick ? 16 : 4) {
+		struct device_measurement m = {
+			.what = MEASURED_REDUCTION, .devices = team->n, .bytes = (int64_t)bytes,
+		};
+
+		v.n = bytes / sizeof(float);
+		sink_time(sink, &m, run_reduction, team);
+	}
+	for (int r = 0; r < team->n; r++)
+		free(v.of[r]);
+	free(v.of);
+	free(v.sum);
+}
+
+static int measure_slots(struct sink *sink, const struct device *devices, int n, struct err *err)
+{
+	struct device_measurement barrier = { .what = MEASURED_BARRIER, .devices = n };
+	struct team team;
+
+	if (team_start(&team, n, devices, err))
+		return -1;
+	sink_time(sink, &barrier, run_barrier, &team);
+	reduce(sink, &team);
+	team_stop(&team);
+	return 0;
+}
+
+const struct measure_backend measure_cpu = {
+	.name = "cpu", .device = measure_slot, .exchange = measure_slots,
+};

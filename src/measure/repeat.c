@@ -1,0 +1,118 @@
+/* repeat.c - repetitions, and when there are enough. */
+#include "repeat.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pollux/clock.h"
+
+const struct repeat_limits REPEAT_FULL = {
+	.least = 10, .most = 200, .half_width = 0.02, .span_s = 2e-3, .time_s = 0.4,
+};
+const struct repeat_limits REPEAT_QUICK = {
+	.least = 5, .most = 50, .half_width = 0.02, .span_s = 0.5e-3, .time_s = 0.05,
+};
+
+#define WARM_UPS 10		/* at most, until two in a row agree */
+#define AGREE 1.1
+#define COUNT_MAX (1 << 24)
+
+double repeat_student(int degrees)
+{
+	const double z = 1.959963984540054, z2 = z * z, n = degrees;
+	double g1 = z * (z2 + 1) / 4;
+	double g2 = z * ((5 * z2 + 16) * z2 + 3) / 96;
+	double g3 = z * (((3 * z2 + 19) * z2 + 17) * z2 - 15) / 384;
+
+	return z + (g1 + (g2 + g3 / n) / n) / n;
+}
+
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static double median(const double *times_s, int n)
+{
+	double sorted[REPEAT_MOST];
+
+	memcpy(sorted, times_s, (size_t)n * sizeof(*sorted));
+	qsort(sorted, (size_t)n, sizeof(*sorted), compare);
+	return n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
+}
+
+/* In one walk: B. P. Welford, Technometrics 4 (1962), 419-420. */
+struct repeated repeat_of(const double *times_s, int n, const struct repeat_limits *limits)
+{
+	double most = REPEAT_STALL * median(times_s, n), m2 = 0;
+	struct repeated s = { .half_width = HUGE_VAL };
+
+	for (int i = 0; i < n; i++) {
+		double delta = times_s[i] - s.mean_s;
+
+		if (times_s[i] > most) {
+			s.n_stalls++;
+			continue;
+		}
+		s.mean_s += delta / (double)++s.n;
+		m2 += delta * (times_s[i] - s.mean_s);
+	}
+	if (s.n > 1) {
+		s.sd_s = sqrt(m2 / (double)(s.n - 1));
+		s.half_width = repeat_student((int)s.n - 1) * s.sd_s / sqrt((double)s.n) / s.mean_s;
+	}
+	s.steady = s.n >= limits->least && s.half_width <= limits->half_width;
+	return s;
+}
+
+/* How many fill a span; 0: it failed. The first run is a warm-up: pages and kernels are loaded. */
+static int64_t count_for_span(repeat_run *run, void *state, double span_s)
+{
+	double time_s = run(state, 1);
+
+	for (int64_t count = 1; !isnan(time_s); count *= 2) {
+		time_s = run(state, count);
+		if (time_s >= span_s || (count >= COUNT_MAX && !isnan(time_s)))
+			return count;
+	}
+	return 0;
+}
+
+/* Clocks rise, caches fill: until two in a row agree. */
+static int warm_up(repeat_run *run, void *state, int64_t count)
+{
+	double last_s = run(state, count);
+
+	for (int i = 0; i < WARM_UPS && !isnan(last_s); i++) {
+		double time_s = run(state, count);
+
+		if (fmax(time_s, last_s) <= AGREE * fmin(time_s, last_s))
+			return 0;
+		last_s = time_s;
+	}
+	return isnan(last_s) ? -1 : 0;
+}
+
+int repeat_time(struct repeated *s, repeat_run *run, void *state, const struct repeat_limits *limits)
+{
+	int64_t count = count_for_span(run, state, limits->span_s);
+	double times_s[REPEAT_MOST], begun_s;
+
+	if (count == 0 || warm_up(run, state, count))
+		return -1;
+	begun_s = clock_boot_s();
+	for (int n = 0; n < limits->most;) {
+		double time_s = run(state, count);
+
+		if (isnan(time_s))
+			return -1;
+		times_s[n++] = time_s / (double)count;
+		*s = repeat_of(times_s, n, limits);
+		if (s->steady || (n >= limits->least && clock_boot_s() - begun_s >= limits->time_s))
+			break;
+	}
+	return 0;
+}

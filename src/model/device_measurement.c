@@ -1,0 +1,36 @@
+/* device_measurement.c - rates and names. */
+#include "pollux/device_measurement.h"
+
+#include <math.h>
+#include <string.h>
+
+double device_measurement_flops(const struct device_measurement *m)
+{
+	if (m->what != MEASURED_PRODUCT)
+		return (double)NAN;
+	return 2 * (double)m->m * (double)m->n * (double)m->k / m->time_s;
+}
+
+double device_measurement_bytes_per_s(const struct device_measurement *m)
+{
+	return m->bytes > 0 ? (double)m->bytes / m->time_s : (double)NAN;
+}
+
+static const char *const names[N_MEASURED] = {
+	[MEASURED_PRODUCT] = "product", [MEASURED_MEMORY] = "memory", [MEASURED_COPY] = "copy",
+	[MEASURED_LAUNCH] = "launch", [MEASURED_BARRIER] = "barrier",
+	[MEASURED_REDUCTION] = "reduction",
+};
+
+const char *measured_name(enum measured what)
+{
+	return names[what];
+}
+
+int measured_parse(const char *name)
+{
+	for (int i = 0; i < N_MEASURED; i++)
+		if (!strcmp(names[i], name))
+			return i;
+	return -1;
+}
