@@ -61,11 +61,26 @@ static int bind_one(sqlite3_stmt *q, int i, char type, va_list *ap)
 	}
 }
 
+/* A pass asks the same of each of a thousand workloads, and half of the time would go into parsing: what
+ * sql_done put back serves again. NULL: there is none of this text that is not at work. */
+static sqlite3_stmt *find_prepared(struct store *s, const char *sql)
+{
+	sqlite3_stmt *q = NULL;
+
+	while ((q = sqlite3_next_stmt(s->db, q)))
+		if (!sqlite3_stmt_busy(q) && !strcmp(sqlite3_sql(q), sql))
+			return q;
+	return NULL;
+}
+
 static int prepare(struct store *s, sqlite3_stmt **q, struct err *err, const char *sql,
 		   const char *types, va_list *ap)
 {
-	int rc = sqlite3_prepare_v2(s->db, sql, -1, q, NULL);
+	int rc = SQLITE_OK;
 
+	*q = find_prepared(s, sql);
+	if (!*q)
+		rc = sqlite3_prepare_v2(s->db, sql, -1, q, NULL);
 	for (int i = 0; rc == SQLITE_OK && types[i]; i++)
 		rc = bind_one(*q, i + 1, types[i], ap);
 	if (rc == SQLITE_OK)
@@ -86,6 +101,22 @@ int sql_query(struct store *s, sqlite3_stmt **q, struct err *err, const char *sq
 	rc = prepare(s, q, err, sql, types, &ap);
 	va_end(ap);
 	return rc;
+}
+
+void sql_done(sqlite3_stmt *q)
+{
+	if (!q)
+		return;
+	sqlite3_reset(q);
+	sqlite3_clear_bindings(q);
+}
+
+void sql_forget(struct store *s)
+{
+	sqlite3_stmt *q;
+
+	while (s->db && (q = sqlite3_next_stmt(s->db, NULL)))
+		sqlite3_finalize(q);
 }
 
 int sql_row(struct store *s, sqlite3_stmt *q, struct err *err)
@@ -113,7 +144,7 @@ int sql_run(struct store *s, int *changed, struct err *err, const char *sql, con
 		return -1;
 	while ((rc = sql_row(s, q, err)) == 1)
 		;
-	sqlite3_finalize(q);
+	sql_done(q);
 	if (changed)
 		*changed = sqlite3_changes(s->db);
 	return rc;

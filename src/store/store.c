@@ -28,7 +28,7 @@ static int pragma_int(struct store *s, const char *sql, int64_t *value, struct e
 		return -1;
 	rc = sql_row(s, q, err);
 	*value = rc == 1 ? sqlite3_column_int64(q, 0) : 0;
-	sqlite3_finalize(q);
+	sql_done(q);
 	return rc < 0 ? -1 : 0;
 }
 
@@ -162,6 +162,7 @@ void store_close(struct store *s)
 {
 	if (s->db)
 		keep_short_log(s);
+	sql_forget(s);
 	sqlite3_close(s->db);
 	s->db = NULL;
 }

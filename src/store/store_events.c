@@ -40,7 +40,7 @@ int store_decision_of_job(struct store *s, int64_t job_id, struct decision_row *
 			.n_devices = (int)sql_int(q, 2, 0), .replicas = (int)sql_int(q, 3, 0),
 			.reason = sql_text(q, 4),
 		};
-	sqlite3_finalize(q);
+	sql_done(q);
 	return rc < 0 ? -1 : 0;
 }
 
@@ -68,7 +68,7 @@ int store_last_event(struct store *s, int64_t *id, struct err *err)
 	rc = sql_row(s, q, err);
 	if (rc == 1)
 		*id = sql_int(q, 0, 0);
-	sqlite3_finalize(q);
+	sql_done(q);
 	return rc < 0 ? -1 : 0;
 }
 
@@ -89,7 +89,7 @@ int store_events_of_job(struct store *s, int64_t job_id, struct event_list *list
 			.run_id = sql_int(q, 2, 0), .kind = sql_text(q, 3), .text = sql_text(q, 4),
 		};
 	}
-	sqlite3_finalize(q);
+	sql_done(q);
 	return rc;
 }
 
@@ -114,7 +114,7 @@ int store_setting_get(struct store *s, const char *name, char **value, struct er
 	rc = sql_row(s, q, err);
 	if (rc == 1)
 		*value = sql_text(q, 0);
-	sqlite3_finalize(q);
+	sql_done(q);
 	return rc < 0 ? -1 : 0;
 }
 

@@ -54,7 +54,7 @@ int store_gradients_of_workload(struct store *s, const char *workload, struct gr
 		}
 		list->items[list->count++] = read_gradient(q);
 	}
-	sqlite3_finalize(q);
+	sql_done(q);
 	if (rc < 0)
 		gradient_list_release(list);
 	reverse(list->items, list->count);

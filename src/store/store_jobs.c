@@ -90,7 +90,7 @@ int store_job_get(struct store *s, int64_t id, struct job *job, struct err *err)
 	rc = sql_row(s, q, err);
 	if (rc == 1)
 		read_job(q, job);
-	sqlite3_finalize(q);
+	sql_done(q);
 	if (rc == 0)
 		return err_set(err, EX_NOINPUT, "no such job: %lld", (long long)id);
 	return rc == 1 ? 0 : -1;
@@ -126,7 +126,7 @@ int store_jobs_list(struct store *s, enum job_filter filter, double since_wall_s
 		}
 		read_job(q, &list->items[list->count++]);
 	}
-	sqlite3_finalize(q);
+	sql_done(q);
 	if (rc < 0)
 		job_list_release(list);
 	return rc;
@@ -142,7 +142,7 @@ int store_has_work(struct store *s, bool *has, struct err *err)
 		return -1;
 	rc = sql_row(s, q, err);
 	*has = rc == 1 && sqlite3_column_int(q, 0);
-	sqlite3_finalize(q);
+	sql_done(q);
 	return rc < 0 ? -1 : 0;
 }
 
@@ -256,7 +256,7 @@ int store_job_command_get(struct store *s, int64_t id, struct job_command *c, st
 		c->git_commit = sql_text_or_null(q, 6);
 		c->git_dirty = sql_int(q, 7, 0) != 0;
 	}
-	sqlite3_finalize(q);
+	sql_done(q);
 	if (rc == 0)
 		return err_set(err, EX_NOINPUT, "no such job: %lld", (long long)id);
 	return rc == 1 ? 0 : -1;
@@ -299,7 +299,7 @@ int store_dependencies_list(struct store *s, struct dependency_list *list, struc
 			(const char *)sqlite3_column_text(q, 3));
 		d->after_end_time_s = sql_double(q, 4);
 	}
-	sqlite3_finalize(q);
+	sql_done(q);
 	if (list->count)
 		qsort(list->items, (size_t)list->count, sizeof(*list->items), compare_dependencies);
 	return rc;
@@ -374,6 +374,6 @@ int store_job_setback(struct store *s, int64_t job_id, const char *boot_id, stru
 		snprintf(setback->diagnosis, sizeof(setback->diagnosis), "%s",
 			 sqlite3_column_text(q, 3) ? (const char *)sqlite3_column_text(q, 3) : "");
 	}
-	sqlite3_finalize(q);
+	sql_done(q);
 	return rc < 0 ? -1 : 0;
 }

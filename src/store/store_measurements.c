@@ -116,7 +116,7 @@ static int read_observations(struct store *s, sqlite3_stmt *q, struct observatio
 		}
 		read_observation(q, &list->items[list->count++]);
 	}
-	sqlite3_finalize(q);
+	sql_done(q);
 	if (rc < 0)
 		observation_list_release(list);
 	return rc;
@@ -133,7 +133,7 @@ int store_reports_of_job(struct store *s, int64_t job_id, int64_t *n, struct err
 	rc = sql_row(s, q, err);
 	if (rc == 1)
 		*n = sql_int(q, 0, 0);
-	sqlite3_finalize(q);
+	sql_done(q);
 	return rc < 0 ? -1 : 0;
 }
 
@@ -184,7 +184,7 @@ int store_observation_get(struct store *s, const struct run *run, struct observa
 		read_observation(q, &row);
 		*o = row.observation;
 	}
-	sqlite3_finalize(q);
+	sql_done(q);
 	return rc < 0 ? -1 : 0;
 }
 
@@ -211,6 +211,6 @@ int store_typical_samples(struct store *s, const char *workload, double *samples
 		if (variance <= mean * mean / 4)
 			*samples = mean;
 	}
-	sqlite3_finalize(q);
+	sql_done(q);
 	return rc < 0 ? -1 : 0;
 }

@@ -21,7 +21,7 @@ static int read_too_large(struct store *s, const char *workload, const char *dev
 	rc = sql_row(s, q, err);
 	if (rc == 1)
 		*too_large = sql_int(q, 0, 0);
-	sqlite3_finalize(q);
+	sql_done(q);
 	return rc < 0 ? -1 : 0;
 }
 
@@ -38,7 +38,7 @@ static int read_fits(struct store *s, const char *workload, const char *device_k
 	rc = sql_row(s, q, err);
 	if (rc == 1)
 		limit->fits = sql_int(q, 0, 0);
-	sqlite3_finalize(q);
+	sql_done(q);
 	return rc < 0 ? -1 : 0;
 }
 

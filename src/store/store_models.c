@@ -77,7 +77,7 @@ int store_model_get(struct store *s, const char *workload, const char *device_ki
 		read_model(q, model);
 		*found = true;
 	}
-	sqlite3_finalize(q);
+	sql_done(q);
 	return rc < 0 ? -1 : 0;
 }
 
@@ -128,7 +128,7 @@ int store_workload_stamps(struct store *s, const char *device_kind, struct workl
 					    sizeof(*list->items));
 		read_stamp(q, &list->items[list->count++]);
 	}
-	sqlite3_finalize(q);
+	sql_done(q);
 	return rc;
 }
 

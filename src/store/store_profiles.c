@@ -42,7 +42,7 @@ int store_reserved_list(struct store *s, struct reserved_list *list, struct err 
 					    sizeof(*list->items));
 		read_reserved(q, &list->items[list->count++]);
 	}
-	sqlite3_finalize(q);
+	sql_done(q);
 	if (rc < 0)
 		reserved_list_release(list);
 	return rc;
@@ -68,6 +68,6 @@ int store_profiles_list(struct store *s, int64_t **ids, int *n, struct err *err)
 		*ids = xreallocarray(*ids, (size_t)*n + 1, sizeof(**ids));
 		(*ids)[(*n)++] = sql_int(q, 0, 0);
 	}
-	sqlite3_finalize(q);
+	sql_done(q);
 	return rc;
 }

@@ -26,7 +26,7 @@ static int read_median(struct store *s, const char *sql, const char *workload, d
 		return -1;
 	while (n < RESTARTS && (rc = sql_row(s, q, err)) == 1)
 		times[n++] = sql_double(q, 0);
-	sqlite3_finalize(q);
+	sql_done(q);
 	if (rc < 0 || n == 0)
 		return rc < 0 ? -1 : 0;
 	qsort(times, (size_t)n, sizeof(*times), compare_times);

@@ -80,7 +80,7 @@ static int has_active_run(struct store *s, int64_t job_id, bool *has, struct err
 		return -1;
 	rc = sql_row(s, q, err);
 	*has = rc == 1;
-	sqlite3_finalize(q);
+	sql_done(q);
 	return rc < 0 ? -1 : 0;
 }
 

@@ -101,7 +101,7 @@ static int read_devices(struct store *s, struct run *run, struct err *err)
 		d->cores = (int)sql_int(q, 3, 1);
 		d->usable = true;
 	}
-	sqlite3_finalize(q);
+	sql_done(q);
 	return rc < 0 ? -1 : 0;
 }
 
@@ -131,7 +131,7 @@ int store_run_get(struct store *s, int64_t id, struct run *run, struct err *err)
 	rc = sql_row(s, q, err);
 	if (rc == 1 && read_run(s, q, run, err))
 		rc = -1;
-	sqlite3_finalize(q);
+	sql_done(q);
 	if (rc == 0)
 		return err_set(err, EX_NOINPUT, "no such run: %lld", (long long)id);
 	return rc == 1 ? 0 : -1;
@@ -149,7 +149,7 @@ static int read_list(struct store *s, sqlite3_stmt *q, struct run_list *list, st
 			break;
 		}
 	}
-	sqlite3_finalize(q);
+	sql_done(q);
 	if (rc < 0)
 		run_list_release(list);
 	return rc;
@@ -208,7 +208,7 @@ static int next_number(struct store *s, struct run *run, struct err *err)
 		return -1;
 	rc = sql_row(s, q, err);
 	run->number = (int)sql_int(q, 0, 1);
-	sqlite3_finalize(q);
+	sql_done(q);
 	return rc < 0 ? -1 : 0;
 }
 
@@ -247,7 +247,7 @@ int store_run_may_claim(struct store *s, int64_t id, bool *may, struct err *err)
 		return -1;
 	rc = sql_row(s, q, err);
 	*may = rc == 1 && sqlite3_column_int(q, 0);
-	sqlite3_finalize(q);
+	sql_done(q);
 	return rc < 0 ? -1 : 0;
 }
 
@@ -339,7 +339,7 @@ int store_run_stop_reason(struct store *s, int64_t id, enum stop_reason *reason,
 		*reason = (enum stop_reason)known(stop_reason_parse(raw_text(q, 0)));
 		*state = (enum run_state)known(run_state_parse(raw_text(q, 1)));
 	}
-	sqlite3_finalize(q);
+	sql_done(q);
 	return rc < 0 ? -1 : 0;
 }
 
@@ -364,7 +364,7 @@ int store_run_read_wanted(struct store *s, struct run *run, struct err *err)
 	rc = sql_row(s, q, err);
 	if (rc == 1)
 		read_wanted(q, 0, run);
-	sqlite3_finalize(q);
+	sql_done(q);
 	return rc < 0 ? -1 : 0;
 }
 
