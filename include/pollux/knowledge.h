@@ -29,6 +29,7 @@ struct knowledge {
 	int64_t fresh_batch_size;
 	struct noise_estimate fresh;
 	double typical_samples;		/* that its jobs took which are done; NaN: cannot be told */
+	struct memory_limit memory;
 };
 
 /* With the model as it was last fitted. */
@@ -44,7 +45,8 @@ int knowledge_observations(struct store *s, const char *workload, const char *de
 			   struct pool_entry **entries, int *n, struct err *err);
 
 /* A job is given at most so many times the replicas, and the local batch size, that its workload was ever
- * measured at: the model is optimistic about what it has not seen, and memory is not in it. */
+ * measured at: the model is optimistic about what it has not seen, and memory is not in it. Where a local batch
+ * within that ran out of memory, at most the largest that did not. */
 #define KNOWLEDGE_GROWTH 2
 
 /* Where the noise scale of a job comes from. */

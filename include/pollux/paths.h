@@ -5,11 +5,13 @@
  *		schedule.lock      held by the pass that is running
  *		supervisor.log     what supervisors had to say
  *		logs/ID.log        what job ID printed, over all its runs
- *		checkpoints/ID/    given to job ID when it declared no directory of its own
+ *		checkpoints/ID/    given to job ID when it declared no directory of its own; a profile's is
+ *		                   removed after each of its runs
  *		run/RUN.lock       held by the supervisor of a run as long as it lives
  *		run/RUN.sock       where the run's reports go
  *		run/RUN.config     the configuration it is to change to, if there is one
  *		run/device-N.lock  held by every process of the run that has the device
+ *		run/profile-ID.lock  held by 'pollux profile' as long as it measures job ID
  *	$POLLUX_DIR/config, else $XDG_CONFIG_HOME/pollux/config, else ~/.config/pollux/config
  */
 #ifndef POLLUX_PATHS_H
@@ -41,6 +43,7 @@ char *paths_log(const struct paths *p, int64_t job_id);		/* the caller frees */
 char *paths_checkpoints(const struct paths *p, int64_t job_id);
 char *paths_run(const struct paths *p, int64_t run_id, const char *suffix);	/* run/RUN.SUFFIX */
 char *paths_device_lock(const struct paths *p, const char *device);
+char *paths_profile_lock(const struct paths *p, int64_t job_id);
 
 /* Whether the directory lies on a file system of another machine, where SQLite's locks may not hold. */
 bool paths_on_network(const struct paths *p);

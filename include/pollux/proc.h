@@ -29,6 +29,10 @@ struct proc_marks {
 int proc_find(const struct proc_marks *marks, struct pid_list *list);
 void pid_list_release(struct pid_list *list);
 
+/* What the living processes of a session have in memory, the caller excepted: the sum of their resident
+ * sets. Pages that they share count for each. */
+int64_t proc_resident_bytes(pid_t session);
+
 /* Kills by the kernel's out-of-memory killer since boot; -1 unknown. */
 int64_t proc_oom_kills(void);
 

@@ -118,7 +118,8 @@ int knowledge_load(struct store *s, const char *workload, const char *device_kin
 	if (store_model_get(s, workload, device_kind, &k->model, &k->modelled, err) ||
 	    load_noise(s, workload, k, err) ||
 	    store_restart_cost(s, workload, &k->restart_s, err) ||
-	    store_typical_samples(s, workload, &k->typical_samples, err)) {
+	    store_typical_samples(s, workload, &k->typical_samples, err) ||
+	    store_memory_limit(s, workload, device_kind, &k->memory, err)) {
 		knowledge_release(k);
 		return -1;
 	}
@@ -174,6 +175,8 @@ static int64_t max_local_batch(const struct knowledge *k, const struct job *job)
 	int64_t limit = job->max_local_batch_size;
 	int64_t tried = KNOWLEDGE_GROWTH * k->model.max_local_batch_size;
 
+	if (k->memory.too_large > 0 && tried >= k->memory.too_large)
+		tried = k->memory.fits > 0 ? k->memory.fits : k->memory.too_large - 1;
 	return limit > 0 && limit < tried ? limit : tried;
 }
 

@@ -44,7 +44,7 @@ int pass_reconcile(struct pass_state *p, struct err *err)
 			rc = run_end_lost(&p->store, run, err);
 	}
 	run_list_release(&runs);
-	return rc;
+	return rc ? rc : pass_end_profiles(p, err);
 }
 
 static bool is_active(const struct run_list *runs, int64_t id)
@@ -141,7 +141,7 @@ int pass_read(struct pass_state *p, struct err *err)
 		return -1;
 	if (p->jobs.count == 0)
 		return 0;
-	if (devices_list(&settings, &p->devices, err))
+	if (devices_list(&settings, &p->devices, err) || pass_withdraw_reserved(p, err))
 		return -1;
 	for (int i = 0; i < p->devices.count; i++) {
 		check_lock(p, &p->devices.items[i]);

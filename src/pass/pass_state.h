@@ -64,6 +64,10 @@ int pass_spawn_missing(struct pass_state *p, struct err *err);
 void pass_remove_leftovers(const struct pass_state *p, const struct run_list *runs);
 int pass_read(struct pass_state *p, struct err *err);
 
+/* profiles.c: profiles whose process is gone, and the devices of the others, which are nobody else's. */
+int pass_end_profiles(struct pass_state *p, struct err *err);
+int pass_withdraw_reserved(struct pass_state *p, struct err *err);
+
 /* decide.c: who may run at all, and what the policy says. */
 int pass_select(struct pass_state *p, struct err *err);
 void pass_decide(struct pass_state *p);

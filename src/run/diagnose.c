@@ -18,10 +18,14 @@ static const struct {
 	{ "CUDA out of memory", "GPU out of memory" },
 	{ "CUDA_ERROR_OUT_OF_MEMORY", "GPU out of memory" },
 	{ "cudaErrorMemoryAllocation", "GPU out of memory" },
+	{ "HIP out of memory", "GPU out of memory" },
 	{ "RESOURCE_EXHAUSTED", "out of memory" },
 	{ "MemoryError", "out of memory" },
 	{ "std::bad_alloc", "out of memory" },
 	{ "Cannot allocate memory", "out of memory" },
+	{ "can't allocate memory", "out of memory" },
+	{ "out of memory", "out of memory" },
+	{ "Out of memory", "out of memory" },
 	{ "No space left on device", "disk full" },
 };
 

@@ -13,6 +13,7 @@
 struct process {
 	pid_t pid, parent, session;
 	char state;
+	int64_t resident_pages;
 };
 
 struct process_table {
@@ -72,7 +73,10 @@ static bool read_process(pid_t pid, struct process *process)
 	process->state = fields[0];
 	process->parent = (pid_t)strtol(fields + 1, &end, 10);
 	strtol(end, &end, 10);		/* the process group */
-	process->session = (pid_t)strtol(end, NULL, 10);
+	process->session = (pid_t)strtol(end, &end, 10);
+	for (int field = 7; field < 24; field++)
+		strtoll(end, &end, 10);
+	process->resident_pages = strtoll(end, NULL, 10);
 	return true;
 }
 
@@ -167,6 +171,19 @@ int proc_find(const struct proc_marks *marks, struct pid_list *list)
 	}
 	free(table.items);
 	return rc;
+}
+
+int64_t proc_resident_bytes(pid_t session)
+{
+	struct process_table table;
+	int64_t pages = 0;
+
+	read_table(&table);
+	for (int i = 0; i < table.count; i++)
+		if (table.items[i].session == session && table.items[i].pid != getpid())
+			pages += table.items[i].resident_pages;
+	free(table.items);
+	return pages * sysconf(_SC_PAGESIZE);
 }
 
 void pid_list_release(struct pid_list *list)

@@ -14,8 +14,10 @@
 #include "account.h"
 #include "diagnose.h"
 #include "pollux/clock.h"
+#include "pollux/lock.h"
 #include "pollux/mem.h"
 #include "pollux/proc.h"
+#include "pollux/remove_tree.h"
 #include "pollux/signal_name.h"
 #include "pollux/supervise.h"
 #include "supervisor.h"
@@ -62,6 +64,7 @@ static void diagnose(struct supervisor *s)
 		meaning = "out of memory (the kernel killed a process)";
 	if (meaning && !(s->run.diagnosis && *s->run.diagnosis))
 		supervisor_set_diagnosis(s, meaning);
+	s->run.out_of_memory = s->run.diagnosis && strstr(s->run.diagnosis, "out of memory");
 }
 
 /* What a program printed last need not be a line. */
@@ -134,6 +137,27 @@ static void remove_files(const struct supervisor *s)
 		rmdir(dirname(s->run.socket_path));
 }
 
+/* Of a profile's checkpoints nothing is kept, whatever becomes of its process; and only its process, or the
+ * pass that found that one gone, says what comes next. False: no pass is needed now. */
+static bool conclude_profile(const struct supervisor *s)
+{
+	bool cancelled = s->run.stop_reason == STOP_CANCEL;
+	char *lock = paths_profile_lock(s->paths, s->job.id);
+
+	if (cancelled && !lock_is_held(lock))
+		unlink(lock);
+	free(lock);
+	return cancelled;
+}
+
+static void remove_scratch(const struct supervisor *s)
+{
+	char *dir = paths_checkpoints(s->paths, s->job.id);
+
+	remove_tree(dir);
+	free(dir);
+}
+
 bool supervisor_conclude(struct supervisor *s)
 {
 	double now = clock_boot_s();
@@ -155,7 +179,10 @@ bool supervisor_conclude(struct supervisor *s)
 		diagnose(s);
 	if (recorder_write(&s->recorder, &s->store, &s->run, &err))
 		supervisor_log(s, "%s", err.text);
-	account_for_loss(&s->job, &s->run, now);
+	if (s->job.profile)
+		remove_scratch(s);
+	else
+		account_for_loss(&s->job, &s->run, now);
 	write_log_trailer(s);
 	if (store_make_durable(&s->store, &err))
 		supervisor_log(s, "%s", err.text);
@@ -164,6 +191,8 @@ bool supervisor_conclude(struct supervisor *s)
 	remove_files(s);
 	if (s->run.stop_reason == STOP_SHUTDOWN)
 		return false;
+	if (s->job.profile)
+		return conclude_profile(s);
 	return s->run.outcome != OUTCOME_NOT_STARTED || s->run.stop_reason != STOP_NONE;
 }
 

@@ -3,16 +3,19 @@
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "pollux/clock.h"
+#include "pollux/proc.h"
 #include "pollux/report_message.h"
 #include "supervisor_loop.h"
 
 #define LOOK_S 2.0		/* between looks into the store, which also write what was learnt */
+#define PROFILE_LOOK_S 0.25	/* of a profile: its process waits for steps to be steady */
 #define WAITING_LOOK_S 0.1	/* between attempts to take the devices */
 #define SWEEP_LOOK_S 0.02	/* between searches for leftover processes, growing to LOOK_S */
 #define LOCK_PATIENCE_S 10.0	/* with devices that are free by the store, but locked */
@@ -102,10 +105,19 @@ static void look_sweeping(struct supervisor *s)
 		supervisor_handle(s, EV_CLEAR);
 }
 
+static void sample_memory(struct supervisor *s)
+{
+	int64_t bytes = s->adopted ? 0 : proc_resident_bytes(getpid());
+
+	if (bytes > s->run.peak_memory_bytes)
+		s->run.peak_memory_bytes = bytes;
+}
+
 static void look_running(struct supervisor *s)
 {
 	struct err err;
 
+	sample_memory(s);
 	if (recorder_write(&s->recorder, &s->store, &s->run, &err))
 		supervisor_log(s, "%s", err.text);
 	look_for_orders(s);
@@ -121,21 +133,34 @@ static void look(struct supervisor *s, double now)
 		s->next_look_boot_s = now + s->sweep_pause_s;
 		look_sweeping(s);
 	} else {
-		s->next_look_boot_s = now + LOOK_S;
+		s->next_look_boot_s = now + (s->job.profile ? PROFILE_LOOK_S : LOOK_S);
 		look_running(s);
 	}
+}
+
+/* Of the leader and all that it waited for. Between two looks it may have had more memory than at either. */
+static void take_usage(struct supervisor *s, const struct rusage *usage)
+{
+	const struct timeval *user = &usage->ru_utime, *system = &usage->ru_stime;
+
+	s->run.cpu_time_s = (double)(user->tv_sec + system->tv_sec) +
+			    1e-6 * (double)(user->tv_usec + system->tv_usec);
+	if (usage->ru_maxrss * 1024 > s->run.peak_memory_bytes)
+		s->run.peak_memory_bytes = usage->ru_maxrss * 1024;
 }
 
 /* Collect every child that ended, adopted grandchildren too. */
 static void reap(struct supervisor *s)
 {
+	struct rusage usage;
 	int status;
 	pid_t pid;
 
-	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+	while ((pid = wait4(-1, &status, WNOHANG, &usage)) > 0) {
 		if (pid != (pid_t)s->run.leader_pid || s->leader_gone)
 			continue;
 		s->wait_status = status;
+		take_usage(s, &usage);
 		supervisor_handle(s, EV_LEADER_EXIT);
 	}
 }

@@ -217,7 +217,8 @@ static int launch(struct supervisor *s, struct err *err)
 		.accumulation_steps = s->run.accumulation_steps, .batch_size = s->run.batch_size,
 		.local_batch_size = s->run.local_batch_size,
 		.learning_rate = s->job.learning_rate,
-		.learning_rate_scale = s->run.learning_rate_scale, .samples = s->job.samples,
+		.learning_rate_scale = s->run.learning_rate_scale,
+		.samples = s->job.profile ? (double)NAN : s->job.samples,
 		.checkpoint_dir = checkpoints, .port = free_port(),
 	};
 	struct strings argv = { 0 }, env = { 0 };

@@ -1,0 +1,101 @@
+/* profiles.c - 'pollux profile' decides on its own jobs: a pass leaves them and their devices alone, and ends
+ * those whose process is gone. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pass_state.h"
+#include "pollux/lock.h"
+#include "pollux/mem.h"
+#include "pollux/remove_tree.h"
+#include "pollux/supervise.h"
+
+static const char gone[] = "its process is gone; what it measured is kept";
+
+static bool is_alive(const struct pass_state *p, int64_t job_id)
+{
+	char *lock = paths_profile_lock(p->paths, job_id);
+	bool alive = lock_is_held(lock);
+
+	free(lock);
+	return alive;
+}
+
+static void remove_files(const struct pass_state *p, int64_t job_id)
+{
+	char *lock = paths_profile_lock(p->paths, job_id);
+	char *scratch = paths_checkpoints(p->paths, job_id);
+
+	unlink(lock);
+	remove_tree(scratch);
+	free(lock);
+	free(scratch);
+}
+
+/* The end of a cancelled run ends its job. */
+static int stop_runs(struct pass_state *p, int64_t job_id, int *n, struct err *err)
+{
+	struct store *store = &p->store;
+	struct run_list runs;
+	int rc = 0;
+
+	*n = 0;
+	if (store_runs_active(store, &runs, err))
+		return -1;
+	for (int i = 0; rc == 0 && i < runs.count; i++) {
+		if (runs.items[i].job_id != job_id)
+			continue;
+		rc = store_run_request_stop(store, runs.items[i].id, STOP_CANCEL, p->now_boot_s, err);
+		++*n;
+		supervisor_wake(&runs.items[i]);
+	}
+	run_list_release(&runs);
+	return rc;
+}
+
+static int end(struct pass_state *p, int64_t job_id, struct err *err)
+{
+	int n;
+
+	strings_addf(&p->result->actions, "job %lld: the profile's process is gone; ending it",
+		     (long long)job_id);
+	if (p->mode == PASS_DRY_RUN)
+		return 0;
+	if (stop_runs(p, job_id, &n, err))
+		return -1;
+	if (n > 0)
+		return 0;
+	remove_files(p, job_id);
+	return store_job_set_state(&p->store, job_id, JOB_CANCELLED, gone, err) ||
+	       store_event_add(&p->store, job_id, 0, "profile", gone, err) ? -1 : 0;
+}
+
+int pass_end_profiles(struct pass_state *p, struct err *err)
+{
+	int64_t *ids;
+	int n, rc = store_profiles_list(&p->store, &ids, &n, err);
+
+	for (int i = 0; rc == 0 && i < n; i++)
+		if (!is_alive(p, ids[i]))
+			rc = end(p, ids[i], err);
+	free(ids);
+	return rc;
+}
+
+int pass_withdraw_reserved(struct pass_state *p, struct err *err)
+{
+	struct reserved_list list;
+
+	if (store_reserved_list(&p->store, &list, err))
+		return -1;
+	for (int i = 0; i < list.count; i++)
+		for (int d = 0; d < p->devices.count; d++) {
+			struct device *device = &p->devices.items[d];
+
+			if (!strcmp(device->id, list.items[i].device.id) ||
+			    device_overlaps(device, &list.items[i].device))
+				device->usable = false;
+		}
+	reserved_list_release(&list);
+	return 0;
+}
