@@ -37,6 +37,8 @@ struct device_measurement_list {
 	int count;
 };
 
+void device_measurement_list_release(struct device_measurement_list *list);
+
 /* m n k multiplications and as many additions; NaN for what is no product. */
 double device_measurement_flops(const struct device_measurement *m);
 /* NaN where nothing was moved. A memory copy counts once: what it reads, it writes. */

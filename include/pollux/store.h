@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "pollux/device_measurement.h"
 #include "pollux/err.h"
 #include "pollux/fit.h"
 #include "pollux/job.h"
@@ -261,6 +262,19 @@ int store_reserved_list(struct store *s, struct reserved_list *list, struct err 
 void reserved_list_release(struct reserved_list *list);
 /* The profiles that have not ended; *ids is the caller's to free. */
 int store_profiles_list(struct store *s, int64_t **ids, int *n, struct err *err);
+
+/* ---- kinds of devices: what 'pollux profile --devices' found out ---- */
+
+/* Replaces what was measured of the same (what, variant, devices, sizes) before; inside a transaction.
+ * time_s: wall clock, of all of them. */
+int store_device_measurements_set(struct store *s, const char *device_kind,
+				  const struct device_measurement_list *list, double time_s, struct err *err);
+/* By what, variant, devices, n, m and bytes. *list is the caller's, for device_measurement_list_release. */
+int store_device_measurements_get(struct store *s, const char *device_kind,
+				  struct device_measurement_list *list, struct err *err);
+/* The parameters of the workload's model, as last declared or reported; NaN: unknown. */
+int store_workload_set_parameters(struct store *s, const char *workload, double n, struct err *err);
+int store_workload_get_parameters(struct store *s, const char *workload, double *n, struct err *err);
 
 /* ---- models: what is known of a workload on one kind of device ---- */
 

@@ -2,7 +2,14 @@
 #include "pollux/device_measurement.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+void device_measurement_list_release(struct device_measurement_list *list)
+{
+	free(list->items);
+	*list = (struct device_measurement_list){ 0 };
+}
 
 double device_measurement_flops(const struct device_measurement *m)
 {

@@ -171,6 +171,17 @@ const char *const schema_steps[] = {
 	"ALTER TABLE runs ADD COLUMN out_of_memory INTEGER NOT NULL DEFAULT 0;"
 	"UPDATE runs SET out_of_memory = 1 WHERE diagnosis LIKE '%out of memory%';"
 	"CREATE INDEX runs_out_of_memory ON runs (job_id) WHERE out_of_memory = 1;",
+
+	/* 4: what kinds of devices can do, and what it takes to say what that means for a workload. */
+	"CREATE TABLE device_measurements ("
+	" device_kind TEXT NOT NULL,"
+	" what TEXT NOT NULL, variant TEXT NOT NULL, devices INTEGER NOT NULL,"
+	" m INTEGER NOT NULL, n INTEGER NOT NULL, k INTEGER NOT NULL, bytes INTEGER NOT NULL,"
+	" time_s REAL NOT NULL, time_sd_s REAL, repetitions INTEGER NOT NULL, steady INTEGER NOT NULL,"
+	" measured_time_s REAL NOT NULL,"	/* wall clock */
+	" PRIMARY KEY (device_kind, what, variant, devices, m, n, k, bytes)"
+	") STRICT, WITHOUT ROWID;"
+	"CREATE TABLE workloads (workload TEXT PRIMARY KEY, parameters REAL) STRICT, WITHOUT ROWID;",
 };
 
 const int n_schema_steps = sizeof(schema_steps) / sizeof(schema_steps[0]);
