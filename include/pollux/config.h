@@ -3,7 +3,7 @@
  *
  * The file holds "name = value" lines; '#' starts a comment:
  *
- *	slots = 2          # CPU slots; default one per physical core
+ *	slots = 2          # jobs run on CPU slots, so many; default: see device.h
  *	slice = 10m        # a time slice; default 10 minutes
  *	policy = goodput
  */
@@ -13,10 +13,12 @@
 #include "pollux/err.h"
 
 #define CONFIG_MAX_SLOTS 1024
+#define CONFIG_SLOTS_AUTO (-1)
 #define CONFIG_DEFAULT_SLICE_S 600.0
 
 struct config {
-	int slots;		/* up to CONFIG_MAX_SLOTS; 0: one per physical core */
+	int slots;		/* up to CONFIG_MAX_SLOTS; 0: one per physical core; CONFIG_SLOTS_AUTO: not
+				   asked for */
 	double slice_s;		/* > 0, finite */
 	char policy[32];	/* any word: whether there is such a policy is for the reader to find out */
 };

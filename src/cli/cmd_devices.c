@@ -13,8 +13,9 @@
 #include "session.h"
 
 _Static_assert(CONFIG_MAX_SLOTS == DEVICE_MAX, "every number of slots that is accepted is possible");
+_Static_assert(CONFIG_SLOTS_AUTO == DEVICE_SLOTS_AUTO, "and so is none");
 
-#define SLOTS_FROM_CONFIG (-1)
+#define SLOTS_FROM_CONFIG (-2)
 
 struct devices_options {
 	int64_t slots;

@@ -14,7 +14,9 @@ static void set_slots(struct config *config, const char *value)
 {
 	int64_t n;
 
-	if (number_parse_int(value, &n) == 0 && n >= 0 && n <= CONFIG_MAX_SLOTS)
+	if (!*value)
+		config->slots = CONFIG_SLOTS_AUTO;
+	else if (number_parse_int(value, &n) == 0 && n >= 0 && n <= CONFIG_MAX_SLOTS)
 		config->slots = (int)n;
 }
 

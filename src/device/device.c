@@ -1,11 +1,12 @@
 /* device.c - the table of backends, and the list of all their devices. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "pollux/device.h"
 #include "pollux/mem.h"
 
-static const struct device_backend *const backends[] = { &device_cpu };
+static const struct device_backend *const backends[] = { &device_gpu, &device_cpu };
 static const size_t n_backends = sizeof(backends) / sizeof(backends[0]);
 
 /* Make the links a matrix for all devices that are in the list now. */
@@ -48,6 +49,7 @@ int devices_list(const struct device_settings *settings, struct device_list *lis
 void devices_release(struct device_list *list)
 {
 	free(list->items);
+	free(list->processes);
 	free(list->links);
 	*list = (struct device_list){ 0 };
 }
@@ -62,6 +64,10 @@ struct device *devices_append(struct device_list *list)
 		list->items = xreallocarray(list->items, n ? 2 * n : 1, sizeof(*list->items));
 	d = &list->items[list->count++];
 	memset(d, 0, sizeof(*d));
+	d->now = (struct device_reading){
+		.utilization = (double)NAN, .temperature_c = (double)NAN, .power_w = (double)NAN,
+		.power_limit_w = (double)NAN, .energy_j = (double)NAN, .free_bytes = -1,
+	};
 	return d;
 }
 
@@ -95,6 +101,10 @@ bool device_overlaps(const struct device *a, const struct device *b)
 	const char *p = a->binding, *q;
 	long first, last, other_first, other_last;
 
+	if (!strcmp(a->id, b->id))
+		return true;
+	if (device_backend_of(a->id) != &device_cpu || device_backend_of(b->id) != &device_cpu)
+		return false;	/* GPUs share the processors near them */
 	while (next_span(&p, &first, &last))
 		for (q = b->binding; next_span(&q, &other_first, &other_last);)
 			if (first <= other_last && other_first <= last)

@@ -1,15 +1,13 @@
 /* device_cpu.c - the processor as slots: groups of physical cores out of those this process may use.
  *
- * The topology is read when slots are listed, and then as little of it as will do. Binding is by
- * sched_setaffinity(2) on the list kept with the slot: what hwloc would do in the end, but without a
- * topology, which would have to be read once more in every child between fork and exec. */
+ * The topology is read when slots are listed, and then as little of it as will do. */
 #include <errno.h>
 #include <hwloc.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "affinity.h"
 #include "pollux/device.h"
 #include "pollux/mem.h"
 
@@ -175,6 +173,7 @@ static void append_slots(hwloc_topology_t topology, int slots, struct device_lis
 		struct device *d = devices_append(list);
 
 		snprintf(d->id, sizeof(d->id), "cpu:%d", i);
+		snprintf(d->name, sizeof(d->name), "cpu:%d", i);
 		d->cores = (int)hwloc_get_nbobjs_inside_cpuset_by_depth(topology, sets[i], depth);
 		describe(d, processor_name(topology), count_equal(sets, n, sets[i]));
 		set_binding(d, sets[i]);
@@ -189,71 +188,14 @@ static int cpu_list(const struct device_settings *settings, struct device_list *
 {
 	hwloc_topology_t topology;
 
+	/* Not asked for, and there are GPUs. */
+	if (settings->slots == DEVICE_SLOTS_AUTO && list->count > 0)
+		return 0;
 	if (topology_open(&topology, err))
 		return -1;
 	append_slots(topology, settings->slots, list);
 	hwloc_topology_destroy(topology);
 	return 0;
-}
-
-/* The cores of all slots together. NULL where a list is none. The caller frees. */
-static hwloc_bitmap_t union_of(const struct device *devices, int n)
-{
-	hwloc_bitmap_t all = hwloc_bitmap_alloc(), one = hwloc_bitmap_alloc();
-	int rc = all && one ? 0 : -1;
-
-	for (int i = 0; rc == 0 && i < n; i++) {
-		rc = hwloc_bitmap_list_sscanf(one, devices[i].binding);
-		if (rc == 0)
-			rc = hwloc_bitmap_or(all, all, one);
-	}
-	if (rc || hwloc_bitmap_iszero(all) || hwloc_bitmap_weight(all) < 0) {
-		hwloc_bitmap_free(all);
-		all = NULL;
-	}
-	hwloc_bitmap_free(one);
-	return all;
-}
-
-static int set_affinity(hwloc_const_bitmap_t cores)
-{
-	int last = hwloc_bitmap_last(cores);
-	size_t size = CPU_ALLOC_SIZE((size_t)last + 1);
-	cpu_set_t *set = CPU_ALLOC((size_t)last + 1);
-	int rc;
-
-	if (!set)
-		return -1;
-	CPU_ZERO_S(size, set);
-	for (int core = hwloc_bitmap_first(cores); core >= 0; core = hwloc_bitmap_next(cores, core))
-		CPU_SET_S((size_t)core, size, set);
-	rc = sched_setaffinity(0, size, set);
-	CPU_FREE(set);
-	return rc;
-}
-
-static int cannot_bind(hwloc_const_bitmap_t cores, int reason, struct err *err)
-{
-	char text[256];
-
-	hwloc_bitmap_list_snprintf(text, sizeof(text), cores);
-	return err_set(err, EX_OSERR, "cannot bind to cores '%s': %s", text,
-		       reason == EINVAL ? "this process may use none of them" : strerror(reason));
-}
-
-static int cpu_bind(const struct device *devices, int n, struct err *err)
-{
-	hwloc_bitmap_t cores = union_of(devices, n);
-	int rc;
-
-	if (!cores)
-		return err_set(err, EX_SOFTWARE, "cannot bind to cores '%s': not a list of cores",
-			       n > 0 ? devices[0].binding : "");
-	rc = set_affinity(cores);
-	if (rc)
-		cannot_bind(cores, errno, err);
-	hwloc_bitmap_free(cores);
-	return rc;
 }
 
 /* A replica has one slot, and threads run best one to a core. Where slots differ, no replica may have
@@ -272,6 +214,6 @@ static void cpu_environment(const struct device *devices, int n, struct strings 
 const struct device_backend device_cpu = {
 	.name = "cpu",
 	.list = cpu_list,
-	.bind = cpu_bind,
+	.bind = affinity_bind,
 	.environment = cpu_environment,
 };

@@ -47,7 +47,10 @@ static int write_settings(struct pass_state *p, struct err *err)
 {
 	char slots[16], slice[32];
 
+	/* Empty is unset, as in the environment. */
 	snprintf(slots, sizeof(slots), "%d", p->config->slots);
+	if (p->config->slots == CONFIG_SLOTS_AUTO)
+		slots[0] = '\0';
 	snprintf(slice, sizeof(slice), "%.17gs", p->config->slice_s);
 	return store_setting_set(&p->store, "POLLUX_SLOTS", slots, err) ||
 	       store_setting_set(&p->store, "POLLUX_SLICE", slice, err) ||

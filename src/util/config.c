@@ -174,7 +174,8 @@ static int read_environment(struct config *c, struct err *err)
 
 int config_load(struct config *c, const char *path, struct err *err)
 {
-	*c = (struct config){ .slice_s = CONFIG_DEFAULT_SLICE_S, .policy = "goodput" };
+	*c = (struct config){ .slots = CONFIG_SLOTS_AUTO, .slice_s = CONFIG_DEFAULT_SLICE_S,
+			       .policy = "goodput" };
 	if (read_file(c, path, err))
 		return -1;
 	return read_environment(c, err);

@@ -30,7 +30,7 @@ static int load(const char *text)
 static void test_defaults(void)
 {
 	is_int(config_load(&config, "/nonexistent/config", &err), 0, "no file, no directory");
-	is_int(config.slots, 0, "slots by default");
+	is_int(config.slots, CONFIG_SLOTS_AUTO, "slots are not asked for by default");
 	near(config.slice_s, 600, 0, "slice by default");
 	is_str(config.policy, "goodput", "policy by default");
 	is_int(load(""), 0, "an empty file");

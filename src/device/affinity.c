@@ -1,0 +1,70 @@
+/* affinity.c - confine this process to the processors of its devices.
+ *
+ * By sched_setaffinity(2) on the lists kept with the devices: what hwloc would do in the end, but without a
+ * topology, which would have to be read once more in every child between fork and exec. */
+#include <errno.h>
+#include <hwloc.h>
+#include <sched.h>
+#include <string.h>
+
+#include "affinity.h"
+
+/* The processors of all devices together. NULL where a list is none. The caller frees. */
+static hwloc_bitmap_t union_of(const struct device *devices, int n)
+{
+	hwloc_bitmap_t all = hwloc_bitmap_alloc(), one = hwloc_bitmap_alloc();
+	int rc = all && one ? 0 : -1;
+
+	for (int i = 0; rc == 0 && i < n; i++) {
+		rc = hwloc_bitmap_list_sscanf(one, devices[i].binding);
+		if (rc == 0)
+			rc = hwloc_bitmap_or(all, all, one);
+	}
+	if (rc || hwloc_bitmap_iszero(all) || hwloc_bitmap_weight(all) < 0) {
+		hwloc_bitmap_free(all);
+		all = NULL;
+	}
+	hwloc_bitmap_free(one);
+	return all;
+}
+
+static int set_affinity(hwloc_const_bitmap_t cores)
+{
+	int last = hwloc_bitmap_last(cores);
+	size_t size = CPU_ALLOC_SIZE((size_t)last + 1);
+	cpu_set_t *set = CPU_ALLOC((size_t)last + 1);
+	int rc;
+
+	if (!set)
+		return -1;
+	CPU_ZERO_S(size, set);
+	for (int core = hwloc_bitmap_first(cores); core >= 0; core = hwloc_bitmap_next(cores, core))
+		CPU_SET_S((size_t)core, size, set);
+	rc = sched_setaffinity(0, size, set);
+	CPU_FREE(set);
+	return rc;
+}
+
+static int cannot_bind(hwloc_const_bitmap_t cores, int reason, struct err *err)
+{
+	char text[256];
+
+	hwloc_bitmap_list_snprintf(text, sizeof(text), cores);
+	return err_set(err, EX_OSERR, "cannot bind to cores '%s': %s", text,
+		       reason == EINVAL ? "this process may use none of them" : strerror(reason));
+}
+
+int affinity_bind(const struct device *devices, int n, struct err *err)
+{
+	hwloc_bitmap_t cores = union_of(devices, n);
+	int rc;
+
+	if (!cores)
+		return err_set(err, EX_SOFTWARE, "cannot bind to cores '%s': not a list of cores",
+			       n > 0 ? devices[0].binding : "");
+	rc = set_affinity(cores);
+	if (rc)
+		cannot_bind(cores, errno, err);
+	hwloc_bitmap_free(cores);
+	return rc;
+}

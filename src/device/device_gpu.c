@@ -1,0 +1,262 @@
+/* device_gpu.c - NVIDIA's GPUs as devices, known by their UUIDs.
+ *
+ * Whether there is a GPU is looked up in /dev, /proc and /sys first (gpu_place.c); only then is NVML opened,
+ * which takes tens of milliseconds, and seconds where the driver starts anew for it. CUDA is never opened
+ * here. POLLUX_NVML names another library than the system's, and is then reason enough to open it; "none"
+ * keeps all GPUs out. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "affinity.h"
+#include "gpu.h"
+#include "pollux/device.h"
+#include "pollux/mem.h"
+
+#define PREFIX "gpu:"
+
+/* --- what there is --- */
+
+static bool is_kept_out(void)
+{
+	const char *named = getenv("POLLUX_NVML");
+
+	return named && !strcmp(named, "none");
+}
+
+static enum gpu_presence presence(void)
+{
+	const char *named = getenv("POLLUX_NVML");
+
+	return named && *named ? GPU_WITH_DRIVER : gpu_presence("");
+}
+
+static void refuse(struct device *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The first reason stands. */
+static void refuse(struct device *d, const char *format, ...)
+{
+	va_list ap;
+
+	d->usable = false;
+	if (d->reason[0])
+		return;
+	va_start(ap, format);
+	vsnprintf(d->reason, sizeof(d->reason), format, ap);
+	va_end(ap);
+}
+
+/* A GPU of which NVML does not tell the UUID cannot be given out, and is named for people only. */
+static void set_identity(struct device *d, const struct gpu *g)
+{
+	int64_t gib = (g->memory_bytes + (1 << 29)) >> 30;
+
+	snprintf(d->name, sizeof(d->name), PREFIX "%u", g->index);
+	if (g->uuid[0] && strlen(g->uuid) < sizeof(d->id) - strlen(PREFIX))
+		snprintf(d->id, sizeof(d->id), PREFIX "%.58s", g->uuid);
+	else
+		snprintf(d->id, sizeof(d->id), PREFIX "%s", g->bus_id[0] ? g->bus_id : d->name + strlen(PREFIX));
+	snprintf(d->kind, sizeof(d->kind), "%.90s", g->name[0] ? g->name : "GPU");
+	if (g->memory_bytes > 0)
+		snprintf(d->kind, sizeof(d->kind), "%.90s, %lld GiB", g->name, (long long)(gib ? gib : 1));
+}
+
+static void set_reason(struct device *d, const struct gpu *g, const struct device_settings *settings)
+{
+	d->usable = true;
+	if (g->code == NVML_GPU_IS_LOST)
+		refuse(d, "the GPU has fallen off the bus; 'dmesg' may say why, a reboot brings it back");
+	else if (g->code != NVML_SUCCESS)
+		refuse(d, "%s", nvml_code_text(g->code));
+	else if (strcmp(d->id + strlen(PREFIX), g->uuid) != 0)
+		refuse(d, "its UUID is not known");
+	if (g->mig)
+		refuse(d, "MIG is on, and only whole GPUs are given out; off again: nvidia-smi -i %u "
+		       "-mig 0", g->index);
+	if (g->prohibited)
+		refuse(d, "its compute mode is 'prohibited'; to allow programs: nvidia-smi -i %u -c 0",
+		       g->index);
+	if (settings->slots != DEVICE_SLOTS_AUTO)
+		refuse(d, "CPU slots are asked for (--slots, POLLUX_SLOTS, or slots in the "
+		       "configuration)");
+}
+
+static void append_gpu(const struct nvml *n, const struct gpu *g, const struct device_settings *settings,
+		       struct device_list *list)
+{
+	struct device *d = devices_append(list);
+	int code = NVML_SUCCESS;
+
+	set_identity(d, g);
+	set_reason(d, g, settings);
+	d->memory_bytes = g->memory_bytes;
+	gpu_local_processors("", g->bus_id, d->binding, sizeof(d->binding));
+	d->cores = gpu_count_processors("", d->binding);
+	gpu_read_now(n, g, settings->in_full, &d->now);
+	if (g->handle)
+		code = gpu_read_processes(n, g, list->count - 1, &list->processes, &list->n_processes);
+	if (code == NVML_GPU_IS_LOST)	/* between one question and the next */
+		refuse(d, "the GPU has fallen off the bus; 'dmesg' may say why, a reboot brings it back");
+}
+
+static void link_gpus(const struct nvml *n, const struct gpu *gpus, int count, struct device_list *list)
+{
+	for (int a = 0; a < count; a++)
+		for (int b = 0; b < a; b++) {
+			enum device_link link = gpu_link(n, &gpus[a], &gpus[b]);
+
+			if (link != DEVICE_LINK_MACHINE)
+				devices_set_link(list, a, b, link);
+		}
+}
+
+/* GPUs of the bus that the driver does not speak of. Jobs are for GPUs here: that none answers is no reason to
+ * start them on processors. */
+static void append_silent(const char *reason, struct device_list *list)
+{
+	char (*bus_ids)[GPU_BUS_ID_SIZE];
+	int n = gpu_on_bus("", &bus_ids);
+
+	for (int i = 0; i < n; i++) {
+		struct device *d = devices_append(list);
+
+		snprintf(d->id, sizeof(d->id), PREFIX "%s", bus_ids[i]);
+		snprintf(d->name, sizeof(d->name), PREFIX "%d", i);
+		snprintf(d->kind, sizeof(d->kind), "NVIDIA GPU at %s", bus_ids[i]);
+		d->cores = 1;
+		refuse(d, "%.159s", reason);
+	}
+	free(bus_ids);
+}
+
+static void note_driver(const struct nvml *n, int count, struct device_list *list)
+{
+	char version[80] = "of unknown version";
+
+	if (NVML_ASK(n, driver_version, version, sizeof(version)) != NVML_SUCCESS)
+		snprintf(version, sizeof(version), "of unknown version");
+	snprintf(list->gpu_note, sizeof(list->gpu_note), "NVIDIA driver %.79s, %d GPU%s", version, count,
+		 count == 1 ? "" : "s");
+}
+
+static void list_with(const struct nvml *n, const struct device_settings *settings,
+		      struct device_list *list)
+{
+	unsigned count = 0;
+	int code = n->count(&count);
+	struct gpu *gpus;
+
+	count = code == NVML_SUCCESS ? count : 0;
+	count = count < DEVICE_MAX ? count : DEVICE_MAX;
+	gpus = xcalloc(count, sizeof(*gpus));
+	for (unsigned i = 0; i < count; i++) {
+		gpu_read(n, i, &gpus[i]);
+		append_gpu(n, &gpus[i], settings, list);
+	}
+	link_gpus(n, gpus, (int)count, list);
+	free(gpus);
+	note_driver(n, (int)count, list);
+	if (count == 0)
+		append_silent(code == NVML_SUCCESS ? "the driver does not list it; 'dmesg' may say why"
+						   : nvml_code_text(code), list);
+}
+
+/* No library and no device files: what is on the bus is not for this system, as in a container that was given
+ * no GPU. With either, the driver is installed and does not work. */
+static void note_failure(const struct err *err, enum gpu_presence there, bool opened,
+			 struct device_list *list)
+{
+	snprintf(list->gpu_note, sizeof(list->gpu_note), "%.239s", err->text);
+	if (there == GPU_WITH_DRIVER || opened)
+		append_silent(err->text, list);
+}
+
+static int gpu_list(const struct device_settings *settings, struct device_list *list, struct err *err)
+{
+	struct err why = { 0 };
+	enum gpu_presence there;
+	struct nvml nvml;
+
+	(void)err;
+	if (is_kept_out()) {
+		snprintf(list->gpu_note, sizeof(list->gpu_note), "POLLUX_NVML is 'none'");
+		return 0;
+	}
+	if (settings->slots != DEVICE_SLOTS_AUTO && !settings->in_full)
+		return 0;
+	there = presence();
+	if (there == GPU_ABSENT) {
+		snprintf(list->gpu_note, sizeof(list->gpu_note),
+			 "no NVIDIA GPU on the PCI bus, and no driver of one");
+	} else if (nvml_open(&nvml, &why) == 0) {
+		list_with(&nvml, settings, list);
+		nvml_close(&nvml);
+	} else {
+		note_failure(&why, there, nvml.library != NULL, list);
+	}
+	return 0;
+}
+
+/* --- what jobs get --- */
+
+/* To be near is a help, not a promise: where the control group allows none of these processors, or a job has
+ * GPUs at both ends of the machine, it runs where it may. */
+static int gpu_bind(const struct device *devices, int n, struct err *err)
+{
+	struct err ignored;
+
+	(void)err;
+	for (int i = 0; i < n; i++)
+		if (!devices[i].binding[0])
+			return 0;
+	affinity_bind(devices, n, &ignored);
+	return 0;
+}
+
+/* By UUID, as CUDA may number GPUs differently; for programs that count them all the same, in the order that
+ * nvidia-smi shows. */
+static void gpu_environment(const struct device *devices, int n, struct strings *env)
+{
+	struct text uuids = TEXT_INIT;
+
+	for (int i = 0; i < n; i++)
+		text_addf(&uuids, "%s%s", i ? "," : "", devices[i].id + strlen(PREFIX));
+	strings_set_variable(env, "CUDA_VISIBLE_DEVICES", uuids.data);
+	strings_set_variable(env, "CUDA_DEVICE_ORDER", "PCI_BUS_ID");
+	text_release(&uuids);
+}
+
+static int read_processes_of(const struct nvml *n, const struct device *device, int index,
+			     struct device_process **list, int *count)
+{
+	struct gpu g = { .index = 0 };
+	int code = NVML_ASK(n, handle_by_uuid, device->id + strlen(PREFIX), &g.handle);
+
+	return code == NVML_SUCCESS ? gpu_read_processes(n, &g, index, list, count) : code;
+}
+
+static int gpu_processes(const struct device *devices, int n, struct device_process **list, int *count,
+			 struct err *err)
+{
+	struct nvml nvml;
+	int code = NVML_SUCCESS;
+
+	if (is_kept_out() || presence() == GPU_ABSENT)
+		return err_set(err, EX_UNAVAILABLE, "cannot ask for GPUs: there is none");
+	if (nvml_open(&nvml, err))
+		return -1;
+	for (int i = 0; code == NVML_SUCCESS && i < n; i++)
+		code = read_processes_of(&nvml, &devices[i], i, list, count);
+	nvml_close(&nvml);
+	return code == NVML_SUCCESS ? 0 : err_set(err, EX_UNAVAILABLE, "cannot tell what computes on '%s': %s",
+						  devices[0].id, nvml_code_text(code));
+}
+
+const struct device_backend device_gpu = {
+	.name = "gpu",
+	.list = gpu_list,
+	.bind = gpu_bind,
+	.environment = gpu_environment,
+	.processes = gpu_processes,
+};

@@ -1,0 +1,161 @@
+/* gpu_place.c - whether there are GPUs, and which processors are near them, from /dev, /proc and /sys.
+ *
+ * No library is opened for this: on a machine without a GPU it costs every pass three failed lookups and a
+ * short file for each device on the PCI bus. */
+#include <dirent.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "gpu.h"
+#include "pollux/mem.h"
+
+#define VENDOR_NVIDIA 0x10de
+#define CLASS_DISPLAY 0x03	/* VGA and 3D controllers; audio and USB functions of a GPU are others */
+
+static bool exists(const char *root, const char *path)
+{
+	char *full = xasprintf("%s%s", root, path);
+	bool there = access(full, F_OK) == 0;
+
+	free(full);
+	return there;
+}
+
+/* The first line of a file under root, "" where there is none. */
+static void read_line(char *line, size_t size, const char *root, const char *path)
+{
+	char *full = xasprintf("%s%s", root, path);
+	FILE *file = fopen(full, "re");
+
+	if (!file || !fgets(line, (int)size, file))
+		line[0] = '\0';
+	line[strcspn(line, "\n")] = '\0';
+	if (file)
+		fclose(file);
+	free(full);
+}
+
+static unsigned long read_number(const char *root, const char *bus_id, const char *name)
+{
+	char *path = xasprintf("/sys/bus/pci/devices/%s/%s", bus_id, name);
+	char line[32];
+
+	read_line(line, sizeof(line), root, path);
+	free(path);
+	return strtoul(line, NULL, 0);
+}
+
+/* Given to a virtual machine (vfio-pci) or to the free driver, it is nothing to compute on from here. */
+static bool is_taken(const char *root, const char *bus_id)
+{
+	char *link = xasprintf("%s/sys/bus/pci/devices/%s/driver", root, bus_id);
+	char target[256];
+	ssize_t n = readlink(link, target, sizeof(target) - 1);
+
+	free(link);
+	if (n < 0)
+		return false;
+	target[n] = '\0';
+	return strcmp(basename(target), "nvidia") != 0;
+}
+
+static bool is_gpu(const char *root, const char *bus_id)
+{
+	return read_number(root, bus_id, "vendor") == VENDOR_NVIDIA &&
+	       read_number(root, bus_id, "class") >> 16 == CLASS_DISPLAY && !is_taken(root, bus_id);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+int gpu_on_bus(const char *root, char (**bus_ids)[GPU_BUS_ID_SIZE])
+{
+	char *path = xasprintf("%s/sys/bus/pci/devices", root);
+	DIR *dir = opendir(path);
+	const struct dirent *entry;
+	int n = 0;
+
+	free(path);
+	*bus_ids = NULL;
+	while (dir && (entry = readdir(dir))) {
+		if (strlen(entry->d_name) >= GPU_BUS_ID_SIZE || !is_gpu(root, entry->d_name))
+			continue;
+		*bus_ids = xreallocarray(*bus_ids, (size_t)n + 1, sizeof(**bus_ids));
+		snprintf((*bus_ids)[n++], GPU_BUS_ID_SIZE, "%s", entry->d_name);
+	}
+	if (dir)
+		closedir(dir);
+	if (n > 1)
+		qsort(*bus_ids, (size_t)n, sizeof(**bus_ids), by_name);
+	return n;
+}
+
+/* In the Windows subsystem for Linux GPUs come through /dev/dxg. */
+enum gpu_presence gpu_presence(const char *root)
+{
+	char (*bus_ids)[GPU_BUS_ID_SIZE];
+	int n;
+
+	if (exists(root, "/dev/nvidiactl") || exists(root, "/dev/nvidia0") ||
+	    exists(root, "/proc/driver/nvidia/version") || exists(root, "/dev/dxg"))
+		return GPU_WITH_DRIVER;
+	n = gpu_on_bus(root, &bus_ids);
+	free(bus_ids);
+	return n > 0 ? GPU_ON_BUS : GPU_ABSENT;
+}
+
+void gpu_local_processors(const char *root, const char *bus_id, char *list, size_t size)
+{
+	char *path = xasprintf("/sys/bus/pci/devices/%s/local_cpulist", *bus_id ? bus_id : "none");
+	char online[1024];
+
+	read_line(list, size, root, path);
+	free(path);
+	read_line(online, sizeof(online), root, "/sys/devices/system/cpu/online");
+	if (!strcmp(list, online) || strlen(list) == size - 1)
+		list[0] = '\0';
+}
+
+int gpu_count_processors(const char *root, const char *list)
+{
+	char online[1024];
+	int n = 0;
+
+	if (!*list) {
+		read_line(online, sizeof(online), root, "/sys/devices/system/cpu/online");
+		list = online;
+	}
+	while (*list) {
+		char *end;
+		long first = strtol(list, &end, 10), last = first;
+
+		if (end == list)
+			break;
+		if (*end == '-')
+			last = strtol(end + 1, &end, 10);
+		n += last >= first ? (int)(last - first) + 1 : 0;
+		list = end + (*end == ',');
+	}
+	return n > 0 ? n : 1;
+}
+
+int64_t gpu_available_memory(const char *root)
+{
+	char *path = xasprintf("%s/proc/meminfo", root);
+	FILE *file = fopen(path, "re");
+	char line[128];
+	long long kib = -1;
+
+	free(path);
+	while (file && kib < 0 && fgets(line, sizeof(line), file))
+		if (!strncmp(line, "MemAvailable:", 13))
+			kib = strtoll(line + 13, NULL, 10);
+	if (file)
+		fclose(file);
+	return kib < 0 ? -1 : kib * 1024;
+}

@@ -1,0 +1,191 @@
+/* gpu_read.c - ask NVML for all about one GPU. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu.h"
+#include "pollux/clock.h"
+#include "pollux/mem.h"
+
+/* The GPU itself is out of order: whatever was asked. */
+static bool is_fatal(int code)
+{
+	return code == NVML_GPU_IS_LOST || code == NVML_RESET_REQUIRED || code == NVML_IRQ_ISSUE ||
+	       code == NVML_INSUFFICIENT_POWER || code == NVML_OPERATING_SYSTEM;
+}
+
+/* Keep the first that matters: of a question that must be answered any, of another what is fatal. */
+static bool answered(struct gpu *g, int code, bool needed)
+{
+	if (code != NVML_SUCCESS && g->code == NVML_SUCCESS && (needed || is_fatal(code)))
+		g->code = code;
+	return code == NVML_SUCCESS;
+}
+
+/* Function 0: a GPU's only one that computes. */
+static void write_bus_id(const struct nvml_pci *pci, char *bus_id)
+{
+	snprintf(bus_id, GPU_BUS_ID_SIZE, "%04x:%02x:%02x.0", pci->domain & 0xffff, pci->bus & 0xff,
+		 pci->device & 0xff);
+}
+
+/* GPUs that share the machine's memory have none of their own, or none to tell. */
+static void read_memory(const struct nvml *n, struct gpu *g)
+{
+	struct nvml_memory memory = { 0 };
+
+	if (answered(g, n->memory(g->handle, &memory), false) && memory.total_bytes > 0) {
+		g->memory_bytes = (int64_t)memory.total_bytes;
+		g->free_bytes = (int64_t)memory.free_bytes;
+	} else if (g->code == NVML_SUCCESS) {
+		g->free_bytes = gpu_available_memory("");
+	}
+}
+
+static void read_modes(const struct nvml *n, struct gpu *g)
+{
+	unsigned mig = 0, after_reset;
+	int mode = 0;
+
+	if (answered(g, NVML_ASK(n, mig, g->handle, &mig, &after_reset), false))
+		g->mig = mig != 0;
+	if (answered(g, NVML_ASK(n, compute_mode, g->handle, &mode), false))
+		g->prohibited = mode == NVML_COMPUTE_PROHIBITED;
+}
+
+void gpu_read(const struct nvml *n, unsigned index, struct gpu *g)
+{
+	struct nvml_pci pci = { .domain = 0 };
+
+	*g = (struct gpu){ .index = index, .free_bytes = -1 };
+	if (!answered(g, n->handle_by_index(index, &g->handle), true)) {
+		g->handle = NULL;
+		return;
+	}
+	if (answered(g, NVML_ASK(n, pci, g->handle, &pci), false))
+		write_bus_id(&pci, g->bus_id);
+	if (!answered(g, n->uuid(g->handle, g->uuid, sizeof(g->uuid)), true))
+		g->uuid[0] = '\0';
+	if (!answered(g, n->name(g->handle, g->name, sizeof(g->name)), false))
+		snprintf(g->name, sizeof(g->name), "GPU");
+	read_memory(n, g);
+	read_modes(n, g);
+}
+
+static const char *slowed_by(unsigned long long bits)
+{
+	if (bits & (NVML_SLOWED_HEAT_SOFTWARE | NVML_SLOWED_HEAT_HARDWARE))
+		return "heat";
+	if (bits & NVML_SLOWED_POWER_BRAKE)
+		return "power brake";
+	if (bits & NVML_SLOWED_HARDWARE)
+		return "hardware slowdown";
+	return bits & NVML_SLOWED_POWER_CAP ? "power cap" : NULL;
+}
+
+static double percent(unsigned value)
+{
+	return value <= 100 ? value / 100.0 : (double)NAN;
+}
+
+void gpu_read_now(const struct nvml *n, const struct gpu *g, bool in_full, struct device_reading *now)
+{
+	struct nvml_rates rates;
+	unsigned value;
+	unsigned long long large;
+	int on;
+
+	now->free_bytes = g->free_bytes;
+	if (!g->handle)
+		return;
+	if (NVML_ASK(n, rates, g->handle, &rates) == NVML_SUCCESS)
+		now->utilization = percent(rates.gpu_percent);
+	if (!in_full)
+		return;
+	if (NVML_ASK(n, temperature, g->handle, NVML_TEMPERATURE_GPU, &value) == NVML_SUCCESS)
+		now->temperature_c = value;
+	if (NVML_ASK(n, power, g->handle, &value) == NVML_SUCCESS)
+		now->power_w = value / 1e3;
+	if (NVML_ASK(n, power_limit, g->handle, &value) == NVML_SUCCESS)
+		now->power_limit_w = value / 1e3;
+	if (NVML_ASK(n, energy, g->handle, &large) == NVML_SUCCESS)
+		now->energy_j = (double)large / 1e3;
+	if (NVML_ASK(n, slowed, g->handle, &large) == NVML_SUCCESS)
+		now->slowed_by = slowed_by(large);
+	if (NVML_ASK(n, persistence, g->handle, &on) == NVML_SUCCESS)
+		now->forgets_state = !on;
+}
+
+/* --- processes --- */
+
+/* Of the last seconds: a training process pauses between epochs. */
+#define SAMPLES_S 10.0
+
+/* NULL and *n = 0 where there are none; NULL and -1 where the GPU keeps none. */
+static struct nvml_process_sample *read_samples(const struct nvml *n, const struct gpu *g, int *n_samples)
+{
+	unsigned long long after_us = (unsigned long long)((clock_wall_s() - SAMPLES_S) * 1e6);
+	struct nvml_process_sample *samples = NULL;
+	unsigned room = 0;
+	int code = NVML_ASK(n, process_samples, g->handle, NULL, &room, after_us);
+
+	for (int attempt = 0; code == NVML_INSUFFICIENT_SIZE && room > 0 && attempt < 4; attempt++) {
+		free(samples);
+		samples = xcalloc(room, sizeof(*samples));
+		code = n->process_samples(g->handle, samples, &room, after_us);
+	}
+	*n_samples = code == NVML_SUCCESS && samples ? (int)room : code == NVML_SUCCESS ||
+		     code == NVML_NOT_FOUND ? 0 : -1;
+	if (*n_samples > 0)
+		return samples;
+	free(samples);
+	return NULL;
+}
+
+/* Processes that did nothing have no samples. Some drivers give old ones, and percentages above 100. */
+static double utilization_of(uint32_t pid, const struct nvml_process_sample *samples, int n_samples)
+{
+	double oldest_us = (clock_wall_s() - 2 * SAMPLES_S) * 1e6, sum = 0;
+	int n = 0;
+
+	if (n_samples < 0)
+		return (double)NAN;
+	for (int i = 0; i < n_samples; i++) {
+		const struct nvml_process_sample *s = &samples[i];
+
+		if (s->pid != pid || s->sm_percent > 100 || (double)s->time_us < oldest_us)
+			continue;
+		sum += s->sm_percent;
+		n++;
+	}
+	return n > 0 ? sum / n / 100 : 0;
+}
+
+int gpu_read_processes(const struct nvml *n, const struct gpu *g, int device,
+		       struct device_process **list, int *count)
+{
+	struct nvml_process *processes;
+	struct nvml_process_sample *samples;
+	int n_processes, n_samples;
+	int code = nvml_processes(n, g->handle, &processes, &n_processes);
+
+	if (code != NVML_SUCCESS || n_processes == 0) {
+		free(processes);
+		return code;
+	}
+	samples = read_samples(n, g, &n_samples);
+	*list = xreallocarray(*list, (size_t)(*count + n_processes), sizeof(**list));
+	for (int i = 0; i < n_processes; i++) {
+		uint64_t bytes = processes[i].memory_bytes;
+
+		(*list)[(*count)++] = (struct device_process){
+			.device = device, .pid = processes[i].pid,
+			.memory_bytes = bytes > INT64_MAX ? -1 : (int64_t)bytes,
+			.utilization = utilization_of(processes[i].pid, samples, n_samples),
+		};
+	}
+	free(samples);
+	free(processes);
+	return NVML_SUCCESS;
+}

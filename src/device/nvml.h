@@ -1,0 +1,146 @@
+/* nvml.h - NVIDIA's management library, opened at run time; private to src/device.
+ *
+ * Toolkits need not bring a header for it, so what is used of it is declared here: names and layouts as in the
+ * drivers' ABI, which keeps old symbols for ever and gives a changed structure a new one. The symbol that is
+ * found decides the layout.
+ *
+ *	struct nvml nvml;
+ *	if (nvml_open(&nvml, err))		// EX_UNAVAILABLE: no library, too old, no driver
+ *		return -1;
+ *	... nvml.handle_by_index(0, &handle) ...
+ *	nvml_close(&nvml);
+ *
+ * Members return an enum nvml_code. Optional ones are NULL where the library lacks them: NVML_ASK(&nvml, power,
+ * handle, &milliwatts) calls them where they are, and else is NVML_FUNCTION_NOT_FOUND. */
+#ifndef POLLUX_DEVICE_NVML_H
+#define POLLUX_DEVICE_NVML_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pollux/err.h"
+
+enum nvml_code {
+	NVML_SUCCESS = 0,
+	NVML_UNINITIALIZED = 1,
+	NVML_INVALID_ARGUMENT = 2,
+	NVML_NOT_SUPPORTED = 3,
+	NVML_NO_PERMISSION = 4,
+	NVML_ALREADY_INITIALIZED = 5,
+	NVML_NOT_FOUND = 6,
+	NVML_INSUFFICIENT_SIZE = 7,
+	NVML_INSUFFICIENT_POWER = 8,
+	NVML_DRIVER_NOT_LOADED = 9,
+	NVML_TIMEOUT = 10,
+	NVML_IRQ_ISSUE = 11,
+	NVML_LIBRARY_NOT_FOUND = 12,
+	NVML_FUNCTION_NOT_FOUND = 13,
+	NVML_CORRUPTED_INFOROM = 14,
+	NVML_GPU_IS_LOST = 15,
+	NVML_RESET_REQUIRED = 16,
+	NVML_OPERATING_SYSTEM = 17,
+	NVML_LIB_RM_VERSION_MISMATCH = 18,
+	NVML_IN_USE = 19,
+	NVML_MEMORY = 20,
+	NVML_NO_DATA = 21,
+	NVML_UNKNOWN = 999,
+};
+
+typedef struct nvml_device *nvml_handle;	/* NVML's own; never looked into */
+
+#define NVML_UUID_SIZE 96
+#define NVML_NAME_SIZE 96
+#define NVML_NOT_AVAILABLE UINT64_MAX		/* in place of a process's memory */
+#define NVML_LINKS 18				/* of NVLink, on one GPU, at most */
+
+struct nvml_pci {
+	char legacy_id[16];
+	uint32_t domain, bus, device, device_id, subsystem_id;
+	char rest[64];			/* differs between versions: domain, bus and device are enough */
+};
+
+struct nvml_memory {
+	uint64_t total_bytes, free_bytes, used_bytes;
+};
+
+struct nvml_rates {
+	uint32_t gpu_percent, memory_percent;
+};
+
+struct nvml_process_sample {
+	uint32_t pid;
+	uint64_t time_us;		/* wall clock */
+	uint32_t sm_percent, memory_percent, encoder_percent, decoder_percent;
+};
+
+/* enum values of the ABI */
+#define NVML_TEMPERATURE_GPU 0
+#define NVML_COMPUTE_PROHIBITED 2
+#define NVML_P2P_CAPS_NVLINK 2
+#define NVML_P2P_OK 0
+/* nvmlDeviceGetTopologyCommonAncestor */
+#define NVML_ANCESTOR_BOARD 0
+#define NVML_ANCESTOR_SWITCHES 20	/* 10: one PCIe switch; 20: several, none of them the host's */
+#define NVML_ANCESTOR_NODE 40		/* 30: one host bridge; 40: one NUMA node */
+/* Why the clock is lower than it could be: bits that tell of trouble. */
+#define NVML_SLOWED_POWER_CAP 0x04
+#define NVML_SLOWED_HARDWARE 0x08
+#define NVML_SLOWED_HEAT_SOFTWARE 0x20
+#define NVML_SLOWED_HEAT_HARDWARE 0x40
+#define NVML_SLOWED_POWER_BRAKE 0x80
+
+struct nvml {
+	void *library;
+	int (*init)(void);
+	int (*shutdown)(void);
+	int (*count)(unsigned *n);
+	int (*handle_by_index)(unsigned index, nvml_handle *handle);
+	int (*uuid)(nvml_handle handle, char *uuid, unsigned size);
+	int (*name)(nvml_handle handle, char *name, unsigned size);
+	int (*memory)(nvml_handle handle, struct nvml_memory *memory);
+	/* optional from here on */
+	int (*handle_by_uuid)(const char *uuid, nvml_handle *handle);
+	int (*driver_version)(char *version, unsigned size);
+	int (*pci)(nvml_handle handle, struct nvml_pci *pci);
+	int (*minor)(nvml_handle handle, unsigned *minor);
+	int (*rates)(nvml_handle handle, struct nvml_rates *rates);
+	int (*process_samples)(nvml_handle handle, struct nvml_process_sample *samples, unsigned *n,
+			       unsigned long long after_us);
+	int (*temperature)(nvml_handle handle, int sensor, unsigned *celsius);
+	int (*power)(nvml_handle handle, unsigned *milliwatts);
+	int (*power_limit)(nvml_handle handle, unsigned *milliwatts);
+	int (*energy)(nvml_handle handle, unsigned long long *millijoules);
+	int (*slowed)(nvml_handle handle, unsigned long long *bits);
+	int (*mig)(nvml_handle handle, unsigned *now, unsigned *after_reset);
+	int (*persistence)(nvml_handle handle, int *on);
+	int (*compute_mode)(nvml_handle handle, int *mode);
+	int (*ancestor)(nvml_handle a, nvml_handle b, int *level);
+	int (*p2p)(nvml_handle a, nvml_handle b, int capability, int *status);
+	int (*link_state)(nvml_handle handle, unsigned link, int *on);
+	int (*link_remote)(nvml_handle handle, unsigned link, struct nvml_pci *pci);
+	/* To be called through nvml_processes. */
+	int (*compute_processes)(nvml_handle handle, unsigned *n, void *entries);
+	int (*mps_processes)(nvml_handle handle, unsigned *n, void *entries);
+	size_t compute_bytes, mps_bytes;	/* of one of their entries */
+};
+
+struct nvml_process {
+	uint32_t pid;
+	uint64_t memory_bytes;		/* NVML_NOT_AVAILABLE: not known */
+};
+
+#define NVML_ASK(n, member, ...) ((n)->member ? (n)->member(__VA_ARGS__) : NVML_FUNCTION_NOT_FOUND)
+
+/* libnvidia-ml.so.1, then libnvidia-ml.so; or the library that POLLUX_NVML names and no other. After a failure
+ * n->library only tells whether there was one; it is closed again. */
+int nvml_open(struct nvml *n, struct err *err);
+void nvml_close(struct nvml *n);
+
+/* In a few words, for people: "the GPU has fallen off the bus". */
+const char *nvml_code_text(int code);
+
+/* The compute processes of a device, those behind the MPS server too, each once. An enum nvml_code; the list
+ * (the caller frees it) is NULL unless that is NVML_SUCCESS. */
+int nvml_processes(const struct nvml *n, nvml_handle handle, struct nvml_process **list, int *count);
+
+#endif
