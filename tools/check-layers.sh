@@ -14,12 +14,13 @@ model: util
 sched: model util
 device: util
 measure: model device util
+steps: util
 store: sched model device util
-run: store device model client util
+run: store steps device model client util
 pass: run store sched device model util
 report: sched model util
 sim: sched model util
-cli: report sim pass run store sched measure device model client util'
+cli: report sim pass run store sched measure steps device model client util'
 
 # A header of another library (the beginning of its name), a colon, its layer.
 foreign='sqlite3.h: store

@@ -1,0 +1,142 @@
+/* bars.c - see bars.h. */
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+#include <strings.h>
+
+#include "bars.h"
+
+#define FASTER 4.0	/* counts far faster: a batch against an epoch */
+
+void bars_init(struct bars *b)
+{
+	memset(b, 0, sizeof(*b));
+	b->expected_total = (double)NAN;
+}
+
+/* --- descriptions --- */
+
+struct word {
+	const char *text;	/* a description has a word that begins so */
+	bool pauses;
+};
+
+static const struct word others[] = {
+	{ "map", false }, { "download", false }, { "loading", false }, { "tokeniz", false },
+	{ "generating", false }, { "filter", false }, { "preprocess", false }, { "casting", false },
+	{ "creating", false }, { "fetch", false }, { "extract", false }, { "upload", false },
+	{ "grouping", false }, { "packing", false }, { "evaluat", true }, { "eval", true },
+	{ "valid", true }, { "val", true }, { "test", true }, { "sanity", true },
+	{ "predict", true }, { "saving", true },
+};
+
+static bool begins_word(const struct sighting *s, size_t at)
+{
+	return at == 0 || !isalpha((unsigned char)s->description[at - 1]);
+}
+
+static bool has_word(const struct sighting *s, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (size_t i = 0; i + n <= s->description_length; i++)
+		if (begins_word(s, i) && !strncasecmp(s->description + i, word, n))
+			return true;
+	return false;
+}
+
+bool bars_is_other(const struct sighting *s, bool *pauses)
+{
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (has_word(s, others[i].text)) {
+			*pauses = others[i].pauses;
+			return true;
+		}
+	return false;
+}
+
+/* --- which is which --- */
+
+/* FNV-1a: G. Fowler, L. C. Noll and K.-P. Vo, RFC 9923. */
+static uint64_t hash(uint64_t h, const void *bytes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		h = (h ^ ((const unsigned char *)bytes)[i]) * 0x100000001b3;
+	return h;
+}
+
+static uint64_t id_of(const struct sighting *s)
+{
+	double total = isnan(s->total) ? -1 : s->total;
+	uint64_t h = hash(0xcbf29ce484222325, &total, sizeof(total));
+
+	for (size_t i = 0; i < s->description_length; i++)
+		if (!isdigit((unsigned char)s->description[i]))
+			h = hash(h, s->description + i, 1);
+	return h ? h : 1;
+}
+
+/* Its place, or that of the one that lived least. */
+static struct bar *find(struct bars *b, uint64_t id)
+{
+	struct bar *least = NULL;
+
+	for (int i = 0; i < BARS_MAX; i++) {
+		struct bar *bar = &b->items[i];
+
+		if (bar->id == id)
+			return bar;
+		if ((!b->taken || bar->id != b->taken) && (!least || bar->life_s < least->life_s))
+			least = bar;
+	}
+	*least = (struct bar){ .id = id };
+	return least;
+}
+
+static void count(struct bar *bar, const struct sighting *s)
+{
+	double lived = s->elapsed_s >= bar->elapsed_s ? s->elapsed_s - bar->elapsed_s : s->elapsed_s;
+
+	bar->life_s += lived;
+	bar->life_unseen_s += lived;
+	bar->counted += s->step >= bar->step ? s->step - bar->step : s->step;
+	bar->elapsed_s = s->elapsed_s;
+	bar->step = s->step;
+}
+
+/* Whether the bar is to be the one instead of that which is (NULL: none is). */
+static bool is_better(const struct bars *b, const struct bar *bar, const struct bar *taken,
+		      const struct sighting *s)
+{
+	if (bar->life_unseen_s > STEPS_BAR_LIFE_S)
+		return true;
+	if (!taken)
+		return s->total >= b->expected_total && s->total <= b->expected_total;
+	return bar->life_s > STEPS_BAR_LIFE_S && bar->counted > FASTER * taken->counted &&
+	       isnan(b->expected_total);
+}
+
+void bars_see_other(struct bars *b)
+{
+	for (int i = 0; i < BARS_MAX; i++)
+		b->items[i].life_unseen_s = 0;
+}
+
+bool bars_take(struct bars *b, const struct sighting *s, bool *changed)
+{
+	uint64_t id = id_of(s);
+	struct bar *bar = find(b, id);
+	const struct bar *taken = b->taken ? find(b, b->taken) : NULL;
+
+	*changed = false;
+	count(bar, s);
+	if (id == b->taken) {
+		bars_see_other(b);
+		return true;
+	}
+	if (!is_better(b, bar, taken, s))
+		return false;
+	b->taken = id;
+	*changed = true;
+	return true;
+}

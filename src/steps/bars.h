@@ -1,0 +1,39 @@
+/* bars.h - which of a program's progress bars is the one of its training; private to src/steps.
+ *
+ * Bars are told apart by total and description (without its digits: "Epoch 3:"). One whose printed
+ * times of life add up to STEPS_BAR_LIFE_S, or whose total is the one expected, is taken. It is given up
+ * for another that has lived so long since it was last seen, or that counts far faster: the inner one of two
+ * that are nested. */
+#ifndef POLLUX_STEPS_BARS_H
+#define POLLUX_STEPS_BARS_H
+
+#include "patterns.h"
+
+#define BARS_MAX 8
+
+struct bar {
+	uint64_t id;			/* 0: unused */
+	double life_s, life_unseen_s;	/* all; since steps were last seen elsewhere */
+	double counted;			/* units, over all repetitions */
+	double elapsed_s, step;		/* at its last line */
+};
+
+struct bars {
+	struct bar items[BARS_MAX];
+	uint64_t taken;			/* id; 0: none yet */
+	double expected_total;		/* NaN */
+};
+
+void bars_init(struct bars *b);
+
+/* Whether a description is of no training: "Map", "Downloading", "Validating". *pauses: and of
+ * something that holds the training up. */
+bool bars_is_other(const struct sighting *s, bool *pauses);
+
+/* The steps were seen elsewhere: what bars have lived up to now does not speak for them. */
+void bars_see_other(struct bars *b);
+
+/* A line of a bar: whether it is the one of the training. *changed: since this line. */
+bool bars_take(struct bars *b, const struct sighting *s, bool *changed);
+
+#endif

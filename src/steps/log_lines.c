@@ -1,0 +1,155 @@
+/* log_lines.c - where lines end, and what in them is for terminals. */
+#include <math.h>
+#include <string.h>
+
+#include "log_lines.h"
+
+#define ESC '\033'
+#define BEL '\a'
+
+void log_lines_init(struct log_lines *l)
+{
+	l->length = 0;
+	l->clipped = false;
+	l->escape = ESCAPE_NONE;
+	l->arrival_s = (double)NAN;
+	l->n_lines = l->n_clipped = 0;
+}
+
+static void give(struct log_lines *l, const char *line, size_t n, bool clipped, double arrival_s,
+		 log_line_sink *sink, void *arg)
+{
+	l->n_clipped += clipped;
+	if (n == 0)
+		return;
+	l->n_lines++;
+	sink(line, n, arrival_s, arg);
+}
+
+static void end_line(struct log_lines *l, log_line_sink *sink, void *arg)
+{
+	give(l, l->line, l->length, l->clipped, l->arrival_s, sink, arg);
+	l->length = 0;
+	l->clipped = false;
+	l->escape = ESCAPE_NONE;	/* one that never ends hides no more than its line */
+}
+
+static void keep(struct log_lines *l, const char *bytes, size_t n, double arrival_s)
+{
+	size_t room = sizeof(l->line) - l->length;
+
+	l->arrival_s = arrival_s;
+	if (n > room) {
+		n = room;
+		l->clipped = true;
+	}
+	memcpy(l->line + l->length, bytes, n);
+	l->length += n;
+}
+
+/* The byte after ESC says what kind of sequence it is; none, where it ends here. */
+static enum escape after(enum escape escape, unsigned char c)
+{
+	switch (escape) {
+	case ESCAPE_BEGUN:
+		if (c >= 0x20 && c <= 0x2f)
+			return ESCAPE_BEGUN;
+		return c == '[' ? ESCAPE_CSI : c == ']' ? ESCAPE_OSC : ESCAPE_NONE;
+	case ESCAPE_CSI:
+		return c >= 0x40 && c <= 0x7e ? ESCAPE_NONE : ESCAPE_CSI;
+	case ESCAPE_OSC:
+		return c == BEL ? ESCAPE_NONE : ESCAPE_OSC;
+	case ESCAPE_NONE:
+		break;
+	}
+	return ESCAPE_NONE;
+}
+
+static bool is_special(char c)
+{
+	return c == '\n' || c == '\r' || c == '\b' || c == ESC;
+}
+
+/* The bytes up to the next special one; a clipped line is passed over at the speed of memchr. */
+static size_t plain_bytes(const struct log_lines *l, const char *p, size_t n)
+{
+	size_t i = 0;
+
+	if (l->clipped) {
+		const char *newline = memchr(p, '\n', n);
+
+		n = newline ? (size_t)(newline - p) : n;
+		newline = memchr(p, '\r', n);
+		return newline ? (size_t)(newline - p) : n;
+	}
+	while (i < n && !is_special(p[i]))
+		i++;
+	return i;
+}
+
+static void take_special(struct log_lines *l, char c, log_line_sink *sink, void *arg)
+{
+	if (c == '\n' || c == '\r')
+		end_line(l, sink, arg);
+	else if (c == ESC)
+		l->escape = ESCAPE_BEGUN;
+}
+
+/* One run of bytes of the same sort. Returns how many. */
+static size_t take(struct log_lines *l, const char *p, size_t n, double arrival_s, log_line_sink *sink,
+		   void *arg)
+{
+	size_t plain;
+
+	if (l->escape != ESCAPE_NONE && !is_special(*p)) {
+		l->escape = after(l->escape, (unsigned char)*p);
+		return 1;
+	}
+	plain = plain_bytes(l, p, n);
+	if (plain > 0) {
+		keep(l, p, plain, arrival_s);
+		return plain;
+	}
+	take_special(l, *p, sink, arg);
+	return 1;
+}
+
+/* Nothing for terminals in it: lines are given where they lie. Returns where the last, unended, begins. */
+static const char *take_plain(struct log_lines *l, const char *p, const char *end, double arrival_s,
+			      log_line_sink *sink, void *arg)
+{
+	const char *newline;
+
+	while ((newline = memchr(p, '\n', (size_t)(end - p)))) {
+		size_t n = (size_t)(newline - p);
+		bool clipped = n > STEPS_LINE_MAX;
+
+		give(l, p, clipped ? STEPS_LINE_MAX : n, clipped, arrival_s, sink, arg);
+		p = newline + 1;
+	}
+	return p;
+}
+
+static bool is_plain(const char *bytes, size_t n)
+{
+	return !memchr(bytes, ESC, n) && !memchr(bytes, '\r', n) && !memchr(bytes, '\b', n);
+}
+
+void log_lines_feed(struct log_lines *l, const char *bytes, size_t n, double arrival_s,
+		    log_line_sink *sink, void *arg)
+{
+	const char *p = bytes, *end = bytes + n;
+	bool plain = is_plain(bytes, n);
+
+	while (p < end) {
+		if (plain && l->length == 0 && !l->clipped && l->escape == ESCAPE_NONE)
+			p = take_plain(l, p, end, arrival_s, sink, arg);
+		if (p < end)
+			p += take(l, p, (size_t)(end - p), arrival_s, sink, arg);
+	}
+}
+
+void log_lines_end(struct log_lines *l, log_line_sink *sink, void *arg)
+{
+	end_line(l, sink, arg);
+}

@@ -1,0 +1,283 @@
+/* steps.c - lines are matched, a pattern is locked, its counter is followed. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bars.h"
+#include "log_lines.h"
+#include "patterns.h"
+#include "pollux/mem.h"
+#include "ranks.h"
+#include "track.h"
+
+#define LOCK_HITS 3
+#define RANK_MAX 32
+#define TRY_MIN_BYTES 64	/* what a try costs at least, in bytes */
+
+/* What is known of a pattern before it is locked. */
+struct record {
+	int hits;			/* in a row that count */
+	int64_t n;			/* all */
+	double step, first_arrival_s;
+};
+
+struct steps {
+	struct patterns patterns;
+	struct log_lines lines;
+	struct bars bars;
+	struct track track;
+	struct record records[PATTERNS_MAX];
+	int locked, almost;		/* indices; -1: none */
+	uint32_t active;		/* bits of the patterns that are tried */
+	double final_unit_s;
+	char rank[RANK_MAX];		/* listened to */
+	size_t rank_length;		/* 0: none has printed a step yet */
+	double bytes_left, refilled_s;	/* for regular expressions */
+	int64_t n_skipped;
+	steps_sink *sink;		/* of the call that is under way */
+	void *arg;
+};
+
+struct steps *steps_new(const char *step_regex, struct err *err)
+{
+	struct steps *s = xcalloc(1, sizeof(*s));
+
+	if (patterns_init(&s->patterns, step_regex, err)) {
+		free(s);
+		return NULL;
+	}
+	log_lines_init(&s->lines);
+	bars_init(&s->bars);
+	track_init(&s->track);
+	s->locked = s->almost = -1;
+	s->active = ~(uint32_t)0;
+	s->final_unit_s = s->refilled_s = (double)NAN;
+	s->bytes_left = STEPS_REGEX_BYTES_PER_S;
+	return s;
+}
+
+void steps_free(struct steps *s)
+{
+	if (s)
+		patterns_release(&s->patterns);
+	free(s);
+}
+
+void steps_expect_total(struct steps *s, double total)
+{
+	s->bars.expected_total = total;
+}
+
+/* --- locking --- */
+
+static bool is_last_resort(const struct pattern *p)
+{
+	return p->kind == KIND_UNKNOWN || p->kind == KIND_BAR;
+}
+
+static const struct pattern *locked_pattern(const struct steps *s)
+{
+	return s->locked < 0 ? NULL : s->patterns.items[s->locked];
+}
+
+/* With one locked: it alone, and lines that announce a pause; over a last resort those of frameworks, over
+ * the last of them a bar. */
+static bool is_tried(const struct steps *s, int i)
+{
+	const struct pattern *p = s->patterns.items[i], *locked = locked_pattern(s);
+
+	if (i == s->locked || p->kind == KIND_IGNORE || p->kind == KIND_FINAL)
+		return true;
+	if (!is_last_resort(locked))
+		return false;
+	return p->kind == KIND_BAR || !is_last_resort(p);
+}
+
+static void lock(struct steps *s, int i)
+{
+	s->locked = i;
+	track_init(&s->track);
+	s->active = 0;
+	for (int k = 0; k < s->patterns.n; k++)
+		if (is_tried(s, k))
+			s->active |= (uint32_t)1 << k;
+}
+
+/* Hits count where the counter moves; that of a last resort has to go up. */
+static void count_hit(struct record *r, const struct sighting *seen)
+{
+	bool up = r->n == 0 || seen->step > r->step, moved = up || seen->step < r->step;
+
+	if (r->n++ == 0)
+		r->first_arrival_s = seen->arrival_s;
+	if (up || (moved && seen->kind != KIND_UNKNOWN))
+		r->hits++;
+	else if (moved)
+		r->hits = 1;
+	r->step = seen->step;
+}
+
+static int hits_needed(const struct steps *s, const struct pattern *p)
+{
+	return p == &s->patterns.own || p->kind == KIND_BAR ? 1 : LOCK_HITS;
+}
+
+/* --- what was seen --- */
+
+static void follow(struct steps *s, const struct sighting *seen, bool begins)
+{
+	struct step_event event;
+
+	track_add(&s->track, seen, &event);
+	event.begins = begins;
+	s->sink(&event, s->arg);
+}
+
+static void see_counter(struct steps *s, int i, const struct sighting *seen, bool restarts)
+{
+	struct record *r = &s->records[i];
+	bool begins = restarts && i == s->locked;
+
+	count_hit(r, seen);
+	if (begins)
+		track_init(&s->track);
+	if (i != s->locked) {
+		if (r->hits < hits_needed(s, seen->pattern))
+			return;
+		lock(s, i);
+		begins = true;
+	}
+	if (seen->kind == KIND_UNKNOWN)
+		bars_see_other(&s->bars);
+	follow(s, seen, begins);
+}
+
+static void see_bar(struct steps *s, int i, const struct sighting *seen)
+{
+	bool pauses, changed;
+
+	if (bars_is_other(seen, &pauses)) {
+		if (pauses)
+			track_break(&s->track);
+	} else if (bars_take(&s->bars, seen, &changed)) {
+		see_counter(s, i, seen, changed);
+	}
+}
+
+static void see(struct steps *s, int i, const struct sighting *seen)
+{
+	if (seen->kind == KIND_IGNORE) {
+		track_break(&s->track);
+		return;
+	}
+	if (seen->kind == KIND_FINAL)
+		s->final_unit_s = seen->time_s;
+	if (s->almost < 0)
+		s->almost = i;
+	if (isnan(seen->step))
+		return;
+	if (seen->kind == KIND_BAR)
+		see_bar(s, i, seen);
+	else
+		see_counter(s, i, seen, false);
+}
+
+/* --- lines --- */
+
+static void refill(struct steps *s, double arrival_s)
+{
+	double passed_s = arrival_s - s->refilled_s;
+
+	if (passed_s > 0)
+		s->bytes_left = fmin(s->bytes_left + passed_s * STEPS_REGEX_BYTES_PER_S,
+				     STEPS_REGEX_BYTES_PER_S);
+	s->refilled_s = arrival_s;
+}
+
+static bool may_try(struct steps *s, size_t n, double arrival_s)
+{
+	if (isnan(arrival_s))
+		return true;
+	if (s->bytes_left < (double)n) {
+		s->n_skipped++;
+		return false;
+	}
+	s->bytes_left -= (double)(n > TRY_MIN_BYTES ? n : TRY_MIN_BYTES);
+	return true;
+}
+
+/* Of several ranks each would be counted. */
+static bool is_of_other_rank(const struct steps *s, const char *line, size_t id)
+{
+	return id && s->rank_length && (id != s->rank_length || memcmp(line, s->rank, id) != 0);
+}
+
+static void listen_to(struct steps *s, const char *line, size_t id)
+{
+	if (!id || s->rank_length || id > RANK_MAX)
+		return;
+	memcpy(s->rank, line, id);
+	s->rank_length = id;
+}
+
+static void try_line(struct steps *s, const char *line, size_t n, double arrival_s, const char *whole,
+		     size_t id)
+{
+	uint32_t todo = patterns_candidates(&s->patterns, line, n) & s->active;
+	struct sighting seen;
+
+	for (int i = 0; todo; i++, todo >>= 1) {
+		if (!(todo & 1))
+			continue;
+		if (!may_try(s, n, arrival_s))
+			return;
+		if (!patterns_match(&s->patterns, i, line, n, &seen))
+			continue;
+		seen.arrival_s = arrival_s;
+		if (!isnan(seen.step))
+			listen_to(s, whole, id);
+		see(s, i, &seen);
+		return;
+	}
+}
+
+static void take_line(const char *line, size_t n, double arrival_s, void *arg)
+{
+	struct steps *s = arg;
+	size_t id, prefix = rank_prefix(line, n, &id);
+
+	if (prefix && is_of_other_rank(s, line, id))
+		return;
+	refill(s, arrival_s);
+	try_line(s, line + prefix, n - prefix, arrival_s, line, prefix ? id : 0);
+}
+
+void steps_feed(struct steps *s, const char *bytes, size_t n, double arrival_s, steps_sink *sink,
+		void *arg)
+{
+	s->sink = sink;
+	s->arg = arg;
+	log_lines_feed(&s->lines, bytes, n, arrival_s, take_line, s);
+}
+
+void steps_end(struct steps *s, steps_sink *sink, void *arg)
+{
+	s->sink = sink;
+	s->arg = arg;
+	log_lines_end(&s->lines, take_line, s);
+}
+
+void steps_summary(const struct steps *s, struct steps_summary *summary)
+{
+	const struct pattern *locked = locked_pattern(s);
+	const struct record *r = s->locked < 0 ? NULL : &s->records[s->locked];
+
+	*summary = (struct steps_summary){
+		.pattern = locked ? locked->name : NULL, .form = locked ? locked->form : NULL,
+		.first_arrival_s = r ? r->first_arrival_s : (double)NAN,
+		.n_lines = s->lines.n_lines, .n_matched = r ? r->n : 0,
+		.n_clipped = s->lines.n_clipped, .n_skipped = s->n_skipped,
+		.almost = !locked && s->almost >= 0 ? s->patterns.items[s->almost]->name : NULL,
+		.final_unit_s = s->final_unit_s,
+	};
+}

@@ -1,0 +1,166 @@
+/* track.c - see track.h. */
+#include <math.h>
+
+#include "track.h"
+
+static const struct track_point nowhere = { (double)NAN, (double)NAN };
+
+void track_init(struct track *t)
+{
+	*t = (struct track){
+		.step = (double)NAN, .total = (double)NAN, .epoch = (double)NAN,
+		.anchor = nowhere, .latest = nowhere, .sum = nowhere,
+	};
+}
+
+void track_break(struct track *t)
+{
+	t->broken = true;
+}
+
+/* --- where it is --- */
+
+static bool was_at_its_end(const struct track *t)
+{
+	return t->total > 0 && t->step >= t->total / 2;
+}
+
+/* The counter fell. A new epoch, unless it counts from the beginning of the training: then the program
+ * went back to an earlier state, or started over. */
+static void begin_again(struct track *t, const struct sighting *s)
+{
+	if (s->kind != KIND_UPDATES || was_at_its_end(t)) {
+		t->base += t->total > 0 ? t->total : t->step;
+		t->repeats = true;
+	}
+	t->anchor = t->latest = nowhere;
+	t->broken = true;
+}
+
+static void follow_epochs(struct track *t, const struct sighting *s)
+{
+	double whole = fmax(s->epoch - s->pattern->first_epoch, 0);
+
+	if (s->epoch > t->epoch || s->epoch < t->epoch) {
+		t->anchor = t->latest = nowhere;
+		t->broken = true;
+	}
+	t->base = s->total > 0 ? whole * s->total : 0;
+	t->repeats = true;
+}
+
+static void move(struct track *t, const struct sighting *s)
+{
+	if (s->kind == KIND_EPOCH) {
+		t->base += isnan(t->step) ? 0 : t->total;
+		t->repeats = true;
+	} else if (!isnan(s->epoch) && s->kind != KIND_UPDATES) {
+		follow_epochs(t, s);
+	} else if (s->step < t->step) {
+		begin_again(t, s);
+	}
+	t->step = s->step;
+	t->total = s->total;
+	t->epoch = s->epoch;
+}
+
+/* --- how long it took --- */
+
+static void set_time(struct step_event *e, enum step_basis basis, double n, double unit_s)
+{
+	if (!(n > 0 && unit_s > 0 && isfinite(unit_s)))
+		return;
+	e->basis = basis;
+	e->n = n;
+	e->unit_s = unit_s;
+}
+
+/* The interval up to the last line of the bundle before this one. */
+static void close_interval(struct track *t, double now_s, struct step_event *e)
+{
+	double span_s = t->latest.time_s - t->anchor.time_s;
+	double n = t->latest.position - t->anchor.position;
+
+	if (!(now_s > t->latest.time_s) || !(span_s >= TRACK_INTERVAL_S) || !(n > 0))
+		return;
+	set_time(e, STEP_BY_ARRIVAL, n, span_s / n);
+	t->anchor = t->latest;
+}
+
+static void time_by_arrival(struct track *t, struct step_event *e)
+{
+	struct track_point here = { e->position, e->arrival_s };
+
+	close_interval(t, here.time_s, e);
+	if (isnan(t->anchor.position) || t->broken || here.time_s <= t->anchor.time_s)
+		t->anchor = here;
+	if (isnan(t->latest.position) || t->broken || here.position > t->latest.position)
+		t->latest = here;
+}
+
+/* Between two printed sums: what they leave out (evaluations) is not in it. */
+static void time_by_sums(struct track *t, const struct sighting *s, struct step_event *e)
+{
+	double n = e->position - t->sum.position;
+
+	if (!t->broken)
+		set_time(e, STEP_PRINTED, n, (s->time_s - t->sum.time_s) / n);
+	t->sum = (struct track_point){ e->position, s->time_s };
+}
+
+static enum pattern_time time_kind_of(const struct sighting *s)
+{
+	return isnan(s->time_s) || s->time_is_coarse ? TIME_NONE : s->pattern->time_kind;
+}
+
+static void set_printed(struct track *t, const struct sighting *s, struct step_event *e)
+{
+	enum pattern_time kind = time_kind_of(s);
+
+	if (s->kind == KIND_EPOCH && kind == TIME_SUM)
+		set_time(e, STEP_PRINTED, s->total, s->time_s / s->total);
+	else if (kind == TIME_SUM)
+		time_by_sums(t, s, e);
+	else if (kind == TIME_STEP && !t->broken)
+		set_time(e, STEP_PRINTED, 1, s->time_s);
+	else if (kind == TIME_MEAN && !t->broken && isnan(s->arrival_s))
+		set_time(e, STEP_PRINTED_MEAN, 1, s->time_s);
+}
+
+static bool is_timed_by_line(const struct sighting *s)
+{
+	enum pattern_time kind = time_kind_of(s);
+
+	return kind == TIME_STEP || kind == TIME_SUM;
+}
+
+/* What repeats counts batches. */
+static enum step_unit unit_of(const struct track *t, enum pattern_kind kind)
+{
+	if (kind == KIND_SAMPLES)
+		return STEP_SAMPLES;
+	return kind == KIND_BATCHES || t->repeats ? STEP_BATCHES : STEP_UPDATES;
+}
+
+static void set_times(struct track *t, const struct sighting *s, struct step_event *e)
+{
+	struct step_event unused = *e;
+	bool by_line = is_timed_by_line(s);
+
+	if (!isnan(s->arrival_s))
+		time_by_arrival(t, by_line ? &unused : e);
+	if (by_line || isnan(s->arrival_s))
+		set_printed(t, s, e);
+}
+
+void track_add(struct track *t, const struct sighting *s, struct step_event *e)
+{
+	move(t, s);
+	*e = (struct step_event){
+		.unit = unit_of(t, s->kind), .basis = STEP_UNTIMED, .arrival_s = s->arrival_s,
+		.position = t->base + s->step, .n = (double)NAN, .unit_s = (double)NAN,
+		.total = unit_of(t, s->kind) == STEP_UPDATES && s->total > 0 ? s->total : (double)NAN,
+	};
+	set_times(t, s, e);
+	t->broken = false;
+}
