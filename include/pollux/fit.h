@@ -21,7 +21,18 @@
  *					the fit at least 1.1 times those of one node
  *	nothing of R > 2		beta_sync_local = beta_sync_node = THROUGHPUT_TIME_MIN_S
  *
- * so that what is unknown is taken to be free, and gets tried. Pure functions, the same on every call. */
+ * so that what is unknown is taken to be free, and gets tried.
+ *
+ * With a prior (which the published fit has not), what it has an expectation of is not tied but enters the
+ * objective, as
+ *
+ *	prior_weight ((ln x - ln expected) / spread)^2
+ *
+ * and for beta_sync_local takes the place of the growth penalty. The weight is so small, and the root mean
+ * squares so steep near their minimum, that it decides only what the observations leave open: an
+ * expectation missed by a whole spread costs as much as errors of 0.1 % in all times.
+ *
+ * Pure functions, the same on every call. */
 #ifndef POLLUX_FIT_H
 #define POLLUX_FIT_H
 
@@ -50,10 +61,26 @@ struct fit_observation {
 #define FIT_DEVIATION 0.1
 double fit_weight(double step_time_s, double step_time_sd_s, int64_t n);
 
+/* Of a quantity: its logarithm is expected at ln(value), with this standard deviation. value NaN or not
+ * positive: nothing is expected. */
+struct fit_expectation {
+	double value, spread;
+};
+
+/* See pollux/prior.h. */
+struct fit_prior {
+	struct fit_expectation grad_ratio;	/* alpha_grad / beta_grad, samples */
+	struct fit_expectation sync_time;	/* alpha_sync_local, s */
+	struct fit_expectation sync_growth;	/* beta_sync_local / alpha_sync_local */
+};
+
 struct fit_options {
 	double overlap_penalty, growth_penalty;		/* 1e-3 and 1e-2 above */
 	int max_evaluations;				/* of the objective, over all starts */
+	double prior_weight;
+	const struct fit_prior *prior;			/* NULL: none; the fit is then as published */
 };
+#define FIT_PRIOR_WEIGHT 1e-3
 #define FIT_MAX_EVALUATIONS 2000
 extern const struct fit_options FIT_OPTIONS_DEFAULT;
 
@@ -62,6 +89,7 @@ enum fit_basis {
 	FIT_FROM_DATA,			/* the observations determine it */
 	FIT_FROM_PENALTY,		/* they leave it open, and the penalties choose */
 	FIT_TIED,			/* held where it is: see above */
+	FIT_FROM_PRIOR,			/* it would be tied, were nothing expected of it */
 };
 
 /* Why the fit ended. */
@@ -84,7 +112,7 @@ struct fit_result {
 struct fit_result fit_throughput(const struct fit_observation *seen, int n,
 				 const struct fit_options *options);
 
-/* Short names, for people: "alpha_grad"; "data", "penalty", "tied"; "converged", ... */
+/* Short names, for people: "alpha_grad"; "data", "penalty", "tied", "prior"; "converged", ... */
 const char *throughput_param_name(enum throughput_param i);
 const char *fit_basis_name(enum fit_basis basis);
 const char *fit_stop_name(enum fit_stop stop);

@@ -19,6 +19,7 @@
 
 const struct fit_options FIT_OPTIONS_DEFAULT = {
 	.overlap_penalty = 1e-3, .growth_penalty = 1e-2, .max_evaluations = FIT_MAX_EVALUATIONS,
+	.prior_weight = FIT_PRIOR_WEIGHT,
 };
 
 #define ROUGH 1e-5	/* relative change of the objective at which NLopt's search ends */
@@ -172,21 +173,36 @@ static struct fit_result nothing(int n)
 	return r;
 }
 
+static const struct fit_prior nothing_expected = {
+	{ (double)NAN, 1 }, { (double)NAN, 1 }, { (double)NAN, 1 },
+};
+
+static void search_all(struct search *s)
+{
+	const struct fit_objective *f = &s->objective;
+	struct throughput_params start = fit_start_data(f->rows, f->n);
+
+	fit_box_make(&s->box, f->rows, f->n, &f->prior);
+	fit_start_expected(&start, &s->box, &f->prior);
+	search(s, start);
+	search(s, fit_start_published());
+}
+
 struct fit_result fit_throughput(const struct fit_observation *seen, int n,
 				 const struct fit_options *options)
 {
 	struct fit_row *rows = xmalloc((size_t)(n > 0 ? n : 1) * sizeof(*rows));
 	struct search s = {
 		.objective = { .overlap_penalty = options->overlap_penalty,
-			       .growth_penalty = options->growth_penalty },
+			       .growth_penalty = options->growth_penalty,
+			       .prior_weight = options->prior_weight,
+			       .prior = options->prior ? *options->prior : nothing_expected },
 		.max_evaluations = options->max_evaluations > 0 ? options->max_evaluations : 1,
 	};
 	struct fit_result r = nothing(n > 0 ? n : 0);
 
 	if (usable_rows(&s.objective, rows, seen, n) > 0) {
-		fit_box_make(&s.box, rows, s.objective.n);
-		search(&s, fit_start_data(rows, s.objective.n));
-		search(&s, fit_start_published());
+		search_all(&s);
 		r = result(&s, n);
 	}
 	free(rows);
@@ -205,7 +221,7 @@ const char *throughput_param_name(enum throughput_param i)
 
 const char *fit_basis_name(enum fit_basis basis)
 {
-	static const char *const names[] = { "data", "penalty", "tied" };
+	static const char *const names[] = { "data", "penalty", "tied", "prior" };
 
 	return names[basis];
 }

@@ -36,13 +36,14 @@ static void information(double a[N][N], const struct fit_row *rows, int n,
 	}
 }
 
-/* Ones on the diagonal; a tied parameter, or one without effect, leaves an empty row and column. */
-static void normalise(double a[N][N], const bool *tied)
+/* Ones on the diagonal; a parameter that is tied or expected, or without effect, leaves an empty row and
+ * column. */
+static void normalise(double a[N][N], const struct fit_box *box)
 {
 	double scale[N];
 
 	for (int i = 0; i < N; i++)
-		scale[i] = tied[i] || !(a[i][i] > 0) ? 0 : 1 / sqrt(a[i][i]);
+		scale[i] = box->tied[i] || box->expected[i] || !(a[i][i] > 0) ? 0 : 1 / sqrt(a[i][i]);
 	for (int i = 0; i < N; i++)
 		for (int j = 0; j < N; j++)
 			a[i][j] *= scale[i] * scale[j];
@@ -89,9 +90,9 @@ void fit_basis_find(enum fit_basis basis[N], const struct fit_row *rows, int n, 
 	double a[N][N];
 
 	information(a, rows, n, p);
-	normalise(a, box->tied);
+	normalise(a, box);
 	for (int i = 0; i < N; i++)
-		basis[i] = box->tied[i] ? FIT_TIED
+		basis[i] = box->tied[i] ? FIT_TIED : box->expected[i] ? FIT_FROM_PRIOR
 			   : own_effect((const double(*)[N])a, i) > FIT_BASIS_TOLERANCE ? FIT_FROM_DATA
 										       : FIT_FROM_PENALTY;
 }

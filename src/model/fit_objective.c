@@ -94,6 +94,37 @@ static void add_penalty(struct fit_value *value, struct fit_curvature *curvature
 		add_outer(curvature->a, by, 2 * c);
 }
 
+bool fit_expects(const struct fit_expectation *e)
+{
+	return e->value > 0 && e->spread > 0;
+}
+
+/* ln(x) against what is expected; by[] are its derivatives. */
+static void add_expectation(struct fit_value *value, struct fit_curvature *curvature, double weight,
+			    const struct fit_expectation *e, double x, double *by)
+{
+	if (!fit_expects(e))
+		return;
+	for (int i = 0; i < N; i++)
+		by[i] /= e->spread;
+	add_penalty(value, curvature, weight, log(x / e->value) / e->spread, by);
+}
+
+static void add_prior(struct fit_value *value, struct fit_curvature *curvature,
+		      const struct fit_objective *f, const struct throughput_params *p)
+{
+	double ratio[N] = { [ALPHA_GRAD] = 1 / p->alpha_grad, [BETA_GRAD] = -1 / p->beta_grad };
+	double sync[N] = { [ALPHA_SYNC_LOCAL] = 1 / p->alpha_sync_local };
+	double growth[N] = { [ALPHA_SYNC_LOCAL] = -1 / p->alpha_sync_local,
+			     [BETA_SYNC_LOCAL] = 1 / p->beta_sync_local };
+
+	add_expectation(value, curvature, f->prior_weight, &f->prior.grad_ratio,
+			p->alpha_grad / p->beta_grad, ratio);
+	add_expectation(value, curvature, f->prior_weight, &f->prior.sync_time, p->alpha_sync_local, sync);
+	add_expectation(value, curvature, f->prior_weight, &f->prior.sync_growth,
+			p->beta_sync_local / p->alpha_sync_local, growth);
+}
+
 static void add_penalties(struct fit_value *value, struct fit_curvature *curvature,
 			  const struct fit_objective *f, const struct throughput_params *p)
 {
@@ -106,7 +137,8 @@ static void add_penalties(struct fit_value *value, struct fit_curvature *curvatu
 	node[ALPHA_SYNC_NODE] = -node_ratio / p->alpha_sync_node;
 	node[BETA_SYNC_NODE] = 1 / p->alpha_sync_node;
 	add_penalty(value, curvature, f->overlap_penalty, p->gamma - 1, overlap);
-	add_penalty(value, curvature, f->growth_penalty, local_ratio, local);
+	if (!fit_expects(&f->prior.sync_growth))
+		add_penalty(value, curvature, f->growth_penalty, local_ratio, local);
 	add_penalty(value, curvature, f->growth_penalty, node_ratio, node);
 }
 
@@ -126,4 +158,5 @@ void fit_objective_value(const struct fit_objective *f, const struct throughput_
 	value->rmse_grad = add_root(value, curvature, &grad, f->grad_weight);
 	value->rmse_step = add_root(value, curvature, &step, f->step_weight);
 	add_penalties(value, curvature, f, p);
+	add_prior(value, curvature, f, p);
 }

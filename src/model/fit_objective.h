@@ -20,6 +20,8 @@ struct fit_objective {
 	int n;
 	double grad_weight, step_weight;	/* sums */
 	double overlap_penalty, growth_penalty;
+	double prior_weight;
+	struct fit_prior prior;			/* all NaN: none */
 };
 
 /* The value, its parts and its gradient. */
@@ -41,6 +43,8 @@ struct fit_value {
 struct fit_curvature {
 	double a[N_THROUGHPUT_PARAMS][N_THROUGHPUT_PARAMS];
 };
+
+bool fit_expects(const struct fit_expectation *e);
 
 /* Parameters within their bounds give finite numbers. Where a mean of squares is 0 its root has no
  * gradient, and 0 is given, as at a minimum. The curvature may be NULL. */

@@ -111,20 +111,28 @@ static void tie(struct fit_box *box, enum throughput_param i, double value)
 	box->tied[i] = true;
 }
 
+static void tie_unless(struct fit_box *box, enum throughput_param i, double value,
+		       const struct fit_expectation *e)
+{
+	box->expected[i] = fit_expects(e);
+	if (!box->expected[i])
+		tie(box, i, value);
+}
+
 /* The ties of pollux/fit.h. */
-static void tie_sync(struct fit_box *box, const struct fit_row *rows, int n)
+static void tie_sync(struct fit_box *box, const struct fit_row *rows, int n, const struct fit_prior *prior)
 {
 	if (!count(rows, n, is_local))
-		tie(box, ALPHA_SYNC_LOCAL, 0);
+		tie_unless(box, ALPHA_SYNC_LOCAL, 0, &prior->sync_time);
 	if (!count(rows, n, is_node))
 		tie(box, ALPHA_SYNC_NODE, 0);
 	if (!count(rows, n, is_local) || !count(rows, n, more_than_two))
-		tie(box, BETA_SYNC_LOCAL, 0);
+		tie_unless(box, BETA_SYNC_LOCAL, 0, &prior->sync_growth);
 	if (!count(rows, n, is_node) || !count(rows, n, more_than_two))
 		tie(box, BETA_SYNC_NODE, 0);
 }
 
-void fit_box_make(struct fit_box *box, const struct fit_row *rows, int n)
+void fit_box_make(struct fit_box *box, const struct fit_row *rows, int n, const struct fit_prior *prior)
 {
 	memset(box, 0, sizeof(*box));
 	for (int i = 0; i < GAMMA; i++) {
@@ -134,8 +142,8 @@ void fit_box_make(struct fit_box *box, const struct fit_row *rows, int n)
 	box->low[GAMMA] = THROUGHPUT_GAMMA_MIN;
 	box->high[GAMMA] = THROUGHPUT_GAMMA_MAX;
 	if (n > 0 && one_batch_size(rows, n))
-		tie(box, ALPHA_GRAD, mean_grad(rows, n) / 2);
-	tie_sync(box, rows, n);
+		tie_unless(box, ALPHA_GRAD, mean_grad(rows, n) / 2, &prior->grad_ratio);
+	tie_sync(box, rows, n, prior);
 }
 
 struct throughput_params fit_start_published(void)
@@ -203,4 +211,20 @@ struct throughput_params fit_start_data(const struct fit_row *rows, int n)
 	start_sync(rows, n, is_node, &p.alpha_sync_node, &p.beta_sync_node);
 	p.gamma = 1.5;
 	return p;
+}
+
+/* A pass keeps its time at the batch size that it was seen with, which alpha and beta have half each. */
+void fit_start_expected(struct throughput_params *p, const struct fit_box *box,
+			const struct fit_prior *prior)
+{
+	if (box->expected[ALPHA_GRAD]) {
+		double m = p->alpha_grad / p->beta_grad, time = 2 * p->alpha_grad;
+
+		p->beta_grad = time / (m + prior->grad_ratio.value);
+		p->alpha_grad = p->beta_grad * prior->grad_ratio.value;
+	}
+	if (box->expected[ALPHA_SYNC_LOCAL])
+		p->alpha_sync_local = prior->sync_time.value;
+	if (box->expected[BETA_SYNC_LOCAL])
+		p->beta_sync_local = p->alpha_sync_local * prior->sync_growth.value;
 }

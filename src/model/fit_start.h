@@ -10,15 +10,19 @@
 struct fit_box {
 	double low[N_THROUGHPUT_PARAMS], high[N_THROUGHPUT_PARAMS];
 	bool tied[N_THROUGHPUT_PARAMS];
+	bool expected[N_THROUGHPUT_PARAMS];	/* would be tied, but the prior says what to expect */
 };
 
 /* Make a row of an observation; false when it cannot be used. */
 bool fit_row_make(struct fit_row *row, const struct fit_observation *seen);
 
-void fit_box_make(struct fit_box *box, const struct fit_row *rows, int n);
+void fit_box_make(struct fit_box *box, const struct fit_row *rows, int n, const struct fit_prior *prior);
 
 /* The published start, and one computed from the data. */
 struct throughput_params fit_start_published(void);
 struct throughput_params fit_start_data(const struct fit_row *rows, int n);
+/* Put what is expected in the place of what the data do not say. */
+void fit_start_expected(struct throughput_params *p, const struct fit_box *box,
+			const struct fit_prior *prior);
 
 #endif

@@ -6,6 +6,7 @@
 #include "pollux/clock.h"
 #include "pollux/knowledge.h"
 #include "pollux/mem.h"
+#include "pollux/prior.h"
 
 /* A round number of samples may cost so much of the goodput: one in a hundred. */
 #define ROUNDED 0.99
@@ -77,12 +78,15 @@ int knowledge_observations(struct store *s, const char *workload, const char *de
 	return 0;
 }
 
-static void fit_entries(const struct pool_entry *entries, int n, struct model_row *model)
+static void fit_entries(const struct pool_entry *entries, int n, const struct fit_prior *prior,
+			struct model_row *model)
 {
 	struct fit_observation *fit = xcalloc((size_t)n, sizeof(*fit));
+	struct fit_options options = FIT_OPTIONS_DEFAULT;
 
+	options.prior = prior;
 	pool_fit_observations(entries, n, fit);
-	model->fit = fit_throughput(fit, n, &FIT_OPTIONS_DEFAULT);
+	model->fit = fit_throughput(fit, n, &options);
 	for (int i = 0; i < n; i++) {
 		model->n_steps += entries[i].observation.n_steps;
 		if (entries[i].place.replicas > model->max_replicas)
@@ -93,16 +97,38 @@ static void fit_entries(const struct pool_entry *entries, int n, struct model_ro
 	free(fit);
 }
 
+/* *has is false where the devices were not measured, or the number of parameters is not known. */
+static int read_prior(struct store *s, const char *workload, const char *device_kind,
+		      struct fit_prior *prior, bool *has, struct err *err)
+{
+	struct device_measurement_list measured;
+	double n_parameters;
+
+	*has = false;
+	if (store_workload_get_parameters(s, workload, &n_parameters, err))
+		return -1;
+	if (!(n_parameters > 0))
+		return 0;
+	if (store_device_measurements_get(s, device_kind, &measured, err))
+		return -1;
+	*has = prior_make(&measured, n_parameters, prior);
+	device_measurement_list_release(&measured);
+	return 0;
+}
+
 int knowledge_learn(struct store *s, const char *workload, const char *device_kind,
 		    const char *observations_key, struct knowledge *k, struct err *err)
 {
 	struct model_row model = { .fit_time_s = clock_wall_s() };
 	struct pool_entry *entries;
+	struct fit_prior prior;
+	bool has_prior;
 	int n;
 
-	if (knowledge_observations(s, workload, device_kind, &entries, &n, err))
+	if (read_prior(s, workload, device_kind, &prior, &has_prior, err) ||
+	    knowledge_observations(s, workload, device_kind, &entries, &n, err))
 		return -1;
-	fit_entries(entries, n, &model);
+	fit_entries(entries, n, has_prior ? &prior : NULL, &model);
 	free(entries);
 	memcpy(model.observations_key, observations_key, strnlen(observations_key,
 	       sizeof(model.observations_key) - 1));

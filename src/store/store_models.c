@@ -1,4 +1,5 @@
 /* store_models.c - fitted models, and whether there is anything new to fit. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 
 static const char basis_letters[] = {
 	[FIT_FROM_DATA] = 'd', [FIT_FROM_PENALTY] = 'p', [FIT_TIED] = 't',
+	[FIT_FROM_PRIOR] = 'k',		/* from the kernels that were measured */
 };
 
 static void write_basis(const struct fit_result *fit, char *letters)
@@ -105,9 +107,15 @@ int store_model_set(struct store *s, const char *workload, const char *device_ki
 static void read_stamp(sqlite3_stmt *q, struct workload_stamp *stamp)
 {
 	stamp->workload = sql_text(q, 0);
-	snprintf(stamp->observations_key, sizeof(stamp->observations_key), "%lld:%lld:%lld",
-		 (long long)sql_int(q, 1, 0), (long long)sql_int(q, 2, 0),
-		 (long long)sql_int(q, 3, 0));
+	double parameters = sql_double(q, 4), measured_s = sql_double(q, 5);
+	int n = snprintf(stamp->observations_key, sizeof(stamp->observations_key), "%lld:%lld:%lld",
+			 (long long)sql_int(q, 1, 0), (long long)sql_int(q, 2, 0),
+			 (long long)sql_int(q, 3, 0));
+
+	/* What makes a prior, once both are there. */
+	if (!isnan(parameters) && !isnan(measured_s))
+		snprintf(stamp->observations_key + n, sizeof(stamp->observations_key) - (size_t)n,
+			 ":%.9g:%.3f", parameters, measured_s);
 }
 
 /* Times of writing would not do: the wall clock may be set back. */
@@ -118,10 +126,12 @@ int store_workload_stamps(struct store *s, const char *device_kind, struct workl
 	int rc;
 
 	*list = (struct workload_stamp_list){ 0 };
-	if (sql_query(s, &q, err, "SELECT w.workload, count(*), sum(o.n_windows), sum(o.n_steps)"
+	if (sql_query(s, &q, err, "SELECT w.workload, count(*), sum(o.n_windows), sum(o.n_steps),"
+		      " (SELECT parameters FROM workloads WHERE workload = w.workload),"
+		      " (SELECT max(measured_time_s) FROM device_measurements WHERE device_kind = ?1)"
 		      " FROM (SELECT DISTINCT workload FROM jobs WHERE state IN ('queued', 'running')) w"
 		      " CROSS JOIN observations o ON o.run_id IN " SQL_NEWEST_RUNS("w.workload")
-		      " AND o.device_kind = ? GROUP BY w.workload", "t", device_kind))
+		      " AND o.device_kind = ?1 GROUP BY w.workload", "t", device_kind))
 		return -1;
 	while ((rc = sql_row(s, q, err)) == 1) {
 		list->items = xreallocarray(list->items, (size_t)list->count + 1,

@@ -1,0 +1,191 @@
+/* prior.c - lines through products, and times of exchanges at a size. */
+#include "pollux/prior.h"
+
+#include <math.h>
+#include <string.h>
+
+#define PRODUCTS 3.0		/* of a pass, for each layer */
+#define GROWTH_REST 0.25	/* (2 (R-1)/R at 4 less that at 2) / 2, of that at 2 */
+#define RATIO_LEAST 1e-3	/* samples: products that begin at no cost at all */
+
+/* --- times at a size --- */
+
+struct point {
+	double bytes, time_s;
+};
+
+/* The measured sizes next to bytes, on either side (bytes 0: none). */
+static void neighbours(const struct device_measurement_list *list, enum measured what, const char *variant,
+		       int devices, double bytes, struct point *below, struct point *above)
+{
+	*below = *above = (struct point){ 0, 0 };
+	for (int i = 0; i < list->count; i++) {
+		const struct device_measurement *m = &list->items[i];
+		struct point p = { (double)m->bytes, m->time_s };
+
+		if (m->what != what || m->devices != devices || strcmp(m->variant, variant) != 0 ||
+		    !(p.time_s > 0 && p.bytes > 0))
+			continue;
+		if (p.bytes <= bytes && p.bytes > below->bytes)
+			*below = p;
+		if (p.bytes >= bytes && (above->bytes <= 0 || p.bytes < above->bytes))
+			*above = p;
+	}
+}
+
+/* Between two sizes a straight line of logarithms; beyond the largest its rate, below the smallest its time.
+ * NaN: nothing was measured. */
+static double time_of(const struct device_measurement_list *list, enum measured what, const char *variant,
+		      int devices, double bytes)
+{
+	struct point a, b;
+
+	neighbours(list, what, variant, devices, bytes, &a, &b);
+	if (a.bytes <= 0)
+		return b.bytes > 0 ? b.time_s : (double)NAN;
+	if (b.bytes <= 0)
+		return a.time_s * bytes / a.bytes;
+	if (b.bytes <= a.bytes)
+		return a.time_s;
+	return a.time_s * pow(b.time_s / a.time_s, log(bytes / a.bytes) / log(b.bytes / a.bytes));
+}
+
+/* --- passes --- */
+
+struct line {
+	double w, x, xx, y, xy;
+};
+
+static void line_add(struct line *l, double x, double y)
+{
+	double w = 1 / (y * y);
+
+	l->w += w;
+	l->x += w * x;
+	l->xx += w * x * x;
+	l->y += w * y;
+	l->xy += w * x * y;
+}
+
+/* y = a + b x; false where the points do not say, or say that more rows take less time. a is not below 0. */
+static bool line_solve(const struct line *l, double *a, double *b)
+{
+	double x = l->x / l->w, y = l->y / l->w, spread = l->xx / l->w - x * x;
+
+	if (!(l->w > 0) || !(spread > 1e-9 * x * x))
+		return false;
+	*b = (l->xy / l->w - x * y) / spread;
+	*a = fmax(y - *b * x, 0);
+	return *b > 0;
+}
+
+/* Whether products of double precision are left out: nobody trains with them. */
+static bool is_training(const struct device_measurement *m)
+{
+	return m->what == MEASURED_PRODUCT && strcmp(m->variant, "fp64") != 0 && m->n == m->k &&
+	       m->time_s > 0;
+}
+
+static bool same_series(const struct device_measurement *a, const struct device_measurement *b)
+{
+	return a->n == b->n && !strcmp(a->variant, b->variant);
+}
+
+static bool begins_series(const struct device_measurement_list *list, int i)
+{
+	for (int j = 0; j < i; j++)
+		if (is_training(&list->items[j]) && same_series(&list->items[j], &list->items[i]))
+			return false;
+	return is_training(&list->items[i]);
+}
+
+/* alpha_grad / beta_grad by the products of the type and width of one of them; NaN: they do not tell. */
+static double ratio_of(const struct device_measurement_list *list, const struct device_measurement *of,
+		       double update_s)
+{
+	double a, b, weights = (double)of->n * (double)of->n;
+	struct line line = { 0 };
+
+	for (int i = 0; i < list->count; i++)
+		if (is_training(&list->items[i]) && same_series(&list->items[i], of))
+			line_add(&line, (double)list->items[i].m, list->items[i].time_s);
+	if (!line_solve(&line, &a, &b))
+		return (double)NAN;
+	return fmax(a / b + update_s * weights / (PRODUCTS * b), RATIO_LEAST);
+}
+
+/* Sums of what is expected of a logarithm, one for each series. */
+static struct fit_expectation expect_ratio(const struct device_measurement_list *list, double n_parameters)
+{
+	double copy_s = time_of(list, MEASURED_MEMORY, "", 1, PRIOR_UPDATE_BYTES / 2 * n_parameters);
+	double update_s = isnan(copy_s) ? 0 : copy_s / n_parameters;
+	double n = 0, sum = 0, squares = 0;
+
+	for (int i = 0; i < list->count; i++) {
+		double ratio = begins_series(list, i) ? ratio_of(list, &list->items[i], update_s)
+						      : (double)NAN;
+
+		if (isnan(ratio))
+			continue;
+		n++;
+		sum += log(ratio);
+		squares += log(ratio) * log(ratio);
+	}
+	if (n < 1)
+		return (struct fit_expectation){ (double)NAN, 1 };
+	return (struct fit_expectation){
+		exp(sum / n), fmax(n > 1 ? sqrt(fmax(squares - sum * sum / n, 0) / (n - 1)) : 0, PRIOR_SPREAD),
+	};
+}
+
+/* --- synchronisation --- */
+
+static double barrier_of(const struct device_measurement_list *list, int devices)
+{
+	for (int i = 0; i < list->count; i++)
+		if (list->items[i].what == MEASURED_BARRIER && list->items[i].devices == devices)
+			return list->items[i].time_s;
+	return 0;
+}
+
+/* Of so many replicas; NaN: nothing was measured. *latency_s: what it takes for next to nothing. */
+static double exchange_of(const struct device_measurement_list *list, int replicas, double bytes,
+			  double *latency_s)
+{
+	double reduction = time_of(list, MEASURED_REDUCTION, "", replicas, bytes);
+	double barrier = barrier_of(list, replicas);
+
+	if (!isnan(reduction)) {
+		*latency_s = barrier + time_of(list, MEASURED_REDUCTION, "", replicas, 1);
+		return barrier + reduction;
+	}
+	*latency_s = 2 * time_of(list, MEASURED_COPY, "peer", 2, 1);
+	return replicas == 2 ? 2 * time_of(list, MEASURED_COPY, "peer", 2, bytes / 2) : (double)NAN;
+}
+
+static void expect_sync(const struct device_measurement_list *list, double bytes, struct fit_prior *prior)
+{
+	double latency, unused, two = exchange_of(list, 2, bytes, &latency);
+	double four = exchange_of(list, 4, bytes, &unused), growth;
+
+	if (isnan(two))
+		return;
+	growth = fmin(latency, two) + GROWTH_REST * fmax(two - latency, 0);
+	if (four > two)
+		growth = (four - two) / 2;
+	prior->sync_time = (struct fit_expectation){ two, PRIOR_SPREAD };
+	prior->sync_growth = (struct fit_expectation){ growth / two, PRIOR_SPREAD };
+}
+
+bool prior_make(const struct device_measurement_list *measured, double n_parameters,
+		struct fit_prior *prior)
+{
+	const struct fit_expectation nothing = { (double)NAN, 1 };
+
+	*prior = (struct fit_prior){ nothing, nothing, nothing };
+	if (!(n_parameters > 0))
+		return false;
+	prior->grad_ratio = expect_ratio(measured, n_parameters);
+	expect_sync(measured, PRIOR_GRADIENT_BYTES * n_parameters, prior);
+	return !isnan(prior->grad_ratio.value) || !isnan(prior->sync_time.value);
+}
