@@ -307,6 +307,25 @@ int store_workload_stamps(struct store *s, const char *device_kind, struct workl
 			  struct err *err);
 void workload_stamp_list_release(struct workload_stamp_list *list);
 
+/* ---- processes of others that may stay on a GPU: see device_users.h ---- */
+
+/* Named for ever by pid, start and boot: a new process of that number is another one. */
+struct ignored_process {
+	int64_t pid, start_ticks;
+};
+
+struct ignored_list {
+	struct ignored_process *items;
+	int count;
+};
+
+/* Adding forgets those of other boots. */
+int store_ignored_add(struct store *s, const char *boot_id, const struct ignored_process *process,
+		      struct err *err);
+int store_ignored_remove(struct store *s, int64_t pid, bool *was_there, struct err *err);
+int store_ignored_list(struct store *s, const char *boot_id, struct ignored_list *list, struct err *err);
+void ignored_list_release(struct ignored_list *list);
+
 /* ---- decisions and events ---- */
 
 struct decision_entry {

@@ -182,6 +182,12 @@ const char *const schema_steps[] = {
 	" PRIMARY KEY (device_kind, what, variant, devices, m, n, k, bytes)"
 	") STRICT, WITHOUT ROWID;"
 	"CREATE TABLE workloads (workload TEXT PRIMARY KEY, parameters REAL) STRICT, WITHOUT ROWID;",
+
+	/* 5: processes of others that may stay on a GPU. */
+	"CREATE TABLE ignored_processes ("
+	" pid INTEGER PRIMARY KEY, start_ticks INTEGER NOT NULL, boot_id TEXT NOT NULL,"
+	" ignored_time_s REAL NOT NULL"		/* wall clock */
+	") STRICT;",
 };
 
 const int n_schema_steps = sizeof(schema_steps) / sizeof(schema_steps[0]);
