@@ -20,7 +20,8 @@ run: store steps device model client util
 pass: run store sched device model util
 report: sched model util
 sim: sched model util
-cli: report sim pass run store sched measure steps device model client util'
+profile: pass run store sched device model util
+cli: report sim profile pass run store sched measure steps device model client util'
 
 # A header of another library (the beginning of its name), a colon, its layer.
 foreign='sqlite3.h: store

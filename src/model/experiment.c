@@ -1,0 +1,330 @@
+/* experiment.c - own sizes first, then growth, then what tells most. */
+#include "pollux/experiment.h"
+
+#include <math.h>
+#include <stddef.h>
+
+#include "experiment_information.h"
+
+#define GRID_RATIO 1.4142135623730951
+#define DECREMENTS 10000	/* in search of a local batch that divides */
+/* More of what is known so well already is not worth a launch. */
+#define LEAST_NEWS 0.1
+
+const char *experiment_why_name(enum experiment_why why)
+{
+	static const char *const names[] = {
+		[EXPERIMENT_OWN] = "own sizes", [EXPERIMENT_GROW] = "growth",
+		[EXPERIMENT_BISECT] = "bisection", [EXPERIMENT_INFORM] = "tells most",
+	};
+
+	return names[why];
+}
+
+/* --- what is legal --- */
+
+static int64_t most_batch(const struct experiment_limits *l)
+{
+	return l->max_batch_size > 0 ? l->max_batch_size : l->batch_size;
+}
+
+static int64_t least_batch(const struct experiment_limits *l)
+{
+	return l->min_batch_size > 0 ? l->min_batch_size : l->batch_size;
+}
+
+static int64_t ceil_div(int64_t a, int64_t b)
+{
+	return a / b + (a % b != 0);
+}
+
+static int64_t at_most(int64_t a, int64_t limit)
+{
+	return limit > 0 && a > limit ? limit : a;
+}
+
+/* Local batches of s passes on r devices, from *low to *high; false: there are none. */
+static bool local_range(const struct experiment_limits *l, int r, int s, int64_t *low, int64_t *high)
+{
+	*low = ceil_div(least_batch(l), (int64_t)r * s);
+	*high = at_most(most_batch(l) / ((int64_t)r * s), l->max_local_batch_size);
+	return *low >= 1 && *low <= *high;
+}
+
+static struct configuration make(int r, int64_t m, int s)
+{
+	return (struct configuration){
+		.replicas = r, .local_batch_size = m, .accumulation_steps = s, .batch_size = r * m * s,
+	};
+}
+
+/* A local batch in as few passes as reach the least batch. */
+static bool with_local(const struct experiment_limits *l, int r, int64_t m, struct configuration *c)
+{
+	int64_t s = ceil_div(least_batch(l), r * m), low, high;
+
+	if (s > INT32_MAX || (s > 1 && !l->accumulates) || !local_range(l, r, (int)s, &low, &high))
+		return false;
+	*c = make(r, m, (int)s);
+	return m >= low && m <= high;
+}
+
+static struct configuration own(const struct experiment_limits *l)
+{
+	if (l->batch_size == 0)
+		return make(l->min_replicas, 0, 1);
+	return configuration_spread(l->batch_size, l->min_replicas, l->max_local_batch_size,
+				    l->min_batch_size, l->max_batch_size);
+}
+
+static int next_replicas(const struct experiment_limits *l, int r)
+{
+	int next = 8;
+
+	if (r < 8)
+		return r + 1;
+	while (next <= r)
+		next *= 2;
+	return next < l->max_replicas || r >= l->max_replicas ? next : l->max_replicas;
+}
+
+/* Those of one s on r devices; where the batch does not divide, what it is rounded to. */
+static int add_locals(const struct experiment_limits *l, int r, int s, int64_t local_max, double ratio,
+		      struct configuration *grid, int n)
+{
+	int64_t low, high;
+
+	if (!local_range(l, r, s, &low, &high)) {
+		struct configuration c = configuration_spread(l->batch_size, r, l->max_local_batch_size,
+							      l->min_batch_size, l->max_batch_size);
+
+		if (c.accumulation_steps == s && c.local_batch_size <= local_max &&
+		    (s == 1 || l->accumulates) && n < EXPERIMENT_GRID_MAX)
+			grid[n++] = c;
+		return n;
+	}
+	high = at_most(high, local_max);
+	for (double m = (double)low; m < (double)high * 0.99 && n < EXPERIMENT_GRID_MAX; m *= ratio)
+		if (n == 0 || grid[n - 1].local_batch_size != (int64_t)m ||
+		    grid[n - 1].replicas != r || grid[n - 1].accumulation_steps != s)
+			grid[n++] = make(r, (int64_t)m, s);
+	if (low <= high && n < EXPERIMENT_GRID_MAX)
+		grid[n++] = make(r, high, s);
+	return n;
+}
+
+int experiment_grid(const struct experiment_limits *l, int64_t local_max, double ratio,
+		    struct configuration *grid)
+{
+	int n = 0;
+
+	for (int r = l->min_replicas; r <= l->max_replicas; r = next_replicas(l, r))
+		for (int s = 1; s <= (l->accumulates ? 4 : 1); s *= 2)
+			n = add_locals(l, r, s, local_max, ratio, grid, n);
+	return n;
+}
+
+/* --- what was tried --- */
+
+static bool same(const struct configuration *a, const struct configuration *b)
+{
+	return a->replicas == b->replicas && a->local_batch_size == b->local_batch_size &&
+	       a->accumulation_steps == b->accumulation_steps;
+}
+
+static const struct experiment_point *find(const struct experiment *e, const struct configuration *c)
+{
+	for (int i = 0; i < e->n_points; i++)
+		if (same(&e->points[i].configuration, c))
+			return &e->points[i];
+	return NULL;
+}
+
+/* The local batches between which the largest possible one lies. */
+struct bounds {
+	int64_t worked;			/* the largest that was measured, below no_memory; 0: none */
+	int64_t no_memory;		/* the smallest that did not fit; 0: all did */
+	bool stuck;			/* a larger one failed for another reason, or was too slow */
+};
+
+static struct bounds find_bounds(const struct experiment *e)
+{
+	struct bounds b = { 0 };
+
+	for (int i = 0; i < e->n_points; i++) {
+		int64_t m = e->points[i].configuration.local_batch_size;
+
+		if (e->points[i].outcome == EXPERIMENT_NO_MEMORY && (b.no_memory == 0 || m < b.no_memory))
+			b.no_memory = m;
+	}
+	for (int i = 0; i < e->n_points; i++) {
+		int64_t m = e->points[i].configuration.local_batch_size;
+
+		if (e->points[i].outcome == EXPERIMENT_MEASURED && m > b.worked &&
+		    (b.no_memory == 0 || m < b.no_memory))
+			b.worked = m;
+	}
+	for (int i = 0; i < e->n_points; i++)
+		b.stuck |= (e->points[i].outcome == EXPERIMENT_FAILED ||
+			    e->points[i].outcome == EXPERIMENT_TOO_SLOW) &&
+			   e->points[i].configuration.local_batch_size > b.worked;
+	return b;
+}
+
+/* --- growth --- */
+
+static double step_time(const struct throughput_params *p, const struct configuration *c)
+{
+	return throughput_step_time(p, (struct throughput_place){ 1, c->replicas },
+				    (double)c->local_batch_size, c->accumulation_steps);
+}
+
+/* The next local batch to try; 0: no more. */
+static int64_t next_local(const struct experiment *e, const struct bounds *b)
+{
+	const struct experiment_limits *l = &e->limits;
+	int64_t top = at_most(most_batch(l) / l->min_replicas, l->max_local_batch_size);
+	int64_t least = l->accumulates ? 1 : ceil_div(least_batch(l), l->min_replicas);
+	int64_t low = b->worked > 0 ? b->worked : least - 1, m;
+
+	if (b->no_memory == 0)
+		return b->worked > 0 && b->worked < top && !b->stuck
+			? at_most(2 * b->worked, top) : 0;
+	if (b->worked > 0 && (double)b->no_memory <= EXPERIMENT_MEMORY_RATIO * (double)b->worked)
+		return 0;
+	m = llround(sqrt((double)(low > 0 ? low : 1) * (double)b->no_memory));
+	if (m <= low)
+		m = low + 1;
+	return m < b->no_memory && m <= top ? m : 0;
+}
+
+static bool is_new(const struct experiment *e, int64_t m, struct configuration *c)
+{
+	return with_local(&e->limits, e->limits.min_replicas, m, c) && !find(e, c);
+}
+
+static bool grow(const struct experiment *e, const struct throughput_params *p,
+		 struct experiment_choice *choice)
+{
+	struct bounds b = find_bounds(e);
+	int64_t m = next_local(e, &b);
+	struct configuration *c = &choice->configuration;
+
+	/* It may be legal in no number of passes; then the next smaller one that is. */
+	for (int i = 0; m > b.worked && !is_new(e, m, c); i++)
+		m = i < DECREMENTS ? m - 1 : 0;
+	if (m <= b.worked)
+		return false;
+	choice->why = b.no_memory ? EXPERIMENT_BISECT : EXPERIMENT_GROW;
+	choice->probe = true;
+	choice->expected_s = e->launch_s + fmin(EXPERIMENT_PROBE_STEPS * step_time(p, c),
+						EXPERIMENT_MEASURE_S);
+	return e->launch_s + EXPERIMENT_PROBE_STEPS * step_time(p, c) <= e->growth_left_s;
+}
+
+/* --- what tells most --- */
+
+static double news(const struct experiment *e, const struct configuration *c)
+{
+	const struct experiment_point *p = find(e, c);
+
+	if (!p)
+		return 1;
+	return p->outcome == EXPERIMENT_MEASURED && p->weight >= 0 ? 1 - p->weight : 0;
+}
+
+static double measuring_s(const struct experiment *e, const struct throughput_params *p,
+			  const struct configuration *c)
+{
+	double steps_s = 20 * step_time(p, c);
+
+	return fmin(fmax(steps_s, EXPERIMENT_MEASURE_S), fmax(e->share_s - e->launch_s, EXPERIMENT_MEASURE_S));
+}
+
+static void add_known(const struct experiment *e, const struct throughput_params *p,
+		      struct information *info)
+{
+	information_init(info);
+	for (int i = 0; i < e->n_points; i++)
+		if (e->points[i].outcome == EXPERIMENT_MEASURED)
+			information_add(info, p, &e->points[i].configuration, e->points[i].weight,
+					e->points[i].sync_known);
+	information_invert(info);
+}
+
+static bool syncs_are_known(const struct experiment *e)
+{
+	bool known = e->n_points > 0;
+
+	for (int i = 0; i < e->n_points; i++)
+		known &= e->points[i].outcome != EXPERIMENT_MEASURED || e->points[i].sync_known;
+	return known;
+}
+
+/* The best of those whose local batches are each so many times the one before. */
+static bool choose(const struct experiment *e, const struct throughput_params *p,
+		   const struct information *info, int64_t local_max, double ratio,
+		   struct experiment_choice *choice)
+{
+	struct configuration grid[EXPERIMENT_GRID_MAX], candidates[EXPERIMENT_GRID_MAX];
+	int n = experiment_grid(&e->limits, local_max, GRID_RATIO, grid);
+	int n_candidates = experiment_grid(&e->limits, local_max, ratio, candidates);
+	bool syncs = syncs_are_known(e);
+	double best = 0;
+
+	choice->deviation = sqrt(information_mean_variance(info, p, grid, n));
+	for (int i = 0; i < n_candidates; i++) {
+		double part = news(e, &candidates[i]);
+		double cost_s = e->launch_s + measuring_s(e, p, &candidates[i]);
+		double gain;
+
+		if (part < LEAST_NEWS || cost_s > e->left_s)
+			continue;
+		gain = information_gain(info, p, &candidates[i], part, syncs, grid, n) / cost_s;
+		if (!(gain > best))
+			continue;
+		best = gain;
+		choice->configuration = candidates[i];
+		choice->expected_s = cost_s;
+	}
+	return best > 0;
+}
+
+/* Between those that are known the next ones are half as far apart. */
+static bool inform(const struct experiment *e, const struct throughput_params *p,
+		   struct experiment_choice *choice)
+{
+	static const double ratios[] = { 2, 1.4142135623730951, 1.189207115002721 };
+	int64_t local_max = find_bounds(e).worked;
+	struct information info;
+
+	if (local_max == 0)
+		return false;
+	add_known(e, p, &info);
+	choice->why = EXPERIMENT_INFORM;
+	for (size_t i = 0; i < sizeof(ratios) / sizeof(ratios[0]); i++)
+		if (choose(e, p, &info, local_max, ratios[i], choice))
+			return true;
+	return false;
+}
+
+bool experiment_next(const struct experiment *e, struct experiment_choice *choice)
+{
+	struct configuration first = own(&e->limits);
+	struct throughput_params p = experiment_params(&e->fit, &first);
+
+	*choice = (struct experiment_choice){ .configuration = first, .deviation = (double)NAN };
+	if (!(e->left_s > e->launch_s))
+		return false;
+	if (!find(e, &first)) {
+		choice->why = EXPERIMENT_OWN;
+		choice->expected_s = e->launch_s + EXPERIMENT_MEASURE_S;
+		return true;
+	}
+	if (e->limits.batch_size == 0)
+		return false;
+	if (grow(e, &p, choice))
+		return true;
+	choice->probe = false;
+	return inform(e, &p, choice);
+}

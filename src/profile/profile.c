@@ -1,0 +1,376 @@
+/* profile.c - from a command to points: choose, try, learn, until the budget is used up. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pollux/clock.h"
+#include "pollux/mem.h"
+#include "pollux/remove_tree.h"
+#include "pollux/steady.h"
+#include "pollux/supervise.h"
+#include "profile_state.h"
+
+/* Before any launch was timed. */
+#define LAUNCH_GUESS_S 1.0
+/* Growth may use this share of the budget. */
+#define GROWTH_SHARE 0.5
+/* A launch may take so many times what others took; the first one all of the budget. */
+#define LAUNCH_PATIENCE 4.0
+#define LAUNCH_PATIENCE_S 5.0
+
+/* --- what is known --- */
+
+static const char *kind_of(const struct profile *p)
+{
+	return p->devices[0].kind;
+}
+
+static struct experiment_point point_of(const struct pool_entry *entry)
+{
+	const struct observation *o = &entry->observation;
+	int64_t passes = (int64_t)entry->place.replicas * entry->accumulation_steps;
+
+	return (struct experiment_point){
+		.configuration = {
+			.replicas = entry->place.replicas, .local_batch_size = entry->local_batch_size,
+			.accumulation_steps = entry->accumulation_steps,
+			.batch_size = passes * entry->local_batch_size,
+		},
+		.outcome = EXPERIMENT_MEASURED, .sync_known = isfinite(o->sync_time_s),
+		.weight = fit_weight(o->step_time_s, o->step_time_sd_s, o->n_windows),
+	};
+}
+
+/* Of earlier runs of the workload as well, whoever made them. */
+struct known {
+	struct knowledge knowledge;
+	struct experiment_point *points;	/* owned */
+	int n;
+};
+
+static void add_point(struct known *k, struct experiment_point point)
+{
+	k->points = xreallocarray(k->points, (size_t)k->n + 1, sizeof(*k->points));
+	k->points[k->n++] = point;
+}
+
+static void release_known(struct known *k)
+{
+	knowledge_release(&k->knowledge);
+	free(k->points);
+}
+
+static int read_known(struct profile *p, struct known *k, struct err *err)
+{
+	const char *workload = p->job->workload;
+	struct pool_entry *seen;
+	int n;
+
+	*k = (struct known){ 0 };
+	if (knowledge_load(p->store, workload, kind_of(p), &k->knowledge, err) ||
+	    knowledge_learn(p->store, workload, kind_of(p), "", &k->knowledge, err) ||
+	    knowledge_observations(p->store, workload, kind_of(p), &seen, &n, err))
+		return -1;
+	for (int i = 0; i < n; i++)
+		if (seen[i].place.nodes == 1)
+			add_point(k, point_of(&seen[i]));
+	free(seen);
+	for (int i = 0; i < p->n_bad; i++)
+		add_point(k, p->bad[i]);
+	if (k->knowledge.memory.too_large > 0)
+		add_point(k, (struct experiment_point){
+			.configuration = { .local_batch_size = k->knowledge.memory.too_large },
+			.outcome = EXPERIMENT_NO_MEMORY,
+		});
+	return 0;
+}
+
+/* --- choosing --- */
+
+static struct experiment_limits limits_of(const struct profile *p)
+{
+	const struct job *job = p->job;
+
+	return (struct experiment_limits){
+		.min_replicas = job->min_replicas, .max_replicas = p->n_devices,
+		.batch_size = job->batch_size, .min_batch_size = job->min_batch_size,
+		.max_batch_size = job->max_batch_size,
+		.max_local_batch_size = job->max_local_batch_size, .accumulates = job->accumulates,
+	};
+}
+
+static double launch_s(const struct profile *p, const struct known *k)
+{
+	if (p->n_launches > 0)
+		return p->launches_s / p->n_launches;
+	return isfinite(k->knowledge.restart_s) ? k->knowledge.restart_s : LAUNCH_GUESS_S;
+}
+
+static int max_points(const struct profile *p)
+{
+	return p->settings->max_points > 0 ? p->settings->max_points : PROFILE_POINTS;
+}
+
+/* What is left of the budget, divided among as many points as there are still to be and as it lasts for. */
+static double share_s(const struct profile *p, double launch, double left)
+{
+	double points = fmax(max_points(p) - p->n_points, 1);
+	double affordable = floor(left / (launch + EXPERIMENT_MEASURE_S));
+
+	return left / fmax(fmin(points, affordable), 1);
+}
+
+static bool choose(const struct profile *p, const struct known *k, struct trial *t)
+{
+	double left = profile_left_s(p), launch = launch_s(p, k);
+	struct experiment e = {
+		.limits = limits_of(p), .points = k->points, .n_points = k->n,
+		.fit = k->knowledge.model.fit, .launch_s = launch, .left_s = left,
+		.growth_left_s = left - (1 - GROWTH_SHARE) * p->settings->budget_s,
+		.share_s = share_s(p, launch, left),
+	};
+
+	if (p->n_points >= max_points(p) && p->settings->max_points > 0)
+		return false;
+	if (!experiment_next(&e, &t->choice))
+		return false;
+	t->measure_s = fmax(fmin(e.share_s - launch, left - launch), EXPERIMENT_MEASURE_S);
+	t->launch_limit_s = p->n_launches == 0 ? left
+		: fmin(left, LAUNCH_PATIENCE_S + LAUNCH_PATIENCE * launch);
+	return true;
+}
+
+/* --- learning --- */
+
+static void add_bad(struct profile *p, const struct trial *t)
+{
+	p->bad = xreallocarray(p->bad, (size_t)p->n_bad + 1, sizeof(*p->bad));
+	p->bad[p->n_bad++] = (struct experiment_point){
+		.configuration = t->choice.configuration, .outcome = t->outcome,
+	};
+}
+
+static void add_launch(struct profile *p, const struct trial *t)
+{
+	if (!isfinite(t->run.first_step_s) || !isfinite(t->run.stop_duration_s))
+		return;
+	p->launches_s += t->run.first_step_s + t->run.stop_duration_s;
+	p->n_launches++;
+}
+
+/* What the processors did, less what this run did. */
+static void add_others(struct profile *p, const struct trial *t)
+{
+	double others_s = t->after.busy_s - t->before.busy_s - t->run.cpu_time_s;
+
+	if (!isfinite(others_s))
+		return;
+	p->watched_s += t->after.boot_s - t->before.boot_s;
+	p->others_s += fmax(others_s, 0);
+	p->stolen_s += t->after.stolen_s - t->before.stolen_s;
+}
+
+static void learn(struct profile *p, const struct trial *t)
+{
+	p->n_points++;
+	add_launch(p, t);
+	add_others(p, t);
+	if (t->outcome != EXPERIMENT_MEASURED) {
+		add_bad(p, t);
+		return;
+	}
+	p->n_measured++;
+	p->n_unsteady += !t->choice.probe && !steady_reached(&t->observation);
+}
+
+/* --- failing --- */
+
+static int failed(const struct profile *p, const struct trial *t, struct err *err)
+{
+	const struct run *run = &t->run;
+	const char *why = run->diagnosis ? run->diagnosis : "";
+	const char *colon = *why ? ": " : "";
+
+	if (run->outcome == OUTCOME_NOT_STARTED)
+		return err_set(err, EX_TEMPFAIL, "the command could not be started%s%s", colon, why);
+	if (t->outcome == EXPERIMENT_NO_MEMORY)
+		return err_set(err, EX_FAILED, "even at its own sizes it is out of memory%s%s", colon, why);
+	if (t->outcome == EXPERIMENT_TOO_SLOW)
+		return err_set(err, EX_FAILED, "no step time in %.3g s: its program has to report its steps"
+			       " (pollux-client(3), pollux-report(1)), twice in a quarter of a second or for"
+			       " longer; see 'pollux log %lld'", run->duration_s, (long long)p->job->id);
+	if (run->term_signal > 0)
+		return err_set(err, EX_FAILED, "the command was killed by signal %d%s%s; see 'pollux log "
+			       "%lld'", run->term_signal, colon, why, (long long)p->job->id);
+	return err_set(err, EX_FAILED, "the command failed with exit status %d%s%s; see 'pollux log %lld'",
+		       run->exit_code, colon, why, (long long)p->job->id);
+}
+
+/* Nothing was measured yet, and nothing smaller can be tried. */
+static bool is_hopeless(const struct profile *p, const struct trial *t)
+{
+	if (p->n_measured > 0 || p->interrupted || p->cancelled)
+		return false;
+	return t->outcome == EXPERIMENT_FAILED || t->outcome == EXPERIMENT_TOO_SLOW;
+}
+
+/* --- the loop --- */
+
+static int one(struct profile *p, bool *more, struct trial *last, struct err *err)
+{
+	struct known k;
+	int rc = read_known(p, &k, err);
+
+	*more = false;
+	if (rc == 0 && choose(p, &k, last)) {
+		run_release(&last->run);
+		rc = profile_try(p, last, err);
+		*more = rc == 0 && !p->cancelled;
+	}
+	release_known(&k);
+	if (!*more)
+		return rc;
+	learn(p, last);
+	p->interrupted = profile_is_interrupted(p);
+	return is_hopeless(p, last) ? failed(p, last, err) : 0;
+}
+
+static int loop(struct profile *p, struct err *err)
+{
+	struct trial last = { .outcome = EXPERIMENT_MEASURED };
+	bool more = true;
+	int rc = 0;
+
+	run_init(&last.run);
+	p->interrupted = profile_is_interrupted(p);
+	while (rc == 0 && more && !p->interrupted && !p->cancelled)
+		rc = one(p, &more, &last, err);
+	if (rc == 0 && p->n_measured == 0 && last.outcome == EXPERIMENT_NO_MEMORY)
+		rc = failed(p, &last, err);
+	run_release(&last.run);
+	return rc;
+}
+
+/* --- the end --- */
+
+/* The model as a pass would have it, so that a job submitted next finds it. */
+static int keep_model(struct profile *p, struct err *err)
+{
+	struct workload_stamp_list stamps;
+	int rc = store_workload_stamps(p->store, kind_of(p), &stamps, err);
+
+	for (int i = 0; rc == 0 && i < stamps.count; i++) {
+		struct knowledge k;
+
+		if (strcmp(stamps.items[i].workload, p->job->workload) != 0)
+			continue;
+		rc = knowledge_load(p->store, p->job->workload, kind_of(p), &k, err);
+		if (rc)
+			break;
+		rc = knowledge_learn(p->store, p->job->workload, kind_of(p),
+				     stamps.items[i].observations_key, &k, err);
+		if (rc == 0 && k.modelled)
+			rc = store_model_set(p->store, p->job->workload, kind_of(p), &k.model, err);
+		knowledge_release(&k);
+	}
+	workload_stamp_list_release(&stamps);
+	return rc;
+}
+
+/* After an error of ours its run may still be there: its supervisor then ends the job. */
+static bool stop_what_runs(struct profile *p)
+{
+	struct run_list runs;
+	struct err ignored;
+	bool any = false;
+
+	if (store_runs_active(p->store, &runs, &ignored))
+		return true;
+	for (int i = 0; i < runs.count; i++) {
+		if (runs.items[i].job_id != p->job->id)
+			continue;
+		any = true;
+		store_run_request_stop(p->store, runs.items[i].id, STOP_CANCEL, clock_boot_s(), &ignored);
+		supervisor_wake(&runs.items[i]);
+	}
+	run_list_release(&runs);
+	return any;
+}
+
+static int set_state(struct profile *p, int failed, const struct err *why, struct err *err)
+{
+	enum job_state state = failed ? JOB_FAILED : p->interrupted ? JOB_CANCELLED : JOB_DONE;
+	struct text t = TEXT_INIT;
+	int rc;
+
+	if (failed)
+		text_add(&t, why->text);
+	else
+		text_addf(&t, "%s%d point%s measured in %.0f s", p->interrupted ? "interrupted; " : "",
+			  p->n_measured, p->n_measured == 1 ? "" : "s",
+			  clock_boot_s() - p->start_boot_s);
+	rc = store_job_set_state(p->store, p->job->id, state, t.data, err) ||
+	     store_event_add(p->store, p->job->id, 0, "profile", t.data, err) ? -1 : 0;
+	text_release(&t);
+	return rc;
+}
+
+static int conclude(struct profile *p, int failed, const struct err *why, struct err *err)
+{
+	if (keep_model(p, err) || profile_warn(p, err) || store_begin(p->store, err))
+		return -1;
+	if (set_state(p, failed, why, err)) {
+		store_rollback(p->store);
+		return -1;
+	}
+	return store_commit(p->store, err);
+}
+
+/* In this order: as long as the lock is held no pass ends the job. */
+static void let_go(struct profile *p)
+{
+	char *lock = paths_profile_lock(p->paths, p->job->id);
+	char *scratch = paths_checkpoints(p->paths, p->job->id);
+
+	remove_tree(scratch);
+	unlink(lock);
+	close(p->lock);
+	free(scratch);
+	free(lock);
+}
+
+static int end(struct profile *p, int rc, struct err *err)
+{
+	struct err ignored = { 0 };
+
+	if (stop_what_runs(p)) {
+		close(p->lock);		/* the supervisor removes it, and ends the job */
+		return rc;
+	}
+	if (!p->cancelled && conclude(p, rc, err, rc ? &ignored : err))
+		rc = -1;
+	let_go(p);
+	return rc;
+}
+
+int profile_run(const struct paths *paths, struct store *store, struct job *job,
+		const struct job_command *command, const struct profile_settings *settings,
+		struct profile_end *result, struct err *err)
+{
+	struct profile p = {
+		.paths = paths, .store = store, .settings = settings, .job = job, .lock = -1,
+		.start_boot_s = clock_boot_s(),
+	};
+	int rc = profile_reserve(&p, command, err);
+
+	if (rc == 0)
+		rc = end(&p, loop(&p, err), err);
+	*result = (struct profile_end){
+		.n_points = p.n_points, .n_measured = p.n_measured, .interrupted = p.interrupted,
+		.cancelled = p.cancelled,
+	};
+	free(p.devices);
+	free(p.bad);
+	return rc;
+}

@@ -1,0 +1,62 @@
+/* profile_state.h - what a profile knows while it runs; private to src/profile. */
+#ifndef POLLUX_PROFILE_STATE_H
+#define POLLUX_PROFILE_STATE_H
+
+#include "pollux/device.h"
+#include "pollux/knowledge.h"
+#include "pollux/profile.h"
+
+struct profile {
+	const struct paths *paths;
+	struct store *store;
+	const struct profile_settings *settings;
+	struct job *job;
+	struct device *devices;			/* owned; reserved */
+	int n_devices;
+	int lock;				/* run/profile-JOB.lock */
+	double start_boot_s;
+	struct experiment_point *bad;		/* owned; what did not work here */
+	int n_bad;
+	double launches_s;			/* summed: launch to first step, and stop to exit */
+	int n_launches;
+	int n_points, n_measured, n_unsteady;
+	double watched_s, others_s, stolen_s;	/* summed over points: time, and processor time of others */
+	bool interrupted, cancelled;
+};
+
+/* What the machine's processors did since its start: seconds, summed over all of them. */
+struct machine_time {
+	double boot_s;
+	double busy_s;			/* with any process */
+	double stolen_s;		/* by the hypervisor, or held back by a control group's quota */
+};
+
+/* One point. */
+struct trial {
+	struct experiment_choice choice;
+	double measure_s;		/* at most so long from its first step */
+	double launch_limit_s;		/* to its first step */
+	/* out */
+	enum experiment_outcome outcome;
+	struct run run;			/* as it ended; the caller's to release */
+	struct observation observation;
+	struct machine_time before, after;
+};
+
+/* reserve.c: add the job and take its devices; EX_TEMPFAIL, naming who has them. */
+int profile_reserve(struct profile *p, const struct job_command *command, struct err *err);
+
+/* trial.c: run it, stop it, wait for its end. p->cancelled: it was not to be, the job has ended. */
+int profile_try(struct profile *p, struct trial *t, struct err *err);
+double profile_left_s(const struct profile *p);
+bool profile_is_interrupted(const struct profile *p);
+
+/* machine.c */
+struct machine_time machine_time_now(void);
+int machine_processors(void);
+int64_t machine_memory_bytes(void);
+
+/* warn.c: what is to be known of the figures, into the store's events. */
+int profile_warn(struct profile *p, struct err *err);
+
+#endif

@@ -1,0 +1,190 @@
+/* reserve.c - devices that nobody has, and the job that they are for, in one transaction. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pollux/clock.h"
+#include "pollux/lock.h"
+#include "pollux/mem.h"
+#include "profile_state.h"
+
+/* Who has what, at one moment. */
+struct holders {
+	struct run_list runs;
+	struct reserved_list reserved;
+};
+
+static int read_holders(struct store *store, struct holders *h, struct err *err)
+{
+	*h = (struct holders){ 0 };
+	return store_runs_active(store, &h->runs, err) || store_reserved_list(store, &h->reserved, err)
+		? -1 : 0;
+}
+
+static void release_holders(struct holders *h)
+{
+	run_list_release(&h->runs);
+	reserved_list_release(&h->reserved);
+}
+
+static bool shares(const struct device *a, const struct device *b)
+{
+	return !strcmp(a->id, b->id) || device_overlaps(a, b);
+}
+
+/* The job that has the device or is to have it; 0: none. */
+static int64_t holder_of(const struct holders *h, const struct device *device)
+{
+	for (int i = 0; i < h->reserved.count; i++)
+		if (shares(device, &h->reserved.items[i].device))
+			return h->reserved.items[i].job_id;
+	for (int i = 0; i < h->runs.count; i++)
+		for (int k = 0; k < h->runs.items[i].replicas; k++)
+			if (shares(device, &h->runs.items[i].devices[k]))
+				return h->runs.items[i].job_id;
+	return 0;
+}
+
+static bool is_locked(const struct paths *paths, const struct device *device)
+{
+	char *lock = paths_device_lock(paths, device->id);
+	bool held = lock_is_held(lock);
+
+	free(lock);
+	return held;
+}
+
+static int most_wanted(const struct job *job)
+{
+	return job->max_replicas > 0 ? job->max_replicas : DEVICE_MAX;
+}
+
+/* Of one kind, that of the first that is free: what is measured of one kind says nothing of another. */
+static int choose(struct profile *p, const struct device_list *list, const struct holders *h)
+{
+	int usable = 0;
+
+	p->devices = xcalloc((size_t)list->count + 1, sizeof(*p->devices));
+	for (int d = 0; d < list->count; d++) {
+		const struct device *device = &list->items[d];
+
+		usable += device->usable;
+		if (device->usable && holder_of(h, device) == 0 && !is_locked(p->paths, device) &&
+		    p->n_devices < most_wanted(p->job) &&
+		    (p->n_devices == 0 || !strcmp(p->devices[0].kind, device->kind)))
+			p->devices[p->n_devices++] = *device;
+	}
+	return usable;
+}
+
+static void describe_holders(const struct profile *p, const struct device_list *list,
+			     const struct holders *h, struct text *t)
+{
+	for (int d = 0; d < list->count; d++) {
+		const struct device *device = &list->items[d];
+		int64_t holder = holder_of(h, device);
+
+		if (!device->usable)
+			continue;
+		if (holder)
+			text_addf(t, "%s%s has job %lld", t->length ? ", " : "", device->id,
+				  (long long)holder);
+		else if (is_locked(p->paths, device))
+			text_addf(t, "%s%s is held by a process of an ended run", t->length ? ", " : "",
+				  device->id);
+	}
+}
+
+static int refuse(const struct profile *p, const struct device_list *list, const struct holders *h,
+		  int usable, struct err *err)
+{
+	struct text t = TEXT_INIT;
+
+	if (usable < p->job->min_replicas)
+		return err_set(err, EX_UNAVAILABLE, "it needs %d device%s, but %d can be used here; see "
+			       "'pollux devices'", p->job->min_replicas,
+			       p->job->min_replicas == 1 ? "" : "s", usable);
+	describe_holders(p, list, h, &t);
+	if (p->n_devices == 0)
+		err_set(err, EX_TEMPFAIL, "no device is free: %s", t.data);
+	else
+		err_set(err, EX_TEMPFAIL, "%d device%s free, %d are needed: %s", p->n_devices,
+			p->n_devices == 1 ? " is" : "s are", p->job->min_replicas, t.data);
+	text_release(&t);
+	return -1;
+}
+
+static int take_lock(struct profile *p, struct err *err)
+{
+	char *path = paths_profile_lock(p->paths, p->job->id);
+
+	p->lock = lock_take(path, err);
+	free(path);
+	if (p->lock == LOCK_HELD)
+		return err_set(err, EX_TEMPFAIL, "another process measures job %lld",
+			       (long long)p->job->id);
+	return p->lock < 0 ? -1 : 0;
+}
+
+/* The lock before the commit: no pass sees the job without it. */
+static int add(struct profile *p, const struct job_command *command, struct err *err)
+{
+	struct dependency_list none = { 0 };
+
+	p->job->profile = true;
+	p->job->state = JOB_RUNNING;
+	p->job->submit_time_s = clock_wall_s();
+	if (store_job_insert(p->store, p->job, command, &none, err) || take_lock(p, err))
+		return -1;
+	for (int i = 0; i < p->n_devices; i++)
+		if (store_device_reserve(p->store, p->job->id, &p->devices[i], err))
+			return -1;
+	return 0;
+}
+
+static int reserve(struct profile *p, const struct job_command *command, const struct device_list *list,
+		   struct err *err)
+{
+	struct holders h;
+	int usable, rc;
+
+	rc = read_holders(p->store, &h, err);
+	if (rc == 0) {
+		usable = choose(p, list, &h);
+		rc = p->n_devices < p->job->min_replicas || p->n_devices == 0
+			? refuse(p, list, &h, usable, err) : add(p, command, err);
+	}
+	release_holders(&h);
+	return rc;
+}
+
+static void undo(struct profile *p)
+{
+	store_rollback(p->store);
+	if (p->lock >= 0) {
+		char *path = paths_profile_lock(p->paths, p->job->id);
+
+		unlink(path);
+		free(path);
+		close(p->lock);
+		p->lock = -1;
+	}
+	p->job->id = 0;
+}
+
+int profile_reserve(struct profile *p, const struct job_command *command, struct err *err)
+{
+	struct device_settings settings = { .slots = p->settings->slots };
+	struct device_list list;
+	int rc;
+
+	if (devices_list(&settings, &list, err))
+		return -1;
+	rc = store_begin(p->store, err);
+	if (rc == 0)
+		rc = reserve(p, command, &list, err) || store_commit(p->store, err) ? -1 : 0;
+	if (rc)
+		undo(p);
+	devices_release(&list);
+	return rc;
+}

@@ -1,0 +1,244 @@
+/* trial.c - one point: assigned, watched until its step time is steady, stopped, waited for. */
+#include <math.h>
+#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "pollux/clock.h"
+#include "pollux/goodput.h"
+#include "pollux/lock.h"
+#include "pollux/mem.h"
+#include "pollux/steady.h"
+#include "pollux/supervise.h"
+#include "profile_state.h"
+
+#define LOOK_S 0.1
+#define SUPERVISOR_PATIENCE_S 3.0	/* with one that has yet to take its lock, or that died */
+
+double profile_left_s(const struct profile *p)
+{
+	return p->start_boot_s + p->settings->budget_s - clock_boot_s();
+}
+
+static int interruptions(const struct profile *p)
+{
+	return p->settings->interrupted ? p->settings->interrupted() : 0;
+}
+
+bool profile_is_interrupted(const struct profile *p)
+{
+	return interruptions(p) > 0;
+}
+
+/* --- assigning --- */
+
+static double learning_rate_scale(const struct job *job, const struct configuration *c)
+{
+	enum lr_rule rule;
+
+	if (c->batch_size == job->batch_size || !lr_rule_parse(&rule, job->learning_rate_rule))
+		return 1;
+	return goodput_lr_factor(rule, job->noise_scale > 0 ? job->noise_scale : (double)NAN,
+				 (double)job->batch_size, (double)c->batch_size);
+}
+
+static void describe(const struct experiment_choice *choice, struct text *t)
+{
+	const struct configuration *c = &choice->configuration;
+
+	if (c->batch_size > 0)
+		text_addf(t, "%d x %lld x %d (replicas, local batch, passes)", c->replicas,
+			  (long long)c->local_batch_size, c->accumulation_steps);
+	else
+		text_addf(t, "%d device%s, its own batch", c->replicas, c->replicas == 1 ? "" : "s");
+}
+
+static int add_run(struct profile *p, struct trial *t, struct err *err)
+{
+	const struct configuration *c = &t->choice.configuration;
+	struct text reason = TEXT_INIT;
+	struct run *run = &t->run;
+	int rc;
+
+	run->job_id = p->job->id;
+	run->replicas = c->replicas;
+	run->accumulation_steps = c->accumulation_steps;
+	run->batch_size = c->batch_size;
+	run->local_batch_size = c->local_batch_size;
+	run->learning_rate_scale = learning_rate_scale(p->job, c);
+	run->boot_id = xstrdup(clock_boot_id());
+	run->assigned_time_s = clock_wall_s();
+	run->assigned_boot_s = clock_boot_s();
+	run->devices = xcalloc((size_t)run->replicas, sizeof(*run->devices));
+	memcpy(run->devices, p->devices, (size_t)run->replicas * sizeof(*run->devices));
+	text_add(&reason, "a profile: tries ");
+	describe(&t->choice, &reason);
+	rc = store_run_add(p->store, run, err) ||
+	     store_event_add(p->store, run->job_id, run->id, "point",
+			     experiment_why_name(t->choice.why), err) ||
+	     store_job_set_reason(p->store, run->job_id, reason.data, (double)NAN, err) ? -1 : 0;
+	text_release(&reason);
+	return rc;
+}
+
+/* Somebody may have cancelled the job between two runs: its devices are not ours any more. */
+static int has_ended(struct profile *p, bool *ended, struct err *err)
+{
+	struct job job;
+
+	if (store_job_get(p->store, p->job->id, &job, err))
+		return -1;
+	*ended = job_has_ended(job.state);
+	job_release(&job);
+	return 0;
+}
+
+static int assign(struct profile *p, struct trial *t, struct err *err)
+{
+	int rc;
+
+	if (store_begin(p->store, err))
+		return -1;
+	rc = has_ended(p, &p->cancelled, err);
+	if (rc == 0 && !p->cancelled)
+		rc = add_run(p, t, err);
+	if (rc || p->cancelled) {
+		store_rollback(p->store);
+		return rc;
+	}
+	return store_commit(p->store, err);
+}
+
+/* --- watching --- */
+
+static int refresh(struct profile *p, struct trial *t, struct err *err)
+{
+	int64_t id = t->run.id;
+
+	run_release(&t->run);
+	if (store_run_get(p->store, id, &t->run, err))
+		return -1;
+	return store_observation_get(p->store, &t->run, &t->observation, err);
+}
+
+static bool has_launched(const struct trial *t)
+{
+	return isfinite(t->run.first_step_s);
+}
+
+static bool is_enough(const struct trial *t)
+{
+	const struct observation *o = &t->observation;
+
+	if (t->choice.probe)
+		return o->n_windows >= 2 && o->n_steps >= EXPERIMENT_PROBE_STEPS;
+	return steady_reached(o);
+}
+
+static bool is_time_over(const struct trial *t)
+{
+	double now = clock_boot_s();
+
+	if (has_launched(t))
+		return now >= t->run.launch_boot_s + t->run.first_step_s + t->measure_s;
+	return now >= fmax(t->run.launch_boot_s, t->run.assigned_boot_s) + t->launch_limit_s;
+}
+
+static void tell(const struct profile *p, const struct trial *t)
+{
+	struct profile_progress progress = {
+		.n_points = p->n_points, .choice = &t->choice, .observation = &t->observation,
+		.launched = has_launched(t), .left_s = profile_left_s(p),
+	};
+
+	if (p->settings->progress)
+		p->settings->progress(&progress, p->settings->arg);
+}
+
+static void nap(double seconds)
+{
+	struct timespec pause = { .tv_nsec = (long)(seconds * 1e9) };
+
+	nanosleep(&pause, NULL);
+}
+
+/* One that was killed is replaced, as a pass would: the new one stops what is left and ends the run. */
+static int see_to_supervisor(const struct profile *p, const struct trial *t, double *asked_boot_s,
+			     struct err *err)
+{
+	double now = clock_boot_s();
+	char *lock;
+	bool held;
+
+	if (now < *asked_boot_s + SUPERVISOR_PATIENCE_S)
+		return 0;
+	*asked_boot_s = now;
+	lock = paths_run(p->paths, t->run.id, "lock");
+	held = lock_is_held(lock);
+	free(lock);
+	return held ? 0 : supervisor_spawn(p->paths, t->run.id, err);
+}
+
+static int ask_to_stop(struct profile *p, const struct trial *t, enum stop_reason reason, struct err *err)
+{
+	if (store_run_request_stop(p->store, t->run.id, reason, clock_boot_s(), err))
+		return -1;
+	supervisor_wake(&t->run);
+	return 0;
+}
+
+/* To its end. A second interruption leaves the rest to the supervisor, which then also ends the job. */
+static int watch(struct profile *p, struct trial *t, struct err *err)
+{
+	double asked_boot_s = clock_boot_s();
+	bool stopping = false, abandoned = false;
+
+	while (t->run.state != RUN_ENDED && !abandoned) {
+		nap(LOOK_S);
+		if (refresh(p, t, err) || see_to_supervisor(p, t, &asked_boot_s, err))
+			return -1;
+		tell(p, t);
+		if (!stopping && (is_enough(t) || is_time_over(t) || interruptions(p) > 0)) {
+			stopping = true;
+			if (ask_to_stop(p, t, STOP_MEASURED, err))
+				return -1;
+		}
+		if (interruptions(p) > 1) {
+			abandoned = true;
+			if (ask_to_stop(p, t, STOP_CANCEL, err))
+				return -1;
+		}
+	}
+	p->cancelled |= abandoned;
+	return 0;
+}
+
+/* --- what came of it --- */
+
+static enum experiment_outcome outcome_of(const struct trial *t)
+{
+	bool timed = t->observation.n_windows > 0;
+
+	if (t->run.out_of_memory)
+		return EXPERIMENT_NO_MEMORY;
+	if (t->run.outcome == OUTCOME_FAILED && !timed)
+		return EXPERIMENT_FAILED;
+	return timed ? EXPERIMENT_MEASURED : EXPERIMENT_TOO_SLOW;
+}
+
+int profile_try(struct profile *p, struct trial *t, struct err *err)
+{
+	run_init(&t->run);
+	observation_init(&t->observation);
+	if (assign(p, t, err))
+		return -1;
+	if (p->cancelled)
+		return 0;
+	t->before = machine_time_now();
+	if (supervisor_spawn(p->paths, t->run.id, err) || watch(p, t, err))
+		return -1;
+	t->after = machine_time_now();
+	t->outcome = outcome_of(t);
+	return 0;
+}

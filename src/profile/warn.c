@@ -1,0 +1,79 @@
+/* warn.c - what is to be known of the figures: they are kept as events of the job. */
+#include <math.h>
+
+#include "pollux/steady.h"
+#include "profile_state.h"
+
+#define OTHERS_SHARE 0.10	/* of the processors, by other programs */
+#define STOLEN_SHARE 0.05	/* of the time, by the hypervisor or a quota */
+#define MEMORY_SHARE 0.90	/* of the machine's */
+
+static int warn(struct profile *p, const char *text, struct err *err)
+{
+	return store_event_add(p->store, p->job->id, 0, "warning", text, err);
+}
+
+static int warn_of_others(struct profile *p, struct err *err)
+{
+	struct text t = TEXT_INIT;
+	double processors = p->others_s / p->watched_s;
+	int n = machine_processors(), rc = 0;
+
+	if (processors > OTHERS_SHARE * n) {
+		text_addf(&t, "the machine was busy: other programs used %.2g of its %d processors",
+			  processors, n);
+		rc = warn(p, t.data, err);
+	}
+	text_clear(&t);
+	if (rc == 0 && p->stolen_s > STOLEN_SHARE * p->watched_s) {
+		text_addf(&t, "the processors were throttled: a hypervisor or a quota held back %.2g of "
+			  "them", p->stolen_s / p->watched_s);
+		rc = warn(p, t.data, err);
+	}
+	text_release(&t);
+	return rc;
+}
+
+static int warn_of_spread(struct profile *p, struct err *err)
+{
+	struct text t = TEXT_INIT;
+	int rc;
+
+	text_addf(&t, "%d of %d points were not steady (half-width of the confidence interval under %g %%)"
+		  " within their share of the budget: a larger --budget, or a quieter machine, would make "
+		  "them so", p->n_unsteady, p->n_measured, 100 * STEADY_HALF_WIDTH);
+	rc = warn(p, t.data, err);
+	text_release(&t);
+	return rc;
+}
+
+static int warn_of_memory(struct profile *p, struct err *err)
+{
+	struct run_list runs;
+	int64_t most = 0;
+	struct text t = TEXT_INIT;
+	int rc;
+
+	if (store_runs_of_job(p->store, p->job->id, &runs, err))
+		return -1;
+	for (int i = 0; i < runs.count; i++)
+		if (runs.items[i].peak_memory_bytes > most)
+			most = runs.items[i].peak_memory_bytes;
+	run_list_release(&runs);
+	if ((double)most <= MEMORY_SHARE * (double)machine_memory_bytes())
+		return 0;
+	text_addf(&t, "its processes took %.0f %% of the machine's memory at the most",
+		  100 * (double)most / (double)machine_memory_bytes());
+	rc = warn(p, t.data, err);
+	text_release(&t);
+	return rc;
+}
+
+int profile_warn(struct profile *p, struct err *err)
+{
+	if (p->watched_s > 0 && warn_of_others(p, err))
+		return -1;
+	if (p->n_unsteady > 0 && warn_of_spread(p, err))
+		return -1;
+	return warn_of_memory(p, err);
+}
