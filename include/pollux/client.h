@@ -133,6 +133,11 @@ bool pollux_client_step(const struct pollux_client *client,
 bool pollux_client_checkpoint(const struct pollux_client *client,
 			      const char *path, int64_t samples);
 
+/* The number of parameters of the model, once. Where 'pollux profile --devices'
+ * has measured the devices, pollux knows by it what to expect of the program
+ * before it has seen it with other batch sizes and replicas. */
+bool pollux_client_parameters(const struct pollux_client *client, int64_t n);
+
 /* Free text for `pollux status`. Control characters become spaces; the text is
  * cut at 1000 bytes, between two characters if it is UTF-8. */
 bool pollux_client_status(const struct pollux_client *client, const char *text);

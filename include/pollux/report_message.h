@@ -1,7 +1,7 @@
 /* report_message.h - the datagrams a job sends: KEY=VALUE lines (client.h is the sending side).
  *
- * STEP SAMPLES STEP_NS SYNC_NS GRAD_SQR GRAD_VAR LOSS EPOCH CHECKPOINT STATUS CONFIG (the version of the
- * configuration in use, 0 as launched: the program takes others), and WAKE (from pollux itself: look into
+ * STEP SAMPLES STEP_NS SYNC_NS GRAD_SQR GRAD_VAR LOSS EPOCH CHECKPOINT STATUS PARAMETERS (of the
+ * model), CONFIG (the version of the configuration in use, 0 as launched: the program takes others), and WAKE (from pollux itself: look into
  * the store). Whoever can write to the socket is the user, but his program may have
  * gone mad: nothing in a message can do more than be counted as malformed. */
 #ifndef POLLUX_REPORT_MESSAGE_H
@@ -18,7 +18,7 @@
 /* Unknown: -1 for the integers, NaN for the numbers, "" for the texts. */
 struct report_message {
 	int64_t step, samples, step_ns, sync_ns;
-	int64_t config;
+	int64_t config, parameters;
 	double grad_sqr, grad_var, loss, epoch;
 	char checkpoint[PATH_MAX];
 	char status[REPORT_STATUS_SIZE];	/* control characters are '?' */

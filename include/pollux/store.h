@@ -169,6 +169,7 @@ struct progress {
 	const struct run *run;
 	double steps, loss, epoch;	/* NaN: not reported */
 	const char *status_text;	/* NULL: not reported */
+	int64_t parameters;		/* of the workload's model; 0: not reported */
 	const struct observation *observation;		/* NULL: none */
 	const struct gradient_window *gradient;		/* NULL: none */
 	int64_t n_reports, n_malformed;

@@ -102,22 +102,36 @@ static void warn_of_devices(const struct paths *paths, const struct job *job)
 			"waits until there are more\n", (long long)job->id, job->min_replicas, n);
 }
 
-static int add(struct job *job, const struct job_command *command,
-	       const struct dependency_list *after, bool quiet, struct err *err)
+static int insert(struct store *s, struct job *job, const struct job_command *command,
+		  const struct dependency_list *after, double parameters, struct err *err)
 {
+	if (store_begin(s, err))
+		return -1;
+	if (store_job_insert(s, job, command, after, err) ||
+	    (parameters > 0 && store_workload_set_parameters(s, job->workload, parameters, err))) {
+		store_rollback(s);
+		return -1;
+	}
+	return store_commit(s, err);
+}
+
+static int add(const struct submission *o, struct job *job, const struct job_command *command,
+	       const struct dependency_list *after, struct err *err)
+{
+	double parameters;
 	struct session s;
 	int rc;
 
-	if (session_open(&s, STORE_WRITE, err))
+	if (submission_parameters(o, &parameters, err) || session_open(&s, STORE_WRITE, err))
 		return -1;
 	warn_of_network(&s.paths);
 	job->submit_time_s = clock_wall_s();
-	rc = store_job_add(&s.store, job, command, after, err);
+	rc = insert(&s.store, job, command, after, parameters, err);
 	if (rc == 0)
 		warn_of_devices(&s.paths, job);
 	session_close(&s);
 	if (rc == 0)
-		print_result(job, quiet);
+		print_result(job, o->quiet);
 	return rc;
 }
 
@@ -132,7 +146,7 @@ static int submit(const struct submission *o, char **argv, struct err *err)
 	rc = submission_command(o, argv, &command, err) || submission_job(o, &command, &job, err) ||
 	     submission_after(o, &after, err) ? -1 : 0;
 	if (rc == 0)
-		rc = add(&job, &command, &after, o->quiet, err);
+		rc = add(o, &job, &command, &after, err);
 	dependency_list_release(&after);
 	job_command_release(&command);
 	job_release(&job);

@@ -322,6 +322,31 @@ int submission_job(const struct submission *o, const struct job_command *c, stru
 	return check_templates(o, c, err);
 }
 
+int submission_parameters(const struct submission *o, double *parameters, struct err *err)
+{
+	static const char suffixes[] = "KMG";
+	char *number = xstrdup(o->parameters ? o->parameters : "");
+	size_t n = strlen(number);
+	const char *suffix = n > 0 ? strchr(suffixes, number[n - 1]) : NULL;
+	double value;
+	int rc;
+
+	if (suffix)
+		number[n - 1] = '\0';
+	rc = number_parse(number, &value);
+	free(number);
+	*parameters = (double)NAN;
+	if (!o->parameters)
+		return 0;
+	for (const char *s = suffixes; suffix && s <= suffix; s++)
+		value *= 1e3;
+	if (rc || !(value >= 1 && value <= 1e15))
+		return usage_error(o->by, err, "option '--parameters N[K|M|G]' wants a number of at least 1, "
+				   "such as 124M, not '%.60s'", o->parameters);
+	*parameters = value;
+	return 0;
+}
+
 static int add_dependency(const struct submission *o, const char *word, struct dependency_list *list,
 			  struct err *err)
 {

@@ -10,7 +10,7 @@
 
 struct submission {
 	const struct command *by;	/* named in errors */
-	const char *name, *workload, *lr_rule, *stop_signal, *checkpoint_dir, *resume_args, *directory;
+	const char *name, *workload, *lr_rule, *stop_signal, *checkpoint_dir, *resume_args, *directory, *parameters;
 	int64_t batch, max_local_batch, dataset_size, retries;
 	struct int_range batch_range, replicas;
 	double learning_rate, noise_scale, total_samples, total_steps, epochs, weight, time_limit_s, grace_s;
@@ -30,6 +30,8 @@ int submission_command(const struct submission *o, char **argv, struct job_comma
 		       struct err *err);
 int submission_job(const struct submission *o, const struct job_command *c, struct job *job,
 		   struct err *err);
+/* NaN where they were not given. */
+int submission_parameters(const struct submission *o, double *parameters, struct err *err);
 int submission_after(const struct submission *o, struct dependency_list *list, struct err *err);
 
 #endif

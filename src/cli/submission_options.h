@@ -25,6 +25,8 @@
 	  "how the rate follows the batch: adascale (default), sqrt, linear or none" }, \
 	{ "noise-scale", 0, OPTION_NUMBER, "SAMPLES", S(noise_scale), 1e-6, 1e12, \
 	  "gradient noise scale, until enough gradients were measured" }, \
+	{ "parameters", 0, OPTION_TEXT, "N[K|M|G]", S(parameters), 0, 0, \
+	  "of its model: with 'pollux profile --devices', what to expect before it was measured" }, \
 	{ "replicas", 'r', OPTION_RANGE, "N[:MAX]", S(replicas), 1, 1024, \
 	  "devices it can use; default 1, or 1 to all where the command has {gpus}" }
 

@@ -255,6 +255,20 @@ bool pollux_client_checkpoint(const struct pollux_client *c, const char *path,
 	return sent;
 }
 
+bool pollux_client_parameters(const struct pollux_client *c, int64_t n)
+{
+	struct message m;
+	int saved_errno = errno;
+
+	if (!can_report(c) || n < 1)
+		return false;
+	m.length = 0;
+	add_integer(&m, "PARAMETERS", n);
+	bool sent = send_message(c, &m);
+	errno = saved_errno;
+	return sent;
+}
+
 /* The length of text cut to at most STATUS_MAX bytes before a UTF-8 sequence
  * that would not fit. */
 static int status_length(const char *text)

@@ -105,6 +105,8 @@ static void add_texts(struct recorder *r, const struct report_message *m)
 		r->epoch = m->epoch;
 	if (m->status[0])
 		memcpy(r->status, m->status, sizeof(r->status));
+	if (m->parameters > 0)
+		r->parameters = m->parameters;
 }
 
 static void open_gradient_window(struct recorder *r)
@@ -190,6 +192,7 @@ int recorder_write(struct recorder *r, struct store *store, struct run *run, str
 		.run = run, .steps = r->steps, .loss = r->loss, .epoch = r->epoch,
 		.status_text = r->status[0] ? r->status : NULL,
 		.n_reports = r->n_reports, .n_malformed = r->n_malformed,
+		.parameters = r->parameters,
 	};
 
 	if (!r->changed && now - r->written_boot_s < QUIET_WRITE_S)

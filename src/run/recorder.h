@@ -27,6 +27,7 @@ struct recorder {
 	struct observation earlier;	/* of the same configuration, before the run had another */
 	double steps, loss, epoch;	/* NaN: not reported */
 	char status[REPORT_STATUS_SIZE];
+	int64_t parameters;		/* of the model; 0: not reported */
 	int64_t last_step;		/* -1: none yet */
 	double last_step_boot_s;
 	struct gradient_window gradient;

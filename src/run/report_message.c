@@ -28,6 +28,7 @@ static const struct key keys[] = {
 	KEY("EPOCH", VALUE_POSITIVE, epoch),
 	KEY("CHECKPOINT", VALUE_PATH, checkpoint),
 	KEY("STATUS", VALUE_TEXT, status),
+	KEY("PARAMETERS", VALUE_COUNT, parameters),
 	KEY("CONFIG", VALUE_COUNT, config),
 	KEY("WAKE", VALUE_FLAG, wake),
 };
@@ -124,7 +125,7 @@ static enum line_result parse_line(const char *line, size_t length, struct repor
 
 static void set_unknown(struct report_message *m)
 {
-	m->step = m->samples = m->step_ns = m->sync_ns = m->config = -1;
+	m->step = m->samples = m->step_ns = m->sync_ns = m->config = m->parameters = -1;
 	m->grad_sqr = m->grad_var = m->loss = m->epoch = NAN;
 	m->checkpoint[0] = m->status[0] = '\0';
 	m->wake = false;

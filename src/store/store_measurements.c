@@ -34,6 +34,17 @@ static int write_job(struct store *s, const struct progress *p, struct err *err)
 		       p->status_text, p->run->checkpoint_samples, p->run->job_id);
 }
 
+static int write_parameters(struct store *s, const struct progress *p, struct err *err)
+{
+	if (p->parameters <= 0)
+		return 0;
+	return sql_run(s, NULL, err, "INSERT INTO workloads (workload, parameters)"
+		       " SELECT workload, ? FROM jobs WHERE id = ?"
+		       " ON CONFLICT DO UPDATE SET parameters = excluded.parameters"
+		       " WHERE parameters IS NOT excluded.parameters", "di", (double)p->parameters,
+		       p->run->job_id);
+}
+
 static int write_observation(struct store *s, const struct progress *p, struct err *err)
 {
 	const struct observation *o = p->observation;
@@ -72,7 +83,7 @@ int store_progress_write(struct store *s, const struct progress *p, struct err *
 	if (store_begin(s, err))
 		return -1;
 	if (write_run(s, p, err) || write_job(s, p, err) || write_observation(s, p, err) ||
-	    write_gradient(s, p, err)) {
+	    write_gradient(s, p, err) || write_parameters(s, p, err)) {
 		store_rollback(s);
 		return -1;
 	}

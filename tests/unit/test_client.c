@@ -250,6 +250,19 @@ static void test_locale(void)
 	close(fd);
 }
 
+static void test_parameters_message(void)
+{
+	int fd = bind_receiver();
+	struct pollux_client *c = pollux_client_open();
+
+	ok(pollux_client_parameters(c, 124439808), "parameters are sent");
+	is_str(receive(fd), "PARAMETERS=124439808\n", "as they are");
+	ok(!pollux_client_parameters(c, 0), "a model without any is none");
+	is_str(receive(fd), "", "and sends nothing");
+	pollux_client_close(c);
+	close(fd);
+}
+
 static void test_checkpoint_message(void)
 {
 	char long_path[PATH_MAX + 1];
@@ -654,6 +667,7 @@ int main(void)
 	clear_environment();
 	test_step_message();
 	test_locale();
+	test_parameters_message();
 	test_checkpoint_message();
 	test_status_message();
 	test_full();

@@ -12,7 +12,7 @@ static int parse(const char *text)
 static bool is_blank(void)
 {
 	return m.step == -1 && m.samples == -1 && m.step_ns == -1 && m.sync_ns == -1 &&
-	       m.config == -1 &&
+	       m.config == -1 && m.parameters == -1 &&
 	       isnan(m.grad_sqr) && isnan(m.grad_var) && isnan(m.loss) && isnan(m.epoch) &&
 	       !m.checkpoint[0] && !m.status[0] && !m.wake;
 }
@@ -21,7 +21,8 @@ static void test_keys(void)
 {
 	is_int(parse("STEP=12\nSAMPLES=1536\nSTEP_NS=1500000\nSYNC_NS=200\nGRAD_SQR=-1e-3\n"
 		     "GRAD_VAR=2.5\nLOSS=0.31\nEPOCH=1.5\nCHECKPOINT=/a b/c=d.pt\n"
-		     "STATUS=accuracy = 0.88\nCONFIG=3\n"), 0, "every key");
+		     "STATUS=accuracy = 0.88\nCONFIG=3\nPARAMETERS=124439808\n"), 0, "every key");
+	is_int(m.parameters, 124439808, "PARAMETERS");
 	is_int(m.config, 3, "CONFIG");
 	is_int(m.step, 12, "STEP");
 	is_int(m.samples, 1536, "SAMPLES");
@@ -53,7 +54,7 @@ static const char *const bad[] = {
 	"STEP=", "STEP=-1", "STEP=+1", "STEP= 1", "STEP=1 ", "STEP=1.5", "STEP=1e3", "STEP=0x10",
 	"STEP=1000000000000000000", "STEP=99999999999999999999999", "STEP=nan", "SAMPLES=x",
 	"LOSS=", "LOSS=nan", "LOSS=inf", "LOSS=-inf", "LOSS=1e999", "LOSS=1,5", "LOSS= 1", "LOSS=1 ",
-	"LOSS=0.3x", "EPOCH=-1", "EPOCH=-0.5", "GRAD_SQR=NaN", "CONFIG=", "CONFIG=-1", "CHECKPOINT=", "WAKE=0", "WAKE=11",
+	"LOSS=0.3x", "EPOCH=-1", "EPOCH=-0.5", "GRAD_SQR=NaN", "CONFIG=", "CONFIG=-1", "PARAMETERS=124M", "CHECKPOINT=", "WAKE=0", "WAKE=11",
 	"WAKE=", "STEP", "=1", "=", "no report at all", "step", "\x1b[31mred",
 };
 
