@@ -28,6 +28,21 @@ struct proc_marks {
  * read, the list is empty and says nothing. */
 int proc_find(const struct proc_marks *marks, struct pid_list *list);
 void pid_list_release(struct pid_list *list);
+bool proc_lives(pid_t pid);	/* and is no zombie */
+/* Whether this one process lives and bears one of the marks. */
+bool proc_bears(pid_t pid, const struct proc_marks *marks);
+
+struct proc_info {
+	bool lives;		/* no zombie; the rest is known only of one that does */
+	int64_t start_ticks;
+	double age_s;
+	char owner[33];		/* its user's name, else number */
+	char command[17];	/* the kernel's short form of it */
+};
+
+void proc_look(pid_t pid, struct proc_info *info);
+/* Whether pids that the kernel tells a driver are pids here: not so in a container with its own. */
+bool proc_sees_all(void);
 
 /* What the living processes of a session have in memory, the caller excepted: the sum of their resident
  * sets. Pages that they share count for each. */

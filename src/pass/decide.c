@@ -298,4 +298,5 @@ void pass_decide(struct pass_state *p)
 	pass_weigh(p);
 	p->policy->decide(&input, p->choices);
 	assign(p);
+	pass_explain_blocked(p);
 }

@@ -1,6 +1,7 @@
 /* look.c - bring the store and the machine together, and read what there is. */
 #include <ctype.h>
 #include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -126,8 +127,11 @@ static void check_lock(const struct pass_state *p, struct device *device)
 {
 	char *lock = paths_device_lock(p->paths, device->id);
 
-	if (device->usable && !has_run(p, device) && lock_is_held(lock))
+	if (device->usable && !has_run(p, device) && lock_is_held(lock)) {
 		device->usable = false;
+		snprintf(device->reason, sizeof(device->reason),
+			 "a process of an ended run still holds it");
+	}
 	free(lock);
 }
 
@@ -141,8 +145,10 @@ int pass_read(struct pass_state *p, struct err *err)
 		return -1;
 	if (p->jobs.count == 0)
 		return 0;
-	if (devices_list(&settings, &p->devices, err) || pass_withdraw_reserved(p, err))
+	if (devices_list(&settings, &p->devices, err) || pass_withdraw_reserved(p, err) ||
+	    device_users_find(&p->store, &p->devices, &p->runs, &p->users, err))
 		return -1;
+	device_users_refuse(&p->users, &p->runs, &p->devices);
 	for (int i = 0; i < p->devices.count; i++) {
 		check_lock(p, &p->devices.items[i]);
 		p->n_usable += p->devices.items[i].usable;

@@ -4,6 +4,7 @@
 
 #include "pollux/config.h"
 #include "pollux/device.h"
+#include "pollux/device_users.h"
 #include "pollux/knowledge.h"
 #include "pollux/pass.h"
 #include "pollux/policy.h"
@@ -41,6 +42,7 @@ struct pass_state {
 	struct store store;
 	double now_boot_s, now_wall_s;
 	struct device_list devices;
+	struct device_user_list users;	/* processes on the devices */
 	int n_usable;
 	struct job_list jobs;		/* queued and running */
 	struct run_list runs;		/* not ended */
@@ -76,6 +78,9 @@ double pass_dependencies_end(const struct pass_state *p, int64_t job_id);
 /* Why a job waits or runs, where that differs from what the store says. */
 int pass_set_reason(struct pass_state *p, const struct job *job, const char *reason, double next_s,
 		    struct err *err);
+
+/* blocked.c: what keeps devices from those who wait for them, into the reasons. */
+void pass_explain_blocked(struct pass_state *p);
 
 /* learn.c: models, where the policy wants them. */
 int pass_learn(struct pass_state *p, struct err *err);

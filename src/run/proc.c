@@ -186,6 +186,33 @@ int64_t proc_resident_bytes(pid_t session)
 	return pages * sysconf(_SC_PAGESIZE);
 }
 
+bool proc_lives(pid_t pid)
+{
+	struct process p;
+
+	return read_process(pid, &p) && p.state != 'Z' && p.state != 'X';
+}
+
+bool proc_bears(pid_t pid, const struct proc_marks *marks)
+{
+	struct process p;
+	pid_t ancestor = pid;
+
+	if (!proc_lives(pid) || !read_process(pid, &p))
+		return false;
+	if ((marks->session && p.session == marks->session) ||
+	    (marks->variable && environment_has(pid, marks->variable)))
+		return true;
+	for (int depth = 0; marks->ancestor && depth < 1000; depth++) {
+		if (ancestor == marks->ancestor)
+			return true;
+		if (ancestor <= 1 || !read_process(ancestor, &p))
+			return false;
+		ancestor = p.parent;
+	}
+	return false;
+}
+
 void pid_list_release(struct pid_list *list)
 {
 	free(list->items);

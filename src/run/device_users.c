@@ -1,0 +1,210 @@
+/* device_users.c - match the processes on the GPUs with our runs, and judge the others. */
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pollux/clock.h"
+#include "pollux/device_users.h"
+#include "pollux/mem.h"
+
+/* --- whose it is --- */
+
+/* That the run's supervisor lives, and the number is not somebody else's by now. */
+static bool is_supervisor(const struct run *run)
+{
+	char path[48], got[64], want[64];
+	int length = snprintf(want, sizeof(want), "pollux%csupervise%c%lld", 0, 0, (long long)run->id);
+	ssize_t n;
+	int fd;
+
+	if (run->supervisor_pid <= 0)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%lld/cmdline", (long long)run->supervisor_pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, got, sizeof(got));
+	if (fd >= 0)
+		close(fd);
+	return n == length + 1 && !memcmp(got, want, (size_t)length + 1);
+}
+
+static bool belongs_to(pid_t pid, const struct run *run)
+{
+	bool supervised = is_supervisor(run);
+	char *variable = xasprintf("POLLUX_REPORT_SOCKET=%s", run->socket_path ? run->socket_path : "");
+	struct proc_marks marks = {
+		.ancestor = supervised ? (pid_t)run->supervisor_pid : 0,
+		.session = supervised ? (pid_t)run->supervisor_pid : 0,
+		.variable = run->socket_path && *run->socket_path ? variable : NULL,
+	};
+	bool belongs = proc_bears(pid, &marks);
+
+	free(variable);
+	return belongs;
+}
+
+static bool has_device(const struct run *run, const struct device *device)
+{
+	for (int i = 0; i < run->replicas; i++)
+		if (!strcmp(run->devices[i].id, device->id))
+			return true;
+	return false;
+}
+
+/* One that is only to have the device when another has left it has no process there. */
+static bool is_there(const struct run *run)
+{
+	return run->state == RUN_RUNNING || run->state == RUN_STOPPING;
+}
+
+static void find_owner(struct device_user *u, const struct device *device, const struct run_list *runs,
+		       bool sees_all)
+{
+	for (int i = 0; i < runs->count && !u->job_id; i++) {
+		const struct run *run = &runs->items[i];
+
+		if (!is_there(run) || !(sees_all ? belongs_to((pid_t)u->process.pid, run)
+						 : has_device(run, device)))
+			continue;
+		u->job_id = run->job_id;
+		u->in_place = has_device(run, device);
+	}
+}
+
+/* --- whether it blocks --- */
+
+static bool is_ignored(const struct device_user *u, const struct ignored_list *ignored)
+{
+	for (int i = 0; i < ignored->count; i++)
+		if (ignored->items[i].pid == u->process.pid &&
+		    ignored->items[i].start_ticks == u->info.start_ticks)
+			return true;
+	return false;
+}
+
+/* What is not known may be much. Where the driver does not tell who takes how much of the time, it may be
+ * anybody on the device. */
+static bool is_above_threshold(const struct device_process *p, const struct device *device)
+{
+	double share = isnan(p->utilization) ? device->now.utilization : p->utilization;
+
+	return p->memory_bytes < 0 || p->memory_bytes > DEVICE_USER_MEMORY_BYTES ||
+	       share > DEVICE_USER_SHARE;
+}
+
+int device_users_find(struct store *store, const struct device_list *devices, const struct run_list *runs,
+		      struct device_user_list *list, struct err *err)
+{
+	struct ignored_list ignored = { 0 };
+	bool sees_all = proc_sees_all();
+
+	*list = (struct device_user_list){ 0 };
+	if (devices->n_processes == 0)
+		return 0;
+	if (store && store_ignored_list(store, clock_boot_id(), &ignored, err))
+		return -1;
+	list->items = xcalloc((size_t)devices->n_processes, sizeof(*list->items));
+	for (int i = 0; i < devices->n_processes; i++) {
+		struct device_user *u = &list->items[list->count++];
+		const struct device *device = &devices->items[devices->processes[i].device];
+
+		u->process = devices->processes[i];
+		if (sees_all)
+			proc_look((pid_t)u->process.pid, &u->info);
+		find_owner(u, device, runs, sees_all);
+		u->ignored = is_ignored(u, &ignored);
+		u->blocks = !u->in_place && !u->ignored && is_above_threshold(&u->process, device);
+	}
+	ignored_list_release(&ignored);
+	return 0;
+}
+
+void device_user_list_release(struct device_user_list *list)
+{
+	free(list->items);
+	*list = (struct device_user_list){ 0 };
+}
+
+const struct device_user *device_user_worst(const struct device_user_list *list, int device)
+{
+	const struct device_user *worst = NULL;
+
+	for (const struct device_user *u = list->items; u < list->items + list->count; u++)
+		if (u->blocks && u->process.device == device &&
+		    (!worst || u->process.memory_bytes > worst->process.memory_bytes))
+			worst = u;
+	return worst;
+}
+
+/* --- in words --- */
+
+/* "47 h", "3 d", "20 min": steps so coarse that a pass each minute seldom sees another. */
+static void add_age(struct text *t, double age_s)
+{
+	if (age_s < 600)
+		text_add(t, " for less than 10 min");
+	else if (age_s < 3600)
+		text_addf(t, " for %d min", (int)(age_s / 600) * 10);
+	else if (age_s < 72 * 3600.0)
+		text_addf(t, " for %d h", (int)(age_s / 3600));
+	else
+		text_addf(t, " for %d d", (int)(age_s / 86400));
+}
+
+static void add_share(struct text *t, double share)
+{
+	if (share <= DEVICE_USER_SHARE)
+		text_add(t, ", 0 %");
+	else if (!isnan(share))
+		text_addf(t, ", %d %%", (int)ceil(share * 10) * 10);
+}
+
+const char *device_user_describe(const struct device_user *u, const struct device_list *devices,
+				 char text[DEVICE_USER_SIZE])
+{
+	const struct device_process *p = &u->process;
+	struct text t = TEXT_INIT;
+
+	text_addf(&t, "pid %lld", (long long)p->pid);
+	if (u->job_id)
+		text_addf(&t, " (of job %lld, not given it)", (long long)u->job_id);
+	else if (u->info.lives)
+		text_addf(&t, " (%.20s)", u->info.owner);
+	else
+		text_addf(&t, " (%s)", proc_sees_all() ? "ended" : "outside this container");
+	if (p->memory_bytes >= 0)
+		text_addf(&t, " %lld MiB", (long long)(p->memory_bytes >> 20));
+	else
+		text_add(&t, " unknown memory");
+	add_share(&t, isnan(p->utilization) ? devices->items[p->device].now.utilization : p->utilization);
+	if (u->info.lives)
+		add_age(&t, u->info.age_s);
+	snprintf(text, DEVICE_USER_SIZE, "%.95s", t.data);
+	text_release(&t);
+	return text;
+}
+
+int device_users_refuse(const struct device_user_list *list, const struct run_list *runs,
+			struct device_list *devices)
+{
+	int refused = 0;
+
+	for (int d = 0; d < devices->count; d++) {
+		const struct device_user *u = device_user_worst(list, d);
+		struct device *device = &devices->items[d];
+		char text[DEVICE_USER_SIZE];
+		bool held = false;
+
+		for (int r = 0; r < runs->count; r++)
+			held |= has_device(&runs->items[r], device);
+		if (!u || held || !device->usable)
+			continue;
+		device->usable = false;
+		snprintf(device->reason, sizeof(device->reason), "%s; override: pollux devices --ignore %lld",
+			 device_user_describe(u, devices, text), (long long)u->process.pid);
+		refused++;
+	}
+	return refused;
+}

@@ -1,0 +1,64 @@
+/* proc_info.c - who a process is, for people. */
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pollux/clock.h"
+#include "pollux/proc.h"
+
+/* Number of the first namespace of processes: it is the machine's own. */
+#define FIRST_PID_NAMESPACE "pid:[4026531836]"
+
+static void read_owner(pid_t pid, struct proc_info *info)
+{
+	const struct passwd *user;
+	char path[32];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	if (stat(path, &st))
+		return;
+	user = getpwuid(st.st_uid);
+	if (user)
+		snprintf(info->owner, sizeof(info->owner), "%.32s", user->pw_name);
+	else
+		snprintf(info->owner, sizeof(info->owner), "%u", (unsigned)st.st_uid);
+}
+
+static void read_command(pid_t pid, struct proc_info *info)
+{
+	char path[32];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+	file = fopen(path, "re");
+	if (!file || !fgets(info->command, sizeof(info->command), file))
+		info->command[0] = '\0';
+	info->command[strcspn(info->command, "\n")] = '\0';
+	if (file)
+		fclose(file);
+}
+
+void proc_look(pid_t pid, struct proc_info *info)
+{
+	*info = (struct proc_info){ .start_ticks = proc_start_ticks(pid) };
+	info->lives = info->start_ticks > 0 && proc_lives(pid);
+	if (!info->lives)
+		return;
+	info->age_s = clock_boot_s() - (double)info->start_ticks / (double)sysconf(_SC_CLK_TCK);
+	read_owner(pid, info);
+	read_command(pid, info);
+}
+
+bool proc_sees_all(void)
+{
+	char name[64];
+	ssize_t n = readlink("/proc/self/ns/pid", name, sizeof(name) - 1);
+
+	if (n < 0)
+		return true;
+	name[n] = '\0';
+	return strcmp(name, FIRST_PID_NAMESPACE) == 0;
+}
