@@ -119,6 +119,7 @@ struct run {
 	int wanted_version;		/* of a newer one, below, that it is to change to; else the same */
 	struct configuration wanted;
 	double wanted_learning_rate_scale;
+	double wanted_boot_s;		/* since when; NaN: never was */
 	double assigned_time_s, launch_time_s, end_time_s;	/* wall clock */
 	double assigned_boot_s, launch_boot_s;	/* boot clock of boot_id; NaN: not launched */
 	char *boot_id;

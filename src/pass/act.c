@@ -156,8 +156,9 @@ static int reconfigure(struct pass_state *p, int j, int *changed, struct err *er
 {
 	const struct run *run = p->candidates[j].run;
 	bool better = run && run->state == RUN_RUNNING;
+	bool in_place = better && pass_takes_configs(p, run);
 
-	if (better && run->takes_configs) {
+	if (in_place) {
 		better = could_do_better(p, j);
 		if (better && is_measured(p, run, &better, err))
 			return -1;
@@ -168,7 +169,7 @@ static int reconfigure(struct pass_state *p, int j, int *changed, struct err *er
 	if (!better)
 		return 0;
 	++*changed;
-	return run->takes_configs ? change_configuration(p, j, err) : change(p, j, err);
+	return in_place ? change_configuration(p, j, err) : change(p, j, err);
 }
 
 static int write_reason(struct pass_state *p, int j, struct err *err)

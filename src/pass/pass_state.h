@@ -93,6 +93,8 @@ void pass_weigh(struct pass_state *p);
 void worth_release(struct worth *w);
 /* At the sizes it runs at, by its model; NaN: it does not run, or there is no model. */
 double pass_goodput_now(const struct candidate *c);
+/* Whether another configuration can be brought to the run without a relaunch. */
+bool pass_takes_configs(const struct pass_state *p, const struct run *run);
 /* The configuration for a number of devices, and the factor on the learning rate that goes with it. */
 struct configuration pass_configuration(const struct pass_state *p, int j, int replicas, double *lr_scale);
 

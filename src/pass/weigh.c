@@ -153,6 +153,19 @@ double pass_goodput_now(const struct candidate *c)
 			  (double)run->local_batch_size, run->accumulation_steps);
 }
 
+/* It said that it takes configurations, and did not take the last one all this while, a few steps at
+ * least: only a relaunch will bring it another. */
+#define CONFIG_PATIENCE_S 60.0
+#define CONFIG_PATIENCE_STEPS 5
+
+bool pass_takes_configs(const struct pass_state *p, const struct run *run)
+{
+	double patience_s = fmax(CONFIG_PATIENCE_S, CONFIG_PATIENCE_STEPS * run->step_time_s);
+
+	return run->takes_configs && (run->wanted_version == run->config_version ||
+				      !(p->now_boot_s - run->wanted_boot_s > patience_s));
+}
+
 static bool has_active_run(const struct pass_state *p, int64_t job_id)
 {
 	for (int i = 0; i < p->runs.count; i++)
@@ -183,7 +196,7 @@ static void describe_worth(const struct pass_state *p, const struct candidate *c
 	s->restart_s = isfinite(c->model.restart_s) ? c->model.restart_s
 						    : RESTART_SLICES * p->config->slice_s;
 	/* One that changes while it runs will be at its best: no matter for the policy. */
-	s->goodput_now = c->run && c->run->takes_configs ? (double)NAN : pass_goodput_now(c);
+	s->goodput_now = c->run && pass_takes_configs(p, c->run) ? (double)NAN : pass_goodput_now(c);
 	s->remaining_samples = (double)NAN;
 	if (!c->worth)
 		return;

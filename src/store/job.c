@@ -156,7 +156,7 @@ void run_init(struct run *run)
 		.end_time_s = NAN, .assigned_boot_s = NAN, .launch_boot_s = NAN, .stop_boot_s = NAN,
 		.exit_code = -1, .term_signal = -1, .first_samples = NAN, .last_samples = NAN,
 		.checkpoint_samples = NAN, .checkpoint_boot_s = NAN, .step_time_s = NAN,
-		.first_step_s = NAN, .stop_duration_s = NAN, .wanted_learning_rate_scale = NAN,
+		.first_step_s = NAN, .stop_duration_s = NAN, .wanted_learning_rate_scale = NAN, .wanted_boot_s = NAN,
 		.cpu_time_s = NAN,
 	};
 }

@@ -188,6 +188,9 @@ const char *const schema_steps[] = {
 	" pid INTEGER PRIMARY KEY, start_ticks INTEGER NOT NULL, boot_id TEXT NOT NULL,"
 	" ignored_time_s REAL NOT NULL"		/* wall clock */
 	") STRICT;",
+
+	/* 6: when a pass wanted it, by the boot clock: who does not follow for long never will. */
+	"ALTER TABLE runs ADD COLUMN wanted_boot_s REAL;",
 };
 
 const int n_schema_steps = sizeof(schema_steps) / sizeof(schema_steps[0]);

@@ -10,7 +10,7 @@
 
 #define WANTED_COLUMNS \
 	"wanted_version, wanted_batch_size, wanted_local_batch_size, wanted_accumulation_steps," \
-	" wanted_learning_rate_scale"
+	" wanted_learning_rate_scale, wanted_boot_s"
 #define RUN_COLUMNS \
 	"id, job_id, number, state, replicas, accumulation_steps, batch_size, local_batch_size," \
 	" learning_rate_scale, assigned_time_s, launch_time_s, end_time_s, assigned_boot_s," \
@@ -80,7 +80,8 @@ static void read_wanted(sqlite3_stmt *q, int c, struct run *run)
 	run->wanted.batch_size = sql_int(q, c++, 0);
 	run->wanted.local_batch_size = sql_int(q, c++, 0);
 	run->wanted.accumulation_steps = (int)sql_int(q, c++, 1);
-	run->wanted_learning_rate_scale = sql_double(q, c);
+	run->wanted_learning_rate_scale = sql_double(q, c++);
+	run->wanted_boot_s = sql_double(q, c);
 }
 
 static int read_devices(struct store *s, struct run *run, struct err *err)
@@ -113,10 +114,10 @@ static int read_run(struct store *s, sqlite3_stmt *q, struct run *run, struct er
 	run->takes_configs = sql_int(q, 35, 0) != 0;
 	run->config_version = (int)sql_int(q, 36, 0);
 	read_wanted(q, 37, run);
-	run->peak_memory_bytes = sql_int(q, 42, 0);
-	run->peak_device_memory_bytes = sql_int(q, 43, 0);
-	run->cpu_time_s = sql_double(q, 44);
-	run->out_of_memory = sql_int(q, 45, 0) != 0;
+	run->peak_memory_bytes = sql_int(q, 43, 0);
+	run->peak_device_memory_bytes = sql_int(q, 44, 0);
+	run->cpu_time_s = sql_double(q, 45);
+	run->out_of_memory = sql_int(q, 46, 0) != 0;
 	return read_devices(s, run, err);
 }
 
@@ -348,10 +349,11 @@ int store_run_set_wanted(struct store *s, int64_t id, const struct configuration
 {
 	return sql_run(s, NULL, err, "UPDATE runs SET wanted_version = wanted_version + 1,"
 		       " wanted_batch_size = ?, wanted_local_batch_size = ?,"
-		       " wanted_accumulation_steps = ?, wanted_learning_rate_scale = ?"
-		       " WHERE id = ? AND state = 'running' AND replicas = ?", "iiidii",
+		       " wanted_accumulation_steps = ?, wanted_learning_rate_scale = ?,"
+		       " wanted_boot_s = ?"
+		       " WHERE id = ? AND state = 'running' AND replicas = ?", "iiiddii",
 		       c->batch_size, c->local_batch_size, (int64_t)c->accumulation_steps,
-		       learning_rate_scale, id, (int64_t)c->replicas);
+		       learning_rate_scale, clock_boot_s(), id, (int64_t)c->replicas);
 }
 
 int store_run_read_wanted(struct store *s, struct run *run, struct err *err)
