@@ -100,6 +100,7 @@ static void count(struct bar *bar, const struct sighting *s)
 	bar->life_s += lived;
 	bar->life_unseen_s += lived;
 	bar->counted += s->step >= bar->step ? s->step - bar->step : s->step;
+	bar->repeated += s->step < bar->step;
 	bar->elapsed_s = s->elapsed_s;
 	bar->step = s->step;
 }
@@ -122,7 +123,7 @@ void bars_see_other(struct bars *b)
 		b->items[i].life_unseen_s = 0;
 }
 
-bool bars_take(struct bars *b, const struct sighting *s, bool *changed)
+bool bars_take(struct bars *b, const struct sighting *s, bool *changed, int *repeated)
 {
 	uint64_t id = id_of(s);
 	struct bar *bar = find(b, id);
@@ -130,6 +131,7 @@ bool bars_take(struct bars *b, const struct sighting *s, bool *changed)
 
 	*changed = false;
 	count(bar, s);
+	*repeated = bar->repeated;
 	if (id == b->taken) {
 		bars_see_other(b);
 		return true;

@@ -15,6 +15,7 @@ struct bar {
 	uint64_t id;			/* 0: unused */
 	double life_s, life_unseen_s;	/* all; since steps were last seen elsewhere */
 	double counted;			/* units, over all repetitions */
+	int repeated;			/* how often it began again */
 	double elapsed_s, step;		/* at its last line */
 };
 
@@ -33,7 +34,8 @@ bool bars_is_other(const struct sighting *s, bool *pauses);
 /* The steps were seen elsewhere: what bars have lived up to now does not speak for them. */
 void bars_see_other(struct bars *b);
 
-/* A line of a bar: whether it is the one of the training. *changed: since this line. */
-bool bars_take(struct bars *b, const struct sighting *s, bool *changed);
+/* A line of a bar: whether it is the one of the training. *changed: since this line, and *repeated says how
+ * often it had begun again by then. */
+bool bars_take(struct bars *b, const struct sighting *s, bool *changed, int *repeated);
 
 #endif

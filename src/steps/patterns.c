@@ -230,7 +230,7 @@ void ere_needle(const char *ere, char *needle, size_t size)
 			return;
 		}
 		c = literal(&p);
-		if (c && !strchr("*?{", *p) && n < sizeof(run)) {
+		if (c && !(*p && strchr("*?{", *p)) && n < sizeof(run)) {
 			run[n++] = c;
 			keep_longer(needle, size, run, n);
 		}

@@ -48,7 +48,7 @@ struct steps *steps_new(const char *step_regex, struct err *err)
 	}
 	log_lines_init(&s->lines);
 	bars_init(&s->bars);
-	track_init(&s->track);
+	track_init(&s->track, 0, 0);
 	s->locked = s->almost = -1;
 	s->active = ~(uint32_t)0;
 	s->final_unit_s = s->refilled_s = (double)NAN;
@@ -96,17 +96,18 @@ static bool is_tried(const struct steps *s, int i)
 static void lock(struct steps *s, int i)
 {
 	s->locked = i;
-	track_init(&s->track);
 	s->active = 0;
 	for (int k = 0; k < s->patterns.n; k++)
 		if (is_tried(s, k))
 			s->active |= (uint32_t)1 << k;
 }
 
-/* Hits count where the counter moves; that of a last resort has to go up. */
+/* Hits count where the counter moves; that of a last resort has to go up. That of a line an epoch stands
+ * still. */
 static void count_hit(struct record *r, const struct sighting *seen)
 {
-	bool up = r->n == 0 || seen->step > r->step, moved = up || seen->step < r->step;
+	bool up = r->n == 0 || seen->step > r->step || seen->kind == KIND_EPOCH;
+	bool moved = up || seen->step < r->step;
 
 	if (r->n++ == 0)
 		r->first_arrival_s = seen->arrival_s;
@@ -133,14 +134,13 @@ static void follow(struct steps *s, const struct sighting *seen, bool begins)
 	s->sink(&event, s->arg);
 }
 
-static void see_counter(struct steps *s, int i, const struct sighting *seen, bool restarts)
+/* epochs: of its kind before this, which were not followed; restarts: they are to be. */
+static void see_counter(struct steps *s, int i, const struct sighting *seen, double epochs, bool restarts)
 {
 	struct record *r = &s->records[i];
-	bool begins = restarts && i == s->locked;
+	bool begins = restarts;
 
 	count_hit(r, seen);
-	if (begins)
-		track_init(&s->track);
 	if (i != s->locked) {
 		if (r->hits < hits_needed(s, seen->pattern))
 			return;
@@ -149,19 +149,27 @@ static void see_counter(struct steps *s, int i, const struct sighting *seen, boo
 	}
 	if (seen->kind == KIND_UNKNOWN)
 		bars_see_other(&s->bars);
+	if (begins)
+		track_init(&s->track, epochs, seen->total);
 	follow(s, seen, begins);
 }
 
 static void see_bar(struct steps *s, int i, const struct sighting *seen)
 {
 	bool pauses, changed;
+	int repeated;
 
 	if (bars_is_other(seen, &pauses)) {
 		if (pauses)
 			track_break(&s->track);
-	} else if (bars_take(&s->bars, seen, &changed)) {
-		see_counter(s, i, seen, changed);
+	} else if (bars_take(&s->bars, seen, &changed, &repeated)) {
+		see_counter(s, i, seen, repeated, changed);
 	}
+}
+
+static double epochs_before(const struct steps *s, int i, enum pattern_kind kind)
+{
+	return kind == KIND_EPOCH ? s->records[i].hits : 0;
 }
 
 static void see(struct steps *s, int i, const struct sighting *seen)
@@ -179,7 +187,7 @@ static void see(struct steps *s, int i, const struct sighting *seen)
 	if (seen->kind == KIND_BAR)
 		see_bar(s, i, seen);
 	else
-		see_counter(s, i, seen, false);
+		see_counter(s, i, seen, epochs_before(s, i, seen->kind), false);
 }
 
 /* --- lines --- */
@@ -194,16 +202,18 @@ static void refill(struct steps *s, double arrival_s)
 	s->refilled_s = arrival_s;
 }
 
-static bool may_try(struct steps *s, size_t n, double arrival_s)
+/* By whole lines, on credit: else those that take several tries would never get to the last. */
+static bool may_try(struct steps *s, double arrival_s)
 {
-	if (isnan(arrival_s))
+	if (isnan(arrival_s) || s->bytes_left > 0)
 		return true;
-	if (s->bytes_left < (double)n) {
-		s->n_skipped++;
-		return false;
-	}
+	s->n_skipped++;
+	return false;
+}
+
+static void pay(struct steps *s, size_t n)
+{
 	s->bytes_left -= (double)(n > TRY_MIN_BYTES ? n : TRY_MIN_BYTES);
-	return true;
 }
 
 /* Of several ranks each would be counted. */
@@ -226,11 +236,12 @@ static void try_line(struct steps *s, const char *line, size_t n, double arrival
 	uint32_t todo = patterns_candidates(&s->patterns, line, n) & s->active;
 	struct sighting seen;
 
+	if (todo && !may_try(s, arrival_s))
+		return;
 	for (int i = 0; todo; i++, todo >>= 1) {
 		if (!(todo & 1))
 			continue;
-		if (!may_try(s, n, arrival_s))
-			return;
+		pay(s, n);
 		if (!patterns_match(&s->patterns, i, line, n, &seen))
 			continue;
 		seen.arrival_s = arrival_s;

@@ -5,9 +5,10 @@
 
 static const struct track_point nowhere = { (double)NAN, (double)NAN };
 
-void track_init(struct track *t)
+void track_init(struct track *t, double epochs, double total)
 {
 	*t = (struct track){
+		.base = epochs > 0 && total > 0 ? epochs * total : 0, .repeats = epochs > 0,
 		.step = (double)NAN, .total = (double)NAN, .epoch = (double)NAN,
 		.anchor = nowhere, .latest = nowhere, .sum = nowhere,
 	};

@@ -20,7 +20,8 @@ struct track {
 	struct track_point anchor, latest, sum;
 };
 
-void track_init(struct track *t);
+/* epochs: whole ones that went by before, of total units each. */
+void track_init(struct track *t, double epochs, double total);
 /* The next step takes longer. */
 void track_break(struct track *t);
 /* A sighting with a step; event is filled but for begins. */
