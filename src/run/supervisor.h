@@ -47,6 +47,7 @@ struct supervisor {
 	bool signalled;			/* the leader was asked to stop, by us or a supervisor before us */
 	bool ended_elsewhere;		/* nothing is left to be written */
 	double sweep_pause_s;		/* between searches for leftover processes */
+	double driver_until_boot_s;	/* a driver is waited for until then; INFINITY: not yet */
 	char last_log[1100];		/* what was logged last: the same is not repeated */
 	int wait_status;		/* of the leader, as wait(2); -1 unknown */
 	int offered_version;		/* of the configuration in the run's file; 0: none is there */
@@ -73,6 +74,11 @@ void supervisor_remove_config(const struct supervisor *s);
 void supervisor_signal_leader(struct supervisor *s, int signal_number);
 void supervisor_signal_all(struct supervisor *s, int signal_number);
 int supervisor_count_processes(const struct supervisor *s);
+
+/* supervisor_devices.c */
+/* Asked once no process of the run lives: whether the drivers of its devices list none that has ended, or were
+ * waited for long enough. */
+bool supervisor_devices_clear(struct supervisor *s);
 
 /* supervisor_end.c */
 /* Writes down how the run ended. False: it never got to run its command for a reason of ours, or the end

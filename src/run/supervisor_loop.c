@@ -101,7 +101,7 @@ static void look_waiting(struct supervisor *s)
 
 static void look_sweeping(struct supervisor *s)
 {
-	if (supervisor_count_processes(s) == 0)
+	if (supervisor_count_processes(s) == 0 && supervisor_devices_clear(s))
 		supervisor_handle(s, EV_CLEAR);
 }
 
