@@ -7,14 +7,18 @@ static int hold_in_transaction(struct session *s, int64_t id, struct run_list *r
 {
 	struct job job;
 	enum job_state state;
+	bool profile;
 
 	if (store_job_get(&s->store, id, &job, err))
 		return -1;
 	state = job.state;
+	profile = job.profile;
 	job_release(&job);
 	if (job_has_ended(state))
 		return err_set(err, EX_FAILED, "job %lld has ended already: %s", (long long)id,
 			       job_state_name(state));
+	if (profile)
+		return err_set(err, EX_FAILED, "job %lld is a profile, which cannot be held", (long long)id);
 	if (state == JOB_HELD)
 		return 0;
 	if (stop_runs_of_job(s, id, STOP_HOLD, runs, err) ||

@@ -7,11 +7,16 @@ static int requeue_in_transaction(struct session *s, int64_t id, struct run_list
 {
 	struct job job;
 	enum job_state state;
+	bool profile;
 
 	if (store_job_get(&s->store, id, &job, err))
 		return -1;
 	state = job.state;
+	profile = job.profile;
 	job_release(&job);
+	if (profile)
+		return err_set(err, EX_FAILED, "job %lld is a profile: 'pollux profile' makes another",
+			       (long long)id);
 	if (state == JOB_QUEUED || state == JOB_HELD)
 		return err_set(err, EX_FAILED, "job %lld is %s: nothing to requeue", (long long)id,
 			       job_state_name(state));

@@ -4,6 +4,7 @@
 #define POLLUX_CLI_EXPLAIN_H
 
 #include "pollux/config.h"
+#include "pollux/json.h"
 #include "pollux/knowledge.h"
 #include "pollux/policy.h"
 #include "status.h"
@@ -56,13 +57,21 @@ double explanation_step_time(const struct explanation *e, const struct configura
 
 /* explain_text.c, explain_tables.c: for people. */
 void explanation_print(const struct explanation *e, const struct status_output *out);
+void explanation_print_fit(const struct explanation *e, const struct status_output *out);
+void explanation_print_noise(const struct explanation *e, const struct status_output *out);
+void explanation_print_restart(const struct explanation *e, const struct status_output *out);
 void explanation_print_devices(const struct explanation *e, const struct status_output *out);
 void explanation_print_batches(const struct explanation *e, const struct status_output *out);
 void explanation_print_parameters(const struct explanation *e, const struct status_output *out);
 void explanation_print_observations(const struct explanation *e, const struct status_output *out);
 
-/* explain_json.c: for programs. */
+/* explain_json.c: for programs; the whole document, and parts of it that another has too. */
 void explanation_print_json(const struct explanation *e, FILE *out);
+void explanation_print_json_choice(struct json *j, const struct explanation *e,
+				   const struct goodput_choice *c);
+void explanation_print_json_curves(struct json *j, const struct explanation *e);
+void explanation_print_json_model(struct json *j, const struct explanation *e);
+void explanation_print_json_noise(struct json *j, const struct explanation *e);
 
 /* explain_plot.c: what gnuplot is to do for a picture on its standard output, in "svg" or "png". */
 void explanation_plot_script(const struct explanation *e, const char *format, struct text *script);

@@ -51,7 +51,8 @@ static void print_sizes(struct json *j, const struct configuration *c)
 	json_integer(j, "accumulation_steps", c->accumulation_steps);
 }
 
-static void print_choice(struct json *j, const struct explanation *e, const struct goodput_choice *c)
+void explanation_print_json_choice(struct json *j, const struct explanation *e,
+				   const struct goodput_choice *c)
 {
 	print_sizes(j, &c->configuration);
 	json_number(j, "step_time_s", explanation_step_time(e, &c->configuration));
@@ -64,7 +65,7 @@ static void print_now(struct json *j, const struct explanation *e)
 {
 	if (e->now.goodput > 0) {
 		json_object(j, "now");
-		print_choice(j, e, &e->now);
+		explanation_print_json_choice(j, e, &e->now);
 		json_number(j, "learning_rate_scale", e->item->run->learning_rate_scale);
 		json_end(j);
 	} else {
@@ -79,7 +80,7 @@ static void print_device_count(struct json *j, const struct explanation *e, int 
 
 	json_object(j, NULL);
 	if (best->goodput > 0)
-		print_choice(j, e, best);
+		explanation_print_json_choice(j, e, best);
 	else
 		json_integer(j, "replicas", r);
 	json_number(j, "speedup", obstacle ? (double)NAN
@@ -88,7 +89,7 @@ static void print_device_count(struct json *j, const struct explanation *e, int 
 	json_end(j);
 }
 
-static void print_curves(struct json *j, const struct explanation *e)
+void explanation_print_json_curves(struct json *j, const struct explanation *e)
 {
 	json_array(j, "devices");
 	for (int r = 1; e->model.known && r <= e->n_devices; r++)
@@ -97,7 +98,7 @@ static void print_curves(struct json *j, const struct explanation *e)
 	json_array(j, "batch_sizes");
 	for (int i = 0; i < e->n_batches; i++) {
 		json_object(j, NULL);
-		print_choice(j, e, &e->batches[i]);
+		explanation_print_json_choice(j, e, &e->batches[i]);
 		json_end(j);
 	}
 	json_end(j);
@@ -140,7 +141,7 @@ static void print_observation(struct json *j, const struct explanation *e, const
 	json_end(j);
 }
 
-static void print_model(struct json *j, const struct explanation *e)
+void explanation_print_json_model(struct json *j, const struct explanation *e)
 {
 	const struct model_row *m = &e->knowledge.model;
 
@@ -165,7 +166,7 @@ static void print_model(struct json *j, const struct explanation *e)
 	json_end(j);
 }
 
-static void print_noise(struct json *j, const struct explanation *e)
+void explanation_print_json_noise(struct json *j, const struct explanation *e)
 {
 	static const char *const bases[] = {
 		[NOISE_UNKNOWN] = NULL, [NOISE_OWN] = "own", [NOISE_DECLARED] = "declared",
@@ -209,9 +210,9 @@ void explanation_print_json(const struct explanation *e, FILE *out)
 	print_decision(&j, e);
 	print_missing(&j, e);
 	print_now(&j, e);
-	print_curves(&j, e);
-	print_model(&j, e);
-	print_noise(&j, e);
+	explanation_print_json_curves(&j, e);
+	explanation_print_json_model(&j, e);
+	explanation_print_json_noise(&j, e);
 	json_number(&j, "restart_s", e->knowledge.restart_s);
 	json_number(&j, "throughput_eps", e->item->throughput_eps);
 	json_number(&j, "eta_s", e->item->eta_s);

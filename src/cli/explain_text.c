@@ -277,7 +277,7 @@ static void print_batches(const struct explanation *e, const struct status_outpu
 
 /* --- the model --- */
 
-static void print_fit(const struct explanation *e, const struct status_output *out)
+void explanation_print_fit(const struct explanation *e, const struct status_output *out)
 {
 	const struct model_row *m = &e->knowledge.model;
 	struct text t = TEXT_INIT;
@@ -304,7 +304,7 @@ static void print_model(const struct explanation *e, const struct status_output 
 {
 	fputs("\nmodel (of a step's time; basis: see pollux-goodput(7))\n", out->file);
 	explanation_print_parameters(e, out);
-	print_fit(e, out);
+	explanation_print_fit(e, out);
 	fputs("\nmeasured step times, and the model's\n", out->file);
 	explanation_print_observations(e, out);
 }
@@ -354,7 +354,7 @@ static void print_worth(const struct explanation *e, const struct status_output 
 	text_release(&t);
 }
 
-static void print_noise(const struct explanation *e, const struct status_output *out)
+void explanation_print_noise(const struct explanation *e, const struct status_output *out)
 {
 	if (e->job->batch_size == 0)
 		return;
@@ -365,7 +365,7 @@ static void print_noise(const struct explanation *e, const struct status_output 
 
 /* --- restart and end --- */
 
-static void print_restart(const struct explanation *e, const struct status_output *out)
+void explanation_print_restart(const struct explanation *e, const struct status_output *out)
 {
 	double cost = e->knowledge.restart_s;
 	struct text t = TEXT_INIT;
@@ -481,7 +481,7 @@ void explanation_print(const struct explanation *e, const struct status_output *
 	} else {
 		print_missing(e, out);
 	}
-	print_noise(e, out);
-	print_restart(e, out);
+	explanation_print_noise(e, out);
+	explanation_print_restart(e, out);
 	print_end(e, out);
 }

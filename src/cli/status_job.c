@@ -72,6 +72,8 @@ static void print_state(const struct status *status, const struct status_job *it
 	output_clean(out->file, job->name);
 	fputc('\n', out->file);
 	text_add(&t, shown_state_name(item->state));
+	if (job->profile)
+		text_add(&t, ", a profile");
 	if (item->run) {
 		text_add(&t, item->state == SHOWN_STARTING ? ", waits for " : " on ");
 		status_add_devices(&t, item->run);

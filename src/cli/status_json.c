@@ -15,6 +15,7 @@
  *
  *	  id			integer
  *	  name, workload
+ *	  profile		true or false: of 'pollux profile', which no pass decides on
  *	  state			"queued", "starting" (its run waits for its devices), "running", "stopping",
  *				"held", "done", "failed", "cancelled" or "timeout"
  *	  reason		of the last decision, or how it ended, in words; null: no pass has looked at it
@@ -80,6 +81,10 @@
  *	      first_step_s	number: launch to first report
  *	      stop_duration_s	number: signal to end
  *	      lost_samples, lost_s	numbers
+ *	      peak_memory_bytes	integer: resident, summed over its processes, the most at a time; pages that they
+ *				share count for each
+ *	      peak_device_memory_bytes	integer: likewise, on its devices
+ *	      cpu_time_s	number: processor time of the command, and of what that waited for
  *	    observations	array of objects, one for each configuration, over all runs:
  *	      device_kind
  *	      nodes, replicas, local_batch_size, accumulation_steps	integers
@@ -172,6 +177,10 @@ static void print_run(struct json *j, const char *key, const struct run *run)
 	json_number(j, "stop_duration_s", run->stop_duration_s);
 	json_number(j, "lost_samples", run->lost_samples);
 	json_number(j, "lost_s", run->lost_s);
+	integer_or_null(j, "peak_memory_bytes", run->peak_memory_bytes, run->peak_memory_bytes > 0);
+	integer_or_null(j, "peak_device_memory_bytes", run->peak_device_memory_bytes,
+			run->peak_device_memory_bytes > 0);
+	json_number(j, "cpu_time_s", run->cpu_time_s);
 	json_end(j);
 }
 
@@ -270,6 +279,7 @@ static void print_identity(struct json *j, const struct status_job *item)
 	json_integer(j, "id", job->id);
 	json_string(j, "name", job->name);
 	json_string(j, "workload", job->workload);
+	json_bool(j, "profile", job->profile);
 	json_string(j, "state", shown_state_name(item->state));
 	text_or_null(j, "reason", job->reason);
 	json_number(j, "next_start_time_s", job->next_start_s);

@@ -54,6 +54,7 @@ static const char *outcome_word(const struct run *run)
 		[STOP_NONE] = "stopped", [STOP_PREEMPT] = "preempted", [STOP_REQUEUE] = "requeued",
 		[STOP_HOLD] = "held", [STOP_CANCEL] = "cancelled", [STOP_TIME_LIMIT] = "time limit",
 		[STOP_ORPHAN] = "orphaned", [STOP_SHUTDOWN] = "shutdown",
+		[STOP_MEASURED] = "measured",
 	};
 
 	if (run->state != RUN_ENDED)

@@ -101,7 +101,7 @@ static void reason_running(const struct status *status, const struct status_job 
 	const struct job *job = item->job;
 
 	(void)status;
-	if (*job->status_text) {
+	if (*job->status_text && !job->profile) {
 		text_add(out, job->status_text);
 	} else if (*job->reason) {
 		status_add_reason(out, item);
@@ -144,7 +144,7 @@ static void reason_ended(const struct status *status, const struct status_job *i
 	const char *reason = job->reason, *state = job_state_name(job->state);
 	char buf[FORMAT_SIZE];
 
-	if (job->state == JOB_DONE)
+	if (job->state == JOB_DONE && !job->profile)
 		reason = job->status_text;
 	else if (text_starts_with(reason, state))
 		reason += strlen(state) + strspn(reason + strlen(state), ": ");
