@@ -28,6 +28,7 @@ foreign='sqlite3.h: store
 hwloc: device
 nlopt.h: model
 getopt.h: cli
+libqhull: sim
 cuda: device
 cublas: device
 nvml.h: device'
