@@ -33,6 +33,9 @@ struct sched_job {
 	bool preemptible;		/* false: once it has devices it keeps them to its end */
 	int replicas;			/* devices it holds now; 0: it waits */
 	double launched_s;		/* when it got them; meaningful where replicas > 0 */
+	/* For tiresias: when it was first seen to have had TIRESIAS_QUEUE_DEVICE_S; looked at where it has.
+	 * Unknown (0, or NaN) for all: its second queue is in the order of the ids. */
+	double demoted_s;
 
 	/* For the policies that model goodput; the others do not look. */
 	double submitted_s;
@@ -102,6 +105,17 @@ extern const struct policy policy_goodput;
 /* The fitness as published, without slices: it does not rotate, and a job may wait for ever. To
  * compare with; src/sched/policy_pollux.c has the formulas. */
 extern const struct policy policy_pollux;
+
+/* Sia's program: the least sum of speedup^-0.5. No slices either; src/sched/policy_sia.c. */
+extern const struct policy policy_sia;
+
+/* To compare with, as published or as in the textbook; none has slices, nor keeps anyone from starving. The
+ * files of their names in src/sched have the rules, and say what they do where a live job lacks what they
+ * ask for. */
+extern const struct policy policy_optimus;	/* by remaining time and marginal gain */
+extern const struct policy policy_tiresias;	/* two queues by attained service */
+extern const struct policy policy_srtf;		/* shortest remaining time first */
+#define TIRESIAS_QUEUE_DEVICE_S 57600.0		/* service at which a job goes to the second queue */
 
 /* Least attained service with a time slice. Order, rules and their reasons: policy_las.c.
  *

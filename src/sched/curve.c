@@ -4,6 +4,7 @@
 
 #include "curve.h"
 #include "pollux/mem.h"
+#include "pollux/place.h"
 
 #define DEFAULT_SLICE_S 600.0
 #define RESTARTS_PER_SLICE 20	/* an unknown restart takes this part of a slice */
@@ -20,13 +21,7 @@ static double positive_or(double x, double otherwise)
 
 bool curve_placeable(const struct sched_input *in, int r)
 {
-	int node = in->devices_per_node;
-
-	if (r < 1 || r > in->n_devices)
-		return false;
-	if (node <= 0 || node >= in->n_devices || r % node == 0)
-		return true;
-	return r < node && (r & (r - 1)) == 0 && node % r == 0;
+	return place_is_regular(in->n_devices, in->devices_per_node, r);
 }
 
 static int least_replicas(const struct sched_job *job)

@@ -6,6 +6,10 @@
 const struct policy *const policies[] = {
 	&policy_goodput,
 	&policy_pollux,
+	&policy_sia,
+	&policy_optimus,
+	&policy_tiresias,
+	&policy_srtf,
 	&policy_las,
 	&policy_fifo,
 };

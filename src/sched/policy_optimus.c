@@ -1,0 +1,129 @@
+/* policy_optimus.c - each device to the job whose remaining time it shortens most.
+ *
+ * Peng et al., "Optimus: An Efficient Dynamic Resource Scheduler for Deep Learning Clusters", EuroSys 2018,
+ * as the published simulator of Qiao et al., "Pollux", OSDI 2021, compares with it. In the order of their
+ * ids the jobs get the fewest devices they may have, while there are any. Then, again and again, the job of
+ * largest gain gets its next larger number,
+ *
+ *	gain = (remaining work / goodput(r) - remaining work / goodput(next)) / (next - r)
+ *
+ * until no gain is positive. What remains of a job is as declared. Where it is not known, it is taken for
+ * what the job has had plus 12 slices, on as many devices as that was: what has run for long will run for
+ * long. Nothing is known of restarts, and later jobs wait while there are more jobs than devices; jobs that
+ * run and are not preemptible keep what they hold. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "claims.h"
+#include "curve.h"
+#include "pollux/mem.h"
+#include "reason.h"
+
+#define HINT_SLICES 12
+
+static double length_device_s(const struct curves *curves, const struct curve *c)
+{
+	if (!isnan(c->remaining_device_s))
+		return c->remaining_device_s;
+	return fmax(c->job->attained_service_device_s, 0) + HINT_SLICES * curves->slice_s;
+}
+
+/* Of the next larger number, *next; 0: there is none that may be given. */
+static double gain(const struct curves *curves, const struct claims *claims, int index, int count, int *next)
+{
+	const struct curve *c = &curves->items[index];
+	double length = length_device_s(curves, c);
+
+	*next = curve_next(curves, c, count);
+	if (!count || !*next || claims->items[index].kind == CLAIM_EXACT)
+		return 0;
+	return (length / c->of[count] - length / c->of[*next]) / (*next - count);
+}
+
+/* Returns how many devices are left. */
+static int give_least(const struct curves *curves, const struct claims *claims, int *count)
+{
+	int left = curves->n_devices;
+
+	for (int i = 0; i < curves->in->n_jobs; i++)
+		if (claims->items[i].kind == CLAIM_EXACT) {
+			count[i] = claims->items[i].replicas;
+			left -= count[i];
+		}
+	for (int i = 0; i < curves->in->n_jobs; i++) {
+		const struct curve *c = &curves->items[i];
+
+		if (claims->items[i].kind == CLAIM_EXACT || !c->least || c->least > left)
+			continue;
+		count[i] = c->least;
+		left -= c->least;
+	}
+	return left;
+}
+
+static void give_rest(const struct curves *curves, const struct claims *claims, int left, int *count)
+{
+	size_t n_jobs = (size_t)curves->in->n_jobs;
+	double *gains = xcalloc(n_jobs, sizeof(*gains));
+	int *next = xcalloc(n_jobs, sizeof(*next)), best;
+
+	for (int i = 0; i < curves->in->n_jobs; i++)
+		gains[i] = gain(curves, claims, i, count[i], &next[i]);
+	do {
+		best = -1;
+		for (int i = 0; i < curves->in->n_jobs; i++)
+			if (gains[i] > 0 && next[i] - count[i] <= left &&
+			    (best < 0 || gains[i] > gains[best]))
+				best = i;
+		if (best < 0)
+			break;
+		left -= next[best] - count[best];
+		count[best] = next[best];
+		gains[best] = gain(curves, claims, best, count[best], &next[best]);
+	} while (left > 0);
+	free(gains);
+	free(next);
+}
+
+static void explain(const struct curves *curves, const struct curve *c, struct sched_choice *choice)
+{
+	if (choice->replicas) {
+		reason_add_devices(choice->reason, choice->replicas);
+		if (!c->job->preemptible)
+			reason_add(choice->reason, " to its end: not preemptible");
+		else
+			curve_explain_gain(curves, c, choice->replicas, choice->reason);
+	} else if (c->least) {
+		reason_add(choice->reason, "needs ");
+		reason_add_devices(choice->reason, c->least);
+		reason_add(choice->reason, "; earlier jobs have all");
+	} else {
+		curve_explain_impossible(curves, c, choice->reason);
+	}
+}
+
+static void decide(const struct sched_input *in, struct sched_choice *choices)
+{
+	struct curves curves = curves_of(in);
+	struct claims claims = claims_of_fixed(&curves);
+	int *count = xcalloc((size_t)in->n_jobs, sizeof(*count));
+
+	give_rest(&curves, &claims, give_least(&curves, &claims, count), count);
+	for (int i = 0; i < in->n_jobs; i++) {
+		const struct curve *c = &curves.items[i];
+		struct sched_choice *choice = &choices[c->job - in->jobs];
+
+		*choice = (struct sched_choice){ .replicas = count[i], .next_start_s = (double)NAN };
+		explain(&curves, c, choice);
+	}
+	free(count);
+	claims_release(&claims);
+	curves_release(&curves);
+}
+
+const struct policy policy_optimus = {
+	.name = "optimus",
+	.summary = "each device to the job whose remaining time it shortens most",
+	.models_goodput = true,
+	.decide = decide,
+};

@@ -1,0 +1,112 @@
+/* policy_sia.c - the program of Sia, for devices of one kind.
+ *
+ * Jayaram Subramanya et al., "Sia: Heterogeneity-aware, goodput-optimized ML-cluster scheduling", SOSP 2023,
+ * section 3, with the constants of its artifact:
+ *
+ *	minimise	sum over jobs with devices of (speedup_j * f_j)^-0.5  +  1.1 * jobs without
+ *	speedup_j(r)	goodput_j(r) in units of a device at the job's least number
+ *	f_j		1 on what it holds, or while its age is below its restart; elsewhere
+ *			max(age - restarts * restart, 0) / (age + restart)
+ *
+ * The published one is solved by a solver of integer programs, its terms rounded to hundredths for it and
+ * clipped at 3000. Here it is a knapsack, solved exactly. Weights multiply the terms. As published there are
+ * no slices; what is not preemptible is kept. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "allocation.h"
+#include "claims.h"
+#include "curve.h"
+#include "pollux/mem.h"
+#include "reason.h"
+
+#define POWER (-0.5)
+#define LAMBDA 1.1
+#define TERM_MAX 3000.0
+
+static double restart_factor(const struct curves *curves, const struct curve *c)
+{
+	double age_s = curves->in->now_s - c->job->submitted_s;
+	double kept_s = fmax(age_s - c->job->restarts * c->restart_s, 0);
+
+	if (!(age_s >= c->restart_s))
+		return 1;
+	return kept_s > 0 ? kept_s / (age_s + c->restart_s) : 0;
+}
+
+/* What devices save of a job without. */
+static double value_of(const struct curves *curves, const struct curve *c, int r)
+{
+	double speedup = c->of[r];
+
+	if (!r)
+		return 0;
+	if (r != c->held)
+		speedup *= restart_factor(curves, c);
+	return c->weight * (LAMBDA - fmin(speedup > 0 ? pow(speedup, POWER) : TERM_MAX, TERM_MAX));
+}
+
+static void allocate(const struct curves *curves, const struct claims *claims, int *count)
+{
+	size_t n_jobs = (size_t)curves->in->n_jobs, width = (size_t)curves->n_devices + 1;
+	double *values = xcalloc(n_jobs * width, sizeof(*values));
+	struct allocation_job *jobs = xcalloc(n_jobs, sizeof(*jobs));
+
+	for (size_t i = 0; i < n_jobs; i++) {
+		const struct curve *c = &curves->items[i];
+		double *value = &values[i * width];
+
+		for (int r = 0; r <= curves->n_devices; r++) {
+			bool may = !isnan(c->of[r]) && claim_allows(&claims->items[i], r);
+
+			value[r] = may ? fmax(-1e300, fmin(value_of(curves, c, r), 1e300)) : -HUGE_VAL;
+		}
+		jobs[i] = (struct allocation_job){ .held = c->held, .value = value };
+	}
+	allocation_best(jobs, curves->in->n_jobs, curves->n_devices, count);
+	free(jobs);
+	free(values);
+}
+
+static void explain(const struct curves *curves, const struct curve *c, struct sched_choice *choice)
+{
+	if (choice->replicas) {
+		reason_add_devices(choice->reason, choice->replicas);
+		if (!c->job->preemptible)
+			reason_add(choice->reason, " to its end: not preemptible");
+		else
+			curve_explain_gain(curves, c, choice->replicas, choice->reason);
+	} else if (c->least) {
+		reason_add(choice->reason, "needs ");
+		reason_add_devices(choice->reason, c->least);
+		reason_add(choice->reason, "; adds more to the sum elsewhere");
+	} else {
+		curve_explain_impossible(curves, c, choice->reason);
+	}
+}
+
+static void decide(const struct sched_input *in, struct sched_choice *choices)
+{
+	struct curves curves = curves_of(in);
+	struct claims claims = claims_of_fixed(&curves);
+	int *count = xcalloc((size_t)in->n_jobs, sizeof(*count));
+
+	allocate(&curves, &claims, count);
+	for (int i = 0; i < in->n_jobs; i++) {
+		const struct curve *c = &curves.items[i];
+		struct sched_choice *choice = &choices[c->job - in->jobs];
+
+		*choice = (struct sched_choice){ .replicas = count[i], .next_start_s = (double)NAN };
+		explain(&curves, c, choice);
+	}
+	free(count);
+	claims_release(&claims);
+	curves_release(&curves);
+}
+
+const struct policy policy_sia = {
+	.name = "sia",
+	.summary = "the least sum of speedup^-0.5",
+	.models_goodput = true,
+	.decide = decide,
+};

@@ -1,0 +1,164 @@
+/* policy_srtf.c - shortest remaining time first, to compare with.
+ *
+ * L. Schrage, "A proof of the optimality of the shortest remaining processing time discipline", Oper. Res.
+ * 16 (1968), for one machine. Jobs are ordered by what remains of them on the fewest devices they may have;
+ * where that is not known, by the service they have had, since what has run for long will run for long. Of
+ * equals those that run come first, then the smaller id. In that order
+ *
+ *	1. each gets the fewest devices it may have, if as many are left;
+ *	2. those that run get back what else they hold, if as much is left;
+ *	3. those that start get more, while more adds to their goodput and there is any.
+ *
+ * There are no slices, and a long job may wait for ever. Jobs that run and are not preemptible keep what
+ * they hold. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "claims.h"
+#include "curve.h"
+#include "pollux/mem.h"
+#include "reason.h"
+
+struct entry {
+	int index;		/* of the curve */
+	bool runs;
+	double left_s;
+};
+
+struct queue {
+	const struct curves *curves;
+	const struct claims *claims;
+	struct entry *entries;	/* shortest first */
+	int *count;		/* by index */
+	int left;
+};
+
+static int shorter(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	if (x->left_s < y->left_s || x->left_s > y->left_s)
+		return x->left_s < y->left_s ? -1 : 1;
+	if (x->runs != y->runs)
+		return x->runs ? -1 : 1;
+	return x->index - y->index;
+}
+
+static struct entry entry_of(const struct curves *curves, int index)
+{
+	const struct curve *c = &curves->items[index];
+	double device_s = isnan(c->remaining_device_s) ? fmax(c->job->attained_service_device_s, 0)
+						       : c->remaining_device_s;
+
+	return (struct entry){ .index = index, .runs = c->held > 0,
+			       .left_s = device_s / (c->least > 0 ? c->least : 1) };
+}
+
+static bool is_fixed(const struct queue *q, int index)
+{
+	return q->claims->items[index].kind == CLAIM_EXACT;
+}
+
+static void give(struct queue *q, int index, int replicas)
+{
+	q->left -= replicas - q->count[index];
+	q->count[index] = replicas;
+}
+
+static void give_least(struct queue *q, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (is_fixed(q, i))
+			give(q, i, q->claims->items[i].replicas);
+	for (int i = 0; i < n; i++) {
+		int index = q->entries[i].index, least = q->curves->items[index].least;
+
+		if (!is_fixed(q, index) && least && least <= q->left)
+			give(q, index, least);
+	}
+}
+
+static void give_back(struct queue *q, int n)
+{
+	for (int i = 0; i < n; i++) {
+		int index = q->entries[i].index, held = q->curves->items[index].held;
+
+		if (!is_fixed(q, index) && q->count[index] && held > q->count[index] &&
+		    held - q->count[index] <= q->left)
+			give(q, index, held);
+	}
+}
+
+static void give_more(struct queue *q, int index)
+{
+	const struct curve *c = &q->curves->items[index];
+	int next;
+
+	while ((next = curve_next(q->curves, c, q->count[index])) && next - q->count[index] <= q->left &&
+	       c->of[next] > c->of[q->count[index]])
+		give(q, index, next);
+}
+
+static void explain(const struct queue *q, const struct entry *e, int line, struct sched_choice *choice)
+{
+	const struct curve *c = &q->curves->items[e->index];
+
+	if (!choice->replicas && !c->least) {
+		curve_explain_impossible(q->curves, c, choice->reason);
+		return;
+	}
+	if (line) {
+		reason_add_ordinal(choice->reason, line);
+		reason_add(choice->reason, " in line; needs ");
+		reason_add_devices(choice->reason, c->least);
+		reason_add(choice->reason, "; shorter jobs first");
+		return;
+	}
+	reason_add_devices(choice->reason, choice->replicas);
+	if (is_fixed(q, e->index))
+		reason_add(choice->reason, " to its end: not preemptible");
+	else if (isnan(c->remaining_device_s))
+		reason_add(choice->reason, "; what remains is not known: by service had");
+	else
+		reason_add(choice->reason, "; shortest remaining time first");
+}
+
+static void decide(const struct sched_input *in, struct sched_choice *choices)
+{
+	struct curves curves = curves_of(in);
+	struct claims claims = claims_of_fixed(&curves);
+	struct queue q = {
+		.curves = &curves, .claims = &claims, .left = curves.n_devices,
+		.entries = xcalloc((size_t)in->n_jobs, sizeof(*q.entries)),
+		.count = xcalloc((size_t)in->n_jobs, sizeof(*q.count)),
+	};
+	int line = 0;
+
+	for (int i = 0; i < in->n_jobs; i++)
+		q.entries[i] = entry_of(&curves, i);
+	qsort(q.entries, (size_t)in->n_jobs, sizeof(*q.entries), shorter);
+	give_least(&q, in->n_jobs);
+	give_back(&q, in->n_jobs);
+	for (int i = 0; i < in->n_jobs; i++) {
+		const struct entry *e = &q.entries[i];
+		const struct curve *c = &curves.items[e->index];
+		struct sched_choice *choice = &choices[c->job - in->jobs];
+
+		if (!e->runs && q.count[e->index] && !is_fixed(&q, e->index))
+			give_more(&q, e->index);
+		*choice = (struct sched_choice){ .replicas = q.count[e->index],
+						 .next_start_s = (double)NAN };
+		explain(&q, e, choice->replicas || !c->least ? 0 : ++line, choice);
+	}
+	free(q.entries);
+	free(q.count);
+	claims_release(&claims);
+	curves_release(&curves);
+}
+
+const struct policy policy_srtf = {
+	.name = "srtf",
+	.summary = "shortest remaining time first",
+	.models_goodput = true,
+	.decide = decide,
+};

@@ -1,0 +1,119 @@
+/* policy_tiresias.c - two queues by attained service, each first in, first out.
+ *
+ * Gu et al., "Tiresias: A GPU Cluster Manager for Distributed Deep Learning", NSDI 2019: discretised
+ * two-dimensional least attained service, with the one threshold and without the promotion of starved jobs,
+ * as the published simulator of Qiao et al., "Pollux", OSDI 2021, compares with it. A job is in the first
+ * queue until it has had TIRESIAS_QUEUE_DEVICE_S of service (times its weight), and then at the end of the
+ * second. In the order of the queues each job has the fewest devices that it asks for, if there are as many
+ * left, and otherwise none: a job that does not fit does not stop those behind it.
+ *
+ * There are no slices: a job of the second queue loses its devices as soon as one of the first asks. Jobs
+ * that run and are not preemptible come before all and keep what they hold. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "pollux/mem.h"
+#include "pollux/policy.h"
+#include "reason.h"
+
+enum queue { QUEUE_FIXED, QUEUE_FIRST, QUEUE_SECOND };
+
+struct entry {
+	const struct sched_job *job;
+	int index;
+	enum queue queue;
+	double since_s;		/* when it came to the second queue */
+	int demand;
+};
+
+static struct entry entry_of(const struct sched_input *in, int index)
+{
+	const struct sched_job *job = &in->jobs[index];
+	double weight = job->weight > 0 && isfinite(job->weight) ? job->weight : 1;
+	struct entry e = { .job = job, .index = index, .queue = QUEUE_FIRST, .since_s = -HUGE_VAL };
+
+	e.demand = job->min_replicas > 1 ? job->min_replicas : 1;
+	if (job->replicas > 0 && !job->preemptible) {
+		e.queue = QUEUE_FIXED;
+		e.demand = job->replicas;
+	} else if (job->attained_service_device_s / weight >= TIRESIAS_QUEUE_DEVICE_S) {
+		e.queue = QUEUE_SECOND;
+		e.since_s = isnan(job->demoted_s) ? HUGE_VAL : job->demoted_s;
+	}
+	return e;
+}
+
+static int by_queue(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	if (x->queue != y->queue)
+		return x->queue < y->queue ? -1 : 1;
+	if (x->since_s < y->since_s || x->since_s > y->since_s)
+		return x->since_s < y->since_s ? -1 : 1;
+	if (x->job->id != y->job->id)
+		return x->job->id < y->job->id ? -1 : 1;
+	return x->index - y->index;
+}
+
+static void explain(const struct sched_input *in, const struct entry *e, int line, char *reason)
+{
+	if (e->queue != QUEUE_FIXED && e->demand > in->n_devices) {
+		reason_add_impossible(reason, e->demand, in->n_devices);
+		return;
+	}
+	if (line) {
+		reason_add_ordinal(reason, line);
+		reason_add(reason, " in line; needs ");
+	}
+	reason_add_devices(reason, e->demand);
+	if (e->queue == QUEUE_FIXED)
+		reason_add(reason, " to its end: not preemptible");
+	else if (e->queue == QUEUE_FIRST)
+		reason_add(reason, "; in the first queue, up to %g device-hours",
+			   TIRESIAS_QUEUE_DEVICE_S / 3600);
+	else
+		reason_add(reason, "; in the second queue, after %g device-hours",
+			   TIRESIAS_QUEUE_DEVICE_S / 3600);
+}
+
+/* A job that is not preemptible may hold more than is left since devices went away: fewer then, or none. */
+static int shrunk(const struct entry *e, int left)
+{
+	int least = e->job->min_replicas > 1 ? e->job->min_replicas : 1;
+
+	if (e->queue != QUEUE_FIXED || e->demand <= left)
+		return e->demand;
+	if (left > e->job->max_replicas)
+		left = e->job->max_replicas;
+	return left > least ? left : least;
+}
+
+static void decide(const struct sched_input *in, struct sched_choice *choices)
+{
+	struct entry *entries = xcalloc((size_t)in->n_jobs, sizeof(*entries));
+	int left = in->n_devices, line = 0;
+
+	for (int i = 0; i < in->n_jobs; i++)
+		entries[i] = entry_of(in, i);
+	qsort(entries, (size_t)in->n_jobs, sizeof(*entries), by_queue);
+	for (int i = 0; i < in->n_jobs; i++) {
+		struct entry *e = &entries[i];
+		struct sched_choice *choice = &choices[e->index];
+		bool fits;
+
+		e->demand = shrunk(e, left);
+		fits = e->demand <= left;
+		*choice = (struct sched_choice){ .replicas = fits ? e->demand : 0,
+						 .next_start_s = (double)NAN };
+		left -= choice->replicas;
+		explain(in, e, fits || e->demand > in->n_devices ? 0 : ++line, choice->reason);
+	}
+	free(entries);
+}
+
+const struct policy policy_tiresias = {
+	.name = "tiresias",
+	.summary = "two queues by attained service, devices as asked for",
+	.decide = decide,
+};
