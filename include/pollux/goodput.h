@@ -74,4 +74,10 @@ struct goodput_choice goodput_choice_of(const struct goodput_model *model, int n
 bool goodput_best(const struct goodput_model *model, struct throughput_place place,
 		  struct goodput_choice *choice);
 
+/* Likewise within 1 %, if that makes the local batch a number of three binary digits, four of which are to
+ * a doubling. Goodput is flat where it is greatest: such sizes are measured again and again instead of a
+ * new one each time, and devices like them. */
+bool goodput_best_round(const struct goodput_model *model, struct throughput_place place,
+			struct goodput_choice *choice);
+
 #endif

@@ -8,9 +8,6 @@
 #include "pollux/mem.h"
 #include "pollux/prior.h"
 
-/* A round number of samples may cost so much of the goodput: one in a hundred. */
-#define ROUNDED 0.99
-
 /* --- the noise scale --- */
 
 static struct noise_window window_of(const struct gradient_row *row)
@@ -246,26 +243,6 @@ void knowledge_of_job(struct knowledge *k, const struct job *job, struct job_mod
 		m->max_replicas = job->min_replicas;
 }
 
-/* Goodput is flat where it is greatest. Local batches of three binary digits, four to a doubling, are
- * measured again and again instead of a new one each time, and devices like them. */
-static void round_down(const struct goodput_model *g, struct goodput_choice *best)
-{
-	struct configuration c = best->configuration;
-	int64_t unit = 1;
-	struct goodput_choice rounded;
-
-	while (c.local_batch_size >= 8 * unit)
-		unit *= 2;
-	c.local_batch_size -= c.local_batch_size % unit;
-	c.batch_size = c.replicas * c.local_batch_size * c.accumulation_steps;
-	rounded = goodput_choice_of(g, 1, c);
-	if (best->configuration.batch_size > g->initial_batch_size &&
-	    c.batch_size >= g->initial_batch_size &&
-	    c.local_batch_size >= g->min_local_batch_size &&
-	    rounded.goodput >= ROUNDED * best->goodput)
-		*best = rounded;
-}
-
 /* What it would run at if nothing were known of it. */
 static struct goodput_choice as_submitted(const struct job_model *m, int replicas)
 {
@@ -281,10 +258,8 @@ bool job_model_best(const struct job_model *m, int replicas, struct goodput_choi
 	*choice = (struct goodput_choice){ .goodput = 0 };
 	if (replicas > m->max_replicas)
 		return false;
-	if (goodput_best(&m->goodput, (struct throughput_place){ 1, replicas }, choice)) {
-		round_down(&m->goodput, choice);
+	if (goodput_best_round(&m->goodput, (struct throughput_place){ 1, replicas }, choice))
 		return true;
-	}
 	if (replicas > m->min_replicas && m->goodput.max_batch_size > 0)
 		return false;
 	*choice = as_submitted(m, replicas);
