@@ -1,0 +1,66 @@
+/* application.h - the profiles of one application, and its constants, which follow from them. */
+#ifndef SIM_APPLICATION_H
+#define SIM_APPLICATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "grid.h"
+#include "pollux/err.h"
+#include "pollux/sim_profiles.h"
+#include "times.h"
+
+#define PLACEMENT_DIGITS 16
+
+/* Times by the local batch size on one placement. */
+struct placement_times {
+	char digits[PLACEMENT_DIGITS + 1];	/* the smallest of its rotations */
+	int nodes, replicas;
+	int n;
+	double *local_batch_size;	/* ascending */
+	struct times *times;
+};
+
+/* One training, at one batch size. */
+struct validation {
+	int64_t batch_size;
+	double *progress, *iteration, *grad_sqr, *grad_var;	/* n_epochs each */
+};
+
+struct application {
+	char *name;
+	int64_t initial_batch_size;	/* the smallest validated */
+	int64_t max_batch_size;		/* the largest validated */
+	int64_t min_local_batch_size, max_local_batch_size;
+	int64_t fixed_batch_size;	/* policies may not choose it; 0: they may */
+	int max_replicas;		/* measured, or the least that makes sense to a policy */
+	int max_nodes;			/* measured; more count as these */
+
+	struct placement_times *placements;	/* by digits */
+	int n_placements;
+	struct grid grid;		/* everything else */
+
+	struct validation *validations;	/* by batch size, ascending */
+	int n_validations;
+	int n_epochs;
+	double *progress;		/* [e]: needed to be done with e epochs; n_epochs + 1 of them */
+};
+
+/* directory/NAME. */
+int application_read(struct application *a, const char *directory, const char *name, struct err *err);
+void application_release(struct application *a);
+
+/* Exactly this placement, or NULL. The digits must be the smallest rotation. */
+const struct placement_times *application_placement(const struct application *a, const char *digits);
+
+static inline const struct application *sim_profiles_at(const struct sim_profiles *p, int index)
+{
+	return &p->items[index];
+}
+
+static inline int sim_profiles_index(const struct sim_profiles *p, const struct application *a)
+{
+	return (int)(a - p->items);
+}
+
+#endif

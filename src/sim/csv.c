@@ -1,0 +1,260 @@
+/* csv.c - a file in memory, cut at its commas and line ends. */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "csv.h"
+#include "pollux/mem.h"
+#include "pollux/number.h"
+
+#define BYTES_MAX (1 << 30)
+#define COLUMNS_MAX 64
+
+/* Where reading is. */
+struct cursor {
+	const char *path;
+	char *next;		/* the line after this one */
+	int line;
+	char *cells[COLUMNS_MAX];
+	int n;			/* cells of this line */
+};
+
+static int cannot_read(const char *path, struct err *err)
+{
+	return err_set(err, EX_NOINPUT, "cannot read '%s': %s", path, strerror(errno));
+}
+
+static int complain(const char *path, int line, struct err *err, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+static int complain(const char *path, int line, struct err *err, const char *format, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	return err_set(err, EX_DATAERR, "%s:%d: %s", path, line, text);
+}
+
+/* --- the file --- */
+
+static int read_all(int fd, char *data, size_t *length, size_t room)
+{
+	*length = 0;
+	while (*length < room) {
+		ssize_t n = read(fd, data + *length, room - *length);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		if (n == 0)
+			break;
+		*length += (size_t)n;
+	}
+	data[*length] = '\0';
+	return 0;
+}
+
+static int load_open(struct csv *c, int fd, size_t *length, struct err *err)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return cannot_read(c->path, err);
+	if (!S_ISREG(st.st_mode)) {
+		errno = S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
+		return cannot_read(c->path, err);
+	}
+	if (st.st_size > BYTES_MAX)
+		return complain(c->path, 1, err, "larger than 1 GiB");
+	c->data = xmalloc((size_t)st.st_size + 1);
+	return read_all(fd, c->data, length, (size_t)st.st_size) ? cannot_read(c->path, err) : 0;
+}
+
+static int load(struct csv *c, size_t *length, struct err *err)
+{
+	int fd = open(c->path, O_RDONLY | O_CLOEXEC), rc;
+
+	if (fd < 0)
+		return cannot_read(c->path, err);
+	rc = load_open(c, fd, length, err);
+	close(fd);
+	return rc;
+}
+
+static int count_lines(const char *data)
+{
+	int n = 0;
+
+	for (const char *p = data; *p; p = strchr(p, '\n') + 1) {
+		n++;
+		if (!strchr(p, '\n'))
+			break;
+	}
+	return n;
+}
+
+/* --- a line --- */
+
+/* Cut the next line at its commas. */
+static int next_line(struct cursor *at, struct err *err)
+{
+	char *line = at->next, *end = line + strcspn(line, "\n"), *cell;
+
+	at->line++;
+	at->n = 0;
+	at->next = *end ? end + 1 : end;
+	*end = '\0';
+	if (end > line && end[-1] == '\r')
+		end[-1] = '\0';
+	if (!*line)
+		return complain(at->path, at->line, err, "a blank line");
+	if (strchr(line, '"'))
+		return complain(at->path, at->line, err, "quotes are not understood");
+	while ((cell = strsep(&line, ","))) {
+		if (at->n == COLUMNS_MAX)
+			return complain(at->path, at->line, err, "more than %d columns", COLUMNS_MAX);
+		at->cells[at->n++] = cell;
+	}
+	return 0;
+}
+
+/* where[k]: the cell of a line that column k is in. */
+static int find_columns(const struct csv *c, const struct cursor *at, int *where, struct err *err)
+{
+	for (int k = 0; k < c->n_columns; k++) {
+		where[k] = -1;
+		for (int i = 0; i < at->n; i++) {
+			if (strcmp(at->cells[i], c->columns[k]) != 0)
+				continue;
+			if (where[k] >= 0)
+				return complain(at->path, 1, err, "two columns '%s'", c->columns[k]);
+			where[k] = i;
+		}
+		if (where[k] < 0)
+			return complain(at->path, 1, err, "no column '%s' in the heading", c->columns[k]);
+	}
+	return 0;
+}
+
+static int read_rows(struct csv *c, struct cursor *at, const int *where, struct err *err)
+{
+	int width = at->n;
+
+	c->cells = xcalloc((size_t)count_lines(at->next) * (size_t)c->n_columns, sizeof(*c->cells));
+	while (*at->next) {
+		if (next_line(at, err))
+			return -1;
+		if (at->n != width)
+			return complain(at->path, at->line, err, "%d cells below a heading of %d", at->n,
+					width);
+		for (int k = 0; k < c->n_columns; k++)
+			c->cells[c->n_rows * c->n_columns + k] = at->cells[where[k]];
+		c->n_rows++;
+	}
+	if (c->n_rows == 0)
+		return complain(at->path, 1, err, "no rows below the heading");
+	return 0;
+}
+
+static int parse(struct csv *c, size_t length, struct err *err)
+{
+	struct cursor at = { .path = c->path, .next = c->data };
+	int where[COLUMNS_MAX];
+
+	if (length == 0)
+		return complain(c->path, 1, err, "an empty file; it should begin with a heading");
+	if (strlen(c->data) != length)
+		return complain(c->path, 1 + count_lines(c->data), err, "a zero byte: this is not text");
+	if (strncmp(c->data, "\xef\xbb\xbf", 3) == 0)
+		at.next += 3;
+	if (next_line(&at, err) || find_columns(c, &at, where, err))
+		return -1;
+	return read_rows(c, &at, where, err);
+}
+
+int csv_read(struct csv *c, const char *path, const char *const *columns, int n_columns, struct err *err)
+{
+	size_t length = 0;
+
+	*c = (struct csv){ .path = xstrdup(path), .columns = columns, .n_columns = n_columns };
+	if (load(c, &length, err) == 0 && parse(c, length, err) == 0)
+		return 0;
+	csv_release(c);
+	return -1;
+}
+
+void csv_release(struct csv *c)
+{
+	free(c->path);
+	free(c->data);
+	free(c->cells);
+	*c = (struct csv){ 0 };
+}
+
+/* --- cells --- */
+
+const char *csv_cell(const struct csv *c, int row, int column)
+{
+	return c->cells[row * c->n_columns + column];
+}
+
+int csv_line(int row)
+{
+	return row + 2;
+}
+
+int csv_complain(const struct csv *c, int row, struct err *err, const char *format, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	return complain(c->path, csv_line(row), err, "%s", text);
+}
+
+static int complain_of(const struct csv *c, int row, int column, const char *wanted, struct err *err)
+{
+	return csv_complain(c, row, err, "%s '%.60s' is not %s", c->columns[column],
+			    csv_cell(c, row, column), wanted);
+}
+
+static int out_of_range(const struct csv *c, int row, int column, double low, double high,
+			struct err *err)
+{
+	if (high < HUGE_VAL)
+		return csv_complain(c, row, err, "%s '%.60s' is not from %.15g to %.15g",
+				    c->columns[column], csv_cell(c, row, column), low, high);
+	return csv_complain(c, row, err, "%s '%.60s' is below %.15g", c->columns[column],
+			    csv_cell(c, row, column), low);
+}
+
+int csv_number(const struct csv *c, int row, int column, double low, double high, double *value,
+	       struct err *err)
+{
+	if (number_parse(csv_cell(c, row, column), value))
+		return complain_of(c, row, column, "a number", err);
+	if (!(*value >= low && *value <= high))
+		return out_of_range(c, row, column, low, high, err);
+	return 0;
+}
+
+int csv_whole(const struct csv *c, int row, int column, int64_t low, int64_t high, int64_t *value,
+	      struct err *err)
+{
+	if (number_parse_int(csv_cell(c, row, column), value))
+		return complain_of(c, row, column, "a whole number", err);
+	if (*value < low || *value > high)
+		return out_of_range(c, row, column, (double)low, (double)high, err);
+	return 0;
+}

@@ -1,0 +1,46 @@
+/* csv.h - comma-separated numbers and names with a heading, read whole, every complaint with its line.
+ *
+ *	static const char *const columns[] = { "name", "time" };
+ *	struct csv c;
+ *	if (csv_read(&c, path, columns, 2, err)) ...
+ *	for (int row = 0; row < c.n_rows; row++)
+ *		if (csv_number(&c, row, 1, 0, HUGE_VAL, &x, err)) ...
+ *	csv_release(&c);
+ *
+ * The heading may have the wanted columns in any order, and others beside them, which are not looked at.
+ * Lines may end in CR LF. Quotes mean nothing here and are refused, as are blank lines and rows that are
+ * longer or shorter than the heading. All errors but those of opening and reading the file are EX_DATAERR,
+ * "FILE:LINE: ...". */
+#ifndef SIM_CSV_H
+#define SIM_CSV_H
+
+#include <stdint.h>
+
+#include "pollux/err.h"
+
+struct csv {
+	char *path;
+	char *data;			/* the file; the cells are in it */
+	const char *const *columns;	/* the caller's */
+	int n_columns, n_rows;
+	const char **cells;		/* [row * n_columns + column], in the order of columns */
+};
+
+int csv_read(struct csv *c, const char *path, const char *const *columns, int n_columns, struct err *err);
+void csv_release(struct csv *c);
+
+const char *csv_cell(const struct csv *c, int row, int column);
+/* The line of the file that the row is on. */
+int csv_line(int row);
+
+/* A number within [low, high], both included. */
+int csv_number(const struct csv *c, int row, int column, double low, double high, double *value,
+	       struct err *err);
+/* A whole number likewise. */
+int csv_whole(const struct csv *c, int row, int column, int64_t low, int64_t high, int64_t *value,
+	      struct err *err);
+/* "FILE:LINE: TEXT" with EX_DATAERR; returns -1. */
+int csv_complain(const struct csv *c, int row, struct err *err, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
+#endif

@@ -1,0 +1,53 @@
+/* fairness.c - how long a job would take alone. */
+#include <math.h>
+
+#include "simulation.h"
+
+/* The progress a second at the best of the batch sizes validated, in one epoch. */
+static int best_rate(struct simulation *s, const struct application *a, const struct place_class *place,
+		     int epoch, double *rate, struct err *err)
+{
+	*rate = 0;
+	for (int i = 0; i < a->n_validations; i++) {
+		struct sizes sizes = sizes_spread(a, place->replicas, a->validations[i].batch_size, false);
+		double batch = sizes_batch(sizes, place->replicas);
+		struct gradients g;
+		struct times times;
+
+		if (a->fixed_batch_size && a->validations[i].batch_size != a->fixed_batch_size)
+			continue;
+		if (sizes.local_batch_size < a->min_local_batch_size)
+			continue;
+		if (truth_times(&s->truth, place, sizes.local_batch_size, &times, err))
+			return -1;
+		g = truth_gradients(a, batch, epoch);
+		*rate = fmax(*rate, gradients_gain(g, batch / (double)a->initial_batch_size) /
+				    times_of_update(times, sizes.passes));
+	}
+	return 0;
+}
+
+static int most_replicas(const struct simulation *s, const struct application *a, double gpus)
+{
+	double most = fmin(fmin(gpus, a->max_replicas), s->n_gpus);
+
+	most = fmin(most, (double)(a->max_batch_size / a->min_local_batch_size));
+	return most > 1 ? (int)most : 1;
+}
+
+int fairness_alone(struct simulation *s, const struct sim_job *job, double gpus, double *seconds,
+		   struct err *err)
+{
+	const struct application *a = job->spec->application;
+	struct place_class place = place_class_packed(a, most_replicas(s, a, gpus), s->options->gpus_per_node);
+	double rate;
+
+	*seconds = 0;
+	for (int e = 0; e < a->n_epochs; e++) {
+		if (best_rate(s, a, &place, e, &rate, err))
+			return -1;
+		*seconds += (a->progress[e + 1] - a->progress[e]) / rate;
+	}
+	*seconds = s->options->restart_s + *seconds / fmin(gpus, 1);
+	return 0;
+}

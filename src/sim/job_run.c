@@ -1,0 +1,113 @@
+/* job_run.c - a job's progress through an interval, second for second as published. */
+#include <math.h>
+
+#include "simulation.h"
+
+static int set_times(struct simulation *s, struct sim_job *job, struct err *err)
+{
+	const struct application *a = job->spec->application;
+	double batch = sizes_batch(job->sizes, job->placement.replicas);
+
+	if (truth_times(&s->truth, &job->place, job->sizes.local_batch_size, &job->times, err))
+		return err_prefix(err, "job '%s'", job->spec->name);
+	if (batch < (double)a->initial_batch_size || batch > (double)a->max_batch_size)
+		return err_set(err, EX_DATAERR, "job '%s': '%s' was not validated at a batch size of %.0f",
+			       job->spec->name, a->name, batch);
+	return 0;
+}
+
+static void observe(struct simulation *s, struct sim_job *job, struct gradients g)
+{
+	job->has_run = true;
+	job->gradients = g;
+	if (!job->agent || s->options->knowledge == SIM_KNOWLEDGE_FULL)
+		return;
+	agent_observe(job->agent, job->placement.n, job->placement.replicas, job->sizes.local_batch_size,
+		      job->times);
+	job->agent->gradients[job->epoch] = g;
+}
+
+static void update_sizes(struct simulation *s, struct sim_job *job)
+{
+	if (!s->manner.owners_batch)
+		job->sizes = job_best_sizes(s, job);
+}
+
+/* Updates at the initial batch size that a second brings. */
+static double progress_rate(const struct simulation *s, const struct sim_job *job, struct gradients g)
+{
+	double scale = sizes_batch(job->sizes, job->placement.replicas) /
+		       (double)job->spec->application->initial_batch_size;
+	double rate = gradients_gain(g, scale) / times_of_update(job->times, job->sizes.passes);
+
+	return job->interfered ? rate * (1 - s->options->interference) : rate;
+}
+
+/* To the end of the epoch or of the interval; returns the seconds that this takes, whole ones to the end
+ * of an epoch. */
+static double advance(struct simulation *s, struct sim_job *job, double at_s, double seconds)
+{
+	const struct application *a = job->spec->application;
+	double next = a->progress[job->epoch + 1];
+	struct gradients g = truth_gradients(a, sizes_batch(job->sizes, job->placement.replicas),
+					     job->epoch);
+	double rate = progress_rate(s, job, g), taken_s;
+
+	observe(s, job, g);
+	if (job->progress + rate * seconds < next) {
+		job->progress += rate * seconds;
+		return seconds;
+	}
+	taken_s = rint((next - job->progress) / rate);
+	job->progress = next;
+	if (++job->epoch == a->n_epochs)
+		job->finish_s = at_s + taken_s;
+	return taken_s;
+}
+
+int job_run(struct simulation *s, struct sim_job *job, double start_s, struct err *err)
+{
+	double seconds = s->options->interval_s, delay_s = fmin(job->delay_s, seconds), before;
+	int gpus = job->placement.replicas;
+
+	if (!gpus)
+		return 0;
+	before = job->progress;
+	job->delay_s -= delay_s;
+	job->attained_device_s += delay_s * gpus;
+	seconds -= delay_s;
+	while (seconds > 0 && isnan(job->finish_s)) {
+		double taken_s;
+
+		if (set_times(s, job, err))
+			return -1;
+		taken_s = advance(s, job, start_s + s->options->interval_s - seconds, seconds);
+		job->attained_device_s += taken_s * gpus;
+		seconds -= taken_s;
+		update_sizes(s, job);
+	}
+	if (job->progress > before)
+		s->progress_s = s->now_s;
+	return 0;
+}
+
+void job_place(struct simulation *s, struct sim_job *job, struct placement *placement)
+{
+	placement_release(&job->placement);
+	job->placement = *placement;
+	*placement = (struct placement){ 0 };
+	if (!job->placement.n) {
+		job->waiting_since_s = s->now_s;
+		return;
+	}
+	job->place = place_class_of(job->spec->application, &job->placement);
+	job->delay_s = s->options->restart_s;
+	job->launched_s = s->now_s;
+	job->restarts++;
+	if (isnan(job->start_s))
+		job->start_s = s->now_s;
+	if (s->manner.owners_batch)
+		job->sizes = sizes_spread(job->spec->application, job->placement.replicas,
+					  job->spec->batch_size, false);
+	update_sizes(s, job);
+}

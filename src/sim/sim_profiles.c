@@ -1,0 +1,80 @@
+/* sim_profiles.c - a directory of applications. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "application.h"
+#include "pollux/mem.h"
+#include "pollux/sim_profiles.h"
+#include "pollux/text.h"
+
+static bool is_application(const char *directory, const char *name)
+{
+	char *path = xasprintf("%s/%s/placements.csv", directory, name);
+	bool there = *name != '.' && access(path, F_OK) == 0;
+
+	free(path);
+	return there;
+}
+
+static int list_names(const char *directory, struct strings *names, struct err *err)
+{
+	DIR *dir = opendir(directory);
+	const struct dirent *entry;
+
+	if (!dir)
+		return err_set(err, EX_NOINPUT, "cannot read '%s': %s", directory, strerror(errno));
+	while ((entry = readdir(dir)))
+		if (is_application(directory, entry->d_name))
+			strings_add(names, entry->d_name);
+	closedir(dir);
+	if (!names->count)
+		return err_set(err, EX_NOINPUT, "no application in '%s': a directory of each, with a "
+			       "'placements.csv'", directory);
+	return 0;
+}
+
+static int by_string(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+int sim_profiles_read(struct sim_profiles *p, const char *directory, struct err *err)
+{
+	struct strings names;
+	int rc;
+
+	*p = (struct sim_profiles){ 0 };
+	strings_init(&names);
+	rc = list_names(directory, &names, err);
+	if (rc == 0) {
+		qsort(names.items, names.count, sizeof(*names.items), by_string);
+		p->items = xcalloc(names.count, sizeof(*p->items));
+	}
+	for (size_t i = 0; i < names.count && rc == 0; i++) {
+		rc = application_read(&p->items[p->count], directory, names.items[i], err);
+		p->count += rc == 0;
+	}
+	strings_release(&names);
+	if (rc)
+		sim_profiles_release(p);
+	return rc;
+}
+
+void sim_profiles_release(struct sim_profiles *p)
+{
+	for (int i = 0; i < p->count; i++)
+		application_release(&p->items[i]);
+	free(p->items);
+	*p = (struct sim_profiles){ 0 };
+}
+
+const struct application *sim_profiles_find(const struct sim_profiles *p, const char *name)
+{
+	for (int i = 0; i < p->count; i++)
+		if (strcmp(p->items[i].name, name) == 0)
+			return &p->items[i];
+	return NULL;
+}

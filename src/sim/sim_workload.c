@@ -1,0 +1,120 @@
+/* sim_workload.c - a workload's file. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "application.h"
+#include "csv.h"
+#include "pollux/mem.h"
+#include "pollux/sim_workload.h"
+
+#define REPLICAS_MAX 1000000
+
+enum column { NAME, TIME, APPLICATION, REPLICAS, BATCH_SIZE, N_COLUMNS };
+
+static const char *const columns[N_COLUMNS] = {
+	"name", "time", "application", "num_replicas", "batch_size",
+};
+
+static char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *name = xstrdup(slash ? slash + 1 : path);
+	size_t n = strlen(name);
+
+	if (n > 4 && strcmp(name + n - 4, ".csv") == 0)
+		name[n - 4] = '\0';
+	return name;
+}
+
+static int read_batch_size(const struct csv *c, int row, const struct application *a,
+			   struct sim_workload_job *job, struct err *err)
+{
+	if (csv_whole(c, row, BATCH_SIZE, 1, INT64_MAX, &job->batch_size, err))
+		return -1;
+	if (job->batch_size < a->initial_batch_size || job->batch_size > a->max_batch_size)
+		return csv_complain(c, row, err, "batch_size %lld of '%s', which was validated from %lld "
+				    "to %lld", (long long)job->batch_size, a->name,
+				    (long long)a->initial_batch_size, (long long)a->max_batch_size);
+	return 0;
+}
+
+static int read_job(const struct csv *c, int row, const struct sim_profiles *profiles,
+		    struct sim_workload *w, struct err *err)
+{
+	struct sim_workload_job *job = &w->jobs[row];
+	int64_t replicas;
+
+	if (csv_number(c, row, TIME, 0, 1e12, &job->submit_s, err) ||
+	    csv_whole(c, row, REPLICAS, 1, REPLICAS_MAX, &replicas, err))
+		return -1;
+	job->replicas = (int)replicas;
+	if (!*csv_cell(c, row, NAME))
+		return csv_complain(c, row, err, "a job without a name");
+	if (row > 0 && job->submit_s < job[-1].submit_s)
+		return csv_complain(c, row, err, "time %.15g is before that of the row above, %.15g",
+				    job->submit_s, job[-1].submit_s);
+	job->application = sim_profiles_find(profiles, csv_cell(c, row, APPLICATION));
+	if (!job->application)
+		return csv_complain(c, row, err, "no profiles of the application '%.60s'",
+				    csv_cell(c, row, APPLICATION));
+	job->name = xstrdup(csv_cell(c, row, NAME));
+	w->n_jobs++;
+	return read_batch_size(c, row, job->application, job, err);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct sim_workload_job *x = *(const struct sim_workload_job *const *)a;
+	const struct sim_workload_job *y = *(const struct sim_workload_job *const *)b;
+	int order = strcmp(x->name, y->name);
+
+	return order ? order : (x > y) - (x < y);
+}
+
+static int check_names(const struct csv *c, const struct sim_workload *w, struct err *err)
+{
+	const struct sim_workload_job **sorted = xcalloc((size_t)w->n_jobs, sizeof(*sorted));
+	int rc = 0;
+
+	for (int i = 0; i < w->n_jobs; i++)
+		sorted[i] = &w->jobs[i];
+	qsort(sorted, (size_t)w->n_jobs, sizeof(*sorted), by_name);
+	for (int i = 1; i < w->n_jobs && rc == 0; i++)
+		if (strcmp(sorted[i]->name, sorted[i - 1]->name) == 0)
+			rc = csv_complain(c, (int)(sorted[i] - w->jobs), err,
+					  "a second job '%.60s'; the first is on line %d", sorted[i]->name,
+					  csv_line((int)(sorted[i - 1] - w->jobs)));
+	free(sorted);
+	return rc;
+}
+
+int sim_workload_read(struct sim_workload *w, const char *path, const struct sim_profiles *profiles,
+		      struct err *err)
+{
+	struct csv c;
+	int rc = 0;
+
+	*w = (struct sim_workload){ 0 };
+	if (csv_read(&c, path, columns, N_COLUMNS, err))
+		return -1;
+	w->name = base_name(path);
+	w->jobs = xcalloc((size_t)c.n_rows, sizeof(*w->jobs));
+	for (int i = 0; i < c.n_rows && rc == 0; i++)
+		rc = read_job(&c, i, profiles, w, err);
+	if (rc == 0)
+		rc = check_names(&c, w, err);
+	csv_release(&c);
+	if (rc)
+		sim_workload_release(w);
+	return rc;
+}
+
+void sim_workload_release(struct sim_workload *w)
+{
+	free(w->name);
+	for (int i = 0; i < w->n_jobs; i++)
+		free(w->jobs[i].name);
+	free(w->jobs);
+	*w = (struct sim_workload){ 0 };
+}

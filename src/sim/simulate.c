@@ -1,0 +1,254 @@
+/* simulate.c - the loop over intervals. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "figures.h"
+#include "pollux/clock.h"
+#include "pollux/mem.h"
+#include "simulation.h"
+
+#define STUCK_S (28 * 86400.0)		/* so long without progress of any job is an error */
+
+const struct sim_options SIM_OPTIONS_DEFAULT = {
+	.nodes = 16, .gpus_per_node = 4, .interval_s = 60, .restart_s = 30, .slice_s = 600,
+};
+
+void sim_options_set_knowledge(struct sim_options *o, const struct policy *policy)
+{
+	bool all = policy == &policy_optimus || policy == &policy_srtf;
+
+	o->knowledge = all ? SIM_KNOWLEDGE_FULL : SIM_KNOWLEDGE_NONE;
+	o->lengths_known = all;
+}
+
+struct manner manner_of(const struct policy *policy)
+{
+	bool optimus = policy == &policy_optimus, tiresias = policy == &policy_tiresias;
+	bool owners = tiresias || policy == &policy_srtf || !policy->models_goodput;
+
+	return (struct manner){
+		.owners_replicas = owners, .owners_batch = owners || optimus,
+		.published_nodes = tiresias || optimus, .always_two_passes = optimus,
+	};
+}
+
+/* --- before --- */
+
+static void add_agents(struct simulation *s, const struct sim_profiles *profiles)
+{
+	const struct sim_options *o = s->options;
+	bool own = o->knowledge == SIM_KNOWLEDGE_NONE;
+
+	if (!o->policy->models_goodput || (s->manner.owners_batch && o->knowledge == SIM_KNOWLEDGE_FULL))
+		return;
+	s->n_agents = own ? s->workload->n_jobs : profiles->count;
+	s->agents = xcalloc((size_t)s->n_agents, sizeof(*s->agents));
+	for (int i = 0; i < s->n_agents; i++)
+		agent_init(&s->agents[i], own ? s->jobs[i].spec->application
+					      : sim_profiles_at(profiles, i));
+	for (int i = 0; i < s->workload->n_jobs; i++) {
+		struct sim_job *job = &s->jobs[i];
+
+		job->agent = &s->agents[own ? i : sim_profiles_index(profiles, job->spec->application)];
+		if (o->knowledge == SIM_KNOWLEDGE_FULL && !job->agent->version)
+			agent_learn_all(job->agent);
+	}
+}
+
+static int check(const struct simulation *s, struct err *err)
+{
+	for (int i = 0; s->manner.owners_replicas && i < s->workload->n_jobs; i++) {
+		const struct sim_workload_job *job = &s->workload->jobs[i];
+
+		if (job->replicas > s->n_gpus)
+			return err_set(err, EX_UNAVAILABLE, "job '%s' of '%s' asks for %d GPUs; there are %d",
+				       job->name, s->workload->name, job->replicas, s->n_gpus);
+	}
+	return 0;
+}
+
+static void simulation_init(struct simulation *s, const struct sim_options *options,
+			    const struct sim_profiles *profiles, const struct sim_workload *workload)
+{
+	size_t n = (size_t)workload->n_jobs;
+
+	*s = (struct simulation){
+		.options = options, .workload = workload, .manner = manner_of(options->policy),
+		.n_gpus = options->nodes * options->gpus_per_node,
+		.jobs = xcalloc(n, sizeof(*s->jobs)),
+		.active = xcalloc(n, sizeof(struct sim_job *)),
+	};
+	for (size_t i = 0; i < n; i++)
+		s->jobs[i] = (struct sim_job){
+			.spec = &workload->jobs[i], .index = (int)i, .restarts = -1,
+			.finish_s = (double)NAN, .start_s = (double)NAN, .demoted_s = (double)NAN,
+			.waiting_since_s = workload->jobs[i].submit_s,
+		};
+	add_agents(s, profiles);
+}
+
+static void simulation_release(struct simulation *s)
+{
+	for (int i = 0; i < s->n_agents; i++)
+		agent_release(&s->agents[i]);
+	for (int i = 0; i < s->workload->n_jobs; i++) {
+		placement_release(&s->jobs[i].placement);
+		free(s->jobs[i].goodput);
+	}
+	free(s->agents);
+	free(s->jobs);
+	free(s->active);
+	truth_release(&s->truth);
+	fit_memo_release(&s->memo);
+}
+
+/* --- the loop --- */
+
+/* Let all run for an interval; those that end leave. */
+static int run_interval(struct simulation *s, struct err *err)
+{
+	double start_s = (double)s->round++ * s->options->interval_s;
+	int left = 0;
+
+	s->now_s = (double)s->round * s->options->interval_s;
+	for (int i = 0; i < s->n_active; i++) {
+		struct sim_job *job = s->active[i];
+
+		if (job_run(s, job, start_s, err))
+			return -1;
+		if (isnan(job->finish_s))
+			s->active[left++] = job;
+		else
+			s->n_done++;
+	}
+	s->n_active = left;
+	return 0;
+}
+
+/* Time passes without a decision while nobody is there. */
+static void skip_idle(struct simulation *s)
+{
+	double interval_s = s->options->interval_s;
+	double next_s = s->n_submitted < s->workload->n_jobs
+		? s->workload->jobs[s->n_submitted].submit_s : 0;
+	int64_t round = (int64_t)(next_s / interval_s) - 1;
+
+	if (s->n_active || round <= s->round)
+		return;
+	s->round = round;
+	s->progress_s = (double)round * interval_s;
+}
+
+static void admit(struct simulation *s)
+{
+	while (s->n_submitted < s->workload->n_jobs &&
+	       s->workload->jobs[s->n_submitted].submit_s <= s->now_s) {
+		if (!s->n_active)
+			s->progress_s = s->now_s;
+		s->active[s->n_active++] = &s->jobs[s->n_submitted++];
+	}
+}
+
+static void count_active(struct simulation *s)
+{
+	for (int i = 0; i < s->n_active; i++) {
+		s->active[i]->active_sum += s->n_active;
+		s->active[i]->active_rounds++;
+	}
+}
+
+struct log {
+	struct sim_result *result;
+	double *decide_s;	/* of each round */
+	int capacity;
+};
+
+static int next_decision(struct simulation *s, struct log *log, struct err *err)
+{
+	struct sim_result *result = log->result;
+
+	if (result->n_rounds == log->capacity) {
+		log->capacity = log->capacity ? 2 * log->capacity : 1024;
+		result->rounds = xreallocarray(result->rounds, (size_t)log->capacity,
+					       sizeof(*result->rounds));
+		log->decide_s = xreallocarray(log->decide_s, (size_t)log->capacity,
+					      sizeof(*log->decide_s));
+	}
+	count_active(s);
+	if (decide_round(s, &result->rounds[result->n_rounds], &log->decide_s[result->n_rounds], err))
+		return -1;
+	result->n_rounds++;
+	return 0;
+}
+
+static int loop(struct simulation *s, struct log *log, sim_progress progress, void *data, struct err *err)
+{
+	while (s->n_done < s->workload->n_jobs) {
+		int done = s->n_done;
+
+		skip_idle(s);
+		if (run_interval(s, err))
+			return -1;
+		admit(s);
+		if (s->n_active && s->now_s - s->progress_s > STUCK_S)
+			return err_set(err, EX_UNAVAILABLE, "'%s' under '%s': no job got any further in 28 days",
+				       s->workload->name, s->options->policy->name);
+		if (s->n_active && next_decision(s, log, err))
+			return -1;
+		if (progress && s->n_done != done)
+			progress(data, s->n_done);
+	}
+	return 0;
+}
+
+/* --- after --- */
+
+static int set_jobs(struct simulation *s, struct sim_result *result, struct err *err)
+{
+	result->jobs = xcalloc((size_t)s->workload->n_jobs, sizeof(*result->jobs));
+	for (int i = 0; i < s->workload->n_jobs; i++) {
+		const struct sim_job *job = &s->jobs[i];
+		double share = s->n_gpus * job->active_rounds / job->active_sum, alone_s;
+
+		if (fairness_alone(s, job, share, &alone_s, err))
+			return -1;
+		result->jobs[i] = (struct sim_job_result){
+			.name = job->spec->name, .submit_s = job->spec->submit_s,
+			.start_s = job->start_s, .finish_s = job->finish_s, .restarts = job->restarts,
+			.fairness = (job->finish_s - job->spec->submit_s) / alone_s,
+		};
+		result->figures.gpu_hours += job->attained_device_s / 3600;
+	}
+	figures_of_jobs(result);
+	return 0;
+}
+
+int simulate(const struct sim_options *options, const struct sim_profiles *profiles,
+	     const struct sim_workload *workload, sim_progress progress, void *data,
+	     struct sim_result *result, struct err *err)
+{
+	double start_s = clock_boot_s();
+	struct log log = { .result = result };
+	struct simulation s;
+	int rc;
+
+	*result = (struct sim_result){ .workload = workload };
+	simulation_init(&s, options, profiles, workload);
+	rc = check(&s, err) || loop(&s, &log, progress, data, err) || set_jobs(&s, result, err) ? -1 : 0;
+	result->figures.decide_median_s = quantile(log.decide_s, result->n_rounds, 0.5);
+	result->figures.decide_p95_s = quantile(log.decide_s, result->n_rounds, 0.95);
+	result->figures.wall_s = clock_boot_s() - start_s;
+	free(log.decide_s);
+	simulation_release(&s);
+	if (rc)
+		sim_result_release(result);
+	return rc;
+}
+
+void sim_result_release(struct sim_result *result)
+{
+	free(result->jobs);
+	free(result->rounds);
+	*result = (struct sim_result){ 0 };
+}

@@ -1,0 +1,111 @@
+/* simulation.h - the state of one simulation. */
+#ifndef SIM_SIMULATION_H
+#define SIM_SIMULATION_H
+
+#include <stdbool.h>
+
+#include "agent.h"
+#include "ground_truth.h"
+#include "placement.h"
+#include "pollux/goodput.h"
+#include "pollux/simulate.h"
+#include "sizes.h"
+
+/* How jobs are run under a policy. */
+struct manner {
+	bool owners_replicas;	/* on as many GPUs as the workload says */
+	bool owners_batch;	/* at the batch size that the workload says */
+	bool published_nodes;	/* placed as by take.h, not by place.h */
+	bool always_two_passes;	/* the policy reckons with two passes on one GPU, whatever the batch */
+};
+
+/* What sizes, or what is told of a job, were last worked out for. */
+struct model_key {
+	int version;		/* of the agent's parameters */
+	double noise_scale;
+	int nodes, replicas;
+};
+
+struct sim_job {
+	const struct sim_workload_job *spec;
+	int index;
+	double progress;	/* updates at the initial batch size */
+	int epoch;		/* done */
+	double finish_s, start_s;	/* NaN: not yet */
+	int restarts;		/* -1: never had any GPU */
+
+	struct placement placement;
+	struct place_class place;
+	struct sizes sizes;
+	struct times times;	/* of an update of one pass, at these */
+	double delay_s;		/* that it still stands still */
+	bool interfered;
+	double attained_device_s;
+	double launched_s, waiting_since_s, demoted_s;
+
+	struct agent *agent;	/* NULL: nothing is modelled */
+	bool has_run;
+	struct gradients gradients;	/* of the last update; meaningful where has_run */
+	struct model_key sizes_key, told_key;
+
+	double *goodput;	/* owned; [0..n_goodput], as the policy is told */
+	int n_goodput;
+
+	double active_sum;	/* of the numbers of jobs in its rounds */
+	double active_rounds;
+};
+
+struct simulation {
+	const struct sim_options *options;
+	const struct sim_workload *workload;
+	struct manner manner;
+	int n_gpus;
+	struct truth truth;
+	struct fit_memo memo;
+	struct agent *agents;	/* of each application, or of each job */
+	int n_agents;
+	struct sim_job *jobs;
+	struct sim_job **active;	/* submitted and not done, in the order of the workload */
+	int n_active, n_submitted, n_done;
+	int64_t round;		/* time is round * interval */
+	double now_s;
+	double progress_s;	/* when a job last got further */
+};
+
+struct manner manner_of(const struct policy *policy);
+
+static inline double job_end(const struct sim_job *job)
+{
+	const struct application *a = job->spec->application;
+
+	return a->progress[a->n_epochs];
+}
+
+/* job_run.c */
+/* Let a job run for an interval from start_s. */
+int job_run(struct simulation *s, struct sim_job *job, double start_s, struct err *err);
+/* Give it another placement, which is taken over, at now_s. */
+void job_place(struct simulation *s, struct sim_job *job, struct placement *placement);
+
+/* job_model.c */
+/* As far as it is known; false: not at all. */
+bool job_model(struct simulation *s, const struct sim_job *job, struct goodput_model *model);
+struct sizes job_best_sizes(struct simulation *s, struct sim_job *job);
+/* The most GPUs it may be given. */
+int job_max_replicas(const struct simulation *s, const struct sim_job *job);
+bool model_key_equal(const struct model_key *a, const struct model_key *b);
+
+/* job_told.c */
+/* What the policy is told of it. */
+int job_tell(struct simulation *s, struct sim_job *job, struct sched_job *told, struct err *err);
+
+/* decide.c */
+/* One decision on the active jobs, carried out. */
+int decide_round(struct simulation *s, struct sim_round *round, double *decide_s, struct err *err);
+
+/* fairness.c */
+/* The time that a job would take on so many GPUs (below 1: part of one), alone. */
+int fairness_alone(struct simulation *s, const struct sim_job *job, double gpus, double *seconds,
+		   struct err *err);
+
+#endif
