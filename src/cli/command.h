@@ -85,7 +85,7 @@ int usage_error(const struct command *command, struct err *err, const char *form
 int parse_job_id(const struct command *command, const char *text, long long *id, struct err *err);
 
 extern const struct command cmd_submit, cmd_schedule, cmd_status, cmd_explain, cmd_log, cmd_wait,
-	cmd_cancel, cmd_hold, cmd_release, cmd_requeue, cmd_devices, cmd_profile, cmd_report, cmd_cron,
-	cmd_supervise;
+	cmd_cancel, cmd_hold, cmd_release, cmd_requeue, cmd_devices, cmd_profile, cmd_report, cmd_steps,
+	cmd_cron, cmd_supervise;
 
 #endif

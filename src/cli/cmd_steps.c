@@ -1,0 +1,282 @@
+/* cmd_steps.c - pollux steps: which training steps would be recognised in what a program prints. */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "pollux/format.h"
+#include "pollux/json.h"
+#include "pollux/mem.h"
+#include "pollux/step_stats.h"
+#include "pollux/steps.h"
+
+#define BLOCK 65536
+#define WINDOW_STEPS 5		/* times of so many lines make a window of step_stats.h */
+
+struct steps_options {
+	const char *step_regex;
+	bool json, list;
+};
+
+static const struct option_spec options[] = {
+#define O(field) .offset = offsetof(struct steps_options, field)
+	{ "list", 0, OPTION_FLAG, NULL, O(list), 0, 0, "print the built-in patterns instead" },
+	{ "step-regex", 0, OPTION_TEXT, "ERE", O(step_regex), 0, 0,
+	  "extended regular expression instead: group 1 the step, group 2 its milliseconds, if any" },
+	{ "json", 0, OPTION_FLAG, NULL, O(json), 0, 0, "print a JSON document, for programs" },
+	{ .name = NULL },
+#undef O
+};
+
+/* What was found in a log. */
+struct findings {
+	struct steps_summary summary;
+	struct step_event last;		/* of the pattern that is locked */
+	struct step_stats stats;
+	double last_unit_s;		/* the last time; NaN: none */
+	enum step_basis basis;		/* of the times */
+	int n_open;			/* times in the open window */
+};
+
+static void forget(struct findings *f)
+{
+	f->last = (struct step_event){ .position = (double)NAN, .total = (double)NAN };
+	f->last_unit_s = (double)NAN;
+	f->basis = STEP_UNTIMED;
+	f->n_open = 0;
+	step_stats_init(&f->stats);
+}
+
+static void take(const struct step_event *e, void *arg)
+{
+	struct findings *f = arg;
+
+	if (e->begins)
+		forget(f);
+	f->last = *e;
+	if (e->basis == STEP_UNTIMED)
+		return;
+	f->basis = e->basis;
+	f->last_unit_s = e->unit_s;
+	step_stats_add(&f->stats, e->unit_s, (double)NAN);
+	if (++f->n_open < WINDOW_STEPS)
+		return;
+	step_stats_close_window(&f->stats);
+	f->n_open = 0;
+}
+
+/* --- reading --- */
+
+static int read_all(int fd, const char *name, struct steps *steps, struct findings *f, struct err *err)
+{
+	char *block = xmalloc(BLOCK);
+	ssize_t n;
+
+	while ((n = read(fd, block, BLOCK)) > 0 || (n < 0 && errno == EINTR))
+		if (n > 0)
+			steps_feed(steps, block, (size_t)n, (double)NAN, take, f);
+	if (n < 0)
+		err_set(err, EX_IOERR, "cannot read '%s': %s", name, strerror(errno));
+	else
+		steps_end(steps, take, f);
+	free(block);
+	return n < 0 ? -1 : 0;
+}
+
+static int read_file(const char *path, struct steps *steps, struct findings *f, struct err *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY), rc;
+
+	if (fd < 0)
+		return err_set(err, EX_NOINPUT, "cannot open '%s': %s", path, strerror(errno));
+	rc = read_all(fd, path, steps, f, err);
+	close(fd);
+	return rc;
+}
+
+static int find(const struct steps_options *o, const char *path, struct findings *f, struct err *err)
+{
+	struct steps *steps = steps_new(o->step_regex, err);
+	int rc;
+
+	if (!steps)
+		return err_prefix(err, "option '--step-regex'");
+	forget(f);
+	rc = path && strcmp(path, "-") != 0 ? read_file(path, steps, f, err)
+					    : read_all(STDIN_FILENO, "standard input", steps, f, err);
+	step_stats_close_window(&f->stats);
+	steps_summary(steps, &f->summary);
+	steps_free(steps);
+	return rc;
+}
+
+/* --- what there is to say --- */
+
+static const char *unit_name(enum step_unit unit)
+{
+	static const char *const names[] = {
+		[STEP_UPDATES] = "steps", [STEP_BATCHES] = "batches", [STEP_SAMPLES] = "samples",
+	};
+
+	return names[unit];
+}
+
+static const char *basis_name(enum step_basis basis)
+{
+	static const char *const names[] = {
+		[STEP_UNTIMED] = NULL, [STEP_PRINTED] = "printed", [STEP_BY_ARRIVAL] = "arrival",
+		[STEP_PRINTED_MEAN] = "printed-mean",
+	};
+
+	return names[basis];
+}
+
+/* As it would be measured: the mean of the windows' medians, warm-up left out; the last where there are
+ * too few windows for that. */
+static double typical_unit_s(const struct findings *f, struct observation *o)
+{
+	return step_stats_result(&f->stats, o) ? o->step_time_s : f->last_unit_s;
+}
+
+static void print_time(const struct findings *f)
+{
+	struct observation o;
+	double unit_s = typical_unit_s(f, &o);
+	char buf[FORMAT_SIZE];
+
+	printf("  %-12s", "time of one");
+	if (isnan(unit_s)) {
+		puts("not in the lines: measured by their times of arrival, as it runs");
+		return;
+	}
+	printf("%s, ", format_span(buf, sizeof(buf), unit_s));
+	if (o.n_windows > 0)
+		printf("median of %lld lines, %lld of warm-up left out", (long long)o.n_steps,
+		       (long long)o.n_dropped);
+	else
+		fputs("of the last line", stdout);
+	puts(f->basis == STEP_PRINTED ? ""
+	     : "\n              (an average of the program's; measured by arrival, as it runs)");
+}
+
+static void print_count(const char *name, double n, const char *unit)
+{
+	if (isfinite(n))
+		printf("  %-12s%.15g %s\n", name, n, unit);
+	else
+		printf("  %-12s-\n", name);
+}
+
+static void print_text(const struct findings *f)
+{
+	const struct steps_summary *s = &f->summary;
+
+	printf("%s: %s\n", s->pattern, s->form);
+	print_count("position", f->last.position, unit_name(f->last.unit));
+	print_count("total", f->last.total, unit_name(f->last.unit));
+	print_time(f);
+	printf("  %-12s%lld of %lld are steps", "lines", (long long)s->n_matched, (long long)s->n_lines);
+	if (s->n_clipped)
+		printf(", %lld longer than %d bytes", (long long)s->n_clipped, STEPS_LINE_MAX);
+	putchar('\n');
+	if (isfinite(s->final_unit_s)) {
+		char buf[FORMAT_SIZE];
+
+		printf("  %-12s%s each, all in all, as it said at its end\n", "final",
+		       format_span(buf, sizeof(buf), s->final_unit_s));
+	}
+}
+
+/* Keys are documented in pollux-steps(1). */
+static void print_json(const struct findings *f)
+{
+	const struct steps_summary *s = &f->summary;
+	struct observation o;
+	struct json j;
+
+	json_init(&j, stdout);
+	json_object(&j, NULL);
+	json_integer(&j, "schema_version", 1);
+	json_string(&j, "pattern", s->pattern);
+	json_string(&j, "form", s->form);
+	json_string(&j, "unit", s->pattern ? unit_name(f->last.unit) : NULL);
+	json_number(&j, "position", f->last.position);
+	json_number(&j, "total", f->last.total);
+	json_number(&j, "unit_time_s", typical_unit_s(f, &o));
+	json_string(&j, "basis", basis_name(f->basis));
+	json_number(&j, "final_unit_time_s", s->final_unit_s);
+	json_integer(&j, "lines", s->n_lines);
+	json_integer(&j, "matched_lines", s->n_matched);
+	json_integer(&j, "clipped_lines", s->n_clipped);
+	json_string(&j, "almost", s->almost);
+	json_end(&j);
+}
+
+static int nothing(const struct steps_options *o, const struct findings *f, struct err *err)
+{
+	long long n = f->summary.n_lines;
+	const char *almost = f->summary.almost;
+
+	if (o->step_regex)
+		return err_set(err, EX_FAILED, "no steps recognised: none of %lld lines matches", n);
+	if (almost)
+		return err_set(err, EX_FAILED, "no steps recognised in %lld lines, too few like '%s' (three "
+			       "that count, or a bar that lives %g s): try --step-regex, or 'pollux "
+			       "report' in the program", n, almost, STEPS_BAR_LIFE_S);
+	return err_set(err, EX_FAILED, "no steps recognised in %lld lines: give --step-regex, or use "
+		       "'pollux report' in the program", n);
+}
+
+static int show(const struct steps_options *o, const char *path, struct err *err)
+{
+	struct findings *f = xcalloc(1, sizeof(*f));
+	int rc = find(o, path, f, err);
+
+	if (rc == 0 && o->json)
+		print_json(f);
+	else if (rc == 0 && f->summary.pattern)
+		print_text(f);
+	if (rc == 0 && !f->summary.pattern)
+		rc = nothing(o, f, err);
+	free(f);
+	return rc;
+}
+
+static void print_patterns(void)
+{
+	const char *name, *form;
+
+	for (int i = 0; (name = steps_pattern_name(i, &form)); i++)
+		printf("%-16s%s\n", name, form);
+}
+
+static int run(int argc, char **argv, struct err *err)
+{
+	struct steps_options o = { .step_regex = NULL };
+	int first;
+
+	if (options_parse(&cmd_steps, argc, argv, &o, &first, err))
+		return -1;
+	if (argc - first > (o.list ? 0 : 1))
+		return usage_error(&cmd_steps, err, o.list ? "--list takes no file" : "steps takes one file");
+	if (!o.list)
+		return show(&o, argv[first], err);
+	print_patterns();
+	return 0;
+}
+
+const struct command cmd_steps = {
+	.name = "steps",
+	.synopsis = "[--list] [--step-regex ERE] [--json] [FILE]",
+	.summary = "show which training steps are recognised in a program's output",
+	.example = "pollux log 17 | pollux steps\n"
+		   "pollux steps train.log\n"
+		   "pollux steps --step-regex 'update #([0-9]+) in ([0-9.]+) ms' train.log",
+	.options = options,
+	.run = run,
+};
