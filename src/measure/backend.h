@@ -19,7 +19,7 @@ struct measure_backend {
 	int (*exchange)(struct sink *sink, const struct device *devices, int n, struct err *err);
 };
 
-extern const struct measure_backend measure_cpu;
+extern const struct measure_backend measure_cpu, measure_gpu;
 
 /* Time it, and send the result on with its time; -1 where the run failed, with nothing sent. */
 int sink_time(struct sink *sink, struct device_measurement *m, repeat_run *run, void *state);

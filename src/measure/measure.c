@@ -15,7 +15,7 @@
 #include "backend.h"
 #include "pollux/mem.h"
 
-static const struct measure_backend *const backends[] = { &measure_cpu };
+static const struct measure_backend *const backends[] = { &measure_cpu, &measure_gpu };
 
 /* --- the pipe --- */
 

@@ -1,0 +1,200 @@
+/* gpu_copies.c - within a GPU's memory, to and from the host, from one GPU to another; and launches. */
+#include "gpu_work.h"
+
+#ifdef POLLUX_CUDA
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pollux/clock.h"
+
+#define BYTES_MOST ((size_t)256 << 20)
+#define BYTES_MOST_QUICK ((size_t)16 << 20)
+
+struct gpu_copy {
+	struct gpu_work *g;
+	void *to;
+	const void *from;
+	size_t bytes;
+	enum cudaMemcpyKind kind;
+	int to_ordinal, from_ordinal;	/* of copies between GPUs */
+};
+
+/* In a stream: between places in the GPU's memory, and memory of the host that is pinned. */
+static double run_copy(void *state, int64_t count)
+{
+	struct gpu_copy *c = state;
+
+	gpu_begin(c->g);
+	for (int64_t i = 0; i < count; i++)
+		if (!gpu_ok(c->g, c->g->cuda.cudaMemcpyAsync(c->to, c->from, c->bytes, c->kind, c->g->stream),
+			    "copy"))
+			return (double)NAN;
+	return gpu_end(c->g);
+}
+
+/* Pageable memory goes through buffers of the driver: the call is what takes the time. */
+static double run_waiting_copy(void *state, int64_t count)
+{
+	struct gpu_copy *c = state;
+	int64_t begun_ns = clock_boot_ns();
+
+	for (int64_t i = 0; i < count; i++)
+		if (!gpu_ok(c->g, c->g->cuda.cudaMemcpy(c->to, c->from, c->bytes, c->kind), "copy"))
+			return (double)NAN;
+	if (!gpu_ok(c->g, c->g->cuda.cudaDeviceSynchronize(), "wait for the GPU"))
+		return (double)NAN;
+	return 1e-9 * (double)(clock_boot_ns() - begun_ns);
+}
+
+static double run_peer_copy(void *state, int64_t count)
+{
+	struct gpu_copy *c = state;
+
+	gpu_begin(c->g);
+	for (int64_t i = 0; i < count; i++)
+		if (!gpu_ok(c->g, c->g->cuda.cudaMemcpyPeerAsync(c->to, c->to_ordinal, c->from,
+								 c->from_ordinal, c->bytes, c->g->stream),
+			    "copy from one GPU to another"))
+			return (double)NAN;
+	return gpu_end(c->g);
+}
+
+static void sweep(struct sink *sink, struct gpu_copy *c, enum measured what, const char *variant,
+		  int devices, repeat_run *run)
+{
+	size_t most = sink->quick ? BYTES_MOST_QUICK : BYTES_MOST;
+
+	for (c->bytes = (size_t)64 << 10; c->bytes <= most; c->bytes <<= 4) {
+		struct device_measurement m = {
+			.what = what, .devices = devices, .bytes = (int64_t)c->bytes,
+		};
+
+		memcpy(m.variant, variant, strlen(variant));
+		if (sink_time(sink, &m, run, c)) {
+			sink_note(sink, "no copies (%s) of %zu bytes and up: %s", variant, c->bytes,
+				  c->g->err->text);
+			return;
+		}
+	}
+}
+
+static void host_copies(struct sink *sink, struct gpu_work *g, void *on_gpu)
+{
+	void *pinned = NULL, *pageable = malloc(BYTES_MOST);
+	struct gpu_copy to = { .g = g, .to = on_gpu, .kind = cudaMemcpyHostToDevice };
+	struct gpu_copy back = { .g = g, .from = on_gpu, .kind = cudaMemcpyDeviceToHost };
+
+	if (pageable) {
+		memset(pageable, 1, BYTES_MOST);
+		to.from = back.to = pageable;
+		sweep(sink, &to, MEASURED_COPY, "pageable to device", 1, run_waiting_copy);
+		sweep(sink, &back, MEASURED_COPY, "pageable to host", 1, run_waiting_copy);
+	}
+	if (gpu_ok(g, g->cuda.cudaMallocHost(&pinned, BYTES_MOST), "allocate pinned memory")) {
+		memset(pinned, 1, BYTES_MOST);
+		to.from = back.to = pinned;
+		sweep(sink, &to, MEASURED_COPY, "pinned to device", 1, run_copy);
+		sweep(sink, &back, MEASURED_COPY, "pinned to host", 1, run_copy);
+		g->cuda.cudaFreeHost(pinned);
+	} else {
+		sink_note(sink, "no copies of pinned memory: %s", g->err->text);
+	}
+	free(pageable);
+}
+
+void gpu_copies(struct sink *sink, struct gpu_work *g)
+{
+	void *a = NULL, *b = NULL;
+
+	if (gpu_ok(g, g->cuda.cudaMalloc(&a, BYTES_MOST), "allocate memory") &&
+	    gpu_ok(g, g->cuda.cudaMalloc(&b, BYTES_MOST), "allocate memory") &&
+	    gpu_ok(g, g->cuda.cudaMemset(a, 1, BYTES_MOST), "fill memory")) {
+		struct gpu_copy within = { .g = g, .to = b, .from = a, .kind = cudaMemcpyDeviceToDevice };
+
+		sweep(sink, &within, MEASURED_MEMORY, "", 1, run_copy);
+		host_copies(sink, g, a);
+	} else {
+		sink_note(sink, "no copies: %s", g->err->text);
+	}
+	g->cuda.cudaFree(a);
+	g->cuda.cudaFree(b);
+}
+
+/* Both directions are taken to be alike. */
+void gpu_peer_copies(struct sink *sink, struct gpu_work *from, struct gpu_work *to)
+{
+	struct gpu_copy c = { .g = from, .to_ordinal = to->ordinal, .from_ordinal = from->ordinal };
+	void *source = NULL, *target = NULL;
+	int direct = 0;
+
+	from->cuda.cudaDeviceCanAccessPeer(&direct, from->ordinal, to->ordinal);
+	if (direct)
+		from->cuda.cudaDeviceEnablePeerAccess(to->ordinal, 0);	/* the present one is from */
+	else
+		sink_note(sink, "the GPUs cannot reach each other's memory: copies go by the host");
+	if (gpu_ok(from, from->cuda.cudaMalloc(&source, BYTES_MOST), "allocate memory") &&
+	    gpu_ok(from, from->cuda.cudaSetDevice(to->ordinal), "choose the other GPU") &&
+	    gpu_ok(from, from->cuda.cudaMalloc(&target, BYTES_MOST), "allocate memory") &&
+	    gpu_ok(from, from->cuda.cudaSetDevice(from->ordinal), "choose the GPU")) {
+		c.from = source;
+		c.to = target;
+		sweep(sink, &c, MEASURED_COPY, "peer", 2, run_peer_copy);
+	} else {
+		sink_note(sink, "no copies from one GPU to another: %s", from->err->text);
+	}
+}
+
+/* --- launches --- */
+
+struct launch {
+	struct gpu_work *g;
+	float *x;
+	bool wait;			/* for each, before the next */
+};
+
+/* cuBLAS has a kernel for one number: as near to nothing as can be had without a compiler for the GPU. */
+static double run_launch(void *state, int64_t count)
+{
+	struct launch *l = state;
+	const struct cuda *c = &l->g->cuda;
+	int64_t begun_ns = clock_boot_ns();
+	const float one = 1;
+
+	for (int64_t i = 0; i < count; i++) {
+		if (!gpu_blas_ok(l->g, c->cublasSscal(l->g->blas, 1, &one, l->x, 1), "launch a kernel"))
+			return (double)NAN;
+		if (l->wait && !gpu_ok(l->g, c->cudaStreamSynchronize(l->g->stream), "wait for a kernel"))
+			return (double)NAN;
+	}
+	if (!gpu_ok(l->g, c->cudaStreamSynchronize(l->g->stream), "wait for a kernel"))
+		return (double)NAN;
+	return 1e-9 * (double)(clock_boot_ns() - begun_ns);
+}
+
+static void time_launch(struct sink *sink, struct launch *l, bool wait, const char *variant)
+{
+	struct device_measurement m = { .what = MEASURED_LAUNCH, .devices = 1 };
+
+	l->wait = wait;
+	memcpy(m.variant, variant, strlen(variant));
+	if (sink_time(sink, &m, run_launch, l))
+		sink_note(sink, "no launches: %s", l->g->err->text);
+}
+
+void gpu_launches(struct sink *sink, struct gpu_work *g)
+{
+	struct launch l = { .g = g };
+	void *x = NULL;
+
+	if (!gpu_ok(g, g->cuda.cudaMalloc(&x, sizeof(float)), "allocate memory") ||
+	    !gpu_ok(g, g->cuda.cudaMemset(x, 0, sizeof(float)), "fill memory")) {
+		sink_note(sink, "no launches: %s", g->err->text);
+		return;
+	}
+	l.x = x;
+	time_launch(sink, &l, true, "until it has ended");
+	time_launch(sink, &l, false, "one after another");
+	g->cuda.cudaFree(x);
+}
+#endif

@@ -1,0 +1,246 @@
+/* gpu_products.c - products by cuBLAS, in the types that training uses, and what the GPU could do on paper. */
+#include "gpu_work.h"
+
+#ifdef POLLUX_CUDA
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "random.h"
+
+/* --- operands --- */
+
+#define CHUNK ((size_t)1000003)	/* values; a prime, so that its repetitions fall on no rows and columns */
+
+static unsigned short bf16_of(float x)
+{
+	unsigned bits;
+
+	memcpy(&bits, &x, sizeof(bits));
+	return (unsigned short)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+/* Of |x| < 0.5; what is below its normal numbers becomes 0. */
+static unsigned short fp16_of(float x)
+{
+	unsigned bits;
+	int exponent;
+
+	memcpy(&bits, &x, sizeof(bits));
+	exponent = (int)(bits >> 23 & 0xff) - 127 + 15;
+	if (exponent <= 0)
+		return 0;
+	return (unsigned short)((bits >> 16 & 0x8000) | (unsigned)exponent << 10 | (bits >> 13 & 0x3ff));
+}
+
+struct gpu_type {
+	const char *variant;
+	cudaDataType type;
+	cublasComputeType_t compute;
+	size_t size;
+};
+
+/* Accumulated in fp32, as training does. */
+static const struct gpu_type types[] = {
+	{ "fp32", CUDA_R_32F, CUBLAS_COMPUTE_32F, 4 },
+	{ "tf32", CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32, 4 },
+	{ "fp16", CUDA_R_16F, CUBLAS_COMPUTE_32F, 2 },
+	{ "bf16", CUDA_R_16BF, CUBLAS_COMPUTE_32F, 2 },
+};
+#define N_TYPES (sizeof(types) / sizeof(types[0]))
+
+/* A chunk of random values in this type. The caller frees. */
+static void *make_chunk(const struct gpu_type *type)
+{
+	float *values = malloc(CHUNK * sizeof(float));
+	unsigned short *half = (unsigned short *)(void *)values;
+
+	if (!values)
+		return NULL;
+	random_fill_fp32(values, CHUNK);
+	for (size_t i = 0; type->size == 2 && i < CHUNK; i++) {
+		float x;
+
+		memcpy(&x, (const char *)values + i * sizeof(x), sizeof(x));
+		unsigned short y = type->type == CUDA_R_16BF ? bf16_of(x) : fp16_of(x);
+
+		memcpy((char *)half + i * sizeof(y), &y, sizeof(y));
+	}
+	return values;
+}
+
+static bool fill(struct gpu_work *g, void *to, size_t bytes, const void *chunk, size_t chunk_bytes)
+{
+	for (size_t at = 0; at < bytes; at += chunk_bytes) {
+		size_t part = bytes - at < chunk_bytes ? bytes - at : chunk_bytes;
+
+		if (!gpu_ok(g, g->cuda.cudaMemcpy((char *)to + at, chunk, part, cudaMemcpyHostToDevice),
+			    "fill a matrix"))
+			return false;
+	}
+	return true;
+}
+
+/* --- one product --- */
+
+/* Row by row, C (m x n) = A (m x k) B (k x n) is, to cuBLAS, which goes column by column, C' = B' A'. The
+ * weights B may lie as k x n, or as n x k, as PyTorch's linear layers have them: which is faster depends on
+ * the type and the GPU. */
+struct gpu_product {
+	struct gpu_work *g;
+	const struct gpu_type *type;
+	void *a, *b, *c;
+	int m, n, k;
+	cublasOperation_t weights;	/* CUBLAS_OP_N: k x n; CUBLAS_OP_T: n x k */
+};
+
+static double run_product(void *state, int64_t count)
+{
+	struct gpu_product *p = state;
+	const float one = 1, zero = 0;
+	int ldb = p->weights == CUBLAS_OP_N ? p->n : p->k;
+
+	gpu_begin(p->g);
+	for (int64_t i = 0; i < count; i++) {
+		cublasStatus_t status = p->g->cuda.cublasGemmEx(
+			p->g->blas, p->weights, CUBLAS_OP_N, p->n, p->m, p->k, &one, p->b, p->type->type,
+			ldb, p->a, p->type->type, p->k, &zero, p->c, p->type->type, p->n,
+			p->type->compute, CUBLAS_GEMM_DEFAULT);
+
+		if (!gpu_blas_ok(p->g, status, "multiply matrices"))
+			return (double)NAN;
+	}
+	return gpu_end(p->g);
+}
+
+/* Once to load the kernel, then the better of two; HUGE_VAL where it fails. */
+static double glance(struct gpu_product *p, cublasOperation_t weights)
+{
+	double a, b;
+
+	p->weights = weights;
+	a = run_product(p, 1);
+	a = isnan(a) ? a : run_product(p, 4);
+	b = isnan(a) ? a : run_product(p, 4);
+	return isnan(b) ? HUGE_VAL : fmin(a, b);
+}
+
+static int time_product(struct sink *sink, struct gpu_product *p)
+{
+	struct device_measurement m = {
+		.what = MEASURED_PRODUCT, .devices = 1, .m = p->m, .n = p->n, .k = p->k,
+	};
+	double plain = glance(p, CUBLAS_OP_N), turned = glance(p, CUBLAS_OP_T);
+
+	memcpy(m.variant, p->type->variant, strlen(p->type->variant));
+	if (plain >= HUGE_VAL && turned >= HUGE_VAL)
+		return -1;
+	p->weights = plain <= turned ? CUBLAS_OP_N : CUBLAS_OP_T;
+	return sink_time(sink, &m, run_product, p);
+}
+
+/* --- all products --- */
+
+static const int widths[] = { 1024, 4096, 8192 };
+#define N_WIDTHS (sizeof(widths) / sizeof(widths[0]))
+#define ROWS_MAX 8192
+
+static bool allocate(struct gpu_work *g, struct gpu_product *p, size_t width)
+{
+	size_t size = p->type->size, chunk_bytes = CHUNK * size;
+	void *chunk = make_chunk(p->type);
+	bool ok = chunk &&
+		  gpu_ok(g, g->cuda.cudaMalloc(&p->a, ROWS_MAX * width * size), "allocate a matrix") &&
+		  gpu_ok(g, g->cuda.cudaMalloc(&p->b, width * width * size), "allocate a matrix") &&
+		  gpu_ok(g, g->cuda.cudaMalloc(&p->c, ROWS_MAX * width * size), "allocate a matrix") &&
+		  fill(g, p->a, ROWS_MAX * width * size, chunk, chunk_bytes) &&
+		  fill(g, p->b, width * width * size, chunk, chunk_bytes);
+
+	free(chunk);
+	return ok;
+}
+
+static void release(struct gpu_work *g, struct gpu_product *p)
+{
+	g->cuda.cudaFree(p->a);
+	g->cuda.cudaFree(p->b);
+	g->cuda.cudaFree(p->c);
+	p->a = p->b = p->c = NULL;
+}
+
+static bool sweep_width(struct sink *sink, struct gpu_product *p, int width)
+{
+	bool ok = allocate(p->g, p, (size_t)width);
+
+	p->n = p->k = width;
+	for (p->m = 1; ok && p->m <= ROWS_MAX; p->m *= sink->quick ? 8 : 2)
+		ok = time_product(sink, p) == 0;
+	release(p->g, p);
+	return ok;
+}
+
+static void sweep(struct sink *sink, struct gpu_work *g, const struct gpu_type *type)
+{
+	struct gpu_product p = { .g = g, .type = type };
+
+	for (size_t w = 0; w < N_WIDTHS; w++) {
+		if (sink->quick && w > 0 && w + 1 < N_WIDTHS)
+			continue;	/* the narrowest and the widest will do */
+		if (!sweep_width(sink, &p, widths[w])) {
+			sink_note(sink, "no products in %s of width %d and up: %s", type->variant,
+				  widths[w], g->err->text);
+			return;
+		}
+	}
+}
+
+void gpu_products(struct sink *sink, struct gpu_work *g)
+{
+	for (size_t t = 0; t < N_TYPES; t++)
+		sweep(sink, g, &types[t]);
+}
+
+/* --- on paper --- */
+
+/* FLOP of a multiprocessor in a cycle, without sparsity, by compute capability: NVIDIA's white papers on the
+ * architectures V100 (2017), Turing (2018), A100 (2020), GA102 (2021), Ada (2022), H100 (2022) and Blackwell
+ * (2024). tf32 0: it has none. Consumer GPUs of 7.5, 8.6 and 8.9 do half of it when they accumulate in fp32. */
+static const struct {
+	int capability, fp32, tf32, fp16;
+} per_cycle[] = {
+	{ 70, 128, 0, 1024 }, { 75, 128, 0, 1024 }, { 80, 128, 1024, 2048 }, { 86, 256, 512, 1024 },
+	{ 89, 256, 512, 1024 }, { 90, 256, 2048, 4096 }, { 100, 256, 4096, 8192 },
+};
+
+static void memory_peak(struct sink *sink, struct gpu_work *g)
+{
+	double khz = gpu_attribute(g, cudaDevAttrMemoryClockRate);
+	double bits = gpu_attribute(g, cudaDevAttrGlobalMemoryBusWidth);
+
+	/* Two transfers a cycle; a copy reads and writes, and is counted once. */
+	if (khz > 0 && bits > 0)
+		sink_peak(sink, "memory", 2 * 1e3 * khz * bits / 8 / 2);
+}
+
+void gpu_peaks(struct sink *sink, struct gpu_work *g)
+{
+	int capability = 10 * gpu_attribute(g, cudaDevAttrComputeCapabilityMajor) +
+			 gpu_attribute(g, cudaDevAttrComputeCapabilityMinor);
+	int n = gpu_attribute(g, cudaDevAttrMultiProcessorCount);
+	double hz = 1e3 * gpu_attribute(g, cudaDevAttrClockRate), cycles = n * hz;
+
+	memory_peak(sink, g);
+	for (size_t i = 0; i < sizeof(per_cycle) / sizeof(per_cycle[0]); i++) {
+		if (per_cycle[i].capability != capability || cycles <= 0)
+			continue;
+		sink_peak(sink, "fp32", cycles * per_cycle[i].fp32);
+		if (per_cycle[i].tf32)
+			sink_peak(sink, "tf32", cycles * per_cycle[i].tf32);
+		sink_peak(sink, "fp16", cycles * per_cycle[i].fp16);
+		if (capability >= 80)
+			sink_peak(sink, "bf16", cycles * per_cycle[i].fp16);
+		sink_peak_basis(sink, "at most: %d multiprocessors at %.2f GHz, compute capability %d.%d, "
+				"dense", n, 1e-9 * hz, capability / 10, capability % 10);
+	}
+}
+#endif

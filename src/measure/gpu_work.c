@@ -1,0 +1,131 @@
+/* gpu_work.c - a GPU, by CUDA and cuBLAS. Without CUDA's headers at build, only the word of that. */
+#include "gpu_work.h"
+
+#include <math.h>
+#include <stddef.h>
+
+#ifdef POLLUX_CUDA
+
+/* What cuBLAS is advised to have on Hopper; with less it avoids its fastest kernels. */
+#define WORKSPACE_BYTES ((size_t)64 << 20)
+
+static const struct repeat_limits gpu_full = {
+	.least = 10, .most = 200, .half_width = 0.02, .span_s = 10e-3, .time_s = 0.5,
+};
+static const struct repeat_limits gpu_quick = {
+	.least = 5, .most = 50, .half_width = 0.02, .span_s = 2e-3, .time_s = 0.1,
+};
+
+bool gpu_ok(struct gpu_work *g, cudaError_t status, const char *what)
+{
+	return cuda_check(&g->cuda, status, what, g->err) == 0;
+}
+
+bool gpu_blas_ok(struct gpu_work *g, cublasStatus_t status, const char *what)
+{
+	return cublas_check(&g->cuda, status, what, g->err) == 0;
+}
+
+/* The workspace is set after the stream, which would put the default one back. */
+static int open_blas(struct gpu_work *g)
+{
+	const struct cuda *c = &g->cuda;
+	void *workspace;
+
+	if (!gpu_blas_ok(g, c->cublasCreate(&g->blas), "start cuBLAS") ||
+	    !gpu_blas_ok(g, c->cublasSetStream(g->blas, g->stream), "give cuBLAS a stream") ||
+	    !gpu_ok(g, c->cudaMalloc(&workspace, WORKSPACE_BYTES), "allocate memory for cuBLAS"))
+		return -1;
+	return gpu_blas_ok(g, c->cublasSetWorkspace(g->blas, workspace, WORKSPACE_BYTES),
+			   "give cuBLAS memory to work in") ? 0 : -1;
+}
+
+int gpu_work_open(struct gpu_work *g, const struct device *d, struct err *err)
+{
+	const struct cuda *c = &g->cuda;
+
+	g->err = err;
+	if (cuda_open(&g->cuda, err) || cuda_ordinal(c, d->id, &g->ordinal, err) ||
+	    !gpu_ok(g, c->cudaSetDevice(g->ordinal), "choose the GPU") ||
+	    !gpu_ok(g, c->cudaStreamCreateWithFlags(&g->stream, cudaStreamNonBlocking), "make a stream") ||
+	    !gpu_ok(g, c->cudaEventCreate(&g->begun), "make an event") ||
+	    !gpu_ok(g, c->cudaEventCreate(&g->ended), "make an event"))
+		return -1;
+	return open_blas(g);
+}
+
+void gpu_begin(struct gpu_work *g)
+{
+	g->cuda.cudaEventRecord(g->begun, g->stream);
+}
+
+/* An error of anything before it is met here. */
+double gpu_end(struct gpu_work *g)
+{
+	const struct cuda *c = &g->cuda;
+	float time_ms = 0;
+
+	if (!gpu_ok(g, c->cudaEventRecord(g->ended, g->stream), "record an event") ||
+	    !gpu_ok(g, c->cudaEventSynchronize(g->ended), "wait for the GPU") ||
+	    !gpu_ok(g, c->cudaEventElapsedTime(&time_ms, g->begun, g->ended), "read the GPU's clock"))
+		return (double)NAN;
+	return 1e-3 * (double)time_ms;
+}
+
+int gpu_attribute(struct gpu_work *g, enum cudaDeviceAttr attribute)
+{
+	int value = 0;
+
+	return g->cuda.cudaDeviceGetAttribute(&value, attribute, g->ordinal) == cudaSuccess ? value : 0;
+}
+
+static int measure_gpu_device(struct sink *sink, const struct device *d, struct err *err)
+{
+	struct gpu_work g = { .ordinal = 0 };
+
+	sink->limits = sink->quick ? &gpu_quick : &gpu_full;
+	if (gpu_work_open(&g, d, err))
+		return -1;
+	gpu_peaks(sink, &g);
+	gpu_products(sink, &g);
+	gpu_launches(sink, &g);
+	gpu_copies(sink, &g);
+	return 0;
+}
+
+/* A ring of more than two is made of the same copies. */
+static int measure_gpu_exchange(struct sink *sink, const struct device *devices, int n, struct err *err)
+{
+	struct gpu_work from = { .ordinal = 0 }, to = { .ordinal = 0 };
+
+	sink->limits = sink->quick ? &gpu_quick : &gpu_full;
+	if (n != 2)
+		return 0;
+	if (gpu_work_open(&to, &devices[1], err) || gpu_work_open(&from, &devices[0], err))
+		return -1;
+	gpu_peer_copies(sink, &from, &to);
+	return 0;
+}
+
+#else
+
+static int measure_gpu_device(struct sink *sink, const struct device *d, struct err *err)
+{
+	struct cuda cuda;
+
+	(void)sink;
+	(void)d;
+	return cuda_open(&cuda, err);
+}
+
+static int measure_gpu_exchange(struct sink *sink, const struct device *devices, int n, struct err *err)
+{
+	(void)n;
+	return measure_gpu_device(sink, devices, err);
+}
+
+#endif
+
+const struct measure_backend measure_gpu = {
+	.name = "gpu", .device = measure_gpu_device, .exchange = measure_gpu_exchange,
+};
