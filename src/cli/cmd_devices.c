@@ -1,125 +1,124 @@
-/* cmd_devices.c - pollux devices: what jobs can run on, as a pass would see it now. */
-#include <math.h>
+/* cmd_devices.c - pollux devices: what jobs can run on, as a pass would see it now; and whose processes on a
+ * GPU are to be ignored. */
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "command.h"
+#include "devices.h"
+#include "pollux/clock.h"
 #include "pollux/config.h"
-#include "pollux/device.h"
-#include "pollux/json.h"
+#include "pollux/cuda.h"
 #include "pollux/paths.h"
-#include "pollux/table.h"
 #include "session.h"
 
 _Static_assert(CONFIG_MAX_SLOTS == DEVICE_MAX, "every number of slots that is accepted is possible");
 _Static_assert(CONFIG_SLOTS_AUTO == DEVICE_SLOTS_AUTO, "and so is none");
 
 #define SLOTS_FROM_CONFIG (-2)
+#define MAX_PID 4194304		/* the kernel's own */
 
 struct devices_options {
-	int64_t slots;
+	int64_t slots, ignore, unignore;
 	bool json;
 };
 
 static const struct option_spec options[] = {
 	{ .name = "slots", .letter = 's', .type = OPTION_INT, .argument = "N",
 	  .offset = offsetof(struct devices_options, slots), .min = 0, .max = DEVICE_MAX,
-	  .help = "as if the processor were divided into N slots (0: one per physical core); "
-		  "default as configured" },
+	  .help = "as if N CPU slots were asked for (0: one per physical core); default as "
+		  "configured" },
 	{ .name = "json", .type = OPTION_FLAG, .offset = offsetof(struct devices_options, json),
 	  .help = "print JSON" },
+	{ .name = "ignore", .type = OPTION_INT, .argument = "PID",
+	  .offset = offsetof(struct devices_options, ignore), .min = 1, .max = MAX_PID,
+	  .help = "give out GPUs in spite of this process, until it ends" },
+	{ .name = "unignore", .type = OPTION_INT, .argument = "PID",
+	  .offset = offsetof(struct devices_options, unignore), .min = 1, .max = MAX_PID,
+	  .help = "no longer" },
 	{ .name = NULL },
 };
 
-/* The run that has the device, or waits for it; NULL: nobody. One at work goes before one assigned. */
-static const struct run *holder_of(const struct run_list *runs, const char *id)
+/* --- what there is to show --- */
+
+const struct run *devices_holder(const struct devices_view *v, const char *id)
 {
 	const struct run *holder = NULL;
 
-	for (int r = 0; r < runs->count; r++)
-		for (int i = 0; i < runs->items[r].replicas; i++)
-			if (!strcmp(runs->items[r].devices[i].id, id) &&
+	for (int r = 0; r < v->runs.count; r++)
+		for (int i = 0; i < v->runs.items[r].replicas; i++)
+			if (!strcmp(v->runs.items[r].devices[i].id, id) &&
 			    (!holder || holder->state == RUN_ASSIGNED))
-				holder = &runs->items[r];
+				holder = &v->runs.items[r];
 	return holder;
 }
 
-/* 0 is none, or not known. */
-static void print_known(struct json *j, const char *key, int64_t value)
+const char *devices_link_name(enum device_link link)
 {
-	if (value)
-		json_integer(j, key, value);
-	else
-		json_number(j, key, (double)NAN);
-}
-
-static void print_json(const struct device_list *list, const struct run_list *runs)
-{
-	struct json j;
-
-	json_init(&j, stdout);
-	json_object(&j, NULL);
-	json_array(&j, "devices");
-	for (const struct device *d = list->items; d < list->items + list->count; d++) {
-		json_object(&j, NULL);
-		json_string(&j, "id", d->id);
-		json_string(&j, "kind", d->kind);
-		json_integer(&j, "cores", d->cores);
-		json_string(&j, "binding", d->binding);
-		print_known(&j, "memory_bytes", d->memory_bytes);
-		const struct run *holder = holder_of(runs, d->id);
-
-		print_known(&j, "job_id", holder ? holder->job_id : 0);
-		json_bool(&j, "usable", d->usable);
-		json_string(&j, "reason", d->usable ? NULL : d->reason);
-		json_end(&j);
-	}
-	json_end(&j);
-	json_end(&j);
-}
-
-static void print_table(const struct device_list *list, const struct run_list *runs)
-{
-	static const struct table_column columns[] = {
-		{ .heading = "ID" },
-		{ .heading = "CORES", .right = true },
-		{ .heading = "HELD BY" },
-		{ .heading = "BOUND TO", .flexible = true },
-		{ .heading = "KIND", .flexible = true, .min_width = 7 },
+	static const char *const names[] = {
+		[DEVICE_LINK_FAST] = "nvlink", [DEVICE_LINK_SWITCH] = "switch",
+		[DEVICE_LINK_NUMA] = "node", [DEVICE_LINK_MACHINE] = "machine",
 	};
-	struct table t;
 
-	table_init(&t, columns, sizeof(columns) / sizeof(columns[0]));
-	for (const struct device *d = list->items; d < list->items + list->count; d++) {
-		table_cell(&t, "%s", d->id);
-		table_cell(&t, "%d", d->cores);
-		const struct run *holder = holder_of(runs, d->id);
-
-		if (holder)
-			table_cell(&t, "job %lld", (long long)holder->job_id);
-		else
-			table_cell(&t, "-");
-		table_cell(&t, "%s", d->binding);
-		table_cell(&t, "%s%s", d->usable ? "" : "not usable: ",
-			   d->usable ? d->kind : d->reason);
-		if (!d->usable)
-			table_style(&t, STYLE_RED);
-	}
-	table_print(&t, stdout, terminal_width(stdout), terminal_color(stdout, "auto"));
-	table_release(&t);
+	return names[link];
 }
 
-/* The runs that have not ended; none where there is no store yet. */
-static int read_runs(struct run_list *runs, struct err *err)
+enum device_link devices_link(const struct devices_view *v, int a, int b)
+{
+	return (enum device_link)v->list.links[(size_t)a * (size_t)v->list.count + (size_t)b];
+}
+
+/* Without touching a GPU: the runtime and the versions. */
+static void describe_cuda(char *text, size_t size)
+{
+	struct cuda cuda;
+	struct err why;
+	int n;
+
+	if (cuda_open_runtime(&cuda, &why)) {
+		snprintf(text, size, "%.300s", why.text);
+		return;
+	}
+	n = snprintf(text, size, "%d.%d", cuda.runtime_version / 1000, cuda.runtime_version % 1000 / 10);
+	if (cuda.driver_version)
+		snprintf(text + n, size - (size_t)n, "; the driver is for %d.%d", cuda.driver_version / 1000,
+			 cuda.driver_version % 1000 / 10);
+	else
+		snprintf(text + n, size - (size_t)n, ", but there is no driver");
+}
+
+static void view_release(struct devices_view *v)
+{
+	devices_release(&v->list);
+	run_list_release(&v->runs);
+	device_user_list_release(&v->users);
+}
+
+static int read_view(const struct device_settings *settings, struct store *store, struct devices_view *v,
+		     struct err *err)
+{
+	if ((store && store_runs_active(store, &v->runs, err)) || devices_list(settings, &v->list, err) ||
+	    device_users_find(store, &v->list, &v->runs, &v->users, err))
+		return -1;
+	device_users_refuse(&v->users, &v->runs, &v->list);
+	describe_cuda(v->cuda, sizeof(v->cuda));
+	return 0;
+}
+
+/* Where there is no store yet nothing is held and nobody ignored. */
+static int view_read(const struct device_settings *settings, struct devices_view *v, struct err *err)
 {
 	struct session s;
 	int rc;
 
-	*runs = (struct run_list){ 0 };
-	if (session_open(&s, STORE_READ, err))
-		return err->exit_status == EX_NOINPUT ? 0 : -1;
-	rc = store_runs_active(&s.store, runs, err);
+	*v = (struct devices_view){ .cuda = "" };
+	if (session_open(&s, STORE_READ, err)) {
+		if (err->exit_status != EX_NOINPUT)
+			return -1;
+		return read_view(settings, NULL, v, err);
+	}
+	rc = read_view(settings, &s.store, v, err);
 	session_close(&s);
 	return rc;
 }
@@ -141,25 +140,74 @@ static int configured_slots(int *slots, struct err *err)
 
 static int show(const struct devices_options *o, struct err *err)
 {
-	struct device_settings settings = { .slots = (int)o->slots };
-	struct device_list list;
-	struct run_list runs;
+	struct device_settings settings = { .slots = (int)o->slots, .in_full = true };
+	struct devices_view v;
+	int rc;
 
 	if (o->slots == SLOTS_FROM_CONFIG && configured_slots(&settings.slots, err))
 		return -1;
-	if (read_runs(&runs, err))
+	rc = view_read(&settings, &v, err);
+	if (rc == 0 && o->json)
+		devices_print_json(&v);
+	else if (rc == 0)
+		devices_print_table(&v);
+	view_release(&v);
+	return rc;
+}
+
+/* --- ignoring a process --- */
+
+static bool computes(const struct device_list *list, int64_t pid)
+{
+	for (int i = 0; i < list->n_processes; i++)
+		if (list->processes[i].pid == pid)
+			return true;
+	return false;
+}
+
+/* Only one that a driver lists now: a number typed wrong would else wait for its process to come. */
+static int find_process(int64_t pid, struct ignored_process *process, struct err *err)
+{
+	struct device_settings settings = { .slots = DEVICE_SLOTS_AUTO };
+	struct device_list list;
+	bool found;
+
+	if (devices_list(&settings, &list, err))
 		return -1;
-	if (devices_list(&settings, &list, err)) {
-		run_list_release(&runs);
-		return -1;
-	}
-	if (o->json)
-		print_json(&list, &runs);
-	else
-		print_table(&list, &runs);
+	found = computes(&list, pid);
 	devices_release(&list);
-	run_list_release(&runs);
-	return 0;
+	*process = (struct ignored_process){ pid, proc_sees_all() ? proc_start_ticks((pid_t)pid) : 0 };
+	return found ? 0 : err_set(err, EX_NOINPUT, "no process %lld computes on a GPU", (long long)pid);
+}
+
+static int ignore(int64_t pid, struct err *err)
+{
+	struct ignored_process process;
+	struct session s;
+	int rc;
+
+	if (find_process(pid, &process, err) || session_open(&s, STORE_WRITE, err))
+		return -1;
+	rc = store_ignored_add(&s.store, clock_boot_id(), &process, err);
+	session_close(&s);
+	if (rc == 0 && isatty(STDOUT_FILENO))
+		printf("Process %lld is ignored until it ends.\n", (long long)pid);
+	return rc;
+}
+
+static int unignore(int64_t pid, struct err *err)
+{
+	struct session s;
+	bool was_there;
+	int rc;
+
+	if (session_open(&s, STORE_WRITE, err))
+		return -1;
+	rc = store_ignored_remove(&s.store, pid, &was_there, err);
+	session_close(&s);
+	if (rc == 0 && !was_there)
+		return err_set(err, EX_FAILED, "process %lld is not ignored", (long long)pid);
+	return rc;
 }
 
 static int run(int argc, char **argv, struct err *err)
@@ -172,12 +220,16 @@ static int run(int argc, char **argv, struct err *err)
 	if (first < argc)
 		return usage_error(&cmd_devices, err, "devices takes no argument, not '%.60s'",
 				   argv[first]);
-	return show(&o, err);
+	if (o.ignore && o.unignore)
+		return usage_error(&cmd_devices, err, "--ignore and --unignore exclude each other");
+	if (o.ignore)
+		return ignore(o.ignore, err);
+	return o.unignore ? unignore(o.unignore, err) : show(&o, err);
 }
 
 const struct command cmd_devices = {
 	.name = "devices",
-	.synopsis = "[--slots N] [--json]",
+	.synopsis = "[--slots N] [--json] [--ignore PID | --unignore PID]",
 	.summary = "list the devices that jobs run on",
 	.example = "pollux devices\n"
 		   "pollux devices --slots 2 --json",

@@ -29,7 +29,7 @@ static enum gpu_presence presence(void)
 {
 	const char *named = getenv("POLLUX_NVML");
 
-	return named && *named ? GPU_WITH_DRIVER : gpu_presence("");
+	return named && *named ? GPU_WITH_DRIVER : gpu_presence();
 }
 
 static void refuse(struct device *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -91,8 +91,8 @@ static void append_gpu(const struct nvml *n, const struct gpu *g, const struct d
 	set_identity(d, g);
 	set_reason(d, g, settings);
 	d->memory_bytes = g->memory_bytes;
-	gpu_local_processors("", g->bus_id, d->binding, sizeof(d->binding));
-	d->cores = gpu_count_processors("", d->binding);
+	gpu_local_processors(g->bus_id, d->binding, sizeof(d->binding));
+	d->cores = gpu_count_processors(d->binding);
 	gpu_read_now(n, g, settings->in_full, &d->now);
 	if (g->handle)
 		code = gpu_read_processes(n, g, list->count - 1, &list->processes, &list->n_processes);
@@ -116,7 +116,7 @@ static void link_gpus(const struct nvml *n, const struct gpu *gpus, int count, s
 static void append_silent(const char *reason, struct device_list *list)
 {
 	char (*bus_ids)[GPU_BUS_ID_SIZE];
-	int n = gpu_on_bus("", &bus_ids);
+	int n = gpu_on_bus(&bus_ids);
 
 	for (int i = 0; i < n; i++) {
 		struct device *d = devices_append(list);

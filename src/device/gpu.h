@@ -35,7 +35,7 @@ int gpu_read_processes(const struct nvml *n, const struct gpu *g, int device,
 /* gpu_link.c */
 enum device_link gpu_link(const struct nvml *n, const struct gpu *a, const struct gpu *b);
 
-/* gpu_place.c. root is where /dev, /proc and /sys are looked for: "" but in tests. */
+/* gpu_place.c. POLLUX_GPU_ROOT is put before /dev, /proc and /sys, for tests. */
 enum gpu_presence {
 	GPU_ABSENT,		/* nothing here tells of a GPU */
 	GPU_ON_BUS,		/* on the PCI bus, not taken by another driver than NVIDIA's */
@@ -44,13 +44,13 @@ enum gpu_presence {
 
 /* A few system calls where there is a driver; else a file read for each device on the PCI bus. *bus_ids (the
  * caller frees each and the array; NULL: not wanted) are the GPUs of the bus. */
-enum gpu_presence gpu_presence(const char *root);
-int gpu_on_bus(const char *root, char (**bus_ids)[GPU_BUS_ID_SIZE]);
+enum gpu_presence gpu_presence(void);
+int gpu_on_bus(char (**bus_ids)[GPU_BUS_ID_SIZE]);
 /* The processors near it, as a list; "": all of them are, or it cannot be told. */
-void gpu_local_processors(const char *root, const char *bus_id, char *list, size_t size);
+void gpu_local_processors(const char *bus_id, char *list, size_t size);
 /* How many processors a list has; of an empty one, how many are online. At least 1. */
-int gpu_count_processors(const char *root, const char *list);
+int gpu_count_processors(const char *list);
 /* What programs can still get of the machine's memory; -1 unknown. */
-int64_t gpu_available_memory(const char *root);
+int64_t gpu_available_memory(void);
 
 #endif

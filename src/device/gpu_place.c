@@ -15,19 +15,27 @@
 #define VENDOR_NVIDIA 0x10de
 #define CLASS_DISPLAY 0x03	/* VGA and 3D controllers; audio and USB functions of a GPU are others */
 
-static bool exists(const char *root, const char *path)
+/* Tests look at other trees. */
+static char *place(const char *path)
 {
-	char *full = xasprintf("%s%s", root, path);
+	const char *root = getenv("POLLUX_GPU_ROOT");
+
+	return xasprintf("%s%s", root ? root : "", path);
+}
+
+static bool exists(const char *path)
+{
+	char *full = place(path);
 	bool there = access(full, F_OK) == 0;
 
 	free(full);
 	return there;
 }
 
-/* The first line of a file under root, "" where there is none. */
-static void read_line(char *line, size_t size, const char *root, const char *path)
+/* The first line of a file, "" where there is none. */
+static void read_line(char *line, size_t size, const char *path)
 {
-	char *full = xasprintf("%s%s", root, path);
+	char *full = place(path);
 	FILE *file = fopen(full, "re");
 
 	if (!file || !fgets(line, (int)size, file))
@@ -38,34 +46,35 @@ static void read_line(char *line, size_t size, const char *root, const char *pat
 	free(full);
 }
 
-static unsigned long read_number(const char *root, const char *bus_id, const char *name)
+static unsigned long read_number(const char *bus_id, const char *name)
 {
 	char *path = xasprintf("/sys/bus/pci/devices/%s/%s", bus_id, name);
 	char line[32];
 
-	read_line(line, sizeof(line), root, path);
+	read_line(line, sizeof(line), path);
 	free(path);
 	return strtoul(line, NULL, 0);
 }
 
 /* Given to a virtual machine (vfio-pci) or to the free driver, it is nothing to compute on from here. */
-static bool is_taken(const char *root, const char *bus_id)
+static bool is_taken(const char *bus_id)
 {
-	char *link = xasprintf("%s/sys/bus/pci/devices/%s/driver", root, bus_id);
-	char target[256];
+	char *path = xasprintf("/sys/bus/pci/devices/%s/driver", bus_id);
+	char *link = place(path), target[256];
 	ssize_t n = readlink(link, target, sizeof(target) - 1);
 
 	free(link);
+	free(path);
 	if (n < 0)
 		return false;
 	target[n] = '\0';
 	return strcmp(basename(target), "nvidia") != 0;
 }
 
-static bool is_gpu(const char *root, const char *bus_id)
+static bool is_gpu(const char *bus_id)
 {
-	return read_number(root, bus_id, "vendor") == VENDOR_NVIDIA &&
-	       read_number(root, bus_id, "class") >> 16 == CLASS_DISPLAY && !is_taken(root, bus_id);
+	return read_number(bus_id, "vendor") == VENDOR_NVIDIA &&
+	       read_number(bus_id, "class") >> 16 == CLASS_DISPLAY && !is_taken(bus_id);
 }
 
 static int by_name(const void *a, const void *b)
@@ -73,9 +82,9 @@ static int by_name(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
-int gpu_on_bus(const char *root, char (**bus_ids)[GPU_BUS_ID_SIZE])
+int gpu_on_bus(char (**bus_ids)[GPU_BUS_ID_SIZE])
 {
-	char *path = xasprintf("%s/sys/bus/pci/devices", root);
+	char *path = place("/sys/bus/pci/devices");
 	DIR *dir = opendir(path);
 	const struct dirent *entry;
 	int n = 0;
@@ -83,7 +92,7 @@ int gpu_on_bus(const char *root, char (**bus_ids)[GPU_BUS_ID_SIZE])
 	free(path);
 	*bus_ids = NULL;
 	while (dir && (entry = readdir(dir))) {
-		if (strlen(entry->d_name) >= GPU_BUS_ID_SIZE || !is_gpu(root, entry->d_name))
+		if (strlen(entry->d_name) >= GPU_BUS_ID_SIZE || !is_gpu(entry->d_name))
 			continue;
 		*bus_ids = xreallocarray(*bus_ids, (size_t)n + 1, sizeof(**bus_ids));
 		snprintf((*bus_ids)[n++], GPU_BUS_ID_SIZE, "%s", entry->d_name);
@@ -96,38 +105,38 @@ int gpu_on_bus(const char *root, char (**bus_ids)[GPU_BUS_ID_SIZE])
 }
 
 /* In the Windows subsystem for Linux GPUs come through /dev/dxg. */
-enum gpu_presence gpu_presence(const char *root)
+enum gpu_presence gpu_presence(void)
 {
 	char (*bus_ids)[GPU_BUS_ID_SIZE];
 	int n;
 
-	if (exists(root, "/dev/nvidiactl") || exists(root, "/dev/nvidia0") ||
-	    exists(root, "/proc/driver/nvidia/version") || exists(root, "/dev/dxg"))
+	if (exists("/dev/nvidiactl") || exists("/dev/nvidia0") ||
+	    exists("/proc/driver/nvidia/version") || exists("/dev/dxg"))
 		return GPU_WITH_DRIVER;
-	n = gpu_on_bus(root, &bus_ids);
+	n = gpu_on_bus(&bus_ids);
 	free(bus_ids);
 	return n > 0 ? GPU_ON_BUS : GPU_ABSENT;
 }
 
-void gpu_local_processors(const char *root, const char *bus_id, char *list, size_t size)
+void gpu_local_processors(const char *bus_id, char *list, size_t size)
 {
 	char *path = xasprintf("/sys/bus/pci/devices/%s/local_cpulist", *bus_id ? bus_id : "none");
 	char online[1024];
 
-	read_line(list, size, root, path);
+	read_line(list, size, path);
 	free(path);
-	read_line(online, sizeof(online), root, "/sys/devices/system/cpu/online");
+	read_line(online, sizeof(online), "/sys/devices/system/cpu/online");
 	if (!strcmp(list, online) || strlen(list) == size - 1)
 		list[0] = '\0';
 }
 
-int gpu_count_processors(const char *root, const char *list)
+int gpu_count_processors(const char *list)
 {
 	char online[1024];
 	int n = 0;
 
 	if (!*list) {
-		read_line(online, sizeof(online), root, "/sys/devices/system/cpu/online");
+		read_line(online, sizeof(online), "/sys/devices/system/cpu/online");
 		list = online;
 	}
 	while (*list) {
@@ -144,9 +153,9 @@ int gpu_count_processors(const char *root, const char *list)
 	return n > 0 ? n : 1;
 }
 
-int64_t gpu_available_memory(const char *root)
+int64_t gpu_available_memory(void)
 {
-	char *path = xasprintf("%s/proc/meminfo", root);
+	char *path = place("/proc/meminfo");
 	FILE *file = fopen(path, "re");
 	char line[128];
 	long long kib = -1;

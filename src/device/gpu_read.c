@@ -39,7 +39,7 @@ static void read_memory(const struct nvml *n, struct gpu *g)
 		g->memory_bytes = (int64_t)memory.total_bytes;
 		g->free_bytes = (int64_t)memory.free_bytes;
 	} else if (g->code == NVML_SUCCESS) {
-		g->free_bytes = gpu_available_memory("");
+		g->free_bytes = gpu_available_memory();
 	}
 }
 

@@ -1,0 +1,25 @@
+/* devices.h - what 'pollux devices' has to show, and how it is shown; private to src/cli. */
+#ifndef POLLUX_CLI_DEVICES_H
+#define POLLUX_CLI_DEVICES_H
+
+#include "pollux/device.h"
+#include "pollux/device_users.h"
+#include "pollux/store.h"
+
+struct devices_view {
+	struct device_list list;
+	struct run_list runs;		/* that have not ended */
+	struct device_user_list users;
+	char cuda[320];			/* what was found of CUDA, or why it was not; one line */
+};
+
+/* The run that has the device, or waits for it; NULL: nobody. One at work goes before one assigned. */
+const struct run *devices_holder(const struct devices_view *v, const char *id);
+/* "nvlink", "switch", "node", "machine" */
+const char *devices_link_name(enum device_link link);
+enum device_link devices_link(const struct devices_view *v, int a, int b);
+
+void devices_print_table(const struct devices_view *v);
+void devices_print_json(const struct devices_view *v);
+
+#endif
