@@ -72,6 +72,7 @@ TESTED  := $(filter-out $(BUILD)/cli/main.o,$(OBJ))
 CLIENT  := $(filter $(BUILD)/client/%,$(OBJ))
 UNIT    := $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/unit/test_*.c))
 PRELOAD := $(patsubst tests/%.c,$(BUILD)/%.so,$(wildcard tests/fault/preload_*.c))
+STANDIN := $(patsubst tests/%.c,$(BUILD)/%.so,$(wildcard tests/gpu/nvml_*.c))
 FAULT   := $(patsubst tests/%.c,$(BUILD)/%,$(filter-out tests/fault/preload_%,$(wildcard tests/fault/*.c)))
 SCRIPTS := $(wildcard tests/cli/*.t tests/fault/*.t)
 EXAMPLE := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
@@ -84,7 +85,7 @@ SHELL_FILES = $(wildcard .ci/run tools/*.sh tests/*/*.sh) $(SCRIPTS) \
 
 # What the tests, the demo and the benchmarks are told about this build.
 TEST_ENV = POLLUX=$(abspath $(BUILD))/pollux TRAIN=$(abspath $(BUILD))/examples/train \
-	FAULT=$(abspath $(BUILD))/fault
+	FAULT=$(abspath $(BUILD))/fault GPU_STANDIN=$(abspath $(BUILD))/gpu
 
 # A test that hangs must not hang the rest.
 TEST_SECONDS ?= 900
@@ -98,9 +99,9 @@ all: $(BUILD)/pollux $(BUILD)/libpollux.a ## build/pollux and build/libpollux.a
 
 examples: $(EXAMPLE) ## the example programs (OpenBLAS, zlib)
 
-programs: all examples $(UNIT) $(FAULT) $(PRELOAD) $(BENCH) $(FUZZ:=.o)
+programs: all examples $(UNIT) $(FAULT) $(PRELOAD) $(STANDIN) $(BENCH) $(FUZZ:=.o)
 
-check: all examples $(UNIT) $(FAULT) $(PRELOAD) ## unit, command-line and fault tests
+check: all examples $(UNIT) $(FAULT) $(PRELOAD) $(STANDIN) ## unit, command-line and fault tests
 	$(TEST_ENV) $(PROVE) $(UNIT) $(SCRIPTS)
 
 demo: all examples ## train four jobs on two CPU slots, about two minutes
@@ -152,12 +153,12 @@ sanitize: ## the tests under ASan and UBSan
 # Only command-line tests that start no job: a supervisor starts as /proc/self/exe, which is valgrind here.
 # Its messages go to files: what it writes to, a closed standard error too, it keeps from the program.
 MEMCHECK_CLI = tests/cli/main.t tests/cli/completion.t
-memcheck: all examples $(UNIT) ## the unit tests and some commands under valgrind
+memcheck: all examples $(UNIT) $(STANDIN) ## the unit tests and some commands under valgrind
 	rm -rf $(BUILD)/valgrind && mkdir -p $(BUILD)/valgrind
 	printf '#!/bin/sh\nexec %s --log-file=%s/%%p %s "$$@"\n' '$(VALGRIND)' \
 		$(abspath $(BUILD))/valgrind $(abspath $(BUILD))/pollux >$(BUILD)/pollux-valgrind
 	chmod +x $(BUILD)/pollux-valgrind
-	$(if $(UNIT),prove -j$(JOBS) --exec '$(VALGRIND)' $(UNIT))
+	$(if $(UNIT),$(TEST_ENV) prove -j$(JOBS) --exec '$(VALGRIND)' $(UNIT))
 	$(TEST_ENV) POLLUX=$(abspath $(BUILD))/pollux-valgrind TIME_SCALE=20 \
 		$(PROVE) $(MEMCHECK_CLI) || { cat $(BUILD)/valgrind/*; exit 1; }
 
@@ -267,6 +268,11 @@ $(FAULT): $(BUILD)/%: tests/%.c $(BUILD)/libpollux.a $(BUILD)/flags.stamp
 $(PRELOAD): $(BUILD)/%.so: tests/%.c $(BUILD)/flags.stamp | need
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(STD) $(WARN) -O2 -fPIC -shared -o $@ $<
+
+# What answers for NVML where there is no GPU: likewise.
+$(STANDIN): $(BUILD)/%.so: tests/%.c tests/gpu/standin.h $(BUILD)/flags.stamp | need
+	@mkdir -p $(@D)
+	$(call say,CC)$(CC) $(STD) $(WARN) -O2 -fPIC -fvisibility=hidden -shared -o $@ $<
 
 # An example may be one file, or examples/NAME.c with helpers in examples/NAME/.
 .SECONDEXPANSION:

@@ -85,7 +85,7 @@ same 'pollux-status(1) has every key of the JSON' "$(keys_of "$src/cli/status_js
 	"$(sed -n '/^\.Sh JSON/,/^\.Sh EXIT/p' "$man/pollux-status.1" | listed Va)"
 same 'pollux-explain(1) has every key of the JSON' "$(keys_of "$src/cli/explain_json.c")" \
 	"$(sed -n '/^\.Sh JSON/,/^\.Sh EXIT/p' "$man/pollux-explain.1" | listed Va)"
-same 'pollux-devices(1) has every key of the JSON' "$(keys_of "$src/cli/cmd_devices.c")" \
+same 'pollux-devices(1) has every key of the JSON' "$(keys_of "$src/cli/devices_json.c")" \
 	"$(listed Va <"$man/pollux-devices.1")"
 same 'pollux-submit(1) has every template' \
 	"$(grep -oE '\[NAME_[A-Z_]+\] = "[a-z_]+"' "$src/run/template.c" | sed 's/.*"\(.*\)"/{\1}/')" \

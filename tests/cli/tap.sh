@@ -15,7 +15,8 @@ TMP=$(mktemp -d "${TMPDIR:-/tmp}/pollux-test.XXXXXX")
 POLLUX_DIR=$TMP/store
 NO_COLOR=1
 LC_ALL=C
-export POLLUX TRAIN FASHION_MNIST POLLUX_DIR NO_COLOR LC_ALL
+POLLUX_NVML=none	# the same devices on every machine; tests/cli/gpu.t has others
+export POLLUX TRAIN FASHION_MNIST POLLUX_DIR NO_COLOR LC_ALL POLLUX_NVML
 unset XDG_STATE_HOME XDG_CONFIG_HOME
 # A test may define its own `cleanup`, to end what it started.
 cleanup() { :; }

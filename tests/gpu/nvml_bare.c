@@ -1,0 +1,3 @@
+/* nvml_bare.c - a library without anything optional. */
+#define STANDIN_BARE
+#include "standin.h"

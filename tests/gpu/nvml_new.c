@@ -1,0 +1,4 @@
+/* nvml_new.c - the stand-in for NVML as drivers of 2022 and later have it. */
+#define STANDIN_PROCESSES 3
+#define STANDIN_P2P
+#include "standin.h"

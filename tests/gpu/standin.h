@@ -1,0 +1,384 @@
+/* standin.h - a stand-in for libnvidia-ml.so.1 where there is no GPU: it is not NVML and never was near one.
+ *
+ * The real library cannot answer on a machine without NVIDIA's driver, so what pollux makes of its answers is
+ * tested with this one, named by POLLUX_NVML. Names, arguments, layouts and return codes are those of the
+ * driver's ABI as pollux takes it to be: a misunderstanding of that would be in both, and only a run on a GPU
+ * can show it. nvml_*.c define which symbols there are, as drivers differ in that:
+ *
+ *	STANDIN_PROCESSES	3, 2 or 1: the newest list of processes
+ *	STANDIN_LONG_ENTRIES	the entries of the first drivers 535
+ *	STANDIN_BARE		nothing but what no driver lacks
+ *	STANDIN_TOO_OLD		not even that
+ *
+ * The answers come from the file that NVML_STANDIN names, read when the library is initialized:
+ *
+ *	init CODE			what initialization answers (0)
+ *	driver VERSION
+ *	gpu UUID NAME...		begins a GPU; the lines below are about it
+ *	pci DOMAIN:BUS:DEVICE		hexadecimal
+ *	memory TOTAL FREE		MiB; "memory none": NOT_SUPPORTED
+ *	rates PERCENT			utilization; without it NOT_SUPPORTED
+ *	temperature C  power MW  energy MJ  slowed BITS  mig ON  compute MODE  persistence ON
+ *	process PID MIB [PERCENT]	computes; MIB "?": not available; PERCENT: it has a sample
+ *	mps PID MIB			computes behind the MPS server
+ *	answer FUNCTION CODE		what this function answers for this GPU ("handle", "memory", "processes")
+ *	ancestor GPU LEVEL		with the GPU of that number
+ *	nvlink GPU			is joined to the GPU of that number
+ *
+ * A process "self" is a line the tests write themselves; nothing here looks at processes. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define GPUS 16
+#define PROCESSES 600
+
+/* What is exported, and the only things in here that are. */
+#define EXPORT __attribute__((visibility("default")))
+
+struct standin_process {
+	unsigned pid;
+	uint64_t bytes;
+	int percent;		/* -1: no sample */
+	int behind_mps;
+};
+
+struct standin_gpu {
+	char uuid[96], name[96];
+	unsigned domain, bus, device;
+	uint64_t total, free;
+	int has_memory, rates, temperature, persistence, compute, mig;
+	long long power, energy, slowed;	/* -1: NOT_SUPPORTED */
+	struct { char function[32]; int code; } answers[8];
+	int n_answers;
+	struct standin_process processes[PROCESSES];
+	int n_processes;
+	int ancestor[GPUS], nvlink[GPUS];
+};
+
+static struct standin_gpu gpus[GPUS];
+static unsigned n_gpus;
+static int init_code;
+static char driver[80];
+
+static void set(struct standin_gpu *g, const char *key, const char *rest)
+{
+	char word[32] = "";
+	int a = 0, b = 0;
+	double percent = -1;
+
+	if (!strcmp(key, "pci"))
+		sscanf(rest, "%x:%x:%x", &g->domain, &g->bus, &g->device);
+	else if (!strcmp(key, "memory") && (g->has_memory = sscanf(rest, "%d %d", &a, &b) == 2))
+		g->total = (uint64_t)a << 20, g->free = (uint64_t)b << 20;
+	else if (!strcmp(key, "rates"))
+		g->rates = atoi(rest);
+	else if (!strcmp(key, "temperature"))
+		g->temperature = atoi(rest);
+	else if (!strcmp(key, "power"))
+		g->power = atoll(rest);
+	else if (!strcmp(key, "energy"))
+		g->energy = atoll(rest);
+	else if (!strcmp(key, "slowed"))
+		g->slowed = strtoll(rest, NULL, 0);
+	else if (!strcmp(key, "mig"))
+		g->mig = atoi(rest);
+	else if (!strcmp(key, "compute"))
+		g->compute = atoi(rest);
+	else if (!strcmp(key, "persistence"))
+		g->persistence = atoi(rest);
+	else if (!strcmp(key, "ancestor") && sscanf(rest, "%d %d", &a, &b) == 2)
+		g->ancestor[a % GPUS] = b;
+	else if (!strcmp(key, "nvlink"))
+		g->nvlink[atoi(rest) % GPUS] = 1;
+	else if (!strcmp(key, "answer") && g->n_answers < 8 &&
+		 sscanf(rest, "%31s %d", g->answers[g->n_answers].function, &g->answers[g->n_answers].code) == 2)
+		g->n_answers++;
+	else if ((!strcmp(key, "process") || !strcmp(key, "mps")) && g->n_processes < PROCESSES) {
+		struct standin_process *p = &g->processes[g->n_processes++];
+
+		sscanf(rest, "%u %31s %lf", &p->pid, word, &percent);
+		p->bytes = word[0] == '?' ? UINT64_MAX : strtoull(word, NULL, 10) << 20;
+		p->percent = (int)percent;
+		p->behind_mps = key[0] == 'm';
+	}
+}
+
+static void read_answers(void)
+{
+	const char *path = getenv("NVML_STANDIN");
+	FILE *file = path ? fopen(path, "re") : NULL;
+	char line[256], key[32];
+	int used;
+
+	n_gpus = 0;
+	init_code = 0;
+	snprintf(driver, sizeof(driver), "999.99");
+	memset(gpus, 0, sizeof(gpus));
+	while (file && fgets(line, sizeof(line), file)) {
+		line[strcspn(line, "\n")] = '\0';
+		if (sscanf(line, "%31s %n", key, &used) != 1 || key[0] == '#')
+			continue;
+		if (!strcmp(key, "init")) {
+			init_code = atoi(line + used);
+		} else if (!strcmp(key, "driver")) {
+			snprintf(driver, sizeof(driver), "%.79s", line + used);
+		} else if (!strcmp(key, "gpu") && n_gpus < GPUS) {
+			struct standin_gpu *g = &gpus[n_gpus++];
+
+			sscanf(line + used, "%95s %95[^\n]", g->uuid, g->name);
+			g->bus = n_gpus;
+			g->rates = g->temperature = g->persistence = g->compute = g->mig = -1;
+			g->power = g->energy = g->slowed = -1;
+			for (int i = 0; i < GPUS; i++)
+				g->ancestor[i] = 50;
+		} else if (n_gpus > 0) {
+			set(&gpus[n_gpus - 1], key, line + used);
+		}
+	}
+	if (file)
+		fclose(file);
+}
+
+static int answer(const struct standin_gpu *g, const char *function)
+{
+	for (int i = 0; i < g->n_answers; i++)
+		if (!strcmp(g->answers[i].function, function) || !strcmp(g->answers[i].function, "all"))
+			return g->answers[i].code;
+	return 0;
+}
+
+static int text(const char *from, char *to, unsigned size)
+{
+	if (strlen(from) >= size)
+		return 7;
+	strcpy(to, from);
+	return 0;
+}
+
+/* --- what no driver lacks --- */
+
+EXPORT int nvmlInit_v2(void);
+EXPORT int nvmlInit_v2(void)
+{
+	read_answers();
+	return init_code;
+}
+
+EXPORT int nvmlShutdown(void);
+EXPORT int nvmlShutdown(void)
+{
+	return 0;
+}
+
+EXPORT int nvmlDeviceGetCount_v2(unsigned *n);
+EXPORT int nvmlDeviceGetCount_v2(unsigned *n)
+{
+	*n = n_gpus;
+	return 0;
+}
+
+EXPORT int nvmlDeviceGetHandleByIndex_v2(unsigned index, struct standin_gpu **handle);
+EXPORT int nvmlDeviceGetHandleByIndex_v2(unsigned index, struct standin_gpu **handle)
+{
+	if (index >= n_gpus)
+		return 2;
+	*handle = &gpus[index];
+	return answer(*handle, "handle");
+}
+
+EXPORT int nvmlDeviceGetName(const struct standin_gpu *g, char *name, unsigned size);
+EXPORT int nvmlDeviceGetName(const struct standin_gpu *g, char *name, unsigned size)
+{
+	return answer(g, "name") ? answer(g, "name") : text(g->name, name, size);
+}
+
+#ifndef STANDIN_TOO_OLD
+EXPORT int nvmlDeviceGetUUID(const struct standin_gpu *g, char *uuid, unsigned size);
+EXPORT int nvmlDeviceGetUUID(const struct standin_gpu *g, char *uuid, unsigned size)
+{
+	return answer(g, "uuid") ? answer(g, "uuid") : text(g->uuid, uuid, size);
+}
+#endif
+
+struct memory { uint64_t total, free, used; };
+EXPORT int nvmlDeviceGetMemoryInfo(const struct standin_gpu *g, struct memory *memory);
+EXPORT int nvmlDeviceGetMemoryInfo(const struct standin_gpu *g, struct memory *memory)
+{
+	if (answer(g, "memory") || !g->has_memory)
+		return answer(g, "memory") ? answer(g, "memory") : 3;
+	*memory = (struct memory){ g->total, g->free, g->total - g->free };
+	return 0;
+}
+
+#if !defined(STANDIN_BARE) && !defined(STANDIN_TOO_OLD)
+/* --- processes --- */
+
+/* Layouts by name; only as much of an entry as there is is written. */
+static int list(const struct standin_gpu *g, unsigned *n, char *entries, size_t bytes, int behind_mps)
+{
+	unsigned room = *n, i = 0;
+
+	if (answer(g, "processes"))
+		return answer(g, "processes");
+	for (int p = 0; p < g->n_processes; p++) {
+		char *entry = entries + i * bytes;
+
+		if (g->processes[p].behind_mps != behind_mps)
+			continue;
+		if (i++ >= room)
+			continue;
+		memset(entry, 0xff, bytes);	/* what follows is MIG's: -1 without it */
+		memcpy(entry, &g->processes[p].pid, sizeof(unsigned));
+		memcpy(entry + 8, &g->processes[p].bytes, sizeof(uint64_t));
+	}
+	*n = i;
+	return i > room ? 7 : 0;
+}
+
+#define LIST(name, bytes, mps) \
+	EXPORT int name(const struct standin_gpu *g, unsigned *n, char *entries); \
+	EXPORT int name(const struct standin_gpu *g, unsigned *n, char *entries) \
+	{ \
+		return list(g, n, entries, bytes, mps); \
+	}
+
+#if STANDIN_PROCESSES >= 3 && defined(STANDIN_LONG_ENTRIES)
+LIST(nvmlDeviceGetComputeRunningProcesses_v3, 32, 0)
+EXPORT int nvmlDeviceGetConfComputeMemSizeInfo(void);
+EXPORT int nvmlDeviceGetConfComputeMemSizeInfo(void)
+{
+	return 3;
+}
+#elif STANDIN_PROCESSES >= 3
+LIST(nvmlDeviceGetComputeRunningProcesses_v3, 24, 0)
+LIST(nvmlDeviceGetMPSComputeRunningProcesses_v3, 24, 1)
+#endif
+#if STANDIN_PROCESSES >= 2
+LIST(nvmlDeviceGetComputeRunningProcesses_v2, 24, 0)
+#endif
+LIST(nvmlDeviceGetComputeRunningProcesses, 16, 0)
+
+struct sample { uint32_t pid; uint64_t time_us; uint32_t sm, memory, encoder, decoder; };
+EXPORT int nvmlDeviceGetProcessUtilization(const struct standin_gpu *g, struct sample *samples, unsigned *n,
+					   unsigned long long after_us);
+EXPORT int nvmlDeviceGetProcessUtilization(const struct standin_gpu *g, struct sample *samples, unsigned *n,
+					   unsigned long long after_us)
+{
+	unsigned room = samples ? *n : 0, i = 0;
+
+	(void)after_us;
+	if (answer(g, "samples"))
+		return answer(g, "samples");
+	for (int p = 0; p < g->n_processes; p++) {
+		if (g->processes[p].percent < 0)
+			continue;
+		if (i < room)
+			samples[i] = (struct sample){ .pid = g->processes[p].pid,
+						      .time_us = (uint64_t)time(NULL) * 1000000,
+						      .sm = (uint32_t)g->processes[p].percent };
+		i++;
+	}
+	*n = i;
+	return i == 0 ? 6 : i > room ? 7 : 0;
+}
+
+/* --- the rest --- */
+
+EXPORT int nvmlDeviceGetHandleByUUID(const char *uuid, struct standin_gpu **handle);
+EXPORT int nvmlDeviceGetHandleByUUID(const char *uuid, struct standin_gpu **handle)
+{
+	for (unsigned i = 0; i < n_gpus; i++)
+		if (!strcmp(gpus[i].uuid, uuid)) {
+			*handle = &gpus[i];
+			return answer(*handle, "handle");
+		}
+	return 6;
+}
+
+EXPORT int nvmlSystemGetDriverVersion(char *version, unsigned size);
+EXPORT int nvmlSystemGetDriverVersion(char *version, unsigned size)
+{
+	return text(driver, version, size);
+}
+
+struct pci { char legacy[16]; uint32_t domain, bus, device, device_id, subsystem; char bus_id[32]; };
+EXPORT int nvmlDeviceGetPciInfo_v3(const struct standin_gpu *g, struct pci *pci);
+EXPORT int nvmlDeviceGetPciInfo_v3(const struct standin_gpu *g, struct pci *pci)
+{
+	*pci = (struct pci){ .domain = g->domain, .bus = g->bus, .device = g->device };
+	return answer(g, "pci");
+}
+
+struct rates { unsigned gpu, memory; };
+EXPORT int nvmlDeviceGetUtilizationRates(const struct standin_gpu *g, struct rates *rates);
+EXPORT int nvmlDeviceGetUtilizationRates(const struct standin_gpu *g, struct rates *rates)
+{
+	rates->gpu = (unsigned)g->rates;
+	return answer(g, "rates") ? answer(g, "rates") : g->rates < 0 ? 3 : 0;
+}
+
+#define NUMBER(name, type, member, key) \
+	EXPORT int name(const struct standin_gpu *g, type *value); \
+	EXPORT int name(const struct standin_gpu *g, type *value) \
+	{ \
+		*value = (type)g->member; \
+		return answer(g, key) ? answer(g, key) : g->member < 0 ? 3 : 0; \
+	}
+NUMBER(nvmlDeviceGetPowerUsage, unsigned, power, "power")
+NUMBER(nvmlDeviceGetTotalEnergyConsumption, unsigned long long, energy, "energy")
+NUMBER(nvmlDeviceGetCurrentClocksThrottleReasons, unsigned long long, slowed, "slowed")
+NUMBER(nvmlDeviceGetPersistenceMode, int, persistence, "persistence")
+NUMBER(nvmlDeviceGetComputeMode, int, compute, "compute")
+
+EXPORT int nvmlDeviceGetTemperature(const struct standin_gpu *g, int sensor, unsigned *celsius);
+EXPORT int nvmlDeviceGetTemperature(const struct standin_gpu *g, int sensor, unsigned *celsius)
+{
+	*celsius = (unsigned)g->temperature;
+	return sensor ? 2 : g->temperature < 0 ? 3 : 0;
+}
+
+EXPORT int nvmlDeviceGetMigMode(const struct standin_gpu *g, unsigned *now, unsigned *after_reset);
+EXPORT int nvmlDeviceGetMigMode(const struct standin_gpu *g, unsigned *now, unsigned *after_reset)
+{
+	*now = *after_reset = g->mig > 0;
+	return answer(g, "mig") ? answer(g, "mig") : g->mig < 0 ? 3 : 0;
+}
+
+EXPORT int nvmlDeviceGetTopologyCommonAncestor(const struct standin_gpu *a, const struct standin_gpu *b, int *level);
+EXPORT int nvmlDeviceGetTopologyCommonAncestor(const struct standin_gpu *a, const struct standin_gpu *b, int *level)
+{
+	int mine = a->ancestor[b - gpus], theirs = b->ancestor[a - gpus];
+
+	*level = mine < theirs ? mine : theirs;
+	return answer(a, "ancestor");
+}
+
+#ifdef STANDIN_P2P
+EXPORT int nvmlDeviceGetP2PStatus(const struct standin_gpu *a, const struct standin_gpu *b, int capability, int *status);
+EXPORT int nvmlDeviceGetP2PStatus(const struct standin_gpu *a, const struct standin_gpu *b, int capability, int *status)
+{
+	*status = capability == 2 && (a->nvlink[b - gpus] || b->nvlink[a - gpus]) ? 0 : 5;
+	return 0;
+}
+#endif
+
+/* Link n of a GPU, where it is up, goes to GPU n. */
+EXPORT int nvmlDeviceGetNvLinkState(const struct standin_gpu *g, unsigned link, int *on);
+EXPORT int nvmlDeviceGetNvLinkState(const struct standin_gpu *g, unsigned link, int *on)
+{
+	if (link >= GPUS)
+		return 2;
+	*on = g->nvlink[link] || gpus[link].nvlink[g - gpus];
+	return 0;
+}
+
+EXPORT int nvmlDeviceGetNvLinkRemotePciInfo_v2(const struct standin_gpu *g, unsigned link, struct pci *pci);
+EXPORT int nvmlDeviceGetNvLinkRemotePciInfo_v2(const struct standin_gpu *g, unsigned link, struct pci *pci)
+{
+	(void)g;
+	return link >= GPUS ? 2 : nvmlDeviceGetPciInfo_v3(&gpus[link], pci);
+}
+#endif
