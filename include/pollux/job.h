@@ -89,6 +89,7 @@ struct job {
 	double attained_service_device_s;	/* of ended runs */
 	double run_time_s;		/* of ended runs */
 	int runs, preemptions, failures;
+	double printed_total_steps;	/* to its end, as its log says; NaN */
 	double loss, epoch;
 	char *status_text;
 	int exit_code, term_signal;	/* of the last run that ended; -1 unknown */
@@ -103,6 +104,7 @@ struct job_command {
 	char *directory;
 	char *checkpoint_dir;		/* NULL: pollux's own */
 	char *resume_args;		/* NULL: none */
+	char *step_regex;		/* NULL: the built-in patterns, see steps.h */
 	char *git_commit;		/* NULL: not in a repository */
 	bool git_dirty;
 };
@@ -135,6 +137,8 @@ struct run {
 	double first_samples, last_samples;	/* NaN: not reported */
 	double checkpoint_samples, checkpoint_boot_s;
 	double step_time_s;		/* of the last window; NaN */
+	char step_source[48];		/* where step times and positions come from: "reports", or "log:" and
+					   the pattern; "" nowhere yet */
 	double first_step_s;		/* launch to first report: NaN none yet */
 	double stop_duration_s;		/* from our signal to the end: NaN */
 	double lost_samples, lost_s;

@@ -168,6 +168,7 @@ struct gradient_window {
 struct progress {
 	const struct run *run;
 	double steps, loss, epoch;	/* NaN: not reported */
+	double printed_total_steps;	/* NaN: the log does not tell */
 	const char *status_text;	/* NULL: not reported */
 	int64_t parameters;		/* of the workload's model; 0: not reported */
 	const struct observation *observation;		/* NULL: none */

@@ -190,6 +190,7 @@ int recorder_write(struct recorder *r, struct store *store, struct run *run, str
 	struct observation observation;
 	struct progress p = {
 		.run = run, .steps = r->steps, .loss = r->loss, .epoch = r->epoch,
+		.printed_total_steps = (double)NAN,
 		.status_text = r->status[0] ? r->status : NULL,
 		.n_reports = r->n_reports, .n_malformed = r->n_malformed,
 		.parameters = r->parameters,

@@ -122,7 +122,7 @@ void job_init(struct job *job)
 		.min_replicas = 1, .max_replicas = 1, .learning_rate = NAN, .noise_scale = NAN,
 		.total_samples = NAN, .total_steps = NAN, .weight = 1, .preemption = PREEMPT_SAVED,
 		.time_limit_s = NAN, .samples = NAN, .steps = NAN, .checkpoint_samples = NAN,
-		.loss = NAN, .epoch = NAN, .exit_code = -1, .term_signal = -1,
+		.printed_total_steps = NAN, .loss = NAN, .epoch = NAN, .exit_code = -1, .term_signal = -1,
 		.last_end_time_s = NAN,
 	};
 }
@@ -143,6 +143,7 @@ void job_command_release(struct job_command *c)
 	free(c->directory);
 	free(c->checkpoint_dir);
 	free(c->resume_args);
+	free(c->step_regex);
 	free(c->git_commit);
 	strings_release(&c->argv);
 	strings_release(&c->env);

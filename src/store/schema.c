@@ -191,6 +191,11 @@ const char *const schema_steps[] = {
 
 	/* 6: when a pass wanted it, by the boot clock: who does not follow for long never will. */
 	"ALTER TABLE runs ADD COLUMN wanted_boot_s REAL;",
+
+	/* 7: steps that are recognised in the log. */
+	"ALTER TABLE commands ADD COLUMN step_regex BLOB;"
+	"ALTER TABLE jobs ADD COLUMN printed_total_steps REAL;"
+	"ALTER TABLE runs ADD COLUMN step_source TEXT;",	/* "reports", or "log:" and the pattern */
 };
 
 const int n_schema_steps = sizeof(schema_steps) / sizeof(schema_steps[0]);

@@ -14,7 +14,7 @@
 	" total_steps, weight, preemption, time_limit_s, retries, stop_signal, grace_s, samples," \
 	" steps, checkpoint_samples, lost_samples, lost_s, attained_service_device_s, run_time_s," \
 	" runs, preemptions, failures, loss, epoch, status_text, exit_code, term_signal," \
-	" last_end_time_s, accumulates, profile"
+	" last_end_time_s, accumulates, profile, printed_total_steps"
 
 static void read_declared(sqlite3_stmt *q, int c, struct job *job)
 {
@@ -60,6 +60,7 @@ static void read_observed(sqlite3_stmt *q, int c, struct job *job)
 	job->last_end_time_s = sql_double(q, c++);
 	job->accumulates = sql_int(q, c++, 0) != 0;
 	job->profile = sql_int(q, c++, 0) != 0;
+	job->printed_total_steps = sql_double(q, c++);
 }
 
 static void read_job(sqlite3_stmt *q, struct job *job)
@@ -163,12 +164,12 @@ static int add_command(struct store *s, int64_t id, const struct job_command *c,
 	strings_pack(&c->env, &env);
 	rc = sql_run(s, NULL, err,
 		     "INSERT INTO commands (job_id, program, argv, env, directory, checkpoint_dir,"
-		     " resume_args, git_commit, git_dirty)"
+		     " resume_args, git_commit, git_dirty, step_regex)"
 		     " VALUES (?, CAST(? AS BLOB), ?, ?, CAST(? AS BLOB), CAST(? AS BLOB),"
-		     " CAST(? AS BLOB), ?, ?)",
-		     "itbbttttm", id, c->program, argv.data, argv.length, env.data, env.length,
+		     " CAST(? AS BLOB), ?, ?, CAST(? AS BLOB))",
+		     "itbbttttmt", id, c->program, argv.data, argv.length, env.data, env.length,
 		     c->directory, c->checkpoint_dir, c->resume_args, c->git_commit,
-		     c->git_commit ? (int64_t)c->git_dirty : (int64_t)-1);
+		     c->git_commit ? (int64_t)c->git_dirty : (int64_t)-1, c->step_regex);
 	text_release(&argv);
 	text_release(&env);
 	return rc;
@@ -241,7 +242,7 @@ int store_job_command_get(struct store *s, int64_t id, struct job_command *c, st
 
 	*c = (struct job_command){ 0 };
 	if (sql_query(s, &q, err, "SELECT program, argv, env, directory, checkpoint_dir,"
-		      " resume_args, git_commit, git_dirty FROM commands WHERE job_id = ?", "i", id))
+		      " resume_args, git_commit, git_dirty, step_regex FROM commands WHERE job_id = ?", "i", id))
 		return -1;
 	rc = sql_row(s, q, err);
 	if (rc == 1) {
@@ -255,6 +256,7 @@ int store_job_command_get(struct store *s, int64_t id, struct job_command *c, st
 		c->resume_args = sql_text_or_null(q, 5);
 		c->git_commit = sql_text_or_null(q, 6);
 		c->git_dirty = sql_int(q, 7, 0) != 0;
+		c->step_regex = sql_text_or_null(q, 8);
 	}
 	sql_done(q);
 	if (rc == 0)

@@ -15,13 +15,14 @@ static int write_run(struct store *s, const struct progress *p, struct err *err)
 		       " last_samples = ?, checkpoint_samples = ?, checkpoint_boot_s = ?,"
 		       " step_time_s = ?, first_step_s = ?, reports = ?, malformed_reports = ?,"
 		       " takes_configs = ?, config_version = ?, batch_size = ?, peak_memory_bytes = ?,"
-		       " local_batch_size = ?, accumulation_steps = ?, learning_rate_scale = ?"
-		       " WHERE id = ? AND state <> 'ended'", "dddddddiiiinnnidi", r->duration_s,
+		       " local_batch_size = ?, accumulation_steps = ?, learning_rate_scale = ?,"
+		       " step_source = ? WHERE id = ? AND state <> 'ended'", "dddddddiiiinnnidti", r->duration_s,
 		       r->first_samples, r->last_samples, r->checkpoint_samples,
 		       r->checkpoint_boot_s, r->step_time_s, r->first_step_s, p->n_reports,
 		       p->n_malformed, (int64_t)r->takes_configs, (int64_t)r->config_version,
 		       r->batch_size, r->peak_memory_bytes, r->local_batch_size,
-		       (int64_t)r->accumulation_steps, r->learning_rate_scale, r->id);
+		       (int64_t)r->accumulation_steps, r->learning_rate_scale,
+		       *r->step_source ? r->step_source : NULL, r->id);
 }
 
 static int write_job(struct store *s, const struct progress *p, struct err *err)
@@ -29,9 +30,12 @@ static int write_job(struct store *s, const struct progress *p, struct err *err)
 	return sql_run(s, NULL, err, "UPDATE jobs SET samples = coalesce(?, samples),"
 		       " steps = coalesce(?, steps), loss = coalesce(?, loss),"
 		       " epoch = coalesce(?, epoch), status_text = coalesce(?, status_text),"
-		       " checkpoint_samples = coalesce(?, checkpoint_samples) WHERE id = ?",
-		       "ddddtdi", p->run->last_samples, p->steps, p->loss, p->epoch,
-		       p->status_text, p->run->checkpoint_samples, p->run->job_id);
+		       " checkpoint_samples = coalesce(?, checkpoint_samples),"
+		       " printed_total_steps = coalesce(?, printed_total_steps) WHERE id = ?",
+		       "ddddtddi", p->run->last_samples, p->steps, p->loss, p->epoch,
+		       p->status_text, p->run->checkpoint_samples,
+		       p->printed_total_steps > 0 ? p->printed_total_steps : (double)NAN,
+		       p->run->job_id);
 }
 
 static int write_parameters(struct store *s, const struct progress *p, struct err *err)

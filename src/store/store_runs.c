@@ -18,7 +18,7 @@
 	" socket_path, stop_reason, stop_boot_s, outcome, exit_code, term_signal, diagnosis," \
 	" first_samples, last_samples, checkpoint_samples, checkpoint_boot_s, step_time_s," \
 	" first_step_s, stop_duration_s, lost_samples, lost_s, takes_configs, config_version," \
-	" " WANTED_COLUMNS ", peak_memory_bytes, peak_device_memory_bytes, cpu_time_s, out_of_memory"
+	" " WANTED_COLUMNS ", peak_memory_bytes, peak_device_memory_bytes, cpu_time_s, out_of_memory, step_source"
 
 static int known(int parsed)
 {
@@ -118,6 +118,8 @@ static int read_run(struct store *s, sqlite3_stmt *q, struct run *run, struct er
 	run->peak_device_memory_bytes = sql_int(q, 44, 0);
 	run->cpu_time_s = sql_double(q, 45);
 	run->out_of_memory = sql_int(q, 46, 0) != 0;
+	snprintf(run->step_source, sizeof(run->step_source), "%s",
+		 raw_text(q, 47) ? raw_text(q, 47) : "");
 	return read_devices(s, run, err);
 }
 

@@ -340,6 +340,7 @@ static void test_job(void)
 	strings_add(&c.env, "A=1");
 	c.checkpoint_dir = xstrdup("/c");
 	c.resume_args = xstrdup("--resume");
+	c.step_regex = xstrdup("u=([0-9]+)");
 	c.git_commit = xstrdup("0123456789abcdef0123456789abcdef01234567");
 	c.git_dirty = true;
 	is_int(store_job_add(&store, &job, &c, &after, &err), 0, "a job with everything");
@@ -378,6 +379,7 @@ static void test_job(void)
 	is_str(read_c.env.items[0], "A=1", "environment");
 	is_str(read_c.checkpoint_dir, "/c", "checkpoints");
 	is_str(read_c.resume_args, "--resume", "arguments to resume");
+	is_str(read_c.step_regex, "u=([0-9]+)", "what its steps look like");
 	is_str(read_c.git_commit, c.git_commit, "commit");
 	ok(read_c.git_dirty, "dirty");
 	job_command_release(&read_c);
@@ -824,13 +826,14 @@ static void test_progress(void)
 	run.first_samples = 64;
 	run.checkpoint_samples = 600;
 	run.duration_s = 7;
+	snprintf(run.step_source, sizeof(run.step_source), "log:nanogpt");
 	p = (struct progress){ .run = &run, .steps = 10, .loss = 0.5, .epoch = UNKNOWN,
-			       .status_text = "ok", .observation = &o, .gradient = &g,
+			       .printed_total_steps = 500, .status_text = "ok", .observation = &o, .gradient = &g,
 			       .n_reports = 10, .n_malformed = 1 };
 	is_int(store_progress_write(&store, &p, &err), 0, "progress is written");
 	o.n_windows = 3;
 	g.n = 20;
-	p.loss = UNKNOWN;
+	p.loss = p.printed_total_steps = UNKNOWN;
 	p.status_text = NULL;
 	is_int(store_progress_write(&store, &p, &err), 0, "and again");
 	is_query("SELECT count(*) FROM observations", "1", "the same window is replaced");
@@ -839,6 +842,8 @@ static void test_progress(void)
 	near(job.samples, 640, 0, "where the job stands");
 	near(job.checkpoint_samples, 600, 0, "what is saved");
 	near(job.loss, 0.5, 0, "what was not said again stays");
+	near(job.printed_total_steps, 500, 0, "and what its log said");
+	is_query("SELECT step_source FROM runs", "log:nanogpt", "where that is from");
 	is_str(job.status_text, "ok", "as does the status");
 	ok(isnan(job.epoch), "what was never said is unknown");
 	job_release(&job);
