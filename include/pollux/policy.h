@@ -139,5 +139,7 @@ const struct policy *policy_find(const char *name);	/* NULL: no such policy */
 /* The table, for listings: policies[0..n_policies). */
 extern const struct policy *const policies[];
 extern const int n_policies;
+/* "goodput, pollux, ... or fifo"; the caller's to free. */
+char *policy_names(void);
 
 #endif

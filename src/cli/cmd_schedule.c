@@ -33,7 +33,7 @@ static const struct option_spec options[] = {
 	{ "slice", 0, OPTION_DURATION, "TIME", O(slice_s), 0.1, 1e7,
 	  "a job keeps its devices at least this long; default as configured" },
 	{ "policy", 'p', OPTION_TEXT, "NAME", O(policy), 0, 0,
-	  "goodput, pollux, las or fifo; default as configured" },
+	  "goodput, pollux, sia, optimus, tiresias, srtf, las or fifo; default as configured" },
 	{ .name = NULL },
 #undef O
 };
@@ -140,6 +140,19 @@ static int watch(const struct schedule_options *o, const struct paths *paths,
 	return rc;
 }
 
+static int check_policy(const struct schedule_options *o, struct err *err)
+{
+	char *names;
+	int rc;
+
+	if (!o->policy || policy_find(o->policy))
+		return 0;
+	names = policy_names();
+	rc = usage_error(&cmd_schedule, err, "no policy '%.60s': %s", o->policy, names);
+	free(names);
+	return rc;
+}
+
 static int schedule(const struct schedule_options *o, struct err *err)
 {
 	struct config config;
@@ -149,9 +162,8 @@ static int schedule(const struct schedule_options *o, struct err *err)
 	/* Supervisors started here would be among the job's processes, and end with it. */
 	if (getenv("POLLUX_REPORT_SOCKET") && !o->dry_run)
 		return err_set(err, EX_UNAVAILABLE, "a pass cannot be run from within a job");
-	if (o->policy && !policy_find(o->policy))
-		return usage_error(&cmd_schedule, err, "no policy '%.60s': goodput, pollux, las or fifo",
-				   o->policy);
+	if (check_policy(o, err))
+		return -1;
 	set_overrides(o);
 	if (paths_init(&paths, err))
 		return -1;

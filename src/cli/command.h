@@ -86,6 +86,6 @@ int parse_job_id(const struct command *command, const char *text, long long *id,
 
 extern const struct command cmd_submit, cmd_schedule, cmd_status, cmd_explain, cmd_log, cmd_wait,
 	cmd_cancel, cmd_hold, cmd_release, cmd_requeue, cmd_devices, cmd_profile, cmd_report, cmd_steps,
-	cmd_cron, cmd_supervise;
+	cmd_cron, cmd_simulate, cmd_supervise;
 
 #endif

@@ -15,7 +15,7 @@
 static const struct command *const commands[] = {
 	&cmd_submit, &cmd_schedule, &cmd_status, &cmd_explain, &cmd_log, &cmd_wait, &cmd_cancel,
 	&cmd_hold, &cmd_release, &cmd_requeue, &cmd_devices, &cmd_profile, &cmd_report, &cmd_steps,
-	&cmd_cron, &cmd_supervise,
+	&cmd_cron, &cmd_simulate, &cmd_supervise,
 };
 static const size_t n_commands = sizeof(commands) / sizeof(commands[0]);
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "pollux/policy.h"
+#include "pollux/text.h"
 
 const struct policy *const policies[] = {
 	&policy_goodput,
@@ -21,4 +22,14 @@ const struct policy *policy_find(const char *name)
 		if (!strcmp(policies[i]->name, name))
 			return policies[i];
 	return NULL;
+}
+
+char *policy_names(void)
+{
+	struct text t = TEXT_INIT;
+
+	for (int i = 0; i < n_policies; i++)
+		text_addf(&t, "%s%s", i == 0 ? "" : i == n_policies - 1 ? " or " : ", ",
+			  policies[i]->name);
+	return text_detach(&t);
 }

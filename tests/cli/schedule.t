@@ -100,7 +100,7 @@ ok 'and makes none' test ! -e "$POLLUX_DIR"
 status 'an argument is a usage error' 64 "$POLLUX" schedule now
 is 'and named' "pollux: schedule takes no argument, not 'now'; see 'pollux schedule --help'" "$err"
 status 'an unknown policy is a usage error' 64 "$POLLUX" schedule --policy best
-is 'that names those there are' "pollux: no policy 'best': goodput, pollux, las or fifo; see 'pollux schedule --help'" "$err"
+is 'that names those there are' "pollux: no policy 'best': goodput, pollux, sia, optimus, tiresias, srtf, las or fifo; see 'pollux schedule --help'" "$err"
 for wrong in 0 -1 x 0.01 1e9; do
 	status "--watch $wrong is a usage error" 64 "$POLLUX" schedule --watch "$wrong"
 done

@@ -1,0 +1,164 @@
+/* cmd_simulate.c - pollux simulate: what published or other workloads would have been under a policy. */
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "picture.h"
+#include "pollux/table.h"
+#include "simulations.h"
+
+#define GPUS_MAX 100000
+
+struct simulate_options {
+	const char *profiles, *workload, *policy, *knowledge, *lengths, *jobs_csv, *timeline_csv, *plot;
+	int64_t nodes, gpus_per_node;
+	double interval_s, interference, restart_s, slice_s;
+	bool json;
+};
+
+static const struct option_spec options[] = {
+#define O(field) .offset = offsetof(struct simulate_options, field)
+	{ "profiles", 0, OPTION_TEXT, "DIR", O(profiles), 0, 0,
+	  "what was measured: a directory for each application" },
+	{ "workload", 'w', OPTION_TEXT, "FILE", O(workload), 0, 0,
+	  "the jobs, or a directory of such files" },
+	{ "policy", 'p', OPTION_TEXT, "NAME", O(policy), 0, 0,
+	  "goodput (default), pollux, sia, optimus, tiresias, srtf, las, fifo" },
+	{ "nodes", 'n', OPTION_INT, "N", O(nodes), 1, 10000, "default: 16" },
+	{ "gpus-per-node", 'g', OPTION_INT, "N", O(gpus_per_node), 1, 1000, "default: 4" },
+	{ "interval", 'i', OPTION_DURATION, "TIME", O(interval_s), 1, 86400,
+	  "from one decision to the next; default: 60 s" },
+	{ "restart-delay", 0, OPTION_DURATION, "TIME", O(restart_s), 0, 86400,
+	  "lost at each start of a job; default: 30 s" },
+	{ "slice", 0, OPTION_DURATION, "TIME", O(slice_s), 1, 1e7,
+	  "of the policies that have slices; default: 10 minutes" },
+	{ "interference", 0, OPTION_NUMBER, "F", O(interference), 0, 0.99,
+	  "part of its goodput that a job loses; default: 0" },
+	{ "knowledge", 'k', OPTION_TEXT, "WHAT", O(knowledge), 0, 0,
+	  "models of each job (none), its application (shared), all (full)" },
+	{ "lengths", 'l', OPTION_TEXT, "WHAT", O(lengths), 0, 0,
+	  "whether the policy knows what work remains: unknown or known" },
+	{ "json", 'j', OPTION_FLAG, NULL, O(json), 0, 0, "print JSON" },
+	{ "jobs-csv", 0, OPTION_TEXT, "FILE", O(jobs_csv), 0, 0, "also write when each job ran" },
+	{ "timeline-csv", 0, OPTION_TEXT, "FILE", O(timeline_csv), 0, 0, "also write each decision" },
+	{ "plot", 0, OPTION_TEXT, "FILE", O(plot), 0, 0,
+	  "also draw completion times and use, by gnuplot: FILE.svg or .png" },
+	{ .name = NULL },
+#undef O
+};
+
+static int set_policy(const struct simulate_options *o, struct sim_options *sim, struct err *err)
+{
+	char *names;
+	int rc;
+
+	sim->policy = policy_find(o->policy);
+	if (sim->policy)
+		return 0;
+	names = policy_names();
+	rc = usage_error(&cmd_simulate, err, "no policy '%.60s': %s", o->policy, names);
+	free(names);
+	return rc;
+}
+
+static int set_knowledge(const struct simulate_options *o, struct sim_options *sim, struct err *err)
+{
+	sim_options_set_knowledge(sim, sim->policy);
+	for (int k = SIM_KNOWLEDGE_NONE; o->knowledge && k <= SIM_KNOWLEDGE_FULL; k++) {
+		if (strcmp(o->knowledge, sim_knowledge_name((enum sim_knowledge)k)) == 0) {
+			sim->knowledge = (enum sim_knowledge)k;
+			break;
+		}
+		if (k == SIM_KNOWLEDGE_FULL)
+			return usage_error(&cmd_simulate, err, "option '--knowledge' wants none, shared "
+					   "or full, not '%.60s'", o->knowledge);
+	}
+	if (!o->lengths)
+		return 0;
+	sim->lengths_known = strcmp(o->lengths, "known") == 0;
+	if (!sim->lengths_known && strcmp(o->lengths, "unknown") != 0)
+		return usage_error(&cmd_simulate, err, "option '--lengths' wants unknown or known, not "
+				   "'%.60s'", o->lengths);
+	return 0;
+}
+
+static int check(const struct simulate_options *o, struct sim_options *sim, struct err *err)
+{
+	*sim = SIM_OPTIONS_DEFAULT;
+	sim->nodes = (int)o->nodes;
+	sim->gpus_per_node = (int)o->gpus_per_node;
+	sim->interval_s = o->interval_s;
+	sim->restart_s = o->restart_s;
+	sim->slice_s = o->slice_s;
+	sim->interference = o->interference;
+	if (!o->profiles || !o->workload)
+		return usage_error(&cmd_simulate, err, "give --profiles and --workload");
+	if (o->nodes * o->gpus_per_node > GPUS_MAX)
+		return usage_error(&cmd_simulate, err, "%lld GPUs; at most %d can be simulated",
+				   (long long)(o->nodes * o->gpus_per_node), GPUS_MAX);
+	if (o->plot && !picture_format(o->plot))
+		return usage_error(&cmd_simulate, err, "option '--plot' wants a file that ends in .svg or "
+				   ".png, not '%.200s'", o->plot);
+	return set_policy(o, sim, err) || set_knowledge(o, sim, err) ? -1 : 0;
+}
+
+static int draw(const struct simulations *s, const char *path, struct err *err)
+{
+	struct text script = TEXT_INIT;
+	int rc;
+
+	simulations_plot_script(s, picture_format(path), &script);
+	rc = picture_draw(script.data, path, err);
+	text_release(&script);
+	return rc;
+}
+
+static int show(const struct simulations *s, const struct simulate_options *o, struct err *err)
+{
+	if (o->json)
+		simulations_print_json(s, stdout);
+	else
+		simulations_print(s, stdout, terminal_width(stdout), terminal_color(stdout, "auto"));
+	if (o->jobs_csv && simulations_write_jobs(s, o->jobs_csv, err))
+		return -1;
+	if (o->timeline_csv && simulations_write_timeline(s, o->timeline_csv, err))
+		return -1;
+	return o->plot ? draw(s, o->plot, err) : 0;
+}
+
+static int run(int argc, char **argv, struct err *err)
+{
+	struct simulate_options o = {
+		.policy = "goodput", .nodes = SIM_OPTIONS_DEFAULT.nodes,
+		.gpus_per_node = SIM_OPTIONS_DEFAULT.gpus_per_node,
+		.interval_s = SIM_OPTIONS_DEFAULT.interval_s, .restart_s = SIM_OPTIONS_DEFAULT.restart_s,
+		.slice_s = SIM_OPTIONS_DEFAULT.slice_s,
+	};
+	struct simulations s = { .n = 0 };
+	int first, rc;
+
+	if (options_parse(&cmd_simulate, argc, argv, &o, &first, err))
+		return -1;
+	if (first < argc)
+		return usage_error(&cmd_simulate, err, "simulate takes no argument, not '%.60s'",
+				   argv[first]);
+	if (check(&o, &s.options, err))
+		return -1;
+	rc = simulations_run(&s, o.profiles, o.workload, err);
+	if (rc == 0)
+		rc = show(&s, &o, err);
+	simulations_release(&s);
+	return rc;
+}
+
+const struct command cmd_simulate = {
+	.name = "simulate",
+	.synopsis = "--profiles DIR --workload FILE [--policy NAME] [OPTION]...",
+	.summary = "run a workload in simulation, under any of the policies",
+	.example = "pollux simulate --profiles profiles --workload workload-1.csv\n"
+		   "pollux simulate --profiles profiles -w workloads -p tiresias --json",
+	.options = options,
+	.run = run,
+};

@@ -1,0 +1,244 @@
+/* simulate_run.c - read, then simulate, a thread for each core. Simulations share only what they read. */
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pollux/mem.h"
+#include "simulations.h"
+
+#define BAR 40			/* characters */
+#define REDRAW_NS 100000000L
+
+/* --- which workloads --- */
+
+static bool is_csv(const char *name)
+{
+	size_t n = strlen(name);
+
+	return n > 4 && *name != '.' && strcmp(name + n - 4, ".csv") == 0;
+}
+
+/* "workload-2" before "workload-10". */
+static int by_version(const void *a, const void *b)
+{
+	return strverscmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int list_directory(const char *directory, struct strings *paths, struct err *err)
+{
+	DIR *dir = opendir(directory);
+	const struct dirent *entry;
+
+	if (!dir)
+		return err_set(err, EX_NOINPUT, "cannot read '%s': %s", directory, strerror(errno));
+	while ((entry = readdir(dir)))
+		if (is_csv(entry->d_name))
+			strings_addf(paths, "%s/%s", directory, entry->d_name);
+	closedir(dir);
+	if (!paths->count)
+		return err_set(err, EX_NOINPUT, "no workload in '%s': a file whose name ends in '.csv'",
+			       directory);
+	qsort(paths->items, paths->count, sizeof(*paths->items), by_version);
+	return 0;
+}
+
+static int list_workloads(const char *path, struct strings *paths, struct err *err)
+{
+	struct stat st;
+
+	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+		return list_directory(path, paths, err);
+	strings_add(paths, path);
+	return 0;
+}
+
+static int read_workloads(struct simulations *s, const char *path, struct err *err)
+{
+	struct strings paths;
+	int rc;
+
+	strings_init(&paths);
+	rc = list_workloads(path, &paths, err);
+	s->workloads = xcalloc(paths.count, sizeof(*s->workloads));
+	s->results = xcalloc(paths.count, sizeof(*s->results));
+	for (size_t i = 0; i < paths.count && rc == 0; i++) {
+		rc = sim_workload_read(&s->workloads[s->n], paths.items[i], &s->profiles, err);
+		s->n += rc == 0;
+	}
+	strings_release(&paths);
+	return rc;
+}
+
+/* --- side by side --- */
+
+struct team {
+	struct simulations *s;
+	pthread_mutex_t mutex;
+	pthread_cond_t changed;
+	int next;		/* workload that nobody has taken */
+	int working;		/* threads */
+	int done, total;	/* jobs */
+	int failed;		/* the first workload that failed; n: none */
+	struct err err;		/* its */
+};
+
+struct worker {
+	struct team *team;
+	pthread_t thread;
+	int done;		/* jobs of the workload at hand that the team was told of */
+};
+
+static void tell_team(void *data, int done)
+{
+	struct worker *w = data;
+
+	pthread_mutex_lock(&w->team->mutex);
+	w->team->done += done - w->done;
+	pthread_mutex_unlock(&w->team->mutex);
+	w->done = done;
+}
+
+/* The next workload; -1: all are taken, or one has failed. */
+static int take(struct team *team)
+{
+	int i = -1;
+
+	pthread_mutex_lock(&team->mutex);
+	if (team->next < team->s->n && team->failed == team->s->n)
+		i = team->next++;
+	pthread_mutex_unlock(&team->mutex);
+	return i;
+}
+
+static void fail(struct team *team, int i, const struct err *err)
+{
+	pthread_mutex_lock(&team->mutex);
+	if (i < team->failed) {
+		team->failed = i;
+		team->err = *err;
+	}
+	pthread_mutex_unlock(&team->mutex);
+}
+
+static void work_all(struct worker *w)
+{
+	struct simulations *s = w->team->s;
+	struct err err;
+	int i;
+
+	while ((i = take(w->team)) >= 0) {
+		w->done = 0;
+		if (simulate(&s->options, &s->profiles, &s->workloads[i], tell_team, w, &s->results[i],
+			     &err))
+			fail(w->team, i, &err);
+	}
+}
+
+static void *work(void *data)
+{
+	struct worker *w = data;
+
+	work_all(w);
+	pthread_mutex_lock(&w->team->mutex);
+	w->team->working--;
+	pthread_cond_signal(&w->team->changed);
+	pthread_mutex_unlock(&w->team->mutex);
+	return NULL;
+}
+
+static void draw_bar(const struct team *team)
+{
+	int filled = team->total ? (int)((long)BAR * team->done / team->total) : 0;
+
+	fprintf(stderr, "\r%3d%% [%-*.*s] %d of %d jobs", (int)(100L * team->done / team->total), BAR,
+		filled, "########################################", team->done, team->total);
+}
+
+/* Until all workers have ended. */
+static void watch(struct team *team)
+{
+	bool bar = isatty(STDERR_FILENO);
+
+	pthread_mutex_lock(&team->mutex);
+	while (team->working > 0) {
+		struct timespec until;
+
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_nsec += REDRAW_NS;
+		until.tv_sec += until.tv_nsec / 1000000000L;
+		until.tv_nsec %= 1000000000L;
+		if (bar)
+			draw_bar(team);
+		pthread_cond_timedwait(&team->changed, &team->mutex, &until);
+	}
+	pthread_mutex_unlock(&team->mutex);
+	if (bar)
+		fputs("\r\033[K", stderr);
+}
+
+static int count_cores(void)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	return sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) > 0 ? CPU_COUNT(&set) : 1;
+}
+
+/* Where no thread can be started, the work is done all the same. */
+static void simulate_all(struct team *team)
+{
+	int n = count_cores() < team->s->n ? count_cores() : team->s->n, started = 0;
+	struct worker *workers = xcalloc((size_t)n, sizeof(*workers));
+
+	team->working = n;
+	for (int i = 0; i < n; i++) {
+		workers[i].team = team;
+		if (pthread_create(&workers[started].thread, NULL, work, &workers[started]))
+			break;
+		started++;
+	}
+	pthread_mutex_lock(&team->mutex);
+	team->working -= n - started;
+	pthread_mutex_unlock(&team->mutex);
+	if (started)
+		watch(team);
+	else
+		work_all(&workers[0]);
+	for (int i = 0; i < started; i++)
+		pthread_join(workers[i].thread, NULL);
+	free(workers);
+}
+
+int simulations_run(struct simulations *s, const char *profiles, const char *workload, struct err *err)
+{
+	struct team team = {
+		.s = s, .mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER,
+	};
+
+	if (sim_profiles_read(&s->profiles, profiles, err) || read_workloads(s, workload, err))
+		return -1;
+	team.failed = s->n;
+	for (int i = 0; i < s->n; i++)
+		team.total += s->workloads[i].n_jobs;
+	simulate_all(&team);
+	if (team.failed == s->n)
+		return 0;
+	*err = team.err;
+	return -1;
+}
+
+void simulations_release(struct simulations *s)
+{
+	for (int i = 0; i < s->n; i++) {
+		sim_result_release(&s->results[i]);
+		sim_workload_release(&s->workloads[i]);
+	}
+	free(s->results);
+	free(s->workloads);
+	sim_profiles_release(&s->profiles);
+}
