@@ -1,42 +1,118 @@
-/* cmd_profile.c - pollux profile: measure the devices. */
+/* cmd_profile.c - pollux profile: measure a command at several sizes, or the devices. */
+#include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "command.h"
+#include "picture.h"
+#include "pollux/config.h"
+#include "pollux/profile.h"
 #include "profile.h"
+#include "submission_options.h"
 
 static const struct option_spec options[] = {
 #define O(field) .offset = offsetof(struct profile_options, field)
+#define S(field) .offset = offsetof(struct profile_options, submission.field)
+	{ "budget", 't', OPTION_DURATION, "TIME", O(budget_s), 1, 1e7,
+	  "for all of it, launches too; default 60s" },
+	{ "points", 0, OPTION_INT, "N", O(points), 1, 1000,
+	  "try at most so many sizes; default as many as the budget lasts for" },
+	{ "slots", 's', OPTION_INT, "N", O(slots), 1, CONFIG_MAX_SLOTS,
+	  "divide the processor into N slots; default as configured" },
+	SUBMISSION_NAMES(S),
+	SUBMISSION_SIZES(S),
+	SUBMISSION_STOP(S),
+	{ "checkpoint-dir", 0, OPTION_TEXT, "DIR", S(checkpoint_dir), 0, 0,
+	  "as given to submit; it is not used: {checkpoint} is a directory of the profile's own" },
+	{ "resume-args", 0, OPTION_TEXT, "TEXT", S(resume_args), 0, 0,
+	  "as given to submit; never added, as each point starts afresh" },
+	SUBMISSION_PLACE(S),
+	{ "json", 'j', OPTION_FLAG, NULL, O(json), 0, 0, "print JSON" },
+	{ "plot", 'p', OPTION_TEXT, "FILE", O(plot), 0, 0,
+	  "also draw goodput against devices and batch size, by gnuplot: FILE.svg or FILE.png" },
+	{ "color", 0, OPTION_TEXT, "WHEN", O(color), 0, 0,
+	  "auto (default: on a terminal, unless NO_COLOR is set), always or never" },
 	{ .name = "devices", .type = OPTION_FLAG, O(devices),
 	  .help = "measure the devices themselves: products, copies, exchanges" },
 	{ .name = "device", .type = OPTION_TEXT, .argument = "ID", O(device),
 	  .help = "this one only; default one of each kind, and exchanges between all" },
 	{ .name = "quick", .type = OPTION_FLAG, O(quick),
 	  .help = "fewer sizes, and less time for each" },
-	{ .name = "json", .type = OPTION_FLAG, O(json), .help = "print JSON" },
 	{ .name = NULL },
 #undef O
+#undef S
 };
+
+static bool is_number(const char *text)
+{
+	return *text && text[strspn(text, "0123456789")] == '\0';
+}
+
+static int check(const struct profile_options *o, struct err *err)
+{
+	const char *color = o->color;
+
+	if (strcmp(color, "auto") != 0 && strcmp(color, "always") != 0 && strcmp(color, "never") != 0)
+		return usage_error(&cmd_profile, err, "option '--color' wants auto, always or never, "
+				   "not '%.60s'", color);
+	if (o->plot && !picture_format(o->plot))
+		return usage_error(&cmd_profile, err, "option '--plot' wants a file that ends in .svg or "
+				   ".png, not '%.200s'", o->plot);
+	return 0;
+}
+
+/* "profile 5 --json": the number of a profile stands where a command would, and ends no options. */
+static int run_show(struct profile_options *o, int argc, char **argv, struct err *err)
+{
+	long long id;
+	int first;
+
+	if (options_parse(&cmd_profile, argc, argv, o, &first, err))
+		return -1;
+	if (first < argc)
+		return usage_error(&cmd_profile, err, "profile takes one job or a command, not '%.60s' too",
+				   argv[first]);
+	if (parse_job_id(&cmd_profile, argv[0], &id, err) || check(o, err))
+		return -1;
+	return profile_show(o, id, err);
+}
+
+static int dispatch(struct profile_options *o, int argc, char **argv, struct err *err)
+{
+	if (check(o, err))
+		return -1;
+	if (o->devices && argc > 0)
+		return usage_error(&cmd_profile, err, "profile --devices takes no argument, not '%.60s'",
+				   argv[0]);
+	if (o->devices)
+		return profile_devices(o, err);
+	if (argc == 0)
+		return usage_error(&cmd_profile, err, "what is to be measured? give a command, or --devices");
+	return is_number(argv[0]) ? run_show(o, argc, argv, err) : profile_command(o, argv, err);
+}
 
 static int run(int argc, char **argv, struct err *err)
 {
-	struct profile_options o = { 0 };
-	int first;
+	struct profile_options o = {
+		.color = "auto", .budget_s = PROFILE_BUDGET_S,
+		.submission = SUBMISSION_DEFAULTS(&cmd_profile),
+	};
+	int first, rc;
 
-	if (options_parse(&cmd_profile, argc, argv, &o, &first, err))
-		return -1;
-	if (!o.devices)
-		return usage_error(&cmd_profile, err, "what is to be measured? give --devices");
-	if (first < argc)
-		return usage_error(&cmd_profile, err, "profile --devices takes no argument, not '%.60s'",
-				   argv[first]);
-	return profile_devices(&o, err);
+	rc = options_parse(&cmd_profile, argc, argv, &o, &first, err);
+	if (rc == 0)
+		rc = dispatch(&o, argc - first, argv + first, err);
+	options_release(&cmd_profile, &o);
+	return rc;
 }
 
 const struct command cmd_profile = {
 	.name = "profile",
-	.synopsis = "--devices [--device ID] [--quick] [--json]",
-	.summary = "measure what devices can do",
-	.example = "pollux profile --devices\n"
+	.synopsis = "[OPTION]... [--] COMMAND [ARGUMENT]... | ID | --devices",
+	.summary = "measure a command at several sizes, or what devices can do",
+	.example = "pollux profile -b 128 --batch-range 128:4096 -r 1:4 -- ./train --batch={batch}"
+		   " --replicas={gpus}\n"
+		   "pollux profile 5 --plot goodput.svg    # what profile 5 found out\n"
 		   "pollux profile --devices --quick --json",
 	.options = options,
 	.runs_program = true,

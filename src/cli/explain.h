@@ -57,6 +57,8 @@ double explanation_step_time(const struct explanation *e, const struct configura
 
 /* explain_text.c, explain_tables.c: for people. */
 void explanation_print(const struct explanation *e, const struct status_output *out);
+/* "  NAME        VALUE", broken to the width. */
+void explanation_print_line(const struct status_output *out, const char *name, const char *value);
 void explanation_print_fit(const struct explanation *e, const struct status_output *out);
 void explanation_print_noise(const struct explanation *e, const struct status_output *out);
 void explanation_print_restart(const struct explanation *e, const struct status_output *out);

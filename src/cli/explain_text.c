@@ -72,6 +72,11 @@ static void line(const struct status_output *out, const char *name, const char *
 	free(cleaned);
 }
 
+void explanation_print_line(const struct status_output *out, const char *name, const char *value)
+{
+	line(out, name, value);
+}
+
 /* The line of a text built for it, which is then empty again. */
 static void line_of(const struct status_output *out, const char *name, struct text *t)
 {

@@ -6,9 +6,16 @@
 #include <stdint.h>
 
 #include "pollux/err.h"
+#include "submission.h"
 
 struct profile_options {
 	bool json;
+	const char *plot, *color;
+
+	/* profile_command.c */
+	struct submission submission;
+	double budget_s;
+	int64_t points, slots;		/* 0: by the budget; as configured */
 
 	/* profile_devices.c */
 	bool devices, quick;
@@ -17,5 +24,8 @@ struct profile_options {
 
 /* Each returns the exit status, or -1 with *err as main.c wants it. */
 int profile_devices(const struct profile_options *o, struct err *err);
+int profile_command(const struct profile_options *o, char **argv, struct err *err);
+/* What a profile has found out. */
+int profile_show(const struct profile_options *o, int64_t job_id, struct err *err);
 
 #endif

@@ -85,6 +85,9 @@ same 'pollux-status(1) has every key of the JSON' "$(keys_of "$src/cli/status_js
 	"$(sed -n '/^\.Sh JSON/,/^\.Sh EXIT/p' "$man/pollux-status.1" | listed Va)"
 same 'pollux-explain(1) has every key of the JSON' "$(keys_of "$src/cli/explain_json.c")" \
 	"$(sed -n '/^\.Sh JSON/,/^\.Sh EXIT/p' "$man/pollux-explain.1" | listed Va)"
+is 'pollux-profile(1) has every key of the JSON of a command' '' \
+	"$(sed -n '/^\.Sh JSON/,/^\.Sh EXIT/p' "$man/pollux-profile.1" | listed Va >keys
+		keys_of "$src/cli/profile_json.c" | sort -u | grep -vxF -f keys)"
 same 'pollux-devices(1) has every key of the JSON' "$(keys_of "$src/cli/devices_json.c")" \
 	"$(listed Va <"$man/pollux-devices.1")"
 same 'pollux-submit(1) has every template' \

@@ -1,0 +1,233 @@
+/* profile_command.c - pollux profile COMMAND, and pollux profile ID. */
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "picture.h"
+#include "pollux/config.h"
+#include "pollux/format.h"
+#include "pollux/pass.h"
+#include "pollux/profile.h"
+#include "pollux/steady.h"
+#include "profile.h"
+#include "profile_report.h"
+#include "session.h"
+
+/* --- interruption --- */
+
+static volatile sig_atomic_t interruptions, last_signal;
+
+static void interrupt(int signal_number)
+{
+	interruptions = interruptions + 1;
+	last_signal = signal_number;
+}
+
+static int count_interruptions(void)
+{
+	return interruptions;
+}
+
+static void catch_signals(void)
+{
+	struct sigaction action = { .sa_handler = interrupt };
+
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
+}
+
+/* --- progress, on a terminal --- */
+
+static void add_time(struct text *t, const struct profile_progress *p)
+{
+	double half_width = steady_half_width(p->observation);
+	char span[FORMAT_SIZE];
+
+	if (!p->launched) {
+		text_add(t, "starts");
+		return;
+	}
+	if (!(p->observation->step_time_s > 0)) {
+		text_add(t, "warms up");
+		return;
+	}
+	text_addf(t, "%s", format_span(span, sizeof(span), p->observation->step_time_s));
+	if (isfinite(half_width))
+		text_addf(t, " +- %.1f %%", 100 * half_width);
+}
+
+static void show_progress(const struct profile_progress *p, void *arg)
+{
+	const struct configuration *c = &p->choice->configuration;
+	struct text t = TEXT_INIT;
+	char left[FORMAT_SIZE];
+
+	(void)arg;
+	text_addf(&t, "point %d: %d device%s", p->n_points + 1, c->replicas, c->replicas == 1 ? "" : "s");
+	if (c->batch_size > 0)
+		text_addf(&t, ", batch %lld", (long long)c->batch_size);
+	text_add(&t, ": ");
+	add_time(&t, p);
+	text_addf(&t, "; %s left", format_duration(left, sizeof(left), fmax(p->left_s, 0)));
+	fprintf(stderr, "\r\033[K%s", t.data);
+	fflush(stderr);
+	text_release(&t);
+}
+
+static void end_progress(void)
+{
+	if (isatty(STDERR_FILENO))
+		fputs("\r\033[K", stderr);
+}
+
+/* --- showing --- */
+
+static int show(struct session *s, int64_t job_id, const struct profile_options *o, struct err *err)
+{
+	struct status_output out = {
+		.file = stdout, .width = terminal_width(stdout),
+		.color = terminal_color(stdout, o->color),
+	};
+	struct profile_report report;
+	int rc = 0;
+
+	/* Unset, it would have the C library look at that file again for each time shown. */
+	setenv("TZ", ":/etc/localtime", 0);
+	if (profile_report_read(s, job_id, &report, err))
+		return -1;
+	if (o->json)
+		profile_report_print_json(&report, stdout);
+	else
+		profile_report_print(&report, &out);
+	if (o->plot)
+		rc = profile_report_draw(&report, o->plot, err);
+	profile_report_release(&report);
+	return rc;
+}
+
+/* --- measuring --- */
+
+/* What it can do decides what can be tried. */
+static void note_limits(const struct job *job)
+{
+	if (job->batch_size == 0)
+		fputs("pollux: note: without --batch it is measured at its own size only, and no model comes "
+		      "of it\n", stderr);
+	else if (job->max_replicas == 1 && job->max_batch_size == 0 && !job->accumulates)
+		fputs("pollux: note: without --batch-range, --replicas, {gpus} or {accum} it is measured at its "
+		      "own size only\n", stderr);
+}
+
+static void note_checkpoints(const struct submission *o, const char *dir)
+{
+	if (o->checkpoint_dir)
+		fprintf(stderr, "pollux: note: {checkpoint} and POLLUX_CHECKPOINT_DIR are a directory in '%s', "
+			"removed after each point, instead of --checkpoint-dir\n", dir);
+}
+
+/* Devices that others wait for: as supervisors do at the end of a run, where passes are run at all. */
+static void run_pass(const struct paths *paths)
+{
+	struct pass_result result;
+	struct config config;
+	struct err ignored;
+
+	if (access(paths->schedule_lock, F_OK) || config_load(&config, paths->config, &ignored))
+		return;
+	pass_run(paths, &config, PASS_ACT, &result, &ignored);
+	pass_result_release(&result);
+}
+
+static int measure(struct session *s, struct job *job, const struct job_command *command,
+		   const struct profile_options *o, struct profile_end *end, struct err *err)
+{
+	struct profile_settings settings = {
+		.budget_s = o->budget_s, .max_points = (int)o->points, .interrupted = count_interruptions,
+		.progress = isatty(STDERR_FILENO) ? show_progress : NULL,
+	};
+	struct config config;
+	int rc;
+
+	if (config_load(&config, s->paths.config, err))
+		return -1;
+	settings.slots = o->slots > 0 ? (int)o->slots : config.slots;
+	catch_signals();
+	rc = profile_run(&s->paths, &s->store, job, command, &settings, end, err);
+	end_progress();
+	return rc;
+}
+
+/* The status of a program that the signal ended, with the result so far. */
+static int finish(struct session *s, const struct job *job, const struct profile_end *end,
+		  const struct profile_options *o, struct err *err)
+{
+	int rc = show(s, job->id, o, err);
+
+	run_pass(&s->paths);
+	if (rc)
+		return rc;
+	if (last_signal)
+		return 128 + last_signal;
+	if (end->cancelled)
+		return err_set(err, EX_FAILED, "job %lld was cancelled", (long long)job->id);
+	return 0;
+}
+
+static int profile(const struct profile_options *o, struct job *job, const struct job_command *command,
+		   struct err *err)
+{
+	struct profile_end end;
+	struct session s;
+	int rc;
+
+	if (session_open(&s, STORE_WRITE, err))
+		return -1;
+	note_limits(job);
+	note_checkpoints(&o->submission, s.paths.dir);
+	rc = measure(&s, job, command, o, &end, err);
+	if (rc == 0)
+		rc = finish(&s, job, &end, o, err);
+	else if (job->id)
+		run_pass(&s.paths);
+	session_close(&s);
+	return rc;
+}
+
+/* The command as it would be submitted, but for its checkpoints: those of the profile are its own. */
+int profile_command(const struct profile_options *o, char **argv, struct err *err)
+{
+	struct submission submission = o->submission;
+	struct job_command command = { 0 };
+	struct job job;
+	int rc;
+
+	if (getenv("POLLUX_REPORT_SOCKET"))
+		return err_set(err, EX_UNAVAILABLE, "a profile cannot be made from within a job");
+	submission.checkpoint_dir = NULL;
+	job_init(&job);
+	rc = submission_command(&submission, argv, &command, err) ||
+	     submission_job(&submission, &command, &job, err) ? -1 : 0;
+	if (rc == 0)
+		rc = profile(o, &job, &command, err);
+	job_command_release(&command);
+	job_release(&job);
+	return rc;
+}
+
+int profile_show(const struct profile_options *o, int64_t job_id, struct err *err)
+{
+	struct session s;
+	int rc;
+
+	if (session_open(&s, STORE_READ, err))
+		return -1;
+	rc = show(&s, job_id, o, err);
+	session_close(&s);
+	return rc;
+}
