@@ -1,5 +1,6 @@
 /* recorder.c - from datagrams to a few rows. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "pollux/clock.h"
@@ -15,6 +16,7 @@ void recorder_init(struct recorder *r)
 {
 	*r = (struct recorder){
 		.steps = NAN, .loss = NAN, .epoch = NAN, .last_step = -1,
+		.printed_total_steps = NAN, .first_logged_steps = NAN,
 		.gradient_start_boot_s = NAN,
 	};
 	step_stats_init(&r->stats);
@@ -30,6 +32,19 @@ void recorder_release(struct recorder *r)
 static bool measures(const struct run *run, const struct report_message *m)
 {
 	return m->config < 0 || m->config == run->config_version;
+}
+
+/* Steps that are reported win over those of the log. */
+static void see_reported(struct recorder *r, struct run *run, const struct report_message *m)
+{
+	r->samples_are_reported |= m->samples >= 0;
+	if (r->steps_are_reported || (m->step < 0 && m->step_ns <= 0))
+		return;
+	r->steps_are_reported = true;
+	if (*run->step_source)
+		step_stats_init(&r->stats);
+	r->printed_total_steps = (double)NAN;
+	snprintf(run->step_source, sizeof(run->step_source), "reports");
 }
 
 /* A step's own time is best; else the time between two reports over the steps between them. */
@@ -165,6 +180,7 @@ bool recorder_add(struct recorder *r, struct store *store, struct run *run, cons
 	r->n_reports++;
 	r->n_malformed += malformed;
 	r->changed = true;
+	see_reported(r, run, m);
 	add_step(r, run, m, now_boot_s);
 	add_gradient(r, run, m, now_boot_s);
 	add_position(run, m, now_boot_s);
@@ -190,7 +206,7 @@ int recorder_write(struct recorder *r, struct store *store, struct run *run, str
 	struct observation observation;
 	struct progress p = {
 		.run = run, .steps = r->steps, .loss = r->loss, .epoch = r->epoch,
-		.printed_total_steps = (double)NAN,
+		.printed_total_steps = r->printed_total_steps,
 		.status_text = r->status[0] ? r->status : NULL,
 		.n_reports = r->n_reports, .n_malformed = r->n_malformed,
 		.parameters = r->parameters,

@@ -16,6 +16,7 @@
 
 #include "pollux/report_message.h"
 #include "pollux/step_stats.h"
+#include "pollux/steps.h"
 #include "pollux/store.h"
 
 struct recorder {
@@ -28,6 +29,9 @@ struct recorder {
 	double steps, loss, epoch;	/* NaN: not reported */
 	char status[REPORT_STATUS_SIZE];
 	int64_t parameters;		/* of the model; 0: not reported */
+	bool steps_are_reported, samples_are_reported;	/* then the log is not asked */
+	double printed_total_steps;	/* in the log; NaN */
+	double first_logged_steps;	/* of this run; NaN */
 	int64_t last_step;		/* -1: none yet */
 	double last_step_boot_s;
 	struct gradient_window gradient;
@@ -44,6 +48,13 @@ void recorder_release(struct recorder *r);
  * Returns whether the message asks to look into the store. */
 bool recorder_add(struct recorder *r, struct store *store, struct run *run, const char *bytes, size_t n,
 		  double now_boot_s);
+
+/* recorder_log.c. Steps that were recognised in the log, of a program that reports none: once it has
+ * reported one these do nothing. begin: by that pattern, of which the first line came at first_boot_s; what
+ * was measured before is dropped. */
+void recorder_begin_log(struct recorder *r, struct run *run, const char *pattern, double first_boot_s);
+void recorder_add_logged(struct recorder *r, struct run *run, const struct job *job,
+			 const struct step_event *e);
 
 /* Write what changed since the last time, if anything (the running time alone: every 30 s). On failure it is kept for the next. */
 int recorder_write(struct recorder *r, struct store *store, struct run *run, struct err *err);

@@ -101,6 +101,7 @@ static void supervisor_init(struct supervisor *s, const struct paths *paths)
 	job_init(&s->job);
 	run_init(&s->run);
 	recorder_init(&s->recorder);
+	log_watch_init(&s->log_watch);
 }
 
 static void supervisor_release(struct supervisor *s)
@@ -115,6 +116,7 @@ static void supervisor_release(struct supervisor *s)
 			close(s->device_locks[i]);
 	free(s->device_locks);
 	recorder_release(&s->recorder);
+	log_watch_close(&s->log_watch);
 	job_release(&s->job);
 	job_command_release(&s->command);
 	run_release(&s->run);

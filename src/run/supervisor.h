@@ -7,6 +7,7 @@
 #include "pollux/job.h"
 #include "pollux/paths.h"
 #include "pollux/store.h"
+#include "log_watch.h"
 #include "recorder.h"
 
 enum supervisor_state {
@@ -56,6 +57,7 @@ struct supervisor {
 	int run_lock, signal_fd, socket_fd, leader_fd, log_fd;
 	int *device_locks;		/* run.replicas of them, inherited by the command */
 	double socket_rest_until_s;	/* the socket is left alone until then */
+	struct log_watch log_watch;	/* of a program that reports no steps */
 };
 
 /* supervisor_start.c */

@@ -170,6 +170,7 @@ bool supervisor_conclude(struct supervisor *s)
 	/* The last words, of a checkpoint often, may have come while the socket was resting. */
 	if (s->socket_fd >= 0)
 		supervisor_read_reports(s, now);
+	supervisor_read_log(s, now, true);
 	set_outcome(s);
 	if (s->run.outcome != OUTCOME_NOT_STARTED && isfinite(s->run.launch_boot_s))
 		s->run.duration_s = now - s->run.launch_boot_s;

@@ -193,10 +193,32 @@ bool supervisor_read_reports(struct supervisor *s, double now)
 	return wake;
 }
 
+static void take_step(const struct step_event *e, void *arg)
+{
+	struct supervisor *s = arg;
+
+	if (e->begins) {
+		struct steps_summary summary;
+
+		steps_summary(s->log_watch.steps, &summary);
+		recorder_begin_log(&s->recorder, &s->run, summary.pattern, summary.first_arrival_s);
+	}
+	recorder_add_logged(&s->recorder, &s->run, &s->job, e);
+}
+
+void supervisor_read_log(struct supervisor *s, double now, bool last)
+{
+	if (s->recorder.steps_are_reported)
+		log_watch_close(&s->log_watch);
+	else
+		log_watch_look(&s->log_watch, now, last, take_step, s);
+}
+
 static int timeout_ms(const struct supervisor *s, double now)
 {
 	double next = fmin(s->next_look_boot_s, fmin(s->deadline_boot_s, s->limit_boot_s));
 
+	next = fmin(next, s->log_watch.next_look_boot_s);
 	if (s->socket_rest_until_s > now)
 		next = fmin(next, s->socket_rest_until_s);
 	return next <= now ? 0 : (int)ceil(fmin(next - now, 60) * 1e3);
@@ -210,6 +232,8 @@ static void check_clock(struct supervisor *s, double now)
 	}
 	if (now >= s->deadline_boot_s)
 		supervisor_handle(s, EV_TIMEOUT);
+	if (now >= s->log_watch.next_look_boot_s)
+		supervisor_read_log(s, now, false);
 	if (s->state != ST_FINISHED && now >= s->next_look_boot_s)
 		look(s, now);
 }

@@ -248,7 +248,23 @@ static int launch(struct supervisor *s, struct err *err)
 	return rc;
 }
 
+/* Not needed for anything but times: a job whose log cannot be read runs all the same. */
+static void watch_log(struct supervisor *s)
+{
+	char *path = paths_log(s->paths, s->job.id);
+	struct err err;
+
+	if (log_watch_open(&s->log_watch, path, s->log_offset, s->command.step_regex, &err))
+		supervisor_log(s, "%s", err.text);
+	else if (s->job.total_steps > 0)
+		steps_expect_total(s->log_watch.steps, s->job.total_steps);
+	free(path);
+}
+
 int supervisor_launch(struct supervisor *s, struct err *err)
 {
-	return reload_job(s, err) ? -1 : launch(s, err);
+	if (reload_job(s, err) || launch(s, err))
+		return -1;
+	watch_log(s);
+	return 0;
 }

@@ -1,0 +1,96 @@
+/* log_watch.c - see log_watch.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "log_watch.h"
+#include "pollux/clock.h"
+
+#define BLOCK 65536
+
+void log_watch_init(struct log_watch *w)
+{
+	*w = (struct log_watch){ .fd = -1, .next_look_boot_s = INFINITY };
+}
+
+int log_watch_open(struct log_watch *w, const char *path, int64_t offset, const char *step_regex,
+		   struct err *err)
+{
+	log_watch_init(w);
+	w->steps = steps_new(step_regex, err);
+	if (!w->steps)
+		return -1;
+	w->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (w->fd < 0) {
+		err_set(err, EX_IOERR, "cannot watch log '%s': %s", path, strerror(errno));
+		log_watch_close(w);
+		return -1;
+	}
+	w->offset = offset;
+	w->next_look_boot_s = w->last_boot_s = clock_boot_s();
+	return 0;
+}
+
+void log_watch_close(struct log_watch *w)
+{
+	if (w->fd >= 0)
+		close(w->fd);
+	steps_free(w->steps);
+	log_watch_init(w);
+}
+
+/* When the file was last written to, by the boot clock. The wall clock may have been set in between: never
+ * before the arrival before, never after now. */
+static double written_boot_s(const struct log_watch *w, const struct stat *st, double now_boot_s)
+{
+	double written_s = (double)st->st_mtim.tv_sec + (double)st->st_mtim.tv_nsec * 1e-9;
+
+	if (st->st_mtim.tv_nsec == 0)
+		return now_boot_s;
+	return fmin(fmax(now_boot_s - (clock_wall_s() - written_s), w->last_boot_s), now_boot_s);
+}
+
+/* A file that shrank was begun anew. What is left out ends a line. */
+static void skip_flood(struct log_watch *w, int64_t size, steps_sink *sink, void *arg)
+{
+	if (size < w->offset)
+		w->offset = 0;
+	if (size - w->offset <= LOG_LOOK_BYTES)
+		return;
+	w->offset = size - LOG_LOOK_BYTES;
+	steps_feed(w->steps, "\n", 1, w->last_boot_s, sink, arg);
+}
+
+static void read_up_to(struct log_watch *w, int64_t size, steps_sink *sink, void *arg)
+{
+	char block[BLOCK];
+
+	while (w->offset < size) {
+		int64_t left = size - w->offset;
+		ssize_t n = pread(w->fd, block, left < BLOCK ? (size_t)left : BLOCK, w->offset);
+
+		if (n <= 0)
+			return;
+		w->offset += n;
+		steps_feed(w->steps, block, (size_t)n, w->last_boot_s, sink, arg);
+	}
+}
+
+void log_watch_look(struct log_watch *w, double now_boot_s, bool last, steps_sink *sink, void *arg)
+{
+	struct stat st;
+
+	if (w->fd < 0)
+		return;
+	w->next_look_boot_s = now_boot_s + LOG_LOOK_S;
+	if (fstat(w->fd, &st) == 0 && st.st_size != w->offset) {
+		skip_flood(w, st.st_size, sink, arg);
+		w->last_boot_s = written_boot_s(w, &st, now_boot_s);
+		read_up_to(w, st.st_size, sink, arg);
+	}
+	if (last)
+		steps_end(w->steps, sink, arg);
+}

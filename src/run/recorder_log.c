@@ -1,0 +1,82 @@
+/* recorder_log.c - from the steps that were recognised in a log to what reports would have said. */
+#include <math.h>
+#include <stdio.h>
+
+#include "recorder.h"
+
+/* An interval of more steps counts as so many: what they took is an average anyway. */
+#define COPIES_MAX 1000
+
+void recorder_begin_log(struct recorder *r, struct run *run, const char *pattern, double first_boot_s)
+{
+	if (r->steps_are_reported)
+		return;
+	snprintf(run->step_source, sizeof(run->step_source), "log:%s", pattern);
+	step_stats_init(&r->stats);
+	r->first_logged_steps = r->printed_total_steps = (double)NAN;
+	if (isnan(run->first_step_s) && isfinite(first_boot_s))
+		run->first_step_s = fmax(first_boot_s - run->launch_boot_s, 0);
+}
+
+/* Units of the log that make a step: NaN where that is not known. */
+static double units_of_step(const struct run *run, enum step_unit unit)
+{
+	if (unit == STEP_SAMPLES)
+		return run->batch_size > 0 ? (double)run->batch_size : (double)NAN;
+	return unit == STEP_BATCHES ? (double)run->accumulation_steps : 1;
+}
+
+static void add_time(struct recorder *r, const struct step_event *e, double units)
+{
+	double copies = fmin(round(e->n / units), COPIES_MAX);
+
+	if (e->basis == STEP_UNTIMED || isnan(units))
+		return;
+	step_stats_add(&r->stats, e->unit_s * units, (double)NAN);
+	for (double i = 1; i < copies; i++)
+		step_stats_add(&r->stats, e->unit_s * units, (double)NAN);
+}
+
+/* Where the batch size changes from run to run, steps before this run were of others: its own are
+ * counted from where the job stood. */
+static double samples_at(const struct recorder *r, const struct run *run, const struct job *job,
+			 const struct step_event *e)
+{
+	double batch = (double)run->batch_size;
+
+	if (e->unit == STEP_SAMPLES)
+		return e->position;
+	if (run->batch_size <= 0)
+		return (double)NAN;
+	if (job->max_batch_size == 0 || isnan(job->samples))
+		return r->steps * batch;
+	return job->samples + fmax(r->steps - r->first_logged_steps, 0) * batch;
+}
+
+static void add_samples(struct run *run, double samples)
+{
+	if (isnan(samples))
+		return;
+	run->last_samples = samples;
+	if (isnan(run->first_samples))
+		run->first_samples = samples;
+}
+
+void recorder_add_logged(struct recorder *r, struct run *run, const struct job *job,
+			 const struct step_event *e)
+{
+	double units = units_of_step(run, e->unit);
+
+	if (r->steps_are_reported)
+		return;
+	r->changed = true;
+	add_time(r, e, units);
+	if (!isnan(units)) {
+		r->steps = floor(e->position / units);
+		r->printed_total_steps = e->total / units;
+		if (isnan(r->first_logged_steps))
+			r->first_logged_steps = r->steps;
+	}
+	if (!r->samples_are_reported)
+		add_samples(run, samples_at(r, run, job, e));
+}
