@@ -282,6 +282,14 @@ static void print_batches(const struct explanation *e, const struct status_outpu
 
 /* --- the model --- */
 
+static bool any_from_prior(const struct fit_result *fit)
+{
+	for (int i = 0; i < N_THROUGHPUT_PARAMS; i++)
+		if (fit->basis[i] == FIT_FROM_PRIOR)
+			return true;
+	return false;
+}
+
 void explanation_print_fit(const struct explanation *e, const struct status_output *out)
 {
 	const struct model_row *m = &e->knowledge.model;
@@ -290,6 +298,9 @@ void explanation_print_fit(const struct explanation *e, const struct status_outp
 	add_count(&t, (double)m->n_steps);
 	text_addf(&t, " steps in %d configuration%s, on %s", m->fit.n_observations,
 		  m->fit.n_observations == 1 ? "" : "s", e->device_kind);
+	if (any_from_prior(&m->fit))
+		text_add(&t, "; for the rest (prior) on 'pollux profile --devices' and the number of "
+			 "parameters");
 	line_of(out, "rests on", &t);
 	text_addf(&t, "updates %.1f %%", 100 * m->fit.rmse_step);
 	if (m->fit.rmse_grad > 0)

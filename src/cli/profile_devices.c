@@ -245,7 +245,9 @@ static int look(struct profiling *p, struct err *err)
 
 	if (config_load(&config, p->session.paths.config, err))
 		return -1;
-	settings = (struct device_settings){ .slots = config.slots };
+	settings = (struct device_settings){
+		.slots = p->options->slots > 0 ? (int)p->options->slots : config.slots,
+	};
 	if (store_runs_active(&p->session.store, &p->runs, err) ||
 	    store_reserved_list(&p->session.store, &p->reserved, err) ||
 	    devices_list(&settings, &p->devices, err))

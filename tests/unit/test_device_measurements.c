@@ -1,0 +1,113 @@
+/* test_device_measurements.c - rates, and measurements in the store. */
+#include <unistd.h>
+
+#include "pollux/mem.h"
+#include "pollux/store.h"
+#include "tap.h"
+
+static char root[] = "/tmp/test_device_measurements.XXXXXX";
+static struct paths paths;
+static struct store store;
+static struct err err;
+
+static void test_rates(void)
+{
+	struct device_measurement product = { .what = MEASURED_PRODUCT, .m = 10, .n = 20, .k = 30, .time_s = 2 };
+	struct device_measurement copy = { .what = MEASURED_COPY, .bytes = 3000, .time_s = 1.5 };
+	struct device_measurement barrier = { .what = MEASURED_BARRIER, .time_s = 1 };
+
+	near(device_measurement_flops(&product), 6000, 0, "2 m n k operations");
+	ok(isnan(device_measurement_bytes_per_s(&product)), "a product moves nothing");
+	near(device_measurement_bytes_per_s(&copy), 2000, 0, "bytes per second");
+	ok(isnan(device_measurement_flops(&copy)), "a copy computes nothing");
+	ok(isnan(device_measurement_bytes_per_s(&barrier)), "nor does a barrier move any");
+	for (int i = 0; i < N_MEASURED; i++)
+		is_int(measured_parse(measured_name((enum measured)i)), i, measured_name((enum measured)i));
+	is_int(measured_parse("products"), -1, "no other name");
+}
+
+static bool same(const struct device_measurement *a, const struct device_measurement *b)
+{
+	return a->what == b->what && !strcmp(a->variant, b->variant) && a->devices == b->devices &&
+	       a->m == b->m && a->n == b->n && a->k == b->k && a->bytes == b->bytes &&
+	       fabs(a->time_s - b->time_s) <= 0 && fabs(a->time_sd_s - b->time_sd_s) <= 0 &&
+	       a->repetitions == b->repetitions && a->steady == b->steady;
+}
+
+static struct device_measurement measured[] = {
+	{ MEASURED_BARRIER, "", 2, 0, 0, 0, 0, 1e-5, 1e-7, 12, true },
+	{ MEASURED_COPY, "pinned to device", 1, 0, 0, 0, 65536, 2e-5, 1e-7, 12, true },
+	{ MEASURED_PRODUCT, "bf16", 1, 8, 1024, 1024, 0, 0.1 / 3, 1e-3, 200, false },
+};
+#define N_MEASURED_HERE ((int)(sizeof(measured) / sizeof(measured[0])))
+
+static void put(const char *kind, struct device_measurement *items, int n, double time_s)
+{
+	struct device_measurement_list list = { items, n };
+
+	store_begin(&store, &err);
+	is_int(store_device_measurements_set(&store, kind, &list, time_s, &err), 0, "put into the store");
+	store_commit(&store, &err);
+}
+
+static void test_store(void)
+{
+	struct device_measurement_list list;
+	int n_same = 0;
+
+	put("GPU", measured, N_MEASURED_HERE, 100);
+	put("another", measured, 1, 100);
+	is_int(store_device_measurements_get(&store, "GPU", &list, &err), 0, "read back");
+	for (int i = 0; i < list.count && i < N_MEASURED_HERE; i++)
+		n_same += same(&list.items[i], &measured[i]);
+	ok(list.count == N_MEASURED_HERE && n_same == N_MEASURED_HERE, "all of it, as it was");
+	device_measurement_list_release(&list);
+
+	measured[0].time_s = 3e-5;
+	put("GPU", measured, 1, 200);
+	store_device_measurements_get(&store, "GPU", &list, &err);
+	ok(list.count == N_MEASURED_HERE && same(&list.items[0], &measured[0]), "measured again: replaced");
+	device_measurement_list_release(&list);
+	is_int(store_device_measurements_get(&store, "no such", &list, &err), 0, "of another kind");
+	is_int(list.count, 0, "there is nothing");
+	device_measurement_list_release(&list);
+}
+
+static void test_parameters(void)
+{
+	double n;
+
+	is_int(store_workload_get_parameters(&store, "w", &n, &err), 0, "a workload nobody knows");
+	ok(isnan(n), "has an unknown number of parameters");
+	store_workload_set_parameters(&store, "w", 124e6, &err);
+	store_workload_set_parameters(&store, "v", 1, &err);
+	store_workload_get_parameters(&store, "w", &n, &err);
+	near(n, 124e6, 0, "then as it was declared");
+	store_workload_set_parameters(&store, "w", 125e6, &err);
+	store_workload_get_parameters(&store, "w", &n, &err);
+	near(n, 125e6, 0, "the last time");
+}
+
+int main(void)
+{
+	char *remove;
+	int status = 1;
+
+	if (!mkdtemp(root))
+		skip_all("cannot make a directory in /tmp");
+	setenv("POLLUX_DIR", root, 1);
+	test_rates();
+	if (paths_init(&paths, &err) || store_open(&store, &paths, STORE_WRITE, &err)) {
+		printf("Bail out! %s\n", err.text);
+		return 1;
+	}
+	test_store();
+	test_parameters();
+	store_close(&store);
+	paths_release(&paths);
+	remove = xasprintf("rm -r '%s'", root);
+	status = system(remove);	/* NOLINT(cert-env33-c) */
+	free(remove);
+	ok(status == 0, "the store is removed");
+	return done();
+}

@@ -1,0 +1,218 @@
+/* test_prior.c - what measured kernels lead one to expect, by hand; and what a fit makes of it. */
+#include <stdbool.h>
+
+#include "pollux/prior.h"
+#include "tap.h"
+
+#define MAX 32
+#define UNKNOWN ((double)NAN)
+
+static struct device_measurement items[MAX];
+static struct device_measurement_list list = { items, 0 };
+
+static struct device_measurement *add(enum measured what, int devices, int64_t bytes, double time_s)
+{
+	items[list.count] = (struct device_measurement){
+		.what = what, .devices = devices, .bytes = bytes, .time_s = time_s, .repetitions = 10,
+	};
+	return &items[list.count++];
+}
+
+/* Products of 1, 4 and 64 rows that take a + b m. */
+static void add_products(const char *variant, int64_t width, double a, double b)
+{
+	for (int64_t m = 1; m <= 64; m = m == 1 ? 4 : m * 16) {
+		struct device_measurement *p = add(MEASURED_PRODUCT, 1, 0, a + b * (double)m);
+
+		p->m = m;
+		p->n = p->k = width;
+		memcpy(p->variant, variant, strlen(variant) + 1);
+	}
+}
+
+static struct fit_prior made(double n_parameters)
+{
+	struct fit_prior prior;
+
+	prior_make(&list, n_parameters, &prior);
+	return prior;
+}
+
+static void test_nothing(void)
+{
+	struct fit_prior prior;
+
+	list.count = 0;
+	ok(!prior_make(&list, 1e6, &prior), "nothing measured, nothing expected");
+	add_products("fp32", 10, 1e-3, 1e-3);
+	ok(!prior_make(&list, 0, &prior) && !prior_make(&list, UNKNOWN, &prior),
+	   "nor without the number of parameters");
+	ok(isnan(prior.grad_ratio.value) && isnan(prior.sync_time.value) && isnan(prior.sync_growth.value),
+	   "not a number is nothing");
+	list.count = 1;
+	ok(!prior_make(&list, 1000, &prior), "one product has no slope");
+}
+
+/* a/b = 4 samples. Of 1000 parameters an update copies 12,000 bytes, in 6 ms: 6 us for each parameter,
+ * 0.6 ms for the 100 of this width, against 3 * 0.5 ms for a sample: 0.4 more. */
+static void test_passes(void)
+{
+	list.count = 0;
+	add_products("fp32", 10, 2e-3, 0.5e-3);
+	near(made(1000).grad_ratio.value, 4, 1e-9, "the ratio of the line through the products");
+	near(made(1000).grad_ratio.spread, PRIOR_SPREAD, 0, "spread as far as is assumed");
+	add(MEASURED_MEMORY, 1, 12000, 6e-3);
+	near(made(1000).grad_ratio.value, 4.4, 1e-9, "and what an update takes");
+	add_products("fp64", 10, 1, 1e-9);
+	near(made(1000).grad_ratio.value, 4.4, 1e-9, "nobody trains in double precision");
+	/* 20 wide: 1 + 6e-6 * 400 / (3 * 1e-3) = 1.8 */
+	add_products("bf16", 20, 1e-3, 1e-3);
+	near(made(1000).grad_ratio.value, sqrt(4.4 * 1.8), 1e-9, "two series: the geometric mean");
+	/* 100.4: the logarithms of 4.4, 1.8 and 100.4 deviate by 2.11156 */
+	add_products("tf32", 10, 50e-3, 0.5e-3);
+	near(made(1000).grad_ratio.spread, 2.11156, 1e-5, "and their spread, where it is larger");
+	list.count = 0;
+	add_products("fp32", 10, -0.4e-3, 0.5e-3);
+	ok(made(1000).grad_ratio.value > 0 && isfinite(made(1000).grad_ratio.value),
+	   "one that begins at less than nothing is still a ratio");
+}
+
+static void test_sync(void)
+{
+	struct fit_prior prior;
+
+	list.count = 0;
+	add(MEASURED_REDUCTION, 2, 40, 5e-6);
+	add(MEASURED_REDUCTION, 2, 4000, 30e-6);
+	near(made(1000).sync_time.value, 30e-6, 1e-12, "4 bytes of gradient each");
+	add(MEASURED_BARRIER, 2, 0, 10e-6);
+	prior = made(1000);
+	near(prior.sync_time.value, 40e-6, 1e-12, "after a barrier");
+	near(prior.sync_growth.value, (15 + 25.0 / 4) / 40, 1e-9, "the latency again, and a quarter of the rest");
+	ok(isnan(prior.grad_ratio.value), "of passes nothing is known");
+	near(made(4000).sync_time.value, 10e-6 + 120e-6, 1e-9, "beyond what was measured: the largest's rate");
+	near(made(1).sync_time.value, 15e-6, 1e-9, "below: the smallest's time");
+	near(made(100).sync_time.value, 10e-6 + 5e-6 * sqrt(6), 1e-9, "between: a line of logarithms");
+	add(MEASURED_BARRIER, 4, 0, 20e-6);
+	add(MEASURED_REDUCTION, 4, 4000, 60e-6);
+	near(made(1000).sync_growth.value, 0.5, 1e-9, "four measured: half of the difference");
+	add(MEASURED_REDUCTION, 4, 4000, 1e-6);
+	list.count = 0;
+	memcpy(add(MEASURED_COPY, 2, 2000, 7e-6)->variant, "peer", 5);
+	memcpy(add(MEASURED_COPY, 2, 20, 1e-6)->variant, "peer", 5);
+	prior = made(1000);
+	near(prior.sync_time.value, 14e-6, 1e-12, "GPUs: two copies of half of it");
+	near(prior.sync_growth.value, (2 + 12.0 / 4) / 14, 1e-9, "growing likewise");
+}
+
+/* --- in a fit --- */
+
+static const struct fit_prior expected = { { 12, 0.7 }, { 0.004, 0.7 }, { 0.5, 0.7 } };
+
+static struct fit_result fit(const struct fit_observation *o, int n, const struct fit_prior *prior)
+{
+	struct fit_options options = FIT_OPTIONS_DEFAULT;
+
+	options.prior = prior;
+	return fit_throughput(o, n, &options);
+}
+
+static struct fit_observation step(int replicas, int64_t m, double time_s, double sync_s)
+{
+	return (struct fit_observation){
+		.place = { 1, replicas }, .local_batch_size = m, .accumulation_steps = 1,
+		.step_time_s = time_s, .sync_time_s = sync_s, .weight = 1,
+	};
+}
+
+static bool is_basis(const struct fit_result *f, const char *want)
+{
+	static const char letters[] = { [FIT_FROM_DATA] = 'd', [FIT_FROM_PENALTY] = 'p', [FIT_TIED] = 't',
+					[FIT_FROM_PRIOR] = 'k' };
+
+	for (int i = 0; i < N_THROUGHPUT_PARAMS; i++)
+		if (letters[f->basis[i]] != want[i])
+			return false;
+	return true;
+}
+
+/* One pass seen, of 36 samples in 48 ms: 12 + 36 parts of 1 ms. */
+static void test_unseen(void)
+{
+	struct fit_observation o = step(1, 36, 0.048, UNKNOWN);
+	struct fit_result f = fit(&o, 1, &expected);
+
+	near(f.params.alpha_grad, 0.012, 1e-6, "what is expected of a pass divides its time");
+	near(f.params.beta_grad, 0.001, 1e-6, "which is kept");
+	near(f.params.alpha_sync_local, 0.004, 1e-6, "synchronisation is as expected");
+	near(f.params.beta_sync_local, 0.002, 1e-6, "and its growth");
+	near(f.params.alpha_sync_node, 0.0044, 1e-6, "nodes are no better linked");
+	near(throughput_step_time(&f.params, (struct throughput_place){ 1, 4 }, 72, 1), 0.084 + 0.008, 1e-5,
+	     "so is a step that nobody saw");
+	ok(is_basis(&f, "kdkkttp"), "and each says what it rests on");
+	ok(f.stop == FIT_CONVERGED, "converged");
+	is_str(fit_basis_name(FIT_FROM_PRIOR), "prior", "by that name");
+}
+
+static double truth(int replicas, double m)
+{
+	static const struct throughput_params p = { 0.03, 0.0005, 0.02, 0.003, 1e-8, 1e-8, 1.5 };
+
+	return throughput_step_time(&p, (struct throughput_place){ 1, replicas }, m, 1);
+}
+
+/* Where the data tell, it does not matter what was expected. */
+static void test_seen(void)
+{
+	static const struct fit_prior wrong = { { 6000, 0.7 }, { 2, 0.7 }, { 15, 0.7 } };
+	struct fit_observation o[12];
+	struct fit_result without, with;
+	int n = 0;
+
+	for (int replicas = 1; replicas <= 4; replicas *= 2)
+		for (int64_t m = 16; m <= 1024; m *= 4)
+			o[n++] = step(replicas, m, truth(replicas, (double)m),
+				      truth(replicas, (double)m) - truth(1, (double)m));
+	without = fit(o, n, NULL);
+	with = fit(o, n, &wrong);
+	near(with.params.alpha_grad, without.params.alpha_grad, 1e-3, "a pass seen at four sizes");
+	near(with.params.beta_grad, without.params.beta_grad, 1e-3, "is what it is");
+	near(throughput_step_time(&with.params, (struct throughput_place){ 1, 4 }, 100, 1), truth(4, 100), 0.02,
+	     "and a step on four replicas");
+	ok(is_basis(&with, "ddddttd"), "from the data");
+}
+
+/* Two replicas seen: the growth alone is expected, in units of what was seen. */
+static void test_growth(void)
+{
+	struct fit_observation o[] = { step(1, 10, 0.02, 0), step(1, 30, 0.04, 0), step(2, 10, 0.05, 0.03),
+				       step(2, 30, 0.07, 0.03) };
+	struct fit_result f = fit(o, 4, &expected);
+
+	near(f.params.alpha_sync_local, 0.03, 1e-3, "synchronisation as seen");
+	near(f.params.beta_sync_local, 0.015, 2e-3, "growing by the half of it that is expected");
+	ok(is_basis(&f, "dddkttd"), "which is all that is");
+}
+
+static void test_none(void)
+{
+	static const struct fit_prior nothing = { { (double)NAN, 1 }, { 0, 1 }, { 1, 0 } };
+	struct fit_observation o = step(1, 36, 0.048, UNKNOWN);
+	struct fit_result a = fit(&o, 1, NULL), b = fit(&o, 1, &nothing);
+
+	ok(!memcmp(&a.params, &b.params, sizeof(a.params)) && a.evaluations == b.evaluations,
+	   "what expects nothing changes nothing");
+	ok(is_basis(&a, "tdttttp"), "and all is tied as published");
+}
+
+int main(void)
+{
+	test_nothing();
+	test_passes();
+	test_sync();
+	test_unseen();
+	test_seen();
+	test_growth();
+	test_none();
+	return done();
+}

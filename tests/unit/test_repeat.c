@@ -1,0 +1,103 @@
+/* test_repeat.c - when a mean is known well enough. */
+#include "measure/repeat.h"
+#include "tap.h"
+
+static const struct repeat_limits limits = {
+	.least = 5, .most = 50, .half_width = 0.02, .span_s = 1e-3, .time_s = 1e9,
+};
+
+/* From tables of Student's t, 97.5 %. */
+static void test_student(void)
+{
+	near(repeat_student(4), 2.776445, 5e-3, "4 degrees");
+	near(repeat_student(9), 2.262157, 1e-3, "9");
+	near(repeat_student(30), 2.042272, 1e-4, "30");
+	near(repeat_student(1000), 1.962339, 1e-6, "1000");
+}
+
+static void test_statistics(void)
+{
+	static const double same[] = { 2, 2, 2, 2, 2 }, spread[] = { 0.9, 1.1, 1, 1, 1 };
+	static const double stalled[] = { 1, 1, 50, 1, 1, 1 }, one[] = { 3 };
+	struct repeated s = repeat_of(same, 5, &limits);
+
+	ok(s.steady && s.n == 5 && s.n_stalls == 0, "five times the same are steady");
+	near(s.mean_s, 2, 0, "in the mean as each");
+	near(s.sd_s, 0, 0, "without a spread");
+	s = repeat_of(same, 4, &limits);
+	ok(!s.steady, "four are too few");
+	s = repeat_of(spread, 5, &limits);
+	near(s.mean_s, 1, 1e-12, "0.9 to 1.1: the mean is 1");
+	near(s.sd_s, sqrt(0.005), 1e-12, "the deviation the root of 0.02 / 4");
+	near(s.half_width, 2.776445 * sqrt(0.005 / 5), 5e-3, "half of the interval");
+	ok(!s.steady, "8.8 % are more than 2 %");
+	s = repeat_of(stalled, 6, &limits);
+	ok(s.steady && s.n == 5 && s.n_stalls == 1, "a stall does not count");
+	near(s.mean_s, 1, 0, "nor does its time");
+	s = repeat_of(one, 1, &limits);
+	ok(!s.steady && s.half_width >= HUGE_VAL, "one says nothing of its spread");
+}
+
+/* --- the loop, on a clock of its own --- */
+
+struct fake {
+	double each_s, ripple;		/* ripple: of every second run, relative */
+	int64_t calls, largest, fail_at;
+};
+
+static double run(void *state, int64_t count)
+{
+	struct fake *f = state;
+
+	f->calls++;
+	f->largest = count > f->largest ? count : f->largest;
+	if (f->calls == f->fail_at)
+		return (double)NAN;
+	return (double)count * f->each_s * (f->calls % 2 ? 1 + f->ripple : 1);
+}
+
+static void test_loop(void)
+{
+	struct fake even = { .each_s = 1e-5 }, wavy = { .each_s = 1e-2, .ripple = 0.5 };
+	struct fake rough = { .each_s = 1e-2, .ripple = 0.02 };
+	struct repeated s;
+
+	is_int(repeat_time(&s, run, &even, &limits), 0, "ten microseconds each");
+	is_int(even.largest, 128, "128 together fill a millisecond");
+	near(s.mean_s, 1e-5, 1e-12, "the time is of one");
+	ok(s.steady && s.n == 5, "the least number of repetitions is enough");
+	is_int(repeat_time(&s, run, &wavy, &limits), 0, "one that alternates between 10 and 15 ms");
+	ok(!s.steady && s.n == limits.most, "is given up after the most, and not called steady");
+	is_int(wavy.largest, 1, "a long one is a repetition by itself");
+	is_int(repeat_time(&s, run, &rough, &limits), 0, "one between 10 and 10.2 ms");
+	ok(s.steady && s.n < limits.most, "becomes steady");
+	for (int64_t at = 1; at < 16; at++) {
+		struct fake broken = { .each_s = 1e-2, .fail_at = at };
+
+		if (repeat_time(&s, run, &broken, &limits) == 0 && broken.calls >= at)
+			break;
+		if (at == 8)
+			ok(true, "a run that fails at any time is told");
+	}
+}
+
+/* Time is up before the mean is known. */
+static void test_time(void)
+{
+	struct repeat_limits short_of_time = limits;
+	struct fake wavy = { .each_s = 1e-2, .ripple = 0.5 };
+	struct repeated s;
+
+	short_of_time.time_s = 0;
+	repeat_time(&s, run, &wavy, &short_of_time);
+	ok(!s.steady && s.n == limits.least, "no time: the least number all the same");
+}
+
+int main(void)
+{
+	test_student();
+	test_statistics();
+	test_loop();
+	test_time();
+	return done();
+}
