@@ -5,9 +5,10 @@
 #include <string.h>
 
 #include "devices.h"
-#include "pollux/format.h"
 #include "pollux/mem.h"
 #include "pollux/table.h"
+
+#define WIDTH 80		/* of remarks */
 
 static bool is_gpu(const struct device *d)
 {
@@ -146,6 +147,40 @@ static void print_processes(const struct devices_view *v, int index)
 	}
 }
 
+/* Words of text, at most 80 columns wide, under a heading. */
+static void print_wrapped(const char *heading, const char *text)
+{
+	int column = printf("%s:", heading);
+
+	while (*text) {
+		int n = (int)strcspn(text, " ");
+
+		if (column + 1 + n > WIDTH)
+			column = printf("\n   ") - 1;
+		column += printf(" %.*s", n, text);
+		text += n + (text[n] == ' ');
+	}
+	putchar('\n');
+}
+
+/* Several GPUs often have one reason: said once, by the first of them, for all. */
+static void print_reason(const struct devices_view *v, int n, int index)
+{
+	const struct device *items = v->list.items;
+	struct text names = TEXT_INIT;
+	bool said = false;
+
+	for (int i = 0; i < n; i++) {
+		if (items[i].usable || strcmp(items[i].reason, items[index].reason) != 0)
+			continue;
+		said |= i < index;
+		text_addf(&names, "%s%s", names.length ? ", " : "", items[i].name);
+	}
+	if (!said)
+		print_wrapped(names.data, items[index].reason);
+	text_release(&names);
+}
+
 static bool is_slowed(const struct device_reading *now)
 {
 	return now->slowed_by && strcmp(now->slowed_by, "power cap") != 0;	/* which is usual at work */
@@ -161,7 +196,7 @@ static void print_remarks(const struct devices_view *v, int n)
 		const struct device_user *u = device_user_worst(&v->users, i);
 
 		if (!d->usable)
-			printf("%s: %s\n", d->name, d->reason);
+			print_reason(v, n, i);
 		else if (u)	/* beside a run of ours */
 			printf("%s: %s, beside its job\n", d->name, device_user_describe(u, &v->list, text));
 		print_processes(v, i);

@@ -1,0 +1,440 @@
+/* test_device_gpu.c - GPUs as a stand-in for NVML tells of them (tests/gpu/standin.h), and trees in place of
+ * /dev, /proc and /sys. No GPU was ever near this. */
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "device/gpu.h"
+#include "pollux/device.h"
+#include "tap.h"
+
+#define A "GPU-aaaaaaaa-0000-0000-0000-000000000001"
+#define B "GPU-bbbbbbbb-0000-0000-0000-000000000002"
+
+static const char *standins;
+static char dir[64];
+static struct device_list list;
+static struct err err;
+
+static void write_file(const char *name, const char *text)
+{
+	char path[256];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	for (char *p = path + strlen(dir) + 1; (p = strchr(p, '/')); *p++ = '/') {
+		*p = '\0';
+		mkdir(path, 0700);
+		*p = '/';
+	}
+	file = fopen(path, "w");
+	if (!file || fputs(text, file) < 0 || fclose(file))
+		abort();
+}
+
+static void use_library(const char *name)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/nvml_%s.so", standins, name);
+	setenv("POLLUX_NVML", path, 1);
+}
+
+/* What the driver says now; the list is made anew. */
+static int look(const char *answers, const struct device_settings *settings)
+{
+	char path[128];
+
+	devices_release(&list);
+	write_file("answers", answers);
+	snprintf(path, sizeof(path), "%s/answers", dir);
+	setenv("NVML_STANDIN", path, 1);
+	err = (struct err){ 0 };
+	return devices_list(settings, &list, &err);
+}
+
+static const struct device_settings as_passes_do = { .slots = DEVICE_SLOTS_AUTO };
+static const struct device_settings in_full = { .slots = DEVICE_SLOTS_AUTO, .in_full = true };
+
+static const char one[] = "driver 580.95.05\ngpu " A " NVIDIA RTX A6000\npci 0:41:0\nmemory 49140 48000\n";
+
+static void test_one(void)
+{
+	use_library("new");
+	is_int(look(one, &as_passes_do), 0, "a machine with a GPU");
+	if (!is_int(list.count, 1, "has no other device"))
+		return;
+	is_str(list.items[0].id, "gpu:" A, "known by its UUID");
+	is_str(list.items[0].name, "gpu:0", "called by its number");
+	is_str(list.items[0].kind, "NVIDIA RTX A6000, 48 GiB", "its kind");
+	is_int(list.items[0].memory_bytes, 49140LL << 20, "its memory");
+	ok(list.items[0].usable && !list.items[0].reason[0], "usable");
+	is_str(list.gpu_note, "NVIDIA driver 580.95.05, 1 GPU", "the driver");
+	ok(device_backend_of(list.items[0].id) == &device_gpu, "of the backend for GPUs");
+}
+
+static void test_readings(void)
+{
+	const struct device_reading *now;
+
+	use_library("new");
+	look("gpu " A " X\nmemory 1000 900\nrates 40\ntemperature 71\npower 150500\nenergy 2500\nslowed 0x44\n"
+	     "persistence 0\n", &in_full);
+	now = &list.items[0].now;
+	is_int(now->free_bytes, 900LL << 20, "free memory");
+	near(now->utilization, 0.4, 1e-12, "utilization");
+	near(now->temperature_c, 71, 1e-12, "temperature");
+	near(now->power_w, 150.5, 1e-12, "power, of milliwatts");
+	near(now->energy_j, 2.5, 1e-12, "energy, of millijoules");
+	ok(isnan(now->power_limit_w), "what is not told is not known");
+	is_str(now->slowed_by, "heat", "heat goes before a power cap");
+	ok(now->forgets_state, "persistence mode is off");
+	look("gpu " A " X\nmemory 1000 900\nrates 255\n", &in_full);
+	now = &list.items[0].now;
+	ok(isnan(now->utilization), "more than all of the time is not believed");
+	ok(isnan(now->temperature_c) && isnan(now->energy_j) && !now->slowed_by && !now->forgets_state,
+	   "nothing is known that is not supported");
+	look("gpu " A " X\nmemory none\n", &in_full);
+	ok(list.items[0].usable && list.items[0].memory_bytes == 0 && list.items[0].now.free_bytes > 0,
+	   "memory that is the machine's");
+	is_str(list.items[0].kind, "X", "is not in its kind");
+}
+
+/* --- processes --- */
+
+static const char busy[] = "gpu " A " X\nmemory 9000 100\nprocess 4242 642 3\nprocess 77 ?\n"
+			   "process 4242 642\nprocess 88 7000 90\n";
+
+static void expect_processes(const char *library, double utilization)
+{
+	use_library(library);
+	look(busy, &as_passes_do);
+	printf("# %s\n", library);
+	if (!is_int(list.n_processes, 3, "three processes, one of them told twice"))
+		return;
+	is_int(list.processes[0].pid, 4242, "the first");
+	is_int(list.processes[0].memory_bytes, 642LL << 20, "its memory");
+	is_int(list.processes[1].pid, 77, "the second");
+	is_int(list.processes[1].memory_bytes, -1, "of unknown memory");
+	is_int(list.processes[2].pid, 88, "the third");
+	is_int(list.processes[2].memory_bytes, 7000LL << 20, "its memory");
+	near(list.processes[2].utilization, utilization, 1e-12, "its time");
+	near(list.processes[1].utilization, 0, 1e-12, "none of one without a sample");
+	is_int(list.processes[2].device, 0, "on the first device");
+}
+
+static void test_processes(void)
+{
+	char many[16384] = "gpu " A " X\nmemory 9000 100\n";
+	size_t n = strlen(many);
+
+	expect_processes("new", 0.9);
+	expect_processes("535", 0.9);
+	expect_processes("v2", 0.9);
+	expect_processes("v1", 0.9);
+	use_library("bare");
+	look(busy, &as_passes_do);
+	ok(list.count == 1 && list.n_processes == 0, "a driver that does not tell of processes");
+	use_library("new");
+	for (int i = 1; i <= 300; i++)
+		n += (size_t)snprintf(many + n, sizeof(many) - n, "process %d 10\n", 1000 + i);
+	look(many, &as_passes_do);
+	is_int(list.n_processes, 300, "more processes than there was room for");
+	is_int(list.processes[299].pid, 1300, "to the last");
+	look("gpu " A " X\nmemory 1 1\nprocess 5 700\nmps 5 700\nmps 6 900\n", &as_passes_do);
+	is_int(list.n_processes, 2, "those behind the MPS server, each once");
+	is_int(list.processes[1].memory_bytes, 900LL << 20, "with their memory");
+	look("gpu " A " X\nmemory 1 1\nprocess 5 700 120\n", &as_passes_do);
+	near(list.processes[0].utilization, 0, 1e-12, "a sample above 100 % is none");
+	look("gpu " A " X\nmemory 1 1\nanswer samples 3\nprocess 5 700\n", &as_passes_do);
+	ok(isnan(list.processes[0].utilization), "no samples: not known");
+	look("gpu " A " X\nmemory 1 1\nanswer processes 3\nprocess 5 700\n", &as_passes_do);
+	ok(list.items[0].usable && list.n_processes == 0, "processes that are not supported");
+}
+
+static void test_processes_of(void)
+{
+	struct device devices[2] = { { .id = "gpu:" B }, { .id = "gpu:" A } };
+	struct device_process *processes = NULL;
+	int n = 0;
+
+	use_library("new");
+	look("gpu " A " X\nmemory 1 1\nprocess 5 700\ngpu " B " X\nmemory 1 1\nprocess 6 800\n", &as_passes_do);
+	is_int(device_gpu.processes(devices, 2, &processes, &n, &err), 0, "processes of devices in the store");
+	ok(n == 2 && processes[0].pid == 6 && processes[0].device == 0 && processes[1].pid == 5 &&
+	   processes[1].device == 1, "by their UUIDs");
+	free(processes);
+	processes = NULL;
+	n = 0;
+	look("gpu " A " X\nmemory 1 1\n", &as_passes_do);
+	is_int(device_gpu.processes(devices, 1, &processes, &n, &err), -1, "of a device that is not there");
+	is_str(err.text, "cannot tell what computes on 'gpu:" B "': not found", "says so");
+	free(processes);
+}
+
+/* --- what cannot be used --- */
+
+static void expect_reason(const char *answers, const char *want, const char *what)
+{
+	use_library("new");
+	is_int(look(answers, &as_passes_do), 0, what);
+	ok(list.count >= 1 && !list.items[0].usable, "is not used");
+	is_str(list.count >= 1 ? list.items[0].reason : NULL, want, "and says why");
+}
+
+static void test_unusable(void)
+{
+	static const char lost[] = "the GPU has fallen off the bus; 'dmesg' may say why, a reboot brings it back";
+
+	expect_reason("gpu " A " X\nanswer handle 15\n", lost, "a GPU lost before it was looked at");
+	is_str(list.items[0].id, "gpu:0", "has no UUID");
+	expect_reason("gpu " A " X\nmemory 1 1\nanswer all 15\n", lost, "one that answers nothing but that");
+	expect_reason("gpu " A " X\nanswer memory 15\n", lost, "one lost between two questions");
+	is_str(list.items[0].id, "gpu:" A, "known by its UUID");
+	expect_reason("gpu " A " X\nmemory 1 1\nanswer processes 15\n", lost, "lost at the last question");
+	expect_reason("gpu " A " X\nanswer memory 16\n", "the GPU has to be reset", "one to be reset");
+	expect_reason("gpu " A " X\nmemory 1 1\nanswer uuid 4\n", "no permission", "one without a UUID");
+	expect_reason("gpu " A " X\nanswer handle 999\n", "an unknown error of the NVIDIA driver",
+		      "an unknown error");
+	expect_reason("gpu " A " X\nmemory 1 1\nmig 1\n", "MIG is on, and only whole GPUs are given out; "
+		      "off again: nvidia-smi -i 0 -mig 0", "MIG");
+	expect_reason("gpu " A " X\nmemory 1 1\ncompute 2\n", "its compute mode is 'prohibited'; to allow "
+		      "programs: nvidia-smi -i 0 -c 0", "a prohibited compute mode");
+	use_library("new");
+	look("gpu " A " X\nanswer all 15\ngpu " B " X\nmemory 1 1\n", &as_passes_do);
+	ok(list.count == 2 && !list.items[0].usable && list.items[1].usable, "the one beside it is used");
+	look("gpu " A " X\nmemory 1 1\ncompute 3\nmig 0\n", &as_passes_do);
+	ok(list.items[0].usable, "compute mode 'exclusive process' is fine");
+}
+
+static void expect_none(const char *answers, const char *want, const char *what)
+{
+	is_int(look(answers, &as_passes_do), 0, what);
+	ok(list.count >= 1 && !strncmp(list.items[0].id, "cpu:", 4), "leaves CPU slots");
+	is_str(list.gpu_note, want, "and says why");
+}
+
+static void test_no_driver(void)
+{
+	char note[200];
+
+	setenv("POLLUX_GPU_ROOT", "/nonexistent", 1);	/* whatever this machine has */
+	use_library("new");
+	expect_none("init 9\n", "cannot ask for GPUs: the NVIDIA driver is not loaded", "no driver");
+	expect_none("init 18\n", "cannot ask for GPUs: the NVIDIA driver was updated and not reloaded yet: "
+		    "reboot", "an updated driver");
+	use_library("old");
+	expect_none(one, "cannot ask for GPUs: NVML has no 'nvmlDeviceGetUUID'; the NVIDIA driver is too old",
+		    "a library that is too old");
+	setenv("POLLUX_NVML", "/nonexistent.so", 1);
+	snprintf(note, sizeof(note), "cannot open NVML: /nonexistent.so: cannot open shared object file: No "
+		 "such file or directory");
+	expect_none(one, note, "no library");
+	setenv("POLLUX_NVML", "none", 1);
+	expect_none(one, "POLLUX_NVML is 'none'", "GPUs kept out");
+	unsetenv("POLLUX_NVML");
+	expect_none(one, "no NVIDIA GPU on the PCI bus, and no driver of one", "a machine without a GPU");
+	unsetenv("POLLUX_GPU_ROOT");
+	for (int code = 1; code <= 21; code++)
+		ok(nvml_code_text(code) && nvml_code_text(code)[0], "a word for each return code");
+}
+
+static void test_slots_asked_for(void)
+{
+	struct device_settings settings = { .slots = 1 };
+
+	use_library("new");
+	look(one, &settings);
+	ok(list.count == 1 && !strcmp(list.items[0].id, "cpu:0"), "slots asked for: no GPU");
+	is_str(list.gpu_note, "", "nor was one looked for");
+	settings.in_full = true;
+	look(one, &settings);
+	ok(list.count == 2 && !list.items[0].usable && list.items[1].usable, "people see both");
+	is_str(list.items[0].reason, "CPU slots are asked for (--slots, POLLUX_SLOTS, or slots in the "
+	       "configuration)", "and why");
+}
+
+/* --- where they are --- */
+
+static char link_letter(int a, int b)
+{
+	return "FSNM"[list.links[a * list.count + b]];
+}
+
+static void test_links(void)
+{
+	static const char four[] =
+		"gpu GPU-0 X\nmemory 1 1\npci 0:1:0\nnvlink 1\nancestor 2 10\nancestor 3 20\n"
+		"gpu GPU-1 X\nmemory 1 1\npci 0:2:0\nancestor 2 30\nancestor 3 40\n"
+		"gpu GPU-2 X\nmemory 1 1\npci 0:3:0\n"
+		"gpu GPU-3 X\nmemory 1 1\npci 0:4:0\n";
+	static const char *const libraries[] = { "new", "v2" };	/* with and without the driver's own word */
+
+	for (int i = 0; i < 2; i++) {
+		char got[7] = { 0 };
+
+		use_library(libraries[i]);
+		look(four, &as_passes_do);
+		for (int a = 0, n = 0; a < 4; a++)
+			for (int b = a + 1; b < 4; b++)
+				got[n++] = link_letter(a, b) == link_letter(b, a) ? link_letter(a, b) : '?';
+		is_str(got, "FSSNNM", "NVLink, one switch, switches; a host bridge, a node; nothing nearer");
+	}
+	use_library("bare");
+	look(four, &as_passes_do);
+	is_int(link_letter(0, 1), 'M', "nothing is known of links: one machine");
+}
+
+static void use_tree(const char *name)
+{
+	char root[96];
+
+	snprintf(root, sizeof(root), "%s/%s", dir, name);
+	setenv("POLLUX_GPU_ROOT", root, 1);
+}
+
+static void write_pci(const char *tree, const char *bus_id, const char *vendor, const char *class)
+{
+	char name[128];
+
+	snprintf(name, sizeof(name), "%s/sys/bus/pci/devices/%s/vendor", tree, bus_id);
+	write_file(name, vendor);
+	snprintf(name, sizeof(name), "%s/sys/bus/pci/devices/%s/class", tree, bus_id);
+	write_file(name, class);
+}
+
+static void set_driver(const char *tree, const char *bus_id, const char *driver)
+{
+	char path[192], target[64];
+
+	snprintf(path, sizeof(path), "%s/%s/sys/bus/pci/devices/%s/driver", dir, tree, bus_id);
+	snprintf(target, sizeof(target), "../../../../bus/pci/drivers/%s", driver);
+	unlink(path);
+	if (symlink(target, path))
+		abort();
+}
+
+static void test_presence(void)
+{
+	use_tree("empty");
+	is_int((int)gpu_presence(), GPU_ABSENT, "nothing at all");
+	use_tree("pci");
+	write_pci("pci", "0000:00:02.0", "0x8086\n", "0x030000\n");
+	write_pci("pci", "0000:41:00.1", "0x10de\n", "0x040300\n");
+	is_int((int)gpu_presence(), GPU_ABSENT, "another maker's display, NVIDIA's sound");
+	write_pci("pci", "0000:41:00.0", "0x10de\n", "0x030000\n");
+	is_int((int)gpu_presence(), GPU_ON_BUS, "a GPU without a driver");
+	set_driver("pci", "0000:41:00.0", "nouveau");
+	is_int((int)gpu_presence(), GPU_ABSENT, "a GPU with another driver");
+	set_driver("pci", "0000:41:00.0", "vfio-pci");
+	is_int((int)gpu_presence(), GPU_ABSENT, "a GPU given to a virtual machine");
+	set_driver("pci", "0000:41:00.0", "nvidia");
+	is_int((int)gpu_presence(), GPU_ON_BUS, "a GPU with its driver");
+	write_file("driver/dev/nvidiactl", "");
+	use_tree("driver");
+	is_int((int)gpu_presence(), GPU_WITH_DRIVER, "device files, as in a container");
+	unsetenv("POLLUX_GPU_ROOT");
+}
+
+/* A driver that is there and does not work is no reason to start jobs on processors. */
+static void test_silent(void)
+{
+	use_tree("pci");
+	write_pci("pci", "0000:81:00.0", "0x10de\n", "0x030200\n");
+	use_library("new");
+	look("init 9\n", &as_passes_do);
+	if (is_int(list.count, 2, "GPUs of the bus, and no slots")) {
+		is_str(list.items[1].id, "gpu:0000:81:00.0", "by their place on the bus");
+		is_str(list.items[1].kind, "NVIDIA GPU at 0000:81:00.0", "which is all that is known");
+		ok(!list.items[0].usable && !list.items[1].usable, "are not used");
+		is_str(list.items[0].reason, "cannot ask for GPUs: the NVIDIA driver is not loaded", "why");
+	}
+	look("driver 1\n", &as_passes_do);
+	is_str(list.count == 2 ? list.items[0].reason : NULL,
+	       "the driver does not list it; 'dmesg' may say why", "none listed of two on the bus");
+	unsetenv("POLLUX_GPU_ROOT");
+}
+
+static void test_binding(void)
+{
+	struct device devices[2] = { { .id = "gpu:" A, .binding = "4000-4003" }, { .id = "gpu:" B } };
+	cpu_set_t before, after;
+
+	use_tree("near");
+	write_file("near/sys/devices/system/cpu/online", "0-15\n");
+	write_file("near/sys/bus/pci/devices/0000:41:00.0/local_cpulist", "0-3,8-11\n");
+	write_file("near/sys/bus/pci/devices/0000:42:00.0/local_cpulist", "0-15\n");
+	use_library("new");
+	look("gpu " A " X\npci 0:41:0\nmemory 1 1\ngpu " B " X\npci 0:42:0\nmemory 1 1\n", &as_passes_do);
+	is_str(list.items[0].binding, "0-3,8-11", "the processors near a GPU");
+	is_int(list.items[0].cores, 8, "are counted");
+	is_str(list.items[1].binding, "", "no binding where all are near");
+	is_int(list.items[1].cores, 16, "they count all the same");
+	unsetenv("POLLUX_GPU_ROOT");
+
+	sched_getaffinity(0, sizeof(before), &before);
+	is_int(device_gpu.bind(devices, 1, &err), 0, "processors that are not there");
+	sched_getaffinity(0, sizeof(after), &after);
+	ok(CPU_EQUAL(&before, &after), "keep no job from starting");
+	for (size_t i = 0; i < CPU_SETSIZE; i++)
+		if (CPU_ISSET(i, &before))
+			snprintf(devices[0].binding, sizeof(devices[0].binding), "%zu", i);
+	is_int(device_gpu.bind(devices, 2, &err), 0, "a GPU that is near to all, and one that is not");
+	sched_getaffinity(0, sizeof(after), &after);
+	ok(CPU_EQUAL(&before, &after), "leave all processors");
+	is_int(device_gpu.bind(devices, 1, &err), 0, "a GPU near one processor");
+	sched_getaffinity(0, sizeof(after), &after);
+	is_int(CPU_COUNT(&after), 1, "brings its job there");
+	sched_setaffinity(0, sizeof(before), &before);
+}
+
+static void test_environment(void)
+{
+	struct device devices[2] = { { .id = "gpu:" B }, { .id = "gpu:" A } };
+	struct strings env;
+
+	strings_init(&env);
+	strings_add(&env, "CUDA_VISIBLE_DEVICES=0,1,2,3");
+	device_gpu.environment(devices, 2, &env);
+	is_int((long long)env.count, 2, "two variables");
+	is_str(env.items[0], "CUDA_VISIBLE_DEVICES=" B "," A, "GPUs by UUID, in the order of the replicas");
+	is_str(env.items[1], "CUDA_DEVICE_ORDER=PCI_BUS_ID", "and numbered as nvidia-smi does");
+	strings_release(&env);
+}
+
+static void test_overlap(void)
+{
+	struct device a = { .id = "gpu:" A, .binding = "0-3" }, b = { .id = "gpu:" B, .binding = "0-3" };
+
+	ok(!device_overlaps(&a, &b), "GPUs share the processors near them");
+	ok(device_overlaps(&a, &a), "but not themselves");
+}
+
+int main(void)
+{
+	char template[] = "/tmp/pollux-gpu.XXXXXX", command[96];
+
+	standins = getenv("GPU_STANDIN");
+	if (!standins)
+		skip_all("GPU_STANDIN does not say where the stand-ins for NVML are: make check");
+	if (!mkdtemp(template))
+		return 1;
+	snprintf(dir, sizeof(dir), "%s", template);
+	test_one();
+	test_readings();
+	test_processes();
+	test_processes_of();
+	test_unusable();
+	test_no_driver();
+	test_slots_asked_for();
+	test_links();
+	test_presence();
+	test_silent();
+	test_binding();
+	test_environment();
+	test_overlap();
+	devices_release(&list);
+	snprintf(command, sizeof(command), "rm -r '%s'", dir);
+	return system(command) || done();
+}
