@@ -1,0 +1,238 @@
+#!/bin/sh
+# gpu.t - jobs on GPUs, as far as can be tested without one: a stand-in answers for NVML (tests/gpu/standin.h).
+# The jobs, their processes and those of others are real; the GPUs are not, and no real one was ever near this.
+# shellcheck disable=SC2317  # cleanup is called by the trap
+. "$(dirname "$0")/tap.sh"
+[ -n "${GPU_STANDIN-}" ] || skip_all 'GPU_STANDIN does not say where the stand-ins for NVML are: make check'
+unset POLLUX_SLOTS POLLUX_SLICE POLLUX_POLICY
+POLLUX_NVML=$GPU_STANDIN/nvml_new.so NVML_STANDIN=$TMP/answers POLLUX_GPU_ROOT=$TMP/root COLUMNS=80
+export POLLUX_NVML NVML_STANDIN POLLUX_GPU_ROOT COLUMNS
+A=GPU-aaaaaaaa-0000-0000-0000-000000000001 B=GPU-bbbbbbbb-0000-0000-0000-000000000002
+mkdir root
+
+strangers=
+cleanup() {
+	for id in $("$POLLUX" status --all | awk '$3 ~ /^(queued|starting|running|stopping|held)$/ { print $1 }'); do
+		"$POLLUX" cancel "$id"
+	done
+	# shellcheck disable=SC2086  # a list of numbers
+	[ -z "$strangers" ] || kill $strangers
+	wait_for 10 all_gone
+} >/dev/null 2>&1
+all_gone() { ! grep -Ealzs "^POLLUX_DIR=$POLLUX_DIR" /proc/[0-9]*/environ; }
+
+gpu() { # gpu UUID [LINE]...
+	printf 'gpu %s NVIDIA RTX A6000\nmemory 49140 48000\nrates 0\ntemperature 35\npersistence 1\n' "$1"
+	shift
+	[ $# = 0 ] || printf '%s\n' "$@"
+}
+answers() { cat >answers.new && mv answers.new answers; }
+stranger() { # sets $pid to a process of somebody else, who is another user if that can be
+	if [ "$(id -u)" = 0 ]; then
+		perl -e '$( = $) = "65534 65534"; $< = $> = 65534; exec "sleep", "1000"' &
+	else
+		sleep 1000 &
+	fi
+	pid=$! strangers="$strangers $!"
+	wait_for 10 grep -q '^sleep' "/proc/$pid/comm"
+	owner=$(stat -c %U "/proc/$pid")
+}
+state() { "$POLLUX" status --all | awk -v id="$1" '$1 == id { print $3 }'; }
+is_state() { [ "$(state "$1")" = "$2" ]; }
+reason() { sqlite3 -cmd '.timeout 10000' "$POLLUX_DIR/pollux.db" "SELECT reason FROM jobs WHERE id = $1"; }
+pass() { "$POLLUX" schedule; }
+log_has() { "$POLLUX" log "$1" 2>/dev/null | grep -q "$2"; }
+
+# --- what there is ---
+
+{ gpu $A 'pci 0:41:0' 'nvlink 1'; gpu $B 'pci 0:42:0'; } | answers
+status 'devices with two GPUs' 0 "$POLLUX" devices
+is 'no CPU slots, and how they are joined' 'ID     USE  FREE GiB    OF  UTIL  TEMP  HELD BY  KIND
+gpu:0  yes      46.9  48.0   0 %  35 C  -        NVIDIA RTX A6000, 48 GiB
+gpu:1  yes      46.9  48.0   0 %  35 C  -        NVIDIA RTX A6000, 48 GiB
+All are joined by NVLink.' "$(printf '%s\n' "$out" | sed '/^$/,$d')"
+like 'the driver' '^GPUs: NVIDIA driver 999.99, 2 GPUs$' "$out"
+run "$POLLUX" devices --json
+like 'their ids are UUIDs' "\"id\": \"gpu:$A\"" "$out"
+like 'links in JSON' '"link": "nvlink"' "$out"
+{ gpu $A 'nvlink 1' 'ancestor 2 40'; gpu $B 'slowed 0x40' 'persistence 0'; gpu GPU-3; } | answers
+run "$POLLUX" devices
+like 'links that differ are a table' '^gpu:0 +- +nvlink +node$' "$out"
+like 'heat is worth a word' '^gpu:1: its clock is slowed by heat$' "$out"
+is 'persistence mode is hinted at once' 1 "$(printf '%s\n' "$out" | grep -c 'nvidia-smi -pm 1')"
+is 'no line is wider than 80 columns' '' "$(printf '%s\n' "$out" | grep -E '.{81}' | grep -v ^CUDA)"
+
+# --- a job on a GPU ---
+
+gpu $A | answers
+{ gpu $A; gpu $B; } | answers
+first=$("$POLLUX" submit --replicas 2 -- sh -c 'env | grep ^CUDA_; sleep 1000')
+pass
+ok 'a job on two GPUs starts' wait_for 20 log_has "$first" '^CUDA_DEVICE_ORDER'
+like 'it is told them by UUID' "^CUDA_VISIBLE_DEVICES=$A,$B\$" "$("$POLLUX" log "$first")"
+like 'in the order of the bus' '^CUDA_DEVICE_ORDER=PCI_BUS_ID$' "$("$POLLUX" log "$first")"
+like 'they are in its log' "^# pollux job $first run 1 on gpu:$A gpu:$B\$" "$("$POLLUX" log "$first")"
+run "$POLLUX" devices
+like 'it holds them' "^gpu:1 +yes +46.9 +48.0 +0 % +35 C +job $first " "$out"
+
+# Its own processes are its own, however much they hold.
+leader=$(sqlite3 "$POLLUX_DIR/pollux.db" "SELECT leader_pid FROM runs WHERE job_id = $first")
+{ gpu $A "process $leader 40000 99"; gpu $B "process $leader 40000 99"; } | answers
+pass
+ok 'a pass leaves it alone' is_state "$first" running
+run "$POLLUX" devices --json
+is 'its processes are known as its' 2 "$(printf '%s\n' "$out" | grep -c "^          \"job_id\": $first,")"
+is 'and block nothing' '' "$(printf '%s\n' "$out" | grep '"blocks": true')"
+unlike 'nor are they worth a word' 'pid' "$("$POLLUX" devices)"
+
+# Somebody joins it: no reason to stop it.
+stranger
+{ gpu $A "process $pid 9000 50"; gpu $B; } | answers
+pass
+ok 'a stranger beside it does not stop it' is_state "$first" running
+like 'but is shown' "^gpu:0: pid $pid \($owner\) 9000 MiB, 50 % for less than 10 min, beside its job" \
+	"$("$POLLUX" devices)"
+# The device that was lost is not taken from a job that may not be preempted.
+{ gpu $A 'answer all 15'; gpu $B; } | answers
+pass
+ok 'a lost GPU does not stop a job that saves nothing' is_state "$first" running
+like 'it is shown as lost' '^gpu:0: the GPU has fallen off the bus' "$("$POLLUX" devices)"
+{ gpu $A; gpu $B; } | answers
+"$POLLUX" cancel "$first"
+"$POLLUX" wait "$first" || :
+
+# --- somebody else's processes ---
+
+{ gpu $A "process $pid 642 0"; gpu $B; } | answers
+a=$("$POLLUX" submit -- sleep 1000)
+b=$("$POLLUX" submit -- sleep 1000)
+c=$("$POLLUX" submit -- sleep 1000)
+pass
+ok 'the free GPU is given out' wait_for 20 is_state "$a" running
+is 'it is that one' "gpu:$B" "$(sqlite3 "$POLLUX_DIR/pollux.db" 'SELECT device FROM run_devices WHERE in_use')"
+text="gpu:0: pid $pid ($owner) 642 MiB, 0 % for less than 10 min; override: pollux devices --ignore $pid"
+ok 'the other is not' is_state "$b" queued
+case $(reason "$b") in "$text; "*) result 0 'who waits is told who holds it, and what to do' ;;
+*) result 1 'who waits is told who holds it, and what to do' "$(reason "$b")" ;; esac
+unlike 'who would not be next anyway is not' 'pid' "$(reason "$c")"
+like 'it is in the table of jobs' "^ *$b .*  gpu:0: pid $pid \(" "$("$POLLUX" status)"
+run "$POLLUX" devices
+like 'and in that of the devices' "^gpu:0 +no .* pid $pid \($owner\)" "$out"
+changes=$(sqlite3 "$POLLUX_DIR/pollux.db" 'PRAGMA data_version; SELECT total(id) FROM events')
+pass
+is 'another pass writes the same reason' "$changes" \
+	"$(sqlite3 "$POLLUX_DIR/pollux.db" 'PRAGMA data_version; SELECT total(id) FROM events')"
+
+status 'a process that computes nowhere cannot be ignored' 66 "$POLLUX" devices --ignore $$
+is 'as is said' "pollux: no process $$ computes on a GPU" "$err"
+status 'it is ignored' 0 "$POLLUX" devices --ignore "$pid"
+pass
+ok 'the GPU is given out' wait_for 20 is_state "$b" running
+like 'with the process on it' "^gpu:0: pid $pid .*; ignored\$" "$("$POLLUX" devices)"
+"$POLLUX" cancel "$b"
+"$POLLUX" wait "$b" || :
+ok 'the next job follows' wait_for 20 is_state "$c" running
+status 'it is no longer ignored' 0 "$POLLUX" devices --unignore "$pid"
+status 'which can be said once' 1 "$POLLUX" devices --unignore "$pid"
+"$POLLUX" cancel "$a" "$c"
+"$POLLUX" wait "$a" "$c" || :
+
+# What is given out in spite of whom.
+try() { # try NAME WANT LINE: the state of a job with that process on the only GPU
+	gpu $A "$3" | answers
+	id=$("$POLLUX" submit -- sleep 1000)
+	pass
+	if [ "$2" = queued ]; then
+		is "$1: not given out" queued "$(state "$id")"
+	else
+		ok "$1: given out" wait_for 20 is_state "$id" running
+	fi
+	"$POLLUX" cancel "$id"
+	"$POLLUX" wait "$id" || :
+}
+try '512 MiB, doing nothing' running "process $pid 512 0"
+like 'which is shown all the same' "^gpu:0: pid $pid .*; too little to count\$" "$("$POLLUX" devices)"
+try '513 MiB' queued "process $pid 513"
+try '5 % of the time' running "process $pid 100 5"
+try '6 % of the time' queued "process $pid 100 6"
+try 'unknown memory' queued "process $pid ?"
+try 'a process that only draws' running "graphics $pid 9000"
+gone=$(sh -c 'echo $$')
+try 'a process that is no more' queued "process $gone 9000"
+
+# --- a GPU is free when the driver says so ---
+
+gpu $A | answers
+id=$("$POLLUX" submit -- sh -c "echo process \$\$ 9000 >>'$TMP/answers'")
+pass
+ok 'the job has run' wait_for 20 log_has "$id" '^exec'
+ok 'its process is gone' wait_for 20 sh -c "! kill -0 \$(sed -n 's/^process \([0-9]*\).*/\1/p' '$TMP/answers')"
+sleep 1
+ok 'but not for the driver: it has not ended' is_state "$id" running
+gpu $A | answers
+ok 'once the driver has let go it is done' wait_for 20 is_state "$id" done
+unlike 'nothing was to be complained of' 'lists an ended process' "$(cat "$POLLUX_DIR/supervisor.log")"
+id=$("$POLLUX" submit -- sh -c "echo process \$\$ 9000 >>'$TMP/answers'")
+pass
+ok 'a driver that never lets go is not waited for without end' wait_for 30 is_state "$id" done
+like 'which is written down' "a driver lists an ended process on 'gpu:$A' for more than 10 s" \
+	"$(cat "$POLLUX_DIR/supervisor.log")"
+
+# A job of ours that strays to a GPU that it was not given.
+{ gpu $A; gpu $B; } | answers
+id=$("$POLLUX" submit -- sh -c "echo process \$\$ 9000 >>'$TMP/answers'; exec sleep 1000")
+pass
+ok 'a job on the first GPU strays to the second' wait_for 20 grep -q ^process answers
+other=$("$POLLUX" submit -- sleep 1000)
+pass
+is 'which is not given to another' queued "$(state "$other")"
+like 'as it is told' "^gpu:1: pid [0-9]+ \(of job $id, not given it\) 9000 MiB" "$(reason "$other")"
+"$POLLUX" cancel "$id" "$other"
+"$POLLUX" wait "$id" "$other" || :
+
+# --- GPUs that cannot be used ---
+
+gpu $A 'mig 1' | answers
+id=$("$POLLUX" submit -- sleep 1000)
+pass
+like 'MIG: the job is told' '^gpu:0: MIG is on, .*nvidia-smi -i 0 -mig 0' "$(reason "$id")"
+gpu $A 'answer all 15' | answers
+pass
+like 'lost: the job is told' '^gpu:0: the GPU has fallen off the bus' "$(reason "$id")"
+mkdir -p root/sys/bus/pci/devices/0000:41:00.0
+echo 0x10de >root/sys/bus/pci/devices/0000:41:00.0/vendor
+echo 0x030000 >root/sys/bus/pci/devices/0000:41:00.0/class
+echo 'init 9' | answers
+pass
+is 'a driver that is not loaded: no CPU slot instead' queued "$(state "$id")"
+like 'the job is told' '^gpu:0: cannot ask for GPUs: the NVIDIA driver is not loaded' "$(reason "$id")"
+run "$POLLUX" devices
+like 'so is who looks' '^GPUs: cannot ask for GPUs: the NVIDIA driver is not loaded$' "$out"
+run env POLLUX_NVML="$GPU_STANDIN/nvml_old.so" "$POLLUX" devices
+like 'a library that is too old' "NVML has no 'nvmlDeviceGetUUID'; the NVIDIA driver is too old" "$out"
+
+# CPU slots are there for the asking.
+POLLUX_SLOTS=1 "$POLLUX" schedule
+ok 'slots that are asked for' wait_for 20 is_state "$id" running
+is 'are what the job runs on' cpu:0 "$(sqlite3 "$POLLUX_DIR/pollux.db" 'SELECT device FROM run_devices WHERE in_use')"
+"$POLLUX" cancel "$id"
+"$POLLUX" wait "$id" || :
+rm -r root/sys
+
+# --- which libraries are opened ---
+
+libraries() { # libraries COMMAND...: those of CUDA that it opens
+	LD_DEBUG=files "$@" 2>&1 >/dev/null |
+		grep -oE 'file=[^ ]*(libcuda|libcudart|libcublas|libnvidia-ml|nvml_)[^ ]*' | sort -u
+}
+id=$("$POLLUX" submit --hold sleep 1000)
+gpu $A | answers
+is 'with a GPU a pass opens NVML and nothing else' "file=$POLLUX_NVML" "$("$POLLUX" release "$id"; libraries "$POLLUX" schedule)"
+is 'status opens nothing' '' "$(libraries "$POLLUX" status)"
+unset POLLUX_NVML
+is 'without a GPU a pass opens nothing' '' "$(libraries "$POLLUX" schedule)"
+is 'nor does status' '' "$(libraries "$POLLUX" status)"
+POLLUX_NVML=none
+run env -u POLLUX_NVML "$POLLUX" devices
+like 'devices says that there is no GPU' '^GPUs: no NVIDIA GPU on the PCI bus, and no driver of one$' "$out"
+finish
