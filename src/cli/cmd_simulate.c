@@ -6,6 +6,7 @@
 
 #include "command.h"
 #include "picture.h"
+#include "pollux/sim_generate.h"
 #include "pollux/table.h"
 #include "simulations.h"
 
@@ -13,8 +14,9 @@
 
 struct simulate_options {
 	const char *profiles, *workload, *policy, *knowledge, *lengths, *jobs_csv, *timeline_csv, *plot;
-	int64_t nodes, gpus_per_node;
-	double interval_s, interference, restart_s, slice_s;
+	const char *generate;
+	int64_t nodes, gpus_per_node, jobs, workloads, seed;
+	double interval_s, interference, restart_s, slice_s, span_s;
 	bool json;
 };
 
@@ -45,6 +47,14 @@ static const struct option_spec options[] = {
 	{ "timeline-csv", 0, OPTION_TEXT, "FILE", O(timeline_csv), 0, 0, "also write each decision" },
 	{ "plot", 0, OPTION_TEXT, "FILE", O(plot), 0, 0,
 	  "also draw completion times and use, by gnuplot: FILE.svg or .png" },
+	{ "generate", 0, OPTION_TEXT, "DIR", O(generate), 0, 0,
+	  "make up profiles and workloads there instead; DIR must not exist" },
+	{ "jobs", 0, OPTION_INT, "N", O(jobs), 1, 1000000, "of each workload made up; default: 160" },
+	{ "workloads", 0, OPTION_INT, "N", O(workloads), 1, 10000, "made up; default: 1" },
+	{ "span", 0, OPTION_DURATION, "TIME", O(span_s), 1, 1e9,
+	  "that their submissions take, about; default: 8 hours" },
+	{ "seed", 0, OPTION_INT, "N", O(seed), 0, 9e15,
+	  "of all that is drawn, which is with --generate only; default: 0" },
 	{ .name = NULL },
 #undef O
 };
@@ -128,6 +138,32 @@ static int show(const struct simulations *s, const struct simulate_options *o, s
 	return o->plot ? draw(s, o->plot, err) : 0;
 }
 
+static int generate(const struct simulate_options *o, struct err *err)
+{
+	struct sim_generation g = {
+		.n_jobs = (int)o->jobs, .n_workloads = (int)o->workloads, .seconds = o->span_s,
+		.seed = (uint64_t)o->seed,
+	};
+
+	if (o->profiles || o->workload)
+		return usage_error(&cmd_simulate, err, "either --generate, or --profiles and --workload");
+	return sim_generate(o->generate, &g, err);
+}
+
+static int simulate_and_show(const struct simulate_options *o, struct err *err)
+{
+	struct simulations s = { .n = 0 };
+	int rc;
+
+	if (check(o, &s.options, err))
+		return -1;
+	rc = simulations_run(&s, o->profiles, o->workload, err);
+	if (rc == 0)
+		rc = show(&s, o, err);
+	simulations_release(&s);
+	return rc;
+}
+
 static int run(int argc, char **argv, struct err *err)
 {
 	struct simulate_options o = {
@@ -135,30 +171,25 @@ static int run(int argc, char **argv, struct err *err)
 		.gpus_per_node = SIM_OPTIONS_DEFAULT.gpus_per_node,
 		.interval_s = SIM_OPTIONS_DEFAULT.interval_s, .restart_s = SIM_OPTIONS_DEFAULT.restart_s,
 		.slice_s = SIM_OPTIONS_DEFAULT.slice_s,
+		.jobs = 160, .workloads = 1, .span_s = 8 * 3600,
 	};
-	struct simulations s = { .n = 0 };
-	int first, rc;
+	int first;
 
 	if (options_parse(&cmd_simulate, argc, argv, &o, &first, err))
 		return -1;
 	if (first < argc)
 		return usage_error(&cmd_simulate, err, "simulate takes no argument, not '%.60s'",
 				   argv[first]);
-	if (check(&o, &s.options, err))
-		return -1;
-	rc = simulations_run(&s, o.profiles, o.workload, err);
-	if (rc == 0)
-		rc = show(&s, &o, err);
-	simulations_release(&s);
-	return rc;
+	return o.generate ? generate(&o, err) : simulate_and_show(&o, err);
 }
 
 const struct command cmd_simulate = {
 	.name = "simulate",
-	.synopsis = "--profiles DIR --workload FILE [--policy NAME] [OPTION]...",
+	.synopsis = "--profiles DIR --workload FILE [OPTION]... | --generate DIR [OPTION]...",
 	.summary = "run a workload in simulation, under any of the policies",
 	.example = "pollux simulate --profiles profiles --workload workload-1.csv\n"
-		   "pollux simulate --profiles profiles -w workloads -p tiresias --json",
+		   "pollux simulate --profiles profiles -w workloads -p tiresias --json\n"
+		   "pollux simulate --generate made-up --jobs 1000",
 	.options = options,
 	.run = run,
 };

@@ -1,0 +1,142 @@
+/* sim_generate.c - files of what is made up, complete or not at all. */
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "generate.h"
+#include "pollux/mem.h"
+#include "random.h"
+
+static int cannot_create(const char *path, struct err *err)
+{
+	return err_set(err, EX_CANTCREAT, "cannot create '%s': %s", path, strerror(errno));
+}
+
+static int make_directory(const char *path, struct err *err)
+{
+	return mkdir(path, 0777) ? cannot_create(path, err) : 0;
+}
+
+/* Takes over the path, and clears the text. */
+static int write_file(char *path, struct text *t, struct err *err)
+{
+	FILE *f = fopen(path, "wxe");
+	int rc = 0;
+
+	if (!f) {
+		rc = cannot_create(path, err);
+	} else {
+		bool whole = fwrite(t->data, 1, t->length, f) == t->length && fflush(f) == 0 &&
+			     fsync(fileno(f)) == 0;
+
+		if (fclose(f) || !whole)
+			rc = cannot_create(path, err);
+	}
+	text_clear(t);
+	free(path);
+	return rc;
+}
+
+/* --- contents --- */
+
+static int write_kind(const char *profiles, const struct kind *k, uint64_t *random, struct text *t,
+		      struct err *err)
+{
+	char *directory = xasprintf("%s/%s", profiles, k->name);
+	int rc = make_directory(directory, err);
+	uint64_t seed;
+
+	generate_placements(k, random, t);
+	if (rc == 0)
+		rc = write_file(xasprintf("%s/placements.csv", directory), t, err);
+	generate_scalability(k, random, t);
+	if (rc == 0)
+		rc = write_file(xasprintf("%s/scalability.csv", directory), t, err);
+	seed = random_bits(random);
+	for (int i = 0; i <= k->doublings && rc == 0; i++) {
+		text_clear(t);
+		generate_validation(k, i, seed, t);
+		rc = write_file(xasprintf("%s/validation-%lld.csv", directory,
+					  (long long)(k->initial_batch_size << i)), t, err);
+	}
+	text_clear(t);
+	free(directory);
+	return rc;
+}
+
+static int write_profiles(const char *directory, uint64_t *random, struct text *t, struct err *err)
+{
+	char *profiles = xasprintf("%s/profiles", directory);
+	int rc = make_directory(profiles, err);
+
+	for (int i = 0; i < n_kinds && rc == 0; i++)
+		rc = write_kind(profiles, &kinds[i], random, t, err);
+	free(profiles);
+	return rc;
+}
+
+static int write_workloads(const char *directory, const struct sim_generation *g, uint64_t *random,
+			   struct text *t, struct err *err)
+{
+	char *workloads = xasprintf("%s/workloads", directory);
+	int rc = make_directory(workloads, err);
+
+	for (int i = 1; i <= g->n_workloads && rc == 0; i++) {
+		generate_jobs(g, random, t);
+		rc = write_file(xasprintf("%s/workload-%d.csv", workloads, i), t, err);
+	}
+	free(workloads);
+	return rc;
+}
+
+/* --- the directory --- */
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
+/* mkdtemp lets nobody else in. */
+static void open_up(const char *directory)
+{
+	mode_t mask = umask(0);
+
+	umask(mask);
+	chmod(directory, 0777 & ~mask);
+}
+
+int sim_generate(const char *directory, const struct sim_generation *g, struct err *err)
+{
+	char *temporary = xasprintf("%s.XXXXXX", directory);
+	struct text t = TEXT_INIT;
+	uint64_t random = g->seed;
+	struct stat st;
+	int rc;
+
+	if (lstat(directory, &st) == 0) {
+		errno = EEXIST;
+		rc = cannot_create(directory, err);
+	} else if (!mkdtemp(temporary)) {
+		rc = cannot_create(directory, err);
+	} else {
+		rc = write_profiles(temporary, &random, &t, err);
+		if (rc == 0)
+			rc = write_workloads(temporary, g, &random, &t, err);
+		open_up(temporary);
+		if (rc == 0 && rename(temporary, directory))
+			rc = cannot_create(directory, err);
+		if (rc)
+			nftw(temporary, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	}
+	text_release(&t);
+	free(temporary);
+	return rc;
+}
