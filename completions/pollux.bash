@@ -13,6 +13,10 @@ _pollux_jobs() {
 	pollux status 2>/dev/null | awk 'NR > 1 && $1 ~ /^[0-9]+$/ { print $1 }'
 }
 
+_pollux_pids() { # that keep a GPU, or are ignored
+	pollux devices 2>/dev/null | sed -nE 's/^gpu:.* pid ([0-9]+) .*/\1/p' | sort -u
+}
+
 _pollux_offer() { # _pollux_offer WORDS CURRENT
 	mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2")
 }
@@ -47,6 +51,7 @@ _pollux() {
 	help:*) _pollux_offer "$(_pollux_commands)" "$current" ;;
 	submit:--after | status:* | explain:* | log:* | wait:* | cancel:* | hold:* | release:* | requeue:*)
 		_pollux_offer "$(_pollux_jobs)" "$current" ;;
+	devices:--*ignore) _pollux_offer "$(_pollux_pids)" "$current" ;;
 	*) compopt -o default 2>/dev/null ;;
 	esac
 }
