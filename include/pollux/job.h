@@ -166,6 +166,9 @@ bool job_has_ended(enum job_state state);
 /* What becomes of a running job whose run ended so. retries_left counts only for OUTCOME_FAILED. */
 enum job_state job_state_after(enum run_outcome outcome, enum stop_reason reason, bool retries_left);
 
+/* Steps to its end: as declared, else as its log says; NaN. */
+double job_total_steps(const struct job *job);
+
 void job_init(struct job *job);			/* every "unknown" set */
 void job_release(struct job *job);
 void job_command_release(struct job_command *c);

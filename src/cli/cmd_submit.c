@@ -46,6 +46,8 @@ static const struct option_spec options[] = {
 	  "with --checkpoint-dir or --resume-args, or once it has reported a checkpoint" },
 	{ "no-preempt", 0, OPTION_FLAG, NULL, O(no_preempt), 0, 0,
 	  "once started it keeps its devices to its end" },
+	{ "step-regex", 0, OPTION_TEXT, "ERE", O(step_regex), 0, 0,
+	  "how its log tells a step, where pollux does not see it by itself: 'pollux steps' tries it" },
 	SUBMISSION_PLACE(O),
 	{ "quiet", 'q', OPTION_FLAG, NULL, O(quiet), 0, 0, "print the job's number alone" },
 	{ .name = NULL },

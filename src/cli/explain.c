@@ -129,7 +129,8 @@ bool explanation_missing(const struct explanation *e, struct text *what)
 			  e->n_reports == 1 ? "" : "s");
 	else
 		text_add(what, "no step times yet: windows of two seconds count once two in a row "
-			 "agree. Its program has to report its steps, by the client library "
+			 "agree. Its program has to print its steps as 'pollux steps' recognises "
+			 "them (pollux-steps(1)), or to report them, by the client library "
 			 "(pollux-client(3)) or by 'pollux report STEP=N SAMPLES=N' "
 			 "(pollux-report(1))");
 	return true;

@@ -404,7 +404,7 @@ void explanation_print_restart(const struct explanation *e, const struct status_
 static void add_remaining(const struct job *job, struct text *t)
 {
 	bool samples = job->total_samples > 0;
-	double total = samples ? job->total_samples : job->total_steps;
+	double total = samples ? job->total_samples : job_total_steps(job);
 	double done = samples ? job->samples : job->steps;
 
 	add_count(t, fmax(total - (done > 0 ? done : 0), 0));
@@ -426,7 +426,7 @@ static void add_end(const struct explanation *e, struct text *t)
 		text_add(t, ", in ");
 		add_duration(t, eta);
 		text_add(t, ", if it keeps its devices");
-	} else if (!(e->job->total_samples > 0 || e->job->total_steps > 0)) {
+	} else if (!(e->job->total_samples > 0 || job_total_steps(e->job) > 0)) {
 		text_add(t, "not known: submitted without --samples, --steps or --epochs");
 	} else if (e->job->next_start_s > e->status.now_wall_s) {
 		text_add(t, "waits; to start about ");
@@ -455,7 +455,7 @@ static void print_end(const struct explanation *e, const struct status_output *o
 	line_of(out, "end", &t);
 	if (job_has_ended(e->job->state))
 		return;
-	if (e->job->total_samples > 0 || e->job->total_steps > 0) {
+	if (e->job->total_samples > 0 || job_total_steps(e->job) > 0) {
 		add_remaining(e->job, &t);
 		if (isfinite(e->item->throughput_eps)) {
 			text_add(&t, ", at ");

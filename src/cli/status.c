@@ -103,9 +103,7 @@ static double done_ratio_of(const struct job *job)
 {
 	if (job->total_samples > 0)
 		return job->samples / job->total_samples;
-	if (job->total_steps > 0)
-		return job->steps / job->total_steps;
-	return NAN;
+	return job->steps / job_total_steps(job);
 }
 
 /* NaN where either is; 0 where more was done than was declared. */
@@ -122,7 +120,7 @@ static double eta_of(const struct status_job *item)
 		return NAN;
 	if (job->total_samples > 0)
 		return remaining(job->total_samples, job->samples) / item->throughput_eps;
-	return remaining(job->total_steps, job->steps) * item->run->step_time_s;
+	return remaining(job_total_steps(job), job->steps) * item->run->step_time_s;
 }
 
 static void derive(const struct status *status, const struct job *job, struct status_job *item)

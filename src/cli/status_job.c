@@ -194,6 +194,7 @@ static void print_declared(const struct job *job, const struct status_details *d
 	add_number(&t, "samples", job->total_samples);
 	add_number(&t, "steps", job->total_steps);
 	line_of(out->file, "total", &t);
+	line(out->file, "step regex", d->command.step_regex);
 	add_after(&t, &d->after);
 	line_of(out->file, "after", &t);
 	text_addf(&t, "weight %.6g, %s, %d retries", job->weight,
@@ -212,13 +213,29 @@ static void add_progress(struct text *t, const struct status_job *item)
 
 	add_number(t, "samples", job->samples);
 	add_number(t, "steps", job->steps);
+	if (!(job->total_steps > 0))
+		add_number(t, "of", job->printed_total_steps);
 	add_number(t, "epoch", job->epoch);
 	add_number(t, "loss", job->loss);
 	if (isfinite(item->done_ratio))
 		text_addf(t, "%s%.1f%% done", separator(t), floor(item->done_ratio * 1000) / 10);
 }
 
-static void print_progress(const struct status_job *item, const struct status_output *out)
+/* Of its present run, else of the last that had steps. */
+static void add_step_source(struct text *t, const struct status_details *d)
+{
+	const char *source = "";
+
+	for (int i = d->runs.count - 1; i >= 0 && !*source; i--)
+		source = d->runs.items[i].step_source;
+	if (text_starts_with(source, "log:"))
+		text_addf(t, "from its log, pattern %s", source + strlen("log:"));
+	else if (*source)
+		text_addf(t, "from its %s", source);
+}
+
+static void print_progress(const struct status_job *item, const struct status_details *d,
+			   const struct status_output *out)
 {
 	const struct job *job = item->job;
 	struct text t = TEXT_INIT;
@@ -229,6 +246,8 @@ static void print_progress(const struct status_job *item, const struct status_ou
 	add_number(&t, "samples/s", item->throughput_eps);
 	add_duration(&t, "to its end", item->eta_s);
 	line_of(out->file, "rate", &t);
+	add_step_source(&t, d);
+	line_of(out->file, "step times", &t);
 	line(out->file, "status", job->status_text);
 	add_number(&t, "at samples", job->checkpoint_samples);
 	line_of(out->file, "checkpoint", &t);
@@ -279,7 +298,7 @@ void status_print_job(const struct status *status, const struct status_job *item
 	print_times(status, item->job, out);
 	print_command(d, out);
 	print_declared(item->job, d, out);
-	print_progress(item, out);
+	print_progress(item, d, out);
 	status_print_runs(status, item, d, out);
 	status_print_observations(d, out);
 	print_events(status, d, out);

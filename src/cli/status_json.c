@@ -40,7 +40,9 @@
  *	  grace_s		number
  *	observed:
  *	  samples, steps	numbers: where it stands
- *	  done_ratio		number: share of total_samples, else of total_steps; may exceed 1
+ *	  printed_total_steps	number: steps to its end, as its log says
+ *	  done_ratio		number: share of total_samples, else of total_steps, else of printed_total_steps;
+ *				may exceed 1
  *	  throughput_eps	number: samples per second of the present run since its first report
  *	  eta_s			number: running time to the end of the declared work at this rate, waits not counted
  *	  epoch, loss		numbers, as reported last
@@ -54,7 +56,7 @@
  *	  run			object: the run that has not ended, as in details.runs below; null: none
  *	  details		object; only where ids were given:
  *
- *	    program, directory, checkpoint_dir, resume_args, log_path
+ *	    program, directory, checkpoint_dir, resume_args, step_regex, log_path
  *	    argv		array of strings, as submitted
  *	    git_commit
  *	    git_dirty		boolean; null without git_commit
@@ -79,6 +81,8 @@
  *	      first_samples, last_samples, checkpoint_samples	numbers
  *	      step_time_s	number: of the last windows
  *	      first_step_s	number: launch to first report
+ *	      step_source	where step times come from: "reports" or "log"
+ *	      step_pattern	by which its log is understood, see pollux-steps(1)
  *	      stop_duration_s	number: signal to end
  *	      lost_samples, lost_s	numbers
  *	      peak_memory_bytes	integer: resident, summed over its processes, the most at a time; pages that they
@@ -156,6 +160,14 @@ static void print_end(struct json *j, const struct run *run)
 	text_or_null(j, "diagnosis", run->diagnosis);
 }
 
+static void print_step_source(struct json *j, const struct run *run)
+{
+	bool is_log = text_starts_with(run->step_source, "log:");
+
+	json_string(j, "step_source", is_log ? "log" : *run->step_source ? run->step_source : NULL);
+	json_string(j, "step_pattern", is_log ? run->step_source + strlen("log:") : NULL);
+}
+
 static void print_run(struct json *j, const char *key, const struct run *run)
 {
 	json_object(j, key);
@@ -174,6 +186,7 @@ static void print_run(struct json *j, const char *key, const struct run *run)
 	json_number(j, "checkpoint_samples", run->checkpoint_samples);
 	json_number(j, "step_time_s", run->step_time_s);
 	json_number(j, "first_step_s", run->first_step_s);
+	print_step_source(j, run);
 	json_number(j, "stop_duration_s", run->stop_duration_s);
 	json_number(j, "lost_samples", run->lost_samples);
 	json_number(j, "lost_s", run->lost_s);
@@ -198,6 +211,7 @@ static void print_command(struct json *j, const struct status_details *d)
 	json_string(j, "directory", c->directory);
 	json_string(j, "checkpoint_dir", d->checkpoint_dir);
 	json_string(j, "resume_args", c->resume_args);
+	json_string(j, "step_regex", c->step_regex);
 	json_string(j, "log_path", d->log_path);
 	json_string(j, "git_commit", c->git_commit);
 	if (c->git_commit)
@@ -317,6 +331,7 @@ static void print_observed(struct json *j, const struct status_job *item)
 
 	json_number(j, "samples", job->samples);
 	json_number(j, "steps", job->steps);
+	json_number(j, "printed_total_steps", job->printed_total_steps);
 	json_number(j, "done_ratio", item->done_ratio);
 	json_number(j, "throughput_eps", item->throughput_eps);
 	json_number(j, "eta_s", item->eta_s);

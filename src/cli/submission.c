@@ -12,6 +12,7 @@
 #include "pollux/goodput.h"
 #include "pollux/mem.h"
 #include "pollux/number.h"
+#include "pollux/steps.h"
 #include "pollux/template.h"
 #include "submission.h"
 
@@ -119,6 +120,17 @@ static int set_checkpoint_dir(const struct submission *o, struct job_command *c,
 	return 0;
 }
 
+static int set_step_regex(const struct submission *o, struct job_command *c, struct err *err)
+{
+	struct steps *steps = steps_new(o->step_regex, err);
+
+	if (!steps)
+		return err_prefix(err, "option '--step-regex'");
+	steps_free(steps);
+	c->step_regex = xstrdup(o->step_regex);
+	return 0;
+}
+
 int submission_command(const struct submission *o, char **argv, struct job_command *c,
 		       struct err *err)
 {
@@ -130,6 +142,8 @@ int submission_command(const struct submission *o, char **argv, struct job_comma
 		return -1;
 	if (o->resume_args)
 		c->resume_args = xstrdup(o->resume_args);
+	if (o->step_regex && set_step_regex(o, c, err))
+		return -1;
 	c->git_commit = git_commit_of(c->directory, &c->git_dirty);
 	return 0;
 }

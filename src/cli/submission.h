@@ -10,7 +10,8 @@
 
 struct submission {
 	const struct command *by;	/* named in errors */
-	const char *name, *workload, *lr_rule, *stop_signal, *checkpoint_dir, *resume_args, *directory, *parameters;
+	const char *name, *workload, *lr_rule, *stop_signal, *checkpoint_dir, *resume_args, *directory, *parameters,
+		   *step_regex;
 	int64_t batch, max_local_batch, dataset_size, retries;
 	struct int_range batch_range, replicas;
 	double learning_rate, noise_scale, total_samples, total_steps, epochs, weight, time_limit_s, grace_s;

@@ -206,12 +206,12 @@ static int64_t max_local_batch(const struct knowledge *k, const struct job *job)
 static double remaining_samples(const struct knowledge *k, const struct job *job)
 {
 	double samples = job->samples > 0 ? job->samples : 0, steps = job->steps > 0 ? job->steps : 0;
-	double remaining = k->typical_samples - samples;
+	double remaining = k->typical_samples - samples, total_steps = job_total_steps(job);
 
 	if (job->total_samples > 0)
 		remaining = job->total_samples - samples;
-	else if (job->total_steps > 0)	/* at as many samples each as they had so far */
-		remaining = (job->total_steps - steps) *
+	else if (total_steps > 0)	/* at as many samples each as they had so far */
+		remaining = (total_steps - steps) *
 			    (samples > 0 && steps > 0 ? samples / steps : (double)job->batch_size);
 	return remaining > 0 ? remaining : (double)NAN;
 }

@@ -115,6 +115,11 @@ enum job_state job_state_after(enum run_outcome outcome, enum stop_reason reason
 	return after_stop[reason];
 }
 
+double job_total_steps(const struct job *job)
+{
+	return job->total_steps > 0 ? job->total_steps : job->printed_total_steps;
+}
+
 void job_init(struct job *job)
 {
 	*job = (struct job){

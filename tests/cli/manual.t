@@ -90,6 +90,10 @@ is 'pollux-profile(1) has every key of the JSON of a command' '' \
 		keys_of "$src/cli/profile_json.c" | sort -u | grep -vxF -f keys)"
 same 'pollux-devices(1) has every key of the JSON' "$(keys_of "$src/cli/devices_json.c")" \
 	"$(listed Va <"$man/pollux-devices.1")"
+same 'pollux-steps(1) has every key of the JSON' "$(keys_of "$src/cli/cmd_steps.c")" \
+	"$(listed Va <"$man/pollux-steps.1")"
+same 'and every pattern' "$("$POLLUX" steps --list | sed 's/ .*//')" \
+	"$(section pollux-steps.1 Patterns | sed '/^\.It/!d' | listed Cm)"
 same 'pollux-submit(1) has every template' \
 	"$(grep -oE '\[NAME_[A-Z_]+\] = "[a-z_]+"' "$src/run/template.c" | sed 's/.*"\(.*\)"/{\1}/')" \
 	"$(section pollux-submit.1 Templates | listed Cm)"
