@@ -170,11 +170,11 @@ ok 'its process is gone' wait_for 20 sh -c "! kill -0 \$(sed -n 's/^process \([0
 sleep 1
 ok 'but not for the driver: it has not ended' is_state "$id" running
 gpu $A | answers
-ok 'once the driver has let go it is done' wait_for 20 is_state "$id" done
+ok 'once the driver has let go it is done' wait_for 20 is_state "$id" 'done'
 unlike 'nothing was to be complained of' 'lists an ended process' "$(cat "$POLLUX_DIR/supervisor.log")"
 id=$("$POLLUX" submit -- sh -c "echo process \$\$ 9000 >>'$TMP/answers'")
 pass
-ok 'a driver that never lets go is not waited for without end' wait_for 30 is_state "$id" done
+ok 'a driver that never lets go is not waited for without end' wait_for 30 is_state "$id" 'done'
 like 'which is written down' "a driver lists an ended process on 'gpu:$A' for more than 10 s" \
 	"$(cat "$POLLUX_DIR/supervisor.log")"
 
