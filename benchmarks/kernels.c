@@ -1,9 +1,9 @@
 /* kernels.c - whether measuring products costs any of their speed.
  *
  * In turns: what 'pollux profile --devices --quick' finds of the first CPU slot, and OpenBLAS called in a bare
- * loop for a fixed time by a process bound to the same core, with the same kernels and the same matrices'
- * sizes. Each row is the median of ROUNDS, and their ratio; 1 is wanted, and below 0.97 is missed. Nothing is
- * judged by the exit status: on a busy machine both are low, and the ratio is noise. */
+ * loop by a process bound to the same core, with the same kernels and the same matrices' sizes: the median of
+ * CHUNKS spans. Each row is the median of ROUNDS, and their ratio; 1 is wanted, and below 0.97 is missed.
+ * Nothing is judged by the exit status: on a busy machine both are low, and the ratio is noise. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,8 @@
 #include "pollux/mem.h"
 
 #define ROUNDS 7
-#define LOOP_S 0.05
+#define CHUNKS 21
+#define CHUNK_S 2e-3
 #define MAX_SIZES 64
 
 struct size {
@@ -58,20 +59,39 @@ static int by_pollux(const struct device *slot, int round)
 	return 0;
 }
 
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static double median(double *values, size_t n)
+{
+	qsort(values, n, sizeof(*values), compare);
+	return values[n / 2];
+}
+
+static double chunk(const struct blas *blas, const struct size *s, const float *a, const float *b, float *c)
+{
+	int64_t n = 0, begun_ns = clock_boot_ns(), now_ns;
+
+	do {
+		blas->product_fp32(s->m, s->width, s->width, a, b, c);
+		n++;
+		now_ns = clock_boot_ns();
+	} while ((double)(now_ns - begun_ns) < 1e9 * CHUNK_S);
+	return 2.0 * (double)(s->m * s->width * s->width * n) / (1e-9 * (double)(now_ns - begun_ns));
+}
+
 static double loop(const struct blas *blas, const struct size *s, const float *a, const float *b, float *c)
 {
-	int64_t n = 0, begun_ns, now_ns;
+	double rates[CHUNKS];
 
-	for (int i = 0; i < 3; i++)
-		blas->product_fp32(s->m, s->width, s->width, a, b, c);
-	begun_ns = clock_boot_ns();
-	do {
-		for (int i = 0; i < 4; i++)
-			blas->product_fp32(s->m, s->width, s->width, a, b, c);
-		n += 4;
-		now_ns = clock_boot_ns();
-	} while ((double)(now_ns - begun_ns) < 1e9 * LOOP_S);
-	return 2.0 * (double)(s->m * s->width * s->width * n) / (1e-9 * (double)(now_ns - begun_ns));
+	chunk(blas, s, a, b, c);
+	for (int i = 0; i < CHUNKS; i++)
+		rates[i] = chunk(blas, s, a, b, c);
+	return median(rates, CHUNKS);
 }
 
 /* In a process of its own, as the library stays where it was loaded. */
@@ -113,26 +133,13 @@ static int by_loops(const struct device *slot, int round)
 	return rc;
 }
 
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-static double median(double *values)
-{
-	qsort(values, ROUNDS, sizeof(*values), compare);
-	return values[ROUNDS / 2];
-}
-
 static void print(void)
 {
 	double sum = 0;
 
 	printf("%6s %6s %14s %14s %7s\n", "M", "W", "POLLUX GFLOP/S", "LOOP GFLOP/S", "RATIO");
 	for (int i = 0; i < n_sizes; i++) {
-		double pollux = median(sizes[i].pollux), bare = median(sizes[i].loop);
+		double pollux = median(sizes[i].pollux, ROUNDS), bare = median(sizes[i].loop, ROUNDS);
 
 		sum += log(pollux / bare) / n_sizes;
 		printf("%6lld %6lld %14.1f %14.1f %7.3f\n", (long long)sizes[i].m,
