@@ -44,7 +44,8 @@ probe() { # probe GROUP
 		library qhull_r libqhull-dev ;;
 	example) library openblas libopenblas-dev; library zlib zlib1g-dev ;;
 	data) data ;;
-	check) program prove perl; program sqlite3; program ps procps; program gnuplot gnuplot-nox ;;
+	check) program prove perl; program sqlite3; program ps procps; program gnuplot gnuplot-nox
+		program python3 python3-minimal ;;
 	lint) program gcc; program clang; program clang-tidy; program cppcheck
 		program shellcheck; program mandoc ;;
 	memcheck) program valgrind ;;

@@ -1,0 +1,175 @@
+#!/bin/sh
+# steps.t - pollux steps, and jobs that are timed from their logs, by programs that know nothing of pollux.
+# shellcheck disable=SC2317,SC2016  # cleanup is called by the trap; jobs' shells expand what is quoted
+. "$(dirname "$0")/tap.sh"
+export POLLUX_SLOTS=1
+submit() { "$POLLUX" submit -q "$@"; }
+query() { sqlite3 -cmd '.timeout 10000' "$POLLUX_DIR/pollux.db" "$1"; }
+is_so() { [ "$(query "SELECT $1")" = 1 ]; }
+state_is() { [ "$(query "SELECT state FROM jobs WHERE id = $1")" = "$2" ]; }
+between() { [ "$1" -lt "$2" ] && [ "$2" -lt "$3" ]; }
+comes() { ok "$1" wait_for "$2" is_so "$3"; }	# comes NAME SECONDS SQL
+cleanup() {
+	[ -e "$POLLUX_DIR/pollux.db" ] || return
+	for id in $(query "SELECT id FROM jobs WHERE state NOT IN ('done', 'failed', 'cancelled', 'timeout')"); do
+		"$POLLUX" cancel "$id"
+	done
+	# shellcheck disable=SC2046  # a list of words
+	"$POLLUX" wait --timeout 20 $(query 'SELECT id FROM jobs')
+} >/dev/null 2>&1
+
+# --- the command ---
+
+nano() { # nano N: lines as nanoGPT prints them
+	awk -v n="$1" 'BEGIN { for (i = 1; i <= n; i++) {
+		if (i % 10 == 1) printf "step %d: train loss 3.1, val loss 3.2\n", i - 1
+		printf "iter %d: loss %.4f, time %sms, mfu 1.20%%\n", i, 3 / i, i == 1 ? "9000.00" : i % 10 == 1 ? "900.00" : "20.50"
+	} }'
+}
+nano 100 >nano.log
+status 'a log of nanoGPT' 0 "$POLLUX" steps nano.log
+is 'pattern and form' 'nanogpt: iter N: loss X, time Tms' "$(echo "$out" | sed -n 1p)"
+like 'position' '^  position +100 steps$' "$out"
+like 'time: steps after an evaluation left out' '^  time of one 20\.5ms, median of [0-9]+ lines, ' "$out"
+like 'how many lines' '^  lines +100 of 110 are steps$' "$out"
+is 'from standard input' "$out" "$("$POLLUX" steps <nano.log)"
+is 'and by "-"' "$out" "$("$POLLUX" steps - <nano.log)"
+is 'as JSON' 'nanogpt 100 0.0205 printed 110' "$("$POLLUX" steps --json nano.log | perl -MJSON::PP -0777 -ne '
+	my $d = decode_json($_); print join " ", @$d{qw(pattern position unit_time_s basis lines)}')"
+
+printf 'step 1/50\nstep 2/50\nstep 3/50\n' >counted.log
+status 'counters alone' 0 "$POLLUX" steps counted.log
+like 'have no time in a file, which is said' '^  time of one not in the lines: measured by their times of arrival' "$out"
+like 'but a total' '^  total +50 steps$' "$out"
+printf '{"update": 5, "ms": 12.5}\n' >own.log
+status 'lines of no known form' 1 "$POLLUX" steps own.log
+is 'nothing on standard output' '' "$out"
+is 'and what to do' "pollux: no steps recognised in 1 lines: give --step-regex, or use 'pollux report' in the program" "$err"
+status 'null as JSON' 1 "$POLLUX" steps --json own.log
+like 'a document all the same' '"pattern": null' "$out"
+status 'a regular expression of one'"'"'s own' 0 "$POLLUX" steps --step-regex '"update": ([0-9]+), "ms": ([0-9.]+)' own.log
+like 'its milliseconds' '^  time of one 12\.5ms, of the last line$' "$out"
+status 'one that is none' 64 "$POLLUX" steps --step-regex '(' own.log
+like 'is told' "^pollux: option '--step-regex': '\\(' is no extended regular expression: " "$err"
+status 'one without a group' 64 "$POLLUX" steps --step-regex 'x' own.log
+status 'submit refuses it too' 64 "$POLLUX" submit --step-regex 'x' -- true
+like 'by the same words' "^pollux: option '--step-regex': 'x' has no group for the step" "$err"
+status 'no such file' 66 "$POLLUX" steps nowhere.log
+is 'is told' "pollux: cannot open 'nowhere.log': No such file or directory" "$err"
+status 'a directory' 74 "$POLLUX" steps .
+status 'two files' 64 "$POLLUX" steps nano.log own.log
+is 'all patterns' 26 "$("$POLLUX" steps --list | wc -l | tr -d ' ')"
+
+# --- a job, by its printed times ---
+
+# Nobody told this program of pollux: it saves when it is stopped, and goes on from there.
+cat >nano.py <<'END'
+import os, signal, sys, time
+state, first = "ckpt.txt", 1
+if os.path.exists(state):
+    first = int(open(state).read())
+def save(signum, frame):
+    global first
+    open(state + ".new", "w").write(str(i))
+    os.rename(state + ".new", state)
+    sys.exit(0)
+i = first
+signal.signal(signal.SIGTERM, save)
+while i <= 100000:
+    time.sleep(0.01)
+    print("iter %d: loss %.4f, time %.2fms, mfu 1.20%%" % (i, 3.0 / i, 11.5))
+    i += 1
+END
+cat >bar.py <<'END'
+import sys, time
+n, total, t0 = 0, 100000, time.time() - 30
+while n < total:
+    time.sleep(0.02)
+    n += 1
+    if n % 5 == 0:
+        s = int(time.time() - t0)
+        sys.stderr.write("\r  1%%|1         | %d/%d [%02d:%02d<10:00, 48.00it/s, loss=2.1]" % (n, total, s // 60, s % 60))
+        sys.stderr.flush()
+END
+ok 'python3 is there (tools/need.sh brings it)' command -v python3
+job=$(submit -b 64 --preempt -- python3 nano.py)
+"$POLLUX" schedule
+comes 'a program that reports nothing is timed' 20 \
+	"count(*) = 1 FROM observations WHERE n_windows >= 2 AND abs(step_time_s - 0.0115) < 1e-6"
+comes 'samples are steps of a batch' 5 'samples = 64 * steps AND steps > 100 FROM jobs'
+run "$POLLUX" status "$job"
+like 'status says from where' '^  step times  from its log, pattern nanogpt$' "$out"
+is 'and JSON' 'log nanogpt' "$("$POLLUX" status --json "$job" | perl -MJSON::PP -0777 -ne '
+	print join " ", @{decode_json($_)->{jobs}[0]{run}}{qw(step_source step_pattern)}')"
+ok 'no report came' is_so 'reports = 0 FROM runs'
+before=$(query 'SELECT CAST(steps AS INTEGER) FROM jobs')
+"$POLLUX" requeue "$job"
+ok 'it is stopped' wait_for 20 is_so "state = 'ended' FROM runs WHERE number = 1"
+"$POLLUX" schedule
+comes 'and goes on from where it was' 30 "state = 'running' AND step_source = 'log:nanogpt' FROM runs WHERE number = 2"
+comes 'its steps too' 10 "steps > $before AND runs = 2 FROM jobs"
+is 'the time to the first step is known of both' 2 "$(query 'SELECT count(*) FROM runs WHERE first_step_s > 0')"
+"$POLLUX" cancel "$job"
+"$POLLUX" wait "$job" >/dev/null 2>&1
+
+# --- by arrival ---
+
+bar=$(submit -b 8 -- python3 bar.py)
+"$POLLUX" schedule
+comes 'a progress bar is timed by arrival' 60 \
+	"count(*) = 1 FROM observations o JOIN runs r ON r.id = o.run_id WHERE r.job_id = $bar AND n_windows >= 2"
+t=$(query "SELECT CAST(1e6 * step_time_s AS INTEGER) FROM runs WHERE job_id = $bar")
+ok "about what it takes ($t us, 20000 and what a loop takes)" between 19900 "$t" $((TIME_SCALE * 100000))
+is 'its total is known' 100000.0 "$(query "SELECT printed_total_steps FROM jobs WHERE id = $bar")"
+like 'and so when it ends' '^  rate +samples/s [0-9.]+, to its end [0-9]+m' "$("$POLLUX" status "$bar")"
+like 'explain too' '^  end +about ' "$("$POLLUX" explain "$bar")"
+"$POLLUX" cancel "$bar"
+"$POLLUX" wait "$bar" >/dev/null 2>&1
+
+# --- a regular expression, and reports that win ---
+
+own=$(submit --step-regex '^u=([0-9]+) t=([0-9.]+)' -- sh -c 'n=0; while :; do n=$((n + 1)); echo "u=$n t=7.5"; sleep 0.02; done')
+"$POLLUX" schedule
+comes 'a job with an expression of its own' 20 "step_source = 'log:step-regex' AND abs(step_time_s - 0.0075) < 1e-9 FROM runs WHERE job_id = $own"
+like 'which status shows' '^  step regex  \^u=' "$("$POLLUX" status "$own")"
+"$POLLUX" cancel "$own"
+"$POLLUX" wait "$own" >/dev/null 2>&1
+
+log_is_read() { # the supervisor has it open for reading, beside for its own lines
+	for fd in "/proc/$pid/fd"/*; do
+		case $(readlink "$fd") in
+		*/logs/"$told".log) grep -q '^flags:.*0$' "/proc/$pid/fdinfo/${fd##*/}" && return 0 ;;
+		esac
+	done
+	return 1
+}
+log_is_left() { ! log_is_read; }
+told=$(submit -b 4 -- sh -c 'n=0; while :; do
+	n=$((n + 1)); echo "iter $n: loss 1, time 5.00ms"
+	[ ! -e go ] || "$0" report STEP="$n" STEP_NS=30000000
+	sleep 0.03
+done' "$POLLUX")
+"$POLLUX" schedule
+comes 'a job that reports nothing yet' 20 "step_source = 'log:nanogpt' AND abs(step_time_s - 0.005) < 1e-9 FROM runs WHERE job_id = $told"
+pid=$(query "SELECT supervisor_pid FROM runs WHERE job_id = $told")
+ok 'its log is read' log_is_read
+: >go
+comes 'is timed by its reports once it has' 20 "step_source = 'reports' AND abs(step_time_s - 0.03) < 1e-9 FROM runs WHERE job_id = $told"
+like 'which is shown' '^  step times  from its reports$' "$("$POLLUX" status "$told")"
+ok 'and its log is read no more' log_is_left
+"$POLLUX" cancel "$told"
+"$POLLUX" wait "$told" >/dev/null 2>&1
+
+# --- what a log may hold ---
+
+mad=$(submit -- sh -c 'head -c 3000000 /dev/urandom; head -c 3000000 /dev/zero; printf "\033]"; yes "step step iter batch" | head -c 3000000
+	n=0; echo; while :; do n=$((n + 1)); printf "\377step %d of it\n" $n; sleep 0.05; done')
+"$POLLUX" schedule
+comes 'megabytes of anything, then steps' 30 "step_source = 'log:generic_num' AND steps >= 3 FROM jobs JOIN runs ON job_id = jobs.id WHERE job_id = $mad"
+"$POLLUX" cancel "$mad"
+"$POLLUX" wait "$mad" >/dev/null 2>&1
+brief=$(submit -b 2 -- sh -c 'for n in 1 2 3 4; do echo "step $n"; done; printf "step 5"')
+"$POLLUX" schedule
+"$POLLUX" wait "$brief" >/dev/null
+ok 'the last words of a job that is over at once, without a newline' is_so "steps = 5 AND samples = 10 FROM jobs WHERE id = $brief"
+finish
