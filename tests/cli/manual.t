@@ -88,6 +88,7 @@ same 'pollux-explain(1) has every key of the JSON' "$(keys_of "$src/cli/explain_
 is 'pollux-profile(1) has every key of the JSON of a command' '' \
 	"$(sed -n '/^\.Sh JSON/,/^\.Sh EXIT/p' "$man/pollux-profile.1" | listed Va >keys
 		keys_of "$src/cli/profile_json.c" | sort -u | grep -vxF -f keys)"
+is 'and of the devices' '' "$(keys_of "$src/cli/profile_devices_json.c" | sort -u | grep -vxF -f keys)"
 same 'pollux-devices(1) has every key of the JSON' "$(keys_of "$src/cli/devices_json.c")" \
 	"$(listed Va <"$man/pollux-devices.1")"
 same 'pollux-steps(1) has every key of the JSON' "$(keys_of "$src/cli/cmd_steps.c")" \
