@@ -54,9 +54,9 @@ void simulations_print(const struct simulations *s, FILE *out, int width, bool c
 	double n_jobs = 0;
 	struct table t;
 
-	fprintf(out, "%s on %d nodes of %d GPUs; models: %s, lengths: %s\n\n", o->policy->name, o->nodes,
-		o->gpus_per_node, sim_knowledge_name(o->knowledge),
-		o->lengths_known ? "known" : "unknown");
+	fprintf(out, "%s on %d node%s of %d GPU%s; models: %s, lengths: %s\n\n", o->policy->name, o->nodes,
+		o->nodes == 1 ? "" : "s", o->gpus_per_node, o->gpus_per_node == 1 ? "" : "s",
+		sim_knowledge_name(o->knowledge), o->lengths_known ? "known" : "unknown");
 	table_init(&t, columns, sizeof(columns) / sizeof(columns[0]));
 	for (int i = 0; i < s->n; i++) {
 		add_row(&t, s->workloads[i].name, s->workloads[i].n_jobs, &s->results[i].figures);

@@ -297,13 +297,6 @@ static int64_t validation_batch_size(const char *name)
 	return size;
 }
 
-static int by_batch_size(const void *a, const void *b)
-{
-	const struct validation *x = a, *y = b;
-
-	return (x->batch_size > y->batch_size) - (x->batch_size < y->batch_size);
-}
-
 /* An epoch is over when the training that got least far in it would be. */
 static void set_progress(struct application *a)
 {
@@ -315,40 +308,52 @@ static void set_progress(struct application *a)
 	}
 }
 
-static int read_validation_entries(struct application *a, DIR *dir, const char *directory, struct err *err)
+static int by_size(const void *a, const void *b)
 {
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The batch sizes that were validated, ascending; *sizes is the caller's to free. Returns how many. */
+static int list_validations(const char *directory, int64_t **sizes, struct err *err)
+{
+	DIR *dir = opendir(directory);
 	const struct dirent *entry;
-	int rc = 0;
+	int n = 0;
 
-	while (rc == 0 && (entry = readdir(dir))) {
-		int64_t batch_size = validation_batch_size(entry->d_name);
-		char *path;
+	if (!dir)
+		return err_set(err, EX_NOINPUT, "cannot read '%s': %s", directory, strerror(errno));
+	while ((entry = readdir(dir))) {
+		int64_t size = validation_batch_size(entry->d_name);
 
-		if (!batch_size)
+		if (!size)
 			continue;
-		path = xasprintf("%s/%s", directory, entry->d_name);
-		a->validations = xreallocarray(a->validations, (size_t)a->n_validations + 1,
-					       sizeof(*a->validations));
-		rc = read_validation(a, path, batch_size, err);
-		free(path);
+		*sizes = xreallocarray(*sizes, (size_t)n + 1, sizeof(**sizes));
+		(*sizes)[n++] = size;
 	}
-	return rc;
+	closedir(dir);
+	if (n == 0)
+		return err_set(err, EX_DATAERR, "no 'validation-B.csv' in '%s'", directory);
+	qsort(*sizes, (size_t)n, sizeof(**sizes), by_size);
+	return n;
 }
 
 static int read_validations(struct application *a, const char *directory, struct err *err)
 {
-	DIR *dir = opendir(directory);
-	int rc;
+	int64_t *sizes = NULL;
+	int n = list_validations(directory, &sizes, err), rc = n < 0 ? -1 : 0;
 
-	if (!dir)
-		return err_set(err, EX_NOINPUT, "cannot read '%s': %s", directory, strerror(errno));
-	rc = read_validation_entries(a, dir, directory, err);
-	closedir(dir);
+	a->validations = xcalloc(n > 0 ? (size_t)n : 0, sizeof(*a->validations));
+	for (int i = 0; i < n && rc == 0; i++) {
+		char *path = xasprintf("%s/validation-%lld.csv", directory, (long long)sizes[i]);
+
+		rc = read_validation(a, path, sizes[i], err);
+		free(path);
+	}
+	free(sizes);
 	if (rc)
 		return -1;
-	if (!a->n_validations)
-		return err_set(err, EX_DATAERR, "no 'validation-B.csv' in '%s'", directory);
-	qsort(a->validations, (size_t)a->n_validations, sizeof(*a->validations), by_batch_size);
 	a->initial_batch_size = a->validations[0].batch_size;
 	a->max_batch_size = a->validations[a->n_validations - 1].batch_size;
 	set_progress(a);

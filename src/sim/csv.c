@@ -90,14 +90,13 @@ static int load(struct csv *c, size_t *length, struct err *err)
 	return rc;
 }
 
-static int count_lines(const char *data)
+static int count_newlines(const char *data)
 {
 	int n = 0;
 
-	for (const char *p = data; *p; p = strchr(p, '\n') + 1) {
+	while ((data = strchr(data, '\n'))) {
+		data++;
 		n++;
-		if (!strchr(p, '\n'))
-			break;
 	}
 	return n;
 }
@@ -149,7 +148,7 @@ static int read_rows(struct csv *c, struct cursor *at, const int *where, struct 
 {
 	int width = at->n;
 
-	c->cells = xcalloc((size_t)count_lines(at->next) * (size_t)c->n_columns, sizeof(*c->cells));
+	c->cells = xcalloc(((size_t)count_newlines(at->next) + 1) * (size_t)c->n_columns, sizeof(*c->cells));
 	while (*at->next) {
 		if (next_line(at, err))
 			return -1;
@@ -173,7 +172,7 @@ static int parse(struct csv *c, size_t length, struct err *err)
 	if (length == 0)
 		return complain(c->path, 1, err, "an empty file; it should begin with a heading");
 	if (strlen(c->data) != length)
-		return complain(c->path, 1 + count_lines(c->data), err, "a zero byte: this is not text");
+		return complain(c->path, 1 + count_newlines(c->data), err, "a zero byte: this is not text");
 	if (strncmp(c->data, "\xef\xbb\xbf", 3) == 0)
 		at.next += 3;
 	if (next_line(&at, err) || find_columns(c, &at, where, err))

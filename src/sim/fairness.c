@@ -24,7 +24,8 @@ static int best_rate(struct simulation *s, const struct application *a, const st
 		*rate = fmax(*rate, gradients_gain(g, batch / (double)a->initial_batch_size) /
 				    times_of_update(times, sizes.passes));
 	}
-	return 0;
+	return *rate > 0 ? 0 : err_set(err, EX_DATAERR, "'%s' has no batch size for %d GPUs", a->name,
+				       place->replicas);
 }
 
 static int most_replicas(const struct simulation *s, const struct application *a, double gpus)
@@ -35,11 +36,11 @@ static int most_replicas(const struct simulation *s, const struct application *a
 	return most > 1 ? (int)most : 1;
 }
 
-int fairness_alone(struct simulation *s, const struct sim_job *job, double gpus, double *seconds,
-		   struct err *err)
+/* The time of all epochs on GPUs packed. */
+static int training_time(struct simulation *s, const struct application *a, int replicas, double *seconds,
+			 struct err *err)
 {
-	const struct application *a = job->spec->application;
-	struct place_class place = place_class_packed(a, most_replicas(s, a, gpus), s->options->gpus_per_node);
+	struct place_class place = place_class_packed(a, replicas, s->options->gpus_per_node);
 	double rate;
 
 	*seconds = 0;
@@ -48,6 +49,19 @@ int fairness_alone(struct simulation *s, const struct sim_job *job, double gpus,
 			return -1;
 		*seconds += (a->progress[e + 1] - a->progress[e]) / rate;
 	}
+	return 0;
+}
+
+/* On fewer where the profiles do not cover so many, packed so. */
+int fairness_alone(struct simulation *s, const struct sim_job *job, double gpus, double *seconds,
+		   struct err *err)
+{
+	const struct application *a = job->spec->application;
+	int replicas = most_replicas(s, a, gpus);
+
+	while (training_time(s, a, replicas, seconds, err))
+		if (--replicas < 1)
+			return err_prefix(err, "job '%s'", job->spec->name);
 	*seconds = s->options->restart_s + *seconds / fmin(gpus, 1);
 	return 0;
 }
