@@ -55,10 +55,13 @@ struct fit_observation {
 };
 
 /* How much an observation is worth: 1 for one without noise, 1/2 where the standard error of its time
- * is as large as the errors of the model itself, taken to be FIT_MODEL_ERROR of the time. NaN for the
- * deviation (fewer than two windows): FIT_DEVIATION of the time. 0 where nothing was seen. */
+ * is as large as the errors of the model itself, taken to be FIT_MODEL_ERROR of the time. Few windows
+ * say little of how much windows differ, and two may be alike by chance: the deviation is taken together
+ * with one of FIT_DEVIATION of the time, as if of FIT_DEVIATION_WINDOWS + 1 windows more (NaN, of fewer than
+ * two windows: that one alone). 0 where nothing was seen. */
 #define FIT_MODEL_ERROR 0.05
 #define FIT_DEVIATION 0.1
+#define FIT_DEVIATION_WINDOWS 2
 double fit_weight(double step_time_s, double step_time_sd_s, int64_t n);
 
 /* Of a quantity: its logarithm is expected at ln(value), with this standard deviation. value NaN or not

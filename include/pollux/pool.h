@@ -38,11 +38,17 @@ struct pool_entry {
  * of theirs. The first that does not, and everything older of that configuration, is left out, once what
  * is newer has POOL_WINDOWS windows; until then the newer is left out instead, as a passing disturbance.
  *
+ * What few windows say (fewer than POOL_WINDOWS) is passed over where, beside the same place and accumulation
+ * steps measured by more, no model could explain it: a pass of b > a samples takes no less time than one of
+ * a, and at most b / a times that, as every parameter is positive; POOL_IMPOSSIBLE of tolerance. It will be
+ * tried again, as if it had not been measured.
+ *
  * seen: n entries, newest first. pooled has room for n; returned is how many there are, one for each
  * configuration, in the order in which they first occur. Entries without a window are passed over. */
 #define POOL_AGREEMENT 0.10
 #define POOL_ERRORS 3.0
 #define POOL_WINDOWS 5
+#define POOL_IMPOSSIBLE 1.25
 int pool_observations(const struct pool_entry *seen, int n, struct pool_entry *pooled);
 
 /* With the weights of fit_weight; room for n. Returns n. */
@@ -73,9 +79,15 @@ struct noise_estimate {
  *
  * as the noise scale grows over a whole training, not over an update. The job's own windows decide where
  * they suffice (noise_scale.h says when); otherwise all of the workload's: other jobs were at the same
- * position once, and a job that starts knows what they knew. */
+ * position once, and a job that starts knows what they knew.
+ *
+ * Where neither tell, the horizon is widened NOISE_WIDENING times, and again until it is as much wider than all there is.
+ * Towards the end of a training |G|^2 often drowns in its own error while phi is larger than ever: to call
+ * it unknown would send a job back to its initial batch size. What was known before is too small, which
+ * is the safe side. */
 #define NOISE_HORIZON_RATIO 0.25
 #define NOISE_HORIZON_UPDATES 200
+#define NOISE_WIDENING 4.0
 struct noise_estimate noise_estimate(const struct noise_window *windows, int n, int64_t own_job,
 				     double position_samples, int64_t initial_batch_size);
 

@@ -7,7 +7,9 @@
  *	if (step_stats_result(&s, &observation)) ...
  *
  * The median of a window's steps stands for the window, so that a step next to an evaluation or a
- * checkpoint does not count; the windows enter running moments, all with the same weight.
+ * checkpoint does not count; the windows enter running moments, all with the same weight. So one must hold
+ * something: with fewer than STEP_WINDOW_STEPS steps that took less than STEP_WINDOW_MIN_S together it stays
+ * open when it is to be closed, and what is in it at the end is left out.
  *
  * Warm-up (compilation, cold caches, clocks that rise) is dropped: windows from the start on until two
  * consecutive ones agree, the larger median at most STEP_STEADY_RATIO times the smaller. That pair is the
@@ -26,6 +28,8 @@
 #include <stdint.h>
 
 #define STEP_WINDOW_SAMPLES 1024
+#define STEP_WINDOW_STEPS 20
+#define STEP_WINDOW_MIN_S 0.2
 #define STEP_STEADY_RATIO 1.1
 #define STEP_WARM_UP_MAX 10
 #define STEP_TIME_MAX_S 1e6		/* longer ones are taken for errors */
@@ -68,6 +72,7 @@ struct step_stats {
 	bool holds;			/* there is such a one */
 	uint64_t random;
 	int64_t n_seen;			/* steps in the open window */
+	double seen_s;			/* what they took together */
 	struct step_sample samples[STEP_WINDOW_SAMPLES];
 };
 
@@ -78,7 +83,7 @@ void step_stats_init(struct step_stats *s);
  * sync_time_s means not reported; all else that is ignored is counted in n_invalid. */
 void step_stats_add(struct step_stats *s, double step_time_s, double sync_time_s);
 
-/* A window without a step is as if it had not been. */
+/* A window without a step is as if it had not been; one with too little in it stays open. */
 void step_stats_close_window(struct step_stats *s);
 
 /* All closed windows; false while none counts (o is filled, its times are NaN). */

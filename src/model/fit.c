@@ -35,14 +35,19 @@ struct search {
 
 double fit_weight(double step_time_s, double step_time_sd_s, int64_t n)
 {
-	double deviation_s = isnan(step_time_sd_s) ? FIT_DEVIATION * step_time_s : step_time_sd_s;
+	double expected_s = FIT_DEVIATION * step_time_s;
+	double deviation_s = isnan(step_time_sd_s) ? expected_s : step_time_sd_s;
 
 	if (n < 1 || !(step_time_s > 0 && deviation_s >= 0))
 		return 0;
 
-	double error = deviation_s / step_time_s / FIT_MODEL_ERROR;
+	double windows = (double)n;
+	double variance = ((windows - 1) * deviation_s * deviation_s +
+			   FIT_DEVIATION_WINDOWS * expected_s * expected_s) /
+			  (windows - 1 + FIT_DEVIATION_WINDOWS);
+	double error = step_time_s * FIT_MODEL_ERROR;
 
-	return 1 / (1 + error * error / (double)n);
+	return 1 / (1 + variance / (error * error) / windows);
 }
 
 static double within(const struct fit_box *box, int i, double param)

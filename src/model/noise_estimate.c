@@ -45,15 +45,29 @@ static struct noise_estimate estimate(const struct noise_window *windows, int n,
 	return e;
 }
 
+static double farthest(const struct noise_window *windows, int n, double position)
+{
+	double farthest = 0;
+
+	for (int i = 0; i < n; i++)
+		farthest = fmax(farthest, distance(&windows[i], position));
+	return farthest;
+}
+
 struct noise_estimate noise_estimate(const struct noise_window *windows, int n, int64_t own_job,
 				     double position_samples, int64_t initial_batch_size)
 {
 	double position = position_samples > 0 ? position_samples : 0;
 	double horizon = fmax(NOISE_HORIZON_RATIO * position,
-			      (double)(NOISE_HORIZON_UPDATES * initial_batch_size));
-	struct noise_estimate e = estimate(windows, n, own_job, position, horizon);
+			      fmax((double)(NOISE_HORIZON_UPDATES * initial_batch_size), 1));
+	double reach = farthest(windows, n, position);
+	struct noise_estimate e;
 
-	if (!isnan(e.noise_scale))
-		return e;
-	return estimate(windows, n, 0, position, horizon);
+	for (;; horizon *= NOISE_WIDENING) {
+		e = estimate(windows, n, own_job, position, horizon);
+		if (isnan(e.noise_scale))
+			e = estimate(windows, n, 0, position, horizon);
+		if (!isnan(e.noise_scale) || !(horizon < NOISE_WIDENING * reach))
+			return e;
+	}
 }

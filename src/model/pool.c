@@ -52,6 +52,41 @@ static bool is_gathered(const struct pool_entry *pooled, int n, const struct poo
 	return false;
 }
 
+/* By the times of base, whether any parameters of the model allow those of entry. */
+static bool is_possible(const struct pool_entry *entry, const struct pool_entry *base)
+{
+	double ratio = (double)entry->local_batch_size / (double)base->local_batch_size;
+	double least_s = base->observation.step_time_s * fmin(ratio, 1) / POOL_IMPOSSIBLE;
+	double most_s = base->observation.step_time_s * fmax(ratio, 1) * POOL_IMPOSSIBLE;
+
+	return entry->observation.step_time_s >= least_s && entry->observation.step_time_s <= most_s;
+}
+
+static bool is_doubtful(const struct pool_entry *pooled, int n, const struct pool_entry *entry)
+{
+	if (entry->observation.n_windows >= POOL_WINDOWS)
+		return false;
+	for (int i = 0; i < n; i++)
+		if (pooled[i].observation.n_windows >= POOL_WINDOWS &&
+		    pooled[i].place.nodes == entry->place.nodes &&
+		    pooled[i].place.replicas == entry->place.replicas &&
+		    pooled[i].accumulation_steps == entry->accumulation_steps &&
+		    !is_possible(entry, &pooled[i]))
+			return true;
+	return false;
+}
+
+static int drop_doubtful(struct pool_entry *pooled, int n)
+{
+	int kept = 0;
+
+	/* What others are told by is never dropped: overwritten is what was moved already, or dropped. */
+	for (int i = 0; i < n; i++)
+		if (!is_doubtful(pooled, n, &pooled[i]))
+			pooled[kept++] = pooled[i];
+	return kept;
+}
+
 int pool_observations(const struct pool_entry *seen, int n, struct pool_entry *pooled)
 {
 	int n_pooled = 0;
@@ -59,7 +94,7 @@ int pool_observations(const struct pool_entry *seen, int n, struct pool_entry *p
 	for (int i = 0; i < n; i++)
 		if (seen[i].observation.n_windows > 0 && !is_gathered(pooled, n_pooled, &seen[i]))
 			gather(seen, n, i, &pooled[n_pooled++]);
-	return n_pooled;
+	return drop_doubtful(pooled, n_pooled);
 }
 
 int pool_fit_observations(const struct pool_entry *pooled, int n, struct fit_observation *fit)

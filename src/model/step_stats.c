@@ -53,6 +53,7 @@ void step_stats_add(struct step_stats *s, double step_time_s, double sync_time_s
 		s->sum.n_invalid++;
 		sync_time_s = (double)NAN;
 	}
+	s->seen_s += step_time_s;
 	keep(s, (struct step_sample){ .step_s = step_time_s, .sync_s = sync_time_s });
 }
 
@@ -162,10 +163,11 @@ void step_stats_close_window(struct step_stats *s)
 {
 	struct step_window w;
 
-	if (s->n_seen == 0)
+	if (s->n_seen == 0 || (s->n_seen < STEP_WINDOW_STEPS && s->seen_s < STEP_WINDOW_MIN_S))
 		return;
 	w = summary(s);
 	s->n_seen = 0;
+	s->seen_s = 0;
 	if (s->steady)
 		enter_unless_stalled(s, &w);
 	else

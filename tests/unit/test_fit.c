@@ -286,7 +286,9 @@ static void test_weights(void)
 {
 	struct fit_observation o[3];
 
-	near(fit_weight(1, 0, 5), 1, 0, "no deviation");
+	/* The variance is 2/6 of that of 0.1: 0.01 / 3, over 5 windows and 0.05^2. */
+	near(fit_weight(1, 0, 5), 1 / (1 + 0.01 / 3 / 5 / 0.0025), 1e-12, "no deviation, as far as five windows tell");
+	near(fit_weight(1, 0, 100000), 1, 1e-4, "many windows tell it");
 	near(fit_weight(2, 0.2, 4), 0.5, 1e-12, "a standard error as large as the model's");
 	near(fit_weight(1, not_known, 1), 0.2, 1e-12, "deviation not known");
 	near(fit_weight(1, 0.1, 0), 0, 0, "nothing was seen");

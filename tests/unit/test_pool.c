@@ -62,6 +62,34 @@ static void test_observations(void)
 	ok(pool_observations(none, 0, out) == 0, "nothing of nothing");
 }
 
+/* Measured well at 64: 0.1 s. Then 128 takes 0.1 to 0.2 s, and 32 takes 0.05 to 0.1 s, and a quarter more or less. */
+static void test_doubtful(void)
+{
+	struct pool_entry out[4];
+	struct { double step_s; int64_t m, windows; int replicas, kept; const char *what; } cases[] = {
+		{ 0.24, 128, 2, 1, 2, "twice the samples in 2.4 times the time" },
+		{ 0.26, 128, 2, 1, 1, "in 2.6 times: no model could" },
+		{ 0.26, 128, POOL_WINDOWS, 1, 2, "but what is measured as well stands" },
+		{ 0.26, 128, 2, 2, 2, "and another place is another thing" },
+		{ 0.081, 128, 2, 1, 2, "twice the samples in less, within the tolerance" },
+		{ 0.079, 128, 2, 1, 1, "in much less: no" },
+		{ 0.041, 32, 2, 1, 2, "half the samples in less than half" },
+		{ 0.039, 32, 2, 1, 1, "in much less: no" },
+		{ 0.124, 32, 2, 1, 2, "half the samples in more" },
+		{ 0.126, 32, 2, 1, 1, "in much more: no" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct pool_entry seen[] = {
+			entry(cases[i].replicas, cases[i].m, cases[i].step_s, 0.001, cases[i].windows),
+			entry(1, 64, 0.10, 0.001, 10),
+		};
+		int n = pool_observations(seen, 2, out);
+
+		ok(n == cases[i].kept && out[n - 1].local_batch_size == 64, cases[i].what);
+	}
+}
+
 static struct noise_window window(int64_t job, double first, double last, int64_t n, double sqr, double var)
 {
 	return (struct noise_window){
@@ -102,12 +130,23 @@ static void test_noise(void)
 	   "a window without deviations is one entry: not steady");
 	ok(isnan(noise_estimate(&lost, 1, 7, 0, 10).noise_scale), "a window of nowhere does not count");
 	ok(isnan(noise_estimate(&negative, 1, 7, 0, 10).noise_scale), "a negative square is unknown");
+	/* Of late |G|^2 does not differ from 0; earlier it did. */
+	struct noise_window late[] = { window(7, 0, 10000, 100, 1, 50), window(7, 99000, 101000, 200, 0.01, 100) };
+
+	late[1].m2_sqr = 200;
+	e = noise_estimate(late, 2, 7, 100000, 10);
+	/* Horizons 25,000, 100,000 and 400,000, the first that tells; distances 95,000 and 0. */
+	w1 = 1000 * exp(-95000.0 / 400000);
+	w2 = 2000;
+	ok(e.own && same(e.noise_scale, (w1 * 50 + w2 * 100) / (w1 * 1 + w2 * 0.01)),
+	   "what drowns in noise is known by what was known before");
 	ok(isnan(noise_estimate(NULL, 0, 7, NOT_KNOWN, 10).noise_scale), "nothing is unknown");
 }
 
 int main(void)
 {
 	test_observations();
+	test_doubtful();
 	test_noise();
 	return done();
 }

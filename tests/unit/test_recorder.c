@@ -120,17 +120,18 @@ static void test_change(void)
 	struct run kept;
 
 	begin();
-	steps(10, 4, "CONFIG=0\nGRAD_SQR=1\nGRAD_VAR=2\n");
-	steps(10, 4, "CONFIG=0\nGRAD_SQR=1\nGRAD_VAR=2\n");
+	steps(100, 4, "CONFIG=0\nGRAD_SQR=1\nGRAD_VAR=2\n");
+	steps(100, 4, "CONFIG=0\nGRAD_SQR=1\nGRAD_VAR=2\n");
 	kept = stored();
 	ok(kept.takes_configs && kept.config_version == 0, "CONFIG=0: it takes configurations");
 	run_release(&kept);
 	want(64, 4, 1.5);
-	steps(10, 4, "CONFIG=0\n");
+	steps(100, 4, "CONFIG=0\n");
 	is_int(run.batch_size, 128, "as long as it has not changed, nothing has");
-	report("STEP_NS=10000000\nCONFIG=0\n");	/* not written when the change comes */
-	steps(40, 4, "CONFIG=1\nSTEP=99\n");
-	steps(40, 4, "CONFIG=1\nGRAD_SQR=3\nGRAD_VAR=4\n");
+	for (int i = 0; i < 3; i++)	/* not written when the change comes */
+		report("STEP_NS=100000000\nCONFIG=0\n");
+	steps(400, 4, "CONFIG=1\nSTEP=99\n");
+	steps(400, 4, "CONFIG=1\nGRAD_SQR=3\nGRAD_VAR=4\n");
 	ok(run.config_version == 1 && run.batch_size == 256 && run.local_batch_size == 64 &&
 	   run.accumulation_steps == 4 && run.learning_rate_scale == 1.5, "then the run has it");
 	kept = stored();
@@ -143,8 +144,8 @@ static void test_change(void)
 		const struct observation_row *row = &list.items[i];
 		bool old = row->local_batch_size == 128 && row->accumulation_steps == 1;
 
-		near(row->observation.step_time_s, old ? 0.010 : 0.040, 1e-12, "of its own steps");
-		is_int(row->observation.n_steps, old ? 13 : 8, "of all of them");
+		near(row->observation.step_time_s, old ? 0.100 : 0.400, 1e-12, "of its own steps");
+		is_int(row->observation.n_steps, old ? 15 : 8, "of all of them");
 	}
 	observation_list_release(&list);
 
@@ -157,18 +158,18 @@ static void test_change(void)
 	gradient_list_release(&g);
 
 	want(128, 1, 1);
-	steps(20, 4, "CONFIG=2\n");
-	steps(20, 4, "CONFIG=2\n");
+	steps(200, 4, "CONFIG=2\n");
+	steps(200, 4, "CONFIG=2\n");
 	list = observations();
 	is_int(list.count, 2, "back to the first: no third row");
 	for (int i = 0; i < list.count; i++)
 		if (list.items[i].local_batch_size == 128) {
-			is_int(list.items[i].observation.n_steps, 21, "both times count");
+			is_int(list.items[i].observation.n_steps, 23, "both times count");
 			is_int(list.items[i].observation.n_windows, 6, "with all their windows");
-			near(list.items[i].observation.step_time_s, (4 * 0.010 + 2 * 0.020) / 6,
+			near(list.items[i].observation.step_time_s, (4 * 0.100 + 2 * 0.200) / 6,
 			     1e-12, "in one mean");
 		}
-	near(run.step_time_s, 0.020, 1e-12, "the run's step time is the present one");
+	near(run.step_time_s, 0.200, 1e-12, "the run's step time is the present one");
 	observation_list_release(&list);
 	end();
 }
@@ -179,8 +180,8 @@ static void test_not_changed(void)
 	struct gradient_list g;
 
 	begin();
-	steps(10, 4, "CONFIG=5\nGRAD_SQR=1\nGRAD_VAR=2\n");
-	steps(10, 4, "CONFIG=5\nSAMPLES=640\nSTEP=5\nGRAD_SQR=1\nGRAD_VAR=2\n");
+	steps(100, 4, "CONFIG=5\nGRAD_SQR=1\nGRAD_VAR=2\n");
+	steps(100, 4, "CONFIG=5\nSAMPLES=640\nSTEP=5\nGRAD_SQR=1\nGRAD_VAR=2\n");
 	ok(run.config_version == 0 && run.batch_size == 128, "a configuration that nobody wanted is none");
 	list = observations();
 	g = gradients();
@@ -190,12 +191,12 @@ static void test_not_changed(void)
 	gradient_list_release(&g);
 	want(64, 2, 1);
 	want(32, 4, 1);
-	steps(10, 4, "CONFIG=1\n");
-	steps(10, 4, "CONFIG=1\n");
+	steps(100, 4, "CONFIG=1\n");
+	steps(100, 4, "CONFIG=1\n");
 	ok(run.config_version == 0, "one that was replaced before it was heard of is not in use by the store");
-	steps(30, 4, "CONFIG=2\n");
-	steps(30, 4, "CONFIG=2\n");
-	steps(10, 4, "CONFIG=1\n");
+	steps(300, 4, "CONFIG=2\n");
+	steps(300, 4, "CONFIG=2\n");
+	steps(100, 4, "CONFIG=1\n");
 	list = observations();
 	ok(run.config_version == 2 && list.count == 1 && list.items[0].local_batch_size == 32 &&
 	   list.items[0].observation.n_steps == 8, "the last one is, and none goes back");

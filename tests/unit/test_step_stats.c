@@ -47,8 +47,8 @@ static struct observation windows(const double *medians, int n)
 
 static void test_by_hand(void)
 {
-	static const double w1[] = { 0.010, 0.012, 0.011 }, w2[] = { 0.020, 0.014 };
-	static const double w3[] = { 0.013, 0.012, 0.100, 0.011, 0.013 };
+	static const double w1[] = { 0.10, 0.12, 0.11 }, w2[] = { 0.20, 0.14 };
+	static const double w3[] = { 0.13, 0.12, 1.00, 0.11, 0.13 };
 	struct step_stats s;
 	struct observation o;
 
@@ -57,12 +57,12 @@ static void test_by_hand(void)
 	add_window(&s, w2, 2);
 	add_window(&s, w3, 5);
 	step_stats_result(&s, &o);
-	near(o.step_time_s, 0.013666666666666667, 1e-14, "mean of the medians");
-	near(o.step_time_sd_s, 0.0030550504633038945, 1e-12, "their standard deviation");
-	near(o.step_time_min_s, 0.011, 1e-14, "the least");
+	near(o.step_time_s, 0.13666666666666667, 1e-14, "mean of the medians");
+	near(o.step_time_sd_s, 0.030550504633038945, 1e-12, "their standard deviation");
+	near(o.step_time_min_s, 0.11, 1e-14, "the least");
 	is_int(o.n_steps, 10, "steps");
 	is_int(o.n_windows, 3, "windows");
-	is_int(o.n_outliers, 1, "0.100 is an outlier, 0.020 is not");
+	is_int(o.n_outliers, 1, "1.00 is an outlier, 0.20 is not");
 	is_int(o.n_dropped, STEP_WARM_UP_MAX, "dropped");
 	is_int(o.n_invalid, 0, "invalid");
 	ok(isnan(o.sync_time_s), "synchronisation was not reported");
@@ -236,6 +236,30 @@ static void test_invalid(void)
 	near(o.sync_time_s, (STEP_TIME_MAX_S + 0.75) / 2, 1e-15, "the rest of the synchronisation");
 }
 
+/* Three steps while a program saves and goes are no window like another. */
+static void test_small_windows(void)
+{
+	struct step_stats s;
+	struct observation o;
+
+	start(&s);
+	for (int i = 0; i < STEP_WINDOW_STEPS - 1; i++) {
+		step_stats_add(&s, 0.01, not_reported);
+		step_stats_close_window(&s);
+	}
+	ok(!step_stats_result(&s, &o), "a few short steps are no window yet");
+	step_stats_add(&s, 0.01, not_reported);
+	step_stats_close_window(&s);
+	step_stats_result(&s, &o);
+	ok(o.n_windows == 1 && o.n_steps == STEP_WINDOW_STEPS, "enough of them are one");
+	for (int i = 0; i < 9; i++) {
+		step_stats_add(&s, 0.025, not_reported);
+		step_stats_close_window(&s);
+	}
+	step_stats_result(&s, &o);
+	ok(o.n_windows == 2 && o.n_steps >= STEP_WINDOW_STEPS + 8, "or few that took long");
+}
+
 /* 1,000,000 steps in a window: 1 ms, every 8th 9 ms (an evaluation, say). */
 static void test_large_window(void)
 {
@@ -312,7 +336,7 @@ static void test_merge(void)
 
 static void test_merge_single_windows(void)
 {
-	static const double a[] = { 0.5, 0.25, 0.75, 0.5, 0.125, 1 };
+	static const double a[] = { 5, 2.5, 7.5, 5, 1.25, 10 };
 	struct observation sum, one;
 
 	observation_init(&sum);
@@ -320,8 +344,8 @@ static void test_merge_single_windows(void)
 		one = windows(&a[i], 1);
 		observation_merge(&sum, &one);
 	}
-	near(sum.step_time_s, 0.5208333333333334, 1e-14, "one window at a time: mean");
-	near(sum.step_time_sd_s, 0.32031885156304285, 1e-14,
+	near(sum.step_time_s, 5.208333333333334, 1e-14, "one window at a time: mean");
+	near(sum.step_time_sd_s, 3.2031885156304285, 1e-14,
 	     "one window at a time: standard deviation");
 }
 
@@ -351,6 +375,7 @@ int main(void)
 	test_noisy_forever();
 	test_sync();
 	test_invalid();
+	test_small_windows();
 	test_large_window();
 	test_sample_is_uniform();
 	test_merge();
