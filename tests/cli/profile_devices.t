@@ -14,6 +14,9 @@ cleanup() {
 }
 running() { [ "$(store "SELECT count(*) FROM runs WHERE state = 'running'")" = 1 ]; }
 
+# --- what loads what ---
+unlike 'pollux is not linked with BLAS or CUDA' 'blas|cuda|cublas' "$(ldd "$POLLUX" 2>&1)"
+
 # --- usage ---
 status 'an operand is a usage error' 64 "$POLLUX" profile --devices cpu:0
 status 'a device that is not there' 66 "$POLLUX" profile --devices --device cpu:99999
@@ -143,7 +146,19 @@ if [ "$slots" -ge 2 ]; then
 		my $s = $d->{model}{parameters}{alpha_sync_local};
 		print "$s->{basis} ", 0 + ($s->{value} > 1e-7 && $s->{value} < 1)' <explained.json)"
 fi
-store "DELETE FROM device_measurements"
+# A pass fits it with the prior, and anew when that changes. (The job asks for more than there is.)
+"$POLLUX" submit -q --workload w -b 128 -r 1000 --preempt -- true >/dev/null 2>&1
+bases() { store "SELECT basis FROM models WHERE workload = 'w'"; }
+"$POLLUX" schedule
+like 'a pass fits with the prior' '^k' "$(bases)"
+"$POLLUX" profile --devices --quick --device cpu:0 >/dev/null
+store "UPDATE models SET basis = 'xxxxxxx'"
+"$POLLUX" schedule
+like 'anew, when the devices were measured again' '^k' "$(bases)"
+store "UPDATE models SET basis = 'xxxxxxx'"
+"$POLLUX" schedule
+is 'but not when nothing has changed' xxxxxxx "$(bases)"
+store "DELETE FROM device_measurements; DELETE FROM models"
 run "$POLLUX" explain "$id" --json
 is 'without measurements it is tied' 'tied tied' "$(printf '%s' "$out" | json '
 	my $p = $d->{model}{parameters};
