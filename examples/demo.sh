@@ -17,6 +17,9 @@ POLLUX_POLICY=goodput
 export POLLUX_DIR POLLUX_SLOTS POLLUX_SLICE POLLUX_POLICY
 watcher=
 first=
+jobs=
+terminal=
+[ ! -t 1 ] || terminal=yes
 
 active_jobs() {
 	"$pollux" status 2>/dev/null | awk '$3 ~ /^(queued|starting|running|stopping|held)$/ { print $1 }'
@@ -62,35 +65,40 @@ submit() {
 		"$train" --data "$data" --hidden "$2" --samples "$samples" --initial-batch "$5" \
 		--checkpoint "{checkpoint}")
 	first=${first:-$id}
+	jobs="$jobs $id"
 }
 
-# status OPTION..., without the jobs of an earlier demo, and a last line that counts them too.
+# status OPTION...: as wide as the terminal, or as 80 columns.
 status() {
-	color=never
-	if [ -t 1 ]; then
+	color=never width=80
+	if [ -n "$terminal" ]; then
 		[ -n "${NO_COLOR-}" ] || color=always
-		COLUMNS=$(stty size 2>/dev/null | cut -d ' ' -f 2)
-		export COLUMNS
+		width=$(stty size 2>/dev/null | cut -d ' ' -f 2)
 	fi
-	"$pollux" status --color "$color" "$@" | awk -v first="$first" '
+	COLUMNS=${COLUMNS:-$width} "$pollux" status --color "$color" "$@"
+}
+
+# Without the jobs of an earlier demo: a job has a line that begins with its number, and may have one below.
+without_earlier() {
+	awk -v first="$first" '
 	{
 		plain = $0
 		gsub(/\033\[[0-9;]*m/, "", plain)
 		split(plain, field, " ")
 	}
-	first > 1 && field[2] == "jobs;" { next }
-	field[1] ~ /^[0-9]+$/ && field[2] !~ /^device/ && field[1] + 0 < first + 0 { next }
-	{ print }'
+	plain ~ /^ *[0-9]+  / { earlier = field[1] + 0 < first + 0 }
+	plain !~ /^ / && plain !~ /^[0-9]+  / { earlier = 0 }
+	!earlier { print }'
 }
 
 show() {
-	if [ -t 1 ]; then
+	if [ -n "$terminal" ]; then
 		printf '\033[H\033[2J'
 	else
 		echo
 	fi
 	echo "--- $(($(date +%s) - begin)) s: pollux status"
-	status
+	status | without_earlier
 }
 
 open_store
@@ -121,12 +129,13 @@ while [ -n "$(active_jobs)" ] || [ -z "$late" ]; do
 		submit late 256,128 0.45 8 32 1:2
 		late=$id
 	fi
-	if [ -t 1 ]; then sleep 1; else sleep 6; fi
+	if [ -n "$terminal" ]; then sleep 1; else sleep 6; fi
 done
 
 echo
-echo "--- $(($(date +%s) - begin)) s: all done; pollux status --summary"
-status --all --summary
+echo "--- $(($(date +%s) - begin)) s: all done; pollux status --summary$jobs"
+# shellcheck disable=SC2086  # numbers
+status --summary $jobs
 echo
 echo "Why a job has had what it has, and what is known of it:"
 echo "  POLLUX_DIR=$POLLUX_DIR $pollux explain $first"

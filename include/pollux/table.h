@@ -11,7 +11,7 @@
  * Every column is as wide as its widest cell. Where the sum exceeds the width, the columns marked
  * flexible give way (the last first), down to their minimum or their heading, whichever is wider, and
  * their cells end in "..". Columns are two blanks apart.
- * A row is one line; control characters in cells are shown as '?'; widths count characters of
+ * A row is one line, and one more where it has a text below it; control characters in cells are shown as '?'; widths count characters of
  * UTF-8, not bytes, and invalid bytes are shown as '?'. No line has trailing blanks. */
 #ifndef POLLUX_TABLE_H
 #define POLLUX_TABLE_H
@@ -41,6 +41,8 @@ struct table {
 	int n_cells, capacity;
 	int *styles;		/* per row that was given one; owned */
 	int n_styles;
+	struct { int row; struct table_span span; } *below;	/* owned; only of rows that were given one */
+	int n_below;
 };
 
 enum table_style { STYLE_PLAIN, STYLE_BOLD, STYLE_DIM, STYLE_GREEN, STYLE_YELLOW, STYLE_RED };
@@ -51,6 +53,9 @@ void table_cell(struct table *t, const char *format, ...) __attribute__((format(
 void table_text(struct table *t, const char *cell);
 /* Style of the row to which the last cell belongs; used only when printing in colour. */
 void table_style(struct table *t, enum table_style style);
+/* A line of its own below the row to which the last cell belongs, under the second column and clipped to the
+ * width; once for a row at most. It has no part in the widths of columns. */
+void table_below(struct table *t, const char *text);
 void table_print(const struct table *t, FILE *out, int width, bool color);
 
 /* $COLUMNS where that is a number above 0, be out a terminal or not; else the terminal's columns; else

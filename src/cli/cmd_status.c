@@ -107,12 +107,12 @@ static int look(struct session *s, const struct request *r, const struct status_
 
 	if (status_read(s, &query, &status, err))
 		return -1;
-	if (r->n_ids)
+	if (r->o->summary)
+		status_print_summary(&status, out);
+	else if (r->n_ids)
 		rc = print_detailed(s, r, &status, out, err);
 	else if (r->o->json)
 		status_print_json(&status, NULL, out->file);
-	else if (r->o->summary)
-		status_print_summary(&status, out);
 	else
 		status_print_table(&status, out);
 	status_release(&status);
@@ -255,9 +255,8 @@ static int check(const struct request *r, struct err *err)
 				   "'%.60s'", color);
 	if (r->o->all && r->n_ids)
 		return usage_error(&cmd_status, err, "option '--all' and job numbers exclude each other");
-	if (r->o->summary && (r->o->json || r->n_ids))
-		return usage_error(&cmd_status, err, "option '--summary' and %s exclude each other",
-				   r->o->json ? "--json" : "job numbers");
+	if (r->o->summary && r->o->json)
+		return usage_error(&cmd_status, err, "options '--summary' and '--json' exclude each other");
 	return 0;
 }
 

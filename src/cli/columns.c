@@ -75,6 +75,7 @@ struct extent {
 	int widest;
 	bool empty;	/* "-" in every row */
 	bool left_out;
+	bool below;
 };
 
 /* Characters, not bytes. */
@@ -108,7 +109,7 @@ static int needed(const struct columns *t, const struct extent *extents, bool in
 	for (int c = 0; c < t->n; c++) {
 		int room = t->columns[c].room, widest = extents[c].widest;
 
-		if (!extents[c].left_out)
+		if (!extents[c].left_out && !extents[c].below)
 			sum += GAP + (room && room < widest && !in_full ? room : widest);
 	}
 	return sum;
@@ -126,12 +127,30 @@ static int next_to_go(const struct columns *t, const struct extent *extents, boo
 	return best;
 }
 
-static void leave_out(const struct columns *t, int width, struct extent *extents)
+static void leave_out_empty(const struct columns *t, int width, struct extent *extents)
 {
 	int c;
 
 	while (needed(t, extents, true) > width && (c = next_to_go(t, extents, true)) >= 0)
 		extents[c].left_out = true;
+}
+
+/* The empty ones stay where there is room for them without it. */
+static void put_below(const struct columns *t, int width, struct extent *extents)
+{
+	for (int c = 0; c < t->n; c++)
+		extents[c].left_out = false;
+	extents[t->n - 1].below = true;
+	leave_out_empty(t, width, extents);
+}
+
+static void leave_out(const struct columns *t, int width, struct extent *extents)
+{
+	int c;
+
+	leave_out_empty(t, width, extents);
+	if (needed(t, extents, false) > width && t->columns[t->n - 1].below)
+		put_below(t, width, extents);
 	while (needed(t, extents, false) > width && (c = next_to_go(t, extents, false)) >= 0)
 		extents[c].left_out = true;
 }
@@ -145,6 +164,10 @@ static void share(const struct columns *t, const struct extent *extents, int wid
 
 	for (int c = 0; c < t->n; c++) {
 		shares[c] = -1;
+		if (extents[c].below) {
+			shares[c] = 0;
+			continue;
+		}
 		if (!extents[c].left_out)
 			left -= GAP + (t->columns[c].room ? 0 : extents[c].widest);
 		rooms += t->columns[c].room;
@@ -166,14 +189,26 @@ static void share(const struct columns *t, const struct extent *extents, int wid
 			shares[c] = left > 0 ? left * t->columns[c].room / rooms : 0;
 }
 
+static bool says_something(const char *cell)
+{
+	return *cell && strcmp(cell, "-") != 0;
+}
+
+static bool is_shown(const struct extent *e)
+{
+	return !e->left_out && !e->below;
+}
+
 static void fill(const struct columns *t, const struct extent *extents, struct table *table)
 {
 	int next = 0;
 
 	for (int row = 0, n = n_rows(t); row < n; row++) {
 		for (int c = 0; c < t->n; c++)
-			if (!extents[c].left_out)
+			if (is_shown(&extents[c]))
 				table_text(table, cell_at(t, row * t->n + c));
+		if (extents[t->n - 1].below && says_something(cell_at(t, row * t->n + t->n - 1)))
+			table_below(table, cell_at(t, row * t->n + t->n - 1));
 		if (next < t->n_styles && t->styles[next].row == row)
 			table_style(table, (enum table_style)t->styles[next++].style);
 	}
@@ -193,7 +228,7 @@ void columns_print(const struct columns *t, FILE *out, int width, bool color)
 		leave_out(t, width, extents);
 	share(t, extents, width, shares);
 	for (int c = 0; c < t->n; c++)
-		if (!extents[c].left_out)
+		if (is_shown(&extents[c]))
 			kept[n++] = (struct table_column){
 				.heading = t->columns[c].heading, .right = t->columns[c].right,
 				.flexible = t->columns[c].room > 0,

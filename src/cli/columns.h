@@ -10,7 +10,10 @@
  *
  * Where the width does not do for all in full, those columns go first in which nothing is known ("-" in every
  * row). Where it does not even do for the room of the flexible ones, more go, the smallest number first. Only
- * columns with a number are left out. */
+ * columns with a number are left out.
+ *
+ * The last column may be one that goes below: where the others, in full, do not leave it its room, each row has
+ * its cell on a line of its own, and the rest of the table the width to itself. */
 #ifndef POLLUX_CLI_COLUMNS_H
 #define POLLUX_CLI_COLUMNS_H
 
@@ -24,6 +27,7 @@ struct column {
 	int leave_out;		/* 1: the first to go; 0: stays */
 	int room;		/* of a flexible column: what the others must leave it, and its share of
 				   what there is among flexible ones; 0: not flexible */
+	bool below;		/* the last only; "" or "-" takes no line */
 };
 
 struct columns {

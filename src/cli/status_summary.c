@@ -16,7 +16,7 @@ static const struct column columns[] = {
 	{ .heading = "WAITED", .right = true, .leave_out = 5 },
 	{ .heading = "RAN", .right = true, .leave_out = 1 },
 	{ .heading = "TOTAL", .right = true, .leave_out = 6 },
-	{ .heading = "RESULT", .room = 16 },
+	{ .heading = "RESULT", .room = 40, .below = true },
 };
 
 static void add_count(struct columns *t, double n)

@@ -19,7 +19,7 @@ static const struct column columns[] = {
 	{ .heading = "BATCH", .right = true, .leave_out = 1 },
 	{ .heading = "MS/STEP", .right = true, .leave_out = 2 },
 	{ .heading = "ETA", .right = true, .leave_out = 5 },
-	{ .heading = "REASON", .room = 32 },
+	{ .heading = "REASON", .room = 60, .below = true },
 };
 
 /* --- cells --- */
@@ -79,8 +79,8 @@ static void reason_queued(const struct status *status, const struct status_job *
 	if (job->next_start_s > status->now_wall_s) {
 		char buf[FORMAT_SIZE];
 
-		text_addf(out, "~%s: ", format_time(buf, sizeof(buf), job->next_start_s,
-						   status->now_wall_s));
+		text_addf(out, "by %s: ", format_time(buf, sizeof(buf), job->next_start_s,
+						     status->now_wall_s));
 	} else if (isfinite(job->next_start_s)) {
 		text_add(out, "next pass: ");
 	}
@@ -95,20 +95,20 @@ static void reason_starting(const struct status *status, const struct status_job
 	status_add_devices(out, item->run);
 }
 
-/* What its program says of itself; else why it has what it has. Loss and epoch are in 'status ID'. */
+/* Why it has what it has, and what its program says of itself. Loss and epoch are in 'status ID'. */
 static void reason_running(const struct status *status, const struct status_job *item, struct text *out)
 {
 	const struct job *job = item->job;
 
 	(void)status;
-	if (*job->status_text && !job->profile) {
-		text_add(out, job->status_text);
-	} else if (*job->reason) {
+	if (*job->reason) {
 		status_add_reason(out, item);
 	} else if (item->run) {
 		text_add(out, "on ");
 		status_add_devices(out, item->run);
 	}
+	if (*job->status_text && !job->profile)
+		text_addf(out, "%s%s", out->length ? "; " : "", job->status_text);
 }
 
 static void reason_stopping(const struct status *status, const struct status_job *item,

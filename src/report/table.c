@@ -26,9 +26,11 @@ void table_release(struct table *t)
 	text_release(&t->text);
 	free(t->cells);
 	free(t->styles);
+	free(t->below);
 	t->cells = NULL;
 	t->styles = NULL;
-	t->n_cells = t->capacity = t->n_styles = 0;
+	t->below = NULL;
+	t->n_cells = t->capacity = t->n_styles = t->n_below = 0;
 }
 
 static bool is_plain(const char *s, size_t n)
@@ -70,8 +72,8 @@ static int width_of(const char *s)
 	return n;
 }
 
-/* What was added to the text from start on becomes a cell. */
-static void end_cell(struct table *t, size_t start)
+/* What was added to the text from start on, fit to be shown. */
+static struct table_span end_span(struct table *t, size_t start)
 {
 	struct table_span span = { .start = start, .bytes = t->text.length - start };
 	char *s = t->text.data + start;
@@ -81,12 +83,19 @@ static void end_cell(struct table *t, size_t start)
 		span.bytes = (size_t)(clean(s) - s);
 		span.width = width_of(s);
 	}
+	t->text.length = start + span.bytes;
+	return span;
+}
+
+static void end_cell(struct table *t, size_t start)
+{
+	struct table_span span = end_span(t, start);
+
 	if (t->n_cells == t->capacity) {
 		t->capacity = t->capacity ? 2 * t->capacity : 64;
 		t->cells = xreallocarray(t->cells, (size_t)t->capacity, sizeof(*t->cells));
 	}
 	t->cells[t->n_cells++] = span;
-	t->text.length = start + span.bytes;
 }
 
 void table_text(struct table *t, const char *cell)
@@ -125,6 +134,17 @@ void table_style(struct table *t, enum table_style style)
 			t->styles[t->n_styles++] = STYLE_PLAIN;
 	}
 	t->styles[row] = (int)style;
+}
+
+void table_below(struct table *t, const char *text)
+{
+	size_t start = t->text.length;
+
+	assert(t->n_cells > 0);
+	text_add(&t->text, text);
+	t->below = xreallocarray(t->below, (size_t)t->n_below + 1, sizeof(*t->below));
+	t->below[t->n_below].row = (t->n_cells - 1) / t->n_columns;
+	t->below[t->n_below++].span = end_span(t, start);
 }
 
 /* Bytes of the first n characters. */
@@ -186,6 +206,24 @@ static void add_cell(struct text *line, const char *s, const struct table_span *
 	text_add_byte(line, ' ', right ? 0 : blanks);
 }
 
+static void end_line(struct text *line)
+{
+	while (line->length && line->data[line->length - 1] == ' ')
+		line->data[--line->length] = '\0';
+}
+
+static void build_below(const struct table *t, const int *widths, const struct table_span *span, int width,
+			struct text *line)
+{
+	int indent = t->n_columns > 1 ? widths[0] + GAP : 0;
+	int room = width > 0 && width - indent < span->width ? width - indent : span->width;
+
+	text_clear(line);
+	text_add_byte(line, ' ', (size_t)indent);
+	add_cell(line, t->text.data + span->start, span, room > 0 ? room : 0, false);
+	end_line(line);
+}
+
 static void build_line(const struct table *t, const int *widths, int row, struct text *line)
 {
 	text_clear(line);
@@ -205,8 +243,7 @@ static void build_line(const struct table *t, const int *widths, int row, struct
 			add_cell(line, t->text.data + span->start, span, widths[c], column->right);
 		}
 	}
-	while (line->length && line->data[line->length - 1] == ' ')
-		line->data[--line->length] = '\0';
+	end_line(line);
 }
 
 static enum table_style style_of(const struct table *t, int row)
@@ -233,11 +270,16 @@ void table_print(const struct table *t, FILE *out, int width, bool color)
 {
 	int *widths = xcalloc((size_t)t->n_columns, sizeof(*widths));
 	struct text line = TEXT_INIT;
+	int below = 0;
 
 	fit(t, widths, width);
 	for (int row = -1, n = n_rows(t); row < n; row++) {
 		build_line(t, widths, row, &line);
 		print_line(out, &line, color ? style_of(t, row) : STYLE_PLAIN);
+		if (below == t->n_below || t->below[below].row != row)
+			continue;
+		build_below(t, widths, &t->below[below++].span, width, &line);
+		print_line(out, &line, STYLE_PLAIN);
 	}
 	text_release(&line);
 	free(widths);

@@ -52,8 +52,17 @@ unlike 'no escape sequence in a pipe' "$(printf '\033')" "$out"
 for width in 200 80 60 40; do
 	run env COLUMNS=$width "$POLLUX" status
 	is "$width columns are enough" '' "$(printf '%s\n' "$out" | sed -n '/^ID/,/^$/p' | longer_than $width)"
-	like "$width columns show state and reason" '^ID  NAME .* STATE .* REASON$' "$out"
 done
+run env COLUMNS=80 "$POLLUX" status
+like 'columns of which nothing is known make room for the reasons' '^ID  NAME +STATE +BATCH  REASON$' "$out"
+like 'which are whole' "held at submission; 'pollux release' lets it go\$" "$out"
+for width in 60 40; do
+	run env COLUMNS=$width "$POLLUX" status
+	like "$width columns show the state" '^ID  NAME .* STATE ' "$out"
+	like "$width columns show why, below" '^    held at submission; .pollux releas' "$out"
+done
+run env COLUMNS=200 "$POLLUX" status
+like '200 columns have it in the line' '^ID  NAME .* STATE .* REASON$' "$out"
 for width in 1 10 2147483647 99999999999 0 x -5 ''; do
 	status "COLUMNS='$width' does no harm" 0 env COLUMNS="$width" "$POLLUX" status
 done
@@ -71,6 +80,10 @@ like 'a row: devices, time, share done, batch, why it runs so' \
 like 'a waiting one says what for' '3  ctrl.* queued .* after job 1' "$out"
 unlike 'a pass has run' 'No pass' "$out"
 like 'unknown is -, not 0' '^ +4  held +held +-  +-  +-  +-  +-  +-  ' "$out"
+run env COLUMNS=80 "$POLLUX" status
+like '80 columns show what a job has and how far it is, its name clipped' \
+	'^ 1  a name .*\.\. +running +1 +([0-9]+m)?[0-9]+s +25% +50$' "$out"
+like 'and below that why, whole' '^    1 device until it has saved a checkpoint$' "$out"
 
 run env COLUMNS=80 "$POLLUX" status 1
 like 'one job: its name' "^job 1: $long\$" "$out"
@@ -174,6 +187,12 @@ if command -v script >/dev/null; then
 	unlike 'none on a dumb one' "$esc" "$(on_terminal 'NO_COLOR= TERM=dumb')"
 fi
 
+# --- a summary of some ---
+status 'a summary of two jobs' 0 env COLUMNS=80 "$POLLUX" status --summary "$stubborn" 2
+is 'has these' "$stubborn 2" "$(printf '%s\n' "$out" | sed -n 's/^ *\([0-9][0-9]*\)  [^ ].*/\1/p' | tr '\n' ' ' | sed 's/ $//')"
+like 'how one of them ended on a line below' '^    stopped \(cancel\)$' "$out"
+like 'and the means over them' '^2 jobs; mean from submission to end ' "$out"
+
 # --- a job with a past ---
 past=$(submit -n past --hold --samples 3000000 -- true)
 sqlite3 -cmd ".timeout 10000" "$POLLUX_DIR/pollux.db" "
@@ -220,7 +239,6 @@ status 'and in JSON' 66 "$POLLUX" status --json 999
 is 'nothing' '' "$out"
 status '--all with a job' 64 "$POLLUX" status --all 1
 status '--summary with --json' 64 "$POLLUX" status --summary --json
-status '--summary with a job' 64 "$POLLUX" status --summary 1
 status '--color of something else' 64 "$POLLUX" status --color maybe
 is 'is named' "pollux: option '--color' wants auto, always or never, not 'maybe'; see 'pollux status --help'" "$err"
 for wrong in 0 -1 x '' 99999999; do

@@ -66,6 +66,41 @@ static void test_widths(void)
 	table_release(&t);
 }
 
+static void test_below(void)
+{
+	struct table t;
+
+	table_init(&t, columns, COUNT(columns));
+	row(&t, "7", "fashion-mnist", "a");
+	table_below(&t, "waits for \xc3\xa4\033 and for cpu:1 ");
+	row(&t, "1024", "x", "b");
+	table_style(&t, STYLE_RED);
+	row(&t, "8", "y", "c");
+	table_below(&t, "short");
+	expect(&t, 0, false,
+	       "  ID  NAME           REASON\n"
+	       "   7  fashion-mnist  a\n"
+	       "      waits for \xc3\xa4? and for cpu:1\n"
+	       "1024  x              b\n"
+	       "   8  y              c\n"
+	       "      short\n", "lines below rows, under the second column; clean, and of no row's width");
+	expect(&t, 28, true,
+	       "\033[1m  ID  NAME           REASON\033[0m\n"
+	       "   7  fashion-mnist  a\n"
+	       "      waits for \xc3\xa4? and for..\n"
+	       "\033[31m1024  x              b\033[0m\n"
+	       "   8  y              c\n"
+	       "      short\n", "clipped to the width");
+	expect(&t, 1, false,
+	       "  ID  NAME    REASON\n"
+	       "   7  fash..  a\n"
+	       "\n"
+	       "1024  x       b\n"
+	       "   8  y       c\n"
+	       "\n", "where there is no room at all, none of it");
+	table_release(&t);
+}
+
 static void test_cells(void)
 {
 	struct table t;
@@ -252,6 +287,7 @@ static void test_time(void)
 int main(void)
 {
 	test_widths();
+	test_below();
 	test_cells();
 	test_clip_utf8();
 	test_color();
