@@ -1,0 +1,76 @@
+#!/bin/sh
+# profile.sh - how well a profile predicts what it has not measured: 'pollux profile' of examples/train with a
+# budget (60 s), then the trainer itself at ten sizes (replicas, local batch) that were no points, on the same
+# processors, its step time against the model's. Wanted: a mean error under 8 %.
+#
+#	make BUILD=build all examples && POLLUX=build/pollux TRAIN=build/examples/train benchmarks/profile.sh
+#
+# BUDGET=60 seconds; SECONDS_EACH=4 for each of the ten. On a quiet machine with two slots or more: it says
+# how much of the processors others took. Exit status 1: the mean error is above what is wanted.
+set -eu
+cd "$(dirname "$0")/.."
+: "${POLLUX:=$PWD/build/pollux}" "${TRAIN:=$PWD/build/examples/train}"
+: "${FASHION_MNIST:=/usr/share/datasets/fashion-mnist}"
+: "${BUDGET:=60}" "${SECONDS_EACH:=4}" "${WANTED:=8}"
+TMP=$(mktemp -d "${TMPDIR:-/tmp}/pollux-bench.XXXXXX")
+trap 'rm -rf "$TMP"' EXIT
+trap 'exit 1' HUP INT TERM
+POLLUX_DIR=$TMP/store
+export POLLUX_DIR
+
+if ! [ -e "$FASHION_MNIST/train-images-idx3-ubyte.gz" ] && ! [ -e "$FASHION_MNIST/train-images-idx3-ubyte" ]; then
+	echo "profile.sh: no Fashion-MNIST in $FASHION_MNIST: nothing measured" >&2
+	exit 77
+fi
+
+min=128 max=2048 replicas=2
+"$POLLUX" profile --budget "$BUDGET" -b $min --batch-range $min:$max -r 1:$replicas --json -- \
+	"$TRAIN" --data "$FASHION_MNIST" --samples 1000000000000 --batch '{batch}' --replicas '{gpus}' \
+	--accum '{accum}' >"$TMP/profile.json"
+"$POLLUX" devices --json >"$TMP/devices.json"
+
+# Five local batches for each number of replicas, spread over the range, that were no points; the processors
+# of the first so many slots; what the model says.
+perl -MJSON::PP -e '
+	my ($profile, $devices, $min, $max, $most) = @ARGV;
+	sub document { local (@ARGV, $/) = @_; JSON::PP->new->utf8->decode(<>) }
+	my ($d, $m) = (document($profile), document($devices));
+	die "no model: $d->{missing}\n" unless $d->{model};
+	my %p = map { $_ => $d->{model}{parameters}{$_}{value} } keys %{$d->{model}{parameters}};
+	my %seen = map { ("$_->{replicas} $_->{local_batch_size}" => 1) } @{$d->{points}};
+	my @slots = map { $_->{binding} } grep { $_->{usable} } @{$m->{devices}};
+	for my $r (1 .. $most) {
+		my ($low, $high) = ($min / $r, $max / $r);
+		for my $i (0 .. 4) {
+			my $local = int($low * ($high / $low) ** (($i + 0.5) / 5) + 0.5);
+			$local++ while $seen{"$r $local"};
+			my $grad = $p{alpha_grad} + $p{beta_grad} * $local;
+			my $sync = $r < 2 ? 0 : $p{alpha_sync_local} + $p{beta_sync_local} * ($r - 2);
+			my $step = ($grad ** $p{gamma} + $sync ** $p{gamma}) ** (1 / $p{gamma});
+			printf "%d %d %s %.9g\n", $r, $local, join(",", @slots[0 .. $r - 1]), $step;
+		}
+	}' "$TMP/profile.json" "$TMP/devices.json" $min $max $replicas >"$TMP/unmeasured"
+
+# The median of its lines of a quarter of a second, less the first second.
+measure() { # measure REPLICAS LOCAL PROCESSORS
+	OMP_NUM_THREADS=$1 timeout "$SECONDS_EACH" taskset -c "$3" "$TRAIN" --data "$FASHION_MNIST" \
+		--samples 1000000000000 --replicas "$1" --local-batch "$2" --log-every 0.25 2>/dev/null |
+		sed -n 's/^step .* \([0-9.]*\) ms\/step$/\1/p' | tail -n +5 | sort -g |
+		awk '{ t[NR] = $1 } END { print NR ? (t[int((NR + 1) / 2)] + t[int(NR / 2) + 1]) / 2e3 : "nan" }'
+}
+
+perl -MJSON::PP -0777 -ne 'my $d = JSON::PP->new->utf8->decode($_);
+	printf "profile: %s\n%s\n", $d->{reason}, join "", map { "warning: $_\n" } @{$d->{warnings}}' "$TMP/profile.json"
+echo "replicas  local batch  measured, ms  predicted, ms   error"
+while read -r r local processors predicted; do
+	echo "$r $local $(measure "$r" "$local" "$processors") $predicted"
+done <"$TMP/unmeasured" | awk -v wanted="$WANTED" '{
+		error = 100 * ($4 / $3 - 1)
+		printf "%8d %12d %13.3f %14.3f %+6.1f %%\n", $1, $2, 1e3 * $3, 1e3 * $4, error
+		fflush()
+		sum += error < 0 ? -error : error
+	}
+	END {
+		printf "mean error of %d: %.1f %% (wanted: under %g %%)\n", NR, sum / NR, wanted
+		exit !(sum / NR < wanted)
+	}'

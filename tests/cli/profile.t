@@ -1,0 +1,227 @@
+#!/bin/sh
+# profile.t - pollux profile COMMAND: points, memory, what is kept, what a later job starts with; and that
+# nothing is left of it however it ends.
+# shellcheck disable=SC2016,SC2317  # Perl, and texts for other shells; functions run by status and wait_for
+. "$(dirname "$0")/tap.sh"
+unset COLUMNS POLLUX_SLICE POLLUX_POLICY
+HWLOC_SYNTHETIC='package:1 core:2 pu:1' POLLUX_SLOTS=2
+export HWLOC_SYNTHETIC POLLUX_SLOTS
+
+store() { sqlite3 -cmd '.timeout 10000' "$POLLUX_DIR/pollux.db" "$@"; }
+cleanup() {
+	for id in $(store "SELECT id FROM jobs WHERE state IN ('queued', 'running')" 2>/dev/null); do
+		"$POLLUX" cancel "$id" 2>/dev/null && "$POLLUX" wait --timeout 20 "$id" 2>/dev/null
+	done
+	[ -z "${profile-}" ] || kill -9 "$profile" 2>/dev/null
+}
+# json CODE: run Perl on the document $d read from stdin; dies, and fails, unless it is valid.
+json() { perl -MJSON::PP -0777 -ne 'my $d = JSON::PP->new->utf8->decode($_); '"$1"; }
+
+# A program of a known speed: step_ns = 1 ms + 10 us a sample, whatever the machine does; with more than $2
+# samples it is out of memory.
+cat >fake <<'END'
+#!/bin/sh
+if [ "$1" -gt "$2" ]; then
+	echo "RuntimeError: CUDA out of memory. Tried to allocate 1.00 GiB"
+	exit 1
+fi
+trap 'exit 75' TERM
+[ -z "$3" ] || echo "$1" >"$3/was-here"
+i=0
+while :; do
+	i=$((i + 1))
+	"$POLLUX" report STEP=$i SAMPLES=$((i * $1)) STEP_NS=$((1000000 + 10000 * $1)) SYNC_NS=0
+	sleep 0.01
+done
+END
+chmod +x fake
+cp fake other
+leftovers() { # processes of this store's runs
+	for p in /proc/[0-9]*; do
+		{ tr '\0' '\n' <"$p/environ"; } 2>/dev/null | grep -q "^POLLUX_REPORT_SOCKET=$POLLUX_DIR/" && echo "$p"
+	done
+}
+scratch() { # directories for checkpoints of profiles
+	for dir in $(store "SELECT id FROM jobs WHERE profile = 1"); do
+		[ ! -e "$POLLUX_DIR/checkpoints/$dir" ] || echo "$dir"
+	done
+}
+clean() { # nothing is left of any profile
+	[ -z "$(leftovers)" ] && [ -z "$(scratch)" ] &&
+		[ -z "$(find "$POLLUX_DIR/run" -name 'profile-*' -o -name '*.sock')" ] &&
+		[ "$(store 'SELECT count(*) FROM reserved_devices')" = 0 ] &&
+		[ "$(store "SELECT count(*) FROM runs WHERE state <> 'ended'")" = 0 ]
+}
+state() { store "SELECT state FROM jobs WHERE id = $1"; }
+has_state() { [ "$(state "$1")" = "$2" ]; }
+points() { store "SELECT count(*) FROM observations o JOIN runs r ON r.id = o.run_id WHERE r.job_id = $1"; }
+has_points() { [ "$(points "$1")" -ge "$2" ]; }
+
+# --- wrong ---
+status 'nothing to measure is a usage error' 64 "$POLLUX" profile
+status 'so is a budget of nothing' 64 "$POLLUX" profile --budget 0 -- true
+status 'a range without its batch' 64 "$POLLUX" profile --batch-range 1:2 -- true
+like 'which is said of this command' "see 'pollux profile --help'" "$err"
+status 'a picture of another kind' 64 "$POLLUX" profile --plot x.gif -- true
+status 'two jobs' 64 "$POLLUX" profile 1 2
+status 'a command that is not there' 66 "$POLLUX" profile -- ./nowhere
+status 'no store yet' 66 "$POLLUX" profile 1
+id=$("$POLLUX" submit --hold -- true)
+status 'no such job' 66 "$POLLUX" profile 99
+status 'a job that is no profile' 1 "$POLLUX" profile "$id"
+is 'is told from one' "pollux: job $id is no profile: see 'pollux explain $id'" "$err"
+"$POLLUX" cancel "$id"
+
+# --- a program of known speed and memory ---
+status 'a profile' 0 "$POLLUX" profile --budget $((40 * TIME_SCALE)) --points 12 -b 16 --batch-range 16:4096 \
+	--workload known --json -- ./fake '{local_batch}' 300 '{checkpoint}'
+printf '%s' "$out" >first.json
+is 'begins with its own sizes, doubles, and halves what is between' \
+	'16 own sizes,32 growth,64 growth,128 growth,256 growth,512 growth,362 bisection,304 bisection,279 bisection' \
+	"$(json 'print join ",", map { "$_->{local_batch_size} $_->{why}" } @{$d->{points}}[0..8]' <first.json)"
+is 'out of memory is an answer' '512 362 304' \
+	"$(json 'print join " ", map { $_->{outcome} eq "out of memory" ? $_->{local_batch_size} : () } @{$d->{points}}' <first.json)"
+is 'the rest was measured, within the limits' 9 "$(json 'print scalar grep { $_->{outcome} eq "measured" &&
+	$_->{batch_size} >= 16 && $_->{batch_size} < 304 && $_->{n_steps} >= 5 } @{$d->{points}}' <first.json)"
+is 'it found the bounds' '304 279' "$(json 'print "$d->{memory}{too_large} $d->{memory}{fits}"' <first.json)"
+is 'and the speed' '1.00 10.0' "$(json 'my $p = $d->{model}{parameters};
+	printf "%.2f %.1f", 1e3 * $p->{alpha_grad}{value}, 1e6 * $p->{beta_grad}{value}' <first.json)"
+is 'memory and launches were measured' 1 "$(json 'print !grep { $_->{outcome} eq "measured" && !($_->{peak_memory_bytes} > 1e5 &&
+	$_->{first_step_s} > 0 && $_->{stop_duration_s} > 0) } @{$d->{points}}' <first.json)"
+first=$(json 'print $d->{id}' <first.json)
+is 'its job is done' 'done|1' "$(store "SELECT state, profile FROM jobs WHERE id = $first")"
+ok 'nothing is left' clean
+like 'each of its runs was stopped as measured' 'measured' "$(store "SELECT stop_reason FROM runs WHERE job_id = $first")"
+status 'its result can be seen again' 0 "$POLLUX" profile "$first" --json
+same_points() { json 'print map { "$_->{run} $_->{local_batch_size} " . ($_->{step_time_s} // "-") . "\n" } @{$d->{points}}'; }
+is 'the same' "$(same_points <first.json)" "$(printf '%s' "$out" | same_points)"
+status 'and as a table' 0 env COLUMNS=80 "$POLLUX" profile "$first"
+like 'with the points' '^ +1 +16 .*own sizes' "$out"
+like 'without memory' 'out of memory$' "$out"
+like 'what does not fit' '^  memory +a local batch of 304 does not fit, one of 279 does$' "$out"
+is 'within 80 columns' '' "$(printf '%s\n' "$out" | awk 'length > 80')"
+run "$POLLUX" status --all
+like 'status tells what it came to' "^ *$first +fake +done .*12 points|^ *$first +fake +done .*9 points" "$out"
+status 'it cannot be requeued' 1 "$POLLUX" requeue "$first"
+
+# --- what a later job starts with ---
+id=$("$POLLUX" submit --workload known -b 16 --batch-range 16:4096 --noise-scale 1e6 -- ./fake '{local_batch}' 300 '{checkpoint}')
+run "$POLLUX" explain "$id" --json
+is 'a job submitted later has a model of all that was measured' '9 1' \
+	"$(printf '%s' "$out" | json 'print "$d->{model}{n_observations} $d->{model}{fitted_by_a_pass}"')"
+is 'and no local batch that did not fit' 279 \
+	"$(printf '%s' "$out" | json 'my ($c) = grep { $_->{replicas} == 1 } @{$d->{devices}}; print $c->{local_batch_size}')"
+is 'a profile is no sample of how long jobs are' '' \
+	"$(printf '%s' "$out" | json 'print $d->{decision}{last_change_policy} // ""')"
+"$POLLUX" cancel "$id"
+
+# --- a second one adds ---
+status 'a second profile' 0 "$POLLUX" profile --budget $((20 * TIME_SCALE)) --points 3 -b 16 --batch-range 16:4096 \
+	--workload known --json -- ./fake '{local_batch}' 300 '{checkpoint}'
+is 'tries what is not known yet, and nothing that does not fit' 3 "$(printf '%s' "$out" | json '
+	open my $f, "<", "first.json"; local $/; my $first = JSON::PP->new->decode(<$f>);
+	my %seen = map { ($_->{local_batch_size} => 1) } @{$first->{points}};
+	print scalar grep { !$seen{$_->{local_batch_size}} && $_->{local_batch_size} < 304 } @{$d->{points}}')"
+is 'its model rests on both' 12 "$(printf '%s' "$out" | json 'print $d->{model}{n_observations}')"
+
+# --- one size only ---
+status 'a command that takes no sizes' 0 "$POLLUX" profile --budget $((10 * TIME_SCALE)) -b 16 --json -- ./other 16 300
+is 'has one point' '16' "$(printf '%s' "$out" | json 'print join " ", map { $_->{local_batch_size} } @{$d->{points}}')"
+like 'and is told why' 'measured at its own size only' "$err"
+
+# --- failures ---
+status 'a command that fails' 1 "$POLLUX" profile --budget 5 -b 8 -- sh -c 'echo dead; exit 3'
+like 'with its status' '^pollux: the command failed with exit status 3; see .pollux log ' "$err"
+is 'is a failed job' failed "$(store 'SELECT state FROM jobs ORDER BY id DESC LIMIT 1')"
+status 'one that tells no steps' 1 "$POLLUX" profile --budget 2 -b 8 -- sleep 100
+like 'and what it has to do' 'no step time in .* report its steps' "$err"
+status 'one that never fits' 1 "$POLLUX" profile --budget $((5 * TIME_SCALE)) -b 8 -- ./other 8 4
+like 'even at its own sizes' 'even at its own sizes it is out of memory' "$err"
+ok 'nothing is left of them' clean
+
+# --- interrupted ---
+start() { # start WORKLOAD BUDGET OPTION...: in the background, $profile, its job in $id
+	w=$1 b=$2
+	shift 2
+	before=$(store 'SELECT coalesce(max(id), 0) FROM jobs')
+	"$POLLUX" profile --budget "$b" -b 16 --batch-range 16:4096 --workload "$w" "$@" -- \
+		./fake '{local_batch}' 100000 '{checkpoint}' >out 2>err &
+	profile=$!
+	wait_for 20 is_there && id=$(store 'SELECT max(id) FROM jobs')
+}
+is_there() { [ "$(store 'SELECT max(id) FROM jobs')" -gt "$before" ]; }
+ended() { # ended: wait for it; its status in $rc
+	rc=0
+	wait "$profile" || rc=$?
+	profile=
+}
+for signal in INT TERM; do
+	want=130
+	[ $signal = INT ] || want=143
+	start "by-$signal" 600
+	ok "a profile gets under way" wait_for 30 has_points "$id" 2
+	kill -$signal "$profile"
+	ended
+	is "SIG$signal ends it with its status" $want "$rc"
+	like 'the points until then are printed' 'own sizes' "$(cat out)"
+	is 'its job is cancelled' cancelled "$(state "$id")"
+	like 'as interrupted' '^interrupted; [0-9]+ points measured' "$(store "SELECT reason FROM jobs WHERE id = $id")"
+	ok 'nothing is left' clean
+	ok 'but what was measured' has_points "$id" 2
+done
+
+# --- killed ---
+start killed 600
+ok 'a profile gets under way' wait_for 30 has_points "$id" 2
+kill -9 "$profile"
+ended
+ok 'its run is still there' test -n "$(store "SELECT id FROM runs WHERE job_id = $id AND state <> 'ended'")"
+status 'the next pass' 0 "$POLLUX" schedule -v
+like 'says that it ends it' "^job $id: the profile's process is gone" "$out"
+ok 'the job is cancelled' wait_for 20 has_state "$id" cancelled
+ok 'nothing is left' wait_for 20 clean
+ok 'but what was measured' has_points "$id" 2
+
+start between 600
+ok 'another gets under way' wait_for 30 has_points "$id" 1
+supervisor=$(store "SELECT supervisor_pid FROM runs WHERE job_id = $id AND state = 'running'")
+[ -z "$supervisor" ] || kill -9 "$supervisor"
+before=$(points "$id")
+ok 'a supervisor that is killed is replaced, and the profile goes on' wait_for 40 has_points "$id" $((before + 2))
+
+# --- beside others ---
+is_told() { "$POLLUX" status | grep -Eq "^ *$id +fake +[a-z]+ .*a profile: tries 1 x "; }
+ok 'status tells what it is' wait_for 20 is_told
+run "$POLLUX" status "$id" --json
+is 'in JSON too' 1 "$(printf '%s' "$out" | json 'print $d->{jobs}[0]{profile}')"
+status 'it cannot be held' 1 "$POLLUX" hold "$id"
+wide=$("$POLLUX" submit -r 2 -- sleep 60)
+narrow=$("$POLLUX" submit -- sleep 60)
+status 'a pass' 0 "$POLLUX" schedule
+ok 'gives what is left to others' wait_for 20 test -n "$(store "SELECT id FROM runs WHERE job_id = $narrow")"
+is 'and leaves a profile its device' queued "$(state "$wide")"
+is 'each device has one user' '2|2' "$(store "SELECT count(*), count(DISTINCT device) FROM
+	(SELECT device FROM reserved_devices UNION ALL SELECT device FROM run_devices JOIN runs ON runs.id = run_id
+	WHERE runs.job_id = $narrow)")"
+status 'a profile that finds no device' 75 "$POLLUX" profile -b 8 -- ./other 8 100
+like 'is told who has them' "^pollux: no device is free: cpu:0 has job [0-9]+, cpu:1 has job [0-9]+\$" "$err"
+is 'and leaves no job' "$narrow" "$(store 'SELECT max(id) FROM jobs')"
+"$POLLUX" cancel "$wide" "$narrow" "$id"
+ended
+is 'a profile that is cancelled ends' 1 "$rc"
+like 'saying so' "^pollux: job $id was cancelled\$" "$(cat err)"
+ok 'nothing is left' wait_for 20 clean
+status 'more than the machine has' 69 "$POLLUX" profile -r 3 -b 8 -- ./other 8 100
+
+# --- a real trainer ---
+if [ -x "$TRAIN" ] && { [ -e "$FASHION_MNIST/train-images-idx3-ubyte.gz" ] || [ -e "$FASHION_MNIST/train-images-idx3-ubyte" ]; }; then
+	unset HWLOC_SYNTHETIC POLLUX_SLOTS
+	status 'a real trainer' 0 "$POLLUX" profile --budget $((15 * TIME_SCALE)) -b 64 --batch-range 64:512 --json \
+		--plot goodput.svg -- "$TRAIN" --data "$FASHION_MNIST" --subset 6000 --samples 1000000000000 --batch '{batch}'
+	ok 'points of real steps' test "$(printf '%s' "$out" |
+		json 'print scalar grep { $_->{step_time_s} > 0 } @{$d->{points}}')" -ge 3
+	is 'a recommendation' 1 "$(printf '%s' "$out" | json 'print $d->{recommended}{goodput} > 0 ? 1 : 0')"
+	ok 'a picture' grep -q '<svg' goodput.svg
+	ok 'nothing is left' clean
+fi
+finish

@@ -1,0 +1,378 @@
+/* test_experiment.c - when a step time is steady, and which sizes are tried next. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pollux/experiment.h"
+#include "pollux/steady.h"
+#include "tap.h"
+
+#define MAX_POINTS 64
+
+/* --- steady --- */
+
+static struct observation observed(int64_t n_windows, int64_t n_steps, double sd)
+{
+	struct observation o;
+
+	observation_init(&o);
+	o.n_windows = n_windows;
+	o.n_steps = n_steps;
+	o.step_time_s = 0.5;
+	o.step_time_sd_s = 0.5 * sd;
+	return o;
+}
+
+static void test_steady(void)
+{
+	/* Windows, relative deviation, Student's quantile for windows / 2 - 1, and the half-width with it. */
+	static const struct { int64_t n; double sd, quantile; } table[] = {
+		{ 6, 0.02, 4.3027 }, { 8, 0.02, 3.1824 }, { 12, 0.02, 2.5706 }, { 30, 0.05, 2.1448 },
+		{ 200, 0.10, 1.9842 },
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		struct observation o = observed(table[i].n, 1000, table[i].sd);
+		double want = table[i].quantile * table[i].sd / sqrt((double)table[i].n / 2);
+
+		near(steady_half_width(&o), want, 0.01, "half-width by Student's quantile");
+	}
+	ok(isnan(steady_half_width(&(struct observation){ .n_windows = 5, .step_time_s = 1,
+							    .step_time_sd_s = 0.001 })),
+	   "five windows do not tell");
+	struct observation o = observed(12, 20, 0.01);
+	ok(steady_reached(&o), "12 windows of 1 %: 1.05 %, steady");
+	o.n_steps = 19;
+	ok(!steady_reached(&o), "not with 19 steps");
+	o = observed(12, 1000, 0.02);
+	ok(!steady_reached(&o), "12 windows of 2 %: 2.1 %, not steady");
+	observation_init(&o);
+	ok(!steady_reached(&o), "nor without any");
+}
+
+/* --- a program of known speed and memory --- */
+
+struct world {
+	struct experiment e;
+	struct experiment_point points[MAX_POINTS];
+	struct throughput_params truth;
+	int64_t memory;			/* largest local batch that fits; 0: all */
+	int64_t broken;			/* from here on it fails for another reason; 0: never */
+};
+
+static void world_init(struct world *w, struct experiment_limits limits)
+{
+	memset(w, 0, sizeof(*w));
+	w->truth = (struct throughput_params){ 0.001, 1e-5, 0.0004, 0.0001, 0.01, 0.01, 1 };
+	w->e = (struct experiment){
+		.limits = limits, .points = w->points, .launch_s = 0.5, .share_s = 5, .left_s = 1000,
+		.growth_left_s = 1000,
+	};
+}
+
+static void refit(struct world *w)
+{
+	struct fit_observation seen[MAX_POINTS];
+	int n = 0;
+
+	for (int i = 0; i < w->e.n_points; i++) {
+		const struct configuration *c = &w->points[i].configuration;
+
+		if (w->points[i].outcome != EXPERIMENT_MEASURED)
+			continue;
+		seen[n++] = (struct fit_observation){
+			.place = { 1, c->replicas }, .local_batch_size = c->local_batch_size,
+			.accumulation_steps = c->accumulation_steps, .weight = 1, .sync_time_s = (double)NAN,
+			.step_time_s = throughput_step_time(&w->truth,
+							    (struct throughput_place){ 1, c->replicas },
+							    (double)c->local_batch_size, c->accumulation_steps),
+		};
+	}
+	w->e.fit = fit_throughput(seen, n, &FIT_OPTIONS_DEFAULT);
+}
+
+static void add(struct world *w, struct configuration c)
+{
+	int64_t m = c.local_batch_size;
+
+	w->points[w->e.n_points++] = (struct experiment_point){
+		.configuration = c, .weight = 1,
+		.outcome = w->memory && m > w->memory ? EXPERIMENT_NO_MEMORY
+			 : w->broken && m >= w->broken ? EXPERIMENT_FAILED : EXPERIMENT_MEASURED,
+	};
+	refit(w);
+}
+
+static bool next(struct world *w, struct experiment_choice *choice)
+{
+	if (w->e.n_points == 0)
+		refit(w);
+	return w->e.n_points < MAX_POINTS && experiment_next(&w->e, choice);
+}
+
+/* The local batches that are tried, of the first n or as long as why holds. */
+static void is_tried(struct world *w, const int64_t *want, int n, const char *what)
+{
+	struct experiment_choice c;
+	int right = 0;
+
+	for (int i = 0; i < n && next(w, &c); i++) {
+		if (c.configuration.local_batch_size == want[i])
+			right++;
+		else
+			printf("# point %d: %lld, want %lld\n", i,
+			       (long long)c.configuration.local_batch_size, (long long)want[i]);
+		add(w, c.configuration);
+	}
+	is_int(right, n, what);
+}
+
+static const struct experiment_limits one_device = {
+	.min_replicas = 1, .max_replicas = 1, .batch_size = 16, .min_batch_size = 16, .max_batch_size = 4096,
+};
+
+static void test_growth(void)
+{
+	struct world w;
+	struct experiment_choice c;
+
+	world_init(&w, one_device);
+	w.memory = 300;
+	/* sqrt(256 * 512) = 362.04, sqrt(256 * 362) = 304.4, sqrt(256 * 304) = 278.97; 304 / 279 < 1.12 */
+	is_tried(&w, (int64_t[]){ 16, 32, 64, 128, 256, 512, 362, 304, 279 }, 9,
+		 "doubling until memory says no, then geometric means");
+	ok(next(&w, &c) && c.why == EXPERIMENT_INFORM && !c.probe, "within 12 % that is enough");
+
+	world_init(&w, one_device);
+	w.e.limits.max_batch_size = 100;
+	is_tried(&w, (int64_t[]){ 16, 32, 64, 100 }, 4, "to the end of the range");
+	ok(next(&w, &c) && c.why == EXPERIMENT_INFORM, "and not further");
+
+	world_init(&w, one_device);
+	w.e.limits.max_local_batch_size = 40;
+	is_tried(&w, (int64_t[]){ 16, 32, 40 }, 3, "to the owner's limit");
+
+	world_init(&w, one_device);
+	w.broken = 60;
+	is_tried(&w, (int64_t[]){ 16, 32, 64 }, 3, "one that fails for another reason ends it");
+	ok(next(&w, &c) && c.why == EXPERIMENT_INFORM && c.configuration.local_batch_size <= 32,
+	   "nothing above what worked is tried after that");
+
+	world_init(&w, one_device);
+	w.e.growth_left_s = 0.6;	/* a launch and 100 ms */
+	is_tried(&w, (int64_t[]){ 16, 32, 64, 128, 256, 512, 1024 }, 7, "as long as there is time");
+	ok(next(&w, &c) && c.why == EXPERIMENT_INFORM, "5 steps of 21.5 ms are more than there is");
+
+	world_init(&w, one_device);
+	w.e.limits.batch_size = w.e.limits.min_batch_size = 1024;
+	w.memory = 200;
+	is_tried(&w, (int64_t[]){ 1024 }, 1, "its own sizes are too large");
+	ok(!next(&w, &c), "and nothing smaller is allowed");
+	world_init(&w, one_device);
+	w.e.limits.batch_size = w.e.limits.min_batch_size = 1024;
+	w.e.limits.accumulates = true;
+	w.memory = 200;
+	/* sqrt(1 * 1024) = 32, in 32 passes; then up: sqrt(32 * 1024) = 181, in 6 passes of 1086 */
+	is_tried(&w, (int64_t[]){ 1024, 32, 181 }, 3, "but in more passes");
+	ok(w.points[1].configuration.accumulation_steps == 32 &&
+	   w.points[2].configuration.accumulation_steps == 6, "as few as reach the batch");
+}
+
+static void test_ends(void)
+{
+	struct world w;
+	struct experiment_choice c;
+
+	world_init(&w, (struct experiment_limits){ .min_replicas = 2, .max_replicas = 4 });
+	ok(next(&w, &c) && c.configuration.replicas == 2 && c.configuration.batch_size == 0,
+	   "without a batch size: its own, on the fewest devices");
+	add(&w, c.configuration);
+	ok(!next(&w, &c), "and that is all");
+	world_init(&w, (struct experiment_limits){ .min_replicas = 1, .max_replicas = 1, .batch_size = 64 });
+	is_tried(&w, (int64_t[]){ 64 }, 1, "one size only");
+	ok(!next(&w, &c), "is one point");
+	world_init(&w, one_device);
+	w.e.left_s = 0.4;
+	ok(!next(&w, &c), "no time for a launch, no point");
+}
+
+/* --- what tells most --- */
+
+/* On one device the model is alpha + beta m: its information matrix has two rows, whose inverse can be
+ * written down. The mean over the grid of the variance of ln T, after measuring m[0..n). */
+static double mean_variance(const struct throughput_params *p, const int64_t *m, int n,
+			    const struct configuration *grid, int n_grid)
+{
+	double a = 1, b = 0, d = 1, sum = 0;	/* (a b; b d), the prior to begin with */
+
+	for (int i = 0; i < n; i++) {
+		double share = p->alpha_grad / (p->alpha_grad + p->beta_grad * (double)m[i]);
+
+		a += share * share / 0.0025;
+		b += share * (1 - share) / 0.0025;
+		d += (1 - share) * (1 - share) / 0.0025;
+	}
+	for (int i = 0; i < n_grid; i++) {
+		double share = p->alpha_grad /
+			       (p->alpha_grad + p->beta_grad * (double)grid[i].local_batch_size);
+
+		sum += (share * share * d - 2 * share * (1 - share) * b + (1 - share) * (1 - share) * a) /
+		       (a * d - b * b);
+	}
+	return sum / n_grid;
+}
+
+static void test_choice(void)
+{
+	struct configuration grid[EXPERIMENT_GRID_MAX], candidates[EXPERIMENT_GRID_MAX];
+	int64_t seen[MAX_POINTS] = { 100, 1600 };
+	struct experiment_choice c;
+	struct world w;
+	int n_grid, n_candidates;
+
+	world_init(&w, (struct experiment_limits){ .min_replicas = 1, .max_replicas = 1, .batch_size = 100,
+						     .min_batch_size = 100, .max_batch_size = 1600 });
+	add(&w, (struct configuration){ 1, 100, 1, 100 });
+	add(&w, (struct configuration){ 1, 1600, 1, 1600 });
+	n_grid = experiment_grid(&w.e.limits, 1600, sqrt(2), grid);
+	n_candidates = experiment_grid(&w.e.limits, 1600, 2, candidates);
+	is_int(n_candidates, 5, "100 200 400 800 1600");
+	is_int(n_grid, 9, "and those between");
+	for (int n = 2; n < 5; n++) {
+		double best = (double)INFINITY, variance;
+		int64_t want = 0;
+
+		for (int i = 0; i < n_candidates; i++) {
+			bool old = false;
+
+			for (int k = 0; k < n; k++)
+				old |= seen[k] == candidates[i].local_batch_size;
+			if (old)
+				continue;
+			seen[n] = candidates[i].local_batch_size;
+			variance = mean_variance(&w.e.fit.params, seen, n + 1, grid, n_grid);
+			if (variance < best) {
+				best = variance;
+				want = seen[n];
+			}
+		}
+		ok(next(&w, &c), "there is a next point");
+		is_int(c.configuration.local_batch_size, want, "it leaves the least variance of all");
+		near(c.deviation * c.deviation, mean_variance(&w.e.fit.params, seen, n, grid, n_grid), 1e-6,
+			"the variance before it");
+		seen[n] = want;
+		add(&w, c.configuration);
+	}
+	ok(next(&w, &c) && c.configuration.local_batch_size % 100 != 0, "then those between, sqrt(2) apart");
+}
+
+static void test_extremes(void)
+{
+	struct experiment_choice c;
+	struct world w;
+
+	/* One point leaves alpha against beta open: the far end tells most. */
+	world_init(&w, (struct experiment_limits){ .min_replicas = 1, .max_replicas = 1, .batch_size = 1024,
+						     .min_batch_size = 16, .max_batch_size = 1024 });
+	add(&w, (struct configuration){ 1, 1024, 1, 1024 });
+	ok(next(&w, &c) && c.configuration.local_batch_size == 16, "after the largest, the smallest");
+	/* Two on one device leave synchronisation open. */
+	world_init(&w, (struct experiment_limits){ .min_replicas = 1, .max_replicas = 2, .batch_size = 1024,
+						     .min_batch_size = 16, .max_batch_size = 1024 });
+	add(&w, (struct configuration){ 1, 1024, 1, 1024 });
+	add(&w, (struct configuration){ 1, 16, 1, 16 });
+	ok(next(&w, &c) && c.configuration.replicas == 2, "what two devices cost is unknown: it is tried");
+	/* Of equal worth the one that takes less time. */
+	world_init(&w, (struct experiment_limits){ .min_replicas = 1, .max_replicas = 4, .batch_size = 256,
+						     .min_batch_size = 256, .max_batch_size = 1024 });
+	w.truth.alpha_grad = w.truth.beta_grad * 256;
+	add(&w, (struct configuration){ 1, 256, 1, 256 });
+	add(&w, (struct configuration){ 1, 1024, 1, 1024 });
+	ok(next(&w, &c) && c.configuration.replicas > 1 && c.expected_s > 2.9, "and costs what a launch and "
+	   "2.5 s do");
+	w.e.left_s = 2.5;
+	ok(!next(&w, &c), "for which there is to be time");
+}
+
+/* --- any limits --- */
+
+static int64_t below(unsigned *seed, int64_t n)
+{
+	*seed = *seed * 1664525U + 1013904223U;
+	return (int64_t)(*seed >> 8) % n;
+}
+
+static bool is_legal(const struct world *w, const struct experiment_choice *choice)
+{
+	const struct experiment_limits *l = &w->e.limits;
+	const struct configuration *c = &choice->configuration;
+	int64_t worked = 0;
+
+	for (int i = 0; i < w->e.n_points; i++)
+		if (w->points[i].outcome == EXPERIMENT_MEASURED &&
+		    w->points[i].configuration.local_batch_size > worked)
+			worked = w->points[i].configuration.local_batch_size;
+	if (c->batch_size != c->replicas * c->local_batch_size * c->accumulation_steps ||
+	    c->local_batch_size < 1 || c->accumulation_steps < 1 ||
+	    c->replicas < l->min_replicas || c->replicas > l->max_replicas)
+		return false;
+	if (choice->why == EXPERIMENT_OWN)
+		return true;
+	return c->batch_size >= l->min_batch_size && c->batch_size <= l->max_batch_size &&
+	       (!l->max_local_batch_size || c->local_batch_size <= l->max_local_batch_size) &&
+	       (l->accumulates || c->accumulation_steps == 1) &&
+	       (choice->why != EXPERIMENT_INFORM || c->local_batch_size <= worked) &&
+	       (choice->why != EXPERIMENT_GROW || c->local_batch_size <= 2 * worked);
+}
+
+static void test_any_limits(void)
+{
+	unsigned seed = 1;
+	int wrong = 0, twice = 0, n = 0;
+
+	for (int k = 0; k < 300; k++) {
+		struct experiment_choice c;
+		struct world w;
+		struct experiment_limits l = {
+			.min_replicas = 1 + (int)below(&seed, 3), .batch_size = 1 + below(&seed, 2000),
+			.accumulates = below(&seed, 2),
+		};
+
+		l.max_replicas = l.min_replicas + (int)below(&seed, 12);
+		l.min_batch_size = 1 + below(&seed, l.batch_size);
+		l.max_batch_size = l.batch_size + below(&seed, 5000);
+		l.max_local_batch_size = below(&seed, 2) * (1 + below(&seed, 3000));
+		world_init(&w, l);
+		w.memory = below(&seed, 2) * (1 + below(&seed, 3000));
+		while (w.e.n_points < 20 && next(&w, &c)) {
+			/* What a local limit rounds out of the range is not of interest here. */
+			if (!is_legal(&w, &c)) {
+				printf("# %d x %lld x %d (%s) of %lld:%lld on %d to %d, local %lld, passes %d\n",
+				       c.configuration.replicas, (long long)c.configuration.local_batch_size,
+				       c.configuration.accumulation_steps, experiment_why_name(c.why),
+				       (long long)l.min_batch_size, (long long)l.max_batch_size, l.min_replicas,
+				       l.max_replicas, (long long)l.max_local_batch_size, l.accumulates);
+				wrong++;
+			}
+			for (int i = 0; i < w.e.n_points; i++)
+				twice += !memcmp(&w.points[i].configuration, &c.configuration,
+						 sizeof(c.configuration));
+			add(&w, c.configuration);
+			n++;
+		}
+	}
+	ok(n > 1000, "many points were chosen");
+	is_int(wrong, 0, "none outside of the limits, or above what worked");
+	is_int(twice, 0, "none twice");
+}
+
+int main(void)
+{
+	test_steady();
+	test_growth();
+	test_ends();
+	test_choice();
+	test_extremes();
+	test_any_limits();
+	return done();
+}
