@@ -1,0 +1,209 @@
+/* Tiresias, Optimus, Sia and shortest remaining time first, beside their rules: Sia's sum against all
+ * allocations of small problems, the others on cases worked out by hand. */
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "pollux/policy.h"
+#include "sched_cases.h"
+#include "tap.h"
+
+#define CASES 10000
+#define MANY 8
+
+struct hand {
+	struct sched_job jobs[MANY];
+	struct sched_choice choices[MANY];
+	struct sched_input in;
+};
+
+static struct sched_job job_of(int64_t id, int min, int max)
+{
+	return (struct sched_job){
+		.id = id, .min_replicas = min, .max_replicas = max, .weight = 1, .preemptible = true,
+		.restart_s = 30, .goodput_now = (double)NAN, .remaining_samples = (double)NAN,
+	};
+}
+
+static void decide(struct hand *h, const struct policy *policy, int n_jobs, int n_devices)
+{
+	h->in = (struct sched_input){
+		.jobs = h->jobs, .n_jobs = n_jobs, .n_devices = n_devices, .now_s = 1e5, .slice_s = 600,
+	};
+	policy->decide(&h->in, h->choices);
+}
+
+static void has(const struct hand *h, const int *want, const char *what)
+{
+	bool right = true;
+
+	for (int i = 0; i < h->in.n_jobs; i++)
+		right = right && h->choices[i].replicas == want[i];
+	if (!ok(right, what))
+		for (int i = 0; i < h->in.n_jobs; i++)
+			printf("# job %d: got %d, want %d: %s\n", i + 1, h->choices[i].replicas, want[i],
+			       h->choices[i].reason);
+}
+
+/* --- tiresias --- */
+
+static void tiresias(void)
+{
+	struct hand h = { .jobs = { job_of(1, 2, 4), job_of(2, 3, 3), job_of(3, 1, 1) } };
+
+	decide(&h, &policy_tiresias, 3, 4);
+	has(&h, (int[]){ 2, 0, 1 }, "in order, as many as asked for, past what does not fit");
+	is_str(h.choices[1].reason, "1st in line; needs 3 devices; in the first queue, up to 16 device-hours",
+	       "who waits is told why");
+	h.jobs[0].attained_service_device_s = TIRESIAS_QUEUE_DEVICE_S;
+	h.jobs[0].replicas = 2;
+	decide(&h, &policy_tiresias, 3, 4);
+	has(&h, (int[]){ 0, 3, 1 }, "the second queue comes after the first, running or not");
+	h.jobs[0].weight = 2;
+	decide(&h, &policy_tiresias, 3, 4);
+	has(&h, (int[]){ 2, 0, 1 }, "a weight of 2 counts service half");
+	h.jobs[0].weight = 1;
+	h.jobs[0].preemptible = false;
+	decide(&h, &policy_tiresias, 3, 4);
+	has(&h, (int[]){ 2, 0, 1 }, "what is not preemptible keeps what it holds");
+	for (int i = 0; i < 3; i++) {
+		h.jobs[i] = job_of(i + 1, 2, 2);
+		h.jobs[i].attained_service_device_s = 1e6;
+		h.jobs[i].demoted_s = 300 - 100 * i;
+	}
+	decide(&h, &policy_tiresias, 3, 4);
+	has(&h, (int[]){ 0, 2, 2 }, "the second queue in the order in which they came to it");
+	for (int i = 0; i < 3; i++)
+		h.jobs[i].demoted_s = 0;
+	decide(&h, &policy_tiresias, 3, 4);
+	has(&h, (int[]){ 2, 2, 0 }, "where that is not known, by id");
+}
+
+/* --- optimus --- */
+
+static void optimus(void)
+{
+	/* Rates on 1, 2 and 3 devices. */
+	static const double good[] = { 0, 1, 2, 3 }, poor[] = { 0, 1, 1.1, 1.15 }, falls[] = { 0, 1, 0.9, 2 };
+	struct hand h = { .jobs = { job_of(1, 1, 3), job_of(2, 1, 3), job_of(3, 1, 3) } };
+
+	for (int i = 0; i < 3; i++)
+		h.jobs[i].remaining_samples = 100;
+	h.jobs[0].goodput = poor;
+	h.jobs[1].goodput = good;
+	h.jobs[2].goodput = good;
+	decide(&h, &policy_optimus, 3, 2);
+	has(&h, (int[]){ 1, 1, 0 }, "one each first, in order");
+	decide(&h, &policy_optimus, 3, 5);
+	/* The second device saves 9.1 s of 1, 50 s of 2 and of 3. */
+	has(&h, (int[]){ 1, 2, 2 }, "then where most time is saved");
+	h.jobs[0].remaining_samples = 1000;
+	decide(&h, &policy_optimus, 3, 4);
+	has(&h, (int[]){ 2, 1, 1 }, "which is more of a longer job: 91 s");
+	decide(&h, &policy_optimus, 3, 5);
+	has(&h, (int[]){ 2, 2, 1 }, "then 50 s against 40, the first of equals");
+	h.jobs[1].goodput = falls;
+	decide(&h, &policy_optimus, 2, 6);
+	has(&h, (int[]){ 3, 1 }, "nobody looks past a number that is worse");
+	h.jobs[0] = job_of(1, 1, 3);
+	h.jobs[0].goodput = good;
+	h.jobs[1] = job_of(2, 1, 3);
+	h.jobs[1].goodput = good;
+	h.jobs[1].attained_service_device_s = 9000;
+	decide(&h, &policy_optimus, 2, 3);
+	has(&h, (int[]){ 1, 2 }, "what remains unknown is taken by what was had");
+}
+
+/* --- srtf --- */
+
+static void srtf(void)
+{
+	static const double rates[] = { 0, 1, 2, 3 }, flat[] = { 0, 1, 1, 1 };
+	struct hand h = { .jobs = { job_of(1, 1, 3), job_of(2, 1, 3), job_of(3, 2, 2) } };
+
+	for (int i = 0; i < 3; i++) {
+		h.jobs[i].goodput = rates;
+		h.jobs[i].remaining_samples = 100 - 10 * i;
+	}
+	decide(&h, &policy_srtf, 3, 3);
+	has(&h, (int[]){ 0, 1, 2 }, "the shortest first: 45 s on two, 90 s, 100 s");
+	is_str(h.choices[0].reason, "1st in line; needs 1 device; shorter jobs first", "who waits is told why");
+	decide(&h, &policy_srtf, 2, 4);
+	has(&h, (int[]){ 1, 3 }, "the shortest that starts has what is left over");
+	h.jobs[1].goodput = flat;
+	decide(&h, &policy_srtf, 2, 4);
+	has(&h, (int[]){ 3, 1 }, "not where that brings nothing");
+	h.jobs[1].goodput = rates;
+	h.jobs[0].replicas = 2;
+	decide(&h, &policy_srtf, 2, 4);
+	has(&h, (int[]){ 2, 2 }, "one that runs gets back what it holds before that");
+	h.jobs[0].remaining_samples = h.jobs[1].remaining_samples = (double)NAN;
+	h.jobs[0].replicas = 0;
+	h.jobs[0].attained_service_device_s = 50;
+	h.jobs[1].attained_service_device_s = 60;
+	decide(&h, &policy_srtf, 2, 1);
+	has(&h, (int[]){ 1, 0 }, "unknown lengths: by service had");
+}
+
+/* --- sia --- */
+
+static bool is_given(const struct sched_case *c, const struct sched_job *job, int r)
+{
+	return case_startable(&c->in, job, r) || (r && r == job->replicas);
+}
+
+/* The term that r devices put into the sum to be minimised. */
+static double term(const struct sched_case *c, const struct sched_job *job, int r)
+{
+	int least = case_least(&c->in, job);
+	double age_s = c->in.now_s - job->submitted_s;
+	double speedup = job->goodput ? job->goodput[r] / job->goodput[least] * least : r;
+
+	if (!r)
+		return 1.1;
+	if (r != job->replicas && age_s >= job->restart_s)
+		speedup *= fmax(age_s - job->restarts * job->restart_s, 0) / (age_s + job->restart_s);
+	return speedup > 0 ? fmin(1 / sqrt(speedup), 3000) : 3000;
+}
+
+static void set_values(const struct sched_case *c, struct case_values *v)
+{
+	for (int i = 0; i < c->in.n_jobs; i++) {
+		const struct sched_job *job = &c->jobs[i];
+		bool keeps = job->replicas && !job->preemptible;
+
+		for (int r = 0; r <= c->in.n_devices; r++) {
+			bool may = (!r || is_given(c, job, r)) && (!keeps || r == job->replicas);
+
+			v->of[i][r] = may ? -job->weight * term(c, job, r) : (double)NAN;
+		}
+	}
+}
+
+static void sia(void)
+{
+	struct sched_case c = { .random = 11 };
+	int wrong = 0, changed = 0;
+
+	for (int k = 0; k < CASES; k++) {
+		struct case_values v = { { { 0 } } };
+
+		case_draw(&c);
+		policy_sia.decide(&c.in, c.choices);
+		set_values(&c, &v);
+		wrong += !case_is_best(&c, &v);
+		for (int i = 0; i < c.in.n_jobs; i++)
+			changed += c.choices[i].replicas != c.jobs[i].replicas;
+	}
+	is_int(wrong, 0, "10,000 problems: no allocation has a smaller sum");
+	ok(changed > 5000, "something was decided");
+}
+
+int main(void)
+{
+	tiresias();
+	optimus();
+	srtf();
+	sia();
+	return done();
+}
