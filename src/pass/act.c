@@ -46,7 +46,8 @@ static int stop_run(struct pass_state *p, int j, struct err *err)
 	p->wake[p->n_wake++] = run->id;
 	if (p->mode == PASS_DRY_RUN)
 		return 0;
-	return store_run_request_stop(&p->store, run->id, STOP_PREEMPT, p->now_boot_s, err);
+	return store_run_request_stop(&p->store, run->id, STOP_PREEMPT, p->now_boot_s, err) ||
+	       store_event_add(&p->store, run->job_id, run->id, "stop", p->choices[j].reason, err) ? -1 : 0;
 }
 
 static void fill_devices(const struct pass_state *p, int j, struct run *run)
@@ -68,9 +69,45 @@ static void fill_configuration(const struct pass_state *p, int j, struct run *ru
 	run->accumulation_steps = c.accumulation_steps;
 }
 
+/* What brings it there: of a job whose goodput is known, that, and what it rests on. */
+static void describe_configuration(const struct pass_state *p, int j, const struct configuration *c,
+				   double lr_scale, struct text *out)
+{
+	const struct candidate *candidate = &p->candidates[j];
+	double noise_scale = candidate->model.goodput.noise_scale;
+	double now = pass_goodput_now(candidate);
+
+	if (c->batch_size == 0)
+		return;
+	text_addf(out, "batch %lld = %d x %lld x %d, learning rate x %.3g", (long long)c->batch_size,
+		  c->replicas, (long long)c->local_batch_size, c->accumulation_steps, lr_scale);
+	if (!candidate->worth || !candidate->model.known)
+		return;
+	text_add(out, "; goodput ");
+	if (isfinite(now))
+		text_addf(out, "%.0f to ", now);
+	text_addf(out, "%.0f/s", candidate->worth->goodput[c->replicas]);
+	if (isfinite(noise_scale))
+		text_addf(out, ", noise scale %.0f", noise_scale);
+}
+
+static void describe_start(const struct pass_state *p, int j, const struct run *run,
+			   const struct text *names, struct text *out)
+{
+	struct configuration c = {
+		.replicas = run->replicas, .batch_size = run->batch_size,
+		.local_batch_size = run->local_batch_size, .accumulation_steps = run->accumulation_steps,
+	};
+
+	text_addf(out, "%s: %s", names->data, p->choices[j].reason);
+	if (run->batch_size > 0)
+		text_add(out, "; ");
+	describe_configuration(p, j, &c, run->learning_rate_scale, out);
+}
+
 static int start_run(struct pass_state *p, int j, struct err *err)
 {
-	struct text names = TEXT_INIT;
+	struct text names = TEXT_INIT, event = TEXT_INIT;
 	struct run run;
 	int rc = 0;
 
@@ -83,13 +120,15 @@ static int start_run(struct pass_state *p, int j, struct err *err)
 	fill_devices(p, j, &run);
 	fill_configuration(p, j, &run);
 	describe_devices(p, j, &names);
+	describe_start(p, j, &run, &names, &event);
 	strings_addf(&p->result->actions, "start job %lld on %s: %s", (long long)run.job_id,
 		     names.data, p->choices[j].reason);
 	if (p->mode == PASS_ACT)
 		rc = store_run_add(&p->store, &run, err) ||
-		     store_event_add(&p->store, run.job_id, run.id, "assigned", names.data, err)
+		     store_event_add(&p->store, run.job_id, run.id, "assigned", event.data, err)
 			? -1 : 0;
 	text_release(&names);
+	text_release(&event);
 	run_release(&run);
 	return rc;
 }
@@ -136,18 +175,18 @@ static int change_configuration(struct pass_state *p, int j, struct err *err)
 	const struct run *run = p->candidates[j].run;
 	double lr_scale;
 	struct configuration c = pass_configuration(p, j, run->replicas, &lr_scale);
-	char text[192];
+	struct text text = TEXT_INIT;
+	int rc = 0;
 
-	snprintf(text, sizeof(text), "batch %lld to %lld: %d x %lld x %d, learning rate x %.3g",
-		 (long long)run->batch_size, (long long)c.batch_size, c.replicas,
-		 (long long)c.local_batch_size, c.accumulation_steps, lr_scale);
-	strings_addf(&p->result->actions, "change job %lld from %s: %s", (long long)run->job_id, text,
-		     p->choices[j].reason);
+	text_addf(&text, "from batch %lld to ", (long long)run->batch_size);
+	describe_configuration(p, j, &c, lr_scale, &text);
+	strings_addf(&p->result->actions, "change job %lld %s", (long long)run->job_id, text.data);
 	p->wake[p->n_wake++] = run->id;
-	if (p->mode == PASS_DRY_RUN)
-		return 0;
-	return store_run_set_wanted(&p->store, run->id, &c, lr_scale, err) ||
-	       store_event_add(&p->store, run->job_id, run->id, "change", text, err) ? -1 : 0;
+	if (p->mode == PASS_ACT)
+		rc = store_run_set_wanted(&p->store, run->id, &c, lr_scale, err) ||
+		     store_event_add(&p->store, run->job_id, run->id, "change", text.data, err) ? -1 : 0;
+	text_release(&text);
+	return rc;
 }
 
 /* On the devices it has: at once where the program can, else by a relaunch if the policy finds it worth
