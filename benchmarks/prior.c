@@ -129,7 +129,7 @@ static void print_choices(void)
 
 static int in_the_middle(void)
 {
-	int one[MAX_POINTS], n = 0;
+	int one[MAX_POINTS] = { 0 }, n = 0;
 
 	for (int i = 0; i < n_points; i++)
 		if (points[i].place.replicas == 1)

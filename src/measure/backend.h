@@ -5,9 +5,12 @@
 #include "pollux/measure.h"
 #include "repeat.h"
 
+struct measure_backend;
+
 /* The pipe to the process that asked. */
 struct sink {
 	int fd;
+	const struct measure_backend *backend;
 	const struct repeat_limits *limits;
 	bool quick;
 };

@@ -15,7 +15,7 @@
 
 /* A wrong signature cannot compile: each is its header's. */
 #define FUNCTIONS(X) X(cblas_sgemm) X(cblas_dgemm) X(openblas_get_corename)
-#define FIELD(name) __typeof__(&name) name;
+#define FIELD(name) __typeof__(&(name)) (name);
 static struct { FUNCTIONS(FIELD) } open_blas;
 #define SYMBOL(function) { #function, &open_blas.function },
 static const struct { const char *name; void *slot; } symbols[] = { FUNCTIONS(SYMBOL) };

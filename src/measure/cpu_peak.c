@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "pollux/clock.h"
 
@@ -36,16 +37,15 @@ static double measured_clock_hz(void)
 /* Of the processor's specification, where the kernel tells: not in most virtual machines. 0: unknown. */
 static double stated_clock_hz(int processor)
 {
-	char path[96];
-	double khz = 0;
+	char path[96], line[32];
+	double khz;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cpufreq/cpuinfo_max_freq", processor);
 	f = fopen(path, "re");
 	if (!f)
 		return 0;
-	if (fscanf(f, "%lf", &khz) != 1)
-		khz = 0;
+	khz = fgets(line, sizeof(line), f) ? strtod(line, NULL) : 0;
 	fclose(f);
 	return 1e3 * khz;
 }

@@ -152,6 +152,7 @@ static void copy_memory(struct sink *sink, struct team *team)
 
 		sink_time(sink, &m, run_copy, team);
 	}
+	team->data = NULL;
 	free(c.from);
 	free(c.to);
 }
@@ -334,6 +335,7 @@ static void reduce(struct sink *sink, struct team *team)
 		v.n = bytes / sizeof(float);
 		sink_time(sink, &m, run_reduction, team);
 	}
+	team->data = NULL;
 	for (int r = 0; r < team->n; r++)
 		free(v.of[r]);
 	free(v.of);

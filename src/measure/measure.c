@@ -106,7 +106,7 @@ static const struct measure_backend *backend_of(const struct device *d)
 
 static int work(struct sink *sink, const struct device *devices, int n, struct err *err)
 {
-	const struct measure_backend *backend = backend_of(&devices[0]);
+	const struct measure_backend *backend = sink->backend;
 
 	if (device_backend_of(devices[0].id)->bind(devices, n, err))
 		return -1;
@@ -206,12 +206,15 @@ static int collect(pid_t pid, int fd, const char *id, struct measure_result *r, 
 static int measure(const struct device *devices, int n, const struct measure_options *o,
 		   struct measure_result *r, struct err *err)
 {
-	struct sink sink = { .limits = o->quick ? &REPEAT_QUICK : &REPEAT_FULL, .quick = o->quick };
+	struct sink sink = {
+		.backend = backend_of(&devices[0]), .quick = o->quick,
+		.limits = o->quick ? &REPEAT_QUICK : &REPEAT_FULL,
+	};
 	pid_t parent = getpid(), pid;
 	int ends[2], rc;
 
 	*r = (struct measure_result){ 0 };
-	if (!backend_of(&devices[0]))
+	if (!sink.backend)
 		return err_set(err, EX_UNAVAILABLE, "cannot measure %s: this pollux has no means for devices "
 			       "of its sort", devices[0].id);
 	if (pipe(ends))
