@@ -71,6 +71,7 @@ struct steps;
  * it is none, or has no group. */
 struct steps *steps_new(const char *step_regex, struct err *err);
 void steps_free(struct steps *s);
+void steps_clear(struct steps *s);	/* as new, but for its patterns: they are dear to compile */
 
 /* The total of the training, where it is known from elsewhere: see bars above. */
 void steps_expect_total(struct steps *s, double total);

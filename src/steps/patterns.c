@@ -137,11 +137,11 @@ static void read_line(const struct pattern *p, const char *line, const regmatch_
 		read_time(p, line, m, out);
 }
 
-bool patterns_match(const struct patterns *p, int i, const char *line, size_t n, struct sighting *out)
+bool patterns_match(const struct patterns *p, int i, const char *line, struct sighting *out)
 {
-	regmatch_t m[GROUPS] = { { .rm_so = 0, .rm_eo = (regoff_t)n } };
+	regmatch_t m[GROUPS];
 
-	if (regexec(&p->regex[i], line, GROUPS, m, REG_STARTEND))
+	if (regexec(&p->regex[i], line, GROUPS, m, 0))
 		return false;
 	read_line(p->items[i], line, m, out);
 	return true;

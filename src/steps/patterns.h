@@ -79,7 +79,8 @@ void patterns_release(struct patterns *p);
 
 /* The patterns that a line may match, as bits. */
 uint32_t patterns_candidates(const struct patterns *p, const char *line, size_t n);
-bool patterns_match(const struct patterns *p, int i, const char *line, size_t n, struct sighting *out);
+/* line: terminated, and pointed into by out. */
+bool patterns_match(const struct patterns *p, int i, const char *line, struct sighting *out);
 
 /* A literal that every match of an extended regular expression contains, "" where none is found. */
 void ere_needle(const char *ere, char *needle, size_t size);

@@ -26,6 +26,7 @@ struct steps {
 	struct log_lines lines;
 	struct bars bars;
 	struct track track;
+	char line[STEPS_LINE_MAX + 1];	/* as regexec wants it: terminated, with no NUL before */
 	struct record records[PATTERNS_MAX];
 	int locked, almost;		/* indices; -1: none */
 	uint32_t active;		/* bits of the patterns that are tried */
@@ -46,14 +47,22 @@ struct steps *steps_new(const char *step_regex, struct err *err)
 		free(s);
 		return NULL;
 	}
+	steps_clear(s);
+	return s;
+}
+
+void steps_clear(struct steps *s)
+{
 	log_lines_init(&s->lines);
 	bars_init(&s->bars);
 	track_init(&s->track, 0, 0);
+	memset(s->records, 0, sizeof(s->records));
 	s->locked = s->almost = -1;
 	s->active = ~(uint32_t)0;
 	s->final_unit_s = s->refilled_s = (double)NAN;
 	s->bytes_left = STEPS_REGEX_BYTES_PER_S;
-	return s;
+	s->rank_length = 0;
+	s->n_skipped = 0;
 }
 
 void steps_free(struct steps *s)
@@ -230,19 +239,28 @@ static void listen_to(struct steps *s, const char *line, size_t id)
 	s->rank_length = id;
 }
 
+static void copy_line(struct steps *s, const char *line, size_t n)
+{
+	memcpy(s->line, line, n);
+	s->line[n] = '\0';
+	for (char *nul = s->line; (nul = memchr(nul, '\0', n - (size_t)(nul - s->line)));)
+		*nul = '?';
+}
+
 static void try_line(struct steps *s, const char *line, size_t n, double arrival_s, const char *whole,
 		     size_t id)
 {
 	uint32_t todo = patterns_candidates(&s->patterns, line, n) & s->active;
 	struct sighting seen;
 
-	if (todo && !may_try(s, arrival_s))
+	if (!todo || !may_try(s, arrival_s))
 		return;
+	copy_line(s, line, n);
 	for (int i = 0; todo; i++, todo >>= 1) {
 		if (!(todo & 1))
 			continue;
 		pay(s, n);
-		if (!patterns_match(&s->patterns, i, line, n, &seen))
+		if (!patterns_match(&s->patterns, i, s->line, &seen))
 			continue;
 		seen.arrival_s = arrival_s;
 		if (!isnan(seen.step))

@@ -67,13 +67,14 @@ static void move(struct track *t, const struct sighting *s)
 
 /* --- how long it took --- */
 
-static void set_time(struct step_event *e, enum step_basis basis, double n, double unit_s)
+/* n units took span_s together. */
+static void set_time(struct step_event *e, enum step_basis basis, double n, double span_s)
 {
-	if (!(n > 0 && unit_s > 0 && isfinite(unit_s)))
+	if (!(n > 0 && span_s > 0 && isfinite(span_s)))
 		return;
 	e->basis = basis;
 	e->n = n;
-	e->unit_s = unit_s;
+	e->unit_s = span_s / n;
 }
 
 /* The interval up to the last line of the bundle before this one. */
@@ -84,7 +85,7 @@ static void close_interval(struct track *t, double now_s, struct step_event *e)
 
 	if (!(now_s > t->latest.time_s) || !(span_s >= TRACK_INTERVAL_S) || !(n > 0))
 		return;
-	set_time(e, STEP_BY_ARRIVAL, n, span_s / n);
+	set_time(e, STEP_BY_ARRIVAL, n, span_s);
 	t->anchor = t->latest;
 }
 
@@ -105,7 +106,7 @@ static void time_by_sums(struct track *t, const struct sighting *s, struct step_
 	double n = e->position - t->sum.position;
 
 	if (!t->broken)
-		set_time(e, STEP_PRINTED, n, (s->time_s - t->sum.time_s) / n);
+		set_time(e, STEP_PRINTED, n, s->time_s - t->sum.time_s);
 	t->sum = (struct track_point){ e->position, s->time_s };
 }
 
@@ -119,7 +120,7 @@ static void set_printed(struct track *t, const struct sighting *s, struct step_e
 	enum pattern_time kind = time_kind_of(s);
 
 	if (s->kind == KIND_EPOCH && kind == TIME_SUM)
-		set_time(e, STEP_PRINTED, s->total, s->time_s / s->total);
+		set_time(e, STEP_PRINTED, s->total, s->time_s);
 	else if (kind == TIME_SUM)
 		time_by_sums(t, s, e);
 	else if (kind == TIME_STEP && !t->broken)

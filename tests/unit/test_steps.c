@@ -314,7 +314,7 @@ static int first_match(const struct patterns *p, const char *line, struct sighti
 	uint32_t candidates = patterns_candidates(p, line, strlen(line));
 
 	for (int i = 0; i < p->n; i++)
-		if (candidates & (uint32_t)1 << i && patterns_match(p, i, line, strlen(line), out))
+		if (candidates & (uint32_t)1 << i && patterns_match(p, i, line, out))
 			return i;
 	return -1;
 }
