@@ -48,6 +48,10 @@ _pollux() {
 		return
 	fi
 	case ${COMP_WORDS[1]}:$previous in
+	simulate:--policy | simulate:-p | schedule:--policy | schedule:-p)
+		_pollux_offer "goodput pollux sia optimus tiresias srtf las fifo" "$current" ;;
+	simulate:--knowledge | simulate:-k) _pollux_offer "none shared full" "$current" ;;
+	simulate:--lengths | simulate:-l) _pollux_offer "unknown known" "$current" ;;
 	help:*) _pollux_offer "$(_pollux_commands)" "$current" ;;
 	submit:--after | status:* | explain:* | log:* | wait:* | cancel:* | hold:* | release:* | requeue:*)
 		_pollux_offer "$(_pollux_jobs)" "$current" ;;

@@ -35,6 +35,12 @@ offer pollux devices --j
 is 'one of them' '--json' "$got"
 offer pollux help dev
 is 'a command to be helped with' 'devices' "$got"
+offer pollux simulate --policy ''
+# shellcheck disable=SC2154  # $err is of run
+run "$POLLUX" simulate --profiles . --workload . --policy none-such
+is 'the policies that there are' "$(printf '%s\n' "$err" | sed "s/.*': //; s/;.*//; s/,//g; s/ or / /")" "$got"
+offer pollux simulate -k s
+is 'what is known' 'shared' "$got"
 offer pollux log ''
 is 'jobs' '9 117' "$got"
 offer pollux cancel 9 1

@@ -1,0 +1,158 @@
+#!/bin/sh
+# simulate.t - pollux simulate: what it prints and writes, on a made-up example; files with errors.
+# shellcheck disable=SC2016,SC2317  # Perl; functions run by status
+. "$(dirname "$0")/tap.sh"
+unset COLUMNS
+
+example=$ROOT/examples/simulate
+simulate() { "$POLLUX" simulate --profiles "$example/profiles" "$@"; }
+# json CODE: run Perl on the document $d read from stdin; dies, and fails, unless it is valid.
+json() { perl -MJSON::PP -0777 -ne 'my $d = JSON::PP->new->utf8->decode($_); '"$1"; }
+
+# --- options ---
+status 'nothing to simulate is a usage error' 64 "$POLLUX" simulate
+is 'and says so' "pollux: give --profiles and --workload; see 'pollux simulate --help'" "$err"
+for wrong in '--policy best' '--knowledge all' '--lengths long' '--nodes 0' '--interval 0' '--interference 1' \
+	'--plot x.pdf' '--nodes 10000 --gpus-per-node 1000' 'x'; do
+	# shellcheck disable=SC2086  # words
+	status "$wrong is one" 64 simulate -w "$example/workloads" $wrong
+	is 'in one line' 1 "$(printf '%s\n' "$err" | wc -l)"
+done
+
+# --- what is printed ---
+status 'an example' 0 simulate -w "$example/workloads" -n 4
+is 'nothing on standard error, which is no terminal' '' "$err"
+like 'says what was simulated' '^goodput on 4 nodes of 4 GPUs; models: none, lengths: unknown$' "$out"
+like 'and with what result' '^workload-1 +40 +[0-9]+ +[0-9]+ +[0-9]+ ' "$out"
+is 'in 80 columns' '' "$(printf '%s\n' "$out" | grep -E '.{81}')"
+run simulate -w "$example/workloads" -p optimus
+like 'optimus knows all by default' 'models: full, lengths: known$' "$out"
+run simulate -w "$example/workloads" -p optimus -k none -l unknown
+like 'unless told otherwise' 'models: none, lengths: unknown$' "$out"
+
+status 'JSON' 0 simulate -w "$example/workloads/workload-1.csv" -n 4 -k shared -l known --json
+keys='for my $f ($d, @{$d->{workloads}}) {
+	for (qw(avg_jct_s median_jct_s p99_jct_s makespan_s restarts gpu_hours rounds wall_s)) {
+		print "$_\n" unless defined $f->{$_} && $f->{$_} =~ /^[0-9.e+-]+$/;
+	}
+	print "fairness\n" unless $f->{finish_time_fairness}{worst} > 0 && exists $f->{finish_time_fairness}{unfair_fraction};
+	print "decide\n" unless $f->{decide_s}{median} > 0 && $f->{decide_s}{p95} >= $f->{decide_s}{median};
+}
+print "name\n" unless $d->{workloads}[0]{name} eq "workload-1" && $d->{workloads}[0]{jobs} == 40;
+print "options\n" unless "$d->{policy} $d->{knowledge} $d->{lengths} $d->{nodes}" eq "goodput shared known 4";'
+is 'has every figure, of all and of each' '' "$(printf '%s\n' "$out" | json "$keys")"
+
+# Several workloads: means at the top, in the order of their numbers.
+mkdir several
+for i in 1 2 10; do cp "$example/workloads/workload-1.csv" "several/w-$i.csv"; done
+head -n 11 "$example/workloads/workload-1.csv" >several/w-2.csv
+status 'a directory of workloads' 0 simulate -w several -n 4 -p tiresias --json
+is 'in the order of their numbers' 'w-1 w-2 w-10' \
+	"$(printf '%s\n' "$out" | json 'print join " ", map { $_->{name} } @{$d->{workloads}};')"
+is 'the top has the means' 1 "$(printf '%s\n' "$out" | json '
+	my $sum = 0; $sum += $_->{avg_jct_s} / 3 for @{$d->{workloads}};
+	print abs($sum - $d->{avg_jct_s}) < 1e-9 * $sum ? 1 : 0;')"
+run simulate -w several -n 4 -p tiresias
+like 'and so has the last line' '^mean +30 ' "$out"
+
+# --- the same as ever ---
+golden() {
+	for options in fifo las srtf tiresias optimus 'srtf -l unknown' sia pollux 'pollux -k shared' goodput \
+		'goodput -l known' 'goodput -k shared -l known' 'goodput -k full -l known' \
+		'pollux --interference 0.5 -i 120 --restart-delay 1m'; do
+		# shellcheck disable=SC2086  # words
+		simulate -w "$example/workloads" -n 4 --json -p $options | json '
+			printf "%s: jct %.2f %.2f %.2f, end %.0f, %d restarts, %.3f GPU h, rho %.3f, unfair %.3f, %d rounds\n",
+				"'"$options"'", $d->{avg_jct_s}, $d->{median_jct_s}, $d->{p99_jct_s},
+				$d->{makespan_s}, $d->{restarts}, $d->{gpu_hours},
+				$d->{finish_time_fairness}{worst},
+				$d->{finish_time_fairness}{unfair_fraction}, $d->{rounds};'
+	done
+}
+golden >golden.txt
+[ "${UPDATE-}" != 1 ] || cp golden.txt "$ROOT/tests/reference/simulate.txt"
+is 'the figures on record (UPDATE=1 records)' "$(cat "$ROOT/tests/reference/simulate.txt")" "$(cat golden.txt)"
+
+# --- files ---
+status 'jobs and decisions as files' 0 simulate -w "$example/workloads" -n 4 --jobs-csv jobs.csv \
+	--timeline-csv timeline.csv
+is 'the heading of jobs' 'name,submit,start,finish,restarts,workload' "$(head -n 1 jobs.csv)"
+is 'a row for each' 40 "$(tail -n +2 jobs.csv | grep -Ec '^[a-z]+-[0-9]+,[0-9]+,[0-9]+,[0-9.]+,[0-9]+,workload-1$')"
+is 'the heading of decisions' 'time,running,waiting,gpus,restarts,workload' "$(head -n 1 timeline.csv)"
+run simulate -w "$example/workloads" -n 4 --json
+is 'a row for each of them' "$(printf '%s\n' "$out" | json 'print $d->{rounds};')" "$(tail -n +2 timeline.csv | wc -l)"
+is 'their times add up to the mean' "$(printf '%s\n' "$out" | json 'printf "%.3f", $d->{avg_jct_s};')" \
+	"$(perl -F, -ane 'next if $. == 1; $s += $F[3] - $F[1]; END { printf "%.3f", $s / ($. - 1) }' jobs.csv)"
+status 'a directory that is not there: 73' 73 simulate -w "$example/workloads" --jobs-csv no/such.csv
+is 'in one line' "pollux: cannot write 'no/such.csv': No such file or directory" "$err"
+mkdir dir.csv
+status 'a directory in its place' 73 simulate -w "$example/workloads" --jobs-csv dir.csv
+is 'leaves nothing behind' dir.csv "$(echo dir.csv*)"
+if command -v gnuplot >/dev/null; then
+	status 'a picture' 0 simulate -w several -n 4 --plot picture.svg
+	is 'without a complaint' '' "$err"
+	like 'a whole one' '^</svg>$' "$(cat picture.svg)"
+	like 'of every workload' 'w-10' "$(cat picture.svg)"
+	status 'as PNG' 0 simulate -w several -n 4 --plot picture.png
+fi
+
+# --- errors of files ---
+heading=name,time,application,num_replicas,batch_size
+bad() { # bad NAME MESSAGE TEXT
+	# shellcheck disable=SC2059  # escapes of ours
+	printf "$3" >bad.csv
+	status "$1: 65" 65 simulate -w bad.csv
+	is 'where and what' "pollux: bad.csv:$2" "$err"
+	is 'and nothing else' '' "$out"
+}
+bad 'an empty file' '1: an empty file; it should begin with a heading' ''
+bad 'a heading alone' '1: no rows below the heading' "$heading\n"
+bad 'no heading' "1: no column 'name' in the heading" 'a,0,vision,1,64\n'
+bad 'a column missing' "1: no column 'batch_size' in the heading" 'name,time,application,num_replicas\na,0,vision,1\n'
+bad 'a column twice' "1: two columns 'time'" "$heading,time\na,0,vision,1,64,0\n"
+bad 'a short row' '3: 4 cells below a heading of 5' "$heading\na,0,vision,1,64\nb,0,vision,1\n"
+bad 'a blank line' '3: a blank line' "$heading\na,0,vision,1,64\n\nb,0,vision,1,64\n"
+bad 'quotes' '2: quotes are not understood' "$heading\n\"a\",0,vision,1,64\n"
+bad 'an unknown application' "2: no profiles of the application 'visoin'" "$heading\na,0,visoin,1,64\n"
+bad 'NaN' "2: time 'nan' is not a number" "$heading\na,nan,vision,1,64\n"
+bad 'infinity' "2: time 'inf' is not a number" "$heading\na,inf,vision,1,64\n"
+bad 'a negative time' "2: time '-1' is not from 0 to 1000000000000" "$heading\na,-1,vision,1,64\n"
+bad 'rows out of order' '3: time 4 is before that of the row above, 5' "$heading\na,5,vision,1,64\nb,4,vision,1,64\n"
+bad 'no GPU' "2: num_replicas '0' is not from 1 to 1000000" "$heading\na,0,vision,0,64\n"
+bad 'half a GPU' "2: num_replicas '0.5' is not a whole number" "$heading\na,0,vision,0.5,64\n"
+bad 'a batch size out of range' "2: batch_size 63 of 'vision', which was validated from 64 to 2048" \
+	"$heading\na,0,vision,1,63\n"
+bad 'a name twice' "3: a second job 'a'; the first is on line 2" "$heading\na,0,vision,1,64\na,0,vision,1,64\n"
+bad 'no text' '1: a zero byte: this is not text' 'name,\0\n'
+bad 'a terminal sequence' "2: no profiles of the application '?[1mx'" "$heading\na,0,\033[1mx,1,64\n"
+
+printf '%s\r\na,0,vision,1,64,x\r\n' "$heading,note" >crlf.csv
+status 'CR LF and further columns are taken' 0 simulate -w crlf.csv
+printf '\357\273\277%s\nvision,64,1,0,a' application,batch_size,num_replicas,time,name >odd.csv
+status 'so are another order, a byte order mark, and no newline at the end' 0 simulate -w odd.csv
+status 'no such file: 66' 66 simulate -w none.csv
+status 'no workload in a directory: 66' 66 simulate -w "$TMP/dir.csv"
+status 'no profiles in one: 66' 66 "$POLLUX" simulate --profiles "$TMP" -w crlf.csv
+
+printf '%s\na,0,vision,100,64\n' "$heading" >wide.csv
+status 'more GPUs than there are: 69' 69 simulate -w wide.csv -p fifo
+is 'whose' "pollux: job 'a' of 'wide' asks for 100 GPUs; there are 64" "$err"
+status 'which a policy that chooses them does not mind' 0 simulate -w wide.csv
+printf '%s\na,0,vision,16,64\n' "$heading" >thin.csv
+status 'outside of the profiles: 65' 65 simulate -w thin.csv -p fifo
+is 'what was asked for' "pollux: job 'a': the profiles of 'vision' do not cover a local batch of 4 on 4 nodes with 16 GPUs, placement 4444" "$err"
+
+# --- made up ---
+status 'made-up workloads' 0 "$POLLUX" simulate --generate made --jobs 25 --workloads 2 --span 1h --seed 3
+is 'two of them' 'made/workloads/workload-1.csv made/workloads/workload-2.csv' "$(echo made/workloads/*)"
+is 'of 25 jobs each' 52 "$(cat made/workloads/* | wc -l)"
+status 'can be simulated' 0 "$POLLUX" simulate --profiles made/profiles -w made/workloads -p pollux
+status 'the same seed' 0 "$POLLUX" simulate --generate again --jobs 25 --workloads 2 --span 1h --seed 3
+ok 'makes the same' diff -r made again
+status 'another' 0 "$POLLUX" simulate --generate other --jobs 25 --workloads 2 --span 1h --seed 4
+result "$(! cmp -s made/workloads/workload-1.csv other/workloads/workload-1.csv; echo $?)" 'makes others'
+status 'nothing is overwritten: 73' 73 "$POLLUX" simulate --generate made
+is 'and that is said' "pollux: cannot create 'made': File exists" "$err"
+status 'nor put where nothing is' 73 "$POLLUX" simulate --generate no/such
+status 'either, or' 64 simulate --generate x
+finish
