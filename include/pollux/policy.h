@@ -67,9 +67,10 @@ struct sched_choice {
 	/* It keeps its devices, but is worth a relaunch at the best configuration for them: what it
 	 * gains over the horizon exceeds the restart. */
 	bool reconfigure;
-	double next_start_s;		/* waiting: when it starts if nobody comes and nothing ends
-					   early: at the first pass after this for the first in line,
-					   an estimate for the others. NaN: cannot be told, or it runs */
+	/* Waiting: when it starts at the latest, at the first pass after this, if nobody comes and the job
+	 * that the reason names, if it names one, ends when it is expected to. NaN: cannot be told, or it
+	 * runs. */
+	double next_start_s;
 	/* In words and numbers, for people; of absolute facts only (no ages), so that an unchanged
 	 * decision has an unchanged reason. */
 	char reason[SCHED_REASON_SIZE];

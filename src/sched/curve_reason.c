@@ -26,6 +26,14 @@ void curve_explain_impossible(const struct curves *curves, const struct curve *c
 		   curves->in->devices_per_node);
 }
 
+void curve_explain_need(const struct curve *c, double length_device_s, char *reason)
+{
+	reason_add(reason, "needs ");
+	reason_add_devices(reason, c->least);
+	reason_add(reason, isnan(c->remaining_device_s) ? " for an assumed " : " for ");
+	reason_add_duration(reason, length_device_s / c->least);
+}
+
 void curve_explain_gain(const struct curves *curves, const struct curve *c, int replicas,
 			char *reason)
 {

@@ -37,6 +37,7 @@ struct decision {
 	const struct claims *claims;
 	int *count;
 	int fixed;		/* devices that jobs which are not preemptible have by it */
+	bool has_fixed;		/* there are such jobs, with devices or without */
 	struct sched_choice *choices;
 };
 
@@ -146,8 +147,16 @@ static double end_s(const struct decision *d, int index)
 	return fmax(now_s, launched_s + c->restart_s) + c->remaining_device_s / rate;
 }
 
+/* Not finer than it can be known: so a model that moves a little changes nothing. */
+static double rounded_up(double now_s, double s)
+{
+	double left_s = s - now_s, grain_s = left_s > 600 ? 60 : left_s > 60 ? 10 : 1;
+
+	return ceil(s / grain_s) * grain_s;
+}
+
 /* The job that runs whose end leaves enough for the first in line soonest, by what it lacks; -1: none
- * before the wait is over. Whole minutes, so that a model that moves a little changes nothing. */
+ * before the wait is over. */
 static int ends_first(const struct decision *d, const struct waiting *w, double *next_start_s)
 {
 	int left = d->curves->n_devices, first = -1;
@@ -159,8 +168,8 @@ static int ends_first(const struct decision *d, const struct waiting *w, double 
 
 		if (!d->count[i] || d->count[i] + left < d->curves->items[w->index].least)
 			continue;
-		at_s = ceil(end_s(d, i) / 60) * 60;
-		if (at_s < *next_start_s) {
+		at_s = rounded_up(d->curves->in->now_s, end_s(d, i));
+		if (at_s < *next_start_s || (isnan(*next_start_s) && isfinite(at_s))) {
 			*next_start_s = at_s;
 			first = i;
 		}
@@ -168,31 +177,61 @@ static int ends_first(const struct decision *d, const struct waiting *w, double 
 	return first;
 }
 
-static void explain_place(const struct decision *d, const struct waiting *w, int place,
+/* The bound of policy.h, but for the time between passes; NaN: there is none. */
+static double bound_s(const struct decision *d, const struct waiting *line, int n, const struct waiting *w)
+{
+	int before = 0;
+
+	if (d->has_fixed)
+		return (double)NAN;
+	for (int i = 0; i < n; i++)
+		before += line[i].since_s < w->since_s ||
+			  (line[i].since_s <= w->since_s && line[i].index < w->index);
+	return w->since_s + d->claims->limit_s + (before + 1) * d->curves->slice_s;
+}
+
+static void explain_order(const struct decision *d, const struct waiting *w, int place,
 			  struct sched_choice *choice)
 {
-	const struct claims *claims = d->claims;
-	int first = -1;
+	int first = place == 1 ? ends_first(d, w, &choice->next_start_s) : -1;
 
-	/* Behind the one that gathers each may gather for a slice. */
-	choice->next_start_s = w->overdue ? claims->gathered_s + (place - 1) * d->curves->slice_s
-					  : w->since_s + claims->limit_s;
-	if (place == 1 && !w->overdue)
-		first = ends_first(d, w, &choice->next_start_s);
-	if (!isfinite(choice->next_start_s))
-		choice->next_start_s = (double)NAN;
-	reason_add_ordinal(choice->reason, place);
-	reason_add(choice->reason, " in line; needs ");
-	reason_add_devices(choice->reason, d->curves->items[w->index].least);
-	if (w->index == claims->gathering)
-		reason_add(choice->reason, "; waited long enough: gathers devices as slices end");
-	else if (w->overdue)
-		reason_add(choice->reason, "; waited long enough, as those before it have");
-	else if (first >= 0)
+	if (first >= 0)
 		reason_add(choice->reason, "; starts when job %lld ends, or sooner",
 			   (long long)d->curves->items[first].job->id);
 	else
 		reason_add(choice->reason, "; shorter jobs first");
+}
+
+static void explain_overdue(const struct decision *d, const struct waiting *w, int place,
+			    struct sched_choice *choice)
+{
+	/* Behind the one that gathers each may gather for a slice. */
+	choice->next_start_s = d->claims->gathered_s + (place - 1) * d->curves->slice_s;
+	reason_add(choice->reason, "needs ");
+	reason_add_devices(choice->reason, d->curves->items[w->index].least);
+	reason_add(choice->reason, "; waited over ");
+	reason_add_duration(choice->reason, d->claims->limit_s);
+	reason_add(choice->reason, w->index == d->claims->gathering ? ": gathers devices as slices end"
+								     : ", as those before it have");
+}
+
+static void explain_place(const struct decision *d, const struct waiting *line, int n, int place,
+			  struct sched_choice *choice)
+{
+	const struct waiting *w = &line[place - 1];
+	const struct curve *c = &d->curves->items[w->index];
+
+	reason_add_ordinal(choice->reason, place);
+	reason_add(choice->reason, " in line; ");
+	if (w->overdue) {
+		explain_overdue(d, w, place, choice);
+	} else {
+		choice->next_start_s = bound_s(d, line, n, w);
+		curve_explain_need(c, worth_length_device_s(d->curves, c), choice->reason);
+		explain_order(d, w, place, choice);
+	}
+	if (!isfinite(choice->next_start_s))
+		choice->next_start_s = (double)NAN;
 }
 
 static void explain_waiting(const struct decision *d)
@@ -219,7 +258,7 @@ static void explain_waiting(const struct decision *d)
 	}
 	qsort(line, (size_t)n, sizeof(*line), line_order);
 	for (int i = 0; i < n; i++)
-		explain_place(d, &line[i], i + 1,
+		explain_place(d, line, n, i + 1,
 			      &d->choices[curves->items[line[i].index].job - curves->in->jobs]);
 	free(line);
 }
@@ -238,6 +277,7 @@ static void decide(const struct sched_input *in, struct sched_choice *choices)
 		struct sched_choice *choice = &choices[curves.items[i].job - in->jobs];
 
 		*choice = (struct sched_choice){ .replicas = d.count[i], .next_start_s = (double)NAN };
+		d.has_fixed |= curves.items[i].least && !curves.items[i].job->preemptible;
 		if (!d.count[i])
 			continue;
 		explain_running(&d, i, choice);

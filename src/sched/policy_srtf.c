@@ -109,8 +109,8 @@ static void explain(const struct queue *q, const struct entry *e, int line, stru
 	}
 	if (line) {
 		reason_add_ordinal(choice->reason, line);
-		reason_add(choice->reason, " in line; needs ");
-		reason_add_devices(choice->reason, c->least);
+		reason_add(choice->reason, " in line; ");
+		curve_explain_need(c, e->left_s * c->least, choice->reason);
 		reason_add(choice->reason, "; shorter jobs first");
 		return;
 	}

@@ -1,4 +1,5 @@
 /* reason.c - the pieces that reasons are made of. */
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +35,27 @@ void reason_add_ordinal(char *reason, int n)
 	int last = n % 10;
 
 	reason_add(reason, "%d%s", n, suffix[last > 3 || n / 10 % 10 == 1 ? 0 : last]);
+}
+
+static double two_digits(double x)
+{
+	double unit = x >= 10 ? pow(10, floor(log10(x)) - 1) : 1;
+
+	return round(x / unit) * unit;
+}
+
+void reason_add_duration(char *reason, double seconds)
+{
+	double s = two_digits(fmin(fmax(seconds, 0), 1e12));
+
+	if (s < 60)
+		reason_add(reason, "%.0fs", s);
+	else if (s < 3600)
+		reason_add(reason, "%.0fm%02.0fs", floor(s / 60), fmod(s, 60));
+	else if (s < 86400)
+		reason_add(reason, "%.0fh%02.0fm", floor(s / 3600), floor(fmod(s, 3600) / 60));
+	else
+		reason_add(reason, "%.0fd%02.0fh", floor(s / 86400), floor(fmod(s, 86400) / 3600));
 }
 
 static int compare_ids(const void *a, const void *b)

@@ -12,7 +12,7 @@ static double horizon_s(const struct curves *curves, const struct curve *c)
 	return fmax(curves->slice_s, HORIZON_RESTARTS * c->restart_s);
 }
 
-static double length_device_s(const struct curves *curves, const struct curve *c)
+double worth_length_device_s(const struct curves *curves, const struct curve *c)
 {
 	if (!isnan(c->remaining_device_s))
 		return c->remaining_device_s;
@@ -32,7 +32,7 @@ static double launched_rate(const struct curves *curves, const struct curve *c, 
 
 static double worth(const struct curves *curves, const struct curve *c, double rate)
 {
-	return c->weight * sqrt(rate / length_device_s(curves, c));
+	return c->weight * sqrt(rate / worth_length_device_s(curves, c));
 }
 
 bool worth_reconfiguring(const struct curves *curves, const struct curve *c)

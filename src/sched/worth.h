@@ -31,6 +31,8 @@
 
 #include "curve.h"
 
+/* The length: of what remains, or taken for it. */
+double worth_length_device_s(const struct curves *curves, const struct curve *c);
 /* To a job that is launched on r > 0 devices. */
 double worth_launched(const struct curves *curves, const struct curve *c, int r);
 /* To the job as it is: it runs, or waits. */

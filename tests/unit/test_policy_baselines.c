@@ -127,7 +127,7 @@ static void srtf(void)
 	}
 	decide(&h, &policy_srtf, 3, 3);
 	has(&h, (int[]){ 0, 1, 2 }, "the shortest first: 45 s on two, 90 s, 100 s");
-	is_str(h.choices[0].reason, "1st in line; needs 1 device; shorter jobs first", "who waits is told why");
+	is_str(h.choices[0].reason, "1st in line; needs 1 device for 1m40s; shorter jobs first", "who waits is told why");
 	decide(&h, &policy_srtf, 2, 4);
 	has(&h, (int[]){ 1, 3 }, "the shortest that starts has what is left over");
 	h.jobs[1].goodput = flat;

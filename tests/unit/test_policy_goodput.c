@@ -309,14 +309,14 @@ static void test_order(void)
 		job(4, NULL, 5, 5), had(job(5, linear, 1, 1), 3600),
 	};
 	const struct wanted shortest[] = {
-		{ 0, 9600, "3rd in line; needs 1 device; shorter jobs first" },
+		{ 0, 10200, "3rd in line; needs 1 device for 1d03h; shorter jobs first" },
 		{ 1, -1, "1 device" },
-		{ 0, 1040, "1st in line; needs 1 device; starts when job 2 ends, or sooner" },
+		{ 0, 1040, "1st in line; needs 1 device for an assumed 2h00m; starts when job 2 ends, or sooner" },
 		{ 0, -1, "needs 5 devices; 1 can be used here" },
-		{ 0, 9600, "2nd in line; needs 1 device; shorter jobs first" },
+		{ 0, 11400, "2nd in line; needs 1 device for an assumed 3h03m; shorter jobs first" },
 	};
 	struct sched_job heavy[] = { job(1, linear, 1, 1), job(2, linear, 1, 1) };
-	const struct wanted second[] = { { 0, 4800, NULL }, { 1, -1, NULL } };
+	const struct wanted second[] = { { 0, 5400, NULL }, { 1, -1, NULL } };
 
 	CHECK("short ones first, known or by age", 1, known, shortest);
 	heavy[1].weight = 1.5;
@@ -328,9 +328,11 @@ static void test_order(void)
 static void test_slices(void)
 {
 	struct sched_job jobs[] = { had(holds(job(1, linear, 1, 1), 1, 599), 3600), job(2, linear, 1, 1) };
-	const struct wanted kept[] = { { 1, -1, "1 device" }, { 0, 4800, NULL } };
-	const struct wanted swapped[] = { { 0, 4800, "1st in line; needs 1 device; shorter jobs first" },
-					  { 1, -1, NULL } };
+	const struct wanted kept[] = { { 1, -1, "1 device" }, { 0, 5400, NULL } };
+	const struct wanted swapped[] = {
+		{ 0, 5400, "1st in line; needs 1 device for an assumed 3h03m; shorter jobs first" },
+		{ 1, -1, NULL },
+	};
 	const struct sched_job fixed_job[] = { fixed(jobs[0]), jobs[1] };
 	const struct wanted to_end[] = {
 		{ 1, -1, "1 device to its end: not preemptible" },
@@ -353,16 +355,16 @@ static void test_overdue(void)
 		job(3, linear, 1, 1), holds(job(4, linear, 1, 2), 1, 800),
 	};
 	const struct wanted gathering[] = {
-		{ 0, 500, "1st in line; needs 2 devices; waited long enough: gathers devices as slices end" },
-		{ 1, -1, NULL }, { 0, 6000, NULL }, { 1, -1, NULL },
+		{ 0, 500, "1st in line; needs 2 devices; waited over 1h40m: gathers devices as slices end" },
+		{ 1, -1, NULL }, { 0, 7200, NULL }, { 1, -1, NULL },
 	};
 	struct sched_job starts[4];
 	const struct wanted started[] = {
-		{ 2, -1, "2 devices; goodput not known yet" }, { 0, 6000, NULL }, { 0, 6000, NULL },
-		{ 0, 6000, NULL },
+		{ 2, -1, "2 devices; goodput not known yet" }, { 0, 6600, NULL }, { 0, 7200, NULL },
+		{ 0, 7800, NULL },
 	};
 	const struct sched_job early[] = { waited(gathers[0], 5999), gathers[1], gathers[2], gathers[3] };
-	const struct wanted not_yet[] = { { 0, 1, NULL }, { 1, -1, NULL }, { 0, 6000, NULL }, { 1, -1, NULL } };
+	const struct wanted not_yet[] = { { 0, 601, NULL }, { 1, -1, NULL }, { 0, 7200, NULL }, { 1, -1, NULL } };
 	const struct sched_job stuck[] = {
 		fixed(holds(job(1, linear, 1, 1), 1, 9000)), waited(job(2, linear, 2, 2), 90000),
 		fixed(job(3, linear, 1, 1)), job(4, linear, 1, 1),
@@ -381,20 +383,27 @@ static void test_overdue(void)
 	CHECK("one that is stuck is passed over", 2, stuck, passed);
 }
 
-/* It has 6000 samples to go at 10 a second, on the one device; the limit is 7200 s. */
+/* It has 6000 samples to go at 10 a second, on the one device; the limit is 7200 s, and a slice for each that
+ * has waited as long. */
 static void test_end(void)
 {
 	struct sched_job jobs[] = { lacks(holds(job(1, linear, 1, 1), 1, 100), 6000), job(2, linear, 1, 1),
 				    had(job(3, linear, 1, 1), 1) };
 	const struct wanted when[] = {
 		{ 1, -1, "1 device" },
-		{ 0, 620, "1st in line; needs 1 device; starts when job 1 ends, or sooner" },
-		{ 0, 7200, "2nd in line; needs 1 device; shorter jobs first" },
+		{ 0, 600, "1st in line; needs 1 device for an assumed 2h00m; starts when job 1 ends, or sooner" },
+		{ 0, 8400, "2nd in line; needs 1 device for an assumed 2h00m; shorter jobs first" },
 	};
-	const struct wanted limit[] = { { 1, -1, NULL },
-		{ 0, 7200, "1st in line; needs 1 device; shorter jobs first" }, { 0, 7200, NULL } };
+	const struct wanted limit[] = {
+		{ 1, -1, NULL },
+		{ 0, 7800, "1st in line; needs 1 device for an assumed 2h00m; shorter jobs first" },
+		{ 0, 8400, NULL },
+	};
+	const struct wanted soon[] = { { 1, -1, NULL }, { 0, 3, NULL }, { 0, 8400, NULL } };
 
-	CHECK("a known end, in whole minutes", 1, jobs, when);
+	CHECK("a known end, to ten seconds", 1, jobs, when);
+	jobs[0].remaining_samples = 25;
+	CHECK("an end that is near, to the second", 1, jobs, soon);
 	jobs[0].remaining_samples = 80000;
 	CHECK("an end after the limit", 1, jobs, limit);
 }
@@ -433,10 +442,10 @@ static void test_odd(void)
 					  { 0, -1, NULL } };
 	const struct sched_job lost[] = { fixed(holds(job(1, linear, 2, 4), 4, 9000)),
 					  holds(job(2, linear, 1, 4), 2, 100), job(3, linear, 1, 1) };
-	const struct wanted of_5[] = { { 4, -1, NULL }, { 1, -1, NULL }, { 0, 2400, NULL } };
+	const struct wanted of_5[] = { { 4, -1, NULL }, { 1, -1, NULL }, { 0, -1, NULL } };
 	const struct wanted of_3[] = { { 3, -1, NULL }, { 0, -1, NULL }, { 0, -1, NULL } };
 	const struct wanted of_1[] = { { 0, -1, "needs 2 devices; 1 can be used here" }, { 1, -1, NULL },
-				       { 0, 4800, NULL } };
+				       { 0, 5400, NULL } };
 	struct sched_input in = { lost, 3, 8, NOW_S, SLICE_S, 4 };
 	struct sched_job nodes[] = { job(1, NULL, 3, 3), job(2, linear, 1, 3) };
 	struct sched_choice choices[3];

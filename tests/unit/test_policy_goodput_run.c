@@ -26,6 +26,7 @@ struct run_job {
 	int before;			/* jobs that have waited longer */
 	double gathered_s;		/* what the last pass told, if it was gathering then */
 	double told_limit_s;		/* B at that time */
+	double told_by_s;		/* the latest start that it was told; NaN: none, or by the end of another */
 };
 
 struct run {
@@ -60,7 +61,8 @@ static void draw_job(struct run *s, int i)
 	struct run_job *j = &s->jobs[i];
 	uint64_t *x = &s->random;
 
-	*j = (struct run_job){ .here = s->steady, .tells = case_below(x, 2), .gathered_s = (double)NAN };
+	*j = (struct run_job){ .here = s->steady, .tells = case_below(x, 2), .gathered_s = (double)NAN,
+				.told_by_s = (double)NAN };
 	j->job = (struct sched_job){
 		.id = i + 1, .min_replicas = 1, .weight = weights[case_below(x, 6)],
 		.preemptible = !s->fixed || case_below(x, 5), .restart_s = 120 * case_uniform(x),
@@ -221,6 +223,10 @@ static void follow_waiting(struct run *s, struct run_job *j, const struct sched_
 	require(s, s->fixed || waited_s <= bound_s, "every job starts within the bound");
 	if (!s->fixed)
 		s->worst = fmax(s->worst, waited_s / bound_s);
+	require(s, !s->steady || !(s->now_s > j->told_by_s + (j->before + 2) * s->pass_s) || c->replicas,
+		"it starts by the time it was told");
+	if (!c->replicas && !strstr(c->reason, " job ") && !strstr(c->reason, "waited over"))
+		j->told_by_s = c->next_start_s;
 	if (!c->replicas) {
 		j->told_limit_s = limit;
 		j->gathered_s = strstr(c->reason, "gathers") ? c->next_start_s : (double)NAN;
@@ -233,7 +239,7 @@ static void follow_waiting(struct run *s, struct run_job *j, const struct sched_
 			"one that gathers starts at the pass after it was told to");
 	}
 	j->limit_s = j->before = 0;
-	j->gathered_s = (double)NAN;
+	j->gathered_s = j->told_by_s = (double)NAN;
 }
 
 static void apply(struct run *s, struct run_job *j, int replicas)
