@@ -13,7 +13,7 @@
 #include "pollux/err.h"
 
 #define CONFIG_MAX_SLOTS 1024
-#define CONFIG_SLOTS_AUTO (-1)
+#define CONFIG_SLOTS_AUTO (-1)		/* as DEVICE_SLOTS_AUTO */
 #define CONFIG_DEFAULT_SLICE_S 600.0
 
 struct config {

@@ -63,7 +63,7 @@ struct cuda;
 	X(cublasGemmStridedBatchedEx) X(cublasSaxpy) X(cublasSscal) X(cublasScopy) X(cublasSnrm2)
 /* clang-format on */
 
-#define CUDA_MEMBER(name) __typeof__(&(name)) name;
+#define CUDA_MEMBER(name) __typeof__(&(name)) name; /* NOLINT(bugprone-macro-parentheses) */
 #define CUDA_FUNCTIONS CUDA_DRIVER_FUNCTIONS(CUDA_MEMBER) CUDA_RUNTIME_FUNCTIONS(CUDA_MEMBER) \
 	CUDA_BLAS_FUNCTIONS(CUDA_MEMBER)
 #else

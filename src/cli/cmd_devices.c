@@ -14,7 +14,6 @@
 #include "session.h"
 
 _Static_assert(CONFIG_MAX_SLOTS == DEVICE_MAX, "every number of slots that is accepted is possible");
-_Static_assert(CONFIG_SLOTS_AUTO == DEVICE_SLOTS_AUTO, "and so is none");
 
 #define SLOTS_FROM_CONFIG (-2)
 #define MAX_PID 4194304		/* the kernel's own */

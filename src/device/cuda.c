@@ -1,11 +1,13 @@
 /* cuda.c - open CUDA's libraries by a table of their functions; say what is not there. */
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "pollux/cuda.h"
 #include "pollux/mem.h"
+#include "pollux/text.h"
 
 #ifdef POLLUX_CUDA
 
@@ -13,6 +15,11 @@
 #define TEXT(x) TEXT_(x)	/* of what a macro of the headers makes of the name */
 
 #define RUNTIME_MAJOR (CUDART_VERSION / 1000)
+#if CUDART_VERSION < 12000
+#define RUNTIME_MINOR ".0"	/* 11.0 to 11.8 have one name, with the minor version of the first */
+#else
+#define RUNTIME_MINOR ""
+#endif
 #define BLAS_LIBRARY "libcublas.so." TEXT(CUBLAS_VER_MAJOR)
 #define DRIVER_LIBRARY "libcuda.so.1"
 
@@ -26,12 +33,11 @@ static const struct symbol driver_symbols[] = { CUDA_DRIVER_FUNCTIONS(SYMBOL) { 
 static const struct symbol runtime_symbols[] = { CUDA_RUNTIME_FUNCTIONS(SYMBOL) { NULL, 0 } };
 static const struct symbol blas_symbols[] = { CUDA_BLAS_FUNCTIONS(SYMBOL) { NULL, 0 } };
 
-/* Of 11.0 to 11.8 it has one name, with the minor version of the first. */
 static const char *runtime_library(void)
 {
 	static char name[32];
 
-	snprintf(name, sizeof(name), "libcudart.so.%d%s", RUNTIME_MAJOR, RUNTIME_MAJOR < 12 ? ".0" : "");
+	snprintf(name, sizeof(name), "libcudart.so.%d" RUNTIME_MINOR, RUNTIME_MAJOR);
 	return name;
 }
 
@@ -81,15 +87,20 @@ static int take_symbols(struct cuda *c, const char *library, const struct symbol
 	return 0;
 }
 
+static int ask_version(cudaError_t (*function)(int *version))
+{
+	int version = 0;
+
+	return function && function(&version) == cudaSuccess ? version : 0;
+}
+
 int cuda_open_runtime(struct cuda *c, struct err *err)
 {
 	*c = (struct cuda){ 0 };
 	if (take_symbols(c, runtime_library(), runtime_symbols, err))
 		return -1;
-	if (c->cudaRuntimeGetVersion(&c->runtime_version) != cudaSuccess)
-		c->runtime_version = 0;
-	if (c->cudaDriverGetVersion(&c->driver_version) != cudaSuccess)
-		c->driver_version = 0;
+	c->runtime_version = ask_version(c->cudaRuntimeGetVersion);
+	c->driver_version = ask_version(c->cudaDriverGetVersion);
 	return 0;
 }
 
@@ -108,8 +119,10 @@ static int check_driver(const struct cuda *c, struct err *err)
 /* cuBLAS last: it is by far the largest, and of no use without a GPU. */
 int cuda_open(struct cuda *c, struct err *err)
 {
-	if (cuda_open_runtime(c, err) || check_driver(c, err) ||
-	    cuda_check(c, c->cudaGetDeviceCount(&c->n_gpus), "use CUDA", err))
+	if (cuda_open_runtime(c, err) || check_driver(c, err))
+		return -1;
+	/* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): take_symbols has filled it in */
+	if (cuda_check(c, c->cudaGetDeviceCount(&c->n_gpus), "use CUDA", err))
 		return -1;
 	if (c->n_gpus == 0)
 		return err_set(err, EX_UNAVAILABLE, "cannot use CUDA: it shows no GPU");
@@ -141,32 +154,34 @@ int cublas_check(const struct cuda *c, cublasStatus_t status, const char *what, 
 }
 
 /* As NVML and CUDA_VISIBLE_DEVICES write it: GPU-8-4-4-4-12 hexadecimal digits. */
-static void write_uuid(const cudaUUID_t *uuid, char *text, size_t size)
+static void write_uuid(const cudaUUID_t *uuid, struct text *text)
 {
-	size_t n = (size_t)snprintf(text, size, "GPU-");
-
-	for (size_t i = 0; i < sizeof(uuid->bytes) && n < size; i++)
-		n += (size_t)snprintf(text + n, size - n, "%s%02x",
-				      i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
-				      (unsigned)(unsigned char)uuid->bytes[i]);
+	text_clear(text);
+	text_add(text, "GPU-");
+	for (size_t i = 0; i < sizeof(uuid->bytes); i++)
+		text_addf(text, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
+			  (unsigned)(unsigned char)uuid->bytes[i]);
 }
 
 int cuda_ordinal(const struct cuda *c, const char *device_id, int *ordinal, struct err *err)
 {
-	const char *wanted = strncmp(device_id, "gpu:", 4) == 0 ? device_id + 4 : device_id;
+	const char *wanted = text_starts_with(device_id, "gpu:") ? device_id + 4 : device_id;
+	struct cudaDeviceProp properties;
+	struct text uuid = TEXT_INIT;
+	bool found = false;
+	int rc = 0;
 
-	for (int i = 0; i < c->n_gpus; i++) {
-		struct cudaDeviceProp properties;
-		char uuid[64];
-
-		if (cuda_check(c, c->cudaGetDeviceProperties(&properties, i), "look at a GPU", err))
-			return -1;
-		write_uuid(&properties.uuid, uuid, sizeof(uuid));
-		if (strcmp(uuid, wanted) != 0)
-			continue;
+	for (int i = 0; rc == 0 && !found && i < c->n_gpus; i++) {
 		*ordinal = i;
-		return 0;
+		rc = cuda_check(c, c->cudaGetDeviceProperties(&properties, i), "look at a GPU", err);
+		if (rc)
+			break;
+		write_uuid(&properties.uuid, &uuid);
+		found = !strcmp(uuid.data, wanted);
 	}
+	text_release(&uuid);
+	if (rc || found)
+		return rc;
 	return err_set(err, EX_UNAVAILABLE, "CUDA does not show device '%s'", device_id);
 }
 

@@ -46,7 +46,7 @@ static bool joined_by_links(const struct nvml *n, const struct gpu *a, const str
  * drivers have none. */
 static bool joined_by_nvlink(const struct nvml *n, const struct gpu *a, const struct gpu *b)
 {
-	int status;
+	int status = 0;
 
 	if (NVML_ASK(n, p2p, a->handle, b->handle, NVML_P2P_CAPS_NVLINK, &status) == NVML_SUCCESS)
 		return status == NVML_P2P_OK;
@@ -55,7 +55,7 @@ static bool joined_by_nvlink(const struct nvml *n, const struct gpu *a, const st
 
 enum device_link gpu_link(const struct nvml *n, const struct gpu *a, const struct gpu *b)
 {
-	int level;
+	int level = 0;
 
 	if (!a->handle || !b->handle)
 		return DEVICE_LINK_MACHINE;

@@ -92,9 +92,9 @@ static double percent(unsigned value)
 void gpu_read_now(const struct nvml *n, const struct gpu *g, bool in_full, struct device_reading *now)
 {
 	struct nvml_rates rates;
-	unsigned value;
-	unsigned long long large;
-	int on;
+	unsigned value = 0;
+	unsigned long long large = 0;
+	int on = 0;
 
 	now->free_bytes = g->free_bytes;
 	if (!g->handle)
@@ -175,7 +175,7 @@ int gpu_read_processes(const struct nvml *n, const struct gpu *g, int device,
 		return code;
 	}
 	samples = read_samples(n, g, &n_samples);
-	*list = xreallocarray(*list, (size_t)(*count + n_processes), sizeof(**list));
+	*list = xreallocarray(*list, (size_t)*count + (size_t)n_processes, sizeof(**list));
 	for (int i = 0; i < n_processes; i++) {
 		uint64_t bytes = processes[i].memory_bytes;
 

@@ -63,6 +63,17 @@ static unsigned n_gpus;
 static int init_code;
 static char driver[80];
 
+static void set_memory(struct standin_gpu *g, const char *rest)
+{
+	int total, free;
+
+	g->has_memory = sscanf(rest, "%d %d", &total, &free) == 2;
+	if (!g->has_memory)
+		return;
+	g->total = (uint64_t)total << 20;
+	g->free = (uint64_t)free << 20;
+}
+
 static void set(struct standin_gpu *g, const char *key, const char *rest)
 {
 	char word[32] = "";
@@ -71,8 +82,8 @@ static void set(struct standin_gpu *g, const char *key, const char *rest)
 
 	if (!strcmp(key, "pci"))
 		sscanf(rest, "%x:%x:%x", &g->domain, &g->bus, &g->device);
-	else if (!strcmp(key, "memory") && (g->has_memory = sscanf(rest, "%d %d", &a, &b) == 2))
-		g->total = (uint64_t)a << 20, g->free = (uint64_t)b << 20;
+	else if (!strcmp(key, "memory"))
+		set_memory(g, rest);
 	else if (!strcmp(key, "rates"))
 		g->rates = atoi(rest);
 	else if (!strcmp(key, "temperature"))

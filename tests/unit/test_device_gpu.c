@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "device/gpu.h"
+#include "pollux/config.h"
 #include "pollux/device.h"
 #include "tap.h"
 
@@ -248,6 +249,7 @@ static void test_slots_asked_for(void)
 	look(one, &settings);
 	ok(list.count == 1 && !strcmp(list.items[0].id, "cpu:0"), "slots asked for: no GPU");
 	is_str(list.gpu_note, "", "nor was one looked for");
+	is_int(CONFIG_SLOTS_AUTO, DEVICE_SLOTS_AUTO, "not asked for is the same in the configuration");
 	settings.in_full = true;
 	look(one, &settings);
 	ok(list.count == 2 && !list.items[0].usable && list.items[1].usable, "people see both");
@@ -257,9 +259,9 @@ static void test_slots_asked_for(void)
 
 /* --- where they are --- */
 
-static char link_letter(int a, int b)
+static int link_of(int a, int b)
 {
-	return "FSNM"[list.links[a * list.count + b]];
+	return list.links[a * list.count + b];
 }
 
 static void test_links(void)
@@ -278,12 +280,12 @@ static void test_links(void)
 		look(four, &as_passes_do);
 		for (int a = 0, n = 0; a < 4; a++)
 			for (int b = a + 1; b < 4; b++)
-				got[n++] = link_letter(a, b) == link_letter(b, a) ? link_letter(a, b) : '?';
+				got[n++] = "?FSNM"[link_of(a, b) == link_of(b, a) ? link_of(a, b) + 1 : 0];
 		is_str(got, "FSSNNM", "NVLink, one switch, switches; a host bridge, a node; nothing nearer");
 	}
 	use_library("bare");
 	look(four, &as_passes_do);
-	is_int(link_letter(0, 1), 'M', "nothing is known of links: one machine");
+	ok(link_of(0, 1) == DEVICE_LINK_MACHINE, "nothing is known of links: one machine");
 }
 
 static void use_tree(const char *name)
