@@ -89,10 +89,14 @@ bool experiment_next(const struct experiment *e, struct experiment_choice *choic
 const char *experiment_why_name(enum experiment_why why);
 
 /* The configurations of step 3: local batches from the smallest to the largest, each so many times the one
- * before, on all numbers of devices up to 8, powers of two above, and the most. Sizes at most local_max. Room
- * for EXPERIMENT_GRID_MAX; returns how many. */
+ * before, on all numbers of devices up to 8, powers of two above, and the most. Local batches at most local_max;
+ * at most EXPERIMENT_GRID_MAX configurations. */
 #define EXPERIMENT_GRID_MAX 1024
-int experiment_grid(const struct experiment_limits *limits, int64_t local_max, double ratio,
-		    struct configuration *grid);
+struct experiment_grid {
+	struct configuration *items;	/* owned; free(3) */
+	int count;
+};
+struct experiment_grid experiment_grid_make(const struct experiment_limits *limits, int64_t local_max,
+					    double ratio);
 
 #endif

@@ -1,8 +1,8 @@
 /* profile.h - run a command at chosen sizes, each until its step time is steady, and keep what that tells.
  *
- *	struct profile_settings settings = { .budget_s = 60 };
+ *	struct profile_settings settings = { .paths = &paths, .budget_s = 60 };
  *	struct profile_end end;
- *	if (profile_run(&paths, &store, &job, &command, &settings, &end, err)) ...
+ *	if (profile_run(&store, &job, &command, &settings, &end, err)) ...
  *	... the points are the runs of job.id in the store, with their observations ...
  *
  * The profile is a job of the store that no pass decides on. Its devices are taken, from those that no run
@@ -36,6 +36,7 @@ struct profile_progress {
 };
 
 struct profile_settings {
+	const struct paths *paths;
 	double budget_s;
 	int max_points;			/* 0: PROFILE_POINTS */
 	int slots;			/* as struct device_settings */
@@ -55,8 +56,7 @@ struct profile_end {
 /* Adds the job (job->id is set) and measures. -1: *err says why there is nothing to show, EX_TEMPFAIL where
  * devices are not free and who has them, EX_FAILED where the command failed or told no step times; job->id
  * is 0 where not even a job was made. */
-int profile_run(const struct paths *paths, struct store *store, struct job *job,
-		const struct job_command *command, const struct profile_settings *settings,
-		struct profile_end *end, struct err *err);
+int profile_run(struct store *store, struct job *job, const struct job_command *command,
+		const struct profile_settings *settings, struct profile_end *end, struct err *err);
 
 #endif

@@ -151,7 +151,7 @@ static int measure(struct session *s, struct job *job, const struct job_command 
 		   const struct profile_options *o, struct profile_end *end, struct err *err)
 {
 	struct profile_settings settings = {
-		.budget_s = o->budget_s, .max_points = (int)o->points, .interrupted = count_interruptions,
+		.paths = &s->paths, .budget_s = o->budget_s, .max_points = (int)o->points, .interrupted = count_interruptions,
 		.progress = isatty(STDERR_FILENO) ? show_progress : NULL,
 	};
 	struct config config;
@@ -161,7 +161,7 @@ static int measure(struct session *s, struct job *job, const struct job_command 
 		return -1;
 	settings.slots = o->slots > 0 ? (int)o->slots : config.slots;
 	catch_signals();
-	rc = profile_run(&s->paths, &s->store, job, command, &settings, end, err);
+	rc = profile_run(&s->store, job, command, &settings, end, err);
 	end_progress();
 	return rc;
 }

@@ -169,17 +169,18 @@ static void print_memory(const struct profile_report *r, const struct status_out
 static void print_recommended(const struct profile_report *r, const struct status_output *out)
 {
 	const struct configuration *c = &r->recommended.configuration;
-	char throughput[FORMAT_SIZE], goodput[FORMAT_SIZE];
 	struct text t = TEXT_INIT;
 
 	fputs("\nrecommended (the fewest devices within 5 % of the most goodput)\n", out->file);
 	if (r->recommended.goodput > 0) {
+		char rate[FORMAT_SIZE], goodput[FORMAT_SIZE];
+
 		text_addf(&t, "%d device%s, batch %lld = %d * %lld * %d (replicas, local batch, passes)",
 			  c->replicas, c->replicas == 1 ? "" : "s", (long long)c->batch_size, c->replicas,
 			  (long long)c->local_batch_size, c->accumulation_steps);
 		line(out, "sizes", &t);
 		text_addf(&t, "%s samples/s, goodput %s",
-			  format_count(throughput, sizeof(throughput), r->recommended.throughput),
+			  format_count(rate, sizeof(rate), r->recommended.throughput),
 			  format_count(goodput, sizeof(goodput), r->recommended.goodput));
 		line(out, "brings", &t);
 	} else {

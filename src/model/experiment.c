@@ -2,12 +2,16 @@
 #include "pollux/experiment.h"
 
 #include <math.h>
-#include <stddef.h>
+#include <stdlib.h>
 
 #include "experiment_information.h"
+#include "pollux/mem.h"
 
 #define GRID_RATIO 1.4142135623730951
 #define DECREMENTS 10000	/* in search of a local batch that divides */
+#define NEARLY 0.99		/* as large as the largest */
+#define MOST_PASSES 4		/* more tell nothing new */
+#define STEPS 20		/* to be watched, as STEADY_STEPS */
 /* More of what is known so well already is not worth a launch. */
 #define LEAST_NEWS 0.1
 
@@ -88,49 +92,73 @@ static int next_replicas(const struct experiment_limits *l, int r)
 	return next < l->max_replicas || r >= l->max_replicas ? next : l->max_replicas;
 }
 
-/* Those of one s on r devices; where the batch does not divide, what it is rounded to. */
-static int add_locals(const struct experiment_limits *l, int r, int s, int64_t local_max, double ratio,
-		      struct configuration *grid, int n)
-{
-	int64_t low, high;
-
-	if (!local_range(l, r, s, &low, &high)) {
-		struct configuration c = configuration_spread(l->batch_size, r, l->max_local_batch_size,
-							      l->min_batch_size, l->max_batch_size);
-
-		if (c.accumulation_steps == s && c.local_batch_size <= local_max &&
-		    (s == 1 || l->accumulates) && n < EXPERIMENT_GRID_MAX)
-			grid[n++] = c;
-		return n;
-	}
-	high = at_most(high, local_max);
-	for (double m = (double)low; m < (double)high * 0.99 && n < EXPERIMENT_GRID_MAX; m *= ratio)
-		if (n == 0 || grid[n - 1].local_batch_size != (int64_t)m ||
-		    grid[n - 1].replicas != r || grid[n - 1].accumulation_steps != s)
-			grid[n++] = make(r, (int64_t)m, s);
-	if (low <= high && n < EXPERIMENT_GRID_MAX)
-		grid[n++] = make(r, high, s);
-	return n;
-}
-
-int experiment_grid(const struct experiment_limits *l, int64_t local_max, double ratio,
-		    struct configuration *grid)
-{
-	int n = 0;
-
-	for (int r = l->min_replicas; r <= l->max_replicas; r = next_replicas(l, r))
-		for (int s = 1; s <= (l->accumulates ? 4 : 1); s *= 2)
-			n = add_locals(l, r, s, local_max, ratio, grid, n);
-	return n;
-}
-
-/* --- what was tried --- */
+struct grid_maker {
+	const struct experiment_limits *limits;
+	struct experiment_grid grid;
+	int64_t local_max;
+	double ratio;
+};
 
 static bool same(const struct configuration *a, const struct configuration *b)
 {
 	return a->replicas == b->replicas && a->local_batch_size == b->local_batch_size &&
 	       a->accumulation_steps == b->accumulation_steps;
 }
+
+static void add(struct grid_maker *g, struct configuration c)
+{
+	int n = g->grid.count;
+
+	if (n < EXPERIMENT_GRID_MAX && (n == 0 || !same(&g->grid.items[n - 1], &c)))
+		g->grid.items[g->grid.count++] = c;
+}
+
+/* Where the batch does not divide among r devices, what it is rounded to. */
+static void add_rounded(struct grid_maker *g, int r, int s)
+{
+	const struct experiment_limits *l = g->limits;
+	struct configuration c = configuration_spread(l->batch_size, r, l->max_local_batch_size,
+						      l->min_batch_size, l->max_batch_size);
+
+	if (c.accumulation_steps == s && c.local_batch_size <= g->local_max &&
+	    (s == 1 || l->accumulates))
+		add(g, c);
+}
+
+/* Those of s passes on r devices. */
+static void add_locals(struct grid_maker *g, int r, int s)
+{
+	int64_t low, high;
+
+	if (!local_range(g->limits, r, s, &low, &high)) {
+		add_rounded(g, r, s);
+		return;
+	}
+	high = at_most(high, g->local_max);
+	for (int i = 0; i < EXPERIMENT_GRID_MAX; i++) {
+		double m = (double)low * pow(g->ratio, i);
+
+		if (!(m < NEARLY * (double)high))
+			break;
+		add(g, make(r, (int64_t)m, s));
+	}
+	if (low <= high)
+		add(g, make(r, high, s));
+}
+
+struct experiment_grid experiment_grid_make(const struct experiment_limits *l, int64_t local_max,
+					    double ratio)
+{
+	struct grid_maker g = { .limits = l, .local_max = local_max, .ratio = ratio };
+
+	g.grid.items = xcalloc(EXPERIMENT_GRID_MAX, sizeof(*g.grid.items));
+	for (int r = l->min_replicas; r <= l->max_replicas; r = next_replicas(l, r))
+		for (int s = 1; s <= (l->accumulates ? MOST_PASSES : 1); s *= 2)
+			add_locals(&g, r, s);
+	return g.grid;
+}
+
+/* --- what was tried --- */
 
 static const struct experiment_point *find(const struct experiment *e, const struct configuration *c)
 {
@@ -236,7 +264,7 @@ static double news(const struct experiment *e, const struct configuration *c)
 static double measuring_s(const struct experiment *e, const struct throughput_params *p,
 			  const struct configuration *c)
 {
-	double steps_s = 20 * step_time(p, c);
+	double steps_s = STEPS * step_time(p, c);
 
 	return fmin(fmax(steps_s, EXPERIMENT_MEASURE_S), fmax(e->share_s - e->launch_s, EXPERIMENT_MEASURE_S));
 }
@@ -247,8 +275,7 @@ static void add_known(const struct experiment *e, const struct throughput_params
 	information_init(info);
 	for (int i = 0; i < e->n_points; i++)
 		if (e->points[i].outcome == EXPERIMENT_MEASURED)
-			information_add(info, p, &e->points[i].configuration, e->points[i].weight,
-					e->points[i].sync_known);
+			information_add(info, p, &e->points[i]);
 	information_invert(info);
 }
 
@@ -261,32 +288,45 @@ static bool syncs_are_known(const struct experiment *e)
 	return known;
 }
 
+/* Over the grid. */
+struct question {
+	const struct experiment *e;
+	const struct throughput_params *p;
+	const struct information *info;
+	struct experiment_grid grid;
+	bool syncs;
+};
+
+/* Gain per second; 0: not to be tried. */
+static double worth(const struct question *q, const struct configuration *c, double *cost_s)
+{
+	struct experiment_point point = {
+		.configuration = *c, .weight = news(q->e, c), .sync_known = q->syncs,
+	};
+
+	*cost_s = q->e->launch_s + measuring_s(q->e, q->p, c);
+	if (point.weight < LEAST_NEWS || *cost_s > q->e->left_s)
+		return 0;
+	return information_gain(q->info, q->p, &point, &q->grid) / *cost_s;
+}
+
 /* The best of those whose local batches are each so many times the one before. */
-static bool choose(const struct experiment *e, const struct throughput_params *p,
-		   const struct information *info, int64_t local_max, double ratio,
+static bool choose(const struct question *q, int64_t local_max, double ratio,
 		   struct experiment_choice *choice)
 {
-	struct configuration grid[EXPERIMENT_GRID_MAX], candidates[EXPERIMENT_GRID_MAX];
-	int n = experiment_grid(&e->limits, local_max, GRID_RATIO, grid);
-	int n_candidates = experiment_grid(&e->limits, local_max, ratio, candidates);
-	bool syncs = syncs_are_known(e);
+	struct experiment_grid candidates = experiment_grid_make(&q->e->limits, local_max, ratio);
 	double best = 0;
 
-	choice->deviation = sqrt(information_mean_variance(info, p, grid, n));
-	for (int i = 0; i < n_candidates; i++) {
-		double part = news(e, &candidates[i]);
-		double cost_s = e->launch_s + measuring_s(e, p, &candidates[i]);
-		double gain;
+	for (int i = 0; i < candidates.count; i++) {
+		double cost_s, gain = worth(q, &candidates.items[i], &cost_s);
 
-		if (part < LEAST_NEWS || cost_s > e->left_s)
-			continue;
-		gain = information_gain(info, p, &candidates[i], part, syncs, grid, n) / cost_s;
 		if (!(gain > best))
 			continue;
 		best = gain;
-		choice->configuration = candidates[i];
+		choice->configuration = candidates.items[i];
 		choice->expected_s = cost_s;
 	}
+	free(candidates.items);
 	return best > 0;
 }
 
@@ -297,15 +337,19 @@ static bool inform(const struct experiment *e, const struct throughput_params *p
 	static const double ratios[] = { 2, 1.4142135623730951, 1.189207115002721 };
 	int64_t local_max = find_bounds(e).worked;
 	struct information info;
+	struct question q = { .e = e, .p = p, .info = &info, .syncs = syncs_are_known(e) };
+	bool found = false;
 
 	if (local_max == 0)
 		return false;
 	add_known(e, p, &info);
+	q.grid = experiment_grid_make(&e->limits, local_max, GRID_RATIO);
 	choice->why = EXPERIMENT_INFORM;
-	for (size_t i = 0; i < sizeof(ratios) / sizeof(ratios[0]); i++)
-		if (choose(e, p, &info, local_max, ratios[i], choice))
-			return true;
-	return false;
+	choice->deviation = sqrt(information_mean_variance(&info, p, &q.grid));
+	for (size_t i = 0; i < sizeof(ratios) / sizeof(ratios[0]) && !found; i++)
+		found = choose(&q, local_max, ratios[i], choice);
+	free(q.grid.items);
+	return found;
 }
 
 bool experiment_next(const struct experiment *e, struct experiment_choice *choice)

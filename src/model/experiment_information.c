@@ -78,16 +78,16 @@ static void add_row(struct information *info, const double j[N], double weight)
 }
 
 void information_add(struct information *info, const struct throughput_params *p,
-		     const struct configuration *c, double weight, bool sync_known)
+		     const struct experiment_point *point)
 {
 	double j[N];
 
-	step_row(p, c, j);
-	add_row(info, j, weight);
-	if (!sync_known)
+	step_row(p, &point->configuration, j);
+	add_row(info, j, point->weight);
+	if (!point->sync_known)
 		return;
-	grad_row(p, c, j);
-	add_row(info, j, weight);
+	grad_row(p, &point->configuration, j);
+	add_row(info, j, point->weight);
 }
 
 /* Gauss and Jordan, in place; the prior keeps the matrix positive definite, so no pivot is sought. */
@@ -134,52 +134,51 @@ static double dot(const double u[N], const double v[N])
 }
 
 double information_mean_variance(const struct information *info, const struct throughput_params *p,
-				 const struct configuration *grid, int n)
+				 const struct experiment_grid *grid)
 {
 	double sum = 0, j[N], aj[N];
 
-	for (int i = 0; i < n; i++) {
-		step_row(p, &grid[i], j);
+	for (int i = 0; i < grid->count; i++) {
+		step_row(p, &grid->items[i], j);
 		multiply(info, j, aj);
 		sum += dot(j, aj);
 	}
-	return n > 0 ? sum / n : 0;
+	return grid->count > 0 ? sum / grid->count : 0;
 }
 
 /* A row with an error of variance s takes A^-1 j j' A^-1 / (s + j' A^-1 j) from the inverse: J. Sherman and
  * W. J. Morrison, Ann. Math. Statist. 21 (1950), 124-127. */
 static double take(struct information *info, const double j[N], double weight,
-		   const struct throughput_params *p, const struct configuration *grid, int n)
+		   const struct throughput_params *p, const struct experiment_grid *grid)
 {
 	double aj[N], row[N], below, sum = 0;
 
 	multiply(info, j, aj);
 	below = FIT_MODEL_ERROR * FIT_MODEL_ERROR / weight + dot(j, aj);
-	for (int i = 0; i < n; i++) {
+	for (int i = 0; i < grid->count; i++) {
 		double along;
 
-		step_row(p, &grid[i], row);
+		step_row(p, &grid->items[i], row);
 		along = dot(row, aj);
 		sum += along * along / below;
 	}
 	for (int i = 0; i < N; i++)
 		for (int k = 0; k < N; k++)
 			info->a[i][k] -= aj[i] * aj[k] / below;
-	return n > 0 ? sum / n : 0;
+	return grid->count > 0 ? sum / grid->count : 0;
 }
 
 double information_gain(const struct information *info, const struct throughput_params *p,
-			const struct configuration *c, double weight, bool sync_known,
-			const struct configuration *grid, int n)
+			const struct experiment_point *point, const struct experiment_grid *grid)
 {
 	struct information after = *info;
 	double j[N], gain;
 
-	step_row(p, c, j);
-	gain = take(&after, j, weight, p, grid, n);
-	if (sync_known) {
-		grad_row(p, c, j);
-		gain += take(&after, j, weight, p, grid, n);
+	step_row(p, &point->configuration, j);
+	gain = take(&after, j, point->weight, p, grid);
+	if (point->sync_known) {
+		grad_row(p, &point->configuration, j);
+		gain += take(&after, j, point->weight, p, grid);
 	}
 	return gain;
 }

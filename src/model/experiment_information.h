@@ -16,15 +16,14 @@ struct throughput_params experiment_params(const struct fit_result *fit, const s
 
 void information_init(struct information *info);	/* the prior */
 void information_add(struct information *info, const struct throughput_params *p,
-		     const struct configuration *c, double weight, bool sync_known);
+		     const struct experiment_point *point);
 void information_invert(struct information *info);
 
-/* Once inverted: the mean of V over the grid, and by how much a measurement of c (weight: what it adds to what
- * is known of c) would lower it. */
+/* Once inverted: the mean of V over the grid, and by how much a point (its weight: what it adds to what is
+ * known of its configuration) would lower it. */
 double information_mean_variance(const struct information *info, const struct throughput_params *p,
-				 const struct configuration *grid, int n);
+				 const struct experiment_grid *grid);
 double information_gain(const struct information *info, const struct throughput_params *p,
-			const struct configuration *c, double weight, bool sync_known,
-			const struct configuration *grid, int n);
+			const struct experiment_point *point, const struct experiment_grid *grid);
 
 #endif

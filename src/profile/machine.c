@@ -1,5 +1,6 @@
 /* machine.c - what the processors are busy with, from /proc and the control group. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -9,33 +10,35 @@
 /* "cpu user nice system idle iowait irq softirq steal ...", in ticks. */
 static void read_processors(struct machine_time *t)
 {
-	unsigned long long user, nice, system, idle, wait, irq, softirq, steal;
+	enum { USER, NICE, SYSTEM, IDLE, WAIT, IRQ, SOFTIRQ, STEAL, N };
+	double tick_s = 1.0 / (double)sysconf(_SC_CLK_TCK), s[N] = { 0 };
 	FILE *f = fopen("/proc/stat", "re");
-	double tick_s = 1.0 / (double)sysconf(_SC_CLK_TCK);
+	char line[512] = "", *p = line;
 
-	if (!f)
-		return;
-	if (fscanf(f, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &user, &nice, &system, &idle, &wait,
-		   &irq, &softirq, &steal) == 8) {
-		t->busy_s = (double)(user + nice + system + irq + softirq) * tick_s;
-		t->stolen_s = (double)steal * tick_s;
-	}
-	fclose(f);
+	if (f && fgets(line, sizeof(line), f) && text_starts_with(line, "cpu "))
+		p += strlen("cpu ");
+	for (int i = 0; p > line && i < N; i++)
+		s[i] = (double)strtoull(p, &p, 10) * tick_s;
+	t->busy_s = s[USER] + s[NICE] + s[SYSTEM] + s[IRQ] + s[SOFTIRQ];
+	t->stolen_s = s[STEAL];
+	if (f)
+		fclose(f);
 }
 
 /* A container that may use less than it sees. */
 static double read_held_back(void)
 {
+	static const char name[] = "throttled_usec ";
 	FILE *f = fopen("/sys/fs/cgroup/cpu.stat", "re");
-	unsigned long long us = 0;
+	double us = 0;
 	char line[128];
 
 	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "throttled_usec %llu", &us) == 1)
-			break;
+		if (text_starts_with(line, name))
+			us = (double)strtoull(line + strlen(name), NULL, 10);
 	if (f)
 		fclose(f);
-	return 1e-6 * (double)us;
+	return 1e-6 * us;
 }
 
 struct machine_time machine_time_now(void)

@@ -340,7 +340,7 @@ static void let_go(struct profile *p)
 	free(lock);
 }
 
-static int end(struct profile *p, int rc, struct err *err)
+static int finish(struct profile *p, int rc, struct err *err)
 {
 	struct err ignored = { 0 };
 
@@ -354,19 +354,18 @@ static int end(struct profile *p, int rc, struct err *err)
 	return rc;
 }
 
-int profile_run(const struct paths *paths, struct store *store, struct job *job,
-		const struct job_command *command, const struct profile_settings *settings,
-		struct profile_end *result, struct err *err)
+int profile_run(struct store *store, struct job *job, const struct job_command *command,
+		const struct profile_settings *settings, struct profile_end *end, struct err *err)
 {
 	struct profile p = {
-		.paths = paths, .store = store, .settings = settings, .job = job, .lock = -1,
+		.paths = settings->paths, .store = store, .settings = settings, .job = job, .lock = -1,
 		.start_boot_s = clock_boot_s(),
 	};
 	int rc = profile_reserve(&p, command, err);
 
 	if (rc == 0)
-		rc = end(&p, loop(&p, err), err);
-	*result = (struct profile_end){
+		rc = finish(&p, loop(&p, err), err);
+	*end = (struct profile_end){
 		.n_points = p.n_points, .n_measured = p.n_measured, .interrupted = p.interrupted,
 		.cancelled = p.cancelled,
 	};

@@ -146,11 +146,11 @@ static int reserve(struct profile *p, const struct job_command *command, const s
 		   struct err *err)
 {
 	struct holders h;
-	int usable, rc;
+	int rc = read_holders(p->store, &h, err);
 
-	rc = read_holders(p->store, &h, err);
 	if (rc == 0) {
-		usable = choose(p, list, &h);
+		int usable = choose(p, list, &h);
+
 		rc = p->n_devices < p->job->min_replicas || p->n_devices == 0
 			? refuse(p, list, &h, usable, err) : add(p, command, err);
 	}

@@ -201,7 +201,7 @@ static void test_ends(void)
 /* On one device the model is alpha + beta m: its information matrix has two rows, whose inverse can be
  * written down. The mean over the grid of the variance of ln T, after measuring m[0..n). */
 static double mean_variance(const struct throughput_params *p, const int64_t *m, int n,
-			    const struct configuration *grid, int n_grid)
+			    const struct experiment_grid *grid)
 {
 	double a = 1, b = 0, d = 1, sum = 0;	/* (a b; b d), the prior to begin with */
 
@@ -212,45 +212,44 @@ static double mean_variance(const struct throughput_params *p, const int64_t *m,
 		b += share * (1 - share) / 0.0025;
 		d += (1 - share) * (1 - share) / 0.0025;
 	}
-	for (int i = 0; i < n_grid; i++) {
+	for (int i = 0; i < grid->count; i++) {
 		double share = p->alpha_grad /
-			       (p->alpha_grad + p->beta_grad * (double)grid[i].local_batch_size);
+			       (p->alpha_grad + p->beta_grad * (double)grid->items[i].local_batch_size);
 
 		sum += (share * share * d - 2 * share * (1 - share) * b + (1 - share) * (1 - share) * a) /
 		       (a * d - b * b);
 	}
-	return sum / n_grid;
+	return sum / grid->count;
 }
 
 static void test_choice(void)
 {
-	struct configuration grid[EXPERIMENT_GRID_MAX], candidates[EXPERIMENT_GRID_MAX];
 	int64_t seen[MAX_POINTS] = { 100, 1600 };
-	struct experiment_choice c;
+	struct experiment_choice c = { .expected_s = 0 };
+	struct experiment_grid grid, candidates;
 	struct world w;
-	int n_grid, n_candidates;
 
 	world_init(&w, (struct experiment_limits){ .min_replicas = 1, .max_replicas = 1, .batch_size = 100,
 						     .min_batch_size = 100, .max_batch_size = 1600 });
 	add(&w, (struct configuration){ 1, 100, 1, 100 });
 	add(&w, (struct configuration){ 1, 1600, 1, 1600 });
-	n_grid = experiment_grid(&w.e.limits, 1600, sqrt(2), grid);
-	n_candidates = experiment_grid(&w.e.limits, 1600, 2, candidates);
-	is_int(n_candidates, 5, "100 200 400 800 1600");
-	is_int(n_grid, 9, "and those between");
+	grid = experiment_grid_make(&w.e.limits, 1600, sqrt(2));
+	candidates = experiment_grid_make(&w.e.limits, 1600, 2);
+	is_int(candidates.count, 5, "100 200 400 800 1600");
+	is_int(grid.count, 9, "and those between");
 	for (int n = 2; n < 5; n++) {
 		double best = (double)INFINITY, variance;
 		int64_t want = 0;
 
-		for (int i = 0; i < n_candidates; i++) {
+		for (int i = 0; i < candidates.count; i++) {
 			bool old = false;
 
 			for (int k = 0; k < n; k++)
-				old |= seen[k] == candidates[i].local_batch_size;
+				old |= seen[k] == candidates.items[i].local_batch_size;
 			if (old)
 				continue;
-			seen[n] = candidates[i].local_batch_size;
-			variance = mean_variance(&w.e.fit.params, seen, n + 1, grid, n_grid);
+			seen[n] = candidates.items[i].local_batch_size;
+			variance = mean_variance(&w.e.fit.params, seen, n + 1, &grid);
 			if (variance < best) {
 				best = variance;
 				want = seen[n];
@@ -258,11 +257,13 @@ static void test_choice(void)
 		}
 		ok(next(&w, &c), "there is a next point");
 		is_int(c.configuration.local_batch_size, want, "it leaves the least variance of all");
-		near(c.deviation * c.deviation, mean_variance(&w.e.fit.params, seen, n, grid, n_grid), 1e-6,
+		near(c.deviation * c.deviation, mean_variance(&w.e.fit.params, seen, n, &grid), 1e-6,
 			"the variance before it");
 		seen[n] = want;
 		add(&w, c.configuration);
 	}
+	free(grid.items);
+	free(candidates.items);
 	ok(next(&w, &c) && c.configuration.local_batch_size % 100 != 0, "then those between, sqrt(2) apart");
 }
 
@@ -325,6 +326,12 @@ static bool is_legal(const struct world *w, const struct experiment_choice *choi
 	       (choice->why != EXPERIMENT_GROW || c->local_batch_size <= 2 * worked);
 }
 
+static bool is_same(const struct configuration *a, const struct configuration *b)
+{
+	return a->replicas == b->replicas && a->local_batch_size == b->local_batch_size &&
+	       a->accumulation_steps == b->accumulation_steps;
+}
+
 static void test_any_limits(void)
 {
 	unsigned seed = 1;
@@ -355,8 +362,7 @@ static void test_any_limits(void)
 				wrong++;
 			}
 			for (int i = 0; i < w.e.n_points; i++)
-				twice += !memcmp(&w.points[i].configuration, &c.configuration,
-						 sizeof(c.configuration));
+				twice += is_same(&w.points[i].configuration, &c.configuration);
 			add(&w, c.configuration);
 			n++;
 		}
