@@ -39,7 +39,8 @@ is 'keys of a measurement' 'bytes bytes_per_s devices flops k m n peak_ratio rep
  variant what' "$(json 'print join " ", sort keys %{$d->{kinds}[-1]{measurements}[0]}' <quick.json |
 	sed 's/ variant/\n&/')"
 is 'the kind is that of the devices' "$kind" "$(json 'print $d->{kinds}[-1]{device_kind}' <quick.json)"
-is 'products of two widths, 1 to 1024 rows' '256 1024: 1 4 16 64 256 1024' "$(json '
+like 'products of two widths, rows in powers of four as far as there is time' \
+	'^256 1024: 1 4 16( 64( 256( 1024)?)?)?$' "$(json '
 	my @p = grep { $_->{what} eq "product" } @{$d->{kinds}[-1]{measurements}};
 	my %w = map { $_->{n} => 1 } @p;
 	print join(" ", sort { $a <=> $b } keys %w), ": ",
@@ -50,11 +51,11 @@ is 'rates are operations over times' '' "$(json 'for (@{$d->{kinds}[-1]{measurem
 	print "$_->{flops} is not $want\n" if abs($_->{flops} / $want - 1) > 1e-12;
 	print "no repetitions\n" if $_->{repetitions} < 1; }' <quick.json)"
 # Kernels that do not know the processor, or a measuring loop that waits, would be far below this.
-is 'a large product reaches what this processor can do, within a factor of 50' 1 "$(json '
+is 'the best product reaches what this processor can do, within a factor of 50' 1 "$(json '
 	my ($p) = grep { $_->{variant} eq "fp32" } @{$d->{kinds}[-1]{peaks}};
-	my ($m) = grep { $_->{what} eq "product" && $_->{m} == 1024 && $_->{n} == 256 }
+	my ($best) = sort { $b <=> $a } map { $_->{peak_ratio} } grep { $_->{what} eq "product" }
 		@{$d->{kinds}[-1]{measurements}};
-	print $p ? 0 + ($m->{peak_ratio} > 0.02) : 1' <quick.json)"
+	print $p ? 0 + ($best > 0.02) : 1' <quick.json)"
 is 'copies in memory' 1 "$(json 'print 0 + (2 <= grep { $_->{what} eq "memory" && $_->{bytes_per_s} > 1e6 }
 	@{$d->{kinds}[-1]{measurements}})' <quick.json)"
 if [ "$slots" -ge 2 ]; then
@@ -75,16 +76,19 @@ is 'as it was shown' '' "$(store -separator ' ' "SELECT what, m, n, bytes, devic
 	json 'for (@{$d->{kinds}[-1]{measurements}}) { no warnings;
 		printf "%s %d %d %d %d %.6g\n", @$_{qw(what m n bytes devices time_s)} }' <quick.json | sort |
 	diff - stored)"
-rows=$(store 'SELECT count(*) FROM device_measurements')
+row() { store "SELECT count(*), max(measured_time_s) FROM device_measurements WHERE what = 'product' AND
+	variant = 'fp32' AND m = 1 AND n = 256 AND device_kind = '$kind'"; }
+before=$(row)
 export COLUMNS=80
 status 'again, for people, one slot' 0 "$POLLUX" profile --devices --quick --device cpu:0
 is 'within 80 columns' '' "$(printf '%s\n' "$out" | longer_than 80)"
 unlike 'without a colour in a pipe' "$(printf '\033')" "$out"
 like 'the kind is the heading' '^.*\(cpu:0\)$' "$out"
-like 'a row of products' '^fp32 +1024 +[0-9.]+\*? +[0-9]+% ' "$out"
+like 'a row of products' '^fp32 +16 +[0-9.]+\*? +[0-9]+% ' "$out"
 like 'copies' '^memory +- +1 +64K ' "$out"
 unlike 'one slot exchanges nothing' '^barrier' "$out"
-is 'what was there is replaced' "$rows" "$(store 'SELECT count(*) FROM device_measurements')"
+is 'what was there is replaced' 1 "$(row | cut -d '|' -f 1)"
+unlike 'by what is newer' "^$before\$" "$(row)"
 
 # --- a job that has the device is not disturbed ---
 "$POLLUX" submit -q -- sleep 600 >id
