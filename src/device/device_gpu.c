@@ -140,16 +140,23 @@ static void note_driver(const struct nvml *n, int count, struct device_list *lis
 		 count == 1 ? "" : "s");
 }
 
+static unsigned count_gpus(const struct nvml *n, int *code)
+{
+	unsigned count;
+
+	*code = n->count(&count);
+	if (*code != NVML_SUCCESS)
+		return 0;
+	return count < DEVICE_MAX ? count : DEVICE_MAX;
+}
+
 static void list_with(const struct nvml *n, const struct device_settings *settings,
 		      struct device_list *list)
 {
-	unsigned count = 0;
-	int code = n->count(&count);
-	struct gpu *gpus;
+	int code;
+	unsigned count = count_gpus(n, &code);
+	struct gpu *gpus = xcalloc(count, sizeof(*gpus));
 
-	count = code == NVML_SUCCESS ? count : 0;
-	count = count < DEVICE_MAX ? count : DEVICE_MAX;
-	gpus = xcalloc(count, sizeof(*gpus));
 	for (unsigned i = 0; i < count; i++) {
 		gpu_read(n, i, &gpus[i]);
 		append_gpu(n, &gpus[i], settings, list);

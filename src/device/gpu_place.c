@@ -132,7 +132,7 @@ void gpu_local_processors(const char *bus_id, char *list, size_t size)
 
 int gpu_count_processors(const char *list)
 {
-	char online[1024];
+	char online[1024] = "";
 	int n = 0;
 
 	if (!*list) {

@@ -135,8 +135,10 @@ static struct nvml_process_sample *read_samples(const struct nvml *n, const stru
 		samples = xcalloc(room, sizeof(*samples));
 		code = n->process_samples(g->handle, samples, &room, after_us);
 	}
-	*n_samples = code == NVML_SUCCESS && samples ? (int)room : code == NVML_SUCCESS ||
-		     code == NVML_NOT_FOUND ? 0 : -1;
+	if (code == NVML_SUCCESS && samples)
+		*n_samples = (int)room;
+	else
+		*n_samples = code == NVML_SUCCESS || code == NVML_NOT_FOUND ? 0 : -1;
 	if (*n_samples > 0)
 		return samples;
 	free(samples);
