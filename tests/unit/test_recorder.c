@@ -294,6 +294,120 @@ static void test_no_position(void)
 	end();
 }
 
+/* --- from the log --- */
+
+static void logged(enum step_unit unit, double position, double n, double unit_s)
+{
+	struct step_event e = {
+		.unit = unit, .basis = n > 0 ? STEP_BY_ARRIVAL : STEP_UNTIMED, .position = position,
+		.total = 1000, .n = n, .unit_s = unit_s,
+	};
+	struct job job;
+
+	job_init(&job);
+	recorder_add_logged(&r, &run, &job, &e);
+	job_release(&job);
+}
+
+/* Two windows of steps of so many seconds, four lines each. */
+static void logged_windows(enum step_unit unit, double first, double n, double unit_s)
+{
+	for (int i = 1; i <= 8; i++) {
+		logged(unit, first + i * n, n, unit_s);
+		if (i % 4 == 0)
+			recorder_write(&r, &store, &run, &err);
+	}
+}
+
+static void test_logged(void)
+{
+	struct observation_list list;
+	struct job job;
+	struct run kept;
+
+	begin();
+	recorder_begin_log(&r, &run, "nanogpt", run.launch_boot_s + 3);
+	logged_windows(STEP_UPDATES, 100, 5, 0.25);
+	list = observations();
+	ok(list.count == 1 && list.items[0].observation.step_time_s == 0.25 &&
+	   list.items[0].observation.n_steps == 40, "steps of the log are measured as reported ones");
+	observation_list_release(&list);
+	kept = stored();
+	is_str(kept.step_source, "log:nanogpt", "it is known where they come from");
+	near(kept.first_step_s, 3, 1e-9, "and when the first came");
+	ok(kept.first_samples == 105 * 128 && kept.last_samples == 140 * 128, "samples are steps of a batch");
+	run_release(&kept);
+	store_job_get(&store, 1, &job, &err);
+	ok(job.steps == 140 && job.printed_total_steps == 1000 && job_total_steps(&job) == 1000,
+	   "where it stands, and its total");
+	job_release(&job);
+
+	report("LOSS=1\nSAMPLES=7\n");
+	logged(STEP_UPDATES, 150, 0, NAN);
+	ok(run.last_samples == 7 && r.steps == 150, "samples that are reported stand");
+	steps(400, 4, "STEP=9\n");
+	steps(400, 4, "STEP=10\n");
+	list = observations();
+	ok(list.count == 1 && fabs(list.items[0].observation.step_time_s - 0.4) < 1e-9 && r.steps == 10,
+	   "reported steps take the place of the log's");
+	observation_list_release(&list);
+	logged(STEP_UPDATES, 160, 5, 9);
+	recorder_begin_log(&r, &run, "nanogpt", 1);
+	ok(r.steps == 10 && !strcmp(run.step_source, "reports"), "which is not asked any more");
+	end();
+
+	begin();
+	run.accumulation_steps = 4;
+	recorder_begin_log(&r, &run, "timm", NAN);
+	logged_windows(STEP_BATCHES, 0, 8, 0.1);
+	ok(fabs(run.step_time_s - 0.4) < 1e-12 && r.steps == 16 && run.last_samples == 16 * 128,
+	   "batches that are accumulated make steps");
+	end();
+
+	begin();
+	recorder_begin_log(&r, &run, "mnist_example", NAN);
+	logged_windows(STEP_SAMPLES, 0, 640, 0.001);
+	ok(fabs(run.step_time_s - 0.128) < 1e-12 && r.steps == 40 && run.last_samples == 5120,
+	   "so do samples");
+	run.batch_size = 0;
+	logged(STEP_SAMPLES, 6000, 640, 0.001);
+	ok(r.steps == 40 && run.last_samples == 6000, "unless there is no batch");
+	end();
+
+	begin();
+	recorder_begin_log(&r, &run, "generic_num", NAN);
+	logged_windows(STEP_UPDATES, 0, 1, 5);
+	recorder_begin_log(&r, &run, "nanogpt", NAN);
+	logged_windows(STEP_UPDATES, 0, 1, 0.5);
+	near(run.step_time_s, 0.5, 1e-12, "what was measured by another pattern is void");
+	logged(STEP_UPDATES, 9, 1, 600);
+	recorder_write(&r, &store, &run, &err);
+	logged(STEP_UPDATES, 10, 1, 0.5);
+	recorder_write(&r, &store, &run, &err);
+	near(run.step_time_s, 0.5, 1e-12, "one huge step, of a machine that slept, is dropped");
+	end();
+}
+
+/* A job whose batch size changes: steps before this run were of others. */
+static void test_logged_range(void)
+{
+	struct step_event e = { .unit = STEP_UPDATES, .position = 500, .total = NAN, .n = NAN, .unit_s = NAN };
+	struct job job;
+
+	begin();
+	job_init(&job);
+	job.batch_size = 64;
+	job.max_batch_size = 512;
+	job.samples = 32000;
+	recorder_begin_log(&r, &run, "nanogpt", NAN);
+	recorder_add_logged(&r, &run, &job, &e);
+	e.position = 510;
+	recorder_add_logged(&r, &run, &job, &e);
+	ok(run.first_samples == 32000 && run.last_samples == 32000 + 10 * 128, "counts on from where it stood");
+	job_release(&job);
+	end();
+}
+
 int main(void)
 {
 	char *command;
@@ -305,6 +419,8 @@ int main(void)
 	test_moments();
 	test_windows();
 	test_no_position();
+	test_logged();
+	test_logged_range();
 	command = xasprintf("rm -rf '%s'", root);
 	if (system(command))
 		return 1;
