@@ -47,6 +47,10 @@ void device_user_list_release(struct device_user_list *list);
 int device_users_refuse(const struct device_user_list *list, const struct run_list *runs,
 			struct device_list *devices);
 
+/* Both at once, for those who only want to know what they may have. */
+int device_users_check(struct store *store, const struct run_list *runs, struct device_list *devices,
+		       struct err *err);
+
 /* The one that holds most of those that block the device; NULL: none. */
 const struct device_user *device_user_worst(const struct device_user_list *list, int device);
 

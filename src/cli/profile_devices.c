@@ -8,6 +8,7 @@
 
 #include "command.h"
 #include "pollux/clock.h"
+#include "pollux/device_users.h"
 #include "pollux/config.h"
 #include "pollux/lock.h"
 #include "pollux/mem.h"
@@ -250,7 +251,8 @@ static int look(struct profiling *p, struct err *err)
 	};
 	if (store_runs_active(&p->session.store, &p->runs, err) ||
 	    store_reserved_list(&p->session.store, &p->reserved, err) ||
-	    devices_list(&settings, &p->devices, err))
+	    devices_list(&settings, &p->devices, err) ||
+	    device_users_check(&p->session.store, &p->runs, &p->devices, err))
 		return -1;
 	p->locks = xcalloc((size_t)p->devices.count, sizeof(*p->locks));
 	for (int d = 0; d < p->devices.count; d++)

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "pollux/clock.h"
+#include "pollux/device_users.h"
 #include "pollux/lock.h"
 #include "pollux/mem.h"
 #include "profile_state.h"
@@ -142,12 +143,14 @@ static int add(struct profile *p, const struct job_command *command, struct err 
 	return 0;
 }
 
-static int reserve(struct profile *p, const struct job_command *command, const struct device_list *list,
+static int reserve(struct profile *p, const struct job_command *command, struct device_list *list,
 		   struct err *err)
 {
 	struct holders h;
 	int rc = read_holders(p->store, &h, err);
 
+	if (rc == 0)
+		rc = device_users_check(p->store, &h.runs, list, err);
 	if (rc == 0) {
 		int usable = choose(p, list, &h);
 

@@ -208,3 +208,15 @@ int device_users_refuse(const struct device_user_list *list, const struct run_li
 	}
 	return refused;
 }
+
+int device_users_check(struct store *store, const struct run_list *runs, struct device_list *devices,
+		       struct err *err)
+{
+	struct device_user_list users;
+
+	if (device_users_find(store, devices, runs, &users, err))
+		return -1;
+	device_users_refuse(&users, runs, devices);
+	device_user_list_release(&users);
+	return 0;
+}
