@@ -3,11 +3,13 @@
  * A program of the kind that pollux schedules: it takes its batch size, replicas
  * and accumulation from the command line or from pollux, reports every update,
  * saves itself when asked to stop, and goes on from there with whatever
- * configuration it is given next, or changes to it while it runs. Progress is counted in samples; the order of
- * the samples does not depend on the configuration (train/data.h).
+ * configuration it is given next, or changes to it while it runs. It computes on
+ * the processor or on GPUs (train/worker.h). Progress is counted in samples; the
+ * order of the samples does not depend on the configuration (train/data.h).
  *
  *	train --help
  *	train --replicas 2 --target-accuracy 0.88
+ *	train --device cuda
  *	train --checkpoint /tmp/t --samples 300000    # stop it, and run it again
  */
 #include "train/blas.h"
@@ -19,6 +21,7 @@
 #include "train/noise.h"
 #include "train/options.h"
 #include "train/team.h"
+#include "train/worker.h"
 
 #include "pollux/client.h"
 
@@ -31,6 +34,7 @@
 
 struct training {
 	struct options options;
+	const struct worker_kind *kind;  /* of device */
 	struct dataset train, test;
 	struct net net;
 	struct weights weights;
@@ -111,6 +115,26 @@ static void start_fresh(struct training *t)
 	net_randomise(&t->net, t->weights.params, (uint64_t)t->progress.seed);
 }
 
+/* Before anything is read: without the device that was asked for there is
+ * nothing to do. */
+static void choose_device(struct training *t)
+{
+	enum device device = t->options.device;
+	const char *visible = getenv("CUDA_VISIBLE_DEVICES"), *why;
+
+	t->kind = &worker_cpu;
+	if (device == DEVICE_CPU || t->options.measure_noise ||
+	    (device == DEVICE_AUTO && !(visible && *visible)))
+		return;
+	t->kind = worker_cuda((int)t->options.replicas, &why);
+	if (t->kind)
+		return;
+	if (device == DEVICE_CUDA)
+		die(EX_UNAVAILABLE, "%s", why);
+	complain("%s; on the CPU then", why);
+	t->kind = &worker_cpu;
+}
+
 /* A checkpoint counts samples of one order only. */
 static void check_order(const struct training *t)
 {
@@ -137,6 +161,8 @@ static void print_setup(const struct training *t)
 		printf(" for batch %lld\n", (long long)o->initial_batch);
 	else
 		printf(" x %g\n", o->lr_scale);
+	if (t->kind != &worker_cpu)
+		printf("on %lld x %s\n", (long long)o->replicas, worker_cuda_name());
 }
 
 static void begin(struct training *t)
@@ -279,6 +305,7 @@ static void evaluate(struct training *t)
 static int save(struct training *t)
 {
 	t->saved_ns = clock_ns();
+	team_fetch(t->team);
 	if (checkpoint_save(&t->checkpoint, &t->net, &t->progress, &t->weights) < 0)
 		return -1;
 	printf("checkpoint samples %lld\n", (long long)t->progress.samples);
@@ -355,6 +382,7 @@ static int finish(struct training *t)
 static int run(struct training *t)
 {
 	struct team_setup setup = {
+		.kind = t->kind, .tf32 = t->options.tf32,
 		.net = &t->net, .train = &t->train, .test = &t->test, .weights = t->weights,
 		.replicas = (int)t->options.replicas,
 		.local_batch_size = (int)t->options.local_batch,
@@ -429,10 +457,10 @@ int main(int argc, char **argv)
 	pollux_client_config(t.client, &config);
 	options_parse(&t.options, argc, argv, &config);
 	t.takes_configs = t.options.replicas == config.replicas && !t.options.freeze;
+	choose_device(&t);
 	load_data(&t);
 	make_net(&t);
 	begin(&t);
-	pollux_client_parameters(t.client, (int64_t)t.net.n_params);
 	if (t.options.measure_noise)
 		measure_noise(&t);
 	else

@@ -139,9 +139,12 @@ void dataset_release(struct dataset *data)
 
 /* x = (pixel / 255 - mean) / deviation, with the mean and standard deviation of
  * the training images of Fashion-MNIST (0.2860 and 0.3530). */
+const float dataset_scale = 1.0f / (255.0f * 0.3530f);
+const float dataset_offset = -0.2860f / 0.3530f;
+
 static void normalise(const uint8_t *restrict pixels, float *restrict inputs, int n)
 {
-	const float scale = 1.0f / (255.0f * 0.3530f), offset = -0.2860f / 0.3530f;
+	const float scale = dataset_scale, offset = dataset_offset;
 	enum { BLOCK = 16 };             /* a fixed count, which -O2 vectorises */
 	int i = 0;
 

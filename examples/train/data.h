@@ -19,8 +19,11 @@ struct dataset {
 void dataset_load(struct dataset *data, const char *directory, const char *name, int limit);
 void dataset_release(struct dataset *data);
 
-/* Write count samples to inputs (count * n_inputs) and labels, as numbers with
- * mean 0 and variance 1 over Fashion-MNIST. */
+/* An input is dataset_scale * pixel + dataset_offset: of mean 0 and variance 1
+ * over the training images of Fashion-MNIST. */
+extern const float dataset_scale, dataset_offset;
+
+/* Write count samples to inputs (count * n_inputs) and labels. */
 void dataset_gather(const struct dataset *data, const int *samples, int count,
 		    float *inputs, uint8_t *labels);
 

@@ -35,6 +35,18 @@ void complain(const char *format, ...)
 	va_end(ap);
 }
 
+void failure_set(struct failure *failure, int status, const char *format, ...)
+{
+	va_list ap;
+
+	if (failure->status)
+		return;
+	failure->status = status;
+	va_start(ap, format);
+	vsnprintf(failure->text, sizeof(failure->text), format, ap);
+	va_end(ap);
+}
+
 void *allocate(size_t n, size_t size)
 {
 	enum { ALIGNMENT = 64 };

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sysexits.h>
 
-enum type { INTEGER, NUMBER, TEXT, FLAG, HIDDEN, RULE };
+enum type { INTEGER, NUMBER, TEXT, FLAG, HIDDEN, RULE, DEVICE };
 
 struct row {
 	const char *name;
@@ -33,7 +33,7 @@ static const struct row rows[] = {
 	{ "hidden", HIDDEN, AT(hidden), 0, 0, "N,N...", "hidden layers (256,128)" },
 	{ "seed", INTEGER, AT(seed), 0, 1e15, "N", "of weights and data order (1)" },
 	{ "replicas", INTEGER, AT(replicas), 1, MAX_REPLICAS, "N",
-	  "data-parallel threads (POLLUX_REPLICAS, else 1)" },
+	  "data-parallel threads, or GPUs (POLLUX_REPLICAS, else 1)" },
 	{ "local-batch", INTEGER, AT(local_batch), 1, 1 << 20, "N",
 	  "samples per replica and pass (POLLUX_LOCAL_BATCH)" },
 	{ "accum", INTEGER, AT(accum), 1, 1 << 16, "N",
@@ -53,6 +53,11 @@ static const struct row rows[] = {
 	  "lower the rate to a hundredth over N samples, 0: not\n"
 	  "(--samples)" },
 	{ "momentum", NUMBER, AT(momentum), 0, 0.9999, "X", "of SGD (0.9)" },
+	{ "device", DEVICE, AT(device), 0, 0, "DEVICE",
+	  "cpu, cuda, or auto: cuda where CUDA_VISIBLE_DEVICES is\n"
+	  "set and not empty, and CUDA opens (auto)" },
+	{ "tf32", FLAG, AT(tf32), 0, 0, NULL,
+	  "let a GPU round products to TF32: faster, less exact" },
 	{ "samples", INTEGER, AT(samples), 1, 1e15, "N",
 	  "stop at exactly N samples since the first launch (600000)" },
 	{ "target-accuracy", NUMBER, AT(target_accuracy), 0, 1, "X",
@@ -73,7 +78,7 @@ static const struct row rows[] = {
 	  "estimates at the weights as they are" },
 	{ "measure-noise", INTEGER, AT(measure_noise), 2, 1e9, "N",
 	  "measure the noise directly, from the gradients of N\n"
-	  "single samples, and exit" },
+	  "single samples, on the CPU, and exit" },
 	{ "help", FLAG, 0, 0, 0, NULL, "print this and exit" },
 };
 enum { N_ROWS = sizeof(rows) / sizeof(*rows) };
@@ -81,6 +86,10 @@ enum { N_ROWS = sizeof(rows) / sizeof(*rows) };
 static const struct { const char *name; enum lr_rule rule; } rules[] = {
 	{ "adascale", LR_ADASCALE }, { "sqrt", LR_SQRT }, { "linear", LR_LINEAR },
 	{ "none", LR_NONE },
+};
+
+static const struct { const char *name; enum device device; } devices[] = {
+	{ "auto", DEVICE_AUTO }, { "cpu", DEVICE_CPU }, { "cuda", DEVICE_CUDA },
 };
 
 static void print_help_line(const struct row *row)
@@ -107,8 +116,13 @@ _Noreturn static void print_help(void)
 	puts("\nOptions win over the environment, which counts under pollux only.\n"
 	     "SIGTERM and SIGINT: finish the update, save, exit 75.\n"
 	     "Exit status: 0 training complete, 64 usage, 65 bad data or checkpoint,\n"
-	     "66 no data, 70 training diverged, 71 system, 73 cannot create, 74 cannot\n"
-	     "write, 75 stopped early.");
+	     "66 no data, 69 no CUDA or not enough of it (GPUs, memory), 70 training\n"
+	     "diverged, 71 system, 73 cannot create, 74 cannot write, 75 stopped early.\n"
+	     "\n"
+	     "On CUDA each replica is a GPU, the first of those that CUDA shows. It needs\n"
+	     "the driver, cuBLAS and NVRTC, of the version that train was built with. A\n"
+	     "checkpoint of one device goes on on the other. CUDA HAS NEVER BEEN RUN ON A\n"
+	     "GPU: its kernels are compiled, and run on the CPU, by the tests.");
 	exit(0);
 }
 
@@ -138,6 +152,14 @@ static enum lr_rule parse_rule(const char *text)
 		if (strcmp(text, rules[i].name) == 0)
 			return rules[i].rule;
 	die(EX_USAGE, "option --lr-rule: '%s' is not adascale, sqrt, linear or none", text);
+}
+
+static enum device parse_device(const char *text)
+{
+	for (size_t i = 0; i < sizeof(devices) / sizeof(*devices); i++)
+		if (strcmp(text, devices[i].name) == 0)
+			return devices[i].device;
+	die(EX_USAGE, "option --device: '%s' is not auto, cpu or cuda", text);
 }
 
 /* A decimal number without spaces before or anything after it, within the row's
@@ -179,6 +201,9 @@ static void set_option(struct options *o, const struct row *row, const char *tex
 		break;
 	case RULE:
 		o->lr_rule = parse_rule(text);
+		break;
+	case DEVICE:
+		o->device = parse_device(text);
 		break;
 	}
 }

@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum device { DEVICE_AUTO, DEVICE_CPU, DEVICE_CUDA };
+
 struct options {
 	const char *data;                /* directory */
 	const char *checkpoint;          /* directory; NULL = no checkpoints */
@@ -29,6 +31,8 @@ struct options {
 	double checkpoint_every_s, log_every_s;
 	double noise_horizon;            /* samples */
 	int64_t measure_noise;           /* samples; 0 = train */
+	enum device device;
+	bool tf32;                       /* on a GPU */
 	bool fresh, freeze;
 };
 

@@ -1,4 +1,5 @@
-/* team.h - data-parallel replicas as threads.
+/* team.h - data-parallel replicas: a thread each, which computes by itself or
+ * by a GPU (worker.h).
  *
  * Each replica computes the gradient of its own samples; the team adds the
  * gradients up, each thread one slice of the vector, and each thread then
@@ -15,16 +16,22 @@
 #include "data.h"
 #include "net.h"
 
+#include <stdbool.h>
+
 struct team;
+struct worker_kind;
 
 struct team_setup {
+	const struct worker_kind *kind;  /* what computes: worker.h */
 	const struct net *net;
 	const struct dataset *train, *test;
-	struct weights weights;
+	struct weights weights;          /* to start from */
 	int replicas, local_batch_size, accumulation_steps;
+	bool tf32;                       /* GPUs may round the factors of products */
 };
 
-/* All borrowed until team_free(). Dies when a thread cannot be started. */
+/* All borrowed until team_free(). Dies when a thread cannot be started or a GPU
+ * has too little memory. */
 struct team *team_new(const struct team_setup *setup);
 void team_free(struct team *team);
 
@@ -55,5 +62,8 @@ void team_step(struct team *team, const struct update *update,
 
 /* The part of the test set that is classified as labelled, 0 to 1. */
 double team_evaluate(struct team *team);
+
+/* Make setup.weights those of the last update. */
+void team_fetch(struct team *team);
 
 #endif

@@ -5,6 +5,7 @@
 . "$(dirname "$0")/tap.sh"
 
 data=$FASHION_MNIST
+unset CUDA_VISIBLE_DEVICES      # on the CPU; train-cuda.t has GPUs
 [ -x "$TRAIN" ] || skip_all "$TRAIN is not built: make examples"
 [ -e "$data/train-images-idx3-ubyte.gz" ] || [ -e "$data/train-images-idx3-ubyte" ] ||
 	skip_all "no Fashion-MNIST in $data: apt-get install dataset-fashion-mnist"
@@ -279,6 +280,7 @@ for value in '' 0 x 1,,2 ',' '1,' 99999999 1,2,3,4,5,6,7,8; do
 	usage hidden --hidden "$value"
 done
 usage lr-rule --lr-rule cubic
+usage "'gpu' is not auto, cpu or cuda" --device gpu
 usage 'name is empty' --checkpoint ''
 usage 'batch 100 cannot be divided among 3 replicas x 1 passes' --batch 100 --replicas 3
 usage 'batch 100 is not 2 replicas x local batch 30 x 1 passes' \
@@ -286,6 +288,21 @@ usage 'batch 100 is not 2 replicas x local batch 30 x 1 passes' \
 usage 'batch 128 cannot be divided' --accum 3
 status '--help' 0 "$TRAIN" --help
 like 'lists the options' '--target-accuracy X' "$out"
+like 'and says that no GPU has run it' 'NEVER BEEN RUN ON A' "$out"
+
+# A library by the driver's name that is none hides a driver that there may be.
+mkdir broken
+: >broken/libcuda.so.1
+no_driver() { LD_LIBRARY_PATH=$TMP/broken CUDA_HOME='' CUDA_PATH='' "$@"; }
+status '--device cuda without a driver: exit 69' 69 no_driver small --device cuda --samples 1
+like 'in one line' "^train: cannot (open CUDA: .*libcuda\.so\.1|use CUDA: train was built where)" "$err"
+is 'and only one' 1 "$(printf '%s\n' "$err" | wc -l | tr -d ' ')"
+status 'before the data are looked for' 69 no_driver "$TRAIN" --device cuda --data /nonexistent
+CUDA_VISIBLE_DEVICES=GPU-0 run no_driver small --samples 100
+is 'GPUs named, but no driver: the CPU does it' 0 "$rc"
+like 'and says why' '^train: cannot .*CUDA.*; on the CPU then$' "$err"
+CUDA_VISIBLE_DEVICES=GPU-0 run no_driver small --samples 100 --device cpu
+is 'without a word where that was asked for' '0 ' "$rc $err"
 
 status 'no data: exit 66' 66 "$TRAIN" --data /nonexistent
 like 'and where to get them' 'Debian package dataset-fashion-mnist' "$err"
