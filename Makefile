@@ -56,6 +56,9 @@ CUDA_FOUND   = $(call lazy,CUDA_FOUND,$(if $(filter no,$(CUDA)),,$(firstword $(f
 	$(if $(filter 3,$(words $(wildcard $(CUDA_HEADERS:%=$(d)/%)))),$(d))))))
 CUDA_CFLAGS  = $(if $(CUDA_FOUND),-DPOLLUX_CUDA $(patsubst %,-isystem %,$(filter-out /usr/include,$(CUDA_FOUND))))
 
+# The example trainer's GPU part takes NVRTC's header as well.
+TRAIN_CUDA   = $(if $(and $(CUDA_FOUND),$(wildcard $(CUDA_FOUND)/nvrtc.h)),-DTRAIN_CUDA)
+
 # Of OpenBLAS too, for src/measure; OPENBLAS=no leaves it out.
 OPENBLAS_CFLAGS = $(call lazy,OPENBLAS_CFLAGS,$(if $(filter no,$(OPENBLAS)),,$(patsubst -I%,-isystem %,\
 	$(shell pkg-config --exists openblas && echo -DPOLLUX_OPENBLAS && pkg-config --cflags openblas))))
@@ -77,6 +80,8 @@ FAULT   := $(patsubst tests/%.c,$(BUILD)/%,$(filter-out tests/fault/preload_%,$(
 SCRIPTS := $(wildcard tests/cli/*.t tests/fault/*.t)
 EXAMPLE := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
 BENCH   := $(patsubst %.c,$(BUILD)/%,$(wildcard benchmarks/*.c))
+TRAIN_TEST := $(BUILD)/cuda/test_kernels
+CUDA_HOST := $(BUILD)/cuda/host.so
 FUZZ    := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 MAN     := $(wildcard man/*.[0-9])
 EVERY_C := $(SRC) $(wildcard examples/*.c examples/*/*.c benchmarks/*.c tests/*/*.c)
@@ -85,7 +90,8 @@ SHELL_FILES = $(wildcard .ci/run tools/*.sh tests/*/*.sh) $(SCRIPTS) \
 
 # What the tests, the demo and the benchmarks are told about this build.
 TEST_ENV = POLLUX=$(abspath $(BUILD))/pollux TRAIN=$(abspath $(BUILD))/examples/train \
-	FAULT=$(abspath $(BUILD))/fault GPU_STANDIN=$(abspath $(BUILD))/gpu
+	FAULT=$(abspath $(BUILD))/fault GPU_STANDIN=$(abspath $(BUILD))/gpu \
+	CUDA_HOST=$(abspath $(CUDA_HOST))
 
 # A test that hangs must not hang the rest.
 TEST_SECONDS ?= 900
@@ -99,10 +105,10 @@ all: $(BUILD)/pollux $(BUILD)/libpollux.a ## build/pollux and build/libpollux.a
 
 examples: $(EXAMPLE) ## the example programs (OpenBLAS, zlib)
 
-programs: all examples $(UNIT) $(FAULT) $(PRELOAD) $(STANDIN) $(BENCH) $(FUZZ:=.o)
+programs: all examples $(UNIT) $(TRAIN_TEST) $(CUDA_HOST) $(FAULT) $(PRELOAD) $(STANDIN) $(BENCH) $(FUZZ:=.o)
 
-check: all examples $(UNIT) $(FAULT) $(PRELOAD) $(STANDIN) ## unit, command-line and fault tests
-	$(TEST_ENV) $(PROVE) $(UNIT) $(SCRIPTS)
+check: all examples $(UNIT) $(TRAIN_TEST) $(CUDA_HOST) $(FAULT) $(PRELOAD) $(STANDIN) ## unit, command-line and fault tests
+	$(TEST_ENV) $(PROVE) $(UNIT) $(TRAIN_TEST) $(SCRIPTS)
 
 demo: all examples ## train four jobs on two CPU slots, about two minutes
 	$(TEST_ENV) examples/demo.sh
@@ -122,7 +128,7 @@ lint-clang:
 lint-tidy: $(EVERY_C:%=$(BUILD)/tidy/%.ok)
 $(BUILD)/tidy/%.ok: % $(HEADERS) .clang-tidy | need
 	@mkdir -p $(@D)
-	@clang-tidy --quiet $< -- $(STD) $(CUDA_CFLAGS) $(OPENBLAS_CFLAGS) -Itests -Isrc $(PKG_CFLAGS) $(BLAS_CFLAGS) 2>$@.err || \
+	@clang-tidy --quiet $< -- $(STD) $(CUDA_CFLAGS) $(TRAIN_CUDA) $(OPENBLAS_CFLAGS) -Itests -Isrc $(PKG_CFLAGS) $(BLAS_CFLAGS) 2>$@.err || \
 		{ cat $@.err >&2; exit 1; }
 	@touch $@
 
@@ -278,8 +284,19 @@ $(STANDIN): $(BUILD)/%.so: tests/%.c tests/gpu/standin.h $(BUILD)/flags.stamp | 
 .SECONDEXPANSION:
 $(EXAMPLE): $(BUILD)/%: %.c $$(wildcard $$*/*.[ch]) $(BUILD)/libpollux.a $(BUILD)/flags.stamp
 	@mkdir -p $(@D)
-	$(call say,CC)$(COMPILE) $(ANALYZE) $(BLAS_CFLAGS) $(HARDEN_LD) $(LDFLAGS) -o $@ \
+	$(call say,CC)$(COMPILE) $(ANALYZE) $(TRAIN_CUDA) $(BLAS_CFLAGS) $(HARDEN_LD) $(LDFLAGS) -o $@ \
 		$(filter %.c,$^) $(BUILD)/libpollux.a $(BLAS_LIBS) -lpthread -lm
+	$(if $(TRAIN_CUDA),,@echo '  CUDA not found (or CUDA=no): $(@F) will not train on GPUs')
+
+# The example trainer's GPU part where there is no GPU: its kernels as C, and CUDA's calls on the host.
+$(TRAIN_TEST): $(BUILD)/%: tests/%.c $(wildcard examples/train/*.[ch] tests/cuda/*.h) tests/tap.h $(BUILD)/flags.stamp
+	@mkdir -p $(@D)
+	$(call say,CC)$(COMPILE) $(TRAIN_CUDA) -Itests $(BLAS_CFLAGS) $(HARDEN_LD) $(LDFLAGS) -o $@ \
+		$(filter %.c,$^) $(BLAS_LIBS) -lpthread -lm
+
+$(CUDA_HOST): tests/cuda/host.c tests/cuda/kernels_on_host.h examples/train/kernel_text.h $(BUILD)/flags.stamp
+	@mkdir -p $(@D)
+	$(call say,CC)$(COMPILE) $(TRAIN_CUDA) $(BLAS_CFLAGS) -fPIC -shared $(LDFLAGS) -o $@ $< $(BLAS_LIBS) -lpthread -lm
 
 # Apart, because lint compiles the harnesses and only clang can link them.
 $(FUZZ:=.o): $(BUILD)/fuzz/%.o: tests/fuzz/%.c $(BUILD)/flags.stamp | need
