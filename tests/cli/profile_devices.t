@@ -99,6 +99,14 @@ like 'and the job is named' "^pollux: device 'cpu:0' is held by job $(cat id);" 
 status 'by its name, too' 75 env POLLUX_SLOTS=1 "$POLLUX" profile --devices --quick --device cpu:0
 "$POLLUX" cancel "$(cat id)"
 "$POLLUX" wait --timeout 30 "$(cat id)" || :
+# Given out by a pass, and not started yet.
+id=$("$POLLUX" submit -q --hold -- true)
+store "INSERT INTO runs (id, job_id, number, state, replicas, accumulation_steps, learning_rate_scale, boot_id,
+	assigned_time_s, assigned_boot_s) VALUES (999, $id, 1, 'assigned', 1, 1, 1, 'x', 1, 1);
+	INSERT INTO run_devices (run_id, position, device, kind, binding, cores) VALUES (999, 0, 'cpu:0', '', '', 1)"
+status 'a device that a job is about to have is refused' 75 "$POLLUX" profile --devices --quick --device cpu:0
+like 'and the job named, too' "held by job $id;" "$err"
+store 'DELETE FROM run_devices WHERE run_id = 999; DELETE FROM runs WHERE id = 999'
 store "DELETE FROM settings"	# the last pass had one slot
 # Not in the store, but locked: a supervisor that has just taken it.
 if command -v flock >/dev/null && command -v python3 >/dev/null; then
