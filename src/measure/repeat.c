@@ -87,11 +87,11 @@ static int warm_up(repeat_run *run, void *state, int64_t count)
 	double last_s = run(state, count);
 
 	for (int i = 0; i < WARM_UPS && !isnan(last_s); i++) {
-		double time_s = run(state, count);
+		double before_s = last_s;
 
-		if (fmax(time_s, last_s) <= AGREE * fmin(time_s, last_s))
+		last_s = run(state, count);
+		if (!isnan(last_s) && fmax(last_s, before_s) <= AGREE * fmin(last_s, before_s))
 			return 0;
-		last_s = time_s;
 	}
 	return isnan(last_s) ? -1 : 0;
 }
