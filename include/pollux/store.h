@@ -336,7 +336,7 @@ struct decision_entry {
 	const char *reason;
 };
 
-/* Kept only for passes that change something. */
+/* Kept only for passes that change something, with the jobs for which they do. */
 int store_decision_add(struct store *s, const char *policy, int n_devices,
 		       const struct decision_entry *entries, int n, struct err *err);
 

@@ -179,9 +179,7 @@ static void print_decision(const struct explanation *e, const struct status_outp
 		add_time(&t, e, d->time_s);
 		text_addf(&t, ", by policy %s, with ", d->policy);
 		add_devices(&t, d->n_devices);
-		text_add(&t, " to give out");
-		if (strcmp(d->reason, e->job->reason) != 0)
-			text_addf(&t, ": %s", d->reason);
+		text_addf(&t, " to give out: %s", d->reason);
 	}
 	line_of(out, "last change", &t);
 	if (e->policy && !e->policy->models_goodput) {

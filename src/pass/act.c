@@ -128,7 +128,8 @@ static int start_run(struct pass_state *p, int j, struct err *err)
 		     store_event_add(&p->store, run.job_id, run.id, "assigned", event.data, err)
 			? -1 : 0;
 	text_release(&names);
-	text_release(&event);
+	free(p->candidates[j].change);
+	p->candidates[j].change = text_detach(&event);
 	run_release(&run);
 	return rc;
 }
@@ -141,6 +142,7 @@ static int change(struct pass_state *p, int j, struct err *err)
 
 	if (run && stop_run(p, j, err))
 		return -1;
+	p->candidates[j].change = xstrdup(p->choices[j].reason);
 	if (p->choices[j].replicas == 0 || (run && run->state == RUN_ASSIGNED))
 		return 0;
 	return start_run(p, j, err);
@@ -185,7 +187,7 @@ static int change_configuration(struct pass_state *p, int j, struct err *err)
 	if (p->mode == PASS_ACT)
 		rc = store_run_set_wanted(&p->store, run->id, &c, lr_scale, err) ||
 		     store_event_add(&p->store, run->job_id, run->id, "change", text.data, err) ? -1 : 0;
-	text_release(&text);
+	p->candidates[j].change = text_detach(&text);
 	return rc;
 }
 
@@ -221,17 +223,18 @@ static int write_reason(struct pass_state *p, int j, struct err *err)
 			       p->now_wall_s + choice->next_start_s - p->now_boot_s, err);
 }
 
+/* Of the jobs that it changes something for: the others have their reasons in the jobs. */
 static int write_decision(struct pass_state *p, int n, struct err *err)
 {
 	struct decision_entry *entries = xcalloc((size_t)n, sizeof(*entries));
 	int rc, k = 0;
 
 	for (int j = 0; j < p->n_candidates; j++)
-		if (p->choices[j].replicas > 0 || p->candidates[j].run)
+		if (p->candidates[j].change)
 			entries[k++] = (struct decision_entry){
 				.job_id = p->candidates[j].job->id,
 				.replicas = p->choices[j].replicas,
-				.reason = p->choices[j].reason,
+				.reason = p->candidates[j].change,
 			};
 	rc = store_decision_add(&p->store, p->policy->name, p->n_usable, entries, k, err);
 	free(entries);

@@ -17,9 +17,11 @@ static void pass_state_release(struct pass_state *p)
 	job_list_release(&p->jobs);
 	run_list_release(&p->runs);
 	dependency_list_release(&p->dependencies);
-	for (int j = 0; j < p->n_candidates; j++)
+	for (int j = 0; j < p->n_candidates; j++) {
 		if (p->candidates[j].owns_worth)
 			worth_release(p->candidates[j].worth);
+		free(p->candidates[j].change);
+	}
 	free(p->candidates);
 	pass_forget(p);
 	free(p->sched_jobs);

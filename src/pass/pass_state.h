@@ -19,6 +19,7 @@ struct candidate {
 	 * the same; NULL: nothing is known of it. */
 	struct worth *worth;
 	bool owns_worth;
+	char *change;			/* owned; what this pass changes of it, and why; NULL: nothing */
 };
 
 /* Goodput by number of devices, as policy.h wants it, and the sizes it is of (replicas 0: none). */

@@ -315,6 +315,18 @@ unlike 'with nothing remaining' remaining "$out"
 # --- real jobs ---
 store "UPDATE jobs SET state = 'cancelled' WHERE state = 'queued'"
 unset HWLOC_SYNTHETIC
+changed() { "$POLLUX" explain "$1" --json | json 'printf "%.6f %s", $d->{decision}{last_change_time_s},
+	$d->{decision}{last_change_reason}'; }
+first=$(submit -n first -- sleep 60)
+"$POLLUX" schedule --slots 2 --policy goodput
+before=$(changed "$first")
+like 'what was changed last, and why' '^[0-9.]+ cpu:[01]: 1 device' "$before"
+second=$(submit -n second -- sleep 60)
+"$POLLUX" schedule --slots 2
+like 'a pass that starts another' '^[0-9.]+ cpu:[01]: 1 device' "$(changed "$second")"
+is 'is no change of the one that runs on' "$before" "$(changed "$first")"
+"$POLLUX" cancel "$first" "$second"
+"$POLLUX" wait --timeout 20 "$first" "$second" 2>/dev/null
 if [ ! -x "$TRAIN" ] || ! ls "$FASHION_MNIST"/train-images-idx3-ubyte* >/dev/null 2>&1; then
 	echo "ok $((n += 1)) - real jobs # SKIP no trainer, or no Fashion-MNIST in $FASHION_MNIST"
 	finish
