@@ -2,7 +2,7 @@
  * of the live scheduler.
  *
  *	struct sim_result result;
- *	if (simulate(&options, &profiles, &workload, NULL, NULL, &result, err)) ...
+ *	if (simulate(&options, &profiles, &workload, NULL, &result, err)) ...
  *	sim_result_release(&result);
  *
  * Every interval the policy decides on the jobs that are there, by what it may know; between, each job makes
@@ -83,12 +83,15 @@ struct sim_result {
 };
 
 /* Called now and then with how many jobs have ended. */
-typedef void (*sim_progress)(void *data, int done);
+struct sim_progress {
+	void (*tell)(void *data, int done);
+	void *data;
+};
 
 /* EX_DATAERR: outside of the profiles; EX_UNAVAILABLE: a job asks for more than there is, or nothing goes on
- * any more. The workload must outlive the result. */
+ * any more. progress may be NULL. The workload must outlive the result. */
 int simulate(const struct sim_options *options, const struct sim_profiles *profiles,
-	     const struct sim_workload *workload, sim_progress progress, void *data,
+	     const struct sim_workload *workload, const struct sim_progress *progress,
 	     struct sim_result *result, struct err *err);
 void sim_result_release(struct sim_result *result);
 

@@ -107,7 +107,7 @@ static int check(const struct simulate_options *o, struct sim_options *sim, stru
 		return usage_error(&cmd_simulate, err, "give --profiles and --workload");
 	if (o->nodes * o->gpus_per_node > GPUS_MAX)
 		return usage_error(&cmd_simulate, err, "%lld GPUs; at most %d can be simulated",
-				   (long long)(o->nodes * o->gpus_per_node), GPUS_MAX);
+				   (long long)o->nodes * o->gpus_per_node, GPUS_MAX);
 	if (o->plot && !picture_format(o->plot))
 		return usage_error(&cmd_simulate, err, "option '--plot' wants a file that ends in .svg or "
 				   ".png, not '%.200s'", o->plot);

@@ -1,6 +1,7 @@
 /* simulate_run.c - read, then simulate, a thread for each core. Simulations share only what they read. */
 #include <dirent.h>
 #include <errno.h>
+#include <math.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -128,13 +129,13 @@ static void fail(struct team *team, int i, const struct err *err)
 static void work_all(struct worker *w)
 {
 	struct simulations *s = w->team->s;
+	struct sim_progress progress = { tell_team, w };
 	struct err err;
 	int i;
 
 	while ((i = take(w->team)) >= 0) {
 		w->done = 0;
-		if (simulate(&s->options, &s->profiles, &s->workloads[i], tell_team, w, &s->results[i],
-			     &err))
+		if (simulate(&s->options, &s->profiles, &s->workloads[i], &progress, &s->results[i], &err))
 			fail(w->team, i, &err);
 	}
 }
@@ -153,10 +154,10 @@ static void *work(void *data)
 
 static void draw_bar(const struct team *team)
 {
-	int filled = team->total ? (int)((long)BAR * team->done / team->total) : 0;
+	double part = (double)team->done / team->total;
 
-	fprintf(stderr, "\r%3d%% [%-*.*s] %d of %d jobs", (int)(100L * team->done / team->total), BAR,
-		filled, "########################################", team->done, team->total);
+	fprintf(stderr, "\r%3.0f%% [%-*.*s] %d of %d jobs", floor(100 * part), BAR, (int)(BAR * part),
+		"########################################", team->done, team->total);
 }
 
 /* Until all workers have ended. */

@@ -39,11 +39,12 @@ struct row {
 
 static int read_times(const struct csv *c, int row, int column, struct row *r, struct err *err)
 {
+	static const struct csv_range sizes = { 1, SIZE_MAX_SAMPLES }, steps_s = { 1e-9, 1e9 };
 	int64_t size;
 
-	if (csv_whole(c, row, column, 1, SIZE_MAX_SAMPLES, &size, err) ||
-	    csv_number(c, row, column + 1, 1e-9, 1e9, &r->times.step_s, err) ||
-	    csv_number(c, row, column + 2, 0, r->times.step_s, &r->times.sync_s, err))
+	if (csv_whole(c, row, column, sizes, &size, err) ||
+	    csv_number(c, row, column + 1, steps_s, &r->times.step_s, err) ||
+	    csv_number(c, row, column + 2, (struct csv_range){ 0, r->times.step_s }, &r->times.sync_s, err))
 		return -1;
 	r->local_batch_size = (double)size;
 	r->index = row;
@@ -150,8 +151,9 @@ static int read_wide(const struct csv *c, int row, struct grid_point *p, struct 
 	int64_t nodes, replicas;
 	struct row r = { .nodes = 0 };
 
-	if (csv_whole(c, row, 0, 1, 1000000, &nodes, err) ||
-	    csv_whole(c, row, 1, nodes, 1000000, &replicas, err) || read_times(c, row, 2, &r, err))
+	if (csv_whole(c, row, 0, (struct csv_range){ 1, 1e6 }, &nodes, err) ||
+	    csv_whole(c, row, 1, (struct csv_range){ (double)nodes, 1e6 }, &replicas, err) ||
+	    read_times(c, row, 2, &r, err))
 		return -1;
 	*p = (struct grid_point){
 		.at = { (double)nodes, (double)replicas, r.local_batch_size }, .times = r.times,
@@ -171,7 +173,7 @@ static int read_scalability(const char *path, struct grid_point **points, int *n
 		return 0;
 	if (csv_read(&c, path, columns, 5, err))
 		return -1;
-	*points = xreallocarray(*points, (size_t)(*n + c.n_rows), sizeof(**points));
+	*points = xreallocarray(*points, (size_t)*n + (size_t)c.n_rows, sizeof(**points));
 	for (int i = 0; i < c.n_rows && rc == 0; i++)
 		rc = read_wide(&c, i, &(*points)[*n + i], err);
 	*n += c.n_rows;
@@ -242,10 +244,12 @@ static int read_times_files(struct application *a, const char *directory, struct
 
 static int read_epoch(const struct csv *c, int row, struct validation *v, struct err *err)
 {
-	if (csv_number(c, row, 0, 0, 1e15, &v->progress[row], err) ||
-	    csv_number(c, row, 1, 0, 1e15, &v->iteration[row], err) ||
-	    csv_number(c, row, 2, 0, 1e300, &v->grad_sqr[row], err) ||
-	    csv_number(c, row, 3, 0, 1e300, &v->grad_var[row], err))
+	static const struct csv_range updates = { 0, 1e15 }, squares = { 0, 1e300 };
+
+	if (csv_number(c, row, 0, updates, &v->progress[row], err) ||
+	    csv_number(c, row, 1, updates, &v->iteration[row], err) ||
+	    csv_number(c, row, 2, squares, &v->grad_sqr[row], err) ||
+	    csv_number(c, row, 3, squares, &v->grad_var[row], err))
 		return -1;
 	if (!(v->grad_sqr[row] + v->grad_var[row] > 0))
 		return csv_complain(c, row, err, "grad_sqr and grad_var are both 0");
@@ -345,7 +349,7 @@ static int read_validations(struct application *a, const char *directory, struct
 	int n = list_validations(directory, &sizes, err), rc = n < 0 ? -1 : 0;
 
 	a->validations = xcalloc(n > 0 ? (size_t)n : 0, sizeof(*a->validations));
-	for (int i = 0; i < n && rc == 0; i++) {
+	for (int i = 0; sizes && i < n && rc == 0; i++) {
 		char *path = xasprintf("%s/validation-%lld.csv", directory, (long long)sizes[i]);
 
 		rc = read_validation(a, path, sizes[i], err);

@@ -1,7 +1,6 @@
 /* csv.c - a file in memory, cut at its commas and line ends. */
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -167,7 +166,7 @@ static int read_rows(struct csv *c, struct cursor *at, const int *where, struct 
 static int parse(struct csv *c, size_t length, struct err *err)
 {
 	struct cursor at = { .path = c->path, .next = c->data };
-	int where[COLUMNS_MAX];
+	int where[COLUMNS_MAX] = { 0 };
 
 	if (length == 0)
 		return complain(c->path, 1, err, "an empty file; it should begin with a heading");
@@ -228,32 +227,27 @@ static int complain_of(const struct csv *c, int row, int column, const char *wan
 			    csv_cell(c, row, column), wanted);
 }
 
-static int out_of_range(const struct csv *c, int row, int column, double low, double high,
-			struct err *err)
+static int check_range(const struct csv *c, int row, int column, struct csv_range range, double value,
+		       struct err *err)
 {
-	if (high < HUGE_VAL)
-		return csv_complain(c, row, err, "%s '%.60s' is not from %.15g to %.15g",
-				    c->columns[column], csv_cell(c, row, column), low, high);
-	return csv_complain(c, row, err, "%s '%.60s' is below %.15g", c->columns[column],
-			    csv_cell(c, row, column), low);
+	if (value >= range.low && value <= range.high)
+		return 0;
+	return csv_complain(c, row, err, "%s '%.60s' is not from %.15g to %.15g", c->columns[column],
+			    csv_cell(c, row, column), range.low, range.high);
 }
 
-int csv_number(const struct csv *c, int row, int column, double low, double high, double *value,
+int csv_number(const struct csv *c, int row, int column, struct csv_range range, double *value,
 	       struct err *err)
 {
 	if (number_parse(csv_cell(c, row, column), value))
 		return complain_of(c, row, column, "a number", err);
-	if (!(*value >= low && *value <= high))
-		return out_of_range(c, row, column, low, high, err);
-	return 0;
+	return check_range(c, row, column, range, *value, err);
 }
 
-int csv_whole(const struct csv *c, int row, int column, int64_t low, int64_t high, int64_t *value,
+int csv_whole(const struct csv *c, int row, int column, struct csv_range range, int64_t *value,
 	      struct err *err)
 {
 	if (number_parse_int(csv_cell(c, row, column), value))
 		return complain_of(c, row, column, "a whole number", err);
-	if (*value < low || *value > high)
-		return out_of_range(c, row, column, (double)low, (double)high, err);
-	return 0;
+	return check_range(c, row, column, range, (double)*value, err);
 }

@@ -4,7 +4,7 @@
  *	struct csv c;
  *	if (csv_read(&c, path, columns, 2, err)) ...
  *	for (int row = 0; row < c.n_rows; row++)
- *		if (csv_number(&c, row, 1, 0, HUGE_VAL, &x, err)) ...
+ *		if (csv_number(&c, row, 1, (struct csv_range){ 0, 1e9 }, &x, err)) ...
  *	csv_release(&c);
  *
  * The heading may have the wanted columns in any order, and others beside them, which are not looked at.
@@ -33,11 +33,16 @@ const char *csv_cell(const struct csv *c, int row, int column);
 /* The line of the file that the row is on. */
 int csv_line(int row);
 
-/* A number within [low, high], both included. */
-int csv_number(const struct csv *c, int row, int column, double low, double high, double *value,
+/* Both included. */
+struct csv_range {
+	double low, high;
+};
+
+/* A number within the range. */
+int csv_number(const struct csv *c, int row, int column, struct csv_range range, double *value,
 	       struct err *err);
 /* A whole number likewise. */
-int csv_whole(const struct csv *c, int row, int column, int64_t low, int64_t high, int64_t *value,
+int csv_whole(const struct csv *c, int row, int column, struct csv_range range, int64_t *value,
 	      struct err *err);
 /* "FILE:LINE: TEXT" with EX_DATAERR; returns -1. */
 int csv_complain(const struct csv *c, int row, struct err *err, const char *format, ...)

@@ -32,7 +32,7 @@ static int most_replicas(const struct simulation *s, const struct application *a
 {
 	double most = fmin(fmin(gpus, a->max_replicas), s->n_gpus);
 
-	most = fmin(most, (double)(a->max_batch_size / a->min_local_batch_size));
+	most = fmin(most, (double)a->max_batch_size / (double)a->min_local_batch_size);
 	return most > 1 ? (int)most : 1;
 }
 

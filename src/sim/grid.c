@@ -111,7 +111,7 @@ static int triangulate(struct grid *g, struct err *err)
 	int rc, left, n_left;
 	qhT qh;
 
-	for (int i = 0; i < g->n_points; i++)
+	for (size_t i = 0; i < (size_t)g->n_points; i++)
 		memcpy(&at[3 * i], g->points[i].at, sizeof(g->points[i].at));
 	qh_zero(&qh, NULL);
 	rc = run_qhull(&qh, at, g, err);

@@ -73,13 +73,13 @@ int job_max_replicas(const struct simulation *s, const struct sim_job *job)
 {
 	const struct application *a = job->spec->application;
 	int64_t batch = s->manner.owners_batch ? job->spec->batch_size : a->max_batch_size;
-	int64_t most = batch / a->min_local_batch_size;
+	int64_t most = batch / a->min_local_batch_size, tried = job->agent ? job->agent->max_replicas : 0;
 
 	if (most > a->max_replicas)
 		most = a->max_replicas;
 	if (most > s->n_gpus)
 		most = s->n_gpus;
-	if (s->options->knowledge != SIM_KNOWLEDGE_FULL && most > 2 * job->agent->max_replicas)
-		most = 2 * job->agent->max_replicas;
+	if (s->options->knowledge != SIM_KNOWLEDGE_FULL && most > 2 * tried)
+		most = 2 * tried;
 	return most > 1 ? (int)most : 1;
 }

@@ -33,9 +33,12 @@ bool placement_equal(const struct placement *a, const struct placement *b)
 
 void placement_copy(struct placement *to, const struct placement *from)
 {
-	placement_release(to);
+	struct placement copy = { 0 };
+
 	for (int i = 0; i < from->n; i++)
-		placement_add(to, from->nodes[i], from->gpus[i]);
+		placement_add(&copy, from->nodes[i], from->gpus[i]);
+	placement_release(to);
+	*to = copy;
 }
 
 void placement_canonical(const char *digits, char *out)
@@ -58,7 +61,7 @@ void placement_canonical(const char *digits, char *out)
 
 bool placement_digits(const int *gpus, int n, char *out, int size)
 {
-	char digits[64];
+	char digits[64] = "";
 
 	if (n >= size || n >= (int)sizeof(digits))
 		return false;

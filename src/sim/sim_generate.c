@@ -62,7 +62,7 @@ static int write_kind(const char *profiles, const struct kind *k, uint64_t *rand
 		text_clear(t);
 		generate_validation(k, i, seed, t);
 		rc = write_file(xasprintf("%s/validation-%lld.csv", directory,
-					  (long long)(k->initial_batch_size << i)), t, err);
+					  (long long)k->initial_batch_size << i), t, err);
 	}
 	text_clear(t);
 	free(directory);

@@ -30,7 +30,7 @@ static char *base_name(const char *path)
 static int read_batch_size(const struct csv *c, int row, const struct application *a,
 			   struct sim_workload_job *job, struct err *err)
 {
-	if (csv_whole(c, row, BATCH_SIZE, 1, INT64_MAX, &job->batch_size, err))
+	if (csv_whole(c, row, BATCH_SIZE, (struct csv_range){ 1, 1e15 }, &job->batch_size, err))
 		return -1;
 	if (job->batch_size < a->initial_batch_size || job->batch_size > a->max_batch_size)
 		return csv_complain(c, row, err, "batch_size %lld of '%s', which was validated from %lld "
@@ -45,8 +45,8 @@ static int read_job(const struct csv *c, int row, const struct sim_profiles *pro
 	struct sim_workload_job *job = &w->jobs[row];
 	int64_t replicas;
 
-	if (csv_number(c, row, TIME, 0, 1e12, &job->submit_s, err) ||
-	    csv_whole(c, row, REPLICAS, 1, REPLICAS_MAX, &replicas, err))
+	if (csv_number(c, row, TIME, (struct csv_range){ 0, 1e12 }, &job->submit_s, err) ||
+	    csv_whole(c, row, REPLICAS, (struct csv_range){ 1, REPLICAS_MAX }, &replicas, err))
 		return -1;
 	job->replicas = (int)replicas;
 	if (!*csv_cell(c, row, NAME))
@@ -63,29 +63,34 @@ static int read_job(const struct csv *c, int row, const struct sim_profiles *pro
 	return read_batch_size(c, row, job->application, job, err);
 }
 
+/* A name, and where it stands. */
+struct name {
+	const char *text;
+	int row;
+};
+
 static int by_name(const void *a, const void *b)
 {
-	const struct sim_workload_job *x = *(const struct sim_workload_job *const *)a;
-	const struct sim_workload_job *y = *(const struct sim_workload_job *const *)b;
-	int order = strcmp(x->name, y->name);
+	const struct name *x = a, *y = b;
+	int order = strcmp(x->text, y->text);
 
-	return order ? order : (x > y) - (x < y);
+	return order ? order : x->row - y->row;
 }
 
 static int check_names(const struct csv *c, const struct sim_workload *w, struct err *err)
 {
-	const struct sim_workload_job **sorted = xcalloc((size_t)w->n_jobs, sizeof(*sorted));
+	struct name *names = xcalloc((size_t)w->n_jobs, sizeof(*names));
 	int rc = 0;
 
 	for (int i = 0; i < w->n_jobs; i++)
-		sorted[i] = &w->jobs[i];
-	qsort(sorted, (size_t)w->n_jobs, sizeof(*sorted), by_name);
+		names[i] = (struct name){ w->jobs[i].name, i };
+	qsort(names, (size_t)w->n_jobs, sizeof(*names), by_name);
 	for (int i = 1; i < w->n_jobs && rc == 0; i++)
-		if (strcmp(sorted[i]->name, sorted[i - 1]->name) == 0)
-			rc = csv_complain(c, (int)(sorted[i] - w->jobs), err,
-					  "a second job '%.60s'; the first is on line %d", sorted[i]->name,
-					  csv_line((int)(sorted[i - 1] - w->jobs)));
-	free(sorted);
+		if (strcmp(names[i].text, names[i - 1].text) == 0)
+			rc = csv_complain(c, names[i].row, err,
+					  "a second job '%.60s'; the first is on line %d", names[i].text,
+					  csv_line(names[i - 1].row));
+	free(names);
 	return rc;
 }
 

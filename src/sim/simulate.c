@@ -182,7 +182,7 @@ static int next_decision(struct simulation *s, struct log *log, struct err *err)
 	return 0;
 }
 
-static int loop(struct simulation *s, struct log *log, sim_progress progress, void *data, struct err *err)
+static int loop(struct simulation *s, struct log *log, const struct sim_progress *progress, struct err *err)
 {
 	while (s->n_done < s->workload->n_jobs) {
 		int done = s->n_done;
@@ -197,7 +197,7 @@ static int loop(struct simulation *s, struct log *log, sim_progress progress, vo
 		if (s->n_active && next_decision(s, log, err))
 			return -1;
 		if (progress && s->n_done != done)
-			progress(data, s->n_done);
+			progress->tell(progress->data, s->n_done);
 	}
 	return 0;
 }
@@ -225,7 +225,7 @@ static int set_jobs(struct simulation *s, struct sim_result *result, struct err 
 }
 
 int simulate(const struct sim_options *options, const struct sim_profiles *profiles,
-	     const struct sim_workload *workload, sim_progress progress, void *data,
+	     const struct sim_workload *workload, const struct sim_progress *progress,
 	     struct sim_result *result, struct err *err)
 {
 	double start_s = clock_boot_s();
@@ -235,7 +235,7 @@ int simulate(const struct sim_options *options, const struct sim_profiles *profi
 
 	*result = (struct sim_result){ .workload = workload };
 	simulation_init(&s, options, profiles, workload);
-	rc = check(&s, err) || loop(&s, &log, progress, data, err) || set_jobs(&s, result, err) ? -1 : 0;
+	rc = check(&s, err) || loop(&s, &log, progress, err) || set_jobs(&s, result, err) ? -1 : 0;
 	result->figures.decide_median_s = quantile(log.decide_s, result->n_rounds, 0.5);
 	result->figures.decide_p95_s = quantile(log.decide_s, result->n_rounds, 0.95);
 	result->figures.wall_s = clock_boot_s() - start_s;

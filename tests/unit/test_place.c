@@ -12,11 +12,11 @@
 #define JOBS 12
 #define CASES 20000
 
-static int held[JOBS * NODES], placed[JOBS * NODES], count[JOBS];
+static int held[JOBS][NODES], placed[JOBS][NODES], count[JOBS];
 
 static bool is_row(int job, const int *want)
 {
-	return memcmp(&placed[job * NODES], want, NODES * sizeof(*want)) == 0;
+	return memcmp(placed[job], want, NODES * sizeof(*want)) == 0;
 }
 
 static void clear(void)
@@ -28,33 +28,33 @@ static void clear(void)
 static void by_hand(void)
 {
 	clear();
-	held[0 * NODES + 2] = 1;
+	held[0][2] = 1;
 	count[0] = 1;
 	count[1] = 2;
 	count[2] = 8;
-	place_jobs(NODES, SIZE, 3, held, count, placed);
+	place_jobs(NODES, SIZE, 3, held[0], count, placed[0]);
 	ok(is_row(0, (int[]){ 0, 0, 1, 0, 0 }), "a job whose count is unchanged stays");
 	ok(is_row(1, (int[]){ 0, 0, 2, 0, 0 }), "a small one goes to the fullest node with room");
 	ok(is_row(2, (int[]){ 4, 4, 0, 0, 0 }), "a large one to empty nodes");
 
 	clear();
 	for (int n = 0; n < NODES; n++) {
-		held[n * NODES + n] = n == 3 ? 1 : 2;
+		held[n][n] = n == 3 ? 1 : 2;
 		count[n] = n == 3 ? 1 : 2;
 	}
 	count[5] = 4;
-	place_jobs(NODES, SIZE, 6, held, count, placed);
+	place_jobs(NODES, SIZE, 6, held[0], count, placed[0]);
 	ok(is_row(5, (int[]){ 0, 0, 0, 4, 0 }), "room is made where fewest devices move");
 	ok(is_row(3, (int[]){ 1, 0, 0, 0, 0 }), "what made room is placed again");
 	ok(is_row(0, (int[]){ 2, 0, 0, 0, 0 }) && is_row(4, (int[]){ 0, 0, 0, 0, 2 }), "the others stay");
 
 	clear();
 	for (int n = 0; n < NODES; n++) {
-		held[n * NODES + n] = 3;
+		held[n][n] = 3;
 		count[n] = 3;
 	}
 	count[5] = 3;
-	place_jobs(NODES, SIZE, 6, held, count, placed);
+	place_jobs(NODES, SIZE, 6, held[0], count, placed[0]);
 	ok(is_row(5, (int[]){ 1, 1, 1, 0, 0 }), "odd numbers that leave no room are spread");
 	ok(place_is_regular(20, 4, 2) && place_is_regular(20, 4, 12) && !place_is_regular(20, 4, 3) &&
 	   !place_is_regular(20, 4, 6) && place_is_regular(4, 4, 3) && place_is_regular(9, 0, 7) &&
@@ -83,7 +83,7 @@ static bool adds_up(void)
 		int sum = 0;
 
 		for (int n = 0; n < NODES; n++)
-			sum += placed[j * NODES + n];
+			sum += placed[j][n];
 		if (sum != count[j])
 			return false;
 	}
@@ -91,7 +91,7 @@ static bool adds_up(void)
 		int sum = 0;
 
 		for (int j = 0; j < JOBS; j++)
-			sum += placed[j * NODES + n];
+			sum += placed[j][n];
 		if (sum > SIZE)
 			return false;
 	}
@@ -103,7 +103,7 @@ static int nodes_of(int job)
 	int n = 0;
 
 	for (int k = 0; k < NODES; k++)
-		n += placed[job * NODES + k] > 0;
+		n += placed[job][k] > 0;
 	return n;
 }
 
@@ -117,7 +117,7 @@ static bool is_packed(void)
 		int distributed = 0;
 
 		for (int j = 0; j < JOBS; j++)
-			distributed += placed[j * NODES + n] > 0 && nodes_of(j) > 1;
+			distributed += placed[j][n] > 0 && nodes_of(j) > 1;
 		if (distributed > 1)
 			return false;
 	}
@@ -133,7 +133,7 @@ static bool moves_for_larger(void)
 		int before = 0;
 
 		for (int n = 0; n < NODES; n++)
-			before += held[j * NODES + n];
+			before += held[j][n];
 		if (before != count[j] && count[j] > largest)
 			largest = count[j];
 	}
@@ -141,9 +141,9 @@ static bool moves_for_larger(void)
 		int before = 0;
 
 		for (int n = 0; n < NODES; n++)
-			before += held[j * NODES + n];
+			before += held[j][n];
 		if (before == count[j] && count[j] >= largest &&
-		    memcmp(&held[j * NODES], &placed[j * NODES], NODES * sizeof(*held)) != 0)
+		    memcmp(held[j], placed[j], sizeof(held[j])) != 0)
 			return false;
 	}
 	return true;
@@ -157,7 +157,7 @@ static void at_random(bool regular)
 	clear();
 	for (int i = 0; i < CASES; i++) {
 		draw_counts(&random, regular);
-		place_jobs(NODES, SIZE, JOBS, held, count, placed);
+		place_jobs(NODES, SIZE, JOBS, held[0], count, placed[0]);
 		wrong_sums += !adds_up();
 		wrong_packing += regular && !is_packed();
 		wrong_moves += !moves_for_larger();

@@ -33,7 +33,7 @@ static void decide(struct hand *h, const struct policy *policy, int n_jobs, int 
 	policy->decide(&h->in, h->choices);
 }
 
-static void has(const struct hand *h, const int *want, const char *what)
+static void has(const struct hand *h, const int want[MANY], const char *what)
 {
 	bool right = true;
 
@@ -52,31 +52,31 @@ static void tiresias(void)
 	struct hand h = { .jobs = { job_of(1, 2, 4), job_of(2, 3, 3), job_of(3, 1, 1) } };
 
 	decide(&h, &policy_tiresias, 3, 4);
-	has(&h, (int[]){ 2, 0, 1 }, "in order, as many as asked for, past what does not fit");
+	has(&h, (int[MANY]){ 2, 0, 1 }, "in order, as many as asked for, past what does not fit");
 	is_str(h.choices[1].reason, "1st in line; needs 3 devices; in the first queue, up to 16 device-hours",
 	       "who waits is told why");
 	h.jobs[0].attained_service_device_s = TIRESIAS_QUEUE_DEVICE_S;
 	h.jobs[0].replicas = 2;
 	decide(&h, &policy_tiresias, 3, 4);
-	has(&h, (int[]){ 0, 3, 1 }, "the second queue comes after the first, running or not");
+	has(&h, (int[MANY]){ 0, 3, 1 }, "the second queue comes after the first, running or not");
 	h.jobs[0].weight = 2;
 	decide(&h, &policy_tiresias, 3, 4);
-	has(&h, (int[]){ 2, 0, 1 }, "a weight of 2 counts service half");
+	has(&h, (int[MANY]){ 2, 0, 1 }, "a weight of 2 counts service half");
 	h.jobs[0].weight = 1;
 	h.jobs[0].preemptible = false;
 	decide(&h, &policy_tiresias, 3, 4);
-	has(&h, (int[]){ 2, 0, 1 }, "what is not preemptible keeps what it holds");
+	has(&h, (int[MANY]){ 2, 0, 1 }, "what is not preemptible keeps what it holds");
 	for (int i = 0; i < 3; i++) {
 		h.jobs[i] = job_of(i + 1, 2, 2);
 		h.jobs[i].attained_service_device_s = 1e6;
 		h.jobs[i].demoted_s = 300 - 100 * i;
 	}
 	decide(&h, &policy_tiresias, 3, 4);
-	has(&h, (int[]){ 0, 2, 2 }, "the second queue in the order in which they came to it");
+	has(&h, (int[MANY]){ 0, 2, 2 }, "the second queue in the order in which they came to it");
 	for (int i = 0; i < 3; i++)
 		h.jobs[i].demoted_s = 0;
 	decide(&h, &policy_tiresias, 3, 4);
-	has(&h, (int[]){ 2, 2, 0 }, "where that is not known, by id");
+	has(&h, (int[MANY]){ 2, 2, 0 }, "where that is not known, by id");
 }
 
 /* --- optimus --- */
@@ -93,25 +93,25 @@ static void optimus(void)
 	h.jobs[1].goodput = good;
 	h.jobs[2].goodput = good;
 	decide(&h, &policy_optimus, 3, 2);
-	has(&h, (int[]){ 1, 1, 0 }, "one each first, in order");
+	has(&h, (int[MANY]){ 1, 1, 0 }, "one each first, in order");
 	decide(&h, &policy_optimus, 3, 5);
 	/* The second device saves 9.1 s of 1, 50 s of 2 and of 3. */
-	has(&h, (int[]){ 1, 2, 2 }, "then where most time is saved");
+	has(&h, (int[MANY]){ 1, 2, 2 }, "then where most time is saved");
 	h.jobs[0].remaining_samples = 1000;
 	decide(&h, &policy_optimus, 3, 4);
-	has(&h, (int[]){ 2, 1, 1 }, "which is more of a longer job: 91 s");
+	has(&h, (int[MANY]){ 2, 1, 1 }, "which is more of a longer job: 91 s");
 	decide(&h, &policy_optimus, 3, 5);
-	has(&h, (int[]){ 2, 2, 1 }, "then 50 s against 40, the first of equals");
+	has(&h, (int[MANY]){ 2, 2, 1 }, "then 50 s against 40, the first of equals");
 	h.jobs[1].goodput = falls;
 	decide(&h, &policy_optimus, 2, 6);
-	has(&h, (int[]){ 3, 1 }, "nobody looks past a number that is worse");
+	has(&h, (int[MANY]){ 3, 1 }, "nobody looks past a number that is worse");
 	h.jobs[0] = job_of(1, 1, 3);
 	h.jobs[0].goodput = good;
 	h.jobs[1] = job_of(2, 1, 3);
 	h.jobs[1].goodput = good;
 	h.jobs[1].attained_service_device_s = 9000;
 	decide(&h, &policy_optimus, 2, 3);
-	has(&h, (int[]){ 1, 2 }, "what remains unknown is taken by what was had");
+	has(&h, (int[MANY]){ 1, 2 }, "what remains unknown is taken by what was had");
 }
 
 /* --- srtf --- */
@@ -126,23 +126,23 @@ static void srtf(void)
 		h.jobs[i].remaining_samples = 100 - 10 * i;
 	}
 	decide(&h, &policy_srtf, 3, 3);
-	has(&h, (int[]){ 0, 1, 2 }, "the shortest first: 45 s on two, 90 s, 100 s");
+	has(&h, (int[MANY]){ 0, 1, 2 }, "the shortest first: 45 s on two, 90 s, 100 s");
 	is_str(h.choices[0].reason, "1st in line; needs 1 device for 1m40s; shorter jobs first", "who waits is told why");
 	decide(&h, &policy_srtf, 2, 4);
-	has(&h, (int[]){ 1, 3 }, "the shortest that starts has what is left over");
+	has(&h, (int[MANY]){ 1, 3 }, "the shortest that starts has what is left over");
 	h.jobs[1].goodput = flat;
 	decide(&h, &policy_srtf, 2, 4);
-	has(&h, (int[]){ 3, 1 }, "not where that brings nothing");
+	has(&h, (int[MANY]){ 3, 1 }, "not where that brings nothing");
 	h.jobs[1].goodput = rates;
 	h.jobs[0].replicas = 2;
 	decide(&h, &policy_srtf, 2, 4);
-	has(&h, (int[]){ 2, 2 }, "one that runs gets back what it holds before that");
+	has(&h, (int[MANY]){ 2, 2 }, "one that runs gets back what it holds before that");
 	h.jobs[0].remaining_samples = h.jobs[1].remaining_samples = (double)NAN;
 	h.jobs[0].replicas = 0;
 	h.jobs[0].attained_service_device_s = 50;
 	h.jobs[1].attained_service_device_s = 60;
 	decide(&h, &policy_srtf, 2, 1);
-	has(&h, (int[]){ 1, 0 }, "unknown lengths: by service had");
+	has(&h, (int[MANY]){ 1, 0 }, "unknown lengths: by service had");
 }
 
 /* --- sia --- */
