@@ -32,6 +32,11 @@ static enum gpu_presence presence(void)
 	return named && *named ? GPU_WITH_DRIVER : gpu_presence();
 }
 
+bool gpu_is_there(void)
+{
+	return !is_kept_out() && presence() != GPU_ABSENT;
+}
+
 static void refuse(struct device *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The first reason stands. */
@@ -249,7 +254,7 @@ static int gpu_processes(const struct device *devices, int n, struct device_proc
 	struct nvml nvml;
 	int code = NVML_SUCCESS;
 
-	if (is_kept_out() || presence() == GPU_ABSENT)
+	if (!gpu_is_there())
 		return err_set(err, EX_UNAVAILABLE, "cannot ask for GPUs: there is none");
 	if (nvml_open(&nvml, err))
 		return -1;

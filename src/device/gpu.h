@@ -23,6 +23,9 @@ struct gpu {
 	bool mig, prohibited;
 };
 
+/* device_gpu.c: as far as can be told without a library; not where they are kept out. */
+bool gpu_is_there(void);
+
 /* gpu_read.c. All that does not depend on its load; then what does. Questions that are not answered leave
  * "unknown"; a lost GPU is a code. */
 void gpu_read(const struct nvml *n, unsigned index, struct gpu *g);

@@ -66,6 +66,11 @@ int supervisor_launch(struct supervisor *s, struct err *err);
 int supervisor_open_socket(struct supervisor *s, struct err *err);
 int supervisor_open_log(struct supervisor *s, struct err *err);
 
+/* supervisor_usage.c: what the run takes of memory and processors, into run. */
+struct rusage;
+void supervisor_sample_memory(struct supervisor *s);
+void supervisor_take_usage(struct supervisor *s, const struct rusage *usage);	/* of the leader, once reaped */
+
 /* supervisor_config.c */
 /* Where a pass wants the running program to have another configuration, put it where the program looks. */
 void supervisor_offer_config(struct supervisor *s);
@@ -78,6 +83,9 @@ void supervisor_signal_all(struct supervisor *s, int signal_number);
 int supervisor_count_processes(const struct supervisor *s);
 
 /* supervisor_devices.c */
+/* Before the command is started: that nobody has come to its devices since they were given out. -1: EX_TEMPFAIL
+ * and who it is. */
+int supervisor_check_devices(struct supervisor *s, struct err *err);
 /* Asked once no process of the run lives: whether the drivers of its devices list none that has ended, or were
  * waited for long enough. */
 bool supervisor_devices_clear(struct supervisor *s);

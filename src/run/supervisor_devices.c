@@ -1,4 +1,4 @@
-/* supervisor_devices.c - whether a driver is done with the processes of a run that has ended.
+/* supervisor_devices.c - what drivers say of the run's devices before its command is started, and after.
  *
  * A GPU's memory comes free some time after the process that held it has gone, seconds for a large one; a job
  * started before that runs out of memory. */
@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "pollux/clock.h"
+#include "pollux/device_users.h"
 #include "pollux/proc.h"
 #include "supervisor.h"
 
@@ -44,4 +45,43 @@ bool supervisor_devices_clear(struct supervisor *s)
 		return true;
 	}
 	return clear;
+}
+
+static int refuse_blocked(const struct device_list *list, const struct device_user_list *users, struct err *err)
+{
+	for (int d = 0; d < list->count; d++) {
+		const struct device_user *worst = device_user_worst(users, d);
+		char text[DEVICE_USER_SIZE];
+
+		if (worst)
+			return err_set(err, EX_TEMPFAIL, "%s: %s", list->items[d].id,
+				       device_user_describe(worst, list, text));
+	}
+	return 0;
+}
+
+/* A pass gives out what another run has still to leave, and looks at who else is there only when it has. */
+int supervisor_check_devices(struct supervisor *s, struct err *err)
+{
+	const struct device_backend *backend = device_backend_of(s->run.devices[0].id);
+	struct device_list list = { .items = s->run.devices, .count = s->run.replicas };
+	struct device_user_list users = { 0 };
+	struct run_list runs = { 0 };
+	struct err ignored;
+	int rc;
+
+	/* Where the driver does not answer, the program will say so better. */
+	if (!backend || !backend->processes ||
+	    backend->processes(list.items, list.count, &list.processes, &list.n_processes, &ignored)) {
+		free(list.processes);
+		return 0;
+	}
+	rc = store_runs_active(&s->store, &runs, err) ||
+	     device_users_find(&s->store, &list, &runs, &users, err) ? -1 : 0;
+	if (rc == 0)
+		rc = refuse_blocked(&list, &users, err);
+	device_user_list_release(&users);
+	run_list_release(&runs);
+	free(list.processes);
+	return rc;
 }

@@ -115,7 +115,7 @@ ok 'the other is not' is_state "$b" queued
 case $(reason "$b") in "$text; "*) result 0 'who waits is told who holds it, and what to do' ;;
 *) result 1 'who waits is told who holds it, and what to do' "$(reason "$b")" ;; esac
 unlike 'who would not be next anyway is not' 'pid' "$(reason "$c")"
-like 'it is in the table of jobs' "^ *$b .*  gpu:0: pid $pid \(" "$("$POLLUX" status)"
+like 'it is in the table of jobs' "[ ]gpu:0: pid $pid \(" "$("$POLLUX" status)"
 run "$POLLUX" devices
 like 'and in that of the devices' "^gpu:0 +no .* pid $pid \($owner\)" "$out"
 changes=$(sqlite3 "$POLLUX_DIR/pollux.db" 'PRAGMA data_version; SELECT total(id) FROM events')
@@ -190,6 +190,21 @@ like 'as it is told' "^gpu:1: pid [0-9]+ \(of job $id, not given it\) 9000 MiB" 
 "$POLLUX" cancel "$id" "$other"
 "$POLLUX" wait "$id" "$other" || :
 
+# Somebody comes to a GPU between the decision and the start.
+gpu $A | answers
+first=$("$POLLUX" submit --preempt -- sh -c 'trap "sleep 2; exit 1" TERM; while :; do sleep 0.1; done')
+POLLUX_POLICY=las POLLUX_SLICE=0.2 "$POLLUX" schedule
+ok 'a job runs' wait_for 20 is_state "$first" running
+sleep 1
+second=$("$POLLUX" submit -- sleep 1000)
+POLLUX_POLICY=las POLLUX_SLICE=0.2 "$POLLUX" schedule
+ok 'another is to have its GPU' is_state "$second" starting
+gpu $A "process $pid 9000" | answers
+ok 'but is not started beside a stranger' wait_for 20 is_state "$second" queued
+like 'which is in its history' "gpu:$A: pid $pid " "$("$POLLUX" status "$second")"
+"$POLLUX" cancel "$first" "$second"
+"$POLLUX" wait "$first" "$second" || :
+
 # --- GPUs that cannot be used ---
 
 gpu $A 'mig 1' | answers
@@ -212,9 +227,13 @@ run env POLLUX_NVML="$GPU_STANDIN/nvml_old.so" "$POLLUX" devices
 like 'a library that is too old' "NVML has no 'nvmlDeviceGetUUID'; the NVIDIA driver is too old" "$out"
 
 # CPU slots are there for the asking.
+"$POLLUX" cancel "$id"
+# shellcheck disable=SC2016  # for the job
+id=$("$POLLUX" submit -- sh -c 'echo "<$CUDA_VISIBLE_DEVICES>"; sleep 1000')
 POLLUX_SLOTS=1 "$POLLUX" schedule
 ok 'slots that are asked for' wait_for 20 is_state "$id" running
 is 'are what the job runs on' cpu:0 "$(sqlite3 "$POLLUX_DIR/pollux.db" 'SELECT device FROM run_devices WHERE in_use')"
+ok 'and it sees no GPU' wait_for 20 log_has "$id" '^<>$'
 "$POLLUX" cancel "$id"
 "$POLLUX" wait "$id" || :
 rm -r root/sys
