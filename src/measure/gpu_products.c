@@ -200,6 +200,21 @@ void gpu_products(struct sink *sink, struct gpu_work *g)
 		sweep(sink, g, &types[t]);
 }
 
+#define REFERENCE 4096
+#define REFERENCE_SPANS 20	/* the first of them while clocks rise */
+
+double gpu_reference_s(struct gpu_work *g)
+{
+	struct gpu_product p = { .g = g, .type = &types[2], .m = REFERENCE, .n = REFERENCE, .k = REFERENCE };
+	double time_s = HUGE_VAL;
+
+	if (allocate(g, &p, REFERENCE))
+		for (int i = 0; i < REFERENCE_SPANS; i++)
+			time_s = glance(&p, CUBLAS_OP_N);
+	release(g, &p);
+	return time_s;
+}
+
 /* --- on paper --- */
 
 /* FLOP of a multiprocessor in a cycle, without sparsity, by compute capability: NVIDIA's white papers on the

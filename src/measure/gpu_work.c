@@ -8,6 +8,7 @@
 
 /* What cuBLAS is advised to have on Hopper; with less it avoids its fastest kernels. */
 #define WORKSPACE_BYTES ((size_t)64 << 20)
+#define SLOWED 0.10
 
 static const struct repeat_limits gpu_full = {
 	.least = 10, .most = 200, .half_width = 0.02, .span_s = 10e-3, .time_s = 0.5,
@@ -79,15 +80,25 @@ int gpu_attribute(struct gpu_work *g, enum cudaDeviceAttr attribute)
 	return g->cuda.cudaDeviceGetAttribute(&value, attribute, g->ordinal) == cudaSuccess ? value : 0;
 }
 
+static void note_slowed(struct sink *sink, double before_s, double after_s)
+{
+	if (after_s < HUGE_VAL && before_s < (1 - SLOWED) * after_s)
+		sink_note(sink, "the GPU slowed down by %.0f %% while it was measured (heat, its power limit, or "
+			  "others on it)", 100 * (1 - before_s / after_s));
+}
+
 static int measure_gpu_device(struct sink *sink, const struct device *d, struct err *err)
 {
 	struct gpu_work g = { .ordinal = 0 };
+	double before_s;
 
 	sink->limits = sink->quick ? &gpu_quick : &gpu_full;
 	if (gpu_work_open(&g, d, err))
 		return -1;
 	gpu_peaks(sink, &g);
+	before_s = gpu_reference_s(&g);
 	gpu_products(sink, &g);
+	note_slowed(sink, before_s, gpu_reference_s(&g));
 	gpu_launches(sink, &g);
 	gpu_copies(sink, &g);
 	return 0;

@@ -29,6 +29,8 @@ int gpu_attribute(struct gpu_work *g, enum cudaDeviceAttr attribute);	/* 0: unkn
 
 /* gpu_products.c, gpu_copies.c: what cannot be measured is said in a note. */
 void gpu_products(struct sink *sink, struct gpu_work *g);
+/* Of the same few products, before and after all others; HUGE_VAL: they failed. */
+double gpu_reference_s(struct gpu_work *g);
 void gpu_peaks(struct sink *sink, struct gpu_work *g);
 void gpu_launches(struct sink *sink, struct gpu_work *g);
 void gpu_copies(struct sink *sink, struct gpu_work *g);
