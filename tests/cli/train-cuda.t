@@ -48,7 +48,10 @@ background() { # background COMMAND...: in $trainer, to the file log
 	"$@" >log &
 	trainer=$!
 }
-cleanup() { [ -z "${trainer-}" ] || kill -9 "$trainer" 2>/dev/null; }
+cleanup() {
+	[ -z "${trainer-}" ] || kill -9 "$trainer" 2>/dev/null
+	[ -z "${job-}" ] || "$POLLUX" cancel "$job" >/dev/null 2>&1
+}
 logged() { grep -q "^$1" log; }
 field() { # field NAME FILE: the number after NAME in the last line that has it
 	sed -n "s/.*\\<$1 \\([-0-9.e+]*\\).*/\\1/p" "$2" | tail -n 1
@@ -157,6 +160,29 @@ run env CUDA_VISIBLE_DEVICES=GPU-1 CUDA_HOST_GPUS=0 LD_LIBRARY_PATH="$TMP/lib" \
 	"$TRAIN" --data "$data" --subset 600 --samples 100
 is 'where CUDA does not open: the CPU' 0 "$rc"
 is 'having said so' 'train: cannot use CUDA: no CUDA-capable device is detected; on the CPU then' "$err"
+
+# --- on the GPUs that pollux gives ---------------------------------------------------
+
+if [ -e "${GPU_STANDIN-}/nvml_new.so" ]; then
+	POLLUX_NVML=$GPU_STANDIN/nvml_new.so NVML_STANDIN=$TMP/answers POLLUX_GPU_ROOT=$TMP/root
+	export POLLUX_NVML NVML_STANDIN POLLUX_GPU_ROOT
+	unset POLLUX_SLOTS POLLUX_SLICE POLLUX_POLICY
+	mkdir root
+	for gpu in GPU-aaaaaaaa-0000-0000-0000-000000000001 GPU-bbbbbbbb-0000-0000-0000-000000000002; do
+		printf 'gpu %s NVIDIA H200\nmemory 49140 48000\nrates 0\n' $gpu
+	done >answers
+	job=$(LD_LIBRARY_PATH=$TMP/lib "$POLLUX" submit --quiet --batch 96 --replicas 2 --samples 5003 -- \
+		"$TRAIN" --data "$data" --subset 6000 --hidden 32 --log-every 0 --samples 5003 \
+		--initial-batch 96)
+	"$POLLUX" schedule
+	status 'a job of pollux on two GPUs ends well' 0 "$POLLUX" wait --timeout $((60 * TIME_SCALE)) "$job"
+	"$POLLUX" log "$job" >got
+	like 'having run on both' '^on 2 x host GPU 0$' "$(cat got)"
+	cpu --samples 5003 --batch 96 --initial-batch 96 --replicas 2 >want
+	same_results 'under pollux' 53
+else
+	echo '# SKIPPED: a job of pollux on GPUs: GPU_STANDIN does not say where the stand-ins for NVML are'
+fi
 
 # --- what is missing ---------------------------------------------------------------
 

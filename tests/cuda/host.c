@@ -8,7 +8,8 @@
  * when somebody waits for the stream. And it is strict: memory is of one GPU,
  * and kernels, products and copies that touch another's fail.
  *
- *	CUDA_HOST_GPUS=N       GPUs there are (2)
+ *	CUDA_HOST_GPUS=N       GPUs there are (2); CUDA_VISIBLE_DEVICES shows no more
+ *	                       of them than it has names, whatever these are
  *	CUDA_HOST_MEMORY=N     bytes each has (1 GiB)
  *	CUDA_HOST_DRIVER=N     the newest CUDA that the driver is for (CUDA_VERSION)
  *	CUDA_HOST_BREAK=N      the GPUs fail in the N-th wait for them
@@ -349,12 +350,21 @@ CUresult cuLaunchKernel(CUfunction function, unsigned x, unsigned y, unsigned z,
 
 /* --- the driver -------------------------------------------------------------------- */
 
+static int n_gpus(void)
+{
+	const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+	int there_are = (int)setting("CUDA_HOST_GPUS", 2), n = visible && *visible;
+
+	for (const char *p = visible; p && *p; p++)
+		n += *p == ',';
+	return visible && n < there_are ? n : there_are;
+}
+
 CUresult cuInit(unsigned flags)
 {
 	for (int i = 0; i < MAX_GPUS; i++)
 		contexts[i].gpu = i;
-	return flags ? CUDA_ERROR_INVALID_VALUE :
-	       setting("CUDA_HOST_GPUS", 2) ? CUDA_SUCCESS : CUDA_ERROR_NO_DEVICE;
+	return flags ? CUDA_ERROR_INVALID_VALUE : n_gpus() ? CUDA_SUCCESS : CUDA_ERROR_NO_DEVICE;
 }
 
 /* The real NVRTC looks for a driver by it, and does without. */
@@ -383,14 +393,14 @@ CUresult cuGetErrorString(CUresult error, const char **text)
 
 CUresult cuDeviceGetCount(int *n)
 {
-	*n = (int)setting("CUDA_HOST_GPUS", 2);
+	*n = n_gpus();
 	return CUDA_SUCCESS;
 }
 
 CUresult cuDeviceGet(CUdevice *device, int number)
 {
 	*device = 100 + number;          /* a handle, not the number */
-	return number < setting("CUDA_HOST_GPUS", 2) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+	return number < n_gpus() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 
 CUresult cuDeviceGetName(char *name, int size, CUdevice device)
