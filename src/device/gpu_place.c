@@ -95,7 +95,7 @@ int gpu_on_bus(char (**bus_ids)[GPU_BUS_ID_SIZE])
 		if (strlen(entry->d_name) >= GPU_BUS_ID_SIZE || !is_gpu(entry->d_name))
 			continue;
 		*bus_ids = xreallocarray(*bus_ids, (size_t)n + 1, sizeof(**bus_ids));
-		snprintf((*bus_ids)[n++], GPU_BUS_ID_SIZE, "%s", entry->d_name);
+		snprintf((*bus_ids)[n++], GPU_BUS_ID_SIZE, "%.15s", entry->d_name);
 	}
 	if (dir)
 		closedir(dir);
