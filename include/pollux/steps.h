@@ -36,7 +36,7 @@
 
 #define STEPS_LINE_MAX 2048
 #define STEPS_BAR_LIFE_S 20.0
-#define STEPS_REGEX_BYTES_PER_S 2e6
+#define STEPS_REGEX_BYTES_PER_S 5e5
 
 enum step_unit {
 	STEP_UPDATES,		/* optimizer updates, or what cannot be told from them */

@@ -67,7 +67,9 @@ static enum escape after(enum escape escape, unsigned char c)
 
 static bool is_special(char c)
 {
-	return c == '\n' || c == '\r' || c == '\b' || c == ESC;
+	static const bool special[256] = { ['\n'] = true, ['\r'] = true, ['\b'] = true, [ESC] = true };
+
+	return special[(unsigned char)c];
 }
 
 /* The bytes up to the next special one; a clipped line is passed over at the speed of memchr. */

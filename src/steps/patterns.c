@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ere.h"
 #include "pattern_table.h"
 
 #define GROUPS 10
@@ -152,93 +153,6 @@ uint32_t patterns_candidates(const struct patterns *p, const char *line, size_t 
 	return p->always | needles_find(&p->needles, line, n);
 }
 
-/* --- a regular expression of the user's --- */
-
-/* Past a bracket expression: after ']', which may stand first, and within [:class:] and the like. */
-static const char *skip_bracket(const char *p)
-{
-	p += p[1] == '^' ? 2 : 1;
-	if (*p == ']')
-		p++;
-	while (*p && *p != ']') {
-		if (*p == '[' && p[1] && strchr(":.=", p[1])) {
-			const char end[] = { p[1], ']', '\0' }, *stop = strstr(p + 2, end);
-
-			p = stop ? stop + 1 : p;
-		}
-		p++;
-	}
-	return *p ? p + 1 : p;
-}
-
-static const char *skip_one(const char *p)
-{
-	if (*p == '\\' && p[1])
-		return p + 2;
-	return *p == '[' ? skip_bracket(p) : p + 1;
-}
-
-static const char *skip_group(const char *p)
-{
-	int depth = 0;
-
-	do {
-		depth += *p == '(' ? 1 : *p == ')' ? -1 : 0;
-		p = skip_one(p);
-	} while (*p && depth > 0);
-	return p;
-}
-
-/* Past "{2,3}"; what only looks like it is passed by its first character. */
-static const char *skip_braces(const char *p)
-{
-	size_t n = strspn(p + 1, "0123456789,");
-
-	return p[1 + n] == '}' ? p + n + 2 : p + 1;
-}
-
-/* The character that stands for itself at p, which is moved on; 0: something else stood there. */
-static char literal(const char **p)
-{
-	const char *at = *p;
-
-	if (*at == '\\' && ispunct((unsigned char)at[1]) && !strchr("<>`'", at[1])) {
-		*p = at + 2;
-		return at[1];
-	}
-	*p = *at == '(' ? skip_group(at) : *at == '{' ? skip_braces(at) : skip_one(at);
-	return isprint((unsigned char)*at) && !strchr("\\[](){}.*+?^$|", *at) ? *at : '\0';
-}
-
-static void keep_longer(char *needle, size_t size, const char *run, size_t n)
-{
-	if (n > strlen(needle))
-		snprintf(needle, size, "%.*s", (int)n, run);
-}
-
-void ere_needle(const char *ere, char *needle, size_t size)
-{
-	char run[64];
-	size_t n = 0;
-
-	*needle = '\0';
-	for (const char *p = ere; *p;) {
-		char c;
-
-		if (*p == '|') {
-			*needle = '\0';
-			return;
-		}
-		c = literal(&p);
-		if (c && !(*p && strchr("*?{", *p)) && n < sizeof(run)) {
-			run[n++] = c;
-			keep_longer(needle, size, run, n);
-		}
-		if (!c || (*p && strchr("*?{+", *p)))
-			n = 0;
-	}
-}
-
 /* --- all of them --- */
 
 static void add(struct patterns *p, const struct pattern *item)
@@ -278,6 +192,8 @@ static int compile_own(struct patterns *p, const char *step_regex, struct err *e
 		.name = "step-regex", .form = "as given by --step-regex", .ere = step_regex,
 		.kind = KIND_UNKNOWN, .step = 1,
 	};
+	if (ere_check(step_regex, err))
+		return -1;
 	ere_needle(step_regex, p->own_needle, sizeof(p->own_needle));
 	p->own.needles[0] = p->own_needle;
 	if (compile(p, &p->own, err))

@@ -82,7 +82,4 @@ uint32_t patterns_candidates(const struct patterns *p, const char *line, size_t 
 /* line: terminated, and pointed into by out. */
 bool patterns_match(const struct patterns *p, int i, const char *line, struct sighting *out);
 
-/* A literal that every match of an extended regular expression contains, "" where none is found. */
-void ere_needle(const char *ere, char *needle, size_t size);
-
 #endif

@@ -11,6 +11,7 @@
 #include "pollux/mem.h"
 #include "pollux/steps.h"
 #include "pollux/text.h"
+#include "steps/ere.h"
 #include "steps/pattern_table.h"
 #include "tap.h"
 
@@ -507,6 +508,23 @@ static void is_needle(const char *ere, const char *want)
 	is_str(needle, want, ere);
 }
 
+static void test_checks(void)
+{
+	static const char *const fine[] = {
+		"^u=([0-9]+)$", "([0-9]{1,5}){1,9}", "((a+)+)+b", "[+]{3}+", "\\+\\+\\+\\+\\+\\+\\+\\+\\+\\+",
+	};
+	static const char *const refused[] = {
+		"(a)\\1", "u=\\++++++++++++++([0-9])", "((((((((((a+)+)+)+)+)+)+)+)+)+)+", "(a){257}", "a{300}",
+		"((a{2}){200}){2}", "a{1,99999999999999999999}",
+	};
+	struct err err;
+
+	for (size_t i = 0; i < sizeof(fine) / sizeof(fine[0]); i++)
+		is_int(ere_check(fine[i], &err), 0, fine[i]);
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+		ok(ere_check(refused[i], &err) == -1 && err.exit_status == EX_USAGE, refused[i]);
+}
+
 static void test_needles(void)
 {
 	is_needle("^update #([0-9]+) took ([0-9.]+)ms", "update #");
@@ -758,6 +776,7 @@ int main(void)
 	test_ranks();
 	test_locking();
 	test_own_regex();
+	test_checks();
 	test_needles();
 	test_pauses();
 	test_epochs();
