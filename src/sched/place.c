@@ -60,12 +60,11 @@ static void enqueue(struct placing *p, int job)
 	int at = p->n_queue++;
 
 	for (; at > 0; at--) {
-		int before = p->queue[at - 1];
+		int other = p->queue[at - 1], more = p->count[other] - p->count[job];
 
-		if (p->count[before] > p->count[job] ||
-		    (p->count[before] == p->count[job] && before < job))
+		if (more > 0 || (more == 0 && other < job))
 			break;
-		p->queue[at] = before;
+		p->queue[at] = other;
 	}
 	p->queue[at] = job;
 }

@@ -65,12 +65,13 @@ static void give_rest(const struct curves *curves, const struct claims *claims, 
 {
 	size_t n_jobs = (size_t)curves->in->n_jobs;
 	double *gains = xcalloc(n_jobs, sizeof(*gains));
-	int *next = xcalloc(n_jobs, sizeof(*next)), best;
+	int *next = xcalloc(n_jobs, sizeof(*next));
 
 	for (int i = 0; i < curves->in->n_jobs; i++)
 		gains[i] = gain(curves, claims, i, count[i], &next[i]);
-	do {
-		best = -1;
+	while (left > 0) {
+		int best = -1;
+
 		for (int i = 0; i < curves->in->n_jobs; i++)
 			if (gains[i] > 0 && next[i] - count[i] <= left &&
 			    (best < 0 || gains[i] > gains[best]))
@@ -80,7 +81,7 @@ static void give_rest(const struct curves *curves, const struct claims *claims, 
 		left -= next[best] - count[best];
 		count[best] = next[best];
 		gains[best] = gain(curves, claims, best, count[best], &next[best]);
-	} while (left > 0);
+	}
 	free(gains);
 	free(next);
 }

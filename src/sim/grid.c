@@ -46,34 +46,34 @@ static bool tetrahedron_set(struct tetrahedron *t, const struct grid *g)
 	return true;
 }
 
-static void add_facet(qhT *qh, facetT *facet, struct grid *g)
+static void add_facet(qhT *qh, const facetT *facet, struct grid *g)
 {
 	struct tetrahedron *t = &g->tetrahedra[g->n_tetrahedra];
-	vertexT *vertex, **vertexp;
-	int n = 0;
 
-	FOREACHvertex_(facet->vertices) {
-		int point = qh_pointid(qh, vertex->point);
+	if (qh_setsize(qh, facet->vertices) != 4)
+		return;
+	for (int i = 0; i < 4; i++) {
+		const vertexT *vertex = facet->vertices->e[i].p;
 
-		if (n == 4 || point < 0 || point >= g->n_points)
+		t->corner[i] = qh_pointid(qh, vertex->point);
+		if (t->corner[i] < 0 || t->corner[i] >= g->n_points)
 			return;
-		t->corner[n++] = point;
 	}
-	if (n == 4 && tetrahedron_set(t, g))
+	if (tetrahedron_set(t, g))
 		g->n_tetrahedra++;
 }
 
+/* The list of facets ends with one that has no successor and is none. */
 static void collect(qhT *qh, struct grid *g)
 {
-	facetT *facet;
 	size_t n = 0;
 
-	FORALLfacets
+	for (const facetT *f = qh->facet_list; f && f->next; f = f->next)
 		n++;
 	g->tetrahedra = xcalloc(n, sizeof(*g->tetrahedra));
-	FORALLfacets
-		if (!facet->upperdelaunay && facet->simplicial)
-			add_facet(qh, facet, g);
+	for (const facetT *f = qh->facet_list; f && f->next; f = f->next)
+		if (!f->upperdelaunay && f->simplicial)
+			add_facet(qh, f, g);
 }
 
 /* Four points or more that are not all in one plane. */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "pollux/sim_profiles.h"
+#include "pollux/text.h"
 #include "sim/ground_truth.h"
 #include "sim/sizes.h"
 #include "tap.h"
@@ -50,18 +51,19 @@ static double plane(double nodes, double replicas, double m)
 
 static void write_profiles(void)
 {
-	char text[8192] = "num_replicas,num_nodes,local_bsz,sync_time,step_time\r\n";
+	struct text text = TEXT_INIT;
 	char path[256];
 
+	text_add(&text, "num_replicas,num_nodes,local_bsz,sync_time,step_time\r\n");
 	snprintf(path, sizeof(path), "%s/app", directory);
 	mkdir(path, 0777);
 	for (int nodes = 6; nodes <= 12; nodes += 3)
 		for (int per_node = 1; per_node <= 4; per_node++)
 			for (int m = 2; m <= 8; m += 3)
-				snprintf(text + strlen(text), sizeof(text) - strlen(text),
-					 "%d,%d,%d,0.01,%.17g\r\n", nodes * per_node, nodes, m,
-					 plane(nodes, nodes * per_node, m));
-	write_file("scalability.csv", text);
+				text_addf(&text, "%d,%d,%d,0.01,%.17g\r\n", nodes * per_node, nodes, m,
+					  plane(nodes, nodes * per_node, m));
+	write_file("scalability.csv", text.data);
+	text_release(&text);
 	write_file("placements.csv", "placement,local_bsz,step_time,sync_time\n"
 		   "1,2,1,0.1\n1,4,1.4,0.1\n1,8,2.6,0.3\n"
 		   "12,2,2,0.5\n12,8,5,0.5\n" "213,2,9,1\n");

@@ -309,9 +309,11 @@ static void compare(FILE *f, const struct sim_profiles *p)
 		double avg_jct_s;
 		char what[80];
 
-		if (sscanf(line, "%15[^,],%7[^,],%31[^,],%n", e.policy, e.load, e.workload, &at) != 3 ||
-		    !(e.avg_jct_s = strtod(line + at, NULL)))
+		if (sscanf(line, "%15[^,],%7[^,],%31[^,],%n", e.policy, e.load, e.workload, &at) != 3)
 			continue;
+		e.avg_jct_s = strtod(line + at, NULL);
+		if (!(e.avg_jct_s > 0))
+			continue;	/* the heading */
 		avg_jct_s = simulated(&e, p);
 		snprintf(what, sizeof(what), "%s, load %s, %s", e.policy, e.load, e.workload);
 		if (strcmp(e.policy, "pollux") != 0) {
