@@ -21,6 +21,7 @@ static const struct option_spec options[] = {
 	  "divide the processor into N slots; default as configured" },
 	SUBMISSION_NAMES(S),
 	SUBMISSION_SIZES(S),
+	SUBMISSION_STEPS(S),
 	SUBMISSION_STOP(S),
 	{ "checkpoint-dir", 0, OPTION_TEXT, "DIR", S(checkpoint_dir), 0, 0,
 	  "as given to submit; it is not used: {checkpoint} is a directory of the profile's own" },

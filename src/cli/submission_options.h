@@ -30,6 +30,10 @@
 	{ "replicas", 'r', OPTION_RANGE, "N[:MAX]", S(replicas), 1, 1024, \
 	  "devices it can use; default 1, or 1 to all where the command has {gpus}" }
 
+#define SUBMISSION_STEPS(S) \
+	{ "step-regex", 0, OPTION_TEXT, "ERE", S(step_regex), 0, 0, \
+	  "how its log tells a step, where pollux does not see it by itself: 'pollux steps' tries it" }
+
 #define SUBMISSION_STOP(S) \
 	{ "stop-signal", 0, OPTION_TEXT, "SIGNAL", S(stop_signal), 0, 0, \
 	  "asks the program to save and leave; default TERM" }, \

@@ -12,8 +12,8 @@
 #define NEARLY 0.99		/* as large as the largest */
 #define MOST_PASSES 4		/* more tell nothing new */
 #define STEPS 20		/* to be watched, as STEADY_STEPS */
-/* More of what is known so well already is not worth a launch. */
-#define LEAST_NEWS 0.1
+/* More of what is known so well already, by some five windows or more, is not worth a launch. */
+#define LEAST_NEWS 0.3
 
 const char *experiment_why_name(enum experiment_why why)
 {

@@ -1,7 +1,6 @@
 /* profiles.c - 'pollux profile' decides on its own jobs: a pass leaves them and their devices alone, and ends
  * those whose process is gone. */
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "pass_state.h"
@@ -92,8 +91,7 @@ int pass_withdraw_reserved(struct pass_state *p, struct err *err)
 		for (int d = 0; d < p->devices.count; d++) {
 			struct device *device = &p->devices.items[d];
 
-			if (!strcmp(device->id, list.items[i].device.id) ||
-			    device_overlaps(device, &list.items[i].device))
+			if (device_overlaps(device, &list.items[i].device))
 				device->usable = false;
 		}
 	reserved_list_release(&list);

@@ -1,4 +1,5 @@
 /* machine.c - what the processors are busy with, from /proc and the control group. */
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,12 +42,53 @@ static double read_held_back(void)
 	return 1e-6 * us;
 }
 
+static int64_t read_hot(void)
+{
+	int64_t n = 0;
+	glob_t files;
+	char line[32];
+
+	if (glob("/sys/devices/system/cpu/cpu[0-9]*/thermal_throttle/core_throttle_count", 0, NULL, &files))
+		return 0;
+	for (size_t i = 0; i < files.gl_pathc; i++) {
+		FILE *f = fopen(files.gl_pathv[i], "re");
+
+		if (f && fgets(line, sizeof(line), f))
+			n += strtoll(line, NULL, 10);
+		if (f)
+			fclose(f);
+	}
+	globfree(&files);
+	return n;
+}
+
+bool machine_is_slowed(const struct device *devices, int n, int slots, char *by, size_t size)
+{
+	struct device_settings settings = { .slots = slots, .in_full = true };
+	struct device_list list;
+	struct err ignored;
+	bool slowed = false;
+
+	if (devices_list(&settings, &list, &ignored))
+		return false;
+	for (int d = 0; d < list.count; d++)
+		for (int i = 0; i < n && list.items[d].now.slowed_by; i++) {
+			if (strcmp(list.items[d].id, devices[i].id) != 0)
+				continue;
+			slowed = true;
+			snprintf(by, size, "%s", list.items[d].now.slowed_by);
+		}
+	devices_release(&list);
+	return slowed;
+}
+
 struct machine_time machine_time_now(void)
 {
 	struct machine_time t = { .boot_s = clock_boot_s() };
 
 	read_processors(&t);
 	t.stolen_s += read_held_back();
+	t.n_hot = read_hot();
 	return t;
 }
 

@@ -169,6 +169,7 @@ static void add_others(struct profile *p, const struct trial *t)
 	p->watched_s += t->after.boot_s - t->before.boot_s;
 	p->others_s += fmax(others_s, 0);
 	p->stolen_s += t->after.stolen_s - t->before.stolen_s;
+	p->n_hot += t->after.n_hot - t->before.n_hot;
 }
 
 static void learn(struct profile *p, const struct trial *t)
@@ -176,6 +177,10 @@ static void learn(struct profile *p, const struct trial *t)
 	p->n_points++;
 	add_launch(p, t);
 	add_others(p, t);
+	if (t->slowed) {
+		p->n_slowed++;
+		memcpy(p->slowed_by, t->slowed_by, sizeof(p->slowed_by));
+	}
 	if (t->outcome != EXPERIMENT_MEASURED) {
 		add_bad(p, t);
 		return;
@@ -198,8 +203,8 @@ static int failed(const struct profile *p, const struct trial *t, struct err *er
 		return err_set(err, EX_FAILED, "even at its own sizes it is out of memory%s%s", colon, why);
 	if (t->outcome == EXPERIMENT_TOO_SLOW)
 		return err_set(err, EX_FAILED, "no step time in %.3g s: its program has to report its steps"
-			       " (pollux-client(3), pollux-report(1)), twice in a quarter of a second or for"
-			       " longer; see 'pollux log %lld'", run->duration_s, (long long)p->job->id);
+			       " (pollux-client(3), pollux-report(1)) or to print them (pollux-steps(1)), for"
+			       " half a second and two steps at least; see 'pollux log %lld'", run->duration_s, (long long)p->job->id);
 	if (run->term_signal > 0)
 		return err_set(err, EX_FAILED, "the command was killed by signal %d%s%s; see 'pollux log "
 			       "%lld'", run->term_signal, colon, why, (long long)p->job->id);

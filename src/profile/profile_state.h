@@ -21,6 +21,9 @@ struct profile {
 	int n_launches;
 	int n_points, n_measured, n_unsteady;
 	double watched_s, others_s, stolen_s;	/* summed over points: time, and processor time of others */
+	int64_t n_hot;
+	int n_slowed;				/* points whose devices said that they were slowed */
+	char slowed_by[64];			/* the last of them: by what */
 	bool interrupted, cancelled;
 };
 
@@ -29,6 +32,7 @@ struct machine_time {
 	double boot_s;
 	double busy_s;			/* with any process */
 	double stolen_s;		/* by the hypervisor, or held back by a control group's quota */
+	int64_t n_hot;			/* how often cores were slowed by heat */
 };
 
 /* One point. */
@@ -41,6 +45,8 @@ struct trial {
 	struct run run;			/* as it ended; the caller's to release */
 	struct observation observation;
 	struct machine_time before, after;
+	bool slowed;			/* a device, shortly before the run was stopped */
+	char slowed_by[64];
 };
 
 /* reserve.c: add the job and take its devices; EX_TEMPFAIL, naming who has them. */
@@ -53,6 +59,8 @@ bool profile_is_interrupted(const struct profile *p);
 
 /* machine.c */
 struct machine_time machine_time_now(void);
+/* Whether one of these devices says that it is slowed, and by what. */
+bool machine_is_slowed(const struct device *devices, int n, int slots, char *by, size_t size);
 int machine_processors(void);
 int64_t machine_memory_bytes(void);
 

@@ -28,20 +28,15 @@ static void release_holders(struct holders *h)
 	reserved_list_release(&h->reserved);
 }
 
-static bool shares(const struct device *a, const struct device *b)
-{
-	return !strcmp(a->id, b->id) || device_overlaps(a, b);
-}
-
 /* The job that has the device or is to have it; 0: none. */
 static int64_t holder_of(const struct holders *h, const struct device *device)
 {
 	for (int i = 0; i < h->reserved.count; i++)
-		if (shares(device, &h->reserved.items[i].device))
+		if (device_overlaps(device, &h->reserved.items[i].device))
 			return h->reserved.items[i].job_id;
 	for (int i = 0; i < h->runs.count; i++)
 		for (int k = 0; k < h->runs.items[i].replicas; k++)
-			if (shares(device, &h->runs.items[i].devices[k]))
+			if (device_overlaps(device, &h->runs.items[i].devices[k]))
 				return h->runs.items[i].job_id;
 	return 0;
 }
@@ -61,21 +56,26 @@ static int most_wanted(const struct job *job)
 }
 
 /* Of one kind, that of the first that is free: what is measured of one kind says nothing of another. */
-static int choose(struct profile *p, const struct device_list *list, const struct holders *h)
+static void choose(struct profile *p, const struct device_list *list, const struct holders *h)
 {
-	int usable = 0;
-
 	p->devices = xcalloc((size_t)list->count + 1, sizeof(*p->devices));
 	for (int d = 0; d < list->count; d++) {
 		const struct device *device = &list->items[d];
 
-		usable += device->usable;
 		if (device->usable && holder_of(h, device) == 0 && !is_locked(p->paths, device) &&
 		    p->n_devices < most_wanted(p->job) &&
 		    (p->n_devices == 0 || !strcmp(p->devices[0].kind, device->kind)))
 			p->devices[p->n_devices++] = *device;
 	}
-	return usable;
+}
+
+static int count_usable(const struct device_list *list)
+{
+	int n = 0;
+
+	for (int d = 0; d < list->count; d++)
+		n += list->items[d].usable;
+	return n;
 }
 
 static void describe_holders(const struct profile *p, const struct device_list *list,
@@ -85,14 +85,14 @@ static void describe_holders(const struct profile *p, const struct device_list *
 		const struct device *device = &list->items[d];
 		int64_t holder = holder_of(h, device);
 
+		const char *comma = t->length ? ", " : "";
+
 		if (!device->usable)
-			continue;
-		if (holder)
-			text_addf(t, "%s%s has job %lld", t->length ? ", " : "", device->id,
-				  (long long)holder);
+			text_addf(t, "%s%s", comma, device->reason);
+		else if (holder)
+			text_addf(t, "%s%s has job %lld", comma, device->name, (long long)holder);
 		else if (is_locked(p->paths, device))
-			text_addf(t, "%s%s is held by a process of an ended run", t->length ? ", " : "",
-				  device->id);
+			text_addf(t, "%s%s is held by a process of an ended run", comma, device->name);
 	}
 }
 
@@ -146,14 +146,14 @@ static int add(struct profile *p, const struct job_command *command, struct err 
 static int reserve(struct profile *p, const struct job_command *command, struct device_list *list,
 		   struct err *err)
 {
+	int usable = count_usable(list);
 	struct holders h;
 	int rc = read_holders(p->store, &h, err);
 
 	if (rc == 0)
 		rc = device_users_check(p->store, &h.runs, list, err);
 	if (rc == 0) {
-		int usable = choose(p, list, &h);
-
+		choose(p, list, &h);
 		rc = p->n_devices < p->job->min_replicas || p->n_devices == 0
 			? refuse(p, list, &h, usable, err) : add(p, command, err);
 	}

@@ -188,6 +188,16 @@ static int ask_to_stop(struct profile *p, const struct trial *t, enum stop_reaso
 	return 0;
 }
 
+/* While it still runs. CPU slots have counters that tell afterwards; to ask GPUs takes milliseconds. */
+static void look_at_devices(const struct profile *p, struct trial *t)
+{
+	const struct device_backend *backend = device_backend_of(p->devices[0].id);
+
+	if (backend && backend->processes)
+		t->slowed = machine_is_slowed(p->devices, t->run.replicas, p->settings->slots,
+					      t->slowed_by, sizeof(t->slowed_by));
+}
+
 /* To its end. A second interruption leaves the rest to the supervisor, which then also ends the job. */
 static int watch(struct profile *p, struct trial *t, struct err *err)
 {
@@ -201,6 +211,7 @@ static int watch(struct profile *p, struct trial *t, struct err *err)
 		tell(p, t);
 		if (!stopping && (is_enough(t) || is_time_over(t) || interruptions(p) > 0)) {
 			stopping = true;
+			look_at_devices(p, t);
 			if (ask_to_stop(p, t, STOP_MEASURED, err))
 				return -1;
 		}

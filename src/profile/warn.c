@@ -34,6 +34,25 @@ static int warn_of_others(struct profile *p, struct err *err)
 	return rc;
 }
 
+static int warn_of_speed(struct profile *p, struct err *err)
+{
+	struct text t = TEXT_INIT;
+	int rc = 0;
+
+	if (p->n_slowed > 0) {
+		text_addf(&t, "devices were slowed at %d of %d points: %s", p->n_slowed, p->n_points,
+			  p->slowed_by);
+		rc = warn(p, t.data, err);
+	}
+	text_clear(&t);
+	if (rc == 0 && p->n_hot > 0) {
+		text_addf(&t, "processor cores were slowed by heat %lld times", (long long)p->n_hot);
+		rc = warn(p, t.data, err);
+	}
+	text_release(&t);
+	return rc;
+}
+
 static int warn_of_spread(struct profile *p, struct err *err)
 {
 	struct text t = TEXT_INIT;
@@ -72,6 +91,8 @@ static int warn_of_memory(struct profile *p, struct err *err)
 int profile_warn(struct profile *p, struct err *err)
 {
 	if (p->watched_s > 0 && warn_of_others(p, err))
+		return -1;
+	if (warn_of_speed(p, err))
 		return -1;
 	if (p->n_unsteady > 0 && warn_of_spread(p, err))
 		return -1;

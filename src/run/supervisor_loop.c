@@ -105,19 +105,11 @@ static void look_sweeping(struct supervisor *s)
 		supervisor_handle(s, EV_CLEAR);
 }
 
-static void sample_memory(struct supervisor *s)
-{
-	int64_t bytes = s->adopted ? 0 : proc_resident_bytes(getpid());
-
-	if (bytes > s->run.peak_memory_bytes)
-		s->run.peak_memory_bytes = bytes;
-}
-
 static void look_running(struct supervisor *s)
 {
 	struct err err;
 
-	sample_memory(s);
+	supervisor_sample_memory(s);
 	if (recorder_write(&s->recorder, &s->store, &s->run, &err))
 		supervisor_log(s, "%s", err.text);
 	look_for_orders(s);
@@ -138,17 +130,6 @@ static void look(struct supervisor *s, double now)
 	}
 }
 
-/* Of the leader and all that it waited for. Between two looks it may have had more memory than at either. */
-static void take_usage(struct supervisor *s, const struct rusage *usage)
-{
-	const struct timeval *user = &usage->ru_utime, *system = &usage->ru_stime;
-
-	s->run.cpu_time_s = (double)(user->tv_sec + system->tv_sec) +
-			    1e-6 * (double)(user->tv_usec + system->tv_usec);
-	if (usage->ru_maxrss * 1024 > s->run.peak_memory_bytes)
-		s->run.peak_memory_bytes = usage->ru_maxrss * 1024;
-}
-
 /* Collect every child that ended, adopted grandchildren too. */
 static void reap(struct supervisor *s)
 {
@@ -160,7 +141,7 @@ static void reap(struct supervisor *s)
 		if (pid != (pid_t)s->run.leader_pid || s->leader_gone)
 			continue;
 		s->wait_status = status;
-		take_usage(s, &usage);
+		supervisor_take_usage(s, &usage);
 		supervisor_handle(s, EV_LEADER_EXIT);
 	}
 }

@@ -105,9 +105,14 @@ like 'status tells what it came to' "^ *$first +fake +done .*12 points|^ *$first
 status 'it cannot be requeued' 1 "$POLLUX" requeue "$first"
 
 # --- what a later job starts with ---
+distinct() { # distinct FILE...: how many sizes were measured, in all
+	cat "$@" | perl -MJSON::PP -0777 -ne 'my %n; for my $d (JSON::PP->new->incr_parse($_)) {
+		$n{join " ", @$_{qw(replicas local_batch_size accumulation_steps)}}++
+			for grep { $_->{outcome} eq "measured" } @{$d->{points}} } print scalar keys %n'
+}
 id=$("$POLLUX" submit --workload known -b 16 --batch-range 16:4096 --noise-scale 1e6 -- ./fake '{local_batch}' 300 '{checkpoint}')
 run "$POLLUX" explain "$id" --json
-is 'a job submitted later has a model of all that was measured' '9 1' \
+is 'a job submitted later has a model of all that was measured' "$(distinct first.json) 1" \
 	"$(printf '%s' "$out" | json 'print "$d->{model}{n_observations} $d->{model}{fitted_by_a_pass}"')"
 is 'and no local batch that did not fit' 279 \
 	"$(printf '%s' "$out" | json 'my ($c) = grep { $_->{replicas} == 1 } @{$d->{devices}}; print $c->{local_batch_size}')"
@@ -118,11 +123,12 @@ is 'a profile is no sample of how long jobs are' '' \
 # --- a second one adds ---
 status 'a second profile' 0 "$POLLUX" profile --budget $((20 * TIME_SCALE)) --points 3 -b 16 --batch-range 16:4096 \
 	--workload known --json -- ./fake '{local_batch}' 300 '{checkpoint}'
-is 'tries what is not known yet, and nothing that does not fit' 3 "$(printf '%s' "$out" | json '
-	open my $f, "<", "first.json"; local $/; my $first = JSON::PP->new->decode(<$f>);
-	my %seen = map { ($_->{local_batch_size} => 1) } @{$first->{points}};
-	print scalar grep { !$seen{$_->{local_batch_size}} && $_->{local_batch_size} < 304 } @{$d->{points}}')"
-is 'its model rests on both' 12 "$(printf '%s' "$out" | json 'print $d->{model}{n_observations}')"
+printf '%s' "$out" >second.json
+is 'tries what tells most now, and nothing that does not fit' '3 3' "$(json 'print scalar(@{$d->{points}}), " ",
+	scalar grep { $_->{why} eq "tells most" && $_->{local_batch_size} < 304 } @{$d->{points}}' <second.json)"
+is 'its model rests on both' "$(distinct first.json second.json)" "$(json 'print $d->{model}{n_observations}' <second.json)"
+ok 'which is more than on one' test "$(json 'print $d->{model}{n_steps}' <second.json)" -gt \
+	"$(json 'print $d->{model}{n_steps}' <first.json)"
 
 # --- one size only ---
 status 'a command that takes no sizes' 0 "$POLLUX" profile --budget $((10 * TIME_SCALE)) -b 16 --json -- ./other 16 300

@@ -1,0 +1,64 @@
+/* supervisor_usage.c - the most memory that a run had, and its processor time. */
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "pollux/proc.h"
+#include "supervisor.h"
+
+/* What the processes of a driver's list have on one device. In a container with pids of its own nobody can
+ * tell whose they are; there nobody else's are on a device that was given out. */
+static int64_t bytes_on(const struct device_process *list, int n, int device)
+{
+	struct proc_marks marks = { .ancestor = getpid(), .session = getpid() };
+	bool sees_all = proc_sees_all();
+	int64_t bytes = 0;
+
+	for (int i = 0; i < n; i++)
+		if (list[i].device == device && list[i].memory_bytes > 0 &&
+		    (!sees_all || proc_bears((pid_t)list[i].pid, &marks)))
+			bytes += list[i].memory_bytes;
+	return bytes;
+}
+
+/* Of the device that has most: that is the one that will be full first. */
+static void sample_devices(struct supervisor *s)
+{
+	const struct device_backend *backend = device_backend_of(s->run.devices[0].id);
+	struct device_process *list = NULL;
+	struct err ignored;
+	int n = 0;
+
+	if (!backend || !backend->processes ||
+	    backend->processes(s->run.devices, s->run.replicas, &list, &n, &ignored))
+		return;
+	for (int i = 0; i < s->run.replicas; i++) {
+		int64_t bytes = bytes_on(list, n, i);
+
+		if (bytes > s->run.peak_device_memory_bytes)
+			s->run.peak_device_memory_bytes = bytes;
+	}
+	free(list);
+}
+
+/* To ask a driver costs milliseconds: only of a profile, which is to find out. */
+void supervisor_sample_memory(struct supervisor *s)
+{
+	int64_t bytes = s->adopted ? 0 : proc_resident_bytes(getpid());
+
+	if (bytes > s->run.peak_memory_bytes)
+		s->run.peak_memory_bytes = bytes;
+	if (s->job.profile && !s->adopted)
+		sample_devices(s);
+}
+
+/* Of the leader and all that it waited for. Between two looks it may have had more memory than at either. */
+void supervisor_take_usage(struct supervisor *s, const struct rusage *usage)
+{
+	const struct timeval *user = &usage->ru_utime, *system = &usage->ru_stime;
+
+	s->run.cpu_time_s = (double)(user->tv_sec + system->tv_sec) +
+			    1e-6 * (double)(user->tv_usec + system->tv_usec);
+	if (usage->ru_maxrss * 1024 > s->run.peak_memory_bytes)
+		s->run.peak_memory_bytes = usage->ru_maxrss * 1024;
+}
