@@ -19,7 +19,7 @@ cleanup() {
 	[ -z "$strangers" ] || kill $strangers
 	wait_for 10 all_gone
 } >/dev/null 2>&1
-all_gone() { ! env -u POLLUX_DIR grep -Ealzs "^POLLUX_DIR=$POLLUX_DIR" /proc/[0-9]*/environ; }
+all_gone() { [ -z "$(env -u POLLUX_DIR grep -Ealzs "^POLLUX_DIR=$POLLUX_DIR" /proc/[0-9]*/environ)" ]; }
 
 gpu() { # gpu UUID [LINE]...
 	printf 'gpu %s NVIDIA RTX A6000\nmemory 49140 48000\nrates 0\ntemperature 35\npersistence 1\n' "$1"
