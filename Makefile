@@ -75,7 +75,7 @@ TESTED  := $(filter-out $(BUILD)/cli/main.o,$(OBJ))
 CLIENT  := $(filter $(BUILD)/client/%,$(OBJ))
 UNIT    := $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/unit/test_*.c))
 PRELOAD := $(patsubst tests/%.c,$(BUILD)/%.so,$(wildcard tests/fault/preload_*.c))
-STANDIN := $(patsubst tests/%.c,$(BUILD)/%.so,$(wildcard tests/gpu/nvml_*.c))
+STANDIN := $(patsubst tests/%.c,$(BUILD)/%.so,$(wildcard tests/gpu/nvml_*.c tests/gpu/cuda_*.c))
 FAULT   := $(patsubst tests/%.c,$(BUILD)/%,$(filter-out tests/fault/preload_%,$(wildcard tests/fault/*.c)))
 SCRIPTS := $(wildcard tests/cli/*.t tests/fault/*.t)
 EXAMPLE := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
@@ -275,10 +275,10 @@ $(PRELOAD): $(BUILD)/%.so: tests/%.c $(BUILD)/flags.stamp | need
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(STD) $(WARN) -O2 -fPIC -shared -o $@ $<
 
-# What answers for NVML where there is no GPU: likewise.
+# What answers for NVML and CUDA where there is no GPU: likewise.
 $(STANDIN): $(BUILD)/%.so: tests/%.c tests/gpu/standin.h $(BUILD)/flags.stamp | need
 	@mkdir -p $(@D)
-	$(call say,CC)$(CC) $(STD) $(WARN) -O2 -fPIC -fvisibility=hidden -shared -o $@ $<
+	$(call say,CC)$(CC) $(STD) $(CUDA_CFLAGS) $(WARN) -O2 -fPIC -fvisibility=hidden -shared -o $@ $<
 
 # An example may be one file, or examples/NAME.c with helpers in examples/NAME/.
 .SECONDEXPANSION:

@@ -60,12 +60,15 @@ static double run_peer_copy(void *state, int64_t count)
 	return gpu_end(c->g);
 }
 
+static size_t bytes_most(const struct sink *sink)
+{
+	return sink->quick ? BYTES_MOST_QUICK : BYTES_MOST;
+}
+
 static void sweep(struct sink *sink, struct gpu_copy *c, enum measured what, const char *variant,
 		  int devices, repeat_run *run)
 {
-	size_t most = sink->quick ? BYTES_MOST_QUICK : BYTES_MOST;
-
-	for (c->bytes = (size_t)64 << 10; c->bytes <= most; c->bytes <<= 4) {
+	for (c->bytes = (size_t)64 << 10; c->bytes <= bytes_most(sink); c->bytes <<= 4) {
 		struct device_measurement m = {
 			.what = what, .devices = devices, .bytes = (int64_t)c->bytes,
 		};
@@ -81,18 +84,19 @@ static void sweep(struct sink *sink, struct gpu_copy *c, enum measured what, con
 
 static void host_copies(struct sink *sink, struct gpu_work *g, void *on_gpu)
 {
-	void *pinned = NULL, *pageable = malloc(BYTES_MOST);
+	size_t most = bytes_most(sink);
+	void *pinned = NULL, *pageable = malloc(most);
 	struct gpu_copy to = { .g = g, .to = on_gpu, .kind = cudaMemcpyHostToDevice };
 	struct gpu_copy back = { .g = g, .from = on_gpu, .kind = cudaMemcpyDeviceToHost };
 
 	if (pageable) {
-		memset(pageable, 1, BYTES_MOST);
+		memset(pageable, 1, most);
 		to.from = back.to = pageable;
 		sweep(sink, &to, MEASURED_COPY, "pageable to device", 1, run_waiting_copy);
 		sweep(sink, &back, MEASURED_COPY, "pageable to host", 1, run_waiting_copy);
 	}
-	if (gpu_ok(g, g->cuda.cudaMallocHost(&pinned, BYTES_MOST), "allocate pinned memory")) {
-		memset(pinned, 1, BYTES_MOST);
+	if (gpu_ok(g, g->cuda.cudaMallocHost(&pinned, most), "allocate pinned memory")) {
+		memset(pinned, 1, most);
 		to.from = back.to = pinned;
 		sweep(sink, &to, MEASURED_COPY, "pinned to device", 1, run_copy);
 		sweep(sink, &back, MEASURED_COPY, "pinned to host", 1, run_copy);
@@ -105,11 +109,12 @@ static void host_copies(struct sink *sink, struct gpu_work *g, void *on_gpu)
 
 void gpu_copies(struct sink *sink, struct gpu_work *g)
 {
+	size_t most = bytes_most(sink);
 	void *a = NULL, *b = NULL;
 
-	if (gpu_ok(g, g->cuda.cudaMalloc(&a, BYTES_MOST), "allocate memory") &&
-	    gpu_ok(g, g->cuda.cudaMalloc(&b, BYTES_MOST), "allocate memory") &&
-	    gpu_ok(g, g->cuda.cudaMemset(a, 1, BYTES_MOST), "fill memory")) {
+	if (gpu_ok(g, g->cuda.cudaMalloc(&a, most), "allocate memory") &&
+	    gpu_ok(g, g->cuda.cudaMalloc(&b, most), "allocate memory") &&
+	    gpu_ok(g, g->cuda.cudaMemset(a, 1, most), "fill memory")) {
 		struct gpu_copy within = { .g = g, .to = b, .from = a, .kind = cudaMemcpyDeviceToDevice };
 
 		sweep(sink, &within, MEASURED_MEMORY, "", 1, run_copy);
@@ -125,6 +130,7 @@ void gpu_copies(struct sink *sink, struct gpu_work *g)
 void gpu_peer_copies(struct sink *sink, struct gpu_work *from, struct gpu_work *to)
 {
 	struct gpu_copy c = { .g = from, .to_ordinal = to->ordinal, .from_ordinal = from->ordinal };
+	size_t most = bytes_most(sink);
 	void *source = NULL, *target = NULL;
 	int direct = 0;
 
@@ -133,9 +139,9 @@ void gpu_peer_copies(struct sink *sink, struct gpu_work *from, struct gpu_work *
 		from->cuda.cudaDeviceEnablePeerAccess(to->ordinal, 0);	/* the present one is from */
 	else
 		sink_note(sink, "the GPUs cannot reach each other's memory: copies go by the host");
-	if (gpu_ok(from, from->cuda.cudaMalloc(&source, BYTES_MOST), "allocate memory") &&
+	if (gpu_ok(from, from->cuda.cudaMalloc(&source, most), "allocate memory") &&
 	    gpu_ok(from, from->cuda.cudaSetDevice(to->ordinal), "choose the other GPU") &&
-	    gpu_ok(from, from->cuda.cudaMalloc(&target, BYTES_MOST), "allocate memory") &&
+	    gpu_ok(from, from->cuda.cudaMalloc(&target, most), "allocate memory") &&
 	    gpu_ok(from, from->cuda.cudaSetDevice(from->ordinal), "choose the GPU")) {
 		c.from = source;
 		c.to = target;

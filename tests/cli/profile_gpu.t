@@ -1,0 +1,96 @@
+#!/bin/sh
+# profile_gpu.t - pollux profile --devices of GPUs, as far as can be tested without one: stand-ins answer for NVML
+# and CUDA (tests/gpu/), whose products and copies take made-up times, which is what has to be reported. Nothing
+# here was ever near a GPU.
+# shellcheck disable=SC2016,SC2317  # Perl; functions run by status
+. "$(dirname "$0")/tap.sh"
+[ -e "${GPU_STANDIN-}/nvml_new.so" ] || skip_all 'GPU_STANDIN does not say where the stand-ins for NVML are: make check'
+unset COLUMNS POLLUX_SLOTS POLLUX_SLICE POLLUX_POLICY CUDA_HOME CUDA_PATH
+POLLUX_NVML=$GPU_STANDIN/nvml_new.so NVML_STANDIN=$TMP/answers POLLUX_GPU_ROOT=$TMP/root COLUMNS=80
+export POLLUX_NVML NVML_STANDIN POLLUX_GPU_ROOT COLUMNS
+mkdir root lib
+json() { perl -MJSON::PP -0777 -ne 'my $d = JSON::PP->new->utf8->decode($_); '"$1"; }
+
+a=aaaaaaaa000000000000000000000001 b=bbbbbbbb000000000000000000000002
+uuid() { echo "$1" | sed 's/^\(.\{8\}\)\(.\{4\}\)\(.\{4\}\)\(.\{4\}\)/GPU-\1-\2-\3-\4-/'; }
+gpu() { printf 'gpu %s NVIDIA H200\nmemory 143771 143000\nrates 0\ntemperature 35\npersistence 1\n' "$(uuid "$1")"; }
+{ gpu $a; gpu $b; } >answers
+
+# --- no CUDA here, or one that has other GPUs ---
+status 'GPUs, but no CUDA for them: unavailable' 69 "$POLLUX" profile --devices --quick
+like 'and one line says what is missing' '^pollux: (cannot (use|open) CUDA|CUDA does not show)' "$err"
+is 'no more than one' 1 "$(printf '%s\n' "$err" | wc -l)"
+
+# --- with CUDA's stand-in ---
+if ! nm -D "$GPU_STANDIN/cuda_standin.so" 2>/dev/null | grep -q cublasGemmEx; then
+	echo "# SKIP the rest: pollux was built where CUDA's headers were not found"
+	finish
+fi
+for name in cudart.so.11.0 cudart.so.12 cudart.so.13 cudart.so.14 cublas.so.11 cublas.so.12 cublas.so.13 \
+	cublas.so.14 cuda.so.1; do
+	ln -s "$GPU_STANDIN/cuda_standin.so" "lib/lib$name"
+done
+with_cuda() { env LD_LIBRARY_PATH="$TMP/lib" CUDA_STANDIN_UUIDS="$a$b" "$@"; }
+status 'two GPUs of a kind' 0 with_cuda "$POLLUX" profile --devices --quick --json
+printf '%s' "$out" >all.json
+is 'are one kind, by the first' "1 gpu:$(uuid $a)" \
+	"$(json 'print scalar @{$d->{kinds}}, " $d->{kinds}[0]{device_id}"' <all.json)"
+is 'products in four types, of the narrowest and the widest, 1 to 4096 rows' \
+	'bf16 fp16 fp32 tf32: 1024 8192: 1 8 64 512 4096' "$(json '
+	my (%t, %w, %m);
+	for (@{$d->{kinds}[0]{measurements}}) {
+		$t{$_->{variant}} = $w{$_->{n}} = $m{$_->{m}} = 1 if $_->{what} eq "product";
+	}
+	print join(" ", sort keys %t), ": ", join(" ", sort { $a <=> $b } keys %w), ": ",
+		join(" ", sort { $a <=> $b } keys %m)' <all.json)"
+# Each call takes 4 us and its operations or bytes at a rate: those of the better layout.
+is 'their rates are those of the stand-in' '' "$(json '
+	my %rate = (fp32 => 5e13, tf32 => 4e14, fp16 => 8e14, bf16 => 8e14);
+	for (@{$d->{kinds}[0]{measurements}}) {
+		next if $_->{what} ne "product";
+		my $flop = 2 * $_->{m} * $_->{n} * $_->{k};
+		my $want = $flop / (4e-6 + $flop / $rate{$_->{variant}});
+		print "$_->{variant} $_->{m} x $_->{n}: $_->{flops}, not $want\n"
+			if abs($_->{flops} / $want - 1) > 1e-3 || !$_->{steady};
+	}' <all.json)"
+is 'so are those of copies' '' "$(json '
+	my %rate = ("" => 2e12, "pinned to device" => 5e10, "pinned to host" => 5e10, peer => 2e11);
+	my %seen;
+	for (@{$d->{kinds}[0]{measurements}}) {
+		next if $_->{what} !~ /^(memory|copy)$/;
+		my $rate = $rate{$_->{variant} // ""} or next;
+		my $want = $_->{bytes} / (4e-6 + $_->{bytes} / $rate);
+		print "$_->{what} $_->{bytes}: $_->{bytes_per_s}, not $want\n"
+			if abs($_->{bytes_per_s} / $want - 1) > 1e-3;
+		$seen{$_->{variant} // ""}++;
+	}
+	print "not measured: $_\n" for grep { !$seen{$_} } keys %rate' <all.json)"
+is 'pageable copies and launches are timed by the clock' '6 2' "$(json '
+	my @m = @{$d->{kinds}[0]{measurements}};
+	print scalar(grep { ($_->{variant} // "") =~ /^pageable/ && $_->{time_s} > 0 } @m), " ",
+		scalar grep { $_->{what} eq "launch" && $_->{time_s} > 0 } @m' <all.json)"
+is 'peer copies are of two devices' 2 "$(json 'print +(grep { ($_->{variant} // "") eq "peer" }
+	@{$d->{kinds}[0]{measurements}})[0]{devices}' <all.json)"
+# 132 multiprocessors at 1.98 GHz, 4096 FLOP a cycle in bf16; 6144 bits at 3.201 GHz, twice a cycle, copied.
+is 'peaks are on paper' '1.0705e+15 2.4584e+12' "$(json '
+	my %p = map { $_->{variant} => $_->{per_s} } @{$d->{kinds}[0]{peaks}};
+	printf "%.4e %.4e", $p{bf16}, $p{memory}' <all.json)"
+is 'nothing is noted' '' "$(json 'print "$_\n" for @{$d->{kinds}[0]{notes}}' <all.json)"
+is 'all is kept under the kind' "$(json 'print scalar @{$d->{kinds}[0]{measurements}}' <all.json)" \
+	"$(sqlite3 "$POLLUX_DIR/pollux.db" "SELECT count(*) FROM device_measurements WHERE device_kind LIKE '%H200%'")"
+status 'for people' 0 with_cuda "$POLLUX" profile --devices --quick --device "gpu:$(uuid $b)"
+like 'in TFLOP/s' '^products of matrices, M x W by W x W, TFLOP/s$' "$out"
+like 'a row' '^bf16 +4096 +[0-9.]+ +0% +79[0-9] +0% +7[0-9]%$' "$out"
+is 'within 80 columns' '' "$(printf '%s\n' "$out" | grep -E '.{81}')"
+
+# --- what fails ---
+status 'a GPU with little memory' 0 with_cuda env CUDA_STANDIN_MIB=700 "$POLLUX" profile --devices --quick --json
+is 'has what fits, and notes what does not' 'no products in fp32 of width 8192 and up: cannot allocate a matrix: out of memory
+no products in tf32 of width 8192 and up: cannot allocate a matrix: out of memory' \
+	"$(printf '%s' "$out" | json 'print "$_\n" for @{$d->{kinds}[0]{notes}}')"
+status 'with none at all' 69 with_cuda env CUDA_STANDIN_MIB=1 "$POLLUX" profile --devices --quick
+is 'it says so' 'pollux: cannot allocate memory for cuBLAS: out of memory' "$err"
+status 'CUDA shows another GPU only' 69 with_cuda env CUDA_STANDIN_UUIDS="$b" "$POLLUX" profile --devices --quick \
+	--device "gpu:$(uuid $a)"
+like 'which is told' "^pollux: CUDA does not show device 'gpu:$(uuid $a)'" "$err"
+finish
