@@ -11,7 +11,7 @@
  * Every column is as wide as its widest cell. Where the sum exceeds the width, the columns marked
  * flexible give way (the last first), down to their minimum or their heading, whichever is wider, and
  * their cells end in "..". Columns are two blanks apart.
- * A row is one line, and one more where it has a text below it; control characters in cells are shown as '?'; widths count characters of
+ * A row is one line, and some more where it has a text below it; control characters in cells are shown as '?'; widths count characters of
  * UTF-8, not bytes, and invalid bytes are shown as '?'. No line has trailing blanks. */
 #ifndef POLLUX_TABLE_H
 #define POLLUX_TABLE_H
@@ -53,8 +53,8 @@ void table_cell(struct table *t, const char *format, ...) __attribute__((format(
 void table_text(struct table *t, const char *cell);
 /* Style of the row to which the last cell belongs; used only when printing in colour. */
 void table_style(struct table *t, enum table_style style);
-/* A line of its own below the row to which the last cell belongs, under the second column and clipped to the
- * width; once for a row at most. It has no part in the widths of columns. */
+/* Lines of its own below the row to which the last cell belongs, under the second column and broken at blanks; once
+ * for a row at most. It has no part in the widths of columns. The fourth line is clipped. */
 void table_below(struct table *t, const char *text);
 void table_print(const struct table *t, FILE *out, int width, bool color);
 

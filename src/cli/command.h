@@ -70,6 +70,9 @@ void command_help(const struct command *command, FILE *out);
  * '?'; clipped, since a command may be megabytes long. */
 #define OUTPUT_CLEAN_BYTES 4000
 void output_clean(FILE *out, const char *s);
+/* "  NAME        VALUE", cleaned and clipped likewise; broken at blanks to lines of the width that begin below the
+ * value, unless that is 0. NULL and "" are "-". */
+void output_line(FILE *out, int width, const char *name, const char *value);
 
 /* Push out what was printed on stdout. -1 where it could not be written, with EX_IOERR; err->text is
  * empty where only the reader has gone (EPIPE), as nothing is to be said then. main.c does this at the

@@ -7,69 +7,12 @@
 #include "explain.h"
 #include "pollux/clock.h"
 #include "pollux/format.h"
-#include "pollux/utf8.h"
 
 /* --- lines --- */
 
-#define INDENT 14
-
-/* Characters up to the next blank. */
-static int word_width(const char *s)
-{
-	int n = 0;
-
-	for (; *s && *s != ' '; s++)
-		n += ((unsigned char)*s & 0xc0) != 0x80;
-	return n;
-}
-
-/* Words, broken to lines of the width that begin below the first. */
-static void print_wrapped(const struct status_output *out, const char *s)
-{
-	int at = INDENT;
-
-	while (*s) {
-		size_t bytes = strcspn(s, " ");
-		int width = word_width(s);
-
-		if (at > INDENT && out->width > 0 && at + 1 + width > out->width) {
-			fprintf(out->file, "\n%*s", INDENT, "");
-			at = INDENT;
-		} else if (at > INDENT) {
-			fputc(' ', out->file);
-			at++;
-		}
-		fwrite(s, 1, bytes, out->file);
-		at += width;
-		s += bytes + strspn(s + bytes, " ");
-	}
-	fputc('\n', out->file);
-}
-
-/* What could move the cursor as '?'. */
-static char *clean(const char *s)
-{
-	struct text t = TEXT_INIT;
-
-	for (size_t n; *s; s += n) {
-		n = utf8_length(s);
-		if (n && !utf8_is_control(s, n)) {
-			text_add_bytes(&t, s, n);
-			continue;
-		}
-		text_add(&t, "?");
-		n = n ? n : 1;
-	}
-	return text_detach(&t);
-}
-
 static void line(const struct status_output *out, const char *name, const char *value)
 {
-	char *cleaned = clean(value && *value ? value : "-");
-
-	fprintf(out->file, "  %-12s", name);
-	print_wrapped(out, cleaned);
-	free(cleaned);
+	output_line(out->file, out->width, name, value);
 }
 
 void explanation_print_line(const struct status_output *out, const char *name, const char *value)

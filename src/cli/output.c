@@ -4,9 +4,10 @@
 #include <string.h>
 
 #include "command.h"
+#include "pollux/text.h"
 #include "pollux/utf8.h"
 
-void output_clean(FILE *out, const char *s)
+static void add_clean(struct text *t, const char *s)
 {
 	const char *start = s;
 	size_t n;
@@ -14,14 +15,67 @@ void output_clean(FILE *out, const char *s)
 	for (; *s && s - start < OUTPUT_CLEAN_BYTES; s += n) {
 		n = utf8_length(s);
 		if (n && !utf8_is_control(s, n)) {
-			fwrite(s, 1, n, out);
+			text_add_bytes(t, s, n);
 			continue;
 		}
-		fputc('?', out);
+		text_add(t, "?");
 		n = n ? n : 1;
 	}
 	if (*s)
-		fputs("..", out);
+		text_add(t, "..");
+}
+
+void output_clean(FILE *out, const char *s)
+{
+	struct text t = TEXT_INIT;
+
+	add_clean(&t, s);
+	fwrite(t.data, 1, t.length, out);
+	text_release(&t);
+}
+
+/* --- a line with a name --- */
+
+#define INDENT 14
+
+static int width_of(const char *s, size_t bytes)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < bytes; i++)
+		n += ((unsigned char)s[i] & 0xc0) != 0x80;
+	return n;
+}
+
+/* The blanks at which a line is broken go; the others stay, as they may be a command's. */
+static void print_wrapped(FILE *out, int width, const char *s)
+{
+	int at = INDENT;
+
+	while (*s) {
+		size_t blanks = strspn(s, " "), bytes = blanks + strcspn(s + blanks, " ");
+
+		if (at > INDENT && width > 0 && at + width_of(s, bytes) > width) {
+			fprintf(out, "\n%*s", INDENT, "");
+			at = INDENT;
+			s += blanks;
+			bytes -= blanks;
+		}
+		fwrite(s, 1, bytes, out);
+		at += width_of(s, bytes);
+		s += bytes;
+	}
+	fputc('\n', out);
+}
+
+void output_line(FILE *out, int width, const char *name, const char *value)
+{
+	struct text t = TEXT_INIT;
+
+	add_clean(&t, value && *value ? value : "-");
+	fprintf(out, "  %-*s", INDENT - 2, name);
+	print_wrapped(out, width, t.data);
+	text_release(&t);
 }
 
 int output_flush(struct err *err)

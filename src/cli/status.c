@@ -85,18 +85,17 @@ static double duration_of(const struct status *status, const struct run *run)
 	return run->duration_s;
 }
 
-/* Over the time since the first report: loading and compiling are not training. The stored duration is
- * as old as the stored samples. */
+/* At its present configuration: the mean of the whole run lags behind a change of that. Until steps were timed
+ * there, from the first report on: loading and compiling are not training. The stored duration is as old as the
+ * stored samples. */
 static double throughput_of(const struct run *run)
 {
 	double samples = run->last_samples - run->first_samples;
 	double seconds = run->duration_s - run->first_step_s;
 
-	if (samples > 0 && seconds > 0)
-		return samples / seconds;
 	if (run->batch_size > 0 && run->step_time_s > 0)
 		return (double)run->batch_size / run->step_time_s;
-	return NAN;
+	return samples > 0 && seconds > 0 ? samples / seconds : (double)NAN;
 }
 
 static double done_ratio_of(const struct job *job)
@@ -253,6 +252,23 @@ static void merge_runs(struct observation_list *list)
 	list->count = kept;
 }
 
+static int compare_use(const void *a, const void *b)
+{
+	const struct observation_row *x = a, *y = b;
+
+	return (x->update_time_s > y->update_time_s) - (x->update_time_s < y->update_time_s);
+}
+
+static void copy_by_use(struct observation_list *copy, const struct observation_list *list)
+{
+	size_t n = (size_t)list->count;
+
+	*copy = (struct observation_list){ .items = xcalloc(n, sizeof(*copy->items)), .count = list->count };
+	if (n)
+		memcpy(copy->items, list->items, n * sizeof(*copy->items));
+	qsort(copy->items, n, sizeof(*copy->items), compare_use);
+}
+
 /* Keep what this job waits for. */
 static void keep_own(struct dependency_list *list, int64_t job_id)
 {
@@ -276,6 +292,7 @@ int status_details_read(struct session *s, const struct job *job, struct status_
 		status_details_release(d);
 		return -1;
 	}
+	copy_by_use(&d->of_runs, &d->observations);
 	merge_runs(&d->observations);
 	keep_own(&d->after, job->id);
 	d->checkpoint_dir = d->command.checkpoint_dir ? xstrdup(d->command.checkpoint_dir)
@@ -287,6 +304,7 @@ void status_details_release(struct status_details *d)
 {
 	job_command_release(&d->command);
 	run_list_release(&d->runs);
+	observation_list_release(&d->of_runs);
 	observation_list_release(&d->observations);
 	event_list_release(&d->events);
 	dependency_list_release(&d->after);

@@ -24,7 +24,8 @@ struct status_job {
 	double run_time_s;		/* over all runs, this one too */
 	double attained_service_device_s;	/* likewise */
 	double done_ratio;		/* of the declared work */
-	double throughput_eps;		/* samples/s since the first report of this run */
+	double throughput_eps;		/* samples/s, at the step time of its present configuration; until that is
+					   measured, since the first report of this run */
 	double eta_s;			/* running time to the end of the declared work, at this rate */
 };
 
@@ -55,6 +56,7 @@ void status_release(struct status *status);
 struct status_details {
 	struct job_command command;
 	struct run_list runs;
+	struct observation_list of_runs;	/* one per run and configuration, oldest use first */
 	struct observation_list observations;	/* one per configuration, over all runs */
 	struct event_list events;
 	struct dependency_list after;		/* of this job; known until it has run */

@@ -11,15 +11,13 @@
 
 /* --- lines --- */
 
-static void line(FILE *out, const char *name, const char *value)
+static void line(const struct status_output *out, const char *name, const char *value)
 {
-	fprintf(out, "  %-12s", name);
-	output_clean(out, value && *value ? value : "-");
-	fputc('\n', out);
+	output_line(out->file, out->width, name, value);
 }
 
 /* The line of a text built for it, which is then empty again. */
-static void line_of(FILE *out, const char *name, struct text *t)
+static void line_of(const struct status_output *out, const char *name, struct text *t)
 {
 	line(out, name, t->data);
 	text_clear(t);
@@ -50,13 +48,15 @@ static void add_duration(struct text *t, const char *name, double seconds)
 
 /* --- sections --- */
 
-static void print_next_start(const struct status *status, const struct job *job, FILE *out)
+static void print_next_start(const struct status *status, const struct job *job,
+			     const struct status_output *out)
 {
 	if (job->next_start_s > status->now_wall_s) {
-		char buf[FORMAT_SIZE];
+		char buf[FORMAT_SIZE], by[FORMAT_SIZE + 16];
 
-		line(out, "next start",
-		     format_time(buf, sizeof(buf), job->next_start_s, status->now_wall_s));
+		snprintf(by, sizeof(by), "by %s, or sooner",
+			 format_time(buf, sizeof(buf), job->next_start_s, status->now_wall_s));
+		line(out, "next start", by);
 	} else if (isfinite(job->next_start_s)) {
 		line(out, "next start", "at the next pass");
 	}
@@ -78,10 +78,10 @@ static void print_state(const struct status *status, const struct status_job *it
 		text_add(&t, item->state == SHOWN_STARTING ? ", waits for " : " on ");
 		status_add_devices(&t, item->run);
 	}
-	line_of(out->file, "state", &t);
+	line_of(out, "state", &t);
 	status_add_reason(&t, item);
-	line_of(out->file, "reason", &t);
-	print_next_start(status, job, out->file);
+	line_of(out, "reason", &t);
+	print_next_start(status, job, out);
 	text_release(&t);
 }
 
@@ -95,7 +95,7 @@ static void print_times(const struct status *status, const struct job *job,
 	char buf[FORMAT_SIZE];
 
 	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
-		line(out->file, times[i].name,
+		line(out, times[i].name,
 		     format_time(buf, sizeof(buf), times[i].time_s, status->now_wall_s));
 	if (job_has_ended(job->state)) {
 		struct text t = TEXT_INIT;
@@ -107,7 +107,7 @@ static void print_times(const struct status *status, const struct job *job,
 		} else if (job->exit_code >= 0) {
 			text_addf(&t, "%d", job->exit_code);
 		}
-		line_of(out->file, "exit status", &t);
+		line_of(out, "exit status", &t);
 		text_release(&t);
 	}
 }
@@ -121,15 +121,15 @@ static void print_command(const struct status_details *d, const struct status_ou
 		text_add(&t, i ? " " : "");
 		text_add_shell_quoted(&t, c->argv.items[i]);
 	}
-	line_of(out->file, "command", &t);
-	line(out->file, "program", c->program);
-	line(out->file, "directory", c->directory);
+	line_of(out, "command", &t);
+	line(out, "program", c->program);
+	line(out, "directory", c->directory);
 	if (c->git_commit)
 		text_addf(&t, "%s%s", c->git_commit, c->git_dirty ? ", with changes" : "");
-	line_of(out->file, "commit", &t);
-	line(out->file, "log", d->log_path);
-	line(out->file, "checkpoints", d->checkpoint_dir);
-	line(out->file, "resume args", c->resume_args);
+	line_of(out, "commit", &t);
+	line(out, "log", d->log_path);
+	line(out, "checkpoints", d->checkpoint_dir);
+	line(out, "resume args", c->resume_args);
 	text_release(&t);
 }
 
@@ -186,24 +186,24 @@ static void print_declared(const struct job *job, const struct status_details *d
 
 	fputs("\ndeclared\n", out->file);
 	add_replicas(&t, job);
-	line_of(out->file, "replicas", &t);
+	line_of(out, "replicas", &t);
 	add_batch(&t, job);
-	line_of(out->file, "batch", &t);
+	line_of(out, "batch", &t);
 	add_learning_rate(&t, job);
-	line_of(out->file, "lr", &t);
+	line_of(out, "lr", &t);
 	add_number(&t, "samples", job->total_samples);
 	add_number(&t, "steps", job->total_steps);
-	line_of(out->file, "total", &t);
-	line(out->file, "step regex", d->command.step_regex);
+	line_of(out, "total", &t);
+	line(out, "step regex", d->command.step_regex);
 	add_after(&t, &d->after);
-	line_of(out->file, "after", &t);
+	line_of(out, "after", &t);
 	text_addf(&t, "weight %.6g, %s, %d retries", job->weight,
 		  preemption_words[job->preemption], job->retries);
 	add_duration(&t, "time limit", job->time_limit_s);
-	line_of(out->file, "scheduling", &t);
+	line_of(out, "scheduling", &t);
 	text_add(&t, signal_name(name, job->stop_signal));
 	add_duration(&t, "grace", job->grace_s);
-	line_of(out->file, "stop", &t);
+	line_of(out, "stop", &t);
 	text_release(&t);
 }
 
@@ -242,26 +242,26 @@ static void print_progress(const struct status_job *item, const struct status_de
 
 	fputs("\nprogress\n", out->file);
 	add_progress(&t, item);
-	line_of(out->file, "position", &t);
+	line_of(out, "position", &t);
 	add_number(&t, "samples/s", item->throughput_eps);
 	add_duration(&t, "to its end", item->eta_s);
-	line_of(out->file, "rate", &t);
+	line_of(out, "rate", &t);
 	add_step_source(&t, d);
-	line_of(out->file, "step times", &t);
-	line(out->file, "status", job->status_text);
+	line_of(out, "step times", &t);
+	line(out, "status", job->status_text);
 	add_number(&t, "at samples", job->checkpoint_samples);
-	line_of(out->file, "checkpoint", &t);
+	line_of(out, "checkpoint", &t);
 	if (isfinite(job->checkpoint_samples)) {	/* of others it is not known */
 		add_number(&t, "samples", job->lost_samples);
 		add_duration(&t, "running", job->lost_s);
 	}
-	line_of(out->file, "lost", &t);
+	line_of(out, "lost", &t);
 	add_duration(&t, "running", item->run_time_s);
 	if (job->runs > 0)
 		add_duration(&t, "times devices", item->attained_service_device_s);
-	line_of(out->file, "time", &t);
+	line_of(out, "time", &t);
 	text_addf(&t, "%d, preempted %d, failed %d", job->runs, job->preemptions, job->failures);
-	line_of(out->file, "runs", &t);
+	line_of(out, "runs", &t);
 	text_release(&t);
 }
 
@@ -271,7 +271,7 @@ static void print_events(const struct status *status, const struct status_detail
 			 const struct status_output *out)
 {
 	static const struct column columns[] = {
-		{ .heading = "TIME" }, { .heading = "EVENT" }, { .heading = "TEXT", .room = 10 },
+		{ .heading = "TIME" }, { .heading = "EVENT" }, { .heading = "TEXT", .room = 56, .below = true },
 	};
 	struct columns t;
 	char buf[FORMAT_SIZE];

@@ -19,7 +19,7 @@
  *	  state			"queued", "starting" (its run waits for its devices), "running", "stopping",
  *				"held", "done", "failed", "cancelled" or "timeout"
  *	  reason		of the last decision, or how it ended, in words; null: no pass has looked at it
- *	  next_start_time_s	of a waiting job: expected; passed already: at the next pass
+ *	  next_start_time_s	of a waiting job: by then, or sooner; passed already: at the next pass
  *	  submit_time_s, start_time_s, end_time_s
  *	declared:
  *	  min_replicas		integer: devices it wants at least
@@ -43,7 +43,8 @@
  *	  printed_total_steps	number: steps to its end, as its log says
  *	  done_ratio		number: share of total_samples, else of total_steps, else of printed_total_steps;
  *				may exceed 1
- *	  throughput_eps	number: samples per second of the present run since its first report
+ *	  throughput_eps	number: samples per second, at the step time of its present configuration; until that
+ *				is measured, of the present run since its first report
  *	  eta_s			number: running time to the end of the declared work at this rate, waits not counted
  *	  epoch, loss		numbers, as reported last
  *	  status_text		as reported last
@@ -70,6 +71,8 @@
  *	      batch_size, local_batch_size, accumulation_steps	integers: batch_size = replicas x
  *				local_batch_size x accumulation_steps
  *	      learning_rate_scale	number
+ *	      takes_configs	true or false: its reports say that it can change these while it runs
+ *	      config_version	integer: of these; 0: those it was launched with
  *	      assigned_time_s, launch_time_s, end_time_s
  *	      duration_s	number, since launch
  *	      leader_pid	integer: its command's process
@@ -79,7 +82,7 @@
  *	      exit_code, term_signal	integers
  *	      diagnosis		what the log says went wrong
  *	      first_samples, last_samples, checkpoint_samples	numbers
- *	      step_time_s	number: of the last windows
+ *	      step_time_s	number: at its present or last configuration
  *	      first_step_s	number: launch to first report
  *	      step_source	where step times come from: "reports" or "log"
  *	      step_pattern	by which its log is understood, see pollux-steps(1)
@@ -147,6 +150,8 @@ static void print_configuration(struct json *j, const struct run *run)
 	integer_or_null(j, "local_batch_size", run->local_batch_size, run->local_batch_size > 0);
 	integer_or_null(j, "accumulation_steps", run->accumulation_steps, run->batch_size > 0);
 	json_number(j, "learning_rate_scale", run->learning_rate_scale);
+	json_bool(j, "takes_configs", run->takes_configs);
+	json_integer(j, "config_version", run->config_version);
 }
 
 static void print_end(struct json *j, const struct run *run)

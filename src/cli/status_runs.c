@@ -120,6 +120,36 @@ static void add_run(struct columns *t, const struct status *status, const struct
 	cell_outcome(t, run);
 }
 
+/* A configuration that it ran at before the present one, or its last: sizes and step time. */
+static void add_earlier(struct columns *t, const struct observation_row *row)
+{
+	int64_t batch_size = row->local_batch_size * row->replicas * row->accumulation_steps;
+
+	for (int i = 0; i < 4; i++)
+		columns_text(t, "");
+	cell_batch(t, batch_size, row->replicas, row->local_batch_size, row->accumulation_steps);
+	columns_text(t, "");
+	cell_number(t, row->observation.step_time_s * 1e3);
+	columns_text(t, "");
+	columns_text(t, "");
+	columns_text(t, "before that");
+}
+
+static bool is_earlier(const struct observation_row *row, const struct run *run)
+{
+	return row->run_id == run->id && (row->local_batch_size != run->local_batch_size ||
+					  row->accumulation_steps != run->accumulation_steps);
+}
+
+static void add_run_and_earlier(struct columns *t, const struct status *status, const struct status_job *item,
+				const struct status_details *d, const struct run *run)
+{
+	add_run(t, status, item, run);
+	for (int i = d->of_runs.count - 1; i >= 0; i--)
+		if (is_earlier(&d->of_runs.items[i], run))
+			add_earlier(t, &d->of_runs.items[i]);
+}
+
 void status_print_runs(const struct status *status, const struct status_job *item,
 		       const struct status_details *d, const struct status_output *out)
 {
@@ -142,7 +172,7 @@ void status_print_runs(const struct status *status, const struct status_job *ite
 	fputs("\nruns (FIRST: seconds to the first step; STOP: from signal to end)\n", out->file);
 	columns_init(&t, columns, sizeof(columns) / sizeof(columns[0]));
 	for (int i = 0; i < d->runs.count; i++)
-		add_run(&t, status, item, &d->runs.items[i]);
+		add_run_and_earlier(&t, status, item, d, &d->runs.items[i]);
 	columns_print(&t, out->file, out->width, out->color);
 	columns_release(&t);
 }

@@ -14,6 +14,7 @@
 #include "pollux/utf8.h"
 
 #define GAP 2
+#define BELOW_LINES 4	/* of a text below a row: what is longer is clipped */
 
 void table_init(struct table *t, const struct table_column *columns, int n_columns)
 {
@@ -212,16 +213,35 @@ static void end_line(struct text *line)
 		line->data[--line->length] = '\0';
 }
 
-static void build_below(const struct table *t, const int *widths, const struct table_span *span, int width,
-			struct text *line)
+/* Bytes of s, of as many characters as the room, that make a line: to the last blank, where there is one. */
+static size_t line_bytes(const char *s, size_t bytes, int room)
 {
-	int indent = t->n_columns > 1 ? widths[0] + GAP : 0;
-	int room = width > 0 && width - indent < span->width ? width - indent : span->width;
+	size_t n = bytes_of(s, bytes, room), end = n;
+
+	if (n == bytes)
+		return n;
+	while (end > 0 && s[end] != ' ')
+		end--;
+	return end > 0 ? end : n;
+}
+
+/* Returns what of the text is left for further lines. */
+static struct table_span build_below(const struct table *t, struct table_span rest, int indent, int room, bool last,
+				     struct text *line)
+{
+	const char *s = t->text.data + rest.start;
+	size_t bytes = last ? rest.bytes : line_bytes(s, rest.bytes, room);
+	struct table_span part = { .start = rest.start, .bytes = bytes };
 
 	text_clear(line);
 	text_add_byte(line, ' ', (size_t)indent);
-	add_cell(line, t->text.data + span->start, span, room > 0 ? room : 0, false);
+	for (size_t i = 0; i < bytes; i++)
+		part.width += ((unsigned char)s[i] & 0xc0) != 0x80;
+	add_cell(line, s, &part, last && part.width > room ? room : part.width, false);
 	end_line(line);
+	while (bytes < rest.bytes && s[bytes] == ' ')
+		bytes++;
+	return (struct table_span){ .start = rest.start + bytes, .bytes = rest.bytes - bytes };
 }
 
 static void build_line(const struct table *t, const int *widths, int row, struct text *line)
@@ -266,6 +286,19 @@ static void print_line(FILE *out, struct text *line, enum table_style style)
 	fputs(style == STYLE_PLAIN ? "\n" : "\033[0m\n", out);
 }
 
+static void print_below(const struct table *t, int indent, const struct table_span *span, int width, FILE *out)
+{
+	int room = width > 0 ? width - indent : span->width;
+	struct table_span rest = *span;
+	struct text line = TEXT_INIT;
+
+	for (int n = 1; rest.bytes && room > 0 && n <= BELOW_LINES; n++) {
+		rest = build_below(t, rest, indent, room, n == BELOW_LINES, &line);
+		print_line(out, &line, STYLE_PLAIN);
+	}
+	text_release(&line);
+}
+
 void table_print(const struct table *t, FILE *out, int width, bool color)
 {
 	int *widths = xcalloc((size_t)t->n_columns, sizeof(*widths));
@@ -278,8 +311,7 @@ void table_print(const struct table *t, FILE *out, int width, bool color)
 		print_line(out, &line, color ? style_of(t, row) : STYLE_PLAIN);
 		if (below == t->n_below || t->below[below].row != row)
 			continue;
-		build_below(t, widths, &t->below[below++].span, width, &line);
-		print_line(out, &line, STYLE_PLAIN);
+		print_below(t, t->n_columns > 1 ? widths[0] + GAP : 0, &t->below[below++].span, width, out);
 	}
 	text_release(&line);
 	free(widths);

@@ -227,12 +227,13 @@ like 'it is told how far it is from that' '^  now +goodput 7\.34k: [0-9]+ % belo
 like 'the next is the fifth' 'the 5th would add ' "$(part devices)"
 like 'efficiency 2048 / 3968' '^  efficiency +52 % at batch 2048, against 128$' "$(part noise)"
 like 'the gain 16 x 0.516, and what it has' '^  lr +\* 8\.26 at batch 2048, by adascale; \* 1\.5 when' "$(part noise)"
-like 'the end: 800,000 samples at 270,000 in 27 s' '^  end +about .*, in 1m20s, if it keeps its devices$' "$(part end)"
-like 'the rate' '^  remaining +800k of 1\.00M samples, at 10\.0k samples/s$' "$(part end)"
+like 'the end: 800,000 samples at 2048 in 0.1 s, not at the 270,000 in 27 s so far' \
+	'^  end +about .*, in 39s, if it keeps its devices$' "$(part end)"
+like 'the rate' '^  remaining +800k of 1\.00M samples, at 20\.5k samples/s$' "$(part end)"
 run "$POLLUX" explain "$id" --color always
 like 'colour where asked for' "$(printf '\033')\\[32m" "$out"
 run "$POLLUX" explain "$id" --json
-is 'what it has, in JSON' '2048 1.5 80' \
+is 'what it has, in JSON' '2048 1.5 39.0625' \
 	"$(printf '%s' "$out" | json 'print "$d->{now}{batch_size} $d->{now}{learning_rate_scale} ", $d->{eta_s}')"
 
 # --- pictures ---

@@ -112,7 +112,7 @@ is 'keys of the document' 'devices_in_use ended held jobs running schema_version
 job_keys='accumulates attained_service_device_s batch_size checkpoint_samples done_ratio end_time_s epoch eta_s exit_code failures grace_s id learning_rate learning_rate_rule loss lost_s lost_samples max_batch_size max_local_batch_size max_replicas min_batch_size min_replicas name next_start_time_s noise_scale preemption preemptions printed_total_steps profile reason retries run run_time_s runs samples start_time_s state status_text steps stop_signal submit_time_s term_signal throughput_eps time_limit_s total_samples total_steps weight workload'
 is 'keys of a job' "$job_keys" "$(json "my \$x = \$d->{jobs}[0]; $keys" <list.json)"
 is 'the same of one that waits' "$job_keys" "$(json "my \$x = \$d->{jobs}[3]; $keys" <list.json)"
-run_keys='accumulation_steps assigned_time_s batch_size checkpoint_samples cpu_time_s devices diagnosis duration_s end_time_s exit_code first_samples first_step_s id last_samples launch_time_s leader_pid learning_rate_scale local_batch_size lost_s lost_samples number outcome peak_device_memory_bytes peak_memory_bytes replicas state step_pattern step_source step_time_s stop_duration_s stop_reason term_signal'
+run_keys='accumulation_steps assigned_time_s batch_size checkpoint_samples config_version cpu_time_s devices diagnosis duration_s end_time_s exit_code first_samples first_step_s id last_samples launch_time_s leader_pid learning_rate_scale local_batch_size lost_s lost_samples number outcome peak_device_memory_bytes peak_memory_bytes replicas state step_pattern step_source step_time_s stop_duration_s stop_reason takes_configs term_signal'
 is 'keys of a run' "$run_keys" "$(json "my \$x = \$d->{jobs}[0]{run}; $keys" <list.json)"
 is 'with ids also details' 'after argv checkpoint_dir directory events git_commit git_dirty log_path observations program resume_args runs step_regex' \
 	"$(json "my \$x = \$d->{jobs}[0]{details}; $keys" <some.json)"
@@ -227,6 +227,21 @@ sqlite3 -cmd ".timeout 10000" "$POLLUX_DIR/pollux.db" "DELETE FROM runs WHERE jo
 like 'where there is room, all columns' \
 	'^RUN +START +TIME +ON +BATCH +SAMPLES +MS/STEP +FIRST +STOP +OUTCOME$' \
 	"$(COLUMNS=80 "$POLLUX" status "$past")"
+
+sqlite3 -cmd ".timeout 10000" "$POLLUX_DIR/pollux.db" "
+	INSERT INTO observations SELECT id, 'cpu', 1, 1, 64, 2, 100, 9, 0, 0, 0.0345, 0, 0.03, NULL, 5 FROM runs
+	 WHERE job_id = $past AND number = 2;
+	INSERT INTO observations SELECT id, 'cpu', 1, 1, 128, 1, 100, 9, 0, 0, 0.0123, 0, 0.01, NULL, 6 FROM runs
+	 WHERE job_id = $past AND number = 2"
+out=$(COLUMNS=80 "$POLLUX" status "$past")
+is 'a run that changed its sizes has those before on a line of their own' '128 12.3 128=1*64*2 34.5' \
+	"$(printf '%s\n' "$out" | sed -n '/^RUN/,/^$/p' | awk '$1 == 2 { print $5, $7; getline; print $1, $2 }' | tr '\n' ' ' | sed 's/ $//')"
+like 'which says so' '^ +128=1\*64\*2 +34\.5 +before that$' "$out"
+wordy=$(submit -n wordy --hold -- sh -c "echo 'two  blanks' and some words that a line of eighty columns has no room for")
+run env COLUMNS=80 "$POLLUX" status "$wordy"
+is 'a command that is longer than a line' '' "$(printf '%s\n' "$out" | sed -n '/^  command/,/^  program/p' | longer_than 80)"
+like 'is broken at a blank, and whole' "^  command     sh -c 'echo '\\\\''two  blanks" "$out"
+like 'with its end' '^ {14}.* no room for.$' "$out"
 
 # --- wrong arguments ---
 for wrong in 0 -1 x 1.5 '' 99999999999999999999; do

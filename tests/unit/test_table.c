@@ -87,17 +87,23 @@ static void test_below(void)
 	expect(&t, 28, true,
 	       "\033[1m  ID  NAME           REASON\033[0m\n"
 	       "   7  fashion-mnist  a\n"
-	       "      waits for \xc3\xa4? and for..\n"
+	       "      waits for \xc3\xa4? and for\n"
+	       "      cpu:1\n"
 	       "\033[31m1024  x              b\033[0m\n"
 	       "   8  y              c\n"
-	       "      short\n", "clipped to the width");
+	       "      short\n", "broken to the width");
+	expect(&t, 10, false,
+	       "  ID  NAME    REASON\n"
+	       "   7  fash..  a\n"
+	       "      wait\n      s\n      for\n      \xc3\xa4?..\n"
+	       "1024  x       b\n"
+	       "   8  y       c\n"
+	       "      shor\n      t\n", "words too, and clipped after four lines");
 	expect(&t, 1, false,
 	       "  ID  NAME    REASON\n"
 	       "   7  fash..  a\n"
-	       "\n"
 	       "1024  x       b\n"
-	       "   8  y       c\n"
-	       "\n", "where there is no room at all, none of it");
+	       "   8  y       c\n", "where there is no room at all, none of it");
 	table_release(&t);
 }
 
