@@ -45,7 +45,8 @@ enum gpu_presence {
 	GPU_WITH_DRIVER,	/* the driver has its device files or its directory in /proc */
 };
 
-/* A few system calls where there is a driver; else a file read for each device on the PCI bus. *bus_ids (the
+/* A few system calls where there is a driver, or no device of NVIDIA's on the bus; else a file read for each
+ * device there. *bus_ids (the
  * caller frees each and the array; NULL: not wanted) are the GPUs of the bus. */
 enum gpu_presence gpu_presence(void);
 int gpu_on_bus(char (**bus_ids)[GPU_BUS_ID_SIZE]);

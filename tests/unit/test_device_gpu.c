@@ -333,6 +333,11 @@ static void test_presence(void)
 	is_int((int)gpu_presence(), GPU_ABSENT, "a GPU given to a virtual machine");
 	set_driver("pci", "0000:41:00.0", "nvidia");
 	is_int((int)gpu_presence(), GPU_ON_BUS, "a GPU with its driver");
+	write_file("pci/proc/bus/pci/devices", "0010\t80861234\t0\n4100\t10de2230\tb\tf6000000\n");
+	is_int((int)gpu_presence(), GPU_ON_BUS, "also in the kernel's list");
+	write_file("pci/proc/bus/pci/devices", "0010\t80861234\t0\n4100\t10020de1\tb\t10de0000\n");
+	is_int((int)gpu_presence(), GPU_ABSENT, "not in it: the rest is not read");
+	write_file("pci/proc/bus/pci/devices", "4100\t10de2230\tb\n");
 	write_file("driver/dev/nvidiactl", "");
 	use_tree("driver");
 	is_int((int)gpu_presence(), GPU_WITH_DRIVER, "device files, as in a container");
