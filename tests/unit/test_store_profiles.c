@@ -1,0 +1,183 @@
+/* test_store_profiles.c - profiles in the store: their devices, their states, what they do not count for; and
+ * which local batches fit. */
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pollux/mem.h"
+#include "pollux/store.h"
+#include "tap.h"
+
+static char root[] = "/tmp/test_profiles.XXXXXX";
+static struct paths paths;
+static struct store store;
+static struct err err;
+
+static void run_sql(const char *sql)
+{
+	char *message = NULL;
+
+	if (sqlite3_exec(store.db, sql, NULL, NULL, &message) != SQLITE_OK)
+		printf("# %s\n", message);
+	sqlite3_free(message);
+}
+
+static int64_t add_job(bool profile)
+{
+	struct dependency_list none = { 0 };
+	struct job_command c = { .program = xstrdup("/bin/true"), .directory = xstrdup("/") };
+	struct job job;
+	int64_t id;
+
+	job_init(&job);
+	job.name = xstrdup("x");
+	job.workload = xstrdup("w");
+	job.submit_time_s = 1;
+	job.state = JOB_RUNNING;
+	job.profile = profile;
+	strings_add(&c.argv, "true");
+	if (store_job_add(&store, &job, &c, &none, &err))
+		printf("# %s\n", err.text);
+	id = job.id;
+	job_command_release(&c);
+	job_release(&job);
+	return id;
+}
+
+/* A run that ended; out of memory, or else with a step time. */
+static void add_ended_run(int64_t job, int local_batch, bool out_of_memory)
+{
+	char *sql = xasprintf(
+		"INSERT INTO runs (job_id, number, state, replicas, accumulation_steps, local_batch_size,"
+		" learning_rate_scale, boot_id, assigned_time_s, assigned_boot_s, outcome, out_of_memory) VALUES"
+		" (%lld, (SELECT count(*) + 1 FROM runs), 'ended', 1, 1, %d, 1, 'x', 1, 1, 'failed', %d);"
+		"INSERT INTO run_devices SELECT max(id), 0, 'cpu:0', 'kind', '0', 1, 0 FROM runs;"
+		"INSERT INTO observations SELECT id, 'kind', 1, 1, %d, 1, 100, 10, 0, 0, 0.1, 0.01, 0.1,"
+		" NULL, 1 FROM runs WHERE id = (SELECT max(id) FROM runs) AND NOT %d",
+		(long long)job, local_batch, out_of_memory, local_batch, out_of_memory);
+
+	run_sql(sql);
+	free(sql);
+}
+
+static void is_limit(const char *kind, int64_t too_large, int64_t fits, const char *what)
+{
+	struct memory_limit limit;
+	int rc = store_memory_limit(&store, "w", kind, &limit, &err);
+
+	ok(rc == 0 && limit.too_large == too_large && limit.fits == fits, what);
+	if (limit.too_large != too_large || limit.fits != fits)
+		printf("# too large %lld, fits %lld\n", (long long)limit.too_large, (long long)limit.fits);
+}
+
+static void test_memory(void)
+{
+	int64_t job = add_job(false);
+
+	is_limit("kind", 0, 0, "nothing is known");
+	add_ended_run(job, 64, false);
+	is_limit("kind", 0, 0, "all that was measured fits");
+	add_ended_run(job, 512, true);
+	add_ended_run(job, 256, true);
+	add_ended_run(job, 128, false);
+	is_limit("kind", 256, 128, "the smallest that ran out of memory, the largest that did not");
+	is_limit("other", 0, 0, "of this kind of device");
+	add_ended_run(job, 300, false);
+	is_limit("kind", 512, 300, "one that was measured since as large says that it fits");
+	add_ended_run(job, 300, true);
+	is_limit("kind", 300, 128, "until it does not again");
+}
+
+static int count(enum job_filter filter)
+{
+	struct job_list list;
+	int n = store_jobs_list(&store, filter, 0, &list, &err) ? -1 : list.count;
+
+	job_list_release(&list);
+	return n;
+}
+
+static void end_run(int64_t job, enum run_outcome outcome, enum stop_reason reason)
+{
+	struct run run;
+
+	run_init(&run);
+	run.job_id = job;
+	run.replicas = 1;
+	run.accumulation_steps = 1;
+	run.boot_id = xstrdup("x");
+	run.assigned_time_s = run.assigned_boot_s = 1;
+	run.devices = xcalloc(1, sizeof(*run.devices));
+	snprintf(run.devices[0].id, sizeof(run.devices[0].id), "cpu:0");
+	ok(store_run_add(&store, &run, &err) == 0, "a run of a profile");
+	run.outcome = outcome;
+	run.stop_reason = reason;
+	run.diagnosis = xstrdup("");
+	ok(store_run_end(&store, &run, &err) == 0, "ends");
+	run_release(&run);
+}
+
+static enum job_state state(int64_t id)
+{
+	struct job job;
+	enum job_state s = store_job_get(&store, id, &job, &err) ? JOB_HELD : job.state;
+
+	job_release(&job);
+	return s;
+}
+
+static void test_profile(void)
+{
+	struct device device = { .id = "cpu:0", .kind = "kind", .binding = "0-1", .cores = 2 };
+	struct reserved_list reserved;
+	double samples;
+	int64_t *ids, id;
+	int n;
+
+	run_sql("DELETE FROM jobs");
+	id = add_job(true);
+	is_int(count(JOBS_SCHEDULABLE), 0, "no pass is to decide on a profile");
+	is_int(count(JOBS_ACTIVE), 1, "which is shown");
+	ok(store_profiles_list(&store, &ids, &n, &err) == 0 && n == 1 && ids[0] == id, "and listed as one");
+	free(ids);
+	ok(store_device_reserve(&store, id, &device, &err) == 0, "it keeps a device");
+	ok(store_device_reserve(&store, id + 1, &device, &err) != 0, "that nobody else can have");
+	ok(store_reserved_list(&store, &reserved, &err) == 0 && reserved.count == 1 &&
+	   reserved.items[0].job_id == id && reserved.items[0].device.cores == 2 &&
+	   !strcmp(reserved.items[0].device.binding, "0-1"), "as it was");
+	reserved_list_release(&reserved);
+	end_run(id, OUTCOME_STOPPED, STOP_MEASURED);
+	is_int(state(id), JOB_RUNNING, "one that was measured leaves the job running");
+	end_run(id, OUTCOME_FAILED, STOP_NONE);
+	is_int(state(id), JOB_RUNNING, "so does one that failed");
+	run_sql("UPDATE jobs SET samples = 1000");
+	end_run(id, OUTCOME_STOPPED, STOP_CANCEL);
+	is_int(state(id), JOB_CANCELLED, "one that was cancelled ends it");
+	ok(store_reserved_list(&store, &reserved, &err) == 0 && reserved.count == 0, "and frees the device");
+	reserved_list_release(&reserved);
+	run_sql("UPDATE jobs SET state = 'done', samples = 1000");
+	ok(store_typical_samples(&store, "w", &samples, &err) == 0 && samples != samples,
+	   "how far it went says nothing of how long jobs are");
+	run_sql("UPDATE jobs SET profile = 0");
+	ok(store_typical_samples(&store, "w", &samples, &err) == 0 && samples > 999, "as that of a job does");
+}
+
+int main(void)
+{
+	char *command = xasprintf("rm -rf '%s'", mkdtemp(root));
+
+	setenv("POLLUX_DIR", root, 1);
+	if (paths_init(&paths, &err) || store_open(&store, &paths, STORE_WRITE, &err)) {
+		printf("Bail out! %s\n", err.text);
+		return 1;
+	}
+	test_memory();
+	test_profile();
+	store_close(&store);
+	paths_release(&paths);
+	if (system(command))
+		puts("# not removed");
+	free(command);
+	return done();
+}
