@@ -27,6 +27,16 @@ static int count_free(const struct pass_state *p)
 	return n;
 }
 
+/* That may come back: those with a reason. */
+static int count_out(const struct pass_state *p)
+{
+	int n = 0;
+
+	for (int d = 0; d < p->devices.count; d++)
+		n += !p->devices.items[d].usable && p->devices.items[d].reason[0];
+	return n;
+}
+
 /* The first device with a reason; those of other people's processes before the rest. -1: none. */
 static int first_with_reason(const struct pass_state *p)
 {
@@ -55,11 +65,12 @@ static void put_first(char *reason, const struct device *device)
 void pass_explain_blocked(struct pass_state *p)
 {
 	int first = first_with_reason(p), blocked = count_blocked(p), free = count_free(p);
+	int most = p->n_usable + count_out(p);
 
 	for (int j = 0; first >= 0 && j < p->n_candidates; j++) {
 		int least = p->sched_jobs[j].min_replicas;
 
-		if (p->choices[j].replicas > 0 || p->candidates[j].run)
+		if (p->choices[j].replicas > 0 || p->candidates[j].run || least > most)
 			continue;
 		if (least > p->n_usable) {
 			put_first(p->choices[j].reason, &p->devices.items[first]);

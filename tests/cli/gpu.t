@@ -123,6 +123,11 @@ pass
 is 'another pass writes the same reason' "$changes" \
 	"$(sqlite3 "$POLLUX_DIR/pollux.db" 'PRAGMA data_version; SELECT total(id) FROM events')"
 
+many=$("$POLLUX" submit --replicas 3 -- sleep 1000 2>/dev/null)
+pass
+unlike 'nor one that would wait all the same' 'pid' "$(reason "$many")"
+"$POLLUX" cancel "$many"
+
 status 'a process that computes nowhere cannot be ignored' 66 "$POLLUX" devices --ignore $$
 is 'as is said' "pollux: no process $$ computes on a GPU" "$err"
 status 'it is ignored' 0 "$POLLUX" devices --ignore "$pid"
