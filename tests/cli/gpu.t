@@ -206,7 +206,8 @@ POLLUX_POLICY=las POLLUX_SLICE=0.2 "$POLLUX" schedule
 ok 'another is to have its GPU' is_state "$second" starting
 gpu $A "process $pid 9000" | answers
 ok 'but is not started beside a stranger' wait_for 20 is_state "$second" queued
-like 'which is in its history' "gpu:$A: pid $pid " "$("$POLLUX" status "$second")"
+like 'which is in its history' "^gpu:$A: pid $pid " \
+	"$(sqlite3 "$POLLUX_DIR/pollux.db" "SELECT diagnosis FROM runs WHERE job_id = $second")"
 "$POLLUX" cancel "$first" "$second"
 "$POLLUX" wait "$first" "$second" || :
 
