@@ -28,12 +28,12 @@ static double units_of_step(const struct run *run, enum step_unit unit)
 
 static void add_time(struct recorder *r, const struct step_event *e, double units)
 {
-	double copies = fmin(round(e->n / units), COPIES_MAX);
+	int copies;
 
 	if (e->basis == STEP_UNTIMED || isnan(units))
 		return;
-	step_stats_add(&r->stats, e->unit_s * units, (double)NAN);
-	for (double i = 1; i < copies; i++)
+	copies = (int)fmax(fmin(round(e->n / units), COPIES_MAX), 1);
+	for (int i = 0; i < copies; i++)
 		step_stats_add(&r->stats, e->unit_s * units, (double)NAN);
 }
 

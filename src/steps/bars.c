@@ -76,17 +76,22 @@ static uint64_t id_of(const struct sighting *s)
 	return h ? h : 1;
 }
 
+static bool is_taken(const struct bars *b, const struct bar *bar)
+{
+	return b->taken && bar->id == b->taken;
+}
+
 /* Its place, or that of the one that lived least. */
 static struct bar *find(struct bars *b, uint64_t id)
 {
-	struct bar *least = NULL;
+	struct bar *least = &b->items[0];
 
 	for (int i = 0; i < BARS_MAX; i++) {
 		struct bar *bar = &b->items[i];
 
 		if (bar->id == id)
 			return bar;
-		if ((!b->taken || bar->id != b->taken) && (!least || bar->life_s < least->life_s))
+		if (is_taken(b, least) || (!is_taken(b, bar) && bar->life_s < least->life_s))
 			least = bar;
 	}
 	*least = (struct bar){ .id = id };

@@ -16,19 +16,19 @@ void log_lines_init(struct log_lines *l)
 	l->n_lines = l->n_clipped = 0;
 }
 
-static void give(struct log_lines *l, const char *line, size_t n, bool clipped, double arrival_s,
-		 log_line_sink *sink, void *arg)
+static void give(struct log_lines *l, const char *line, size_t n, bool clipped, log_line_sink *sink,
+		 void *arg)
 {
 	l->n_clipped += clipped;
 	if (n == 0)
 		return;
 	l->n_lines++;
-	sink(line, n, arrival_s, arg);
+	sink(line, n, l->arrival_s, arg);
 }
 
 static void end_line(struct log_lines *l, log_line_sink *sink, void *arg)
 {
-	give(l, l->line, l->length, l->clipped, l->arrival_s, sink, arg);
+	give(l, l->line, l->length, l->clipped, sink, arg);
 	l->length = 0;
 	l->clipped = false;
 	l->escape = ESCAPE_NONE;	/* one that never ends hides no more than its line */
@@ -122,11 +122,12 @@ static const char *take_plain(struct log_lines *l, const char *p, const char *en
 {
 	const char *newline;
 
+	l->arrival_s = arrival_s;
 	while ((newline = memchr(p, '\n', (size_t)(end - p)))) {
 		size_t n = (size_t)(newline - p);
 		bool clipped = n > STEPS_LINE_MAX;
 
-		give(l, p, clipped ? STEPS_LINE_MAX : n, clipped, arrival_s, sink, arg);
+		give(l, p, clipped ? STEPS_LINE_MAX : n, clipped, sink, arg);
 		p = newline + 1;
 	}
 	return p;

@@ -42,8 +42,8 @@ static double decimal(struct span s, double *units)
 /* With the suffix that tqdm puts to large ones. */
 static double count_of(struct span s)
 {
-	static const char suffixes[] = "kMGT";
-	const char *suffix = s.n ? memchr(suffixes, s.text[s.n - 1], 4) : NULL;
+	static const char suffixes[] = { 'k', 'M', 'G', 'T' };
+	const char *suffix = s.n ? memchr(suffixes, s.text[s.n - 1], sizeof(suffixes)) : NULL;
 	double units, factor = suffix ? pow(1e3, (double)(suffix - suffixes) + 1) : 1;
 
 	s.n -= suffix != NULL;

@@ -76,8 +76,8 @@ static void feed(struct steps *s, const struct log *log, size_t piece, struct se
 	seen->n = 0;
 	steps_clear(s);
 	for (size_t at = 0, end; at < log->size; at = end) {
-		double arrival_s = log->pause_s * (double)(at / BLOCK);
-		size_t block_end = (at / BLOCK + 1) * BLOCK;
+		size_t block = at / BLOCK, block_end = (block + 1) * BLOCK;
+		double arrival_s = log->pause_s * (double)block;
 
 		end = at + piece < block_end ? at + piece : block_end;
 		end = end < log->size ? end : log->size;
@@ -171,11 +171,13 @@ static void take_regex(struct log *log)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const double pauses_s[] = { 0.3, (double)NAN, 2, 0 };
+	size_t piece;
 	char *copy;
 	struct log log = { .size = size > 2 ? size - 2 : 0 };
 
 	if (size < 2)
 		return 0;
+	piece = 1 + (size_t)data[1] % BLOCK;
 	copy = malloc(log.size ? log.size : 1);		/* so that a byte too far is seen */
 	if (!copy)
 		return 0;
@@ -185,9 +187,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (data[0] % 4 == 0)
 		take_regex(&log);
 	if (*log.regex)
-		check_own(&log, 1 + data[1] % BLOCK);
+		check_own(&log, piece);
 	else
-		check_built_in(&log, 1 + data[1] % BLOCK);
+		check_built_in(&log, piece);
 	free(copy);
 	return 0;
 }

@@ -275,15 +275,15 @@ static bool read_row(FILE *file, struct row *row)
 /* Digits of a group, as a number; NaN where the column is 0. */
 static double group_of(const struct row *row, int column, const char *line, const regmatch_t *m)
 {
-	int i = atoi(row->column[column]);
-	char text[64];
+	long i = strtol(row->column[column], NULL, 10);
+	char text[64] = "";
 
-	if (i == 0 || m[i].rm_so < 0)
+	if (i == 0 || m[i].rm_so < 0 || m[i].rm_eo - m[i].rm_so >= (int)sizeof(text))
 		return (double)NAN;
-	snprintf(text, sizeof(text), "%.*s", (int)(m[i].rm_eo - m[i].rm_so), line + m[i].rm_so);
+	memcpy(text, line + m[i].rm_so, (size_t)(m[i].rm_eo - m[i].rm_so));
 	if (!strcmp(text, "Unknown"))
 		return (double)NAN;
-	return strchr(text, 'k') ? 1e3 * atof(text) : atof(text);
+	return strchr(text, 'k') ? 1e3 * strtod(text, NULL) : strtod(text, NULL);
 }
 
 static const char *without_escapes(const char *line)
