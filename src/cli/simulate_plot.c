@@ -56,6 +56,7 @@ static void add_completion(const struct sim_result *r, int index, struct text *t
 	for (int i = 0; i < n; i++)
 		text_addf(t, "%.6g %.6g\n", jct_s[i] / 3600, 100.0 * (i + 1) / n);
 	text_add(t, "END\n");
+	free(jct_s);
 }
 
 static void add_rounds(const struct sim_result *r, int index, struct text *t)

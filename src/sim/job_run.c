@@ -84,7 +84,8 @@ int job_run(struct simulation *s, struct sim_job *job, double start_s, struct er
 		taken_s = advance(s, job, start_s + s->options->interval_s - seconds, seconds);
 		job->attained_device_s += taken_s * gpus;
 		seconds -= taken_s;
-		update_sizes(s, job);
+		if (isnan(job->finish_s))
+			update_sizes(s, job);
 	}
 	if (job->progress > before)
 		s->progress_s = s->now_s;
