@@ -173,9 +173,10 @@ static int compile(struct patterns *p, const struct pattern *item, struct err *e
 {
 	int flags = REG_EXTENDED | (item->any_case ? REG_ICASE : 0);
 	int rc = regcomp(&p->regex[p->n], item->ere, flags);
-	char why[128];
 
 	if (rc) {
+		char why[128];
+
 		regerror(rc, &p->regex[p->n], why, sizeof(why));
 		return err_set(err, EX_USAGE, "'%.200s' is no extended regular expression: %s", item->ere,
 			       why);
