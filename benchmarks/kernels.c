@@ -156,6 +156,7 @@ int main(void)
 	struct err err;
 	int rc = 0;
 
+	setenv("POLLUX_NVML", "none", 1);	/* processors, whatever else there is */
 	if (devices_list(&settings, &list, &err)) {
 		fprintf(stderr, "kernels: %s\n", err.text);
 		return 1;

@@ -28,7 +28,7 @@ work=${PRIOR_DIR:-}
 [ -n "$work" ] || work=$(mktemp -d "${TMPDIR:-/tmp}/pollux-prior.XXXXXX") made=$work
 mkdir -p "$work"
 export HOME="$work" POLLUX_DIR="$work/store" POLLUX_POLICY=fifo NO_COLOR=1 LC_ALL=C
-export OPENBLAS_NUM_THREADS=1
+export OPENBLAS_NUM_THREADS=1 POLLUX_NVML=none	# processors, whatever else there is
 
 cleanup() {
 	ids=$(sqlite3 "$POLLUX_DIR/pollux.db" "SELECT id FROM jobs WHERE end_time_s IS NULL" 2>/dev/null) || :

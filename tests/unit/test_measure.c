@@ -83,6 +83,7 @@ static void test_exchange(void)
 
 int main(void)
 {
+	setenv("POLLUX_NVML", "none", 1);	/* whatever this machine has */
 	if (first_processor() < 0)
 		skip_all("no processor can be used");
 	test_refused();
