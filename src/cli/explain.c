@@ -145,6 +145,12 @@ double explanation_step_time(const struct explanation *e, const struct configura
 				    (double)c->local_batch_size, c->accumulation_steps);
 }
 
+bool explanation_assumes(const struct explanation *e, const struct goodput_choice *c)
+{
+	return isnan(e->model.goodput.noise_scale) &&
+	       c->configuration.batch_size != e->model.goodput.initial_batch_size;
+}
+
 const char *explanation_obstacle(const struct explanation *e, int r)
 {
 	if (r < e->job->min_replicas || (e->job->max_replicas && r > e->job->max_replicas))

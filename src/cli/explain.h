@@ -52,6 +52,9 @@ const char *explanation_obstacle(const struct explanation *e, int r);
 bool explanation_of_batch(const struct explanation *e, int replicas, int64_t batch_size,
 			  struct goodput_choice *choice);
 
+/* Whether its efficiency is an assumption: larger batches bring nothing while the noise scale is unknown. */
+bool explanation_assumes(const struct explanation *e, const struct goodput_choice *c);
+
 /* The step time that the model has for a configuration. */
 double explanation_step_time(const struct explanation *e, const struct configuration *c);
 

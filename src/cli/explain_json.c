@@ -57,7 +57,7 @@ void explanation_print_json_choice(struct json *j, const struct explanation *e,
 	print_sizes(j, &c->configuration);
 	json_number(j, "step_time_s", explanation_step_time(e, &c->configuration));
 	json_number(j, "throughput", c->throughput);
-	json_number(j, "efficiency", c->efficiency);
+	json_number(j, "efficiency", explanation_assumes(e, c) ? (double)NAN : c->efficiency);
 	json_number(j, "goodput", c->goodput);
 }
 

@@ -40,7 +40,10 @@ static void cells_speed(struct columns *t, const struct explanation *e, const st
 {
 	cell_span(t, explanation_step_time(e, &c->configuration));
 	cell_count(t, c->throughput);
-	columns_cell(t, "%.0f%%", 100 * c->efficiency);
+	if (explanation_assumes(e, c))
+		columns_text(t, "-");
+	else
+		columns_cell(t, "%.0f%%", 100 * c->efficiency);
 	cell_count(t, c->goodput);
 }
 
@@ -117,6 +120,17 @@ static bool same(const struct goodput_choice *a, const struct goodput_choice *b)
 	       a->configuration.accumulation_steps == b->configuration.accumulation_steps;
 }
 
+/* Of those shown, a row with more than the one that is best. */
+static bool best_is_rounded(const struct explanation *e)
+{
+	if (e->replicas < 1 || e->replicas > e->n_devices)
+		return false;
+	for (int i = 0; i < e->n_batches; i++)
+		if (e->batches[i].goodput > e->best[e->replicas].goodput)
+			return true;
+	return false;
+}
+
 static void add_batch(struct columns *t, const struct explanation *e, const struct goodput_choice *c)
 {
 	bool best = e->replicas <= e->n_devices && same(c, &e->best[e->replicas]);
@@ -147,6 +161,9 @@ void explanation_print_batches(const struct explanation *e, const struct status_
 	for (int i = 0; i < e->n_batches; i++)
 		add_batch(&t, e, &e->batches[i]);
 	print(&t, out);
+	if (best_is_rounded(e))
+		explanation_print_line(out, "best", "that is, of those whose local batch has three binary digits (5, 6, 7, "
+				       "8, 10, 12, 14, 16, ...), as these are within 1 % of the greatest");
 }
 
 /* --- the model --- */

@@ -141,9 +141,9 @@ static void add_next(const struct explanation *e, int r, struct text *t)
 
 	text_add(t, "the ");
 	add_ordinal(t, r + 1);
-	text_add(t, " would add ");
-	add_percent(t, next / now - 1);
-	text_add(t, ": goodput ");
+	text_add(t, next < now ? " would take " : " would add ");
+	add_percent(t, fabs(next / now - 1));
+	text_add(t, next < now ? " away: goodput " : ": goodput ");
 	add_count(t, now);
 	text_add(t, " to ");
 	add_count(t, next);
@@ -203,6 +203,8 @@ static void print_devices(const struct explanation *e, const struct status_outpu
 {
 	fprintf(out->file, "\ndevices (best sizes; goodput: samples/s worth as much as in batches of "
 		"%lld)\n", (long long)e->job->batch_size);
+	if (job_has_ended(e->job->state))
+		line(out, "ended", "what it would be given now, as its model is now");
 	explanation_print_devices(e, out);
 	print_present(e, out);
 	print_next(e, out);
@@ -219,6 +221,8 @@ static void print_batches(const struct explanation *e, const struct status_outpu
 		fputs(" (not to be changed: no --batch-range)", out->file);
 	fputc('\n', out->file);
 	explanation_print_batches(e, out);
+	if (job->max_batch_size > 0 && isnan(e->model.goodput.noise_scale))
+		line(out, "efficiency", "not known, nor the noise scale: goodput takes larger batches to bring nothing");
 }
 
 /* --- the model --- */
@@ -354,6 +358,35 @@ static void add_remaining(const struct job *job, struct text *t)
 	text_add(t, samples ? " samples" : " steps");
 }
 
+/* What a job that waits would take, once it runs. */
+static double run_time_left(const struct explanation *e)
+{
+	const struct goodput_choice *c = e->least ? &e->best[e->least] : NULL;
+	double left = e->job->total_samples - (e->job->samples > 0 ? e->job->samples : 0);
+
+	return c && c->goodput > 0 && !e->item->run && left > 0 ? left / c->throughput : (double)NAN;
+}
+
+static void add_end_of_waiting(const struct explanation *e, struct text *t)
+{
+	double left = run_time_left(e);
+
+	if (isfinite(left)) {
+		text_add(t, "by ");
+		add_time(t, e, e->job->next_start_s + left);
+		text_add(t, ", or sooner: ");
+	}
+	text_add(t, "to start by ");
+	add_time(t, e, e->job->next_start_s);
+	if (isfinite(left)) {
+		text_add(t, ", then ");
+		add_duration(t, left);
+		text_add(t, " on ");
+		add_devices(t, e->least);
+		text_add(t, " if it keeps them");
+	}
+}
+
 static void add_end(const struct explanation *e, struct text *t)
 {
 	double eta = e->item->eta_s;
@@ -370,21 +403,11 @@ static void add_end(const struct explanation *e, struct text *t)
 	} else if (!(e->job->total_samples > 0 || job_total_steps(e->job) > 0)) {
 		text_add(t, "not known: submitted without --samples, --steps or --epochs");
 	} else if (e->job->next_start_s > e->status.now_wall_s) {
-		text_add(t, "waits; to start about ");
-		add_time(t, e, e->job->next_start_s);
+		add_end_of_waiting(e, t);
 	} else {
 		text_add(t, e->item->run ? "not known until its program has reported samples or steps"
 					 : "not known: it waits");
 	}
-}
-
-/* What a job that waits would take, once it runs. */
-static double run_time_left(const struct explanation *e)
-{
-	const struct goodput_choice *c = e->least ? &e->best[e->least] : NULL;
-	double left = e->job->total_samples - (e->job->samples > 0 ? e->job->samples : 0);
-
-	return c && c->goodput > 0 && !e->item->run && left > 0 ? left / c->throughput : (double)NAN;
 }
 
 static void print_end(const struct explanation *e, const struct status_output *out)
@@ -423,7 +446,8 @@ static void print_missing(const struct explanation *e, const struct status_outpu
 	fputs("\nmodel\n", out->file);
 	explanation_missing(e, &t);
 	line_of(out, "missing", &t);
-	line(out, "until then", "it keeps its own sizes, and is offered devices that others leave");
+	if (e->job->state == JOB_QUEUED || e->job->state == JOB_RUNNING)
+		line(out, "until then", "it keeps its own sizes, and is offered devices that others leave");
 	text_release(&t);
 }
 

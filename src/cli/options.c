@@ -346,16 +346,21 @@ int options_parse(const struct command *command, int argc, char **argv, void *ta
 	return rc;
 }
 
+/* In a copy: getopt moves operands behind the options, where one that lacks its value would then take the first
+ * of them for that. */
 bool options_ask_help(const struct command *command, int argc, char **argv)
 {
+	char **copy = xcalloc((size_t)argc + 1, sizeof(*copy));
 	struct scan s;
 	int i, error;
 
-	scan_init(&s, command, argc, argv);
+	memcpy(copy, argv, (size_t)argc * sizeof(*copy));
+	scan_init(&s, command, argc, copy);
 	do
 		i = scan_next(&s, &error);
 	while (i != SCAN_END && i != SCAN_HELP);
 	scan_release(&s);
+	free(copy);
 	return i == SCAN_HELP;
 }
 

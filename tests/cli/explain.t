@@ -27,6 +27,8 @@ for wrong in 0 -1 x 1.5 '' 99999999999999999999; do
 	status "job '$wrong' is" 64 "$POLLUX" explain "$wrong"
 done
 status '--color of something else is' 64 "$POLLUX" explain 1 --color maybe
+status 'an option behind the job without its value' 64 "$POLLUX" explain 1 --plot
+like 'is what is wrong' "^pollux: option '--plot FILE' needs a value" "$err"
 status 'no store yet' 66 "$POLLUX" explain 1
 id=$(submit -n 'plain `x` it'\''s' -- true)
 status 'no such job' 66 "$POLLUX" explain 99
@@ -124,7 +126,9 @@ like 'another is not: 44 ms against 50' '^ +4 +512 +128 +1 +5\.00k +50\.0ms +44\
 like 'the noise scale' '^  scale +1\.92k samples, declared$' "$(part noise)"
 like 'a restart: 1.5 s + 4 s and 1 s + 4 s, of 100 s' '^  costs +5\.25s, as measured; 5 % of a slice of 1m40s$' \
 	"$(part restart)"
-like 'when it starts' '^  end +waits; to start about ' "$(part end)"
+like 'when it starts at the latest, and ends by that' \
+	' end by .*, or sooner: to start by .*, then 3m45s on 1 device if it keeps them ' "$(part end | tr -s '\n ' '  ')"
+like 'the best of the sizes is one in three binary digits' ' best$' "$(part batch)"
 like 'what is left' '^  remaining +800k of 1\.00M samples$' "$(part end)"
 like 'and takes 800,000 / 3,555.6 s' '^  takes +3m45s of running on 1 device$' "$(part end)"
 unset COLUMNS
@@ -165,6 +169,24 @@ is 'parameters and observations are numbers' '0.00025 data 0.04' \
 is 'the last decision' 'goodput 4 100' \
 	"$(printf '%s' "$out" | json 'my $x = $d->{decision}; print "$x->{last_change_policy} " .
 		"$x->{last_change_replicas} $x->{slice_s}"')"
+
+# --- an unknown noise scale, a larger best one ---
+store "UPDATE jobs SET noise_scale = NULL WHERE id = $id"
+run env COLUMNS=80 "$POLLUX" explain "$id"
+like 'without a noise scale the efficiency at M0 is known' '^ +128 +128 +1 .* 100% ' "$(part batch)"
+like 'others are not, and goodput rests on what is assumed' '^ +256 +128 +2 +72\.0ms +3\.56k +- +1\.78k$' "$(part batch)"
+like 'which is said' '^  efficiency +not known, nor the noise scale: ' "$(part batch)"
+is 'nor are they in JSON' '1 null' "$("$POLLUX" explain "$id" --json |
+	json 'print join " ", map { $_ // "null" } map { $_->{efficiency} } @{$d->{batch_sizes}}[0, 1]')"
+# The greatest is at sqrt(1920 * 2 * 0.03 / 0.00025) = 679, 4 M0 = 2 * 340, and 340 is 101010100 in binary.
+store "UPDATE jobs SET noise_scale = 1920, batch_size = 170 WHERE id = $id; UPDATE models SET alpha_grad = 0.03"
+is 'a row may have more than the best' more "$("$POLLUX" explain "$id" --json |
+	json 'my $best = $d->{devices}[0]{goodput}; print "more" if grep { $_->{goodput} > $best &&
+		$_->{goodput} < 1.01 * $best } @{$d->{batch_sizes}}')"
+run env COLUMNS=80 "$POLLUX" explain "$id"
+like 'and then the foot of the table says why' '^  best +that is, of those whose local batch ' "$(part batch)"
+is 'within 80 columns' '' "$(printf '%s\n' "$out" | longer_than 80)"
+store "UPDATE jobs SET batch_size = 128 WHERE id = $id; UPDATE models SET alpha_grad = 0.004"
 
 # --- limits ---
 store "UPDATE models SET max_replicas = 2"
@@ -312,6 +334,10 @@ store "UPDATE jobs SET state = 'done', end_time_s = 1e9, reason = 'completed' WH
 run "$POLLUX" explain "$id"
 like 'an ended job has ended' '^  end +done at ' "$(part end)"
 unlike 'with nothing remaining' remaining "$out"
+like 'and its tables are of now' '^  ended +what it would be given now' "$(part devices)"
+ended=$(submit -n ended -- true)
+"$POLLUX" cancel "$ended"
+unlike 'one without a model is told nothing of what is to come' 'until then' "$("$POLLUX" explain "$ended")"
 
 # --- real jobs ---
 store "UPDATE jobs SET state = 'cancelled' WHERE state = 'queued'"
