@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/experiment_information.h"
 #include "pollux/experiment.h"
 #include "pollux/steady.h"
 #include "tap.h"
@@ -267,6 +268,34 @@ static void test_choice(void)
 	ok(next(&w, &c) && c.configuration.local_batch_size % 100 != 0, "then those between, sqrt(2) apart");
 }
 
+/* What a point is said to gain is what is gained when it has been added. */
+static void test_gain(void)
+{
+	struct experiment_limits limits = { .min_replicas = 1, .max_replicas = 4, .batch_size = 100,
+					    .min_batch_size = 100, .max_batch_size = 1600 };
+	struct throughput_params p = { 0.001, 1e-5, 0.0004, 0.0001, 0.01, 0.01, 2 };
+	struct experiment_grid grid = experiment_grid_make(&limits, 1600, 2);
+	struct experiment_point first = { .configuration = { 1, 100, 1, 100 }, .weight = 1, .sync_known = true };
+
+	for (int i = 0; i < grid.count; i += 3) {
+		struct experiment_point point = { .configuration = grid.items[i], .weight = 0.7,
+						  .sync_known = i % 2 };
+		struct information before, after;
+		double gain;
+
+		information_init(&before);
+		information_add(&before, &p, &first);
+		after = before;
+		information_add(&after, &p, &point);
+		information_invert(&before);
+		information_invert(&after);
+		gain = information_gain(&before, &p, &point, &grid);
+		near(gain, information_mean_variance(&before, &p, &grid) -
+		     information_mean_variance(&after, &p, &grid), 1e-9, "the gain is the difference");
+	}
+	free(grid.items);
+}
+
 static void test_extremes(void)
 {
 	struct experiment_choice c;
@@ -378,6 +407,7 @@ int main(void)
 	test_growth();
 	test_ends();
 	test_choice();
+	test_gain();
 	test_extremes();
 	test_any_limits();
 	return done();
