@@ -103,6 +103,18 @@ static void warn_of_devices(const struct paths *paths, const struct job *job)
 			"waits until there are more\n", (long long)job->id, job->min_replicas, n);
 }
 
+/* A program that does not know of passes would train at less than its batch size, without a word. */
+static void warn_of_passes(const struct job *job)
+{
+	int64_t local = job->max_local_batch_size, share = job->batch_size / job->min_replicas;
+	long long passes = local > 0 ? (long long)((share + local - 1) / local) : 1;
+
+	if (!job->accumulates && passes > 1)
+		fprintf(stderr, "pollux: warning: with --max-local-batch %lld its batch of %lld takes %lld passes for an "
+			"update, which its program has to make: by {accum}, or by POLLUX_ACCUM and --accumulate\n",
+			(long long)local, (long long)job->batch_size, passes);
+}
+
 static int insert(struct store *s, struct job *job, const struct job_command *command,
 		  const struct dependency_list *after, double parameters, struct err *err)
 {
@@ -130,6 +142,8 @@ static int add(const struct submission *o, struct job *job, const struct job_com
 	rc = insert(&s.store, job, command, after, parameters, err);
 	if (rc == 0)
 		warn_of_devices(&s.paths, job);
+	if (rc == 0)
+		warn_of_passes(job);
 	session_close(&s);
 	if (rc == 0)
 		print_result(job, o->quiet);

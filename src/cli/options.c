@@ -105,7 +105,7 @@ static const char *type_words(enum option_type type)
 	case OPTION_INT: return "a whole number";
 	case OPTION_NUMBER: return "a number";
 	case OPTION_DURATION: return "a time (such as 90s, 1.5m, 2h or 1d)";
-	case OPTION_RANGE: return "N or MIN:MAX (MIN <= MAX) with whole numbers";
+	case OPTION_RANGE: return "a whole number, or two as smaller:larger,";
 	case OPTION_FLAG:
 	case OPTION_TEXT:
 	case OPTION_LIST: break;

@@ -218,12 +218,13 @@ static int parse_signal(const struct submission *o, int *number, struct err *err
 
 static int set_lr_rule(const struct submission *o, struct job *job, struct err *err)
 {
+	const char *name = o->lr_rule ? o->lr_rule : "adascale";
 	enum lr_rule rule;
 
-	if (!lr_rule_parse(&rule, o->lr_rule))
+	if (!lr_rule_parse(&rule, name))
 		return usage_error(o->by, err, "option '--lr-rule' wants adascale, sqrt, linear "
-				   "or none, not '%.60s'", o->lr_rule);
-	job->learning_rate_rule = xstrdup(o->lr_rule);
+				   "or none, not '%.60s'", name);
+	job->learning_rate_rule = xstrdup(name);
 	return 0;
 }
 
@@ -232,7 +233,8 @@ static int set_batch(const struct submission *o, struct job *job, struct err *er
 	const struct int_range *r = &o->batch_range;
 
 	const char *needs = r->max ? "batch-range" : o->max_local_batch ? "max-local-batch"
-			    : o->accumulate ? "accumulate" : o->noise_scale > 0 ? "noise-scale" : NULL;
+			    : o->accumulate ? "accumulate" : o->noise_scale > 0 ? "noise-scale"
+			    : o->lr_rule ? "lr-rule" : NULL;
 
 	if (!o->batch && needs)
 		return usage_error(o->by, err, "option '--%s' needs --batch", needs);

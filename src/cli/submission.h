@@ -20,7 +20,7 @@ struct submission {
 };
 
 #define SUBMISSION_DEFAULTS(command) { \
-	.by = (command), .lr_rule = "adascale", .learning_rate = (double)NAN, .noise_scale = (double)NAN, \
+	.by = (command), .learning_rate = (double)NAN, .noise_scale = (double)NAN, \
 	.total_samples = (double)NAN, .total_steps = (double)NAN, .epochs = (double)NAN, \
 	.weight = 1, .time_limit_s = (double)NAN, .grace_s = 60, \
 }

@@ -13,9 +13,9 @@
 	{ "batch", 'b', OPTION_INT, "SAMPLES", S(batch), 1, 1e9, \
 	  "samples per optimizer update that the job was tuned for" }, \
 	{ "batch-range", 0, OPTION_RANGE, "MIN:MAX", S(batch_range), 1, 1e9, \
-	  "batches it may run with, --batch among them; default just --batch" }, \
+	  "batches it may run with: of them those from --batch to MAX; default just --batch" }, \
 	{ "max-local-batch", 0, OPTION_INT, "SAMPLES", S(max_local_batch), 1, 1e9, \
-	  "samples that fit on one device in a pass; more are accumulated" }, \
+	  "samples that fit on one device in a pass; more take several, see --accumulate" }, \
 	{ "accumulate", 0, OPTION_FLAG, NULL, S(accumulate), 0, 0, \
 	  "it does as many passes for an update as POLLUX_ACCUM says; default where the command has " \
 	  "{accum}" }, \

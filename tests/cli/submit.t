@@ -63,7 +63,7 @@ for wrong in 0 -1 1000000001; do
 	refused 64 "option '--max-local-batch SAMPLES': '$wrong' $int 1 to 1000000000" \
 		-b 1 --max-local-batch "$wrong" true
 done
-range='is not N or MIN:MAX (MIN <= MAX) with whole numbers from 1 to'
+range='is not a whole number, or two as smaller:larger, from 1 to'
 for wrong in 2:1 0:4 -1:4 1: :4 : 1:2:3 1:1000000001 a:b 1-2; do
 	refused 64 "option '--batch-range MIN:MAX': '$wrong' $range 1000000000" \
 		-b 1 --batch-range "$wrong" true
@@ -262,12 +262,12 @@ fi
 
 # --- every option lands in the store -----------------------------------------------
 
-submitted --name resnet --workload images -b 256 --batch-range 128:4096 --max-local-batch 64 --lr 0.1 \
+submitted --name resnet --workload images -b 256 --batch-range 128:4096 --max-local-batch 128 --lr 0.1 \
 	-r 2:8 --samples 1e6 -w 2.5 --time-limit 1h30m --retries 3 --stop-signal USR1 --grace 90s \
 	--checkpoint-dir out --resume-args '--from {checkpoint}' --hold -a 1,ok:2 -a 3 true '{batch}' '{lr}'
 stored 'name and workload' "name || ' ' || workload" 'resnet images'
 stored 'batch' "batch_size || ' ' || min_batch_size || ' ' || max_batch_size || ' ' || max_local_batch_size" \
-	'256 128 4096 64'
+	'256 128 4096 128'
 stored 'learning rate' learning_rate 0.1
 stored 'its rule, by default' learning_rate_rule adascale
 stored 'no noise scale' "noise_scale IS NULL" 1
@@ -292,6 +292,14 @@ submitted -b 256 --lr-rule sqrt --noise-scale 1e3 true
 stored '--lr-rule' learning_rate_rule sqrt
 stored '--noise-scale' "printf('%g', noise_scale)" 1000
 refused 64 "option '--lr-rule' wants adascale, sqrt, linear or none, not 'cubic'; see 'pollux submit --help'" --lr-rule cubic true
+refused 64 "option '--lr-rule' needs --batch; see 'pollux submit --help'" --lr-rule sqrt true
+status 'passes that the program is not known to make' 0 env POLLUX_DIR="$TMP/passes" "$POLLUX" submit -b 64 --max-local-batch 16 true
+is 'are a warning' "pollux: warning: with --max-local-batch 16 its batch of 64 takes 4 passes for an update, which its program has to make: by {accum}, or by POLLUX_ACCUM and --accumulate" "$err"
+for told in "--accumulate -b 64 true" "-b 64 true {accum}" "-b 64 -r 4 true" "-b 16 true"; do
+	# shellcheck disable=SC2086  # words
+	run env POLLUX_DIR="$TMP/passes" "$POLLUX" submit --max-local-batch 16 $told
+	is "none with $told" '' "$err"
+done
 refused 64 "option '--noise-scale' needs --batch; see 'pollux submit --help'" --noise-scale 10 true
 submitted -b 256 --accumulate true
 stored '--accumulate' accumulates 1

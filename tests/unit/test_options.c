@@ -157,21 +157,21 @@ static const struct refusal {
 			"from 1 to 86400 seconds" },
 	{ "demo --name=", "option '--name NAME' needs a value that is not empty" },
 	{ "demo -e ''", "option '--env NAME=VALUE' needs a value that is not empty" },
-	{ "demo -r 4:2", "option '--replicas MIN:MAX': '4:2' is not N or MIN:MAX (MIN <= MAX) "
-			 "with whole numbers from 1 to 8" },
-	{ "demo -r 1:9", "option '--replicas MIN:MAX': '1:9' is not N or MIN:MAX (MIN <= MAX) "
-			 "with whole numbers from 1 to 8" },
-	{ "demo -r :", "option '--replicas MIN:MAX': ':' is not N or MIN:MAX (MIN <= MAX) "
-		       "with whole numbers from 1 to 8" },
-	{ "demo -r 1:2:3", "option '--replicas MIN:MAX': '1:2:3' is not N or MIN:MAX (MIN <= MAX) "
-			   "with whole numbers from 1 to 8" },
+	{ "demo -r 4:2", "option '--replicas MIN:MAX': '4:2' is not a whole number, or two "
+			 "as smaller:larger, from 1 to 8" },
+	{ "demo -r 1:9", "option '--replicas MIN:MAX': '1:9' is not a whole number, or two "
+			 "as smaller:larger, from 1 to 8" },
+	{ "demo -r :", "option '--replicas MIN:MAX': ':' is not a whole number, or two "
+		       "as smaller:larger, from 1 to 8" },
+	{ "demo -r 1:2:3", "option '--replicas MIN:MAX': '1:2:3' is not a whole number, or two "
+			   "as smaller:larger, from 1 to 8" },
 	{ "demo --json=yes", "option '--json' takes no value; see 'pollux demo --help'" },
 	{ "demo --help=yes", "option '--help' takes no value; see 'pollux demo --help'" },
 	{ "demo -z", "unknown option '-z'; see 'pollux demo --help'" },
 	{ "demo -1", "unknown option '-1'; see 'pollux demo --help'" },
 	{ "demo --jsno", "unknown option '--jsno'; did you mean '--json'?" },
 	{ "demo --replica=2x --cuont 1",
-	  "option '--replicas MIN:MAX': '2x' is not N or MIN:MAX (MIN <= MAX) with whole numbers "
+	  "option '--replicas MIN:MAX': '2x' is not a whole number, or two as smaller:larger, "
 	  "from 1 to 8" },
 	{ "demo --cuont=1", "unknown option '--cuont'; did you mean '--count'?" },
 	{ "demo --frobnicate", "unknown option '--frobnicate'; see 'pollux demo --help'" },
