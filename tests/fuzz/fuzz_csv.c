@@ -1,0 +1,69 @@
+/* fuzz_csv.c - a table of the simulator is understood or refused in one line; nothing else comes of it. */
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "pollux/sim_workload.h"
+#include "sim/csv.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check_refusal(const struct err *err)
+{
+	assert(err->exit_status == EX_DATAERR);
+	assert(err->text[0] && !strchr(err->text, '\n') && strlen(err->text) < 600);
+}
+
+static void check_cells(const struct csv *c)
+{
+	static const struct csv_range range = { -10, 1e6 };
+	struct err err = { 0 };
+	int64_t n;
+	double x;
+
+	for (int row = 0; row < c->n_rows; row++)
+		for (int column = 0; column < c->n_columns; column++) {
+			assert(!strpbrk(csv_cell(c, row, column), ",\n"));
+			if (csv_number(c, row, column, range, &x, &err))
+				check_refusal(&err);
+			else
+				assert(x >= -10 && x <= 1e6);
+			if (csv_whole(c, row, column, range, &n, &err))
+				check_refusal(&err);
+			else
+				assert(n >= -10 && n <= 1000000);
+		}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const char *const columns[] = { "a", "time" };
+	static int fd = -1;
+	static char path[32];
+	struct sim_profiles none = { 0 };
+	struct sim_workload w;
+	struct err err = { 0 };
+	struct csv c;
+
+	if (fd < 0) {
+		fd = memfd_create("table", MFD_CLOEXEC);
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	}
+	if (ftruncate(fd, 0) || pwrite(fd, data, size, 0) != (ssize_t)size)
+		return 0;
+	if (csv_read(&c, path, columns, 2, &err) == 0) {
+		assert(c.n_rows > 0);
+		check_cells(&c);
+		csv_release(&c);
+	} else {
+		check_refusal(&err);
+	}
+	if (sim_workload_read(&w, path, &none, &err) == 0)
+		assert(!"a workload of unknown applications");
+	else
+		check_refusal(&err);
+	return 0;
+}
