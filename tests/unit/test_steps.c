@@ -422,6 +422,17 @@ static void test_lines(void)
 	is_int(summary.n_lines, 4, "and is one line");
 
 	begin(NULL);
+	for (int i = 1; i <= 3; i++) {		/* whole, in one piece */
+		snprintf(huge + STEPS_LINE_MAX - 10, 64, " step %d\n", i);
+		feed(huge);
+		snprintf(huge + STEPS_LINE_MAX - 4, 64, " step %d\n", i);
+		feed(huge);
+	}
+	is_str(locked(), "generic_num", "a line counts up to its limit");
+	is_int(summary.n_clipped, 3, "and no further");
+	is_int(summary.n_matched, 3, "so that what stands there is not seen");
+
+	begin(NULL);
 	steps_feed(s, bytes, sizeof(bytes) - 1, NO, sink, &seen);
 	is_str(locked(), "generic_num", "NUL and what is no UTF-8");
 	is_int(seen.last.position, 3, "are bytes like others");
@@ -660,7 +671,8 @@ static void test_arrivals(void)
 	begin(NULL);
 	for (int i = 1; i <= 10; i++)
 		feed_format("step %d%.0d\n", i, 0, i < 6 ? i : i - 20);
-	ok(seen.sum_s > 0 && seen.timed.unit_s > 0, "a clock that goes back makes no time");
+	ok(seen.timed.position > 8 && seen.timed.unit_s > 0.9 && seen.timed.unit_s < 1.1,
+	   "a clock that goes back: from there on anew");
 }
 
 /* --- bars --- */
@@ -713,6 +725,12 @@ static void test_bars(void)
 		bar("Epoch 1:", i % 20 * 50, 1000, i % 20, NO);
 	}
 	near(seen.last.position, 4950 - 1000, 0.3, "of two that are nested the inner one");
+	begin(NULL);
+	for (int i = 0; i < 100; i++) {
+		bar("Epochs:", i / 20, 5, i, NO);
+		bar("Epoch 1:", i % 20 * 50, 1000, i % 20 / 2, NO);
+	}
+	ok(seen.n_begins == 2 && seen.last.position > 3000, "even where the outer one is known first");
 	begin(NULL);
 	for (int i = 0; i < 100; i++)
 		bar("x:", i, 1000, i, NO);
