@@ -234,12 +234,11 @@ like 'a library that is too old' "NVML has no 'nvmlDeviceGetUUID'; the NVIDIA dr
 
 # CPU slots are there for the asking.
 "$POLLUX" cancel "$id"
-# shellcheck disable=SC2016  # for the job
-id=$("$POLLUX" submit -- sh -c 'echo "<${CUDA_VISIBLE_DEVICES-unset}>"; sleep 1000')
+id=$("$POLLUX" submit -- sh -c 'env | grep ^CUDA_VISIBLE_DEVICES; sleep 1000')
 POLLUX_SLOTS=1 "$POLLUX" schedule
 ok 'slots that are asked for' wait_for 20 is_state "$id" running
 is 'are what the job runs on' cpu:0 "$(sqlite3 "$POLLUX_DIR/pollux.db" 'SELECT device FROM run_devices WHERE in_use')"
-ok 'and it sees no GPU' wait_for 20 log_has "$id" '^<>$'
+ok 'and it sees no GPU' wait_for 20 log_has "$id" '^CUDA_VISIBLE_DEVICES=$'
 "$POLLUX" cancel "$id"
 "$POLLUX" wait "$id" || :
 rm -r root/sys
