@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -110,9 +111,26 @@ static bool may_pass(const struct err *err)
 	return err->exit_status == EX_TEMPFAIL || err->exit_status == EX_IOERR;
 }
 
-static int watch(const struct schedule_options *o, const struct paths *paths,
-		 const struct config *config, struct err *err)
+/* The file anew, as cron's passes read it. What is wrong is said once, and the last good settings stay. */
+static void reload(struct config *config, const struct paths *paths, char *told, size_t size)
 {
+	struct config fresh;
+	struct err err;
+	int rc = config_load(&fresh, paths->config, &err);
+
+	if (rc == 0 && !policy_find(fresh.policy))
+		rc = err_set(&err, EX_CONFIG, "unknown policy '%s'", fresh.policy);
+	if (rc == 0)
+		*config = fresh;
+	else if (strcmp(told, err.text) != 0)
+		fprintf(stderr, "pollux: %s; the settings stay as they were\n", err.text);
+	snprintf(told, size, "%s", rc ? err.text : "");
+}
+
+static int watch(const struct schedule_options *o, const struct paths *paths,
+		 struct config *config, struct err *err)
+{
+	char wrong[sizeof(err->text)] = "";
 	struct sigaction action = { .sa_handler = interrupt };
 	struct store store = { 0 };
 	bool told = false;
@@ -133,8 +151,10 @@ static int watch(const struct schedule_options *o, const struct paths *paths,
 		} else {
 			told = false;
 		}
-		if (rc == 0)
+		if (rc == 0) {
 			sleep_until_event(&store, paths, seen, o->watch_s);
+			reload(config, paths, wrong, sizeof(wrong));
+		}
 	}
 	store_close(&store);
 	return rc;

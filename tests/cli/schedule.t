@@ -552,6 +552,29 @@ comes 'it sees the first job of all' 10 ended "$id"
 kill "$watcher"
 wait "$watcher"
 watcher=
+mkdir "$TMP/edited"
+POLLUX_DIR=$TMP/edited
+echo 'policy = fifo' >"$POLLUX_DIR/config"
+setting() { sqlite3 -cmd '.timeout 10000' "$POLLUX_DIR/pollux.db" "SELECT value FROM settings WHERE name = '$1'"; }
+policy_is() { [ "$(setting POLLUX_POLICY)" = "$1" ]; }
+submit sleep 60
+env -u POLLUX_POLICY "$POLLUX" schedule --watch 0.2 2>watched &
+watcher=$!
+ok '--watch has the policy of the file' wait_for 10 policy_is fifo
+echo 'policy = las' >"$POLLUX_DIR/config"
+ok 'and another one when that is edited' wait_for 10 policy_is las
+echo 'policy = lass' >"$POLLUX_DIR/config"
+ok 'one that there is not is told' wait_for 10 grep -q lass watched
+echo 'policy = goodput' >"$POLLUX_DIR/config.new"
+sleep 1
+is 'once' "pollux: unknown policy 'lass'; the settings stay as they were" "$(cat watched)"
+ok 'while the last good one stays' policy_is las
+mv "$POLLUX_DIR/config.new" "$POLLUX_DIR/config"
+ok 'until the file is right again' wait_for 10 policy_is goodput
+"$POLLUX" cancel "$id"
+kill "$watcher"
+wait "$watcher"
+watcher=
 POLLUX_DIR=$TMP/store
 
 # A pass that comes while another is at work (here: kept from the store by a third) leaves at once.
