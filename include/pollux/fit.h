@@ -92,7 +92,7 @@ enum fit_basis {
 	FIT_FROM_DATA,			/* the observations determine it */
 	FIT_FROM_PENALTY,		/* they leave it open, and the penalties choose */
 	FIT_TIED,			/* held where it is: see above */
-	FIT_FROM_PRIOR,			/* it would be tied, were nothing expected of it */
+	FIT_FROM_PRIOR,			/* it would be one of the last two, were nothing expected of it */
 };
 
 /* Why the fit ended. */

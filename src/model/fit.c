@@ -182,6 +182,13 @@ static const struct fit_prior nothing_expected = {
 	{ (double)NAN, 1 }, { (double)NAN, 1 }, { (double)NAN, 1 },
 };
 
+static bool expects_any(const struct fit_prior *prior)
+{
+	return fit_expects(&prior->grad_ratio) || fit_expects(&prior->sync_time) ||
+	       fit_expects(&prior->sync_growth);
+}
+
+/* Where the data leave open what the prior says weakly, the way there is long: begin there. */
 static void search_all(struct search *s)
 {
 	const struct fit_objective *f = &s->objective;
@@ -189,6 +196,8 @@ static void search_all(struct search *s)
 
 	fit_box_make(&s->box, f->rows, f->n, &f->prior);
 	fit_start_expected(&start, &s->box, &f->prior);
+	if (expects_any(&f->prior))
+		search(s, fit_start_prior(f->rows, f->n, &f->prior));
 	search(s, start);
 	search(s, fit_start_published());
 }

@@ -94,5 +94,5 @@ void fit_basis_find(enum fit_basis basis[N], const struct fit_row *rows, int n, 
 	for (int i = 0; i < N; i++)
 		basis[i] = box->tied[i] ? FIT_TIED : box->expected[i] ? FIT_FROM_PRIOR
 			   : own_effect((const double(*)[N])a, i) > FIT_BASIS_TOLERANCE ? FIT_FROM_DATA
-										       : FIT_FROM_PENALTY;
+			   : box->in_prior[i] ? FIT_FROM_PRIOR : FIT_FROM_PENALTY;
 }

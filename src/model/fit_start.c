@@ -111,6 +111,13 @@ static void tie(struct fit_box *box, enum throughput_param i, double value)
 	box->tied[i] = true;
 }
 
+static void find_prior(struct fit_box *box, const struct fit_prior *prior)
+{
+	box->in_prior[ALPHA_GRAD] = box->in_prior[BETA_GRAD] = fit_expects(&prior->grad_ratio);
+	box->in_prior[ALPHA_SYNC_LOCAL] = fit_expects(&prior->sync_time);
+	box->in_prior[BETA_SYNC_LOCAL] = fit_expects(&prior->sync_growth);
+}
+
 static void tie_unless(struct fit_box *box, enum throughput_param i, double value,
 		       const struct fit_expectation *e)
 {
@@ -141,6 +148,7 @@ void fit_box_make(struct fit_box *box, const struct fit_row *rows, int n, const 
 	}
 	box->low[GAMMA] = THROUGHPUT_GAMMA_MIN;
 	box->high[GAMMA] = THROUGHPUT_GAMMA_MAX;
+	find_prior(box, prior);
 	if (n > 0 && one_batch_size(rows, n))
 		tie_unless(box, ALPHA_GRAD, mean_grad(rows, n) / 2, &prior->grad_ratio);
 	tie_sync(box, rows, n, prior);
@@ -227,4 +235,25 @@ void fit_start_expected(struct throughput_params *p, const struct fit_box *box,
 		p->alpha_sync_local = prior->sync_time.value;
 	if (box->expected[BETA_SYNC_LOCAL])
 		p->beta_sync_local = p->alpha_sync_local * prior->sync_growth.value;
+}
+
+struct throughput_params fit_start_prior(const struct fit_row *rows, int n, const struct fit_prior *prior)
+{
+	struct throughput_params p = fit_start_data(rows, n);
+	of_rows *of = count(rows, n, is_grad) ? is_grad : is_any;
+	double sum = 0;
+
+	for (int i = 0; fit_expects(&prior->grad_ratio) && i < n; i++)
+		if (of(&rows[i]))
+			sum += log(grad_time(&rows[i]) / (rows[i].m + prior->grad_ratio.value));
+	if (fit_expects(&prior->grad_ratio)) {
+		p.beta_grad = exp(sum / count(rows, n, of));
+		p.alpha_grad = p.beta_grad * prior->grad_ratio.value;
+	}
+	if (fit_expects(&prior->sync_time))
+		p.alpha_sync_local = prior->sync_time.value;
+	if (fit_expects(&prior->sync_growth))
+		p.beta_sync_local = p.alpha_sync_local * prior->sync_growth.value;
+	p.gamma = THROUGHPUT_GAMMA_MIN;
+	return p;
 }

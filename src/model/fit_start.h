@@ -10,7 +10,8 @@
 struct fit_box {
 	double low[N_THROUGHPUT_PARAMS], high[N_THROUGHPUT_PARAMS];
 	bool tied[N_THROUGHPUT_PARAMS];
-	bool expected[N_THROUGHPUT_PARAMS];	/* would be tied, but the prior says what to expect */
+	bool in_prior[N_THROUGHPUT_PARAMS];	/* the prior says something of it */
+	bool expected[N_THROUGHPUT_PARAMS];	/* and would it not, the parameter were tied */
 };
 
 /* Make a row of an observation; false when it cannot be used. */
@@ -24,5 +25,7 @@ struct throughput_params fit_start_data(const struct fit_row *rows, int n);
 /* Put what is expected in the place of what the data do not say. */
 void fit_start_expected(struct throughput_params *p, const struct fit_box *box,
 			const struct fit_prior *prior);
+/* All that is expected, with passes as long as they were seen. */
+struct throughput_params fit_start_prior(const struct fit_row *rows, int n, const struct fit_prior *prior);
 
 #endif

@@ -194,6 +194,18 @@ static void test_growth(void)
 	ok(is_basis(&f, "dddkttd"), "which is all that is");
 }
 
+/* Whole steps alone, of 48 samples on one replica and half of them on each of two: 12 + 48 ms, and 36 + 4 ms
+ * would be one way to read them. */
+static void test_confounded(void)
+{
+	struct fit_observation o[] = { step(1, 48, 0.060, UNKNOWN), step(2, 24, 0.040, UNKNOWN) };
+	struct fit_result f = fit(o, 2, &expected);
+
+	near(f.params.alpha_grad, 0.012, 1e-3, "the way that is expected");
+	near(f.params.alpha_sync_local, 0.004, 1e-3, "of both");
+	ok(is_basis(&f, "kkkkttp"), "as no parameter can be told from the others");
+}
+
 static void test_none(void)
 {
 	static const struct fit_prior nothing = { { (double)NAN, 1 }, { 0, 1 }, { 1, 0 } };
@@ -213,6 +225,7 @@ int main(void)
 	test_unseen();
 	test_seen();
 	test_growth();
+	test_confounded();
 	test_none();
 	return done();
 }
