@@ -5,8 +5,8 @@
  *
  *	minimise	sum over jobs with devices of (speedup_j * f_j)^-0.5  +  1.1 * jobs without
  *	speedup_j(r)	goodput_j(r) in units of a device at the job's least number
- *	f_j		1 on what it holds, or while its age is below its restart; elsewhere
- *			max(age - restarts * restart, 0) / (age + restart)
+ *	f_j		for a job that runs, on another number than it holds, once its age is that of
+ *			a restart: max(age - restarts * restart, 0) / (age + restart); otherwise 1
  *
  * The published one is solved by a solver of integer programs, its terms rounded to hundredths for it and
  * clipped at 3000. Here it is a knapsack, solved exactly. Weights multiply the terms. As published there are
@@ -29,7 +29,7 @@ static double restart_factor(const struct curves *curves, const struct curve *c)
 	double age_s = curves->in->now_s - c->job->submitted_s;
 	double kept_s = fmax(age_s - c->job->restarts * c->restart_s, 0);
 
-	if (!(age_s >= c->restart_s))
+	if (!c->held || !(age_s >= c->restart_s))
 		return 1;
 	return kept_s > 0 ? kept_s / (age_s + c->restart_s) : 0;
 }

@@ -163,7 +163,7 @@ static double term(const struct sched_case *c, const struct sched_job *job, int 
 		return 1.1;
 	if (job->goodput)
 		speedup = job->goodput[r] / job->goodput[least] * least;
-	if (r != job->replicas && age_s >= job->restart_s)
+	if (job->replicas && r != job->replicas && age_s >= job->restart_s)
 		speedup *= fmax(age_s - job->restarts * job->restart_s, 0) / (age_s + job->restart_s);
 	return speedup > 0 ? fmin(1 / sqrt(speedup), 3000) : 3000;
 }
