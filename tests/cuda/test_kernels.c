@@ -50,7 +50,7 @@ static double largest_difference(const float *a, const float *b, size_t n)
 	return largest;
 }
 
-/* As worker_cuda.c's add_to_result() and add_sqr_to_result(). */
+/* As net_cuda.c adds up. */
 static double sum_of(const double *v, int n, double scale, double before)
 {
 	double sums[SOME_LANES], total = before;
