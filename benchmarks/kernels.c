@@ -97,7 +97,7 @@ static double loop(const struct blas *blas, const struct size *s, const float *a
 /* In a process of its own, as the library stays where it was loaded. */
 _Noreturn static void loops(const struct device *slot, int fd)
 {
-	size_t most = 1024 * 1024;
+	size_t most = (size_t)1024 * 1024;
 	float *a = aligned_alloc(64, most * sizeof(float)), *b = aligned_alloc(64, most * sizeof(float));
 	float *c = aligned_alloc(64, most * sizeof(float));
 	struct blas blas;
