@@ -155,23 +155,30 @@ static void leave_out(const struct columns *t, int width, struct extent *extents
 		extents[c].left_out = true;
 }
 
+/* What the others leave for the flexible ones, whose shares are then to be found (-1); *rooms is their sum. */
+static int left_to_share(const struct columns *t, const struct extent *extents, int width, int *shares, int *rooms)
+{
+	int left = width + GAP;
+
+	*rooms = 0;
+	for (int c = 0; c < t->n; c++) {
+		shares[c] = extents[c].below ? 0 : -1;
+		if (extents[c].below)
+			continue;
+		if (!extents[c].left_out)
+			left -= GAP + (t->columns[c].room ? 0 : extents[c].widest);
+		*rooms += t->columns[c].room;
+	}
+	return left;
+}
+
 /* Divide what the others leave among the flexible columns: none gets more than it wants, and what it does not
  * want goes to the rest. */
 static void share(const struct columns *t, const struct extent *extents, int width, int *shares)
 {
-	int left = width + GAP, rooms = 0;
+	int rooms, left = left_to_share(t, extents, width, shares, &rooms);
 	bool settled = true;
 
-	for (int c = 0; c < t->n; c++) {
-		shares[c] = -1;
-		if (extents[c].below) {
-			shares[c] = 0;
-			continue;
-		}
-		if (!extents[c].left_out)
-			left -= GAP + (t->columns[c].room ? 0 : extents[c].widest);
-		rooms += t->columns[c].room;
-	}
 	while (settled) {
 		settled = false;
 		for (int c = 0; c < t->n; c++) {
