@@ -62,8 +62,8 @@ near() { # near A B TOLERANCE: |A - B| <= TOLERANCE |B|
 losses() { sed -n 's/^step \([0-9]*\) samples \([0-9]*\) .* loss \([0-9.]*\) .*/\1 \2 \3/p' "$1"; }
 same_losses() { # same_losses FILE FILE STEPS
 	losses "$1" >a
-	losses "$2" | paste -d' ' - a | awk -v n="$3" '
-		{ d = $3 - $6; if ($1 != $4 || $2 != $5 || d > 0.002 || d < -0.002) { print; exit 1 } }
+	losses "$2" | paste -d' ' - a | awk -v n="$3" -v t="$tolerance" '
+		{ d = $3 - $6; if ($1 != $4 || $2 != $5 || d > t || d < -t) { print; exit 1 } }
 		END { exit NR != n }'
 }
 same_results() { # same_results NAME STEPS: of the files want and got
@@ -71,7 +71,7 @@ same_results() { # same_results NAME STEPS: of the files want and got
 	ok 'the same accuracy' near "$(field accuracy got)" "$(field accuracy want)" 0.005
 	for estimate in grad_sqr grad_var; do
 		ok "the same estimate of $estimate" \
-			near "$(field $estimate got)" "$(field $estimate want)" 0.002
+			near "$(field $estimate got)" "$(field $estimate want)" "$tolerance"
 	done
 }
 
@@ -85,6 +85,8 @@ if real --samples 1 >/dev/null 2>&1; then
 	echo '# there is a GPU: on it as well'
 fi
 for kind in $kinds; do
+	# host.c's products are the CPU's; a GPU rounds otherwise, and the steps amplify it.
+	case $kind in host) tolerance=0.002 ;; real) tolerance=0.02 ;; esac
 	# 5003 samples: the last update has 11, none for the last replicas.
 	for split in '' '--accum 4' '--replicas 2' '--replicas 3 --accum 2'; do
 		if [ $kind = real ] && ! real --samples 1 $split >/dev/null 2>&1; then
@@ -103,8 +105,9 @@ for kind in $kinds; do
 	cpu --freeze --samples 9600 --batch 96 >want
 	$kind --freeze --samples 9600 --batch 96 >got
 	ok "$kind: the same noise at weights that stay" \
-		near "$(field scale got)" "$(field scale want)" 0.002
+		near "$(field scale got)" "$(field scale want)" "$tolerance"
 done
+tolerance=0.002
 like 'it says what it runs on' '^on 2 x host GPU 0$' "$(host --samples 1 --replicas 2)"
 run host --samples 100 --tf32
 is '--tf32 is taken' 0 "$rc"
