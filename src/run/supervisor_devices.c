@@ -51,11 +51,13 @@ static int refuse_blocked(const struct device_list *list, const struct device_us
 {
 	for (int d = 0; d < list->count; d++) {
 		const struct device_user *worst = device_user_worst(users, d);
-		char text[DEVICE_USER_SIZE];
 
-		if (worst)
+		if (worst) {
+			char text[DEVICE_USER_SIZE];
+
 			return err_set(err, EX_TEMPFAIL, "%s: %s", list->items[d].id,
 				       device_user_describe(worst, list, text));
+		}
 	}
 	return 0;
 }
