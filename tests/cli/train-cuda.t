@@ -63,8 +63,8 @@ losses() { sed -n 's/^step \([0-9]*\) samples \([0-9]*\) .* loss \([0-9.]*\) .*/
 same_losses() { # same_losses FILE FILE STEPS
 	losses "$1" >a
 	losses "$2" | paste -d' ' - a | awk -v n="$3" -v t="$tolerance" '
-		{ d = $3 - $6; if ($1 != $4 || $2 != $5 || d > t || d < -t) { print; exit 1 } }
-		END { exit NR != n }'
+		{ d = $3 - $6; if ($1 != $4 || $2 != $5 || d > t || d < -t) { print; bad = 1 } }
+		END { exit bad || NR != n }'
 }
 same_results() { # same_results NAME STEPS: of the files want and got
 	ok "$1: the same losses" same_losses want got "$2"
