@@ -70,8 +70,10 @@ void command_help(const struct command *command, FILE *out);
  * '?'; clipped, since a command may be megabytes long. */
 #define OUTPUT_CLEAN_BYTES 4000
 void output_clean(FILE *out, const char *s);
-/* "  NAME        VALUE", cleaned and clipped likewise; broken at blanks to lines of the width that begin below the
- * value, unless that is 0. NULL and "" are "-". */
+/* The rest of a line of which indent characters are printed, cleaned and clipped likewise; broken at blanks to lines
+ * of the width that begin below it, unless that is 0. */
+void output_wrapped(FILE *out, int width, int indent, const char *s);
+/* "  NAME        VALUE", the value likewise. NULL and "" are "-". */
 void output_line(FILE *out, int width, const char *name, const char *value);
 
 /* Push out what was printed on stdout. -1 where it could not be written, with EX_IOERR; err->text is

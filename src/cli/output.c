@@ -48,16 +48,16 @@ static int width_of(const char *s, size_t bytes)
 }
 
 /* The blanks at which a line is broken go; the others stay, as they may be a command's. */
-static void print_wrapped(FILE *out, int width, const char *s)
+static void print_wrapped(FILE *out, int width, int indent, const char *s)
 {
-	int at = INDENT;
+	int at = indent;
 
 	while (*s) {
 		size_t blanks = strspn(s, " "), bytes = blanks + strcspn(s + blanks, " ");
 
-		if (at > INDENT && width > 0 && at + width_of(s, bytes) > width) {
-			fprintf(out, "\n%*s", INDENT, "");
-			at = INDENT;
+		if (at > indent && width > 0 && at + width_of(s, bytes) > width) {
+			fprintf(out, "\n%*s", indent, "");
+			at = indent;
 			s += blanks;
 			bytes -= blanks;
 		}
@@ -68,14 +68,19 @@ static void print_wrapped(FILE *out, int width, const char *s)
 	fputc('\n', out);
 }
 
-void output_line(FILE *out, int width, const char *name, const char *value)
+void output_wrapped(FILE *out, int width, int indent, const char *s)
 {
 	struct text t = TEXT_INIT;
 
-	add_clean(&t, value && *value ? value : "-");
-	fprintf(out, "  %-*s", INDENT - 2, name);
-	print_wrapped(out, width, t.data);
+	add_clean(&t, s);
+	print_wrapped(out, width, indent, t.data);
 	text_release(&t);
+}
+
+void output_line(FILE *out, int width, const char *name, const char *value)
+{
+	fprintf(out, "  %-*s", INDENT - 2, name);
+	output_wrapped(out, width, INDENT, value && *value ? value : "-");
 }
 
 int output_flush(struct err *err)

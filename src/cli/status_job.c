@@ -3,7 +3,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "columns.h"
 #include "command.h"
 #include "pollux/format.h"
 #include "pollux/signal_name.h"
@@ -267,28 +266,32 @@ static void print_progress(const struct status_job *item, const struct status_de
 
 /* --- events --- */
 
+/* Their texts whole: they have the numbers. */
 static void print_events(const struct status *status, const struct status_details *d,
 			 const struct status_output *out)
 {
-	static const struct column columns[] = {
-		{ .heading = "TIME" }, { .heading = "EVENT" }, { .heading = "TEXT", .room = 56, .below = true },
-	};
-	struct columns t;
+	int times = 4, kinds = 5;	/* TIME, EVENT */
 	char buf[FORMAT_SIZE];
 
 	if (d->events.count == 0)
 		return;
-	fputs("\nevents\n", out->file);
-	columns_init(&t, columns, sizeof(columns) / sizeof(columns[0]));
+	for (int i = 0; i < d->events.count; i++) {
+		const struct event *e = &d->events.items[i];
+		int time = (int)strlen(format_time(buf, sizeof(buf), e->time_s, status->now_wall_s));
+		int kind = (int)strlen(e->kind);
+
+		times = time > times ? time : times;
+		kinds = kind > kinds ? kind : kinds;
+	}
+	fprintf(out->file, "\nevents\n%s%-*s  %-*s  TEXT%s\n", out->color ? "\033[1m" : "", times, "TIME", kinds,
+		"EVENT", out->color ? "\033[0m" : "");
 	for (int i = 0; i < d->events.count; i++) {
 		const struct event *e = &d->events.items[i];
 
-		columns_text(&t, format_time(buf, sizeof(buf), e->time_s, status->now_wall_s));
-		columns_text(&t, e->kind);
-		columns_text(&t, e->text);
+		fprintf(out->file, "%-*s  %-*s  ", times,
+			format_time(buf, sizeof(buf), e->time_s, status->now_wall_s), kinds, e->kind);
+		output_wrapped(out->file, out->width, times + kinds + 4, e->text);
 	}
-	columns_print(&t, out->file, out->width, out->color);
-	columns_release(&t);
 }
 
 void status_print_job(const struct status *status, const struct status_job *item,

@@ -242,6 +242,11 @@ run env COLUMNS=80 "$POLLUX" status "$wordy"
 is 'a command that is longer than a line' '' "$(printf '%s\n' "$out" | sed -n '/^  command/,/^  program/p' | longer_than 80)"
 like 'is broken at a blank, and whole' "^  command     sh -c 'echo '\\\\''two  blanks" "$out"
 like 'with its end' '^ {14}.* no room for.$' "$out"
+sqlite3 -cmd ".timeout 10000" "$POLLUX_DIR/pollux.db" "INSERT INTO events (time_s, job_id, kind, text)
+	VALUES (unixepoch(), $wordy, 'change', 'one two three four five six seven eight nine ten eleven twelve')"
+run env COLUMNS=60 "$POLLUX" status "$wordy"
+like 'an event is broken too' '^[0-9:]+  change     one two three four five six seven eight$' "$out"
+like 'with its rest below' '^ {21}nine ten eleven twelve$' "$out"
 
 # --- wrong arguments ---
 for wrong in 0 -1 x 1.5 '' 99999999999999999999; do
