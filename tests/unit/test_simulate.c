@@ -190,6 +190,13 @@ static void preemption(void)
 	near(r.jobs[1].finish_s, 190, 0, "of equal service the one that runs goes on");
 	is_int(r.jobs[0].restarts, 1, "and is restarted once");
 	release_case(&w, &r);
+	/* Standing still for 90 s, a is stopped after 60 of them. b: from 120, 15 updates to 240. a: from 240
+	 * with 90 s again, 15 to 360. b: from 360, 5 from 450 on. a: from 480, 5 from 570 on. */
+	o.restart_s = 90;
+	run_case(&o, "a,0,app,1,8\nb,10,app,1,8\n", &w, &r);
+	near(r.jobs[0].finish_s, 580, 0, "what is left of a restart is not added to the next");
+	near(r.jobs[1].finish_s, 460, 0, "nor is it skipped");
+	release_case(&w, &r);
 }
 
 /* --- what must hold --- */
