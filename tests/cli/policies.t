@@ -1,0 +1,34 @@
+#!/bin/sh
+# policies.t - every policy in live passes: jobs start by it, and end.
+# shellcheck disable=SC2317  # functions run by status and wait_for
+. "$(dirname "$0")/tap.sh"
+unset POLLUX_SLOTS POLLUX_SLICE
+HWLOC_SYNTHETIC='package:1 core:2 pu:1'
+export HWLOC_SYNTHETIC
+
+running() { [ "$("$POLLUX" status | grep -Ec "$policy-. +running ")" = "$1" ]; }
+# The last supervisors run a pass before they leave.
+cleanup() {
+	for id in $("$POLLUX" status | awk '$1 ~ /^[0-9]+$/ { print $1 }'); do
+		"$POLLUX" cancel "$id" 2>/dev/null && "$POLLUX" wait --timeout 20 "$id" 2>/dev/null
+	done
+	sleep 0.5
+}
+
+for policy in goodput pollux sia optimus tiresias srtf las fifo; do
+	POLLUX_POLICY=$policy
+	export POLLUX_POLICY
+	ids=
+	for name in a b c; do
+		ids="$ids $("$POLLUX" submit -q --name "$policy-$name" -- sh -c 'while [ ! -e '"$TMP/go-$policy"' ]; do sleep 0.1; done')"
+	done
+	status "$policy: a pass" 0 "$POLLUX" schedule -v
+	# A supervisor that is about to leave keeps its slot for a moment; the pass it runs then starts another.
+	ok "$policy: two jobs run on two slots" wait_for 20 running 2
+	run "$POLLUX" status
+	like "$policy: the third is told what it waits for" "$policy-c +queued .* (needs|asks) " "$out"
+	touch "$TMP/go-$policy"
+	# shellcheck disable=SC2086  # words
+	status "$policy: all end, the third in its turn" 0 "$POLLUX" wait --timeout $((30 * TIME_SCALE)) $ids
+done
+finish
