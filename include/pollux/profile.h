@@ -9,7 +9,7 @@
  * has or is to have, in the transaction that adds it, and are its own until it has ended (reserved_devices).
  * Each point is a run of it, looked after by a supervisor as any run is; the next point is chosen by
  * experiment.h from all that the store knows of the workload. As long as the process lives it holds
- * run/profile-JOB.lock; a pass that finds that lock free stops the run and ends the job. Whatever is killed,
+ * run/profile-JOB.lock; a supervisor or a pass that finds that lock free stops the run and ends the job. Whatever is killed,
  * what was measured stays, under the job's workload. */
 #ifndef POLLUX_PROFILE_H
 #define POLLUX_PROFILE_H

@@ -6,55 +6,8 @@
 
 #include "explain.h"
 #include "pollux/mem.h"
-#include "pollux/number.h"
 
 /* --- the machine, as the last pass saw it --- */
-
-static void set_slots(struct config *config, const char *value)
-{
-	int64_t n;
-
-	if (!*value)
-		config->slots = CONFIG_SLOTS_AUTO;
-	else if (number_parse_int(value, &n) == 0 && n >= 0 && n <= CONFIG_MAX_SLOTS)
-		config->slots = (int)n;
-}
-
-static void set_slice(struct config *config, const char *value)
-{
-	double slice_s;
-
-	if (number_parse_duration(value, &slice_s) == 0 && slice_s > 0)
-		config->slice_s = slice_s;
-}
-
-static void set_policy(struct config *config, const char *value)
-{
-	snprintf(config->policy, sizeof(config->policy), "%s", value);
-}
-
-static int read_setting(struct session *s, const char *name,
-			void (*set)(struct config *config, const char *value),
-			struct config *config, struct err *err)
-{
-	char *value;
-
-	if (store_setting_get(&s->store, name, &value, err))
-		return -1;
-	if (value)
-		set(config, value);
-	free(value);
-	return 0;
-}
-
-/* Where no pass has run yet it would be by the configuration. */
-static int read_settings(struct session *s, struct config *config, struct err *err)
-{
-	return config_load(config, s->paths.config, err) ||
-	       read_setting(s, "POLLUX_SLOTS", set_slots, config, err) ||
-	       read_setting(s, "POLLUX_SLICE", set_slice, config, err) ||
-	       read_setting(s, "POLLUX_POLICY", set_policy, config, err) ? -1 : 0;
-}
 
 /* Those that can be used; of the kind that a job runs on, or of the first. */
 static int read_devices(struct explanation *e, int slots, struct err *err)
@@ -76,15 +29,35 @@ static int read_devices(struct explanation *e, int slots, struct err *err)
 	return 0;
 }
 
+/* A profile that has ended is of the devices that it measured, whatever is configured now. */
+static int read_profiled(struct session *s, struct explanation *e, struct err *err)
+{
+	struct run_list runs;
+
+	if (!e->job->profile)
+		return 0;
+	if (store_runs_of_job(&s->store, e->job->id, &runs, err))
+		return -1;
+	for (int i = 0; i < runs.count; i++) {
+		const struct run *run = &runs.items[i];
+
+		snprintf(e->device_kind, sizeof(e->device_kind), "%s", run->devices[0].kind);
+		if (run->replicas > e->n_devices)
+			e->n_devices = run->replicas;
+	}
+	run_list_release(&runs);
+	return 0;
+}
+
 static int read_machine(struct session *s, struct explanation *e, struct err *err)
 {
 	struct config config;
 
-	if (read_settings(s, &config, err))
+	if (session_settings(s, &config, err))
 		return -1;
 	e->policy = policy_find(config.policy);
 	e->slice_s = config.slice_s;
-	return read_devices(e, config.slots, err);
+	return read_devices(e, config.slots, err) || read_profiled(s, e, err) ? -1 : 0;
 }
 
 /* --- what is known --- */

@@ -135,15 +135,15 @@ static void note_checkpoints(const struct submission *o, const char *dir)
 }
 
 /* Devices that others wait for: as supervisors do at the end of a run, where passes are run at all. */
-static void run_pass(const struct paths *paths)
+static void run_pass(struct session *s)
 {
 	struct pass_result result;
 	struct config config;
 	struct err ignored;
 
-	if (access(paths->schedule_lock, F_OK) || config_load(&config, paths->config, &ignored))
+	if (access(s->paths.schedule_lock, F_OK) || session_settings(s, &config, &ignored))
 		return;
-	pass_run(paths, &config, PASS_ACT, &result, &ignored);
+	pass_run(&s->paths, &config, PASS_ACT, &result, &ignored);
 	pass_result_release(&result);
 }
 
@@ -157,7 +157,7 @@ static int measure(struct session *s, struct job *job, const struct job_command 
 	struct config config;
 	int rc;
 
-	if (config_load(&config, s->paths.config, err))
+	if (session_settings(s, &config, err))
 		return -1;
 	settings.slots = o->slots > 0 ? (int)o->slots : config.slots;
 	catch_signals();
@@ -172,7 +172,7 @@ static int finish(struct session *s, const struct job *job, const struct profile
 {
 	int rc = show(s, job->id, o, err);
 
-	run_pass(&s->paths);
+	run_pass(s);
 	if (rc)
 		return rc;
 	if (last_signal)
@@ -197,7 +197,7 @@ static int profile(const struct profile_options *o, struct job *job, const struc
 	if (rc == 0)
 		rc = finish(&s, job, &end, o, err);
 	else if (job->id)
-		run_pass(&s.paths);
+		run_pass(&s);
 	session_close(&s);
 	return rc;
 }

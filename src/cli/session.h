@@ -15,6 +15,9 @@ struct session {
 int session_open(struct session *s, enum store_mode mode, struct err *err);
 void session_close(struct session *s);
 
+/* settings.c: slots, slice and policy as the last pass had them, or as configured where none has run. */
+int session_settings(struct session *s, struct config *config, struct err *err);
+
 /* The same call for each job named in argv[first..argc); what fails is said for each. Returns the exit status
  * of the first failure, or -1 with *err as main.c wants it. At least one must be named (EX_USAGE). */
 struct command;

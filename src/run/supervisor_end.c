@@ -137,17 +137,33 @@ static void remove_files(const struct supervisor *s)
 		rmdir(dirname(s->run.socket_path));
 }
 
-/* Of a profile's checkpoints nothing is kept, whatever becomes of its process; and only its process, or the
- * pass that found that one gone, says what comes next. False: no pass is needed now. */
-static bool conclude_profile(const struct supervisor *s)
+static void end_job(struct supervisor *s)
 {
-	bool cancelled = s->run.stop_reason == STOP_CANCEL;
-	char *lock = paths_profile_lock(s->paths, s->job.id);
+	struct job job;
+	struct err err;
 
-	if (cancelled && !lock_is_held(lock))
+	if (store_job_get(&s->store, s->job.id, &job, &err))
+		return;
+	if (!job_has_ended(job.state) &&
+	    store_job_set_state(&s->store, job.id, JOB_CANCELLED,
+				"its process is gone; what it measured is kept", &err))
+		supervisor_log(s, "%s", err.text);
+	job_release(&job);
+}
+
+/* What comes next only the profile's process says. Where that is gone, nothing does: the job has ended, and
+ * its devices are free for a pass. False: none is needed now. */
+static bool conclude_profile(struct supervisor *s)
+{
+	char *lock = paths_profile_lock(s->paths, s->job.id);
+	bool gone = !lock_is_held(lock);
+
+	if (gone) {
+		end_job(s);
 		unlink(lock);
+	}
 	free(lock);
-	return cancelled;
+	return gone && access(s->paths->schedule_lock, F_OK) == 0;
 }
 
 static void remove_scratch(const struct supervisor *s)

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "pollux/clock.h"
+#include "pollux/lock.h"
 #include "pollux/proc.h"
 #include "pollux/report_message.h"
 #include "supervisor_loop.h"
@@ -92,9 +94,21 @@ static void try_to_start(struct supervisor *s)
 		watch_locks(s);
 }
 
+/* Nobody is there any more to say that a point of a profile has been measured. */
+static void look_for_profile(struct supervisor *s)
+{
+	char *lock = paths_profile_lock(s->paths, s->job.id);
+
+	if (s->run.stop_reason == STOP_NONE && !lock_is_held(lock))
+		stop_for(s, STOP_CANCEL);
+	free(lock);
+}
+
 static void look_waiting(struct supervisor *s)
 {
 	look_for_stop(s);
+	if (s->job.profile && s->state == ST_WAITING)
+		look_for_profile(s);
 	if (s->state == ST_WAITING)
 		try_to_start(s);
 }
@@ -110,6 +124,8 @@ static void look_running(struct supervisor *s)
 	struct err err;
 
 	supervisor_sample_memory(s);
+	if (s->job.profile)
+		look_for_profile(s);
 	if (recorder_write(&s->recorder, &s->store, &s->run, &err))
 		supervisor_log(s, "%s", err.text);
 	look_for_orders(s);

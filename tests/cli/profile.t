@@ -136,6 +136,10 @@ is 'is measured at its own' '16' "$(printf '%s' "$out" | json 'my %n = map { ($_
 	print join " ", keys %n')"
 like 'and is told why' 'measured at its own size only' "$err"
 
+status 'on slots of its own' 0 "$POLLUX" profile --slots 1 --budget $((10 * TIME_SCALE)) --points 1 -b 16 --json -- ./other 16 300
+is 'it shows what was measured there' 'CPU, 2 cores 1' \
+	"$(printf '%s' "$out" | json 'print "$d->{device_kind} $d->{model}{n_observations}"')"
+
 # --- failures ---
 status 'a command that fails' 1 "$POLLUX" profile --budget 5 -b 8 -- sh -c 'echo dead; exit 3'
 like 'with its status' '^pollux: the command failed with exit status 3; see .pollux log ' "$err"
@@ -182,10 +186,19 @@ start killed 600
 ok 'a profile gets under way' wait_for 30 has_points "$id" 2
 kill -9 "$profile"
 ended
-ok 'its run is still there' test -n "$(store "SELECT id FROM runs WHERE job_id = $id AND state <> 'ended'")"
-status 'the next pass' 0 "$POLLUX" schedule -v
-like 'says that it ends it' "^job $id: the profile's process is gone" "$out"
-ok 'the job is cancelled' wait_for 20 has_state "$id" cancelled
+ok 'its supervisor ends it' wait_for 30 has_state "$id" cancelled
+ok 'nothing is left' wait_for 20 clean
+ok 'but what was measured' has_points "$id" 2
+
+start 'both-killed' 600
+ok 'a profile gets under way' wait_for 30 has_points "$id" 2
+supervisor=$(store "SELECT supervisor_pid FROM runs WHERE job_id = $id AND state = 'running'")
+kill -STOP "$profile"
+[ -z "$supervisor" ] || kill -9 "$supervisor"
+kill -9 "$profile"
+ended
+status 'when both are killed the next pass' 0 "$POLLUX" schedule -v
+ok 'ends it' wait_for 40 has_state "$id" cancelled
 ok 'nothing is left' wait_for 20 clean
 ok 'but what was measured' has_points "$id" 2
 
