@@ -110,6 +110,12 @@ static void count(struct bar *bar, const struct sighting *s)
 	bar->step = s->step;
 }
 
+/* An inner bar begins again about as often as the outer one moves; one of evaluations far more seldom. */
+static bool is_within(const struct bar *bar, const struct bar *outer)
+{
+	return bar->counted > FASTER * outer->counted && 2 * (bar->repeated + 1) >= outer->counted;
+}
+
 /* Whether the bar is to be the one instead of that which is (NULL: none is). */
 static bool is_better(const struct bars *b, const struct bar *bar, const struct bar *taken,
 		      const struct sighting *s)
@@ -118,8 +124,7 @@ static bool is_better(const struct bars *b, const struct bar *bar, const struct 
 		return true;
 	if (!taken)
 		return s->total >= b->expected_total && s->total <= b->expected_total;
-	return bar->life_s > STEPS_BAR_LIFE_S && bar->counted > FASTER * taken->counted &&
-	       isnan(b->expected_total);
+	return bar->life_s > STEPS_BAR_LIFE_S && is_within(bar, taken) && isnan(b->expected_total);
 }
 
 void bars_see_other(struct bars *b)

@@ -2,8 +2,8 @@
  *
  * Bars are told apart by total and description (without its digits: "Epoch 3:"). One whose printed
  * times of life add up to STEPS_BAR_LIFE_S, or whose total is the one expected, is taken. It is given up
- * for another that has lived so long since it was last seen, or that counts far faster: the inner one of two
- * that are nested. */
+ * for another that has lived so long since it was last seen, or that turns out to be the inner one of two that
+ * are nested. */
 #ifndef POLLUX_STEPS_BARS_H
 #define POLLUX_STEPS_BARS_H
 

@@ -173,6 +173,8 @@ static void see_bar(struct steps *s, int i, const struct sighting *seen)
 			track_break(&s->track);
 	} else if (bars_take(&s->bars, seen, &changed, &repeated)) {
 		see_counter(s, i, seen, repeated, changed);
+	} else {
+		track_break(&s->track);		/* a bar between two steps: an evaluation, perhaps */
 	}
 }
 

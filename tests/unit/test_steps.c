@@ -732,6 +732,16 @@ static void test_bars(void)
 	}
 	ok(seen.n_begins == 2 && seen.last.position > 3000, "even where the outer one is known first");
 	begin(NULL);
+	for (int i = 0; i < 400; i++) {
+		double at = i + 10 * (i / 10);
+
+		feed_format(" 1%%|  | %d/5000 [%02d:00<10:00,  1.00it/s]\n", i, i, at);
+		for (int k = 1; i % 10 == 9 && k < 50; k++)
+			bar("", k, 49, k / 5, at + k / 5.0);
+	}
+	near(seen.last.total, 5000, 0, "that of evaluations, which tells nothing of itself, is none of those");
+	near(seen.sum_s / seen.sum_n, 1, 1e-9, "and what lies on both sides of it is not timed");
+	begin(NULL);
 	for (int i = 0; i < 100; i++)
 		bar("x:", i, 1000, i, NO);
 	for (int i = 0; i < 30; i++)
