@@ -114,7 +114,9 @@ int store_runs_of_job(struct store *s, int64_t job_id, struct run_list *list, st
 void run_list_release(struct run_list *list);
 
 /* assigned -> running, once: *claimed is false where the run is no longer assigned, where a device is
- * still in use, or where another run of the job has not ended (the store's unique indexes say so). */
+ * still in use, or where another run of the job has not ended (the store's unique indexes say so).
+ * now_boot_s: NaN: read when nobody else can write any more, so that no launch seems to precede the end that
+ * it waited for. */
 int store_run_claim(struct store *s, int64_t id, int64_t supervisor_pid, double now_boot_s,
 		    bool *claimed, struct err *err);
 /* Whether it could be claimed now, by the store. */

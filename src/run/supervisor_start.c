@@ -60,7 +60,7 @@ int supervisor_take_devices(struct supervisor *s, bool *taken, struct err *err)
 		return -1;
 	if (!locked)
 		return 0;
-	rc = store_run_claim(&s->store, s->run.id, getpid(), clock_boot_s(), taken, err);
+	rc = store_run_claim(&s->store, s->run.id, getpid(), NAN, taken, err);
 	if (!*taken)
 		release_devices(s, s->run.replicas);
 	else

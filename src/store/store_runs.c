@@ -275,6 +275,8 @@ int store_run_claim(struct store *s, int64_t id, int64_t supervisor_pid, double 
 	*claimed = false;
 	if (store_begin(s, err))
 		return -1;
+	if (isnan(now_boot_s))
+		now_boot_s = clock_boot_s();
 	if (store_run_may_claim(s, id, claimed, err) ||
 	    (*claimed && claim(s, id, supervisor_pid, now_boot_s, err))) {
 		store_rollback(s);
