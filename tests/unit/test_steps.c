@@ -733,7 +733,8 @@ static void test_bars(void)
 	ok(seen.n_begins == 2 && seen.last.position > 3000, "even where the outer one is known first");
 	begin(NULL);
 	for (int i = 0; i < 400; i++) {
-		double at = i + 10 * (i / 10);
+		int before = i / 10;
+		double at = i + 10 * before;
 
 		feed_format(" 1%%|  | %d/5000 [%02d:00<10:00,  1.00it/s]\n", i, i, at);
 		for (int k = 1; i % 10 == 9 && k < 50; k++)
