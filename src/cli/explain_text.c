@@ -410,6 +410,25 @@ static void add_end(const struct explanation *e, struct text *t)
 	}
 }
 
+static void print_remaining(const struct explanation *e, const struct status_output *out, struct text *t)
+{
+	if (e->job->total_samples > 0 || job_total_steps(e->job) > 0) {
+		add_remaining(e->job, t);
+		if (isfinite(e->item->throughput_eps)) {
+			text_add(t, ", at ");
+			add_count(t, e->item->throughput_eps);
+			text_add(t, " samples/s");
+		}
+		line_of(out, "remaining", t);
+	}
+	if (isfinite(run_time_left(e))) {
+		add_duration(t, run_time_left(e));
+		text_add(t, " of running on ");
+		add_devices(t, e->least);
+		line_of(out, "takes", t);
+	}
+}
+
 static void print_end(const struct explanation *e, const struct status_output *out)
 {
 	struct text t = TEXT_INIT;
@@ -417,23 +436,8 @@ static void print_end(const struct explanation *e, const struct status_output *o
 	fputs("\nend\n", out->file);
 	add_end(e, &t);
 	line_of(out, "end", &t);
-	if (job_has_ended(e->job->state))
-		return;
-	if (e->job->total_samples > 0 || job_total_steps(e->job) > 0) {
-		add_remaining(e->job, &t);
-		if (isfinite(e->item->throughput_eps)) {
-			text_add(&t, ", at ");
-			add_count(&t, e->item->throughput_eps);
-			text_add(&t, " samples/s");
-		}
-		line_of(out, "remaining", &t);
-	}
-	if (isfinite(run_time_left(e))) {
-		add_duration(&t, run_time_left(e));
-		text_add(&t, " of running on ");
-		add_devices(&t, e->least);
-		line_of(out, "takes", &t);
-	}
+	if (!job_has_ended(e->job->state))
+		print_remaining(e, out, &t);
 	text_release(&t);
 }
 
