@@ -140,10 +140,10 @@ static int add(const struct submission *o, struct job *job, const struct job_com
 	warn_of_network(&s.paths);
 	job->submit_time_s = clock_wall_s();
 	rc = insert(&s.store, job, command, after, parameters, err);
-	if (rc == 0)
+	if (rc == 0) {
 		warn_of_devices(&s.paths, job);
-	if (rc == 0)
 		warn_of_passes(job);
+	}
 	session_close(&s);
 	if (rc == 0)
 		print_result(job, o->quiet);
