@@ -51,12 +51,22 @@ perl -MJSON::PP -e '
 		}
 	}' "$TMP/profile.json" "$TMP/devices.json" $min $max $replicas >"$TMP/unmeasured"
 
-# The median of its lines of a quarter of a second, less the first second.
+# As a profile takes it, so that a step which others interrupt counts in neither: the mean of the medians of
+# a quarter of a second each, less the first second.
 measure() { # measure REPLICAS LOCAL PROCESSORS
 	OMP_NUM_THREADS=$1 timeout "$SECONDS_EACH" taskset -c "$3" "$TRAIN" --data "$FASHION_MNIST" \
-		--samples 1000000000000 --replicas "$1" --local-batch "$2" --log-every 0.25 2>/dev/null |
-		sed -n 's/^step .* \([0-9.]*\) ms\/step$/\1/p' | tail -n +5 | sort -g |
-		awk '{ t[NR] = $1 } END { print NR ? (t[int((NR + 1) / 2)] + t[int(NR / 2) + 1]) / 2e3 : "nan" }'
+		--samples 1000000000000 --replicas "$1" --local-batch "$2" --log-every 0 2>/dev/null |
+		sed -n 's/^step .* \([0-9.]*\) ms\/step$/\1/p' | perl -e '
+		my ($at, $n, $sum, @steps) = (0, 0, 0);
+		while (<>) {
+			push @steps, $_;
+			$at += $_;
+			next if $at < 250;
+			@steps = sort { $a <=> $b } @steps;
+			$sum += ($steps[@steps / 2] + $steps[(@steps - 1) / 2]) / 2 if ++$n > 4;
+			($at, @steps) = (0);
+		}
+		print $n > 4 ? $sum / ($n - 4) / 1e3 : "nan"'
 }
 
 perl -MJSON::PP -0777 -ne 'my $d = JSON::PP->new->utf8->decode($_);
