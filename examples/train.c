@@ -461,6 +461,7 @@ int main(int argc, char **argv)
 	load_data(&t);
 	make_net(&t);
 	begin(&t);
+	pollux_client_parameters(t.client, (int64_t)t.net.n_params);
 	if (t.options.measure_noise)
 		measure_noise(&t);
 	else

@@ -5,11 +5,12 @@
 set -eu
 build=$(cd "$1" && pwd)
 export BENCH_BUILD="$build/benchmarks"
+failed=
 
 for script in benchmarks/*; do
 	if [ -f "$script" ] && [ -x "$script" ] && [ "$script" != benchmarks/jct.sh ]; then
 		echo "== $script"
-		"$script"
+		"$script" || failed="$failed $script"
 	fi
 done
 for source in benchmarks/*.c; do
@@ -18,5 +19,6 @@ for source in benchmarks/*.c; do
 		continue
 	fi
 	echo "== $source"
-	"$BENCH_BUILD/$name"
+	"$BENCH_BUILD/$name" || failed="$failed $source"
 done
+[ -z "$failed" ] || { echo "bench.sh: failed:$failed" >&2; exit 1; }

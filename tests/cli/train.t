@@ -193,6 +193,7 @@ like 'the configuration comes from pollux' 'batch 96 = 2 replicas x 24 x 2 passe
 like 'and the factor on the learning rate' 'lr 0\.05 x 0\.5$' "$out"
 kill "$receiver"
 receiver=
+like 'the size of the network is reported' '^PARAMETERS=[0-9]+$' "$(cat reports)"
 like 'steps are reported' '^STEP=[0-9]+$' "$(cat reports)"
 like 'with samples' '^SAMPLES=[0-9]+$' "$(cat reports)"
 like 'loss' '^LOSS=[0-9.]+$' "$(cat reports)"
