@@ -1,15 +1,17 @@
 #!/bin/sh
-# overhead.sh [ROUNDS [SAMPLES]] - what pollux costs a job: examples/train doing the same work alone, timed
-# from its log, and timed from its reports.
+# overhead.sh [ROUNDS [SAMPLES]] - what pollux costs a job: examples/train doing the same work under pollux,
+# timed from its log or from its reports, and alone.
 #
 # Rounds are interleaved, and their order turns. Alone it has the cores, the threads and the log of the job:
-# only pollux is missing. Every step prints a line, and in the third case sends a report. Ratios are of the
-# wall time of the command to that of the same round alone; told are their median, and mean and 95 %
-# confidence interval. The supervisor's processor time, beside the job, is told too. Wanted: within 0.5 %.
-# Where the machine does anything else meanwhile the interval is wider than that, and tells nothing.
+# only pollux is missing. Where the log is what times it every step prints a line, also alone; where reports
+# do every step sends one. A report costs the job some 20 us of its processor (benchmarks/reports.c), so that
+# the length of a step decides what share that is: it is told. Ratios are of the wall time of the command to
+# that of the same round alone; told are their median, and mean and 95 % confidence interval. The supervisor's
+# processor time, beside the job, is told too. Wanted: within 0.5 %. Where the machine does anything else
+# meanwhile the interval is wider than that, and tells nothing.
 set -eu
 cd "$(dirname "$0")/.."
-rounds=${1:-9} samples=${2:-600000}
+rounds=${1:-15} samples=${2:-120000}
 : "${POLLUX:=$PWD/build/pollux}" "${TRAIN:=$PWD/build/examples/train}"
 dir=$(mktemp -d "${TMPDIR:-/tmp}/pollux-overhead.XXXXXX")
 trap 'rm -rf "$dir"' EXIT
@@ -51,21 +53,24 @@ job() {
 
 measure() { # measure CASE
 	name=$1
+	every=1000000	# seconds: without lines
 	case $name in
-	alone) set -- alone "$dir/timed" "$dir/$name" ;;
+	alone-*) set -- alone "$dir/timed" "$dir/$name" ;;
 	log) set -- job "$dir/timed" "$dir/$name" env -u POLLUX_REPORT_SOCKET ;;
 	reports) set -- job "$dir/timed" "$dir/$name" ;;
 	esac
-	"$@" "$TRAIN" --batch 64 --samples "$samples" --checkpoint "$dir/checkpoint" --fresh \
-		--checkpoint-every 1000000 --eval-every 1000000000 --log-every 0
+	case $name in *log) every=0 ;; esac
+	"$@" "$TRAIN" --hidden 1024,512 --batch 64 --samples "$samples" --checkpoint "$dir/checkpoint" --fresh \
+		--checkpoint-every 1000000 --eval-every 1000000000 --log-every $every
 }
 
 i=0
 while [ "$i" -lt "$rounds" ]; do
-	case $((i % 3)) in
-	0) order='alone log reports' ;;
-	1) order='log reports alone' ;;
-	2) order='reports alone log' ;;
+	case $((i % 4)) in
+	0) order='alone-log log reports alone-reports' ;;
+	1) order='log alone-log alone-reports reports' ;;
+	2) order='reports alone-reports alone-log log' ;;
+	3) order='alone-reports reports log alone-log' ;;
 	esac
 	for name in $order; do
 		measure "$name"
@@ -75,7 +80,7 @@ done
 
 # The mean's interval is by Student's t, at 0.975 for so many degrees of freedom.
 report() { # report CASE
-	paste -d ' ' "$dir/$1" "$dir/alone" | awk '{ printf "%.9f %d %.9f\n", $1 / $3, $1, $2 / 1e3 / $1 }' |
+	paste -d ' ' "$dir/$1" "$dir/alone-$1" | awk '{ printf "%.9f %d %.9f\n", $1 / $3, $1, $2 / 1e3 / $1 }' |
 		sort -n | awk -v name="$1" '
 		BEGIN {
 			n_t = split("12.71 4.30 3.18 2.78 2.57 2.45 2.36 2.31 2.26 2.23 2.20 2.18 2.16 2.14 2.13", t)
@@ -94,6 +99,6 @@ report() { # report CASE
 				high, NR, us / NR / 1e6, 100 * cpu / NR, verdict
 		}'
 }
-echo "steps in a run: $((samples / 64)), all printed"
+echo "steps in a run: $((samples / 64))"
 report log
 report reports
