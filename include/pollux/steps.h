@@ -16,7 +16,8 @@
  * A step's time comes from what the line says of that one step, else from the counter and the times of
  * arrival, else (no arrivals: a file) from an average that the line says. Not measured is the step
  * after an evaluation or a checkpoint that is announced by a line, and what lies between two epochs.
- * Warm-up and stalls are left to step_stats.h.
+ * Warm-up and stalls are left to step_stats.h. Where only a last resort is there ("step 7"), lines below what
+ * the counter has reached are taken for an evaluation's, unless it falls from the same count twice in a row.
  *
  * Progress bars count once they have been alive for STEPS_BAR_LIFE_S, or at once where their total is the
  * one that is expected; never with descriptions such as "Map" or "Validating".

@@ -138,7 +138,8 @@ static void follow(struct steps *s, const struct sighting *seen, bool begins)
 {
 	struct step_event event;
 
-	track_add(&s->track, seen, &event);
+	if (!track_add(&s->track, seen, &event))
+		return;
 	event.begins = begins;
 	s->sink(&event, s->arg);
 }

@@ -11,12 +11,78 @@ void track_init(struct track *t, double epochs, double total)
 		.base = epochs > 0 && total > 0 ? epochs * total : 0, .repeats = epochs > 0,
 		.step = (double)NAN, .total = (double)NAN, .epoch = (double)NAN,
 		.anchor = nowhere, .latest = nowhere, .sum = nowhere,
+		.unknown = { .seen = (double)NAN, .fell_from = (double)NAN },
 	};
 }
 
 void track_break(struct track *t)
 {
 	t->broken = true;
+}
+
+/* --- whose line it is, where nobody knows --- */
+
+#define NEAR_END 0.99
+
+static bool differ(double a, double b)
+{
+	return a < b || a > b;
+}
+
+/* From where it stands to lower counts, or from one total to another. */
+static bool leads_astray(const struct track *t, const struct sighting *s)
+{
+	if (t->total > 0 && s->total > 0 && differ(t->total, s->total))
+		return t->step + 1 < NEAR_END * t->total;
+	return s->step < t->step && !(s->total > 0);
+}
+
+/* It fell twice in a row from where it stands: what lies between are epochs. The one before this was passed
+ * over, all but the first. */
+static bool is_next_epoch(struct track *t, const struct sighting *s)
+{
+	struct track_unknown *u = &t->unknown;
+	double from = u->seen;
+	bool again;
+
+	if (s->total > 0 || !(s->step < from))
+		return false;
+	again = from >= t->step && from >= u->fell_from && from <= u->fell_from;
+	u->fell_from = from;
+	if (again && !t->repeats)
+		t->base += t->step;
+	return again;
+}
+
+/* Whether a line is the training's. */
+static bool is_own(struct track *t, const struct sighting *s)
+{
+	struct track_unknown *u = &t->unknown;
+	bool own = is_next_epoch(t, s) || !leads_astray(t, s);
+
+	u->seen = s->step;
+	if (!own && ++u->n_aside > TRACK_ASIDE_MAX && u->n_aside > u->n_taken)
+		own = true;
+	if (!own) {
+		t->broken = true;
+		return false;
+	}
+	u->n_aside = 0;
+	u->n_taken++;
+	return true;
+}
+
+/* A leap far beyond the last one says that lines are missing, or were of something else. */
+static void check_leap(struct track *t, const struct sighting *s)
+{
+	struct track_unknown *u = &t->unknown;
+	double leap = s->step - t->step;
+
+	if (!(leap > 0))
+		return;
+	if (u->leap > 0 && leap > TRACK_LEAP * u->leap)
+		t->broken = true;
+	u->leap = leap;
 }
 
 /* --- where it is --- */
@@ -155,8 +221,13 @@ static void set_times(struct track *t, const struct sighting *s, struct step_eve
 		set_printed(t, s, e);
 }
 
-void track_add(struct track *t, const struct sighting *s, struct step_event *e)
+bool track_add(struct track *t, const struct sighting *s, struct step_event *e)
 {
+	if (s->kind == KIND_UNKNOWN) {
+		if (!is_own(t, s))
+			return false;
+		check_leap(t, s);
+	}
 	move(t, s);
 	*e = (struct step_event){
 		.unit = unit_of(t, s->kind), .basis = STEP_UNTIMED, .arrival_s = s->arrival_s,
@@ -165,4 +236,5 @@ void track_add(struct track *t, const struct sighting *s, struct step_event *e)
 	};
 	set_times(t, s, e);
 	t->broken = false;
+	return true;
 }

@@ -630,6 +630,54 @@ static void test_epochs(void)
 	near(seen.last.n, 10, 0, "over the steps between them");
 }
 
+/* A line that nobody knows, "step 7": evaluations count their own. */
+static void test_unknown(void)
+{
+	double at = 0;
+
+	begin(NULL);
+	for (int i = 10001; i <= 10300; i++) {
+		feed_format("step %d loss 1\n%.0d", i, 0, at += 0.1);
+		for (int k = 1; i % 10 == 0 && k <= 5; k++)
+			feed_format("[eval] step %d\n%.0d", k, 0, at += 0.01);
+	}
+	near(seen.last.position, 10300, 0, "evaluations that count their steps are none");
+	near(seen.sum_s / seen.sum_n, 0.1, 1e-6, "and not timed");
+	is_int(seen.last.unit, STEP_UPDATES, "nor epochs");
+
+	begin(NULL);
+	for (int i = 1; i <= 60; i++) {
+		feed_format("step %d/%d\n", i, 100, NO);
+		for (int k = 1; i % 10 == 0 && k <= 5; k++)
+			feed_format("eval step %d/%d\n", k, 5, NO);
+	}
+	near(seen.last.position, 60, 0, "with totals neither");
+	near(seen.last.total, 100, 0, "whose is the training's");
+	for (int i = 61; i <= 100; i++)
+		feed_format("step %d/%d\n", i, 100, NO);
+	for (int i = 1; i <= 20; i++)
+		feed_format("step %d/%d\n", i, 40, NO);
+	near(seen.last.position, 120, 0, "after its end another phase begins");
+
+	begin(NULL);
+	for (int epoch = 0; epoch < 4; epoch++)
+		for (int i = 1; i <= 50; i++)
+			feed_format("step %d\n%.0d", i, 0, NO);
+	near(seen.last.position, 200, 0, "falls from the same count are epochs");
+	is_int(seen.last.unit, STEP_BATCHES, "of batches");
+
+	begin(NULL);
+	for (int i = 1; i <= 5000; i++)
+		feed_format("step %d\n%.0d", i <= 1500 ? i : i - 1500, 0, NO);
+	near(seen.last.position, 1500 + 3500, 0, "what does not come back has begun anew");
+
+	begin(NULL);
+	at = 0;
+	for (int i = 1; i <= 60; i++)
+		feed_format("step %d\n%.0d", i < 30 ? i : i + 10000, 0, at += 1);
+	near(seen.sum_s / seen.sum_n, 1, 1e-9, "a leap is not timed");
+}
+
 /* --- arrivals --- */
 
 static void test_arrivals(void)
@@ -809,6 +857,7 @@ int main(void)
 	test_needles();
 	test_pauses();
 	test_epochs();
+	test_unknown();
 	test_arrivals();
 	test_bars();
 	test_throttle();
