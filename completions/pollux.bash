@@ -48,7 +48,9 @@ _pollux() {
 		return
 	fi
 	case ${COMP_WORDS[1]}:$previous in
-	simulate:--policy | simulate:-p | schedule:--policy | schedule:-p)
+	simulate:--policy | simulate:-p)
+		_pollux_offer "all goodput pollux sia optimus tiresias srtf las fifo" "$current" ;;
+	schedule:--policy | schedule:-p)
 		_pollux_offer "goodput pollux sia optimus tiresias srtf las fifo" "$current" ;;
 	simulate:--knowledge | simulate:-k) _pollux_offer "none shared full" "$current" ;;
 	simulate:--lengths | simulate:-l) _pollux_offer "unknown known" "$current" ;;

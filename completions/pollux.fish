@@ -21,7 +21,9 @@ complete -c pollux -n 'not __fish_use_subcommand; and string match -q -- "-*" (c
 complete -c pollux -n '__fish_seen_subcommand_from status explain log wait cancel hold release requeue' \
 	-f -a '(__pollux_jobs)'
 complete -c pollux -n '__fish_seen_subcommand_from help' -f -a '(__pollux_commands)'
-complete -c pollux -n '__fish_seen_subcommand_from simulate schedule' -s p -l policy -x \
+complete -c pollux -n '__fish_seen_subcommand_from schedule' -s p -l policy -x \
 	-a 'goodput pollux sia optimus tiresias srtf las fifo'
+complete -c pollux -n '__fish_seen_subcommand_from simulate' -s p -l policy -x \
+	-a 'all goodput pollux sia optimus tiresias srtf las fifo'
 complete -c pollux -n '__fish_seen_subcommand_from simulate' -s k -l knowledge -x -a 'none shared full'
 complete -c pollux -n '__fish_seen_subcommand_from simulate' -s l -l lengths -x -a 'unknown known'

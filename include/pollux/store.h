@@ -88,6 +88,8 @@ void job_list_release(struct job_list *list);
 int store_has_work(struct store *s, bool *has, struct err *err);
 /* Of the jobs that wait, in their order, each with the state of the job waited for. */
 int store_dependencies_list(struct store *s, struct dependency_list *list, struct err *err);
+/* Likewise of all jobs, also those that ended. */
+int store_dependencies_all(struct store *s, struct dependency_list *list, struct err *err);
 void dependency_list_release(struct dependency_list *list);
 
 int store_job_set_state(struct store *s, int64_t id, enum job_state state, const char *reason,

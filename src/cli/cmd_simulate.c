@@ -8,16 +8,18 @@
 #include "picture.h"
 #include "pollux/sim_generate.h"
 #include "pollux/table.h"
+#include "simulate_history.h"
 #include "simulations.h"
 
 #define GPUS_MAX 100000
 
 struct simulate_options {
-	const char *profiles, *workload, *policy, *knowledge, *lengths, *jobs_csv, *timeline_csv, *plot;
+	const char *profiles, *workload, *knowledge, *lengths, *jobs_csv, *timeline_csv, *plot;
 	const char *generate;
-	int64_t nodes, gpus_per_node, jobs, workloads, seed;
+	struct text_list policies;
+	int64_t nodes, gpus_per_node, jobs, workloads, seed, devices;
 	double interval_s, interference, restart_s, slice_s, span_s;
-	bool json;
+	bool json, from_store;
 };
 
 static const struct option_spec options[] = {
@@ -26,8 +28,12 @@ static const struct option_spec options[] = {
 	  "what was measured: a directory for each application" },
 	{ "workload", 'w', OPTION_TEXT, "FILE", O(workload), 0, 0,
 	  "the jobs, or a directory of such files" },
-	{ "policy", 'p', OPTION_TEXT, "NAME", O(policy), 0, 0,
+	{ "policy", 'p', OPTION_LIST, "NAME", O(policies), 0, 0,
 	  "goodput (default), pollux, sia, optimus, tiresias, srtf, las, fifo" },
+	{ "from-store", 0, OPTION_FLAG, NULL, O(from_store), 0, 0,
+	  "this machine's own jobs instead; --policy may be given several times, or 'all'" },
+	{ "devices", 0, OPTION_INT, "N", O(devices), 1, 1024,
+	  "with --from-store: on so many; default: as many as there are" },
 	{ "nodes", 'n', OPTION_INT, "N", O(nodes), 1, 10000, "default: 16" },
 	{ "gpus-per-node", 'g', OPTION_INT, "N", O(gpus_per_node), 1, 1000, "default: 4" },
 	{ "interval", 'i', OPTION_DURATION, "TIME", O(interval_s), 1, 86400,
@@ -61,14 +67,17 @@ static const struct option_spec options[] = {
 
 static int set_policy(const struct simulate_options *o, struct sim_options *sim, struct err *err)
 {
+	const char *name = o->policies.count ? o->policies.items[o->policies.count - 1] : "goodput";
 	char *names;
 	int rc;
 
-	sim->policy = policy_find(o->policy);
+	if (o->policies.count > 1)
+		return usage_error(&cmd_simulate, err, "several policies at a time only with --from-store");
+	sim->policy = policy_find(name);
 	if (sim->policy)
 		return 0;
 	names = policy_names();
-	rc = usage_error(&cmd_simulate, err, "no policy '%.60s': %s", o->policy, names);
+	rc = usage_error(&cmd_simulate, err, "no policy '%.60s': %s", name, names);
 	free(names);
 	return rc;
 }
@@ -101,10 +110,12 @@ static int check(const struct simulate_options *o, struct sim_options *sim, stru
 	sim->gpus_per_node = (int)o->gpus_per_node;
 	sim->interval_s = o->interval_s;
 	sim->restart_s = o->restart_s;
-	sim->slice_s = o->slice_s;
+	sim->slice_s = o->slice_s > 0 ? o->slice_s : SIM_OPTIONS_DEFAULT.slice_s;
 	sim->interference = o->interference;
+	if (o->devices)
+		return usage_error(&cmd_simulate, err, "option '--devices' goes with --from-store");
 	if (!o->profiles || !o->workload)
-		return usage_error(&cmd_simulate, err, "give --profiles and --workload");
+		return usage_error(&cmd_simulate, err, "give --from-store, or --profiles and --workload");
 	if (o->nodes * o->gpus_per_node > GPUS_MAX)
 		return usage_error(&cmd_simulate, err, "%lld GPUs; at most %d can be simulated",
 				   (long long)o->nodes * o->gpus_per_node, GPUS_MAX);
@@ -164,31 +175,72 @@ static int simulate_and_show(const struct simulate_options *o, struct err *err)
 	return rc;
 }
 
+/* What says how the published simulation is done has no meaning for one of the store. */
+static int check_history(const struct simulate_options *o, struct err *err)
+{
+	const struct {
+		const char *name;
+		bool given;
+	} others[] = {
+		{ "--generate", o->generate }, { "--profiles", o->profiles },
+		{ "--workload", o->workload }, { "--knowledge", o->knowledge },
+		{ "--lengths", o->lengths }, { "--jobs-csv", o->jobs_csv },
+		{ "--timeline-csv", o->timeline_csv }, { "--plot", o->plot },
+		{ "--nodes", o->nodes != SIM_OPTIONS_DEFAULT.nodes },
+		{ "--gpus-per-node", o->gpus_per_node != SIM_OPTIONS_DEFAULT.gpus_per_node },
+		{ "--interference", o->interference > 0 },
+		{ "--restart-delay", o->restart_s < SIM_OPTIONS_DEFAULT.restart_s ||
+				     o->restart_s > SIM_OPTIONS_DEFAULT.restart_s },
+	};
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (others[i].given)
+			return usage_error(&cmd_simulate, err, "either --from-store or %s", others[i].name);
+	return 0;
+}
+
+static int from_store(const struct simulate_options *o, struct err *err)
+{
+	struct history_request q = {
+		.policies = &o->policies, .devices = (int)o->devices, .interval_s = o->interval_s,
+		.slice_s = o->slice_s, .json = o->json,
+	};
+
+	return check_history(o, err) ? -1 : simulate_history(&q, err);
+}
+
+static int run_parsed(const struct simulate_options *o, struct err *err)
+{
+	if (o->from_store)
+		return from_store(o, err);
+	return o->generate ? generate(o, err) : simulate_and_show(o, err);
+}
+
 static int run(int argc, char **argv, struct err *err)
 {
 	struct simulate_options o = {
-		.policy = "goodput", .nodes = SIM_OPTIONS_DEFAULT.nodes,
+		.nodes = SIM_OPTIONS_DEFAULT.nodes,
 		.gpus_per_node = SIM_OPTIONS_DEFAULT.gpus_per_node,
 		.interval_s = SIM_OPTIONS_DEFAULT.interval_s, .restart_s = SIM_OPTIONS_DEFAULT.restart_s,
-		.slice_s = SIM_OPTIONS_DEFAULT.slice_s,
 		.jobs = 160, .workloads = 1, .span_s = 8 * 3600,
 	};
-	int first;
+	int first, rc = options_parse(&cmd_simulate, argc, argv, &o, &first, err);
 
-	if (options_parse(&cmd_simulate, argc, argv, &o, &first, err))
-		return -1;
-	if (first < argc)
-		return usage_error(&cmd_simulate, err, "simulate takes no argument, not '%.60s'",
-				   argv[first]);
-	return o.generate ? generate(&o, err) : simulate_and_show(&o, err);
+	if (rc == 0 && first < argc)
+		rc = usage_error(&cmd_simulate, err, "simulate takes no argument, not '%.60s'", argv[first]);
+	if (rc == 0)
+		rc = run_parsed(&o, err);
+	options_release(&cmd_simulate, &o);
+	return rc;
 }
 
 const struct command cmd_simulate = {
 	.name = "simulate",
-	.synopsis = "--profiles DIR --workload FILE [OPTION]... | --generate DIR [OPTION]...",
-	.summary = "run a workload in simulation, under any of the policies",
+	.synopsis = "--profiles DIR --workload FILE [OPTION]... | --from-store [OPTION]... | --generate DIR [OPTION]...",
+	.summary = "run a workload, or one's own jobs, in simulation under any policy",
 	.example = "pollux simulate --profiles profiles --workload workload-1.csv\n"
 		   "pollux simulate --profiles profiles -w workloads -p tiresias --json\n"
+		   "pollux simulate --from-store --devices 4 -p all\n"
 		   "pollux simulate --generate made-up --jobs 1000",
 	.options = options,
 	.run = run,

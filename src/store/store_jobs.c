@@ -273,18 +273,18 @@ static int compare_dependencies(const void *a, const void *b)
 	return (x->after_id > y->after_id) - (x->after_id < y->after_id);
 }
 
-/* CROSS JOIN keeps SQLite from reading what ended jobs once waited for. */
-int store_dependencies_list(struct store *s, struct dependency_list *list, struct err *err)
+#define DEPENDENCIES \
+	"SELECT j.id, d.after_id, d.must_succeed, a.state, a.end_time_s FROM jobs j" \
+	" CROSS JOIN dependencies d ON d.job_id = j.id" \
+	" CROSS JOIN jobs a ON a.id = d.after_id"
+
+static int list_dependencies(struct store *s, const char *sql, struct dependency_list *list, struct err *err)
 {
 	sqlite3_stmt *q;
 	int rc, capacity = 0;
 
 	*list = (struct dependency_list){ 0 };
-	if (sql_query(s, &q, err,
-		      "SELECT j.id, d.after_id, d.must_succeed, a.state, a.end_time_s FROM jobs j"
-		      " CROSS JOIN dependencies d ON d.job_id = j.id"
-		      " CROSS JOIN jobs a ON a.id = d.after_id"
-		      " WHERE j.state IN ('queued', 'held')", ""))
+	if (sql_query(s, &q, err, sql, ""))
 		return -1;
 	while ((rc = sql_row(s, q, err)) == 1) {
 		struct dependency *d;
@@ -305,6 +305,17 @@ int store_dependencies_list(struct store *s, struct dependency_list *list, struc
 	if (list->count)
 		qsort(list->items, (size_t)list->count, sizeof(*list->items), compare_dependencies);
 	return rc;
+}
+
+/* CROSS JOIN keeps SQLite from reading what ended jobs once waited for. */
+int store_dependencies_list(struct store *s, struct dependency_list *list, struct err *err)
+{
+	return list_dependencies(s, DEPENDENCIES " WHERE j.state IN ('queued', 'held')", list, err);
+}
+
+int store_dependencies_all(struct store *s, struct dependency_list *list, struct err *err)
+{
+	return list_dependencies(s, DEPENDENCIES, list, err);
 }
 
 void dependency_list_release(struct dependency_list *list)

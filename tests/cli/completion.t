@@ -37,7 +37,7 @@ offer pollux help dev
 is 'a command to be helped with' 'devices' "$got"
 offer pollux simulate --policy ''
 # shellcheck disable=SC2154  # $err is of run
-run "$POLLUX" simulate --profiles . --workload . --policy none-such
+run "$POLLUX" simulate --from-store --policy none-such
 is 'the policies that there are' "$(printf '%s\n' "$err" | sed "s/.*': //; s/;.*//; s/,//g; s/ or / /")" "$got"
 offer pollux simulate -k s
 is 'what is known' 'shared' "$got"

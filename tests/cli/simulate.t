@@ -11,7 +11,7 @@ json() { perl -MJSON::PP -0777 -ne 'my $d = JSON::PP->new->utf8->decode($_); '"$
 
 # --- options ---
 status 'nothing to simulate is a usage error' 64 "$POLLUX" simulate
-is 'and says so' "pollux: give --profiles and --workload; see 'pollux simulate --help'" "$err"
+is 'and says so' "pollux: give --from-store, or --profiles and --workload; see 'pollux simulate --help'" "$err"
 for wrong in '--policy best' '--knowledge all' '--lengths long' '--nodes 0' '--interval 0' '--interference 1' \
 	'--plot x.pdf' '--nodes 10000 --gpus-per-node 1000' 'x'; do
 	# shellcheck disable=SC2086  # words

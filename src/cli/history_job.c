@@ -1,0 +1,222 @@
+/* history_job.c - a job of the store as replay.h takes it: its rates by the measured model, or its time. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "history.h"
+#include "pollux/mem.h"
+
+#define PHASES 8			/* in which the noise scale is taken to stay */
+#define RESTART_SLICES 0.05		/* of a restart that nothing is known of, as a pass takes it */
+
+static int most_devices(const struct history *h)
+{
+	return h->n_devices > h->n_simulated_devices ? h->n_devices : h->n_simulated_devices;
+}
+
+static int least_devices(const struct history *h)
+{
+	return h->n_devices < h->n_simulated_devices ? h->n_devices : h->n_simulated_devices;
+}
+
+/* The model of the job as it was at a position. */
+static void model_at(struct knowledge *k, const struct job *job, double samples, struct job_model *m)
+{
+	struct job at = *job;
+
+	at.samples = samples;
+	knowledge_of_job(k, &at, m);
+}
+
+/* --- how much work it was --- */
+
+static double efficiency_of(struct knowledge *k, const struct job *job, const struct run *run, double samples)
+{
+	struct configuration c = {
+		.replicas = run->replicas, .local_batch_size = run->local_batch_size,
+		.accumulation_steps = run->accumulation_steps, .batch_size = run->batch_size,
+	};
+	struct job_model m;
+
+	if (c.batch_size <= 0 || c.local_batch_size <= 0)
+		return 1;
+	model_at(k, job, samples, &m);
+	return goodput_choice_of(&m.goodput, 1, c).efficiency;
+}
+
+/* Useful samples: those of each run, up to where the next one began, at the batch size that it had last. */
+static double work_of_runs(struct knowledge *k, const struct job *job, const struct run_list *runs)
+{
+	double at = 0, work = 0;
+
+	for (int i = 0; i < runs->count; i++) {
+		double end = job->samples;
+
+		for (int next = i + 1; next < runs->count; next++)
+			if (isfinite(runs->items[next].first_samples)) {
+				end = runs->items[next].first_samples;
+				break;
+			}
+		if (!(end > at))
+			continue;
+		work += (end - at) * efficiency_of(k, job, &runs->items[i], (at + end) / 2);
+		at = end;
+	}
+	return work;
+}
+
+/* What its first launch took until the first step; NaN: not known. */
+static double first_step(const struct run_list *runs)
+{
+	for (int i = 0; i < runs->count; i++)
+		if (isfinite(runs->items[i].first_step_s))
+			return runs->items[i].first_step_s;
+	return (double)NAN;
+}
+
+/* --- rates --- */
+
+static void set_rates(const struct job_model *m, const struct job *job, int n, struct replay_phase *phase)
+{
+	phase->best = xcalloc((size_t)n + 1, sizeof(*phase->best));
+	phase->own = xcalloc((size_t)n + 1, sizeof(*phase->own));
+	for (int r = 1; r <= n; r++) {
+		struct configuration own = configuration_spread(job->batch_size, r, job->max_local_batch_size,
+								job->min_batch_size, job->max_batch_size);
+		struct goodput_choice best;
+
+		phase->own[r] = goodput_choice_of(&m->goodput, 1, own).goodput;
+		phase->best[r] = job_model_best(m, r, &best) && best.goodput > 0 ? best.goodput
+										 : (double)NAN;
+	}
+}
+
+static void set_phases(struct knowledge *k, const struct job *job, double samples, double work, int n,
+		       struct replay_job *made)
+{
+	made->phases = xcalloc(PHASES, sizeof(*made->phases));
+	made->n_phases = PHASES;
+	for (int p = 0; p < PHASES; p++) {
+		struct job_model m;
+
+		model_at(k, job, samples * (p + 0.5) / PHASES, &m);
+		set_rates(&m, job, n, &made->phases[p]);
+		made->phases[p].until = work * (p + 1) / PHASES;
+	}
+}
+
+/* --- by its model --- */
+
+/* In all; NaN: not known. */
+static double length_of(struct knowledge *k, const struct job *job)
+{
+	struct job_model m;
+
+	if (job->state == JOB_DONE)
+		return job->samples;
+	knowledge_of_job(k, job, &m);
+	return (job->samples > 0 ? job->samples : 0) + m.remaining_samples;
+}
+
+static double told_work(struct knowledge *k, const struct job *job, double samples, double work)
+{
+	struct job_model m;
+
+	model_at(k, job, 0, &m);
+	return m.remaining_samples * work / samples;
+}
+
+static void set_modelled(const struct history *h, struct knowledge *k, const struct job *job,
+			 const struct run_list *runs, double samples, struct replay_job *made)
+{
+	double work = job->state == JOB_DONE ? work_of_runs(k, job, runs) : samples;
+	double unknown_s = RESTART_SLICES * h->config.slice_s, first_s = first_step(runs);
+
+	made->modelled = true;
+	made->restart_s = isfinite(k->restart_s) ? k->restart_s : unknown_s;
+	made->start_s = isfinite(first_s) ? first_s : made->restart_s;
+	made->told_work = told_work(k, job, samples, work);
+	set_phases(k, job, samples, work, most_devices(h), made);
+}
+
+/* --- by its time --- */
+
+static void set_timed(const struct history *h, const struct knowledge *k, const struct job *job,
+		      struct replay_job *made)
+{
+	double replicas = job->run_time_s > 0 ? rint(job->attained_service_device_s / job->run_time_s) : 1;
+	int n = most_devices(h);
+	struct replay_phase *phase = xcalloc(1, sizeof(*phase));
+
+	made->min_replicas = made->max_replicas = replicas > 1 ? (int)replicas : 1;
+	made->told_work = (double)NAN;
+	made->restart_s = isfinite(k->restart_s) ? k->restart_s : RESTART_SLICES * h->config.slice_s;
+	made->phases = phase;
+	made->n_phases = 1;
+	phase->until = job->run_time_s > 0 ? job->run_time_s : 0;
+	phase->best = xcalloc((size_t)n + 1, sizeof(*phase->best));
+	phase->own = xcalloc((size_t)n + 1, sizeof(*phase->own));
+	for (int r = 1; r <= n; r++) {
+		phase->best[r] = sqrt(r);	/* as a pass assumes it */
+		phase->own[r] = 1;
+	}
+}
+
+/* --- all --- */
+
+static struct replay_job declared(const struct history *h, const struct job *job)
+{
+	int least = job->min_replicas > 1 ? job->min_replicas : 1;
+	int most = job->max_replicas > 0 ? job->max_replicas : most_devices(h);
+
+	return (struct replay_job){
+		.id = job->id, .submit_s = job->submit_time_s, .release_s = job->submit_time_s,
+		.min_replicas = least, .max_replicas = most > least ? most : least,
+		.weight = job->weight,
+		.preemptible = job->preemption == PREEMPT_ALWAYS ||
+			       (job->preemption == PREEMPT_SAVED && isfinite(job->checkpoint_samples)),
+	};
+}
+
+static bool ended_badly(const struct job *job)
+{
+	if (job->state == JOB_DONE)
+		return !(job->end_time_s >= job->submit_time_s);
+	return job->state != JOB_QUEUED && job->state != JOB_RUNNING;
+}
+
+static enum history_basis basis_of(const struct history *h, struct knowledge *k, const struct job *job)
+{
+	struct job_model m;
+
+	if (ended_badly(job))
+		return HISTORY_ENDED_BADLY;
+	knowledge_of_job(k, job, &m);
+	if (m.known && length_of(k, job) > 0)
+		return job->min_replicas > least_devices(h) ? HISTORY_TOO_LARGE : HISTORY_MODEL;
+	return job->state == JOB_DONE ? HISTORY_TIME : HISTORY_LENGTH_UNKNOWN;
+}
+
+int history_job(struct session *s, const struct history *h, const struct job *job, struct replay_job *made,
+		enum history_basis *basis, struct err *err)
+{
+	struct knowledge *k = history_knowledge_of(h, job);
+	struct run_list runs;
+
+	*made = declared(h, job);
+	*basis = basis_of(h, k, job);
+	if (*basis == HISTORY_TIME) {
+		set_timed(h, k, job, made);
+		if (made->min_replicas <= least_devices(h))
+			return 0;
+		replay_job_release(made);
+		*basis = HISTORY_TOO_LARGE;
+		return 0;
+	}
+	if (*basis != HISTORY_MODEL)
+		return 0;
+	if (store_runs_of_job(&s->store, job->id, &runs, err))
+		return -1;
+	set_modelled(h, k, job, &runs, length_of(k, job), made);
+	run_list_release(&runs);
+	return 0;
+}

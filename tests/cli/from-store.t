@@ -1,0 +1,172 @@
+#!/bin/sh
+# from-store.t - pollux simulate --from-store: a history made by hand whose outcome can be worked out, and a
+# real one against itself.
+# shellcheck disable=SC2016,SC2317  # Perl and texts for other shells; functions run by status and wait_for
+. "$(dirname "$0")/tap.sh"
+unset COLUMNS POLLUX_SLOTS POLLUX_SLICE POLLUX_POLICY
+HWLOC_SYNTHETIC='package:1 core:2 pu:1'
+export HWLOC_SYNTHETIC
+
+submit() { "$POLLUX" submit -q "$@"; }
+store() { sqlite3 -cmd '.timeout 10000' "$POLLUX_DIR/pollux.db" "$@"; }
+simulate() { "$POLLUX" simulate --from-store "$@"; }
+cleanup() {
+	for id in $(store "SELECT id FROM jobs WHERE state IN ('queued', 'running')" 2>/dev/null); do
+		"$POLLUX" cancel "$id" 2>/dev/null && "$POLLUX" wait --timeout 20 "$id" 2>/dev/null
+	done
+}
+# json CODE: run Perl on the document $d read from stdin; dies, and fails, unless it is valid.
+json() { perl -MJSON::PP -0777 -ne 'my $d = JSON::PP->new->utf8->decode($_); '"$1"; }
+# figures: of $out, a line for each result: policy, devices, jobs, mean, median, p99, makespan, restarts, seconds
+# of devices
+figures() {
+	printf '%s' "$out" | json 'printf "%s\n", join " ", map { $_ // "-" } @$_{qw(policy devices jobs)},
+		map { 0 + sprintf "%.3f", $_ } @$_{qw(avg_jct_s median_jct_s p99_jct_s makespan_s restarts)},
+		3600 * $_->{device_hours} for $d->{was}, $d->{check}, @{$d->{results}};'
+}
+
+# --- nothing to simulate ---
+status 'no store' 66 simulate
+is 'is one line' 1 "$(printf '%s\n' "$err" | wc -l)"
+one=$(submit -n one --workload a -b 100 --samples 120000 -- true)
+status 'nothing that is done' 66 simulate
+like 'is said' '^pollux: no job of the store in .* is done that could be simulated on 2 devices$' "$err"
+store "DELETE FROM jobs"
+status 'a store without jobs' 66 simulate
+like 'is said, too' '^pollux: the store in .* has no jobs yet$' "$err"
+for wrong in '--policy best' '--policy fifo --policy best' '--devices 0' '--devices x' '--profiles p' '--nodes 2' \
+	'--knowledge full' '--plot x.svg' '--generate d' '--restart-delay 3'; do
+	# shellcheck disable=SC2086  # words
+	status "$wrong with --from-store is a usage error" 64 simulate $wrong
+done
+status '--devices without it is' 64 "$POLLUX" simulate --devices 2 --profiles x -w y
+status 'so are two policies' 64 "$POLLUX" simulate --profiles x -w y -p fifo -p las
+
+# --- by hand ---
+# 'a' has a model: 0.05 s + 0.5 ms a sample, and 0.01 s between two. So 100 samples take 0.1 s on one device and
+# 0.085 s on two: 1000 and 1176.47 samples a second. Its first step takes 5 s, a restart 10 s. 'b' tells nothing.
+one=$(submit -n one --workload a -b 100 -r 1:1 --samples 120000 --preempt -- true)
+two=$(submit -n two --workload a -b 100 -r 1:1 --samples 60000 --preempt -- true)
+three=$(submit -n three --workload b -- true)
+four=$(submit -n four --workload a -b 100 -r 1:2 --samples 120000 -- true)
+five=$(submit -n five --workload b --after "$four" -- true)
+bad=$(submit -n bad --workload a -b 100 -- true)
+never=$(submit -n never --workload b -- true)
+store <<END
+UPDATE jobs SET state = 'done', samples = total_samples, submit_time_s = 1700000040, runs = 1;
+UPDATE jobs SET submit_time_s = 1700000100, run_time_s = 100, attained_service_device_s = 200 WHERE id = $three;
+UPDATE jobs SET submit_time_s = 1700000640 WHERE id IN ($four, $five);
+UPDATE jobs SET run_time_s = 50, attained_service_device_s = 50 WHERE id = $five;
+UPDATE jobs SET attained_service_device_s = 125, runs = 3 WHERE id = $one;
+UPDATE jobs SET start_time_s = submit_time_s + 1, end_time_s = submit_time_s +
+	CASE id WHEN $one THEN 130 WHEN $two THEN 70 WHEN $three THEN 170 WHEN $four THEN 110 ELSE 160 END;
+UPDATE jobs SET state = 'failed' WHERE id = $bad;
+UPDATE jobs SET state = 'queued', end_time_s = NULL, start_time_s = NULL, runs = 0 WHERE id = $never;
+INSERT INTO runs (job_id, number, state, replicas, accumulation_steps, batch_size, local_batch_size,
+	learning_rate_scale, boot_id, assigned_time_s, assigned_boot_s, launch_time_s, launch_boot_s,
+	end_time_s, duration_s, outcome, first_step_s, stop_duration_s, first_samples, last_samples) VALUES
+ ($one, 1, 'ended', 1, 1, 100, 100, 1, 'x', 1, 1, 1, 1, 60, 59, 'stopped', 5, 5, 0, 60000),
+ ($one, 2, 'ended', 1, 1, 100, 100, 1, 'x', 70, 70, 70, 70, 130, 60, 'completed', 5, NULL, 60000, 120000),
+ ($two, 1, 'ended', 1, 1, 100, 100, 1, 'x', 70, 70, 70, 70, 130, 60, 'completed', 5, NULL, 0, 60000),
+ ($four, 1, 'ended', 2, 1, 100, 50, 1, 'x', 70, 70, 70, 70, 130, 60, 'completed', 5, NULL, 0, 120000);
+INSERT INTO models (workload, device_kind, alpha_grad, beta_grad, alpha_sync_local, beta_sync_local,
+	alpha_sync_node, beta_sync_node, gamma, basis, stop, objective, rmse_grad, rmse_step,
+	n_observations, n_steps, max_replicas, max_local_batch_size, observations_key, fit_time_s) VALUES
+	('a', 'CPU, 1 core', 0.05, 0.0005, 0.01, 0, 0.01, 0, 1, 'ddddddd', 'converged',
+	0.01, 0.02, 0.03, 3, 15000, 2, 100, 'key', 1e9);
+INSERT OR REPLACE INTO settings VALUES ('POLLUX_POLICY', 'fifo'), ('POLLUX_SLICE', '60s');
+END
+# Two devices: one and two at once, to 125 and 65; three, on both, from 125 to 225; four alone, on both, in 5 +
+# 120000 / 1176.47 = 107; five after it.
+status 'a history by hand' 0 simulate -p fifo --json
+is 'what it was, and first in, first out on the two devices' \
+'- - 5 128 130 169.6 760 2 375
+fifo 2 5 123.8 125 164.68 757 0 654
+fifo 2 5 123.8 125 164.68 757 0 654' "$(figures)"
+is 'of how many jobs' '5 3 2 0 1 1 0' "$(printf '%s' "$out" | json 'print join " ",
+	@{$d->{jobs}}{qw(simulated modelled timed not_ended)},
+	@{$d->{jobs}{left_out}}{qw(ended_badly length_unknown too_large)};')"
+is 'and how well it agrees: the median of 5 / 130, 5 / 70, 5 / 170, 3 / 110, 3 / 160' 0.0294 \
+	"$(printf '%s' "$out" | json 'printf "%.4f", $d->{check}{median_error};')"
+# Four devices: three need not wait.
+status 'on four devices' 0 simulate -p fifo --devices 4 --json
+is 'three does not wait, and the comparison stays' \
+'- - 5 128 130 169.6 760 2 375
+fifo 2 5 123.8 125 164.68 757 0 654
+fifo 4 5 110.8 107 155.72 757 0 654' "$(figures)"
+# One device, which three cannot have. fifo: one to 125, two from there to 190, four alone to 125. las in slices of
+# a minute: one to 60, two from 60 to 125 (at 120 both have had 60 s), one again, 10 + 65 s, to 200.
+status 'on one device' 0 simulate -p fifo -p las --devices 1 --json
+is 'who needs two is left out; service is shared by las, for a restart' \
+'- - 4 117.5 120 159.1 760 2 175
+fifo 2 4 113.5 116 156.04 757 0 454
+fifo 1 4 153.75 150 189.55 775 0 365
+las 1 4 156.25 150 199.25 775 1 375' "$(figures)"
+is 'which is counted' 1 "$(printf '%s' "$out" | json 'print $d->{jobs}{left_out}{too_large};')"
+# A pass a second instead of one a minute changes nothing for who comes at whole minutes.
+run simulate -p fifo --interval 1 --json
+like 'the interval is as wanted' '^fifo 2 5 123.8 ' "$(figures)"
+# Submitted 20 s later, they wait 40 s for the next pass.
+store "UPDATE jobs SET submit_time_s = submit_time_s + 20, end_time_s = end_time_s + 20"
+run simulate -p fifo --json
+is 'passes are on the minute, and where a job ends' '163.8' "$(figures | sed -n 2p | cut -d' ' -f4)"
+store "UPDATE jobs SET submit_time_s = submit_time_s - 20, end_time_s = end_time_s - 20"
+
+status 'for people' 0 simulate
+like 'what it rests on' "^By the measured model of their workload on 'CPU, 1 core': 3 of 5 jobs\\.\$" "$out"
+like 'what is left out' '^Left out, as they failed, were cancelled, timed out or are held: 1\.$' "$out"
+like 'what it was' '^what it was +- +5 +2m08s +2m10s +2m49s +12m40s +2 +0\.104$' "$out"
+is 'by default the present policy, fifo, las and pollux' 'fifo las pollux' \
+	"$(printf '%s\n' "$out" | sed -nE 's/^([a-z]+) +2 +5 .*/\1/p' | paste -sd' ')"
+like 'and how far to trust it' '^How far to trust it: fifo on 2 devices, as now, simulated, comes to a mean of$' "$out"
+like 'with both' '^2m03s where it was 2m08s, 3% less; half of the jobs are within 3%$' "$out"
+is 'in 80 columns' '' "$(printf '%s\n' "$out" | grep -E '.{81}')"
+status 'all policies' 0 simulate -p all --json
+is 'are eight, each once' 8 "$(printf '%s' "$out" | json '
+	my %seen = map { $_->{policy} => 1 } @{$d->{results}}; print scalar keys %seen;')"
+is 'and end every job' '5' "$(printf '%s' "$out" | json '
+	my %n = map { $_->{jobs} => 1 } grep { $_->{makespan_s} > 0 } @{$d->{results}}; print join " ", keys %n;')"
+before=$(store "SELECT count(*), total(samples), max(state) FROM jobs; SELECT * FROM models")
+simulate -p all >/dev/null
+is 'and nothing is written' "$before" \
+	"$(store "SELECT count(*), total(samples), max(state) FROM jobs; SELECT * FROM models")"
+
+# --- a history that was ---
+# Three jobs of eight seconds that wait instead of computing, on two devices.
+POLLUX_DIR=$TMP/real POLLUX_POLICY=fifo POLLUX_SLOTS=2
+export POLLUX_DIR POLLUX_POLICY POLLUX_SLOTS
+unset HWLOC_SYNTHETIC
+cat >job <<'END'
+#!/bin/sh
+i=0
+while [ $i -lt 40 ]; do
+	sleep 0.2
+	i=$((i + 1))
+	"$POLLUX" report STEP=$i SAMPLES=$((10 * i))
+done
+END
+chmod +x job
+status 'two slots' 0 "$POLLUX" devices
+slots=$(printf '%s\n' "$out" | grep -c '^cpu:')
+if [ "$slots" -ge 2 ]; then
+	for job in 1 2 3; do submit --name "real-$job" --workload real -b 10 -r 1:1 --samples 400 -- ./job; done >ids
+	"$POLLUX" schedule --watch 0.5 >/dev/null 2>&1 &
+	watcher=$!
+	# shellcheck disable=SC2046  # numbers
+	status 'three real jobs' 0 "$POLLUX" wait --timeout $((120 * TIME_SCALE)) $(cat ids)
+	kill $watcher
+	wait $watcher 2>/dev/null
+	status 'are a history' 0 simulate --interval 1 -p fifo --json
+	is 'that has models, of its observations' '3 3 0' \
+		"$(printf '%s' "$out" | json 'print join " ", @{$d->{jobs}}{qw(simulated modelled timed)};')"
+	like 'two at a time: the simulated mean is that of the real jobs, within 30 %' '^(0\.[789]|1\.[012])' \
+		"$(printf '%s' "$out" | json 'print $d->{check}{avg_jct_s} / $d->{was}{avg_jct_s};')"
+	for devices in 1 2 3; do
+		simulate --interval 1 -p fifo --devices "$devices" --json | json 'print "$d->{results}[0]{avg_jct_s}\n";'
+	done >means
+	ok 'on one device they take longer, on three not as long' sort -c -g -r means
+	is 'and no two the same' 3 "$(sort -u means | wc -l)"
+else
+	echo "ok $((n += 1)) - a real history # SKIP fewer than two cores"
+fi
+finish
