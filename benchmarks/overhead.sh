@@ -60,7 +60,7 @@ measure() { # measure CASE
 	reports) set -- job "$dir/timed" "$dir/$name" ;;
 	esac
 	case $name in *log) every=0 ;; esac
-	"$@" "$TRAIN" --hidden 1024,512 --batch 64 --samples "$samples" --checkpoint "$dir/checkpoint" --fresh \
+	"$@" "$TRAIN" --hidden 1024,512 --batch 64 --initial-batch 64 --samples "$samples" --checkpoint "$dir/checkpoint" --fresh \
 		--checkpoint-every 1000000 --eval-every 1000000000 --log-every $every
 }
 
