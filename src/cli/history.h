@@ -78,7 +78,7 @@ struct history_report {
 };
 
 /* history_run.c: under each of the policies. */
-int history_simulate(const struct history *h, const struct policy *const *policies, int n_policies,
+int history_simulate(const struct history *h, const struct policy *const *wanted, int n_wanted,
 		     double interval_s, struct history_report *report, struct err *err);
 void history_report_release(struct history_report *report);
 
