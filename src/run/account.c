@@ -18,7 +18,7 @@ void account_for_loss(const struct job *job, struct run *run, double end_boot_s)
 		since_s = run->launch_boot_s;
 	}
 	if (run->last_samples > run->checkpoint_samples) {
-		run->lost_samples = run->last_samples - run->checkpoint_samples;
+		run->lost_samples += run->last_samples - run->checkpoint_samples;
 		run->lost_s = fmax(end_boot_s - since_s, 0);
 	}
 }

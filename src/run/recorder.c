@@ -16,7 +16,7 @@ void recorder_init(struct recorder *r)
 {
 	*r = (struct recorder){
 		.steps = NAN, .loss = NAN, .epoch = NAN, .last_step = -1,
-		.printed_total_steps = NAN, .first_logged_steps = NAN,
+		.printed_total_steps = NAN, .first_logged_position = NAN, .base_samples = NAN,
 		.gradient_start_boot_s = NAN,
 	};
 	step_stats_init(&r->stats);
@@ -43,7 +43,7 @@ static void see_reported(struct recorder *r, struct run *run, const struct repor
 	r->steps_are_reported = true;
 	if (*run->step_source)
 		step_stats_init(&r->stats);
-	r->printed_total_steps = (double)NAN;
+	r->printed_total_steps = 0;
 	snprintf(run->step_source, sizeof(run->step_source), "reports");
 }
 
@@ -149,6 +149,7 @@ static void change_configuration(struct recorder *r, struct store *store, struct
 	step_stats_init(&r->stats);
 	store_observation_get(store, run, &r->earlier, &err);
 	r->last_step = -1;
+	r->first_logged_position = NAN;
 }
 
 static void add_config(struct recorder *r, struct store *store, struct run *run)

@@ -30,8 +30,10 @@ struct recorder {
 	char status[REPORT_STATUS_SIZE];
 	int64_t parameters;		/* of the model; 0: not reported */
 	bool steps_are_reported, samples_are_reported;	/* then the log is not asked */
-	double printed_total_steps;	/* in the log; NaN */
-	double first_logged_steps;	/* of this run; NaN */
+	double printed_total_steps;	/* in the log; 0: none; NaN: the log was not asked */
+	enum step_unit logged_unit;	/* what the log counts */
+	double first_logged_position;	/* in that, since the pattern began; NaN */
+	double base_samples;		/* there; NaN */
 	int64_t last_step;		/* -1: none yet */
 	double last_step_boot_s;
 	struct gradient_window gradient;

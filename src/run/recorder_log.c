@@ -6,6 +6,7 @@
 
 /* An interval of more steps counts as so many: what they took is an average anyway. */
 #define COPIES_MAX 1000
+#define ANEW_SHARE 0.1	/* of its steps: who begins with fewer has begun anew */
 
 void recorder_begin_log(struct recorder *r, struct run *run, const char *pattern, double first_boot_s)
 {
@@ -13,7 +14,8 @@ void recorder_begin_log(struct recorder *r, struct run *run, const char *pattern
 		return;
 	snprintf(run->step_source, sizeof(run->step_source), "log:%s", pattern);
 	step_stats_init(&r->stats);
-	r->first_logged_steps = r->printed_total_steps = (double)NAN;
+	r->first_logged_position = (double)NAN;
+	r->printed_total_steps = 0;
 	if (isnan(run->first_step_s) && isfinite(first_boot_s))
 		run->first_step_s = fmax(first_boot_s - run->launch_boot_s, 0);
 }
@@ -37,10 +39,43 @@ static void add_time(struct recorder *r, const struct step_event *e, double unit
 		step_stats_add(&r->stats, e->unit_s * units, (double)NAN);
 }
 
+/* Samples at a run's first step. A program that begins behind where the job stood has gone back, to an
+ * earlier checkpoint or to nothing: of what was done before as much is left as it still counts. A job that
+ * tells of its checkpoints stands at the last one already, but its steps do not: it goes back to nothing only. */
+static double samples_at_first(struct run *run, const struct job *job, double steps)
+{
+	double kept = job->steps > 0 ? fmin(steps / job->steps, 1) : 1;
+
+	if (!isnan(job->checkpoint_samples) && kept >= ANEW_SHARE)
+		kept = 1;
+	run->lost_samples = (1 - kept) * job->samples;
+	return kept * job->samples;
+}
+
+/* A pattern that takes over goes on from where the run stands. */
+static void see_first(struct recorder *r, struct run *run, const struct job *job, const struct step_event *e,
+		      double steps)
+{
+	if (!isnan(r->first_logged_position))
+		return;
+	r->first_logged_position = e->position;
+	r->base_samples = run->last_samples;
+	if (isnan(run->last_samples) && job->max_batch_size > 0 && !isnan(job->samples))
+		r->base_samples = samples_at_first(run, job, steps);
+}
+
+/* What it counted up to now was something else than was thought: times are void, and positions. */
+static void see_unit(struct recorder *r, const struct step_event *e)
+{
+	if (e->unit != r->logged_unit && !isnan(r->first_logged_position))
+		step_stats_init(&r->stats);
+	r->logged_unit = e->unit;
+}
+
 /* Where the batch size changes from run to run, steps before this run were of others: its own are
  * counted from where the job stood. */
 static double samples_at(const struct recorder *r, const struct run *run, const struct job *job,
-			 const struct step_event *e)
+			 const struct step_event *e, double units)
 {
 	double batch = (double)run->batch_size;
 
@@ -48,9 +83,9 @@ static double samples_at(const struct recorder *r, const struct run *run, const 
 		return e->position;
 	if (run->batch_size <= 0)
 		return (double)NAN;
-	if (job->max_batch_size == 0 || isnan(job->samples))
+	if (job->max_batch_size == 0 || isnan(r->base_samples))
 		return r->steps * batch;
-	return job->samples + fmax(r->steps - r->first_logged_steps, 0) * batch;
+	return r->base_samples + floor(fmax(e->position - r->first_logged_position, 0) / units) * batch;
 }
 
 static void add_samples(struct run *run, double samples)
@@ -70,13 +105,13 @@ void recorder_add_logged(struct recorder *r, struct run *run, const struct job *
 	if (r->steps_are_reported)
 		return;
 	r->changed = true;
+	see_unit(r, e);
 	add_time(r, e, units);
 	if (!isnan(units)) {
 		r->steps = floor(e->position / units);
-		r->printed_total_steps = e->total / units;
-		if (isnan(r->first_logged_steps))
-			r->first_logged_steps = r->steps;
+		r->printed_total_steps = e->total > 0 ? e->total / units : 0;
+		see_first(r, run, job, e, r->steps);
 	}
 	if (!r->samples_are_reported)
-		add_samples(run, samples_at(r, run, job, e));
+		add_samples(run, samples_at(r, run, job, e, units));
 }

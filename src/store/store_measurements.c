@@ -31,11 +31,10 @@ static int write_job(struct store *s, const struct progress *p, struct err *err)
 		       " steps = coalesce(?, steps), loss = coalesce(?, loss),"
 		       " epoch = coalesce(?, epoch), status_text = coalesce(?, status_text),"
 		       " checkpoint_samples = coalesce(?, checkpoint_samples),"
-		       " printed_total_steps = coalesce(?, printed_total_steps) WHERE id = ?",
+		       " printed_total_steps = nullif(coalesce(?, printed_total_steps), 0) WHERE id = ?",
 		       "ddddtddi", p->run->last_samples, p->steps, p->loss, p->epoch,
 		       p->status_text, p->run->checkpoint_samples,
-		       p->printed_total_steps > 0 ? p->printed_total_steps : (double)NAN,
-		       p->run->job_id);
+		       p->printed_total_steps, p->run->job_id);
 }
 
 static int write_parameters(struct store *s, const struct progress *p, struct err *err)

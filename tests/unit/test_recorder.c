@@ -408,6 +408,84 @@ static void test_logged_range(void)
 	end();
 }
 
+static void logged_of(const struct job *job, enum step_unit unit, double position, double total)
+{
+	struct step_event e = { .unit = unit, .position = position, .total = total, .n = NAN, .unit_s = NAN };
+
+	recorder_add_logged(&r, &run, job, &e);
+}
+
+/* A pattern takes over from another; a program begins anew. */
+static void test_logged_again(void)
+{
+	struct job job;
+
+	begin();
+	job_init(&job);
+	job.batch_size = 64;
+	job.max_batch_size = 512;
+	job.samples = 1000;
+	job.steps = 10;
+	recorder_begin_log(&r, &run, "tqdm_total", NAN);
+	logged_of(&job, STEP_UPDATES, 10, NAN);
+	logged_of(&job, STEP_UPDATES, 20, NAN);
+	recorder_begin_log(&r, &run, "tqdm_total", NAN);
+	logged_of(&job, STEP_UPDATES, 1, NAN);
+	logged_of(&job, STEP_UPDATES, 6, NAN);
+	ok(run.last_samples == 1000 + 15 * 128 && run.lost_samples == 0,
+	   "a bar that follows another goes on from it");
+	end();
+
+	begin();
+	recorder_begin_log(&r, &run, "nanogpt", NAN);
+	logged_of(&job, STEP_UPDATES, 0, NAN);
+	logged_of(&job, STEP_UPDATES, 5, NAN);
+	ok(run.first_samples == 0 && run.last_samples == 5 * 128 && run.lost_samples == 1000,
+	   "who begins anew is not credited twice");
+	end();
+
+	begin();
+	recorder_begin_log(&r, &run, "nanogpt", NAN);
+	logged_of(&job, STEP_UPDATES, 8, NAN);
+	ok(fabs(run.last_samples - 800) < 1e-9 && fabs(run.lost_samples - 200) < 1e-9,
+	   "nor who goes back to an earlier checkpoint");
+	end();
+
+	begin();
+	job.checkpoint_samples = 1000;
+	recorder_begin_log(&r, &run, "nanogpt", NAN);
+	logged_of(&job, STEP_UPDATES, 8, NAN);
+	ok(run.last_samples == 1000 && run.lost_samples == 0, "which is known already where it was told");
+	job_release(&job);
+	end();
+}
+
+/* In its second epoch a bar turns out to be of batches. */
+static void test_logged_unit(void)
+{
+	struct job job;
+
+	begin();
+	run.accumulation_steps = 4;
+	recorder_begin_log(&r, &run, "tqdm_total", NAN);
+	logged_windows(STEP_UPDATES, 0, 8, 0.1);
+	logged_windows(STEP_BATCHES, 64, 8, 0.1);
+	near(run.step_time_s, 0.4, 1e-12, "what was measured by another unit is void");
+	ok(r.steps == 32 && run.last_samples == 32 * 128, "and counted anew");
+	logged(STEP_UPDATES, 200, 0, NAN);
+	recorder_write(&r, &store, &run, &err);
+	store_job_get(&store, 1, &job, &err);
+	near(job.printed_total_steps, 1000, 0, "a total");
+	job_release(&job);
+	job_init(&job);
+	logged_of(&job, STEP_BATCHES, 208, NAN);
+	recorder_write(&r, &store, &run, &err);
+	store_job_get(&store, 1, &job, &err);
+	ok(isnan(job.printed_total_steps), "that was an epoch's is withdrawn");
+	job_release(&job);
+	end();
+}
+
 int main(void)
 {
 	char *command;
@@ -421,6 +499,8 @@ int main(void)
 	test_no_position();
 	test_logged();
 	test_logged_range();
+	test_logged_again();
+	test_logged_unit();
 	command = xasprintf("rm -rf '%s'", root);
 	if (system(command))
 		return 1;
