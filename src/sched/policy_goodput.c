@@ -29,6 +29,7 @@ struct waiting {
 	int index;		/* of the curve */
 	bool overdue;
 	double since_s;
+	int before;		/* jobs that have waited longer, or as long and come first */
 	double density;		/* worth per device, on its least */
 };
 
@@ -94,6 +95,15 @@ static void explain_running(const struct decision *d, int index, struct sched_ch
 }
 
 /* --- those that wait --- */
+
+static int since_order(const void *a, const void *b)
+{
+	const struct waiting *x = a, *y = b;
+
+	if (x->since_s < y->since_s || x->since_s > y->since_s)
+		return x->since_s < y->since_s ? -1 : 1;
+	return x->index - y->index;
+}
 
 static int line_order(const void *a, const void *b)
 {
@@ -178,16 +188,10 @@ static int ends_first(const struct decision *d, const struct waiting *w, double 
 }
 
 /* The bound of policy.h, but for the time between passes; NaN: there is none. */
-static double bound_s(const struct decision *d, const struct waiting *line, int n, const struct waiting *w)
+static double bound_s(const struct decision *d, const struct waiting *w)
 {
-	int before = 0;
-
-	if (d->has_fixed)
-		return (double)NAN;
-	for (int i = 0; i < n; i++)
-		before += line[i].since_s < w->since_s ||
-			  (line[i].since_s <= w->since_s && line[i].index < w->index);
-	return w->since_s + d->claims->limit_s + (before + 1) * d->curves->slice_s;
+	return d->has_fixed ? (double)NAN
+			    : w->since_s + d->claims->limit_s + (w->before + 1) * d->curves->slice_s;
 }
 
 static void explain_order(const struct decision *d, const struct waiting *w, int place,
@@ -215,10 +219,9 @@ static void explain_overdue(const struct decision *d, const struct waiting *w, i
 								     : ", as those before it have");
 }
 
-static void explain_place(const struct decision *d, const struct waiting *line, int n, int place,
+static void explain_place(const struct decision *d, const struct waiting *w, int place,
 			  struct sched_choice *choice)
 {
-	const struct waiting *w = &line[place - 1];
 	const struct curve *c = &d->curves->items[w->index];
 
 	reason_add_ordinal(choice->reason, place);
@@ -226,7 +229,7 @@ static void explain_place(const struct decision *d, const struct waiting *line, 
 	if (w->overdue) {
 		explain_overdue(d, w, place, choice);
 	} else {
-		choice->next_start_s = bound_s(d, line, n, w);
+		choice->next_start_s = bound_s(d, w);
 		curve_explain_need(c, worth_length_device_s(d->curves, c), choice->reason);
 		explain_order(d, w, place, choice);
 	}
@@ -256,9 +259,12 @@ static void explain_waiting(const struct decision *d)
 				.density = worth_launched(curves, c, c->least) / c->least,
 			};
 	}
+	qsort(line, (size_t)n, sizeof(*line), since_order);
+	for (int i = 0; i < n; i++)
+		line[i].before = i;
 	qsort(line, (size_t)n, sizeof(*line), line_order);
 	for (int i = 0; i < n; i++)
-		explain_place(d, line, n, i + 1,
+		explain_place(d, &line[i], i + 1,
 			      &d->choices[curves->items[line[i].index].job - curves->in->jobs]);
 	free(line);
 }
