@@ -55,6 +55,11 @@ bool bars_is_other(const struct sighting *s, bool *pauses)
 	return false;
 }
 
+bool bars_is_of_epoch(const struct sighting *s)
+{
+	return has_word(s, "epoch");
+}
+
 /* --- which is which --- */
 
 /* FNV-1a: G. Fowler, L. C. Noll and K.-P. Vo, RFC 9923. */

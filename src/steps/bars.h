@@ -31,6 +31,9 @@ void bars_init(struct bars *b);
  * something that holds the training up. */
 bool bars_is_other(const struct sighting *s, bool *pauses);
 
+/* Described as of an epoch: it counts batches, from its first line on. */
+bool bars_is_of_epoch(const struct sighting *s);
+
 /* The steps were seen elsewhere: what bars have lived up to now does not speak for them. */
 void bars_see_other(struct bars *b);
 

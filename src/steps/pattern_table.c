@@ -13,7 +13,7 @@ const struct pattern pattern_table[] = {
 	  .kind = KIND_IGNORE },
 	{ .name = "ignore_save", .form = "saving checkpoint",
 	  .ere = "(^|[^a-z])sav(ing|ed) .*checkpoint", .any_case = true,
-	  .needles = { "saving ", "saved " }, .kind = KIND_IGNORE },
+	  .needles = { "saving ", "saved " }, .kind = KIND_IGNORE, .may_be_step = true },
 	{ .name = "megatron", .form = "iteration N/TOTAL | ... elapsed time per iteration (ms): T",
 	  .ere = "iteration +" INT "/ *" INT " [|].*elapsed time per iteration [(]ms[)]: " NUM,
 	  .needles = { "per iteration (ms)" }, .kind = KIND_UPDATES, .step = 1, .total = 2,

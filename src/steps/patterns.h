@@ -48,6 +48,7 @@ struct pattern {
 	int8_t step, total, time, unit, epoch, description, elapsed;
 	int8_t first_epoch;	/* as it counts them */
 	bool any_case;
+	bool may_be_step;	/* of KIND_IGNORE: by another pattern as well */
 	const char *time_unit;	/* "ms", "s"; of what group unit does not say */
 };
 

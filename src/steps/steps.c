@@ -31,6 +31,7 @@ struct steps {
 	int locked, almost;		/* indices; -1: none */
 	uint32_t active;		/* bits of the patterns that are tried */
 	double final_unit_s;
+	bool is_trainer;		/* Hugging Face's: its bars count updates, however often they begin */
 	char rank[RANK_MAX];		/* listened to */
 	size_t rank_length;		/* 0: none has printed a step yet */
 	double bytes_left, refilled_s;	/* for regular expressions */
@@ -62,6 +63,7 @@ void steps_clear(struct steps *s)
 	s->final_unit_s = s->refilled_s = (double)NAN;
 	s->bytes_left = STEPS_REGEX_BYTES_PER_S;
 	s->rank_length = 0;
+	s->is_trainer = false;
 	s->n_skipped = 0;
 }
 
@@ -138,6 +140,7 @@ static void follow(struct steps *s, const struct sighting *seen, bool begins)
 {
 	struct step_event event;
 
+	s->track.bars_are_of_updates = s->is_trainer;
 	if (!track_add(&s->track, seen, &event))
 		return;
 	event.begins = begins;
@@ -192,6 +195,7 @@ static void see(struct steps *s, int i, const struct sighting *seen)
 	}
 	if (seen->kind == KIND_FINAL)
 		s->final_unit_s = seen->time_s;
+	s->is_trainer |= seen->kind == KIND_FINAL || seen->kind == KIND_LOSSES;
 	if (s->almost < 0)
 		s->almost = i;
 	if (isnan(seen->step))
@@ -269,7 +273,8 @@ static void try_line(struct steps *s, const char *line, size_t n, double arrival
 		if (!isnan(seen.step))
 			listen_to(s, whole, id);
 		see(s, i, &seen);
-		return;
+		if (!s->patterns.items[i]->may_be_step)
+			return;
 	}
 }
 

@@ -1,6 +1,7 @@
 /* track.c - see track.h. */
 #include <math.h>
 
+#include "bars.h"
 #include "track.h"
 
 static const struct track_point nowhere = { (double)NAN, (double)NAN };
@@ -202,12 +203,22 @@ static bool is_timed_by_line(const struct sighting *s)
 	return kind == TIME_STEP || kind == TIME_SUM;
 }
 
-/* What repeats counts batches. */
-static enum step_unit unit_of(const struct track *t, enum pattern_kind kind)
+/* What repeats counts batches, unless it is known better. */
+static enum step_unit unit_of(const struct track *t, const struct sighting *s)
 {
-	if (kind == KIND_SAMPLES)
+	if (s->kind == KIND_SAMPLES)
 		return STEP_SAMPLES;
-	return kind == KIND_BATCHES || t->repeats ? STEP_BATCHES : STEP_UPDATES;
+	if (s->kind == KIND_BAR && bars_is_of_epoch(s))
+		return STEP_BATCHES;
+	if (s->kind == KIND_BAR && t->bars_are_of_updates)
+		return STEP_UPDATES;
+	return s->kind == KIND_BATCHES || t->repeats ? STEP_BATCHES : STEP_UPDATES;
+}
+
+/* Of the training: what repeats has one of each time. */
+static double total_of(const struct track *t, const struct sighting *s, enum step_unit unit)
+{
+	return unit == STEP_UPDATES && !t->repeats && s->total > 0 ? s->total : (double)NAN;
 }
 
 static void set_times(struct track *t, const struct sighting *s, struct step_event *e)
@@ -223,16 +234,19 @@ static void set_times(struct track *t, const struct sighting *s, struct step_eve
 
 bool track_add(struct track *t, const struct sighting *s, struct step_event *e)
 {
+	enum step_unit unit;
+
 	if (s->kind == KIND_UNKNOWN) {
 		if (!is_own(t, s))
 			return false;
 		check_leap(t, s);
 	}
 	move(t, s);
+	unit = unit_of(t, s);
 	*e = (struct step_event){
-		.unit = unit_of(t, s->kind), .basis = STEP_UNTIMED, .arrival_s = s->arrival_s,
+		.unit = unit, .basis = STEP_UNTIMED, .arrival_s = s->arrival_s,
 		.position = t->base + s->step, .n = (double)NAN, .unit_s = (double)NAN,
-		.total = unit_of(t, s->kind) == STEP_UPDATES && s->total > 0 ? s->total : (double)NAN,
+		.total = total_of(t, s, unit),
 	};
 	set_times(t, s, e);
 	t->broken = false;

@@ -32,6 +32,7 @@ struct track {
 	double step, total, epoch;	/* as taken last; step NaN: nothing yet */
 	struct track_unknown unknown;
 	bool repeats;			/* the counter fell back: its total is that of an epoch */
+	bool bars_are_of_updates;	/* known from elsewhere */
 	bool broken;			/* something else went on since the last step */
 	struct track_point anchor, latest, sum;
 };

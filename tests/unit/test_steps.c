@@ -181,7 +181,7 @@ static const struct format formats[] = {
 	  "Epoch 10:  10%|█         | 2000/20000 [05:00<45:00,  6.67it/s, v_num=0, train_loss=3.40]",
 	  "Epoch 10:  93%|█████████▎| 18625/20000 [5:43:21<25:20,  0.90it/s, v_num=0, train_loss=3.40]",
 	  "Epoch 10:  94%|█████████▍| 18.8k/20.0k [5:46:21<22:20,  1.25s/batch]" },
-	  18800, 20000, 1.25, STEP_PRINTED_MEAN },
+	  18800, NO, 1.25, STEP_PRINTED_MEAN },
 	{ "tqdm_nototal", {
 	  "10it [00:05,  2.00it/s]", "20it [00:10,  2.00it/s]", "train: 50it [00:15,  4.00s/it]" },
 	  NO, NO, NO, STEP_UNTIMED },	/* two bars, of which neither has lived long */
@@ -564,6 +564,10 @@ static void test_pauses(void)
 	feed("Saved a checkpoint to /x\niter 6: loss 1, time 10.5ms\n");
 	ok(seen.last.basis == STEP_UNTIMED, "nor is that after a checkpoint");
 
+	feed("iter 7: loss 1, time 10.5ms, saved a checkpoint\n");
+	near(seen.last.position, 7, 0, "a step that says so is one");
+	is_int(seen.last.basis, STEP_UNTIMED, "not timed either");
+
 	begin(NULL);
 	for (int i = 1; i <= 20; i++) {
 		char *line = xasprintf("step %d\n", i);
@@ -765,6 +769,21 @@ static void test_bars(void)
 			bar("", i * 10, 91, i, NO);
 	near(seen.last.position, 3 * 91 + 90, 0, "short ones of a kind, again and again, count up");
 	is_int(seen.last.unit, STEP_BATCHES, "as batches of epochs");
+
+	begin(NULL);
+	for (int i = 0; i < 40; i++)
+		bar("Epoch 0:", i, 200, i, NO);
+	is_int(seen.last.unit, STEP_BATCHES, "as that of an epoch is from its first line on");
+	ok(isnan(seen.last.total), "with no total of the training");
+
+	begin(NULL);
+	for (int fold = 0; fold < 2; fold++) {
+		for (int i = 0; i < 40; i++)
+			bar("", i, 40, i, NO);
+		feed("{'train_runtime': 40.0, 'train_steps_per_second': 1.0}\n");
+	}
+	near(seen.last.position, 40 + 39, 0, "two trainings of the Trainer are one after the other");
+	ok(seen.last.unit == STEP_UPDATES && isnan(seen.last.total), "of updates both");
 
 	begin(NULL);
 	for (int i = 0; i < 100; i++) {
