@@ -5,7 +5,8 @@
 #include <stdint.h>
 
 /* The text of an out-of-memory error (or another known killer) in the last 64 KiB that the run wrote,
- * from offset on; NULL when there is none. Static. */
+ * from offset on (from the beginning where the log is shorter), of words that need not mean much in the
+ * last 8; NULL when there is none. Static. */
 const char *diagnose_log(const char *path, int64_t offset);
 
 #endif

@@ -64,7 +64,7 @@ int store_device_measurements_get(struct store *s, const char *device_kind,
 		list->items = xreallocarray(list->items, (size_t)list->count + 1, sizeof(*list->items));
 		list->items[list->count++] = m;
 	}
-	sqlite3_finalize(q);
+	sql_done(q);
 	if (rc < 0)
 		device_measurement_list_release(list);
 	return rc;
@@ -88,6 +88,6 @@ int store_workload_get_parameters(struct store *s, const char *workload, double 
 	rc = sql_row(s, q, err);
 	if (rc == 1)
 		*n = sql_double(q, 0);
-	sqlite3_finalize(q);
+	sql_done(q);
 	return rc < 0 ? -1 : 0;
 }

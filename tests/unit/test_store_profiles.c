@@ -87,6 +87,12 @@ static void test_memory(void)
 	is_limit("kind", 512, 300, "one that was measured since as large says that it fits");
 	add_ended_run(job, 300, true);
 	is_limit("kind", 300, 128, "until it does not again");
+	run_sql("UPDATE observations SET n_windows = 60");
+	is_limit("kind", 300, 128, "though it fitted for a minute or two");
+	run_sql("UPDATE observations SET n_windows = 100");
+	is_limit("kind", 512, 300, "what fitted for long is not given up for one run that ran out");
+	add_ended_run(job, 300, true);
+	is_limit("kind", 300, 128, "but for two in a row");
 }
 
 static int count(enum job_filter filter)

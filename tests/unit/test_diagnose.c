@@ -1,0 +1,38 @@
+/* test_diagnose.c - the last words of a log. */
+#include <unistd.h>
+
+#include "run/diagnose.h"
+#include "tap.h"
+
+static char path[] = "/tmp/test_diagnose.XXXXXX";
+static int fd;
+
+/* A log of these words with so many bytes after them. */
+static const char *diagnosis(const char *words, int64_t after, int64_t offset)
+{
+	const char *meaning;
+
+	if (ftruncate(fd, 0) || pwrite(fd, words, strlen(words), 0) < 0 ||
+	    ftruncate(fd, (off_t)strlen(words) + after))
+		printf("# cannot write\n");
+	meaning = diagnose_log(path, offset);
+	return meaning ? meaning : "none";
+}
+
+int main(void)
+{
+	fd = mkstemp(path);
+	if (fd < 0)
+		return 1;
+	is_str(diagnosis("all is well", 0, 0), "none", "nothing");
+	is_str(diagnosis("CUDA out of memory. Tried", 60000, 0), "GPU out of memory", "sure words");
+	is_str(diagnosis("CUDA out of memory. Tried", 66000, 0), "none", "far back");
+	is_str(diagnosis("x\nMemoryError\n", 4000, 0), "out of memory", "others at the end");
+	is_str(diagnosis("caught MemoryError, went on\n", 9000, 0), "none", "not with much after them");
+	is_str(diagnosis("MemoryError\n", 100, 50), "none", "of this run");
+	is_str(diagnosis("MemoryError\n", 0, 5000), "out of memory", "in a log that was begun anew");
+	is_str(diagnose_log("/nowhere/1.log", 0) ? "some" : "none", "none", "no log");
+	close(fd);
+	unlink(path);
+	return done();
+}
