@@ -25,7 +25,9 @@
  * No clock, no I/O. Constant memory. The same bytes with the same arrivals give the same events, in
  * whatever pieces they come. Where arrivals are given, the work on regular expressions is limited to
  * STEPS_REGEX_BYTES_PER_S bytes of line (a burst of a second's is free): of more candidates than that some
- * are passed over, and counted. */
+ * are passed over, and counted. So they are where the caller lends a clock, and expressions take more than
+ * STEPS_REGEX_CPU_SHARE of the time between arrivals (a burst of STEPS_REGEX_CPU_BURST_S is free): an
+ * expression of a user's may take a thousand times as long for a byte as another. */
 #ifndef POLLUX_STEPS_H
 #define POLLUX_STEPS_H
 
@@ -38,6 +40,8 @@
 #define STEPS_LINE_MAX 2048
 #define STEPS_BAR_LIFE_S 20.0
 #define STEPS_REGEX_BYTES_PER_S 5e5
+#define STEPS_REGEX_CPU_SHARE 0.005
+#define STEPS_REGEX_CPU_BURST_S 0.1
 
 enum step_unit {
 	STEP_UPDATES,		/* optimizer updates, or what cannot be told from them */
@@ -76,6 +80,9 @@ void steps_clear(struct steps *s);	/* as new, but for its patterns: they are dea
 
 /* The total of the training, where it is known from elsewhere: see bars above. */
 void steps_expect_total(struct steps *s, double total);
+
+/* Processor seconds of the calling thread, from any beginning; NULL: expressions are not timed. */
+void steps_set_cpu_clock(struct steps *s, double (*cpu_s)(void));
 
 /* arrival_s: of the last of these bytes, on a clock that does not go back; NaN: not known. */
 void steps_feed(struct steps *s, const char *bytes, size_t n, double arrival_s, steps_sink *sink,

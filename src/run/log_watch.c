@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "log_watch.h"
@@ -16,6 +17,14 @@ void log_watch_init(struct log_watch *w)
 	*w = (struct log_watch){ .fd = -1, .next_look_boot_s = INFINITY };
 }
 
+static double thread_cpu_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
 int log_watch_open(struct log_watch *w, const char *path, int64_t offset, const char *step_regex,
 		   struct err *err)
 {
@@ -23,6 +32,7 @@ int log_watch_open(struct log_watch *w, const char *path, int64_t offset, const 
 	w->steps = steps_new(step_regex, err);
 	if (!w->steps)
 		return -1;
+	steps_set_cpu_clock(w->steps, thread_cpu_s);
 	w->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	if (w->fd < 0) {
 		err_set(err, EX_IOERR, "cannot watch log '%s': %s", path, strerror(errno));

@@ -34,7 +34,8 @@ struct steps {
 	bool is_trainer;		/* Hugging Face's: its bars count updates, however often they begin */
 	char rank[RANK_MAX];		/* listened to */
 	size_t rank_length;		/* 0: none has printed a step yet */
-	double bytes_left, refilled_s;	/* for regular expressions */
+	double bytes_left, cpu_left_s, refilled_s;	/* for regular expressions */
+	double (*cpu_s)(void);		/* NULL: they are not timed */
 	int64_t n_skipped;
 	steps_sink *sink;		/* of the call that is under way */
 	void *arg;
@@ -62,6 +63,7 @@ void steps_clear(struct steps *s)
 	s->active = ~(uint32_t)0;
 	s->final_unit_s = s->refilled_s = (double)NAN;
 	s->bytes_left = STEPS_REGEX_BYTES_PER_S;
+	s->cpu_left_s = STEPS_REGEX_CPU_BURST_S;
 	s->rank_length = 0;
 	s->is_trainer = false;
 	s->n_skipped = 0;
@@ -77,6 +79,11 @@ void steps_free(struct steps *s)
 void steps_expect_total(struct steps *s, double total)
 {
 	s->bars.expected_total = total;
+}
+
+void steps_set_cpu_clock(struct steps *s, double (*cpu_s)(void))
+{
+	s->cpu_s = cpu_s;
 }
 
 /* --- locking --- */
@@ -212,16 +219,19 @@ static void refill(struct steps *s, double arrival_s)
 {
 	double passed_s = arrival_s - s->refilled_s;
 
-	if (passed_s > 0)
+	if (passed_s > 0) {
 		s->bytes_left = fmin(s->bytes_left + passed_s * STEPS_REGEX_BYTES_PER_S,
 				     STEPS_REGEX_BYTES_PER_S);
+		s->cpu_left_s = fmin(s->cpu_left_s + passed_s * STEPS_REGEX_CPU_SHARE,
+				     STEPS_REGEX_CPU_BURST_S);
+	}
 	s->refilled_s = arrival_s;
 }
 
 /* By whole lines, on credit: else those that take several tries would never get to the last. */
 static bool may_try(struct steps *s, double arrival_s)
 {
-	if (isnan(arrival_s) || s->bytes_left > 0)
+	if (isnan(arrival_s) || (s->bytes_left > 0 && s->cpu_left_s > 0))
 		return true;
 	s->n_skipped++;
 	return false;
@@ -254,15 +264,11 @@ static void copy_line(struct steps *s, const char *line, size_t n)
 		*nul = '?';
 }
 
-static void try_line(struct steps *s, const char *line, size_t n, double arrival_s, const char *whole,
-		     size_t id)
+static void try_patterns(struct steps *s, uint32_t todo, size_t n, double arrival_s, const char *whole,
+			 size_t id)
 {
-	uint32_t todo = patterns_candidates(&s->patterns, line, n) & s->active;
 	struct sighting seen;
 
-	if (!todo || !may_try(s, arrival_s))
-		return;
-	copy_line(s, line, n);
 	for (int i = 0; todo; i++, todo >>= 1) {
 		if (!(todo & 1))
 			continue;
@@ -276,6 +282,21 @@ static void try_line(struct steps *s, const char *line, size_t n, double arrival
 		if (!s->patterns.items[i]->may_be_step)
 			return;
 	}
+}
+
+static void try_line(struct steps *s, const char *line, size_t n, double arrival_s, const char *whole,
+		     size_t id)
+{
+	uint32_t todo = patterns_candidates(&s->patterns, line, n) & s->active;
+	double begin_s;
+
+	if (!todo || !may_try(s, arrival_s))
+		return;
+	copy_line(s, line, n);
+	begin_s = s->cpu_s ? s->cpu_s() : 0;
+	try_patterns(s, todo, n, arrival_s, whole, id);
+	if (s->cpu_s)
+		s->cpu_left_s -= fmax(s->cpu_s() - begin_s, 0);
 }
 
 static void take_line(const char *line, size_t n, double arrival_s, void *arg)

@@ -842,6 +842,31 @@ static void test_throttle(void)
 	is_int(summary.n_skipped, 0, "nothing of a file");
 }
 
+static double cpu_now_s;
+
+static double slow_clock(void)
+{
+	return cpu_now_s += 0.01;
+}
+
+/* Each line tried takes 10 ms, of which there are 5 a second. */
+static void test_cpu_budget(void)
+{
+	int early;
+
+	begin("u=([0-9]+)");
+	steps_set_cpu_clock(s, slow_clock);
+	for (int i = 1; i <= 1000; i++)
+		feed_format("u=%d\n%.0d", i, 0, 1);
+	early = seen.n;
+	ok(early >= 9 && early <= 11, "of expressions that take long, a burst is tried");
+	for (int i = 1001; i <= 2000; i++)
+		feed_format("u=%d\n%.0d", i, 0, 1 + (i - 1000) * 0.1);
+	ok(seen.n - early >= 49 && seen.n - early <= 52, "then as many as there is time for");
+	steps_summary(s, &summary);
+	is_int(summary.n_skipped, 2000 - seen.n, "and the others counted");
+}
+
 /* Pieces of any size: the same events. */
 static void test_pieces(void)
 {
@@ -880,6 +905,7 @@ int main(void)
 	test_arrivals();
 	test_bars();
 	test_throttle();
+	test_cpu_budget();
 	test_pieces();
 	steps_free(s);
 	return done();
