@@ -70,6 +70,8 @@ struct device_list {
 	int count;
 	struct device_process *processes;	/* owned; on devices of a driver that lists them */
 	int n_processes;
+	bool gpus_unknown;		/* there may be GPUs that are not in the list: NVIDIA's driver does
+					   not answer, or not for one whose id is therefore not known */
 	char gpu_note[240];		/* what was found of NVIDIA's driver, or why nothing was; one line */
 	unsigned char *links;		/* owned; enum device_link of a and b: links[a * count + b],
 					   as from b to a */
@@ -115,6 +117,9 @@ void devices_set_link(struct device_list *list, int a, int b, enum device_link l
 /* Whether they cannot both be given out: one and the same, or two slots whose bindings have a number in
  * common. */
 bool device_overlaps(const struct device *a, const struct device *b);
+/* Whether b is a as it was given out: of the same id, and of slots also of the same binding, which of a GPU is a
+ * hint and changes with the processors that are online. */
+bool device_is_same(const struct device *a, const struct device *b);
 /* The backend a device id belongs to ("cpu:0" -> device_cpu); NULL for an id of no known backend. */
 const struct device_backend *device_backend_of(const char *id);
 

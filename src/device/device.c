@@ -96,6 +96,12 @@ static bool next_span(const char **p, long *first, long *last)
 	return true;
 }
 
+bool device_is_same(const struct device *a, const struct device *b)
+{
+	return !strcmp(a->id, b->id) &&
+	       (device_backend_of(a->id) != &device_cpu || !strcmp(a->binding, b->binding));
+}
+
 bool device_overlaps(const struct device *a, const struct device *b)
 {
 	const char *p = a->binding, *q;

@@ -95,6 +95,8 @@ static void append_gpu(const struct nvml *n, const struct gpu *g, const struct d
 
 	set_identity(d, g);
 	set_reason(d, g, settings);
+	/* It answers neither that it is out of order nor which one it is. */
+	list->gpus_unknown |= !g->uuid[0] && !gpu_is_fatal(g->code);
 	d->memory_bytes = g->memory_bytes;
 	gpu_local_processors(g->bus_id, d->binding, sizeof(d->binding));
 	d->cores = gpu_count_processors(d->binding);
@@ -116,22 +118,30 @@ static void link_gpus(const struct nvml *n, const struct gpu *gpus, int count, s
 		}
 }
 
+/* at: where on the bus; "": not known. */
+static void append_silent(int index, const char *at, const char *reason, struct device_list *list)
+{
+	struct device *d = devices_append(list);
+
+	snprintf(d->name, sizeof(d->name), PREFIX "%d", index);
+	snprintf(d->id, sizeof(d->id), PREFIX "%s", *at ? at : d->name + strlen(PREFIX));
+	snprintf(d->kind, sizeof(d->kind), "NVIDIA GPU%s%s", *at ? " at " : "", at);
+	d->cores = 1;
+	refuse(d, "%.159s", reason);
+}
+
 /* GPUs of the bus that the driver does not speak of. Jobs are for GPUs here: that none answers is no reason to
- * start them on processors. */
-static void append_silent(const char *reason, struct device_list *list)
+ * start them on processors. The bus shows none in the Windows subsystem for Linux and where /sys is masked:
+ * one stands for those that there are. */
+static void append_all_silent(bool at_least_one, const char *reason, struct device_list *list)
 {
 	char (*bus_ids)[GPU_BUS_ID_SIZE];
 	int n = gpu_on_bus(&bus_ids);
 
-	for (int i = 0; i < n; i++) {
-		struct device *d = devices_append(list);
-
-		snprintf(d->id, sizeof(d->id), PREFIX "%s", bus_ids[i]);
-		snprintf(d->name, sizeof(d->name), PREFIX "%d", i);
-		snprintf(d->kind, sizeof(d->kind), "NVIDIA GPU at %s", bus_ids[i]);
-		d->cores = 1;
-		refuse(d, "%.159s", reason);
-	}
+	for (int i = 0; i < n; i++)
+		append_silent(i, bus_ids[i], reason, list);
+	if (n == 0 && at_least_one)
+		append_silent(0, "", reason, list);
 	free(bus_ids);
 }
 
@@ -169,9 +179,12 @@ static void list_with(const struct nvml *n, const struct device_settings *settin
 	link_gpus(n, gpus, (int)count, list);
 	free(gpus);
 	note_driver(n, (int)count, list);
-	if (count == 0)
-		append_silent(code == NVML_SUCCESS ? "the driver does not list it; 'dmesg' may say why"
-						   : nvml_code_text(code), list);
+	if (code != NVML_SUCCESS) {
+		list->gpus_unknown = true;
+		append_all_silent(true, nvml_code_text(code), list);
+	} else if (count == 0) {
+		append_all_silent(false, "the driver does not list it; 'dmesg' may say why", list);
+	}
 }
 
 /* No library and no device files: what is on the bus is not for this system, as in a container that was given
@@ -180,8 +193,9 @@ static void note_failure(const struct err *err, enum gpu_presence there, bool op
 			 struct device_list *list)
 {
 	snprintf(list->gpu_note, sizeof(list->gpu_note), "%.239s", err->text);
+	list->gpus_unknown = true;
 	if (there == GPU_WITH_DRIVER || opened)
-		append_silent(err->text, list);
+		append_all_silent(true, err->text, list);
 }
 
 static int gpu_list(const struct device_settings *settings, struct device_list *list, struct err *err)

@@ -29,6 +29,8 @@ bool gpu_is_there(void);
 /* gpu_read.c. All that does not depend on its load; then what does. Questions that are not answered leave
  * "unknown"; a lost GPU is a code. */
 void gpu_read(const struct nvml *n, unsigned index, struct gpu *g);
+/* The GPU itself is out of order: whatever was asked. */
+bool gpu_is_fatal(int code);
 /* Not in full: what a decision may rest on, memory and utilization. */
 void gpu_read_now(const struct nvml *n, const struct gpu *g, bool in_full, struct device_reading *now);
 /* Appends the compute processes of g to *list (owned by the caller), as those of device. An enum nvml_code. */

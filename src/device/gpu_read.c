@@ -8,8 +8,7 @@
 #include "pollux/clock.h"
 #include "pollux/mem.h"
 
-/* The GPU itself is out of order: whatever was asked. */
-static bool is_fatal(int code)
+bool gpu_is_fatal(int code)
 {
 	return code == NVML_GPU_IS_LOST || code == NVML_RESET_REQUIRED || code == NVML_IRQ_ISSUE ||
 	       code == NVML_INSUFFICIENT_POWER || code == NVML_OPERATING_SYSTEM;
@@ -18,7 +17,7 @@ static bool is_fatal(int code)
 /* Keep the first that matters: of a question that must be answered any, of another what is fatal. */
 static bool answered(struct gpu *g, int code, bool needed)
 {
-	if (code != NVML_SUCCESS && g->code == NVML_SUCCESS && (needed || is_fatal(code)))
+	if (code != NVML_SUCCESS && g->code == NVML_SUCCESS && (needed || gpu_is_fatal(code)))
 		g->code = code;
 	return code == NVML_SUCCESS;
 }

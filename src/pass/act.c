@@ -11,8 +11,7 @@
 static bool owns(const struct pass_state *p, int j, const struct device *wanted)
 {
 	for (int d = 0; d < p->devices.count; d++)
-		if (p->owner[d] == j && !strcmp(p->devices.items[d].id, wanted->id) &&
-		    !strcmp(p->devices.items[d].binding, wanted->binding))
+		if (p->owner[d] == j && device_is_same(&p->devices.items[d], wanted))
 			return true;
 	return false;
 }

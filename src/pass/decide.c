@@ -142,13 +142,12 @@ static int check_retry(struct pass_state *p, const struct job *job, struct err *
 	return wait_for(p, job, reason, p->now_wall_s + again_s - p->now_boot_s, err) ? -1 : 1;
 }
 
-/* The device as it was when it was given out: usable, and bound to the same cores. */
+/* The device as it was when it was given out, and usable. */
 static int find_device(const struct device_list *list, const struct device *wanted)
 {
 	for (int d = 0; d < list->count; d++)
-		if (!strcmp(list->items[d].id, wanted->id))
-			return list->items[d].usable &&
-			       !strcmp(list->items[d].binding, wanted->binding) ? d : -1;
+		if (device_is_same(&list->items[d], wanted))
+			return list->items[d].usable ? d : -1;
 	return -1;
 }
 
@@ -160,6 +159,31 @@ static bool has_its_devices(const struct pass_state *p, const struct run *run)
 	return true;
 }
 
+static bool is_listed(const struct device_list *list, const char *id)
+{
+	for (int d = 0; d < list->count; d++)
+		if (!strcmp(list->items[d].id, id))
+			return true;
+	return false;
+}
+
+/* Its command runs on GPUs of which the driver says nothing, not that they are lost. A driver that was updated
+ * and not loaded again fails every new question, and those who compute already go on. */
+static bool may_have_its_devices(const struct pass_state *p, const struct run *run)
+{
+	if (!p->devices.gpus_unknown || run->state == RUN_ASSIGNED)
+		return false;
+	for (int i = 0; i < run->replicas; i++) {
+		const struct device *device = &run->devices[i];
+		bool unknown = device_backend_of(device->id) == &device_gpu &&
+			       !is_listed(&p->devices, device->id);
+
+		if (!unknown && find_device(&p->devices, device) < 0)
+			return false;
+	}
+	return true;
+}
+
 static bool may_be_preempted(const struct job *job, const struct run *run)
 {
 	if (job->preemption == PREEMPT_SAVED)
@@ -168,10 +192,12 @@ static bool may_be_preempted(const struct job *job, const struct run *run)
 	return job->preemption == PREEMPT_ALWAYS;
 }
 
-/* Its devices are not on offer any more, as after a change of the slots; but it is not to be stopped. */
+/* Its devices are not on offer any more, as after a change of the slots; but it is not to be stopped, or not
+ * for that. */
 static bool stays_where_it_is(const struct pass_state *p, const struct job *job, const struct run *run)
 {
-	return run && !may_be_preempted(job, run) && !has_its_devices(p, run);
+	return run && !has_its_devices(p, run) &&
+	       (!may_be_preempted(job, run) || may_have_its_devices(p, run));
 }
 
 /* No device that shares a core with the run's can be given out while it runs. */
@@ -188,15 +214,26 @@ static void withdraw_devices(struct pass_state *p, const struct run *run)
 		}
 }
 
-static void withdraw_for_those_who_stay(struct pass_state *p)
+static const struct run *run_of_running(const struct pass_state *p, const struct job *job)
 {
-	for (int i = 0; i < p->jobs.count; i++) {
-		const struct job *job = &p->jobs.items[i];
-		const struct run *run = job->state == JOB_RUNNING ? run_of(p, job->id) : NULL;
+	return job->state == JOB_RUNNING ? run_of(p, job->id) : NULL;
+}
 
-		if (stays_where_it_is(p, job, run))
+/* Who stays is found for all before any device is withdrawn: a run that has lost one of its devices is not to
+ * lose the others by that. By job, owned by the caller. */
+static bool *withdraw_for_those_who_stay(struct pass_state *p)
+{
+	bool *stays = xcalloc((size_t)p->jobs.count, sizeof(*stays));
+
+	for (int i = 0; i < p->jobs.count; i++)
+		stays[i] = stays_where_it_is(p, &p->jobs.items[i], run_of_running(p, &p->jobs.items[i]));
+	for (int i = 0; i < p->jobs.count; i++) {
+		const struct run *run = run_of_running(p, &p->jobs.items[i]);
+
+		if (run && stays[i])
 			withdraw_devices(p, run);
 	}
+	return stays;
 }
 
 static struct sched_job describe(const struct pass_state *p, const struct job *job,
@@ -222,35 +259,43 @@ static struct sched_job describe(const struct pass_state *p, const struct job *j
 	return s;
 }
 
+/* 1: not to be decided on in this pass. */
+static int is_passed_over(struct pass_state *p, const struct job *job, const struct run *run, struct err *err)
+{
+	int blocked = 0;
+
+	if (is_leaving(p, job->id))
+		return 1;
+	if (!run)
+		blocked = check_dependencies(p, job, err);
+	if (!run && blocked == 0)
+		blocked = check_retry(p, job, err);
+	return blocked;
+}
+
 int pass_select(struct pass_state *p, struct err *err)
 {
 	size_t n = (size_t)p->jobs.count;
+	bool *stays = withdraw_for_those_who_stay(p);
+	int rc = 0;
 
 	p->candidates = xcalloc(n, sizeof(*p->candidates));
 	p->sched_jobs = xcalloc(n, sizeof(*p->sched_jobs));
 	p->choices = xcalloc(n, sizeof(*p->choices));
 	p->owner = xcalloc((size_t)p->devices.count, sizeof(*p->owner));
 	p->wake = xcalloc((size_t)p->runs.count, sizeof(*p->wake));
-	withdraw_for_those_who_stay(p);
-	for (int i = 0; i < p->jobs.count; i++) {
+	for (int i = 0; rc >= 0 && i < p->jobs.count; i++) {
 		const struct job *job = &p->jobs.items[i];
-		const struct run *run = job->state == JOB_RUNNING ? run_of(p, job->id) : NULL;
-		int blocked = 0;
+		const struct run *run = run_of_running(p, job);
 
-		if (is_leaving(p, job->id) || stays_where_it_is(p, job, run))
-			continue;
-		if (!run)
-			blocked = check_dependencies(p, job, err);
-		if (!run && blocked == 0)
-			blocked = check_retry(p, job, err);
-		if (blocked < 0)
-			return -1;
-		if (blocked)
+		rc = stays[i] ? 1 : is_passed_over(p, job, run, err);
+		if (rc)
 			continue;
 		p->candidates[p->n_candidates] = (struct candidate){ .job = job, .run = run };
 		p->sched_jobs[p->n_candidates++] = describe(p, job, run);
 	}
-	return 0;
+	free(stays);
+	return rc < 0 ? -1 : 0;
 }
 
 static void mark_held(const struct pass_state *p, const struct run *run, int holder_index,

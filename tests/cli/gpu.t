@@ -37,7 +37,7 @@ stranger() { # sets $pid to a process of somebody else, who is another user if t
 	wait_for 10 grep -q '^sleep' "/proc/$pid/comm"
 	owner=$(stat -c %U "/proc/$pid")
 }
-state() { "$POLLUX" status --all | awk -v id="$1" '$1 == id { print $3 }'; }
+state() { "$POLLUX" status --all | awk -v id="$1" '/^ID/ { jobs = 1 } jobs && $1 == id { print $3 }'; }
 is_state() { [ "$(state "$1")" = "$2" ]; }
 reason() { sqlite3 -cmd '.timeout 10000' "$POLLUX_DIR/pollux.db" "SELECT reason FROM jobs WHERE id = $1"; }
 pass() { "$POLLUX" schedule; }
@@ -100,6 +100,34 @@ like 'it is shown as lost' '^gpu:0: the GPU has fallen off the bus' "$("$POLLUX"
 { gpu $A; gpu $B; } | answers
 "$POLLUX" cancel "$first"
 "$POLLUX" wait "$first" || :
+
+# A driver that does not answer says nothing of the GPUs that jobs compute on.
+{ gpu $A; gpu $B; } | answers
+first=$("$POLLUX" submit --preempt --replicas 2 -- sleep 1000)
+pass
+ok 'a job that may be preempted runs' wait_for 20 is_state "$first" running
+for said in 'init 18' 'count 10'; do
+	{ echo "$said"; gpu $A; gpu $B; } | answers
+	pass
+	ok "$said: it goes on" is_state "$first" running
+	run "$POLLUX" devices
+	like "$said: there is a GPU, and no slot" '^gpu:0 +no ' "$out"
+	unlike "$said: no slot" '^cpu:' "$out"
+done
+{ gpu $A 'answer uuid 10'; gpu $B; } | answers
+pass
+ok 'one of two does not tell who it is: it goes on' is_state "$first" running
+mkdir -p root/sys/devices/system/cpu root/sys/bus/pci/devices/0000:01:00.0
+echo 0-15 >root/sys/devices/system/cpu/online
+echo 0-7 >root/sys/bus/pci/devices/0000:01:00.0/local_cpulist
+{ gpu $A; gpu $B; } | answers
+pass
+ok 'other processors are near a GPU: it goes on' is_state "$first" running
+rm -r root/sys
+{ gpu $A; gpu $B 'answer all 15'; } | answers
+pass
+ok 'a GPU that is lost takes it off' wait_for 20 is_state "$first" queued
+"$POLLUX" cancel "$first"
 
 # --- somebody else's processes ---
 

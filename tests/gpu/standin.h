@@ -13,6 +13,8 @@
  * The answers come from the file that NVML_STANDIN names, read when the library is initialized:
  *
  *	init CODE			what initialization answers (0)
+ *	count CODE			what the number of GPUs answers (0)
+ *	slow SECONDS			how long initialization takes (0)
  *	driver VERSION
  *	gpu UUID NAME...		begins a GPU; the lines below are about it
  *	pci DOMAIN:BUS:DEVICE		hexadecimal
@@ -31,6 +33,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define GPUS 16
 #define PROCESSES 600
@@ -60,7 +63,7 @@ struct standin_gpu {
 
 static struct standin_gpu gpus[GPUS];
 static unsigned n_gpus;
-static int init_code;
+static int init_code, count_code, slow_s;
 static char driver[80];
 
 static void set_memory(struct standin_gpu *g, const char *rest)
@@ -125,7 +128,7 @@ static void read_answers(void)
 	int used;
 
 	n_gpus = 0;
-	init_code = 0;
+	init_code = count_code = slow_s = 0;
 	snprintf(driver, sizeof(driver), "999.99");
 	memset(gpus, 0, sizeof(gpus));
 	while (file && fgets(line, sizeof(line), file)) {
@@ -134,6 +137,10 @@ static void read_answers(void)
 			continue;
 		if (!strcmp(key, "init")) {
 			init_code = atoi(line + used);
+		} else if (!strcmp(key, "count")) {
+			count_code = atoi(line + used);
+		} else if (!strcmp(key, "slow")) {
+			slow_s = atoi(line + used);
 		} else if (!strcmp(key, "driver")) {
 			snprintf(driver, sizeof(driver), "%.79s", line + used);
 		} else if (!strcmp(key, "gpu") && n_gpus < GPUS) {
@@ -175,6 +182,8 @@ EXPORT int nvmlInit_v2(void);
 EXPORT int nvmlInit_v2(void)
 {
 	read_answers();
+	if (slow_s > 0)
+		sleep((unsigned)slow_s);
 	return init_code;
 }
 
@@ -188,7 +197,7 @@ EXPORT int nvmlDeviceGetCount_v2(unsigned *n);
 EXPORT int nvmlDeviceGetCount_v2(unsigned *n)
 {
 	*n = n_gpus;
-	return 0;
+	return count_code;
 }
 
 EXPORT int nvmlDeviceGetHandleByIndex_v2(unsigned index, struct standin_gpu **handle);

@@ -1,5 +1,6 @@
 /* test_device_gpu.c - GPUs as a stand-in for NVML tells of them (tests/gpu/standin.h), and trees in place of
  * /dev, /proc and /sys. No GPU was ever near this. */
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/stat.h>
@@ -209,11 +210,22 @@ static void test_unusable(void)
 	ok(list.items[0].usable, "compute mode 'exclusive process' is fine");
 }
 
+static void expect_silent(const char *answers, const char *want, const char *what)
+{
+	is_int(look(answers, &as_passes_do), 0, what);
+	ok(list.count == 1 && !strcmp(list.items[0].id, "gpu:0") && !list.items[0].usable,
+	   "leaves a GPU that cannot be used, and no slots");
+	is_str(list.gpu_note, want, "and says why");
+	is_str(list.items[0].reason, want, "of the GPU too");
+	ok(list.gpus_unknown, "there may be others");
+}
+
 static void expect_none(const char *answers, const char *want, const char *what)
 {
 	is_int(look(answers, &as_passes_do), 0, what);
 	ok(list.count >= 1 && !strncmp(list.items[0].id, "cpu:", 4), "leaves CPU slots");
 	is_str(list.gpu_note, want, "and says why");
+	ok(!list.gpus_unknown, "and there is none");
 }
 
 static void test_no_driver(void)
@@ -222,16 +234,20 @@ static void test_no_driver(void)
 
 	setenv("POLLUX_GPU_ROOT", "/nonexistent", 1);	/* whatever this machine has */
 	use_library("new");
-	expect_none("init 9\n", "cannot ask for GPUs: the NVIDIA driver is not loaded", "no driver");
-	expect_none("init 18\n", "cannot ask for GPUs: the NVIDIA driver was updated and not reloaded yet: "
+	expect_silent("init 9\n", "cannot ask for GPUs: the NVIDIA driver is not loaded", "no driver");
+	expect_silent("init 18\n", "cannot ask for GPUs: the NVIDIA driver was updated and not reloaded yet: "
 		    "reboot", "an updated driver");
 	use_library("old");
-	expect_none(one, "cannot ask for GPUs: NVML has no 'nvmlDeviceGetUUID'; the NVIDIA driver is too old",
+	expect_silent(one, "cannot ask for GPUs: NVML has no 'nvmlDeviceGetUUID'; the NVIDIA driver is too old",
 		    "a library that is too old");
+	use_library("new");
+	is_int(look("count 10\n", &as_passes_do), 0, "a driver that cannot count");
+	ok(list.count == 1 && !strcmp(list.items[0].id, "gpu:0") && list.gpus_unknown, "is silent as well");
+	expect_none("driver 1\n", "NVIDIA driver 1, 0 GPUs", "none, by the driver and the bus");
 	setenv("POLLUX_NVML", "/nonexistent.so", 1);
 	snprintf(note, sizeof(note), "cannot open NVML: /nonexistent.so: cannot open shared object file: No "
 		 "such file or directory");
-	expect_none(one, note, "no library");
+	expect_silent(one, note, "no library");
 	setenv("POLLUX_NVML", "none", 1);
 	expect_none(one, "POLLUX_NVML is 'none'", "GPUs kept out");
 	unsetenv("POLLUX_NVML");
@@ -341,6 +357,14 @@ static void test_presence(void)
 	write_file("driver/dev/nvidiactl", "");
 	use_tree("driver");
 	is_int((int)gpu_presence(), GPU_WITH_DRIVER, "device files, as in a container");
+	write_file("wsl/dev/dxg", "");
+	use_tree("wsl");
+	unsetenv("POLLUX_NVML");
+	if (!dlopen("libnvidia-ml.so.1", RTLD_LAZY)) {
+		look("", &as_passes_do);
+		ok(list.count == 1 && !list.items[0].usable && !strcmp(list.items[0].id, "gpu:0"),
+		   "in the Windows subsystem for Linux, no library: a GPU and no slots");
+	}
 	unsetenv("POLLUX_GPU_ROOT");
 }
 
