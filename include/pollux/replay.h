@@ -26,6 +26,7 @@
  * 0..n_devices, [0] = 0. */
 struct replay_phase {
 	double until;			/* work done at its end */
+	double pause_s;			/* time of it that is no step, whatever the devices: evaluations, saving */
 	double *best;			/* owned; at the sizes of most goodput; NaN: not to be given so many.
 					   Without a model: what policies assume */
 	double *own;			/* owned; at the owner's batch size, or without a model */

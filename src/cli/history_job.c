@@ -73,6 +73,28 @@ static double first_step(const struct run_list *runs)
 	return (double)NAN;
 }
 
+/* Seconds of its runs that were no steps: evaluations, checkpoints, the end. 0 where step times do not tell. */
+static double pauses_of(const struct job *job, const struct run_list *runs,
+			const struct observation_list *seen)
+{
+	double n = 0, stepped_s = 0, launched_s = 0, pauses_s;
+
+	for (int i = 0; i < seen->count; i++) {
+		const struct observation *o = &seen->items[i].observation;
+
+		if (o->n_windows == 0)
+			continue;
+		n += (double)o->n_steps;
+		stepped_s += (double)o->n_steps * o->step_time_s;
+	}
+	for (int i = 0; i < runs->count; i++) {
+		launched_s += isfinite(runs->items[i].first_step_s) ? runs->items[i].first_step_s : 0;
+		launched_s += isfinite(runs->items[i].stop_duration_s) ? runs->items[i].stop_duration_s : 0;
+	}
+	pauses_s = job->run_time_s - launched_s - job->lost_s - stepped_s / n * job->steps;
+	return job->state == JOB_DONE && pauses_s > 0 ? pauses_s : 0;
+}
+
 /* --- rates --- */
 
 static void set_rates(const struct job_model *m, const struct job *job, int n, struct replay_phase *phase)
@@ -90,7 +112,12 @@ static void set_rates(const struct job_model *m, const struct job *job, int n, s
 	}
 }
 
-static void set_phases(struct knowledge *k, const struct job *job, double samples, double work, int n,
+/* What a job comes to in all. */
+struct extent {
+	double samples, work, pauses_s;
+};
+
+static void set_phases(struct knowledge *k, const struct job *job, const struct extent *all, int n,
 		       struct replay_job *made)
 {
 	made->phases = xcalloc(PHASES, sizeof(*made->phases));
@@ -98,9 +125,10 @@ static void set_phases(struct knowledge *k, const struct job *job, double sample
 	for (int p = 0; p < PHASES; p++) {
 		struct job_model m;
 
-		model_at(k, job, samples * (p + 0.5) / PHASES, &m);
+		model_at(k, job, all->samples * (p + 0.5) / PHASES, &m);
 		set_rates(&m, job, n, &made->phases[p]);
-		made->phases[p].until = work * (p + 1) / PHASES;
+		made->phases[p].until = all->work * (p + 1) / PHASES;
+		made->phases[p].pause_s = all->pauses_s / PHASES;
 	}
 }
 
@@ -117,25 +145,27 @@ static double length_of(struct knowledge *k, const struct job *job)
 	return (job->samples > 0 ? job->samples : 0) + m.remaining_samples;
 }
 
-static double told_work(struct knowledge *k, const struct job *job, double samples, double work)
+static double told_work(struct knowledge *k, const struct job *job, const struct extent *all)
 {
 	struct job_model m;
 
 	model_at(k, job, 0, &m);
-	return m.remaining_samples * work / samples;
+	return m.remaining_samples * all->work / all->samples;
 }
 
 static void set_modelled(const struct history *h, struct knowledge *k, const struct job *job,
-			 const struct run_list *runs, double samples, struct replay_job *made)
+			 const struct run_list *runs, const struct observation_list *seen,
+			 struct replay_job *made)
 {
-	double work = job->state == JOB_DONE ? work_of_runs(k, job, runs) : samples;
+	struct extent all = { .samples = length_of(k, job), .pauses_s = pauses_of(job, runs, seen) };
 	double unknown_s = RESTART_SLICES * h->config.slice_s, first_s = first_step(runs);
 
+	all.work = job->state == JOB_DONE ? work_of_runs(k, job, runs) : all.samples;
 	made->modelled = true;
 	made->restart_s = isfinite(k->restart_s) ? k->restart_s : unknown_s;
 	made->start_s = isfinite(first_s) ? first_s : made->restart_s;
-	made->told_work = told_work(k, job, samples, work);
-	set_phases(k, job, samples, work, most_devices(h), made);
+	made->told_work = told_work(k, job, &all);
+	set_phases(k, job, &all, most_devices(h), made);
 }
 
 /* --- by its time --- */
@@ -200,6 +230,7 @@ int history_job(struct session *s, const struct history *h, const struct job *jo
 		enum history_basis *basis, struct err *err)
 {
 	struct knowledge *k = history_knowledge_of(h, job);
+	struct observation_list seen;
 	struct run_list runs;
 
 	*made = declared(h, job);
@@ -216,7 +247,12 @@ int history_job(struct session *s, const struct history *h, const struct job *jo
 		return 0;
 	if (store_runs_of_job(&s->store, job->id, &runs, err))
 		return -1;
-	set_modelled(h, k, job, &runs, length_of(k, job), made);
+	if (store_observations_of_job(&s->store, job->id, &seen, err)) {
+		run_list_release(&runs);
+		return -1;
+	}
+	set_modelled(h, k, job, &runs, &seen, made);
+	observation_list_release(&seen);
 	run_list_release(&runs);
 	return 0;
 }

@@ -60,11 +60,14 @@ static const char *const bases[N_HISTORY_BASES] = {
 
 static void print_basis(const struct history *h, FILE *out)
 {
-	fprintf(out, "By the measured model of their workload on '%s': %d of %d job%s.\n", h->device_kind,
+	fprintf(out, "Devices: %s.\n", h->device_kind);
+	fprintf(out, "By the measured model of their workload there: %d of %d job%s.\n",
 		h->count[HISTORY_MODEL], h->n, plural(h->n));
 	for (int b = HISTORY_TIME; b < N_HISTORY_BASES; b++)
 		if (h->count[b])
 			fprintf(out, "%s: %d.\n", bases[b], h->count[b]);
+	if (h->count[HISTORY_MODEL])
+		fputs("In simulation the models are known from the start.\n", out);
 	if (h->n_active)
 		fprintf(out, "Simulated, but in no figure, as they have not ended: %d.\n", h->n_active);
 }

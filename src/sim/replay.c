@@ -10,7 +10,8 @@
 struct state {
 	const struct replay_job *job;
 	bool here;			/* submitted, and free to start */
-	double progress, delay_s;	/* delay: that it still stands still */
+	double progress, delay_s;	/* delay: that it still stands still for a launch */
+	double pause_s;			/* of the phase, still to come */
 	int phase, replicas, restarts;	/* restarts -1: never had any device */
 	double start_s, finish_s;	/* NaN: not yet */
 	double launched_s, waiting_since_s, demoted_s, attained_device_s;
@@ -118,24 +119,28 @@ static double phase_left_s(const struct replay_run *r, const struct state *s)
 {
 	double left = s->job->phases[s->phase].until - s->progress;
 
-	return s->delay_s + (left > 0 ? left / rate_of(r, s) : 0);
+	return s->delay_s + s->pause_s + (left > 0 ? left / rate_of(r, s) : 0);
 }
 
 /* True: it has ended. */
 static bool advance(struct replay_run *r, struct state *s, double seconds)
 {
 	double left_s = phase_left_s(r, s), delay_s = fmin(s->delay_s, seconds);
+	double pause_s = fmin(s->pause_s, seconds - delay_s);
 
 	s->attained_device_s += seconds * s->replicas;
 	if (left_s > seconds) {
 		s->delay_s -= delay_s;
-		s->progress += rate_of(r, s) * (seconds - delay_s);
+		s->pause_s -= pause_s;
+		s->progress += rate_of(r, s) * (seconds - delay_s - pause_s);
 		return false;
 	}
 	s->delay_s = 0;
 	s->progress = s->job->phases[s->phase].until;
-	if (++s->phase < s->job->n_phases)
+	if (++s->phase < s->job->n_phases) {
+		s->pause_s = s->job->phases[s->phase].pause_s;
 		return false;
+	}
 	s->finish_s = r->now_s + seconds;
 	s->replicas = 0;
 	r->n_done++;
@@ -250,7 +255,7 @@ static void run_init(struct replay_run *r, const struct replay_options *options,
 	r->now_s = r->ran_s = n ? jobs[0].submit_s - 1 : 0;
 	for (int i = 0; i < n; i++)
 		r->states[i] = (struct state){
-			.job = &jobs[i], .restarts = -1, .start_s = (double)NAN,
+			.job = &jobs[i], .pause_s = jobs[i].phases[0].pause_s, .restarts = -1, .start_s = (double)NAN,
 			.finish_s = (double)NAN, .demoted_s = (double)NAN,
 		};
 }

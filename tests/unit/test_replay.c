@@ -77,6 +77,14 @@ static void test_rates(void)
 	is_int(replay_under(&most, &job, 1, &result, &err), 0, "on a number of devices that is not to be");
 	near(result.finish_s, 3 + 100 / 8.0 + 200 / 40.0, 1e-12, "it runs as it was submitted");
 	best[0][2] = 20;
+	phases[0].pause_s = 2;
+	phases[1].pause_s = 4;
+	is_int(replay_under(&most, &job, 1, &result, &err), 0, "with time that is no step");
+	near(result.finish_s, 13 + 6, 1e-12, "it takes that longer");
+	phases[0].pause_s = 62;
+	is_int(replay_under(&later, &job, 1, &result, &err), 0, "and stopped 57 s into such a time");
+	near(result.finish_s, 60 + 7 + 5 + 100 / 20.0 + 4 + 200 / 40.0, 1e-12, "it keeps what it had of it");
+	phases[0].pause_s = phases[1].pause_s = 0;
 	job.modelled = false;
 	is_int(replay_under(&most, &job, 1, &result, &err), 0, "without a model");
 	near(result.finish_s, 28, 1e-12, "likewise");
