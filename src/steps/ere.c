@@ -71,24 +71,96 @@ static long copies_at(const char *p)
 	return n;
 }
 
-/* Of a single character they are as many as it says; of a group, or of a repetition, what is in there
- * is copied, too. */
+/* Of what glibc writes out. */
+struct cost {
+	long nodes;		/* characters, each copy counted */
+	long copies;		/* the most of any one */
+};
+
+#define DEPTH_MAX 64
+#define MANY 1000000L		/* enough to be refused, and far from an overflow */
+
+static long times(long a, long b)
+{
+	return a > MANY / b ? MANY : a * b;
+}
+
+static const struct cost too_much = { MANY, MANY };
+
+static struct cost cost_of(const char **p, int depth);
+
+static struct cost cost_of_atom(const char **p, int depth)
+{
+	struct cost cost = { 1, 1 };
+
+	if (**p != '(') {
+		*p = skip_one(*p);
+		return cost;
+	}
+	if (depth == DEPTH_MAX)
+		return too_much;
+	++*p;
+	cost = cost_of(p, depth + 1);
+	*p += **p == ')';
+	return cost;
+}
+
+static bool is_repetition(const char *p)
+{
+	return *p && (strchr("*+?", *p) || (*p == '{' && skip_braces(p) != p + 1));
+}
+
+/* Of a single character, or a group, and all the repetitions behind it, which copy one another. */
+static struct cost cost_of_piece(const char **p, int depth)
+{
+	struct cost cost = cost_of_atom(p, depth);
+
+	for (; cost.copies < MANY && is_repetition(*p); *p = **p == '{' ? skip_braces(*p) : *p + 1) {
+		long n = copies_at(*p);
+
+		cost.nodes = times(cost.nodes, n);
+		cost.copies = times(cost.copies, n);
+	}
+	return cost;
+}
+
+/* To the end of the group, or of all. */
+static struct cost cost_of(const char **p, int depth)
+{
+	struct cost all = { 1, 1 };
+
+	while (**p && !(**p == ')' && depth > 0)) {
+		struct cost one = cost_of_piece(p, depth);
+
+		if (one.copies > ERE_COPIES || one.nodes > ERE_NODES)
+			return too_much;
+		all.nodes += one.nodes;
+		if (one.copies > all.copies)
+			all.copies = one.copies;
+	}
+	return all;
+}
+
+static bool refers_back(const char *ere)
+{
+	for (const char *p = ere; *p; p = skip_one(p))
+		if (*p == '\\' && isdigit((unsigned char)p[1]))
+			return true;
+	return false;
+}
+
 int ere_check(const char *ere, struct err *err)
 {
-	bool nests = false;
-	long all = 1;
+	const char *p = ere;
+	struct cost cost;
 
-	for (const char *p = ere; *p; p = *p == '{' ? skip_braces(p) : skip_one(p)) {
-		long n = copies_at(p);
-
-		if (*p == '\\' && isdigit((unsigned char)p[1]))
-			return refuse(ere, "has a back-reference, which is not supported", err);
-		if (n <= ERE_COPIES)
-			all *= nests ? n : 1;
-		if (n > ERE_COPIES || all > ERE_COPIES)
-			return refuse(ere, "repeats too often what is repeated itself", err);
-		nests = strchr("*+?{)", *p) != NULL;
-	}
+	if (refers_back(ere))
+		return refuse(ere, "has a back-reference, which is not supported", err);
+	cost = cost_of(&p, 0);
+	if (cost.copies > ERE_COPIES)
+		return refuse(ere, "repeats too often what is repeated itself", err);
+	if (cost.nodes > ERE_NODES)
+		return refuse(ere, "is too long with its repetitions written out", err);
 	return 0;
 }
 
