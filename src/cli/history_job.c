@@ -61,7 +61,7 @@ static double work_of_runs(struct knowledge *k, const struct job *job, const str
 		work += (end - at) * efficiency_of(k, job, &runs->items[i], (at + end) / 2);
 		at = end;
 	}
-	return work;
+	return work > 0 ? work : job->samples;
 }
 
 /* What its first launch took until the first step; NaN: not known. */
