@@ -203,12 +203,28 @@ static void take_step(const struct step_event *e, void *arg)
 	recorder_add_logged(&s->recorder, &s->run, &s->job, e);
 }
 
+/* Once, at the end: why steps that are there to be seen may not have counted. */
+static void log_unread(struct supervisor *s)
+{
+	struct steps_summary summary;
+
+	steps_summary(s->log_watch.steps, &summary);
+	if (summary.n_clipped || summary.n_skipped)
+		supervisor_log(s, "of %lld lines of the log, %lld were longer than %d bytes, and %lld not looked "
+			       "at: they came too fast, or their pattern takes too long",
+			       (long long)summary.n_lines, (long long)summary.n_clipped, STEPS_LINE_MAX,
+			       (long long)summary.n_skipped);
+}
+
 void supervisor_read_log(struct supervisor *s, double now, bool last)
 {
-	if (s->recorder.steps_are_reported)
+	if (s->recorder.steps_are_reported) {
 		log_watch_close(&s->log_watch);
-	else
-		log_watch_look(&s->log_watch, now, last, take_step, s);
+		return;
+	}
+	log_watch_look(&s->log_watch, now, last, take_step, s);
+	if (last && s->log_watch.steps)
+		log_unread(s);
 }
 
 static int timeout_ms(const struct supervisor *s, double now)
