@@ -172,7 +172,7 @@ struct gradient_window {
 struct progress {
 	const struct run *run;
 	double steps, loss, epoch;	/* NaN: not reported */
-	double printed_total_steps;	/* NaN: the log does not tell */
+	double printed_total_steps;	/* 0: the log tells none (any more); NaN: it was not asked */
 	const char *status_text;	/* NULL: not reported */
 	int64_t parameters;		/* of the workload's model; 0: not reported */
 	const struct observation *observation;		/* NULL: none */
@@ -243,7 +243,8 @@ int store_typical_samples(struct store *s, const char *workload, double *samples
 /* What is known of the memory that a local batch of a workload takes on a kind of device. */
 struct memory_limit {
 	int64_t too_large;	/* the smallest local batch that ran out of memory, at a run newer than any that
-				   was measured with as large a one; 0: none did */
+				   was measured with as large a one (at two such runs, where those were measured
+				   for long); 0: none did */
 	int64_t fits;		/* the largest below it that was measured; 0: none */
 };
 int store_memory_limit(struct store *s, const char *workload, const char *device_kind,
