@@ -60,7 +60,7 @@ static void see_first(struct recorder *r, struct run *run, const struct job *job
 		return;
 	r->first_logged_position = e->position;
 	r->base_samples = run->last_samples;
-	if (isnan(run->last_samples) && job->max_batch_size > 0 && !isnan(job->samples))
+	if (isnan(run->last_samples) && job->max_batch_size > 0 && !job->profile && !isnan(job->samples))
 		r->base_samples = samples_at_first(run, job, steps);
 }
 
