@@ -9,6 +9,7 @@
 #ifndef POLLUX_DEVICE_H
 #define POLLUX_DEVICE_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -29,6 +30,10 @@ struct device_reading {
 	const char *slowed_by;		/* "heat", "power cap" ...; NULL: nothing, or not known. A constant */
 	bool forgets_state;		/* its driver starts anew for each program (persistence mode is off) */
 };
+
+#define DEVICE_READING_UNKNOWN ((struct device_reading){ \
+	.utilization = (double)NAN, .temperature_c = (double)NAN, .power_w = (double)NAN, \
+	.power_limit_w = (double)NAN, .energy_j = (double)NAN, .free_bytes = -1, })
 
 struct device {
 	char id[DEVICE_ID_SIZE];	/* "cpu:0", "gpu:GPU-5a1e..." (by UUID, so that no order of numbering
@@ -60,7 +65,8 @@ enum device_link {
 /* A process that computes on a device, as its driver lists it. One that only draws is not listed. */
 struct device_process {
 	int device;			/* index in the list of devices */
-	int64_t pid;			/* the machine's number, also seen from within a container */
+	int64_t pid;			/* of the machine, or of the driver's own namespace of processes, which
+					   need not be ours; 0: it does not tell */
 	int64_t memory_bytes;		/* -1 unknown */
 	double utilization;		/* its part of the device over the last seconds, 0 to 1; NaN unknown */
 };
@@ -70,6 +76,7 @@ struct device_list {
 	int count;
 	struct device_process *processes;	/* owned; on devices of a driver that lists them */
 	int n_processes;
+	bool processes_unknown;		/* a driver did not tell all: one that ought to is out of order */
 	bool gpus_unknown;		/* there may be GPUs that are not in the list: NVIDIA's driver does
 					   not answer, or not for one whose id is therefore not known */
 	char gpu_note[240];		/* what was found of NVIDIA's driver, or why nothing was; one line */

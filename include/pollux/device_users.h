@@ -36,8 +36,16 @@ struct device_user_list {
 	int count;
 };
 
-/* Of all processes that the list of devices has; runs are those that have not ended. store may be NULL, where
- * there is none: then nothing is ignored. Looks nobody up where there are no processes. */
+/* In two steps: who the processes are, of all that the list of devices has, which may ask a directory of users
+ * and is no good within a transaction; then whose they are, and which block. */
+void device_users_look(const struct device_list *devices, struct device_user_list *list);
+int device_users_match(struct store *store, const struct device_list *devices, const struct run_list *runs,
+		       struct device_user_list *list, struct err *err);
+/* Of ignored processes that cannot be seen from here (in a container, or where /proc hides them) only the number
+ * is known: they are ignored until a pass does not see it on any GPU, as it may be another's then. */
+int device_users_forget(struct store *store, const struct device_list *devices, struct err *err);
+/* Both at once. runs are those that have not ended. store may be NULL, where there is none: then nothing is
+ * ignored. Looks nobody up where there are no processes. */
 int device_users_find(struct store *store, const struct device_list *devices, const struct run_list *runs,
 		      struct device_user_list *list, struct err *err);
 void device_user_list_release(struct device_user_list *list);

@@ -86,6 +86,8 @@ int store_jobs_list(struct store *s, enum job_filter filter, double since_wall_s
 void job_list_release(struct job_list *list);
 /* Whether a job is queued or running, or a run has not ended: otherwise a pass has nothing to do. */
 int store_has_work(struct store *s, bool *has, struct err *err);
+/* Whether one is of those that JOBS_SCHEDULABLE lists. */
+int store_has_schedulable(struct store *s, bool *has, struct err *err);
 /* Of the jobs that wait, in their order, each with the state of the job waited for. */
 int store_dependencies_list(struct store *s, struct dependency_list *list, struct err *err);
 /* Likewise of all jobs, also those that ended. */

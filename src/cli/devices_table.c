@@ -84,6 +84,8 @@ static void add_holder(struct table *t, const struct devices_view *v, int index)
 		table_cell(t, "job %lld", (long long)holder->job_id);
 	else if (user && user->info.lives)
 		table_cell(t, "pid %lld (%s)", (long long)user->process.pid, user->info.owner);
+	else if (user && user->process.pid == 0)
+		table_cell(t, "unknown");
 	else if (user)
 		table_cell(t, "pid %lld", (long long)user->process.pid);
 	else

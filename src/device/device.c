@@ -1,5 +1,4 @@
 /* device.c - the table of backends, and the list of all their devices. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,10 +63,7 @@ struct device *devices_append(struct device_list *list)
 		list->items = xreallocarray(list->items, n ? 2 * n : 1, sizeof(*list->items));
 	d = &list->items[list->count++];
 	memset(d, 0, sizeof(*d));
-	d->now = (struct device_reading){
-		.utilization = (double)NAN, .temperature_c = (double)NAN, .power_w = (double)NAN,
-		.power_limit_w = (double)NAN, .energy_j = (double)NAN, .free_bytes = -1,
-	};
+	d->now = DEVICE_READING_UNKNOWN;
 	return d;
 }
 

@@ -4,6 +4,7 @@
  * which takes tens of milliseconds, and seconds where the driver starts anew for it. CUDA is never opened
  * here. POLLUX_NVML names another library than the system's, and is then reason enough to open it; "none"
  * keeps all GPUs out. */
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,6 +88,24 @@ static void set_reason(struct device *d, const struct gpu *g, const struct devic
 		       "configuration)");
 }
 
+/* The driver does not tell who is on it, though it can: more memory than a display takes, or work, is somebody. */
+#define UNTOLD_BYTES (INT64_C(1) << 30)
+#define UNTOLD_SHARE 0.05
+
+static void append_untold(const struct device *d, struct device_list *list)
+{
+	int64_t used = d->memory_bytes > 0 && d->now.free_bytes >= 0 ? d->memory_bytes - d->now.free_bytes : 0;
+
+	list->processes_unknown = true;
+	if (used <= UNTOLD_BYTES && !(d->now.utilization > UNTOLD_SHARE))
+		return;
+	list->processes = xreallocarray(list->processes, (size_t)list->n_processes + 1,
+					sizeof(*list->processes));
+	list->processes[list->n_processes++] = (struct device_process){
+		.device = list->count - 1, .memory_bytes = used, .utilization = (double)NAN,
+	};
+}
+
 static void append_gpu(const struct nvml *n, const struct gpu *g, const struct device_settings *settings,
 		       struct device_list *list)
 {
@@ -105,6 +124,8 @@ static void append_gpu(const struct nvml *n, const struct gpu *g, const struct d
 		code = gpu_read_processes(n, g, list->count - 1, &list->processes, &list->n_processes);
 	if (code == NVML_GPU_IS_LOST)	/* between one question and the next */
 		refuse(d, "the GPU has fallen off the bus; 'dmesg' may say why, a reboot brings it back");
+	else if (code != NVML_SUCCESS && code != NVML_NOT_SUPPORTED && code != NVML_FUNCTION_NOT_FOUND)
+		append_untold(d, list);
 }
 
 static void link_gpus(const struct nvml *n, const struct gpu *gpus, int count, struct device_list *list)
@@ -179,6 +200,12 @@ static void list_with(const struct nvml *n, const struct device_settings *settin
 	link_gpus(n, gpus, (int)count, list);
 	free(gpus);
 	note_driver(n, (int)count, list);
+	if (list->processes_unknown) {
+		size_t used = strlen(list->gpu_note);
+
+		snprintf(list->gpu_note + used, sizeof(list->gpu_note) - used,
+			 "; it does not tell who is on them all");
+	}
 	if (code != NVML_SUCCESS) {
 		list->gpus_unknown = true;
 		append_all_silent(true, nvml_code_text(code), list);

@@ -150,7 +150,7 @@ static double utilization_of(uint32_t pid, const struct nvml_process_sample *sam
 	double oldest_us = (clock_wall_s() - 2 * SAMPLES_S) * 1e6, sum = 0;
 	int n = 0;
 
-	if (n_samples < 0)
+	if (n_samples < 0 || pid == 0)
 		return (double)NAN;
 	for (int i = 0; i < n_samples; i++) {
 		const struct nvml_process_sample *s = &samples[i];

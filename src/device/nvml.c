@@ -26,7 +26,6 @@ static const struct symbol {
 	{ S(handle_by_uuid), false, { "nvmlDeviceGetHandleByUUID" } },
 	{ S(driver_version), false, { "nvmlSystemGetDriverVersion" } },
 	{ S(pci), false, { "nvmlDeviceGetPciInfo_v3", "nvmlDeviceGetPciInfo_v2" } },
-	{ S(minor), false, { "nvmlDeviceGetMinorNumber" } },
 	{ S(rates), false, { "nvmlDeviceGetUtilizationRates" } },
 	{ S(process_samples), false, { "nvmlDeviceGetProcessUtilization" } },
 	{ S(temperature), false, { "nvmlDeviceGetTemperature" } },
@@ -204,7 +203,9 @@ static int read_entries(list_function *list, nvml_handle handle, char **entries,
 		*entries = NULL;
 		room = *n > room ? *n + 8 : 2 * room;
 	}
-	if (code != NVML_SUCCESS || *n > room) {
+	if (code == NVML_SUCCESS && *n > room)
+		code = NVML_INSUFFICIENT_SIZE;
+	if (code != NVML_SUCCESS) {
 		free(*entries);
 		*entries = NULL;
 		*n = 0;
@@ -227,7 +228,7 @@ static void append(const char *entries, unsigned n, size_t bytes, struct nvml_pr
 		struct entry e;
 
 		memcpy(&e, entries + i * bytes, sizeof(e));
-		if (e.pid && !has_pid(*list, *count, e.pid))
+		if (e.pid == 0 || !has_pid(*list, *count, e.pid))
 			(*list)[(*count)++] = (struct nvml_process){ e.pid, e.memory_bytes };
 	}
 }

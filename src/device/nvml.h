@@ -102,7 +102,6 @@ struct nvml {
 	int (*handle_by_uuid)(const char *uuid, nvml_handle *handle);
 	int (*driver_version)(char *version, unsigned size);
 	int (*pci)(nvml_handle handle, struct nvml_pci *pci);
-	int (*minor)(nvml_handle handle, unsigned *minor);
 	int (*rates)(nvml_handle handle, struct nvml_rates *rates);
 	int (*process_samples)(nvml_handle handle, struct nvml_process_sample *samples, unsigned *n,
 			       unsigned long long after_us);
@@ -140,7 +139,7 @@ void nvml_close(struct nvml *n);
 const char *nvml_code_text(int code);
 
 /* The compute processes of a device, those behind the MPS server too, each once. An enum nvml_code; the list
- * (the caller frees it) is NULL unless that is NVML_SUCCESS. */
+ * (the caller frees it; pid 0 is each that the driver does not name) is NULL unless that is NVML_SUCCESS. */
 int nvml_processes(const struct nvml *n, nvml_handle handle, struct nvml_process **list, int *count);
 
 #endif

@@ -135,18 +135,39 @@ static void check_lock(const struct pass_state *p, struct device *device)
 	free(lock);
 }
 
-int pass_read(struct pass_state *p, struct err *err)
+static int look_at_machine(struct pass_state *p, struct err *err)
 {
 	struct device_settings settings = { .slots = p->config->slots };
 
+	if (devices_list(&settings, &p->devices, err))
+		return -1;
+	device_users_look(&p->devices, &p->users);
+	p->looked = true;
+	return 0;
+}
+
+int pass_look(struct pass_state *p, struct err *err)
+{
+	bool any;
+
+	if (store_has_schedulable(&p->store, &any, err))
+		return -1;
+	return any ? look_at_machine(p, err) : 0;
+}
+
+int pass_read(struct pass_state *p, struct err *err)
+{
 	if (store_jobs_list(&p->store, JOBS_SCHEDULABLE, 0, &p->jobs, err) ||
 	    store_runs_active(&p->store, &p->runs, err) ||
 	    store_dependencies_list(&p->store, &p->dependencies, err))
 		return -1;
 	if (p->jobs.count == 0)
 		return 0;
-	if (devices_list(&settings, &p->devices, err) || pass_withdraw_reserved(p, err) ||
-	    device_users_find(&p->store, &p->devices, &p->runs, &p->users, err))
+	/* A job that came since the look is the rare case. */
+	if ((!p->looked && look_at_machine(p, err)) || pass_withdraw_reserved(p, err) ||
+	    device_users_match(&p->store, &p->devices, &p->runs, &p->users, err))
+		return -1;
+	if (p->mode == PASS_ACT && device_users_forget(&p->store, &p->devices, err))
 		return -1;
 	device_users_refuse(&p->users, &p->runs, &p->devices);
 	for (int i = 0; i < p->devices.count; i++) {

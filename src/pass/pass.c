@@ -93,7 +93,7 @@ static int look_decide_act(struct pass_state *p, struct err *err)
 		pass_remove_leftovers(p, &p->runs);
 		return 0;
 	}
-	rc = pass_reconcile(p, err) || transact(p, err) ? -1 : 0;
+	rc = pass_reconcile(p, err) || pass_look(p, err) || transact(p, err) ? -1 : 0;
 	if (rc == 0 && p->mode == PASS_ACT)
 		wake_stopped(p);
 	/* Also after a decision that failed: who has lost his supervisor does not wait for the next. */

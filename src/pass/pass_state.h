@@ -44,6 +44,7 @@ struct pass_state {
 	double now_boot_s, now_wall_s;
 	struct device_list devices;
 	struct device_user_list users;	/* processes on the devices */
+	bool looked;			/* devices are listed, and who is on them */
 	int n_usable;
 	struct job_list jobs;		/* queued and running */
 	struct run_list runs;		/* not ended */
@@ -65,6 +66,9 @@ int pass_reconcile(struct pass_state *p, struct err *err);
 int pass_spawn_missing(struct pass_state *p, struct err *err);
 /* Of runs that are not among those that are active. */
 void pass_remove_leftovers(const struct pass_state *p, const struct run_list *runs);
+/* At the machine, outside of any transaction: a driver takes seconds at times, and so does a directory of users.
+ * Nothing is looked at where there is no job to decide on. */
+int pass_look(struct pass_state *p, struct err *err);
 int pass_read(struct pass_state *p, struct err *err);
 
 /* profiles.c: profiles whose process is gone, and the devices of the others, which are nobody else's. */

@@ -94,31 +94,84 @@ static bool is_above_threshold(const struct device_process *p, const struct devi
 	       share > DEVICE_USER_SHARE;
 }
 
-int device_users_find(struct store *store, const struct device_list *devices, const struct run_list *runs,
-		      struct device_user_list *list, struct err *err)
+/* Since it was looked at, as those of a run that has ended since: what it held is free or soon will be. */
+static bool has_gone(const struct device_user *u)
 {
-	struct ignored_list ignored = { 0 };
+	return u->info.lives && !proc_lives((pid_t)u->process.pid);
+}
+
+void device_users_look(const struct device_list *devices, struct device_user_list *list)
+{
 	bool sees_all = proc_sees_all();
 
 	*list = (struct device_user_list){ 0 };
 	if (devices->n_processes == 0)
-		return 0;
-	if (store && store_ignored_list(store, clock_boot_id(), &ignored, err))
-		return -1;
+		return;
 	list->items = xcalloc((size_t)devices->n_processes, sizeof(*list->items));
 	for (int i = 0; i < devices->n_processes; i++) {
 		struct device_user *u = &list->items[list->count++];
-		const struct device *device = &devices->items[devices->processes[i].device];
 
 		u->process = devices->processes[i];
-		if (sees_all)
+		if (sees_all && u->process.pid > 0)
 			proc_look((pid_t)u->process.pid, &u->info);
-		find_owner(u, device, runs, sees_all);
+	}
+}
+
+int device_users_match(struct store *store, const struct device_list *devices, const struct run_list *runs,
+		       struct device_user_list *list, struct err *err)
+{
+	struct ignored_list ignored = { 0 };
+	bool sees_all = proc_sees_all();
+
+	if (list->count == 0)
+		return 0;
+	if (store && store_ignored_list(store, clock_boot_id(), &ignored, err))
+		return -1;
+	for (int i = 0; i < list->count; i++) {
+		struct device_user *u = &list->items[i];
+		const struct device *device = &devices->items[u->process.device];
+
+		find_owner(u, device, runs, sees_all && u->process.pid > 0);
 		u->ignored = is_ignored(u, &ignored);
-		u->blocks = !u->in_place && !u->ignored && is_above_threshold(&u->process, device);
+		u->blocks = !u->in_place && !u->ignored && !has_gone(u) &&
+			    is_above_threshold(&u->process, device);
 	}
 	ignored_list_release(&ignored);
 	return 0;
+}
+
+static bool is_on_any(const struct device_list *devices, int64_t pid)
+{
+	for (int i = 0; i < devices->n_processes; i++)
+		if (devices->processes[i].pid == pid)
+			return true;
+	return false;
+}
+
+int device_users_forget(struct store *store, const struct device_list *devices, struct err *err)
+{
+	struct ignored_list ignored;
+	bool gpus = false, was_there;
+	int rc = 0;
+
+	for (int d = 0; d < devices->count; d++)
+		gpus |= device_backend_of(devices->items[d].id) == &device_gpu;
+	if (!gpus || devices->gpus_unknown || devices->processes_unknown)
+		return 0;
+	if (store_ignored_list(store, clock_boot_id(), &ignored, err))
+		return -1;
+	for (int i = 0; rc == 0 && i < ignored.count; i++)
+		if (ignored.items[i].start_ticks == 0 && !is_on_any(devices, ignored.items[i].pid))
+			rc = store_ignored_remove(store, ignored.items[i].pid, &was_there, err);
+	ignored_list_release(&ignored);
+	return rc;
+}
+
+int device_users_find(struct store *store, const struct device_list *devices, const struct run_list *runs,
+		      struct device_user_list *list, struct err *err)
+{
+	device_users_look(devices, list);
+	return device_users_match(store, devices, runs, list, err);
 }
 
 void device_user_list_release(struct device_user_list *list)
@@ -167,12 +220,15 @@ const char *device_user_describe(const struct device_user *u, const struct devic
 	const struct device_process *p = &u->process;
 	struct text t = TEXT_INIT;
 
-	text_addf(&t, "pid %lld", (long long)p->pid);
+	if (p->pid == 0)
+		text_add(&t, "an unknown process");
+	else
+		text_addf(&t, "pid %lld", (long long)p->pid);
 	if (u->job_id)
 		text_addf(&t, " (of job %lld, not given it)", (long long)u->job_id);
 	else if (u->info.lives)
 		text_addf(&t, " (%.20s)", u->info.owner);
-	else
+	else if (p->pid > 0)
 		text_addf(&t, " (%s)", proc_sees_all() ? "ended" : "outside this container");
 	if (p->memory_bytes >= 0)
 		text_addf(&t, " %lld MiB", (long long)(p->memory_bytes >> 20));
@@ -202,8 +258,12 @@ int device_users_refuse(const struct device_user_list *list, const struct run_li
 		if (!u || held || !device->usable)
 			continue;
 		device->usable = false;
-		snprintf(device->reason, sizeof(device->reason), "%s; override: pollux devices --ignore %lld",
-			 device_user_describe(u, devices, text), (long long)u->process.pid);
+		device_user_describe(u, devices, text);
+		if (u->process.pid > 0)
+			snprintf(device->reason, sizeof(device->reason), "%s; override: pollux devices --ignore "
+				 "%lld", text, (long long)u->process.pid);
+		else
+			snprintf(device->reason, sizeof(device->reason), "%s", text);
 		refused++;
 	}
 	return refused;
@@ -214,9 +274,10 @@ int device_users_check(struct store *store, const struct run_list *runs, struct 
 {
 	struct device_user_list users;
 
-	if (device_users_find(store, devices, runs, &users, err))
-		return -1;
-	device_users_refuse(&users, runs, devices);
+	int rc = device_users_find(store, devices, runs, &users, err);
+
+	if (rc == 0)
+		device_users_refuse(&users, runs, devices);
 	device_user_list_release(&users);
-	return 0;
+	return rc;
 }

@@ -116,6 +116,7 @@ static void supervisor_release(struct supervisor *s)
 			close(s->device_locks[i]);
 	free(s->device_locks);
 	recorder_release(&s->recorder);
+	free(s->before);
 	log_watch_close(&s->log_watch);
 	job_release(&s->job);
 	job_command_release(&s->command);

@@ -92,6 +92,7 @@ static void ask_leader(struct supervisor *s)
 {
 	struct err err;
 
+	supervisor_sample_devices(s);
 	if (!s->signalled) {
 		s->run.stop_boot_s = clock_boot_s();
 		supervisor_signal_leader(s, s->job.stop_signal);

@@ -49,6 +49,10 @@ struct supervisor {
 	bool ended_elsewhere;		/* nothing is left to be written */
 	double sweep_pause_s;		/* between searches for leftover processes */
 	double driver_until_boot_s;	/* a driver is waited for until then; INFINITY: not yet */
+	double next_driver_boot_s;	/* a profile's driver is asked for memory */
+	pid_t driver_pid;		/* the child that asks a driver; 0: none */
+	struct device_process *before;	/* owned; on its devices when the command was started */
+	int n_before;
 	char last_log[1100];		/* what was logged last: the same is not repeated */
 	int wait_status;		/* of the leader, as wait(2); -1 unknown */
 	int offered_version;		/* of the configuration in the run's file; 0: none is there */
@@ -69,6 +73,8 @@ int supervisor_open_log(struct supervisor *s, struct err *err);
 /* supervisor_usage.c: what the run takes of memory and processors, into run. */
 struct rusage;
 void supervisor_sample_memory(struct supervisor *s);
+/* Of a profile, now: what its devices have before it is stopped. */
+void supervisor_sample_devices(struct supervisor *s);
 void supervisor_take_usage(struct supervisor *s, const struct rusage *usage);	/* of the leader, once reaped */
 
 /* supervisor_config.c */
@@ -81,6 +87,11 @@ void supervisor_remove_config(const struct supervisor *s);
 void supervisor_signal_leader(struct supervisor *s, int signal_number);
 void supervisor_signal_all(struct supervisor *s, int signal_number);
 int supervisor_count_processes(const struct supervisor *s);
+
+/* supervisor_driver.c: the processes on the run's devices, by their index among them; the caller frees the
+ * list. -1: there is no driver to ask, it cannot tell, or has not answered in time. One that hangs is not asked
+ * again. */
+int supervisor_ask_driver(struct supervisor *s, double limit_s, struct device_process **list, int *n);
 
 /* supervisor_devices.c */
 /* Before the command is started: that nobody has come to its devices since they were given out. -1: EX_TEMPFAIL

@@ -12,32 +12,40 @@
 
 /* Some drivers list a dead process until they are reloaded. The next pass sees what it holds. */
 #define DRIVER_WAIT_S 10.0
+/* The first question after a pause starts a driver that is not kept loaded: seconds for each GPU. */
+#define DRIVER_START_S 10.0
+#define DRIVER_ANSWER_S 5.0
 
-/* The run's own are gone from here by now, so they are those that are nowhere; in a container, where nobody
- * can tell, all are. */
-static bool lingers(const struct device_process *list, int n)
+static bool was_there(const struct supervisor *s, const struct device_process *p)
+{
+	for (int i = 0; i < s->n_before; i++)
+		if (s->before[i].pid == p->pid && s->before[i].device == p->device)
+			return true;
+	return false;
+}
+
+/* The run's own are gone from here by now, so they are those that are nowhere and were not there before it; in a
+ * container, where nobody can tell who is where, all that were not there before. */
+static bool lingers(const struct supervisor *s, const struct device_process *list, int n)
 {
 	bool sees_all = proc_sees_all();
 
 	for (int i = 0; i < n; i++)
-		if (!sees_all || !proc_lives((pid_t)list[i].pid))
+		if (!was_there(s, &list[i]) &&
+		    (!sees_all || list[i].pid == 0 || !proc_lives((pid_t)list[i].pid)))
 			return true;
 	return false;
 }
 
 bool supervisor_devices_clear(struct supervisor *s)
 {
-	const struct device_backend *backend = device_backend_of(s->run.devices[0].id);
-	struct device_process *list = NULL;
-	struct err ignored;
-	int n = 0;
+	struct device_process *list;
 	bool clear;
+	int n;
 
-	if (!backend || !backend->processes)
-		return true;
 	if (isinf(s->driver_until_boot_s))
 		s->driver_until_boot_s = clock_boot_s() + DRIVER_WAIT_S;
-	clear = backend->processes(s->run.devices, s->run.replicas, &list, &n, &ignored) || !lingers(list, n);
+	clear = supervisor_ask_driver(s, DRIVER_ANSWER_S, &list, &n) || !lingers(s, list, n);
 	free(list);
 	if (!clear && clock_boot_s() >= s->driver_until_boot_s) {
 		supervisor_log(s, "a driver lists an ended process on '%s' for more than %g s",
@@ -65,25 +73,24 @@ static int refuse_blocked(const struct device_list *list, const struct device_us
 /* A pass gives out what another run has still to leave, and looks at who else is there only when it has. */
 int supervisor_check_devices(struct supervisor *s, struct err *err)
 {
-	const struct device_backend *backend = device_backend_of(s->run.devices[0].id);
 	struct device_list list = { .items = s->run.devices, .count = s->run.replicas };
 	struct device_user_list users = { 0 };
 	struct run_list runs = { 0 };
-	struct err ignored;
 	int rc;
 
+	free(s->before);
+	s->before = NULL;
+	s->n_before = 0;
 	/* Where the driver does not answer, the program will say so better. */
-	if (!backend || !backend->processes ||
-	    backend->processes(list.items, list.count, &list.processes, &list.n_processes, &ignored)) {
-		free(list.processes);
+	if (supervisor_ask_driver(s, DRIVER_START_S, &list.processes, &list.n_processes))
 		return 0;
-	}
+	s->before = list.processes;
+	s->n_before = list.n_processes;
 	rc = store_runs_active(&s->store, &runs, err) ||
 	     device_users_find(&s->store, &list, &runs, &users, err) ? -1 : 0;
 	if (rc == 0)
 		rc = refuse_blocked(&list, &users, err);
 	device_user_list_release(&users);
 	run_list_release(&runs);
-	free(list.processes);
 	return rc;
 }

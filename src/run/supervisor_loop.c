@@ -154,6 +154,8 @@ static void reap(struct supervisor *s)
 	pid_t pid;
 
 	while ((pid = wait4(-1, &status, WNOHANG, &usage)) > 0) {
+		if (pid == s->driver_pid)
+			s->driver_pid = 0;
 		if (pid != (pid_t)s->run.leader_pid || s->leader_gone)
 			continue;
 		s->wait_status = status;

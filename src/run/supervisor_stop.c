@@ -19,6 +19,17 @@ void supervisor_signal_leader(struct supervisor *s, int signal_number)
 	syscall(SYS_pidfd_send_signal, s->leader_fd, SIGCONT, NULL, 0);
 }
 
+/* A child of ours that asks a driver is no process of the run, and may hang as long as that does. */
+static void leave_out(struct pid_list *list, pid_t pid)
+{
+	int n = 0;
+
+	for (int i = 0; i < list->count; i++)
+		if (list->items[i] != pid)
+			list->items[n++] = list->items[i];
+	list->count = n;
+}
+
 /* -1: /proc cannot be read, so nobody can tell. */
 static int find_processes(const struct supervisor *s, struct pid_list *list)
 {
@@ -34,6 +45,7 @@ static int find_processes(const struct supervisor *s, struct pid_list *list)
 	};
 
 	rc = proc_find(&marks, list);
+	leave_out(list, s->driver_pid);
 	free(variable);
 	return rc;
 }

@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "pollux/clock.h"
 #include "pollux/proc.h"
 #include "supervisor.h"
 
@@ -21,35 +22,40 @@ static int64_t bytes_on(const struct device_process *list, int n, int device)
 	return bytes;
 }
 
+/* Within the run that is measured: seldom, and without patience. */
+#define FIRST_SAMPLE_S 0.5
+#define SAMPLE_S 2.0
+#define ANSWER_S 2.0
+
 /* Of the device that has most: that is the one that will be full first. */
-static void sample_devices(struct supervisor *s)
+void supervisor_sample_devices(struct supervisor *s)
 {
-	const struct device_backend *backend = device_backend_of(s->run.devices[0].id);
-	struct device_process *list = NULL;
-	struct err ignored;
-	int n = 0;
+	struct device_process *list;
+	int n;
 
-	if (!backend || !backend->processes ||
-	    backend->processes(s->run.devices, s->run.replicas, &list, &n, &ignored))
+	if (!s->job.profile || s->adopted)
 		return;
-	for (int i = 0; i < s->run.replicas; i++) {
-		int64_t bytes = bytes_on(list, n, i);
+	s->next_driver_boot_s = clock_boot_s() + SAMPLE_S;
+	if (supervisor_ask_driver(s, ANSWER_S, &list, &n) == 0)
+		for (int i = 0; i < s->run.replicas; i++) {
+			int64_t bytes = bytes_on(list, n, i);
 
-		if (bytes > s->run.peak_device_memory_bytes)
-			s->run.peak_device_memory_bytes = bytes;
-	}
+			if (bytes > s->run.peak_device_memory_bytes)
+				s->run.peak_device_memory_bytes = bytes;
+		}
 	free(list);
 }
 
 /* To ask a driver costs milliseconds: only of a profile, which is to find out. */
 void supervisor_sample_memory(struct supervisor *s)
 {
+	double since_launch_s = clock_boot_s() - s->run.launch_boot_s;
 	int64_t bytes = s->adopted ? 0 : proc_resident_bytes(getpid());
 
 	if (bytes > s->run.peak_memory_bytes)
 		s->run.peak_memory_bytes = bytes;
-	if (s->job.profile && !s->adopted)
-		sample_devices(s);
+	if (since_launch_s >= FIRST_SAMPLE_S && clock_boot_s() >= s->next_driver_boot_s)
+		supervisor_sample_devices(s);
 }
 
 /* Of the leader and all that it waited for. Between two looks it may have had more memory than at either. */

@@ -147,6 +147,20 @@ int store_has_work(struct store *s, bool *has, struct err *err)
 	return rc < 0 ? -1 : 0;
 }
 
+int store_has_schedulable(struct store *s, bool *has, struct err *err)
+{
+	sqlite3_stmt *q;
+	int rc;
+
+	if (sql_query(s, &q, err, "SELECT EXISTS (SELECT 1 FROM jobs WHERE state IN ('queued', 'running')"
+		      " AND profile = 0)", ""))
+		return -1;
+	rc = sql_row(s, q, err);
+	*has = rc == 1 && sqlite3_column_int(q, 0);
+	sql_done(q);
+	return rc < 0 ? -1 : 0;
+}
+
 void job_list_release(struct job_list *list)
 {
 	for (int i = 0; i < list->count; i++)

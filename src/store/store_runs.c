@@ -101,6 +101,7 @@ static int read_devices(struct store *s, struct run *run, struct err *err)
 		snprintf(d->binding, sizeof(d->binding), "%s", raw_text(q, 2));
 		d->cores = (int)sql_int(q, 3, 1);
 		d->usable = true;
+		d->now = DEVICE_READING_UNKNOWN;
 	}
 	sql_done(q);
 	return rc < 0 ? -1 : 0;

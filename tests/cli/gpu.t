@@ -223,6 +223,17 @@ like 'as it is told' "^gpu:1: pid [0-9]+ \(of job $id, not given it\) 9000 MiB" 
 "$POLLUX" cancel "$id" "$other"
 "$POLLUX" wait "$id" "$other" || :
 
+# A driver that starts slowly keeps nobody else from the store.
+{ echo 'slow 12'; gpu $A; } | answers
+id=$("$POLLUX" submit -- sleep 1000)
+"$POLLUX" schedule &
+slow=$!
+sleep 1
+status 'while a driver starts for a pass, jobs can be submitted' 0 "$POLLUX" submit --hold -- true
+gpu $A | answers
+"$POLLUX" cancel "$id"
+wait "$slow"
+
 # Somebody comes to a GPU between the decision and the start.
 gpu $A | answers
 first=$("$POLLUX" submit --preempt -- sh -c 'trap "sleep 2; exit 1" TERM; while :; do sleep 0.1; done')

@@ -153,6 +153,15 @@ static void test_processes(void)
 	ok(isnan(list.processes[0].utilization), "no samples: not known");
 	look("gpu " A " X\nmemory 1 1\nanswer processes 3\nprocess 5 700\n", &as_passes_do);
 	ok(list.items[0].usable && list.n_processes == 0, "processes that are not supported");
+	look("gpu " A " X\nmemory 90000 9000\nprocess 0 70000\nprocess 0 200\n", &as_passes_do);
+	ok(list.n_processes == 2 && list.processes[0].pid == 0 && isnan(list.processes[0].utilization),
+	   "processes that the driver does not name are known by their memory");
+	look("gpu " A " X\nmemory 90000 20000\nanswer processes 4\n", &as_passes_do);
+	ok(list.n_processes == 1 && list.processes[0].pid == 0 &&
+	   list.processes[0].memory_bytes == INT64_C(70000) << 20 && list.processes_unknown,
+	   "no permission to see who is there: whoever has the memory");
+	look("gpu " A " X\nmemory 90000 89000\nanswer processes 10\n", &as_passes_do);
+	ok(list.n_processes == 0 && list.processes_unknown, "little memory is nobody's");
 }
 
 static void test_processes_of(void)
