@@ -1,4 +1,4 @@
-/* cuda.h - CUDA's runtime, cuBLAS and the driver, opened at run time.
+/* cuda.h - CUDA's runtime and cuBLAS, opened at run time.
  *
  * The program links none of them: it runs where there is no CUDA, and says why it has none. The signatures
  * are taken from the toolkit's headers when pollux is built, so a call that does not fit cannot compile. Where
@@ -30,42 +30,29 @@ struct cuda;
 
 #ifdef POLLUX_CUDA
 #include <cublas_v2.h>
-#include <cuda.h>
 #include <cuda_runtime_api.h>
 
 /* clang-format off */
-#define CUDA_DRIVER_FUNCTIONS(X) \
-	X(cuInit) X(cuDriverGetVersion) X(cuDeviceGetCount) X(cuGetErrorName) X(cuGetErrorString)
-
 #define CUDA_RUNTIME_FUNCTIONS(X) \
 	/* errors, versions, devices */ \
-	X(cudaGetErrorName) X(cudaGetErrorString) X(cudaGetLastError) X(cudaPeekAtLastError) \
-	X(cudaRuntimeGetVersion) X(cudaDriverGetVersion) X(cudaGetDeviceCount) X(cudaSetDevice) \
-	X(cudaGetDevice) X(cudaGetDeviceProperties) X(cudaDeviceGetAttribute) \
-	X(cudaDeviceGetPCIBusId) X(cudaDeviceSynchronize) X(cudaDeviceReset) \
-	/* memory: on the GPU, pinned in the host's, registered (pageable memory pinned later) */ \
-	X(cudaMemGetInfo) X(cudaMalloc) X(cudaFree) X(cudaMallocHost) X(cudaHostAlloc) X(cudaFreeHost) \
-	X(cudaHostRegister) X(cudaHostUnregister) X(cudaMemset) X(cudaMemsetAsync) \
-	X(cudaMemcpy) X(cudaMemcpyAsync) X(cudaMemcpyPeer) X(cudaMemcpyPeerAsync) \
+	X(cudaGetErrorString) X(cudaRuntimeGetVersion) X(cudaDriverGetVersion) X(cudaGetDeviceCount) \
+	X(cudaSetDevice) X(cudaGetDeviceProperties) X(cudaDeviceGetAttribute) X(cudaDeviceSynchronize) \
+	/* memory: on the GPU, pinned in the host's */ \
+	X(cudaMalloc) X(cudaFree) X(cudaMallocHost) X(cudaFreeHost) X(cudaMemset) \
+	X(cudaMemcpy) X(cudaMemcpyAsync) X(cudaMemcpyPeerAsync) \
 	/* from one GPU to another */ \
-	X(cudaDeviceCanAccessPeer) X(cudaDeviceEnablePeerAccess) X(cudaDeviceDisablePeerAccess) \
-	X(cudaDeviceGetP2PAttribute) \
+	X(cudaDeviceCanAccessPeer) X(cudaDeviceEnablePeerAccess) \
 	/* streams and events */ \
-	X(cudaStreamCreate) X(cudaStreamCreateWithFlags) X(cudaStreamDestroy) \
-	X(cudaStreamSynchronize) X(cudaStreamQuery) X(cudaStreamWaitEvent) \
-	X(cudaEventCreate) X(cudaEventCreateWithFlags) X(cudaEventDestroy) X(cudaEventRecord) \
-	X(cudaEventSynchronize) X(cudaEventQuery) X(cudaEventElapsedTime)
+	X(cudaStreamCreateWithFlags) X(cudaStreamSynchronize) \
+	X(cudaEventCreate) X(cudaEventRecord) X(cudaEventSynchronize) X(cudaEventElapsedTime)
 
 #define CUDA_BLAS_FUNCTIONS(X) \
-	X(cublasCreate) X(cublasDestroy) X(cublasGetVersion) X(cublasGetStatusString) \
-	X(cublasSetStream) X(cublasSetWorkspace) X(cublasSetMathMode) X(cublasGetMathMode) \
-	X(cublasSetPointerMode) X(cublasSgemm) X(cublasDgemm) X(cublasGemmEx) \
-	X(cublasGemmStridedBatchedEx) X(cublasSaxpy) X(cublasSscal) X(cublasScopy) X(cublasSnrm2)
+	X(cublasCreate) X(cublasGetStatusString) X(cublasSetStream) X(cublasSetWorkspace) \
+	X(cublasGemmEx) X(cublasSscal)
 /* clang-format on */
 
 #define CUDA_MEMBER(name) __typeof__(&(name)) name; /* NOLINT(bugprone-macro-parentheses) */
-#define CUDA_FUNCTIONS CUDA_DRIVER_FUNCTIONS(CUDA_MEMBER) CUDA_RUNTIME_FUNCTIONS(CUDA_MEMBER) \
-	CUDA_BLAS_FUNCTIONS(CUDA_MEMBER)
+#define CUDA_FUNCTIONS CUDA_RUNTIME_FUNCTIONS(CUDA_MEMBER) CUDA_BLAS_FUNCTIONS(CUDA_MEMBER)
 #else
 #define CUDA_FUNCTIONS
 #endif
@@ -76,7 +63,7 @@ struct cuda {
 	int n_gpus;				/* that CUDA shows to this process */
 };
 
-/* Opens libcudart, asks for GPUs, then opens cuBLAS and libcuda. -1: *c is not to be used for calls (the
+/* Opens libcudart, asks for GPUs, then opens cuBLAS. -1: *c is not to be used for calls (the
  * versions say how far it came), and *err says, with EX_UNAVAILABLE, what is not there: no headers at build,
  * no library (and where it was looked for), one too old (and the symbol it lacks), no driver or one too old,
  * no GPU. Libraries are looked for where the dynamic linker looks, then in lib64 of $CUDA_HOME, $CUDA_PATH

@@ -21,7 +21,6 @@
 #define RUNTIME_MINOR ""
 #endif
 #define BLAS_LIBRARY "libcublas.so." TEXT(CUBLAS_VER_MAJOR)
-#define DRIVER_LIBRARY "libcuda.so.1"
 
 struct symbol {
 	const char *name;
@@ -29,7 +28,6 @@ struct symbol {
 };
 
 #define SYMBOL(name) { TEXT(name), offsetof(struct cuda, name) },
-static const struct symbol driver_symbols[] = { CUDA_DRIVER_FUNCTIONS(SYMBOL) { NULL, 0 } };
 static const struct symbol runtime_symbols[] = { CUDA_RUNTIME_FUNCTIONS(SYMBOL) { NULL, 0 } };
 static const struct symbol blas_symbols[] = { CUDA_BLAS_FUNCTIONS(SYMBOL) { NULL, 0 } };
 
@@ -126,8 +124,7 @@ int cuda_open(struct cuda *c, struct err *err)
 		return -1;
 	if (c->n_gpus == 0)
 		return err_set(err, EX_UNAVAILABLE, "cannot use CUDA: it shows no GPU");
-	return take_symbols(c, BLAS_LIBRARY, blas_symbols, err) ||
-	       take_symbols(c, DRIVER_LIBRARY, driver_symbols, err) ? -1 : 0;
+	return take_symbols(c, BLAS_LIBRARY, blas_symbols, err);
 }
 
 static int exit_status_of(cudaError_t status)
