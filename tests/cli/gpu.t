@@ -191,6 +191,8 @@ try '6 % of the time' queued "process $pid 100 6"
 try 'unknown memory' queued "process $pid ?"
 try 'a process that only draws' running "graphics $pid 9000"
 gone=$(sh -c 'echo $$')
+try 'a process that the driver does not name' queued "process 0 9000"
+like 'which is told by its memory' '^gpu:0: an unknown process 9000 MiB' "$("$POLLUX" devices)"
 try 'a process that is no more' queued "process $gone 9000"
 
 # --- a GPU is free when the driver says so ---
@@ -210,6 +212,21 @@ pass
 ok 'a driver that never lets go is not waited for without end' wait_for 30 is_state "$id" 'done'
 like 'which is written down' "a driver lists an ended process on 'gpu:$A' for more than 10 s" \
 	"$(cat "$POLLUX_DIR/supervisor.log")"
+
+# What was there before is not waited for, whoever it is.
+gpu $A "process $gone 100 0" | answers
+id=$("$POLLUX" submit -- sleep 1)
+pass
+ok 'beside a process that is not to be seen' wait_for 20 is_state "$id" 'done'
+ok 'a job ends when it ends' \
+	[ "$(sqlite3 "$POLLUX_DIR/pollux.db" "SELECT duration_s < 8 FROM runs WHERE job_id = $id")" = 1 ]
+
+# A driver that hangs keeps no run from ending.
+gpu $A | answers
+id=$("$POLLUX" submit -- sh -c "echo slow 1000 >>'$TMP/answers'")
+pass
+ok 'a job with a driver that hangs ends' wait_for 60 is_state "$id" 'done'
+gpu $A | answers
 
 # A job of ours that strays to a GPU that it was not given.
 { gpu $A; gpu $B; } | answers
