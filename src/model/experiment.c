@@ -172,7 +172,7 @@ static const struct experiment_point *find(const struct experiment *e, const str
 struct bounds {
 	int64_t worked;			/* the largest that was measured, below no_memory; 0: none */
 	int64_t no_memory;		/* the smallest that did not fit; 0: all did */
-	bool stuck;			/* a larger one failed for another reason, or was too slow */
+	int64_t stuck;			/* the smallest above worked that failed otherwise, or was too slow; 0: none */
 };
 
 static struct bounds find_bounds(const struct experiment *e)
@@ -192,10 +192,13 @@ static struct bounds find_bounds(const struct experiment *e)
 		    (b.no_memory == 0 || m < b.no_memory))
 			b.worked = m;
 	}
-	for (int i = 0; i < e->n_points; i++)
-		b.stuck |= (e->points[i].outcome == EXPERIMENT_FAILED ||
-			    e->points[i].outcome == EXPERIMENT_TOO_SLOW) &&
-			   e->points[i].configuration.local_batch_size > b.worked;
+	for (int i = 0; i < e->n_points; i++) {
+		int64_t m = e->points[i].configuration.local_batch_size;
+
+		if ((e->points[i].outcome == EXPERIMENT_FAILED || e->points[i].outcome == EXPERIMENT_TOO_SLOW) &&
+		    m > b.worked && (b.stuck == 0 || m < b.stuck))
+			b.stuck = m;
+	}
 	return b;
 }
 
@@ -213,17 +216,18 @@ static int64_t next_local(const struct experiment *e, const struct bounds *b)
 	const struct experiment_limits *l = &e->limits;
 	int64_t top = at_most(most_batch(l) / l->min_replicas, l->max_local_batch_size);
 	int64_t least = l->accumulates ? 1 : ceil_div(least_batch(l), l->min_replicas);
-	int64_t low = b->worked > 0 ? b->worked : least - 1, m;
+	int64_t low = b->worked > 0 ? b->worked : least - 1, m, limit;
 
 	if (b->no_memory == 0)
 		return b->worked > 0 && b->worked < top && !b->stuck
 			? at_most(2 * b->worked, top) : 0;
-	if (b->worked > 0 && (double)b->no_memory <= EXPERIMENT_MEMORY_RATIO * (double)b->worked)
+	limit = b->stuck > 0 && b->stuck < b->no_memory ? b->stuck : b->no_memory;
+	if (b->worked > 0 && (double)limit <= EXPERIMENT_MEMORY_RATIO * (double)b->worked)
 		return 0;
-	m = llround(sqrt((double)(low > 0 ? low : 1) * (double)b->no_memory));
+	m = llround(sqrt((double)(low > 0 ? low : 1) * (double)limit));
 	if (m <= low)
 		m = low + 1;
-	return m < b->no_memory && m <= top ? m : 0;
+	return m < limit && m <= top ? m : 0;
 }
 
 static bool is_new(const struct experiment *e, int64_t m, struct configuration *c)
@@ -245,28 +249,32 @@ static bool grow(const struct experiment *e, const struct throughput_params *p,
 		return false;
 	choice->why = b.no_memory ? EXPERIMENT_BISECT : EXPERIMENT_GROW;
 	choice->probe = true;
-	choice->expected_s = e->launch_s + fmin(EXPERIMENT_PROBE_STEPS * step_time(p, c),
-						EXPERIMENT_MEASURE_S);
-	return e->launch_s + EXPERIMENT_PROBE_STEPS * step_time(p, c) <= e->growth_left_s;
+	choice->expected_s = e->launch_s + EXPERIMENT_PROBE_STEPS * step_time(p, c);
+	return choice->expected_s <= e->growth_left_s;
 }
 
 /* --- what tells most --- */
 
+/* None of what failed once, even if it was measured before: it would fail again. */
 static double news(const struct experiment *e, const struct configuration *c)
 {
 	const struct experiment_point *p = find(e, c);
 
 	if (!p)
 		return 1;
-	return p->outcome == EXPERIMENT_MEASURED && p->weight >= 0 ? 1 - p->weight : 0;
+	for (int i = 0; i < e->n_points; i++)
+		if (e->points[i].outcome != EXPERIMENT_MEASURED && same(&e->points[i].configuration, c))
+			return 0;
+	return p->weight >= 0 ? 1 - p->weight : 0;
 }
 
 static double measuring_s(const struct experiment *e, const struct throughput_params *p,
 			  const struct configuration *c)
 {
-	double steps_s = STEPS * step_time(p, c);
+	double step_s = step_time(p, c);
+	double most_s = fmax(e->share_s - e->launch_s, EXPERIMENT_PROBE_STEPS * step_s);
 
-	return fmin(fmax(steps_s, EXPERIMENT_MEASURE_S), fmax(e->share_s - e->launch_s, EXPERIMENT_MEASURE_S));
+	return fmax(fmin(STEPS * step_s, most_s), EXPERIMENT_MEASURE_S);
 }
 
 static void add_known(const struct experiment *e, const struct throughput_params *p,

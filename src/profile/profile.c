@@ -76,6 +76,7 @@ static int read_known(struct profile *p, struct known *k, struct err *err)
 		if (seen[i].place.nodes == 1)
 			add_point(k, point_of(&seen[i]));
 	free(seen);
+	p->n_known = k->n;
 	for (int i = 0; i < p->n_bad; i++)
 		add_point(k, p->bad[i]);
 	if (k->knowledge.memory.too_large > 0)
@@ -135,7 +136,7 @@ static bool choose(const struct profile *p, const struct known *k, struct trial 
 		return false;
 	if (!experiment_next(&e, &t->choice))
 		return false;
-	t->measure_s = fmax(fmin(e.share_s - launch, left - launch), EXPERIMENT_MEASURE_S);
+	t->measure_s = fmin(fmax(e.share_s, t->choice.expected_s), left) - launch;
 	t->launch_limit_s = p->n_launches == 0 ? left
 		: fmin(left, LAUNCH_PATIENCE_S + LAUNCH_PATIENCE * launch);
 	return true;
@@ -186,7 +187,10 @@ static void learn(struct profile *p, const struct trial *t)
 		return;
 	}
 	p->n_measured++;
-	p->n_unsteady += !t->choice.probe && !steady_reached(&t->observation);
+	if (t->choice.probe || p->interrupted)
+		return;
+	p->n_lasting++;
+	p->n_unsteady += !steady_reached(&t->observation);
 }
 
 /* --- failing --- */
@@ -212,12 +216,13 @@ static int failed(const struct profile *p, const struct trial *t, struct err *er
 		       run->exit_code, colon, why, (long long)p->job->id);
 }
 
-/* Nothing was measured yet, and nothing smaller can be tried. */
+/* The command does not do what it was written to do; other sizes may fail where it does. */
 static bool is_hopeless(const struct profile *p, const struct trial *t)
 {
 	if (p->n_measured > 0 || p->interrupted || p->cancelled)
 		return false;
-	return t->outcome == EXPERIMENT_FAILED || t->outcome == EXPERIMENT_TOO_SLOW;
+	return t->choice.why == EXPERIMENT_OWN &&
+	       (t->outcome == EXPERIMENT_FAILED || t->outcome == EXPERIMENT_TOO_SLOW);
 }
 
 /* --- the loop --- */
@@ -236,8 +241,8 @@ static int one(struct profile *p, bool *more, struct trial *last, struct err *er
 	release_known(&k);
 	if (!*more)
 		return rc;
-	learn(p, last);
 	p->interrupted = profile_is_interrupted(p);
+	learn(p, last);
 	return is_hopeless(p, last) ? failed(p, last, err) : 0;
 }
 
@@ -251,7 +256,8 @@ static int loop(struct profile *p, struct err *err)
 	p->interrupted = profile_is_interrupted(p);
 	while (rc == 0 && more && !p->interrupted && !p->cancelled)
 		rc = one(p, &more, &last, err);
-	if (rc == 0 && p->n_measured == 0 && last.outcome == EXPERIMENT_NO_MEMORY)
+	if (rc == 0 && p->n_measured + p->n_known == 0 && !p->interrupted && !p->cancelled &&
+	    last.outcome != EXPERIMENT_MEASURED)
 		rc = failed(p, &last, err);
 	run_release(&last.run);
 	return rc;
@@ -321,11 +327,13 @@ static int set_state(struct profile *p, int failed, const struct err *why, struc
 	return rc;
 }
 
+/* A job that was cancelled meanwhile stays that. */
 static int conclude(struct profile *p, int failed, const struct err *why, struct err *err)
 {
 	if (keep_model(p, err) || profile_warn(p, err) || store_begin(p->store, err))
 		return -1;
-	if (set_state(p, failed, why, err)) {
+	if (profile_has_ended(p, &p->cancelled, err) ||
+	    (!p->cancelled && set_state(p, failed, why, err))) {
 		store_rollback(p->store);
 		return -1;
 	}

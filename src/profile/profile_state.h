@@ -19,7 +19,9 @@ struct profile {
 	int n_bad;
 	double launches_s;			/* summed: launch to first step, and stop to exit */
 	int n_launches;
-	int n_points, n_measured, n_unsteady;
+	int n_points, n_measured;
+	int n_lasting, n_unsteady;		/* measured until steady or out of time; of these, not steady */
+	int n_known;				/* points measured so far, now or by earlier runs */
 	double watched_s, others_s, stolen_s;	/* summed over points: time, and processor time of others */
 	int64_t n_hot;
 	int n_slowed;				/* points whose devices said that they were slowed */
@@ -52,10 +54,11 @@ struct trial {
 /* reserve.c: add the job and take its devices; EX_TEMPFAIL, naming who has them. */
 int profile_reserve(struct profile *p, const struct job_command *command, struct err *err);
 
-/* trial.c: run it, stop it, wait for its end. p->cancelled: it was not to be, the job has ended. */
+/* trial.c: run it, stop it, wait for its end. p->cancelled: the job has ended, before it or meanwhile. */
 int profile_try(struct profile *p, struct trial *t, struct err *err);
 double profile_left_s(const struct profile *p);
 bool profile_is_interrupted(const struct profile *p);
+int profile_has_ended(struct profile *p, bool *ended, struct err *err);
 
 /* machine.c */
 struct machine_time machine_time_now(void);

@@ -14,6 +14,7 @@
 #include "profile_state.h"
 
 #define LOOK_S 0.1
+#define LEAST_WINDOWS 2		/* to tell a step time by */
 #define SUPERVISOR_PATIENCE_S 3.0	/* with one that has yet to take its lock, or that died */
 
 double profile_left_s(const struct profile *p)
@@ -83,7 +84,7 @@ static int add_run(struct profile *p, struct trial *t, struct err *err)
 }
 
 /* Somebody may have cancelled the job between two runs: its devices are not ours any more. */
-static int has_ended(struct profile *p, bool *ended, struct err *err)
+int profile_has_ended(struct profile *p, bool *ended, struct err *err)
 {
 	struct job job;
 
@@ -100,7 +101,7 @@ static int assign(struct profile *p, struct trial *t, struct err *err)
 
 	if (store_begin(p->store, err))
 		return -1;
-	rc = has_ended(p, &p->cancelled, err);
+	rc = profile_has_ended(p, &p->cancelled, err);
 	if (rc == 0 && !p->cancelled)
 		rc = add_run(p, t, err);
 	if (rc || p->cancelled) {
@@ -132,14 +133,22 @@ static bool is_enough(const struct trial *t)
 	const struct observation *o = &t->observation;
 
 	if (t->choice.probe)
-		return o->n_windows >= 2 && o->n_steps >= EXPERIMENT_PROBE_STEPS;
+		return o->n_windows >= LEAST_WINDOWS && o->n_steps >= EXPERIMENT_PROBE_STEPS;
 	return steady_reached(o);
 }
 
-static bool is_time_over(const struct trial *t)
+/* Without the job's own sizes there is nothing to go by: they have all of the budget. */
+static bool is_first_measurement(const struct profile *p, const struct trial *t)
+{
+	return t->choice.why == EXPERIMENT_OWN && p->n_measured == 0 && t->observation.n_windows < LEAST_WINDOWS;
+}
+
+static bool is_time_over(const struct profile *p, const struct trial *t)
 {
 	double now = clock_boot_s();
 
+	if (has_launched(t) && is_first_measurement(p, t))
+		return profile_left_s(p) <= 0;
 	if (has_launched(t))
 		return now >= t->run.launch_boot_s + t->run.first_step_s + t->measure_s;
 	return now >= fmax(t->run.launch_boot_s, t->run.assigned_boot_s) + t->launch_limit_s;
@@ -209,7 +218,7 @@ static int watch(struct profile *p, struct trial *t, struct err *err)
 		if (refresh(p, t, err) || see_to_supervisor(p, t, &asked_boot_s, err))
 			return -1;
 		tell(p, t);
-		if (!stopping && (is_enough(t) || is_time_over(t) || interruptions(p) > 0)) {
+		if (!stopping && (is_enough(t) || is_time_over(p, t) || interruptions(p) > 0)) {
 			stopping = true;
 			look_at_devices(p, t);
 			if (ask_to_stop(p, t, STOP_MEASURED, err))
@@ -231,11 +240,11 @@ static enum experiment_outcome outcome_of(const struct trial *t)
 {
 	bool timed = t->observation.n_windows > 0;
 
+	if (timed)
+		return EXPERIMENT_MEASURED;
 	if (t->run.out_of_memory)
 		return EXPERIMENT_NO_MEMORY;
-	if (t->run.outcome == OUTCOME_FAILED && !timed)
-		return EXPERIMENT_FAILED;
-	return timed ? EXPERIMENT_MEASURED : EXPERIMENT_TOO_SLOW;
+	return t->run.outcome == OUTCOME_FAILED ? EXPERIMENT_FAILED : EXPERIMENT_TOO_SLOW;
 }
 
 int profile_try(struct profile *p, struct trial *t, struct err *err)
@@ -251,5 +260,6 @@ int profile_try(struct profile *p, struct trial *t, struct err *err)
 		return -1;
 	t->after = machine_time_now();
 	t->outcome = outcome_of(t);
+	p->cancelled |= t->run.stop_reason == STOP_CANCEL;
 	return 0;
 }

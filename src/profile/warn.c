@@ -60,7 +60,7 @@ static int warn_of_spread(struct profile *p, struct err *err)
 
 	text_addf(&t, "%d of %d points were not steady (half-width of the confidence interval under %g %%)"
 		  " within their share of the budget: a larger --budget, or a quieter machine, would make "
-		  "them so", p->n_unsteady, p->n_measured, 100 * STEADY_HALF_WIDTH);
+		  "them so", p->n_unsteady, p->n_lasting, 100 * STEADY_HALF_WIDTH);
 	rc = warn(p, t.data, err);
 	text_release(&t);
 	return rc;

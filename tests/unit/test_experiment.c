@@ -160,6 +160,13 @@ static void test_growth(void)
 	   "nothing above what worked is tried after that");
 
 	world_init(&w, one_device);
+	w.memory = 300;
+	w.broken = 260;
+	is_tried(&w, (int64_t[]){ 16, 32, 64, 128, 256, 512, 362, 304, 279 }, 9,
+		 "one that fails for another reason between memory and what worked bounds it as well");
+	ok(next(&w, &c) && c.why == EXPERIMENT_INFORM, "and is not stepped down from one by one");
+
+	world_init(&w, one_device);
 	w.e.growth_left_s = 0.6;	/* a launch and 100 ms */
 	is_tried(&w, (int64_t[]){ 16, 32, 64, 128, 256, 512, 1024 }, 7, "as long as there is time");
 	ok(next(&w, &c) && c.why == EXPERIMENT_INFORM, "5 steps of 21.5 ms are more than there is");
@@ -192,6 +199,12 @@ static void test_ends(void)
 	world_init(&w, (struct experiment_limits){ .min_replicas = 1, .max_replicas = 1, .batch_size = 64 });
 	is_tried(&w, (int64_t[]){ 64 }, 1, "one size only");
 	ok(!next(&w, &c), "is one point");
+	w.points[0].weight = 0.1;
+	ok(next(&w, &c) && c.configuration.local_batch_size == 64, "again, where it is not known well");
+	w.points[w.e.n_points++] = (struct experiment_point){
+		.configuration = c.configuration, .outcome = EXPERIMENT_FAILED,
+	};
+	ok(!next(&w, &c), "but not once it has failed");
 	world_init(&w, one_device);
 	w.e.left_s = 0.4;
 	ok(!next(&w, &c), "no time for a launch, no point");
