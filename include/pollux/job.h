@@ -145,7 +145,7 @@ struct run {
 	/* The most that its processes had at a time, resident: a sum in which pages that they share count for
 	 * each; and of the devices' own memory. 0: not known. */
 	int64_t peak_memory_bytes, peak_device_memory_bytes;
-	double cpu_time_s;		/* of its command and what that waited for; NaN: not ended, or not known */
+	double cpu_time_s;		/* of its command and all it started that ended; NaN: not ended, or not known */
 	bool out_of_memory;		/* it failed for want of memory, as diagnosed */
 	struct device *devices;		/* owned, replicas of them: id, binding, kind, cores are filled */
 };

@@ -11,7 +11,8 @@
  *	points			array of objects, in the order in which they were tried:
  *	  run, replicas, batch_size, local_batch_size, accumulation_steps	integers
  *	  why			"own sizes", "growth", "bisection" or "tells most"
- *	  outcome		"measured", "out of memory", "failed" or "no step time"; null: it runs
+ *	  outcome		"measured", "out of memory", "failed", "no step time" or "stopped" (with
+ *				the profile, before its first step time); null: it runs
  *	  diagnosis
  *	  step_time_s		number: mean of the medians of windows of a quarter of a second
  *	  step_time_sd_s	number: their standard deviation
@@ -56,6 +57,8 @@ static const char *outcome_of(const struct profile_row *row)
 		return "out of memory";
 	if (row->observation.n_windows > 0)
 		return "measured";
+	if (row->stopped)
+		return "stopped";
 	return row->run->outcome == OUTCOME_FAILED ? "failed" : "no step time";
 }
 

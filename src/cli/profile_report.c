@@ -38,6 +38,8 @@ static int read_rows(struct session *s, struct profile_report *r, struct err *er
 		row->half_width = steady_half_width(&row->observation);
 		row->model_step_time_s = model_time(&r->e, row->run);
 		row->why = why_of(&r->details.events, row->run);
+		row->stopped = row->run->stop_reason == STOP_CANCEL ||
+			       (i + 1 == r->details.runs.count && r->e.job->state == JOB_CANCELLED);
 	}
 	return 0;
 }

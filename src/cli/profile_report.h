@@ -10,6 +10,7 @@ struct profile_row {
 	double half_width;		/* of the confidence interval (steady.h), relative; NaN: too few windows */
 	double model_step_time_s;	/* NaN: no model */
 	const char *why;		/* it was tried; "" not known */
+	bool stopped;			/* with the whole profile, by a person */
 };
 
 struct profile_report {

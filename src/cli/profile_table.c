@@ -71,6 +71,8 @@ static void add_result(struct columns *t, const struct profile_row *row)
 		columns_style(t, STYLE_YELLOW);
 	} else if (row->observation.n_windows > 0 || run->state != RUN_ENDED) {
 		columns_text(t, row->why);
+	} else if (row->stopped) {
+		columns_text(t, "stopped");
 	} else if (run->outcome == OUTCOME_FAILED) {
 		columns_text(t, run->diagnosis && *run->diagnosis ? run->diagnosis : "failed");
 		columns_style(t, STYLE_RED);

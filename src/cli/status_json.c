@@ -91,7 +91,7 @@
  *	      peak_memory_bytes	integer: resident, summed over its processes, the most at a time; pages that they
  *				share count for each
  *	      peak_device_memory_bytes	integer: likewise, on its devices
- *	      cpu_time_s	number: processor time of the command, and of what that waited for
+ *	      cpu_time_s	number: processor time of the command, and of all it started that ended
  *	    observations	array of objects, one for each configuration, over all runs:
  *	      device_kind
  *	      nodes, replicas, local_batch_size, accumulation_steps	integers

@@ -75,7 +75,7 @@ struct rusage;
 void supervisor_sample_memory(struct supervisor *s);
 /* Of a profile, now: what its devices have before it is stopped. */
 void supervisor_sample_devices(struct supervisor *s);
-void supervisor_take_usage(struct supervisor *s, const struct rusage *usage);	/* of the leader, once reaped */
+void supervisor_take_usage(struct supervisor *s, const struct rusage *usage);	/* of one reaped */
 
 /* supervisor_config.c */
 /* Where a pass wants the running program to have another configuration, put it where the program looks. */

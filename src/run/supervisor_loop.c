@@ -156,10 +156,11 @@ static void reap(struct supervisor *s)
 	while ((pid = wait4(-1, &status, WNOHANG, &usage)) > 0) {
 		if (pid == s->driver_pid)
 			s->driver_pid = 0;
+		else
+			supervisor_take_usage(s, &usage);
 		if (pid != (pid_t)s->run.leader_pid || s->leader_gone)
 			continue;
 		s->wait_status = status;
-		supervisor_take_usage(s, &usage);
 		supervisor_handle(s, EV_LEADER_EXIT);
 	}
 }

@@ -1,4 +1,5 @@
 /* supervisor_usage.c - the most memory that a run had, and its processor time. */
+#include <math.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -58,13 +59,15 @@ void supervisor_sample_memory(struct supervisor *s)
 		supervisor_sample_devices(s);
 }
 
-/* Of the leader and all that it waited for. Between two looks it may have had more memory than at either. */
+/* Of the leader or of one it left to us, and all that these waited for. Between two looks it may have had more memory than at either. */
 void supervisor_take_usage(struct supervisor *s, const struct rusage *usage)
 {
 	const struct timeval *user = &usage->ru_utime, *system = &usage->ru_stime;
 
-	s->run.cpu_time_s = (double)(user->tv_sec + system->tv_sec) +
-			    1e-6 * (double)(user->tv_usec + system->tv_usec);
+	double cpu_s = (double)(user->tv_sec + system->tv_sec) +
+		       1e-6 * (double)(user->tv_usec + system->tv_usec);
+
+	s->run.cpu_time_s = isfinite(s->run.cpu_time_s) ? s->run.cpu_time_s + cpu_s : cpu_s;
 	if (usage->ru_maxrss * 1024 > s->run.peak_memory_bytes)
 		s->run.peak_memory_bytes = usage->ru_maxrss * 1024;
 }

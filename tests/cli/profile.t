@@ -148,6 +148,12 @@ status 'one that tells no steps' 1 "$POLLUX" profile --budget 2 -b 8 -- sleep 10
 like 'and what it has to do' 'no step time in .* report its steps' "$err"
 status 'one that never fits' 1 "$POLLUX" profile --budget $((5 * TIME_SCALE)) -b 8 -- ./other 8 4
 like 'even at its own sizes' 'even at its own sizes it is out of memory' "$err"
+sed 's/RuntimeError.*/bad shape"/' fake >brittle
+chmod +x brittle
+for time in first second; do
+	status "sizes that fail otherwise, $time time" 0 "$POLLUX" profile --budget $((5 * TIME_SCALE)) -b 16 \
+		--batch-range 16:4096 --json -- ./brittle '{local_batch}' 40
+done
 ok 'nothing is left of them' clean
 
 # --- interrupted ---
@@ -180,6 +186,18 @@ for signal in INT TERM; do
 	ok 'nothing is left' clean
 	ok 'but what was measured' has_points "$id" 2
 done
+
+before=$(store 'SELECT coalesce(max(id), 0) FROM jobs')
+"$POLLUX" profile --budget 600 -b 16 -- sleep 600 >out 2>err &
+profile=$!
+wait_for 20 is_there && id=$(store 'SELECT max(id) FROM jobs')
+runs_now() { [ -n "$(store "SELECT id FROM runs WHERE job_id = $id AND state = 'running'")" ]; }
+ok 'one that is silent gets under way' wait_for 20 runs_now
+"$POLLUX" cancel "$id"
+ended
+is 'cancelled before it told a step it ends as that' '1 cancelled' "$rc $(state "$id")"
+like 'its point was stopped' 'stopped$' "$(grep '^ *1 ' out)"
+like 'and nobody is told to report steps' "^pollux: job $id was cancelled\$" "$(cat err)"
 
 # --- killed ---
 start killed 600
