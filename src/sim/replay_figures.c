@@ -26,7 +26,7 @@ void replay_figures(const struct sim_job_result *results, const double *device_s
 		f->restarts += results[i].restarts;
 		f->device_hours += device_s[i] / 3600;
 	}
-	f->avg_jct_s = sum / n;
+	f->avg_jct_s = n ? sum / n : (double)NAN;
 	f->median_jct_s = quantile(times, n, 0.5);
 	f->p99_jct_s = quantile(times, n, 0.99);
 	f->makespan_s = last_s - first_s;

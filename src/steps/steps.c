@@ -90,7 +90,7 @@ void steps_set_cpu_clock(struct steps *s, double (*cpu_s)(void))
 
 static bool is_last_resort(const struct pattern *p)
 {
-	return p->kind == KIND_UNKNOWN || p->kind == KIND_BAR;
+	return p && (p->kind == KIND_UNKNOWN || p->kind == KIND_BAR);
 }
 
 static const struct pattern *locked_pattern(const struct steps *s)
