@@ -46,6 +46,8 @@ struct experiment_limits {
 	int64_t min_batch_size, max_batch_size;		/* 0: just M0 */
 	int64_t max_local_batch_size;			/* 0: none */
 	bool accumulates;
+	bool shares_memory;				/* replicas have one memory, as on CPU slots: their
+							   local batches count together */
 };
 
 enum experiment_outcome {

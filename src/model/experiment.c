@@ -175,12 +175,20 @@ struct bounds {
 	int64_t stuck;			/* the smallest above worked that failed otherwise, or was too slow; 0: none */
 };
 
+/* The local batch on the fewest devices that takes as much memory as this one. */
+static int64_t load(const struct experiment *e, const struct configuration *c)
+{
+	if (!e->limits.shares_memory || c->replicas == 0)
+		return c->local_batch_size;
+	return ceil_div(c->replicas * c->local_batch_size, e->limits.min_replicas);
+}
+
 static struct bounds find_bounds(const struct experiment *e)
 {
 	struct bounds b = { 0 };
 
 	for (int i = 0; i < e->n_points; i++) {
-		int64_t m = e->points[i].configuration.local_batch_size;
+		int64_t m = load(e, &e->points[i].configuration);
 
 		if (e->points[i].outcome == EXPERIMENT_NO_MEMORY && (b.no_memory == 0 || m < b.no_memory))
 			b.no_memory = m;
@@ -259,7 +267,10 @@ static bool grow(const struct experiment *e, const struct throughput_params *p,
 static double news(const struct experiment *e, const struct configuration *c)
 {
 	const struct experiment_point *p = find(e, c);
+	int64_t no_memory = find_bounds(e).no_memory;
 
+	if (e->limits.shares_memory && no_memory > 0 && load(e, c) >= no_memory)
+		return 0;
 	if (!p)
 		return 1;
 	for (int i = 0; i < e->n_points; i++)

@@ -42,6 +42,22 @@ static struct experiment_point point_of(const struct pool_entry *entry)
 	};
 }
 
+/* CPU slots have the machine's. */
+static bool shares_memory(const struct profile *p)
+{
+	return device_backend_of(p->devices[0].id) == &device_cpu;
+}
+
+/* Whether a local batch was too large on several slots here: on one it may fit. */
+static bool is_of_several(const struct profile *p, int64_t too_large)
+{
+	for (int i = 0; i < p->n_bad; i++)
+		if (p->bad[i].outcome == EXPERIMENT_NO_MEMORY && p->bad[i].configuration.replicas > 1 &&
+		    p->bad[i].configuration.local_batch_size == too_large)
+			return shares_memory(p);
+	return false;
+}
+
 /* Of earlier runs of the workload as well, whoever made them. */
 struct known {
 	struct knowledge knowledge;
@@ -79,7 +95,7 @@ static int read_known(struct profile *p, struct known *k, struct err *err)
 	p->n_known = k->n;
 	for (int i = 0; i < p->n_bad; i++)
 		add_point(k, p->bad[i]);
-	if (k->knowledge.memory.too_large > 0)
+	if (k->knowledge.memory.too_large > 0 && !is_of_several(p, k->knowledge.memory.too_large))
 		add_point(k, (struct experiment_point){
 			.configuration = { .local_batch_size = k->knowledge.memory.too_large },
 			.outcome = EXPERIMENT_NO_MEMORY,
@@ -98,6 +114,7 @@ static struct experiment_limits limits_of(const struct profile *p)
 		.batch_size = job->batch_size, .min_batch_size = job->min_batch_size,
 		.max_batch_size = job->max_batch_size,
 		.max_local_batch_size = job->max_local_batch_size, .accumulates = job->accumulates,
+		.shares_memory = shares_memory(p),
 	};
 }
 

@@ -186,6 +186,34 @@ static void test_growth(void)
 	   w.points[2].configuration.accumulation_steps == 6, "as few as reach the batch");
 }
 
+static void test_shared_memory(void)
+{
+	struct experiment_limits slots = one_device;
+	struct experiment_choice c;
+	struct world w;
+	int above = 0;
+
+	slots.max_replicas = 4;
+	slots.shares_memory = true;
+	slots.max_batch_size = 256;
+	world_init(&w, slots);
+	is_tried(&w, (int64_t[]){ 16, 32, 64, 128, 256 }, 5, "on one slot all fit");
+	w.points[w.e.n_points++] = (struct experiment_point){
+		.configuration = { .replicas = 4, .local_batch_size = 33, .accumulation_steps = 1,
+				   .batch_size = 132 },
+		.outcome = EXPERIMENT_NO_MEMORY,
+	};
+	w.points[4].outcome = EXPERIMENT_NO_MEMORY;
+	refit(&w);
+	ok(next(&w, &c), "four slots that ran out together leave one its own size");
+	for (int n = 0; n < 40 && next(&w, &c); n++) {
+		above += c.configuration.replicas * c.configuration.local_batch_size >= 132;
+		add(&w, c.configuration);
+	}
+	is_int(above, 0, "nothing is tried that takes as much memory together");
+	is_int(w.points[3].outcome, EXPERIMENT_MEASURED, "what worked on one slot still does");
+}
+
 static void test_ends(void)
 {
 	struct world w;
@@ -418,6 +446,7 @@ int main(void)
 {
 	test_steady();
 	test_growth();
+	test_shared_memory();
 	test_ends();
 	test_choice();
 	test_gain();
