@@ -29,28 +29,28 @@ struct profiling {
 
 /* --- who holds what --- */
 
-/* The job that has the device or is about to; 0: none. */
-static int64_t holder_of(const struct profiling *p, const char *id)
+/* The job that has the device, or cores of it, or is about to; 0: none. */
+static int64_t holder_of(const struct profiling *p, const struct device *device)
 {
 	for (int r = 0; r < p->runs.count; r++)
 		for (int i = 0; i < p->runs.items[r].replicas; i++)
-			if (!strcmp(p->runs.items[r].devices[i].id, id))
+			if (device_overlaps(device, &p->runs.items[r].devices[i]))
 				return p->runs.items[r].job_id;
 	for (int i = 0; i < p->reserved.count; i++)
-		if (!strcmp(p->reserved.items[i].device.id, id))
+		if (device_overlaps(device, &p->reserved.items[i].device))
 			return p->reserved.items[i].job_id;
 	return 0;
 }
 
-static int held(const struct profiling *p, const char *id, struct err *err)
+static int held(const struct profiling *p, const struct device *device, struct err *err)
 {
-	int64_t job_id = holder_of(p, id);
+	int64_t job_id = holder_of(p, device);
 
 	if (job_id)
 		return err_set(err, EX_TEMPFAIL, "device '%s' is held by job %lld; measure it when that "
-			       "has ended", id, (long long)job_id);
+			       "has ended", device->id, (long long)job_id);
 	return err_set(err, EX_TEMPFAIL, "device '%s' is held by another process of pollux; try again "
-		       "later", id);
+		       "later", device->id);
 }
 
 /* The lock of devices.items[d], if nobody has or is about to have it. */
@@ -64,12 +64,12 @@ static int take(struct profiling *p, int d, struct err *err)
 	if (!device->usable)
 		return err_set(err, EX_UNAVAILABLE, "device '%s' cannot be used: %s", device->id,
 			       device->reason);
-	if (holder_of(p, device->id))
-		return held(p, device->id, err);
+	if (holder_of(p, device))
+		return held(p, device, err);
 	path = paths_device_lock(&p->session.paths, device->id);
 	p->locks[d] = lock_take(path, err);
 	free(path);
-	return p->locks[d] == LOCK_HELD ? held(p, device->id, err) : p->locks[d] < 0 ? -1 : 0;
+	return p->locks[d] == LOCK_HELD ? held(p, device, err) : p->locks[d] < 0 ? -1 : 0;
 }
 
 static void give_back(struct profiling *p)
@@ -197,18 +197,24 @@ static bool is_new_kind(const struct profiling *p, int d)
 	return true;
 }
 
-/* The first of the kind of devices.items[first] that can be had. */
+/* The first of the kind of devices.items[first] that can be had and measured. */
 static int measure_one_of(struct profiling *p, int first, struct err *err)
 {
 	struct err why = { 0 };
 
 	for (int d = first; d < p->devices.count; d++) {
+		int n_before = p->profile.n_kinds;
 		struct err one = { 0 };
 
 		if (strcmp(p->devices.items[d].kind, p->devices.items[first].kind) != 0)
 			continue;
-		if (take(p, d, &one) == 0)
-			return measure_kind(p, d, err);
+		if (take(p, d, &one) == 0 && measure_kind(p, d, &one) == 0)
+			return 0;
+		give_back(p);
+		if (p->profile.n_kinds > n_before) {	/* measured, but not kept: nor would another be */
+			*err = one;
+			return -1;
+		}
 		if (!why.exit_status)
 			why = one;
 	}
@@ -244,7 +250,7 @@ static int look(struct profiling *p, struct err *err)
 	struct device_settings settings;
 	struct config config;
 
-	if (config_load(&config, p->session.paths.config, err))
+	if (session_settings(&p->session, &config, err))
 		return -1;
 	settings = (struct device_settings){
 		.slots = p->options->slots > 0 ? (int)p->options->slots : config.slots,

@@ -94,6 +94,8 @@ static void host_copies(struct sink *sink, struct gpu_work *g, void *on_gpu)
 		to.from = back.to = pageable;
 		sweep(sink, &to, MEASURED_COPY, "pageable to device", 1, run_waiting_copy);
 		sweep(sink, &back, MEASURED_COPY, "pageable to host", 1, run_waiting_copy);
+	} else {
+		sink_note(sink, "no copies of pageable memory: %zu bytes of the host could not be had", most);
 	}
 	if (gpu_ok(g, g->cuda.cudaMallocHost(&pinned, most), "allocate pinned memory")) {
 		memset(pinned, 1, most);

@@ -196,8 +196,11 @@ static void sweep(struct sink *sink, struct gpu_work *g, const struct gpu_type *
 
 void gpu_products(struct sink *sink, struct gpu_work *g)
 {
+	bool has_tf32 = gpu_attribute(g, cudaDevAttrComputeCapabilityMajor) >= 8;
+
 	for (size_t t = 0; t < N_TYPES; t++)
-		sweep(sink, g, &types[t]);
+		if (has_tf32 || types[t].compute != CUBLAS_COMPUTE_32F_FAST_TF32)
+			sweep(sink, g, &types[t]);
 }
 
 #define REFERENCE 4096

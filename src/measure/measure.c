@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,6 +15,8 @@
 
 #include "backend.h"
 #include "pollux/mem.h"
+
+#define SILENCE_S 900		/* far longer than any one measurement: it hangs, in a driver say */
 
 static const struct measure_backend *const backends[] = { &measure_cpu, &measure_gpu };
 
@@ -42,6 +45,7 @@ static void send(const struct sink *sink, const struct message *message)
 		_exit(EX_IOERR);	/* nobody wants to know */
 }
 
+__attribute__((format(printf, 3, 0)))
 static void send_text(const struct sink *sink, enum message_kind kind, const char *format, va_list ap)
 {
 	struct message message = { .kind = kind };
@@ -164,6 +168,18 @@ static void take(struct measure_result *r, const struct message *message, struct
 	}
 }
 
+/* False where nothing came for so long. */
+static bool has_spoken(int fd)
+{
+	struct pollfd from = { .fd = fd, .events = POLLIN };
+	int n;
+
+	do
+		n = poll(&from, 1, SILENCE_S * 1000);
+	while (n < 0 && errno == EINTR);
+	return n != 0;
+}
+
 static bool receive(int fd, struct message *message)
 {
 	ssize_t n;
@@ -187,11 +203,24 @@ static int ended_early(pid_t pid, const char *id, struct err *err)
 		       WEXITSTATUS(status));
 }
 
+/* It is not waited for: in a driver that hangs it may not even die. */
+static int hangs(pid_t pid, const char *id, struct err *err)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, WNOHANG);
+	return err_set(err, EX_OSERR, "cannot measure %s: the process that did said nothing for %d s, and was "
+		       "killed", id, SILENCE_S);
+}
+
 static int collect(pid_t pid, int fd, const char *id, struct measure_result *r, struct err *err)
 {
 	struct message message = { .kind = MESSAGE_NOTE };
 
-	while (receive(fd, &message)) {
+	for (;;) {
+		if (!has_spoken(fd))
+			return hangs(pid, id, err);
+		if (!receive(fd, &message))
+			break;
 		take(r, &message, err);
 		if (message.kind == MESSAGE_END || message.kind == MESSAGE_ERROR)
 			break;
