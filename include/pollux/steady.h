@@ -4,10 +4,11 @@
  *
  *	t(0.975; k - 1) * deviation / sqrt(k) / mean,	k = n_windows / STEADY_KINSHIP
  *
- * t is Student's; by M. Abramowitz and I. A. Stegun, "Handbook of Mathematical Functions", 26.7.5. Steps that
- * follow each other resemble each other (caches, clocks, what else runs), and so do windows, if less: a
- * correlation of 1/3 from each to the next doubles the variance of their mean, (1 + r) / (1 - r), so that
- * two windows count as one. Pure functions. */
+ * t is Student's (student.h). Steps that follow each other resemble each other (caches, clocks, what else
+ * runs), and so do windows, if less: a correlation of 1/3 from each to the next doubles the variance of their mean, (1 + r) / (1 - r), so that
+ * two windows count as one. Who looks again and again, and stops the first time that it is narrow enough, as a
+ * profile does, has an interval that covers the mean in fewer than 95 % of cases: it is a rule of stopping.
+ * Pure functions. */
 #ifndef POLLUX_STEADY_H
 #define POLLUX_STEADY_H
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "pollux/clock.h"
+#include "pollux/student.h"
 
 const struct repeat_limits REPEAT_FULL = {
 	.least = 10, .most = 200, .half_width = 0.02, .span_s = 2e-3, .time_s = 0.4,
@@ -17,16 +18,6 @@ const struct repeat_limits REPEAT_QUICK = {
 #define WARM_UPS 10		/* at most, until two in a row agree */
 #define AGREE 1.1
 #define COUNT_MAX (1 << 24)
-
-double repeat_student(int degrees)
-{
-	const double z = 1.959963984540054, z2 = z * z, n = degrees;
-	double g1 = z * (z2 + 1) / 4;
-	double g2 = z * ((5 * z2 + 16) * z2 + 3) / 96;
-	double g3 = z * (((3 * z2 + 19) * z2 + 17) * z2 - 15) / 384;
-
-	return z + (g1 + (g2 + g3 / n) / n) / n;
-}
 
 static int compare(const void *a, const void *b)
 {
@@ -62,7 +53,7 @@ struct repeated repeat_of(const double *times_s, int n, const struct repeat_limi
 	}
 	if (s.n > 1) {
 		s.sd_s = sqrt(m2 / (double)(s.n - 1));
-		s.half_width = repeat_student((int)s.n - 1) * s.sd_s / sqrt((double)s.n) / s.mean_s;
+		s.half_width = student_quantile((double)s.n - 1) * s.sd_s / sqrt((double)s.n) / s.mean_s;
 	}
 	s.steady = s.n >= limits->least && s.half_width <= limits->half_width;
 	return s;

@@ -6,6 +6,8 @@
  * A repetition does as many as take a fixed span together. It is repeated, after a warm-up, until half
  * the width of the 95 % confidence interval of the mean (Student's t) is below a share of the mean, at
  * least so many times; or until so many, or so much time, was spent, and then it is not steady.
+ * That is looked at after each one, and it ends at the first time that it holds: such an interval covers the mean
+ * less often than in 95 % of cases. It is a rule of stopping, no more.
  * Repetitions above REPEAT_STALL medians are stalls of the machine: counted, and left out. */
 #ifndef MEASURE_REPEAT_H
 #define MEASURE_REPEAT_H
@@ -39,9 +41,5 @@ typedef double repeat_run(void *state, int64_t count);
 
 /* -1 where a run failed. */
 int repeat_time(struct repeated *s, repeat_run *run, void *state, const struct repeat_limits *limits);
-
-/* The quantile of Student's t for a 95 % interval, by its expansion in 1/degrees (M. Abramowitz, I. A.
- * Stegun, "Handbook of Mathematical Functions", 26.7.5): within 0.5 % from 4 degrees on. */
-double repeat_student(int degrees);
 
 #endif

@@ -7,12 +7,17 @@
 #include "pollux/mem.h"
 #include "sql.h"
 
+/* What was steady is not given up for what is not. */
 static int set_one(struct store *s, const char *kind, const struct device_measurement *m, double time_s,
 		   struct err *err)
 {
-	return sql_run(s, NULL, err, "INSERT OR REPLACE INTO device_measurements (device_kind, what, variant,"
+	return sql_run(s, NULL, err, "INSERT INTO device_measurements (device_kind, what, variant,"
 		       " devices, m, n, k, bytes, time_s, time_sd_s, repetitions, steady, measured_time_s)"
-		       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", "tttiiiiiddiid", kind,
+		       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET"
+		       " time_s = excluded.time_s, time_sd_s = excluded.time_sd_s,"
+		       " repetitions = excluded.repetitions, steady = excluded.steady,"
+		       " measured_time_s = excluded.measured_time_s WHERE excluded.steady >= steady",
+		       "tttiiiiiddiid", kind,
 		       measured_name(m->what), m->variant, (int64_t)m->devices, m->m, m->n, m->k, m->bytes,
 		       m->time_s, m->time_sd_s, m->repetitions, (int64_t)m->steady, time_s);
 }

@@ -68,6 +68,14 @@ static void test_store(void)
 	store_device_measurements_get(&store, "GPU", &list, &err);
 	ok(list.count == N_MEASURED_HERE && same(&list.items[0], &measured[0]), "measured again: replaced");
 	device_measurement_list_release(&list);
+	struct device_measurement steady = measured[0];
+
+	measured[0].time_s = 9e-5;
+	measured[0].steady = false;
+	put("GPU", measured, 1, 300);
+	store_device_measurements_get(&store, "GPU", &list, &err);
+	ok(list.count == N_MEASURED_HERE && same(&list.items[0], &steady), "but not by what is not steady");
+	device_measurement_list_release(&list);
 	is_int(store_device_measurements_get(&store, "no such", &list, &err), 0, "of another kind");
 	is_int(list.count, 0, "there is nothing");
 	device_measurement_list_release(&list);

@@ -1,5 +1,6 @@
 /* test_repeat.c - when a mean is known well enough. */
 #include "measure/repeat.h"
+#include "pollux/student.h"
 #include "tap.h"
 
 static const struct repeat_limits limits = {
@@ -9,10 +10,10 @@ static const struct repeat_limits limits = {
 /* From tables of Student's t, 97.5 %. */
 static void test_student(void)
 {
-	near(repeat_student(4), 2.776445, 5e-3, "4 degrees");
-	near(repeat_student(9), 2.262157, 1e-3, "9");
-	near(repeat_student(30), 2.042272, 1e-4, "30");
-	near(repeat_student(1000), 1.962339, 1e-6, "1000");
+	near(student_quantile(4), 2.776445, 5e-3, "4 degrees");
+	near(student_quantile(9), 2.262157, 1e-3, "9");
+	near(student_quantile(30), 2.042272, 1e-4, "30");
+	near(student_quantile(1000), 1.962339, 1e-6, "1000");
 }
 
 static void test_statistics(void)
