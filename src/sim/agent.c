@@ -65,7 +65,8 @@ void agent_learn_all(struct agent *a)
 
 /* --- fits --- */
 
-/* FNV-1a of 64 bits over words, from two offsets: 128 bits, so that no two lists ever meet. */
+/* FNV-1a of 64 bits over words, from two offsets: 128 bits, in which two lists are most unlikely to meet;
+ * they are not compared. */
 static void hash(const struct agent *a, uint64_t key[2])
 {
 	size_t n = (size_t)a->n * sizeof(*a->seen) / sizeof(uint64_t);
