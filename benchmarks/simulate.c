@@ -85,7 +85,7 @@ static void measure(int n_jobs, double span_s, int nodes, double *seconds)
 
 static void series(const char *what, const int *factors, bool wider)
 {
-	double first[N_NAMES], seconds[N_NAMES];
+	double first[N_NAMES] = { 0 }, seconds[N_NAMES];
 
 	printf("%-8s %6s %6s", what, "JOBS", "GPUS");
 	for (size_t i = 0; i < N_NAMES; i++)

@@ -45,6 +45,15 @@ static struct noise_estimate estimate(const struct noise_window *windows, int n,
 	return e;
 }
 
+/* The job's own windows, or else all. */
+static struct noise_estimate estimate_at(const struct noise_window *windows, int n, int64_t own_job,
+					 double position, double horizon)
+{
+	struct noise_estimate e = estimate(windows, n, own_job, position, horizon);
+
+	return isnan(e.noise_scale) ? estimate(windows, n, 0, position, horizon) : e;
+}
+
 static double farthest(const struct noise_window *windows, int n, double position)
 {
 	double farthest = 0;
@@ -61,13 +70,11 @@ struct noise_estimate noise_estimate(const struct noise_window *windows, int n, 
 	double horizon = fmax(NOISE_HORIZON_RATIO * position,
 			      fmax((double)(NOISE_HORIZON_UPDATES * initial_batch_size), 1));
 	double reach = farthest(windows, n, position);
-	struct noise_estimate e;
+	struct noise_estimate e = estimate_at(windows, n, own_job, position, horizon);
 
-	for (;; horizon *= NOISE_WIDENING) {
-		e = estimate(windows, n, own_job, position, horizon);
-		if (isnan(e.noise_scale))
-			e = estimate(windows, n, 0, position, horizon);
-		if (!isnan(e.noise_scale) || !(horizon < NOISE_WIDENING * reach))
-			return e;
+	while (isnan(e.noise_scale) && horizon < NOISE_WIDENING * reach) {
+		horizon *= NOISE_WIDENING;
+		e = estimate_at(windows, n, own_job, position, horizon);
 	}
+	return e;
 }

@@ -14,11 +14,16 @@ struct point {
 	double bytes, time_s;
 };
 
-/* The measured sizes next to bytes, on either side (bytes 0: none). */
-static void neighbours(const struct device_measurement_list *list, enum measured what, const char *variant,
-		       int devices, double bytes, struct point *below, struct point *above)
+/* The measured sizes next to a size, on either side (bytes 0: none). */
+struct neighbours {
+	struct point below, above;
+};
+
+static struct neighbours neighbours(const struct device_measurement_list *list, enum measured what,
+				    const char *variant, int devices, double bytes)
 {
-	*below = *above = (struct point){ 0, 0 };
+	struct neighbours n = { { 0, 0 }, { 0, 0 } };
+
 	for (int i = 0; i < list->count; i++) {
 		const struct device_measurement *m = &list->items[i];
 		struct point p = { (double)m->bytes, m->time_s };
@@ -26,11 +31,12 @@ static void neighbours(const struct device_measurement_list *list, enum measured
 		if (m->what != what || m->devices != devices || strcmp(m->variant, variant) != 0 ||
 		    !(p.time_s > 0 && p.bytes > 0))
 			continue;
-		if (p.bytes <= bytes && p.bytes > below->bytes)
-			*below = p;
-		if (p.bytes >= bytes && (above->bytes <= 0 || p.bytes < above->bytes))
-			*above = p;
+		if (p.bytes <= bytes && p.bytes > n.below.bytes)
+			n.below = p;
+		if (p.bytes >= bytes && (n.above.bytes <= 0 || p.bytes < n.above.bytes))
+			n.above = p;
 	}
+	return n;
 }
 
 /* Between two sizes a straight line of logarithms; beyond the largest its rate, below the smallest its time.
@@ -38,9 +44,9 @@ static void neighbours(const struct device_measurement_list *list, enum measured
 static double time_of(const struct device_measurement_list *list, enum measured what, const char *variant,
 		      int devices, double bytes)
 {
-	struct point a, b;
+	struct neighbours n = neighbours(list, what, variant, devices, bytes);
+	struct point a = n.below, b = n.above;
 
-	neighbours(list, what, variant, devices, bytes, &a, &b);
 	if (a.bytes <= 0)
 		return b.bytes > 0 ? b.time_s : (double)NAN;
 	if (b.bytes <= 0)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "pollux/mem.h"
+#include "pollux/text.h"
 #include "sql.h"
 
 static const char basis_letters[] = {
@@ -108,14 +109,15 @@ static void read_stamp(sqlite3_stmt *q, struct workload_stamp *stamp)
 {
 	stamp->workload = sql_text(q, 0);
 	double parameters = sql_double(q, 4), measured_s = sql_double(q, 5);
-	int n = snprintf(stamp->observations_key, sizeof(stamp->observations_key), "%lld:%lld:%lld",
-			 (long long)sql_int(q, 1, 0), (long long)sql_int(q, 2, 0),
-			 (long long)sql_int(q, 3, 0));
+	struct text key = TEXT_INIT;
 
+	text_addf(&key, "%lld:%lld:%lld", (long long)sql_int(q, 1, 0), (long long)sql_int(q, 2, 0),
+		  (long long)sql_int(q, 3, 0));
 	/* What makes a prior, once both are there. */
 	if (!isnan(parameters) && !isnan(measured_s))
-		snprintf(stamp->observations_key + n, sizeof(stamp->observations_key) - (size_t)n,
-			 ":%.9g:%.3f", parameters, measured_s);
+		text_addf(&key, ":%.9g:%.3f", parameters, measured_s);
+	snprintf(stamp->observations_key, sizeof(stamp->observations_key), "%s", key.data);
+	text_release(&key);
 }
 
 /* Times of writing would not do: the wall clock may be set back. */
