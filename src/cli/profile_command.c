@@ -127,6 +127,16 @@ static void note_limits(const struct job *job)
 		      "own size only\n", stderr);
 }
 
+/* Whether it heeds POLLUX_CHECKPOINT_DIR cannot be seen. */
+static void note_command(char **argv)
+{
+	for (int i = 0; argv[i]; i++)
+		if (strstr(argv[i], "{checkpoint}"))
+			return;
+	fputs("pollux: note: its command has no {checkpoint}: unless it heeds POLLUX_CHECKPOINT_DIR, it writes "
+	      "checkpoints where it always does\n", stderr);
+}
+
 static void note_checkpoints(const struct submission *o, const char *dir)
 {
 	if (o->checkpoint_dir)
@@ -216,8 +226,10 @@ int profile_command(const struct profile_options *o, char **argv, struct err *er
 	job_init(&job);
 	rc = submission_command(&submission, argv, &command, err) ||
 	     submission_job(&submission, &command, &job, err) ? -1 : 0;
-	if (rc == 0)
+	if (rc == 0) {
+		note_command(argv);
 		rc = profile(o, &job, &command, err);
+	}
 	job_command_release(&command);
 	job_release(&job);
 	return rc;
