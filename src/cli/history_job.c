@@ -91,6 +91,8 @@ static double pauses_of(const struct job *job, const struct run_list *runs,
 		launched_s += isfinite(runs->items[i].first_step_s) ? runs->items[i].first_step_s : 0;
 		launched_s += isfinite(runs->items[i].stop_duration_s) ? runs->items[i].stop_duration_s : 0;
 	}
+	if (!(n > 0))
+		return 0;
 	pauses_s = job->run_time_s - launched_s - job->lost_s - stepped_s / n * job->steps;
 	return job->state == JOB_DONE && pauses_s > 0 ? pauses_s : 0;
 }
