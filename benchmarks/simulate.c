@@ -4,12 +4,12 @@
  * a longer time, on 64 GPUs; then more jobs at a time, on more GPUs. Each under tiresias, which does next to
  * nothing and so shows what the simulation itself takes, and under pollux and goodput. Shown are the seconds
  * of processor time, how many times those of the smallest size, and how many times those of tiresias. */
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "pollux/mem.h"
+#include "pollux/remove_tree.h"
 #include "pollux/sim_generate.h"
 #include "pollux/simulate.h"
 
@@ -19,14 +19,6 @@ static const char *const names[] = { "tiresias", "pollux", "goodput" };
 #define N_NAMES (sizeof(names) / sizeof(names[0]))
 
 static char directory[] = "/tmp/pollux-bench.XXXXXX";
-
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(path);
-}
 
 static double cpu_s(void)
 {
@@ -77,7 +69,7 @@ static void measure(int n_jobs, double span_s, int nodes, double *seconds)
 		seconds[i] = simulate_once(names[i], nodes, &p, &w);
 	sim_workload_release(&w);
 	sim_profiles_release(&p);
-	nftw(made, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	remove_tree(made);
 	free(workload);
 	free(profiles);
 	free(made);
@@ -118,6 +110,6 @@ int main(void)
 	}
 	series("longer", longer, false);
 	series("wider", wider, true);
-	nftw(directory, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	remove_tree(directory);
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "columns.h"
+#include "pollux/format.h"
 #include "pollux/mem.h"
 
 #define GAP 2		/* as between the columns of table.h */
@@ -49,6 +50,20 @@ void columns_cell(struct columns *t, const char *format, ...)
 	text_vaddf(&t->text, format, ap);
 	va_end(ap);
 	text_add_byte(&t->text, '\0', 1);
+}
+
+void columns_span(struct columns *t, double seconds)
+{
+	char buf[FORMAT_SIZE];
+
+	columns_text(t, format_span(buf, sizeof(buf), seconds));
+}
+
+void columns_count(struct columns *t, double n)
+{
+	char buf[FORMAT_SIZE];
+
+	columns_text(t, format_count(buf, sizeof(buf), n));
 }
 
 static const char *cell_at(const struct columns *t, int i)

@@ -44,6 +44,9 @@ void columns_init(struct columns *t, const struct column *columns, int n);
 void columns_release(struct columns *t);
 void columns_cell(struct columns *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void columns_text(struct columns *t, const char *cell);
+/* As format_span and format_count of format.h have them. */
+void columns_span(struct columns *t, double seconds);
+void columns_count(struct columns *t, double n);
 void columns_style(struct columns *t, enum table_style style);
 void columns_print(const struct columns *t, FILE *out, int width, bool color);
 

@@ -4,30 +4,12 @@
 #include <string.h>
 
 #include "explain.h"
-#include "pollux/utf8.h"
+#include "picture.h"
 
 #define SIZES 64		/* points of the curves over batch sizes */
 #define TITLE_MAX 60		/* characters of a name */
 
 /* --- pieces --- */
-
-/* Within single quotes nothing but a quote means anything to gnuplot; a backquote is replaced all the same. */
-static void add_quoted(struct text *t, const char *s)
-{
-	int left = TITLE_MAX;
-
-	for (size_t n; *s && left > 0; s += n, left--) {
-		n = utf8_length(s);
-		if (!n || utf8_is_control(s, n) || *s == '`')
-			text_add(t, "?");
-		else if (*s == '\'')
-			text_add(t, "''");
-		else
-			text_add_bytes(t, s, n);
-		n = n ? n : 1;
-	}
-	text_add(t, *s ? ".." : "");
-}
 
 static void begin_data(struct text *t, const char *name)
 {
@@ -141,9 +123,9 @@ static void add_style(struct text *t)
 static void add_head(const struct explanation *e, struct text *t)
 {
 	text_addf(t, "set multiplot layout 1,2 title 'job %lld, ", (long long)e->job->id);
-	add_quoted(t, e->job->name);
+	picture_add_quoted(t, e->job->name, TITLE_MAX);
 	text_add(t, ", on ");
-	add_quoted(t, e->device_kind);
+	picture_add_quoted(t, e->device_kind, TITLE_MAX);
 	text_add(t, "' font ',13'\n");
 }
 

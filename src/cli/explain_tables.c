@@ -8,20 +8,6 @@
 
 /* --- cells --- */
 
-static void cell_span(struct columns *t, double seconds)
-{
-	char buf[FORMAT_SIZE];
-
-	columns_text(t, format_span(buf, sizeof(buf), seconds));
-}
-
-static void cell_count(struct columns *t, double n)
-{
-	char buf[FORMAT_SIZE];
-
-	columns_text(t, format_count(buf, sizeof(buf), n));
-}
-
 static void cells_dash(struct columns *t, int n)
 {
 	while (n-- > 0)
@@ -38,13 +24,13 @@ static void cells_sizes(struct columns *t, const struct configuration *c)
 /* Four of them: time of a step, throughput, efficiency, goodput. */
 static void cells_speed(struct columns *t, const struct explanation *e, const struct goodput_choice *c)
 {
-	cell_span(t, explanation_step_time(e, &c->configuration));
-	cell_count(t, c->throughput);
+	columns_span(t, explanation_step_time(e, &c->configuration));
+	columns_count(t, c->throughput);
 	if (explanation_assumes(e, c))
 		columns_text(t, "-");
 	else
 		columns_cell(t, "%.0f%%", 100 * c->efficiency);
-	cell_count(t, c->goodput);
+	columns_count(t, c->goodput);
 }
 
 static void print(struct columns *t, const struct status_output *out)
@@ -190,7 +176,7 @@ void explanation_print_parameters(const struct explanation *e, const struct stat
 		if (i == GAMMA)
 			columns_cell(&t, "%.2f", values[i]);
 		else
-			cell_span(&t, values[i]);
+			columns_span(&t, values[i]);
 		columns_text(&t, units[i]);
 		columns_text(&t, fit_basis_name(e->knowledge.model.fit.basis[i]));
 	}
@@ -210,12 +196,12 @@ static void add_observation(struct columns *t, const struct explanation *e, cons
 
 	columns_cell(t, "%d", seen->place.replicas);
 	cells_sizes(t, &c);
-	cell_count(t, (double)seen->observation.n_steps);
-	cell_span(t, measured);
-	cell_span(t, model);
+	columns_count(t, (double)seen->observation.n_steps);
+	columns_span(t, measured);
+	columns_span(t, model);
 	/* + 0.0: what rounds to nothing is no -0. */
 	columns_cell(t, "%+.1f%%", round(1000 * (model / measured - 1)) / 10 + 0.0);
-	cell_span(t, seen->observation.sync_time_s);
+	columns_span(t, seen->observation.sync_time_s);
 }
 
 void explanation_print_observations(const struct explanation *e, const struct status_output *out)

@@ -13,7 +13,9 @@
 #include <unistd.h>
 
 #include "picture.h"
+#include "pollux/file.h"
 #include "pollux/mem.h"
+#include "pollux/utf8.h"
 
 const char *picture_format(const char *path)
 {
@@ -25,21 +27,6 @@ const char *picture_format(const char *path)
 		if (!strcmp(dot + 1, formats[i]))
 			return formats[i];
 	return NULL;
-}
-
-static int write_all(int fd, const char *bytes, size_t n)
-{
-	while (n > 0) {
-		ssize_t written = write(fd, bytes, n);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written < 0)
-			return -1;
-		bytes += written;
-		n -= (size_t)written;
-	}
-	return 0;
 }
 
 /* --- gnuplot --- */
@@ -118,7 +105,7 @@ static int feed_and_wait(struct plotter *p, const char *script, struct err *err)
 	struct stat picture;
 
 	sigaction(SIGPIPE, &ignore, &before);
-	write_all(p->script_fd, script, strlen(script));
+	file_write_all(p->script_fd, script, strlen(script));
 	close(p->script_fd);
 	sigaction(SIGPIPE, &before, NULL);
 	while (waitpid(p->pid, &status, 0) < 0 && errno == EINTR)
@@ -130,50 +117,18 @@ static int feed_and_wait(struct plotter *p, const char *script, struct err *err)
 
 /* --- the file --- */
 
-static int copy(int from, int to)
-{
-	char buffer[16384];
-	ssize_t n;
-
-	if (lseek(from, 0, SEEK_SET) < 0)
-		return -1;
-	while ((n = read(from, buffer, sizeof(buffer))) > 0)
-		if (write_all(to, buffer, (size_t)n))
-			return -1;
-	return n < 0 ? -1 : 0;
-}
-
-static int cannot_write(const char *path, struct err *err)
-{
-	return err_set(err, EX_CANTCREAT, "cannot write '%s': %s", path, strerror(errno));
-}
-
-static mode_t usual_mode(void)
-{
-	mode_t mask = umask(0);
-
-	umask(mask);
-	return 0666 & ~mask;
-}
-
-/* Copied, on the disk, closed, renamed; the first of these that fails is the error. */
 static int save(int picture_fd, const char *path, struct err *err)
 {
-	char *temporary = xasprintf("%s.XXXXXX", path);
-	int fd = mkostemp(temporary, O_CLOEXEC), rc = -1;
+	struct stat st;
+	void *picture = fstat(picture_fd, &st) ? MAP_FAILED
+		: mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, picture_fd, 0);
+	int rc;
 
-	if (fd >= 0) {
-		rc = copy(picture_fd, fd) || fchmod(fd, usual_mode()) || fsync(fd) ? -1 : 0;
-		if (close(fd) || rc || rename(temporary, path)) {
-			int saved = errno;
-
-			unlink(temporary);
-			errno = saved;
-			rc = -1;
-		}
-	}
-	free(temporary);
-	return rc ? cannot_write(path, err) : 0;
+	if (picture == MAP_FAILED)
+		return err_set(err, EX_OSERR, "cannot read what gnuplot drew: %s", strerror(errno));
+	rc = file_replace(path, picture, (size_t)st.st_size, err);
+	munmap(picture, (size_t)st.st_size);
+	return rc;
 }
 
 int picture_draw(const char *script, const char *path, struct err *err)
@@ -194,4 +149,19 @@ int picture_draw(const char *script, const char *path, struct err *err)
 	if (p.errors_fd >= 0)
 		close(p.errors_fd);
 	return rc;
+}
+
+void picture_add_quoted(struct text *script, const char *s, int characters)
+{
+	for (size_t n; *s && characters > 0; s += n, characters--) {
+		n = utf8_length(s);
+		if (!n || utf8_is_control(s, n) || *s == '`')
+			text_add(script, "?");
+		else if (*s == '\'')
+			text_add(script, "''");
+		else
+			text_add_bytes(script, s, n);
+		n = n ? n : 1;
+	}
+	text_add(script, *s ? ".." : "");
 }

@@ -3,6 +3,7 @@
 #define POLLUX_CLI_PICTURE_H
 
 #include "pollux/err.h"
+#include "pollux/text.h"
 
 /* By the end of its name: "svg" or "png"; NULL: another. */
 const char *picture_format(const char *path);
@@ -10,5 +11,9 @@ const char *picture_format(const char *path);
 /* Have gnuplot draw by the script, which must leave its output at standard output. The file is there in
  * full or as it was. EX_UNAVAILABLE: no gnuplot, or it failed; EX_CANTCREAT: the file cannot be written. */
 int picture_draw(const char *script, const char *path, struct err *err);
+
+/* So many characters of a name, for between single quotes of a script: nothing but a quote means anything to
+ * gnuplot there; a backquote is replaced all the same. */
+void picture_add_quoted(struct text *script, const char *s, int characters);
 
 #endif

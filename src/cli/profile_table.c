@@ -9,20 +9,6 @@
 
 /* --- points --- */
 
-static void cell_span(struct columns *t, double seconds)
-{
-	char buf[FORMAT_SIZE];
-
-	columns_text(t, format_span(buf, sizeof(buf), seconds));
-}
-
-static void cell_count(struct columns *t, double n)
-{
-	char buf[FORMAT_SIZE];
-
-	columns_text(t, format_count(buf, sizeof(buf), n));
-}
-
 static void cell_size(struct columns *t, int64_t n)
 {
 	if (n > 0)
@@ -92,14 +78,14 @@ static void add_row(struct columns *t, const struct profile_row *row)
 	cell_size(t, run->batch_size);
 	cell_size(t, run->local_batch_size);
 	columns_cell(t, "%d", run->accumulation_steps);
-	cell_count(t, timed ? (double)o->n_steps : (double)NAN);
-	cell_count(t, timed ? (double)(o->n_dropped + o->n_outliers) : (double)NAN);
-	cell_span(t, o->step_time_s);
+	columns_count(t, timed ? (double)o->n_steps : (double)NAN);
+	columns_count(t, timed ? (double)(o->n_dropped + o->n_outliers) : (double)NAN);
+	columns_span(t, o->step_time_s);
 	cell_percent(t, row->half_width);
 	cell_difference(t, timed ? row->model_step_time_s / o->step_time_s - 1 : (double)NAN);
 	cell_memory(t, run);
-	cell_span(t, run->first_step_s);
-	cell_span(t, run->stop_duration_s);
+	columns_span(t, run->first_step_s);
+	columns_span(t, run->stop_duration_s);
 	add_result(t, row);
 }
 

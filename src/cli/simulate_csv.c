@@ -1,57 +1,9 @@
-/* simulate_csv.c - jobs and decisions of simulations as comma-separated values (RFC 4180). What is written
- * lies beside the file until it is complete. */
-#include <errno.h>
-#include <fcntl.h>
+/* simulate_csv.c - jobs and decisions of simulations as comma-separated values (RFC 4180). */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "pollux/mem.h"
+#include "pollux/file.h"
 #include "simulations.h"
-
-static mode_t usual_mode(void)
-{
-	mode_t mask = umask(0);
-
-	umask(mask);
-	return 0666 & ~mask;
-}
-
-/* Written, on the disk, closed. */
-static int fill(int fd, const struct text *t)
-{
-	size_t done = 0;
-	int rc = 0;
-
-	while (done < t->length && rc == 0) {
-		ssize_t n = write(fd, t->data + done, t->length - done);
-
-		if (n < 0 && errno != EINTR)
-			rc = -1;
-		done += n > 0 ? (size_t)n : 0;
-	}
-	if (rc == 0 && (fchmod(fd, usual_mode()) || fsync(fd)))
-		rc = -1;
-	if (close(fd))
-		rc = -1;
-	return rc;
-}
-
-static int save(const struct text *t, const char *path, struct err *err)
-{
-	char *temporary = xasprintf("%s.XXXXXX", path);
-	int fd = mkostemp(temporary, O_CLOEXEC), rc = 0;
-
-	if (fd < 0 || fill(fd, t) || rename(temporary, path)) {
-		rc = err_set(err, EX_CANTCREAT, "cannot write '%s': %s", path, strerror(errno));
-		if (fd >= 0)
-			unlink(temporary);
-	}
-	free(temporary);
-	return rc;
-}
 
 /* Names of files and jobs may hold anything. */
 static void add_text(struct text *t, const char *s)
@@ -82,7 +34,7 @@ int simulations_write_jobs(const struct simulations *s, const char *path, struct
 			add_text(&t, s->workloads[w].name);
 			text_add(&t, "\n");
 		}
-	rc = save(&t, path, err);
+	rc = file_replace(path, t.data, t.length, err);
 	text_release(&t);
 	return rc;
 }
@@ -102,7 +54,7 @@ int simulations_write_timeline(const struct simulations *s, const char *path, st
 			add_text(&t, s->workloads[w].name);
 			text_add(&t, "\n");
 		}
-	rc = save(&t, path, err);
+	rc = file_replace(path, t.data, t.length, err);
 	text_release(&t);
 	return rc;
 }

@@ -3,30 +3,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "picture.h"
 #include "pollux/mem.h"
-#include "pollux/utf8.h"
 #include "simulations.h"
 
 #define TITLE_MAX 40		/* characters of a name */
 #define CURVES_MAX 12		/* workloads that are drawn */
 
-/* Within single quotes nothing but a quote means anything to gnuplot; a backquote is replaced all the same. */
-static void add_quoted(struct text *t, const char *s)
+static void add_name(struct text *t, const char *name)
 {
-	int left = TITLE_MAX;
-
 	text_add(t, "'");
-	for (size_t n; *s && left > 0; s += n, left--) {
-		n = utf8_length(s);
-		if (!n || utf8_is_control(s, n) || *s == '`')
-			text_add(t, "?");
-		else if (*s == '\'')
-			text_add(t, "''");
-		else
-			text_add_bytes(t, s, n);
-		n = n ? n : 1;
-	}
-	text_add(t, *s ? "..'" : "'");
+	picture_add_quoted(t, name, TITLE_MAX);
+	text_add(t, "'");
 }
 
 static int n_curves(const struct simulations *s)
@@ -97,7 +85,7 @@ static void add_left(const struct simulations *s, struct text *t)
 		 "plot ");
 	for (int i = 0; i < n_curves(s); i++) {
 		text_addf(t, "%s$jct%d using 1:2 with steps lw 1.8 lt %d title ", i ? ", " : "", i, i + 1);
-		add_quoted(t, s->workloads[i].name);
+		add_name(t, s->workloads[i].name);
 	}
 	text_add(t, "\n");
 }
@@ -114,7 +102,7 @@ static void add_right(const struct simulations *s, struct text *t)
 		  "plot ", n_gpus);
 	for (int i = 0; i < n_curves(s); i++) {
 		text_addf(t, "%s$use%d using 1:2 with steps lw 1.6 lt %d title ", i ? ", " : "", i, i + 1);
-		add_quoted(t, s->workloads[i].name);
+		add_name(t, s->workloads[i].name);
 		text_addf(t, ", $use%d using 1:3 with dots lt %d notitle", i, i + 1);
 	}
 	text_add(t, "\n");

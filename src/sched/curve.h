@@ -61,5 +61,9 @@ void curve_explain_need(const struct curve *c, double length_device_s, char *rea
 /* ": 1.7x of one device; one more would add 9 %", as far as it is known, after "2 devices". */
 void curve_explain_gain(const struct curves *curves, const struct curve *c, int replicas,
 			char *reason);
+/* All of it, for policies without more to tell: waits is why one waits that could be given devices, "; others
+ * come first". */
+void curve_explain_choice(const struct curves *curves, const struct curve *c, int replicas,
+			  const char *waits, char *reason);
 
 #endif

@@ -60,3 +60,21 @@ void curve_explain_gain(const struct curves *curves, const struct curve *c, int 
 	else
 		reason_add(reason, "nothing");
 }
+
+void curve_explain_choice(const struct curves *curves, const struct curve *c, int replicas,
+			  const char *waits, char *reason)
+{
+	if (!replicas && !c->least) {
+		curve_explain_impossible(curves, c, reason);
+	} else if (!replicas) {
+		reason_add(reason, "needs ");
+		reason_add_devices(reason, c->least);
+		reason_add(reason, "%s", waits);
+	} else {
+		reason_add_devices(reason, replicas);
+		if (c->job->preemptible)
+			curve_explain_gain(curves, c, replicas, reason);
+		else
+			reason_add(reason, " to its end: not preemptible");
+	}
+}

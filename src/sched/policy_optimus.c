@@ -86,23 +86,6 @@ static void give_rest(const struct curves *curves, const struct claims *claims, 
 	free(next);
 }
 
-static void explain(const struct curves *curves, const struct curve *c, struct sched_choice *choice)
-{
-	if (choice->replicas) {
-		reason_add_devices(choice->reason, choice->replicas);
-		if (!c->job->preemptible)
-			reason_add(choice->reason, " to its end: not preemptible");
-		else
-			curve_explain_gain(curves, c, choice->replicas, choice->reason);
-	} else if (c->least) {
-		reason_add(choice->reason, "needs ");
-		reason_add_devices(choice->reason, c->least);
-		reason_add(choice->reason, "; earlier jobs have all");
-	} else {
-		curve_explain_impossible(curves, c, choice->reason);
-	}
-}
-
 static void decide(const struct sched_input *in, struct sched_choice *choices)
 {
 	struct curves curves = curves_of(in);
@@ -115,7 +98,8 @@ static void decide(const struct sched_input *in, struct sched_choice *choices)
 		struct sched_choice *choice = &choices[c->job - in->jobs];
 
 		*choice = (struct sched_choice){ .replicas = count[i], .next_start_s = (double)NAN };
-		explain(&curves, c, choice);
+		curve_explain_choice(&curves, c, choice->replicas, "; earlier jobs have all",
+				     choice->reason);
 	}
 	free(count);
 	claims_release(&claims);

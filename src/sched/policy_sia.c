@@ -68,23 +68,6 @@ static void allocate(const struct curves *curves, const struct claims *claims, i
 	free(values);
 }
 
-static void explain(const struct curves *curves, const struct curve *c, struct sched_choice *choice)
-{
-	if (choice->replicas) {
-		reason_add_devices(choice->reason, choice->replicas);
-		if (!c->job->preemptible)
-			reason_add(choice->reason, " to its end: not preemptible");
-		else
-			curve_explain_gain(curves, c, choice->replicas, choice->reason);
-	} else if (c->least) {
-		reason_add(choice->reason, "needs ");
-		reason_add_devices(choice->reason, c->least);
-		reason_add(choice->reason, "; adds more to the sum elsewhere");
-	} else {
-		curve_explain_impossible(curves, c, choice->reason);
-	}
-}
-
 static void decide(const struct sched_input *in, struct sched_choice *choices)
 {
 	struct curves curves = curves_of(in);
@@ -97,7 +80,8 @@ static void decide(const struct sched_input *in, struct sched_choice *choices)
 		struct sched_choice *choice = &choices[c->job - in->jobs];
 
 		*choice = (struct sched_choice){ .replicas = count[i], .next_start_s = (double)NAN };
-		explain(&curves, c, choice);
+		curve_explain_choice(&curves, c, choice->replicas, "; adds more to the sum elsewhere",
+				     choice->reason);
 	}
 	free(count);
 	claims_release(&claims);

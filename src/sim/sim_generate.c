@@ -1,7 +1,6 @@
 /* sim_generate.c - files of what is made up, complete or not at all. */
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +8,9 @@
 #include <unistd.h>
 
 #include "generate.h"
+#include "pollux/file.h"
 #include "pollux/mem.h"
+#include "pollux/remove_tree.h"
 #include "random.h"
 
 static int cannot_create(const char *path, struct err *err)
@@ -96,23 +97,6 @@ static int write_workloads(const char *directory, const struct sim_generation *g
 
 /* --- the directory --- */
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(path);
-}
-
-/* mkdtemp lets nobody else in. */
-static void open_up(const char *directory)
-{
-	mode_t mask = umask(0);
-
-	umask(mask);
-	chmod(directory, 0777 & ~mask);
-}
-
 int sim_generate(const char *directory, const struct sim_generation *g, struct err *err)
 {
 	char *temporary = xasprintf("%s.XXXXXX", directory);
@@ -130,11 +114,11 @@ int sim_generate(const char *directory, const struct sim_generation *g, struct e
 		rc = write_profiles(temporary, &random, &t, err);
 		if (rc == 0)
 			rc = write_workloads(temporary, g, &random, &t, err);
-		open_up(temporary);
+		chmod(temporary, file_usual_mode(0777));	/* mkdtemp lets nobody else in */
 		if (rc == 0 && rename(temporary, directory))
 			rc = cannot_create(directory, err);
 		if (rc)
-			nftw(temporary, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+			remove_tree(temporary);
 	}
 	text_release(&t);
 	free(temporary);
