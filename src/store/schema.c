@@ -196,6 +196,22 @@ const char *const schema_steps[] = {
 	"ALTER TABLE commands ADD COLUMN step_regex BLOB;"
 	"ALTER TABLE jobs ADD COLUMN printed_total_steps REAL;"
 	"ALTER TABLE runs ADD COLUMN step_source TEXT;",	/* "reports", or "log:" and the pattern */
+
+	/* 8: what is asked of a workload's newest runs costs by these, not by all that it ever had. A run has its
+	 * job's workload, and the store itself sees to it. */
+	"ALTER TABLE runs ADD COLUMN workload TEXT NOT NULL DEFAULT '';"
+	"UPDATE runs SET workload = (SELECT jobs.workload FROM jobs WHERE jobs.id = runs.job_id);"
+	"CREATE TRIGGER run_has_workload AFTER INSERT ON runs BEGIN"
+	" UPDATE runs SET workload = (SELECT jobs.workload FROM jobs WHERE jobs.id = NEW.job_id)"
+	"  WHERE id = NEW.id; END;"
+	"CREATE TRIGGER job_changes_workload AFTER UPDATE OF workload ON jobs BEGIN"
+	" UPDATE runs SET workload = NEW.workload WHERE job_id = NEW.id; END;"
+	"CREATE INDEX runs_by_workload ON runs (workload);"
+	"DROP INDEX runs_out_of_memory;"
+	"CREATE INDEX runs_out_of_memory ON runs (workload) WHERE out_of_memory = 1;"
+	"DROP INDEX jobs_by_workload;"
+	"CREATE INDEX jobs_done_by_workload ON jobs (workload)"
+	" WHERE state = 'done' AND profile = 0 AND samples > 0;",
 };
 
 const int n_schema_steps = sizeof(schema_steps) / sizeof(schema_steps[0]);

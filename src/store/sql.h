@@ -25,13 +25,13 @@ int sql_row(struct store *s, sqlite3_stmt *q, struct err *err);	/* 1 a row, 0 no
 void sql_done(sqlite3_stmt *q);			/* its text may serve again; NULL is harmless */
 void sql_forget(struct store *s);		/* all that were prepared, before the connection is closed */
 
-/* The newest STORE_RUNS_MAX runs of a workload, from indexes alone. Their rows elsewhere are found by IN:
- * SQLite takes these in order, so that a LIMIT spares the rest instead of sorting it. */
+/* The newest STORE_RUNS_MAX runs of a workload: the end of an index, and no more of it is read. Their rows
+ * elsewhere are found by IN: SQLite takes these in order, so that a LIMIT spares the rest instead of sorting it. */
 #define SQL_TEXT(number) #number
 #define SQL_NUMBER(number) SQL_TEXT(number)
 #define SQL_NEWEST_RUNS(workload) \
-	"(SELECT newest.id FROM jobs CROSS JOIN runs newest ON newest.job_id = jobs.id" \
-	" WHERE jobs.workload = " workload " ORDER BY newest.id DESC LIMIT " SQL_NUMBER(STORE_RUNS_MAX) ")"
+	"(SELECT newest.id FROM runs newest WHERE newest.workload = " workload \
+	" ORDER BY newest.id DESC LIMIT " SQL_NUMBER(STORE_RUNS_MAX) ")"
 
 char *sql_text(sqlite3_stmt *q, int column);		/* a copy; "" for NULL */
 char *sql_text_or_null(sqlite3_stmt *q, int column);

@@ -17,8 +17,8 @@ static int read_too_large(struct store *s, const char *workload, const char *dev
 	if (sql_query(s, &q, err, "WITH fits AS (SELECT o.run_id, o.local_batch_size AS size, o.n_windows"
 		      "  FROM observations o WHERE o.run_id IN " SQL_NEWEST_RUNS("?1")
 		      "  AND o.device_kind = ?2),"
-		      " ran_out AS (SELECT r.id, r.local_batch_size AS size FROM jobs j"
-		      "  CROSS JOIN runs r ON r.job_id = j.id WHERE j.workload = ?1 AND r.out_of_memory = 1"
+		      " ran_out AS (SELECT r.id, r.local_batch_size AS size FROM runs r"
+		      "  WHERE r.workload = ?1 AND r.out_of_memory = 1"
 		      "  AND EXISTS (SELECT 1 FROM run_devices d WHERE d.run_id = r.id AND d.kind = ?2))"
 		      " SELECT min(r.size) FROM ran_out r WHERE NOT EXISTS"
 		      "  (SELECT 1 FROM fits f WHERE f.size >= r.size AND f.run_id > r.id)"

@@ -1065,24 +1065,75 @@ static void test_long_history(void)
 	fill_history();
 	machine_steps = 0;
 	store_observations_of_workload(&store, "x", "fast", &list, &err);
-	ok(costs("observations", 120000), "a long history costs little: observations");
+	ok(costs("observations", 60000), "a long history costs little: observations");
 	ok(list.count == STORE_RUNS_MAX && list.items[0].run_id == 5000, "of the newest runs");
 	observation_list_release(&list);
 	store_gradients_of_workload(&store, "x", &gradients, &err);
-	ok(costs("gradients", 200000), "gradients");
+	ok(costs("gradients", 90000), "gradients");
 	ok(gradients.count == STORE_GRADIENTS_MAX && gradients.items[0].run_id == 4601, "of the newest runs");
 	gradient_list_release(&gradients);
 	machine_steps = 0;
 	near(restart_cost("x"), 7, 0, "what a restart costs");
-	ok(costs("restart", 100000), "restarts");
+	ok(costs("restart", 20000), "restarts");
 	store_workload_stamps(&store, "fast", &stamps, &err);
-	ok(costs("stamps", 90000), "whether there is anything new");
+	ok(costs("stamps", 40000), "whether there is anything new");
 	ok(stamps.count == 1 && !strcmp(stamps.items[0].workload, "x"), "to learn of the one workload");
 	workload_stamp_list_release(&stamps);
 	machine_steps = 0;
 	store_decision_of_job(&store, 1, &decision, &err);
 	ok(costs("decision", 1000) && decision.policy, "the decision on a job");
 	decision_row_release(&decision);
+}
+
+/* As many jobs of one workload with a run each; little is known of them. */
+static void fill_workload(void)
+{
+	query("WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)"
+	      " INSERT INTO jobs (id, state, name, workload, submit_time_s, min_replicas, max_replicas, weight,"
+	      " preemption, retries, stop_signal, grace_s)"
+	      " SELECT i, 'failed', 'x', 'x', 1, 1, 1, 1, 'saved', 0, 15, 60 FROM n");
+	query("UPDATE jobs SET state = 'done', samples = 64 WHERE id = 1");
+	query("INSERT INTO runs (job_id, number, state, replicas, accumulation_steps, learning_rate_scale,"
+	      " boot_id, assigned_time_s, assigned_boot_s, first_step_s)"
+	      " SELECT id, 1, 'ended', 1, 1, 1, 'b', 1, 1, 3 FROM jobs");
+	query("UPDATE runs SET local_batch_size = 96, out_of_memory = 1 WHERE id = 2");
+	query("INSERT INTO run_devices (run_id, position, device, kind, binding, cores)"
+	      " SELECT id, 0, 'cpu:0', 'fast', '0', 1 FROM runs");
+	query("INSERT INTO observations SELECT id, 'fast', 1, 1, 32, 1, 100, 9, 0, 0, 1, 0, 1, 0, 9"
+	      " FROM runs WHERE id = 1 OR id > 4990");
+	query("INSERT INTO gradient_statistics (run_id, window, n, sum_grad_sqr, sum_grad_var)"
+	      " SELECT run_id, 0, 1, 1, 1 FROM observations");
+}
+
+static void test_large_workload(void)
+{
+	struct observation_list list;
+	struct gradient_list gradients;
+	struct memory_limit limit;
+	double samples;
+
+	new_store();
+	add_job(0);
+	fill_workload();
+	machine_steps = 0;
+	store_observations_of_workload(&store, "x", "fast", &list, &err);
+	ok(costs("observations of a workload", 9000), "a workload of many jobs costs little: observations");
+	is_int(list.count, 10, "of the newest runs");
+	observation_list_release(&list);
+	machine_steps = 0;
+	store_gradients_of_workload(&store, "x", &gradients, &err);
+	ok(costs("gradients of a workload", 9000), "gradients");
+	gradient_list_release(&gradients);
+	machine_steps = 0;
+	near(restart_cost("x"), 3, 0, "what a start costs");
+	ok(costs("restarts of a workload", 20000), "restarts");
+	store_memory_limit(&store, "x", "fast", &limit, &err);
+	ok(costs("memory of a workload", 20000), "memory");
+	is_int(limit.too_large, 96, "one that is not among the newest runs bounds it");
+	machine_steps = 0;
+	store_typical_samples(&store, "x", &samples, &err);
+	ok(costs("samples of a workload", 300), "samples");
+	near(samples, 64, 0, "of the only job that is done");
 }
 
 static const char *stamp(void)
@@ -1245,6 +1296,7 @@ static void test_migration(void)
 	job_release(&job);
 	store_observations_of_workload(&store, "w", "k", &list, &err);
 	is_int(list.count, 1, "what was learnt is there");
+	is_query("SELECT group_concat(workload) FROM runs", "w,w", "with the runs of the workload");
 	observation_list_release(&list);
 	is_int(strtol(query("PRAGMA user_version"), NULL, 10), n_schema_steps, "its version is ours now");
 }
@@ -1446,6 +1498,7 @@ int main(void)
 	test_workload();
 	test_restart_cost();
 	test_long_history();
+	test_large_workload();
 	test_stamps();
 	test_typical_samples();
 	test_last_end();
