@@ -98,6 +98,7 @@ struct device_settings {
 
 struct device_backend {
 	const char *name;
+	bool shares_memory;		/* its devices have one memory together: the machine's */
 	/* Append what is there to the list, then say how it is linked, where nearer than
 	 * DEVICE_LINK_MACHINE. Absence is a normal answer: 0, nothing appended.
 	 * -1 only when the machine cannot be read at all. */

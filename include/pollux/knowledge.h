@@ -29,7 +29,7 @@ struct knowledge {
 	int64_t fresh_batch_size;
 	struct noise_estimate fresh;
 	double typical_samples;		/* that its jobs took which are done; NaN: cannot be told */
-	struct memory_limit memory;
+	struct memory_bounds memory;	/* owned */
 };
 
 /* With the model as it was last fitted. */
@@ -46,7 +46,8 @@ int knowledge_observations(struct store *s, const char *workload, const char *de
 
 /* A job is given at most so many times the replicas, and the local batch size, that its workload was ever
  * measured at: the model is optimistic about what it has not seen, and memory is not in it. Where a local batch
- * within that ran out of memory, at most the largest that did not. */
+ * within that ran out of memory, at most the largest that did not, as memory_bounds.h has it for so many
+ * replicas. */
 #define KNOWLEDGE_GROWTH 2
 
 /* Where the noise scale of a job comes from. */
@@ -58,7 +59,7 @@ struct job_model {
 	bool known;
 	struct goodput_model goodput;
 	/* To be tried, or what the job needs at least; 0: not known. goodput.max_local_batch_size is limited
-	 * likewise, the owner's own limit is below. */
+	 * likewise, but for memory, see job_model_on; the owner's own limit is below. */
 	int max_replicas;
 	int min_replicas;
 	int64_t min_batch_size, own_max_local_batch_size;	/* 0: none */
@@ -68,9 +69,13 @@ struct job_model {
 	 * more than those. */
 	double remaining_samples;
 	double restart_s;		/* NaN: unknown */
+	struct memory_bounds memory;	/* the knowledge's, which has to outlive this */
 };
 
 void knowledge_of_job(struct knowledge *k, const struct job *job, struct job_model *m);
+
+/* The model for so many replicas: goodput with what fits into memory then. max_local_batch_size -1: nothing. */
+struct goodput_model job_model_on(const struct job_model *m, int replicas);
 
 /* The configuration of most goodput on so many replicas of one node, at most max_replicas; within 1 % of it,
  * if that makes the local batch a round number. Where none is within

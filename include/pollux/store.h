@@ -20,6 +20,7 @@
 #include "pollux/err.h"
 #include "pollux/fit.h"
 #include "pollux/job.h"
+#include "pollux/memory_bounds.h"
 #include "pollux/paths.h"
 #include "pollux/step_stats.h"
 
@@ -242,15 +243,10 @@ int store_restart_was_timed(struct store *s, const char *workload, bool *timed, 
  * or they differ too much (a standard deviation above half of the mean) to tell. */
 int store_typical_samples(struct store *s, const char *workload, double *samples, struct err *err);
 
-/* What is known of the memory that a local batch of a workload takes on a kind of device. */
-struct memory_limit {
-	int64_t too_large;	/* the smallest local batch that ran out of memory, at a run newer than any that
-				   was measured with as large a one (at two such runs, where those were measured
-				   for long); 0: none did */
-	int64_t fits;		/* the largest below it that was measured; 0: none */
-};
-int store_memory_limit(struct store *s, const char *workload, const char *device_kind,
-		       struct memory_limit *limit, struct err *err);
+/* The sizes of a workload that ran out of memory on a kind of device, as far as they are believed, and what was
+ * measured of its newest runs. *b is the caller's, for memory_bounds_release. */
+int store_memory_bounds(struct store *s, const char *workload, const char *device_kind,
+			struct memory_bounds *b, struct err *err);
 
 /* ---- profiles: devices that a job keeps between its runs ---- */
 

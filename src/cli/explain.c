@@ -175,21 +175,23 @@ static struct configuration spread_exactly(int64_t batch_size, int replicas, int
 bool explanation_of_batch(const struct explanation *e, int replicas, int64_t batch_size,
 			  struct goodput_choice *choice)
 {
-	const struct goodput_model *g = &e->model.goodput;
-	int64_t local_max = g->max_local_batch_size, m0 = g->initial_batch_size;
-	int64_t max = g->max_batch_size > m0 ? g->max_batch_size : m0;
-	bool two_passes = replicas == 1 && batch_size > m0 && !g->noise_is_measured;
+	struct goodput_model g = job_model_on(&e->model, replicas);
+	int64_t local_max = g.max_local_batch_size, m0 = g.initial_batch_size;
+	int64_t max = g.max_batch_size > m0 ? g.max_batch_size : m0;
+	bool two_passes = replicas == 1 && batch_size > m0 && !g.noise_is_measured;
 	struct configuration c;
 
+	if (local_max < 0)
+		return false;
 	if (two_passes && (local_max == 0 || local_max > batch_size / 2))
 		local_max = batch_size / 2;
 	c = spread_exactly(batch_size, replicas, local_max);
 	if (c.replicas == 0)
 		c = configuration_spread(batch_size, replicas, local_max, m0, max);
 	if (c.batch_size < m0 || c.batch_size > max ||
-	    (c.accumulation_steps > 1 && !g->accumulates))
+	    (c.accumulation_steps > 1 && !g.accumulates))
 		return false;
-	*choice = goodput_choice_of(g, 1, c);
+	*choice = goodput_choice_of(&g, 1, c);
 	return true;
 }
 

@@ -41,18 +41,18 @@ static void add_devices(const struct explanation *e, struct text *t)
 /* Throughput, goodput and efficiency of a batch that need not divide, by as few passes as can be. */
 static void add_size(const struct explanation *e, double batch_size, struct text *t)
 {
-	const struct goodput_model *g = &e->model.goodput;
+	struct goodput_model g = job_model_on(&e->model, e->replicas);
 	struct throughput_place place = { 1, e->replicas };
 	double share = batch_size / e->replicas, passes = 1, rate, goodput;
 
-	if (e->replicas == 1 && batch_size > (double)g->initial_batch_size && !g->noise_is_measured)
+	if (e->replicas == 1 && batch_size > (double)g.initial_batch_size && !g.noise_is_measured)
 		passes = 2;
-	if (g->max_local_batch_size > 0)
-		passes = fmax(passes, ceil(share / (double)g->max_local_batch_size - 1e-9));
-	if (passes > 1 && !g->accumulates)
+	if (g.max_local_batch_size > 0)
+		passes = fmax(passes, ceil(share / (double)g.max_local_batch_size - 1e-9));
+	if (g.max_local_batch_size < 0 || (passes > 1 && !g.accumulates))
 		return;
-	rate = throughput(&g->params, place, share / passes, passes);
-	goodput = goodput_of(g, place, share / passes, passes);
+	rate = throughput(&g.params, place, share / passes, passes);
+	goodput = goodput_of(&g, place, share / passes, passes);
 	text_addf(t, "%.9g %.9g %.9g %.9g\n", batch_size, rate, goodput, 100 * goodput / rate);
 }
 

@@ -24,7 +24,8 @@
  *	  first_step_s, stop_duration_s	numbers: launch to first step, stop to exit
  *	  duration_s		number
  *	recommended		object with the keys of devices below; null: nothing is known
- *	memory			object { too_large, fits: integers: local batches; null: none }
+ *	memory			object { too_large, fits: integers: local batches; null: none; replicas: integer:
+ *				on so many, the fewest for which one is too large; null: on any number }
  *	warnings		array of strings
  *	restart_s		number: from the stop signal to the first step after
  *	devices, batch_sizes, model, noise, missing	as 'pollux explain --json' has them */
@@ -116,6 +117,9 @@ static void print_head(struct json *j, const struct profile_report *r)
 
 static void print_recommended(struct json *j, const struct profile_report *r)
 {
+	const struct memory_bounds *m = &r->e.knowledge.memory;
+	int replicas = memory_least_bounded(m);
+
 	if (r->recommended.goodput > 0) {
 		json_object(j, "recommended");
 		explanation_print_json_choice(j, &r->e, &r->recommended);
@@ -124,8 +128,9 @@ static void print_recommended(struct json *j, const struct profile_report *r)
 		json_string(j, "recommended", NULL);
 	}
 	json_object(j, "memory");
-	integer_or_null(j, "too_large", r->e.knowledge.memory.too_large);
-	integer_or_null(j, "fits", r->e.knowledge.memory.fits);
+	integer_or_null(j, "too_large", replicas ? memory_too_large(m, replicas) : 0);
+	integer_or_null(j, "fits", replicas ? memory_fits(m, replicas) : 0);
+	integer_or_null(j, "replicas", m->shared ? replicas : 0);
 	json_end(j);
 }
 

@@ -142,14 +142,17 @@ static void print_head(const struct profile_report *r, const struct status_outpu
 
 static void print_memory(const struct profile_report *r, const struct status_output *out)
 {
-	const struct memory_limit *m = &r->e.knowledge.memory;
+	const struct memory_bounds *m = &r->e.knowledge.memory;
+	int replicas = memory_least_bounded(m);
 	struct text t = TEXT_INIT;
 
-	if (m->too_large == 0)
+	if (replicas == 0)
 		return;
-	text_addf(&t, "a local batch of %lld does not fit", (long long)m->too_large);
-	if (m->fits > 0)
-		text_addf(&t, ", one of %lld does", (long long)m->fits);
+	if (replicas > 1)
+		text_addf(&t, "on %d devices ", replicas);
+	text_addf(&t, "a local batch of %lld does not fit", (long long)memory_too_large(m, replicas));
+	if (memory_fits(m, replicas) > 0)
+		text_addf(&t, ", one of %lld does", (long long)memory_fits(m, replicas));
 	line(out, "memory", &t);
 	text_release(&t);
 }

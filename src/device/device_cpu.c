@@ -226,6 +226,7 @@ static void cpu_environment(const struct device *devices, int n, struct strings 
 
 const struct device_backend device_cpu = {
 	.name = "cpu",
+	.shares_memory = true,
 	.list = cpu_list,
 	.bind = affinity_bind,
 	.environment = cpu_environment,

@@ -142,7 +142,7 @@ int knowledge_load(struct store *s, const char *workload, const char *device_kin
 	    load_noise(s, workload, k, err) ||
 	    store_restart_cost(s, workload, &k->restart_s, err) ||
 	    store_typical_samples(s, workload, &k->typical_samples, err) ||
-	    store_memory_limit(s, workload, device_kind, &k->memory, err)) {
+	    store_memory_bounds(s, workload, device_kind, &k->memory, err)) {
 		knowledge_release(k);
 		return -1;
 	}
@@ -153,6 +153,7 @@ int knowledge_load(struct store *s, const char *workload, const char *device_kin
 void knowledge_release(struct knowledge *k)
 {
 	free(k->windows);
+	memory_bounds_release(&k->memory);
 	*k = (struct knowledge){ 0 };
 }
 
@@ -198,9 +199,19 @@ static int64_t max_local_batch(const struct knowledge *k, const struct job *job)
 	int64_t limit = job->max_local_batch_size;
 	int64_t tried = KNOWLEDGE_GROWTH * k->model.max_local_batch_size;
 
-	if (k->memory.too_large > 0 && tried >= k->memory.too_large)
-		tried = k->memory.fits > 0 ? k->memory.fits : k->memory.too_large - 1;
 	return limit > 0 && limit < tried ? limit : tried;
+}
+
+struct goodput_model job_model_on(const struct job_model *m, int replicas)
+{
+	struct goodput_model g = m->goodput;
+	int64_t too_large = memory_too_large(&m->memory, replicas), fits;
+
+	if (too_large == 0 || (g.max_local_batch_size > 0 && g.max_local_batch_size < too_large))
+		return g;
+	fits = memory_fits(&m->memory, replicas);
+	g.max_local_batch_size = fits > 0 ? fits : too_large > 1 ? too_large - 1 : -1;
+	return g;
 }
 
 static double remaining_samples(const struct knowledge *k, const struct job *job)
@@ -219,7 +230,7 @@ static double remaining_samples(const struct knowledge *k, const struct job *job
 void knowledge_of_job(struct knowledge *k, const struct job *job, struct job_model *m)
 {
 	*m = (struct job_model){
-		.known = k->modelled && job->batch_size > 0, .restart_s = k->restart_s,
+		.known = k->modelled && job->batch_size > 0, .restart_s = k->restart_s, .memory = k->memory,
 		.remaining_samples = remaining_samples(k, job),
 		.goodput = {
 			.params = k->model.fit.params, .noise_scale = (double)NAN,
@@ -255,10 +266,13 @@ static struct goodput_choice as_submitted(const struct job_model *m, int replica
 
 bool job_model_best(const struct job_model *m, int replicas, struct goodput_choice *choice)
 {
+	struct goodput_model g = job_model_on(m, replicas);
+
 	*choice = (struct goodput_choice){ .goodput = 0 };
 	if (replicas > m->max_replicas)
 		return false;
-	if (goodput_best_round(&m->goodput, (struct throughput_place){ 1, replicas }, choice))
+	if (g.max_local_batch_size >= 0 &&
+	    goodput_best_round(&g, (struct throughput_place){ 1, replicas }, choice))
 		return true;
 	if (replicas > m->min_replicas && m->goodput.max_batch_size > 0)
 		return false;

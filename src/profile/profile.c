@@ -42,20 +42,9 @@ static struct experiment_point point_of(const struct pool_entry *entry)
 	};
 }
 
-/* CPU slots have the machine's. */
 static bool shares_memory(const struct profile *p)
 {
-	return device_backend_of(p->devices[0].id) == &device_cpu;
-}
-
-/* Whether a local batch was too large on several slots here: on one it may fit. */
-static bool is_of_several(const struct profile *p, int64_t too_large)
-{
-	for (int i = 0; i < p->n_bad; i++)
-		if (p->bad[i].outcome == EXPERIMENT_NO_MEMORY && p->bad[i].configuration.replicas > 1 &&
-		    p->bad[i].configuration.local_batch_size == too_large)
-			return shares_memory(p);
-	return false;
+	return device_backend_of(p->devices[0].id)->shares_memory;
 }
 
 /* Of earlier runs of the workload as well, whoever made them. */
@@ -77,6 +66,21 @@ static void release_known(struct known *k)
 	free(k->points);
 }
 
+/* Where each device has its own memory, it is no matter how many they were. */
+static void add_ran_out(struct known *k)
+{
+	const struct memory_bounds *b = &k->knowledge.memory;
+
+	for (int i = 0; i < b->n_ran_out; i++)
+		add_point(k, (struct experiment_point){
+			.configuration = {
+				.replicas = b->shared ? b->ran_out[i].replicas : 0,
+				.local_batch_size = b->ran_out[i].local_batch_size,
+			},
+			.outcome = EXPERIMENT_NO_MEMORY,
+		});
+}
+
 static int read_known(struct profile *p, struct known *k, struct err *err)
 {
 	const char *workload = p->job->workload;
@@ -95,11 +99,7 @@ static int read_known(struct profile *p, struct known *k, struct err *err)
 	p->n_known = k->n;
 	for (int i = 0; i < p->n_bad; i++)
 		add_point(k, p->bad[i]);
-	if (k->knowledge.memory.too_large > 0 && !is_of_several(p, k->knowledge.memory.too_large))
-		add_point(k, (struct experiment_point){
-			.configuration = { .local_batch_size = k->knowledge.memory.too_large },
-			.outcome = EXPERIMENT_NO_MEMORY,
-		});
+	add_ran_out(k);
 	return 0;
 }
 

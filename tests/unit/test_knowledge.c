@@ -128,10 +128,32 @@ static void test_sizes(void)
 	ok(!model_of(k, &job).known, "nor without a batch size");
 }
 
+/* Two replicas of 100 ran out of memory, 80 did not. */
+static void test_memory(void)
+{
+	struct memory_trial out = { .run_id = 2, .replicas = 2, .local_batch_size = 100 };
+	struct memory_trial fit = { .run_id = 1, .replicas = 2, .local_batch_size = 80 };
+	struct knowledge k = known();
+	struct job job = job_of(64, 4096);
+
+	job.noise_scale = 1e6;
+	k.model.max_replicas = 2;
+	k.memory = (struct memory_bounds){ .ran_out = &out, .n_ran_out = 1, .fitted = &fit, .n_fitted = 1 };
+	is_int(best(k, &job, 1).configuration.local_batch_size, 80, "on GPUs, what did not fit on two fits on none");
+	k.memory.shared = true;
+	is_int(best(k, &job, 1).configuration.local_batch_size, 128, "on slots, it says nothing of one");
+	is_int(best(k, &job, 2).configuration.local_batch_size, 80, "on two it has room for what was measured");
+	is_int(best(k, &job, 4).configuration.local_batch_size, 49, "on four for less than half of what ran out");
+	out.replicas = 1;
+	out.local_batch_size = 3;
+	is_int(best(k, &job, 4).configuration.batch_size, 0, "where nothing fits it is not given so many");
+}
+
 int main(void)
 {
 	test_what_remains();
 	test_noise();
 	test_sizes();
+	test_memory();
 	return done();
 }

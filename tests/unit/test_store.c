@@ -1109,7 +1109,7 @@ static void test_large_workload(void)
 {
 	struct observation_list list;
 	struct gradient_list gradients;
-	struct memory_limit limit;
+	struct memory_bounds bounds;
 	double samples;
 
 	new_store();
@@ -1127,9 +1127,10 @@ static void test_large_workload(void)
 	machine_steps = 0;
 	near(restart_cost("x"), 3, 0, "what a start costs");
 	ok(costs("restarts of a workload", 20000), "restarts");
-	store_memory_limit(&store, "x", "fast", &limit, &err);
+	store_memory_bounds(&store, "x", "fast", &bounds, &err);
 	ok(costs("memory of a workload", 20000), "memory");
-	is_int(limit.too_large, 96, "one that is not among the newest runs bounds it");
+	is_int(memory_too_large(&bounds, 1), 96, "one that is not among the newest runs bounds it");
+	memory_bounds_release(&bounds);
 	machine_steps = 0;
 	store_typical_samples(&store, "x", &samples, &err);
 	ok(costs("samples of a workload", 300), "samples");

@@ -61,14 +61,21 @@ static void add_ended_run(int64_t job, int local_batch, bool out_of_memory)
 	free(sql);
 }
 
+static void is_limit_on(const char *kind, int replicas, int64_t too_large, int64_t fits, const char *what)
+{
+	struct memory_bounds b;
+	int rc = store_memory_bounds(&store, "w", kind, &b, &err);
+	int64_t no = memory_too_large(&b, replicas), yes = no ? memory_fits(&b, replicas) : 0;
+
+	ok(rc == 0 && no == too_large && yes == fits, what);
+	if (no != too_large || yes != fits)
+		printf("# too large %lld, fits %lld\n", (long long)no, (long long)yes);
+	memory_bounds_release(&b);
+}
+
 static void is_limit(const char *kind, int64_t too_large, int64_t fits, const char *what)
 {
-	struct memory_limit limit;
-	int rc = store_memory_limit(&store, "w", kind, &limit, &err);
-
-	ok(rc == 0 && limit.too_large == too_large && limit.fits == fits, what);
-	if (limit.too_large != too_large || limit.fits != fits)
-		printf("# too large %lld, fits %lld\n", (long long)limit.too_large, (long long)limit.fits);
+	is_limit_on(kind, 1, too_large, fits, what);
 }
 
 static void test_memory(void)
@@ -93,6 +100,12 @@ static void test_memory(void)
 	is_limit("kind", 512, 300, "what fitted for long is not given up for one run that ran out");
 	add_ended_run(job, 300, true);
 	is_limit("kind", 300, 128, "but for two in a row");
+	is_limit_on("kind", 2, 150, 0, "slots share the memory: on two it is half as much each");
+	run_sql("UPDATE runs SET replicas = 2 WHERE out_of_memory = 1");
+	is_limit("kind", 0, 0, "what two ran out of says nothing of one");
+	is_limit_on("kind", 2, 256, 0, "but of two");
+	run_sql("UPDATE run_devices SET device = 'gpu:' || device");
+	is_limit("kind", 300, 128, "where each has its own, it is too large on one as well");
 }
 
 static int count(enum job_filter filter)

@@ -1,0 +1,120 @@
+/* memory_bounds.c - what follows for other sizes from one that ran out of memory, or did not. */
+#include "pollux/memory_bounds.h"
+
+#include <stdlib.h>
+
+#include "pollux/mem.h"
+
+/* What fitted for this long makes one run that did not an accident, windows being seconds apart. */
+#define FITTED_WINDOWS 100
+
+/* Whether a takes at least as much memory as b, whatever the program. */
+static bool takes_as_much(const struct memory_bounds *bounds, const struct memory_trial *a,
+			  const struct memory_trial *b)
+{
+	if (!bounds->shared)
+		return a->local_batch_size >= b->local_batch_size;
+	return a->replicas >= b->replicas &&
+	       a->replicas * a->local_batch_size >= b->replicas * b->local_batch_size;
+}
+
+/* Whether another one that ran out, as small or smaller, is newer than all that fitted. */
+static bool is_confirmed(const struct memory_bounds *b, const struct memory_trial *t, int64_t newest_fitted)
+{
+	for (int i = 0; i < b->n_ran_out; i++)
+		if (b->ran_out[i].run_id != t->run_id && b->ran_out[i].run_id > newest_fitted &&
+		    takes_as_much(b, t, &b->ran_out[i]))
+			return true;
+	return false;
+}
+
+static bool is_believed(const struct memory_bounds *b, const struct memory_trial *t)
+{
+	int64_t newest_fitted = 0, n_windows = 0;
+
+	for (int i = 0; i < b->n_fitted; i++) {
+		if (!takes_as_much(b, &b->fitted[i], t))
+			continue;
+		n_windows += b->fitted[i].n_windows;
+		if (b->fitted[i].run_id > newest_fitted)
+			newest_fitted = b->fitted[i].run_id;
+	}
+	return newest_fitted < t->run_id &&
+	       (n_windows < FITTED_WINDOWS || is_confirmed(b, t, newest_fitted));
+}
+
+/* All are judged before any is dropped: they confirm each other. */
+void memory_bounds_settle(struct memory_bounds *b)
+{
+	bool *believed = xcalloc((size_t)b->n_ran_out, sizeof(*believed));
+	int kept = 0;
+
+	for (int i = 0; i < b->n_ran_out; i++)
+		believed[i] = is_believed(b, &b->ran_out[i]);
+	for (int i = 0; i < b->n_ran_out; i++)
+		if (believed[i])
+			b->ran_out[kept++] = b->ran_out[i];
+	b->n_ran_out = kept;
+	free(believed);
+}
+
+/* The smallest local batch of so many replicas that takes as much as t for certain; 0: none does. */
+static int64_t bound_of(const struct memory_bounds *b, const struct memory_trial *t, int replicas)
+{
+	if (!b->shared)
+		return t->local_batch_size;
+	return replicas < t->replicas ? 0 : (t->replicas * t->local_batch_size + replicas - 1) / replicas;
+}
+
+int64_t memory_too_large(const struct memory_bounds *b, int replicas)
+{
+	int64_t least = 0;
+
+	for (int i = 0; i < b->n_ran_out; i++) {
+		int64_t m = bound_of(b, &b->ran_out[i], replicas);
+
+		if (m > 0 && (least == 0 || m < least))
+			least = m;
+	}
+	return least;
+}
+
+/* The largest local batch of so many replicas that takes no more than t for certain; 0: none. */
+static int64_t held_by(const struct memory_bounds *b, const struct memory_trial *t, int replicas)
+{
+	if (!b->shared)
+		return t->local_batch_size;
+	return replicas > t->replicas ? 0 : t->replicas * t->local_batch_size / replicas;
+}
+
+int64_t memory_fits(const struct memory_bounds *b, int replicas)
+{
+	int64_t too_large = memory_too_large(b, replicas), most = 0;
+
+	for (int i = 0; i < b->n_fitted; i++) {
+		int64_t m = held_by(b, &b->fitted[i], replicas);
+
+		if (m > most && (too_large == 0 || m < too_large))
+			most = m;
+	}
+	return most;
+}
+
+int memory_least_bounded(const struct memory_bounds *b)
+{
+	int least = 0;
+
+	if (!b->shared)
+		return b->n_ran_out > 0;
+	for (int i = 0; i < b->n_ran_out; i++)
+		if (least == 0 || b->ran_out[i].replicas < least)
+			least = b->ran_out[i].replicas;
+	return least;
+}
+
+void memory_bounds_release(struct memory_bounds *b)
+{
+	free(b->ran_out);
+	free(b->fitted);
+	*b = (struct memory_bounds){ 0 };
+}

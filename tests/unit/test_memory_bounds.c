@@ -1,0 +1,91 @@
+/* test_memory_bounds.c - what follows for other sizes from one that ran out of memory: worked out by hand. */
+#include "pollux/mem.h"
+#include "pollux/memory_bounds.h"
+#include "tap.h"
+
+static struct memory_trial *copy(const struct memory_trial *trials, int n)
+{
+	struct memory_trial *c = xcalloc((size_t)n, sizeof(*c));
+
+	for (int i = 0; i < n; i++)
+		c[i] = trials[i];
+	return c;
+}
+
+#define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
+#define BOUNDS(is_shared, out, fit) { \
+	.shared = (is_shared), .ran_out = copy(out, COUNT(out)), .n_ran_out = COUNT(out), \
+	.fitted = copy(fit, COUNT(fit)), .n_fitted = COUNT(fit) }
+
+static void is_bound(const struct memory_bounds *b, int replicas, int64_t too_large, int64_t fits,
+		     const char *what)
+{
+	int64_t no = memory_too_large(b, replicas), yes = memory_fits(b, replicas);
+
+	ok(no == too_large && (too_large == 0 || yes == fits), what);
+	if (no != too_large || (too_large && yes != fits))
+		printf("# too large %lld, fits %lld\n", (long long)no, (long long)yes);
+}
+
+static void test_own(void)
+{
+	static const struct memory_trial out[] = { { 5, 4, 256, 0 }, { 4, 1, 512, 0 } };
+	static const struct memory_trial fit[] = { { 3, 1, 128, 9 }, { 2, 8, 64, 9 } };
+	struct memory_bounds b = BOUNDS(false, out, fit);
+
+	memory_bounds_settle(&b);
+	is_bound(&b, 1, 256, 128, "memory of its own: what ran out on four is too large on one");
+	is_bound(&b, 8, 256, 128, "and on eight");
+	is_int(memory_least_bounded(&b), 1, "on any number");
+	memory_bounds_release(&b);
+	is_int(memory_too_large(&b, 1), 0, "released, it knows nothing");
+}
+
+static void test_shared(void)
+{
+	static const struct memory_trial out[] = { { 9, 2, 128, 0 } };
+	static const struct memory_trial fit[] = { { 8, 1, 250, 9 }, { 7, 2, 96, 9 }, { 6, 4, 40, 9 } };
+	struct memory_bounds b = BOUNDS(true, out, fit);
+
+	memory_bounds_settle(&b);
+	is_bound(&b, 1, 0, 0, "shared memory: what two ran out of says nothing of one");
+	is_bound(&b, 2, 128, 96, "on two it does not fit");
+	is_bound(&b, 3, 86, 53, "on three, 258 together are too many; 4 * 40 fit");
+	is_bound(&b, 4, 64, 40, "on four, a quarter of 256 each");
+	is_bound(&b, 8, 32, 0, "on eight nothing is known to fit");
+	is_int(memory_least_bounded(&b), 2, "on two at least");
+	memory_bounds_release(&b);
+}
+
+/* 300 that fitted on one says nothing of two. */
+static void test_contradiction(void)
+{
+	static const struct memory_trial out[] = { { 3, 2, 128, 0 } };
+	static const struct memory_trial one[] = { { 4, 1, 300, 500 } }, two[] = { { 4, 2, 128, 1 } },
+		long_ago[] = { { 2, 4, 64, 100 } };
+	struct memory_bounds b = BOUNDS(true, out, one);
+
+	memory_bounds_settle(&b);
+	is_int(memory_too_large(&b, 2), 128, "what fits on one since does not show that it fits on two");
+	memory_bounds_release(&b);
+	b = (struct memory_bounds)BOUNDS(false, out, one);
+	memory_bounds_settle(&b);
+	is_int(memory_too_large(&b, 2), 0, "of memory of its own it does");
+	memory_bounds_release(&b);
+	b = (struct memory_bounds)BOUNDS(true, out, two);
+	memory_bounds_settle(&b);
+	is_int(memory_too_large(&b, 2), 0, "what fits on two since does");
+	memory_bounds_release(&b);
+	b = (struct memory_bounds)BOUNDS(true, out, long_ago);
+	memory_bounds_settle(&b);
+	is_int(memory_too_large(&b, 2), 0, "nor does one run count against what fitted for long on more");
+	memory_bounds_release(&b);
+}
+
+int main(void)
+{
+	test_own();
+	test_shared();
+	test_contradiction();
+	return done();
+}
