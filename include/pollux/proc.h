@@ -48,7 +48,4 @@ bool proc_sees_all(void);
  * sets. Pages that they share count for each. */
 int64_t proc_resident_bytes(pid_t session);
 
-/* Kills by the kernel's out-of-memory killer since boot; -1 unknown. */
-int64_t proc_oom_kills(void);
-
 #endif

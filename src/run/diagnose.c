@@ -1,4 +1,5 @@
 /* diagnose.c - look for known last words. */
+#include <ctype.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -10,27 +11,39 @@
 #include "pollux/mem.h"
 
 #define TAIL_BYTES 65536
-/* Words that programs also say of what they got over are last words only if little comes after them. */
 #define LAST_BYTES 8192
+
+enum form {
+	SURE,			/* wherever it stands */
+	LAST,			/* near the end */
+	LAST_NAME,		/* and the name of an exception that begins a line, or the end of it */
+	LAST_MESSAGE,		/* and a message that ends a line */
+};
 
 static const struct {
 	const char *words, *meaning;
-	bool last;
+	enum form form;
 } known[] = {
-	{ "torch.OutOfMemoryError", "GPU out of memory", false },
-	{ "torch.cuda.OutOfMemoryError", "GPU out of memory", false },
-	{ "CUDA out of memory", "GPU out of memory", false },
-	{ "CUDA_ERROR_OUT_OF_MEMORY", "GPU out of memory", false },
-	{ "cudaErrorMemoryAllocation", "GPU out of memory", false },
-	{ "HIP out of memory", "GPU out of memory", false },
-	{ "RESOURCE_EXHAUSTED", "out of memory", true },
-	{ "MemoryError", "out of memory", true },
-	{ "std::bad_alloc", "out of memory", true },
-	{ "Cannot allocate memory", "out of memory", true },
-	{ "can't allocate memory", "out of memory", true },
-	{ "out of memory", "out of memory", true },
-	{ "Out of memory", "out of memory", true },
-	{ "No space left on device", "disk full", true },
+	{ "torch.OutOfMemoryError", "GPU out of memory", SURE },
+	{ "torch.cuda.OutOfMemoryError", "GPU out of memory", SURE },
+	{ "CUDA out of memory", "GPU out of memory", SURE },
+	{ "CUDA error: out of memory", "GPU out of memory", SURE },
+	{ "CUDA_ERROR_OUT_OF_MEMORY", "GPU out of memory", SURE },
+	{ "cudaErrorMemoryAllocation", "GPU out of memory", SURE },
+	{ "MPS backend out of memory", "GPU out of memory", SURE },
+	{ "HIP out of memory", "GPU out of memory", SURE },
+	{ "RESOURCE_EXHAUSTED: Out of memory", "out of memory", LAST },
+	{ "OOM when allocating tensor", "out of memory", LAST },
+	{ "DefaultCPUAllocator: can't allocate memory", "out of memory", LAST },
+	{ "DefaultCPUAllocator: not enough memory", "out of memory", LAST },
+	{ "throwing an instance of 'std::bad_alloc'", "out of memory", LAST },
+	{ "uncaught exception of type std::bad_alloc", "out of memory", LAST },
+	{ "MemoryError", "out of memory", LAST_NAME },
+	{ "std::bad_alloc", "out of memory", LAST_MESSAGE },
+	{ "Cannot allocate memory", "out of memory", LAST_MESSAGE },
+	{ "out of memory", "out of memory", LAST_MESSAGE },
+	{ "Out of memory", "out of memory", LAST_MESSAGE },
+	{ "No space left on device", "disk full", LAST },
 };
 
 static ssize_t read_tail(const char *path, int64_t offset, char *buffer)
@@ -52,11 +65,91 @@ static ssize_t read_tail(const char *path, int64_t offset, char *buffer)
 	return n;
 }
 
+/* A place in the log: words from at to end, the line and the log around them. */
+struct place {
+	const char *begin, *at, *end, *limit;
+};
+
+/* Back from a character over blanks. */
+static const char *skip_blanks(const char *begin, const char *p)
+{
+	while (p > begin && (p[-1] == ' ' || p[-1] == '\t'))
+		p--;
+	return p;
+}
+
+static bool is_name(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || c == '.';
+}
+
+static bool ends_line(const struct place *w, const char *p)
+{
+	return p == w->limit || *p == '\n' || *p == '\r';
+}
+
+/* At the beginning, or after the "[rank0]:" of a launcher. */
+static bool begins_line(const struct place *w, const char *p)
+{
+	p = skip_blanks(w->begin, p);
+	if (p > w->begin && p[-1] == ':')
+		p--;
+	return p == w->begin || p[-1] == ']';
+}
+
+static bool is_exception(const struct place *w)
+{
+	const char *name = w->at;
+
+	while (name > w->begin && is_name(name[-1]))
+		name--;
+	return begins_line(w, name) && (ends_line(w, w->end) || *w->end == ':');
+}
+
+static bool warns(const struct place *w)
+{
+	char before[256];
+	size_t n = (size_t)(w->at - w->begin);
+
+	if (n >= sizeof(before))
+		n = sizeof(before) - 1;
+	memcpy(before, w->at - n, n);
+	before[n] = '\0';
+	return strcasestr(before, "warn") != NULL;
+}
+
+static bool is_message(const struct place *w)
+{
+	const char *before = skip_blanks(w->begin, w->at), *after = w->end;
+
+	if (before > w->begin && before[-1] != ':' && before[-1] != ']')
+		return false;
+	if (before > w->begin && before[-1] == ']' && after < w->limit && *after == ':')
+		return true;		/* [Errno 12] ...: 'what it was about' */
+	while (after < w->limit && *after && strchr(".!)'\"", *after))
+		after++;
+	return ends_line(w, after) && !warns(w);
+}
+
+static bool has_form(const struct place *w, enum form form)
+{
+	return form == LAST_NAME ? is_exception(w) : form == LAST_MESSAGE ? is_message(w) : true;
+}
+
 static bool has_words(const char *bytes, size_t n, int i)
 {
-	size_t skipped = known[i].last && n > LAST_BYTES ? n - LAST_BYTES : 0;
+	size_t skipped = known[i].form != SURE && n > LAST_BYTES ? n - LAST_BYTES : 0;
+	struct place w = { .end = bytes + skipped, .limit = bytes + n };
 
-	return memmem(bytes + skipped, n - skipped, known[i].words, strlen(known[i].words)) != NULL;
+	while ((w.at = memmem(w.end, (size_t)(w.limit - w.end), known[i].words, strlen(known[i].words)))) {
+		const char *newline = memrchr(bytes, '\n', (size_t)(w.at - bytes));
+
+		w.begin = newline ? newline + 1 : bytes;
+		w.end = w.at + strlen(known[i].words);
+		if (has_form(&w, known[i].form))
+			return true;
+	}
+	return false;
 }
 
 const char *diagnose_log(const char *path, int64_t offset)

@@ -218,17 +218,3 @@ void pid_list_release(struct pid_list *list)
 	free(list->items);
 	*list = (struct pid_list){ 0 };
 }
-
-int64_t proc_oom_kills(void)
-{
-	char line[128];
-	long long n = -1;
-	FILE *f = fopen("/proc/vmstat", "re");
-
-	while (f && n < 0 && fgets(line, sizeof(line), f))
-		if (!strncmp(line, "oom_kill ", 9))
-			n = strtoll(line + 9, NULL, 10);
-	if (f)
-		fclose(f);
-	return n;
-}

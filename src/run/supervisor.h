@@ -8,6 +8,7 @@
 #include "pollux/paths.h"
 #include "pollux/store.h"
 #include "log_watch.h"
+#include "oom.h"
 #include "recorder.h"
 
 enum supervisor_state {
@@ -56,7 +57,7 @@ struct supervisor {
 	char last_log[1100];		/* what was logged last: the same is not repeated */
 	int wait_status;		/* of the leader, as wait(2); -1 unknown */
 	int offered_version;		/* of the configuration in the run's file; 0: none is there */
-	int64_t oom_kills_at_start;
+	struct oom_watch oom;
 	int64_t log_offset;		/* of the job's log where this run begins */
 	int run_lock, signal_fd, socket_fd, leader_fd, log_fd;
 	int *device_locks;		/* run.replicas of them, inherited by the command */

@@ -53,15 +53,22 @@ void supervisor_set_diagnosis(struct supervisor *s, const char *text)
 	s->run.diagnosis = xstrdup(text);
 }
 
+static bool was_killed_for_memory(const struct supervisor *s)
+{
+	struct oom_reading now;
+
+	oom_read("/proc", "/sys/fs/cgroup", &now);
+	return oom_was_killer(&s->oom.before, &now, s->run.peak_memory_bytes);
+}
+
 static void diagnose(struct supervisor *s)
 {
 	char *path = paths_log(s->paths, s->job.id);
 	const char *meaning = diagnose_log(path, s->log_offset);
 
 	free(path);
-	if (s->run.term_signal == SIGKILL && s->oom_kills_at_start >= 0 &&
-	    proc_oom_kills() > s->oom_kills_at_start)
-		meaning = "out of memory (the kernel killed a process)";
+	if (s->run.term_signal == SIGKILL && was_killed_for_memory(s))
+		meaning = "out of memory (the kernel killed it)";
 	if (meaning && !(s->run.diagnosis && *s->run.diagnosis))
 		supervisor_set_diagnosis(s, meaning);
 	s->run.out_of_memory = s->run.diagnosis && strstr(s->run.diagnosis, "out of memory");

@@ -124,6 +124,7 @@ static void look_running(struct supervisor *s)
 	struct err err;
 
 	supervisor_sample_memory(s);
+	oom_watch_look(&s->oom, clock_boot_s());
 	if (s->job.profile)
 		look_for_profile(s);
 	if (recorder_write(&s->recorder, &s->store, &s->run, &err))

@@ -260,7 +260,7 @@ static int launch(struct supervisor *s, struct err *err)
 		environment_for_run(&s->job, &s->run, &values, config_file, s->paths->dir, &env);
 		write_log_header(s, &argv);
 		s->log_offset = lseek(s->log_fd, 0, SEEK_END);
-		s->oom_kills_at_start = proc_oom_kills();
+		oom_watch_start(&s->oom, clock_boot_s());
 		rc = start_command(s, &argv, &env, err);
 	}
 	strings_release(&argv);

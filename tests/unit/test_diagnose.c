@@ -19,6 +19,34 @@ static const char *diagnosis(const char *words, int64_t after, int64_t offset)
 	return meaning ? meaning : "none";
 }
 
+static void test_forms(void)
+{
+	static const char *const errors[] = {
+		"numpy.core._exceptions._ArrayMemoryError: Unable to allocate 8 TiB\n",
+		"[rank0]: MemoryError\r\n",
+		"terminate called after throwing an instance of 'std::bad_alloc'\n  what():  std::bad_alloc\n",
+		"OSError: [Errno 12] Cannot allocate memory: '/dev/shm/x'\n",
+		"./train: fork: Cannot allocate memory\n",
+		"fatal: out of memory.",
+		"Out of memory\n",
+		"RESOURCE_EXHAUSTED: Out of memory while trying to allocate 10 bytes\n",
+		"RuntimeError: [enforce fail] . DefaultCPUAllocator: can't allocate memory: you tried\n",
+	}, *const others[] = {
+		"    except MemoryError:\n        raise SystemExit(1)\n",
+		"this may run out of memory on small machines\n",
+		"out of memory: going on with half the batch\n",
+		"WARNING: cache: out of memory\n",
+		"handles std::bad_alloc by itself\n",
+		"grpc status RESOURCE_EXHAUSTED: quota\n",
+		"if you see 'Cannot allocate memory', use fewer workers\n",
+	};
+
+	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
+		is_str(diagnosis(errors[i], 0, 0), "out of memory", "what an error says");
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		is_str(diagnosis(others[i], 0, 0), "none", "what says it of something else");
+}
+
 int main(void)
 {
 	fd = mkstemp(path);
@@ -31,6 +59,7 @@ int main(void)
 	is_str(diagnosis("caught MemoryError, went on\n", 9000, 0), "none", "not with much after them");
 	is_str(diagnosis("MemoryError\n", 100, 50), "none", "of this run");
 	is_str(diagnosis("MemoryError\n", 0, 5000), "out of memory", "in a log that was begun anew");
+	test_forms();
 	is_str(diagnose_log("/nowhere/1.log", 0) ? "some" : "none", "none", "no log");
 	close(fd);
 	unlink(path);

@@ -1,0 +1,144 @@
+/* oom.c - counts of kills, of the control groups' two versions and of the machine. */
+#include "oom.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SHARE 16
+#define PATH_SIZE 4096
+#define LINE_SIZE 4352
+
+/* The number after a word at the beginning of a line of a file; -1: there is none. An empty word: its first
+ * number, which of "max" is none either. */
+static int64_t read_number(const char *path, const char *word)
+{
+	size_t n = strlen(word);
+	char line[256], *end;
+	int64_t value = -1;
+	FILE *f = fopen(path, "re");
+
+	while (f && value < 0 && fgets(line, sizeof(line), f)) {
+		if (strncmp(line, word, n) != 0)
+			continue;
+		value = strtoll(line + n, &end, 10);
+		if (end == line + n)
+			value = -1;
+	}
+	if (f)
+		fclose(f);
+	return value;
+}
+
+/* What a version of control groups calls its files, and where it is. */
+struct version {
+	const char *line;		/* begins its line of /proc/self/cgroup, after the number */
+	const char *places[2];		/* under the file system's root */
+	const char *kills, *limit;
+};
+
+static const struct version versions[] = {
+	{ "::", { "", "/unified" }, "memory.events", "memory.max" },
+	{ ":memory:", { "/memory", NULL }, "memory.oom_control", "memory.limit_in_bytes" },
+};
+
+/* The group of this process, as a path from the root of the hierarchy. */
+static bool read_group(const char *proc, const struct version *v, char *group)
+{
+	char path[PATH_SIZE], line[LINE_SIZE];
+	bool found = false;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/self/cgroup", proc);
+	f = fopen(path, "re");
+	while (f && !found && fgets(line, sizeof(line), f)) {
+		const char *rest = line + strspn(line, "0123456789");
+
+		found = strncmp(rest, v->line, strlen(v->line)) == 0;
+		if (found)
+			snprintf(group, PATH_SIZE, "%s", rest + strlen(v->line));
+	}
+	if (f)
+		fclose(f);
+	if (found)
+		group[strcspn(group, "\n")] = '\0';
+	return found;
+}
+
+static bool go_up(char *group)
+{
+	char *slash = strrchr(group, '/');
+
+	if (!slash)
+		return false;
+	*slash = '\0';
+	return true;
+}
+
+/* Of the nearest group that counts, which is whose victims these are; the limit is the least of all above. A
+ * path that is not there, in a container, leads to the group that is. */
+static void read_places(const char *cgroup, const struct version *v, char *group, struct oom_reading *r)
+{
+	for (int i = 0; i < 2 && v->places[i]; i++) {
+		char at[PATH_SIZE], path[2 * PATH_SIZE + 64];
+
+		snprintf(at, sizeof(at), "%s", strcmp(group, "/") ? group : "");
+		do {
+			int64_t n;
+
+			snprintf(path, sizeof(path), "%s%s%s/%s", cgroup, v->places[i], at, v->kills);
+			n = read_number(path, "oom_kill ");
+			if (n >= 0 && !r->of_group) {
+				r->kills = n;
+				r->of_group = true;
+			}
+			snprintf(path, sizeof(path), "%s%s%s/%s", cgroup, v->places[i], at, v->limit);
+			n = read_number(path, "");
+			if (n > 0 && (r->memory_bytes == 0 || n < r->memory_bytes))
+				r->memory_bytes = n;
+		} while (go_up(at));
+	}
+}
+
+void oom_read(const char *proc, const char *cgroup, struct oom_reading *r)
+{
+	char path[PATH_SIZE], group[PATH_SIZE];
+	int64_t kib;
+
+	*r = (struct oom_reading){ .kills = -1 };
+	snprintf(path, sizeof(path), "%s/meminfo", proc);
+	kib = read_number(path, "MemTotal:");
+	if (kib > 0)
+		r->memory_bytes = 1024 * kib;
+	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++)
+		if (read_group(proc, &versions[i], group))
+			read_places(cgroup, &versions[i], group, r);
+	if (r->of_group)
+		return;
+	snprintf(path, sizeof(path), "%s/vmstat", proc);
+	r->kills = read_number(path, "oom_kill ");
+}
+
+void oom_watch_start(struct oom_watch *w, double now_boot_s)
+{
+	oom_read("/proc", "/sys/fs/cgroup", &w->last);
+	w->before = w->last;
+	w->next_boot_s = now_boot_s + OOM_WINDOW_S;
+}
+
+void oom_watch_look(struct oom_watch *w, double now_boot_s)
+{
+	if (now_boot_s < w->next_boot_s)
+		return;
+	w->before = w->last;
+	oom_read("/proc", "/sys/fs/cgroup", &w->last);
+	w->next_boot_s = now_boot_s + OOM_WINDOW_S;
+}
+
+bool oom_was_killer(const struct oom_reading *before, const struct oom_reading *now, int64_t peak_bytes)
+{
+	if (before->kills < 0 || before->of_group != now->of_group || now->kills <= before->kills)
+		return false;
+	return now->memory_bytes == 0 || peak_bytes >= now->memory_bytes / SHARE;
+}
