@@ -88,7 +88,8 @@ struct job {
 	double lost_samples, lost_s;	/* done again after relaunches */
 	double attained_service_device_s;	/* of ended runs */
 	double run_time_s;		/* of ended runs */
-	int runs, preemptions, failures;
+	int runs, preemptions, failures;	/* runs: whose command was started, the present one too */
+	int launches;			/* those, and what came to nothing when it had its devices */
 	double printed_total_steps;	/* to its end, as its log says; NaN */
 	double loss, epoch;
 	char *status_text;

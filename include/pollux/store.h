@@ -143,7 +143,8 @@ int store_run_set_wanted(struct store *s, int64_t id, const struct configuration
 			 double learning_rate_scale, struct err *err);
 /* Bring run's wanted, wanted_version and wanted_learning_rate_scale up to date. */
 int store_run_read_wanted(struct store *s, struct run *run, struct err *err);
-/* Ends the run, frees its devices, moves its totals to the job, and gives the job its next state. */
+/* Ends the run, frees its devices, moves its totals to the job, and gives the job its next state. One that was
+ * claimed and whose command was not started is no run and no start of the job, but a launch. */
 int store_run_end(struct store *s, const struct run *run, struct err *err);
 /* How often in a row, up to the last, the job's runs failed, or could not be started for no fault of its own;
  * of this boot only, and only since a person last requeued it. */

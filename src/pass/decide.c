@@ -124,7 +124,7 @@ static int check_retry(struct pass_state *p, const struct job *job, struct err *
 	double wait_s, again_s;
 	char reason[400];
 
-	if (job->runs == 0)
+	if (job->launches == 0)
 		return 0;
 	if (store_job_setback(&p->store, job->id, clock_boot_id(), &setback, err))
 		return -1;

@@ -214,23 +214,6 @@ static int reload_job(struct supervisor *s, struct err *err)
 	return 0;
 }
 
-/* Its command ran before: launches that came to nothing, as where somebody was on the GPU, do not count. */
-static bool ran_before(struct supervisor *s)
-{
-	struct run_list runs;
-	struct err ignored;
-	bool ran = false;
-
-	if (s->job.runs <= 1)
-		return false;
-	if (store_runs_of_job(&s->store, s->job.id, &runs, &ignored))
-		return true;
-	for (int i = 0; i < runs.count; i++)
-		ran |= runs.items[i].id != s->run.id && runs.items[i].outcome != OUTCOME_NOT_STARTED;
-	run_list_release(&runs);
-	return ran;
-}
-
 static int launch(struct supervisor *s, struct err *err)
 {
 	char *checkpoints = checkpoint_directory(s, err);
@@ -251,7 +234,7 @@ static int launch(struct supervisor *s, struct err *err)
 		return -1;
 	supervisor_remove_config(s);
 	config_file = paths_run(s->paths, s->run.id, "config");
-	if (directory_has_files(checkpoints) && ran_before(s))
+	if (directory_has_files(checkpoints) && s->job.runs > 1)	/* this one is counted */
 		values.resume_args = s->command.resume_args;
 	if (supervisor_open_log(s, err) == 0 && supervisor_open_socket(s, err) == 0) {
 		template_expand(&s->command.argv, &values, &argv);

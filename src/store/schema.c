@@ -212,6 +212,16 @@ const char *const schema_steps[] = {
 	"DROP INDEX jobs_by_workload;"
 	"CREATE INDEX jobs_done_by_workload ON jobs (workload)"
 	" WHERE state = 'done' AND profile = 0 AND samples > 0;",
+
+	/* 9: runs are those whose command was started; launches those that took their devices, the same and those
+	 * that came to nothing then. */
+	"ALTER TABLE jobs ADD COLUMN launches INTEGER NOT NULL DEFAULT 0;"
+	"UPDATE jobs SET launches = runs;"
+	"WITH refused AS MATERIALIZED (SELECT job_id, count(*) AS n FROM runs"
+	"  WHERE outcome = 'not-started' AND launch_time_s IS NOT NULL GROUP BY job_id)"
+	" UPDATE jobs SET runs = runs - refused.n, start_time_s ="
+	"  (SELECT min(launch_time_s) FROM runs WHERE job_id = jobs.id AND outcome IS NOT 'not-started')"
+	" FROM refused WHERE refused.job_id = jobs.id AND jobs.runs >= refused.n;",
 };
 
 const int n_schema_steps = sizeof(schema_steps) / sizeof(schema_steps[0]);

@@ -14,7 +14,7 @@
 	" total_steps, weight, preemption, time_limit_s, retries, stop_signal, grace_s, samples," \
 	" steps, checkpoint_samples, lost_samples, lost_s, attained_service_device_s, run_time_s," \
 	" runs, preemptions, failures, loss, epoch, status_text, exit_code, term_signal," \
-	" last_end_time_s, accumulates, profile, printed_total_steps"
+	" last_end_time_s, accumulates, profile, printed_total_steps, launches"
 
 static void read_declared(sqlite3_stmt *q, int c, struct job *job)
 {
@@ -61,6 +61,7 @@ static void read_observed(sqlite3_stmt *q, int c, struct job *job)
 	job->accumulates = sql_int(q, c++, 0) != 0;
 	job->profile = sql_int(q, c++, 0) != 0;
 	job->printed_total_steps = sql_double(q, c++);
+	job->launches = (int)sql_int(q, c++, 0);
 }
 
 static void read_job(sqlite3_stmt *q, struct job *job)

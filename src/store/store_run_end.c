@@ -28,6 +28,16 @@ static int end_row(struct store *s, const struct run *r, struct err *err)
 	return sql_run(s, NULL, err, "UPDATE run_devices SET in_use = 0 WHERE run_id = ?", "i", r->id);
 }
 
+/* It took its devices, and then its command was not started: somebody else was on them, say. */
+static int uncount(struct store *s, const struct run *r, struct err *err)
+{
+	return sql_run(s, NULL, err, "UPDATE jobs SET runs = runs - 1,"
+		       " start_time_s = CASE WHEN runs > 1 THEN start_time_s END"
+		       " WHERE id = ? AND runs > 0 AND EXISTS"
+		       "  (SELECT 1 FROM runs WHERE id = ? AND launch_time_s IS NOT NULL)", "ii", r->job_id,
+		       r->id);
+}
+
 static int add_totals(struct store *s, const struct run *r, struct err *err)
 {
 	bool stopped = r->outcome == OUTCOME_STOPPED &&
@@ -38,7 +48,7 @@ static int add_totals(struct store *s, const struct run *r, struct err *err)
 		? r->last_samples : r->checkpoint_samples;
 
 	if (r->outcome == OUTCOME_NOT_STARTED)
-		return 0;
+		return uncount(s, r, err);
 	return sql_run(s, NULL, err, "UPDATE jobs SET run_time_s = run_time_s + ?,"
 		       " attained_service_device_s = attained_service_device_s + ?,"
 		       " preemptions = preemptions + ?, failures = failures + ?,"

@@ -265,7 +265,7 @@ static int claim(struct store *s, int64_t id, int64_t supervisor_pid, double now
 		    now, now_boot_s, id) ||
 	    sql_run(s, NULL, err, "UPDATE run_devices SET in_use = 1 WHERE run_id = ?", "i", id))
 		return -1;
-	return sql_run(s, NULL, err, "UPDATE jobs SET runs = runs + 1,"
+	return sql_run(s, NULL, err, "UPDATE jobs SET runs = runs + 1, launches = launches + 1,"
 		       " start_time_s = coalesce(start_time_s, ?)"
 		       " WHERE id = (SELECT job_id FROM runs WHERE id = ?)", "di", now, id);
 }

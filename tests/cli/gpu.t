@@ -262,6 +262,8 @@ POLLUX_POLICY=las POLLUX_SLICE=0.2 "$POLLUX" schedule
 ok 'another is to have its GPU' is_state "$second" starting
 gpu $A "process $pid 9000" | answers
 ok 'but is not started beside a stranger' wait_for 20 is_state "$second" queued
+is 'which is neither a run nor a start' '0 1 1' "$(sqlite3 "$POLLUX_DIR/pollux.db" \
+	"SELECT runs || ' ' || (launches > 0) || ' ' || (start_time_s IS NULL) FROM jobs WHERE id = $second")"
 like 'which is in its history' "^gpu:$A: pid $pid " \
 	"$(sqlite3 "$POLLUX_DIR/pollux.db" "SELECT diagnosis FROM runs WHERE job_id = $second")"
 "$POLLUX" cancel "$first" "$second"

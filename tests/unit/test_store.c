@@ -801,6 +801,28 @@ static void test_next_run(void)
 	}
 }
 
+/* It has its devices, and then its command is not started: not even the first time is it a run. */
+static void test_refused_launch(void)
+{
+	static const struct end refused = { OUTCOME_NOT_STARTED, STOP_NONE, 0, UNKNOWN, UNKNOWN, 0, 0, -1 };
+	int64_t job;
+
+	new_store();
+	job = add_job(0);
+	end_run(add_claimed_run(job, 0, 1), &refused);
+	is_query("SELECT runs || ' ' || launches || ' ' || (start_time_s IS NULL) FROM jobs", "0 1 1",
+		 "a launch that was refused is no run, and no start");
+	end_run(add_run(job, 0, 1), &refused);
+	is_query("SELECT runs || ' ' || launches FROM jobs", "0 1", "one that was called off before is neither");
+	end_run(add_claimed_run(job, 0, 1), &(struct end){ OUTCOME_STOPPED, STOP_PREEMPT, 9, 1, 1, 0, 0, 0 });
+	is_query("SELECT runs || ' ' || launches || ' ' || (start_time_s ="
+		 " (SELECT launch_time_s FROM runs WHERE number = 3)) FROM jobs", "1 2 1", "the next is the first");
+	query("UPDATE jobs SET start_time_s = 7");
+	end_run(add_claimed_run(job, 0, 1), &refused);
+	is_query("SELECT runs || ' ' || launches || ' ' || start_time_s FROM jobs", "1 3 7.0",
+		 "another that is refused changes nothing");
+}
+
 /* --- measurements --- */
 
 static void test_progress(void)
@@ -1286,7 +1308,9 @@ static void test_migration(void)
 		     "INSERT INTO runs (job_id, number, state, replicas, accumulation_steps,"
 		     " learning_rate_scale, boot_id, assigned_time_s, assigned_boot_s, launch_time_s,"
 		     " end_time_s, outcome) VALUES (1, 1, 'ended', 1, 3, 1, 'b', 1, 1, 2, 77, 'stopped'),"
-		     " (1, 2, 'ended', 1, 1, 1, 'b', 1, 1, NULL, 99, 'not-started');"
+		     " (1, 2, 'ended', 1, 1, 1, 'b', 1, 1, NULL, 99, 'not-started'),"
+		     " (1, 3, 'ended', 1, 1, 1, 'b', 1, 1, 1.5, 60, 'not-started');"
+		     "UPDATE jobs SET runs = 2, start_time_s = 1.5;"
 		     "INSERT INTO observations VALUES (1, 'k', 1, 1, 32, 1, 5, 2, 0, 0, 1, 0, 1, 0, 9);",
 		     NULL, NULL, NULL);
 	sqlite3_close(db);
@@ -1294,10 +1318,11 @@ static void test_migration(void)
 	store_job_get(&store, 1, &job, &err);
 	near(job.last_end_time_s, 77, 0, "when its jobs gave up devices is worked out");
 	ok(!job.accumulates, "none is said to accumulate");
+	ok(job.launches == 2 && job.runs == 1 && job.start_time_s == 2, "a launch that came to nothing was no run");
 	job_release(&job);
 	store_observations_of_workload(&store, "w", "k", &list, &err);
 	is_int(list.count, 1, "what was learnt is there");
-	is_query("SELECT group_concat(workload) FROM runs", "w,w", "with the runs of the workload");
+	is_query("SELECT group_concat(workload) FROM runs", "w,w,w", "with the runs of the workload");
 	observation_list_release(&list);
 	is_int(strtol(query("PRAGMA user_version"), NULL, 10), n_schema_steps, "its version is ours now");
 }
@@ -1495,6 +1520,7 @@ int main(void)
 	test_late_reasons();
 	test_retries();
 	test_next_run();
+	test_refused_launch();
 	test_progress();
 	test_workload();
 	test_restart_cost();
