@@ -143,15 +143,25 @@ static int add(struct profile *p, const struct job_command *command, struct err 
 	return 0;
 }
 
-static int reserve(struct profile *p, const struct job_command *command, struct device_list *list,
-		   struct err *err)
+/* Who they are was asked before: a directory of users may take its time, and nobody else can write now. */
+static int refuse_blocked(struct profile *p, const struct holders *h, struct device_user_list *users,
+			  struct device_list *list, struct err *err)
+{
+	if (device_users_match(p->store, list, &h->runs, users, err))
+		return -1;
+	device_users_refuse(users, &h->runs, list);
+	return 0;
+}
+
+static int reserve(struct profile *p, const struct job_command *command, struct device_user_list *users,
+		   struct device_list *list, struct err *err)
 {
 	int usable = count_usable(list);
 	struct holders h;
 	int rc = read_holders(p->store, &h, err);
 
 	if (rc == 0)
-		rc = device_users_check(p->store, &h.runs, list, err);
+		rc = refuse_blocked(p, &h, users, list, err);
 	if (rc == 0) {
 		choose(p, list, &h);
 		rc = p->n_devices < p->job->min_replicas || p->n_devices == 0
@@ -178,16 +188,19 @@ static void undo(struct profile *p)
 int profile_reserve(struct profile *p, const struct job_command *command, struct err *err)
 {
 	struct device_settings settings = { .slots = p->settings->slots };
+	struct device_user_list users;
 	struct device_list list;
 	int rc;
 
 	if (devices_list(&settings, &list, err))
 		return -1;
+	device_users_look(&list, &users);
 	rc = store_begin(p->store, err);
 	if (rc == 0)
-		rc = reserve(p, command, &list, err) || store_commit(p->store, err) ? -1 : 0;
+		rc = reserve(p, command, &users, &list, err) || store_commit(p->store, err) ? -1 : 0;
 	if (rc)
 		undo(p);
+	device_user_list_release(&users);
 	devices_release(&list);
 	return rc;
 }

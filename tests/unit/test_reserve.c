@@ -1,0 +1,117 @@
+/* test_reserve.c - a profile takes its devices: beside strangers, and without asking who they are while nobody
+ * else can write. */
+/* link: -Wl,--wrap=devices_list,--wrap=getpwuid */
+#include <pwd.h>
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include "pollux/device_users.h"
+#include "pollux/mem.h"
+#include "pollux/remove_tree.h"
+#include "profile/profile_state.h"
+#include "tap.h"
+
+static char root[] = "/tmp/test_reserve.XXXXXX";
+static struct paths paths;
+static struct store store;
+static struct err err;
+static int n_asked, n_asked_inside;	/* a directory of users; within a transaction */
+
+int __wrap_devices_list(const struct device_settings *settings, struct device_list *list, struct err *e);
+struct passwd *__real_getpwuid(uid_t uid);
+struct passwd *__wrap_getpwuid(uid_t uid);
+
+static void add_gpu(struct device_list *list, const char *id)
+{
+	struct device *d = devices_append(list);
+
+	snprintf(d->id, sizeof(d->id), "%s", id);
+	snprintf(d->name, sizeof(d->name), "%s", id);
+	snprintf(d->kind, sizeof(d->kind), "kind");
+	d->cores = 1;
+	d->usable = true;
+}
+
+/* Two GPUs; on the first is this test, with a GiB. */
+int __wrap_devices_list(const struct device_settings *settings, struct device_list *list, struct err *e)
+{
+	(void)settings;
+	(void)e;
+	*list = (struct device_list){ 0 };
+	add_gpu(list, "gpu:a");
+	add_gpu(list, "gpu:b");
+	list->processes = xcalloc(1, sizeof(*list->processes));
+	list->processes[0] = (struct device_process){
+		.pid = getpid(), .memory_bytes = INT64_C(1) << 30, .utilization = (double)NAN,
+	};
+	list->n_processes = 1;
+	return 0;
+}
+
+struct passwd *__wrap_getpwuid(uid_t uid)
+{
+	if (store.db) {
+		n_asked++;
+		n_asked_inside += !sqlite3_get_autocommit(store.db);
+	}
+	return __real_getpwuid(uid);
+}
+
+static int reserve(int replicas, struct profile *p)
+{
+	struct job_command c = { .program = xstrdup("/bin/true"), .directory = xstrdup("/") };
+	static struct profile_settings settings;
+	static struct job job;
+	int rc;
+
+	job_init(&job);
+	job.name = xstrdup("x");
+	job.workload = xstrdup("w");
+	job.min_replicas = job.max_replicas = replicas;
+	strings_add(&c.argv, "true");
+	*p = (struct profile){ .paths = &paths, .store = &store, .settings = &settings, .job = &job, .lock = -1 };
+	rc = profile_reserve(p, &c, &err);
+	job_command_release(&c);
+	return rc;
+}
+
+static void let_go(struct profile *p)
+{
+	if (p->lock >= 0)
+		close(p->lock);
+	job_release(p->job);
+	free(p->devices);
+}
+
+static void test_reserve(void)
+{
+	struct profile p;
+
+	is_int(reserve(2, &p), -1, "two devices are not to be had");
+	is_int(err.exit_status, EX_TEMPFAIL, "now");
+	ok(strstr(err.text, "pid ") != NULL, "as somebody is on one");
+	/* In a container with processes of its own nobody can tell who it is. */
+	ok(n_asked > 0 || !proc_sees_all(), "a person, by name");
+	is_int(n_asked_inside, 0, "asked for when others can write");
+	let_go(&p);
+	is_int(reserve(1, &p), 0, "one is");
+	ok(p.n_devices == 1 && !strcmp(p.devices[0].id, "gpu:b"), "the other one");
+	is_int(n_asked_inside, 0, "again");
+	let_go(&p);
+}
+
+int main(void)
+{
+	if (!mkdtemp(root))
+		return 1;
+	setenv("POLLUX_DIR", root, 1);
+	if (paths_init(&paths, &err) || store_open(&store, &paths, STORE_WRITE, &err)) {
+		printf("Bail out! %s\n", err.text);
+		return 1;
+	}
+	test_reserve();
+	store_close(&store);
+	paths_release(&paths);
+	remove_tree(root);
+	return done();
+}
