@@ -23,6 +23,12 @@
  * Comput. 69 (2009)). Each further replica adds, in a ring, the latency once and a quarter of the rest; where
  * four were measured, half of the difference.
  *
+ * What was not steady when its time was up counts for less. A size is left out where a steady one of the same
+ * operation and devices is within PRIOR_NEAR times of it; in a line a point has the weight
+ * 1 / (1 + (e / PRIOR_LINE_ERROR)^2), with e the standard error of its mean over it; and a type and width of
+ * which fewer than two points were steady is left out where there is another. Where nothing was steady it has
+ * to do: the spread is wide.
+ *
  * Pure functions. */
 #ifndef POLLUX_PRIOR_H
 #define POLLUX_PRIOR_H
@@ -34,6 +40,8 @@
 
 #define PRIOR_GRADIENT_BYTES 4.0
 #define PRIOR_UPDATE_BYTES 24.0		/* read gradient, momentum and parameter; write two; clear one */
+#define PRIOR_NEAR 16.0
+#define PRIOR_LINE_ERROR 0.05		/* times of products are about so far from a line */
 #define PRIOR_SPREAD 0.7		/* of logarithms: a factor of two */
 
 /* False, with nothing expected, where the measurements say nothing of it or n_parameters is not positive. */

@@ -19,6 +19,25 @@ struct neighbours {
 	struct point below, above;
 };
 
+static bool same_sizes(const struct device_measurement *a, const struct device_measurement *b)
+{
+	return a->what == b->what && a->devices == b->devices && !strcmp(a->variant, b->variant);
+}
+
+/* Not steady, and a steady one is near. */
+static bool is_replaced(const struct device_measurement_list *list, const struct device_measurement *m)
+{
+	for (int i = 0; !m->steady && i < list->count; i++) {
+		const struct device_measurement *other = &list->items[i];
+
+		if (other->steady && same_sizes(other, m) && other->time_s > 0 &&
+		    (double)other->bytes <= PRIOR_NEAR * (double)m->bytes &&
+		    (double)m->bytes <= PRIOR_NEAR * (double)other->bytes)
+			return true;
+	}
+	return false;
+}
+
 static struct neighbours neighbours(const struct device_measurement_list *list, enum measured what,
 				    const char *variant, int devices, double bytes)
 {
@@ -29,7 +48,7 @@ static struct neighbours neighbours(const struct device_measurement_list *list, 
 		struct point p = { (double)m->bytes, m->time_s };
 
 		if (m->what != what || m->devices != devices || strcmp(m->variant, variant) != 0 ||
-		    !(p.time_s > 0 && p.bytes > 0))
+		    !(p.time_s > 0 && p.bytes > 0) || is_replaced(list, m))
 			continue;
 		if (p.bytes <= bytes && p.bytes > n.below.bytes)
 			n.below = p;
@@ -62,9 +81,10 @@ struct line {
 	double w, x, xx, y, xy;
 };
 
-static void line_add(struct line *l, double x, double y)
+/* A point whose mean is uncertain by as much as no line fits products better counts for half. */
+static void line_add(struct line *l, double x, double y, double error)
 {
-	double w = 1 / (y * y);
+	double w = 1 / (y * y * (1 + error * error / (PRIOR_LINE_ERROR * PRIOR_LINE_ERROR)));
 
 	l->w += w;
 	l->x += w * x;
@@ -105,6 +125,24 @@ static bool begins_series(const struct device_measurement_list *list, int i)
 	return is_training(&list->items[i]);
 }
 
+/* Of the mean, relative to it; of a steady one it is small. */
+static double error_of(const struct device_measurement *m)
+{
+	double error = m->time_sd_s / sqrt((double)m->repetitions) / m->time_s;
+
+	return m->steady ? 0 : isfinite(error) ? error : 1;
+}
+
+/* Whether its line rests on what was steady. */
+static bool is_firm(const struct device_measurement_list *list, const struct device_measurement *of)
+{
+	int n = 0;
+
+	for (int i = 0; i < list->count; i++)
+		n += is_training(&list->items[i]) && same_series(&list->items[i], of) && list->items[i].steady;
+	return n >= 2;
+}
+
 /* alpha_grad / beta_grad by the products of the type and width of one of them; NaN: they do not tell. */
 static double ratio_of(const struct device_measurement_list *list, const struct device_measurement *of,
 		       double update_s)
@@ -114,7 +152,8 @@ static double ratio_of(const struct device_measurement_list *list, const struct 
 
 	for (int i = 0; i < list->count; i++)
 		if (is_training(&list->items[i]) && same_series(&list->items[i], of))
-			line_add(&line, (double)list->items[i].m, list->items[i].time_s);
+			line_add(&line, (double)list->items[i].m, list->items[i].time_s,
+				 error_of(&list->items[i]));
 	if (!line_solve(&line, &a, &b))
 		return (double)NAN;
 	return fmax(a / b + update_s * weights / (PRODUCTS * b), RATIO_LEAST);
@@ -126,9 +165,13 @@ static struct fit_expectation expect_ratio(const struct device_measurement_list 
 	double copy_s = time_of(list, MEASURED_MEMORY, "", 1, PRIOR_UPDATE_BYTES / 2 * n_parameters);
 	double update_s = isnan(copy_s) ? 0 : copy_s / n_parameters;
 	double n = 0, sum = 0, squares = 0;
+	bool any_firm = false;
 
+	for (int i = 0; i < list->count; i++)
+		any_firm |= begins_series(list, i) && is_firm(list, &list->items[i]);
 	for (int i = 0; i < list->count; i++) {
-		double ratio = begins_series(list, i) ? ratio_of(list, &list->items[i], update_s)
+		bool counts = begins_series(list, i) && (!any_firm || is_firm(list, &list->items[i]));
+		double ratio = counts ? ratio_of(list, &list->items[i], update_s)
 						      : (double)NAN;
 
 		if (isnan(ratio))

@@ -105,6 +105,52 @@ static void test_sync(void)
 	near(prior.sync_growth.value, (2 + 12.0 / 4) / 14, 1e-9, "growing likewise");
 }
 
+/* Those from first on. */
+static void set_steady(int first, bool steady, double sd_s)
+{
+	for (int i = first; i < list.count; i++) {
+		items[i].steady = steady;
+		items[i].time_sd_s = sd_s;
+	}
+}
+
+static void test_unsteady(void)
+{
+	list.count = 0;
+	add_products("fp32", 10, 2e-3, 0.5e-3);
+	set_steady(0, true, 0);
+	add_products("bf16", 20, 1, 1e-3);
+	near(made(1000).grad_ratio.value, 4, 1e-9, "a series without steady points is left out beside one with");
+	items[list.count - 1].steady = true;
+	near(made(1000).grad_ratio.value, 4, 1e-9, "one steady point is no line");
+	items[list.count - 2].steady = true;
+	near(made(1000).grad_ratio.value, sqrt(4 * 1000), 1e-6, "two are");
+
+	/* 4 rows take a third of the time, plus or minus as much: hardly a point at all. */
+	list.count = 0;
+	add_products("fp32", 10, 2e-3, 0.5e-3);
+	set_steady(0, true, 0);
+	items[1].time_s /= 3;
+	items[1].steady = false;
+	items[1].time_sd_s = items[1].time_s * sqrt(10);
+	near(made(1000).grad_ratio.value, 4, 0.2, "an uncertain time has little weight");
+	items[1].time_sd_s = UNKNOWN;
+	near(made(1000).grad_ratio.value, 4, 0.2, "nor one that was taken once");
+	set_steady(0, false, 0);
+	ok(made(1000).grad_ratio.value < 3, "it would have had much");
+
+	list.count = 0;
+	add(MEASURED_REDUCTION, 2, 4000, 900e-6);
+	near(made(1000).sync_time.value, 900e-6, 1e-12, "what is not steady will do");
+	add(MEASURED_REDUCTION, 2, 1000, 10e-6)->steady = true;
+	near(made(1000).sync_time.value, 40e-6, 1e-12, "unless a steady one is near");
+	items[1].bytes = 100;
+	near(made(1000).sync_time.value, 900e-6, 1e-12, "40 times as small is not");
+	items[1].bytes = 1000;
+	items[1].devices = 4;
+	near(made(1000).sync_time.value, 900e-6, 1e-12, "nor of other devices");
+}
+
 /* --- in a fit --- */
 
 static const struct fit_prior expected = { { 12, 0.7 }, { 0.004, 0.7 }, { 0.5, 0.7 } };
@@ -227,6 +273,7 @@ int main(void)
 	test_nothing();
 	test_passes();
 	test_sync();
+	test_unsteady();
 	test_unseen();
 	test_seen();
 	test_growth();
