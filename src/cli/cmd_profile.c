@@ -21,12 +21,9 @@ static const struct option_spec options[] = {
 	  "divide the processor into N slots; default as configured" },
 	SUBMISSION_NAMES(S),
 	SUBMISSION_SIZES(S),
+	SUBMISSION_WORK_STEPS(S),
 	SUBMISSION_STEPS(S),
 	SUBMISSION_STOP(S),
-	{ "checkpoint-dir", 0, OPTION_TEXT, "DIR", S(checkpoint_dir), 0, 0,
-	  "as given to submit; it is not used: {checkpoint} is a directory of the profile's own" },
-	{ "resume-args", 0, OPTION_TEXT, "TEXT", S(resume_args), 0, 0,
-	  "as given to submit; never added, as each point starts afresh" },
 	SUBMISSION_PLACE(S),
 	{ "json", 'j', OPTION_FLAG, NULL, O(json), 0, 0, "print JSON" },
 	{ "plot", 'p', OPTION_TEXT, "FILE", O(plot), 0, 0,
@@ -39,6 +36,22 @@ static const struct option_spec options[] = {
 	  .help = "this one only; default one of each kind, and exchanges between all" },
 	{ .name = "quick", .type = OPTION_FLAG, O(quick),
 	  .help = "fewer sizes, and less time for each" },
+	/* So that what submit is given can be given as it is; the manual says what they are not used for. */
+#define IGNORED "as for submit, not used"
+	{ "checkpoint-dir", 0, OPTION_TEXT, "DIR", S(checkpoint_dir), 0, 0, IGNORED },
+	{ "resume-args", 0, OPTION_TEXT, "TEXT", S(resume_args), 0, 0, IGNORED },
+	{ "samples", 0, OPTION_NUMBER, "N", S(total_samples), 1, 1e18, IGNORED },
+	{ "epochs", 0, OPTION_NUMBER, "N", S(epochs), 1e-6, 1e12, IGNORED },
+	{ "dataset-size", 0, OPTION_INT, "SAMPLES", S(dataset_size), 1, 1e15, IGNORED },
+	{ "weight", 'w', OPTION_NUMBER, "W", S(weight), 1e-3, 1e3, IGNORED },
+	{ "hold", 0, OPTION_FLAG, NULL, S(hold), 0, 0, IGNORED },
+	{ "after", 'a', OPTION_LIST, "[ok:]ID,...", S(after), 0, 0, IGNORED },
+	{ "time-limit", 0, OPTION_DURATION, "TIME", S(time_limit_s), 1, 1e9, IGNORED },
+	{ "retries", 0, OPTION_INT, "N", S(retries), 0, 1000, IGNORED },
+	{ "preempt", 0, OPTION_FLAG, NULL, S(preempt), 0, 0, IGNORED },
+	{ "no-preempt", 0, OPTION_FLAG, NULL, S(no_preempt), 0, 0, IGNORED },
+	{ "quiet", 'q', OPTION_FLAG, NULL, S(quiet), 0, 0, IGNORED },
+#undef IGNORED
 	{ .name = NULL },
 #undef O
 #undef S
@@ -47,6 +60,31 @@ static const struct option_spec options[] = {
 static bool is_number(const char *text)
 {
 	return *text && text[strspn(text, "0123456789")] == '\0';
+}
+
+/* What goes with each of the three things that it does; a command takes all but what is of devices. */
+static const char *const of_devices[] = { "devices", "device", "quick", "slots", "json", "color", NULL };
+static const char *const of_profiles[] = { "json", "plot", "color", NULL };
+
+static int check_devices_options(int argc, char **argv, struct err *err)
+{
+	const char *other = options_given_but(&cmd_profile, argc, argv, of_devices);
+
+	return other ? usage_error(&cmd_profile, err, "profile --devices takes no --%s", other) : 0;
+}
+
+static int check_profile_options(int argc, char **argv, struct err *err)
+{
+	const char *other = options_given_but(&cmd_profile, argc, argv, of_profiles);
+
+	return other ? usage_error(&cmd_profile, err, "the number of a profile takes no --%s", other) : 0;
+}
+
+static int check_command_options(const struct profile_options *o, struct err *err)
+{
+	const char *of = o->device ? "device" : o->quick ? "quick" : NULL;
+
+	return of ? usage_error(&cmd_profile, err, "option '--%s' needs --devices", of) : 0;
 }
 
 static int check(const struct profile_options *o, struct err *err)
@@ -73,23 +111,34 @@ static int run_show(struct profile_options *o, int argc, char **argv, struct err
 	if (first < argc)
 		return usage_error(&cmd_profile, err, "profile takes one job or a command, not '%.60s' too",
 				   argv[first]);
-	if (parse_job_id(&cmd_profile, argv[0], &id, err) || check(o, err))
+	if (check_profile_options(argc, argv, err) || parse_job_id(&cmd_profile, argv[0], &id, err) || check(o, err))
 		return -1;
 	return profile_show(o, id, err);
 }
 
-static int dispatch(struct profile_options *o, int argc, char **argv, struct err *err)
+static int run_devices(struct profile_options *o, int argc, char **argv, int first, struct err *err)
+{
+	if (first < argc)
+		return usage_error(&cmd_profile, err, "profile --devices takes no argument, not '%.60s'", argv[first]);
+	return check_devices_options(first, argv, err) ? -1 : profile_devices(o, err);
+}
+
+/* argv[first] is the first operand; what is before it are options. */
+static int dispatch(struct profile_options *o, int argc, char **argv, int first, struct err *err)
 {
 	if (check(o, err))
 		return -1;
-	if (o->devices && argc > 0)
-		return usage_error(&cmd_profile, err, "profile --devices takes no argument, not '%.60s'",
-				   argv[0]);
 	if (o->devices)
-		return profile_devices(o, err);
-	if (argc == 0)
+		return run_devices(o, argc, argv, first, err);
+	if (check_command_options(o, err))
+		return -1;
+	if (first == argc)
 		return usage_error(&cmd_profile, err, "what is to be measured? give a command, or --devices");
-	return is_number(argv[0]) ? run_show(o, argc, argv, err) : profile_command(o, argv, err);
+	if (!is_number(argv[first]))
+		return profile_command(o, argv + first, err);
+	if (check_profile_options(first, argv, err))
+		return -1;
+	return run_show(o, argc - first, argv + first, err);
 }
 
 static int run(int argc, char **argv, struct err *err)
@@ -102,7 +151,7 @@ static int run(int argc, char **argv, struct err *err)
 
 	rc = options_parse(&cmd_profile, argc, argv, &o, &first, err);
 	if (rc == 0)
-		rc = dispatch(&o, argc - first, argv + first, err);
+		rc = dispatch(&o, argc, argv, first, err);
 	options_release(&cmd_profile, &o);
 	return rc;
 }

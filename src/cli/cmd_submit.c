@@ -23,7 +23,7 @@ static const struct option_spec options[] = {
 	SUBMISSION_SIZES(O),
 	{ "samples", 0, OPTION_NUMBER, "N", O(total_samples), 1, 1e18,
 	  "samples to its end: for the time left, and for who goes first" },
-	{ "steps", 0, OPTION_NUMBER, "N", O(total_steps), 1, 1e18, "optimizer updates to its end" },
+	SUBMISSION_WORK_STEPS(O),
 	{ "epochs", 0, OPTION_NUMBER, "N", O(epochs), 1e-6, 1e12,
 	  "passes over the data to its end; needs --dataset-size" },
 	{ "dataset-size", 0, OPTION_INT, "SAMPLES", O(dataset_size), 1, 1e15, "samples in an epoch" },

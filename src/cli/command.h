@@ -62,6 +62,10 @@ void options_release(const struct command *command, void *target);
  * the first operand, and not as the value of another option. */
 bool options_ask_help(const struct command *command, int argc, char **argv);
 
+/* The first option given that is not among these names (their end is NULL), --help aside; NULL: none. For a command
+ * that does one thing or another, after options_parse. */
+const char *options_given_but(const struct command *command, int argc, char **argv, const char *const *names);
+
 /* Usage, summary, options and examples, made from the table; 80 columns, but the usage line and the
  * examples are never broken. */
 void command_help(const struct command *command, FILE *out);

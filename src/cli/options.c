@@ -364,6 +364,31 @@ bool options_ask_help(const struct command *command, int argc, char **argv)
 	return i == SCAN_HELP;
 }
 
+static bool is_among(const char *name, const char *const *names)
+{
+	while (*names && strcmp(name, *names) != 0)
+		names++;
+	return *names;
+}
+
+/* In a copy: getopt moves operands, and the caller knows where his are. */
+const char *options_given_but(const struct command *command, int argc, char **argv, const char *const *names)
+{
+	char **copy = xcalloc((size_t)argc + 1, sizeof(*copy));
+	const char *found = NULL;
+	struct scan s;
+	int i, error;
+
+	memcpy(copy, argv, (size_t)argc * sizeof(*copy));
+	scan_init(&s, command, argc, copy);
+	while (!found && (i = scan_next(&s, &error)) != SCAN_END)
+		if (i >= 0 && !is_among(command->options[i].name, names))
+			found = command->options[i].name;
+	scan_release(&s);
+	free(copy);
+	return found;
+}
+
 void options_release(const struct command *command, void *target)
 {
 	for (int i = 0, n = count_options(command); i < n; i++) {

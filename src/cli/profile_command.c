@@ -212,6 +212,18 @@ static int profile(const struct profile_options *o, struct job *job, const struc
 	return rc;
 }
 
+/* How and when it would be scheduled, and for how long it would go on, is no matter here. */
+static void forget_schedule(struct submission *o)
+{
+	const struct submission defaults = SUBMISSION_DEFAULTS(o->by);
+
+	o->checkpoint_dir = NULL;
+	o->hold = false;
+	o->retries = 0;
+	o->weight = defaults.weight;
+	o->time_limit_s = defaults.time_limit_s;
+}
+
 /* The command as it would be submitted, but for its checkpoints: those of the profile are its own. */
 int profile_command(const struct profile_options *o, char **argv, struct err *err)
 {
@@ -222,11 +234,12 @@ int profile_command(const struct profile_options *o, char **argv, struct err *er
 
 	if (getenv("POLLUX_REPORT_SOCKET"))
 		return err_set(err, EX_UNAVAILABLE, "a profile cannot be made from within a job");
-	submission.checkpoint_dir = NULL;
+	forget_schedule(&submission);
 	job_init(&job);
 	rc = submission_command(&submission, argv, &command, err) ||
 	     submission_job(&submission, &command, &job, err) ? -1 : 0;
 	if (rc == 0) {
+		job.total_samples = (double)NAN;	/* of all its points together it would be wrong */
 		note_command(argv);
 		rc = profile(o, &job, &command, err);
 	}

@@ -276,7 +276,7 @@ static void show(const struct profiling *p)
 	if (p->options->json)
 		devices_profile_print_json(&p->profile, stdout);
 	else
-		devices_profile_print(&p->profile, stdout, width, terminal_color(stdout, "auto"));
+		devices_profile_print(&p->profile, stdout, width, terminal_color(stdout, p->options->color));
 }
 
 static void release(struct profiling *p)

@@ -30,6 +30,9 @@
 	{ "replicas", 'r', OPTION_RANGE, "N[:MAX]", S(replicas), 1, 1024, \
 	  "devices it can use; default 1, or 1 to all where the command has {gpus}" }
 
+#define SUBMISSION_WORK_STEPS(S) \
+	{ "steps", 0, OPTION_NUMBER, "N", S(total_steps), 1, 1e18, "optimizer updates to its end" }
+
 #define SUBMISSION_STEPS(S) \
 	{ "step-regex", 0, OPTION_TEXT, "ERE", S(step_regex), 0, 0, \
 	  "how its log tells a step, where pollux does not see it by itself: 'pollux steps' tries it" }

@@ -1,0 +1,72 @@
+#!/bin/sh
+# profile_options.t - what pollux profile takes, refuses, checks before it measures, and says to people.
+# shellcheck disable=SC2016,SC2317  # Perl, and texts for other shells; functions run by status and wait_for
+. "$(dirname "$0")/tap.sh"
+unset COLUMNS POLLUX_SLICE POLLUX_POLICY
+HWLOC_SYNTHETIC='package:1 core:2 pu:1' POLLUX_SLOTS=2
+export HWLOC_SYNTHETIC POLLUX_SLOTS
+
+store() { sqlite3 -cmd '.timeout 10000' "$POLLUX_DIR/pollux.db" "$@"; }
+cleanup() {
+	for id in $(store "SELECT id FROM jobs WHERE state IN ('queued', 'running')" 2>/dev/null); do
+		"$POLLUX" cancel "$id" 2>/dev/null && "$POLLUX" wait --timeout 20 "$id" 2>/dev/null
+	done
+}
+json() { perl -MJSON::PP -0777 -ne 'my $d = JSON::PP->new->utf8->decode($_); '"$1"; }
+
+# A program of a known speed, whatever the machine does.
+cat >fake <<'END'
+#!/bin/sh
+trap 'exit 75' TERM
+i=0
+while :; do
+	i=$((i + 1))
+	"$POLLUX" report STEP=$i SAMPLES=$((i * $1)) STEP_NS=$((1000000 + 10000 * $1)) SYNC_NS=0
+	sleep 0.01
+done
+END
+chmod +x fake
+
+# --- options that do not go with what is asked for ---
+refused() { # refused WHAT MESSAGE OPTION...
+	what=$1 message=$2
+	shift 2
+	status "$what: refused" 64 "$POLLUX" profile "$@"
+	is 'which names the option' "pollux: $message; see 'pollux profile --help'" "$err"
+}
+refused 'devices within a budget' 'profile --devices takes no --budget' --devices --budget 5s
+refused 'a picture of devices' 'profile --devices takes no --plot' --plot x.svg --devices
+refused 'devices in batches' 'profile --devices takes no --batch' --devices --quick -b 5
+refused 'a quick command' "option '--quick' needs --devices" --quick -- true
+refused 'a device without --devices' "option '--device' needs --devices" --device cpu:0
+refused 'a profile that is there, and a batch' 'the number of a profile takes no --batch' 14 -b 32
+refused 'before its number, too' 'the number of a profile takes no --budget' -t 5 14
+status 'what goes with it is no error' 66 "$POLLUX" profile --json 14 --plot x.svg --color never
+
+# --- options of submit ---
+"$POLLUX" submit -q --hold -- true >held
+status 'what submit takes, as it is' 0 "$POLLUX" profile --budget $((6 * TIME_SCALE)) --points 1 --json -b 16 \
+	--samples 1e6 --weight 2 --hold --after "$(cat held)" --time-limit 1 --retries 2 --preempt --quiet \
+	--checkpoint-dir out --resume-args --resume -- ./fake '{batch}'
+is 'measures all the same' measured "$(printf '%s' "$out" | json 'print $d->{points}[0]{outcome}')"
+id=$(printf '%s' "$out" | json 'print $d->{id}')
+is 'and is not used' 'done|0|1.0|' "$(store "SELECT state, retries, weight, time_limit_s FROM jobs WHERE id = $id")"
+is 'no dependency either' 0 "$(store "SELECT count(*) FROM dependencies WHERE job_id = $id")"
+status 'what submit refuses' 64 "$POLLUX" profile --preempt --no-preempt -- true
+
+# Ten updates a second, written as bars are; it counts from its first line as its total is what was said.
+cat >bar <<'END'
+#!/bin/sh
+i=0
+while [ $i -lt 5000 ]; do
+	i=$((i + 1))
+	printf '\r  1%%|1         | %d/5000 [00:%02d<10:00, 10.00it/s]' $i $((i / 10)) >&2
+	sleep 0.1
+done
+END
+chmod +x bar
+status 'a bar of as many steps as were said' 0 "$POLLUX" profile --budget $((8 * TIME_SCALE)) --points 1 --json -b 16 \
+	--steps 5000 -- ./bar
+is 'is timed at once' 'measured 1' "$(printf '%s' "$out" |
+	json 'my $p = $d->{points}[0]; print "$p->{outcome} ", 0 + ($p->{first_step_s} < 5 * '"$TIME_SCALE"')')"
+finish
