@@ -40,6 +40,7 @@ struct profile_settings {
 	double budget_s;
 	int max_points;			/* 0: PROFILE_POINTS */
 	int slots;			/* as struct device_settings */
+	double parameters;		/* of the workload's model, for the store; 0 or NaN: not declared */
 	/* How often somebody has asked to stop: once, and the run is stopped and the job ended; twice, and that is
 	 * left to others. May be NULL, as may progress, which is called some ten times a second. */
 	int (*interrupted)(void);

@@ -158,10 +158,11 @@ static void run_pass(struct session *s)
 }
 
 static int measure(struct session *s, struct job *job, const struct job_command *command,
-		   const struct profile_options *o, struct profile_end *end, struct err *err)
+		   const struct profile_options *o, double parameters, struct profile_end *end, struct err *err)
 {
 	struct profile_settings settings = {
-		.paths = &s->paths, .budget_s = o->budget_s, .max_points = (int)o->points, .interrupted = count_interruptions,
+		.paths = &s->paths, .budget_s = o->budget_s, .max_points = (int)o->points,
+		.parameters = parameters, .interrupted = count_interruptions,
 		.progress = isatty(STDERR_FILENO) ? show_progress : NULL,
 	};
 	struct config config;
@@ -193,7 +194,7 @@ static int finish(struct session *s, const struct job *job, const struct profile
 }
 
 static int profile(const struct profile_options *o, struct job *job, const struct job_command *command,
-		   struct err *err)
+		   double parameters, struct err *err)
 {
 	struct profile_end end;
 	struct session s;
@@ -203,7 +204,7 @@ static int profile(const struct profile_options *o, struct job *job, const struc
 		return -1;
 	note_limits(job);
 	note_checkpoints(&o->submission, s.paths.dir);
-	rc = measure(&s, job, command, o, &end, err);
+	rc = measure(&s, job, command, o, parameters, &end, err);
 	if (rc == 0)
 		rc = finish(&s, job, &end, o, err);
 	else if (job->id)
@@ -230,6 +231,7 @@ int profile_command(const struct profile_options *o, char **argv, struct err *er
 	struct submission submission = o->submission;
 	struct job_command command = { 0 };
 	struct job job;
+	double parameters;
 	int rc;
 
 	if (getenv("POLLUX_REPORT_SOCKET"))
@@ -237,11 +239,12 @@ int profile_command(const struct profile_options *o, char **argv, struct err *er
 	forget_schedule(&submission);
 	job_init(&job);
 	rc = submission_command(&submission, argv, &command, err) ||
-	     submission_job(&submission, &command, &job, err) ? -1 : 0;
+	     submission_job(&submission, &command, &job, err) ||
+	     submission_parameters(&submission, &parameters, err) ? -1 : 0;
 	if (rc == 0) {
 		job.total_samples = (double)NAN;	/* of all its points together it would be wrong */
 		note_command(argv);
-		rc = profile(o, &job, &command, err);
+		rc = profile(o, &job, &command, parameters, err);
 	}
 	job_command_release(&command);
 	job_release(&job);

@@ -137,6 +137,9 @@ static int add(struct profile *p, const struct job_command *command, struct err 
 	p->job->submit_time_s = clock_wall_s();
 	if (store_job_insert(p->store, p->job, command, &none, err) || take_lock(p, err))
 		return -1;
+	if (p->settings->parameters > 0 &&
+	    store_workload_set_parameters(p->store, p->job->workload, p->settings->parameters, err))
+		return -1;
 	for (int i = 0; i < p->n_devices; i++)
 		if (store_device_reserve(p->store, p->job->id, &p->devices[i], err))
 			return -1;

@@ -64,6 +64,15 @@ status 'a range without its batch' 64 "$POLLUX" profile --batch-range 1:2 -- tru
 like 'which is said of this command' "see 'pollux profile --help'" "$err"
 status 'a picture of another kind' 64 "$POLLUX" profile --plot x.gif -- true
 status 'two jobs' 64 "$POLLUX" profile 1 2
+for bad in 0 -1 nan 1e400 x; do
+	status "--parameters $bad" 64 "$POLLUX" profile --parameters "$bad" -- true
+	is 'by one line' "pollux: option '--parameters N[K|M|G]' wants a number of at least 1, such as 124M, not '$bad';"\
+" see 'pollux profile --help'" "$err"
+done
+for bad in '(' '[0-9' x '(a)\1' ''; do
+	status "--step-regex '$bad'" 64 "$POLLUX" profile --step-regex "$bad" -- true
+done
+like 'is told' "^pollux: option '--step-regex" "$err"
 status 'a command that is not there' 66 "$POLLUX" profile -- ./nowhere
 status 'no store yet' 66 "$POLLUX" profile 1
 id=$("$POLLUX" submit --hold -- true)
@@ -74,11 +83,13 @@ is 'is told from one' "pollux: job $id is no profile: see 'pollux explain $id'" 
 
 # --- a program of known speed and memory ---
 status 'a profile' 0 "$POLLUX" profile --budget $((40 * TIME_SCALE)) --points 12 -b 16 --batch-range 16:4096 \
-	--workload known --json -- ./fake '{local_batch}' 300 '{checkpoint}'
+	--workload known --parameters 1.5M --json -- ./fake '{local_batch}' 300 '{checkpoint}'
 printf '%s' "$out" >first.json
 is 'begins with its own sizes, doubles, and halves what is between' \
 	'16 own sizes,32 growth,64 growth,128 growth,256 growth,512 growth,362 bisection,304 bisection,279 bisection' \
 	"$(json 'print join ",", map { "$_->{local_batch_size} $_->{why}" } @{$d->{points}}[0..8]' <first.json)"
+is 'the number of parameters is kept' 1500000.0 \
+	"$(store "SELECT parameters FROM workloads WHERE workload = 'known'")"
 is 'out of memory is an answer' '512 362 304' \
 	"$(json 'print join " ", map { $_->{outcome} eq "out of memory" ? $_->{local_batch_size} : () } @{$d->{points}}' <first.json)"
 is 'the rest was measured, within the limits' 9 "$(json 'print scalar grep { $_->{outcome} eq "measured" &&

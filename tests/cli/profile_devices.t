@@ -153,7 +153,7 @@ is 'and keeps its time' 1 "$(json 'my $p = $d->{model}{parameters};
 	print 0 + (abs($t / 0.004 - 1) < 1e-3)' <explained.json)"
 run "$POLLUX" explain "$id"
 like 'in words' '^alpha_grad .* prior$' "$out"
-like 'which says where that is from' 'pollux profile --devices' "$out"
+like 'which says where that is from' "on 'pollux profile --devices' and" "$(printf '%s' "$out" | tr -s ' \n' ' ')"
 if [ "$slots" -ge 2 ]; then
 	is 'synchronising two is expected to cost something' 'prior 1' "$(json '
 		my $s = $d->{model}{parameters}{alpha_sync_local};
