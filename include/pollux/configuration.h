@@ -2,6 +2,7 @@
 #ifndef POLLUX_CONFIGURATION_H
 #define POLLUX_CONFIGURATION_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* batch_size = replicas * local_batch_size * accumulation_steps, samples per optimizer update. */
@@ -19,5 +20,14 @@ struct configuration {
 struct configuration configuration_spread(int64_t batch_size, int replicas,
 					  int64_t max_local_batch_size, int64_t min_batch_size,
 					  int64_t max_batch_size);
+
+/* Likewise where no replica can do more than local_limit (at least 1) in a pass: by more passes if the job
+ * accumulates, else by as much of the batch as fits into one, which only a range allows. False: neither is legal. */
+struct batch_range {
+	int64_t batch_size, min_batch_size, max_batch_size;
+	bool accumulates;
+};
+bool configuration_within(const struct batch_range *range, int replicas, int64_t local_limit,
+			  struct configuration *c);
 
 #endif

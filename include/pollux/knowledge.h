@@ -81,7 +81,10 @@ struct goodput_model job_model_on(const struct job_model *m, int replicas);
  * if that makes the local batch a round number. Where none is within
  * the limits of what was tried, a job still runs as it was submitted, its batch size rounded to the replicas by
  * configuration_spread: on the fewest replicas that it asks for, and, without a range of batch sizes, on any.
+ * Where that is known not to fit into memory it gets what does, if that is legal (configuration_within).
  * False, with all zero: it is not to be given so many. */
 bool job_model_best(const struct job_model *m, int replicas, struct goodput_choice *choice);
+/* Whether these sizes are not known to be too large: what it was submitted with may be, and is all there is. */
+bool job_model_fits(const struct job_model *m, const struct configuration *c);
 
 #endif

@@ -36,6 +36,9 @@ void memory_bounds_settle(struct memory_bounds *b);
 int64_t memory_too_large(const struct memory_bounds *b, int replicas);
 /* The largest below it that is known to fit; 0: none. */
 int64_t memory_fits(const struct memory_bounds *b, int replicas);
+/* Of so many replicas with no more than this each it is not known that they do not fit: what is known to fit, or
+ * else one less than what is too large; 0: nothing is too large, -1: all is. */
+int64_t memory_limit(const struct memory_bounds *b, int replicas);
 /* The fewest replicas for which one is too large; 0: there are none. */
 int memory_least_bounded(const struct memory_bounds *b);
 void memory_bounds_release(struct memory_bounds *b);

@@ -130,7 +130,8 @@ const char *explanation_obstacle(const struct explanation *e, int r)
 		return "not asked for";
 	if (r > e->model.max_replicas)
 		return "not tried";
-	return e->best[r].goodput > 0 ? NULL : "does not fit";
+	return e->best[r].goodput > 0 && job_model_fits(&e->model, &e->best[r].configuration)
+		? NULL : "does not fit";
 }
 
 static void weigh_devices(struct explanation *e)

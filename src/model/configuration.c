@@ -70,3 +70,18 @@ struct configuration configuration_spread(int64_t batch_size, int replicas,
 		 replicas * steps <= max_batch_size && steps <= fewest + MOST_EXTRA_PASSES);
 	return best;
 }
+
+bool configuration_within(const struct batch_range *range, int replicas, int64_t local_limit,
+			  struct configuration *c)
+{
+	int64_t min = range->min_batch_size, max = range->max_batch_size;
+
+	*c = configuration_spread(range->batch_size, replicas, local_limit, min, max);
+	if ((c->accumulation_steps == 1 || range->accumulates) && in_range(c, min, max))
+		return true;
+	*c = (struct configuration){
+		.replicas = replicas, .local_batch_size = local_limit, .accumulation_steps = 1,
+		.batch_size = replicas * local_limit,
+	};
+	return min > 0 && in_range(c, min, max);
+}

@@ -100,6 +100,15 @@ int64_t memory_fits(const struct memory_bounds *b, int replicas)
 	return most;
 }
 
+int64_t memory_limit(const struct memory_bounds *b, int replicas)
+{
+	int64_t too_large = memory_too_large(b, replicas), fits = memory_fits(b, replicas);
+
+	if (too_large == 0)
+		return 0;
+	return fits > 0 ? fits : too_large > 1 ? too_large - 1 : -1;
+}
+
 int memory_least_bounded(const struct memory_bounds *b)
 {
 	int least = 0;

@@ -59,13 +59,43 @@ static void fill_devices(const struct pass_state *p, int j, struct run *run)
 			run->devices[n++] = p->devices.items[d];
 }
 
-static void fill_configuration(const struct pass_state *p, int j, struct run *run)
+/* Whatever chose the sizes, a policy that asks for no model or what is known on another kind of device: none of
+ * which it is known that they do not fit there, while others do that the job may have. */
+static int keep_within_memory(struct pass_state *p, int j, const struct run *run, struct configuration *c,
+			      double *lr_scale, struct err *err)
+{
+	const struct job *job = p->candidates[j].job;
+	struct batch_range range = {
+		job->batch_size, job->min_batch_size, job->max_batch_size, job->accumulates,
+	};
+	struct memory_bounds bounds;
+	struct configuration fits;
+	int64_t limit;
+
+	if (c->batch_size == 0)
+		return 0;
+	if (store_memory_bounds(&p->store, job->workload, run->devices[0].kind, &bounds, err))
+		return -1;
+	limit = memory_limit(&bounds, run->replicas);
+	if (limit > 0 && c->local_batch_size >= memory_too_large(&bounds, run->replicas) &&
+	    configuration_within(&range, run->replicas, limit, &fits)) {
+		*c = fits;
+		*lr_scale = pass_learning_rate_scale(p, j, fits.batch_size);
+	}
+	memory_bounds_release(&bounds);
+	return 0;
+}
+
+static int fill_configuration(struct pass_state *p, int j, struct run *run, struct err *err)
 {
 	struct configuration c = pass_configuration(p, j, run->replicas, &run->learning_rate_scale);
 
+	if (keep_within_memory(p, j, run, &c, &run->learning_rate_scale, err))
+		return -1;
 	run->batch_size = c.batch_size;
 	run->local_batch_size = c.local_batch_size;
 	run->accumulation_steps = c.accumulation_steps;
+	return 0;
 }
 
 /* What brings it there: of a job whose goodput is known, that, and what it rests on. */
@@ -108,7 +138,7 @@ static int start_run(struct pass_state *p, int j, struct err *err)
 {
 	struct text names = TEXT_INIT, event = TEXT_INIT;
 	struct run run;
-	int rc = 0;
+	int rc;
 
 	run_init(&run);
 	run.job_id = p->candidates[j].job->id;
@@ -117,12 +147,12 @@ static int start_run(struct pass_state *p, int j, struct err *err)
 	run.assigned_time_s = p->now_wall_s;
 	run.assigned_boot_s = p->now_boot_s;
 	fill_devices(p, j, &run);
-	fill_configuration(p, j, &run);
+	rc = fill_configuration(p, j, &run, err);
 	describe_devices(p, j, &names);
 	describe_start(p, j, &run, &names, &event);
 	strings_addf(&p->result->actions, "start job %lld on %s: %s", (long long)run.job_id,
 		     names.data, p->choices[j].reason);
-	if (p->mode == PASS_ACT)
+	if (rc == 0 && p->mode == PASS_ACT)
 		rc = store_run_add(&p->store, &run, err) ||
 		     store_event_add(&p->store, run.job_id, run.id, "assigned", event.data, err)
 			? -1 : 0;

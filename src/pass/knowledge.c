@@ -205,12 +205,10 @@ static int64_t max_local_batch(const struct knowledge *k, const struct job *job)
 struct goodput_model job_model_on(const struct job_model *m, int replicas)
 {
 	struct goodput_model g = m->goodput;
-	int64_t too_large = memory_too_large(&m->memory, replicas), fits;
+	int64_t too_large = memory_too_large(&m->memory, replicas);
 
-	if (too_large == 0 || (g.max_local_batch_size > 0 && g.max_local_batch_size < too_large))
-		return g;
-	fits = memory_fits(&m->memory, replicas);
-	g.max_local_batch_size = fits > 0 ? fits : too_large > 1 ? too_large - 1 : -1;
+	if (too_large > 0 && (g.max_local_batch_size == 0 || g.max_local_batch_size >= too_large))
+		g.max_local_batch_size = memory_limit(&m->memory, replicas);
 	return g;
 }
 
@@ -264,6 +262,30 @@ static struct goodput_choice as_submitted(const struct job_model *m, int replica
 							    m->min_batch_size, g->max_batch_size));
 }
 
+bool job_model_fits(const struct job_model *m, const struct configuration *c)
+{
+	int64_t too_large = memory_too_large(&m->memory, c->replicas);
+
+	return too_large == 0 || c->local_batch_size < too_large;
+}
+
+/* The batch that it was submitted with, *choice, may take more than there is; the range may have one that does not. */
+static bool as_fits(const struct job_model *m, int replicas, struct goodput_choice *choice)
+{
+	const struct goodput_model *g = &m->goodput;
+	int64_t limit = memory_limit(&m->memory, replicas);
+	struct batch_range range = {
+		g->initial_batch_size, m->min_batch_size, g->max_batch_size, g->accumulates,
+	};
+	struct configuration c;
+
+	if (limit <= 0 || choice->configuration.local_batch_size <= limit ||
+	    !configuration_within(&range, replicas, limit, &c))
+		return false;
+	*choice = goodput_choice_of(g, 1, c);
+	return true;
+}
+
 bool job_model_best(const struct job_model *m, int replicas, struct goodput_choice *choice)
 {
 	struct goodput_model g = job_model_on(m, replicas);
@@ -274,8 +296,12 @@ bool job_model_best(const struct job_model *m, int replicas, struct goodput_choi
 	if (g.max_local_batch_size >= 0 &&
 	    goodput_best_round(&g, (struct throughput_place){ 1, replicas }, choice))
 		return true;
-	if (replicas > m->min_replicas && m->goodput.max_batch_size > 0)
-		return false;
 	*choice = as_submitted(m, replicas);
+	if (as_fits(m, replicas, choice))
+		return true;
+	if (replicas > m->min_replicas && m->goodput.max_batch_size > 0) {
+		*choice = (struct goodput_choice){ .goodput = 0 };
+		return false;
+	}
 	return true;
 }

@@ -103,6 +103,9 @@ bool pass_takes_configs(const struct pass_state *p, const struct run *run);
 /* The configuration for a number of devices, and the factor on the learning rate that goes with it. */
 struct configuration pass_configuration(const struct pass_state *p, int j, int replicas, double *lr_scale);
 
+/* The factor for an update of so many samples. */
+double pass_learning_rate_scale(const struct pass_state *p, int j, int64_t batch_size);
+
 /* act.c: into the store, inside the caller's transaction. */
 int pass_write(struct pass_state *p, struct err *err);
 

@@ -233,6 +233,16 @@ static enum lr_rule rule_of(const struct job *job)
 											: LR_ADASCALE;
 }
 
+double pass_learning_rate_scale(const struct pass_state *p, int j, int64_t batch_size)
+{
+	const struct job *job = p->candidates[j].job;
+	double declared = job->noise_scale > 0 ? job->noise_scale : (double)NAN;
+	double noise = p->policy->models_goodput ? p->candidates[j].model.goodput.noise_scale : declared;
+
+	return batch_size == job->batch_size ? 1
+		: goodput_lr_factor(rule_of(job), noise, (double)job->batch_size, (double)batch_size);
+}
+
 struct configuration pass_configuration(const struct pass_state *p, int j, int replicas, double *lr_scale)
 {
 	const struct candidate *c = &p->candidates[j];
@@ -249,8 +259,7 @@ struct configuration pass_configuration(const struct pass_state *p, int j, int r
 	else
 		chosen = configuration_spread(job->batch_size, replicas, job->max_local_batch_size,
 					      job->min_batch_size, job->max_batch_size);
-	if (p->policy->models_goodput && chosen.batch_size != job->batch_size)
-		*lr_scale = goodput_lr_factor(rule_of(job), c->model.goodput.noise_scale,
-					      (double)job->batch_size, (double)chosen.batch_size);
+	if (p->policy->models_goodput)
+		*lr_scale = pass_learning_rate_scale(p, j, chosen.batch_size);
 	return chosen;
 }

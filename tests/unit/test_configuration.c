@@ -95,9 +95,28 @@ static void test_all_small(void)
 	printf("# %d cases, %d broken\n", n, n_broken);
 }
 
+static int64_t within(int64_t limit, int64_t min, int64_t max, bool accumulates)
+{
+	struct batch_range range = { 512, min, max, accumulates };
+	struct configuration c;
+
+	return configuration_within(&range, 2, limit, &c)
+		? 1000 * c.accumulation_steps + c.local_batch_size : 0;
+}
+
+static void test_within(void)
+{
+	is_int(within(256, 64, 1024, false), 1256, "what fits is as it was");
+	is_int(within(100, 64, 1024, true), 3085, "what does not, in more passes");
+	is_int(within(100, 64, 1024, false), 1100, "or else as much as fits");
+	is_int(within(100, 300, 1024, false), 0, "unless that is below the range");
+	is_int(within(100, 0, 0, false), 0, "or there is none");
+}
+
 int main(void)
 {
 	test_cases();
+	test_within();
 	test_all_small();
 	return done();
 }

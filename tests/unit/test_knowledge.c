@@ -149,8 +149,31 @@ static void test_memory(void)
 	is_int(best(k, &job, 4).configuration.batch_size, 0, "where nothing fits it is not given so many");
 }
 
+/* What was submitted ran out of memory: 512, and 267; 250 did not. It does not do two passes. */
+static void test_own_batch_too_large(void)
+{
+	struct memory_trial out = { .run_id = 2, .replicas = 1, .local_batch_size = 267 };
+	struct memory_trial fit = { .run_id = 1, .replicas = 1, .local_batch_size = 250 };
+	struct knowledge k = known();
+	struct job job = job_of(512, 1024);
+	struct goodput_choice choice;
+	struct job_model m;
+
+	k.model.max_local_batch_size = 250;
+	k.memory = (struct memory_bounds){ .ran_out = &out, .n_ran_out = 1, .fitted = &fit, .n_fitted = 1 };
+	is_int(best(k, &job, 1).configuration.batch_size, 250, "less than it was submitted with, where it may");
+	is_int(best(k, &job, 2).configuration.batch_size, 500, "on each of two");
+	job.accumulates = true;
+	is_int(best(k, &job, 1).configuration.batch_size, 513, "or more passes, where it does them: 3 of 171");
+	job = job_of(512, 0);
+	m = model_of(k, &job);
+	ok(job_model_best(&m, 1, &choice) && !job_model_fits(&m, &choice.configuration),
+	   "without a range there is none, and that is told");
+}
+
 int main(void)
 {
+	test_own_batch_too_large();
 	test_what_remains();
 	test_noise();
 	test_sizes();
