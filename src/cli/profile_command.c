@@ -157,22 +157,22 @@ static void run_pass(struct session *s)
 	pass_result_release(&result);
 }
 
+/* settings->slots 0: as configured. */
 static int measure(struct session *s, struct job *job, const struct job_command *command,
-		   const struct profile_options *o, double parameters, struct profile_end *end, struct err *err)
+		   struct profile_settings *settings, struct profile_end *end, struct err *err)
 {
-	struct profile_settings settings = {
-		.paths = &s->paths, .budget_s = o->budget_s, .max_points = (int)o->points,
-		.parameters = parameters, .interrupted = count_interruptions,
-		.progress = isatty(STDERR_FILENO) ? show_progress : NULL,
-	};
 	struct config config;
 	int rc;
 
 	if (session_settings(s, &config, err))
 		return -1;
-	settings.slots = o->slots > 0 ? (int)o->slots : config.slots;
+	if (settings->slots == 0)
+		settings->slots = config.slots;
+	settings->paths = &s->paths;
+	settings->interrupted = count_interruptions;
+	settings->progress = isatty(STDERR_FILENO) ? show_progress : NULL;
 	catch_signals();
-	rc = profile_run(&s->store, job, command, &settings, end, err);
+	rc = profile_run(&s->store, job, command, settings, end, err);
 	end_progress();
 	return rc;
 }
@@ -193,8 +193,8 @@ static int finish(struct session *s, const struct job *job, const struct profile
 	return 0;
 }
 
-static int profile(const struct profile_options *o, struct job *job, const struct job_command *command,
-		   double parameters, struct err *err)
+static int profile(const struct profile_options *o, struct profile_settings *settings, struct job *job,
+		   const struct job_command *command, struct err *err)
 {
 	struct profile_end end;
 	struct session s;
@@ -204,7 +204,7 @@ static int profile(const struct profile_options *o, struct job *job, const struc
 		return -1;
 	note_limits(job);
 	note_checkpoints(&o->submission, s.paths.dir);
-	rc = measure(&s, job, command, o, parameters, &end, err);
+	rc = measure(&s, job, command, settings, &end, err);
 	if (rc == 0)
 		rc = finish(&s, job, &end, o, err);
 	else if (job->id)
@@ -231,7 +231,9 @@ int profile_command(const struct profile_options *o, char **argv, struct err *er
 	struct submission submission = o->submission;
 	struct job_command command = { 0 };
 	struct job job;
-	double parameters;
+	struct profile_settings settings = {
+		.budget_s = o->budget_s, .max_points = (int)o->points, .slots = o->slots > 0 ? (int)o->slots : 0,
+	};
 	int rc;
 
 	if (getenv("POLLUX_REPORT_SOCKET"))
@@ -240,11 +242,11 @@ int profile_command(const struct profile_options *o, char **argv, struct err *er
 	job_init(&job);
 	rc = submission_command(&submission, argv, &command, err) ||
 	     submission_job(&submission, &command, &job, err) ||
-	     submission_parameters(&submission, &parameters, err) ? -1 : 0;
+	     submission_parameters(&submission, &settings.parameters, err) ? -1 : 0;
 	if (rc == 0) {
 		job.total_samples = (double)NAN;	/* of all its points together it would be wrong */
 		note_command(argv);
-		rc = profile(o, &job, &command, parameters, err);
+		rc = profile(o, &settings, &job, &command, err);
 	}
 	job_command_release(&command);
 	job_release(&job);
