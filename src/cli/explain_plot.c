@@ -1,5 +1,6 @@
 /* explain_plot.c - a script for gnuplot: on the left what devices bring, on the right what batch sizes do, both
- * with what was measured and where the job is now. */
+ * with what was measured and where the job is now. While the noise scale is unknown nobody knows what a larger
+ * batch is worth: then throughput alone, and the title says why. */
 #include <math.h>
 #include <string.h>
 
@@ -25,6 +26,18 @@ static void end_data(struct text *t)
 static bool is_curve(const struct explanation *e, int r)
 {
 	return e->best[r].goodput > 0 && !explanation_obstacle(e, r);
+}
+
+/* Whether what is drawn of goodput and efficiency is known, and not an assumption that the tables show as '-'. */
+static bool knows_goodput(const struct explanation *e)
+{
+	for (int r = 1; r <= e->n_devices; r++)
+		if (is_curve(e, r) && explanation_assumes(e, &e->best[r]))
+			return false;
+	for (int i = 0; i < e->n_batches; i++)
+		if (explanation_assumes(e, &e->batches[i]))
+			return false;
+	return true;
 }
 
 /* --- data --- */
@@ -87,7 +100,8 @@ static void add_now(const struct explanation *e, struct text *t)
 {
 	begin_data(t, "now");
 	if (e->now.goodput > 0)
-		text_addf(t, "%d %.9g %lld\n", e->replicas, e->now.goodput,
+		text_addf(t, "%d %.9g %lld\n", e->replicas,
+			  knows_goodput(e) ? e->now.goodput : e->now.throughput,
 			  (long long)e->now.configuration.batch_size);
 	end_data(t);
 }
@@ -126,6 +140,8 @@ static void add_head(const struct explanation *e, struct text *t)
 	picture_add_quoted(t, e->job->name, TITLE_MAX);
 	text_add(t, ", on ");
 	picture_add_quoted(t, e->device_kind, TITLE_MAX);
+	if (!knows_goodput(e))
+		text_add(t, "; noise scale unknown: no goodput or efficiency");
 	text_add(t, "' font ',13'\n");
 }
 
@@ -137,35 +153,42 @@ static void add_left(const struct explanation *e, struct text *t)
 		  "set xrange [0.5:%d.5]\n"
 		  "set yrange [0:*]\n", e->n_devices);
 	text_add(t, e->n_devices <= 16 ? "set xtics 1\n" : "set xtics auto\n");
-	text_addf(t, "plot $devices using 1:2 with linespoints ls 2 title 'throughput', "
-		  "$devices using 1:3 with linespoints ls 1 title 'goodput, at batch %lld', "
-		  "$measured using 1:2 with points ls 4 title 'measured throughput'",
-		  (long long)e->job->batch_size);
+	text_add(t, "plot $devices using 1:2 with linespoints ls 2 title 'throughput', ");
+	if (knows_goodput(e))
+		text_addf(t, "$devices using 1:3 with linespoints ls 1 title 'goodput, at batch %lld', ",
+			  (long long)e->job->batch_size);
+	text_add(t, "$measured using 1:2 with points ls 4 title 'measured throughput'");
 	text_add(t, e->now.goodput > 0 ? ", $now using 1:2 with points ls 5 title 'now'\n" : "\n");
+}
+
+/* To the right of the picture on the right. */
+static void add_efficiency_axis(struct text *t)
+{
+	text_add(t, "set border 11\n"
+		 "set y2label 'efficiency, %'\n"
+		 "set y2range [0:105]\n"
+		 "set y2tics 20 nomirror out scale 0.6 tc rgb '#333333'\n"
+		 "set format y2 '%.0f'\n");
 }
 
 static void add_right(const struct explanation *e, struct text *t)
 {
 	double low = (double)e->batches[0].configuration.batch_size;
 	double high = (double)e->batches[e->n_batches - 1].configuration.batch_size;
+	const char *with = high > low ? "lines" : "points";
 
 	text_addf(t, "set title 'batch sizes on %d device%s'\n"
 		  "set xlabel 'batch size, samples'\n"
 		  "set logscale x 2\n"
 		  "set xtics auto\n"
-		  "set xrange [%.9g:%.9g]\n"
-		  "set border 11\n"
-		  "set y2label 'efficiency, %%'\n"
-		  "set y2range [0:105]\n"
-		  "set y2tics 20 nomirror out scale 0.6 tc rgb '#333333'\n"
-		  "set format y2 '%%.0f'\n", e->replicas, e->replicas == 1 ? "" : "s", low / 1.15,
-		  high * 1.15);
-	text_addf(t, "plot $sizes using 1:2 with %s ls 2 title 'throughput', "
-		  "$sizes using 1:3 with %s ls 1 title 'goodput', "
-		  "$sizes using 1:4 axes x1y2 with %s ls 3 title 'efficiency', "
-		  "$measured using 3:4 with points ls 4 title 'measured throughput'",
-		  high > low ? "lines" : "points", high > low ? "lines" : "points",
-		  high > low ? "lines" : "points");
+		  "set xrange [%.9g:%.9g]\n", e->replicas, e->replicas == 1 ? "" : "s", low / 1.15, high * 1.15);
+	if (knows_goodput(e))
+		add_efficiency_axis(t);
+	text_addf(t, "plot $sizes using 1:2 with %s ls 2 title 'throughput', ", with);
+	if (knows_goodput(e))
+		text_addf(t, "$sizes using 1:3 with %s ls 1 title 'goodput', "
+			  "$sizes using 1:4 axes x1y2 with %s ls 3 title 'efficiency', ", with, with);
+	text_add(t, "$measured using 3:4 with points ls 4 title 'measured throughput'");
 	text_add(t, e->now.goodput > 0 ? ", $now using 3:2 with points ls 5 title 'now'\n" : "\n");
 }
 

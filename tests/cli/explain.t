@@ -284,6 +284,21 @@ like 'what was measured' '^4 10240 512 10240$' "$(cat script)"
 like 'on two devices not on the curve of batch sizes' '^2 6400 256 NaN$' "$(cat script)"
 like 'a name that cannot do harm' "title 'job $id, it''s \\?x\\?, on CPU, 1 core'" "$(cat script)"
 like 'a line each' '^set terminal svg ' "$(cat script)"
+like 'efficiency is drawn' "title 'efficiency'" "$(cat script)"
+store "CREATE TABLE kept AS SELECT * FROM gradient_statistics; DELETE FROM gradient_statistics"
+declared=$(store "SELECT quote(noise_scale) FROM jobs WHERE id = $id")
+store "UPDATE jobs SET noise_scale = NULL WHERE id = $id"
+status 'a noise scale that is not known' 0 drawn 'echo picture' a.svg
+is 'draws no efficiency, and no goodput' '' "$(grep -E "(title|label) '(efficiency|goodput)" script)"
+like 'but throughput, on both sides' 2 "$(grep -c "^plot .* title 'throughput'" script)"
+like 'where it is, too: 2048 in 144 ms' '^4 142[0-9][0-9]\.?[0-9]* 2048$' "$(cat script)"
+like 'which the title says' "title 'job $id, .*; noise scale unknown: no goodput or efficiency'" "$(cat script)"
+if command -v gnuplot >/dev/null; then
+	status 'it can be drawn' 0 "$POLLUX" explain "$id" --plot real.svg
+	is 'without a word' '' "$err"
+fi
+store "INSERT INTO gradient_statistics SELECT * FROM kept; DROP TABLE kept;
+	UPDATE jobs SET noise_scale = $declared WHERE id = $id"
 status 'a gnuplot that fails: 69' 69 drawn 'echo gnuplot\> set; echo "line 3: bad thing" >&2; exit 1' a.svg
 is 'says why' 'pollux: gnuplot failed: line 3: bad thing' "$err"
 status 'one that is killed' 69 drawn 'kill -9 $$' a.svg
