@@ -62,7 +62,7 @@ struct job {
 	char *name, *workload;		/* owned, as all strings here */
 	char *reason;			/* of the last decision, or why it ended */
 	bool profile;			/* of 'pollux profile': no pass decides on it (profile.h) */
-	double next_start_s;		/* wall clock; NaN unknown */
+	double next_start_s;		/* wall clock; NaN unknown; of a profile: when its devices' next jobs start */
 	double submit_time_s, start_time_s, end_time_s;		/* wall clock */
 
 	/* declared */

@@ -43,6 +43,8 @@ char *paths_log(const struct paths *p, int64_t job_id);		/* the caller frees */
 char *paths_checkpoints(const struct paths *p, int64_t job_id);
 char *paths_run(const struct paths *p, int64_t run_id, const char *suffix);	/* run/RUN.SUFFIX */
 char *paths_device_lock(const struct paths *p, const char *device);
+/* Held beside that by 'pollux profile --devices', which has no run to say who it is: see device_lock.h. */
+char *paths_measure_lock(const struct paths *p, const char *device);
 char *paths_profile_lock(const struct paths *p, int64_t job_id);
 
 /* Whether the directory lies on a file system of another machine, where SQLite's locks may not hold. */

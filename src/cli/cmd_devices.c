@@ -2,6 +2,7 @@
  * GPU are to be ignored. */
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -10,6 +11,8 @@
 #include "pollux/clock.h"
 #include "pollux/config.h"
 #include "pollux/cuda.h"
+#include "pollux/device_lock.h"
+#include "pollux/mem.h"
 #include "pollux/paths.h"
 #include "session.h"
 
@@ -28,7 +31,7 @@ static const struct option_spec options[] = {
 	  .offset = offsetof(struct devices_options, slots), .min = 0, .max = DEVICE_MAX,
 	  .help = "as if N CPU slots were asked for (0: one per physical core); default as "
 		  "configured" },
-	{ .name = "json", .type = OPTION_FLAG, .offset = offsetof(struct devices_options, json),
+	{ .name = "json", .letter = 'j', .type = OPTION_FLAG, .offset = offsetof(struct devices_options, json),
 	  .help = "print JSON" },
 	{ .name = "ignore", .type = OPTION_INT, .argument = "PID",
 	  .offset = offsetof(struct devices_options, ignore), .min = 1, .max = MAX_PID,
@@ -41,7 +44,15 @@ static const struct option_spec options[] = {
 
 /* --- what there is to show --- */
 
-const struct run *devices_holder(const struct devices_view *v, const char *id)
+static int64_t reserved_for(const struct devices_view *v, const char *id)
+{
+	for (int i = 0; i < v->reserved.count; i++)
+		if (!strcmp(v->reserved.items[i].device.id, id))
+			return v->reserved.items[i].job_id;
+	return 0;
+}
+
+int64_t devices_holder(const struct devices_view *v, const char *id)
 {
 	const struct run *holder = NULL;
 
@@ -50,7 +61,7 @@ const struct run *devices_holder(const struct devices_view *v, const char *id)
 			if (!strcmp(v->runs.items[r].devices[i].id, id) &&
 			    (!holder || holder->state == RUN_ASSIGNED))
 				holder = &v->runs.items[r];
-	return holder;
+	return holder ? holder->job_id : reserved_for(v, id);
 }
 
 const char *devices_link_name(enum device_link link)
@@ -91,16 +102,32 @@ static void view_release(struct devices_view *v)
 {
 	devices_release(&v->list);
 	run_list_release(&v->runs);
+	reserved_list_release(&v->reserved);
+	free(v->lock_holders);
 	device_user_list_release(&v->users);
 }
 
-static int read_view(const struct device_settings *settings, struct store *store, struct devices_view *v,
+/* A run's own supervisor holds the lock of its device, and is no news. */
+static void find_lock_holders(const struct session *s, struct devices_view *v)
+{
+	v->lock_holders = xcalloc((size_t)v->list.count + 1, sizeof(*v->lock_holders));
+	for (int d = 0; s && d < v->list.count; d++)
+		if (!devices_holder(v, v->list.items[d].id))
+			v->lock_holders[d] = device_lock_holder(&s->paths, v->list.items[d].id);
+}
+
+/* s NULL: there is no store. */
+static int read_view(const struct device_settings *settings, struct session *s, struct devices_view *v,
 		     struct err *err)
 {
-	if ((store && store_runs_active(store, &v->runs, err)) || devices_list(settings, &v->list, err) ||
+	struct store *store = s ? &s->store : NULL;
+
+	if ((store && (store_runs_active(store, &v->runs, err) || store_reserved_list(store, &v->reserved, err))) ||
+	    devices_list(settings, &v->list, err) ||
 	    device_users_find(store, &v->list, &v->runs, &v->users, err))
 		return -1;
 	device_users_refuse(&v->users, &v->runs, &v->list);
+	find_lock_holders(s, v);
 	describe_cuda(v->cuda, sizeof(v->cuda));
 	return 0;
 }
@@ -117,7 +144,7 @@ static int view_read(const struct device_settings *settings, struct devices_view
 			return -1;
 		return read_view(settings, NULL, v, err);
 	}
-	rc = read_view(settings, &s.store, v, err);
+	rc = read_view(settings, &s, v, err);
 	session_close(&s);
 	return rc;
 }

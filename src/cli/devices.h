@@ -9,12 +9,15 @@
 struct devices_view {
 	struct device_list list;
 	struct run_list runs;		/* that have not ended */
+	struct reserved_list reserved;	/* by profiles */
+	const char **lock_holders;	/* owned; per device: who has it without a run, as device_lock.h; NULL: nobody */
 	struct device_user_list users;
 	char cuda[320];			/* what was found of CUDA, or why it was not; one line */
 };
 
-/* The run that has the device, or waits for it; NULL: nobody. One at work goes before one assigned. */
-const struct run *devices_holder(const struct devices_view *v, const char *id);
+/* The job that has the device, or waits for it; 0: none. One at work goes before one assigned, and both before a
+ * profile between two runs. */
+int64_t devices_holder(const struct devices_view *v, const char *id);
 /* "nvlink", "switch", "node", "machine" */
 const char *devices_link_name(enum device_link link);
 enum device_link devices_link(const struct devices_view *v, int a, int b);

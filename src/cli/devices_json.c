@@ -46,7 +46,6 @@ static void print_reading(struct json *j, const struct device_reading *now)
 static void print_device(struct json *j, const struct devices_view *v, int index)
 {
 	const struct device *d = &v->list.items[index];
-	const struct run *holder = devices_holder(v, d->id);
 
 	json_object(j, NULL);
 	json_string(j, "id", d->id);
@@ -56,7 +55,8 @@ static void print_device(struct json *j, const struct devices_view *v, int index
 	json_string(j, "binding", d->binding);
 	print_bytes(j, "memory_bytes", d->memory_bytes, 0);
 	print_reading(j, &d->now);
-	print_job(j, holder ? holder->job_id : 0);
+	print_job(j, devices_holder(v, d->id));
+	json_string(j, "held_by", v->lock_holders[index]);
 	json_bool(j, "usable", d->usable);
 	json_string(j, "reason", d->usable ? NULL : d->reason);
 	json_array(j, "processes");

@@ -32,16 +32,18 @@ static void print(struct table *t)
 
 /* --- slots --- */
 
-static void add_slot(struct table *t, const struct devices_view *v, const struct device *d)
+static void add_slot(struct table *t, const struct devices_view *v, int index)
 {
-	const struct run *holder = devices_holder(v, d->id);
+	const struct device *d = &v->list.items[index];
+	int64_t holder = devices_holder(v, d->id);
+	const char *other = v->lock_holders[index];
 
 	table_cell(t, "%s", d->name);
 	table_cell(t, "%d", d->cores);
 	if (holder)
-		table_cell(t, "job %lld", (long long)holder->job_id);
+		table_cell(t, "job %lld", (long long)holder);
 	else
-		table_cell(t, "-");
+		table_cell(t, "%s", other ? other : "-");
 	table_cell(t, "%s", d->binding);
 	table_cell(t, "%s%s", d->usable ? "" : "not usable: ", d->usable ? d->kind : d->reason);
 	if (!d->usable)
@@ -61,7 +63,7 @@ static void print_slots(const struct devices_view *v, int first)
 
 	table_init(&t, columns, sizeof(columns) / sizeof(columns[0]));
 	for (int i = first; i < v->list.count; i++)
-		add_slot(&t, v, &v->list.items[i]);
+		add_slot(&t, v, i);
 	print(&t);
 }
 
@@ -77,11 +79,13 @@ static void add_gib(struct table *t, int64_t bytes, int64_t unknown)
 
 static void add_holder(struct table *t, const struct devices_view *v, int index)
 {
-	const struct run *holder = devices_holder(v, v->list.items[index].id);
+	int64_t holder = devices_holder(v, v->list.items[index].id);
 	const struct device_user *user = device_user_worst(&v->users, index);
 
 	if (holder)
-		table_cell(t, "job %lld", (long long)holder->job_id);
+		table_cell(t, "job %lld", (long long)holder);
+	else if (v->lock_holders[index])
+		table_cell(t, "%s", v->lock_holders[index]);
 	else if (user && user->info.lives)
 		table_cell(t, "pid %lld (%s)", (long long)user->process.pid, user->info.owner);
 	else if (user && user->process.pid == 0)

@@ -8,8 +8,9 @@
 
 #include "command.h"
 #include "pollux/clock.h"
-#include "pollux/device_users.h"
 #include "pollux/config.h"
+#include "pollux/device_lock.h"
+#include "pollux/device_users.h"
 #include "pollux/lock.h"
 #include "pollux/mem.h"
 #include "pollux/table.h"
@@ -23,7 +24,7 @@ struct profiling {
 	struct run_list runs;		/* that have not ended */
 	struct reserved_list reserved;	/* by jobs that are profiles */
 	const struct profile_options *options;
-	int *locks;			/* of each device: -1, or the descriptor */
+	int *locks, *marks;		/* of each device: -1, or the descriptor; marks tell others who it is */
 	struct devices_profile profile;
 };
 
@@ -45,12 +46,23 @@ static int64_t holder_of(const struct profiling *p, const struct device *device)
 static int held(const struct profiling *p, const struct device *device, struct err *err)
 {
 	int64_t job_id = holder_of(p, device);
+	const char *other = device_lock_holder(&p->session.paths, device->id);
 
 	if (job_id)
 		return err_set(err, EX_TEMPFAIL, "device '%s' is held by job %lld; measure it when that "
 			       "has ended", device->id, (long long)job_id);
-	return err_set(err, EX_TEMPFAIL, "device '%s' is held by another process of pollux; try again "
-		       "later", device->id);
+	return err_set(err, EX_TEMPFAIL, "device '%s' is held by %s; try again later", device->id,
+		       other ? other : DEVICE_LOCK_ENDED);
+}
+
+/* Without it others would only take it for somebody else. */
+static void mark(struct profiling *p, int d)
+{
+	char *path = paths_measure_lock(&p->session.paths, p->devices.items[d].id);
+	struct err ignored;
+
+	p->marks[d] = lock_take(path, &ignored);
+	free(path);
 }
 
 /* The lock of devices.items[d], if nobody has or is about to have it. */
@@ -69,15 +81,20 @@ static int take(struct profiling *p, int d, struct err *err)
 	path = paths_device_lock(&p->session.paths, device->id);
 	p->locks[d] = lock_take(path, err);
 	free(path);
-	return p->locks[d] == LOCK_HELD ? held(p, device, err) : p->locks[d] < 0 ? -1 : 0;
+	if (p->locks[d] < 0)
+		return p->locks[d] == LOCK_HELD ? held(p, device, err) : -1;
+	mark(p, d);
+	return 0;
 }
 
 static void give_back(struct profiling *p)
 {
-	for (int d = 0; d < p->devices.count; d++) {
+	for (int d = 0; p->locks && d < p->devices.count; d++) {
+		if (p->marks[d] >= 0)
+			close(p->marks[d]);
 		if (p->locks[d] >= 0)
 			close(p->locks[d]);
-		p->locks[d] = -1;
+		p->locks[d] = p->marks[d] = -1;
 	}
 }
 
@@ -261,8 +278,9 @@ static int look(struct profiling *p, struct err *err)
 	    device_users_check(&p->session.store, &p->runs, &p->devices, err))
 		return -1;
 	p->locks = xcalloc((size_t)p->devices.count, sizeof(*p->locks));
+	p->marks = xcalloc((size_t)p->devices.count, sizeof(*p->marks));
 	for (int d = 0; d < p->devices.count; d++)
-		p->locks[d] = -1;
+		p->locks[d] = p->marks[d] = -1;
 	p->profile.kinds = xcalloc((size_t)p->devices.count, sizeof(*p->profile.kinds));
 	p->profile.time_s = clock_wall_s();
 	p->profile.quick = p->options->quick;
@@ -287,6 +305,7 @@ static void release(struct profiling *p)
 	free(p->profile.kinds);
 	strings_release(&p->profile.left_out);
 	free(p->locks);
+	free(p->marks);
 	devices_release(&p->devices);
 	run_list_release(&p->runs);
 	reserved_list_release(&p->reserved);

@@ -50,6 +50,8 @@ static void add_duration(struct text *t, const char *name, double seconds)
 static void print_next_start(const struct status *status, const struct job *job,
 			     const struct status_output *out)
 {
+	if (job->profile)
+		return;
 	if (job->next_start_s > status->now_wall_s) {
 		char buf[FORMAT_SIZE], by[FORMAT_SIZE + 16];
 

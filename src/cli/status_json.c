@@ -301,7 +301,7 @@ static void print_identity(struct json *j, const struct status_job *item)
 	json_bool(j, "profile", job->profile);
 	json_string(j, "state", shown_state_name(item->state));
 	text_or_null(j, "reason", job->reason);
-	json_number(j, "next_start_time_s", job->next_start_s);
+	json_number(j, "next_start_time_s", job->profile ? (double)NAN : job->next_start_s);
 	json_number(j, "submit_time_s", job->submit_time_s);
 	json_number(j, "start_time_s", job->start_time_s);
 	json_number(j, "end_time_s", job->end_time_s);

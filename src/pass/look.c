@@ -8,6 +8,7 @@
 
 #include "pass_state.h"
 #include "pollux/clock.h"
+#include "pollux/device_lock.h"
 #include "pollux/lock.h"
 #include "pollux/mem.h"
 #include "pollux/supervise.h"
@@ -121,18 +122,16 @@ static bool has_run(const struct pass_state *p, const struct device *device)
 	return false;
 }
 
-/* A lock that is held though no run has the device: some process outlived its job and the search for what
- * the job left. The device is not given out until it is gone. */
+/* A lock that is held though no run has the device: the device is measured, or some process outlived its job and
+ * the search for what the job left. The device is not given out until that is gone. */
 static void check_lock(const struct pass_state *p, struct device *device)
 {
-	char *lock = paths_device_lock(p->paths, device->id);
+	const char *holder = device->usable && !has_run(p, device) ? device_lock_holder(p->paths, device->id) : NULL;
 
-	if (device->usable && !has_run(p, device) && lock_is_held(lock)) {
-		device->usable = false;
-		snprintf(device->reason, sizeof(device->reason),
-			 "a process of an ended run still holds it");
-	}
-	free(lock);
+	if (!holder)
+		return;
+	device->usable = false;
+	snprintf(device->reason, sizeof(device->reason), "%s still holds it", holder);
 }
 
 static int look_at_machine(struct pass_state *p, struct err *err)

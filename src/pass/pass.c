@@ -14,6 +14,7 @@ static void pass_state_release(struct pass_state *p)
 {
 	devices_release(&p->devices);
 	device_user_list_release(&p->users);
+	free(p->reservations);
 	job_list_release(&p->jobs);
 	run_list_release(&p->runs);
 	dependency_list_release(&p->dependencies);

@@ -35,6 +35,12 @@ struct workload_knowledge {
 	struct knowledge k;
 };
 
+/* Of a device, by a profile. */
+struct reservation {
+	int64_t job_id;			/* 0: none */
+	double until_s;			/* the end of the profile's budget, wall clock; NaN */
+};
+
 struct pass_state {
 	const struct paths *paths;
 	const struct config *config;
@@ -45,6 +51,7 @@ struct pass_state {
 	struct device_list devices;
 	struct device_user_list users;	/* processes on the devices */
 	bool looked;			/* devices are listed, and who is on them */
+	struct reservation *reservations;	/* owned; per device; NULL: no profile has any */
 	int n_usable;
 	struct job_list jobs;		/* queued and running */
 	struct run_list runs;		/* not ended */

@@ -81,19 +81,34 @@ int pass_end_profiles(struct pass_state *p, struct err *err)
 	return rc;
 }
 
+static int reserve(struct pass_state *p, const struct reserved_device *reserved, struct err *err)
+{
+	struct reservation r = { .job_id = reserved->job_id };
+	struct job job;
+
+	if (store_job_get(&p->store, reserved->job_id, &job, err))
+		return -1;
+	r.until_s = job.next_start_s;
+	job_release(&job);
+	for (int d = 0; d < p->devices.count; d++)
+		if (device_overlaps(&p->devices.items[d], &reserved->device)) {
+			p->devices.items[d].usable = false;
+			p->reservations[d] = r;
+		}
+	return 0;
+}
+
 int pass_withdraw_reserved(struct pass_state *p, struct err *err)
 {
 	struct reserved_list list;
+	int rc = 0;
 
 	if (store_reserved_list(&p->store, &list, err))
 		return -1;
-	for (int i = 0; i < list.count; i++)
-		for (int d = 0; d < p->devices.count; d++) {
-			struct device *device = &p->devices.items[d];
-
-			if (device_overlaps(device, &list.items[i].device))
-				device->usable = false;
-		}
+	if (list.count > 0)
+		p->reservations = xcalloc((size_t)p->devices.count, sizeof(*p->reservations));
+	for (int i = 0; rc == 0 && i < list.count; i++)
+		rc = reserve(p, &list.items[i], err);
 	reserved_list_release(&list);
-	return 0;
+	return rc;
 }

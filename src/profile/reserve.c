@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "pollux/clock.h"
+#include "pollux/device_lock.h"
 #include "pollux/device_users.h"
 #include "pollux/lock.h"
 #include "pollux/mem.h"
@@ -41,15 +42,6 @@ static int64_t holder_of(const struct holders *h, const struct device *device)
 	return 0;
 }
 
-static bool is_locked(const struct paths *paths, const struct device *device)
-{
-	char *lock = paths_device_lock(paths, device->id);
-	bool held = lock_is_held(lock);
-
-	free(lock);
-	return held;
-}
-
 static int most_wanted(const struct job *job)
 {
 	return job->max_replicas > 0 ? job->max_replicas : DEVICE_MAX;
@@ -62,7 +54,7 @@ static void choose(struct profile *p, const struct device_list *list, const stru
 	for (int d = 0; d < list->count; d++) {
 		const struct device *device = &list->items[d];
 
-		if (device->usable && holder_of(h, device) == 0 && !is_locked(p->paths, device) &&
+		if (device->usable && holder_of(h, device) == 0 && !device_lock_holder(p->paths, device->id) &&
 		    p->n_devices < most_wanted(p->job) &&
 		    (p->n_devices == 0 || !strcmp(p->devices[0].kind, device->kind)))
 			p->devices[p->n_devices++] = *device;
@@ -85,14 +77,14 @@ static void describe_holders(const struct profile *p, const struct device_list *
 		const struct device *device = &list->items[d];
 		int64_t holder = holder_of(h, device);
 
-		const char *comma = t->length ? ", " : "";
+		const char *comma = t->length ? ", " : "", *other = device_lock_holder(p->paths, device->id);
 
 		if (!device->usable)
 			text_addf(t, "%s%s", comma, device->reason);
 		else if (holder)
 			text_addf(t, "%s%s has job %lld", comma, device->name, (long long)holder);
-		else if (is_locked(p->paths, device))
-			text_addf(t, "%s%s is held by a process of an ended run", comma, device->name);
+		else if (other)
+			text_addf(t, "%s%s is held by %s", comma, device->name, other);
 	}
 }
 

@@ -78,7 +78,8 @@ static int add_run(struct profile *p, struct trial *t, struct err *err)
 	rc = store_run_add(p->store, run, err) ||
 	     store_event_add(p->store, run->job_id, run->id, "point",
 			     experiment_why_name(t->choice.why), err) ||
-	     store_job_set_reason(p->store, run->job_id, reason.data, (double)NAN, err) ? -1 : 0;
+	     store_job_set_reason(p->store, run->job_id, reason.data, clock_wall_s() + profile_left_s(p), err)
+		? -1 : 0;
 	text_release(&reason);
 	return rc;
 }

@@ -166,14 +166,24 @@ char *paths_profile_lock(const struct paths *p, int64_t job_id)
 }
 
 /* Devices are named like cpu:0 or GPU-<uuid>: no slash among them, but make sure. */
-char *paths_device_lock(const struct paths *p, const char *device)
+static char *lock_of_device(const struct paths *p, const char *prefix, const char *device)
 {
-	char *path = xasprintf("%s/run/device-%s.lock", p->dir, device);
+	char *path = xasprintf("%s/run/%s-%s.lock", p->dir, prefix, device);
 
-	for (char *c = path + strlen(p->dir) + sizeof("/run/device-") - 1; *c; c++)
+	for (char *c = path + strlen(p->dir) + strlen("/run/"); *c; c++)
 		if (*c == '/')
 			*c = '_';
 	return path;
+}
+
+char *paths_device_lock(const struct paths *p, const char *device)
+{
+	return lock_of_device(p, "device", device);
+}
+
+char *paths_measure_lock(const struct paths *p, const char *device)
+{
+	return lock_of_device(p, "measure", device);
 }
 
 bool paths_on_network(const struct paths *p)

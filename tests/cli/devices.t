@@ -60,6 +60,7 @@ is 'in full' '{
       "energy_j": null,
       "slowed_by": null,
       "job_id": null,
+      "held_by": null,
       "usable": true,
       "reason": null,
       "processes": []

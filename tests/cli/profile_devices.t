@@ -127,6 +127,17 @@ fi
 asker=$!
 has_child() { child=$(ps -o pid= --ppid "$asker" | tr -d ' ') && [ -n "$child" ]; }
 wait_for 20 has_child
+is_shown() { "$POLLUX" devices | grep -q '^cpu:0 .* pollux profile --devices '; }
+ok 'meanwhile devices tells who has the device' wait_for 20 is_shown
+is 'in JSON too' 'pollux profile --devices' "$("$POLLUX" devices -j | json 'print $d->{devices}[0]{held_by}')"
+status 'and so is another who would measure it' 75 "$POLLUX" profile --devices --device cpu:0
+is 'told' "pollux: device 'cpu:0' is held by pollux profile --devices; try again later" "$err"
+"$POLLUX" submit -q -- true >/dev/null
+"$POLLUX" schedule --slots 1
+like 'and a job that waits' 'cpu:0: pollux profile --devices still holds it' \
+	"$(store 'SELECT reason FROM jobs ORDER BY id DESC LIMIT 1')"
+"$POLLUX" cancel "$(store 'SELECT max(id) FROM jobs')"
+store 'DELETE FROM settings'
 kill -9 "$asker"
 gone() { ! kill -0 "$child" 2>/dev/null; }
 ok 'killed, it leaves nothing behind' wait_for 20 gone

@@ -69,4 +69,32 @@ status 'a bar of as many steps as were said' 0 "$POLLUX" profile --budget $((8 *
 	--steps 5000 -- ./bar
 is 'is timed at once' 'measured 1' "$(printf '%s' "$out" |
 	json 'my $p = $d->{points}[0]; print "$p->{outcome} ", 0 + ($p->{first_step_s} < 5 * '"$TIME_SCALE"')')"
+
+# --- while it measures ---
+"$POLLUX" profile --budget 600 -b 16 -r 2 -- ./fake '{local_batch}' >/dev/null 2>&1 &
+profile=$!
+is_running() { [ -n "$(store "SELECT 1 FROM runs WHERE state = 'running' AND job_id = (SELECT max(id) FROM jobs)")" ]; }
+wait_for 20 is_running
+id=$(store 'SELECT max(id) FROM jobs')
+job=$("$POLLUX" submit -q -- true)
+wide=$("$POLLUX" submit -q -r 2 -- true)
+never=$("$POLLUX" submit -q -r 3 -- true)
+reason() { store "SELECT reason FROM jobs WHERE id = $1"; }
+for policy in fifo pollux sia; do
+	POLLUX_POLICY=$policy "$POLLUX" schedule
+	is "$policy: a job waits for the profile" "needs 1 device; profile $id has cpu:0, cpu:1" "$(reason "$job")"
+	is 'so does one of two devices' "needs 2 devices; profile $id has cpu:0, cpu:1" "$(reason "$wide")"
+	is 'one for which there are too few does not' 'needs 3 devices; none can be used here' "$(reason "$never")"
+done
+is 'the first is told when it ends' '1 0 0' "$(store -separator ' ' "SELECT
+	(SELECT coalesce(next_start_time_s - p.submit_time_s BETWEEN 595 AND 605, 0) FROM jobs WHERE id = $job),
+	(SELECT next_start_time_s IS NOT NULL FROM jobs WHERE id = $wide),
+	(SELECT next_start_time_s IS NOT NULL FROM jobs WHERE id = $never) FROM jobs p WHERE id = $id")"
+run "$POLLUX" status
+like 'and status says so' "^ *$job +true .* by [0-9:]+.*: needs 1 device; profile $id has cpu:0, cpu:1" "$out"
+run "$POLLUX" status "$id"
+unlike 'the profile itself has no start to wait for' 'next start' "$out"
+is 'devices tells who has them' "job $id" "$("$POLLUX" devices | sed -n 's/^cpu:1 .* \(job [0-9]*\) .*/\1/p')"
+"$POLLUX" cancel "$id" "$job" "$wide" "$never"
+wait "$profile"
 finish

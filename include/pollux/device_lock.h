@@ -1,0 +1,13 @@
+/* device_lock.h - who holds a device that no run and no profile has. */
+#ifndef POLLUX_DEVICE_LOCK_H
+#define POLLUX_DEVICE_LOCK_H
+
+#include "pollux/paths.h"
+
+#define DEVICE_LOCK_MEASURE "pollux profile --devices"
+#define DEVICE_LOCK_ENDED "a process of an ended run"
+
+/* One of these, as the device's lock says; NULL: nobody. */
+const char *device_lock_holder(const struct paths *paths, const char *device_id);
+
+#endif
