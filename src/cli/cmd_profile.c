@@ -87,6 +87,17 @@ static int check_command_options(const struct profile_options *o, struct err *er
 	return of ? usage_error(&cmd_profile, err, "option '--%s' needs --devices", of) : 0;
 }
 
+/* Before the minute that it is drawn after. */
+static int check_picture(const struct profile_options *o, struct err *err)
+{
+	if (!o->plot)
+		return 0;
+	if (!o->submission.batch)
+		return usage_error(&cmd_profile, err, "option '--plot' needs --batch: without it no model comes of a "
+				   "profile");
+	return picture_check(o->plot, err);
+}
+
 static int check(const struct profile_options *o, struct err *err)
 {
 	const char *color = o->color;
@@ -130,15 +141,14 @@ static int dispatch(struct profile_options *o, int argc, char **argv, int first,
 		return -1;
 	if (o->devices)
 		return run_devices(o, argc, argv, first, err);
+	if (first < argc && is_number(argv[first]))
+		return check_profile_options(first, argv, err) ? -1
+			: run_show(o, argc - first, argv + first, err);
 	if (check_command_options(o, err))
 		return -1;
 	if (first == argc)
 		return usage_error(&cmd_profile, err, "what is to be measured? give a command, or --devices");
-	if (!is_number(argv[first]))
-		return profile_command(o, argv + first, err);
-	if (check_profile_options(first, argv, err))
-		return -1;
-	return run_show(o, argc - first, argv + first, err);
+	return check_picture(o, err) ? -1 : profile_command(o, argv + first, err);
 }
 
 static int run(int argc, char **argv, struct err *err)

@@ -122,16 +122,16 @@ static int report(const struct err *err)
 
 int main(int argc, char **argv)
 {
-	struct err err = { 0 };
-	int status;
+	struct err err = { 0 }, written = { 0 };
+	int status, unwritten;
 
 	open_standard_streams();
 	status = dispatch(argc - 1, argv + 1, &err);
+	unwritten = output_flush(&written);	/* first: where both go to one place, errors come after it */
 	if (status < 0)
 		status = report(&err);
-	if (output_flush(&err)) {
-		int unwritten = report(&err);
-
+	if (unwritten) {
+		unwritten = report(&written);
 		status = status ? status : unwritten;
 	}
 	return status;

@@ -131,7 +131,8 @@ static int save(int picture_fd, const char *path, struct err *err)
 	return rc;
 }
 
-int picture_draw(const char *script, const char *path, struct err *err)
+/* path NULL: what it draws is thrown away. */
+static int draw(const char *script, const char *path, struct err *err)
 {
 	struct plotter p = {
 		.picture_fd = memfd_create("picture", MFD_CLOEXEC),
@@ -142,13 +143,46 @@ int picture_draw(const char *script, const char *path, struct err *err)
 	if (p.picture_fd < 0 || p.errors_fd < 0)
 		rc = err_set(err, EX_OSERR, "cannot make a file in memory: %s", strerror(errno));
 	else
-		rc = start(&p, err) || feed_and_wait(&p, script, err) || save(p.picture_fd, path, err)
+		rc = start(&p, err) || feed_and_wait(&p, script, err) || (path && save(p.picture_fd, path, err))
 			? -1 : 0;
 	if (p.picture_fd >= 0)
 		close(p.picture_fd);
 	if (p.errors_fd >= 0)
 		close(p.errors_fd);
 	return rc;
+}
+
+static int check_place(const char *path, struct err *err)
+{
+	const char *slash = strrchr(path, '/');
+	char *directory = slash ? strndup(path, (size_t)(slash - path) + 1) : xstrdup(".");
+	int rc = access(directory, W_OK | X_OK);
+	struct stat st;
+
+	if (rc == 0 && stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+		errno = EISDIR;
+		rc = -1;
+	}
+	if (rc)
+		err_set(err, EX_CANTCREAT, "cannot write '%s': %s", path, strerror(errno));
+	free(directory);
+	return rc;
+}
+
+/* It leaves a line where pictures go, once it has found the fonts and libraries of such a one. */
+int picture_check(const char *path, struct err *err)
+{
+	char *script = xasprintf("set terminal %s\nset print '-'\nprint 'ready'\n",
+				 strcmp(picture_format(path), "png") ? "svg" : "pngcairo");
+	int rc = check_place(path, err) || draw(script, NULL, err) ? -1 : 0;
+
+	free(script);
+	return rc;
+}
+
+int picture_draw(const char *script, const char *path, struct err *err)
+{
+	return draw(script, path, err);
 }
 
 void picture_add_quoted(struct text *script, const char *s, int characters)

@@ -8,6 +8,10 @@
 /* By the end of its name: "svg" or "png"; NULL: another. */
 const char *picture_format(const char *path);
 
+/* Before what takes long: whether there is a gnuplot that draws such pictures, and whether the file could be
+ * written now. Errors as below. */
+int picture_check(const char *path, struct err *err);
+
 /* Have gnuplot draw by the script, which must leave its output at standard output. The file is there in
  * full or as it was. EX_UNAVAILABLE: no gnuplot, or it failed; EX_CANTCREAT: the file cannot be written. */
 int picture_draw(const char *script, const char *path, struct err *err);

@@ -62,7 +62,7 @@ static int read_all(struct session *s, int64_t job_id, struct profile_report *r,
 	if (explanation_read(s, job_id, &r->e, err))
 		return -1;
 	if (!r->e.job->profile)
-		return err_set(err, EX_FAILED, "job %lld is no profile: see 'pollux explain %lld'",
+		return err_set(err, EX_NOINPUT, "job %lld is no profile: see 'pollux explain %lld'",
 			       (long long)job_id, (long long)job_id);
 	if (status_details_read(s, r->e.job, &r->details, err) || read_rows(s, r, err))
 		return -1;

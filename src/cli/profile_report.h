@@ -24,7 +24,7 @@ struct profile_report {
 
 #define PROFILE_ENOUGH 0.95
 
-/* EX_NOINPUT where there is no such job, EX_FAILED where it is no profile. */
+/* EX_NOINPUT where there is no such job, or it is no profile. */
 int profile_report_read(struct session *s, int64_t job_id, struct profile_report *r, struct err *err);
 void profile_report_release(struct profile_report *r);
 

@@ -76,7 +76,7 @@ status 'a command that is not there' 66 "$POLLUX" profile -- ./nowhere
 status 'no store yet' 66 "$POLLUX" profile 1
 id=$("$POLLUX" submit --hold -- true)
 status 'no such job' 66 "$POLLUX" profile 99
-status 'a job that is no profile' 1 "$POLLUX" profile "$id"
+status 'a job that is no profile' 66 "$POLLUX" profile "$id"
 is 'is told from one' "pollux: job $id is no profile: see 'pollux explain $id'" "$err"
 "$POLLUX" cancel "$id"
 

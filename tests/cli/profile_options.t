@@ -43,8 +43,31 @@ refused 'a profile that is there, and a batch' 'the number of a profile takes no
 refused 'before its number, too' 'the number of a profile takes no --budget' -t 5 14
 status 'what goes with it is no error' 66 "$POLLUX" profile --json 14 --plot x.svg --color never
 
-# --- options of submit ---
+refused 'a picture of what has no model' "option '--plot' needs --batch: without it no model comes of a profile" \
+	--plot x.svg -- ./fake 1
+
+# --- a picture that cannot be is refused before anything is measured ---
+mkdir nothing fakes taken.svg
+cat >fakes/gnuplot <<'END'
+#!/bin/sh
+grep -q pngcairo && { echo 'line 0: unknown or ambiguous terminal type' >&2; exit 1; }
+echo drawn
+END
+chmod +x fakes/gnuplot
+with_gnuplot() { PATH=$TMP/fakes:$PATH "$POLLUX" profile -b 16 --plot "$@" -- ./fake 16; }
+without() { PATH=$TMP/nothing "$POLLUX" profile -b 16 --plot x.svg -- "$TMP/fake" 16; }
+status 'no gnuplot' 69 without
+is 'is told' 'pollux: no gnuplot to draw with: install the package gnuplot-nox' "$err"
+status 'one that cannot draw such a one' 69 with_gnuplot x.png
+like 'is told, too' 'unknown or ambiguous terminal' "$err"
+status 'no directory to write to' 73 with_gnuplot nowhere/x.svg
+is 'is named' "pollux: cannot write 'nowhere/x.svg': No such file or directory" "$err"
+status 'nor is one a file' 73 with_gnuplot taken.svg
+is 'no job was made of all that' 0 "$(store 'SELECT count(*) FROM jobs' 2>/dev/null || echo 0)"
 "$POLLUX" submit -q --hold -- true >held
+status 'the number of a job that is no profile' 66 "$POLLUX" profile "$(cat held)"
+
+# --- options of submit ---
 status 'what submit takes, as it is' 0 "$POLLUX" profile --budget $((6 * TIME_SCALE)) --points 1 --json -b 16 \
 	--samples 1e6 --weight 2 --hold --after "$(cat held)" --time-limit 1 --retries 2 --preempt --quiet \
 	--checkpoint-dir out --resume-args --resume -- ./fake '{batch}'
