@@ -222,6 +222,9 @@ static int nothing(const struct steps_options *o, const struct findings *f, stru
 	long long n = f->summary.n_lines;
 	const char *almost = f->summary.almost;
 
+	if (o->step_regex && almost)
+		return err_set(err, EX_FAILED, "no steps recognised: --step-regex matches, but its first group is no "
+			       "number");
 	if (o->step_regex)
 		return err_set(err, EX_FAILED, "no steps recognised: none of %lld lines matches", n);
 	if (almost)

@@ -149,6 +149,18 @@ static bool refers_back(const char *ere)
 	return false;
 }
 
+/* Other dialects' digit, also within brackets: to regcomp it is a d, or a backslash and a d. */
+static bool means_digits(const char *ere)
+{
+	for (const char *p = ere, *next; *p; p = next) {
+		next = skip_one(p);
+		for (const char *q = p; q + 1 < next; q++)
+			if (*q == '\\' && (q[1] == 'd' || q[1] == 'D'))
+				return true;
+	}
+	return false;
+}
+
 int ere_check(const char *ere, struct err *err)
 {
 	const char *p = ere;
@@ -156,6 +168,8 @@ int ere_check(const char *ere, struct err *err)
 
 	if (refers_back(ere))
 		return refuse(ere, "has a back-reference, which is not supported", err);
+	if (means_digits(ere))
+		return refuse(ere, "has \\d, which is no digit in an extended regular expression: write [0-9]", err);
 	cost = cost_of(&p, 0);
 	if (cost.copies > ERE_COPIES)
 		return refuse(ere, "repeats too often what is repeated itself", err);

@@ -7,7 +7,7 @@
 #include "pollux/err.h"
 
 /* Whether regcomp(3) and regexec(3) can be trusted with it: -1 with EX_USAGE for back-references, which
- * can take for ever to match, and for repetitions, which glibc writes out, with more than ERE_COPIES copies of
+ * can take for ever to match, for \d, which is no digit to them, and for repetitions, which glibc writes out, with more than ERE_COPIES copies of
  * anything, those around it multiplied, or ERE_NODES characters of all together. Whether it is an expression at all is left to regcomp. */
 #define ERE_COPIES 256
 #define ERE_NODES 4096

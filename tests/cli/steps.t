@@ -51,6 +51,15 @@ status 'a regular expression of one'"'"'s own' 0 "$POLLUX" steps --step-regex '"
 like 'its milliseconds' '^  time of one 12\.5ms, of the last line$' "$out"
 status 'one that is none' 64 "$POLLUX" steps --step-regex '(' own.log
 like 'is told' "^pollux: option '--step-regex': '\\(' is no extended regular expression: " "$err"
+for digit in '\d+' '[\d.]+'; do
+	status "digits as other dialects write them: $digit" 64 "$POLLUX" steps --step-regex "\"update\": ($digit)" own.log
+	like 'are told as they are written here' 'has ..?d, which is no digit .*: write \[0-9\]$' "$err"
+done
+status 'a backslash before a d is one' 1 "$POLLUX" steps --step-regex '\\d([0-9]+)' own.log
+status 'one whose group is no number' 1 "$POLLUX" steps --step-regex '(update)' own.log
+is 'is told that it matches' 'pollux: no steps recognised: --step-regex matches, but its first group is no number' "$err"
+status 'one that matches nothing' 1 "$POLLUX" steps --step-regex '(downdate)' own.log
+is 'is told that' 'pollux: no steps recognised: none of 1 lines matches' "$err"
 status 'one without a group' 64 "$POLLUX" steps --step-regex 'x' own.log
 status 'submit refuses it too' 64 "$POLLUX" submit --step-regex 'x' -- true
 like 'by the same words' "^pollux: option '--step-regex': 'x' has no group for the step" "$err"
