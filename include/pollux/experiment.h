@@ -53,7 +53,7 @@ struct experiment_limits {
 enum experiment_outcome {
 	EXPERIMENT_MEASURED,
 	EXPERIMENT_NO_MEMORY,
-	EXPERIMENT_FAILED,		/* for another reason */
+	EXPERIMENT_FAILED,		/* for another reason, or ended by itself before it could be timed */
 	EXPERIMENT_TOO_SLOW,		/* not a step, or too few, in the time it was given */
 };
 

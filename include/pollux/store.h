@@ -18,6 +18,7 @@
 
 #include "pollux/device_measurement.h"
 #include "pollux/err.h"
+#include "pollux/failed_sizes.h"
 #include "pollux/fit.h"
 #include "pollux/job.h"
 #include "pollux/memory_bounds.h"
@@ -248,6 +249,9 @@ int store_typical_samples(struct store *s, const char *workload, double *samples
  * measured of its newest runs. *b is the caller's, for memory_bounds_release. */
 int store_memory_bounds(struct store *s, const char *workload, const char *device_kind,
 			struct memory_bounds *b, struct err *err);
+/* Likewise those that failed otherwise, or ended by themselves, before a profile could time them. */
+int store_failed_sizes(struct store *s, const char *workload, const char *device_kind,
+		       struct failed_sizes *f, struct err *err);
 
 /* ---- profiles: devices that a job keeps between its runs ---- */
 

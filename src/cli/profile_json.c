@@ -11,9 +11,10 @@
  *	points			array of objects, in the order in which they were tried:
  *	  run, replicas, batch_size, local_batch_size, accumulation_steps	integers
  *	  why			"own sizes", "growth", "bisection" or "tells most"
- *	  outcome		"measured", "out of memory", "failed", "no step time" or "stopped" (with
- *				the profile, before its first step time); null: it runs
- *	  diagnosis
+ *	  outcome		"measured", "out of memory", "failed", "ended" (by itself, before it could be
+ *				timed), "no step time" or "stopped" (with the profile, before its first step
+ *				time); null: it runs
+ *	  diagnosis		what the log says went wrong, or the last line in it
  *	  step_time_s		number: mean of the medians of windows of a quarter of a second
  *	  step_time_sd_s	number: their standard deviation
  *	  half_width		number: of the 95 % confidence interval, over step_time_s
@@ -60,6 +61,8 @@ static const char *outcome_of(const struct profile_row *row)
 		return "measured";
 	if (row->stopped)
 		return "stopped";
+	if (row->run->outcome == OUTCOME_COMPLETED)
+		return "ended";
 	return row->run->outcome == OUTCOME_FAILED ? "failed" : "no step time";
 }
 

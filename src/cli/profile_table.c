@@ -60,8 +60,12 @@ static void add_result(struct columns *t, const struct profile_row *row)
 	} else if (row->stopped) {
 		columns_text(t, "stopped");
 	} else if (run->outcome == OUTCOME_FAILED) {
-		columns_text(t, run->diagnosis && *run->diagnosis ? run->diagnosis : "failed");
+		columns_cell(t, "failed%s%.40s", run->diagnosis && *run->diagnosis ? ": " : "",
+			     run->diagnosis ? run->diagnosis : "");
 		columns_style(t, STYLE_RED);
+	} else if (run->outcome == OUTCOME_COMPLETED) {
+		columns_text(t, "ended by itself");
+		columns_style(t, STYLE_YELLOW);
 	} else {
 		columns_text(t, "no step time");
 		columns_style(t, STYLE_YELLOW);

@@ -60,29 +60,36 @@ static void fill_devices(const struct pass_state *p, int j, struct run *run)
 }
 
 /* Whatever chose the sizes, a policy that asks for no model or what is known on another kind of device: none of
- * which it is known that they do not fit there, while others do that the job may have. */
-static int keep_within_memory(struct pass_state *p, int j, const struct run *run, struct configuration *c,
+ * which it is known that they do not work there, while others do that the job may have. */
+static int keep_to_what_works(struct pass_state *p, int j, const struct run *run, struct configuration *c,
 			      double *lr_scale, struct err *err)
 {
 	const struct job *job = p->candidates[j].job;
 	struct batch_range range = {
 		job->batch_size, job->min_batch_size, job->max_batch_size, job->accumulates,
 	};
-	struct memory_bounds bounds;
-	struct configuration fits;
+	const char *kind = run->devices[0].kind;
+	struct memory_bounds memory;
+	struct failed_sizes failed;
+	struct configuration works;
 	int64_t limit;
 
 	if (c->batch_size == 0)
 		return 0;
-	if (store_memory_bounds(&p->store, job->workload, run->devices[0].kind, &bounds, err))
+	if (store_memory_bounds(&p->store, job->workload, kind, &memory, err))
 		return -1;
-	limit = memory_limit(&bounds, run->replicas);
-	if (limit > 0 && c->local_batch_size >= memory_too_large(&bounds, run->replicas) &&
-	    configuration_within(&range, run->replicas, limit, &fits)) {
-		*c = fits;
-		*lr_scale = pass_learning_rate_scale(p, j, fits.batch_size);
+	if (store_failed_sizes(&p->store, job->workload, kind, &failed, err)) {
+		memory_bounds_release(&memory);
+		return -1;
 	}
-	memory_bounds_release(&bounds);
+	limit = sizes_limit(&memory, &failed, run->replicas);
+	if (limit > 0 && c->local_batch_size >= sizes_too_large(&memory, &failed, run->replicas) &&
+	    configuration_within(&range, run->replicas, limit, &works)) {
+		*c = works;
+		*lr_scale = pass_learning_rate_scale(p, j, works.batch_size);
+	}
+	memory_bounds_release(&memory);
+	failed_sizes_release(&failed);
 	return 0;
 }
 
@@ -90,7 +97,7 @@ static int fill_configuration(struct pass_state *p, int j, struct run *run, stru
 {
 	struct configuration c = pass_configuration(p, j, run->replicas, &run->learning_rate_scale);
 
-	if (keep_within_memory(p, j, run, &c, &run->learning_rate_scale, err))
+	if (keep_to_what_works(p, j, run, &c, &run->learning_rate_scale, err))
 		return -1;
 	run->batch_size = c.batch_size;
 	run->local_batch_size = c.local_batch_size;

@@ -142,7 +142,8 @@ int knowledge_load(struct store *s, const char *workload, const char *device_kin
 	    load_noise(s, workload, k, err) ||
 	    store_restart_cost(s, workload, &k->restart_s, err) ||
 	    store_typical_samples(s, workload, &k->typical_samples, err) ||
-	    store_memory_bounds(s, workload, device_kind, &k->memory, err)) {
+	    store_memory_bounds(s, workload, device_kind, &k->memory, err) ||
+	    store_failed_sizes(s, workload, device_kind, &k->failed, err)) {
 		knowledge_release(k);
 		return -1;
 	}
@@ -154,6 +155,7 @@ void knowledge_release(struct knowledge *k)
 {
 	free(k->windows);
 	memory_bounds_release(&k->memory);
+	failed_sizes_release(&k->failed);
 	*k = (struct knowledge){ 0 };
 }
 
@@ -205,10 +207,10 @@ static int64_t max_local_batch(const struct knowledge *k, const struct job *job)
 struct goodput_model job_model_on(const struct job_model *m, int replicas)
 {
 	struct goodput_model g = m->goodput;
-	int64_t too_large = memory_too_large(&m->memory, replicas);
+	int64_t too_large = sizes_too_large(&m->memory, &m->failed, replicas);
 
 	if (too_large > 0 && (g.max_local_batch_size == 0 || g.max_local_batch_size >= too_large))
-		g.max_local_batch_size = memory_limit(&m->memory, replicas);
+		g.max_local_batch_size = sizes_limit(&m->memory, &m->failed, replicas);
 	return g;
 }
 
@@ -229,6 +231,7 @@ void knowledge_of_job(struct knowledge *k, const struct job *job, struct job_mod
 {
 	*m = (struct job_model){
 		.known = k->modelled && job->batch_size > 0, .restart_s = k->restart_s, .memory = k->memory,
+		.failed = k->failed,
 		.remaining_samples = remaining_samples(k, job),
 		.goodput = {
 			.params = k->model.fit.params, .noise_scale = (double)NAN,
@@ -264,7 +267,7 @@ static struct goodput_choice as_submitted(const struct job_model *m, int replica
 
 bool job_model_fits(const struct job_model *m, const struct configuration *c)
 {
-	int64_t too_large = memory_too_large(&m->memory, c->replicas);
+	int64_t too_large = sizes_too_large(&m->memory, &m->failed, c->replicas);
 
 	return too_large == 0 || c->local_batch_size < too_large;
 }
@@ -273,7 +276,7 @@ bool job_model_fits(const struct job_model *m, const struct configuration *c)
 static bool as_fits(const struct job_model *m, int replicas, struct goodput_choice *choice)
 {
 	const struct goodput_model *g = &m->goodput;
-	int64_t limit = memory_limit(&m->memory, replicas);
+	int64_t limit = sizes_limit(&m->memory, &m->failed, replicas);
 	struct batch_range range = {
 		g->initial_batch_size, m->min_batch_size, g->max_batch_size, g->accumulates,
 	};

@@ -83,7 +83,7 @@ static bool same_model(const struct job_model *a, const struct job_model *b)
 	return a->known == b->known && a->max_replicas == b->max_replicas &&
 	       a->min_replicas == b->min_replicas && a->min_batch_size == b->min_batch_size &&
 	       a->own_max_local_batch_size == b->own_max_local_batch_size &&
-	       a->memory.ran_out == b->memory.ran_out &&
+	       a->memory.ran_out == b->memory.ran_out && a->failed.failed == b->failed.failed &&
 	       same_params(&x->params, &y->params) && same_number(x->noise_scale, y->noise_scale) &&
 	       x->initial_batch_size == y->initial_batch_size &&
 	       x->max_batch_size == y->max_batch_size &&

@@ -212,25 +212,38 @@ static void learn(struct profile *p, const struct trial *t)
 
 /* --- failing --- */
 
-static int failed(const struct profile *p, const struct trial *t, struct err *err)
+/* Why there is nothing to show, in one line. */
+static void describe_failure(const struct trial *t, struct text *text)
 {
 	const struct run *run = &t->run;
-	const char *why = run->diagnosis ? run->diagnosis : "";
-	const char *colon = *why ? ": " : "";
 
-	if (run->outcome == OUTCOME_NOT_STARTED)
-		return err_set(err, EX_TEMPFAIL, "the command could not be started%s%s", colon, why);
-	if (t->outcome == EXPERIMENT_NO_MEMORY)
-		return err_set(err, EX_FAILED, "even at its own sizes it is out of memory%s%s", colon, why);
-	if (t->outcome == EXPERIMENT_TOO_SLOW)
-		return err_set(err, EX_FAILED, "no step time in %.3g s: its program has to report its steps"
-			       " (pollux-client(3), pollux-report(1)) or to print them (pollux-steps(1)), for"
-			       " half a second and two steps at least; see 'pollux log %lld'", run->duration_s, (long long)p->job->id);
-	if (run->term_signal > 0)
-		return err_set(err, EX_FAILED, "the command was killed by signal %d%s%s; see 'pollux log "
-			       "%lld'", run->term_signal, colon, why, (long long)p->job->id);
-	return err_set(err, EX_FAILED, "the command failed with exit status %d%s%s; see 'pollux log %lld'",
-		       run->exit_code, colon, why, (long long)p->job->id);
+	if (run->outcome == OUTCOME_NOT_STARTED) {
+		text_add(text, "the command could not be started");
+		if (run->diagnosis && *run->diagnosis)
+			text_addf(text, ": %s", run->diagnosis);
+	} else if (t->outcome == EXPERIMENT_TOO_SLOW) {
+		text_addf(text, "no step time in %.3g s: its program has to report its steps"
+			  " (pollux-client(3), pollux-report(1)) or to print them (pollux-steps(1)), for"
+			  " half a second and two steps at least", run->duration_s);
+	} else {
+		text_add(text, run->out_of_memory ? "even at its own sizes " : "the command ");
+		profile_describe_end(run, text);
+		if (run->outcome == OUTCOME_COMPLETED)
+			text_add(text, ": give it more to do, for half a second and two steps at least");
+	}
+}
+
+static int failed(const struct profile *p, const struct trial *t, struct err *err)
+{
+	bool started = t->run.outcome != OUTCOME_NOT_STARTED;
+	struct text text = TEXT_INIT;
+
+	describe_failure(t, &text);
+	if (started)
+		text_addf(&text, "; see 'pollux log %lld'", (long long)p->job->id);
+	err_set(err, started ? EX_FAILED : EX_TEMPFAIL, "%s", text.data);
+	text_release(&text);
+	return -1;
 }
 
 /* The command does not do what it was written to do; other sizes may fail where it does. */

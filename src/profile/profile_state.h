@@ -5,6 +5,7 @@
 #include "pollux/device.h"
 #include "pollux/knowledge.h"
 #include "pollux/profile.h"
+#include "pollux/text.h"
 
 struct profile {
 	const struct paths *paths;
@@ -66,6 +67,9 @@ struct machine_time machine_time_now(void);
 bool machine_is_slowed(const struct device *devices, int n, int slots, char *by, size_t size);
 int machine_processors(void);
 int64_t machine_memory_bytes(void);
+
+/* "failed with exit status 1: " and what it said last; of a run that ended by itself. */
+void profile_describe_end(const struct run *run, struct text *text);
 
 /* warn.c: what is to be known of the figures, into the store's events. */
 int profile_warn(struct profile *p, struct err *err);

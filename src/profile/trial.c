@@ -245,7 +245,8 @@ static enum experiment_outcome outcome_of(const struct trial *t)
 		return EXPERIMENT_MEASURED;
 	if (t->run.out_of_memory)
 		return EXPERIMENT_NO_MEMORY;
-	return t->run.outcome == OUTCOME_FAILED ? EXPERIMENT_FAILED : EXPERIMENT_TOO_SLOW;
+	return t->run.outcome == OUTCOME_FAILED || t->run.outcome == OUTCOME_COMPLETED
+		? EXPERIMENT_FAILED : EXPERIMENT_TOO_SLOW;
 }
 
 int profile_try(struct profile *p, struct trial *t, struct err *err)

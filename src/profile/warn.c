@@ -1,6 +1,8 @@
 /* warn.c - what is to be known of the figures: they are kept as events of the job. */
 #include <math.h>
+#include <string.h>
 
+#include "pollux/signal_name.h"
 #include "pollux/steady.h"
 #include "profile_state.h"
 
@@ -66,6 +68,71 @@ static int warn_of_spread(struct profile *p, struct err *err)
 	return rc;
 }
 
+/* Nothing more where memory is all there is to say. */
+void profile_describe_end(const struct run *run, struct text *text)
+{
+	const char *why = run->diagnosis ? run->diagnosis : "";
+	char name[SIGNAL_NAME_SIZE];
+
+	if (run->out_of_memory)
+		text_add(text, "it is out of memory");
+	else if (run->outcome == OUTCOME_COMPLETED)
+		text_add(text, "ended by itself, with exit status 0, before it could be timed");
+	else if (run->term_signal > 0)
+		text_addf(text, "was killed by %s", signal_name(name, run->term_signal));
+	else
+		text_addf(text, "failed with exit status %d", run->exit_code);
+	if (*why && !(run->out_of_memory && strlen(why) <= strlen("GPU out of memory")))
+		text_addf(text, ": %s", why);
+}
+
+static int is_failure(struct profile *p, const struct run *run, bool *failed, struct err *err)
+{
+	struct observation o;
+
+	*failed = false;
+	if (run->out_of_memory || (run->outcome != OUTCOME_FAILED && run->outcome != OUTCOME_COMPLETED))
+		return 0;
+	if (store_observation_get(p->store, run, &o, err))
+		return -1;
+	*failed = o.n_windows == 0;
+	return 0;
+}
+
+static int warn_of_failure(struct profile *p, const struct run *run, struct err *err)
+{
+	struct text t = TEXT_INIT;
+	bool is;
+	int rc;
+
+	if (is_failure(p, run, &is, err))
+		return -1;
+	if (!is)
+		return 0;
+	text_addf(&t, "at batch %lld on %d device%s the command ", (long long)run->batch_size, run->replicas,
+		  run->replicas == 1 ? "" : "s");
+	profile_describe_end(run, &t);
+	if (p->n_measured > 0)
+		text_add(&t, "; neither this nor larger sizes are recommended, or given to jobs of the workload, "
+			     "until they were measured");
+	rc = warn(p, t.data, err);
+	text_release(&t);
+	return rc;
+}
+
+static int warn_of_failures(struct profile *p, struct err *err)
+{
+	struct run_list runs;
+	int rc = 0;
+
+	if (store_runs_of_job(p->store, p->job->id, &runs, err))
+		return -1;
+	for (int i = 0; rc == 0 && i < runs.count; i++)
+		rc = warn_of_failure(p, &runs.items[i], err);
+	run_list_release(&runs);
+	return rc;
+}
+
 static int warn_of_memory(struct profile *p, struct err *err)
 {
 	struct run_list runs;
@@ -90,7 +157,7 @@ static int warn_of_memory(struct profile *p, struct err *err)
 
 int profile_warn(struct profile *p, struct err *err)
 {
-	if (p->watched_s > 0 && warn_of_others(p, err))
+	if (warn_of_failures(p, err) || (p->watched_s > 0 && warn_of_others(p, err)))
 		return -1;
 	if (warn_of_speed(p, err))
 		return -1;

@@ -13,6 +13,7 @@
 
 #include "account.h"
 #include "diagnose.h"
+#include "last_words.h"
 #include "pollux/clock.h"
 #include "pollux/lock.h"
 #include "pollux/mem.h"
@@ -72,6 +73,18 @@ static void diagnose(struct supervisor *s)
 	if (meaning && !(s->run.diagnosis && *s->run.diagnosis))
 		supervisor_set_diagnosis(s, meaning);
 	s->run.out_of_memory = s->run.diagnosis && strstr(s->run.diagnosis, "out of memory");
+}
+
+/* A profile tells with its result what its points failed of. */
+static void quote_last_words(struct supervisor *s)
+{
+	char *path = paths_log(s->paths, s->job.id);
+	char *words = s->run.diagnosis && *s->run.diagnosis ? NULL : last_words(path, s->log_offset);
+
+	if (words)
+		supervisor_set_diagnosis(s, words);
+	free(words);
+	free(path);
 }
 
 /* What a program printed last need not be a line. */
@@ -201,6 +214,8 @@ bool supervisor_conclude(struct supervisor *s)
 		s->run.stop_duration_s = now - s->run.stop_boot_s;
 	if (s->run.outcome == OUTCOME_FAILED)
 		diagnose(s);
+	if (s->run.outcome == OUTCOME_FAILED && s->job.profile)
+		quote_last_words(s);
 	if (recorder_write(&s->recorder, &s->store, &s->run, &err))
 		supervisor_log(s, "%s", err.text);
 	if (s->job.profile)

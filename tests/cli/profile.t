@@ -152,12 +152,15 @@ is 'it shows what was measured there' 'CPU, 2 cores 1' \
 
 # --- failures ---
 status 'a command that fails' 1 "$POLLUX" profile --budget 5 -b 8 -- sh -c 'echo dead; exit 3'
-like 'with its status' '^pollux: the command failed with exit status 3; see .pollux log ' "$err"
+like 'with its status and last words' '^pollux: the command failed with exit status 3: dead; see .pollux log ' "$err"
 is 'is a failed job' failed "$(store 'SELECT state FROM jobs ORDER BY id DESC LIMIT 1')"
 status 'one that tells no steps' 1 "$POLLUX" profile --budget 2 -b 8 -- sleep 100
 like 'and what it has to do' 'no step time in .* report its steps' "$err"
 status 'one that never fits' 1 "$POLLUX" profile --budget $((5 * TIME_SCALE)) -b 8 -- ./other 8 4
-like 'even at its own sizes' 'even at its own sizes it is out of memory' "$err"
+like 'even at its own sizes, said once' '^pollux: even at its own sizes it is out of memory; see .pollux log ' "$err"
+status 'one that ends before it could be timed' 1 "$POLLUX" profile --budget $((5 * TIME_SCALE)) -b 8 -- \
+	sh -c '"$POLLUX" report STEP=1; echo finished'
+like 'is told so' '^pollux: the command ended by itself, .*: give it more to do' "$err"
 sed 's/RuntimeError.*/bad shape"/' fake >brittle
 chmod +x brittle
 for time in first second; do

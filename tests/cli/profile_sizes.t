@@ -53,4 +53,39 @@ for policy in goodput fifo; do
 done
 set -- -b 512 --workload tight -- ./fake '{batch}' 300 MemoryError 1
 is 'one without a range is started as it was submitted' '512|1.0' "$(starts_at fifo "$@")"
+
+# --- larger ones fail for another reason, or end by themselves ---
+for status in 3 0; do
+	set -- -b 128 --batch-range 128:1024 --noise-scale 10000 --workload "fails$status" -- \
+		./fake '{batch}' 256 'batch too large' $status
+	status "sizes that end with status $status" 0 "$POLLUX" profile --budget $((12 * TIME_SCALE)) --points 3 \
+		--json "$@"
+	printf '%s' "$out" >fails.json
+	is 'are not tried further' '128 256 512' "$(json 'my %n = map { ($_->{batch_size}, 1) } @{$d->{points}};
+		print join " ", grep { /^(128|256|512)$/ || $_ > 256 } sort { $a <=> $b } keys %n' <fails.json)"
+	is 'nor recommended' 256 "$(json 'print $d->{recommended}{batch_size}' <fails.json)"
+	for policy in goodput fifo; do
+		is "nor given to a job, by $policy" "$([ $policy = fifo ] && echo 128 || echo 256)" \
+			"$(starts_at $policy "$@" | cut -d '|' -f 1)"
+	done
+	if [ $status = 3 ]; then
+		like 'which is warned of, with what it said' \
+			'^at batch 512 on 1 device the command failed with exit status 3: batch too large; neither' \
+			"$(json 'print "$_\n" for @{$d->{warnings}}' <fails.json)"
+		is 'and what came of it is in the points' 'failed: batch too large' "$(json \
+			'print map { "$_->{outcome}: $_->{diagnosis}" } grep { $_->{batch_size} == 512 } @{$d->{points}}' <fails.json)"
+	else
+		like 'which is warned of' '^at batch 512 on 1 device the command ended by itself' \
+			"$(json 'print "$_\n" for @{$d->{warnings}}' <fails.json)"
+		is 'and what came of it is in the points' 'ended' "$(json \
+			'print map { $_->{outcome} } grep { $_->{batch_size} == 512 } @{$d->{points}}' <fails.json)"
+		like 'as in the table' '^ +1 +512 .* ended by itself$' "$("$POLLUX" profile "$(json 'print $d->{id}' <fails.json)")"
+	fi
+done
+sed 's/-gt "\$2"/-gt 100000/' fake >mended
+chmod +x mended
+status 'a profile tries them again' 0 "$POLLUX" profile --budget $((12 * TIME_SCALE)) --points 2 --json -b 128 \
+	--batch-range 128:1024 --noise-scale 10000 --workload fails3 -- ./mended '{batch}' 256 x 3
+ok 'and what has worked since is not held against it' test "$(printf '%s' "$out" |
+	json 'print $d->{recommended}{batch_size}')" -ge 512
 finish

@@ -1,0 +1,92 @@
+/* failed_sizes.c - see failed_sizes.h. */
+#include "pollux/failed_sizes.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+
+/* What worked for this long makes one failure an accident, windows being seconds apart. */
+#define WORKED_WINDOWS 100
+
+static bool is_believed(const struct failed_sizes *f, const struct memory_trial *t)
+{
+	int64_t n_windows = 0;
+
+	for (int i = 0; i < f->n_worked; i++) {
+		const struct memory_trial *w = &f->worked[i];
+
+		if (w->replicas < t->replicas || w->local_batch_size < t->local_batch_size)
+			continue;
+		if (w->run_id > t->run_id)
+			return false;
+		n_windows += w->n_windows;
+	}
+	return n_windows < WORKED_WINDOWS;
+}
+
+void failed_sizes_settle(struct failed_sizes *f)
+{
+	int kept = 0;
+
+	for (int i = 0; i < f->n_failed; i++)
+		if (is_believed(f, &f->failed[i]))
+			f->failed[kept++] = f->failed[i];
+	f->n_failed = kept;
+}
+
+static const struct memory_trial *find_least(const struct failed_sizes *f, int replicas)
+{
+	const struct memory_trial *least = NULL;
+
+	for (int i = 0; i < f->n_failed; i++)
+		if (f->failed[i].replicas <= replicas &&
+		    (!least || f->failed[i].local_batch_size < least->local_batch_size))
+			least = &f->failed[i];
+	return least;
+}
+
+int64_t failed_sizes_least(const struct failed_sizes *f, int replicas)
+{
+	const struct memory_trial *least = find_least(f, replicas);
+
+	return least ? least->local_batch_size : 0;
+}
+
+int64_t failed_sizes_limit(const struct failed_sizes *f, int replicas)
+{
+	const struct memory_trial *least = find_least(f, replicas);
+	int64_t most = -1;
+
+	if (!least)
+		return 0;
+	for (int i = 0; i < f->n_worked; i++) {
+		const struct memory_trial *w = &f->worked[i];
+
+		if (w->replicas >= least->replicas && w->local_batch_size < least->local_batch_size &&
+		    w->local_batch_size > most)
+			most = w->local_batch_size;
+	}
+	return most;
+}
+
+void failed_sizes_release(struct failed_sizes *f)
+{
+	free(f->failed);
+	free(f->worked);
+	*f = (struct failed_sizes){ 0 };
+}
+
+/* 0 is no bound. */
+static int64_t lesser(int64_t a, int64_t b)
+{
+	return a != 0 && (b == 0 || a < b) ? a : b;
+}
+
+int64_t sizes_too_large(const struct memory_bounds *b, const struct failed_sizes *f, int replicas)
+{
+	return lesser(memory_too_large(b, replicas), failed_sizes_least(f, replicas));
+}
+
+int64_t sizes_limit(const struct memory_bounds *b, const struct failed_sizes *f, int replicas)
+{
+	return lesser(memory_limit(b, replicas), failed_sizes_limit(f, replicas));
+}

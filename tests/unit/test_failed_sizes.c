@@ -1,0 +1,69 @@
+/* test_failed_sizes.c - what follows for other sizes from one that failed: worked out by hand. */
+#include "pollux/failed_sizes.h"
+#include "tap.h"
+
+static void is_limit(struct failed_sizes f, int replicas, int64_t least, int64_t limit, const char *what)
+{
+	int64_t a = failed_sizes_least(&f, replicas), b = failed_sizes_limit(&f, replicas);
+
+	ok(a == least && b == limit, what);
+	if (a != least || b != limit)
+		printf("# fails from %lld, limit %lld\n", (long long)a, (long long)b);
+}
+
+static void test_limits(void)
+{
+	struct memory_trial failed[] = { { 5, 1, 512, 0 }, { 6, 2, 64, 0 } };
+	struct memory_trial worked[] = { { 3, 1, 256, 9 }, { 2, 2, 32, 9 } };
+	struct failed_sizes one = { failed, worked, 1, 1 }, both = { failed, worked, 2, 2 };
+	struct failed_sizes two = { failed + 1, worked, 1, 1 };
+
+	is_limit(one, 1, 512, 256, "less than what failed, and known to work");
+	is_limit(one, 4, 512, 256, "on any number of devices");
+	is_limit(both, 2, 64, 32, "on two, where two failed earlier");
+	is_limit(both, 1, 512, 256, "which says nothing of one");
+	is_limit(two, 1, 0, 0, "nor alone");
+	is_limit(two, 2, 64, -1, "two that never worked are not given");
+}
+
+static void test_belief(void)
+{
+	struct memory_trial failed[] = { { 5, 2, 64, 0 } };
+	struct memory_trial less[] = { { 9, 1, 256, 9 }, { 8, 2, 32, 9 } };
+	struct memory_trial newer[] = { { 9, 2, 64, 1 } }, older[] = { { 4, 2, 128, 99 } };
+	struct memory_trial longer[] = { { 4, 2, 128, 99 }, { 3, 4, 64, 1 } };
+	struct failed_sizes a = { failed, less, 1, 2 }, b = { failed, newer, 1, 1 };
+	struct failed_sizes c = { failed, older, 1, 1 }, d = { failed, longer, 1, 2 };
+
+	failed_sizes_settle(&a);
+	is_int(a.n_failed, 1, "what is less in either does not contradict");
+	failed_sizes_settle(&b);
+	is_int(b.n_failed, 0, "measured since, it works");
+	failed_sizes_settle(&c);
+	is_int(c.n_failed, 1, "measured before, it worked then");
+	failed_sizes_settle(&d);
+	is_int(d.n_failed, 0, "measured for long before, the failure was an accident");
+}
+
+static void test_both(void)
+{
+	struct memory_trial out = { 5, 1, 300, 0 }, fit = { 4, 1, 250, 9 };
+	struct memory_trial failed = { 6, 1, 128, 0 }, worked = { 3, 1, 100, 9 };
+	struct memory_bounds m = { false, &out, &fit, 1, 1 }, no_m = { 0 };
+	struct failed_sizes f = { &failed, &worked, 1, 1 }, no_f = { 0 };
+
+	ok(sizes_too_large(&m, &f, 1) == 128 && sizes_limit(&m, &f, 1) == 100, "the smaller of both");
+	ok(sizes_too_large(&m, &no_f, 1) == 300 && sizes_limit(&m, &no_f, 1) == 250, "memory alone");
+	ok(sizes_too_large(&no_m, &f, 1) == 128 && sizes_limit(&no_m, &f, 1) == 100, "failures alone");
+	ok(sizes_too_large(&no_m, &no_f, 1) == 0 && sizes_limit(&no_m, &no_f, 1) == 0, "neither");
+	f.n_worked = 0;
+	is_int(sizes_limit(&m, &f, 1), -1, "nothing works");
+}
+
+int main(void)
+{
+	test_limits();
+	test_belief();
+	test_both();
+	return done();
+}

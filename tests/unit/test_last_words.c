@@ -1,0 +1,44 @@
+/* test_last_words.c - the last line of a log that says something. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../../src/run/last_words.h"
+#include "tap.h"
+
+static void says(const char *bytes, size_t n, int64_t offset, const char *want, const char *what)
+{
+	char path[] = "/tmp/pollux-words.XXXXXX";
+	int fd = mkstemp(path);
+	char *got;
+
+	if (fd < 0 || write(fd, bytes, n) != (ssize_t)n)
+		abort();
+	close(fd);
+	got = last_words(path, offset);
+	unlink(path);
+	is_str(got ? got : "(none)", want, what);
+	free(got);
+}
+
+#define SAYS(bytes, offset, want, what) says(bytes, sizeof(bytes) - 1, offset, want, what)
+
+int main(void)
+{
+	char flood[20000], want[LAST_WORDS_SIZE] = "";
+
+	SAYS("", 0, "(none)", "an empty log");
+	SAYS("\n \n", 0, "(none)", "a blank one");
+	SAYS("Traceback:\n  ValueError: too large\n\n", 0, "ValueError: too large", "the last line that is not blank");
+	SAYS("one\ntwo", 0, "two", "one that is not ended");
+	SAYS("10%|#   |\r100%|####|\r\n", 0, "100%|####|", "what stands of a bar");
+	SAYS("before\nafter\n", 7, "after", "of this run");
+	SAYS("before\n", 7, "(none)", "and no other");
+	SAYS("shorter\n", 99, "shorter", "of a log that was begun anew");
+	SAYS("caf\xc3\xa9 \xff broken\n", 0, "caf\xc3\xa9 ", "as far as it is text");
+	memset(flood, 'x', sizeof(flood));
+	memset(want, 'x', sizeof(want) - 1);
+	says(flood, sizeof(flood), 0, want, "of a long one the beginning");
+	says(want, sizeof(want) - 1, 0, want, "one that just fits is whole");
+	return done();
+}
