@@ -236,10 +236,10 @@ void gradient_list_release(struct gradient_list *list);
 
 /* What it costs a job of the workload to be stopped and launched again: the median, over the newest 20
  * such pairs of runs, of the time from the stop signal to the end of the one plus that from the launch to
- * the first report of the next; the wait between them is not in it. Where none has been stopped yet, the
- * median time to the first report. NaN: nothing is known. */
+ * the first report of the next; the wait between them is not in it. Where there is no such pair, the median time
+ * to the first report, and that of a stop, if there was one. NaN: nothing is known. */
 int store_restart_cost(struct store *s, const char *workload, double *seconds, struct err *err);
-/* Whether that rests on such pairs. */
+/* Whether a stop is in it. */
 int store_restart_was_timed(struct store *s, const char *workload, bool *timed, struct err *err);
 /* How many samples the jobs of a workload took that are done: the mean of the newest 20. NaN: none is done,
  * or they differ too much (a standard deviation above half of the mean) to tell. */

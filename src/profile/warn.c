@@ -120,7 +120,28 @@ static int warn_of_failure(struct profile *p, const struct run *run, struct err 
 	return rc;
 }
 
-static int warn_of_failures(struct profile *p, struct err *err)
+/* Stopped when it had been measured, but still there after the grace. */
+static int warn_of_grace(struct profile *p, const struct run_list *runs, struct err *err)
+{
+	char name[SIGNAL_NAME_SIZE];
+	struct text t = TEXT_INIT;
+	double longest_s = 0;
+	int rc = 0;
+
+	for (int i = 0; i < runs->count; i++)
+		if (runs->items[i].outcome == OUTCOME_STOPPED && runs->items[i].stop_duration_s > longest_s)
+			longest_s = runs->items[i].stop_duration_s;
+	if (longest_s >= p->job->grace_s) {
+		text_addf(&t, "it was still there %g s (--grace) after %s, and was killed, gone after %.3g s: that is "
+			  "what a stop costs, and a job would lose what it has not saved", p->job->grace_s,
+			  signal_name(name, p->job->stop_signal), longest_s);
+		rc = warn(p, t.data, err);
+	}
+	text_release(&t);
+	return rc;
+}
+
+static int warn_of_runs(struct profile *p, struct err *err)
 {
 	struct run_list runs;
 	int rc = 0;
@@ -129,6 +150,8 @@ static int warn_of_failures(struct profile *p, struct err *err)
 		return -1;
 	for (int i = 0; rc == 0 && i < runs.count; i++)
 		rc = warn_of_failure(p, &runs.items[i], err);
+	if (rc == 0)
+		rc = warn_of_grace(p, &runs, err);
 	run_list_release(&runs);
 	return rc;
 }
@@ -157,7 +180,7 @@ static int warn_of_memory(struct profile *p, struct err *err)
 
 int profile_warn(struct profile *p, struct err *err)
 {
-	if (warn_of_failures(p, err) || (p->watched_s > 0 && warn_of_others(p, err)))
+	if (warn_of_runs(p, err) || (p->watched_s > 0 && warn_of_others(p, err)))
 		return -1;
 	if (warn_of_speed(p, err))
 		return -1;

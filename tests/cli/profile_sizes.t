@@ -54,6 +54,19 @@ done
 set -- -b 512 --workload tight -- ./fake '{batch}' 300 MemoryError 1
 is 'one without a range is started as it was submitted' '512|1.0' "$(starts_at fifo "$@")"
 
+# --- it does not heed the stop signal ---
+sed "s/^trap .*/trap '' TERM/" fake >deaf
+chmod +x deaf
+# A shell that is killed leaves what it waits for; what it waits for lasts 10 ms.
+status 'one that does not stop when it is told' 0 "$POLLUX" profile --budget $((2 * TIME_SCALE)) --points 1 --grace 0.5 \
+	-b 16 --json -- ./deaf 16 300 x 1
+printf '%s' "$out" >deaf.json
+is 'its restart costs what that took' 1 "$(json 'my ($p) = @{$d->{points}};
+	print 0 + ($p->{stop_duration_s} > 0.5 && abs($d->{restart_s} - $p->{stop_duration_s} - $p->{first_step_s}) < 0.01)' <deaf.json)"
+like 'it was killed, and that is warned of' '^it was still there 0.5 s \(--grace\) after SIGTERM, and was killed' \
+	"$(json 'print "$_\n" for @{$d->{warnings}}' <deaf.json)"
+like 'and shown as measured' '^  costs .* as measured' "$("$POLLUX" profile "$(json 'print $d->{id}' <deaf.json)")"
+
 # --- larger ones fail for another reason, or end by themselves ---
 for status in 3 0; do
 	set -- -b 128 --batch-range 128:1024 --noise-scale 10000 --workload "fails$status" -- \

@@ -1031,7 +1031,8 @@ static void test_restart_cost(void)
 	near(restart_cost("x"), 8, 0, "never stopped: the time to the first step");
 	ok(!restart_was_timed("x"), "which is no restart");
 	restart(4, 2);
-	near(restart_cost("x"), 6, 0, "the median of two is their mean; the stop has no run after it yet");
+	near(restart_cost("x"), 8, 0, "the median of two is their mean, 6; the stop has no run after it yet, but counts");
+	ok(restart_was_timed("x"), "and it was timed");
 	off = add_run(1, 0, 1);
 	end_run(off, &(struct end){ OUTCOME_NOT_STARTED, STOP_NONE, 0, UNKNOWN, UNKNOWN, 0, 0, -1 });
 	restart(10, UNKNOWN);
