@@ -371,6 +371,22 @@ static bool inform(const struct experiment *e, const struct throughput_params *p
 	return found;
 }
 
+static bool take_own(const struct experiment *e, struct configuration own_sizes, struct experiment_choice *choice)
+{
+	*choice = (struct experiment_choice){
+		.configuration = own_sizes, .why = EXPERIMENT_OWN, .expected_s = e->launch_s + EXPERIMENT_MEASURE_S,
+		.deviation = (double)NAN,
+	};
+	return true;
+}
+
+static bool is_known_to_fit(const struct experiment *e, const struct configuration *c)
+{
+	int64_t no_memory = find_bounds(e).no_memory;
+
+	return c->local_batch_size == 0 || no_memory == 0 || load(e, c) < no_memory;
+}
+
 bool experiment_next(const struct experiment *e, struct experiment_choice *choice)
 {
 	struct configuration first = own(&e->limits);
@@ -379,15 +395,12 @@ bool experiment_next(const struct experiment *e, struct experiment_choice *choic
 	*choice = (struct experiment_choice){ .configuration = first, .deviation = (double)NAN };
 	if (!(e->left_s > e->launch_s))
 		return false;
-	if (!find(e, &first)) {
-		choice->why = EXPERIMENT_OWN;
-		choice->expected_s = e->launch_s + EXPERIMENT_MEASURE_S;
-		return true;
-	}
-	if (e->limits.batch_size == 0)
-		return false;
-	if (grow(e, &p, choice))
+	if (!find(e, &first))
+		return take_own(e, first, choice);
+	if (e->limits.batch_size > 0 && grow(e, &p, choice))
 		return true;
 	choice->probe = false;
-	return inform(e, &p, choice);
+	if (e->limits.batch_size > 0 && inform(e, &p, choice))
+		return true;
+	return e->again && is_known_to_fit(e, &first) && take_own(e, first, choice);
 }

@@ -146,7 +146,7 @@ static bool choose(const struct profile *p, const struct known *k, struct trial 
 		.limits = limits_of(p), .points = k->points, .n_points = k->n,
 		.fit = k->knowledge.model.fit, .launch_s = launch, .left_s = left,
 		.growth_left_s = left - (1 - GROWTH_SHARE) * p->settings->budget_s,
-		.share_s = share_s(p, launch, left),
+		.share_s = share_s(p, launch, left), .again = p->n_points == 0,
 	};
 
 	if (p->n_points >= max_points(p) && p->settings->max_points > 0)
@@ -347,6 +347,8 @@ static int set_state(struct profile *p, int failed, const struct err *why, struc
 
 	if (failed)
 		text_add(&t, why->text);
+	else if (p->n_points == 0 && !p->interrupted)
+		text_add(&t, "nothing was left to measure: none of its sizes is new and known to fit");
 	else
 		text_addf(&t, "%s%d point%s measured in %.0f s", p->interrupted ? "interrupted; " : "",
 			  p->n_measured, p->n_measured == 1 ? "" : "s",

@@ -93,6 +93,17 @@ status 'a bar of as many steps as were said' 0 "$POLLUX" profile --budget $((8 *
 is 'is timed at once' 'measured 1' "$(printf '%s' "$out" |
 	json 'my $p = $d->{points}[0]; print "$p->{outcome} ", 0 + ($p->{first_step_s} < 5 * '"$TIME_SCALE"')')"
 
+# --- again ---
+again() { "$POLLUX" profile --budget $((6 * TIME_SCALE)) --json -b 16 --workload same "$@" -- ./fake 16; }
+status 'a profile' 0 again
+status 'the same again, with nothing left to learn' 0 again
+is 'measures its own sizes' '1 own sizes measured' "$(printf '%s' "$out" |
+	json 'my @p = @{$d->{points}}; print scalar(@p), " $p[0]{why} $p[0]{outcome}"')"
+cp fake mute
+sed -i '/report/d' mute
+status 'when it tells no steps any more' 1 "$POLLUX" profile --budget 3 -b 16 --workload same -- ./mute 16
+like 'it says so' 'no step time in ' "$err"
+
 # --- while it measures ---
 "$POLLUX" profile --budget 600 -b 16 -r 2 -- ./fake '{local_batch}' >/dev/null 2>&1 &
 profile=$!

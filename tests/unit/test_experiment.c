@@ -238,6 +238,33 @@ static void test_ends(void)
 	ok(!next(&w, &c), "no time for a launch, no point");
 }
 
+/* What is known so well already is not tried, but once, by one who has tried nothing else. */
+static void test_again(void)
+{
+	struct experiment_limits no_batch = { .min_replicas = 1, .max_replicas = 1 };
+	struct experiment_limits one_batch = { .min_replicas = 1, .max_replicas = 1, .batch_size = 64 };
+	struct experiment_limits both[] = { no_batch, one_batch };
+	struct experiment_choice c;
+
+	for (int i = 0; i < 2; i++) {
+		struct experiment_point known = {
+			.configuration = { 1, both[i].batch_size, 1, both[i].batch_size }, .weight = 1,
+		};
+		struct experiment e = {
+			.limits = both[i], .points = &known, .n_points = 1, .launch_s = 1, .left_s = 60,
+			.growth_left_s = 30, .share_s = 5,
+		};
+
+		ok(!experiment_next(&e, &c), "nothing is left");
+		e.again = true;
+		ok(experiment_next(&e, &c) && c.why == EXPERIMENT_OWN && !c.probe &&
+		   c.configuration.local_batch_size == both[i].batch_size, "but its own sizes again");
+		ok(c.expected_s > 1, "for which some time is expected");
+		known.outcome = EXPERIMENT_NO_MEMORY;
+		ok(experiment_next(&e, &c) == (i == 0), "not where they do not fit");
+	}
+}
+
 /* --- what tells most --- */
 
 /* On one device the model is alpha + beta m: its information matrix has two rows, whose inverse can be
@@ -448,6 +475,7 @@ int main(void)
 	test_growth();
 	test_shared_memory();
 	test_ends();
+	test_again();
 	test_choice();
 	test_gain();
 	test_extremes();
