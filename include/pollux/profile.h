@@ -33,6 +33,8 @@ struct profile_progress {
 	const struct observation *observation;	/* of it, so far */
 	bool launched;				/* its first step has been seen */
 	double left_s;				/* of the budget */
+	double stops_in_s;			/* it was asked to stop, and has so long until it is killed; NaN: it was not */
+	bool interrupted;			/* by a person, for good */
 };
 
 struct profile_settings {
@@ -52,6 +54,7 @@ struct profile_end {
 	int n_points;			/* tried */
 	int n_measured;			/* of these, those with a step time */
 	bool interrupted, cancelled;	/* cancelled: by 'pollux cancel' */
+	bool abandoned;			/* interrupted twice: its supervisor still stops the run, and ends the job */
 };
 
 /* Adds the job (job->id is set) and measures. -1: *err says why there is nothing to show, EX_TEMPFAIL where

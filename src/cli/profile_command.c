@@ -65,20 +65,46 @@ static void add_time(struct text *t, const struct profile_progress *p)
 		text_addf(t, " +- %.1f %%", 100 * half_width);
 }
 
-static void show_progress(const struct profile_progress *p, void *arg)
+static void add_point(struct text *t, const struct profile_progress *p)
 {
 	const struct configuration *c = &p->choice->configuration;
-	struct text t = TEXT_INIT;
 	char left[FORMAT_SIZE];
 
-	(void)arg;
-	text_addf(&t, "point %d: %d device%s", p->n_points + 1, c->replicas, c->replicas == 1 ? "" : "s");
+	text_addf(t, "point %d: %d device%s", p->n_points + 1, c->replicas, c->replicas == 1 ? "" : "s");
 	if (c->batch_size > 0)
-		text_addf(&t, ", batch %lld", (long long)c->batch_size);
-	text_add(&t, ": ");
-	add_time(&t, p);
-	text_addf(&t, "; %s left", format_duration(left, sizeof(left), fmax(p->left_s, 0)));
-	fprintf(stderr, "\r\033[K%s", t.data);
+		text_addf(t, ", batch %lld", (long long)c->batch_size);
+	text_add(t, ": ");
+	if (isfinite(p->stops_in_s))
+		text_add(t, "stops");
+	else
+		add_time(t, p);
+	text_addf(t, "; %s left", format_duration(left, sizeof(left), fmax(p->left_s, 0)));
+}
+
+static void add_stop(struct text *t, double stops_in_s)
+{
+	char span[FORMAT_SIZE];
+
+	text_addf(t, "stopping (up to %s); once more leaves that to pollux",
+		  format_duration(span, sizeof(span), fmax(stops_in_s, 0)));
+}
+
+/* In a pipe only that it stops: whoever has asked for it may wait for a minute. */
+static void show_progress(const struct profile_progress *p, void *arg)
+{
+	bool stops = p->interrupted && isfinite(p->stops_in_s);
+	struct text t = TEXT_INIT;
+	bool *said = arg;
+
+	if (stops)
+		add_stop(&t, p->stops_in_s);
+	else
+		add_point(&t, p);
+	if (isatty(STDERR_FILENO))
+		fprintf(stderr, "\r\033[K%s", t.data);
+	else if (stops && !*said)
+		fprintf(stderr, "pollux: %s\n", t.data);
+	*said = stops;
 	fflush(stderr);
 	text_release(&t);
 }
@@ -162,6 +188,7 @@ static int measure(struct session *s, struct job *job, const struct job_command 
 		   struct profile_settings *settings, struct profile_end *end, struct err *err)
 {
 	struct config config;
+	bool said = false;
 	int rc;
 
 	if (session_settings(s, &config, err))
@@ -170,11 +197,21 @@ static int measure(struct session *s, struct job *job, const struct job_command 
 		settings->slots = config.slots;
 	settings->paths = &s->paths;
 	settings->interrupted = count_interruptions;
-	settings->progress = isatty(STDERR_FILENO) ? show_progress : NULL;
+	settings->progress = show_progress;
+	settings->arg = &said;
 	catch_signals();
 	rc = profile_run(&s->store, job, command, settings, end, err);
 	end_progress();
 	return rc;
+}
+
+/* What still happens without us. */
+static void note_abandoned(const struct job *job)
+{
+	char span[FORMAT_SIZE];
+
+	fprintf(stderr, "pollux: the command still runs: its supervisor stops it, in %s at the latest, and ends job "
+		"%lld\n", format_duration(span, sizeof(span), job->grace_s), (long long)job->id);
 }
 
 /* The status of a program that the signal ended, with the result so far. */
@@ -184,6 +221,8 @@ static int finish(struct session *s, const struct job *job, const struct profile
 	int rc = show(s, job->id, o, err);
 
 	run_pass(s);
+	if (end->abandoned)
+		note_abandoned(job);
 	if (rc)
 		return rc;
 	if (last_signal)

@@ -412,7 +412,7 @@ int profile_run(struct store *store, struct job *job, const struct job_command *
 		rc = finish(&p, loop(&p, err), err);
 	*end = (struct profile_end){
 		.n_points = p.n_points, .n_measured = p.n_measured, .interrupted = p.interrupted,
-		.cancelled = p.cancelled,
+		.cancelled = p.cancelled, .abandoned = p.abandoned,
 	};
 	free(p.devices);
 	free(p.bad);

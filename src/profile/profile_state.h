@@ -27,7 +27,7 @@ struct profile {
 	int64_t n_hot;
 	int n_slowed;				/* points whose devices said that they were slowed */
 	char slowed_by[64];			/* the last of them: by what */
-	bool interrupted, cancelled;
+	bool interrupted, cancelled, abandoned;
 };
 
 /* What the machine's processors did since its start: seconds, summed over all of them. */

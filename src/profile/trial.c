@@ -155,9 +155,11 @@ static bool is_time_over(const struct profile *p, const struct trial *t)
 	return now >= fmax(t->run.launch_boot_s, t->run.assigned_boot_s) + t->launch_limit_s;
 }
 
-static void tell(const struct profile *p, const struct trial *t)
+/* asked_boot_s: to stop; NaN: it was not. */
+static void tell(const struct profile *p, const struct trial *t, double asked_boot_s)
 {
 	struct profile_progress progress = {
+		.stops_in_s = asked_boot_s + p->job->grace_s - clock_boot_s(), .interrupted = interruptions(p) > 0,
 		.n_points = p->n_points, .choice = &t->choice, .observation = &t->observation,
 		.launched = has_launched(t), .left_s = profile_left_s(p),
 	};
@@ -212,26 +214,26 @@ static void look_at_devices(const struct profile *p, struct trial *t)
 static int watch(struct profile *p, struct trial *t, struct err *err)
 {
 	double asked_boot_s = clock_boot_s();
-	bool stopping = false, abandoned = false;
+	double stopping_boot_s = (double)NAN;
 
-	while (t->run.state != RUN_ENDED && !abandoned) {
+	while (t->run.state != RUN_ENDED && !p->abandoned) {
 		nap(LOOK_S);
 		if (refresh(p, t, err) || see_to_supervisor(p, t, &asked_boot_s, err))
 			return -1;
-		tell(p, t);
-		if (!stopping && (is_enough(t) || is_time_over(p, t) || interruptions(p) > 0)) {
-			stopping = true;
+		tell(p, t, stopping_boot_s);
+		if (isnan(stopping_boot_s) && (is_enough(t) || is_time_over(p, t) || interruptions(p) > 0)) {
+			stopping_boot_s = clock_boot_s();
 			look_at_devices(p, t);
 			if (ask_to_stop(p, t, STOP_MEASURED, err))
 				return -1;
 		}
 		if (interruptions(p) > 1) {
-			abandoned = true;
+			p->abandoned = true;
 			if (ask_to_stop(p, t, STOP_CANCEL, err))
 				return -1;
 		}
 	}
-	p->cancelled |= abandoned;
+	p->cancelled |= p->abandoned;
 	return 0;
 }
 

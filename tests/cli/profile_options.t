@@ -131,4 +131,24 @@ unlike 'the profile itself has no start to wait for' 'next start' "$out"
 is 'devices tells who has them' "job $id" "$("$POLLUX" devices | sed -n 's/^cpu:1 .* \(job [0-9]*\) .*/\1/p')"
 "$POLLUX" cancel "$id" "$job" "$wide" "$never"
 wait "$profile"
+
+# --- interrupted, and slow to stop ---
+sed 's/^trap .*/trap "" TERM/' fake >stubborn
+chmod +x stubborn
+"$POLLUX" profile --budget 600 --grace 50 -b 16 -- ./stubborn 16 >slow.out 2>slow.err &
+profile=$!
+is_timed() { [ -n "$(store "SELECT 1 FROM runs WHERE state = 'running' AND first_step_s > 0 AND job_id = (SELECT max(id) FROM jobs)")" ]; }
+wait_for 20 is_timed
+id=$(store 'SELECT max(id) FROM jobs')
+kill -INT "$profile"
+ok 'that it stops, and for how long, is said' wait_for 10 grep -Eq \
+	'^pollux: stopping \(up to (50|49|48)s\); once more leaves that to pollux$' slow.err
+kill -INT "$profile"
+rc=0
+wait "$profile" || rc=$?
+is 'a second interrupt ends it at once' 130 "$rc"
+like 'saying what still runs' "^pollux: the command still runs: its supervisor stops it, in 50s at the latest, and ends job $id\$" \
+	"$(cat slow.err)"
+like 'after what was measured' 'own sizes' "$(cat slow.out)"
+kill -9 "-$(store "SELECT leader_pid FROM runs WHERE job_id = $id ORDER BY id DESC LIMIT 1")"
 finish
