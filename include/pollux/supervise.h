@@ -14,6 +14,9 @@
 #include "pollux/paths.h"
 #include "pollux/store.h"
 
+/* From the end of the grace, when all of the group get SIGTERM, to SIGKILL. */
+#define SUPERVISE_TERM_WAIT_S 5.0
+
 /* Start "pollux supervise RUN" as a daemon: own session, no terminal, stderr to supervisor.log. */
 int supervisor_spawn(const struct paths *paths, int64_t run_id, struct err *err);
 

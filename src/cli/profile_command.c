@@ -13,6 +13,7 @@
 #include "pollux/pass.h"
 #include "pollux/profile.h"
 #include "pollux/steady.h"
+#include "pollux/supervise.h"
 #include "profile.h"
 #include "profile_report.h"
 #include "session.h"
@@ -211,7 +212,7 @@ static void note_abandoned(const struct job *job)
 	char span[FORMAT_SIZE];
 
 	fprintf(stderr, "pollux: the command still runs: its supervisor stops it, in %s at the latest, and ends job "
-		"%lld\n", format_duration(span, sizeof(span), job->grace_s), (long long)job->id);
+		"%lld\n", format_duration(span, sizeof(span), job->grace_s + SUPERVISE_TERM_WAIT_S), (long long)job->id);
 }
 
 /* The status of a program that the signal ended, with the result so far. */

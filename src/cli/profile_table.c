@@ -186,6 +186,12 @@ static void print_recommended(const struct profile_report *r, const struct statu
 	text_release(&t);
 }
 
+static void print_use(const struct status_output *out)
+{
+	explanation_print_line(out, "jobs", "of the same workload start from this: those submitted with the same command, "
+			       "each argument of it, or with the same --workload");
+}
+
 static void print_warnings(const struct profile_report *r, const struct status_output *out)
 {
 	bool any = false;
@@ -220,5 +226,7 @@ void profile_report_print(const struct profile_report *r, const struct status_ou
 	print_model(r, out);
 	explanation_print_restart(&r->e, out);
 	print_recommended(r, out);
+	if (r->e.model.known)
+		print_use(out);
 	print_warnings(r, out);
 }

@@ -13,11 +13,11 @@
 #include "pollux/clock.h"
 #include "pollux/mem.h"
 #include "pollux/proc.h"
+#include "pollux/supervise.h"
 #include "supervisor.h"
 #include "supervisor_loop.h"
 
-/* After SIGTERM to the group, and between one SIGKILL and the next. */
-#define TERM_WAIT_S 5.0
+/* Between one SIGKILL and the next. */
 #define KILL_WAIT_S 1.0
 /* What a leader leaves behind (loggers, uploads) gets this long to end by itself; after a stop of ours,
  * what is left of the grace if that is more. */
@@ -107,7 +107,7 @@ static void terminate(struct supervisor *s)
 {
 	supervisor_log(s, "still there after the grace of %g s: SIGTERM to the group", s->job.grace_s);
 	supervisor_signal_all(s, SIGTERM);
-	enter(s, ST_TERMINATED, TERM_WAIT_S);
+	enter(s, ST_TERMINATED, SUPERVISE_TERM_WAIT_S);
 }
 
 static void kill_all(struct supervisor *s)
@@ -137,7 +137,7 @@ static void sweep_stopped(struct supervisor *s)
 static void sweep_terminate(struct supervisor *s)
 {
 	supervisor_signal_all(s, SIGTERM);
-	enter(s, ST_SWEEP_TERMINATED, TERM_WAIT_S);
+	enter(s, ST_SWEEP_TERMINATED, SUPERVISE_TERM_WAIT_S);
 }
 
 static void sweep_kill(struct supervisor *s)

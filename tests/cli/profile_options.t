@@ -96,6 +96,9 @@ is 'is timed at once' 'measured 1' "$(printf '%s' "$out" |
 # --- again ---
 again() { "$POLLUX" profile --budget $((6 * TIME_SCALE)) --json -b 16 --workload same "$@" -- ./fake 16; }
 status 'a profile' 0 again
+run "$POLLUX" profile "$(printf '%s' "$out" | json 'print $d->{id}')"
+like 'it tells what jobs start from it' \
+	'^  jobs +of the same workload start from this: those submitted with the same command, each argument of it,' "$out"
 status 'the same again, with nothing left to learn' 0 again
 is 'measures its own sizes' '1 own sizes measured' "$(printf '%s' "$out" |
 	json 'my @p = @{$d->{points}}; print scalar(@p), " $p[0]{why} $p[0]{outcome}"')"
@@ -142,12 +145,12 @@ wait_for 20 is_timed
 id=$(store 'SELECT max(id) FROM jobs')
 kill -INT "$profile"
 ok 'that it stops, and for how long, is said' wait_for 10 grep -Eq \
-	'^pollux: stopping \(up to (50|49|48)s\); once more leaves that to pollux$' slow.err
+	'^pollux: stopping \(up to (55|54|53)s\); once more leaves that to pollux$' slow.err
 kill -INT "$profile"
 rc=0
 wait "$profile" || rc=$?
 is 'a second interrupt ends it at once' 130 "$rc"
-like 'saying what still runs' "^pollux: the command still runs: its supervisor stops it, in 50s at the latest, and ends job $id\$" \
+like 'saying what still runs' "^pollux: the command still runs: its supervisor stops it, in 55s at the latest, and ends job $id\$" \
 	"$(cat slow.err)"
 like 'after what was measured' 'own sizes' "$(cat slow.out)"
 kill -9 "-$(store "SELECT leader_pid FROM runs WHERE job_id = $id ORDER BY id DESC LIMIT 1")"
