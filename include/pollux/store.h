@@ -255,6 +255,9 @@ int store_failed_sizes(struct store *s, const char *workload, const char *device
 
 /* ---- profiles: devices that a job keeps between its runs ---- */
 
+/* What is to be said of one whose process was killed, and of what it measured until then. */
+int store_profile_killed(struct store *s, int64_t job_id, struct text *reason, struct err *err);
+
 struct reserved_device {
 	int64_t job_id;
 	struct device device;		/* id, binding, kind, cores are filled */

@@ -12,8 +12,8 @@
  *	  run, replicas, batch_size, local_batch_size, accumulation_steps	integers
  *	  why			"own sizes", "growth", "bisection" or "tells most"
  *	  outcome		"measured", "out of memory", "failed", "ended" (by itself, before it could be
- *				timed), "no step time" or "stopped" (with the profile, before its first step
- *				time); null: it runs
+ *				timed), "lost" (its supervisor was killed), "no step time" or "stopped" (with the
+ *				profile, before its first step time); null: it runs
  *	  diagnosis		what the log says went wrong, or the last line in it
  *	  step_time_s		number: mean of the medians of windows of a quarter of a second
  *	  step_time_sd_s	number: their standard deviation
@@ -61,6 +61,8 @@ static const char *outcome_of(const struct profile_row *row)
 		return "measured";
 	if (row->stopped)
 		return "stopped";
+	if (profile_row_is_lost(row))
+		return "lost";
 	if (row->run->outcome == OUTCOME_COMPLETED)
 		return "ended";
 	return row->run->outcome == OUTCOME_FAILED ? "failed" : "no step time";

@@ -44,6 +44,11 @@ static int read_rows(struct session *s, struct profile_report *r, struct err *er
 	return 0;
 }
 
+bool profile_row_is_lost(const struct profile_row *row)
+{
+	return row->run->outcome == OUTCOME_LOST || row->run->stop_reason == STOP_ORPHAN;
+}
+
 static void recommend(struct profile_report *r)
 {
 	const struct explanation *e = &r->e;

@@ -24,6 +24,9 @@ struct profile_report {
 
 #define PROFILE_ENOUGH 0.95
 
+/* Its supervisor was killed: its end says nothing of its sizes. */
+bool profile_row_is_lost(const struct profile_row *row);
+
 /* EX_NOINPUT where there is no such job, or it is no profile. */
 int profile_report_read(struct session *s, int64_t job_id, struct profile_report *r, struct err *err);
 void profile_report_release(struct profile_report *r);

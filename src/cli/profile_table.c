@@ -66,6 +66,9 @@ static void add_result(struct columns *t, const struct profile_row *row)
 	} else if (run->outcome == OUTCOME_COMPLETED) {
 		columns_text(t, "ended by itself");
 		columns_style(t, STYLE_YELLOW);
+	} else if (profile_row_is_lost(row)) {
+		columns_text(t, "lost its supervisor");
+		columns_style(t, STYLE_RED);
 	} else {
 		columns_text(t, "no step time");
 		columns_style(t, STYLE_YELLOW);

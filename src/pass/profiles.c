@@ -9,8 +9,6 @@
 #include "pollux/remove_tree.h"
 #include "pollux/supervise.h"
 
-static const char gone[] = "its process is gone; what it measured is kept";
-
 static bool is_alive(const struct pass_state *p, int64_t job_id)
 {
 	char *lock = paths_profile_lock(p->paths, job_id);
@@ -54,7 +52,8 @@ static int stop_runs(struct pass_state *p, int64_t job_id, int *n, struct err *e
 
 static int end(struct pass_state *p, int64_t job_id, struct err *err)
 {
-	int n;
+	struct text reason = TEXT_INIT;
+	int n, rc;
 
 	strings_addf(&p->result->actions, "job %lld: the profile's process is gone; ending it",
 		     (long long)job_id);
@@ -65,8 +64,11 @@ static int end(struct pass_state *p, int64_t job_id, struct err *err)
 	if (n > 0)
 		return 0;
 	remove_files(p, job_id);
-	return store_job_set_state(&p->store, job_id, JOB_CANCELLED, gone, err) ||
-	       store_event_add(&p->store, job_id, 0, "profile", gone, err) ? -1 : 0;
+	rc = store_profile_killed(&p->store, job_id, &reason, err) ||
+	     store_job_set_state(&p->store, job_id, JOB_CANCELLED, reason.data, err) ||
+	     store_event_add(&p->store, job_id, 0, "profile", reason.data, err) ? -1 : 0;
+	text_release(&reason);
+	return rc;
 }
 
 int pass_end_profiles(struct pass_state *p, struct err *err)

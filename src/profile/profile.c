@@ -18,6 +18,8 @@
 /* A launch may take so many times what others took; the first one all of the budget. */
 #define LAUNCH_PATIENCE 4.0
 #define LAUNCH_PATIENCE_S 5.0
+/* Whoever kills so many supervisors will kill the next, too. */
+#define MOST_LOST 3
 
 /* --- what is known --- */
 
@@ -190,8 +192,19 @@ static void add_others(struct profile *p, const struct trial *t)
 	p->n_hot += t->after.n_hot - t->before.n_hot;
 }
 
+/* Nothing that the size is to blame for: it is tried again. */
+static bool lost_supervisor(const struct trial *t)
+{
+	return t->outcome != EXPERIMENT_MEASURED &&
+	       (t->run.outcome == OUTCOME_LOST || t->run.stop_reason == STOP_ORPHAN);
+}
+
 static void learn(struct profile *p, const struct trial *t)
 {
+	if (lost_supervisor(t)) {
+		p->n_lost++;
+		return;
+	}
 	p->n_points++;
 	add_launch(p, t);
 	add_others(p, t);
@@ -213,7 +226,7 @@ static void learn(struct profile *p, const struct trial *t)
 /* --- failing --- */
 
 /* Why there is nothing to show, in one line. */
-static void describe_failure(const struct trial *t, struct text *text)
+static void describe_failure(const struct profile *p, const struct trial *t, struct text *text)
 {
 	const struct run *run = &t->run;
 
@@ -221,6 +234,8 @@ static void describe_failure(const struct trial *t, struct text *text)
 		text_add(text, "the command could not be started");
 		if (run->diagnosis && *run->diagnosis)
 			text_addf(text, ": %s", run->diagnosis);
+	} else if (lost_supervisor(t)) {
+		text_addf(text, "its supervisor was killed, at %d point%s", p->n_lost, p->n_lost == 1 ? "" : "s");
 	} else if (t->outcome == EXPERIMENT_TOO_SLOW) {
 		text_addf(text, "no step time in %.3g s: its program has to report its steps"
 			  " (pollux-client(3), pollux-report(1)) or to print them (pollux-steps(1)), for"
@@ -238,7 +253,7 @@ static int failed(const struct profile *p, const struct trial *t, struct err *er
 	bool started = t->run.outcome != OUTCOME_NOT_STARTED;
 	struct text text = TEXT_INIT;
 
-	describe_failure(t, &text);
+	describe_failure(p, t, &text);
 	if (started)
 		text_addf(&text, "; see 'pollux log %lld'", (long long)p->job->id);
 	err_set(err, started ? EX_FAILED : EX_TEMPFAIL, "%s", text.data);
@@ -251,6 +266,8 @@ static bool is_hopeless(const struct profile *p, const struct trial *t)
 {
 	if (p->n_measured > 0 || p->interrupted || p->cancelled)
 		return false;
+	if (lost_supervisor(t))
+		return p->n_lost >= MOST_LOST;
 	return t->choice.why == EXPERIMENT_OWN &&
 	       (t->outcome == EXPERIMENT_FAILED || t->outcome == EXPERIMENT_TOO_SLOW);
 }

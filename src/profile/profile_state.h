@@ -21,6 +21,7 @@ struct profile {
 	double launches_s;			/* summed: launch to first step, and stop to exit */
 	int n_launches;
 	int n_points, n_measured;
+	int n_lost;				/* further ones whose supervisor was killed */
 	int n_lasting, n_unsteady;		/* measured until steady or out of time; of these, not steady */
 	int n_known;				/* points measured so far, now or by earlier runs */
 	double watched_s, others_s, stolen_s;	/* summed over points: time, and processor time of others */

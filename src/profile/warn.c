@@ -178,8 +178,22 @@ static int warn_of_memory(struct profile *p, struct err *err)
 	return rc;
 }
 
+static int warn_of_lost(struct profile *p, struct err *err)
+{
+	struct text t = TEXT_INIT;
+	int rc;
+
+	text_addf(&t, "%d point%s lost the supervisor, which was killed: tried again as far as there was time",
+		  p->n_lost, p->n_lost == 1 ? "" : "s");
+	rc = warn(p, t.data, err);
+	text_release(&t);
+	return rc;
+}
+
 int profile_warn(struct profile *p, struct err *err)
 {
+	if (p->n_lost > 0 && warn_of_lost(p, err))
+		return -1;
 	if (warn_of_runs(p, err) || (p->watched_s > 0 && warn_of_others(p, err)))
 		return -1;
 	if (warn_of_speed(p, err))

@@ -62,6 +62,7 @@ struct supervisor {
 	int run_lock, signal_fd, socket_fd, leader_fd, log_fd;
 	int *device_locks;		/* run.replicas of them, inherited by the command */
 	double socket_rest_until_s;	/* the socket is left alone until then */
+	bool profile_gone;		/* the process that it is a point for, found out here */
 	struct log_watch log_watch;	/* of a program that reports no steps */
 };
 

@@ -159,15 +159,19 @@ static void remove_files(const struct supervisor *s)
 
 static void end_job(struct supervisor *s)
 {
+	struct text reason = TEXT_INIT;
 	struct job job;
 	struct err err;
 
 	if (store_job_get(&s->store, s->job.id, &job, &err))
 		return;
-	if (!job_has_ended(job.state) &&
-	    store_job_set_state(&s->store, job.id, JOB_CANCELLED,
-				"its process is gone; what it measured is kept", &err))
+	/* The end of its run ended it already, for a stop, where we found its process gone, or a pass did. */
+	if ((s->profile_gone || s->adopted || !job_has_ended(job.state)) &&
+	    (store_profile_killed(&s->store, job.id, &reason, &err) ||
+	     store_job_set_state(&s->store, job.id, JOB_CANCELLED, reason.data, &err) ||
+	     store_event_add(&s->store, job.id, 0, "profile", reason.data, &err)))
 		supervisor_log(s, "%s", err.text);
+	text_release(&reason);
 	job_release(&job);
 }
 

@@ -99,8 +99,10 @@ static void look_for_profile(struct supervisor *s)
 {
 	char *lock = paths_profile_lock(s->paths, s->job.id);
 
-	if (s->run.stop_reason == STOP_NONE && !lock_is_held(lock))
+	if (s->run.stop_reason == STOP_NONE && !lock_is_held(lock)) {
+		s->profile_gone = true;
 		stop_for(s, STOP_CANCEL);
+	}
 	free(lock);
 }
 

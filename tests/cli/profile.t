@@ -218,6 +218,8 @@ ok 'a profile gets under way' wait_for 30 has_points "$id" 2
 kill -9 "$profile"
 ended
 ok 'its supervisor ends it' wait_for 30 has_state "$id" cancelled
+was_killed() { store "SELECT reason FROM jobs WHERE id = $id" | grep -Eq '^the profile was killed; [2-9] points measured$'; }
+ok 'saying why' wait_for 10 was_killed
 ok 'nothing is left' wait_for 20 clean
 ok 'but what was measured' has_points "$id" 2
 
@@ -230,6 +232,7 @@ kill -9 "$profile"
 ended
 status 'when both are killed the next pass' 0 "$POLLUX" schedule -v
 ok 'ends it' wait_for 40 has_state "$id" cancelled
+ok 'saying why, too' wait_for 10 was_killed
 ok 'nothing is left' wait_for 20 clean
 ok 'but what was measured' has_points "$id" 2
 

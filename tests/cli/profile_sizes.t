@@ -67,6 +67,18 @@ like 'it was killed, and that is warned of' '^it was still there 0.5 s \(--grace
 	"$(json 'print "$_\n" for @{$d->{warnings}}' <deaf.json)"
 like 'and shown as measured' '^  costs .* as measured' "$("$POLLUX" profile "$(json 'print $d->{id}' <deaf.json)")"
 
+# --- somebody kills its supervisor ---
+before=$(store 'SELECT max(id) FROM jobs')
+"$POLLUX" profile --budget $((30 * TIME_SCALE)) --points 1 -b 16 --json -- ./fake 16 300 x 1 >lost.json 2>lost.err &
+profile=$!
+supervisor() { supervisor=$(store "SELECT supervisor_pid FROM runs WHERE job_id > $before AND state = 'running'") &&
+	[ -n "$supervisor" ] && kill -9 "$supervisor"; }
+ok 'a supervisor is killed' wait_for 20 supervisor
+rc=0
+wait "$profile" || rc=$?
+is 'which is not the end' '0 lost measured' "$rc $(json 'print join " ", map { $_->{outcome} } @{$d->{points}}' <lost.json)"
+like 'and is told' '^1 point lost the supervisor' "$(json 'print "$_\n" for @{$d->{warnings}}' <lost.json)"
+
 # --- larger ones fail for another reason, or end by themselves ---
 for status in 3 0; do
 	set -- -b 128 --batch-range 128:1024 --noise-scale 10000 --workload "fails$status" -- \
