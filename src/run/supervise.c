@@ -94,7 +94,7 @@ static void supervisor_init(struct supervisor *s, const struct paths *paths)
 {
 	*s = (struct supervisor){
 		.paths = paths, .state = ST_WAITING, .deadline_boot_s = INFINITY,
-		.driver_until_boot_s = INFINITY,
+		.driver_until_boot_s = INFINITY, .driver = { .fd = -1, .until_boot_s = INFINITY },
 		.limit_boot_s = INFINITY, .wait_status = -1, .oom.before.kills = -1,
 		.run_lock = -1, .signal_fd = -1, .socket_fd = -1, .leader_fd = -1, .log_fd = -1,
 	};
@@ -108,6 +108,7 @@ static void supervisor_release(struct supervisor *s)
 {
 	int fds[] = { s->signal_fd, s->socket_fd, s->leader_fd, s->log_fd, s->run_lock };
 
+	supervisor_leave_driver(s);
 	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
 		if (fds[i] >= 0)
 			close(fds[i]);

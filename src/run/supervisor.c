@@ -62,17 +62,25 @@ static void launch_failed(struct supervisor *s, const struct err *err)
 	enter(s, ST_FINISHED, 0);
 }
 
-static void start(struct supervisor *s)
+static void launch(struct supervisor *s)
 {
 	struct err err = { 0 };
 
-	if (supervisor_launch(s, &err)) {
+	if (supervisor_check_devices(s, &err) || supervisor_launch(s, &err)) {
 		launch_failed(s, &err);
 		return;
 	}
 	enter(s, ST_RUNNING, INFINITY);
 	if (isfinite(s->job.time_limit_s))
 		s->limit_boot_s = clock_boot_s() + s->job.time_limit_s - s->job.run_time_s;
+}
+
+static void start(struct supervisor *s)
+{
+	if (supervisor_ask_who_is_there(s))
+		enter(s, ST_CHECKING, INFINITY);
+	else
+		launch(s);
 }
 
 static void call_off(struct supervisor *s)
@@ -92,7 +100,8 @@ static void ask_leader(struct supervisor *s)
 {
 	struct err err;
 
-	supervisor_sample_devices(s);
+	if (supervisor_sample_first(s))
+		return;
 	if (!s->signalled) {
 		s->run.stop_boot_s = clock_boot_s();
 		supervisor_signal_leader(s, s->job.stop_signal);
@@ -170,6 +179,9 @@ static action *const actions[N_SUPERVISOR_STATES][N_SUPERVISOR_EVENTS] = {
 	[ST_WAITING] = {
 		[EV_DEVICES_FREE] = start, [EV_STOP] = call_off,
 		[EV_TIMEOUT] = give_up_devices, [EV_ENDED] = leave,
+	},
+	[ST_CHECKING] = {
+		[EV_DRIVER] = launch, [EV_STOP] = call_off, [EV_ENDED] = leave,
 	},
 	[ST_RUNNING] = {
 		[EV_STOP] = ask_leader, [EV_LEADER_EXIT] = sweep,

@@ -13,6 +13,7 @@
 
 enum supervisor_state {
 	ST_WAITING,		/* for its devices and for the job's last run to end */
+	ST_CHECKING,		/* it has them; for what their driver says of who is there */
 	ST_RUNNING,
 	ST_SIGNALLED,		/* the leader was told to stop; until the grace is over */
 	ST_TERMINATED,		/* SIGTERM went to the group */
@@ -25,6 +26,7 @@ enum supervisor_state {
 
 enum supervisor_event {
 	EV_DEVICES_FREE,	/* locks taken and the run claimed */
+	EV_DRIVER,		/* the driver has said who is on the devices, or has not answered in time */
 	EV_STOP,		/* run.stop_reason is set */
 	EV_LEADER_EXIT,
 	EV_CLEAR,		/* no process of the run lives */
@@ -32,6 +34,22 @@ enum supervisor_event {
 	EV_ENDED,		/* somebody else has ended the run, in the store */
 };
 #define N_SUPERVISOR_EVENTS (EV_ENDED + 1)
+
+struct supervisor;
+
+/* The list is the callee's to free; n -1: there is no answer, or none that says anything. */
+typedef void driver_answer(struct supervisor *s, struct device_process *list, int n);
+
+/* What was asked of a driver last. */
+struct driver_question {
+	pid_t pid;			/* the child that asks; 0: none, or it was reaped */
+	bool hangs;			/* it was given up */
+	int fd;				/* its answer; -1: none is waited for */
+	char *bytes;			/* owned; of the answer so far */
+	size_t length, room;
+	double until_boot_s;		/* INFINITY: none is waited for */
+	driver_answer *then;
+};
 
 struct supervisor {
 	const struct paths *paths;
@@ -51,7 +69,9 @@ struct supervisor {
 	double sweep_pause_s;		/* between searches for leftover processes */
 	double driver_until_boot_s;	/* a driver is waited for until then; INFINITY: not yet */
 	double next_driver_boot_s;	/* a profile's driver is asked for memory */
-	pid_t driver_pid;		/* the child that asks a driver; 0: none */
+	struct driver_question driver;
+	bool stop_waits;		/* for a last look at the memory of a profile's devices */
+	bool sampled_last;		/* which was taken */
 	struct device_process *before;	/* owned; on its devices when the command was started */
 	int n_before;
 	char last_log[1100];		/* what was logged last: the same is not repeated */
@@ -75,8 +95,8 @@ int supervisor_open_log(struct supervisor *s, struct err *err);
 /* supervisor_usage.c: what the run takes of memory and processors, into run. */
 struct rusage;
 void supervisor_sample_memory(struct supervisor *s);
-/* Of a profile, now: what its devices have before it is stopped. */
-void supervisor_sample_devices(struct supervisor *s);
+/* What a profile's devices have before it is stopped. True: that is being asked, and EV_STOP comes again. */
+bool supervisor_sample_first(struct supervisor *s);
 void supervisor_take_usage(struct supervisor *s, const struct rusage *usage);	/* of one reaped */
 
 /* supervisor_config.c */
@@ -90,17 +110,26 @@ void supervisor_signal_leader(struct supervisor *s, int signal_number);
 void supervisor_signal_all(struct supervisor *s, int signal_number);
 int supervisor_count_processes(const struct supervisor *s);
 
-/* supervisor_driver.c: the processes on the run's devices, by their index among them; the caller frees the
- * list. -1: there is no driver to ask, it cannot tell, or has not answered in time. One that hangs is not asked
- * again. */
-int supervisor_ask_driver(struct supervisor *s, double limit_s, struct device_process **list, int *n);
+/* supervisor_driver.c */
+enum driver_asked {
+	DRIVER_ASKED,		/* then() is called within limit_s, from the loop */
+	DRIVER_BUSY,		/* with what was asked before, or its child has not quite ended */
+	DRIVER_NONE,		/* there is no driver to ask, or it hangs: such a one is not asked again */
+};
+/* For the processes on the run's devices, by their index among them. */
+enum driver_asked supervisor_ask_driver(struct supervisor *s, double limit_s, driver_answer *then);
+void supervisor_read_driver(struct supervisor *s);	/* when driver.fd can be read */
+void supervisor_give_up_driver(struct supervisor *s);	/* when driver.until_boot_s is over */
+void supervisor_leave_driver(struct supervisor *s);	/* nobody wants its answer any more */
 
 /* supervisor_devices.c */
-/* Before the command is started: that nobody has come to its devices since they were given out. -1: EX_TEMPFAIL
- * and who it is. */
+/* Before the command is started: who is on its devices is asked, and EV_DRIVER comes. False: there is nobody
+ * to ask. */
+bool supervisor_ask_who_is_there(struct supervisor *s);
+/* After that: that nobody has come to its devices since they were given out. -1: EX_TEMPFAIL and who it is. */
 int supervisor_check_devices(struct supervisor *s, struct err *err);
-/* Asked once no process of the run lives: whether the drivers of its devices list none that has ended, or were
- * waited for long enough. */
+/* Looked at once no process of the run lives: true where there is no driver to ask. Otherwise EV_CLEAR comes when
+ * the drivers of its devices list none that has ended, or were waited for long enough. */
 bool supervisor_devices_clear(struct supervisor *s);
 
 /* supervisor_end.c */

@@ -9,6 +9,7 @@
 #include "pollux/device_users.h"
 #include "pollux/proc.h"
 #include "supervisor.h"
+#include "supervisor_loop.h"
 
 /* Some drivers list a dead process until they are reloaded. The next pass sees what it holds. */
 #define DRIVER_WAIT_S 10.0
@@ -37,22 +38,25 @@ static bool lingers(const struct supervisor *s, const struct device_process *lis
 	return false;
 }
 
-bool supervisor_devices_clear(struct supervisor *s)
+static void take_lingering(struct supervisor *s, struct device_process *list, int n)
 {
-	struct device_process *list;
-	bool clear;
-	int n;
+	bool clear = n < 0 || !lingers(s, list, n);
 
-	if (isinf(s->driver_until_boot_s))
-		s->driver_until_boot_s = clock_boot_s() + DRIVER_WAIT_S;
-	clear = supervisor_ask_driver(s, DRIVER_ANSWER_S, &list, &n) || !lingers(s, list, n);
 	free(list);
 	if (!clear && clock_boot_s() >= s->driver_until_boot_s) {
 		supervisor_log(s, "a driver lists an ended process on '%s' for more than %g s",
 			       s->run.devices[0].id, DRIVER_WAIT_S);
-		return true;
+		clear = true;
 	}
-	return clear;
+	if (clear)
+		supervisor_handle(s, EV_CLEAR);
+}
+
+bool supervisor_devices_clear(struct supervisor *s)
+{
+	if (isinf(s->driver_until_boot_s))
+		s->driver_until_boot_s = clock_boot_s() + DRIVER_WAIT_S;
+	return supervisor_ask_driver(s, DRIVER_ANSWER_S, take_lingering) == DRIVER_NONE;
 }
 
 static int refuse_blocked(const struct device_list *list, const struct device_user_list *users, struct err *err)
@@ -70,24 +74,32 @@ static int refuse_blocked(const struct device_list *list, const struct device_us
 	return 0;
 }
 
+/* Where the driver does not answer, the program will say so better. */
+static void take_who_is_there(struct supervisor *s, struct device_process *list, int n)
+{
+	free(s->before);
+	s->before = list;
+	s->n_before = n > 0 ? n : 0;
+	supervisor_handle(s, EV_DRIVER);
+}
+
+bool supervisor_ask_who_is_there(struct supervisor *s)
+{
+	return supervisor_ask_driver(s, DRIVER_START_S, take_who_is_there) == DRIVER_ASKED;
+}
+
 /* A pass gives out what another run has still to leave, and looks at who else is there only when it has. */
 int supervisor_check_devices(struct supervisor *s, struct err *err)
 {
-	struct device_list list = { .items = s->run.devices, .count = s->run.replicas };
+	struct device_list list = {
+		.items = s->run.devices, .count = s->run.replicas,
+		.processes = s->before, .n_processes = s->n_before,
+	};
 	struct device_user_list users = { 0 };
 	struct run_list runs = { 0 };
-	int rc;
+	int rc = store_runs_active(&s->store, &runs, err) ||
+		 device_users_find(&s->store, &list, &runs, &users, err) ? -1 : 0;
 
-	free(s->before);
-	s->before = NULL;
-	s->n_before = 0;
-	/* Where the driver does not answer, the program will say so better. */
-	if (supervisor_ask_driver(s, DRIVER_START_S, &list.processes, &list.n_processes))
-		return 0;
-	s->before = list.processes;
-	s->n_before = list.n_processes;
-	rc = store_runs_active(&s->store, &runs, err) ||
-	     device_users_find(&s->store, &list, &runs, &users, err) ? -1 : 0;
 	if (rc == 0)
 		rc = refuse_blocked(&list, &users, err);
 	device_user_list_release(&users);

@@ -1,11 +1,10 @@
-/* supervisor_driver.c - ask a driver in a child, with a deadline: some hang for ever, uninterruptibly. */
+/* supervisor_driver.c - ask a driver in a child, with a deadline: some hang for ever, uninterruptibly. The loop
+ * goes on meanwhile: it polls the pipe that the answer comes by. */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "pollux/clock.h"
@@ -45,85 +44,104 @@ static _Noreturn void answer(const struct run *run, int fd)
 	_exit(0);
 }
 
-/* Bytes until the end of file or the deadline, with room for one more entry; *n: how many. */
-static char *read_answer(int fd, double until_boot_s, size_t *n)
+static void stop_waiting(struct driver_question *d)
 {
-	size_t room = 64 * sizeof(struct device_process);
-	char *bytes = xmalloc(room);
+	close(d->fd);
+	free(d->bytes);
+	d->fd = -1;
+	d->bytes = NULL;
+	d->until_boot_s = INFINITY;
+}
 
-	*n = 0;
-	for (;;) {
-		struct pollfd p = { .fd = fd, .events = POLLIN };
-		double left_s = until_boot_s - clock_boot_s();
-		ssize_t k;
+/* What came, if it is whole, to whoever asked. */
+static void tell(struct supervisor *s)
+{
+	struct driver_question *d = &s->driver;
+	struct device_process *list = NULL;
+	driver_answer *then = d->then;
+	int n = -1;
 
-		if (left_s <= 0 || (poll(&p, 1, (int)(left_s * 1e3) + 1) < 0 && errno != EINTR))
-			break;
-		if (!p.revents)
-			continue;
-		k = read(fd, bytes + *n, room - *n);
-		if (k <= 0 && errno != EINTR)
-			break;
-		*n += k > 0 ? (size_t)k : 0;
-		if (*n == room)
-			bytes = xreallocarray(bytes, room *= 2, 1);
+	if (d->length % sizeof(*list) == 1 && d->bytes[d->length - 1] == DONE) {
+		list = (void *)d->bytes;
+		n = (int)(d->length / sizeof(*list));
+		d->bytes = NULL;
 	}
-	return bytes;
+	stop_waiting(d);
+	then(s, list, n);
 }
 
-/* One that does not end is left behind, killed as far as it can be: the loop reaps it. */
-static void end(struct supervisor *s, double until_boot_s)
+/* Once it can be read: there is room for one more byte at least. */
+void supervisor_read_driver(struct supervisor *s)
 {
-	struct timespec pause = { .tv_nsec = 1000000 };
-	pid_t pid;
+	struct driver_question *d = &s->driver;
+	ssize_t k = read(d->fd, d->bytes + d->length, d->room - d->length);
 
-	while ((pid = waitpid(s->driver_pid, NULL, WNOHANG)) == 0 && clock_boot_s() < until_boot_s)
-		nanosleep(&pause, NULL);
-	if (pid != 0)
-		s->driver_pid = 0;
-	else
-		kill(s->driver_pid, SIGKILL);
+	if (k < 0 && errno == EINTR)
+		return;
+	if (k <= 0) {
+		tell(s);
+		return;
+	}
+	d->length += (size_t)k;
+	if (d->length == d->room)
+		d->bytes = xreallocarray(d->bytes, d->room *= 2, 1);
 }
 
-static bool start(struct supervisor *s, int *fd)
+/* It is left behind, killed as far as it can be: the loop reaps it. */
+void supervisor_give_up_driver(struct supervisor *s)
 {
+	if (s->driver.pid) {
+		kill(s->driver.pid, SIGKILL);
+		s->driver.hangs = true;
+	}
+	s->driver.length = 0;
+	tell(s);
+}
+
+void supervisor_leave_driver(struct supervisor *s)
+{
+	if (s->driver.pid)
+		kill(s->driver.pid, SIGKILL);
+	if (s->driver.fd >= 0)
+		stop_waiting(&s->driver);
+}
+
+static bool start(struct supervisor *s)
+{
+	struct driver_question *d = &s->driver;
 	int ends[2];
 
 	if (pipe2(ends, O_CLOEXEC))
 		return false;
-	s->driver_pid = fork();
-	if (s->driver_pid == 0)
+	d->pid = fork();
+	if (d->pid == 0)
 		answer(&s->run, ends[1]);
 	close(ends[1]);
-	if (s->driver_pid > 0) {
-		*fd = ends[0];
-		return true;
+	if (d->pid < 0) {
+		d->pid = 0;
+		close(ends[0]);
+		return false;
 	}
-	s->driver_pid = 0;
-	close(ends[0]);
-	return false;
+	d->fd = ends[0];
+	d->hangs = false;
+	return true;
 }
 
-int supervisor_ask_driver(struct supervisor *s, double limit_s, struct device_process **list, int *n)
+enum driver_asked supervisor_ask_driver(struct supervisor *s, double limit_s, driver_answer *then)
 {
 	const struct device_backend *backend = device_backend_of(s->run.devices[0].id);
-	double until_boot_s = clock_boot_s() + limit_s;
-	size_t length;
-	char *bytes;
-	int fd;
+	struct driver_question *d = &s->driver;
 
-	*list = NULL;
-	*n = 0;
-	if (!backend || !backend->processes || s->driver_pid || !start(s, &fd))
-		return -1;
-	bytes = read_answer(fd, until_boot_s, &length);
-	close(fd);
-	end(s, until_boot_s);
-	if (length % sizeof(**list) != 1 || bytes[length - 1] != DONE) {
-		free(bytes);
-		return -1;
-	}
-	*list = (void *)bytes;
-	*n = (int)(length / sizeof(**list));
-	return 0;
+	if (!backend || !backend->processes || (d->pid && d->hangs))
+		return DRIVER_NONE;
+	if (d->pid || d->fd >= 0)
+		return DRIVER_BUSY;
+	if (!start(s))
+		return DRIVER_NONE;
+	d->room = 64 * sizeof(struct device_process);
+	d->bytes = xmalloc(d->room);
+	d->length = 0;
+	d->until_boot_s = clock_boot_s() + limit_s;
+	d->then = then;
+	return DRIVER_ASKED;
 }

@@ -109,7 +109,7 @@ static void look_for_profile(struct supervisor *s)
 static void look_waiting(struct supervisor *s)
 {
 	look_for_stop(s);
-	if (s->job.profile && s->state == ST_WAITING)
+	if (s->job.profile && s->state != ST_FINISHED)
 		look_for_profile(s);
 	if (s->state == ST_WAITING)
 		try_to_start(s);
@@ -136,7 +136,7 @@ static void look_running(struct supervisor *s)
 
 static void look(struct supervisor *s, double now)
 {
-	if (s->state == ST_WAITING) {
+	if (s->state == ST_WAITING || s->state == ST_CHECKING) {
 		s->next_look_boot_s = now + WAITING_LOOK_S;
 		look_waiting(s);
 	} else if (s->state == ST_SWEEPING || s->state == ST_SWEEP_TERMINATED) {
@@ -157,8 +157,8 @@ static void reap(struct supervisor *s)
 	pid_t pid;
 
 	while ((pid = wait4(-1, &status, WNOHANG, &usage)) > 0) {
-		if (pid == s->driver_pid)
-			s->driver_pid = 0;
+		if (pid == s->driver.pid)
+			s->driver.pid = 0;
 		else
 			supervisor_take_usage(s, &usage);
 		if (pid != (pid_t)s->run.leader_pid || s->leader_gone)
@@ -237,7 +237,7 @@ static int timeout_ms(const struct supervisor *s, double now)
 {
 	double next = fmin(s->next_look_boot_s, fmin(s->deadline_boot_s, s->limit_boot_s));
 
-	next = fmin(next, s->log_watch.next_look_boot_s);
+	next = fmin(next, fmin(s->log_watch.next_look_boot_s, s->driver.until_boot_s));
 	if (s->socket_rest_until_s > now)
 		next = fmin(next, s->socket_rest_until_s);
 	return next <= now ? 0 : (int)ceil(fmin(next - now, 60) * 1e3);
@@ -251,6 +251,8 @@ static void check_clock(struct supervisor *s, double now)
 	}
 	if (now >= s->deadline_boot_s)
 		supervisor_handle(s, EV_TIMEOUT);
+	if (now >= s->driver.until_boot_s)
+		supervisor_give_up_driver(s);
 	if (now >= s->log_watch.next_look_boot_s)
 		supervisor_read_log(s, now, false);
 	if (s->state != ST_FINISHED && now >= s->next_look_boot_s)
@@ -265,6 +267,8 @@ static void check_descriptors(struct supervisor *s, const struct pollfd *fds, do
 		supervisor_handle(s, EV_LEADER_EXIT);
 	if (fds[2].revents && supervisor_read_reports(s, now))
 		look_for_orders(s);
+	if (fds[3].revents && s->driver.fd == fds[3].fd)
+		supervisor_read_driver(s);
 }
 
 void supervisor_loop(struct supervisor *s)
@@ -277,6 +281,7 @@ void supervisor_loop(struct supervisor *s)
 			/* A child's end comes as SIGCHLD, with its status; an adopted one's here. */
 			{ .fd = s->adopted && !s->leader_gone ? s->leader_fd : -1, .events = POLLIN },
 			{ .fd = rest ? -1 : s->socket_fd, .events = POLLIN },
+			{ .fd = s->driver.fd, .events = POLLIN },
 		};
 
 		if (poll(fds, sizeof(fds) / sizeof(fds[0]), timeout_ms(s, now)) < 0 && errno != EINTR)

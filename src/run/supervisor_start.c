@@ -268,7 +268,7 @@ static void watch_log(struct supervisor *s)
 
 int supervisor_launch(struct supervisor *s, struct err *err)
 {
-	if (reload_job(s, err) || supervisor_check_devices(s, err) || launch(s, err))
+	if (reload_job(s, err) || launch(s, err))
 		return -1;
 	watch_log(s);
 	return 0;

@@ -45,7 +45,7 @@ static int find_processes(const struct supervisor *s, struct pid_list *list)
 	};
 
 	rc = proc_find(&marks, list);
-	leave_out(list, s->driver_pid);
+	leave_out(list, s->driver.pid);
 	free(variable);
 	return rc;
 }

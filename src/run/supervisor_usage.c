@@ -7,6 +7,7 @@
 #include "pollux/clock.h"
 #include "pollux/proc.h"
 #include "supervisor.h"
+#include "supervisor_loop.h"
 
 /* What the processes of a driver's list have on one device. In a container with pids of its own nobody can
  * tell whose they are; there nobody else's are on a device that was given out. */
@@ -29,22 +30,35 @@ static int64_t bytes_on(const struct device_process *list, int n, int device)
 #define ANSWER_S 2.0
 
 /* Of the device that has most: that is the one that will be full first. */
-void supervisor_sample_devices(struct supervisor *s)
+static void take_sample(struct supervisor *s, struct device_process *list, int n)
 {
-	struct device_process *list;
-	int n;
+	for (int i = 0; n > 0 && i < s->run.replicas; i++) {
+		int64_t bytes = bytes_on(list, n, i);
 
-	if (!s->job.profile || s->adopted)
-		return;
-	s->next_driver_boot_s = clock_boot_s() + SAMPLE_S;
-	if (supervisor_ask_driver(s, ANSWER_S, &list, &n) == 0)
-		for (int i = 0; i < s->run.replicas; i++) {
-			int64_t bytes = bytes_on(list, n, i);
-
-			if (bytes > s->run.peak_device_memory_bytes)
-				s->run.peak_device_memory_bytes = bytes;
-		}
+		if (bytes > s->run.peak_device_memory_bytes)
+			s->run.peak_device_memory_bytes = bytes;
+	}
 	free(list);
+	if (!s->stop_waits)
+		return;
+	s->stop_waits = false;
+	s->sampled_last = true;
+	supervisor_handle(s, EV_STOP);
+}
+
+static enum driver_asked sample_devices(struct supervisor *s)
+{
+	if (!s->job.profile || s->adopted)
+		return DRIVER_NONE;
+	s->next_driver_boot_s = clock_boot_s() + SAMPLE_S;
+	return supervisor_ask_driver(s, ANSWER_S, take_sample);
+}
+
+bool supervisor_sample_first(struct supervisor *s)
+{
+	if (!s->stop_waits && !s->sampled_last)
+		s->stop_waits = sample_devices(s) != DRIVER_NONE && s->driver.fd >= 0;
+	return s->stop_waits;
 }
 
 /* To ask a driver costs milliseconds: only of a profile, which is to find out. */
@@ -56,7 +70,7 @@ void supervisor_sample_memory(struct supervisor *s)
 	if (bytes > s->run.peak_memory_bytes)
 		s->run.peak_memory_bytes = bytes;
 	if (since_launch_s >= FIRST_SAMPLE_S && clock_boot_s() >= s->next_driver_boot_s)
-		supervisor_sample_devices(s);
+		sample_devices(s);
 }
 
 /* Of the leader or of one it left to us, and all that these waited for. Between two looks it may have had more memory than at either. */

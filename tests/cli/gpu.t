@@ -269,6 +269,49 @@ like 'which is in its history' "^gpu:$A: pid $pid " \
 "$POLLUX" cancel "$first" "$second"
 "$POLLUX" wait "$first" "$second" || :
 
+# A driver that does not answer when a job has its GPU keeps nobody from cancelling it.
+gpu $A | answers
+first=$("$POLLUX" submit --preempt -- sh -c 'trap "sleep 2; exit 1" TERM; while :; do sleep 0.1; done')
+POLLUX_POLICY=las POLLUX_SLICE=0.2 "$POLLUX" schedule
+ok 'a job runs' wait_for 20 is_state "$first" running
+sleep 1
+second=$("$POLLUX" submit -- sleep 1000)
+POLLUX_POLICY=las POLLUX_SLICE=0.2 "$POLLUX" schedule
+{ echo 'slow 8'; gpu $A; } | answers
+is_checked() { [ "$(sqlite3 "$POLLUX_DIR/pollux.db" \
+	"SELECT leader_pid IS NULL FROM runs WHERE job_id = $1 AND state = 'running'")" = 1 ]; }
+ok 'another has its GPU, and its driver does not answer' wait_for 30 is_checked "$second"
+"$POLLUX" cancel "$second"
+ok 'it is cancelled all the same' wait_for 4 is_state "$second" cancelled
+"$POLLUX" wait --timeout 20 "$second" || :
+ok 'and never was started' [ ! -e "$POLLUX_DIR/logs/$second.log" ]
+gpu $A | answers
+"$POLLUX" cancel "$first"
+"$POLLUX" wait "$first" || :
+sleep 9	# of a pass that asks it, too
+
+# Nor does one keep the reports of a profile from being read: there is room for ten.
+cat >reporting <<'END'
+#!/usr/bin/perl
+use IO::Socket::UNIX;
+my $socket = IO::Socket::UNIX->new(Type => SOCK_DGRAM, Peer => $ENV{POLLUX_REPORT_SOCKET}) or die;
+$socket->blocking(0);
+open my $answers, '>>', $ENV{NVML_STANDIN} or die;
+print $answers "slow 3\n";
+close $answers;
+for my $i (1 .. 500) {
+	$socket->send("STEP=$i\nSAMPLES=" . 8 * $i . "\nSTEP_NS=10000000\n");
+	select undef, undef, undef, 0.01;
+}
+sleep 1000;
+END
+chmod +x reporting
+run "$POLLUX" profile -b 8 --budget 9 --points 1 --workload reporting -- ./reporting
+gpu $A | answers
+is 'the reports of a profile are read while a driver is asked' 1 \
+	"$(sqlite3 "$POLLUX_DIR/pollux.db" "SELECT max(reports) > 400 FROM runs JOIN jobs ON jobs.id = job_id
+		WHERE jobs.workload = 'reporting'")"
+
 # --- GPUs that cannot be used ---
 
 gpu $A 'mig 1' | answers
