@@ -170,8 +170,7 @@ const struct command cmd_profile = {
 	.name = "profile",
 	.synopsis = "[OPTION]... [--] COMMAND [ARGUMENT]... | ID | --devices",
 	.summary = "measure a command at several sizes, or what devices can do",
-	.example = "pollux profile -b 128 --batch-range 128:4096 -r 1:4 -- ./train --batch={batch}"
-		   " --replicas={gpus}\n"
+	.example = "pollux profile -b 128 --batch-range 128:4096 -- ./train --batch={batch}\n"
 		   "pollux profile 5 --plot goodput.svg    # what profile 5 found out\n"
 		   "pollux profile --devices --quick --json",
 	.options = options,

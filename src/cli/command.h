@@ -80,6 +80,10 @@ void output_wrapped(FILE *out, int width, int indent, const char *s);
 /* "  NAME        VALUE", the value likewise. NULL and "" are "-". */
 void output_line(FILE *out, int width, const char *name, const char *value);
 
+/* "pollux: TEXT" on standard error: broken to lines where that is a terminal, one line for programs. */
+void output_message(const char *text);
+void output_messagef(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* Push out what was printed on stdout. -1 where it could not be written, with EX_IOERR; err->text is
  * empty where only the reader has gone (EPIPE), as nothing is to be said then. main.c does this at the
  * end; commands that go on for long (--watch, --follow) do it after each round. */

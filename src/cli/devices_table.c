@@ -32,6 +32,20 @@ static void print(struct table *t)
 
 /* --- slots --- */
 
+#define OTHER_COLUMNS 34	/* what those before KIND take at least */
+
+/* Slots differ in the end of theirs, "MODEL, 1 core shared by 2 slots": in a narrow table the model is clipped. */
+static void add_kind(struct table *t, const char *kind)
+{
+	const char *comma = strrchr(kind, ','), *tail = comma ? comma : "";
+	int width = terminal_width(stdout), room = width - OTHER_COLUMNS - (int)strlen(tail) - 2;
+
+	if (width == 0 || !comma || comma - kind <= room + 2)
+		table_cell(t, "%s", kind);
+	else
+		table_cell(t, "%.*s..%s", room > 0 ? room : 0, kind, tail);
+}
+
 static void add_slot(struct table *t, const struct devices_view *v, int index)
 {
 	const struct device *d = &v->list.items[index];
@@ -45,9 +59,12 @@ static void add_slot(struct table *t, const struct devices_view *v, int index)
 	else
 		table_cell(t, "%s", other ? other : "-");
 	table_cell(t, "%s", d->binding);
-	table_cell(t, "%s%s", d->usable ? "" : "not usable: ", d->usable ? d->kind : d->reason);
-	if (!d->usable)
-		table_style(t, STYLE_RED);
+	if (d->usable) {
+		add_kind(t, d->kind);
+		return;
+	}
+	table_cell(t, "not usable: %s", d->reason);
+	table_style(t, STYLE_RED);
 }
 
 static void print_slots(const struct devices_view *v, int first)

@@ -116,7 +116,7 @@ static int dispatch(int argc, char **argv, struct err *err)
 static int report(const struct err *err)
 {
 	if (err->text[0])
-		fprintf(stderr, "pollux: %s\n", err->text);
+		output_message(err->text);
 	return err->exit_status ? err->exit_status : EX_SOFTWARE;
 }
 

@@ -1,9 +1,13 @@
 /* output.c - texts of others on our streams, and whether what was printed has arrived. */
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "command.h"
+#include "pollux/table.h"
 #include "pollux/text.h"
 #include "pollux/utf8.h"
 
@@ -81,6 +85,32 @@ void output_line(FILE *out, int width, const char *name, const char *value)
 {
 	fprintf(out, "  %-*s", INDENT - 2, name);
 	output_wrapped(out, width, INDENT, value && *value ? value : "-");
+}
+
+void output_message(const char *text)
+{
+	static const char name[] = "pollux: ";
+
+	fputs(name, stderr);
+	if (isatty(STDERR_FILENO))
+		output_wrapped(stderr, terminal_width(stderr), (int)strlen(name), text);
+	else
+		fprintf(stderr, "%s\n", text);
+}
+
+void output_messagef(const char *format, ...)
+{
+	va_list ap;
+	char *text;
+	int n;
+
+	va_start(ap, format);
+	n = vasprintf(&text, format, ap);
+	va_end(ap);
+	if (n < 0)
+		return;
+	output_message(text);
+	free(text);
 }
 
 int output_flush(struct err *err)

@@ -14,6 +14,7 @@
 #include "pollux/profile.h"
 #include "pollux/steady.h"
 #include "pollux/supervise.h"
+#include "pollux/table.h"
 #include "profile.h"
 #include "profile_report.h"
 #include "session.h"
@@ -102,9 +103,9 @@ static void show_progress(const struct profile_progress *p, void *arg)
 	else
 		add_point(&t, p);
 	if (isatty(STDERR_FILENO))
-		fprintf(stderr, "\r\033[K%s", t.data);
+		fprintf(stderr, "\r\033[K%.*s", terminal_width(stderr) - 1, t.data);
 	else if (stops && !*said)
-		fprintf(stderr, "pollux: %s\n", t.data);
+		output_message(t.data);
 	*said = stops;
 	fflush(stderr);
 	text_release(&t);
@@ -147,11 +148,10 @@ static int show(struct session *s, int64_t job_id, const struct profile_options 
 static void note_limits(const struct job *job)
 {
 	if (job->batch_size == 0)
-		fputs("pollux: note: without --batch it is measured at its own size only, and no model comes "
-		      "of it\n", stderr);
+		output_message("note: without --batch it is measured at its own size only, and no model comes of it");
 	else if (job->max_replicas == 1 && job->max_batch_size == 0 && !job->accumulates)
-		fputs("pollux: note: without --batch-range, --replicas, {gpus} or {accum} it is measured at its "
-		      "own size only\n", stderr);
+		output_message("note: without --batch-range, --replicas, {gpus} or {accum} it is measured at its own "
+			       "size only");
 }
 
 /* Whether it heeds POLLUX_CHECKPOINT_DIR cannot be seen. */
@@ -160,15 +160,15 @@ static void note_command(char **argv)
 	for (int i = 0; argv[i]; i++)
 		if (strstr(argv[i], "{checkpoint}"))
 			return;
-	fputs("pollux: note: its command has no {checkpoint}: unless it heeds POLLUX_CHECKPOINT_DIR, it writes "
-	      "checkpoints where it always does\n", stderr);
+	output_message("note: its command has no {checkpoint}: unless it heeds POLLUX_CHECKPOINT_DIR, it writes "
+		       "checkpoints where it always does");
 }
 
 static void note_checkpoints(const struct submission *o, const char *dir)
 {
 	if (o->checkpoint_dir)
-		fprintf(stderr, "pollux: note: {checkpoint} and POLLUX_CHECKPOINT_DIR are a directory in '%s', "
-			"removed after each point, instead of --checkpoint-dir\n", dir);
+		output_messagef("note: {checkpoint} and POLLUX_CHECKPOINT_DIR are a directory in '%s', removed after each "
+				"point, instead of --checkpoint-dir", dir);
 }
 
 /* Devices that others wait for: as supervisors do at the end of a run, where passes are run at all. */
@@ -211,8 +211,8 @@ static void note_abandoned(const struct job *job)
 {
 	char span[FORMAT_SIZE];
 
-	fprintf(stderr, "pollux: the command still runs: its supervisor stops it, in %s at the latest, and ends job "
-		"%lld\n", format_duration(span, sizeof(span), job->grace_s + SUPERVISE_TERM_WAIT_S), (long long)job->id);
+	output_messagef("the command still runs: its supervisor stops it, in %s at the latest, and ends job %lld",
+			format_duration(span, sizeof(span), job->grace_s + SUPERVISE_TERM_WAIT_S), (long long)job->id);
 }
 
 /* The status of a program that the signal ended, with the result so far. */

@@ -82,6 +82,9 @@ is 'and named' "pollux: devices takes no argument, not 'cpu:0'; see 'pollux devi
 
 # This machine, whatever it is.
 unset HWLOC_SYNTHETIC
+run env COLUMNS=66 "$POLLUX" devices --slots $((2 * $(nproc)))
+like 'in a narrow table the end of the kind stays' '^cpu:0 +1  -  .*, 1 core( shared by [0-9]+ slots)?$' "$out"
+is 'which is no wider' '' "$(printf '%s\n' "$out" | grep '^cpu:0 ' | awk 'length > 66')"
 status 'devices of this machine' 0 "$POLLUX" devices
 like 'there is one at least' '^cpu:0 +1 +- +[0-9]' "$out"
 

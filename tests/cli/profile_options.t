@@ -93,6 +93,15 @@ status 'a bar of as many steps as were said' 0 "$POLLUX" profile --budget $((8 *
 is 'is timed at once' 'measured 1' "$(printf '%s' "$out" |
 	json 'my $p = $d->{points}[0]; print "$p->{outcome} ", 0 + ($p->{first_step_s} < 5 * '"$TIME_SCALE"')')"
 
+# --- lines of people's terminals ---
+is 'its help is within 80 columns' '' "$("$POLLUX" profile --help | awk 'length > 80')"
+if command -v script >/dev/null; then
+	COLUMNS=60 script -qec "'$POLLUX' profile -- '$POLLUX' --version" /dev/null </dev/null | tr -d '\r' >terminal
+	like 'notes on a terminal are broken to its lines' '^pollux: note: without --batch it is measured' "$(cat terminal)"
+	is 'none is longer' '' "$(awk 'length > 60 && !/\033/' terminal)"
+	like 'they go on below' '^        [^ ]' "$(cat terminal)"
+fi
+
 # --- again ---
 again() { "$POLLUX" profile --budget $((6 * TIME_SCALE)) --json -b 16 --workload same "$@" -- ./fake 16; }
 status 'a profile' 0 again
