@@ -81,6 +81,9 @@ void steps_clear(struct steps *s);	/* as new, but for its patterns: they are dea
 /* The total of the training, where it is known from elsewhere: see bars above. */
 void steps_expect_total(struct steps *s, double total);
 
+/* How long a bar has to live instead of STEPS_BAR_LIFE_S; until steps_clear. */
+void steps_set_bar_life(struct steps *s, double seconds);
+
 /* Processor seconds of the calling thread, from any beginning; NULL: expressions are not timed. */
 void steps_set_cpu_clock(struct steps *s, double (*cpu_s)(void));
 
@@ -92,7 +95,7 @@ void steps_end(struct steps *s, steps_sink *sink, void *arg);
 struct steps_summary {
 	const char *pattern;	/* the name of the one that is locked; NULL: none yet */
 	const char *form;	/* what it looks like, for people; NULL likewise */
-	double first_arrival_s;	/* of the first hit of that; NaN */
+	double first_arrival_s;	/* of the first hit of that, or the first line of the bar; NaN */
 	int64_t n_lines;	/* all that were not empty */
 	int64_t n_matched;	/* of the pattern that is locked, since its first hit */
 	int64_t n_clipped;	/* longer than STEPS_LINE_MAX */

@@ -17,6 +17,11 @@
 /* From the end of the grace, when all of the group get SIGTERM, to SIGKILL. */
 #define SUPERVISE_TERM_WAIT_S 5.0
 
+/* Of a profile, progress bars are taken for the steps after so long: at its first point, and once one had steps
+ * in its log. */
+#define PROFILE_BAR_LIFE_S 5.0
+#define PROFILE_KNOWN_BAR_LIFE_S 0.5
+
 /* Start "pollux supervise RUN" as a daemon: own session, no terminal, stderr to supervisor.log. */
 int supervisor_spawn(const struct paths *paths, int64_t run_id, struct err *err);
 

@@ -239,7 +239,8 @@ static void describe_failure(const struct profile *p, const struct trial *t, str
 	} else if (t->outcome == EXPERIMENT_TOO_SLOW) {
 		text_addf(text, "no step time in %.3g s: its program has to report its steps"
 			  " (pollux-client(3), pollux-report(1)) or to print them (pollux-steps(1)), for"
-			  " half a second and two steps at least", run->duration_s);
+			  " half a second and two steps at least (a progress bar counts after %g s, or"
+			  " at once where --steps is its total)", run->duration_s, PROFILE_BAR_LIFE_S);
 	} else {
 		text_add(text, run->out_of_memory ? "even at its own sizes " : "the command ");
 		profile_describe_end(run, text);

@@ -20,6 +20,7 @@
 #include "pollux/mem.h"
 #include "pollux/proc.h"
 #include "pollux/report_socket.h"
+#include "pollux/supervise.h"
 #include "supervisor.h"
 
 static void release_devices(struct supervisor *s, int n)
@@ -254,6 +255,34 @@ static int launch(struct supervisor *s, struct err *err)
 }
 
 /* Not needed for anything but times: a job whose log cannot be read runs all the same. */
+/* A profile has less patience with a progress bar, and hardly any once an earlier point of it had steps in its
+ * log: where the bar was taken for them, as it will be now. */
+static double bar_life_s(struct supervisor *s)
+{
+	double life_s = PROFILE_BAR_LIFE_S;
+	struct run_list runs;
+	struct err err;
+
+	if (store_runs_of_job(&s->store, s->job.id, &runs, &err)) {
+		supervisor_log(s, "%s", err.text);
+		return life_s;
+	}
+	for (int i = 0; i < runs.count; i++)
+		if (runs.items[i].id != s->run.id && isfinite(runs.items[i].first_step_s) &&
+		    !strncmp(runs.items[i].step_source, "log:", 4))
+			life_s = PROFILE_KNOWN_BAR_LIFE_S;
+	run_list_release(&runs);
+	return life_s;
+}
+
+static void say_of_bars(struct supervisor *s)
+{
+	if (s->job.total_steps > 0)
+		steps_expect_total(s->log_watch.steps, s->job.total_steps);
+	if (s->job.profile)
+		steps_set_bar_life(s->log_watch.steps, bar_life_s(s));
+}
+
 static void watch_log(struct supervisor *s)
 {
 	char *path = paths_log(s->paths, s->job.id);
@@ -261,8 +290,8 @@ static void watch_log(struct supervisor *s)
 
 	if (log_watch_open(&s->log_watch, path, s->log_offset, s->command.step_regex, &err))
 		supervisor_log(s, "%s", err.text);
-	else if (s->job.total_steps > 0)
-		steps_expect_total(s->log_watch.steps, s->job.total_steps);
+	else
+		say_of_bars(s);
 	free(path);
 }
 

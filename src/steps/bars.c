@@ -12,6 +12,7 @@ void bars_init(struct bars *b)
 {
 	memset(b, 0, sizeof(*b));
 	b->expected_total = (double)NAN;
+	b->enough_s = STEPS_BAR_LIFE_S;
 }
 
 /* --- descriptions --- */
@@ -99,7 +100,7 @@ static struct bar *find(struct bars *b, uint64_t id)
 		if (is_taken(b, least) || (!is_taken(b, bar) && bar->life_s < least->life_s))
 			least = bar;
 	}
-	*least = (struct bar){ .id = id };
+	*least = (struct bar){ .id = id, .first_arrival_s = (double)NAN };
 	return least;
 }
 
@@ -107,6 +108,8 @@ static void count(struct bar *bar, const struct sighting *s)
 {
 	double lived = s->elapsed_s >= bar->elapsed_s ? s->elapsed_s - bar->elapsed_s : s->elapsed_s;
 
+	if (isnan(bar->first_arrival_s))
+		bar->first_arrival_s = s->arrival_s;
 	bar->life_s += lived;
 	bar->life_unseen_s += lived;
 	bar->counted += s->step >= bar->step ? s->step - bar->step : s->step;
@@ -125,11 +128,19 @@ static bool is_within(const struct bar *bar, const struct bar *outer)
 static bool is_better(const struct bars *b, const struct bar *bar, const struct bar *taken,
 		      const struct sighting *s)
 {
-	if (bar->life_unseen_s > STEPS_BAR_LIFE_S)
+	if (bar->life_unseen_s > b->enough_s)
 		return true;
 	if (!taken)
 		return s->total >= b->expected_total && s->total <= b->expected_total;
-	return bar->life_s > STEPS_BAR_LIFE_S && is_within(bar, taken) && isnan(b->expected_total);
+	return bar->life_s > b->enough_s && is_within(bar, taken) && isnan(b->expected_total);
+}
+
+double bars_taken_since(const struct bars *b)
+{
+	for (int i = 0; i < BARS_MAX; i++)
+		if (is_taken(b, &b->items[i]))
+			return b->items[i].first_arrival_s;
+	return (double)NAN;
 }
 
 void bars_see_other(struct bars *b)

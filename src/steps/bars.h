@@ -1,7 +1,7 @@
 /* bars.h - which of a program's progress bars is the one of its training; private to src/steps.
  *
  * Bars are told apart by total and description (without its digits: "Epoch 3:"). One whose printed
- * times of life add up to STEPS_BAR_LIFE_S, or whose total is the one expected, is taken. It is given up
+ * times of life add up to more than enough_s (STEPS_BAR_LIFE_S), or whose total is the one expected, is taken. It is given up
  * for another that has lived so long since it was last seen, or that turns out to be the inner one of two that
  * are nested. */
 #ifndef POLLUX_STEPS_BARS_H
@@ -17,12 +17,14 @@ struct bar {
 	double counted;			/* units, over all repetitions */
 	int repeated;			/* how often it began again */
 	double elapsed_s, step;		/* at its last line */
+	double first_arrival_s;		/* NaN: not known */
 };
 
 struct bars {
 	struct bar items[BARS_MAX];
 	uint64_t taken;			/* id; 0: none yet */
 	double expected_total;		/* NaN */
+	double enough_s;
 };
 
 void bars_init(struct bars *b);
@@ -33,6 +35,9 @@ bool bars_is_other(const struct sighting *s, bool *pauses);
 
 /* Described as of an epoch: it counts batches, from its first line on. */
 bool bars_is_of_epoch(const struct sighting *s);
+
+/* When the one that is taken was first seen. */
+double bars_taken_since(const struct bars *b);
 
 /* The steps were seen elsewhere: what bars have lived up to now does not speak for them. */
 void bars_see_other(struct bars *b);

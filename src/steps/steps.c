@@ -86,6 +86,11 @@ void steps_set_cpu_clock(struct steps *s, double (*cpu_s)(void))
 	s->cpu_s = cpu_s;
 }
 
+void steps_set_bar_life(struct steps *s, double seconds)
+{
+	s->bars.enough_s = seconds;
+}
+
 /* --- locking --- */
 
 static bool is_last_resort(const struct pattern *p)
@@ -161,6 +166,8 @@ static void see_counter(struct steps *s, int i, const struct sighting *seen, dou
 	bool begins = restarts;
 
 	count_hit(r, seen);
+	if (seen->kind == KIND_BAR)
+		r->first_arrival_s = bars_taken_since(&s->bars);
 	if (i != s->locked) {
 		if (r->hits < hits_needed(s, seen->pattern))
 			return;

@@ -79,6 +79,26 @@ wait "$profile" || rc=$?
 is 'which is not the end' '0 lost measured' "$rc $(json 'print join " ", map { $_->{outcome} } @{$d->{points}}' <lost.json)"
 like 'and is told' '^1 point lost the supervisor' "$(json 'print "$_\n" for @{$d->{warnings}}' <lost.json)"
 
+# --- a progress bar ---
+cat >bar <<'END'
+$| = 1;
+$SIG{TERM} = sub { exit 75 };
+for (my ($i, $begin) = (0, time); ; $i++) {
+	my $s = time - $begin;
+	printf "\r%3d%%|###  | %d/5000 [00:%02d<10:00, 50.00it/s]", $i / 50, $i, $s;
+	select undef, undef, undef, 0.01 + $ARGV[0] / 10000;
+}
+END
+status 'a program with a progress bar' 0 "$POLLUX" profile --budget $((30 * TIME_SCALE)) --points 2 -b 16 \
+	--batch-range 16:64 --json -- perl bar '{batch}'
+printf '%s' "$out" >bar.json
+is 'has its steps measured' 'measured measured' "$(json 'print join " ", map { $_->{outcome} } @{$d->{points}}' <bar.json)"
+ok 'for the second point in less time' test 1 -eq "$(json 'my ($a, $b) = map { $_->{duration_s} } @{$d->{points}};
+	print 0 + ($a > 5 && $b < 5)' <bar.json)"
+is 'and is there from its beginning' 1 "$(json 'print 0 + !grep { $_->{first_step_s} > 2 } @{$d->{points}}' <bar.json)"
+status 'one for which there is no time' 1 "$POLLUX" profile --budget 2 -b 16 -- perl bar 16
+like 'is told what bars take' 'a progress bar counts after 5 s, or at once where --steps is its total' "$err"
+
 # --- larger ones fail for another reason, or end by themselves ---
 for status in 3 0; do
 	set -- -b 128 --batch-range 128:1024 --noise-scale 10000 --workload "fails$status" -- \

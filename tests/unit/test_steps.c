@@ -766,6 +766,16 @@ static void test_bars(void)
 	near(seen.last.total, 40, 0, "makes it the one at once");
 
 	begin(NULL);
+	steps_set_bar_life(s, 5);
+	for (int i = 0; i < 6; i++)
+		bar("", i, 70, i, 100 + i);
+	is_str(locked(), "none", "one that has to live for 5 seconds");
+	bar("", 6, 70, 6, 106);
+	is_str(locked(), "tqdm_total", "does");
+	steps_summary(s, &summary);
+	near(summary.first_arrival_s, 100, 0, "and was there from its first line on");
+
+	begin(NULL);
 	for (int epoch = 0; epoch < 4; epoch++)
 		for (int i = 0; i < 10; i++)
 			bar("", i * 10, 91, i, NO);
