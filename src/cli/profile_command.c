@@ -13,6 +13,7 @@
 #include "pollux/pass.h"
 #include "pollux/profile.h"
 #include "pollux/steady.h"
+#include "pollux/template.h"
 #include "pollux/supervise.h"
 #include "pollux/table.h"
 #include "profile.h"
@@ -164,6 +165,19 @@ static void note_command(char **argv)
 		       "checkpoints where it always does");
 }
 
+/* Nor whether it heeds what its environment says of its sizes; without either, all of them are one. */
+static void note_sizes(const struct job *job, const struct job_command *command)
+{
+	const struct strings *argv = &command->argv;
+
+	if (job->max_batch_size > 0 && !template_mentions(argv, "batch") && !template_mentions(argv, "local_batch"))
+		output_message("note: its command has no {batch} or {local_batch}: unless it heeds POLLUX_BATCH or "
+			       "POLLUX_LOCAL_BATCH, it does the same at every size");
+	if (job->max_replicas != 1 && !template_mentions(argv, "gpus"))
+		output_message("note: its command has no {gpus}: unless it heeds POLLUX_REPLICAS, it does the same on "
+			       "any number of devices");
+}
+
 static void note_checkpoints(const struct submission *o, const char *dir)
 {
 	if (o->checkpoint_dir)
@@ -243,6 +257,7 @@ static int profile(const struct profile_options *o, struct profile_settings *set
 	if (session_open(&s, STORE_WRITE, err))
 		return -1;
 	note_limits(job);
+	note_sizes(job, command);
 	note_checkpoints(&o->submission, s.paths.dir);
 	rc = measure(&s, job, command, settings, &end, err);
 	if (rc == 0)

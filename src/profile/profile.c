@@ -153,9 +153,14 @@ static bool choose(const struct profile *p, const struct known *k, struct trial 
 
 	if (p->n_points >= max_points(p) && p->settings->max_points > 0)
 		return false;
+	/* Without a batch size there is one point, which no model comes of: once is enough. */
+	if (p->job->batch_size == 0 && p->n_measured > 0)
+		return false;
 	if (!experiment_next(&e, &t->choice))
 		return false;
 	t->measure_s = fmin(fmax(e.share_s, t->choice.expected_s), left) - launch;
+	if (p->job->batch_size == 0)
+		t->measure_s = left;
 	t->launch_limit_s = p->n_launches == 0 ? left
 		: fmin(left, LAUNCH_PATIENCE_S + LAUNCH_PATIENCE * launch);
 	return true;
@@ -331,6 +336,7 @@ static int keep_model(struct profile *p, struct err *err)
 				     stamps.items[i].observations_key, &k, err);
 		if (rc == 0 && k.modelled)
 			rc = store_model_set(p->store, p->job->workload, kind_of(p), &k.model, err);
+		p->model_error = k.modelled ? k.model.fit.rmse_step : 0;
 		knowledge_release(&k);
 	}
 	workload_stamp_list_release(&stamps);

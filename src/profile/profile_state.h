@@ -28,6 +28,7 @@ struct profile {
 	int64_t n_hot;
 	int n_slowed;				/* points whose devices said that they were slowed */
 	char slowed_by[64];			/* the last of them: by what */
+	double model_error;			/* of the model that came of it, relative; 0: there is none */
 	bool interrupted, cancelled, abandoned;
 };
 

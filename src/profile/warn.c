@@ -8,6 +8,8 @@
 
 #define OTHERS_SHARE 0.10	/* of the processors, by other programs */
 #define STOLEN_SHARE 0.05	/* of the time, by the hypervisor or a quota */
+#define MODEL_ERROR 0.10	/* of step times, root mean square */
+#define FLAT 1.02		/* the step times of batches that are twice each other, and take the same */
 #define MEMORY_SHARE 0.90	/* of the machine's */
 
 static int warn(struct profile *p, const char *text, struct err *err)
@@ -60,9 +62,12 @@ static int warn_of_spread(struct profile *p, struct err *err)
 	struct text t = TEXT_INIT;
 	int rc;
 
-	text_addf(&t, "%d of %d points were not steady (half-width of the confidence interval under %g %%)"
-		  " within their share of the budget: a larger --budget, or a quieter machine, would make "
-		  "them so", p->n_unsteady, p->n_lasting, 100 * STEADY_HALF_WIDTH);
+	text_addf(&t, "%d point%s not steady (half-width of the confidence interval under %g %%)"
+		  " within the share of the budget, of %d that should be: a larger --budget, or a quieter machine, "
+		  "would make them so", p->n_unsteady, p->n_unsteady == 1 ? " was" : "s were",
+		  100 * STEADY_HALF_WIDTH, p->n_lasting);
+	if (p->n_measured > p->n_lasting)
+		text_addf(&t, "; the other %d had only to show that they fit", p->n_measured - p->n_lasting);
 	rc = warn(p, t.data, err);
 	text_release(&t);
 	return rc;
@@ -141,6 +146,67 @@ static int warn_of_grace(struct profile *p, const struct run_list *runs, struct 
 	return rc;
 }
 
+static int warn_of_model(struct profile *p, struct err *err)
+{
+	struct text t = TEXT_INIT;
+	int rc;
+
+	text_addf(&t, "the model is off by %.0f %% (root mean square) from what was measured: what it predicts is "
+		  "uncertain; where the machine was busy, profile again when it is not", 100 * p->model_error);
+	rc = warn(p, t.data, err);
+	text_release(&t);
+	return rc;
+}
+
+/* The step times of the smallest and of the largest batch in one pass on the fewest devices. */
+struct ends {
+	int64_t least, most;		/* 0: none was measured */
+	double least_s, most_s;
+};
+
+static int read_ends(struct profile *p, const struct run_list *runs, struct ends *e, struct err *err)
+{
+	struct observation o;
+
+	*e = (struct ends){ 0 };
+	for (int i = 0; i < runs->count; i++) {
+		const struct run *run = &runs->items[i];
+
+		if (run->replicas != p->job->min_replicas || run->accumulation_steps != 1)
+			continue;
+		if (store_observation_get(p->store, run, &o, err))
+			return -1;
+		if (o.n_windows > 0 && (e->least == 0 || run->batch_size < e->least)) {
+			e->least = run->batch_size;
+			e->least_s = o.step_time_s;
+		}
+		if (o.n_windows > 0 && run->batch_size > e->most) {
+			e->most = run->batch_size;
+			e->most_s = o.step_time_s;
+		}
+	}
+	return 0;
+}
+
+/* On a GPU that small batches leave idle it may be so; mostly the command does not do what it is told. */
+static int warn_of_flatness(struct profile *p, const struct run_list *runs, struct err *err)
+{
+	struct text t = TEXT_INIT;
+	struct ends e;
+	int rc;
+
+	if (read_ends(p, runs, &e, err))
+		return -1;
+	if (e.least == 0 || e.most < 2 * e.least || e.most_s > FLAT * e.least_s)
+		return 0;
+	text_addf(&t, "a step takes the same at batch %lld as at %lld, %.3g and %.3g ms: does the command take its "
+		  "batch from {batch} or {local_batch}, or from its environment? Else all that is told of sizes is "
+		  "wrong", (long long)e.most, (long long)e.least, 1e3 * e.most_s, 1e3 * e.least_s);
+	rc = warn(p, t.data, err);
+	text_release(&t);
+	return rc;
+}
+
 static int warn_of_runs(struct profile *p, struct err *err)
 {
 	struct run_list runs;
@@ -152,6 +218,8 @@ static int warn_of_runs(struct profile *p, struct err *err)
 		rc = warn_of_failure(p, &runs.items[i], err);
 	if (rc == 0)
 		rc = warn_of_grace(p, &runs, err);
+	if (rc == 0)
+		rc = warn_of_flatness(p, &runs, err);
 	run_list_release(&runs);
 	return rc;
 }
@@ -199,6 +267,8 @@ int profile_warn(struct profile *p, struct err *err)
 	if (warn_of_speed(p, err))
 		return -1;
 	if (p->n_unsteady > 0 && warn_of_spread(p, err))
+		return -1;
+	if (p->model_error > MODEL_ERROR && warn_of_model(p, err))
 		return -1;
 	return warn_of_memory(p, err);
 }

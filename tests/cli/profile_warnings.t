@@ -1,0 +1,65 @@
+#!/bin/sh
+# profile_warnings.t - what pollux profile says of commands that do not do what it takes them to do.
+# shellcheck disable=SC2016  # Perl
+. "$(dirname "$0")/tap.sh"
+unset COLUMNS POLLUX_SLICE POLLUX_POLICY
+HWLOC_SYNTHETIC='package:1 core:2 pu:1' POLLUX_SLOTS=2
+export HWLOC_SYNTHETIC POLLUX_SLOTS
+
+json() { perl -MJSON::PP -0777 -ne 'my $d = JSON::PP->new->utf8->decode($_); '"$1"; }
+warnings() { printf '%s' "$out" | json 'print "$_\n" for @{$d->{warnings}}'; }
+
+# fake NS: a step takes so long, whatever the machine does.
+cat >fake <<'END'
+#!/bin/sh
+trap 'exit 75' TERM
+i=0
+while :; do
+	i=$((i + 1))
+	"$POLLUX" report STEP=$i STEP_NS="$1" SYNC_NS=0
+	sleep 0.01
+done
+END
+chmod +x fake
+
+# --- it is not told its sizes ---
+status 'a command that does not take its batch' 0 "$POLLUX" profile --budget $((12 * TIME_SCALE)) --points 2 -b 16 \
+	--batch-range 16:64 -r 1:2 --json -- ./fake 5000000
+like 'is noted' 'note: its command has no \{batch\} or \{local_batch\}: unless it heeds POLLUX_BATCH' "$err"
+like 'as is that it is not told its devices' 'note: its command has no \{gpus\}: unless it heeds POLLUX_REPLICAS' "$err"
+like 'and seen' '^a step takes the same at batch 32 as at 16, 5 and 5 ms: does the command take' "$(warnings)"
+
+# --- a model does not fit ---
+cat >jumps <<'END'
+#!/bin/sh
+case $1 in 16 | 64) ns=4000000 ;; *) ns=8000000 ;; esac
+exec ./fake $ns
+END
+chmod +x jumps
+status 'step times that go up and down' 0 "$POLLUX" profile --budget $((12 * TIME_SCALE)) --points 3 -b 16 \
+	--batch-range 16:64 --json -- ./jumps '{batch}'
+unlike 'nothing is noted of one that takes its sizes' 'has no \{batch\}' "$err"
+like 'fit no model well' '^the model is off by [1-9][0-9]+ % ' "$(warnings)"
+
+# --- no batch size ---
+status 'without a batch size' 0 "$POLLUX" profile --budget $((20 * TIME_SCALE)) --json -- ./fake 5000000
+is 'it is measured once, and no longer than it takes' '1 1' "$(printf '%s' "$out" | json '
+	print scalar(@{$d->{points}}), " ", 0 + ($d->{points}[0]{half_width} < 0.02)')"
+
+# --- not steady ---
+cat >wavers <<'END'
+#!/bin/sh
+trap 'exit 75' TERM
+i=0
+while :; do
+	i=$((i + 1))
+	"$POLLUX" report STEP=$i STEP_NS=$((1000000 * $1 + $(date +%N | tail -c 7 | sed 's/^0*//') * 3)) SYNC_NS=0
+	sleep 0.08
+done
+END
+chmod +x wavers
+status 'step times that waver' 0 "$POLLUX" profile --budget $((8 * TIME_SCALE)) --points 2 -b 16 --batch-range 16:32 \
+	--json -- ./wavers '{batch}'
+like 'the points that should be steady are counted, and the others named' \
+	'^1 point was not steady .* of 1 that should be: .*; the other 1 had only to show' "$(warnings)"
+finish
