@@ -155,7 +155,7 @@ static int draw(const char *script, const char *path, struct err *err)
 static int check_place(const char *path, struct err *err)
 {
 	const char *slash = strrchr(path, '/');
-	char *directory = slash ? strndup(path, (size_t)(slash - path) + 1) : xstrdup(".");
+	char *directory = slash ? xasprintf("%.*s", (int)(slash - path) + 1, path) : xstrdup(".");
 	int rc = access(directory, W_OK | X_OK);
 	struct stat st;
 
@@ -172,8 +172,9 @@ static int check_place(const char *path, struct err *err)
 /* It leaves a line where pictures go, once it has found the fonts and libraries of such a one. */
 int picture_check(const char *path, struct err *err)
 {
+	const char *format = picture_format(path);
 	char *script = xasprintf("set terminal %s\nset print '-'\nprint 'ready'\n",
-				 strcmp(picture_format(path), "png") ? "svg" : "pngcairo");
+				 format && !strcmp(format, "png") ? "pngcairo" : "svg");
 	int rc = check_place(path, err) || draw(script, NULL, err) ? -1 : 0;
 
 	free(script);

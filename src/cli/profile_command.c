@@ -23,6 +23,7 @@
 /* --- interruption --- */
 
 static volatile sig_atomic_t interruptions, last_signal;
+static bool stop_was_said;
 
 static void interrupt(int signal_number)
 {
@@ -97,17 +98,17 @@ static void show_progress(const struct profile_progress *p, void *arg)
 {
 	bool stops = p->interrupted && isfinite(p->stops_in_s);
 	struct text t = TEXT_INIT;
-	bool *said = arg;
 
+	(void)arg;
 	if (stops)
 		add_stop(&t, p->stops_in_s);
 	else
 		add_point(&t, p);
 	if (isatty(STDERR_FILENO))
 		fprintf(stderr, "\r\033[K%.*s", terminal_width(stderr) - 1, t.data);
-	else if (stops && !*said)
+	else if (stops && !stop_was_said)
 		output_message(t.data);
-	*said = stops;
+	stop_was_said = stops;
 	fflush(stderr);
 	text_release(&t);
 }
@@ -203,7 +204,6 @@ static int measure(struct session *s, struct job *job, const struct job_command 
 		   struct profile_settings *settings, struct profile_end *end, struct err *err)
 {
 	struct config config;
-	bool said = false;
 	int rc;
 
 	if (session_settings(s, &config, err))
@@ -213,7 +213,6 @@ static int measure(struct session *s, struct job *job, const struct job_command 
 	settings->paths = &s->paths;
 	settings->interrupted = count_interruptions;
 	settings->progress = show_progress;
-	settings->arg = &said;
 	catch_signals();
 	rc = profile_run(&s->store, job, command, settings, end, err);
 	end_progress();
