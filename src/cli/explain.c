@@ -134,6 +134,14 @@ const char *explanation_obstacle(const struct explanation *e, int r)
 		? NULL : "does not fit";
 }
 
+bool explanation_is_measured(const struct explanation *e, int r)
+{
+	for (int i = 0; i < e->n_seen; i++)
+		if (e->seen[i].place.nodes == 1 && e->seen[i].place.replicas == r)
+			return true;
+	return false;
+}
+
 static void weigh_devices(struct explanation *e)
 {
 	for (int r = 1; r <= e->n_devices; r++) {
@@ -179,7 +187,10 @@ bool explanation_of_batch(const struct explanation *e, int replicas, int64_t bat
 	struct goodput_model g = job_model_on(&e->model, replicas);
 	int64_t local_max = g.max_local_batch_size, m0 = g.initial_batch_size;
 	int64_t max = g.max_batch_size > m0 ? g.max_batch_size : m0;
-	bool two_passes = replicas == 1 && batch_size > m0 && !g.noise_is_measured;
+	/* It is given a larger one only if that measures the noise scale, too; but as long as that is not known, what
+	 * can be told of one is its throughput, which is told whatever it takes. */
+	bool two_passes = replicas == 1 && batch_size > m0 && !g.noise_is_measured &&
+			  (g.accumulates || !isnan(g.noise_scale));
 	struct configuration c;
 
 	if (local_max < 0)

@@ -48,6 +48,9 @@ bool explanation_missing(const struct explanation *e, struct text *what);
  * NULL: it may. */
 const char *explanation_obstacle(const struct explanation *e, int r);
 
+/* Whether anything was, on r devices: else what there is to say of so many is a prediction. */
+bool explanation_is_measured(const struct explanation *e, int r);
+
 /* On place, in updates of batch_size samples, by as few passes as the limits allow. False: not within them. */
 bool explanation_of_batch(const struct explanation *e, int replicas, int64_t batch_size,
 			  struct goodput_choice *choice);

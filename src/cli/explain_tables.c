@@ -67,6 +67,8 @@ static void add_devices(struct columns *t, const struct explanation *e, int r)
 		columns_cell(t, "%.2f", best->goodput / e->best[e->least].goodput);
 	else
 		cells_dash(t, 1);
+	if (!obstacle && e->job->profile && !explanation_is_measured(e, r))
+		obstacle = "not measured";
 	columns_text(t, now ? "now" : obstacle ? obstacle : "");
 	if (now)
 		columns_style(t, STYLE_GREEN);

@@ -181,6 +181,10 @@ static void print_recommended(const struct profile_report *r, const struct statu
 			  format_count(rate, sizeof(rate), r->recommended.throughput),
 			  format_count(goodput, sizeof(goodput), r->recommended.goodput));
 		line(out, "brings", &t);
+		if (!explanation_is_measured(&r->e, c->replicas))
+			text_addf(&t, "%d device%s: not measured, only predicted", c->replicas,
+				  c->replicas == 1 ? "" : "s");
+		line(out, "note", &t);
 	} else {
 		explanation_missing(&r->e, &t);
 		line(out, "missing", &t);
@@ -218,6 +222,10 @@ static void print_model(const struct profile_report *r, const struct status_outp
 	fprintf(out->file, "\npredicted (best sizes; goodput: samples/s worth as much as in batches of "
 		"%lld)\n", (long long)r->e.job->batch_size);
 	explanation_print_devices(&r->e, out);
+	if (r->e.n_batches > 1) {
+		fprintf(out->file, "\nbatch sizes on %d device%s\n", r->e.replicas, r->e.replicas == 1 ? "" : "s");
+		explanation_print_batches(&r->e, out);
+	}
 	explanation_print_noise(&r->e, out);
 }
 

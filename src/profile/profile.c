@@ -439,6 +439,7 @@ int profile_run(struct store *store, struct job *job, const struct job_command *
 		.cancelled = p.cancelled, .abandoned = p.abandoned,
 	};
 	free(p.devices);
+	free(p.missing);
 	free(p.bad);
 	return rc;
 }

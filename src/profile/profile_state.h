@@ -14,6 +14,7 @@ struct profile {
 	struct job *job;
 	struct device *devices;			/* owned; reserved */
 	int n_devices;
+	char *missing;				/* owned: who has the others that it could use; NULL: there are none */
 	int lock;				/* run/profile-JOB.lock */
 	double start_boot_s;
 	struct experiment_point *bad;		/* owned; what did not work here */

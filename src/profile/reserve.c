@@ -88,6 +88,20 @@ static void describe_holders(const struct profile *p, const struct device_list *
 	}
 }
 
+/* Those that it could have had, were they free. */
+static void note_missing(struct profile *p, const struct device_list *list, const struct holders *h)
+{
+	struct text t = TEXT_INIT;
+	int most = 0;
+
+	for (int d = 0; d < list->count; d++)
+		most += !strcmp(list->items[d].kind, p->devices[0].kind);
+	if (p->n_devices >= most || p->n_devices >= most_wanted(p->job))
+		return;
+	describe_holders(p, list, h, &t);
+	p->missing = text_detach(&t);
+}
+
 static int refuse(const struct profile *p, const struct device_list *list, const struct holders *h,
 		  int usable, struct err *err)
 {
@@ -159,8 +173,12 @@ static int reserve(struct profile *p, const struct job_command *command, struct 
 		rc = refuse_blocked(p, &h, users, list, err);
 	if (rc == 0) {
 		choose(p, list, &h);
-		rc = p->n_devices < p->job->min_replicas || p->n_devices == 0
-			? refuse(p, list, &h, usable, err) : add(p, command, err);
+		if (p->n_devices < p->job->min_replicas || p->n_devices == 0) {
+			rc = refuse(p, list, &h, usable, err);
+		} else {
+			note_missing(p, list, &h);
+			rc = add(p, command, err);
+		}
 	}
 	release_holders(&h);
 	return rc;

@@ -246,6 +246,18 @@ static int warn_of_memory(struct profile *p, struct err *err)
 	return rc;
 }
 
+static int warn_of_missing(struct profile *p, struct err *err)
+{
+	struct text t = TEXT_INIT;
+	int rc;
+
+	text_addf(&t, "more than %d device%s: not measured (%s)", p->n_devices, p->n_devices == 1 ? "" : "s",
+		  p->missing);
+	rc = warn(p, t.data, err);
+	text_release(&t);
+	return rc;
+}
+
 static int warn_of_lost(struct profile *p, struct err *err)
 {
 	struct text t = TEXT_INIT;
@@ -260,7 +272,7 @@ static int warn_of_lost(struct profile *p, struct err *err)
 
 int profile_warn(struct profile *p, struct err *err)
 {
-	if (p->n_lost > 0 && warn_of_lost(p, err))
+	if ((p->missing && warn_of_missing(p, err)) || (p->n_lost > 0 && warn_of_lost(p, err)))
 		return -1;
 	if (warn_of_runs(p, err) || (p->watched_s > 0 && warn_of_others(p, err)))
 		return -1;

@@ -29,6 +29,27 @@ like 'is noted' 'note: its command has no \{batch\} or \{local_batch\}: unless i
 like 'as is that it is not told its devices' 'note: its command has no \{gpus\}: unless it heeds POLLUX_REPLICAS' "$err"
 like 'and seen' '^a step takes the same at batch 32 as at 16, 5 and 5 ms: does the command take' "$(warnings)"
 
+# --- some of the devices are taken ---
+blocker=$("$POLLUX" submit -q -- sleep 600)
+"$POLLUX" schedule
+cat >scales <<'END'
+#!/bin/sh
+exec ./fake $((1000000 + 100000 * $1))
+END
+chmod +x scales
+status 'with one device of two' 0 "$POLLUX" profile --budget $((12 * TIME_SCALE)) --points 3 -b 16 --batch-range 16:64 \
+	-r 1:2 --json -- ./scales '{local_batch}' '{gpus}'
+"$POLLUX" cancel "$blocker"
+like 'what was not measured is said, and why' "^more than 1 device: not measured \(cpu:0 has job $blocker\)" "$(warnings)"
+# --- nothing is known of the noise scale ---
+is 'throughput is told at every batch' '16 32 64' \
+	"$(printf '%s' "$out" | json 'print join " ", map { $_->{batch_size} } @{$d->{batch_sizes}}')"
+is 'but nothing else' 0 "$(printf '%s' "$out" | json 'print scalar grep { defined $_->{efficiency} &&
+	$_->{batch_size} > 16 } @{$d->{batch_sizes}}')"
+run "$POLLUX" profile "$(printf '%s' "$out" | json 'print $d->{id}')"
+like 'in the table, too' '^ +64 +64 +1 +7\.[0-9]+ms +[0-9.]+k +- ' "$out"
+like 'where two devices are marked' '^ +2 .* not measured$' "$out"
+
 # --- a model does not fit ---
 cat >jumps <<'END'
 #!/bin/sh
