@@ -184,7 +184,8 @@ static void print_recommended(const struct profile_report *r, const struct statu
 		if (!explanation_is_measured(&r->e, c->replicas))
 			text_addf(&t, "%d device%s: not measured, only predicted", c->replicas,
 				  c->replicas == 1 ? "" : "s");
-		line(out, "note", &t);
+		if (t.length)
+			line(out, "note", &t);
 	} else {
 		explanation_missing(&r->e, &t);
 		line(out, "missing", &t);

@@ -77,7 +77,7 @@ static uint64_t id_of(const struct sighting *s)
 	uint64_t h = hash(0xcbf29ce484222325, &total, sizeof(total));
 
 	for (size_t i = 0; i < s->description_length; i++)
-		if (!isdigit((unsigned char)s->description[i]))
+		if (!isdigit((unsigned char)s->description[i]) && !isspace((unsigned char)s->description[i]))
 			h = hash(h, s->description + i, 1);
 	return h ? h : 1;
 }

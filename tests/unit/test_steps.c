@@ -766,6 +766,13 @@ static void test_bars(void)
 	near(seen.last.total, 40, 0, "makes it the one at once");
 
 	begin(NULL);
+	feed_at("Epoch 1:   9%|#  | 9/100 [00:09<01:31,  1.00it/s]\n", 109);
+	feed_at("Epoch 1:  10%|#  | 10/100 [00:10<01:30,  1.00it/s]\n", 110);
+	feed_at("Epoch 1:  21%|#  | 21/100 [00:21<01:19,  1.00it/s]\n", 121);
+	steps_summary(s, &summary);
+	near(summary.first_arrival_s, 109, 0, "of one of 9 % and of 10 % the blanks differ, and it is one");
+
+	begin(NULL);
 	steps_set_bar_life(s, 5);
 	for (int i = 0; i < 6; i++)
 		bar("", i, 70, i, 100 + i);

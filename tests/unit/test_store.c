@@ -1133,6 +1133,7 @@ static void test_large_workload(void)
 	struct observation_list list;
 	struct gradient_list gradients;
 	struct memory_bounds bounds;
+	struct failed_sizes failed;
 	double samples;
 
 	new_store();
@@ -1152,6 +1153,11 @@ static void test_large_workload(void)
 	ok(costs("restarts of a workload", 20000), "restarts");
 	store_memory_bounds(&store, "x", "fast", &bounds, &err);
 	ok(costs("memory of a workload", 20000), "memory");
+	machine_steps = 0;
+	store_failed_sizes(&store, "x", "fast", &failed, &err);
+	ok(costs("failures of a workload", 20000), "failures");
+	is_int(failed.n_failed, 0, "of which a profile had none");
+	failed_sizes_release(&failed);
 	is_int(memory_too_large(&bounds, 1), 96, "one that is not among the newest runs bounds it");
 	memory_bounds_release(&bounds);
 	machine_steps = 0;
