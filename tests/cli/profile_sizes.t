@@ -54,6 +54,22 @@ done
 set -- -b 512 --workload tight -- ./fake '{batch}' 300 MemoryError 1
 is 'one without a range is started as it was submitted' '512|1.0' "$(starts_at fifo "$@")"
 
+# --- a progress bar, measured meanwhile on the other slot: see below ---
+cat >bar <<'END'
+$| = 1;
+$SIG{TERM} = sub { exit 75 };
+for (my ($i, $begin) = (0, time); ; $i++) {
+	my $s = time - $begin;
+	printf "\r%3d%%|###  | %d/5000 [00:%02d<10:00, 50.00it/s]", $i / 50, $i, $s;
+	select undef, undef, undef, 0.01 + $ARGV[0] / 10000;
+}
+END
+"$POLLUX" profile --budget $((30 * TIME_SCALE)) --points 2 -b 16 --batch-range 16:64 --json -- \
+	perl bar '{batch}' >bar.json 2>bar.err &
+bar=$!
+bar_runs() { [ -n "$(store "SELECT id FROM jobs WHERE name = 'perl' AND state = 'running'")" ]; }
+wait_for 10 bar_runs
+
 # --- it does not heed the stop signal ---
 sed "s/^trap .*/trap '' TERM/" fake >deaf
 chmod +x deaf
@@ -68,7 +84,7 @@ like 'it was killed, and that is warned of' '^it was still there 0.5 s \(--grace
 like 'and shown as measured' '^  costs .* as measured' "$("$POLLUX" profile "$(json 'print $d->{id}' <deaf.json)")"
 
 # --- somebody kills its supervisor ---
-before=$(store 'SELECT max(id) FROM jobs')
+before=$(store 'SELECT max(id) FROM jobs')	# its own is the next
 "$POLLUX" profile --budget $((30 * TIME_SCALE)) --points 1 -b 16 --json -- ./fake 16 300 x 1 >lost.json 2>lost.err &
 profile=$!
 supervisor() { supervisor=$(store "SELECT supervisor_pid FROM runs WHERE job_id > $before AND state = 'running'") &&
@@ -80,18 +96,9 @@ is 'which is not the end' '0 lost measured' "$rc $(json 'print join " ", map { $
 like 'and is told' '^1 point lost the supervisor' "$(json 'print "$_\n" for @{$d->{warnings}}' <lost.json)"
 
 # --- a progress bar ---
-cat >bar <<'END'
-$| = 1;
-$SIG{TERM} = sub { exit 75 };
-for (my ($i, $begin) = (0, time); ; $i++) {
-	my $s = time - $begin;
-	printf "\r%3d%%|###  | %d/5000 [00:%02d<10:00, 50.00it/s]", $i / 50, $i, $s;
-	select undef, undef, undef, 0.01 + $ARGV[0] / 10000;
-}
-END
-status 'a program with a progress bar' 0 "$POLLUX" profile --budget $((30 * TIME_SCALE)) --points 2 -b 16 \
-	--batch-range 16:64 --json -- perl bar '{batch}'
-printf '%s' "$out" >bar.json
+rc=0
+wait "$bar" || rc=$?
+is 'a program with a progress bar' 0 "$rc"
 is 'has its steps measured' 'measured measured' "$(json 'print join " ", map { $_->{outcome} } @{$d->{points}}' <bar.json)"
 ok 'for the second point in less time' test 1 -eq "$(json 'my ($a, $b) = map { $_->{duration_s} } @{$d->{points}};
 	print 0 + ($a > 5 && $b < 5)' <bar.json)"
