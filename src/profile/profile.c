@@ -230,6 +230,19 @@ static void learn(struct profile *p, const struct trial *t)
 
 /* --- failing --- */
 
+/* As far as it got, of a first run, which is all that there was. */
+static void add_steps(const struct profile *p, struct text *text)
+{
+	struct err ignored;
+	struct job job;
+
+	if (store_job_get(p->store, p->job->id, &job, &ignored))
+		return;
+	if (job.steps > 0)
+		text_addf(text, ", at step %.0f", job.steps);
+	job_release(&job);
+}
+
 /* Why there is nothing to show, in one line. */
 static void describe_failure(const struct profile *p, const struct trial *t, struct text *text)
 {
@@ -249,8 +262,10 @@ static void describe_failure(const struct profile *p, const struct trial *t, str
 	} else {
 		text_add(text, run->out_of_memory ? "even at its own sizes " : "the command ");
 		profile_describe_end(run, text);
-		if (run->outcome == OUTCOME_COMPLETED)
+		if (run->outcome == OUTCOME_COMPLETED) {
+			add_steps(p, text);
 			text_add(text, ": give it more to do, for half a second and two steps at least");
+		}
 	}
 }
 

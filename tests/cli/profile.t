@@ -159,8 +159,8 @@ like 'and what it has to do' 'no step time in .* report its steps' "$err"
 status 'one that never fits' 1 "$POLLUX" profile --budget $((5 * TIME_SCALE)) -b 8 -- ./other 8 4
 like 'even at its own sizes, said once' '^pollux: even at its own sizes it is out of memory; see .pollux log ' "$err"
 status 'one that ends before it could be timed' 1 "$POLLUX" profile --budget $((5 * TIME_SCALE)) -b 8 -- \
-	sh -c '"$POLLUX" report STEP=1; echo finished'
-like 'is told so' '^pollux: the command ended by itself, .*: give it more to do' "$err"
+	sh -c '"$POLLUX" report STEP=3; echo finished'
+like 'is told so' '^pollux: the command ended by itself, .*, at step 3: give it more to do' "$err"
 sed 's/RuntimeError.*/bad shape"/' fake >brittle
 chmod +x brittle
 for time in first second; do
