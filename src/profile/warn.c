@@ -128,7 +128,6 @@ static int warn_of_failure(struct profile *p, const struct run *run, struct err 
 /* Stopped when it had been measured, but still there after the grace. */
 static int warn_of_grace(struct profile *p, const struct run_list *runs, struct err *err)
 {
-	char name[SIGNAL_NAME_SIZE];
 	struct text t = TEXT_INIT;
 	double longest_s = 0;
 	int rc = 0;
@@ -137,6 +136,8 @@ static int warn_of_grace(struct profile *p, const struct run_list *runs, struct 
 		if (runs->items[i].outcome == OUTCOME_STOPPED && runs->items[i].stop_duration_s > longest_s)
 			longest_s = runs->items[i].stop_duration_s;
 	if (longest_s >= p->job->grace_s) {
+		char name[SIGNAL_NAME_SIZE];
+
 		text_addf(&t, "it was still there %g s (--grace) after %s, and was killed, gone after %.3g s: that is "
 			  "what a stop costs, and a job would lose what it has not saved", p->job->grace_s,
 			  signal_name(name, p->job->stop_signal), longest_s);
