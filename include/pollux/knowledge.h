@@ -45,8 +45,9 @@ void knowledge_release(struct knowledge *k);
 int knowledge_observations(struct store *s, const char *workload, const char *device_kind,
 			   struct pool_entry **entries, int *n, struct err *err);
 
-/* A job is given at most so many times the replicas, and the local batch size, that its workload was ever
- * measured at: the model is optimistic about what it has not seen, and memory is not in it. Where a local batch
+/* A job is given at most so many times the local batch size that its workload was ever measured at, and
+ * SCHED_REPLICA_GROWTH times the replicas (policy.h): the model is optimistic about what it has not seen, and
+ * memory is not in it. Where a local batch
  * within that ran out of memory or failed, at most the largest that did not, as memory_bounds.h and failed_sizes.h
  * have it for so many replicas. */
 #define KNOWLEDGE_GROWTH 2

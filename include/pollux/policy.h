@@ -24,6 +24,11 @@
 
 #define SCHED_REASON_SIZE 192
 
+/* A job is given at most so many times the replicas that it was ever measured on (goodput is NaN beyond). The
+ * model takes links that it has not seen for free, so growth is in steps, each of which costs a restart: with
+ * steps of 4 jobs end sooner than with the published 2 or with 8 (README, "In simulation"). */
+#define SCHED_REPLICA_GROWTH 4
+
 struct sched_job {
 	int64_t id;			/* ties are broken by the smaller id: the earlier job */
 	int min_replicas;		/* 1 <= min <= max; one device each */
@@ -85,7 +90,7 @@ struct policy {
 	void (*decide)(const struct sched_input *in, struct sched_choice *choice);
 };
 
-/* The largest sum, over jobs, of weight * sqrt(rate / what remains), in time slices: short jobs first,
+/* The largest sum, over jobs, of weight * sqrt(rate) * jobs at least as long, in time slices: short jobs first,
  * several devices where they pay. The formulas: src/sched/worth.h; the rules: src/sched/claims.h.
  *
  * No starvation: let W wait, let A be the jobs that have waited longer than W and that the machine is

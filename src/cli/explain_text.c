@@ -163,8 +163,8 @@ static void print_next(const struct explanation *e, const struct status_output *
 	else if (!obstacle && e->best[r].goodput > 0)
 		add_next(e, r, &t);
 	else if (obstacle && !strcmp(obstacle, "not tried"))
-		text_addf(&t, "not tried: at most twice the %d that were measured",
-			  e->knowledge.model.max_replicas);
+		text_addf(&t, "not tried: at most %d times the %d that were measured",
+			  SCHED_REPLICA_GROWTH, e->knowledge.model.max_replicas);
 	else if (obstacle && !strcmp(obstacle, "does not fit"))
 		text_addf(&t, "none: no batch within its range spreads over %d devices", r + 1);
 	else if (obstacle)

@@ -6,6 +6,7 @@
 #include "pollux/clock.h"
 #include "pollux/knowledge.h"
 #include "pollux/mem.h"
+#include "pollux/policy.h"
 #include "pollux/prior.h"
 
 /* --- the noise scale --- */
@@ -250,7 +251,7 @@ void knowledge_of_job(struct knowledge *k, const struct job *job, struct job_mod
 	m->own_max_local_batch_size = job->max_local_batch_size;
 	if (!m->known)
 		return;
-	m->max_replicas = KNOWLEDGE_GROWTH * k->model.max_replicas;
+	m->max_replicas = SCHED_REPLICA_GROWTH * k->model.max_replicas;
 	if (m->max_replicas < job->min_replicas)
 		m->max_replicas = job->min_replicas;
 }

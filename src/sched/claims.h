@@ -2,9 +2,9 @@
  * who may not.
  *
  * Protected are jobs that run and are not preemptible, which keep exactly what they hold, and those
- * within their slice, which keep something, and exactly what they hold until they have settled. Where devices went away and what is protected does not
- * fit any more, the first of them, in this order and then by id, keep theirs; the others have the
- * most that is left, or none.
+ * within their slice, which keep something, and exactly what they hold until they have settled. Where
+ * devices went away and what is protected does not fit any more, the first of them, in this order and then
+ * by id, keep theirs; the others have the most that is left, or none.
  *
  * A job that has waited for longer than claims.limit_s is overdue. The overdue, longest waiting
  * first, must start while they fit beside what is protected, and the others make room. The first

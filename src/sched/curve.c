@@ -95,7 +95,8 @@ static struct curve curve_of(const struct curves *all, size_t index)
 		.in_slice = job->replicas > 0 && age_s >= 0 && age_s < all->slice_s,
 	};
 
-	c.settled = c.held && (!c.in_slice || age_s >= CURVE_SETTLE_RESTARTS * c.restart_s);
+	c.settled = c.held && (!c.in_slice || age_s >= fmax(CURVE_SETTLE_RESTARTS * c.restart_s,
+							    CURVE_SETTLE_SLICES * all->slice_s));
 	set_allowed(all, &c);
 	set_held(all, &c);
 	c.remaining_device_s = positive_or(fmax(job->remaining_samples, 1) / c.unit, (double)NAN);

@@ -12,7 +12,8 @@
 
 #include "pollux/policy.h"
 
-#define CURVE_SETTLE_RESTARTS 10
+#define CURVE_SETTLE_RESTARTS 2
+#define CURVE_SETTLE_SLICES 0.1
 
 struct curve {
 	const struct sched_job *job;
@@ -30,8 +31,9 @@ struct curve {
 	double remaining_device_s;	/* on the least number of devices, of one sample at
 					   least; NaN: not known */
 	bool in_slice;		/* it runs, and was launched less than a slice ago */
-	/* It runs, and that has paid for its start: for a slice, or CURVE_SETTLE_RESTARTS restarts. Until
-	 * then it is left as it is, or each pass would relaunch it for what the next one takes back. */
+	/* It runs, and has for CURVE_SETTLE_RESTARTS restarts and CURVE_SETTLE_SLICES slices. Until then it
+	 * is left as it is, or each of passes close to each other would relaunch it for what it has seen of it
+	 * so far. */
 	bool settled;
 };
 

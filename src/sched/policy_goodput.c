@@ -36,6 +36,7 @@ struct waiting {
 struct decision {
 	const struct curves *curves;
 	const struct claims *claims;
+	const struct worths *worths;
 	int *count;
 	int fixed;		/* devices that jobs which are not preemptible have by it */
 	bool has_fixed;		/* there are such jobs, with devices or without */
@@ -44,16 +45,16 @@ struct decision {
 
 /* --- the decision --- */
 
-static void set_values(const struct curves *curves, const struct claims *claims, int index,
-		       double *value)
+static void set_values(const struct decision *d, int index, double *value)
 {
+	const struct curves *curves = d->curves;
 	const struct curve *c = &curves->items[index];
 
 	for (int r = 0; r <= curves->n_devices; r++) {
-		bool may = !isnan(c->of[r]) && claim_allows(&claims->items[index], r);
+		bool may = !isnan(c->of[r]) && claim_allows(&d->claims->items[index], r);
 
 		/* Within the finite, whatever the input. */
-		value[r] = may ? fmax(-1e300, fmin(worth_of(curves, c, r), 1e300)) : -HUGE_VAL;
+		value[r] = may ? fmax(-1e300, fmin(worth_of(d->worths, c, r), 1e300)) : -HUGE_VAL;
 	}
 }
 
@@ -67,7 +68,7 @@ static void allocate(const struct decision *d)
 	for (int i = 0; i < n_jobs; i++) {
 		double *value = &values[(size_t)i * (size_t)width];
 
-		set_values(curves, d->claims, i, value);
+		set_values(d, i, value);
 		jobs[i] = (struct allocation_job){ .held = curves->items[i].held, .value = value };
 	}
 	allocation_best(jobs, n_jobs, curves->n_devices, d->count);
@@ -202,6 +203,8 @@ static void explain_order(const struct decision *d, const struct waiting *w, int
 	if (first >= 0)
 		reason_add(choice->reason, "; starts when job %lld ends, or sooner",
 			   (long long)d->curves->items[first].job->id);
+	else if (isnan(d->curves->items[w->index].remaining_device_s))
+		reason_add(choice->reason, "; others come first");
 	else
 		reason_add(choice->reason, "; shorter jobs first");
 }
@@ -256,7 +259,7 @@ static void explain_waiting(const struct decision *d)
 				.index = i, .overdue = d->claims->items[i].overdue,
 				/* One that is stopped now waits from now on. */
 				.since_s = c->held ? curves->in->now_s : claims_waiting_since_s(curves, c),
-				.density = worth_launched(curves, c, c->least) / c->least,
+				.density = worth_launched(d->worths, c, c->least) / c->least,
 			};
 	}
 	qsort(line, (size_t)n, sizeof(*line), since_order);
@@ -273,8 +276,9 @@ static void decide(const struct sched_input *in, struct sched_choice *choices)
 {
 	struct curves curves = curves_of(in);
 	struct claims claims = claims_of(&curves);
+	struct worths worths = worths_of(&curves);
 	struct decision d = {
-		.curves = &curves, .claims = &claims, .choices = choices,
+		.curves = &curves, .claims = &claims, .worths = &worths, .choices = choices,
 		.count = xcalloc((size_t)in->n_jobs, sizeof(*d.count)),
 	};
 
@@ -292,6 +296,7 @@ static void decide(const struct sched_input *in, struct sched_choice *choices)
 	}
 	explain_waiting(&d);
 	free(d.count);
+	worths_release(&worths);
 	claims_release(&claims);
 	curves_release(&curves);
 }

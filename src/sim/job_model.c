@@ -79,7 +79,7 @@ int job_max_replicas(const struct simulation *s, const struct sim_job *job)
 		most = a->max_replicas;
 	if (most > s->n_gpus)
 		most = s->n_gpus;
-	if (s->options->knowledge != SIM_KNOWLEDGE_FULL && most > 2 * tried)
-		most = 2 * tried;
+	if (s->options->knowledge != SIM_KNOWLEDGE_FULL && most > s->manner.growth * tried)
+		most = s->manner.growth * tried;
 	return most > 1 ? (int)most : 1;
 }

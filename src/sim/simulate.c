@@ -8,6 +8,7 @@
 #include "pollux/mem.h"
 #include "simulation.h"
 
+#define PUBLISHED_GROWTH 2
 #define STUCK_S (28 * 86400.0)		/* so long without progress of any job is an error */
 
 const struct sim_options SIM_OPTIONS_DEFAULT = {
@@ -30,6 +31,7 @@ struct manner manner_of(const struct policy *policy)
 	return (struct manner){
 		.owners_replicas = owners, .owners_batch = owners || optimus,
 		.published_nodes = tiresias || optimus, .always_two_passes = optimus,
+		.growth = policy == &policy_goodput ? SCHED_REPLICA_GROWTH : PUBLISHED_GROWTH,
 	};
 }
 

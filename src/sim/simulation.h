@@ -16,6 +16,7 @@ struct manner {
 	bool owners_replicas;	/* on as many GPUs as the workload says */
 	bool owners_batch;	/* at the batch size that the workload says */
 	bool published_nodes;	/* placed as by take.h, not by place.h */
+	int growth;		/* the most GPUs, in those that it was measured on */
 	bool always_two_passes;	/* the policy reckons with two passes on one GPU, whatever the batch */
 };
 

@@ -102,8 +102,8 @@ static void test_sizes(void)
 
 	job.noise_scale = 1e6;
 	is_int(best(k, &job, 1).configuration.local_batch_size, 128, "twice what was measured, no more");
-	is_int(best(k, &job, 2).configuration.batch_size, 256, "on each of twice the replicas");
-	near(best(k, &job, 3).goodput, 0, 0, "but not on three");
+	is_int(best(k, &job, 4).configuration.batch_size, 512, "on each of four times the replicas");
+	near(best(k, &job, 5).goodput, 0, 0, "but not on five");
 	job.max_local_batch_size = 100;
 	is_int(best(k, &job, 1).configuration.local_batch_size, 100, "its owner's limit: 96 would cost 3 %");
 	job.max_local_batch_size = 0;

@@ -35,7 +35,8 @@ static bool in_slice(const struct sched_case *c, const struct sched_job *job)
 
 static bool has_settled(const struct sched_case *c, const struct sched_job *job)
 {
-	return !in_slice(c, job) || c->in.now_s - job->launched_s >= 10 * job->restart_s;
+	return !in_slice(c, job) ||
+	       c->in.now_s - job->launched_s >= fmax(2 * job->restart_s, c->in.slice_s / 10);
 }
 
 static double speedup(const struct reference *ref, int i, int r)
@@ -45,10 +46,10 @@ static double speedup(const struct reference *ref, int i, int r)
 	return job->goodput ? job->goodput[r] / job->goodput[ref->least[i]] * ref->least[i] : r;
 }
 
-static double rate_launched(const struct reference *ref, int i, int r)
+static double rate_over(const struct reference *ref, int i, int r, double h)
 {
 	const struct sched_job *job = &ref->c->jobs[i];
-	double s = speedup(ref, i, r), h = ref->c->in.slice_s;
+	double s = speedup(ref, i, r);
 
 	if (job->goodput && !isnan(job->remaining_samples)) {
 		double work = job->remaining_samples / job->goodput[ref->least[i]] * ref->least[i];
@@ -59,6 +60,11 @@ static double rate_launched(const struct reference *ref, int i, int r)
 	return s * (h - job->restart_s) / h;
 }
 
+static double rate_launched(const struct reference *ref, int i, int r)
+{
+	return rate_over(ref, i, r, ref->c->in.slice_s / 2);
+}
+
 static bool pays_to_relaunch(const struct reference *ref, int i)
 {
 	const struct sched_job *job = &ref->c->jobs[i];
@@ -66,7 +72,7 @@ static bool pays_to_relaunch(const struct reference *ref, int i)
 
 	return runs(job) && job->preemptible && has_settled(ref->c, job) && job->goodput &&
 	       job->goodput[job->replicas] * (h - job->restart_s) > job->goodput_now * h * 1.05 &&
-	       rate_launched(ref, i, job->replicas) >
+	       rate_over(ref, i, job->replicas, h) >
 		       job->goodput_now / job->goodput[ref->least[i]] * ref->least[i];
 }
 
@@ -75,31 +81,72 @@ static double rate_kept(const struct reference *ref, int i)
 	const struct sched_job *job = &ref->c->jobs[i];
 
 	if (pays_to_relaunch(ref, i))
-		return rate_launched(ref, i, job->replicas);
+		return rate_over(ref, i, job->replicas, ref->c->in.slice_s);
 	if (job->goodput && !isnan(job->goodput_now))
 		return job->goodput_now / job->goodput[ref->least[i]] * ref->least[i];
 	return speedup(ref, i, job->replicas);
 }
 
+static bool length_is_known(const struct reference *ref, int i)
+{
+	return ref->c->jobs[i].goodput && !isnan(ref->c->jobs[i].remaining_samples);
+}
+
+static double length(const struct reference *ref, int i)
+{
+	const struct sched_job *job = &ref->c->jobs[i];
+
+	if (length_is_known(ref, i))
+		return job->remaining_samples / job->goodput[ref->least[i]] * ref->least[i];
+	return job->attained_service_device_s + (job->goodput ? 12 : 1) * ref->c->in.slice_s;
+}
+
+/* Jobs that are expected to be as long or longer, itself too; where nobody knows of either by what they have
+ * had, or a half. */
+static double rank(const struct reference *ref, int i, bool halves)
+{
+	double mine = length(ref, i), sum = 0;
+
+	for (int k = 0; k < ref->c->in.n_jobs; k++) {
+		double theirs = length(ref, k);
+
+		if (!ref->least[k])
+			continue;
+		if (length_is_known(ref, i) && length_is_known(ref, k))
+			sum += theirs >= mine ? 1 : 0;
+		else if (halves && !length_is_known(ref, i) && !length_is_known(ref, k))
+			sum += 0.5;
+		else
+			sum += 1 / (1 + sqrt(mine / theirs));
+	}
+	return sum;
+}
+
+static double worth(const struct reference *ref, int i, double rate)
+{
+	double least = ref->least[i], value = rank(ref, i, true) * sqrt(rate < least ? rate : least);
+
+	if (rate > least)
+		value += rank(ref, i, false) * (sqrt(rate) - sqrt(least));
+	return ref->c->jobs[i].weight * value;
+}
+
 static double value(const struct reference *ref, int i, int r)
 {
 	const struct sched_job *job = &ref->c->jobs[i];
-	double length = job->attained_service_device_s + (job->goodput ? 12 : 1) * ref->c->in.slice_s;
-	double kept;
+	double kept, inertia;
 
 	if (!r && !runs(job))
 		return 0;
-	if (job->goodput && !isnan(job->remaining_samples))
-		length = job->remaining_samples / job->goodput[ref->least[i]] * ref->least[i];
 	if (!runs(job))
-		return job->weight * sqrt(rate_launched(ref, i, r) / length);
-	kept = job->weight * sqrt(rate_kept(ref, i) / length);
+		return worth(ref, i, rate_launched(ref, i, r));
+	kept = worth(ref, i, rate_kept(ref, i));
+	inertia = kept - worth(ref, i, rate_kept(ref, i) / 1.1);
 	if (r == job->replicas)
 		return kept;
 	if (!r)
-		return fmin(0, job->weight * sqrt(rate_launched(ref, i, job->replicas) / length) - kept) -
-		       kept * (1 - sqrt(1 / 1.05));
-	return job->weight * sqrt(rate_launched(ref, i, r) / length) - kept * (1 - sqrt(1 / 1.05));
+		return fmin(0, worth(ref, i, rate_launched(ref, i, job->replicas)) - kept) - inertia;
+	return worth(ref, i, rate_launched(ref, i, r)) - inertia;
 }
 
 static double limit_s(const struct reference *ref)
@@ -313,7 +360,7 @@ static void test_order(void)
 		{ 1, -1, "1 device" },
 		{ 0, 1040, "1st in line; needs 1 device for an assumed 2h00m; starts when job 2 ends, or sooner" },
 		{ 0, -1, "needs 5 devices; 1 can be used here" },
-		{ 0, 11400, "2nd in line; needs 1 device for an assumed 3h03m; shorter jobs first" },
+		{ 0, 11400, "2nd in line; needs 1 device for an assumed 3h03m; others come first" },
 	};
 	struct sched_job heavy[] = { job(1, linear, 1, 1), job(2, linear, 1, 1) };
 	const struct wanted second[] = { { 0, 5400, NULL }, { 1, -1, NULL } };
@@ -323,14 +370,14 @@ static void test_order(void)
 	CHECK("weight", 1, heavy, second);
 }
 
-/* A newcomer takes the device of a job that has had some service, but not within its slice, and not
- * for less than the restarts cost. */
+/* A newcomer takes the device of a longer job, but not within its slice, nor where it only may be longer. */
 static void test_slices(void)
 {
-	struct sched_job jobs[] = { had(holds(job(1, linear, 1, 1), 1, 599), 3600), job(2, linear, 1, 1) };
+	struct sched_job jobs[] = { lacks(holds(job(1, linear, 1, 1), 1, 599), 1e6),
+				    lacks(job(2, linear, 1, 1), 1e4) };
 	const struct wanted kept[] = { { 1, -1, "1 device" }, { 0, 5400, NULL } };
 	const struct wanted swapped[] = {
-		{ 0, 5400, "1st in line; needs 1 device for an assumed 3h03m; shorter jobs first" },
+		{ 0, 1040, "1st in line; needs 1 device for 1d03h; starts when job 2 ends, or sooner" },
 		{ 1, -1, NULL },
 	};
 	const struct sched_job fixed_job[] = { fixed(jobs[0]), jobs[1] };
@@ -338,13 +385,29 @@ static void test_slices(void)
 		{ 1, -1, "1 device to its end: not preemptible" },
 		{ 0, -1, "needs 1 device of 1; job 1, not preemptible, keeps 1" },
 	};
+	const struct sched_job unknown[] = { had(holds(job(1, linear, 1, 1), 1, 9000), 9000),
+					     job(2, linear, 1, 1) };
+	const struct wanted others[] = {
+		{ 1, -1, "1 device" },
+		{ 0, 5400, "1st in line; needs 1 device for an assumed 2h00m; others come first" },
+	};
 
 	CHECK("within the slice", 1, jobs, kept);
 	jobs[0].launched_s = NOW_S - 600;
 	CHECK("after the slice", 1, jobs, swapped);
-	jobs[0].attained_service_device_s = 600;
-	CHECK("for too little", 1, jobs, kept);
 	CHECK("not preemptible", 1, fixed_job, to_end);
+	CHECK("of unknown length", 1, unknown, others);
+}
+
+/* Of two devices more, the newer of two jobs of unknown length gets one first. */
+static void test_age(void)
+{
+	const struct sched_job jobs[] = { had(job(1, linear, 1, 4), 9000), job(2, linear, 1, 4) };
+	const struct wanted both[] = { { 1, -1, NULL }, { 1, -1, NULL } };
+	const struct wanted newer[] = { { 1, -1, NULL }, { 2, -1, NULL } };
+
+	CHECK("a device each", 2, jobs, both);
+	CHECK("and one more", 3, jobs, newer);
 }
 
 static void test_overdue(void)
@@ -392,11 +455,11 @@ static void test_end(void)
 	const struct wanted when[] = {
 		{ 1, -1, "1 device" },
 		{ 0, 600, "1st in line; needs 1 device for an assumed 2h00m; starts when job 1 ends, or sooner" },
-		{ 0, 8400, "2nd in line; needs 1 device for an assumed 2h00m; shorter jobs first" },
+		{ 0, 8400, "2nd in line; needs 1 device for an assumed 2h00m; others come first" },
 	};
 	const struct wanted limit[] = {
 		{ 1, -1, NULL },
-		{ 0, 7800, "1st in line; needs 1 device for an assumed 2h00m; shorter jobs first" },
+		{ 0, 7800, "1st in line; needs 1 device for an assumed 2h00m; others come first" },
 		{ 0, 8400, NULL },
 	};
 	const struct wanted soon[] = { { 1, -1, NULL }, { 0, 3, NULL }, { 0, 8400, NULL } };
@@ -423,9 +486,12 @@ static void test_reconfigure(void)
 	policy_goodput.decide(&in, &choice);
 	ok(choice.replicas == 2 && !choice.reconfigure, "one that does not");
 	jobs[0].goodput_now = 2;
-	jobs[0].launched_s = NOW_S - 299; /* ten restarts take 300 */
+	jobs[0].launched_s = NOW_S - 59; /* a tenth of a slice, as two restarts, is 60 */
 	policy_goodput.decide(&in, &choice);
-	ok(!choice.reconfigure, "not within the slice");
+	ok(!choice.reconfigure, "not before it has settled");
+	jobs[0].launched_s = NOW_S - 60;
+	policy_goodput.decide(&in, &choice);
+	ok(choice.reconfigure, "and then it is");
 	jobs[0] = fixed(holds(jobs[0], 2, 700));
 	policy_goodput.decide(&in, &choice);
 	ok(!choice.reconfigure, "nor of one that is not preemptible");
@@ -480,6 +546,7 @@ int main(void)
 	test_shares();
 	test_order();
 	test_slices();
+	test_age();
 	test_overdue();
 	test_end();
 	test_reconfigure();
