@@ -35,7 +35,7 @@ static struct lengths lengths_of(const struct curves *curves)
 	struct lengths l = { xcalloc(n, sizeof(*l.root)), xcalloc(n, sizeof(*l.known)) };
 
 	for (size_t i = 0; i < n; i++) {
-		l.root[i] = sqrt(worth_length_device_s(curves, &curves->items[i]));
+		l.root[i] = cbrt(worth_length_device_s(curves, &curves->items[i]));
 		l.known[i] = !isnan(curves->items[i].remaining_device_s);
 	}
 	return l;

@@ -17,13 +17,14 @@
  * length, device-seconds: what remains of the job, where that is known, and P is 0 or 1 then. Else the service
  * it has had plus 12 slices, since what has run for long will run for long (2 h at the default slice), and
  *
- *	P(length_k >= length) = sqrt(length_k) / (sqrt(length_k) + sqrt(length))
+ *	P(length_k >= length) = cbrt(length_k) / (cbrt(length_k) + cbrt(length))
  *
- * so that what nobody knows moves less; and of two such jobs it says only who gets more devices, not who has
- * any: for the rate up to that of the least devices another rank counts, first_rank, where P is 1/2 between
- * them. Otherwise old jobs would be stopped for new ones, which pays where few jobs are very long, and where
- * jobs are much alike costs up to 14 % of the mean completion time and 70 % of the 99th percentile. One that was never measured counts with one slice only: after that
- * more is known of it, and whether it is short.
+ * so that what nobody knows moves less (with square roots jobs ended 1 % sooner, and the longest 1 % later).
+ * Of two such jobs it says only who gets more devices, not who has any: for the rate up to that of the least
+ * devices another rank counts, first_rank, where P is 1/2 between them. Otherwise old jobs would be stopped
+ * for new ones, which where jobs are much alike cost up to 14 % of the mean completion time and 70 % of the
+ * 99th percentile, and won nothing where they are not. A job that was never measured counts with one slice
+ * only: after that more is known of it, and whether it is short.
  *
  * rate, in devices (speedup): the mean over a horizon of half a slice, or of two restarts where that is
  * longer, so that a start is always worth something. On what it holds the job goes on at the rate it

@@ -117,7 +117,7 @@ static double rank(const struct reference *ref, int i, bool halves)
 		else if (halves && !length_is_known(ref, i) && !length_is_known(ref, k))
 			sum += 0.5;
 		else
-			sum += 1 / (1 + sqrt(mine / theirs));
+			sum += 1 / (1 + cbrt(mine / theirs));
 	}
 	return sum;
 }
