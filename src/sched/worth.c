@@ -24,60 +24,95 @@ double worth_length_device_s(const struct curves *curves, const struct curve *c)
 	       (isnan(c->unit) ? 1 : HINT_SLICES) * curves->slice_s;
 }
 
-struct lengths {
-	double *root;		/* of each job's, as it is compared */
-	bool *known;
+/* Jobs of one length, all known or none. */
+struct group {
+	bool known;
+	double root;		/* of the length, as it is compared */
+	int n;
+	double rank, first_rank;
 };
 
-static struct lengths lengths_of(const struct curves *curves)
+static int by_length(const void *a, const void *b)
 {
-	size_t n = (size_t)curves->in->n_jobs;
-	struct lengths l = { xcalloc(n, sizeof(*l.root)), xcalloc(n, sizeof(*l.known)) };
+	const struct group *x = a, *y = b;
 
-	for (size_t i = 0; i < n; i++) {
-		l.root[i] = cbrt(worth_length_device_s(curves, &curves->items[i]));
-		l.known[i] = !isnan(curves->items[i].remaining_device_s);
-	}
-	return l;
+	if (x->known != y->known)
+		return x->known ? -1 : 1;
+	return (x->root > y->root) - (x->root < y->root);
 }
 
-static void add_pair(struct worths *w, const struct lengths *l, int j, int k)
+static struct group group_of(const struct curves *curves, const struct curve *c)
 {
-	double chance;		/* that k is longer */
+	return (struct group){
+		.known = !isnan(c->remaining_device_s), .n = 1,
+		/* Finite whatever the input. */
+		.root = cbrt(fmin(worth_length_device_s(curves, c), 1e300)),
+	};
+}
 
-	if (l->known[j] && l->known[k]) {
-		w->rank[j] += l->root[k] >= l->root[j];
-		w->rank[k] += l->root[j] >= l->root[k];
-		return;
+/* In the order of by_length; returns how many. Most jobs that wait are of one length. */
+static int make_groups(const struct curves *curves, struct group *groups)
+{
+	int n_jobs = 0, n = 0;
+
+	for (int i = 0; i < curves->in->n_jobs; i++)
+		if (curves->items[i].least)
+			groups[n_jobs++] = group_of(curves, &curves->items[i]);
+	qsort(groups, (size_t)n_jobs, sizeof(*groups), by_length);
+	for (int i = 0; i < n_jobs; i++)
+		if (n && by_length(&groups[n - 1], &groups[i]) == 0)
+			groups[n - 1].n++;
+		else
+			groups[n++] = groups[i];
+	return n;
+}
+
+/* Jobs of group g that are as long as one of root or longer, by chance. */
+static double longer(const struct group *g, double root)
+{
+	return g->n * g->root / (g->root + root);
+}
+
+static void set_ranks(struct group *groups, int n)
+{
+	int n_known = 0, as_long = 0;
+
+	while (n_known < n && groups[n_known].known)
+		n_known++;
+	for (int i = n_known - 1; i >= 0; i--) {
+		as_long += groups[i].n;
+		groups[i].rank = as_long;
+		for (int k = n_known; k < n; k++)
+			groups[i].rank += longer(&groups[k], groups[i].root);
+		groups[i].first_rank = groups[i].rank;
 	}
-	chance = l->root[k] / (l->root[j] + l->root[k]);
-	w->rank[j] += chance;
-	w->rank[k] += 1 - chance;
-	if (!l->known[j] && !l->known[k]) {
-		w->first_rank[j] += 0.5 - chance;
-		w->first_rank[k] += chance - 0.5;
-	}
+	for (int i = n_known; i < n; i++)
+		for (int k = 0; k < n; k++) {
+			groups[i].rank += longer(&groups[k], groups[i].root);
+			groups[i].first_rank += k < n_known ? longer(&groups[k], groups[i].root)
+							    : 0.5 * groups[k].n;
+		}
 }
 
 struct worths worths_of(const struct curves *curves)
 {
-	int n = curves->in->n_jobs;
+	size_t n_jobs = (size_t)curves->in->n_jobs;
 	struct worths w = {
-		.curves = curves, .rank = xcalloc((size_t)n, sizeof(*w.rank)),
-		.first_rank = xcalloc((size_t)n, sizeof(*w.first_rank)),
+		.curves = curves, .rank = xcalloc(n_jobs, sizeof(*w.rank)),
+		.first_rank = xcalloc(n_jobs, sizeof(*w.first_rank)),
 	};
-	struct lengths l = lengths_of(curves);
+	struct group *groups = xcalloc(n_jobs, sizeof(*groups));
+	int n = make_groups(curves, groups);
 
-	for (int j = 0; j < n; j++) {
-		w.rank[j] += l.known[j] ? 1 : 0.5;
-		for (int k = j + 1; k < n && curves->items[j].least; k++)
-			if (curves->items[k].least)
-				add_pair(&w, &l, j, k);
+	set_ranks(groups, n);
+	for (size_t i = 0; i < n_jobs; i++) {
+		struct group own = group_of(curves, &curves->items[i]);
+		const struct group *g = bsearch(&own, groups, (size_t)n, sizeof(own), by_length);
+
+		w.rank[i] = g ? g->rank : 0;
+		w.first_rank[i] = g ? g->first_rank : 0;
 	}
-	for (int j = 0; j < n; j++)
-		w.first_rank[j] += w.rank[j];
-	free(l.root);
-	free(l.known);
+	free(groups);
 	return w;
 }
 
