@@ -47,9 +47,8 @@ int knowledge_observations(struct store *s, const char *workload, const char *de
 
 /* A job is given at most so many times the local batch size that its workload was ever measured at, and
  * SCHED_REPLICA_GROWTH times the replicas (policy.h): the model is optimistic about what it has not seen, and
- * memory is not in it. Where a local batch
- * within that ran out of memory or failed, at most the largest that did not, as memory_bounds.h and failed_sizes.h
- * have it for so many replicas. */
+ * memory is not in it. Where a local batch within that ran out of memory or failed, at most the largest that did
+ * not, as memory_bounds.h and failed_sizes.h have it for so many replicas. */
 #define KNOWLEDGE_GROWTH 2
 
 /* Where the noise scale of a job comes from. */
@@ -81,10 +80,10 @@ void knowledge_of_job(struct knowledge *k, const struct job *job, struct job_mod
 struct goodput_model job_model_on(const struct job_model *m, int replicas);
 
 /* The configuration of most goodput on so many replicas of one node, at most max_replicas; within 1 % of it,
- * if that makes the local batch a round number. Where none is within
- * the limits of what was tried, a job still runs as it was submitted, its batch size rounded to the replicas by
- * configuration_spread: on the fewest replicas that it asks for, and, without a range of batch sizes, on any.
- * Where that is known not to work it gets what does, if that is legal (configuration_within).
+ * if that makes the local batch a round number. Where none is within the limits of what was tried, a job still
+ * runs as it was submitted, its batch size rounded to the replicas by configuration_spread: on the fewest replicas
+ * that it asks for, and, without a range of batch sizes, on any more that this is not known to fail on. Where it
+ * is known not to work the job gets what does, if that is legal (configuration_within).
  * False, with all zero: it is not to be given so many. */
 bool job_model_best(const struct job_model *m, int replicas, struct goodput_choice *choice);
 /* Whether these sizes are not known to be too large: what it was submitted with may be, and is all there is. */

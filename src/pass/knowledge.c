@@ -301,11 +301,11 @@ bool job_model_best(const struct job_model *m, int replicas, struct goodput_choi
 	    goodput_best_round(&g, (struct throughput_place){ 1, replicas }, choice))
 		return true;
 	*choice = as_submitted(m, replicas);
-	if (as_fits(m, replicas, choice))
+	if ((replicas <= m->min_replicas || m->goodput.max_batch_size == 0) &&
+	    job_model_fits(m, &choice->configuration))
 		return true;
-	if (replicas > m->min_replicas && m->goodput.max_batch_size > 0) {
-		*choice = (struct goodput_choice){ .goodput = 0 };
-		return false;
-	}
-	return true;
+	if (as_fits(m, replicas, choice) || replicas <= m->min_replicas)
+		return true;
+	*choice = (struct goodput_choice){ .goodput = 0 };
+	return false;
 }

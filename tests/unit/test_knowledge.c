@@ -171,8 +171,48 @@ static void test_own_batch_too_large(void)
 	   "without a range there is none, and that is told");
 }
 
+/* 200 fitted, 1024 ran out of memory: nobody knows of 700. */
+static void test_own_batch_untried(void)
+{
+	struct memory_trial out = { .run_id = 2, .replicas = 1, .local_batch_size = 1024 };
+	struct memory_trial fit = { .run_id = 1, .replicas = 1, .local_batch_size = 200 };
+	struct knowledge k = known();
+	struct job job = job_of(700, 1000);
+
+	job.min_batch_size = 100;
+	k.model.max_local_batch_size = 200;
+	k.memory = (struct memory_bounds){ .ran_out = &out, .n_ran_out = 1, .fitted = &fit, .n_fitted = 1 };
+	is_int(best(k, &job, 1).configuration.batch_size, 700, "what was submitted is given up only where it failed");
+	out.local_batch_size = 700;
+	is_int(best(k, &job, 1).configuration.batch_size, 200, "as then");
+}
+
+/* It does one replica only: 256 worked, two of 128 did not. */
+static void test_replicas_that_fail(void)
+{
+	struct memory_trial failed = { .run_id = 2, .replicas = 2, .local_batch_size = 128 };
+	struct memory_trial worked = { .run_id = 1, .replicas = 1, .local_batch_size = 256 };
+	struct knowledge k = known();
+	struct job job = job_of(256, 0);
+	struct goodput_choice choice;
+	struct job_model m;
+
+	k.model.max_local_batch_size = 256;
+	k.failed = (struct failed_sizes){ .failed = &failed, .n_failed = 1, .worked = &worked, .n_worked = 1 };
+	m = model_of(k, &job);
+	ok(job_model_best(&m, 1, &choice) && choice.configuration.batch_size == 256, "on one as it was submitted");
+	ok(!job_model_best(&m, 2, &choice), "not on two, which failed");
+	near(choice.goodput, 0, 0, "which are worth nothing");
+	is_int(best(k, &job, 3).configuration.batch_size, 255, "on three with less on each, which may work");
+	job.min_replicas = 2;
+	m = model_of(k, &job);
+	ok(job_model_best(&m, 2, &choice), "where it is the least that it asks for, that is all there is");
+}
+
 int main(void)
 {
+	test_own_batch_untried();
+	test_replicas_that_fail();
 	test_own_batch_too_large();
 	test_what_remains();
 	test_noise();
