@@ -167,7 +167,7 @@ bool job_has_ended(enum job_state state);
 /* What becomes of a running job whose run ended so. retries_left counts only for OUTCOME_FAILED. */
 enum job_state job_state_after(enum run_outcome outcome, enum stop_reason reason, bool retries_left);
 
-/* Steps to its end: as declared, else as its log says; NaN. */
+/* Steps to its end: as declared, else as its log says; NaN, as of a profile. */
 double job_total_steps(const struct job *job);
 
 void job_init(struct job *job);			/* every "unknown" set */

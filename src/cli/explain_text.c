@@ -400,6 +400,8 @@ static void add_end(const struct explanation *e, struct text *t)
 		text_add(t, ", in ");
 		add_duration(t, eta);
 		text_add(t, ", if it keeps its devices");
+	} else if (e->job->profile) {	/* next_start_s is no start of its own */
+		text_add(t, "with its budget, at the latest");
 	} else if (!(e->job->total_samples > 0 || job_total_steps(e->job) > 0)) {
 		text_add(t, "not known: submitted without --samples, --steps or --epochs");
 	} else if (e->job->next_start_s > e->status.now_wall_s) {

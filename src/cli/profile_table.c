@@ -5,7 +5,10 @@
 #include "columns.h"
 #include "command.h"
 #include "pollux/format.h"
+#include "pollux/utf8.h"
 #include "profile_report.h"
+
+#define DIAGNOSIS_SIZE 40	/* bytes of it, at most */
 
 /* --- points --- */
 
@@ -47,10 +50,21 @@ static void cell_memory(struct columns *t, const struct run *run)
 		columns_text(t, "-");
 }
 
+/* What of it has room in the table, in whole characters. */
+static int clip(const char *diagnosis)
+{
+	size_t kept = 0, length;
+
+	while (diagnosis[kept] && (length = utf8_length(diagnosis + kept)) > 0 && kept + length <= DIAGNOSIS_SIZE)
+		kept += length;
+	return (int)kept;
+}
+
 /* Why it was tried, or what came of it if that was no step time. */
 static void add_result(struct columns *t, const struct profile_row *row)
 {
 	const struct run *run = row->run;
+	const char *diagnosis = run->diagnosis ? run->diagnosis : "";
 
 	if (run->out_of_memory) {
 		columns_text(t, "out of memory");
@@ -60,8 +74,7 @@ static void add_result(struct columns *t, const struct profile_row *row)
 	} else if (row->stopped) {
 		columns_text(t, "stopped");
 	} else if (run->outcome == OUTCOME_FAILED) {
-		columns_cell(t, "failed%s%.40s", run->diagnosis && *run->diagnosis ? ": " : "",
-			     run->diagnosis ? run->diagnosis : "");
+		columns_cell(t, "failed%s%.*s", *diagnosis ? ": " : "", clip(diagnosis), diagnosis);
 		columns_style(t, STYLE_RED);
 	} else if (run->outcome == OUTCOME_COMPLETED) {
 		columns_text(t, "ended by itself");

@@ -110,7 +110,8 @@ static void put_instead(char *reason, int least, const char *why)
 
 /* --- who is told --- */
 
-/* The end of the last budget, on the clock of choices; NaN: no profile has any, or one that cannot be told. */
+/* The end of the last budget, on the clock of choices; NaN: no profile has any, or one that cannot be told, or it
+ * has passed: a profile stops late where its command does, and nobody knows how late. */
 static double profiles_end_s(const struct pass_state *p)
 {
 	double end_s = (double)NAN;
@@ -118,7 +119,7 @@ static double profiles_end_s(const struct pass_state *p)
 	for (int d = 0; d < p->devices.count; d++)
 		if (reserved_for(p, d))
 			end_s = fmax(end_s, p->reservations[d].until_s - p->now_wall_s + p->now_boot_s);
-	return end_s;
+	return end_s > p->now_boot_s ? end_s : (double)NAN;
 }
 
 /* A job for which there are too few devices waits for any that might come back; of the others those that

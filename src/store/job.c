@@ -117,6 +117,8 @@ enum job_state job_state_after(enum run_outcome outcome, enum stop_reason reason
 
 double job_total_steps(const struct job *job)
 {
+	if (job->profile)	/* it ends with its budget: none of its runs is to get that far */
+		return NAN;
 	return job->total_steps > 0 ? job->total_steps : job->printed_total_steps;
 }
 

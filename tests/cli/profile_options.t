@@ -115,9 +115,14 @@ cp fake mute
 sed -i '/report/d' mute
 status 'when it tells no steps any more' 1 "$POLLUX" profile --budget 3 -b 16 --workload same -- ./mute 16
 like 'it says so' 'no step time in ' "$err"
+id=$(store 'SELECT max(id) FROM jobs')
+store "UPDATE runs SET outcome = 'failed', stop_reason = '', diagnosis = '$(printf '%039d\303\251' 0)' WHERE job_id = $id" ||
+	exit 1
+run "$POLLUX" profile "$id"
+like 'what a command failed with is cut between characters' ' failed: 0{39}$' "$out"
 
 # --- while it measures ---
-"$POLLUX" profile --budget 600 -b 16 -r 2 -- ./fake '{local_batch}' >/dev/null 2>&1 &
+"$POLLUX" profile --budget 600 -b 16 -r 2 --steps 5000 -- ./fake '{local_batch}' >/dev/null 2>&1 &
 profile=$!
 is_running() { [ -n "$(store "SELECT 1 FROM runs WHERE state = 'running' AND job_id = (SELECT max(id) FROM jobs)")" ]; }
 wait_for 20 is_running
@@ -138,8 +143,18 @@ is 'the first is told when it ends' '1 0 0' "$(store -separator ' ' "SELECT
 	(SELECT next_start_time_s IS NOT NULL FROM jobs WHERE id = $never) FROM jobs p WHERE id = $id")"
 run "$POLLUX" status
 like 'and status says so' "^ *$job +true .* by [0-9:]+.*: needs 1 device; profile $id has cpu:0, cpu:1" "$out"
+store "UPDATE jobs SET next_start_time_s = submit_time_s - 1000 WHERE id = $id"
+POLLUX_POLICY=sia "$POLLUX" schedule
+run "$POLLUX" status
+like 'nor is it, once the budget is over' "^ *$job +true .* needs 1 device; profile $id has cpu:0, cpu:1" "$out"
+unlike 'and no pass is said to be missing' 'No pass has run' "$out"
 run "$POLLUX" status "$id"
 unlike 'the profile itself has no start to wait for' 'next start' "$out"
+is 'nor is it done after so many steps, which are of one run' 'null null' "$("$POLLUX" status --json "$id" |
+	json 'print join " ", map { defined $d->{jobs}[0]{$_} ? "told" : "null" } qw(done_ratio eta_s)')"
+run "$POLLUX" explain "$id"
+like 'but with its budget' '^  end +with its budget, at the latest$' "$out"
+unlike 'and no steps remain of it' '^  remaining ' "$out"
 is 'devices tells who has them' "job $id" "$("$POLLUX" devices | sed -n 's/^cpu:1 .* \(job [0-9]*\) .*/\1/p')"
 "$POLLUX" cancel "$id" "$job" "$wide" "$never"
 wait "$profile"
