@@ -47,7 +47,7 @@ struct driver_question {
 	int fd;				/* its answer; -1: none is waited for */
 	char *bytes;			/* owned; of the answer so far */
 	size_t length, room;
-	double until_boot_s;		/* INFINITY: none is waited for */
+	double until_boot_s;		/* it is given up then; INFINITY: it has ended, or was */
 	driver_answer *then;
 };
 
@@ -120,6 +120,7 @@ enum driver_asked {
 enum driver_asked supervisor_ask_driver(struct supervisor *s, double limit_s, driver_answer *then);
 void supervisor_read_driver(struct supervisor *s);	/* when driver.fd can be read */
 void supervisor_give_up_driver(struct supervisor *s);	/* when driver.until_boot_s is over */
+void supervisor_driver_ended(struct supervisor *s);	/* its child was reaped */
 void supervisor_leave_driver(struct supervisor *s);	/* nobody wants its answer any more */
 
 /* supervisor_devices.c */

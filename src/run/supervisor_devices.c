@@ -52,11 +52,16 @@ static void take_lingering(struct supervisor *s, struct device_process *list, in
 		supervisor_handle(s, EV_CLEAR);
 }
 
+/* A child that has answered, and said that something lingers, may not end. */
 bool supervisor_devices_clear(struct supervisor *s)
 {
+	enum driver_asked asked;
+
 	if (isinf(s->driver_until_boot_s))
 		s->driver_until_boot_s = clock_boot_s() + DRIVER_WAIT_S;
-	return supervisor_ask_driver(s, DRIVER_ANSWER_S, take_lingering) == DRIVER_NONE;
+	asked = supervisor_ask_driver(s, DRIVER_ANSWER_S, take_lingering);
+	return asked == DRIVER_NONE ||
+	       (asked == DRIVER_BUSY && s->driver.fd < 0 && clock_boot_s() >= s->driver_until_boot_s);
 }
 
 static int refuse_blocked(const struct device_list *list, const struct device_user_list *users, struct err *err)

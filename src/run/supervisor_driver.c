@@ -50,7 +50,16 @@ static void stop_waiting(struct driver_question *d)
 	free(d->bytes);
 	d->fd = -1;
 	d->bytes = NULL;
-	d->until_boot_s = INFINITY;
+	if (!d->pid)
+		d->until_boot_s = INFINITY;
+}
+
+/* Until then it may hang all the same: a driver's files are closed after the pipe. */
+void supervisor_driver_ended(struct supervisor *s)
+{
+	s->driver.pid = 0;
+	if (s->driver.fd < 0)
+		s->driver.until_boot_s = INFINITY;
 }
 
 /* What came, if it is whole, to whoever asked. */
@@ -87,13 +96,16 @@ void supervisor_read_driver(struct supervisor *s)
 		d->bytes = xreallocarray(d->bytes, d->room *= 2, 1);
 }
 
-/* It is left behind, killed as far as it can be: the loop reaps it. */
+/* It is left behind, killed as far as it can be: the loop reaps it. It may have answered, and hang in its exit. */
 void supervisor_give_up_driver(struct supervisor *s)
 {
 	if (s->driver.pid) {
 		kill(s->driver.pid, SIGKILL);
 		s->driver.hangs = true;
 	}
+	s->driver.until_boot_s = INFINITY;
+	if (s->driver.fd < 0)
+		return;
 	s->driver.length = 0;
 	tell(s);
 }

@@ -158,7 +158,7 @@ static void reap(struct supervisor *s)
 
 	while ((pid = wait4(-1, &status, WNOHANG, &usage)) > 0) {
 		if (pid == s->driver.pid)
-			s->driver.pid = 0;
+			supervisor_driver_ended(s);
 		else
 			supervisor_take_usage(s, &usage);
 		if (pid != (pid_t)s->run.leader_pid || s->leader_gone)

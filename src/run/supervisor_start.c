@@ -254,7 +254,6 @@ static int launch(struct supervisor *s, struct err *err)
 	return rc;
 }
 
-/* Not needed for anything but times: a job whose log cannot be read runs all the same. */
 /* A profile has less patience with a progress bar, and hardly any once an earlier point of it had steps in its
  * log: where the bar was taken for them, as it will be now. */
 static double bar_life_s(struct supervisor *s)
@@ -283,6 +282,7 @@ static void say_of_bars(struct supervisor *s)
 		steps_set_bar_life(s->log_watch.steps, bar_life_s(s));
 }
 
+/* Not needed for anything but times: a job whose log cannot be read runs all the same. */
 static void watch_log(struct supervisor *s)
 {
 	char *path = paths_log(s->paths, s->job.id);

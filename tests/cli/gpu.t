@@ -4,6 +4,7 @@
 # shellcheck disable=SC2317  # cleanup is called by the trap
 . "$(dirname "$0")/tap.sh"
 [ -n "${GPU_STANDIN-}" ] || skip_all 'GPU_STANDIN does not say where the stand-ins for NVML are: make check'
+: "${FAULT:=$ROOT/build/fault}"
 unset POLLUX_SLOTS POLLUX_SLICE POLLUX_POLICY
 POLLUX_NVML=$GPU_STANDIN/nvml_new.so NVML_STANDIN=$TMP/answers POLLUX_GPU_ROOT=$TMP/root COLUMNS=80
 export POLLUX_NVML NVML_STANDIN POLLUX_GPU_ROOT COLUMNS
@@ -227,6 +228,20 @@ id=$("$POLLUX" submit -- sh -c "echo slow 1000 >>'$TMP/answers'")
 pass
 ok 'a job with a driver that hangs ends' wait_for 60 is_state "$id" 'done'
 gpu $A | answers
+
+# Nor one that answers, and then does not let go of who asked it.
+gpu $A | answers
+touch hangs
+id=$("$POLLUX" submit -- sleep 2)
+ASAN_OPTIONS=${ASAN_OPTIONS-}${ASAN_OPTIONS:+:}verify_asan_link_order=0 LD_PRELOAD=$FAULT/preload_exit.so \
+	EXIT_HANGS_FILE=$TMP/hangs "$POLLUX" schedule
+stuck() { # beside its command the supervisor has a child
+	supervisor=$(sqlite3 "$POLLUX_DIR/pollux.db" "SELECT supervisor_pid FROM runs WHERE job_id = $id") &&
+		[ -n "$supervisor" ] && pgrep -P "$supervisor" -x sleep && pgrep -P "$supervisor" -f 'pollux supervise'
+}
+ok 'a child that asked a driver stays' wait_for 10 stuck
+ok 'the job does' wait_for 20 is_state "$id" 'done'
+rm hangs
 
 # A job of ours that strays to a GPU that it was not given.
 { gpu $A; gpu $B; } | answers
