@@ -120,6 +120,11 @@ void oom_read(const char *proc, const char *cgroup, struct oom_reading *r)
 	r->kills = read_number(path, "oom_kill ");
 }
 
+void oom_watch_init(struct oom_watch *w)
+{
+	*w = (struct oom_watch){ .before.kills = -1, .last.kills = -1 };
+}
+
 void oom_watch_start(struct oom_watch *w, double now_boot_s)
 {
 	oom_read("/proc", "/sys/fs/cgroup", &w->last);

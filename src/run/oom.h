@@ -32,6 +32,7 @@ struct oom_watch {
 	double next_boot_s;			/* when last is to become before */
 };
 
+void oom_watch_init(struct oom_watch *w);	/* of a run that somebody else started: nothing is known yet */
 void oom_watch_start(struct oom_watch *w, double now_boot_s);
 void oom_watch_look(struct oom_watch *w, double now_boot_s);	/* often; reads when it is time */
 /* Whether a run that was killed by SIGKILL before now had run out of memory. */

@@ -95,12 +95,13 @@ static void supervisor_init(struct supervisor *s, const struct paths *paths)
 	*s = (struct supervisor){
 		.paths = paths, .state = ST_WAITING, .deadline_boot_s = INFINITY,
 		.driver_until_boot_s = INFINITY, .driver = { .fd = -1, .until_boot_s = INFINITY },
-		.limit_boot_s = INFINITY, .wait_status = -1, .oom.before.kills = -1,
+		.limit_boot_s = INFINITY, .wait_status = -1,
 		.run_lock = -1, .signal_fd = -1, .socket_fd = -1, .leader_fd = -1, .log_fd = -1,
 	};
 	job_init(&s->job);
 	run_init(&s->run);
 	recorder_init(&s->recorder);
+	oom_watch_init(&s->oom);
 	log_watch_init(&s->log_watch);
 }
 

@@ -95,6 +95,12 @@ static void test_watch(void)
 	oom_watch_look(&w, 100 + OOM_WINDOW_S);
 	is_int(w.before.kills, 41, "then what was newer is the older one: kills of long ago are none of its");
 	ok(w.last.kills != 41, "and a new one is taken");
+
+	/* An adopted run's: what was killed before it is none of its. */
+	oom_watch_init(&w);
+	is_int(w.before.kills, -1, "one that was not started knows nothing");
+	oom_watch_look(&w, 100);
+	is_int(w.before.kills, -1, "nor when it was looked at once");
 }
 
 int main(void)
