@@ -18,8 +18,6 @@
 /* A launch may take so many times what others took; the first one all of the budget. */
 #define LAUNCH_PATIENCE 4.0
 #define LAUNCH_PATIENCE_S 5.0
-/* Whoever kills so many supervisors will kill the next, too. */
-#define MOST_LOST 3
 
 /* --- what is known --- */
 
@@ -204,10 +202,24 @@ static bool lost_supervisor(const struct trial *t)
 	       (t->run.outcome == OUTCOME_LOST || t->run.stop_reason == STOP_ORPHAN);
 }
 
+/* Again and again at one size: the size may be to blame after all, or it would take all that is left. */
+static void add_lost(struct profile *p, const struct trial *t)
+{
+	const struct configuration *c = &t->choice.configuration;
+	bool same = p->n_lost > 0 && c->replicas == p->lost.replicas && c->batch_size == p->lost.batch_size &&
+		    c->accumulation_steps == p->lost.accumulation_steps;
+
+	p->n_lost++;
+	p->n_lost_there = same ? p->n_lost_there + 1 : 1;
+	p->lost = *c;
+	if (p->n_lost_there == PROFILE_MOST_LOST)
+		add_bad(p, t);
+}
+
 static void learn(struct profile *p, const struct trial *t)
 {
 	if (lost_supervisor(t)) {
-		p->n_lost++;
+		add_lost(p, t);
 		return;
 	}
 	p->n_points++;
@@ -288,7 +300,7 @@ static bool is_hopeless(const struct profile *p, const struct trial *t)
 	if (p->n_measured > 0 || p->interrupted || p->cancelled)
 		return false;
 	if (lost_supervisor(t))
-		return p->n_lost >= MOST_LOST;
+		return p->n_lost >= PROFILE_MOST_LOST;
 	return t->choice.why == EXPERIMENT_OWN &&
 	       (t->outcome == EXPERIMENT_FAILED || t->outcome == EXPERIMENT_TOO_SLOW);
 }

@@ -7,6 +7,9 @@
 #include "pollux/profile.h"
 #include "pollux/text.h"
 
+/* Whoever kills so many supervisors will kill the next, too. */
+#define PROFILE_MOST_LOST 3
+
 struct profile {
 	const struct paths *paths;
 	struct store *store;
@@ -23,6 +26,8 @@ struct profile {
 	int n_launches;
 	int n_points, n_measured;
 	int n_lost;				/* further ones whose supervisor was killed */
+	struct configuration lost;		/* the last of them */
+	int n_lost_there;			/* in a row */
 	int n_lasting, n_unsteady;		/* measured until steady or out of time; of these, not steady */
 	int n_known;				/* points measured so far, now or by earlier runs */
 	double watched_s, others_s, stolen_s;	/* summed over points: time, and processor time of others */

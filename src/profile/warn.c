@@ -1,5 +1,6 @@
 /* warn.c - what is to be known of the figures: they are kept as events of the job. */
 #include <math.h>
+#include <signal.h>
 #include <string.h>
 
 #include "pollux/signal_name.h"
@@ -125,6 +126,15 @@ static int warn_of_failure(struct profile *p, const struct run *run, struct err 
 	return rc;
 }
 
+/* By the supervisor, after the grace. What takes longer than that may be what the command left behind, or its
+ * devices' driver. */
+static bool had_to_be_killed(const struct profile *p, const struct run *run)
+{
+	return run->outcome == OUTCOME_STOPPED && run->stop_duration_s >= p->job->grace_s &&
+	       (run->term_signal == SIGTERM || run->term_signal == SIGKILL) &&
+	       run->term_signal != p->job->stop_signal;
+}
+
 /* Stopped when it had been measured, but still there after the grace. */
 static int warn_of_grace(struct profile *p, const struct run_list *runs, struct err *err)
 {
@@ -133,9 +143,9 @@ static int warn_of_grace(struct profile *p, const struct run_list *runs, struct 
 	int rc = 0;
 
 	for (int i = 0; i < runs->count; i++)
-		if (runs->items[i].outcome == OUTCOME_STOPPED && runs->items[i].stop_duration_s > longest_s)
+		if (had_to_be_killed(p, &runs->items[i]) && runs->items[i].stop_duration_s > longest_s)
 			longest_s = runs->items[i].stop_duration_s;
-	if (longest_s >= p->job->grace_s) {
+	if (longest_s > 0) {
 		char name[SIGNAL_NAME_SIZE];
 
 		text_addf(&t, "it was still there %g s (--grace) after %s, and was killed, gone after %.3g s: that is "
@@ -264,8 +274,8 @@ static int warn_of_lost(struct profile *p, struct err *err)
 	struct text t = TEXT_INIT;
 	int rc;
 
-	text_addf(&t, "%d point%s lost the supervisor, which was killed: tried again as far as there was time",
-		  p->n_lost, p->n_lost == 1 ? "" : "s");
+	text_addf(&t, "%d point%s lost the supervisor, which was killed: tried again as far as there was time, "
+		  "but no size that lost it %d times", p->n_lost, p->n_lost == 1 ? "" : "s", PROFILE_MOST_LOST);
 	rc = warn(p, t.data, err);
 	text_release(&t);
 	return rc;

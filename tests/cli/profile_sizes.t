@@ -95,6 +95,20 @@ wait "$profile" || rc=$?
 is 'which is not the end' '0 lost measured' "$rc $(json 'print join " ", map { $_->{outcome} } @{$d->{points}}' <lost.json)"
 like 'and is told' '^1 point lost the supervisor' "$(json 'print "$_\n" for @{$d->{warnings}}' <lost.json)"
 
+# --- a size that kills it whenever it is tried ---
+cat >kills <<'END'
+#!/bin/sh
+[ "$1" = 16 ] || kill -9 "$PPID"
+exec ./fake "$1" 300 x 1
+END
+chmod +x kills
+status 'a size that loses its supervisor each time' 0 "$POLLUX" profile --budget $((30 * TIME_SCALE)) --points 2 -b 16 \
+	--batch-range 16:32 --json -- ./kills '{batch}'
+printf '%s' "$out" >kills.json
+is 'is not tried without end' '3 lost' "$(json 'my @lost = grep { $_->{outcome} eq "lost" && $_->{batch_size} == 32 &&
+	$_->{replicas} == 1 } @{$d->{points}}; print scalar(@lost), " lost"' <kills.json)"
+like 'as is said' 'but no size that lost it 3 times$' "$(json 'print "$_\n" for @{$d->{warnings}}' <kills.json)"
+
 # --- a progress bar ---
 rc=0
 wait "$bar" || rc=$?
