@@ -8,7 +8,7 @@
 
 #define HINT_SLICES 12
 #define HORIZON_SLICES 0.5
-#define HORIZON_RESTARTS 2
+#define HORIZON_RESTARTS 10
 #define RELAUNCH_GAIN 1.1
 /* On the devices it holds. */
 #define RECONFIGURE_SLICES 1

@@ -26,9 +26,10 @@
  * 99th percentile, and won nothing where they are not. A job that was never measured counts with one slice
  * only: after that more is known of it, and whether it is short.
  *
- * rate, in devices (speedup): the mean over a horizon of half a slice, or of two restarts where that is
- * longer, so that a start is always worth something. On what it holds the job goes on at the rate it
- * has. Elsewhere a restart comes first:
+ * rate, in devices (speedup): the mean over a horizon of half a slice, or of ten restarts where that is
+ * longer, so that what is slow to start can still pay for it (both are 5 minutes for the published restarts of
+ * 30 s and the default slice). On what it holds the job goes on at the rate it has. Elsewhere a restart comes
+ * first:
  *
  *	rate = speedup(r) * (horizon - restart) / horizon
  *	rate = work / (work / speedup(r) + restart)	where the rest is done within the horizon
@@ -37,7 +38,7 @@
  * rate is: models move as they learn, and such a gain is not worth a relaunch.
  *
  * Relaunching a job on what it holds, at a better configuration, is one more way to have them. As nobody
- * else's devices come and go with it, the horizon is a slice there, and the gain 5 %.
+ * else's devices come and go with it, the horizon is a slice there, or ten restarts, and the gain 5 %.
  * No devices are worth nothing, and for a job that runs they cost the restart that brings it back. */
 #ifndef SCHED_WORTH_H
 #define SCHED_WORTH_H

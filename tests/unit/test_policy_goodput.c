@@ -46,6 +46,11 @@ static double speedup(const struct reference *ref, int i, int r)
 	return job->goodput ? job->goodput[r] / job->goodput[ref->least[i]] * ref->least[i] : r;
 }
 
+static double horizon(const struct reference *ref, int i, double slices)
+{
+	return fmax(slices * ref->c->in.slice_s, 10 * ref->c->jobs[i].restart_s);
+}
+
 static double rate_over(const struct reference *ref, int i, int r, double h)
 {
 	const struct sched_job *job = &ref->c->jobs[i];
@@ -62,13 +67,13 @@ static double rate_over(const struct reference *ref, int i, int r, double h)
 
 static double rate_launched(const struct reference *ref, int i, int r)
 {
-	return rate_over(ref, i, r, ref->c->in.slice_s / 2);
+	return rate_over(ref, i, r, horizon(ref, i, 0.5));
 }
 
 static bool pays_to_relaunch(const struct reference *ref, int i)
 {
 	const struct sched_job *job = &ref->c->jobs[i];
-	double h = ref->c->in.slice_s;
+	double h = horizon(ref, i, 1);
 
 	return runs(job) && job->preemptible && has_settled(ref->c, job) && job->goodput &&
 	       job->goodput[job->replicas] * (h - job->restart_s) > job->goodput_now * h * 1.05 &&
@@ -81,7 +86,7 @@ static double rate_kept(const struct reference *ref, int i)
 	const struct sched_job *job = &ref->c->jobs[i];
 
 	if (pays_to_relaunch(ref, i))
-		return rate_over(ref, i, job->replicas, ref->c->in.slice_s);
+		return rate_over(ref, i, job->replicas, horizon(ref, i, 1));
 	if (job->goodput && !isnan(job->goodput_now))
 		return job->goodput_now / job->goodput[ref->least[i]] * ref->least[i];
 	return speedup(ref, i, job->replicas);
