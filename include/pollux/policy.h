@@ -26,7 +26,7 @@
 
 /* A job is given at most so many times the replicas that it was ever measured on (goodput is NaN beyond). The
  * model takes links that it has not seen for free, so growth is in steps, each of which costs a restart: with
- * steps of 4 jobs end sooner than with the published 2 or with 8 (README, "In simulation"). */
+ * steps of 4 jobs end sooner in simulation than with the published 2, or with 8. */
 #define SCHED_REPLICA_GROWTH 4
 
 struct sched_job {
