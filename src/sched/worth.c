@@ -1,4 +1,5 @@
 /* worth.c - the value of devices to a job. */
+#include <float.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -126,7 +127,9 @@ void worths_release(struct worths *w)
 
 static double horizon_s(const struct curves *curves, const struct curve *c, double slices)
 {
-	return fmax(slices * curves->slice_s, HORIZON_RESTARTS * c->restart_s);
+	double horizon = fmax(slices * curves->slice_s, HORIZON_RESTARTS * c->restart_s);
+
+	return fmax(horizon, DBL_MIN);	/* divided by, whatever the input */
 }
 
 /* The mean rate after a restart. */

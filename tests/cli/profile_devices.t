@@ -120,6 +120,7 @@ time.sleep(600)' "$POLLUX_DIR/run/device-cpu:0.lock" >locked &
 	wait_for 20 grep -q locked locked
 	status 'a device that is locked is refused' 75 "$POLLUX" profile --devices --quick --device cpu:0
 	kill "$locker"
+	wait "$locker" 2>/dev/null
 fi
 
 # --- a process that measures dies with the one that asked ---

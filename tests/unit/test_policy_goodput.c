@@ -113,10 +113,11 @@ static double rank(const struct reference *ref, int i, bool halves)
 	double mine = length(ref, i), sum = 0;
 
 	for (int k = 0; k < ref->c->in.n_jobs; k++) {
-		double theirs = length(ref, k);
+		double theirs;
 
 		if (!ref->least[k])
 			continue;
+		theirs = length(ref, k);
 		if (length_is_known(ref, i) && length_is_known(ref, k))
 			sum += theirs >= mine ? 1 : 0;
 		else if (halves && !length_is_known(ref, i) && !length_is_known(ref, k))
