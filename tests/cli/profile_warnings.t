@@ -75,7 +75,7 @@ trap 'exit 75' TERM
 i=0
 while :; do
 	i=$((i + 1))
-	"$POLLUX" report STEP=$i STEP_NS=$((1000000 * $1 + $(date +%N | tail -c 7 | sed 's/^0*//') * 3)) SYNC_NS=0
+	"$POLLUX" report STEP=$i STEP_NS=$((1000000 * $1 + $(date +%N | tail -c 7 | sed 's/^0*//') * 10)) SYNC_NS=0
 	sleep 0.08
 done
 END
