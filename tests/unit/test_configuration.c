@@ -101,7 +101,7 @@ static int64_t within(int64_t limit, int64_t min, int64_t max, bool accumulates)
 	struct configuration c;
 
 	return configuration_within(&range, 2, limit, &c)
-		? 1000 * c.accumulation_steps + c.local_batch_size : 0;
+		? 1000 * (int64_t)c.accumulation_steps + c.local_batch_size : 0;
 }
 
 static void test_within(void)
