@@ -50,16 +50,6 @@ static void cell_memory(struct columns *t, const struct run *run)
 		columns_text(t, "-");
 }
 
-/* What of it has room in the table, in whole characters. */
-static int clip(const char *diagnosis)
-{
-	size_t kept = 0, length;
-
-	while (diagnosis[kept] && (length = utf8_length(diagnosis + kept)) > 0 && kept + length <= DIAGNOSIS_SIZE)
-		kept += length;
-	return (int)kept;
-}
-
 /* Why it was tried, or what came of it if that was no step time. */
 static void add_result(struct columns *t, const struct profile_row *row)
 {
@@ -74,7 +64,7 @@ static void add_result(struct columns *t, const struct profile_row *row)
 	} else if (row->stopped) {
 		columns_text(t, "stopped");
 	} else if (run->outcome == OUTCOME_FAILED) {
-		columns_cell(t, "failed%s%.*s", *diagnosis ? ": " : "", clip(diagnosis), diagnosis);
+		columns_cell(t, "failed%s%.*s", *diagnosis ? ": " : "", (int)utf8_clip(diagnosis, DIAGNOSIS_SIZE), diagnosis);
 		columns_style(t, STYLE_RED);
 	} else if (run->outcome == OUTCOME_COMPLETED) {
 		columns_text(t, "ended by itself");

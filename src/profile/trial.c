@@ -159,7 +159,8 @@ static bool is_time_over(const struct profile *p, const struct trial *t)
 static void tell(const struct profile *p, const struct trial *t, double asked_boot_s)
 {
 	struct profile_progress progress = {
-		.stops_in_s = asked_boot_s + p->job->grace_s + SUPERVISE_TERM_WAIT_S - clock_boot_s(), .interrupted = interruptions(p) > 0,
+		.stops_in_s = asked_boot_s + p->job->grace_s + SUPERVISE_TERM_WAIT_S - clock_boot_s(),
+		.interrupted = interruptions(p) > 0,
 		.n_points = p->n_points, .choice = &t->choice, .observation = &t->observation,
 		.launched = has_launched(t), .left_s = profile_left_s(p),
 	};

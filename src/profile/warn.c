@@ -74,7 +74,12 @@ static int warn_of_spread(struct profile *p, struct err *err)
 	return rc;
 }
 
-/* Nothing more where memory is all there is to say. */
+/* And nothing more. */
+static bool says_memory(const char *why)
+{
+	return !strcmp(why, "out of memory") || !strcmp(why, "GPU out of memory");
+}
+
 void profile_describe_end(const struct run *run, struct text *text)
 {
 	const char *why = run->diagnosis ? run->diagnosis : "";
@@ -88,7 +93,7 @@ void profile_describe_end(const struct run *run, struct text *text)
 		text_addf(text, "was killed by %s", signal_name(name, run->term_signal));
 	else
 		text_addf(text, "failed with exit status %d", run->exit_code);
-	if (*why && !(run->out_of_memory && strlen(why) <= strlen("GPU out of memory")))
+	if (*why && !(run->out_of_memory && says_memory(why)))
 		text_addf(text, ": %s", why);
 }
 

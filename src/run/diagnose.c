@@ -1,13 +1,11 @@
 /* diagnose.c - look for known last words. */
 #include <ctype.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "diagnose.h"
+#include "log_tail.h"
 #include "pollux/mem.h"
 
 #define TAIL_BYTES 65536
@@ -45,25 +43,6 @@ static const struct {
 	{ "Out of memory", "out of memory", LAST_MESSAGE },
 	{ "No space left on device", "disk full", LAST },
 };
-
-static ssize_t read_tail(const char *path, int64_t offset, char *buffer)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct stat st;
-	ssize_t n = -1;
-
-	if (fd < 0)
-		return -1;
-	if (fstat(fd, &st) == 0) {
-		if (offset > st.st_size)	/* it was begun anew meanwhile */
-			offset = 0;
-		if (st.st_size - TAIL_BYTES > offset)
-			offset = st.st_size - TAIL_BYTES;
-		n = pread(fd, buffer, TAIL_BYTES, offset);
-	}
-	close(fd);
-	return n;
-}
 
 /* A place in the log: words from at to end, the line and the log around them. */
 struct place {
@@ -155,11 +134,11 @@ static bool has_words(const char *bytes, size_t n, int i)
 const char *diagnose_log(const char *path, int64_t offset)
 {
 	char *buffer = xmalloc(TAIL_BYTES);
-	ssize_t n = read_tail(path, offset, buffer);
+	size_t n = log_tail(path, offset, buffer, TAIL_BYTES);
 	const char *meaning = NULL;
 
 	for (int i = 0; n > 0 && !meaning && i < (int)(sizeof(known) / sizeof(known[0])); i++)
-		if (has_words(buffer, (size_t)n, i))
+		if (has_words(buffer, n, i))
 			meaning = known[i].meaning;
 	free(buffer);
 	return meaning;

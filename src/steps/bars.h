@@ -1,10 +1,9 @@
 /* bars.h - which of a program's progress bars is the one of its training; private to src/steps.
  *
  * Bars are told apart by total and description (without its digits: "Epoch 3:", and without its blanks, which
- * are fewer before "10%" than before " 9%"). One whose printed
- * times of life add up to more than enough_s (STEPS_BAR_LIFE_S), or whose total is the one expected, is taken. It is given up
- * for another that has lived so long since it was last seen, or that turns out to be the inner one of two that
- * are nested. */
+ * are fewer before "10%" than before " 9%"). One whose printed times of life add up to more than enough_s
+ * (STEPS_BAR_LIFE_S), or whose total is the one expected, is taken. It is given up for another that has lived
+ * so long since it was last seen, or that turns out to be the inner one of two that are nested. */
 #ifndef POLLUX_STEPS_BARS_H
 #define POLLUX_STEPS_BARS_H
 

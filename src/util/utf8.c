@@ -39,6 +39,15 @@ size_t utf8_length(const char *s)
 	return 0;
 }
 
+size_t utf8_clip(const char *s, size_t n)
+{
+	size_t kept = 0, length;
+
+	while (kept < n && s[kept] && (length = utf8_length(s + kept)) > 0 && kept + length <= n)
+		kept += length;
+	return kept;
+}
+
 bool utf8_is_control(const char *s, size_t n)
 {
 	const unsigned char *u = (const unsigned char *)s;

@@ -8,14 +8,7 @@ HWLOC_SYNTHETIC='package:1 core:8 pu:1'
 export HWLOC_SYNTHETIC
 
 submit() { "$POLLUX" submit -q "$@"; }
-store() { sqlite3 -cmd '.timeout 10000' "$POLLUX_DIR/pollux.db" "$@"; }
-cleanup() {
-	for id in $(store "SELECT id FROM jobs WHERE state IN ('queued', 'running')" 2>/dev/null); do
-		"$POLLUX" cancel "$id" 2>/dev/null && "$POLLUX" wait --timeout 20 "$id" 2>/dev/null
-	done
-}
-# json CODE: run Perl on the document $d read from stdin; dies, and fails, unless it is valid.
-json() { perl -MJSON::PP -0777 -ne 'my $d = JSON::PP->new->utf8->decode($_); '"$1"; }
+cleanup() { end_jobs; }
 part() { printf '%s\n' "$out" | sed -n "/^$1/,/^\$/p"; } # part HEADING: that section of $out
 longer_than() { perl -CS -ne 'BEGIN { $w = shift } chomp; print "$_\n" if length > $w' "$1"; }
 

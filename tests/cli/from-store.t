@@ -8,15 +8,8 @@ HWLOC_SYNTHETIC='package:1 core:2 pu:1'
 export HWLOC_SYNTHETIC
 
 submit() { "$POLLUX" submit -q "$@"; }
-store() { sqlite3 -cmd '.timeout 10000' "$POLLUX_DIR/pollux.db" "$@"; }
 simulate() { "$POLLUX" simulate --from-store "$@"; }
-cleanup() {
-	for id in $(store "SELECT id FROM jobs WHERE state IN ('queued', 'running')" 2>/dev/null); do
-		"$POLLUX" cancel "$id" 2>/dev/null && "$POLLUX" wait --timeout 20 "$id" 2>/dev/null
-	done
-}
-# json CODE: run Perl on the document $d read from stdin; dies, and fails, unless it is valid.
-json() { perl -MJSON::PP -0777 -ne 'my $d = JSON::PP->new->utf8->decode($_); '"$1"; }
+cleanup() { end_jobs; }
 # figures: of $out, a line for each result: policy, devices, jobs, mean, median, p99, makespan, restarts, seconds
 # of devices
 figures() {

@@ -266,14 +266,18 @@ gpu $A | answers
 "$POLLUX" cancel "$id"
 wait "$slow"
 
+hand_over() { # $first is being stopped, which takes it two seconds, for $second to have its GPU
+	first=$("$POLLUX" submit --preempt -- sh -c 'trap "sleep 2; exit 1" TERM; while :; do sleep 0.1; done')
+	POLLUX_POLICY=las POLLUX_SLICE=0.2 "$POLLUX" schedule
+	ok 'a job runs' wait_for 20 is_state "$first" running
+	sleep 1
+	second=$("$POLLUX" submit -- sleep 1000)
+	POLLUX_POLICY=las POLLUX_SLICE=0.2 "$POLLUX" schedule
+}
+
 # Somebody comes to a GPU between the decision and the start.
 gpu $A | answers
-first=$("$POLLUX" submit --preempt -- sh -c 'trap "sleep 2; exit 1" TERM; while :; do sleep 0.1; done')
-POLLUX_POLICY=las POLLUX_SLICE=0.2 "$POLLUX" schedule
-ok 'a job runs' wait_for 20 is_state "$first" running
-sleep 1
-second=$("$POLLUX" submit -- sleep 1000)
-POLLUX_POLICY=las POLLUX_SLICE=0.2 "$POLLUX" schedule
+hand_over
 ok 'another is to have its GPU' is_state "$second" starting
 gpu $A "process $pid 9000" | answers
 ok 'but is not started beside a stranger' wait_for 20 is_state "$second" queued
@@ -286,12 +290,7 @@ like 'which is in its history' "^gpu:$A: pid $pid " \
 
 # A driver that does not answer when a job has its GPU keeps nobody from cancelling it.
 gpu $A | answers
-first=$("$POLLUX" submit --preempt -- sh -c 'trap "sleep 2; exit 1" TERM; while :; do sleep 0.1; done')
-POLLUX_POLICY=las POLLUX_SLICE=0.2 "$POLLUX" schedule
-ok 'a job runs' wait_for 20 is_state "$first" running
-sleep 1
-second=$("$POLLUX" submit -- sleep 1000)
-POLLUX_POLICY=las POLLUX_SLICE=0.2 "$POLLUX" schedule
+hand_over
 { echo 'slow 8'; gpu $A; } | answers
 is_checked() { [ "$(sqlite3 "$POLLUX_DIR/pollux.db" \
 	"SELECT leader_pid IS NULL FROM runs WHERE job_id = $1 AND state = 'running'")" = 1 ]; }

@@ -7,15 +7,10 @@ unset COLUMNS POLLUX_SLICE POLLUX_POLICY
 HWLOC_SYNTHETIC='package:1 core:2 pu:1' POLLUX_SLOTS=2
 export HWLOC_SYNTHETIC POLLUX_SLOTS
 
-store() { sqlite3 -cmd '.timeout 10000' "$POLLUX_DIR/pollux.db" "$@"; }
 cleanup() {
-	for id in $(store "SELECT id FROM jobs WHERE state IN ('queued', 'running')" 2>/dev/null); do
-		"$POLLUX" cancel "$id" 2>/dev/null && "$POLLUX" wait --timeout 20 "$id" 2>/dev/null
-	done
+	end_jobs
 	[ -z "${profile-}" ] || kill -9 "$profile" 2>/dev/null
 }
-# json CODE: run Perl on the document $d read from stdin; dies, and fails, unless it is valid.
-json() { perl -MJSON::PP -0777 -ne 'my $d = JSON::PP->new->utf8->decode($_); '"$1"; }
 
 # A program of a known speed: step_ns = 1 ms + 10 us a sample, whatever the machine does; with more than $2
 # samples it is out of memory.

@@ -4,14 +4,8 @@
 . "$(dirname "$0")/tap.sh"
 unset COLUMNS POLLUX_SLOTS POLLUX_SLICE POLLUX_POLICY
 
-store() { sqlite3 -cmd '.timeout 10000' "$POLLUX_DIR/pollux.db" "$@"; }
-json() { perl -MJSON::PP -0777 -ne 'my $d = JSON::PP->new->utf8->decode($_); '"$1"; }
 longer_than() { perl -CS -ne 'BEGIN { $w = shift } chomp; print "$_\n" if length > $w' "$1"; }
-cleanup() {
-	for id in $(store "SELECT id FROM jobs WHERE state IN ('queued', 'running')" 2>/dev/null); do
-		"$POLLUX" cancel "$id" 2>/dev/null && "$POLLUX" wait --timeout 20 "$id" 2>/dev/null
-	done
-}
+cleanup() { end_jobs; }
 running() { [ "$(store "SELECT count(*) FROM runs WHERE state = 'running'")" = 1 ]; }
 
 # --- what loads what ---

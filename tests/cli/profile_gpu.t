@@ -9,7 +9,6 @@ unset COLUMNS POLLUX_SLOTS POLLUX_SLICE POLLUX_POLICY CUDA_HOME CUDA_PATH
 POLLUX_NVML=$GPU_STANDIN/nvml_new.so NVML_STANDIN=$TMP/answers POLLUX_GPU_ROOT=$TMP/root COLUMNS=80
 export POLLUX_NVML NVML_STANDIN POLLUX_GPU_ROOT COLUMNS
 mkdir root lib
-json() { perl -MJSON::PP -0777 -ne 'my $d = JSON::PP->new->utf8->decode($_); '"$1"; }
 
 a=aaaaaaaa000000000000000000000001 b=bbbbbbbb000000000000000000000002
 uuid() { echo "$1" | sed 's/^\(.\{8\}\)\(.\{4\}\)\(.\{4\}\)\(.\{4\}\)/GPU-\1-\2-\3-\4-/'; }

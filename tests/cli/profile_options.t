@@ -6,13 +6,7 @@ unset COLUMNS POLLUX_SLICE POLLUX_POLICY
 HWLOC_SYNTHETIC='package:1 core:2 pu:1' POLLUX_SLOTS=2
 export HWLOC_SYNTHETIC POLLUX_SLOTS
 
-store() { sqlite3 -cmd '.timeout 10000' "$POLLUX_DIR/pollux.db" "$@"; }
-cleanup() {
-	for id in $(store "SELECT id FROM jobs WHERE state IN ('queued', 'running')" 2>/dev/null); do
-		"$POLLUX" cancel "$id" 2>/dev/null && "$POLLUX" wait --timeout 20 "$id" 2>/dev/null
-	done
-}
-json() { perl -MJSON::PP -0777 -ne 'my $d = JSON::PP->new->utf8->decode($_); '"$1"; }
+cleanup() { end_jobs; }
 
 # A program of a known speed, whatever the machine does.
 cat >fake <<'END'

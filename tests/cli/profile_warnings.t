@@ -6,7 +6,6 @@ unset COLUMNS POLLUX_SLICE POLLUX_POLICY
 HWLOC_SYNTHETIC='package:1 core:2 pu:1' POLLUX_SLOTS=2
 export HWLOC_SYNTHETIC POLLUX_SLOTS
 
-json() { perl -MJSON::PP -0777 -ne 'my $d = JSON::PP->new->utf8->decode($_); '"$1"; }
 warnings() { printf '%s' "$out" | json 'print "$_\n" for @{$d->{warnings}}'; }
 
 # fake NS: a step takes so long, whatever the machine does.

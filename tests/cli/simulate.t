@@ -6,8 +6,6 @@ unset COLUMNS
 
 example=$ROOT/examples/simulate
 simulate() { "$POLLUX" simulate --profiles "$example/profiles" "$@"; }
-# json CODE: run Perl on the document $d read from stdin; dies, and fails, unless it is valid.
-json() { perl -MJSON::PP -0777 -ne 'my $d = JSON::PP->new->utf8->decode($_); '"$1"; }
 
 # --- options ---
 status 'nothing to simulate is a usage error' 64 "$POLLUX" simulate

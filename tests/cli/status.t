@@ -18,8 +18,6 @@ cleanup() { # jobs end with their store, and before it
 }
 # Lines of more than $1 characters (not bytes) of UTF-8.
 longer_than() { perl -CS -ne 'BEGIN { $w = shift } chomp; print "$_\n" if length > $w' "$1"; }
-# json CODE: run Perl on the document $d read from stdin; dies, and fails, unless it is valid.
-json() { perl -MJSON::PP -0777 -ne 'my $d = JSON::PP->new->utf8->decode($_); '"$1"; }
 
 # --- nothing there ---
 status 'no store yet' 0 "$POLLUX" status

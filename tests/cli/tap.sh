@@ -18,6 +18,14 @@ LC_ALL=C
 POLLUX_NVML=none	# the same devices on every machine; tests/cli/gpu.t has others
 export POLLUX TRAIN FASHION_MNIST POLLUX_DIR NO_COLOR LC_ALL POLLUX_NVML
 unset XDG_STATE_HOME XDG_CONFIG_HOME
+store() { sqlite3 -cmd '.timeout 10000' "$POLLUX_DIR/pollux.db" "$@"; }
+# json CODE: run Perl on the document $d read from stdin; dies, and fails, unless it is valid.
+json() { perl -MJSON::PP -0777 -ne 'my $d = JSON::PP->new->utf8->decode($_); '"$1"; }
+end_jobs() { # all of the store: for `cleanup`
+	for id in $(store "SELECT id FROM jobs WHERE state IN ('queued', 'running')" 2>/dev/null); do
+		"$POLLUX" cancel "$id" 2>/dev/null && "$POLLUX" wait --timeout 20 "$id" 2>/dev/null
+	done
+}
 # A test may define its own `cleanup`, to end what it started.
 cleanup() { :; }
 trap 'cleanup; cd /; rm -rf "$TMP"' EXIT
