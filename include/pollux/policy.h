@@ -37,7 +37,7 @@ struct sched_job {
 	double attained_service_device_s;	/* devices x seconds over all its runs, this one too */
 	bool preemptible;		/* false: once it has devices it keeps them to its end */
 	int replicas;			/* devices it holds now; 0: it waits */
-	double launched_s;		/* when it got them; meaningful where replicas > 0 */
+	double launched_s;		/* on them; now, while they are being left to it. Meaningful where replicas > 0 */
 	/* For tiresias: when it was first seen to have had TIRESIAS_QUEUE_DEVICE_S; looked at where it has.
 	 * Unknown (0, or NaN) for all: its second queue is in the order of the ids. */
 	double demoted_s;

@@ -251,7 +251,9 @@ static struct sched_job describe(const struct pass_state *p, const struct job *j
 	if (!run || !has_its_devices(p, run))
 		return s;
 	s.replicas = run->replicas;
-	s.launched_s = run->assigned_boot_s;
+	/* Its slice begins with its launch: the devices that it waits for may take longer than a slice to be left,
+	 * and to revise the decision then would stop one job and start none. */
+	s.launched_s = p->now_boot_s;
 	if (isfinite(run->launch_boot_s)) {
 		s.launched_s = run->launch_boot_s;
 		s.attained_service_device_s += run->replicas * (p->now_boot_s - run->launch_boot_s);
