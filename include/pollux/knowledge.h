@@ -66,8 +66,8 @@ struct job_model {
 	int64_t min_batch_size, own_max_local_batch_size;	/* 0: none */
 	enum noise_basis noise_basis;
 	int64_t n_noise_updates;
-	/* To its end: as declared, or as other jobs of the workload took; NaN: neither tells, or it has had
-	 * more than those. */
+	/* To its end: as declared, or as other jobs of the workload took; NaN: neither tells, or it is as far
+	 * beyond that as sched_remaining (policy.h) says. */
 	double remaining_samples;
 	double restart_s;		/* NaN: unknown */
 	struct memory_bounds memory;	/* the knowledge's, which has to outlive this, as the next */

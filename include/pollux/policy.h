@@ -55,8 +55,14 @@ struct sched_job {
 	const double *goodput;
 	/* Of the configuration it runs at, on the devices it holds; NaN: unknown, taken for the best. */
 	double goodput_now;
-	double remaining_samples;	/* useful ones, until its end; NaN: not known */
+	double remaining_samples;	/* useful ones, until its end, 0 or more; NaN: not known */
 };
+
+/* What is left of a total of work, as declared or as is usual: none while it is over by at most SCHED_OVERTIME
+ * of it (a last evaluation, a last batch), so that a job is not stopped just before its end. Beyond that nobody
+ * knows, or a job that goes on for ever would always be the shortest: NaN, as where the total is. */
+#define SCHED_OVERTIME 0.05
+double sched_remaining(double total, double done);
 
 struct sched_input {
 	const struct sched_job *jobs;

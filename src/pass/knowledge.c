@@ -218,14 +218,14 @@ struct goodput_model job_model_on(const struct job_model *m, int replicas)
 static double remaining_samples(const struct knowledge *k, const struct job *job)
 {
 	double samples = job->samples > 0 ? job->samples : 0, steps = job->steps > 0 ? job->steps : 0;
-	double remaining = k->typical_samples - samples, total_steps = job_total_steps(job);
+	double batch_size = job->batch_size > 0 ? (double)job->batch_size : (double)NAN;
 
 	if (job->total_samples > 0)
-		remaining = job->total_samples - samples;
-	else if (total_steps > 0)	/* at as many samples each as they had so far */
-		remaining = (total_steps - steps) *
-			    (samples > 0 && steps > 0 ? samples / steps : (double)job->batch_size);
-	return remaining > 0 ? remaining : (double)NAN;
+		return sched_remaining(job->total_samples, samples);
+	if (job_total_steps(job) > 0)	/* at as many samples each as they had so far */
+		return sched_remaining(job_total_steps(job), steps) *
+		       (samples > 0 && steps > 0 ? samples / steps : batch_size);
+	return sched_remaining(k->typical_samples, samples);
 }
 
 void knowledge_of_job(struct knowledge *k, const struct job *job, struct job_model *m)

@@ -136,7 +136,7 @@ static double remaining_samples(const struct pass_state *p, const struct candida
 {
 	double samples = c->model.remaining_samples;
 
-	if (!(samples > 0) || !c->model.known)
+	if (!(samples >= 0) || !c->model.known)
 		return (double)NAN;
 	for (int r = c->job->min_replicas; r <= c->model.max_replicas && r <= p->n_usable; r++)
 		if (c->worth->best[r].goodput > 0)

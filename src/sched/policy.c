@@ -1,4 +1,5 @@
 /* policy.c - the table of policies. */
+#include <math.h>
 #include <string.h>
 
 #include "pollux/policy.h"
@@ -22,6 +23,13 @@ const struct policy *policy_find(const char *name)
 		if (!strcmp(policies[i]->name, name))
 			return policies[i];
 	return NULL;
+}
+
+double sched_remaining(double total, double done)
+{
+	if (isnan(total) || done > total * (1 + SCHED_OVERTIME))
+		return (double)NAN;
+	return fmax(total - done, 0);
 }
 
 char *policy_names(void)

@@ -49,14 +49,27 @@ static void test_what_remains(void)
 	near(model_of(k, &job).remaining_samples, 1000, 0, "as long as others of its workload");
 	job.samples = 400;
 	near(model_of(k, &job).remaining_samples, 600, 0, "less what it has had");
-	job.samples = 1001;
-	ok(isnan(model_of(k, &job).remaining_samples), "it has had more: nobody knows");
+	job.samples = 1000;
+	near(model_of(k, &job).remaining_samples, 0, 0, "it has had that: any moment now");
+	job.samples = 1050;
+	near(model_of(k, &job).remaining_samples, 0, 0, "and a little more");
+	job.samples = 1051;
+	ok(isnan(model_of(k, &job).remaining_samples), "it has had more than a little: nobody knows");
 	job.total_steps = 100;
 	job.steps = 50;
 	job.samples = 6400;
 	near(model_of(k, &job).remaining_samples, 6400, 0, "50 steps of 128, as they were so far");
 	job.total_samples = 10000;
 	near(model_of(k, &job).remaining_samples, 3600, 0, "its owner's word first");
+	job.samples = 10001;
+	near(model_of(k, &job).remaining_samples, 0, 0, "nothing is left in its last evaluation");
+	job.samples = 20000;
+	ok(isnan(model_of(k, &job).remaining_samples), "what goes on and on is not about to end");
+	job.total_samples = UNKNOWN;
+	job.steps = 100;
+	near(model_of(k, &job).remaining_samples, 0, 0, "after the last step likewise");
+	job.steps = 106;
+	ok(isnan(model_of(k, &job).remaining_samples), "and when there are more of them");
 }
 
 static void test_noise(void)

@@ -34,9 +34,21 @@ static void give_nothing(const struct sched_input *in, struct sched_choice *choi
 		choice[i] = (struct sched_choice){ .replicas = 0 };
 }
 
+/* What was told of the first job at the last pass. */
+static struct sched_job last_told;
+
+static void give_and_remember(const struct sched_input *in, struct sched_choice *choice)
+{
+	last_told = in->jobs[0];
+	give_later(in, choice);
+}
+
 static const struct policy most = { .name = "most", .models_goodput = true, .decide = give_most };
 static const struct policy owners = { .name = "owners", .decide = give_most };
 static const struct policy later = { .name = "later", .models_goodput = true, .decide = give_later };
+static const struct policy remembers = {
+	.name = "remembers", .models_goodput = true, .decide = give_and_remember,
+};
 static const struct policy nothing = { .name = "nothing", .decide = give_nothing };
 
 /* 100 at the first rates, then 200 at the second. */
@@ -132,6 +144,26 @@ static void test_order(void)
 	near(results[0].start_s, 180, 1e-12, "starts at the pass after it");
 }
 
+/* Submitted at 0, at 1 a second after 3 s: at the pass of 60 it has had 57. */
+static void test_told(void)
+{
+	struct replay_job job = job_at(0);
+	struct sim_job_result result;
+	double first[3] = { 0, 1, 2 };
+	struct err err;
+
+	phases[0].best = first;
+	is_int(replay_under(&remembers, &job, 1, &result, &err), 0, "a policy is told");
+	near(last_told.remaining_samples, 300 - 57, 1e-12, "what remains");
+	job.told_work = 57 / 1.04;
+	is_int(replay_under(&remembers, &job, 1, &result, &err), 0, "where it takes a little longer than is told");
+	near(last_told.remaining_samples, 0, 0, "that nothing does");
+	job.told_work = 57 / 1.06;
+	is_int(replay_under(&remembers, &job, 1, &result, &err), 0, "and where it takes much longer");
+	is_int(isnan(last_told.remaining_samples), 1, "that nobody knows");
+	phases[0].best = best[0];
+}
+
 static void test_figures(void)
 {
 	struct sim_job_result was[3] = {
@@ -164,6 +196,7 @@ int main(void)
 	test_rates();
 	test_passes();
 	test_order();
+	test_told();
 	test_figures();
 	is_int(replay_under(&nothing, &job, 1, &result, &err), -1, "a policy that gives nothing, ever");
 	is_int(err.exit_status, EX_UNAVAILABLE, "is given up");

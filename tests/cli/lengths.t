@@ -1,0 +1,38 @@
+#!/bin/sh
+# lengths.t - what is known of the lengths of jobs, and which of them goes first by that.
+# shellcheck disable=SC2016,SC2317  # texts for other shells; functions run by wait_for
+. "$(dirname "$0")/tap.sh"
+unset COLUMNS POLLUX_SLOTS POLLUX_SLICE POLLUX_POLICY
+HWLOC_SYNTHETIC='package:1 core:1 pu:1'
+export HWLOC_SYNTHETIC
+
+cleanup() { end_jobs; }
+submit() { "$POLLUX" submit -q --preempt "$@"; }
+runs() { [ "$(store "SELECT state FROM runs WHERE job_id = $1")" = running ]; }
+would() { "$POLLUX" schedule --dry-run | sed 's/:.*//; s/ (.*//; s/ on cpu//' | paste -sd' '; }
+# What a run of a job would have measured: steps, and the seconds of each, at a batch size.
+measured() { # measured JOB BATCH STEPS SECONDS
+	store "INSERT INTO observations SELECT id, 'CPU, 1 core', 1, 1, $2, 1, $3, 30, 0, 0, $4, 0.0002, $4, NULL, 60
+		FROM runs WHERE job_id = $1; UPDATE jobs SET steps = $3 WHERE id = $1"
+}
+
+# --- at the end of its work ---
+# 100 samples take 0.1 s. It has run for two hours when another comes, with 3000 s to go.
+long=$(submit --workload m -b 100 --samples 1000000 -- sleep 1000)
+"$POLLUX" schedule
+ok 'a job runs' wait_for 20 runs "$long"
+measured "$long" 100 10000 0.1
+store "UPDATE runs SET launch_boot_s = launch_boot_s - 7200, launch_time_s = launch_time_s - 7200"
+short=$(submit --workload m -b 100 --samples 3000000 -- true)
+reached() { store "UPDATE jobs SET samples = $1 WHERE id = $long"; }
+reached 900000
+is 'with 100 s left it keeps its device' '' "$(would)"
+reached 1000000
+is 'and with none left, in a last evaluation say' '' "$(would)"
+reached 1040000
+is 'as with a little more than was declared' '' "$(would)"
+reached 1100000
+is 'but not for ever' "stop job $long start job $short" "$(would)"
+"$POLLUX" cancel "$long" "$short"
+"$POLLUX" wait --timeout 20 "$long"
+finish
