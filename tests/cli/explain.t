@@ -377,11 +377,15 @@ ok 'its model then rests on both' wait_for 30 pass_until '$d->{model}{measured_r
 	!$d->{model}{fitted_by_a_pass} == 0 && $d->{now}'
 ok 'its noise scale is measured in its own updates' \
 	wait_for 30 pass_until '$d->{noise}{basis} eq "own" && $d->{noise}{n_updates} > 100'
-told() { run "$POLLUX" explain "$id" && part end | grep -q '^  end  *about '; }
-ok 'its end can be told' wait_for 30 told
-run "$POLLUX" explain "$id"
-# Where others use the second core too, one may be what is best by now.
-held=$("$POLLUX" explain "$id" --json | perl -MJSON::PP -0777 -ne 'print JSON::PP->new->decode($_)->{now}{replicas}')
+# Where others use the second core too, the last pass may have found one device to be best: then the run with two
+# ends, and one with one begins, while this looks. What is compared is of one run.
+given() { has 'print $d->{now} ? $d->{now}{replicas} : ""'; }
+told() {
+	held=$(given) && run "$POLLUX" explain "$id" && part end | grep -q '^  end  *about ' &&
+		[ -n "$held" ] && [ "$held" = "$(given)" ]
+}
+wait_for 30 told
+result $? 'its end can be told'
 like 'what it has is marked' "^  $held .* now\$" "$(part devices)"
 like 'where from' '^  scale +[0-9.]+[kM]? samples, measured in this job in [0-9.k]+ updates$' "$(part noise)"
 like 'a restart was timed' '^  costs +[0-9.]+m?s, as measured; ' "$(part restart)"
@@ -397,6 +401,6 @@ same_formula() { has 'my %p = map { $_ => $d->{model}{parameters}{$_}{value} } k
 	}
 	exit !@o'; }
 ok 'the times of the model are those of its formula' same_formula
-run "$POLLUX" status
-like 'its reason in the table' " real +(running|starting) .* (accuracy .*|[12] devices?.*)\$" "$out"
+has_reason() { "$POLLUX" status | grep -Eq " real +(running|starting) .* (accuracy .*|[12] devices?.*)\$"; }
+ok 'its reason in the table' wait_for 10 has_reason
 finish
