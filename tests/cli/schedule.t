@@ -465,7 +465,7 @@ sharing() { # sharing NAME WANT OPTION...: what a pass would do when another job
 	"$POLLUX" schedule --slots 1
 	wait_for 10 running "$mine"
 	case $* in
-	*saver) wait_for 10 holds "SELECT checkpoint_samples FROM jobs WHERE id = $mine" ;;
+	*saver) wait_for 10 holds "SELECT checkpoint_samples = 1 FROM jobs WHERE id = $mine" ;;
 	esac
 	submit true
 	fresh=$(would)
