@@ -58,7 +58,7 @@ sound 'all is well'
 
 # A trainer that has saved once: what it did after that is lost, and is done again.
 if [ -d "$FASHION_MNIST" ]; then
-	samples=200000
+	samples=$((200000 / TIME_SCALE))
 	job=$(submit --retries 1 -b 50 -- "$work" "$TRAIN" --data "$FASHION_MNIST" --subset 6000 \
 		--hidden 256 --log-every 0 --samples $samples --checkpoint-every 0.3 --checkpoint '{checkpoint}')
 	pass
@@ -123,7 +123,7 @@ sound 'the device was not free before'
 POLLUX_SLOTS=3
 kinds='group session daemon'
 : >"$WITNESS/leftovers"
-for kind in $kinds; do submit --grace 1 -- "$work" -n 1000 -s 5 -l "$kind" >"number-$kind"; done
+for kind in $kinds; do submit --grace 3 -- "$work" -n 1000 -s 5 -l "$kind" >"number-$kind"; done
 for kind in $kinds; do submit -- "$work" -n 5 >number; done
 pass
 for kind in $kinds; do
@@ -135,8 +135,9 @@ for kind in $kinds; do
 done
 is 'their programs and their supervisors are killed, these remain' 3 "$(left_behind | wc -l)"
 query "UPDATE commands SET argv = CAST(replace(replace(CAST(argv AS TEXT), '1000', '10'),
-	'-l', '-b') AS BLOB)"
+	'-l', '-p') AS BLOB)"
 settle 60 'all jobs end'
+for kind in $kinds; do ok "$kind: well" job_is "$(cat "number-$kind")" "done"; done
 is 'they are gone' '' "$(left_behind)"
 sound 'the devices were not free before'
 
