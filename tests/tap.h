@@ -73,6 +73,12 @@ static inline int tap_done(void)
 	tap_near((got), (want), (rtol), __FILE__, __LINE__, (what))
 /* The last statement of main: return done(); */
 #define done() tap_done()
+/* How many random cases: the sanitizers take ten times as long, and look for faults that many cases share. */
+#if defined(__SANITIZE_ADDRESS__)
+#define RANDOM_CASES(n) ((n) / 4)
+#else
+#define RANDOM_CASES(n) (n)
+#endif
 #define skip_all(why) do { printf("1..0 # SKIP %s\n", (why)); exit(0); } while (0)
 
 #endif

@@ -33,7 +33,7 @@ other_supervisors() {
 
 # --- while it runs: the real trainer --------------------------------------------------
 
-samples=150000
+samples=$((150000 / (TIME_SCALE > 1 ? 2 : 1)))
 if [ -d "$FASHION_MNIST" ]; then
 	# Its own stop signal; the log has a line for each step.
 	job=$(submit --stop-signal INT -b 50 --samples $samples -- "$work" "$TRAIN" --data "$FASHION_MNIST" \

@@ -434,7 +434,7 @@ static void test_any_limits(void)
 	unsigned seed = 1;
 	int wrong = 0, twice = 0, n = 0;
 
-	for (int k = 0; k < 300; k++) {
+	for (int k = 0; k < RANDOM_CASES(300); k++) {
 		struct experiment_choice c;
 		struct world w;
 		struct experiment_limits l = {
@@ -464,7 +464,7 @@ static void test_any_limits(void)
 			n++;
 		}
 	}
-	ok(n > 1000, "many points were chosen");
+	ok(n > RANDOM_CASES(4000), "many points were chosen");
 	is_int(wrong, 0, "none outside of the limits, or above what worked");
 	is_int(twice, 0, "none twice");
 }
