@@ -291,7 +291,7 @@ like 'which is in its history' "^gpu:$A: pid $pid " \
 # A driver that does not answer when a job has its GPU keeps nobody from cancelling it.
 gpu $A | answers
 hand_over
-{ echo 'slow 8'; gpu $A; } | answers
+{ echo 'slow 5'; gpu $A; } | answers
 is_checked() { [ "$(sqlite3 "$POLLUX_DIR/pollux.db" \
 	"SELECT leader_pid IS NULL FROM runs WHERE job_id = $1 AND state = 'running'")" = 1 ]; }
 ok 'another has its GPU, and its driver does not answer' wait_for 30 is_checked "$second"
@@ -302,7 +302,7 @@ ok 'and never was started' [ ! -e "$POLLUX_DIR/logs/$second.log" ]
 gpu $A | answers
 "$POLLUX" cancel "$first"
 "$POLLUX" wait "$first" || :
-sleep 9	# of a pass that asks it, too
+sleep 6	# of a pass that asks it, too
 
 # Nor does one keep the reports of a profile from being read: there is room for ten.
 cat >reporting <<'END'

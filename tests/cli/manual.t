@@ -181,7 +181,7 @@ cleanup() {
 
 # Some wait for ever: a second will do, as what is refused is refused at once.
 accepted() { # accepted BLOCK: no command of pollux in it is a usage error or not there
-	timeout $((TIME_SCALE < 5 ? TIME_SCALE : 5)) sh -c "$1" >/dev/null 2>"$TMP/.said" </dev/null
+	timeout $((TIME_SCALE < 2 ? TIME_SCALE : 2)) sh -c "$1" >/dev/null 2>"$TMP/.said" </dev/null
 	case $? in 64 | 126 | 127) cat "$TMP/.said"; return 1 ;; esac
 	! grep -E "^pollux: .*(--help|unknown|did you mean)|not found" "$TMP/.said"
 }

@@ -76,7 +76,7 @@ is 'is told from one' "pollux: job $id is no profile: see 'pollux explain $id'" 
 "$POLLUX" cancel "$id"
 
 # --- a program of known speed and memory ---
-status 'a profile' 0 "$POLLUX" profile --budget $((40 * TIME_SCALE)) --points 12 -b 16 --batch-range 16:4096 \
+status 'a profile' 0 "$POLLUX" profile --budget $((40 * TIME_SCALE)) --points 10 -b 16 --batch-range 16:4096 \
 	--workload known --parameters 1.5M --json -- ./fake '{local_batch}' 300 '{checkpoint}'
 printf '%s' "$out" >first.json
 is 'begins with its own sizes, doubles, and halves what is between' \
@@ -86,7 +86,7 @@ is 'the number of parameters is kept' 1500000.0 \
 	"$(store "SELECT parameters FROM workloads WHERE workload = 'known'")"
 is 'out of memory is an answer' '512 362 304' \
 	"$(json 'print join " ", map { $_->{outcome} eq "out of memory" ? $_->{local_batch_size} : () } @{$d->{points}}' <first.json)"
-is 'the rest was measured, within the limits' 9 "$(json 'print scalar grep { $_->{outcome} eq "measured" &&
+is 'the rest was measured, within the limits' 7 "$(json 'print scalar grep { $_->{outcome} eq "measured" &&
 	$_->{batch_size} >= 16 && $_->{batch_size} < 304 && $_->{n_steps} >= 5 } @{$d->{points}}' <first.json)"
 is 'it found the bounds' '304 279' "$(json 'print "$d->{memory}{too_large} $d->{memory}{fits}"' <first.json)"
 is 'and the speed' '1.00 10.0' "$(json 'my $p = $d->{model}{parameters};
@@ -106,7 +106,7 @@ like 'without memory' 'out of memory$' "$out"
 like 'what does not fit' '^  memory +a local batch of 304 does not fit, one of 279 does$' "$out"
 is 'within 80 columns' '' "$(printf '%s\n' "$out" | awk 'length > 80')"
 run "$POLLUX" status --all
-like 'status tells what it came to' "^ *$first +fake +done .*12 points|^ *$first +fake +done .*9 points" "$out"
+like 'status tells what it came to' "^ *$first +fake +done .*10 points|^ *$first +fake +done .*7 points" "$out"
 status 'it cannot be requeued' 1 "$POLLUX" requeue "$first"
 
 # --- what a later job starts with ---
@@ -126,10 +126,10 @@ is 'a profile is no sample of how long jobs are' '' \
 "$POLLUX" cancel "$id"
 
 # --- a second one adds ---
-status 'a second profile' 0 "$POLLUX" profile --budget $((20 * TIME_SCALE)) --points 3 -b 16 --batch-range 16:4096 \
+status 'a second profile' 0 "$POLLUX" profile --budget $((20 * TIME_SCALE)) --points 2 -b 16 --batch-range 16:4096 \
 	--workload known --json -- ./fake '{local_batch}' 300 '{checkpoint}'
 printf '%s' "$out" >second.json
-is 'tries what tells most now, and nothing that does not fit' '3 3' "$(json 'print scalar(@{$d->{points}}), " ",
+is 'tries what tells most now, and nothing that does not fit' '2 2' "$(json 'print scalar(@{$d->{points}}), " ",
 	scalar grep { $_->{why} eq "tells most" && $_->{local_batch_size} < 304 } @{$d->{points}}' <second.json)"
 is 'its model rests on both' "$(distinct first.json second.json)" "$(json 'print $d->{model}{n_observations}' <second.json)"
 ok 'which is more than on one' test "$(json 'print $d->{model}{n_steps}' <second.json)" -gt \
@@ -159,7 +159,7 @@ like 'is told so' '^pollux: the command ended by itself, .*, at step 3: give it 
 sed 's/RuntimeError.*/bad shape"/' fake >brittle
 chmod +x brittle
 for time in first second; do
-	status "sizes that fail otherwise, $time time" 0 "$POLLUX" profile --budget $((5 * TIME_SCALE)) -b 16 \
+	status "sizes that fail otherwise, $time time" 0 "$POLLUX" profile --budget $((5 * TIME_SCALE)) --points 4 -b 16 \
 		--batch-range 16:4096 --json -- ./brittle '{local_batch}' 40
 done
 ok 'nothing is left of them' clean
@@ -265,7 +265,7 @@ status 'more than the machine has' 69 "$POLLUX" profile -r 3 -b 8 -- ./other 8 1
 # --- a real trainer ---
 if [ -x "$TRAIN" ] && { [ -e "$FASHION_MNIST/train-images-idx3-ubyte.gz" ] || [ -e "$FASHION_MNIST/train-images-idx3-ubyte" ]; }; then
 	unset HWLOC_SYNTHETIC POLLUX_SLOTS
-	status 'a real trainer' 0 "$POLLUX" profile --budget $((15 * TIME_SCALE)) --points 6 -b 64 --batch-range 64:512 --json \
+	status 'a real trainer' 0 "$POLLUX" profile --budget $((10 + 5 * TIME_SCALE)) --points 6 -b 64 --batch-range 64:512 --json \
 		--plot goodput.svg -- "$TRAIN" --data "$FASHION_MNIST" --subset 6000 --samples 1000000000000 --batch '{batch}'
 	ok 'points of real steps' test "$(printf '%s' "$out" |
 		json 'print scalar grep { $_->{step_time_s} > 0 } @{$d->{points}}')" -ge 3
