@@ -151,6 +151,9 @@ wait_for 20 state_is "$stubborn" running
 "$POLLUX" cancel "$stubborn"
 ok 'one that is asked to stop is stopping' wait_for 20 state_is "$stubborn" stopping
 like 'and says why' '  stubborn +stopping .* to be cancelled; asked to stop .* grace 30s$' "$("$POLLUX" status)"
+# It is stopping once that is asked for; one that ended before its supervisor had heard of it would be done.
+told() { "$POLLUX" status "$stubborn" | grep -q ' stop  *SIGTERM, '; }
+ok 'it is told' wait_for 20 told
 touch go
 "$POLLUX" wait --timeout 30 1 2>/dev/null
 run "$POLLUX" status

@@ -55,7 +55,8 @@ ok 'a job runs' wait_for 10 logged "$job" 'step 5 '
 mount --bind -o ro "$POLLUX_DIR" "$POLLUX_DIR"
 read_only_for_commands
 ok 'the job goes on to its end' wait_for 20 logged "$job" '^\[exited with status 0\]'
-is 'and is done' "done" "$("$POLLUX" status -a | awk -v job="$job" '$1 == job { print $3 }')"
+shown_done() { [ "$("$POLLUX" status -a | awk -v job="$job" '$1 == job { print $3 }')" = "done" ]; }
+ok 'and is done' wait_for 10 shown_done
 umount "$POLLUX_DIR"
 settle 20 'writable again'
 exact 'it has exactly its samples' "$job" 300
