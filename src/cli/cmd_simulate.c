@@ -14,9 +14,10 @@
 #define GPUS_MAX 100000
 
 struct simulate_options {
-	const char *profiles, *workload, *knowledge, *lengths, *jobs_csv, *timeline_csv, *plot;
+	const char *profiles, *knowledge, *lengths;
 	const char *generate;
-	struct text_list policies;
+	struct simulate_outputs outputs;
+	struct text_list policies, workloads_read;
 	int64_t nodes, gpus_per_node, jobs, workloads, seed, devices;
 	double interval_s, interference, restart_s, slice_s, span_s;
 	bool json, from_store;
@@ -26,8 +27,8 @@ static const struct option_spec options[] = {
 #define O(field) .offset = offsetof(struct simulate_options, field)
 	{ "profiles", 0, OPTION_TEXT, "DIR", O(profiles), 0, 0,
 	  "what was measured: a directory for each application" },
-	{ "workload", 'w', OPTION_TEXT, "FILE", O(workload), 0, 0,
-	  "the jobs, or a directory of such files" },
+	{ "workload", 'w', OPTION_LIST, "FILE", O(workloads_read), 0, 0,
+	  "the jobs, or a directory of such files; may be given several times" },
 	{ "policy", 'p', OPTION_LIST, "NAME", O(policies), 0, 0,
 	  "goodput (default), pollux, sia, optimus, tiresias, srtf, las, fifo" },
 	{ "from-store", 0, OPTION_FLAG, NULL, O(from_store), 0, 0,
@@ -49,9 +50,9 @@ static const struct option_spec options[] = {
 	{ "lengths", 'l', OPTION_TEXT, "WHAT", O(lengths), 0, 0,
 	  "whether the policy knows what work remains: unknown or known" },
 	{ "json", 'j', OPTION_FLAG, NULL, O(json), 0, 0, "print JSON" },
-	{ "jobs-csv", 0, OPTION_TEXT, "FILE", O(jobs_csv), 0, 0, "also write when each job ran" },
-	{ "timeline-csv", 0, OPTION_TEXT, "FILE", O(timeline_csv), 0, 0, "also write each decision" },
-	{ "plot", 0, OPTION_TEXT, "FILE", O(plot), 0, 0,
+	{ "jobs-csv", 0, OPTION_TEXT, "FILE", O(outputs.jobs_csv), 0, 0, "also write when each job ran" },
+	{ "timeline-csv", 0, OPTION_TEXT, "FILE", O(outputs.timeline_csv), 0, 0, "also write each decision" },
+	{ "plot", 0, OPTION_TEXT, "FILE", O(outputs.plot), 0, 0,
 	  "also draw completion times and use, by gnuplot: FILE.svg or .png" },
 	{ "generate", 0, OPTION_TEXT, "DIR", O(generate), 0, 0,
 	  "make up profiles and workloads there instead; DIR must not exist" },
@@ -114,14 +115,14 @@ static int check(const struct simulate_options *o, struct sim_options *sim, stru
 	sim->interference = o->interference;
 	if (o->devices)
 		return usage_error(&cmd_simulate, err, "option '--devices' goes with --from-store");
-	if (!o->profiles || !o->workload)
+	if (!o->profiles || !o->workloads_read.count)
 		return usage_error(&cmd_simulate, err, "give --from-store, or --profiles and --workload");
 	if (o->nodes * o->gpus_per_node > GPUS_MAX)
 		return usage_error(&cmd_simulate, err, "%lld GPUs; at most %d can be simulated",
 				   (long long)o->nodes * o->gpus_per_node, GPUS_MAX);
-	if (o->plot && !picture_format(o->plot))
+	if (o->outputs.plot && !picture_format(o->outputs.plot))
 		return usage_error(&cmd_simulate, err, "option '--plot' wants a file that ends in .svg or "
-				   ".png, not '%.200s'", o->plot);
+				   ".png, not '%.200s'", o->outputs.plot);
 	return set_policy(o, sim, err) || set_knowledge(o, sim, err) ? -1 : 0;
 }
 
@@ -142,11 +143,11 @@ static int show(const struct simulations *s, const struct simulate_options *o, s
 		simulations_print_json(s, stdout);
 	else
 		simulations_print(s, stdout, terminal_width(stdout), terminal_color(stdout, "auto"));
-	if (o->jobs_csv && simulations_write_jobs(s, o->jobs_csv, err))
+	if (o->outputs.jobs_csv && simulations_write_jobs(s, o->outputs.jobs_csv, err))
 		return -1;
-	if (o->timeline_csv && simulations_write_timeline(s, o->timeline_csv, err))
+	if (o->outputs.timeline_csv && simulations_write_timeline(s, o->outputs.timeline_csv, err))
 		return -1;
-	return o->plot ? draw(s, o->plot, err) : 0;
+	return o->outputs.plot ? draw(s, o->outputs.plot, err) : 0;
 }
 
 static int generate(const struct simulate_options *o, struct err *err)
@@ -156,9 +157,24 @@ static int generate(const struct simulate_options *o, struct err *err)
 		.seed = (uint64_t)o->seed,
 	};
 
-	if (o->profiles || o->workload)
+	if (o->profiles || o->workloads_read.count)
 		return usage_error(&cmd_simulate, err, "either --generate, or --profiles and --workload");
 	return sim_generate(o->generate, &g, err);
+}
+
+static int read_and_run(struct simulations *s, const struct simulate_options *o, struct err *err)
+{
+	struct strings workloads;
+	int rc;
+
+	strings_init(&workloads);
+	rc = simulate_list_workloads(&o->workloads_read, &workloads, err);
+	if (rc == 0)
+		rc = simulate_check_outputs(&o->outputs, o->profiles, &workloads, err);
+	if (rc == 0)
+		rc = simulations_run(s, o->profiles, &workloads, err);
+	strings_release(&workloads);
+	return rc;
 }
 
 static int simulate_and_show(const struct simulate_options *o, struct err *err)
@@ -168,7 +184,7 @@ static int simulate_and_show(const struct simulate_options *o, struct err *err)
 
 	if (check(o, &s.options, err))
 		return -1;
-	rc = simulations_run(&s, o->profiles, o->workload, err);
+	rc = read_and_run(&s, o, err);
 	if (rc == 0)
 		rc = show(&s, o, err);
 	simulations_release(&s);
@@ -183,9 +199,9 @@ static int check_history(const struct simulate_options *o, struct err *err)
 		bool given;
 	} others[] = {
 		{ "--generate", o->generate }, { "--profiles", o->profiles },
-		{ "--workload", o->workload }, { "--knowledge", o->knowledge },
-		{ "--lengths", o->lengths }, { "--jobs-csv", o->jobs_csv },
-		{ "--timeline-csv", o->timeline_csv }, { "--plot", o->plot },
+		{ "--workload", o->workloads_read.count }, { "--knowledge", o->knowledge },
+		{ "--lengths", o->lengths }, { "--jobs-csv", o->outputs.jobs_csv },
+		{ "--timeline-csv", o->outputs.timeline_csv }, { "--plot", o->outputs.plot },
 		{ "--nodes", o->nodes != SIM_OPTIONS_DEFAULT.nodes },
 		{ "--gpus-per-node", o->gpus_per_node != SIM_OPTIONS_DEFAULT.gpus_per_node },
 		{ "--interference", o->interference > 0 },

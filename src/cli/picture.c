@@ -152,30 +152,13 @@ static int draw(const char *script, const char *path, struct err *err)
 	return rc;
 }
 
-static int check_place(const char *path, struct err *err)
-{
-	const char *slash = strrchr(path, '/');
-	char *directory = slash ? xasprintf("%.*s", (int)(slash - path) + 1, path) : xstrdup(".");
-	int rc = access(directory, W_OK | X_OK);
-	struct stat st;
-
-	if (rc == 0 && stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
-		errno = EISDIR;
-		rc = -1;
-	}
-	if (rc)
-		err_set(err, EX_CANTCREAT, "cannot write '%s': %s", path, strerror(errno));
-	free(directory);
-	return rc;
-}
-
 /* It leaves a line where pictures go, once it has found the fonts and libraries of such a one. */
 int picture_check(const char *path, struct err *err)
 {
 	const char *format = picture_format(path);
 	char *script = xasprintf("set terminal %s\nset print '-'\nprint 'ready'\n",
 				 format && !strcmp(format, "png") ? "pngcairo" : "svg");
-	int rc = check_place(path, err) || draw(script, NULL, err) ? -1 : 0;
+	int rc = file_check(path, err) || draw(script, NULL, err) ? -1 : 0;
 
 	free(script);
 	return rc;

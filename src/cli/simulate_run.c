@@ -1,12 +1,8 @@
 /* simulate_run.c - read, then simulate, a thread for each core. Simulations share only what they read. */
-#include <dirent.h>
-#include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "pollux/mem.h"
@@ -15,63 +11,18 @@
 #define BAR 40			/* characters */
 #define REDRAW_NS 100000000L
 
-/* --- which workloads --- */
+/* --- reading --- */
 
-static bool is_csv(const char *name)
+static int read_workloads(struct simulations *s, const struct strings *paths, struct err *err)
 {
-	size_t n = strlen(name);
+	int rc = 0;
 
-	return n > 4 && *name != '.' && strcmp(name + n - 4, ".csv") == 0;
-}
-
-/* "workload-2" before "workload-10". */
-static int by_version(const void *a, const void *b)
-{
-	return strverscmp(*(char *const *)a, *(char *const *)b);
-}
-
-static int list_directory(const char *directory, struct strings *paths, struct err *err)
-{
-	DIR *dir = opendir(directory);
-	const struct dirent *entry;
-
-	if (!dir)
-		return err_set(err, EX_NOINPUT, "cannot read '%s': %s", directory, strerror(errno));
-	while ((entry = readdir(dir)))
-		if (is_csv(entry->d_name))
-			strings_addf(paths, "%s/%s", directory, entry->d_name);
-	closedir(dir);
-	if (!paths->count)
-		return err_set(err, EX_NOINPUT, "no workload in '%s': a file whose name ends in '.csv'",
-			       directory);
-	qsort(paths->items, paths->count, sizeof(*paths->items), by_version);
-	return 0;
-}
-
-static int list_workloads(const char *path, struct strings *paths, struct err *err)
-{
-	struct stat st;
-
-	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
-		return list_directory(path, paths, err);
-	strings_add(paths, path);
-	return 0;
-}
-
-static int read_workloads(struct simulations *s, const char *path, struct err *err)
-{
-	struct strings paths;
-	int rc;
-
-	strings_init(&paths);
-	rc = list_workloads(path, &paths, err);
-	s->workloads = xcalloc(paths.count, sizeof(*s->workloads));
-	s->results = xcalloc(paths.count, sizeof(*s->results));
-	for (size_t i = 0; i < paths.count && rc == 0; i++) {
-		rc = sim_workload_read(&s->workloads[s->n], paths.items[i], &s->profiles, err);
+	s->workloads = xcalloc(paths->count, sizeof(*s->workloads));
+	s->results = xcalloc(paths->count, sizeof(*s->results));
+	for (size_t i = 0; i < paths->count && rc == 0; i++) {
+		rc = sim_workload_read(&s->workloads[s->n], paths->items[i], &s->profiles, err);
 		s->n += rc == 0;
 	}
-	strings_release(&paths);
 	return rc;
 }
 
@@ -215,13 +166,13 @@ static void simulate_all(struct team *team)
 	free(workers);
 }
 
-int simulations_run(struct simulations *s, const char *profiles, const char *workload, struct err *err)
+int simulations_run(struct simulations *s, const char *profiles, const struct strings *workloads, struct err *err)
 {
 	struct team team = {
 		.s = s, .mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER,
 	};
 
-	if (sim_profiles_read(&s->profiles, profiles, err) || read_workloads(s, workload, err))
+	if (sim_profiles_read(&s->profiles, profiles, err) || read_workloads(s, workloads, err))
 		return -1;
 	team.failed = s->n;
 	for (int i = 0; i < s->n; i++)

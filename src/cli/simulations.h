@@ -5,20 +5,32 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "command.h"
 #include "pollux/simulate.h"
 #include "pollux/text.h"
 
 struct simulations {
 	struct sim_options options;
 	struct sim_profiles profiles;
-	struct sim_workload *workloads;	/* owned, n of them, by their names in the order of numbers in them */
+	struct sim_workload *workloads;	/* owned, n of them */
 	struct sim_result *results;	/* owned; of each workload */
 	int n;
 };
 
-/* simulate_run.c: workload is a file, or a directory of files NAME.csv. Read everything, then simulate on all
- * cores, with a bar on standard error where that is a terminal. */
-int simulations_run(struct simulations *s, const char *profiles, const char *workload, struct err *err);
+struct simulate_outputs {
+	const char *jobs_csv, *timeline_csv, *plot;	/* NULL: not asked for */
+};
+
+/* simulate_files.c */
+/* Of what was given: a file, or a directory of files NAME.csv. */
+int simulate_list_workloads(const struct text_list *given, struct strings *paths, struct err *err);
+/* Before the run: no file is written that is read, or twice, and all can be. */
+int simulate_check_outputs(const struct simulate_outputs *o, const char *profiles, const struct strings *workloads,
+			   struct err *err);
+
+/* simulate_run.c: read everything, then simulate on all cores, with a bar on standard error where that is a
+ * terminal. */
+int simulations_run(struct simulations *s, const char *profiles, const struct strings *workloads, struct err *err);
 void simulations_release(struct simulations *s);
 
 /* simulate_print.c */

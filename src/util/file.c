@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,14 +53,179 @@ static int fill_and_rename(int fd, const void *bytes, size_t n, const char *temp
 	return 0;
 }
 
+/* --- where a path leads --- */
+
+#define LINKS_MAX 40
+
+/* What the link at path names, from where path is seen; NULL: it is no link. The caller frees. */
+static char *follow(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char target[PATH_MAX];
+	ssize_t n = readlink(path, target, sizeof(target) - 1);
+
+	if (n < 0)
+		return NULL;
+	target[n] = '\0';
+	if (*target == '/' || !slash)
+		return xstrdup(target);
+	return xasprintf("%.*s%s", (int)(slash - path) + 1, path, target);
+}
+
+/* The last name of a chain of links. The caller frees. */
+static char *end_of_links(const char *path)
+{
+	char *end = xstrdup(path), *next;
+
+	for (int i = 0; i < LINKS_MAX && (next = follow(end)); i++) {
+		free(end);
+		end = next;
+	}
+	return end;
+}
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* The one of our streams that goes to this file; -1: none. */
+static int stream_to(const struct stat *st)
+{
+	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) {
+		struct stat stream;
+
+		if (fstat(fd, &stream) == 0 && is_same(&stream, st))
+			return fd;
+	}
+	return -1;
+}
+
+/* A new name, or a file that nothing else of ours is writing to. One without a name has none to be replaced by. */
+static bool is_replaceable(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return errno != ELOOP;
+	return S_ISREG(st.st_mode) && st.st_nlink > 0 && stream_to(&st) < 0;
+}
+
+/* --- writing --- */
+
+/* Opened anew, a file that a stream of ours goes to would be overwritten from its start. */
+static int open_as_it_is(const char *path)
+{
+	struct stat st;
+	int stream = stat(path, &st) == 0 ? stream_to(&st) : -1;
+
+	fflush(stdout);		/* was printed before */
+	return stream >= 0 ? fcntl(stream, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
+			   : open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+}
+
+static int write_as_it_is(const char *path, const void *bytes, size_t n)
+{
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, before;
+	int fd = open_as_it_is(path), rc, saved;
+
+	if (fd < 0)
+		return -1;
+	sigaction(SIGPIPE, &ignore, &before);
+	rc = file_write_all(fd, bytes, n);
+	saved = errno;
+	sigaction(SIGPIPE, &before, NULL);
+	if (close(fd) && rc == 0)
+		return -1;
+	errno = saved;
+	return rc;
+}
+
+static int replace(const char *path, const void *bytes, size_t n)
+{
+	char *end = end_of_links(path), *temporary = xasprintf("%s.XXXXXX", end);
+	int fd = mkostemp(temporary, O_CLOEXEC);
+	int rc = fd < 0 ? -1 : fill_and_rename(fd, bytes, n, temporary, end), saved = errno;
+
+	free(temporary);
+	free(end);
+	errno = saved;
+	return rc;
+}
+
 int file_replace(const char *path, const void *bytes, size_t n, struct err *err)
 {
-	char *temporary = xasprintf("%s.XXXXXX", path);
-	int fd = mkostemp(temporary, O_CLOEXEC);
-	int rc = fd < 0 ? -1 : fill_and_rename(fd, bytes, n, temporary, path);
+	if ((is_replaceable(path) ? replace : write_as_it_is)(path, bytes, n))
+		return err_set(err, EX_CANTCREAT, "cannot write '%s': %s", path, strerror(errno));
+	return 0;
+}
 
-	if (rc)
-		err_set(err, EX_CANTCREAT, "cannot write '%s': %s", path, strerror(errno));
+/* --- before --- */
+
+/* Beside the file, as replace() will. */
+static int try_beside(const char *path)
+{
+	char *end = end_of_links(path), *temporary = xasprintf("%s.XXXXXX", end);
+	int fd = mkostemp(temporary, O_CLOEXEC), rc = fd < 0 ? -1 : 0, saved = errno;
+
+	if (fd >= 0) {
+		unlink(temporary);
+		close(fd);
+	}
 	free(temporary);
+	free(end);
+	errno = saved;
 	return rc;
+}
+
+/* To open a FIFO would wait for its reader, and to close it again end what he reads. */
+static int try_as_it_is(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+		errno = EISDIR;
+		return -1;
+	}
+	return access(path, W_OK);
+}
+
+int file_check(const char *path, struct err *err)
+{
+	if ((is_replaceable(path) ? try_beside : try_as_it_is)(path))
+		return err_set(err, EX_CANTCREAT, "cannot write '%s': %s", path, strerror(errno));
+	return 0;
+}
+
+/* Of a file still to be made: its directory, and the rest of the name. */
+static const char *split(const char *path, struct stat *directory)
+{
+	const char *slash = strrchr(path, '/');
+	char *name = slash ? xasprintf("%.*s", (int)(slash - path) + 1, path) : xstrdup(".");
+	int rc = stat(name, directory);
+
+	free(name);
+	return rc ? NULL : slash ? slash + 1 : path;
+}
+
+static bool same_to_be(const char *a, const char *b)
+{
+	char *x = end_of_links(a), *y = end_of_links(b);
+	struct stat in_x, in_y;
+	const char *name_x = split(x, &in_x), *name_y = split(y, &in_y);
+	bool same = name_x && name_y && is_same(&in_x, &in_y) && strcmp(name_x, name_y) == 0;
+
+	free(x);
+	free(y);
+	return same;
+}
+
+bool file_same(const char *a, const char *b)
+{
+	struct stat x, y;
+	bool no_a = stat(a, &x) != 0, no_b = stat(b, &y) != 0;
+
+	if (no_a || no_b)
+		return no_a && no_b && same_to_be(a, b);
+	return S_ISREG(x.st_mode) && is_same(&x, &y);
 }
