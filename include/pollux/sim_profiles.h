@@ -27,6 +27,7 @@
 struct application;		/* src/sim/application.h */
 
 struct sim_profiles {
+	char *directory;		/* owned */
 	struct application *items;	/* owned; by name */
 	int count;
 };

@@ -49,12 +49,14 @@ struct sim_job_result {
 	const char *name;	/* the workload's */
 	double submit_s, start_s, finish_s;	/* start: of its first placement */
 	int restarts;		/* placements after the first */
+	const char *application;	/* the profiles' */
+	double gpu_hours;	/* held, restarts included */
 	double fairness;	/* rho, below */
 };
 
 /* One decision. */
 struct sim_round {
-	double time_s;
+	double time_s;		/* what follows is from then on, to the next one */
 	int running, waiting, gpus;	/* by it */
 	int restarts;			/* that it caused */
 };
@@ -89,7 +91,8 @@ struct sim_progress {
 };
 
 /* EX_DATAERR: outside of the profiles; EX_UNAVAILABLE: a job asks for more than there is, or nothing goes on
- * any more. progress may be NULL. The workload must outlive the result. */
+ * any more. progress may be NULL. The workload and the profiles must outlive the
+ * result. */
 int simulate(const struct sim_options *options, const struct sim_profiles *profiles,
 	     const struct sim_workload *workload, const struct sim_progress *progress,
 	     struct sim_result *result, struct err *err);

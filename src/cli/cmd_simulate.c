@@ -1,5 +1,4 @@
 /* cmd_simulate.c - pollux simulate: what published or other workloads would have been under a policy. */
-#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,9 +45,11 @@ static const struct option_spec options[] = {
 	{ "interference", 0, OPTION_NUMBER, "F", O(interference), 0, 0.99,
 	  "part of its goodput that a job loses; default: 0" },
 	{ "knowledge", 'k', OPTION_TEXT, "WHAT", O(knowledge), 0, 0,
-	  "models of each job (none), its application (shared), all (full)" },
+	  "models of each job (none), its application (shared), all (full); default: full for optimus and srtf, "
+	  "else none" },
 	{ "lengths", 'l', OPTION_TEXT, "WHAT", O(lengths), 0, 0,
-	  "whether the policy knows what work remains: unknown or known" },
+	  "whether the policy knows what work remains: unknown or known; default: known for optimus and srtf, "
+	  "else unknown" },
 	{ "json", 'j', OPTION_FLAG, NULL, O(json), 0, 0, "print JSON" },
 	{ "jobs-csv", 0, OPTION_TEXT, "FILE", O(outputs.jobs_csv), 0, 0, "also write when each job ran" },
 	{ "timeline-csv", 0, OPTION_TEXT, "FILE", O(outputs.timeline_csv), 0, 0, "also write each decision" },
@@ -56,12 +57,12 @@ static const struct option_spec options[] = {
 	  "also draw completion times and use, by gnuplot: FILE.svg or .png" },
 	{ "generate", 0, OPTION_TEXT, "DIR", O(generate), 0, 0,
 	  "make up profiles and workloads there instead; DIR must not exist" },
-	{ "jobs", 0, OPTION_INT, "N", O(jobs), 1, 1000000, "of each workload made up; default: 160" },
-	{ "workloads", 0, OPTION_INT, "N", O(workloads), 1, 10000, "made up; default: 1" },
+	{ "jobs", 0, OPTION_INT, "N", O(jobs), 1, 1000000, "with --generate: of each workload; default: 160" },
+	{ "workloads", 0, OPTION_INT, "N", O(workloads), 1, 10000, "with --generate: how many; default: 1" },
 	{ "span", 0, OPTION_DURATION, "TIME", O(span_s), 1, 1e9,
-	  "that their submissions take, about; default: 8 hours" },
+	  "with --generate: that the submissions take, about; default: 8 hours" },
 	{ "seed", 0, OPTION_INT, "N", O(seed), 0, 9e15,
-	  "of all that is drawn, which is with --generate only; default: 0" },
+	  "with --generate: of all that is drawn; default: 0" },
 	{ .name = NULL },
 #undef O
 };
@@ -113,10 +114,8 @@ static int check(const struct simulate_options *o, struct sim_options *sim, stru
 	sim->restart_s = o->restart_s;
 	sim->slice_s = o->slice_s > 0 ? o->slice_s : SIM_OPTIONS_DEFAULT.slice_s;
 	sim->interference = o->interference;
-	if (o->devices)
-		return usage_error(&cmd_simulate, err, "option '--devices' goes with --from-store");
 	if (!o->profiles || !o->workloads_read.count)
-		return usage_error(&cmd_simulate, err, "give --from-store, or --profiles and --workload");
+		return usage_error(&cmd_simulate, err, "give --profiles and --workload, or --from-store, or --generate");
 	if (o->nodes * o->gpus_per_node > GPUS_MAX)
 		return usage_error(&cmd_simulate, err, "%lld GPUs; at most %d can be simulated",
 				   (long long)o->nodes * o->gpus_per_node, GPUS_MAX);
@@ -150,18 +149,6 @@ static int show(const struct simulations *s, const struct simulate_options *o, s
 	return o->outputs.plot ? draw(s, o->outputs.plot, err) : 0;
 }
 
-static int generate(const struct simulate_options *o, struct err *err)
-{
-	struct sim_generation g = {
-		.n_jobs = (int)o->jobs, .n_workloads = (int)o->workloads, .seconds = o->span_s,
-		.seed = (uint64_t)o->seed,
-	};
-
-	if (o->profiles || o->workloads_read.count)
-		return usage_error(&cmd_simulate, err, "either --generate, or --profiles and --workload");
-	return sim_generate(o->generate, &g, err);
-}
-
 static int read_and_run(struct simulations *s, const struct simulate_options *o, struct err *err)
 {
 	struct strings workloads;
@@ -191,30 +178,6 @@ static int simulate_and_show(const struct simulate_options *o, struct err *err)
 	return rc;
 }
 
-/* What says how the published simulation is done has no meaning for one of the store. */
-static int check_history(const struct simulate_options *o, struct err *err)
-{
-	const struct {
-		const char *name;
-		bool given;
-	} others[] = {
-		{ "--generate", o->generate }, { "--profiles", o->profiles },
-		{ "--workload", o->workloads_read.count }, { "--knowledge", o->knowledge },
-		{ "--lengths", o->lengths }, { "--jobs-csv", o->outputs.jobs_csv },
-		{ "--timeline-csv", o->outputs.timeline_csv }, { "--plot", o->outputs.plot },
-		{ "--nodes", o->nodes != SIM_OPTIONS_DEFAULT.nodes },
-		{ "--gpus-per-node", o->gpus_per_node != SIM_OPTIONS_DEFAULT.gpus_per_node },
-		{ "--interference", o->interference > 0 },
-		{ "--restart-delay", o->restart_s < SIM_OPTIONS_DEFAULT.restart_s ||
-				     o->restart_s > SIM_OPTIONS_DEFAULT.restart_s },
-	};
-
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		if (others[i].given)
-			return usage_error(&cmd_simulate, err, "either --from-store or %s", others[i].name);
-	return 0;
-}
-
 static int from_store(const struct simulate_options *o, struct err *err)
 {
 	struct history_request q = {
@@ -222,7 +185,47 @@ static int from_store(const struct simulate_options *o, struct err *err)
 		.slice_s = o->slice_s, .json = o->json,
 	};
 
-	return check_history(o, err) ? -1 : simulate_history(&q, err);
+	return simulate_history(&q, err);
+}
+
+static int generate(const struct simulate_options *o, struct err *err)
+{
+	struct sim_generation g = {
+		.n_jobs = (int)o->jobs, .n_workloads = (int)o->workloads, .seconds = o->span_s,
+		.gpus_per_node = (int)o->gpus_per_node, .seed = (uint64_t)o->seed,
+	};
+
+	if (o->gpus_per_node > SIM_GENERATE_GPUS_MAX)
+		return usage_error(&cmd_simulate, err, "option '--gpus-per-node': made-up profiles have a digit for the "
+				   "GPUs of a node, so %d at most", SIM_GENERATE_GPUS_MAX);
+	return simulate_generate(o->generate, &g, err);
+}
+
+/* --- which of the three --- */
+
+static const char *const generate_options[] = {
+	"generate", "jobs", "workloads", "span", "seed", "gpus-per-node", NULL
+};
+static const char *const store_options[] = {
+	"from-store", "devices", "policy", "interval", "slice", "json", NULL
+};
+static const char *const run_options[] = {
+	"profiles", "workload", "policy", "nodes", "gpus-per-node", "interval", "restart-delay", "slice", "interference",
+	"knowledge", "lengths", "json", "jobs-csv", "timeline-csv", "plot", NULL
+};
+
+/* What would do nothing is refused. */
+static int check_given(const struct simulate_options *o, int argc, char **argv, struct err *err)
+{
+	const char *const *own = o->from_store ? store_options : o->generate ? generate_options : run_options;
+	const char *other = options_given_but(&cmd_simulate, argc, argv, own);
+
+	if (!other)
+		return 0;
+	if (own == run_options)
+		return usage_error(&cmd_simulate, err, "option '--%s' goes with --%s", other,
+				   strcmp(other, "devices") == 0 ? "from-store" : "generate");
+	return usage_error(&cmd_simulate, err, "option '--%s' does not go with --%s", other, own[0]);
 }
 
 static int run_parsed(const struct simulate_options *o, struct err *err)
@@ -244,6 +247,8 @@ static int run(int argc, char **argv, struct err *err)
 
 	if (rc == 0 && first < argc)
 		rc = usage_error(&cmd_simulate, err, "simulate takes no argument, not '%.60s'", argv[first]);
+	if (rc == 0)
+		rc = check_given(&o, argc, argv, err);
 	if (rc == 0)
 		rc = run_parsed(&o, err);
 	options_release(&cmd_simulate, &o);

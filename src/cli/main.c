@@ -20,11 +20,13 @@ static const struct command *const commands[] = {
 static const size_t n_commands = sizeof(commands) / sizeof(commands[0]);
 
 /* A file opened where a standard stream should be would receive what is printed there: the store,
- * for one. */
+ * for one. What is printed on a standard output that was closed is lost, and must not seem to have arrived:
+ * it cannot be written. */
 static void open_standard_streams(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-		if (fcntl(fd, F_GETFD) == -1 && errno == EBADF && open("/dev/null", O_RDWR) != fd)
+		if (fcntl(fd, F_GETFD) == -1 && errno == EBADF &&
+		    open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_RDWR) != fd)
 			_exit(EX_OSFILE);
 }
 

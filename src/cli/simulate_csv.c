@@ -23,7 +23,7 @@ int simulations_write_jobs(const struct simulations *s, const char *path, struct
 	struct text t = TEXT_INIT;
 	int rc;
 
-	text_add(&t, "name,submit,start,finish,restarts,workload\n");
+	text_add(&t, "name,submit,start,finish,restarts,workload,application,gpu_hours,rho\n");
 	for (int w = 0; w < s->n; w++)
 		for (int i = 0; i < s->workloads[w].n_jobs; i++) {
 			const struct sim_job_result *job = &s->results[w].jobs[i];
@@ -32,7 +32,9 @@ int simulations_write_jobs(const struct simulations *s, const char *path, struct
 			text_addf(&t, ",%.15g,%.15g,%.15g,%d,", job->submit_s, job->start_s,
 				  job->finish_s, job->restarts);
 			add_text(&t, s->workloads[w].name);
-			text_add(&t, "\n");
+			text_add(&t, ",");
+			add_text(&t, job->application);
+			text_addf(&t, ",%.15g,%.15g\n", job->gpu_hours, job->fairness);
 		}
 	rc = file_replace(path, t.data, t.length, err);
 	text_release(&t);

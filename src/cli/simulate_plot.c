@@ -95,7 +95,7 @@ static void add_right(const struct simulations *s, struct text *t)
 	int n_gpus = s->options.nodes * s->options.gpus_per_node;
 
 	text_addf(t, "unset logscale x\n"
-		  "set title 'GPUs in use (lines) of %d, jobs waiting (dots)'\n"
+		  "set title 'GPUs in use of %d (solid), jobs waiting (dashed)'\n"
 		  "set xlabel 'hours'\n"
 		  "set ylabel 'GPUs, jobs'\n"
 		  "set yrange [0:*]\n"
@@ -103,7 +103,7 @@ static void add_right(const struct simulations *s, struct text *t)
 	for (int i = 0; i < n_curves(s); i++) {
 		text_addf(t, "%s$use%d using 1:2 with steps lw 1.6 lt %d title ", i ? ", " : "", i, i + 1);
 		add_name(t, s->workloads[i].name);
-		text_addf(t, ", $use%d using 1:3 with dots lt %d notitle", i, i + 1);
+		text_addf(t, ", $use%d using 1:3 with steps lw 1.2 dt (4,3) lt %d notitle", i, i + 1);
 	}
 	text_add(t, "\n");
 }
@@ -115,10 +115,9 @@ void simulations_plot_script(const struct simulations *s, const char *format, st
 		add_rounds(&s->results[i], i, t);
 	}
 	add_style(format, t);
-	text_addf(t, "set multiplot layout 1,2 title '%s on %d nodes of %d GPUs; models: %s, lengths: %s' "
-		  "font ',13'\n", s->options.policy->name, s->options.nodes, s->options.gpus_per_node,
-		  sim_knowledge_name(s->options.knowledge),
-		  s->options.lengths_known ? "known" : "unknown");
+	text_add(t, "set multiplot layout 1,2 title '");
+	simulations_add_title(s, t);
+	text_add(t, "' font ',13'\n");
 	add_left(s, t);
 	add_right(s, t);
 	text_add(t, "unset multiplot\n");

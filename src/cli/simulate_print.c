@@ -47,16 +47,27 @@ static void add_row(struct table *t, const char *name, double n_jobs, const stru
 	table_text(t, format_span(span, sizeof(span), f->decide_median_s));
 }
 
-void simulations_print(const struct simulations *s, FILE *out, int width, bool color)
+void simulations_add_title(const struct simulations *s, struct text *t)
 {
 	const struct sim_options *o = &s->options;
+
+	text_addf(t, "%s on %d node%s of %d GPU%s", o->policy->name, o->nodes, o->nodes == 1 ? "" : "s",
+		  o->gpus_per_node, o->gpus_per_node == 1 ? "" : "s");
+	if (o->policy->models_goodput)
+		text_addf(t, "; models: %s, lengths: %s", sim_knowledge_name(o->knowledge),
+			  o->lengths_known ? "known" : "unknown");
+}
+
+void simulations_print(const struct simulations *s, FILE *out, int width, bool color)
+{
 	struct sim_figures mean = sim_figures_mean(s->results, s->n);
+	struct text title = TEXT_INIT;
 	double n_jobs = 0;
 	struct table t;
 
-	fprintf(out, "%s on %d node%s of %d GPU%s; models: %s, lengths: %s\n\n", o->policy->name, o->nodes,
-		o->nodes == 1 ? "" : "s", o->gpus_per_node, o->gpus_per_node == 1 ? "" : "s",
-		sim_knowledge_name(o->knowledge), o->lengths_known ? "known" : "unknown");
+	simulations_add_title(s, &title);
+	fprintf(out, "%s\n\n", title.data);
+	text_release(&title);
 	table_init(&t, columns, sizeof(columns) / sizeof(columns[0]));
 	for (int i = 0; i < s->n; i++) {
 		add_row(&t, s->workloads[i].name, s->workloads[i].n_jobs, &s->results[i].figures);

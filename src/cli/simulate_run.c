@@ -2,13 +2,16 @@
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "pollux/mem.h"
 #include "simulations.h"
 
 #define BAR 40			/* characters */
+#define CLEAR_LINE "\r\033[K"
 #define REDRAW_NS 100000000L
 
 /* --- reading --- */
@@ -111,11 +114,41 @@ static void draw_bar(const struct team *team)
 		"########################################", team->done, team->total);
 }
 
+/* A terminal that can clear a line: others get no bar. */
+static bool has_bar(void)
+{
+	const char *term = getenv("TERM");
+
+	return isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
+}
+
+/* Then it ends by the signal. */
+static void clear_bar(int signal_number)
+{
+	ssize_t n = write(STDERR_FILENO, CLEAR_LINE, sizeof(CLEAR_LINE) - 1);
+
+	(void)n;
+	raise(signal_number);
+}
+
+static void clear_bar_on(int signal_number)
+{
+	struct sigaction action = { .sa_handler = clear_bar, .sa_flags = (int)SA_RESETHAND }, before;
+
+	if (sigaction(signal_number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+		sigaction(signal_number, &action, NULL);
+}
+
 /* Until all workers have ended. */
 static void watch(struct team *team)
 {
-	bool bar = isatty(STDERR_FILENO);
+	bool bar = has_bar();
 
+	if (bar) {
+		clear_bar_on(SIGINT);
+		clear_bar_on(SIGTERM);
+		clear_bar_on(SIGHUP);
+	}
 	pthread_mutex_lock(&team->mutex);
 	while (team->working > 0) {
 		struct timespec until;
@@ -130,7 +163,7 @@ static void watch(struct team *team)
 	}
 	pthread_mutex_unlock(&team->mutex);
 	if (bar)
-		fputs("\r\033[K", stderr);
+		fputs(CLEAR_LINE, stderr);
 }
 
 static int count_cores(void)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "command.h"
+#include "pollux/sim_generate.h"
 #include "pollux/simulate.h"
 #include "pollux/text.h"
 
@@ -33,7 +34,12 @@ int simulate_check_outputs(const struct simulate_outputs *o, const char *profile
 int simulations_run(struct simulations *s, const char *profiles, const struct strings *workloads, struct err *err);
 void simulations_release(struct simulations *s);
 
+/* simulate_generate.c: and say what was made. */
+int simulate_generate(const char *directory, struct sim_generation *g, struct err *err);
+
 /* simulate_print.c */
+/* "pollux on 4 nodes of 4 GPUs; models: none, lengths: unknown", without what the policy does not look at. */
+void simulations_add_title(const struct simulations *s, struct text *t);
 void simulations_print(const struct simulations *s, FILE *out, int width, bool color);
 void simulations_print_json(const struct simulations *s, FILE *out);
 const char *sim_knowledge_name(enum sim_knowledge knowledge);

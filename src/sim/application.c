@@ -283,7 +283,8 @@ static int read_validation(struct application *a, const char *path, int64_t batc
 	return rc;
 }
 
-/* B of "validation-B.csv"; 0: another name. */
+/* B of "validation-B.csv"; 0: another name; -1: one that begins and ends so, but has no such number, or not as
+ * it is written. */
 static int64_t validation_batch_size(const char *name)
 {
 	static const char prefix[] = "validation-", suffix[] = ".csv";
@@ -291,12 +292,13 @@ static int64_t validation_batch_size(const char *name)
 	int64_t size = 0;
 	char *digits;
 
-	if (n <= head + tail || !text_starts_with(name, prefix) || strcmp(name + n - tail, suffix) != 0)
+	if (n < head + tail || !text_starts_with(name, prefix) || strcmp(name + n - tail, suffix) != 0)
 		return 0;
 	digits = xstrdup(name + head);
 	digits[n - head - tail] = '\0';
-	if (number_parse_int(digits, &size) || size < 1 || size > SIZE_MAX_SAMPLES)
-		size = 0;
+	if (*digits == '0' || strspn(digits, "0123456789") != strlen(digits) || number_parse_int(digits, &size) ||
+	    size < 1 || size > SIZE_MAX_SAMPLES)
+		size = -1;
 	free(digits);
 	return size;
 }
@@ -333,10 +335,18 @@ static int list_validations(const char *directory, int64_t **sizes, struct err *
 
 		if (!size)
 			continue;
+		if (size < 0) {
+			err_set(err, EX_DATAERR, "'%s/%s': its name is not 'validation-B.csv' of a batch size B",
+				directory, entry->d_name);
+			n = -1;
+			break;
+		}
 		*sizes = xreallocarray(*sizes, (size_t)n + 1, sizeof(**sizes));
 		(*sizes)[n++] = size;
 	}
 	closedir(dir);
+	if (n < 0)
+		return -1;
 	if (n == 0)
 		return err_set(err, EX_DATAERR, "no 'validation-B.csv' in '%s'", directory);
 	qsort(*sizes, (size_t)n, sizeof(**sizes), by_size);
@@ -385,10 +395,11 @@ static void set_exceptions(struct application *a)
 
 int application_read(struct application *a, const char *directory, const char *name, struct err *err)
 {
-	char *path = xasprintf("%s/%s", directory, name);
+	const char *path;
 	int rc;
 
-	*a = (struct application){ .name = xstrdup(name) };
+	*a = (struct application){ .name = xstrdup(name), .directory = xasprintf("%s/%s", directory, name) };
+	path = a->directory;
 	rc = read_times_files(a, path, err) || read_validations(a, path, err) ? -1 : 0;
 	if (rc == 0 && a->min_local_batch_size > a->max_batch_size)
 		rc = err_set(err, EX_DATAERR, "'%s': no local_bsz up to the largest validated batch size %lld",
@@ -397,13 +408,13 @@ int application_read(struct application *a, const char *directory, const char *n
 		set_exceptions(a);
 	else
 		application_release(a);
-	free(path);
 	return rc;
 }
 
 void application_release(struct application *a)
 {
 	free(a->name);
+	free(a->directory);
 	for (int i = 0; i < a->n_placements; i++) {
 		free(a->placements[i].local_batch_size);
 		free(a->placements[i].times);
@@ -426,4 +437,24 @@ const struct placement_times *application_placement(const struct application *a,
 {
 	return bsearch(digits, a->placements, (size_t)a->n_placements, sizeof(*a->placements),
 		       compare_digits);
+}
+
+static bool covers_on_node(const struct application *a, int replicas)
+{
+	char digits[PLACEMENT_DIGITS + 1];
+	struct times times;
+
+	if (placement_digits(&replicas, 1, digits, sizeof(digits)) && application_placement(a, digits))
+		return true;
+	return grid_find(&a->grid, 1, replicas, (double)a->min_local_batch_size, &times) ||
+	       grid_find(&a->grid, 1, replicas, (double)a->max_local_batch_size, &times);
+}
+
+int application_most_on_node(const struct application *a, int wanted)
+{
+	int covered = 0;
+
+	while (covered < wanted && covers_on_node(a, covered + 1))
+		covered++;
+	return covered;
 }

@@ -28,7 +28,7 @@ struct validation {
 };
 
 struct application {
-	char *name;
+	char *name, *directory;		/* owned */
 	int64_t initial_batch_size;	/* the smallest validated */
 	int64_t max_batch_size;		/* the largest validated */
 	int64_t min_local_batch_size, max_local_batch_size;
@@ -52,6 +52,9 @@ void application_release(struct application *a);
 
 /* Exactly this placement, or NULL. The digits must be the smallest rotation. */
 const struct placement_times *application_placement(const struct application *a, const char *digits);
+
+/* The most GPUs up to wanted that may all be had of one node, from 1 on: measured, or between what was; 0: none. */
+int application_most_on_node(const struct application *a, int wanted);
 
 static inline const struct application *sim_profiles_at(const struct sim_profiles *p, int index)
 {

@@ -14,6 +14,7 @@
 
 #define BYTES_MAX (1 << 30)
 #define COLUMNS_MAX 64
+#define FIRST_BYTES 65536
 
 /* Where reading is. */
 struct cursor {
@@ -44,38 +45,38 @@ static int complain(const char *path, int line, struct err *err, const char *for
 
 /* --- the file --- */
 
-static int read_all(int fd, char *data, size_t *length, size_t room)
+/* To its end, or to BYTES_MAX and one more. */
+static int read_all(struct csv *c, int fd, size_t room, size_t *length)
 {
-	*length = 0;
-	while (*length < room) {
-		ssize_t n = read(fd, data + *length, room - *length);
+	ssize_t n = 1;
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
+	c->data = xmalloc(room + 1);
+	for (*length = 0; n && *length <= BYTES_MAX; *length += n > 0 ? (size_t)n : 0) {
+		if (*length == room) {
+			room *= 2;
+			c->data = xreallocarray(c->data, room + 1, 1);
+		}
+		n = read(fd, c->data + *length, room - *length);
+		if (n < 0 && errno != EINTR)
 			return -1;
-		if (n == 0)
-			break;
-		*length += (size_t)n;
 	}
-	data[*length] = '\0';
+	c->data[*length] = '\0';
 	return 0;
 }
 
+/* Of a pipe the length is not known before. */
 static int load_open(struct csv *c, int fd, size_t *length, struct err *err)
 {
 	struct stat st;
+	size_t room = FIRST_BYTES;
 
 	if (fstat(fd, &st))
 		return cannot_read(c->path, err);
-	if (!S_ISREG(st.st_mode)) {
-		errno = S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
+	if (S_ISREG(st.st_mode) && st.st_size < BYTES_MAX)
+		room += (size_t)st.st_size;
+	if (read_all(c, fd, room, length))
 		return cannot_read(c->path, err);
-	}
-	if (st.st_size > BYTES_MAX)
-		return complain(c->path, 1, err, "larger than 1 GiB");
-	c->data = xmalloc((size_t)st.st_size + 1);
-	return read_all(fd, c->data, length, (size_t)st.st_size) ? cannot_read(c->path, err) : 0;
+	return *length > BYTES_MAX ? complain(c->path, 1, err, "larger than 1 GiB") : 0;
 }
 
 static int load(struct csv *c, size_t *length, struct err *err)
@@ -148,7 +149,7 @@ static int read_rows(struct csv *c, struct cursor *at, const int *where, struct 
 	int width = at->n;
 
 	c->cells = xcalloc(((size_t)count_newlines(at->next) + 1) * (size_t)c->n_columns, sizeof(*c->cells));
-	while (*at->next) {
+	while (at->next[strspn(at->next, "\r\n")]) {
 		if (next_line(at, err))
 			return -1;
 		if (at->n != width)

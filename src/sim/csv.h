@@ -8,8 +8,8 @@
  *	csv_release(&c);
  *
  * The heading may have the wanted columns in any order, and others beside them, which are not looked at.
- * Lines may end in CR LF. Quotes mean nothing here and are refused, as are blank lines and rows that are
- * longer or shorter than the heading. All errors but those of opening and reading the file are EX_DATAERR,
+ * Lines may end in CR LF. Quotes mean nothing here and are refused, as are rows that are longer or
+ * shorter than the heading, and blank lines but at the end. What is no regular file is read to its end. All errors but those of opening and reading the file are EX_DATAERR,
  * "FILE:LINE: ...". */
 #ifndef SIM_CSV_H
 #define SIM_CSV_H

@@ -26,9 +26,9 @@ struct kind {
 extern const struct kind kinds[];
 extern const int n_kinds;
 
-/* The text of placements.csv, of scalability.csv and of validation-B.csv. */
-void generate_placements(const struct kind *k, uint64_t *random, struct text *t);
-void generate_scalability(const struct kind *k, uint64_t *random, struct text *t);
+/* The text of placements.csv, of scalability.csv and of validation-B.csv; gpus: of a node, up to 9. */
+void generate_placements(const struct kind *k, int gpus, uint64_t *random, struct text *t);
+void generate_scalability(const struct kind *k, int gpus, uint64_t *random, struct text *t);
 void generate_validation(const struct kind *k, int doubling, uint64_t seed, struct text *t);
 /* Of a workload. */
 void generate_jobs(const struct sim_generation *g, uint64_t *random, struct text *t);

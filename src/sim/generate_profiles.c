@@ -32,18 +32,18 @@ static void add_local_sizes(const struct kind *k, const char *head, struct throu
 	}
 }
 
-/* One to four nodes of one to four GPUs, each placement by its smallest rotation. */
-void generate_placements(const struct kind *k, uint64_t *random, struct text *t)
+/* One to four nodes of one to so many GPUs, each placement by its smallest rotation. */
+void generate_placements(const struct kind *k, int gpus, uint64_t *random, struct text *t)
 {
 	text_add(t, "placement,local_bsz,step_time,sync_time\n");
-	for (int nodes = 1, n = 4; nodes <= 4; nodes++, n *= 4)
+	for (int nodes = 1, n = gpus; nodes <= 4; nodes++, n *= gpus)
 		for (int i = 0; i < n; i++) {
 			char digits[5] = "", canonical[5], head[8];
 			struct throughput_place place = { nodes, 0 };
 
-			for (int node = nodes - 1, rest = i; node >= 0; node--, rest /= 4) {
-				digits[node] = (char)('1' + rest % 4);
-				place.replicas += 1 + rest % 4;
+			for (int node = nodes - 1, rest = i; node >= 0; node--, rest /= gpus) {
+				digits[node] = (char)('1' + rest % gpus);
+				place.replicas += 1 + rest % gpus;
 			}
 			placement_canonical(digits, canonical);
 			if (strcmp(digits, canonical) != 0)
@@ -53,13 +53,22 @@ void generate_placements(const struct kind *k, uint64_t *random, struct text *t)
 		}
 }
 
-void generate_scalability(const struct kind *k, uint64_t *random, struct text *t)
+/* 0: there is none. */
+static int next_per_node(int per_node, int gpus)
+{
+	if (per_node == gpus)
+		return 0;
+	return 2 * per_node < gpus ? 2 * per_node : gpus;
+}
+
+/* 1, 2, 4 and so on of a node, and then all of it. */
+void generate_scalability(const struct kind *k, int gpus, uint64_t *random, struct text *t)
 {
 	static const int wide[] = { 6, 8, 12, 16 };
 
 	text_add(t, "num_nodes,num_replicas,local_bsz,step_time,sync_time\n");
 	for (size_t i = 0; i < sizeof(wide) / sizeof(wide[0]); i++)
-		for (int per_node = 1; per_node <= 4; per_node *= 2) {
+		for (int per_node = 1; per_node; per_node = next_per_node(per_node, gpus)) {
 			struct throughput_place place = { wide[i], wide[i] * per_node };
 			char head[32];
 

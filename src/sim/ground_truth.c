@@ -67,9 +67,10 @@ static int look_up(const struct place_class *c, int64_t m, struct times *times, 
 	if (found)
 		return 0;
 	return err_set(err, EX_DATAERR, "the profiles of '%s' do not cover a local batch of %lld on %d node%s "
-		       "with %d GPU%s%s%s", c->application->name, (long long)m, c->nodes,
+		       "with %d GPU%s%s%s: '%s/%s'", c->application->name, (long long)m, c->nodes,
 		       c->nodes == 1 ? "" : "s", c->replicas, c->replicas == 1 ? "" : "s",
-		       c->exact ? ", placement " : "", c->exact ? c->exact->digits : "");
+		       c->exact ? ", placement " : "", c->exact ? c->exact->digits : "",
+		       c->application->directory, c->exact ? "placements.csv" : "*.csv");
 }
 
 static size_t hash_of(const struct place_class *c, int64_t m)

@@ -13,6 +13,8 @@
 #include "pollux/remove_tree.h"
 #include "random.h"
 
+#define GPUS_MIN 4
+
 static int cannot_create(const char *path, struct err *err)
 {
 	return err_set(err, EX_CANTCREAT, "cannot create '%s': %s", path, strerror(errno));
@@ -23,21 +25,23 @@ static int make_directory(const char *path, struct err *err)
 	return mkdir(path, 0777) ? cannot_create(path, err) : 0;
 }
 
-/* Takes over the path, and clears the text. */
-static int write_file(char *path, struct text *t, struct err *err)
+static int write_text(const char *path, const struct text *t, struct err *err)
 {
 	FILE *f = fopen(path, "wxe");
-	int rc = 0;
+	bool whole;
 
-	if (!f) {
-		rc = cannot_create(path, err);
-	} else {
-		bool whole = fwrite(t->data, 1, t->length, f) == t->length && fflush(f) == 0 &&
-			     fsync(fileno(f)) == 0;
+	if (!f)
+		return cannot_create(path, err);
+	whole = fwrite(t->data, 1, t->length, f) == t->length && fflush(f) == 0 && fsync(fileno(f)) == 0;
+	return fclose(f) || !whole ? cannot_create(path, err) : 0;
+}
 
-		if (fclose(f) || !whole)
-			rc = cannot_create(path, err);
-	}
+/* Takes over the path, and clears the text. */
+static int write_file(const struct sim_generation *g, char *path, struct text *t, struct err *err)
+{
+	int rc = g->stop && *g->stop ? err_set(err, EX_TEMPFAIL, "stopped before '%s' was made", path)
+				     : write_text(path, t, err);
+
 	text_clear(t);
 	free(path);
 	return rc;
@@ -45,24 +49,24 @@ static int write_file(char *path, struct text *t, struct err *err)
 
 /* --- contents --- */
 
-static int write_kind(const char *profiles, const struct kind *k, uint64_t *random, struct text *t,
-		      struct err *err)
+static int write_kind(const char *profiles, const struct sim_generation *g, const struct kind *k,
+		      uint64_t *random, struct text *t, struct err *err)
 {
 	char *directory = xasprintf("%s/%s", profiles, k->name);
 	int rc = make_directory(directory, err);
 	uint64_t seed;
 
-	generate_placements(k, random, t);
+	generate_placements(k, sim_generate_gpus(g), random, t);
 	if (rc == 0)
-		rc = write_file(xasprintf("%s/placements.csv", directory), t, err);
-	generate_scalability(k, random, t);
+		rc = write_file(g, xasprintf("%s/placements.csv", directory), t, err);
+	generate_scalability(k, sim_generate_gpus(g), random, t);
 	if (rc == 0)
-		rc = write_file(xasprintf("%s/scalability.csv", directory), t, err);
+		rc = write_file(g, xasprintf("%s/scalability.csv", directory), t, err);
 	seed = random_bits(random);
 	for (int i = 0; i <= k->doublings && rc == 0; i++) {
 		text_clear(t);
 		generate_validation(k, i, seed, t);
-		rc = write_file(xasprintf("%s/validation-%lld.csv", directory,
+		rc = write_file(g, xasprintf("%s/validation-%lld.csv", directory,
 					  (long long)k->initial_batch_size << i), t, err);
 	}
 	text_clear(t);
@@ -70,13 +74,14 @@ static int write_kind(const char *profiles, const struct kind *k, uint64_t *rand
 	return rc;
 }
 
-static int write_profiles(const char *directory, uint64_t *random, struct text *t, struct err *err)
+static int write_profiles(const char *directory, const struct sim_generation *g, uint64_t *random,
+			  struct text *t, struct err *err)
 {
 	char *profiles = xasprintf("%s/profiles", directory);
 	int rc = make_directory(profiles, err);
 
 	for (int i = 0; i < n_kinds && rc == 0; i++)
-		rc = write_kind(profiles, &kinds[i], random, t, err);
+		rc = write_kind(profiles, g, &kinds[i], random, t, err);
 	free(profiles);
 	return rc;
 }
@@ -89,13 +94,23 @@ static int write_workloads(const char *directory, const struct sim_generation *g
 
 	for (int i = 1; i <= g->n_workloads && rc == 0; i++) {
 		generate_jobs(g, random, t);
-		rc = write_file(xasprintf("%s/workload-%d.csv", workloads, i), t, err);
+		rc = write_file(g, xasprintf("%s/workload-%d.csv", workloads, i), t, err);
 	}
 	free(workloads);
 	return rc;
 }
 
 /* --- the directory --- */
+
+int sim_generate_gpus(const struct sim_generation *g)
+{
+	return g->gpus_per_node > GPUS_MIN ? g->gpus_per_node : GPUS_MIN;
+}
+
+int sim_generate_applications(void)
+{
+	return n_kinds;
+}
 
 int sim_generate(const char *directory, const struct sim_generation *g, struct err *err)
 {
@@ -111,7 +126,7 @@ int sim_generate(const char *directory, const struct sim_generation *g, struct e
 	} else if (!mkdtemp(temporary)) {
 		rc = cannot_create(directory, err);
 	} else {
-		rc = write_profiles(temporary, &random, &t, err);
+		rc = write_profiles(temporary, g, &random, &t, err);
 		if (rc == 0)
 			rc = write_workloads(temporary, g, &random, &t, err);
 		chmod(temporary, file_usual_mode(0777));	/* mkdtemp lets nobody else in */

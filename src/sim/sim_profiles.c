@@ -46,7 +46,7 @@ int sim_profiles_read(struct sim_profiles *p, const char *directory, struct err 
 	struct strings names;
 	int rc;
 
-	*p = (struct sim_profiles){ 0 };
+	*p = (struct sim_profiles){ .directory = xstrdup(directory) };
 	strings_init(&names);
 	rc = list_names(directory, &names, err);
 	if (rc == 0) {
@@ -68,6 +68,7 @@ void sim_profiles_release(struct sim_profiles *p)
 	for (int i = 0; i < p->count; i++)
 		application_release(&p->items[i]);
 	free(p->items);
+	free(p->directory);
 	*p = (struct sim_profiles){ 0 };
 }
 

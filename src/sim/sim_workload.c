@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "application.h"
 #include "csv.h"
@@ -39,6 +40,19 @@ static int read_batch_size(const struct csv *c, int row, const struct applicatio
 	return 0;
 }
 
+/* Where its directory is there, it is as good as named. */
+static int no_profiles(const struct csv *c, int row, const struct sim_profiles *profiles, struct err *err)
+{
+	const char *name = csv_cell(c, row, APPLICATION);
+	char *directory = xasprintf("%s/%s", profiles->directory, name);
+	bool there = *name && !strchr(name, '/') && access(directory, F_OK) == 0;
+
+	csv_complain(c, row, err, "no profiles of the application '%.60s'%s%.300s%s", name, there ? ": '" : "",
+		     there ? directory : "", there ? "' has no placements.csv" : "");
+	free(directory);
+	return -1;
+}
+
 static int read_job(const struct csv *c, int row, const struct sim_profiles *profiles,
 		    struct sim_workload *w, struct err *err)
 {
@@ -56,8 +70,7 @@ static int read_job(const struct csv *c, int row, const struct sim_profiles *pro
 				    job->submit_s, job[-1].submit_s);
 	job->application = sim_profiles_find(profiles, csv_cell(c, row, APPLICATION));
 	if (!job->application)
-		return csv_complain(c, row, err, "no profiles of the application '%.60s'",
-				    csv_cell(c, row, APPLICATION));
+		return no_profiles(c, row, profiles, err);
 	job->name = xstrdup(csv_cell(c, row, NAME));
 	w->n_jobs++;
 	return read_batch_size(c, row, job->application, job, err);

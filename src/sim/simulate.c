@@ -58,6 +58,23 @@ static void add_agents(struct simulation *s, const struct sim_profiles *profiles
 	}
 }
 
+/* What a policy may well do is not left to chance: as many GPUs of one node as the job may have. */
+static int check_node(const struct simulation *s, const struct sim_workload_job *job, struct err *err)
+{
+	const struct application *a = job->application;
+	int node = s->options->gpus_per_node;
+	int most = s->manner.owners_replicas ? job->replicas : a->max_replicas;
+	int wanted = most < node ? most : node, covered;
+
+	if (wanted > s->n_gpus)
+		wanted = s->n_gpus;
+	covered = application_most_on_node(a, wanted);
+	if (covered >= wanted)
+		return 0;
+	return err_set(err, EX_DATAERR, "nodes of %d GPUs: of one node, '%s/placements.csv' covers %d", node, a->directory,
+		       covered);
+}
+
 static int check(const struct simulation *s, struct err *err)
 {
 	for (int i = 0; s->manner.owners_replicas && i < s->workload->n_jobs; i++) {
@@ -67,6 +84,9 @@ static int check(const struct simulation *s, struct err *err)
 			return err_set(err, EX_UNAVAILABLE, "job '%s' of '%s' asks for %d GPUs; there are %d",
 				       job->name, s->workload->name, job->replicas, s->n_gpus);
 	}
+	for (int i = 0; i < s->workload->n_jobs; i++)
+		if (check_node(s, &s->workload->jobs[i], err))
+			return -1;
 	return 0;
 }
 
@@ -218,9 +238,11 @@ static int set_jobs(struct simulation *s, struct sim_result *result, struct err 
 		result->jobs[i] = (struct sim_job_result){
 			.name = job->spec->name, .submit_s = job->spec->submit_s,
 			.start_s = job->start_s, .finish_s = job->finish_s, .restarts = job->restarts,
+			.application = job->spec->application->name,
+			.gpu_hours = job->attained_device_s / 3600,
 			.fairness = (job->finish_s - job->spec->submit_s) / alone_s,
 		};
-		result->figures.gpu_hours += job->attained_device_s / 3600;
+		result->figures.gpu_hours += result->jobs[i].gpu_hours;
 	}
 	figures_of_jobs(result);
 	return 0;

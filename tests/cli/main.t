@@ -65,7 +65,10 @@ is 'but nothing is said' '' "$err"
 without_stdout() { "$POLLUX" --help >&-; }
 without_stdin() { "$POLLUX" --help <&-; }
 without_any() { "$POLLUX" frobnicate <&- >&- 2>&-; }
-status 'stdout closed' 0 without_stdout
+status 'stdout closed: what was to be printed is lost' 74 without_stdout
+is 'which is said' 'pollux: cannot write to standard output: Bad file descriptor' "$err"
+quiet_without_stdout() { "$POLLUX" release 1 >&-; }
+status 'nothing to print' 66 quiet_without_stdout
 status 'stdin closed' 0 without_stdin
 status 'all closed' 64 without_any
 finish

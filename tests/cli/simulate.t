@@ -9,7 +9,7 @@ simulate() { "$POLLUX" simulate --profiles "$example/profiles" "$@"; }
 
 # --- options ---
 status 'nothing to simulate is a usage error' 64 "$POLLUX" simulate
-is 'and says so' "pollux: give --from-store, or --profiles and --workload; see 'pollux simulate --help'" "$err"
+is 'and says so' "pollux: give --profiles and --workload, or --from-store, or --generate; see 'pollux simulate --help'" "$err"
 for wrong in '--policy best' '--knowledge all' '--lengths long' '--nodes 0' '--interval 0' '--interference 1' \
 	'--plot x.pdf' '--nodes 10000 --gpus-per-node 1000' 'x'; do
 	# shellcheck disable=SC2086  # words
@@ -23,6 +23,10 @@ is 'nothing on standard error, which is no terminal' '' "$err"
 like 'says what was simulated' '^goodput on 4 nodes of 4 GPUs; models: none, lengths: unknown$' "$out"
 like 'and with what result' '^workload-1 +40 +[0-9]+ +[0-9]+ +[0-9]+ ' "$out"
 is 'in 80 columns' '' "$(printf '%s\n' "$out" | grep -E '.{81}')"
+for policy in fifo las tiresias; do
+	run simulate -w "$example/workloads" -p "$policy"
+	is "$policy looks at no models" "$policy on 16 nodes of 4 GPUs" "$(printf '%s\n' "$out" | head -n 1)"
+done
 run simulate -w "$example/workloads" -p optimus
 like 'optimus knows all by default' 'models: full, lengths: known$' "$out"
 run simulate -w "$example/workloads" -p optimus -k none -l unknown
@@ -74,13 +78,21 @@ is 'the figures on record (UPDATE=1 records)' "$(cat "$ROOT/tests/reference/simu
 # --- files ---
 status 'jobs and decisions as files' 0 simulate -w "$example/workloads" -n 4 --jobs-csv jobs.csv \
 	--timeline-csv timeline.csv
-is 'the heading of jobs' 'name,submit,start,finish,restarts,workload' "$(head -n 1 jobs.csv)"
-is 'a row for each' 40 "$(tail -n +2 jobs.csv | grep -Ec '^[a-z]+-[0-9]+,[0-9]+,[0-9]+,[0-9.]+,[0-9]+,workload-1$')"
+is 'the heading of jobs' 'name,submit,start,finish,restarts,workload,application,gpu_hours,rho' "$(head -n 1 jobs.csv)"
+is 'a row for each' 40 "$(tail -n +2 jobs.csv | grep -Ec '^[a-z]+-[0-9]+,[0-9]+,[0-9]+,[0-9.]+,[0-9]+,workload-1,[a-z]+,[0-9.]+,[0-9.]+$')"
+is 'each of the application of its name' '' "$(perl -F, -ane 'next if $. == 1; print unless $F[0] =~ /^\Q$F[6]\E-/' jobs.csv)"
 is 'the heading of decisions' 'time,running,waiting,gpus,restarts,workload' "$(head -n 1 timeline.csv)"
 run simulate -w "$example/workloads" -n 4 --json
 is 'a row for each of them' "$(printf '%s\n' "$out" | json 'print $d->{rounds};')" "$(tail -n +2 timeline.csv | wc -l)"
 is 'their times add up to the mean' "$(printf '%s\n' "$out" | json 'printf "%.3f", $d->{avg_jct_s};')" \
 	"$(perl -F, -ane 'next if $. == 1; $s += $F[3] - $F[1]; END { printf "%.3f", $s / ($. - 1) }' jobs.csv)"
+is 'their GPU hours to all' "$(printf '%s\n' "$out" | json 'printf "%.6f", $d->{gpu_hours};')" \
+	"$(perl -F, -ane 'next if $. == 1; $s += $F[7]; END { printf "%.6f", $s }' jobs.csv)"
+is 'and the largest rho is the worst' "$(printf '%s\n' "$out" | json 'printf "%.9f", $d->{finish_time_fairness}{worst};')" \
+	"$(perl -F, -ane 'next if $. == 1; $w = $F[8] if $F[8] > $w; END { printf "%.9f", $w }' jobs.csv)"
+is 'and GPU hours are no more than those of decisions, each until the next' 1 "$(perl -F, -ane '
+	next if $. == 1; $s += $gpus * ($F[0] - $at); ($at, $gpus) = @F[0, 3];
+	END { $s /= 3600; print $s >= '"$(printf '%s\n' "$out" | json 'print $d->{gpu_hours};')"' ? 1 : 0 }' timeline.csv)"
 status 'a directory that is not there: 73' 73 simulate -w "$example/workloads" --jobs-csv no/such.csv
 is 'in one line' "pollux: cannot write 'no/such.csv': No such file or directory" "$err"
 mkdir dir.csv
@@ -111,6 +123,9 @@ bad 'a column twice' "1: two columns 'time'" "$heading,time\na,0,vision,1,64,0\n
 bad 'a short row' '3: 4 cells below a heading of 5' "$heading\na,0,vision,1,64\nb,0,vision,1\n"
 bad 'a blank line' '3: a blank line' "$heading\na,0,vision,1,64\n\nb,0,vision,1,64\n"
 bad 'quotes' '2: quotes are not understood' "$heading\n\"a\",0,vision,1,64\n"
+printf '%s\na,0,vision,1,64\n\n\r\n' "$heading" >blank.csv
+status 'blank lines at the end are taken' 0 simulate -w blank.csv
+bad 'but not alone' '1: no rows below the heading' "$heading\n\n"
 bad 'an unknown application' "2: no profiles of the application 'visoin'" "$heading\na,0,visoin,1,64\n"
 bad 'NaN' "2: time 'nan' is not a number" "$heading\na,nan,vision,1,64\n"
 bad 'infinity' "2: time 'inf' is not a number" "$heading\na,inf,vision,1,64\n"
@@ -132,13 +147,40 @@ status 'no such file: 66' 66 simulate -w none.csv
 status 'no workload in a directory: 66' 66 simulate -w "$TMP/dir.csv"
 status 'no profiles in one: 66' 66 "$POLLUX" simulate --profiles "$TMP" -w crlf.csv
 
+cp -R "$example/profiles" odd
+mkdir odd/speech odd/.speech
+printf '%s\na,0,speech,1,64\n' "$heading" >speech.csv
+status 'an application without placements: 65' 65 "$POLLUX" simulate --profiles odd -w speech.csv
+is 'is told from none' "pollux: speech.csv:2: no profiles of the application 'speech': 'odd/speech' has no placements.csv" "$err"
+for file in validation-064.csv validation-.csv validation-x.csv validation--64.csv validation-64.5.csv; do
+	cp odd/vision/validation-64.csv "odd/vision/$file"
+	status "$file: 65" 65 "$POLLUX" simulate --profiles odd -w odd.csv
+	is 'is told' "pollux: 'odd/vision/$file': its name is not 'validation-B.csv' of a batch size B" "$err"
+	rm "odd/vision/$file"
+done
+cp odd/vision/validation-64.csv odd/vision/validation-64.csv.orig
+status 'what does not end in .csv is not looked at' 0 "$POLLUX" simulate --profiles odd -w odd.csv
+
+# --- pipes ---
+from_pipe() { tail -n +1 odd.csv | simulate -w pipe --json; }
+ln -s /proc/self/fd/0 pipe
+status 'a workload from a pipe' 0 from_pipe
+is 'is read' 'pipe 1' "$(printf '%s\n' "$out" | json 'print "$d->{workloads}[0]{name} $d->{workloads}[0]{jobs}";')"
+perl -e 'print "'$heading'\n"; printf "%s-%d,%d,vision,1,64\n", "x" x 90, $_, $_ for 1..1000' >long.csv
+mkfifo fifo
+cat long.csv >fifo &
+status 'a long one' 0 simulate -w fifo -p fifo --json
+wait $!
+is 'to its end' 1000 "$(printf '%s\n' "$out" | json 'print $d->{workloads}[0]{jobs};')"
+status 'a directory of profiles where a file is wanted' 66 simulate -w "$example/profiles"
+
 printf '%s\na,0,vision,100,64\n' "$heading" >wide.csv
 status 'more GPUs than there are: 69' 69 simulate -w wide.csv -p fifo
 is 'whose' "pollux: job 'a' of 'wide' asks for 100 GPUs; there are 64" "$err"
 status 'which a policy that chooses them does not mind' 0 simulate -w wide.csv
 printf '%s\na,0,vision,16,64\n' "$heading" >thin.csv
 status 'outside of the profiles: 65' 65 simulate -w thin.csv -p fifo
-is 'what was asked for' "pollux: job 'a': the profiles of 'vision' do not cover a local batch of 4 on 4 nodes with 16 GPUs, placement 4444" "$err"
+is 'what was asked for' "pollux: job 'a': the profiles of 'vision' do not cover a local batch of 4 on 4 nodes with 16 GPUs, placement 4444: '$example/profiles/vision/placements.csv'" "$err"
 
 # --- made up ---
 status 'made-up workloads' 0 "$POLLUX" simulate --generate made --jobs 25 --workloads 2 --span 1h --seed 3
@@ -152,5 +194,48 @@ result "$(! cmp -s made/workloads/workload-1.csv other/workloads/workload-1.csv;
 status 'nothing is overwritten: 73' 73 "$POLLUX" simulate --generate made
 is 'and that is said' "pollux: cannot create 'made': File exists" "$err"
 status 'nor put where nothing is' 73 "$POLLUX" simulate --generate no/such
-status 'either, or' 64 simulate --generate x
+made() { "$POLLUX" simulate --generate lines --jobs 1; }
+status 'what was made' 0 made
+is 'is said' 'lines/profiles: 3 applications, on nodes of up to 4 GPUs
+lines/workloads: 1 workload of 1 job' "$out"
+status 'for nodes of 8 GPUs' 0 "$POLLUX" simulate --generate eight -g 8 --jobs 25
+like 'is said' '^eight/profiles: 3 applications, on nodes of up to 8 GPUs$' "$out"
+for policy in goodput pollux sia optimus fifo; do
+	status "can be simulated under $policy" 0 "$POLLUX" simulate --profiles eight/profiles -w eight/workloads -n 4 -g 8 \
+		-p "$policy" -k full
+done
+status 'of fewer, too' 0 "$POLLUX" simulate --profiles eight/profiles -w eight/workloads -n 20 -g 3
+status 'nodes that profiles do not cover: 65' 65 "$POLLUX" simulate --profiles made/profiles -w eight/workloads -g 8
+like 'is told before the run' \
+	"^pollux: nodes of 8 GPUs: of one node, 'made/profiles/[a-z]+/placements.csv' covers 4$" "$err"
+status 'more than a digit' 64 "$POLLUX" simulate --generate ten -g 10
+is 'in one line' "pollux: option '--gpus-per-node': made-up profiles have a digit for the GPUs of a node, so 9 at most; see 'pollux simulate --help'" "$err"
+"$POLLUX" simulate --generate ended --workloads 10000 --jobs 10000 >/dev/null & # redirected: it is stopped
+pid=$!
+ok 'one begins' wait_for 10 sh -c '[ -e ended.*/workloads/workload-3.csv ]'
+kill -TERM $pid
+rc=0
+wait $pid || rc=$?
+is 'a signal ends it' 143 "$rc"
+is 'and nothing is left' 'ended*' "$(echo ended*)"
+
+# --- options that would do nothing ---
+nothing() { # nothing MESSAGE OPTION...
+	message=$1
+	shift
+	status "$*: 64" 64 "$POLLUX" simulate "$@"
+	is 'in one line' "pollux: option '$message; see 'pollux simulate --help'" "$err"
+	ok 'nothing is made' test ! -e x
+}
+for option in seed jobs span workloads; do
+	nothing "--$option' goes with --generate" --profiles "$example/profiles" -w odd.csv "--$option" 3
+	nothing "--$option' does not go with --from-store" --from-store "--$option" 3
+done
+for option in nodes interval restart-delay slice knowledge lengths profiles workload policy jobs-csv plot devices; do
+	nothing "--$option' does not go with --generate" --generate x "--$option" 3
+done
+nothing "--json' does not go with --generate" --generate x --json
+nothing "--jobs-csv' does not go with --from-store" --from-store --jobs-csv x
+nothing "--generate' does not go with --from-store" --generate x --from-store
+nothing "--devices' goes with --from-store" --profiles "$example/profiles" -w odd.csv --devices 3
 finish

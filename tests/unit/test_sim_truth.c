@@ -98,6 +98,7 @@ static double step_of(struct truth *t, const struct application *a, struct place
 
 static void placements(const struct application *a)
 {
+	struct text want = TEXT_INIT;
 	struct truth t = { 0 };
 	struct place_class one = place_class_packed(a, 1, 4);
 	struct placement rotated = place_of(3, 3, 2, 1), mirrored = place_of(3, 1, 2, 3);
@@ -116,8 +117,10 @@ static void placements(const struct application *a)
 	   "its mirror image is another placement");
 	ok(truth_times(&t, &one, 9, &times, &err) == -1, "outside of the rows");
 	is_int(err.exit_status, EX_DATAERR, "is an error of data");
-	is_str(err.text, "the profiles of 'app' do not cover a local batch of 9 on 1 node with 1 GPU, "
-	       "placement 1", "that names what was asked for");
+	text_addf(&want, "the profiles of 'app' do not cover a local batch of 9 on 1 node with 1 GPU, placement 1: "
+		  "'%s/placements.csv'", a->directory);
+	is_str(err.text, want.data, "that names what was asked for, and the file");
+	text_release(&want);
 	placement_release(&rotated);
 	placement_release(&mirrored);
 	truth_release(&t);

@@ -1,0 +1,48 @@
+/* simulate_generate.c - pollux simulate --generate: a signal ends it with nothing left. */
+#include <signal.h>
+#include <stdio.h>
+
+#include "pollux/sim_generate.h"
+#include "simulations.h"
+
+static volatile sig_atomic_t stopped_by;
+
+static void stop(int signal_number)
+{
+	stopped_by = signal_number;
+}
+
+/* Unless it is ignored, as by nohup(1). */
+static void catch_signal(int signal_number)
+{
+	struct sigaction action = { .sa_handler = stop }, before;
+
+	if (sigaction(signal_number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+		sigaction(signal_number, &action, NULL);
+}
+
+static void end_by_signal(void)
+{
+	int signal_number = stopped_by;
+
+	signal(signal_number, SIG_DFL);
+	raise(signal_number);
+}
+
+int simulate_generate(const char *directory, struct sim_generation *g, struct err *err)
+{
+	g->stop = &stopped_by;
+	catch_signal(SIGINT);
+	catch_signal(SIGTERM);
+	catch_signal(SIGHUP);
+	if (sim_generate(directory, g, err)) {
+		if (stopped_by)
+			end_by_signal();
+		return -1;
+	}
+	printf("%s/profiles: %d applications, on nodes of up to %d GPUs\n"
+	       "%s/workloads: %d workload%s of %d job%s\n", directory, sim_generate_applications(),
+	       sim_generate_gpus(g), directory, g->n_workloads, g->n_workloads == 1 ? "" : "s", g->n_jobs,
+	       g->n_jobs == 1 ? "" : "s");
+	return 0;
+}
