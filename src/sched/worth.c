@@ -87,12 +87,15 @@ static void set_ranks(struct group *groups, int n)
 			groups[i].rank += longer(&groups[k], groups[i].root);
 		groups[i].first_rank = groups[i].rank;
 	}
-	for (int i = n_known; i < n; i++)
+	for (int i = n_known; i < n; i++) {
+		/* Itself for certain, not as likely as not. */
+		groups[i].rank = groups[i].first_rank = 0.5;
 		for (int k = 0; k < n; k++) {
 			groups[i].rank += longer(&groups[k], groups[i].root);
 			groups[i].first_rank += k < n_known ? longer(&groups[k], groups[i].root)
 							    : 0.5 * groups[k].n;
 		}
+	}
 }
 
 struct worths worths_of(const struct curves *curves)

@@ -118,7 +118,9 @@ static double rank(const struct reference *ref, int i, bool halves)
 		if (!ref->least[k])
 			continue;
 		theirs = length(ref, k);
-		if (length_is_known(ref, i) && length_is_known(ref, k))
+		if (k == i)
+			sum += 1;
+		else if (length_is_known(ref, i) && length_is_known(ref, k))
 			sum += theirs >= mine ? 1 : 0;
 		else if (halves && !length_is_known(ref, i) && !length_is_known(ref, k))
 			sum += 0.5;
@@ -370,10 +372,16 @@ static void test_order(void)
 	};
 	struct sched_job heavy[] = { job(1, linear, 1, 1), job(2, linear, 1, 1) };
 	const struct wanted second[] = { { 0, 5400, NULL }, { 1, -1, NULL } };
+	struct sched_job either[] = { job(1, linear, 1, 1), lacks(job(2, linear, 1, 1), 10 * 7201) };
+	const struct wanted unknown[] = { { 1, -1, NULL }, { 0, 5400, NULL } };
+	const struct wanted shorter[] = { { 0, 5400, NULL }, { 1, -1, NULL } };
 
 	CHECK("short ones first, known or by age", 1, known, shortest);
 	heavy[1].weight = 1.5;
 	CHECK("weight", 1, heavy, second);
+	CHECK("known to be longer than another is taken for", 1, either, unknown);
+	either[1].remaining_samples = 10 * 7199;
+	CHECK("known to be shorter than another is taken for", 1, either, shorter);
 }
 
 /* A newcomer takes the device of a longer job, but not within its slice, nor where it only may be longer. */
