@@ -1,8 +1,11 @@
 /* simulate_print.c - figures of simulations, for people and for programs. */
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "pollux/format.h"
 #include "pollux/json.h"
+#include "pollux/mem.h"
 #include "pollux/table.h"
 #include "simulations.h"
 
@@ -15,8 +18,10 @@ const char *sim_knowledge_name(enum sim_knowledge knowledge)
 
 /* --- people --- */
 
+#define NAME_WIDTH 8		/* that there is room for in 80 columns */
+
 static const struct table_column columns[] = {
-	{ .heading = "WORKLOAD", .flexible = true, .min_width = 8 },
+	{ .heading = "WORKLOAD", .flexible = true, .min_width = NAME_WIDTH },
 	{ .heading = "JOBS", .right = true }, { .heading = "MEAN", .right = true },
 	{ .heading = "MEDIAN", .right = true }, { .heading = "P99", .right = true },
 	{ .heading = "MAKESPAN", .right = true }, { .heading = "RESTARTS", .right = true },
@@ -58,9 +63,52 @@ void simulations_add_title(const struct simulations *s, struct text *t)
 			  o->lengths_known ? "known" : "unknown");
 }
 
+static bool is_part_end(char c)
+{
+	return c == '-' || c == '_' || c == '.' || c == ' ';
+}
+
+/* Bytes with which all names begin, to the end of a part, as "trace-" of "trace-1" and "trace-2". */
+static size_t common_start(const struct simulations *s)
+{
+	const char *first = s->workloads[0].name;
+	size_t n = strlen(first);
+
+	for (int i = 1; i < s->n; i++) {
+		size_t same = 0;
+
+		while (same < n && s->workloads[i].name[same] == first[same])
+			same++;
+		n = same;
+	}
+	while (n > 0 && !is_part_end(first[n - 1]))
+		n--;
+	return n;
+}
+
+/* Clipped, long names on a terminal would be told apart by their ends only. */
+static size_t bytes_left_out(const struct simulations *s, int width)
+{
+	size_t longest = 0;
+
+	for (int i = 0; i < s->n; i++)
+		if (strlen(s->workloads[i].name) > longest)
+			longest = strlen(s->workloads[i].name);
+	return width > 0 && s->n > 1 && longest > NAME_WIDTH ? common_start(s) : 0;
+}
+
+static void add_workload(struct table *t, const struct simulations *s, int i, size_t left_out)
+{
+	char *name = xasprintf("%s%s", left_out ? ".." : "", s->workloads[i].name + left_out);
+
+	add_row(t, name, s->workloads[i].n_jobs, &s->results[i].figures);
+	free(name);
+}
+
 void simulations_print(const struct simulations *s, FILE *out, int width, bool color)
 {
 	struct sim_figures mean = sim_figures_mean(s->results, s->n);
+	size_t left_out = bytes_left_out(s, width);
 	struct text title = TEXT_INIT;
 	double n_jobs = 0;
 	struct table t;
@@ -70,7 +118,7 @@ void simulations_print(const struct simulations *s, FILE *out, int width, bool c
 	text_release(&title);
 	table_init(&t, columns, sizeof(columns) / sizeof(columns[0]));
 	for (int i = 0; i < s->n; i++) {
-		add_row(&t, s->workloads[i].name, s->workloads[i].n_jobs, &s->results[i].figures);
+		add_workload(&t, s, i, left_out);
 		n_jobs += (double)s->workloads[i].n_jobs / s->n;
 	}
 	if (s->n > 1) {

@@ -153,8 +153,8 @@ static int read_rows(struct csv *c, struct cursor *at, const int *where, struct 
 		if (next_line(at, err))
 			return -1;
 		if (at->n != width)
-			return complain(at->path, at->line, err, "%d cells below a heading of %d", at->n,
-					width);
+			return complain(at->path, at->line, err, "%d cell%s below a heading of %d", at->n,
+					at->n == 1 ? "" : "s", width);
 		for (int k = 0; k < c->n_columns; k++)
 			c->cells[c->n_rows * c->n_columns + k] = at->cells[where[k]];
 		c->n_rows++;

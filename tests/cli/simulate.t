@@ -57,6 +57,32 @@ is 'the top has the means' 1 "$(printf '%s\n' "$out" | json '
 run simulate -w several -n 4 -p tiresias
 like 'and so has the last line' '^mean +30 ' "$out"
 
+mkdir long
+for i in 1 2 10; do cp several/w-2.csv "long/the-workload-of-november-$i.csv"; done
+long() { COLUMNS=80 "$POLLUX" simulate --profiles "$example/profiles" -w long -n 4 -p tiresias; }
+status 'long names on a terminal' 0 long
+is 'can be told apart' '..1 ..2 ..10' "$(printf '%s\n' "$out" | grep -o '^\.\.[0-9]*' | tr '\n' ' ' | sed 's/ $//')"
+is 'in 80 columns' '' "$(printf '%s\n' "$out" | grep -E '.{81}')"
+run simulate -w long -n 4 -p tiresias
+like 'and are whole in a pipe' '^the-workload-of-november-10 ' "$out"
+
+# --- a terminal ---
+# What a run that is interrupted leaves there: its bar is cleared.
+perl -e 'print "'name,time,application,num_replicas,batch_size'\n"; printf "v%d,%d,vision,1,64\n", $_, $_ for 1..20000' >endless.csv
+terminal() { # terminal TERM: what is on it when the program was interrupted
+	script -qec "TERM=$1 timeout -s INT --foreground 2 '$POLLUX' simulate --profiles '$example/profiles' -w endless.csv -n 500" \
+		typescript >/dev/null </dev/null
+	sed '1d;$d' typescript | tr '\r\033' '\n@'
+}
+if command -v script >/dev/null; then
+	shown=$(terminal xterm)
+	like 'a bar' '^ *[0-9]+% \[#* *\] [0-9]+ of 20000 jobs' "$shown"
+	is 'is cleared by an interruption' '@[K' "$(printf '%s\n' "$shown" | grep -o '@.K' | tail -n 1)"
+	is 'a terminal that can clear no line has none' '' "$(terminal dumb)"
+else
+	echo "ok $((n += 1)) - a bar # SKIP no script(1)"
+fi
+
 # --- the same as ever ---
 golden() {
 	for options in fifo las srtf tiresias optimus 'srtf -l unknown' sia pollux 'pollux -k shared' goodput \
@@ -121,6 +147,7 @@ bad 'no heading' "1: no column 'name' in the heading" 'a,0,vision,1,64\n'
 bad 'a column missing' "1: no column 'batch_size' in the heading" 'name,time,application,num_replicas\na,0,vision,1\n'
 bad 'a column twice' "1: two columns 'time'" "$heading,time\na,0,vision,1,64,0\n"
 bad 'a short row' '3: 4 cells below a heading of 5' "$heading\na,0,vision,1,64\nb,0,vision,1\n"
+bad 'a row of one' '2: 1 cell below a heading of 5' "$heading\na\n"
 bad 'a blank line' '3: a blank line' "$heading\na,0,vision,1,64\n\nb,0,vision,1,64\n"
 bad 'quotes' '2: quotes are not understood' "$heading\n\"a\",0,vision,1,64\n"
 printf '%s\na,0,vision,1,64\n\n\r\n' "$heading" >blank.csv
