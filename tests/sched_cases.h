@@ -98,6 +98,22 @@ static inline int case_least(const struct sched_input *in, const struct sched_jo
 	return 0;
 }
 
+/* How long a job is protected once launched. */
+static inline double case_slice_s(const struct sched_input *in, const struct sched_job *job)
+{
+	return fmax(in->slice_s, 3 * job->restart_s);
+}
+
+/* B of policy.h. */
+static inline double case_limit_s(const struct sched_input *in)
+{
+	double round = 0;
+
+	for (int i = 0; i < in->n_jobs; i++)
+		round += case_least(in, &in->jobs[i]) * case_slice_s(in, &in->jobs[i]);
+	return 4 * fmax(in->slice_s, round / in->n_devices);
+}
+
 /* Samples in 100 s on the most devices that work. */
 static inline double samples_100_s(const double *goodput, int max)
 {
@@ -120,7 +136,7 @@ static inline void case_draw_job(struct sched_case *c, int i, int *left)
 		.attained_service_device_s = case_below(x, 3) * 9000 * case_uniform(x),
 		.preemptible = case_below(x, 5) > 0,
 		.restarts = case_below(x, 4),
-		.restart_s = case_below(x, 4) ? 10 + 90 * case_uniform(x) : 30,
+		.restart_s = case_below(x, 4) ? 10 + 390 * pow(case_uniform(x), 3) : 30,
 		.goodput_now = (double)NAN,
 		.remaining_samples = (double)NAN,
 	};

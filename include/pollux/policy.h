@@ -69,7 +69,7 @@ struct sched_input {
 	int n_jobs;
 	int n_devices;			/* that may be used at all, held ones too */
 	double now_s;
-	double slice_s;			/* devices are not taken away sooner than this after launch */
+	double slice_s;			/* devices are not taken away sooner than this after launch; goodput: see there */
 	int devices_per_node;		/* 0: all are on one */
 };
 
@@ -99,19 +99,22 @@ struct policy {
 /* The largest sum, over jobs, of weight * sqrt(rate) * jobs at least as long, in time slices: short jobs first,
  * several devices where they pay. The formulas: src/sched/worth.h; the rules: src/sched/claims.h.
  *
+ * A job's slice is max(slice_s, 3 restart_s): with a restart that takes longer than a third of slice_s it would
+ * otherwise hold devices again and again for little work, or none.
+ *
  * No starvation: let W wait, let A be the jobs that have waited longer than W and that the machine is
- * large enough for, P the time between passes, and
+ * large enough for, P the time between passes, L the longest slice of any job, and
  *
- *	B = 4 slice_s * max(1, D / n_devices)
+ *	B = 4 * max(slice_s, D / n_devices)
  *
- * with D the least numbers of devices of all the jobs that it is large enough for, added up. Where
- * all jobs are preemptible, W starts after at most
+ * with D the device-seconds of a round in which each job that it is large enough for has its slice on the
+ * least number of devices. Where all jobs are preemptible, W starts after at most
  *
- *	B + P + (|A| + 1) * (slice_s + P)
+ *	B + P + (|A| + 1) * (L + P)
  *
- * seconds, B at its largest and |A| at the time W has waited for B. It then keeps devices for
- * slice_s. A job that comes back with an older waiting_since_s (released, say) joins A. Time spent
- * stopping and restarting comes on top. */
+ * seconds, B and L at their largest and |A| at the time W has waited for B. It then keeps devices for
+ * its slice, two thirds of which at least are work. A job that comes back with an older waiting_since_s
+ * (released, say) joins A. Time spent stopping comes on top. */
 extern const struct policy policy_goodput;
 
 /* The fitness as published, without slices: it does not rotate, and a job may wait for ever. To
@@ -138,7 +141,8 @@ extern const struct policy policy_srtf;		/* shortest remaining time first */
  *	sum over j in A of (W's service/weight - j's service/weight) * j's weight
  *	+ (|A| + 1) * (slice_s + P)
  *
- * seconds, and then keeps its devices for slice_s. A job that arrives meanwhile joins A, with no
+ * seconds, and then keeps its devices for slice_s. It does not know of restarts: where one takes as long as a
+ * slice, nothing gets done. A job that arrives meanwhile joins A, with no
  * service had: a job with much service waits until each newcomer has had as much for its weight.
  * Time spent stopping and restarting comes on top. */
 extern const struct policy policy_las;

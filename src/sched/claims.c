@@ -5,7 +5,7 @@
 #include "claims.h"
 #include "pollux/mem.h"
 
-#define LIMIT_SLICES 4	/* what a job waits at most where all fit at once */
+#define LIMIT_ROUNDS 4	/* a round: each job has its slice */
 
 struct overdue {
 	int index;		/* of the curve */
@@ -82,13 +82,11 @@ static void protect_slices(struct rest *rest)
 /* B of policy.h. */
 static double limit_s(const struct curves *curves)
 {
-	double wanted = 0, slices = LIMIT_SLICES;
+	double round_device_s = 0;
 
 	for (int i = 0; i < curves->in->n_jobs; i++)
-		wanted += curves->items[i].least;
-	if (wanted > curves->n_devices)
-		slices *= wanted / curves->n_devices;
-	return slices * curves->slice_s;
+		round_device_s += curves->items[i].least * curves->items[i].slice_s;
+	return LIMIT_ROUNDS * fmax(curves->slice_s, round_device_s / fmax(curves->n_devices, 1));
 }
 
 static int longer_waiting(const void *a, const void *b)
@@ -177,12 +175,11 @@ static double gathered_s(const struct rest *rest)
 		const struct curve *c = &curves->items[i];
 		const struct claim *claim = &rest->claims->items[i];
 		bool runs_on = c->held && c->held == claim->replicas;
-		double start_s = runs_on ? c->job->launched_s : curves->in->now_s;
 
 		if (claim->kind != CLAIM_EXACT || (c->held && !c->job->preemptible))
 			continue;
 		for (int k = 0; k < claim->replicas; k++)
-			ends_s[n++] = c->job->preemptible ? start_s + curves->slice_s : HUGE_VAL;
+			ends_s[n++] = c->job->preemptible ? curve_slice_end_s(curves, c, !runs_on) : HUGE_VAL;
 	}
 	qsort(ends_s, (size_t)n, sizeof(*ends_s), compare);
 	end_s = missing > 0 && missing <= n ? ends_s[missing - 1] : HUGE_VAL;

@@ -78,10 +78,25 @@ static void set_held(const struct curves *all, struct curve *c)
 	c->of[c->held] = positive_or(c->of[c->held], c->now);
 }
 
+double curve_slice_end_s(const struct curves *curves, const struct curve *c, bool starts_now)
+{
+	return (starts_now ? curves->in->now_s : c->job->launched_s) + c->slice_s;
+}
+
+static void set_slice(const struct curves *all, struct curve *c)
+{
+	double age_s = all->in->now_s - c->job->launched_s;
+
+	c->slice_s = fmax(all->slice_s, CURVE_SLICE_RESTARTS * c->restart_s);
+	/* A launch in the future is a clock set back: better a slice cut short. */
+	c->in_slice = c->held && age_s >= 0 && all->in->now_s < curve_slice_end_s(all, c, false);
+	c->settled = c->held && (!c->in_slice || age_s >= fmax(CURVE_SETTLE_RESTARTS * c->restart_s,
+							       CURVE_SETTLE_SLICES * all->slice_s));
+}
+
 static struct curve curve_of(const struct curves *all, size_t index)
 {
 	const struct sched_job *job = &all->in->jobs[index];
-	double age_s = all->in->now_s - job->launched_s;
 	struct curve c = {
 		.job = job,
 		.of = &all->values[index * ((size_t)all->n_devices + 1)],
@@ -91,12 +106,9 @@ static struct curve curve_of(const struct curves *all, size_t index)
 		.weight = positive_or(job->weight, 1),
 		.restart_s = isfinite(job->restart_s) ? fmax(job->restart_s, 0)
 						      : all->slice_s / RESTARTS_PER_SLICE,
-		/* A launch in the future is a clock set back: better a slice cut short. */
-		.in_slice = job->replicas > 0 && age_s >= 0 && age_s < all->slice_s,
 	};
 
-	c.settled = c.held && (!c.in_slice || age_s >= fmax(CURVE_SETTLE_RESTARTS * c.restart_s,
-							    CURVE_SETTLE_SLICES * all->slice_s));
+	set_slice(all, &c);
 	set_allowed(all, &c);
 	set_held(all, &c);
 	c.remaining_device_s = positive_or(fmax(job->remaining_samples, 1) / c.unit, (double)NAN);
@@ -127,8 +139,11 @@ struct curves curves_of(const struct sched_input *in)
 		.values = xcalloc(n_jobs * ((size_t)n_devices + 1), sizeof(*all.values)),
 	};
 
-	for (size_t i = 0; i < n_jobs; i++)
+	all.longest_slice_s = all.slice_s;
+	for (size_t i = 0; i < n_jobs; i++) {
 		all.items[i] = curve_of(&all, i);
+		all.longest_slice_s = fmax(all.longest_slice_s, all.items[i].slice_s);
+	}
 	qsort(all.items, n_jobs, sizeof(*all.items), by_id);
 	return all;
 }

@@ -14,6 +14,9 @@
 
 #define CURVE_SETTLE_RESTARTS 2
 #define CURVE_SETTLE_SLICES 0.1
+/* What a job has its devices for is work for two thirds at least: with a restart as long as a slice of the
+ * configured length it would come and go without any. */
+#define CURVE_SLICE_RESTARTS 3
 
 struct curve {
 	const struct sched_job *job;
@@ -28,9 +31,10 @@ struct curve {
 	double weight;		/* 1 where it is not positive and finite */
 	/* slice_s / 20 where it is not known: 30 s, as published, at the default slice of 10 min. */
 	double restart_s;
+	double slice_s;		/* its own: the configured one, or CURVE_SLICE_RESTARTS restarts */
 	double remaining_device_s;	/* on the least number of devices, of one sample at
 					   least; NaN: not known */
-	bool in_slice;		/* it runs, and was launched less than a slice ago */
+	bool in_slice;		/* it runs, and was launched less than its slice ago */
 	/* It runs, and has for CURVE_SETTLE_RESTARTS restarts and CURVE_SETTLE_SLICES slices. Until then it
 	 * is left as it is, or each of passes close to each other would relaunch it for what it has seen of it
 	 * so far. */
@@ -41,6 +45,7 @@ struct curves {
 	const struct sched_input *in;
 	int n_devices;
 	double slice_s;		/* 600 s where the input's is not positive and finite */
+	double longest_slice_s;	/* of the jobs' own */
 	struct curve *items;	/* n_jobs of them, in the order of their ids */
 	double *values;		/* theirs */
 };
@@ -50,6 +55,9 @@ void curves_release(struct curves *curves);
 
 /* Whether a policy may start a job on r devices of the machine, wanted or not. */
 bool curve_placeable(const struct sched_input *in, int r);
+
+/* The end of its slice: of the run that it has, or of one that starts now. */
+double curve_slice_end_s(const struct curves *curves, const struct curve *c, bool starts_now);
 
 /* The next larger number that it may be given; 0: none. */
 int curve_next(const struct curves *curves, const struct curve *c, int r);

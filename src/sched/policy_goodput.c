@@ -11,7 +11,7 @@
  * Why nobody starves (the bound in policy.h). Let W have waited for B, at its largest; so have all
  * that have waited longer, and they are overdue, and stay so, with W. Let X be the first of these
  * that does not fit: those before it start in this pass, and X is the first of all in the next. It
- * gathers: from now on nothing is launched or relaunched, and what was launched so far is protected for a slice.
+ * gathers: from now on nothing is launched or relaunched, and what was launched so far is protected for its slice.
  * At the first pass after that nothing is protected and X starts. As nobody who starts waiting now
  * has waited longer than X, there are at most |A| + 1 such times before W itself has started. */
 #include <math.h>
@@ -192,7 +192,7 @@ static int ends_first(const struct decision *d, const struct waiting *w, double 
 static double bound_s(const struct decision *d, const struct waiting *w)
 {
 	return d->has_fixed ? (double)NAN
-			    : w->since_s + d->claims->limit_s + (w->before + 1) * d->curves->slice_s;
+			    : w->since_s + d->claims->limit_s + (w->before + 1) * d->curves->longest_slice_s;
 }
 
 static void explain_order(const struct decision *d, const struct waiting *w, int place,
@@ -213,7 +213,7 @@ static void explain_overdue(const struct decision *d, const struct waiting *w, i
 			    struct sched_choice *choice)
 {
 	/* Behind the one that gathers each may gather for a slice. */
-	choice->next_start_s = d->claims->gathered_s + (place - 1) * d->curves->slice_s;
+	choice->next_start_s = d->claims->gathered_s + (place - 1) * d->curves->longest_slice_s;
 	reason_add(choice->reason, "needs ");
 	reason_add_devices(choice->reason, d->curves->items[w->index].least);
 	reason_add(choice->reason, "; waited over ");

@@ -30,7 +30,7 @@ static bool runs(const struct sched_job *job)
 
 static bool in_slice(const struct sched_case *c, const struct sched_job *job)
 {
-	return runs(job) && c->in.now_s - job->launched_s < c->in.slice_s;
+	return runs(job) && c->in.now_s - job->launched_s < case_slice_s(&c->in, job);
 }
 
 static bool has_settled(const struct sched_case *c, const struct sched_job *job)
@@ -157,16 +157,6 @@ static double value(const struct reference *ref, int i, int r)
 	return worth(ref, i, rate_launched(ref, i, r)) - inertia;
 }
 
-static double limit_s(const struct reference *ref)
-{
-	const struct sched_input *in = &ref->c->in;
-	double wanted = 0;
-
-	for (int i = 0; i < in->n_jobs; i++)
-		wanted += ref->least[i];
-	return 4 * in->slice_s * fmax(1, wanted / in->n_devices);
-}
-
 /* The job that has waited longest among those overdue and not looked at yet; -1: none. */
 static int next_overdue(const struct reference *ref, const bool *seen)
 {
@@ -192,7 +182,7 @@ static void settle(struct reference *ref)
 	}
 	for (i = 0; i < c->in.n_jobs; i++)
 		ref->overdue[i] = !runs(&c->jobs[i]) && ref->least[i] &&
-				  c->in.now_s - c->jobs[i].waiting_since_s >= limit_s(ref);
+				  c->in.now_s - c->jobs[i].waiting_since_s >= case_limit_s(&c->in);
 	while (!ref->gathering && (i = next_overdue(ref, seen)) >= 0) {
 		seen[i] = true;
 		if (fixed + ref->least[i] > c->in.n_devices)

@@ -23,6 +23,7 @@ struct run_job {
 	bool tells;			/* its remaining work */
 	bool here;
 	double limit_s;			/* B at its largest since it waits */
+	double slice_s;			/* L likewise */
 	int before;			/* jobs that have waited longer */
 	double gathered_s;		/* what the last pass told, if it was gathering then */
 	double told_limit_s;		/* B at that time */
@@ -57,7 +58,7 @@ static struct sched_input input_of(const struct run *s, const struct sched_job *
 
 static void draw_job(struct run *s, int i)
 {
-	static const double weights[] = { 0.5, 1, 1, 1, 2, 3 };
+	static const double weights[] = { 0.5, 1, 1, 1, 2, 3 }, restart_s[] = { 120, 120, 120, 900 };
 	struct run_job *j = &s->jobs[i];
 	uint64_t *x = &s->random;
 
@@ -65,7 +66,7 @@ static void draw_job(struct run *s, int i)
 				.told_by_s = (double)NAN };
 	j->job = (struct sched_job){
 		.id = i + 1, .min_replicas = 1, .weight = weights[case_below(x, 6)],
-		.preemptible = !s->fixed || case_below(x, 5), .restart_s = 120 * case_uniform(x),
+		.preemptible = !s->fixed || case_below(x, 5), .restart_s = restart_s[case_below(x, 4)] * case_uniform(x),
 		.goodput_now = (double)NAN, .remaining_samples = (double)NAN,
 	};
 	if (!case_below(x, 3))
@@ -142,7 +143,7 @@ static void learn(struct run_job *j)
 static void check_choice(struct run *s, const struct sched_input *in, int i, const struct sched_choice *c)
 {
 	const struct sched_job *job = &in->jobs[i];
-	bool slice = job->replicas && s->now_s - job->launched_s < SLICE_S;
+	bool slice = job->replicas && s->now_s - job->launched_s < case_slice_s(in, job);
 
 	require(s, job->preemptible || !job->replicas || c->replicas == job->replicas,
 		"what is not preemptible is not touched");
@@ -192,13 +193,14 @@ static void check_again(struct run *s, const struct sched_input *in, const struc
 	require(s, stable, "what was decided stays decided, reasons too");
 }
 
-static double limit_s(const struct run *s, const struct sched_input *in)
+static double longest_slice_s(const struct sched_input *in)
 {
-	double wanted = 0;
+	double slice_s = in->slice_s;
 
 	for (int i = 0; i < in->n_jobs; i++)
-		wanted += case_least(in, &in->jobs[i]);
-	return 4 * SLICE_S * fmax(1, wanted / s->n_devices);
+		if (case_least(in, &in->jobs[i]))
+			slice_s = fmax(slice_s, case_slice_s(in, &in->jobs[i]));
+	return slice_s;
 }
 
 static int longer_waiting(const struct sched_input *in, const struct sched_job *w)
@@ -217,9 +219,10 @@ static void follow_waiting(struct run *s, struct run_job *j, const struct sched_
 	double waited_s = s->now_s - j->job.waiting_since_s, bound_s;
 
 	j->limit_s = fmax(j->limit_s, limit);
+	j->slice_s = fmax(j->slice_s, longest_slice_s(in));
 	if (!j->before || waited_s < j->limit_s)
 		j->before = longer_waiting(in, &j->job);
-	bound_s = j->limit_s + s->pass_s + (j->before + 1) * (SLICE_S + s->pass_s);
+	bound_s = j->limit_s + s->pass_s + (j->before + 1) * (j->slice_s + s->pass_s);
 	require(s, s->fixed || waited_s <= bound_s, "every job starts within the bound");
 	if (!s->fixed)
 		s->worst = fmax(s->worst, waited_s / bound_s);
@@ -238,7 +241,7 @@ static void follow_waiting(struct run *s, struct run_job *j, const struct sched_
 		require(s, j->gathered_s <= s->now_s && j->gathered_s >= s->previous_s,
 			"one that gathers starts at the pass after it was told to");
 	}
-	j->limit_s = j->before = 0;
+	j->limit_s = j->slice_s = j->before = 0;
 	j->gathered_s = j->told_by_s = (double)NAN;
 }
 
@@ -275,7 +278,7 @@ static void pass(struct run *s)
 	}
 	in = input_of(s, jobs, n);
 	policy_goodput.decide(&in, choices);
-	limit = limit_s(s, &in);
+	limit = case_limit_s(&in);
 	for (int i = 0; i < n; i++) {
 		check_choice(s, &in, i, &choices[i]);
 		left -= choices[i].replicas;
@@ -383,10 +386,51 @@ static void test_no_thrashing(void)
 	is_int(s.launches, 2, "two jobs on four devices: launched once each, for good");
 }
 
+/* Each half an hour one of 1600 s. */
+static void add_short(struct run *s, struct run_job *j)
+{
+	j->here = true;
+	j->work = 16000;
+	j->job.replicas = j->largest = 0;
+	j->job.waiting_since_s = s->now_s;
+}
+
+/* Beside short jobs that fill most of a device a long one is only ever given its slices as it is overdue; with a
+ * restart that takes as long as the configured slice it would else come and go without any work. */
+static void slow_to_start(double restart_s)
+{
+	struct run s;
+	struct run_job *slow = &s.jobs[0];
+
+	steady(&s, 2, 1, 0);
+	s.steady = s.jobs[1].here = false;
+	slow->tells = s.jobs[1].tells = true;
+	slow->job.restart_s = restart_s;
+	slow->work = 300000;
+	for (int n = 0; n < 4000 && !s.fault && slow->here; n++) {
+		if (n % 40 == 0 && !s.jobs[1].here)
+			add_short(&s, &s.jobs[1]);
+		advance(&s);
+		pass(&s);
+	}
+	is_str(s.fault, NULL, "a slow restart: no rule is broken");
+	printf("# a restart of %.0f s: 30000 s of work in %.0f s, %.0f of them on the device, %d launches\n", restart_s,
+	       s.now_s, slow->job.attained_service_device_s, slow->job.restarts + 1);
+	ok(!slow->here && slow->job.attained_service_device_s < 30000 / 0.6, "it works for 60 % of its time at least");
+}
+
+static void test_slow_restarts(void)
+{
+	slow_to_start(300);
+	slow_to_start(600);
+	slow_to_start(900);
+}
+
 int main(void)
 {
 	test_at_random();
 	test_rotation();
 	test_no_thrashing();
+	test_slow_restarts();
 	return done();
 }
