@@ -29,6 +29,7 @@ struct knowledge {
 	int64_t fresh_batch_size;
 	struct noise_estimate fresh;
 	double typical_samples;		/* that its jobs took which are done; NaN: cannot be told */
+	struct step_time_list step_times;	/* owned; of jobs without a batch size */
 	struct memory_bounds memory;	/* owned */
 	struct failed_sizes failed;	/* owned */
 };
@@ -69,6 +70,10 @@ struct job_model {
 	/* To its end: as declared, or as other jobs of the workload took; NaN: neither tells, or it is as far
 	 * beyond that as sched_remaining (policy.h) says. */
 	double remaining_samples;
+	/* Of a job without a batch size: seconds of steps to its end on timed_replicas devices, by its own step
+	 * times, or where it has none by those of the workload's other jobs, if they agree; NaN: not known. */
+	double remaining_s;
+	int timed_replicas;
 	double restart_s;		/* NaN: unknown */
 	struct memory_bounds memory;	/* the knowledge's, which has to outlive this, as the next */
 	struct failed_sizes failed;

@@ -245,6 +245,23 @@ int store_restart_was_timed(struct store *s, const char *workload, bool *timed, 
  * or they differ too much (a standard deviation above half of the mean) to tell. */
 int store_typical_samples(struct store *s, const char *workload, double *samples, struct err *err);
 
+/* Of a step, without a batch size declared: the mean over the runs of a job on so many devices. */
+struct step_time {
+	int64_t job_id;
+	int replicas;
+	double seconds;
+};
+
+struct step_time_list {
+	struct step_time *items;
+	int count;
+};
+
+/* Of all jobs of a workload that declared none, newest run first: of its newest runs. */
+int store_step_times(struct store *s, const char *workload, const char *device_kind, struct step_time_list *list,
+		     struct err *err);
+void step_time_list_release(struct step_time_list *list);
+
 /* The sizes of a workload that ran out of memory on a kind of device, as far as they are believed, and what was
  * measured of its newest runs. *b is the caller's, for memory_bounds_release. */
 int store_memory_bounds(struct store *s, const char *workload, const char *device_kind,

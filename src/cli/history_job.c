@@ -180,7 +180,8 @@ static void set_timed(const struct history *h, const struct knowledge *k, const 
 	struct replay_phase *phase = xcalloc(1, sizeof(*phase));
 
 	made->min_replicas = made->max_replicas = replicas > 1 ? (int)replicas : 1;
-	made->told_work = (double)NAN;
+	/* A pass knows as much only where the workload's step times are known: after the first of it. */
+	made->told_work = job->total_steps > 0 ? job->run_time_s : (double)NAN;
 	made->restart_s = isfinite(k->restart_s) ? k->restart_s : RESTART_SLICES * h->config.slice_s;
 	made->phases = phase;
 	made->n_phases = 1;
@@ -188,7 +189,7 @@ static void set_timed(const struct history *h, const struct knowledge *k, const 
 	phase->best = xcalloc((size_t)n + 1, sizeof(*phase->best));
 	phase->own = xcalloc((size_t)n + 1, sizeof(*phase->own));
 	for (int r = 1; r <= n; r++) {
-		phase->best[r] = sqrt(r);	/* as a pass assumes it */
+		phase->best[r] = sqrt(r / (double)made->min_replicas);	/* as a pass assumes it */
 		phase->own[r] = 1;
 	}
 }

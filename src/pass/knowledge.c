@@ -9,6 +9,8 @@
 #include "pollux/policy.h"
 #include "pollux/prior.h"
 
+#define USUAL_STEP_TIME_JOBS 20		/* the newest */
+
 /* --- the noise scale --- */
 
 static struct noise_window window_of(const struct gradient_row *row)
@@ -143,6 +145,7 @@ int knowledge_load(struct store *s, const char *workload, const char *device_kin
 	    load_noise(s, workload, k, err) ||
 	    store_restart_cost(s, workload, &k->restart_s, err) ||
 	    store_typical_samples(s, workload, &k->typical_samples, err) ||
+	    store_step_times(s, workload, device_kind, &k->step_times, err) ||
 	    store_memory_bounds(s, workload, device_kind, &k->memory, err) ||
 	    store_failed_sizes(s, workload, device_kind, &k->failed, err)) {
 		knowledge_release(k);
@@ -155,6 +158,7 @@ int knowledge_load(struct store *s, const char *workload, const char *device_kin
 void knowledge_release(struct knowledge *k)
 {
 	free(k->windows);
+	step_time_list_release(&k->step_times);
 	memory_bounds_release(&k->memory);
 	failed_sizes_release(&k->failed);
 	*k = (struct knowledge){ 0 };
@@ -228,12 +232,51 @@ static double remaining_samples(const struct knowledge *k, const struct job *job
 	return sched_remaining(k->typical_samples, samples);
 }
 
+/* Of other jobs, on so many devices. NaN: of none, or they differ as much as store_typical_samples allows no
+ * lengths to. */
+static double usual_step_time(const struct step_time_list *list, int replicas)
+{
+	double mean = 0, mean_sqr = 0;
+	int n = 0;
+
+	for (int i = 0; i < list->count && n < USUAL_STEP_TIME_JOBS; i++) {
+		double seconds = list->items[i].seconds;
+
+		if (list->items[i].replicas != replicas)
+			continue;
+		n++;
+		mean += (seconds - mean) / n;
+		mean_sqr += (seconds * seconds - mean_sqr) / n;
+	}
+	return n > 0 && mean_sqr - mean * mean <= mean * mean / 4 ? mean : (double)NAN;
+}
+
+static double step_time_of(const struct step_time_list *list, const struct job *job, int *replicas)
+{
+	for (int i = 0; i < list->count; i++)
+		if (list->items[i].job_id == job->id) {
+			*replicas = list->items[i].replicas;
+			return list->items[i].seconds;
+		}
+	*replicas = job->min_replicas;
+	return usual_step_time(list, job->min_replicas);
+}
+
+static double remaining_steps(const struct knowledge *k, const struct job *job)
+{
+	if (!(job->total_samples > 0) && job_total_steps(job) > 0)
+		return sched_remaining(job_total_steps(job), job->steps > 0 ? job->steps : 0);
+	if (job->samples > 0 && job->steps > 0)
+		return remaining_samples(k, job) * job->steps / job->samples;
+	return (double)NAN;
+}
+
 void knowledge_of_job(struct knowledge *k, const struct job *job, struct job_model *m)
 {
 	*m = (struct job_model){
 		.known = k->modelled && job->batch_size > 0, .restart_s = k->restart_s, .memory = k->memory,
 		.failed = k->failed,
-		.remaining_samples = remaining_samples(k, job),
+		.remaining_samples = remaining_samples(k, job), .remaining_s = (double)NAN,
 		.goodput = {
 			.params = k->model.fit.params, .noise_scale = (double)NAN,
 			.initial_batch_size = job->batch_size, .max_batch_size = job->max_batch_size,
@@ -243,6 +286,9 @@ void knowledge_of_job(struct knowledge *k, const struct job *job, struct job_mod
 	};
 	if (job->batch_size > 0)
 		set_noise(k, job, m);
+	else
+		m->remaining_s = remaining_steps(k, job) *
+				 step_time_of(&k->step_times, job, &m->timed_replicas);
 	/* s >= 2 is asked for in order to measure it; one that cannot relies on what was declared. */
 	if (m->noise_basis == NOISE_DECLARED && !job->accumulates)
 		m->goodput.noise_is_measured = true;

@@ -41,13 +41,18 @@ static struct worth *worth_of_model(const struct job_model *m, int n_devices)
 
 /* Nobody can tell what it makes of more devices. It is offered what others leave: the square root of
  * their number is less than any job is worth that was seen to gain from them. */
+static double assumed_goodput(int replicas)
+{
+	return sqrt(replicas);
+}
+
 static struct worth *worth_assumed(int n_devices)
 {
 	struct worth *w = worth_new(n_devices);
 
 	w->assumed = true;
 	for (int r = 1; r <= n_devices; r++)
-		w->goodput[r] = sqrt(r);
+		w->goodput[r] = assumed_goodput(r);
 	return w;
 }
 
@@ -131,11 +136,14 @@ static void weigh(struct pass_state *p, struct candidate *c)
 	c->owns_worth = true;
 }
 
-/* Samples still to come, at what they are worth at the sizes for the fewest devices. */
+/* Samples still to come, at what they are worth at the sizes for the fewest devices. Where goodput is assumed it is
+ * of nothing that can be counted: as much of it as the time left is worth on the devices that this is known of. */
 static double remaining_samples(const struct pass_state *p, const struct candidate *c)
 {
 	double samples = c->model.remaining_samples;
 
+	if (c->worth->assumed)
+		return c->model.remaining_s * assumed_goodput(c->model.timed_replicas);
 	if (!(samples >= 0) || !c->model.known)
 		return (double)NAN;
 	for (int r = c->job->min_replicas; r <= c->model.max_replicas && r <= p->n_usable; r++)

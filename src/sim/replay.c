@@ -58,7 +58,6 @@ static struct sched_job tell(const struct replay_run *r, const struct state *s)
 {
 	const struct replay_job *job = s->job;
 	int most = job->max_replicas < r->options->n_devices ? job->max_replicas : r->options->n_devices;
-	double remaining = sched_remaining(job->told_work, s->progress);
 
 	return (struct sched_job){
 		.id = job->id, .min_replicas = job->min_replicas, .max_replicas = most,
@@ -69,7 +68,7 @@ static struct sched_job tell(const struct replay_run *r, const struct state *s)
 		.restart_s = job->restart_s,
 		.goodput = job->phases[s->phase].best,
 		.goodput_now = job->modelled && s->replicas ? rate_of(r, s) : (double)NAN,
-		.remaining_samples = job->modelled ? remaining : (double)NAN,
+		.remaining_samples = sched_remaining(job->told_work, s->progress),
 	};
 }
 

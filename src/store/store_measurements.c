@@ -228,3 +228,34 @@ int store_typical_samples(struct store *s, const char *workload, double *samples
 	sql_done(q);
 	return rc < 0 ? -1 : 0;
 }
+
+int store_step_times(struct store *s, const char *workload, const char *device_kind, struct step_time_list *list,
+		     struct err *err)
+{
+	sqlite3_stmt *q;
+	int rc;
+
+	*list = (struct step_time_list){ 0 };
+	if (sql_query(s, &q, err, "SELECT r.job_id, o.replicas, sum(o.n_steps * o.step_time_s) / sum(o.n_steps),"
+		      " max(o.run_id) AS newest FROM observations o CROSS JOIN runs r ON r.id = o.run_id"
+		      " WHERE o.run_id IN " SQL_NEWEST_RUNS("?") " AND o.device_kind = ? AND o.local_batch_size = 0"
+		      " AND o.n_windows > 0 AND o.n_steps > 0 AND o.step_time_s > 0"
+		      " GROUP BY r.job_id, o.replicas ORDER BY newest DESC, o.replicas", "tt", workload, device_kind))
+		return -1;
+	while ((rc = sql_row(s, q, err)) == 1) {
+		list->items = xreallocarray(list->items, (size_t)list->count + 1, sizeof(*list->items));
+		list->items[list->count++] = (struct step_time){
+			.job_id = sql_int(q, 0, 0), .replicas = (int)sql_int(q, 1, 1), .seconds = sql_double(q, 2),
+		};
+	}
+	sql_done(q);
+	if (rc < 0)
+		step_time_list_release(list);
+	return rc;
+}
+
+void step_time_list_release(struct step_time_list *list)
+{
+	free(list->items);
+	*list = (struct step_time_list){ 0 };
+}

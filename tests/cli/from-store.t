@@ -131,6 +131,17 @@ simulate -p all >/dev/null
 is 'and nothing is written' "$before" \
 	"$(store "SELECT count(*), total(samples), max(state) FROM jobs; SELECT * FROM models")"
 
+# --- lengths without a model ---
+# 100 s and 50 s, at once, on one device: the shorter one first, where the steps of both were declared.
+store "DELETE FROM jobs"
+for steps in 1000 500; do submit --workload b --steps "$steps" -- true; done >ids
+store "UPDATE jobs SET state = 'done', runs = 1, submit_time_s = 1700000040, start_time_s = 1700000041,
+	end_time_s = 1700000300, run_time_s = total_steps / 10, attained_service_device_s = total_steps / 10"
+mean() { simulate -p srtf --devices 1 --json | json 'print $d->{results}[0]{avg_jct_s};'; }
+is 'shortest remaining time first, of jobs whose length was declared in steps' 100 "$(mean)"
+store "UPDATE jobs SET total_steps = NULL"
+is 'else in their order' 125 "$(mean)"
+
 # --- a history that was ---
 # Three jobs of eight seconds that wait instead of computing, on two devices.
 POLLUX_DIR=$TMP/real POLLUX_POLICY=fifo POLLUX_SLOTS=2

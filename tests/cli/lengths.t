@@ -35,4 +35,29 @@ reached 1100000
 is 'but not for ever' "stop job $long start job $short" "$(would)"
 "$POLLUX" cancel "$long" "$short"
 "$POLLUX" wait --timeout 20 "$long"
+
+# --- without a batch size ---
+# Steps of 0.1 s, on its one device. Two hours are left to the first, where its log says how many steps there are.
+long=$(submit --workload s -- sleep 1000)
+"$POLLUX" schedule
+ok 'a job runs that declared nothing' wait_for 20 runs "$long"
+measured "$long" 0 100000 0.1
+store "UPDATE runs SET launch_boot_s = launch_boot_s - 7200, launch_time_s = launch_time_s - 7200 WHERE job_id = $long"
+short=$(submit --workload s --steps 30000 -- true)
+is 'it is longer than one that has 3000 s to go by the step times of their workload' \
+	"stop job $long start job $short" "$(would)"
+store "UPDATE jobs SET printed_total_steps = 120000 WHERE id = $long"
+is 'but not with 2000 s to go, as its log says' '' "$(would)"
+store "UPDATE jobs SET printed_total_steps = 172000 WHERE id = $long"
+is 'nor than one of which nothing is known' '' "$(store "UPDATE jobs SET total_steps = NULL WHERE id = $short"; would)"
+third=$(submit --workload other --steps 30000 -- true)
+is 'as of one of a workload of which none has run' '' "$(would)"
+"$POLLUX" schedule
+"$POLLUX" cancel "$third"
+store "UPDATE jobs SET total_steps = 90000 WHERE id = $short"
+"$POLLUX" schedule
+like 'one that waits is told its length' '; needs 1 device for 2h30m; ' \
+	"$(store "SELECT reason FROM jobs WHERE id = $short")"
+"$POLLUX" cancel "$long" "$short"
+"$POLLUX" wait --timeout 20 "$long"
 finish

@@ -72,6 +72,42 @@ static void test_what_remains(void)
 	ok(isnan(model_of(k, &job).remaining_samples), "and when there are more of them");
 }
 
+/* Two seconds a step on four devices for job 7, which is asked for; 1 s on one and on two for others. */
+static void test_time_that_remains(void)
+{
+	struct step_time times[] = { { 8, 1, 1 }, { 7, 4, 2 }, { 9, 2, 1 }, { 10, 1, 1.2 } };
+	struct knowledge k = known();
+	struct job job = job_of(0, 0);
+	struct job_model m;
+
+	k.step_times = (struct step_time_list){ times, 4 };
+	ok(isnan(model_of(k, &job).remaining_s), "a step time alone does not tell what remains");
+	job.total_steps = 100;
+	job.steps = 40;
+	m = model_of(k, &job);
+	near(m.remaining_s, 120, 0, "60 steps of 2 s, without a batch size");
+	is_int(m.timed_replicas, 4, "on four");
+	job.steps = 102;
+	near(model_of(k, &job).remaining_s, 0, 0, "none is left");
+	job.id = 11;
+	job.steps = UNKNOWN;
+	m = model_of(k, &job);
+	near(m.remaining_s, 110, 1e-12, "100 steps, as others take them");
+	is_int(m.timed_replicas, 1, "on as many as it asks for");
+	times[3].seconds = 5;
+	ok(isnan(model_of(k, &job).remaining_s), "where these do not differ much");
+	job.min_replicas = 3;
+	ok(isnan(model_of(k, &job).remaining_s), "on three nobody was");
+	job.id = 7;
+	job.total_samples = 1000;
+	ok(isnan(model_of(k, &job).remaining_s), "samples are not steps");
+	job.samples = 200;
+	job.steps = 20;
+	near(model_of(k, &job).remaining_s, 160, 1e-12, "unless it says how many samples a step has");
+	job.batch_size = 10;
+	ok(isnan(model_of(k, &job).remaining_s), "with a batch size it is a matter of the model");
+}
+
 static void test_noise(void)
 {
 	struct knowledge k = known();
@@ -228,6 +264,7 @@ int main(void)
 	test_replicas_that_fail();
 	test_own_batch_too_large();
 	test_what_remains();
+	test_time_that_remains();
 	test_noise();
 	test_sizes();
 	test_memory();

@@ -1133,6 +1133,7 @@ static void test_large_workload(void)
 	struct observation_list list;
 	struct gradient_list gradients;
 	struct memory_bounds bounds;
+	struct step_time_list times;
 	struct failed_sizes failed;
 	double samples;
 
@@ -1164,6 +1165,10 @@ static void test_large_workload(void)
 	store_typical_samples(&store, "x", &samples, &err);
 	ok(costs("samples of a workload", 300), "samples");
 	near(samples, 64, 0, "of the only job that is done");
+	machine_steps = 0;
+	store_step_times(&store, "x", "fast", &times, &err);
+	ok(costs("step times of a workload", 20000), "step times");
+	step_time_list_release(&times);
 }
 
 static const char *stamp(void)
@@ -1222,6 +1227,35 @@ static void test_typical_samples(void)
 		add_job(100);
 	query("UPDATE jobs SET state = 'done', samples = 50 WHERE id > 2");
 	near(typical_samples(), 50, 0, "of the newest twenty");
+}
+
+static void test_step_times(void)
+{
+	struct step_time_list list;
+	int64_t first, other, second;
+
+	new_store();
+	first = run_of_workload("a", 1);
+	other = run_of_workload("b", 1);
+	second = run_of_workload("a", 2);
+	observe(first, 0, 0.25, 0);
+	observe(other, 0, 9, 0);
+	observe(second, 32, 0.75, 0);
+	is_int(store_step_times(&store, "a", "fast", &list, &err), 0, "step times without a batch size");
+	ok(list.count == 1 && list.items[0].job_id == 1 && list.items[0].replicas == 1, "of the workload, of none with one");
+	near(list.items[0].seconds, 0.25, 0, "are seconds");
+	step_time_list_release(&list);
+	observe(second, 0, 0.5, 1);
+	query("INSERT INTO runs (job_id, number, state, replicas, accumulation_steps, learning_rate_scale, boot_id,"
+	      " assigned_time_s, assigned_boot_s) VALUES (1, 2, 'ended', 1, 1, 1, 'b', 1, 1)");
+	query("INSERT INTO observations SELECT max(id), 'fast', 1, 1, 0, 1, 60, 9, 0, 0, 0.45, 0, 0.45, 0, 9 FROM runs");
+	store_step_times(&store, "a", "fast", &list, &err);
+	ok(list.count == 2 && list.items[0].job_id == 1 && list.items[1].job_id == 3, "the newest run first");
+	near(list.items[0].seconds, 0.4, 1e-12, "20 steps of 0.25 s and 60 of 0.45 s: the mean");
+	is_int(list.items[1].replicas, 2, "by devices");
+	step_time_list_release(&list);
+	store_step_times(&store, "a", "slow", &list, &err);
+	is_int(list.count, 0, "on the kind of device");
 }
 
 static void test_last_end(void)
@@ -1535,6 +1569,7 @@ int main(void)
 	test_large_workload();
 	test_stamps();
 	test_typical_samples();
+	test_step_times();
 	test_last_end();
 	test_wanted();
 	test_migration();
