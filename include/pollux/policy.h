@@ -33,7 +33,7 @@ struct sched_job {
 	int64_t id;			/* ties are broken by the smaller id: the earlier job */
 	int min_replicas;		/* 1 <= min <= max; one device each */
 	int max_replicas;
-	double weight;			/* > 0; a weight of 2 counts service half */
+	double weight;			/* > 0; what devices are worth to it, or (las, tiresias) what its service is divided by */
 	double attained_service_device_s;	/* devices x seconds over all its runs, this one too */
 	bool preemptible;		/* false: once it has devices it keeps them to its end */
 	int replicas;			/* devices it holds now; 0: it waits */

@@ -28,7 +28,7 @@ static const struct option_spec options[] = {
 	  "passes over the data to its end; needs --dataset-size" },
 	{ "dataset-size", 0, OPTION_INT, "SAMPLES", O(dataset_size), 1, 1e15, "samples in an epoch" },
 	{ "weight", 'w', OPTION_NUMBER, "W", O(weight), 1e-3, 1e3,
-	  "share of the devices against other jobs; default 1" },
+	  "what a device is worth to it beside other jobs; default 1" },
 	{ "hold", 0, OPTION_FLAG, NULL, O(hold), 0, 0, "wait for 'pollux release'" },
 	{ "after", 'a', OPTION_LIST, "[ok:]ID,...", O(after), 0, 0,
 	  "start when these jobs have ended (ok: have succeeded)" },

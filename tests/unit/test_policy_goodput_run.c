@@ -370,6 +370,29 @@ static void test_rotation(void)
 	ok(s.launches <= 2 * 86400 / 600 / 2, "on the average for two slices or more at a time");
 }
 
+/* On one device, beside a job of weight 1: what it has for each second of the other. */
+static double service_by_weight(double weight)
+{
+	struct run s;
+
+	steady(&s, 2, 1, 0);
+	s.jobs[0].job.weight = weight;
+	day(&s);
+	is_str(s.fault, NULL, "with a weight: no rule is broken");
+	return s.jobs[0].job.attained_service_device_s / s.jobs[1].job.attained_service_device_s;
+}
+
+/* As pollux-submit(1) says: a slice after each wait of at most 8 slices, and never less. */
+static void test_weights_are_no_shares(void)
+{
+	double two = service_by_weight(2), hundred = service_by_weight(100);
+
+	printf("# service beside a job of weight 1: %.2f with 2, %.2f with 100\n", two, hundred);
+	near(service_by_weight(1), 1, 0.1, "equal weights, equal service");
+	near(hundred, two, 0.05, "a weight of 100 brings no more than one of 2");
+	ok(two > 7 && two < 9, "which is eight slices to one");
+}
+
 /* Two jobs cannot halve three devices; a restart must not be paid again and again to try. */
 static void test_no_thrashing(void)
 {
@@ -430,6 +453,7 @@ int main(void)
 {
 	test_at_random();
 	test_rotation();
+	test_weights_are_no_shares();
 	test_no_thrashing();
 	test_slow_restarts();
 	return done();
