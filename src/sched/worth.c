@@ -8,6 +8,7 @@
 #include "worth.h"
 
 #define HINT_SLICES 12
+#define ROOT_BIN 0.01
 #define HORIZON_SLICES 0.5
 #define HORIZON_RESTARTS 10
 #define RELAUNCH_GAIN 1.1
@@ -25,77 +26,138 @@ double worth_length_device_s(const struct curves *curves, const struct curve *c)
 	       (isnan(c->unit) ? 1 : HINT_SLICES) * curves->slice_s;
 }
 
-/* Jobs of one length, all known or none. */
-struct group {
-	bool known;
-	double root;		/* of the length, as it is compared */
-	int n;
-	double rank, first_rank;
+/* Lengths compared by chance are so by their cube roots, and these in bins of 1 %: of thousands there are
+ * some hundred. */
+struct bin {
+	int at;
+	double root;
+	int n_known, n_unknown;
+	double longer_known, longer_unknown;	/* jobs as long as one of this bin or longer, by chance */
 };
 
-static int by_length(const void *a, const void *b)
+static int compare_bins(const void *a, const void *b)
 {
-	const struct group *x = a, *y = b;
+	const struct bin *x = a, *y = b;
 
-	if (x->known != y->known)
-		return x->known ? -1 : 1;
-	return (x->root > y->root) - (x->root < y->root);
+	return (x->at > y->at) - (x->at < y->at);
 }
 
-static struct group group_of(const struct curves *curves, const struct curve *c)
+static struct bin bin_of(const struct curves *curves, const struct curve *c)
 {
-	return (struct group){
-		.known = !isnan(c->remaining_device_s), .n = 1,
-		/* Finite whatever the input. */
-		.root = cbrt(fmin(worth_length_device_s(curves, c), 1e300)),
-	};
+	bool known = !isnan(c->remaining_device_s);
+	/* Finite whatever the input. */
+	double root = cbrt(fmin(worth_length_device_s(curves, c), 1e300));
+	int at = (int)round(log(root) / ROOT_BIN);
+
+	return (struct bin){ .at = at, .root = exp(ROOT_BIN * at), .n_known = known, .n_unknown = !known };
 }
 
-/* In the order of by_length; returns how many. Most jobs that wait are of one length. */
-static int make_groups(const struct curves *curves, struct group *groups)
+/* In their order; returns how many. */
+static int make_bins(const struct curves *curves, struct bin *bins)
 {
 	int n_jobs = 0, n = 0;
 
 	for (int i = 0; i < curves->in->n_jobs; i++)
 		if (curves->items[i].least)
-			groups[n_jobs++] = group_of(curves, &curves->items[i]);
-	qsort(groups, (size_t)n_jobs, sizeof(*groups), by_length);
-	for (int i = 0; i < n_jobs; i++)
-		if (n && by_length(&groups[n - 1], &groups[i]) == 0)
-			groups[n - 1].n++;
-		else
-			groups[n++] = groups[i];
+			bins[n_jobs++] = bin_of(curves, &curves->items[i]);
+	qsort(bins, (size_t)n_jobs, sizeof(*bins), compare_bins);
+	for (int i = 0; i < n_jobs; i++) {
+		if (!n || bins[n - 1].at != bins[i].at) {
+			bins[n++] = bins[i];
+			continue;
+		}
+		bins[n - 1].n_known += bins[i].n_known;
+		bins[n - 1].n_unknown += bins[i].n_unknown;
+	}
 	return n;
 }
 
-/* Jobs of group g that are as long as one of root or longer, by chance. */
-static double longer(const struct group *g, double root)
+static void set_longer(struct bin *bins, int n)
 {
-	return g->n * g->root / (g->root + root);
+	for (int i = 0; i < n; i++)
+		for (int k = 0; k < n; k++) {
+			double p = bins[k].root / (bins[k].root + bins[i].root);
+
+			bins[i].longer_known += p * bins[k].n_known;
+			bins[i].longer_unknown += p * bins[k].n_unknown;
+		}
 }
 
-static void set_ranks(struct group *groups, int n)
-{
-	int n_known = 0, as_long = 0;
+/* What all jobs come to, to rank one among them. */
+struct crowd {
+	struct bin *bins;
+	int n_bins;
+	double *known;		/* lengths, ascending */
+	int n_known, n_unknown;
+};
 
-	while (n_known < n && groups[n_known].known)
-		n_known++;
-	for (int i = n_known - 1; i >= 0; i--) {
-		as_long += groups[i].n;
-		groups[i].rank = as_long;
-		for (int k = n_known; k < n; k++)
-			groups[i].rank += longer(&groups[k], groups[i].root);
-		groups[i].first_rank = groups[i].rank;
+static int compare_lengths(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static struct crowd crowd_of(const struct curves *curves)
+{
+	size_t n_jobs = (size_t)curves->in->n_jobs;
+	struct crowd crowd = {
+		.bins = xcalloc(n_jobs, sizeof(*crowd.bins)),
+		.known = xcalloc(n_jobs, sizeof(*crowd.known)),
+	};
+
+	for (size_t i = 0; i < n_jobs; i++) {
+		const struct curve *c = &curves->items[i];
+
+		if (c->least && !isnan(c->remaining_device_s))
+			crowd.known[crowd.n_known++] = c->remaining_device_s;
+		else if (c->least)
+			crowd.n_unknown++;
 	}
-	for (int i = n_known; i < n; i++) {
-		/* Itself for certain, not as likely as not. */
-		groups[i].rank = groups[i].first_rank = 0.5;
-		for (int k = 0; k < n; k++) {
-			groups[i].rank += longer(&groups[k], groups[i].root);
-			groups[i].first_rank += k < n_known ? longer(&groups[k], groups[i].root)
-							    : 0.5 * groups[k].n;
-		}
+	qsort(crowd.known, (size_t)crowd.n_known, sizeof(*crowd.known), compare_lengths);
+	crowd.n_bins = make_bins(curves, crowd.bins);
+	set_longer(crowd.bins, crowd.n_bins);
+	return crowd;
+}
+
+static void crowd_release(struct crowd *crowd)
+{
+	free(crowd->bins);
+	free(crowd->known);
+}
+
+/* Known jobs as long as this length, or longer. */
+static int n_as_long(const struct crowd *crowd, double length)
+{
+	int low = 0, high = crowd->n_known;
+
+	while (low < high) {
+		int middle = low + (high - low) / 2;
+
+		if (crowd->known[middle] < length)
+			low = middle + 1;
+		else
+			high = middle;
 	}
+	return crowd->n_known - low;
+}
+
+static void set_rank(const struct worths *w, const struct crowd *crowd, int index)
+{
+	const struct curve *c = &w->curves->items[index];
+	struct bin own = bin_of(w->curves, c);
+	const struct bin *bin = bsearch(&own, crowd->bins, (size_t)crowd->n_bins, sizeof(own), compare_bins);
+
+	if (!c->least)
+		return;
+	if (own.n_known) {
+		w->rank[index] = n_as_long(crowd, c->remaining_device_s) + bin->longer_unknown;
+		w->first_rank[index] = w->rank[index];
+		return;
+	}
+	/* Itself it counts for certain: half of it is among those by chance. */
+	w->rank[index] = 0.5 + bin->longer_known + bin->longer_unknown;
+	w->first_rank[index] = 0.5 + bin->longer_known + 0.5 * crowd->n_unknown;
 }
 
 struct worths worths_of(const struct curves *curves)
@@ -105,18 +167,11 @@ struct worths worths_of(const struct curves *curves)
 		.curves = curves, .rank = xcalloc(n_jobs, sizeof(*w.rank)),
 		.first_rank = xcalloc(n_jobs, sizeof(*w.first_rank)),
 	};
-	struct group *groups = xcalloc(n_jobs, sizeof(*groups));
-	int n = make_groups(curves, groups);
+	struct crowd crowd = crowd_of(curves);
 
-	set_ranks(groups, n);
-	for (size_t i = 0; i < n_jobs; i++) {
-		struct group own = group_of(curves, &curves->items[i]);
-		const struct group *g = bsearch(&own, groups, (size_t)n, sizeof(own), by_length);
-
-		w.rank[i] = g ? g->rank : 0;
-		w.first_rank[i] = g ? g->first_rank : 0;
-	}
-	free(groups);
+	for (int i = 0; i < curves->in->n_jobs; i++)
+		set_rank(&w, &crowd, i);
+	crowd_release(&crowd);
 	return w;
 }
 

@@ -20,6 +20,7 @@
  *	P(length_k >= length) = cbrt(length_k) / (cbrt(length_k) + cbrt(length))
  *
  * so that what nobody knows moves less (with square roots jobs ended 1 % sooner, and the longest 1 % later).
+ * The roots are taken to 1 %, which keeps the comparing of thousands of jobs short.
  * Of two such jobs it says only who gets more devices, not who has any: for the rate up to that of the least
  * devices another rank counts, first_rank, where P is 1/2 between them. Otherwise old jobs would be stopped
  * for new ones, which where jobs are much alike cost up to 14 % of the mean completion time and 70 % of the

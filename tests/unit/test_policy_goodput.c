@@ -106,6 +106,12 @@ static double length(const struct reference *ref, int i)
 	return job->attained_service_device_s + (job->goodput ? 12 : 1) * ref->c->in.slice_s;
 }
 
+/* Cube roots, to 1 %. */
+static double root(double x)
+{
+	return exp(round(log(cbrt(fmin(x, 1e300))) / 0.01) * 0.01);
+}
+
 /* Jobs that are expected to be as long or longer, itself too; where nobody knows of either by what they have
  * had, or a half. */
 static double rank(const struct reference *ref, int i, bool halves)
@@ -125,7 +131,7 @@ static double rank(const struct reference *ref, int i, bool halves)
 		else if (halves && !length_is_known(ref, i) && !length_is_known(ref, k))
 			sum += 0.5;
 		else
-			sum += 1 / (1 + cbrt(mine / theirs));
+			sum += 1 / (1 + root(mine) / root(theirs));
 	}
 	return sum;
 }
@@ -362,7 +368,7 @@ static void test_order(void)
 	};
 	struct sched_job heavy[] = { job(1, linear, 1, 1), job(2, linear, 1, 1) };
 	const struct wanted second[] = { { 0, 5400, NULL }, { 1, -1, NULL } };
-	struct sched_job either[] = { job(1, linear, 1, 1), lacks(job(2, linear, 1, 1), 10 * 7201) };
+	struct sched_job either[] = { job(1, linear, 1, 1), lacks(job(2, linear, 1, 1), 10 * 7400) };
 	const struct wanted unknown[] = { { 1, -1, NULL }, { 0, 5400, NULL } };
 	const struct wanted shorter[] = { { 0, 5400, NULL }, { 1, -1, NULL } };
 
@@ -370,7 +376,7 @@ static void test_order(void)
 	heavy[1].weight = 1.5;
 	CHECK("weight", 1, heavy, second);
 	CHECK("known to be longer than another is taken for", 1, either, unknown);
-	either[1].remaining_samples = 10 * 7199;
+	either[1].remaining_samples = 10 * 7000;
 	CHECK("known to be shorter than another is taken for", 1, either, shorter);
 }
 
@@ -410,8 +416,12 @@ static void test_age(void)
 	const struct wanted both[] = { { 1, -1, NULL }, { 1, -1, NULL } };
 	const struct wanted newer[] = { { 1, -1, NULL }, { 2, -1, NULL } };
 
+	const struct sched_job older[] = { job(1, linear, 1, 4), had(job(2, linear, 1, 4), HUGE_VAL) };
+	const struct wanted first[] = { { 2, -1, NULL }, { 1, -1, NULL } };
+
 	CHECK("a device each", 2, jobs, both);
 	CHECK("and one more", 3, jobs, newer);
+	CHECK("whatever the age", 3, older, first);
 }
 
 static void test_overdue(void)
