@@ -9,6 +9,8 @@
 
 #define HINT_SLICES 12
 #define ROOT_BIN 0.01
+/* By chance one that has had a slice is longer than one that has not. */
+#define SERVED_LONGER 0.75
 #define HORIZON_SLICES 0.5
 #define HORIZON_RESTARTS 10
 #define RELAUNCH_GAIN 1.1
@@ -88,8 +90,14 @@ struct crowd {
 	struct bin *bins;
 	int n_bins;
 	double *known;		/* lengths, ascending */
-	int n_known, n_unknown;
+	int n_known;
+	int n_new, n_served;	/* of unknown length: without a slice so far, and with one */
 };
+
+static bool is_new(const struct curve *c)
+{
+	return !(c->job->attained_service_device_s >= c->least * c->slice_s);
+}
 
 static int compare_lengths(const void *a, const void *b)
 {
@@ -111,8 +119,10 @@ static struct crowd crowd_of(const struct curves *curves)
 
 		if (c->least && !isnan(c->remaining_device_s))
 			crowd.known[crowd.n_known++] = c->remaining_device_s;
+		else if (c->least && is_new(c))
+			crowd.n_new++;
 		else if (c->least)
-			crowd.n_unknown++;
+			crowd.n_served++;
 	}
 	qsort(crowd.known, (size_t)crowd.n_known, sizeof(*crowd.known), compare_lengths);
 	crowd.n_bins = make_bins(curves, crowd.bins);
@@ -142,6 +152,13 @@ static int n_as_long(const struct crowd *crowd, double length)
 	return crowd->n_known - low;
 }
 
+/* Half of itself, too. */
+static double first_longer_unknown(const struct crowd *crowd, bool new)
+{
+	return new ? 0.5 * crowd->n_new + SERVED_LONGER * crowd->n_served
+		   : (1 - SERVED_LONGER) * crowd->n_new + 0.5 * crowd->n_served;
+}
+
 static void set_rank(const struct worths *w, const struct crowd *crowd, int index)
 {
 	const struct curve *c = &w->curves->items[index];
@@ -157,7 +174,7 @@ static void set_rank(const struct worths *w, const struct crowd *crowd, int inde
 	}
 	/* Itself it counts for certain: half of it is among those by chance. */
 	w->rank[index] = 0.5 + bin->longer_known + bin->longer_unknown;
-	w->first_rank[index] = 0.5 + bin->longer_known + 0.5 * crowd->n_unknown;
+	w->first_rank[index] = 0.5 + bin->longer_known + first_longer_unknown(crowd, is_new(c));
 }
 
 struct worths worths_of(const struct curves *curves)

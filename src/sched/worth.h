@@ -22,10 +22,14 @@
  * so that what nobody knows moves less (with square roots jobs ended 1 % sooner, and the longest 1 % later).
  * The roots are taken to 1 %, which keeps the comparing of thousands of jobs short.
  * Of two such jobs it says only who gets more devices, not who has any: for the rate up to that of the least
- * devices another rank counts, first_rank, where P is 1/2 between them. Otherwise old jobs would be stopped
- * for new ones, which where jobs are much alike cost up to 14 % of the mean completion time and 70 % of the
- * 99th percentile, and won nothing where they are not. A job that was never measured counts with one slice
- * only: after that more is known of it, and whether it is short.
+ * devices another rank counts, first_rank. There P is 3/4 for one that has had a slice of service on its least
+ * devices, as seen from one that has not, 1/4 the other way round, and 1/2 between two that have or two that have
+ * not. So a newcomer has its first slice as soon as the slice of another is over, but no job is stopped for one
+ * that has had a slice too: were it always for the one with less service, then where jobs are much alike the mean
+ * completion time rose by up to 14 % and the 99th percentile by 70 %. The first slice costs nothing where devices
+ * suffice for most, and where they do not, and all jobs are alike, 2 % and 5 %; it is what bounds the wait of a
+ * short job. A job that was never measured counts with one slice only: after that more is known of it, and whether
+ * it is short.
  *
  * rate, in devices (speedup): the mean over a horizon of half a slice, or of ten restarts where that is
  * longer, so that what is slow to start can still pay for it (both are 5 minutes for the published restarts of

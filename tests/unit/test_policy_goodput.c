@@ -112,8 +112,14 @@ static double root(double x)
 	return exp(round(log(cbrt(fmin(x, 1e300))) / 0.01) * 0.01);
 }
 
+/* It has not had a slice on its least devices. */
+static bool is_new(const struct reference *ref, int i)
+{
+	return ref->c->jobs[i].attained_service_device_s < ref->least[i] * case_slice_s(&ref->c->in, &ref->c->jobs[i]);
+}
+
 /* Jobs that are expected to be as long or longer, itself too; where nobody knows of either by what they have
- * had, or a half. */
+ * had, or for their least devices by a half, but for who has not had a slice yet. */
 static double rank(const struct reference *ref, int i, bool halves)
 {
 	double mine = length(ref, i), sum = 0;
@@ -129,7 +135,7 @@ static double rank(const struct reference *ref, int i, bool halves)
 		else if (length_is_known(ref, i) && length_is_known(ref, k))
 			sum += theirs >= mine ? 1 : 0;
 		else if (halves && !length_is_known(ref, i) && !length_is_known(ref, k))
-			sum += 0.5;
+			sum += is_new(ref, i) == is_new(ref, k) ? 0.5 : is_new(ref, i) ? 0.75 : 0.25;
 		else
 			sum += 1 / (1 + root(mine) / root(theirs));
 	}
@@ -380,7 +386,8 @@ static void test_order(void)
 	CHECK("known to be shorter than another is taken for", 1, either, shorter);
 }
 
-/* A newcomer takes the device of a longer job, but not within its slice, nor where it only may be longer. */
+/* A newcomer takes the device of a longer job, but not within its slice; where nobody knows which is longer, until
+ * it has had a slice itself. */
 static void test_slices(void)
 {
 	struct sched_job jobs[] = { lacks(holds(job(1, linear, 1, 1), 1, 599), 1e6),
@@ -395,18 +402,26 @@ static void test_slices(void)
 		{ 1, -1, "1 device to its end: not preemptible" },
 		{ 0, -1, "needs 1 device of 1; job 1, not preemptible, keeps 1" },
 	};
-	const struct sched_job unknown[] = { had(holds(job(1, linear, 1, 1), 1, 9000), 9000),
-					     job(2, linear, 1, 1) };
+	struct sched_job unknown[] = { had(holds(job(1, linear, 2, 2), 2, 600), 1200),
+				       had(job(2, linear, 2, 2), 1199) };
+	const struct wanted newer[] = {
+		{ 0, 5400, "1st in line; needs 2 devices for an assumed 1h10m; others come first" },
+		{ 2, -1, "2 devices" },
+	};
 	const struct wanted others[] = {
-		{ 1, -1, "1 device" },
-		{ 0, 5400, "1st in line; needs 1 device for an assumed 2h00m; others come first" },
+		{ 2, -1, "2 devices" },
+		{ 0, 5400, "1st in line; needs 2 devices for an assumed 1h10m; others come first" },
 	};
 
 	CHECK("within the slice", 1, jobs, kept);
 	jobs[0].launched_s = NOW_S - 600;
 	CHECK("after the slice", 1, jobs, swapped);
 	CHECK("not preemptible", 1, fixed_job, to_end);
-	CHECK("of unknown length", 1, unknown, others);
+	CHECK("of unknown length, one that has not had a slice", 2, unknown, newer);
+	unknown[1].attained_service_device_s = 1200;
+	CHECK("of unknown length, one that has", 2, unknown, others);
+	unknown[0].attained_service_device_s = 1199;
+	CHECK("of unknown length, one that has and one that has not", 2, unknown, others);
 }
 
 /* Of two devices more, the newer of two jobs of unknown length gets one first. */

@@ -449,11 +449,44 @@ static void test_slow_restarts(void)
 	slow_to_start(900);
 }
 
+/* A job that runs for days, and every half hour another of five minutes; nobody knows how long they are. */
+static void test_newcomers(void)
+{
+	struct run s;
+	double longest_s = 0;
+
+	steady(&s, 21, 1, 0.2);
+	s.steady = false;
+	for (int i = 1; i <= 20; i++) {
+		s.jobs[i].here = false;
+		s.jobs[i].work = 10 * 300;
+	}
+	for (int n = 0; n < 900 && !s.fault; n++) {
+		int i = (int)((s.now_s - SLICE_S) / 1800) + 1;
+
+		advance(&s);
+		if (i >= 1 && i <= 20 && !s.jobs[i].here && s.jobs[i].work > 0) {
+			s.jobs[i].here = true;
+			s.jobs[i].job.submitted_s = s.jobs[i].job.waiting_since_s = s.now_s;
+		}
+		for (int k = 1; k <= 20; k++)
+			if (s.jobs[k].here && !s.jobs[k].largest)
+				longest_s = fmax(longest_s, s.now_s - s.jobs[k].job.submitted_s);
+		pass(&s);
+	}
+	is_str(s.fault, NULL, "newcomers: no rule is broken");
+	printf("# 20 newcomers: %d launches; the first turn came after %.0f s at the latest\n", s.launches,
+	       longest_s);
+	ok(longest_s <= SLICE_S + s.pass_s, "each has its first turn within a slice and a pass");
+	is_int(s.launches, 41, "for which the long job is stopped once");
+}
+
 int main(void)
 {
 	test_at_random();
 	test_rotation();
 	test_weights_are_no_shares();
+	test_newcomers();
 	test_no_thrashing();
 	test_slow_restarts();
 	return done();
