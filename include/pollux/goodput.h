@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "pollux/configuration.h"
+#include "pollux/residuals.h"
 #include "pollux/throughput.h"
 
 /* (phi + M0) / (phi + M): the progress that a sample brings in updates of M, relative to updates of M0;
@@ -40,6 +41,7 @@ const char *lr_rule_name(enum lr_rule rule);
 
 struct goodput_model {
 	struct throughput_params params;
+	const struct residuals *residuals;	/* NULL: none; what they say is on top of the parameters */
 	double noise_scale;		/* phi, samples; NaN: unknown */
 	int64_t initial_batch_size;	/* M0, at least 1 */
 	int64_t max_batch_size;		/* 0: M0 */
@@ -54,6 +56,9 @@ struct goodput_choice {
 	double throughput, efficiency, goodput;
 };
 
+/* Seconds of an update, by the parameters and the residuals. */
+double goodput_step_time(const struct goodput_model *model, struct throughput_place place, double m, double s);
+
 /* The goodput of any one configuration, limits or not; with phi unknown as goodput_best takes it. */
 double goodput_of(const struct goodput_model *model, struct throughput_place place, double m, double s);
 
@@ -61,7 +66,7 @@ double goodput_of(const struct goodput_model *model, struct throughput_place pla
 struct goodput_choice goodput_choice_of(const struct goodput_model *model, int nodes,
 					struct configuration c);
 
-/* The configuration of most goodput on so many nodes and replicas, exactly, under
+/* The configuration of most goodput on so many nodes and replicas by the parameters, exactly, under
  *
  *	M0 <= M <= max_batch_size
  *	min_local_batch_size <= local_batch_size <= max_local_batch_size
@@ -76,7 +81,8 @@ bool goodput_best(const struct goodput_model *model, struct throughput_place pla
 
 /* Likewise within 1 %, if that makes the local batch a number of three binary digits, four of which are to
  * a doubling. Goodput is flat where it is greatest: such sizes are measured again and again instead of a
- * new one each time, and devices like them. */
+ * new one each time, and devices like them. With residuals, the best of all such sizes under the same
+ * limits, where it is better. */
 bool goodput_best_round(const struct goodput_model *model, struct throughput_place place,
 			struct goodput_choice *choice);
 

@@ -20,6 +20,7 @@
 struct knowledge {
 	bool modelled;			/* model holds a fit of at least one observation */
 	struct model_row model;
+	struct residuals residuals;	/* owned; what the model leaves of what was measured */
 	struct noise_window *windows;	/* owned; of all its jobs */
 	int n_windows;
 	bool noise_is_measured;		/* also with one replica and one pass */
@@ -75,7 +76,7 @@ struct job_model {
 	double remaining_s;
 	int timed_replicas;
 	double restart_s;		/* NaN: unknown */
-	struct memory_bounds memory;	/* the knowledge's, which has to outlive this, as the next */
+	struct memory_bounds memory;	/* the knowledge's, which has to outlive this and stay where it is */
 	struct failed_sizes failed;
 };
 

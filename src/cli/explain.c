@@ -113,9 +113,8 @@ bool explanation_missing(const struct explanation *e, struct text *what)
 
 double explanation_step_time(const struct explanation *e, const struct configuration *c)
 {
-	return throughput_step_time(&e->model.goodput.params,
-				    (struct throughput_place){ 1, c->replicas },
-				    (double)c->local_batch_size, c->accumulation_steps);
+	return goodput_step_time(&e->model.goodput, (struct throughput_place){ 1, c->replicas },
+				 (double)c->local_batch_size, c->accumulation_steps);
 }
 
 bool explanation_assumes(const struct explanation *e, const struct goodput_choice *c)

@@ -64,7 +64,7 @@ static void add_size(const struct explanation *e, double batch_size, struct text
 		passes = fmax(passes, ceil(share / (double)g.max_local_batch_size - 1e-9));
 	if (g.max_local_batch_size < 0 || (passes > 1 && !g.accumulates))
 		return;
-	rate = throughput(&g.params, place, share / passes, passes);
+	rate = place.replicas * share / goodput_step_time(&g, place, share / passes, passes);
 	goodput = goodput_of(&g, place, share / passes, passes);
 	text_addf(t, "%.9g %.9g %.9g %.9g\n", batch_size, rate, goodput, 100 * goodput / rate);
 }

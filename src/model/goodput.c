@@ -28,6 +28,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "goodput_limits.h"
+
 #define TOLERANCE 1e-10		/* relative gain not worth another s */
 #define ROUNDING 1e-14		/* relative gain that may be none: the smaller batch is kept */
 
@@ -85,9 +87,15 @@ static double known_noise(const struct goodput_model *model)
 	return isnan(model->noise_scale) ? 0 : model->noise_scale;
 }
 
+double goodput_step_time(const struct goodput_model *model, struct throughput_place place, double m, double s)
+{
+	return throughput_step_time(&model->params, place, m, s) *
+	       residuals_factor(model->residuals, place, m);
+}
+
 double goodput_of(const struct goodput_model *model, struct throughput_place place, double m, double s)
 {
-	return throughput(&model->params, place, m, s) *
+	return place.replicas * m * s / goodput_step_time(model, place, m, s) *
 	       goodput_efficiency(known_noise(model), (double)model->initial_batch_size,
 				  place.replicas * m * s);
 }
@@ -98,7 +106,8 @@ struct goodput_choice goodput_choice_of(const struct goodput_model *model, int n
 	struct throughput_place place = { nodes, c.replicas };
 	double m = (double)c.local_batch_size, s = c.accumulation_steps;
 	struct goodput_choice choice = {
-		.configuration = c, .throughput = throughput(&model->params, place, m, s),
+		.configuration = c,
+		.throughput = place.replicas * m * s / goodput_step_time(model, place, m, s),
 		.goodput = goodput_of(model, place, m, s),
 	};
 
@@ -110,9 +119,7 @@ struct goodput_choice goodput_choice_of(const struct goodput_model *model, int n
 struct search {
 	const struct goodput_model *model;
 	struct throughput_place place;
-	int64_t share_min, share_max;	/* of L */
-	int64_t local_min, local_max;	/* of m */
-	int64_t s_max;
+	struct goodput_limits limits;
 	int64_t best_m, best_s;
 	double best;
 };
@@ -186,15 +193,15 @@ static int64_t ceil_div(int64_t a, int64_t b)
 /* Consider the best whole m for s. Returns what no configuration of s or more passes can exceed. */
 static double search_passes(struct search *f, int64_t s)
 {
-	int64_t share_low = most(f->share_min, s * f->local_min);
-	int64_t low = most(f->local_min, ceil_div(f->share_min, s));
-	int64_t high = least(f->local_max, f->share_max / s);
+	int64_t share_low = most(f->limits.share_min, s * f->limits.local_min);
+	int64_t low = most(f->limits.local_min, ceil_div(f->limits.share_min, s));
+	int64_t high = least(f->limits.local_max, f->limits.share_max / s);
 
-	if (share_low > f->share_max)
+	if (share_low > f->limits.share_max)
 		return 0;
 
 	double passes = (double)s;
-	double m = best_local(f, (double)share_low / passes, (double)f->share_max / passes, s);
+	double m = best_local(f, (double)share_low / passes, (double)f->limits.share_max / passes, s);
 	int64_t whole = (int64_t)m, share = (int64_t)(m * passes);
 
 	if (low <= high) {
@@ -202,7 +209,7 @@ static double search_passes(struct search *f, int64_t s)
 		consider(f, most(least(whole + 1, high), low), s);
 	}
 	share = most(share, share_low);
-	m = (double)least(share + 1, f->share_max) / passes;
+	m = (double)least(share + 1, f->limits.share_max) / passes;
 	return fmax(goodput_of(f->model, f->place, (double)share / passes, passes),
 		    goodput_of(f->model, f->place, m, passes));
 }
@@ -210,7 +217,7 @@ static double search_passes(struct search *f, int64_t s)
 /* Whether one more pass is better, with m at its maximum. */
 static bool more_when_full(const struct search *f, int64_t s)
 {
-	double m = (double)f->local_max;
+	double m = (double)f->limits.local_max;
 
 	return goodput_of(f->model, f->place, m, (double)(s + 1)) >
 	       goodput_of(f->model, f->place, m, (double)s);
@@ -219,7 +226,7 @@ static bool more_when_full(const struct search *f, int64_t s)
 /* Whether m would rather be above its maximum. */
 static bool is_full(const struct search *f, int64_t s)
 {
-	return uphill(f, (double)f->local_max, s) > 0;
+	return uphill(f, (double)f->limits.local_max, s) > 0;
 }
 
 /* The first s of [low, high] of which the condition does not hold; high where it always does. */
@@ -239,51 +246,57 @@ static int64_t first_not(bool (*holds)(const struct search *f, int64_t s), const
 
 static void search_from(struct search *f, int64_t s_min)
 {
-	int64_t s = most(s_min, ceil_div(f->share_min, f->local_max));
-	int64_t last_full = least(f->s_max, f->share_max / f->local_max);
+	int64_t s = most(s_min, ceil_div(f->limits.share_min, f->limits.local_max));
+	int64_t last_full = least(f->limits.s_max, f->limits.share_max / f->limits.local_max);
 
 	if (s <= last_full) {
 		s = first_not(more_when_full, f, s, last_full);
-		consider(f, f->local_max, s);
+		consider(f, f->limits.local_max, s);
 		s = first_not(is_full, f, s, last_full + 1);
 	}
-	for (; s <= f->s_max; s++)
+	for (; s <= f->limits.s_max; s++)
 		if (search_passes(f, s) <= f->best * (1 + TOLERANCE))
 			break;
 }
 
-/* False where the limits leave nothing. */
-static bool limits(struct search *f)
+bool goodput_limits_of(const struct goodput_model *model, struct throughput_place place,
+		       struct goodput_limits *l)
 {
-	const struct goodput_model *model = f->model;
-	int64_t replicas = f->place.replicas, batch_min = model->initial_batch_size;
+	int64_t replicas = place.replicas, batch_min = model->initial_batch_size;
 	int64_t batch_max = model->max_batch_size > 0 ? model->max_batch_size : batch_min;
 
 	if (replicas < 1 || batch_min < 1 || batch_max < batch_min)
 		return false;
-	f->share_min = ceil_div(batch_min, replicas);
-	f->share_max = batch_max / replicas;
-	f->local_min = most(model->min_local_batch_size, 1);
-	f->local_max = f->share_max;
+	l->share_min = ceil_div(batch_min, replicas);
+	l->share_max = batch_max / replicas;
+	l->local_min = most(model->min_local_batch_size, 1);
+	l->local_max = l->share_max;
 	if (model->max_local_batch_size > 0)
-		f->local_max = least(f->local_max, model->max_local_batch_size);
-	if (f->local_max < f->local_min || f->share_max < f->share_min)
+		l->local_max = least(l->local_max, model->max_local_batch_size);
+	if (l->local_max < l->local_min || l->share_max < l->share_min)
 		return false;
-	f->s_max = model->accumulates ? least(f->share_max / f->local_min, INT32_MAX) : 1;
+	l->s_max = model->accumulates ? least(l->share_max / l->local_min, INT32_MAX) : 1;
 	return true;
+}
+
+bool goodput_needs_passes(const struct goodput_model *model, struct throughput_place place, int64_t m)
+{
+	return place.replicas == 1 && !model->noise_is_measured && m > model->initial_batch_size;
 }
 
 bool goodput_best(const struct goodput_model *model, struct throughput_place place,
 		  struct goodput_choice *choice)
 {
-	struct search f = { .model = model, .place = place };
+	struct goodput_model by_params = *model;
+	struct search f = { .model = &by_params, .place = place };
 	int64_t initial = model->initial_batch_size;
 
 	memset(choice, 0, sizeof(*choice));
-	if (!limits(&f))
+	by_params.residuals = NULL;
+	if (!goodput_limits_of(model, place, &f.limits))
 		return false;
 	if (place.replicas == 1 && !model->noise_is_measured) {
-		if (initial >= f.local_min && initial <= f.local_max)
+		if (initial >= f.limits.local_min && initial <= f.limits.local_max)
 			consider(&f, initial, 1);
 		search_from(&f, 2);
 	} else {

@@ -78,11 +78,25 @@ int knowledge_observations(struct store *s, const char *workload, const char *de
 	return 0;
 }
 
+/* For as many replicas as a job may be given. */
+static void set_residuals(struct knowledge *k, const struct fit_observation *seen, int n)
+{
+	int n_places = SCHED_REPLICA_GROWTH * k->model.max_replicas;
+	struct throughput_place *places = xcalloc((size_t)n_places, sizeof(*places));
+
+	for (int i = 0; i < n_places; i++)
+		places[i] = (struct throughput_place){ 1, i + 1 };
+	residuals_release(&k->residuals);
+	k->residuals = residuals_of(seen, n, &k->model.fit.params, places, n_places);
+	free(places);
+}
+
 static void fit_entries(const struct pool_entry *entries, int n, const struct fit_prior *prior,
-			struct model_row *model)
+			struct knowledge *k)
 {
 	struct fit_observation *fit = xcalloc((size_t)n, sizeof(*fit));
 	struct fit_options options = FIT_OPTIONS_DEFAULT;
+	struct model_row *model = &k->model;
 
 	options.prior = prior;
 	pool_fit_observations(entries, n, fit);
@@ -94,7 +108,25 @@ static void fit_entries(const struct pool_entry *entries, int n, const struct fi
 		if (entries[i].local_batch_size > model->max_local_batch_size)
 			model->max_local_batch_size = entries[i].local_batch_size;
 	}
+	set_residuals(k, fit, n);
 	free(fit);
+}
+
+/* What the model as it was last fitted leaves of what was measured since, too. */
+static int read_residuals(struct store *s, const char *workload, const char *device_kind,
+			  struct knowledge *k, struct err *err)
+{
+	struct fit_observation *fit;
+	struct pool_entry *entries;
+	int n;
+
+	if (knowledge_observations(s, workload, device_kind, &entries, &n, err))
+		return -1;
+	fit = xcalloc((size_t)n, sizeof(*fit));
+	set_residuals(k, fit, pool_fit_observations(entries, n, fit));
+	free(fit);
+	free(entries);
+	return 0;
 }
 
 /* *has is false where the devices were not measured, or the number of parameters is not known. */
@@ -119,7 +151,6 @@ static int read_prior(struct store *s, const char *workload, const char *device_
 int knowledge_learn(struct store *s, const char *workload, const char *device_kind,
 		    const char *observations_key, struct knowledge *k, struct err *err)
 {
-	struct model_row model = { .fit_time_s = clock_wall_s() };
 	struct pool_entry *entries;
 	struct fit_prior prior;
 	bool has_prior;
@@ -128,12 +159,12 @@ int knowledge_learn(struct store *s, const char *workload, const char *device_ki
 	if (read_prior(s, workload, device_kind, &prior, &has_prior, err) ||
 	    knowledge_observations(s, workload, device_kind, &entries, &n, err))
 		return -1;
-	fit_entries(entries, n, has_prior ? &prior : NULL, &model);
+	k->model = (struct model_row){ .fit_time_s = clock_wall_s() };
+	fit_entries(entries, n, has_prior ? &prior : NULL, k);
 	free(entries);
-	memcpy(model.observations_key, observations_key, strnlen(observations_key,
-	       sizeof(model.observations_key) - 1));
-	k->model = model;
-	k->modelled = model.fit.n_observations > 0;
+	memcpy(k->model.observations_key, observations_key, strnlen(observations_key,
+	       sizeof(k->model.observations_key) - 1));
+	k->modelled = k->model.fit.n_observations > 0;
 	return 0;
 }
 
@@ -152,13 +183,17 @@ int knowledge_load(struct store *s, const char *workload, const char *device_kin
 		return -1;
 	}
 	k->modelled = k->modelled && k->model.fit.n_observations > 0;
-	return 0;
+	if (!k->modelled || !read_residuals(s, workload, device_kind, k, err))
+		return 0;
+	knowledge_release(k);
+	return -1;
 }
 
 void knowledge_release(struct knowledge *k)
 {
 	free(k->windows);
 	step_time_list_release(&k->step_times);
+	residuals_release(&k->residuals);
 	memory_bounds_release(&k->memory);
 	failed_sizes_release(&k->failed);
 	*k = (struct knowledge){ 0 };
@@ -278,7 +313,8 @@ void knowledge_of_job(struct knowledge *k, const struct job *job, struct job_mod
 		.failed = k->failed,
 		.remaining_samples = remaining_samples(k, job), .remaining_s = (double)NAN,
 		.goodput = {
-			.params = k->model.fit.params, .noise_scale = (double)NAN,
+			.params = k->model.fit.params, .residuals = k->modelled ? &k->residuals : NULL,
+			.noise_scale = (double)NAN,
 			.initial_batch_size = job->batch_size, .max_batch_size = job->max_batch_size,
 			.max_local_batch_size = max_local_batch(k, job),
 			.accumulates = job->accumulates, .noise_is_measured = k->noise_is_measured,

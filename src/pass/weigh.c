@@ -89,7 +89,8 @@ static bool same_model(const struct job_model *a, const struct job_model *b)
 	       a->min_replicas == b->min_replicas && a->min_batch_size == b->min_batch_size &&
 	       a->own_max_local_batch_size == b->own_max_local_batch_size &&
 	       a->memory.ran_out == b->memory.ran_out && a->failed.failed == b->failed.failed &&
-	       same_params(&x->params, &y->params) && same_number(x->noise_scale, y->noise_scale) &&
+	       x->residuals == y->residuals && same_params(&x->params, &y->params) &&
+	       same_number(x->noise_scale, y->noise_scale) &&
 	       x->initial_batch_size == y->initial_batch_size &&
 	       x->max_batch_size == y->max_batch_size &&
 	       x->max_local_batch_size == y->max_local_batch_size &&

@@ -18,6 +18,7 @@ void agent_release(struct agent *a)
 {
 	free(a->seen);
 	free(a->gradients);
+	residuals_release(&a->residuals);
 	*a = (struct agent){ 0 };
 }
 
@@ -51,6 +52,17 @@ void agent_observe(struct agent *a, int nodes, int replicas, int64_t local_batch
 	add(a, nodes, replicas, local_batch_size, times);
 }
 
+static void set_params(struct agent *a, struct throughput_params params)
+{
+	a->params = params;
+	a->stale = false;
+	a->version++;
+	if (!a->n_places)
+		return;
+	residuals_release(&a->residuals);
+	a->residuals = residuals_of(a->seen, a->n, &a->params, a->places, a->n_places);
+}
+
 void agent_learn_all(struct agent *a)
 {
 	const struct grid *g = &a->application->grid;
@@ -58,9 +70,7 @@ void agent_learn_all(struct agent *a)
 	for (int i = 0; i < g->n_points; i++)
 		add(a, (int)g->points[i].at[0], (int)g->points[i].at[1], (int64_t)g->points[i].at[2],
 		    g->points[i].times);
-	a->params = fit_throughput(a->seen, a->n, &FIT_OPTIONS_DEFAULT).params;
-	a->stale = false;
-	a->version = 1;
+	set_params(a, fit_throughput(a->seen, a->n, &FIT_OPTIONS_DEFAULT).params);
 }
 
 /* --- fits --- */
@@ -129,8 +139,6 @@ bool agent_fit(struct agent *a, struct fit_memo *memo)
 		e->params = fit_throughput(a->seen, a->n, &FIT_OPTIONS_DEFAULT).params;
 		memo->count++;
 	}
-	a->params = e->params;
-	a->stale = false;
-	a->version++;
+	set_params(a, e->params);
 	return true;
 }

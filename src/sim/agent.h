@@ -11,6 +11,7 @@
 
 #include "ground_truth.h"
 #include "pollux/fit.h"
+#include "pollux/residuals.h"
 
 struct agent {
 	const struct application *application;
@@ -20,6 +21,9 @@ struct agent {
 	bool stale;			/* seen something since the fit */
 	int version;			/* of params; 0: nothing is fitted */
 	struct throughput_params params;
+	const struct throughput_place *places;	/* where residuals are wanted */
+	int n_places;			/* 0: nowhere, as published */
+	struct residuals residuals;
 	struct gradients *gradients;	/* owned; as last seen in each epoch; var NaN: never */
 };
 
@@ -39,7 +43,7 @@ void fit_memo_release(struct fit_memo *memo);
 /* All that the profiles have, and the fit to it. */
 void agent_learn_all(struct agent *a);
 void agent_observe(struct agent *a, int nodes, int replicas, int64_t local_batch_size, struct times times);
-/* Bring params up to date; false: nothing was seen. */
+/* Bring params and residuals up to date; false: nothing was seen. */
 bool agent_fit(struct agent *a, struct fit_memo *memo);
 
 #endif

@@ -24,7 +24,8 @@ bool job_model(struct simulation *s, const struct sim_job *job, struct goodput_m
 	if (!job->agent || !agent_fit(job->agent, &s->memo))
 		return false;
 	*model = (struct goodput_model){
-		.params = job->agent->params, .noise_scale = noise_scale(s, job),
+		.params = job->agent->params,
+		.residuals = job->agent->n_places ? &job->agent->residuals : NULL, .noise_scale = noise_scale(s, job),
 		.initial_batch_size = a->initial_batch_size, .max_batch_size = a->max_batch_size,
 		.min_local_batch_size = a->min_local_batch_size,
 		.max_local_batch_size = a->max_local_batch_size, .accumulates = true,

@@ -6,6 +6,7 @@
 #include "figures.h"
 #include "pollux/clock.h"
 #include "pollux/mem.h"
+#include "pollux/place.h"
 #include "simulation.h"
 
 #define PUBLISHED_GROWTH 2
@@ -31,11 +32,22 @@ struct manner manner_of(const struct policy *policy)
 	return (struct manner){
 		.owners_replicas = owners, .owners_batch = owners || optimus,
 		.published_nodes = tiresias || optimus, .always_two_passes = optimus,
+		.residuals = policy == &policy_goodput,
 		.growth = policy == &policy_goodput ? SCHED_REPLICA_GROWTH : PUBLISHED_GROWTH,
 	};
 }
 
 /* --- before --- */
+
+static void add_places(struct simulation *s)
+{
+	int node = s->options->gpus_per_node;
+
+	s->places = xcalloc((size_t)s->n_gpus, sizeof(*s->places));
+	for (int r = 1; r <= s->n_gpus; r++)
+		if (place_is_regular(s->n_gpus, node, r))
+			s->places[s->n_places++] = (struct throughput_place){ (r + node - 1) / node, r };
+}
 
 static void add_agents(struct simulation *s, const struct sim_profiles *profiles)
 {
@@ -46,9 +58,14 @@ static void add_agents(struct simulation *s, const struct sim_profiles *profiles
 		return;
 	s->n_agents = own ? s->workload->n_jobs : profiles->count;
 	s->agents = xcalloc((size_t)s->n_agents, sizeof(*s->agents));
-	for (int i = 0; i < s->n_agents; i++)
+	for (int i = 0; i < s->n_agents; i++) {
 		agent_init(&s->agents[i], own ? s->jobs[i].spec->application
 					      : sim_profiles_at(profiles, i));
+		if (s->manner.residuals) {
+			s->agents[i].places = s->places;
+			s->agents[i].n_places = s->n_places;
+		}
+	}
 	for (int i = 0; i < s->workload->n_jobs; i++) {
 		struct sim_job *job = &s->jobs[i];
 
@@ -107,6 +124,7 @@ static void simulation_init(struct simulation *s, const struct sim_options *opti
 			.finish_s = (double)NAN, .start_s = (double)NAN, .demoted_s = (double)NAN,
 			.waiting_since_s = workload->jobs[i].submit_s,
 		};
+	add_places(s);
 	add_agents(s, profiles);
 }
 
@@ -119,6 +137,7 @@ static void simulation_release(struct simulation *s)
 		free(s->jobs[i].goodput);
 	}
 	free(s->agents);
+	free(s->places);
 	free(s->jobs);
 	free(s->active);
 	truth_release(&s->truth);

@@ -17,6 +17,7 @@ struct manner {
 	bool owners_batch;	/* at the batch size that the workload says */
 	bool published_nodes;	/* placed as by take.h, not by place.h */
 	int growth;		/* the most GPUs, in those that it was measured on */
+	bool residuals;		/* beside the parameters */
 	bool always_two_passes;	/* the policy reckons with two passes on one GPU, whatever the batch */
 };
 
@@ -63,6 +64,8 @@ struct simulation {
 	int n_gpus;
 	struct truth truth;
 	struct fit_memo memo;
+	struct throughput_place *places;	/* what a job may be given, packed */
+	int n_places;
 	struct agent *agents;	/* of each application, or of each job */
 	int n_agents;
 	struct sim_job *jobs;

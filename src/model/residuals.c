@@ -1,0 +1,216 @@
+/* residuals.c - a Gaussian process over what the parameters leave, tabulated. */
+#include "pollux/residuals.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "fit_start.h"
+#include "pollux/mem.h"
+
+#define SIZES_PER_OCTAVE 4
+#define OCTAVES_BEYOND 4	/* above the largest that was measured; from there on it stays as it is */
+#define SIZES_MAX (64 * SIZES_PER_OCTAVE)
+
+/* Of one place and local batch size. */
+struct point {
+	double ln_replicas, ln_m;
+	bool across;		/* several nodes */
+	double residual, weight;	/* mean, and sum of the weights */
+	double dual;		/* alpha of the algorithm: what it adds where the covariance is 1 */
+};
+
+/* --- what was measured --- */
+
+static bool make_point(const struct fit_observation *seen, const struct throughput_params *params,
+		       struct point *p)
+{
+	struct fit_row row;
+	double modelled_s;
+
+	if (!fit_row_make(&row, seen))
+		return false;
+	modelled_s = throughput_step_time(params, row.place, row.m, row.s);
+	*p = (struct point){
+		.ln_replicas = log(row.place.replicas), .ln_m = log(row.m), .across = row.place.nodes > 1,
+		.residual = log(seen->step_time_s / modelled_s), .weight = row.weight,
+	};
+	return isfinite(p->residual);
+}
+
+static bool is_at(const struct point *a, const struct point *b)
+{
+	return a->across == b->across && !(a->ln_replicas < b->ln_replicas || a->ln_replicas > b->ln_replicas) &&
+	       !(a->ln_m < b->ln_m || a->ln_m > b->ln_m);
+}
+
+/* Other passes, or nodes, of the same sizes are one point. */
+static int add_point(struct point *points, int n, const struct point *p)
+{
+	for (int i = 0; i < n; i++) {
+		double weight = points[i].weight + p->weight;
+
+		if (!is_at(&points[i], p))
+			continue;
+		points[i].residual += (p->residual - points[i].residual) * p->weight / weight;
+		points[i].weight = weight;
+		return n;
+	}
+	if (n < RESIDUALS_MAX)
+		points[n++] = *p;
+	return n;
+}
+
+static int make_points(const struct fit_observation *seen, int n, const struct throughput_params *params,
+		       struct point *points)
+{
+	struct point p;
+	int n_points = 0;
+
+	for (int i = 0; i < n; i++)
+		if (make_point(&seen[i], params, &p))
+			n_points = add_point(points, n_points, &p);
+	return n_points;
+}
+
+/* --- the process --- */
+
+static double by_place(const struct point *p, double ln_replicas, bool across)
+{
+	return exp(-fabs(p->ln_replicas - ln_replicas)) * (p->across == across ? 1 : RESIDUALS_ACROSS);
+}
+
+static double by_size(const struct point *p, double ln_m)
+{
+	return exp(-fabs(p->ln_m - ln_m));
+}
+
+static double covariance(const struct point *a, const struct point *b)
+{
+	return by_place(a, b->ln_replicas, b->across) * by_size(a, b->ln_m);
+}
+
+/* The lower triangle, in rows, of L L' = K + the noise's variance; positive definite, as that is positive. */
+static void factorize(const struct point *points, int n, double *l)
+{
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j <= i; j++) {
+			double *li = &l[(size_t)i * (size_t)n], *lj = &l[(size_t)j * (size_t)n];
+			double sum = covariance(&points[i], &points[j]);
+
+			if (i == j)
+				sum += RESIDUALS_NOISE / points[i].weight;
+			for (int k = 0; k < j; k++)
+				sum -= li[k] * lj[k];
+			li[j] = i == j ? sqrt(sum) : sum / lj[j];
+		}
+}
+
+/* L L' dual = residual. */
+static void solve(struct point *points, int n, const double *l)
+{
+	for (int i = 0; i < n; i++) {
+		double sum = points[i].residual;
+
+		for (int k = 0; k < i; k++)
+			sum -= l[(size_t)i * (size_t)n + (size_t)k] * points[k].dual;
+		points[i].dual = sum / l[(size_t)i * (size_t)n + (size_t)i];
+	}
+	for (int i = n - 1; i >= 0; i--) {
+		double sum = points[i].dual;
+
+		for (int k = i + 1; k < n; k++)
+			sum -= l[(size_t)k * (size_t)n + (size_t)i] * points[k].dual;
+		points[i].dual = sum / l[(size_t)i * (size_t)n + (size_t)i];
+	}
+}
+
+static void set_duals(struct point *points, int n)
+{
+	double *l = xcalloc((size_t)n * (size_t)n, sizeof(*l));
+
+	factorize(points, n, l);
+	solve(points, n, l);
+	free(l);
+}
+
+/* --- the table --- */
+
+static double ln_size(int i)
+{
+	return i * log(2) / SIZES_PER_OCTAVE;
+}
+
+static int sizes_for(const struct point *points, int n)
+{
+	double largest = 0;
+
+	for (int i = 0; i < n; i++)
+		largest = fmax(largest, points[i].ln_m);
+	return (int)fmin(ceil(largest / ln_size(1)) + OCTAVES_BEYOND * SIZES_PER_OCTAVE + 1, SIZES_MAX);
+}
+
+static void tabulate(struct residuals *r, const struct point *points, int n)
+{
+	size_t n_sizes = (size_t)r->n_sizes;
+	double *size = xcalloc(n_sizes, sizeof(*size));
+
+	for (int p = 0; p < n; p++) {
+		for (size_t i = 0; i < n_sizes; i++)
+			size[i] = points[p].dual * by_size(&points[p], ln_size((int)i));
+		for (int k = 0; k < r->n_places; k++) {
+			double place = by_place(&points[p], log(r->places[k].replicas),
+						r->places[k].nodes > 1);
+
+			for (size_t i = 0; i < n_sizes; i++)
+				r->logs[(size_t)k * n_sizes + i] += place * size[i];
+		}
+	}
+	free(size);
+}
+
+struct residuals residuals_of(const struct fit_observation *seen, int n, const struct throughput_params *params,
+			      const struct throughput_place *places, int n_places)
+{
+	struct point *points = xcalloc((size_t)(n < RESIDUALS_MAX ? n : RESIDUALS_MAX), sizeof(*points));
+	int n_points = make_points(seen, n, params, points);
+	struct residuals r = {
+		.places = xcalloc((size_t)n_places, sizeof(*r.places)), .n_places = n_places, .n_sizes = sizes_for(points, n_points),
+	};
+
+	for (int k = 0; k < n_places; k++)
+		r.places[k] = places[k];
+	r.logs = xcalloc((size_t)n_places * (size_t)r.n_sizes, sizeof(*r.logs));
+	set_duals(points, n_points);
+	tabulate(&r, points, n_points);
+	free(points);
+	return r;
+}
+
+void residuals_release(struct residuals *r)
+{
+	free(r->places);
+	free(r->logs);
+	*r = (struct residuals){ 0 };
+}
+
+static const double *row_of(const struct residuals *r, struct throughput_place place)
+{
+	for (int k = 0; r && k < r->n_places; k++)
+		if (r->places[k].nodes == place.nodes && r->places[k].replicas == place.replicas)
+			return &r->logs[(size_t)k * (size_t)r->n_sizes];
+	return NULL;
+}
+
+double residuals_factor(const struct residuals *r, struct throughput_place place, double m)
+{
+	const double *row = row_of(r, place);
+	double at, share;
+	int i;
+
+	if (!row)
+		return 1;
+	at = fmin(fmax(log(m) / ln_size(1), 0), r->n_sizes - 1);
+	i = (int)fmin(at, r->n_sizes - 2);
+	share = at - i;
+	return exp(row[i] + share * (row[i + 1] - row[i]));
+}

@@ -1,0 +1,134 @@
+/* What measured times say beyond the parameters. The values for one point and two were worked out with Python:
+ *
+ *	>>> from math import *
+ *	>>> y = [log(1.2), log(.9)]; a, d, b = 1.03, 1 + .03 / .5, 16 / 64
+ *	>>> D = a * d - b * b; dual = (d * y[0] - b * y[1]) / D, (a * y[1] - b * y[0]) / D
+ *	>>> exp(dual[0] + dual[1] / 4), exp(dual[0] / 4 + dual[1]), exp(dual[0] / 2 + dual[1] / 2)
+ *	(1.1923439335951995, 0.9081210343433495, 1.0323289643359874)
+ *	>>> exp(dual[0] / 2 + dual[1] / 8), exp(.3 * (dual[0] / 32 + dual[1] / 8))
+ *	(1.0919450231560193, 0.9963923627844522)
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pollux/goodput.h"
+#include "tap.h"
+
+static const struct throughput_params params = {
+	.alpha_grad = 0.1, .beta_grad = 0.001, .alpha_sync_local = 1e-8, .beta_sync_local = 1e-8,
+	.alpha_sync_node = 1e-8, .beta_sync_node = 1e-8, .gamma = 1,
+};
+static const struct throughput_place one = { 1, 1 }, two = { 1, 2 }, across = { 2, 8 };
+static const struct throughput_place places[] = { { 1, 1 }, { 1, 2 }, { 2, 8 } };
+
+/* Times of m samples and s passes on one replica, so many times as long as by the parameters. */
+static struct fit_observation seen(int64_t m, int s, double factor, double weight)
+{
+	return (struct fit_observation){
+		.place = one, .local_batch_size = m, .accumulation_steps = s, .weight = weight,
+		.step_time_s = factor * throughput_step_time(&params, one, (double)m, s),
+		.sync_time_s = (double)NAN,
+	};
+}
+
+static struct residuals of(const struct fit_observation *o, int n)
+{
+	return residuals_of(o, n, &params, places, 3);
+}
+
+static void test_none(void)
+{
+	struct residuals r = of(NULL, 0);
+
+	near(residuals_factor(&r, one, 16), 1, 0, "nothing measured, nothing said");
+	near(residuals_factor(NULL, one, 16), 1, 0, "nor without any");
+	residuals_release(&r);
+}
+
+static void test_points(void)
+{
+	struct fit_observation o[] = { seen(16, 1, 1.2, 1), seen(64, 3, 0.9, 0.5) };
+	struct residuals r = of(o, 2);
+
+	near(residuals_factor(&r, one, 16), 1.1923439335951995, 1e-12, "where it was measured");
+	near(residuals_factor(&r, one, 64), 0.9081210343433495, 1e-12, "whatever the passes; less sure of it");
+	near(residuals_factor(&r, one, 32), 1.0323289643359874, 1e-12, "between");
+	near(residuals_factor(&r, two, 16), 1.0919450231560193, 1e-12, "on twice the replicas");
+	near(residuals_factor(&r, across, 64), 0.9963923627844522, 1e-12, "on several nodes hardly");
+	near(residuals_factor(&r, (struct throughput_place){ 1, 3 }, 16), 1, 0, "not tabulated");
+	near(residuals_factor(&r, one, 1e300), residuals_factor(&r, one, 64 * 16), 1e-12, "far beyond");
+	near(residuals_factor(&r, one, 0), residuals_factor(&r, one, 1), 0, "or below");
+	residuals_release(&r);
+}
+
+static void test_same_sizes(void)
+{
+	struct fit_observation once = seen(16, 1, exp(0.2), 4);
+	struct fit_observation o[] = { seen(16, 1, exp(0.1), 3), seen(16, 2, exp(0.5), 1) };
+	struct residuals a = of(&once, 1), b = of(o, 2);
+
+	near(residuals_factor(&a, one, 16), exp(0.2 / (1 + 0.03 / 4)), 1e-12, "weight stands for noise");
+	near(residuals_factor(&b, one, 20), residuals_factor(&a, one, 20), 1e-12,
+	     "the same sizes are one point, at the weighted mean");
+	residuals_release(&a);
+	residuals_release(&b);
+}
+
+static void test_bad(void)
+{
+	struct fit_observation o[] = { seen(16, 1, 1.2, 1), seen(32, 1, NAN, 1), seen(64, 1, -1, 1),
+				       seen(64, 1, 1, 0), seen(0, 1, 1, 1) };
+	struct residuals a = of(o, 1), b = of(o, 5);
+
+	near(residuals_factor(&b, one, 32), residuals_factor(&a, one, 32), 0, "what cannot be right is left out");
+	residuals_release(&a);
+	residuals_release(&b);
+}
+
+static void test_many(void)
+{
+	int n = 2 * RESIDUALS_MAX;
+	struct fit_observation *o = calloc((size_t)n, sizeof(*o));
+	struct residuals r;
+
+	for (int i = 0; i < n; i++)
+		o[i] = seen(i + 1, 1, 1.1, 1);
+	r = of(o, n);
+	near(residuals_factor(&r, one, 16), 1.1, 0.01, "many say what they agree on");
+	near(residuals_factor(&r, one, 16.0 * n), 1, 0.01, "only the first count");
+	residuals_release(&r);
+	free(o);
+}
+
+static void test_best(void)
+{
+	struct fit_observation o[] = { seen(64, 1, 1.4, 1), seen(32, 1, 1, 1), seen(16, 1, 1, 1) };
+	struct residuals r = of(o, 3);
+	struct goodput_model g = { .params = params, .noise_scale = 100, .initial_batch_size = 16,
+				   .max_batch_size = 64, .noise_is_measured = true };
+	struct goodput_choice by_params, best;
+
+	goodput_best_round(&g, one, &by_params);
+	is_int(by_params.configuration.local_batch_size, 64, "by the parameters the largest is best");
+	g.residuals = &r;
+	goodput_best_round(&g, one, &best);
+	is_int(best.configuration.local_batch_size, 32, "but it was measured to be slow");
+	near(best.throughput, 32 / goodput_step_time(&g, one, 32, 1), 1e-12, "and so it is told");
+	ok(best.goodput > goodput_of(&g, one, 64, 1), "which is better");
+	g.noise_scale = (double)NAN;
+	goodput_best_round(&g, one, &best);
+	is_int(best.configuration.batch_size, 16, "unknown noise: the batch stays");
+	residuals_release(&r);
+}
+
+int main(void)
+{
+	test_none();
+	test_points();
+	test_same_sizes();
+	test_bad();
+	test_many();
+	test_best();
+	return done();
+}
