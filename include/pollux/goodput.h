@@ -82,7 +82,7 @@ bool goodput_best(const struct goodput_model *model, struct throughput_place pla
 /* Likewise within 1 %, if that makes the local batch a number of three binary digits, four of which are to
  * a doubling. Goodput is flat where it is greatest: such sizes are measured again and again instead of a
  * new one each time, and devices like them. With residuals, the best of all such sizes under the same
- * limits, where it is better. */
+ * limits, where it is more than 1 % better. */
 bool goodput_best_round(const struct goodput_model *model, struct throughput_place place,
 			struct goodput_choice *choice);
 

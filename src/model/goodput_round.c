@@ -6,7 +6,8 @@
 
 #include "goodput_limits.h"
 
-/* A round number of samples may cost so much of the goodput: one in a hundred. */
+/* A round number of samples may cost so much of the goodput, and another one must gain as much: one in a
+ * hundred. */
 #define ROUNDED 0.99
 /* Of passes every one up to so many, then in steps of an eighth. */
 #define PASSES_STEP 8
@@ -65,7 +66,7 @@ static int64_t next_round(int64_t m)
 static void look_around(const struct goodput_model *g, struct throughput_place place,
 			struct goodput_choice *best)
 {
-	struct goodput_choice other = { .goodput = best->goodput };
+	struct goodput_choice other = { .goodput = best->goodput / ROUNDED };
 	struct goodput_limits l;
 
 	if (!goodput_limits_of(g, place, &l))

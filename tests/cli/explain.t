@@ -74,7 +74,6 @@ INSERT INTO runs (job_id, number, state, replicas, accumulation_steps, batch_siz
 INSERT INTO observations SELECT id, 'CPU, 1 core', 1, replicas, 128, 1, 5000, 30, 100, 1,
 	0.032 + 0.004 * (replicas > 1) + 0.002 * (replicas > 2) * (replicas - 2) + 0.004, 0.0002, 0.035,
 	NULL, 60 FROM runs WHERE job_id = $id;
-UPDATE observations SET step_time_s = 0.050 WHERE replicas = 4;
 INSERT INTO models (workload, device_kind, alpha_grad, beta_grad, alpha_sync_local, beta_sync_local,
 	alpha_sync_node, beta_sync_node, gamma, basis, stop, objective, rmse_grad, rmse_step,
 	n_observations, n_steps, max_replicas, max_local_batch_size, observations_key, fit_time_s) VALUES
@@ -115,7 +114,6 @@ like 'what they rest on' '^  rests on +15\.0k steps in 3 configurations, on CPU,
 like 'the error' '^  error +updates 3\.0 %, passes ' "$(part model)"
 like 'and how the fit ended' '^  fitted .*; converged$' "$(part model)"
 like 'a measured step is the model'\''s' '^ +2 +256 +128 +1 +5\.00k +40\.0ms +40\.0ms +\+0\.0%' "$(part measured)"
-like 'another is not: 44 ms against 50' '^ +4 +512 +128 +1 +5\.00k +50\.0ms +44\.0ms +-12\.0%' "$(part measured)"
 like 'the noise scale' '^  scale +1\.92k samples, declared$' "$(part noise)"
 like 'a restart: 1.5 s + 4 s and 1 s + 4 s, of 100 s' '^  costs +5\.25s, as measured; 5 % of a slice of 1m40s$' \
 	"$(part restart)"
@@ -124,6 +122,18 @@ like 'when it starts at the latest, and ends by that' \
 like 'the best of the sizes is one in three binary digits' ' best$' "$(part batch)"
 like 'what is left' '^  remaining +800k of 1\.00M samples$' "$(part end)"
 like 'and takes 800,000 / 3,555.6 s' '^  takes +3m45s of running on 1 device$' "$(part end)"
+
+# What was measured counts, not what the model makes of it: 44 ms (50 / 44)^0.97.
+store "UPDATE observations SET step_time_s = 0.050 WHERE replicas = 4"
+run "$POLLUX" explain "$id"
+like 'a measured step is not the model'\''s: 44 ms against 50' '^ +4 +512 +128 +1 +5\.00k +50\.0ms +44\.0ms +-12\.0%' \
+	"$(part measured)"
+store "UPDATE jobs SET max_batch_size = 512, min_replicas = 4 WHERE id = $id"
+run "$POLLUX" explain "$id"
+like 'what was measured is what it gets' '^ +512 +128 +1 +49\.[78]ms ' "$(part batch)"
+store "UPDATE jobs SET max_batch_size = 4096, min_replicas = 1 WHERE id = $id;
+	UPDATE observations SET step_time_s = 0.044 WHERE replicas = 4"
+run "$POLLUX" explain "$id"
 unset COLUMNS
 
 # Every size there is, for each number of devices.
@@ -172,14 +182,16 @@ like 'which is said' '^  efficiency +not known, nor the noise scale: ' "$(part b
 is 'nor are they in JSON' '1 null' "$("$POLLUX" explain "$id" --json |
 	json 'print join " ", map { $_ // "null" } map { $_->{efficiency} } @{$d->{batch_sizes}}[0, 1]')"
 # The greatest is at sqrt(1920 * 2 * 0.03 / 0.00025) = 679, 4 M0 = 2 * 340, and 340 is 101010100 in binary.
-store "UPDATE jobs SET noise_scale = 1920, batch_size = 170 WHERE id = $id; UPDATE models SET alpha_grad = 0.03"
+store "UPDATE jobs SET noise_scale = 1920, batch_size = 170 WHERE id = $id; UPDATE models SET alpha_grad = 0.03;
+	UPDATE observations SET step_time_s = step_time_s + 0.026"
 is 'a row may have more than the best' more "$("$POLLUX" explain "$id" --json |
 	json 'my $best = $d->{devices}[0]{goodput}; print "more" if grep { $_->{goodput} > $best &&
 		$_->{goodput} < 1.01 * $best } @{$d->{batch_sizes}}')"
 run env COLUMNS=80 "$POLLUX" explain "$id"
 like 'and then the foot of the table says why' '^  best +that is, of those whose local batch ' "$(part batch)"
 is 'within 80 columns' '' "$(printf '%s\n' "$out" | longer_than 80)"
-store "UPDATE jobs SET batch_size = 128 WHERE id = $id; UPDATE models SET alpha_grad = 0.004"
+store "UPDATE jobs SET batch_size = 128 WHERE id = $id; UPDATE models SET alpha_grad = 0.004;
+	UPDATE observations SET step_time_s = step_time_s - 0.026"
 
 # --- limits ---
 store "UPDATE models SET max_replicas = 1"
@@ -273,7 +285,7 @@ is 'with the usual permissions' 640 "$(stat -c %a a.svg)"
 umask 022
 like 'its script has the curve of devices' '^1 3555\.5555[0-9]* 3555\.5555' "$(cat script)"
 like 'the point where it is' '^4 7340\.[0-9]+ 2048$' "$(cat script)"
-like 'what was measured' '^4 10240 512 10240$' "$(cat script)"
+like 'what was measured' '^4 11636\.363[0-9]* 512 11636\.363[0-9]*$' "$(cat script)"
 like 'on two devices not on the curve of batch sizes' '^2 6400 256 NaN$' "$(cat script)"
 like 'a name that cannot do harm' "title 'job $id, it''s \\?x\\?, on CPU, 1 core'" "$(cat script)"
 like 'a line each' '^set terminal svg ' "$(cat script)"
@@ -332,7 +344,8 @@ fi
 store "DELETE FROM runs WHERE id = 90; DELETE FROM run_devices; UPDATE jobs SET state = 'queued' WHERE id = $id"
 
 # --- another policy ---
-store "UPDATE settings SET value = 'las' WHERE name = 'POLLUX_POLICY'; DELETE FROM models"
+store "UPDATE settings SET value = 'las' WHERE name = 'POLLUX_POLICY'; DELETE FROM models;
+	UPDATE observations SET step_time_s = 0.050 WHERE replicas = 4"
 run "$POLLUX" explain "$id"
 like 'a policy that does not look at goodput says so' '^  policy +las does not look at goodput' "$(part decision)"
 like 'then a model is fitted for this' '^  fitted +just now, for this; no pass has; converged$' "$(part model)"
