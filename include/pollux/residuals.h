@@ -33,7 +33,7 @@ struct residuals {
 	double *logs;		/* owned; ln of the factor, a row for each place */
 };
 
-/* At these places; seen as for fit_throughput, which params are the fit to. */
+/* At these places, one for each number of replicas, ascending; seen as for fit_throughput, which params are the fit to. */
 struct residuals residuals_of(const struct fit_observation *seen, int n, const struct throughput_params *params,
 			      const struct throughput_place *places, int n_places);
 void residuals_release(struct residuals *r);

@@ -30,27 +30,31 @@ static void round_down(const struct goodput_model *g, int nodes, struct goodput_
 		*best = rounded;
 }
 
-static void consider(const struct goodput_model *g, struct throughput_place place, int64_t m, int64_t s,
-		     struct goodput_choice *best)
-{
-	struct goodput_choice choice = goodput_choice_of(g, place.nodes, (struct configuration){
-		.replicas = place.replicas, .local_batch_size = m, .accumulation_steps = (int)s,
-		.batch_size = place.replicas * m * s,
-	});
+/* The best that was looked at. */
+struct found {
+	double goodput;
+	int64_t m, s;
+};
 
-	if (choice.goodput > best->goodput)
-		*best = choice;
-}
-
-static void consider_passes(const struct goodput_model *g, struct throughput_place place,
-			    const struct goodput_limits *l, int64_t m, struct goodput_choice *best)
+static void look_at_passes(const struct goodput_model *g, struct throughput_place place,
+			   const struct goodput_limits *l, int64_t m, struct found *best)
 {
+	double factor = residuals_factor(g->residuals, place, (double)m);
+	double grad_s = factor * throughput_grad_time(&g->params, (double)m);
+	double update_s = factor * throughput_update_time(&g->params, place, (double)m);
+	double phi = isnan(g->noise_scale) ? 0 : g->noise_scale;
 	int64_t s = (l->share_min + m - 1) / m;
 
 	if (s == 1 && goodput_needs_passes(g, place, m))
 		s = 2;
-	for (; s <= l->s_max && s * m <= l->share_max; s += s < PASSES_STEP ? 1 : s / PASSES_STEP)
-		consider(g, place, m, s, best);
+	for (; s <= l->s_max && s * m <= l->share_max; s += s < PASSES_STEP ? 1 : s / PASSES_STEP) {
+		double batch = (double)(place.replicas * m * s);
+		double goodput = batch / ((double)(s - 1) * grad_s + update_s) *
+				 goodput_efficiency(phi, (double)g->initial_batch_size, batch);
+
+		if (goodput > best->goodput)
+			*best = (struct found){ goodput, m, s };
+	}
 }
 
 /* The round number after m. */
@@ -66,7 +70,7 @@ static int64_t next_round(int64_t m)
 static void look_around(const struct goodput_model *g, struct throughput_place place,
 			struct goodput_choice *best)
 {
-	struct goodput_choice other = { .goodput = best->goodput / ROUNDED };
+	struct found other = { .goodput = best->goodput / ROUNDED };
 	struct goodput_limits l;
 
 	if (!goodput_limits_of(g, place, &l))
@@ -74,9 +78,12 @@ static void look_around(const struct goodput_model *g, struct throughput_place p
 	if (isnan(g->noise_scale))	/* no more samples than there must be */
 		l.share_max = l.share_min;
 	for (int64_t m = next_round(l.local_min - 1); m <= l.local_max; m = next_round(m))
-		consider_passes(g, place, &l, m, &other);
-	if (other.configuration.replicas)
-		*best = other;
+		look_at_passes(g, place, &l, m, &other);
+	if (other.m)
+		*best = goodput_choice_of(g, place.nodes, (struct configuration){
+			.replicas = place.replicas, .local_batch_size = other.m,
+			.accumulation_steps = (int)other.s, .batch_size = place.replicas * other.m * other.s,
+		});
 }
 
 bool goodput_best_round(const struct goodput_model *model, struct throughput_place place,

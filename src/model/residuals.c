@@ -195,10 +195,20 @@ void residuals_release(struct residuals *r)
 
 static const double *row_of(const struct residuals *r, struct throughput_place place)
 {
-	for (int k = 0; r && k < r->n_places; k++)
-		if (r->places[k].nodes == place.nodes && r->places[k].replicas == place.replicas)
-			return &r->logs[(size_t)k * (size_t)r->n_sizes];
-	return NULL;
+	int low = 0, high = r ? r->n_places : 0;
+
+	while (low < high) {
+		int middle = (low + high) / 2;
+
+		if (r->places[middle].replicas < place.replicas)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!r || low == r->n_places || r->places[low].replicas != place.replicas ||
+	    r->places[low].nodes != place.nodes)
+		return NULL;
+	return &r->logs[(size_t)low * (size_t)r->n_sizes];
 }
 
 double residuals_factor(const struct residuals *r, struct throughput_place place, double m)
