@@ -114,6 +114,21 @@ static inline double case_limit_s(const struct sched_input *in)
 	return 4 * fmax(in->slice_s, round / in->n_devices);
 }
 
+/* What keeps an overdue job waiting at most once nothing is launched any more: L of policy.h. */
+static inline double case_turn_s(const struct sched_input *in)
+{
+	double slice = in->slice_s, restart = 0;
+
+	for (int i = 0; i < in->n_jobs; i++) {
+		if (!case_least(in, &in->jobs[i]))
+			continue;
+		slice = fmax(slice, case_slice_s(in, &in->jobs[i]));
+		if (!isnan(in->jobs[i].remaining_samples))
+			restart = fmax(restart, in->jobs[i].restart_s);
+	}
+	return slice + 2 * restart;
+}
+
 /* Samples in 100 s on the most devices that work. */
 static inline double samples_100_s(const double *goodput, int max)
 {

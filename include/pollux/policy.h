@@ -103,7 +103,7 @@ struct policy {
  * otherwise hold devices again and again for little work, or none.
  *
  * No starvation: let W wait, let A be the jobs that have waited longer than W and that the machine is
- * large enough for, P the time between passes, L the longest slice of any job, and
+ * large enough for, P the time between passes, and
  *
  *	B = 4 * max(slice_s, D / n_devices)
  *
@@ -112,8 +112,10 @@ struct policy {
  *
  *	B + P + (|A| + 1) * (L + P)
  *
- * seconds, B and L at their largest and |A| at the time W has waited for B. It then keeps devices for
- * its slice, two thirds of which at least are work. A job that comes back with an older waiting_since_s
+ * seconds, L being the longest slice of any job and twice the longest restart of those whose remaining_samples
+ * are known: one that lacks less than its restart is not stopped for another, but not for ever, as what it says may
+ * be wrong. B and L are at their largest, and |A| at the time W has waited for B. W then keeps devices for its
+ * slice, two thirds of which at least are work. A job that comes back with an older waiting_since_s
  * (released, say) joins A. Time spent stopping comes on top. */
 extern const struct policy policy_goodput;
 

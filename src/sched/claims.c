@@ -17,6 +17,7 @@ struct rest {
 	const struct curves *curves;
 	struct claims *claims;
 	int left;		/* devices not claimed */
+	double slices_end_s;	/* the last of all that run or are to start */
 	struct overdue *overdue;	/* longest waiting first */
 	int n_overdue;
 };
@@ -77,6 +78,38 @@ static void protect_slices(struct rest *rest)
 			protect(rest, i, rest->curves->items[i].settled ? CLAIM_SOME : CLAIM_EXACT);
 }
 
+static void count_slice(struct rest *rest, const struct curve *c)
+{
+	bool is_past = c->job->launched_s <= rest->curves->in->now_s;	/* else a clock was set back */
+
+	if (c->job->preemptible && (!c->held || is_past))
+		rest->slices_end_s = fmax(rest->slices_end_s, curve_slice_end_s(rest->curves, c, !c->held));
+}
+
+/* --- about to end --- */
+
+static bool is_ending(const struct curve *c)
+{
+	return c->job->preemptible && c->ends_in_s < c->restart_s;
+}
+
+/* Until when the overdue job lets it run. */
+static double end_awaited_s(const struct rest *rest, const struct curve *c, double overdue_s)
+{
+	return fmax(overdue_s, rest->slices_end_s) + CLAIMS_END_RESTARTS * c->restart_s;
+}
+
+static void protect_ending(struct rest *rest, double overdue_s)
+{
+	for (int i = 0; i < rest->curves->in->n_jobs; i++) {
+		const struct curve *c = &rest->curves->items[i];
+
+		if (rest->claims->items[i].kind == CLAIM_FREE && is_ending(c) && c->held <= rest->left &&
+		    rest->curves->in->now_s < end_awaited_s(rest, c, overdue_s))
+			protect(rest, i, CLAIM_EXACT);
+	}
+}
+
 /* --- overdue --- */
 
 /* B of policy.h. */
@@ -87,6 +120,20 @@ static double limit_s(const struct curves *curves)
 	for (int i = 0; i < curves->in->n_jobs; i++)
 		round_device_s += curves->items[i].least * curves->items[i].slice_s;
 	return LIMIT_ROUNDS * fmax(curves->slice_s, round_device_s / fmax(curves->n_devices, 1));
+}
+
+static double turn_s(const struct curves *curves)
+{
+	double slice_s = curves->slice_s, end_s = 0;
+
+	for (int i = 0; i < curves->in->n_jobs; i++) {
+		const struct curve *c = &curves->items[i];
+
+		slice_s = fmax(slice_s, c->slice_s);
+		if (!isnan(c->remaining_device_s))
+			end_s = fmax(end_s, CLAIMS_END_RESTARTS * c->restart_s);
+	}
+	return slice_s + end_s;
 }
 
 static int longer_waiting(const void *a, const void *b)
@@ -115,8 +162,9 @@ static void find_overdue(struct rest *rest)
 }
 
 /* False: it gathers, and nobody behind it may start. */
-static bool force(struct rest *rest, int index)
+static bool force(struct rest *rest, const struct overdue *overdue)
 {
+	int index = overdue->index;
 	const struct curve *c = &rest->curves->items[index];
 	struct claim *claim = &rest->claims->items[index];
 	struct claims *claims = rest->claims;
@@ -128,6 +176,7 @@ static bool force(struct rest *rest, int index)
 	}
 	if (claims->stuck >= 0 && !c->job->preemptible)
 		return true;
+	protect_ending(rest, overdue->since_s + claims->limit_s);
 	if (c->least > rest->left) {
 		claims->gathering = index;
 		return false;
@@ -135,6 +184,7 @@ static bool force(struct rest *rest, int index)
 	claim->kind = CLAIM_SOME;
 	claim->replicas = c->least;
 	rest->left -= c->least;
+	count_slice(rest, c);
 	if (!c->job->preemptible)
 		claims->fixed += c->least;
 	return true;
@@ -163,7 +213,21 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* When slices that end have left enough for the one that gathers. */
+/* Until when one that keeps exactly what it has is protected from the one that gathers. */
+static double protected_s(const struct rest *rest, const struct curve *c, bool starts_now)
+{
+	const struct curve *gathering = &rest->curves->items[rest->claims->gathering];
+	double since_s = claims_waiting_since_s(rest->curves, gathering);
+	double slice_end_s = curve_slice_end_s(rest->curves, c, starts_now);
+
+	if (!c->job->preemptible)
+		return HUGE_VAL;
+	if (!is_ending(c) && !(starts_now && c->remaining_device_s / c->of[c->least] < c->restart_s))
+		return slice_end_s;
+	return fmax(slice_end_s, end_awaited_s(rest, c, since_s + rest->claims->limit_s));
+}
+
+/* When what is protected now has left enough for the one that gathers. */
 static double gathered_s(const struct rest *rest)
 {
 	const struct curves *curves = rest->curves;
@@ -179,12 +243,28 @@ static double gathered_s(const struct rest *rest)
 		if (claim->kind != CLAIM_EXACT || (c->held && !c->job->preemptible))
 			continue;
 		for (int k = 0; k < claim->replicas; k++)
-			ends_s[n++] = c->job->preemptible ? curve_slice_end_s(curves, c, !runs_on) : HUGE_VAL;
+			ends_s[n++] = protected_s(rest, c, !runs_on);
 	}
 	qsort(ends_s, (size_t)n, sizeof(*ends_s), compare);
 	end_s = missing > 0 && missing <= n ? ends_s[missing - 1] : HUGE_VAL;
 	free(ends_s);
 	return isfinite(end_s) ? end_s : (double)NAN;
+}
+
+/* The first of those about to end, if they have enough. */
+static int awaited(const struct rest *rest)
+{
+	int missing = rest->curves->items[rest->claims->gathering].least - rest->left, first = -1;
+
+	for (int i = rest->curves->in->n_jobs - 1; i >= 0; i--) {
+		const struct curve *c = &rest->curves->items[i];
+
+		if (!c->in_slice && is_ending(c) && rest->claims->items[i].kind == CLAIM_EXACT) {
+			missing -= c->held;
+			first = i;
+		}
+	}
+	return missing <= 0 ? first : -1;
 }
 
 /* --- all --- */
@@ -193,7 +273,7 @@ struct claims claims_of_fixed(const struct curves *curves)
 {
 	struct claims claims = {
 		.items = xcalloc((size_t)curves->in->n_jobs, sizeof(*claims.items)),
-		.gathering = -1, .gathered_s = (double)NAN, .stuck = -1,
+		.gathering = -1, .gathered_s = (double)NAN, .awaited = -1, .stuck = -1,
 	};
 	struct rest rest = { .curves = curves, .claims = &claims, .left = curves->n_devices };
 
@@ -206,26 +286,33 @@ struct claims claims_of(const struct curves *curves)
 	size_t n_jobs = (size_t)curves->in->n_jobs;
 	struct claims claims = {
 		.items = xcalloc(n_jobs, sizeof(*claims.items)),
-		.limit_s = limit_s(curves),
-		.gathering = -1, .gathered_s = (double)NAN, .stuck = -1,
+		.limit_s = limit_s(curves), .turn_s = turn_s(curves),
+		.gathering = -1, .gathered_s = (double)NAN, .awaited = -1, .stuck = -1,
 	};
 	struct rest rest = {
-		.curves = curves, .claims = &claims, .left = curves->n_devices,
+		.curves = curves, .claims = &claims, .left = curves->n_devices, .slices_end_s = -HUGE_VAL,
 		.overdue = xcalloc(n_jobs, sizeof(*rest.overdue)),
 	};
 
 	protect_fixed(&rest);
 	protect_slices(&rest);
 	find_overdue(&rest);
-	for (int i = 0; i < rest.n_overdue && force(&rest, rest.overdue[i].index); i++)
+	for (size_t i = 0; i < n_jobs; i++)
+		if (curves->items[i].held)
+			count_slice(&rest, &curves->items[i]);
+	for (int i = 0; i < rest.n_overdue && force(&rest, &rest.overdue[i]); i++)
 		;
+	if (claims.gathering < 0)
+		protect_ending(&rest, HUGE_VAL);
 	for (size_t i = 0; i < n_jobs; i++)
 		if (claims.gathering >= 0)
 			restrict_to_gathering(&curves->items[i], &claims.items[i]);
 		else if (claims.stuck >= 0)
 			restrict_to_stuck(&curves->items[i], &claims.items[i]);
-	if (claims.gathering >= 0)
+	if (claims.gathering >= 0) {
 		claims.gathered_s = gathered_s(&rest);
+		claims.awaited = awaited(&rest);
+	}
 	free(rest.overdue);
 	return claims;
 }

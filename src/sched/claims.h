@@ -6,6 +6,10 @@
  * devices went away and what is protected does not fit any more, the first of them, in this order and then
  * by id, keep theirs; the others have the most that is left, or none.
  *
+ * A job is about to end where, as it runs, it lacks less than its restart. It keeps exactly what it holds: to stop
+ * it would cost more than it gains anybody. As what it says may be wrong, no overdue job (below) waits for that
+ * longer than CLAIMS_END_RESTARTS restarts after that job became overdue and the slices of all that run were over.
+ *
  * A job that has waited for longer than claims.limit_s is overdue. The overdue, longest waiting
  * first, must start while they fit beside what is protected, and the others make room. The first
  * that does not fit gathers devices: nothing is launched behind it, not even a running job on
@@ -19,6 +23,8 @@
 #include <stdbool.h>
 
 #include "curve.h"
+
+#define CLAIMS_END_RESTARTS 2
 
 enum claim_kind {
 	CLAIM_FREE,	/* whatever it may be given, or nothing */
@@ -39,6 +45,8 @@ struct claims {
 	double limit_s;		/* the longest that a job waits before it is overdue */
 	int gathering;		/* index of the job that gathers; -1: none */
 	double gathered_s;	/* when it has enough */
+	int awaited;		/* index of the job about to end that it waits for, not for slices; -1: none */
+	double turn_s;		/* the longest that one gathers */
 	int stuck;		/* index of the first overdue job that is stuck; -1: none */
 };
 

@@ -114,6 +114,7 @@ static struct curve curve_of(const struct curves *all, size_t index)
 	c.remaining_device_s = positive_or(fmax(job->remaining_samples, 1) / c.unit, (double)NAN);
 	if (isnan(job->remaining_samples))
 		c.remaining_device_s = (double)NAN;
+	c.ends_in_s = c.remaining_device_s / c.now;
 	return c;
 }
 
@@ -139,11 +140,8 @@ struct curves curves_of(const struct sched_input *in)
 		.values = xcalloc(n_jobs * ((size_t)n_devices + 1), sizeof(*all.values)),
 	};
 
-	all.longest_slice_s = all.slice_s;
-	for (size_t i = 0; i < n_jobs; i++) {
+	for (size_t i = 0; i < n_jobs; i++)
 		all.items[i] = curve_of(&all, i);
-		all.longest_slice_s = fmax(all.longest_slice_s, all.items[i].slice_s);
-	}
 	qsort(all.items, n_jobs, sizeof(*all.items), by_id);
 	return all;
 }

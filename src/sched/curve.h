@@ -34,6 +34,7 @@ struct curve {
 	double slice_s;		/* its own: the configured one, or CURVE_SLICE_RESTARTS restarts */
 	double remaining_device_s;	/* on the least number of devices, of one sample at
 					   least; NaN: not known */
+	double ends_in_s;	/* as it runs; NaN: not known, or it waits */
 	bool in_slice;		/* it runs, and was launched less than its slice ago */
 	/* It runs, and has for CURVE_SETTLE_RESTARTS restarts and CURVE_SETTLE_SLICES slices. Until then it
 	 * is left as it is, or each of passes close to each other would relaunch it for what it has seen of it
@@ -45,7 +46,6 @@ struct curves {
 	const struct sched_input *in;
 	int n_devices;
 	double slice_s;		/* 600 s where the input's is not positive and finite */
-	double longest_slice_s;	/* of the jobs' own */
 	struct curve *items;	/* n_jobs of them, in the order of their ids */
 	double *values;		/* theirs */
 };

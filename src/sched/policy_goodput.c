@@ -11,9 +11,10 @@
  * Why nobody starves (the bound in policy.h). Let W have waited for B, at its largest; so have all
  * that have waited longer, and they are overdue, and stay so, with W. Let X be the first of these
  * that does not fit: those before it start in this pass, and X is the first of all in the next. It
- * gathers: from now on nothing is launched or relaunched, and what was launched so far is protected for its slice.
- * At the first pass after that nothing is protected and X starts. As nobody who starts waiting now
- * has waited longer than X, there are at most |A| + 1 such times before W itself has started. */
+ * gathers: from now on nothing is launched or relaunched; what was launched so far is protected for its slice, and
+ * what is about to end for CLAIMS_END_RESTARTS of its restarts after the last of these. At the first pass after that
+ * nothing is protected and X starts. As nobody who starts waiting now has waited longer than X, there are at most
+ * |A| + 1 such times before W itself has started. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -192,7 +193,7 @@ static int ends_first(const struct decision *d, const struct waiting *w, double 
 static double bound_s(const struct decision *d, const struct waiting *w)
 {
 	return d->has_fixed ? (double)NAN
-			    : w->since_s + d->claims->limit_s + (w->before + 1) * d->curves->longest_slice_s;
+			    : w->since_s + d->claims->limit_s + (w->before + 1) * d->claims->turn_s;
 }
 
 static void explain_order(const struct decision *d, const struct waiting *w, int place,
@@ -212,14 +213,19 @@ static void explain_order(const struct decision *d, const struct waiting *w, int
 static void explain_overdue(const struct decision *d, const struct waiting *w, int place,
 			    struct sched_choice *choice)
 {
-	/* Behind the one that gathers each may gather for a slice. */
-	choice->next_start_s = d->claims->gathered_s + (place - 1) * d->curves->longest_slice_s;
+	/* Behind the one that gathers each may gather for as long. */
+	choice->next_start_s = d->claims->gathered_s + (place - 1) * d->claims->turn_s;
 	reason_add(choice->reason, "needs ");
 	reason_add_devices(choice->reason, d->curves->items[w->index].least);
 	reason_add(choice->reason, "; waited over ");
 	reason_add_duration(choice->reason, d->claims->limit_s);
-	reason_add(choice->reason, w->index == d->claims->gathering ? ": gathers devices as slices end"
-								     : ", as those before it have");
+	if (w->index != d->claims->gathering)
+		reason_add(choice->reason, ", as those before it have");
+	else if (d->claims->awaited < 0)
+		reason_add(choice->reason, ": gathers devices as slices end");
+	else
+		reason_add(choice->reason, ": lets job %lld end first",
+			   (long long)d->curves->items[d->claims->awaited].job->id);
 }
 
 static void explain_place(const struct decision *d, const struct waiting *w, int place,

@@ -18,9 +18,8 @@
 struct reference {
 	const struct sched_case *c;
 	int least[CASE_JOBS];
-	bool overdue[CASE_JOBS], forced[CASE_JOBS];
+	bool overdue[CASE_JOBS], forced[CASE_JOBS], spared[CASE_JOBS];
 	bool gathering, stuck;
-	int n_forced, n_gathering, n_stuck;	/* over all cases */
 };
 
 static bool runs(const struct sched_job *job)
@@ -181,6 +180,48 @@ static int next_overdue(const struct reference *ref, const bool *seen)
 	return best;
 }
 
+static bool is_ending(const struct reference *ref, int i)
+{
+	const struct sched_job *job = &ref->c->jobs[i];
+
+	return runs(job) && job->preemptible && length_is_known(ref, i) &&
+	       length(ref, i) < job->restart_s * (isnan(job->goodput_now) ? speedup(ref, i, job->replicas)
+				: job->goodput_now / job->goodput[ref->least[i]] * ref->least[i]);
+}
+
+/* When the slices of all that run, or are forced, are over. */
+static double slices_end_s(const struct reference *ref)
+{
+	double end_s = -HUGE_VAL;
+
+	for (int i = 0; i < ref->c->in.n_jobs; i++) {
+		const struct sched_job *job = &ref->c->jobs[i];
+
+		if (job->preemptible && (runs(job) || ref->forced[i]))
+			end_s = fmax(end_s, case_slice_s(&ref->c->in, job) +
+						    (runs(job) ? job->launched_s : ref->c->in.now_s));
+	}
+	return end_s;
+}
+
+/* Those about to end that one overdue since then waits for. */
+static int spare(struct reference *ref, double overdue_s, int left)
+{
+	const struct sched_case *c = ref->c;
+	int held = 0;
+
+	for (int i = 0; i < c->in.n_jobs; i++) {
+		const struct sched_job *job = &c->jobs[i];
+
+		if (!is_ending(ref, i) || in_slice(c, job) || ref->spared[i] || job->replicas > left - held ||
+		    c->in.now_s >= fmax(overdue_s, slices_end_s(ref)) + 2 * job->restart_s)
+			continue;
+		ref->spared[i] = true;
+		held += job->replicas;
+	}
+	return held;
+}
+
 static void settle(struct reference *ref)
 {
 	const struct sched_case *c = ref->c;
@@ -195,21 +236,23 @@ static void settle(struct reference *ref)
 	for (i = 0; i < c->in.n_jobs; i++)
 		ref->overdue[i] = !runs(&c->jobs[i]) && ref->least[i] &&
 				  c->in.now_s - c->jobs[i].waiting_since_s >= case_limit_s(&c->in);
-	while (!ref->gathering && (i = next_overdue(ref, seen)) >= 0) {
+	while ((i = next_overdue(ref, seen)) >= 0) {
 		seen[i] = true;
-		if (fixed + ref->least[i] > c->in.n_devices)
+		if (fixed + ref->least[i] > c->in.n_devices) {
 			ref->stuck = true;
-		else if (ref->stuck && !c->jobs[i].preemptible)
 			continue;
-		else if (kept + ref->least[i] > c->in.n_devices)
-			ref->gathering = true;
-		else
-			ref->forced[i] = true;
-		if (!ref->forced[i])
+		}
+		if (ref->stuck && !c->jobs[i].preemptible)
 			continue;
+		kept += spare(ref, c->jobs[i].waiting_since_s + case_limit_s(&c->in), c->in.n_devices - kept);
+		ref->gathering = kept + ref->least[i] > c->in.n_devices;
+		if (ref->gathering)
+			return;
+		ref->forced[i] = true;
 		kept += ref->least[i];
 		fixed += c->jobs[i].preemptible ? 0 : ref->least[i];
 	}
+	spare(ref, HUGE_VAL, c->in.n_devices - kept);
 }
 
 static bool may_have(const struct reference *ref, int i, int r)
@@ -222,6 +265,8 @@ static bool may_have(const struct reference *ref, int i, int r)
 		return r == job->replicas;
 	if (in_slice(ref->c, job))
 		return ref->gathering || !has_settled(ref->c, job) ? r == job->replicas : r > 0;
+	if (ref->spared[i])
+		return r == job->replicas;
 	if (ref->forced[i])
 		return ref->gathering ? r == ref->least[i] : r > 0;
 	if (ref->gathering)
@@ -232,7 +277,7 @@ static bool may_have(const struct reference *ref, int i, int r)
 static void test_exact(void)
 {
 	struct sched_case c = { .random = 11 };
-	int wrong = 0, changed = 0, forced = 0, gathering = 0, stuck = 0, relaunched = 0;
+	int wrong = 0, changed = 0, forced = 0, gathering = 0, stuck = 0, spared = 0, relaunched = 0;
 
 	for (int n = 0; n < 2 * CASES; n++) {
 		struct reference ref = { .c = &c };
@@ -247,6 +292,7 @@ static void test_exact(void)
 			for (int r = 0; r <= c.in.n_devices; r++)
 				v.of[i][r] = may_have(&ref, i, r) ? value(&ref, i, r) : (double)NAN;
 			forced += ref.forced[i];
+			spared += ref.spared[i];
 			changed += c.choices[i].replicas != c.jobs[i].replicas;
 			relaunched += c.choices[i].reconfigure;
 			wrong += c.choices[i].reconfigure != (c.choices[i].replicas == c.jobs[i].replicas &&
@@ -255,9 +301,9 @@ static void test_exact(void)
 		wrong += !case_is_best(&c, &v);
 	}
 	is_int(wrong, 0, "20,000 problems: the maximum of the sum of worth under the claims");
-	printf("# %d changed, %d forced, %d gathering, %d stuck, %d relaunched\n", changed, forced,
-	       gathering, stuck, relaunched);
-	ok(changed > 5000 && forced > 500 && gathering > 100 && stuck > 100 && relaunched > 100,
+	printf("# %d changed, %d forced, %d gathering, %d stuck, %d spared, %d relaunched\n", changed, forced,
+	       gathering, stuck, spared, relaunched);
+	ok(changed > 5000 && forced > 500 && gathering > 100 && stuck > 100 && spared > 100 && relaunched > 100,
 	   "every rule had its cases");
 }
 
@@ -366,17 +412,17 @@ static void test_order(void)
 		job(4, NULL, 5, 5), had(job(5, linear, 1, 1), 3600),
 	};
 	const struct wanted shortest[] = {
-		{ 0, 10200, "3rd in line; needs 1 device for 1d03h; shorter jobs first" },
+		{ 0, 10260, "3rd in line; needs 1 device for 1d03h; shorter jobs first" },
 		{ 1, -1, "1 device" },
 		{ 0, 1040, "1st in line; needs 1 device for an assumed 2h00m; starts when job 2 ends, or sooner" },
 		{ 0, -1, "needs 5 devices; 1 can be used here" },
-		{ 0, 11400, "2nd in line; needs 1 device for an assumed 3h03m; others come first" },
+		{ 0, 11580, "2nd in line; needs 1 device for an assumed 3h03m; others come first" },
 	};
 	struct sched_job heavy[] = { job(1, linear, 1, 1), job(2, linear, 1, 1) };
 	const struct wanted second[] = { { 0, 5400, NULL }, { 1, -1, NULL } };
 	struct sched_job either[] = { job(1, linear, 1, 1), lacks(job(2, linear, 1, 1), 10 * 7400) };
-	const struct wanted unknown[] = { { 1, -1, NULL }, { 0, 5400, NULL } };
-	const struct wanted shorter[] = { { 0, 5400, NULL }, { 1, -1, NULL } };
+	const struct wanted unknown[] = { { 1, -1, NULL }, { 0, 5460, NULL } };
+	const struct wanted shorter[] = { { 0, 5460, NULL }, { 1, -1, NULL } };
 
 	CHECK("short ones first, known or by age", 1, known, shortest);
 	heavy[1].weight = 1.5;
@@ -392,7 +438,7 @@ static void test_slices(void)
 {
 	struct sched_job jobs[] = { lacks(holds(job(1, linear, 1, 1), 1, 599), 1e6),
 				    lacks(job(2, linear, 1, 1), 1e4) };
-	const struct wanted kept[] = { { 1, -1, "1 device" }, { 0, 5400, NULL } };
+	const struct wanted kept[] = { { 1, -1, "1 device" }, { 0, 5460, NULL } };
 	const struct wanted swapped[] = {
 		{ 0, 1040, "1st in line; needs 1 device for 1d03h; starts when job 2 ends, or sooner" },
 		{ 1, -1, NULL },
@@ -484,20 +530,54 @@ static void test_end(void)
 	const struct wanted when[] = {
 		{ 1, -1, "1 device" },
 		{ 0, 600, "1st in line; needs 1 device for an assumed 2h00m; starts when job 1 ends, or sooner" },
-		{ 0, 8400, "2nd in line; needs 1 device for an assumed 2h00m; others come first" },
+		{ 0, 8520, "2nd in line; needs 1 device for an assumed 2h00m; others come first" },
 	};
 	const struct wanted limit[] = {
 		{ 1, -1, NULL },
-		{ 0, 7800, "1st in line; needs 1 device for an assumed 2h00m; others come first" },
-		{ 0, 8400, NULL },
+		{ 0, 7860, "1st in line; needs 1 device for an assumed 2h00m; others come first" },
+		{ 0, 8520, NULL },
 	};
-	const struct wanted soon[] = { { 1, -1, NULL }, { 0, 3, NULL }, { 0, 8400, NULL } };
+	const struct wanted soon[] = { { 1, -1, NULL }, { 0, 3, NULL }, { 0, 8520, NULL } };
 
 	CHECK("a known end, to ten seconds", 1, jobs, when);
 	jobs[0].remaining_samples = 25;
 	CHECK("an end that is near, to the second", 1, jobs, soon);
 	jobs[0].remaining_samples = 80000;
 	CHECK("an end after the limit", 1, jobs, limit);
+}
+
+/* The limit is 4800 s; a restart of 120 s. What lacks less is waited for, but not for ever. */
+static void test_about_to_end(void)
+{
+	struct sched_job jobs[] = { lacks(holds(job(1, linear, 1, 1), 1, 9000), 1190), job(2, linear, 1, 1) };
+	const struct wanted lets[] = {
+		{ 1, -1, "1 device" },
+		{ 0, 240, "1st in line; needs 1 device; waited over 1h20m: lets job 1 end first" },
+	};
+	const struct wanted still[] = { { 1, -1, NULL }, { 0, 1, NULL } };
+	const struct wanted stopped[] = { { 0, 5640, NULL }, { 1, -1, "1 device" } };
+	const struct wanted unknown[] = { { 0, 5400, NULL }, { 1, -1, NULL } };
+	struct sched_job wide[] = {
+		jobs[0], holds(job(2, linear, 1, 1), 1, 500), waited(job(3, NULL, 2, 2), 1e6),
+	};
+	const struct wanted last[] = {
+		{ 1, -1, NULL }, { 1, -1, NULL },
+		{ 0, 340, "1st in line; needs 2 devices; waited over 1h20m: gathers devices as slices end" },
+	};
+
+	jobs[0].restart_s = wide[0].restart_s = 120;
+	jobs[1] = waited(jobs[1], 4800);
+	CHECK("about to end", 1, jobs, lets);
+	jobs[1] = waited(jobs[1], 5039);
+	CHECK("and late", 1, jobs, still);
+	jobs[1] = waited(jobs[1], 5040);
+	CHECK("and later than a lie may be", 1, jobs, stopped);
+	jobs[1] = waited(jobs[1], 4800);
+	jobs[0].remaining_samples = 1200;
+	CHECK("not so near its end", 1, jobs, stopped);
+	jobs[0].remaining_samples = (double)NAN;
+	CHECK("of an end that nobody knows", 1, jobs, unknown);
+	CHECK("after the last slice", 2, wide, last);
 }
 
 static void test_reconfigure(void)
@@ -578,6 +658,7 @@ int main(void)
 	test_age();
 	test_overdue();
 	test_end();
+	test_about_to_end();
 	test_reconfigure();
 	test_odd();
 	return done();

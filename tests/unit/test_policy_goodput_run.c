@@ -23,7 +23,7 @@ struct run_job {
 	bool tells;			/* its remaining work */
 	bool here;
 	double limit_s;			/* B at its largest since it waits */
-	double slice_s;			/* L likewise */
+	double turn_s;			/* L likewise */
 	int before;			/* jobs that have waited longer */
 	double gathered_s;		/* what the last pass told, if it was gathering then */
 	double told_limit_s;		/* B at that time */
@@ -193,16 +193,6 @@ static void check_again(struct run *s, const struct sched_input *in, const struc
 	require(s, stable, "what was decided stays decided, reasons too");
 }
 
-static double longest_slice_s(const struct sched_input *in)
-{
-	double slice_s = in->slice_s;
-
-	for (int i = 0; i < in->n_jobs; i++)
-		if (case_least(in, &in->jobs[i]))
-			slice_s = fmax(slice_s, case_slice_s(in, &in->jobs[i]));
-	return slice_s;
-}
-
 static int longer_waiting(const struct sched_input *in, const struct sched_job *w)
 {
 	int n = 0;
@@ -219,10 +209,10 @@ static void follow_waiting(struct run *s, struct run_job *j, const struct sched_
 	double waited_s = s->now_s - j->job.waiting_since_s, bound_s;
 
 	j->limit_s = fmax(j->limit_s, limit);
-	j->slice_s = fmax(j->slice_s, longest_slice_s(in));
+	j->turn_s = fmax(j->turn_s, case_turn_s(in));
 	if (!j->before || waited_s < j->limit_s)
 		j->before = longer_waiting(in, &j->job);
-	bound_s = j->limit_s + s->pass_s + (j->before + 1) * (j->slice_s + s->pass_s);
+	bound_s = j->limit_s + s->pass_s + (j->before + 1) * (j->turn_s + s->pass_s);
 	require(s, s->fixed || waited_s <= bound_s, "every job starts within the bound");
 	if (!s->fixed)
 		s->worst = fmax(s->worst, waited_s / bound_s);
@@ -232,7 +222,7 @@ static void follow_waiting(struct run *s, struct run_job *j, const struct sched_
 		j->told_by_s = c->next_start_s;
 	if (!c->replicas) {
 		j->told_limit_s = limit;
-		j->gathered_s = strstr(c->reason, "gathers") ? c->next_start_s : (double)NAN;
+		j->gathered_s = strstr(c->reason, "gathers") || strstr(c->reason, "lets") ? c->next_start_s : (double)NAN;
 		return;
 	}
 	s->waits++;
@@ -241,7 +231,7 @@ static void follow_waiting(struct run *s, struct run_job *j, const struct sched_
 		require(s, j->gathered_s <= s->now_s && j->gathered_s >= s->previous_s,
 			"one that gathers starts at the pass after it was told to");
 	}
-	j->limit_s = j->slice_s = j->before = 0;
+	j->limit_s = j->turn_s = j->before = 0;
 	j->gathered_s = j->told_by_s = (double)NAN;
 }
 
