@@ -68,8 +68,8 @@ struct sim_figures {
 	double restarts;		/* sum over jobs */
 	double gpu_hours;		/* GPUs held, restarts included */
 	/* rho of a job = its completion time / that on its own share of the cluster, alone: with N the mean
-	 * number of jobs during its life, GPUs / N (below 1: that part of the time), packed, at the best batch
-	 * size in each epoch. (Mahajan et al., "Themis", NSDI 2020.) */
+	 * number of jobs during its life, GPUs / N (below 1: that part of the time; between two numbers:
+	 * linearly between their times), packed, at the best batch size in each epoch. (Mahajan et al., "Themis", NSDI 2020.) */
 	double worst_fairness, unfair_fraction;	/* largest rho; jobs of rho > 1, of all */
 	double rounds;			/* decisions */
 	double decide_median_s, decide_p95_s;	/* each, placement included */

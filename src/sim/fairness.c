@@ -28,12 +28,13 @@ static int best_rate(struct simulation *s, const struct application *a, const st
 				       place->replicas);
 }
 
-static int most_replicas(const struct simulation *s, const struct application *a, double gpus)
+/* What it can use of its share, at least one. */
+static double usable_share(const struct simulation *s, const struct application *a, double gpus)
 {
-	double most = fmin(fmin(gpus, a->max_replicas), s->n_gpus);
+	double most = fmin(a->max_replicas, s->n_gpus);
 
-	most = fmin(most, (double)a->max_batch_size / (double)a->min_local_batch_size);
-	return most > 1 ? (int)most : 1;
+	most = floor(fmin(most, (double)a->max_batch_size / (double)a->min_local_batch_size));
+	return fmax(fmin(gpus, most), 1);
 }
 
 /* The time of all epochs on GPUs packed. */
@@ -52,16 +53,21 @@ static int training_time(struct simulation *s, const struct application *a, int 
 	return 0;
 }
 
-/* On fewer where the profiles do not cover so many, packed so. */
+/* Of part of a GPU more than the whole ones: between the times on these and on one more, by that part, as Sia's
+ * simulator has it. On fewer where the profiles do not cover so many, packed so. */
 int fairness_alone(struct simulation *s, const struct sim_job *job, double gpus, double *seconds,
 		   struct err *err)
 {
 	const struct application *a = job->spec->application;
-	int replicas = most_replicas(s, a, gpus);
+	double share = usable_share(s, a, gpus), more_s;
+	int replicas = (int)share;
+	struct err none;
 
 	while (training_time(s, a, replicas, seconds, err))
 		if (--replicas < 1)
 			return err_prefix(err, "job '%s'", job->spec->name);
+	if (share > replicas && share < replicas + 1 && !training_time(s, a, replicas + 1, &more_s, &none))
+		*seconds += (share - replicas) * (more_s - *seconds);
 	*seconds = s->options->restart_s + *seconds / fmin(gpus, 1);
 	return 0;
 }

@@ -108,7 +108,7 @@ int job_tell(struct simulation *s, struct sim_job *job, struct sched_job *told, 
 int decide_round(struct simulation *s, struct sim_round *round, double *decide_s, struct err *err);
 
 /* fairness.c */
-/* The time that a job would take on so many GPUs (below 1: part of one), alone. */
+/* The time that a job would take alone on so many GPUs, a part of one too. */
 int fairness_alone(struct simulation *s, const struct sim_job *job, double gpus, double *seconds,
 		   struct err *err);
 

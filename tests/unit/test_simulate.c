@@ -48,30 +48,39 @@ static void write_file(const char *name, const char *text)
 		exit(2);
 }
 
-/* Updates of 8 take 2 s on one GPU and 1.2 s on two; two epochs of 10. */
+static void make_directory(const char *name)
+{
+	if (mkdir(path_of(name), 0777))
+		exit(2);
+}
+
+/* Updates of 8 take 2 s on one GPU and 1.2 s on two; two epochs of 10. The batch of 'ncf' is fixed, 16. */
 static void write_case(void)
 {
-	char *profiles = xasprintf("%s/profiles", directory), *app = xasprintf("%s/profiles/app", directory);
+	static const char placements[] = "placement,local_bsz,step_time,sync_time\n"
+		"1,4,1,0.5\n1,8,2,0.5\n2,4,1.2,0.7\n2,8,2.2,0.7\n11,4,1.6,1\n11,8,2.6,1\n"
+		"12,4,2,1\n12,8,3,1\n";
+	static const char of_8[] = "progress,iteration,grad_sqr,grad_var\n10,10,1,2\n20,20,1,2\n";
+	static const char of_16[] = "progress,iteration,grad_sqr,grad_var\n10,7,1,2\n20,14,1,2\n";
 
-	if (mkdir(profiles, 0777) || mkdir(app, 0777))
-		exit(2);
-	write_file("profiles/app/placements.csv", "placement,local_bsz,step_time,sync_time\n"
-		   "1,4,1,0.5\n1,8,2,0.5\n2,4,1.2,0.7\n2,8,2.2,0.7\n11,4,1.6,1\n11,8,2.6,1\n"
-		   "12,4,2,1\n12,8,3,1\n");
-	write_file("profiles/app/validation-8.csv", "progress,iteration,grad_sqr,grad_var\n"
-		   "10,10,1,2\n20,20,1,2\n");
-	write_file("profiles/app/validation-16.csv", "progress,iteration,grad_sqr,grad_var\n"
-		   "10,7,1,2\n20,14,1,2\n");
-	free(profiles);
-	free(app);
+	make_directory("profiles");
+	make_directory("profiles/app");
+	write_file("profiles/app/placements.csv", placements);
+	write_file("profiles/app/validation-8.csv", of_8);
+	write_file("profiles/app/validation-16.csv", of_16);
+	make_directory("profiles/ncf");
+	write_file("profiles/ncf/placements.csv", placements);
+	write_file("profiles/ncf/validation-8.csv", of_8);
+	write_file("profiles/ncf/validation-16.csv", of_16);
 }
 
 static void remove_case(void)
 {
 	static const char *const names[] = {
 		"profiles/app/placements.csv", "profiles/app/validation-8.csv",
-		"profiles/app/validation-16.csv", "workload.csv",
-		"profiles/app", "profiles",
+		"profiles/app/validation-16.csv", "workload.csv", "profiles/app",
+		"profiles/ncf/placements.csv", "profiles/ncf/validation-8.csv",
+		"profiles/ncf/validation-16.csv", "profiles/ncf", "profiles",
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -126,6 +135,75 @@ static void two_jobs(void)
 	is_int(r.rounds[1].waiting, 1, "one waits at the second");
 	/* Two jobs during decisions 1 and 2, one during 3 and 4; alone on half a GPU: 30 s + 2 * 40 s. */
 	near(r.jobs[0].fairness, 130 / 110.0, 1e-12, "fairness: of a half while there are two");
+	release_case(&w, &r);
+}
+
+/* One GPU each of three, for 70 s: a share of 1.5, between 40 s on one and 24 s on two. */
+static void fairness(void)
+{
+	struct sim_options o = options_of("tiresias");
+	struct sim_workload w;
+	struct sim_result r;
+
+	o.nodes = 1;
+	o.gpus_per_node = 3;
+	run_case(&o, "a,0,app,1,8\nb,0,app,1,8\n", &w, &r);
+	near(r.jobs[0].finish_s, 130, 0, "two jobs beside each other");
+	near(r.jobs[0].fairness, 130 / (30 + 32.0), 1e-12, "fairness: of a share between two numbers of GPUs");
+	release_case(&w, &r);
+	/* More than the 3 that were ever measured, alone: no faster than on as many as it can use. */
+	o.gpus_per_node = 4;
+	run_case(&o, "a,0,app,1,8\n", &w, &r);
+	near(r.jobs[0].fairness, 130 / (30 + 24.0), 1e-12, "of a share that is more than it can use");
+	release_case(&w, &r);
+	/* An update of 16 in two passes takes 3.5 s, and is worth 1.5. */
+	run_case(&o, "a,0,ncf,1,8\n", &w, &r);
+	near(r.jobs[0].fairness, 130 / (30 + 20 * 3.5 / 1.5), 1e-12, "of a batch that is fixed, at that");
+	release_case(&w, &r);
+}
+
+/* Nobody is there until 6000, which is a time of decision, nor from 6070 to 100,000, which is none. */
+static void idle(void)
+{
+	struct sim_options o = options_of("fifo");
+	struct sim_workload w;
+	struct sim_result r;
+
+	run_case(&o, "a,6000,app,1,8\nb,100000,app,1,8\n", &w, &r);
+	near(r.jobs[0].start_s, 6000, 0, "submitted at a time of decision it starts then");
+	near(r.jobs[1].start_s, 100020, 0, "and else at the next, however long nobody was there");
+	is_int(r.figures.rounds, 4, "nothing is decided meanwhile");
+	release_case(&w, &r);
+}
+
+static struct sched_job told_running;
+
+static void give_one(const struct sched_input *in, struct sched_choice *choice)
+{
+	for (int i = 0; i < in->n_jobs; i++) {
+		choice[i] = (struct sched_choice){ .replicas = 1 };
+		if (in->jobs[i].replicas) {
+			told_running = in->jobs[i];
+			near(in->jobs[i].goodput_now, in->jobs[i].goodput[1], 1e-9,
+			     "told of one that runs: its goodput, which is the best");
+		} else {
+			ok(isnan(in->jobs[i].goodput_now), "told of one that waits: no goodput");
+		}
+	}
+}
+
+static void told(void)
+{
+	static const struct policy one = { .name = "one", .models_goodput = true, .decide = give_one };
+	struct sim_options o = options_of("goodput");
+	struct sim_workload w;
+	struct sim_result r;
+
+	o.policy = &one;
+	o.knowledge = SIM_KNOWLEDGE_FULL;
+	o.nodes = o.gpus_per_node = 1;
+	run_case(&o, "a,0,app,1,8\n", &w, &r);
+	is_int(told_running.replicas, 1, "it was told while it ran");
 	release_case(&w, &r);
 }
 
@@ -360,6 +438,9 @@ int main(void)
 		return 2;
 	write_case();
 	two_jobs();
+	fairness();
+	idle();
+	told();
 	placements();
 	interference();
 	preemption();
