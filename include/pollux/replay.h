@@ -56,7 +56,8 @@ struct replay_options {
 };
 
 /* results: n of them, in the order of the jobs, which are by submit_s, then id; name and fairness stay unset.
- * device_s (n, or NULL): devices held times seconds. EX_UNAVAILABLE: no job gets any further. */
+ * device_s (n, or NULL): devices held times seconds. EX_UNAVAILABLE: no job gets any further. EX_DATAERR: one runs
+ * at a rate that is none. */
 int replay(const struct replay_options *options, const struct replay_job *jobs, int n,
 	   struct sim_job_result *results, double *device_s, struct err *err);
 void replay_job_release(struct replay_job *job);

@@ -113,6 +113,20 @@ static void decide(struct replay_run *r)
 
 /* --- time --- */
 
+/* Time is reckoned by them: without progress a job would never end, and with NaN it would at once. */
+static int check_rates(const struct replay_run *r, struct err *err)
+{
+	for (int i = r->first; i < r->end; i++) {
+		const struct state *s = &r->states[i];
+		double rate = s->replicas ? rate_of(r, s) : 1;
+
+		if (!(rate > 0 && isfinite(rate)))
+			return err_set(err, EX_DATAERR, "job %lld does work at a rate of %g on %d devices",
+				       (long long)s->job->id, rate, s->replicas);
+	}
+	return 0;
+}
+
 /* To the end of the phase that a job which runs is in. */
 static double phase_left_s(const struct replay_run *r, const struct state *s)
 {
@@ -233,6 +247,8 @@ static int loop(struct replay_run *r, struct err *err)
 			return err_set(err, EX_UNAVAILABLE, "under '%s' on %d devices no job got any "
 				       "further in 28 days", r->options->policy->name,
 				       r->options->n_devices);
+		if (check_rates(r, err))
+			return -1;
 		pass = step(r, pass_s) || r->now_s >= pass_s;
 	}
 	return 0;

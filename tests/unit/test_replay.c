@@ -34,12 +34,14 @@ static void give_nothing(const struct sched_input *in, struct sched_choice *choi
 		choice[i] = (struct sched_choice){ .replicas = 0 };
 }
 
-/* What was told of the first job at the last pass. */
-static struct sched_job last_told;
+/* What was told of the first job while it waited, and at the last pass. */
+static struct sched_job first_told, last_told;
 
 static void give_and_remember(const struct sched_input *in, struct sched_choice *choice)
 {
 	last_told = in->jobs[0];
+	if (!last_told.replicas)
+		first_told = last_told;
 	give_later(in, choice);
 }
 
@@ -161,7 +163,31 @@ static void test_told(void)
 	job.told_work = 57 / 1.06;
 	is_int(replay_under(&remembers, &job, 1, &result, &err), 0, "and where it takes much longer");
 	is_int(isnan(last_told.remaining_samples), 1, "that nobody knows");
+	near(last_told.goodput_now, 1, 0, "and at what rate it runs");
+	near(first_told.waiting_since_s, 0, 0, "before that, since when it waited");
+	is_int(isnan(first_told.goodput_now), 1, "when it had no rate");
+	job.submit_s = 10;
+	job.release_s = 20;
+	is_int(replay_under(&remembers, &job, 1, &result, &err), 0, "of one that was not to start before a time");
+	near(first_told.waiting_since_s, 20, 0, "since then");
 	phases[0].best = best[0];
+}
+
+/* Nothing comes of nothing, in the second phase only. */
+static void test_rates_that_are_none(void)
+{
+	static double none[][3] = { { 0, 0, 0 }, { 0, NAN, NAN }, { 0, INFINITY, INFINITY }, { 0, -1, -1 } };
+	struct replay_job job = job_at(0);
+	struct sim_job_result result;
+	struct err err;
+
+	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
+		phases[1].own = none[i];
+		is_int(replay_under(&owners, &job, 1, &result, &err), -1, "a rate that is none");
+		is_int(err.exit_status, EX_DATAERR, "is an error");
+	}
+	is_str(err.text, "job 1 does work at a rate of -1 on 2 devices", "that says whose");
+	phases[1].own = own[1];
 }
 
 static void test_figures(void)
@@ -197,6 +223,7 @@ int main(void)
 	test_passes();
 	test_order();
 	test_told();
+	test_rates_that_are_none();
 	test_figures();
 	is_int(replay_under(&nothing, &job, 1, &result, &err), -1, "a policy that gives nothing, ever");
 	is_int(err.exit_status, EX_UNAVAILABLE, "is given up");
