@@ -170,8 +170,12 @@ if [ "$slots" -ge 2 ]; then
 	status 'are a history' 0 simulate --interval 1 -p fifo --json
 	is 'that has models, of its observations' '3 3 0' \
 		"$(printf '%s' "$out" | json 'print join " ", @{$d->{jobs}}{qw(simulated modelled timed)};')"
+	# What they were, but for the seconds that passes and launches come late by on a machine with much to do:
+	# those are in no model.
+	was=$(store 'SELECT (sum(run_time_s) + (SELECT min(run_time_s) FROM jobs WHERE id < 3)) / 3 FROM jobs')
 	like 'two at a time: the simulated mean is that of the real jobs, within 30 %' '^(0\.[789]|1\.[012])' \
-		"$(printf '%s' "$out" | json 'print $d->{check}{avg_jct_s} / $d->{was}{avg_jct_s};')"
+		"$(printf '%s' "$out" | json 'print $d->{check}{avg_jct_s} / '"$was;")"
+	is 'which ended when they did, and no sooner' 1 "$(printf '%s' "$out" | json 'print $d->{was}{avg_jct_s} > 0.99 * '"$was;")"
 	for devices in 1 2 3; do
 		simulate --interval 1 -p fifo --devices "$devices" --json | json 'print "$d->{results}[0]{avg_jct_s}\n";'
 	done >means
