@@ -79,7 +79,8 @@ struct sched_choice {
 	 * gains over the horizon exceeds the restart. */
 	bool reconfigure;
 	/* Waiting: when it starts at the latest, at the first pass after this, if nobody comes and the job
-	 * that the reason names, if it names one, ends when it is expected to. NaN: cannot be told, or it
+	 * that the reason names, if it names one, ends when it is expected to, or its slice does and nothing else
+	 * has been learnt. NaN: cannot be told, or it
 	 * runs. */
 	double next_start_s;
 	/* In words and numbers, for people; of absolute facts only (no ages), so that an unchanged

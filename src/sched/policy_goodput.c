@@ -41,6 +41,7 @@ struct decision {
 	int *count;
 	int fixed;		/* devices that jobs which are not preemptible have by it */
 	bool has_fixed;		/* there are such jobs, with devices or without */
+	double overdue_s;	/* when the first of the others in line is, or INFINITY */
 	struct sched_choice *choices;
 };
 
@@ -167,14 +168,21 @@ static double rounded_up(double now_s, double s)
 	return ceil(s / grain_s) * grain_s;
 }
 
+static int n_left(const struct decision *d)
+{
+	int left = d->curves->n_devices;
+
+	for (int i = 0; i < d->curves->in->n_jobs; i++)
+		left -= d->count[i];
+	return left;
+}
+
 /* The job that runs whose end leaves enough for the first in line soonest, by what it lacks; -1: none
  * before the wait is over. */
 static int ends_first(const struct decision *d, const struct waiting *w, double *next_start_s)
 {
-	int left = d->curves->n_devices, first = -1;
+	int left = n_left(d), first = -1;
 
-	for (int i = 0; i < d->curves->in->n_jobs; i++)
-		left -= d->count[i];
 	for (int i = 0; i < d->curves->in->n_jobs; i++) {
 		double at_s;
 
@@ -196,18 +204,139 @@ static double bound_s(const struct decision *d, const struct waiting *w)
 			    : w->since_s + d->claims->limit_s + (w->before + 1) * d->claims->turn_s;
 }
 
-static void explain_order(const struct decision *d, const struct waiting *w, int place,
+/* A job within its slice that would make room for the first in line at the end of it. */
+struct yield {
+	double at_s;
+	int64_t id;
+	int freed;
+	double lost;
+};
+
+static int by_time(const void *a, const void *b)
+{
+	const struct yield *x = a, *y = b;
+
+	if (x->at_s < y->at_s || x->at_s > y->at_s)
+		return x->at_s < y->at_s ? -1 : 1;
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+static double slice_end_s(const struct decision *d, int index)
+{
+	const struct curve *c = &d->curves->items[index];
+	bool starts_now = d->count[index] != c->held || d->choices[c->job - d->curves->in->jobs].reconfigure;
+
+	return curve_slice_end_s(d->curves, c, starts_now);
+}
+
+static struct yield yield_of(const struct decision *d, int index, int lacking)
+{
+	const struct curve *c = &d->curves->items[index];
+	int r = d->count[index], to = r > lacking ? r - lacking : 0;
+
+	while (to > 0 && isnan(c->of[to]))
+		to--;
+	return (struct yield){
+		.at_s = slice_end_s(d, index), .id = c->job->id, .freed = r - to,
+		.lost = worth_lost(d->worths, c, r, to),
+	};
+}
+
+/* It is in its slice, and no shorter at the end of it than the one that waits, if that is known. */
+static bool yields(const struct decision *d, const struct waiting *w, int index, const struct yield *y)
+{
+	const struct curve *c = &d->curves->items[index], *waits = &d->curves->items[w->index];
+	double now_s = d->curves->in->now_s, rate = d->count[index] == c->held ? c->now : c->of[d->count[index]];
+	double left_device_s = c->remaining_device_s - (y->at_s - now_s) * rate;
+
+	return c->job->preemptible && y->at_s > now_s && y->lost < w->density * y->freed &&
+	       !(left_device_s < worth_length_device_s(d->curves, waits));
+}
+
+/* Jobs whose slices end soonest, as many as leave enough for the first in line: what they lose is less than it
+ * gains. False: too few do, or not before the start told so far or before another in line is overdue. */
+static bool explain_slices(const struct decision *d, const struct waiting *w, struct sched_choice *choice)
+{
+	const struct curves *curves = d->curves;
+	struct yield *line = xcalloc((size_t)curves->in->n_jobs, sizeof(*line));
+	int64_t *ids = xcalloc((size_t)curves->in->n_jobs, sizeof(*ids));
+	int lacking = curves->items[w->index].least - n_left(d), n = 0, k = 0;
+	bool told;
+
+	for (int i = 0; i < curves->in->n_jobs; i++) {
+		if (!d->count[i])
+			continue;
+		line[n] = yield_of(d, i, lacking);
+		n += yields(d, w, i, &line[n]);
+	}
+	qsort(line, (size_t)n, sizeof(*line), by_time);
+	for (; k < n && lacking > 0; k++) {
+		lacking -= line[k].freed;
+		ids[k] = line[k].id;
+	}
+	told = k && lacking <= 0 && !(line[k - 1].at_s >= choice->next_start_s) && line[k - 1].at_s < d->overdue_s;
+	if (told) {
+		choice->next_start_s = line[k - 1].at_s;
+		reason_add(choice->reason, "; waits for ");
+		k = reason_add_jobs(choice->reason, ids, k);
+		reason_add(choice->reason, k > 1 ? " to end their slices" : " to end its slice");
+	}
+	free(ids);
+	free(line);
+	return told;
+}
+
+/* Worth of each device that it has, or would start with. */
+static double density(const struct decision *d, int index)
+{
+	const struct curve *c = &d->curves->items[index];
+
+	return d->count[index] ? worth_lost(d->worths, c, d->count[index], 0) / d->count[index]
+			       : worth_launched(d->worths, c, c->least) / c->least;
+}
+
+/* Of those that have devices the one that would lose least by leaving them, each; -1: none. */
+static int next_to_yield(const struct decision *d)
+{
+	int index = -1;
+
+	for (int i = 0; i < d->curves->in->n_jobs; i++)
+		if (d->count[i] && d->curves->items[i].job->preemptible &&
+		    (index < 0 || density(d, i) < density(d, index)))
+			index = i;
+	return index;
+}
+
+/* before: the job that comes next before it; -1: none. */
+static void explain_before(const struct decision *d, const struct waiting *w, int before, char *reason)
+{
+	const struct curve *c = &d->curves->items[w->index], *first = before < 0 ? NULL : &d->curves->items[before];
+
+	if (first && first->weight > c->weight &&
+	    w->density / c->weight > density(d, before) / first->weight)
+		reason_add(reason, "; jobs of more weight first");
+	else if (first && !isnan(c->remaining_device_s) &&
+		 d->worths->first_rank[before] > d->worths->first_rank[w->index])
+		reason_add(reason, "; shorter jobs first");
+	else if (first && d->count[before] && slice_end_s(d, before) > d->curves->in->now_s)
+		reason_add(reason, "; job %lld has its slice", (long long)first->job->id);
+	else
+		reason_add(reason, "; others come first");
+}
+
+/* previous: the job before it in line, not overdue; -1: none. */
+static void explain_order(const struct decision *d, const struct waiting *w, int place, int previous,
 			  struct sched_choice *choice)
 {
 	int first = place == 1 ? ends_first(d, w, &choice->next_start_s) : -1;
 
+	if (place == 1 && explain_slices(d, w, choice))
+		return;
 	if (first >= 0)
 		reason_add(choice->reason, "; starts when job %lld ends, or sooner",
 			   (long long)d->curves->items[first].job->id);
-	else if (isnan(d->curves->items[w->index].remaining_device_s))
-		reason_add(choice->reason, "; others come first");
 	else
-		reason_add(choice->reason, "; shorter jobs first");
+		explain_before(d, w, previous < 0 ? next_to_yield(d) : previous, choice->reason);
 }
 
 static void explain_overdue(const struct decision *d, const struct waiting *w, int place,
@@ -228,9 +357,10 @@ static void explain_overdue(const struct decision *d, const struct waiting *w, i
 			   (long long)d->curves->items[d->claims->awaited].job->id);
 }
 
-static void explain_place(const struct decision *d, const struct waiting *w, int place,
+static void explain_place(const struct decision *d, const struct waiting *line, int place,
 			  struct sched_choice *choice)
 {
+	const struct waiting *w = &line[place - 1];
 	const struct curve *c = &d->curves->items[w->index];
 
 	reason_add_ordinal(choice->reason, place);
@@ -240,13 +370,13 @@ static void explain_place(const struct decision *d, const struct waiting *w, int
 	} else {
 		choice->next_start_s = bound_s(d, w);
 		curve_explain_need(c, worth_length_device_s(d->curves, c), choice->reason);
-		explain_order(d, w, place, choice);
+		explain_order(d, w, place, place > 1 && !w[-1].overdue ? w[-1].index : -1, choice);
 	}
 	if (!isfinite(choice->next_start_s))
 		choice->next_start_s = (double)NAN;
 }
 
-static void explain_waiting(const struct decision *d)
+static void explain_waiting(struct decision *d)
 {
 	const struct curves *curves = d->curves;
 	struct waiting *line = xcalloc((size_t)curves->in->n_jobs, sizeof(*line));
@@ -272,8 +402,10 @@ static void explain_waiting(const struct decision *d)
 	for (int i = 0; i < n; i++)
 		line[i].before = i;
 	qsort(line, (size_t)n, sizeof(*line), line_order);
+	for (int i = 1; i < n; i++)
+		d->overdue_s = fmin(d->overdue_s, line[i].since_s + d->claims->limit_s);
 	for (int i = 0; i < n; i++)
-		explain_place(d, &line[i], i + 1,
+		explain_place(d, line, i + 1,
 			      &d->choices[curves->items[line[i].index].job - curves->in->jobs]);
 	free(line);
 }
@@ -285,7 +417,7 @@ static void decide(const struct sched_input *in, struct sched_choice *choices)
 	struct worths worths = worths_of(&curves);
 	struct decision d = {
 		.curves = &curves, .claims = &claims, .worths = &worths, .choices = choices,
-		.count = xcalloc((size_t)in->n_jobs, sizeof(*d.count)),
+		.count = xcalloc((size_t)in->n_jobs, sizeof(*d.count)), .overdue_s = HUGE_VAL,
 	};
 
 	allocate(&d);

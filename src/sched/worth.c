@@ -169,12 +169,16 @@ static void set_rank(const struct worths *w, const struct crowd *crowd, int inde
 		return;
 	if (own.n_known) {
 		w->rank[index] = n_as_long(crowd, c->remaining_device_s) + bin->longer_unknown;
-		w->first_rank[index] = w->rank[index];
+		w->first_rank[index] = w->served_rank[index] = w->rank[index];
 		return;
 	}
 	/* Itself it counts for certain: half of it is among those by chance. */
 	w->rank[index] = 0.5 + bin->longer_known + bin->longer_unknown;
 	w->first_rank[index] = 0.5 + bin->longer_known + first_longer_unknown(crowd, is_new(c));
+	w->served_rank[index] = w->first_rank[index];
+	if (is_new(c))
+		w->served_rank[index] = 0.5 + bin->longer_known + first_longer_unknown(&(struct crowd){
+			.n_new = crowd->n_new - 1, .n_served = crowd->n_served + 1 }, false);
 }
 
 struct worths worths_of(const struct curves *curves)
@@ -183,6 +187,7 @@ struct worths worths_of(const struct curves *curves)
 	struct worths w = {
 		.curves = curves, .rank = xcalloc(n_jobs, sizeof(*w.rank)),
 		.first_rank = xcalloc(n_jobs, sizeof(*w.first_rank)),
+		.served_rank = xcalloc(n_jobs, sizeof(*w.served_rank)),
 	};
 	struct crowd crowd = crowd_of(curves);
 
@@ -196,6 +201,7 @@ void worths_release(struct worths *w)
 {
 	free(w->rank);
 	free(w->first_rank);
+	free(w->served_rank);
 }
 
 /* --- rates --- */
@@ -233,12 +239,16 @@ bool worth_reconfiguring(const struct curves *curves, const struct curve *c)
 
 /* --- worth --- */
 
+static double worth_ranked(const struct worths *w, const struct curve *c, double first_rank, double rate)
+{
+	double first = sqrt(fmin(rate, c->least)), rank = w->rank[c - w->curves->items];
+
+	return c->weight * (first_rank * first + rank * (sqrt(rate) - first));
+}
+
 static double worth(const struct worths *w, const struct curve *c, double rate)
 {
-	double first = sqrt(fmin(rate, c->least));
-	ptrdiff_t i = c - w->curves->items;
-
-	return c->weight * (w->first_rank[i] * first + w->rank[i] * (sqrt(rate) - first));
+	return worth_ranked(w, c, w->first_rank[c - w->curves->items], rate);
 }
 
 static double kept_rate(const struct worths *w, const struct curve *c)
@@ -272,4 +282,16 @@ double worth_of(const struct worths *w, const struct curve *c, int r)
 	if (r)
 		return worth_launched(w, c, r) - inertia(w, c);
 	return fmin(worth_launched(w, c, c->held) - kept(w, c), 0) - inertia(w, c);
+}
+
+double worth_lost(const struct worths *w, const struct curve *c, int r, int to)
+{
+	double first_rank = w->served_rank[c - w->curves->items];
+	double rate = r == c->held ? kept_rate(w, c) : c->of[r], horizon = horizon_s(w->curves, c, HORIZON_SLICES);
+	double has = worth_ranked(w, c, first_rank, rate);
+	double inert = has - worth_ranked(w, c, first_rank, rate / RELAUNCH_GAIN);
+
+	if (to)
+		return has - worth_ranked(w, c, first_rank, launched_rate(c, c->of[to], horizon)) + inert;
+	return has - fmin(worth_ranked(w, c, first_rank, launched_rate(c, c->of[r], horizon)) - has, 0) + inert;
 }

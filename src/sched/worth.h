@@ -54,7 +54,8 @@
 
 struct worths {
 	const struct curves *curves;
-	double *rank, *first_rank;	/* of each job, in the order of the curves; owned */
+	/* Of each job, in the order of the curves; owned. served_rank: the first_rank once it has had a slice. */
+	double *rank, *first_rank, *served_rank;
 };
 
 struct worths worths_of(const struct curves *curves);
@@ -66,6 +67,9 @@ double worth_length_device_s(const struct curves *curves, const struct curve *c)
 double worth_launched(const struct worths *w, const struct curve *c, int r);
 /* To the job as it is: it runs, or waits. */
 double worth_of(const struct worths *w, const struct curve *c, int r);
+/* What a job that a decision gives r > 0 devices would lose with `to` of them, fewer or none, at the end of its
+ * slice. */
+double worth_lost(const struct worths *w, const struct curve *c, int r, int to);
 /* It runs, has settled, and would gain more than 5 % over a slice by a relaunch on the devices it holds,
  * the restart included. Never so of one that is not preemptible. */
 bool worth_reconfiguring(const struct curves *curves, const struct curve *c);

@@ -353,9 +353,15 @@ static struct sched_job lacks(struct sched_job job, double samples)
 	return job;
 }
 
+static struct sched_job heavier(struct sched_job job, double weight)
+{
+	job.weight = weight;
+	return job;
+}
+
 struct wanted {
 	int replicas;
-	double next_start_s;	/* from NOW_S; -1: NaN */
+	double next_start_s;	/* from NOW_S; -1: NaN, -2: any */
 	const char *reason;	/* NULL: any */
 };
 
@@ -373,10 +379,10 @@ static void check(const char *name, int n_devices, const struct sched_job *jobs,
 		snprintf(what, sizeof(what), "%s: job %d, devices", name, (int)jobs[i].id);
 		is_int(choices[i].replicas, wanted[i].replicas, what);
 		snprintf(what, sizeof(what), "%s: job %d, next start", name, (int)jobs[i].id);
-		if (want_s < 0)
-			ok(isnan(choices[i].next_start_s), what);
-		else
+		if (want_s >= 0)
 			near(choices[i].next_start_s, NOW_S + want_s, 1e-12, what);
+		else if (want_s > -2)
+			ok(isnan(choices[i].next_start_s), what);
 		snprintf(what, sizeof(what), "%s: job %d, reason", name, (int)jobs[i].id);
 		if (wanted[i].reason)
 			is_str(choices[i].reason, wanted[i].reason, what);
@@ -420,6 +426,27 @@ static void test_order(void)
 	};
 	struct sched_job heavy[] = { job(1, linear, 1, 1), job(2, linear, 1, 1) };
 	const struct wanted second[] = { { 0, 5400, NULL }, { 1, -1, NULL } };
+	/* 295 s and a restart of 30: 2 * sqrt(270 / 300), and with sqrt(295 / 325) it would be the more. */
+	const struct sched_job horizons[] = {
+		lacks(job(1, linear, 1, 1), 2950), heavier(lacks(job(2, linear, 1, 1), 1e5), 2.004),
+	};
+	const struct sched_job widths[] = {
+		lacks(holds(job(1, linear, 2, 2), 2, 100), 1000), lacks(job(2, linear, 2, 2), 36000),
+		lacks(job(3, linear, 1, 1), 36000),
+	};
+	const struct wanted narrow_first[] = {
+		{ 2, -1, NULL }, { 0, -2, "2nd in line; needs 2 devices for 30m00s; others come first" },
+		{ 0, 50, "1st in line; needs 1 device for 1h00m; starts when job 1 ends, or sooner" },
+	};
+	const struct sched_job weights[] = {
+		heavier(lacks(holds(job(1, linear, 1, 1), 1, 700), 1e6), 5), lacks(job(2, linear, 1, 1), 36000),
+		lacks(job(3, linear, 1, 1), 72000),
+	};
+	const struct wanted weight_first[] = {
+		{ 1, -1, "1 device" },
+		{ 0, 7860, "1st in line; needs 1 device for 1h00m; jobs of more weight first" },
+		{ 0, 8520, "2nd in line; needs 1 device for 2h00m; shorter jobs first" },
+	};
 	struct sched_job either[] = { job(1, linear, 1, 1), lacks(job(2, linear, 1, 1), 10 * 7400) };
 	const struct wanted unknown[] = { { 1, -1, NULL }, { 0, 5460, NULL } };
 	const struct wanted shorter[] = { { 0, 5460, NULL }, { 1, -1, NULL } };
@@ -427,6 +454,9 @@ static void test_order(void)
 	CHECK("short ones first, known or by age", 1, known, shortest);
 	heavy[1].weight = 1.5;
 	CHECK("weight", 1, heavy, second);
+	CHECK("work that the restart makes longer than the horizon", 1, horizons, shorter);
+	CHECK("in line by worth per device", 2, widths, narrow_first);
+	CHECK("who has weight beside who waits", 1, weights, weight_first);
 	CHECK("known to be longer than another is taken for", 1, either, unknown);
 	either[1].remaining_samples = 10 * 7000;
 	CHECK("known to be shorter than another is taken for", 1, either, shorter);
@@ -438,7 +468,10 @@ static void test_slices(void)
 {
 	struct sched_job jobs[] = { lacks(holds(job(1, linear, 1, 1), 1, 599), 1e6),
 				    lacks(job(2, linear, 1, 1), 1e4) };
-	const struct wanted kept[] = { { 1, -1, "1 device" }, { 0, 5460, NULL } };
+	const struct wanted kept[] = {
+		{ 1, -1, "1 device" },
+		{ 0, 1, "1st in line; needs 1 device for 16m40s; waits for job 1 to end its slice" },
+	};
 	const struct wanted swapped[] = {
 		{ 0, 1040, "1st in line; needs 1 device for 1d03h; starts when job 2 ends, or sooner" },
 		{ 1, -1, NULL },
@@ -451,7 +484,7 @@ static void test_slices(void)
 	struct sched_job unknown[] = { had(holds(job(1, linear, 2, 2), 2, 600), 1200),
 				       had(job(2, linear, 2, 2), 1199) };
 	const struct wanted newer[] = {
-		{ 0, 5400, "1st in line; needs 2 devices for an assumed 1h10m; others come first" },
+		{ 0, 5400, "1st in line; needs 2 devices for an assumed 1h10m; job 2 has its slice" },
 		{ 2, -1, "2 devices" },
 	};
 	const struct wanted others[] = {
@@ -468,6 +501,39 @@ static void test_slices(void)
 	CHECK("of unknown length, one that has", 2, unknown, others);
 	unknown[0].attained_service_device_s = 1199;
 	CHECK("of unknown length, one that has and one that has not", 2, unknown, others);
+}
+
+/* Who is first in line starts as slices end, unless that is not for it: another is overdue by then, or those in
+ * their slice are shorter at the end of it. */
+static void test_slice_ends(void)
+{
+	struct sched_job jobs[] = {
+		lacks(holds(job(1, linear, 1, 1), 1, 100), 1e6), lacks(holds(job(2, linear, 2, 2), 2, 300), 2e6),
+		lacks(holds(job(3, linear, 1, 1), 1, 200), 1e6), lacks(job(4, linear, 2, 2), 1e4),
+		lacks(job(5, linear, 1, 1), 1e7),
+	};
+	const struct wanted one[] = {
+		{ 1, -1, NULL }, { 2, -1, NULL }, { 1, -1, NULL },
+		{ 0, 300, "1st in line; needs 2 devices for 8m20s; waits for job 2 to end its slice" },
+		{ 0, -2, NULL },
+	};
+	const struct wanted two[] = {
+		{ 1, -1, NULL }, { 2, -1, NULL }, { 1, -1, NULL },
+		{ 0, 500, "1st in line; needs 2 devices for 8m20s; waits for jobs 1 and 3 to end their slices" },
+		{ 0, -2, NULL },
+	};
+	const struct wanted overdue[] = {
+		{ 1, -1, NULL }, { 2, -1, NULL }, { 1, -1, NULL },
+		{ 0, 800, "1st in line; needs 2 devices for 8m20s; starts when job 2 ends, or sooner" }, { 0, 1160, NULL },
+	};
+
+	CHECK("the slice of one", 4, jobs, one);
+	jobs[1].remaining_samples = 15000;
+	CHECK("the slices of two", 4, jobs, two);
+	jobs[4] = waited(jobs[4], 3699);
+	CHECK("and another that is overdue after that", 4, jobs, two);
+	jobs[4] = waited(jobs[4], 3700);
+	CHECK("or before it", 4, jobs, overdue);
 }
 
 /* Of two devices more, the newer of two jobs of unknown length gets one first. */
@@ -498,7 +564,7 @@ static void test_overdue(void)
 	};
 	struct sched_job starts[4];
 	const struct wanted started[] = {
-		{ 2, -1, "2 devices; goodput not known yet" }, { 0, 6600, NULL }, { 0, 7200, NULL },
+		{ 2, -1, "2 devices; goodput not known yet" }, { 0, 600, NULL }, { 0, 7200, NULL },
 		{ 0, 7800, NULL },
 	};
 	const struct sched_job early[] = { waited(gathers[0], 5999), gathers[1], gathers[2], gathers[3] };
@@ -534,8 +600,15 @@ static void test_end(void)
 	};
 	const struct wanted limit[] = {
 		{ 1, -1, NULL },
-		{ 0, 7860, "1st in line; needs 1 device for an assumed 2h00m; others come first" },
+		{ 0, 7860, "1st in line; needs 1 device for an assumed 2h00m; job 1 has its slice" },
 		{ 0, 8520, NULL },
+	};
+	const struct sched_job starting[] = { lacks(holds(job(1, linear, 1, 1), 1, 10), 6000), job(2, linear, 1, 1) };
+	const struct wanted restarted[] = { { 1, -1, NULL }, { 0, 620, NULL } };
+	const struct sched_job wide[] = { lacks(holds(job(1, linear, 1, 1), 1, 100), 6000), job(2, linear, 2, 2) };
+	const struct wanted beside[] = {
+		{ 1, -1, NULL },
+		{ 0, 600, "1st in line; needs 2 devices for an assumed 1h00m; starts when job 1 ends, or sooner" },
 	};
 	const struct wanted soon[] = { { 1, -1, NULL }, { 0, 3, NULL }, { 0, 8520, NULL } };
 
@@ -544,6 +617,8 @@ static void test_end(void)
 	CHECK("an end that is near, to the second", 1, jobs, soon);
 	jobs[0].remaining_samples = 80000;
 	CHECK("an end after the limit", 1, jobs, limit);
+	CHECK("an end, of one that is still starting", 1, starting, restarted);
+	CHECK("an end that leaves enough with what is free", 2, wide, beside);
 }
 
 /* The limit is 4800 s; a restart of 120 s. What lacks less is waited for, but not for ever. */
@@ -556,7 +631,10 @@ static void test_about_to_end(void)
 	};
 	const struct wanted still[] = { { 1, -1, NULL }, { 0, 1, NULL } };
 	const struct wanted stopped[] = { { 0, 5640, NULL }, { 1, -1, "1 device" } };
-	const struct wanted unknown[] = { { 0, 5400, NULL }, { 1, -1, NULL } };
+	const struct wanted unknown[] = {
+		{ 0, 600, "1st in line; needs 1 device for an assumed 2h00m; waits for job 2 to end its slice" },
+		{ 1, -1, NULL },
+	};
 	struct sched_job wide[] = {
 		jobs[0], holds(job(2, linear, 1, 1), 1, 500), waited(job(3, NULL, 2, 2), 1e6),
 	};
@@ -617,10 +695,10 @@ static void test_odd(void)
 					  { 0, -1, NULL } };
 	const struct sched_job lost[] = { fixed(holds(job(1, linear, 2, 4), 4, 9000)),
 					  holds(job(2, linear, 1, 4), 2, 100), job(3, linear, 1, 1) };
-	const struct wanted of_5[] = { { 4, -1, NULL }, { 1, -1, NULL }, { 0, -1, NULL } };
+	const struct wanted of_5[] = { { 4, -1, NULL }, { 1, -1, NULL }, { 0, 600, NULL } };
 	const struct wanted of_3[] = { { 3, -1, NULL }, { 0, -1, NULL }, { 0, -1, NULL } };
 	const struct wanted of_1[] = { { 0, -1, "needs 2 devices; 1 can be used here" }, { 1, -1, NULL },
-				       { 0, 5400, NULL } };
+				       { 0, 600, NULL } };
 	struct sched_input in = { lost, 3, 8, NOW_S, SLICE_S, 4 };
 	struct sched_job nodes[] = { job(1, NULL, 3, 3), job(2, linear, 1, 3) };
 	struct sched_choice choices[3];
@@ -655,6 +733,7 @@ int main(void)
 	test_shares();
 	test_order();
 	test_slices();
+	test_slice_ends();
 	test_age();
 	test_overdue();
 	test_end();

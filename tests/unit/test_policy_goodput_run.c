@@ -27,6 +27,7 @@ struct run_job {
 	int before;			/* jobs that have waited longer */
 	double gathered_s;		/* what the last pass told, if it was gathering then */
 	double told_limit_s;		/* B at that time */
+	double slice_end_s;		/* when it starts as a slice ends then, as it was told; NaN: it was not */
 	double told_by_s;		/* the latest start that it was told; NaN: none, or by the end of another */
 };
 
@@ -39,6 +40,7 @@ struct run {
 	bool steady;			/* nobody comes, nobody ends */
 	double worst;			/* longest wait / bound */
 	int launches, waits, gathered;
+	int slices_kept, slices_broken;	/* starts told by the end of a slice */
 	const char *fault;		/* the first rule broken */
 	double fault_s;
 };
@@ -63,7 +65,7 @@ static void draw_job(struct run *s, int i)
 	uint64_t *x = &s->random;
 
 	*j = (struct run_job){ .here = s->steady, .tells = case_below(x, 2), .gathered_s = (double)NAN,
-				.told_by_s = (double)NAN };
+				.told_by_s = (double)NAN, .slice_end_s = (double)NAN };
 	j->job = (struct sched_job){
 		.id = i + 1, .min_replicas = 1, .weight = weights[case_below(x, 6)],
 		.preemptible = !s->fixed || case_below(x, 5), .restart_s = restart_s[case_below(x, 4)] * case_uniform(x),
@@ -218,7 +220,14 @@ static void follow_waiting(struct run *s, struct run_job *j, const struct sched_
 		s->worst = fmax(s->worst, waited_s / bound_s);
 	require(s, !s->steady || !(s->now_s > j->told_by_s + (j->before + 2) * s->pass_s) || c->replicas,
 		"it starts by the time it was told");
-	if (!c->replicas && !strstr(c->reason, " job ") && !strstr(c->reason, "waited over"))
+	if (s->steady && s->now_s >= j->slice_end_s) {
+		*(c->replicas ? &s->slices_kept : &s->slices_broken) += 1;
+		j->slice_end_s = (double)NAN;
+	}
+	if (!c->replicas && strstr(c->reason, "to end "))
+		j->slice_end_s = c->next_start_s;
+	if (!c->replicas && !strstr(c->reason, " job ") && !strstr(c->reason, " jobs ") &&
+	    !strstr(c->reason, "waited over"))
 		j->told_by_s = c->next_start_s;
 	if (!c->replicas) {
 		j->told_limit_s = limit;
@@ -232,7 +241,7 @@ static void follow_waiting(struct run *s, struct run_job *j, const struct sched_
 			"one that gathers starts at the pass after it was told to");
 	}
 	j->limit_s = j->turn_s = j->before = 0;
-	j->gathered_s = j->told_by_s = (double)NAN;
+	j->gathered_s = j->told_by_s = j->slice_end_s = (double)NAN;
 }
 
 static void apply(struct run *s, struct run_job *j, int replicas)
@@ -283,7 +292,7 @@ static void pass(struct run *s)
 
 static void test_at_random(void)
 {
-	int broken = 0, launches = 0, waits = 0, gathered = 0, fixed_mixes = 0;
+	int broken = 0, launches = 0, waits = 0, gathered = 0, fixed_mixes = 0, slices_kept = 0, slices_broken = 0;
 	double worst = 0;
 
 	for (uint64_t seed = 1; seed <= RANDOM_CASES(600); seed++) {
@@ -303,12 +312,17 @@ static void test_at_random(void)
 		waits += s.waits;
 		gathered += s.gathered;
 		fixed_mixes += s.fixed;
+		slices_kept += s.slices_kept;
+		slices_broken += s.slices_broken;
 		worst = fmax(worst, s.worst);
 	}
 	is_int(broken, 0, "random mixes over 300 passes keep every rule and the bound");
 	printf("# %d launches, %d waits, %d after gathering in steady mixes; the longest was %.2f of its "
 	       "bound; %d mixes with jobs that are not preemptible\n", launches, waits, gathered, worst,
 	       fixed_mixes);
+	printf("# told that they start as a slice ends: %d did, %d did not\n", slices_kept, slices_broken);
+	ok(slices_kept > RANDOM_CASES(100) && slices_broken < slices_kept / 5,
+	   "who is told that it starts as a slice ends does, but for what is learnt until then");
 	ok(launches > RANDOM_CASES(10000) && waits > RANDOM_CASES(10000) && gathered > RANDOM_CASES(100) &&
 	   worst > 0.5, "the mixes did something");
 }
@@ -330,7 +344,7 @@ static void steady(struct run *s, int n_jobs, int n_devices, double serial)
 			j->truth[r] = 10 * r / (1 + serial * (r - 1));
 		j->here = true;
 		j->work = 1e9;
-		j->gathered_s = (double)NAN;
+		j->gathered_s = j->told_by_s = j->slice_end_s = (double)NAN;
 	}
 }
 
