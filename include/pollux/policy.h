@@ -117,7 +117,11 @@ struct policy {
  * are known: one that lacks less than its restart is not stopped for another, but not for ever, as what it says may
  * be wrong. B and L are at their largest, and |A| at the time W has waited for B. W then keeps devices for its
  * slice, two thirds of which at least are work. A job that comes back with an older waiting_since_s
- * (released, say) joins A. Time spent stopping comes on top. */
+ * (released, say) joins A. Time spent stopping comes on top.
+ *
+ * Where jobs that are not preemptible leave W too few devices, it waits for those that ran by B, or were submitted
+ * before W began to wait, and for those of unknown length that were started until the former had left enough:
+ * src/sched/backfill.h. */
 extern const struct policy policy_goodput;
 
 /* The fitness as published, without slices: it does not rotate, and a job may wait for ever. To

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "backfill.h"
 #include "claims.h"
 #include "pollux/mem.h"
 
@@ -161,6 +162,15 @@ static void find_overdue(struct rest *rest)
 	qsort(rest->overdue, (size_t)rest->n_overdue, sizeof(*rest->overdue), longer_waiting);
 }
 
+static void reserve(const struct rest *rest, const struct overdue *overdue)
+{
+	struct claims *claims = rest->claims;
+
+	claims->stuck = overdue->index;
+	claims->reserved = backfill_reservation(rest->curves, claims->items, overdue->index,
+						overdue->since_s + claims->limit_s);
+}
+
 /* False: it gathers, and nobody behind it may start. */
 static bool force(struct rest *rest, const struct overdue *overdue)
 {
@@ -171,17 +181,18 @@ static bool force(struct rest *rest, const struct overdue *overdue)
 
 	if (c->least > rest->curves->n_devices - claims->fixed) {
 		if (claims->stuck < 0)
-			claims->stuck = index;
+			reserve(rest, overdue);
 		return true;
 	}
-	if (claims->stuck >= 0 && !c->job->preemptible)
+	if (claims->stuck >= 0 && !c->job->preemptible &&
+	    !backfill_allows(rest->curves, &claims->reserved, c, claim))
 		return true;
 	protect_ending(rest, overdue->since_s + claims->limit_s);
 	if (c->least > rest->left) {
 		claims->gathering = index;
 		return false;
 	}
-	claim->kind = CLAIM_SOME;
+	claim->kind = claim->kind == CLAIM_KEEP ? CLAIM_EXACT : CLAIM_SOME;
 	claim->replicas = c->least;
 	rest->left -= c->least;
 	count_slice(rest, c);
@@ -200,9 +211,12 @@ static void restrict_to_gathering(const struct curve *c, struct claim *claim)
 		*claim = (struct claim){ CLAIM_KEEP, c->held, claim->overdue };
 }
 
-static void restrict_to_stuck(const struct curve *c, struct claim *claim)
+static void restrict_to_stuck(const struct rest *rest, const struct curve *c, struct claim *claim)
 {
-	if (claim->kind == CLAIM_FREE && !c->held && !c->job->preemptible)
+	bool fits = c->least && c->least <= rest->curves->n_devices - rest->claims->fixed;
+
+	if (claim->kind == CLAIM_FREE && !c->held && !c->job->preemptible &&
+	    !(fits && backfill_allows(rest->curves, &rest->claims->reserved, c, claim)))
 		claim->kind = CLAIM_EXACT;
 }
 
@@ -308,7 +322,7 @@ struct claims claims_of(const struct curves *curves)
 		if (claims.gathering >= 0)
 			restrict_to_gathering(&curves->items[i], &claims.items[i]);
 		else if (claims.stuck >= 0)
-			restrict_to_stuck(&curves->items[i], &claims.items[i]);
+			restrict_to_stuck(&rest, &curves->items[i], &claims.items[i]);
 	if (claims.gathering >= 0) {
 		claims.gathered_s = gathered_s(&rest);
 		claims.awaited = awaited(&rest);

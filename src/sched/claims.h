@@ -15,8 +15,8 @@
  * that does not fit gathers devices: nothing is launched behind it, not even a running job on
  * another number of devices, since its new slice would count again; unprotected jobs may run on as
  * they are. Exception: one that jobs which are not preemptible leave too few devices for (stuck)
- * cannot start for as long as these run, however little else does; it is passed over, and only jobs
- * that are not preemptible are not started behind it. */
+ * cannot start for as long as these run, however little else does; it is passed over, and of jobs that
+ * are not preemptible only those are started behind it that are not expected to delay it: backfill.h. */
 #ifndef SCHED_CLAIMS_H
 #define SCHED_CLAIMS_H
 
@@ -39,6 +39,13 @@ struct claim {
 	bool overdue;
 };
 
+/* Of the first job that is stuck. */
+struct reservation {
+	double since_s, overdue_s;	/* it waits, and is overdue */
+	double start_s;			/* expected */
+	int spare;			/* devices left beside it then, and not given away yet */
+};
+
 struct claims {
 	struct claim *items;	/* in the order of the curves */
 	int fixed;		/* devices that jobs which are not preemptible keep, or must get */
@@ -48,6 +55,7 @@ struct claims {
 	int awaited;		/* index of the job about to end that it waits for, not for slices; -1: none */
 	double turn_s;		/* the longest that one gathers */
 	int stuck;		/* index of the first overdue job that is stuck; -1: none */
+	struct reservation reserved;	/* for that */
 };
 
 /* Only what jobs that are not preemptible keep, for policies without slices. */

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 
 #include "allocation.h"
+#include "backfill.h"
 #include "claims.h"
 #include "curve.h"
 #include "pollux/mem.h"
@@ -121,13 +122,50 @@ static int line_order(const void *a, const void *b)
 	return x->index - y->index;
 }
 
+/* Of the jobs that are not preemptible those that were started behind the stuck one, or the others. */
+static int find_fixed(const struct decision *d, bool behind, int64_t *ids, int *devices)
+{
+	const struct curves *curves = d->curves;
+	int n = 0;
+
+	*devices = 0;
+	for (int i = 0; i < curves->in->n_jobs; i++) {
+		const struct curve *c = &curves->items[i];
+		bool is_behind = d->claims->stuck >= 0 && backfill_is_behind(curves, &d->claims->reserved, c);
+
+		if (c->job->preemptible || !d->count[i] || is_behind != behind)
+			continue;
+		ids[n++] = c->job->id;
+		*devices += d->count[i];
+	}
+	return n;
+}
+
+static void explain_keepers(const struct decision *d, char *reason)
+{
+	int64_t *ids = xcalloc((size_t)d->curves->in->n_jobs, sizeof(*ids));
+	int devices, n = find_fixed(d, false, ids, &devices);
+	bool others = n > 0;
+
+	if (!others)
+		n = find_fixed(d, true, ids, &devices);
+	n = reason_add_jobs(reason, ids, n);
+	reason_add(reason, n > 1 ? ", not preemptible, keep %d" : ", not preemptible, keeps %d", devices);
+	n = others ? find_fixed(d, true, ids, &devices) : 0;
+	if (n) {
+		reason_add(reason, "; ");
+		n = reason_add_jobs(reason, ids, n);
+		reason_add(reason, n > 1 ? " run meanwhile" : " runs meanwhile");
+	}
+	free(ids);
+}
+
 /* Jobs that are not preemptible leave it too few, or one before it that waits for them. */
 static bool explain_stuck(const struct decision *d, int index, char *reason)
 {
 	const struct curves *curves = d->curves;
 	const struct curve *c = &curves->items[index];
-	int stuck = d->claims->stuck, n = 0;
-	int64_t *ids;
+	int stuck = d->claims->stuck;
 
 	if (c->least <= curves->n_devices - d->fixed) {
 		if (stuck < 0 || d->claims->items[index].kind != CLAIM_EXACT)
@@ -136,17 +174,10 @@ static bool explain_stuck(const struct decision *d, int index, char *reason)
 			   (long long)curves->items[stuck].job->id);
 		return true;
 	}
-	ids = xcalloc((size_t)curves->in->n_jobs, sizeof(*ids));
-	for (int i = 0; i < curves->in->n_jobs; i++)
-		if (!curves->items[i].job->preemptible && d->count[i])
-			ids[n++] = curves->items[i].job->id;
 	reason_add(reason, "needs ");
 	reason_add_devices(reason, c->least);
 	reason_add(reason, " of %d; ", curves->n_devices);
-	n = reason_add_jobs(reason, ids, n);
-	reason_add(reason, n > 1 ? ", not preemptible, keep %d" : ", not preemptible, keeps %d",
-		   d->fixed);
-	free(ids);
+	explain_keepers(d, reason);
 	return true;
 }
 

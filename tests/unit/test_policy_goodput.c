@@ -19,7 +19,11 @@ struct reference {
 	const struct sched_case *c;
 	int least[CASE_JOBS];
 	bool overdue[CASE_JOBS], forced[CASE_JOBS], spared[CASE_JOBS];
-	bool gathering, stuck;
+	bool gathering;
+	int stuck;			/* -1: none */
+	double stuck_start_s;		/* expected */
+	int spare;
+	bool before[CASE_JOBS], beside[CASE_JOBS];	/* may start behind the stuck one */
 };
 
 static bool runs(const struct sched_job *job)
@@ -222,6 +226,66 @@ static int spare(struct reference *ref, double overdue_s, int left)
 	return held;
 }
 
+/* --- behind a stuck job --- */
+
+static double end_s(const struct reference *ref, int i)
+{
+	const struct sched_job *job = &ref->c->jobs[i];
+	double now_s = ref->c->in.now_s, start_s = runs(job) ? job->launched_s : now_s, rate = ref->least[i];
+
+	if (!length_is_known(ref, i))
+		return now_s + length(ref, i) / (runs(job) ? job->replicas : rate);
+	if (runs(job))
+		rate = isnan(job->goodput_now) ? speedup(ref, i, job->replicas)
+					       : job->goodput_now / job->goodput[ref->least[i]] * ref->least[i];
+	return fmax(now_s, start_s + job->restart_s) + length(ref, i) / rate;
+}
+
+static bool started_behind(const struct reference *ref, const struct sched_job *job)
+{
+	const struct sched_job *stuck = &ref->c->jobs[ref->stuck];
+
+	return runs(job) && job->launched_s >= stuck->waiting_since_s + case_limit_s(&ref->c->in) &&
+	       job->submitted_s > stuck->waiting_since_s;
+}
+
+/* What jobs that stay have left then. */
+static int left_at(const struct reference *ref, double at_s)
+{
+	int left = ref->c->in.n_devices;
+
+	for (int i = 0; i < ref->c->in.n_jobs; i++) {
+		const struct sched_job *job = &ref->c->jobs[i];
+
+		if (job->preemptible || (!runs(job) && !ref->forced[i]) || end_s(ref, i) <= at_s ||
+		    (started_behind(ref, job) && !length_is_known(ref, i)))
+			continue;
+		left -= runs(job) ? job->replicas : ref->least[i];
+	}
+	return left;
+}
+
+static void reserve(struct reference *ref, int stuck)
+{
+	ref->stuck = stuck;
+	ref->stuck_start_s = HUGE_VAL;
+	if (left_at(ref, ref->c->in.now_s) >= ref->least[stuck])
+		ref->stuck_start_s = ref->c->in.now_s;
+	for (int i = 0; i < ref->c->in.n_jobs; i++)
+		if (!ref->c->jobs[i].preemptible && (runs(&ref->c->jobs[i]) || ref->forced[i]) &&
+		    left_at(ref, end_s(ref, i)) >= ref->least[stuck])
+			ref->stuck_start_s = fmin(ref->stuck_start_s, end_s(ref, i));
+	ref->spare = left_at(ref, ref->stuck_start_s) - ref->least[stuck];
+}
+
+static bool may_start_behind(struct reference *ref, int i)
+{
+	ref->before[i] = end_s(ref, i) <= ref->stuck_start_s;
+	ref->beside[i] = !ref->before[i] && length_is_known(ref, i) && ref->least[i] <= ref->spare;
+	ref->spare -= ref->beside[i] ? ref->least[i] : 0;
+	return ref->before[i] || ref->beside[i];
+}
+
 static void settle(struct reference *ref)
 {
 	const struct sched_case *c = ref->c;
@@ -239,10 +303,11 @@ static void settle(struct reference *ref)
 	while ((i = next_overdue(ref, seen)) >= 0) {
 		seen[i] = true;
 		if (fixed + ref->least[i] > c->in.n_devices) {
-			ref->stuck = true;
+			if (ref->stuck < 0)
+				reserve(ref, i);
 			continue;
 		}
-		if (ref->stuck && !c->jobs[i].preemptible)
+		if (ref->stuck >= 0 && !c->jobs[i].preemptible && !may_start_behind(ref, i))
 			continue;
 		kept += spare(ref, c->jobs[i].waiting_since_s + case_limit_s(&c->in), c->in.n_devices - kept);
 		ref->gathering = kept + ref->least[i] > c->in.n_devices;
@@ -253,6 +318,10 @@ static void settle(struct reference *ref)
 		fixed += c->jobs[i].preemptible ? 0 : ref->least[i];
 	}
 	spare(ref, HUGE_VAL, c->in.n_devices - kept);
+	for (i = 0; i < c->in.n_jobs && ref->stuck >= 0; i++)
+		if (!runs(&c->jobs[i]) && !c->jobs[i].preemptible && ref->least[i] && !ref->forced[i] &&
+		    fixed + ref->least[i] <= c->in.n_devices && !ref->before[i])
+			may_start_behind(ref, i);
 }
 
 static bool may_have(const struct reference *ref, int i, int r)
@@ -268,31 +337,53 @@ static bool may_have(const struct reference *ref, int i, int r)
 	if (ref->spared[i])
 		return r == job->replicas;
 	if (ref->forced[i])
-		return ref->gathering ? r == ref->least[i] : r > 0;
+		return ref->gathering || ref->beside[i] ? r == ref->least[i] : r > 0;
 	if (ref->gathering)
 		return !r || r == job->replicas;
-	return !r || runs(job) || job->preemptible || !ref->stuck;
+	if (!r || runs(job) || job->preemptible || ref->stuck < 0)
+		return true;
+	return ref->before[i] || (ref->beside[i] && r == ref->least[i]);
+}
+
+/* Commands that nobody may stop, and that wait for long. */
+static void make_plain(struct sched_case *c)
+{
+	for (int i = 0; i < c->in.n_jobs; i++) {
+		struct sched_job *job = &c->jobs[i];
+		double s = 10000 * case_uniform(&c->random);
+
+		job->preemptible = job->preemptible && case_below(&c->random, 2);
+		job->submitted_s -= s;
+		job->waiting_since_s -= s;
+		if (case_below(&c->random, 2))
+			job->launched_s -= s;
+	}
 }
 
 static void test_exact(void)
 {
 	struct sched_case c = { .random = 11 };
 	int wrong = 0, changed = 0, forced = 0, gathering = 0, stuck = 0, spared = 0, relaunched = 0;
+	int behind = 0, beside = 0;
 
 	for (int n = 0; n < 2 * CASES; n++) {
-		struct reference ref = { .c = &c };
+		struct reference ref = { .c = &c, .stuck = -1 };
 		struct case_values v = { { { 0 } } };
 
 		case_draw(&c);
+		if (n % 3)
+			make_plain(&c);
 		policy_goodput.decide(&c.in, c.choices);
 		settle(&ref);
 		gathering += ref.gathering;
-		stuck += ref.stuck;
+		stuck += ref.stuck >= 0;
 		for (int i = 0; i < c.in.n_jobs; i++) {
 			for (int r = 0; r <= c.in.n_devices; r++)
 				v.of[i][r] = may_have(&ref, i, r) ? value(&ref, i, r) : (double)NAN;
 			forced += ref.forced[i];
 			spared += ref.spared[i];
+			behind += (ref.before[i] || ref.beside[i]) && c.choices[i].replicas;
+			beside += ref.beside[i] && c.choices[i].replicas;
 			changed += c.choices[i].replicas != c.jobs[i].replicas;
 			relaunched += c.choices[i].reconfigure;
 			wrong += c.choices[i].reconfigure != (c.choices[i].replicas == c.jobs[i].replicas &&
@@ -301,9 +392,10 @@ static void test_exact(void)
 		wrong += !case_is_best(&c, &v);
 	}
 	is_int(wrong, 0, "20,000 problems: the maximum of the sum of worth under the claims");
-	printf("# %d changed, %d forced, %d gathering, %d stuck, %d spared, %d relaunched\n", changed, forced,
-	       gathering, stuck, spared, relaunched);
-	ok(changed > 5000 && forced > 500 && gathering > 100 && stuck > 100 && spared > 100 && relaunched > 100,
+	printf("# %d changed, %d forced, %d gathering, %d stuck, %d spared, %d relaunched, %d behind the "
+	       "stuck, %d beside\n", changed, forced, gathering, stuck, spared, relaunched, behind, beside);
+	ok(changed > 5000 && forced > 500 && gathering > 100 && stuck > 100 && spared > 100 && relaunched > 100 &&
+	   behind > 50 && beside > 10,
 	   "every rule had its cases");
 }
 
@@ -658,6 +750,62 @@ static void test_about_to_end(void)
 	CHECK("after the last slice", 2, wide, last);
 }
 
+static struct sched_job submitted(struct sched_job job, double age_s)
+{
+	job.submitted_s = NOW_S - age_s;
+	return job;
+}
+
+/* Job 1 ran when job 2 became overdue: behind that the others may start as long as they are expected to end before
+ * job 1 does, or where job 2 leaves devices. */
+static void test_behind_stuck(void)
+{
+	struct sched_job jobs[] = {
+		submitted(fixed(holds(job(1, linear, 1, 1), 1, 95000)), 95000),
+		waited(submitted(job(2, linear, 2, 2), 90000), 90000), fixed(job(3, linear, 1, 1)),
+	};
+	const struct wanted meanwhile[] = {
+		{ 1, -1, "1 device to its end: not preemptible" },
+		{ 0, -1, "needs 2 devices of 2; job 1, not preemptible, keeps 1; job 3 runs meanwhile" },
+		{ 1, -1, "1 device to its end: not preemptible" },
+	};
+	const struct wanted not_before[] = {
+		{ 1, -1, NULL }, { 0, -1, "needs 2 devices of 2; job 1, not preemptible, keeps 1" },
+		{ 0, -1, "not preemptible, so not before job 2" },
+	};
+	const struct wanted spare[] = {
+		{ 1, -1, NULL },
+		{ 0, -1, "needs 3 devices of 5; jobs 1 and 4, not preemptible, keep 3; job 3 runs meanwhile" },
+		{ 1, -1, NULL }, { 2, -1, NULL }, { 0, -1, "not preemptible, so not before job 2" },
+	};
+	struct sched_job more[5];
+
+	CHECK("both of unknown length", 2, jobs, meanwhile);
+	jobs[0] = lacks(jobs[0], 10 * 7200);
+	CHECK("an end that is known, after what is assumed", 2, jobs, meanwhile);
+	jobs[0] = lacks(jobs[0], 10 * 7199);
+	CHECK("before what is assumed", 2, jobs, not_before);
+	jobs[2] = lacks(jobs[2], 10 * 7169);
+	CHECK("a length that is known, with the restart", 2, jobs, meanwhile);
+	jobs[2] = lacks(jobs[2], 10 * 7169 + 1);
+	CHECK("just too long", 2, jobs, not_before);
+	/* Job 4, launched behind job 2 and of unknown length, gives nobody else time. */
+	jobs[2] = fixed(job(3, linear, 1, 1));
+	jobs[0] = submitted(fixed(holds(job(1, linear, 1, 1), 1, 100)), 100);
+	CHECK("what was started behind it itself", 2, jobs, not_before);
+	jobs[0].submitted_s = NOW_S - 90001;
+	CHECK("but not what was submitted before", 2, jobs, meanwhile);
+	for (int i = 0; i < 3; i++)
+		more[i] = jobs[i];
+	more[0] = lacks(more[0], 10 * 1e4);
+	more[2] = lacks(more[2], 10 * 1e6);
+	more[3] = submitted(fixed(holds(job(4, linear, 2, 2), 2, 95000)), 95000);
+	more[1] = waited(submitted(job(2, linear, 3, 3), 90000), 90000);
+	more[3] = lacks(more[3], 10 * 100);
+	more[4] = lacks(fixed(job(5, linear, 1, 1)), 10 * 1e6);
+	CHECK("one beside it", 5, more, spare);
+}
+
 static void test_reconfigure(void)
 {
 	struct sched_job jobs[] = { holds(job(1, linear, 2, 2), 2, 700) };
@@ -738,6 +886,7 @@ int main(void)
 	test_overdue();
 	test_end();
 	test_about_to_end();
+	test_behind_stuck();
 	test_reconfigure();
 	test_odd();
 	return done();

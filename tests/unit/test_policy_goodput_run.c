@@ -485,6 +485,62 @@ static void test_newcomers(void)
 	is_int(s.launches, 41, "for which the long job is stopped once");
 }
 
+/* One of 12 h, one that needs both devices, and from then on one of 50 min each 40 min, so that there is
+ * always one that waits. */
+static void plain_jobs(struct run *s)
+{
+	steady(s, 24, 2, 0);
+	s->steady = false;
+	s->fixed = true;
+	for (int i = 0; i < s->n_jobs; i++) {
+		s->jobs[i].job.preemptible = s->jobs[i].here = false;
+		s->jobs[i].job.max_replicas = 1;
+		s->jobs[i].work = 10 * (i ? 3000 : 43200);
+	}
+	s->jobs[1].job.min_replicas = s->jobs[1].job.max_replicas = 2;
+}
+
+static void submit_plain(struct run *s)
+{
+	for (int i = 0; i < s->n_jobs; i++) {
+		struct run_job *j = &s->jobs[i];
+
+		if (j->here || j->largest || s->now_s < (i < 2 ? 100 * i : (i - 1) * 2400))
+			continue;
+		j->here = true;
+		j->job.submitted_s = j->job.waiting_since_s = s->now_s;
+	}
+}
+
+static void until_it_has_run(struct run *s, const struct run_job *j)
+{
+	while (!s->fault && s->now_s < 2 * 86400 && (j->here || !j->largest)) {
+		submit_plain(s);
+		advance(s);
+		pass(s);
+	}
+}
+
+/* Commands of unknown length that keep what they have run beside the first; when that has ended, none but the one
+ * that runs comes before the wide one. */
+static void test_plain(void)
+{
+	struct run s;
+	double first_end_s, beside_s = 0;
+
+	plain_jobs(&s);
+	until_it_has_run(&s, &s.jobs[0]);
+	first_end_s = s.now_s;
+	for (int i = 2; i < s.n_jobs; i++)
+		beside_s += s.jobs[i].job.attained_service_device_s;
+	until_it_has_run(&s, &s.jobs[1]);
+	is_str(s.fault, NULL, "plain jobs: no rule is broken");
+	printf("# 12 h of one job, %.0f s of others beside it; the wide one starts %.0f s later\n", beside_s,
+	       s.jobs[1].job.launched_s - first_end_s);
+	ok(beside_s > 30000, "no device is idle while the wide one could not start anyway");
+	ok(s.jobs[1].job.launched_s < first_end_s + 3000 + 30 + 60, "which then does not wait for another");
+}
+
 int main(void)
 {
 	test_at_random();
@@ -493,5 +549,6 @@ int main(void)
 	test_newcomers();
 	test_no_thrashing();
 	test_slow_restarts();
+	test_plain();
 	return done();
 }

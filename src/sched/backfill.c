@@ -1,0 +1,86 @@
+/* backfill.c - a reservation for the stuck job, and what fits before and beside it. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "backfill.h"
+#include "pollux/mem.h"
+#include "worth.h"
+
+/* Devices that a job which is not preemptible has until then. */
+struct blocker {
+	double end_s;
+	int devices;
+};
+
+bool backfill_is_behind(const struct curves *curves, const struct reservation *r, const struct curve *c)
+{
+	double start_s = c->held ? c->job->launched_s : curves->in->now_s;
+
+	return start_s >= r->overdue_s && !(c->job->submitted_s <= r->since_s);
+}
+
+static double expected_end_s(const struct curves *curves, const struct curve *c)
+{
+	double now_s = curves->in->now_s, length_device_s = worth_length_device_s(curves, c);
+	double launched_s = c->held ? c->job->launched_s : now_s;
+
+	if (isnan(c->remaining_device_s))
+		return now_s + length_device_s / (c->held ? c->held : c->least);
+	return fmax(now_s, launched_s + c->restart_s) + length_device_s / (c->held ? c->now : c->least);
+}
+
+static int by_end(const void *a, const void *b)
+{
+	const struct blocker *x = a, *y = b;
+
+	return (x->end_s > y->end_s) - (x->end_s < y->end_s);
+}
+
+static int find_blockers(const struct curves *curves, const struct reservation *r, const struct claim *items,
+			 struct blocker *blockers)
+{
+	int n = 0;
+
+	for (int i = 0; i < curves->in->n_jobs; i++) {
+		const struct curve *c = &curves->items[i];
+		bool counts_as_ended = c->held && isnan(c->remaining_device_s) && backfill_is_behind(curves, r, c);
+
+		if (!c->job->preemptible && items[i].replicas && !counts_as_ended)
+			blockers[n++] = (struct blocker){ expected_end_s(curves, c), items[i].replicas };
+	}
+	qsort(blockers, (size_t)n, sizeof(*blockers), by_end);
+	return n;
+}
+
+struct reservation backfill_reservation(const struct curves *curves, const struct claim *items, int stuck,
+					double overdue_s)
+{
+	const struct curve *c = &curves->items[stuck];
+	struct reservation r = {
+		.since_s = claims_waiting_since_s(curves, c), .overdue_s = overdue_s,
+		.start_s = curves->in->now_s,
+	};
+	struct blocker *blockers = xcalloc((size_t)curves->in->n_jobs, sizeof(*blockers));
+	int n = find_blockers(curves, &r, items, blockers), left = curves->n_devices;
+
+	for (int i = 0; i < n; i++)
+		left -= blockers[i].devices;
+	for (int i = 0; i < n && (left < c->least || blockers[i].end_s <= r.start_s); i++) {
+		left += blockers[i].devices;
+		r.start_s = fmax(r.start_s, blockers[i].end_s);
+	}
+	r.spare = left > c->least ? left - c->least : 0;
+	free(blockers);
+	return r;
+}
+
+bool backfill_allows(const struct curves *curves, struct reservation *r, const struct curve *c, struct claim *claim)
+{
+	if (expected_end_s(curves, c) <= r->start_s)
+		return true;
+	if (isnan(c->remaining_device_s) || c->least > r->spare)
+		return false;
+	r->spare -= c->least;
+	*claim = (struct claim){ CLAIM_KEEP, c->least, claim->overdue };
+	return true;
+}
