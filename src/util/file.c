@@ -119,7 +119,7 @@ static int open_as_it_is(const char *path)
 	struct stat st;
 	int stream = stat(path, &st) == 0 ? stream_to(&st) : -1;
 
-	fflush(stdout);		/* was printed before */
+	fflush(NULL);		/* was printed before */
 	return stream >= 0 ? fcntl(stream, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
 			   : open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
 }
