@@ -141,18 +141,22 @@ static int find_fixed(const struct decision *d, bool behind, int64_t *ids, int *
 	return n;
 }
 
-static void explain_keepers(const struct decision *d, char *reason)
+/* apart: those that were started behind the stuck one are told as such. */
+static void explain_keepers(const struct decision *d, bool apart, char *reason)
 {
 	int64_t *ids = xcalloc((size_t)d->curves->in->n_jobs, sizeof(*ids));
 	int devices, n = find_fixed(d, false, ids, &devices);
-	bool others = n > 0;
+	int behind, n_behind = find_fixed(d, true, &ids[n], &behind);
 
-	if (!others)
-		n = find_fixed(d, true, ids, &devices);
+	if (!n || !apart) {
+		n += n_behind;
+		devices += behind;
+		n_behind = 0;
+	}
 	n = reason_add_jobs(reason, ids, n);
 	reason_add(reason, n > 1 ? ", not preemptible, keep %d" : ", not preemptible, keeps %d", devices);
-	n = others ? find_fixed(d, true, ids, &devices) : 0;
-	if (n) {
+	if (n_behind) {
+		n = find_fixed(d, true, ids, &behind);
 		reason_add(reason, "; ");
 		n = reason_add_jobs(reason, ids, n);
 		reason_add(reason, n > 1 ? " run meanwhile" : " runs meanwhile");
@@ -177,7 +181,7 @@ static bool explain_stuck(const struct decision *d, int index, char *reason)
 	reason_add(reason, "needs ");
 	reason_add_devices(reason, c->least);
 	reason_add(reason, " of %d; ", curves->n_devices);
-	explain_keepers(d, reason);
+	explain_keepers(d, index == stuck, reason);
 	return true;
 }
 

@@ -778,9 +778,17 @@ static void test_behind_stuck(void)
 		{ 0, -1, "needs 3 devices of 5; jobs 1 and 4, not preemptible, keep 3; job 3 runs meanwhile" },
 		{ 1, -1, NULL }, { 2, -1, NULL }, { 0, -1, "not preemptible, so not before job 2" },
 	};
-	struct sched_job more[5];
+	const struct wanted as_well[] = {
+		{ 1, -1, NULL }, { 0, -1, NULL }, { 1, -1, NULL },
+		{ 0, -1, "needs 1 device of 2; jobs 1 and 3, not preemptible, keep 2" },
+	};
+	struct sched_job more[5], both[4] = { [3] = fixed(job(4, linear, 1, 1)) };
 
 	CHECK("both of unknown length", 2, jobs, meanwhile);
+	both[0] = jobs[0];
+	both[1] = jobs[1];
+	both[2] = jobs[2];
+	CHECK("and one more", 2, both, as_well);
 	jobs[0] = lacks(jobs[0], 10 * 7200);
 	CHECK("an end that is known, after what is assumed", 2, jobs, meanwhile);
 	jobs[0] = lacks(jobs[0], 10 * 7199);
