@@ -10,6 +10,7 @@
 #include "pollux/prior.h"
 
 #define USUAL_STEP_TIME_JOBS 20		/* the newest */
+#define REPLICAS_MAX 1024		/* with residuals */
 
 /* --- the noise scale --- */
 
@@ -78,10 +79,11 @@ int knowledge_observations(struct store *s, const char *workload, const char *de
 	return 0;
 }
 
-/* For as many replicas as a job may be given. */
+/* For as many replicas as a job may be given, within reason, whatever the store says. */
 static void set_residuals(struct knowledge *k, const struct fit_observation *seen, int n)
 {
-	int n_places = SCHED_REPLICA_GROWTH * k->model.max_replicas;
+	int measured = k->model.max_replicas;
+	int n_places = SCHED_REPLICA_GROWTH * (measured < 0 ? 0 : measured < REPLICAS_MAX ? measured : REPLICAS_MAX);
 	struct throughput_place *places = xcalloc((size_t)n_places, sizeof(*places));
 
 	for (int i = 0; i < n_places; i++)
