@@ -315,7 +315,7 @@ void knowledge_of_job(struct knowledge *k, const struct job *job, struct job_mod
 		.failed = k->failed,
 		.remaining_samples = remaining_samples(k, job), .remaining_s = (double)NAN,
 		.goodput = {
-			.params = k->model.fit.params, .residuals = k->modelled ? &k->residuals : NULL,
+			.params = k->model.fit.params, .residuals = k->residuals.n_places ? &k->residuals : NULL,
 			.noise_scale = (double)NAN,
 			.initial_batch_size = job->batch_size, .max_batch_size = job->max_batch_size,
 			.max_local_batch_size = max_local_batch(k, job),
