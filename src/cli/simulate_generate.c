@@ -12,15 +12,6 @@ static void stop(int signal_number)
 	stopped_by = signal_number;
 }
 
-/* Unless it is ignored, as by nohup(1). */
-static void catch_signal(int signal_number)
-{
-	struct sigaction action = { .sa_handler = stop }, before;
-
-	if (sigaction(signal_number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-		sigaction(signal_number, &action, NULL);
-}
-
 static void end_by_signal(void)
 {
 	int signal_number = stopped_by;
@@ -32,9 +23,7 @@ static void end_by_signal(void)
 int simulate_generate(const char *directory, struct sim_generation *g, struct err *err)
 {
 	g->stop = &stopped_by;
-	catch_signal(SIGINT);
-	catch_signal(SIGTERM);
-	catch_signal(SIGHUP);
+	simulate_catch(stop, 0);
 	if (sim_generate(directory, g, err)) {
 		if (stopped_by)
 			end_by_signal();

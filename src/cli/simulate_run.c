@@ -131,12 +131,14 @@ static void clear_bar(int signal_number)
 	raise(signal_number);
 }
 
-static void clear_bar_on(int signal_number)
+void simulate_catch(void (*handler)(int signal_number), int flags)
 {
-	struct sigaction action = { .sa_handler = clear_bar, .sa_flags = (int)SA_RESETHAND }, before;
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction action = { .sa_handler = handler, .sa_flags = flags }, before;
 
-	if (sigaction(signal_number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-		sigaction(signal_number, &action, NULL);
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+			sigaction(signals[i], &action, NULL);
 }
 
 /* Until all workers have ended. */
@@ -144,11 +146,8 @@ static void watch(struct team *team)
 {
 	bool bar = has_bar();
 
-	if (bar) {
-		clear_bar_on(SIGINT);
-		clear_bar_on(SIGTERM);
-		clear_bar_on(SIGHUP);
-	}
+	if (bar)
+		simulate_catch(clear_bar, (int)SA_RESETHAND);
 	pthread_mutex_lock(&team->mutex);
 	while (team->working > 0) {
 		struct timespec until;

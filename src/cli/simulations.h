@@ -33,6 +33,8 @@ int simulate_check_outputs(const struct simulate_outputs *o, const char *profile
  * terminal. */
 int simulations_run(struct simulations *s, const char *profiles, const struct strings *workloads, struct err *err);
 void simulations_release(struct simulations *s);
+/* What ends a program from a terminal, unless it is ignored, as by nohup(1). flags: as of sigaction(2). */
+void simulate_catch(void (*handler)(int signal_number), int flags);
 
 /* simulate_generate.c: and say what was made. */
 int simulate_generate(const char *directory, struct sim_generation *g, struct err *err);

@@ -141,10 +141,17 @@ static int write_as_it_is(const char *path, const void *bytes, size_t n)
 	return rc;
 }
 
+/* A file of a name that is not in use. The caller frees the name. */
+static int open_beside(const char *path, char **temporary)
+{
+	*temporary = xasprintf("%s.XXXXXX", path);
+	return mkostemp(*temporary, O_CLOEXEC);
+}
+
 static int replace(const char *path, const void *bytes, size_t n)
 {
-	char *end = end_of_links(path), *temporary = xasprintf("%s.XXXXXX", end);
-	int fd = mkostemp(temporary, O_CLOEXEC);
+	char *end = end_of_links(path), *temporary;
+	int fd = open_beside(end, &temporary);
 	int rc = fd < 0 ? -1 : fill_and_rename(fd, bytes, n, temporary, end), saved = errno;
 
 	free(temporary);
@@ -165,8 +172,8 @@ int file_replace(const char *path, const void *bytes, size_t n, struct err *err)
 /* Beside the file, as replace() will. */
 static int try_beside(const char *path)
 {
-	char *end = end_of_links(path), *temporary = xasprintf("%s.XXXXXX", end);
-	int fd = mkostemp(temporary, O_CLOEXEC), rc = fd < 0 ? -1 : 0, saved = errno;
+	char *end = end_of_links(path), *temporary;
+	int fd = open_beside(end, &temporary), rc = fd < 0 ? -1 : 0, saved = errno;
 
 	if (fd >= 0) {
 		unlink(temporary);
