@@ -109,7 +109,8 @@ examples: $(EXAMPLE) ## the example programs (OpenBLAS, zlib)
 programs: all examples $(UNIT) $(TRAIN_TEST) $(CUDA_HOST) $(FAULT) $(PRELOAD) $(STANDIN) $(BENCH) $(FUZZ:=.o)
 
 check: all examples $(UNIT) $(TRAIN_TEST) $(CUDA_HOST) $(FAULT) $(PRELOAD) $(STANDIN) ## unit, command-line and fault tests
-	$(TEST_ENV) $(PROVE) $(UNIT) $(TRAIN_TEST) $(SCRIPTS)
+	@$(if $(PROVE_AGAIN),,rm -f .prove)
+	$(TEST_ENV) $(PROVE) $(or $(PROVE_AGAIN),--state=save $(UNIT) $(TRAIN_TEST) $(SCRIPTS))
 
 demo: all examples ## train four jobs on two CPU slots, about two minutes
 	$(TEST_ENV) examples/demo.sh
@@ -159,11 +160,21 @@ lint-layers:
 lint-symbols: $(OBJ)
 	@tools/check-symbols.sh $(BUILD) $(OBJ:$(BUILD)/%=%)
 
-# Fewer rounds of killing, and RANDOM_CASES of unit tests: the same code runs, a third as often.
-sanitize: ## the tests under ASan and UBSan
-	@FAULT_ROUNDS=$${FAULT_ROUNDS:-60} ASAN_OPTIONS=detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1 TIME_SCALE=5 \
-	$(MAKE) check BUILD=$(BUILD)/san HARDEN='-fPIE -U_FORTIFY_SOURCE' \
+# Fewer rounds of killing, and RANDOM_CASES of unit tests: the same code runs, a third as often. Reports go to files:
+# supervisors have no standard error. No report is forgiven; but a test that failed without one, which waited for
+# processes many times slower than they are, is run once more, by itself.
+REPORTS = $(abspath $(BUILD))/san/reports
+SAN_ENV = FAULT_ROUNDS=$${FAULT_ROUNDS:-60} TIME_SCALE=5 UBSAN_OPTIONS=print_stacktrace=1:log_path=$(REPORTS)/ubsan \
+	ASAN_OPTIONS=detect_stack_use_after_return=1:log_path=$(REPORTS)/asan
+SAN_CHECK = $(SAN_ENV) $(MAKE) check BUILD=$(BUILD)/san HARDEN='-fPIE -U_FORTIFY_SOURCE' \
 		CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=$(SANITIZERS) -fno-sanitize-recover=all'
+no_report = ! grep -rE 'ERROR: |runtime error: ' $(REPORTS) -A 30
+
+sanitize: ## the tests under ASan and UBSan
+	@rm -rf $(REPORTS) && mkdir -p $(REPORTS)
+	+@$(SAN_CHECK) || { $(no_report) && \
+		echo '== what failed, once more by itself' && $(SAN_CHECK) PROVE_JOBS=1 PROVE_AGAIN=--state=failed; }
+	@$(no_report)
 
 # Only command-line tests that start no job: a supervisor starts as /proc/self/exe, which is valgrind here.
 # Its messages go to files: what it writes to, a closed standard error too, it keeps from the program.

@@ -72,8 +72,10 @@ struct experiment {
 	double launch_s;			/* expected: launch to first step, and stop to exit */
 	double share_s;				/* that a point may take */
 	double left_s, growth_left_s;		/* for all further points, and of that for growth */
-	bool again;				/* rather than nothing, its own sizes again, if they are known to fit:
-						   what earlier ones found may not be so any more */
+	bool again;				/* nothing was tried yet: its own sizes are the first, measured before
+						   or not, where they tell most. Rather than nothing they are
+						   measured again, if they are known to fit: what earlier ones found
+						   may not be so any more */
 };
 
 enum experiment_why { EXPERIMENT_OWN, EXPERIMENT_GROW, EXPERIMENT_BISECT, EXPERIMENT_INFORM };

@@ -3,6 +3,7 @@
  *	$POLLUX_DIR, else $XDG_STATE_HOME/pollux, else ~/.local/state/pollux     (mode 0700)
  *		pollux.db          the store (0600), with -wal and -shm beside it
  *		schedule.lock      held by the pass that is running
+ *		schedule.again     there when one was asked for meanwhile
  *		supervisor.log     what supervisors had to say
  *		logs/ID.log        what job ID printed, over all its runs
  *		checkpoints/ID/    given to job ID when it declared no directory of its own; a profile's is
@@ -27,6 +28,7 @@ struct paths {
 	char *store;
 	char *config;
 	char *schedule_lock;
+	char *schedule_again;
 	char *supervisor_log;
 };
 

@@ -400,7 +400,10 @@ bool experiment_next(const struct experiment *e, struct experiment_choice *choic
 	if (e->limits.batch_size > 0 && grow(e, &p, choice))
 		return true;
 	choice->probe = false;
-	if (e->limits.batch_size > 0 && inform(e, &p, choice))
+	if (e->limits.batch_size > 0 && inform(e, &p, choice)) {
+		if (e->again && same(&choice->configuration, &first))
+			choice->why = EXPERIMENT_OWN;
 		return true;
+	}
 	return e->again && is_known_to_fit(e, &first) && take_own(e, first, choice);
 }

@@ -1,4 +1,6 @@
 /* pass.c - the order of things in a pass. */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,33 +118,65 @@ static int run_with_store(struct pass_state *p, struct err *err)
 	return rc;
 }
 
-int pass_run(const struct paths *paths, const struct config *config, enum pass_mode mode,
-	     struct pass_result *result, struct err *err)
+static int pass(const struct paths *paths, const struct config *config, enum pass_mode mode,
+		struct pass_result *result, struct err *err)
 {
 	struct pass_state p = {
 		.paths = paths, .config = config, .policy = policy_find(config->policy),
 		.mode = mode, .now_boot_s = clock_boot_s(), .now_wall_s = clock_wall_s(),
 		.result = result,
 	};
-	int lock = -1, rc;
 
+	return run_with_store(&p, err);
+}
+
+/* The mark comes before the look at the lock: whoever has that looks for a mark when he has let go of it, and
+ * takes it away before he reads. So nothing that happened before a pass was asked for is left unseen. */
+static int take_turn(const struct paths *paths, struct err *err)
+{
+	int mark = open(paths->schedule_again, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600), lock;
+
+	if (mark >= 0)
+		close(mark);
+	lock = lock_take(paths->schedule_lock, err);
+	if (lock < 0)
+		return lock;
+	if (unlink(paths->schedule_again) && errno != ENOENT) {
+		err_set(err, EX_CANTCREAT, "cannot remove '%s': %s", paths->schedule_again, strerror(errno));
+		close(lock);
+		return -1;
+	}
+	futimens(lock, NULL);	/* says when the last pass was */
+	return lock;
+}
+
+static int act(const struct paths *paths, const struct config *config, struct pass_result *result,
+	       struct err *err)
+{
+	int lock = take_turn(paths, err), rc = 0;
+
+	result->busy = lock == LOCK_HELD;
+	while (rc == 0 && lock >= 0) {
+		rc = pass(paths, config, PASS_ACT, result, err);
+		close(lock);
+		lock = LOCK_HELD;
+		if (rc == 0 && access(paths->schedule_again, F_OK) == 0)
+			lock = take_turn(paths, err);
+	}
+	return rc || lock != LOCK_HELD ? -1 : 0;
+}
+
+int pass_run(const struct paths *paths, const struct config *config, enum pass_mode mode,
+	     struct pass_result *result, struct err *err)
+{
 	*result = (struct pass_result){ 0 };
-	if (!p.policy)
+	if (!policy_find(config->policy))
 		return err_set(err, EX_CONFIG, "unknown policy '%s'", config->policy);
 	if (access(paths->store, F_OK))
 		return 0;
-	if (mode == PASS_ACT) {
-		lock = lock_take(paths->schedule_lock, err);
-		if (lock == LOCK_HELD)
-			result->busy = true;
-		if (lock < 0)
-			return result->busy ? 0 : -1;
-		futimens(lock, NULL);	/* says when the last pass was */
-	}
-	rc = run_with_store(&p, err);
-	if (lock >= 0)
-		close(lock);
-	return rc;
+	if (mode == PASS_ACT)
+		return act(paths, config, result, err);
+	return pass(paths, config, mode, result, err);
 }
 
 void pass_result_release(struct pass_result *result)

@@ -69,6 +69,7 @@ int paths_init(struct paths *p, struct err *err)
 	p->store = xasprintf("%s/pollux.db", p->dir);
 	p->config = xasprintf("%s/config", config);
 	p->schedule_lock = xasprintf("%s/schedule.lock", p->dir);
+	p->schedule_again = xasprintf("%s/schedule.again", p->dir);
 	p->supervisor_log = xasprintf("%s/supervisor.log", p->dir);
 	free(config);
 	return 0;
@@ -80,6 +81,7 @@ void paths_release(struct paths *p)
 	free(p->store);
 	free(p->config);
 	free(p->schedule_lock);
+	free(p->schedule_again);
 	free(p->supervisor_log);
 	*p = (struct paths){ 0 };
 }

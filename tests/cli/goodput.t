@@ -114,6 +114,7 @@ comes 'and goes' 20 "count(*) = 0 FROM runs WHERE state <> 'ended'"
 
 # --- other policies leave the sizes alone ---------------------------------------------------
 
+wait_for 20 no_supervisor # its last act is a pass, by the policy that was
 submit plain 64 100000000 --batch-range 64:2048 --accumulate -r 1:2
 plain=$id
 watch_passes --policy las

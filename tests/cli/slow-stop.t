@@ -4,17 +4,19 @@
 # shellcheck disable=SC2016,SC2317  # texts for other shells; functions run by wait_for
 . "$(dirname "$0")/tap.sh"
 unset POLLUX_POLICY
-POLLUX_SLOTS=1 POLLUX_SLICE=0.5
+POLLUX_SLOTS=1
+POLLUX_SLICE=$(awk -v scale="$TIME_SCALE" 'BEGIN { print scale / 2 }')
 export POLLUX_SLOTS POLLUX_SLICE
 
 query() { sqlite3 -batch -cmd '.timeout 20000' "$POLLUX_DIR/pollux.db" "$1"; }
-holds() { [ "$(query "SELECT $1")" = 1 ]; }
+holds() { [ "$(query "SELECT EXISTS (SELECT 1 FROM runs WHERE $1)")" = 1 ]; }
 passes_until() { "$POLLUX" schedule && holds "$1"; } # passes_until CONDITION
 cleanup() { touch "$TMP/saved"; end_jobs; }
 
 # It is done with saving when the file is there.
 cat >slow <<'END'
 trap 'while [ ! -e saved ]; do sleep 0.1; done; exit 75' TERM
+: >ready
 while :; do sleep 0.1; done
 END
 cat >quick <<'END'
@@ -22,22 +24,22 @@ trap 'exit 75' TERM
 while :; do sleep 0.1; done
 END
 "$POLLUX" submit -q --preempt --grace 1h -- sh slow >/dev/null
-ok 'a job runs' wait_for 20 passes_until "state = 'running' FROM runs WHERE job_id = 1"
-sleep 1 # else the signal comes before its trap
+ok 'a job runs' wait_for 20 passes_until "state = 'running' AND job_id = 1"
+wait_for 20 [ -e ready ] # else the signal comes before its trap
 "$POLLUX" submit -q --preempt -w 4 -- sh quick >/dev/null
-ok 'its slice over, it is stopped for another' wait_for 20 passes_until "state = 'assigned' FROM runs WHERE job_id = 2"
+ok 'its slice over, it is stopped for another' wait_for 20 passes_until "state = 'assigned' AND job_id = 2"
 # One that would come before both, were it asked now.
 "$POLLUX" submit -q --preempt -w 1000 -- sh quick >/dev/null
-sleep 1
+sleep "$TIME_SCALE"
 "$POLLUX" schedule
 "$POLLUX" schedule
-is 'more than a slice later, and whoever has come, the devices are still for it' '1|preempt 2|none' \
+is 'two slices later, and whoever has come, the devices are still for it' '1|preempt 2|none' \
 	"$(query "SELECT job_id, ifnull(stop_reason, 'none') FROM runs WHERE state <> 'ended' ORDER BY id" | xargs)"
 touch saved
-ok 'it is launched when they are free' wait_for 20 holds "state = 'running' FROM runs WHERE job_id = 2"
-ok 'and gives them up when its own slice is over' wait_for 20 passes_until \
-	"count(*) FROM runs WHERE job_id = 3 AND state = 'running'"
+ok 'it is launched when they are free' wait_for 20 holds "state = 'running' AND job_id = 2"
+ok 'and gives them up when its own slice is over' wait_for 20 passes_until "state = 'running' AND job_id = 3"
 is 'none was called off' 0 "$(query "SELECT count(*) FROM runs WHERE outcome = 'not-started'")"
 is 'each ran once' '1|1 2|1 3|1' "$(query 'SELECT job_id, count(*) FROM runs GROUP BY job_id' | xargs)"
-is 'the second for a slice at least' 1 "$(query 'SELECT stop_boot_s - launch_boot_s >= 0.5 FROM runs WHERE job_id = 2')"
+is 'the second for a slice at least' 1 \
+	"$(query "SELECT stop_boot_s - launch_boot_s >= $POLLUX_SLICE FROM runs WHERE job_id = 2")"
 finish

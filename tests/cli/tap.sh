@@ -26,9 +26,23 @@ end_jobs() { # all of the store: for `cleanup`
 		"$POLLUX" cancel "$id" 2>/dev/null && "$POLLUX" wait --timeout 20 "$id" 2>/dev/null
 	done
 }
+# Supervisors, and the passes they end with, by what stands in their environment. With `near`, also whatever
+# is just becoming another program: for a moment it has no environment, and may be one of them.
+supervisors_alive() { # supervisors_alive [near]
+	perl -e 'my ($pollux, $dir, $near) = @ARGV;
+		sub content { open(my $file, "<", shift) or return "?"; local $/; return <$file> // "" }
+		for (grep { (readlink "$_/exe" // "") eq $pollux } glob "/proc/[0-9]*") {
+			my ($command, $environment) = (content("$_/cmdline"), content("$_/environ"));
+			my $ours = $environment =~ /(^|\0)POLLUX_DIR=\Q$dir\E\0/ &&
+				$command =~ /\0(supervise|schedule)\0/;
+			my $unsure = $near && ($command eq "" || $environment eq "") && readlink "$_/exe";
+			print "$1\n" if ($ours || $unsure) && m,(\d+),;
+		}' "$(readlink -f "$POLLUX")" "$POLLUX_DIR" "${1-}"
+}
+no_supervisor() { [ -z "$(supervisors_alive near)" ]; }
 # A test may define its own `cleanup`, to end what it started.
 cleanup() { :; }
-trap 'cleanup; cd /; rm -rf "$TMP"' EXIT
+trap 'cleanup; wait_for 5 no_supervisor; cd /; rm -rf "$TMP"' EXIT
 trap 'exit 1' HUP INT TERM
 cd "$TMP" || exit 1
 

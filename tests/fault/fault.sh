@@ -34,20 +34,18 @@ pass() {
 }
 submit() { "$POLLUX" submit --preempt "$@"; } # prints the number
 
-# Supervisors (a pass in the end), and what they started, by what stands in their environment.
+# What a supervisor started, by what stands in its environment.
 jobs_alive() {
 	grep -lzs "^POLLUX_REPORT_SOCKET=$POLLUX_DIR/run/" /proc/[0-9]*/environ | sed 's,/proc/,,; s,/.*,,'
 }
-supervisors_alive() {
-	grep -Ealzs '^(supervise|schedule)$' /proc/[0-9]*/cmdline | sed 's,cmdline$,environ,' |
-		xargs -r grep -lzsx "POLLUX_DIR=$POLLUX_DIR" | sed 's,/proc/,,; s,/.*,,'
-}
-nothing_alive() { [ -z "$(supervisors_alive)$(jobs_alive)" ]; }
-kill_all() { # supervisors first: they would only note the deaths of the others
+nothing_alive() { no_supervisor && [ -z "$(jobs_alive)" ]; }
+killed() { # supervisors first: they would only note the deaths of the others
 	for list in supervisors_alive jobs_alive; do
 		for pid in $($list); do kill -9 "$pid" 2>/dev/null || :; done
 	done
+	nothing_alive
 }
+kill_all() { wait_for 10 killed; }
 cleanup() { # what a test that failed may have left, of all its stores
 	for POLLUX_DIR in "$TMP/store" "$TMP"/worker-*/store; do kill_all; done
 	cat "$TMP"/witness/leftovers "$TMP"/worker-*/witness/leftovers 2>/dev/null | while read -r pid; do

@@ -2,6 +2,7 @@
  *
  *	killat -n N [-c FILE] COMMAND...	as it is about to make its Nth call that matters
  *	killat -f -n N COMMAND...		as it is about to fork for the Nth time
+ *	killat -h FILE -f -n N COMMAND...	not killed: makes FILE, and goes on when that is gone
  *	killat -u MICROSECONDS COMMAND...	that long after it began
  *
  * A call matters when it can change something outside the process, lets go of a lock, or waits: files,
@@ -134,7 +135,23 @@ static void write_count(const char *path, long count)
 	fclose(f);
 }
 
-static int trace(pid_t pid, long n, int forks_only, const char *count_path)
+/* Whoever has the file knows that the child is held here, and lets it go on by removing it. */
+static void hold(const char *path)
+{
+	struct timespec pause = { .tv_nsec = 10000000 };
+
+	write_count(path, 0);
+	while (access(path, F_OK) == 0)
+		nanosleep(&pause, NULL);
+}
+
+struct point {
+	long n;			/* the call */
+	int forks_only;
+	const char *count_path, *hold_path;
+};
+
+static int trace(pid_t pid, const struct point *at)
 {
 	long count = 0, options = PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC;
 	int status, deliver = 0;
@@ -158,14 +175,17 @@ static int trace(pid_t pid, long n, int forks_only, const char *count_path)
 			deliver = WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status);
 			continue;
 		}
-		call = at_call_that_matters(pid, forks_only);
+		call = at_call_that_matters(pid, at->forks_only);
 		if (call < 0)
 			return cannot("read the call");
 		count += call;
-		if (call && count == n)
+		if (!call || count != at->n)
+			continue;
+		if (!at->hold_path)
 			return kill_child(pid);
+		hold(at->hold_path);
 	}
-	write_count(count_path, count);
+	write_count(at->count_path, count);
 	return exit_status(status);
 }
 
@@ -179,30 +199,31 @@ static int kill_after(pid_t pid, long us)
 
 static int usage(void)
 {
-	fputs("usage: killat [-f] -n N [-c FILE] | -u MICROSECONDS COMMAND...\n", stderr);
+	fputs("usage: killat [-f] -n N [-c FILE] [-h FILE] | -u MICROSECONDS COMMAND...\n", stderr);
 	return EXIT_CANNOT;
 }
 
 int main(int argc, char **argv)
 {
-	const char *count_path = NULL;
-	long n = -1, us = -1;
-	int option, forks_only = 0;
+	struct point at = { .n = -1 };
+	long us = -1;
+	int option;
 	pid_t pid;
 
-	while ((option = getopt(argc, argv, "+fn:u:c:")) != -1) {
+	while ((option = getopt(argc, argv, "+fn:u:c:h:")) != -1) {
 		switch (option) {
-		case 'f': forks_only = 1; break;
-		case 'n': n = strtol(optarg, NULL, 10); break;
+		case 'f': at.forks_only = 1; break;
+		case 'n': at.n = strtol(optarg, NULL, 10); break;
 		case 'u': us = strtol(optarg, NULL, 10); break;
-		case 'c': count_path = optarg; break;
+		case 'c': at.count_path = optarg; break;
+		case 'h': at.hold_path = optarg; break;
 		default: return usage();
 		}
 	}
-	if (optind >= argc || (n < 0) == (us < 0))
+	if (optind >= argc || (at.n < 0) == (us < 0))
 		return usage();
 	pid = start(argv + optind, us < 0);
 	if (pid < 0)
 		return cannot("fork");
-	return us < 0 ? trace(pid, n, forks_only, count_path) : kill_after(pid, us);
+	return us < 0 ? trace(pid, &at) : kill_after(pid, us);
 }

@@ -77,7 +77,7 @@ each_call 'a pass with everything to do' pass_prepare pass_round
 rm -rf "$POLLUX_DIR" "$WITNESS/ledger"
 : >"$WITNESS/ledger"
 broken_runs=
-submit -q -- "$work" -n 60 -s 5 >/dev/null
+submit -q -- "$work" -n 60 -s $((5 * (TIME_SCALE + 1) / 2)) >/dev/null
 # How long a pass takes here, in microseconds: the moments are spread over that.
 start_ns=$(date +%s%N)
 for _ in 1 2 3 4 5 6 7 8; do pass; done
@@ -87,7 +87,7 @@ round=0
 random_numbers $((FAULT_ROUNDS * 4)) "$pass_us" >moments
 while read -r moment && [ "$killed" -lt "$FAULT_ROUNDS" ]; do
 	round=$((round + 1))
-	[ "$(active)" -ge 4 ] || submit -q -- "$work" -n 60 -s 5 >/dev/null
+	[ "$(active)" -ge 4 ] || submit -q -- "$work" -n 60 -s $((5 * (TIME_SCALE + 1) / 2)) >/dev/null
 	rc=0
 	"$FAULT/killat" -u "$moment" "$POLLUX" schedule || rc=$?
 	[ "$rc" != 137 ] || killed=$((killed + 1))

@@ -49,7 +49,7 @@ read_only_for_commands() {
 # --- a read-only mount over the store: what is open stays writable ----------------------
 
 mkdir checkpoints
-job=$(submit --checkpoint-dir "$TMP/checkpoints" -- "$work" -n 300 -s 5)
+job=$(submit --checkpoint-dir "$TMP/checkpoints" -- "$work" -n 300 -s $((5 * TIME_SCALE)))
 pass
 ok 'a job runs' wait_for 10 logged "$job" 'step 5 '
 mount --bind -o ro "$POLLUX_DIR" "$POLLUX_DIR"
@@ -81,7 +81,7 @@ cleanup() {
 mkdir checkpoints-2
 : >probe
 if chattr +i probe 2>/dev/null && chattr -i probe; then
-	job=$(submit --checkpoint-dir "$TMP/checkpoints-2" -- "$work" -n 600 -s 5)
+	job=$(submit --checkpoint-dir "$TMP/checkpoints-2" -- "$work" -n 600 -s $((5 * TIME_SCALE)))
 	pass
 	ok 'a job runs' wait_for 10 logged "$job" 'step 400 '
 	chattr -R -f +i "$POLLUX_DIR"

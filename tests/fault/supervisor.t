@@ -71,7 +71,7 @@ fi
 rm -rf "$POLLUX_DIR"
 : >"$WITNESS/ledger"
 export POLLUX_SLOTS=1
-one=$(submit --stop-signal USR1 -- "$work" -n 400 -s 5 -w 2000)
+one=$(submit --stop-signal USR1 -- "$work" -n 400 -s 5 -w $((2000 * TIME_SCALE)))
 two=$(submit -- "$work" -n 50 -s 5)
 pass
 ok 'one job runs' wait_for 10 logged "$one" 'step 50 '

@@ -260,6 +260,12 @@ static void test_again(void)
 		ok(experiment_next(&e, &c) && c.why == EXPERIMENT_OWN && !c.probe &&
 		   c.configuration.local_batch_size == both[i].batch_size, "but its own sizes again");
 		ok(c.expected_s > 1, "for which some time is expected");
+		known.weight = 0.5;
+		ok(experiment_next(&e, &c) && c.why == EXPERIMENT_OWN, "as its own also where they were measured badly");
+		e.again = false;
+		ok(experiment_next(&e, &c) == (i == 1) && (i == 0 || c.why == EXPERIMENT_INFORM),
+		   "by one who has tried others because it tells something");
+		e.again = true;
 		known.outcome = EXPERIMENT_NO_MEMORY;
 		ok(experiment_next(&e, &c) == (i == 0), "not where they do not fit");
 	}

@@ -72,6 +72,7 @@ static void test_names(void)
 	set("POLLUX_DIR", "/p");
 	paths_init(&p, &err);
 	is_str(p.schedule_lock, "/p/schedule.lock", "the lock of a pass");
+	is_str(p.schedule_again, "/p/schedule.again", "that another one was asked for");
 	is_str(p.supervisor_log, "/p/supervisor.log", "the log of supervisors");
 	name = paths_log(&p, 17);
 	is_str(name, "/p/logs/17.log", "a job's log");
