@@ -14,6 +14,9 @@
 #define LOCK_HELD (-2)
 int lock_take(const char *path, struct err *err);
 
+/* Let go of it, also where a child that was forked meanwhile has a copy of the descriptor, and close that. */
+void lock_drop(int fd);
+
 /* Whether somebody holds it now; looking does not disturb anyone. A missing file is not held. */
 bool lock_is_held(const char *path);
 

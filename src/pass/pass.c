@@ -143,7 +143,7 @@ static int take_turn(const struct paths *paths, struct err *err)
 		return lock;
 	if (unlink(paths->schedule_again) && errno != ENOENT) {
 		err_set(err, EX_CANTCREAT, "cannot remove '%s': %s", paths->schedule_again, strerror(errno));
-		close(lock);
+		lock_drop(lock);
 		return -1;
 	}
 	futimens(lock, NULL);	/* says when the last pass was */
@@ -158,7 +158,7 @@ static int act(const struct paths *paths, const struct config *config, struct pa
 	result->busy = lock == LOCK_HELD;
 	while (rc == 0 && lock >= 0) {
 		rc = pass(paths, config, PASS_ACT, result, err);
-		close(lock);
+		lock_drop(lock);
 		lock = LOCK_HELD;
 		if (rc == 0 && access(paths->schedule_again, F_OK) == 0)
 			lock = take_turn(paths, err);

@@ -9,9 +9,9 @@
 #include "pollux/remove_tree.h"
 #include "pollux/supervise.h"
 
-static bool is_alive(const struct pass_state *p, int64_t job_id)
+/* lock: freed. */
+static bool holder_is_alive(char *lock)
 {
-	char *lock = paths_profile_lock(p->paths, job_id);
 	bool alive = lock_is_held(lock);
 
 	free(lock);
@@ -29,7 +29,8 @@ static void remove_files(const struct pass_state *p, int64_t job_id)
 	free(scratch);
 }
 
-/* The end of a cancelled run ends its job. */
+/* The end of a cancelled run ends its job. A supervisor that lives sees by itself that the profile is gone, and
+ * says so of the job. */
 static int stop_runs(struct pass_state *p, int64_t job_id, int *n, struct err *err)
 {
 	struct store *store = &p->store;
@@ -42,7 +43,8 @@ static int stop_runs(struct pass_state *p, int64_t job_id, int *n, struct err *e
 	for (int i = 0; rc == 0 && i < runs.count; i++) {
 		if (runs.items[i].job_id != job_id)
 			continue;
-		rc = store_run_request_stop(store, runs.items[i].id, STOP_CANCEL, p->now_boot_s, err);
+		if (!holder_is_alive(paths_run(p->paths, runs.items[i].id, "lock")))
+			rc = store_run_request_stop(store, runs.items[i].id, STOP_CANCEL, p->now_boot_s, err);
 		++*n;
 		supervisor_wake(&runs.items[i]);
 	}
@@ -77,7 +79,7 @@ int pass_end_profiles(struct pass_state *p, struct err *err)
 	int n, rc = store_profiles_list(&p->store, &ids, &n, err);
 
 	for (int i = 0; rc == 0 && i < n; i++)
-		if (!is_alive(p, ids[i]))
+		if (!holder_is_alive(paths_profile_lock(p->paths, ids[i])))
 			rc = end(p, ids[i], err);
 	free(ids);
 	return rc;

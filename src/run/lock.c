@@ -24,6 +24,14 @@ int lock_take(const char *path, struct err *err)
 	return -1;
 }
 
+void lock_drop(int fd)
+{
+	struct flock whole = { .l_type = F_UNLCK, .l_whence = SEEK_SET };
+
+	fcntl(fd, F_OFD_SETLK, &whole);
+	close(fd);
+}
+
 bool lock_is_held(const char *path)
 {
 	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };

@@ -227,9 +227,23 @@ kill -9 "$profile"
 ended
 status 'when both are killed the next pass' 0 "$POLLUX" schedule -v
 ok 'ends it' wait_for 40 has_state "$id" cancelled
-ok 'saying why, too' wait_for 10 was_killed
+wait_for 10 was_killed
+like 'saying why, too' '^the profile was killed; [2-9] points measured$' "$(store "SELECT reason FROM jobs WHERE id = $id")"
 ok 'nothing is left' wait_for 20 clean
 ok 'but what was measured' has_points "$id" 2
+
+# The pass comes before the supervisor has noticed.
+start 'kept from looking' 600
+ok 'a profile gets under way' wait_for 30 runs_now
+kill -STOP "$profile"
+supervisor=$(store "SELECT supervisor_pid FROM runs WHERE job_id = $id AND state = 'running'")
+kill -STOP "$supervisor"
+kill -9 "$profile"
+ended
+status 'a pass asks for its end' 0 "$POLLUX" schedule
+kill -CONT "$supervisor"
+ok 'it comes' wait_for 40 has_state "$id" cancelled
+like 'with the same words' '^the profile was killed; [0-9] points? measured$' "$(store "SELECT reason FROM jobs WHERE id = $id")"
 
 start between 600
 ok 'another gets under way' wait_for 30 has_points "$id" 1
