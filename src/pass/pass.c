@@ -34,12 +34,20 @@ static void pass_state_release(struct pass_state *p)
 	store_close(&p->store);
 }
 
+static void tell_time(struct pass_state *p)
+{
+	p->now_boot_s = clock_boot_s();
+	p->now_wall_s = clock_wall_s();
+}
+
 /* Everything between reading and writing sees one state of the store: a cancel that comes meanwhile waits
  * for the commit, and finds the run it has to stop. */
 static int decide_and_write(struct pass_state *p, struct err *err)
 {
 	if (pass_read(p, err))
 		return -1;
+	/* Later than all that was read: a run may have been launched since the pass began. */
+	tell_time(p);
 	if (p->jobs.count == 0)
 		return 0;
 	if (pass_learn(p, err) || pass_select(p, err))
@@ -123,10 +131,10 @@ static int pass(const struct paths *paths, const struct config *config, enum pas
 {
 	struct pass_state p = {
 		.paths = paths, .config = config, .policy = policy_find(config->policy),
-		.mode = mode, .now_boot_s = clock_boot_s(), .now_wall_s = clock_wall_s(),
-		.result = result,
+		.mode = mode, .result = result,
 	};
 
+	tell_time(&p);
 	return run_with_store(&p, err);
 }
 

@@ -29,7 +29,7 @@ wait_for 20 [ -e ready ] # else the signal comes before its trap
 "$POLLUX" submit -q --preempt -w 4 -- sh quick >/dev/null
 ok 'its slice over, it is stopped for another' wait_for 20 passes_until "state = 'assigned' AND job_id = 2"
 # One that would come before both, were it asked now.
-"$POLLUX" submit -q --preempt -w 1000 -- sh quick >/dev/null
+"$POLLUX" submit -q --preempt -w 500 -- sh quick >/dev/null
 sleep "$TIME_SCALE"
 "$POLLUX" schedule
 "$POLLUX" schedule
@@ -42,4 +42,25 @@ is 'none was called off' 0 "$(query "SELECT count(*) FROM runs WHERE outcome = '
 is 'each ran once' '1|1 2|1 3|1' "$(query 'SELECT job_id, count(*) FROM runs GROUP BY job_id' | xargs)"
 is 'the second for a slice at least' 1 \
 	"$(query "SELECT stop_boot_s - launch_boot_s >= $POLLUX_SLICE FROM runs WHERE job_id = 2")"
+
+# A pass that began before the launch of a run, and reads of it, does not take it for one of another day. The store's
+# write lock keeps it in between. Job 4 would be the one to run.
+has_lock() { find "/proc/$pass/fd" -lname '*/schedule.lock' 2>/dev/null | grep -q .; }
+"$POLLUX" submit -q --preempt -w 1000 -- sh quick >/dev/null
+mkfifo hold
+sqlite3 "$POLLUX_DIR/pollux.db" >held <hold &
+holder=$!
+exec 3>hold
+echo "BEGIN IMMEDIATE; SELECT 'held';" >&3
+ok 'the store is locked' wait_for 20 [ -s held ]
+POLLUX_SLICE=1000 "$POLLUX" schedule &
+pass=$!
+ok 'a pass waits for it' wait_for 20 has_lock
+sleep 0.5
+echo "UPDATE runs SET launch_boot_s = $(cut -d ' ' -f 1 /proc/uptime) WHERE state = 'running'; COMMIT;" >&3
+exec 3>&-
+wait "$holder"
+wait "$pass"
+is 'what was launched meanwhile has its slice' '3|none' \
+	"$(query "SELECT job_id, ifnull(stop_reason, 'none') FROM runs WHERE state <> 'ended'")"
 finish
