@@ -45,8 +45,9 @@ status 'status works' 0 "$POLLUX" status
 like 'the job runs' "^ *$job +work +running" "$out"
 status 'so does a pass with nothing to write' 0 "$POLLUX" schedule
 ok 'the job goes on to its end' wait_for 20 logged "$job" '^\[exited with status 0\]'
-chmod 700 "$POLLUX_DIR" "$POLLUX_DIR/run" "$POLLUX_DIR/logs"
+# In this order: as long as the store is not to be written to, what SQLite puts beside it is not either.
 chmod 600 "$POLLUX_DIR"/pollux.db*
+chmod 700 "$POLLUX_DIR" "$POLLUX_DIR/run" "$POLLUX_DIR/logs"
 settle 20 'allowed again: it has ended'
 exact 'it has exactly its samples' "$job" 300
 sound 'all is well'
