@@ -109,8 +109,12 @@ examples: $(EXAMPLE) ## the example programs (OpenBLAS, zlib)
 programs: all examples $(UNIT) $(TRAIN_TEST) $(CUDA_HOST) $(FAULT) $(PRELOAD) $(STANDIN) $(BENCH) $(FUZZ:=.o)
 
 check: all examples $(UNIT) $(TRAIN_TEST) $(CUDA_HOST) $(FAULT) $(PRELOAD) $(STANDIN) ## unit, command-line and fault tests
-	@$(if $(PROVE_AGAIN),,rm -f .prove)
-	$(TEST_ENV) $(PROVE) $(or $(PROVE_AGAIN),--state=save $(UNIT) $(TRAIN_TEST) $(SCRIPTS))
+	@rm -f .prove
+	$(TEST_ENV) $(PROVE) --state=save $(UNIT) $(TRAIN_TEST) $(SCRIPTS)
+
+check-again: ## what failed in the last check, one after the other
+	@failed=$$(prove --state=failed --dry 2>/dev/null); \
+	[ -n "$$failed" ] && echo "== once more by itself:" $$failed && $(TEST_ENV) $(PROVE) -j1 $$failed
 
 demo: all examples ## train four jobs on two CPU slots, about two minutes
 	$(TEST_ENV) examples/demo.sh
@@ -166,14 +170,13 @@ lint-symbols: $(OBJ)
 REPORTS = $(abspath $(BUILD))/san/reports
 SAN_ENV = FAULT_ROUNDS=$${FAULT_ROUNDS:-60} TIME_SCALE=5 UBSAN_OPTIONS=print_stacktrace=1:log_path=$(REPORTS)/ubsan \
 	ASAN_OPTIONS=detect_stack_use_after_return=1:log_path=$(REPORTS)/asan
-SAN_CHECK = $(SAN_ENV) $(MAKE) check BUILD=$(BUILD)/san HARDEN='-fPIE -U_FORTIFY_SOURCE' \
+SAN_MAKE = $(SAN_ENV) $(MAKE) BUILD=$(BUILD)/san HARDEN='-fPIE -U_FORTIFY_SOURCE' \
 		CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=$(SANITIZERS) -fno-sanitize-recover=all'
 no_report = ! grep -rE 'ERROR: |runtime error: ' $(REPORTS) -A 30
 
 sanitize: ## the tests under ASan and UBSan
-	@rm -rf $(REPORTS) && mkdir -p $(REPORTS)
-	+@$(SAN_CHECK) || { $(no_report) && \
-		echo '== what failed, once more by itself' && $(SAN_CHECK) PROVE_JOBS=1 PROVE_AGAIN=--state=failed; }
+	@rm -rf .prove $(REPORTS) && mkdir -p $(REPORTS)
+	+@$(SAN_MAKE) check || { $(no_report) && $(SAN_MAKE) check-again; }
 	@$(no_report)
 
 # Only command-line tests that start no job: a supervisor starts as /proc/self/exe, which is valgrind here.
@@ -329,7 +332,7 @@ $(FUZZ): %: %.o $(TESTED) $(BUILD)/files.stamp
 -include $(OBJ:.o=.d) $(UNIT:=.d) $(FAULT:=.d) $(BENCH:=.d) $(FUZZ:=.d)
 
 FORCE:
-.PHONY: all examples programs check demo lint lint-gcc lint-clang lint-tidy lint-cppcheck \
+.PHONY: all examples programs check check-again demo lint lint-gcc lint-clang lint-tidy lint-cppcheck \
 	lint-shell lint-man lint-layers lint-symbols sanitize memcheck fuzz fuzzers coverage \
 	bench bench-jct install uninstall clean help need FORCE
 .DELETE_ON_ERROR:
