@@ -175,7 +175,7 @@ SAN_MAKE = $(SAN_ENV) $(MAKE) BUILD=$(BUILD)/san HARDEN='-fPIE -U_FORTIFY_SOURCE
 no_report = ! grep -rE 'ERROR: |runtime error: ' $(REPORTS) -A 30
 
 sanitize: ## the tests under ASan and UBSan
-	@rm -rf .prove $(REPORTS) && mkdir -p $(REPORTS)
+	@rm -rf .prove $(REPORTS) && mkdir -p $(REPORTS) && chmod 1777 $(REPORTS)
 	+@$(SAN_MAKE) check || { $(no_report) && $(SAN_MAKE) check-again; }
 	@$(no_report)
 

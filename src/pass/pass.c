@@ -134,12 +134,17 @@ static int pass(const struct paths *paths, const struct config *config, enum pas
 		.mode = mode, .result = result,
 	};
 
+	result->n_waiting = result->n_running = 0;
 	tell_time(&p);
 	return run_with_store(&p, err);
 }
 
+/* Who is asked all the time goes home in the end; the mark stays for whoever comes next. */
+#define MOST_TURNS 100
+
 /* The mark comes before the look at the lock: whoever has that looks for a mark when he has let go of it, and
- * takes it away before he reads. So nothing that happened before a pass was asked for is left unseen. */
+ * takes it away before he reads. So nothing that happened before a pass was asked for is left unseen until the
+ * next minute, but where no file can be made. */
 static int take_turn(const struct paths *paths, struct err *err)
 {
 	int mark = open(paths->schedule_again, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600), lock;
@@ -161,14 +166,14 @@ static int take_turn(const struct paths *paths, struct err *err)
 static int act(const struct paths *paths, const struct config *config, struct pass_result *result,
 	       struct err *err)
 {
-	int lock = take_turn(paths, err), rc = 0;
+	int lock = take_turn(paths, err), rc = 0, turns = 0;
 
 	result->busy = lock == LOCK_HELD;
 	while (rc == 0 && lock >= 0) {
 		rc = pass(paths, config, PASS_ACT, result, err);
 		lock_drop(lock);
 		lock = LOCK_HELD;
-		if (rc == 0 && access(paths->schedule_again, F_OK) == 0)
+		if (rc == 0 && ++turns < MOST_TURNS && access(paths->schedule_again, F_OK) == 0)
 			lock = take_turn(paths, err);
 	}
 	return rc || lock != LOCK_HELD ? -1 : 0;

@@ -15,7 +15,7 @@ query() { sqlite3 -batch -cmd '.timeout 20000' "$POLLUX_DIR/pollux.db" "$1"; }
 pass() {
 	while answer=$("$POLLUX" schedule -v) || return; do
 		[ "$answer" = 'another pass is at work' ] || return 0
-		sleep 0.02
+		sleep 0.1
 	done
 }
 submit() { # submit ARGUMENT...: its number in $id

@@ -28,6 +28,7 @@ end_jobs() { # all of the store: for `cleanup`
 }
 # Supervisors, and the passes they end with, by what stands in their environment. With `near`, also whatever
 # is just becoming another program: for a moment it has no environment, and may be one of them.
+pollux_program=$(readlink -f "$POLLUX") # also where POLLUX becomes a script that runs it
 supervisors_alive() { # supervisors_alive [near]
 	perl -e 'my ($pollux, $dir, $near) = @ARGV;
 		sub content { open(my $file, "<", shift) or return "?"; local $/; return <$file> // "" }
@@ -37,9 +38,9 @@ supervisors_alive() { # supervisors_alive [near]
 				$command =~ /\0(supervise|schedule)\0/;
 			my $unsure = $near && ($command eq "" || $environment eq "") && readlink "$_/exe";
 			print "$1\n" if ($ours || $unsure) && m,(\d+),;
-		}' "$(readlink -f "$POLLUX")" "$POLLUX_DIR" "${1-}"
+		}' "$pollux_program" "$POLLUX_DIR" "${1-}"
 }
-no_supervisor() { [ -z "$(supervisors_alive near)" ]; }
+no_supervisor() { alive=$(supervisors_alive near) && [ -z "$alive" ]; }
 # A test may define its own `cleanup`, to end what it started.
 cleanup() { :; }
 trap 'cleanup; wait_for 5 no_supervisor; cd /; rm -rf "$TMP"' EXIT

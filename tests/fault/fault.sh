@@ -29,7 +29,7 @@ query() { sqlite3 -batch -cmd '.timeout 20000' "$POLLUX_DIR/pollux.db" "$1"; }
 pass() {
 	while answer=$("$POLLUX" schedule -v) || return; do
 		[ "$answer" = 'another pass is at work' ] || return 0
-		sleep 0.02
+		sleep 0.1
 	done
 }
 submit() { "$POLLUX" submit --preempt "$@"; } # prints the number
