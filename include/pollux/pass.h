@@ -6,7 +6,8 @@
  *	pass_result_release(&result);
  *
  * Only one pass acts at a time; another one that comes meanwhile leaves at once (result.busy), and the one at
- * work is followed by one more: what the other came for may have happened after it had looked. A pass
+ * work is followed by one more (a hundred at most): what the other came for may have happened after it had
+ * looked. A pass
  * that dies at any instruction leaves nothing half done: its decision is one transaction, and whatever it
  * did not get to do after that (start a supervisor, wake one) the next pass does. */
 #ifndef POLLUX_PASS_H

@@ -45,21 +45,13 @@ is 'the second for a slice at least' 1 \
 
 # A pass that began before the launch of a run, and reads of it, does not take it for one of another day. The store's
 # write lock keeps it in between. Job 4 would be the one to run.
-has_lock() { find "/proc/$pass/fd" -lname '*/schedule.lock' 2>/dev/null | grep -q .; }
 "$POLLUX" submit -q --preempt -w 1000 -- sh quick >/dev/null
-mkfifo hold
-sqlite3 "$POLLUX_DIR/pollux.db" >held <hold &
-holder=$!
-exec 3>hold
-echo "BEGIN IMMEDIATE; SELECT 'held';" >&3
-ok 'the store is locked' wait_for 20 [ -s held ]
+hold_store
 POLLUX_SLICE=1000 "$POLLUX" schedule &
 pass=$!
-ok 'a pass waits for it' wait_for 20 has_lock
+ok 'a pass waits for it' wait_for 20 has_schedule_lock "$pass"
 sleep 0.5
-echo "UPDATE runs SET launch_boot_s = $(cut -d ' ' -f 1 /proc/uptime) WHERE state = 'running'; COMMIT;" >&3
-exec 3>&-
-wait "$holder"
+let_store_go "UPDATE runs SET launch_boot_s = $(cut -d ' ' -f 1 /proc/uptime) WHERE state = 'running'; COMMIT"
 wait "$pass"
 is 'what was launched meanwhile has its slice' '3|none' \
 	"$(query "SELECT job_id, ifnull(stop_reason, 'none') FROM runs WHERE state <> 'ended'")"

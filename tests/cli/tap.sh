@@ -19,6 +19,21 @@ POLLUX_NVML=none	# the same devices on every machine; tests/cli/gpu.t has others
 export POLLUX TRAIN FASHION_MNIST POLLUX_DIR NO_COLOR LC_ALL POLLUX_NVML
 unset XDG_STATE_HOME XDG_CONFIG_HOME
 store() { sqlite3 -cmd '.timeout 10000' "$POLLUX_DIR/pollux.db" "$@"; }
+# Takes the store's write lock, as a test of its own. What waits for it can be looked at until let_store_go.
+hold_store() {
+	mkfifo hold
+	sqlite3 "$POLLUX_DIR/pollux.db" >held <hold &
+	holder=$!
+	exec 3>hold
+	echo "BEGIN IMMEDIATE; SELECT 'held';" >&3
+	ok 'the store is locked' wait_for 20 [ -s held ]
+}
+let_store_go() { # let_store_go SQL: after the last of it, ROLLBACK or COMMIT
+	echo "$1;" >&3
+	exec 3>&-
+	wait "$holder"
+}
+has_schedule_lock() { find "/proc/$1/fd" -lname '*/schedule.lock' 2>/dev/null | grep -q .; } # has_schedule_lock PID
 # json CODE: run Perl on the document $d read from stdin; dies, and fails, unless it is valid.
 json() { perl -MJSON::PP -0777 -ne 'my $d = JSON::PP->new->utf8->decode($_); '"$1"; }
 end_jobs() { # all of the store: for `cleanup`

@@ -27,17 +27,11 @@ at_once() { # at_once COUNT COMMAND...: runs them together; $results: status and
 
 for _ in 1 2 3; do submit -- "$work" -n 20 -s 5 >number; done
 # The store's write lock keeps a pass where it is.
-mkfifo hold
-sqlite3 "$POLLUX_DIR/pollux.db" >held <hold &
-holder=$!
-exec 3>hold
-echo "BEGIN IMMEDIATE; SELECT 'held';" >&3
-ok 'the store is locked' wait_for 10 [ -s held ]
+hold_store
 "$POLLUX" schedule -v >first 2>&1 &
 first=$!
 # Not before it has the lock of passes: otherwise the one that asks would be the one that waits.
-has_lock() { find "/proc/$first/fd" -lname '*/schedule.lock' 2>/dev/null | grep -q .; }
-wait_for 10 has_lock
+wait_for 10 has_schedule_lock "$first"
 at_work() { "$POLLUX" schedule -v | grep -q '^another pass is at work$'; }
 ok 'a pass waits for it' wait_for 10 at_work
 start_ns=$(date +%s%N)
@@ -48,9 +42,7 @@ is 'nor have ten' '10 0:' "$results"
 ok 'none of them waited' [ $((($(date +%s%N) - start_ns) / 1000000)) -lt $((5000 * TIME_SCALE)) ]
 is 'the first still does' '' "$(cat first)"
 status 'a dry run does not mind' 0 "$POLLUX" schedule --dry-run
-echo 'ROLLBACK;' >&3
-exec 3>&-
-wait "$holder"
+let_store_go ROLLBACK
 rc=0
 wait "$first" || rc=$?
 is 'then it does its work' '0 2' "$rc $(grep -c '^start job [12] ' first)"

@@ -66,20 +66,13 @@ mkdir checkpoints-2
 job=$(submit --checkpoint-dir "$TMP/checkpoints-2" -- "$work" -n 800 -s 5)
 pass
 ok 'a job runs' wait_for 10 logged "$job" 'step 5 '
-mkfifo hold
-sqlite3 "$POLLUX_DIR/pollux.db" >held <hold &
-holder=$!
-exec 3>hold
-echo "BEGIN IMMEDIATE; SELECT 'held';" >&3
-ok 'the store is locked' wait_for 10 [ -s held ]
+hold_store
 status 'status works' 0 "$POLLUX" status
 refuses 75 "^pollux: cannot use the store '.*': database is locked$" submit -- true
 done_itself() { grep -q "^done $job " "$WITNESS/ledger"; }
 ok 'the job has gone on to its end' wait_for 20 done_itself
 is 'which nobody can record yet' running "$(query "SELECT state FROM jobs WHERE id = $job")"
-echo 'ROLLBACK;' >&3
-exec 3>&-
-wait "$holder"
+let_store_go ROLLBACK
 ok 'unlocked, its supervisor does' wait_for 30 job_is "$job" "done"
 settle 20 'and leaves'
 exact 'it has exactly its samples' "$job" 800
