@@ -68,8 +68,8 @@ LINK     = $(CC) $(CFLAGS) $(HARDEN_LD) $(LDFLAGS)
 
 # --- files -------------------------------------------------------------------
 
-HEADERS := $(wildcard include/pollux/*.h src/*/*.h examples/*/*.h tests/*.h)
-SRC     := $(wildcard src/*/*.c)
+HEADERS := $(wildcard include/pollux/*.h src/*/*.h src/*/*/*.h examples/*/*.h tests/*.h)
+SRC     := $(wildcard src/*/*.c src/*/*/*.c)
 OBJ     := $(SRC:src/%.c=$(BUILD)/%.o)
 TESTED  := $(filter-out $(BUILD)/cli/main.o,$(OBJ))
 CLIENT  := $(filter $(BUILD)/client/%,$(OBJ))

@@ -3,7 +3,7 @@
 #
 # The owner of include/pollux/NAME.h is the layer that has NAME.c; without one it
 # is util. It includes no more than its owner may. Private headers stay inside
-# their layer's directory.
+# their layer: src/LAYER, or a directory in it.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -16,12 +16,12 @@ device: util
 measure: model device util
 steps: util
 store: sched model device util
-run: store steps device model client util
-pass: run store sched device model util
+engine: store steps device model client util
+pass: engine store sched device model util
 report: sched model util
 sim: sched model util
-profile: pass run store sched device model util
-cli: report sim profile pass run store sched measure steps device model client util'
+profile: pass engine store sched device model util
+cli: report sim profile pass engine store sched measure steps device model client util'
 
 # A header of another library (the beginning of its name), a colon, its layer.
 foreign='sqlite3.h: store
@@ -51,6 +51,14 @@ function theirs(header,    name) {
 		if (index(header, name) == 1 && home[name] != layer)
 			complain(header " belongs in " home[name] ", not in " layer)
 }
+# Up once from a directory of the layer, down once from the layer itself.
+function stays(header) {
+	if (deep)
+		sub(/^\.\.\/([a-z]+\/)?/, "", header)
+	else
+		sub(/^[a-z]+\//, "", header)
+	return !index(header, "/")
+}
 BEGIN {
 	n = split(layers, line, "\n")
 	for (i = 1; i <= n; i++) {
@@ -63,12 +71,14 @@ BEGIN {
 		home[part[1]] = part[2]
 	}
 	for (i = 1; i < ARGC; i++)
-		if (split(ARGV[i], part, "/") == 3 && part[1] == "src" && sub(/\.c$/, ".h", part[3]))
-			owner[part[3]] = part[2]
+		if (0 < (n = split(ARGV[i], part, "/")) && part[1] == "src" && sub(/\.c$/, ".h", part[n]))
+			owner[part[n]] = part[2]
 }
 FNR == 1 {
 	split(FILENAME, part, "/")
-	here = part[1] "/" part[2] "/"
+	here = FILENAME
+	sub(/[^\/]*$/, "", here)
+	deep = here != part[1] "/" part[2] "/"
 	layer = part[2]
 	if (part[1] == "include")
 		layer = (part[3] in owner) ? owner[part[3]] : "util"
@@ -80,8 +90,8 @@ FNR == 1 {
 	header = quoted[2]
 	if (sub(/^pollux\//, "", header))
 		ours(header)
-	else if (index(header, "/") || (getline text < (here header)) < 0)
-		complain("a private header is of the same directory: " header)
+	else if (!stays(header) || (getline text < (here header)) < 0)
+		complain("a private header is of the same layer: " header)
 	close(here header)
 }
 /^[ \t]*#[ \t]*include[ \t]*</ {
@@ -89,4 +99,4 @@ FNR == 1 {
 	theirs(quoted[2])
 }
 END { exit bad }
-' src/*/*.[ch] include/pollux/*.h
+' src/*/*.[ch] src/*/*/*.[ch] include/pollux/*.h

@@ -102,7 +102,7 @@ same 'pollux-report(1) has every key' \
 	"$(grep -oE 'KEY\("[A-Z_]+"' "$src/run/report_message.c" | sed 's/.*"\(.*\)"/\1/; /WAKE/d')" \
 	"$(section pollux-report.1 Keys | sed '/^\.It/!d' | listed Cm)"
 same 'pollux(1) has every variable that jobs get' \
-	"$(cat "$src/run/environment.c" "$src"/device/*.c "$src/cli/submission.c" |
+	"$(cat "$src/run/environment.c" "$src"/device/*.c "$src"/device/*/*.c "$src/cli/submission.c" |
 		tr -d '\n' | grep -oE 'set_[a-z]+\(&?(c->)?env,[[:space:]]*"[A-Z_]+"' |
 		sed 's/.*"\(.*\)"/\1/')" \
 	"$(section pollux.1 'Given to jobs' | sed '/^\.It/!d' | listed Ev)"

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "device/gpu.h"
+#include "device/nvidia/gpu.h"
 #include "pollux/config.h"
 #include "pollux/device.h"
 #include "tap.h"

@@ -1,4 +1,4 @@
-/* recorder.h - what a supervisor learns from reports, gathered until it is written; private to src/run.
+/* recorder.h - what a supervisor learns from reports, gathered until it is written; private to src/engine/local.
  *
  * Steps go into a robust aggregate of the run's configuration, gradient statistics into sums over windows,
  * the rest is remembered as last said: a job that reports a thousand steps a second writes a few rows

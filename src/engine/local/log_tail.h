@@ -1,4 +1,4 @@
-/* log_tail.h - the end of a run's log; private to src/run. */
+/* log_tail.h - the end of a run's log; private to src/engine/local. */
 #ifndef POLLUX_RUN_LOG_TAIL_H
 #define POLLUX_RUN_LOG_TAIL_H
 

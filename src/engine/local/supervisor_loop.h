@@ -1,4 +1,4 @@
-/* supervisor_loop.h - events in, until the run is finished; private to src/run. */
+/* supervisor_loop.h - events in, until the run is finished; private to src/engine/local. */
 #ifndef POLLUX_RUN_SUPERVISOR_LOOP_H
 #define POLLUX_RUN_SUPERVISOR_LOOP_H
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "affinity.h"
-#include "gpu.h"
+#include "../affinity.h"
+#include "../nvidia/gpu.h"
 #include "pollux/device.h"
 #include "pollux/mem.h"
 

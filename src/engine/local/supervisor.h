@@ -1,4 +1,4 @@
-/* supervisor.h - what the parts of a supervisor share; private to src/run. */
+/* supervisor.h - what the parts of a supervisor share; private to src/engine/local. */
 #ifndef POLLUX_RUN_SUPERVISOR_H
 #define POLLUX_RUN_SUPERVISOR_H
 

@@ -1,4 +1,4 @@
-/* log_watch.h - read a job's log as it grows; private to src/run.
+/* log_watch.h - read a job's log as it grows; private to src/engine/local.
  *
  * It is looked at LOG_LOOK_S apart, which costs neither the job anything (a watch by inotify(7) would make
  * each of its writes queue an event) nor the supervisor: five calls of fstat a second. When the last

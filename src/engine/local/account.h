@@ -1,4 +1,4 @@
-/* account.h - what a run that was cut short has lost; private to src/run. */
+/* account.h - what a run that was cut short has lost; private to src/engine/local. */
 #ifndef POLLUX_RUN_ACCOUNT_H
 #define POLLUX_RUN_ACCOUNT_H
 

@@ -1,4 +1,4 @@
-/* last_words.h - what a run said last, for where nothing is known to say why it ended; private to src/run. */
+/* last_words.h - what a run said last, for where nothing is known to say why it ended; private to src/engine/local. */
 #ifndef POLLUX_RUN_LAST_WORDS_H
 #define POLLUX_RUN_LAST_WORDS_H
 

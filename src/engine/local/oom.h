@@ -1,4 +1,4 @@
-/* oom.h - whether the kernel's out-of-memory killer was what killed a run; private to src/run.
+/* oom.h - whether the kernel's out-of-memory killer was what killed a run; private to src/engine/local.
  *
  * Whom it killed it says to those only who may read its log. SIGKILL alone has many senders. It is taken for the
  * killer's where all of this is so:

@@ -1,4 +1,4 @@
-/* diagnose.h - name what killed a job, from its log; private to src/run. The kernel's counters: oom.h. */
+/* diagnose.h - name what killed a job, from its log; private to src/engine/local. The kernel's counters: oom.h. */
 #ifndef POLLUX_RUN_DIAGNOSE_H
 #define POLLUX_RUN_DIAGNOSE_H
 

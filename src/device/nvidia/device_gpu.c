@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "affinity.h"
+#include "../affinity.h"
 #include "gpu.h"
 #include "pollux/device.h"
 #include "pollux/mem.h"
