@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "pollux/report_message.h"
-#include "run/recorder.h"
+#include "engine/local/recorder.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
