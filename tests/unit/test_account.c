@@ -1,5 +1,5 @@
 /* test_account.c - what a run that was cut short has lost; worked out by hand. */
-#include "run/account.h"
+#include "engine/local/account.h"
 #include "tap.h"
 
 #define UNKNOWN ((double)NAN)

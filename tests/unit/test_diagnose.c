@@ -1,7 +1,7 @@
 /* test_diagnose.c - the last words of a log. */
 #include <unistd.h>
 
-#include "run/diagnose.h"
+#include "engine/local/diagnose.h"
 #include "tap.h"
 
 static char path[] = "/tmp/test_diagnose.XXXXXX";

@@ -4,7 +4,7 @@
 
 #include "pollux/mem.h"
 #include "pollux/remove_tree.h"
-#include "run/oom.h"
+#include "engine/local/oom.h"
 #include "tap.h"
 
 static char root[] = "/tmp/test_oom.XXXXXX";

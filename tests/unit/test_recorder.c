@@ -4,7 +4,7 @@
 
 #include "pollux/clock.h"
 #include "pollux/mem.h"
-#include "run/recorder.h"
+#include "engine/local/recorder.h"
 #include "tap.h"
 
 static char root[] = "/tmp/test_recorder.XXXXXX";
