@@ -96,24 +96,24 @@ same 'pollux-steps(1) has every key of the JSON' "$(keys_of "$src/cli/cmd_steps.
 same 'and every pattern' "$("$POLLUX" steps --list | sed 's/ .*//')" \
 	"$(section pollux-steps.1 Patterns | sed '/^\.It/!d' | listed Cm)"
 same 'pollux-submit(1) has every template' \
-	"$(grep -oE '\[NAME_[A-Z_]+\] = "[a-z_]+"' "$src/run/template.c" | sed 's/.*"\(.*\)"/{\1}/')" \
+	"$(grep -oE '\[NAME_[A-Z_]+\] = "[a-z_]+"' "$src/engine/template.c" | sed 's/.*"\(.*\)"/{\1}/')" \
 	"$(section pollux-submit.1 Templates | listed Cm)"
 same 'pollux-report(1) has every key' \
-	"$(grep -oE 'KEY\("[A-Z_]+"' "$src/run/report_message.c" | sed 's/.*"\(.*\)"/\1/; /WAKE/d')" \
+	"$(grep -oE 'KEY\("[A-Z_]+"' "$src/engine/report_message.c" | sed 's/.*"\(.*\)"/\1/; /WAKE/d')" \
 	"$(section pollux-report.1 Keys | sed '/^\.It/!d' | listed Cm)"
 same 'pollux(1) has every variable that jobs get' \
-	"$(cat "$src/run/environment.c" "$src"/device/*.c "$src"/device/*/*.c "$src/cli/submission.c" |
+	"$(cat "$src/engine/environment.c" "$src"/device/*.c "$src"/device/*/*.c "$src/cli/submission.c" |
 		tr -d '\n' | grep -oE 'set_[a-z]+\(&?(c->)?env,[[:space:]]*"[A-Z_]+"' |
 		sed 's/.*"\(.*\)"/\1/')" \
 	"$(section pollux.1 'Given to jobs' | sed '/^\.It/!d' | listed Ev)"
 same 'pollux(1) has every variable that they do not' \
-	"$(sed -n '/dropped\[\] = {/,/^};/p' "$src/run/environment.c" | grep -oE '"[^"]+"' | tr -d '"')" \
+	"$(sed -n '/dropped\[\] = {/,/^};/p' "$src/engine/environment.c" | grep -oE '"[^"]+"' | tr -d '"')" \
 	"$(section pollux.1 'Not passed on to jobs' | listed Ev)"
 same 'pollux(1) has every setting' \
 	"$(sed -nE 's/^\t\{ "([a-z]+)", "(POLLUX_[A-Z]+)".*/\1 \2/p' "$src/util/config.c")" \
 	"$(section pollux.1 CONFIGURATION | sed -nE 's/^\.It Cm ([a-z]+) Ta Ev ([A-Z_]+) .*/\1 \2/p')"
 same 'pollux(1) has every exit status' \
-	"$(cat "$src"/*/*.c | grep -oE '\bEX_[A-Z]+' | grep -v EX_FAILED)" \
+	"$(cat "$src"/*/*.c "$src"/*/*/*.c | grep -oE '\bEX_[A-Z]+' | grep -v EX_FAILED)" \
 	"$(section pollux.1 'EXIT STATUS' | grep -oE 'EX_[A-Z]+')"
 
 header=$ROOT/include/pollux/client.h
