@@ -55,17 +55,10 @@ enum preemption {
 };
 #define N_PREEMPTIONS (PREEMPT_NEVER + 1)
 
-/* Unknown is NaN for a double, 0 for a size or count of which 0 makes no sense, -1 as said. */
-struct job {
-	int64_t id;
-	enum job_state state;
+/* What a user asks of a job. In all structs here an unknown value is NaN for a double, 0 for a size or a
+ * count for which 0 makes no sense, and -1 where a comment says so. */
+struct declaration {
 	char *name, *workload;		/* owned, as all strings here */
-	char *reason;			/* of the last decision, or why it ended */
-	bool profile;			/* of 'pollux profile': no pass decides on it (profile.h) */
-	double next_start_s;		/* wall clock; NaN unknown; of a profile: when its devices' next jobs start */
-	double submit_time_s, start_time_s, end_time_s;		/* wall clock */
-
-	/* declared */
 	int min_replicas, max_replicas;	/* max 0: all devices */
 	int64_t batch_size, min_batch_size, max_batch_size;
 	int64_t max_local_batch_size;
@@ -80,22 +73,34 @@ struct job {
 	int retries;
 	int stop_signal;
 	double grace_s;
+};
 
-	/* observed */
-	double samples;			/* where it stands: as last reported, or its checkpoint's */
-	double steps;
+/* What was observed of a job over all its runs. */
+struct progress {
+	double samples, steps;		/* where the job stands: last report, or last checkpoint after a stop */
 	double checkpoint_samples;	/* at the last reported checkpoint */
 	double lost_samples, lost_s;	/* done again after relaunches */
 	double attained_service_device_s;	/* of ended runs */
 	double run_time_s;		/* of ended runs */
 	int runs, preemptions, failures;	/* runs: whose command was started, the present one too */
-	int launches;			/* those, and what came to nothing when it had its devices */
-	double printed_total_steps;	/* to its end, as its log says; NaN */
+	int launches;			/* runs, and those that got their devices but started no command */
+	double printed_total_steps;	/* steps to its end, as its log says; NaN */
 	double loss, epoch;
 	char *status_text;
 	int exit_code, term_signal;	/* of the last run that ended; -1 unknown */
-	double last_end_time_s;		/* wall clock: when it last gave up devices, or was released or requeued;
-					   NaN: none of these yet */
+	double last_end_time_s;		/* wall clock: when the job last gave up devices, or was released or
+					   requeued; NaN: never */
+};
+
+struct job {
+	int64_t id;
+	enum job_state state;
+	char *reason;			/* of the last decision, or why it ended */
+	bool profile;			/* of 'pollux profile': no pass decides on it (profile.h) */
+	double next_start_s;		/* wall clock; NaN unknown; of a profile: when its devices' next jobs start */
+	double submit_time_s, start_time_s, end_time_s;		/* wall clock */
+	struct declaration declared;
+	struct progress progress;
 };
 
 /* What is needed to launch, and nothing else: large, so read only then. */

@@ -174,7 +174,7 @@ struct gradient_window {
 
 /* What the supervisor learnt since the last time, in one transaction: where the run and the job stand,
  * step times of (run, configuration) (replaced), gradient statistics of the open window (replaced). */
-struct progress {
+struct run_update {
 	const struct run *run;
 	double steps, loss, epoch;	/* NaN: not reported */
 	double printed_total_steps;	/* 0: the log tells none (any more); NaN: it was not asked */
@@ -185,7 +185,7 @@ struct progress {
 	int64_t n_reports, n_malformed;
 };
 
-int store_progress_write(struct store *s, const struct progress *p, struct err *err);
+int store_run_update(struct store *s, const struct run_update *u, struct err *err);
 
 struct observation_row {
 	int64_t run_id, job_id;

@@ -60,9 +60,9 @@ static void print_result(const struct job *job, bool quiet)
 		return;
 	}
 	printf("Submitted job %lld (", (long long)job->id);
-	output_clean(stdout, job->name);
-	printf(": %s, needs %d device%s)\n", job_state_name(job->state), job->min_replicas,
-	       job->min_replicas == 1 ? "" : "s");
+	output_clean(stdout, job->declared.name);
+	printf(": %s, needs %d device%s)\n", job_state_name(job->state), job->declared.min_replicas,
+	       job->declared.min_replicas == 1 ? "" : "s");
 }
 
 static void warn_of_network(const struct paths *paths)
@@ -96,23 +96,23 @@ static int count_usable(const struct paths *paths)
  * of one device is spared. */
 static void warn_of_devices(const struct paths *paths, const struct job *job)
 {
-	int n = job->min_replicas > 1 ? count_usable(paths) : -1;
+	int n = job->declared.min_replicas > 1 ? count_usable(paths) : -1;
 
-	if (n >= 0 && n < job->min_replicas)
+	if (n >= 0 && n < job->declared.min_replicas)
 		fprintf(stderr, "pollux: warning: job %lld needs %d devices, but %d can be used here: it "
-			"waits until there are more\n", (long long)job->id, job->min_replicas, n);
+			"waits until there are more\n", (long long)job->id, job->declared.min_replicas, n);
 }
 
 /* A program that does not know of passes would train at less than its batch size, without a word. */
 static void warn_of_passes(const struct job *job)
 {
-	int64_t local = job->max_local_batch_size, share = job->batch_size / job->min_replicas;
+	int64_t local = job->declared.max_local_batch_size, share = job->declared.batch_size / job->declared.min_replicas;
 	long long passes = local > 0 ? (long long)((share + local - 1) / local) : 1;
 
-	if (!job->accumulates && passes > 1)
+	if (!job->declared.accumulates && passes > 1)
 		fprintf(stderr, "pollux: warning: with --max-local-batch %lld its batch of %lld takes %lld passes for an "
 			"update, which its program has to make: by {accum}, or by POLLUX_ACCUM and --accumulate\n",
-			(long long)local, (long long)job->batch_size, passes);
+			(long long)local, (long long)job->declared.batch_size, passes);
 }
 
 static int insert(struct store *s, struct job *job, const struct job_command *command,
@@ -121,7 +121,7 @@ static int insert(struct store *s, struct job *job, const struct job_command *co
 	if (store_begin(s, err))
 		return -1;
 	if (store_job_insert(s, job, command, after, err) ||
-	    (parameters > 0 && store_workload_set_parameters(s, job->workload, parameters, err))) {
+	    (parameters > 0 && store_workload_set_parameters(s, job->declared.workload, parameters, err))) {
 		store_rollback(s);
 		return -1;
 	}

@@ -42,9 +42,9 @@ static int exit_status_of(const struct job *job)
 	case JOB_CANCELLED: return STATUS_NOT_RUN_TO_END;
 	case JOB_TIMEOUT: return STATUS_TIME_LIMIT;
 	case JOB_FAILED:
-		if (job->term_signal > 0)
-			return STATUS_SIGNAL + job->term_signal;
-		return job->exit_code > 0 ? job->exit_code : EX_FAILED;
+		if (job->progress.term_signal > 0)
+			return STATUS_SIGNAL + job->progress.term_signal;
+		return job->progress.exit_code > 0 ? job->progress.exit_code : EX_FAILED;
 	case JOB_QUEUED:
 	case JOB_HELD:
 	case JOB_RUNNING: break;

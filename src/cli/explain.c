@@ -64,7 +64,7 @@ static int read_machine(struct session *s, struct explanation *e, struct err *er
 
 static int read_knowledge(struct session *s, struct explanation *e, struct err *err)
 {
-	const char *workload = e->job->workload;
+	const char *workload = e->job->declared.workload;
 
 	if (store_reports_of_job(&s->store, e->job->id, &e->n_reports, err) ||
 	    store_restart_was_timed(&s->store, workload, &e->restart_was_timed, err) ||
@@ -77,8 +77,8 @@ static int read_knowledge(struct session *s, struct explanation *e, struct err *
 		e->fitted_now = e->knowledge.modelled;
 	}
 	knowledge_of_job(&e->knowledge, e->job, &e->model);
-	if (e->job->learning_rate_rule)
-		lr_rule_parse(&e->rule, e->job->learning_rate_rule);
+	if (e->job->declared.learning_rate_rule)
+		lr_rule_parse(&e->rule, e->job->declared.learning_rate_rule);
 	return 0;
 }
 
@@ -90,11 +90,11 @@ bool explanation_missing(const struct explanation *e, struct text *what)
 		return false;
 	if (e->n_devices == 0)
 		text_add(what, "no device can be used here: see 'pollux devices'");
-	else if (job->batch_size == 0)
+	else if (job->declared.batch_size == 0)
 		text_add(what, "no batch size: it was submitted without --batch");
-	else if (job->runs == 0)
+	else if (job->progress.runs == 0)
 		text_addf(what, "no step times: no job of its workload '%s' has reported steps on a "
-			  "device of this kind (%s)", job->workload, e->device_kind);
+			  "device of this kind (%s)", job->declared.workload, e->device_kind);
 	else if (e->n_reports > 0)
 		text_addf(what, "no step times yet: %lld report%s came, but no steps could be measured. "
 			  "Windows of two seconds count once two in a row agree, steps of a CONFIG "
@@ -125,7 +125,7 @@ bool explanation_assumes(const struct explanation *e, const struct goodput_choic
 
 const char *explanation_obstacle(const struct explanation *e, int r)
 {
-	if (r < e->job->min_replicas || (e->job->max_replicas && r > e->job->max_replicas))
+	if (r < e->job->declared.min_replicas || (e->job->declared.max_replicas && r > e->job->declared.max_replicas))
 		return "not asked for";
 	if (r > e->model.max_replicas)
 		return "not tried";

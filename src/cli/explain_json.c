@@ -174,7 +174,7 @@ void explanation_print_json_noise(struct json *j, const struct explanation *e)
 	};
 
 	json_object(j, "noise");
-	json_number(j, "noise_scale", e->job->batch_size > 0 ? e->model.goodput.noise_scale
+	json_number(j, "noise_scale", e->job->declared.batch_size > 0 ? e->model.goodput.noise_scale
 							       : (double)NAN);
 	json_string(j, "basis", bases[e->model.noise_basis]);
 	json_integer(j, "n_updates", e->model.n_noise_updates);
@@ -201,12 +201,12 @@ void explanation_print_json(const struct explanation *e, FILE *out)
 	json_integer(&j, "schema_version", SCHEMA_VERSION);
 	json_number(&j, "time_s", e->status.now_wall_s);
 	json_integer(&j, "id", e->job->id);
-	json_string(&j, "name", e->job->name);
-	json_string(&j, "workload", e->job->workload);
+	json_string(&j, "name", e->job->declared.name);
+	json_string(&j, "workload", e->job->declared.workload);
 	json_string(&j, "state", shown_state_name(e->item->state));
 	text_or_null(&j, "device_kind", e->device_kind);
 	json_integer(&j, "usable_devices", e->n_devices);
-	integer_or_null(&j, "initial_batch_size", e->job->batch_size);
+	integer_or_null(&j, "initial_batch_size", e->job->declared.batch_size);
 	print_decision(&j, e);
 	print_missing(&j, e);
 	print_now(&j, e);

@@ -137,7 +137,7 @@ static void add_style(struct text *t)
 static void add_head(const struct explanation *e, struct text *t)
 {
 	text_addf(t, "set multiplot layout 1,2 title 'job %lld, ", (long long)e->job->id);
-	picture_add_quoted(t, e->job->name, TITLE_MAX);
+	picture_add_quoted(t, e->job->declared.name, TITLE_MAX);
 	text_add(t, ", on ");
 	picture_add_quoted(t, e->device_kind, TITLE_MAX);
 	if (!knows_goodput(e))
@@ -156,7 +156,7 @@ static void add_left(const struct explanation *e, struct text *t)
 	text_add(t, "plot $devices using 1:2 with linespoints ls 2 title 'throughput', ");
 	if (knows_goodput(e))
 		text_addf(t, "$devices using 1:3 with linespoints ls 1 title 'goodput, at batch %lld', ",
-			  (long long)e->job->batch_size);
+			  (long long)e->job->declared.batch_size);
 	text_add(t, "$measured using 1:2 with points ls 4 title 'measured throughput'");
 	text_add(t, e->now.goodput > 0 ? ", $now using 1:2 with points ls 5 title 'now'\n" : "\n");
 }

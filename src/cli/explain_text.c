@@ -82,7 +82,7 @@ static void print_head(const struct explanation *e, const struct status_output *
 	struct text t = TEXT_INIT;
 
 	fprintf(out->file, "job %lld: ", (long long)e->job->id);
-	output_clean(out->file, e->job->name);
+	output_clean(out->file, e->job->declared.name);
 	fputc('\n', out->file);
 	text_add(&t, shown_state_name(e->item->state));
 	if (run) {
@@ -90,7 +90,7 @@ static void print_head(const struct explanation *e, const struct status_output *
 		status_add_devices(&t, run);
 	}
 	line_of(out, "state", &t);
-	line(out, "workload", e->job->workload);
+	line(out, "workload", e->job->declared.workload);
 	text_release(&t);
 }
 
@@ -168,7 +168,7 @@ static void print_next(const struct explanation *e, const struct status_output *
 	else if (obstacle && !strcmp(obstacle, "does not fit"))
 		text_addf(&t, "none: no batch within its range spreads over %d devices", r + 1);
 	else if (obstacle)
-		text_addf(&t, "none: it asked for at most %d", e->job->max_replicas);
+		text_addf(&t, "none: it asked for at most %d", e->job->declared.max_replicas);
 	line_of(out, "next device", &t);
 	text_release(&t);
 }
@@ -202,7 +202,7 @@ static void print_present(const struct explanation *e, const struct status_outpu
 static void print_devices(const struct explanation *e, const struct status_output *out)
 {
 	fprintf(out->file, "\ndevices (best sizes; goodput: samples/s worth as much as in batches of "
-		"%lld)\n", (long long)e->job->batch_size);
+		"%lld)\n", (long long)e->job->declared.batch_size);
 	if (job_has_ended(e->job->state))
 		line(out, "ended", "what it would be given now, as its model is now");
 	explanation_print_devices(e, out);
@@ -217,11 +217,11 @@ static void print_batches(const struct explanation *e, const struct status_outpu
 	if (e->n_batches == 0)
 		return;
 	fprintf(out->file, "\nbatch sizes on %d device%s", e->replicas, e->replicas == 1 ? "" : "s");
-	if (job->max_batch_size == 0)
+	if (job->declared.max_batch_size == 0)
 		fputs(" (not to be changed: no --batch-range)", out->file);
 	fputc('\n', out->file);
 	explanation_print_batches(e, out);
-	if (job->max_batch_size > 0 && isnan(e->model.goodput.noise_scale))
+	if (job->declared.max_batch_size > 0 && isnan(e->model.goodput.noise_scale))
 		line(out, "efficiency", "not known, nor the noise scale: goodput takes larger batches to bring nothing");
 }
 
@@ -297,7 +297,7 @@ static void print_noise_value(const struct explanation *e, const struct status_o
 static void print_worth(const struct explanation *e, const struct status_output *out)
 {
 	const struct goodput_model *g = &e->model.goodput;
-	int64_t m0 = e->job->batch_size;
+	int64_t m0 = e->job->declared.batch_size;
 	int64_t m = e->item->run && e->item->run->batch_size > 0 ? e->item->run->batch_size : m0;
 	struct text t = TEXT_INIT;
 
@@ -317,7 +317,7 @@ static void print_worth(const struct explanation *e, const struct status_output 
 
 void explanation_print_noise(const struct explanation *e, const struct status_output *out)
 {
-	if (e->job->batch_size == 0)
+	if (e->job->declared.batch_size == 0)
 		return;
 	fputs("\nnoise scale of the gradients\n", out->file);
 	print_noise_value(e, out);
@@ -348,9 +348,9 @@ void explanation_print_restart(const struct explanation *e, const struct status_
 
 static void add_remaining(const struct job *job, struct text *t)
 {
-	bool samples = job->total_samples > 0;
-	double total = samples ? job->total_samples : job_total_steps(job);
-	double done = samples ? job->samples : job->steps;
+	bool samples = job->declared.total_samples > 0;
+	double total = samples ? job->declared.total_samples : job_total_steps(job);
+	double done = samples ? job->progress.samples : job->progress.steps;
 
 	add_count(t, fmax(total - (done > 0 ? done : 0), 0));
 	text_add(t, " of ");
@@ -362,7 +362,7 @@ static void add_remaining(const struct job *job, struct text *t)
 static double run_time_left(const struct explanation *e)
 {
 	const struct goodput_choice *c = e->least ? &e->best[e->least] : NULL;
-	double left = e->job->total_samples - (e->job->samples > 0 ? e->job->samples : 0);
+	double left = e->job->declared.total_samples - (e->job->progress.samples > 0 ? e->job->progress.samples : 0);
 
 	return c && c->goodput > 0 && !e->item->run && left > 0 ? left / c->throughput : (double)NAN;
 }
@@ -402,7 +402,7 @@ static void add_end(const struct explanation *e, struct text *t)
 		text_add(t, ", if it keeps its devices");
 	} else if (e->job->profile) {	/* next_start_s is no start of its own */
 		text_add(t, "with its budget, at the latest");
-	} else if (!(e->job->total_samples > 0 || job_total_steps(e->job) > 0)) {
+	} else if (!(e->job->declared.total_samples > 0 || job_total_steps(e->job) > 0)) {
 		text_add(t, "not known: submitted without --samples, --steps or --epochs");
 	} else if (e->job->next_start_s > e->status.now_wall_s) {
 		add_end_of_waiting(e, t);
@@ -414,7 +414,7 @@ static void add_end(const struct explanation *e, struct text *t)
 
 static void print_remaining(const struct explanation *e, const struct status_output *out, struct text *t)
 {
-	if (e->job->total_samples > 0 || job_total_steps(e->job) > 0) {
+	if (e->job->declared.total_samples > 0 || job_total_steps(e->job) > 0) {
 		add_remaining(e->job, t);
 		if (isfinite(e->item->throughput_eps)) {
 			text_add(t, ", at ");

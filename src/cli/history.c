@@ -42,7 +42,7 @@ static int read_machine(struct session *s, struct history *h, struct err *err)
 struct knowledge *history_knowledge_of(const struct history *h, const struct job *job)
 {
 	for (int i = 0; i < h->n_workloads; i++)
-		if (strcmp(h->workloads[i].name, job->workload) == 0)
+		if (strcmp(h->workloads[i].name, job->declared.workload) == 0)
 			return &h->workloads[i].knowledge;
 	return NULL;
 }
@@ -71,11 +71,11 @@ static int read_workloads(struct session *s, struct history *h, struct err *err)
 
 		if (history_knowledge_of(h, job))
 			continue;
-		if (knowledge_load(&s->store, job->workload, h->device_kind, &w->knowledge, err))
+		if (knowledge_load(&s->store, job->declared.workload, h->device_kind, &w->knowledge, err))
 			return -1;
-		w->name = xstrdup(job->workload);
+		w->name = xstrdup(job->declared.workload);
 		h->n_workloads++;
-		if (learn(s, h, job->workload, &w->knowledge, err))
+		if (learn(s, h, job->declared.workload, &w->knowledge, err))
 			return -1;
 	}
 	return 0;
@@ -160,10 +160,10 @@ static void set_was(struct history *h)
 
 		if (job->state != JOB_DONE)
 			continue;
-		device_s[h->n_done] = job->attained_service_device_s;
+		device_s[h->n_done] = job->progress.attained_service_device_s;
 		h->was[h->n_done++] = (struct sim_job_result){
 			.submit_s = job->submit_time_s, .start_s = job->start_time_s,
-			.finish_s = job->end_time_s, .restarts = job->runs > 1 ? job->runs - 1 : 0,
+			.finish_s = job->end_time_s, .restarts = job->progress.runs > 1 ? job->progress.runs - 1 : 0,
 			.fairness = (double)NAN,
 		};
 	}

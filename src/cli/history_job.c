@@ -23,7 +23,7 @@ static void model_at(struct knowledge *k, const struct job *job, double samples,
 {
 	struct job at = *job;
 
-	at.samples = samples;
+	at.progress.samples = samples;
 	knowledge_of_job(k, &at, m);
 }
 
@@ -49,7 +49,7 @@ static double work_of_runs(struct knowledge *k, const struct job *job, const str
 	double at = 0, work = 0;
 
 	for (int i = 0; i < runs->count; i++) {
-		double end = job->samples;
+		double end = job->progress.samples;
 
 		for (int next = i + 1; next < runs->count; next++)
 			if (isfinite(runs->items[next].first_samples)) {
@@ -61,7 +61,7 @@ static double work_of_runs(struct knowledge *k, const struct job *job, const str
 		work += (end - at) * efficiency_of(k, job, &runs->items[i], (at + end) / 2);
 		at = end;
 	}
-	return work > 0 ? work : job->samples;
+	return work > 0 ? work : job->progress.samples;
 }
 
 /* What its first launch took until the first step; NaN: not known. */
@@ -93,7 +93,7 @@ static double pauses_of(const struct job *job, const struct run_list *runs,
 	}
 	if (!(n > 0))
 		return 0;
-	pauses_s = job->run_time_s - launched_s - job->lost_s - stepped_s / n * job->steps;
+	pauses_s = job->progress.run_time_s - launched_s - job->progress.lost_s - stepped_s / n * job->progress.steps;
 	return job->state == JOB_DONE && pauses_s > 0 ? pauses_s : 0;
 }
 
@@ -104,8 +104,8 @@ static void set_rates(const struct job_model *m, const struct job *job, int n, s
 	phase->best = xcalloc((size_t)n + 1, sizeof(*phase->best));
 	phase->own = xcalloc((size_t)n + 1, sizeof(*phase->own));
 	for (int r = 1; r <= n; r++) {
-		struct configuration own = configuration_spread(job->batch_size, r, job->max_local_batch_size,
-								job->min_batch_size, job->max_batch_size);
+		struct configuration own = configuration_spread(job->declared.batch_size, r, job->declared.max_local_batch_size,
+								job->declared.min_batch_size, job->declared.max_batch_size);
 		struct goodput_choice best;
 
 		phase->own[r] = goodput_choice_of(&m->goodput, 1, own).goodput;
@@ -142,9 +142,9 @@ static double length_of(struct knowledge *k, const struct job *job)
 	struct job_model m;
 
 	if (job->state == JOB_DONE)
-		return job->samples;
+		return job->progress.samples;
 	knowledge_of_job(k, job, &m);
-	return (job->samples > 0 ? job->samples : 0) + m.remaining_samples;
+	return (job->progress.samples > 0 ? job->progress.samples : 0) + m.remaining_samples;
 }
 
 static double told_work(struct knowledge *k, const struct job *job, const struct extent *all)
@@ -175,17 +175,17 @@ static void set_modelled(const struct history *h, struct knowledge *k, const str
 static void set_timed(const struct history *h, const struct knowledge *k, const struct job *job,
 		      struct replay_job *made)
 {
-	double replicas = job->run_time_s > 0 ? rint(job->attained_service_device_s / job->run_time_s) : 1;
+	double replicas = job->progress.run_time_s > 0 ? rint(job->progress.attained_service_device_s / job->progress.run_time_s) : 1;
 	int n = most_devices(h);
 	struct replay_phase *phase = xcalloc(1, sizeof(*phase));
 
 	made->min_replicas = made->max_replicas = replicas > 1 ? (int)replicas : 1;
 	/* A pass knows as much only where the workload's step times are known: after the first of it. */
-	made->told_work = job->total_steps > 0 ? job->run_time_s : (double)NAN;
+	made->told_work = job->declared.total_steps > 0 ? job->progress.run_time_s : (double)NAN;
 	made->restart_s = isfinite(k->restart_s) ? k->restart_s : RESTART_SLICES * h->config.slice_s;
 	made->phases = phase;
 	made->n_phases = 1;
-	phase->until = job->run_time_s > 0 ? job->run_time_s : 0;
+	phase->until = job->progress.run_time_s > 0 ? job->progress.run_time_s : 0;
 	phase->best = xcalloc((size_t)n + 1, sizeof(*phase->best));
 	phase->own = xcalloc((size_t)n + 1, sizeof(*phase->own));
 	for (int r = 1; r <= n; r++) {
@@ -198,15 +198,15 @@ static void set_timed(const struct history *h, const struct knowledge *k, const 
 
 static struct replay_job declared(const struct history *h, const struct job *job)
 {
-	int least = job->min_replicas > 1 ? job->min_replicas : 1;
-	int most = job->max_replicas > 0 ? job->max_replicas : most_devices(h);
+	int least = job->declared.min_replicas > 1 ? job->declared.min_replicas : 1;
+	int most = job->declared.max_replicas > 0 ? job->declared.max_replicas : most_devices(h);
 
 	return (struct replay_job){
 		.id = job->id, .submit_s = job->submit_time_s, .release_s = job->submit_time_s,
 		.min_replicas = least, .max_replicas = most > least ? most : least,
-		.weight = job->weight,
-		.preemptible = job->preemption == PREEMPT_ALWAYS ||
-			       (job->preemption == PREEMPT_SAVED && isfinite(job->checkpoint_samples)),
+		.weight = job->declared.weight,
+		.preemptible = job->declared.preemption == PREEMPT_ALWAYS ||
+			       (job->declared.preemption == PREEMPT_SAVED && isfinite(job->progress.checkpoint_samples)),
 	};
 }
 
@@ -225,7 +225,7 @@ static enum history_basis basis_of(const struct history *h, struct knowledge *k,
 		return HISTORY_ENDED_BADLY;
 	knowledge_of_job(k, job, &m);
 	if (m.known && length_of(k, job) > 0)
-		return job->min_replicas > least_devices(h) ? HISTORY_TOO_LARGE : HISTORY_MODEL;
+		return job->declared.min_replicas > least_devices(h) ? HISTORY_TOO_LARGE : HISTORY_MODEL;
 	return job->state == JOB_DONE ? HISTORY_TIME : HISTORY_LENGTH_UNKNOWN;
 }
 

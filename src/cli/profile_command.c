@@ -149,9 +149,9 @@ static int show(struct session *s, int64_t job_id, const struct profile_options 
 /* What it can do decides what can be tried. */
 static void note_limits(const struct job *job)
 {
-	if (job->batch_size == 0)
+	if (job->declared.batch_size == 0)
 		output_message("note: without --batch it is measured at its own size only, and no model comes of it");
-	else if (job->max_replicas == 1 && job->max_batch_size == 0 && !job->accumulates)
+	else if (job->declared.max_replicas == 1 && job->declared.max_batch_size == 0 && !job->declared.accumulates)
 		output_message("note: without --batch-range, --replicas, {gpus} or {accum} it is measured at its own "
 			       "size only");
 }
@@ -171,10 +171,10 @@ static void note_sizes(const struct job *job, const struct job_command *command)
 {
 	const struct strings *argv = &command->argv;
 
-	if (job->max_batch_size > 0 && !template_mentions(argv, "batch") && !template_mentions(argv, "local_batch"))
+	if (job->declared.max_batch_size > 0 && !template_mentions(argv, "batch") && !template_mentions(argv, "local_batch"))
 		output_message("note: its command has no {batch} or {local_batch}: unless it heeds POLLUX_BATCH or "
 			       "POLLUX_LOCAL_BATCH, it does the same at every size");
-	if (job->max_replicas != 1 && !template_mentions(argv, "gpus"))
+	if (job->declared.max_replicas != 1 && !template_mentions(argv, "gpus"))
 		output_message("note: its command has no {gpus}: unless it heeds POLLUX_REPLICAS, it does the same on "
 			       "any number of devices");
 }
@@ -225,7 +225,7 @@ static void note_abandoned(const struct job *job)
 	char span[FORMAT_SIZE];
 
 	output_messagef("the command still runs: its supervisor stops it, in %s at the latest, and ends job %lld",
-			format_duration(span, sizeof(span), job->grace_s + SUPERVISE_TERM_WAIT_S), (long long)job->id);
+			format_duration(span, sizeof(span), job->declared.grace_s + SUPERVISE_TERM_WAIT_S), (long long)job->id);
 }
 
 /* The status of a program that the signal ended, with the result so far. */
@@ -298,7 +298,7 @@ int profile_command(const struct profile_options *o, char **argv, struct err *er
 	     submission_job(&submission, &command, &job, err) ||
 	     submission_parameters(&submission, &settings.parameters, err) ? -1 : 0;
 	if (rc == 0) {
-		job.total_samples = (double)NAN;	/* of all its points together it would be wrong */
+		job.declared.total_samples = (double)NAN;	/* of all its points together it would be wrong */
 		note_command(argv);
 		rc = profile(o, &settings, &job, &command, err);
 	}

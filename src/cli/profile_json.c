@@ -112,12 +112,12 @@ static void print_head(struct json *j, const struct profile_report *r)
 	json_integer(j, "schema_version", SCHEMA_VERSION);
 	json_number(j, "time_s", r->e.status.now_wall_s);
 	json_integer(j, "id", job->id);
-	json_string(j, "name", job->name);
-	json_string(j, "workload", job->workload);
+	json_string(j, "name", job->declared.name);
+	json_string(j, "workload", job->declared.workload);
 	json_string(j, "state", shown_state_name(r->e.item->state));
 	text_or_null(j, "reason", job->reason);
 	text_or_null(j, "device_kind", r->e.device_kind);
-	integer_or_null(j, "initial_batch_size", job->batch_size);
+	integer_or_null(j, "initial_batch_size", job->declared.batch_size);
 }
 
 static void print_recommended(struct json *j, const struct profile_report *r)

@@ -141,11 +141,11 @@ static void print_head(const struct profile_report *r, const struct status_outpu
 	struct text t = TEXT_INIT;
 
 	fprintf(out->file, "profile, job %lld: ", (long long)job->id);
-	output_clean(out->file, job->name);
+	output_clean(out->file, job->declared.name);
 	fputc('\n', out->file);
 	text_addf(&t, "%s%s%s", shown_state_name(r->e.item->state), *job->reason ? ": " : "", job->reason);
 	line(out, "state", &t);
-	text_add(&t, job->workload);
+	text_add(&t, job->declared.workload);
 	line(out, "workload", &t);
 	text_release(&t);
 }
@@ -224,7 +224,7 @@ static void print_model(const struct profile_report *r, const struct status_outp
 	explanation_print_parameters(&r->e, out);
 	explanation_print_fit(&r->e, out);
 	fprintf(out->file, "\npredicted (best sizes; goodput: samples/s worth as much as in batches of "
-		"%lld)\n", (long long)r->e.job->batch_size);
+		"%lld)\n", (long long)r->e.job->declared.batch_size);
 	explanation_print_devices(&r->e, out);
 	if (r->e.n_batches > 1) {
 		fprintf(out->file, "\nbatch sizes on %d device%s\n", r->e.replicas, r->e.replicas == 1 ? "" : "s");

@@ -23,8 +23,8 @@ const char *shown_state_name(enum shown_state state)
 /* Policies know only that a job may not be stopped, not that this may change. */
 static bool has_yet_to_save(const struct status_job *item)
 {
-	return item->run && item->job->preemption == PREEMPT_SAVED &&
-	       isnan(item->job->checkpoint_samples) && isnan(item->run->checkpoint_boot_s) &&
+	return item->run && item->job->declared.preemption == PREEMPT_SAVED &&
+	       isnan(item->job->progress.checkpoint_samples) && isnan(item->run->checkpoint_boot_s) &&
 	       strstr(item->job->reason, "not preemptible");
 }
 
@@ -100,9 +100,9 @@ static double throughput_of(const struct run *run)
 
 static double done_ratio_of(const struct job *job)
 {
-	if (job->total_samples > 0)
-		return job->samples / job->total_samples;
-	return job->steps / job_total_steps(job);
+	if (job->declared.total_samples > 0)
+		return job->progress.samples / job->declared.total_samples;
+	return job->progress.steps / job_total_steps(job);
 }
 
 /* NaN where either is; 0 where more was done than was declared. */
@@ -117,9 +117,9 @@ static double eta_of(const struct status_job *item)
 
 	if (item->state != SHOWN_RUNNING)
 		return NAN;
-	if (job->total_samples > 0)
-		return remaining(job->total_samples, job->samples) / item->throughput_eps;
-	return remaining(job_total_steps(job), job->steps) * item->run->step_time_s;
+	if (job->declared.total_samples > 0)
+		return remaining(job->declared.total_samples, job->progress.samples) / item->throughput_eps;
+	return remaining(job_total_steps(job), job->progress.steps) * item->run->step_time_s;
 }
 
 static void derive(const struct status *status, const struct job *job, struct status_job *item)
@@ -129,8 +129,8 @@ static void derive(const struct status *status, const struct job *job, struct st
 
 	*item = (struct status_job){
 		.job = job, .run = run, .state = shown_state(job, run),
-		.run_time_s = job->runs > 0 ? job->run_time_s + duration_s : (double)NAN,
-		.attained_service_device_s = job->attained_service_device_s +
+		.run_time_s = job->progress.runs > 0 ? job->progress.run_time_s + duration_s : (double)NAN,
+		.attained_service_device_s = job->progress.attained_service_device_s +
 					     (run ? run->replicas * duration_s : 0),
 		.done_ratio = done_ratio_of(job),
 		.throughput_eps = run ? throughput_of(run) : (double)NAN,

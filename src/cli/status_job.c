@@ -70,7 +70,7 @@ static void print_state(const struct status *status, const struct status_job *it
 	struct text t = TEXT_INIT;
 
 	fprintf(out->file, "job %lld: ", (long long)job->id);
-	output_clean(out->file, job->name);
+	output_clean(out->file, job->declared.name);
 	fputc('\n', out->file);
 	text_add(&t, shown_state_name(item->state));
 	if (job->profile)
@@ -101,12 +101,12 @@ static void print_times(const struct status *status, const struct job *job,
 	if (job_has_ended(job->state)) {
 		struct text t = TEXT_INIT;
 
-		if (job->term_signal > 0) {
+		if (job->progress.term_signal > 0) {
 			char name[SIGNAL_NAME_SIZE];
 
-			text_addf(&t, "killed by %s", signal_name(name, job->term_signal));
-		} else if (job->exit_code >= 0) {
-			text_addf(&t, "%d", job->exit_code);
+			text_addf(&t, "killed by %s", signal_name(name, job->progress.term_signal));
+		} else if (job->progress.exit_code >= 0) {
+			text_addf(&t, "%d", job->progress.exit_code);
 		}
 		line_of(out, "exit status", &t);
 		text_release(&t);
@@ -136,33 +136,33 @@ static void print_command(const struct status_details *d, const struct status_ou
 
 static void add_replicas(struct text *t, const struct job *job)
 {
-	if (job->max_replicas == 0)
-		text_addf(t, "%d to all devices", job->min_replicas);
-	else if (job->min_replicas < job->max_replicas)
-		text_addf(t, "%d to %d devices", job->min_replicas, job->max_replicas);
+	if (job->declared.max_replicas == 0)
+		text_addf(t, "%d to all devices", job->declared.min_replicas);
+	else if (job->declared.min_replicas < job->declared.max_replicas)
+		text_addf(t, "%d to %d devices", job->declared.min_replicas, job->declared.max_replicas);
 	else
-		text_addf(t, "%d device%s", job->min_replicas, job->min_replicas == 1 ? "" : "s");
+		text_addf(t, "%d device%s", job->declared.min_replicas, job->declared.min_replicas == 1 ? "" : "s");
 }
 
 static void add_batch(struct text *t, const struct job *job)
 {
-	if (job->batch_size == 0)
+	if (job->declared.batch_size == 0)
 		return;
-	text_addf(t, "%lld samples", (long long)job->batch_size);
-	if (job->max_batch_size)
-		text_addf(t, ", may be %lld to %lld", (long long)job->min_batch_size,
-			  (long long)job->max_batch_size);
-	if (job->max_local_batch_size)
-		text_addf(t, ", at most %lld on a device", (long long)job->max_local_batch_size);
+	text_addf(t, "%lld samples", (long long)job->declared.batch_size);
+	if (job->declared.max_batch_size)
+		text_addf(t, ", may be %lld to %lld", (long long)job->declared.min_batch_size,
+			  (long long)job->declared.max_batch_size);
+	if (job->declared.max_local_batch_size)
+		text_addf(t, ", at most %lld on a device", (long long)job->declared.max_local_batch_size);
 }
 
 static void add_learning_rate(struct text *t, const struct job *job)
 {
-	if (!isfinite(job->learning_rate))
+	if (!isfinite(job->declared.learning_rate))
 		return;
-	text_addf(t, "%.6g", job->learning_rate);
-	if (job->learning_rate_rule && *job->learning_rate_rule)
-		text_addf(t, ", scaled by %s", job->learning_rate_rule);
+	text_addf(t, "%.6g", job->declared.learning_rate);
+	if (job->declared.learning_rate_rule && *job->declared.learning_rate_rule)
+		text_addf(t, ", scaled by %s", job->declared.learning_rate_rule);
 }
 
 static void add_after(struct text *t, const struct dependency_list *after)
@@ -192,18 +192,18 @@ static void print_declared(const struct job *job, const struct status_details *d
 	line_of(out, "batch", &t);
 	add_learning_rate(&t, job);
 	line_of(out, "lr", &t);
-	add_number(&t, "samples", job->total_samples);
-	add_number(&t, "steps", job->total_steps);
+	add_number(&t, "samples", job->declared.total_samples);
+	add_number(&t, "steps", job->declared.total_steps);
 	line_of(out, "total", &t);
 	line(out, "step regex", d->command.step_regex);
 	add_after(&t, &d->after);
 	line_of(out, "after", &t);
-	text_addf(&t, "weight %.6g, %s, %d retries", job->weight,
-		  preemption_words[job->preemption], job->retries);
-	add_duration(&t, "time limit", job->time_limit_s);
+	text_addf(&t, "weight %.6g, %s, %d retries", job->declared.weight,
+		  preemption_words[job->declared.preemption], job->declared.retries);
+	add_duration(&t, "time limit", job->declared.time_limit_s);
 	line_of(out, "scheduling", &t);
-	text_add(&t, signal_name(name, job->stop_signal));
-	add_duration(&t, "grace", job->grace_s);
+	text_add(&t, signal_name(name, job->declared.stop_signal));
+	add_duration(&t, "grace", job->declared.grace_s);
 	line_of(out, "stop", &t);
 	text_release(&t);
 }
@@ -212,12 +212,12 @@ static void add_progress(struct text *t, const struct status_job *item)
 {
 	const struct job *job = item->job;
 
-	add_number(t, "samples", job->samples);
-	add_number(t, "steps", job->steps);
-	if (!(job->total_steps > 0))
-		add_number(t, "of", job->printed_total_steps);
-	add_number(t, "epoch", job->epoch);
-	add_number(t, "loss", job->loss);
+	add_number(t, "samples", job->progress.samples);
+	add_number(t, "steps", job->progress.steps);
+	if (!(job->declared.total_steps > 0))
+		add_number(t, "of", job->progress.printed_total_steps);
+	add_number(t, "epoch", job->progress.epoch);
+	add_number(t, "loss", job->progress.loss);
 	if (isfinite(item->done_ratio))
 		text_addf(t, "%s%.1f%% done", separator(t), floor(item->done_ratio * 1000) / 10);
 }
@@ -249,19 +249,19 @@ static void print_progress(const struct status_job *item, const struct status_de
 	line_of(out, "rate", &t);
 	add_step_source(&t, d);
 	line_of(out, "step times", &t);
-	line(out, "status", job->status_text);
-	add_number(&t, "at samples", job->checkpoint_samples);
+	line(out, "status", job->progress.status_text);
+	add_number(&t, "at samples", job->progress.checkpoint_samples);
 	line_of(out, "checkpoint", &t);
-	if (isfinite(job->checkpoint_samples)) {	/* of others it is not known */
-		add_number(&t, "samples", job->lost_samples);
-		add_duration(&t, "running", job->lost_s);
+	if (isfinite(job->progress.checkpoint_samples)) {	/* of others it is not known */
+		add_number(&t, "samples", job->progress.lost_samples);
+		add_duration(&t, "running", job->progress.lost_s);
 	}
 	line_of(out, "lost", &t);
 	add_duration(&t, "running", item->run_time_s);
-	if (job->runs > 0)
+	if (job->progress.runs > 0)
 		add_duration(&t, "times devices", item->attained_service_device_s);
 	line_of(out, "time", &t);
-	text_addf(&t, "%d, preempted %d, failed %d", job->runs, job->preemptions, job->failures);
+	text_addf(&t, "%d, preempted %d, failed %d", job->progress.runs, job->progress.preemptions, job->progress.failures);
 	line_of(out, "runs", &t);
 	text_release(&t);
 }

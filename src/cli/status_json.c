@@ -296,8 +296,8 @@ static void print_identity(struct json *j, const struct status_job *item)
 	const struct job *job = item->job;
 
 	json_integer(j, "id", job->id);
-	json_string(j, "name", job->name);
-	json_string(j, "workload", job->workload);
+	json_string(j, "name", job->declared.name);
+	json_string(j, "workload", job->declared.workload);
 	json_bool(j, "profile", job->profile);
 	json_string(j, "state", shown_state_name(item->state));
 	text_or_null(j, "reason", job->reason);
@@ -309,50 +309,50 @@ static void print_identity(struct json *j, const struct status_job *item)
 
 static void print_declared(struct json *j, const struct job *job)
 {
-	json_integer(j, "min_replicas", job->min_replicas);
-	integer_or_null(j, "max_replicas", job->max_replicas, job->max_replicas > 0);
-	integer_or_null(j, "batch_size", job->batch_size, job->batch_size > 0);
-	integer_or_null(j, "min_batch_size", job->min_batch_size, job->min_batch_size > 0);
-	integer_or_null(j, "max_batch_size", job->max_batch_size, job->max_batch_size > 0);
-	integer_or_null(j, "max_local_batch_size", job->max_local_batch_size,
-			job->max_local_batch_size > 0);
-	json_bool(j, "accumulates", job->accumulates);
-	json_number(j, "learning_rate", job->learning_rate);
-	text_or_null(j, "learning_rate_rule", job->learning_rate_rule);
-	json_number(j, "noise_scale", job->noise_scale);
-	json_number(j, "total_samples", job->total_samples);
-	json_number(j, "total_steps", job->total_steps);
-	json_number(j, "weight", job->weight);
-	json_string(j, "preemption", preemption_name(job->preemption));
-	json_number(j, "time_limit_s", job->time_limit_s);
-	json_integer(j, "retries", job->retries);
-	json_signal(j, "stop_signal", job->stop_signal);
-	json_number(j, "grace_s", job->grace_s);
+	json_integer(j, "min_replicas", job->declared.min_replicas);
+	integer_or_null(j, "max_replicas", job->declared.max_replicas, job->declared.max_replicas > 0);
+	integer_or_null(j, "batch_size", job->declared.batch_size, job->declared.batch_size > 0);
+	integer_or_null(j, "min_batch_size", job->declared.min_batch_size, job->declared.min_batch_size > 0);
+	integer_or_null(j, "max_batch_size", job->declared.max_batch_size, job->declared.max_batch_size > 0);
+	integer_or_null(j, "max_local_batch_size", job->declared.max_local_batch_size,
+			job->declared.max_local_batch_size > 0);
+	json_bool(j, "accumulates", job->declared.accumulates);
+	json_number(j, "learning_rate", job->declared.learning_rate);
+	text_or_null(j, "learning_rate_rule", job->declared.learning_rate_rule);
+	json_number(j, "noise_scale", job->declared.noise_scale);
+	json_number(j, "total_samples", job->declared.total_samples);
+	json_number(j, "total_steps", job->declared.total_steps);
+	json_number(j, "weight", job->declared.weight);
+	json_string(j, "preemption", preemption_name(job->declared.preemption));
+	json_number(j, "time_limit_s", job->declared.time_limit_s);
+	json_integer(j, "retries", job->declared.retries);
+	json_signal(j, "stop_signal", job->declared.stop_signal);
+	json_number(j, "grace_s", job->declared.grace_s);
 }
 
 static void print_observed(struct json *j, const struct status_job *item)
 {
 	const struct job *job = item->job;
 
-	json_number(j, "samples", job->samples);
-	json_number(j, "steps", job->steps);
-	json_number(j, "printed_total_steps", job->printed_total_steps);
+	json_number(j, "samples", job->progress.samples);
+	json_number(j, "steps", job->progress.steps);
+	json_number(j, "printed_total_steps", job->progress.printed_total_steps);
 	json_number(j, "done_ratio", item->done_ratio);
 	json_number(j, "throughput_eps", item->throughput_eps);
 	json_number(j, "eta_s", item->eta_s);
-	json_number(j, "epoch", job->epoch);
-	json_number(j, "loss", job->loss);
-	text_or_null(j, "status_text", job->status_text);
-	json_number(j, "checkpoint_samples", job->checkpoint_samples);
-	json_number(j, "lost_samples", job->lost_samples);
-	json_number(j, "lost_s", job->lost_s);
+	json_number(j, "epoch", job->progress.epoch);
+	json_number(j, "loss", job->progress.loss);
+	text_or_null(j, "status_text", job->progress.status_text);
+	json_number(j, "checkpoint_samples", job->progress.checkpoint_samples);
+	json_number(j, "lost_samples", job->progress.lost_samples);
+	json_number(j, "lost_s", job->progress.lost_s);
 	json_number(j, "run_time_s", item->run_time_s);
 	json_number(j, "attained_service_device_s", item->attained_service_device_s);
-	json_integer(j, "runs", job->runs);
-	json_integer(j, "preemptions", job->preemptions);
-	json_integer(j, "failures", job->failures);
-	integer_or_null(j, "exit_code", job->exit_code, job->exit_code >= 0);
-	integer_or_null(j, "term_signal", job->term_signal, job->term_signal > 0);
+	json_integer(j, "runs", job->progress.runs);
+	json_integer(j, "preemptions", job->progress.preemptions);
+	json_integer(j, "failures", job->progress.failures);
+	integer_or_null(j, "exit_code", job->progress.exit_code, job->progress.exit_code >= 0);
+	integer_or_null(j, "term_signal", job->progress.term_signal, job->progress.term_signal > 0);
 	if (item->run)
 		print_run(j, "run", item->run);
 	else

@@ -96,7 +96,7 @@ static double run_duration(const struct status_job *item, const struct run *run)
 	if (isnan(run->launch_time_s))
 		return NAN;
 	if (item->run && item->run->id == run->id)
-		return item->run_time_s - item->job->run_time_s;
+		return item->run_time_s - item->job->progress.run_time_s;
 	return run->duration_s;
 }
 

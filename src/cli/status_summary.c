@@ -52,16 +52,16 @@ static void add_row(struct columns *t, const struct status *status, const struct
 	double total = total_s(status, job);
 
 	columns_cell(t, "%lld", (long long)job->id);
-	columns_text(t, job->name);
+	columns_text(t, job->declared.name);
 	columns_text(t, shown_state_name(item->state));
-	columns_cell(t, "%d", job->runs);
-	columns_cell(t, "%d", job->preemptions);
-	add_count(t, job->samples);
-	add_count(t, isnan(job->checkpoint_samples) ? (double)NAN : job->lost_samples);
+	columns_cell(t, "%d", job->progress.runs);
+	columns_cell(t, "%d", job->progress.preemptions);
+	add_count(t, job->progress.samples);
+	add_count(t, isnan(job->progress.checkpoint_samples) ? (double)NAN : job->progress.lost_samples);
 	add_duration(t, fmax(total - ran_s(item), 0));
 	add_duration(t, ran_s(item));
 	add_duration(t, total);
-	columns_text(t, *job->status_text ? job->status_text : job->reason);
+	columns_text(t, *job->progress.status_text ? job->progress.status_text : job->reason);
 }
 
 static void print_means(const struct status *status, FILE *out)

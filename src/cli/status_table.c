@@ -31,17 +31,17 @@ static void add_done(struct columns *t, const struct status_job *item)
 
 	if (isfinite(item->done_ratio))
 		columns_cell(t, "%.0f%%", floor(item->done_ratio * 100));
-	else if (isfinite(item->job->samples))
-		columns_text(t, format_count(buf, sizeof(buf), item->job->samples));
-	else if (isfinite(item->job->steps))
-		columns_cell(t, "%s st", format_count(buf, sizeof(buf), item->job->steps));
+	else if (isfinite(item->job->progress.samples))
+		columns_text(t, format_count(buf, sizeof(buf), item->job->progress.samples));
+	else if (isfinite(item->job->progress.steps))
+		columns_cell(t, "%s st", format_count(buf, sizeof(buf), item->job->progress.steps));
 	else
 		columns_text(t, "-");
 }
 
 static void add_batch(struct columns *t, const struct status_job *item)
 {
-	int64_t batch_size = item->run ? item->run->batch_size : item->job->batch_size;
+	int64_t batch_size = item->run ? item->run->batch_size : item->job->declared.batch_size;
 	char buf[FORMAT_SIZE];
 
 	if (batch_size <= 0)
@@ -107,8 +107,8 @@ static void reason_running(const struct status *status, const struct status_job 
 		text_add(out, "on ");
 		status_add_devices(out, item->run);
 	}
-	if (*job->status_text && !job->profile)
-		text_addf(out, "%s%s", out->length ? "; " : "", job->status_text);
+	if (*job->progress.status_text && !job->profile)
+		text_addf(out, "%s%s", out->length ? "; " : "", job->progress.status_text);
 }
 
 static void reason_stopping(const struct status *status, const struct status_job *item,
@@ -128,7 +128,7 @@ static void reason_stopping(const struct status *status, const struct status_job
 	if (status->now_boot_s >= run->stop_boot_s)
 		text_addf(out, "; asked to stop %s ago", format_duration(buf, sizeof(buf),
 			  status->now_boot_s - run->stop_boot_s));
-	text_addf(out, ", grace %s", format_duration(buf, sizeof(buf), item->job->grace_s));
+	text_addf(out, ", grace %s", format_duration(buf, sizeof(buf), item->job->declared.grace_s));
 }
 
 static void reason_held(const struct status *status, const struct status_job *item, struct text *out)
@@ -145,7 +145,7 @@ static void reason_ended(const struct status *status, const struct status_job *i
 	char buf[FORMAT_SIZE];
 
 	if (job->state == JOB_DONE && !job->profile)
-		reason = job->status_text;
+		reason = job->progress.status_text;
 	else if (text_starts_with(reason, state))
 		reason += strlen(state) + strspn(reason + strlen(state), ": ");
 	format_time(buf, sizeof(buf), job->end_time_s, status->now_wall_s);
@@ -189,7 +189,7 @@ static enum table_style style_of(enum shown_state state)
 static void add_row(struct columns *t, const struct status *status, const struct status_job *item)
 {
 	columns_cell(t, "%lld", (long long)item->job->id);
-	columns_text(t, item->job->name);
+	columns_text(t, item->job->declared.name);
 	columns_text(t, shown_state_name(item->state));
 	if (item->run)
 		columns_cell(t, "%d", item->run->replicas);

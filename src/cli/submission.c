@@ -224,7 +224,7 @@ static int set_lr_rule(const struct submission *o, struct job *job, struct err *
 	if (!lr_rule_parse(&rule, name))
 		return usage_error(o->by, err, "option '--lr-rule' wants adascale, sqrt, linear "
 				   "or none, not '%.60s'", name);
-	job->learning_rate_rule = xstrdup(name);
+	job->declared.learning_rate_rule = xstrdup(name);
 	return 0;
 }
 
@@ -241,10 +241,10 @@ static int set_batch(const struct submission *o, struct job *job, struct err *er
 	if (r->max && (o->batch < r->min || o->batch > r->max))
 		return usage_error(o->by, err, "option '--batch' %lld is outside --batch-range "
 				   "%lld:%lld", (long long)o->batch, r->min, r->max);
-	job->batch_size = o->batch;
-	job->min_batch_size = r->min;
-	job->max_batch_size = r->max;
-	job->max_local_batch_size = o->max_local_batch;
+	job->declared.batch_size = o->batch;
+	job->declared.min_batch_size = r->min;
+	job->declared.max_batch_size = r->max;
+	job->declared.max_local_batch_size = o->max_local_batch;
 	return 0;
 }
 
@@ -259,19 +259,19 @@ static int set_total_work(const struct submission *o, struct job *job, struct er
 		return usage_error(o->by, err, "option '--%s' needs --%s",
 				   o->dataset_size ? "dataset-size" : "epochs",
 				   o->dataset_size ? "epochs" : "dataset-size");
-	job->total_samples = isnan(o->epochs) ? o->total_samples
+	job->declared.total_samples = isnan(o->epochs) ? o->total_samples
 					      : o->epochs * (double)o->dataset_size;
-	job->total_steps = o->total_steps;
+	job->declared.total_steps = o->total_steps;
 	return 0;
 }
 
 static void set_replicas(const struct submission *o, const struct job_command *c, struct job *job)
 {
-	job->min_replicas = 1;
-	job->max_replicas = template_mentions(&c->argv, "gpus") ? 0 : 1;
+	job->declared.min_replicas = 1;
+	job->declared.max_replicas = template_mentions(&c->argv, "gpus") ? 0 : 1;
 	if (o->replicas.max) {
-		job->min_replicas = (int)o->replicas.min;
-		job->max_replicas = (int)o->replicas.max;
+		job->declared.min_replicas = (int)o->replicas.min;
+		job->declared.max_replicas = (int)o->replicas.max;
 	}
 }
 
@@ -299,7 +299,7 @@ static int set_preemption(const struct submission *o, const struct job_command *
 {
 	if (o->preempt && o->no_preempt)
 		return usage_error(o->by, err, "give one of --preempt and --no-preempt");
-	job->preemption = o->no_preempt ? PREEMPT_NEVER
+	job->declared.preemption = o->no_preempt ? PREEMPT_NEVER
 		: o->preempt || can_resume(c) ? PREEMPT_ALWAYS : PREEMPT_SAVED;
 	return 0;
 }
@@ -320,21 +320,21 @@ int submission_job(const struct submission *o, const struct job_command *c, stru
 {
 	job->state = o->hold ? JOB_HELD : JOB_QUEUED;
 	job->reason = xstrdup(o->hold ? "held at submission; 'pollux release' lets it go" : "");
-	job->name = xstrdup(o->name ? o->name : default_name(c));
-	job->workload = o->workload ? xstrdup(o->workload) : default_workload(c);
-	job->learning_rate = o->learning_rate;
-	job->noise_scale = o->noise_scale;
-	job->weight = o->weight;
-	job->time_limit_s = o->time_limit_s;
-	job->retries = (int)o->retries;
-	job->grace_s = o->grace_s;
-	job->stop_signal = SIGTERM;
+	job->declared.name = xstrdup(o->name ? o->name : default_name(c));
+	job->declared.workload = o->workload ? xstrdup(o->workload) : default_workload(c);
+	job->declared.learning_rate = o->learning_rate;
+	job->declared.noise_scale = o->noise_scale;
+	job->declared.weight = o->weight;
+	job->declared.time_limit_s = o->time_limit_s;
+	job->declared.retries = (int)o->retries;
+	job->declared.grace_s = o->grace_s;
+	job->declared.stop_signal = SIGTERM;
 	set_replicas(o, c, job);
-	if (o->stop_signal && parse_signal(o, &job->stop_signal, err))
+	if (o->stop_signal && parse_signal(o, &job->declared.stop_signal, err))
 		return -1;
 	if (set_lr_rule(o, job, err) || set_preemption(o, c, job, err) || set_batch(o, job, err) || set_total_work(o, job, err))
 		return -1;
-	job->accumulates = o->accumulate || mentions(c, "accum");
+	job->declared.accumulates = o->accumulate || mentions(c, "accum");
 	return check_templates(o, c, err);
 }
 

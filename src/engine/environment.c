@@ -72,7 +72,7 @@ static void set_configuration(const struct run *run, struct strings *env)
 static void set_for_frameworks(const struct job *job, int port, struct strings *env)
 {
 	set_integer(env, "MASTER_PORT", port);
-	set_integer(env, "TORCH_ELASTIC_SHUTDOWN_TIMEOUT", (int64_t)job->grace_s);
+	set_integer(env, "TORCH_ELASTIC_SHUTDOWN_TIMEOUT", (int64_t)job->declared.grace_s);
 	strings_set_variable(env, "TORCHELASTIC_SIGNALS_TO_HANDLE",
 			     "SIGTERM,SIGINT,SIGHUP,SIGQUIT,SIGUSR1,SIGUSR2");
 	strings_set_variable(env, "PYTHONUNBUFFERED", "1");
@@ -86,7 +86,7 @@ void environment_for_run(const struct job *job, const struct run *run,
 
 	set_integer(env, "POLLUX_JOB_ID", job->id);
 	set_integer(env, "POLLUX_RUN", run->number);
-	set_integer(env, "POLLUX_STOP_SIGNAL", job->stop_signal);
+	set_integer(env, "POLLUX_STOP_SIGNAL", job->declared.stop_signal);
 	set_configuration(run, env);
 	strings_set_variable(env, "POLLUX_CHECKPOINT_DIR", values->checkpoint_dir);
 	strings_set_variable(env, "POLLUX_REPORT_SOCKET", run->socket_path);

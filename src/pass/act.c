@@ -66,7 +66,7 @@ static int keep_to_what_works(struct pass_state *p, int j, const struct run *run
 {
 	const struct job *job = p->candidates[j].job;
 	struct batch_range range = {
-		job->batch_size, job->min_batch_size, job->max_batch_size, job->accumulates,
+		job->declared.batch_size, job->declared.min_batch_size, job->declared.max_batch_size, job->declared.accumulates,
 	};
 	const char *kind = run->devices[0].kind;
 	struct memory_bounds memory;
@@ -76,9 +76,9 @@ static int keep_to_what_works(struct pass_state *p, int j, const struct run *run
 
 	if (c->batch_size == 0)
 		return 0;
-	if (store_memory_bounds(&p->store, job->workload, kind, &memory, err))
+	if (store_memory_bounds(&p->store, job->declared.workload, kind, &memory, err))
 		return -1;
-	if (store_failed_sizes(&p->store, job->workload, kind, &failed, err)) {
+	if (store_failed_sizes(&p->store, job->declared.workload, kind, &failed, err)) {
 		memory_bounds_release(&memory);
 		return -1;
 	}

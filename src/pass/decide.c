@@ -124,7 +124,7 @@ static int check_retry(struct pass_state *p, const struct job *job, struct err *
 	double wait_s, again_s;
 	char reason[400];
 
-	if (job->launches == 0)
+	if (job->progress.launches == 0)
 		return 0;
 	if (store_job_setback(&p->store, job->id, clock_boot_id(), &setback, err))
 		return -1;
@@ -134,8 +134,8 @@ static int check_retry(struct pass_state *p, const struct job *job, struct err *
 		return 0;
 	if (setback.failed)
 		snprintf(reason, sizeof(reason), "failed %d time%s; retry %d of %d after a pause of "
-			 "%g s", job->failures, job->failures == 1 ? "" : "s", job->failures,
-			 job->retries, wait_s);
+			 "%g s", job->progress.failures, job->progress.failures == 1 ? "" : "s", job->progress.failures,
+			 job->declared.retries, wait_s);
 	else
 		snprintf(reason, sizeof(reason), "could not be started; tried again after %g s: %s",
 			 wait_s, setback.diagnosis);
@@ -186,10 +186,10 @@ static bool may_have_its_devices(const struct pass_state *p, const struct run *r
 
 static bool may_be_preempted(const struct job *job, const struct run *run)
 {
-	if (job->preemption == PREEMPT_SAVED)
-		return isfinite(job->checkpoint_samples) ||
+	if (job->declared.preemption == PREEMPT_SAVED)
+		return isfinite(job->progress.checkpoint_samples) ||
 		       (run && isfinite(run->checkpoint_boot_s));
-	return job->preemption == PREEMPT_ALWAYS;
+	return job->declared.preemption == PREEMPT_ALWAYS;
 }
 
 /* Its devices are not on offer any more, as after a change of the slots; but it is not to be stopped, or not
@@ -239,12 +239,12 @@ static bool *withdraw_for_those_who_stay(struct pass_state *p)
 static struct sched_job describe(const struct pass_state *p, const struct job *job,
 				 const struct run *run)
 {
-	int max = job->max_replicas > 0 ? job->max_replicas : p->n_usable;
+	int max = job->declared.max_replicas > 0 ? job->declared.max_replicas : p->n_usable;
 	struct sched_job s = {
-		.id = job->id, .min_replicas = job->min_replicas,
-		.max_replicas = max > job->min_replicas ? max : job->min_replicas,
-		.weight = job->weight, .preemptible = may_be_preempted(job, run),
-		.attained_service_device_s = job->attained_service_device_s,
+		.id = job->id, .min_replicas = job->declared.min_replicas,
+		.max_replicas = max > job->declared.min_replicas ? max : job->declared.min_replicas,
+		.weight = job->declared.weight, .preemptible = may_be_preempted(job, run),
+		.attained_service_device_s = job->progress.attained_service_device_s,
 	};
 
 	/* One that lost a device has to be relaunched anyway: it counts as waiting. */

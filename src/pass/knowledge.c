@@ -216,11 +216,11 @@ const char *noise_basis_name(enum noise_basis basis)
 /* The job's own updates before what its owner says, that before other jobs'. */
 static struct noise_estimate noise_of(struct knowledge *k, const struct job *job)
 {
-	if (job->runs > 0)
-		return noise_estimate(k->windows, k->n_windows, job->id, job->samples, job->batch_size);
-	if (k->fresh_batch_size != job->batch_size)
-		k->fresh = noise_estimate(k->windows, k->n_windows, job->id, 0, job->batch_size);
-	k->fresh_batch_size = job->batch_size;
+	if (job->progress.runs > 0)
+		return noise_estimate(k->windows, k->n_windows, job->id, job->progress.samples, job->declared.batch_size);
+	if (k->fresh_batch_size != job->declared.batch_size)
+		k->fresh = noise_estimate(k->windows, k->n_windows, job->id, 0, job->declared.batch_size);
+	k->fresh_batch_size = job->declared.batch_size;
 	return k->fresh;
 }
 
@@ -231,8 +231,8 @@ static void set_noise(struct knowledge *k, const struct job *job, struct job_mod
 	m->n_noise_updates = e.n_updates;
 	m->goodput.noise_scale = e.noise_scale;
 	m->noise_basis = isnan(e.noise_scale) ? NOISE_UNKNOWN : e.own ? NOISE_OWN : NOISE_SHARED;
-	if (m->noise_basis != NOISE_OWN && job->noise_scale > 0) {
-		m->goodput.noise_scale = job->noise_scale;
+	if (m->noise_basis != NOISE_OWN && job->declared.noise_scale > 0) {
+		m->goodput.noise_scale = job->declared.noise_scale;
 		m->noise_basis = NOISE_DECLARED;
 	}
 }
@@ -240,7 +240,7 @@ static void set_noise(struct knowledge *k, const struct job *job, struct job_mod
 /* What fits into memory is known as far as it was tried. */
 static int64_t max_local_batch(const struct knowledge *k, const struct job *job)
 {
-	int64_t limit = job->max_local_batch_size;
+	int64_t limit = job->declared.max_local_batch_size;
 	int64_t tried = KNOWLEDGE_GROWTH * k->model.max_local_batch_size;
 
 	return limit > 0 && limit < tried ? limit : tried;
@@ -258,11 +258,11 @@ struct goodput_model job_model_on(const struct job_model *m, int replicas)
 
 static double remaining_samples(const struct knowledge *k, const struct job *job)
 {
-	double samples = job->samples > 0 ? job->samples : 0, steps = job->steps > 0 ? job->steps : 0;
-	double batch_size = job->batch_size > 0 ? (double)job->batch_size : (double)NAN;
+	double samples = job->progress.samples > 0 ? job->progress.samples : 0, steps = job->progress.steps > 0 ? job->progress.steps : 0;
+	double batch_size = job->declared.batch_size > 0 ? (double)job->declared.batch_size : (double)NAN;
 
-	if (job->total_samples > 0)
-		return sched_remaining(job->total_samples, samples);
+	if (job->declared.total_samples > 0)
+		return sched_remaining(job->declared.total_samples, samples);
 	if (job_total_steps(job) > 0)	/* at as many samples each as they had so far */
 		return sched_remaining(job_total_steps(job), steps) *
 		       (samples > 0 && steps > 0 ? samples / steps : batch_size);
@@ -295,49 +295,49 @@ static double step_time_of(const struct step_time_list *list, const struct job *
 			*replicas = list->items[i].replicas;
 			return list->items[i].seconds;
 		}
-	*replicas = job->min_replicas;
-	return usual_step_time(list, job->min_replicas);
+	*replicas = job->declared.min_replicas;
+	return usual_step_time(list, job->declared.min_replicas);
 }
 
 static double remaining_steps(const struct knowledge *k, const struct job *job)
 {
-	if (!(job->total_samples > 0) && job_total_steps(job) > 0)
-		return sched_remaining(job_total_steps(job), job->steps > 0 ? job->steps : 0);
-	if (job->samples > 0 && job->steps > 0)
-		return remaining_samples(k, job) * job->steps / job->samples;
+	if (!(job->declared.total_samples > 0) && job_total_steps(job) > 0)
+		return sched_remaining(job_total_steps(job), job->progress.steps > 0 ? job->progress.steps : 0);
+	if (job->progress.samples > 0 && job->progress.steps > 0)
+		return remaining_samples(k, job) * job->progress.steps / job->progress.samples;
 	return (double)NAN;
 }
 
 void knowledge_of_job(struct knowledge *k, const struct job *job, struct job_model *m)
 {
 	*m = (struct job_model){
-		.known = k->modelled && job->batch_size > 0, .restart_s = k->restart_s, .memory = k->memory,
+		.known = k->modelled && job->declared.batch_size > 0, .restart_s = k->restart_s, .memory = k->memory,
 		.failed = k->failed,
 		.remaining_samples = remaining_samples(k, job), .remaining_s = (double)NAN,
 		.goodput = {
 			.params = k->model.fit.params, .residuals = k->residuals.n_places ? &k->residuals : NULL,
 			.noise_scale = (double)NAN,
-			.initial_batch_size = job->batch_size, .max_batch_size = job->max_batch_size,
+			.initial_batch_size = job->declared.batch_size, .max_batch_size = job->declared.max_batch_size,
 			.max_local_batch_size = max_local_batch(k, job),
-			.accumulates = job->accumulates, .noise_is_measured = k->noise_is_measured,
+			.accumulates = job->declared.accumulates, .noise_is_measured = k->noise_is_measured,
 		},
 	};
-	if (job->batch_size > 0)
+	if (job->declared.batch_size > 0)
 		set_noise(k, job, m);
 	else
 		m->remaining_s = remaining_steps(k, job) *
 				 step_time_of(&k->step_times, job, &m->timed_replicas);
 	/* s >= 2 is asked for in order to measure it; one that cannot relies on what was declared. */
-	if (m->noise_basis == NOISE_DECLARED && !job->accumulates)
+	if (m->noise_basis == NOISE_DECLARED && !job->declared.accumulates)
 		m->goodput.noise_is_measured = true;
-	m->min_replicas = job->min_replicas;
-	m->min_batch_size = job->min_batch_size;
-	m->own_max_local_batch_size = job->max_local_batch_size;
+	m->min_replicas = job->declared.min_replicas;
+	m->min_batch_size = job->declared.min_batch_size;
+	m->own_max_local_batch_size = job->declared.max_local_batch_size;
 	if (!m->known)
 		return;
 	m->max_replicas = SCHED_REPLICA_GROWTH * k->model.max_replicas;
-	if (m->max_replicas < job->min_replicas)
-		m->max_replicas = job->min_replicas;
+	if (m->max_replicas < job->declared.min_replicas)
+		m->max_replicas = job->declared.min_replicas;
 }
 
 /* What it would run at if nothing were known of it. */

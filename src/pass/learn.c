@@ -38,7 +38,7 @@ struct knowledge *pass_knowledge_of(const struct pass_state *p, const struct can
 	for (int i = 0; i < p->n_knowledge; i++) {
 		struct workload_knowledge *known = &p->knowledge[i];
 
-		if (strcmp(known->workload, c->job->workload) != 0)
+		if (strcmp(known->workload, c->job->declared.workload) != 0)
 			continue;
 		if (c->run && !strcmp(known->kind, c->run->devices[0].kind))
 			return &known->k;

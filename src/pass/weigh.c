@@ -60,7 +60,7 @@ static double run_time_s(const struct pass_state *p, const struct candidate *c)
 {
 	double now = c->run && isfinite(c->run->launch_boot_s) ? p->now_boot_s - c->run->launch_boot_s : 0;
 
-	return c->job->run_time_s + now;
+	return c->job->progress.run_time_s + now;
 }
 
 /* NaN, which is unknown, is the same as NaN. */
@@ -109,7 +109,7 @@ static struct worth *find_worth(const struct pass_state *p, const struct candida
 /* A job that has run for a slice without a word of its progress will not tell. */
 static bool is_silent(const struct pass_state *p, const struct candidate *c)
 {
-	bool spoke = isfinite(c->job->steps) || isfinite(c->job->samples) ||
+	bool spoke = isfinite(c->job->progress.steps) || isfinite(c->job->progress.samples) ||
 		     (c->run && isfinite(c->run->first_step_s));
 
 	return !spoke && run_time_s(p, c) >= p->config->slice_s;
@@ -118,7 +118,7 @@ static bool is_silent(const struct pass_state *p, const struct candidate *c)
 /* To be measured on few devices before it is given more: not one that has to stay where it starts. */
 static bool may_be_measured(const struct pass_state *p, const struct candidate *c)
 {
-	return c->job->batch_size > 0 && p->sched_jobs[c - p->candidates].preemptible && !is_silent(p, c);
+	return c->job->declared.batch_size > 0 && p->sched_jobs[c - p->candidates].preemptible && !is_silent(p, c);
 }
 
 static void weigh(struct pass_state *p, struct candidate *c)
@@ -147,7 +147,7 @@ static double remaining_samples(const struct pass_state *p, const struct candida
 		return c->model.remaining_s * assumed_goodput(c->model.timed_replicas);
 	if (!(samples >= 0) || !c->model.known)
 		return (double)NAN;
-	for (int r = c->job->min_replicas; r <= c->model.max_replicas && r <= p->n_usable; r++)
+	for (int r = c->job->declared.min_replicas; r <= c->model.max_replicas && r <= p->n_usable; r++)
 		if (c->worth->best[r].goodput > 0)
 			return samples * c->worth->best[r].efficiency;
 	return (double)NAN;
@@ -187,7 +187,7 @@ static bool has_active_run(const struct pass_state *p, int64_t job_id)
 /* When it could have had devices and had none: wall clock to boot clock, at most now. */
 static double waiting_since(const struct pass_state *p, const struct job *job)
 {
-	double since = fmax(job->submit_time_s, job->last_end_time_s);
+	double since = fmax(job->submit_time_s, job->progress.last_end_time_s);
 
 	if (has_active_run(p, job->id))
 		return p->now_boot_s;
@@ -202,7 +202,7 @@ static void describe_worth(const struct pass_state *p, const struct candidate *c
 
 	s->submitted_s = p->now_boot_s - fmax(p->now_wall_s - job->submit_time_s, 0);
 	s->waiting_since_s = waiting_since(p, job);
-	s->restarts = job->runs > 1 ? job->runs - 1 : 0;
+	s->restarts = job->progress.runs > 1 ? job->progress.runs - 1 : 0;
 	s->restart_s = isfinite(c->model.restart_s) ? c->model.restart_s
 						    : RESTART_SLICES * p->config->slice_s;
 	/* One that changes while it runs will be at its best: no matter for the policy. */
@@ -238,18 +238,18 @@ static enum lr_rule rule_of(const struct job *job)
 {
 	enum lr_rule rule;
 
-	return job->learning_rate_rule && lr_rule_parse(&rule, job->learning_rate_rule) ? rule
+	return job->declared.learning_rate_rule && lr_rule_parse(&rule, job->declared.learning_rate_rule) ? rule
 											: LR_ADASCALE;
 }
 
 double pass_learning_rate_scale(const struct pass_state *p, int j, int64_t batch_size)
 {
 	const struct job *job = p->candidates[j].job;
-	double declared = job->noise_scale > 0 ? job->noise_scale : (double)NAN;
+	double declared = job->declared.noise_scale > 0 ? job->declared.noise_scale : (double)NAN;
 	double noise = p->policy->models_goodput ? p->candidates[j].model.goodput.noise_scale : declared;
 
-	return batch_size == job->batch_size ? 1
-		: goodput_lr_factor(rule_of(job), noise, (double)job->batch_size, (double)batch_size);
+	return batch_size == job->declared.batch_size ? 1
+		: goodput_lr_factor(rule_of(job), noise, (double)job->declared.batch_size, (double)batch_size);
 }
 
 struct configuration pass_configuration(const struct pass_state *p, int j, int replicas, double *lr_scale)
@@ -261,13 +261,13 @@ struct configuration pass_configuration(const struct pass_state *p, int j, int r
 	struct configuration chosen = { .replicas = replicas, .accumulation_steps = 1 };
 
 	*lr_scale = 1;
-	if (job->batch_size == 0)
+	if (job->declared.batch_size == 0)
 		return chosen;
 	if (best && best->goodput > 0)
 		chosen = best->configuration;
 	else
-		chosen = configuration_spread(job->batch_size, replicas, job->max_local_batch_size,
-					      job->min_batch_size, job->max_batch_size);
+		chosen = configuration_spread(job->declared.batch_size, replicas, job->declared.max_local_batch_size,
+					      job->declared.min_batch_size, job->declared.max_batch_size);
 	if (p->policy->models_goodput)
 		*lr_scale = pass_learning_rate_scale(p, j, chosen.batch_size);
 	return chosen;

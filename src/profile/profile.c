@@ -83,7 +83,7 @@ static void add_ran_out(struct known *k)
 
 static int read_known(struct profile *p, struct known *k, struct err *err)
 {
-	const char *workload = p->job->workload;
+	const char *workload = p->job->declared.workload;
 	struct pool_entry *seen;
 	int n;
 
@@ -110,10 +110,10 @@ static struct experiment_limits limits_of(const struct profile *p)
 	const struct job *job = p->job;
 
 	return (struct experiment_limits){
-		.min_replicas = job->min_replicas, .max_replicas = p->n_devices,
-		.batch_size = job->batch_size, .min_batch_size = job->min_batch_size,
-		.max_batch_size = job->max_batch_size,
-		.max_local_batch_size = job->max_local_batch_size, .accumulates = job->accumulates,
+		.min_replicas = job->declared.min_replicas, .max_replicas = p->n_devices,
+		.batch_size = job->declared.batch_size, .min_batch_size = job->declared.min_batch_size,
+		.max_batch_size = job->declared.max_batch_size,
+		.max_local_batch_size = job->declared.max_local_batch_size, .accumulates = job->declared.accumulates,
 		.shares_memory = shares_memory(p),
 	};
 }
@@ -152,12 +152,12 @@ static bool choose(const struct profile *p, const struct known *k, struct trial 
 	if (p->n_points >= max_points(p) && p->settings->max_points > 0)
 		return false;
 	/* Without a batch size there is one point, which no model comes of: once is enough. */
-	if (p->job->batch_size == 0 && p->n_measured > 0)
+	if (p->job->declared.batch_size == 0 && p->n_measured > 0)
 		return false;
 	if (!experiment_next(&e, &t->choice))
 		return false;
 	t->measure_s = fmin(fmax(e.share_s, t->choice.expected_s), left) - launch;
-	if (p->job->batch_size == 0)
+	if (p->job->declared.batch_size == 0)
 		t->measure_s = left;
 	t->launch_limit_s = p->n_launches == 0 ? left
 		: fmin(left, LAUNCH_PATIENCE_S + LAUNCH_PATIENCE * launch);
@@ -250,8 +250,8 @@ static void add_steps(const struct profile *p, struct text *text)
 
 	if (store_job_get(p->store, p->job->id, &job, &ignored))
 		return;
-	if (job.steps > 0)
-		text_addf(text, ", at step %.0f", job.steps);
+	if (job.progress.steps > 0)
+		text_addf(text, ", at step %.0f", job.progress.steps);
 	job_release(&job);
 }
 
@@ -354,15 +354,15 @@ static int keep_model(struct profile *p, struct err *err)
 	for (int i = 0; rc == 0 && i < stamps.count; i++) {
 		struct knowledge k;
 
-		if (strcmp(stamps.items[i].workload, p->job->workload) != 0)
+		if (strcmp(stamps.items[i].workload, p->job->declared.workload) != 0)
 			continue;
-		rc = knowledge_load(p->store, p->job->workload, kind_of(p), &k, err);
+		rc = knowledge_load(p->store, p->job->declared.workload, kind_of(p), &k, err);
 		if (rc)
 			break;
-		rc = knowledge_learn(p->store, p->job->workload, kind_of(p),
+		rc = knowledge_learn(p->store, p->job->declared.workload, kind_of(p),
 				     stamps.items[i].observations_key, &k, err);
 		if (rc == 0 && k.modelled)
-			rc = store_model_set(p->store, p->job->workload, kind_of(p), &k.model, err);
+			rc = store_model_set(p->store, p->job->declared.workload, kind_of(p), &k.model, err);
 		p->model_error = k.modelled ? k.model.fit.rmse_step : 0;
 		knowledge_release(&k);
 	}

@@ -44,7 +44,7 @@ static int64_t holder_of(const struct holders *h, const struct device *device)
 
 static int most_wanted(const struct job *job)
 {
-	return job->max_replicas > 0 ? job->max_replicas : DEVICE_MAX;
+	return job->declared.max_replicas > 0 ? job->declared.max_replicas : DEVICE_MAX;
 }
 
 /* Of one kind, that of the first that is free: what is measured of one kind says nothing of another. */
@@ -107,16 +107,16 @@ static int refuse(const struct profile *p, const struct device_list *list, const
 {
 	struct text t = TEXT_INIT;
 
-	if (usable < p->job->min_replicas)
+	if (usable < p->job->declared.min_replicas)
 		return err_set(err, EX_UNAVAILABLE, "it needs %d device%s, but %d can be used here; see "
-			       "'pollux devices'", p->job->min_replicas,
-			       p->job->min_replicas == 1 ? "" : "s", usable);
+			       "'pollux devices'", p->job->declared.min_replicas,
+			       p->job->declared.min_replicas == 1 ? "" : "s", usable);
 	describe_holders(p, list, h, &t);
 	if (p->n_devices == 0)
 		err_set(err, EX_TEMPFAIL, "no device is free: %s", t.data);
 	else
 		err_set(err, EX_TEMPFAIL, "%d device%s free, %d are needed: %s", p->n_devices,
-			p->n_devices == 1 ? " is" : "s are", p->job->min_replicas, t.data);
+			p->n_devices == 1 ? " is" : "s are", p->job->declared.min_replicas, t.data);
 	text_release(&t);
 	return -1;
 }
@@ -144,7 +144,7 @@ static int add(struct profile *p, const struct job_command *command, struct err 
 	if (store_job_insert(p->store, p->job, command, &none, err) || take_lock(p, err))
 		return -1;
 	if (p->settings->parameters > 0 &&
-	    store_workload_set_parameters(p->store, p->job->workload, p->settings->parameters, err))
+	    store_workload_set_parameters(p->store, p->job->declared.workload, p->settings->parameters, err))
 		return -1;
 	for (int i = 0; i < p->n_devices; i++)
 		if (store_device_reserve(p->store, p->job->id, &p->devices[i], err))
@@ -173,7 +173,7 @@ static int reserve(struct profile *p, const struct job_command *command, struct 
 		rc = refuse_blocked(p, &h, users, list, err);
 	if (rc == 0) {
 		choose(p, list, &h);
-		if (p->n_devices < p->job->min_replicas || p->n_devices == 0) {
+		if (p->n_devices < p->job->declared.min_replicas || p->n_devices == 0) {
 			rc = refuse(p, list, &h, usable, err);
 		} else {
 			note_missing(p, list, &h);

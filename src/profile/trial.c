@@ -38,10 +38,10 @@ static double learning_rate_scale(const struct job *job, const struct configurat
 {
 	enum lr_rule rule;
 
-	if (c->batch_size == job->batch_size || !lr_rule_parse(&rule, job->learning_rate_rule))
+	if (c->batch_size == job->declared.batch_size || !lr_rule_parse(&rule, job->declared.learning_rate_rule))
 		return 1;
-	return goodput_lr_factor(rule, job->noise_scale > 0 ? job->noise_scale : (double)NAN,
-				 (double)job->batch_size, (double)c->batch_size);
+	return goodput_lr_factor(rule, job->declared.noise_scale > 0 ? job->declared.noise_scale : (double)NAN,
+				 (double)job->declared.batch_size, (double)c->batch_size);
 }
 
 static void describe(const struct experiment_choice *choice, struct text *t)
@@ -159,7 +159,7 @@ static bool is_time_over(const struct profile *p, const struct trial *t)
 static void tell(const struct profile *p, const struct trial *t, double asked_boot_s)
 {
 	struct profile_progress progress = {
-		.stops_in_s = asked_boot_s + p->job->grace_s + SUPERVISE_TERM_WAIT_S - clock_boot_s(),
+		.stops_in_s = asked_boot_s + p->job->declared.grace_s + SUPERVISE_TERM_WAIT_S - clock_boot_s(),
 		.interrupted = interruptions(p) > 0,
 		.n_points = p->n_points, .choice = &t->choice, .observation = &t->observation,
 		.launched = has_launched(t), .left_s = profile_left_s(p),

@@ -135,9 +135,9 @@ static int warn_of_failure(struct profile *p, const struct run *run, struct err 
  * devices' driver. */
 static bool had_to_be_killed(const struct profile *p, const struct run *run)
 {
-	return run->outcome == OUTCOME_STOPPED && run->stop_duration_s >= p->job->grace_s &&
+	return run->outcome == OUTCOME_STOPPED && run->stop_duration_s >= p->job->declared.grace_s &&
 	       (run->term_signal == SIGTERM || run->term_signal == SIGKILL) &&
-	       run->term_signal != p->job->stop_signal;
+	       run->term_signal != p->job->declared.stop_signal;
 }
 
 /* Stopped when it had been measured, but still there after the grace. */
@@ -154,8 +154,8 @@ static int warn_of_grace(struct profile *p, const struct run_list *runs, struct 
 		char name[SIGNAL_NAME_SIZE];
 
 		text_addf(&t, "it was still there %g s (--grace) after %s, and was killed, gone after %.3g s: that is "
-			  "what a stop costs, and a job would lose what it has not saved", p->job->grace_s,
-			  signal_name(name, p->job->stop_signal), longest_s);
+			  "what a stop costs, and a job would lose what it has not saved", p->job->declared.grace_s,
+			  signal_name(name, p->job->declared.stop_signal), longest_s);
 		rc = warn(p, t.data, err);
 	}
 	text_release(&t);
@@ -188,7 +188,7 @@ static int read_ends(struct profile *p, const struct run_list *runs, struct ends
 	for (int i = 0; i < runs->count; i++) {
 		const struct run *run = &runs->items[i];
 
-		if (run->replicas != p->job->min_replicas || run->accumulation_steps != 1)
+		if (run->replicas != p->job->declared.min_replicas || run->accumulation_steps != 1)
 			continue;
 		if (store_observation_get(p->store, run, &o, err))
 			return -1;

@@ -119,28 +119,33 @@ double job_total_steps(const struct job *job)
 {
 	if (job->profile)	/* it ends with its budget: none of its runs is to get that far */
 		return NAN;
-	return job->total_steps > 0 ? job->total_steps : job->printed_total_steps;
+	return job->declared.total_steps > 0 ? job->declared.total_steps : job->progress.printed_total_steps;
 }
 
 void job_init(struct job *job)
 {
 	*job = (struct job){
 		.next_start_s = NAN, .submit_time_s = NAN, .start_time_s = NAN, .end_time_s = NAN,
-		.min_replicas = 1, .max_replicas = 1, .learning_rate = NAN, .noise_scale = NAN,
-		.total_samples = NAN, .total_steps = NAN, .weight = 1, .preemption = PREEMPT_SAVED,
-		.time_limit_s = NAN, .samples = NAN, .steps = NAN, .checkpoint_samples = NAN,
-		.printed_total_steps = NAN, .loss = NAN, .epoch = NAN, .exit_code = -1, .term_signal = -1,
-		.last_end_time_s = NAN,
+		.declared = {
+			.min_replicas = 1, .max_replicas = 1, .learning_rate = NAN,
+			.noise_scale = NAN, .total_samples = NAN, .total_steps = NAN, .weight = 1,
+			.preemption = PREEMPT_SAVED, .time_limit_s = NAN,
+		},
+		.progress = {
+			.samples = NAN, .steps = NAN, .checkpoint_samples = NAN,
+			.printed_total_steps = NAN, .loss = NAN, .epoch = NAN, .exit_code = -1,
+			.term_signal = -1, .last_end_time_s = NAN,
+		},
 	};
 }
 
 void job_release(struct job *job)
 {
-	free(job->name);
-	free(job->workload);
+	free(job->declared.name);
+	free(job->declared.workload);
 	free(job->reason);
-	free(job->learning_rate_rule);
-	free(job->status_text);
+	free(job->declared.learning_rate_rule);
+	free(job->progress.status_text);
 	job_init(job);
 }
 

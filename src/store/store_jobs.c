@@ -20,48 +20,48 @@ static void read_declared(sqlite3_stmt *q, int c, struct job *job)
 {
 	int preemption;
 
-	job->min_replicas = (int)sql_int(q, c++, 1);
-	job->max_replicas = (int)sql_int(q, c++, 0);
-	job->batch_size = sql_int(q, c++, 0);
-	job->min_batch_size = sql_int(q, c++, 0);
-	job->max_batch_size = sql_int(q, c++, 0);
-	job->max_local_batch_size = sql_int(q, c++, 0);
-	job->learning_rate = sql_double(q, c++);
-	job->learning_rate_rule = sql_text(q, c++);
-	job->noise_scale = sql_double(q, c++);
-	job->total_samples = sql_double(q, c++);
-	job->total_steps = sql_double(q, c++);
-	job->weight = sql_double(q, c++);
+	job->declared.min_replicas = (int)sql_int(q, c++, 1);
+	job->declared.max_replicas = (int)sql_int(q, c++, 0);
+	job->declared.batch_size = sql_int(q, c++, 0);
+	job->declared.min_batch_size = sql_int(q, c++, 0);
+	job->declared.max_batch_size = sql_int(q, c++, 0);
+	job->declared.max_local_batch_size = sql_int(q, c++, 0);
+	job->declared.learning_rate = sql_double(q, c++);
+	job->declared.learning_rate_rule = sql_text(q, c++);
+	job->declared.noise_scale = sql_double(q, c++);
+	job->declared.total_samples = sql_double(q, c++);
+	job->declared.total_steps = sql_double(q, c++);
+	job->declared.weight = sql_double(q, c++);
 	preemption = preemption_parse((const char *)sqlite3_column_text(q, c++));
-	job->preemption = preemption < 0 ? PREEMPT_NEVER : (enum preemption)preemption;
-	job->time_limit_s = sql_double(q, c++);
-	job->retries = (int)sql_int(q, c++, 0);
-	job->stop_signal = (int)sql_int(q, c++, 0);
-	job->grace_s = sql_double(q, c++);
+	job->declared.preemption = preemption < 0 ? PREEMPT_NEVER : (enum preemption)preemption;
+	job->declared.time_limit_s = sql_double(q, c++);
+	job->declared.retries = (int)sql_int(q, c++, 0);
+	job->declared.stop_signal = (int)sql_int(q, c++, 0);
+	job->declared.grace_s = sql_double(q, c++);
 }
 
 static void read_observed(sqlite3_stmt *q, int c, struct job *job)
 {
-	job->samples = sql_double(q, c++);
-	job->steps = sql_double(q, c++);
-	job->checkpoint_samples = sql_double(q, c++);
-	job->lost_samples = sql_double(q, c++);
-	job->lost_s = sql_double(q, c++);
-	job->attained_service_device_s = sql_double(q, c++);
-	job->run_time_s = sql_double(q, c++);
-	job->runs = (int)sql_int(q, c++, 0);
-	job->preemptions = (int)sql_int(q, c++, 0);
-	job->failures = (int)sql_int(q, c++, 0);
-	job->loss = sql_double(q, c++);
-	job->epoch = sql_double(q, c++);
-	job->status_text = sql_text(q, c++);
-	job->exit_code = (int)sql_int(q, c++, -1);
-	job->term_signal = (int)sql_int(q, c++, -1);
-	job->last_end_time_s = sql_double(q, c++);
-	job->accumulates = sql_int(q, c++, 0) != 0;
+	job->progress.samples = sql_double(q, c++);
+	job->progress.steps = sql_double(q, c++);
+	job->progress.checkpoint_samples = sql_double(q, c++);
+	job->progress.lost_samples = sql_double(q, c++);
+	job->progress.lost_s = sql_double(q, c++);
+	job->progress.attained_service_device_s = sql_double(q, c++);
+	job->progress.run_time_s = sql_double(q, c++);
+	job->progress.runs = (int)sql_int(q, c++, 0);
+	job->progress.preemptions = (int)sql_int(q, c++, 0);
+	job->progress.failures = (int)sql_int(q, c++, 0);
+	job->progress.loss = sql_double(q, c++);
+	job->progress.epoch = sql_double(q, c++);
+	job->progress.status_text = sql_text(q, c++);
+	job->progress.exit_code = (int)sql_int(q, c++, -1);
+	job->progress.term_signal = (int)sql_int(q, c++, -1);
+	job->progress.last_end_time_s = sql_double(q, c++);
+	job->declared.accumulates = sql_int(q, c++, 0) != 0;
 	job->profile = sql_int(q, c++, 0) != 0;
-	job->printed_total_steps = sql_double(q, c++);
-	job->launches = (int)sql_int(q, c++, 0);
+	job->progress.printed_total_steps = sql_double(q, c++);
+	job->progress.launches = (int)sql_int(q, c++, 0);
 }
 
 static void read_job(sqlite3_stmt *q, struct job *job)
@@ -71,8 +71,8 @@ static void read_job(sqlite3_stmt *q, struct job *job)
 	job_init(job);
 	job->id = sql_int(q, 0, 0);
 	job->state = state < 0 ? JOB_FAILED : (enum job_state)state;
-	job->name = sql_text(q, 2);
-	job->workload = sql_text(q, 3);
+	job->declared.name = sql_text(q, 2);
+	job->declared.workload = sql_text(q, 3);
 	job->reason = sql_text(q, 4);
 	job->next_start_s = sql_double(q, 5);
 	job->submit_time_s = sql_double(q, 6);
@@ -216,14 +216,14 @@ static int add_row(struct store *s, struct job *job, struct err *err)
 		    " total_samples, total_steps, weight, preemption, time_limit_s, retries,"
 		    " stop_signal, grace_s, accumulates, profile)"
 		    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		    "ttttdiinnnndtddddtdiidii", job_state_name(job->state), job->name, job->workload,
-		    job->reason ? job->reason : "", job->submit_time_s, (int64_t)job->min_replicas,
-		    (int64_t)job->max_replicas, job->batch_size, job->min_batch_size,
-		    job->max_batch_size, job->max_local_batch_size, job->learning_rate,
-		    job->learning_rate_rule, job->noise_scale, job->total_samples,
-		    job->total_steps, job->weight, preemption_name(job->preemption),
-		    job->time_limit_s, (int64_t)job->retries, (int64_t)job->stop_signal, job->grace_s,
-		    (int64_t)job->accumulates, (int64_t)job->profile))
+		    "ttttdiinnnndtddddtdiidii", job_state_name(job->state), job->declared.name, job->declared.workload,
+		    job->reason ? job->reason : "", job->submit_time_s, (int64_t)job->declared.min_replicas,
+		    (int64_t)job->declared.max_replicas, job->declared.batch_size, job->declared.min_batch_size,
+		    job->declared.max_batch_size, job->declared.max_local_batch_size, job->declared.learning_rate,
+		    job->declared.learning_rate_rule, job->declared.noise_scale, job->declared.total_samples,
+		    job->declared.total_steps, job->declared.weight, preemption_name(job->declared.preemption),
+		    job->declared.time_limit_s, (int64_t)job->declared.retries, (int64_t)job->declared.stop_signal, job->declared.grace_s,
+		    (int64_t)job->declared.accumulates, (int64_t)job->profile))
 		return -1;
 	job->id = sqlite3_last_insert_rowid(s->db);
 	return 0;
@@ -235,7 +235,7 @@ int store_job_insert(struct store *s, struct job *job, const struct job_command 
 	if (add_row(s, job, err) || add_command(s, job->id, command, err) ||
 	    add_dependencies(s, job->id, after, err))
 		return -1;
-	return store_event_add(s, job->id, 0, "submitted", job->name, err);
+	return store_event_add(s, job->id, 0, "submitted", job->declared.name, err);
 }
 
 int store_job_add(struct store *s, struct job *job, const struct job_command *command,

@@ -7,7 +7,7 @@
 #include "pollux/mem.h"
 #include "sql.h"
 
-static int write_run(struct store *s, const struct progress *p, struct err *err)
+static int write_run(struct store *s, const struct run_update *p, struct err *err)
 {
 	const struct run *r = p->run;
 
@@ -25,7 +25,7 @@ static int write_run(struct store *s, const struct progress *p, struct err *err)
 		       *r->step_source ? r->step_source : NULL, r->id);
 }
 
-static int write_job(struct store *s, const struct progress *p, struct err *err)
+static int write_job(struct store *s, const struct run_update *p, struct err *err)
 {
 	return sql_run(s, NULL, err, "UPDATE jobs SET samples = coalesce(?, samples),"
 		       " steps = coalesce(?, steps), loss = coalesce(?, loss),"
@@ -37,7 +37,7 @@ static int write_job(struct store *s, const struct progress *p, struct err *err)
 		       p->printed_total_steps, p->run->job_id);
 }
 
-static int write_parameters(struct store *s, const struct progress *p, struct err *err)
+static int write_parameters(struct store *s, const struct run_update *p, struct err *err)
 {
 	if (p->parameters <= 0)
 		return 0;
@@ -48,7 +48,7 @@ static int write_parameters(struct store *s, const struct progress *p, struct er
 		       p->run->job_id);
 }
 
-static int write_observation(struct store *s, const struct progress *p, struct err *err)
+static int write_observation(struct store *s, const struct run_update *p, struct err *err)
 {
 	const struct observation *o = p->observation;
 	const struct run *r = p->run;
@@ -66,7 +66,7 @@ static int write_observation(struct store *s, const struct progress *p, struct e
 		       o->sync_time_s, clock_wall_s());
 }
 
-static int write_gradient(struct store *s, const struct progress *p, struct err *err)
+static int write_gradient(struct store *s, const struct run_update *p, struct err *err)
 {
 	const struct gradient_window *g = p->gradient;
 
@@ -81,7 +81,7 @@ static int write_gradient(struct store *s, const struct progress *p, struct err 
 		       g->m2_grad_sqr, g->m2_grad_var);
 }
 
-int store_progress_write(struct store *s, const struct progress *p, struct err *err)
+int store_run_update(struct store *s, const struct run_update *p, struct err *err)
 {
 	if (store_begin(s, err))
 		return -1;

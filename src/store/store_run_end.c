@@ -108,7 +108,7 @@ static int end_job(struct store *s, const struct run *r, const char *text, struc
 		return 0;
 	if (store_job_get(s, r->job_id, &job, err))
 		return -1;
-	next = job_state_after(r->outcome, r->stop_reason, job.failures <= job.retries);
+	next = job_state_after(r->outcome, r->stop_reason, job.progress.failures <= job.declared.retries);
 	if (job.profile && next != JOB_CANCELLED) {
 		/* Whatever became of this run, its process says what comes next. */
 		job_release(&job);

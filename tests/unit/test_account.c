@@ -53,7 +53,7 @@ int main(void)
 
 		job_init(&job);
 		run_init(&run);
-		job.checkpoint_samples = cases[i].job_checkpoint;
+		job.progress.checkpoint_samples = cases[i].job_checkpoint;
 		run.outcome = cases[i].outcome;
 		run.launch_boot_s = LAUNCH_S;
 		run.first_samples = cases[i].first;

@@ -96,8 +96,8 @@ static void test_launch(void)
 	job_init(&job);
 	run_init(&run);
 	job.id = 17;
-	job.stop_signal = 10;
-	job.grace_s = 90;
+	job.declared.stop_signal = 10;
+	job.declared.grace_s = 90;
 	run.number = 3;
 	run.replicas = 2;
 	run.devices = devices;

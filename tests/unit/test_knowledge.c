@@ -32,10 +32,10 @@ static struct job job_of(int64_t batch_size, int64_t max_batch_size)
 
 	job_init(&job);
 	job.id = 7;
-	job.batch_size = batch_size;
-	job.min_batch_size = max_batch_size ? 1 : 0;
-	job.max_batch_size = max_batch_size;
-	job.min_replicas = 1;
+	job.declared.batch_size = batch_size;
+	job.declared.min_batch_size = max_batch_size ? 1 : 0;
+	job.declared.max_batch_size = max_batch_size;
+	job.declared.min_replicas = 1;
 	return job;
 }
 
@@ -47,28 +47,28 @@ static void test_what_remains(void)
 	ok(isnan(model_of(k, &job).remaining_samples), "nobody says how long it is");
 	k.typical_samples = 1000;
 	near(model_of(k, &job).remaining_samples, 1000, 0, "as long as others of its workload");
-	job.samples = 400;
+	job.progress.samples = 400;
 	near(model_of(k, &job).remaining_samples, 600, 0, "less what it has had");
-	job.samples = 1000;
+	job.progress.samples = 1000;
 	near(model_of(k, &job).remaining_samples, 0, 0, "it has had that: any moment now");
-	job.samples = 1050;
+	job.progress.samples = 1050;
 	near(model_of(k, &job).remaining_samples, 0, 0, "and a little more");
-	job.samples = 1051;
+	job.progress.samples = 1051;
 	ok(isnan(model_of(k, &job).remaining_samples), "it has had more than a little: nobody knows");
-	job.total_steps = 100;
-	job.steps = 50;
-	job.samples = 6400;
+	job.declared.total_steps = 100;
+	job.progress.steps = 50;
+	job.progress.samples = 6400;
 	near(model_of(k, &job).remaining_samples, 6400, 0, "50 steps of 128, as they were so far");
-	job.total_samples = 10000;
+	job.declared.total_samples = 10000;
 	near(model_of(k, &job).remaining_samples, 3600, 0, "its owner's word first");
-	job.samples = 10001;
+	job.progress.samples = 10001;
 	near(model_of(k, &job).remaining_samples, 0, 0, "nothing is left in its last evaluation");
-	job.samples = 20000;
+	job.progress.samples = 20000;
 	ok(isnan(model_of(k, &job).remaining_samples), "what goes on and on is not about to end");
-	job.total_samples = UNKNOWN;
-	job.steps = 100;
+	job.declared.total_samples = UNKNOWN;
+	job.progress.steps = 100;
 	near(model_of(k, &job).remaining_samples, 0, 0, "after the last step likewise");
-	job.steps = 106;
+	job.progress.steps = 106;
 	ok(isnan(model_of(k, &job).remaining_samples), "and when there are more of them");
 }
 
@@ -82,29 +82,29 @@ static void test_time_that_remains(void)
 
 	k.step_times = (struct step_time_list){ times, 4 };
 	ok(isnan(model_of(k, &job).remaining_s), "a step time alone does not tell what remains");
-	job.total_steps = 100;
-	job.steps = 40;
+	job.declared.total_steps = 100;
+	job.progress.steps = 40;
 	m = model_of(k, &job);
 	near(m.remaining_s, 120, 0, "60 steps of 2 s, without a batch size");
 	is_int(m.timed_replicas, 4, "on four");
-	job.steps = 102;
+	job.progress.steps = 102;
 	near(model_of(k, &job).remaining_s, 0, 0, "none is left");
 	job.id = 11;
-	job.steps = UNKNOWN;
+	job.progress.steps = UNKNOWN;
 	m = model_of(k, &job);
 	near(m.remaining_s, 110, 1e-12, "100 steps, as others take them");
 	is_int(m.timed_replicas, 1, "on as many as it asks for");
 	times[3].seconds = 5;
 	ok(isnan(model_of(k, &job).remaining_s), "where these do not differ much");
-	job.min_replicas = 3;
+	job.declared.min_replicas = 3;
 	ok(isnan(model_of(k, &job).remaining_s), "on three nobody was");
 	job.id = 7;
-	job.total_samples = 1000;
+	job.declared.total_samples = 1000;
 	ok(isnan(model_of(k, &job).remaining_s), "samples are not steps");
-	job.samples = 200;
-	job.steps = 20;
+	job.progress.samples = 200;
+	job.progress.steps = 20;
 	near(model_of(k, &job).remaining_s, 160, 1e-12, "unless it says how many samples a step has");
-	job.batch_size = 10;
+	job.declared.batch_size = 10;
 	ok(isnan(model_of(k, &job).remaining_s), "with a batch size it is a matter of the model");
 }
 
@@ -122,14 +122,14 @@ static void test_noise(void)
 	k.n_windows = 1;
 	is_int(model_of(k, &job).noise_basis, NOISE_SHARED, "another job's");
 	near(model_of(k, &job).goodput.noise_scale, 500, 1e-12, "which is 500");
-	job.noise_scale = 70;
+	job.declared.noise_scale = 70;
 	is_int(model_of(k, &job).noise_basis, NOISE_DECLARED, "its owner's word before others'");
 	near(model_of(k, &job).goodput.noise_scale, 70, 0, "which is 70");
 	ok(model_of(k, &job).goodput.noise_is_measured, "one pass will do where it cannot do two");
-	job.accumulates = true;
+	job.declared.accumulates = true;
 	ok(!model_of(k, &job).goodput.noise_is_measured, "where it can, two measure it");
-	job.runs = 1;
-	job.samples = 0;
+	job.progress.runs = 1;
+	job.progress.samples = 0;
 	window.job_id = 7;
 	is_int(model_of(k, &job).noise_basis, NOISE_OWN, "its own before everything");
 }
@@ -149,30 +149,30 @@ static void test_sizes(void)
 	struct job job = job_of(64, 4096);
 	struct goodput_choice choice;
 
-	job.noise_scale = 1e6;
+	job.declared.noise_scale = 1e6;
 	is_int(best(k, &job, 1).configuration.local_batch_size, 128, "twice what was measured, no more");
 	is_int(best(k, &job, 4).configuration.batch_size, 512, "on each of four times the replicas");
 	near(best(k, &job, 5).goodput, 0, 0, "but not on five");
-	job.max_local_batch_size = 100;
+	job.declared.max_local_batch_size = 100;
 	is_int(best(k, &job, 1).configuration.local_batch_size, 100, "its owner's limit: 96 would cost 3 %");
-	job.max_local_batch_size = 0;
+	job.declared.max_local_batch_size = 0;
 	k.model.max_local_batch_size = 4096;
 	/* sqrt(phi alpha / beta) = 316.2 is best, with 10 and 0.1 ms and 1,000; 64 to a unit there. */
-	job.noise_scale = 1000;
+	job.declared.noise_scale = 1000;
 	choice = best(k, &job, 1);
 	is_int(choice.configuration.local_batch_size, 256, "rounded down where that is 1 % at most");
 	near(choice.goodput, 256 / 0.0356 * 1064 / 1256, 1e-12, "and worth what it is");
 
 	job = job_of(100, 0);
 	is_int(best(k, &job, 1).configuration.batch_size, 100, "no range: its own batch, round or not");
-	job.min_replicas = 3;
-	job.batch_size = 128;
+	job.declared.min_replicas = 3;
+	job.declared.batch_size = 128;
 	is_int(best(k, &job, 3).configuration.batch_size, 129, "that does not divide: as submitted");
 	k.model.max_local_batch_size = 8;
 	ok(best(k, &job, 3).goodput > 0, "nor would it run at all, with more than twice what was measured");
 	k.modelled = false;
 	ok(!model_of(k, &job).known, "without step times there is no model");
-	job.batch_size = 0;
+	job.declared.batch_size = 0;
 	k.modelled = true;
 	ok(!model_of(k, &job).known, "nor without a batch size");
 }
@@ -185,7 +185,7 @@ static void test_memory(void)
 	struct knowledge k = known();
 	struct job job = job_of(64, 4096);
 
-	job.noise_scale = 1e6;
+	job.declared.noise_scale = 1e6;
 	k.model.max_replicas = 2;
 	k.memory = (struct memory_bounds){ .ran_out = &out, .n_ran_out = 1, .fitted = &fit, .n_fitted = 1 };
 	is_int(best(k, &job, 1).configuration.local_batch_size, 80, "on GPUs, what did not fit on two fits on none");
@@ -212,7 +212,7 @@ static void test_own_batch_too_large(void)
 	k.memory = (struct memory_bounds){ .ran_out = &out, .n_ran_out = 1, .fitted = &fit, .n_fitted = 1 };
 	is_int(best(k, &job, 1).configuration.batch_size, 250, "less than it was submitted with, where it may");
 	is_int(best(k, &job, 2).configuration.batch_size, 500, "on each of two");
-	job.accumulates = true;
+	job.declared.accumulates = true;
 	is_int(best(k, &job, 1).configuration.batch_size, 513, "or more passes, where it does them: 3 of 171");
 	job = job_of(512, 0);
 	m = model_of(k, &job);
@@ -228,7 +228,7 @@ static void test_own_batch_untried(void)
 	struct knowledge k = known();
 	struct job job = job_of(700, 1000);
 
-	job.min_batch_size = 100;
+	job.declared.min_batch_size = 100;
 	k.model.max_local_batch_size = 200;
 	k.memory = (struct memory_bounds){ .ran_out = &out, .n_ran_out = 1, .fitted = &fit, .n_fitted = 1 };
 	is_int(best(k, &job, 1).configuration.batch_size, 700, "what was submitted is given up only where it failed");
@@ -253,7 +253,7 @@ static void test_replicas_that_fail(void)
 	ok(!job_model_best(&m, 2, &choice), "not on two, which failed");
 	near(choice.goodput, 0, 0, "which are worth nothing");
 	is_int(best(k, &job, 3).configuration.batch_size, 255, "on three with less on each, which may work");
-	job.min_replicas = 2;
+	job.declared.min_replicas = 2;
 	m = model_of(k, &job);
 	ok(job_model_best(&m, 2, &choice), "where it is the least that it asks for, that is all there is");
 }

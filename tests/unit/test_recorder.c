@@ -28,8 +28,8 @@ static void begin(void)
 	setenv("POLLUX_DIR", dir, 1);
 	free(dir);
 	job_init(&job);
-	job.name = xstrdup("x");
-	job.workload = xstrdup("w");
+	job.declared.name = xstrdup("x");
+	job.declared.workload = xstrdup("w");
 	job.submit_time_s = 1;
 	run_init(&run);
 	if (paths_init(&paths, &err) || store_open(&store, &paths, STORE_WRITE, &err) ||
@@ -338,7 +338,7 @@ static void test_logged(void)
 	ok(kept.first_samples == 105 * 128 && kept.last_samples == 140 * 128, "samples are steps of a batch");
 	run_release(&kept);
 	store_job_get(&store, 1, &job, &err);
-	ok(job.steps == 140 && job.printed_total_steps == 1000 && job_total_steps(&job) == 1000,
+	ok(job.progress.steps == 140 && job.progress.printed_total_steps == 1000 && job_total_steps(&job) == 1000,
 	   "where it stands, and its total");
 	job_release(&job);
 
@@ -396,9 +396,9 @@ static void test_logged_range(void)
 
 	begin();
 	job_init(&job);
-	job.batch_size = 64;
-	job.max_batch_size = 512;
-	job.samples = 32000;
+	job.declared.batch_size = 64;
+	job.declared.max_batch_size = 512;
+	job.progress.samples = 32000;
 	recorder_begin_log(&r, &run, "nanogpt", NAN);
 	recorder_add_logged(&r, &run, &job, &e);
 	e.position = 510;
@@ -422,10 +422,10 @@ static void test_logged_again(void)
 
 	begin();
 	job_init(&job);
-	job.batch_size = 64;
-	job.max_batch_size = 512;
-	job.samples = 1000;
-	job.steps = 10;
+	job.declared.batch_size = 64;
+	job.declared.max_batch_size = 512;
+	job.progress.samples = 1000;
+	job.progress.steps = 10;
 	recorder_begin_log(&r, &run, "tqdm_total", NAN);
 	logged_of(&job, STEP_UPDATES, 10, NAN);
 	logged_of(&job, STEP_UPDATES, 20, NAN);
@@ -452,7 +452,7 @@ static void test_logged_again(void)
 	end();
 
 	begin();
-	job.checkpoint_samples = 1000;
+	job.progress.checkpoint_samples = 1000;
 	recorder_begin_log(&r, &run, "nanogpt", NAN);
 	logged_of(&job, STEP_UPDATES, 8, NAN);
 	ok(run.last_samples == 1000 && run.lost_samples == 0, "which is known already where it was told");
@@ -475,13 +475,13 @@ static void test_logged_unit(void)
 	logged(STEP_UPDATES, 200, 0, NAN);
 	recorder_write(&r, &store, &run, &err);
 	store_job_get(&store, 1, &job, &err);
-	near(job.printed_total_steps, 1000, 0, "a total");
+	near(job.progress.printed_total_steps, 1000, 0, "a total");
 	job_release(&job);
 	job_init(&job);
 	logged_of(&job, STEP_BATCHES, 208, NAN);
 	recorder_write(&r, &store, &run, &err);
 	store_job_get(&store, 1, &job, &err);
-	ok(isnan(job.printed_total_steps), "that was an epoch's is withdrawn");
+	ok(isnan(job.progress.printed_total_steps), "that was an epoch's is withdrawn");
 	job_release(&job);
 	end();
 }

@@ -65,9 +65,9 @@ static int reserve(int replicas, struct profile *p)
 	int rc;
 
 	job_init(&job);
-	job.name = xstrdup("x");
-	job.workload = xstrdup("w");
-	job.min_replicas = job.max_replicas = replicas;
+	job.declared.name = xstrdup("x");
+	job.declared.workload = xstrdup("w");
+	job.declared.min_replicas = job.declared.max_replicas = replicas;
 	strings_add(&c.argv, "true");
 	*p = (struct profile){ .paths = &paths, .store = &store, .settings = &settings, .job = &job, .lock = -1 };
 	rc = profile_reserve(p, &c, &err);

@@ -99,13 +99,13 @@ static int64_t add_job(int retries)
 	int64_t id;
 
 	job_init(&job);
-	job.name = xstrdup("x");
-	job.workload = xstrdup("x");
+	job.declared.name = xstrdup("x");
+	job.declared.workload = xstrdup("x");
 	job.submit_time_s = 1;
-	job.stop_signal = 15;
-	job.grace_s = 60;
-	job.retries = retries;
-	job.accumulates = retries > 0;
+	job.declared.stop_signal = 15;
+	job.declared.grace_s = 60;
+	job.declared.retries = retries;
+	job.declared.accumulates = retries > 0;
 	fill_command(&c);
 	if (store_job_add(&store, &job, &c, &none, &err))
 		printf("# %s\n", err.text);
@@ -312,27 +312,27 @@ static void test_job(void)
 	is_int(add_job(0), 1, "the first job is number 1");
 	job_init(&job);
 	job.state = JOB_HELD;
-	job.name = xstrdup("n\xff\n'\"");
-	job.workload = xstrdup("w");
+	job.declared.name = xstrdup("n\xff\n'\"");
+	job.declared.workload = xstrdup("w");
 	job.reason = xstrdup("r");
 	job.submit_time_s = 1.5;
-	job.min_replicas = 2;
-	job.max_replicas = 0;
-	job.batch_size = 256;
-	job.min_batch_size = 128;
-	job.max_batch_size = 4096;
-	job.max_local_batch_size = 64;
-	job.learning_rate = 0.1;
-	job.learning_rate_rule = xstrdup("sqrt");
-	job.noise_scale = 1e4;
-	job.total_samples = 1e6;
-	job.total_steps = 5e3;
-	job.weight = 2.5;
-	job.preemption = PREEMPT_NEVER;
-	job.time_limit_s = 90;
-	job.retries = 3;
-	job.stop_signal = 10;
-	job.grace_s = 0.5;
+	job.declared.min_replicas = 2;
+	job.declared.max_replicas = 0;
+	job.declared.batch_size = 256;
+	job.declared.min_batch_size = 128;
+	job.declared.max_batch_size = 4096;
+	job.declared.max_local_batch_size = 64;
+	job.declared.learning_rate = 0.1;
+	job.declared.learning_rate_rule = xstrdup("sqrt");
+	job.declared.noise_scale = 1e4;
+	job.declared.total_samples = 1e6;
+	job.declared.total_steps = 5e3;
+	job.declared.weight = 2.5;
+	job.declared.preemption = PREEMPT_NEVER;
+	job.declared.time_limit_s = 90;
+	job.declared.retries = 3;
+	job.declared.stop_signal = 10;
+	job.declared.grace_s = 0.5;
 	fill_command(&c);
 	strings_add(&c.argv, "");
 	strings_add(&c.argv, "two\nlines");
@@ -347,29 +347,29 @@ static void test_job(void)
 	is_int(store_job_get(&store, job.id, &got, &err), 0, "is read back");
 	is_int(got.id, 2, "id");
 	is_int(got.state, JOB_HELD, "state");
-	is_str(got.name, "n\xff\n'\"", "name, whatever bytes it has");
+	is_str(got.declared.name, "n\xff\n'\"", "name, whatever bytes it has");
 	is_str(got.reason, "r", "reason");
-	is_int(got.min_replicas, 2, "replicas, from");
-	is_int(got.max_replicas, 0, "to all");
-	is_int(got.batch_size, 256, "batch");
-	is_int(got.min_batch_size, 128, "from");
-	is_int(got.max_batch_size, 4096, "to");
-	is_int(got.max_local_batch_size, 64, "at most on a device");
-	near(got.learning_rate, 0.1, 0, "learning rate");
-	is_str(got.learning_rate_rule, "sqrt", "its rule");
-	near(got.noise_scale, 1e4, 0, "noise scale");
-	near(got.total_samples, 1e6, 0, "samples");
-	near(got.total_steps, 5e3, 0, "steps");
-	near(got.weight, 2.5, 0, "weight");
-	is_int(got.preemption, PREEMPT_NEVER, "preemption");
-	near(got.time_limit_s, 90, 0, "time limit");
-	is_int(got.retries, 3, "retries");
-	is_int(got.stop_signal, 10, "signal");
-	near(got.grace_s, 0.5, 0, "grace");
-	ok(isnan(got.samples) && isnan(got.steps) && isnan(got.loss) && isnan(got.epoch) &&
-	   isnan(got.start_time_s) && isnan(got.end_time_s) && isnan(got.checkpoint_samples),
+	is_int(got.declared.min_replicas, 2, "replicas, from");
+	is_int(got.declared.max_replicas, 0, "to all");
+	is_int(got.declared.batch_size, 256, "batch");
+	is_int(got.declared.min_batch_size, 128, "from");
+	is_int(got.declared.max_batch_size, 4096, "to");
+	is_int(got.declared.max_local_batch_size, 64, "at most on a device");
+	near(got.declared.learning_rate, 0.1, 0, "learning rate");
+	is_str(got.declared.learning_rate_rule, "sqrt", "its rule");
+	near(got.declared.noise_scale, 1e4, 0, "noise scale");
+	near(got.declared.total_samples, 1e6, 0, "samples");
+	near(got.declared.total_steps, 5e3, 0, "steps");
+	near(got.declared.weight, 2.5, 0, "weight");
+	is_int(got.declared.preemption, PREEMPT_NEVER, "preemption");
+	near(got.declared.time_limit_s, 90, 0, "time limit");
+	is_int(got.declared.retries, 3, "retries");
+	is_int(got.declared.stop_signal, 10, "signal");
+	near(got.declared.grace_s, 0.5, 0, "grace");
+	ok(isnan(got.progress.samples) && isnan(got.progress.steps) && isnan(got.progress.loss) && isnan(got.progress.epoch) &&
+	   isnan(got.start_time_s) && isnan(got.end_time_s) && isnan(got.progress.checkpoint_samples),
 	   "what was not observed is unknown, not zero");
-	is_int(got.exit_code, -1, "nor is there an exit status");
+	is_int(got.progress.exit_code, -1, "nor is there an exit status");
 	job_release(&got);
 	is_int(store_job_command_get(&store, job.id, &read_c, &err), 0, "its command");
 	is_int((long long)read_c.argv.count, 4, "has its arguments");
@@ -387,8 +387,8 @@ static void test_job(void)
 	job_release(&job);
 
 	is_int(store_job_get(&store, 1, &got, &err), 0, "a job with nothing declared");
-	ok(got.batch_size == 0 && got.max_batch_size == 0 && isnan(got.learning_rate) &&
-	   isnan(got.total_samples) && isnan(got.time_limit_s), "has nothing");
+	ok(got.declared.batch_size == 0 && got.declared.max_batch_size == 0 && isnan(got.declared.learning_rate) &&
+	   isnan(got.declared.total_samples) && isnan(got.declared.time_limit_s), "has nothing");
 	job_release(&got);
 	is_int(store_job_get(&store, 99, &got, &err), -1, "a job that is not there");
 	is_int(err.exit_status, EX_NOINPUT, "is no input");
@@ -406,8 +406,8 @@ static void test_dependencies(void)
 	add_job(0);
 	add_job(0);
 	job_init(&job);
-	job.name = xstrdup("x");
-	job.workload = xstrdup("x");
+	job.declared.name = xstrdup("x");
+	job.declared.workload = xstrdup("x");
 	job.submit_time_s = 1;
 	fill_command(&c);
 	is_int(store_job_add(&store, &job, &c, &after, &err), 0, "a job after two others");
@@ -833,7 +833,7 @@ static void test_progress(void)
 				     .sum_grad_sqr = 2, .sum_grad_var = 3,
 				     .m2_grad_sqr = 0.5, .m2_grad_var = 0.25 };
 	struct observation_list list;
-	struct progress p;
+	struct run_update p;
 	struct run run;
 	struct job job;
 
@@ -849,25 +849,25 @@ static void test_progress(void)
 	run.checkpoint_samples = 600;
 	run.duration_s = 7;
 	snprintf(run.step_source, sizeof(run.step_source), "log:nanogpt");
-	p = (struct progress){ .run = &run, .steps = 10, .loss = 0.5, .epoch = UNKNOWN,
+	p = (struct run_update){ .run = &run, .steps = 10, .loss = 0.5, .epoch = UNKNOWN,
 			       .printed_total_steps = 500, .status_text = "ok", .observation = &o, .gradient = &g,
 			       .n_reports = 10, .n_malformed = 1 };
-	is_int(store_progress_write(&store, &p, &err), 0, "progress is written");
+	is_int(store_run_update(&store, &p, &err), 0, "progress is written");
 	o.n_windows = 3;
 	g.n = 20;
 	p.loss = p.printed_total_steps = UNKNOWN;
 	p.status_text = NULL;
-	is_int(store_progress_write(&store, &p, &err), 0, "and again");
+	is_int(store_run_update(&store, &p, &err), 0, "and again");
 	is_query("SELECT count(*) FROM observations", "1", "the same window is replaced");
 	is_query("SELECT count(*) || ' ' || n FROM gradient_statistics", "1 20", "the gradients' too");
 	store_job_get(&store, 1, &job, &err);
-	near(job.samples, 640, 0, "where the job stands");
-	near(job.checkpoint_samples, 600, 0, "what is saved");
-	near(job.loss, 0.5, 0, "what was not said again stays");
-	near(job.printed_total_steps, 500, 0, "and what its log said");
+	near(job.progress.samples, 640, 0, "where the job stands");
+	near(job.progress.checkpoint_samples, 600, 0, "what is saved");
+	near(job.progress.loss, 0.5, 0, "what was not said again stays");
+	near(job.progress.printed_total_steps, 500, 0, "and what its log said");
 	is_query("SELECT step_source FROM runs", "log:nanogpt", "where that is from");
-	is_str(job.status_text, "ok", "as does the status");
-	ok(isnan(job.epoch), "what was never said is unknown");
+	is_str(job.progress.status_text, "ok", "as does the status");
+	ok(isnan(job.progress.epoch), "what was never said is unknown");
 	job_release(&job);
 	is_int(store_observations_of_job(&store, 1, &list, &err), 0, "observations are read back");
 	ok(list.count == 1 && list.items[0].observation.n_windows == 3 &&
@@ -876,7 +876,7 @@ static void test_progress(void)
 	observation_list_release(&list);
 	end_run(1, &(struct end){ OUTCOME_STOPPED, STOP_PREEMPT, 8, 700, 700, 0, 0, 0 });
 	run.last_samples = 650;
-	store_progress_write(&store, &p, &err);
+	store_run_update(&store, &p, &err);
 	is_query("SELECT printf('%g', last_samples) FROM runs", "700", "an ended run is not written to");
 	run_release(&run);
 }
@@ -905,7 +905,7 @@ static void observe(int64_t run_id, int64_t local_batch_size, double step_time_s
 				     .accumulation_steps = 2, .first_samples = UNKNOWN,
 				     .last_samples = UNKNOWN, .n = 3, .sum_grad_sqr = 6,
 				     .sum_grad_var = 9, .m2_grad_sqr = UNKNOWN, .m2_grad_var = 1.5 };
-	struct progress p = { .steps = UNKNOWN, .loss = UNKNOWN, .epoch = UNKNOWN, .gradient = &g };
+	struct run_update p = { .steps = UNKNOWN, .loss = UNKNOWN, .epoch = UNKNOWN, .gradient = &g };
 	struct observation o;
 	struct run run;
 
@@ -917,7 +917,7 @@ static void observe(int64_t run_id, int64_t local_batch_size, double step_time_s
 	run.local_batch_size = local_batch_size;
 	p.observation = &o;
 	p.run = &run;
-	if (store_progress_write(&store, &p, &err))
+	if (store_run_update(&store, &p, &err))
 		printf("# %s\n", err.text);
 	run_release(&run);
 }
@@ -988,7 +988,7 @@ static void test_workload(void)
 static void restart(double first_step_s, double stop_duration_s)
 {
 	int64_t id = add_claimed_run(1, 0, 1);
-	struct progress p = { .steps = UNKNOWN, .loss = UNKNOWN, .epoch = UNKNOWN };
+	struct run_update p = { .steps = UNKNOWN, .loss = UNKNOWN, .epoch = UNKNOWN };
 	struct run run;
 
 	store_run_get(&store, id, &run, &err);
@@ -997,7 +997,7 @@ static void restart(double first_step_s, double stop_duration_s)
 	run.stop_reason = isnan(stop_duration_s) ? STOP_NONE : STOP_PREEMPT;
 	run.outcome = isnan(stop_duration_s) ? OUTCOME_FAILED : OUTCOME_STOPPED;
 	p.run = &run;
-	store_progress_write(&store, &p, &err);
+	store_run_update(&store, &p, &err);
 	store_run_end(&store, &run, &err);
 	run_release(&run);
 }
@@ -1266,21 +1266,21 @@ static void test_last_end(void)
 	new_store();
 	add_job(0);
 	store_job_get(&store, 1, &job, &err);
-	ok(isnan(job.last_end_time_s) && !job.accumulates, "a job that never ran never gave up devices");
+	ok(isnan(job.progress.last_end_time_s) && !job.declared.accumulates, "a job that never ran never gave up devices");
 	job_release(&job);
 	id = add_run(1, 0, 1);
 	end_run(id, &(struct end){ OUTCOME_NOT_STARTED, STOP_NONE, 0, UNKNOWN, UNKNOWN, 0, 0, -1 });
 	store_job_get(&store, 1, &job, &err);
-	ok(isnan(job.last_end_time_s), "nor did one that was called off");
+	ok(isnan(job.progress.last_end_time_s), "nor did one that was called off");
 	job_release(&job);
 	end_run(add_claimed_run(1, 0, 1),
 		&(struct end){ OUTCOME_STOPPED, STOP_PREEMPT, 1, 2, 2, 0, 0, -1 });
 	store_job_get(&store, 1, &job, &err);
-	near(job.last_end_time_s, clock_wall_s(), 1e-6, "the end of a run that had them");
+	near(job.progress.last_end_time_s, clock_wall_s(), 1e-6, "the end of a run that had them");
 	job_release(&job);
 	add_job(3);
 	store_job_get(&store, 2, &job, &err);
-	ok(job.accumulates, "that a job accumulates is kept");
+	ok(job.declared.accumulates, "that a job accumulates is kept");
 	job_release(&job);
 }
 
@@ -1289,7 +1289,7 @@ static void test_last_end(void)
 static void test_wanted(void)
 {
 	struct configuration c = { 1, 64, 4, 256 }, two = { 2, 64, 2, 256 };
-	struct progress p = { .steps = UNKNOWN, .loss = UNKNOWN, .epoch = UNKNOWN };
+	struct run_update p = { .steps = UNKNOWN, .loss = UNKNOWN, .epoch = UNKNOWN };
 	struct run run;
 	int64_t id;
 
@@ -1316,7 +1316,7 @@ static void test_wanted(void)
 	run.accumulation_steps = 4;
 	run.learning_rate_scale = 1.5;
 	p.run = &run;
-	is_int(store_progress_write(&store, &p, &err), 0, "that it is comes with the progress");
+	is_int(store_run_update(&store, &p, &err), 0, "that it is comes with the progress");
 	run_release(&run);
 	store_run_get(&store, id, &run, &err);
 	ok(run.takes_configs && run.config_version == 1 && run.batch_size == 256 &&
@@ -1357,9 +1357,9 @@ static void test_migration(void)
 	sqlite3_close(db);
 	is_int(store_open(&store, &paths, STORE_WRITE, &err), 0, "a store of the version before");
 	store_job_get(&store, 1, &job, &err);
-	near(job.last_end_time_s, 77, 0, "when its jobs gave up devices is worked out");
-	ok(!job.accumulates, "none is said to accumulate");
-	ok(job.launches == 2 && job.runs == 1 && job.start_time_s == 2, "a launch that came to nothing was no run");
+	near(job.progress.last_end_time_s, 77, 0, "when its jobs gave up devices is worked out");
+	ok(!job.declared.accumulates, "none is said to accumulate");
+	ok(job.progress.launches == 2 && job.progress.runs == 1 && job.start_time_s == 2, "a launch that came to nothing was no run");
 	job_release(&job);
 	store_observations_of_workload(&store, "w", "k", &list, &err);
 	is_int(list.count, 1, "what was learnt is there");
@@ -1452,8 +1452,8 @@ static int write_job(void)
 	int rc;
 
 	job_init(&job);
-	job.name = xstrdup("x");
-	job.workload = xstrdup("x");
+	job.declared.name = xstrdup("x");
+	job.declared.workload = xstrdup("x");
 	job.submit_time_s = 1;
 	fill_command(&c);
 	rc = store_job_add(&store, &job, &c, &after, &err);
@@ -1493,7 +1493,7 @@ static int write_progress(void)
 	struct observation o;
 	struct gradient_window g = { .n = 1 };
 	int calls = calls_until_failure, rc;
-	struct progress p;
+	struct run_update p;
 	struct run run;
 
 	calls_until_failure = 0;
@@ -1502,9 +1502,9 @@ static int write_progress(void)
 	store_run_get(&store, 1, &run, &err);
 	run.last_samples = 640;
 	calls_until_failure = calls;
-	p = (struct progress){ .run = &run, .steps = 10, .loss = 0.5, .epoch = 1, .status_text = "ok",
+	p = (struct run_update){ .run = &run, .steps = 10, .loss = 0.5, .epoch = 1, .status_text = "ok",
 			       .observation = &o, .gradient = &g };
-	rc = store_progress_write(&store, &p, &err);
+	rc = store_run_update(&store, &p, &err);
 	run_release(&run);
 	return rc;
 }

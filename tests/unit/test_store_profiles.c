@@ -31,8 +31,8 @@ static int64_t add_job(bool profile)
 	int64_t id;
 
 	job_init(&job);
-	job.name = xstrdup("x");
-	job.workload = xstrdup("w");
+	job.declared.name = xstrdup("x");
+	job.declared.workload = xstrdup("w");
 	job.submit_time_s = 1;
 	job.state = JOB_RUNNING;
 	job.profile = profile;

@@ -10,11 +10,11 @@ void account_for_loss(const struct job *job, struct run *run, double end_boot_s)
 	if (run->outcome == OUTCOME_COMPLETED || run->outcome == OUTCOME_NOT_STARTED)
 		return;
 	if (isnan(run->checkpoint_samples)) {
-		if (isnan(job->checkpoint_samples))
+		if (isnan(job->progress.checkpoint_samples))
 			return;
 		/* None in this run: it falls back to where it began. That was before its first report;
 		 * at the checkpoint, unless it started over. */
-		run->checkpoint_samples = fmin(job->checkpoint_samples, run->first_samples);
+		run->checkpoint_samples = fmin(job->progress.checkpoint_samples, run->first_samples);
 		since_s = run->launch_boot_s;
 	}
 	if (run->last_samples > run->checkpoint_samples) {

@@ -205,7 +205,7 @@ int recorder_write(struct recorder *r, struct store *store, struct run *run, str
 {
 	double now = clock_boot_s();
 	struct observation observation;
-	struct progress p = {
+	struct run_update p = {
 		.run = run, .steps = r->steps, .loss = r->loss, .epoch = r->epoch,
 		.printed_total_steps = r->printed_total_steps,
 		.status_text = r->status[0] ? r->status : NULL,
@@ -225,7 +225,7 @@ int recorder_write(struct recorder *r, struct store *store, struct run *run, str
 	}
 	if (!r->positions_only && r->gradient.n > 0)
 		p.gradient = &r->gradient;
-	if (store_progress_write(store, &p, err))
+	if (store_run_update(store, &p, err))
 		return -1;
 	r->changed = false;
 	r->written_boot_s = now;

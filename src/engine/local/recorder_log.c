@@ -44,12 +44,12 @@ static void add_time(struct recorder *r, const struct step_event *e, double unit
  * tells of its checkpoints stands at the last one already, but its steps do not: it goes back to nothing only. */
 static double samples_at_first(struct run *run, const struct job *job, double steps)
 {
-	double kept = job->steps > 0 ? fmin(steps / job->steps, 1) : 1;
+	double kept = job->progress.steps > 0 ? fmin(steps / job->progress.steps, 1) : 1;
 
-	if (!isnan(job->checkpoint_samples) && kept >= ANEW_SHARE)
+	if (!isnan(job->progress.checkpoint_samples) && kept >= ANEW_SHARE)
 		kept = 1;
-	run->lost_samples = (1 - kept) * job->samples;
-	return kept * job->samples;
+	run->lost_samples = (1 - kept) * job->progress.samples;
+	return kept * job->progress.samples;
 }
 
 /* A pattern that takes over goes on from where the run stands. */
@@ -60,7 +60,7 @@ static void see_first(struct recorder *r, struct run *run, const struct job *job
 		return;
 	r->first_logged_position = e->position;
 	r->base_samples = run->last_samples;
-	if (isnan(run->last_samples) && job->max_batch_size > 0 && !job->profile && !isnan(job->samples))
+	if (isnan(run->last_samples) && job->declared.max_batch_size > 0 && !job->profile && !isnan(job->progress.samples))
 		r->base_samples = samples_at_first(run, job, steps);
 }
 
@@ -83,7 +83,7 @@ static double samples_at(const struct recorder *r, const struct run *run, const 
 		return e->position;
 	if (run->batch_size <= 0)
 		return (double)NAN;
-	if (job->max_batch_size == 0 || isnan(r->base_samples))
+	if (job->declared.max_batch_size == 0 || isnan(r->base_samples))
 		return r->steps * batch;
 	return r->base_samples + floor(fmax(e->position - r->first_logged_position, 0) / units) * batch;
 }

@@ -71,8 +71,8 @@ static void launch(struct supervisor *s)
 		return;
 	}
 	enter(s, ST_RUNNING, INFINITY);
-	if (isfinite(s->job.time_limit_s))
-		s->limit_boot_s = clock_boot_s() + s->job.time_limit_s - s->job.run_time_s;
+	if (isfinite(s->job.declared.time_limit_s))
+		s->limit_boot_s = clock_boot_s() + s->job.declared.time_limit_s - s->job.progress.run_time_s;
 }
 
 static void start(struct supervisor *s)
@@ -91,7 +91,7 @@ static void call_off(struct supervisor *s)
 
 static double grace_left_s(const struct supervisor *s)
 {
-	return fmax(s->run.stop_boot_s + s->job.grace_s - clock_boot_s(), 0);
+	return fmax(s->run.stop_boot_s + s->job.declared.grace_s - clock_boot_s(), 0);
 }
 
 /* The leader alone: signalling everyone would kill its data loaders before the checkpoint is written. One
@@ -104,7 +104,7 @@ static void ask_leader(struct supervisor *s)
 		return;
 	if (!s->signalled) {
 		s->run.stop_boot_s = clock_boot_s();
-		supervisor_signal_leader(s, s->job.stop_signal);
+		supervisor_signal_leader(s, s->job.declared.stop_signal);
 		s->signalled = true;
 	}
 	if (store_run_set_stopping(&s->store, s->run.id, &err))
@@ -114,7 +114,7 @@ static void ask_leader(struct supervisor *s)
 
 static void terminate(struct supervisor *s)
 {
-	supervisor_log(s, "still there after the grace of %g s: SIGTERM to the group", s->job.grace_s);
+	supervisor_log(s, "still there after the grace of %g s: SIGTERM to the group", s->job.declared.grace_s);
 	supervisor_signal_all(s, SIGTERM);
 	enter(s, ST_TERMINATED, SUPERVISE_TERM_WAIT_S);
 }
@@ -139,7 +139,7 @@ static void sweep_stopped(struct supervisor *s)
 	sweep(s);
 	if (supervisor_count_processes(s) == 0)
 		return;
-	supervisor_signal_all(s, s->job.stop_signal);
+	supervisor_signal_all(s, s->job.declared.stop_signal);
 	enter(s, ST_SWEEPING, fmax(grace_left_s(s), SWEEP_WAIT_S));
 }
 

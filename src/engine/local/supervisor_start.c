@@ -222,9 +222,9 @@ static int launch(struct supervisor *s, struct err *err)
 		.job_id = s->job.id, .run_number = s->run.number, .replicas = s->run.replicas,
 		.accumulation_steps = s->run.accumulation_steps, .batch_size = s->run.batch_size,
 		.local_batch_size = s->run.local_batch_size,
-		.learning_rate = s->job.learning_rate,
+		.learning_rate = s->job.declared.learning_rate,
 		.learning_rate_scale = s->run.learning_rate_scale,
-		.samples = s->job.profile ? (double)NAN : s->job.samples,
+		.samples = s->job.profile ? (double)NAN : s->job.progress.samples,
 		.checkpoint_dir = checkpoints, .port = free_port(),
 	};
 	struct strings argv = { 0 }, env = { 0 };
@@ -235,7 +235,7 @@ static int launch(struct supervisor *s, struct err *err)
 		return -1;
 	supervisor_remove_config(s);
 	config_file = paths_run(s->paths, s->run.id, "config");
-	if (directory_has_files(checkpoints) && s->job.runs > 1)	/* this one is counted */
+	if (directory_has_files(checkpoints) && s->job.progress.runs > 1)	/* this one is counted */
 		values.resume_args = s->command.resume_args;
 	if (supervisor_open_log(s, err) == 0 && supervisor_open_socket(s, err) == 0) {
 		template_expand(&s->command.argv, &values, &argv);
@@ -276,8 +276,8 @@ static double bar_life_s(struct supervisor *s)
 
 static void say_of_bars(struct supervisor *s)
 {
-	if (s->job.total_steps > 0)
-		steps_expect_total(s->log_watch.steps, s->job.total_steps);
+	if (s->job.declared.total_steps > 0)
+		steps_expect_total(s->log_watch.steps, s->job.declared.total_steps);
 	if (s->job.profile)
 		steps_set_bar_life(s->log_watch.steps, bar_life_s(s));
 }
