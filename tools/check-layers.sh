@@ -21,7 +21,8 @@ pass: engine store sched device model util
 report: sched model util
 sim: sched model util
 profile: pass engine store sched device model util
-cli: report sim profile pass engine store sched measure steps device model client util'
+view: report sim profile pass engine store measure sched model device util
+cli: view report sim profile pass engine store sched measure steps device model client util'
 
 # A header of another library (the beginning of its name), a colon, its layer.
 foreign='sqlite3.h: store

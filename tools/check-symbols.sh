@@ -5,7 +5,7 @@
 #   1. model and sched, with all of util that they reach, call nothing of libc
 #      but what is listed here: no clock, no I/O, no environment, no exit;
 #   2. model and sched have no writable globals;
-#   3. only cli and report print to stdout and stderr;
+#   3. only cli, view and report print to stdout and stderr;
 #   4. client calls nothing of the other layers.
 set -eu
 cd "$1"
@@ -68,7 +68,7 @@ END {
 	for (object in seen) {
 		n = split(uses[object], name, " ")
 		for (i = 1; i <= n; i++) {
-			if (plain(name[i]) in prints && layer(object) !~ /^(cli|report)$/)
+			if (plain(name[i]) in prints && layer(object) !~ /^(cli|view|report)$/)
 				complain(object, "prints: " name[i])
 			if (layer(object) == "client" && name[i] in home && layer(home[name[i]]) != "client")
 				complain(object, name[i] " is of " home[name[i]])

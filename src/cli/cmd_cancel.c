@@ -1,6 +1,6 @@
 /* cmd_cancel.c - pollux cancel: end jobs for good. */
 #include "command.h"
-#include "session.h"
+#include "job_change.h"
 
 static int cancel_in_transaction(struct session *s, int64_t id, struct run_list *runs,
 				 struct err *err)

@@ -7,14 +7,11 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "devices.h"
 #include "pollux/clock.h"
 #include "pollux/config.h"
-#include "pollux/cuda.h"
-#include "pollux/device_lock.h"
-#include "pollux/mem.h"
+#include "pollux/devices_view.h"
 #include "pollux/paths.h"
-#include "session.h"
+#include "pollux/session.h"
 
 _Static_assert(CONFIG_MAX_SLOTS == DEVICE_MAX, "every number of slots that is accepted is possible");
 
@@ -44,107 +41,18 @@ static const struct option_spec options[] = {
 
 /* --- what there is to show --- */
 
-static int64_t reserved_for(const struct devices_view *v, const char *id)
-{
-	for (int i = 0; i < v->reserved.count; i++)
-		if (!strcmp(v->reserved.items[i].device.id, id))
-			return v->reserved.items[i].job_id;
-	return 0;
-}
-
-int64_t devices_holder(const struct devices_view *v, const char *id)
-{
-	const struct run *holder = NULL;
-
-	for (int r = 0; r < v->runs.count; r++)
-		for (int i = 0; i < v->runs.items[r].replicas; i++)
-			if (!strcmp(v->runs.items[r].devices[i].id, id) &&
-			    (!holder || holder->state == RUN_ASSIGNED))
-				holder = &v->runs.items[r];
-	return holder ? holder->job_id : reserved_for(v, id);
-}
-
-const char *devices_link_name(enum device_link link)
-{
-	static const char *const names[] = {
-		[DEVICE_LINK_FAST] = "nvlink", [DEVICE_LINK_SWITCH] = "switch",
-		[DEVICE_LINK_NUMA] = "node", [DEVICE_LINK_MACHINE] = "machine",
-	};
-
-	return names[link];
-}
-
-enum device_link devices_link(const struct devices_view *v, int a, int b)
-{
-	return (enum device_link)v->list.links[(size_t)a * (size_t)v->list.count + (size_t)b];
-}
-
-/* Without touching a GPU: the runtime and the versions. */
-static void describe_cuda(char *text, size_t size)
-{
-	struct cuda cuda;
-	struct err why;
-	int n;
-
-	if (cuda_open_runtime(&cuda, &why)) {
-		snprintf(text, size, "%.300s", why.text);
-		return;
-	}
-	n = snprintf(text, size, "%d.%d", cuda.runtime_version / 1000, cuda.runtime_version % 1000 / 10);
-	if (cuda.driver_version)
-		snprintf(text + n, size - (size_t)n, "; the driver is for %d.%d", cuda.driver_version / 1000,
-			 cuda.driver_version % 1000 / 10);
-	else
-		snprintf(text + n, size - (size_t)n, ", but there is no driver");
-}
-
-static void view_release(struct devices_view *v)
-{
-	devices_release(&v->list);
-	run_list_release(&v->runs);
-	reserved_list_release(&v->reserved);
-	free(v->lock_holders);
-	device_user_list_release(&v->users);
-}
-
-/* A run's own supervisor holds the lock of its device, and is no news. */
-static void find_lock_holders(const struct session *s, struct devices_view *v)
-{
-	v->lock_holders = xcalloc((size_t)v->list.count + 1, sizeof(*v->lock_holders));
-	for (int d = 0; s && d < v->list.count; d++)
-		if (!devices_holder(v, v->list.items[d].id))
-			v->lock_holders[d] = device_lock_holder(&s->paths, v->list.items[d].id);
-}
-
-/* s NULL: there is no store. */
-static int read_view(const struct device_settings *settings, struct session *s, struct devices_view *v,
-		     struct err *err)
-{
-	struct store *store = s ? &s->store : NULL;
-
-	if ((store && (store_runs_active(store, &v->runs, err) || store_reserved_list(store, &v->reserved, err))) ||
-	    devices_list(settings, &v->list, err) ||
-	    device_users_find(store, &v->list, &v->runs, &v->users, err))
-		return -1;
-	device_users_refuse(&v->users, &v->runs, &v->list);
-	find_lock_holders(s, v);
-	describe_cuda(v->cuda, sizeof(v->cuda));
-	return 0;
-}
-
 /* Where there is no store yet nothing is held and nobody ignored. */
 static int view_read(const struct device_settings *settings, struct devices_view *v, struct err *err)
 {
 	struct session s;
 	int rc;
 
-	*v = (struct devices_view){ .cuda = "" };
 	if (session_open(&s, STORE_READ, err)) {
 		if (err->exit_status != EX_NOINPUT)
 			return -1;
-		return read_view(settings, NULL, v, err);
+		return devices_view_read(settings, NULL, v, err);
 	}
-	rc = read_view(settings, &s, v, err);
+	rc = devices_view_read(settings, &s, v, err);
 	session_close(&s);
 	return rc;
 }
@@ -177,7 +85,7 @@ static int show(const struct devices_options *o, struct err *err)
 		devices_print_json(&v);
 	else if (rc == 0)
 		devices_print_table(&v);
-	view_release(&v);
+	devices_view_release(&v);
 	return rc;
 }
 

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "command.h"
-#include "explain.h"
-#include "picture.h"
+#include "pollux/explain.h"
+#include "pollux/picture.h"
 
 struct explain_options {
 	bool json;

@@ -1,6 +1,6 @@
 /* cmd_hold.c - pollux hold: keep jobs from running; running ones are stopped and keep their place. */
 #include "command.h"
-#include "session.h"
+#include "job_change.h"
 
 static int hold_in_transaction(struct session *s, int64_t id, struct run_list *runs,
 			       struct err *err)

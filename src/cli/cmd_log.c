@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "session.h"
+#include "pollux/session.h"
 
 #define LOOK_NS 200000000L	/* between looks for more */
 #define BLOCK 65536

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "command.h"
-#include "picture.h"
 #include "pollux/config.h"
+#include "pollux/picture.h"
 #include "pollux/profile.h"
 #include "profile.h"
 #include "submission_options.h"

@@ -1,6 +1,6 @@
 /* cmd_release.c - pollux release: let held jobs go. */
 #include "command.h"
-#include "session.h"
+#include "job_change.h"
 
 static int release_in_transaction(struct session *s, int64_t id, struct run_list *runs,
 				  struct err *err)

@@ -1,6 +1,6 @@
 /* cmd_requeue.c - pollux requeue: run ended jobs again, or relaunch running ones; from their checkpoints. */
 #include "command.h"
-#include "session.h"
+#include "job_change.h"
 
 static int requeue_in_transaction(struct session *s, int64_t id, struct run_list *runs,
 				  struct err *err)

@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "command.h"
-#include "picture.h"
+#include "pollux/picture.h"
 #include "pollux/sim_generate.h"
+#include "pollux/simulations.h"
 #include "pollux/table.h"
-#include "simulate_history.h"
-#include "simulations.h"
+#include "simulate.h"
 
 #define GPUS_MAX 100000
 

@@ -11,7 +11,7 @@
 #include "command.h"
 #include "pollux/clock.h"
 #include "pollux/mem.h"
-#include "status.h"
+#include "pollux/status.h"
 
 #define RECENT_S 86400.0	/* ended jobs are shown for a day */
 #define LOOK_NS 100000000L	/* between looks for changes */

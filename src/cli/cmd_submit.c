@@ -12,8 +12,8 @@
 #include "pollux/config.h"
 #include "pollux/device.h"
 #include "pollux/mem.h"
+#include "pollux/session.h"
 #include "pollux/template.h"
-#include "session.h"
 #include "submission.h"
 #include "submission_options.h"
 

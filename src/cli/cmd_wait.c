@@ -8,7 +8,7 @@
 #include "command.h"
 #include "pollux/clock.h"
 #include "pollux/mem.h"
-#include "session.h"
+#include "pollux/session.h"
 
 #define LOOK_NS 100000000L	/* between looks for changes */
 

@@ -7,18 +7,18 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "picture.h"
 #include "pollux/config.h"
 #include "pollux/format.h"
 #include "pollux/pass.h"
+#include "pollux/picture.h"
 #include "pollux/profile.h"
+#include "pollux/profile_report.h"
+#include "pollux/session.h"
 #include "pollux/steady.h"
-#include "pollux/template.h"
 #include "pollux/supervise.h"
 #include "pollux/table.h"
+#include "pollux/template.h"
 #include "profile.h"
-#include "profile_report.h"
-#include "session.h"
 
 /* --- interruption --- */
 

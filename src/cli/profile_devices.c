@@ -11,12 +11,12 @@
 #include "pollux/config.h"
 #include "pollux/device_lock.h"
 #include "pollux/device_users.h"
+#include "pollux/devices_profile.h"
 #include "pollux/lock.h"
 #include "pollux/mem.h"
+#include "pollux/session.h"
 #include "pollux/table.h"
 #include "profile.h"
-#include "profile_devices.h"
-#include "session.h"
 
 struct profiling {
 	struct session session;

@@ -6,10 +6,10 @@
 #include <sys/stat.h>
 
 #include "command.h"
-#include "picture.h"
 #include "pollux/file.h"
 #include "pollux/mem.h"
-#include "simulations.h"
+#include "pollux/picture.h"
+#include "simulate.h"
 
 /* --- which workloads --- */
 

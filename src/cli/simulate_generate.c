@@ -3,7 +3,8 @@
 #include <stdio.h>
 
 #include "pollux/sim_generate.h"
-#include "simulations.h"
+#include "pollux/simulations.h"
+#include "simulate.h"
 
 static volatile sig_atomic_t stopped_by;
 

@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "history.h"
+#include "pollux/history.h"
 #include "pollux/mem.h"
 #include "pollux/table.h"
-#include "simulate_history.h"
+#include "simulate.h"
 
 static bool has(const struct policy *const *list, int n, const struct policy *policy)
 {

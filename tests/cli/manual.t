@@ -81,15 +81,15 @@ is 'pollux(1) lists the commands as --help does' \
 
 keys_of() { grep -oE '\(&?j, "[a-z_]+"' "$1" | sed 's/.*"\(.*\)"/\1/'; }
 
-same 'pollux-status(1) has every key of the JSON' "$(keys_of "$src/cli/status_json.c")" \
+same 'pollux-status(1) has every key of the JSON' "$(keys_of "$src/view/status_json.c")" \
 	"$(sed -n '/^\.Sh JSON/,/^\.Sh EXIT/p' "$man/pollux-status.1" | listed Va)"
-same 'pollux-explain(1) has every key of the JSON' "$(keys_of "$src/cli/explain_json.c")" \
+same 'pollux-explain(1) has every key of the JSON' "$(keys_of "$src/view/explain_json.c")" \
 	"$(sed -n '/^\.Sh JSON/,/^\.Sh EXIT/p' "$man/pollux-explain.1" | listed Va)"
 is 'pollux-profile(1) has every key of the JSON of a command' '' \
 	"$(sed -n '/^\.Sh JSON/,/^\.Sh EXIT/p' "$man/pollux-profile.1" | listed Va >keys
-		keys_of "$src/cli/profile_json.c" | sort -u | grep -vxF -f keys)"
-is 'and of the devices' '' "$(keys_of "$src/cli/profile_devices_json.c" | sort -u | grep -vxF -f keys)"
-same 'pollux-devices(1) has every key of the JSON' "$(keys_of "$src/cli/devices_json.c")" \
+		keys_of "$src/view/profile_json.c" | sort -u | grep -vxF -f keys)"
+is 'and of the devices' '' "$(keys_of "$src/view/devices_profile_json.c" | sort -u | grep -vxF -f keys)"
+same 'pollux-devices(1) has every key of the JSON' "$(keys_of "$src/view/devices_json.c")" \
 	"$(listed Va <"$man/pollux-devices.1")"
 same 'pollux-steps(1) has every key of the JSON' "$(keys_of "$src/cli/cmd_steps.c")" \
 	"$(listed Va <"$man/pollux-steps.1")"

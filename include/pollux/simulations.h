@@ -1,0 +1,40 @@
+/* simulations.h - several workloads simulated side by side, and what is shown of them. */
+#ifndef POLLUX_SIMULATIONS_H
+#define POLLUX_SIMULATIONS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "pollux/simulate.h"
+#include "pollux/text.h"
+
+struct simulations {
+	struct sim_options options;
+	struct sim_profiles profiles;
+	struct sim_workload *workloads;	/* owned, n of them */
+	struct sim_result *results;	/* owned; of each workload */
+	int n;
+};
+
+/* Read everything, then simulate on all cores, with a bar on standard error where that is a
+ * terminal. */
+int simulations_run(struct simulations *s, const char *profiles, const struct strings *workloads, struct err *err);
+void simulations_release(struct simulations *s);
+/* What ends a program from a terminal, unless it is ignored, as by nohup(1). flags: as of sigaction(2). */
+void simulate_catch(void (*handler)(int signal_number), int flags);
+
+/* simulate_print.c */
+/* "pollux on 4 nodes of 4 GPUs; models: none, lengths: unknown", without what the policy does not look at. */
+void simulations_add_title(const struct simulations *s, struct text *t);
+void simulations_print(const struct simulations *s, FILE *out, int width, bool color);
+void simulations_print_json(const struct simulations *s, FILE *out);
+const char *sim_knowledge_name(enum sim_knowledge knowledge);
+
+/* simulate_csv.c: complete, or as before. */
+int simulations_write_jobs(const struct simulations *s, const char *path, struct err *err);
+int simulations_write_timeline(const struct simulations *s, const char *path, struct err *err);
+
+/* simulate_plot.c: a script for gnuplot. */
+void simulations_plot_script(const struct simulations *s, const char *format, struct text *t);
+
+#endif

@@ -1,0 +1,35 @@
+/* simulate.h - the parts of 'pollux simulate'; private to src/cli. */
+#ifndef POLLUX_CLI_SIMULATE_H
+#define POLLUX_CLI_SIMULATE_H
+
+#include "command.h"
+#include "pollux/sim_generate.h"
+#include "pollux/text.h"
+
+struct simulate_outputs {
+	const char *jobs_csv, *timeline_csv, *plot;	/* NULL: not asked for */
+};
+
+/* simulate_files.c */
+/* Of what was given: a file, or a directory of files NAME.csv. */
+int simulate_list_workloads(const struct text_list *given, struct strings *paths, struct err *err);
+/* Before the run: no file is written that is read, or twice, and all can be. */
+int simulate_check_outputs(const struct simulate_outputs *o, const char *profiles, const struct strings *workloads,
+			   struct err *err);
+
+/* simulate_generate.c: and say what was made. */
+int simulate_generate(const char *directory, struct sim_generation *g, struct err *err);
+
+/* simulate_history.c: pollux simulate --from-store. */
+struct history_request {
+	const struct text_list *policies;	/* names, or "all"; none: the present one, fifo, las, pollux */
+	int devices;				/* 0: as many as can be used now */
+	double interval_s;
+	double slice_s;				/* 0: as configured */
+	bool json;
+};
+
+/* EX_NOINPUT: there is no store, or no job of it is done. */
+int simulate_history(const struct history_request *q, struct err *err);
+
+#endif

@@ -1,0 +1,185 @@
+/* picture.c - gnuplot reads its script from a pipe and draws into memory; what comes out is written beside
+ * the file and renamed. No shell is involved, and gnuplot opens no file of ours. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "pollux/file.h"
+#include "pollux/mem.h"
+#include "pollux/picture.h"
+#include "pollux/utf8.h"
+
+const char *picture_format(const char *path)
+{
+	static const char *const formats[] = { "svg", "png" };
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	const char *dot = strrchr(name, '.');
+
+	for (size_t i = 0; dot && dot > name && i < sizeof(formats) / sizeof(formats[0]); i++)
+		if (!strcmp(dot + 1, formats[i]))
+			return formats[i];
+	return NULL;
+}
+
+/* --- gnuplot --- */
+
+struct plotter {
+	pid_t pid;
+	int script_fd;			/* we write to it */
+	int picture_fd, errors_fd;	/* files in memory */
+};
+
+/* Without the user's own settings, which might not suit. */
+static int spawn(struct plotter *p, int script_read_fd)
+{
+	char name[] = "gnuplot", option[] = "-d";
+	char *const argv[] = { name, option, NULL };
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	sigset_t defaults;
+	int rc;
+
+	sigemptyset(&defaults);
+	sigaddset(&defaults, SIGPIPE);
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, script_read_fd, STDIN_FILENO);
+	posix_spawn_file_actions_adddup2(&actions, p->picture_fd, STDOUT_FILENO);
+	posix_spawn_file_actions_adddup2(&actions, p->errors_fd, STDERR_FILENO);
+	posix_spawnattr_init(&attributes);
+	posix_spawnattr_setsigdefault(&attributes, &defaults);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+	rc = posix_spawnp(&p->pid, name, &actions, &attributes, argv, environ);
+	posix_spawnattr_destroy(&attributes);
+	posix_spawn_file_actions_destroy(&actions);
+	return rc;
+}
+
+static int start(struct plotter *p, struct err *err)
+{
+	int fds[2], rc;
+
+	if (pipe2(fds, O_CLOEXEC))
+		return err_set(err, EX_OSERR, "cannot make a pipe: %s", strerror(errno));
+	rc = spawn(p, fds[0]);
+	close(fds[0]);
+	p->script_fd = fds[1];
+	if (rc == 0)
+		return 0;
+	close(fds[1]);
+	if (rc == ENOENT)
+		return err_set(err, EX_UNAVAILABLE,
+			       "no gnuplot to draw with: install the package gnuplot-nox");
+	return err_set(err, EX_UNAVAILABLE, "cannot start gnuplot: %s", strerror(rc));
+}
+
+/* The first line in which it says what it does not like: those with the script's text and its mark come
+ * before. */
+static int complain(const struct plotter *p, int status, struct err *err)
+{
+	char text[2048];
+	ssize_t n = pread(p->errors_fd, text, sizeof(text) - 1, 0);
+	const char *line = NULL;
+
+	text[n > 0 ? n : 0] = '\0';
+	for (char *rest = text, *l = strtok_r(rest, "\n", &rest); l; l = strtok_r(NULL, "\n", &rest))
+		if (strstr(l, "line ") || !line)
+			line = l;
+	if (WIFSIGNALED(status))
+		return err_set(err, EX_UNAVAILABLE, "gnuplot was killed by signal %d", WTERMSIG(status));
+	return err_set(err, EX_UNAVAILABLE, "gnuplot failed: %.200s", line ? line : "it did not say why");
+}
+
+/* A gnuplot that ends early is found out by its status, not by a signal to us. */
+static int feed_and_wait(struct plotter *p, const char *script, struct err *err)
+{
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, before;
+	int status = 0;
+	struct stat picture;
+
+	sigaction(SIGPIPE, &ignore, &before);
+	file_write_all(p->script_fd, script, strlen(script));
+	close(p->script_fd);
+	sigaction(SIGPIPE, &before, NULL);
+	while (waitpid(p->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (status != 0 || fstat(p->picture_fd, &picture) || picture.st_size == 0)
+		return complain(p, status, err);
+	return 0;
+}
+
+/* --- the file --- */
+
+static int save(int picture_fd, const char *path, struct err *err)
+{
+	struct stat st;
+	void *picture = fstat(picture_fd, &st) ? MAP_FAILED
+		: mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, picture_fd, 0);
+	int rc;
+
+	if (picture == MAP_FAILED)
+		return err_set(err, EX_OSERR, "cannot read what gnuplot drew: %s", strerror(errno));
+	rc = file_replace(path, picture, (size_t)st.st_size, err);
+	munmap(picture, (size_t)st.st_size);
+	return rc;
+}
+
+/* path NULL: what it draws is thrown away. */
+static int draw(const char *script, const char *path, struct err *err)
+{
+	struct plotter p = {
+		.picture_fd = memfd_create("picture", MFD_CLOEXEC),
+		.errors_fd = memfd_create("errors", MFD_CLOEXEC),
+	};
+	int rc;
+
+	if (p.picture_fd < 0 || p.errors_fd < 0)
+		rc = err_set(err, EX_OSERR, "cannot make a file in memory: %s", strerror(errno));
+	else
+		rc = start(&p, err) || feed_and_wait(&p, script, err) || (path && save(p.picture_fd, path, err))
+			? -1 : 0;
+	if (p.picture_fd >= 0)
+		close(p.picture_fd);
+	if (p.errors_fd >= 0)
+		close(p.errors_fd);
+	return rc;
+}
+
+/* It leaves a line where pictures go, once it has found the fonts and libraries of such a one. */
+int picture_check(const char *path, struct err *err)
+{
+	const char *format = picture_format(path);
+	char *script = xasprintf("set terminal %s\nset print '-'\nprint 'ready'\n",
+				 format && !strcmp(format, "png") ? "pngcairo" : "svg");
+	int rc = file_check(path, err) || draw(script, NULL, err) ? -1 : 0;
+
+	free(script);
+	return rc;
+}
+
+int picture_draw(const char *script, const char *path, struct err *err)
+{
+	return draw(script, path, err);
+}
+
+void picture_add_quoted(struct text *script, const char *s, int characters)
+{
+	for (size_t n; *s && characters > 0; s += n, characters--) {
+		n = utf8_length(s);
+		if (!n || utf8_is_control(s, n) || *s == '`')
+			text_add(script, "?");
+		else if (*s == '\'')
+			text_add(script, "''");
+		else
+			text_add_bytes(script, s, n);
+		n = n ? n : 1;
+	}
+	text_add(script, *s ? ".." : "");
+}

@@ -1,0 +1,247 @@
+/* devices_profile.c - what was measured, in two tables for each kind of device. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pollux/devices_profile.h"
+#include "pollux/format.h"
+#include "pollux/mem.h"
+#include "pollux/table.h"
+
+#define WIDTH 80
+#define WIDTHS_MAX 4		/* of products, side by side */
+
+/* --- numbers --- */
+
+/* "12.3", and "*" where it never became steady. */
+static void cell_rate(struct table *t, const struct device_measurement *m, double rate)
+{
+	int decimals = rate >= 100 ? 0 : rate >= 10 ? 1 : rate >= 0.1 ? 2 : 4;
+
+	table_cell(t, "%.*f%s", decimals, rate, m->steady ? "" : "*");
+}
+
+static void cell_spread(struct table *t, const struct device_measurement *m)
+{
+	table_cell(t, "%.0f%%", 100 * m->time_sd_s / m->time_s);
+}
+
+/* "64K": powers of two. */
+static void cell_bytes(struct table *t, int64_t bytes)
+{
+	static const char units[] = "BKMGT";
+	int u = 0;
+
+	for (; bytes >= 1024 && bytes % 1024 == 0 && u < 4; u++)
+		bytes /= 1024;
+	if (bytes > 0)
+		table_cell(t, "%lld%c", (long long)bytes, units[u]);
+	else
+		table_text(t, "-");
+}
+
+/* --- products --- */
+
+struct products {
+	const struct measure_result *result;
+	int64_t widths[WIDTHS_MAX];
+	int n_widths;
+	double unit;			/* FLOP/s: 1e9 or 1e12 */
+};
+
+static void find_widths(struct products *p)
+{
+	double most = 0;
+
+	for (int i = 0; i < p->result->list.count; i++) {
+		const struct device_measurement *m = &p->result->list.items[i];
+		int w = 0;
+
+		if (m->what != MEASURED_PRODUCT)
+			continue;
+		most = fmax(most, device_measurement_flops(m));
+		while (w < p->n_widths && p->widths[w] != m->n)
+			w++;
+		if (w == p->n_widths && w < WIDTHS_MAX)
+			p->widths[p->n_widths++] = m->n;
+	}
+	p->unit = most >= 1e12 ? 1e12 : 1e9;
+}
+
+static const struct device_measurement *product_of(const struct products *p, const char *variant, int64_t m,
+						    int64_t width)
+{
+	for (int i = 0; i < p->result->list.count; i++) {
+		const struct device_measurement *x = &p->result->list.items[i];
+
+		if (x->what == MEASURED_PRODUCT && x->m == m && x->n == width &&
+		    !strcmp(x->variant, variant))
+			return x;
+	}
+	return NULL;
+}
+
+/* Whether no product of the list before this one is of its row. */
+static bool begins_row(const struct measure_result *r, int i)
+{
+	const struct device_measurement *m = &r->list.items[i];
+
+	for (int j = 0; j < i; j++)
+		if (r->list.items[j].what == MEASURED_PRODUCT && r->list.items[j].m == m->m &&
+		    !strcmp(r->list.items[j].variant, m->variant))
+			return false;
+	return m->what == MEASURED_PRODUCT;
+}
+
+static void add_row(struct table *t, const struct products *p, const struct device_measurement *first)
+{
+	double best = 0, peak = measure_peak_of(p->result, first->variant);
+
+	table_text(t, first->variant);
+	table_cell(t, "%lld", (long long)first->m);
+	for (int w = 0; w < p->n_widths; w++) {
+		const struct device_measurement *m = product_of(p, first->variant, first->m, p->widths[w]);
+
+		if (!m) {
+			table_text(t, "-");
+			table_text(t, "");
+			continue;
+		}
+		best = fmax(best, device_measurement_flops(m));
+		cell_rate(t, m, device_measurement_flops(m) / p->unit);
+		cell_spread(t, m);
+	}
+	if (peak > 0)
+		table_cell(t, "%.0f%%", 100 * best / peak);
+	else
+		table_text(t, "-");
+}
+
+static void print_products(const struct measure_result *r, FILE *out, int width, bool color)
+{
+	struct table_column columns[3 + 2 * WIDTHS_MAX] = { { .heading = "TYPE" },
+							    { .heading = "M", .right = true } };
+	struct products p = { .result = r };
+	char *headings[WIDTHS_MAX];
+	struct table t;
+	int c = 2;
+
+	find_widths(&p);
+	if (p.n_widths == 0)
+		return;
+	for (int w = 0; w < p.n_widths; w++) {
+		headings[w] = xasprintf("W=%lld", (long long)p.widths[w]);
+		columns[c++] = (struct table_column){ .heading = headings[w], .right = true };
+		columns[c++] = (struct table_column){ .heading = "+-", .right = true };
+	}
+	columns[c++] = (struct table_column){ .heading = "OF PEAK", .right = true };
+	fprintf(out, "\nproducts of matrices, M x W by W x W, %cFLOP/s\n", p.unit > 1e9 ? 'T' : 'G');
+	table_init(&t, columns, c);
+	for (int i = 0; i < r->list.count; i++)
+		if (begins_row(r, i))
+			add_row(&t, &p, &r->list.items[i]);
+	table_print(&t, out, width, color);
+	table_release(&t);
+	for (int w = 0; w < p.n_widths; w++)
+		free(headings[w]);
+	if (r->peak_basis[0])
+		fprintf(out, "peak: %s\n", r->peak_basis);
+}
+
+/* --- all others --- */
+
+static void add_other(struct table *t, const struct device_measurement *m)
+{
+	double bytes_per_s = device_measurement_bytes_per_s(m);
+	char buf[FORMAT_SIZE];
+
+	table_text(t, measured_name(m->what));
+	table_text(t, m->variant[0] ? m->variant : "-");
+	table_cell(t, "%d", m->devices);
+	cell_bytes(t, m->bytes);
+	table_cell(t, "%s%s", format_span(buf, sizeof(buf), m->time_s), m->steady ? "" : "*");
+	cell_spread(t, m);
+	if (bytes_per_s > 0)
+		cell_rate(t, m, bytes_per_s / 1e9);
+	else
+		table_text(t, "-");
+}
+
+static void print_others(const struct measure_result *r, FILE *out, int width, bool color)
+{
+	static const struct table_column columns[] = {
+		{ .heading = "WHAT" }, { .heading = "HOW" }, { .heading = "DEVICES", .right = true },
+		{ .heading = "SIZE", .right = true }, { .heading = "TIME", .right = true },
+		{ .heading = "+-", .right = true }, { .heading = "GB/S", .right = true },
+	};
+	struct table t;
+	int n = 0;
+
+	table_init(&t, columns, (int)(sizeof(columns) / sizeof(columns[0])));
+	for (int i = 0; i < r->list.count; i++)
+		if (r->list.items[i].what != MEASURED_PRODUCT) {
+			add_other(&t, &r->list.items[i]);
+			n++;
+		}
+	if (n > 0) {
+		fputs("\ncopies and exchanges\n", out);
+		table_print(&t, out, width, color);
+	}
+	table_release(&t);
+}
+
+/* --- words --- */
+
+/* Broken to lines; those after the first begin two blanks in. */
+static void print_line(FILE *out, const char *mark, const char *words)
+{
+	int at = fprintf(out, "%s", mark);
+
+	while (*words) {
+		int n = (int)strcspn(words, " ");
+
+		if (at + 1 + n > WIDTH)
+			at = fprintf(out, "\n ") - 1;
+		at += fprintf(out, " %.*s", n, words);
+		words += n;
+		words += strspn(words, " ");
+	}
+	fputc('\n', out);
+}
+
+static bool any_unsteady(const struct measure_result *r)
+{
+	for (int i = 0; i < r->list.count; i++)
+		if (!r->list.items[i].steady)
+			return true;
+	return false;
+}
+
+static void print_kind(const struct profiled_kind *kind, FILE *out, int width, bool color)
+{
+	const struct measure_result *r = &kind->result;
+
+	fprintf(out, "%s (%s)\n", kind->device->kind, kind->device->id);
+	print_products(r, out, width, color);
+	print_others(r, out, width, color);
+	if (any_unsteady(r) || r->notes.count > 0)
+		fputc('\n', out);
+	if (any_unsteady(r))
+		print_line(out, "*", "not steady: when time was up, the mean was not known within 2 % (95 % "
+			   "confidence)");
+	for (size_t i = 0; i < r->notes.count; i++)
+		print_line(out, "-", r->notes.items[i]);
+}
+
+void devices_profile_print(const struct devices_profile *p, FILE *out, int width, bool color)
+{
+	for (int i = 0; i < p->n_kinds; i++) {
+		if (i > 0)
+			fputc('\n', out);
+		print_kind(&p->kinds[i], out, width, color);
+	}
+	for (size_t i = 0; i < p->left_out.count; i++) {
+		fputc('\n', out);
+		print_line(out, "not measured:", p->left_out.items[i]);
+	}
+}

@@ -1,0 +1,288 @@
+/* devices_table.c - the devices for people: a table of each sort, then what it does not say. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pollux/devices_view.h"
+#include "pollux/mem.h"
+#include "pollux/table.h"
+
+#define WIDTH 80		/* of remarks */
+
+static bool is_gpu(const struct device *d)
+{
+	return device_backend_of(d->id) == &device_gpu;
+}
+
+static int count_gpus(const struct devices_view *v)
+{
+	int n = 0;
+
+	while (n < v->list.count && is_gpu(&v->list.items[n]))	/* they come first */
+		n++;
+	return n;
+}
+
+static void print(struct table *t)
+{
+	table_print(t, stdout, terminal_width(stdout), terminal_color(stdout, "auto"));
+	table_release(t);
+}
+
+/* --- slots --- */
+
+#define OTHER_COLUMNS 34	/* what those before KIND take at least */
+
+/* Slots differ in the end of theirs, "MODEL, 1 core shared by 2 slots": in a narrow table the model is clipped. */
+static void add_kind(struct table *t, const char *kind)
+{
+	const char *comma = strrchr(kind, ','), *tail = comma ? comma : "";
+	int width = terminal_width(stdout), room = width - OTHER_COLUMNS - (int)strlen(tail) - 2;
+
+	if (width == 0 || !comma || comma - kind <= room + 2)
+		table_cell(t, "%s", kind);
+	else
+		table_cell(t, "%.*s..%s", room > 0 ? room : 0, kind, tail);
+}
+
+static void add_slot(struct table *t, const struct devices_view *v, int index)
+{
+	const struct device *d = &v->list.items[index];
+	int64_t holder = devices_holder(v, d->id);
+	const char *other = v->lock_holders[index];
+
+	table_cell(t, "%s", d->name);
+	table_cell(t, "%d", d->cores);
+	if (holder)
+		table_cell(t, "job %lld", (long long)holder);
+	else
+		table_cell(t, "%s", other ? other : "-");
+	table_cell(t, "%s", d->binding);
+	if (d->usable) {
+		add_kind(t, d->kind);
+		return;
+	}
+	table_cell(t, "not usable: %s", d->reason);
+	table_style(t, STYLE_RED);
+}
+
+static void print_slots(const struct devices_view *v, int first)
+{
+	static const struct table_column columns[] = {
+		{ .heading = "ID" },
+		{ .heading = "CORES", .right = true },
+		{ .heading = "HELD BY" },
+		{ .heading = "BOUND TO", .flexible = true },
+		{ .heading = "KIND", .flexible = true, .min_width = 7 },
+	};
+	struct table t;
+
+	table_init(&t, columns, sizeof(columns) / sizeof(columns[0]));
+	for (int i = first; i < v->list.count; i++)
+		add_slot(&t, v, i);
+	print(&t);
+}
+
+/* --- GPUs --- */
+
+static void add_gib(struct table *t, int64_t bytes, int64_t unknown)
+{
+	if (bytes == unknown)
+		table_cell(t, "-");
+	else
+		table_cell(t, "%.1f", (double)bytes / (1 << 30));
+}
+
+static void add_holder(struct table *t, const struct devices_view *v, int index)
+{
+	int64_t holder = devices_holder(v, v->list.items[index].id);
+	const struct device_user *user = device_user_worst(&v->users, index);
+
+	if (holder)
+		table_cell(t, "job %lld", (long long)holder);
+	else if (v->lock_holders[index])
+		table_cell(t, "%s", v->lock_holders[index]);
+	else if (user && user->info.lives)
+		table_cell(t, "pid %lld (%s)", (long long)user->process.pid, user->info.owner);
+	else if (user && user->process.pid == 0)
+		table_cell(t, "unknown");
+	else if (user)
+		table_cell(t, "pid %lld", (long long)user->process.pid);
+	else
+		table_cell(t, "-");
+}
+
+static void add_gpu(struct table *t, const struct devices_view *v, int index)
+{
+	const struct device *d = &v->list.items[index];
+
+	table_cell(t, "%s", d->name);
+	table_cell(t, "%s", d->usable ? "yes" : "no");
+	add_gib(t, d->now.free_bytes, -1);
+	add_gib(t, d->memory_bytes, 0);
+	if (isnan(d->now.utilization))
+		table_cell(t, "-");
+	else
+		table_cell(t, "%.0f %%", 100 * d->now.utilization);
+	if (isnan(d->now.temperature_c))
+		table_cell(t, "-");
+	else
+		table_cell(t, "%.0f C", d->now.temperature_c);
+	add_holder(t, v, index);
+	table_cell(t, "%s", d->kind);
+	if (!d->usable)
+		table_style(t, STYLE_RED);
+}
+
+static void print_gpus(const struct devices_view *v, int n)
+{
+	static const struct table_column columns[] = {
+		{ .heading = "ID" },
+		{ .heading = "USE" },
+		{ .heading = "FREE GiB", .right = true },
+		{ .heading = "OF", .right = true },
+		{ .heading = "UTIL", .right = true },
+		{ .heading = "TEMP", .right = true },
+		{ .heading = "HELD BY", .flexible = true, .min_width = 12 },
+		{ .heading = "KIND", .flexible = true, .min_width = 7 },
+	};
+	struct table t;
+
+	table_init(&t, columns, sizeof(columns) / sizeof(columns[0]));
+	for (int i = 0; i < n; i++)
+		add_gpu(&t, v, i);
+	print(&t);
+}
+
+/* --- what the table does not say --- */
+
+static void print_processes(const struct devices_view *v, int index)
+{
+	for (int i = 0; i < v->users.count; i++) {
+		const struct device_user *u = &v->users.items[i];
+		char text[DEVICE_USER_SIZE];
+
+		if (u->process.device != index || u->in_place || u == device_user_worst(&v->users, index))
+			continue;
+		printf("%s: %s%s\n", v->list.items[index].name, device_user_describe(u, &v->list, text),
+		       u->ignored ? "; ignored" : u->blocks ? "" : "; too little to count");
+	}
+}
+
+/* Words of text, at most 80 columns wide, under a heading. */
+static void print_wrapped(const char *heading, const char *text)
+{
+	int column = printf("%s:", heading);
+
+	while (*text) {
+		int n = (int)strcspn(text, " ");
+
+		if (column + 1 + n > WIDTH)
+			column = printf("\n   ") - 1;
+		column += printf(" %.*s", n, text);
+		text += n + (text[n] == ' ');
+	}
+	putchar('\n');
+}
+
+/* Several GPUs often have one reason: said once, by the first of them, for all. */
+static void print_reason(const struct devices_view *v, int n, int index)
+{
+	const struct device *items = v->list.items;
+	struct text names = TEXT_INIT;
+	bool said = false;
+
+	for (int i = 0; i < n; i++) {
+		if (items[i].usable || strcmp(items[i].reason, items[index].reason) != 0)
+			continue;
+		said |= i < index;
+		text_addf(&names, "%s%s", names.length ? ", " : "", items[i].name);
+	}
+	if (!said)
+		print_wrapped(names.data, items[index].reason);
+	text_release(&names);
+}
+
+static bool is_slowed(const struct device_reading *now)
+{
+	return now->slowed_by && strcmp(now->slowed_by, "power cap") != 0;	/* which is usual at work */
+}
+
+static void print_remarks(const struct devices_view *v, int n)
+{
+	bool any_forgets = false;
+
+	for (int i = 0; i < n; i++) {
+		const struct device *d = &v->list.items[i];
+		char text[DEVICE_USER_SIZE];
+		const struct device_user *u = device_user_worst(&v->users, i);
+
+		if (!d->usable)
+			print_reason(v, n, i);
+		else if (u)	/* beside a run of ours */
+			printf("%s: %s, beside its job\n", d->name, device_user_describe(u, &v->list, text));
+		print_processes(v, i);
+		if (is_slowed(&d->now))
+			printf("%s: its clock is slowed by %s\n", d->name, d->now.slowed_by);
+		any_forgets |= d->now.forgets_state;
+	}
+	if (any_forgets)
+		puts("Persistence mode is off, so that each look at the GPUs starts their driver\n"
+		     "anew, which takes seconds; once, as root: nvidia-smi -pm 1");
+}
+
+static bool links_differ(const struct devices_view *v, int n)
+{
+	for (int a = 0; a < n; a++)
+		for (int b = 0; b < a; b++)
+			if (devices_link(v, a, b) != devices_link(v, 1, 0))
+				return true;
+	return false;
+}
+
+static void print_matrix(const struct devices_view *v, int n)
+{
+	struct table_column *columns = xcalloc((size_t)n + 1, sizeof(*columns));
+	struct table t;
+
+	columns[0].heading = "LINK";
+	for (int i = 0; i < n; i++)
+		columns[i + 1].heading = v->list.items[i].name;
+	table_init(&t, columns, n + 1);
+	for (int a = 0; a < n; a++) {
+		table_cell(&t, "%s", v->list.items[a].name);
+		for (int b = 0; b < n; b++)
+			table_cell(&t, "%s", a == b ? "-" : devices_link_name(devices_link(v, a, b)));
+	}
+	putchar('\n');
+	print(&t);
+	free(columns);
+}
+
+static void print_links(const struct devices_view *v, int n)
+{
+	if (n < 2)
+		return;
+	if (links_differ(v, n))
+		print_matrix(v, n);
+	else if (devices_link(v, 0, 1) != DEVICE_LINK_MACHINE)
+		printf("All are joined by %s.\n", devices_link(v, 0, 1) == DEVICE_LINK_FAST ? "NVLink" :
+		       devices_link(v, 0, 1) == DEVICE_LINK_SWITCH ? "PCIe switches" : "one NUMA node");
+}
+
+void devices_print_table(const struct devices_view *v)
+{
+	int n = count_gpus(v);
+
+	if (n > 0)
+		print_gpus(v, n);
+	if (n > 0 && n < v->list.count)
+		putchar('\n');
+	if (n < v->list.count)
+		print_slots(v, n);
+	print_links(v, n);
+	putchar('\n');
+	print_remarks(v, n);
+	printf("GPUs: %s\nCUDA: %s\n", v->list.gpu_note, v->cuda);
+}

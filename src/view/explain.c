@@ -1,0 +1,291 @@
+/* explain.c - from the store and the machine to what there is to say of a job. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pollux/explain.h"
+#include "pollux/mem.h"
+
+/* --- the machine, as the last pass saw it --- */
+
+/* Those that can be used; of the kind that a job runs on, or of the first. */
+static int read_devices(struct explanation *e, int slots, struct err *err)
+{
+	struct device_settings settings = { .slots = slots };
+	struct device_list list;
+
+	if (devices_list(&settings, &list, err))
+		return -1;
+	for (int i = list.count - 1; i >= 0; i--) {
+		if (!list.items[i].usable)
+			continue;
+		e->n_devices++;
+		snprintf(e->device_kind, sizeof(e->device_kind), "%s", list.items[i].kind);
+	}
+	if (e->item->run && e->item->run->devices)
+		snprintf(e->device_kind, sizeof(e->device_kind), "%s", e->item->run->devices[0].kind);
+	devices_release(&list);
+	return 0;
+}
+
+/* A profile that has ended is of the devices that it measured, whatever is configured now. */
+static int read_profiled(struct session *s, struct explanation *e, struct err *err)
+{
+	struct run_list runs;
+
+	if (!e->job->profile)
+		return 0;
+	if (store_runs_of_job(&s->store, e->job->id, &runs, err))
+		return -1;
+	for (int i = 0; i < runs.count; i++) {
+		const struct run *run = &runs.items[i];
+
+		snprintf(e->device_kind, sizeof(e->device_kind), "%s", run->devices[0].kind);
+		if (run->replicas > e->n_devices)
+			e->n_devices = run->replicas;
+	}
+	run_list_release(&runs);
+	return 0;
+}
+
+static int read_machine(struct session *s, struct explanation *e, struct err *err)
+{
+	struct config config;
+
+	if (session_settings(s, &config, err))
+		return -1;
+	e->policy = policy_find(config.policy);
+	e->slice_s = config.slice_s;
+	return read_devices(e, config.slots, err) || read_profiled(s, e, err) ? -1 : 0;
+}
+
+/* --- what is known --- */
+
+static int read_knowledge(struct session *s, struct explanation *e, struct err *err)
+{
+	const char *workload = e->job->declared.workload;
+
+	if (store_reports_of_job(&s->store, e->job->id, &e->n_reports, err) ||
+	    store_restart_was_timed(&s->store, workload, &e->restart_was_timed, err) ||
+	    knowledge_load(&s->store, workload, e->device_kind, &e->knowledge, err) ||
+	    knowledge_observations(&s->store, workload, e->device_kind, &e->seen, &e->n_seen, err))
+		return -1;
+	if (!e->knowledge.modelled && e->n_seen > 0) {
+		if (knowledge_learn(&s->store, workload, e->device_kind, "", &e->knowledge, err))
+			return -1;
+		e->fitted_now = e->knowledge.modelled;
+	}
+	knowledge_of_job(&e->knowledge, e->job, &e->model);
+	if (e->job->declared.learning_rate_rule)
+		lr_rule_parse(&e->rule, e->job->declared.learning_rate_rule);
+	return 0;
+}
+
+bool explanation_missing(const struct explanation *e, struct text *what)
+{
+	const struct job *job = e->job;
+
+	if (e->model.known)
+		return false;
+	if (e->n_devices == 0)
+		text_add(what, "no device can be used here: see 'pollux devices'");
+	else if (job->declared.batch_size == 0)
+		text_add(what, "no batch size: it was submitted without --batch");
+	else if (job->progress.runs == 0)
+		text_addf(what, "no step times: no job of its workload '%s' has reported steps on a "
+			  "device of this kind (%s)", job->declared.workload, e->device_kind);
+	else if (e->n_reports > 0)
+		text_addf(what, "no step times yet: %lld report%s came, but no steps could be measured. "
+			  "Windows of two seconds count once two in a row agree, steps of a CONFIG "
+			  "that was not asked for not at all (pollux-report(1))", (long long)e->n_reports,
+			  e->n_reports == 1 ? "" : "s");
+	else
+		text_add(what, "no step times yet: windows of two seconds count once two in a row "
+			 "agree. Its program has to print its steps as 'pollux steps' recognises "
+			 "them (pollux-steps(1)), or to report them, by the client library "
+			 "(pollux-client(3)) or by 'pollux report STEP=N SAMPLES=N' "
+			 "(pollux-report(1))");
+	return true;
+}
+
+/* --- what follows --- */
+
+double explanation_step_time(const struct explanation *e, const struct configuration *c)
+{
+	return goodput_step_time(&e->model.goodput, (struct throughput_place){ 1, c->replicas },
+				 (double)c->local_batch_size, c->accumulation_steps);
+}
+
+bool explanation_assumes(const struct explanation *e, const struct goodput_choice *c)
+{
+	return isnan(e->model.goodput.noise_scale) &&
+	       c->configuration.batch_size != e->model.goodput.initial_batch_size;
+}
+
+const char *explanation_obstacle(const struct explanation *e, int r)
+{
+	if (r < e->job->declared.min_replicas || (e->job->declared.max_replicas && r > e->job->declared.max_replicas))
+		return "not asked for";
+	if (r > e->model.max_replicas)
+		return "not tried";
+	return e->best[r].goodput > 0 && job_model_fits(&e->model, &e->best[r].configuration)
+		? NULL : "does not fit";
+}
+
+bool explanation_is_measured(const struct explanation *e, int r)
+{
+	for (int i = 0; i < e->n_seen; i++)
+		if (e->seen[i].place.nodes == 1 && e->seen[i].place.replicas == r)
+			return true;
+	return false;
+}
+
+static void weigh_devices(struct explanation *e)
+{
+	for (int r = 1; r <= e->n_devices; r++) {
+		job_model_best(&e->model, r, &e->best[r]);
+		if (!e->least && !explanation_obstacle(e, r))
+			e->least = r;
+	}
+}
+
+static void weigh_now(struct explanation *e)
+{
+	const struct run *run = e->item->run;
+
+	e->replicas = e->least;
+	if (!run)
+		return;
+	e->replicas = run->replicas;
+	if (run->local_batch_size > 0)
+		e->now = goodput_choice_of(&e->model.goodput, 1, (struct configuration){
+			.replicas = run->replicas, .local_batch_size = run->local_batch_size,
+			.accumulation_steps = run->accumulation_steps, .batch_size = run->batch_size,
+		});
+}
+
+/* Few passes, but rather a few more than another batch size. */
+static struct configuration spread_exactly(int64_t batch_size, int replicas, int64_t local_max)
+{
+	int64_t share = batch_size / replicas;
+	int64_t least = local_max > 0 ? (share + local_max - 1) / local_max : 1;
+
+	for (int64_t s = least; batch_size % replicas == 0 && s <= 2 * least && s <= INT32_MAX; s++)
+		if (s > 0 && share % s == 0)
+			return (struct configuration){
+				.replicas = replicas, .local_batch_size = share / s,
+				.accumulation_steps = (int)s, .batch_size = batch_size,
+			};
+	return (struct configuration){ .replicas = 0 };
+}
+
+bool explanation_of_batch(const struct explanation *e, int replicas, int64_t batch_size,
+			  struct goodput_choice *choice)
+{
+	struct goodput_model g = job_model_on(&e->model, replicas);
+	int64_t local_max = g.max_local_batch_size, m0 = g.initial_batch_size;
+	int64_t max = g.max_batch_size > m0 ? g.max_batch_size : m0;
+	/* It is given a larger one only if that measures the noise scale, too; but as long as that is not known, what
+	 * can be told of one is its throughput, which is told whatever it takes. */
+	bool two_passes = replicas == 1 && batch_size > m0 && !g.noise_is_measured &&
+			  (g.accumulates || !isnan(g.noise_scale));
+	struct configuration c;
+
+	if (local_max < 0)
+		return false;
+	if (two_passes && (local_max == 0 || local_max > batch_size / 2))
+		local_max = batch_size / 2;
+	c = spread_exactly(batch_size, replicas, local_max);
+	if (c.replicas == 0)
+		c = configuration_spread(batch_size, replicas, local_max, m0, max);
+	if (c.batch_size < m0 || c.batch_size > max ||
+	    (c.accumulation_steps > 1 && !g.accumulates))
+		return false;
+	*choice = goodput_choice_of(&g, 1, c);
+	return true;
+}
+
+static int compare_choices(const void *a, const void *b)
+{
+	const struct configuration *x = &((const struct goodput_choice *)a)->configuration;
+	const struct configuration *y = &((const struct goodput_choice *)b)->configuration;
+
+	if (x->batch_size != y->batch_size)
+		return x->batch_size < y->batch_size ? -1 : 1;
+	return x->accumulation_steps - y->accumulation_steps;
+}
+
+static void unique_batches(struct explanation *e)
+{
+	int kept = 0;
+
+	qsort(e->batches, (size_t)e->n_batches, sizeof(*e->batches), compare_choices);
+	for (int i = 0; i < e->n_batches; i++)
+		if (!kept || compare_choices(&e->batches[kept - 1], &e->batches[i]) != 0)
+			e->batches[kept++] = e->batches[i];
+	e->n_batches = kept;
+}
+
+/* Sizes up to 1e9, each twice the one before, so at most 31; the largest, the best and the present one. */
+#define BATCHES_MAX 36
+
+static void weigh_batches(struct explanation *e)
+{
+	int64_t m0 = e->model.goodput.initial_batch_size, max = e->model.goodput.max_batch_size;
+
+	e->batches = xcalloc(BATCHES_MAX, sizeof(*e->batches));
+	if (e->replicas < 1)
+		return;
+	for (int64_t m = m0; m <= max && e->n_batches < BATCHES_MAX - 4; m *= 2)
+		e->n_batches += explanation_of_batch(e, e->replicas, m, &e->batches[e->n_batches]);
+	e->n_batches += explanation_of_batch(e, e->replicas, max > m0 ? max : m0,
+					     &e->batches[e->n_batches]);
+	if (e->replicas <= e->n_devices && e->best[e->replicas].goodput > 0)
+		e->batches[e->n_batches++] = e->best[e->replicas];
+	if (e->now.goodput > 0)
+		e->batches[e->n_batches++] = e->now;
+	unique_batches(e);
+}
+
+/* --- all of it --- */
+
+static int read_all(struct session *s, int64_t job_id, struct explanation *e, struct err *err)
+{
+	struct status_query query = { .ids = &job_id, .n_ids = 1 };
+
+	if (status_read(s, &query, &e->status, err))
+		return -1;
+	e->item = &e->status.items[0];
+	e->job = e->item->job;
+	if (read_machine(s, e, err) || store_decision_of_job(&s->store, job_id, &e->decision, err) ||
+	    read_knowledge(s, e, err))
+		return -1;
+	e->best = xcalloc((size_t)e->n_devices + 1, sizeof(*e->best));
+	if (e->model.known) {
+		weigh_devices(e);
+		weigh_now(e);
+		weigh_batches(e);
+	}
+	return 0;
+}
+
+int explanation_read(struct session *s, int64_t job_id, struct explanation *e, struct err *err)
+{
+	*e = (struct explanation){ .rule = LR_ADASCALE };
+	if (read_all(s, job_id, e, err) == 0)
+		return 0;
+	explanation_release(e);
+	return -1;
+}
+
+void explanation_release(struct explanation *e)
+{
+	status_release(&e->status);
+	decision_row_release(&e->decision);
+	knowledge_release(&e->knowledge);
+	free(e->seen);
+	free(e->best);
+	free(e->batches);
+	*e = (struct explanation){ .rule = LR_ADASCALE };
+}

@@ -1,0 +1,222 @@
+/* explain_json.c - pollux explain --json, for programs. The schema is in pollux-explain(1), and has the rules
+ * of that of 'pollux status --json': see status_json.c. */
+#include <math.h>
+#include <string.h>
+
+#include "pollux/explain.h"
+#include "pollux/json.h"
+
+#define SCHEMA_VERSION 1
+
+static void integer_or_null(struct json *j, const char *key, int64_t value)
+{
+	if (value > 0)
+		json_integer(j, key, value);
+	else
+		json_string(j, key, NULL);
+}
+
+static void text_or_null(struct json *j, const char *key, const char *value)
+{
+	json_string(j, key, value && *value ? value : NULL);
+}
+
+/* --- decision --- */
+
+static void print_decision(struct json *j, const struct explanation *e)
+{
+	const struct decision_row *d = &e->decision;
+
+	json_object(j, "decision");
+	text_or_null(j, "reason", e->job->reason);
+	json_string(j, "policy", e->policy ? e->policy->name : NULL);
+	json_number(j, "slice_s", e->slice_s);
+	json_number(j, "last_change_time_s", d->time_s);
+	json_string(j, "last_change_policy", d->policy);
+	json_string(j, "last_change_reason", d->reason);
+	if (d->policy)
+		json_integer(j, "last_change_replicas", d->replicas);
+	else
+		json_string(j, "last_change_replicas", NULL);
+	json_end(j);
+}
+
+/* --- choices --- */
+
+static void print_sizes(struct json *j, const struct configuration *c)
+{
+	json_integer(j, "replicas", c->replicas);
+	json_integer(j, "batch_size", c->batch_size);
+	json_integer(j, "local_batch_size", c->local_batch_size);
+	json_integer(j, "accumulation_steps", c->accumulation_steps);
+}
+
+void explanation_print_json_choice(struct json *j, const struct explanation *e,
+				   const struct goodput_choice *c)
+{
+	print_sizes(j, &c->configuration);
+	json_number(j, "step_time_s", explanation_step_time(e, &c->configuration));
+	json_number(j, "throughput", c->throughput);
+	json_number(j, "efficiency", explanation_assumes(e, c) ? (double)NAN : c->efficiency);
+	json_number(j, "goodput", c->goodput);
+}
+
+static void print_now(struct json *j, const struct explanation *e)
+{
+	if (e->now.goodput > 0) {
+		json_object(j, "now");
+		explanation_print_json_choice(j, e, &e->now);
+		json_number(j, "learning_rate_scale", e->item->run->learning_rate_scale);
+		json_end(j);
+	} else {
+		json_string(j, "now", NULL);
+	}
+}
+
+static void print_device_count(struct json *j, const struct explanation *e, int r)
+{
+	const struct goodput_choice *best = &e->best[r];
+	const char *obstacle = explanation_obstacle(e, r);
+
+	json_object(j, NULL);
+	if (best->goodput > 0)
+		explanation_print_json_choice(j, e, best);
+	else
+		json_integer(j, "replicas", r);
+	json_number(j, "speedup", obstacle ? (double)NAN
+					   : best->goodput / e->best[e->least].goodput);
+	json_string(j, "obstacle", obstacle);
+	json_end(j);
+}
+
+void explanation_print_json_curves(struct json *j, const struct explanation *e)
+{
+	json_array(j, "devices");
+	for (int r = 1; e->model.known && r <= e->n_devices; r++)
+		print_device_count(j, e, r);
+	json_end(j);
+	json_array(j, "batch_sizes");
+	for (int i = 0; i < e->n_batches; i++) {
+		json_object(j, NULL);
+		explanation_print_json_choice(j, e, &e->batches[i]);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+/* --- the model --- */
+
+static void print_parameters(struct json *j, const struct fit_result *fit)
+{
+	double values[N_THROUGHPUT_PARAMS];
+
+	memcpy(values, &fit->params, sizeof(values));
+	json_object(j, "parameters");
+	for (int i = 0; i < N_THROUGHPUT_PARAMS; i++) {
+		json_object(j, throughput_param_name((enum throughput_param)i));
+		json_number(j, "value", values[i]);
+		json_string(j, "basis", fit_basis_name(fit->basis[i]));
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void print_observation(struct json *j, const struct explanation *e, const struct pool_entry *seen)
+{
+	const struct observation *o = &seen->observation;
+
+	json_object(j, NULL);
+	json_integer(j, "nodes", seen->place.nodes);
+	json_integer(j, "replicas", seen->place.replicas);
+	json_integer(j, "local_batch_size", seen->local_batch_size);
+	json_integer(j, "accumulation_steps", seen->accumulation_steps);
+	json_integer(j, "n_steps", o->n_steps);
+	json_integer(j, "n_windows", o->n_windows);
+	json_number(j, "step_time_s", o->step_time_s);
+	json_number(j, "step_time_sd_s", o->step_time_sd_s);
+	json_number(j, "sync_time_s", o->sync_time_s);
+	json_number(j, "model_step_time_s",
+		    throughput_step_time(&e->knowledge.model.fit.params, seen->place,
+					 (double)seen->local_batch_size, seen->accumulation_steps));
+	json_end(j);
+}
+
+void explanation_print_json_model(struct json *j, const struct explanation *e)
+{
+	const struct model_row *m = &e->knowledge.model;
+
+	if (!e->knowledge.modelled) {
+		json_string(j, "model", NULL);
+		return;
+	}
+	json_object(j, "model");
+	print_parameters(j, &m->fit);
+	json_integer(j, "n_observations", m->fit.n_observations);
+	json_integer(j, "n_steps", m->n_steps);
+	json_integer(j, "measured_replicas", m->max_replicas);
+	json_number(j, "rmse_grad", m->fit.rmse_grad);
+	json_number(j, "rmse_step", m->fit.rmse_step);
+	json_string(j, "stop", fit_stop_name(m->fit.stop));
+	json_number(j, "fit_time_s", m->fit_time_s);
+	json_bool(j, "fitted_by_a_pass", !e->fitted_now);
+	json_array(j, "observations");
+	for (int i = 0; i < e->n_seen; i++)
+		print_observation(j, e, &e->seen[i]);
+	json_end(j);
+	json_end(j);
+}
+
+void explanation_print_json_noise(struct json *j, const struct explanation *e)
+{
+	static const char *const bases[] = {
+		[NOISE_UNKNOWN] = NULL, [NOISE_OWN] = "own", [NOISE_DECLARED] = "declared",
+		[NOISE_SHARED] = "shared",
+	};
+
+	json_object(j, "noise");
+	json_number(j, "noise_scale", e->job->declared.batch_size > 0 ? e->model.goodput.noise_scale
+							       : (double)NAN);
+	json_string(j, "basis", bases[e->model.noise_basis]);
+	json_integer(j, "n_updates", e->model.n_noise_updates);
+	json_string(j, "learning_rate_rule", lr_rule_name(e->rule));
+	json_end(j);
+}
+
+/* --- all of it --- */
+
+static void print_missing(struct json *j, const struct explanation *e)
+{
+	struct text t = TEXT_INIT;
+
+	json_string(j, "missing", explanation_missing(e, &t) ? t.data : NULL);
+	text_release(&t);
+}
+
+void explanation_print_json(const struct explanation *e, FILE *out)
+{
+	struct json j;
+
+	json_init(&j, out);
+	json_object(&j, NULL);
+	json_integer(&j, "schema_version", SCHEMA_VERSION);
+	json_number(&j, "time_s", e->status.now_wall_s);
+	json_integer(&j, "id", e->job->id);
+	json_string(&j, "name", e->job->declared.name);
+	json_string(&j, "workload", e->job->declared.workload);
+	json_string(&j, "state", shown_state_name(e->item->state));
+	text_or_null(&j, "device_kind", e->device_kind);
+	json_integer(&j, "usable_devices", e->n_devices);
+	integer_or_null(&j, "initial_batch_size", e->job->declared.batch_size);
+	print_decision(&j, e);
+	print_missing(&j, e);
+	print_now(&j, e);
+	explanation_print_json_curves(&j, e);
+	explanation_print_json_model(&j, e);
+	explanation_print_json_noise(&j, e);
+	json_number(&j, "restart_s", e->knowledge.restart_s);
+	json_number(&j, "throughput_eps", e->item->throughput_eps);
+	json_number(&j, "eta_s", e->item->eta_s);
+	json_number(&j, "end_time_s", job_has_ended(e->job->state) ? e->job->end_time_s
+				      : e->status.now_wall_s + e->item->eta_s);
+	json_end(&j);
+}

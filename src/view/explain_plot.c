@@ -1,0 +1,207 @@
+/* explain_plot.c - a script for gnuplot: on the left what devices bring, on the right what batch sizes do, both
+ * with what was measured and where the job is now. While the noise scale is unknown nobody knows what a larger
+ * batch is worth: then throughput alone, and the title says why. */
+#include <math.h>
+#include <string.h>
+
+#include "pollux/explain.h"
+#include "pollux/picture.h"
+
+#define SIZES 64		/* points of the curves over batch sizes */
+#define TITLE_MAX 60		/* characters of a name */
+
+/* --- pieces --- */
+
+static void begin_data(struct text *t, const char *name)
+{
+	text_addf(t, "$%s << END\n", name);
+}
+
+/* A block without a line is an error to gnuplot. */
+static void end_data(struct text *t)
+{
+	text_add(t, "NaN NaN NaN NaN\nEND\n");
+}
+
+static bool is_curve(const struct explanation *e, int r)
+{
+	return e->best[r].goodput > 0 && !explanation_obstacle(e, r);
+}
+
+/* Whether what is drawn of goodput and efficiency is known, and not an assumption that the tables show as '-'. */
+static bool knows_goodput(const struct explanation *e)
+{
+	for (int r = 1; r <= e->n_devices; r++)
+		if (is_curve(e, r) && explanation_assumes(e, &e->best[r]))
+			return false;
+	for (int i = 0; i < e->n_batches; i++)
+		if (explanation_assumes(e, &e->batches[i]))
+			return false;
+	return true;
+}
+
+/* --- data --- */
+
+static void add_devices(const struct explanation *e, struct text *t)
+{
+	begin_data(t, "devices");
+	for (int r = 1; r <= e->n_devices; r++)
+		if (is_curve(e, r))
+			text_addf(t, "%d %.9g %.9g\n", r, e->best[r].throughput, e->best[r].goodput);
+	end_data(t);
+}
+
+/* Throughput, goodput and efficiency of a batch that need not divide, by as few passes as can be. */
+static void add_size(const struct explanation *e, double batch_size, struct text *t)
+{
+	struct goodput_model g = job_model_on(&e->model, e->replicas);
+	struct throughput_place place = { 1, e->replicas };
+	double share = batch_size / e->replicas, passes = 1, rate, goodput;
+
+	if (e->replicas == 1 && batch_size > (double)g.initial_batch_size && !g.noise_is_measured)
+		passes = 2;
+	if (g.max_local_batch_size > 0)
+		passes = fmax(passes, ceil(share / (double)g.max_local_batch_size - 1e-9));
+	if (g.max_local_batch_size < 0 || (passes > 1 && !g.accumulates))
+		return;
+	rate = place.replicas * share / goodput_step_time(&g, place, share / passes, passes);
+	goodput = goodput_of(&g, place, share / passes, passes);
+	text_addf(t, "%.9g %.9g %.9g %.9g\n", batch_size, rate, goodput, 100 * goodput / rate);
+}
+
+static void add_sizes(const struct explanation *e, struct text *t)
+{
+	double low = (double)e->batches[0].configuration.batch_size;
+	double high = (double)e->batches[e->n_batches - 1].configuration.batch_size;
+
+	begin_data(t, "sizes");
+	for (int i = 0; i < SIZES; i++)
+		add_size(e, low * pow(high / low, i / (SIZES - 1.0)), t);
+	end_data(t);
+}
+
+/* Samples a second, as measured: by devices, and by batch size on as many as the curve is of. */
+static void add_measured(const struct explanation *e, struct text *t)
+{
+	begin_data(t, "measured");
+	for (int i = 0; i < e->n_seen; i++) {
+		const struct pool_entry *seen = &e->seen[i];
+		double batch_size = (double)seen->local_batch_size * seen->place.replicas *
+				    seen->accumulation_steps;
+		double rate = batch_size / seen->observation.step_time_s;
+
+		text_addf(t, "%d %.9g %.9g", seen->place.replicas, rate, batch_size);
+		text_addf(t, seen->place.replicas == e->replicas ? " %.9g\n" : " NaN\n", rate);
+	}
+	end_data(t);
+}
+
+static void add_now(const struct explanation *e, struct text *t)
+{
+	begin_data(t, "now");
+	if (e->now.goodput > 0)
+		text_addf(t, "%d %.9g %lld\n", e->replicas,
+			  knows_goodput(e) ? e->now.goodput : e->now.throughput,
+			  (long long)e->now.configuration.batch_size);
+	end_data(t);
+}
+
+/* --- the picture --- */
+
+static void add_terminal(const char *format, struct text *t)
+{
+	if (!strcmp(format, "svg"))
+		text_add(t, "set terminal svg size 1100,500 noenhanced font 'DejaVu Sans,Arial,"
+			 "sans-serif,13' background rgb 'white' linewidth 1.2\n");
+	else
+		text_add(t, "set terminal pngcairo size 1100,500 noenhanced font 'Sans,10.5' "
+			 "background rgb 'white' linewidth 1.4\n");
+}
+
+static void add_style(struct text *t)
+{
+	text_add(t,
+		 "set border 3 lc rgb '#555555'\n"
+		 "set grid back lc rgb '#dddddd' lt 1 lw 0.6\n"
+		 "set tics nomirror out scale 0.6 tc rgb '#333333'\n"
+		 "set key below center horizontal Left reverse samplen 2 spacing 1.2\n"
+		 "set style line 1 lc rgb '#0b6e99' lw 2.2 pt 7 ps 0.7\n"	/* goodput */
+		 "set style line 2 lc rgb '#e08a1e' lw 1.8 pt 5 ps 0.6\n"	/* throughput */
+		 "set style line 3 lc rgb '#7a9e3a' lw 1.6 dt 2\n"		/* efficiency */
+		 "set style line 4 lc rgb '#b3591a' pt 2 ps 1.1 lw 1.6\n"	/* measured */
+		 "set style line 5 lc rgb '#c0203a' pt 6 ps 2.2 lw 2\n"		/* now */
+		 "set bmargin 7.5\n"
+		 "set format y '%.1s%c'\n");
+}
+
+static void add_head(const struct explanation *e, struct text *t)
+{
+	text_addf(t, "set multiplot layout 1,2 title 'job %lld, ", (long long)e->job->id);
+	picture_add_quoted(t, e->job->declared.name, TITLE_MAX);
+	text_add(t, ", on ");
+	picture_add_quoted(t, e->device_kind, TITLE_MAX);
+	if (!knows_goodput(e))
+		text_add(t, "; noise scale unknown: no goodput or efficiency");
+	text_add(t, "' font ',13'\n");
+}
+
+static void add_left(const struct explanation *e, struct text *t)
+{
+	text_addf(t, "set title 'best sizes for each number of devices'\n"
+		  "set xlabel 'devices'\n"
+		  "set ylabel 'samples/s'\n"
+		  "set xrange [0.5:%d.5]\n"
+		  "set yrange [0:*]\n", e->n_devices);
+	text_add(t, e->n_devices <= 16 ? "set xtics 1\n" : "set xtics auto\n");
+	text_add(t, "plot $devices using 1:2 with linespoints ls 2 title 'throughput', ");
+	if (knows_goodput(e))
+		text_addf(t, "$devices using 1:3 with linespoints ls 1 title 'goodput, at batch %lld', ",
+			  (long long)e->job->declared.batch_size);
+	text_add(t, "$measured using 1:2 with points ls 4 title 'measured throughput'");
+	text_add(t, e->now.goodput > 0 ? ", $now using 1:2 with points ls 5 title 'now'\n" : "\n");
+}
+
+/* To the right of the picture on the right. */
+static void add_efficiency_axis(struct text *t)
+{
+	text_add(t, "set border 11\n"
+		 "set y2label 'efficiency, %'\n"
+		 "set y2range [0:105]\n"
+		 "set y2tics 20 nomirror out scale 0.6 tc rgb '#333333'\n"
+		 "set format y2 '%.0f'\n");
+}
+
+static void add_right(const struct explanation *e, struct text *t)
+{
+	double low = (double)e->batches[0].configuration.batch_size;
+	double high = (double)e->batches[e->n_batches - 1].configuration.batch_size;
+	const char *with = high > low ? "lines" : "points";
+
+	text_addf(t, "set title 'batch sizes on %d device%s'\n"
+		  "set xlabel 'batch size, samples'\n"
+		  "set logscale x 2\n"
+		  "set xtics auto\n"
+		  "set xrange [%.9g:%.9g]\n", e->replicas, e->replicas == 1 ? "" : "s", low / 1.15, high * 1.15);
+	if (knows_goodput(e))
+		add_efficiency_axis(t);
+	text_addf(t, "plot $sizes using 1:2 with %s ls 2 title 'throughput', ", with);
+	if (knows_goodput(e))
+		text_addf(t, "$sizes using 1:3 with %s ls 1 title 'goodput', "
+			  "$sizes using 1:4 axes x1y2 with %s ls 3 title 'efficiency', ", with, with);
+	text_add(t, "$measured using 3:4 with points ls 4 title 'measured throughput'");
+	text_add(t, e->now.goodput > 0 ? ", $now using 3:2 with points ls 5 title 'now'\n" : "\n");
+}
+
+void explanation_plot_script(const struct explanation *e, const char *format, struct text *t)
+{
+	add_devices(e, t);
+	add_sizes(e, t);
+	add_measured(e, t);
+	add_now(e, t);
+	add_terminal(format, t);
+	add_style(t);
+	add_head(e, t);
+	add_left(e, t);
+	add_right(e, t);
+	text_add(t, "unset multiplot\n");
+}

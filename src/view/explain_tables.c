@@ -1,0 +1,228 @@
+/* explain_tables.c - the curves of a job, and the model that they come from, in columns. */
+#include <math.h>
+#include <string.h>
+
+#include "pollux/columns.h"
+#include "pollux/explain.h"
+#include "pollux/format.h"
+
+/* --- cells --- */
+
+static void cells_dash(struct columns *t, int n)
+{
+	while (n-- > 0)
+		columns_text(t, "-");
+}
+
+static void cells_sizes(struct columns *t, const struct configuration *c)
+{
+	columns_cell(t, "%lld", (long long)c->batch_size);
+	columns_cell(t, "%lld", (long long)c->local_batch_size);
+	columns_cell(t, "%d", c->accumulation_steps);
+}
+
+/* Four of them: time of a step, throughput, efficiency, goodput. */
+static void cells_speed(struct columns *t, const struct explanation *e, const struct goodput_choice *c)
+{
+	columns_span(t, explanation_step_time(e, &c->configuration));
+	columns_count(t, c->throughput);
+	if (explanation_assumes(e, c))
+		columns_text(t, "-");
+	else
+		columns_cell(t, "%.0f%%", 100 * c->efficiency);
+	columns_count(t, c->goodput);
+}
+
+static void print(struct columns *t, const struct status_output *out)
+{
+	columns_print(t, out->file, out->width, out->color);
+	columns_release(t);
+}
+
+#define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
+
+/* --- devices --- */
+
+/* Of a large machine: each up to 16, then every 8th, the powers of two, and what is next to the present one. */
+static bool is_shown(const struct explanation *e, int r)
+{
+	return r <= 16 || (r & (r - 1)) == 0 || r == e->n_devices ||
+	       (e->n_devices <= 128 && r % 8 == 0) || (r >= e->replicas - 1 && r <= e->replicas + 1);
+}
+
+static void add_devices(struct columns *t, const struct explanation *e, int r)
+{
+	const struct goodput_choice *best = &e->best[r];
+	const char *obstacle = explanation_obstacle(e, r);
+	bool now = e->item->run && e->item->run->replicas == r;
+
+	columns_cell(t, "%d", r);
+	if (best->goodput > 0 && (!obstacle || strcmp(obstacle, "not tried") != 0)) {
+		cells_sizes(t, &best->configuration);
+		cells_speed(t, e, best);
+	} else {
+		cells_dash(t, 7);
+	}
+	if (!obstacle)
+		columns_cell(t, "%.2f", best->goodput / e->best[e->least].goodput);
+	else
+		cells_dash(t, 1);
+	if (!obstacle && e->job->profile && !explanation_is_measured(e, r))
+		obstacle = "not measured";
+	columns_text(t, now ? "now" : obstacle ? obstacle : "");
+	if (now)
+		columns_style(t, STYLE_GREEN);
+	else if (obstacle)
+		columns_style(t, STYLE_DIM);
+}
+
+void explanation_print_devices(const struct explanation *e, const struct status_output *out)
+{
+	static const struct column columns[] = {
+		{ .heading = "DEV", .right = true },
+		{ .heading = "BATCH", .right = true },
+		{ .heading = "LOCAL", .right = true, .leave_out = 3 },
+		{ .heading = "PASSES", .right = true, .leave_out = 1 },
+		{ .heading = "STEP", .right = true, .leave_out = 2 },
+		{ .heading = "SAMPLES/S", .right = true, .leave_out = 5 },
+		{ .heading = "EFF", .right = true, .leave_out = 4 },
+		{ .heading = "GOODPUT", .right = true },
+		{ .heading = "SPEEDUP", .right = true },
+		{ .heading = "", },
+	};
+	struct columns t;
+
+	columns_init(&t, columns, COUNT(columns));
+	for (int r = 1; r <= e->n_devices; r++)
+		if (is_shown(e, r))
+			add_devices(&t, e, r);
+	print(&t, out);
+}
+
+/* --- batch sizes --- */
+
+static bool same(const struct goodput_choice *a, const struct goodput_choice *b)
+{
+	return a->configuration.replicas == b->configuration.replicas &&
+	       a->configuration.batch_size == b->configuration.batch_size &&
+	       a->configuration.accumulation_steps == b->configuration.accumulation_steps;
+}
+
+/* Of those shown, a row with more than the one that is best. */
+static bool best_is_rounded(const struct explanation *e)
+{
+	if (e->replicas < 1 || e->replicas > e->n_devices)
+		return false;
+	for (int i = 0; i < e->n_batches; i++)
+		if (e->batches[i].goodput > e->best[e->replicas].goodput)
+			return true;
+	return false;
+}
+
+static void add_batch(struct columns *t, const struct explanation *e, const struct goodput_choice *c)
+{
+	bool best = e->replicas <= e->n_devices && same(c, &e->best[e->replicas]);
+	bool now = same(c, &e->now);
+
+	cells_sizes(t, &c->configuration);
+	cells_speed(t, e, c);
+	columns_text(t, best && now ? "best, now" : best ? "best" : now ? "now" : "");
+	if (best || now)
+		columns_style(t, now ? STYLE_GREEN : STYLE_BOLD);
+}
+
+void explanation_print_batches(const struct explanation *e, const struct status_output *out)
+{
+	static const struct column columns[] = {
+		{ .heading = "BATCH", .right = true },
+		{ .heading = "LOCAL", .right = true, .leave_out = 3 },
+		{ .heading = "PASSES", .right = true, .leave_out = 1 },
+		{ .heading = "STEP", .right = true, .leave_out = 2 },
+		{ .heading = "SAMPLES/S", .right = true },
+		{ .heading = "EFF", .right = true },
+		{ .heading = "GOODPUT", .right = true },
+		{ .heading = "", },
+	};
+	struct columns t;
+
+	columns_init(&t, columns, COUNT(columns));
+	for (int i = 0; i < e->n_batches; i++)
+		add_batch(&t, e, &e->batches[i]);
+	print(&t, out);
+	if (best_is_rounded(e))
+		explanation_print_line(out, "best", "that is, of those whose local batch has three binary digits (5, 6, 7, "
+				       "8, 10, 12, 14, 16, ...), as these are within 1 % of the greatest");
+}
+
+/* --- the model --- */
+
+static const char *const units[N_THROUGHPUT_PARAMS] = {
+	[ALPHA_GRAD] = "a pass", [BETA_GRAD] = "a sample", [ALPHA_SYNC_LOCAL] = "a step",
+	[BETA_SYNC_LOCAL] = "a replica above 2", [ALPHA_SYNC_NODE] = "a step",
+	[BETA_SYNC_NODE] = "a replica above 2", [GAMMA] = "1: after one another, 10: at once",
+};
+
+void explanation_print_parameters(const struct explanation *e, const struct status_output *out)
+{
+	static const struct column columns[] = {
+		{ .heading = "PARAMETER" }, { .heading = "VALUE", .right = true },
+		{ .heading = "FOR", .leave_out = 1 }, { .heading = "BASIS" },
+	};
+	double values[N_THROUGHPUT_PARAMS];
+	struct columns t;
+
+	memcpy(values, &e->knowledge.model.fit.params, sizeof(values));
+	columns_init(&t, columns, COUNT(columns));
+	for (int i = 0; i < N_THROUGHPUT_PARAMS; i++) {
+		columns_text(&t, throughput_param_name((enum throughput_param)i));
+		if (i == GAMMA)
+			columns_cell(&t, "%.2f", values[i]);
+		else
+			columns_span(&t, values[i]);
+		columns_text(&t, units[i]);
+		columns_text(&t, fit_basis_name(e->knowledge.model.fit.basis[i]));
+	}
+	print(&t, out);
+}
+
+static void add_observation(struct columns *t, const struct explanation *e, const struct pool_entry *seen)
+{
+	double measured = seen->observation.step_time_s;
+	double model = throughput_step_time(&e->model.goodput.params, seen->place,
+					    (double)seen->local_batch_size, seen->accumulation_steps);
+	struct configuration c = {
+		.batch_size = seen->place.replicas * seen->local_batch_size * seen->accumulation_steps,
+		.local_batch_size = seen->local_batch_size,
+		.accumulation_steps = seen->accumulation_steps,
+	};
+
+	columns_cell(t, "%d", seen->place.replicas);
+	cells_sizes(t, &c);
+	columns_count(t, (double)seen->observation.n_steps);
+	columns_span(t, measured);
+	columns_span(t, model);
+	/* + 0.0: what rounds to nothing is no -0. */
+	columns_cell(t, "%+.1f%%", round(1000 * (model / measured - 1)) / 10 + 0.0);
+	columns_span(t, seen->observation.sync_time_s);
+}
+
+void explanation_print_observations(const struct explanation *e, const struct status_output *out)
+{
+	static const struct column columns[] = {
+		{ .heading = "DEV", .right = true },
+		{ .heading = "BATCH", .right = true },
+		{ .heading = "LOCAL", .right = true },
+		{ .heading = "PASSES", .right = true, .leave_out = 2 },
+		{ .heading = "STEPS", .right = true, .leave_out = 1 },
+		{ .heading = "MEASURED", .right = true },
+		{ .heading = "MODEL", .right = true },
+		{ .heading = "DIFF", .right = true },
+		{ .heading = "SYNC", .right = true, .leave_out = 3 },
+	};
+	struct columns t;
+
+	columns_init(&t, columns, COUNT(columns));
+	for (int i = 0; i < e->n_seen; i++)
+		add_observation(&t, e, &e->seen[i]);
+	print(&t, out);
+}

@@ -1,0 +1,226 @@
+/* history.c - read the jobs of the store, and what became of them. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pollux/history.h"
+#include "pollux/mem.h"
+
+/* --- the machine, as the last pass saw it --- */
+
+static int read_devices(struct history *h, struct err *err)
+{
+	struct device_settings settings = { .slots = h->config.slots };
+	struct device_list list;
+
+	if (devices_list(&settings, &list, err))
+		return -1;
+	for (int i = list.count - 1; i >= 0; i--) {
+		if (!list.items[i].usable)
+			continue;
+		h->n_devices++;
+		snprintf(h->device_kind, sizeof(h->device_kind), "%s", list.items[i].kind);
+	}
+	devices_release(&list);
+	return h->n_devices ? 0 : err_set(err, EX_UNAVAILABLE, "no device can be used here, so there is "
+					  "nothing to compare with: see 'pollux devices'");
+}
+
+static int read_machine(struct session *s, struct history *h, struct err *err)
+{
+	if (session_settings(s, &h->config, err))
+		return -1;
+	h->policy = policy_find(h->config.policy);
+	if (!h->policy)
+		return err_set(err, EX_CONFIG, "no policy '%.60s'", h->config.policy);
+	return read_devices(h, err);
+}
+
+/* --- workloads --- */
+
+struct knowledge *history_knowledge_of(const struct history *h, const struct job *job)
+{
+	for (int i = 0; i < h->n_workloads; i++)
+		if (strcmp(h->workloads[i].name, job->declared.workload) == 0)
+			return &h->workloads[i].knowledge;
+	return NULL;
+}
+
+/* Policies that model no goodput do not have models fitted. */
+static int learn(struct session *s, const struct history *h, const char *workload, struct knowledge *k,
+		 struct err *err)
+{
+	struct pool_entry *seen;
+	int n;
+
+	if (k->modelled)
+		return 0;
+	if (knowledge_observations(&s->store, workload, h->device_kind, &seen, &n, err))
+		return -1;
+	free(seen);
+	return n > 0 ? knowledge_learn(&s->store, workload, h->device_kind, "", k, err) : 0;
+}
+
+static int read_workloads(struct session *s, struct history *h, struct err *err)
+{
+	h->workloads = xcalloc((size_t)h->list.count, sizeof(*h->workloads));
+	for (int i = 0; i < h->list.count; i++) {
+		const struct job *job = &h->list.items[i];
+		struct history_workload *w = &h->workloads[h->n_workloads];
+
+		if (history_knowledge_of(h, job))
+			continue;
+		if (knowledge_load(&s->store, job->declared.workload, h->device_kind, &w->knowledge, err))
+			return -1;
+		w->name = xstrdup(job->declared.workload);
+		h->n_workloads++;
+		if (learn(s, h, job->declared.workload, &w->knowledge, err))
+			return -1;
+	}
+	return 0;
+}
+
+/* --- jobs --- */
+
+static int by_submission(const void *a, const void *b)
+{
+	const struct job *x = *(const struct job *const *)a, *y = *(const struct job *const *)b;
+
+	if (x->submit_time_s < y->submit_time_s || x->submit_time_s > y->submit_time_s)
+		return x->submit_time_s < y->submit_time_s ? -1 : 1;
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+static void sort_jobs(struct history *h, const struct job **order)
+{
+	for (int i = 0; i < h->list.count; i++)
+		order[i] = &h->list.items[i];
+	qsort(order, (size_t)h->list.count, sizeof(const struct job *), by_submission);
+}
+
+static int make_jobs(struct session *s, struct history *h, const struct job *const *order, struct err *err)
+{
+	size_t n = (size_t)h->list.count;
+
+	h->jobs = xcalloc(n, sizeof(*h->jobs));
+	h->source = xcalloc(n, sizeof(const struct job *));
+	for (size_t i = 0; i < n; i++) {
+		enum history_basis basis;
+
+		if (order[i]->profile)
+			continue;
+		if (history_job(s, h, order[i], &h->jobs[h->n], &basis, err))
+			return -1;
+		h->count[basis]++;
+		if (basis > HISTORY_TIME)
+			continue;
+		h->source[h->n++] = order[i];
+		h->n_active += order[i]->state != JOB_DONE;
+	}
+	return 0;
+}
+
+static int index_of(const struct history *h, int64_t job_id)
+{
+	for (int i = 0; i < h->n; i++)
+		if (h->source[i]->id == job_id)
+			return i;
+	return -1;
+}
+
+/* What a job came after and is not simulated ended when it ended. */
+static void set_dependencies(struct history *h)
+{
+	for (int d = 0; d < h->dependencies.count; d++) {
+		const struct dependency *dependency = &h->dependencies.items[d];
+		int i = index_of(h, dependency->job_id), after = index_of(h, dependency->after_id);
+		struct replay_job *job = i < 0 ? NULL : &h->jobs[i];
+
+		if (!job)
+			continue;
+		if (after < 0) {
+			job->release_s = fmax(job->release_s, dependency->after_end_time_s);
+			continue;
+		}
+		job->after = xreallocarray(job->after, (size_t)job->n_after + 1, sizeof(*job->after));
+		job->after[job->n_after++] = after;
+	}
+}
+
+/* --- what it was --- */
+
+static void set_was(struct history *h)
+{
+	double *device_s = xcalloc((size_t)h->n, sizeof(*device_s));
+
+	h->was = xcalloc((size_t)h->n, sizeof(*h->was));
+	for (int i = 0; i < h->n; i++) {
+		const struct job *job = h->source[i];
+
+		if (job->state != JOB_DONE)
+			continue;
+		device_s[h->n_done] = job->progress.attained_service_device_s;
+		h->was[h->n_done++] = (struct sim_job_result){
+			.submit_s = job->submit_time_s, .start_s = job->start_time_s,
+			.finish_s = job->end_time_s, .restarts = job->progress.runs > 1 ? job->progress.runs - 1 : 0,
+			.fairness = (double)NAN,
+		};
+	}
+	replay_figures(h->was, device_s, h->n_done, &h->figures);
+	free(device_s);
+}
+
+static int read_all(struct session *s, struct history *h, struct err *err)
+{
+	const struct job **order;
+	int rc;
+
+	if (store_jobs_list(&s->store, JOBS_ALL, 0, &h->list, err))
+		return -1;
+	if (h->list.count == 0)
+		return err_set(err, EX_NOINPUT, "the store in '%s' has no jobs yet", s->paths.dir);
+	if (store_dependencies_all(&s->store, &h->dependencies, err) || read_workloads(s, h, err))
+		return -1;
+	order = xcalloc((size_t)h->list.count, sizeof(const struct job *));
+	sort_jobs(h, order);
+	rc = make_jobs(s, h, order, err);
+	free(order);
+	if (rc)
+		return -1;
+	set_dependencies(h);
+	set_was(h);
+	return h->n_done ? 0 : err_set(err, EX_NOINPUT, "no job of the store in '%s' is done that could be "
+				       "simulated on %d device%s", s->paths.dir, h->n_simulated_devices,
+				       h->n_simulated_devices == 1 ? "" : "s");
+}
+
+int history_read(struct session *s, int devices, double slice_s, struct history *h, struct err *err)
+{
+	*h = (struct history){ .n = 0 };
+	if (read_machine(s, h, err) == 0) {
+		h->n_simulated_devices = devices > 0 ? devices : h->n_devices;
+		h->simulated_slice_s = slice_s > 0 ? slice_s : h->config.slice_s;
+		if (read_all(s, h, err) == 0)
+			return 0;
+	}
+	history_release(h);
+	return -1;
+}
+
+void history_release(struct history *h)
+{
+	for (int i = 0; i < h->n_workloads; i++) {
+		free(h->workloads[i].name);
+		knowledge_release(&h->workloads[i].knowledge);
+	}
+	free(h->workloads);
+	for (int i = 0; i < h->n; i++)
+		replay_job_release(&h->jobs[i]);
+	free(h->jobs);
+	free(h->source);
+	free(h->was);
+	dependency_list_release(&h->dependencies);
+	job_list_release(&h->list);
+	*h = (struct history){ .n = 0 };
+}

@@ -1,0 +1,159 @@
+/* history_print.c - what was against what would have been, for people and for programs. */
+#include <math.h>
+
+#include "pollux/format.h"
+#include "pollux/history.h"
+#include "pollux/json.h"
+#include "pollux/table.h"
+
+/* --- people --- */
+
+static const struct table_column columns[] = {
+	{ .heading = "POLICY" }, { .heading = "DEVICES", .right = true },
+	{ .heading = "JOBS", .right = true }, { .heading = "MEAN", .right = true },
+	{ .heading = "MEDIAN", .right = true }, { .heading = "P99", .right = true },
+	{ .heading = "MAKESPAN", .right = true }, { .heading = "RESTARTS", .right = true },
+	{ .heading = "DEVICE-H", .right = true },
+};
+
+static const char *plural(int n)
+{
+	return n == 1 ? "" : "s";
+}
+
+static void add_figures(struct table *t, const struct replay_figures *f)
+{
+	const double times[] = { f->avg_jct_s, f->median_jct_s, f->p99_jct_s, f->makespan_s };
+	char text[FORMAT_SIZE];
+
+	table_cell(t, "%d", f->n_jobs);
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
+		table_text(t, format_span(text, sizeof(text), times[i]));
+	table_cell(t, "%.0f", f->restarts);
+	table_cell(t, "%.3g", f->device_hours);
+}
+
+static void print_table(const struct history_report *r, FILE *out, int width, bool color)
+{
+	struct table t;
+
+	table_init(&t, columns, sizeof(columns) / sizeof(columns[0]));
+	table_text(&t, "what it was");
+	table_text(&t, "-");
+	add_figures(&t, &r->history->figures);
+	table_style(&t, STYLE_BOLD);
+	for (int i = 0; i < r->n_results; i++) {
+		table_text(&t, r->results[i].policy->name);
+		table_cell(&t, "%d", r->results[i].n_devices);
+		add_figures(&t, &r->results[i].figures);
+	}
+	table_print(&t, out, width, color);
+	table_release(&t);
+}
+
+static const char *const bases[N_HISTORY_BASES] = {
+	[HISTORY_TIME] = "By the time that their runs took, on as many devices as they had",
+	[HISTORY_ENDED_BADLY] = "Left out, as they failed, were cancelled, timed out or are held",
+	[HISTORY_LENGTH_UNKNOWN] = "Left out, as nobody can tell how long they have to go",
+	[HISTORY_TOO_LARGE] = "Left out, as they need more devices than are simulated",
+};
+
+static void print_basis(const struct history *h, FILE *out)
+{
+	fprintf(out, "Devices: %s.\n", h->device_kind);
+	fprintf(out, "By the measured model of their workload there: %d of %d job%s.\n",
+		h->count[HISTORY_MODEL], h->n, plural(h->n));
+	for (int b = HISTORY_TIME; b < N_HISTORY_BASES; b++)
+		if (h->count[b])
+			fprintf(out, "%s: %d.\n", bases[b], h->count[b]);
+	if (h->count[HISTORY_MODEL])
+		fputs("In simulation the models are known from the start.\n", out);
+	if (h->n_active)
+		fprintf(out, "Simulated, but in no figure, as they have not ended: %d.\n", h->n_active);
+}
+
+static void print_check(const struct history_report *r, FILE *out)
+{
+	const struct history_result *c = &r->check;
+	double was_s = r->history->figures.avg_jct_s, change = c->figures.avg_jct_s / was_s - 1;
+	char was[FORMAT_SIZE], is[FORMAT_SIZE];
+
+	fprintf(out, "\nHow far to trust it: %s on %d device%s, as now, simulated, comes to a mean of\n"
+		"%s where it was %s", c->policy->name, c->n_devices, plural(c->n_devices),
+		format_span(is, sizeof(is), c->figures.avg_jct_s), format_span(was, sizeof(was), was_s));
+	if (isfinite(change))
+		fprintf(out, ", %.0f%% %s", 100 * fabs(change), change < 0 ? "less" : "more");
+	if (isfinite(c->median_error))
+		fprintf(out, "; half of the jobs are within %.0f%%\nof their own times",
+			100 * c->median_error);
+	fputs(".\n", out);
+}
+
+void history_print(const struct history_report *r, FILE *out, int width, bool color)
+{
+	print_basis(r->history, out);
+	fputs("\n", out);
+	print_table(r, out, width, color);
+	print_check(r, out);
+}
+
+/* --- programs --- */
+
+static void json_figures(struct json *j, const struct replay_figures *f)
+{
+	json_integer(j, "jobs", f->n_jobs);
+	json_number(j, "avg_jct_s", f->avg_jct_s);
+	json_number(j, "median_jct_s", f->median_jct_s);
+	json_number(j, "p99_jct_s", f->p99_jct_s);
+	json_number(j, "makespan_s", f->makespan_s);
+	json_number(j, "restarts", f->restarts);
+	json_number(j, "device_hours", f->device_hours);
+}
+
+static void json_result(struct json *j, const char *key, const struct history_result *r)
+{
+	json_object(j, key);
+	json_string(j, "policy", r->policy->name);
+	json_integer(j, "devices", r->n_devices);
+	json_figures(j, &r->figures);
+	json_number(j, "median_error", r->median_error);
+	json_end(j);
+}
+
+static void json_jobs(struct json *j, const struct history *h)
+{
+	json_object(j, "jobs");
+	json_integer(j, "simulated", h->n);
+	json_integer(j, "modelled", h->count[HISTORY_MODEL]);
+	json_integer(j, "timed", h->count[HISTORY_TIME]);
+	json_integer(j, "not_ended", h->n_active);
+	json_object(j, "left_out");
+	json_integer(j, "ended_badly", h->count[HISTORY_ENDED_BADLY]);
+	json_integer(j, "length_unknown", h->count[HISTORY_LENGTH_UNKNOWN]);
+	json_integer(j, "too_large", h->count[HISTORY_TOO_LARGE]);
+	json_end(j);
+	json_end(j);
+}
+
+void history_print_json(const struct history_report *r, FILE *out)
+{
+	const struct history *h = r->history;
+	struct json j;
+
+	json_init(&j, out);
+	json_object(&j, NULL);
+	json_integer(&j, "schema_version", 1);
+	json_string(&j, "device_kind", h->device_kind);
+	json_number(&j, "interval_s", r->interval_s);
+	json_number(&j, "slice_s", h->simulated_slice_s);
+	json_jobs(&j, h);
+	json_object(&j, "was");
+	json_figures(&j, &h->figures);
+	json_end(&j);
+	json_result(&j, "check", &r->check);
+	json_array(&j, "results");
+	for (int i = 0; i < r->n_results; i++)
+		json_result(&j, NULL, &r->results[i]);
+	json_end(&j);
+	json_end(&j);
+}

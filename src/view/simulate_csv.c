@@ -1,0 +1,62 @@
+/* simulate_csv.c - jobs and decisions of simulations as comma-separated values (RFC 4180). */
+#include <math.h>
+#include <string.h>
+
+#include "pollux/file.h"
+#include "pollux/simulations.h"
+
+/* Names of files and jobs may hold anything. */
+static void add_text(struct text *t, const char *s)
+{
+	if (!strpbrk(s, ",\"\r\n")) {
+		text_add(t, s);
+		return;
+	}
+	text_add(t, "\"");
+	for (; *s; s++)
+		text_addf(t, *s == '"' ? "%c\"" : "%c", *s);
+	text_add(t, "\"");
+}
+
+int simulations_write_jobs(const struct simulations *s, const char *path, struct err *err)
+{
+	struct text t = TEXT_INIT;
+	int rc;
+
+	text_add(&t, "name,submit,start,finish,restarts,workload,application,gpu_hours,rho\n");
+	for (int w = 0; w < s->n; w++)
+		for (int i = 0; i < s->workloads[w].n_jobs; i++) {
+			const struct sim_job_result *job = &s->results[w].jobs[i];
+
+			add_text(&t, job->name);
+			text_addf(&t, ",%.15g,%.15g,%.15g,%d,", job->submit_s, job->start_s,
+				  job->finish_s, job->restarts);
+			add_text(&t, s->workloads[w].name);
+			text_add(&t, ",");
+			add_text(&t, job->application);
+			text_addf(&t, ",%.15g,%.15g\n", job->gpu_hours, job->fairness);
+		}
+	rc = file_replace(path, t.data, t.length, err);
+	text_release(&t);
+	return rc;
+}
+
+int simulations_write_timeline(const struct simulations *s, const char *path, struct err *err)
+{
+	struct text t = TEXT_INIT;
+	int rc;
+
+	text_add(&t, "time,running,waiting,gpus,restarts,workload\n");
+	for (int w = 0; w < s->n; w++)
+		for (int i = 0; i < s->results[w].n_rounds; i++) {
+			const struct sim_round *r = &s->results[w].rounds[i];
+
+			text_addf(&t, "%.15g,%d,%d,%d,%d,", r->time_s, r->running, r->waiting, r->gpus,
+				  r->restarts);
+			add_text(&t, s->workloads[w].name);
+			text_add(&t, "\n");
+		}
+	rc = file_replace(path, t.data, t.length, err);
+	text_release(&t);
+	return rc;
+}

@@ -1,0 +1,124 @@
+/* simulate_plot.c - a script for gnuplot: on the left how many jobs were done in what time, on the right
+ * the GPUs in use and the jobs that wait. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "pollux/mem.h"
+#include "pollux/picture.h"
+#include "pollux/simulations.h"
+
+#define TITLE_MAX 40		/* characters of a name */
+#define CURVES_MAX 12		/* workloads that are drawn */
+
+static void add_name(struct text *t, const char *name)
+{
+	text_add(t, "'");
+	picture_add_quoted(t, name, TITLE_MAX);
+	text_add(t, "'");
+}
+
+static int n_curves(const struct simulations *s)
+{
+	return s->n < CURVES_MAX ? s->n : CURVES_MAX;
+}
+
+/* --- data --- */
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Completion time in hours, and which part of the jobs took no longer. */
+static void add_completion(const struct sim_result *r, int index, struct text *t)
+{
+	int n = r->workload->n_jobs;
+	double *jct_s = xcalloc((size_t)n, sizeof(*jct_s));
+
+	for (int i = 0; i < n; i++)
+		jct_s[i] = r->jobs[i].finish_s - r->jobs[i].submit_s;
+	qsort(jct_s, (size_t)n, sizeof(*jct_s), by_value);
+	text_addf(t, "$jct%d << END\n", index);
+	for (int i = 0; i < n; i++)
+		text_addf(t, "%.6g %.6g\n", jct_s[i] / 3600, 100.0 * (i + 1) / n);
+	text_add(t, "END\n");
+	free(jct_s);
+}
+
+static void add_rounds(const struct sim_result *r, int index, struct text *t)
+{
+	text_addf(t, "$use%d << END\n", index);
+	for (int i = 0; i < r->n_rounds; i++)
+		text_addf(t, "%.6g %d %d\n", r->rounds[i].time_s / 3600, r->rounds[i].gpus,
+			  r->rounds[i].waiting);
+	text_add(t, "END\n");
+}
+
+/* --- the picture --- */
+
+static void add_style(const char *format, struct text *t)
+{
+	if (!strcmp(format, "svg"))
+		text_add(t, "set terminal svg size 1100,500 noenhanced font 'DejaVu Sans,Arial,"
+			 "sans-serif,13' background rgb 'white' linewidth 1.2\n");
+	else
+		text_add(t, "set terminal pngcairo size 1100,500 noenhanced font 'Sans,10.5' "
+			 "background rgb 'white' linewidth 1.4\n");
+	text_add(t,
+		 "set border 3 lc rgb '#555555'\n"
+		 "set grid back lc rgb '#dddddd' lt 1 lw 0.6\n"
+		 "set tics nomirror out scale 0.6 tc rgb '#333333'\n"
+		 "set key below center horizontal Left reverse samplen 2 spacing 1.2\n"
+		 "set bmargin 7.5\n");
+}
+
+static void add_left(const struct simulations *s, struct text *t)
+{
+	text_add(t, "set title 'completion times'\n"
+		 "set xlabel 'hours from submission to end'\n"
+		 "set ylabel 'jobs done, %'\n"
+		 "set logscale x\n"
+		 "set xtics auto\n"
+		 "set yrange [0:100]\n"
+		 "plot ");
+	for (int i = 0; i < n_curves(s); i++) {
+		text_addf(t, "%s$jct%d using 1:2 with steps lw 1.8 lt %d title ", i ? ", " : "", i, i + 1);
+		add_name(t, s->workloads[i].name);
+	}
+	text_add(t, "\n");
+}
+
+static void add_right(const struct simulations *s, struct text *t)
+{
+	int n_gpus = s->options.nodes * s->options.gpus_per_node;
+
+	text_addf(t, "unset logscale x\n"
+		  "set title 'GPUs in use of %d (solid), jobs waiting (dashed)'\n"
+		  "set xlabel 'hours'\n"
+		  "set ylabel 'GPUs, jobs'\n"
+		  "set yrange [0:*]\n"
+		  "plot ", n_gpus);
+	for (int i = 0; i < n_curves(s); i++) {
+		text_addf(t, "%s$use%d using 1:2 with steps lw 1.6 lt %d title ", i ? ", " : "", i, i + 1);
+		add_name(t, s->workloads[i].name);
+		text_addf(t, ", $use%d using 1:3 with steps lw 1.2 dt (4,3) lt %d notitle", i, i + 1);
+	}
+	text_add(t, "\n");
+}
+
+void simulations_plot_script(const struct simulations *s, const char *format, struct text *t)
+{
+	for (int i = 0; i < n_curves(s); i++) {
+		add_completion(&s->results[i], i, t);
+		add_rounds(&s->results[i], i, t);
+	}
+	add_style(format, t);
+	text_add(t, "set multiplot layout 1,2 title '");
+	simulations_add_title(s, t);
+	text_add(t, "' font ',13'\n");
+	add_left(s, t);
+	add_right(s, t);
+	text_add(t, "unset multiplot\n");
+}

@@ -1,0 +1,187 @@
+/* simulate_print.c - figures of simulations, for people and for programs. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pollux/format.h"
+#include "pollux/json.h"
+#include "pollux/mem.h"
+#include "pollux/simulations.h"
+#include "pollux/table.h"
+
+const char *sim_knowledge_name(enum sim_knowledge knowledge)
+{
+	static const char *const names[] = { "none", "shared", "full" };
+
+	return names[knowledge];
+}
+
+/* --- people --- */
+
+#define NAME_WIDTH 8		/* that there is room for in 80 columns */
+
+static const struct table_column columns[] = {
+	{ .heading = "WORKLOAD", .flexible = true, .min_width = NAME_WIDTH },
+	{ .heading = "JOBS", .right = true }, { .heading = "MEAN", .right = true },
+	{ .heading = "MEDIAN", .right = true }, { .heading = "P99", .right = true },
+	{ .heading = "MAKESPAN", .right = true }, { .heading = "RESTARTS", .right = true },
+	{ .heading = "GPU-H", .right = true }, { .heading = "UNFAIR", .right = true },
+	{ .heading = "DECIDE", .right = true },
+};
+
+static void add_duration(struct table *t, double seconds)
+{
+	char text[FORMAT_SIZE];
+
+	table_text(t, format_duration(text, sizeof(text), seconds));
+}
+
+static void add_row(struct table *t, const char *name, double n_jobs, const struct sim_figures *f)
+{
+	char span[FORMAT_SIZE];
+
+	table_text(t, name);
+	table_cell(t, "%.0f", n_jobs);
+	table_cell(t, "%.0f", f->avg_jct_s);
+	table_cell(t, "%.0f", f->median_jct_s);
+	table_cell(t, "%.0f", f->p99_jct_s);
+	add_duration(t, f->makespan_s);
+	table_cell(t, "%.0f", f->restarts);
+	table_cell(t, "%.0f", f->gpu_hours);
+	table_cell(t, "%.0f%%", 100 * f->unfair_fraction);
+	table_text(t, format_span(span, sizeof(span), f->decide_median_s));
+}
+
+void simulations_add_title(const struct simulations *s, struct text *t)
+{
+	const struct sim_options *o = &s->options;
+
+	text_addf(t, "%s on %d node%s of %d GPU%s", o->policy->name, o->nodes, o->nodes == 1 ? "" : "s",
+		  o->gpus_per_node, o->gpus_per_node == 1 ? "" : "s");
+	if (o->policy->models_goodput)
+		text_addf(t, "; models: %s, lengths: %s", sim_knowledge_name(o->knowledge),
+			  o->lengths_known ? "known" : "unknown");
+}
+
+static bool is_part_end(char c)
+{
+	return c == '-' || c == '_' || c == '.' || c == ' ';
+}
+
+/* Bytes with which all names begin, to the end of a part, as "trace-" of "trace-1" and "trace-2". */
+static size_t common_start(const struct simulations *s)
+{
+	const char *first = s->workloads[0].name;
+	size_t n = strlen(first);
+
+	for (int i = 1; i < s->n; i++) {
+		size_t same = 0;
+
+		while (same < n && s->workloads[i].name[same] == first[same])
+			same++;
+		n = same;
+	}
+	while (n > 0 && !is_part_end(first[n - 1]))
+		n--;
+	return n;
+}
+
+/* Clipped, long names on a terminal would be told apart by their ends only. */
+static size_t bytes_left_out(const struct simulations *s, int width)
+{
+	size_t longest = 0;
+
+	for (int i = 0; i < s->n; i++)
+		if (strlen(s->workloads[i].name) > longest)
+			longest = strlen(s->workloads[i].name);
+	return width > 0 && s->n > 1 && longest > NAME_WIDTH ? common_start(s) : 0;
+}
+
+static void add_workload(struct table *t, const struct simulations *s, int i, size_t left_out)
+{
+	char *name = xasprintf("%s%s", left_out ? ".." : "", s->workloads[i].name + left_out);
+
+	add_row(t, name, s->workloads[i].n_jobs, &s->results[i].figures);
+	free(name);
+}
+
+void simulations_print(const struct simulations *s, FILE *out, int width, bool color)
+{
+	struct sim_figures mean = sim_figures_mean(s->results, s->n);
+	size_t left_out = bytes_left_out(s, width);
+	struct text title = TEXT_INIT;
+	double n_jobs = 0;
+	struct table t;
+
+	simulations_add_title(s, &title);
+	fprintf(out, "%s\n\n", title.data);
+	text_release(&title);
+	table_init(&t, columns, sizeof(columns) / sizeof(columns[0]));
+	for (int i = 0; i < s->n; i++) {
+		add_workload(&t, s, i, left_out);
+		n_jobs += (double)s->workloads[i].n_jobs / s->n;
+	}
+	if (s->n > 1) {
+		add_row(&t, "mean", n_jobs, &mean);
+		table_style(&t, STYLE_BOLD);
+	}
+	table_print(&t, out, width, color);
+	table_release(&t);
+}
+
+/* --- programs --- */
+
+static void add_figures(struct json *j, const struct sim_figures *f)
+{
+	json_number(j, "avg_jct_s", f->avg_jct_s);
+	json_number(j, "median_jct_s", f->median_jct_s);
+	json_number(j, "p99_jct_s", f->p99_jct_s);
+	json_number(j, "makespan_s", f->makespan_s);
+	json_number(j, "restarts", f->restarts);
+	json_number(j, "gpu_hours", f->gpu_hours);
+	json_object(j, "finish_time_fairness");
+	json_number(j, "worst", f->worst_fairness);
+	json_number(j, "unfair_fraction", f->unfair_fraction);
+	json_end(j);
+	json_number(j, "rounds", f->rounds);
+	json_object(j, "decide_s");
+	json_number(j, "median", f->decide_median_s);
+	json_number(j, "p95", f->decide_p95_s);
+	json_end(j);
+	json_number(j, "wall_s", f->wall_s);
+}
+
+static void add_options(struct json *j, const struct sim_options *o)
+{
+	json_integer(j, "schema_version", 1);
+	json_string(j, "policy", o->policy->name);
+	json_integer(j, "nodes", o->nodes);
+	json_integer(j, "gpus_per_node", o->gpus_per_node);
+	json_number(j, "interval_s", o->interval_s);
+	json_number(j, "restart_delay_s", o->restart_s);
+	json_number(j, "slice_s", o->slice_s);
+	json_number(j, "interference", o->interference);
+	json_string(j, "knowledge", sim_knowledge_name(o->knowledge));
+	json_string(j, "lengths", o->lengths_known ? "known" : "unknown");
+}
+
+void simulations_print_json(const struct simulations *s, FILE *out)
+{
+	struct sim_figures mean = sim_figures_mean(s->results, s->n);
+	struct json j;
+
+	json_init(&j, out);
+	json_object(&j, NULL);
+	add_options(&j, &s->options);
+	add_figures(&j, &mean);
+	json_array(&j, "workloads");
+	for (int i = 0; i < s->n; i++) {
+		json_object(&j, NULL);
+		json_string(&j, "name", s->workloads[i].name);
+		json_integer(&j, "jobs", s->workloads[i].n_jobs);
+		add_figures(&j, &s->results[i].figures);
+		json_end(&j);
+	}
+	json_end(&j);
+	json_end(&j);
+}

@@ -1,0 +1,228 @@
+/* simulations.c - read, then simulate, a thread for each core. Simulations share only what they read. */
+#include <math.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pollux/mem.h"
+#include "pollux/simulations.h"
+
+#define BAR 40			/* characters */
+#define CLEAR_LINE "\r\033[K"
+#define REDRAW_NS 100000000L
+
+/* --- reading --- */
+
+static int read_workloads(struct simulations *s, const struct strings *paths, struct err *err)
+{
+	int rc = 0;
+
+	s->workloads = xcalloc(paths->count, sizeof(*s->workloads));
+	s->results = xcalloc(paths->count, sizeof(*s->results));
+	for (size_t i = 0; i < paths->count && rc == 0; i++) {
+		rc = sim_workload_read(&s->workloads[s->n], paths->items[i], &s->profiles, err);
+		s->n += rc == 0;
+	}
+	return rc;
+}
+
+/* --- side by side --- */
+
+struct team {
+	struct simulations *s;
+	pthread_mutex_t mutex;
+	pthread_cond_t changed;
+	int next;		/* workload that nobody has taken */
+	int working;		/* threads */
+	int done, total;	/* jobs */
+	int failed;		/* the first workload that failed; n: none */
+	struct err err;		/* its */
+};
+
+struct worker {
+	struct team *team;
+	pthread_t thread;
+	int done;		/* jobs of the workload at hand that the team was told of */
+};
+
+static void tell_team(void *data, int done)
+{
+	struct worker *w = data;
+
+	pthread_mutex_lock(&w->team->mutex);
+	w->team->done += done - w->done;
+	pthread_mutex_unlock(&w->team->mutex);
+	w->done = done;
+}
+
+/* The next workload; -1: all are taken, or one has failed. */
+static int take(struct team *team)
+{
+	int i = -1;
+
+	pthread_mutex_lock(&team->mutex);
+	if (team->next < team->s->n && team->failed == team->s->n)
+		i = team->next++;
+	pthread_mutex_unlock(&team->mutex);
+	return i;
+}
+
+static void fail(struct team *team, int i, const struct err *err)
+{
+	pthread_mutex_lock(&team->mutex);
+	if (i < team->failed) {
+		team->failed = i;
+		team->err = *err;
+	}
+	pthread_mutex_unlock(&team->mutex);
+}
+
+static void work_all(struct worker *w)
+{
+	struct simulations *s = w->team->s;
+	struct sim_progress progress = { tell_team, w };
+	struct err err;
+	int i;
+
+	while ((i = take(w->team)) >= 0) {
+		w->done = 0;
+		if (simulate(&s->options, &s->profiles, &s->workloads[i], &progress, &s->results[i], &err))
+			fail(w->team, i, &err);
+	}
+}
+
+static void *work(void *data)
+{
+	struct worker *w = data;
+
+	work_all(w);
+	pthread_mutex_lock(&w->team->mutex);
+	w->team->working--;
+	pthread_cond_signal(&w->team->changed);
+	pthread_mutex_unlock(&w->team->mutex);
+	return NULL;
+}
+
+static void draw_bar(const struct team *team)
+{
+	double part = (double)team->done / team->total;
+
+	fprintf(stderr, "\r%3.0f%% [%-*.*s] %d of %d jobs", floor(100 * part), BAR, (int)(BAR * part),
+		"########################################", team->done, team->total);
+}
+
+/* A terminal that can clear a line: others get no bar. */
+static bool has_bar(void)
+{
+	const char *term = getenv("TERM");
+
+	return isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
+}
+
+/* Then it ends by the signal. */
+static void clear_bar(int signal_number)
+{
+	ssize_t n = write(STDERR_FILENO, CLEAR_LINE, sizeof(CLEAR_LINE) - 1);
+
+	(void)n;
+	raise(signal_number);
+}
+
+void simulate_catch(void (*handler)(int signal_number), int flags)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction action = { .sa_handler = handler, .sa_flags = flags }, before;
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+			sigaction(signals[i], &action, NULL);
+}
+
+/* Until all workers have ended. */
+static void watch(struct team *team)
+{
+	bool bar = has_bar();
+
+	if (bar)
+		simulate_catch(clear_bar, (int)SA_RESETHAND);
+	pthread_mutex_lock(&team->mutex);
+	while (team->working > 0) {
+		struct timespec until;
+
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_nsec += REDRAW_NS;
+		until.tv_sec += until.tv_nsec / 1000000000L;
+		until.tv_nsec %= 1000000000L;
+		if (bar)
+			draw_bar(team);
+		pthread_cond_timedwait(&team->changed, &team->mutex, &until);
+	}
+	pthread_mutex_unlock(&team->mutex);
+	if (bar)
+		fputs(CLEAR_LINE, stderr);
+}
+
+static int count_cores(void)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	return sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) > 0 ? CPU_COUNT(&set) : 1;
+}
+
+/* Where no thread can be started, the work is done all the same. */
+static void simulate_all(struct team *team)
+{
+	int n = count_cores() < team->s->n ? count_cores() : team->s->n, started = 0;
+	struct worker *workers = xcalloc((size_t)n, sizeof(*workers));
+
+	team->working = n;
+	for (int i = 0; i < n; i++) {
+		workers[i].team = team;
+		if (pthread_create(&workers[started].thread, NULL, work, &workers[started]))
+			break;
+		started++;
+	}
+	pthread_mutex_lock(&team->mutex);
+	team->working -= n - started;
+	pthread_mutex_unlock(&team->mutex);
+	if (started)
+		watch(team);
+	else
+		work_all(&workers[0]);
+	for (int i = 0; i < started; i++)
+		pthread_join(workers[i].thread, NULL);
+	free(workers);
+}
+
+int simulations_run(struct simulations *s, const char *profiles, const struct strings *workloads, struct err *err)
+{
+	struct team team = {
+		.s = s, .mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER,
+	};
+
+	if (sim_profiles_read(&s->profiles, profiles, err) || read_workloads(s, workloads, err))
+		return -1;
+	team.failed = s->n;
+	for (int i = 0; i < s->n; i++)
+		team.total += s->workloads[i].n_jobs;
+	simulate_all(&team);
+	if (team.failed == s->n)
+		return 0;
+	*err = team.err;
+	return -1;
+}
+
+void simulations_release(struct simulations *s)
+{
+	for (int i = 0; i < s->n; i++) {
+		sim_result_release(&s->results[i]);
+		sim_workload_release(&s->workloads[i]);
+	}
+	free(s->results);
+	free(s->workloads);
+	sim_profiles_release(&s->profiles);
+}

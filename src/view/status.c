@@ -1,0 +1,314 @@
+/* status.c - read jobs and runs, and work out what follows from them. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pollux/clock.h"
+#include "pollux/mem.h"
+#include "pollux/status.h"
+
+const char *shown_state_name(enum shown_state state)
+{
+	static const char *const names[] = {
+		[SHOWN_QUEUED] = "queued", [SHOWN_STARTING] = "starting",
+		[SHOWN_RUNNING] = "running", [SHOWN_STOPPING] = "stopping",
+		[SHOWN_HELD] = "held", [SHOWN_DONE] = "done", [SHOWN_FAILED] = "failed",
+		[SHOWN_CANCELLED] = "cancelled", [SHOWN_TIMEOUT] = "timeout",
+	};
+
+	return names[state];
+}
+
+/* Policies know only that a job may not be stopped, not that this may change. */
+static bool has_yet_to_save(const struct status_job *item)
+{
+	return item->run && item->job->declared.preemption == PREEMPT_SAVED &&
+	       isnan(item->job->progress.checkpoint_samples) && isnan(item->run->checkpoint_boot_s) &&
+	       strstr(item->job->reason, "not preemptible");
+}
+
+void status_add_reason(struct text *t, const struct status_job *item)
+{
+	int n = item->run ? item->run->replicas : 0;
+
+	if (has_yet_to_save(item))
+		text_addf(t, "%d device%s until it has saved a checkpoint", n, n == 1 ? "" : "s");
+	else
+		text_add(t, item->job->reason);
+}
+
+void status_add_devices(struct text *t, const struct run *run)
+{
+	for (int i = 0; i < run->replicas; i++)
+		text_addf(t, "%s%s", i ? "," : "", run->devices[i].id);
+}
+
+/* --- what follows --- */
+
+/* A job may have two runs that have not ended: one that is being stopped, and the next. */
+static const struct run *run_of(const struct run_list *runs, int64_t job_id)
+{
+	const struct run *found = NULL;
+
+	for (int i = 0; i < runs->count; i++) {
+		const struct run *run = &runs->items[i];
+
+		if (run->job_id == job_id && (!found || found->state == RUN_ASSIGNED))
+			found = run;
+	}
+	return found;
+}
+
+static enum shown_state shown_state(const struct job *job, const struct run *run)
+{
+	static const enum shown_state of_job[N_JOB_STATES] = {
+		[JOB_QUEUED] = SHOWN_QUEUED, [JOB_HELD] = SHOWN_HELD, [JOB_RUNNING] = SHOWN_RUNNING,
+		[JOB_DONE] = SHOWN_DONE, [JOB_FAILED] = SHOWN_FAILED,
+		[JOB_CANCELLED] = SHOWN_CANCELLED, [JOB_TIMEOUT] = SHOWN_TIMEOUT,
+	};
+
+	if (job->state != JOB_RUNNING || !run)
+		return of_job[job->state];
+	if (run->stop_reason != STOP_NONE || run->state == RUN_STOPPING)
+		return SHOWN_STOPPING;
+	return run->state == RUN_ASSIGNED ? SHOWN_STARTING : SHOWN_RUNNING;
+}
+
+/* By this boot's clock, which a stored duration lags behind by seconds. */
+static double duration_of(const struct status *status, const struct run *run)
+{
+	if (run->state == RUN_ASSIGNED)
+		return 0;
+	if (isfinite(run->launch_boot_s) && run->boot_id && !strcmp(run->boot_id, clock_boot_id()))
+		return fmax(status->now_boot_s - run->launch_boot_s, 0);
+	return run->duration_s;
+}
+
+/* At its present configuration: the mean of the whole run lags behind a change of that. Until steps were timed
+ * there, from the first report on: loading and compiling are not training. The stored duration is as old as the
+ * stored samples. */
+static double throughput_of(const struct run *run)
+{
+	double samples = run->last_samples - run->first_samples;
+	double seconds = run->duration_s - run->first_step_s;
+
+	if (run->batch_size > 0 && run->step_time_s > 0)
+		return (double)run->batch_size / run->step_time_s;
+	return samples > 0 && seconds > 0 ? samples / seconds : (double)NAN;
+}
+
+static double done_ratio_of(const struct job *job)
+{
+	if (job->declared.total_samples > 0)
+		return job->progress.samples / job->declared.total_samples;
+	return job->progress.steps / job_total_steps(job);
+}
+
+/* NaN where either is; 0 where more was done than was declared. */
+static double remaining(double total, double done)
+{
+	return done > total ? 0 : total - done;
+}
+
+static double eta_of(const struct status_job *item)
+{
+	const struct job *job = item->job;
+
+	if (item->state != SHOWN_RUNNING)
+		return NAN;
+	if (job->declared.total_samples > 0)
+		return remaining(job->declared.total_samples, job->progress.samples) / item->throughput_eps;
+	return remaining(job_total_steps(job), job->progress.steps) * item->run->step_time_s;
+}
+
+static void derive(const struct status *status, const struct job *job, struct status_job *item)
+{
+	const struct run *run = job->state == JOB_RUNNING ? run_of(&status->runs, job->id) : NULL;
+	double duration_s = run ? duration_of(status, run) : 0;
+
+	*item = (struct status_job){
+		.job = job, .run = run, .state = shown_state(job, run),
+		.run_time_s = job->progress.runs > 0 ? job->progress.run_time_s + duration_s : (double)NAN,
+		.attained_service_device_s = job->progress.attained_service_device_s +
+					     (run ? run->replicas * duration_s : 0),
+		.done_ratio = done_ratio_of(job),
+		.throughput_eps = run ? throughput_of(run) : (double)NAN,
+	};
+	item->eta_s = run ? eta_of(item) : (double)NAN;
+}
+
+/* --- counts --- */
+
+static bool held_by_earlier(const struct run_list *runs, int until, const char *device)
+{
+	for (int i = 0; i < until; i++)
+		for (int k = 0; k < runs->items[i].replicas; k++)
+			if (!strcmp(runs->items[i].devices[k].id, device))
+				return true;
+	return false;
+}
+
+static int count_devices(const struct run_list *runs)
+{
+	int n = 0;
+
+	for (int i = 0; i < runs->count; i++)
+		for (int k = 0; k < runs->items[i].replicas; k++)
+			n += !held_by_earlier(runs, i, runs->items[i].devices[k].id);
+	return n;
+}
+
+static void count_jobs(struct status *status)
+{
+	for (int i = 0; i < status->jobs.count; i++) {
+		enum job_state state = status->jobs.items[i].state;
+
+		status->n_running += state == JOB_RUNNING;
+		status->n_waiting += state == JOB_QUEUED;
+		status->n_held += state == JOB_HELD;
+		status->n_ended += job_has_ended(state);
+	}
+	status->n_devices_in_use = count_devices(&status->runs);
+}
+
+/* --- reading --- */
+
+static int read_some(struct session *s, const struct status_query *query, struct job_list *list,
+		     struct err *err)
+{
+	*list = (struct job_list){ .items = xcalloc((size_t)query->n_ids, sizeof(*list->items)) };
+	for (int i = 0; i < query->n_ids; i++) {
+		if (!s->store.db)
+			return err_set(err, EX_NOINPUT, "no such job: %lld", (long long)query->ids[i]);
+		if (store_job_get(&s->store, query->ids[i], &list->items[i], err))
+			return -1;
+		list->count++;
+	}
+	return 0;
+}
+
+static int read_jobs(struct session *s, const struct status_query *query, struct status *status,
+		     struct err *err)
+{
+	if (query->n_ids)
+		return read_some(s, query, &status->jobs, err);
+	if (!s->store.db)
+		return 0;
+	return store_jobs_list(&s->store, query->filter, query->since_wall_s, &status->jobs, err);
+}
+
+int status_read(struct session *s, const struct status_query *query, struct status *status,
+		struct err *err)
+{
+	*status = (struct status){
+		.now_wall_s = clock_wall_s(), .now_boot_s = clock_boot_s(),
+		.ever_scheduled = access(s->paths.schedule_lock, F_OK) == 0,
+	};
+	if ((s->store.db && store_runs_active(&s->store, &status->runs, err)) ||
+	    read_jobs(s, query, status, err)) {
+		status_release(status);
+		return -1;
+	}
+	status->items = xcalloc((size_t)status->jobs.count, sizeof(*status->items));
+	for (int i = 0; i < status->jobs.count; i++)
+		derive(status, &status->jobs.items[i], &status->items[i]);
+	count_jobs(status);
+	return 0;
+}
+
+void status_release(struct status *status)
+{
+	job_list_release(&status->jobs);
+	run_list_release(&status->runs);
+	free(status->items);
+	*status = (struct status){ 0 };
+}
+
+/* --- all about one --- */
+
+static bool same_configuration(const struct observation_row *a, const struct observation_row *b)
+{
+	return a->nodes == b->nodes && a->replicas == b->replicas &&
+	       a->local_batch_size == b->local_batch_size &&
+	       a->accumulation_steps == b->accumulation_steps &&
+	       !strcmp(a->device_kind, b->device_kind);
+}
+
+/* From one row for each run and configuration to one for each configuration. */
+static void merge_runs(struct observation_list *list)
+{
+	int kept = 0, into;
+
+	for (int i = 0; i < list->count; i++) {
+		for (into = 0; into < kept; into++)
+			if (same_configuration(&list->items[into], &list->items[i]))
+				break;
+		if (into == kept)
+			list->items[kept++] = list->items[i];
+		else
+			observation_merge(&list->items[into].observation, &list->items[i].observation);
+	}
+	list->count = kept;
+}
+
+static int compare_use(const void *a, const void *b)
+{
+	const struct observation_row *x = a, *y = b;
+
+	return (x->update_time_s > y->update_time_s) - (x->update_time_s < y->update_time_s);
+}
+
+static void copy_by_use(struct observation_list *copy, const struct observation_list *list)
+{
+	size_t n = (size_t)list->count;
+
+	*copy = (struct observation_list){ .items = xcalloc(n, sizeof(*copy->items)), .count = list->count };
+	if (n)
+		memcpy(copy->items, list->items, n * sizeof(*copy->items));
+	qsort(copy->items, n, sizeof(*copy->items), compare_use);
+}
+
+/* Keep what this job waits for. */
+static void keep_own(struct dependency_list *list, int64_t job_id)
+{
+	int kept = 0;
+
+	for (int i = 0; i < list->count; i++)
+		if (list->items[i].job_id == job_id)
+			list->items[kept++] = list->items[i];
+	list->count = kept;
+}
+
+int status_details_read(struct session *s, const struct job *job, struct status_details *d,
+			struct err *err)
+{
+	*d = (struct status_details){ .log_path = paths_log(&s->paths, job->id) };
+	if (store_job_command_get(&s->store, job->id, &d->command, err) ||
+	    store_runs_of_job(&s->store, job->id, &d->runs, err) ||
+	    store_observations_of_job(&s->store, job->id, &d->observations, err) ||
+	    store_events_of_job(&s->store, job->id, &d->events, err) ||
+	    store_dependencies_list(&s->store, &d->after, err)) {
+		status_details_release(d);
+		return -1;
+	}
+	copy_by_use(&d->of_runs, &d->observations);
+	merge_runs(&d->observations);
+	keep_own(&d->after, job->id);
+	d->checkpoint_dir = d->command.checkpoint_dir ? xstrdup(d->command.checkpoint_dir)
+						      : paths_checkpoints(&s->paths, job->id);
+	return 0;
+}
+
+void status_details_release(struct status_details *d)
+{
+	job_command_release(&d->command);
+	run_list_release(&d->runs);
+	observation_list_release(&d->of_runs);
+	observation_list_release(&d->observations);
+	event_list_release(&d->events);
+	dependency_list_release(&d->after);
+	free(d->log_path);
+	free(d->checkpoint_dir);
+	*d = (struct status_details){ 0 };
+}
