@@ -17,12 +17,13 @@ measure: model device util
 steps: util
 store: sched model device util
 engine: store steps device model client util
-pass: engine store sched device model util
+knowledge: store sched model device util
+pass: knowledge engine store sched device model util
 report: sched model util
 sim: sched model util
-profile: pass engine store sched device model util
-view: report sim profile pass engine store measure sched model device util
-cli: view report sim profile pass engine store sched measure steps device model client util'
+profile: pass knowledge engine store sched device model util
+view: report sim profile pass knowledge engine store measure sched model device util
+cli: view report sim profile pass knowledge engine store sched measure steps device model client util'
 
 # A header of another library (the beginning of its name), a colon, its layer.
 foreign='sqlite3.h: store
