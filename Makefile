@@ -41,8 +41,8 @@ VALGRIND = valgrind -q --error-exitcode=99 --leak-check=full
 # is read: on a fresh machine `need` has only then installed it. Headers of
 # others are system headers, so that our warnings stay ours.
 lazy = $(eval $(1) := $(2))$($(1))
-PKG_CFLAGS = $(call lazy,PKG_CFLAGS,$(patsubst -I%,-isystem %,$(shell pkg-config --cflags sqlite3 hwloc nlopt qhull_r)))
-PKG_LIBS   = $(call lazy,PKG_LIBS,$(shell pkg-config --libs sqlite3 hwloc nlopt qhull_r))
+PKG_CFLAGS = $(call lazy,PKG_CFLAGS,$(patsubst -I%,-isystem %,$(shell pkg-config --cflags sqlite3 hwloc nlopt qhull_r libpcre2-8)))
+PKG_LIBS   = $(call lazy,PKG_LIBS,$(shell pkg-config --libs sqlite3 hwloc nlopt qhull_r libpcre2-8))
 BLAS_CFLAGS = $(call lazy,BLAS_CFLAGS,$(patsubst -I%,-isystem %,$(shell pkg-config --cflags openblas zlib)))
 BLAS_LIBS  = $(call lazy,BLAS_LIBS,$(shell pkg-config --libs openblas zlib))
 LDLIBS   = $(PKG_LIBS) -lpthread -lm

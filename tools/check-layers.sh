@@ -31,6 +31,7 @@ hwloc: device
 nlopt.h: model
 getopt.h: cli
 libqhull: sim
+pcre2.h: steps
 cuda: device
 cublas: device
 nvml.h: device'

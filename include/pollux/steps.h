@@ -71,9 +71,9 @@ typedef void steps_sink(const struct step_event *event, void *arg);
 
 struct steps;
 
-/* step_regex: an extended regular expression whose group 1 is the step, and group 2, if there is one and it
- * takes part, the milliseconds of that step; it is then the only pattern. NULL with EX_USAGE where
- * it is none, or has no group. */
+/* step_regex: a regular expression (pcre2pattern(3)) whose group 1 is the step, and group 2, if
+ * there is one and it takes part, the milliseconds of that step; the expression is then the only
+ * pattern. NULL with EX_USAGE where the text is no expression, or has no group. */
 struct steps *steps_new(const char *step_regex, struct err *err);
 void steps_free(struct steps *s);
 void steps_clear(struct steps *s);	/* as new, but for its patterns: they are dear to compile */
@@ -99,7 +99,7 @@ struct steps_summary {
 	int64_t n_lines;	/* all that were not empty */
 	int64_t n_matched;	/* of the pattern that is locked, since its first hit */
 	int64_t n_clipped;	/* longer than STEPS_LINE_MAX */
-	int64_t n_skipped;	/* not tried, see above */
+	int64_t n_skipped;	/* not tried, see above, or given up at a limit of line_regex.h */
 	const char *almost;	/* where none is locked: the first that had a hit; NULL: none had one */
 	double final_unit_s;	/* mean of all steps, said at the end of the training (hf_final); NaN */
 };

@@ -27,7 +27,7 @@ static const struct option_spec options[] = {
 #define O(field) .offset = offsetof(struct steps_options, field)
 	{ "list", 0, OPTION_FLAG, NULL, O(list), 0, 0, "print the built-in patterns instead" },
 	{ "step-regex", 0, OPTION_TEXT, "ERE", O(step_regex), 0, 0,
-	  "extended regular expression instead: group 1 the step, group 2 its milliseconds, if any" },
+	  "this regular expression instead: group 1 the step, group 2 its milliseconds, if any" },
 	{ "json", 'j', OPTION_FLAG, NULL, O(json), 0, 0, "print a JSON document, for programs" },
 	{ .name = NULL },
 #undef O

@@ -4,17 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ere.h"
+#include "own_needle.h"
 #include "pattern_table.h"
 
-#define GROUPS 10
 #define COUNT_MAX 1e15		/* beyond, counting by one would not count */
 #define COARSE_UNITS 10
-
-struct span {
-	const char *text;
-	size_t n;
-};
 
 /* --- numbers --- */
 
@@ -90,20 +84,16 @@ static double seconds_for_each(double value, struct span unit)
 
 /* --- a line --- */
 
-static struct span group(const char *line, const regmatch_t *m, int i)
+/* Group 0, the whole line, stands for "no such group" in the table. */
+static struct span group(const struct span *groups, int i)
 {
-	struct span s = { line, 0 };
-
-	if (i > 0 && i < GROUPS && m[i].rm_so >= 0)
-		s = (struct span){ line + m[i].rm_so, (size_t)(m[i].rm_eo - m[i].rm_so) };
-	return s;
+	return i > 0 && groups[i].text ? groups[i] : (struct span){ "", 0 };
 }
 
-static void read_time(const struct pattern *p, const char *line, const regmatch_t *m,
-		      struct sighting *out)
+static void read_time(const struct pattern *p, const struct span *groups, struct sighting *out)
 {
-	struct span unit = group(line, m, p->unit);
-	double units = 0, value = decimal(group(line, m, p->time), &units);
+	struct span unit = group(groups, p->unit);
+	double units = 0, value = decimal(group(groups, p->time), &units);
 
 	if (p->time_unit)
 		unit = (struct span){ p->time_unit, strlen(p->time_unit) };
@@ -115,36 +105,36 @@ static void read_time(const struct pattern *p, const char *line, const regmatch_
 	out->time_is_coarse = units < COARSE_UNITS;
 }
 
-/* Where there is an epoch for some forms of the line only, the counter of the others goes through. */
-static enum pattern_kind kind_of(const struct pattern *p, const regmatch_t *m)
+/* A pattern whose lines have an epoch only in some forms counts updates in the other forms. */
+static enum pattern_kind kind_of(const struct pattern *p, const struct span *groups)
 {
-	return p->kind == KIND_BATCHES && p->epoch && m[p->epoch].rm_so < 0 ? KIND_UPDATES : p->kind;
+	return p->kind == KIND_BATCHES && p->epoch && !groups[p->epoch].text ? KIND_UPDATES : p->kind;
 }
 
-static void read_line(const struct pattern *p, const char *line, const regmatch_t *m,
-		      struct sighting *out)
+static void read_line(const struct pattern *p, const struct span *groups, struct sighting *out)
 {
-	struct span description = group(line, m, p->description);
+	struct span description = group(groups, p->description);
 
 	*out = (struct sighting){
-		.pattern = p, .kind = kind_of(p, m),
-		.step = count_of(group(line, m, p->step)), .total = count_of(group(line, m, p->total)),
-		.epoch = count_of(group(line, m, p->epoch)), .time_s = (double)NAN,
-		.elapsed_s = elapsed_of(group(line, m, p->elapsed)),
+		.pattern = p, .kind = kind_of(p, groups),
+		.step = count_of(group(groups, p->step)), .total = count_of(group(groups, p->total)),
+		.epoch = count_of(group(groups, p->epoch)), .time_s = (double)NAN,
+		.elapsed_s = elapsed_of(group(groups, p->elapsed)),
 		.description = description.text, .description_length = description.n,
 		.arrival_s = (double)NAN,
 	};
 	if (p->time)
-		read_time(p, line, m, out);
+		read_time(p, groups, out);
 }
 
-bool patterns_match(const struct patterns *p, int i, const char *line, struct sighting *out)
+bool patterns_match(const struct patterns *p, int i, const char *line, size_t n,
+		    struct sighting *out)
 {
-	regmatch_t m[GROUPS];
+	struct span groups[LINE_REGEX_GROUPS];
 
-	if (regexec(&p->regex[i], line, GROUPS, m, 0))
+	if (!line_regex_match(p->regex[i], p->matcher, line, n, groups))
 		return false;
-	read_line(p->items[i], line, m, out);
+	read_line(p->items[i], groups, out);
 	return true;
 }
 
@@ -171,38 +161,32 @@ static void add(struct patterns *p, const struct pattern *item)
 
 static int compile(struct patterns *p, const struct pattern *item, struct err *err)
 {
-	int flags = REG_EXTENDED | (item->any_case ? REG_ICASE : 0);
-	int rc = regcomp(&p->regex[p->n], item->ere, flags);
-
-	if (rc) {
-		char why[128];
-
-		regerror(rc, &p->regex[p->n], why, sizeof(why));
-		return err_set(err, EX_USAGE, "'%.200s' is no extended regular expression: %s", item->ere,
-			       why);
-	}
+	p->regex[p->n] = line_regex_new(item->regex, item->any_case, err);
+	if (!p->regex[p->n])
+		return -1;
 	add(p, item);
 	p->n++;
 	return 0;
 }
 
-/* After the lines that announce a pause, which count whatever the pattern of the steps. */
+/* The user's pattern, after the built-in ones that announce a pause. */
 static int compile_own(struct patterns *p, const char *step_regex, struct err *err)
 {
+	int n_groups;
+
 	p->own = (struct pattern){
-		.name = "step-regex", .form = "as given by --step-regex", .ere = step_regex,
+		.name = "step-regex", .form = "as given by --step-regex", .regex = step_regex,
 		.kind = KIND_UNKNOWN, .step = 1,
 	};
-	if (ere_check(step_regex, err))
-		return -1;
-	ere_needle(step_regex, p->own_needle, sizeof(p->own_needle));
+	own_needle(step_regex, p->own_needle, sizeof(p->own_needle));
 	p->own.needles[0] = p->own_needle;
 	if (compile(p, &p->own, err))
 		return -1;
-	if (p->regex[p->n - 1].re_nsub < 1)
-		return err_set(err, EX_USAGE, "'%.200s' has no group for the step: ( and ) around its "
-			       "digits", step_regex);
-	if (p->regex[p->n - 1].re_nsub >= 2) {
+	n_groups = line_regex_groups(p->regex[p->n - 1]);
+	if (n_groups < 1)
+		return err_set(err, EX_USAGE, "'%.200s' has no group for the step: ( and ) around "
+			       "its digits", step_regex);
+	if (n_groups >= 2) {
 		p->own.time_kind = TIME_STEP;
 		p->own.time = 2;
 		p->own.time_unit = "ms";
@@ -213,6 +197,7 @@ static int compile_own(struct patterns *p, const char *step_regex, struct err *e
 int patterns_init(struct patterns *p, const char *step_regex, struct err *err)
 {
 	memset(p, 0, sizeof(*p));
+	p->matcher = line_matcher_new();
 	needles_init(&p->needles);
 	for (int i = 0; i < n_pattern_table; i++)
 		if ((!step_regex || pattern_table[i].kind == KIND_IGNORE) &&
@@ -231,6 +216,8 @@ int patterns_init(struct patterns *p, const char *step_regex, struct err *err)
 void patterns_release(struct patterns *p)
 {
 	for (int i = 0; i < p->n; i++)
-		regfree(&p->regex[i]);
+		line_regex_free(p->regex[i]);
+	line_matcher_free(p->matcher);
+	p->matcher = NULL;
 	p->n = 0;
 }

@@ -6,10 +6,10 @@
 #ifndef POLLUX_STEPS_PATTERNS_H
 #define POLLUX_STEPS_PATTERNS_H
 
-#include <regex.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "line_regex.h"
 #include "needles.h"
 #include "pollux/steps.h"
 
@@ -41,7 +41,7 @@ enum pattern_time {
 /* Groups of the expression: 0 where there is none. */
 struct pattern {
 	const char *name, *form;
-	const char *ere;
+	const char *regex;
 	const char *needles[PATTERN_NEEDLES];	/* one of them is in every line that matches */
 	enum pattern_kind kind;
 	enum pattern_time time_kind;
@@ -69,7 +69,8 @@ struct patterns {
 	char own_needle[24];
 	const struct pattern *items[PATTERNS_MAX];
 	int n;
-	regex_t regex[PATTERNS_MAX];
+	struct line_regex *regex[PATTERNS_MAX];
+	struct line_matcher *matcher;
 	struct needles needles;
 	uint32_t always;		/* bits of those without a needle */
 };
@@ -80,7 +81,8 @@ void patterns_release(struct patterns *p);
 
 /* The patterns that a line may match, as bits. */
 uint32_t patterns_candidates(const struct patterns *p, const char *line, size_t n);
-/* line: terminated, and pointed into by out. */
-bool patterns_match(const struct patterns *p, int i, const char *line, struct sighting *out);
+/* out points into the line. */
+bool patterns_match(const struct patterns *p, int i, const char *line, size_t n,
+		    struct sighting *out);
 
 #endif

@@ -26,7 +26,6 @@ struct steps {
 	struct log_lines lines;
 	struct bars bars;
 	struct track track;
-	char line[STEPS_LINE_MAX + 1];	/* as regexec wants it: terminated, with no NUL before */
 	struct record records[PATTERNS_MAX];
 	int locked, almost;		/* indices; -1: none */
 	uint32_t active;		/* bits of the patterns that are tried */
@@ -263,45 +262,43 @@ static void listen_to(struct steps *s, const char *line, size_t id)
 	s->rank_length = id;
 }
 
-static void copy_line(struct steps *s, const char *line, size_t n)
-{
-	memcpy(s->line, line, n);
-	s->line[n] = '\0';
-	for (char *nul = s->line; (nul = memchr(nul, '\0', n - (size_t)(nul - s->line)));)
-		*nul = '?';
-}
+/* A line, and the same without the prefix that names a rank. */
+struct log_line {
+	const char *whole, *text;
+	size_t n, id;		/* bytes of text; of the rank's name at the beginning of whole */
+	double arrival_s;
+};
 
-static void try_patterns(struct steps *s, uint32_t todo, size_t n, double arrival_s, const char *whole,
-			 size_t id)
+static void try_patterns(struct steps *s, uint32_t todo, const struct log_line *line)
 {
 	struct sighting seen;
 
 	for (int i = 0; todo; i++, todo >>= 1) {
 		if (!(todo & 1))
 			continue;
-		pay(s, n);
-		if (!patterns_match(&s->patterns, i, s->line, &seen))
+		pay(s, line->n);
+		if (!patterns_match(&s->patterns, i, line->text, line->n, &seen))
 			continue;
-		seen.arrival_s = arrival_s;
+		seen.arrival_s = line->arrival_s;
 		if (!isnan(seen.step))
-			listen_to(s, whole, id);
+			listen_to(s, line->whole, line->id);
 		see(s, i, &seen);
 		if (!s->patterns.items[i]->may_be_step)
 			return;
 	}
 }
 
-static void try_line(struct steps *s, const char *line, size_t n, double arrival_s, const char *whole,
-		     size_t id)
+static void try_line(struct steps *s, const struct log_line *line)
 {
-	uint32_t todo = patterns_candidates(&s->patterns, line, n) & s->active;
+	uint32_t todo = patterns_candidates(&s->patterns, line->text, line->n) & s->active;
+	int64_t given_up = line_matcher_given_up(s->patterns.matcher);
 	double begin_s;
 
-	if (!todo || !may_try(s, arrival_s))
+	if (!todo || !may_try(s, line->arrival_s))
 		return;
-	copy_line(s, line, n);
 	begin_s = s->cpu_s ? s->cpu_s() : 0;
-	try_patterns(s, todo, n, arrival_s, whole, id);
+	try_patterns(s, todo, line);
+	s->n_skipped += line_matcher_given_up(s->patterns.matcher) > given_up;
 	if (s->cpu_s)
 		s->cpu_left_s -= fmax(s->cpu_s() - begin_s, 0);
 }
@@ -314,7 +311,10 @@ static void take_line(const char *line, size_t n, double arrival_s, void *arg)
 	if (prefix && is_of_other_rank(s, line, id))
 		return;
 	refill(s, arrival_s);
-	try_line(s, line + prefix, n - prefix, arrival_s, line, prefix ? id : 0);
+	try_line(s, &(struct log_line){
+		.whole = line, .text = line + prefix, .n = n - prefix, .id = prefix ? id : 0,
+		.arrival_s = arrival_s,
+	});
 }
 
 void steps_feed(struct steps *s, const char *bytes, size_t n, double arrival_s, steps_sink *sink,

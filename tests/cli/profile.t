@@ -63,7 +63,7 @@ for bad in 0 -1 nan 1e400 x; do
 	status "--parameters $bad" 64 "$POLLUX" profile --parameters "$bad" -- true
 	is 'by one line' "pollux: option '--parameters N[K|M|G]' wants a number of at least 1, such as 124M, not '$bad'; see 'pollux profile --help'" "$err"
 done
-for bad in '(' '[0-9' x '(a)\1' ''; do
+for bad in '(' '[0-9' x '(a)\2' ''; do
 	status "--step-regex '$bad'" 64 "$POLLUX" profile --step-regex "$bad" -- true
 done
 like 'is told' "^pollux: option '--step-regex" "$err"

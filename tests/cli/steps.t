@@ -50,10 +50,9 @@ like 'a document all the same' '"pattern": null' "$out"
 status 'a regular expression of one'"'"'s own' 0 "$POLLUX" steps --step-regex '"update": ([0-9]+), "ms": ([0-9.]+)' own.log
 like 'its milliseconds' '^  time of one 12\.5ms, of the last line$' "$out"
 status 'one that is none' 64 "$POLLUX" steps --step-regex '(' own.log
-like 'is told' "^pollux: option '--step-regex': '\\(' is no extended regular expression: " "$err"
+like 'is told' "^pollux: option '--step-regex': '\\(' is no regular expression: missing closing parenthesis, at offset 1$" "$err"
 for digit in '\d+' '[\d.]+'; do
-	status "digits as other dialects write them: $digit" 64 "$POLLUX" steps --step-regex "\"update\": ($digit)" own.log
-	like 'are told as they are written here' 'has ..?d, which is no digit .*: write \[0-9\]$' "$err"
+	status "digits as other dialects write them: $digit" 0 "$POLLUX" steps --step-regex "\"update\": ($digit)" own.log
 done
 status 'a backslash before a d is one' 1 "$POLLUX" steps --step-regex '\\d([0-9]+)' own.log
 status 'one whose group is no number' 1 "$POLLUX" steps --step-regex '(update)' own.log
@@ -67,7 +66,7 @@ status 'no such file' 66 "$POLLUX" steps nowhere.log
 is 'is told' "pollux: cannot open 'nowhere.log': No such file or directory" "$err"
 status 'a directory' 74 "$POLLUX" steps .
 status 'two files' 64 "$POLLUX" steps nano.log own.log
-is 'all patterns' 26 "$("$POLLUX" steps --list | wc -l | tr -d ' ')"
+is 'all patterns' "$(grep -c '\.name = ' "$ROOT/src/steps/pattern_table.c")" "$("$POLLUX" steps --list | wc -l | tr -d ' ')"
 
 # --- a job, by its printed times ---
 

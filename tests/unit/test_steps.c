@@ -11,7 +11,7 @@
 #include "pollux/mem.h"
 #include "pollux/steps.h"
 #include "pollux/text.h"
-#include "steps/ere.h"
+#include "steps/own_needle.h"
 #include "steps/pattern_table.h"
 #include "tap.h"
 
@@ -312,10 +312,11 @@ static int index_of(const char *name)
 /* The first pattern of ours that has the line; -1: none. */
 static int first_match(const struct patterns *p, const char *line, struct sighting *out)
 {
-	uint32_t candidates = patterns_candidates(p, line, strlen(line));
+	size_t length = strlen(line);
+	uint32_t candidates = patterns_candidates(p, line, length);
 
 	for (int i = 0; i < p->n; i++)
-		if (candidates & (uint32_t)1 << i && patterns_match(p, i, line, out))
+		if (candidates & (uint32_t)1 << i && patterns_match(p, i, line, length, out))
 			return i;
 	return -1;
 }
@@ -511,31 +512,66 @@ static void test_own_regex(void)
 	ok(!steps_new("step [0-9]+", &err) && strstr(err.text, "no group"), "one without a group");
 }
 
-static void is_needle(const char *ere, const char *want)
+static void is_needle(const char *regex, const char *want)
 {
 	char needle[24];
 
-	ere_needle(ere, needle, sizeof(needle));
-	is_str(needle, want, ere);
+	own_needle(regex, needle, sizeof(needle));
+	is_str(needle, want, regex);
 }
 
-static void test_checks(void)
+/* What POSIX and Perl write differently is taken either way. */
+static void test_dialects(void)
 {
-	static const char *const fine[] = {
-		"^u=([0-9]+)$", "([0-9]{1,5}){1,9}", "((a+)+)+b", "[+]{3}+", "\\+\\+\\+\\+\\+\\+\\+\\+\\+\\+",
-		"([a-z]+)+([a-z]+)+([a-z]+)+([a-z]+)+([a-z]+)+([a-z]+)+([a-z]+)+([a-z]+)+([a-z]+)+([0-9])",
+	static const struct { const char *regex, *line; } hits[] = {
+		{ "u=(\\d+)", "u=7\n" }, { "u=([\\d.]+)", "u=7\n" }, { "(?i)U=([0-9]+)", "u=7\n" },
+		{ "u=([[:digit:]]+)$", "u=7\n" }, { "[]u]=([0-9]{1,3})", "]=7\n" },
+		{ "(?<step>[0-9]+) steps", "7 steps\n" }, { "^.u=([0-9]+)", "\xffu=7\n" },
+		{ "([0-9]) \\Qa.b\\E", "7 a.b\n" }, { "(?x) ([0-9]) a b", "7ab\n" },
 	};
 	static const char *const refused[] = {
-		"(a)\\1", "u=\\++++++++++++++([0-9])", "((((((((((a+)+)+)+)+)+)+)+)+)+)+", "(a){257}", "a{300}",
-		"((a{2}){200}){2}", "a{1,99999999999999999999}",
-		"(([a-z]{1,255} ){1,255})loss ([0-9]+)", "(abcdefghijklmnopqrst){250}",
+		"[0-9", "a{2,1}([0-9])", "*(a)", "(*UTF)u=([0-9]+)", "(?<=a+)([0-9])", "(a)\\2",
+		"(((ab){1,1000}c){1,1000}d){1,1000}",
 	};
 	struct err err;
 
-	for (size_t i = 0; i < sizeof(fine) / sizeof(fine[0]); i++)
-		is_int(ere_check(fine[i], &err), 0, fine[i]);
+	for (size_t i = 0; i < sizeof(hits) / sizeof(hits[0]); i++) {
+		begin(hits[i].regex);
+		feed(hits[i].line);
+		near(seen.last.position, 7, 0, hits[i].regex);
+	}
 	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
-		ok(ere_check(refused[i], &err) == -1 && err.exit_status == EX_USAGE, refused[i]);
+		ok(!steps_new(refused[i], &err) && err.exit_status == EX_USAGE, refused[i]);
+	ok(!steps_new("([0-9]", &err) &&
+	   strstr(err.text, "missing closing parenthesis, at offset 6"), "where the mistake is");
+}
+
+/* Expressions that would take for ever on such a line. */
+static void test_limits(void)
+{
+	static const char *const hostile[] = {
+		"(?:x+x+)+=([0-9]+)", "(?:x|xx|xxx)*=([0-9]+)", "(x*)*(x*)*=[0-9]", "((x)|(x+))+\\1=",
+		"(?:(?:x?){60}x{60})+=([0-9]+)", "([0-9]*)(?R)?=",
+	};
+	char line[300];
+
+	memset(line, 'x', sizeof(line));
+	memcpy(line + 290, "y=", 3);
+	for (size_t i = 0; i < sizeof(hostile) / sizeof(hostile[0]); i++) {
+		begin(hostile[i]);
+		for (int k = 0; k < 3; k++) {
+			feed(line);
+			feed("\n");
+		}
+		locked();
+		ok(summary.n_lines == 3 && summary.n_skipped <= 3, hostile[i]);
+	}
+	begin(hostile[0]);
+	feed(line);
+	feed("\nxx=7\n");
+	near(seen.last.position, 7, 0, "the next line counts");
+	locked();
+	is_int(summary.n_skipped, 1, "a line that was given up is told");
 }
 
 static void test_needles(void)
@@ -550,6 +586,12 @@ static void test_needles(void)
 	is_needle("\\[step\\] \\.\\w", "[step] .");
 	is_needle("((a)b(c[)]))xyz.*", "xyz");
 	is_needle("[0-9]+", "");
+	is_needle("[\\]]+step", "step");
+	is_needle("(?:a b)+cd", "cd");
+	is_needle("(?x) a b", "");
+	is_needle("\\Qa\\Eb", "");
+	is_needle("abc\\x41def", "");
+	is_needle("\\d+ab\\s++cde??fg", "ab");
 }
 
 /* --- pauses --- */
@@ -916,7 +958,8 @@ int main(void)
 	test_ranks();
 	test_locking();
 	test_own_regex();
-	test_checks();
+	test_dialects();
+	test_limits();
 	test_needles();
 	test_pauses();
 	test_epochs();
