@@ -1,8 +1,9 @@
 /* clock.h - the only readers of time. src/model and src/sched never include it.
  *
- * Durations come from the boot clock: monotonic, the same for all processes of one boot,
- * standing still while the machine is suspended (so that a night's sleep is nobody's running time). Its readings mean nothing after a reboot, so whoever stores one
- * stores the boot id beside it. The wall clock is for people and may be set back. */
+ * Durations come from the boot clock. It is monotonic, the same for all processes of one boot, and
+ * stands still while the machine is suspended, so that a night's sleep is no running time. Its
+ * readings mean nothing after a reboot, so a stored reading has the boot id beside it. The wall
+ * clock is for people and may be set back. */
 #ifndef POLLUX_CLOCK_H
 #define POLLUX_CLOCK_H
 

@@ -1,9 +1,9 @@
-/* config.h - the few settings, from (first found wins) the command line, POLLUX_SLOTS,
- * POLLUX_SLICE and POLLUX_POLICY in the environment, the file named in paths.h, the defaults.
+/* config.h - the settings. The first place that has a setting wins: the command line; POLLUX_SLOTS,
+ * POLLUX_SLICE and POLLUX_POLICY in the environment; the file named in paths.h; the defaults.
  *
  * The file holds "name = value" lines; '#' starts a comment:
  *
- *	slots = 2          # jobs run on CPU slots, so many; default: see device.h
+ *	slots = 2          # jobs run on 2 CPU slots; default: see device.h
  *	slice = 10m        # a time slice; default 10 minutes
  *	policy = goodput
  */
@@ -17,14 +17,15 @@
 #define CONFIG_DEFAULT_SLICE_S 600.0
 
 struct config {
-	int slots;		/* up to CONFIG_MAX_SLOTS; 0: one per physical core; CONFIG_SLOTS_AUTO: not
-				   asked for */
+	int slots;		/* 1 to CONFIG_MAX_SLOTS; 0: one per physical core;
+				   CONFIG_SLOTS_AUTO: not set */
 	double slice_s;		/* > 0, finite */
-	char policy[32];	/* any word: whether there is such a policy is for the reader to find out */
+	char policy[32];	/* a word; the caller checks that there is such a policy */
 };
 
-/* Defaults, file (absent is fine), environment (empty is unset). A bad line or variable is an error
- * (EX_CONFIG) naming file, line and what would be right; *c is then not to be used. */
+/* Sets *c from the defaults, the file if there is one, and the environment; an empty variable counts
+ * as unset. A bad line or variable is an error (EX_CONFIG) that names the file, the line, and what
+ * would be right. *c is then not valid. */
 int config_load(struct config *c, const char *path, struct err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* err.h - an error on its way up: what failed, on what, and the exit status it deserves.
+/* err.h - an error carried upward: what failed, on which object, and the exit status.
  *
  * Below src/cli a function that can fail returns 0 (or a count), or -1 with *err filled.
  * It neither prints nor exits; src/cli/main.c prints err->text once, as "pollux: TEXT".
@@ -19,11 +19,11 @@ struct err {
 	char text[1024];	/* clipped, always terminated, never holds a newline */
 };
 
-/* Fill *err and return -1. Control characters that come in through arguments become '?'. */
+/* Fills *err and returns -1. Control characters from the arguments become '?'. */
 int err_set(struct err *err, int exit_status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Put "PREFIX: " before a text already set; returns -1. */
+/* Puts "PREFIX: " before the text of *err. Returns -1. */
 int err_prefix(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -1,4 +1,4 @@
-/* file.h - files that are there in full, or as they were. */
+/* file.h - files that are replaced as a whole or not at all. */
 #ifndef POLLUX_FILE_H
 #define POLLUX_FILE_H
 
@@ -8,23 +8,25 @@
 
 #include "pollux/err.h"
 
-/* Put these bytes in place of the file: written beside it, on the disk, renamed. A symbolic link stays, and what
- * it names is replaced. What is no regular file, such as a device or a FIFO, and the file that standard output or
- * standard error goes to, are written to as they are. EX_CANTCREAT: a file is as it was, and nothing lies beside
- * it. */
+/* Replaces the content of a file: the bytes are written to a new file beside it, synced to disk, and
+ * the new file is renamed. A symbolic link stays, and its target is replaced. A device, a FIFO, and
+ * a file that standard output or standard error is open on are written in place. After an error
+ * (EX_CANTCREAT) a regular file has its former content, and no temporary file is left. */
 int file_replace(const char *path, const void *bytes, size_t n, struct err *err);
 
-/* Before what takes long: whether file_replace could, as far as can be told now. Leaves all as it was. */
+/* Tells before a long computation whether file_replace would succeed as things are now: 0, or -1
+ * with *err. Changes nothing. */
 int file_check(const char *path, struct err *err);
 
-/* Whether both name one file, through whatever links, be it there or still to be made. False of what is no regular
- * file: several may write there. */
+/* True if both names lead to one regular file, through any links. The file need not exist yet. False
+ * for devices and FIFOs, because several programs may write to those. */
 bool file_same(const char *a, const char *b);
 
-/* What open() would make of a mode: for files made by mkostemp and mkdtemp, which let nobody else in. */
+/* The mode less the bits of the umask, as open(2) would apply it. For files made by mkostemp(3) and
+ * mkdtemp(3), which only their owner may read. */
 mode_t file_usual_mode(mode_t mode);
 
-/* All of them, however often that takes; -1 with errno. */
+/* Writes all n bytes, with as many calls of write(2) as needed. 0, or -1 with errno. */
 int file_write_all(int fd, const void *bytes, size_t n);
 
 #endif

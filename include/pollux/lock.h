@@ -1,7 +1,7 @@
-/* lock.h - locks that the kernel lets go of when their holder dies.
+/* lock.h - locks that the kernel releases when their holder dies.
  *
- * Open-file-description locks (fcntl(2)): the lock belongs to the descriptor and to every copy of it
- * that a fork or an exec inherits, and is free when the last copy is closed, however that came about. */
+ * These are open-file-description locks (fcntl(2)). The lock belongs to the descriptor and to every
+ * copy that a fork or an exec inherits. The lock is free when the last copy is closed. */
 #ifndef POLLUX_LOCK_H
 #define POLLUX_LOCK_H
 
@@ -9,15 +9,16 @@
 
 #include "pollux/err.h"
 
-/* Take the lock on path (created 0600) without waiting. Returns the descriptor (close-on-exec), -1 with
- * *err, or LOCK_HELD where another has it. */
+/* Takes the lock on path (created with mode 0600) without waiting. Returns the descriptor, which is
+ * close-on-exec; LOCK_HELD if another process has the lock; or -1 with *err. */
 #define LOCK_HELD (-2)
 int lock_take(const char *path, struct err *err);
 
-/* Let go of it, also where a child that was forked meanwhile has a copy of the descriptor, and close that. */
+/* Releases the lock and closes fd. The lock is free even if a child that was forked meanwhile still
+ * has a copy of the descriptor. */
 void lock_drop(int fd);
 
-/* Whether somebody holds it now; looking does not disturb anyone. A missing file is not held. */
+/* True if some process holds the lock now. Does not take the lock. A missing file is not held. */
 bool lock_is_held(const char *path);
 
 #endif

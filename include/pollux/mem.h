@@ -1,5 +1,5 @@
 /* mem.h - allocation that cannot fail: exhaustion ends the program with EX_OSERR.
- * What is returned is freed with free(3). */
+ * The caller frees each result with free(3). */
 #ifndef POLLUX_MEM_H
 #define POLLUX_MEM_H
 

@@ -1,7 +1,7 @@
 /* number.h - numbers from text, strictly: the whole string, no blanks, nothing clipped.
  *
- * Each returns 0 and sets *value, or -1 with errno: EINVAL where the text is no such number, ERANGE
- * where it is one that does not fit. *value is then unchanged. */
+ * Each function returns 0 and sets *value, or returns -1 with errno and leaves *value unchanged.
+ * EINVAL: the text is not such a number. ERANGE: the number does not fit. */
 #ifndef POLLUX_NUMBER_H
 #define POLLUX_NUMBER_H
 
@@ -13,8 +13,8 @@ int number_parse_int(const char *text, int64_t *value);
 /* A decimal number: "3", "-0.5", ".25", "1e6". No hexadecimal, no infinity, no NaN. */
 int number_parse(const char *text, double *value);
 
-/* A span of time in seconds, >= 0: "90", "90s", "1.5m", "2h", "1d", and sums of them with the larger
- * unit first, as tables show them: "3h05m". */
+/* A duration in seconds, >= 0: "90", "90s", "1.5m", "2h", "1d", or a sum with the larger unit first,
+ * as tables show it: "3h05m". */
 int number_parse_duration(const char *text, double *seconds);
 
 #endif

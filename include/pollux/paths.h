@@ -3,14 +3,14 @@
  *	$POLLUX_DIR, else $XDG_STATE_HOME/pollux, else ~/.local/state/pollux     (mode 0700)
  *		pollux.db          the store (0600), with -wal and -shm beside it
  *		schedule.lock      held by the pass that is running
- *		schedule.again     there when one was asked for meanwhile
- *		supervisor.log     what supervisors had to say
+ *		schedule.again     exists if another pass was requested meanwhile
+ *		supervisor.log     messages of supervisors
  *		logs/ID.log        what job ID printed, over all its runs
- *		checkpoints/ID/    given to job ID when it declared no directory of its own; a profile's is
- *		                   removed after each of its runs
+ *		checkpoints/ID/    given to job ID when it declared no directory of its own; the one
+ *		                   of a profile is removed after each of its runs
  *		run/RUN.lock       held by the supervisor of a run as long as it lives
- *		run/RUN.sock       where the run's reports go
- *		run/RUN.config     the configuration it is to change to, if there is one
+ *		run/RUN.sock       receives the run's reports
+ *		run/RUN.config     the configuration that the run is to change to, if there is one
  *		run/device-N.lock  held by every process of the run that has the device
  *		run/profile-ID.lock  held by 'pollux profile' as long as it measures job ID
  *	$POLLUX_DIR/config, else $XDG_CONFIG_HOME/pollux/config, else ~/.config/pollux/config
@@ -32,24 +32,25 @@ struct paths {
 	char *supervisor_log;
 };
 
-/* Work out the names from the environment (the password database where HOME is unset, as in a
- * bare cron). Touches no file. */
+/* Works out the names from the environment, and from the password database if HOME is unset, as in
+ * a bare cron. Touches no file. */
 int paths_init(struct paths *p, struct err *err);
 void paths_release(struct paths *p);
 
-/* Create the directory and its parents, and logs/ checkpoints/ run/ in it, all 0700. A directory
- * that belongs to someone else, or others may write to, is refused (EX_NOPERM). */
+/* Creates the directory, its parents, and logs/ checkpoints/ run/ in it, all with mode 0700. A
+ * directory that belongs to another user, or that others may write to, is refused (EX_NOPERM). */
 int paths_create(const struct paths *p, struct err *err);
 
 char *paths_log(const struct paths *p, int64_t job_id);		/* the caller frees */
 char *paths_checkpoints(const struct paths *p, int64_t job_id);
 char *paths_run(const struct paths *p, int64_t run_id, const char *suffix);	/* run/RUN.SUFFIX */
 char *paths_device_lock(const struct paths *p, const char *device);
-/* Held beside that by 'pollux profile --devices', which has no run to say who it is: see device_lock.h. */
+/* The lock that 'pollux profile --devices' holds beside the device's lock. It tells others that the
+ * holder measures the device and has no run: see device_lock.h. */
 char *paths_measure_lock(const struct paths *p, const char *device);
 char *paths_profile_lock(const struct paths *p, int64_t job_id);
 
-/* Whether the directory lies on a file system of another machine, where SQLite's locks may not hold. */
+/* True if the directory lies on a network file system, where SQLite's locks may not work. */
 bool paths_on_network(const struct paths *p);
 
 /* mkdir -p with mode 0700. */

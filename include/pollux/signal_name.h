@@ -4,7 +4,7 @@
 
 #define SIGNAL_NAME_SIZE 24
 
-/* "SIGTERM", "SIGRTMIN+1"; "SIG32" for what has no name. Written into buf, which is returned. */
+/* Writes "SIGTERM", "SIGRTMIN+1", or "SIG32" for a signal without a name into buf. Returns buf. */
 const char *signal_name(char buf[SIGNAL_NAME_SIZE], int number);
 
 #endif

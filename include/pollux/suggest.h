@@ -1,4 +1,4 @@
-/* suggest.h - the known name that a mistyped one was meant to be.
+/* suggest.h - the known name that is nearest to a mistyped name.
  *
  *	struct suggestion s = suggestion_for("sumbit");
  *	suggestion_offer(&s, "submit");		// every known name
@@ -10,13 +10,14 @@
 struct suggestion {
 	const char *typed;	/* borrowed */
 	const char *best;	/* borrowed from an offer; NULL while none is near */
-	int distance;		/* edits between the two; less than any refused offer */
+	int distance;		/* edits between typed and best */
 };
 
 struct suggestion suggestion_for(const char *typed);
 
-/* Near is: one edit in three characters typed (at least one, exchanging neighbours counts as one), or
- * at least two characters that the name begins with. Of equally near names the first offered stays. */
+/* Remembers the name if it is nearer than the best so far. A name is near if it differs by at most
+ * one edit in three typed characters (one edit is always allowed), or if at least two characters
+ * were typed and the name begins with them. Among equally near names the first offer stays. */
 void suggestion_offer(struct suggestion *s, const char *name);
 
 #endif

@@ -32,7 +32,7 @@ void text_vaddf(struct text *t, const char *format, va_list ap)
 	__attribute__((format(printf, 2, 0)));
 char *text_detach(struct text *t);		/* the string, now the caller's; t is empty again */
 
-/* An argv or an environment: owned strings, and a NULL after the last as execve(2) wants. */
+/* A list of owned strings with a NULL after the last, as execve(2) expects for argv and envp. */
 struct strings {
 	char **items;		/* owned; NULL while empty */
 	size_t count;
@@ -44,13 +44,13 @@ void strings_release(struct strings *list);
 void strings_add(struct strings *list, const char *s);			/* copies s */
 void strings_addf(struct strings *list, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* Environment lists: replace NAME=..., or append it. */
+/* For environments: replaces the string NAME=..., or appends it. */
 void strings_set_variable(struct strings *list, const char *name, const char *value);
-/* All strings, each with its terminator, one after the other; the form kept in the store. */
+/* Appends all strings, each with its terminator. The store keeps lists in this form. */
 void strings_pack(const struct strings *list, struct text *out);
 void strings_unpack(struct strings *list, const void *bytes, size_t n);	/* appends */
 
-/* Append argument quoted for sh(1), only if it needs to be. */
+/* Appends the argument, quoted for sh(1) if sh(1) would change it. */
 void text_add_shell_quoted(struct text *t, const char *argument);
 
 bool text_starts_with(const char *s, const char *prefix);

@@ -1,20 +1,20 @@
-/* utf8.h - what of a string is valid UTF-8 and fit to be shown. */
+/* utf8.h - which bytes of a string are valid UTF-8 and safe to show on a terminal. */
 #ifndef POLLUX_UTF8_H
 #define POLLUX_UTF8_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Bytes of the character that s begins with, 1 to 4; 0 where the first byte begins none (invalid,
- * overlong, a surrogate, cut short by the end). s is terminated and not empty. */
+/* The number of bytes, 1 to 4, of the character that s begins with. 0 if s begins with no valid
+ * character: invalid, overlong, a surrogate, or cut short. s is terminated and not empty. */
 size_t utf8_length(const char *s);
 
-/* How many of the first n bytes are whole characters, up to the first that are none. The byte after them is
- * looked at: s is terminated, or goes on. */
+/* The number of leading bytes, at most n, that form whole valid characters. Reads the byte after
+ * them, so s is terminated or longer than n. */
 size_t utf8_clip(const char *s, size_t n);
 
-/* Whether the valid character of n bytes at s controls a terminal: C0, DEL or C1; or turns around or
- * breaks the line that it stands in. */
+/* True if the valid character of n bytes at s could change how a line is shown: a control character
+ * (C0, DEL or C1), a line separator, or a change of the writing direction. */
 bool utf8_is_control(const char *s, size_t n);
 
 #endif

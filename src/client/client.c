@@ -25,7 +25,7 @@ struct message {
 	char text[MESSAGE_MAX];
 };
 
-/* A signal handler has no argument of ours, so this is the file's one global. */
+/* Global, because a signal handler receives no pointer to the client. */
 static atomic_bool stop_requested;
 
 static void request_stop(int signal_number)
@@ -67,7 +67,7 @@ static void install_stop_handler(struct pollux_client *c)
 		c->stop_signal = 0;
 }
 
-/* A path too long for a socket address leaves the client mute. */
+/* If the path is too long for a socket address, the client sends no reports. */
 static void open_socket(struct pollux_client *c, const char *path)
 {
 	size_t length = strlen(path);
@@ -151,7 +151,7 @@ bool pollux_client_config(const struct pollux_client *c, struct pollux_config *c
 	return true;
 }
 
-/* Append a line; one that does not fit is left out whole. */
+/* Appends a line. A line that does not fit is left out as a whole. */
 __attribute__((format(printf, 2, 3)))
 static void add(struct message *m, const char *format, ...)
 {

@@ -1,7 +1,7 @@
 /* client_config.c - another configuration while the program runs.
  *
- * The supervisor renames a file of KEY=VALUE lines to the path in POLLUX_CONFIG_FILE. Whatever else may
- * be at that path, and whatever is in it, a configuration that is not whole and does not add up is none. */
+ * The supervisor renames a file of KEY=VALUE lines to the path in POLLUX_CONFIG_FILE. Any other file
+ * at that path, and a file whose configuration is incomplete or does not add up, is ignored. */
 #include "client_private.h"
 
 #include <fcntl.h>
@@ -37,7 +37,7 @@ static bool is_same_file(const struct stat *a, const struct stat *b)
 	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-/* Whether there is a file that was not read before; st is of it. */
+/* True if there is a file that was not read before; *st then describes the file. */
 static bool is_new_file(const struct pollux_client *c, struct stat *st)
 {
 	return stat(c->config_path, st) == 0 && !is_same_file(st, &c->config_seen) &&
@@ -56,8 +56,8 @@ static ssize_t read_file(const char *path, char *bytes, size_t size)
 	return n;
 }
 
-/* The file as a text that ends with a newline; false where it does not, or holds a NUL. What cannot be read
- * now, in want of a descriptor for one, is not seen yet: the next look tries again. */
+/* Reads the file. False if the text does not end with a newline, or holds a NUL. A file that cannot
+ * be read now (for lack of a descriptor, say) does not count as seen: the next look tries again. */
 static bool read_text(struct pollux_client *c, const struct stat *st, char text[FILE_MAX])
 {
 	ssize_t n = read_file(c->config_path, text, FILE_MAX - 1);
@@ -83,7 +83,7 @@ static void set_field(struct offer *offer, const char *key, const char *value, l
 		offer->lr_scale = client_positive(value, c_locale);
 }
 
-/* Unknown keys are passed over; so is a line without '='. */
+/* Ignores unknown keys and lines without '='. */
 static struct offer parse(char *text, locale_t c_locale)
 {
 	struct offer offer = { .lr_scale = (double)NAN };
@@ -100,7 +100,7 @@ static struct offer parse(char *text, locale_t c_locale)
 	return offer;
 }
 
-/* batch = replicas * local batch * passes, with the replicas that the program was launched with. */
+/* True if batch = replicas * local batch * passes, for the number of replicas at launch. */
 static bool adds_up(const struct offer *o, int replicas)
 {
 	if (!o->version || !o->batch_size || !o->local_batch_size || !o->accumulation_steps ||

@@ -1,5 +1,5 @@
-/* client_private.h - what the parts of the client library share. No function here is visible in the
- * library: a program that links it may have names of its own. */
+/* client_private.h - declarations that the files of the client library share. The functions are not
+ * visible to programs that link the library, which may use the same names. */
 #ifndef POLLUX_CLIENT_PRIVATE_H
 #define POLLUX_CLIENT_PRIVATE_H
 

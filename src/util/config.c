@@ -12,7 +12,7 @@
 
 #define LONGEST_LINE 1024
 
-/* What a setting's value stands in, for messages. */
+/* The line of a file from which a setting comes, for messages. */
 struct source {
 	const char *path;
 	int line;
@@ -119,7 +119,8 @@ static int read_line(struct config *c, char *line, const struct source *at, stru
 	return set_named(c, trim(line), trim(equals + 1), at, err);
 }
 
-/* A line ends in a newline, or the file does; a NUL hides both, and so does too long a line. */
+/* True if the buffer holds a whole line: the line ends in a newline, or the file ends. A NUL byte
+ * and a line longer than the buffer both make it false. */
 static bool is_whole(const char *line, FILE *file)
 {
 	return strchr(line, '\n') || (feof(file) && strlen(line) < LONGEST_LINE - 1);

@@ -6,8 +6,8 @@
 #include "pollux/err.h"
 #include "pollux/utf8.h"
 
-/* A file name may hold a newline, an escape sequence or no text at all: an error is one line of text all
- * the same. */
+/* Replaces what is not printable text by '?'. A file name in a message may hold a newline or an
+ * escape sequence, and a message is one line of text. */
 static void make_one_line(char *text)
 {
 	char *out = text;

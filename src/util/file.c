@@ -1,4 +1,4 @@
-/* file.c - files that are there in full, or as they were. */
+/* file.c - files that are replaced as a whole or not at all. */
 #include "pollux/file.h"
 
 #include <errno.h>
@@ -38,10 +38,12 @@ int file_write_all(int fd, const void *bytes, size_t n)
 	return 0;
 }
 
-/* The first of these that fails is the error. */
-static int fill_and_rename(int fd, const void *bytes, size_t n, const char *temporary, const char *path)
+/* errno is that of the first step that fails. Closes fd. */
+static int fill_and_rename(int fd, const void *bytes, size_t n, const char *temporary,
+			   const char *path)
 {
-	int rc = file_write_all(fd, bytes, n) || fchmod(fd, file_usual_mode(0666)) || fsync(fd) ? -1 : 0;
+	int rc = file_write_all(fd, bytes, n) || fchmod(fd, file_usual_mode(0666)) || fsync(fd)
+		? -1 : 0;
 
 	if (close(fd) || rc || rename(temporary, path)) {
 		int saved = errno;
@@ -57,7 +59,8 @@ static int fill_and_rename(int fd, const void *bytes, size_t n, const char *temp
 
 #define LINKS_MAX 40
 
-/* What the link at path names, from where path is seen; NULL: it is no link. The caller frees. */
+/* The target of the symbolic link at path, as a name from the present directory. NULL if path is
+ * not a link. The caller frees. */
 static char *follow(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -72,7 +75,7 @@ static char *follow(const char *path)
 	return xasprintf("%.*s%s", (int)(slash - path) + 1, path, target);
 }
 
-/* The last name of a chain of links. The caller frees. */
+/* The last name of a chain of symbolic links. The caller frees. */
 static char *end_of_links(const char *path)
 {
 	char *end = xstrdup(path), *next;
@@ -89,7 +92,7 @@ static bool is_same(const struct stat *a, const struct stat *b)
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* The one of our streams that goes to this file; -1: none. */
+/* Standard output or standard error, whichever is open on this file; -1 if neither is. */
 static int stream_to(const struct stat *st)
 {
 	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) {
@@ -101,7 +104,8 @@ static int stream_to(const struct stat *st)
 	return -1;
 }
 
-/* A new name, or a file that nothing else of ours is writing to. One without a name has none to be replaced by. */
+/* True if path is free, or names a regular file to which no standard stream of this process is
+ * open. A file without links left has no name under which a new file could replace it. */
 static bool is_replaceable(const char *path)
 {
 	struct stat st;
@@ -113,13 +117,14 @@ static bool is_replaceable(const char *path)
 
 /* --- writing --- */
 
-/* Opened anew, a file that a stream of ours goes to would be overwritten from its start. */
+/* Opens path for writing. A file that a standard stream of this process is open on is not opened
+ * again, because the new descriptor would overwrite it from its start: the stream is duplicated. */
 static int open_as_it_is(const char *path)
 {
 	struct stat st;
 	int stream = stat(path, &st) == 0 ? stream_to(&st) : -1;
 
-	fflush(NULL);		/* was printed before */
+	fflush(NULL);		/* what was printed earlier comes first */
 	return stream >= 0 ? fcntl(stream, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
 			   : open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
 }
@@ -141,7 +146,7 @@ static int write_as_it_is(const char *path, const void *bytes, size_t n)
 	return rc;
 }
 
-/* A file of a name that is not in use. The caller frees the name. */
+/* Creates a file beside path, with a name that is not in use. The caller frees the name. */
 static int open_beside(const char *path, char **temporary)
 {
 	*temporary = xasprintf("%s.XXXXXX", path);
@@ -169,7 +174,7 @@ int file_replace(const char *path, const void *bytes, size_t n, struct err *err)
 
 /* --- before --- */
 
-/* Beside the file, as replace() will. */
+/* Creates and removes a file where replace() would create its temporary file. */
 static int try_beside(const char *path)
 {
 	char *end = end_of_links(path), *temporary;
@@ -185,7 +190,8 @@ static int try_beside(const char *path)
 	return rc;
 }
 
-/* To open a FIFO would wait for its reader, and to close it again end what he reads. */
+/* Does not open the file: opening a FIFO waits for a reader, and closing it ends that reader's
+ * input. */
 static int try_as_it_is(const char *path)
 {
 	struct stat st;
@@ -204,7 +210,8 @@ int file_check(const char *path, struct err *err)
 	return 0;
 }
 
-/* Of a file still to be made: its directory, and the rest of the name. */
+/* Fills *directory with the directory that path stands in, and returns the last part of path. NULL
+ * if there is no such directory. */
 static const char *split(const char *path, struct stat *directory)
 {
 	const char *slash = strrchr(path, '/');

@@ -28,7 +28,7 @@ static const char *home_directory(void)
 	return user ? user->pw_dir : NULL;
 }
 
-/* $POLLUX_DIR; else XDG/pollux; else ~/DEFAULT/pollux. NULL where none can be told. */
+/* $POLLUX_DIR; else XDG/pollux; else ~/DEFAULT/pollux. NULL if the home directory is unknown. */
 static char *directory(const char *xdg, const char *home_default)
 {
 	const char *base;
@@ -42,7 +42,8 @@ static char *directory(const char *xdg, const char *home_default)
 	return NULL;
 }
 
-/* Jobs and supervisors change directory, so a relative POLLUX_DIR is made absolute at once. */
+/* Makes a relative path absolute, because jobs and supervisors change directory. Takes ownership of
+ * path; the caller frees the result. */
 static char *absolute(char *path)
 {
 	char *cwd, *full;
@@ -167,7 +168,7 @@ char *paths_profile_lock(const struct paths *p, int64_t job_id)
 	return xasprintf("%s/run/profile-%lld.lock", p->dir, (long long)job_id);
 }
 
-/* Devices are named like cpu:0 or GPU-<uuid>: no slash among them, but make sure. */
+/* Devices have names like cpu:0 or GPU-<uuid>. A slash, which no known name has, becomes '_'. */
 static char *lock_of_device(const struct paths *p, const char *prefix, const char *device)
 {
 	char *path = xasprintf("%s/run/%s-%s.lock", p->dir, prefix, device);
@@ -190,9 +191,9 @@ char *paths_measure_lock(const struct paths *p, const char *device)
 
 bool paths_on_network(const struct paths *p)
 {
-	/* NFS, SMB/CIFS (two), AFS, Ceph, Lustre, FUSE (sshfs and the like), 9P: magic numbers of statfs(2). */
-	static const unsigned long remote[] = { 0x6969, 0xff534d42, 0xfe534d42, 0x5346414f, 0x00c36400,
-						0x0bd00bd0, 0x65735546, 0x01021997 };
+	/* Magic numbers of statfs(2): NFS, SMB/CIFS (two), AFS, Ceph, Lustre, FUSE (sshfs), 9P. */
+	static const unsigned long remote[] = { 0x6969, 0xff534d42, 0xfe534d42, 0x5346414f,
+						0x00c36400, 0x0bd00bd0, 0x65735546, 0x01021997 };
 	struct statfs fs;
 
 	if (statfs(p->dir, &fs))

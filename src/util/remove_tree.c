@@ -1,4 +1,4 @@
-/* remove_tree.c - a directory with all that is in it, from the leaves up. */
+/* remove_tree.c - removes a directory and its content, the deepest entries first. */
 #include <ftw.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-/* signal_name.c - names of signals, the real-time ones too, which sigabbrev_np(3) does not know. */
+/* signal_name.c - names of signals. Adds the real-time signals, which sigabbrev_np(3) lacks. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,12 +1,12 @@
-/* suggest.c - nearest known name by optimal string alignment distance: insertions, deletions,
- * substitutions and exchanges of neighbours, each costing one. */
+/* suggest.c - the nearest known name by optimal string alignment distance. Insertions, deletions,
+ * substitutions and exchanges of neighbours cost one each. */
 #include <limits.h>
 #include <string.h>
 
 #include "pollux/suggest.h"
 #include "pollux/text.h"
 
-#define LONGEST 40		/* longer names are never suggested, nor longer input understood */
+#define LONGEST 40		/* longer input gets no suggestion; longer names are not suggested */
 
 static int min2(int a, int b)
 {

@@ -7,7 +7,7 @@
 #include "pollux/mem.h"
 #include "pollux/text.h"
 
-/* Shared by every empty text, so that data is always a string. Never written to. */
+/* The content of every empty text, so that data is always a string. Never written to. */
 char text_empty[1];
 
 void text_init(struct text *t)
@@ -64,7 +64,7 @@ void text_add_byte(struct text *t, char c, size_t times)
 
 void text_vaddf(struct text *t, const char *format, va_list ap)
 {
-	size_t room = t->capacity - t->length;	/* both 0 at first: text_empty is not written to */
+	size_t room = t->capacity - t->length;	/* 0 for a new text: text_empty stays as it is */
 	va_list again;
 	int n;
 

@@ -1,8 +1,8 @@
 /* utf8.c - well-formed byte sequences, after table 3-7 of the Unicode standard. */
 #include "pollux/utf8.h"
 
-/* The range of the second byte is narrower after some first bytes: no overlong form, no surrogate,
- * nothing above U+10FFFF. */
+/* The ranges of first and second bytes. The second range is narrower after some first bytes, which
+ * excludes overlong forms, surrogates, and code points above U+10FFFF. */
 static const struct form {
 	unsigned char first_low, first_high, second_low, second_high;
 	size_t length;
@@ -56,7 +56,7 @@ bool utf8_is_control(const char *s, size_t n)
 		return u[0] < 0x20 || u[0] == 0x7f;
 	if (n == 2)
 		return u[0] == 0xc2 && u[1] < 0xa0;
-	/* U+2028 .. U+202E: separators of lines, embedding and override; U+2066 .. U+2069: isolates */
+	/* U+2028 to U+202E: line separators, embeddings and overrides; U+2066 to U+2069: isolates. */
 	return n == 3 && u[0] == 0xe2 && ((u[1] == 0x80 && u[2] >= 0xa8 && u[2] <= 0xae) ||
 					  (u[1] == 0x81 && u[2] >= 0xa6 && u[2] <= 0xa9));
 }
