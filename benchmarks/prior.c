@@ -39,8 +39,8 @@ static struct fit_result fit(const int *chosen, int n, bool with_prior)
 
 static double relative_error(const struct fit_result *f, const struct pool_entry *p)
 {
-	return throughput_step_time(&f->params, p->place, (double)p->local_batch_size,
-				    p->accumulation_steps) / p->observation.step_time_s - 1;
+	return throughput_step_time(&f->params, configuration_place(&p->configuration), (double)p->configuration.local_batch_size,
+				    p->configuration.accumulation_steps) / p->observation.step_time_s - 1;
 }
 
 static bool is_chosen(const int *chosen, int n, int i)
@@ -60,7 +60,7 @@ static void predict(const int *chosen, int n, bool with_prior, struct errors *e)
 
 		if (is_chosen(chosen, n, i))
 			continue;
-		if (points[i].place.replicas == 1) {
+		if (points[i].configuration.replicas == 1) {
 			e->one += error;
 			e->n_one++;
 		} else {
@@ -81,7 +81,7 @@ static void choose(const struct choice *c, int *chosen, int n, int from, struct 
 	int one = 0;
 
 	for (int i = 0; i < n; i++)
-		one += points[chosen[i]].place.replicas == 1;
+		one += points[chosen[i]].configuration.replicas == 1;
 	if (one > c->one || n - one > c->several)
 		return;
 	if (n == c->one + c->several) {
@@ -132,7 +132,7 @@ static int in_the_middle(void)
 	int one[MAX_POINTS] = { 0 }, n = 0;
 
 	for (int i = 0; i < n_points; i++)
-		if (points[i].place.replicas == 1)
+		if (points[i].configuration.replicas == 1)
 			one[n++] = i;
 	return one[n / 2];
 }
@@ -144,8 +144,8 @@ static void print_points(void)
 
 	printf("\n%2s %6s %12s %10s %12s %12s\n", "R", "m", "measured ms", "sync us", "without %", "with %");
 	for (int i = 0; i < n_points; i++)
-		printf("%2d %6lld %12.4f %10.1f %+12.1f %+12.1f%s\n", points[i].place.replicas,
-		       (long long)points[i].local_batch_size, 1e3 * points[i].observation.step_time_s,
+		printf("%2d %6lld %12.4f %10.1f %+12.1f %+12.1f%s\n", points[i].configuration.replicas,
+		       (long long)points[i].configuration.local_batch_size, 1e3 * points[i].observation.step_time_s,
 		       1e6 * points[i].observation.sync_time_s, 100 * relative_error(&without, &points[i]),
 		       100 * relative_error(&with, &points[i]), i == middle ? "  fitted" : "");
 }
@@ -154,9 +154,9 @@ static int compare(const void *a, const void *b)
 {
 	const struct pool_entry *x = a, *y = b;
 
-	if (x->place.replicas != y->place.replicas)
-		return x->place.replicas - y->place.replicas;
-	return x->local_batch_size < y->local_batch_size ? -1 : 1;
+	if (x->configuration.replicas != y->configuration.replicas)
+		return x->configuration.replicas - y->configuration.replicas;
+	return x->configuration.local_batch_size < y->configuration.local_batch_size ? -1 : 1;
 }
 
 static int read_all(const char *kind, const char *workload, struct err *err)

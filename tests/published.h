@@ -79,15 +79,17 @@ static inline bool published_read(const char *application, struct published *p)
 		return false;
 	while (fgets(line, sizeof(line), f) && p->n < PUBLISHED_MAX) {
 		struct fit_observation *row = &p->row[p->n];
+		struct throughput_place place;
 		char *end, *comma = strchr(line, ',');
 
 		if (!comma || comma - line > 7 || line[0] == 'p')
 			continue;
 		*comma = '\0';
 		memcpy(p->placement[p->n], line, (size_t)(comma - line) + 1);
-		row->place = published_place(line);
-		row->local_batch_size = strtoll(comma + 1, &end, 10);
-		row->accumulation_steps = 1;
+		place = published_place(line);
+		row->nodes = place.nodes;
+		row->configuration = configuration_make(place.replicas,
+							strtoll(comma + 1, &end, 10), 1);
 		row->step_time_s = strtod(end + 1, &end);
 		row->sync_time_s = strtod(end + 1, &end);
 		row->weight = 1;
@@ -143,8 +145,8 @@ static inline int published_subset(const struct published *all, const struct pub
 	struct fit_observation rows[PUBLISHED_MAX];
 
 	for (int i = 0; i < p->n; i++)
-		if ((strcmp(kind, "node") != 0 || p->row[i].place.nodes == 1) &&
-		    (strcmp(kind, "pair") != 0 || p->row[i].place.replicas <= 2))
+		if ((strcmp(kind, "node") != 0 || p->row[i].nodes == 1) &&
+		    (strcmp(kind, "pair") != 0 || p->row[i].configuration.replicas <= 2))
 			rows[n++] = p->row[i];
 	for (int i = 0; i < points && i < n; i++) {
 		int j = i + (int)(published_random(&seed) % (uint64_t)(n - i));

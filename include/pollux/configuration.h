@@ -5,18 +5,43 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* batch_size = replicas * local_batch_size * accumulation_steps, samples per optimizer update. */
 struct configuration {
-	int replicas;
-	int64_t local_batch_size;	/* samples per replica per forward-backward pass */
+	int replicas;			/* data-parallel workers, one device each */
+	int64_t local_batch_size;	/* samples per replica and pass; 0: the job declared none */
 	int accumulation_steps;		/* passes per update, all of them; 1 = none */
-	int64_t batch_size;
 };
+
+static inline struct configuration configuration_make(int replicas, int64_t local_batch_size,
+						      int accumulation_steps)
+{
+	return (struct configuration){
+		.replicas = replicas, .local_batch_size = local_batch_size,
+		.accumulation_steps = accumulation_steps,
+	};
+}
+
+/* Samples per optimizer update; 0: the job declared none. */
+static inline int64_t configuration_batch_size(const struct configuration *c)
+{
+	return c->replicas * c->local_batch_size * c->accumulation_steps;
+}
+
+bool configuration_equal(const struct configuration *a, const struct configuration *b);
+
+/* The part of a configuration that decides how long its replicas take to synchronise. */
+struct throughput_place {
+	int nodes, replicas;
+};
+
+static inline struct throughput_place configuration_place(const struct configuration *c)
+{
+	return (struct throughput_place){ .nodes = 1, .replicas = c->replicas };
+}
 
 /* Spread a batch over replicas with as few passes as max_local_batch_size allows (0: no limit). Where the
  * batch does not divide, the nearest one that does is taken, within [min, max] (0: no bound), with more
  * passes if only they keep to it; where nothing does, the nearest all the same. At least one sample per
- * replica. The result's batch_size says what came out. Sizes are at most 1e9. */
+ * replica. configuration_batch_size() of the result says what came out. Sizes are at most 1e9. */
 struct configuration configuration_spread(int64_t batch_size, int replicas,
 					  int64_t max_local_batch_size, int64_t min_batch_size,
 					  int64_t max_batch_size);

@@ -1,8 +1,8 @@
 /* fit.h - the seven parameters of the throughput model from measured times: pollux-goodput(7).
  *
  *	struct fit_observation seen[] = {
- *		{ .place = { 1, 2 }, .local_batch_size = 64, .accumulation_steps = 1,
- *		  .step_time_s = 0.21, .sync_time_s = 0.04, .weight = 1 }, ...
+ *		{ .nodes = 1, .configuration = { .replicas = 2, .accumulation_steps = 1,
+ *		  .local_batch_size = 64 }, .step_time_s = 0.21, .sync_time_s = 0.04, .weight = 1 }, ...
  *	};
  *	struct fit_result fit = fit_throughput(seen, n, &FIT_OPTIONS_DEFAULT);
  *
@@ -46,9 +46,8 @@
 
 /* What was measured of one configuration. */
 struct fit_observation {
-	struct throughput_place place;
-	int64_t local_batch_size;
-	int accumulation_steps;
+	int nodes;
+	struct configuration configuration;
 	double step_time_s;		/* of a whole update */
 	double sync_time_s;		/* its part spent synchronising, within [0, step); NaN: not known */
 	double weight;			/* in the means of squares: fit_weight(), or 1 */

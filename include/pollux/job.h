@@ -119,8 +119,7 @@ struct run {
 	int64_t id, job_id;
 	int number;			/* 1 = the job's first */
 	enum run_state state;
-	int replicas, accumulation_steps;
-	int64_t batch_size, local_batch_size;	/* 0: the job declared none */
+	struct configuration configuration;
 	double learning_rate_scale;
 	bool takes_configs;		/* says that it can change its configuration while it runs */
 	int config_version;		/* of the configuration above; 0: the one it was launched with */

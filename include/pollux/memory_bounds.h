@@ -14,10 +14,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "pollux/configuration.h"
+
 struct memory_trial {
 	int64_t run_id;			/* the newest one, where several are summed up */
-	int replicas;
-	int64_t local_batch_size;
+	struct configuration configuration;	/* accumulation_steps: 0, as memory hardly depends on them */
 	int64_t n_windows;		/* that were measured, if it fitted */
 };
 

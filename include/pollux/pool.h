@@ -24,9 +24,8 @@
 
 /* What one run, or several, measured in one configuration. */
 struct pool_entry {
-	struct throughput_place place;
-	int64_t local_batch_size;
-	int accumulation_steps;
+	int nodes;
+	struct configuration configuration;
 	struct observation observation;
 };
 

@@ -163,8 +163,7 @@ int store_job_setback(struct store *s, int64_t job_id, const char *boot_id, stru
 /* Over a window of a run: unbiased estimates of |G|^2 and tr(Sigma), see client.h, one an update. */
 struct gradient_window {
 	int window;			/* the run's number of it, from 0 */
-	int64_t batch_size;		/* of its updates; 0: the job declared none */
-	int accumulation_steps;
+	struct configuration configuration;	/* while it was open */
 	double first_samples, last_samples;	/* positions after its first and last update; NaN unknown */
 	int64_t n;			/* updates */
 	double sum_grad_sqr, sum_grad_var;
@@ -190,8 +189,8 @@ int store_run_update(struct store *s, const struct run_update *u, struct err *er
 struct observation_row {
 	int64_t run_id, job_id;
 	char device_kind[128];
-	int nodes, replicas, accumulation_steps;
-	int64_t local_batch_size;
+	int nodes;
+	struct configuration configuration;
 	double update_time_s;		/* wall clock: of the last write */
 	struct observation observation;
 };
@@ -220,7 +219,6 @@ int store_observation_get(struct store *s, const struct run *run, struct observa
 
 struct gradient_row {
 	int64_t run_id, job_id;
-	int replicas, accumulation_steps;	/* while the window was open */
 	struct gradient_window window;
 };
 

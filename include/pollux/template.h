@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "pollux/configuration.h"
 #include "pollux/err.h"
 #include "pollux/text.h"
 
@@ -19,8 +20,7 @@
 struct template_values {
 	int64_t job_id;
 	int run_number;
-	int replicas, accumulation_steps;
-	int64_t batch_size, local_batch_size;
+	struct configuration configuration;
 	double learning_rate, learning_rate_scale;
 	double samples;			/* consumed so far; NaN: none */
 	const char *checkpoint_dir;

@@ -15,6 +15,8 @@
 #ifndef POLLUX_THROUGHPUT_H
 #define POLLUX_THROUGHPUT_H
 
+#include "pollux/configuration.h"
+
 /* gamma = 1: synchronisation after computation; 10: hidden behind it but for the longer of the two. */
 #define THROUGHPUT_TIME_MIN_S 1e-8
 #define THROUGHPUT_GAMMA_MIN 1.0
@@ -31,11 +33,6 @@ struct throughput_params {
 enum throughput_param {
 	ALPHA_GRAD, BETA_GRAD, ALPHA_SYNC_LOCAL, BETA_SYNC_LOCAL, ALPHA_SYNC_NODE, BETA_SYNC_NODE, GAMMA,
 	N_THROUGHPUT_PARAMS
-};
-
-/* Where a job runs, as far as its speed depends on it. */
-struct throughput_place {
-	int nodes, replicas;
 };
 
 /* Seconds of one forward-backward pass, of the synchronisation, of the pass that ends in an update,

@@ -75,8 +75,8 @@ static void add_point(struct text *t, const struct profile_progress *p)
 	char left[FORMAT_SIZE];
 
 	text_addf(t, "point %d: %d device%s", p->n_points + 1, c->replicas, c->replicas == 1 ? "" : "s");
-	if (c->batch_size > 0)
-		text_addf(t, ", batch %lld", (long long)c->batch_size);
+	if (configuration_batch_size(c) > 0)
+		text_addf(t, ", batch %lld", (long long)configuration_batch_size(c));
 	text_add(t, ": ");
 	if (isfinite(p->stops_in_s))
 		text_add(t, "stops");

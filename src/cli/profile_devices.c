@@ -34,7 +34,7 @@ struct profiling {
 static int64_t holder_of(const struct profiling *p, const struct device *device)
 {
 	for (int r = 0; r < p->runs.count; r++)
-		for (int i = 0; i < p->runs.items[r].replicas; i++)
+		for (int i = 0; i < p->runs.items[r].configuration.replicas; i++)
 			if (device_overlaps(device, &p->runs.items[r].devices[i]))
 				return p->runs.items[r].job_id;
 	for (int i = 0; i < p->reserved.count; i++)

@@ -59,13 +59,13 @@ static void set_number(struct strings *env, const char *name, double value)
 
 static void set_configuration(const struct run *run, struct strings *env)
 {
-	set_integer(env, "POLLUX_REPLICAS", run->replicas);
+	set_integer(env, "POLLUX_REPLICAS", run->configuration.replicas);
 	set_number(env, "POLLUX_LR_SCALE", run->learning_rate_scale);
-	if (!run->batch_size)
+	if (!configuration_batch_size(&run->configuration))
 		return;
-	set_integer(env, "POLLUX_BATCH", run->batch_size);
-	set_integer(env, "POLLUX_LOCAL_BATCH", run->local_batch_size);
-	set_integer(env, "POLLUX_ACCUM", run->accumulation_steps);
+	set_integer(env, "POLLUX_BATCH", configuration_batch_size(&run->configuration));
+	set_integer(env, "POLLUX_LOCAL_BATCH", run->configuration.local_batch_size);
+	set_integer(env, "POLLUX_ACCUM", run->configuration.accumulation_steps);
 }
 
 /* torchrun kills its workers 30 s after SIGTERM and forwards no other signal, unless told so. */
@@ -94,5 +94,5 @@ void environment_for_run(const struct job *job, const struct run *run,
 	strings_set_variable(env, "POLLUX_DIR", store_dir);
 	set_for_frameworks(job, values->port, env);
 	if (backend)
-		backend->environment(run->devices, run->replicas, env);
+		backend->environment(run->devices, run->configuration.replicas, env);
 }

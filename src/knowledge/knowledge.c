@@ -20,7 +20,7 @@ static struct noise_window window_of(const struct gradient_row *row)
 	double n = (double)g->n;
 
 	return (struct noise_window){
-		.job_id = row->job_id, .batch_size = g->batch_size, .n = g->n,
+		.job_id = row->job_id, .batch_size = configuration_batch_size(&g->configuration), .n = g->n,
 		.first_samples = g->first_samples, .last_samples = g->last_samples,
 		.mean_sqr = g->sum_grad_sqr / n, .m2_sqr = g->m2_grad_sqr,
 		.mean_var = g->sum_grad_var / n, .m2_var = g->m2_grad_var,
@@ -35,10 +35,10 @@ static int load_noise(struct store *s, const char *workload, struct knowledge *k
 		return -1;
 	k->windows = xcalloc((size_t)list.count, sizeof(*k->windows));
 	for (int i = 0; i < list.count; i++) {
-		const struct gradient_row *row = &list.items[i];
+		const struct configuration *c = &list.items[i].window.configuration;
 
-		k->windows[k->n_windows++] = window_of(row);
-		if (row->replicas == 1 && row->accumulation_steps == 1)
+		k->windows[k->n_windows++] = window_of(&list.items[i]);
+		if (c->replicas == 1 && c->accumulation_steps == 1)
 			k->noise_is_measured = true;
 	}
 	gradient_list_release(&list);
@@ -50,9 +50,8 @@ static int load_noise(struct store *s, const char *workload, struct knowledge *k
 static struct pool_entry entry_of(const struct observation_row *row)
 {
 	return (struct pool_entry){
-		.place = { row->nodes, row->replicas },
-		.local_batch_size = row->local_batch_size,
-		.accumulation_steps = row->accumulation_steps, .observation = row->observation,
+		.nodes = row->nodes, .configuration = row->configuration,
+		.observation = row->observation,
 	};
 }
 
@@ -71,7 +70,7 @@ int knowledge_observations(struct store *s, const char *workload, const char *de
 	*entries = xcalloc((size_t)rows.count, sizeof(**entries));
 	/* A job that declared no batch size has none: its times say nothing of samples. */
 	for (int i = 0; i < rows.count; i++)
-		if (rows.items[i].local_batch_size > 0)
+		if (rows.items[i].configuration.local_batch_size > 0)
 			seen[n_seen++] = entry_of(&rows.items[i]);
 	*n = pool_observations(seen, n_seen, *entries);
 	free(seen);
@@ -105,10 +104,10 @@ static void fit_entries(const struct pool_entry *entries, int n, const struct fi
 	model->fit = fit_throughput(fit, n, &options);
 	for (int i = 0; i < n; i++) {
 		model->n_steps += entries[i].observation.n_steps;
-		if (entries[i].place.replicas > model->max_replicas)
-			model->max_replicas = entries[i].place.replicas;
-		if (entries[i].local_batch_size > model->max_local_batch_size)
-			model->max_local_batch_size = entries[i].local_batch_size;
+		if (entries[i].configuration.replicas > model->max_replicas)
+			model->max_replicas = entries[i].configuration.replicas;
+		if (entries[i].configuration.local_batch_size > model->max_local_batch_size)
+			model->max_local_batch_size = entries[i].configuration.local_batch_size;
 	}
 	set_residuals(k, fit, n);
 	free(fit);

@@ -6,6 +6,12 @@
 
 #define MOST_EXTRA_PASSES 100000
 
+bool configuration_equal(const struct configuration *a, const struct configuration *b)
+{
+	return a->replicas == b->replicas && a->local_batch_size == b->local_batch_size &&
+	       a->accumulation_steps == b->accumulation_steps;
+}
+
 static int64_t ceil_div(int64_t a, int64_t b)
 {
 	return (a + b - 1) / b;
@@ -13,7 +19,9 @@ static int64_t ceil_div(int64_t a, int64_t b)
 
 static bool in_range(const struct configuration *c, int64_t min, int64_t max)
 {
-	return (min <= 0 || c->batch_size >= min) && (max <= 0 || c->batch_size <= max);
+	int64_t batch_size = configuration_batch_size(c);
+
+	return (min <= 0 || batch_size >= min) && (max <= 0 || batch_size <= max);
 }
 
 /* The local batch nearest to what the batch asks for, one less or more where the range wants it. */
@@ -31,10 +39,7 @@ static struct configuration in_passes(int64_t batch_size, int replicas, int64_t 
 		local--;
 	if (min > 0 && local * parts < min && local < limit)
 		local++;
-	return (struct configuration){
-		.replicas = replicas, .local_batch_size = local,
-		.accumulation_steps = (int)steps, .batch_size = local * parts,
-	};
+	return configuration_make(replicas, local, (int)steps);
 }
 
 static bool is_better(const struct configuration *c, const struct configuration *than,
@@ -44,7 +49,8 @@ static bool is_better(const struct configuration *c, const struct configuration 
 
 	if (fits != in_range(than, min, max))
 		return fits;
-	return llabs(c->batch_size - batch_size) < llabs(than->batch_size - batch_size);
+	return llabs(configuration_batch_size(c) - batch_size) <
+	       llabs(configuration_batch_size(than) - batch_size);
 }
 
 /* As few passes as will do; one less where it then comes nearer (5 over 4 of one sample each: 4, not 8);
@@ -79,9 +85,6 @@ bool configuration_within(const struct batch_range *range, int replicas, int64_t
 	*c = configuration_spread(range->batch_size, replicas, local_limit, min, max);
 	if ((c->accumulation_steps == 1 || range->accumulates) && in_range(c, min, max))
 		return true;
-	*c = (struct configuration){
-		.replicas = replicas, .local_batch_size = local_limit, .accumulation_steps = 1,
-		.batch_size = replicas * local_limit,
-	};
+	*c = configuration_make(replicas, local_limit, 1);
 	return min > 0 && in_range(c, min, max);
 }

@@ -55,13 +55,6 @@ static bool local_range(const struct experiment_limits *l, int r, int s, int64_t
 	return *low >= 1 && *low <= *high;
 }
 
-static struct configuration make(int r, int64_t m, int s)
-{
-	return (struct configuration){
-		.replicas = r, .local_batch_size = m, .accumulation_steps = s, .batch_size = r * m * s,
-	};
-}
-
 /* A local batch in as few passes as reach the least batch. */
 static bool with_local(const struct experiment_limits *l, int r, int64_t m, struct configuration *c)
 {
@@ -69,14 +62,14 @@ static bool with_local(const struct experiment_limits *l, int r, int64_t m, stru
 
 	if (s > INT32_MAX || (s > 1 && !l->accumulates) || !local_range(l, r, (int)s, &low, &high))
 		return false;
-	*c = make(r, m, (int)s);
+	*c = configuration_make(r, m, (int)s);
 	return m >= low && m <= high;
 }
 
 static struct configuration own(const struct experiment_limits *l)
 {
 	if (l->batch_size == 0)
-		return make(l->min_replicas, 0, 1);
+		return configuration_make(l->min_replicas, 0, 1);
 	return configuration_spread(l->batch_size, l->min_replicas, l->max_local_batch_size,
 				    l->min_batch_size, l->max_batch_size);
 }
@@ -99,17 +92,11 @@ struct grid_maker {
 	double ratio;
 };
 
-static bool same(const struct configuration *a, const struct configuration *b)
-{
-	return a->replicas == b->replicas && a->local_batch_size == b->local_batch_size &&
-	       a->accumulation_steps == b->accumulation_steps;
-}
-
 static void add(struct grid_maker *g, struct configuration c)
 {
 	int n = g->grid.count;
 
-	if (n < EXPERIMENT_GRID_MAX && (n == 0 || !same(&g->grid.items[n - 1], &c)))
+	if (n < EXPERIMENT_GRID_MAX && (n == 0 || !configuration_equal(&g->grid.items[n - 1], &c)))
 		g->grid.items[g->grid.count++] = c;
 }
 
@@ -140,10 +127,10 @@ static void add_locals(struct grid_maker *g, int r, int s)
 
 		if (!(m < NEARLY * (double)high))
 			break;
-		add(g, make(r, (int64_t)m, s));
+		add(g, configuration_make(r, (int64_t)m, s));
 	}
 	if (low <= high)
-		add(g, make(r, high, s));
+		add(g, configuration_make(r, high, s));
 }
 
 struct experiment_grid experiment_grid_make(const struct experiment_limits *l, int64_t local_max,
@@ -163,7 +150,7 @@ struct experiment_grid experiment_grid_make(const struct experiment_limits *l, i
 static const struct experiment_point *find(const struct experiment *e, const struct configuration *c)
 {
 	for (int i = 0; i < e->n_points; i++)
-		if (same(&e->points[i].configuration, c))
+		if (configuration_equal(&e->points[i].configuration, c))
 			return &e->points[i];
 	return NULL;
 }
@@ -214,7 +201,7 @@ static struct bounds find_bounds(const struct experiment *e)
 
 static double step_time(const struct throughput_params *p, const struct configuration *c)
 {
-	return throughput_step_time(p, (struct throughput_place){ 1, c->replicas },
+	return throughput_step_time(p, configuration_place(c),
 				    (double)c->local_batch_size, c->accumulation_steps);
 }
 
@@ -274,7 +261,7 @@ static double news(const struct experiment *e, const struct configuration *c)
 	if (!p)
 		return 1;
 	for (int i = 0; i < e->n_points; i++)
-		if (e->points[i].outcome != EXPERIMENT_MEASURED && same(&e->points[i].configuration, c))
+		if (e->points[i].outcome != EXPERIMENT_MEASURED && configuration_equal(&e->points[i].configuration, c))
 			return 0;
 	return p->weight >= 0 ? 1 - p->weight : 0;
 }
@@ -401,7 +388,7 @@ bool experiment_next(const struct experiment *e, struct experiment_choice *choic
 		return true;
 	choice->probe = false;
 	if (e->limits.batch_size > 0 && inform(e, &p, choice)) {
-		if (e->again && same(&choice->configuration, &first))
+		if (e->again && configuration_equal(&choice->configuration, &first))
 			choice->why = EXPERIMENT_OWN;
 		return true;
 	}

@@ -38,7 +38,7 @@ struct throughput_params experiment_params(const struct fit_result *fit, const s
 
 static void step_row(const struct throughput_params *p, const struct configuration *c, double j[N])
 {
-	struct throughput_place place = { 1, c->replicas };
+	struct throughput_place place = configuration_place(c);
 	struct throughput_slope slope;
 	double values[N];
 	double time = throughput_step_slope(p, place, (double)c->local_batch_size,

@@ -14,7 +14,7 @@ static bool is_believed(const struct failed_sizes *f, const struct memory_trial 
 	for (int i = 0; i < f->n_worked; i++) {
 		const struct memory_trial *w = &f->worked[i];
 
-		if (w->replicas < t->replicas || w->local_batch_size < t->local_batch_size)
+		if (w->configuration.replicas < t->configuration.replicas || w->configuration.local_batch_size < t->configuration.local_batch_size)
 			continue;
 		if (w->run_id > t->run_id)
 			return false;
@@ -38,8 +38,8 @@ static const struct memory_trial *find_least(const struct failed_sizes *f, int r
 	const struct memory_trial *least = NULL;
 
 	for (int i = 0; i < f->n_failed; i++)
-		if (f->failed[i].replicas <= replicas &&
-		    (!least || f->failed[i].local_batch_size < least->local_batch_size))
+		if (f->failed[i].configuration.replicas <= replicas &&
+		    (!least || f->failed[i].configuration.local_batch_size < least->configuration.local_batch_size))
 			least = &f->failed[i];
 	return least;
 }
@@ -48,7 +48,7 @@ int64_t failed_sizes_least(const struct failed_sizes *f, int replicas)
 {
 	const struct memory_trial *least = find_least(f, replicas);
 
-	return least ? least->local_batch_size : 0;
+	return least ? least->configuration.local_batch_size : 0;
 }
 
 int64_t failed_sizes_limit(const struct failed_sizes *f, int replicas)
@@ -61,9 +61,9 @@ int64_t failed_sizes_limit(const struct failed_sizes *f, int replicas)
 	for (int i = 0; i < f->n_worked; i++) {
 		const struct memory_trial *w = &f->worked[i];
 
-		if (w->replicas >= least->replicas && w->local_batch_size < least->local_batch_size &&
-		    w->local_batch_size > most)
-			most = w->local_batch_size;
+		if (w->configuration.replicas >= least->configuration.replicas && w->configuration.local_batch_size < least->configuration.local_batch_size &&
+		    w->configuration.local_batch_size > most)
+			most = w->configuration.local_batch_size;
 	}
 	return most;
 }

@@ -14,8 +14,10 @@ static bool valid_time(double time_s)
 
 static bool valid(const struct fit_observation *o)
 {
-	return o->place.nodes >= 1 && o->place.replicas >= o->place.nodes && o->local_batch_size >= 1 &&
-	       o->accumulation_steps >= 1 && valid_time(o->step_time_s) &&
+	const struct configuration *c = &o->configuration;
+
+	return o->nodes >= 1 && c->replicas >= o->nodes && c->local_batch_size >= 1 &&
+	       c->accumulation_steps >= 1 && valid_time(o->step_time_s) &&
 	       o->weight > 0 && o->weight <= WEIGHT_MAX;
 }
 
@@ -26,12 +28,13 @@ bool fit_row_make(struct fit_row *row, const struct fit_observation *o)
 	if (!valid(o))
 		return false;
 
-	double sync_s = o->sync_time_s, grad_s = (o->step_time_s - sync_s) / o->accumulation_steps;
+	const struct configuration *c = &o->configuration;
+	double sync_s = o->sync_time_s, grad_s = (o->step_time_s - sync_s) / c->accumulation_steps;
 	bool split = sync_s >= 0 && valid_time(grad_s);
 
 	*row = (struct fit_row){
-		.place = o->place, .m = (double)o->local_batch_size,
-		.s = split ? 1 : o->accumulation_steps,
+		.place = { o->nodes, c->replicas }, .m = (double)c->local_batch_size,
+		.s = split ? 1 : c->accumulation_steps,
 		.ln_grad = split ? log(grad_s) : (double)NAN,
 		.ln_step = log(split ? grad_s + sync_s : o->step_time_s),
 		.weight = o->weight,

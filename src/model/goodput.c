@@ -304,9 +304,7 @@ bool goodput_best(const struct goodput_model *model, struct throughput_place pla
 	}
 	if (!(f.best > 0))
 		return false;
-	*choice = goodput_choice_of(model, place.nodes, (struct configuration){
-		.replicas = place.replicas, .local_batch_size = f.best_m,
-		.accumulation_steps = (int)f.best_s, .batch_size = place.replicas * f.best_m * f.best_s,
-	});
+	*choice = goodput_choice_of(model, place.nodes, 
+		configuration_make(place.replicas, f.best_m, (int)f.best_s));
 	return true;
 }

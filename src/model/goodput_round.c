@@ -21,10 +21,9 @@ static void round_down(const struct goodput_model *g, int nodes, struct goodput_
 	while (c.local_batch_size >= 8 * unit)
 		unit *= 2;
 	c.local_batch_size -= c.local_batch_size % unit;
-	c.batch_size = c.replicas * c.local_batch_size * c.accumulation_steps;
 	rounded = goodput_choice_of(g, nodes, c);
-	if (best->configuration.batch_size > g->initial_batch_size &&
-	    c.batch_size >= g->initial_batch_size &&
+	if (configuration_batch_size(&best->configuration) > g->initial_batch_size &&
+	    configuration_batch_size(&c) >= g->initial_batch_size &&
 	    c.local_batch_size >= g->min_local_batch_size &&
 	    rounded.goodput >= ROUNDED * best->goodput)
 		*best = rounded;
@@ -80,10 +79,8 @@ static void look_around(const struct goodput_model *g, struct throughput_place p
 	for (int64_t m = next_round(l.local_min - 1); m <= l.local_max; m = next_round(m))
 		look_at_passes(g, place, &l, m, &other);
 	if (other.m)
-		*best = goodput_choice_of(g, place.nodes, (struct configuration){
-			.replicas = place.replicas, .local_batch_size = other.m,
-			.accumulation_steps = (int)other.s, .batch_size = place.replicas * other.m * other.s,
-		});
+		*best = goodput_choice_of(g, place.nodes, 
+			configuration_make(place.replicas, other.m, (int)other.s));
 }
 
 bool goodput_best_round(const struct goodput_model *model, struct throughput_place place,

@@ -13,9 +13,9 @@ static bool takes_as_much(const struct memory_bounds *bounds, const struct memor
 			  const struct memory_trial *b)
 {
 	if (!bounds->shared)
-		return a->local_batch_size >= b->local_batch_size;
-	return a->replicas >= b->replicas &&
-	       a->replicas * a->local_batch_size >= b->replicas * b->local_batch_size;
+		return a->configuration.local_batch_size >= b->configuration.local_batch_size;
+	return a->configuration.replicas >= b->configuration.replicas &&
+	       a->configuration.replicas * a->configuration.local_batch_size >= b->configuration.replicas * b->configuration.local_batch_size;
 }
 
 /* Whether another one that ran out, as small or smaller, is newer than all that fitted. */
@@ -62,8 +62,8 @@ void memory_bounds_settle(struct memory_bounds *b)
 static int64_t bound_of(const struct memory_bounds *b, const struct memory_trial *t, int replicas)
 {
 	if (!b->shared)
-		return t->local_batch_size;
-	return replicas < t->replicas ? 0 : (t->replicas * t->local_batch_size + replicas - 1) / replicas;
+		return t->configuration.local_batch_size;
+	return replicas < t->configuration.replicas ? 0 : (t->configuration.replicas * t->configuration.local_batch_size + replicas - 1) / replicas;
 }
 
 int64_t memory_too_large(const struct memory_bounds *b, int replicas)
@@ -83,8 +83,8 @@ int64_t memory_too_large(const struct memory_bounds *b, int replicas)
 static int64_t held_by(const struct memory_bounds *b, const struct memory_trial *t, int replicas)
 {
 	if (!b->shared)
-		return t->local_batch_size;
-	return replicas > t->replicas ? 0 : t->replicas * t->local_batch_size / replicas;
+		return t->configuration.local_batch_size;
+	return replicas > t->configuration.replicas ? 0 : t->configuration.replicas * t->configuration.local_batch_size / replicas;
 }
 
 int64_t memory_fits(const struct memory_bounds *b, int replicas)
@@ -116,8 +116,8 @@ int memory_least_bounded(const struct memory_bounds *b)
 	if (!b->shared)
 		return b->n_ran_out > 0;
 	for (int i = 0; i < b->n_ran_out; i++)
-		if (least == 0 || b->ran_out[i].replicas < least)
-			least = b->ran_out[i].replicas;
+		if (least == 0 || b->ran_out[i].configuration.replicas < least)
+			least = b->ran_out[i].configuration.replicas;
 	return least;
 }
 

@@ -5,9 +5,7 @@
 
 static bool same_configuration(const struct pool_entry *a, const struct pool_entry *b)
 {
-	return a->place.nodes == b->place.nodes && a->place.replicas == b->place.replicas &&
-	       a->local_batch_size == b->local_batch_size &&
-	       a->accumulation_steps == b->accumulation_steps;
+	return a->nodes == b->nodes && configuration_equal(&a->configuration, &b->configuration);
 }
 
 static double squared_error(const struct observation *o)
@@ -55,7 +53,8 @@ static bool is_gathered(const struct pool_entry *pooled, int n, const struct poo
 /* By the times of base, whether any parameters of the model allow those of entry. */
 static bool is_possible(const struct pool_entry *entry, const struct pool_entry *base)
 {
-	double ratio = (double)entry->local_batch_size / (double)base->local_batch_size;
+	double ratio = (double)entry->configuration.local_batch_size /
+		       (double)base->configuration.local_batch_size;
 	double least_s = base->observation.step_time_s * fmin(ratio, 1) / POOL_IMPOSSIBLE;
 	double most_s = base->observation.step_time_s * fmax(ratio, 1) * POOL_IMPOSSIBLE;
 
@@ -68,9 +67,9 @@ static bool is_doubtful(const struct pool_entry *pooled, int n, const struct poo
 		return false;
 	for (int i = 0; i < n; i++)
 		if (pooled[i].observation.n_windows >= POOL_WINDOWS &&
-		    pooled[i].place.nodes == entry->place.nodes &&
-		    pooled[i].place.replicas == entry->place.replicas &&
-		    pooled[i].accumulation_steps == entry->accumulation_steps &&
+		    pooled[i].nodes == entry->nodes &&
+		    pooled[i].configuration.replicas == entry->configuration.replicas &&
+		    pooled[i].configuration.accumulation_steps == entry->configuration.accumulation_steps &&
 		    !is_possible(entry, &pooled[i]))
 			return true;
 	return false;
@@ -103,9 +102,7 @@ int pool_fit_observations(const struct pool_entry *pooled, int n, struct fit_obs
 		const struct observation *o = &pooled[i].observation;
 
 		fit[i] = (struct fit_observation){
-			.place = pooled[i].place,
-			.local_batch_size = pooled[i].local_batch_size,
-			.accumulation_steps = pooled[i].accumulation_steps,
+			.nodes = pooled[i].nodes, .configuration = pooled[i].configuration,
 			.step_time_s = o->step_time_s, .sync_time_s = o->sync_time_s,
 			.weight = fit_weight(o->step_time_s, o->step_time_sd_s, o->n_windows),
 		};

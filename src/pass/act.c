@@ -20,9 +20,9 @@ static bool is_unchanged(const struct pass_state *p, int j)
 {
 	const struct run *run = p->candidates[j].run;
 
-	if ((run ? run->replicas : 0) != p->choices[j].replicas)
+	if ((run ? run->configuration.replicas : 0) != p->choices[j].replicas)
 		return false;
-	for (int i = 0; run && i < run->replicas; i++)
+	for (int i = 0; run && i < run->configuration.replicas; i++)
 		if (!owns(p, j, &run->devices[i]))
 			return false;
 	return true;
@@ -40,7 +40,7 @@ static int stop_run(struct pass_state *p, int j, struct err *err)
 	const struct run *run = p->candidates[j].run;
 
 	strings_addf(&p->result->actions, "stop job %lld (%d device%s): %s",
-		     (long long)run->job_id, run->replicas, run->replicas == 1 ? "" : "s",
+		     (long long)run->job_id, run->configuration.replicas, run->configuration.replicas == 1 ? "" : "s",
 		     p->choices[j].reason);
 	p->wake[p->n_wake++] = run->id;
 	if (p->mode == PASS_DRY_RUN)
@@ -53,8 +53,8 @@ static void fill_devices(const struct pass_state *p, int j, struct run *run)
 {
 	int n = 0;
 
-	run->devices = xcalloc((size_t)run->replicas, sizeof(*run->devices));
-	for (int d = 0; d < p->devices.count && n < run->replicas; d++)
+	run->devices = xcalloc((size_t)run->configuration.replicas, sizeof(*run->devices));
+	for (int d = 0; d < p->devices.count && n < run->configuration.replicas; d++)
 		if (p->owner[d] == j)
 			run->devices[n++] = p->devices.items[d];
 }
@@ -74,7 +74,7 @@ static int keep_to_what_works(struct pass_state *p, int j, const struct run *run
 	struct configuration works;
 	int64_t limit;
 
-	if (c->batch_size == 0)
+	if (configuration_batch_size(c) == 0)
 		return 0;
 	if (store_memory_bounds(&p->store, job->declared.workload, kind, &memory, err))
 		return -1;
@@ -82,11 +82,11 @@ static int keep_to_what_works(struct pass_state *p, int j, const struct run *run
 		memory_bounds_release(&memory);
 		return -1;
 	}
-	limit = sizes_limit(&memory, &failed, run->replicas);
-	if (limit > 0 && c->local_batch_size >= sizes_too_large(&memory, &failed, run->replicas) &&
-	    configuration_within(&range, run->replicas, limit, &works)) {
+	limit = sizes_limit(&memory, &failed, run->configuration.replicas);
+	if (limit > 0 && c->local_batch_size >= sizes_too_large(&memory, &failed, run->configuration.replicas) &&
+	    configuration_within(&range, run->configuration.replicas, limit, &works)) {
 		*c = works;
-		*lr_scale = pass_learning_rate_scale(p, j, works.batch_size);
+		*lr_scale = pass_learning_rate_scale(p, j, configuration_batch_size(&works));
 	}
 	memory_bounds_release(&memory);
 	failed_sizes_release(&failed);
@@ -95,13 +95,11 @@ static int keep_to_what_works(struct pass_state *p, int j, const struct run *run
 
 static int fill_configuration(struct pass_state *p, int j, struct run *run, struct err *err)
 {
-	struct configuration c = pass_configuration(p, j, run->replicas, &run->learning_rate_scale);
+	struct configuration c = pass_configuration(p, j, run->configuration.replicas, &run->learning_rate_scale);
 
 	if (keep_to_what_works(p, j, run, &c, &run->learning_rate_scale, err))
 		return -1;
-	run->batch_size = c.batch_size;
-	run->local_batch_size = c.local_batch_size;
-	run->accumulation_steps = c.accumulation_steps;
+	run->configuration = c;
 	return 0;
 }
 
@@ -113,9 +111,9 @@ static void describe_configuration(const struct pass_state *p, int j, const stru
 	double noise_scale = candidate->model.goodput.noise_scale;
 	double now = pass_goodput_now(candidate);
 
-	if (c->batch_size == 0)
+	if (configuration_batch_size(c) == 0)
 		return;
-	text_addf(out, "batch %lld = %d x %lld x %d, learning rate x %.3g", (long long)c->batch_size,
+	text_addf(out, "batch %lld = %d x %lld x %d, learning rate x %.3g", (long long)configuration_batch_size(c),
 		  c->replicas, (long long)c->local_batch_size, c->accumulation_steps, lr_scale);
 	if (!candidate->worth || !candidate->model.known)
 		return;
@@ -130,15 +128,10 @@ static void describe_configuration(const struct pass_state *p, int j, const stru
 static void describe_start(const struct pass_state *p, int j, const struct run *run,
 			   const struct text *names, struct text *out)
 {
-	struct configuration c = {
-		.replicas = run->replicas, .batch_size = run->batch_size,
-		.local_batch_size = run->local_batch_size, .accumulation_steps = run->accumulation_steps,
-	};
-
 	text_addf(out, "%s: %s", names->data, p->choices[j].reason);
-	if (run->batch_size > 0)
+	if (configuration_batch_size(&run->configuration) > 0)
 		text_add(out, "; ");
-	describe_configuration(p, j, &c, run->learning_rate_scale, out);
+	describe_configuration(p, j, &run->configuration, run->learning_rate_scale, out);
 }
 
 static int start_run(struct pass_state *p, int j, struct err *err)
@@ -149,7 +142,7 @@ static int start_run(struct pass_state *p, int j, struct err *err)
 
 	run_init(&run);
 	run.job_id = p->candidates[j].job->id;
-	run.replicas = p->choices[j].replicas;
+	run.configuration.replicas = p->choices[j].replicas;
 	run.boot_id = xstrdup(clock_boot_id());
 	run.assigned_time_s = p->now_wall_s;
 	run.assigned_boot_s = p->now_boot_s;
@@ -205,18 +198,18 @@ static bool could_do_better(const struct pass_state *p, int j)
 	double now = pass_goodput_now(c);
 
 	return c->run->wanted_version == c->run->config_version && c->worth &&
-	       c->worth->goodput[c->run->replicas] > WORTHWHILE * now;
+	       c->worth->goodput[c->run->configuration.replicas] > WORTHWHILE * now;
 }
 
 static int change_configuration(struct pass_state *p, int j, struct err *err)
 {
 	const struct run *run = p->candidates[j].run;
 	double lr_scale;
-	struct configuration c = pass_configuration(p, j, run->replicas, &lr_scale);
+	struct configuration c = pass_configuration(p, j, run->configuration.replicas, &lr_scale);
 	struct text text = TEXT_INIT;
 	int rc = 0;
 
-	text_addf(&text, "from batch %lld to ", (long long)run->batch_size);
+	text_addf(&text, "from batch %lld to ", (long long)configuration_batch_size(&run->configuration));
 	describe_configuration(p, j, &c, lr_scale, &text);
 	strings_addf(&p->result->actions, "change job %lld %s", (long long)run->job_id, text.data);
 	p->wake[p->n_wake++] = run->id;

@@ -153,7 +153,7 @@ static int find_device(const struct device_list *list, const struct device *want
 
 static bool has_its_devices(const struct pass_state *p, const struct run *run)
 {
-	for (int i = 0; i < run->replicas; i++)
+	for (int i = 0; i < run->configuration.replicas; i++)
 		if (find_device(&p->devices, &run->devices[i]) < 0)
 			return false;
 	return true;
@@ -173,7 +173,7 @@ static bool may_have_its_devices(const struct pass_state *p, const struct run *r
 {
 	if (!p->devices.gpus_unknown || run->state == RUN_ASSIGNED)
 		return false;
-	for (int i = 0; i < run->replicas; i++) {
+	for (int i = 0; i < run->configuration.replicas; i++) {
 		const struct device *device = &run->devices[i];
 		bool unknown = device_backend_of(device->id) == &device_gpu &&
 			       !is_listed(&p->devices, device->id);
@@ -203,7 +203,7 @@ static bool stays_where_it_is(const struct pass_state *p, const struct job *job,
 /* No device that shares a core with the run's can be given out while it runs. */
 static void withdraw_devices(struct pass_state *p, const struct run *run)
 {
-	for (int i = 0; i < run->replicas; i++)
+	for (int i = 0; i < run->configuration.replicas; i++)
 		for (int d = 0; d < p->devices.count; d++) {
 			struct device *device = &p->devices.items[d];
 
@@ -250,13 +250,13 @@ static struct sched_job describe(const struct pass_state *p, const struct job *j
 	/* One that lost a device has to be relaunched anyway: it counts as waiting. */
 	if (!run || !has_its_devices(p, run))
 		return s;
-	s.replicas = run->replicas;
+	s.replicas = run->configuration.replicas;
 	/* Its slice begins with its launch: the devices that it waits for may take longer than a slice to be left,
 	 * and to revise the decision then would stop one job and start none. */
 	s.launched_s = p->now_boot_s;
 	if (isfinite(run->launch_boot_s)) {
 		s.launched_s = run->launch_boot_s;
-		s.attained_service_device_s += run->replicas * (p->now_boot_s - run->launch_boot_s);
+		s.attained_service_device_s += run->configuration.replicas * (p->now_boot_s - run->launch_boot_s);
 	}
 	return s;
 }
@@ -303,7 +303,7 @@ int pass_select(struct pass_state *p, struct err *err)
 static void mark_held(const struct pass_state *p, const struct run *run, int holder_index,
 		      int *holder)
 {
-	for (int i = 0; i < run->replicas; i++) {
+	for (int i = 0; i < run->configuration.replicas; i++) {
 		int d = find_device(&p->devices, &run->devices[i]);
 
 		if (d >= 0)

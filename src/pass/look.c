@@ -116,7 +116,7 @@ int pass_spawn_missing(struct pass_state *p, struct err *err)
 static bool has_run(const struct pass_state *p, const struct device *device)
 {
 	for (int r = 0; r < p->runs.count; r++)
-		for (int i = 0; i < p->runs.items[r].replicas; i++)
+		for (int i = 0; i < p->runs.items[r].configuration.replicas; i++)
 			if (!strcmp(p->runs.items[r].devices[i].id, device->id))
 				return true;
 	return false;

@@ -157,10 +157,10 @@ double pass_goodput_now(const struct candidate *c)
 {
 	const struct run *run = c->run;
 
-	if (!run || !c->model.known || run->local_batch_size <= 0)
+	if (!run || !c->model.known || run->configuration.local_batch_size <= 0)
 		return (double)NAN;
-	return goodput_of(&c->model.goodput, (struct throughput_place){ 1, run->replicas },
-			  (double)run->local_batch_size, run->accumulation_steps);
+	return goodput_of(&c->model.goodput, configuration_place(&run->configuration),
+			  (double)run->configuration.local_batch_size, run->configuration.accumulation_steps);
 }
 
 /* It said that it takes configurations, and did not take the last one all this while, a few steps at
@@ -258,7 +258,7 @@ struct configuration pass_configuration(const struct pass_state *p, int j, int r
 	const struct job *job = c->job;
 	const struct goodput_choice *best = c->worth && c->model.known && replicas <= p->n_usable
 		? &c->worth->best[replicas] : NULL;
-	struct configuration chosen = { .replicas = replicas, .accumulation_steps = 1 };
+	struct configuration chosen = configuration_make(replicas, 0, 1);
 
 	*lr_scale = 1;
 	if (job->declared.batch_size == 0)
@@ -269,6 +269,6 @@ struct configuration pass_configuration(const struct pass_state *p, int j, int r
 		chosen = configuration_spread(job->declared.batch_size, replicas, job->declared.max_local_batch_size,
 					      job->declared.min_batch_size, job->declared.max_batch_size);
 	if (p->policy->models_goodput)
-		*lr_scale = pass_learning_rate_scale(p, j, chosen.batch_size);
+		*lr_scale = pass_learning_rate_scale(p, j, configuration_batch_size(&chosen));
 	return chosen;
 }

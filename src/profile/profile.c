@@ -29,15 +29,9 @@ static const char *kind_of(const struct profile *p)
 static struct experiment_point point_of(const struct pool_entry *entry)
 {
 	const struct observation *o = &entry->observation;
-	int64_t passes = (int64_t)entry->place.replicas * entry->accumulation_steps;
 
 	return (struct experiment_point){
-		.configuration = {
-			.replicas = entry->place.replicas, .local_batch_size = entry->local_batch_size,
-			.accumulation_steps = entry->accumulation_steps,
-			.batch_size = passes * entry->local_batch_size,
-		},
-		.outcome = EXPERIMENT_MEASURED, .sync_known = isfinite(o->sync_time_s),
+		.configuration = entry->configuration, .outcome = EXPERIMENT_MEASURED, .sync_known = isfinite(o->sync_time_s),
 		.weight = fit_weight(o->step_time_s, o->step_time_sd_s, o->n_windows),
 	};
 }
@@ -74,8 +68,8 @@ static void add_ran_out(struct known *k)
 	for (int i = 0; i < b->n_ran_out; i++)
 		add_point(k, (struct experiment_point){
 			.configuration = {
-				.replicas = b->shared ? b->ran_out[i].replicas : 0,
-				.local_batch_size = b->ran_out[i].local_batch_size,
+				.replicas = b->shared ? b->ran_out[i].configuration.replicas : 0,
+				.local_batch_size = b->ran_out[i].configuration.local_batch_size,
 			},
 			.outcome = EXPERIMENT_NO_MEMORY,
 		});
@@ -93,7 +87,7 @@ static int read_known(struct profile *p, struct known *k, struct err *err)
 	    knowledge_observations(p->store, workload, kind_of(p), &seen, &n, err))
 		return -1;
 	for (int i = 0; i < n; i++)
-		if (seen[i].place.nodes == 1)
+		if (seen[i].nodes == 1)
 			add_point(k, point_of(&seen[i]));
 	free(seen);
 	p->n_known = k->n;
@@ -206,8 +200,7 @@ static bool lost_supervisor(const struct trial *t)
 static void add_lost(struct profile *p, const struct trial *t)
 {
 	const struct configuration *c = &t->choice.configuration;
-	bool same = p->n_lost > 0 && c->replicas == p->lost.replicas && c->batch_size == p->lost.batch_size &&
-		    c->accumulation_steps == p->lost.accumulation_steps;
+	bool same = p->n_lost > 0 && configuration_equal(c, &p->lost);
 
 	p->n_lost++;
 	p->n_lost_there = same ? p->n_lost_there + 1 : 1;

@@ -36,7 +36,7 @@ static int64_t holder_of(const struct holders *h, const struct device *device)
 		if (device_overlaps(device, &h->reserved.items[i].device))
 			return h->reserved.items[i].job_id;
 	for (int i = 0; i < h->runs.count; i++)
-		for (int k = 0; k < h->runs.items[i].replicas; k++)
+		for (int k = 0; k < h->runs.items[i].configuration.replicas; k++)
 			if (device_overlaps(device, &h->runs.items[i].devices[k]))
 				return h->runs.items[i].job_id;
 	return 0;

@@ -38,17 +38,17 @@ static double learning_rate_scale(const struct job *job, const struct configurat
 {
 	enum lr_rule rule;
 
-	if (c->batch_size == job->declared.batch_size || !lr_rule_parse(&rule, job->declared.learning_rate_rule))
+	if (configuration_batch_size(c) == job->declared.batch_size || !lr_rule_parse(&rule, job->declared.learning_rate_rule))
 		return 1;
 	return goodput_lr_factor(rule, job->declared.noise_scale > 0 ? job->declared.noise_scale : (double)NAN,
-				 (double)job->declared.batch_size, (double)c->batch_size);
+				 (double)job->declared.batch_size, (double)configuration_batch_size(c));
 }
 
 static void describe(const struct experiment_choice *choice, struct text *t)
 {
 	const struct configuration *c = &choice->configuration;
 
-	if (c->batch_size > 0)
+	if (configuration_batch_size(c) > 0)
 		text_addf(t, "%d x %lld x %d (replicas, local batch, passes)", c->replicas,
 			  (long long)c->local_batch_size, c->accumulation_steps);
 	else
@@ -63,16 +63,13 @@ static int add_run(struct profile *p, struct trial *t, struct err *err)
 	int rc;
 
 	run->job_id = p->job->id;
-	run->replicas = c->replicas;
-	run->accumulation_steps = c->accumulation_steps;
-	run->batch_size = c->batch_size;
-	run->local_batch_size = c->local_batch_size;
+	run->configuration = *c;
 	run->learning_rate_scale = learning_rate_scale(p->job, c);
 	run->boot_id = xstrdup(clock_boot_id());
 	run->assigned_time_s = clock_wall_s();
 	run->assigned_boot_s = clock_boot_s();
-	run->devices = xcalloc((size_t)run->replicas, sizeof(*run->devices));
-	memcpy(run->devices, p->devices, (size_t)run->replicas * sizeof(*run->devices));
+	run->devices = xcalloc((size_t)run->configuration.replicas, sizeof(*run->devices));
+	memcpy(run->devices, p->devices, (size_t)run->configuration.replicas * sizeof(*run->devices));
 	text_add(&reason, "a profile: tries ");
 	describe(&t->choice, &reason);
 	rc = store_run_add(p->store, run, err) ||
@@ -207,7 +204,7 @@ static void look_at_devices(const struct profile *p, struct trial *t)
 	const struct device_backend *backend = device_backend_of(p->devices[0].id);
 
 	if (backend && backend->processes)
-		t->slowed = machine_is_slowed(p->devices, t->run.replicas, p->settings->slots,
+		t->slowed = machine_is_slowed(p->devices, t->run.configuration.replicas, p->settings->slots,
 					      t->slowed_by, sizeof(t->slowed_by));
 }
 

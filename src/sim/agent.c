@@ -30,10 +30,10 @@ static void add(struct agent *a, int nodes, int replicas, int64_t local_batch_si
 	}
 	/* As bytes it is a key: no gaps left to chance. */
 	memset(&a->seen[a->n], 0, sizeof(*a->seen));
-	a->seen[a->n].place.nodes = nodes;
-	a->seen[a->n].place.replicas = replicas;
-	a->seen[a->n].local_batch_size = local_batch_size;
-	a->seen[a->n].accumulation_steps = 1;
+	a->seen[a->n].nodes = nodes;
+	a->seen[a->n].configuration.replicas = replicas;
+	a->seen[a->n].configuration.local_batch_size = local_batch_size;
+	a->seen[a->n].configuration.accumulation_steps = 1;
 	a->seen[a->n].step_time_s = times.step_s;
 	a->seen[a->n].sync_time_s = times.sync_s;
 	a->seen[a->n].weight = 1;
@@ -46,8 +46,8 @@ static void add(struct agent *a, int nodes, int replicas, int64_t local_batch_si
 void agent_observe(struct agent *a, int nodes, int replicas, int64_t local_batch_size, struct times times)
 {
 	for (int i = a->n - 1; i >= 0; i--)
-		if (a->seen[i].place.nodes == nodes && a->seen[i].place.replicas == replicas &&
-		    a->seen[i].local_batch_size == local_batch_size)
+		if (a->seen[i].nodes == nodes && a->seen[i].configuration.replicas == replicas &&
+		    a->seen[i].configuration.local_batch_size == local_batch_size)
 			return;
 	add(a, nodes, replicas, local_batch_size, times);
 }

@@ -9,8 +9,8 @@ static int best_rate(struct simulation *s, const struct application *a, const st
 {
 	*rate = 0;
 	for (int i = 0; i < a->n_validations; i++) {
-		struct sizes sizes = sizes_spread(a, place->replicas, a->validations[i].batch_size, false);
-		double batch = sizes_batch(sizes, place->replicas);
+		struct configuration sizes = sizes_spread(a, place->replicas, a->validations[i].batch_size, false);
+		double batch = (double)configuration_batch_size(&sizes);
 		struct gradients g;
 		struct times times;
 
@@ -22,7 +22,7 @@ static int best_rate(struct simulation *s, const struct application *a, const st
 			return -1;
 		g = truth_gradients(a, batch, epoch);
 		*rate = fmax(*rate, gradients_gain(g, batch / (double)a->initial_batch_size) /
-				    times_of_update(times, sizes.passes));
+				    times_of_update(times, sizes.accumulation_steps));
 	}
 	return *rate > 0 ? 0 : err_set(err, EX_DATAERR, "'%s' has no batch size for %d GPUs", a->name,
 				       place->replicas);

@@ -48,7 +48,7 @@ bool model_key_equal(const struct model_key *a, const struct model_key *b)
 	       isnan(a->noise_scale) == isnan(b->noise_scale);
 }
 
-struct sizes job_best_sizes(struct simulation *s, struct sim_job *job)
+struct configuration job_best_sizes(struct simulation *s, struct sim_job *job)
 {
 	const struct application *a = job->spec->application;
 	struct throughput_place place = { job->placement.n, job->placement.replicas };
@@ -63,11 +63,11 @@ struct sizes job_best_sizes(struct simulation *s, struct sim_job *job)
 	key.version = job->agent->version;
 	key.noise_scale = model.noise_scale;
 	if (model_key_equal(&key, &job->sizes_key))
-		return job->sizes;
+		return job->configuration;
 	job->sizes_key = key;
 	if (!goodput_best_round(&model, place, &best))
 		return sizes_spread(a, place.replicas, first_batch(a, place.replicas), false);
-	return (struct sizes){ best.configuration.local_batch_size, best.configuration.accumulation_steps };
+	return best.configuration;
 }
 
 int job_max_replicas(const struct simulation *s, const struct sim_job *job)

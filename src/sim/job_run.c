@@ -6,9 +6,9 @@
 static int set_times(struct simulation *s, struct sim_job *job, struct err *err)
 {
 	const struct application *a = job->spec->application;
-	double batch = sizes_batch(job->sizes, job->placement.replicas);
+	double batch = (double)configuration_batch_size(&job->configuration);
 
-	if (truth_times(&s->truth, &job->place, job->sizes.local_batch_size, &job->times, err))
+	if (truth_times(&s->truth, &job->place, job->configuration.local_batch_size, &job->times, err))
 		return err_prefix(err, "job '%s'", job->spec->name);
 	if (batch < (double)a->initial_batch_size || batch > (double)a->max_batch_size)
 		return err_set(err, EX_DATAERR, "job '%s': '%s' was not validated at a batch size of %.0f",
@@ -22,7 +22,7 @@ static void observe(struct simulation *s, struct sim_job *job, struct gradients 
 	job->gradients = g;
 	if (!job->agent || s->options->knowledge == SIM_KNOWLEDGE_FULL)
 		return;
-	agent_observe(job->agent, job->placement.n, job->placement.replicas, job->sizes.local_batch_size,
+	agent_observe(job->agent, job->placement.n, job->placement.replicas, job->configuration.local_batch_size,
 		      job->times);
 	job->agent->gradients[job->epoch] = g;
 }
@@ -30,15 +30,15 @@ static void observe(struct simulation *s, struct sim_job *job, struct gradients 
 static void update_sizes(struct simulation *s, struct sim_job *job)
 {
 	if (!s->manner.owners_batch)
-		job->sizes = job_best_sizes(s, job);
+		job->configuration = job_best_sizes(s, job);
 }
 
 /* Updates at the initial batch size that a second brings. */
 static double progress_rate(const struct simulation *s, const struct sim_job *job, struct gradients g)
 {
-	double scale = sizes_batch(job->sizes, job->placement.replicas) /
+	double scale = (double)configuration_batch_size(&job->configuration) /
 		       (double)job->spec->application->initial_batch_size;
-	double rate = gradients_gain(g, scale) / times_of_update(job->times, job->sizes.passes);
+	double rate = gradients_gain(g, scale) / times_of_update(job->times, job->configuration.accumulation_steps);
 
 	return job->interfered ? rate * (1 - s->options->interference) : rate;
 }
@@ -49,7 +49,7 @@ static double advance(struct simulation *s, struct sim_job *job, double at_s, do
 {
 	const struct application *a = job->spec->application;
 	double next = a->progress[job->epoch + 1];
-	struct gradients g = truth_gradients(a, sizes_batch(job->sizes, job->placement.replicas),
+	struct gradients g = truth_gradients(a, (double)configuration_batch_size(&job->configuration),
 					     job->epoch);
 	double rate = progress_rate(s, job, g), taken_s;
 
@@ -108,7 +108,7 @@ void job_place(struct simulation *s, struct sim_job *job, struct placement *plac
 	if (isnan(job->start_s))
 		job->start_s = s->now_s;
 	if (s->manner.owners_batch)
-		job->sizes = sizes_spread(job->spec->application, job->placement.replicas,
+		job->configuration = sizes_spread(job->spec->application, job->placement.replicas,
 					  job->spec->batch_size, false);
 	update_sizes(s, job);
 }

@@ -21,9 +21,9 @@ static void clear_goodput(struct sim_job *job, int n)
 static double fixed_goodput(const struct application *a, const struct goodput_model *model,
 			    struct throughput_place place)
 {
-	struct sizes sizes = sizes_spread(a, place.replicas, a->fixed_batch_size, false);
+	struct configuration sizes = sizes_spread(a, place.replicas, a->fixed_batch_size, false);
 
-	return goodput_of(model, place, (double)sizes.local_batch_size, sizes.passes);
+	return goodput_of(model, place, (double)sizes.local_batch_size, sizes.accumulation_steps);
 }
 
 static double best_goodput(const struct application *a, const struct goodput_model *model,
@@ -54,7 +54,7 @@ static double goodput_now(const struct sim_job *job, const struct goodput_model 
 {
 	struct throughput_place place = { job->placement.n, job->placement.replicas };
 
-	return goodput_of(model, place, (double)job->sizes.local_batch_size, job->sizes.passes);
+	return goodput_of(model, place, (double)job->configuration.local_batch_size, job->configuration.accumulation_steps);
 }
 
 static void tell_by_model(struct simulation *s, struct sim_job *job, struct sched_job *told)
@@ -84,19 +84,19 @@ static int update_time(struct simulation *s, const struct sim_job *job, const st
 {
 	const struct application *a = job->spec->application;
 	int node = s->options->gpus_per_node;
-	struct sizes sizes = sizes_spread(a, replicas, job->spec->batch_size, s->manner.always_two_passes);
+	struct configuration sizes = sizes_spread(a, replicas, job->spec->batch_size, s->manner.always_two_passes);
 	struct place_class place = place_class_packed(a, replicas, node);
 	struct times times;
 
 	if (model) {
 		*update_s = throughput_step_time(&model->params,
 			(struct throughput_place){ (replicas + node - 1) / node, replicas },
-			(double)sizes.local_batch_size, sizes.passes);
+			(double)sizes.local_batch_size, sizes.accumulation_steps);
 		return 0;
 	}
 	if (truth_times(&s->truth, &place, sizes.local_batch_size, &times, err))
 		return err_prefix(err, "job '%s'", job->spec->name);
-	*update_s = times_of_update(times, sizes.passes);
+	*update_s = times_of_update(times, sizes.accumulation_steps);
 	return 0;
 }
 

@@ -38,8 +38,8 @@ struct sim_job {
 
 	struct placement placement;
 	struct place_class place;
-	struct sizes sizes;
-	struct times times;	/* of an update of one pass, at these */
+	struct configuration configuration;
+	struct times times;	/* of an update of one pass, in this configuration */
 	double delay_s;		/* that it still stands still */
 	bool interfered;
 	double attained_device_s;
@@ -94,7 +94,7 @@ void job_place(struct simulation *s, struct sim_job *job, struct placement *plac
 /* job_model.c */
 /* As far as it is known; false: not at all. */
 bool job_model(struct simulation *s, const struct sim_job *job, struct goodput_model *model);
-struct sizes job_best_sizes(struct simulation *s, struct sim_job *job);
+struct configuration job_best_sizes(struct simulation *s, struct sim_job *job);
 /* The most GPUs it may be given. */
 int job_max_replicas(const struct simulation *s, const struct sim_job *job);
 bool model_key_equal(const struct model_key *a, const struct model_key *b);

@@ -6,7 +6,7 @@ static int64_t ceil_div(int64_t a, int64_t b)
 	return (a + b - 1) / b;
 }
 
-struct sizes sizes_spread(const struct application *a, int replicas, int64_t batch_size, bool two_on_one)
+struct configuration sizes_spread(const struct application *a, int replicas, int64_t batch_size, bool two_on_one)
 {
 	/* As published in two steps, of ceil(B / R), which is the same. */
 	int64_t passes = ceil_div(batch_size, replicas * a->max_local_batch_size);
@@ -16,5 +16,5 @@ struct sizes sizes_spread(const struct application *a, int replicas, int64_t bat
 		passes = 2;
 	local = ceil_div(batch_size, replicas * passes);
 	limit = a->max_batch_size / (replicas * passes);
-	return (struct sizes){ .local_batch_size = local < limit ? local : limit, .passes = (int)passes };
+	return configuration_make(replicas, local < limit ? local : limit, (int)passes);
 }

@@ -6,20 +6,12 @@
 #include <stdint.h>
 
 #include "application.h"
-
-struct sizes {
-	int64_t local_batch_size;
-	int passes;		/* for an update, all of them */
-};
+#include "pollux/configuration.h"
 
 /* The fewest passes that the largest local batch allows, but two at least on one GPU above the initial batch
  * size, where the noise of the gradients is not seen otherwise (two_on_one: at any). The batch may come out
  * larger by rounding, but not above the largest. */
-struct sizes sizes_spread(const struct application *a, int replicas, int64_t batch_size, bool two_on_one);
-
-static inline double sizes_batch(struct sizes s, int replicas)
-{
-	return (double)replicas * (double)s.local_batch_size * s.passes;
-}
+struct configuration sizes_spread(const struct application *a, int replicas, int64_t batch_size,
+				  bool two_on_one);
 
 #endif

@@ -4,14 +4,23 @@
 #include "pollux/mem.h"
 #include "sql.h"
 
+static struct configuration read_configuration(sqlite3_stmt *q)
+{
+	struct configuration c = {
+		.replicas = (int)sql_int(q, 2, 1), .accumulation_steps = (int)sql_int(q, 3, 1),
+	};
+
+	if (c.replicas > 0 && c.accumulation_steps > 0)
+		c.local_batch_size = sql_int(q, 5, 0) / c.replicas / c.accumulation_steps;
+	return c;
+}
+
 static struct gradient_row read_gradient(sqlite3_stmt *q)
 {
 	return (struct gradient_row){
 		.run_id = sql_int(q, 0, 0), .job_id = sql_int(q, 1, 0),
-		.replicas = (int)sql_int(q, 2, 1), .accumulation_steps = (int)sql_int(q, 3, 1),
 		.window = {
-			.window = (int)sql_int(q, 4, 0), .batch_size = sql_int(q, 5, 0),
-			.accumulation_steps = (int)sql_int(q, 3, 1),
+			.window = (int)sql_int(q, 4, 0), .configuration = read_configuration(q),
 			.first_samples = sql_double(q, 6), .last_samples = sql_double(q, 7),
 			.n = sql_int(q, 8, 0), .sum_grad_sqr = sql_double(q, 9),
 			.sum_grad_var = sql_double(q, 10), .m2_grad_sqr = sql_double(q, 11),

@@ -20,8 +20,8 @@ static int write_run(struct store *s, const struct run_update *p, struct err *er
 		       r->first_samples, r->last_samples, r->checkpoint_samples,
 		       r->checkpoint_boot_s, r->step_time_s, r->first_step_s, p->n_reports,
 		       p->n_malformed, (int64_t)r->takes_configs, (int64_t)r->config_version,
-		       r->batch_size, r->peak_memory_bytes, r->local_batch_size,
-		       (int64_t)r->accumulation_steps, r->learning_rate_scale,
+		       configuration_batch_size(&r->configuration), r->peak_memory_bytes, r->configuration.local_batch_size,
+		       (int64_t)r->configuration.accumulation_steps, r->learning_rate_scale,
 		       *r->step_source ? r->step_source : NULL, r->id);
 }
 
@@ -60,8 +60,8 @@ static int write_observation(struct store *s, const struct run_update *p, struct
 		       " n_dropped, n_outliers, step_time_s, step_time_sd_s, step_time_min_s,"
 		       " sync_time_s, update_time_s)"
 		       " VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", "itiiiiiiiddddd",
-		       r->id, r->devices[0].kind, (int64_t)r->replicas, r->local_batch_size,
-		       (int64_t)r->accumulation_steps, o->n_steps, o->n_windows, o->n_dropped,
+		       r->id, r->devices[0].kind, (int64_t)r->configuration.replicas, r->configuration.local_batch_size,
+		       (int64_t)r->configuration.accumulation_steps, o->n_steps, o->n_windows, o->n_dropped,
 		       o->n_outliers, o->step_time_s, o->step_time_sd_s, o->step_time_min_s,
 		       o->sync_time_s, clock_wall_s());
 }
@@ -76,7 +76,7 @@ static int write_gradient(struct store *s, const struct run_update *p, struct er
 		       " batch_size, accumulation_steps, first_samples, last_samples, n, sum_grad_sqr,"
 		       " sum_grad_var, m2_grad_sqr, m2_grad_var)"
 		       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", "iinnddidddd", p->run->id,
-		       (int64_t)g->window, g->batch_size, (int64_t)g->accumulation_steps,
+		       (int64_t)g->window, configuration_batch_size(&g->configuration), (int64_t)g->configuration.accumulation_steps,
 		       g->first_samples, g->last_samples, g->n, g->sum_grad_sqr, g->sum_grad_var,
 		       g->m2_grad_sqr, g->m2_grad_var);
 }
@@ -104,9 +104,11 @@ static void read_observation(sqlite3_stmt *q, struct observation_row *row)
 
 	*row = (struct observation_row){
 		.run_id = sql_int(q, 0, 0), .job_id = sql_int(q, 15, 0),
-		.nodes = (int)sql_int(q, 2, 1),
-		.replicas = (int)sql_int(q, 3, 1), .local_batch_size = sql_int(q, 4, 0),
-		.accumulation_steps = (int)sql_int(q, 5, 1), .update_time_s = sql_double(q, 14),
+		.nodes = (int)sql_int(q, 2, 1), .update_time_s = sql_double(q, 14),
+		.configuration = {
+			.replicas = (int)sql_int(q, 3, 1), .local_batch_size = sql_int(q, 4, 0),
+			.accumulation_steps = (int)sql_int(q, 5, 1),
+		},
 		.observation = {
 			.n_steps = sql_int(q, 6, 0), .n_windows = sql_int(q, 7, 0),
 			.n_dropped = sql_int(q, 8, 0), .n_outliers = sql_int(q, 9, 0),
@@ -190,8 +192,8 @@ int store_observation_get(struct store *s, const struct run *run, struct observa
 	if (sql_query(s, &q, err, "SELECT " OBSERVATION_COLUMNS " FROM observations o"
 		      " JOIN runs r ON r.id = o.run_id WHERE o.run_id = ? AND o.replicas = ?"
 		      " AND o.local_batch_size = ? AND o.accumulation_steps = ?", "iiii", run->id,
-		      (int64_t)run->replicas, run->local_batch_size,
-		      (int64_t)run->accumulation_steps))
+		      (int64_t)run->configuration.replicas, run->configuration.local_batch_size,
+		      (int64_t)run->configuration.accumulation_steps))
 		return -1;
 	rc = sql_row(s, q, err);
 	if (rc == 1) {

@@ -11,8 +11,10 @@ static int read_trials(struct store *s, sqlite3_stmt *q, struct memory_trial **t
 	while ((rc = sql_row(s, q, err)) == 1) {
 		*trials = xreallocarray(*trials, (size_t)*n + 1, sizeof(**trials));
 		(*trials)[(*n)++] = (struct memory_trial){
-			.run_id = sql_int(q, 0, 0), .replicas = (int)sql_int(q, 1, 1),
-			.local_batch_size = sql_int(q, 2, 0), .n_windows = sql_int(q, 3, 0),
+			.run_id = sql_int(q, 0, 0), .n_windows = sql_int(q, 3, 0),
+			.configuration = {
+				.replicas = (int)sql_int(q, 1, 1), .local_batch_size = sql_int(q, 2, 0),
+			},
 		};
 	}
 	sql_done(q);

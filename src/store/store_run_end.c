@@ -55,7 +55,7 @@ static int add_totals(struct store *s, const struct run *r, struct err *err)
 		       " lost_samples = lost_samples + ?, lost_s = lost_s + ?,"
 		       " samples = coalesce(?, samples), exit_code = ?, term_signal = ?,"
 		       " last_end_time_s = ? WHERE id = ?", "ddiidddmmdi", r->duration_s,
-		       r->duration_s * r->replicas, (int64_t)stopped,
+		       r->duration_s * r->configuration.replicas, (int64_t)stopped,
 		       (int64_t)(r->outcome == OUTCOME_FAILED), r->lost_samples, r->lost_s,
 		       samples, (int64_t)r->exit_code, (int64_t)r->term_signal, clock_wall_s(),
 		       r->job_id);

@@ -36,10 +36,9 @@ static void read_identity(sqlite3_stmt *q, struct run *run)
 	run->job_id = sql_int(q, 1, 0);
 	run->number = (int)sql_int(q, 2, 0);
 	run->state = (enum run_state)known(run_state_parse(raw_text(q, 3)));
-	run->replicas = (int)sql_int(q, 4, 0);
-	run->accumulation_steps = (int)sql_int(q, 5, 1);
-	run->batch_size = sql_int(q, 6, 0);
-	run->local_batch_size = sql_int(q, 7, 0);
+	run->configuration.replicas = (int)sql_int(q, 4, 0);
+	run->configuration.accumulation_steps = (int)sql_int(q, 5, 1);
+	run->configuration.local_batch_size = sql_int(q, 7, 0);
 	run->learning_rate_scale = sql_double(q, 8);
 	run->assigned_time_s = sql_double(q, 9);
 	run->launch_time_s = sql_double(q, 10);
@@ -75,11 +74,15 @@ static void read_end(sqlite3_stmt *q, struct run *run)
 
 static void read_wanted(sqlite3_stmt *q, int c, struct run *run)
 {
+	int64_t batch_size;
+
 	run->wanted_version = (int)sql_int(q, c++, 0);
-	run->wanted.replicas = run->replicas;
-	run->wanted.batch_size = sql_int(q, c++, 0);
+	run->wanted.replicas = run->configuration.replicas;
+	batch_size = sql_int(q, c++, 0);
 	run->wanted.local_batch_size = sql_int(q, c++, 0);
 	run->wanted.accumulation_steps = (int)sql_int(q, c++, 1);
+	if (batch_size != configuration_batch_size(&run->wanted))	/* written by hand */
+		run->wanted.local_batch_size = 0;
 	run->wanted_learning_rate_scale = sql_double(q, c++);
 	run->wanted_boot_s = sql_double(q, c);
 }
@@ -89,11 +92,11 @@ static int read_devices(struct store *s, struct run *run, struct err *err)
 	sqlite3_stmt *q;
 	int rc, n = 0;
 
-	run->devices = xcalloc((size_t)run->replicas, sizeof(*run->devices));
+	run->devices = xcalloc((size_t)run->configuration.replicas, sizeof(*run->devices));
 	if (sql_query(s, &q, err, "SELECT device, kind, binding, cores FROM run_devices"
 		      " WHERE run_id = ? ORDER BY position", "i", run->id))
 		return -1;
-	while ((rc = sql_row(s, q, err)) == 1 && n < run->replicas) {
+	while ((rc = sql_row(s, q, err)) == 1 && n < run->configuration.replicas) {
 		struct device *d = &run->devices[n++];
 
 		snprintf(d->id, sizeof(d->id), "%s", raw_text(q, 0));
@@ -191,7 +194,7 @@ void run_list_release(struct run_list *list)
 
 static int add_devices(struct store *s, const struct run *run, struct err *err)
 {
-	for (int i = 0; i < run->replicas; i++) {
+	for (int i = 0; i < run->configuration.replicas; i++) {
 		const struct device *d = &run->devices[i];
 
 		if (sql_run(s, NULL, err, "INSERT INTO run_devices (run_id, position, device, kind,"
@@ -223,8 +226,8 @@ int store_run_add(struct store *s, struct run *run, struct err *err)
 		    " accumulation_steps, batch_size, local_batch_size, learning_rate_scale,"
 		    " boot_id, assigned_time_s, assigned_boot_s)"
 		    " VALUES (?, ?, 'assigned', ?, ?, ?, ?, ?, ?, ?, ?)", "iiiinndtdd", run->job_id,
-		    (int64_t)run->number, (int64_t)run->replicas, (int64_t)run->accumulation_steps,
-		    run->batch_size, run->local_batch_size, run->learning_rate_scale, run->boot_id,
+		    (int64_t)run->number, (int64_t)run->configuration.replicas, (int64_t)run->configuration.accumulation_steps,
+		    configuration_batch_size(&run->configuration), run->configuration.local_batch_size, run->learning_rate_scale, run->boot_id,
 		    run->assigned_time_s, run->assigned_boot_s))
 		return -1;
 	run->id = sqlite3_last_insert_rowid(s->db);
@@ -357,7 +360,7 @@ int store_run_set_wanted(struct store *s, int64_t id, const struct configuration
 		       " wanted_accumulation_steps = ?, wanted_learning_rate_scale = ?,"
 		       " wanted_boot_s = ?"
 		       " WHERE id = ? AND state = 'running' AND replicas = ?", "iiiddii",
-		       c->batch_size, c->local_batch_size, (int64_t)c->accumulation_steps,
+		       configuration_batch_size(c), c->local_batch_size, (int64_t)c->accumulation_steps,
 		       learning_rate_scale, clock_boot_s(), id, (int64_t)c->replicas);
 }
 

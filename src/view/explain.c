@@ -42,8 +42,8 @@ static int read_profiled(struct session *s, struct explanation *e, struct err *e
 		const struct run *run = &runs.items[i];
 
 		snprintf(e->device_kind, sizeof(e->device_kind), "%s", run->devices[0].kind);
-		if (run->replicas > e->n_devices)
-			e->n_devices = run->replicas;
+		if (run->configuration.replicas > e->n_devices)
+			e->n_devices = run->configuration.replicas;
 	}
 	run_list_release(&runs);
 	return 0;
@@ -113,14 +113,14 @@ bool explanation_missing(const struct explanation *e, struct text *what)
 
 double explanation_step_time(const struct explanation *e, const struct configuration *c)
 {
-	return goodput_step_time(&e->model.goodput, (struct throughput_place){ 1, c->replicas },
+	return goodput_step_time(&e->model.goodput, configuration_place(c),
 				 (double)c->local_batch_size, c->accumulation_steps);
 }
 
 bool explanation_assumes(const struct explanation *e, const struct goodput_choice *c)
 {
 	return isnan(e->model.goodput.noise_scale) &&
-	       c->configuration.batch_size != e->model.goodput.initial_batch_size;
+	       configuration_batch_size(&c->configuration) != e->model.goodput.initial_batch_size;
 }
 
 const char *explanation_obstacle(const struct explanation *e, int r)
@@ -136,7 +136,7 @@ const char *explanation_obstacle(const struct explanation *e, int r)
 bool explanation_is_measured(const struct explanation *e, int r)
 {
 	for (int i = 0; i < e->n_seen; i++)
-		if (e->seen[i].place.nodes == 1 && e->seen[i].place.replicas == r)
+		if (e->seen[i].nodes == 1 && e->seen[i].configuration.replicas == r)
 			return true;
 	return false;
 }
@@ -157,12 +157,9 @@ static void weigh_now(struct explanation *e)
 	e->replicas = e->least;
 	if (!run)
 		return;
-	e->replicas = run->replicas;
-	if (run->local_batch_size > 0)
-		e->now = goodput_choice_of(&e->model.goodput, 1, (struct configuration){
-			.replicas = run->replicas, .local_batch_size = run->local_batch_size,
-			.accumulation_steps = run->accumulation_steps, .batch_size = run->batch_size,
-		});
+	e->replicas = run->configuration.replicas;
+	if (run->configuration.local_batch_size > 0)
+		e->now = goodput_choice_of(&e->model.goodput, 1, run->configuration);
 }
 
 /* Few passes, but rather a few more than another batch size. */
@@ -173,10 +170,7 @@ static struct configuration spread_exactly(int64_t batch_size, int replicas, int
 
 	for (int64_t s = least; batch_size % replicas == 0 && s <= 2 * least && s <= INT32_MAX; s++)
 		if (s > 0 && share % s == 0)
-			return (struct configuration){
-				.replicas = replicas, .local_batch_size = share / s,
-				.accumulation_steps = (int)s, .batch_size = batch_size,
-			};
+			return configuration_make(replicas, share / s, (int)s);
 	return (struct configuration){ .replicas = 0 };
 }
 
@@ -199,7 +193,7 @@ bool explanation_of_batch(const struct explanation *e, int replicas, int64_t bat
 	c = spread_exactly(batch_size, replicas, local_max);
 	if (c.replicas == 0)
 		c = configuration_spread(batch_size, replicas, local_max, m0, max);
-	if (c.batch_size < m0 || c.batch_size > max ||
+	if (configuration_batch_size(&c) < m0 || configuration_batch_size(&c) > max ||
 	    (c.accumulation_steps > 1 && !g.accumulates))
 		return false;
 	*choice = goodput_choice_of(&g, 1, c);
@@ -211,8 +205,8 @@ static int compare_choices(const void *a, const void *b)
 	const struct configuration *x = &((const struct goodput_choice *)a)->configuration;
 	const struct configuration *y = &((const struct goodput_choice *)b)->configuration;
 
-	if (x->batch_size != y->batch_size)
-		return x->batch_size < y->batch_size ? -1 : 1;
+	if (configuration_batch_size(x) != configuration_batch_size(y))
+		return configuration_batch_size(x) < configuration_batch_size(y) ? -1 : 1;
 	return x->accumulation_steps - y->accumulation_steps;
 }
 

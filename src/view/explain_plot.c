@@ -71,8 +71,8 @@ static void add_size(const struct explanation *e, double batch_size, struct text
 
 static void add_sizes(const struct explanation *e, struct text *t)
 {
-	double low = (double)e->batches[0].configuration.batch_size;
-	double high = (double)e->batches[e->n_batches - 1].configuration.batch_size;
+	double low = (double)configuration_batch_size(&e->batches[0].configuration);
+	double high = (double)configuration_batch_size(&e->batches[e->n_batches - 1].configuration);
 
 	begin_data(t, "sizes");
 	for (int i = 0; i < SIZES; i++)
@@ -86,12 +86,12 @@ static void add_measured(const struct explanation *e, struct text *t)
 	begin_data(t, "measured");
 	for (int i = 0; i < e->n_seen; i++) {
 		const struct pool_entry *seen = &e->seen[i];
-		double batch_size = (double)seen->local_batch_size * seen->place.replicas *
-				    seen->accumulation_steps;
+		double batch_size = (double)seen->configuration.local_batch_size * seen->configuration.replicas *
+				    seen->configuration.accumulation_steps;
 		double rate = batch_size / seen->observation.step_time_s;
 
-		text_addf(t, "%d %.9g %.9g", seen->place.replicas, rate, batch_size);
-		text_addf(t, seen->place.replicas == e->replicas ? " %.9g\n" : " NaN\n", rate);
+		text_addf(t, "%d %.9g %.9g", seen->configuration.replicas, rate, batch_size);
+		text_addf(t, seen->configuration.replicas == e->replicas ? " %.9g\n" : " NaN\n", rate);
 	}
 	end_data(t);
 }
@@ -102,7 +102,7 @@ static void add_now(const struct explanation *e, struct text *t)
 	if (e->now.goodput > 0)
 		text_addf(t, "%d %.9g %lld\n", e->replicas,
 			  knows_goodput(e) ? e->now.goodput : e->now.throughput,
-			  (long long)e->now.configuration.batch_size);
+			  (long long)configuration_batch_size(&e->now.configuration));
 	end_data(t);
 }
 
@@ -173,8 +173,8 @@ static void add_efficiency_axis(struct text *t)
 
 static void add_right(const struct explanation *e, struct text *t)
 {
-	double low = (double)e->batches[0].configuration.batch_size;
-	double high = (double)e->batches[e->n_batches - 1].configuration.batch_size;
+	double low = (double)configuration_batch_size(&e->batches[0].configuration);
+	double high = (double)configuration_batch_size(&e->batches[e->n_batches - 1].configuration);
 	const char *with = high > low ? "lines" : "points";
 
 	text_addf(t, "set title 'batch sizes on %d device%s'\n"

@@ -16,7 +16,7 @@ static void cells_dash(struct columns *t, int n)
 
 static void cells_sizes(struct columns *t, const struct configuration *c)
 {
-	columns_cell(t, "%lld", (long long)c->batch_size);
+	columns_cell(t, "%lld", (long long)configuration_batch_size(c));
 	columns_cell(t, "%lld", (long long)c->local_batch_size);
 	columns_cell(t, "%d", c->accumulation_steps);
 }
@@ -54,7 +54,7 @@ static void add_devices(struct columns *t, const struct explanation *e, int r)
 {
 	const struct goodput_choice *best = &e->best[r];
 	const char *obstacle = explanation_obstacle(e, r);
-	bool now = e->item->run && e->item->run->replicas == r;
+	bool now = e->item->run && e->item->run->configuration.replicas == r;
 
 	columns_cell(t, "%d", r);
 	if (best->goodput > 0 && (!obstacle || strcmp(obstacle, "not tried") != 0)) {
@@ -103,9 +103,7 @@ void explanation_print_devices(const struct explanation *e, const struct status_
 
 static bool same(const struct goodput_choice *a, const struct goodput_choice *b)
 {
-	return a->configuration.replicas == b->configuration.replicas &&
-	       a->configuration.batch_size == b->configuration.batch_size &&
-	       a->configuration.accumulation_steps == b->configuration.accumulation_steps;
+	return configuration_equal(&a->configuration, &b->configuration);
 }
 
 /* Of those shown, a row with more than the one that is best. */
@@ -188,16 +186,12 @@ void explanation_print_parameters(const struct explanation *e, const struct stat
 static void add_observation(struct columns *t, const struct explanation *e, const struct pool_entry *seen)
 {
 	double measured = seen->observation.step_time_s;
-	double model = throughput_step_time(&e->model.goodput.params, seen->place,
-					    (double)seen->local_batch_size, seen->accumulation_steps);
-	struct configuration c = {
-		.batch_size = seen->place.replicas * seen->local_batch_size * seen->accumulation_steps,
-		.local_batch_size = seen->local_batch_size,
-		.accumulation_steps = seen->accumulation_steps,
-	};
+	const struct configuration *c = &seen->configuration;
+	double model = throughput_step_time(&e->model.goodput.params, configuration_place(c),
+					    (double)c->local_batch_size, c->accumulation_steps);
 
-	columns_cell(t, "%d", seen->place.replicas);
-	cells_sizes(t, &c);
+	columns_cell(t, "%d", c->replicas);
+	cells_sizes(t, c);
 	columns_count(t, (double)seen->observation.n_steps);
 	columns_span(t, measured);
 	columns_span(t, model);

@@ -96,11 +96,11 @@ static void print_head(const struct explanation *e, const struct status_output *
 
 static void add_sizes(struct text *t, const struct run *run)
 {
-	add_devices(t, run->replicas);
-	if (run->batch_size > 0)
+	add_devices(t, run->configuration.replicas);
+	if (configuration_batch_size(&run->configuration) > 0)
 		text_addf(t, ", batch %lld = %d * %lld * %d (replicas, local batch, passes), "
-			  "learning rate * %.3g", (long long)run->batch_size, run->replicas,
-			  (long long)run->local_batch_size, run->accumulation_steps,
+			  "learning rate * %.3g", (long long)configuration_batch_size(&run->configuration), run->configuration.replicas,
+			  (long long)run->configuration.local_batch_size, run->configuration.accumulation_steps,
 			  run->learning_rate_scale);
 }
 
@@ -193,7 +193,7 @@ static void print_present(const struct explanation *e, const struct status_outpu
 		text_add(&t, " below the best for ");
 		add_devices(&t, e->replicas);
 		text_addf(&t, ", batch %lld",
-			  (long long)e->best[e->replicas].configuration.batch_size);
+			  (long long)configuration_batch_size(&e->best[e->replicas].configuration));
 	}
 	line_of(out, "now", &t);
 	text_release(&t);
@@ -298,7 +298,7 @@ static void print_worth(const struct explanation *e, const struct status_output 
 {
 	const struct goodput_model *g = &e->model.goodput;
 	int64_t m0 = e->job->declared.batch_size;
-	int64_t m = e->item->run && e->item->run->batch_size > 0 ? e->item->run->batch_size : m0;
+	int64_t m = e->item->run && configuration_batch_size(&e->item->run->configuration) > 0 ? configuration_batch_size(&e->item->run->configuration) : m0;
 	struct text t = TEXT_INIT;
 
 	if (isfinite(g->noise_scale)) {

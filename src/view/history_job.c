@@ -31,16 +31,12 @@ static void model_at(struct knowledge *k, const struct job *job, double samples,
 
 static double efficiency_of(struct knowledge *k, const struct job *job, const struct run *run, double samples)
 {
-	struct configuration c = {
-		.replicas = run->replicas, .local_batch_size = run->local_batch_size,
-		.accumulation_steps = run->accumulation_steps, .batch_size = run->batch_size,
-	};
 	struct job_model m;
 
-	if (c.batch_size <= 0 || c.local_batch_size <= 0)
+	if (run->configuration.local_batch_size <= 0)
 		return 1;
 	model_at(k, job, samples, &m);
-	return goodput_choice_of(&m.goodput, 1, c).efficiency;
+	return goodput_choice_of(&m.goodput, 1, run->configuration).efficiency;
 }
 
 /* Useful samples: those of each run, up to where the next one began, at the batch size that it had last. */

@@ -89,10 +89,10 @@ static void print_point(struct json *j, const struct profile_row *row)
 
 	json_object(j, NULL);
 	json_integer(j, "run", run->number);
-	json_integer(j, "replicas", run->replicas);
-	integer_or_null(j, "batch_size", run->batch_size);
-	integer_or_null(j, "local_batch_size", run->local_batch_size);
-	json_integer(j, "accumulation_steps", run->accumulation_steps);
+	json_integer(j, "replicas", run->configuration.replicas);
+	integer_or_null(j, "batch_size", configuration_batch_size(&run->configuration));
+	integer_or_null(j, "local_batch_size", run->configuration.local_batch_size);
+	json_integer(j, "accumulation_steps", run->configuration.accumulation_steps);
 	text_or_null(j, "why", row->why);
 	json_string(j, "outcome", outcome_of(row));
 	text_or_null(j, "diagnosis", run->diagnosis);

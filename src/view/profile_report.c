@@ -18,12 +18,8 @@ static const char *why_of(const struct event_list *events, const struct run *run
 
 static double model_time(const struct explanation *e, const struct run *run)
 {
-	struct configuration c = {
-		.replicas = run->replicas, .local_batch_size = run->local_batch_size,
-		.accumulation_steps = run->accumulation_steps,
-	};
-
-	return e->knowledge.modelled && run->local_batch_size > 0 ? explanation_step_time(e, &c) : (double)NAN;
+	return e->knowledge.modelled && run->configuration.local_batch_size > 0
+		? explanation_step_time(e, &run->configuration) : (double)NAN;
 }
 
 static int read_rows(struct session *s, struct profile_report *r, struct err *err)

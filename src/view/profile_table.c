@@ -84,10 +84,10 @@ static void add_row(struct columns *t, const struct profile_row *row)
 	const struct run *run = row->run;
 	bool timed = o->n_windows > 0;
 
-	columns_cell(t, "%d", run->replicas);
-	cell_size(t, run->batch_size);
-	cell_size(t, run->local_batch_size);
-	columns_cell(t, "%d", run->accumulation_steps);
+	columns_cell(t, "%d", run->configuration.replicas);
+	cell_size(t, configuration_batch_size(&run->configuration));
+	cell_size(t, run->configuration.local_batch_size);
+	columns_cell(t, "%d", run->configuration.accumulation_steps);
 	columns_count(t, timed ? (double)o->n_steps : (double)NAN);
 	columns_count(t, timed ? (double)(o->n_dropped + o->n_outliers) : (double)NAN);
 	columns_span(t, o->step_time_s);
@@ -177,7 +177,7 @@ static void print_recommended(const struct profile_report *r, const struct statu
 		char rate[FORMAT_SIZE], goodput[FORMAT_SIZE];
 
 		text_addf(&t, "%d device%s, batch %lld = %d * %lld * %d (replicas, local batch, passes)",
-			  c->replicas, c->replicas == 1 ? "" : "s", (long long)c->batch_size, c->replicas,
+			  c->replicas, c->replicas == 1 ? "" : "s", (long long)configuration_batch_size(c), c->replicas,
 			  (long long)c->local_batch_size, c->accumulation_steps);
 		line(out, "sizes", &t);
 		text_addf(&t, "%s samples/s, goodput %s",

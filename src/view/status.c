@@ -30,7 +30,7 @@ static bool has_yet_to_save(const struct status_job *item)
 
 void status_add_reason(struct text *t, const struct status_job *item)
 {
-	int n = item->run ? item->run->replicas : 0;
+	int n = item->run ? item->run->configuration.replicas : 0;
 
 	if (has_yet_to_save(item))
 		text_addf(t, "%d device%s until it has saved a checkpoint", n, n == 1 ? "" : "s");
@@ -40,7 +40,7 @@ void status_add_reason(struct text *t, const struct status_job *item)
 
 void status_add_devices(struct text *t, const struct run *run)
 {
-	for (int i = 0; i < run->replicas; i++)
+	for (int i = 0; i < run->configuration.replicas; i++)
 		text_addf(t, "%s%s", i ? "," : "", run->devices[i].id);
 }
 
@@ -93,8 +93,8 @@ static double throughput_of(const struct run *run)
 	double samples = run->last_samples - run->first_samples;
 	double seconds = run->duration_s - run->first_step_s;
 
-	if (run->batch_size > 0 && run->step_time_s > 0)
-		return (double)run->batch_size / run->step_time_s;
+	if (configuration_batch_size(&run->configuration) > 0 && run->step_time_s > 0)
+		return (double)configuration_batch_size(&run->configuration) / run->step_time_s;
 	return samples > 0 && seconds > 0 ? samples / seconds : (double)NAN;
 }
 
@@ -131,7 +131,7 @@ static void derive(const struct status *status, const struct job *job, struct st
 		.job = job, .run = run, .state = shown_state(job, run),
 		.run_time_s = job->progress.runs > 0 ? job->progress.run_time_s + duration_s : (double)NAN,
 		.attained_service_device_s = job->progress.attained_service_device_s +
-					     (run ? run->replicas * duration_s : 0),
+					     (run ? run->configuration.replicas * duration_s : 0),
 		.done_ratio = done_ratio_of(job),
 		.throughput_eps = run ? throughput_of(run) : (double)NAN,
 	};
@@ -143,7 +143,7 @@ static void derive(const struct status *status, const struct job *job, struct st
 static bool held_by_earlier(const struct run_list *runs, int until, const char *device)
 {
 	for (int i = 0; i < until; i++)
-		for (int k = 0; k < runs->items[i].replicas; k++)
+		for (int k = 0; k < runs->items[i].configuration.replicas; k++)
 			if (!strcmp(runs->items[i].devices[k].id, device))
 				return true;
 	return false;
@@ -154,7 +154,7 @@ static int count_devices(const struct run_list *runs)
 	int n = 0;
 
 	for (int i = 0; i < runs->count; i++)
-		for (int k = 0; k < runs->items[i].replicas; k++)
+		for (int k = 0; k < runs->items[i].configuration.replicas; k++)
 			n += !held_by_earlier(runs, i, runs->items[i].devices[k].id);
 	return n;
 }
@@ -229,9 +229,8 @@ void status_release(struct status *status)
 
 static bool same_configuration(const struct observation_row *a, const struct observation_row *b)
 {
-	return a->nodes == b->nodes && a->replicas == b->replicas &&
-	       a->local_batch_size == b->local_batch_size &&
-	       a->accumulation_steps == b->accumulation_steps &&
+	return a->nodes == b->nodes &&
+	       configuration_equal(&a->configuration, &b->configuration) &&
 	       !strcmp(a->device_kind, b->device_kind);
 }
 

@@ -137,18 +137,18 @@ static void json_signal(struct json *j, const char *key, int number)
 static void print_devices(struct json *j, const struct run *run)
 {
 	json_array(j, "devices");
-	for (int i = 0; i < run->replicas; i++)
+	for (int i = 0; i < run->configuration.replicas; i++)
 		json_string(j, NULL, run->devices[i].id);
 	json_end(j);
 }
 
 static void print_configuration(struct json *j, const struct run *run)
 {
-	json_integer(j, "replicas", run->replicas);
+	json_integer(j, "replicas", run->configuration.replicas);
 	print_devices(j, run);
-	integer_or_null(j, "batch_size", run->batch_size, run->batch_size > 0);
-	integer_or_null(j, "local_batch_size", run->local_batch_size, run->local_batch_size > 0);
-	integer_or_null(j, "accumulation_steps", run->accumulation_steps, run->batch_size > 0);
+	integer_or_null(j, "batch_size", configuration_batch_size(&run->configuration), configuration_batch_size(&run->configuration) > 0);
+	integer_or_null(j, "local_batch_size", run->configuration.local_batch_size, run->configuration.local_batch_size > 0);
+	integer_or_null(j, "accumulation_steps", run->configuration.accumulation_steps, configuration_batch_size(&run->configuration) > 0);
 	json_number(j, "learning_rate_scale", run->learning_rate_scale);
 	json_bool(j, "takes_configs", run->takes_configs);
 	json_integer(j, "config_version", run->config_version);
@@ -245,9 +245,9 @@ static void print_observation(struct json *j, const struct observation_row *row)
 	json_object(j, NULL);
 	json_string(j, "device_kind", row->device_kind);
 	json_integer(j, "nodes", row->nodes);
-	json_integer(j, "replicas", row->replicas);
-	integer_or_null(j, "local_batch_size", row->local_batch_size, row->local_batch_size > 0);
-	json_integer(j, "accumulation_steps", row->accumulation_steps);
+	json_integer(j, "replicas", row->configuration.replicas);
+	integer_or_null(j, "local_batch_size", row->configuration.local_batch_size, row->configuration.local_batch_size > 0);
+	json_integer(j, "accumulation_steps", row->configuration.accumulation_steps);
 	json_integer(j, "n_steps", o->n_steps);
 	json_integer(j, "n_windows", o->n_windows);
 	json_integer(j, "n_dropped", o->n_dropped);

@@ -9,15 +9,17 @@
 #include "pollux/status.h"
 
 /* "128", or "128=2*32*2": replicas, local batch, passes. */
-static void cell_batch(struct columns *t, int64_t batch_size, int replicas, int64_t local, int passes)
+static void cell_batch(struct columns *t, const struct configuration *c)
 {
+	int64_t batch_size = configuration_batch_size(c);
+
 	if (batch_size <= 0)
 		columns_text(t, "-");
-	else if (replicas == 1 && passes == 1)
+	else if (c->replicas == 1 && c->accumulation_steps == 1)
 		columns_cell(t, "%lld", (long long)batch_size);
 	else
-		columns_cell(t, "%lld=%d*%lld*%d", (long long)batch_size, replicas, (long long)local,
-			     passes);
+		columns_cell(t, "%lld=%d*%lld*%d", (long long)batch_size, c->replicas,
+			     (long long)c->local_batch_size, c->accumulation_steps);
 }
 
 static void cell_number(struct columns *t, double x)
@@ -112,7 +114,7 @@ static void add_run(struct columns *t, const struct status *status, const struct
 	status_add_devices(&devices, run);
 	columns_text(t, devices.data);
 	text_release(&devices);
-	cell_batch(t, run->batch_size, run->replicas, run->local_batch_size, run->accumulation_steps);
+	cell_batch(t, &run->configuration);
 	cell_samples(t, run);
 	cell_number(t, run->step_time_s * 1e3);
 	cell_number(t, run->first_step_s);
@@ -123,11 +125,9 @@ static void add_run(struct columns *t, const struct status *status, const struct
 /* A configuration that it ran at before the present one, or its last: sizes and step time. */
 static void add_earlier(struct columns *t, const struct observation_row *row)
 {
-	int64_t batch_size = row->local_batch_size * row->replicas * row->accumulation_steps;
-
 	for (int i = 0; i < 4; i++)
 		columns_text(t, "");
-	cell_batch(t, batch_size, row->replicas, row->local_batch_size, row->accumulation_steps);
+	cell_batch(t, &row->configuration);
 	columns_text(t, "");
 	cell_number(t, row->observation.step_time_s * 1e3);
 	columns_text(t, "");
@@ -137,8 +137,8 @@ static void add_earlier(struct columns *t, const struct observation_row *row)
 
 static bool is_earlier(const struct observation_row *row, const struct run *run)
 {
-	return row->run_id == run->id && (row->local_batch_size != run->local_batch_size ||
-					  row->accumulation_steps != run->accumulation_steps);
+	return row->run_id == run->id &&
+	       !configuration_equal(&row->configuration, &run->configuration);
 }
 
 static void add_run_and_earlier(struct columns *t, const struct status *status, const struct status_job *item,
@@ -180,11 +180,10 @@ void status_print_runs(const struct status *status, const struct status_job *ite
 static void add_observation(struct columns *t, const struct observation_row *row)
 {
 	const struct observation *o = &row->observation;
-	int64_t batch_size = row->local_batch_size * row->replicas * row->accumulation_steps;
 	char buf[FORMAT_SIZE];
 
-	columns_cell(t, "%d", row->replicas);
-	cell_batch(t, batch_size, row->replicas, row->local_batch_size, row->accumulation_steps);
+	columns_cell(t, "%d", row->configuration.replicas);
+	cell_batch(t, &row->configuration);
 	columns_text(t, format_count(buf, sizeof(buf), (double)o->n_steps));
 	cell_number(t, o->step_time_s * 1e3);
 	cell_number(t, o->step_time_sd_s * 1e3);

@@ -41,7 +41,7 @@ static void add_done(struct columns *t, const struct status_job *item)
 
 static void add_batch(struct columns *t, const struct status_job *item)
 {
-	int64_t batch_size = item->run ? item->run->batch_size : item->job->declared.batch_size;
+	int64_t batch_size = item->run ? configuration_batch_size(&item->run->configuration) : item->job->declared.batch_size;
 	char buf[FORMAT_SIZE];
 
 	if (batch_size <= 0)
@@ -192,7 +192,7 @@ static void add_row(struct columns *t, const struct status *status, const struct
 	columns_text(t, item->job->declared.name);
 	columns_text(t, shown_state_name(item->state));
 	if (item->run)
-		columns_cell(t, "%d", item->run->replicas);
+		columns_cell(t, "%d", item->run->configuration.replicas);
 	else
 		columns_text(t, "-");
 	add_duration(t, item->run_time_s);

@@ -66,8 +66,8 @@ static void check_literals(const struct strings *argv, const struct template_val
 static void check_expansion(const struct strings *argv, const char *resume_args)
 {
 	struct template_values values = {
-		.job_id = INT64_MAX, .run_number = 2, .replicas = 8, .accumulation_steps = 4,
-		.batch_size = 1024, .local_batch_size = 32, .learning_rate = 1e-300,
+		.job_id = INT64_MAX, .run_number = 2,
+		.configuration = configuration_make(8, 32, 4), .learning_rate = 1e-300,
 		.learning_rate_scale = 1e300, .samples = 1e18, .checkpoint_dir = "/c {batch} d",
 		.resume_args = resume_args, .port = 65535,
 	};

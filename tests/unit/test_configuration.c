@@ -41,7 +41,7 @@ static void test_cases(void)
 
 		is_int(c.local_batch_size, cases[i].want_local, cases[i].what);
 		is_int(c.accumulation_steps, cases[i].want_steps, "passes");
-		is_int(c.batch_size, cases[i].want_batch, "batch");
+		is_int(configuration_batch_size(&c), cases[i].want_batch, "batch");
 		is_int(c.replicas, cases[i].replicas, "replicas");
 	}
 }
@@ -52,7 +52,7 @@ static const char *broken(const struct configuration *c, int64_t batch, int64_t 
 {
 	int64_t parts = (int64_t)c->replicas * c->accumulation_steps;
 
-	if (c->batch_size != parts * c->local_batch_size)
+	if (configuration_batch_size(c) != parts * c->local_batch_size)
 		return "batch_size is not the product";
 	if (c->local_batch_size < 1 || c->accumulation_steps < 1)
 		return "less than one";
@@ -60,9 +60,9 @@ static const char *broken(const struct configuration *c, int64_t batch, int64_t 
 		return "local batch above the limit";
 	/* A range that holds a multiple of the replicas can be kept to, one sample a pass if need be. */
 	if ((max / c->replicas) * c->replicas >= min && max >= c->replicas &&
-	    (c->batch_size < min || c->batch_size > max))
+	    (configuration_batch_size(c) < min || configuration_batch_size(c) > max))
 		return "outside a range that can be kept to";
-	if (!min && !max && batch >= parts && 2 * llabs(c->batch_size - batch) > parts)
+	if (!min && !max && batch >= parts && 2 * llabs(configuration_batch_size(c) - batch) > parts)
 		return "not the nearest";
 	return NULL;
 }

@@ -99,10 +99,10 @@ static void test_launch(void)
 	job.declared.stop_signal = 10;
 	job.declared.grace_s = 90;
 	run.number = 3;
-	run.replicas = 2;
+	run.configuration.replicas = 2;
 	run.devices = devices;
 	run.socket_path = xstrdup("/s/1.sock");
-	run.accumulation_steps = 1;
+	run.configuration.accumulation_steps = 1;
 	launch(&job, &run);
 	is_str(value_of("POLLUX_JOB_ID"), "17", "the job");
 	is_str(value_of("POLLUX_RUN"), "3", "the run");
@@ -124,9 +124,8 @@ static void test_launch(void)
 	is_int(count_of("OMP_NUM_THREADS"), 1, "said once");
 	is_str(value_of("OTHER"), "1", "the rest stays");
 
-	run.batch_size = 1536;
-	run.local_batch_size = 128;
-	run.accumulation_steps = 6;
+	run.configuration.local_batch_size = 128;
+	run.configuration.accumulation_steps = 6;
 	run.learning_rate_scale = 1.75;
 	launch(&job, &run);
 	is_str(value_of("POLLUX_BATCH"), "1536", "a declared batch");

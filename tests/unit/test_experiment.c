@@ -82,10 +82,9 @@ static void refit(struct world *w)
 		if (w->points[i].outcome != EXPERIMENT_MEASURED)
 			continue;
 		seen[n++] = (struct fit_observation){
-			.place = { 1, c->replicas }, .local_batch_size = c->local_batch_size,
-			.accumulation_steps = c->accumulation_steps, .weight = 1, .sync_time_s = (double)NAN,
+			.nodes = 1, .configuration = *c, .weight = 1, .sync_time_s = (double)NAN,
 			.step_time_s = throughput_step_time(&w->truth,
-							    (struct throughput_place){ 1, c->replicas },
+							    configuration_place(c),
 							    (double)c->local_batch_size, c->accumulation_steps),
 		};
 	}
@@ -199,8 +198,7 @@ static void test_shared_memory(void)
 	world_init(&w, slots);
 	is_tried(&w, (int64_t[]){ 16, 32, 64, 128, 256 }, 5, "on one slot all fit");
 	w.points[w.e.n_points++] = (struct experiment_point){
-		.configuration = { .replicas = 4, .local_batch_size = 33, .accumulation_steps = 1,
-				   .batch_size = 132 },
+		.configuration = { .replicas = 4, .local_batch_size = 33, .accumulation_steps = 1 },
 		.outcome = EXPERIMENT_NO_MEMORY,
 	};
 	w.points[4].outcome = EXPERIMENT_NO_MEMORY;
@@ -220,7 +218,7 @@ static void test_ends(void)
 	struct experiment_choice c;
 
 	world_init(&w, (struct experiment_limits){ .min_replicas = 2, .max_replicas = 4 });
-	ok(next(&w, &c) && c.configuration.replicas == 2 && c.configuration.batch_size == 0,
+	ok(next(&w, &c) && c.configuration.replicas == 2 && configuration_batch_size(&c.configuration) == 0,
 	   "without a batch size: its own, on the fewest devices");
 	add(&w, c.configuration);
 	ok(!next(&w, &c), "and that is all");
@@ -248,7 +246,7 @@ static void test_again(void)
 
 	for (int i = 0; i < 2; i++) {
 		struct experiment_point known = {
-			.configuration = { 1, both[i].batch_size, 1, both[i].batch_size }, .weight = 1,
+			.configuration = configuration_make(1, both[i].batch_size, 1), .weight = 1,
 		};
 		struct experiment e = {
 			.limits = both[i], .points = &known, .n_points = 1, .launch_s = 1, .left_s = 60,
@@ -306,8 +304,8 @@ static void test_choice(void)
 
 	world_init(&w, (struct experiment_limits){ .min_replicas = 1, .max_replicas = 1, .batch_size = 100,
 						     .min_batch_size = 100, .max_batch_size = 1600 });
-	add(&w, (struct configuration){ 1, 100, 1, 100 });
-	add(&w, (struct configuration){ 1, 1600, 1, 1600 });
+	add(&w, configuration_make(1, 100, 1));
+	add(&w, configuration_make(1, 1600, 1));
 	grid = experiment_grid_make(&w.e.limits, 1600, sqrt(2));
 	candidates = experiment_grid_make(&w.e.limits, 1600, 2);
 	is_int(candidates.count, 5, "100 200 400 800 1600");
@@ -349,7 +347,7 @@ static void test_gain(void)
 					    .min_batch_size = 100, .max_batch_size = 1600 };
 	struct throughput_params p = { 0.001, 1e-5, 0.0004, 0.0001, 0.01, 0.01, 2 };
 	struct experiment_grid grid = experiment_grid_make(&limits, 1600, 2);
-	struct experiment_point first = { .configuration = { 1, 100, 1, 100 }, .weight = 1, .sync_known = true };
+	struct experiment_point first = { .configuration = configuration_make(1, 100, 1), .weight = 1, .sync_known = true };
 
 	for (int i = 0; i < grid.count; i += 3) {
 		struct experiment_point point = { .configuration = grid.items[i], .weight = 0.7,
@@ -378,20 +376,20 @@ static void test_extremes(void)
 	/* One point leaves alpha against beta open: the far end tells most. */
 	world_init(&w, (struct experiment_limits){ .min_replicas = 1, .max_replicas = 1, .batch_size = 1024,
 						     .min_batch_size = 16, .max_batch_size = 1024 });
-	add(&w, (struct configuration){ 1, 1024, 1, 1024 });
+	add(&w, configuration_make(1, 1024, 1));
 	ok(next(&w, &c) && c.configuration.local_batch_size == 16, "after the largest, the smallest");
 	/* Two on one device leave synchronisation open. */
 	world_init(&w, (struct experiment_limits){ .min_replicas = 1, .max_replicas = 2, .batch_size = 1024,
 						     .min_batch_size = 16, .max_batch_size = 1024 });
-	add(&w, (struct configuration){ 1, 1024, 1, 1024 });
-	add(&w, (struct configuration){ 1, 16, 1, 16 });
+	add(&w, configuration_make(1, 1024, 1));
+	add(&w, configuration_make(1, 16, 1));
 	ok(next(&w, &c) && c.configuration.replicas == 2, "what two devices cost is unknown: it is tried");
 	/* Of equal worth the one that takes less time. */
 	world_init(&w, (struct experiment_limits){ .min_replicas = 1, .max_replicas = 4, .batch_size = 256,
 						     .min_batch_size = 256, .max_batch_size = 1024 });
 	w.truth.alpha_grad = w.truth.beta_grad * 256;
-	add(&w, (struct configuration){ 1, 256, 1, 256 });
-	add(&w, (struct configuration){ 1, 1024, 1, 1024 });
+	add(&w, configuration_make(1, 256, 1));
+	add(&w, configuration_make(1, 1024, 1));
 	ok(next(&w, &c) && c.configuration.replicas > 1 && c.expected_s > 2.9, "and costs what a launch and "
 	   "2.5 s do");
 	w.e.left_s = 2.5;
@@ -416,13 +414,13 @@ static bool is_legal(const struct world *w, const struct experiment_choice *choi
 		if (w->points[i].outcome == EXPERIMENT_MEASURED &&
 		    w->points[i].configuration.local_batch_size > worked)
 			worked = w->points[i].configuration.local_batch_size;
-	if (c->batch_size != c->replicas * c->local_batch_size * c->accumulation_steps ||
+	if (configuration_batch_size(c) != c->replicas * c->local_batch_size * c->accumulation_steps ||
 	    c->local_batch_size < 1 || c->accumulation_steps < 1 ||
 	    c->replicas < l->min_replicas || c->replicas > l->max_replicas)
 		return false;
 	if (choice->why == EXPERIMENT_OWN)
 		return true;
-	return c->batch_size >= l->min_batch_size && c->batch_size <= l->max_batch_size &&
+	return configuration_batch_size(c) >= l->min_batch_size && configuration_batch_size(c) <= l->max_batch_size &&
 	       (!l->max_local_batch_size || c->local_batch_size <= l->max_local_batch_size) &&
 	       (l->accumulates || c->accumulation_steps == 1) &&
 	       (choice->why != EXPERIMENT_INFORM || c->local_batch_size <= worked) &&

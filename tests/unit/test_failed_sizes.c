@@ -2,6 +2,10 @@
 #include "pollux/failed_sizes.h"
 #include "tap.h"
 
+/* A trial that ran replicas of a local batch for so many windows. */
+#define TRIAL(run, r, m, windows) \
+	{ (run), { .replicas = (r), .local_batch_size = (m) }, (windows) }
+
 static void is_limit(struct failed_sizes f, int replicas, int64_t least, int64_t limit, const char *what)
 {
 	int64_t a = failed_sizes_least(&f, replicas), b = failed_sizes_limit(&f, replicas);
@@ -13,8 +17,8 @@ static void is_limit(struct failed_sizes f, int replicas, int64_t least, int64_t
 
 static void test_limits(void)
 {
-	struct memory_trial failed[] = { { 5, 1, 512, 0 }, { 6, 2, 64, 0 } };
-	struct memory_trial worked[] = { { 3, 1, 256, 9 }, { 2, 2, 32, 9 } };
+	struct memory_trial failed[] = { TRIAL(5, 1, 512, 0), TRIAL(6, 2, 64, 0) };
+	struct memory_trial worked[] = { TRIAL(3, 1, 256, 9), TRIAL(2, 2, 32, 9) };
 	struct failed_sizes one = { failed, worked, 1, 1 }, both = { failed, worked, 2, 2 };
 	struct failed_sizes two = { failed + 1, worked, 1, 1 };
 
@@ -28,10 +32,10 @@ static void test_limits(void)
 
 static void test_belief(void)
 {
-	struct memory_trial failed[] = { { 5, 2, 64, 0 } };
-	struct memory_trial less[] = { { 9, 1, 256, 9 }, { 8, 2, 32, 9 } };
-	struct memory_trial newer[] = { { 9, 2, 64, 1 } }, older[] = { { 4, 2, 128, 99 } };
-	struct memory_trial longer[] = { { 4, 2, 128, 99 }, { 3, 4, 64, 1 } };
+	struct memory_trial failed[] = { TRIAL(5, 2, 64, 0) };
+	struct memory_trial less[] = { TRIAL(9, 1, 256, 9), TRIAL(8, 2, 32, 9) };
+	struct memory_trial newer[] = { TRIAL(9, 2, 64, 1) }, older[] = { TRIAL(4, 2, 128, 99) };
+	struct memory_trial longer[] = { TRIAL(4, 2, 128, 99), TRIAL(3, 4, 64, 1) };
 	struct failed_sizes a = { failed, less, 1, 2 }, b = { failed, newer, 1, 1 };
 	struct failed_sizes c = { failed, older, 1, 1 }, d = { failed, longer, 1, 2 };
 
@@ -47,8 +51,8 @@ static void test_belief(void)
 
 static void test_both(void)
 {
-	struct memory_trial out = { 5, 1, 300, 0 }, fit = { 4, 1, 250, 9 };
-	struct memory_trial failed = { 6, 1, 128, 0 }, worked = { 3, 1, 100, 9 };
+	struct memory_trial out = TRIAL(5, 1, 300, 0), fit = TRIAL(4, 1, 250, 9);
+	struct memory_trial failed = TRIAL(6, 1, 128, 0), worked = TRIAL(3, 1, 100, 9);
 	struct memory_bounds m = { false, &out, &fit, 1, 1 }, no_m = { 0 };
 	struct failed_sizes f = { &failed, &worked, 1, 1 }, no_f = { 0 };
 

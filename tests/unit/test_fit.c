@@ -42,6 +42,11 @@ static double param(const struct throughput_params *p, int i)
 	return array[i];
 }
 
+static struct throughput_place place_of(const struct fit_observation *o)
+{
+	return (struct throughput_place){ o->nodes, o->configuration.replicas };
+}
+
 static struct fit_observation observe(const struct throughput_params *p, int nodes, int replicas,
 				      int64_t m, double noise)
 {
@@ -50,8 +55,8 @@ static struct fit_observation observe(const struct throughput_params *p, int nod
 	double update = throughput_update_time(p, place, (double)m) * exp(noise * normal());
 
 	return (struct fit_observation){
-		.place = place, .local_batch_size = m, .accumulation_steps = 1, .step_time_s = update,
-		.sync_time_s = fmax(update - grad, 0), .weight = 1,
+		.nodes = nodes, .configuration = configuration_make(replicas, m, 1),
+		.step_time_s = update, .sync_time_s = fmax(update - grad, 0), .weight = 1,
 	};
 }
 
@@ -69,9 +74,9 @@ static void observe_grid(struct fit_observation *o, const struct throughput_para
 static void make_whole(struct fit_observation *o, const struct throughput_params *p)
 {
 	for (int i = 0; i < GRID; i++) {
-		o[i].accumulation_steps = 1 + i % 3;
-		o[i].step_time_s = throughput_step_time(p, o[i].place, (double)o[i].local_batch_size,
-							o[i].accumulation_steps);
+		o[i].configuration.accumulation_steps = 1 + i % 3;
+		o[i].step_time_s = throughput_step_time(p, place_of(&o[i]), (double)o[i].configuration.local_batch_size,
+							o[i].configuration.accumulation_steps);
 		o[i].sync_time_s = not_known;
 	}
 }
@@ -121,10 +126,10 @@ static double worst_prediction(const struct throughput_params *got, const struct
 	double worst = 0;
 
 	for (int i = 0; i < GRID; i++) {
-		double m = (double)o[i].local_batch_size;
+		double m = (double)o[i].configuration.local_batch_size;
 
-		worst = fmax(worst, fabs(throughput_step_time(got, o[i].place, m, 2) /
-					 throughput_step_time(want, o[i].place, m, 2) - 1));
+		worst = fmax(worst, fabs(throughput_step_time(got, place_of(&o[i]), m, 2) /
+					 throughput_step_time(want, place_of(&o[i]), m, 2) - 1));
 	}
 	return worst;
 }
@@ -189,7 +194,7 @@ static void test_gradient(void)
 
 	observe_grid(o, &truths[0], 0);
 	for (int i = 0; i < GRID; i++)
-		rows[i] = (struct fit_row){ .place = o[i].place, .m = (double)o[i].local_batch_size,
+		rows[i] = (struct fit_row){ .place = place_of(&o[i]), .m = (double)o[i].configuration.local_batch_size,
 					    .s = 1 + i % 2, .weight = i % 2 ? 0.5 : 1.5,
 					    .ln_grad = i % 2 ? not_known : log(o[i].step_time_s - o[i].sync_time_s),
 					    .ln_step = log(o[i].step_time_s) };
@@ -267,7 +272,7 @@ static void test_whole_steps(void)
 
 	for (int i = 0; i < 4; i++) {
 		o[i] = observe(&truths[0], 1, 1, 16 << (i % 2), 0);
-		o[i].accumulation_steps = 1 + i;
+		o[i].configuration.accumulation_steps = 1 + i;
 		o[i].step_time_s *= 1 + i;
 		o[i].sync_time_s = not_known;
 	}
@@ -334,9 +339,13 @@ static void test_wild(void)
 
 		for (int j = 0; j < n; j++)
 			o[j] = (struct fit_observation){
-				.place = { (int)(4 * uniform()), (int)exp(21 * uniform() * uniform()) },
-				.local_batch_size = (int64_t)exp(43 * uniform() * uniform()),
-				.accumulation_steps = (int)(4 * uniform()), .step_time_s = wild(),
+				.nodes = (int)(4 * uniform()),
+				.configuration = {
+					.replicas = (int)exp(21 * uniform() * uniform()),
+					.local_batch_size = (int64_t)exp(43 * uniform() * uniform()),
+					.accumulation_steps = (int)(4 * uniform()),
+				},
+				.step_time_s = wild(),
 				.sync_time_s = wild(), .weight = uniform() < 0.7 ? 1 : wild(),
 			};
 
@@ -355,12 +364,12 @@ static void test_nothing(void)
 
 	ok(fit.stop == FIT_NOTHING && within_bounds(&fit), "no observations");
 	is_str(bases(&fit), "ttttttt", "all is tied");
-	o.place.replicas = 0;
+	o.configuration.replicas = 0;
 	fit = fit_throughput(&o, 1, &FIT_OPTIONS_DEFAULT);
 	ok(fit.stop == FIT_NOTHING && fit.n_ignored == 1, "none that can be used");
 	is_str(fit_stop_name(fit.stop), "no observations", "says so");
 	few.max_evaluations = 3;
-	o.place.replicas = 1;
+	o.configuration.replicas = 1;
 	fit = fit_throughput(&o, 1, &few);
 	ok(fit.stop == FIT_MAX_REACHED && fit.evaluations <= 12, "too few evaluations");
 	is_str(throughput_param_name(BETA_SYNC_NODE), "beta_sync_node", "parameters have names");

@@ -137,7 +137,7 @@ static bool is_consistent(const struct goodput_model *g, struct throughput_place
 
 	return k->replicas == place.replicas &&
 	       allowed(g, place.replicas, k->local_batch_size, k->accumulation_steps) &&
-	       k->batch_size == k->replicas * k->local_batch_size * k->accumulation_steps &&
+	       configuration_batch_size(k) == k->replicas * k->local_batch_size * k->accumulation_steps &&
 	       fabs(c->throughput * c->efficiency / c->goodput - 1) < 1e-12;
 }
 
@@ -217,20 +217,20 @@ static void test_limits(void)
 	struct goodput_choice c;
 
 	goodput_best(&g, one, &c);
-	ok(c.configuration.batch_size == 128 || c.configuration.accumulation_steps >= 2,
+	ok(configuration_batch_size(&c.configuration) == 128 || c.configuration.accumulation_steps >= 2,
 	   "one replica: no larger batch without a second pass");
 	g.max_local_batch_size = 32;
 	goodput_best(&g, one, &c);
-	ok(c.configuration.local_batch_size <= 32 && c.configuration.batch_size >= 128, "memory is a limit");
+	ok(c.configuration.local_batch_size <= 32 && configuration_batch_size(&c.configuration) >= 128, "memory is a limit");
 	g.accumulates = false;
 	ok(!goodput_best(&g, one, &c), "nothing fits without accumulation");
-	ok(c.goodput <= 0 && c.configuration.batch_size == 0, "and nothing is said");
+	ok(c.goodput <= 0 && configuration_batch_size(&c.configuration) == 0, "and nothing is said");
 	g.max_local_batch_size = 0;
 	g.noise_scale = (double)NAN;
 	goodput_best(&g, one, &c);
-	is_int(c.configuration.batch_size, 128, "unknown noise: the batch stays");
+	is_int(configuration_batch_size(&c.configuration), 128, "unknown noise: the batch stays");
 	goodput_best(&g, three, &c);
-	is_int(c.configuration.batch_size, 129, "or is the next that spreads");
+	is_int(configuration_batch_size(&c.configuration), 129, "or is the next that spreads");
 	g.max_batch_size = 0;
 	ok(!goodput_best(&g, three, &c), "unless it may not grow at all");
 	ok(!goodput_best(&g, (struct throughput_place){ 0, 0 }, &c), "no replicas, no goodput");

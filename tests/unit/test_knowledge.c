@@ -143,6 +143,13 @@ static struct goodput_choice best(struct knowledge k, const struct job *job, int
 	return choice;
 }
 
+static int64_t best_batch(struct knowledge k, const struct job *job, int replicas)
+{
+	struct goodput_choice choice = best(k, job, replicas);
+
+	return configuration_batch_size(&choice.configuration);
+}
+
 static void test_sizes(void)
 {
 	struct knowledge k = known();
@@ -151,7 +158,7 @@ static void test_sizes(void)
 
 	job.declared.noise_scale = 1e6;
 	is_int(best(k, &job, 1).configuration.local_batch_size, 128, "twice what was measured, no more");
-	is_int(best(k, &job, 4).configuration.batch_size, 512, "on each of four times the replicas");
+	is_int(best_batch(k, &job, 4), 512, "on each of four times the replicas");
 	near(best(k, &job, 5).goodput, 0, 0, "but not on five");
 	job.declared.max_local_batch_size = 100;
 	is_int(best(k, &job, 1).configuration.local_batch_size, 100, "its owner's limit: 96 would cost 3 %");
@@ -164,10 +171,10 @@ static void test_sizes(void)
 	near(choice.goodput, 256 / 0.0356 * 1064 / 1256, 1e-12, "and worth what it is");
 
 	job = job_of(100, 0);
-	is_int(best(k, &job, 1).configuration.batch_size, 100, "no range: its own batch, round or not");
+	is_int(best_batch(k, &job, 1), 100, "no range: its own batch, round or not");
 	job.declared.min_replicas = 3;
 	job.declared.batch_size = 128;
-	is_int(best(k, &job, 3).configuration.batch_size, 129, "that does not divide: as submitted");
+	is_int(best_batch(k, &job, 3), 129, "that does not divide: as submitted");
 	k.model.max_local_batch_size = 8;
 	ok(best(k, &job, 3).goodput > 0, "nor would it run at all, with more than twice what was measured");
 	k.modelled = false;
@@ -180,8 +187,8 @@ static void test_sizes(void)
 /* Two replicas of 100 ran out of memory, 80 did not. */
 static void test_memory(void)
 {
-	struct memory_trial out = { .run_id = 2, .replicas = 2, .local_batch_size = 100 };
-	struct memory_trial fit = { .run_id = 1, .replicas = 2, .local_batch_size = 80 };
+	struct memory_trial out = { .run_id = 2, .configuration = configuration_make(2, 100, 1) };
+	struct memory_trial fit = { .run_id = 1, .configuration = configuration_make(2, 80, 1) };
 	struct knowledge k = known();
 	struct job job = job_of(64, 4096);
 
@@ -193,16 +200,16 @@ static void test_memory(void)
 	is_int(best(k, &job, 1).configuration.local_batch_size, 128, "on slots, it says nothing of one");
 	is_int(best(k, &job, 2).configuration.local_batch_size, 80, "on two it has room for what was measured");
 	is_int(best(k, &job, 4).configuration.local_batch_size, 49, "on four for less than half of what ran out");
-	out.replicas = 1;
-	out.local_batch_size = 3;
-	is_int(best(k, &job, 4).configuration.batch_size, 0, "where nothing fits it is not given so many");
+	out.configuration.replicas = 1;
+	out.configuration.local_batch_size = 3;
+	is_int(best_batch(k, &job, 4), 0, "where nothing fits it is not given so many");
 }
 
 /* What was submitted ran out of memory: 512, and 267; 250 did not. It does not do two passes. */
 static void test_own_batch_too_large(void)
 {
-	struct memory_trial out = { .run_id = 2, .replicas = 1, .local_batch_size = 267 };
-	struct memory_trial fit = { .run_id = 1, .replicas = 1, .local_batch_size = 250 };
+	struct memory_trial out = { .run_id = 2, .configuration = configuration_make(1, 267, 1) };
+	struct memory_trial fit = { .run_id = 1, .configuration = configuration_make(1, 250, 1) };
 	struct knowledge k = known();
 	struct job job = job_of(512, 1024);
 	struct goodput_choice choice;
@@ -210,10 +217,10 @@ static void test_own_batch_too_large(void)
 
 	k.model.max_local_batch_size = 250;
 	k.memory = (struct memory_bounds){ .ran_out = &out, .n_ran_out = 1, .fitted = &fit, .n_fitted = 1 };
-	is_int(best(k, &job, 1).configuration.batch_size, 250, "less than it was submitted with, where it may");
-	is_int(best(k, &job, 2).configuration.batch_size, 500, "on each of two");
+	is_int(best_batch(k, &job, 1), 250, "less than it was submitted with, where it may");
+	is_int(best_batch(k, &job, 2), 500, "on each of two");
 	job.declared.accumulates = true;
-	is_int(best(k, &job, 1).configuration.batch_size, 513, "or more passes, where it does them: 3 of 171");
+	is_int(best_batch(k, &job, 1), 513, "or more passes, where it does them: 3 of 171");
 	job = job_of(512, 0);
 	m = model_of(k, &job);
 	ok(job_model_best(&m, 1, &choice) && !job_model_fits(&m, &choice.configuration),
@@ -223,24 +230,24 @@ static void test_own_batch_too_large(void)
 /* 200 fitted, 1024 ran out of memory: nobody knows of 700. */
 static void test_own_batch_untried(void)
 {
-	struct memory_trial out = { .run_id = 2, .replicas = 1, .local_batch_size = 1024 };
-	struct memory_trial fit = { .run_id = 1, .replicas = 1, .local_batch_size = 200 };
+	struct memory_trial out = { .run_id = 2, .configuration = configuration_make(1, 1024, 1) };
+	struct memory_trial fit = { .run_id = 1, .configuration = configuration_make(1, 200, 1) };
 	struct knowledge k = known();
 	struct job job = job_of(700, 1000);
 
 	job.declared.min_batch_size = 100;
 	k.model.max_local_batch_size = 200;
 	k.memory = (struct memory_bounds){ .ran_out = &out, .n_ran_out = 1, .fitted = &fit, .n_fitted = 1 };
-	is_int(best(k, &job, 1).configuration.batch_size, 700, "what was submitted is given up only where it failed");
-	out.local_batch_size = 700;
-	is_int(best(k, &job, 1).configuration.batch_size, 200, "as then");
+	is_int(best_batch(k, &job, 1), 700, "what was submitted is given up only where it failed");
+	out.configuration.local_batch_size = 700;
+	is_int(best_batch(k, &job, 1), 200, "as then");
 }
 
 /* It does one replica only: 256 worked, two of 128 did not. */
 static void test_replicas_that_fail(void)
 {
-	struct memory_trial failed = { .run_id = 2, .replicas = 2, .local_batch_size = 128 };
-	struct memory_trial worked = { .run_id = 1, .replicas = 1, .local_batch_size = 256 };
+	struct memory_trial failed = { .run_id = 2, .configuration = configuration_make(2, 128, 1) };
+	struct memory_trial worked = { .run_id = 1, .configuration = configuration_make(1, 256, 1) };
 	struct knowledge k = known();
 	struct job job = job_of(256, 0);
 	struct goodput_choice choice;
@@ -249,10 +256,10 @@ static void test_replicas_that_fail(void)
 	k.model.max_local_batch_size = 256;
 	k.failed = (struct failed_sizes){ .failed = &failed, .n_failed = 1, .worked = &worked, .n_worked = 1 };
 	m = model_of(k, &job);
-	ok(job_model_best(&m, 1, &choice) && choice.configuration.batch_size == 256, "on one as it was submitted");
+	ok(job_model_best(&m, 1, &choice) && configuration_batch_size(&choice.configuration) == 256, "on one as it was submitted");
 	ok(!job_model_best(&m, 2, &choice), "not on two, which failed");
 	near(choice.goodput, 0, 0, "which are worth nothing");
-	is_int(best(k, &job, 3).configuration.batch_size, 255, "on three with less on each, which may work");
+	is_int(best_batch(k, &job, 3), 255, "on three with less on each, which may work");
 	job.declared.min_replicas = 2;
 	m = model_of(k, &job);
 	ok(job_model_best(&m, 2, &choice), "where it is the least that it asks for, that is all there is");

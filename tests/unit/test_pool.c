@@ -11,7 +11,7 @@
 static struct pool_entry entry(int replicas, int64_t m, double step_s, double sd_s, int64_t windows)
 {
 	return (struct pool_entry){
-		.place = { 1, replicas }, .local_batch_size = m, .accumulation_steps = 1,
+		.nodes = 1, .configuration = configuration_make(replicas, m, 1),
 		.observation = {
 			.n_steps = 100 * windows, .n_windows = windows, .step_time_s = step_s,
 			.step_time_sd_s = sd_s, .step_time_min_s = step_s, .sync_time_s = NOT_KNOWN,
@@ -39,12 +39,12 @@ static void test_observations(void)
 	struct pool_entry none[] = { entry(1, 64, NOT_KNOWN, NOT_KNOWN, 0), entry(1, 8, 0.1, 0.1, 3) };
 
 	ok(pool_observations(two, 4, out) == 3, "one for each configuration");
-	ok(out[0].place.replicas == 1 && out[0].local_batch_size == 64 && out[1].place.replicas == 2 &&
-	   out[2].local_batch_size == 32, "in the order of their newest");
+	ok(out[0].configuration.replicas == 1 && out[0].configuration.local_batch_size == 64 && out[1].configuration.replicas == 2 &&
+	   out[2].configuration.local_batch_size == 32, "in the order of their newest");
 	ok(out[0].observation.n_windows == 40 && same(out[0].observation.step_time_s, 0.103),
 	   "two that agree are one, by their windows");
 	ok(pool_fit_observations(out, 3, fit) == 3 && same(fit[0].step_time_s, 0.103) &&
-	   fit[0].place.replicas == 1 && fit[0].local_batch_size == 64 && isnan(fit[0].sync_time_s) &&
+	   fit[0].configuration.replicas == 1 && fit[0].configuration.local_batch_size == 64 && isnan(fit[0].sync_time_s) &&
 	   fit[0].weight > 0.9 && fit[0].weight <= 1, "as the fit wants them");
 
 	ok(pool_observations(aged, 3, out) == 1 && out[0].observation.n_windows == 6 &&
@@ -57,7 +57,7 @@ static void test_observations(void)
 	/* sd taken as 10 %: the standard error of the difference is 0.0164, three of them 0.049. */
 	ok(pool_observations(single, 2, out) == 1 && out[0].observation.n_windows == 2,
 	   "one window has a tenth for its deviation");
-	ok(pool_observations(none, 2, out) == 1 && out[0].local_batch_size == 8,
+	ok(pool_observations(none, 2, out) == 1 && out[0].configuration.local_batch_size == 8,
 	   "without a window there is nothing");
 	ok(pool_observations(none, 0, out) == 0, "nothing of nothing");
 }
@@ -86,7 +86,7 @@ static void test_doubtful(void)
 		};
 		int n = pool_observations(seen, 2, out);
 
-		ok(n == cases[i].kept && out[n - 1].local_batch_size == 64, cases[i].what);
+		ok(n == cases[i].kept && out[n - 1].configuration.local_batch_size == 64, cases[i].what);
 	}
 }
 

@@ -36,9 +36,9 @@ static void begin(void)
 	    store_job_add(&store, &job, &c, &none, &err))
 		printf("# %s\n", err.text);
 	run.job_id = job.id;
-	run.replicas = 1;
-	run.accumulation_steps = 1;
-	run.batch_size = run.local_batch_size = 128;
+	run.configuration.replicas = 1;
+	run.configuration.accumulation_steps = 1;
+	run.configuration.local_batch_size = 128;
 	run.boot_id = xstrdup(clock_boot_id());
 	run.assigned_time_s = run.assigned_boot_s = 1;
 	run.devices = xcalloc(1, sizeof(*run.devices));
@@ -98,7 +98,7 @@ static struct gradient_list gradients(void)
 
 static void want(int64_t local, int accum, double scale)
 {
-	struct configuration c = { 1, local, accum, local * accum };
+	struct configuration c = configuration_make(1, local, accum);
 
 	if (store_run_set_wanted(&store, run.id, &c, scale, &err) ||
 	    store_run_read_wanted(&store, &run, &err))
@@ -127,22 +127,22 @@ static void test_change(void)
 	run_release(&kept);
 	want(64, 4, 1.5);
 	steps(100, 4, "CONFIG=0\n");
-	is_int(run.batch_size, 128, "as long as it has not changed, nothing has");
+	is_int(configuration_batch_size(&run.configuration), 128, "as long as it has not changed, nothing has");
 	for (int i = 0; i < 3; i++)	/* not written when the change comes */
 		report("STEP_NS=100000000\nCONFIG=0\n");
 	steps(400, 4, "CONFIG=1\nSTEP=99\n");
 	steps(400, 4, "CONFIG=1\nGRAD_SQR=3\nGRAD_VAR=4\n");
-	ok(run.config_version == 1 && run.batch_size == 256 && run.local_batch_size == 64 &&
-	   run.accumulation_steps == 4 && run.learning_rate_scale == 1.5, "then the run has it");
+	ok(run.config_version == 1 && configuration_batch_size(&run.configuration) == 256 && run.configuration.local_batch_size == 64 &&
+	   run.configuration.accumulation_steps == 4 && run.learning_rate_scale == 1.5, "then the run has it");
 	kept = stored();
-	ok(kept.config_version == 1 && kept.batch_size == 256 && kept.learning_rate_scale == 1.5 &&
+	ok(kept.config_version == 1 && configuration_batch_size(&kept.configuration) == 256 && kept.learning_rate_scale == 1.5 &&
 	   kept.wanted_version == 1, "in the store, too");
 	run_release(&kept);
 	list = observations();
 	is_int(list.count, 2, "each configuration has its observation");
 	for (int i = 0; i < list.count; i++) {
 		const struct observation_row *row = &list.items[i];
-		bool old = row->local_batch_size == 128 && row->accumulation_steps == 1;
+		bool old = row->configuration.local_batch_size == 128 && row->configuration.accumulation_steps == 1;
 
 		near(row->observation.step_time_s, old ? 0.100 : 0.400, 1e-12, "of its own steps");
 		is_int(row->observation.n_steps, old ? 15 : 8, "of all of them");
@@ -151,8 +151,8 @@ static void test_change(void)
 
 	struct gradient_list g = gradients();
 
-	ok(g.count == 2 && g.items[0].window.batch_size == 128 && g.items[0].window.n == 8 &&
-	   g.items[1].window.batch_size == 256 && g.items[1].accumulation_steps == 4 &&
+	ok(g.count == 2 && configuration_batch_size(&g.items[0].window.configuration) == 128 && g.items[0].window.n == 8 &&
+	   configuration_batch_size(&g.items[1].window.configuration) == 256 && g.items[1].window.configuration.accumulation_steps == 4 &&
 	   g.items[1].window.n == 4 && g.items[1].window.sum_grad_sqr == 12,
 	   "a window of gradients is of one configuration");
 	gradient_list_release(&g);
@@ -163,7 +163,7 @@ static void test_change(void)
 	list = observations();
 	is_int(list.count, 2, "back to the first: no third row");
 	for (int i = 0; i < list.count; i++)
-		if (list.items[i].local_batch_size == 128) {
+		if (list.items[i].configuration.local_batch_size == 128) {
 			is_int(list.items[i].observation.n_steps, 23, "both times count");
 			is_int(list.items[i].observation.n_windows, 6, "with all their windows");
 			near(list.items[i].observation.step_time_s, (4 * 0.100 + 2 * 0.200) / 6,
@@ -182,7 +182,7 @@ static void test_not_changed(void)
 	begin();
 	steps(100, 4, "CONFIG=5\nGRAD_SQR=1\nGRAD_VAR=2\n");
 	steps(100, 4, "CONFIG=5\nSAMPLES=640\nSTEP=5\nGRAD_SQR=1\nGRAD_VAR=2\n");
-	ok(run.config_version == 0 && run.batch_size == 128, "a configuration that nobody wanted is none");
+	ok(run.config_version == 0 && configuration_batch_size(&run.configuration) == 128, "a configuration that nobody wanted is none");
 	list = observations();
 	g = gradients();
 	ok(list.count == 0 && g.count == 0, "what it may be measures nothing");
@@ -198,7 +198,7 @@ static void test_not_changed(void)
 	steps(300, 4, "CONFIG=2\n");
 	steps(100, 4, "CONFIG=1\n");
 	list = observations();
-	ok(run.config_version == 2 && list.count == 1 && list.items[0].local_batch_size == 32 &&
+	ok(run.config_version == 2 && list.count == 1 && list.items[0].configuration.local_batch_size == 32 &&
 	   list.items[0].observation.n_steps == 8, "the last one is, and none goes back");
 	observation_list_release(&list);
 	end();
@@ -228,7 +228,7 @@ static void test_moments(void)
 	near(g.items[0].window.m2_grad_sqr, 33.1875, 1e-14, "squared deviations");
 	near(g.items[0].window.m2_grad_var, 33.1875e-6, 1e-4, "small ones from a large mean");
 	ok(g.items[0].window.first_samples == 128 && g.items[0].window.last_samples == 512 &&
-	   g.items[0].window.batch_size == 128, "where it was, with what batch");
+	   configuration_batch_size(&g.items[0].window.configuration) == 128, "where it was, with what batch");
 	gradient_list_release(&g);
 	end();
 }
@@ -357,7 +357,8 @@ static void test_logged(void)
 	end();
 
 	begin();
-	run.accumulation_steps = 4;
+	run.configuration.accumulation_steps = 4;
+	run.configuration.local_batch_size = 32;
 	recorder_begin_log(&r, &run, "timm", NAN);
 	logged_windows(STEP_BATCHES, 0, 8, 0.1);
 	ok(fabs(run.step_time_s - 0.4) < 1e-12 && r.steps == 16 && run.last_samples == 16 * 128,
@@ -369,7 +370,7 @@ static void test_logged(void)
 	logged_windows(STEP_SAMPLES, 0, 640, 0.001);
 	ok(fabs(run.step_time_s - 0.128) < 1e-12 && r.steps == 40 && run.last_samples == 5120,
 	   "so do samples");
-	run.batch_size = 0;
+	run.configuration.local_batch_size = 0;
 	logged(STEP_SAMPLES, 6000, 640, 0.001);
 	ok(r.steps == 40 && run.last_samples == 6000, "unless there is no batch");
 	end();
@@ -466,7 +467,8 @@ static void test_logged_unit(void)
 	struct job job;
 
 	begin();
-	run.accumulation_steps = 4;
+	run.configuration.accumulation_steps = 4;
+	run.configuration.local_batch_size = 32;
 	recorder_begin_log(&r, &run, "tqdm_total", NAN);
 	logged_windows(STEP_UPDATES, 0, 8, 0.1);
 	logged_windows(STEP_BATCHES, 64, 8, 0.1);

@@ -26,7 +26,7 @@ static const struct throughput_place places[] = { { 1, 1 }, { 1, 2 }, { 2, 8 } }
 static struct fit_observation seen(int64_t m, int s, double factor, double weight)
 {
 	return (struct fit_observation){
-		.place = one, .local_batch_size = m, .accumulation_steps = s, .weight = weight,
+		.nodes = 1, .configuration = configuration_make(1, m, s), .weight = weight,
 		.step_time_s = factor * throughput_step_time(&params, one, (double)m, s),
 		.sync_time_s = (double)NAN,
 	};
@@ -124,7 +124,7 @@ static void test_best(void)
 	     "and so it is told");
 	g.noise_scale = (double)NAN;
 	goodput_best_round(&g, one, &best);
-	is_int(best.configuration.batch_size, 16, "unknown noise: the batch stays");
+	is_int(configuration_batch_size(&best.configuration), 16, "unknown noise: the batch stays");
 	residuals_release(&r);
 }
 

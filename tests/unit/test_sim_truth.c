@@ -170,15 +170,15 @@ static void constants(const struct application *a)
 
 static void spread(const struct application *a)
 {
-	struct sizes s = sizes_spread(a, 1, 8, false);
+	struct configuration s = sizes_spread(a, 1, 8, false);
 
-	ok(s.local_batch_size == 8 && s.passes == 1, "the initial batch in one pass");
+	ok(s.local_batch_size == 8 && s.accumulation_steps == 1, "the initial batch in one pass");
 	s = sizes_spread(a, 1, 8, true);
-	ok(s.local_batch_size == 4 && s.passes == 2, "in two, where asked for");
+	ok(s.local_batch_size == 4 && s.accumulation_steps == 2, "in two, where asked for");
 	s = sizes_spread(a, 1, 10, false);
-	ok(s.local_batch_size == 5 && s.passes == 2, "a larger one on one GPU in two");
+	ok(s.local_batch_size == 5 && s.accumulation_steps == 2, "a larger one on one GPU in two");
 	s = sizes_spread(a, 3, 16, false);
-	ok(s.local_batch_size == 5 && s.passes == 1, "rounded up, but not above the largest");
+	ok(s.local_batch_size == 5 && s.accumulation_steps == 1, "rounded up, but not above the largest");
 }
 
 static void complains(const char *name, const char *text, const char *wanted)

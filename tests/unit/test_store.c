@@ -120,8 +120,8 @@ static int try_add_run(struct run *run, int64_t job_id, int first, int n)
 {
 	run_init(run);
 	run->job_id = job_id;
-	run->replicas = n;
-	run->accumulation_steps = 1;
+	run->configuration.replicas = n;
+	run->configuration.accumulation_steps = 1;
 	run->boot_id = xstrdup(clock_boot_id());
 	run->assigned_time_s = 1;
 	run->assigned_boot_s = 1;
@@ -829,7 +829,7 @@ static void test_progress(void)
 {
 	struct observation o;
 	struct gradient_window g = { .window = 0, .first_samples = 0, .last_samples = 640, .n = 10,
-				     .batch_size = 64, .accumulation_steps = 1,
+				     .configuration = configuration_make(1, 64, 1),
 				     .sum_grad_sqr = 2, .sum_grad_var = 3,
 				     .m2_grad_sqr = 0.5, .m2_grad_var = 0.25 };
 	struct observation_list list;
@@ -901,8 +901,9 @@ static int64_t run_of_workload(const char *workload, int devices)
 
 static void observe(int64_t run_id, int64_t local_batch_size, double step_time_s, int window)
 {
-	struct gradient_window g = { .window = window, .batch_size = local_batch_size,
-				     .accumulation_steps = 2, .first_samples = UNKNOWN,
+	struct gradient_window g = { .window = window,
+				     .configuration = configuration_make(1, local_batch_size / 2, 2),
+				     .first_samples = UNKNOWN,
 				     .last_samples = UNKNOWN, .n = 3, .sum_grad_sqr = 6,
 				     .sum_grad_var = 9, .m2_grad_sqr = UNKNOWN, .m2_grad_var = 1.5 };
 	struct run_update p = { .steps = UNKNOWN, .loss = UNKNOWN, .epoch = UNKNOWN, .gradient = &g };
@@ -914,7 +915,7 @@ static void observe(int64_t run_id, int64_t local_batch_size, double step_time_s
 	o.n_steps = 20;
 	o.step_time_s = step_time_s;
 	store_run_get(&store, run_id, &run, &err);
-	run.local_batch_size = local_batch_size;
+	run.configuration.local_batch_size = local_batch_size;
 	p.observation = &o;
 	p.run = &run;
 	if (store_run_update(&store, &p, &err))
@@ -940,9 +941,9 @@ static void test_workload(void)
 	       "observations of a workload");
 	is_int(list.count, 3, "of all its jobs, of no other");
 	ok(list.items[0].run_id == second && list.items[0].job_id == 3 &&
-	   list.items[0].replicas == 2 && list.items[1].run_id == first &&
+	   list.items[0].configuration.replicas == 2 && list.items[1].run_id == first &&
 	   list.items[1].job_id == 1, "newest run first, with its job");
-	ok(list.items[1].local_batch_size + list.items[2].local_batch_size == 96 &&
+	ok(list.items[1].configuration.local_batch_size + list.items[2].configuration.local_batch_size == 96 &&
 	   list.items[1].update_time_s > 1e9, "a row for each configuration, with its time");
 	observation_list_release(&list);
 	store_observations_of_workload(&store, "a", "slow", &list, &err);
@@ -954,17 +955,17 @@ static void test_workload(void)
 	is_int(gradients.count, 3, "of all its jobs, of no other");
 	ok(gradients.items[0].run_id == first && gradients.items[0].window.window == 0 &&
 	   gradients.items[1].window.window == 1 && gradients.items[2].run_id == second &&
-	   gradients.items[2].job_id == 3 && gradients.items[2].replicas == 2, "newest run last");
-	ok(gradients.items[1].window.batch_size == 64 && gradients.items[1].window.n == 3 &&
+	   gradients.items[2].job_id == 3 && gradients.items[2].window.configuration.replicas == 2, "newest run last");
+	ok(configuration_batch_size(&gradients.items[1].window.configuration) == 64 && gradients.items[1].window.n == 3 &&
 	   gradients.items[1].window.sum_grad_sqr == 6 &&
 	   gradients.items[1].window.sum_grad_var == 9 &&
-	   gradients.items[1].accumulation_steps == 2, "with what was summed, and in what configuration");
+	   gradients.items[1].window.configuration.accumulation_steps == 2, "with what was summed, and in what configuration");
 	ok(isnan(gradients.items[1].window.m2_grad_sqr) && isnan(gradients.items[1].window.first_samples) &&
 	   gradients.items[1].window.m2_grad_var == 1.5, "what is not known is not 0");
 	gradient_list_release(&gradients);
 	query("UPDATE gradient_statistics SET accumulation_steps = NULL");
 	store_gradients_of_workload(&store, "a", &gradients, &err);
-	is_int(gradients.items[0].accumulation_steps, 1, "of a version before: the run's");
+	is_int(gradients.items[0].window.configuration.accumulation_steps, 1, "of a version before: the run's");
 	gradient_list_release(&gradients);
 
 	query("WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)"
@@ -1288,7 +1289,7 @@ static void test_last_end(void)
 
 static void test_wanted(void)
 {
-	struct configuration c = { 1, 64, 4, 256 }, two = { 2, 64, 2, 256 };
+	struct configuration c = configuration_make(1, 64, 4), two = configuration_make(2, 64, 2);
 	struct run_update p = { .steps = UNKNOWN, .loss = UNKNOWN, .epoch = UNKNOWN };
 	struct run run;
 	int64_t id;
@@ -1305,22 +1306,21 @@ static void test_wanted(void)
 	is_int(store_run_set_wanted(&store, id, &c, 1.5, &err), 0, "a running one does");
 	store_run_set_wanted(&store, id, &two, 1.5, &err);
 	is_int(store_run_read_wanted(&store, &run, &err), 0, "it is read");
-	ok(run.wanted_version == 1 && run.wanted.replicas == 1 && run.wanted.batch_size == 256 &&
+	ok(run.wanted_version == 1 && run.wanted.replicas == 1 && configuration_batch_size(&run.wanted) == 256 &&
 	   run.wanted.local_batch_size == 64 && run.wanted.accumulation_steps == 4 &&
 	   run.wanted_learning_rate_scale == 1.5, "as it was given; one for other replicas was refused");
-	ok(run.batch_size == 0 && run.config_version == 0, "it is not in use yet");
+	ok(configuration_batch_size(&run.configuration) == 0 && run.config_version == 0, "it is not in use yet");
 	run.takes_configs = true;
 	run.config_version = 1;
-	run.batch_size = 256;
-	run.local_batch_size = 64;
-	run.accumulation_steps = 4;
+	run.configuration.local_batch_size = 64;
+	run.configuration.accumulation_steps = 4;
 	run.learning_rate_scale = 1.5;
 	p.run = &run;
 	is_int(store_run_update(&store, &p, &err), 0, "that it is comes with the progress");
 	run_release(&run);
 	store_run_get(&store, id, &run, &err);
-	ok(run.takes_configs && run.config_version == 1 && run.batch_size == 256 &&
-	   run.local_batch_size == 64 && run.accumulation_steps == 4 &&
+	ok(run.takes_configs && run.config_version == 1 && configuration_batch_size(&run.configuration) == 256 &&
+	   run.configuration.local_batch_size == 64 && run.configuration.accumulation_steps == 4 &&
 	   run.learning_rate_scale == 1.5, "and is there");
 	run_release(&run);
 	store_run_request_stop(&store, id, STOP_PREEMPT, 9, &err);

@@ -123,8 +123,8 @@ static void end_run(int64_t job, enum run_outcome outcome, enum stop_reason reas
 
 	run_init(&run);
 	run.job_id = job;
-	run.replicas = 1;
-	run.accumulation_steps = 1;
+	run.configuration.replicas = 1;
+	run.configuration.accumulation_steps = 1;
 	run.boot_id = xstrdup("x");
 	run.assigned_time_s = run.assigned_boot_s = 1;
 	run.devices = xcalloc(1, sizeof(*run.devices));

@@ -6,8 +6,9 @@
 
 /* Values that tell each name from every other. */
 static const struct template_values first_launch = {
-	.job_id = 17, .run_number = 1, .replicas = 3, .accumulation_steps = 4,
-	.batch_size = 1536, .local_batch_size = 128, .learning_rate = 0.1, .learning_rate_scale = 2.5,
+	.job_id = 17, .run_number = 1,
+	.configuration = { .replicas = 3, .accumulation_steps = 4, .local_batch_size = 128 },
+	.learning_rate = 0.1, .learning_rate_scale = 2.5,
 	.samples = (double)NAN, .checkpoint_dir = "/ckpt dir", .port = 29501,
 };
 

@@ -47,7 +47,7 @@ static bool belongs_to(pid_t pid, const struct run *run)
 
 static bool has_device(const struct run *run, const struct device *device)
 {
-	for (int i = 0; i < run->replicas; i++)
+	for (int i = 0; i < run->configuration.replicas; i++)
 		if (!strcmp(run->devices[i].id, device->id))
 			return true;
 	return false;

@@ -87,8 +87,7 @@ static void add_gradient(struct recorder *r, const struct run *run, const struct
 		return;
 	if (isnan(r->gradient_start_boot_s)) {
 		r->gradient_start_boot_s = now;
-		g->batch_size = run->batch_size;
-		g->accumulation_steps = run->accumulation_steps;
+		g->configuration = run->configuration;
 		g->first_samples = m->samples >= 0 ? (double)m->samples : (double)NAN;
 	}
 	g->last_samples = m->samples >= 0 ? (double)m->samples : (double)NAN;
@@ -141,9 +140,7 @@ static void change_configuration(struct recorder *r, struct store *store, struct
 	if (r->gradient.n > 0)
 		open_gradient_window(r);
 	run->config_version = run->wanted_version;
-	run->batch_size = run->wanted.batch_size;
-	run->local_batch_size = run->wanted.local_batch_size;
-	run->accumulation_steps = run->wanted.accumulation_steps;
+	run->configuration = run->wanted;
 	run->learning_rate_scale = run->wanted_learning_rate_scale;
 	run->step_time_s = NAN;
 	step_stats_init(&r->stats);

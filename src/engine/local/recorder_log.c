@@ -24,8 +24,8 @@ void recorder_begin_log(struct recorder *r, struct run *run, const char *pattern
 static double units_of_step(const struct run *run, enum step_unit unit)
 {
 	if (unit == STEP_SAMPLES)
-		return run->batch_size > 0 ? (double)run->batch_size : (double)NAN;
-	return unit == STEP_BATCHES ? (double)run->accumulation_steps : 1;
+		return configuration_batch_size(&run->configuration) > 0 ? (double)configuration_batch_size(&run->configuration) : (double)NAN;
+	return unit == STEP_BATCHES ? (double)run->configuration.accumulation_steps : 1;
 }
 
 static void add_time(struct recorder *r, const struct step_event *e, double units)
@@ -77,11 +77,11 @@ static void see_unit(struct recorder *r, const struct step_event *e)
 static double samples_at(const struct recorder *r, const struct run *run, const struct job *job,
 			 const struct step_event *e, double units)
 {
-	double batch = (double)run->batch_size;
+	double batch = (double)configuration_batch_size(&run->configuration);
 
 	if (e->unit == STEP_SAMPLES)
 		return e->position;
-	if (run->batch_size <= 0)
+	if (configuration_batch_size(&run->configuration) <= 0)
 		return (double)NAN;
 	if (job->declared.max_batch_size == 0 || isnan(r->base_samples))
 		return r->steps * batch;

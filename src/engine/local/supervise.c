@@ -113,7 +113,7 @@ static void supervisor_release(struct supervisor *s)
 	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
-	for (int i = 0; s->device_locks && i < s->run.replicas; i++)
+	for (int i = 0; s->device_locks && i < s->run.configuration.replicas; i++)
 		if (s->device_locks[i] >= 0)
 			close(s->device_locks[i]);
 	free(s->device_locks);
@@ -133,8 +133,8 @@ static int load(struct supervisor *s, int64_t run_id, struct err *err)
 	    store_job_get(&s->store, s->run.job_id, &s->job, err) ||
 	    store_job_command_get(&s->store, s->run.job_id, &s->command, err))
 		return -1;
-	s->device_locks = xcalloc((size_t)s->run.replicas, sizeof(int));
-	for (int i = 0; i < s->run.replicas; i++)
+	s->device_locks = xcalloc((size_t)s->run.configuration.replicas, sizeof(int));
+	for (int i = 0; i < s->run.configuration.replicas; i++)
 		s->device_locks[i] = -1;
 	return 0;
 }

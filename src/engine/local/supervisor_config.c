@@ -16,16 +16,13 @@ static bool is_possible(const struct run *run)
 	const struct configuration *c = &run->wanted;
 	double scale = run->wanted_learning_rate_scale;
 
-	return c->local_batch_size > 0 && c->accumulation_steps > 0 && isfinite(scale) && scale > 0 &&
-	       c->batch_size % c->local_batch_size == 0 &&
-	       c->batch_size / c->local_batch_size ==
-		       (int64_t)c->accumulation_steps * run->replicas;
+	return c->local_batch_size > 0 && c->accumulation_steps > 0 && isfinite(scale) && scale > 0;
 }
 
 static void describe(const struct run *run, struct text *t)
 {
 	text_addf(t, "VERSION=%d\nBATCH=%lld\nLOCAL_BATCH=%lld\nACCUM=%d\nLR_SCALE=%.9g\n",
-		  run->wanted_version, (long long)run->wanted.batch_size,
+		  run->wanted_version, (long long)configuration_batch_size(&run->wanted),
 		  (long long)run->wanted.local_batch_size, run->wanted.accumulation_steps,
 		  run->wanted_learning_rate_scale);
 }

@@ -97,7 +97,7 @@ bool supervisor_ask_who_is_there(struct supervisor *s)
 int supervisor_check_devices(struct supervisor *s, struct err *err)
 {
 	struct device_list list = {
-		.items = s->run.devices, .count = s->run.replicas,
+		.items = s->run.devices, .count = s->run.configuration.replicas,
 		.processes = s->before, .n_processes = s->n_before,
 	};
 	struct device_user_list users = { 0 };

@@ -37,7 +37,7 @@ static _Noreturn void answer(const struct run *run, int fd)
 		_exit(1);
 	close_range(3, ~0U, 0);
 	setsid();
-	if (backend->processes(run->devices, run->replicas, &list, &n, &ignored) == 0) {
+	if (backend->processes(run->devices, run->configuration.replicas, &list, &n, &ignored) == 0) {
 		write_all(0, list, (size_t)n * sizeof(*list));
 		write_all(0, &(char){ DONE }, 1);
 	}

@@ -36,7 +36,7 @@ static void release_devices(struct supervisor *s, int n)
 static int lock_devices(struct supervisor *s, bool *locked, struct err *err)
 {
 	*locked = false;
-	for (int i = 0; i < s->run.replicas; i++) {
+	for (int i = 0; i < s->run.configuration.replicas; i++) {
 		char *path = paths_device_lock(s->paths, s->run.devices[i].id);
 		int fd = lock_take(path, err);
 
@@ -63,7 +63,7 @@ int supervisor_take_devices(struct supervisor *s, bool *taken, struct err *err)
 		return 0;
 	rc = store_run_claim(&s->store, s->run.id, getpid(), NAN, taken, err);
 	if (!*taken)
-		release_devices(s, s->run.replicas);
+		release_devices(s, s->run.configuration.replicas);
 	else
 		s->run.launch_boot_s = clock_boot_s();
 	return rc;
@@ -149,7 +149,7 @@ static void write_log_header(const struct supervisor *s, const struct strings *a
 	if (s->run.number > 1)
 		text_add(&line, "\n");
 	text_addf(&line, "# pollux job %lld run %d on", (long long)s->job.id, s->run.number);
-	for (int i = 0; i < s->run.replicas; i++)
+	for (int i = 0; i < s->run.configuration.replicas; i++)
 		text_addf(&line, " %s", s->run.devices[i].id);
 	text_add(&line, "\nexec");
 	for (size_t i = 0; i < argv->count; i++) {
@@ -180,8 +180,8 @@ static int start_command(struct supervisor *s, const struct strings *argv, const
 	struct child child = {
 		.program = s->command.program, .argv = argv, .env = env,
 		.directory = s->command.directory, .log_fd = s->log_fd,
-		.keep_fds = s->device_locks, .n_keep = s->run.replicas,
-		.devices = s->run.devices, .n_devices = s->run.replicas,
+		.keep_fds = s->device_locks, .n_keep = s->run.configuration.replicas,
+		.devices = s->run.devices, .n_devices = s->run.configuration.replicas,
 		.record = record_leader, .record_arg = s,
 	};
 
@@ -219,10 +219,8 @@ static int launch(struct supervisor *s, struct err *err)
 {
 	char *checkpoints = checkpoint_directory(s, err);
 	struct template_values values = {
-		.job_id = s->job.id, .run_number = s->run.number, .replicas = s->run.replicas,
-		.accumulation_steps = s->run.accumulation_steps, .batch_size = s->run.batch_size,
-		.local_batch_size = s->run.local_batch_size,
-		.learning_rate = s->job.declared.learning_rate,
+		.job_id = s->job.id, .run_number = s->run.number, 
+		.configuration = s->run.configuration, .learning_rate = s->job.declared.learning_rate,
 		.learning_rate_scale = s->run.learning_rate_scale,
 		.samples = s->job.profile ? (double)NAN : s->job.progress.samples,
 		.checkpoint_dir = checkpoints, .port = free_port(),

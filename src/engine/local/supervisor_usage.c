@@ -32,7 +32,7 @@ static int64_t bytes_on(const struct device_process *list, int n, int device)
 /* Of the device that has most: that is the one that will be full first. */
 static void take_sample(struct supervisor *s, struct device_process *list, int n)
 {
-	for (int i = 0; n > 0 && i < s->run.replicas; i++) {
+	for (int i = 0; n > 0 && i < s->run.configuration.replicas; i++) {
 		int64_t bytes = bytes_on(list, n, i);
 
 		if (bytes > s->run.peak_device_memory_bytes)
