@@ -329,6 +329,8 @@ $(FUZZ:=.o): $(BUILD)/fuzz/%.o: tests/fuzz/%.c $(BUILD)/flags.stamp | need
 $(FUZZ): %: %.o $(TESTED) $(BUILD)/files.stamp
 	$(call say,LD)$(LINK) -fsanitize=fuzzer -o $@ $< $(TESTED) $(LDLIBS)
 
+include tests/gpu-kit/kit.mk
+
 -include $(OBJ:.o=.d) $(UNIT:=.d) $(FAULT:=.d) $(BENCH:=.d) $(FUZZ:=.d)
 
 FORCE:

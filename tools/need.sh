@@ -49,6 +49,7 @@ probe() { # probe GROUP
 	lint) program gcc; program clang; program clang-tidy; program cppcheck
 		program shellcheck; program mandoc ;;
 	memcheck) program valgrind ;;
+	gpu-kit) program patchelf; program debootstrap; program unshare util-linux ;;
 	fuzz) program clang; fuzzer ;;
 	coverage) program gcovr ;;
 	bench) program tsp task-spooler; program nq; program hyperfine ;;
