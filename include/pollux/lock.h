@@ -18,7 +18,14 @@ int lock_take(const char *path, struct err *err);
  * has a copy of the descriptor. */
 void lock_drop(int fd);
 
-/* True if some process holds the lock now. Does not take the lock. A missing file is not held. */
+/* Looks at a lock without taking the lock. The lock of a missing file is free. */
+enum lock_state {
+	LOCK_IS_FREE,
+	LOCK_IS_HELD,
+	LOCK_CANNOT_BE_TOLD,	/* the file cannot be opened, say, or there are no descriptors left */
+};
+enum lock_state lock_look(const char *path);
+/* True unless the lock is known to be free. */
 bool lock_is_held(const char *path);
 
 #endif

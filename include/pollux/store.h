@@ -139,7 +139,7 @@ int store_run_stop_reason(struct store *s, int64_t id, enum stop_reason *reason,
 			  enum run_state *state, struct err *err);
 int store_run_set_stopping(struct store *s, int64_t id, struct err *err);
 /* Another configuration for a run that goes on: its supervisor offers it to the program at its next look
- * (supervisor_wake: now). Only for a run that is running, with the replicas it has; else nothing happens. */
+ * (engine_wake: now). Only for a run that is running, with the replicas it has; else nothing happens. */
 int store_run_set_wanted(struct store *s, int64_t id, const struct configuration *c,
 			 double learning_rate_scale, struct err *err);
 /* Bring run's wanted, wanted_version and wanted_learning_rate_scale up to date. */

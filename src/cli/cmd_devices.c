@@ -10,6 +10,7 @@
 #include "pollux/clock.h"
 #include "pollux/config.h"
 #include "pollux/devices_view.h"
+#include "pollux/engine.h"
 #include "pollux/paths.h"
 #include "pollux/session.h"
 
@@ -106,7 +107,7 @@ static int find_process(int64_t pid, struct ignored_process *process, struct err
 	struct device_list list;
 	bool found;
 
-	if (devices_list(&settings, &list, err))
+	if (engine_for_new_runs()->list(&settings, &list, err))
 		return -1;
 	found = computes(&list, pid);
 	devices_release(&list);

@@ -11,6 +11,7 @@
 #include "pollux/clock.h"
 #include "pollux/config.h"
 #include "pollux/device.h"
+#include "pollux/engine.h"
 #include "pollux/mem.h"
 #include "pollux/session.h"
 #include "pollux/template.h"
@@ -84,7 +85,7 @@ static int count_usable(const struct paths *paths)
 	if (config_load(&config, paths->config, &ignored))
 		return -1;
 	settings = (struct device_settings){ .slots = config.slots };
-	if (devices_list(&settings, &list, &ignored))
+	if (engine_for_new_runs()->list(&settings, &list, &ignored))
 		return -1;
 	for (int i = 0; i < list.count; i++)
 		n += list.items[i].usable;

@@ -5,8 +5,8 @@
 #include "command.h"
 #include "job_change.h"
 #include "pollux/clock.h"
+#include "pollux/engine.h"
 #include "pollux/mem.h"
-#include "pollux/supervise.h"
 
 int for_each_job(const struct command *command, int argc, char **argv, int first,
 		 int (*act)(struct session *s, int64_t job_id, struct err *err), struct err *err)
@@ -58,6 +58,7 @@ int stop_runs_of_job(struct session *s, int64_t job_id, enum stop_reason reason,
 
 int change_job(struct session *s, int64_t job_id, const struct job_change *change, struct err *err)
 {
+	struct engine_context at = { .paths = &s->paths, .store = &s->store };
 	struct run_list runs = { 0 };
 	int rc;
 
@@ -69,7 +70,7 @@ int change_job(struct session *s, int64_t job_id, const struct job_change *chang
 	else
 		rc = store_commit(&s->store, err);
 	for (int i = 0; rc == 0 && i < runs.count; i++)
-		supervisor_wake(&runs.items[i]);
+		engine_wake(&at, &runs.items[i]);
 	if (rc == 0 && isatty(STDOUT_FILENO))
 		printf("Job %lld %s.\n", (long long)job_id, runs.count ? change->stopping : change->done);
 	run_list_release(&runs);

@@ -8,6 +8,7 @@
 
 #include "command.h"
 #include "pollux/config.h"
+#include "pollux/engine.h"
 #include "pollux/format.h"
 #include "pollux/pass.h"
 #include "pollux/picture.h"
@@ -15,7 +16,6 @@
 #include "pollux/profile_report.h"
 #include "pollux/session.h"
 #include "pollux/steady.h"
-#include "pollux/supervise.h"
 #include "pollux/table.h"
 #include "pollux/template.h"
 #include "profile.h"
@@ -225,7 +225,7 @@ static void note_abandoned(const struct job *job)
 	char span[FORMAT_SIZE];
 
 	output_messagef("the command still runs: its supervisor stops it, in %s at the latest, and ends job %lld",
-			format_duration(span, sizeof(span), job->declared.grace_s + SUPERVISE_TERM_WAIT_S), (long long)job->id);
+			format_duration(span, sizeof(span), job->declared.grace_s + engine_for_new_runs()->kill_wait_s), (long long)job->id);
 }
 
 /* The status of a program that the signal ended, with the result so far. */

@@ -12,6 +12,7 @@
 #include "pollux/device_lock.h"
 #include "pollux/device_users.h"
 #include "pollux/devices_profile.h"
+#include "pollux/engine.h"
 #include "pollux/lock.h"
 #include "pollux/mem.h"
 #include "pollux/session.h"
@@ -274,7 +275,7 @@ static int look(struct profiling *p, struct err *err)
 	};
 	if (store_runs_active(&p->session.store, &p->runs, err) ||
 	    store_reserved_list(&p->session.store, &p->reserved, err) ||
-	    devices_list(&settings, &p->devices, err) ||
+	    engine_for_new_runs()->list(&settings, &p->devices, err) ||
 	    device_users_check(&p->session.store, &p->runs, &p->devices, err))
 		return -1;
 	p->locks = xcalloc((size_t)p->devices.count, sizeof(*p->locks));

@@ -10,7 +10,6 @@
 #include "pass_state.h"
 #include "pollux/clock.h"
 #include "pollux/lock.h"
-#include "pollux/supervise.h"
 
 static void pass_state_release(struct pass_state *p)
 {
@@ -89,7 +88,7 @@ static void wake_stopped(const struct pass_state *p)
 	for (int i = 0; i < p->n_wake; i++)
 		for (int k = 0; k < p->runs.count; k++)
 			if (p->runs.items[k].id == p->wake[i])
-				supervisor_wake(&p->runs.items[k]);
+				engine_wake(&p->at, &p->runs.items[k]);
 }
 
 static int look_decide_act(struct pass_state *p, struct err *err)
@@ -101,7 +100,8 @@ static int look_decide_act(struct pass_state *p, struct err *err)
 	if (store_has_work(&p->store, &work, err))
 		return -1;
 	if (!work) {
-		pass_remove_leftovers(p, &p->runs);
+		if (p->mode == PASS_ACT)
+			engine_clean(&p->at, &p->runs);
 		return 0;
 	}
 	rc = pass_reconcile(p, err) || pass_look(p, err) || transact(p, err) ? -1 : 0;
@@ -134,6 +134,7 @@ static int pass(const struct paths *paths, const struct config *config, enum pas
 		.mode = mode, .result = result,
 	};
 
+	p.at = (struct engine_context){ .paths = paths, .store = &p.store };
 	result->n_waiting = result->n_running = 0;
 	tell_time(&p);
 	return run_with_store(&p, err);

@@ -5,6 +5,7 @@
 #include "pollux/config.h"
 #include "pollux/device.h"
 #include "pollux/device_users.h"
+#include "pollux/engine.h"
 #include "pollux/knowledge.h"
 #include "pollux/pass.h"
 #include "pollux/policy.h"
@@ -47,6 +48,7 @@ struct pass_state {
 	const struct policy *policy;
 	enum pass_mode mode;
 	struct store store;
+	struct engine_context at;	/* paths and store, for the engines */
 	double now_boot_s, now_wall_s;
 	struct device_list devices;
 	struct device_user_list users;	/* processes on the devices */
@@ -71,8 +73,6 @@ struct pass_state {
 /* look.c: ended machines, lost supervisors; then everything a decision needs. */
 int pass_reconcile(struct pass_state *p, struct err *err);
 int pass_spawn_missing(struct pass_state *p, struct err *err);
-/* Of runs that are not among those that are active. */
-void pass_remove_leftovers(const struct pass_state *p, const struct run_list *runs);
 /* At the machine, outside of any transaction: a driver takes seconds at times, and so does a directory of users.
  * Nothing is looked at where there is no job to decide on. */
 int pass_look(struct pass_state *p, struct err *err);

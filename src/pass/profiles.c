@@ -1,52 +1,49 @@
 /* profiles.c - 'pollux profile' decides on its own jobs: a pass leaves them and their devices alone, and ends
  * those whose process is gone. */
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "pass_state.h"
-#include "pollux/lock.h"
 #include "pollux/mem.h"
+#include "pollux/profile_lock.h"
 #include "pollux/remove_tree.h"
-#include "pollux/supervise.h"
-
-/* lock: freed. */
-static bool holder_is_alive(char *lock)
-{
-	bool alive = lock_is_held(lock);
-
-	free(lock);
-	return alive;
-}
 
 static void remove_files(const struct pass_state *p, int64_t job_id)
 {
-	char *lock = paths_profile_lock(p->paths, job_id);
 	char *scratch = paths_checkpoints(p->paths, job_id);
 
-	unlink(lock);
+	profile_lock_remove(p->paths, job_id);
 	remove_tree(scratch);
-	free(lock);
 	free(scratch);
 }
 
-/* The end of a cancelled run ends its job. A supervisor that lives sees by itself that the profile is gone, and
- * says so of the job. */
+/* The end of a cancelled run ends its job. A keeper that lives sees by itself that the profile is
+ * gone, and says so of the job. */
+static int stop_run(struct pass_state *p, const struct run *run, struct err *err)
+{
+	enum engine_answer answer;
+
+	if (engine_poll_one(&p->at, run, &answer, err))
+		return -1;
+	if ((answer == ENGINE_UNATTENDED || answer == ENGINE_GONE) &&
+	    store_run_request_stop(&p->store, run->id, STOP_CANCEL, p->now_boot_s, err))
+		return -1;
+	engine_wake(&p->at, run);
+	return 0;
+}
+
 static int stop_runs(struct pass_state *p, int64_t job_id, int *n, struct err *err)
 {
-	struct store *store = &p->store;
 	struct run_list runs;
 	int rc = 0;
 
 	*n = 0;
-	if (store_runs_active(store, &runs, err))
+	if (store_runs_active(&p->store, &runs, err))
 		return -1;
 	for (int i = 0; rc == 0 && i < runs.count; i++) {
 		if (runs.items[i].job_id != job_id)
 			continue;
-		if (!holder_is_alive(paths_run(p->paths, runs.items[i].id, "lock")))
-			rc = store_run_request_stop(store, runs.items[i].id, STOP_CANCEL, p->now_boot_s, err);
+		rc = stop_run(p, &runs.items[i], err);
 		++*n;
-		supervisor_wake(&runs.items[i]);
 	}
 	run_list_release(&runs);
 	return rc;
@@ -79,7 +76,7 @@ int pass_end_profiles(struct pass_state *p, struct err *err)
 	int n, rc = store_profiles_list(&p->store, &ids, &n, err);
 
 	for (int i = 0; rc == 0 && i < n; i++)
-		if (!holder_is_alive(paths_profile_lock(p->paths, ids[i])))
+		if (!profile_lock_is_held(p->paths, ids[i]))
 			rc = end(p, ids[i], err);
 	free(ids);
 	return rc;

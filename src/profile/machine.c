@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "pollux/clock.h"
+#include "pollux/engine.h"
 #include "profile_state.h"
 
 /* "cpu user nice system idle iowait irq softirq steal ...", in ticks. */
@@ -69,7 +70,7 @@ bool machine_is_slowed(const struct device *devices, int n, int slots, char *by,
 	struct err ignored;
 	bool slowed = false;
 
-	if (devices_list(&settings, &list, &ignored))
+	if (engine_for_new_runs()->list(&settings, &list, &ignored))
 		return false;
 	for (int d = 0; d < list.count; d++)
 		for (int i = 0; i < n && list.items[d].now.slowed_by; i++) {

@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include "pollux/clock.h"
+#include "pollux/engine.h"
 #include "pollux/mem.h"
+#include "pollux/profile_lock.h"
 #include "pollux/remove_tree.h"
 #include "pollux/steady.h"
 #include "pollux/supervise.h"
@@ -366,6 +368,7 @@ static int keep_model(struct profile *p, struct err *err)
 /* After an error of ours its run may still be there: its supervisor then ends the job. */
 static bool stop_what_runs(struct profile *p)
 {
+	struct engine_context at = { .paths = p->paths, .store = p->store };
 	struct run_list runs;
 	struct err ignored;
 	bool any = false;
@@ -377,7 +380,7 @@ static bool stop_what_runs(struct profile *p)
 			continue;
 		any = true;
 		store_run_request_stop(p->store, runs.items[i].id, STOP_CANCEL, clock_boot_s(), &ignored);
-		supervisor_wake(&runs.items[i]);
+		engine_wake(&at, &runs.items[i]);
 	}
 	run_list_release(&runs);
 	return any;
@@ -419,14 +422,12 @@ static int conclude(struct profile *p, int failed, const struct err *why, struct
 /* In this order: as long as the lock is held no pass ends the job. */
 static void let_go(struct profile *p)
 {
-	char *lock = paths_profile_lock(p->paths, p->job->id);
 	char *scratch = paths_checkpoints(p->paths, p->job->id);
 
 	remove_tree(scratch);
-	unlink(lock);
+	profile_lock_remove(p->paths, p->job->id);
 	close(p->lock);
 	free(scratch);
-	free(lock);
 }
 
 static int finish(struct profile *p, int rc, struct err *err)

@@ -4,10 +4,11 @@
 #include <unistd.h>
 
 #include "pollux/clock.h"
-#include "pollux/device_lock.h"
 #include "pollux/device_users.h"
+#include "pollux/engine.h"
 #include "pollux/lock.h"
 #include "pollux/mem.h"
+#include "pollux/profile_lock.h"
 #include "profile_state.h"
 
 /* Who has what, at one moment. */
@@ -21,6 +22,14 @@ static int read_holders(struct store *store, struct holders *h, struct err *err)
 	*h = (struct holders){ 0 };
 	return store_runs_active(store, &h->runs, err) || store_reserved_list(store, &h->reserved, err)
 		? -1 : 0;
+}
+
+/* Who holds a device that no run and no profile has; NULL: nobody. */
+static const char *outsider_on(const struct profile *p, const struct device *device)
+{
+	struct engine_context at = { .paths = p->paths, .store = p->store };
+
+	return engine_for_new_runs()->device_holder(&at, device);
 }
 
 static void release_holders(struct holders *h)
@@ -54,7 +63,7 @@ static void choose(struct profile *p, const struct device_list *list, const stru
 	for (int d = 0; d < list->count; d++) {
 		const struct device *device = &list->items[d];
 
-		if (device->usable && holder_of(h, device) == 0 && !device_lock_holder(p->paths, device->id) &&
+		if (device->usable && holder_of(h, device) == 0 && !outsider_on(p, device) &&
 		    p->n_devices < most_wanted(p->job) &&
 		    (p->n_devices == 0 || !strcmp(p->devices[0].kind, device->kind)))
 			p->devices[p->n_devices++] = *device;
@@ -75,9 +84,8 @@ static void describe_holders(const struct profile *p, const struct device_list *
 {
 	for (int d = 0; d < list->count; d++) {
 		const struct device *device = &list->items[d];
+		const char *comma = t->length ? ", " : "", *other = outsider_on(p, device);
 		int64_t holder = holder_of(h, device);
-
-		const char *comma = t->length ? ", " : "", *other = device_lock_holder(p->paths, device->id);
 
 		if (!device->usable)
 			text_addf(t, "%s%s", comma, device->reason);
@@ -123,10 +131,7 @@ static int refuse(const struct profile *p, const struct device_list *list, const
 
 static int take_lock(struct profile *p, struct err *err)
 {
-	char *path = paths_profile_lock(p->paths, p->job->id);
-
-	p->lock = lock_take(path, err);
-	free(path);
+	p->lock = profile_lock_take(p->paths, p->job->id, err);
 	if (p->lock == LOCK_HELD)
 		return err_set(err, EX_TEMPFAIL, "another process measures job %lld",
 			       (long long)p->job->id);
@@ -188,10 +193,7 @@ static void undo(struct profile *p)
 {
 	store_rollback(p->store);
 	if (p->lock >= 0) {
-		char *path = paths_profile_lock(p->paths, p->job->id);
-
-		unlink(path);
-		free(path);
+		profile_lock_remove(p->paths, p->job->id);
 		close(p->lock);
 		p->lock = -1;
 	}
@@ -205,7 +207,7 @@ int profile_reserve(struct profile *p, const struct job_command *command, struct
 	struct device_list list;
 	int rc;
 
-	if (devices_list(&settings, &list, err))
+	if (engine_for_new_runs()->list(&settings, &list, err))
 		return -1;
 	device_users_look(&list, &users);
 	rc = store_begin(p->store, err);

@@ -6,11 +6,10 @@
 #include <time.h>
 
 #include "pollux/clock.h"
+#include "pollux/engine.h"
 #include "pollux/goodput.h"
-#include "pollux/lock.h"
 #include "pollux/mem.h"
 #include "pollux/steady.h"
-#include "pollux/supervise.h"
 #include "profile_state.h"
 
 #define LOOK_S 0.1
@@ -156,7 +155,8 @@ static bool is_time_over(const struct profile *p, const struct trial *t)
 static void tell(const struct profile *p, const struct trial *t, double asked_boot_s)
 {
 	struct profile_progress progress = {
-		.stops_in_s = asked_boot_s + p->job->declared.grace_s + SUPERVISE_TERM_WAIT_S - clock_boot_s(),
+		.stops_in_s = asked_boot_s + p->job->declared.grace_s + engine_of(&t->run)->kill_wait_s -
+			clock_boot_s(),
 		.interrupted = interruptions(p) > 0,
 		.n_points = p->n_points, .choice = &t->choice, .observation = &t->observation,
 		.launched = has_launched(t), .left_s = profile_left_s(p),
@@ -177,24 +177,25 @@ static void nap(double seconds)
 static int see_to_supervisor(const struct profile *p, const struct trial *t, double *asked_boot_s,
 			     struct err *err)
 {
+	struct engine_context at = { .paths = p->paths, .store = p->store };
+	enum engine_answer answer;
 	double now = clock_boot_s();
-	char *lock;
-	bool held;
 
 	if (now < *asked_boot_s + SUPERVISOR_PATIENCE_S)
 		return 0;
 	*asked_boot_s = now;
-	lock = paths_run(p->paths, t->run.id, "lock");
-	held = lock_is_held(lock);
-	free(lock);
-	return held ? 0 : supervisor_spawn(p->paths, t->run.id, err);
+	if (engine_poll_one(&at, &t->run, &answer, err))
+		return -1;
+	return answer == ENGINE_UNATTENDED ? engine_attend(&at, &t->run, err) : 0;
 }
 
 static int ask_to_stop(struct profile *p, const struct trial *t, enum stop_reason reason, struct err *err)
 {
+	struct engine_context at = { .paths = p->paths, .store = p->store };
+
 	if (store_run_request_stop(p->store, t->run.id, reason, clock_boot_s(), err))
 		return -1;
-	supervisor_wake(&t->run);
+	engine_wake(&at, &t->run);
 	return 0;
 }
 
@@ -251,6 +252,8 @@ static enum experiment_outcome outcome_of(const struct trial *t)
 
 int profile_try(struct profile *p, struct trial *t, struct err *err)
 {
+	struct engine_context at = { .paths = p->paths, .store = p->store };
+
 	run_init(&t->run);
 	observation_init(&t->observation);
 	if (assign(p, t, err))
@@ -258,7 +261,7 @@ int profile_try(struct profile *p, struct trial *t, struct err *err)
 	if (p->cancelled)
 		return 0;
 	t->before = machine_time_now();
-	if (supervisor_spawn(p->paths, t->run.id, err) || watch(p, t, err))
+	if (engine_attend(&at, &t->run, err) || watch(p, t, err))
 		return -1;
 	t->after = machine_time_now();
 	t->outcome = outcome_of(t);

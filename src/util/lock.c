@@ -32,15 +32,22 @@ void lock_drop(int fd)
 	close(fd);
 }
 
-bool lock_is_held(const char *path)
+enum lock_state lock_look(const char *path)
 {
 	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);	/* on a read-only disk too */
-	bool held;
+	int rc;
 
 	if (fd < 0)
-		return errno != ENOENT;
-	held = fcntl(fd, F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
+		return errno == ENOENT ? LOCK_IS_FREE : LOCK_CANNOT_BE_TOLD;
+	rc = fcntl(fd, F_OFD_GETLK, &whole);
 	close(fd);
-	return held;
+	if (rc)
+		return LOCK_CANNOT_BE_TOLD;
+	return whole.l_type == F_UNLCK ? LOCK_IS_FREE : LOCK_IS_HELD;
+}
+
+bool lock_is_held(const char *path)
+{
+	return lock_look(path) != LOCK_IS_FREE;
 }

@@ -6,6 +6,7 @@
 #include "pollux/cuda.h"
 #include "pollux/device_lock.h"
 #include "pollux/devices_view.h"
+#include "pollux/engine.h"
 #include "pollux/mem.h"
 
 static int64_t reserved_for(const struct devices_view *v, const char *id)
@@ -78,7 +79,7 @@ int devices_view_read(const struct device_settings *settings, struct session *s,
 
 	*v = (struct devices_view){ .cuda = "" };
 	if ((store && (store_runs_active(store, &v->runs, err) || store_reserved_list(store, &v->reserved, err))) ||
-	    devices_list(settings, &v->list, err) ||
+	    engine_for_new_runs()->list(settings, &v->list, err) ||
 	    device_users_find(store, &v->list, &v->runs, &v->users, err))
 		return -1;
 	device_users_refuse(&v->users, &v->runs, &v->list);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pollux/engine.h"
 #include "pollux/history.h"
 #include "pollux/mem.h"
 
@@ -14,7 +15,7 @@ static int read_devices(struct history *h, struct err *err)
 	struct device_settings settings = { .slots = h->config.slots };
 	struct device_list list;
 
-	if (devices_list(&settings, &list, err))
+	if (engine_for_new_runs()->list(&settings, &list, err))
 		return -1;
 	for (int i = list.count - 1; i >= 0; i--) {
 		if (!list.items[i].usable)

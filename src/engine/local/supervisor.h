@@ -86,6 +86,12 @@ struct supervisor {
 	struct log_watch log_watch;	/* of a program that reports no steps */
 };
 
+/* supervise.c */
+/* Start "pollux supervise RUN" as a daemon: own session, no terminal, stderr to supervisor.log. */
+int supervisor_spawn(const struct paths *paths, int64_t run_id, struct err *err);
+/* Tell the run's supervisor to look into the store now; it looks every two seconds anyway. */
+void supervisor_wake(const struct run *run);
+
 /* supervisor_start.c */
 int supervisor_take_devices(struct supervisor *s, bool *taken, struct err *err);
 int supervisor_launch(struct supervisor *s, struct err *err);
@@ -137,6 +143,9 @@ bool supervisor_devices_clear(struct supervisor *s);
 /* Writes down how the run ended. False: it never got to run its command for a reason of ours, or the end
  * could not be written, so that a pass at once would only do it again; or the machine goes down. */
 bool supervisor_conclude(struct supervisor *s);
+/* End a run whose processes cannot exist any more, as after a reboot: what it had done since its
+ * last record is lost. */
+int run_end_lost(struct store *store, struct run *run, struct err *err);
 /* Why the run failed, as far as can be told. */
 void supervisor_set_diagnosis(struct supervisor *s, const char *text);
 

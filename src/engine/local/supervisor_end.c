@@ -15,9 +15,9 @@
 #include "diagnose.h"
 #include "last_words.h"
 #include "pollux/clock.h"
-#include "pollux/lock.h"
 #include "pollux/mem.h"
 #include "pollux/proc.h"
+#include "pollux/profile_lock.h"
 #include "pollux/remove_tree.h"
 #include "pollux/signal_name.h"
 #include "pollux/supervise.h"
@@ -179,14 +179,12 @@ static void end_job(struct supervisor *s)
  * its devices are free for a pass. False: none is needed now. */
 static bool conclude_profile(struct supervisor *s)
 {
-	char *lock = paths_profile_lock(s->paths, s->job.id);
-	bool gone = !lock_is_held(lock);
+	bool gone = !profile_lock_is_held(s->paths, s->job.id);
 
 	if (gone) {
 		end_job(s);
-		unlink(lock);
+		profile_lock_remove(s->paths, s->job.id);
 	}
-	free(lock);
 	return gone && access(s->paths->schedule_lock, F_OK) == 0;
 }
 

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "pollux/clock.h"
-#include "pollux/lock.h"
 #include "pollux/proc.h"
+#include "pollux/profile_lock.h"
 #include "pollux/report_message.h"
 #include "supervisor_loop.h"
 
@@ -97,13 +97,10 @@ static void try_to_start(struct supervisor *s)
 /* Nobody is there any more to say that a point of a profile has been measured. */
 static void look_for_profile(struct supervisor *s)
 {
-	char *lock = paths_profile_lock(s->paths, s->job.id);
-
-	if (s->run.stop_reason == STOP_NONE && !lock_is_held(lock)) {
-		s->profile_gone = true;
-		stop_for(s, STOP_CANCEL);
-	}
-	free(lock);
+	if (s->run.stop_reason != STOP_NONE || profile_lock_is_held(s->paths, s->job.id))
+		return;
+	s->profile_gone = true;
+	stop_for(s, STOP_CANCEL);
 }
 
 static void look_waiting(struct supervisor *s)

@@ -1,0 +1,89 @@
+/* engine.h - where runs are started, looked for, stopped and cleaned up after.
+ *
+ * The store says what is to be: a run with its devices, a request to stop it, another
+ * configuration. An engine makes it so on the machines that it knows, and tells what became of a
+ * run. The local engine (src/engine/local) starts a supervisor for each run on this machine. An
+ * engine that hands runs to a cluster's manager would be a second directory and a second entry in
+ * the list of engine.c; its supervisor runs elsewhere and cannot open the store.
+ *
+ *	struct engine_context at = { .paths = &paths, .store = &store };
+ *	enum engine_answer *answers = xcalloc((size_t)runs.count, sizeof(*answers));
+ *	if (engine_poll(&at, &runs, answers, err)) return -1;
+ *	if (answers[i] == ENGINE_UNATTENDED && engine_attend(&at, &runs.items[i], err)) return -1;
+ *
+ * Callers know a run by its row in the store, never by a process, a lock or a socket. */
+#ifndef POLLUX_ENGINE_H
+#define POLLUX_ENGINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pollux/device.h"
+#include "pollux/err.h"
+#include "pollux/job.h"
+#include "pollux/paths.h"
+#include "pollux/store.h"
+
+/* How an engine finds a run. */
+enum engine_answer {
+	ENGINE_UNKNOWN,		/* the engine cannot tell now: the caller changes nothing */
+	ENGINE_ALIVE,		/* somebody looks after the run */
+	ENGINE_UNATTENDED,	/* nobody does: the run was not started yet, or whoever looked after
+				   the run has died and its processes may still be there */
+	ENGINE_GONE,		/* no process of the run can exist: the run is to be ended */
+};
+
+struct engine_context {
+	const struct paths *paths;
+	struct store *store;
+};
+
+/* Every function returns soon, whatever the machines behind it do: a question that is not answered
+ * in time is ENGINE_UNKNOWN, a start that takes long is ENGINE_ALIVE meanwhile. Runs are given as
+ * the store has them now. */
+struct engine {
+	const char *name;
+	double kill_wait_s;	/* from the end of a run's grace to the end of its processes */
+	/* The devices with their nodes and links, and who computes on them. */
+	int (*list)(const struct device_settings *settings, struct device_list *list,
+		    struct err *err);
+	/* Answer for n runs at once; answers[i] is for runs[i]. -1: for none of them. */
+	int (*poll)(const struct engine_context *at, const struct run *const *runs, int n,
+		    enum engine_answer *answers, struct err *err);
+	/* Start an assigned run. Two starts of one run are harmless: only one is carried out. A start
+	 * that is refused is -1 with *err; the run stays assigned. The engine writes the run's handle
+	 * into the store as soon as there is one. */
+	int (*start)(const struct engine_context *at, const struct run *run, struct err *err);
+	/* Look after a run whose keeper has died: stop what is left of the run, then end the run. */
+	int (*adopt)(const struct engine_context *at, const struct run *run, struct err *err);
+	/* Say that the run's row has something new: a request to stop, another configuration. Asks
+	 * only; a message that is lost is found by the keeper's next look. */
+	void (*wake)(const struct engine_context *at, const struct run *run);
+	/* Write down how a run ended that is ENGINE_GONE: its outcome, what was lost. */
+	int (*end)(const struct engine_context *at, struct run *run, struct err *err);
+	/* Remove the files of runs that are not among the active ones. */
+	void (*clean)(const struct engine_context *at, const struct run_list *active);
+	/* Who holds a device that no run and no profile has, in words; NULL: nobody. */
+	const char *(*device_holder)(const struct engine_context *at, const struct device *device);
+};
+
+extern const struct engine engine_local;
+
+/* The engine that has the run, or would start the run. */
+const struct engine *engine_of(const struct run *run);
+/* The engine that new runs go to: its devices are the ones given out. */
+const struct engine *engine_for_new_runs(void);
+
+/* Ask for all runs, each engine once. answers has an element for each run. */
+int engine_poll(const struct engine_context *at, const struct run_list *runs,
+		enum engine_answer *answers, struct err *err);
+int engine_poll_one(const struct engine_context *at, const struct run *run,
+		    enum engine_answer *answer, struct err *err);
+/* Start or adopt a run that is ENGINE_UNATTENDED. */
+int engine_attend(const struct engine_context *at, const struct run *run, struct err *err);
+/* Wake the run's keeper. */
+void engine_wake(const struct engine_context *at, const struct run *run);
+/* Remove what ended runs have left, on every engine. */
+void engine_clean(const struct engine_context *at, const struct run_list *active);
+
+#endif

@@ -1,0 +1,77 @@
+/* engine.c - the list of engines, and questions that go to each of them. */
+#include <stdlib.h>
+
+#include "pollux/engine.h"
+#include "pollux/mem.h"
+
+static const struct engine *const engines[] = { &engine_local };
+static const size_t n_engines = sizeof(engines) / sizeof(engines[0]);
+
+const struct engine *engine_of(const struct run *run)
+{
+	(void)run;
+	return engines[0];
+}
+
+const struct engine *engine_for_new_runs(void)
+{
+	return engines[0];
+}
+
+/* The runs of one engine: asked for as a list without gaps, answered into their own places. */
+static int poll_one_engine(const struct engine *engine, const struct engine_context *at,
+			   const struct run_list *runs, enum engine_answer *answers,
+			   struct err *err)
+{
+	size_t most = (size_t)runs->count + 1;
+	const struct run **asked = xcalloc(most, sizeof(*asked));
+	enum engine_answer *got = xcalloc(most, sizeof(*got));
+	int n = 0, rc;
+
+	for (int i = 0; i < runs->count; i++)
+		if (engine_of(&runs->items[i]) == engine)
+			asked[n++] = &runs->items[i];
+	rc = n > 0 ? engine->poll(at, asked, n, got, err) : 0;
+	for (int i = 0; rc == 0 && i < n; i++)
+		answers[asked[i] - runs->items] = got[i];
+	free(asked);
+	free(got);
+	return rc;
+}
+
+int engine_poll(const struct engine_context *at, const struct run_list *runs,
+		enum engine_answer *answers, struct err *err)
+{
+	for (int i = 0; i < runs->count; i++)
+		answers[i] = ENGINE_UNKNOWN;
+	for (size_t e = 0; e < n_engines; e++)
+		if (poll_one_engine(engines[e], at, runs, answers, err))
+			return -1;
+	return 0;
+}
+
+int engine_poll_one(const struct engine_context *at, const struct run *run,
+		    enum engine_answer *answer, struct err *err)
+{
+	*answer = ENGINE_UNKNOWN;
+	return engine_of(run)->poll(at, &run, 1, answer, err);
+}
+
+int engine_attend(const struct engine_context *at, const struct run *run, struct err *err)
+{
+	const struct engine *engine = engine_of(run);
+
+	return run->state == RUN_ASSIGNED ? engine->start(at, run, err)
+					  : engine->adopt(at, run, err);
+}
+
+void engine_wake(const struct engine_context *at, const struct run *run)
+{
+	engine_of(run)->wake(at, run);
+}
+
+void engine_clean(const struct engine_context *at, const struct run_list *active)
+{
+	for (size_t e = 0; e < n_engines; e++)
+		engines[e]->clean(at, active);
+}

@@ -1,0 +1,112 @@
+/* local.c - the engine of this machine: a supervisor for each run, known by the lock it holds. */
+#include <ctype.h>
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pollux/clock.h"
+#include "pollux/device_lock.h"
+#include "pollux/engine.h"
+#include "pollux/lock.h"
+#include "pollux/mem.h"
+#include "pollux/supervise.h"
+#include "supervisor.h"
+
+static enum lock_state look_at_lock(const struct engine_context *at, int64_t run_id)
+{
+	char *path = paths_run(at->paths, run_id, "lock");
+	enum lock_state state = lock_look(path);
+
+	free(path);
+	return state;
+}
+
+/* The lock comes before the boot: the store's directory may be shared with a container or another
+ * machine, whose boot id differs although the run's supervisor lives. */
+static enum engine_answer look_for(const struct engine_context *at, const struct run *run)
+{
+	switch (look_at_lock(at, run->id)) {
+	case LOCK_IS_HELD:
+		return ENGINE_ALIVE;
+	case LOCK_IS_FREE:
+		return strcmp(run->boot_id, clock_boot_id()) != 0 ? ENGINE_GONE
+								  : ENGINE_UNATTENDED;
+	case LOCK_CANNOT_BE_TOLD:
+		break;
+	}
+	return ENGINE_UNKNOWN;
+}
+
+static int poll_runs(const struct engine_context *at, const struct run *const *runs, int n,
+		     enum engine_answer *answers, struct err *err)
+{
+	(void)err;
+	for (int i = 0; i < n; i++)
+		answers[i] = look_for(at, runs[i]);
+	return 0;
+}
+
+/* A supervisor finds out from the store whether it starts its run or adopts the run. */
+static int attend(const struct engine_context *at, const struct run *run, struct err *err)
+{
+	return supervisor_spawn(at->paths, run->id, err);
+}
+
+static void wake(const struct engine_context *at, const struct run *run)
+{
+	(void)at;
+	supervisor_wake(run);
+}
+
+static int end(const struct engine_context *at, struct run *run, struct err *err)
+{
+	return run_end_lost(at->store, run, err);
+}
+
+static bool is_among(const struct run_list *runs, int64_t id)
+{
+	for (int i = 0; i < runs->count; i++)
+		if (runs->items[i].id == id)
+			return true;
+	return false;
+}
+
+/* Removes run/RUN.lock, run/RUN.sock and the like of runs that ended by a reboot, or just before
+ * their supervisor was killed. Only a pass assigns runs, and a pass is the caller: a run that is
+ * not active now never will be again. */
+static void clean(const struct engine_context *at, const struct run_list *active)
+{
+	char *name = xasprintf("%s/run", at->paths->dir);
+	DIR *dir = opendir(name);
+	const struct dirent *entry;
+
+	free(name);
+	while (dir && (entry = readdir(dir))) {
+		int64_t id = isdigit((unsigned char)entry->d_name[0])
+			? strtoll(entry->d_name, NULL, 10) : 0;
+
+		if (id != 0 && !is_among(active, id) && look_at_lock(at, id) == LOCK_IS_FREE)
+			unlinkat(dirfd(dir), entry->d_name, 0);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+static const char *device_holder(const struct engine_context *at, const struct device *device)
+{
+	return device_lock_holder(at->paths, device->id);
+}
+
+const struct engine engine_local = {
+	.name = "local",
+	.kill_wait_s = SUPERVISE_TERM_WAIT_S,
+	.list = devices_list,
+	.poll = poll_runs,
+	.start = attend,
+	.adopt = attend,
+	.wake = wake,
+	.end = end,
+	.clean = clean,
+	.device_holder = device_holder,
+};
