@@ -9,6 +9,10 @@ _pollux_options() {
 	pollux "$1" --help 2>/dev/null | sed -nE 's/^  (-., |    )(--[a-z-]+).*/\2/p'
 }
 
+_pollux_policies() { # _pollux_policies COMMAND
+	pollux "$1" --help 2>/dev/null | tr -s ' \n' ' ' | sed -n 's/.* one of \([a-z ]*\); default.*/\1/p'
+}
+
 _pollux_jobs() {
 	pollux status 2>/dev/null | awk 'NR > 1 && $1 ~ /^[0-9]+$/ { print $1 }'
 }
@@ -49,9 +53,9 @@ _pollux() {
 	fi
 	case ${COMP_WORDS[1]}:$previous in
 	simulate:--policy | simulate:-p)
-		_pollux_offer "all goodput pollux sia optimus tiresias srtf las fifo" "$current" ;;
+		_pollux_offer "all $(_pollux_policies simulate)" "$current" ;;
 	schedule:--policy | schedule:-p)
-		_pollux_offer "goodput pollux sia optimus tiresias srtf las fifo" "$current" ;;
+		_pollux_offer "$(_pollux_policies schedule)" "$current" ;;
 	simulate:--knowledge | simulate:-k) _pollux_offer "none shared full" "$current" ;;
 	simulate:--lengths | simulate:-l) _pollux_offer "unknown known" "$current" ;;
 	help:*) _pollux_offer "$(_pollux_commands)" "$current" ;;

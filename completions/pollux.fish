@@ -15,6 +15,11 @@ function __pollux_jobs
 	pollux status 2>/dev/null | string replace -rf '^ *([0-9]+) +(.*)$' '$1\t$2'
 end
 
+function __pollux_policies
+	pollux $argv[1] --help 2>/dev/null | string collect | string replace -ra '\s+' ' ' |
+		string replace -rf '.* one of ([a-z ]*); default.*' '$1' | string split ' '
+end
+
 complete -c pollux -n __fish_use_subcommand -f -a '(__pollux_commands)'
 complete -c pollux -n 'not __fish_use_subcommand; and string match -q -- "-*" (commandline -ct)' \
 	-f -a '(__pollux_options)'
@@ -22,8 +27,8 @@ complete -c pollux -n '__fish_seen_subcommand_from status explain log wait cance
 	-f -a '(__pollux_jobs)'
 complete -c pollux -n '__fish_seen_subcommand_from help' -f -a '(__pollux_commands)'
 complete -c pollux -n '__fish_seen_subcommand_from schedule' -s p -l policy -x \
-	-a 'goodput pollux sia optimus tiresias srtf las fifo'
+	-a '(__pollux_policies schedule)'
 complete -c pollux -n '__fish_seen_subcommand_from simulate' -s p -l policy -x \
-	-a 'all goodput pollux sia optimus tiresias srtf las fifo'
+	-a 'all (__pollux_policies simulate)'
 complete -c pollux -n '__fish_seen_subcommand_from simulate' -s k -l knowledge -x -a 'none shared full'
 complete -c pollux -n '__fish_seen_subcommand_from simulate' -s l -l lengths -x -a 'unknown known'

@@ -22,6 +22,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "pollux/err.h"
+
 #define SCHED_REASON_SIZE 192
 
 /* A job is given at most so many times the replicas that it was ever measured on (goodput is NaN beyond). The
@@ -158,11 +160,28 @@ extern const struct policy policy_las;
  * before a job that waits for more devices. The baseline to compare with. */
 extern const struct policy policy_fifo;
 
-const struct policy *policy_find(const char *name);	/* NULL: no such policy */
-/* The table, for listings: policies[0..n_policies). */
+/* Every policy, in the order of listings: X(name, LIVE) for policies whose inputs a running
+ * machine has, X(name, SIMULATED) for those of simulations alone. No other list of policies exists. */
+#define POLICIES(X) \
+	X(goodput, LIVE) X(pollux, LIVE) X(sia, SIMULATED) X(optimus, SIMULATED) \
+	X(tiresias, SIMULATED) X(srtf, SIMULATED) X(las, LIVE) X(fifo, LIVE)
+
+/* " goodput pollux las fifo", and " goodput pollux sia ...", as string literals. */
+#define POLICY_NAME(name, use) " " #name
+#define POLICY_NAME_OF_LIVE(name) " " #name
+#define POLICY_NAME_OF_SIMULATED(name)
+#define POLICY_NAME_IF_LIVE(name, use) POLICY_NAME_OF_##use(name)
+#define POLICY_NAMES POLICIES(POLICY_NAME)
+#define POLICY_LIVE_NAMES POLICIES(POLICY_NAME_IF_LIVE)
+
+/* policies[0..n_policies) */
 extern const struct policy *const policies[];
 extern const int n_policies;
-/* "goodput, pollux, ... or fifo"; the caller's to free. */
-char *policy_names(void);
+
+const struct policy *policy_find(const char *name);	/* NULL: no such policy */
+/* NULL with EX_CONFIG, and the choices in the message: no policy, or one for simulations. */
+const struct policy *policy_find_live(const char *name, struct err *err);
+/* "goodput, pollux, las or fifo"; the caller's to free. */
+char *policy_names(bool live_only);
 
 #endif

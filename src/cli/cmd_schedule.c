@@ -34,7 +34,7 @@ static const struct option_spec options[] = {
 	{ "slice", 0, OPTION_DURATION, "TIME", O(slice_s), 0.1, 1e7,
 	  "a job keeps its devices at least this long; default as configured" },
 	{ "policy", 'p', OPTION_TEXT, "NAME", O(policy), 0, 0,
-	  "goodput, pollux, sia, optimus, tiresias, srtf, las or fifo; default as configured" },
+	  "one of" POLICY_LIVE_NAMES "; default as configured" },
 	{ .name = NULL },
 #undef O
 };
@@ -118,8 +118,8 @@ static void reload(struct config *config, const struct paths *paths, char *told,
 	struct err err;
 	int rc = config_load(&fresh, paths->config, &err);
 
-	if (rc == 0 && !policy_find(fresh.policy))
-		rc = err_set(&err, EX_CONFIG, "unknown policy '%s'", fresh.policy);
+	if (rc == 0 && !policy_find_live(fresh.policy, &err))
+		rc = -1;
 	if (rc == 0)
 		*config = fresh;
 	else if (strcmp(told, err.text) != 0)
@@ -162,15 +162,11 @@ static int watch(const struct schedule_options *o, const struct paths *paths,
 
 static int check_policy(const struct schedule_options *o, struct err *err)
 {
-	char *names;
-	int rc;
+	struct err why;
 
-	if (!o->policy || policy_find(o->policy))
+	if (!o->policy || policy_find_live(o->policy, &why))
 		return 0;
-	names = policy_names();
-	rc = usage_error(&cmd_schedule, err, "no policy '%.60s': %s", o->policy, names);
-	free(names);
-	return rc;
+	return usage_error(&cmd_schedule, err, "%s", why.text);
 }
 
 static int schedule(const struct schedule_options *o, struct err *err)

@@ -29,7 +29,7 @@ static const struct option_spec options[] = {
 	{ "workload", 'w', OPTION_LIST, "FILE", O(workloads_read), 0, 0,
 	  "the jobs, or a directory of such files; may be given several times" },
 	{ "policy", 'p', OPTION_LIST, "NAME", O(policies), 0, 0,
-	  "goodput (default), pollux, sia, optimus, tiresias, srtf, las, fifo" },
+	  "one of" POLICY_NAMES "; default: goodput" },
 	{ "from-store", 0, OPTION_FLAG, NULL, O(from_store), 0, 0,
 	  "this machine's own jobs instead; --policy may be given several times, or 'all'" },
 	{ "devices", 0, OPTION_INT, "N", O(devices), 1, 1024,
@@ -78,7 +78,7 @@ static int set_policy(const struct simulate_options *o, struct sim_options *sim,
 	sim->policy = policy_find(name);
 	if (sim->policy)
 		return 0;
-	names = policy_names();
+	names = policy_names(false);
 	rc = usage_error(&cmd_simulate, err, "no policy '%.60s': %s", name, names);
 	free(names);
 	return rc;

@@ -29,7 +29,7 @@ static int check_policies(const struct text_list *names, struct err *err)
 
 		if (strcmp(names->items[i], "all") == 0 || policy_find(names->items[i]))
 			continue;
-		known = policy_names();
+		known = policy_names(false);
 		usage_error(&cmd_simulate, err, "no policy '%.60s': all, %s", names->items[i], known);
 		free(known);
 		return -1;

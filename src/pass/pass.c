@@ -184,8 +184,8 @@ int pass_run(const struct paths *paths, const struct config *config, enum pass_m
 	     struct pass_result *result, struct err *err)
 {
 	*result = (struct pass_result){ 0 };
-	if (!policy_find(config->policy))
-		return err_set(err, EX_CONFIG, "unknown policy '%s'", config->policy);
+	if (!policy_find_live(config->policy, err))
+		return -1;
 	if (access(paths->store, F_OK))
 		return 0;
 	if (mode == PASS_ACT)

@@ -39,6 +39,9 @@ offer pollux simulate --policy ''
 # shellcheck disable=SC2154  # $err is of run
 run "$POLLUX" simulate --from-store --policy none-such
 is 'the policies that there are' "$(printf '%s\n' "$err" | sed "s/.*': //; s/;.*//; s/,//g; s/ or / /")" "$got"
+offer pollux schedule --policy ''
+run "$POLLUX" schedule --policy none-such
+is 'those that a pass takes' "$(printf '%s\n' "$err" | sed "s/.*': //; s/;.*//; s/,//g; s/ or / /")" "$got"
 offer pollux simulate -k s
 is 'what is known' 'shared' "$got"
 offer pollux log ''

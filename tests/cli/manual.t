@@ -95,6 +95,13 @@ same 'pollux-steps(1) has every key of the JSON' "$(keys_of "$src/cli/cmd_steps.
 	"$(listed Va <"$man/pollux-steps.1")"
 same 'and every pattern' "$("$POLLUX" steps --list | sed 's/ .*//')" \
 	"$(section pollux-steps.1 Patterns | sed '/^\.It/!d' | listed Cm)"
+policies_of() { # policies_of COMMAND: from its help
+	"$POLLUX" "$1" --help | tr -s ' \n' ' ' | sed 's/.* one of \([a-z ]*\);.*/\1/' | tr ' ' '\n'
+}
+same 'pollux(1) has every policy of a pass' "$(policies_of schedule)" \
+	"$(section pollux.1 SCHEDULING | sed '/^\.It/!d' | listed Cm)"
+same 'pollux-simulate(1) has every policy' "$(policies_of simulate)" \
+	"$(section pollux-simulate.1 POLICIES | sed '/^\.It/!d' | listed Cm)"
 same 'pollux-submit(1) has every template' \
 	"$(grep -oE '\[NAME_[A-Z_]+\] = "[a-z_]+"' "$src/engine/template.c" | sed 's/.*"\(.*\)"/{\1}/')" \
 	"$(section pollux-submit.1 Templates | listed Cm)"

@@ -15,7 +15,16 @@ cleanup() {
 	sleep 0.5
 }
 
-for policy in goodput pollux sia optimus tiresias srtf las fifo; do
+all=$("$POLLUX" simulate --help | tr -s ' \n' ' ' | sed 's/.* one of \([a-z ]*\);.*/\1/')
+live=$("$POLLUX" schedule --help | tr -s ' \n' ' ' | sed 's/.* one of \([a-z ]*\);.*/\1/')
+is 'the policies of passes' 'goodput pollux las fifo' "$live"
+for policy in $all; do
+	case " $live " in *" $policy "*) continue ;; esac
+	status "$policy is refused by a pass" 78 env POLLUX_POLICY="$policy" "$POLLUX" schedule
+	like 'by a line with the choices' "^pollux: policy '$policy' is for 'pollux simulate' alone: use goodput, " "$err"
+done
+
+for policy in $live; do
 	POLLUX_POLICY=$policy
 	export POLLUX_POLICY
 	ids=

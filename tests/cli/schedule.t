@@ -100,7 +100,9 @@ ok 'and makes none' test ! -e "$POLLUX_DIR"
 status 'an argument is a usage error' 64 "$POLLUX" schedule now
 is 'and named' "pollux: schedule takes no argument, not 'now'; see 'pollux schedule --help'" "$err"
 status 'an unknown policy is a usage error' 64 "$POLLUX" schedule --policy best
-is 'that names those there are' "pollux: no policy 'best': goodput, pollux, sia, optimus, tiresias, srtf, las or fifo; see 'pollux schedule --help'" "$err"
+is 'that names those there are' "pollux: no policy 'best': goodput, pollux, las or fifo; see 'pollux schedule --help'" "$err"
+status 'so is one for simulations alone' 64 "$POLLUX" schedule --policy srtf
+is 'told as such' "pollux: policy 'srtf' is for 'pollux simulate' alone: use goodput, pollux, las or fifo; see 'pollux schedule --help'" "$err"
 for wrong in 0 -1 x 0.01 1e9; do
 	status "--watch $wrong is a usage error" 64 "$POLLUX" schedule --watch "$wrong"
 done
@@ -567,7 +569,7 @@ echo 'policy = lass' >"$POLLUX_DIR/config"
 ok 'one that there is not is told' wait_for 10 grep -q lass watched
 echo 'policy = goodput' >"$POLLUX_DIR/config.new"
 sleep 1
-is 'once' "pollux: unknown policy 'lass'; the settings stay as they were" "$(cat watched)"
+is 'once' "pollux: no policy 'lass': goodput, pollux, las or fifo; the settings stay as they were" "$(cat watched)"
 ok 'while the last good one stays' policy_is las
 mv "$POLLUX_DIR/config.new" "$POLLUX_DIR/config"
 ok 'until the file is right again' wait_for 10 policy_is goodput
