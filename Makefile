@@ -73,7 +73,12 @@ SRC     := $(wildcard src/*/*.c src/*/*/*.c)
 OBJ     := $(SRC:src/%.c=$(BUILD)/%.o)
 TESTED  := $(filter-out $(BUILD)/cli/main.o,$(OBJ))
 CLIENT  := $(filter $(BUILD)/client/%,$(OBJ))
-UNIT    := $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/unit/test_*.c))
+# Unit tests share one program, but for those whose source replaces a function when it is linked.
+UNIT_C  := $(wildcard tests/unit/test_*.c)
+UNIT    := $(UNIT_C:tests/%.c=$(BUILD)/%)
+APART   := $(patsubst tests/%.c,$(BUILD)/%,$(shell grep -l '^/\* link: ' $(UNIT_C)))
+SHARED  := $(filter-out $(APART),$(UNIT))
+UNITS   := $(BUILD)/unit/units
 PRELOAD := $(patsubst tests/%.c,$(BUILD)/%.so,$(wildcard tests/fault/preload_*.c))
 STANDIN := $(patsubst tests/%.c,$(BUILD)/%.so,$(wildcard tests/gpu/nvml_*.c tests/gpu/cuda_*.c))
 FAULT   := $(patsubst tests/%.c,$(BUILD)/%,$(filter-out tests/fault/preload_%,$(wildcard tests/fault/*.c)))
@@ -95,10 +100,16 @@ TEST_ENV = POLLUX=$(abspath $(BUILD))/pollux TRAIN=$(abspath $(BUILD))/examples/
 	FAULT=$(abspath $(BUILD))/fault GPU_STANDIN=$(abspath $(BUILD))/gpu \
 	CUDA_HOST=$(abspath $(CUDA_HOST))
 
-# A test that hangs must not hang the rest.
-TEST_SECONDS ?= 900
-PROVE_JOBS ?= $(JOBS)
-PROVE   = prove -j$(PROVE_JOBS) --exec 'timeout $(TEST_SECONDS)'
+# A test that hangs must not hang the rest. What each test said is kept in LOGS; what failed, with what it
+# wanted and what it got, is printed at the end. Most tests wait more than they compute, hence more jobs than cores.
+TEST_SECONDS ?= 1800
+PROVE_JOBS ?= $(shell echo $$(($(JOBS) * 2)))
+LOGS    = $(BUILD)/test-logs
+STATE   = $(BUILD)/prove.state
+PROVE   = prove -j$(PROVE_JOBS) --timer --statefile=$(STATE) --exec 'tools/run-test.sh $(TEST_SECONDS) $(LOGS)'
+# run_tests TESTS
+run_tests = @rm -rf $(LOGS) $(STATE) && mkdir -p $(LOGS); \
+	$(TEST_ENV) $(PROVE) --state=save $(1) || { cat $(LOGS)/FAILED; exit 1; }
 
 # --- targets -----------------------------------------------------------------
 
@@ -109,40 +120,44 @@ examples: $(EXAMPLE) ## the example programs (OpenBLAS, zlib)
 programs: all examples $(UNIT) $(TRAIN_TEST) $(CUDA_HOST) $(FAULT) $(PRELOAD) $(STANDIN) $(BENCH) $(FUZZ:=.o)
 
 check: all examples $(UNIT) $(TRAIN_TEST) $(CUDA_HOST) $(FAULT) $(PRELOAD) $(STANDIN) ## unit, command-line and fault tests
-	@rm -f .prove
-	$(TEST_ENV) $(PROVE) --state=save $(UNIT) $(TRAIN_TEST) $(SCRIPTS)
+	$(call run_tests,$(SCRIPTS) $(TRAIN_TEST) $(UNIT))
 
-check-again: ## what failed in the last check, one after the other
-	@failed=$$(prove --state=failed --dry 2>/dev/null); \
-	[ -n "$$failed" ] && echo "== once more by itself:" $$failed && $(TEST_ENV) $(PROVE) -j1 $$failed
+# CI runs all tests under the sanitizers; of the program as users build it, these.
+QUICK   := tests/cli/main.t tests/cli/simulate.t tests/cli/policies.t
+quick: all examples $(UNIT) $(TRAIN_TEST) $(CUDA_HOST) $(BENCH) ## unit tests, figures on record, a taste of each benchmark
+	$(TEST_ENV) tools/bench.sh $(BUILD) smoke
+	$(call run_tests,$(QUICK) $(TRAIN_TEST) $(UNIT))
+
+# Killed at every call, all random cases; reports of the sanitizers; what fuzzers find in SOAK_FUZZ_SECONDS each.
+SOAK_FUZZ_SECONDS ?= 240
+soak: ## everything at full length, about an hour: kills at every call, all random cases, fuzzers
+	tools/soak.sh $(SOAK_FUZZ_SECONDS)
+
+slowest: ## the ten slowest tests of the last check and of the last sanitize, with their seconds
+	@tools/slowest.sh $(wildcard $(STATE) $(BUILD)/gcc/prove.state $(BUILD)/san/prove.state)
 
 demo: all examples ## train four jobs on two CPU slots, about two minutes
 	$(TEST_ENV) examples/demo.sh
 
 lint: ## warnings as errors, static analysis, manuals, layers, purity
-	@$(MAKE) -Otarget lint-gcc lint-clang lint-tidy lint-cppcheck lint-shell \
-		lint-man lint-layers lint-symbols
+	@$(MAKE) -Otarget lint-gcc lint-tidy lint-cppcheck lint-shell lint-man lint-layers
 
-# A real -O2 compile: -fanalyzer and the flow warnings are silent under -fsyntax-only.
+# A real -O2 compile: -fanalyzer and the flow warnings are silent under -fsyntax-only. So its programs are
+# those that users build, and CI runs the quick tests on them: `make lint-quick`.
+GCC_MAKE = $(MAKE) BUILD=$(BUILD)/gcc CC=gcc CPPFLAGS='$(GCC_WARN) -Werror' ANALYZE=-fanalyzer
 lint-gcc:
-	@$(MAKE) BUILD=$(BUILD)/gcc CC=gcc CPPFLAGS='$(GCC_WARN) -Werror' ANALYZE=-fanalyzer programs
+	@$(GCC_MAKE) programs lint-symbols
 
-LINT_CFLAGS = $(STD) $(CUDA_CFLAGS) $(TRAIN_CUDA) $(OPENBLAS_CFLAGS) -Itests -Isrc $(PKG_CFLAGS) $(BLAS_CFLAGS)
+lint-quick: | need
+	+@$(GCC_MAKE) quick
 
-# All of clang's warnings come before it makes code.
-lint-clang: $(EVERY_C:%=$(BUILD)/clang/%.ok)
-$(BUILD)/clang/%.ok: % $(HEADERS) | need
-	@mkdir -p $(@D)
-	@$(CLANG) -fsyntax-only $(LINT_CFLAGS) $(WARN) $(CLANG_WARN) -Werror $(HARDEN) $(CFLAGS) $<
-	@touch $@
+LINT_CFLAGS = $(STD) $(CUDA_CFLAGS) $(TRAIN_CUDA) $(OPENBLAS_CFLAGS) -Itests -Isrc -I$(BUILD)/unit $(PKG_CFLAGS) $(BLAS_CFLAGS)
 
-# One file at a time: clang-tidy 14 reports false va_list errors on several. Its analyzer goes a third as far into
-# a function as it would by itself, which takes half the time; gcc's has gone through src as well.
-TIDY_DEPTH = $(addprefix --extra-arg=,-Xclang -analyzer-config -Xclang max-nodes=75000)
+# clang's own warnings are among what clang-tidy reports (.clang-tidy).
 lint-tidy: $(EVERY_C:%=$(BUILD)/tidy/%.ok)
-$(BUILD)/tidy/%.ok: % $(HEADERS) .clang-tidy | need
+$(BUILD)/tidy/%.ok: % $(HEADERS) .clang-tidy $(BUILD)/unit/names.h | need
 	@mkdir -p $(@D)
-	@clang-tidy --quiet $(TIDY_DEPTH) $< -- $(LINT_CFLAGS) 2>$@.err || { cat $@.err >&2; exit 1; }
+	@clang-tidy --quiet $< -- $(LINT_CFLAGS) $(WARN) $(CLANG_WARN) 2>$@.err || { cat $@.err >&2; exit 1; }
 	@touch $@
 
 lint-cppcheck: | need
@@ -164,19 +179,18 @@ lint-layers:
 lint-symbols: $(OBJ)
 	@tools/check-symbols.sh $(BUILD) $(OBJ:$(BUILD)/%=%)
 
-# Fewer rounds of killing, and RANDOM_CASES of unit tests: the same code runs, a third as often. Reports go to files:
-# supervisors have no standard error. No report is forgiven; but a test that failed without one, which waited for
-# processes many times slower than they are, is run once more, by itself.
+# A quarter of the RANDOM_CASES of unit tests: the same code runs, less often. Reports go to files: supervisors
+# have no standard error. No report is forgiven.
 REPORTS = $(abspath $(BUILD))/san/reports
-SAN_ENV = FAULT_ROUNDS=$${FAULT_ROUNDS:-60} TIME_SCALE=5 UBSAN_OPTIONS=print_stacktrace=1:log_path=$(REPORTS)/ubsan \
+SAN_ENV = TIME_SCALE=$${TIME_SCALE:-30} UBSAN_OPTIONS=print_stacktrace=1:log_path=$(REPORTS)/ubsan \
 	ASAN_OPTIONS=detect_stack_use_after_return=1:log_path=$(REPORTS)/asan
 SAN_MAKE = $(SAN_ENV) $(MAKE) BUILD=$(BUILD)/san HARDEN='-fPIE -U_FORTIFY_SOURCE' \
 		CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=$(SANITIZERS) -fno-sanitize-recover=all'
 no_report = ! grep -rE 'ERROR: |runtime error: ' $(REPORTS) -A 30
 
 sanitize: ## the tests under ASan and UBSan
-	@rm -rf .prove $(REPORTS) && mkdir -p $(REPORTS) && chmod 1777 $(REPORTS)
-	+@$(SAN_MAKE) check || { $(no_report) && $(SAN_MAKE) check-again; }
+	@rm -rf $(REPORTS) && mkdir -p $(REPORTS) && chmod 1777 $(REPORTS)
+	+@$(SAN_MAKE) check || { $(no_report); exit 1; }
 	@$(no_report)
 
 # Only command-line tests that start no job: a supervisor starts as /proc/self/exe, which is valgrind here.
@@ -233,6 +247,7 @@ NEED_programs = example
 NEED_check    = example data check
 NEED_demo     = example data
 NEED_lint     = example lint
+NEED_quick    = $(NEED_check) bench
 NEED_sanitize = $(NEED_check)
 NEED_memcheck = $(NEED_check) memcheck
 NEED_fuzz     = fuzz
@@ -243,7 +258,7 @@ need:
 	@tools/need.sh $(sort build $(foreach goal,$(MAKECMDGOALS),$(NEED_$(firstword $(subst -, ,$(goal))))))
 
 # Goals that only call make again must have everything first, in one go.
-lint sanitize fuzz coverage check demo memcheck bench bench-jct: | need
+lint sanitize fuzz coverage check quick demo memcheck bench bench-jct: | need
 
 # --- rules -------------------------------------------------------------------
 
@@ -280,9 +295,25 @@ $(OBJ): $(BUILD)/%.o: src/%.c $(BUILD)/flags.stamp | need
 LINK_LINE = $(shell sed -n 's|^/\* link: \(.*\) \*/$$|\1|p' $<)
 PROGRAM = $(COMPILE) -Itests -Isrc $(PKG_CFLAGS) -MMD -MP -MF $@.d -MT $@ $(HARDEN_LD) $(LDFLAGS)
 
-$(UNIT): $(BUILD)/unit/%: tests/unit/%.c $(TESTED) $(BUILD)/files.stamp
+$(APART): $(BUILD)/unit/%: tests/unit/%.c $(TESTED) $(BUILD)/files.stamp
 	@mkdir -p $(@D)
 	$(call say,CC)$(PROGRAM) $(LINK_LINE) -o $@ $< $(TESTED) $(LDLIBS)
+
+# One program holds the other unit tests: their main() are renamed, and the name by which the program is
+# called says which of them runs. So each test is a link to the program.
+$(SHARED): $(UNITS)
+	@ln -sf $(<F) $@
+
+$(UNITS): tests/unit/units.c $(SHARED:=.o) $(TESTED) $(BUILD)/files.stamp $(BUILD)/unit/names.h
+	$(call say,LD)$(PROGRAM) -I$(@D) -o $@ $< $(SHARED:=.o) $(TESTED) $(LDLIBS)
+
+$(SHARED:=.o): $(BUILD)/unit/%.o: tests/unit/%.c $(BUILD)/flags.stamp | need
+	@mkdir -p $(@D)
+	$(call say,CC)$(COMPILE) -Itests -Isrc $(PKG_CFLAGS) -MMD -MP -c -o $@ $<
+	@objcopy --redefine-sym main=$*_main $@
+
+$(BUILD)/unit/names.h: FORCE
+	$(call stamp,$(patsubst %,'TEST(%)',$(notdir $(SHARED))))
 
 $(BENCH): $(BUILD)/%: %.c $(TESTED) $(BUILD)/files.stamp
 	@mkdir -p $(@D)
@@ -331,10 +362,10 @@ $(FUZZ): %: %.o $(TESTED) $(BUILD)/files.stamp
 
 include tests/gpu-kit/kit.mk
 
--include $(OBJ:.o=.d) $(UNIT:=.d) $(FAULT:=.d) $(BENCH:=.d) $(FUZZ:=.d)
+-include $(OBJ:.o=.d) $(UNIT:=.d) $(UNITS).d $(FAULT:=.d) $(BENCH:=.d) $(FUZZ:=.d)
 
 FORCE:
-.PHONY: all examples programs check check-again demo lint lint-gcc lint-clang lint-tidy lint-cppcheck \
+.PHONY: all examples programs check quick soak slowest demo lint lint-gcc lint-quick lint-tidy lint-cppcheck \
 	lint-shell lint-man lint-layers lint-symbols sanitize memcheck fuzz fuzzers coverage \
 	bench bench-jct install uninstall clean help need FORCE
 .DELETE_ON_ERROR:

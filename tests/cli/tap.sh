@@ -5,11 +5,15 @@
 #
 # and ends with `finish`. It then runs in a new, empty directory $TMP with a
 # store of its own ($POLLUX_DIR), both removed when it ends. make(1) sets POLLUX
-# and TRAIN; the data set is in $FASHION_MNIST; TIME_SCALE stretches every
-# wait_for (valgrind is slow). tests/fault/ sources it as ../cli/tap.sh.
+# and TRAIN; the data set is in $FASHION_MNIST. tests/fault/ sources it as ../cli/tap.sh.
+#
+# Nothing may depend on how fast the machine is. A limit in seconds says how long
+# something takes on a quiet machine; TIME_SCALE (10; more under sanitizers)
+# multiplies every limit, in wait_for and by `limit`. What a test does, its samples
+# and steps, is never scaled.
 # shellcheck shell=sh
 ROOT=$(cd "$(dirname "$0")/../.." && pwd)
-: "${POLLUX:=$ROOT/build/pollux}" "${TRAIN:=$ROOT/build/examples/train}" "${TIME_SCALE:=1}"
+: "${POLLUX:=$ROOT/build/pollux}" "${TRAIN:=$ROOT/build/examples/train}" "${TIME_SCALE:=10}"
 : "${FASHION_MNIST:=/usr/share/datasets/fashion-mnist}"
 TMP=$(mktemp -d "${TMPDIR:-/tmp}/pollux-test.XXXXXX")
 POLLUX_DIR=$TMP/store
@@ -84,7 +88,9 @@ got  '$3'"; fi
 ok() { # ok NAME COMMAND...: the command succeeds
 	name=$1
 	shift
-	if diagnostic=$("$@" 2>&1); then result 0 "$name"; else result 1 "$name" "$diagnostic"; fi
+	if diagnostic=$("$@" 2>&1); then result 0 "$name"
+	else result 1 "$name" "want success, got status $? of: $*${diagnostic:+
+$diagnostic}"; fi
 }
 
 like() { # like NAME PATTERN TEXT: an extended regular expression matches a line
@@ -104,7 +110,8 @@ status() { # status NAME WANT COMMAND...: exit status; output in $out and $err
 	shift 2
 	run "$@"
 	if [ "$rc" = "$want" ]; then result 0 "$name"
-	else result 1 "$name" "want status $want, got $rc
+	else result 1 "$name" "want status $want, got $rc of: $*
+$(printf %s "$out" | head -n 20)
 $err"; fi
 }
 
@@ -115,11 +122,17 @@ run() { # run COMMAND...: sets $rc, $out and $err
 	out=$(cat "$TMP/.out") err=$(cat "$TMP/.err")
 }
 
-wait_for() { # wait_for SECONDS COMMAND...: until it succeeds; fails when it never does
+# Repeats a command until it succeeds. When the time is over it fails, and shows the last try step by step.
+wait_for() { # wait_for SECONDS COMMAND...
 	limit=$(($(date +%s) + $1 * TIME_SCALE))
+	seconds=$1
 	shift
 	until "$@" >/dev/null 2>&1; do
-		[ "$(date +%s)" -le "$limit" ] || return 1
+		if [ "$(date +%s)" -gt "$limit" ]; then
+			echo "not within $seconds s * $TIME_SCALE: $*" >&2
+			(set -x; "$@") 2>&1 | tail -n 20 >&2
+			return 1
+		fi
 		sleep 0.05
 	done
 }

@@ -51,11 +51,11 @@ sound 'all is well'
 
 # One that has decided already does not see what comes now: it is followed by another. Here it is held where it
 # starts a supervisor.
-submit -- "$work" -n 100 -s $((10 * TIME_SCALE)) >number
+submit -- "$work" -n 100 -s 600 >number
 killat -f -n 1 -h decided "$POLLUX" schedule -v >first 2>&1 &
 first=$!
 wait_for 10 [ -e decided ]
-late=$(submit -- "$work" -n 100 -s $((10 * TIME_SCALE)))
+late=$(submit -- "$work" -n 100 -s 600)
 ok 'a pass has decided' at_work
 is 'without a job that comes late' queued "$(query "SELECT state FROM jobs WHERE id = $late")"
 rm decided

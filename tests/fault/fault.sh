@@ -4,11 +4,15 @@
 #	. "$(dirname "$0")/../cli/tap.sh"
 #	. "$ROOT/tests/fault/fault.sh"
 #
-# make(1) sets FAULT, where killat and work are. FAULT_ROUNDS (200) is the number
-# of random moments at which a pass is killed; the other campaigns shrink with it. FAULT_SEED is printed, and chooses the moments.
+# make(1) sets FAULT, where killat and work are. A campaign kills at every FAULT_STRIDEth call (6; 1 in `make
+# soak`), and at 200 / FAULT_STRIDE random moments. FAULT_SEED says at which call it begins, and at which moments
+# it kills; it is printed. The commit gives it, so that in time all calls have their turn; without git the clock does.
 # shellcheck shell=sh
-: "${FAULT:=$ROOT/build/fault}" "${FAULT_ROUNDS:=200}" "${FAULT_SEED:=$(date +%N | sed 's/^0*//')}"
-: "${FAULT_SEED:=1}"
+: "${FAULT:=$ROOT/build/fault}" "${FAULT_STRIDE:=6}"
+commit=$(git -C "$ROOT" rev-parse HEAD 2>/dev/null | cut -c 1-7)
+: "${FAULT_SEED:=$(printf %d "0x${commit:-$(date +%N | tail -c 7)}")}"
+# shellcheck disable=SC2034  # for the tests
+FAULT_ROUNDS=$((200 / FAULT_STRIDE))
 WITNESS=$TMP/witness
 POLLUX_SLOTS=2
 POLLUX_SLICE=0.2
@@ -19,7 +23,7 @@ work=$FAULT/work
 export WITNESS POLLUX_SLOTS POLLUX_SLICE POLLUX_POLICY
 mkdir "$WITNESS"
 : >"$WITNESS/ledger"
-echo "# FAULT_SEED=$FAULT_SEED FAULT_ROUNDS=$FAULT_ROUNDS"
+echo "# FAULT_SEED=$FAULT_SEED FAULT_STRIDE=$FAULT_STRIDE"
 [ -x "$work" ] || skip_all "$work is not built: make check"
 
 # --- the store and its processes -----------------------------------------------
@@ -164,22 +168,20 @@ random_numbers() { # random_numbers COUNT MAX: integers from 0 to MAX - 1, one a
 # other than 137, that is, until a command was not killed any more at its Nth call. ROUND
 # uses note_unsound. Most of the time is waiting, so there are three workers, each with a
 # store and a directory of its own; "PREPARE" is run first in each. Sets $kills.
-# With fewer FAULT_ROUNDS than 200, calls are left out: which, FAULT_SEED says, so that in time all have their turn.
 workers=3
-stride=$((FAULT_ROUNDS < 200 ? 200 / FAULT_ROUNDS : 1))
 worker() { # worker I PREPARE ROUND
 	mkdir -p "$TMP/worker-$1/witness"
 	cd "$TMP/worker-$1" || exit 1
 	POLLUX_DIR=$PWD/store
 	WITNESS=$PWD/witness
 	: >"$WITNESS/ledger"
-	call=$((($1 - 1) * stride + 1 + FAULT_SEED % stride)) kills=0 bad=0
+	call=$((($1 - 1) * FAULT_STRIDE + 1 + FAULT_SEED % FAULT_STRIDE)) kills=0 bad=0
 	"$2" || echo "# worker $1 could not prepare"
 	while :; do
 		rc=0
 		"$3" "$call" || rc=$?
 		[ "$rc" = 137 ] || break
-		kills=$((kills + 1)) call=$((call + workers * stride))
+		kills=$((kills + 1)) call=$((call + workers * FAULT_STRIDE))
 	done
 	echo "$kills $bad $rc" >result
 }
@@ -190,8 +192,8 @@ each_call() {
 	for i in $(seq $workers); do head -n 50 "$TMP/out-$i"; done
 	kills=$(cat "$TMP"/worker-*/result | awk '{ n += $1 } END { print n + 0 }')
 	each=each
-	[ "$stride" = 1 ] || each="one in $stride"
+	[ "$FAULT_STRIDE" = 1 ] || each="one in $FAULT_STRIDE"
 	is "$1 killed at $each of its calls: $kills kills" "$workers 0 0" \
 		"$(cat "$TMP"/worker-*/result | awk '{ bad += $2; rc += $3 } END { print NR, bad, rc }')"
-	ok 'these were many' [ "$kills" -gt $((50 / stride)) ]
+	ok 'these were many' [ "$kills" -gt $((50 / FAULT_STRIDE)) ]
 }

@@ -58,7 +58,7 @@ sound 'all is well'
 
 # A trainer that has saved once: what it did after that is lost, and is done again.
 if [ -d "$FASHION_MNIST" ]; then
-	samples=$((200000 / TIME_SCALE))
+	samples=100000
 	job=$(submit --retries 1 -b 50 -- "$work" "$TRAIN" --data "$FASHION_MNIST" --subset 6000 \
 		--hidden 256 --log-every 0 --samples $samples --checkpoint-every 0.3 --checkpoint '{checkpoint}')
 	pass

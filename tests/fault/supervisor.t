@@ -33,7 +33,7 @@ other_supervisors() {
 
 # --- while it runs: the real trainer --------------------------------------------------
 
-samples=$((150000 / (TIME_SCALE > 1 ? 2 : 1)))
+samples=150000
 if [ -d "$FASHION_MNIST" ]; then
 	# Its own stop signal; the log has a line for each step.
 	job=$(submit --stop-signal INT -b 50 --samples $samples -- "$work" "$TRAIN" --data "$FASHION_MNIST" \
@@ -71,7 +71,8 @@ fi
 rm -rf "$POLLUX_DIR"
 : >"$WITNESS/ledger"
 export POLLUX_SLOTS=1
-one=$(submit --stop-signal USR1 -- "$work" -n 400 -s 5 -w $((2000 * TIME_SCALE)))
+touch hold
+one=$(submit --stop-signal USR1 -- "$work" -n 400 -s 5 -h "$TMP/hold")
 two=$(submit -- "$work" -n 50 -s 5)
 pass
 ok 'one job runs' wait_for 10 logged "$one" 'step 50 '
@@ -93,6 +94,7 @@ pass
 ok 'a pass gives both a new one' wait_for 10 other_supervisors
 is 'the job is still to make room' 'stopping assigned' "$(query "SELECT group_concat(state, ' ')
 	FROM (SELECT state FROM runs ORDER BY id)")"
+rm hold
 settle 60 'both jobs end'
 is 'the first was preempted, once' 'stopped preempt - 0' "$(ending "$run_one")"
 is 'the other had one run' 1 "$(query "SELECT runs FROM jobs WHERE id = $two")"

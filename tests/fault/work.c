@@ -1,6 +1,6 @@
 /* work.c - a job that proves how it was run.
  *
- *	work [-n SAMPLES] [-b BATCH] [-s MS] [-w MS] [-p STEPS] [-e STATUS] [-l KIND]... [COMMAND...]
+ *	work [-n SAMPLES] [-b BATCH] [-s MS] [-w MS] [-h FILE] [-p STEPS] [-e STATUS] [-l KIND]... [COMMAND...]
  *
  * Before anything else it takes a lock on the job, and on each device whose lock it was started with,
  * under the directory $WITNESS, and keeps them to its end, as does whatever it starts. A lock that is
@@ -13,7 +13,7 @@
  * -l leaves a process behind that sleeps for a minute and ignores SIGTERM: "group" (in the job's process
  * group), "session" (in one of its own), "daemon" (its parent dead, descriptors closed, its own
  * session), "bare" (a daemon that keeps the device's locks, without environment).
- * -w takes so long over a checkpoint; -p makes one every so many steps.
+ * -w takes so long over a checkpoint; -h finishes none while FILE exists; -p makes one every so many steps.
  * -e exits so at the end; 137 is death by SIGKILL, half way. */
 #include <dirent.h>
 #include <errno.h>
@@ -190,13 +190,16 @@ static void pause_ms(long ms)
 		;
 }
 
+static const char *hold_path;	/* of -h */
+
 static int save(struct pollux_client *client, long long samples, long wait_ms)
 {
 	char path[PATH_MAX], new_path[PATH_MAX];
 	int fd;
 
 	pause_ms(wait_ms);
-
+	while (hold_path && access(hold_path, F_OK) == 0)
+		pause_ms(10);
 	if (!directory)
 		return 0;
 	snprintf(path, sizeof(path), "%s/samples", directory);
@@ -271,12 +274,13 @@ int main(int argc, char **argv)
 	run = environment("POLLUX_RUN", "0");
 	directory = environment("POLLUX_CHECKPOINT_DIR", NULL);
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	while ((option = getopt(argc, argv, "+n:b:s:w:p:e:l:")) != -1) {
+	while ((option = getopt(argc, argv, "+n:b:s:w:h:p:e:l:")) != -1) {
 		switch (option) {
 		case 'n': t.total = strtoll(optarg, NULL, 10); break;
 		case 'b': t.batch = strtoll(optarg, NULL, 10); break;
 		case 's': t.step_ms = strtol(optarg, NULL, 10); break;
 		case 'w': t.save_ms = strtol(optarg, NULL, 10); break;
+		case 'h': hold_path = optarg; break;
 		case 'p': t.save_every = strtol(optarg, NULL, 10); break;
 		case 'e': t.status = (int)strtol(optarg, NULL, 10); break;
 		case 'l':

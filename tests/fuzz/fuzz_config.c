@@ -18,7 +18,7 @@ static void check_config(const char *path)
 	struct err err = { 0 };
 
 	if (config_load(&c, path, &err) == 0) {
-		assert(c.slots >= 0 && c.slots <= CONFIG_MAX_SLOTS);
+		assert(c.slots >= CONFIG_SLOTS_AUTO && c.slots <= CONFIG_MAX_SLOTS);
 		assert(isfinite(c.slice_s) && c.slice_s > 0);
 		assert(memchr(c.policy, '\0', sizeof(c.policy)) && c.policy[0]);
 		return;

@@ -1,0 +1,27 @@
+#!/bin/sh
+# run-test.sh SECONDS LOGS TEST - run one test under a time limit, for prove.
+#
+# What the test prints is kept in LOGS. If the test fails, LOGS/FAILED gets its
+# name, each check that failed with what it wanted and got, and its last words.
+seconds=$1 logs=$2 test=$3
+log=$logs/$(printf %s "$test" | tr / _)
+
+case $test in
+/*) program=$test ;;
+*) program=./$test ;;
+esac
+timeout "$seconds" "$program" >"$log.out" 2>"$log.err"
+rc=$?
+[ $rc != 124 ] || echo "# ended by the time limit of $seconds s" >>"$log.out"
+cat "$log.out"
+cat "$log.err" >&2
+if [ $rc != 0 ] || grep -q '^not ok ' "$log.out"; then
+	{
+		echo "== $test: exit status $rc"
+		awk '/^not ok / { show = 1; print; next } /^#/ { if (show) print; next } { show = 0 }' "$log.out"
+		grep -q '^not ok ' "$log.out" || tail -n 10 "$log.out"
+		tail -n 20 "$log.err" | sed 's/^/stderr: /'
+	} >"$log.failed"
+	cat "$log.failed" >>"$logs/FAILED"
+fi
+exit $rc
