@@ -149,7 +149,7 @@ examples() {
 # The C program is complete.
 sed -n '/^\.Sh EXAMPLES/,/^\.Ed/{s/\\e/\\/g;/^\./!p;}' "$man/pollux-client.3" >example.c
 ok 'the example of pollux-client(3) compiles' \
-	"${CC:-cc}" -std=c11 -D_DEFAULT_SOURCE -I"$ROOT/include" -c -o example.o example.c
+	${CC:-cc} -std=c11 -D_DEFAULT_SOURCE -I"$ROOT/include" -c -o example.o example.c
 
 # A store with some jobs, and what the examples call. Nothing is left of the user's own.
 mkdir bin

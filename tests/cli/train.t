@@ -18,6 +18,7 @@ cleanup() {
 # small OPTION...: a run of a fraction of a second, a line for every step
 small() { "$TRAIN" --data "$data" --subset 6000 --hidden 32 --log-every 0 "$@"; }
 background() { # background OPTION...: the same, in $trainer, to the files log and err
+	rm -f log err	# else the log of the run before would be looked at until this one begins
 	"$TRAIN" --data "$data" --subset 6000 --hidden 32 --log-every 0 "$@" >log 2>err &
 	trainer=$!
 }
