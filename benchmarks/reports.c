@@ -211,8 +211,9 @@ static pid_t wait_for_supervisor(const char *dir)
 	free(path);
 	sqlite3_busy_timeout(db, 10000);
 	for (int i = 0; i < 100; i++) {
-		int64_t pid = number("SELECT supervisor_pid FROM runs WHERE state = 'running'"
-				     " AND leader_pid IS NOT NULL");
+		int64_t pid = number("SELECT CAST(substr(handle, instr(handle, ' supervisor=') + 12)"
+				     " AS INTEGER) FROM runs WHERE state = 'running'"
+				     " AND instr(handle, ' leader=') > 0");
 
 		if (pid)
 			return (pid_t)pid;

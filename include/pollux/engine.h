@@ -11,7 +11,9 @@
  *	if (engine_poll(&at, &runs, answers, err)) return -1;
  *	if (answers[i] == ENGINE_UNATTENDED && engine_attend(&at, &runs.items[i], err)) return -1;
  *
- * Callers know a run by its row in the store, never by a process, a lock or a socket. */
+ * Callers know a run by its row in the store, never by a process, a lock or a socket. In that row
+ * the engine keeps what it needs to find the run: the handle, a text that begins with the engine's
+ * name and that only the engine reads. */
 #ifndef POLLUX_ENGINE_H
 #define POLLUX_ENGINE_H
 
@@ -63,13 +65,17 @@ struct engine {
 	int (*end)(const struct engine_context *at, struct run *run, struct err *err);
 	/* Remove the files of runs that are not among the active ones. */
 	void (*clean)(const struct engine_context *at, const struct run_list *active);
+	/* The process that the run's command began as, for people who look for it; 0: none yet. */
+	int64_t (*command_pid)(const struct run *run);
+	/* True if a process of this machine belongs to the run. */
+	bool (*owns_process)(const struct run *run, int64_t pid);
 	/* Who holds a device that no run and no profile has, in words; NULL: nobody. */
 	const char *(*device_holder)(const struct engine_context *at, const struct device *device);
 };
 
 extern const struct engine engine_local;
 
-/* The engine that has the run, or would start the run. */
+/* The engine that has the run; of a run without a handle, the engine that is to start the run. */
 const struct engine *engine_of(const struct run *run);
 /* The engine that new runs go to: its devices are the ones given out. */
 const struct engine *engine_for_new_runs(void);

@@ -11,12 +11,17 @@
  * SLURM_*, and pollux's own of a surrounding job. */
 void environment_capture(char *const *variables, struct strings *env);
 
+/* Where a run's program talks with pollux. */
+struct run_places {
+	const char *report_socket;
+	const char *config_file;	/* another configuration for the run would be there (client.h) */
+	const char *store_dir;		/* jobs that the program submits are kept there too */
+};
+
 /* Add what a launch brings: POLLUX_*, MASTER_PORT, PYTHONUNBUFFERED, the torchrun variables, and what
- * the backend of the devices wants. Reports go to run->socket_path. config_file: where another
- * configuration for it would be (client.h); store_dir: where the job is kept, so that what it submits is
- * kept there too. */
+ * the backend of the devices wants. */
 void environment_for_run(const struct job *job, const struct run *run,
-			 const struct template_values *values, const char *config_file,
-			 const char *store_dir, struct strings *env);
+			 const struct template_values *values, const struct run_places *places,
+			 struct strings *env);
 
 #endif

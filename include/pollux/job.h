@@ -131,9 +131,7 @@ struct run {
 	double assigned_boot_s, launch_boot_s;	/* boot clock of boot_id; NaN: not launched */
 	char *boot_id;
 	double duration_s;		/* from launch; kept up while running */
-	int64_t supervisor_pid, leader_pid;
-	int64_t leader_start_ticks;	/* with the pid, names one process; /proc/PID/stat field 22 */
-	char *socket_path;
+	char *handle;		/* by which its engine finds the run (engine.h); NULL: none yet */
 	enum stop_reason stop_reason;
 	double stop_boot_s;		/* when asked; NaN */
 	enum run_outcome outcome;

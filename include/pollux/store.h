@@ -123,14 +123,15 @@ void run_list_release(struct run_list *list);
  * still in use, or where another run of the job has not ended (the store's unique indexes say so).
  * now_boot_s: NaN: read when nobody else can write any more, so that no launch seems to precede the end that
  * it waited for. */
-int store_run_claim(struct store *s, int64_t id, int64_t supervisor_pid, double now_boot_s,
+int store_run_claim(struct store *s, int64_t id, const char *handle, double now_boot_s,
 		    bool *claimed, struct err *err);
 /* Whether it could be claimed now, by the store. */
 int store_run_may_claim(struct store *s, int64_t id, bool *may, struct err *err);
 /* A dead supervisor's run gets a new one: running or stopping -> stopping. */
-int store_run_adopt(struct store *s, int64_t id, int64_t supervisor_pid, double now_boot_s,
+int store_run_adopt(struct store *s, int64_t id, const char *handle, double now_boot_s,
 		    bool *adopted, struct err *err);
-int store_run_set_leader(struct store *s, const struct run *run, struct err *err);
+/* The text by which the run's engine finds the run from now on. */
+int store_run_set_handle(struct store *s, int64_t id, const char *handle, struct err *err);
 /* Ask for a stop; a reason already there is overridden only by a weightier one (cancel over hold over
  * requeue over preempt). */
 int store_run_request_stop(struct store *s, int64_t id, enum stop_reason reason, double now_boot_s,

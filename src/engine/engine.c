@@ -1,5 +1,6 @@
 /* engine.c - the list of engines, and questions that go to each of them. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "pollux/engine.h"
 #include "pollux/mem.h"
@@ -9,8 +10,13 @@ static const size_t n_engines = sizeof(engines) / sizeof(engines[0]);
 
 const struct engine *engine_of(const struct run *run)
 {
-	(void)run;
-	return engines[0];
+	const char *handle = run->handle ? run->handle : "";
+	size_t n = strcspn(handle, " ");
+
+	for (size_t e = 0; e < n_engines; e++)
+		if (strlen(engines[e]->name) == n && !memcmp(engines[e]->name, handle, n))
+			return engines[e];
+	return engine_for_new_runs();
 }
 
 const struct engine *engine_for_new_runs(void)

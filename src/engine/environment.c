@@ -79,8 +79,8 @@ static void set_for_frameworks(const struct job *job, int port, struct strings *
 }
 
 void environment_for_run(const struct job *job, const struct run *run,
-			 const struct template_values *values, const char *config_file,
-			 const char *store_dir, struct strings *env)
+			 const struct template_values *values, const struct run_places *places,
+			 struct strings *env)
 {
 	const struct device_backend *backend = device_backend_of(run->devices[0].id);
 
@@ -89,9 +89,9 @@ void environment_for_run(const struct job *job, const struct run *run,
 	set_integer(env, "POLLUX_STOP_SIGNAL", job->declared.stop_signal);
 	set_configuration(run, env);
 	strings_set_variable(env, "POLLUX_CHECKPOINT_DIR", values->checkpoint_dir);
-	strings_set_variable(env, "POLLUX_REPORT_SOCKET", run->socket_path);
-	strings_set_variable(env, "POLLUX_CONFIG_FILE", config_file);
-	strings_set_variable(env, "POLLUX_DIR", store_dir);
+	strings_set_variable(env, "POLLUX_REPORT_SOCKET", places->report_socket);
+	strings_set_variable(env, "POLLUX_CONFIG_FILE", places->config_file);
+	strings_set_variable(env, "POLLUX_DIR", places->store_dir);
 	set_for_frameworks(job, values->port, env);
 	if (backend)
 		backend->environment(run->devices, run->configuration.replicas, env);

@@ -177,7 +177,7 @@ void run_init(struct run *run)
 void run_release(struct run *run)
 {
 	free(run->boot_id);
-	free(run->socket_path);
+	free(run->handle);
 	free(run->diagnosis);
 	free(run->devices);
 	run_init(run);

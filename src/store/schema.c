@@ -222,6 +222,19 @@ const char *const schema_steps[] = {
 	" UPDATE jobs SET runs = runs - refused.n, start_time_s ="
 	"  (SELECT min(launch_time_s) FROM runs WHERE job_id = jobs.id AND outcome IS NOT 'not-started')"
 	" FROM refused WHERE refused.job_id = jobs.id AND jobs.runs >= refused.n;",
+
+	/* 10: a run is known by a text of its engine, not by processes of this machine. */
+	"ALTER TABLE runs ADD COLUMN handle BLOB;"
+	"UPDATE runs SET handle = CAST('local'"
+	" || coalesce(' supervisor=' || nullif(supervisor_pid, 0), '')"
+	" || coalesce(' leader=' || nullif(leader_pid, 0), '')"
+	" || coalesce(' start=' || nullif(leader_start_ticks, 0), '')"
+	" || coalesce(' socket=' || CAST(socket_path AS TEXT), '') AS BLOB)"
+	" WHERE supervisor_pid IS NOT NULL;"
+	"ALTER TABLE runs DROP COLUMN supervisor_pid;"
+	"ALTER TABLE runs DROP COLUMN leader_pid;"
+	"ALTER TABLE runs DROP COLUMN leader_start_ticks;"
+	"ALTER TABLE runs DROP COLUMN socket_path;",
 };
 
 const int n_schema_steps = sizeof(schema_steps) / sizeof(schema_steps[0]);

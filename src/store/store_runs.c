@@ -14,8 +14,8 @@
 #define RUN_COLUMNS \
 	"id, job_id, number, state, replicas, accumulation_steps, batch_size, local_batch_size," \
 	" learning_rate_scale, assigned_time_s, launch_time_s, end_time_s, assigned_boot_s," \
-	" launch_boot_s, boot_id, duration_s, supervisor_pid, leader_pid, leader_start_ticks," \
-	" socket_path, stop_reason, stop_boot_s, outcome, exit_code, term_signal, diagnosis," \
+	" launch_boot_s, boot_id, duration_s, handle," \
+	" stop_reason, stop_boot_s, outcome, exit_code, term_signal, diagnosis," \
 	" first_samples, last_samples, checkpoint_samples, checkpoint_boot_s, step_time_s," \
 	" first_step_s, stop_duration_s, lost_samples, lost_s, takes_configs, config_version," \
 	" " WANTED_COLUMNS ", peak_memory_bytes, peak_device_memory_bytes, cpu_time_s, out_of_memory, step_source"
@@ -47,29 +47,26 @@ static void read_identity(sqlite3_stmt *q, struct run *run)
 	run->launch_boot_s = sql_double(q, 13);
 	run->boot_id = sql_text(q, 14);
 	run->duration_s = sql_double(q, 15);
-	run->supervisor_pid = sql_int(q, 16, 0);
-	run->leader_pid = sql_int(q, 17, 0);
-	run->leader_start_ticks = sql_int(q, 18, 0);
-	run->socket_path = sql_text(q, 19);
+	run->handle = sql_text(q, 16);
 }
 
 static void read_end(sqlite3_stmt *q, struct run *run)
 {
-	run->stop_reason = (enum stop_reason)known(stop_reason_parse(raw_text(q, 20)));
-	run->stop_boot_s = sql_double(q, 21);
-	run->outcome = (enum run_outcome)known(run_outcome_parse(raw_text(q, 22)));
-	run->exit_code = (int)sql_int(q, 23, -1);
-	run->term_signal = (int)sql_int(q, 24, -1);
-	run->diagnosis = sql_text(q, 25);
-	run->first_samples = sql_double(q, 26);
-	run->last_samples = sql_double(q, 27);
-	run->checkpoint_samples = sql_double(q, 28);
-	run->checkpoint_boot_s = sql_double(q, 29);
-	run->step_time_s = sql_double(q, 30);
-	run->first_step_s = sql_double(q, 31);
-	run->stop_duration_s = sql_double(q, 32);
-	run->lost_samples = sql_double(q, 33);
-	run->lost_s = sql_double(q, 34);
+	run->stop_reason = (enum stop_reason)known(stop_reason_parse(raw_text(q, 17)));
+	run->stop_boot_s = sql_double(q, 18);
+	run->outcome = (enum run_outcome)known(run_outcome_parse(raw_text(q, 19)));
+	run->exit_code = (int)sql_int(q, 20, -1);
+	run->term_signal = (int)sql_int(q, 21, -1);
+	run->diagnosis = sql_text(q, 22);
+	run->first_samples = sql_double(q, 23);
+	run->last_samples = sql_double(q, 24);
+	run->checkpoint_samples = sql_double(q, 25);
+	run->checkpoint_boot_s = sql_double(q, 26);
+	run->step_time_s = sql_double(q, 27);
+	run->first_step_s = sql_double(q, 28);
+	run->stop_duration_s = sql_double(q, 29);
+	run->lost_samples = sql_double(q, 30);
+	run->lost_s = sql_double(q, 31);
 }
 
 static void read_wanted(sqlite3_stmt *q, int c, struct run *run)
@@ -115,15 +112,15 @@ static int read_run(struct store *s, sqlite3_stmt *q, struct run *run, struct er
 	run_init(run);
 	read_identity(q, run);
 	read_end(q, run);
-	run->takes_configs = sql_int(q, 35, 0) != 0;
-	run->config_version = (int)sql_int(q, 36, 0);
-	read_wanted(q, 37, run);
-	run->peak_memory_bytes = sql_int(q, 43, 0);
-	run->peak_device_memory_bytes = sql_int(q, 44, 0);
-	run->cpu_time_s = sql_double(q, 45);
-	run->out_of_memory = sql_int(q, 46, 0) != 0;
+	run->takes_configs = sql_int(q, 32, 0) != 0;
+	run->config_version = (int)sql_int(q, 33, 0);
+	read_wanted(q, 34, run);
+	run->peak_memory_bytes = sql_int(q, 40, 0);
+	run->peak_device_memory_bytes = sql_int(q, 41, 0);
+	run->cpu_time_s = sql_double(q, 42);
+	run->out_of_memory = sql_int(q, 43, 0) != 0;
 	snprintf(run->step_source, sizeof(run->step_source), "%s",
-		 raw_text(q, 47) ? raw_text(q, 47) : "");
+		 raw_text(q, 44) ? raw_text(q, 44) : "");
 	return read_devices(s, run, err);
 }
 
@@ -258,13 +255,13 @@ int store_run_may_claim(struct store *s, int64_t id, bool *may, struct err *err)
 	return rc < 0 ? -1 : 0;
 }
 
-static int claim(struct store *s, int64_t id, int64_t supervisor_pid, double now_boot_s,
+static int claim(struct store *s, int64_t id, const char *handle, double now_boot_s,
 		 struct err *err)
 {
 	double now = clock_wall_s();
 
-	if (sql_run(s, NULL, err, "UPDATE runs SET state = 'running', supervisor_pid = ?,"
-		    " launch_time_s = ?, launch_boot_s = ? WHERE id = ?", "iddi", supervisor_pid,
+	if (sql_run(s, NULL, err, "UPDATE runs SET state = 'running', handle = CAST(? AS BLOB),"
+		    " launch_time_s = ?, launch_boot_s = ? WHERE id = ?", "tddi", handle,
 		    now, now_boot_s, id) ||
 	    sql_run(s, NULL, err, "UPDATE run_devices SET in_use = 1 WHERE run_id = ?", "i", id))
 		return -1;
@@ -273,7 +270,7 @@ static int claim(struct store *s, int64_t id, int64_t supervisor_pid, double now
 		       " WHERE id = (SELECT job_id FROM runs WHERE id = ?)", "di", now, id);
 }
 
-int store_run_claim(struct store *s, int64_t id, int64_t supervisor_pid, double now_boot_s,
+int store_run_claim(struct store *s, int64_t id, const char *handle, double now_boot_s,
 		    bool *claimed, struct err *err)
 {
 	*claimed = false;
@@ -282,7 +279,7 @@ int store_run_claim(struct store *s, int64_t id, int64_t supervisor_pid, double 
 	if (isnan(now_boot_s))
 		now_boot_s = clock_boot_s();
 	if (store_run_may_claim(s, id, claimed, err) ||
-	    (*claimed && claim(s, id, supervisor_pid, now_boot_s, err))) {
+	    (*claimed && claim(s, id, handle, now_boot_s, err))) {
 		store_rollback(s);
 		*claimed = false;
 		return -1;
@@ -290,27 +287,25 @@ int store_run_claim(struct store *s, int64_t id, int64_t supervisor_pid, double 
 	return store_commit(s, err);
 }
 
-int store_run_adopt(struct store *s, int64_t id, int64_t supervisor_pid, double now_boot_s,
+int store_run_adopt(struct store *s, int64_t id, const char *handle, double now_boot_s,
 		    bool *adopted, struct err *err)
 {
 	int changed = 0;
 	int rc = sql_run(s, &changed, err,
-			 "UPDATE runs SET state = 'stopping', supervisor_pid = ?,"
+			 "UPDATE runs SET state = 'stopping', handle = CAST(? AS BLOB),"
 			 " stop_reason = CASE coalesce(stop_reason, 'none') WHEN 'none'"
 			 " THEN 'orphan' ELSE stop_reason END,"
 			 " stop_boot_s = coalesce(stop_boot_s, ?)"
-			 " WHERE id = ? AND state IN ('running', 'stopping')", "idi", supervisor_pid,
-			 now_boot_s, id);
+			 " WHERE id = ? AND state IN ('running', 'stopping')", "tdi", handle, now_boot_s, id);
 
 	*adopted = rc == 0 && changed == 1;
 	return rc;
 }
 
-int store_run_set_leader(struct store *s, const struct run *run, struct err *err)
+int store_run_set_handle(struct store *s, int64_t id, const char *handle, struct err *err)
 {
-	return sql_run(s, NULL, err, "UPDATE runs SET leader_pid = ?, leader_start_ticks = ?,"
-		       " socket_path = CAST(? AS BLOB) WHERE id = ?", "iiti", run->leader_pid,
-		       run->leader_start_ticks, run->socket_path, run->id);
+	return sql_run(s, NULL, err, "UPDATE runs SET handle = CAST(? AS BLOB) WHERE id = ?", "ti",
+		       handle, id);
 }
 
 /* The weightier reason stays: a job cancelled while it is being preempted is cancelled. */

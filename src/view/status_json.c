@@ -104,6 +104,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "pollux/engine.h"
 #include "pollux/json.h"
 #include "pollux/signal_name.h"
 #include "pollux/status.h"
@@ -175,6 +176,8 @@ static void print_step_source(struct json *j, const struct run *run)
 
 static void print_run(struct json *j, const char *key, const struct run *run)
 {
+	int64_t leader_pid = engine_of(run)->command_pid(run);
+
 	json_object(j, key);
 	json_integer(j, "id", run->id);
 	json_integer(j, "number", run->number);
@@ -184,7 +187,7 @@ static void print_run(struct json *j, const char *key, const struct run *run)
 	json_number(j, "launch_time_s", run->launch_time_s);
 	json_number(j, "end_time_s", run->end_time_s);
 	json_number(j, "duration_s", isfinite(run->launch_time_s) ? run->duration_s : (double)NAN);
-	integer_or_null(j, "leader_pid", run->leader_pid, run->leader_pid > 0);
+	integer_or_null(j, "leader_pid", leader_pid, leader_pid > 0);
 	print_end(j, run);
 	json_number(j, "first_samples", run->first_samples);
 	json_number(j, "last_samples", run->last_samples);

@@ -77,7 +77,7 @@ run "$POLLUX" devices
 like 'it holds them' "^gpu:1 +yes +46.9 +48.0 +0 % +35 C +job $first " "$out"
 
 # Its own processes are its own, however much they hold.
-leader=$(sqlite3 "$POLLUX_DIR/pollux.db" "SELECT leader_pid FROM runs WHERE job_id = $first")
+leader=$(sqlite3 "$POLLUX_DIR/pollux.db" "SELECT $leader_pid FROM runs WHERE job_id = $first")
 { gpu $A "process $leader 40000 99"; gpu $B "process $leader 40000 99"; } | answers
 pass
 ok 'a pass leaves it alone' is_state "$first" running
@@ -236,7 +236,7 @@ id=$("$POLLUX" submit -- sleep 2)
 ASAN_OPTIONS=${ASAN_OPTIONS-}${ASAN_OPTIONS:+:}verify_asan_link_order=0 LD_PRELOAD=$FAULT/preload_exit.so \
 	EXIT_HANGS_FILE=$TMP/hangs "$POLLUX" schedule
 stuck() { # beside its command the supervisor has a child
-	supervisor=$(sqlite3 "$POLLUX_DIR/pollux.db" "SELECT supervisor_pid FROM runs WHERE job_id = $id") &&
+	supervisor=$(sqlite3 "$POLLUX_DIR/pollux.db" "SELECT $supervisor_pid FROM runs WHERE job_id = $id") &&
 		[ -n "$supervisor" ] && pgrep -P "$supervisor" -x sleep && pgrep -P "$supervisor" -f 'pollux supervise'
 }
 ok 'a child that asked a driver stays' wait_for 10 stuck
@@ -293,7 +293,7 @@ gpu $A | answers
 hand_over
 { echo 'slow 5'; gpu $A; } | answers
 is_checked() { [ "$(sqlite3 "$POLLUX_DIR/pollux.db" \
-	"SELECT leader_pid IS NULL FROM runs WHERE job_id = $1 AND state = 'running'")" = 1 ]; }
+	"SELECT $leader_pid IS NULL FROM runs WHERE job_id = $1 AND state = 'running'")" = 1 ]; }
 ok 'another has its GPU, and its driver does not answer' wait_for 30 is_checked "$second"
 "$POLLUX" cancel "$second"
 ok 'it is cancelled all the same' wait_for 4 is_state "$second" cancelled

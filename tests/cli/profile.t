@@ -220,7 +220,7 @@ ok 'but what was measured' has_points "$id" 2
 
 start 'both-killed' 600
 ok 'a profile gets under way' wait_for 30 has_points "$id" 2
-supervisor=$(store "SELECT supervisor_pid FROM runs WHERE job_id = $id AND state = 'running'")
+supervisor=$(store "SELECT $supervisor_pid FROM runs WHERE job_id = $id AND state = 'running'")
 kill -STOP "$profile"
 [ -z "$supervisor" ] || kill -9 "$supervisor"
 kill -9 "$profile"
@@ -236,7 +236,7 @@ ok 'but what was measured' has_points "$id" 2
 start 'kept from looking' 600
 ok 'a profile gets under way' wait_for 30 runs_now
 kill -STOP "$profile"
-supervisor=$(store "SELECT supervisor_pid FROM runs WHERE job_id = $id AND state = 'running'")
+supervisor=$(store "SELECT $supervisor_pid FROM runs WHERE job_id = $id AND state = 'running'")
 kill -STOP "$supervisor"
 kill -9 "$profile"
 ended
@@ -247,7 +247,7 @@ like 'with the same words' '^the profile was killed; [0-9] points? measured$' "$
 
 start between 600
 ok 'another gets under way' wait_for 30 has_points "$id" 1
-supervisor=$(store "SELECT supervisor_pid FROM runs WHERE job_id = $id AND state = 'running'")
+supervisor=$(store "SELECT $supervisor_pid FROM runs WHERE job_id = $id AND state = 'running'")
 [ -z "$supervisor" ] || kill -9 "$supervisor"
 before=$(points "$id")
 ok 'a supervisor that is killed is replaced, and the profile goes on' wait_for 40 has_points "$id" $((before + 2))

@@ -171,5 +171,5 @@ is 'a second interrupt ends it at once' 130 "$rc"
 like 'saying what still runs' "^pollux: the command still runs: its supervisor stops it, in 55s at the latest, and ends job $id\$" \
 	"$(cat slow.err)"
 like 'after what was measured' 'own sizes' "$(cat slow.out)"
-kill -9 "-$(store "SELECT leader_pid FROM runs WHERE job_id = $id ORDER BY id DESC LIMIT 1")"
+kill -9 "-$(store "SELECT $leader_pid FROM runs WHERE job_id = $id ORDER BY id DESC LIMIT 1")"
 finish

@@ -81,7 +81,7 @@ like 'and shown as measured' '^  costs .* as measured' "$("$POLLUX" profile "$(j
 before=$(store 'SELECT max(id) FROM jobs')	# its own is the next
 "$POLLUX" profile --budget $((30 * TIME_SCALE)) --points 1 -b 16 --json -- ./fake 16 300 x 1 >lost.json 2>lost.err &
 profile=$!
-supervisor() { supervisor=$(store "SELECT supervisor_pid FROM runs WHERE job_id > $before AND state = 'running'") &&
+supervisor() { supervisor=$(store "SELECT $supervisor_pid FROM runs WHERE job_id > $before AND state = 'running'") &&
 	[ -n "$supervisor" ] && kill -9 "$supervisor"; }
 ok 'a supervisor is killed' wait_for 20 supervisor
 rc=0

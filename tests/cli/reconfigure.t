@@ -64,7 +64,7 @@ like 'and what was declared' '"accumulates": true' "$("$POLLUX" status --json 1)
 
 start=$(date +%s%N)
 want 128 64 1 1
-POLLUX_REPORT_SOCKET=$(query 'SELECT CAST(socket_path AS TEXT) FROM runs') "$POLLUX" report WAKE=1
+POLLUX_REPORT_SOCKET=$(query "SELECT substr(CAST(handle AS TEXT), instr(handle, ' socket=') + 8) FROM runs") "$POLLUX" report WAKE=1
 ok 'woken, its supervisor hands on another at once' wait_for 10 logged '^batch 256 -> 128 (2 x 64 x 1), lr x 1$'
 echo "# after $((($(date +%s%N) - start) / 1000000)) ms"
 measured() { # measured: steps in the row of the first configuration

@@ -159,7 +159,7 @@ told=$(submit -b 4 -- sh -c 'n=0; while :; do
 done' "$POLLUX")
 "$POLLUX" schedule
 comes 'a job that reports nothing yet' 20 "step_source = 'log:nanogpt' AND abs(step_time_s - 0.005) < 1e-9 FROM runs WHERE job_id = $told"
-pid=$(query "SELECT supervisor_pid FROM runs WHERE job_id = $told")
+pid=$(query "SELECT $supervisor_pid FROM runs WHERE job_id = $told")
 ok 'its log is read' log_is_read
 : >go
 comes 'is timed by its reports once it has' 20 "step_source = 'reports' AND abs(step_time_s - 0.03) < 1e-9 FROM runs WHERE job_id = $told"

@@ -22,6 +22,9 @@ LC_ALL=C
 POLLUX_NVML=none	# the same devices on every machine; tests/cli/gpu.t has others
 export POLLUX TRAIN FASHION_MNIST POLLUX_DIR NO_COLOR LC_ALL POLLUX_NVML
 unset XDG_STATE_HOME XDG_CONFIG_HOME
+# The processes of a run, as SQL: what its handle says (src/engine/local/local_handle.h).
+supervisor_pid="CAST(substr(handle, nullif(instr(handle, ' supervisor='), 0) + 12) AS INTEGER)"
+leader_pid="CAST(substr(handle, nullif(instr(handle, ' leader='), 0) + 8) AS INTEGER)"
 store() { sqlite3 -cmd '.timeout 10000' "$POLLUX_DIR/pollux.db" "$@"; }
 # Takes the store's write lock, as a test of its own. What waits for it can be looked at until let_store_go.
 hold_store() {

@@ -24,8 +24,8 @@ break_run() { # break_run "SUPERVISOR LEADER JOB:RUN" WHICH...: what is killed
 	done
 }
 act() { # act ACTION NUMBER
-	running="SELECT supervisor_pid || ' ' || leader_pid || ' ' || job_id || ':' || number FROM runs
-		WHERE state IN ('running', 'stopping') AND leader_pid IS NOT NULL ORDER BY id"
+	running="SELECT $supervisor_pid || ' ' || $leader_pid || ' ' || job_id || ':' || number FROM runs
+		WHERE state IN ('running', 'stopping') AND $leader_pid IS NOT NULL ORDER BY id"
 	case $1 in
 	0|1|2) "$FAULT/killat" -u $(($2 % 6000)) "$POLLUX" schedule ;;
 	3|4) break_run "$(one_of "$2" "$running")" supervisor ;;
@@ -35,15 +35,15 @@ act() { # act ACTION NUMBER
 	8) "$POLLUX" requeue "$(one_of "$2" "SELECT id FROM jobs WHERE state = 'running'")" ;;
 	9) "$POLLUX" hold "$(one_of "$2" "SELECT id FROM jobs WHERE state IN ('queued', 'running')")" ;;
 	10) "$POLLUX" release "$(one_of "$2" "SELECT id FROM jobs WHERE state = 'held'")" ;;
-	11) kill_process -TERM "$(one_of "$2" "SELECT supervisor_pid FROM runs WHERE state = 'running'")" ;;
+	11) kill_process -TERM "$(one_of "$2" "SELECT $supervisor_pid FROM runs WHERE state = 'running'")" ;;
 	12) break_run "$(one_of "$2" "$running")" stop ;;
-	13) kill_process -STOP "$(one_of "$2" "SELECT supervisor_pid FROM runs WHERE state = 'running'")" ;;
+	13) kill_process -STOP "$(one_of "$2" "SELECT $supervisor_pid FROM runs WHERE state = 'running'")" ;;
 	esac >/dev/null 2>&1
 }
 # What was stopped by SIGSTOP goes on; a failed job is tried again at once; nobody is held.
 relent() {
-	for pid in $(query "SELECT leader_pid FROM runs WHERE state <> 'ended' AND leader_pid > 0
-			UNION SELECT supervisor_pid FROM runs WHERE state <> 'ended' AND supervisor_pid > 0"); do
+	for pid in $(query "SELECT $leader_pid FROM runs WHERE state <> 'ended' AND $leader_pid > 0
+			UNION SELECT $supervisor_pid FROM runs WHERE state <> 'ended' AND $supervisor_pid > 0"); do
 		kill_process -CONT "$pid"
 	done
 	query "UPDATE runs SET end_boot_s = end_boot_s - 1000 WHERE outcome = 'failed'"

@@ -28,7 +28,7 @@ shown() { # shown NAME [ID]: the status in every form
 }
 cpu_ticks() { sed 's/.*) //' "/proc/$1/stat" | awk '{ print $12 + $13 }'; }
 memory_kib() { sed -n 's/^VmHWM:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$1/status"; }
-supervisor_of() { query "SELECT supervisor_pid FROM runs WHERE job_id = $1"; }
+supervisor_of() { query "SELECT $supervisor_pid FROM runs WHERE job_id = $1"; }
 # AddressSanitizer needs more of everything.
 memory_limit_kib=16384
 case ${CFLAGS-}${ASAN_OPTIONS-} in *sanitize*|*detect*) memory_limit_kib=262144 ;; esac
@@ -60,7 +60,7 @@ job=$(submit -- sh -c '"$1" flood & "$1" flood & "$1" flood & "$1" flood & wait'
 next=$(submit -- "$work" -n 200 -s 5)
 pass
 ok 'a job floods without end' wait_for 10 query_is 1 \
-	"SELECT count(*) = 2 FROM runs WHERE state = 'running' AND leader_pid IS NOT NULL"
+	"SELECT count(*) = 2 FROM runs WHERE state = 'running' AND $leader_pid IS NOT NULL"
 supervisor=$(supervisor_of "$job")
 ticks=$(cpu_ticks "$supervisor")
 start_ns=$(date +%s%N)

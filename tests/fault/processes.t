@@ -7,7 +7,7 @@
 . "$ROOT/tests/fault/fault.sh"
 
 run_of() { query "SELECT max(id) FROM runs WHERE job_id = $1"; }
-leader_of() { query "SELECT leader_pid FROM runs WHERE id = (SELECT max(id) FROM runs WHERE job_id = $1)"; }
+leader_of() { query "SELECT $leader_pid FROM runs WHERE id = (SELECT max(id) FROM runs WHERE job_id = $1)"; }
 state_of() { query "SELECT state, failures, exit_code, term_signal FROM jobs WHERE id = $1"; }
 begun() { # begun JOB TIMES
 	[ "$(grep -ac '^begun' "$POLLUX_DIR/logs/$1.log")" = "$2" ]
@@ -129,7 +129,7 @@ pass
 for kind in $kinds; do
 	one=$(cat "number-$kind")
 	ok "$kind: a job runs" wait_for 10 logged "$one" 'step 5 '
-	kill -9 "$(query "SELECT supervisor_pid FROM runs WHERE id = $(run_of "$one")")"
+	kill -9 "$(query "SELECT $supervisor_pid FROM runs WHERE id = $(run_of "$one")")"
 	kill -9 "$(leader_of "$one")"
 	broken_runs="$broken_runs $one:1"
 done
@@ -149,7 +149,7 @@ one=$(submit -- "$work" -n 1000 -s 5 -l bare)
 two=$(submit -- "$work" -n 5)
 pass
 ok 'bare: a job runs' wait_for 10 logged "$one" 'step 5 '
-kill -9 "$(query "SELECT supervisor_pid FROM runs WHERE id = $(run_of "$one")")"
+kill -9 "$(query "SELECT $supervisor_pid FROM runs WHERE id = $(run_of "$one")")"
 kill -9 "$(leader_of "$one")"
 broken_runs="$broken_runs $one:1"
 "$POLLUX" cancel "$one"

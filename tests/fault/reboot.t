@@ -13,13 +13,15 @@ reboot() {
 	query "UPDATE runs SET boot_id = '00000000-0000-0000-0000-000000000000',
 		assigned_boot_s = assigned_boot_s + 1e6, launch_boot_s = launch_boot_s + 1e6,
 		stop_boot_s = stop_boot_s + 1e6, checkpoint_boot_s = checkpoint_boot_s + 1e6,
-		end_boot_s = end_boot_s + 1e6, leader_pid = $bystander, supervisor_pid = $bystander"
+		end_boot_s = end_boot_s + 1e6, $as_bystander"
 }
 state_of() { query "SELECT state, runs FROM jobs WHERE id = $1" | tr '|' ' '; }
 
 # It has got the numbers of what ran before.
 sleep 1000 &
 bystander=$!
+as_bystander="handle = CAST('local supervisor=$bystander leader=$bystander'
+	|| substr(CAST(handle AS TEXT), instr(handle, ' start=')) AS BLOB)"
 cleanup() {
 	kill "$bystander" 2>/dev/null || :
 	kill_all
@@ -87,7 +89,7 @@ pass
 ok 'a job runs' wait_for 10 logged "$job" 'step 5 '
 kill_all
 ok 'it is killed with its supervisor' wait_for 10 nothing_alive
-query "UPDATE runs SET leader_pid = $bystander, supervisor_pid = $bystander"
+query "UPDATE runs SET $as_bystander"
 broken_runs="$job:1"
 settle 30 'it is run again, and ends'
 exact 'with exactly its samples' "$job" 100

@@ -6,7 +6,7 @@
 . "$(dirname "$0")/../cli/tap.sh"
 . "$ROOT/tests/fault/fault.sh"
 
-supervisor_of() { query "SELECT supervisor_pid FROM runs WHERE id = $1"; }
+supervisor_of() { query "SELECT $supervisor_pid FROM runs WHERE id = $1"; }
 kill_supervisor() { # kill_supervisor RUN
 	pid=$(supervisor_of "$1")
 	kill -9 "$pid" && wait_for 10 is_gone "$pid"
@@ -41,7 +41,7 @@ if [ -d "$FASHION_MNIST" ]; then
 	pass
 	ok 'the trainer is under way' wait_for 60 logged "$job" '^step 100 '
 	run=$(run_of "$job")
-	leader=$(query "SELECT leader_pid FROM runs WHERE id = $run")
+	leader=$(query "SELECT $leader_pid FROM runs WHERE id = $run")
 	ok 'its supervisor is killed' kill_supervisor "$run"
 	size=$(wc -c <"$POLLUX_DIR/logs/$job.log")
 	ok 'the trainer goes on' wait_for 10 grown "$job" "$size"

@@ -76,12 +76,15 @@ static void test_capture(void)
 static void launch(const struct job *job, const struct run *run)
 {
 	struct template_values values = { .checkpoint_dir = "/c d", .port = 29500 };
+	struct run_places places = {
+		.report_socket = "/s/1.sock", .config_file = "/s/1.config", .store_dir = "/store",
+	};
 
 	strings_release(&env);
 	strings_add(&env, "OMP_NUM_THREADS=64");	/* as the submitter had them */
 	strings_add(&env, "PYTHONUNBUFFERED=0");
 	strings_add(&env, "OTHER=1");
-	environment_for_run(job, run, &values, "/s/1.config", "/store", &env);
+	environment_for_run(job, run, &values, &places, &env);
 }
 
 static void test_launch(void)
@@ -101,7 +104,6 @@ static void test_launch(void)
 	run.number = 3;
 	run.configuration.replicas = 2;
 	run.devices = devices;
-	run.socket_path = xstrdup("/s/1.sock");
 	run.configuration.accumulation_steps = 1;
 	launch(&job, &run);
 	is_str(value_of("POLLUX_JOB_ID"), "17", "the job");

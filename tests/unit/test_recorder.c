@@ -45,7 +45,7 @@ static void begin(void)
 	snprintf(run.devices[0].id, sizeof(run.devices[0].id), "cpu:0");
 	snprintf(run.devices[0].kind, sizeof(run.devices[0].kind), "cpu");
 	if (store_run_add(&store, &run, &err) ||
-	    store_run_claim(&store, run.id, 1, 1, &claimed, &err) || !claimed)
+	    store_run_claim(&store, run.id, "local", 1, &claimed, &err) || !claimed)
 		printf("# %s\n", err.text);
 	run.launch_boot_s = now = clock_boot_s();
 	recorder_init(&r);

@@ -150,7 +150,7 @@ static bool claim(int64_t run_id)
 {
 	bool claimed = false;
 
-	if (store_run_claim(&store, run_id, 100, 5, &claimed, &err))
+	if (store_run_claim(&store, run_id, "local supervisor=100", 5, &claimed, &err))
 		printf("# %s\n", err.text);
 	return claimed;
 }
@@ -508,7 +508,7 @@ static void test_claims(void)
 	is_int(store_run_get(&store, next, &run, &err), 0, "a run is read back");
 	is_int(run.number, 2, "the job's second");
 	is_int(run.state, RUN_RUNNING, "running");
-	is_int(run.supervisor_pid, 100, "under its supervisor");
+	is_str(run.handle, "local supervisor=100", "known by its supervisor");
 	is_str(run.devices[0].id, "cpu:2", "on its device");
 	is_str(run.devices[0].binding, "2", "bound so");
 	run_release(&run);
@@ -535,7 +535,7 @@ static void test_claims_at_once(void)
 
 			store_close(&store);
 			rc = store_open(&store, &paths, STORE_WRITE, &err) ||
-			     store_run_claim(&store, run, 100 + i, 5, &claimed, &err);
+			     store_run_claim(&store, run, "local", 5, &claimed, &err);
 			store_close(&store);
 			paths_release(&paths);
 			_exit(rc ? 2 : claimed);
@@ -600,20 +600,20 @@ static void test_adopt(void)
 
 	new_store();
 	run = add_run(add_job(0), 0, 1);
-	store_run_adopt(&store, run, 7, 9, &adopted, &err);
+	store_run_adopt(&store, run, "local supervisor=7", 9, &adopted, &err);
 	ok(!adopted, "a run that was not claimed is not adopted");
 	claim(run);
-	is_int(store_run_adopt(&store, run, 7, 9, &adopted, &err), 0, "a running one");
+	is_int(store_run_adopt(&store, run, "local supervisor=7", 9, &adopted, &err), 0, "a running one");
 	ok(adopted, "is");
-	is_query("SELECT state || ' ' || stop_reason || ' ' || supervisor_pid FROM runs",
-		 "stopping orphan 7", "to be stopped");
-	store_run_adopt(&store, run, 8, 11, &adopted, &err);
+	is_query("SELECT state || ' ' || stop_reason || ' ' || handle FROM runs",
+		 "stopping orphan local supervisor=7", "to be stopped");
+	store_run_adopt(&store, run, "local supervisor=8", 11, &adopted, &err);
 	ok(adopted, "and again, should the next supervisor die too");
 	query("UPDATE runs SET stop_reason = 'hold'");
-	store_run_adopt(&store, run, 9, 12, &adopted, &err);
+	store_run_adopt(&store, run, "local supervisor=9", 12, &adopted, &err);
 	is_query("SELECT stop_reason FROM runs", "hold", "what a person asked for stays");
 	end_run(run, &(struct end){ OUTCOME_LOST, STOP_HOLD, 1, UNKNOWN, UNKNOWN, 0, 0, -1 });
-	store_run_adopt(&store, run, 9, 12, &adopted, &err);
+	store_run_adopt(&store, run, "local supervisor=9", 12, &adopted, &err);
 	ok(!adopted, "an ended one is not");
 }
 
@@ -1352,6 +1352,9 @@ static void test_migration(void)
 		     " (1, 2, 'ended', 1, 1, 1, 'b', 1, 1, NULL, 99, 'not-started'),"
 		     " (1, 3, 'ended', 1, 1, 1, 'b', 1, 1, 1.5, 60, 'not-started');"
 		     "UPDATE jobs SET runs = 2, start_time_s = 1.5;"
+		     "UPDATE runs SET supervisor_pid = 12, leader_pid = 34, leader_start_ticks = 56,"
+		     " socket_path = CAST('/s a.sock' AS BLOB) WHERE number = 1;"
+		     "UPDATE runs SET supervisor_pid = 7 WHERE number = 3;"
 		     "INSERT INTO observations VALUES (1, 'k', 1, 1, 32, 1, 5, 2, 0, 0, 1, 0, 1, 0, 9);",
 		     NULL, NULL, NULL);
 	sqlite3_close(db);
@@ -1365,6 +1368,13 @@ static void test_migration(void)
 	is_int(list.count, 1, "what was learnt is there");
 	is_query("SELECT group_concat(workload) FROM runs", "w,w,w", "with the runs of the workload");
 	observation_list_release(&list);
+	is_query("SELECT handle FROM runs WHERE number = 1",
+		 "local supervisor=12 leader=34 start=56 socket=/s a.sock",
+		 "the processes of a run have become its handle");
+	is_query("SELECT handle FROM runs WHERE number = 3", "local supervisor=7",
+		 "with what is known of a run that did not start its command");
+	is_query("SELECT handle IS NULL FROM runs WHERE number = 2", "1",
+		 "a run that was never claimed has no handle");
 	is_int(strtol(query("PRAGMA user_version"), NULL, 10), n_schema_steps, "its version is ours now");
 }
 
@@ -1465,7 +1475,7 @@ static int write_job(void)
 static int write_claim(void)
 {
 	bool claimed;
-	int rc = store_run_claim(&store, 2, 100, 5, &claimed, &err);
+	int rc = store_run_claim(&store, 2, "local", 5, &claimed, &err);
 
 	return rc == 0 && !claimed ? -2 : rc;
 }

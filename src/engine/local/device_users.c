@@ -1,49 +1,15 @@
 /* device_users.c - match the processes on the GPUs with our runs, and judge the others. */
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "pollux/clock.h"
 #include "pollux/device_users.h"
+#include "pollux/engine.h"
 #include "pollux/mem.h"
 
 /* --- whose it is --- */
-
-/* That the run's supervisor lives, and the number is not somebody else's by now. */
-static bool is_supervisor(const struct run *run)
-{
-	char path[48], got[64], want[64];
-	int length = snprintf(want, sizeof(want), "pollux%csupervise%c%lld", 0, 0, (long long)run->id);
-	ssize_t n;
-	int fd;
-
-	if (run->supervisor_pid <= 0)
-		return false;
-	snprintf(path, sizeof(path), "/proc/%lld/cmdline", (long long)run->supervisor_pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, got, sizeof(got));
-	if (fd >= 0)
-		close(fd);
-	return n == length + 1 && !memcmp(got, want, (size_t)length + 1);
-}
-
-static bool belongs_to(pid_t pid, const struct run *run)
-{
-	bool supervised = is_supervisor(run);
-	char *variable = xasprintf("POLLUX_REPORT_SOCKET=%s", run->socket_path ? run->socket_path : "");
-	struct proc_marks marks = {
-		.ancestor = supervised ? (pid_t)run->supervisor_pid : 0,
-		.session = supervised ? (pid_t)run->supervisor_pid : 0,
-		.variable = run->socket_path && *run->socket_path ? variable : NULL,
-	};
-	bool belongs = proc_bears(pid, &marks);
-
-	free(variable);
-	return belongs;
-}
 
 static bool has_device(const struct run *run, const struct device *device)
 {
@@ -65,7 +31,7 @@ static void find_owner(struct device_user *u, const struct device *device, const
 	for (int i = 0; i < runs->count && !u->job_id; i++) {
 		const struct run *run = &runs->items[i];
 
-		if (!is_there(run) || !(sees_all ? belongs_to((pid_t)u->process.pid, run)
+		if (!is_there(run) || !(sees_all ? engine_of(run)->owns_process(run, u->process.pid)
 						 : has_device(run, device)))
 			continue;
 		u->job_id = run->job_id;

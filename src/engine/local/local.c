@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "local.h"
 #include "pollux/clock.h"
 #include "pollux/device_lock.h"
 #include "pollux/engine.h"
@@ -108,5 +109,7 @@ const struct engine engine_local = {
 	.wake = wake,
 	.end = end,
 	.clean = clean,
+	.command_pid = local_command_pid,
+	.owns_process = local_owns_process,
 	.device_holder = device_holder,
 };

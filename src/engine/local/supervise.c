@@ -67,10 +67,13 @@ int supervisor_spawn(const struct paths *paths, int64_t run_id, struct err *err)
 void supervisor_wake(const struct run *run)
 {
 	static const char message[] = "WAKE=1\n";
+	struct local_handle handle;
 	struct err ignored;
 
-	if (run->socket_path && *run->socket_path)
-		report_socket_send(run->socket_path, message, sizeof(message) - 1, 0, &ignored);
+	local_handle_parse(run->handle, &handle);
+	if (handle.socket_path[0])
+		report_socket_send(handle.socket_path, message, sizeof(message) - 1, 0, &ignored);
+	local_handle_release(&handle);
 }
 
 static int block_signals(struct err *err)
@@ -123,7 +126,14 @@ static void supervisor_release(struct supervisor *s)
 	job_release(&s->job);
 	job_command_release(&s->command);
 	run_release(&s->run);
+	local_handle_release(&s->handle);
 	store_close(&s->store);
+}
+
+void supervisor_update_handle(struct supervisor *s)
+{
+	free(s->run.handle);
+	s->run.handle = local_handle_text(&s->handle);
 }
 
 static int load(struct supervisor *s, int64_t run_id, struct err *err)
@@ -133,6 +143,7 @@ static int load(struct supervisor *s, int64_t run_id, struct err *err)
 	    store_job_get(&s->store, s->run.job_id, &s->job, err) ||
 	    store_job_command_get(&s->store, s->run.job_id, &s->command, err))
 		return -1;
+	local_handle_parse(s->run.handle, &s->handle);
 	s->device_locks = xcalloc((size_t)s->run.configuration.replicas, sizeof(int));
 	for (int i = 0; i < s->run.configuration.replicas; i++)
 		s->device_locks[i] = -1;
@@ -142,14 +153,14 @@ static int load(struct supervisor *s, int64_t run_id, struct err *err)
 /* The command is not our child: watch it by pidfd, if it is still the process that was recorded. */
 static void watch_leader(struct supervisor *s)
 {
-	s->leader_fd = (int)syscall(SYS_pidfd_open, (pid_t)s->run.leader_pid, 0);
-	if (s->leader_fd >= 0 && (s->run.leader_start_ticks == 0 ||
-	    proc_start_ticks((pid_t)s->run.leader_pid) != s->run.leader_start_ticks)) {
+	s->leader_fd = (int)syscall(SYS_pidfd_open, (pid_t)s->handle.leader_pid, 0);
+	if (s->leader_fd >= 0 && (s->handle.leader_start_ticks == 0 ||
+	    proc_start_ticks((pid_t)s->handle.leader_pid) != s->handle.leader_start_ticks)) {
 		close(s->leader_fd);
 		s->leader_fd = -1;
 	}
 	if (s->leader_fd < 0)
-		s->run.leader_pid = 0;
+		s->handle.leader_pid = 0;
 }
 
 /* Its command is stopped, not carried on with: its exit status could never be known. */
@@ -157,7 +168,9 @@ static int adopt(struct supervisor *s, struct err *err)
 {
 	bool adopted;
 
-	if (store_run_adopt(&s->store, s->run.id, getpid(), clock_boot_s(), &adopted, err))
+	s->handle.supervisor_pid = getpid();
+	supervisor_update_handle(s);
+	if (store_run_adopt(&s->store, s->run.id, s->run.handle, clock_boot_s(), &adopted, err))
 		return -1;
 	if (!adopted) {
 		s->state = ST_FINISHED;

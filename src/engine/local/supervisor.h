@@ -7,6 +7,7 @@
 #include "pollux/job.h"
 #include "pollux/paths.h"
 #include "pollux/store.h"
+#include "local_handle.h"
 #include "log_watch.h"
 #include "oom.h"
 #include "recorder.h"
@@ -57,6 +58,7 @@ struct supervisor {
 	struct job job;
 	struct job_command command;
 	struct run run;
+	struct local_handle handle;	/* run.handle is its text */
 	struct recorder recorder;
 	enum supervisor_state state;
 	double deadline_boot_s;		/* of the state; INFINITY none */
@@ -91,6 +93,9 @@ struct supervisor {
 int supervisor_spawn(const struct paths *paths, int64_t run_id, struct err *err);
 /* Tell the run's supervisor to look into the store now; it looks every two seconds anyway. */
 void supervisor_wake(const struct run *run);
+
+/* Bring run.handle up to date with handle. */
+void supervisor_update_handle(struct supervisor *s);
 
 /* supervisor_start.c */
 int supervisor_take_devices(struct supervisor *s, bool *taken, struct err *err);

@@ -150,11 +150,11 @@ static void remove_files(const struct supervisor *s)
 	supervisor_remove_config(s);
 	unlink(lock);
 	free(lock);
-	if (!s->run.socket_path || !*s->run.socket_path)
+	if (!s->handle.socket_path[0])
 		return;
-	unlink(s->run.socket_path);
-	if (!strncmp(s->run.socket_path, "/tmp/pollux-", 12))
-		rmdir(dirname(s->run.socket_path));
+	unlink(s->handle.socket_path);
+	if (!strncmp(s->handle.socket_path, "/tmp/pollux-", 12))
+		rmdir(dirname(s->handle.socket_path));
 }
 
 static void end_job(struct supervisor *s)

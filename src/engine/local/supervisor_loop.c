@@ -158,7 +158,7 @@ static void reap(struct supervisor *s)
 			supervisor_driver_ended(s);
 		else
 			supervisor_take_usage(s, &usage);
-		if (pid != (pid_t)s->run.leader_pid || s->leader_gone)
+		if (pid != (pid_t)s->handle.leader_pid || s->leader_gone)
 			continue;
 		s->wait_status = status;
 		supervisor_handle(s, EV_LEADER_EXIT);

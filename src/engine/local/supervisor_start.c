@@ -61,7 +61,9 @@ int supervisor_take_devices(struct supervisor *s, bool *taken, struct err *err)
 		return -1;
 	if (!locked)
 		return 0;
-	rc = store_run_claim(&s->store, s->run.id, getpid(), NAN, taken, err);
+	s->handle.supervisor_pid = getpid();
+	supervisor_update_handle(s);
+	rc = store_run_claim(&s->store, s->run.id, s->run.handle, NAN, taken, err);
 	if (!*taken)
 		release_devices(s, s->run.configuration.replicas);
 	else
@@ -85,16 +87,18 @@ static char *socket_path(const struct supervisor *s)
  * has none where its supervisor died before the command was on record. */
 int supervisor_open_socket(struct supervisor *s, struct err *err)
 {
-	if (s->adopted && (!s->run.socket_path || !*s->run.socket_path))
+	if (s->adopted && !s->handle.socket_path[0])
 		return 0;
 	if (!s->adopted) {
-		free(s->run.socket_path);
-		s->run.socket_path = socket_path(s);
+		char *path = socket_path(s);
+
+		if (!path)
+			return err_set(err, EX_CANTCREAT,
+				       "cannot make a directory in '/tmp': %s", strerror(errno));
+		free(s->handle.socket_path);
+		s->handle.socket_path = path;
 	}
-	if (!s->run.socket_path)
-		return err_set(err, EX_CANTCREAT, "cannot make a directory in '/tmp': %s",
-			       strerror(errno));
-	s->socket_fd = report_socket_open(s->run.socket_path, err);
+	s->socket_fd = report_socket_open(s->handle.socket_path, err);
 	return s->socket_fd < 0 ? -1 : 0;
 }
 
@@ -166,12 +170,13 @@ static int record_leader(pid_t pid, void *arg, struct err *err)
 {
 	struct supervisor *s = arg;
 
-	s->run.leader_pid = pid;
-	s->run.leader_start_ticks = proc_start_ticks(pid);
+	s->handle.leader_pid = pid;
+	s->handle.leader_start_ticks = proc_start_ticks(pid);
 	s->leader_fd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (s->leader_fd < 0)
 		return err_set(err, EX_OSERR, "cannot watch the command: %s", strerror(errno));
-	return store_run_set_leader(&s->store, &s->run, err);
+	supervisor_update_handle(s);
+	return store_run_set_handle(&s->store, s->run.id, s->run.handle, err);
 }
 
 static int start_command(struct supervisor *s, const struct strings *argv, const struct strings *env,
@@ -226,6 +231,7 @@ static int launch(struct supervisor *s, struct err *err)
 		.checkpoint_dir = checkpoints, .port = free_port(),
 	};
 	struct strings argv = { 0 }, env = { 0 };
+	struct run_places places = { .store_dir = s->paths->dir };
 	char *config_file;
 	int rc = -1;
 
@@ -239,7 +245,9 @@ static int launch(struct supervisor *s, struct err *err)
 		template_expand(&s->command.argv, &values, &argv);
 		for (size_t i = 0; i < s->command.env.count; i++)
 			strings_add(&env, s->command.env.items[i]);
-		environment_for_run(&s->job, &s->run, &values, config_file, s->paths->dir, &env);
+		places.report_socket = s->handle.socket_path;
+		places.config_file = config_file;
+		environment_for_run(&s->job, &s->run, &values, &places, &env);
 		write_log_header(s, &argv);
 		s->log_offset = lseek(s->log_fd, 0, SEEK_END);
 		oom_watch_start(&s->oom, clock_boot_s());

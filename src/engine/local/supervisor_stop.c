@@ -35,13 +35,12 @@ static int find_processes(const struct supervisor *s, struct pid_list *list)
 {
 	int rc;
 
-	char *variable = xasprintf("POLLUX_REPORT_SOCKET=%s",
-				   s->run.socket_path ? s->run.socket_path : "");
+	char *variable = xasprintf("POLLUX_REPORT_SOCKET=%s", s->handle.socket_path);
 	/* An adopted run's session is not asked for: its number may belong to a stranger by now. */
 	struct proc_marks marks = {
-		.ancestor = !s->adopted ? getpid() : s->leader_gone ? 0 : (pid_t)s->run.leader_pid,
+		.ancestor = !s->adopted ? getpid() : s->leader_gone ? 0 : (pid_t)s->handle.leader_pid,
 		.session = s->adopted ? 0 : getpid(),
-		.variable = s->run.socket_path && *s->run.socket_path ? variable : NULL,
+		.variable = s->handle.socket_path[0] ? variable : NULL,
 	};
 
 	rc = proc_find(&marks, list);
@@ -69,7 +68,7 @@ void supervisor_signal_all(struct supervisor *s, int signal_number)
 		supervisor_signal_leader(s, signal_number);
 	find_processes(s, &list);
 	for (int i = 0; i < list.count; i++) {
-		if (s->leader_gone || list.items[i] != (pid_t)s->run.leader_pid)
+		if (s->leader_gone || list.items[i] != (pid_t)s->handle.leader_pid)
 			kill(list.items[i], signal_number);
 		kill(list.items[i], SIGCONT);
 	}

@@ -1,0 +1,22 @@
+/* local_handle.h - what the handle of a local run says; private to src/engine/local.
+ *
+ * The text is "local supervisor=12 leader=34 start=5678 socket=/path", with only what is known. The
+ * path is last, and goes to the end of the text. */
+#ifndef POLLUX_LOCAL_HANDLE_H
+#define POLLUX_LOCAL_HANDLE_H
+
+#include <stdint.h>
+
+struct local_handle {
+	int64_t supervisor_pid;		/* 0: none yet */
+	int64_t leader_pid;		/* the command's first process; 0: none yet */
+	int64_t leader_start_ticks;	/* with the pid, names one process; 0: unknown */
+	char *socket_path;		/* owned; where the run's reports go; "": none yet */
+};
+
+/* text may be NULL, as of a run that was not started yet. */
+void local_handle_parse(const char *text, struct local_handle *h);
+char *local_handle_text(const struct local_handle *h);		/* the caller frees */
+void local_handle_release(struct local_handle *h);
+
+#endif

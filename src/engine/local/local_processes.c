@@ -1,0 +1,60 @@
+/* local_processes.c - which processes of this machine belong to a run. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "local.h"
+#include "local_handle.h"
+#include "pollux/mem.h"
+#include "pollux/proc.h"
+
+/* True if the process is the run's supervisor: its number could be another process's by now. */
+static bool is_supervisor(const struct run *run, int64_t pid)
+{
+	char path[48], got[64], want[64];
+	int length = snprintf(want, sizeof(want), "pollux%csupervise%c%lld", 0, 0,
+			      (long long)run->id);
+	ssize_t n;
+	int fd;
+
+	if (pid <= 0)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%lld/cmdline", (long long)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, got, sizeof(got));
+	if (fd >= 0)
+		close(fd);
+	return n == length + 1 && !memcmp(got, want, (size_t)length + 1);
+}
+
+bool local_owns_process(const struct run *run, int64_t pid)
+{
+	struct local_handle handle;
+	struct proc_marks marks = { 0 };
+	char *variable;
+	bool owns;
+
+	local_handle_parse(run->handle, &handle);
+	variable = xasprintf("POLLUX_REPORT_SOCKET=%s", handle.socket_path);
+	if (is_supervisor(run, handle.supervisor_pid))
+		marks.ancestor = marks.session = (pid_t)handle.supervisor_pid;
+	if (handle.socket_path[0])
+		marks.variable = variable;
+	owns = proc_bears((pid_t)pid, &marks);
+	free(variable);
+	local_handle_release(&handle);
+	return owns;
+}
+
+int64_t local_command_pid(const struct run *run)
+{
+	struct local_handle handle;
+	int64_t pid;
+
+	local_handle_parse(run->handle, &handle);
+	pid = handle.leader_pid;
+	local_handle_release(&handle);
+	return pid;
+}

@@ -1,0 +1,66 @@
+/* test_local_handle.c - the text by which the store knows a local run, written and read back. */
+#include <stdlib.h>
+
+#include "engine/local/local_handle.h"
+#include "pollux/engine.h"
+#include "tap.h"
+
+static void is_read_back(const struct local_handle *h, const char *want, const char *name)
+{
+	char *text = local_handle_text(h);
+	struct local_handle got;
+
+	is_str(text, want, name);
+	local_handle_parse(text, &got);
+	is_int(got.supervisor_pid, h->supervisor_pid, "its supervisor is read back");
+	is_int(got.leader_pid, h->leader_pid, "its leader");
+	is_int(got.leader_start_ticks, h->leader_start_ticks, "the time of the leader's start");
+	is_str(got.socket_path, h->socket_path, "its socket");
+	local_handle_release(&got);
+	free(text);
+}
+
+static void test_texts(void)
+{
+	char plain[] = "/run/7.sock", odd[] = "/a b supervisor=3 socket=x leader=4/\xff.sock", none[] = "";
+
+	is_read_back(&(struct local_handle){ .socket_path = none }, "local", "nothing is known");
+	is_read_back(&(struct local_handle){ .supervisor_pid = 12, .socket_path = none },
+		     "local supervisor=12", "a run that was claimed");
+	is_read_back(&(struct local_handle){ 12, 34, 5678, plain },
+		     "local supervisor=12 leader=34 start=5678 socket=/run/7.sock",
+		     "a run whose command was started");
+	is_read_back(&(struct local_handle){ .leader_pid = 4, .socket_path = odd },
+		     "local leader=4 socket=/a b supervisor=3 socket=x leader=4/\xff.sock",
+		     "a path with spaces, keys and bytes that are no text");
+}
+
+static void test_no_text(void)
+{
+	struct local_handle h;
+
+	local_handle_parse(NULL, &h);
+	is_int(h.supervisor_pid, 0, "a run without a handle has no supervisor");
+	is_str(h.socket_path, "", "and no socket");
+	local_handle_release(&h);
+}
+
+static void test_engine_of(void)
+{
+	char handle[] = "local supervisor=1", other[] = "localhost 1";
+	struct run run = { .handle = NULL };
+
+	ok(engine_of(&run) == engine_for_new_runs(), "a run without a handle is the configured engine's");
+	run.handle = handle;
+	ok(engine_of(&run) == &engine_local, "a run with a handle is its engine's");
+	run.handle = other;
+	ok(engine_of(&run) == engine_for_new_runs(), "the engine's name is the whole first word");
+}
+
+int main(void)
+{
+	test_texts();
+	test_no_text();
+	test_engine_of();
+	return done();
+}
