@@ -62,18 +62,4 @@ double curve_slice_end_s(const struct curves *curves, const struct curve *c, boo
 /* The next larger number that it may be given; 0: none. */
 int curve_next(const struct curves *curves, const struct curve *c, int r);
 
-/* Whole numbers and tenths, so that a model that moves a little leaves a reason as it is.
- * "needs 4 devices; 2 can be used here", or what else keeps it from ever starting; least is 0. */
-void curve_explain_impossible(const struct curves *curves, const struct curve *c, char *reason);
-/* "needs 2 devices for 4m20s", or, where what remains of the job is not known, "needs 2 devices for an assumed
- * 2h00m". length_device_s: on the least number, as the policy reckons it. */
-void curve_explain_need(const struct curve *c, double length_device_s, char *reason);
-/* ": 1.7x of one device; one more would add 9 %", as far as it is known, after "2 devices". */
-void curve_explain_gain(const struct curves *curves, const struct curve *c, int replicas,
-			char *reason);
-/* All of it, for policies without more to tell: waits is why one waits that could be given devices, "; others
- * come first". */
-void curve_explain_choice(const struct curves *curves, const struct curve *c, int replicas,
-			  const char *waits, char *reason);
-
 #endif

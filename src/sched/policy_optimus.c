@@ -17,7 +17,7 @@
 #include "claims.h"
 #include "curve.h"
 #include "pollux/mem.h"
-#include "reason.h"
+#include "reason_curve.h"
 
 #define HINT_SLICES 12
 
@@ -98,7 +98,7 @@ static void decide(const struct sched_input *in, struct sched_choice *choices)
 		struct sched_choice *choice = &choices[c->job - in->jobs];
 
 		*choice = (struct sched_choice){ .replicas = count[i], .next_start_s = (double)NAN };
-		curve_explain_choice(&curves, c, choice->replicas, "; earlier jobs have all",
+		reason_add_choice(&curves, c, choice->replicas, "; earlier jobs have all",
 				     choice->reason);
 	}
 	free(count);

@@ -25,7 +25,7 @@
 #include "claims.h"
 #include "curve.h"
 #include "pollux/mem.h"
-#include "reason.h"
+#include "reason_curve.h"
 
 #define SPEEDUP_FLOOR 1e-3
 
@@ -110,14 +110,14 @@ static void explain(const struct fairness *f, const struct curve *c, struct sche
 		reason_add(choice->reason, " to its end: not preemptible");
 	} else if (choice->replicas) {
 		reason_add_devices(choice->reason, choice->replicas);
-		curve_explain_gain(f->curves, c, choice->replicas, choice->reason);
+		reason_add_gain(f->curves, c, choice->replicas, choice->reason);
 		reason_add(choice->reason, "; fair share %d", f->share);
 	} else if (c->least) {
 		reason_add(choice->reason, "needs ");
 		reason_add_devices(choice->reason, c->least);
 		reason_add(choice->reason, "; adds more to the mean speedup elsewhere");
 	} else {
-		curve_explain_impossible(f->curves, c, choice->reason);
+		reason_add_unfit(f->curves, c, choice->reason);
 	}
 }
 

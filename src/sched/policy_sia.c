@@ -18,7 +18,7 @@
 #include "claims.h"
 #include "curve.h"
 #include "pollux/mem.h"
-#include "reason.h"
+#include "reason_curve.h"
 
 #define POWER (-0.5)
 #define LAMBDA 1.1
@@ -80,7 +80,7 @@ static void decide(const struct sched_input *in, struct sched_choice *choices)
 		struct sched_choice *choice = &choices[c->job - in->jobs];
 
 		*choice = (struct sched_choice){ .replicas = count[i], .next_start_s = (double)NAN };
-		curve_explain_choice(&curves, c, choice->replicas, "; adds more to the sum elsewhere",
+		reason_add_choice(&curves, c, choice->replicas, "; adds more to the sum elsewhere",
 				     choice->reason);
 	}
 	free(count);

@@ -17,7 +17,7 @@
 #include "claims.h"
 #include "curve.h"
 #include "pollux/mem.h"
-#include "reason.h"
+#include "reason_curve.h"
 
 struct entry {
 	int index;		/* of the curve */
@@ -104,13 +104,13 @@ static void explain(const struct queue *q, const struct entry *e, int line, stru
 	const struct curve *c = &q->curves->items[e->index];
 
 	if (!choice->replicas && !c->least) {
-		curve_explain_impossible(q->curves, c, choice->reason);
+		reason_add_unfit(q->curves, c, choice->reason);
 		return;
 	}
 	if (line) {
 		reason_add_ordinal(choice->reason, line);
 		reason_add(choice->reason, " in line; ");
-		curve_explain_need(c, e->left_s * c->least, choice->reason);
+		reason_add_need(c, e->left_s * c->least, choice->reason);
 		reason_add(choice->reason, "; shorter jobs first");
 		return;
 	}

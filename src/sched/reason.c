@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "reason.h"
@@ -58,35 +57,16 @@ void reason_add_duration(char *reason, double seconds)
 		reason_add(reason, "%.0fd%02.0fh", floor(s / 86400), floor(fmod(s, 86400) / 3600));
 }
 
-static int compare_ids(const void *a, const void *b)
+void reason_add_jobs(char *reason, const struct job_names *jobs)
 {
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	long long first = jobs->first[0], second = jobs->first[1];
 
-	return (x > y) - (x < y);
-}
-
-static int unique(int64_t *ids, int n)
-{
-	int kept = 0;
-
-	qsort(ids, (size_t)n, sizeof(*ids), compare_ids);
-	for (int i = 0; i < n; i++)
-		if (!kept || ids[i] != ids[kept - 1])
-			ids[kept++] = ids[i];
-	return kept;
-}
-
-int reason_add_jobs(char *reason, int64_t *ids, int n)
-{
-	n = unique(ids, n);
-	if (n == 1)
-		reason_add(reason, "job %lld", (long long)ids[0]);
-	else if (n == 2)
-		reason_add(reason, "jobs %lld and %lld", (long long)ids[0], (long long)ids[1]);
-	else if (n > 2)
-		reason_add(reason, "jobs %lld, %lld and %d more", (long long)ids[0],
-			   (long long)ids[1], n - 2);
-	return n;
+	if (jobs->n == 1)
+		reason_add(reason, "job %lld", first);
+	else if (jobs->n == 2)
+		reason_add(reason, "jobs %lld and %lld", first, second);
+	else if (jobs->n > 2)
+		reason_add(reason, "jobs %lld, %lld and %d more", first, second, jobs->n - 2);
 }
 
 void reason_add_impossible(char *reason, int min_replicas, int n_devices)

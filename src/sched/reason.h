@@ -3,18 +3,18 @@
 #ifndef SCHED_REASON_H
 #define SCHED_REASON_H
 
+#include "job_names.h"
 #include "pollux/policy.h"
 
 void reason_add(char *reason, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void reason_add_devices(char *reason, int n);			/* "1 device" */
-/* "2 devices (1 to 4 asked)"; without the brackets where it has its maximum. */
+/* "2 devices (1 to 4 asked)"; without the brackets where the job has its maximum. */
 void reason_add_share(char *reason, const struct sched_job *job, int replicas);
-/* "26s", "4m20s", "2h05m": two digits, so that a model that moves a little leaves it as it is. */
+/* "26s", "4m20s", "2h05m": two digits, so that a model that moves a little leaves a reason as it is. */
 void reason_add_duration(char *reason, double seconds);
 void reason_add_ordinal(char *reason, int n);			/* "22nd" */
-/* "job 3", "jobs 3 and 5", "jobs 3, 5 and 2 more"; sorts ids and drops what occurs twice.
- * Returns how many are left. */
-int reason_add_jobs(char *reason, int64_t *ids, int n);
+/* "job 3", "jobs 3 and 5", "jobs 3, 5 and 2 more" */
+void reason_add_jobs(char *reason, const struct job_names *jobs);
 /* "needs 4 devices; 2 can be used here" */
 void reason_add_impossible(char *reason, int min_replicas, int n_devices);
 

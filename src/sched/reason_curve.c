@@ -1,10 +1,9 @@
-/* curve_reason.c - what there is to tell about a job and numbers of devices. */
+/* reason_curve.c - see reason_curve.h. */
 #include <math.h>
 
-#include "curve.h"
-#include "reason.h"
+#include "reason_curve.h"
 
-void curve_explain_impossible(const struct curves *curves, const struct curve *c, char *reason)
+void reason_add_unfit(const struct curves *curves, const struct curve *c, char *reason)
 {
 	int min = c->job->min_replicas > 1 ? c->job->min_replicas : 1;
 	int max = c->job->max_replicas > min ? c->job->max_replicas : min;
@@ -26,7 +25,7 @@ void curve_explain_impossible(const struct curves *curves, const struct curve *c
 		   curves->in->devices_per_node);
 }
 
-void curve_explain_need(const struct curve *c, double length_device_s, char *reason)
+void reason_add_need(const struct curve *c, double length_device_s, char *reason)
 {
 	reason_add(reason, "needs ");
 	reason_add_devices(reason, c->least);
@@ -34,8 +33,7 @@ void curve_explain_need(const struct curve *c, double length_device_s, char *rea
 	reason_add_duration(reason, length_device_s / c->least);
 }
 
-void curve_explain_gain(const struct curves *curves, const struct curve *c, int replicas,
-			char *reason)
+void reason_add_gain(const struct curves *curves, const struct curve *c, int replicas, char *reason)
 {
 	int more = curve_next(curves, c, replicas);
 	double now = c->of[replicas], percent;
@@ -61,11 +59,11 @@ void curve_explain_gain(const struct curves *curves, const struct curve *c, int 
 		reason_add(reason, "nothing");
 }
 
-void curve_explain_choice(const struct curves *curves, const struct curve *c, int replicas,
-			  const char *waits, char *reason)
+void reason_add_choice(const struct curves *curves, const struct curve *c, int replicas,
+		       const char *waits, char *reason)
 {
 	if (!replicas && !c->least) {
-		curve_explain_impossible(curves, c, reason);
+		reason_add_unfit(curves, c, reason);
 	} else if (!replicas) {
 		reason_add(reason, "needs ");
 		reason_add_devices(reason, c->least);
@@ -73,7 +71,7 @@ void curve_explain_choice(const struct curves *curves, const struct curve *c, in
 	} else {
 		reason_add_devices(reason, replicas);
 		if (c->job->preemptible)
-			curve_explain_gain(curves, c, replicas, reason);
+			reason_add_gain(curves, c, replicas, reason);
 		else
 			reason_add(reason, " to its end: not preemptible");
 	}

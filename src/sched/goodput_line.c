@@ -1,0 +1,422 @@
+/* goodput_line.c - see goodput_line.h. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "backfill.h"
+#include "goodput_line.h"
+#include "pollux/mem.h"
+
+/* A waiting job in line. */
+struct waiting {
+	struct wait *wait;	/* to be filled in */
+	int index;		/* of the curve */
+	bool overdue;
+	double since_s;
+	int before;		/* jobs that have waited longer, or as long and come first */
+	double density;		/* worth per device, on the least number */
+};
+
+struct line {
+	const struct goodput_decision *d;
+	struct waiting *items;
+	int n;
+	int left;		/* devices that nobody has */
+	int fixed;		/* devices that jobs which are not preemptible have */
+	bool has_fixed;		/* such jobs exist, with devices or without */
+	double overdue_s;	/* when the next job behind the first becomes overdue, or INFINITY */
+};
+
+static const struct curve *curve_at(const struct line *line, int index)
+{
+	return &line->d->curves->items[index];
+}
+
+/* --- the order --- */
+
+static int since_order(const void *a, const void *b)
+{
+	const struct waiting *x = a, *y = b;
+
+	if (x->since_s < y->since_s || x->since_s > y->since_s)
+		return x->since_s < y->since_s ? -1 : 1;
+	return x->index - y->index;
+}
+
+static int line_order(const void *a, const void *b)
+{
+	const struct waiting *x = a, *y = b;
+
+	if (x->overdue != y->overdue)
+		return x->overdue ? -1 : 1;
+	if (x->overdue && (x->since_s < y->since_s || x->since_s > y->since_s))
+		return x->since_s < y->since_s ? -1 : 1;
+	if (!x->overdue && (x->density < y->density || x->density > y->density))
+		return x->density > y->density ? -1 : 1;
+	return x->index - y->index;
+}
+
+static void sort_line(struct line *line)
+{
+	qsort(line->items, (size_t)line->n, sizeof(*line->items), since_order);
+	for (int i = 0; i < line->n; i++)
+		line->items[i].before = i;
+	qsort(line->items, (size_t)line->n, sizeof(*line->items), line_order);
+	for (int i = 1; i < line->n; i++)
+		line->overdue_s = fmin(line->overdue_s,
+				       line->items[i].since_s + line->d->claims->limit_s);
+}
+
+/* --- jobs that cannot start for as long as others run that are not preemptible --- */
+
+/* The running jobs that are not preemptible: those started behind the stuck job, or all others. Adds
+ * their devices up. */
+static struct job_names find_fixed(const struct line *line, bool behind, int *devices)
+{
+	const struct goodput_decision *d = line->d;
+	const struct curves *curves = d->curves;
+	int64_t *ids = xcalloc((size_t)curves->in->n_jobs, sizeof(*ids));
+	struct job_names names;
+	int n = 0;
+
+	for (int i = 0; i < curves->in->n_jobs; i++) {
+		const struct curve *c = &curves->items[i];
+		bool is_behind = d->claims->stuck >= 0 &&
+				 backfill_is_behind(curves, &d->claims->reserved, c);
+
+		if (c->job->preemptible || !d->count[i] || is_behind != behind)
+			continue;
+		ids[n++] = c->job->id;
+		*devices += d->count[i];
+	}
+	names = job_names_of(ids, n);
+	free(ids);
+	return names;
+}
+
+static void set_keepers(const struct line *line, struct wait *w)
+{
+	int behind = 0;
+
+	w->kind = WAIT_KEEPERS;
+	w->jobs = find_fixed(line, false, &w->devices);
+	w->meanwhile = find_fixed(line, true, &behind);
+	if (w->jobs.n && w->index == line->d->claims->stuck)
+		return;
+	w->jobs = job_names_join(w->jobs, w->meanwhile);
+	w->meanwhile = (struct job_names){ .n = 0 };
+	w->devices += behind;
+}
+
+/* True if the job is no part of the line: jobs that are not preemptible leave too few devices, or a
+ * job before it waits for them. */
+static bool is_stuck(const struct line *line, struct wait *w)
+{
+	const struct claims *claims = line->d->claims;
+
+	if (curve_at(line, w->index)->least > line->d->curves->n_devices - line->fixed) {
+		set_keepers(line, w);
+		return true;
+	}
+	if (claims->stuck < 0 || claims->items[w->index].kind != CLAIM_EXACT)
+		return false;
+	w->kind = WAIT_STUCK;
+	w->id = curve_at(line, claims->stuck)->job->id;
+	return true;
+}
+
+/* --- the first in line: whose end leaves enough devices --- */
+
+static double end_s(const struct line *line, int index)
+{
+	const struct goodput_decision *d = line->d;
+	const struct curve *c = curve_at(line, index);
+	bool runs_on = d->count[index] == c->held;
+	double now_s = d->curves->in->now_s, launched_s = runs_on ? c->job->launched_s : now_s;
+	double rate = runs_on ? c->now : c->of[d->count[index]];
+
+	return fmax(now_s, launched_s + c->restart_s) + c->remaining_device_s / rate;
+}
+
+/* An end is rounded to what can be known of it, so that a model that moves a little changes nothing. */
+static double rounded_up(double now_s, double s)
+{
+	double left_s = s - now_s, grain_s = left_s > 600 ? 60 : left_s > 60 ? 10 : 1;
+
+	return ceil(s / grain_s) * grain_s;
+}
+
+/* The running job whose end leaves enough devices soonest, as expected; -1: none before w->start_s,
+ * which otherwise becomes that end. */
+static int ends_first(const struct line *line, struct wait *w)
+{
+	const struct goodput_decision *d = line->d;
+	int first = -1;
+
+	for (int i = 0; i < d->curves->in->n_jobs; i++) {
+		double at_s;
+
+		if (!d->count[i] || d->count[i] + line->left < curve_at(line, w->index)->least)
+			continue;
+		at_s = rounded_up(d->curves->in->now_s, end_s(line, i));
+		if (at_s < w->start_s || (isnan(w->start_s) && isfinite(at_s))) {
+			w->start_s = at_s;
+			first = i;
+		}
+	}
+	return first;
+}
+
+/* The bound of policy.h, without the time between passes; NaN: none holds. */
+static double bound_s(const struct line *line, const struct waiting *item)
+{
+	const struct claims *claims = line->d->claims;
+
+	return line->has_fixed ? (double)NAN
+			       : item->since_s + claims->limit_s + (item->before + 1) * claims->turn_s;
+}
+
+/* --- the first in line: whose slices leave enough devices --- */
+
+/* A job within its slice that would make room for the first in line at the end of the slice. */
+struct yield {
+	double at_s;
+	int64_t id;
+	int freed;
+	double lost;
+};
+
+static int by_time(const void *a, const void *b)
+{
+	const struct yield *x = a, *y = b;
+
+	if (x->at_s < y->at_s || x->at_s > y->at_s)
+		return x->at_s < y->at_s ? -1 : 1;
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+static double slice_end_s(const struct line *line, int index)
+{
+	const struct goodput_decision *d = line->d;
+	const struct curve *c = curve_at(line, index);
+	bool starts_now = d->count[index] != c->held || d->reconfigure[index];
+
+	return curve_slice_end_s(d->curves, c, starts_now);
+}
+
+static struct yield yield_of(const struct line *line, int index, int lacking)
+{
+	const struct curve *c = curve_at(line, index);
+	int r = line->d->count[index], to = r > lacking ? r - lacking : 0;
+
+	while (to > 0 && isnan(c->of[to]))
+		to--;
+	return (struct yield){
+		.at_s = slice_end_s(line, index), .id = c->job->id, .freed = r - to,
+		.lost = worth_lost(line->d->worths, c, r, to),
+	};
+}
+
+/* True if the job is in its slice, and at the end of the slice has no less left than the job that
+ * waits, if that is known. */
+static bool yields(const struct line *line, const struct waiting *item, int index,
+		   const struct yield *y)
+{
+	const struct goodput_decision *d = line->d;
+	const struct curve *c = curve_at(line, index), *waits = curve_at(line, item->index);
+	double now_s = d->curves->in->now_s;
+	double rate = d->count[index] == c->held ? c->now : c->of[d->count[index]];
+	double left_device_s = c->remaining_device_s - (y->at_s - now_s) * rate;
+
+	return c->job->preemptible && y->at_s > now_s && y->lost < item->density * y->freed &&
+	       !(left_device_s < worth_length_device_s(d->curves, waits));
+}
+
+static int find_yields(const struct line *line, const struct waiting *item, int lacking,
+		       struct yield *found)
+{
+	const struct goodput_decision *d = line->d;
+	int n = 0;
+
+	for (int i = 0; i < d->curves->in->n_jobs; i++) {
+		if (!d->count[i])
+			continue;
+		found[n] = yield_of(line, i, lacking);
+		n += yields(line, item, i, &found[n]);
+	}
+	qsort(found, (size_t)n, sizeof(*found), by_time);
+	return n;
+}
+
+/* The jobs whose slices end soonest, as many as leave enough devices; they lose less than the first
+ * in line gains. False: too few do, or none before w->start_s or before another job is overdue. */
+static bool slices_do(const struct line *line, const struct waiting *item, struct wait *w)
+{
+	size_t n_jobs = (size_t)line->d->curves->in->n_jobs;
+	struct yield *found = xcalloc(n_jobs, sizeof(*found));
+	int64_t *ids = xcalloc(n_jobs, sizeof(*ids));
+	int lacking = curve_at(line, w->index)->least - line->left;
+	int n = find_yields(line, item, lacking, found), k = 0;
+	bool enough;
+
+	for (; k < n && lacking > 0; k++) {
+		lacking -= found[k].freed;
+		ids[k] = found[k].id;
+	}
+	enough = k && lacking <= 0 && !(found[k - 1].at_s >= w->start_s) &&
+		 found[k - 1].at_s < line->overdue_s;
+	if (enough) {
+		w->kind = WAIT_SLICES;
+		w->start_s = found[k - 1].at_s;
+		w->jobs = job_names_of(ids, k);
+	}
+	free(ids);
+	free(found);
+	return enough;
+}
+
+/* --- who comes before --- */
+
+/* Worth of each device that the job has, or would start with. */
+static double density(const struct line *line, int index)
+{
+	const struct goodput_decision *d = line->d;
+	const struct curve *c = curve_at(line, index);
+
+	return d->count[index] ? worth_lost(d->worths, c, d->count[index], 0) / d->count[index]
+			       : worth_launched(d->worths, c, c->least) / c->least;
+}
+
+/* The running job that would lose least by leaving its devices, for each of them; -1: none. */
+static int next_to_yield(const struct line *line)
+{
+	int index = -1;
+
+	for (int i = 0; i < line->d->curves->in->n_jobs; i++)
+		if (line->d->count[i] && curve_at(line, i)->job->preemptible &&
+		    (index < 0 || density(line, i) < density(line, index)))
+			index = i;
+	return index;
+}
+
+/* before: the job that comes just before this one; -1: none. */
+static void set_before(const struct line *line, const struct waiting *item, int before, struct wait *w)
+{
+	const struct goodput_decision *d = line->d;
+	const struct curve *c = curve_at(line, w->index);
+	const struct curve *first = before < 0 ? NULL : curve_at(line, before);
+
+	w->kind = WAIT_OTHERS;
+	if (!first)
+		return;
+	if (first->weight > c->weight &&
+	    item->density / c->weight > density(line, before) / first->weight) {
+		w->kind = WAIT_WEIGHT;
+	} else if (!isnan(c->remaining_device_s) &&
+		   d->worths->first_rank[before] > d->worths->first_rank[w->index]) {
+		w->kind = WAIT_SHORTER;
+	} else if (d->count[before] && slice_end_s(line, before) > d->curves->in->now_s) {
+		w->kind = WAIT_SLICE;
+		w->id = first->job->id;
+	}
+}
+
+/* previous: the job before it in line, not overdue; -1: none. */
+static void set_turn(const struct line *line, const struct waiting *item, int previous, struct wait *w)
+{
+	int first;
+
+	w->start_s = bound_s(line, item);
+	first = w->place == 1 ? ends_first(line, w) : -1;
+	if (w->place == 1 && slices_do(line, item, w))
+		return;
+	if (first < 0) {
+		set_before(line, item, previous < 0 ? next_to_yield(line) : previous, w);
+		return;
+	}
+	w->kind = WAIT_END;
+	w->id = curve_at(line, first)->job->id;
+}
+
+static void set_overdue(const struct line *line, struct wait *w)
+{
+	const struct claims *claims = line->d->claims;
+
+	/* Each job behind the one that gathers may gather for as long. */
+	w->start_s = claims->gathered_s + (w->place - 1) * claims->turn_s;
+	w->kind = WAIT_OVERDUE;
+	if (w->index != claims->gathering)
+		return;
+	w->kind = claims->awaited < 0 ? WAIT_GATHERS : WAIT_GATHERS_END;
+	if (claims->awaited >= 0)
+		w->id = curve_at(line, claims->awaited)->job->id;
+}
+
+static void set_place(const struct line *line, int place)
+{
+	const struct waiting *item = &line->items[place - 1];
+	struct wait *w = item->wait;
+
+	w->place = place;
+	if (item->overdue)
+		set_overdue(line, w);
+	else
+		set_turn(line, item, place > 1 && !item[-1].overdue ? item[-1].index : -1, w);
+	if (!isfinite(w->start_s))
+		w->start_s = (double)NAN;
+}
+
+/* --- all --- */
+
+static void count_devices(struct line *line)
+{
+	const struct goodput_decision *d = line->d;
+
+	line->left = d->curves->n_devices;
+	for (int i = 0; i < d->curves->in->n_jobs; i++) {
+		bool fixed = !curve_at(line, i)->job->preemptible;
+
+		line->left -= d->count[i];
+		line->fixed += fixed ? d->count[i] : 0;
+		line->has_fixed |= fixed && curve_at(line, i)->least;
+	}
+}
+
+static struct waiting waiting_of(const struct line *line, struct wait *w)
+{
+	const struct goodput_decision *d = line->d;
+	const struct curve *c = curve_at(line, w->index);
+
+	return (struct waiting){
+		.wait = w, .index = w->index, .overdue = d->claims->items[w->index].overdue,
+		/* A job that is stopped now waits from now on. */
+		.since_s = c->held ? d->curves->in->now_s : claims_waiting_since_s(d->curves, c),
+		.density = worth_launched(d->worths, c, c->least) / c->least,
+	};
+}
+
+int goodput_waits(const struct goodput_decision *d, struct wait *waits)
+{
+	int n_jobs = d->curves->in->n_jobs, n = 0;
+	struct line line = {
+		.d = d, .items = xcalloc((size_t)n_jobs, sizeof(*line.items)), .overdue_s = HUGE_VAL,
+	};
+
+	count_devices(&line);
+	for (int i = 0; i < n_jobs; i++) {
+		struct wait *w = &waits[n];
+
+		if (d->count[i])
+			continue;
+		n++;
+		*w = (struct wait){
+			.kind = WAIT_IMPOSSIBLE, .index = i, .start_s = (double)NAN,
+		};
+		if (curve_at(&line, i)->least && !is_stuck(&line, w))
+			line.items[line.n++] = waiting_of(&line, w);
+	}
+	sort_line(&line);
+	for (int place = 1; place <= line.n; place++)
+		set_place(&line, place);
+	free(line.items);
+	return n;
+}

@@ -1,0 +1,101 @@
+/* reason_goodput.c - see reason_goodput.h. */
+#include "reason_curve.h"
+#include "reason_goodput.h"
+
+void reason_goodput_runs(const struct goodput_decision *d, int index, char *reason)
+{
+	const struct curve *c = &d->curves->items[index];
+
+	reason_add_devices(reason, d->count[index]);
+	if (!c->job->preemptible) {
+		reason_add(reason, " to its end: not preemptible");
+		return;
+	}
+	reason_add_gain(d->curves, c, d->count[index], reason);
+	if (d->reconfigure[index])
+		reason_add(reason, "; relaunched, as its best configuration adds %.0f %%",
+			   100 * (c->of[c->held] / c->now - 1));
+}
+
+static void add_keepers(const struct goodput_decision *d, const struct wait *w, char *reason)
+{
+	reason_add(reason, "needs ");
+	reason_add_devices(reason, d->curves->items[w->index].least);
+	reason_add(reason, " of %d; ", d->curves->n_devices);
+	reason_add_jobs(reason, &w->jobs);
+	reason_add(reason, w->jobs.n > 1 ? ", not preemptible, keep %d" : ", not preemptible, keeps %d",
+		   w->devices);
+	if (!w->meanwhile.n)
+		return;
+	reason_add(reason, "; ");
+	reason_add_jobs(reason, &w->meanwhile);
+	reason_add(reason, w->meanwhile.n > 1 ? " run meanwhile" : " runs meanwhile");
+}
+
+static void add_overdue(const struct goodput_decision *d, const struct wait *w, char *reason)
+{
+	reason_add(reason, "needs ");
+	reason_add_devices(reason, d->curves->items[w->index].least);
+	reason_add(reason, "; waited over ");
+	reason_add_duration(reason, d->claims->limit_s);
+	if (w->kind == WAIT_OVERDUE)
+		reason_add(reason, ", as those before it have");
+	else if (w->kind == WAIT_GATHERS)
+		reason_add(reason, ": gathers devices as slices end");
+	else
+		reason_add(reason, ": lets job %lld end first", (long long)w->id);
+}
+
+static void add_need(const struct goodput_decision *d, const struct wait *w, char *reason)
+{
+	const struct curve *c = &d->curves->items[w->index];
+
+	reason_add_need(c, worth_length_device_s(d->curves, c), reason);
+	reason_add(reason, "; ");
+}
+
+void reason_goodput_waits(const struct goodput_decision *d, const struct wait *w, char *reason)
+{
+	if (w->place) {
+		reason_add_ordinal(reason, w->place);
+		reason_add(reason, " in line; ");
+	}
+	if (w->kind >= WAIT_SLICES)
+		add_need(d, w, reason);
+	switch (w->kind) {
+	case WAIT_IMPOSSIBLE:
+		reason_add_unfit(d->curves, &d->curves->items[w->index], reason);
+		break;
+	case WAIT_KEEPERS:
+		add_keepers(d, w, reason);
+		break;
+	case WAIT_STUCK:
+		reason_add(reason, "not preemptible, so not before job %lld", (long long)w->id);
+		break;
+	case WAIT_OVERDUE:
+	case WAIT_GATHERS:
+	case WAIT_GATHERS_END:
+		add_overdue(d, w, reason);
+		break;
+	case WAIT_SLICES:
+		reason_add(reason, "waits for ");
+		reason_add_jobs(reason, &w->jobs);
+		reason_add(reason, w->jobs.n > 1 ? " to end their slices" : " to end its slice");
+		break;
+	case WAIT_END:
+		reason_add(reason, "starts when job %lld ends, or sooner", (long long)w->id);
+		break;
+	case WAIT_WEIGHT:
+		reason_add(reason, "jobs of more weight first");
+		break;
+	case WAIT_SHORTER:
+		reason_add(reason, "shorter jobs first");
+		break;
+	case WAIT_SLICE:
+		reason_add(reason, "job %lld has its slice", (long long)w->id);
+		break;
+	case WAIT_OTHERS:
+		reason_add(reason, "others come first");
+		break;
+	}
+}
