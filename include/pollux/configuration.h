@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "pollux/text.h"
+
 struct configuration {
 	int replicas;			/* data-parallel workers, one device each */
 	int64_t local_batch_size;	/* samples per replica and pass; 0: the job declared none */
@@ -27,6 +29,9 @@ static inline int64_t configuration_batch_size(const struct configuration *c)
 }
 
 bool configuration_equal(const struct configuration *a, const struct configuration *b);
+uint64_t configuration_hash(const struct configuration *c);
+/* Adds "128 = 2 * 64 * 1": batch, replicas, local batch, passes. */
+void configuration_print(const struct configuration *c, struct text *out);
 
 /* The part of a configuration that decides how long its replicas take to synchronise. */
 struct throughput_place {

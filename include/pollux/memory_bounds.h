@@ -18,7 +18,8 @@
 
 struct memory_trial {
 	int64_t run_id;			/* the newest one, where several are summed up */
-	struct configuration configuration;	/* accumulation_steps: 0, as memory hardly depends on them */
+	struct configuration configuration;	/* its passes are not known: memory hardly
+						   depends on them */
 	int64_t n_windows;		/* that were measured, if it fitted */
 };
 

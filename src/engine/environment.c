@@ -59,13 +59,15 @@ static void set_number(struct strings *env, const char *name, double value)
 
 static void set_configuration(const struct run *run, struct strings *env)
 {
-	set_integer(env, "POLLUX_REPLICAS", run->configuration.replicas);
+	const struct configuration *c = &run->configuration;
+
+	set_integer(env, "POLLUX_REPLICAS", c->replicas);
 	set_number(env, "POLLUX_LR_SCALE", run->learning_rate_scale);
-	if (!configuration_batch_size(&run->configuration))
+	if (!c->local_batch_size)
 		return;
-	set_integer(env, "POLLUX_BATCH", configuration_batch_size(&run->configuration));
-	set_integer(env, "POLLUX_LOCAL_BATCH", run->configuration.local_batch_size);
-	set_integer(env, "POLLUX_ACCUM", run->configuration.accumulation_steps);
+	set_integer(env, "POLLUX_BATCH", configuration_batch_size(c));
+	set_integer(env, "POLLUX_LOCAL_BATCH", c->local_batch_size);
+	set_integer(env, "POLLUX_ACCUM", c->accumulation_steps);
 }
 
 /* torchrun kills its workers 30 s after SIGTERM and forwards no other signal, unless told so. */

@@ -123,11 +123,14 @@ static void expand_text(const char *text, const struct template_values *values, 
 
 static void expand_name(int name, const struct template_values *v, struct text *out)
 {
+	const struct configuration *c = &v->configuration;
+	long long batch_size = configuration_batch_size(c);
+
 	switch (name) {
-	case NAME_BATCH:	text_addf(out, "%lld", (long long)configuration_batch_size(&v->configuration)); break;
-	case NAME_LOCAL_BATCH:	text_addf(out, "%lld", (long long)v->configuration.local_batch_size); break;
-	case NAME_ACCUM:	text_addf(out, "%d", v->configuration.accumulation_steps); break;
-	case NAME_GPUS:		text_addf(out, "%d", v->configuration.replicas); break;
+	case NAME_BATCH:	text_addf(out, "%lld", batch_size); break;
+	case NAME_LOCAL_BATCH:	text_addf(out, "%lld", (long long)c->local_batch_size); break;
+	case NAME_ACCUM:	text_addf(out, "%d", c->accumulation_steps); break;
+	case NAME_GPUS:		text_addf(out, "%d", c->replicas); break;
 	case NAME_LR:		text_addf(out, "%.9g", v->learning_rate * v->learning_rate_scale); break;
 	case NAME_LR_SCALE:	text_addf(out, "%.9g", v->learning_rate_scale); break;
 	case NAME_SAMPLES:	text_addf(out, "%.0f", isnan(v->samples) ? 0 : v->samples); break;

@@ -20,7 +20,8 @@ static struct noise_window window_of(const struct gradient_row *row)
 	double n = (double)g->n;
 
 	return (struct noise_window){
-		.job_id = row->job_id, .batch_size = configuration_batch_size(&g->configuration), .n = g->n,
+		.job_id = row->job_id, .n = g->n,
+		.batch_size = configuration_batch_size(&g->configuration),
 		.first_samples = g->first_samples, .last_samples = g->last_samples,
 		.mean_sqr = g->sum_grad_sqr / n, .m2_sqr = g->m2_grad_sqr,
 		.mean_var = g->sum_grad_var / n, .m2_var = g->m2_grad_var,

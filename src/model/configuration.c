@@ -12,6 +12,27 @@ bool configuration_equal(const struct configuration *a, const struct configurati
 	       a->accumulation_steps == b->accumulation_steps;
 }
 
+/* FNV-1a of 64 bits, by words. */
+static uint64_t mix(uint64_t hash, uint64_t word)
+{
+	hash = (hash ^ word) * 0x100000001b3;
+	return hash ^ (hash >> 29);
+}
+
+uint64_t configuration_hash(const struct configuration *c)
+{
+	uint64_t hash = mix(0xcbf29ce484222325, (uint64_t)c->replicas);
+
+	hash = mix(hash, (uint64_t)c->local_batch_size);
+	return mix(hash, (uint64_t)c->accumulation_steps);
+}
+
+void configuration_print(const struct configuration *c, struct text *out)
+{
+	text_addf(out, "%lld = %d * %lld * %d", (long long)configuration_batch_size(c),
+		  c->replicas, (long long)c->local_batch_size, c->accumulation_steps);
+}
+
 static int64_t ceil_div(int64_t a, int64_t b)
 {
 	return (a + b - 1) / b;

@@ -261,7 +261,8 @@ static double news(const struct experiment *e, const struct configuration *c)
 	if (!p)
 		return 1;
 	for (int i = 0; i < e->n_points; i++)
-		if (e->points[i].outcome != EXPERIMENT_MEASURED && configuration_equal(&e->points[i].configuration, c))
+		if (e->points[i].outcome != EXPERIMENT_MEASURED &&
+		    configuration_equal(&e->points[i].configuration, c))
 			return 0;
 	return p->weight >= 0 ? 1 - p->weight : 0;
 }

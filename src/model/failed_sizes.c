@@ -7,6 +7,12 @@
 /* What worked for this long makes one failure an accident, windows being seconds apart. */
 #define WORKED_WINDOWS 100
 
+/* True if a has as many replicas as b, or more, of as many samples, or more. */
+static bool is_as_large(const struct configuration *a, const struct configuration *b)
+{
+	return a->replicas >= b->replicas && a->local_batch_size >= b->local_batch_size;
+}
+
 static bool is_believed(const struct failed_sizes *f, const struct memory_trial *t)
 {
 	int64_t n_windows = 0;
@@ -14,7 +20,7 @@ static bool is_believed(const struct failed_sizes *f, const struct memory_trial 
 	for (int i = 0; i < f->n_worked; i++) {
 		const struct memory_trial *w = &f->worked[i];
 
-		if (w->configuration.replicas < t->configuration.replicas || w->configuration.local_batch_size < t->configuration.local_batch_size)
+		if (!is_as_large(&w->configuration, &t->configuration))
 			continue;
 		if (w->run_id > t->run_id)
 			return false;
@@ -33,37 +39,40 @@ void failed_sizes_settle(struct failed_sizes *f)
 	f->n_failed = kept;
 }
 
-static const struct memory_trial *find_least(const struct failed_sizes *f, int replicas)
+static const struct configuration *find_least(const struct failed_sizes *f, int replicas)
 {
-	const struct memory_trial *least = NULL;
+	const struct configuration *least = NULL;
 
-	for (int i = 0; i < f->n_failed; i++)
-		if (f->failed[i].configuration.replicas <= replicas &&
-		    (!least || f->failed[i].configuration.local_batch_size < least->configuration.local_batch_size))
-			least = &f->failed[i];
+	for (int i = 0; i < f->n_failed; i++) {
+		const struct configuration *c = &f->failed[i].configuration;
+
+		if (c->replicas <= replicas &&
+		    (!least || c->local_batch_size < least->local_batch_size))
+			least = c;
+	}
 	return least;
 }
 
 int64_t failed_sizes_least(const struct failed_sizes *f, int replicas)
 {
-	const struct memory_trial *least = find_least(f, replicas);
+	const struct configuration *least = find_least(f, replicas);
 
-	return least ? least->configuration.local_batch_size : 0;
+	return least ? least->local_batch_size : 0;
 }
 
 int64_t failed_sizes_limit(const struct failed_sizes *f, int replicas)
 {
-	const struct memory_trial *least = find_least(f, replicas);
+	const struct configuration *least = find_least(f, replicas);
 	int64_t most = -1;
 
 	if (!least)
 		return 0;
 	for (int i = 0; i < f->n_worked; i++) {
-		const struct memory_trial *w = &f->worked[i];
+		const struct configuration *c = &f->worked[i].configuration;
 
-		if (w->configuration.replicas >= least->configuration.replicas && w->configuration.local_batch_size < least->configuration.local_batch_size &&
-		    w->configuration.local_batch_size > most)
-			most = w->configuration.local_batch_size;
+		if (c->replicas >= least->replicas &&
+		    c->local_batch_size < least->local_batch_size && c->local_batch_size > most)
+			most = c->local_batch_size;
 	}
 	return most;
 }

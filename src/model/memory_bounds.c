@@ -8,14 +8,20 @@
 /* What fitted for this long makes one run that did not an accident, windows being seconds apart. */
 #define FITTED_WINDOWS 100
 
+static int64_t samples_of_pass(const struct configuration *c)
+{
+	return c->replicas * c->local_batch_size;
+}
+
 /* Whether a takes at least as much memory as b, whatever the program. */
 static bool takes_as_much(const struct memory_bounds *bounds, const struct memory_trial *a,
 			  const struct memory_trial *b)
 {
+	const struct configuration *x = &a->configuration, *y = &b->configuration;
+
 	if (!bounds->shared)
-		return a->configuration.local_batch_size >= b->configuration.local_batch_size;
-	return a->configuration.replicas >= b->configuration.replicas &&
-	       a->configuration.replicas * a->configuration.local_batch_size >= b->configuration.replicas * b->configuration.local_batch_size;
+		return x->local_batch_size >= y->local_batch_size;
+	return x->replicas >= y->replicas && samples_of_pass(x) >= samples_of_pass(y);
 }
 
 /* Whether another one that ran out, as small or smaller, is newer than all that fitted. */
@@ -61,9 +67,11 @@ void memory_bounds_settle(struct memory_bounds *b)
 /* The smallest local batch of so many replicas that takes as much as t for certain; 0: none does. */
 static int64_t bound_of(const struct memory_bounds *b, const struct memory_trial *t, int replicas)
 {
+	const struct configuration *c = &t->configuration;
+
 	if (!b->shared)
-		return t->configuration.local_batch_size;
-	return replicas < t->configuration.replicas ? 0 : (t->configuration.replicas * t->configuration.local_batch_size + replicas - 1) / replicas;
+		return c->local_batch_size;
+	return replicas < c->replicas ? 0 : (samples_of_pass(c) + replicas - 1) / replicas;
 }
 
 int64_t memory_too_large(const struct memory_bounds *b, int replicas)
@@ -82,9 +90,11 @@ int64_t memory_too_large(const struct memory_bounds *b, int replicas)
 /* The largest local batch of so many replicas that takes no more than t for certain; 0: none. */
 static int64_t held_by(const struct memory_bounds *b, const struct memory_trial *t, int replicas)
 {
+	const struct configuration *c = &t->configuration;
+
 	if (!b->shared)
-		return t->configuration.local_batch_size;
-	return replicas > t->configuration.replicas ? 0 : t->configuration.replicas * t->configuration.local_batch_size / replicas;
+		return c->local_batch_size;
+	return replicas > c->replicas ? 0 : samples_of_pass(c) / replicas;
 }
 
 int64_t memory_fits(const struct memory_bounds *b, int replicas)

@@ -61,16 +61,22 @@ static bool is_possible(const struct pool_entry *entry, const struct pool_entry 
 	return entry->observation.step_time_s >= least_s && entry->observation.step_time_s <= most_s;
 }
 
+/* True if only the local batches differ. */
+static bool is_comparable(const struct pool_entry *a, const struct pool_entry *b)
+{
+	struct configuration c = a->configuration;
+
+	c.local_batch_size = b->configuration.local_batch_size;
+	return a->nodes == b->nodes && configuration_equal(&c, &b->configuration);
+}
+
 static bool is_doubtful(const struct pool_entry *pooled, int n, const struct pool_entry *entry)
 {
 	if (entry->observation.n_windows >= POOL_WINDOWS)
 		return false;
 	for (int i = 0; i < n; i++)
 		if (pooled[i].observation.n_windows >= POOL_WINDOWS &&
-		    pooled[i].nodes == entry->nodes &&
-		    pooled[i].configuration.replicas == entry->configuration.replicas &&
-		    pooled[i].configuration.accumulation_steps == entry->configuration.accumulation_steps &&
-		    !is_possible(entry, &pooled[i]))
+		    is_comparable(entry, &pooled[i]) && !is_possible(entry, &pooled[i]))
 			return true;
 	return false;
 }

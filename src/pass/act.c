@@ -113,8 +113,9 @@ static void describe_configuration(const struct pass_state *p, int j, const stru
 
 	if (configuration_batch_size(c) == 0)
 		return;
-	text_addf(out, "batch %lld = %d x %lld x %d, learning rate x %.3g", (long long)configuration_batch_size(c),
-		  c->replicas, (long long)c->local_batch_size, c->accumulation_steps, lr_scale);
+	text_add(out, "batch ");
+	configuration_print(c, out);
+	text_addf(out, ", learning rate * %.3g", lr_scale);
 	if (!candidate->worth || !candidate->model.known)
 		return;
 	text_add(out, "; goodput ");

@@ -33,7 +33,8 @@ static struct experiment_point point_of(const struct pool_entry *entry)
 	const struct observation *o = &entry->observation;
 
 	return (struct experiment_point){
-		.configuration = entry->configuration, .outcome = EXPERIMENT_MEASURED, .sync_known = isfinite(o->sync_time_s),
+		.configuration = entry->configuration, .outcome = EXPERIMENT_MEASURED,
+		.sync_known = isfinite(o->sync_time_s),
 		.weight = fit_weight(o->step_time_s, o->step_time_sd_s, o->n_windows),
 	};
 }

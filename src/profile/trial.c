@@ -35,23 +35,27 @@ bool profile_is_interrupted(const struct profile *p)
 
 static double learning_rate_scale(const struct job *job, const struct configuration *c)
 {
+	const struct declaration *d = &job->declared;
+	int64_t batch_size = configuration_batch_size(c);
 	enum lr_rule rule;
 
-	if (configuration_batch_size(c) == job->declared.batch_size || !lr_rule_parse(&rule, job->declared.learning_rate_rule))
+	if (batch_size == d->batch_size || !lr_rule_parse(&rule, d->learning_rate_rule))
 		return 1;
-	return goodput_lr_factor(rule, job->declared.noise_scale > 0 ? job->declared.noise_scale : (double)NAN,
-				 (double)job->declared.batch_size, (double)configuration_batch_size(c));
+	return goodput_lr_factor(rule, d->noise_scale > 0 ? d->noise_scale : (double)NAN,
+				 (double)d->batch_size, (double)batch_size);
 }
 
 static void describe(const struct experiment_choice *choice, struct text *t)
 {
 	const struct configuration *c = &choice->configuration;
 
-	if (configuration_batch_size(c) > 0)
-		text_addf(t, "%d x %lld x %d (replicas, local batch, passes)", c->replicas,
-			  (long long)c->local_batch_size, c->accumulation_steps);
-	else
+	if (c->local_batch_size == 0) {
 		text_addf(t, "%d device%s, its own batch", c->replicas, c->replicas == 1 ? "" : "s");
+		return;
+	}
+	text_add(t, "batch ");
+	configuration_print(c, t);
+	text_add(t, " (replicas, local batch, passes)");
 }
 
 static int add_run(struct profile *p, struct trial *t, struct err *err)
@@ -67,8 +71,8 @@ static int add_run(struct profile *p, struct trial *t, struct err *err)
 	run->boot_id = xstrdup(clock_boot_id());
 	run->assigned_time_s = clock_wall_s();
 	run->assigned_boot_s = clock_boot_s();
-	run->devices = xcalloc((size_t)run->configuration.replicas, sizeof(*run->devices));
-	memcpy(run->devices, p->devices, (size_t)run->configuration.replicas * sizeof(*run->devices));
+	run->devices = xcalloc((size_t)c->replicas, sizeof(*run->devices));
+	memcpy(run->devices, p->devices, (size_t)c->replicas * sizeof(*run->devices));
 	text_add(&reason, "a profile: tries ");
 	describe(&t->choice, &reason);
 	rc = store_run_add(p->store, run, err) ||
@@ -205,8 +209,9 @@ static void look_at_devices(const struct profile *p, struct trial *t)
 	const struct device_backend *backend = device_backend_of(p->devices[0].id);
 
 	if (backend && backend->processes)
-		t->slowed = machine_is_slowed(p->devices, t->run.configuration.replicas, p->settings->slots,
-					      t->slowed_by, sizeof(t->slowed_by));
+		t->slowed = machine_is_slowed(p->devices, t->run.configuration.replicas,
+					      p->settings->slots, t->slowed_by,
+					      sizeof(t->slowed_by));
 }
 
 /* To its end. A second interruption leaves the rest to the supervisor, which then also ends the job. */

@@ -120,8 +120,9 @@ static int warn_of_failure(struct profile *p, const struct run *run, struct err 
 		return -1;
 	if (!is)
 		return 0;
-	text_addf(&t, "at batch %lld on %d device%s the command ", (long long)configuration_batch_size(&run->configuration), run->configuration.replicas,
-		  run->configuration.replicas == 1 ? "" : "s");
+	text_addf(&t, "at batch %lld on %d device%s the command ",
+		  (long long)configuration_batch_size(&run->configuration),
+		  run->configuration.replicas, run->configuration.replicas == 1 ? "" : "s");
 	profile_describe_end(run, &t);
 	if (p->n_measured > 0)
 		text_add(&t, "; neither this nor larger sizes are recommended, or given to jobs of the workload, "
@@ -187,17 +188,19 @@ static int read_ends(struct profile *p, const struct run_list *runs, struct ends
 	*e = (struct ends){ 0 };
 	for (int i = 0; i < runs->count; i++) {
 		const struct run *run = &runs->items[i];
+		const struct configuration *c = &run->configuration;
+		int64_t batch_size = configuration_batch_size(c);
 
-		if (run->configuration.replicas != p->job->declared.min_replicas || run->configuration.accumulation_steps != 1)
+		if (c->replicas != p->job->declared.min_replicas || c->accumulation_steps != 1)
 			continue;
 		if (store_observation_get(p->store, run, &o, err))
 			return -1;
-		if (o.n_windows > 0 && (e->least == 0 || configuration_batch_size(&run->configuration) < e->least)) {
-			e->least = configuration_batch_size(&run->configuration);
+		if (o.n_windows > 0 && (e->least == 0 || batch_size < e->least)) {
+			e->least = batch_size;
 			e->least_s = o.step_time_s;
 		}
-		if (o.n_windows > 0 && configuration_batch_size(&run->configuration) > e->most) {
-			e->most = configuration_batch_size(&run->configuration);
+		if (o.n_windows > 0 && batch_size > e->most) {
+			e->most = batch_size;
 			e->most_s = o.step_time_s;
 		}
 	}

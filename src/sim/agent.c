@@ -22,34 +22,32 @@ void agent_release(struct agent *a)
 	*a = (struct agent){ 0 };
 }
 
-static void add(struct agent *a, int nodes, int replicas, int64_t local_batch_size, struct times times)
+static void add(struct agent *a, int nodes, struct configuration c, struct times times)
 {
 	if (a->n == a->capacity) {
 		a->capacity = a->capacity ? 2 * a->capacity : 16;
 		a->seen = xreallocarray(a->seen, (size_t)a->capacity, sizeof(*a->seen));
 	}
-	/* As bytes it is a key: no gaps left to chance. */
-	memset(&a->seen[a->n], 0, sizeof(*a->seen));
-	a->seen[a->n].nodes = nodes;
-	a->seen[a->n].configuration.replicas = replicas;
-	a->seen[a->n].configuration.local_batch_size = local_batch_size;
-	a->seen[a->n].configuration.accumulation_steps = 1;
-	a->seen[a->n].step_time_s = times.step_s;
-	a->seen[a->n].sync_time_s = times.sync_s;
-	a->seen[a->n].weight = 1;
+	a->seen[a->n] = (struct fit_observation){
+		.nodes = nodes, .configuration = c,
+		.step_time_s = times.step_s, .sync_time_s = times.sync_s, .weight = 1,
+	};
 	a->n++;
-	if (replicas > a->max_replicas)
-		a->max_replicas = replicas;
+	if (c.replicas > a->max_replicas)
+		a->max_replicas = c.replicas;
 	a->stale = true;
 }
 
-void agent_observe(struct agent *a, int nodes, int replicas, int64_t local_batch_size, struct times times)
+void agent_observe(struct agent *a, int nodes, const struct configuration *c, struct times times)
 {
+	struct configuration one_pass = *c;
+
+	one_pass.accumulation_steps = 1;
 	for (int i = a->n - 1; i >= 0; i--)
-		if (a->seen[i].nodes == nodes && a->seen[i].configuration.replicas == replicas &&
-		    a->seen[i].configuration.local_batch_size == local_batch_size)
+		if (a->seen[i].nodes == nodes &&
+		    configuration_equal(&a->seen[i].configuration, &one_pass))
 			return;
-	add(a, nodes, replicas, local_batch_size, times);
+	add(a, nodes, one_pass, times);
 }
 
 static void set_params(struct agent *a, struct throughput_params params)
@@ -68,29 +66,44 @@ void agent_learn_all(struct agent *a)
 	const struct grid *g = &a->application->grid;
 
 	for (int i = 0; i < g->n_points; i++)
-		add(a, (int)g->points[i].at[0], (int)g->points[i].at[1], (int64_t)g->points[i].at[2],
+		add(a, (int)g->points[i].at[0],
+		    configuration_make((int)g->points[i].at[1], (int64_t)g->points[i].at[2], 1),
 		    g->points[i].times);
 	set_params(a, fit_throughput(a->seen, a->n, &FIT_OPTIONS_DEFAULT).params);
 }
 
 /* --- fits --- */
 
-/* FNV-1a of 64 bits over words, from two offsets: 128 bits, in which two lists are most unlikely to meet;
- * they are not compared. */
+static void hash_word(uint64_t key[2], uint64_t word)
+{
+	for (int k = 0; k < 2; k++) {
+		key[k] = (key[k] ^ word) * 0x100000001b3;
+		key[k] ^= key[k] >> (29 + k);
+	}
+}
+
+static void hash_time(uint64_t key[2], double time_s)
+{
+	uint64_t word;
+
+	memcpy(&word, &time_s, sizeof(word));
+	hash_word(key, word);
+}
+
+/* FNV-1a of 64 bits over words, from two offsets. Together they are 128 bits, in which two lists of
+ * observations are most unlikely to meet: the lists themselves are not compared. Each observation
+ * is of one pass and of weight 1. */
 static void hash(const struct agent *a, uint64_t key[2])
 {
-	size_t n = (size_t)a->n * sizeof(*a->seen) / sizeof(uint64_t);
-
 	key[0] = 0xcbf29ce484222325;
 	key[1] = 0x9e3779b97f4a7c15;
-	for (size_t i = 0; i < n; i++) {
-		uint64_t word;
+	for (int i = 0; i < a->n; i++) {
+		const struct fit_observation *o = &a->seen[i];
 
-		memcpy(&word, (const char *)a->seen + i * sizeof(word), sizeof(word));
-		for (int k = 0; k < 2; k++) {
-			key[k] = (key[k] ^ word) * 0x100000001b3;
-			key[k] ^= key[k] >> (29 + k);
-		}
+		hash_word(key, configuration_hash(&o->configuration));
+		hash_word(key, (uint64_t)o->nodes);
+		hash_time(key, o->step_time_s);
+		hash_time(key, o->sync_time_s);
 	}
 	key[0] |= 1;
 }

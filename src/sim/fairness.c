@@ -9,7 +9,8 @@ static int best_rate(struct simulation *s, const struct application *a, const st
 {
 	*rate = 0;
 	for (int i = 0; i < a->n_validations; i++) {
-		struct configuration sizes = sizes_spread(a, place->replicas, a->validations[i].batch_size, false);
+		struct configuration sizes = sizes_spread(a, place->replicas,
+							  a->validations[i].batch_size, false);
 		double batch = (double)configuration_batch_size(&sizes);
 		struct gradients g;
 		struct times times;

@@ -3,12 +3,18 @@
 
 #include "simulation.h"
 
+static double batch_of(const struct sim_job *job)
+{
+	return (double)configuration_batch_size(&job->configuration);
+}
+
 static int set_times(struct simulation *s, struct sim_job *job, struct err *err)
 {
 	const struct application *a = job->spec->application;
-	double batch = (double)configuration_batch_size(&job->configuration);
+	double batch = batch_of(job);
 
-	if (truth_times(&s->truth, &job->place, job->configuration.local_batch_size, &job->times, err))
+	if (truth_times(&s->truth, &job->place, job->configuration.local_batch_size, &job->times,
+			err))
 		return err_prefix(err, "job '%s'", job->spec->name);
 	if (batch < (double)a->initial_batch_size || batch > (double)a->max_batch_size)
 		return err_set(err, EX_DATAERR, "job '%s': '%s' was not validated at a batch size of %.0f",
@@ -22,8 +28,7 @@ static void observe(struct simulation *s, struct sim_job *job, struct gradients 
 	job->gradients = g;
 	if (!job->agent || s->options->knowledge == SIM_KNOWLEDGE_FULL)
 		return;
-	agent_observe(job->agent, job->placement.n, job->placement.replicas, job->configuration.local_batch_size,
-		      job->times);
+	agent_observe(job->agent, job->placement.n, &job->configuration, job->times);
 	job->agent->gradients[job->epoch] = g;
 }
 
@@ -36,9 +41,10 @@ static void update_sizes(struct simulation *s, struct sim_job *job)
 /* Updates at the initial batch size that a second brings. */
 static double progress_rate(const struct simulation *s, const struct sim_job *job, struct gradients g)
 {
-	double scale = (double)configuration_batch_size(&job->configuration) /
+	double scale = batch_of(job) /
 		       (double)job->spec->application->initial_batch_size;
-	double rate = gradients_gain(g, scale) / times_of_update(job->times, job->configuration.accumulation_steps);
+	double rate = gradients_gain(g, scale) /
+		      times_of_update(job->times, job->configuration.accumulation_steps);
 
 	return job->interfered ? rate * (1 - s->options->interference) : rate;
 }
@@ -49,8 +55,7 @@ static double advance(struct simulation *s, struct sim_job *job, double at_s, do
 {
 	const struct application *a = job->spec->application;
 	double next = a->progress[job->epoch + 1];
-	struct gradients g = truth_gradients(a, (double)configuration_batch_size(&job->configuration),
-					     job->epoch);
+	struct gradients g = truth_gradients(a, batch_of(job), job->epoch);
 	double rate = progress_rate(s, job, g), taken_s;
 
 	observe(s, job, g);

@@ -54,7 +54,8 @@ static double goodput_now(const struct sim_job *job, const struct goodput_model 
 {
 	struct throughput_place place = { job->placement.n, job->placement.replicas };
 
-	return goodput_of(model, place, (double)job->configuration.local_batch_size, job->configuration.accumulation_steps);
+	return goodput_of(model, place, (double)job->configuration.local_batch_size,
+			  job->configuration.accumulation_steps);
 }
 
 static void tell_by_model(struct simulation *s, struct sim_job *job, struct sched_job *told)
@@ -84,7 +85,8 @@ static int update_time(struct simulation *s, const struct sim_job *job, const st
 {
 	const struct application *a = job->spec->application;
 	int node = s->options->gpus_per_node;
-	struct configuration sizes = sizes_spread(a, replicas, job->spec->batch_size, s->manner.always_two_passes);
+	struct configuration sizes = sizes_spread(a, replicas, job->spec->batch_size,
+						  s->manner.always_two_passes);
 	struct place_class place = place_class_packed(a, replicas, node);
 	struct times times;
 

@@ -6,7 +6,8 @@ static int64_t ceil_div(int64_t a, int64_t b)
 	return (a + b - 1) / b;
 }
 
-struct configuration sizes_spread(const struct application *a, int replicas, int64_t batch_size, bool two_on_one)
+struct configuration sizes_spread(const struct application *a, int replicas, int64_t batch_size,
+				  bool two_on_one)
 {
 	/* As published in two steps, of ceil(B / R), which is the same. */
 	int64_t passes = ceil_div(batch_size, replicas * a->max_local_batch_size);

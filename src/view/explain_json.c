@@ -124,20 +124,21 @@ static void print_parameters(struct json *j, const struct fit_result *fit)
 static void print_observation(struct json *j, const struct explanation *e, const struct pool_entry *seen)
 {
 	const struct observation *o = &seen->observation;
+	const struct configuration *c = &seen->configuration;
 
 	json_object(j, NULL);
 	json_integer(j, "nodes", seen->nodes);
-	json_integer(j, "replicas", seen->configuration.replicas);
-	json_integer(j, "local_batch_size", seen->configuration.local_batch_size);
-	json_integer(j, "accumulation_steps", seen->configuration.accumulation_steps);
+	json_integer(j, "replicas", c->replicas);
+	json_integer(j, "local_batch_size", c->local_batch_size);
+	json_integer(j, "accumulation_steps", c->accumulation_steps);
 	json_integer(j, "n_steps", o->n_steps);
 	json_integer(j, "n_windows", o->n_windows);
 	json_number(j, "step_time_s", o->step_time_s);
 	json_number(j, "step_time_sd_s", o->step_time_sd_s);
 	json_number(j, "sync_time_s", o->sync_time_s);
 	json_number(j, "model_step_time_s",
-		    throughput_step_time(&e->knowledge.model.fit.params, configuration_place(&seen->configuration),
-					 (double)seen->configuration.local_batch_size, seen->configuration.accumulation_steps));
+		    throughput_step_time(&e->knowledge.model.fit.params, configuration_place(c),
+					 (double)c->local_batch_size, c->accumulation_steps));
 	json_end(j);
 }
 

@@ -86,12 +86,12 @@ static void add_measured(const struct explanation *e, struct text *t)
 	begin_data(t, "measured");
 	for (int i = 0; i < e->n_seen; i++) {
 		const struct pool_entry *seen = &e->seen[i];
-		double batch_size = (double)seen->configuration.local_batch_size * seen->configuration.replicas *
-				    seen->configuration.accumulation_steps;
+		double batch_size = (double)configuration_batch_size(&seen->configuration);
 		double rate = batch_size / seen->observation.step_time_s;
+		int replicas = seen->configuration.replicas;
 
-		text_addf(t, "%d %.9g %.9g", seen->configuration.replicas, rate, batch_size);
-		text_addf(t, seen->configuration.replicas == e->replicas ? " %.9g\n" : " NaN\n", rate);
+		text_addf(t, "%d %.9g %.9g", replicas, rate, batch_size);
+		text_addf(t, replicas == e->replicas ? " %.9g\n" : " NaN\n", rate);
 	}
 	end_data(t);
 }

@@ -96,12 +96,15 @@ static void print_head(const struct explanation *e, const struct status_output *
 
 static void add_sizes(struct text *t, const struct run *run)
 {
-	add_devices(t, run->configuration.replicas);
-	if (configuration_batch_size(&run->configuration) > 0)
-		text_addf(t, ", batch %lld = %d * %lld * %d (replicas, local batch, passes), "
-			  "learning rate * %.3g", (long long)configuration_batch_size(&run->configuration), run->configuration.replicas,
-			  (long long)run->configuration.local_batch_size, run->configuration.accumulation_steps,
-			  run->learning_rate_scale);
+	const struct configuration *c = &run->configuration;
+
+	add_devices(t, c->replicas);
+	if (c->local_batch_size == 0)
+		return;
+	text_add(t, ", batch ");
+	configuration_print(c, t);
+	text_addf(t, " (replicas, local batch, passes), learning rate * %.3g",
+		  run->learning_rate_scale);
 }
 
 static void print_decision(const struct explanation *e, const struct status_output *out)
@@ -298,7 +301,8 @@ static void print_worth(const struct explanation *e, const struct status_output 
 {
 	const struct goodput_model *g = &e->model.goodput;
 	int64_t m0 = e->job->declared.batch_size;
-	int64_t m = e->item->run && configuration_batch_size(&e->item->run->configuration) > 0 ? configuration_batch_size(&e->item->run->configuration) : m0;
+	int64_t now = e->item->run ? configuration_batch_size(&e->item->run->configuration) : 0;
+	int64_t m = now > 0 ? now : m0;
 	struct text t = TEXT_INIT;
 
 	if (isfinite(g->noise_scale)) {

@@ -97,11 +97,15 @@ static double pauses_of(const struct job *job, const struct run_list *runs,
 
 static void set_rates(const struct job_model *m, const struct job *job, int n, struct replay_phase *phase)
 {
+	const struct declaration *d = &job->declared;
+
 	phase->best = xcalloc((size_t)n + 1, sizeof(*phase->best));
 	phase->own = xcalloc((size_t)n + 1, sizeof(*phase->own));
 	for (int r = 1; r <= n; r++) {
-		struct configuration own = configuration_spread(job->declared.batch_size, r, job->declared.max_local_batch_size,
-								job->declared.min_batch_size, job->declared.max_batch_size);
+		struct configuration own = configuration_spread(d->batch_size, r,
+								d->max_local_batch_size,
+								d->min_batch_size,
+								d->max_batch_size);
 		struct goodput_choice best;
 
 		phase->own[r] = goodput_choice_of(&m->goodput, 1, own).goodput;

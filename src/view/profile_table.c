@@ -176,9 +176,9 @@ static void print_recommended(const struct profile_report *r, const struct statu
 	if (r->recommended.goodput > 0) {
 		char rate[FORMAT_SIZE], goodput[FORMAT_SIZE];
 
-		text_addf(&t, "%d device%s, batch %lld = %d * %lld * %d (replicas, local batch, passes)",
-			  c->replicas, c->replicas == 1 ? "" : "s", (long long)configuration_batch_size(c), c->replicas,
-			  (long long)c->local_batch_size, c->accumulation_steps);
+		text_addf(&t, "%d device%s, batch ", c->replicas, c->replicas == 1 ? "" : "s");
+		configuration_print(c, &t);
+		text_add(&t, " (replicas, local batch, passes)");
 		line(out, "sizes", &t);
 		text_addf(&t, "%s samples/s, goodput %s",
 			  format_count(rate, sizeof(rate), r->recommended.throughput),

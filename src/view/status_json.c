@@ -145,11 +145,14 @@ static void print_devices(struct json *j, const struct run *run)
 
 static void print_configuration(struct json *j, const struct run *run)
 {
-	json_integer(j, "replicas", run->configuration.replicas);
+	const struct configuration *c = &run->configuration;
+	bool has_batch = c->local_batch_size > 0;
+
+	json_integer(j, "replicas", c->replicas);
 	print_devices(j, run);
-	integer_or_null(j, "batch_size", configuration_batch_size(&run->configuration), configuration_batch_size(&run->configuration) > 0);
-	integer_or_null(j, "local_batch_size", run->configuration.local_batch_size, run->configuration.local_batch_size > 0);
-	integer_or_null(j, "accumulation_steps", run->configuration.accumulation_steps, configuration_batch_size(&run->configuration) > 0);
+	integer_or_null(j, "batch_size", configuration_batch_size(c), has_batch);
+	integer_or_null(j, "local_batch_size", c->local_batch_size, has_batch);
+	integer_or_null(j, "accumulation_steps", c->accumulation_steps, has_batch);
 	json_number(j, "learning_rate_scale", run->learning_rate_scale);
 	json_bool(j, "takes_configs", run->takes_configs);
 	json_integer(j, "config_version", run->config_version);
@@ -244,13 +247,14 @@ static void print_after(struct json *j, const struct dependency_list *after)
 static void print_observation(struct json *j, const struct observation_row *row)
 {
 	const struct observation *o = &row->observation;
+	const struct configuration *c = &row->configuration;
 
 	json_object(j, NULL);
 	json_string(j, "device_kind", row->device_kind);
 	json_integer(j, "nodes", row->nodes);
-	json_integer(j, "replicas", row->configuration.replicas);
-	integer_or_null(j, "local_batch_size", row->configuration.local_batch_size, row->configuration.local_batch_size > 0);
-	json_integer(j, "accumulation_steps", row->configuration.accumulation_steps);
+	json_integer(j, "replicas", c->replicas);
+	integer_or_null(j, "local_batch_size", c->local_batch_size, c->local_batch_size > 0);
+	json_integer(j, "accumulation_steps", c->accumulation_steps);
 	json_integer(j, "n_steps", o->n_steps);
 	json_integer(j, "n_windows", o->n_windows);
 	json_integer(j, "n_dropped", o->n_dropped);

@@ -41,7 +41,8 @@ static void add_done(struct columns *t, const struct status_job *item)
 
 static void add_batch(struct columns *t, const struct status_job *item)
 {
-	int64_t batch_size = item->run ? configuration_batch_size(&item->run->configuration) : item->job->declared.batch_size;
+	int64_t batch_size = item->run ? configuration_batch_size(&item->run->configuration)
+				       : item->job->declared.batch_size;
 	char buf[FORMAT_SIZE];
 
 	if (batch_size <= 0)

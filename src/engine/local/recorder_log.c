@@ -23,8 +23,10 @@ void recorder_begin_log(struct recorder *r, struct run *run, const char *pattern
 /* Units of the log that make a step: NaN where that is not known. */
 static double units_of_step(const struct run *run, enum step_unit unit)
 {
+	int64_t batch_size = configuration_batch_size(&run->configuration);
+
 	if (unit == STEP_SAMPLES)
-		return configuration_batch_size(&run->configuration) > 0 ? (double)configuration_batch_size(&run->configuration) : (double)NAN;
+		return batch_size > 0 ? (double)batch_size : (double)NAN;
 	return unit == STEP_BATCHES ? (double)run->configuration.accumulation_steps : 1;
 }
 
@@ -81,7 +83,7 @@ static double samples_at(const struct recorder *r, const struct run *run, const 
 
 	if (e->unit == STEP_SAMPLES)
 		return e->position;
-	if (configuration_batch_size(&run->configuration) <= 0)
+	if (!(batch > 0))
 		return (double)NAN;
 	if (job->declared.max_batch_size == 0 || isnan(r->base_samples))
 		return r->steps * batch;
