@@ -1,4 +1,4 @@
-/* backfill.c - a reservation for the stuck job, and what fits before and beside it. */
+/* backfill.c - the devices kept for the stuck job, and what fits before and beside it. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@ struct blocker {
 	int devices;
 };
 
-bool backfill_is_behind(const struct curves *curves, const struct reservation *r, const struct curve *c)
+bool backfill_is_behind(const struct curves *curves, const struct stuck_job *r, const struct curve *c)
 {
 	double start_s = c->held ? c->job->launched_s : curves->in->now_s;
 
@@ -36,7 +36,7 @@ static int by_end(const void *a, const void *b)
 	return (x->end_s > y->end_s) - (x->end_s < y->end_s);
 }
 
-static int find_blockers(const struct curves *curves, const struct reservation *r, const struct claim *items,
+static int find_blockers(const struct curves *curves, const struct stuck_job *r, const struct claim *items,
 			 struct blocker *blockers)
 {
 	int n = 0;
@@ -52,11 +52,11 @@ static int find_blockers(const struct curves *curves, const struct reservation *
 	return n;
 }
 
-struct reservation backfill_reservation(const struct curves *curves, const struct claim *items, int stuck,
+struct stuck_job backfill_stuck_job(const struct curves *curves, const struct claim *items, int stuck,
 					double overdue_s)
 {
 	const struct curve *c = &curves->items[stuck];
-	struct reservation r = {
+	struct stuck_job r = {
 		.since_s = claims_waiting_since_s(curves, c), .overdue_s = overdue_s,
 		.start_s = curves->in->now_s,
 	};
@@ -74,7 +74,7 @@ struct reservation backfill_reservation(const struct curves *curves, const struc
 	return r;
 }
 
-bool backfill_allows(const struct curves *curves, struct reservation *r, const struct curve *c, struct claim *claim)
+bool backfill_allows(const struct curves *curves, struct stuck_job *r, const struct curve *c, struct claim *claim)
 {
 	if (expected_end_s(curves, c) <= r->start_s)
 		return true;

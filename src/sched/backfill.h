@@ -23,11 +23,11 @@
 #include "claims.h"
 
 /* items: as claimed so far. */
-struct reservation backfill_reservation(const struct curves *curves, const struct claim *items, int stuck,
+struct stuck_job backfill_stuck_job(const struct curves *curves, const struct claim *items, int stuck,
 					double overdue_s);
 /* It was started behind the stuck job, or would be now. */
-bool backfill_is_behind(const struct curves *curves, const struct reservation *r, const struct curve *c);
+bool backfill_is_behind(const struct curves *curves, const struct stuck_job *r, const struct curve *c);
 /* Whether it may start; what is spare is taken, and claimed. */
-bool backfill_allows(const struct curves *curves, struct reservation *r, const struct curve *c, struct claim *claim);
+bool backfill_allows(const struct curves *curves, struct stuck_job *r, const struct curve *c, struct claim *claim);
 
 #endif

@@ -162,12 +162,12 @@ static void find_overdue(struct rest *rest)
 	qsort(rest->overdue, (size_t)rest->n_overdue, sizeof(*rest->overdue), longer_waiting);
 }
 
-static void reserve(const struct rest *rest, const struct overdue *overdue)
+static void set_stuck(const struct rest *rest, const struct overdue *overdue)
 {
 	struct claims *claims = rest->claims;
 
 	claims->stuck = overdue->index;
-	claims->reserved = backfill_reservation(rest->curves, claims->items, overdue->index,
+	claims->stuck_job = backfill_stuck_job(rest->curves, claims->items, overdue->index,
 						overdue->since_s + claims->limit_s);
 }
 
@@ -181,11 +181,11 @@ static bool force(struct rest *rest, const struct overdue *overdue)
 
 	if (c->least > rest->curves->n_devices - claims->fixed) {
 		if (claims->stuck < 0)
-			reserve(rest, overdue);
+			set_stuck(rest, overdue);
 		return true;
 	}
 	if (claims->stuck >= 0 && !c->job->preemptible &&
-	    !backfill_allows(rest->curves, &claims->reserved, c, claim))
+	    !backfill_allows(rest->curves, &claims->stuck_job, c, claim))
 		return true;
 	protect_ending(rest, overdue->since_s + claims->limit_s);
 	if (c->least > rest->left) {
@@ -216,7 +216,7 @@ static void restrict_to_stuck(const struct rest *rest, const struct curve *c, st
 	bool fits = c->least && c->least <= rest->curves->n_devices - rest->claims->fixed;
 
 	if (claim->kind == CLAIM_FREE && !c->held && !c->job->preemptible &&
-	    !(fits && backfill_allows(rest->curves, &rest->claims->reserved, c, claim)))
+	    !(fits && backfill_allows(rest->curves, &rest->claims->stuck_job, c, claim)))
 		claim->kind = CLAIM_EXACT;
 }
 

@@ -40,7 +40,7 @@ struct claim {
 };
 
 /* Of the first job that is stuck. */
-struct reservation {
+struct stuck_job {
 	double since_s, overdue_s;	/* it waits, and is overdue */
 	double start_s;			/* expected */
 	int spare;			/* devices left beside it then, and not given away yet */
@@ -55,7 +55,7 @@ struct claims {
 	int awaited;		/* index of the job about to end that it waits for, not for slices; -1: none */
 	double turn_s;		/* the longest that one gathers */
 	int stuck;		/* index of the first overdue job that is stuck; -1: none */
-	struct reservation reserved;	/* for that */
+	struct stuck_job stuck_job;	/* for that */
 };
 
 /* Only what jobs that are not preemptible keep, for policies without slices. */

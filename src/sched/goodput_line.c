@@ -81,7 +81,7 @@ static struct job_names find_fixed(const struct line *line, bool behind, int *de
 	for (int i = 0; i < curves->in->n_jobs; i++) {
 		const struct curve *c = &curves->items[i];
 		bool is_behind = d->claims->stuck >= 0 &&
-				 backfill_is_behind(curves, &d->claims->reserved, c);
+				 backfill_is_behind(curves, &d->claims->stuck_job, c);
 
 		if (c->job->preemptible || !d->count[i] || is_behind != behind)
 			continue;

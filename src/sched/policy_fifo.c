@@ -93,7 +93,7 @@ static void explain_running(struct queue *q)
 	}
 }
 
-static void decide(const struct sched_input *in, struct sched_choice *choices)
+static void decide_by_arrival(const struct sched_input *in, struct sched_choice *choices)
 {
 	struct queue q = {
 		.in = in,
@@ -118,5 +118,5 @@ static void decide(const struct sched_input *in, struct sched_choice *choices)
 const struct policy policy_fifo = {
 	.name = "fifo",
 	.summary = "first in, first out, to the end",
-	.decide = decide,
+	.decide = decide_by_arrival,
 };

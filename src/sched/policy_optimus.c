@@ -86,7 +86,7 @@ static void give_rest(const struct curves *curves, const struct claims *claims, 
 	free(next);
 }
 
-static void decide(const struct sched_input *in, struct sched_choice *choices)
+static void decide_by_gain(const struct sched_input *in, struct sched_choice *choices)
 {
 	struct curves curves = curves_of(in);
 	struct claims claims = claims_of_fixed(&curves);
@@ -110,5 +110,5 @@ const struct policy policy_optimus = {
 	.name = "optimus",
 	.summary = "each device to the job whose remaining time it shortens most",
 	.models_goodput = true,
-	.decide = decide,
+	.decide = decide_by_gain,
 };

@@ -121,7 +121,7 @@ static void explain(const struct fairness *f, const struct curve *c, struct sche
 	}
 }
 
-static void decide(const struct sched_input *in, struct sched_choice *choices)
+static void decide_by_fitness(const struct sched_input *in, struct sched_choice *choices)
 {
 	struct curves curves = curves_of(in);
 	struct claims claims = claims_of_fixed(&curves);
@@ -145,5 +145,5 @@ const struct policy policy_pollux = {
 	.name = "pollux",
 	.summary = "the published fitness: the harmonic mean of speedups",
 	.models_goodput = true,
-	.decide = decide,
+	.decide = decide_by_fitness,
 };

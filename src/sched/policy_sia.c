@@ -68,7 +68,7 @@ static void allocate(const struct curves *curves, const struct claims *claims, i
 	free(values);
 }
 
-static void decide(const struct sched_input *in, struct sched_choice *choices)
+static void decide_by_sum(const struct sched_input *in, struct sched_choice *choices)
 {
 	struct curves curves = curves_of(in);
 	struct claims claims = claims_of_fixed(&curves);
@@ -92,5 +92,5 @@ const struct policy policy_sia = {
 	.name = "sia",
 	.summary = "the least sum of speedup^-0.5",
 	.models_goodput = true,
-	.decide = decide,
+	.decide = decide_by_sum,
 };

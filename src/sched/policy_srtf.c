@@ -123,7 +123,7 @@ static void explain(const struct queue *q, const struct entry *e, int line, stru
 		reason_add(choice->reason, "; shortest remaining time first");
 }
 
-static void decide(const struct sched_input *in, struct sched_choice *choices)
+static void decide_by_remaining(const struct sched_input *in, struct sched_choice *choices)
 {
 	struct curves curves = curves_of(in);
 	struct claims claims = claims_of_fixed(&curves);
@@ -160,5 +160,5 @@ const struct policy policy_srtf = {
 	.name = "srtf",
 	.summary = "shortest remaining time first",
 	.models_goodput = true,
-	.decide = decide,
+	.decide = decide_by_remaining,
 };

@@ -89,7 +89,7 @@ static int shrunk(const struct entry *e, int left)
 	return left > least ? left : least;
 }
 
-static void decide(const struct sched_input *in, struct sched_choice *choices)
+static void decide_by_queue(const struct sched_input *in, struct sched_choice *choices)
 {
 	struct entry *entries = xcalloc((size_t)in->n_jobs, sizeof(*entries));
 	int left = in->n_devices, line = 0;
@@ -115,5 +115,5 @@ static void decide(const struct sched_input *in, struct sched_choice *choices)
 const struct policy policy_tiresias = {
 	.name = "tiresias",
 	.summary = "two queues by attained service, devices as asked for",
-	.decide = decide,
+	.decide = decide_by_queue,
 };

@@ -246,7 +246,7 @@ static double worth_ranked(const struct worths *w, const struct curve *c, double
 	return c->weight * (first_rank * first + rank * (sqrt(rate) - first));
 }
 
-static double worth(const struct worths *w, const struct curve *c, double rate)
+static double worth_at(const struct worths *w, const struct curve *c, double rate)
 {
 	return worth_ranked(w, c, w->first_rank[c - w->curves->items], rate);
 }
@@ -258,19 +258,19 @@ static double kept_rate(const struct worths *w, const struct curve *c)
 
 static double kept(const struct worths *w, const struct curve *c)
 {
-	return worth(w, c, kept_rate(w, c));
+	return worth_at(w, c, kept_rate(w, c));
 }
 
 double worth_launched(const struct worths *w, const struct curve *c, int r)
 {
-	return worth(w, c, launched_rate(c, c->of[r], horizon_s(w->curves, c, HORIZON_SLICES)));
+	return worth_at(w, c, launched_rate(c, c->of[r], horizon_s(w->curves, c, HORIZON_SLICES)));
 }
 
 /* What a job that runs must gain by a change, so that a model that moves a little moves nobody: its worth
  * at the rate it has, less that at a rate lower by RELAUNCH_GAIN. */
 static double inertia(const struct worths *w, const struct curve *c)
 {
-	return kept(w, c) - worth(w, c, kept_rate(w, c) / RELAUNCH_GAIN);
+	return kept(w, c) - worth_at(w, c, kept_rate(w, c) / RELAUNCH_GAIN);
 }
 
 double worth_of(const struct worths *w, const struct curve *c, int r)

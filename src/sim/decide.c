@@ -164,7 +164,7 @@ static int tell(const struct decision *d, struct err *err)
 	return 0;
 }
 
-static void decide(const struct decision *d, double *decide_s)
+static void ask_policy(const struct decision *d, double *decide_s)
 {
 	const struct sim_options *o = d->s->options;
 	struct sched_input in = {
@@ -194,7 +194,7 @@ int decide_round(struct simulation *s, struct sim_round *round, double *decide_s
 	int rc = tell(&d, err);
 
 	if (rc == 0) {
-		decide(&d, decide_s);
+		ask_policy(&d, decide_s);
 		*round = (struct sim_round){ .time_s = s->now_s };
 		apply(&d, round);
 		round->waiting = s->n_active - round->running;

@@ -64,7 +64,7 @@ static void tell_by_model(struct simulation *s, struct sim_job *job, struct sche
 	struct model_key key;
 
 	told->min_replicas = told->max_replicas = 1;
-	if (!job_model(s, job, &model))
+	if (!sim_job_model(s, job, &model))
 		return;
 	told->max_replicas = job_max_replicas(s, job);
 	key = (struct model_key){ .version = job->agent->version, .noise_scale = model.noise_scale,
@@ -125,7 +125,7 @@ static int tell_at_owners_batch(struct simulation *s, struct sim_job *job, struc
 	struct goodput_model model;
 
 	told->min_replicas = told->max_replicas = least;
-	if (!full && !job_model(s, job, &model))
+	if (!full && !sim_job_model(s, job, &model))
 		return 0;
 	if (!s->manner.owners_replicas)
 		most = told->max_replicas = job_max_replicas(s, job);

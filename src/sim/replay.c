@@ -87,7 +87,7 @@ static void give(const struct replay_run *r, struct state *s, int replicas)
 		s->start_s = r->now_s;
 }
 
-static void decide(struct replay_run *r)
+static void give_devices(struct replay_run *r)
 {
 	struct sched_input in = {
 		.jobs = r->told, .n_devices = r->options->n_devices, .now_s = r->now_s,
@@ -241,7 +241,7 @@ static int loop(struct replay_run *r, struct err *err)
 		double next_s = admit(r), pass_s;
 
 		if (pass)
-			decide(r);
+			give_devices(r);
 		pass_s = next_pass_s(r, next_s);
 		if (isinf(pass_s) || (isinf(next_s) && r->now_s - r->ran_s > STUCK_S))
 			return err_set(err, EX_UNAVAILABLE, "under '%s' on %d devices no job got any "

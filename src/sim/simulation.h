@@ -91,9 +91,9 @@ int job_run(struct simulation *s, struct sim_job *job, double start_s, struct er
 /* Give it another placement, which is taken over, at now_s. */
 void job_place(struct simulation *s, struct sim_job *job, struct placement *placement);
 
-/* job_model.c */
+/* sim_job_model.c */
 /* As far as it is known; false: not at all. */
-bool job_model(struct simulation *s, const struct sim_job *job, struct goodput_model *model);
+bool sim_job_model(struct simulation *s, const struct sim_job *job, struct goodput_model *model);
 struct configuration job_best_sizes(struct simulation *s, struct sim_job *job);
 /* The most GPUs it may be given. */
 int job_max_replicas(const struct simulation *s, const struct sim_job *job);

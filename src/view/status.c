@@ -20,8 +20,9 @@ const char *shown_state_name(enum shown_state state)
 	return names[state];
 }
 
-/* Policies know only that a job may not be stopped, not that this may change. */
-static bool has_yet_to_save(const struct status_job *item)
+/* True if a running job cannot be stopped for as long as it saves nothing. A policy knows only that
+ * the job cannot be stopped. */
+static bool has_saved_nothing(const struct status_job *item)
 {
 	return item->run && item->job->declared.preemption == PREEMPT_SAVED &&
 	       isnan(item->job->progress.checkpoint_samples) && isnan(item->run->checkpoint_boot_s) &&
@@ -32,10 +33,12 @@ void status_add_reason(struct text *t, const struct status_job *item)
 {
 	int n = item->run ? item->run->configuration.replicas : 0;
 
-	if (has_yet_to_save(item))
-		text_addf(t, "%d device%s until it has saved a checkpoint", n, n == 1 ? "" : "s");
-	else
+	if (!has_saved_nothing(item))
 		text_add(t, item->job->reason);
+	else if (n == 1)
+		text_add(t, "keeps its device: it has saved nothing");
+	else
+		text_addf(t, "keeps its %d devices: it has saved nothing", n);
 }
 
 void status_add_devices(struct text *t, const struct run *run)

@@ -1,4 +1,4 @@
-/* job_model.c - what is known of a job, and the sizes that follow. */
+/* sim_job_model.c - what is known of a job, and the sizes that follow. */
 #include <math.h>
 
 #include "simulation.h"
@@ -17,7 +17,7 @@ static double noise_scale(const struct simulation *s, const struct sim_job *job)
 	return isnan(g.var) ? (double)NAN : gradients_noise_scale(a, g);
 }
 
-bool job_model(struct simulation *s, const struct sim_job *job, struct goodput_model *model)
+bool sim_job_model(struct simulation *s, const struct sim_job *job, struct goodput_model *model)
 {
 	const struct application *a = job->spec->application;
 
@@ -58,7 +58,7 @@ struct configuration job_best_sizes(struct simulation *s, struct sim_job *job)
 
 	if (a->fixed_batch_size)
 		return sizes_spread(a, place.replicas, a->fixed_batch_size, false);
-	if (!job_model(s, job, &model))
+	if (!sim_job_model(s, job, &model))
 		return sizes_spread(a, place.replicas, first_batch(a, place.replicas), false);
 	key.version = job->agent->version;
 	key.noise_scale = model.noise_scale;
