@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "pollux/configuration.h"
+#include "pollux/declaration.h"
 #include "pollux/device.h"
 #include "pollux/text.h"
 
@@ -46,34 +47,8 @@ enum run_outcome {
 };
 #define N_RUN_OUTCOMES (OUTCOME_NOT_STARTED + 1)
 
-/* Whether devices may be taken from a job that runs. To stop a program that saves nothing is to lose its
- * work, so by default that is done only where there is a sign that it does save. */
-enum preemption {
-	PREEMPT_ALWAYS,		/* it resumes: checkpoint directory, resume arguments, or as told */
-	PREEMPT_SAVED,		/* only once it has reported a checkpoint */
-	PREEMPT_NEVER,
-};
-#define N_PREEMPTIONS (PREEMPT_NEVER + 1)
-
-/* What a user asks of a job. In all structs here an unknown value is NaN for a double, 0 for a size or a
- * count for which 0 makes no sense, and -1 where a comment says so. */
-struct declaration {
-	char *name, *workload;		/* owned, as all strings here */
-	int min_replicas, max_replicas;	/* max 0: all devices */
-	int64_t batch_size, min_batch_size, max_batch_size;
-	int64_t max_local_batch_size;
-	double learning_rate;
-	char *learning_rate_rule;	/* "adascale", "sqrt", "linear", "none" */
-	double noise_scale;
-	bool accumulates;		/* can do several passes for an update, as told by pollux */
-	double total_samples, total_steps;
-	double weight;
-	enum preemption preemption;
-	double time_limit_s;
-	int retries;
-	int stop_signal;
-	double grace_s;
-};
+/* In all structs here an unknown value is NaN for a double, 0 for a size or a count for which 0 makes
+ * no sense, and -1 where a comment says so. */
 
 /* What was observed of a job over all its runs. */
 struct progress {
@@ -99,12 +74,14 @@ struct job {
 	bool profile;			/* of 'pollux profile': no pass decides on it (profile.h) */
 	double next_start_s;		/* wall clock; NaN unknown; of a profile: when its devices' next jobs start */
 	double submit_time_s, start_time_s, end_time_s;		/* wall clock */
+	int forgiven_runs;		/* failures of runs up to this number no longer delay the job */
 	struct declaration declared;
 	struct progress progress;
 };
 
 /* What is needed to launch, and nothing else: large, so read only then. */
 struct job_command {
+	int64_t job_id;
 	char *program;			/* absolute path, as found at submission */
 	struct strings argv, env;
 	char *directory;
@@ -128,7 +105,7 @@ struct run {
 	double wanted_learning_rate_scale;
 	double wanted_boot_s;		/* since when; NaN: never was */
 	double assigned_time_s, launch_time_s, end_time_s;	/* wall clock */
-	double assigned_boot_s, launch_boot_s;	/* boot clock of boot_id; NaN: not launched */
+	double assigned_boot_s, launch_boot_s, end_boot_s;	/* boot clock of boot_id; NaN: not yet */
 	char *boot_id;
 	double duration_s;		/* from launch; kept up while running */
 	char *handle;		/* by which its engine finds the run (engine.h); NULL: none yet */
@@ -145,6 +122,7 @@ struct run {
 	double first_step_s;		/* launch to first report: NaN none yet */
 	double stop_duration_s;		/* from our signal to the end: NaN */
 	double lost_samples, lost_s;
+	int64_t reports, malformed_reports;	/* received by its supervisor */
 	/* The most that its processes had at a time, resident: a sum in which pages that they share count for
 	 * each; and of the devices' own memory. 0: not known. */
 	int64_t peak_memory_bytes, peak_device_memory_bytes;
@@ -153,17 +131,16 @@ struct run {
 	struct device *devices;		/* owned, replicas of them: id, binding, kind, cores are filled */
 };
 
-const char *preemption_name(enum preemption preemption);	/* "always", "saved", "never" */
-int preemption_parse(const char *name);		/* -1: no such name */
 const char *job_state_name(enum job_state state);
 const char *run_state_name(enum run_state state);
 const char *stop_reason_name(enum stop_reason reason);
 const char *run_outcome_name(enum run_outcome outcome);
-/* -1: no such name. */
-int job_state_parse(const char *name);
+int job_state_parse(const char *name);			/* -1: no such name */
 int run_state_parse(const char *name);
 int stop_reason_parse(const char *name);
 int run_outcome_parse(const char *name);
+extern const struct field_names job_state_names, run_state_names, stop_reason_names,
+	run_outcome_names;
 
 bool job_has_ended(enum job_state state);
 /* What becomes of a running job whose run ended so. retries_left counts only for OUTCOME_FAILED. */

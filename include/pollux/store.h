@@ -100,6 +100,8 @@ int store_job_set_state(struct store *s, int64_t id, enum job_state state, const
 			struct err *err);
 /* Start over: no failures counted, not ended; where it stands and its checkpoints stay. */
 int store_job_requeue(struct store *s, int64_t id, struct err *err);
+/* The runs that have ended so far no longer count as setbacks: a person asked for another try. */
+int store_job_forgive(struct store *s, int64_t id, struct err *err);
 /* Writes only what differs from what is there. next_start_s: wall clock or NaN. */
 int store_job_set_reason(struct store *s, int64_t id, const char *reason, double next_start_s,
 			 struct err *err);
@@ -149,7 +151,7 @@ int store_run_read_wanted(struct store *s, struct run *run, struct err *err);
  * claimed and whose command was not started is no run and no start of the job, but a launch. */
 int store_run_end(struct store *s, const struct run *run, struct err *err);
 /* How often in a row, up to the last, the job's runs failed, or could not be started for no fault of its own;
- * of this boot only, and only since a person last requeued it. */
+ * of this boot only, and only after the runs that were forgiven. */
 struct setback {
 	int n;			/* 0: none, and the rest says nothing */
 	bool failed;		/* the last one; else it could not be started */
@@ -182,7 +184,6 @@ struct run_update {
 	int64_t parameters;		/* of the workload's model; 0: not reported */
 	const struct observation *observation;		/* NULL: none */
 	const struct gradient_window *gradient;		/* NULL: none */
-	int64_t n_reports, n_malformed;
 };
 
 int store_run_update(struct store *s, const struct run_update *u, struct err *err);

@@ -20,7 +20,7 @@ struct report_options {
 };
 
 static const struct option_spec options[] = {
-	{ "verbose", 'v', OPTION_FLAG, NULL, offsetof(struct report_options, verbose), 0, 0,
+	{ "verbose", 'v', OPTION_FLAG, NULL, .offset = offsetof(struct report_options, verbose), 0, 0,
 	  "say when nobody was told" },
 	{ .name = NULL },
 };

@@ -20,7 +20,8 @@ static int requeue_in_transaction(struct session *s, int64_t id, struct run_list
 	if (state == JOB_QUEUED || state == JOB_HELD)
 		return err_set(err, EX_FAILED, "job %lld is %s: nothing to requeue", (long long)id,
 			       job_state_name(state));
-	if (store_event_add(&s->store, id, 0, "requeue", "asked to requeue", err))
+	if (store_event_add(&s->store, id, 0, "requeue", "asked to requeue", err) ||
+	    store_job_forgive(&s->store, id, err))
 		return -1;
 	if (state == JOB_RUNNING)
 		return stop_runs_of_job(s, id, STOP_REQUEUE, runs, err);

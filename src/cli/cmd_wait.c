@@ -22,7 +22,7 @@ struct wait_options {
 };
 
 static const struct option_spec options[] = {
-	{ "timeout", 't', OPTION_DURATION, "TIME", offsetof(struct wait_options, timeout_s), 0, 1e9,
+	{ "timeout", 't', OPTION_DURATION, "TIME", .offset = offsetof(struct wait_options, timeout_s), 0, 1e9,
 	  "give up after this long, with exit status 75" },
 	{ .name = NULL },
 };

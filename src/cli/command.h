@@ -7,36 +7,8 @@
 #include <stdio.h>
 
 #include "pollux/err.h"
+#include "pollux/option.h"
 #include "pollux/output.h"
-
-enum option_type {
-	OPTION_FLAG,		/* bool: set to true */
-	OPTION_INT,		/* int64_t within min..max */
-	OPTION_NUMBER,		/* double within min..max, finite */
-	OPTION_DURATION,	/* double, seconds: "90", "90s", "1.5m", "2h", "1d", "1h30m"; within min..max */
-	OPTION_TEXT,		/* const char *: borrowed from argv; not empty */
-	OPTION_LIST,		/* struct text_list: one entry per appearance, in order */
-	OPTION_RANGE,		/* struct int_range: "N" or "MIN:MAX"; within min..max, MIN <= MAX */
-};
-
-struct text_list {
-	const char **items;	/* owned array of borrowed strings; options_release frees it */
-	size_t count;
-};
-
-struct int_range {
-	long long min, max;	/* both 0: not given */
-};
-
-struct option_spec {
-	const char *name;	/* without the dashes */
-	char letter;		/* 0: long form only; never 'h' */
-	enum option_type type;
-	const char *argument;	/* its name in the usage, with the unit: "SECONDS"; NULL for a flag */
-	size_t offset;		/* of the target in the command's own struct */
-	double min, max;	/* both 0: any; -HUGE_VAL, HUGE_VAL: no bound on that side */
-	const char *help;	/* one line */
-};
 
 struct command {
 	const char *name;

@@ -107,6 +107,10 @@ static const char *type_words(enum option_type type)
 	case OPTION_DURATION: return "a time (such as 90s, 1.5m, 2h or 1d)";
 	case OPTION_RANGE: return "a whole number, or two as smaller:larger,";
 	case OPTION_FLAG:
+	case OPTION_AMOUNT:
+	case OPTION_CHOICE:
+	case OPTION_SIGNAL:
+	case OPTION_DECLARED:
 	case OPTION_TEXT:
 	case OPTION_LIST: break;
 	}
@@ -225,6 +229,10 @@ static int set_value(const struct option_spec *spec, const char *value, void *fi
 	case OPTION_RANGE: return set_range(spec, value, field);
 	case OPTION_TEXT: return set_text(value, field);
 	case OPTION_LIST: return add_text(value, field);
+	case OPTION_AMOUNT:
+	case OPTION_CHOICE:
+	case OPTION_SIGNAL:
+	case OPTION_DECLARED: break;
 	}
 	return -1;
 }

@@ -30,9 +30,10 @@ static const char *const outcomes[N_RUN_OUTCOMES] = {
 	[OUTCOME_NOT_STARTED] = "not-started",
 };
 
-static const char *const preemptions[N_PREEMPTIONS] = {
-	[PREEMPT_ALWAYS] = "always", [PREEMPT_SAVED] = "saved", [PREEMPT_NEVER] = "never",
-};
+const struct field_names job_state_names = { job_states, N_JOB_STATES, JOB_FAILED };
+const struct field_names run_state_names = { run_states, N_RUN_STATES, 0 };
+const struct field_names stop_reason_names = { stop_reasons, N_STOP_REASONS, STOP_NONE };
+const struct field_names run_outcome_names = { outcomes, N_RUN_OUTCOMES, OUTCOME_NONE };
 
 static int parse(const char *const *names, int n, const char *name)
 {
@@ -60,16 +61,6 @@ const char *stop_reason_name(enum stop_reason reason)
 const char *run_outcome_name(enum run_outcome outcome)
 {
 	return outcomes[outcome];
-}
-
-const char *preemption_name(enum preemption preemption)
-{
-	return preemptions[preemption];
-}
-
-int preemption_parse(const char *name)
-{
-	return parse(preemptions, N_PREEMPTIONS, name);
 }
 
 int job_state_parse(const char *name)
@@ -126,25 +117,19 @@ void job_init(struct job *job)
 {
 	*job = (struct job){
 		.next_start_s = NAN, .submit_time_s = NAN, .start_time_s = NAN, .end_time_s = NAN,
-		.declared = {
-			.min_replicas = 1, .max_replicas = 1, .learning_rate = NAN,
-			.noise_scale = NAN, .total_samples = NAN, .total_steps = NAN, .weight = 1,
-			.preemption = PREEMPT_SAVED, .time_limit_s = NAN,
-		},
 		.progress = {
 			.samples = NAN, .steps = NAN, .checkpoint_samples = NAN,
 			.printed_total_steps = NAN, .loss = NAN, .epoch = NAN, .exit_code = -1,
 			.term_signal = -1, .last_end_time_s = NAN,
 		},
 	};
+	declaration_init(&job->declared);
 }
 
 void job_release(struct job *job)
 {
-	free(job->declared.name);
-	free(job->declared.workload);
 	free(job->reason);
-	free(job->declared.learning_rate_rule);
+	declaration_release(&job->declared);
 	free(job->progress.status_text);
 	job_init(job);
 }
@@ -165,12 +150,13 @@ void job_command_release(struct job_command *c)
 void run_init(struct run *run)
 {
 	*run = (struct run){
-		.learning_rate_scale = 1, .assigned_time_s = NAN, .launch_time_s = NAN,
-		.end_time_s = NAN, .assigned_boot_s = NAN, .launch_boot_s = NAN, .stop_boot_s = NAN,
-		.exit_code = -1, .term_signal = -1, .first_samples = NAN, .last_samples = NAN,
+		.learning_rate_scale = 1, .wanted.accumulation_steps = 1,
+		.wanted_learning_rate_scale = NAN, .wanted_boot_s = NAN, .assigned_time_s = NAN,
+		.launch_time_s = NAN, .end_time_s = NAN, .assigned_boot_s = NAN,
+		.launch_boot_s = NAN, .end_boot_s = NAN, .stop_boot_s = NAN, .exit_code = -1,
+		.term_signal = -1, .first_samples = NAN, .last_samples = NAN,
 		.checkpoint_samples = NAN, .checkpoint_boot_s = NAN, .step_time_s = NAN,
-		.first_step_s = NAN, .stop_duration_s = NAN, .wanted_learning_rate_scale = NAN, .wanted_boot_s = NAN,
-		.cpu_time_s = NAN,
+		.first_step_s = NAN, .stop_duration_s = NAN, .cpu_time_s = NAN,
 	};
 }
 

@@ -1,11 +1,18 @@
 /* schema.c - the tables, one step per version of the store.
  *
  * A step is never edited once released: a change is a new step. PRAGMA user_version counts the steps
- * that were taken. Times ending in _time_s are wall clock (for people); _boot_s are readings of the
+ * that were taken. A column of jobs, commands or runs needs no step: its line in store_columns.c or
+ * declaration.c says since which version it is there, and the step to that version adds it first. Times ending in _time_s are wall clock (for people); _boot_s are readings of the
  * boot clock and mean something only beside the boot_id of the same row. NULL is "unknown". */
+#include <stdbool.h>
+#include <string.h>
+
+#include "pollux/store_columns.h"
+#include "pollux/text.h"
 #include "schema.h"
 
-const char *const schema_steps[] = {
+/* Step i takes version i to i + 1; NULL: it adds columns alone. */
+static const char *const steps[] = {
 	/* 1 */
 	"CREATE TABLE jobs ("
 	" id INTEGER PRIMARY KEY AUTOINCREMENT,"
@@ -235,6 +242,63 @@ const char *const schema_steps[] = {
 	"ALTER TABLE runs DROP COLUMN leader_pid;"
 	"ALTER TABLE runs DROP COLUMN leader_start_ticks;"
 	"ALTER TABLE runs DROP COLUMN socket_path;",
+
+	/* 11: the last run that a person forgave by asking for another try; the events say it of older ones. */
+	"UPDATE jobs SET forgiven_runs = coalesce((SELECT max(r.number) FROM runs r JOIN events e"
+	"  ON e.run_id = r.id AND e.job_id = r.job_id AND e.kind = 'ended' WHERE r.job_id = jobs.id"
+	"  AND e.id < (SELECT max(id) FROM events WHERE job_id = jobs.id AND kind = 'requeue')), 0);",
 };
 
-const int n_schema_steps = sizeof(schema_steps) / sizeof(schema_steps[0]);
+#define N_STEPS (int)(sizeof(steps) / sizeof(steps[0]))
+
+/* Up to this version the steps above make every column; from then on the tables of columns do. */
+#define COLUMNS_IN_STEPS 10
+
+int schema_version(void)
+{
+	int version = N_STEPS;
+
+	for (int t = 0; store_tables[t]; t++)
+		for (struct column_walk w = { .table = store_tables[t] }; column_next(&w);)
+			version = w.column->since > version ? w.column->since : version;
+	return version;
+}
+
+static const char *sql_type(const struct store_column *c)
+{
+	switch (c->field.type) {
+	case FIELD_DOUBLE: return "REAL";
+	case FIELD_TEXT: return c->flags & COLUMN_BLOB ? "BLOB" : "TEXT";
+	case FIELD_CHARS:
+	case FIELD_NAME: return "TEXT";
+	case FIELD_STRINGS: return "BLOB";
+	case FIELD_INT:
+	case FIELD_INT64:
+	case FIELD_BOOL:
+	case FIELD_SIGNAL:
+	case FIELD_BATCH_SIZE:
+	case FIELD_NONE: break;
+	}
+	return "INTEGER";
+}
+
+static void add_column(struct text *sql, const char *table, const struct store_column *c)
+{
+	bool whole = !strcmp(sql_type(c), "INTEGER") && c->field.unknown == FIELD_KNOWN;
+
+	text_addf(sql, "ALTER TABLE %s ADD COLUMN %s %s%s;", table, c->field.name, sql_type(c),
+		  whole ? " NOT NULL DEFAULT 0" : "");
+}
+
+char *schema_step(int version)
+{
+	struct text sql = TEXT_INIT;
+
+	for (int t = 0; version > COLUMNS_IN_STEPS && store_tables[t]; t++)
+		for (struct column_walk w = { .table = store_tables[t] }; column_next(&w);)
+			if (w.column->since == version)
+				add_column(&sql, store_tables[t]->name, w.column);
+	if (version <= N_STEPS && steps[version - 1])
+		text_add(&sql, steps[version - 1]);
+	return text_detach(&sql);
+}

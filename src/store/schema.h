@@ -5,7 +5,7 @@
 /* "polx", in the file's header: tells a pollux store from another SQLite file. */
 #define STORE_APPLICATION_ID 0x706f6c78
 
-extern const char *const schema_steps[];	/* step i takes version i to i + 1 */
-extern const int n_schema_steps;		/* the version this program writes */
+int schema_version(void);		/* the version that this program writes */
+char *schema_step(int version);		/* SQL that takes the version before to this one; the caller's */
 
 #endif

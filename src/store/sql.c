@@ -73,8 +73,8 @@ static sqlite3_stmt *find_prepared(struct store *s, const char *sql)
 	return NULL;
 }
 
-static int prepare(struct store *s, sqlite3_stmt **q, struct err *err, const char *sql,
-		   const char *types, va_list *ap)
+int sql_vquery(struct store *s, sqlite3_stmt **q, struct err *err, const char *sql,
+	       const char *types, va_list *ap)
 {
 	int rc = SQLITE_OK;
 
@@ -98,7 +98,7 @@ int sql_query(struct store *s, sqlite3_stmt **q, struct err *err, const char *sq
 	int rc;
 
 	va_start(ap, types);
-	rc = prepare(s, q, err, sql, types, &ap);
+	rc = sql_vquery(s, q, err, sql, types, &ap);
 	va_end(ap);
 	return rc;
 }
@@ -138,7 +138,7 @@ int sql_run(struct store *s, int *changed, struct err *err, const char *sql, con
 	int rc;
 
 	va_start(ap, types);
-	rc = prepare(s, &q, err, sql, types, &ap);
+	rc = sql_vquery(s, &q, err, sql, types, &ap);
 	va_end(ap);
 	if (rc)
 		return -1;

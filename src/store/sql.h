@@ -8,6 +8,7 @@
 #define POLLUX_STORE_SQL_H
 
 #include <sqlite3.h>
+#include <stdarg.h>
 
 #include "pollux/store.h"
 
@@ -21,6 +22,8 @@ int sql_run(struct store *s, int *changed, struct err *err, const char *sql, con
  * stepped. */
 int sql_query(struct store *s, sqlite3_stmt **q, struct err *err, const char *sql, const char *types,
 	      ...);
+int sql_vquery(struct store *s, sqlite3_stmt **q, struct err *err, const char *sql,
+	       const char *types, va_list *ap);
 int sql_row(struct store *s, sqlite3_stmt *q, struct err *err);	/* 1 a row, 0 no more, -1 */
 void sql_done(sqlite3_stmt *q);			/* its text may serve again; NULL is harmless */
 void sql_forget(struct store *s);		/* all that were prepared, before the connection is closed */

@@ -47,10 +47,10 @@ static int check_identity(struct store *s, const char *path, int64_t *version, s
 		return -1;
 	if (tables && application != STORE_APPLICATION_ID)
 		return err_set(err, EX_DATAERR, "'%s' is a SQLite file, but not a pollux store", path);
-	if (*version > n_schema_steps)
+	if (*version > schema_version())
 		return err_set(err, EX_DATAERR,
 			       "the store '%s' has version %d, written by a newer pollux; this one "
-			       "knows up to %d", path, (int)*version, n_schema_steps);
+			       "knows up to %d", path, (int)*version, schema_version());
 	return 0;
 }
 
@@ -63,10 +63,15 @@ static int run_script(struct store *s, const char *sql, struct err *err)
 
 static int take_steps(struct store *s, int64_t version, struct err *err)
 {
-	for (; version < n_schema_steps; version++)
-		if (run_script(s, schema_steps[version], err))
-			return -1;
-	return 0;
+	int rc = 0;
+
+	while (rc == 0 && version < schema_version()) {
+		char *sql = schema_step((int)++version);
+
+		rc = run_script(s, sql, err);
+		free(sql);
+	}
+	return rc;
 }
 
 /* While another process does the same, SQLite does not wait as it does elsewhere, but says "busy" at once. */
@@ -89,7 +94,7 @@ static int migrate(struct store *s, const char *path, struct err *err)
 	int64_t version;
 
 	sqlite3_snprintf(sizeof(sql), sql, "PRAGMA application_id = %d; PRAGMA user_version = %d",
-			 STORE_APPLICATION_ID, n_schema_steps);
+			 STORE_APPLICATION_ID, schema_version());
 	if (use_wal(s, err) || store_begin(s, err))
 		return -1;
 	if (check_identity(s, path, &version, err) || take_steps(s, version, err) ||
@@ -124,7 +129,7 @@ static int prepare_connection(struct store *s, const char *path, enum store_mode
 
 	if (open_file(s, path, mode, err) || check_identity(s, path, &version, err))
 		return -1;
-	if (version < n_schema_steps && migrate(s, path, err))
+	if (version < schema_version() && migrate(s, path, err))
 		return -1;
 	return run_script(s, mode == STORE_OBSERVE
 			  ? "PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL"

@@ -5,81 +5,12 @@
 
 #include "pollux/clock.h"
 #include "pollux/mem.h"
-#include "sql.h"
-
-#define JOB_COLUMNS \
-	"id, state, name, workload, reason, next_start_time_s, submit_time_s, start_time_s," \
-	" end_time_s, min_replicas, max_replicas, batch_size, min_batch_size, max_batch_size," \
-	" max_local_batch_size, learning_rate, learning_rate_rule, noise_scale, total_samples," \
-	" total_steps, weight, preemption, time_limit_s, retries, stop_signal, grace_s, samples," \
-	" steps, checkpoint_samples, lost_samples, lost_s, attained_service_device_s, run_time_s," \
-	" runs, preemptions, failures, loss, epoch, status_text, exit_code, term_signal," \
-	" last_end_time_s, accumulates, profile, printed_total_steps, launches"
-
-static void read_declared(sqlite3_stmt *q, int c, struct job *job)
-{
-	int preemption;
-
-	job->declared.min_replicas = (int)sql_int(q, c++, 1);
-	job->declared.max_replicas = (int)sql_int(q, c++, 0);
-	job->declared.batch_size = sql_int(q, c++, 0);
-	job->declared.min_batch_size = sql_int(q, c++, 0);
-	job->declared.max_batch_size = sql_int(q, c++, 0);
-	job->declared.max_local_batch_size = sql_int(q, c++, 0);
-	job->declared.learning_rate = sql_double(q, c++);
-	job->declared.learning_rate_rule = sql_text(q, c++);
-	job->declared.noise_scale = sql_double(q, c++);
-	job->declared.total_samples = sql_double(q, c++);
-	job->declared.total_steps = sql_double(q, c++);
-	job->declared.weight = sql_double(q, c++);
-	preemption = preemption_parse((const char *)sqlite3_column_text(q, c++));
-	job->declared.preemption = preemption < 0 ? PREEMPT_NEVER : (enum preemption)preemption;
-	job->declared.time_limit_s = sql_double(q, c++);
-	job->declared.retries = (int)sql_int(q, c++, 0);
-	job->declared.stop_signal = (int)sql_int(q, c++, 0);
-	job->declared.grace_s = sql_double(q, c++);
-}
-
-static void read_observed(sqlite3_stmt *q, int c, struct job *job)
-{
-	job->progress.samples = sql_double(q, c++);
-	job->progress.steps = sql_double(q, c++);
-	job->progress.checkpoint_samples = sql_double(q, c++);
-	job->progress.lost_samples = sql_double(q, c++);
-	job->progress.lost_s = sql_double(q, c++);
-	job->progress.attained_service_device_s = sql_double(q, c++);
-	job->progress.run_time_s = sql_double(q, c++);
-	job->progress.runs = (int)sql_int(q, c++, 0);
-	job->progress.preemptions = (int)sql_int(q, c++, 0);
-	job->progress.failures = (int)sql_int(q, c++, 0);
-	job->progress.loss = sql_double(q, c++);
-	job->progress.epoch = sql_double(q, c++);
-	job->progress.status_text = sql_text(q, c++);
-	job->progress.exit_code = (int)sql_int(q, c++, -1);
-	job->progress.term_signal = (int)sql_int(q, c++, -1);
-	job->progress.last_end_time_s = sql_double(q, c++);
-	job->declared.accumulates = sql_int(q, c++, 0) != 0;
-	job->profile = sql_int(q, c++, 0) != 0;
-	job->progress.printed_total_steps = sql_double(q, c++);
-	job->progress.launches = (int)sql_int(q, c++, 0);
-}
+#include "rows.h"
 
 static void read_job(sqlite3_stmt *q, struct job *job)
 {
-	int state = job_state_parse((const char *)sqlite3_column_text(q, 1));
-
 	job_init(job);
-	job->id = sql_int(q, 0, 0);
-	job->state = state < 0 ? JOB_FAILED : (enum job_state)state;
-	job->declared.name = sql_text(q, 2);
-	job->declared.workload = sql_text(q, 3);
-	job->reason = sql_text(q, 4);
-	job->next_start_s = sql_double(q, 5);
-	job->submit_time_s = sql_double(q, 6);
-	job->start_time_s = sql_double(q, 7);
-	job->end_time_s = sql_double(q, 8);
-	read_declared(q, 9, job);
-	read_observed(q, 26, job);
+	rows_read(q, &jobs_table, 0, job);
 }
 
 int store_job_get(struct store *s, int64_t id, struct job *job, struct err *err)
@@ -87,7 +18,7 @@ int store_job_get(struct store *s, int64_t id, struct job *job, struct err *err)
 	sqlite3_stmt *q;
 	int rc;
 
-	if (sql_query(s, &q, err, "SELECT " JOB_COLUMNS " FROM jobs WHERE id = ?", "i", id))
+	if (rows_query(s, &q, err, &jobs_table, 0, "WHERE id = ?", "i", id))
 		return -1;
 	rc = sql_row(s, q, err);
 	if (rc == 1)
@@ -102,15 +33,14 @@ int store_jobs_list(struct store *s, enum job_filter filter, double since_wall_s
 		    struct job_list *list, struct err *err)
 {
 	/* By way of ids alone: sorting whole rows costs more than reading them. */
-	static const char *const sql[] = {
-		[JOBS_ALL] = "SELECT " JOB_COLUMNS " FROM jobs ORDER BY id",
-		[JOBS_ACTIVE] = "SELECT " JOB_COLUMNS " FROM jobs WHERE id IN"
+	static const char *const which[] = {
+		[JOBS_ALL] = "ORDER BY id",
+		[JOBS_ACTIVE] = "WHERE id IN"
 			" (SELECT id FROM jobs WHERE state IN ('queued', 'held', 'running'))"
 			" ORDER BY id",
-		[JOBS_RECENT] = "SELECT " JOB_COLUMNS " FROM jobs"
-			" WHERE state IN ('queued', 'held', 'running') OR end_time_s >= ?"
+		[JOBS_RECENT] = "WHERE state IN ('queued', 'held', 'running') OR end_time_s >= ?"
 			" ORDER BY id",
-		[JOBS_SCHEDULABLE] = "SELECT " JOB_COLUMNS " FROM jobs WHERE id IN"
+		[JOBS_SCHEDULABLE] = "WHERE id IN"
 			" (SELECT id FROM jobs WHERE state IN ('queued', 'running') AND profile = 0)"
 			" ORDER BY id",
 	};
@@ -118,7 +48,8 @@ int store_jobs_list(struct store *s, enum job_filter filter, double since_wall_s
 	int rc, capacity = 0;
 
 	*list = (struct job_list){ 0 };
-	if (sql_query(s, &q, err, sql[filter], filter == JOBS_RECENT ? "d" : "", since_wall_s))
+	if (rows_query(s, &q, err, &jobs_table, 0, which[filter],
+		       filter == JOBS_RECENT ? "d" : "", since_wall_s))
 		return -1;
 	while ((rc = sql_row(s, q, err)) == 1) {
 		if (list->count == capacity) {
@@ -170,26 +101,6 @@ void job_list_release(struct job_list *list)
 	*list = (struct job_list){ 0 };
 }
 
-static int add_command(struct store *s, int64_t id, const struct job_command *c, struct err *err)
-{
-	struct text argv = TEXT_INIT, env = TEXT_INIT;
-	int rc;
-
-	strings_pack(&c->argv, &argv);
-	strings_pack(&c->env, &env);
-	rc = sql_run(s, NULL, err,
-		     "INSERT INTO commands (job_id, program, argv, env, directory, checkpoint_dir,"
-		     " resume_args, git_commit, git_dirty, step_regex)"
-		     " VALUES (?, CAST(? AS BLOB), ?, ?, CAST(? AS BLOB), CAST(? AS BLOB),"
-		     " CAST(? AS BLOB), ?, ?, CAST(? AS BLOB))",
-		     "itbbttttmt", id, c->program, argv.data, argv.length, env.data, env.length,
-		     c->directory, c->checkpoint_dir, c->resume_args, c->git_commit,
-		     c->git_commit ? (int64_t)c->git_dirty : (int64_t)-1, c->step_regex);
-	text_release(&argv);
-	text_release(&env);
-	return rc;
-}
-
 static int add_dependencies(struct store *s, int64_t id, const struct dependency_list *after,
 			    struct err *err)
 {
@@ -207,32 +118,15 @@ static int add_dependencies(struct store *s, int64_t id, const struct dependency
 	return 0;
 }
 
-static int add_row(struct store *s, struct job *job, struct err *err)
-{
-	if (sql_run(s, NULL, err,
-		    "INSERT INTO jobs (state, name, workload, reason, submit_time_s, min_replicas,"
-		    " max_replicas, batch_size, min_batch_size, max_batch_size,"
-		    " max_local_batch_size, learning_rate, learning_rate_rule, noise_scale,"
-		    " total_samples, total_steps, weight, preemption, time_limit_s, retries,"
-		    " stop_signal, grace_s, accumulates, profile)"
-		    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		    "ttttdiinnnndtddddtdiidii", job_state_name(job->state), job->declared.name, job->declared.workload,
-		    job->reason ? job->reason : "", job->submit_time_s, (int64_t)job->declared.min_replicas,
-		    (int64_t)job->declared.max_replicas, job->declared.batch_size, job->declared.min_batch_size,
-		    job->declared.max_batch_size, job->declared.max_local_batch_size, job->declared.learning_rate,
-		    job->declared.learning_rate_rule, job->declared.noise_scale, job->declared.total_samples,
-		    job->declared.total_steps, job->declared.weight, preemption_name(job->declared.preemption),
-		    job->declared.time_limit_s, (int64_t)job->declared.retries, (int64_t)job->declared.stop_signal, job->declared.grace_s,
-		    (int64_t)job->declared.accumulates, (int64_t)job->profile))
-		return -1;
-	job->id = sqlite3_last_insert_rowid(s->db);
-	return 0;
-}
-
 int store_job_insert(struct store *s, struct job *job, const struct job_command *command,
 		     const struct dependency_list *after, struct err *err)
 {
-	if (add_row(s, job, err) || add_command(s, job->id, command, err) ||
+	struct job_command row = *command;
+
+	if (rows_insert(s, &jobs_table, job, err))
+		return -1;
+	row.job_id = job->id = sqlite3_last_insert_rowid(s->db);
+	if (rows_insert(s, &commands_table, &row, err) ||
 	    add_dependencies(s, job->id, after, err))
 		return -1;
 	return store_event_add(s, job->id, 0, "submitted", job->declared.name, err);
@@ -256,23 +150,11 @@ int store_job_command_get(struct store *s, int64_t id, struct job_command *c, st
 	int rc;
 
 	*c = (struct job_command){ 0 };
-	if (sql_query(s, &q, err, "SELECT program, argv, env, directory, checkpoint_dir,"
-		      " resume_args, git_commit, git_dirty, step_regex FROM commands WHERE job_id = ?", "i", id))
+	if (rows_query(s, &q, err, &commands_table, 0, "WHERE job_id = ?", "i", id))
 		return -1;
 	rc = sql_row(s, q, err);
-	if (rc == 1) {
-		c->program = sql_text(q, 0);
-		strings_unpack(&c->argv, sqlite3_column_blob(q, 1),
-			       (size_t)sqlite3_column_bytes(q, 1));
-		strings_unpack(&c->env, sqlite3_column_blob(q, 2),
-			       (size_t)sqlite3_column_bytes(q, 2));
-		c->directory = sql_text(q, 3);
-		c->checkpoint_dir = sql_text_or_null(q, 4);
-		c->resume_args = sql_text_or_null(q, 5);
-		c->git_commit = sql_text_or_null(q, 6);
-		c->git_dirty = sql_int(q, 7, 0) != 0;
-		c->step_regex = sql_text_or_null(q, 8);
-	}
+	if (rc == 1)
+		rows_read(q, &commands_table, 0, c);
 	sql_done(q);
 	if (rc == 0)
 		return err_set(err, EX_NOINPUT, "no such job: %lld", (long long)id);
@@ -370,6 +252,12 @@ int store_job_set_reason(struct store *s, int64_t id, const char *reason, double
 		       next_start_s);
 }
 
+int store_job_forgive(struct store *s, int64_t id, struct err *err)
+{
+	return sql_run(s, NULL, err, "UPDATE jobs SET forgiven_runs = (SELECT coalesce(max(number), 0)"
+		       " FROM runs WHERE job_id = jobs.id AND state = 'ended') WHERE id = ?", "i", id);
+}
+
 static bool is_setback(sqlite3_stmt *q, bool *failed)
 {
 	int outcome = run_outcome_parse((const char *)sqlite3_column_text(q, 0));
@@ -379,7 +267,6 @@ static bool is_setback(sqlite3_stmt *q, bool *failed)
 	return *failed || (outcome == OUTCOME_NOT_STARTED && reason <= STOP_NONE);
 }
 
-/* Only runs that ended since a person last said to requeue it: that wipes the slate. */
 int store_job_setback(struct store *s, int64_t job_id, const char *boot_id, struct setback *setback,
 		      struct err *err)
 {
@@ -390,8 +277,7 @@ int store_job_setback(struct store *s, int64_t job_id, const char *boot_id, stru
 	*setback = (struct setback){ 0 };
 	if (sql_query(s, &q, err, "SELECT outcome, stop_reason, end_boot_s, diagnosis FROM runs"
 		      " WHERE job_id = ?1 AND boot_id = ?2 AND state = 'ended' AND end_boot_s IS NOT NULL"
-		      " AND id IN (SELECT run_id FROM events WHERE job_id = ?1 AND kind = 'ended' AND id >"
-		      "  (SELECT coalesce(max(id), 0) FROM events WHERE job_id = ?1 AND kind = 'requeue'))"
+		      " AND number > (SELECT forgiven_runs FROM jobs WHERE id = ?1)"
 		      " ORDER BY number DESC LIMIT 12", "it", job_id, boot_id))
 		return -1;
 	while ((rc = sql_row(s, q, err)) == 1 && is_setback(q, &failed)) {

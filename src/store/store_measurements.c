@@ -5,25 +5,7 @@
 
 #include "pollux/clock.h"
 #include "pollux/mem.h"
-#include "sql.h"
-
-static int write_run(struct store *s, const struct run_update *p, struct err *err)
-{
-	const struct run *r = p->run;
-
-	return sql_run(s, NULL, err, "UPDATE runs SET duration_s = ?, first_samples = ?,"
-		       " last_samples = ?, checkpoint_samples = ?, checkpoint_boot_s = ?,"
-		       " step_time_s = ?, first_step_s = ?, reports = ?, malformed_reports = ?,"
-		       " takes_configs = ?, config_version = ?, batch_size = ?, peak_memory_bytes = ?,"
-		       " local_batch_size = ?, accumulation_steps = ?, learning_rate_scale = ?,"
-		       " step_source = ? WHERE id = ? AND state <> 'ended'", "dddddddiiiinnnidti", r->duration_s,
-		       r->first_samples, r->last_samples, r->checkpoint_samples,
-		       r->checkpoint_boot_s, r->step_time_s, r->first_step_s, p->n_reports,
-		       p->n_malformed, (int64_t)r->takes_configs, (int64_t)r->config_version,
-		       configuration_batch_size(&r->configuration), r->peak_memory_bytes, r->configuration.local_batch_size,
-		       (int64_t)r->configuration.accumulation_steps, r->learning_rate_scale,
-		       *r->step_source ? r->step_source : NULL, r->id);
-}
+#include "rows.h"
 
 static int write_job(struct store *s, const struct run_update *p, struct err *err)
 {
@@ -85,7 +67,9 @@ int store_run_update(struct store *s, const struct run_update *p, struct err *er
 {
 	if (store_begin(s, err))
 		return -1;
-	if (write_run(s, p, err) || write_job(s, p, err) || write_observation(s, p, err) ||
+	if (rows_update(s, &runs_table, COLUMN_REPORT, p->run, p->run->id, "state <> 'ended'", NULL,
+			err) ||
+	    write_job(s, p, err) || write_observation(s, p, err) ||
 	    write_gradient(s, p, err) || write_parameters(s, p, err)) {
 		store_rollback(s);
 		return -1;

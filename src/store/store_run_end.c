@@ -5,23 +5,16 @@
 
 #include "pollux/clock.h"
 #include "pollux/signal_name.h"
-#include "sql.h"
+#include "rows.h"
 
-static int end_row(struct store *s, const struct run *r, struct err *err)
+static int end_row(struct store *s, struct run *r, struct err *err)
 {
 	int changed = 0;
 
-	if (sql_run(s, &changed, err, "UPDATE runs SET state = 'ended', outcome = ?, end_time_s = ?,"
-		    " end_boot_s = ?, duration_s = ?, exit_code = ?, term_signal = ?,"
-		    " diagnosis = ?, stop_reason = ?, stop_duration_s = ?, lost_samples = ?,"
-		    " lost_s = ?, last_samples = ?, checkpoint_samples = ?, peak_memory_bytes = ?,"
-		    " peak_device_memory_bytes = ?, cpu_time_s = ?, out_of_memory = ?"
-		    " WHERE id = ? AND state <> 'ended'", "tdddmmttdddddnndii",
-		    run_outcome_name(r->outcome), clock_wall_s(), clock_boot_s(), r->duration_s,
-		    (int64_t)r->exit_code, (int64_t)r->term_signal, r->diagnosis,
-		    stop_reason_name(r->stop_reason), r->stop_duration_s, r->lost_samples,
-		    r->lost_s, r->last_samples, r->checkpoint_samples, r->peak_memory_bytes,
-		    r->peak_device_memory_bytes, r->cpu_time_s, (int64_t)r->out_of_memory, r->id))
+	r->state = RUN_ENDED;
+	r->end_time_s = clock_wall_s();
+	r->end_boot_s = clock_boot_s();
+	if (rows_update(s, &runs_table, COLUMN_END, r, r->id, "state <> 'ended'", &changed, err))
 		return -1;
 	if (changed != 1)
 		return err_set(err, EX_SOFTWARE, "run %lld has ended already", (long long)r->id);

@@ -6,83 +6,7 @@
 
 #include "pollux/clock.h"
 #include "pollux/mem.h"
-#include "sql.h"
-
-#define WANTED_COLUMNS \
-	"wanted_version, wanted_batch_size, wanted_local_batch_size, wanted_accumulation_steps," \
-	" wanted_learning_rate_scale, wanted_boot_s"
-#define RUN_COLUMNS \
-	"id, job_id, number, state, replicas, accumulation_steps, batch_size, local_batch_size," \
-	" learning_rate_scale, assigned_time_s, launch_time_s, end_time_s, assigned_boot_s," \
-	" launch_boot_s, boot_id, duration_s, handle," \
-	" stop_reason, stop_boot_s, outcome, exit_code, term_signal, diagnosis," \
-	" first_samples, last_samples, checkpoint_samples, checkpoint_boot_s, step_time_s," \
-	" first_step_s, stop_duration_s, lost_samples, lost_s, takes_configs, config_version," \
-	" " WANTED_COLUMNS ", peak_memory_bytes, peak_device_memory_bytes, cpu_time_s, out_of_memory, step_source"
-
-static int known(int parsed)
-{
-	return parsed < 0 ? 0 : parsed;
-}
-
-static const char *raw_text(sqlite3_stmt *q, int column)
-{
-	return (const char *)sqlite3_column_text(q, column);
-}
-
-static void read_identity(sqlite3_stmt *q, struct run *run)
-{
-	run->id = sql_int(q, 0, 0);
-	run->job_id = sql_int(q, 1, 0);
-	run->number = (int)sql_int(q, 2, 0);
-	run->state = (enum run_state)known(run_state_parse(raw_text(q, 3)));
-	run->configuration.replicas = (int)sql_int(q, 4, 0);
-	run->configuration.accumulation_steps = (int)sql_int(q, 5, 1);
-	run->configuration.local_batch_size = sql_int(q, 7, 0);
-	run->learning_rate_scale = sql_double(q, 8);
-	run->assigned_time_s = sql_double(q, 9);
-	run->launch_time_s = sql_double(q, 10);
-	run->end_time_s = sql_double(q, 11);
-	run->assigned_boot_s = sql_double(q, 12);
-	run->launch_boot_s = sql_double(q, 13);
-	run->boot_id = sql_text(q, 14);
-	run->duration_s = sql_double(q, 15);
-	run->handle = sql_text(q, 16);
-}
-
-static void read_end(sqlite3_stmt *q, struct run *run)
-{
-	run->stop_reason = (enum stop_reason)known(stop_reason_parse(raw_text(q, 17)));
-	run->stop_boot_s = sql_double(q, 18);
-	run->outcome = (enum run_outcome)known(run_outcome_parse(raw_text(q, 19)));
-	run->exit_code = (int)sql_int(q, 20, -1);
-	run->term_signal = (int)sql_int(q, 21, -1);
-	run->diagnosis = sql_text(q, 22);
-	run->first_samples = sql_double(q, 23);
-	run->last_samples = sql_double(q, 24);
-	run->checkpoint_samples = sql_double(q, 25);
-	run->checkpoint_boot_s = sql_double(q, 26);
-	run->step_time_s = sql_double(q, 27);
-	run->first_step_s = sql_double(q, 28);
-	run->stop_duration_s = sql_double(q, 29);
-	run->lost_samples = sql_double(q, 30);
-	run->lost_s = sql_double(q, 31);
-}
-
-static void read_wanted(sqlite3_stmt *q, int c, struct run *run)
-{
-	int64_t batch_size;
-
-	run->wanted_version = (int)sql_int(q, c++, 0);
-	run->wanted.replicas = run->configuration.replicas;
-	batch_size = sql_int(q, c++, 0);
-	run->wanted.local_batch_size = sql_int(q, c++, 0);
-	run->wanted.accumulation_steps = (int)sql_int(q, c++, 1);
-	if (batch_size != configuration_batch_size(&run->wanted))	/* written by hand */
-		run->wanted.local_batch_size = 0;
-	run->wanted_learning_rate_scale = sql_double(q, c++);
-	run->wanted_boot_s = sql_double(q, c);
-}
+#include "rows.h"
 
 static int read_devices(struct store *s, struct run *run, struct err *err)
 {
@@ -96,9 +20,10 @@ static int read_devices(struct store *s, struct run *run, struct err *err)
 	while ((rc = sql_row(s, q, err)) == 1 && n < run->configuration.replicas) {
 		struct device *d = &run->devices[n++];
 
-		snprintf(d->id, sizeof(d->id), "%s", raw_text(q, 0));
-		snprintf(d->kind, sizeof(d->kind), "%s", raw_text(q, 1));
-		snprintf(d->binding, sizeof(d->binding), "%s", raw_text(q, 2));
+		snprintf(d->id, sizeof(d->id), "%s", (const char *)sqlite3_column_text(q, 0));
+		snprintf(d->kind, sizeof(d->kind), "%s", (const char *)sqlite3_column_text(q, 1));
+		snprintf(d->binding, sizeof(d->binding), "%s",
+			 (const char *)sqlite3_column_text(q, 2));
 		d->cores = (int)sql_int(q, 3, 1);
 		d->usable = true;
 		d->now = DEVICE_READING_UNKNOWN;
@@ -110,17 +35,7 @@ static int read_devices(struct store *s, struct run *run, struct err *err)
 static int read_run(struct store *s, sqlite3_stmt *q, struct run *run, struct err *err)
 {
 	run_init(run);
-	read_identity(q, run);
-	read_end(q, run);
-	run->takes_configs = sql_int(q, 32, 0) != 0;
-	run->config_version = (int)sql_int(q, 33, 0);
-	read_wanted(q, 34, run);
-	run->peak_memory_bytes = sql_int(q, 40, 0);
-	run->peak_device_memory_bytes = sql_int(q, 41, 0);
-	run->cpu_time_s = sql_double(q, 42);
-	run->out_of_memory = sql_int(q, 43, 0) != 0;
-	snprintf(run->step_source, sizeof(run->step_source), "%s",
-		 raw_text(q, 44) ? raw_text(q, 44) : "");
+	rows_read(q, &runs_table, 0, run);
 	return read_devices(s, run, err);
 }
 
@@ -130,7 +45,7 @@ int store_run_get(struct store *s, int64_t id, struct run *run, struct err *err)
 	int rc;
 
 	run_init(run);
-	if (sql_query(s, &q, err, "SELECT " RUN_COLUMNS " FROM runs WHERE id = ?", "i", id))
+	if (rows_query(s, &q, err, &runs_table, 0, "WHERE id = ?", "i", id))
 		return -1;
 	rc = sql_row(s, q, err);
 	if (rc == 1 && read_run(s, q, run, err))
@@ -164,8 +79,7 @@ int store_runs_active(struct store *s, struct run_list *list, struct err *err)
 	sqlite3_stmt *q;
 
 	*list = (struct run_list){ 0 };
-	if (sql_query(s, &q, err,
-		      "SELECT " RUN_COLUMNS " FROM runs WHERE state <> 'ended' ORDER BY id", ""))
+	if (rows_query(s, &q, err, &runs_table, 0, "WHERE state <> 'ended' ORDER BY id", ""))
 		return -1;
 	return read_list(s, q, list, err);
 }
@@ -175,8 +89,7 @@ int store_runs_of_job(struct store *s, int64_t job_id, struct run_list *list, st
 	sqlite3_stmt *q;
 
 	*list = (struct run_list){ 0 };
-	if (sql_query(s, &q, err,
-		      "SELECT " RUN_COLUMNS " FROM runs WHERE job_id = ? ORDER BY number", "i", job_id))
+	if (rows_query(s, &q, err, &runs_table, 0, "WHERE job_id = ? ORDER BY number", "i", job_id))
 		return -1;
 	return read_list(s, q, list, err);
 }
@@ -218,14 +131,7 @@ static int next_number(struct store *s, struct run *run, struct err *err)
 
 int store_run_add(struct store *s, struct run *run, struct err *err)
 {
-	if (next_number(s, run, err) ||
-	    sql_run(s, NULL, err, "INSERT INTO runs (job_id, number, state, replicas,"
-		    " accumulation_steps, batch_size, local_batch_size, learning_rate_scale,"
-		    " boot_id, assigned_time_s, assigned_boot_s)"
-		    " VALUES (?, ?, 'assigned', ?, ?, ?, ?, ?, ?, ?, ?)", "iiiinndtdd", run->job_id,
-		    (int64_t)run->number, (int64_t)run->configuration.replicas, (int64_t)run->configuration.accumulation_steps,
-		    configuration_batch_size(&run->configuration), run->configuration.local_batch_size, run->learning_rate_scale, run->boot_id,
-		    run->assigned_time_s, run->assigned_boot_s))
+	if (next_number(s, run, err) || rows_insert(s, &runs_table, run, err))
 		return -1;
 	run->id = sqlite3_last_insert_rowid(s->db);
 	if (add_devices(s, run, err))
@@ -332,18 +238,19 @@ int store_run_stop_reason(struct store *s, int64_t id, enum stop_reason *reason,
 			  enum run_state *state, struct err *err)
 {
 	sqlite3_stmt *q;
+	struct run run;
 	int rc;
 
-	*reason = STOP_NONE;
-	*state = RUN_ENDED;
-	if (sql_query(s, &q, err, "SELECT stop_reason, state FROM runs WHERE id = ?", "i", id))
+	run_init(&run);
+	run.state = RUN_ENDED;
+	if (rows_query(s, &q, err, &runs_table, COLUMN_STOP, "WHERE id = ?", "i", id))
 		return -1;
 	rc = sql_row(s, q, err);
-	if (rc == 1) {
-		*reason = (enum stop_reason)known(stop_reason_parse(raw_text(q, 0)));
-		*state = (enum run_state)known(run_state_parse(raw_text(q, 1)));
-	}
+	if (rc == 1)
+		rows_read(q, &runs_table, COLUMN_STOP, &run);
 	sql_done(q);
+	*reason = run.stop_reason;
+	*state = run.state;
 	return rc < 0 ? -1 : 0;
 }
 
@@ -364,11 +271,11 @@ int store_run_read_wanted(struct store *s, struct run *run, struct err *err)
 	sqlite3_stmt *q;
 	int rc;
 
-	if (sql_query(s, &q, err, "SELECT " WANTED_COLUMNS " FROM runs WHERE id = ?", "i", run->id))
+	if (rows_query(s, &q, err, &runs_table, COLUMN_WANTED, "WHERE id = ?", "i", run->id))
 		return -1;
 	rc = sql_row(s, q, err);
 	if (rc == 1)
-		read_wanted(q, 0, run);
+		rows_read(q, &runs_table, COLUMN_WANTED, run);
 	sql_done(q);
 	return rc < 0 ? -1 : 0;
 }

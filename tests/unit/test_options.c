@@ -16,16 +16,16 @@ struct values {
 };
 
 static const struct option_spec options[] = {
-	{ "count", 'c', OPTION_INT, "N", offsetof(struct values, count), 1, 1024, "a count" },
-	{ "rate", 0, OPTION_NUMBER, "SECONDS", offsetof(struct values, rate), 0.1, HUGE_VAL, "a rate" },
-	{ "limit", 'l', OPTION_DURATION, "TIME", offsetof(struct values, limit), 1, 86400, "a limit" },
-	{ "name", 'n', OPTION_TEXT, "NAME", offsetof(struct values, name), 0, 0, "a name" },
-	{ "env", 'e', OPTION_LIST, "NAME=VALUE", offsetof(struct values, environment), 0, 0,
+	{ "count", 'c', OPTION_INT, "N", .offset = offsetof(struct values, count), 1, 1024, "a count" },
+	{ "rate", 0, OPTION_NUMBER, "SECONDS", .offset = offsetof(struct values, rate), 0.1, HUGE_VAL, "a rate" },
+	{ "limit", 'l', OPTION_DURATION, "TIME", .offset = offsetof(struct values, limit), 1, 86400, "a limit" },
+	{ "name", 'n', OPTION_TEXT, "NAME", .offset = offsetof(struct values, name), 0, 0, "a name" },
+	{ "env", 'e', OPTION_LIST, "NAME=VALUE", .offset = offsetof(struct values, environment), 0, 0,
 	  "a variable, said in words that fill the line to column eighty, and go on in the next line, where a word "
 	  "sticks out by one" },
-	{ "replicas", 'r', OPTION_RANGE, "MIN:MAX", offsetof(struct values, replicas), 1, 8, "how many" },
-	{ "json", 0, OPTION_FLAG, NULL, offsetof(struct values, json), 0, 0, "print JSON" },
-	{ "any-number", 0, OPTION_INT, "N", offsetof(struct values, count), 0, 0, "unbounded" },
+	{ "replicas", 'r', OPTION_RANGE, "MIN:MAX", .offset = offsetof(struct values, replicas), 1, 8, "how many" },
+	{ "json", 0, OPTION_FLAG, NULL, .offset = offsetof(struct values, json), 0, 0, "print JSON" },
+	{ "any-number", 0, OPTION_INT, "N", .offset = offsetof(struct values, count), 0, 0, "unbounded" },
 	{ .name = NULL },
 };
 

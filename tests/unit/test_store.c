@@ -67,6 +67,19 @@ static const char *query(const char *sql)
 	return text;
 }
 
+/* The same for a text of any length, which is the caller's to free. */
+static char *query_all(const char *sql)
+{
+	sqlite3_stmt *q;
+	char *text = NULL;
+
+	if (sqlite3_prepare_v2(store.db, sql, -1, &q, NULL) == SQLITE_OK &&
+	    __real_sqlite3_step(q) == SQLITE_ROW)
+		text = xstrdup((const char *)sqlite3_column_text(q, 0));
+	sqlite3_finalize(q);
+	return text ? text : xstrdup(sqlite3_errmsg(store.db));
+}
+
 static void new_store(void)
 {
 	static int n;
@@ -234,7 +247,7 @@ static void test_open(void)
 	is_query("PRAGMA journal_mode", "wal", "in WAL mode");
 	is_query("PRAGMA foreign_keys", "1", "with foreign keys");
 	is_query("PRAGMA synchronous", "2", "writes reach the disk");
-	is_int(strtol(query("PRAGMA user_version"), NULL, 10), n_schema_steps, "its version");
+	is_int(strtol(query("PRAGMA user_version"), NULL, 10), schema_version(), "its version");
 	snprintf(first, sizeof(first), "%s", query(schema));
 	add_job(0);
 	is_int(store_open(&other, &paths, STORE_OBSERVE, &err), 0, "opened again, to observe");
@@ -765,9 +778,9 @@ static void test_retries(void)
 	store_job_setback(&store, job, clock_boot_id(), &setback, &err);
 	ok(setback.n == 4 && !setback.failed, "a run that could not be started is a setback too");
 	is_str(state_of(job), "queued", "but not the job's fault");
-	store_event_add(&store, job, 0, "requeue", "asked to requeue", &err);
+	is_int(store_job_forgive(&store, job, &err), 0, "a person asks for another try");
 	store_job_setback(&store, job, clock_boot_id(), &setback, &err);
-	is_int(setback.n, 0, "a requeue wipes the slate");
+	is_int(setback.n, 0, "which forgives what was");
 	query("UPDATE jobs SET state = 'queued'");
 	end_run(add_claimed_run(job, 0, 1), &failure);
 	store_job_setback(&store, job, clock_boot_id(), &setback, &err);
@@ -848,10 +861,11 @@ static void test_progress(void)
 	run.first_samples = 64;
 	run.checkpoint_samples = 600;
 	run.duration_s = 7;
+	run.reports = 10;
+	run.malformed_reports = 1;
 	snprintf(run.step_source, sizeof(run.step_source), "log:nanogpt");
 	p = (struct run_update){ .run = &run, .steps = 10, .loss = 0.5, .epoch = UNKNOWN,
-			       .printed_total_steps = 500, .status_text = "ok", .observation = &o, .gradient = &g,
-			       .n_reports = 10, .n_malformed = 1 };
+			       .printed_total_steps = 500, .status_text = "ok", .observation = &o, .gradient = &g };
 	is_int(store_run_update(&store, &p, &err), 0, "progress is written");
 	o.n_windows = 3;
 	g.n = 20;
@@ -1335,12 +1349,15 @@ static void test_migration(void)
 	struct observation_list list;
 	struct job job;
 	sqlite3 *db;
+	char *first;
 
 	new_store();
 	store_close(&store);
 	unlink(paths.store);
 	sqlite3_open(paths.store, &db);
-	sqlite3_exec(db, schema_steps[0], NULL, NULL, NULL);
+	first = schema_step(1);
+	sqlite3_exec(db, first, NULL, NULL, NULL);
+	free(first);
 	sqlite3_exec(db, "PRAGMA journal_mode = WAL; PRAGMA application_id = 0x706f6c78;"
 		     "PRAGMA user_version = 1;"
 		     "INSERT INTO jobs (state, name, workload, submit_time_s, min_replicas,"
@@ -1375,7 +1392,76 @@ static void test_migration(void)
 		 "with what is known of a run that did not start its command");
 	is_query("SELECT handle IS NULL FROM runs WHERE number = 2", "1",
 		 "a run that was never claimed has no handle");
-	is_int(strtol(query("PRAGMA user_version"), NULL, 10), n_schema_steps, "its version is ours now");
+	is_int(strtol(query("PRAGMA user_version"), NULL, 10), schema_version(), "its version is ours now");
+}
+
+/* Columns of all tables by name: those that are added later stand elsewhere in an older store. */
+#define ALL_COLUMNS \
+	"SELECT group_concat(c) FROM (SELECT t.name || '.' || i.name || ' ' || i.type || i.\"notnull\" AS c" \
+	" FROM sqlite_schema t JOIN pragma_table_info(t.name) i WHERE t.type = 'table' ORDER BY c)"
+
+static void make_store_of_version(int version)
+{
+	char *set_version = xasprintf("PRAGMA user_version = %d", version);
+	sqlite3 *db;
+
+	store_close(&store);
+	unlink(paths.store);
+	sqlite3_open(paths.store, &db);
+	for (int v = 1; v <= version; v++) {
+		char *step = schema_step(v);
+
+		if (sqlite3_exec(db, step, NULL, NULL, NULL) != SQLITE_OK)
+			printf("# version %d: %s\n", v, sqlite3_errmsg(db));
+		free(step);
+	}
+	sqlite3_exec(db, "PRAGMA journal_mode = WAL; PRAGMA application_id = 0x706f6c78;"
+		     "INSERT INTO jobs (state, name, workload, submit_time_s, min_replicas,"
+		     " max_replicas, weight, preemption, retries, stop_signal, grace_s)"
+		     " VALUES ('queued', 'n', 'w', 1, 2, 3, 1, 'saved', 7, 15, 60);"
+		     "INSERT INTO runs (job_id, number, state, replicas, accumulation_steps,"
+		     " learning_rate_scale, boot_id, assigned_time_s, assigned_boot_s, end_boot_s,"
+		     " outcome) VALUES (1, 1, 'ended', 2, 3, 1, 'b', 1, 1, 5, 'failed'),"
+		     " (1, 2, 'ended', 2, 3, 1, 'b', 1, 1, 6, 'failed');"
+		     "INSERT INTO events (time_s, job_id, run_id, kind, text) VALUES"
+		     " (1, 1, 1, 'ended', ''), (2, 1, NULL, 'requeue', ''), (3, 1, 2, 'ended', '');",
+		     NULL, NULL, NULL);
+	sqlite3_exec(db, set_version, NULL, NULL, NULL);
+	sqlite3_close(db);
+	free(set_version);
+}
+
+/* A store of each version there ever was has what a new store has, and keeps its rows. */
+static void test_every_version(void)
+{
+	char *want;
+
+	new_store();
+	want = query_all(ALL_COLUMNS);
+	for (int version = 1; version < schema_version(); version++) {
+		struct setback setback;
+		struct run_list runs;
+		struct job job;
+		char *got;
+
+		printf("# version %d\n", version);
+		make_store_of_version(version);
+		is_int(store_open(&store, &paths, STORE_WRITE, &err), 0, "an older store is opened");
+		got = query_all(ALL_COLUMNS);
+		ok(!strcmp(got, want), "it gets all columns");
+		store_job_get(&store, 1, &job, &err);
+		ok(job.declared.min_replicas == 2 && job.declared.retries == 7 && job.forgiven_runs == 1,
+		   "it keeps its job, and what a person forgave it");
+		store_runs_of_job(&store, 1, &runs, &err);
+		ok(runs.count == 2 && runs.items[1].outcome == OUTCOME_FAILED &&
+		   runs.items[1].configuration.replicas == 2, "it keeps its runs");
+		store_job_setback(&store, 1, "b", &setback, &err);
+		is_int(setback.n, 1, "it counts the failure after that");
+		run_list_release(&runs);
+		job_release(&job);
+		free(got);
+	}
+	free(want);
 }
 
 static void test_reason(void)
@@ -1583,6 +1669,7 @@ int main(void)
 	test_last_end();
 	test_wanted();
 	test_migration();
+	test_every_version();
 	test_reason();
 	test_events();
 	fails_cleanly("a submission that fails at any statement writes nothing", write_job);

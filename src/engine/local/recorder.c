@@ -167,7 +167,7 @@ bool recorder_add(struct recorder *r, struct store *store, struct run *run, cons
 	int malformed;
 
 	if (n > REPORT_MESSAGE_SIZE) {
-		r->n_malformed++;
+		run->malformed_reports++;
 		r->changed = true;
 		return false;
 	}
@@ -175,8 +175,8 @@ bool recorder_add(struct recorder *r, struct store *store, struct run *run, cons
 	if (m->wake)
 		return true;
 	add_config(r, store, run);
-	r->n_reports++;
-	r->n_malformed += malformed;
+	run->reports++;
+	run->malformed_reports += malformed;
 	r->changed = true;
 	see_reported(r, run, m);
 	add_step(r, run, m, now_boot_s);
@@ -206,7 +206,6 @@ int recorder_write(struct recorder *r, struct store *store, struct run *run, str
 		.run = run, .steps = r->steps, .loss = r->loss, .epoch = r->epoch,
 		.printed_total_steps = r->printed_total_steps,
 		.status_text = r->status[0] ? r->status : NULL,
-		.n_reports = r->n_reports, .n_malformed = r->n_malformed,
 		.parameters = r->parameters,
 	};
 

@@ -38,7 +38,6 @@ struct recorder {
 	double last_step_boot_s;
 	struct gradient_window gradient;
 	double gradient_start_boot_s;	/* NaN: no window open */
-	int64_t n_reports, n_malformed;
 };
 
 void recorder_init(struct recorder *r);

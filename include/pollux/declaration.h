@@ -1,0 +1,79 @@
+/* declaration.h - what a user asks of a job, and the one table that describes it: each option of
+ * 'pollux submit' with its column in the store, its key in the JSON, its type, bounds and help. */
+#ifndef POLLUX_DECLARATION_H
+#define POLLUX_DECLARATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pollux/store_columns.h"
+#include "pollux/option.h"
+
+/* Whether devices may be taken from a running job. A program that saves nothing loses its work when
+ * it is stopped, so by default devices are taken only where there is a sign that it saves. */
+enum preemption {
+	PREEMPT_ALWAYS,		/* it resumes: checkpoint directory, resume arguments, or as told */
+	PREEMPT_SAVED,		/* only once it has reported a checkpoint */
+	PREEMPT_NEVER,
+};
+#define N_PREEMPTIONS (PREEMPT_NEVER + 1)
+
+/* What the store keeps of it. Unknown is NaN for a double, 0 for a size. */
+struct declaration {
+	char *name, *workload;		/* owned, as all strings here */
+	int min_replicas, max_replicas;	/* max 0: all devices */
+	int64_t batch_size, min_batch_size, max_batch_size;
+	int64_t max_local_batch_size;
+	double learning_rate;
+	char *learning_rate_rule;	/* "adascale", "sqrt", "linear", "none" */
+	double noise_scale;
+	bool accumulates;		/* can do several passes for an update, as told by pollux */
+	double total_samples, total_steps;
+	double weight;
+	enum preemption preemption;
+	double time_limit_s;
+	int retries;
+	int stop_signal;
+	double grace_s;
+};
+
+void declaration_init(struct declaration *d);		/* the default of each field */
+void declaration_release(struct declaration *d);
+
+/* What the options of a command line say: fields of the declaration as they are kept, and what is
+ * kept elsewhere or only worked out from. Borrowed strings are of the command line. */
+struct asked {
+	struct declaration declared;
+	const char *checkpoint_dir, *resume_args, *step_regex, *directory;
+	double epochs, parameters;
+	int64_t dataset_size;
+	struct text_list after, env;
+	bool hold, preempt, no_preempt, quiet;
+	uint64_t given;		/* bit i: the option of declared_fields[i] was given */
+};
+
+void asked_init(struct asked *o);
+bool asked_gives(const struct asked *o, const char *option);
+
+/* Which commands take an option. */
+enum {
+	FOR_SUBMIT = 1,
+	FOR_PROFILE = 2,
+	IGNORED_BY_PROFILE = 4,	/* taken, so that options of submit can be given, but not used */
+};
+
+/* A row of the table. An option with a range sets the columns of its own row and of the next. */
+struct declared_field {
+	struct option_spec option;	/* name NULL: an option of another row sets it;
+					   offset: in struct asked */
+	struct store_column column;		/* name NULL: not kept as such; offset: in struct declaration */
+	unsigned uses;
+};
+
+extern const struct declared_field declared_fields[];
+extern const int n_declared_fields;
+extern const struct store_columns declared_columns;		/* of all rows, for struct declaration */
+
+const char *preemption_name(enum preemption preemption);	/* "always", "saved", "never" */
+
+#endif

@@ -1,0 +1,168 @@
+/* declaration.c - the table of what a user can ask of a job. */
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pollux/declaration.h"
+#include "pollux/mem.h"
+
+static const char *const preemptions[N_PREEMPTIONS] = {
+	[PREEMPT_ALWAYS] = "always", [PREEMPT_SAVED] = "saved", [PREEMPT_NEVER] = "never",
+};
+static const struct field_names preemption_names = { preemptions, N_PREEMPTIONS, PREEMPT_NEVER };
+
+static const char *const rules[] = { "adascale", "sqrt", "linear", "none", NULL };
+
+/* A column and the option that sets it share the member of struct declaration. COLUMN: name, type,
+ * which value is unknown, version of the schema, flags beside COLUMN_SHOWN. */
+#define OFFSET(member) .offset = offsetof(struct asked, member)
+#define COLUMN(column, type, member, unknown, since, flags) \
+	{ { column, FIELD_##type, offsetof(struct declaration, member), FIELD_##unknown, NULL, 0 }, \
+	  since, COLUMN_SHOWN | (flags) }
+#define NO_COLUMN { { .name = NULL }, 0, 0 }
+#define NO_OPTION { .name = NULL }
+#define BOTH (FOR_SUBMIT | FOR_PROFILE)
+#define SUBMIT (FOR_SUBMIT | IGNORED_BY_PROFILE)
+
+const struct declared_field declared_fields[] = {
+	{ { "name", 'n', OPTION_TEXT, "NAME", OFFSET(declared.name), 0, 0,
+	    "what tables call it; default the program's or the script's name" },
+	  COLUMN("name", TEXT, name, KNOWN, 1, 0), BOTH },
+	{ { "workload", 0, OPTION_TEXT, "NAME", OFFSET(declared.workload), 0, 0,
+	    "jobs with the same workload share what is learnt; default the command" },
+	  COLUMN("workload", TEXT, workload, KNOWN, 1, 0), BOTH },
+	{ { "batch", 'b', OPTION_INT, "SAMPLES", OFFSET(declared.batch_size), 1, 1e9,
+	    "samples per optimizer update that the job was tuned for" },
+	  COLUMN("batch_size", INT64, batch_size, UNKNOWN_ZERO, 1, 0), BOTH },
+	{ { "batch-range", 0, OPTION_RANGE, "MIN:MAX", OFFSET(declared.min_batch_size), 1, 1e9,
+	    "batches it may run with: of them those from --batch to MAX; default just --batch",
+	    .needs = "batch" },
+	  COLUMN("min_batch_size", INT64, min_batch_size, UNKNOWN_ZERO, 1, 0), BOTH },
+	{ NO_OPTION, COLUMN("max_batch_size", INT64, max_batch_size, UNKNOWN_ZERO, 1, 0), 0 },
+	{ { "max-local-batch", 0, OPTION_INT, "SAMPLES", OFFSET(declared.max_local_batch_size), 1, 1e9,
+	    "samples that fit on one device in a pass; more take several, see --accumulate",
+	    .needs = "batch" },
+	  COLUMN("max_local_batch_size", INT64, max_local_batch_size, UNKNOWN_ZERO, 1, 0), BOTH },
+	{ { "accumulate", 0, OPTION_FLAG, NULL, OFFSET(declared.accumulates), 0, 0,
+	    "it does as many passes for an update as POLLUX_ACCUM says; default where the command "
+	    "has {accum}", .needs = "batch" },
+	  COLUMN("accumulates", BOOL, accumulates, KNOWN, 2, 0), BOTH },
+	{ { "lr", 0, OPTION_NUMBER, "RATE", OFFSET(declared.learning_rate), 1e-12, 1e12,
+	    "learning rate at --batch, for {lr}" },
+	  COLUMN("learning_rate", DOUBLE, learning_rate, KNOWN, 1, 0), BOTH },
+	{ { "lr-rule", 0, OPTION_CHOICE, "RULE", OFFSET(declared.learning_rate_rule), 0, 0,
+	    "how the rate follows the batch: adascale (default), sqrt, linear or none",
+	    .choices = rules, .needs = "batch" },
+	  COLUMN("learning_rate_rule", TEXT, learning_rate_rule, KNOWN, 1, 0), BOTH },
+	{ { "noise-scale", 0, OPTION_NUMBER, "SAMPLES", OFFSET(declared.noise_scale), 1e-6, 1e12,
+	    "gradient noise scale, until enough gradients were measured", .needs = "batch" },
+	  COLUMN("noise_scale", DOUBLE, noise_scale, KNOWN, 1, 0), BOTH },
+	{ { "parameters", 0, OPTION_AMOUNT, "N[K|M|G]", OFFSET(parameters), 1, 1e15,
+	    "of its model: with 'pollux profile --devices', what to expect before it was measured" },
+	  NO_COLUMN, BOTH },
+	{ { "replicas", 'r', OPTION_RANGE, "N[:MAX]", OFFSET(declared.min_replicas), 1, 1024,
+	    "devices it can use; default 1, or 1 to all where the command has {gpus}" },
+	  COLUMN("min_replicas", INT, min_replicas, KNOWN, 1, 0), BOTH },
+	{ NO_OPTION,
+	  COLUMN("max_replicas", INT, max_replicas, UNKNOWN_ZERO, 1, COLUMN_NOT_NULL), 0 },
+	{ { "samples", 0, OPTION_NUMBER, "N", OFFSET(declared.total_samples), 1, 1e18,
+	    "samples to its end: for the time left, and for who goes first" },
+	  COLUMN("total_samples", DOUBLE, total_samples, KNOWN, 1, 0), SUBMIT },
+	{ { "steps", 0, OPTION_NUMBER, "N", OFFSET(declared.total_steps), 1, 1e18,
+	    "optimizer updates to its end" },
+	  COLUMN("total_steps", DOUBLE, total_steps, KNOWN, 1, 0), BOTH },
+	{ { "epochs", 0, OPTION_NUMBER, "N", OFFSET(epochs), 1e-6, 1e12,
+	    "passes over the data to its end; needs --dataset-size", .needs = "dataset-size" },
+	  NO_COLUMN, SUBMIT },
+	{ { "dataset-size", 0, OPTION_INT, "SAMPLES", OFFSET(dataset_size), 1, 1e15,
+	    "samples in an epoch", .needs = "epochs" },
+	  NO_COLUMN, SUBMIT },
+	{ { "weight", 'w', OPTION_NUMBER, "W", OFFSET(declared.weight), 1e-3, 1e3,
+	    "what a device is worth to it beside other jobs; default 1" },
+	  COLUMN("weight", DOUBLE, weight, KNOWN, 1, 0), SUBMIT },
+	{ { "hold", 0, OPTION_FLAG, NULL, OFFSET(hold), 0, 0, "wait for 'pollux release'" },
+	  NO_COLUMN, SUBMIT },
+	{ { "after", 'a', OPTION_LIST, "[ok:]ID,...", OFFSET(after), 0, 0,
+	    "start when these jobs have ended (ok: have succeeded)" },
+	  NO_COLUMN, SUBMIT },
+	{ { "time-limit", 't', OPTION_DURATION, "TIME", OFFSET(declared.time_limit_s), 1, 1e9,
+	    "stop it for good after this much running time: 90, 45m, 12h, 2d" },
+	  COLUMN("time_limit_s", DOUBLE, time_limit_s, KNOWN, 1, 0), SUBMIT },
+	{ { "retries", 0, OPTION_INT, "N", OFFSET(declared.retries), 0, 1000,
+	    "start it again after so many failures; default 0" },
+	  COLUMN("retries", INT, retries, KNOWN, 1, 0), SUBMIT },
+	{ { "stop-signal", 0, OPTION_SIGNAL, "SIGNAL", OFFSET(declared.stop_signal), 0, 0,
+	    "asks the program to save and leave; default TERM" },
+	  COLUMN("stop_signal", SIGNAL, stop_signal, KNOWN, 1, 0), BOTH },
+	{ { "grace", 0, OPTION_DURATION, "TIME", OFFSET(declared.grace_s), 0, 86400,
+	    "time for that before it is killed; default 60s" },
+	  COLUMN("grace_s", DOUBLE, grace_s, KNOWN, 1, 0), BOTH },
+	{ { "checkpoint-dir", 0, OPTION_TEXT, "DIR", OFFSET(checkpoint_dir), 0, 0,
+	    "where its checkpoints are; default a directory of its own ({checkpoint})" },
+	  NO_COLUMN, SUBMIT },
+	{ { "resume-args", 0, OPTION_TEXT, "TEXT", OFFSET(resume_args), 0, 0,
+	    "added to the command (or put for {resume}) once there is a checkpoint" },
+	  NO_COLUMN, SUBMIT },
+	{ { "preempt", 0, OPTION_FLAG, NULL, OFFSET(preempt), 0, 0,
+	    "it may be stopped and relaunched; default where the command has {checkpoint} or {resume}, "
+	    "with --checkpoint-dir or --resume-args, or once it has reported a checkpoint" },
+	  { { "preemption", FIELD_NAME, offsetof(struct declaration, preemption), FIELD_KNOWN,
+	      &preemption_names, 0 }, 1, COLUMN_SHOWN }, SUBMIT },
+	{ { "no-preempt", 0, OPTION_FLAG, NULL, OFFSET(no_preempt), 0, 0,
+	    "once started it keeps its devices to its end" },
+	  NO_COLUMN, SUBMIT },
+	{ { "step-regex", 0, OPTION_TEXT, "ERE", OFFSET(step_regex), 0, 0,
+	    "how its log tells a step, where pollux does not see it by itself: 'pollux steps' tries it" },
+	  NO_COLUMN, BOTH },
+	{ { "env", 'e', OPTION_LIST, "NAME=VALUE", OFFSET(env), 0, 0,
+	    "set a variable on top of the present environment" },
+	  NO_COLUMN, BOTH },
+	{ { "chdir", 0, OPTION_TEXT, "DIR", OFFSET(directory), 0, 0,
+	    "run in this directory; default the present one" },
+	  NO_COLUMN, BOTH },
+	{ { "quiet", 'q', OPTION_FLAG, NULL, OFFSET(quiet), 0, 0, "print the job's number alone" },
+	  NO_COLUMN, SUBMIT },
+};
+
+const int n_declared_fields = sizeof(declared_fields) / sizeof(declared_fields[0]);
+const struct store_columns declared_columns = {
+	&declared_fields[0].column, sizeof(declared_fields) / sizeof(declared_fields[0]),
+	sizeof(declared_fields[0]),
+};
+
+const char *preemption_name(enum preemption preemption)
+{
+	return preemptions[preemption];
+}
+
+void declaration_init(struct declaration *d)
+{
+	*d = (struct declaration){
+		.min_replicas = 1, .max_replicas = 1, .learning_rate = NAN, .noise_scale = NAN,
+		.total_samples = NAN, .total_steps = NAN, .weight = 1, .preemption = PREEMPT_SAVED,
+		.time_limit_s = NAN, .stop_signal = SIGTERM, .grace_s = 60,
+	};
+}
+
+void declaration_release(struct declaration *d)
+{
+	free(d->name);
+	free(d->workload);
+	free(d->learning_rate_rule);
+	declaration_init(d);
+}
+
+void asked_init(struct asked *o)
+{
+	*o = (struct asked){ .epochs = NAN, .parameters = NAN };
+	declaration_init(&o->declared);
+}
+
+bool asked_gives(const struct asked *o, const char *option)
+{
+	for (int i = 0; i < n_declared_fields; i++)
+		if ((o->given >> i & 1) && !strcmp(declared_fields[i].option.name, option))
+			return true;
+	return false;
+}
