@@ -182,7 +182,7 @@ lint-symbols: $(OBJ)
 # A quarter of the RANDOM_CASES of unit tests: the same code runs, less often. Reports go to files: supervisors
 # have no standard error. No report is forgiven.
 REPORTS = $(abspath $(BUILD))/san/reports
-SAN_ENV = TIME_SCALE=$${TIME_SCALE:-30} UBSAN_OPTIONS=print_stacktrace=1:log_path=$(REPORTS)/ubsan \
+SAN_ENV = TIME_SCALE=$${TIME_SCALE:-20} UBSAN_OPTIONS=print_stacktrace=1:log_path=$(REPORTS)/ubsan \
 	ASAN_OPTIONS=detect_stack_use_after_return=1:log_path=$(REPORTS)/asan
 SAN_MAKE = $(SAN_ENV) $(MAKE) BUILD=$(BUILD)/san HARDEN='-fPIE -U_FORTIFY_SOURCE' \
 		CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=$(SANITIZERS) -fno-sanitize-recover=all'

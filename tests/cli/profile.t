@@ -279,7 +279,7 @@ status 'more than the machine has' 69 "$POLLUX" profile -r 3 -b 8 -- ./other 8 1
 # --- a real trainer ---
 if [ -x "$TRAIN" ] && { [ -e "$FASHION_MNIST/train-images-idx3-ubyte.gz" ] || [ -e "$FASHION_MNIST/train-images-idx3-ubyte" ]; }; then
 	unset HWLOC_SYNTHETIC POLLUX_SLOTS
-	status 'a real trainer' 0 "$POLLUX" profile --budget $((10 + 5 * TIME_SCALE)) --points 6 -b 64 --batch-range 64:512 --json \
+	status 'a real trainer' 0 "$POLLUX" profile --budget 120 --points 4 -b 64 --batch-range 64:512 --json \
 		--plot goodput.svg -- "$TRAIN" --data "$FASHION_MNIST" --subset 6000 --samples 1000000000000 --batch '{batch}'
 	ok 'points of real steps' test "$(printf '%s' "$out" |
 		json 'print scalar grep { $_->{step_time_s} > 0 } @{$d->{points}}')" -ge 3

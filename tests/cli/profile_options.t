@@ -107,7 +107,7 @@ is 'measures its own sizes' '1 own sizes measured' "$(printf '%s' "$out" |
 	json 'my @p = @{$d->{points}}; print scalar(@p), " $p[0]{why} $p[0]{outcome}"')"
 cp fake mute
 sed -i '/report/d' mute
-status 'when it tells no steps any more' 1 "$POLLUX" profile --budget $((3 * TIME_SCALE)) -b 16 --workload same -- ./mute 16
+status 'when it tells no steps any more' 1 "$POLLUX" profile --budget 3 -b 16 --workload same -- ./mute 16
 like 'it says so' 'no step time in ' "$err"
 id=$(store 'SELECT max(id) FROM jobs')
 store "UPDATE runs SET outcome = 'failed', stop_reason = '', diagnosis = '$(printf '%039d\303\251' 0)' WHERE job_id = $id" ||
