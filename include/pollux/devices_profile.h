@@ -6,6 +6,7 @@
 
 #include "pollux/device.h"
 #include "pollux/measure.h"
+#include "pollux/output.h"
 
 /* A kind of device, by one of it; exchanges by several. */
 struct profiled_kind {
@@ -21,8 +22,7 @@ struct devices_profile {
 	bool quick;
 };
 
-/* In at most 80 columns, or as wide as the terminal where that is less (0: no terminal). */
-void devices_profile_print(const struct devices_profile *p, FILE *out, int width, bool color);
+void devices_profile_print(const struct devices_profile *p, const struct output *out);
 void devices_profile_print_json(const struct devices_profile *p, FILE *out);
 
 #endif

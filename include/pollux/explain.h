@@ -62,22 +62,21 @@ bool explanation_assumes(const struct explanation *e, const struct goodput_choic
 double explanation_step_time(const struct explanation *e, const struct configuration *c);
 
 /* explain_text.c, explain_tables.c: for people. */
-void explanation_print(const struct explanation *e, const struct status_output *out);
-/* "  NAME        VALUE", broken to the width. */
-void explanation_print_line(const struct status_output *out, const char *name, const char *value);
-void explanation_print_fit(const struct explanation *e, const struct status_output *out);
-void explanation_print_noise(const struct explanation *e, const struct status_output *out);
-void explanation_print_restart(const struct explanation *e, const struct status_output *out);
-void explanation_print_devices(const struct explanation *e, const struct status_output *out);
-void explanation_print_batches(const struct explanation *e, const struct status_output *out);
-void explanation_print_parameters(const struct explanation *e, const struct status_output *out);
-void explanation_print_observations(const struct explanation *e, const struct status_output *out);
+void explanation_print(const struct explanation *e, const struct output *out);
+void explanation_print_fit(const struct explanation *e, const struct output *out);
+void explanation_print_noise(const struct explanation *e, const struct output *out);
+void explanation_print_restart(const struct explanation *e, const struct output *out);
+void explanation_print_devices(const struct explanation *e, const struct output *out);
+void explanation_print_batches(const struct explanation *e, const struct output *out);
+void explanation_print_parameters(const struct explanation *e, const struct output *out);
+void explanation_print_observations(const struct explanation *e, const struct output *out);
 
 /* explain_json.c: for programs; the whole document, and parts of it that another has too. */
 void explanation_print_json(const struct explanation *e, FILE *out);
 void explanation_print_json_choice(struct json *j, const struct explanation *e,
 				   const struct goodput_choice *c);
 void explanation_print_json_curves(struct json *j, const struct explanation *e);
+void explanation_print_json_missing(struct json *j, const struct explanation *e);
 void explanation_print_json_model(struct json *j, const struct explanation *e);
 void explanation_print_json_noise(struct json *j, const struct explanation *e);
 

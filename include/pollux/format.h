@@ -1,20 +1,27 @@
-/* format.h - short forms of numbers for tables. Each writes into buf and returns it; 16 bytes do for
- * all of them. */
+/* format.h - short forms of numbers, for tables and sentences:
+ *
+ *	table_text(&t, format_span(seconds).s);
+ *
+ * A form is returned by value and lives to the end of the statement that asked for it. */
 #ifndef POLLUX_FORMAT_H
 #define POLLUX_FORMAT_H
 
-#include <stddef.h>
-
-#define FORMAT_SIZE 16
+struct formatted {
+	char s[16];
+};
 
 /* 59s 12m30s 3h05m 2d04h; the rest is cut off, not rounded. "-" unless finite and >= 0. */
-const char *format_duration(char *buf, size_t size, double seconds);
-/* 0 10.0ns 12.3us 4.56ms 1.23s, as format_duration from 100 s on: three digits. "-" likewise. */
-const char *format_span(char *buf, size_t size, double seconds);
-/* 950, 12.3k, 4.56M: three digits from 1000 on; below, whole numbers whole. "-" unless finite and >= 0. */
-const char *format_count(char *buf, size_t size, double n);
-/* Local time: 14:20:31 less than an hour from now, where events follow each other; else 14:20 when within
- * today, else 11-20 14:20. "-" for NaN. */
-const char *format_time(char *buf, size_t size, double wall_s, double now_wall_s);
+struct formatted format_duration(double seconds);
+/* 0 10.0ns 12.3us 4.56ms 1.23s: three digits; from 100 s on as format_duration. "-" unless finite
+ * and >= 0. */
+struct formatted format_span(double seconds);
+/* 950, 12.3k, 4.56M: three digits from 1000 on; below, whole numbers whole. "-" unless finite and
+ * >= 0. */
+struct formatted format_count(double n);
+/* 4.56, 45.6, 456: three digits, or as many as there are before the point. "-" unless finite. */
+struct formatted format_number(double x);
+/* Local time: 14:20:31 less than an hour from now, where events follow each other; else 14:20 when
+ * within today, else 11-20 14:20. "-" for NaN. */
+struct formatted format_time(double wall_s, double now_wall_s);
 
 #endif

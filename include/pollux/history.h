@@ -7,6 +7,7 @@
 
 #include "pollux/config.h"
 #include "pollux/knowledge.h"
+#include "pollux/output.h"
 #include "pollux/policy.h"
 #include "pollux/replay.h"
 #include "pollux/session.h"
@@ -83,7 +84,7 @@ int history_simulate(const struct history *h, const struct policy *const *wanted
 void history_report_release(struct history_report *report);
 
 /* history_print.c */
-void history_print(const struct history_report *report, FILE *out, int width, bool color);
+void history_print(const struct history_report *report, const struct output *out);
 void history_print_json(const struct history_report *report, FILE *out);
 
 #endif

@@ -29,8 +29,12 @@ void json_object(struct json *j, const char *key);
 void json_array(struct json *j, const char *key);
 void json_end(struct json *j);
 void json_string(struct json *j, const char *key, const char *value);	/* NULL: null */
+void json_text(struct json *j, const char *key, const char *value);	/* NULL and "": null */
 void json_integer(struct json *j, const char *key, int64_t value);
-void json_number(struct json *j, const char *key, double value);		/* %.17g, shortest that reads back */
+void json_integer_if(struct json *j, const char *key, int64_t value, bool known);	/* else null */
+void json_positive(struct json *j, const char *key, int64_t value);	/* null unless above 0 */
+/* The shortest form that reads back as the same number, at most %.17g. */
+void json_number(struct json *j, const char *key, double value);
 void json_bool(struct json *j, const char *key, bool value);
 
 #endif

@@ -31,7 +31,7 @@ bool profile_row_is_lost(const struct profile_row *row);
 int profile_report_read(struct session *s, int64_t job_id, struct profile_report *r, struct err *err);
 void profile_report_release(struct profile_report *r);
 
-void profile_report_print(const struct profile_report *r, const struct status_output *out);
+void profile_report_print(const struct profile_report *r, const struct output *out);
 void profile_report_print_json(const struct profile_report *r, FILE *out);
 /* The picture of 'pollux explain'. */
 int profile_report_draw(const struct profile_report *r, const char *path, struct err *err);

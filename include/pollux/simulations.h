@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "pollux/output.h"
 #include "pollux/simulate.h"
 #include "pollux/text.h"
 
@@ -26,7 +27,7 @@ void simulate_catch(void (*handler)(int signal_number), int flags);
 /* simulate_print.c */
 /* "pollux on 4 nodes of 4 GPUs; models: none, lengths: unknown", without what the policy does not look at. */
 void simulations_add_title(const struct simulations *s, struct text *t);
-void simulations_print(const struct simulations *s, FILE *out, int width, bool color);
+void simulations_print(const struct simulations *s, const struct output *out);
 void simulations_print_json(const struct simulations *s, FILE *out);
 const char *sim_knowledge_name(enum sim_knowledge knowledge);
 

@@ -4,9 +4,9 @@
 
 #include <stdio.h>
 
+#include "pollux/output.h"
 #include "pollux/session.h"
 #include "pollux/store.h"
-#include "pollux/table.h"
 
 /* The job's state, with that of its run: what a person calls its state. */
 enum shown_state {
@@ -67,18 +67,11 @@ int status_details_read(struct session *s, const struct job *job, struct status_
 			struct err *err);
 void status_details_release(struct status_details *d);
 
-/* Where and how to print. */
-struct status_output {
-	FILE *file;
-	int width;		/* 0: any */
-	bool color;
-};
-
 /* status_table.c: a summary, the table, and whether anything schedules at all. */
-void status_print_table(const struct status *status, const struct status_output *out);
+void status_print_table(const struct status *status, const struct output *out);
 
 /* status_summary.c: runs, preemptions, samples, waiting and completion times. */
-void status_print_summary(const struct status *status, const struct status_output *out);
+void status_print_summary(const struct status *status, const struct output *out);
 
 /* "cpu:0,cpu:1" */
 void status_add_devices(struct text *t, const struct run *run);
@@ -87,12 +80,16 @@ void status_add_reason(struct text *t, const struct status_job *item);
 
 /* status_runs.c: two tables, each with a line above it; nothing where there is nothing to tell. */
 void status_print_runs(const struct status *status, const struct status_job *item,
-		       const struct status_details *d, const struct status_output *out);
-void status_print_observations(const struct status_details *d, const struct status_output *out);
+		       const struct status_details *d, const struct output *out);
+void status_print_observations(const struct status_details *d, const struct output *out);
 
 /* status_job.c */
+/* "job 3: NAME", where what is "job". */
+void status_print_head(const char *what, const struct job *job, const struct output *out);
+/* "running", the remark, " on cpu:0,cpu:1". */
+void status_add_state(struct text *t, const struct status_job *item, const char *remark);
 void status_print_job(const struct status *status, const struct status_job *item,
-		      const struct status_details *d, const struct status_output *out);
+		      const struct status_details *d, const struct output *out);
 
 /* status_json.c. details: one for each job, or NULL. */
 void status_print_json(const struct status *status, const struct status_details *details, FILE *out);

@@ -1,68 +1,83 @@
 /* table.h - rows of text in aligned columns, for people, on any terminal or in a pipe.
  *
  *	struct table t;
- *	table_init(&t, columns, n_columns);	// columns: borrowed, must outlive t
- *	table_cell(&t, "%lld", id);		// n_columns cells make a row
- *	table_text(&t, name);			// likewise, faster
+ *	table_begin(&t, columns);		// an array, borrowed; it must outlive t
+ *	table_cell(&t, "%lld", id);		// as many cells as columns make a row
+ *	table_text(&t, name);			// the same without a format; faster
+ *	table_style(&t, STYLE_GREEN);		// the row of the last cell
  *	...
- *	table_print(&t, stdout, width, color);	// width 0: as wide as it wants (a pipe)
- *	table_release(&t);
+ *	table_end(&t, &output);			// prints it and releases it
  *
- * Every column is as wide as its widest cell. Where the sum exceeds the width, the columns marked
- * flexible give way (the last first), down to their minimum or their heading, whichever is wider, and
- * their cells end in "..". Columns are two blanks apart.
- * A row is one line, and some more where it has a text below it; control characters in cells are shown as '?'; widths count characters of
- * UTF-8, not bytes, and invalid bytes are shown as '?'. No line has trailing blanks. */
+ * Every column is as wide as its widest cell, and columns are two blanks apart. Where the sum
+ * exceeds the width of the output, columns are left out or clipped, in this order:
+ *
+ *   - Columns with a leave_out number in which nothing is known ("-" in every row) are left out,
+ *     the smallest number first.
+ *   - If the last column is one that goes below, its cells go below the rows, each on lines of
+ *     their own under the second column, broken at blanks; the fourth line is clipped. A cell that
+ *     is "" or "-" takes no line.
+ *   - Other columns with a leave_out number are left out, the smallest number first.
+ *   - Columns with a room share what the others leave, in proportion to their rooms.
+ *   - Flexible columns are clipped, the last one first, down to their min_width or their heading,
+ *     whichever is wider.
+ *
+ * A clipped cell ends in "..". Control characters and invalid bytes are shown as '?'; widths count
+ * characters of UTF-8, not bytes. No line has trailing blanks. */
 #ifndef POLLUX_TABLE_H
 #define POLLUX_TABLE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
+#include "pollux/output.h"
 #include "pollux/text.h"
 
 struct table_column {
 	const char *heading;
 	bool right;		/* numbers */
 	bool flexible;
-	int min_width;		/* of a flexible column */
+	int min_width;		/* of a flexible column, in characters */
+	int leave_out;		/* 1: the first to be left out; 0: never left out */
+	int room;		/* in characters: this column is left out of the way of others only
+				   down to this width, and its share of what is left; 0: no room */
+	bool below;		/* only for the last column */
 };
 
-struct table_span {
+struct table_slice {
 	size_t start, bytes;	/* in the text */
-	int width;
+	int width;		/* in characters */
 };
 
 struct table {
 	const struct table_column *columns;
 	int n_columns;
 	struct text text;	/* of all cells, one after the other */
-	struct table_span *cells;	/* owned */
+	struct table_slice *cells;	/* owned */
 	int n_cells, capacity;
-	int *styles;		/* per row that was given one; owned */
+	int *styles;		/* owned; of each row up to the last that was given one */
 	int n_styles;
-	struct { int row; struct table_span span; } *below;	/* owned; only of rows that were given one */
-	int n_below;
 };
 
 enum table_style { STYLE_PLAIN, STYLE_BOLD, STYLE_DIM, STYLE_GREEN, STYLE_YELLOW, STYLE_RED };
 
+#define table_begin(t, columns) table_init(t, columns, (int)(sizeof(columns) / sizeof((columns)[0])))
 void table_init(struct table *t, const struct table_column *columns, int n_columns);
 void table_release(struct table *t);
 void table_cell(struct table *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void table_text(struct table *t, const char *cell);
-/* Style of the row to which the last cell belongs; used only when printing in colour. */
+/* "-" in each of n cells. */
+void table_dashes(struct table *t, int n);
+/* An integer; "-" unless it is above 0. */
+void table_positive(struct table *t, int64_t n);
+/* Forms of format.h. */
+void table_duration(struct table *t, double seconds);
+void table_span(struct table *t, double seconds);
+void table_count(struct table *t, double n);
+void table_number(struct table *t, double x);
+/* The style of the row to which the last cell belongs; used only when printing in colour. */
 void table_style(struct table *t, enum table_style style);
-/* Lines of its own below the row to which the last cell belongs, under the second column and broken at blanks; once
- * for a row at most. It has no part in the widths of columns. The fourth line is clipped. */
-void table_below(struct table *t, const char *text);
-void table_print(const struct table *t, FILE *out, int width, bool color);
-
-/* $COLUMNS where that is a number above 0, be out a terminal or not; else the terminal's columns; else
- * 0. */
-int terminal_width(FILE *out);
-/* Whether to colour out: mode is "auto", "always" or "never"; auto: a terminal, TERM set and
- * not "dumb", NO_COLOR unset or empty. */
-bool terminal_color(FILE *out, const char *mode);
+void table_print(const struct table *t, const struct output *out);
+void table_end(struct table *t, const struct output *out);
 
 #endif

@@ -55,4 +55,7 @@ void text_add_shell_quoted(struct text *t, const char *argument);
 
 bool text_starts_with(const char *s, const char *prefix);
 
+/* "" for 1, else "s": "%lld job%s". */
+const char *plural(long long n);
+
 #endif

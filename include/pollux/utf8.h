@@ -13,6 +13,9 @@ size_t utf8_length(const char *s);
  * them, so s is terminated or longer than n. */
 size_t utf8_clip(const char *s, size_t n);
 
+/* The number of characters in the first n bytes: of bytes that do not continue another. */
+int utf8_width(const char *s, size_t n);
+
 /* True if the valid character of n bytes at s could change how a line is shown: a control character
  * (C0, DEL or C1), a line separator, or a change of the writing direction. */
 bool utf8_is_control(const char *s, size_t n);

@@ -24,10 +24,7 @@ static const struct option_spec options[] = {
 
 static void print(const struct explanation *e, const struct explain_options *o)
 {
-	struct status_output out = {
-		.file = stdout, .width = terminal_width(stdout),
-		.color = terminal_color(stdout, o->color),
-	};
+	struct output out = output_stdout(o->color);
 
 	if (o->json)
 		explanation_print_json(e, stdout);
@@ -99,8 +96,6 @@ static int run(int argc, char **argv, struct err *err)
 				   : "which job? give its number", argc - first);
 	if (parse_job_id(&cmd_explain, argv[first], &id, err) || check(&o, err))
 		return -1;
-	/* Unset, it would have the C library look at that file again for each time shown. */
-	setenv("TZ", ":/etc/localtime", 0);
 	return explain(id, &o, err);
 }
 

@@ -138,10 +138,12 @@ static int draw(const struct simulations *s, const char *path, struct err *err)
 
 static int show(const struct simulations *s, const struct simulate_options *o, struct err *err)
 {
+	struct output out = output_stdout("auto");
+
 	if (o->json)
 		simulations_print_json(s, stdout);
 	else
-		simulations_print(s, stdout, terminal_width(stdout), terminal_color(stdout, "auto"));
+		simulations_print(s, &out);
 	if (o->outputs.jobs_csv && simulations_write_jobs(s, o->outputs.jobs_csv, err))
 		return -1;
 	if (o->outputs.timeline_csv && simulations_write_timeline(s, o->outputs.timeline_csv, err))

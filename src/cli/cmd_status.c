@@ -68,7 +68,7 @@ static int parse_ids(struct request *r, int argc, char **argv, int first, struct
 /* --- one look --- */
 
 static void print_jobs(const struct status *status, const struct status_details *details,
-		       const struct status_output *out)
+		       const struct output *out)
 {
 	for (int i = 0; i < status->jobs.count; i++) {
 		if (i)
@@ -78,7 +78,7 @@ static void print_jobs(const struct status *status, const struct status_details 
 }
 
 static int print_detailed(struct session *s, const struct request *r, const struct status *status,
-			  const struct status_output *out, struct err *err)
+			  const struct output *out, struct err *err)
 {
 	struct status_details *details = xcalloc((size_t)r->n_ids, sizeof(*details));
 	int rc = 0;
@@ -95,7 +95,7 @@ static int print_detailed(struct session *s, const struct request *r, const stru
 	return rc;
 }
 
-static int look(struct session *s, const struct request *r, const struct status_output *out,
+static int look(struct session *s, const struct request *r, const struct output *out,
 		struct err *err)
 {
 	struct status_query query = {
@@ -140,10 +140,10 @@ static void redraw(const char *picture, bool first)
 	fputs("\033[J", stdout);
 }
 
-static int draw(struct session *s, const struct request *r, const struct status_output *to,
+static int draw(struct session *s, const struct request *r, const struct output *to,
 		bool first, struct err *err)
 {
-	struct status_output out = *to;
+	struct output out = *to;
 	char *picture = NULL;
 	size_t size;
 	int rc;
@@ -197,7 +197,7 @@ static void sleep_until_change(struct session *s, double seconds)
 	}
 }
 
-static int watch(struct session *s, const struct request *r, struct status_output *out,
+static int watch(struct session *s, const struct request *r, struct output *out,
 		 struct err *err)
 {
 	struct sigaction action = { .sa_handler = interrupt };
@@ -230,15 +230,10 @@ static int open_session(struct session *s, struct err *err)
 
 static int show(const struct request *r, struct err *err)
 {
-	struct status_output out = {
-		.file = stdout, .width = terminal_width(stdout),
-		.color = terminal_color(stdout, r->o->color),
-	};
+	struct output out = output_stdout(r->o->color);
 	struct session s;
 	int rc;
 
-	/* Unset, it would have the C library look at that file again for each time shown. */
-	setenv("TZ", ":/etc/localtime", 0);
 	if (open_session(&s, err))
 		return -1;
 	rc = isnan(r->o->watch_s) ? look(&s, r, &out, err) : watch(&s, r, &out, err);

@@ -147,14 +147,13 @@ static void print_time(const struct findings *f)
 {
 	struct observation o;
 	double unit_s = typical_unit_s(f, &o);
-	char buf[FORMAT_SIZE];
 
 	printf("  %-12s", "time of one");
 	if (isnan(unit_s)) {
 		puts("not in the lines: measured by their times of arrival, as it runs");
 		return;
 	}
-	printf("%s, ", format_span(buf, sizeof(buf), unit_s));
+	printf("%s, ", format_span(unit_s).s);
 	if (o.n_windows > 0)
 		printf("median of %lld lines, %lld of warm-up left out", (long long)o.n_steps,
 		       (long long)o.n_dropped);
@@ -185,10 +184,9 @@ static void print_text(const struct findings *f)
 		printf(", %lld longer than %d bytes", (long long)s->n_clipped, STEPS_LINE_MAX);
 	putchar('\n');
 	if (isfinite(s->final_unit_s)) {
-		char buf[FORMAT_SIZE];
 
 		printf("  %-12s%s each, all in all, as it said at its end\n", "final",
-		       format_span(buf, sizeof(buf), s->final_unit_s));
+		       format_span(s->final_unit_s).s);
 	}
 }
 

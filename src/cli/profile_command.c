@@ -54,7 +54,6 @@ static void catch_signals(void)
 static void add_time(struct text *t, const struct profile_progress *p)
 {
 	double half_width = steady_half_width(p->observation);
-	char span[FORMAT_SIZE];
 
 	if (!p->launched) {
 		text_add(t, "starts");
@@ -64,7 +63,7 @@ static void add_time(struct text *t, const struct profile_progress *p)
 		text_add(t, "warms up");
 		return;
 	}
-	text_addf(t, "%s", format_span(span, sizeof(span), p->observation->step_time_s));
+	text_addf(t, "%s", format_span(p->observation->step_time_s).s);
 	if (isfinite(half_width))
 		text_addf(t, " +- %.1f %%", 100 * half_width);
 }
@@ -72,7 +71,6 @@ static void add_time(struct text *t, const struct profile_progress *p)
 static void add_point(struct text *t, const struct profile_progress *p)
 {
 	const struct configuration *c = &p->choice->configuration;
-	char left[FORMAT_SIZE];
 
 	text_addf(t, "point %d: %d device%s", p->n_points + 1, c->replicas, c->replicas == 1 ? "" : "s");
 	if (configuration_batch_size(c) > 0)
@@ -82,15 +80,14 @@ static void add_point(struct text *t, const struct profile_progress *p)
 		text_add(t, "stops");
 	else
 		add_time(t, p);
-	text_addf(t, "; %s left", format_duration(left, sizeof(left), fmax(p->left_s, 0)));
+	text_addf(t, "; %s left", format_duration(fmax(p->left_s, 0)).s);
 }
 
 static void add_stop(struct text *t, double stops_in_s)
 {
-	char span[FORMAT_SIZE];
 
 	text_addf(t, "stopping (up to %s); once more leaves that to pollux",
-		  format_duration(span, sizeof(span), fmax(stops_in_s, 0)));
+		  format_duration(fmax(stops_in_s, 0)).s);
 }
 
 /* In a pipe only that it stops: whoever has asked for it may wait for a minute. */
@@ -123,15 +120,10 @@ static void end_progress(void)
 
 static int show(struct session *s, int64_t job_id, const struct profile_options *o, struct err *err)
 {
-	struct status_output out = {
-		.file = stdout, .width = terminal_width(stdout),
-		.color = terminal_color(stdout, o->color),
-	};
+	struct output out = output_stdout(o->color);
 	struct profile_report report;
 	int rc = 0;
 
-	/* Unset, it would have the C library look at that file again for each time shown. */
-	setenv("TZ", ":/etc/localtime", 0);
 	if (profile_report_read(s, job_id, &report, err))
 		return -1;
 	if (o->json)
@@ -222,10 +214,9 @@ static int measure(struct session *s, struct job *job, const struct job_command 
 /* What still happens without us. */
 static void note_abandoned(const struct job *job)
 {
-	char span[FORMAT_SIZE];
 
 	output_messagef("the command still runs: its supervisor stops it, in %s at the latest, and ends job %lld",
-			format_duration(span, sizeof(span), job->declared.grace_s + engine_for_new_runs()->kill_wait_s), (long long)job->id);
+			format_duration(job->declared.grace_s + engine_for_new_runs()->kill_wait_s).s, (long long)job->id);
 }
 
 /* The status of a program that the signal ended, with the result so far. */

@@ -290,12 +290,12 @@ static int look(struct profiling *p, struct err *err)
 
 static void show(const struct profiling *p)
 {
-	int width = terminal_width(stdout);
+	struct output out = output_stdout(p->options->color);
 
 	if (p->options->json)
 		devices_profile_print_json(&p->profile, stdout);
 	else
-		devices_profile_print(&p->profile, stdout, width, terminal_color(stdout, p->options->color));
+		devices_profile_print(&p->profile, &out);
 }
 
 static void release(struct profiling *p)

@@ -60,11 +60,11 @@ int simulate_list_workloads(const struct text_list *given, struct strings *paths
 
 /* --- what is written --- */
 
-struct output {
+struct written_file {
 	const char *option, *path;
 };
 
-static int check_input(const struct output *o, const char *input, struct err *err)
+static int check_input(const struct written_file *o, const char *input, struct err *err)
 {
 	if (!file_same(o->path, input))
 		return 0;
@@ -72,7 +72,7 @@ static int check_input(const struct output *o, const char *input, struct err *er
 }
 
 /* All in the directories of the applications, be it read or not. */
-static int check_profiles(const struct output *o, const char *directory, int depth, struct err *err)
+static int check_profiles(const struct written_file *o, const char *directory, int depth, struct err *err)
 {
 	DIR *dir = opendir(directory);
 	const struct dirent *entry;
@@ -92,7 +92,7 @@ static int check_profiles(const struct output *o, const char *directory, int dep
 	return rc;
 }
 
-static int check_output(const struct output *o, const char *profiles, const struct strings *workloads,
+static int check_output(const struct written_file *o, const char *profiles, const struct strings *workloads,
 			struct err *err)
 {
 	for (size_t i = 0; i < workloads->count; i++)
@@ -101,7 +101,7 @@ static int check_output(const struct output *o, const char *profiles, const stru
 	return check_profiles(o, profiles, 1, err);
 }
 
-static int check_others(const struct output *outputs, int i, struct err *err)
+static int check_others(const struct written_file *outputs, int i, struct err *err)
 {
 	for (int k = 0; k < i; k++)
 		if (outputs[k].path && file_same(outputs[k].path, outputs[i].path))
@@ -113,7 +113,7 @@ static int check_others(const struct output *outputs, int i, struct err *err)
 int simulate_check_outputs(const struct simulate_outputs *o, const char *profiles, const struct strings *workloads,
 			   struct err *err)
 {
-	const struct output outputs[] = {
+	const struct written_file outputs[] = {
 		{ "jobs-csv", o->jobs_csv }, { "timeline-csv", o->timeline_csv }, { "plot", o->plot },
 	};
 

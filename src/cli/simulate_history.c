@@ -59,13 +59,14 @@ static int simulate_and_show(const struct history_request *q, const struct histo
 {
 	const struct policy **list = xcalloc((size_t)n_policies, sizeof(const struct policy *));
 	int n = choose(q->policies, h->policy, list);
+	struct output out = output_stdout("auto");
 	struct history_report report;
 	int rc = history_simulate(h, list, n, q->interval_s, &report, err);
 
 	if (rc == 0 && q->json)
 		history_print_json(&report, stdout);
 	else if (rc == 0)
-		history_print(&report, stdout, terminal_width(stdout), terminal_color(stdout, "auto"));
+		history_print(&report, &out);
 	history_report_release(&report);
 	free(list);
 	return rc;

@@ -122,10 +122,28 @@ void json_string(struct json *j, const char *key, const char *value)
 		fputs("null", j->out);
 }
 
+void json_text(struct json *j, const char *key, const char *value)
+{
+	json_string(j, key, value && *value ? value : NULL);
+}
+
 void json_integer(struct json *j, const char *key, int64_t value)
 {
 	begin_value(j, key);
 	fprintf(j->out, "%" PRId64, value);
+}
+
+void json_integer_if(struct json *j, const char *key, int64_t value, bool known)
+{
+	if (known)
+		json_integer(j, key, value);
+	else
+		json_string(j, key, NULL);
+}
+
+void json_positive(struct json *j, const char *key, int64_t value)
+{
+	json_integer_if(j, key, value, value > 0);
 }
 
 /* 15 digits always survive, 17 always suffice. */

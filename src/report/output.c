@@ -1,15 +1,53 @@
-/* output.c - texts of others on our streams, and whether what was printed has arrived. */
+/* output.c - widths and colours of terminals; texts of others; messages; flushing. */
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "pollux/number.h"
 #include "pollux/output.h"
-#include "pollux/table.h"
-#include "pollux/text.h"
 #include "pollux/utf8.h"
+
+/* --- terminals --- */
+
+int terminal_width(FILE *out)
+{
+	const char *columns = getenv("COLUMNS");
+	struct winsize size;
+	int64_t n;
+
+	if (columns && number_parse_int(columns, &n) == 0 && n > 0 && n <= INT_MAX)
+		return (int)n;
+	if (ioctl(fileno(out), TIOCGWINSZ, &size))
+		return 0;
+	return size.ws_col ? size.ws_col : 80;	/* a serial line does not know its width */
+}
+
+bool terminal_color(FILE *out, const char *mode)
+{
+	const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
+
+	if (strcmp(mode, "auto") != 0)
+		return strcmp(mode, "always") == 0;
+	if (no_color && *no_color)
+		return false;
+	return isatty(fileno(out)) && term && strcmp(term, "dumb") != 0;
+}
+
+struct output output_stdout(const char *mode)
+{
+	setenv("TZ", ":/etc/localtime", 0);
+	return (struct output){
+		.file = stdout, .width = terminal_width(stdout),
+		.color = terminal_color(stdout, mode),
+	};
+}
+
+/* --- texts of others --- */
 
 static void add_clean(struct text *t, const char *s)
 {
@@ -40,18 +78,11 @@ void output_clean(FILE *out, const char *s)
 
 /* --- a line with a name --- */
 
-#define INDENT 14
+#define INDENT 14		/* characters before the value of a line with a name */
+#define REMARK_WIDTH 80
 
-static int width_of(const char *s, size_t bytes)
-{
-	int n = 0;
-
-	for (size_t i = 0; i < bytes; i++)
-		n += ((unsigned char)s[i] & 0xc0) != 0x80;
-	return n;
-}
-
-/* The blanks at which a line is broken go; the others stay, as they may be a command's. */
+/* Blanks at which a line is broken are dropped; others stay, since they may be part of a
+ * command. */
 static void print_wrapped(FILE *out, int width, int indent, const char *s)
 {
 	int at = indent;
@@ -59,14 +90,14 @@ static void print_wrapped(FILE *out, int width, int indent, const char *s)
 	while (*s) {
 		size_t blanks = strspn(s, " "), bytes = blanks + strcspn(s + blanks, " ");
 
-		if (at > indent && width > 0 && at + width_of(s, bytes) > width) {
+		if (at > indent && width > 0 && at + utf8_width(s, bytes) > width) {
 			fprintf(out, "\n%*s", indent, "");
 			at = indent;
 			s += blanks;
 			bytes -= blanks;
 		}
 		fwrite(s, 1, bytes, out);
-		at += width_of(s, bytes);
+		at += utf8_width(s, bytes);
 		s += bytes;
 	}
 	fputc('\n', out);
@@ -81,10 +112,32 @@ void output_wrapped(FILE *out, int width, int indent, const char *s)
 	text_release(&t);
 }
 
-void output_line(FILE *out, int width, const char *name, const char *value)
+void output_line(const struct output *out, const char *name, const char *value)
 {
-	fprintf(out, "  %-*s", INDENT - 2, name);
-	output_wrapped(out, width, INDENT, value && *value ? value : "-");
+	fprintf(out->file, "  %-*s", INDENT - 2, name);
+	output_wrapped(out->file, out->width, INDENT, value && *value ? value : "-");
+}
+
+void output_textline(const struct output *out, const char *name, struct text *value)
+{
+	output_line(out, name, value->data);
+	text_clear(value);
+}
+
+void output_remark(FILE *out, const char *mark, int indent, const char *words)
+{
+	int column = fprintf(out, "%s", mark);
+
+	while (*words) {
+		int n = (int)strcspn(words, " ");
+
+		if (column + 1 + n > REMARK_WIDTH)
+			column = fprintf(out, "\n%*s", indent - 1, "") - 1;
+		column += fprintf(out, " %.*s", n, words);
+		words += n;
+		words += strspn(words, " ");
+	}
+	fputc('\n', out);
 }
 
 void output_message(const char *text)

@@ -1,20 +1,19 @@
 /* table.c - aligned columns. Cells are cleaned when they are added, so that from then on every byte
- * that is not a continuation byte is one character on the screen. */
+ * that is not a continuation byte is one character on the screen. The layout, computed when the
+ * table is printed, says for each column whether it is shown and how wide. */
 #include <assert.h>
-#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
+#include "pollux/format.h"
 #include "pollux/mem.h"
-#include "pollux/number.h"
 #include "pollux/table.h"
 #include "pollux/utf8.h"
 
 #define GAP 2
-#define BELOW_LINES 4	/* of a text below a row: what is longer is clipped */
+#define BELOW_LINES 4		/* lines of a text below a row; what is longer is clipped */
+#define WIDEST (1 << 20)	/* characters; a wider output is no limit, and must not overflow */
 
 void table_init(struct table *t, const struct table_column *columns, int n_columns)
 {
@@ -27,12 +26,10 @@ void table_release(struct table *t)
 	text_release(&t->text);
 	free(t->cells);
 	free(t->styles);
-	free(t->below);
-	t->cells = NULL;
-	t->styles = NULL;
-	t->below = NULL;
-	t->n_cells = t->capacity = t->n_styles = t->n_below = 0;
+	*t = (struct table){ .text = TEXT_INIT };
 }
+
+/* --- cells --- */
 
 static bool is_plain(const char *s, size_t n)
 {
@@ -43,8 +40,8 @@ static bool is_plain(const char *s, size_t n)
 	return plain;
 }
 
-/* In place: a character that could move the cursor, and a byte that is part of none, become '?'. Returns
- * what is behind the last. */
+/* Clean s in place: a character that could move the cursor and a byte that is part of no character
+ * become '?'. Returns the end of s. */
 static char *clean(char *s)
 {
 	char *to = s;
@@ -64,34 +61,18 @@ static char *clean(char *s)
 	return to;
 }
 
-static int width_of(const char *s)
+/* Clean what was added to the text from start on, and make it a cell. */
+static void end_cell(struct table *t, size_t start)
 {
-	int n = 0;
-
-	for (; *s; s++)
-		n += ((unsigned char)*s & 0xc0) != 0x80;
-	return n;
-}
-
-/* What was added to the text from start on, fit to be shown. */
-static struct table_span end_span(struct table *t, size_t start)
-{
-	struct table_span span = { .start = start, .bytes = t->text.length - start };
+	struct table_slice span = { .start = start, .bytes = t->text.length - start };
 	char *s = t->text.data + start;
 
 	span.width = (int)span.bytes;
 	if (!is_plain(s, span.bytes)) {
 		span.bytes = (size_t)(clean(s) - s);
-		span.width = width_of(s);
+		span.width = utf8_width(s, span.bytes);
 	}
 	t->text.length = start + span.bytes;
-	return span;
-}
-
-static void end_cell(struct table *t, size_t start)
-{
-	struct table_span span = end_span(t, start);
-
 	if (t->n_cells == t->capacity) {
 		t->capacity = t->capacity ? 2 * t->capacity : 64;
 		t->cells = xreallocarray(t->cells, (size_t)t->capacity, sizeof(*t->cells));
@@ -118,10 +99,38 @@ void table_cell(struct table *t, const char *format, ...)
 	end_cell(t, start);
 }
 
-static int n_rows(const struct table *t)
+void table_dashes(struct table *t, int n)
 {
-	assert(t->n_cells % t->n_columns == 0);
-	return t->n_cells / t->n_columns;
+	while (n-- > 0)
+		table_text(t, "-");
+}
+
+void table_positive(struct table *t, int64_t n)
+{
+	if (n > 0)
+		table_cell(t, "%lld", (long long)n);
+	else
+		table_text(t, "-");
+}
+
+void table_duration(struct table *t, double seconds)
+{
+	table_text(t, format_duration(seconds).s);
+}
+
+void table_span(struct table *t, double seconds)
+{
+	table_text(t, format_span(seconds).s);
+}
+
+void table_count(struct table *t, double n)
+{
+	table_text(t, format_count(n).s);
+}
+
+void table_number(struct table *t, double x)
+{
+	table_text(t, format_number(x).s);
 }
 
 void table_style(struct table *t, enum table_style style)
@@ -137,16 +146,154 @@ void table_style(struct table *t, enum table_style style)
 	t->styles[row] = (int)style;
 }
 
-void table_below(struct table *t, const char *text)
-{
-	size_t start = t->text.length;
+/* --- layout --- */
 
-	assert(t->n_cells > 0);
-	text_add(&t->text, text);
-	t->below = xreallocarray(t->below, (size_t)t->n_below + 1, sizeof(*t->below));
-	t->below[t->n_below].row = (t->n_cells - 1) / t->n_columns;
-	t->below[t->n_below++].span = end_span(t, start);
+struct layout {
+	int width;		/* its widest cell, later what it is given */
+	int least;		/* it can be clipped down to this */
+	bool empty;		/* "-" in every row */
+	bool left_out;
+	bool below;
+};
+
+static bool says_nothing(const struct table *t, const struct table_slice *cell)
+{
+	return cell->bytes == 0 || (cell->bytes == 1 && t->text.data[cell->start] == '-');
 }
+
+static void measure(const struct table *t, struct layout *layout)
+{
+	for (int c = 0; c < t->n_columns; c++) {
+		const char *heading = t->columns[c].heading;
+
+		layout[c] = (struct layout){
+			.width = utf8_width(heading, strlen(heading)), .empty = true,
+		};
+	}
+	for (int i = 0; i < t->n_cells; i++) {
+		struct layout *l = &layout[i % t->n_columns];
+		const struct table_slice *cell = &t->cells[i];
+
+		l->width = cell->width > l->width ? cell->width : l->width;
+		l->empty &= cell->bytes > 0 && says_nothing(t, cell);
+	}
+}
+
+static bool is_shown(const struct layout *l)
+{
+	return !l->left_out && !l->below;
+}
+
+/* The width of the columns that are shown: in full, or with those that have a room at that. */
+static int needed(const struct table *t, const struct layout *layout, bool in_full)
+{
+	int sum = -GAP;
+
+	for (int c = 0; c < t->n_columns; c++) {
+		int room = t->columns[c].room, width = layout[c].width;
+
+		if (is_shown(&layout[c]))
+			sum += GAP + (room && room < width && !in_full ? room : width);
+	}
+	return sum;
+}
+
+/* The column to be left out next, among the empty ones or the others; -1: none. */
+static int next_to_go(const struct table *t, const struct layout *layout, bool empty)
+{
+	int best = -1;
+
+	for (int c = 0; c < t->n_columns; c++)
+		if (t->columns[c].leave_out && !layout[c].left_out && layout[c].empty == empty &&
+		    (best < 0 || t->columns[c].leave_out < t->columns[best].leave_out))
+			best = c;
+	return best;
+}
+
+static void leave_out(const struct table *t, int width, bool empty, struct layout *layout)
+{
+	int c;
+
+	while (needed(t, layout, empty) > width && (c = next_to_go(t, layout, empty)) >= 0)
+		layout[c].left_out = true;
+}
+
+static void choose_columns(const struct table *t, int width, struct layout *layout)
+{
+	leave_out(t, width, true, layout);
+	if (needed(t, layout, false) > width && t->columns[t->n_columns - 1].below) {
+		/* Empty columns may have room once the last one is gone. */
+		for (int c = 0; c < t->n_columns; c++)
+			layout[c].left_out = false;
+		layout[t->n_columns - 1].below = true;
+		leave_out(t, width, true, layout);
+	}
+	leave_out(t, width, false, layout);
+}
+
+/* Divide what other columns leave among those with a room. No column gets more than it wants; what
+ * it does not want goes to the rest. */
+static void share(const struct table *t, int width, struct layout *layout)
+{
+	int rooms = 0, left = width + GAP;
+	bool settled = true;
+
+	for (int c = 0; c < t->n_columns; c++) {
+		layout[c].least = layout[c].below ? 0 : -1;
+		if (is_shown(&layout[c]))
+			left -= GAP + (t->columns[c].room ? 0 : layout[c].width);
+		rooms += layout[c].below ? 0 : t->columns[c].room;
+	}
+	while (settled) {
+		settled = false;
+		for (int c = 0; c < t->n_columns; c++) {
+			int room = t->columns[c].room;
+
+			if (!room || layout[c].least >= 0 || layout[c].width > left * room / rooms)
+				continue;
+			left -= layout[c].least = layout[c].width;
+			rooms -= room;
+			settled = true;
+		}
+	}
+	for (int c = 0; c < t->n_columns; c++)
+		if (t->columns[c].room && layout[c].least < 0)
+			layout[c].least = left > 0 ? left * t->columns[c].room / rooms : 0;
+}
+
+/* Clip columns to the width, the last one that can be clipped first. */
+static void clip(const struct table *t, int width, struct layout *layout)
+{
+	int over = needed(t, layout, true) - width;
+
+	for (int c = t->n_columns - 1; over > 0 && c >= 0; c--) {
+		const struct table_column *column = &t->columns[c];
+		int heading = utf8_width(column->heading, strlen(column->heading));
+		int least = column->flexible ? column->min_width : layout[c].least, give;
+
+		if (!is_shown(&layout[c]) || (!column->flexible && !column->room))
+			continue;
+		least = least > heading ? least : heading;
+		give = layout[c].width - least < over ? layout[c].width - least : over;
+		if (give <= 0)
+			continue;
+		layout[c].width -= give;
+		over -= give;
+	}
+}
+
+static void lay_out(const struct table *t, int width, struct layout *layout)
+{
+	measure(t, layout);
+	if (width <= 0)
+		return;
+	width = width < WIDEST ? width : WIDEST;
+	choose_columns(t, width, layout);
+	share(t, width, layout);
+	clip(t, width, layout);
+}
+
+/* --- lines --- */
 
 /* Bytes of the first n characters. */
 static size_t bytes_of(const char *s, size_t bytes, int n)
@@ -158,41 +305,7 @@ static size_t bytes_of(const char *s, size_t bytes, int n)
 	return i;
 }
 
-static int widest(const struct table *t, int column)
-{
-	int width = width_of(t->columns[column].heading);
-
-	for (int i = column; i < t->n_cells; i += t->n_columns)
-		width = t->cells[i].width > width ? t->cells[i].width : width;
-	return width;
-}
-
-static int narrowest(const struct table_column *column)
-{
-	int heading = width_of(column->heading);
-
-	return column->min_width > heading ? column->min_width : heading;
-}
-
-/* Widths wanted, less what does not fit: the last flexible column gives way first. */
-static void fit(const struct table *t, int *widths, int limit)
-{
-	int sum = GAP * (t->n_columns - 1);
-
-	for (int c = 0; c < t->n_columns; c++)
-		sum += widths[c] = widest(t, c);
-	for (int c = t->n_columns - 1; limit > 0 && sum > limit && c >= 0; c--) {
-		int least = narrowest(&t->columns[c]);
-		int give = widths[c] - least < sum - limit ? widths[c] - least : sum - limit;
-
-		if (!t->columns[c].flexible || give <= 0)
-			continue;
-		widths[c] -= give;
-		sum -= give;
-	}
-}
-
-static void add_cell(struct text *line, const char *s, const struct table_span *span, int width,
+static void add_cell(struct text *line, const char *s, const struct table_slice *span, int width,
 		     bool right)
 {
 	size_t blanks = span->width < width ? (size_t)(width - span->width) : 0;
@@ -213,7 +326,8 @@ static void end_line(struct text *line)
 		line->data[--line->length] = '\0';
 }
 
-/* Bytes of s, of as many characters as the room, that make a line: to the last blank, where there is one. */
+/* Bytes of s that make a line: as many characters as the room, or up to the last blank among
+ * them. */
 static size_t line_bytes(const char *s, size_t bytes, int room)
 {
 	size_t n = bytes_of(s, bytes, room), end = n;
@@ -225,43 +339,47 @@ static size_t line_bytes(const char *s, size_t bytes, int room)
 	return end > 0 ? end : n;
 }
 
-/* Returns what of the text is left for further lines. */
-static struct table_span build_below(const struct table *t, struct table_span rest, int indent, int room, bool last,
-				     struct text *line)
+/* Build one line of a text below a row. Returns what is left for further lines. */
+static struct table_slice build_below(const struct table *t, struct table_slice rest, int indent,
+				     int room, bool last, struct text *line)
 {
 	const char *s = t->text.data + rest.start;
 	size_t bytes = last ? rest.bytes : line_bytes(s, rest.bytes, room);
-	struct table_span part = { .start = rest.start, .bytes = bytes };
+	struct table_slice part = { .start = rest.start, .bytes = bytes };
 
 	text_clear(line);
 	text_add_byte(line, ' ', (size_t)indent);
-	for (size_t i = 0; i < bytes; i++)
-		part.width += ((unsigned char)s[i] & 0xc0) != 0x80;
+	part.width = utf8_width(s, bytes);
 	add_cell(line, s, &part, last && part.width > room ? room : part.width, false);
 	end_line(line);
 	while (bytes < rest.bytes && s[bytes] == ' ')
 		bytes++;
-	return (struct table_span){ .start = rest.start + bytes, .bytes = rest.bytes - bytes };
+	return (struct table_slice){ .start = rest.start + bytes, .bytes = rest.bytes - bytes };
 }
 
-static void build_line(const struct table *t, const int *widths, int row, struct text *line)
+/* row -1: the headings. */
+static void build_line(const struct table *t, const struct layout *layout, int row,
+		       struct text *line)
 {
+	const char *gap = "";
+
 	text_clear(line);
 	for (int c = 0; c < t->n_columns; c++) {
 		const struct table_column *column = &t->columns[c];
+		struct table_slice cell = { .bytes = strlen(column->heading) };
+		const char *s = column->heading;
 
-		text_add_byte(line, ' ', c ? GAP : 0);
+		if (!is_shown(&layout[c]))
+			continue;
+		text_add(line, gap);
+		gap = "  ";
 		if (row < 0) {
-			struct table_span heading = {
-				.bytes = strlen(column->heading), .width = width_of(column->heading),
-			};
-
-			add_cell(line, column->heading, &heading, widths[c], column->right);
+			cell.width = utf8_width(s, cell.bytes);
 		} else {
-			const struct table_span *span = &t->cells[row * t->n_columns + c];
-
-			add_cell(line, t->text.data + span->start, span, widths[c], column->right);
+			cell = t->cells[row * t->n_columns + c];
+			s = t->text.data + cell.start;
 		}
+		add_cell(line, s, &cell, layout[c].width, column->right);
 	}
 	end_line(line);
 }
@@ -286,57 +404,42 @@ static void print_line(FILE *out, struct text *line, enum table_style style)
 	fputs(style == STYLE_PLAIN ? "\n" : "\033[0m\n", out);
 }
 
-static void print_below(const struct table *t, int indent, const struct table_span *span, int width, FILE *out)
+/* The last cell of a row, under the second column. */
+static void print_below(const struct table *t, const struct layout *layout, int row,
+			const struct output *out)
 {
-	int room = width > 0 ? width - indent : span->width;
-	struct table_span rest = *span;
+	struct table_slice rest = t->cells[(row + 1) * t->n_columns - 1];
+	int indent = layout[0].width + GAP, room = out->width - indent;
 	struct text line = TEXT_INIT;
 
+	if (says_nothing(t, &rest))
+		return;
 	for (int n = 1; rest.bytes && room > 0 && n <= BELOW_LINES; n++) {
 		rest = build_below(t, rest, indent, room, n == BELOW_LINES, &line);
-		print_line(out, &line, STYLE_PLAIN);
+		print_line(out->file, &line, STYLE_PLAIN);
 	}
 	text_release(&line);
 }
 
-void table_print(const struct table *t, FILE *out, int width, bool color)
+void table_print(const struct table *t, const struct output *out)
 {
-	int *widths = xcalloc((size_t)t->n_columns, sizeof(*widths));
+	struct layout *layout = xcalloc((size_t)t->n_columns, sizeof(*layout));
 	struct text line = TEXT_INIT;
-	int below = 0;
 
-	fit(t, widths, width);
-	for (int row = -1, n = n_rows(t); row < n; row++) {
-		build_line(t, widths, row, &line);
-		print_line(out, &line, color ? style_of(t, row) : STYLE_PLAIN);
-		if (below == t->n_below || t->below[below].row != row)
-			continue;
-		print_below(t, t->n_columns > 1 ? widths[0] + GAP : 0, &t->below[below++].span, width, out);
+	assert(t->n_cells % t->n_columns == 0);
+	lay_out(t, out->width, layout);
+	for (int row = -1, n = t->n_cells / t->n_columns; row < n; row++) {
+		build_line(t, layout, row, &line);
+		print_line(out->file, &line, out->color ? style_of(t, row) : STYLE_PLAIN);
+		if (row >= 0 && layout[t->n_columns - 1].below)
+			print_below(t, layout, row, out);
 	}
 	text_release(&line);
-	free(widths);
+	free(layout);
 }
 
-int terminal_width(FILE *out)
+void table_end(struct table *t, const struct output *out)
 {
-	const char *columns = getenv("COLUMNS");
-	struct winsize size;
-	int64_t n;
-
-	if (columns && number_parse_int(columns, &n) == 0 && n > 0 && n <= INT_MAX)
-		return (int)n;
-	if (ioctl(fileno(out), TIOCGWINSZ, &size))
-		return 0;
-	return size.ws_col ? size.ws_col : 80;	/* a serial line does not know its width */
-}
-
-bool terminal_color(FILE *out, const char *mode)
-{
-	const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
-
-	if (strcmp(mode, "auto") != 0)
-		return strcmp(mode, "always") == 0;
-	if (no_color && *no_color)
-		return false;
-	return isatty(fileno(out)) && term && strcmp(term, "dumb") != 0;
+	table_print(t, out);
+	table_release(t);
 }

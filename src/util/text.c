@@ -195,3 +195,8 @@ bool text_starts_with(const char *s, const char *prefix)
 {
 	return !strncmp(s, prefix, strlen(prefix));
 }
+
+const char *plural(long long n)
+{
+	return n == 1 ? "" : "s";
+}

@@ -48,6 +48,15 @@ size_t utf8_clip(const char *s, size_t n)
 	return kept;
 }
 
+int utf8_width(const char *s, size_t n)
+{
+	int width = 0;
+
+	for (size_t i = 0; i < n; i++)
+		width += ((unsigned char)s[i] & 0xc0) != 0x80;
+	return width;
+}
+
 bool utf8_is_control(const char *s, size_t n)
 {
 	const unsigned char *u = (const unsigned char *)s;

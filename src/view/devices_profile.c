@@ -8,7 +8,6 @@
 #include "pollux/mem.h"
 #include "pollux/table.h"
 
-#define WIDTH 80
 #define WIDTHS_MAX 4		/* of products, side by side */
 
 /* --- numbers --- */
@@ -117,7 +116,7 @@ static void add_row(struct table *t, const struct products *p, const struct devi
 		table_text(t, "-");
 }
 
-static void print_products(const struct measure_result *r, FILE *out, int width, bool color)
+static void print_products(const struct measure_result *r, const struct output *out)
 {
 	struct table_column columns[3 + 2 * WIDTHS_MAX] = { { .heading = "TYPE" },
 							    { .heading = "M", .right = true } };
@@ -135,17 +134,16 @@ static void print_products(const struct measure_result *r, FILE *out, int width,
 		columns[c++] = (struct table_column){ .heading = "+-", .right = true };
 	}
 	columns[c++] = (struct table_column){ .heading = "OF PEAK", .right = true };
-	fprintf(out, "\nproducts of matrices, M x W by W x W, %cFLOP/s\n", p.unit > 1e9 ? 'T' : 'G');
+	fprintf(out->file, "\nproducts of matrices, M x W by W x W, %cFLOP/s\n", p.unit > 1e9 ? 'T' : 'G');
 	table_init(&t, columns, c);
 	for (int i = 0; i < r->list.count; i++)
 		if (begins_row(r, i))
 			add_row(&t, &p, &r->list.items[i]);
-	table_print(&t, out, width, color);
-	table_release(&t);
+	table_end(&t, out);
 	for (int w = 0; w < p.n_widths; w++)
 		free(headings[w]);
 	if (r->peak_basis[0])
-		fprintf(out, "peak: %s\n", r->peak_basis);
+		fprintf(out->file, "peak: %s\n", r->peak_basis);
 }
 
 /* --- all others --- */
@@ -153,13 +151,12 @@ static void print_products(const struct measure_result *r, FILE *out, int width,
 static void add_other(struct table *t, const struct device_measurement *m)
 {
 	double bytes_per_s = device_measurement_bytes_per_s(m);
-	char buf[FORMAT_SIZE];
 
 	table_text(t, measured_name(m->what));
 	table_text(t, m->variant[0] ? m->variant : "-");
 	table_cell(t, "%d", m->devices);
 	cell_bytes(t, m->bytes);
-	table_cell(t, "%s%s", format_span(buf, sizeof(buf), m->time_s), m->steady ? "" : "*");
+	table_cell(t, "%s%s", format_span(m->time_s).s, m->steady ? "" : "*");
 	cell_spread(t, m);
 	if (bytes_per_s > 0)
 		cell_rate(t, m, bytes_per_s / 1e9);
@@ -167,7 +164,7 @@ static void add_other(struct table *t, const struct device_measurement *m)
 		table_text(t, "-");
 }
 
-static void print_others(const struct measure_result *r, FILE *out, int width, bool color)
+static void print_others(const struct measure_result *r, const struct output *out)
 {
 	static const struct table_column columns[] = {
 		{ .heading = "WHAT" }, { .heading = "HOW" }, { .heading = "DEVICES", .right = true },
@@ -177,37 +174,20 @@ static void print_others(const struct measure_result *r, FILE *out, int width, b
 	struct table t;
 	int n = 0;
 
-	table_init(&t, columns, (int)(sizeof(columns) / sizeof(columns[0])));
+	table_begin(&t, columns);
 	for (int i = 0; i < r->list.count; i++)
 		if (r->list.items[i].what != MEASURED_PRODUCT) {
 			add_other(&t, &r->list.items[i]);
 			n++;
 		}
 	if (n > 0) {
-		fputs("\ncopies and exchanges\n", out);
-		table_print(&t, out, width, color);
+		fputs("\ncopies and exchanges\n", out->file);
+		table_print(&t, out);
 	}
 	table_release(&t);
 }
 
 /* --- words --- */
-
-/* Broken to lines; those after the first begin two blanks in. */
-static void print_line(FILE *out, const char *mark, const char *words)
-{
-	int at = fprintf(out, "%s", mark);
-
-	while (*words) {
-		int n = (int)strcspn(words, " ");
-
-		if (at + 1 + n > WIDTH)
-			at = fprintf(out, "\n ") - 1;
-		at += fprintf(out, " %.*s", n, words);
-		words += n;
-		words += strspn(words, " ");
-	}
-	fputc('\n', out);
-}
 
 static bool any_unsteady(const struct measure_result *r)
 {
@@ -217,31 +197,31 @@ static bool any_unsteady(const struct measure_result *r)
 	return false;
 }
 
-static void print_kind(const struct profiled_kind *kind, FILE *out, int width, bool color)
+static void print_kind(const struct profiled_kind *kind, const struct output *out)
 {
 	const struct measure_result *r = &kind->result;
 
-	fprintf(out, "%s (%s)\n", kind->device->kind, kind->device->id);
-	print_products(r, out, width, color);
-	print_others(r, out, width, color);
+	fprintf(out->file, "%s (%s)\n", kind->device->kind, kind->device->id);
+	print_products(r, out);
+	print_others(r, out);
 	if (any_unsteady(r) || r->notes.count > 0)
-		fputc('\n', out);
+		fputc('\n', out->file);
 	if (any_unsteady(r))
-		print_line(out, "*", "not steady: when time was up, the mean was not known within 2 % (95 % "
+		output_remark(out->file, "*", 2, "not steady: when time was up, the mean was not known within 2 % (95 % "
 			   "confidence)");
 	for (size_t i = 0; i < r->notes.count; i++)
-		print_line(out, "-", r->notes.items[i]);
+		output_remark(out->file, "-", 2, r->notes.items[i]);
 }
 
-void devices_profile_print(const struct devices_profile *p, FILE *out, int width, bool color)
+void devices_profile_print(const struct devices_profile *p, const struct output *out)
 {
 	for (int i = 0; i < p->n_kinds; i++) {
 		if (i > 0)
-			fputc('\n', out);
-		print_kind(&p->kinds[i], out, width, color);
+			fputc('\n', out->file);
+		print_kind(&p->kinds[i], out);
 	}
 	for (size_t i = 0; i < p->left_out.count; i++) {
-		fputc('\n', out);
-		print_line(out, "not measured:", p->left_out.items[i]);
+		fputc('\n', out->file);
+		output_remark(out->file, "not measured:", 2, p->left_out.items[i]);
 	}
 }

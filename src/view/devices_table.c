@@ -8,8 +8,6 @@
 #include "pollux/mem.h"
 #include "pollux/table.h"
 
-#define WIDTH 80		/* of remarks */
-
 static bool is_gpu(const struct device *d)
 {
 	return device_backend_of(d->id) == &device_gpu;
@@ -24,50 +22,44 @@ static int count_gpus(const struct devices_view *v)
 	return n;
 }
 
-static void print(struct table *t)
-{
-	table_print(t, stdout, terminal_width(stdout), terminal_color(stdout, "auto"));
-	table_release(t);
-}
-
 /* --- slots --- */
 
 #define OTHER_COLUMNS 34	/* what those before KIND take at least */
 
 /* Slots differ in the end of theirs, "MODEL, 1 core shared by 2 slots": in a narrow table the model is clipped. */
-static void add_kind(struct table *t, const char *kind)
+static void add_kind(struct table *t, const char *kind, int width)
 {
 	const char *comma = strrchr(kind, ','), *tail = comma ? comma : "";
-	int width = terminal_width(stdout), room = width - OTHER_COLUMNS - (int)strlen(tail) - 2;
+	int room = width - OTHER_COLUMNS - (int)strlen(tail) - 2;
 
 	if (width == 0 || !comma || comma - kind <= room + 2)
-		table_cell(t, "%s", kind);
+		table_text(t, kind);
 	else
 		table_cell(t, "%.*s..%s", room > 0 ? room : 0, kind, tail);
 }
 
-static void add_slot(struct table *t, const struct devices_view *v, int index)
+static void add_slot(struct table *t, const struct devices_view *v, int index, int width)
 {
 	const struct device *d = &v->list.items[index];
 	int64_t holder = devices_holder(v, d->id);
 	const char *other = v->lock_holders[index];
 
-	table_cell(t, "%s", d->name);
+	table_text(t, d->name);
 	table_cell(t, "%d", d->cores);
 	if (holder)
 		table_cell(t, "job %lld", (long long)holder);
 	else
-		table_cell(t, "%s", other ? other : "-");
-	table_cell(t, "%s", d->binding);
+		table_text(t, other ? other : "-");
+	table_text(t, d->binding);
 	if (d->usable) {
-		add_kind(t, d->kind);
+		add_kind(t, d->kind, width);
 		return;
 	}
 	table_cell(t, "not usable: %s", d->reason);
 	table_style(t, STYLE_RED);
 }
 
-static void print_slots(const struct devices_view *v, int first)
+static void print_slots(const struct devices_view *v, int first, const struct output *out)
 {
 	static const struct table_column columns[] = {
 		{ .heading = "ID" },
@@ -78,10 +70,10 @@ static void print_slots(const struct devices_view *v, int first)
 	};
 	struct table t;
 
-	table_init(&t, columns, sizeof(columns) / sizeof(columns[0]));
+	table_begin(&t, columns);
 	for (int i = first; i < v->list.count; i++)
-		add_slot(&t, v, i);
-	print(&t);
+		add_slot(&t, v, i, out->width);
+	table_end(&t, out);
 }
 
 /* --- GPUs --- */
@@ -89,7 +81,7 @@ static void print_slots(const struct devices_view *v, int first)
 static void add_gib(struct table *t, int64_t bytes, int64_t unknown)
 {
 	if (bytes == unknown)
-		table_cell(t, "-");
+		table_text(t, "-");
 	else
 		table_cell(t, "%.1f", (double)bytes / (1 << 30));
 }
@@ -102,40 +94,40 @@ static void add_holder(struct table *t, const struct devices_view *v, int index)
 	if (holder)
 		table_cell(t, "job %lld", (long long)holder);
 	else if (v->lock_holders[index])
-		table_cell(t, "%s", v->lock_holders[index]);
+		table_text(t, v->lock_holders[index]);
 	else if (user && user->info.lives)
 		table_cell(t, "pid %lld (%s)", (long long)user->process.pid, user->info.owner);
 	else if (user && user->process.pid == 0)
-		table_cell(t, "unknown");
+		table_text(t, "unknown");
 	else if (user)
 		table_cell(t, "pid %lld", (long long)user->process.pid);
 	else
-		table_cell(t, "-");
+		table_text(t, "-");
 }
 
 static void add_gpu(struct table *t, const struct devices_view *v, int index)
 {
 	const struct device *d = &v->list.items[index];
 
-	table_cell(t, "%s", d->name);
-	table_cell(t, "%s", d->usable ? "yes" : "no");
+	table_text(t, d->name);
+	table_text(t, d->usable ? "yes" : "no");
 	add_gib(t, d->now.free_bytes, -1);
 	add_gib(t, d->memory_bytes, 0);
 	if (isnan(d->now.utilization))
-		table_cell(t, "-");
+		table_text(t, "-");
 	else
 		table_cell(t, "%.0f %%", 100 * d->now.utilization);
 	if (isnan(d->now.temperature_c))
-		table_cell(t, "-");
+		table_text(t, "-");
 	else
 		table_cell(t, "%.0f C", d->now.temperature_c);
 	add_holder(t, v, index);
-	table_cell(t, "%s", d->kind);
+	table_text(t, d->kind);
 	if (!d->usable)
 		table_style(t, STYLE_RED);
 }
 
-static void print_gpus(const struct devices_view *v, int n)
+static void print_gpus(const struct devices_view *v, int n, const struct output *out)
 {
 	static const struct table_column columns[] = {
 		{ .heading = "ID" },
@@ -149,10 +141,10 @@ static void print_gpus(const struct devices_view *v, int n)
 	};
 	struct table t;
 
-	table_init(&t, columns, sizeof(columns) / sizeof(columns[0]));
+	table_begin(&t, columns);
 	for (int i = 0; i < n; i++)
 		add_gpu(&t, v, i);
-	print(&t);
+	table_end(&t, out);
 }
 
 /* --- what the table does not say --- */
@@ -170,22 +162,6 @@ static void print_processes(const struct devices_view *v, int index)
 	}
 }
 
-/* Words of text, at most 80 columns wide, under a heading. */
-static void print_wrapped(const char *heading, const char *text)
-{
-	int column = printf("%s:", heading);
-
-	while (*text) {
-		int n = (int)strcspn(text, " ");
-
-		if (column + 1 + n > WIDTH)
-			column = printf("\n   ") - 1;
-		column += printf(" %.*s", n, text);
-		text += n + (text[n] == ' ');
-	}
-	putchar('\n');
-}
-
 /* Several GPUs often have one reason: said once, by the first of them, for all. */
 static void print_reason(const struct devices_view *v, int n, int index)
 {
@@ -199,8 +175,9 @@ static void print_reason(const struct devices_view *v, int n, int index)
 		said |= i < index;
 		text_addf(&names, "%s%s", names.length ? ", " : "", items[i].name);
 	}
+	text_add(&names, ":");
 	if (!said)
-		print_wrapped(names.data, items[index].reason);
+		output_remark(stdout, names.data, 4, items[index].reason);
 	text_release(&names);
 }
 
@@ -241,7 +218,7 @@ static bool links_differ(const struct devices_view *v, int n)
 	return false;
 }
 
-static void print_matrix(const struct devices_view *v, int n)
+static void print_matrix(const struct devices_view *v, int n, const struct output *out)
 {
 	struct table_column *columns = xcalloc((size_t)n + 1, sizeof(*columns));
 	struct table t;
@@ -251,21 +228,21 @@ static void print_matrix(const struct devices_view *v, int n)
 		columns[i + 1].heading = v->list.items[i].name;
 	table_init(&t, columns, n + 1);
 	for (int a = 0; a < n; a++) {
-		table_cell(&t, "%s", v->list.items[a].name);
+		table_text(&t, v->list.items[a].name);
 		for (int b = 0; b < n; b++)
-			table_cell(&t, "%s", a == b ? "-" : devices_link_name(devices_link(v, a, b)));
+			table_text(&t, a == b ? "-" : devices_link_name(devices_link(v, a, b)));
 	}
 	putchar('\n');
-	print(&t);
+	table_end(&t, out);
 	free(columns);
 }
 
-static void print_links(const struct devices_view *v, int n)
+static void print_links(const struct devices_view *v, int n, const struct output *out)
 {
 	if (n < 2)
 		return;
 	if (links_differ(v, n))
-		print_matrix(v, n);
+		print_matrix(v, n, out);
 	else if (devices_link(v, 0, 1) != DEVICE_LINK_MACHINE)
 		printf("All are joined by %s.\n", devices_link(v, 0, 1) == DEVICE_LINK_FAST ? "NVLink" :
 		       devices_link(v, 0, 1) == DEVICE_LINK_SWITCH ? "PCIe switches" : "one NUMA node");
@@ -273,15 +250,16 @@ static void print_links(const struct devices_view *v, int n)
 
 void devices_print_table(const struct devices_view *v)
 {
+	struct output out = output_stdout("auto");
 	int n = count_gpus(v);
 
 	if (n > 0)
-		print_gpus(v, n);
+		print_gpus(v, n, &out);
 	if (n > 0 && n < v->list.count)
 		putchar('\n');
 	if (n < v->list.count)
-		print_slots(v, n);
-	print_links(v, n);
+		print_slots(v, n, &out);
+	print_links(v, n, &out);
 	putchar('\n');
 	print_remarks(v, n);
 	printf("GPUs: %s\nCUDA: %s\n", v->list.gpu_note, v->cuda);

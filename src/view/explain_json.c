@@ -1,5 +1,4 @@
-/* explain_json.c - pollux explain --json, for programs. The schema is in pollux-explain(1), and has the rules
- * of that of 'pollux status --json': see status_json.c. */
+/* explain_json.c - pollux explain --json, for programs. pollux-explain(1) has the schema. */
 #include <math.h>
 #include <string.h>
 
@@ -8,19 +7,6 @@
 
 #define SCHEMA_VERSION 1
 
-static void integer_or_null(struct json *j, const char *key, int64_t value)
-{
-	if (value > 0)
-		json_integer(j, key, value);
-	else
-		json_string(j, key, NULL);
-}
-
-static void text_or_null(struct json *j, const char *key, const char *value)
-{
-	json_string(j, key, value && *value ? value : NULL);
-}
-
 /* --- decision --- */
 
 static void print_decision(struct json *j, const struct explanation *e)
@@ -28,33 +14,25 @@ static void print_decision(struct json *j, const struct explanation *e)
 	const struct decision_row *d = &e->decision;
 
 	json_object(j, "decision");
-	text_or_null(j, "reason", e->job->reason);
+	json_text(j, "reason", e->job->reason);
 	json_string(j, "policy", e->policy ? e->policy->name : NULL);
 	json_number(j, "slice_s", e->slice_s);
 	json_number(j, "last_change_time_s", d->time_s);
 	json_string(j, "last_change_policy", d->policy);
 	json_string(j, "last_change_reason", d->reason);
-	if (d->policy)
-		json_integer(j, "last_change_replicas", d->replicas);
-	else
-		json_string(j, "last_change_replicas", NULL);
+	json_integer_if(j, "last_change_replicas", d->replicas, d->policy != NULL);
 	json_end(j);
 }
 
 /* --- choices --- */
 
-static void print_sizes(struct json *j, const struct configuration *c)
-{
-	json_integer(j, "replicas", c->replicas);
-	json_integer(j, "batch_size", configuration_batch_size(c));
-	json_integer(j, "local_batch_size", c->local_batch_size);
-	json_integer(j, "accumulation_steps", c->accumulation_steps);
-}
-
 void explanation_print_json_choice(struct json *j, const struct explanation *e,
 				   const struct goodput_choice *c)
 {
-	print_sizes(j, &c->configuration);
+	json_integer(j, "replicas", c->configuration.replicas);
+	json_integer(j, "batch_size", configuration_batch_size(&c->configuration));
+	json_integer(j, "local_batch_size", c->configuration.local_batch_size);
+	json_integer(j, "accumulation_steps", c->configuration.accumulation_steps);
 	json_number(j, "step_time_s", explanation_step_time(e, &c->configuration));
 	json_number(j, "throughput", c->throughput);
 	json_number(j, "efficiency", explanation_assumes(e, c) ? (double)NAN : c->efficiency);
@@ -121,8 +99,10 @@ static void print_parameters(struct json *j, const struct fit_result *fit)
 	json_end(j);
 }
 
-static void print_observation(struct json *j, const struct explanation *e, const struct pool_entry *seen)
+static void print_observation(struct json *j, const struct explanation *e,
+			      const struct pool_entry *seen)
 {
+	const struct configuration *c = &seen->configuration;
 	const struct observation *o = &seen->observation;
 	const struct configuration *c = &seen->configuration;
 
@@ -185,7 +165,7 @@ void explanation_print_json_noise(struct json *j, const struct explanation *e)
 
 /* --- all of it --- */
 
-static void print_missing(struct json *j, const struct explanation *e)
+void explanation_print_json_missing(struct json *j, const struct explanation *e)
 {
 	struct text t = TEXT_INIT;
 
@@ -205,11 +185,11 @@ void explanation_print_json(const struct explanation *e, FILE *out)
 	json_string(&j, "name", e->job->declared.name);
 	json_string(&j, "workload", e->job->declared.workload);
 	json_string(&j, "state", shown_state_name(e->item->state));
-	text_or_null(&j, "device_kind", e->device_kind);
+	json_text(&j, "device_kind", e->device_kind);
 	json_integer(&j, "usable_devices", e->n_devices);
-	integer_or_null(&j, "initial_batch_size", e->job->declared.batch_size);
+	json_positive(&j, "initial_batch_size", e->job->declared.batch_size);
 	print_decision(&j, e);
-	print_missing(&j, e);
+	explanation_print_json_missing(&j, e);
 	print_now(&j, e);
 	explanation_print_json_curves(&j, e);
 	explanation_print_json_model(&j, e);

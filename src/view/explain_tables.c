@@ -2,44 +2,29 @@
 #include <math.h>
 #include <string.h>
 
-#include "pollux/columns.h"
+#include "pollux/table.h"
 #include "pollux/explain.h"
-#include "pollux/format.h"
 
 /* --- cells --- */
 
-static void cells_dash(struct columns *t, int n)
+static void cells_sizes(struct table *t, const struct configuration *c)
 {
-	while (n-- > 0)
-		columns_text(t, "-");
-}
-
-static void cells_sizes(struct columns *t, const struct configuration *c)
-{
-	columns_cell(t, "%lld", (long long)configuration_batch_size(c));
-	columns_cell(t, "%lld", (long long)c->local_batch_size);
-	columns_cell(t, "%d", c->accumulation_steps);
+	table_cell(t, "%lld", (long long)configuration_batch_size(c));
+	table_cell(t, "%lld", (long long)c->local_batch_size);
+	table_cell(t, "%d", c->accumulation_steps);
 }
 
 /* Four of them: time of a step, throughput, efficiency, goodput. */
-static void cells_speed(struct columns *t, const struct explanation *e, const struct goodput_choice *c)
+static void cells_speed(struct table *t, const struct explanation *e, const struct goodput_choice *c)
 {
-	columns_span(t, explanation_step_time(e, &c->configuration));
-	columns_count(t, c->throughput);
+	table_span(t, explanation_step_time(e, &c->configuration));
+	table_count(t, c->throughput);
 	if (explanation_assumes(e, c))
-		columns_text(t, "-");
+		table_text(t, "-");
 	else
-		columns_cell(t, "%.0f%%", 100 * c->efficiency);
-	columns_count(t, c->goodput);
+		table_cell(t, "%.0f%%", 100 * c->efficiency);
+	table_count(t, c->goodput);
 }
-
-static void print(struct columns *t, const struct status_output *out)
-{
-	columns_print(t, out->file, out->width, out->color);
-	columns_release(t);
-}
-
-#define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
 /* --- devices --- */
 
@@ -50,35 +35,35 @@ static bool is_shown(const struct explanation *e, int r)
 	       (e->n_devices <= 128 && r % 8 == 0) || (r >= e->replicas - 1 && r <= e->replicas + 1);
 }
 
-static void add_devices(struct columns *t, const struct explanation *e, int r)
+static void add_devices(struct table *t, const struct explanation *e, int r)
 {
 	const struct goodput_choice *best = &e->best[r];
 	const char *obstacle = explanation_obstacle(e, r);
 	bool now = e->item->run && e->item->run->configuration.replicas == r;
 
-	columns_cell(t, "%d", r);
+	table_cell(t, "%d", r);
 	if (best->goodput > 0 && (!obstacle || strcmp(obstacle, "not tried") != 0)) {
 		cells_sizes(t, &best->configuration);
 		cells_speed(t, e, best);
 	} else {
-		cells_dash(t, 7);
+		table_dashes(t, 7);
 	}
 	if (!obstacle)
-		columns_cell(t, "%.2f", best->goodput / e->best[e->least].goodput);
+		table_cell(t, "%.2f", best->goodput / e->best[e->least].goodput);
 	else
-		cells_dash(t, 1);
+		table_dashes(t, 1);
 	if (!obstacle && e->job->profile && !explanation_is_measured(e, r))
 		obstacle = "not measured";
-	columns_text(t, now ? "now" : obstacle ? obstacle : "");
+	table_text(t, now ? "now" : obstacle ? obstacle : "");
 	if (now)
-		columns_style(t, STYLE_GREEN);
+		table_style(t, STYLE_GREEN);
 	else if (obstacle)
-		columns_style(t, STYLE_DIM);
+		table_style(t, STYLE_DIM);
 }
 
-void explanation_print_devices(const struct explanation *e, const struct status_output *out)
+void explanation_print_devices(const struct explanation *e, const struct output *out)
 {
-	static const struct column columns[] = {
+	static const struct table_column columns[] = {
 		{ .heading = "DEV", .right = true },
 		{ .heading = "BATCH", .right = true },
 		{ .heading = "LOCAL", .right = true, .leave_out = 3 },
@@ -90,13 +75,13 @@ void explanation_print_devices(const struct explanation *e, const struct status_
 		{ .heading = "SPEEDUP", .right = true },
 		{ .heading = "", },
 	};
-	struct columns t;
+	struct table t;
 
-	columns_init(&t, columns, COUNT(columns));
+	table_begin(&t, columns);
 	for (int r = 1; r <= e->n_devices; r++)
 		if (is_shown(e, r))
 			add_devices(&t, e, r);
-	print(&t, out);
+	table_end(&t, out);
 }
 
 /* --- batch sizes --- */
@@ -117,21 +102,21 @@ static bool best_is_rounded(const struct explanation *e)
 	return false;
 }
 
-static void add_batch(struct columns *t, const struct explanation *e, const struct goodput_choice *c)
+static void add_batch(struct table *t, const struct explanation *e, const struct goodput_choice *c)
 {
 	bool best = e->replicas <= e->n_devices && same(c, &e->best[e->replicas]);
 	bool now = same(c, &e->now);
 
 	cells_sizes(t, &c->configuration);
 	cells_speed(t, e, c);
-	columns_text(t, best && now ? "best, now" : best ? "best" : now ? "now" : "");
+	table_text(t, best && now ? "best, now" : best ? "best" : now ? "now" : "");
 	if (best || now)
-		columns_style(t, now ? STYLE_GREEN : STYLE_BOLD);
+		table_style(t, now ? STYLE_GREEN : STYLE_BOLD);
 }
 
-void explanation_print_batches(const struct explanation *e, const struct status_output *out)
+void explanation_print_batches(const struct explanation *e, const struct output *out)
 {
-	static const struct column columns[] = {
+	static const struct table_column columns[] = {
 		{ .heading = "BATCH", .right = true },
 		{ .heading = "LOCAL", .right = true, .leave_out = 3 },
 		{ .heading = "PASSES", .right = true, .leave_out = 1 },
@@ -141,14 +126,14 @@ void explanation_print_batches(const struct explanation *e, const struct status_
 		{ .heading = "GOODPUT", .right = true },
 		{ .heading = "", },
 	};
-	struct columns t;
+	struct table t;
 
-	columns_init(&t, columns, COUNT(columns));
+	table_begin(&t, columns);
 	for (int i = 0; i < e->n_batches; i++)
 		add_batch(&t, e, &e->batches[i]);
-	print(&t, out);
+	table_end(&t, out);
 	if (best_is_rounded(e))
-		explanation_print_line(out, "best", "that is, of those whose local batch has three binary digits (5, 6, 7, "
+		output_line(out, "best", "that is, of those whose local batch has three binary digits (5, 6, 7, "
 				       "8, 10, 12, 14, 16, ...), as these are within 1 % of the greatest");
 }
 
@@ -160,49 +145,49 @@ static const char *const units[N_THROUGHPUT_PARAMS] = {
 	[BETA_SYNC_NODE] = "a replica above 2", [GAMMA] = "1: after one another, 10: at once",
 };
 
-void explanation_print_parameters(const struct explanation *e, const struct status_output *out)
+void explanation_print_parameters(const struct explanation *e, const struct output *out)
 {
-	static const struct column columns[] = {
+	static const struct table_column columns[] = {
 		{ .heading = "PARAMETER" }, { .heading = "VALUE", .right = true },
 		{ .heading = "FOR", .leave_out = 1 }, { .heading = "BASIS" },
 	};
 	double values[N_THROUGHPUT_PARAMS];
-	struct columns t;
+	struct table t;
 
 	memcpy(values, &e->knowledge.model.fit.params, sizeof(values));
-	columns_init(&t, columns, COUNT(columns));
+	table_begin(&t, columns);
 	for (int i = 0; i < N_THROUGHPUT_PARAMS; i++) {
-		columns_text(&t, throughput_param_name((enum throughput_param)i));
+		table_text(&t, throughput_param_name((enum throughput_param)i));
 		if (i == GAMMA)
-			columns_cell(&t, "%.2f", values[i]);
+			table_cell(&t, "%.2f", values[i]);
 		else
-			columns_span(&t, values[i]);
-		columns_text(&t, units[i]);
-		columns_text(&t, fit_basis_name(e->knowledge.model.fit.basis[i]));
+			table_span(&t, values[i]);
+		table_text(&t, units[i]);
+		table_text(&t, fit_basis_name(e->knowledge.model.fit.basis[i]));
 	}
-	print(&t, out);
+	table_end(&t, out);
 }
 
-static void add_observation(struct columns *t, const struct explanation *e, const struct pool_entry *seen)
+static void add_observation(struct table *t, const struct explanation *e, const struct pool_entry *seen)
 {
 	double measured = seen->observation.step_time_s;
 	const struct configuration *c = &seen->configuration;
 	double model = throughput_step_time(&e->model.goodput.params, configuration_place(c),
 					    (double)c->local_batch_size, c->accumulation_steps);
 
-	columns_cell(t, "%d", c->replicas);
+	table_cell(t, "%d", c->replicas);
 	cells_sizes(t, c);
-	columns_count(t, (double)seen->observation.n_steps);
-	columns_span(t, measured);
-	columns_span(t, model);
+	table_count(t, (double)seen->observation.n_steps);
+	table_span(t, measured);
+	table_span(t, model);
 	/* + 0.0: what rounds to nothing is no -0. */
-	columns_cell(t, "%+.1f%%", round(1000 * (model / measured - 1)) / 10 + 0.0);
-	columns_span(t, seen->observation.sync_time_s);
+	table_cell(t, "%+.1f%%", round(1000 * (model / measured - 1)) / 10 + 0.0);
+	table_span(t, seen->observation.sync_time_s);
 }
 
-void explanation_print_observations(const struct explanation *e, const struct status_output *out)
+void explanation_print_observations(const struct explanation *e, const struct output *out)
 {
-	static const struct column columns[] = {
+	static const struct table_column columns[] = {
 		{ .heading = "DEV", .right = true },
 		{ .heading = "BATCH", .right = true },
 		{ .heading = "LOCAL", .right = true },
@@ -213,10 +198,10 @@ void explanation_print_observations(const struct explanation *e, const struct st
 		{ .heading = "DIFF", .right = true },
 		{ .heading = "SYNC", .right = true, .leave_out = 3 },
 	};
-	struct columns t;
+	struct table t;
 
-	columns_init(&t, columns, COUNT(columns));
+	table_begin(&t, columns);
 	for (int i = 0; i < e->n_seen; i++)
 		add_observation(&t, e, &e->seen[i]);
-	print(&t, out);
+	table_end(&t, out);
 }

@@ -16,39 +16,31 @@ static const struct table_column columns[] = {
 	{ .heading = "DEVICE-H", .right = true },
 };
 
-static const char *plural(int n)
+static void add_row(struct table *t, const char *name, int n_devices,
+		    const struct replay_figures *f)
 {
-	return n == 1 ? "" : "s";
-}
-
-static void add_figures(struct table *t, const struct replay_figures *f)
-{
-	const double times[] = { f->avg_jct_s, f->median_jct_s, f->p99_jct_s, f->makespan_s };
-	char text[FORMAT_SIZE];
-
+	table_text(t, name);
+	table_positive(t, n_devices);
 	table_cell(t, "%d", f->n_jobs);
-	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
-		table_text(t, format_span(text, sizeof(text), times[i]));
+	table_span(t, f->avg_jct_s);
+	table_span(t, f->median_jct_s);
+	table_span(t, f->p99_jct_s);
+	table_span(t, f->makespan_s);
 	table_cell(t, "%.0f", f->restarts);
 	table_cell(t, "%.3g", f->device_hours);
 }
 
-static void print_table(const struct history_report *r, FILE *out, int width, bool color)
+static void print_table(const struct history_report *r, const struct output *out)
 {
 	struct table t;
 
-	table_init(&t, columns, sizeof(columns) / sizeof(columns[0]));
-	table_text(&t, "what it was");
-	table_text(&t, "-");
-	add_figures(&t, &r->history->figures);
+	table_begin(&t, columns);
+	add_row(&t, "what it was", 0, &r->history->figures);
 	table_style(&t, STYLE_BOLD);
-	for (int i = 0; i < r->n_results; i++) {
-		table_text(&t, r->results[i].policy->name);
-		table_cell(&t, "%d", r->results[i].n_devices);
-		add_figures(&t, &r->results[i].figures);
-	}
-	table_print(&t, out, width, color);
-	table_release(&t);
+	for (int i = 0; i < r->n_results; i++)
+		add_row(&t, r->results[i].policy->name, r->results[i].n_devices,
+			&r->results[i].figures);
+	table_end(&t, out);
 }
 
 static const char *const bases[N_HISTORY_BASES] = {
@@ -76,11 +68,10 @@ static void print_check(const struct history_report *r, FILE *out)
 {
 	const struct history_result *c = &r->check;
 	double was_s = r->history->figures.avg_jct_s, change = c->figures.avg_jct_s / was_s - 1;
-	char was[FORMAT_SIZE], is[FORMAT_SIZE];
 
 	fprintf(out, "\nHow far to trust it: %s on %d device%s, as now, simulated, comes to a mean of\n"
 		"%s where it was %s", c->policy->name, c->n_devices, plural(c->n_devices),
-		format_span(is, sizeof(is), c->figures.avg_jct_s), format_span(was, sizeof(was), was_s));
+		format_span(c->figures.avg_jct_s).s, format_span(was_s).s);
 	if (isfinite(change))
 		fprintf(out, ", %.0f%% %s", 100 * fabs(change), change < 0 ? "less" : "more");
 	if (isfinite(c->median_error))
@@ -89,12 +80,12 @@ static void print_check(const struct history_report *r, FILE *out)
 	fputs(".\n", out);
 }
 
-void history_print(const struct history_report *r, FILE *out, int width, bool color)
+void history_print(const struct history_report *r, const struct output *out)
 {
-	print_basis(r->history, out);
-	fputs("\n", out);
-	print_table(r, out, width, color);
-	print_check(r, out);
+	print_basis(r->history, out->file);
+	fputc('\n', out->file);
+	print_table(r, out);
+	print_check(r, out->file);
 }
 
 /* --- programs --- */

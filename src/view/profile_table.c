@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "pollux/columns.h"
+#include "pollux/table.h"
 #include "pollux/format.h"
 #include "pollux/output.h"
 #include "pollux/profile_report.h"
@@ -12,96 +12,90 @@
 
 /* --- points --- */
 
-static void cell_size(struct columns *t, int64_t n)
-{
-	if (n > 0)
-		columns_cell(t, "%lld", (long long)n);
-	else
-		columns_text(t, "-");
-}
-
 /* + 0.0: what rounds to nothing is no -0. */
-static void cell_difference(struct columns *t, double ratio)
+static void cell_difference(struct table *t, double ratio)
 {
 	if (isfinite(ratio))
-		columns_cell(t, "%+.1f%%", round(1000 * ratio) / 10 + 0.0);
+		table_cell(t, "%+.1f%%", round(1000 * ratio) / 10 + 0.0);
 	else
-		columns_text(t, "-");
+		table_text(t, "-");
 }
 
-static void cell_percent(struct columns *t, double ratio)
+static void cell_percent(struct table *t, double ratio)
 {
 	if (isfinite(ratio))
-		columns_cell(t, "%.1f%%", 100 * ratio);
+		table_cell(t, "%.1f%%", 100 * ratio);
 	else
-		columns_text(t, "-");
+		table_text(t, "-");
 }
 
-static void cell_memory(struct columns *t, const struct run *run)
+static void cell_memory(struct table *t, const struct run *run)
 {
 	int64_t bytes = run->peak_device_memory_bytes > 0 ? run->peak_device_memory_bytes
 							  : run->peak_memory_bytes;
 
 	if (bytes >= 999500000)
-		columns_cell(t, "%.3gG", (double)bytes / 1e9);
+		table_cell(t, "%.3gG", (double)bytes / 1e9);
 	else if (bytes > 0)
-		columns_cell(t, "%.0fM", (double)bytes / 1e6);
+		table_cell(t, "%.0fM", (double)bytes / 1e6);
 	else
-		columns_text(t, "-");
+		table_text(t, "-");
 }
 
 /* Why it was tried, or what came of it if that was no step time. */
-static void add_result(struct columns *t, const struct profile_row *row)
+static void add_result(struct table *t, const struct profile_row *row)
 {
 	const struct run *run = row->run;
 	const char *diagnosis = run->diagnosis ? run->diagnosis : "";
 
 	if (run->out_of_memory) {
-		columns_text(t, "out of memory");
-		columns_style(t, STYLE_YELLOW);
+		table_text(t, "out of memory");
+		table_style(t, STYLE_YELLOW);
 	} else if (row->observation.n_windows > 0 || run->state != RUN_ENDED) {
-		columns_text(t, row->why);
+		table_text(t, row->why);
 	} else if (row->stopped) {
-		columns_text(t, "stopped");
+		table_text(t, "stopped");
 	} else if (run->outcome == OUTCOME_FAILED) {
-		columns_cell(t, "failed%s%.*s", *diagnosis ? ": " : "", (int)utf8_clip(diagnosis, DIAGNOSIS_SIZE), diagnosis);
-		columns_style(t, STYLE_RED);
+		table_cell(t, "failed%s%.*s", *diagnosis ? ": " : "",
+			   (int)utf8_clip(diagnosis, DIAGNOSIS_SIZE), diagnosis);
+		table_style(t, STYLE_RED);
 	} else if (run->outcome == OUTCOME_COMPLETED) {
-		columns_text(t, "ended by itself");
-		columns_style(t, STYLE_YELLOW);
+		table_text(t, "ended by itself");
+		table_style(t, STYLE_YELLOW);
 	} else if (profile_row_is_lost(row)) {
-		columns_text(t, "lost its supervisor");
-		columns_style(t, STYLE_RED);
+		table_text(t, "lost its supervisor");
+		table_style(t, STYLE_RED);
 	} else {
-		columns_text(t, "no step time");
-		columns_style(t, STYLE_YELLOW);
+		table_text(t, "no step time");
+		table_style(t, STYLE_YELLOW);
 	}
 }
 
-static void add_row(struct columns *t, const struct profile_row *row)
+static void add_row(struct table *t, const struct profile_row *row)
 {
 	const struct observation *o = &row->observation;
 	const struct run *run = row->run;
+	const struct configuration *c = &run->configuration;
 	bool timed = o->n_windows > 0;
 
-	columns_cell(t, "%d", run->configuration.replicas);
-	cell_size(t, configuration_batch_size(&run->configuration));
-	cell_size(t, run->configuration.local_batch_size);
-	columns_cell(t, "%d", run->configuration.accumulation_steps);
-	columns_count(t, timed ? (double)o->n_steps : (double)NAN);
-	columns_count(t, timed ? (double)(o->n_dropped + o->n_outliers) : (double)NAN);
-	columns_span(t, o->step_time_s);
+	table_cell(t, "%d", c->replicas);
+	table_positive(t, configuration_batch_size(c));
+	table_positive(t, c->local_batch_size);
+	table_cell(t, "%d", c->accumulation_steps);
+	table_count(t, timed ? (double)o->n_steps : (double)NAN);
+	table_count(t, timed ? (double)(o->n_dropped + o->n_outliers) : (double)NAN);
+	table_span(t, o->step_time_s);
 	cell_percent(t, row->half_width);
 	cell_difference(t, timed ? row->model_step_time_s / o->step_time_s - 1 : (double)NAN);
 	cell_memory(t, run);
-	columns_span(t, run->first_step_s);
-	columns_span(t, run->stop_duration_s);
+	table_span(t, run->first_step_s);
+	table_span(t, run->stop_duration_s);
 	add_result(t, row);
 }
 
-static void print_points(const struct profile_report *r, const struct status_output *out)
+static void print_points(const struct profile_report *r, const struct output *out)
 {
-	static const struct column columns[] = {
+	static const struct table_column columns[] = {
 		{ .heading = "DEV", .right = true },
 		{ .heading = "BATCH", .right = true },
 		{ .heading = "LOCAL", .right = true, .leave_out = 6 },
@@ -116,41 +110,32 @@ static void print_points(const struct profile_report *r, const struct status_out
 		{ .heading = "STOP", .right = true, .leave_out = 1 },
 		{ .heading = "WHY", .room = 12 },
 	};
-	struct columns t;
+	struct table t;
 
 	fputs("\npoints (+-: half-width of the 95 % confidence interval; MODEL: its difference)\n",
 	      out->file);
-	columns_init(&t, columns, (int)(sizeof(columns) / sizeof(columns[0])));
+	table_begin(&t, columns);
 	for (int i = 0; i < r->n_rows; i++)
 		add_row(&t, &r->rows[i]);
-	columns_print(&t, out->file, out->width, out->color);
-	columns_release(&t);
+	table_end(&t, out);
 }
 
 /* --- around them --- */
 
-static void line(const struct status_output *out, const char *name, struct text *t)
-{
-	explanation_print_line(out, name, t->data);
-	text_clear(t);
-}
-
-static void print_head(const struct profile_report *r, const struct status_output *out)
+static void print_head(const struct profile_report *r, const struct output *out)
 {
 	const struct job *job = r->e.job;
 	struct text t = TEXT_INIT;
 
-	fprintf(out->file, "profile, job %lld: ", (long long)job->id);
-	output_clean(out->file, job->declared.name);
-	fputc('\n', out->file);
-	text_addf(&t, "%s%s%s", shown_state_name(r->e.item->state), *job->reason ? ": " : "", job->reason);
-	line(out, "state", &t);
-	text_add(&t, job->declared.workload);
-	line(out, "workload", &t);
+	status_print_head("profile, job", job, out);
+	text_addf(&t, "%s%s%s", shown_state_name(r->e.item->state), *job->reason ? ": " : "",
+		  job->reason);
+	output_textline(out, "state", &t);
+	output_line(out, "workload", job->declared.workload);
 	text_release(&t);
 }
 
-static void print_memory(const struct profile_report *r, const struct status_output *out)
+static void print_memory(const struct profile_report *r, const struct output *out)
 {
 	const struct memory_bounds *m = &r->e.knowledge.memory;
 	int replicas = memory_least_bounded(m);
@@ -160,63 +145,56 @@ static void print_memory(const struct profile_report *r, const struct status_out
 		return;
 	if (replicas > 1)
 		text_addf(&t, "on %d devices ", replicas);
-	text_addf(&t, "a local batch of %lld does not fit", (long long)memory_too_large(m, replicas));
+	text_addf(&t, "a local batch of %lld does not fit",
+		  (long long)memory_too_large(m, replicas));
 	if (memory_fits(m, replicas) > 0)
 		text_addf(&t, ", one of %lld does", (long long)memory_fits(m, replicas));
-	line(out, "memory", &t);
+	output_textline(out, "memory", &t);
 	text_release(&t);
 }
 
-static void print_recommended(const struct profile_report *r, const struct status_output *out)
+static void print_recommended(const struct profile_report *r, const struct output *out)
 {
-	const struct configuration *c = &r->recommended.configuration;
+	const struct goodput_choice *best = &r->recommended;
+	const struct configuration *c = &best->configuration;
 	struct text t = TEXT_INIT;
 
 	fputs("\nrecommended (the fewest devices within 5 % of the most goodput)\n", out->file);
-	if (r->recommended.goodput > 0) {
-		char rate[FORMAT_SIZE], goodput[FORMAT_SIZE];
-
-		text_addf(&t, "%d device%s, batch ", c->replicas, c->replicas == 1 ? "" : "s");
+	if (best->goodput > 0) {
+		text_addf(&t, "%d device%s, batch ", c->replicas, plural(c->replicas));
 		configuration_print(c, &t);
 		text_add(&t, " (replicas, local batch, passes)");
-		line(out, "sizes", &t);
-		text_addf(&t, "%s samples/s, goodput %s",
-			  format_count(rate, sizeof(rate), r->recommended.throughput),
-			  format_count(goodput, sizeof(goodput), r->recommended.goodput));
-		line(out, "brings", &t);
+		output_textline(out, "sizes", &t);
+		text_addf(&t, "%s samples/s, goodput %s", format_count(best->throughput).s,
+			  format_count(best->goodput).s);
+		output_textline(out, "brings", &t);
 		if (!explanation_is_measured(&r->e, c->replicas))
 			text_addf(&t, "%d device%s: not measured, only predicted", c->replicas,
-				  c->replicas == 1 ? "" : "s");
+				  plural(c->replicas));
 		if (t.length)
-			line(out, "note", &t);
+			output_textline(out, "note", &t);
 	} else {
 		explanation_missing(&r->e, &t);
-		line(out, "missing", &t);
+		output_textline(out, "missing", &t);
 	}
 	print_memory(r, out);
 	text_release(&t);
 }
 
-static void print_use(const struct status_output *out)
+static void print_warnings(const struct profile_report *r, const struct output *out)
 {
-	explanation_print_line(out, "jobs", "of the same workload start from this: those submitted with the same command, "
-			       "each argument of it, or with the same --workload");
-}
-
-static void print_warnings(const struct profile_report *r, const struct status_output *out)
-{
-	bool any = false;
+	const char *heading = "\nwarnings\n";
 
 	for (int i = 0; i < r->details.events.count; i++) {
 		if (strcmp(r->details.events.items[i].kind, "warning") != 0)
 			continue;
-		fputs(any ? "" : "\nwarnings\n", out->file);
-		any = true;
-		explanation_print_line(out, "", r->details.events.items[i].text);
+		fputs(heading, out->file);
+		heading = "";
+		output_line(out, "", r->details.events.items[i].text);
 	}
 }
 
-static void print_model(const struct profile_report *r, const struct status_output *out)
+static void print_model(const struct profile_report *r, const struct output *out)
 {
 	if (!r->e.model.known)
 		return;
@@ -227,13 +205,14 @@ static void print_model(const struct profile_report *r, const struct status_outp
 		"%lld)\n", (long long)r->e.job->declared.batch_size);
 	explanation_print_devices(&r->e, out);
 	if (r->e.n_batches > 1) {
-		fprintf(out->file, "\nbatch sizes on %d device%s\n", r->e.replicas, r->e.replicas == 1 ? "" : "s");
+		fprintf(out->file, "\nbatch sizes on %d device%s\n", r->e.replicas,
+			plural(r->e.replicas));
 		explanation_print_batches(&r->e, out);
 	}
 	explanation_print_noise(&r->e, out);
 }
 
-void profile_report_print(const struct profile_report *r, const struct status_output *out)
+void profile_report_print(const struct profile_report *r, const struct output *out)
 {
 	print_head(r, out);
 	if (r->n_rows > 0)
@@ -242,6 +221,7 @@ void profile_report_print(const struct profile_report *r, const struct status_ou
 	explanation_print_restart(&r->e, out);
 	print_recommended(r, out);
 	if (r->e.model.known)
-		print_use(out);
+		output_line(out, "jobs", "of the same workload start from this: those submitted with "
+			    "the same command, each argument of it, or with the same --workload");
 	print_warnings(r, out);
 }

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pollux/format.h"
 #include "pollux/json.h"
 #include "pollux/mem.h"
 #include "pollux/simulations.h"
@@ -29,35 +28,26 @@ static const struct table_column columns[] = {
 	{ .heading = "DECIDE", .right = true },
 };
 
-static void add_duration(struct table *t, double seconds)
-{
-	char text[FORMAT_SIZE];
-
-	table_text(t, format_duration(text, sizeof(text), seconds));
-}
-
 static void add_row(struct table *t, const char *name, double n_jobs, const struct sim_figures *f)
 {
-	char span[FORMAT_SIZE];
-
 	table_text(t, name);
 	table_cell(t, "%.0f", n_jobs);
 	table_cell(t, "%.0f", f->avg_jct_s);
 	table_cell(t, "%.0f", f->median_jct_s);
 	table_cell(t, "%.0f", f->p99_jct_s);
-	add_duration(t, f->makespan_s);
+	table_duration(t, f->makespan_s);
 	table_cell(t, "%.0f", f->restarts);
 	table_cell(t, "%.0f", f->gpu_hours);
 	table_cell(t, "%.0f%%", 100 * f->unfair_fraction);
-	table_text(t, format_span(span, sizeof(span), f->decide_median_s));
+	table_span(t, f->decide_median_s);
 }
 
 void simulations_add_title(const struct simulations *s, struct text *t)
 {
 	const struct sim_options *o = &s->options;
 
-	text_addf(t, "%s on %d node%s of %d GPU%s", o->policy->name, o->nodes, o->nodes == 1 ? "" : "s",
-		  o->gpus_per_node, o->gpus_per_node == 1 ? "" : "s");
+	text_addf(t, "%s on %d node%s of %d GPU%s", o->policy->name, o->nodes, plural(o->nodes),
+		  o->gpus_per_node, plural(o->gpus_per_node));
 	if (o->policy->models_goodput)
 		text_addf(t, "; models: %s, lengths: %s", sim_knowledge_name(o->knowledge),
 			  o->lengths_known ? "known" : "unknown");
@@ -97,36 +87,31 @@ static size_t bytes_left_out(const struct simulations *s, int width)
 	return width > 0 && s->n > 1 && longest > NAME_WIDTH ? common_start(s) : 0;
 }
 
-static void add_workload(struct table *t, const struct simulations *s, int i, size_t left_out)
-{
-	char *name = xasprintf("%s%s", left_out ? ".." : "", s->workloads[i].name + left_out);
-
-	add_row(t, name, s->workloads[i].n_jobs, &s->results[i].figures);
-	free(name);
-}
-
-void simulations_print(const struct simulations *s, FILE *out, int width, bool color)
+void simulations_print(const struct simulations *s, const struct output *out)
 {
 	struct sim_figures mean = sim_figures_mean(s->results, s->n);
-	size_t left_out = bytes_left_out(s, width);
+	size_t left_out = bytes_left_out(s, out->width);
 	struct text title = TEXT_INIT;
 	double n_jobs = 0;
 	struct table t;
 
 	simulations_add_title(s, &title);
-	fprintf(out, "%s\n\n", title.data);
+	fprintf(out->file, "%s\n\n", title.data);
 	text_release(&title);
-	table_init(&t, columns, sizeof(columns) / sizeof(columns[0]));
+	table_begin(&t, columns);
 	for (int i = 0; i < s->n; i++) {
-		add_workload(&t, s, i, left_out);
+		char *name = xasprintf("%s%s", left_out ? ".." : "",
+				       s->workloads[i].name + left_out);
+
+		add_row(&t, name, s->workloads[i].n_jobs, &s->results[i].figures);
+		free(name);
 		n_jobs += (double)s->workloads[i].n_jobs / s->n;
 	}
 	if (s->n > 1) {
 		add_row(&t, "mean", n_jobs, &mean);
 		table_style(&t, STYLE_BOLD);
 	}
-	table_print(&t, out, width, color);
-	table_release(&t);
+	table_end(&t, out);
 }
 
 /* --- programs --- */

@@ -1,11 +1,11 @@
 /* status_summary.c - pollux status --summary: what each job took, from submission to end. */
 #include <math.h>
 
-#include "pollux/columns.h"
 #include "pollux/format.h"
 #include "pollux/status.h"
+#include "pollux/table.h"
 
-static const struct column columns[] = {
+static const struct table_column columns[] = {
 	{ .heading = "ID", .right = true },
 	{ .heading = "NAME", .room = 8 },
 	{ .heading = "STATE" },
@@ -19,80 +19,61 @@ static const struct column columns[] = {
 	{ .heading = "RESULT", .room = 40, .below = true },
 };
 
-static void add_count(struct columns *t, double n)
-{
-	char buf[FORMAT_SIZE];
+/* Seconds of a job from its submission to its end, or to now. */
+struct took {
+	double ran_s, waited_s, total_s;
+};
 
-	columns_text(t, format_count(buf, sizeof(buf), n));
-}
-
-static void add_duration(struct columns *t, double seconds)
-{
-	char buf[FORMAT_SIZE];
-
-	columns_text(t, format_duration(buf, sizeof(buf), seconds));
-}
-
-/* From submission to the end, or to now. */
-static double total_s(const struct status *status, const struct job *job)
-{
-	double end_s = isfinite(job->end_time_s) ? job->end_time_s : status->now_wall_s;
-
-	return fmax(end_s - job->submit_time_s, 0);
-}
-
-static double ran_s(const struct status_job *item)
-{
-	return isnan(item->run_time_s) ? 0 : item->run_time_s;
-}
-
-static void add_row(struct columns *t, const struct status *status, const struct status_job *item)
+static struct took took(const struct status *status, const struct status_job *item)
 {
 	const struct job *job = item->job;
-	double total = total_s(status, job);
+	double end_s = isfinite(job->end_time_s) ? job->end_time_s : status->now_wall_s;
+	struct took s = {
+		.ran_s = isnan(item->run_time_s) ? 0 : item->run_time_s,
+		.total_s = fmax(end_s - job->submit_time_s, 0),
+	};
 
-	columns_cell(t, "%lld", (long long)job->id);
-	columns_text(t, job->declared.name);
-	columns_text(t, shown_state_name(item->state));
-	columns_cell(t, "%d", job->progress.runs);
-	columns_cell(t, "%d", job->progress.preemptions);
-	add_count(t, job->progress.samples);
-	add_count(t, isnan(job->progress.checkpoint_samples) ? (double)NAN : job->progress.lost_samples);
-	add_duration(t, fmax(total - ran_s(item), 0));
-	add_duration(t, ran_s(item));
-	add_duration(t, total);
-	columns_text(t, *job->progress.status_text ? job->progress.status_text : job->reason);
+	s.waited_s = fmax(s.total_s - s.ran_s, 0);
+	return s;
 }
 
-static void print_means(const struct status *status, FILE *out)
+static void add_row(struct table *t, const struct status_job *item, const struct took *took)
 {
-	char total[FORMAT_SIZE], waited[FORMAT_SIZE];
-	double sum_s = 0, sum_waited_s = 0;
+	const struct job *job = item->job;
+	const struct progress *progress = &job->progress;
+
+	table_cell(t, "%lld", (long long)job->id);
+	table_text(t, job->declared.name);
+	table_text(t, shown_state_name(item->state));
+	table_cell(t, "%d", progress->runs);
+	table_cell(t, "%d", progress->preemptions);
+	table_count(t, progress->samples);
+	table_count(t, isnan(progress->checkpoint_samples) ? (double)NAN : progress->lost_samples);
+	table_duration(t, took->waited_s);
+	table_duration(t, took->ran_s);
+	table_duration(t, took->total_s);
+	table_text(t, *progress->status_text ? progress->status_text : job->reason);
+}
+
+void status_print_summary(const struct status *status, const struct output *out)
+{
+	double total_s = 0, waited_s = 0;
 	int n = status->jobs.count;
+	struct table t;
 
-	for (int i = 0; i < n; i++) {
-		double job_s = total_s(status, status->items[i].job);
-
-		sum_s += job_s;
-		sum_waited_s += fmax(job_s - ran_s(&status->items[i]), 0);
-	}
-	fprintf(out, "\n%d job%s; mean from submission to end %s, of it waiting %s\n", n,
-		n == 1 ? "" : "s", format_duration(total, sizeof(total), sum_s / n),
-		format_duration(waited, sizeof(waited), sum_waited_s / n));
-}
-
-void status_print_summary(const struct status *status, const struct status_output *out)
-{
-	struct columns t;
-
-	if (status->jobs.count == 0) {
+	if (n == 0) {
 		fputs("No jobs.\n", out->file);
 		return;
 	}
-	columns_init(&t, columns, sizeof(columns) / sizeof(columns[0]));
-	for (int i = 0; i < status->jobs.count; i++)
-		add_row(&t, status, &status->items[i]);
-	columns_print(&t, out->file, out->width, out->color);
-	columns_release(&t);
-	print_means(status, out->file);
+	table_begin(&t, columns);
+	for (int i = 0; i < n; i++) {
+		struct took s = took(status, &status->items[i]);
+
+		add_row(&t, &status->items[i], &s);
+		total_s += s.total_s;
+		waited_s += s.waited_s;
+	}
+	table_end(&t, out);
+	fprintf(out->file, "\n%d job%s; mean from submission to end %s, of it waiting %s\n", n,
+		plural(n), format_duration(total_s / n).s, format_duration(waited_s / n).s);
 }

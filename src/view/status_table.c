@@ -2,14 +2,14 @@
 #include <math.h>
 #include <string.h>
 
-#include "pollux/columns.h"
 #include "pollux/format.h"
 #include "pollux/status.h"
+#include "pollux/table.h"
 
-/* A queued job that no pass has looked at for so long: cron, which runs one each minute, does not. */
+/* A queued job that no pass has looked at for this long is late: cron runs a pass each minute. */
 #define LATE_S 150.0
 
-static const struct column columns[] = {
+static const struct table_column columns[] = {
 	{ .heading = "ID", .right = true },
 	{ .heading = "NAME", .room = 8 },
 	{ .heading = "STATE" },
@@ -24,84 +24,49 @@ static const struct column columns[] = {
 
 /* --- cells --- */
 
-/* Share of the declared work; without one, the samples or the updates done. */
-static void add_done(struct columns *t, const struct status_job *item)
+/* Share of the declared work; if none was declared, the samples or the updates done. */
+static void add_done(struct table *t, const struct status_job *item)
 {
-	char buf[FORMAT_SIZE];
+	const struct progress *progress = &item->job->progress;
 
 	if (isfinite(item->done_ratio))
-		columns_cell(t, "%.0f%%", floor(item->done_ratio * 100));
-	else if (isfinite(item->job->progress.samples))
-		columns_text(t, format_count(buf, sizeof(buf), item->job->progress.samples));
-	else if (isfinite(item->job->progress.steps))
-		columns_cell(t, "%s st", format_count(buf, sizeof(buf), item->job->progress.steps));
+		table_cell(t, "%.0f%%", floor(item->done_ratio * 100));
+	else if (isfinite(progress->samples) || isnan(progress->steps))
+		table_count(t, progress->samples);
 	else
-		columns_text(t, "-");
+		table_cell(t, "%s st", format_count(progress->steps).s);
 }
 
-static void add_batch(struct columns *t, const struct status_job *item)
+static void add_batch(struct table *t, const struct status_job *item)
 {
 	int64_t batch_size = item->run ? configuration_batch_size(&item->run->configuration)
 				       : item->job->declared.batch_size;
-	char buf[FORMAT_SIZE];
 
-	if (batch_size <= 0)
-		columns_text(t, "-");
-	else if (batch_size < 100000)
-		columns_cell(t, "%lld", (long long)batch_size);
+	if (batch_size < 100000)
+		table_positive(t, batch_size);
 	else
-		columns_text(t, format_count(buf, sizeof(buf), (double)batch_size));
-}
-
-/* Three digits, or as many as there are before the point. */
-static void add_step_time(struct columns *t, const struct status_job *item)
-{
-	double ms = item->run ? item->run->step_time_s * 1e3 : (double)NAN;
-
-	if (!isfinite(ms))
-		columns_text(t, "-");
-	else
-		columns_cell(t, "%.*f", ms < 9.995 ? 2 : ms < 99.95 ? 1 : 0, ms);
-}
-
-static void add_duration(struct columns *t, double seconds)
-{
-	char buf[FORMAT_SIZE];
-
-	columns_text(t, format_duration(buf, sizeof(buf), seconds));
+		table_count(t, (double)batch_size);
 }
 
 /* --- reasons --- */
 
-static void reason_queued(const struct status *status, const struct status_job *item, struct text *out)
+static void reason_queued(const struct status *status, const struct status_job *item,
+			  struct text *out)
 {
 	const struct job *job = item->job;
 
-	if (job->next_start_s > status->now_wall_s) {
-		char buf[FORMAT_SIZE];
-
-		text_addf(out, "by %s: ", format_time(buf, sizeof(buf), job->next_start_s,
-						     status->now_wall_s));
-	} else if (isfinite(job->next_start_s)) {
+	if (job->next_start_s > status->now_wall_s)
+		text_addf(out, "by %s: ", format_time(job->next_start_s, status->now_wall_s).s);
+	else if (isfinite(job->next_start_s))
 		text_add(out, "next pass: ");
-	}
 	text_add(out, *job->reason ? job->reason : "no pass has looked at it yet");
 }
 
-static void reason_starting(const struct status *status, const struct status_job *item,
-			    struct text *out)
-{
-	(void)status;
-	text_add(out, "waits for ");
-	status_add_devices(out, item->run);
-}
-
 /* Why it has what it has, and what its program says of itself. Loss and epoch are in 'status ID'. */
-static void reason_running(const struct status *status, const struct status_job *item, struct text *out)
+static void reason_running(const struct status_job *item, struct text *out)
 {
 	const struct job *job = item->job;
 
-	(void)status;
 	if (*job->reason) {
 		status_add_reason(out, item);
 	} else if (item->run) {
@@ -116,66 +81,71 @@ static void reason_stopping(const struct status *status, const struct status_job
 			    struct text *out)
 {
 	static const char *const words[N_STOP_REASONS] = {
-		[STOP_NONE] = "stopping", [STOP_PREEMPT] = "gives way", [STOP_REQUEUE] = "to be requeued",
-		[STOP_HOLD] = "to be held", [STOP_CANCEL] = "to be cancelled",
-		[STOP_TIME_LIMIT] = "time limit reached", [STOP_ORPHAN] = "lost its supervisor",
-		[STOP_SHUTDOWN] = "shutdown",
+		[STOP_NONE] = "stopping", [STOP_PREEMPT] = "gives way",
+		[STOP_REQUEUE] = "to be requeued", [STOP_HOLD] = "to be held",
+		[STOP_CANCEL] = "to be cancelled", [STOP_TIME_LIMIT] = "time limit reached",
+		[STOP_ORPHAN] = "lost its supervisor", [STOP_SHUTDOWN] = "shutdown",
 		[STOP_MEASURED] = "measured",
 	};
 	const struct run *run = item->run;
-	char buf[FORMAT_SIZE];
 
 	text_add(out, words[run->stop_reason]);
 	if (status->now_boot_s >= run->stop_boot_s)
-		text_addf(out, "; asked to stop %s ago", format_duration(buf, sizeof(buf),
-			  status->now_boot_s - run->stop_boot_s));
-	text_addf(out, ", grace %s", format_duration(buf, sizeof(buf), item->job->declared.grace_s));
+		text_addf(out, "; asked to stop %s ago",
+			  format_duration(status->now_boot_s - run->stop_boot_s).s);
+	text_addf(out, ", grace %s", format_duration(item->job->declared.grace_s).s);
 }
 
-static void reason_held(const struct status *status, const struct status_job *item, struct text *out)
-{
-	(void)status;
-	text_add(out, *item->job->reason ? item->job->reason : "held");
-}
-
-/* What its program said last or what went wrong, and when it ended; the STATE column has the rest. */
-static void reason_ended(const struct status *status, const struct status_job *item, struct text *out)
+/* What its program said last or what went wrong, and when it ended. The STATE column has the rest. */
+static void reason_ended(const struct status *status, const struct status_job *item,
+			 struct text *out)
 {
 	const struct job *job = item->job;
 	const char *reason = job->reason, *state = job_state_name(job->state);
-	char buf[FORMAT_SIZE];
+	struct formatted time = format_time(job->end_time_s, status->now_wall_s);
 
 	if (job->state == JOB_DONE && !job->profile)
 		reason = job->progress.status_text;
 	else if (text_starts_with(reason, state))
 		reason += strlen(state) + strspn(reason + strlen(state), ": ");
-	format_time(buf, sizeof(buf), job->end_time_s, status->now_wall_s);
 	if (*reason)
-		text_addf(out, "%s (%s)", reason, buf);
+		text_addf(out, "%s (%s)", reason, time.s);
 	else
-		text_addf(out, "at %s", buf);
+		text_addf(out, "at %s", time.s);
 }
 
-static void add_reason(struct columns *t, const struct status *status, const struct status_job *item)
+static void add_reason(struct table *t, const struct status *status, const struct status_job *item)
 {
-	static void (*const reasons[])(const struct status *, const struct status_job *,
-				       struct text *) = {
-		[SHOWN_QUEUED] = reason_queued, [SHOWN_STARTING] = reason_starting,
-		[SHOWN_RUNNING] = reason_running, [SHOWN_STOPPING] = reason_stopping,
-		[SHOWN_HELD] = reason_held, [SHOWN_DONE] = reason_ended,
-		[SHOWN_FAILED] = reason_ended, [SHOWN_CANCELLED] = reason_ended,
-		[SHOWN_TIMEOUT] = reason_ended,
-	};
 	struct text reason = TEXT_INIT;
 
-	reasons[item->state](status, item, &reason);
-	columns_text(t, reason.data);
+	switch (item->state) {
+	case SHOWN_QUEUED:
+		reason_queued(status, item, &reason);
+		break;
+	case SHOWN_STARTING:
+		text_add(&reason, "waits for ");
+		status_add_devices(&reason, item->run);
+		break;
+	case SHOWN_RUNNING:
+		reason_running(item, &reason);
+		break;
+	case SHOWN_STOPPING:
+		reason_stopping(status, item, &reason);
+		break;
+	case SHOWN_HELD:
+		text_add(&reason, *item->job->reason ? item->job->reason : "held");
+		break;
+	case SHOWN_DONE: case SHOWN_FAILED: case SHOWN_CANCELLED: case SHOWN_TIMEOUT:
+		reason_ended(status, item, &reason);
+		break;
+	}
+	table_text(t, reason.data);
 	text_release(&reason);
 }
 
 /* --- the table --- */
 
-static enum table_style style_of(enum shown_state state)
+static void add_row(struct table *t, const struct status *status, const struct status_job *item)
 {
 	static const enum table_style styles[] = {
 		[SHOWN_QUEUED] = STYLE_PLAIN, [SHOWN_STARTING] = STYLE_YELLOW,
@@ -184,54 +154,44 @@ static enum table_style style_of(enum shown_state state)
 		[SHOWN_CANCELLED] = STYLE_DIM, [SHOWN_TIMEOUT] = STYLE_RED,
 	};
 
-	return styles[state];
-}
-
-static void add_row(struct columns *t, const struct status *status, const struct status_job *item)
-{
-	columns_cell(t, "%lld", (long long)item->job->id);
-	columns_text(t, item->job->declared.name);
-	columns_text(t, shown_state_name(item->state));
-	if (item->run)
-		columns_cell(t, "%d", item->run->configuration.replicas);
-	else
-		columns_text(t, "-");
-	add_duration(t, item->run_time_s);
+	table_cell(t, "%lld", (long long)item->job->id);
+	table_text(t, item->job->declared.name);
+	table_text(t, shown_state_name(item->state));
+	table_positive(t, item->run ? item->run->configuration.replicas : 0);
+	table_duration(t, item->run_time_s);
 	add_done(t, item);
 	add_batch(t, item);
-	add_step_time(t, item);
-	add_duration(t, item->eta_s);
+	table_number(t, item->run ? item->run->step_time_s * 1e3 : (double)NAN);
+	table_duration(t, item->eta_s);
 	add_reason(t, status, item);
-	columns_style(t, style_of(item->state));
+	table_style(t, styles[item->state]);
 }
 
 /* --- around it --- */
 
-static void print_count(FILE *out, int n, const char *what, bool *first)
-{
-	if (n == 0)
-		return;
-	fprintf(out, "%s%d %s", *first ? "" : ", ", n, what);
-	*first = false;
-}
-
 static void print_summary(const struct status *status, FILE *out)
 {
-	bool first = true;
+	const struct { int n; const char *what; } counts[] = {
+		{ status->n_running, "running" }, { status->n_waiting, "waiting" },
+		{ status->n_held, "held" }, { status->n_ended, "ended" },
+	};
+	const char *separator = "; ";
 
 	if (status->n_devices_in_use)
-		fprintf(out, "%d device%s in use; ", status->n_devices_in_use,
-			status->n_devices_in_use == 1 ? "" : "s");
+		fprintf(out, "%d device%s in use", status->n_devices_in_use,
+			plural(status->n_devices_in_use));
 	else
-		fputs("no device in use; ", out);
-	print_count(out, status->n_running, "running", &first);
-	print_count(out, status->n_waiting, "waiting", &first);
-	print_count(out, status->n_held, "held", &first);
-	print_count(out, status->n_ended, "ended", &first);
+		fputs("no device in use", out);
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		if (counts[i].n == 0)
+			continue;
+		fprintf(out, "%s%d %s", separator, counts[i].n, counts[i].what);
+		separator = ", ";
+	}
 	fputs("\n\n", out);
 }
 
-/* A job that waits and that a pass would have dealt with: never looked at, or due to start. */
+/* A waiting job that a pass would have dealt with: never looked at, or due to start. */
 static const struct job *overdue(const struct status *status)
 {
 	for (int i = 0; i < status->jobs.count; i++) {
@@ -248,33 +208,31 @@ static void print_hint(const struct status *status, FILE *out)
 {
 	static const char remedy[] = "type 'pollux schedule', or 'pollux cron --install'";
 	const struct job *late = overdue(status);
-	char buf[FORMAT_SIZE];
 
 	if (status->n_waiting && !status->ever_scheduled)
 		fprintf(out, "\nNo pass has run yet: %s.\n", remedy);
 	else if (late && *late->reason)
 		fprintf(out, "\nNo pass has run since %s, when job %lld was to start:\n%s.\n",
-			format_time(buf, sizeof(buf), late->next_start_s, status->now_wall_s),
+			format_time(late->next_start_s, status->now_wall_s).s,
 			(long long)late->id, remedy);
 	else if (late)
 		fprintf(out, "\nNo pass has run since job %lld was submitted:\n%s.\n",
 			(long long)late->id, remedy);
 }
 
-void status_print_table(const struct status *status, const struct status_output *out)
+void status_print_table(const struct status *status, const struct output *out)
 {
-	struct columns t;
+	struct table t;
 
 	if (status->jobs.count == 0) {
-		fputs("No jobs; 'pollux submit' queues one, 'pollux status --all' shows ended ones.\n",
-		      out->file);
+		fputs("No jobs; 'pollux submit' queues one, 'pollux status --all' shows ended "
+		      "ones.\n", out->file);
 		return;
 	}
-	columns_init(&t, columns, sizeof(columns) / sizeof(columns[0]));
+	table_begin(&t, columns);
 	for (int i = 0; i < status->jobs.count; i++)
 		add_row(&t, status, &status->items[i]);
 	print_summary(status, out->file);
-	columns_print(&t, out->file, out->width, out->color);
+	table_end(&t, out);
 	print_hint(status, out->file);
-	columns_release(&t);
 }

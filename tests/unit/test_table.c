@@ -25,12 +25,13 @@ static void row(struct table *t, const char *a, const char *b, const char *c)
 
 static void expect(const struct table *t, int width, bool color, const char *want, const char *what)
 {
+	struct output out = { .width = width, .color = color };
 	char *got = NULL;
 	size_t n = 0;
-	FILE *out = open_memstream(&got, &n);
 
-	table_print(t, out, width, color);
-	fclose(out);
+	out.file = open_memstream(&got, &n);
+	table_print(t, &out);
+	fclose(out.file);
 	is_str(got, want, what);
 	free(got);
 }
@@ -68,42 +69,78 @@ static void test_widths(void)
 
 static void test_below(void)
 {
+	static const struct table_column with_below[] = {
+		{ .heading = "ID", .right = true },
+		{ .heading = "NAME", .flexible = true, .min_width = 6 },
+		{ .heading = "REASON", .room = 60, .below = true },
+	};
 	struct table t;
 
-	table_init(&t, columns, COUNT(columns));
-	row(&t, "7", "fashion-mnist", "a");
-	table_below(&t, "waits for \xc3\xa4\033 and for cpu:1 ");
-	row(&t, "1024", "x", "b");
+	table_begin(&t, with_below);
+	row(&t, "7", "fashion-mnist", "waits for \xc3\xa4\033 and for cpu:1 ");
+	row(&t, "1024", "x", "");
 	table_style(&t, STYLE_RED);
-	row(&t, "8", "y", "c");
-	table_below(&t, "short");
+	row(&t, "9", "z", "-");
+	row(&t, "8", "y", "short");
 	expect(&t, 0, false,
 	       "  ID  NAME           REASON\n"
-	       "   7  fashion-mnist  a\n"
-	       "      waits for \xc3\xa4? and for cpu:1\n"
-	       "1024  x              b\n"
-	       "   8  y              c\n"
-	       "      short\n", "lines below rows, under the second column; clean, and of no row's width");
+	       "   7  fashion-mnist  waits for \xc3\xa4? and for cpu:1\n"
+	       "1024  x\n"
+	       "   9  z              -\n"
+	       "   8  y              short\n", "a last column beside the others, if there is room");
 	expect(&t, 28, true,
-	       "\033[1m  ID  NAME           REASON\033[0m\n"
-	       "   7  fashion-mnist  a\n"
+	       "\033[1m  ID  NAME\033[0m\n"
+	       "   7  fashion-mnist\n"
 	       "      waits for \xc3\xa4? and for\n"
 	       "      cpu:1\n"
-	       "\033[31m1024  x              b\033[0m\n"
-	       "   8  y              c\n"
-	       "      short\n", "broken to the width");
+	       "\033[31m1024  x\033[0m\n"
+	       "   9  z\n"
+	       "   8  y\n"
+	       "      short\n", "else below rows, under the second column, broken to the width");
 	expect(&t, 10, false,
-	       "  ID  NAME    REASON\n"
-	       "   7  fash..  a\n"
+	       "  ID  NAME\n"
+	       "   7  fash..\n"
 	       "      wait\n      s\n      for\n      \xc3\xa4?..\n"
-	       "1024  x       b\n"
-	       "   8  y       c\n"
+	       "1024  x\n"
+	       "   9  z\n"
+	       "   8  y\n"
 	       "      shor\n      t\n", "words too, and clipped after four lines");
 	expect(&t, 1, false,
-	       "  ID  NAME    REASON\n"
-	       "   7  fash..  a\n"
-	       "1024  x       b\n"
-	       "   8  y       c\n", "where there is no room at all, none of it");
+	       "  ID  NAME\n"
+	       "   7  fash..\n"
+	       "1024  x\n"
+	       "   9  z\n"
+	       "   8  y\n", "where there is no room at all, none of it");
+	table_release(&t);
+}
+
+static void test_left_out(void)
+{
+	static const struct table_column with_numbers[] = {
+		{ .heading = "ID", .right = true },
+		{ .heading = "A", .leave_out = 2 },
+		{ .heading = "B", .leave_out = 1 },
+		{ .heading = "C", .leave_out = 3 },
+		{ .heading = "ON", .room = 3 },
+		{ .heading = "WHY", .room = 6 },
+	};
+	struct table t;
+
+	table_begin(&t, with_numbers);
+	row(&t, "1", "aaaa", "bbbb");
+	row(&t, "-", "cpu:0,cpu:1", "not asked for");
+	expect(&t, 45, false,
+	       "ID  A     B     C  ON           WHY\n"
+	       " 1  aaaa  bbbb  -  cpu:0,cpu:1  not asked for\n", "all columns, as wide as they want");
+	expect(&t, 44, false,
+	       "ID  A     B     ON           WHY\n"
+	       " 1  aaaa  bbbb  cpu:0,cpu:1  not asked for\n", "the one that is empty goes first");
+	expect(&t, 30, false,
+	       "ID  A     B     ON    WHY\n"
+	       " 1  aaaa  bbbb  cp..  not as..\n", "columns with a room share what others leave");
+	expect(&t, 24, false,
+	       "ID  A     ON    WHY\n"
+	       " 1  aaaa  cp..  not as..\n", "then columns by their numbers");
 	table_release(&t);
 }
 
@@ -232,10 +269,8 @@ static void test_duration(void)
 		{ 86400.0 * 1000.5, "1000d" }, { 1e300, "1.16e+295d" }, { -1, "-" },
 		{ (double)NAN, "-" }, { (double)INFINITY, "-" },
 	};
-	char buf[FORMAT_SIZE];
-
 	for (size_t i = 0; i < COUNT(cases); i++)
-		is_str(format_duration(buf, sizeof(buf), cases[i].s), cases[i].text, cases[i].text);
+		is_str(format_duration(cases[i].s).s, cases[i].text, cases[i].text);
 }
 
 static void test_span(void)
@@ -246,10 +281,8 @@ static void test_span(void)
 		{ 1, "1.00s" }, { 1.234, "1.23s" }, { 99.94, "99.9s" }, { 100, "1m40s" }, { 7200, "2h00m" },
 		{ 1e300, "1.16e+295d" }, { -1, "-" }, { (double)NAN, "-" }, { (double)INFINITY, "-" },
 	};
-	char buf[FORMAT_SIZE];
-
 	for (size_t i = 0; i < COUNT(cases); i++)
-		is_str(format_span(buf, sizeof(buf), cases[i].s), cases[i].text, cases[i].text);
+		is_str(format_span(cases[i].s).s, cases[i].text, cases[i].text);
 }
 
 static void test_count(void)
@@ -261,39 +294,36 @@ static void test_count(void)
 		{ 123.4, "123" }, { 9.996, "10.0" }, { 999.6, "1.00k" }, { 1e18, "1.00E" },
 		{ 1e300, "1.00e+300" }, { -1, "-" }, { (double)NAN, "-" }, { (double)INFINITY, "-" },
 	};
-	char buf[FORMAT_SIZE];
-
 	for (size_t i = 0; i < COUNT(cases); i++)
-		is_str(format_count(buf, sizeof(buf), cases[i].n), cases[i].text, cases[i].text);
+		is_str(format_count(cases[i].n).s, cases[i].text, cases[i].text);
 }
 
 /* 1763648400 is 2025-11-20 14:20:00 UTC. */
 static void test_time(void)
 {
 	const double t = 1763648400;
-	char buf[FORMAT_SIZE];
 
 	setenv("TZ", "UTC0", 1);
-	is_str(format_time(buf, sizeof(buf), t, t + 3600), "14:20", "today");
-	is_str(format_time(buf, sizeof(buf), t, t + 3599), "14:20:00", "within the last hour");
-	is_str(format_time(buf, sizeof(buf), t + 31, t), "14:20:31", "within the next");
-	is_str(format_time(buf, sizeof(buf), t + 3600, t), "15:20", "in an hour");
-	is_str(format_time(buf, sizeof(buf), t + 34799, t + 34800), "23:59:59",
-	       "a second ago, yesterday");
-	is_str(format_time(buf, sizeof(buf), t, t + 34799), "14:20", "one second before midnight");
-	is_str(format_time(buf, sizeof(buf), t, t + 34800), "11-20 14:20", "at midnight");
-	is_str(format_time(buf, sizeof(buf), t, t + 365 * 86400.0), "11-20 14:20", "a year later");
-	is_str(format_time(buf, sizeof(buf), t + 86400, t), "11-21 14:20", "tomorrow");
+	is_str(format_time(t, t + 3600).s, "14:20", "today");
+	is_str(format_time(t, t + 3599).s, "14:20:00", "within the last hour");
+	is_str(format_time(t + 31, t).s, "14:20:31", "within the next");
+	is_str(format_time(t + 3600, t).s, "15:20", "in an hour");
+	is_str(format_time(t + 34799, t + 34800).s, "23:59:59", "a second ago, yesterday");
+	is_str(format_time(t, t + 34799).s, "14:20", "one second before midnight");
+	is_str(format_time(t, t + 34800).s, "11-20 14:20", "at midnight");
+	is_str(format_time(t, t + 365 * 86400.0).s, "11-20 14:20", "a year later");
+	is_str(format_time(t + 86400, t).s, "11-21 14:20", "tomorrow");
 	setenv("TZ", "EST5", 1);
-	is_str(format_time(buf, sizeof(buf), t, t), "09:20:00", "local time");
-	is_str(format_time(buf, sizeof(buf), (double)NAN, t), "-", "no time");
-	is_str(format_time(buf, sizeof(buf), 1e300, t), "-", "a time beyond all calendars");
+	is_str(format_time(t, t).s, "09:20:00", "local time");
+	is_str(format_time((double)NAN, t).s, "-", "no time");
+	is_str(format_time(1e300, t).s, "-", "a time beyond all calendars");
 }
 
 int main(void)
 {
 	test_widths();
 	test_below();
+	test_left_out();
 	test_cells();
 	test_clip_utf8();
 	test_color();
