@@ -104,7 +104,6 @@ static void print_observation(struct json *j, const struct explanation *e,
 {
 	const struct configuration *c = &seen->configuration;
 	const struct observation *o = &seen->observation;
-	const struct configuration *c = &seen->configuration;
 
 	json_object(j, NULL);
 	json_integer(j, "nodes", seen->nodes);

@@ -112,7 +112,6 @@ static void print_observation(struct json *j, const struct observation_row *row)
 {
 	const struct configuration *c = &row->configuration;
 	const struct observation *o = &row->observation;
-	const struct configuration *c = &row->configuration;
 
 	json_object(j, NULL);
 	json_string(j, "device_kind", row->device_kind);
