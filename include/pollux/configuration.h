@@ -13,6 +13,11 @@ struct configuration {
 	int accumulation_steps;		/* passes per update, all of them; 1 = none */
 };
 
+/* The part of a configuration that decides how long its replicas take to synchronise. */
+struct throughput_place {
+	int nodes, replicas;
+};
+
 static inline struct configuration configuration_make(int replicas, int64_t local_batch_size,
 						      int accumulation_steps)
 {
@@ -33,14 +38,16 @@ uint64_t configuration_hash(const struct configuration *c);
 /* Adds "128 = 2 * 64 * 1": batch, replicas, local batch, passes. */
 void configuration_print(const struct configuration *c, struct text *out);
 
-/* The part of a configuration that decides how long its replicas take to synchronise. */
-struct throughput_place {
-	int nodes, replicas;
-};
-
 static inline struct throughput_place configuration_place(const struct configuration *c)
 {
 	return (struct throughput_place){ .nodes = 1, .replicas = c->replicas };
+}
+
+static inline struct configuration configuration_at(struct throughput_place place,
+						    int64_t local_batch_size,
+						    int accumulation_steps)
+{
+	return configuration_make(place.replicas, local_batch_size, accumulation_steps);
 }
 
 /* Spread a batch over replicas with as few passes as max_local_batch_size allows (0: no limit). Where the

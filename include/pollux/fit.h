@@ -53,6 +53,21 @@ struct fit_observation {
 	double weight;			/* in the means of squares: fit_weight(), or 1 */
 };
 
+/* An observation of weight 1, without times. */
+static inline struct fit_observation fit_observation_at(struct throughput_place place,
+							int64_t local_batch_size, int passes)
+{
+	return (struct fit_observation){
+		.nodes = place.nodes, .weight = 1,
+		.configuration = configuration_at(place, local_batch_size, passes),
+	};
+}
+
+static inline struct throughput_place fit_observation_place(const struct fit_observation *o)
+{
+	return (struct throughput_place){ o->nodes, o->configuration.replicas };
+}
+
 /* How much an observation is worth: 1 for one without noise, 1/2 where the standard error of its time
  * is as large as the errors of the model itself, taken to be FIT_MODEL_ERROR of the time. Few windows
  * say little of how much windows differ, and two may be alike by chance: the deviation is taken together

@@ -62,9 +62,8 @@ double goodput_step_time(const struct goodput_model *model, struct throughput_pl
 /* The goodput of any one configuration, limits or not; with phi unknown as goodput_best takes it. */
 double goodput_of(const struct goodput_model *model, struct throughput_place place, double m, double s);
 
-/* Any one configuration likewise, with what its goodput is made of; c.replicas are on so many nodes. */
-struct goodput_choice goodput_choice_of(const struct goodput_model *model, int nodes,
-					struct configuration c);
+/* Any one configuration, limits or not, with what its goodput is made of. */
+struct goodput_choice goodput_choice_of(const struct goodput_model *model, struct configuration c);
 
 /* The configuration of most goodput on so many nodes and replicas by the parameters, exactly, under
  *

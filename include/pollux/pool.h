@@ -24,7 +24,6 @@
 
 /* What one run, or several, measured in one configuration. */
 struct pool_entry {
-	int nodes;
 	struct configuration configuration;
 	struct observation observation;
 };

@@ -51,8 +51,7 @@ static int load_noise(struct store *s, const char *workload, struct knowledge *k
 static struct pool_entry entry_of(const struct observation_row *row)
 {
 	return (struct pool_entry){
-		.nodes = row->nodes, .configuration = row->configuration,
-		.observation = row->observation,
+		.configuration = row->configuration, .observation = row->observation,
 	};
 }
 
@@ -345,7 +344,7 @@ static struct goodput_choice as_submitted(const struct job_model *m, int replica
 {
 	const struct goodput_model *g = &m->goodput;
 
-	return goodput_choice_of(g, 1, configuration_spread(g->initial_batch_size, replicas,
+	return goodput_choice_of(g, configuration_spread(g->initial_batch_size, replicas,
 							    m->own_max_local_batch_size,
 							    m->min_batch_size, g->max_batch_size));
 }
@@ -370,7 +369,7 @@ static bool as_fits(const struct job_model *m, int replicas, struct goodput_choi
 	if (limit <= 0 || choice->configuration.local_batch_size <= limit ||
 	    !configuration_within(&range, replicas, limit, &c))
 		return false;
-	*choice = goodput_choice_of(g, 1, c);
+	*choice = goodput_choice_of(g, c);
 	return true;
 }
 

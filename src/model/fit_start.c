@@ -15,8 +15,9 @@ static bool valid_time(double time_s)
 static bool valid(const struct fit_observation *o)
 {
 	const struct configuration *c = &o->configuration;
+	struct throughput_place place = fit_observation_place(o);
 
-	return o->nodes >= 1 && c->replicas >= o->nodes && c->local_batch_size >= 1 &&
+	return place.nodes >= 1 && place.replicas >= place.nodes && c->local_batch_size >= 1 &&
 	       c->accumulation_steps >= 1 && valid_time(o->step_time_s) &&
 	       o->weight > 0 && o->weight <= WEIGHT_MAX;
 }
@@ -33,7 +34,7 @@ bool fit_row_make(struct fit_row *row, const struct fit_observation *o)
 	bool split = sync_s >= 0 && valid_time(grad_s);
 
 	*row = (struct fit_row){
-		.place = { o->nodes, c->replicas }, .m = (double)c->local_batch_size,
+		.place = fit_observation_place(o), .m = (double)c->local_batch_size,
 		.s = split ? 1 : c->accumulation_steps,
 		.ln_grad = split ? log(grad_s) : (double)NAN,
 		.ln_step = log(split ? grad_s + sync_s : o->step_time_s),

@@ -100,19 +100,25 @@ double goodput_of(const struct goodput_model *model, struct throughput_place pla
 				  place.replicas * m * s);
 }
 
-struct goodput_choice goodput_choice_of(const struct goodput_model *model, int nodes,
-					struct configuration c)
+struct goodput_choice goodput_choice_at(const struct goodput_model *model,
+					struct throughput_place place, int64_t m, int64_t s)
 {
-	struct throughput_place place = { nodes, c.replicas };
-	double m = (double)c.local_batch_size, s = c.accumulation_steps;
+	double local = (double)m, passes = (double)s;
 	struct goodput_choice choice = {
-		.configuration = c,
-		.throughput = place.replicas * m * s / goodput_step_time(model, place, m, s),
-		.goodput = goodput_of(model, place, m, s),
+		.configuration = configuration_at(place, m, (int)s),
+		.throughput = place.replicas * local * passes /
+			      goodput_step_time(model, place, local, passes),
+		.goodput = goodput_of(model, place, local, passes),
 	};
 
 	choice.efficiency = choice.goodput / choice.throughput;
 	return choice;
+}
+
+struct goodput_choice goodput_choice_of(const struct goodput_model *model, struct configuration c)
+{
+	return goodput_choice_at(model, configuration_place(&c), c.local_batch_size,
+				 c.accumulation_steps);
 }
 
 /* A search for one place, its limits made definite. */
@@ -304,7 +310,6 @@ bool goodput_best(const struct goodput_model *model, struct throughput_place pla
 	}
 	if (!(f.best > 0))
 		return false;
-	*choice = goodput_choice_of(model, place.nodes, 
-		configuration_make(place.replicas, f.best_m, (int)f.best_s));
+	*choice = goodput_choice_at(model, place, f.best_m, f.best_s);
 	return true;
 }

@@ -16,4 +16,8 @@ bool goodput_limits_of(const struct goodput_model *model, struct throughput_plac
 /* Whether the noise would not be seen with one pass of so many: one replica, above the initial batch size. */
 bool goodput_needs_passes(const struct goodput_model *model, struct throughput_place place, int64_t m);
 
+/* What a local batch of m in s passes is worth on a place. */
+struct goodput_choice goodput_choice_at(const struct goodput_model *model,
+					struct throughput_place place, int64_t m, int64_t s);
+
 #endif

@@ -12,7 +12,8 @@
 /* Of passes every one up to so many, then in steps of an eighth. */
 #define PASSES_STEP 8
 
-static void round_down(const struct goodput_model *g, int nodes, struct goodput_choice *best)
+static void round_down(const struct goodput_model *g, struct throughput_place place,
+		       struct goodput_choice *best)
 {
 	struct configuration c = best->configuration;
 	int64_t unit = 1;
@@ -21,7 +22,7 @@ static void round_down(const struct goodput_model *g, int nodes, struct goodput_
 	while (c.local_batch_size >= 8 * unit)
 		unit *= 2;
 	c.local_batch_size -= c.local_batch_size % unit;
-	rounded = goodput_choice_of(g, nodes, c);
+	rounded = goodput_choice_at(g, place, c.local_batch_size, c.accumulation_steps);
 	if (configuration_batch_size(&best->configuration) > g->initial_batch_size &&
 	    configuration_batch_size(&c) >= g->initial_batch_size &&
 	    c.local_batch_size >= g->min_local_batch_size &&
@@ -79,8 +80,7 @@ static void look_around(const struct goodput_model *g, struct throughput_place p
 	for (int64_t m = next_round(l.local_min - 1); m <= l.local_max; m = next_round(m))
 		look_at_passes(g, place, &l, m, &other);
 	if (other.m)
-		*best = goodput_choice_of(g, place.nodes, 
-			configuration_make(place.replicas, other.m, (int)other.s));
+		*best = goodput_choice_at(g, place, other.m, other.s);
 }
 
 bool goodput_best_round(const struct goodput_model *model, struct throughput_place place,
@@ -88,7 +88,7 @@ bool goodput_best_round(const struct goodput_model *model, struct throughput_pla
 {
 	if (!goodput_best(model, place, choice))
 		return false;
-	round_down(model, place.nodes, choice);
+	round_down(model, place, choice);
 	if (model->residuals)
 		look_around(model, place, choice);
 	return true;

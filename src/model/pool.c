@@ -3,11 +3,6 @@
 
 #include <math.h>
 
-static bool same_configuration(const struct pool_entry *a, const struct pool_entry *b)
-{
-	return a->nodes == b->nodes && configuration_equal(&a->configuration, &b->configuration);
-}
-
 static double squared_error(const struct observation *o)
 {
 	double sd = isfinite(o->step_time_sd_s) ? o->step_time_sd_s : FIT_DEVIATION * o->step_time_s;
@@ -31,7 +26,8 @@ static void gather(const struct pool_entry *seen, int n, int first, struct pool_
 	for (int i = first + 1; i < n; i++) {
 		const struct observation *older = &seen[i].observation;
 
-		if (older->n_windows <= 0 || !same_configuration(&seen[i], out))
+		if (older->n_windows <= 0 ||
+		    !configuration_equal(&seen[i].configuration, &out->configuration))
 			continue;
 		if (agree(&out->observation, older))
 			observation_merge(&out->observation, older);
@@ -45,7 +41,7 @@ static void gather(const struct pool_entry *seen, int n, int first, struct pool_
 static bool is_gathered(const struct pool_entry *pooled, int n, const struct pool_entry *entry)
 {
 	for (int i = 0; i < n; i++)
-		if (same_configuration(&pooled[i], entry))
+		if (configuration_equal(&pooled[i].configuration, &entry->configuration))
 			return true;
 	return false;
 }
@@ -67,7 +63,7 @@ static bool is_comparable(const struct pool_entry *a, const struct pool_entry *b
 	struct configuration c = a->configuration;
 
 	c.local_batch_size = b->configuration.local_batch_size;
-	return a->nodes == b->nodes && configuration_equal(&c, &b->configuration);
+	return configuration_equal(&c, &b->configuration);
 }
 
 static bool is_doubtful(const struct pool_entry *pooled, int n, const struct pool_entry *entry)
@@ -105,13 +101,14 @@ int pool_observations(const struct pool_entry *seen, int n, struct pool_entry *p
 int pool_fit_observations(const struct pool_entry *pooled, int n, struct fit_observation *fit)
 {
 	for (int i = 0; i < n; i++) {
+		const struct configuration *c = &pooled[i].configuration;
 		const struct observation *o = &pooled[i].observation;
 
-		fit[i] = (struct fit_observation){
-			.nodes = pooled[i].nodes, .configuration = pooled[i].configuration,
-			.step_time_s = o->step_time_s, .sync_time_s = o->sync_time_s,
-			.weight = fit_weight(o->step_time_s, o->step_time_sd_s, o->n_windows),
-		};
+		fit[i] = fit_observation_at(configuration_place(c), c->local_batch_size,
+					    c->accumulation_steps);
+		fit[i].step_time_s = o->step_time_s;
+		fit[i].sync_time_s = o->sync_time_s;
+		fit[i].weight = fit_weight(o->step_time_s, o->step_time_sd_s, o->n_windows);
 	}
 	return n;
 }

@@ -90,8 +90,7 @@ static int read_known(struct profile *p, struct known *k, struct err *err)
 	    knowledge_observations(p->store, workload, kind_of(p), &seen, &n, err))
 		return -1;
 	for (int i = 0; i < n; i++)
-		if (seen[i].nodes == 1)
-			add_point(k, point_of(&seen[i]));
+		add_point(k, point_of(&seen[i]));
 	free(seen);
 	p->n_known = k->n;
 	for (int i = 0; i < p->n_bad; i++)

@@ -22,32 +22,39 @@ void agent_release(struct agent *a)
 	*a = (struct agent){ 0 };
 }
 
-static void add(struct agent *a, int nodes, struct configuration c, struct times times)
+static void add(struct agent *a, struct throughput_place place, int64_t local_batch_size,
+		struct times times)
 {
+	struct fit_observation *o;
+
 	if (a->n == a->capacity) {
 		a->capacity = a->capacity ? 2 * a->capacity : 16;
 		a->seen = xreallocarray(a->seen, (size_t)a->capacity, sizeof(*a->seen));
 	}
-	a->seen[a->n] = (struct fit_observation){
-		.nodes = nodes, .configuration = c,
-		.step_time_s = times.step_s, .sync_time_s = times.sync_s, .weight = 1,
-	};
-	a->n++;
-	if (c.replicas > a->max_replicas)
-		a->max_replicas = c.replicas;
+	o = &a->seen[a->n++];
+	*o = fit_observation_at(place, local_batch_size, 1);
+	o->step_time_s = times.step_s;
+	o->sync_time_s = times.sync_s;
+	if (place.replicas > a->max_replicas)
+		a->max_replicas = place.replicas;
 	a->stale = true;
 }
 
-void agent_observe(struct agent *a, int nodes, const struct configuration *c, struct times times)
+static bool is_of(const struct fit_observation *o, struct throughput_place place, int64_t m)
 {
-	struct configuration one_pass = *c;
+	struct throughput_place seen = fit_observation_place(o);
 
-	one_pass.accumulation_steps = 1;
+	return seen.nodes == place.nodes && seen.replicas == place.replicas &&
+	       o->configuration.local_batch_size == m;
+}
+
+void agent_observe(struct agent *a, struct throughput_place place, int64_t local_batch_size,
+		   struct times times)
+{
 	for (int i = a->n - 1; i >= 0; i--)
-		if (a->seen[i].nodes == nodes &&
-		    configuration_equal(&a->seen[i].configuration, &one_pass))
+		if (is_of(&a->seen[i], place, local_batch_size))
 			return;
-	add(a, nodes, one_pass, times);
+	add(a, place, local_batch_size, times);
 }
 
 static void set_params(struct agent *a, struct throughput_params params)
@@ -65,10 +72,12 @@ void agent_learn_all(struct agent *a)
 {
 	const struct grid *g = &a->application->grid;
 
-	for (int i = 0; i < g->n_points; i++)
-		add(a, (int)g->points[i].at[0],
-		    configuration_make((int)g->points[i].at[1], (int64_t)g->points[i].at[2], 1),
+	for (int i = 0; i < g->n_points; i++) {
+		const double *at = g->points[i].at;
+
+		add(a, (struct throughput_place){ (int)at[0], (int)at[1] }, (int64_t)at[2],
 		    g->points[i].times);
+	}
 	set_params(a, fit_throughput(a->seen, a->n, &FIT_OPTIONS_DEFAULT).params);
 }
 
@@ -101,7 +110,7 @@ static void hash(const struct agent *a, uint64_t key[2])
 		const struct fit_observation *o = &a->seen[i];
 
 		hash_word(key, configuration_hash(&o->configuration));
-		hash_word(key, (uint64_t)o->nodes);
+		hash_word(key, (uint64_t)fit_observation_place(o).nodes);
 		hash_time(key, o->step_time_s);
 		hash_time(key, o->sync_time_s);
 	}

@@ -42,8 +42,8 @@ void fit_memo_release(struct fit_memo *memo);
 
 /* All that the profiles have, and the fit to it. */
 void agent_learn_all(struct agent *a);
-/* The times of one pass; the passes of the configuration do not matter. */
-void agent_observe(struct agent *a, int nodes, const struct configuration *c, struct times times);
+void agent_observe(struct agent *a, struct throughput_place place, int64_t local_batch_size,
+		   struct times times);
 /* Bring params and residuals up to date; false: nothing was seen. */
 bool agent_fit(struct agent *a, struct fit_memo *memo);
 

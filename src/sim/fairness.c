@@ -7,9 +7,11 @@
 static int best_rate(struct simulation *s, const struct application *a, const struct place_class *place,
 		     int epoch, double *rate, struct err *err)
 {
+	struct throughput_place on = { place->nodes, place->replicas };
+
 	*rate = 0;
 	for (int i = 0; i < a->n_validations; i++) {
-		struct configuration sizes = sizes_spread(a, place->replicas,
+		struct configuration sizes = sizes_spread(a, on,
 							  a->validations[i].batch_size, false);
 		double batch = (double)configuration_batch_size(&sizes);
 		struct gradients g;

@@ -3,6 +3,11 @@
 
 #include "simulation.h"
 
+static struct throughput_place place_of(const struct sim_job *job)
+{
+	return (struct throughput_place){ job->placement.n, job->placement.replicas };
+}
+
 static double batch_of(const struct sim_job *job)
 {
 	return (double)configuration_batch_size(&job->configuration);
@@ -28,7 +33,7 @@ static void observe(struct simulation *s, struct sim_job *job, struct gradients 
 	job->gradients = g;
 	if (!job->agent || s->options->knowledge == SIM_KNOWLEDGE_FULL)
 		return;
-	agent_observe(job->agent, job->placement.n, &job->configuration, job->times);
+	agent_observe(job->agent, place_of(job), job->configuration.local_batch_size, job->times);
 	job->agent->gradients[job->epoch] = g;
 }
 
@@ -113,7 +118,7 @@ void job_place(struct simulation *s, struct sim_job *job, struct placement *plac
 	if (isnan(job->start_s))
 		job->start_s = s->now_s;
 	if (s->manner.owners_batch)
-		job->configuration = sizes_spread(job->spec->application, job->placement.replicas,
+		job->configuration = sizes_spread(job->spec->application, place_of(job),
 					  job->spec->batch_size, false);
 	update_sizes(s, job);
 }

@@ -21,7 +21,7 @@ static void clear_goodput(struct sim_job *job, int n)
 static double fixed_goodput(const struct application *a, const struct goodput_model *model,
 			    struct throughput_place place)
 {
-	struct configuration sizes = sizes_spread(a, place.replicas, a->fixed_batch_size, false);
+	struct configuration sizes = sizes_spread(a, place, a->fixed_batch_size, false);
 
 	return goodput_of(model, place, (double)sizes.local_batch_size, sizes.accumulation_steps);
 }
@@ -85,14 +85,14 @@ static int update_time(struct simulation *s, const struct sim_job *job, const st
 {
 	const struct application *a = job->spec->application;
 	int node = s->options->gpus_per_node;
-	struct configuration sizes = sizes_spread(a, replicas, job->spec->batch_size,
+	struct throughput_place packed = { (replicas + node - 1) / node, replicas };
+	struct configuration sizes = sizes_spread(a, packed, job->spec->batch_size,
 						  s->manner.always_two_passes);
 	struct place_class place = place_class_packed(a, replicas, node);
 	struct times times;
 
 	if (model) {
-		*update_s = throughput_step_time(&model->params,
-			(struct throughput_place){ (replicas + node - 1) / node, replicas },
+		*update_s = throughput_step_time(&model->params, packed,
 			(double)sizes.local_batch_size, sizes.accumulation_steps);
 		return 0;
 	}

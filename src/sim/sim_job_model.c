@@ -57,16 +57,16 @@ struct configuration job_best_sizes(struct simulation *s, struct sim_job *job)
 	struct goodput_choice best;
 
 	if (a->fixed_batch_size)
-		return sizes_spread(a, place.replicas, a->fixed_batch_size, false);
+		return sizes_spread(a, place, a->fixed_batch_size, false);
 	if (!sim_job_model(s, job, &model))
-		return sizes_spread(a, place.replicas, first_batch(a, place.replicas), false);
+		return sizes_spread(a, place, first_batch(a, place.replicas), false);
 	key.version = job->agent->version;
 	key.noise_scale = model.noise_scale;
 	if (model_key_equal(&key, &job->sizes_key))
 		return job->configuration;
 	job->sizes_key = key;
 	if (!goodput_best_round(&model, place, &best))
-		return sizes_spread(a, place.replicas, first_batch(a, place.replicas), false);
+		return sizes_spread(a, place, first_batch(a, place.replicas), false);
 	return best.configuration;
 }
 

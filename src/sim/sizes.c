@@ -6,9 +6,11 @@ static int64_t ceil_div(int64_t a, int64_t b)
 	return (a + b - 1) / b;
 }
 
-struct configuration sizes_spread(const struct application *a, int replicas, int64_t batch_size,
+struct configuration sizes_spread(const struct application *a,
+				  struct throughput_place place, int64_t batch_size,
 				  bool two_on_one)
 {
+	int replicas = place.replicas;
 	/* As published in two steps, of ceil(B / R), which is the same. */
 	int64_t passes = ceil_div(batch_size, replicas * a->max_local_batch_size);
 	int64_t limit, local;
@@ -17,5 +19,5 @@ struct configuration sizes_spread(const struct application *a, int replicas, int
 		passes = 2;
 	local = ceil_div(batch_size, replicas * passes);
 	limit = a->max_batch_size / (replicas * passes);
-	return configuration_make(replicas, local < limit ? local : limit, (int)passes);
+	return configuration_at(place, local < limit ? local : limit, (int)passes);
 }

@@ -11,7 +11,8 @@
 /* The fewest passes that the largest local batch allows, but two at least on one GPU above the initial batch
  * size, where the noise of the gradients is not seen otherwise (two_on_one: at any). The batch may come out
  * larger by rounding, but not above the largest. */
-struct configuration sizes_spread(const struct application *a, int replicas, int64_t batch_size,
+struct configuration sizes_spread(const struct application *a,
+				  struct throughput_place place, int64_t batch_size,
 				  bool two_on_one);
 
 #endif

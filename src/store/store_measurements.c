@@ -88,7 +88,7 @@ static void read_observation(sqlite3_stmt *q, struct observation_row *row)
 
 	*row = (struct observation_row){
 		.run_id = sql_int(q, 0, 0), .job_id = sql_int(q, 15, 0),
-		.nodes = (int)sql_int(q, 2, 1), .update_time_s = sql_double(q, 14),
+		.update_time_s = sql_double(q, 14),
 		.configuration = {
 			.replicas = (int)sql_int(q, 3, 1), .local_batch_size = sql_int(q, 4, 0),
 			.accumulation_steps = (int)sql_int(q, 5, 1),

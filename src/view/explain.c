@@ -137,7 +137,7 @@ const char *explanation_obstacle(const struct explanation *e, int r)
 bool explanation_is_measured(const struct explanation *e, int r)
 {
 	for (int i = 0; i < e->n_seen; i++)
-		if (e->seen[i].nodes == 1 && e->seen[i].configuration.replicas == r)
+		if (e->seen[i].configuration.replicas == r)
 			return true;
 	return false;
 }
@@ -160,7 +160,7 @@ static void weigh_now(struct explanation *e)
 		return;
 	e->replicas = run->configuration.replicas;
 	if (run->configuration.local_batch_size > 0)
-		e->now = goodput_choice_of(&e->model.goodput, 1, run->configuration);
+		e->now = goodput_choice_of(&e->model.goodput, run->configuration);
 }
 
 /* Few passes, but rather a few more than another batch size. */
@@ -197,7 +197,7 @@ bool explanation_of_batch(const struct explanation *e, int replicas, int64_t bat
 	if (configuration_batch_size(&c) < m0 || configuration_batch_size(&c) > max ||
 	    (c.accumulation_steps > 1 && !g.accumulates))
 		return false;
-	*choice = goodput_choice_of(&g, 1, c);
+	*choice = goodput_choice_of(&g, c);
 	return true;
 }
 

@@ -106,7 +106,7 @@ static void print_observation(struct json *j, const struct explanation *e,
 	const struct observation *o = &seen->observation;
 
 	json_object(j, NULL);
-	json_integer(j, "nodes", seen->nodes);
+	json_integer(j, "nodes", configuration_place(c).nodes);
 	json_integer(j, "replicas", c->replicas);
 	json_integer(j, "local_batch_size", c->local_batch_size);
 	json_integer(j, "accumulation_steps", c->accumulation_steps);

@@ -36,7 +36,7 @@ static double efficiency_of(struct knowledge *k, const struct job *job, const st
 	if (run->configuration.local_batch_size <= 0)
 		return 1;
 	model_at(k, job, samples, &m);
-	return goodput_choice_of(&m.goodput, 1, run->configuration).efficiency;
+	return goodput_choice_of(&m.goodput, run->configuration).efficiency;
 }
 
 /* Useful samples: those of each run, up to where the next one began, at the batch size that it had last. */
@@ -108,7 +108,7 @@ static void set_rates(const struct job_model *m, const struct job *job, int n, s
 								d->max_batch_size);
 		struct goodput_choice best;
 
-		phase->own[r] = goodput_choice_of(&m->goodput, 1, own).goodput;
+		phase->own[r] = goodput_choice_of(&m->goodput, own).goodput;
 		phase->best[r] = job_model_best(m, r, &best) && best.goodput > 0 ? best.goodput
 										 : (double)NAN;
 	}

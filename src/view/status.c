@@ -232,8 +232,7 @@ void status_release(struct status *status)
 
 static bool same_configuration(const struct observation_row *a, const struct observation_row *b)
 {
-	return a->nodes == b->nodes &&
-	       configuration_equal(&a->configuration, &b->configuration) &&
+	return configuration_equal(&a->configuration, &b->configuration) &&
 	       !strcmp(a->device_kind, b->device_kind);
 }
 

@@ -115,7 +115,7 @@ static void print_observation(struct json *j, const struct observation_row *row)
 
 	json_object(j, NULL);
 	json_string(j, "device_kind", row->device_kind);
-	json_integer(j, "nodes", row->nodes);
+	json_integer(j, "nodes", configuration_place(c).nodes);
 	json_integer(j, "replicas", c->replicas);
 	json_positive(j, "local_batch_size", c->local_batch_size);
 	json_integer(j, "accumulation_steps", c->accumulation_steps);

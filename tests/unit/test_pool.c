@@ -11,7 +11,7 @@
 static struct pool_entry entry(int replicas, int64_t m, double step_s, double sd_s, int64_t windows)
 {
 	return (struct pool_entry){
-		.nodes = 1, .configuration = configuration_make(replicas, m, 1),
+		.configuration = configuration_make(replicas, m, 1),
 		.observation = {
 			.n_steps = 100 * windows, .n_windows = windows, .step_time_s = step_s,
 			.step_time_sd_s = sd_s, .step_time_min_s = step_s, .sync_time_s = NOT_KNOWN,
