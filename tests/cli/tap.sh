@@ -23,7 +23,9 @@ POLLUX_NVML=none	# the same devices on every machine; tests/cli/gpu.t has others
 export POLLUX TRAIN FASHION_MNIST POLLUX_DIR NO_COLOR LC_ALL POLLUX_NVML
 unset XDG_STATE_HOME XDG_CONFIG_HOME
 # The processes of a run, as SQL: what its handle says (src/engine/local/local_handle.h).
+# shellcheck disable=SC2034 # tests use it
 supervisor_pid="CAST(substr(handle, nullif(instr(handle, ' supervisor='), 0) + 12) AS INTEGER)"
+# shellcheck disable=SC2034
 leader_pid="CAST(substr(handle, nullif(instr(handle, ' leader='), 0) + 8) AS INTEGER)"
 store() { sqlite3 -cmd '.timeout 10000' "$POLLUX_DIR/pollux.db" "$@"; }
 # Takes the store's write lock, as a test of its own. What waits for it can be looked at until let_store_go.
