@@ -85,7 +85,7 @@ void supervisor_read_driver(struct supervisor *s)
 	struct driver_question *d = &s->driver;
 	ssize_t k = read(d->fd, d->bytes + d->length, d->room - d->length);
 
-	if (k < 0 && errno == EINTR)
+	if (k < 0 && (errno == EINTR || errno == EAGAIN))
 		return;
 	if (k <= 0) {
 		tell(s);
@@ -135,6 +135,7 @@ static bool start(struct supervisor *s)
 		return false;
 	}
 	d->fd = ends[0];
+	fcntl(d->fd, F_SETFL, O_NONBLOCK);
 	d->hangs = false;
 	return true;
 }

@@ -4,10 +4,13 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "pollux/clock.h"
@@ -26,6 +29,7 @@
 #define SOCKET_REST_S 0.005
 /* A job that sends without end must not keep its supervisor from everything else. */
 #define REPORTS_AT_ONCE 256
+#define POLL_REST_MS 100	/* between looks at the descriptors while poll() fails */
 
 /* Ask the store whether somebody wants the run stopped. A store that cannot be read stops nothing. */
 static void look_for_stop(struct supervisor *s)
@@ -256,16 +260,36 @@ static void check_clock(struct supervisor *s, double now)
 		look(s, now);
 }
 
+/* The descriptors of a supervisor that bring events. */
+enum { FD_SIGNAL, FD_LEADER, FD_SOCKET, FD_DRIVER, N_FDS };
+
 static void check_descriptors(struct supervisor *s, const struct pollfd *fds, double now)
 {
-	if (fds[0].revents)
+	if (fds[FD_SIGNAL].revents)
 		read_signals(s);
-	if (fds[1].revents && !s->leader_gone)
+	if (fds[FD_LEADER].revents && !s->leader_gone)
 		supervisor_handle(s, EV_LEADER_EXIT);
-	if (fds[2].revents && supervisor_read_reports(s, now))
+	if (fds[FD_SOCKET].revents && supervisor_read_reports(s, now))
 		look_for_orders(s);
-	if (fds[3].revents && s->driver.fd == fds[3].fd)
+	if (fds[FD_DRIVER].revents && s->driver.fd == fds[FD_DRIVER].fd)
 		supervisor_read_driver(s);
+}
+
+/* Rest, then look at every descriptor: poll() fails, as for want of memory, and may go on failing.
+ * Reading waits for nothing. A leader that is no child of ours has ended when no signal can be
+ * sent to it. */
+static void do_without_poll(struct supervisor *s, struct pollfd *fds, int wait_ms)
+{
+	int rest_ms = wait_ms < POLL_REST_MS ? wait_ms : POLL_REST_MS;
+	struct timespec rest = { .tv_nsec = (long)(rest_ms > 0 ? rest_ms : 1) * 1000000 };
+
+	supervisor_log(s, "cannot poll: %s", strerror(errno));
+	nanosleep(&rest, NULL);
+	for (int i = 0; i < N_FDS; i++)
+		fds[i].revents = fds[i].fd >= 0 ? POLLIN : 0;
+	if (fds[FD_LEADER].fd >= 0 &&
+	    syscall(SYS_pidfd_send_signal, fds[FD_LEADER].fd, 0, NULL, 0) == 0)
+		fds[FD_LEADER].revents = 0;
 }
 
 void supervisor_loop(struct supervisor *s)
@@ -273,16 +297,18 @@ void supervisor_loop(struct supervisor *s)
 	while (s->state != ST_FINISHED) {
 		double now = clock_boot_s();
 		bool rest = s->socket_rest_until_s > now;
-		struct pollfd fds[] = {
-			{ .fd = s->signal_fd, .events = POLLIN },
+		struct pollfd fds[N_FDS] = {
+			[FD_SIGNAL] = { .fd = s->signal_fd, .events = POLLIN },
 			/* A child's end comes as SIGCHLD, with its status; an adopted one's here. */
-			{ .fd = s->adopted && !s->leader_gone ? s->leader_fd : -1, .events = POLLIN },
-			{ .fd = rest ? -1 : s->socket_fd, .events = POLLIN },
-			{ .fd = s->driver.fd, .events = POLLIN },
+			[FD_LEADER] = { .fd = s->adopted && !s->leader_gone ? s->leader_fd : -1,
+					.events = POLLIN },
+			[FD_SOCKET] = { .fd = rest ? -1 : s->socket_fd, .events = POLLIN },
+			[FD_DRIVER] = { .fd = s->driver.fd, .events = POLLIN },
 		};
+		int wait_ms = timeout_ms(s, now);
 
-		if (poll(fds, sizeof(fds) / sizeof(fds[0]), timeout_ms(s, now)) < 0 && errno != EINTR)
-			supervisor_log(s, "cannot poll");
+		if (poll(fds, N_FDS, wait_ms) < 0 && errno != EINTR)
+			do_without_poll(s, fds, wait_ms);
 		now = clock_boot_s();
 		check_descriptors(s, fds, now);
 		check_clock(s, now);
