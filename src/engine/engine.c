@@ -30,7 +30,7 @@ static int poll_one_engine(const struct engine *engine, const struct engine_cont
 			   struct err *err)
 {
 	size_t most = (size_t)runs->count + 1;
-	const struct run **asked = xcalloc(most, sizeof(*asked));
+	const struct run **asked = xcalloc(most, sizeof(void *));
 	enum engine_answer *got = xcalloc(most, sizeof(*got));
 	int n = 0, rc;
 
