@@ -29,8 +29,8 @@ GCC_WARN   = -Wlogical-op -Wduplicated-cond -Wduplicated-branches \
 	-Wjump-misses-init -Wstrict-overflow=2 -Warith-conversion \
 	-Wformat-overflow=2 -Wformat-truncation=2 -Wstringop-overflow=4
 # To clang, NAN and INFINITY in a double are promotions; gcc still reports real ones.
-CLANG_WARN = -Wno-double-promotion -Wcomma -Wunreachable-code-aggressive -Wconditional-uninitialized \
-	-Wassign-enum -Wmissing-variable-declarations -Wloop-analysis
+CLANG_WARN = -Wno-double-promotion -Wcomma -Wunreachable-code-aggressive \
+	-Wconditional-uninitialized -Wassign-enum -Wmissing-variable-declarations -Wloop-analysis
 # Some distributions predefine _FORTIFY_SOURCE, hence the -U.
 HARDEN   = -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fPIE
 HARDEN_LD = -pie -Wl,-z,relro,-z,now
@@ -41,27 +41,33 @@ VALGRIND = valgrind -q --error-exitcode=99 --leak-check=full
 # is read: on a fresh machine `need` has only then installed it. Headers of
 # others are system headers, so that our warnings stay ours.
 lazy = $(eval $(1) := $(2))$($(1))
-PKG_CFLAGS = $(call lazy,PKG_CFLAGS,$(patsubst -I%,-isystem %,$(shell pkg-config --cflags sqlite3 hwloc nlopt qhull_r libpcre2-8)))
-PKG_LIBS   = $(call lazy,PKG_LIBS,$(shell pkg-config --libs sqlite3 hwloc nlopt qhull_r libpcre2-8))
-BLAS_CFLAGS = $(call lazy,BLAS_CFLAGS,$(patsubst -I%,-isystem %,$(shell pkg-config --cflags openblas zlib)))
+LIBRARIES  = sqlite3 hwloc nlopt qhull_r libpcre2-8
+system_headers = $(patsubst -I%,-isystem %,$(shell $(1)))
+PKG_CFLAGS = $(call lazy,PKG_CFLAGS,$(call system_headers,pkg-config --cflags $(LIBRARIES)))
+PKG_LIBS   = $(call lazy,PKG_LIBS,$(shell pkg-config --libs $(LIBRARIES)))
+BLAS_CFLAGS = $(call lazy,BLAS_CFLAGS,$(call system_headers,pkg-config --cflags openblas zlib))
 BLAS_LIBS  = $(call lazy,BLAS_LIBS,$(shell pkg-config --libs openblas zlib))
 LDLIBS   = $(PKG_LIBS) -lpthread -lm
 
-# Of CUDA only the headers, for the signatures: its libraries are opened at run time. They are looked for in
-# CUDA_HOME, beside nvcc, in /usr/local/cuda and in /usr; CUDA=no leaves it out.
+# CUDA: only the headers are needed, for the signatures; its libraries are opened at run time.
+# The headers are looked for in CUDA_HOME, beside nvcc, in /usr/local/cuda and in /usr. CUDA=no
+# builds without them.
 CUDA_HEADERS = cuda.h cuda_runtime_api.h cublas_v2.h
-CUDA_PLACES  = $(CUDA_HOME:=/include) $(patsubst %/bin/nvcc,%/include,$(shell command -v nvcc 2>&1)) \
+CUDA_PLACES  = $(CUDA_HOME:=/include) \
+	$(patsubst %/bin/nvcc,%/include,$(shell command -v nvcc 2>&1)) \
 	/usr/local/cuda/include /usr/include
-CUDA_FOUND   = $(call lazy,CUDA_FOUND,$(if $(filter no,$(CUDA)),,$(firstword $(foreach d,$(CUDA_PLACES),\
+CUDA_FOUND   = $(call lazy,CUDA_FOUND,$(if $(filter no,$(CUDA)),,$(firstword \
+	$(foreach d,$(CUDA_PLACES),\
 	$(if $(filter 3,$(words $(wildcard $(CUDA_HEADERS:%=$(d)/%)))),$(d))))))
-CUDA_CFLAGS  = $(if $(CUDA_FOUND),-DPOLLUX_CUDA $(patsubst %,-isystem %,$(filter-out /usr/include,$(CUDA_FOUND))))
+CUDA_CFLAGS  = $(if $(CUDA_FOUND),-DPOLLUX_CUDA \
+	$(patsubst %,-isystem %,$(filter-out /usr/include,$(CUDA_FOUND))))
 
 # The example trainer's GPU part takes NVRTC's header as well.
 TRAIN_CUDA   = $(if $(and $(CUDA_FOUND),$(wildcard $(CUDA_FOUND)/nvrtc.h)),-DTRAIN_CUDA)
 
 # Of OpenBLAS too, for src/measure; OPENBLAS=no leaves it out.
-OPENBLAS_CFLAGS = $(call lazy,OPENBLAS_CFLAGS,$(if $(filter no,$(OPENBLAS)),,$(patsubst -I%,-isystem %,\
-	$(shell pkg-config --exists openblas && echo -DPOLLUX_OPENBLAS && pkg-config --cflags openblas))))
+OPENBLAS_CFLAGS = $(call lazy,OPENBLAS_CFLAGS,$(if $(filter no,$(OPENBLAS)),,$(call system_headers,\
+	pkg-config --exists openblas && echo -DPOLLUX_OPENBLAS && pkg-config --cflags openblas)))
 
 COMPILE  = $(CC) $(STD) $(CUDA_CFLAGS) $(OPENBLAS_CFLAGS) $(WARN) $(HARDEN) $(CFLAGS) $(CPPFLAGS)
 LINK     = $(CC) $(CFLAGS) $(HARDEN_LD) $(LDFLAGS)
@@ -81,9 +87,11 @@ SHARED  := $(filter-out $(APART),$(UNIT))
 UNITS   := $(BUILD)/unit/units
 PRELOAD := $(patsubst tests/%.c,$(BUILD)/%.so,$(wildcard tests/fault/preload_*.c))
 STANDIN := $(patsubst tests/%.c,$(BUILD)/%.so,$(wildcard tests/gpu/nvml_*.c tests/gpu/cuda_*.c))
-FAULT   := $(patsubst tests/%.c,$(BUILD)/%,$(filter-out tests/fault/preload_%,$(wildcard tests/fault/*.c)))
+FAULT   := $(patsubst tests/%.c,$(BUILD)/%,\
+	$(filter-out tests/fault/preload_%,$(wildcard tests/fault/*.c)))
 # The longest first: at the end one of them alone would be waited for.
-LONGEST := $(patsubst %,tests/%.t,fault/supervisor fault/pass cli/profile cli/goodput cli/gpu cli/schedule)
+LONGEST := $(patsubst %,tests/%.t,fault/supervisor fault/pass cli/profile cli/goodput \
+	cli/gpu cli/schedule)
 SCRIPTS := $(LONGEST) $(filter-out $(LONGEST),$(wildcard tests/cli/*.t tests/fault/*.t))
 EXAMPLE := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
 BENCH   := $(patsubst %.c,$(BUILD)/%,$(wildcard benchmarks/*.c))
@@ -100,13 +108,15 @@ TEST_ENV = POLLUX=$(abspath $(BUILD))/pollux TRAIN=$(abspath $(BUILD))/examples/
 	FAULT=$(abspath $(BUILD))/fault GPU_STANDIN=$(abspath $(BUILD))/gpu \
 	CUDA_HOST=$(abspath $(CUDA_HOST))
 
-# A test that hangs must not hang the rest. What each test said is kept in LOGS; what failed, with what it
-# wanted and what it got, is printed at the end. Most tests wait more than they compute, hence more jobs than cores.
+# A test that hangs must not hang the rest. What each test said is kept in LOGS. Which checks
+# failed, with what they wanted and got, is printed at the end. Most tests wait more than they
+# compute, hence more jobs than cores.
 TEST_SECONDS ?= 1800
 PROVE_JOBS ?= $(shell echo $$(($(JOBS) * 2)))
 LOGS    = $(BUILD)/test-logs
 STATE   = $(BUILD)/prove.state
-PROVE   = prove -j$(PROVE_JOBS) --timer --statefile=$(STATE) --exec 'tools/run-test.sh $(TEST_SECONDS) $(LOGS)'
+PROVE   = prove -j$(PROVE_JOBS) --timer --statefile=$(STATE) \
+	--exec 'tools/run-test.sh $(TEST_SECONDS) $(LOGS)'
 # run_tests TESTS
 run_tests = @rm -rf $(LOGS) $(STATE) && mkdir -p $(LOGS); \
 	$(TEST_ENV) $(PROVE) --state=save $(1) || { cat $(LOGS)/FAILED; exit 1; }
@@ -117,20 +127,21 @@ all: $(BUILD)/pollux $(BUILD)/libpollux.a ## build/pollux and build/libpollux.a
 
 examples: $(EXAMPLE) ## the example programs (OpenBLAS, zlib)
 
-programs: all examples $(UNIT) $(TRAIN_TEST) $(CUDA_HOST) $(FAULT) $(PRELOAD) $(STANDIN) $(BENCH) $(FUZZ:=.o)
+TESTING := $(UNIT) $(TRAIN_TEST) $(CUDA_HOST) $(FAULT) $(PRELOAD) $(STANDIN)
+programs: all examples $(TESTING) $(BENCH) $(FUZZ:=.o)
 
-check: all examples $(UNIT) $(TRAIN_TEST) $(CUDA_HOST) $(FAULT) $(PRELOAD) $(STANDIN) ## unit, command-line and fault tests
+check: all examples $(TESTING) ## unit, command-line and fault tests
 	$(call run_tests,$(SCRIPTS) $(TRAIN_TEST) $(UNIT))
 
 # CI runs all tests under the sanitizers; of the program as users build it, these.
 QUICK   := tests/cli/main.t tests/cli/simulate.t tests/cli/policies.t
-quick: all examples $(UNIT) $(TRAIN_TEST) $(CUDA_HOST) $(BENCH) ## unit tests, figures on record, a taste of each benchmark
+quick: all examples $(TESTING) $(BENCH) ## unit tests, figures on record, a taste of the benchmarks
 	$(TEST_ENV) tools/bench.sh $(BUILD) smoke
 	$(call run_tests,$(QUICK) $(TRAIN_TEST) $(UNIT))
 
-# Killed at every call, all random cases; reports of the sanitizers; what fuzzers find in SOAK_FUZZ_SECONDS each.
+# The tests plainly and under the sanitizers, then SOAK_FUZZ_SECONDS of each fuzzer.
 SOAK_FUZZ_SECONDS ?= 240
-soak: ## everything at full length, about an hour: kills at every call, all random cases, fuzzers
+soak: ## an hour: kills at every call, all random cases, fuzzers
 	tools/soak.sh $(SOAK_FUZZ_SECONDS)
 
 slowest: ## the ten slowest tests of the last check and of the last sanitize, with their seconds
@@ -142,8 +153,8 @@ demo: all examples ## train four jobs on two CPU slots, about two minutes
 lint: ## warnings as errors, static analysis, manuals, layers, purity
 	@$(MAKE) -Otarget lint-gcc lint-tidy lint-cppcheck lint-shell lint-man lint-layers
 
-# A real -O2 compile: -fanalyzer and the flow warnings are silent under -fsyntax-only. So its programs are
-# those that users build, and CI runs the quick tests on them: `make lint-quick`.
+# A real -O2 compile: -fanalyzer and the flow warnings are silent under -fsyntax-only. So its
+# programs are those that users build, and CI runs the quick tests on them: `make lint-quick`.
 GCC_MAKE = $(MAKE) BUILD=$(BUILD)/gcc CC=gcc CPPFLAGS='$(GCC_WARN) -Werror' ANALYZE=-fanalyzer
 lint-gcc:
 	@$(GCC_MAKE) programs lint-symbols
@@ -151,13 +162,14 @@ lint-gcc:
 lint-quick: | need
 	+@$(GCC_MAKE) quick
 
-LINT_CFLAGS = $(STD) $(CUDA_CFLAGS) $(TRAIN_CUDA) $(OPENBLAS_CFLAGS) -Itests -Isrc -I$(BUILD)/unit $(PKG_CFLAGS) $(BLAS_CFLAGS)
+LINT_CFLAGS = $(STD) $(CUDA_CFLAGS) $(TRAIN_CUDA) $(OPENBLAS_CFLAGS) -Itests -Isrc \
+	-I$(BUILD)/unit $(PKG_CFLAGS) $(BLAS_CFLAGS) $(WARN) $(CLANG_WARN)
 
 # clang's own warnings are among what clang-tidy reports (.clang-tidy).
 lint-tidy: $(EVERY_C:%=$(BUILD)/tidy/%.ok)
 $(BUILD)/tidy/%.ok: % $(HEADERS) .clang-tidy $(BUILD)/unit/names.h | need
 	@mkdir -p $(@D)
-	@clang-tidy --quiet $< -- $(LINT_CFLAGS) $(WARN) $(CLANG_WARN) 2>$@.err || { cat $@.err >&2; exit 1; }
+	@clang-tidy --quiet $< -- $(LINT_CFLAGS) 2>$@.err || { cat $@.err >&2; exit 1; }
 	@touch $@
 
 lint-cppcheck: | need
@@ -165,7 +177,8 @@ lint-cppcheck: | need
 	cppcheck --quiet -j$(JOBS) --cppcheck-build-dir=$(BUILD)/cppcheck --std=c11 \
 		--enable=warning,style,performance,portability --inline-suppr \
 		--suppress=missingIncludeSystem --error-exitcode=1 \
-		-D_GNU_SOURCE -DPOLLUX_VERSION='"$(VERSION)"' -Iinclude $(wildcard src examples benchmarks)
+		-D_GNU_SOURCE -DPOLLUX_VERSION='"$(VERSION)"' -Iinclude \
+		$(wildcard src examples benchmarks)
 
 lint-shell: | need
 	shellcheck -x -P SCRIPTDIR $(SHELL_FILES)
@@ -179,13 +192,15 @@ lint-layers:
 lint-symbols: $(OBJ)
 	@tools/check-symbols.sh $(BUILD) $(OBJ:$(BUILD)/%=%)
 
-# A quarter of the RANDOM_CASES of unit tests: the same code runs, less often. Reports go to files: supervisors
-# have no standard error. No report is forgiven.
+# Fewer RANDOM_CASES of unit tests: the same code runs, less often. Reports go to files, as
+# supervisors have no standard error. Each report is a failure.
 REPORTS = $(abspath $(BUILD))/san/reports
-SAN_ENV = TIME_SCALE=$${TIME_SCALE:-20} UBSAN_OPTIONS=print_stacktrace=1:log_path=$(REPORTS)/ubsan \
+SAN_ENV = TIME_SCALE=$${TIME_SCALE:-20} \
+	UBSAN_OPTIONS=print_stacktrace=1:log_path=$(REPORTS)/ubsan \
 	ASAN_OPTIONS=detect_stack_use_after_return=1:log_path=$(REPORTS)/asan
+SAN_CFLAGS = -O1 -g -fno-omit-frame-pointer -fsanitize=$(SANITIZERS) -fno-sanitize-recover=all
 SAN_MAKE = $(SAN_ENV) $(MAKE) BUILD=$(BUILD)/san HARDEN='-fPIE -U_FORTIFY_SOURCE' \
-		CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=$(SANITIZERS) -fno-sanitize-recover=all'
+	CFLAGS='$(SAN_CFLAGS)'
 no_report = ! grep -rE 'ERROR: |runtime error: ' $(REPORTS) -A 30
 
 sanitize: ## the tests under ASan and UBSan
@@ -193,8 +208,9 @@ sanitize: ## the tests under ASan and UBSan
 	+@$(SAN_MAKE) check || { $(no_report); exit 1; }
 	@$(no_report)
 
-# Only command-line tests that start no job: a supervisor starts as /proc/self/exe, which is valgrind here.
-# Its messages go to files: what it writes to, a closed standard error too, it keeps from the program.
+# Only command-line tests that start no job: a supervisor starts as /proc/self/exe, which is
+# valgrind here. The messages of valgrind go to files, because it keeps the descriptor to which it
+# writes from the program, even a closed standard error.
 MEMCHECK_CLI = tests/cli/main.t tests/cli/completion.t
 memcheck: all examples $(UNIT) $(STANDIN) ## the unit tests and some commands under valgrind
 	rm -rf $(BUILD)/valgrind && mkdir -p $(BUILD)/valgrind
@@ -206,9 +222,9 @@ memcheck: all examples $(UNIT) $(STANDIN) ## the unit tests and some commands un
 		$(PROVE) $(MEMCHECK_CLI) || { cat $(BUILD)/valgrind/*; exit 1; }
 
 fuzz: ## each fuzzer for FUZZ_SECONDS (30); the corpus stays in build/corpus
-	@$(MAKE) BUILD=$(BUILD)/fuzzing CC=$(CLANG) CPPFLAGS=-Wno-double-promotion HARDEN='-fPIE -U_FORTIFY_SOURCE' \
-		CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,$(SANITIZERS) -fno-sanitize-recover=all' \
-		fuzzers
+	@$(MAKE) BUILD=$(BUILD)/fuzzing CC=$(CLANG) CPPFLAGS=-Wno-double-promotion \
+		HARDEN='-fPIE -U_FORTIFY_SOURCE' \
+		CFLAGS='$(SAN_CFLAGS) -fsanitize=fuzzer-no-link' fuzzers
 	tools/fuzz.sh $(BUILD) $(FUZZ_SECONDS)
 
 fuzzers: $(FUZZ)
@@ -255,7 +271,8 @@ NEED_coverage = $(NEED_check) coverage
 NEED_bench    = $(NEED_check) bench
 
 need:
-	@tools/need.sh $(sort build $(foreach goal,$(MAKECMDGOALS),$(NEED_$(firstword $(subst -, ,$(goal))))))
+	@tools/need.sh $(sort build \
+		$(foreach goal,$(MAKECMDGOALS),$(NEED_$(firstword $(subst -, ,$(goal))))))
 
 # Goals that only call make again must have everything first, in one go.
 lint sanitize fuzz coverage check quick demo memcheck bench bench-jct: | need
@@ -279,7 +296,8 @@ $(BUILD)/files.stamp: FORCE
 
 $(BUILD)/pollux: $(OBJ) $(BUILD)/files.stamp
 	$(call say,LD)$(LINK) -o $@ $(OBJ) $(LDLIBS)
-	$(if $(CUDA_FOUND),,@echo '  CUDA not found (or CUDA=no): pollux will measure no GPU itself')
+	$(if $(CUDA_FOUND),,@echo \
+		'  CUDA not found (or CUDA=no): pollux will measure no GPU itself')
 
 $(BUILD)/libpollux.a: $(CLIENT) $(BUILD)/files.stamp
 	@rm -f $@
@@ -288,7 +306,8 @@ $(BUILD)/libpollux.a: $(CLIENT) $(BUILD)/files.stamp
 # The client library may end up in a shared object, such as a language's module.
 $(OBJ): $(BUILD)/%.o: src/%.c $(BUILD)/flags.stamp | need
 	@mkdir -p $(@D)
-	$(call say,CC)$(COMPILE) $(ANALYZE) $(PKG_CFLAGS) $(if $(filter client/%,$*),-fPIC) -MMD -MP -c -o $@ $<
+	$(call say,CC)$(COMPILE) $(ANALYZE) $(PKG_CFLAGS) $(if $(filter client/%,$*),-fPIC) \
+		-MMD -MP -c -o $@ $<
 
 # A test that replaces a function says so in its source, on a line by itself:
 # /* link: -Wl,--wrap=fork */
@@ -299,8 +318,8 @@ $(APART): $(BUILD)/unit/%: tests/unit/%.c $(TESTED) $(BUILD)/files.stamp
 	@mkdir -p $(@D)
 	$(call say,CC)$(PROGRAM) $(LINK_LINE) -o $@ $< $(TESTED) $(LDLIBS)
 
-# One program holds the other unit tests: their main() are renamed, and the name by which the program is
-# called says which of them runs. So each test is a link to the program.
+# One program holds the other unit tests. Their main() are renamed; the name by which the program
+# is called says which of them runs. So each test is a link to the program.
 $(SHARED): $(UNITS)
 	@ln -sf $(<F) $@
 
@@ -332,25 +351,29 @@ $(PRELOAD): $(BUILD)/%.so: tests/%.c $(BUILD)/flags.stamp | need
 # What answers for NVML and CUDA where there is no GPU: likewise.
 $(STANDIN): $(BUILD)/%.so: tests/%.c tests/gpu/standin.h $(BUILD)/flags.stamp | need
 	@mkdir -p $(@D)
-	$(call say,CC)$(CC) $(STD) $(CUDA_CFLAGS) $(WARN) -O2 -fPIC -fvisibility=hidden -shared -o $@ $<
+	$(call say,CC)$(CC) $(STD) $(CUDA_CFLAGS) $(WARN) -O2 -fPIC -fvisibility=hidden -shared \
+		-o $@ $<
 
 # An example may be one file, or examples/NAME.c with helpers in examples/NAME/.
 .SECONDEXPANSION:
 $(EXAMPLE): $(BUILD)/%: %.c $$(wildcard $$*/*.[ch]) $(BUILD)/libpollux.a $(BUILD)/flags.stamp
 	@mkdir -p $(@D)
-	$(call say,CC)$(COMPILE) $(ANALYZE) $(TRAIN_CUDA) $(BLAS_CFLAGS) $(HARDEN_LD) $(LDFLAGS) -o $@ \
-		$(filter %.c,$^) $(BUILD)/libpollux.a $(BLAS_LIBS) -lpthread -lm
+	$(call say,CC)$(COMPILE) $(ANALYZE) $(TRAIN_CUDA) $(BLAS_CFLAGS) $(HARDEN_LD) $(LDFLAGS) \
+		-o $@ $(filter %.c,$^) $(BUILD)/libpollux.a $(BLAS_LIBS) -lpthread -lm
 	$(if $(TRAIN_CUDA),,@echo '  CUDA not found (or CUDA=no): $(@F) will not train on GPUs')
 
-# The example trainer's GPU part where there is no GPU: its kernels as C, and CUDA's calls on the host.
-$(TRAIN_TEST): $(BUILD)/%: tests/%.c $(wildcard examples/train/*.[ch] tests/cuda/*.h) tests/tap.h $(BUILD)/flags.stamp
+# The example trainer's GPU part without a GPU: its kernels as C, and CUDA's calls on the host.
+$(TRAIN_TEST): $(BUILD)/%: tests/%.c $(wildcard examples/train/*.[ch] tests/cuda/*.h) \
+		tests/tap.h $(BUILD)/flags.stamp
 	@mkdir -p $(@D)
-	$(call say,CC)$(COMPILE) $(TRAIN_CUDA) -Itests $(BLAS_CFLAGS) $(HARDEN_LD) $(LDFLAGS) -o $@ \
-		$(filter %.c,$^) $(BLAS_LIBS) -lpthread -lm
+	$(call say,CC)$(COMPILE) $(TRAIN_CUDA) -Itests $(BLAS_CFLAGS) $(HARDEN_LD) $(LDFLAGS) \
+		-o $@ $(filter %.c,$^) $(BLAS_LIBS) -lpthread -lm
 
-$(CUDA_HOST): tests/cuda/host.c tests/cuda/kernels_on_host.h examples/train/kernel_text.h $(BUILD)/flags.stamp
+$(CUDA_HOST): tests/cuda/host.c tests/cuda/kernels_on_host.h examples/train/kernel_text.h \
+		$(BUILD)/flags.stamp
 	@mkdir -p $(@D)
-	$(call say,CC)$(COMPILE) $(TRAIN_CUDA) $(BLAS_CFLAGS) -fPIC -shared $(LDFLAGS) -o $@ $< $(BLAS_LIBS) -lpthread -lm
+	$(call say,CC)$(COMPILE) $(TRAIN_CUDA) $(BLAS_CFLAGS) -fPIC -shared $(LDFLAGS) -o $@ $< \
+		$(BLAS_LIBS) -lpthread -lm
 
 # Apart, because lint compiles the harnesses and only clang can link them.
 $(FUZZ:=.o): $(BUILD)/fuzz/%.o: tests/fuzz/%.c $(BUILD)/flags.stamp | need
@@ -365,7 +388,8 @@ include tests/gpu-kit/kit.mk
 -include $(OBJ:.o=.d) $(UNIT:=.d) $(UNITS).d $(FAULT:=.d) $(BENCH:=.d) $(FUZZ:=.d)
 
 FORCE:
-.PHONY: all examples programs check quick soak slowest demo lint lint-gcc lint-quick lint-tidy lint-cppcheck \
-	lint-shell lint-man lint-layers lint-symbols sanitize memcheck fuzz fuzzers coverage \
+.PHONY: all examples programs check quick soak slowest demo \
+	lint lint-gcc lint-quick lint-tidy lint-cppcheck lint-shell \
+	lint-man lint-layers lint-symbols sanitize memcheck fuzz fuzzers coverage \
 	bench bench-jct install uninstall clean help need FORCE
 .DELETE_ON_ERROR:

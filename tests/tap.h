@@ -81,8 +81,8 @@ static inline int tap_done(void)
 	tap_near((got), (want), (rtol), __FILE__, __LINE__, (what))
 /* The last statement of main: return done(); */
 #define done() tap_done()
-/* The number of random cases to try, out of n: all of them if ALL_CASES is set (`make soak` does), otherwise a
- * quarter, and an eighth under the sanitizers, which take several times as long. */
+/* The number of random cases to try, out of n: all of them if ALL_CASES is set (`make soak` does),
+ * otherwise a quarter, and an eighth under the sanitizers, which take several times as long. */
 #if defined(__SANITIZE_ADDRESS__)
 #define RANDOM_SHARE 8
 #else

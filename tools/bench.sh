@@ -12,9 +12,15 @@ if [ "${2-}" = smoke ]; then
 	programs=$BENCH_BUILD
 	for command in assign decide 'fit 1' 'goodput 4' predict 'steps 1' 'reports 1 1000'; do
 		# shellcheck disable=SC2086  # words
-		"$programs"/$command >"$build/smoke" 2>&1 || { cat "$build/smoke"; failed="$failed $command;"; }
+		"$programs"/$command >"$build/smoke" 2>&1 || {
+			cat "$build/smoke"
+			failed="$failed $command;"
+		}
 	done
-	benchmarks/cli.sh 3 20 >"$build/smoke" 2>&1 || { cat "$build/smoke"; failed="$failed cli.sh;"; }
+	benchmarks/cli.sh 3 20 >"$build/smoke" 2>&1 || {
+		cat "$build/smoke"
+		failed="$failed cli.sh;"
+	}
 	[ -z "$failed" ] || { echo "bench.sh: failed:$failed" >&2; exit 1; }
 	exit 0
 fi

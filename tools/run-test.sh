@@ -18,7 +18,7 @@ cat "$log.err" >&2
 if [ $rc != 0 ] || grep -q '^not ok ' "$log.out"; then
 	{
 		echo "== $test: exit status $rc"
-		awk '/^not ok / { show = 1; print; next } /^#/ { if (show) print; next } { show = 0 }' "$log.out"
+		awk '/^not ok / { show = 1 } !/^(not ok |#)/ { show = 0 } show' "$log.out"
 		grep -q '^not ok ' "$log.out" || tail -n 10 "$log.out"
 		tail -n 20 "$log.err" | sed 's/^/stderr: /'
 	} >"$log.failed"

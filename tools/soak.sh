@@ -1,7 +1,8 @@
 #!/bin/sh
 # soak.sh FUZZ_SECONDS - the long tests, one after the other: `make soak`.
 #
-# Every stage runs even if another failed. The summary at the end goes into benchmarks/RESULTS.md, section Soak.
+# Every stage runs even if another failed. The summary at the end goes into
+# benchmarks/RESULTS.md, section Soak.
 export FAULT_STRIDE=1 ALL_CASES=1
 mkdir -p build/soak
 : >build/soak/summary

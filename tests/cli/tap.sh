@@ -28,7 +28,8 @@ supervisor_pid="CAST(substr(handle, nullif(instr(handle, ' supervisor='), 0) + 1
 # shellcheck disable=SC2034
 leader_pid="CAST(substr(handle, nullif(instr(handle, ' leader='), 0) + 8) AS INTEGER)"
 store() { sqlite3 -cmd '.timeout 10000' "$POLLUX_DIR/pollux.db" "$@"; }
-# Takes the store's write lock, as a test of its own. What waits for it can be looked at until let_store_go.
+# Takes the store's write lock, as a test of its own. What waits for the lock can be looked at until
+# let_store_go.
 hold_store() {
 	mkfifo hold
 	sqlite3 "$POLLUX_DIR/pollux.db" >held <hold &
@@ -42,7 +43,9 @@ let_store_go() { # let_store_go SQL: after the last of it, ROLLBACK or COMMIT
 	exec 3>&-
 	wait "$holder"
 }
-has_schedule_lock() { find "/proc/$1/fd" -lname '*/schedule.lock' 2>/dev/null | grep -q .; } # has_schedule_lock PID
+has_schedule_lock() { # has_schedule_lock PID
+	find "/proc/$1/fd" -lname '*/schedule.lock' 2>/dev/null | grep -q .
+}
 # json CODE: run Perl on the document $d read from stdin; dies, and fails, unless it is valid.
 json() { perl -MJSON::PP -0777 -ne 'my $d = JSON::PP->new->utf8->decode($_); '"$1"; }
 end_jobs() { # all of the store: for `cleanup`
@@ -50,8 +53,9 @@ end_jobs() { # all of the store: for `cleanup`
 		"$POLLUX" cancel "$id" 2>/dev/null && "$POLLUX" wait --timeout 20 "$id" 2>/dev/null
 	done
 }
-# Supervisors, and the passes they end with, by what stands in their environment. With `near`, also whatever
-# is just becoming another program: for a moment it has no environment, and may be one of them.
+# Supervisors, and the passes that they end with, are known by their environment. `near` adds
+# processes that are just becoming another program: for a moment such a process has no environment,
+# and may be a supervisor.
 pollux_program=$(readlink -f "$POLLUX") # also where POLLUX becomes a script that runs it
 supervisors_alive() { # supervisors_alive [near]
 	perl -e 'my ($pollux, $dir, $near) = @ARGV;
@@ -127,7 +131,8 @@ run() { # run COMMAND...: sets $rc, $out and $err
 	out=$(cat "$TMP/.out") err=$(cat "$TMP/.err")
 }
 
-# Repeats a command until it succeeds. When the time is over it fails, and shows the last try step by step.
+# Repeats a command until it succeeds. When the time is over it fails, and shows the last try step
+# by step.
 wait_for() { # wait_for SECONDS COMMAND...
 	limit=$(($(date +%s) + $1 * TIME_SCALE))
 	seconds=$1

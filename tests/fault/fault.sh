@@ -4,9 +4,10 @@
 #	. "$(dirname "$0")/../cli/tap.sh"
 #	. "$ROOT/tests/fault/fault.sh"
 #
-# make(1) sets FAULT, where killat and work are. A campaign kills at every FAULT_STRIDEth call (6; 1 in `make
-# soak`), and at 200 / FAULT_STRIDE random moments. FAULT_SEED says at which call it begins, and at which moments
-# it kills; it is printed. The commit gives it, so that in time all calls have their turn; without git the clock does.
+# make(1) sets FAULT, where killat and work are. A campaign kills at every FAULT_STRIDEth call (6; 1
+# in `make soak`), and at 200 / FAULT_STRIDE random moments. FAULT_SEED chooses the first call and
+# the moments, and is printed. The seed comes from the commit, so that in time all calls have their
+# turn; without git it comes from the clock.
 # shellcheck shell=sh
 : "${FAULT:=$ROOT/build/fault}" "${FAULT_STRIDE:=6}"
 commit=$(git -C "$ROOT" rev-parse HEAD 2>/dev/null | cut -c 1-7)

@@ -102,7 +102,7 @@ rm -rf "$POLLUX_DIR"
 : >"$WITNESS/ledger"
 broken_runs=
 for _ in 1 2 3 4; do submit -- "$work" -n 100 -s 5 >number; done
-reboots=$((FAULT_ROUNDS / 20))
+reboots=$((FAULT_ROUNDS / 10))
 random_numbers $reboots 300 >moments
 while read -r moment; do
 	pass
