@@ -41,9 +41,11 @@ struct device_user_list {
 void device_users_look(const struct device_list *devices, struct device_user_list *list);
 int device_users_match(struct store *store, const struct device_list *devices, const struct run_list *runs,
 		       struct device_user_list *list, struct err *err);
-/* Of ignored processes that cannot be seen from here (in a container, or where /proc hides them) only the number
- * is known: they are ignored until a pass does not see it on any GPU, as it may be another's then. */
-int device_users_forget(struct store *store, const struct device_list *devices, struct err *err);
+/* The processes that a person had ignored and that are to be forgotten: those of which only the number is
+ * known (in a container, or where /proc hides them), once a pass sees them on no GPU. The number may be
+ * another process's then. *gone is the caller's, for ignored_list_release. */
+int device_users_gone(struct store *store, const struct device_list *devices,
+		      struct ignored_list *gone, struct err *err);
 /* Both at once. runs are those that have not ended. store may be NULL, where there is none: then nothing is
  * ignored. Looks nobody up where there are no processes. */
 int device_users_find(struct store *store, const struct device_list *devices, const struct run_list *runs,

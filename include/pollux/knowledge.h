@@ -35,12 +35,17 @@ struct knowledge {
 	struct failed_sizes failed;	/* owned */
 };
 
+/* What is known of a workload that nobody has run. */
+struct knowledge knowledge_of_nothing(void);
 /* With the model as it was last fitted. */
 int knowledge_load(struct store *s, const char *workload, const char *device_kind,
 		   struct knowledge *k, struct err *err);
 /* Fit k->model anew, from all observations there are: for store_model_set. */
 int knowledge_learn(struct store *s, const char *workload, const char *device_kind,
 		    const char *observations_key, struct knowledge *k, struct err *err);
+/* Only k->memory and k->failed, in place of those that k has. */
+int knowledge_load_sizes(struct store *s, const char *workload, const char *device_kind,
+			 struct knowledge *k, struct err *err);
 void knowledge_release(struct knowledge *k);
 
 /* What such a fit rests on: one entry for each configuration. *entries is the caller's to free. */

@@ -40,11 +40,14 @@ enum store_mode {
 int store_open(struct store *s, const struct paths *paths, enum store_mode mode, struct err *err);
 void store_close(struct store *s);
 int store_begin(struct store *s, struct err *err);	/* takes the write lock at once */
+/* Takes no lock that anybody waits for: what is read until the commit is the store as it was at the first
+ * read. */
+int store_begin_read(struct store *s, struct err *err);
 int store_commit(struct store *s, struct err *err);
 void store_rollback(struct store *s);			/* harmless outside a transaction */
-/* Counts commits of other connections: unchanged, nothing was written. */
 /* From here on a commit reaches the disk, also of a store opened to OBSERVE. */
 int store_make_durable(struct store *s, struct err *err);
+/* Changes with the commits of other connections: while it is the same, none of them has written. */
 int store_data_version(struct store *s, int64_t *version, struct err *err);
 
 /* ---- jobs ---- */

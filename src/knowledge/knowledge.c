@@ -169,17 +169,30 @@ int knowledge_learn(struct store *s, const char *workload, const char *device_ki
 	return 0;
 }
 
+struct knowledge knowledge_of_nothing(void)
+{
+	return (struct knowledge){ .restart_s = (double)NAN, .typical_samples = (double)NAN };
+}
+
+int knowledge_load_sizes(struct store *s, const char *workload, const char *device_kind,
+			 struct knowledge *k, struct err *err)
+{
+	memory_bounds_release(&k->memory);
+	failed_sizes_release(&k->failed);
+	return store_memory_bounds(s, workload, device_kind, &k->memory, err) ||
+	       store_failed_sizes(s, workload, device_kind, &k->failed, err) ? -1 : 0;
+}
+
 int knowledge_load(struct store *s, const char *workload, const char *device_kind,
 		   struct knowledge *k, struct err *err)
 {
-	*k = (struct knowledge){ .restart_s = (double)NAN };
+	*k = knowledge_of_nothing();
 	if (store_model_get(s, workload, device_kind, &k->model, &k->modelled, err) ||
 	    load_noise(s, workload, k, err) ||
 	    store_restart_cost(s, workload, &k->restart_s, err) ||
 	    store_typical_samples(s, workload, &k->typical_samples, err) ||
 	    store_step_times(s, workload, device_kind, &k->step_times, err) ||
-	    store_memory_bounds(s, workload, device_kind, &k->memory, err) ||
-	    store_failed_sizes(s, workload, device_kind, &k->failed, err)) {
+	    knowledge_load_sizes(s, workload, device_kind, k, err)) {
 		knowledge_release(k);
 		return -1;
 	}

@@ -1,97 +1,90 @@
-/* blocked.c - jobs that wait because a device cannot be given out are told which, and why. */
+/* blocked.c - jobs that wait because a device cannot be given out are told which one, and why. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "pass_state.h"
+#include "decision.h"
 
-/* By a profile; 0: none. */
-static int64_t reserved_for(const struct pass_state *p, int d)
+/* --- devices --- */
+
+/* The profile that keeps the device; 0: none. */
+static int64_t profile_of(const struct snapshot *s, int device)
 {
-	return p->reservations ? p->reservations[d].job_id : 0;
+	return s->holds ? s->holds[device].job_id : 0;
 }
 
-/* By somebody's process. */
-static bool is_taken(const struct pass_state *p, int d)
+/* True if somebody's process keeps the device from being given out. */
+static bool is_taken(const struct snapshot *s, const struct decision *d, int device)
 {
-	return !p->devices.items[d].usable && device_user_worst(&p->users, d) != NULL;
+	return !d->usable[device] && device_user_worst(&s->users, device) != NULL;
 }
 
-static int count_blocked(const struct pass_state *p)
+/* True if the device is not usable for a reason of its own, which may pass. */
+static bool is_out(const struct snapshot *s, const struct decision *d, int device)
 {
-	int n = 0;
-
-	for (int d = 0; d < p->devices.count; d++)
-		n += is_taken(p, d) || reserved_for(p, d);
-	return n;
+	return !d->usable[device] && s->devices.items[device].reason[0];
 }
 
-static int count_free(const struct pass_state *p)
+struct counts {
+	int taken_or_held, free, out_or_held;
+};
+
+static struct counts count_devices(const struct snapshot *s, const struct decision *d)
 {
-	int n = 0;
+	struct counts n = { 0 };
 
-	for (int d = 0; d < p->devices.count; d++)
-		n += p->devices.items[d].usable && p->owner[d] < 0;
-	return n;
-}
+	for (int i = 0; i < s->devices.count; i++) {
+		bool held = profile_of(s, i) != 0;
 
-static bool is_out(const struct pass_state *p, int d)
-{
-	return !p->devices.items[d].usable && p->devices.items[d].reason[0];
-}
-
-/* That may come back: those with a reason, and those of profiles, which end. */
-static int count_out(const struct pass_state *p)
-{
-	int n = 0;
-
-	for (int d = 0; d < p->devices.count; d++)
-		n += is_out(p, d) || reserved_for(p, d);
-	return n;
-}
-
-/* The first device to be named: those of other people's processes before those of profiles before the rest.
- * -1: none. */
-static int first_of_note(const struct pass_state *p)
-{
-	int reserved = -1, out = -1;
-
-	for (int d = p->devices.count - 1; d >= 0; d--) {
-		reserved = reserved_for(p, d) ? d : reserved;
-		out = is_out(p, d) ? d : out;
+		n.taken_or_held += held || is_taken(s, d, i);
+		n.out_or_held += held || is_out(s, d, i);
+		n.free += d->usable[i] && d->owner[i] < 0;
 	}
-	for (int d = 0; d < p->devices.count; d++)
-		if (is_taken(p, d))
-			return d;
-	return reserved >= 0 ? reserved : out;
+	return n;
+}
+
+/* The device to name first: one with somebody's process before one of a profile before any
+ * other that is out. -1: none. */
+static int first_of_note(const struct snapshot *s, const struct decision *d)
+{
+	int held = -1, out = -1;
+
+	for (int i = s->devices.count - 1; i >= 0; i--) {
+		held = profile_of(s, i) ? i : held;
+		out = is_out(s, d, i) ? i : out;
+	}
+	for (int i = 0; i < s->devices.count; i++)
+		if (is_taken(s, d, i))
+			return i;
+	return held >= 0 ? held : out;
 }
 
 /* --- what is said --- */
 
 /* "profile 11 has cpu:0, cpu:1" */
-static void describe_profile(const struct pass_state *p, int64_t job_id, struct text *t)
+static void describe_profile(const struct snapshot *s, int64_t job_id, struct text *t)
 {
 	const char *comma = " ";
 
 	text_addf(t, "profile %lld has", (long long)job_id);
-	for (int d = 0; d < p->devices.count; d++)
-		if (reserved_for(p, d) == job_id) {
-			text_addf(t, "%s%s", comma, p->devices.items[d].name);
+	for (int i = 0; i < s->devices.count; i++)
+		if (profile_of(s, i) == job_id) {
+			text_addf(t, "%s%s", comma, s->devices.items[i].name);
 			comma = ", ";
 		}
 }
 
-static void describe(const struct pass_state *p, int first, struct text *t)
+static void describe(const struct snapshot *s, int first, bool by_profile, struct text *t)
 {
-	const struct device *device = &p->devices.items[first];
+	const struct device *device = &s->devices.items[first];
 
-	if (!is_taken(p, first) && reserved_for(p, first))
-		describe_profile(p, reserved_for(p, first), t);
+	if (by_profile)
+		describe_profile(s, profile_of(s, first), t);
 	else
 		text_addf(t, "%s: %s", device->name, device->reason);
 }
 
-/* Before what the policy says, which goes where there is no room for both. */
+/* Before what the policy says, which is left out where there is no room for both. */
 static void put_first(char *reason, const char *why)
 {
 	char both[2 * SCHED_REASON_SIZE];
@@ -102,54 +95,57 @@ static void put_first(char *reason, const char *why)
 	snprintf(reason, SCHED_REASON_SIZE, "%.191s", both);
 }
 
-/* What the policy says of a job for which there are too few devices is right only where they do not come back. */
+/* What the policy says of a job for which there are too few devices is right only where no more
+ * come back. */
 static void put_instead(char *reason, int least, const char *why)
 {
-	snprintf(reason, SCHED_REASON_SIZE, "needs %d device%s; %.160s", least, least == 1 ? "" : "s", why);
+	snprintf(reason, SCHED_REASON_SIZE, "needs %d device%s; %.160s", least,
+		 least == 1 ? "" : "s", why);
 }
 
 /* --- who is told --- */
 
-/* The end of the last budget, on the clock of choices; NaN: no profile has any, or one that cannot be told, or it
- * has passed: a profile stops late where its command does, and nobody knows how late. */
-static double profiles_end_s(const struct pass_state *p)
+/* The end of the last profile's budget, on the boot clock. NaN: it cannot be told, or has
+ * passed: a profile stops late where its command does, and nobody knows how late. */
+static double profiles_end_s(const struct snapshot *s)
 {
 	double end_s = (double)NAN;
 
-	for (int d = 0; d < p->devices.count; d++)
-		if (reserved_for(p, d))
-			end_s = fmax(end_s, p->reservations[d].until_s - p->now_wall_s + p->now_boot_s);
-	return end_s > p->now_boot_s ? end_s : (double)NAN;
+	for (int i = 0; i < s->devices.count; i++)
+		if (profile_of(s, i))
+			end_s = fmax(end_s, s->holds[i].until_s - s->now_wall_s + s->now_boot_s);
+	return end_s > s->now_boot_s ? end_s : (double)NAN;
 }
 
-/* A job for which there are too few devices waits for any that might come back; of the others those that
- * would be next, in the order of their submission, as far as what is blocked would do. */
-void pass_explain_blocked(struct pass_state *p)
+/* A job for which there are too few devices waits for any device that might come back. Of the
+ * others, those are told that would be next, in the order of their submission, as far as the
+ * blocked devices would do for them. */
+void explain_blocked(const struct snapshot *s, struct decision *d)
 {
-	int first = first_of_note(p), blocked = count_blocked(p), free = count_free(p);
-	int most = p->n_usable + count_out(p);
-	bool by_profile = first >= 0 && !is_taken(p, first) && reserved_for(p, first);
-	double end_s = by_profile ? profiles_end_s(p) : (double)NAN;
+	struct counts n = count_devices(s, d);
+	int first = first_of_note(s, d), most = d->n_usable + n.out_or_held;
+	bool by_profile = first >= 0 && !is_taken(s, d, first) && profile_of(s, first);
+	double end_s = by_profile ? profiles_end_s(s) : (double)NAN;
 	struct text why = TEXT_INIT;
 
 	if (first >= 0)
-		describe(p, first, &why);
-	for (int j = 0; first >= 0 && j < p->n_candidates; j++) {
-		struct sched_choice *choice = &p->choices[j];
-		int least = p->sched_jobs[j].min_replicas;
-		bool is_next = least > free && least <= free + blocked;
+		describe(s, first, by_profile, &why);
+	for (int j = 0; first >= 0 && j < d->n; j++) {
+		struct sched_choice *choice = &d->choices[j];
+		int least = d->sched_jobs[j].min_replicas;
+		bool is_next = least > n.free && least <= n.free + n.taken_or_held;
 
-		if (choice->replicas > 0 || p->candidates[j].run || least > most)
+		if (choice->replicas > 0 || d->candidates[j].run || least > most)
 			continue;
-		if (least > p->n_usable && by_profile)
+		if (least > d->n_usable && by_profile)
 			put_instead(choice->reason, least, why.data);
-		else if (least > p->n_usable || is_next)
+		else if (least > d->n_usable || is_next)
 			put_first(choice->reason, why.data);
 		if (!is_next)
 			continue;
 		choice->next_start_s = fmin(choice->next_start_s, end_s);
-		blocked -= least - free;
-		free = 0;
+		n.taken_or_held -= least - n.free;
+		n.free = 0;
 	}
 	text_release(&why);
 }

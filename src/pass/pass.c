@@ -1,4 +1,12 @@
-/* pass.c - the order of things in a pass. */
+/* pass.c - a pass: read, decide, plan, apply.
+ *
+ * pass_read takes no write lock: it looks at the machine, reads the store in one read
+ * transaction and fits models, while supervisors go on writing what they measure. So somebody
+ * may write (submit a job, cancel one, end a run) after the snapshot was read. No such change
+ * is lost: the pass takes the write lock, and only then asks the store whether another
+ * connection has committed since (snapshot_is_current). If so, it reads jobs and runs again,
+ * under the lock, and decides anew on that; the fits are kept. Whatever comes later waits for
+ * the commit, and finds the runs that it has to stop. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -7,148 +15,140 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "pass_state.h"
-#include "pollux/clock.h"
+#include "plan.h"
 #include "pollux/lock.h"
+#include "pollux/pass.h"
 
-static void pass_state_release(struct pass_state *p)
+struct pass {
+	const struct config *config;
+	bool apply;			/* else it only tells */
+	struct store store;
+	struct engine_context at;
+	struct snapshot snapshot;
+	struct decision *decision;
+	struct plan *plan;
+	struct pass_result *result;
+};
+
+static void forget_plan(struct pass *p)
 {
-	devices_release(&p->devices);
-	device_user_list_release(&p->users);
-	free(p->reservations);
-	job_list_release(&p->jobs);
-	run_list_release(&p->runs);
-	dependency_list_release(&p->dependencies);
-	for (int j = 0; j < p->n_candidates; j++) {
-		if (p->candidates[j].owns_worth)
-			worth_release(p->candidates[j].worth);
-		free(p->candidates[j].change);
-	}
-	free(p->candidates);
-	pass_forget(p);
-	free(p->sched_jobs);
-	free(p->choices);
-	free(p->owner);
-	free(p->wake);
-	store_close(&p->store);
+	plan_free(p->plan);
+	decision_free(p->decision);
+	p->plan = NULL;
+	p->decision = NULL;
 }
 
-static void tell_time(struct pass_state *p)
+static void decide_and_plan(struct pass *p)
 {
-	p->now_boot_s = clock_boot_s();
-	p->now_wall_s = clock_wall_s();
+	forget_plan(p);
+	p->decision = pass_decide(&p->snapshot);
+	p->plan = plan_make(&p->snapshot, p->decision);
 }
 
-/* Everything between reading and writing sees one state of the store: a cancel that comes meanwhile waits
- * for the commit, and finds the run it has to stop. */
-static int decide_and_write(struct pass_state *p, struct err *err)
+/* Takes the write lock, under which snapshot and plan are up to date. */
+static int begin(struct pass *p, struct err *err)
 {
-	if (pass_read(p, err))
-		return -1;
-	/* Later than all that was read: a run may have been launched since the pass began. */
-	tell_time(p);
-	if (p->jobs.count == 0)
-		return 0;
-	if (pass_learn(p, err) || pass_select(p, err))
-		return -1;
-	pass_decide(p);
-	return pass_write(p, err);
-}
+	bool current;
 
-/* For the passes that supervisors run when their jobs end. */
-static int write_settings(struct pass_state *p, struct err *err)
-{
-	char slots[16], slice[32];
-
-	/* Empty is unset, as in the environment. */
-	snprintf(slots, sizeof(slots), "%d", p->config->slots);
-	if (p->config->slots == CONFIG_SLOTS_AUTO)
-		slots[0] = '\0';
-	snprintf(slice, sizeof(slice), "%.17gs", p->config->slice_s);
-	return store_setting_set(&p->store, "POLLUX_SLOTS", slots, err) ||
-	       store_setting_set(&p->store, "POLLUX_SLICE", slice, err) ||
-	       store_setting_set(&p->store, "POLLUX_POLICY", p->policy->name, err) ? -1 : 0;
-}
-
-static int transact(struct pass_state *p, struct err *err)
-{
-	if (p->mode == PASS_DRY_RUN)
-		return decide_and_write(p, err);
 	if (store_begin(&p->store, err))
 		return -1;
-	if (write_settings(p, err) || decide_and_write(p, err)) {
-		store_rollback(&p->store);
-		return -1;
+	if (snapshot_is_current(&p->snapshot, &p->store, &current, err) == 0) {
+		if (current)
+			return 0;
+		forget_plan(p);
+		if (pass_read_again(&p->at, &p->snapshot, err) == 0) {
+			decide_and_plan(p);
+			return 0;
+		}
 	}
-	return store_commit(&p->store, err);
+	store_rollback(&p->store);
+	return -1;
 }
 
-static void wake_stopped(const struct pass_state *p)
-{
-	for (int i = 0; i < p->n_wake; i++)
-		for (int k = 0; k < p->runs.count; k++)
-			if (p->runs.items[k].id == p->wake[i])
-				engine_wake(&p->at, &p->runs.items[k]);
-}
-
-static int look_decide_act(struct pass_state *p, struct err *err)
+/* A run that nobody looks after does not wait for a pass that can write. */
+static int apply(struct pass *p, bool may_write, struct err *err)
 {
 	struct err ignored;
+
+	if (may_write && begin(p, err) == 0)
+		return plan_apply(p->plan, &p->at, err);
+	if (p->plan)
+		plan_look_after_runs(p->plan, &p->at, &ignored);
+	return -1;
+}
+
+static void tell(struct pass *p)
+{
+	plan_print(p->plan, &p->result->actions);
+	p->result->n_waiting = p->plan->n_waiting;
+	p->result->n_running = p->plan->n_running;
+}
+
+static int read_decide_plan_apply(struct pass *p, bool may_write, struct err *err)
+{
+	struct err *first = may_write ? err : &(struct err){ 0 };
+	int rc = pass_read(&p->at, p->config, &p->snapshot, first);
+
+	if (rc == 0) {
+		decide_and_plan(p);
+		if (p->apply)
+			rc = apply(p, may_write, first);
+		if (rc == 0)
+			tell(p);
+	}
+	if (rc == 0 && p->snapshot.look_failed) {
+		*err = p->snapshot.failure;
+		rc = -1;
+	}
+	forget_plan(p);
+	snapshot_release(&p->snapshot);
+	return rc;
+}
+
+static int run_with_store(struct pass *p, struct err *err)
+{
 	bool work;
 	int rc;
 
 	if (store_has_work(&p->store, &work, err))
 		return -1;
-	if (!work) {
-		if (p->mode == PASS_ACT)
-			engine_clean(&p->at, &p->runs);
-		return 0;
-	}
-	rc = pass_reconcile(p, err) || pass_look(p, err) || transact(p, err) ? -1 : 0;
-	if (rc == 0 && p->mode == PASS_ACT)
-		wake_stopped(p);
-	/* Also after a decision that failed: who has lost his supervisor does not wait for the next. */
-	if (pass_spawn_missing(p, rc ? &ignored : err))
-		return -1;
-	return rc;
-}
-
-static int run_with_store(struct pass_state *p, struct err *err)
-{
-	int rc = store_open(&p->store, p->paths, p->mode == PASS_ACT ? STORE_WRITE : STORE_READ, err);
-
-	/* Nothing was ever submitted: nothing to do. */
-	if (rc && err->exit_status == EX_NOINPUT)
-		return 0;
-	if (rc == 0)
-		rc = look_decide_act(p, err);
-	pass_state_release(p);
+	rc = recover(&p->at, p->apply, &p->result->actions, err);
+	if (work && read_decide_plan_apply(p, rc == 0, err))
+		rc = -1;
 	return rc;
 }
 
 static int pass(const struct paths *paths, const struct config *config, enum pass_mode mode,
 		struct pass_result *result, struct err *err)
 {
-	struct pass_state p = {
-		.paths = paths, .config = config, .policy = policy_find(config->policy),
-		.mode = mode, .result = result,
+	struct pass p = {
+		.config = config, .apply = mode == PASS_ACT, .result = result,
 	};
+	int rc = store_open(&p.store, paths, p.apply ? STORE_WRITE : STORE_READ, err);
 
 	p.at = (struct engine_context){ .paths = paths, .store = &p.store };
 	result->n_waiting = result->n_running = 0;
-	tell_time(&p);
-	return run_with_store(&p, err);
+	/* Nothing was ever submitted: there is nothing to do. */
+	if (rc && err->exit_status == EX_NOINPUT)
+		return 0;
+	if (rc == 0)
+		rc = run_with_store(&p, err);
+	store_close(&p.store);
+	return rc;
 }
 
-/* Who is asked all the time goes home in the end; the mark stays for whoever comes next. */
+/* A process stops after this many passes in a row, even if more were requested. The request
+ * stays on disk for the next process. */
 #define MOST_TURNS 100
 
-/* The mark comes before the look at the lock: whoever has that looks for a mark when he has let go of it, and
- * takes it away before he reads. So nothing that happened before a pass was asked for is left unseen until the
- * next minute, but where no file can be made. */
+/* The request for another pass is a file, made before the lock is tried. The process that has
+ * the lock removes the file before it reads, and looks for a new one after it has let go of the
+ * lock. So every change that came before a request is seen by a pass that follows at once,
+ * unless no file can be made. */
 static int take_turn(const struct paths *paths, struct err *err)
 {
-	int mark = open(paths->schedule_again, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600), lock;
+	int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW;
+	int mark = open(paths->schedule_again, flags, 0600), lock;
 
 	if (mark >= 0)
 		close(mark);
@@ -156,7 +156,8 @@ static int take_turn(const struct paths *paths, struct err *err)
 	if (lock < 0)
 		return lock;
 	if (unlink(paths->schedule_again) && errno != ENOENT) {
-		err_set(err, EX_CANTCREAT, "cannot remove '%s': %s", paths->schedule_again, strerror(errno));
+		err_set(err, EX_CANTCREAT, "cannot remove '%s': %s", paths->schedule_again,
+			strerror(errno));
 		lock_drop(lock);
 		return -1;
 	}
@@ -164,8 +165,8 @@ static int take_turn(const struct paths *paths, struct err *err)
 	return lock;
 }
 
-static int act(const struct paths *paths, const struct config *config, struct pass_result *result,
-	       struct err *err)
+static int take_turns(const struct paths *paths, const struct config *config,
+		      struct pass_result *result, struct err *err)
 {
 	int lock = take_turn(paths, err), rc = 0, turns = 0;
 
@@ -189,7 +190,7 @@ int pass_run(const struct paths *paths, const struct config *config, enum pass_m
 	if (access(paths->store, F_OK))
 		return 0;
 	if (mode == PASS_ACT)
-		return act(paths, config, result, err);
+		return take_turns(paths, config, result, err);
 	return pass(paths, config, mode, result, err);
 }
 

@@ -1,274 +1,160 @@
-/* weigh.c - what each job makes of each number of devices. */
+/* weigh.c - what each candidate makes of each number of devices, for policies that model
+ * goodput. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "pass_state.h"
-#include "pollux/mem.h"
+#include "decision.h"
 
-/* Where no relaunch was ever timed: this part of a slice, 30 s of ten minutes as the paper has it. */
+/* The cost of a restart where no relaunch was ever timed, as a part of a slice: 30 s of ten
+ * minutes, as in the published evaluation. */
 #define RESTART_SLICES 0.05
 
-void worth_release(struct worth *w)
+/* --- the table of each candidate --- */
+
+static double run_time_s(const struct snapshot *s, const struct candidate *c)
 {
-	if (!w)
-		return;
-	free(w->goodput);
-	free(w->best);
-	free(w);
-}
+	double now_s = c->run && isfinite(c->run->launch_boot_s)
+		? s->now_boot_s - c->run->launch_boot_s : 0;
 
-static struct worth *worth_new(int n_devices)
-{
-	struct worth *w = xcalloc(1, sizeof(*w));
-
-	w->goodput = xcalloc((size_t)n_devices + 1, sizeof(*w->goodput));
-	w->best = xcalloc((size_t)n_devices + 1, sizeof(*w->best));
-	return w;
-}
-
-static struct worth *worth_of_model(const struct job_model *m, int n_devices)
-{
-	struct worth *w = worth_new(n_devices);
-
-	for (int r = 1; r <= n_devices; r++) {
-		bool can = job_model_best(m, r, &w->best[r]);
-
-		w->goodput[r] = can ? w->best[r].goodput : (double)NAN;
-	}
-	return w;
-}
-
-/* Nobody can tell what it makes of more devices. It is offered what others leave: the square root of
- * their number is less than any job is worth that was seen to gain from them. */
-static double assumed_goodput(int replicas)
-{
-	return sqrt(replicas);
-}
-
-static struct worth *worth_assumed(int n_devices)
-{
-	struct worth *w = worth_new(n_devices);
-
-	w->assumed = true;
-	for (int r = 1; r <= n_devices; r++)
-		w->goodput[r] = assumed_goodput(r);
-	return w;
-}
-
-static double run_time_s(const struct pass_state *p, const struct candidate *c)
-{
-	double now = c->run && isfinite(c->run->launch_boot_s) ? p->now_boot_s - c->run->launch_boot_s : 0;
-
-	return c->job->progress.run_time_s + now;
-}
-
-/* NaN, which is unknown, is the same as NaN. */
-static bool same_number(double a, double b)
-{
-	return isnan(a) ? isnan(b) : a <= b && a >= b;
-}
-
-static bool same_params(const struct throughput_params *a, const struct throughput_params *b)
-{
-	double x[N_THROUGHPUT_PARAMS], y[N_THROUGHPUT_PARAMS];
-
-	memcpy(x, a, sizeof(x));
-	memcpy(y, b, sizeof(y));
-	for (int i = 0; i < N_THROUGHPUT_PARAMS; i++)
-		if (!same_number(x[i], y[i]))
-			return false;
-	return true;
-}
-
-static bool same_model(const struct job_model *a, const struct job_model *b)
-{
-	const struct goodput_model *x = &a->goodput, *y = &b->goodput;
-
-	return a->known == b->known && a->max_replicas == b->max_replicas &&
-	       a->min_replicas == b->min_replicas && a->min_batch_size == b->min_batch_size &&
-	       a->own_max_local_batch_size == b->own_max_local_batch_size &&
-	       a->memory.ran_out == b->memory.ran_out && a->failed.failed == b->failed.failed &&
-	       x->residuals == y->residuals && same_params(&x->params, &y->params) &&
-	       same_number(x->noise_scale, y->noise_scale) &&
-	       x->initial_batch_size == y->initial_batch_size &&
-	       x->max_batch_size == y->max_batch_size &&
-	       x->max_local_batch_size == y->max_local_batch_size &&
-	       x->accumulates == y->accumulates && x->noise_is_measured == y->noise_is_measured;
-}
-
-/* Of a hundred jobs of one workload most have the same model: one search is enough for them. */
-static struct worth *find_worth(const struct pass_state *p, const struct candidate *c)
-{
-	for (const struct candidate *other = p->candidates; other < c; other++)
-		if (other->owns_worth && !other->worth->assumed && same_model(&other->model, &c->model))
-			return other->worth;
-	return NULL;
+	return c->job->progress.run_time_s + now_s;
 }
 
 /* A job that has run for a slice without a word of its progress will not tell. */
-static bool is_silent(const struct pass_state *p, const struct candidate *c)
+static bool is_silent(const struct snapshot *s, const struct candidate *c)
 {
-	bool spoke = isfinite(c->job->progress.steps) || isfinite(c->job->progress.samples) ||
+	const struct progress *progress = &c->job->progress;
+	bool spoke = isfinite(progress->steps) || isfinite(progress->samples) ||
 		     (c->run && isfinite(c->run->first_step_s));
 
-	return !spoke && run_time_s(p, c) >= p->config->slice_s;
+	return !spoke && run_time_s(s, c) >= s->config->slice_s;
 }
 
-/* To be measured on few devices before it is given more: not one that has to stay where it starts. */
-static bool may_be_measured(const struct pass_state *p, const struct candidate *c)
+/* True if the job is to be measured on few devices before it is given more. One that has to
+ * stay where it starts is not. */
+static bool may_be_measured(const struct snapshot *s, const struct decision *d, int j)
 {
-	return c->job->declared.batch_size > 0 && p->sched_jobs[c - p->candidates].preemptible && !is_silent(p, c);
+	const struct candidate *c = &d->candidates[j];
+
+	return c->job->declared.batch_size > 0 && d->sched_jobs[j].preemptible && !is_silent(s, c);
 }
 
-static void weigh(struct pass_state *p, struct candidate *c)
+static struct goodput_table *find_table(const struct decision *d, int j)
 {
-	if (!c->model.known) {
-		if (may_be_measured(p, c))
-			return;
-		c->worth = worth_assumed(p->n_usable);
-		c->owns_worth = true;
-		return;
+	for (int i = 0; i < j; i++) {
+		const struct candidate *other = &d->candidates[i];
+
+		if (other->owns_table && !other->table->assumed &&
+		    job_model_equal(&other->model, &d->candidates[j].model))
+			return other->table;
 	}
-	c->worth = find_worth(p, c);
-	if (c->worth)
-		return;
-	c->worth = worth_of_model(&c->model, p->n_usable);
-	c->owns_worth = true;
+	return NULL;
 }
 
-/* Samples still to come, at what they are worth at the sizes for the fewest devices. Where goodput is assumed it is
- * of nothing that can be counted: as much of it as the time left is worth on the devices that this is known of. */
-static double remaining_samples(const struct pass_state *p, const struct candidate *c)
+static void set_table(const struct snapshot *s, struct decision *d, int j)
+{
+	struct candidate *c = &d->candidates[j];
+
+	if (!c->model.known && may_be_measured(s, d, j))
+		return;
+	c->table = c->model.known ? find_table(d, j) : NULL;
+	if (c->table)
+		return;
+	c->table = c->model.known ? goodput_table_of(&c->model, d->n_usable)
+				  : goodput_table_assumed(d->n_usable);
+	c->owns_table = true;
+}
+
+/* --- for the policy --- */
+
+/* Samples still to come, at what they are worth at the sizes for the fewest devices. An assumed
+ * goodput counts nothing, so then the result is the goodput of the time that is left, on the
+ * devices for which that time is known. */
+static double remaining_samples(const struct candidate *c, int n_usable)
 {
 	double samples = c->model.remaining_samples;
 
-	if (c->worth->assumed)
-		return c->model.remaining_s * assumed_goodput(c->model.timed_replicas);
+	if (c->table->assumed)
+		return c->model.remaining_s * goodput_assumed(c->model.timed_replicas);
 	if (!(samples >= 0) || !c->model.known)
 		return (double)NAN;
-	for (int r = c->job->declared.min_replicas; r <= c->model.max_replicas && r <= p->n_usable; r++)
-		if (c->worth->best[r].goodput > 0)
-			return samples * c->worth->best[r].efficiency;
+	for (int r = c->model.min_replicas; r <= c->model.max_replicas && r <= n_usable; r++)
+		if (c->table->best[r].goodput > 0)
+			return samples * c->table->best[r].efficiency;
 	return (double)NAN;
 }
 
-double pass_goodput_now(const struct candidate *c)
-{
-	const struct run *run = c->run;
-
-	if (!run || !c->model.known || run->configuration.local_batch_size <= 0)
-		return (double)NAN;
-	return goodput_of(&c->model.goodput, configuration_place(&run->configuration),
-			  (double)run->configuration.local_batch_size, run->configuration.accumulation_steps);
-}
-
-/* It said that it takes configurations, and did not take the last one all this while, a few steps at
- * least: only a relaunch will bring it another. */
+/* A run that said that it takes configurations, but has not taken the last one for this long
+ * (and for at least this many steps), will have another one only by a relaunch. */
 #define CONFIG_PATIENCE_S 60.0
 #define CONFIG_PATIENCE_STEPS 5
 
-bool pass_takes_configs(const struct pass_state *p, const struct run *run)
+bool takes_configurations(const struct snapshot *s, const struct run *run)
 {
 	double patience_s = fmax(CONFIG_PATIENCE_S, CONFIG_PATIENCE_STEPS * run->step_time_s);
 
 	return run->takes_configs && (run->wanted_version == run->config_version ||
-				      !(p->now_boot_s - run->wanted_boot_s > patience_s));
+				      !(s->now_boot_s - run->wanted_boot_s > patience_s));
 }
 
-static bool has_active_run(const struct pass_state *p, int64_t job_id)
+static bool has_active_run(const struct snapshot *s, int64_t job_id)
 {
-	for (int i = 0; i < p->runs.count; i++)
-		if (p->runs.items[i].job_id == job_id)
+	for (int i = 0; i < s->runs.count; i++)
+		if (s->runs.items[i].job_id == job_id)
 			return true;
 	return false;
 }
 
-/* When it could have had devices and had none: wall clock to boot clock, at most now. */
-static double waiting_since(const struct pass_state *p, const struct job *job)
+/* From the wall clock to the boot clock; at most now. */
+static double boot_time(const struct snapshot *s, double wall_s)
+{
+	return s->now_boot_s - fmax(s->now_wall_s - wall_s, 0);
+}
+
+/* When the job could first have had devices and had none, on the boot clock. */
+static double waiting_since(const struct snapshot *s, const struct job *job)
 {
 	double since = fmax(job->submit_time_s, job->progress.last_end_time_s);
 
-	if (has_active_run(p, job->id))
-		return p->now_boot_s;
-	since = fmax(since, pass_dependencies_end(p, job->id));
-
-	return p->now_boot_s - fmax(p->now_wall_s - since, 0);
+	if (has_active_run(s, job->id))
+		return s->now_boot_s;
+	return boot_time(s, fmax(since, dependencies_end(s, job->id)));
 }
 
-static void describe_worth(const struct pass_state *p, const struct candidate *c, struct sched_job *s)
+static void describe(const struct snapshot *s, const struct decision *d, const struct candidate *c,
+		     struct sched_job *out)
 {
 	const struct job *job = c->job;
 
-	s->submitted_s = p->now_boot_s - fmax(p->now_wall_s - job->submit_time_s, 0);
-	s->waiting_since_s = waiting_since(p, job);
-	s->restarts = job->progress.runs > 1 ? job->progress.runs - 1 : 0;
-	s->restart_s = isfinite(c->model.restart_s) ? c->model.restart_s
-						    : RESTART_SLICES * p->config->slice_s;
-	/* One that changes while it runs will be at its best: no matter for the policy. */
-	s->goodput_now = c->run && pass_takes_configs(p, c->run) ? (double)NAN : pass_goodput_now(c);
-	s->remaining_samples = (double)NAN;
-	if (!c->worth)
+	out->submitted_s = boot_time(s, job->submit_time_s);
+	out->waiting_since_s = waiting_since(s, job);
+	out->restarts = job->progress.runs > 1 ? job->progress.runs - 1 : 0;
+	out->restart_s = isfinite(c->model.restart_s) ? c->model.restart_s
+						      : RESTART_SLICES * s->config->slice_s;
+	/* A run that changes while it runs will be at its best: its present goodput is no
+	 * matter for the policy. */
+	out->goodput_now = c->run && takes_configurations(s, c->run) ? (double)NAN : goodput_now(c);
+	out->remaining_samples = (double)NAN;
+	if (!c->table)
 		return;
-	s->goodput = c->worth->goodput;
-	if (s->max_replicas > p->n_usable)
-		s->max_replicas = p->n_usable > s->min_replicas ? p->n_usable : s->min_replicas;
-	s->remaining_samples = remaining_samples(p, c);
+	out->goodput = c->table->goodput;
+	if (out->max_replicas > d->n_usable)
+		out->max_replicas = d->n_usable;
+	if (out->max_replicas < out->min_replicas)
+		out->max_replicas = out->min_replicas;
+	out->remaining_samples = remaining_samples(c, d->n_usable);
 }
 
-void pass_weigh(struct pass_state *p)
+void weigh_candidates(const struct snapshot *s, struct decision *d)
 {
-	struct knowledge nothing = {
-		.restart_s = (double)NAN, .typical_samples = (double)NAN,
-	};
+	struct knowledge nothing = knowledge_of_nothing();
 
-	if (!p->policy->models_goodput)
-		return;
-	for (int j = 0; j < p->n_candidates; j++) {
-		struct candidate *c = &p->candidates[j];
-		struct knowledge *k = pass_knowledge_of(p, c);
+	for (int j = 0; s->policy->models_goodput && j < d->n; j++) {
+		struct candidate *c = &d->candidates[j];
+		struct workload *w = workloads_measured(&s->workloads, c->job->declared.workload,
+							c->run ? c->run->devices[0].kind : NULL);
 
-		knowledge_of_job(k ? k : &nothing, c->job, &c->model);
-		weigh(p, c);
-		describe_worth(p, c, &p->sched_jobs[j]);
+		c->workload = w;
+		knowledge_of_job(w ? &w->k : &nothing, c->job, &c->model);
+		set_table(s, d, j);
+		describe(s, d, c, &d->sched_jobs[j]);
 	}
-}
-
-static enum lr_rule rule_of(const struct job *job)
-{
-	enum lr_rule rule;
-
-	return job->declared.learning_rate_rule && lr_rule_parse(&rule, job->declared.learning_rate_rule) ? rule
-											: LR_ADASCALE;
-}
-
-double pass_learning_rate_scale(const struct pass_state *p, int j, int64_t batch_size)
-{
-	const struct job *job = p->candidates[j].job;
-	double declared = job->declared.noise_scale > 0 ? job->declared.noise_scale : (double)NAN;
-	double noise = p->policy->models_goodput ? p->candidates[j].model.goodput.noise_scale : declared;
-
-	return batch_size == job->declared.batch_size ? 1
-		: goodput_lr_factor(rule_of(job), noise, (double)job->declared.batch_size, (double)batch_size);
-}
-
-struct configuration pass_configuration(const struct pass_state *p, int j, int replicas, double *lr_scale)
-{
-	const struct candidate *c = &p->candidates[j];
-	const struct job *job = c->job;
-	const struct goodput_choice *best = c->worth && c->model.known && replicas <= p->n_usable
-		? &c->worth->best[replicas] : NULL;
-	struct configuration chosen = configuration_make(replicas, 0, 1);
-
-	*lr_scale = 1;
-	if (job->declared.batch_size == 0)
-		return chosen;
-	if (best && best->goodput > 0)
-		chosen = best->configuration;
-	else
-		chosen = configuration_spread(job->declared.batch_size, replicas, job->declared.max_local_batch_size,
-					      job->declared.min_batch_size, job->declared.max_batch_size);
-	if (p->policy->models_goodput)
-		*lr_scale = pass_learning_rate_scale(p, j, configuration_batch_size(&chosen));
-	return chosen;
 }

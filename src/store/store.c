@@ -177,6 +177,11 @@ int store_begin(struct store *s, struct err *err)
 	return run_script(s, "BEGIN IMMEDIATE", err);
 }
 
+int store_begin_read(struct store *s, struct err *err)
+{
+	return run_script(s, "BEGIN", err);
+}
+
 int store_commit(struct store *s, struct err *err)
 {
 	if (run_script(s, "COMMIT", err) == 0)

@@ -114,23 +114,24 @@ static bool is_on_any(const struct device_list *devices, int64_t pid)
 	return false;
 }
 
-int device_users_forget(struct store *store, const struct device_list *devices, struct err *err)
+int device_users_gone(struct store *store, const struct device_list *devices,
+		      struct ignored_list *gone, struct err *err)
 {
-	struct ignored_list ignored;
-	bool gpus = false, was_there;
-	int rc = 0;
+	bool gpus = false;
+	int n = 0;
 
+	*gone = (struct ignored_list){ 0 };
 	for (int d = 0; d < devices->count; d++)
 		gpus |= device_backend_of(devices->items[d].id) == &device_gpu;
 	if (!gpus || devices->gpus_unknown || devices->processes_unknown)
 		return 0;
-	if (store_ignored_list(store, clock_boot_id(), &ignored, err))
+	if (store_ignored_list(store, clock_boot_id(), gone, err))
 		return -1;
-	for (int i = 0; rc == 0 && i < ignored.count; i++)
-		if (ignored.items[i].start_ticks == 0 && !is_on_any(devices, ignored.items[i].pid))
-			rc = store_ignored_remove(store, ignored.items[i].pid, &was_there, err);
-	ignored_list_release(&ignored);
-	return rc;
+	for (int i = 0; i < gone->count; i++)
+		if (gone->items[i].start_ticks == 0 && !is_on_any(devices, gone->items[i].pid))
+			gone->items[n++] = gone->items[i];
+	gone->count = n;
+	return 0;
 }
 
 int device_users_find(struct store *store, const struct device_list *devices, const struct run_list *runs,

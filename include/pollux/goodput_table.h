@@ -1,0 +1,28 @@
+/* goodput_table.h - the goodput of a job by its number of devices, and the sizes that give it.
+ *
+ *	struct goodput_table *t = goodput_table_of(&job_model, n_devices);
+ *	t->goodput[2], t->best[2].configuration ...
+ *	goodput_table_free(t); */
+#ifndef POLLUX_GOODPUT_TABLE_H
+#define POLLUX_GOODPUT_TABLE_H
+
+#include "pollux/knowledge.h"
+
+struct goodput_table {
+	double *goodput;		/* [0..n_devices], as policy.h wants it */
+	struct goodput_choice *best;	/* [0..n_devices]; replicas 0: none */
+	bool assumed;			/* without a model: the job never told its step times */
+};
+
+struct goodput_table *goodput_table_of(const struct job_model *m, int n_devices);
+/* Nobody can tell what the job makes of more devices, so it is offered what others leave: the
+ * square root of their number is less than what any job is worth that was seen to gain from
+ * them. */
+struct goodput_table *goodput_table_assumed(int n_devices);
+double goodput_assumed(int replicas);
+void goodput_table_free(struct goodput_table *t);	/* NULL is harmless */
+
+/* True if both models make the same table: most of a hundred jobs of one workload share one. */
+bool job_model_equal(const struct job_model *a, const struct job_model *b);
+
+#endif

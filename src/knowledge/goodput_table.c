@@ -1,0 +1,89 @@
+/* goodput_table.c - asks a job's model for every number of devices. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pollux/goodput_table.h"
+#include "pollux/mem.h"
+
+static struct goodput_table *table_new(int n_devices)
+{
+	struct goodput_table *t = xcalloc(1, sizeof(*t));
+
+	t->goodput = xcalloc((size_t)n_devices + 1, sizeof(*t->goodput));
+	t->best = xcalloc((size_t)n_devices + 1, sizeof(*t->best));
+	return t;
+}
+
+struct goodput_table *goodput_table_of(const struct job_model *m, int n_devices)
+{
+	struct goodput_table *t = table_new(n_devices);
+
+	for (int r = 1; r <= n_devices; r++) {
+		bool can = job_model_best(m, r, &t->best[r]);
+
+		t->goodput[r] = can ? t->best[r].goodput : (double)NAN;
+	}
+	return t;
+}
+
+double goodput_assumed(int replicas)
+{
+	return sqrt(replicas);
+}
+
+struct goodput_table *goodput_table_assumed(int n_devices)
+{
+	struct goodput_table *t = table_new(n_devices);
+
+	t->assumed = true;
+	for (int r = 1; r <= n_devices; r++)
+		t->goodput[r] = goodput_assumed(r);
+	return t;
+}
+
+void goodput_table_free(struct goodput_table *t)
+{
+	if (!t)
+		return;
+	free(t->goodput);
+	free(t->best);
+	free(t);
+}
+
+/* An unknown number, NaN, equals another one. */
+static bool same_number(double a, double b)
+{
+	return isnan(a) ? isnan(b) : a <= b && a >= b;
+}
+
+static bool same_params(const struct throughput_params *a, const struct throughput_params *b)
+{
+	double x[N_THROUGHPUT_PARAMS], y[N_THROUGHPUT_PARAMS];
+
+	memcpy(x, a, sizeof(x));
+	memcpy(y, b, sizeof(y));
+	for (int i = 0; i < N_THROUGHPUT_PARAMS; i++)
+		if (!same_number(x[i], y[i]))
+			return false;
+	return true;
+}
+
+static bool same_goodput_model(const struct goodput_model *x, const struct goodput_model *y)
+{
+	return x->residuals == y->residuals && same_params(&x->params, &y->params) &&
+	       same_number(x->noise_scale, y->noise_scale) &&
+	       x->initial_batch_size == y->initial_batch_size &&
+	       x->max_batch_size == y->max_batch_size &&
+	       x->max_local_batch_size == y->max_local_batch_size &&
+	       x->accumulates == y->accumulates && x->noise_is_measured == y->noise_is_measured;
+}
+
+bool job_model_equal(const struct job_model *a, const struct job_model *b)
+{
+	return a->known == b->known && a->max_replicas == b->max_replicas &&
+	       a->min_replicas == b->min_replicas && a->min_batch_size == b->min_batch_size &&
+	       a->own_max_local_batch_size == b->own_max_local_batch_size &&
+	       a->memory.ran_out == b->memory.ran_out && a->failed.failed == b->failed.failed &&
+	       same_goodput_model(&a->goodput, &b->goodput);
+}

@@ -1,0 +1,142 @@
+/* workloads.c - loads what is known of many workloads, and fits models where observations are
+ * new. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pollux/mem.h"
+#include "pollux/workloads.h"
+
+struct workload *workloads_find(const struct workload_list *list, const char *name,
+				const char *kind)
+{
+	for (int i = 0; i < list->count; i++)
+		if (!strcmp(list->items[i].name, name) && !strcmp(list->items[i].kind, kind))
+			return &list->items[i];
+	return NULL;
+}
+
+struct workload *workloads_measured(const struct workload_list *list, const char *name,
+				    const char *kind)
+{
+	struct workload *found = NULL;
+
+	for (int i = 0; i < list->count; i++) {
+		struct workload *w = &list->items[i];
+
+		if (!w->measured || strcmp(w->name, name) != 0)
+			continue;
+		if (kind && !strcmp(w->kind, kind))
+			return w;
+		if (!found)
+			found = w;
+	}
+	return found;
+}
+
+static struct workload *add(struct workload_list *list, const char *name, const char *kind,
+			    const struct knowledge *k)
+{
+	struct workload *w;
+
+	list->items = xreallocarray(list->items, (size_t)list->count + 1, sizeof(*list->items));
+	w = &list->items[list->count++];
+	*w = (struct workload){ .name = xstrdup(name), .k = *k };
+	snprintf(w->kind, sizeof(w->kind), "%s", kind);
+	return w;
+}
+
+/* A workload with observations: everything that is known. fit: its model is made anew if it
+ * rests on other observations than there are now. */
+static int load_measured(struct store *s, const char *kind, const struct workload_stamp *stamp,
+			 bool fit, struct workload_list *list, struct err *err)
+{
+	struct workload *w = workloads_find(list, stamp->workload, kind);
+	struct knowledge k;
+
+	if (w && w->measured)
+		return 0;
+	if (knowledge_load(s, stamp->workload, kind, &k, err))
+		return -1;
+	if (w) {
+		knowledge_release(&w->k);
+		w->k = k;
+	} else {
+		w = add(list, stamp->workload, kind, &k);
+	}
+	w->measured = true;
+	w->fitted = fit && strcmp(k.model.observations_key, stamp->observations_key) != 0;
+	if (!w->fitted)
+		return 0;
+	return knowledge_learn(s, w->name, kind, stamp->observations_key, &w->k, err);
+}
+
+static int load_all_measured(struct store *s, const char *kind, bool fit,
+			     struct workload_list *list, struct err *err)
+{
+	struct workload_stamp_list stamps;
+	int rc = store_workload_stamps(s, kind, &stamps, err);
+
+	for (int i = 0; rc == 0 && i < stamps.count; i++)
+		rc = load_measured(s, kind, &stamps.items[i], fit, list, err);
+	workload_stamp_list_release(&stamps);
+	return rc;
+}
+
+/* A workload without observations, or under a policy that asks for no model: a size may be
+ * known not to work all the same. */
+static int load_unmeasured(struct store *s, const char *kind, const char *name,
+			   struct workload_list *list, struct err *err)
+{
+	struct knowledge k = knowledge_of_nothing();
+
+	if (workloads_find(list, name, kind))
+		return 0;
+	if (knowledge_load_sizes(s, name, kind, &k, err))
+		return -1;
+	if (k.memory.n_ran_out > 0 || k.failed.n_failed > 0)
+		add(list, name, kind, &k);
+	else
+		knowledge_release(&k);
+	return 0;
+}
+
+static int load(struct store *s, const char *kind, const struct strings *names, bool models,
+		bool fit, struct workload_list *list, struct err *err)
+{
+	int rc = models ? load_all_measured(s, kind, fit, list, err) : 0;
+
+	for (size_t i = 0; rc == 0 && i < names->count; i++)
+		rc = load_unmeasured(s, kind, names->items[i], list, err);
+	return rc;
+}
+
+int workloads_learn(struct store *s, const char *kind, const struct strings *names, bool models,
+		    struct workload_list *list, struct err *err)
+{
+	return load(s, kind, names, models, true, list, err);
+}
+
+int workloads_refresh(struct store *s, const char *kind, const struct strings *names, bool models,
+		      struct workload_list *list, struct err *err)
+{
+	int rc = 0;
+
+	for (int i = 0; rc == 0 && i < list->count; i++) {
+		struct workload *w = &list->items[i];
+
+		if (!strcmp(w->kind, kind))
+			rc = knowledge_load_sizes(s, w->name, kind, &w->k, err);
+	}
+	return rc ? rc : load(s, kind, names, models, false, list, err);
+}
+
+void workload_list_release(struct workload_list *list)
+{
+	for (int i = 0; i < list->count; i++) {
+		free(list->items[i].name);
+		knowledge_release(&list->items[i].k);
+	}
+	free(list->items);
+	*list = (struct workload_list){ 0 };
+}

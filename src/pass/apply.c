@@ -1,0 +1,213 @@
+/* apply.c - a plan becomes true: in the store by one transaction, then by calls of engines. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "plan.h"
+#include "pollux/clock.h"
+#include "pollux/mem.h"
+
+/* --- the store --- */
+
+/* For the passes that supervisors run when their jobs end. An empty setting is unset, as in the
+ * environment. */
+static int write_settings(const struct plan *p, struct store *store, struct err *err)
+{
+	char slots[16], slice[32];
+
+	snprintf(slots, sizeof(slots), "%d", p->config->slots);
+	if (p->config->slots == CONFIG_SLOTS_AUTO)
+		slots[0] = '\0';
+	snprintf(slice, sizeof(slice), "%.17gs", p->config->slice_s);
+	return store_setting_set(store, "POLLUX_SLOTS", slots, err) ||
+	       store_setting_set(store, "POLLUX_SLICE", slice, err) ||
+	       store_setting_set(store, "POLLUX_POLICY", p->policy, err) ? -1 : 0;
+}
+
+static int64_t run_id(const struct action *a)
+{
+	return a->new_run ? a->new_run->id : a->run ? a->run->id : 0;
+}
+
+static int write_event(const struct action *a, struct store *store, const char *kind,
+		       struct err *err)
+{
+	struct text text = TEXT_INIT;
+	int rc;
+
+	action_describe(a, &text);
+	rc = store_event_add(store, a->job_id, run_id(a), kind, text.data, err);
+	text_release(&text);
+	return rc;
+}
+
+static int write_profile_end(const struct action *a, struct store *store, struct err *err)
+{
+	if (!a->why)
+		return 0;
+	return store_job_set_state(store, a->job_id, JOB_CANCELLED, a->why, err) ||
+	       write_event(a, store, "profile", err) ? -1 : 0;
+}
+
+static int write_stop(const struct plan *p, const struct action *a, struct store *store,
+		      struct err *err)
+{
+	return store_run_request_stop(store, a->run->id, STOP_PREEMPT, p->now_boot_s, err) ||
+	       write_event(a, store, "stop", err) ? -1 : 0;
+}
+
+static int write_start(struct action *a, struct store *store, struct err *err)
+{
+	a->new_run->boot_id = xstrdup(clock_boot_id());
+	return store_run_add(store, a->new_run, err) ||
+	       write_event(a, store, "assigned", err) ? -1 : 0;
+}
+
+static int write_change(const struct action *a, struct store *store, struct err *err)
+{
+	return store_run_set_wanted(store, a->run->id, &a->sizes.configuration,
+				    a->sizes.learning_rate_scale, err) ||
+	       write_event(a, store, "change", err) ? -1 : 0;
+}
+
+static int write_action(const struct plan *p, struct action *a, struct store *store,
+			struct err *err)
+{
+	bool ignored;
+
+	switch (a->kind) {
+	case ACTION_END_PROFILE:
+		return write_profile_end(a, store, err);
+	case ACTION_CALL_OFF:
+		return store_run_request_stop(store, a->run->id, STOP_CANCEL, p->now_boot_s, err);
+	case ACTION_KEEP_MODEL:
+		return store_model_set(store, a->workload->name, a->workload->kind,
+				       &a->workload->k.model, err);
+	case ACTION_FORGET_IGNORED:
+		return store_ignored_remove(store, a->pid, &ignored, err);
+	case ACTION_CANCEL:
+		return store_job_set_state(store, a->job_id, JOB_CANCELLED, a->why, err);
+	case ACTION_REASON:
+		return store_job_set_reason(store, a->job_id, a->why, a->next_start_s, err);
+	case ACTION_STOP:
+		return write_stop(p, a, store, err);
+	case ACTION_START:
+		return write_start(a, store, err);
+	case ACTION_CHANGE:
+		return write_change(a, store, err);
+	case ACTION_END_LOST:		/* each in a transaction of its own, before this one */
+	case ACTION_WAKE:
+	case ACTION_LAUNCH:
+	case ACTION_ADOPT:
+		break;
+	}
+	return 0;
+}
+
+static bool is_decided(const struct action *a)
+{
+	return a->kind == ACTION_STOP || a->kind == ACTION_START || a->kind == ACTION_CHANGE;
+}
+
+/* Of the jobs for which something changes. The others have their reasons in the jobs. A
+ * relaunch is a stop and a start, of which the start tells more. */
+static int write_decision(const struct plan *p, struct store *store, struct err *err)
+{
+	struct decision_entry *entries = xcalloc((size_t)p->count, sizeof(*entries));
+	struct text *texts = xcalloc((size_t)p->count, sizeof(*texts));
+	int rc = 0, n = 0;
+
+	for (int i = 0; i < p->count; i++) {
+		const struct action *a = &p->items[i];
+
+		if (!is_decided(a))
+			continue;
+		if (n > 0 && entries[n - 1].job_id == a->job_id)
+			text_release(&texts[--n]);
+		texts[n] = (struct text)TEXT_INIT;
+		action_describe(a, &texts[n]);
+		entries[n] = (struct decision_entry){ a->job_id, a->replicas, texts[n].data };
+		n++;
+	}
+	if (n > 0)
+		rc = store_decision_add(store, p->policy, p->n_devices, entries, n, err);
+	for (int i = 0; i < n; i++)
+		text_release(&texts[i]);
+	free(texts);
+	free(entries);
+	return rc;
+}
+
+static int write_plan(struct plan *p, struct store *store, struct err *err)
+{
+	int rc = p->config ? write_settings(p, store, err) : 0;
+
+	for (int i = 0; rc == 0 && i < p->count; i++)
+		rc = write_action(p, &p->items[i], store, err);
+	if (rc == 0)
+		rc = write_decision(p, store, err);
+	if (rc == 0)
+		return store_commit(store, err);
+	store_rollback(store);
+	return -1;
+}
+
+/* --- the engines --- */
+
+static int call(const struct action *a, const struct engine_context *at, struct err *err)
+{
+	switch (a->kind) {
+	case ACTION_CALL_OFF:
+	case ACTION_WAKE:
+	case ACTION_STOP:
+	case ACTION_CHANGE:
+		engine_wake(at, a->run);
+		return 0;
+	case ACTION_START:
+		return engine_attend(at, a->new_run, err);
+	case ACTION_LAUNCH:
+	case ACTION_ADOPT:
+		return engine_attend(at, a->run, err);
+	case ACTION_END_LOST:
+	case ACTION_END_PROFILE:
+	case ACTION_KEEP_MODEL:
+	case ACTION_FORGET_IGNORED:
+	case ACTION_CANCEL:
+	case ACTION_REASON:
+		break;
+	}
+	return 0;
+}
+
+/* Goes on after a call that failed: the other jobs are not to blame. */
+static int call_all(const struct plan *p, const struct engine_context *at, bool written,
+		    struct err *err)
+{
+	struct err ignored;
+	int rc = 0;
+
+	for (int i = 0; i < p->count; i++) {
+		const struct action *a = &p->items[i];
+
+		if (!written && a->kind != ACTION_LAUNCH && a->kind != ACTION_ADOPT)
+			continue;
+		if (call(a, at, rc ? &ignored : err))
+			rc = -1;
+	}
+	return rc;
+}
+
+int plan_look_after_runs(const struct plan *p, const struct engine_context *at, struct err *err)
+{
+	return call_all(p, at, false, err);
+}
+
+int plan_apply(struct plan *p, const struct engine_context *at, struct err *err)
+{
+	struct err ignored;
+	int rc = write_plan(p, at->store, err);
+
+	/* A run that nobody looks after does not wait for a store that can be written. */
+	if (call_all(p, at, rc == 0, rc ? &ignored : err))
+		return -1;
+	return rc;
+}

@@ -1,0 +1,256 @@
+/* candidates.c - which jobs the policy is asked about, and why the others are not in question. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "decision.h"
+#include "pollux/mem.h"
+
+/* After its k-th failure a job waits 10 s * 2^(k-1) before it is tried again, 10 minutes at
+ * most. */
+#define RETRY_WAIT_S 10.0
+#define RETRY_WAIT_MAX_S 600.0
+#define RETRY_DOUBLINGS_MAX 9
+
+/* Not to be started now: a person, or its time limit, is stopping the job for good; or its next
+ * run is being called off, and a job has at most one assigned run. */
+static bool is_leaving(const struct snapshot *s, int64_t job_id)
+{
+	for (int i = 0; i < s->runs.count; i++) {
+		const struct run *run = &s->runs.items[i];
+
+		if (run->job_id != job_id || run->stop_reason == STOP_NONE)
+			continue;
+		if (run->state == RUN_ASSIGNED || run->stop_reason == STOP_CANCEL ||
+		    run->stop_reason == STOP_HOLD || run->stop_reason == STOP_TIME_LIMIT)
+			return true;
+	}
+	return false;
+}
+
+/* --- dependencies --- */
+
+/* The index of the first dependency of the job, or where it would be: they are in the order of the
+ * jobs. */
+static int first_dependency(const struct dependency_list *list, int64_t job_id)
+{
+	int low = 0, high = list->count;
+
+	while (low < high) {
+		int middle = low + (high - low) / 2;
+
+		if (list->items[middle].job_id < job_id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+double dependencies_end(const struct snapshot *s, int64_t job_id)
+{
+	const struct dependency_list *list = &s->dependencies;
+	double end = (double)NAN;
+
+	for (int i = first_dependency(list, job_id);
+	     i < list->count && list->items[i].job_id == job_id; i++)
+		end = fmax(end, list->items[i].after_end_time_s);
+	return end;
+}
+
+static void pass_over(struct decision *d, const struct job *job, bool never, char *reason,
+		      double next_start_s)
+{
+	d->passed_over[d->n_passed_over++] = (struct passed_over){
+		.job = job, .never = never, .reason = reason, .next_start_s = next_start_s,
+	};
+}
+
+/* True if the job waits for another one, or never can run. */
+static bool waits_for_another(const struct snapshot *s, const struct job *job, struct decision *d)
+{
+	const struct dependency_list *list = &s->dependencies;
+
+	for (int i = first_dependency(list, job->id);
+	     i < list->count && list->items[i].job_id == job->id; i++) {
+		const struct dependency *after = &list->items[i];
+		bool ended = job_has_ended(after->after_state);
+		bool never = ended && after->must_succeed && after->after_state != JOB_DONE;
+		char *reason;
+
+		if (ended && !never)
+			continue;
+		reason = xasprintf(never ? "job %lld, which was to succeed first, is %s"
+					 : "after job %lld, which is %s",
+				   (long long)after->after_id, job_state_name(after->after_state));
+		pass_over(d, job, never, reason, (double)NAN);
+		return true;
+	}
+	return false;
+}
+
+/* --- retries --- */
+
+static char *describe_setback(const struct job *job, const struct setback *setback, double wait_s)
+{
+	int failures = job->progress.failures;
+
+	if (setback->failed)
+		return xasprintf("failed %d time%s; retry %d of %d after a pause of %g s", failures,
+				 failures == 1 ? "" : "s", failures, job->declared.retries, wait_s);
+	return xasprintf("could not be started; tried again after %g s: %s", wait_s,
+			 setback->diagnosis);
+}
+
+/* True if the job failed, or could not be started, a short while ago. */
+static bool waits_for_retry(const struct snapshot *s, const struct job *job,
+			    const struct setback *setback, struct decision *d)
+{
+	int doublings = setback->n - 1 < RETRY_DOUBLINGS_MAX ? setback->n - 1 : RETRY_DOUBLINGS_MAX;
+	double wait_s = fmin(RETRY_WAIT_S * pow(2, doublings), RETRY_WAIT_MAX_S);
+	double again_s = setback->end_boot_s + wait_s;
+
+	if (setback->n == 0 || s->now_boot_s >= again_s)
+		return false;
+	pass_over(d, job, false, describe_setback(job, setback, wait_s),
+		  s->now_wall_s + again_s - s->now_boot_s);
+	return true;
+}
+
+/* --- devices that are not on offer --- */
+
+int decision_find_device(const struct snapshot *s, const struct decision *d,
+			 const struct device *wanted)
+{
+	for (int i = 0; i < s->devices.count; i++)
+		if (device_is_same(&s->devices.items[i], wanted))
+			return d->usable[i] ? i : -1;
+	return -1;
+}
+
+static bool has_its_devices(const struct snapshot *s, const struct decision *d,
+			    const struct run *run)
+{
+	for (int i = 0; i < run->configuration.replicas; i++)
+		if (decision_find_device(s, d, &run->devices[i]) < 0)
+			return false;
+	return true;
+}
+
+static bool is_listed(const struct device_list *list, const char *id)
+{
+	for (int d = 0; d < list->count; d++)
+		if (!strcmp(list->items[d].id, id))
+			return true;
+	return false;
+}
+
+/* The run's command computes on GPUs of which the driver says nothing, which does not mean that
+ * they are lost. A driver that was updated and not loaded again fails every new question, while
+ * those who compute already go on. */
+static bool may_have_its_devices(const struct snapshot *s, const struct decision *d,
+				 const struct run *run)
+{
+	if (!s->devices.gpus_unknown || run->state == RUN_ASSIGNED)
+		return false;
+	for (int i = 0; i < run->configuration.replicas; i++) {
+		const struct device *device = &run->devices[i];
+		bool unknown = device_backend_of(device->id) == &device_gpu &&
+			       !is_listed(&s->devices, device->id);
+
+		if (!unknown && decision_find_device(s, d, device) < 0)
+			return false;
+	}
+	return true;
+}
+
+static bool may_be_preempted(const struct job *job, const struct run *run)
+{
+	if (job->declared.preemption == PREEMPT_SAVED)
+		return isfinite(job->progress.checkpoint_samples) ||
+		       (run && isfinite(run->checkpoint_boot_s));
+	return job->declared.preemption == PREEMPT_ALWAYS;
+}
+
+/* True if the devices of the run are not on offer any more, as after a change of the slots, but
+ * the run is not to be stopped, or not for that. */
+static bool stays_where_it_is(const struct snapshot *s, const struct decision *d,
+			      const struct job *job, const struct run *run)
+{
+	return run && !has_its_devices(s, d, run) &&
+	       (!may_be_preempted(job, run) || may_have_its_devices(s, d, run));
+}
+
+/* No device that shares a core with the run's can be given out while it runs. */
+static void withdraw_devices(const struct snapshot *s, struct decision *d, const struct run *run)
+{
+	for (int i = 0; i < run->configuration.replicas; i++)
+		for (int k = 0; k < s->devices.count; k++)
+			if (d->usable[k] &&
+			    device_overlaps(&s->devices.items[k], &run->devices[i])) {
+				d->usable[k] = false;
+				d->n_usable--;
+			}
+}
+
+/* The runs that stay are found before any device is withdrawn: otherwise a run that has lost
+ * one of its devices could lose the others by that. By job; the caller frees it. */
+static bool *withdraw_for_those_who_stay(const struct snapshot *s, struct decision *d)
+{
+	bool *stays = xcalloc((size_t)s->jobs.count, sizeof(*stays));
+
+	for (int i = 0; i < s->jobs.count; i++)
+		stays[i] = stays_where_it_is(s, d, &s->jobs.items[i],
+					     snapshot_run_of(s, &s->jobs.items[i]));
+	for (int i = 0; i < s->jobs.count; i++)
+		if (stays[i])
+			withdraw_devices(s, d, snapshot_run_of(s, &s->jobs.items[i]));
+	return stays;
+}
+
+/* --- for the policy --- */
+
+static struct sched_job describe(const struct snapshot *s, const struct decision *d,
+				 const struct job *job, const struct run *run)
+{
+	int least = job->declared.min_replicas;
+	int most = job->declared.max_replicas > 0 ? job->declared.max_replicas : d->n_usable;
+	struct sched_job out = {
+		.id = job->id, .min_replicas = least, .max_replicas = most > least ? most : least,
+		.weight = job->declared.weight, .preemptible = may_be_preempted(job, run),
+		.attained_service_device_s = job->progress.attained_service_device_s,
+	};
+
+	/* A job that lost a device has to be relaunched anyway: it counts as waiting. */
+	if (!run || !has_its_devices(s, d, run))
+		return out;
+	out.replicas = run->configuration.replicas;
+	/* A slice begins with the launch: the devices that the run waits for may take longer
+	 * than a slice to be left, and to revise the decision then would stop one job and start
+	 * none. */
+	out.launched_s = s->now_boot_s;
+	if (isfinite(run->launch_boot_s)) {
+		out.launched_s = run->launch_boot_s;
+		out.attained_service_device_s += out.replicas * (s->now_boot_s - out.launched_s);
+	}
+	return out;
+}
+
+void select_candidates(const struct snapshot *s, struct decision *d)
+{
+	bool *stays = withdraw_for_those_who_stay(s, d);
+
+	for (int i = 0; i < s->jobs.count; i++) {
+		const struct job *job = &s->jobs.items[i];
+		const struct run *run = snapshot_run_of(s, job);
+
+		if (stays[i] || is_leaving(s, job->id))
+			continue;
+		if (!run && (waits_for_another(s, job, d) ||
+			     waits_for_retry(s, job, &s->setbacks[i], d)))
+			continue;
+		d->candidates[d->n] = (struct candidate){ .job = job, .run = run };
+		d->sched_jobs[d->n++] = describe(s, d, job, run);
+	}
+	free(stays);
+}

@@ -1,0 +1,77 @@
+/* decision.h - what is to become of each job: private to src/pass. Nothing here reads or
+ * writes. */
+#ifndef POLLUX_DECISION_H
+#define POLLUX_DECISION_H
+
+#include "snapshot.h"
+#include "pollux/goodput_table.h"
+
+/* A job that the policy decides on. */
+struct candidate {
+	const struct job *job;		/* in the snapshot, as the next two */
+	const struct run *run;		/* the one that holds its devices; NULL: it waits */
+	const struct workload *workload;	/* of the model; NULL: never measured */
+	struct job_model model;
+	struct goodput_table *table;	/* by number of usable devices; NULL: nothing is known */
+	bool owns_table;		/* else another candidate of the same model does */
+};
+
+/* A configuration on the devices that a job was assigned, and what it is worth. */
+struct sizes {
+	struct configuration configuration;
+	double learning_rate_scale;
+	double goodput;			/* of this configuration; NaN: not known */
+	double goodput_now;		/* of the present configuration; NaN: none, or not known */
+	double noise_scale;		/* that the goodput rests on; NaN: not known */
+};
+
+/* A job that the policy was not asked about, and why. */
+struct passed_over {
+	const struct job *job;
+	bool never;			/* it never can run: to be cancelled; else it waits */
+	char *reason;			/* owned */
+	double next_start_s;		/* wall clock; NaN: cannot be told */
+};
+
+struct decision {
+	struct candidate *candidates;	/* in the order of the jobs */
+	struct sched_job *sched_jobs;	/* by candidate, as the next two */
+	struct sched_choice *choices;
+	struct sizes *sizes;		/* of those that are given devices */
+	int n;				/* candidates */
+	struct passed_over *passed_over;
+	int n_passed_over;
+	bool *usable;			/* by device: nor kept by a run that is not decided on */
+	int n_usable;
+	int *owner;			/* by device: index of the candidate that is to have it */
+};
+
+/* The caller's, for decision_free; the snapshot has to outlive it. */
+struct decision *pass_decide(const struct snapshot *s);
+void decision_free(struct decision *d);
+
+/* candidates.c: which jobs the policy is asked about. */
+void select_candidates(const struct snapshot *s, struct decision *d);
+/* When the last of the jobs that this one was to come after ended, wall clock; NaN: there is
+ * none. */
+double dependencies_end(const struct snapshot *s, int64_t job_id);
+/* The device as it was when it was given out, and usable; -1: there is none. */
+int decision_find_device(const struct snapshot *s, const struct decision *d,
+			 const struct device *wanted);
+
+/* weigh.c: what the candidates make of devices, into sched_jobs. */
+void weigh_candidates(const struct snapshot *s, struct decision *d);
+/* True if another configuration can be brought to the run without a relaunch. */
+bool takes_configurations(const struct snapshot *s, const struct run *run);
+
+/* sizes.c: the one place that chooses the configuration in which a job runs, once its devices
+ * are known. replicas devices of this kind. */
+struct sizes choose_sizes(const struct snapshot *s, const struct decision *d,
+			  const struct candidate *c, int replicas, const char *kind);
+/* Goodput in the configuration in which the job runs; NaN: it does not run, or it has no model. */
+double goodput_now(const struct candidate *c);
+
+/* blocked.c: tells jobs that wait because a device cannot be given out which one, and why. */
+void explain_blocked(const struct snapshot *s, struct decision *d);
+
+#endif

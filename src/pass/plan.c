@@ -1,0 +1,238 @@
+/* plan.c - the actions that lead from what is to what was decided. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan.h"
+#include "pollux/mem.h"
+
+/* --- plans --- */
+
+struct plan *plan_new(void)
+{
+	return xcalloc(1, sizeof(struct plan));
+}
+
+struct action *plan_add(struct plan *p, enum action_kind kind, int64_t job_id,
+			const struct run *run, const char *why)
+{
+	struct action *a;
+
+	p->items = xreallocarray(p->items, (size_t)p->count + 1, sizeof(*p->items));
+	a = &p->items[p->count++];
+	*a = (struct action){
+		.kind = kind, .job_id = job_id, .run = run, .next_start_s = (double)NAN,
+		.why = why ? xstrdup(why) : NULL,
+	};
+	return a;
+}
+
+void plan_free(struct plan *p)
+{
+	if (!p)
+		return;
+	for (int i = 0; i < p->count; i++) {
+		if (p->items[i].new_run)
+			run_release(p->items[i].new_run);
+		free(p->items[i].new_run);
+		free(p->items[i].why);
+	}
+	free(p->items);
+	free(p);
+}
+
+/* --- what was learnt --- */
+
+static void keep_what_was_learnt(const struct snapshot *s, struct plan *p)
+{
+	for (int i = 0; i < s->workloads.count; i++)
+		if (s->workloads.items[i].fitted)
+			plan_add(p, ACTION_KEEP_MODEL, 0, NULL, NULL)->workload =
+				&s->workloads.items[i];
+	for (int i = 0; i < s->gone.count; i++)
+		plan_add(p, ACTION_FORGET_IGNORED, 0, NULL, NULL)->pid = s->gone.items[i].pid;
+}
+
+/* --- reasons --- */
+
+/* A wall-clock estimate that differs by less from the one in the store is the same estimate. */
+#define SAME_TIME_S 2.0
+
+static void give_reason(struct plan *p, const struct job *job, const char *reason,
+			double next_start_s)
+{
+	bool same_time = (isnan(next_start_s) && isnan(job->next_start_s)) ||
+			 fabs(next_start_s - job->next_start_s) < SAME_TIME_S;
+
+	if (!same_time || strcmp(job->reason, reason) != 0)
+		plan_add(p, ACTION_REASON, job->id, NULL, reason)->next_start_s = next_start_s;
+}
+
+static void tell_those_passed_over(const struct decision *d, struct plan *p)
+{
+	for (int i = 0; i < d->n_passed_over; i++) {
+		const struct passed_over *passed = &d->passed_over[i];
+
+		if (passed->never) {
+			plan_add(p, ACTION_CANCEL, passed->job->id, NULL, passed->reason);
+			continue;
+		}
+		p->n_waiting++;
+		give_reason(p, passed->job, passed->reason, passed->next_start_s);
+	}
+}
+
+/* --- candidates --- */
+
+static bool owns(const struct snapshot *s, const struct decision *d, int j,
+		 const struct device *wanted)
+{
+	for (int i = 0; i < s->devices.count; i++)
+		if (d->owner[i] == j && device_is_same(&s->devices.items[i], wanted))
+			return true;
+	return false;
+}
+
+static bool keeps_its_devices(const struct snapshot *s, const struct decision *d, int j)
+{
+	const struct run *run = d->candidates[j].run;
+
+	if ((run ? run->configuration.replicas : 0) != d->choices[j].replicas)
+		return false;
+	for (int i = 0; run && i < run->configuration.replicas; i++)
+		if (!owns(s, d, j, &run->devices[i]))
+			return false;
+	return true;
+}
+
+static struct run *make_run(const struct snapshot *s, const struct decision *d, int j)
+{
+	struct run *run = xcalloc(1, sizeof(*run));
+	const struct sizes *sizes = &d->sizes[j];
+	int n = 0;
+
+	run_init(run);
+	run->job_id = d->candidates[j].job->id;
+	run->configuration = sizes->configuration;
+	run->learning_rate_scale = sizes->learning_rate_scale;
+	run->assigned_time_s = s->now_wall_s;
+	run->assigned_boot_s = s->now_boot_s;
+	run->devices = xcalloc((size_t)run->configuration.replicas, sizeof(*run->devices));
+	for (int i = 0; i < s->devices.count && n < run->configuration.replicas; i++)
+		if (d->owner[i] == j)
+			run->devices[n++] = s->devices.items[i];
+	return run;
+}
+
+static void start(const struct snapshot *s, const struct decision *d, int j, struct plan *p)
+{
+	struct action *a = plan_add(p, ACTION_START, d->candidates[j].job->id, NULL,
+				    d->choices[j].reason);
+
+	a->replicas = d->choices[j].replicas;
+	a->sizes = d->sizes[j];
+	a->new_run = make_run(s, d, j);
+}
+
+/* A run that still waits for its devices is only called off. Its successor comes with the next
+ * pass, since a job has at most one assigned run. */
+static void move(const struct snapshot *s, const struct decision *d, int j, struct plan *p)
+{
+	const struct run *run = d->candidates[j].run;
+	const struct sched_choice *choice = &d->choices[j];
+
+	if (run)
+		plan_add(p, ACTION_STOP, run->job_id, run, choice->reason)->replicas =
+			choice->replicas;
+	if (choice->replicas > 0 && !(run && run->state == RUN_ASSIGNED))
+		start(s, d, j, p);
+}
+
+/* A program that takes configurations while it runs loses next to nothing by another one. A
+ * gain beyond this factor, which the model's own wavering seldom brings, is worth it, once the
+ * present configuration has been measured as well as an observation must be to count against
+ * others. */
+#define WORTHWHILE 1.03
+
+static bool could_do_better(const struct snapshot *s, const struct decision *d, int j)
+{
+	const struct candidate *c = &d->candidates[j];
+	const struct sizes *sizes = &d->sizes[j];
+	const struct run *run = c->run;
+
+	return s->settled[run - s->runs.items] && run->wanted_version == run->config_version &&
+	       c->table && c->table->goodput[run->configuration.replicas] > 0 &&
+	       sizes->goodput > WORTHWHILE * sizes->goodput_now;
+}
+
+static void change(const struct decision *d, int j, struct plan *p)
+{
+	const struct run *run = d->candidates[j].run;
+	struct action *a = plan_add(p, ACTION_CHANGE, run->job_id, run, NULL);
+
+	a->replicas = run->configuration.replicas;
+	a->sizes = d->sizes[j];
+}
+
+/* On the devices that the job has: at once where its program can, else by a relaunch if the
+ * policy finds it worth one. A program shows with its first step whether it takes
+ * configurations. */
+static void reconfigure(const struct snapshot *s, const struct decision *d, int j, struct plan *p)
+{
+	const struct run *run = d->candidates[j].run;
+
+	if (!run || run->state != RUN_RUNNING)
+		return;
+	if (takes_configurations(s, run)) {
+		if (could_do_better(s, d, j))
+			change(d, j, p);
+	} else if (d->choices[j].reconfigure && isfinite(run->first_step_s)) {
+		move(s, d, j, p);
+	}
+}
+
+static void follow_choice(const struct snapshot *s, const struct decision *d, int j, struct plan *p)
+{
+	const struct sched_choice *choice = &d->choices[j];
+
+	if (choice->replicas > 0)
+		p->n_running++;
+	else
+		p->n_waiting++;
+	if (keeps_its_devices(s, d, j))
+		reconfigure(s, d, j, p);
+	else
+		move(s, d, j, p);
+	give_reason(p, d->candidates[j].job, choice->reason,
+		    s->now_wall_s + choice->next_start_s - s->now_boot_s);
+}
+
+/* --- runs that nobody looks after --- */
+
+static void look_after_runs(const struct snapshot *s, struct plan *p)
+{
+	for (int i = 0; i < s->runs.count; i++) {
+		const struct run *run = &s->runs.items[i];
+
+		if (s->answers[i] == ENGINE_UNATTENDED)
+			plan_add(p, run->state == RUN_ASSIGNED ? ACTION_LAUNCH : ACTION_ADOPT,
+				 run->job_id, run, NULL);
+	}
+}
+
+struct plan *plan_make(const struct snapshot *s, const struct decision *d)
+{
+	struct plan *p = plan_new();
+
+	p->config = s->config;
+	p->policy = s->policy->name;
+	p->n_devices = d->n_usable;
+	p->now_boot_s = s->now_boot_s;
+	p->now_wall_s = s->now_wall_s;
+	keep_what_was_learnt(s, p);
+	tell_those_passed_over(d, p);
+	for (int j = 0; j < d->n; j++)
+		follow_choice(s, d, j, p);
+	look_after_runs(s, p);
+	return p;
+}

@@ -1,0 +1,82 @@
+/* plan.h - what a pass is going to do, in order: private to src/pass.
+ *
+ *	struct plan *plan = plan_make(&snapshot, decision);
+ *	plan_print(plan, &lines);				// schedule --dry-run and -v
+ *	if (plan_apply(plan, &at, err)) ...
+ *	plan_free(plan);
+ *
+ * A plan holds all that applying it takes, in facts; plan_print.c puts them into words. */
+#ifndef POLLUX_PLAN_H
+#define POLLUX_PLAN_H
+
+#include "decision.h"
+
+enum action_kind {
+	/* What happened without anybody telling the store (recover.c). */
+	ACTION_END_LOST,		/* end a run that was cut off by a reboot */
+	ACTION_END_PROFILE,		/* end a profile whose process is gone */
+	ACTION_CALL_OFF,		/* cancel such a run that nobody looks after, either */
+	ACTION_WAKE,			/* have whoever looks after a run look at the store */
+	/* What was learnt (plan.c, as all that follow). */
+	ACTION_KEEP_MODEL,		/* store a model that was fitted anew */
+	ACTION_FORGET_IGNORED,		/* forget a process that is on no GPU any more */
+	/* What was decided. */
+	ACTION_CANCEL,			/* a job that can never run */
+	ACTION_REASON,			/* tell why a job waits, or runs */
+	ACTION_STOP,			/* a run: its devices go to others, or its job comes back */
+	ACTION_START,			/* a new run of a job */
+	ACTION_CHANGE,			/* the configuration of a run that goes on */
+	/* What an earlier pass left undone, or a supervisor. */
+	ACTION_LAUNCH,			/* start an assigned run */
+	ACTION_ADOPT,			/* end a run that lost its supervisor */
+};
+
+struct action {
+	enum action_kind kind;
+	int64_t job_id;
+	const struct run *run;		/* in the snapshot; NULL: none, or not yet */
+	struct run *new_run;		/* owned; of ACTION_START: has its id once it is applied */
+	const struct workload *workload;	/* in the snapshot; of ACTION_KEEP_MODEL */
+	int64_t pid;			/* of ACTION_FORGET_IGNORED */
+	int replicas;			/* devices that the job is to have; 0: it waits */
+	struct sizes sizes;		/* final: of ACTION_START and ACTION_CHANGE */
+	double next_start_s;		/* wall clock; NaN; of ACTION_REASON */
+	char *why;			/* owned; NULL of a profile while runs of it are left */
+};
+
+struct plan {
+	struct action *items;
+	int count;
+	const struct config *config;	/* to be kept for the passes of supervisors; NULL: none */
+	const char *policy;
+	int n_devices;			/* that were to be given out */
+	double now_boot_s, now_wall_s;	/* of the snapshot */
+	int n_waiting, n_running;	/* jobs, once the plan is applied */
+};
+
+/* No I/O. The snapshot has to outlive the plan. */
+struct plan *plan_make(const struct snapshot *s, const struct decision *d);
+struct plan *plan_new(void);
+/* The new action at the end of the plan, valid until the next one is added. run and why may be
+ * NULL; why is copied. */
+struct action *plan_add(struct plan *p, enum action_kind kind, int64_t job_id,
+			const struct run *run, const char *why);
+void plan_free(struct plan *p);
+
+/* plan_print.c: the actions that a person is told of, a line each. */
+void plan_print(const struct plan *p, struct strings *lines);
+/* What the job's history says of a start, a stop or a change. */
+void action_describe(const struct action *a, struct text *out);
+
+/* apply.c. The caller has begun a transaction: writes all into it, commits, and only then calls
+ * the engines. What a crash leaves undone after the commit the next pass finds. */
+int plan_apply(struct plan *p, const struct engine_context *at, struct err *err);
+/* Only what needs no transaction: somebody for the runs that nobody looks after. */
+int plan_look_after_runs(const struct plan *p, const struct engine_context *at, struct err *err);
+
+/* recover.c: ends what was cut off by a reboot, or lost its profile, before the pass reads the
+ * store: it is for the store to work out what these ends make of the jobs. apply false: only
+ * tells. */
+int recover(const struct engine_context *at, bool apply, struct strings *lines, struct err *err);
+
+#endif

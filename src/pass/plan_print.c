@@ -1,0 +1,113 @@
+/* plan_print.c - the actions of a plan in words. */
+#include <math.h>
+
+#include "plan.h"
+
+static void describe_devices(const struct action *a, struct text *out)
+{
+	for (int i = 0; i < a->sizes.configuration.replicas; i++)
+		text_addf(out, "%s%s", i > 0 ? "," : "", a->new_run->devices[i].id);
+}
+
+/* "batch 64 = 2 * 32 * 1, learning rate * 1; goodput 900 to 1700/s, noise scale 500" */
+static void describe_sizes(const struct sizes *sizes, struct text *out)
+{
+	text_add(out, "batch ");
+	configuration_print(&sizes->configuration, out);
+	text_addf(out, ", learning rate * %.3g", sizes->learning_rate_scale);
+	if (isnan(sizes->goodput))
+		return;
+	text_add(out, "; goodput ");
+	if (isfinite(sizes->goodput_now))
+		text_addf(out, "%.0f to ", sizes->goodput_now);
+	text_addf(out, "%.0f/s", sizes->goodput);
+	if (isfinite(sizes->noise_scale))
+		text_addf(out, ", noise scale %.0f", sizes->noise_scale);
+}
+
+static void describe_start(const struct action *a, struct text *out)
+{
+	describe_devices(a, out);
+	text_addf(out, ": %s", a->why);
+	if (configuration_batch_size(&a->sizes.configuration) == 0)
+		return;
+	text_add(out, "; ");
+	describe_sizes(&a->sizes, out);
+}
+
+void action_describe(const struct action *a, struct text *out)
+{
+	if (a->kind == ACTION_START) {
+		describe_start(a, out);
+	} else if (a->kind == ACTION_CHANGE) {
+		text_addf(out, "from batch %lld to ",
+			  (long long)configuration_batch_size(&a->run->configuration));
+		describe_sizes(&a->sizes, out);
+	} else {
+		text_add(out, a->why);
+	}
+}
+
+static void print_start(const struct action *a, struct text *t)
+{
+	text_addf(t, "start job %lld on ", (long long)a->job_id);
+	describe_devices(a, t);
+	text_addf(t, ": %s", a->why);
+}
+
+static void print_change(const struct action *a, struct text *t)
+{
+	text_addf(t, "change job %lld ", (long long)a->job_id);
+	action_describe(a, t);
+}
+
+/* Nothing is added for what a person is not told of. */
+static void print_action(const struct action *a, struct text *t)
+{
+	long long job = (long long)a->job_id;
+
+	switch (a->kind) {
+	case ACTION_END_LOST:
+		text_addf(t, "job %lld: run %d was cut off by a reboot", job, a->run->number);
+		break;
+	case ACTION_END_PROFILE:
+		text_addf(t, "job %lld: the profile's process is gone; ending it", job);
+		break;
+	case ACTION_CANCEL:
+		text_addf(t, "job %lld: cancelled: %s", job, a->why);
+		break;
+	case ACTION_STOP:
+		text_addf(t, "stop job %lld (%d device%s): %s", job, a->run->configuration.replicas,
+			  a->run->configuration.replicas == 1 ? "" : "s", a->why);
+		break;
+	case ACTION_START:
+		print_start(a, t);
+		break;
+	case ACTION_CHANGE:
+		print_change(a, t);
+		break;
+	case ACTION_ADOPT:
+		text_addf(t, "job %lld: the supervisor of run %d is gone; "
+			  "stopping what is left of it", job, a->run->number);
+		break;
+	case ACTION_CALL_OFF:
+	case ACTION_WAKE:
+	case ACTION_KEEP_MODEL:
+	case ACTION_FORGET_IGNORED:
+	case ACTION_REASON:
+	case ACTION_LAUNCH:
+		break;
+	}
+}
+
+void plan_print(const struct plan *p, struct strings *lines)
+{
+	for (int i = 0; i < p->count; i++) {
+		struct text t = TEXT_INIT;
+
+		print_action(&p->items[i], &t);
+		if (t.length > 0)
+			strings_add(lines, t.data);
+		text_release(&t);
+	}
+}

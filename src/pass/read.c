@@ -1,0 +1,304 @@
+/* read.c - makes the snapshot: the machine first, then the store. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "snapshot.h"
+#include "pollux/clock.h"
+#include "pollux/mem.h"
+#include "pollux/pool.h"
+
+/* --- runs --- */
+
+const struct run *snapshot_run_of(const struct snapshot *s, const struct job *job)
+{
+	for (int i = 0; job->state == JOB_RUNNING && i < s->runs.count; i++)
+		if (s->runs.items[i].job_id == job->id && s->runs.items[i].stop_reason == STOP_NONE)
+			return &s->runs.items[i];
+	return NULL;
+}
+
+static int poll_runs(const struct engine_context *at, struct snapshot *s, struct err *err)
+{
+	s->answers = xcalloc((size_t)s->runs.count + 1, sizeof(*s->answers));
+	return engine_poll(at, &s->runs, s->answers, err);
+}
+
+/* Asked only of runs that can change their configuration while they run. */
+static int read_settled(struct store *store, struct snapshot *s, struct err *err)
+{
+	s->settled = xcalloc((size_t)s->runs.count, sizeof(*s->settled));
+	for (int i = 0; i < s->runs.count; i++) {
+		const struct run *run = &s->runs.items[i];
+		struct observation o;
+
+		if (run->state != RUN_RUNNING || !run->takes_configs)
+			continue;
+		if (store_observation_get(store, run, &o, err))
+			return -1;
+		s->settled[i] = o.n_windows >= POOL_WINDOWS;
+	}
+	return 0;
+}
+
+/* --- jobs --- */
+
+static int read_setbacks(struct store *store, struct snapshot *s, struct err *err)
+{
+	s->setbacks = xcalloc((size_t)s->jobs.count, sizeof(*s->setbacks));
+	for (int i = 0; i < s->jobs.count; i++) {
+		const struct job *job = &s->jobs.items[i];
+
+		if (job->progress.launches > 0 && !snapshot_run_of(s, job) &&
+		    store_job_setback(store, job->id, clock_boot_id(), &s->setbacks[i], err))
+			return -1;
+	}
+	return 0;
+}
+
+/* --- devices --- */
+
+/* A driver takes seconds at times, and so does a directory of users: called outside any
+ * transaction where possible. */
+static int look_at_machine(struct snapshot *s, struct err *err)
+{
+	struct device_settings settings = { .slots = s->config->slots };
+	size_t size;
+
+	if (engine_for_new_runs()->list(&settings, &s->devices, err))
+		return -1;
+	size = (size_t)s->devices.count * sizeof(*s->listed);
+	s->listed = xcalloc((size_t)s->devices.count + 1, sizeof(*s->listed));
+	if (size > 0)
+		memcpy(s->listed, s->devices.items, size);
+	device_users_look(&s->devices, &s->users);
+	return 0;
+}
+
+/* Nothing is looked at where there is no job to decide on. A machine that cannot be read is
+ * told at the end of the pass: runs that lost their supervisors do not wait for it. */
+static int look_if_needed(struct store *store, struct snapshot *s, struct err *err)
+{
+	bool any;
+
+	if (store_has_schedulable(store, &any, err))
+		return -1;
+	if (any && look_at_machine(s, &s->failure))
+		s->look_failed = true;
+	return 0;
+}
+
+static bool has_run(const struct snapshot *s, const struct device *device)
+{
+	for (int r = 0; r < s->runs.count; r++)
+		for (int i = 0; i < s->runs.items[r].configuration.replicas; i++)
+			if (!strcmp(s->runs.items[r].devices[i].id, device->id))
+				return true;
+	return false;
+}
+
+/* A lock may be held though no run has the device: the device is being measured, or a process
+ * outlived its job and the search for what the job left. The device is not given out until that
+ * has ended. */
+static void check_lock(const struct engine_context *at, const struct snapshot *s,
+		       struct device *device)
+{
+	const char *holder = device->usable && !has_run(s, device)
+		? engine_for_new_runs()->device_holder(at, device) : NULL;
+
+	if (!holder)
+		return;
+	device->usable = false;
+	snprintf(device->reason, sizeof(device->reason), "%s still holds it", holder);
+}
+
+static int withdraw_reserved(struct store *store, const struct reserved_device *reserved,
+			     struct snapshot *s, struct err *err)
+{
+	struct profile_hold hold = { .job_id = reserved->job_id };
+	struct job job;
+
+	if (store_job_get(store, reserved->job_id, &job, err))
+		return -1;
+	hold.until_s = job.next_start_s;
+	job_release(&job);
+	for (int d = 0; d < s->devices.count; d++)
+		if (device_overlaps(&s->devices.items[d], &reserved->device)) {
+			s->devices.items[d].usable = false;
+			s->holds[d] = hold;
+		}
+	return 0;
+}
+
+/* A profile keeps its devices between its runs. */
+static int withdraw_for_profiles(struct store *store, struct snapshot *s, struct err *err)
+{
+	struct reserved_list list;
+	int rc = 0;
+
+	if (store_reserved_list(store, &list, err))
+		return -1;
+	if (list.count > 0)
+		s->holds = xcalloc((size_t)s->devices.count, sizeof(*s->holds));
+	for (int i = 0; rc == 0 && i < list.count; i++)
+		rc = withdraw_reserved(store, &list.items[i], s, err);
+	reserved_list_release(&list);
+	return rc;
+}
+
+static int judge_devices(const struct engine_context *at, struct snapshot *s, struct err *err)
+{
+	if (withdraw_for_profiles(at->store, s, err) ||
+	    device_users_match(at->store, &s->devices, &s->runs, &s->users, err) ||
+	    device_users_gone(at->store, &s->devices, &s->gone, err))
+		return -1;
+	device_users_refuse(&s->users, &s->runs, &s->devices);
+	for (int d = 0; d < s->devices.count; d++)
+		check_lock(at, s, &s->devices.items[d]);
+	return 0;
+}
+
+/* --- workloads --- */
+
+static bool contains(const struct strings *list, const char *word)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (!strcmp(list->items[i], word))
+			return true;
+	return false;
+}
+
+/* The workloads of jobs that have sizes to choose. */
+static void name_workloads(const struct snapshot *s, struct strings *names)
+{
+	strings_init(names);
+	for (int i = 0; i < s->jobs.count; i++) {
+		const struct declaration *declared = &s->jobs.items[i].declared;
+
+		if (declared->batch_size > 0 && !contains(names, declared->workload))
+			strings_add(names, declared->workload);
+	}
+}
+
+static bool is_new_kind(const struct snapshot *s, int d)
+{
+	for (int e = 0; e < d; e++)
+		if (!strcmp(s->devices.items[e].kind, s->devices.items[d].kind))
+			return false;
+	return true;
+}
+
+/* load: workloads_learn or workloads_refresh. */
+static int read_workloads(struct store *store, struct snapshot *s,
+			  __typeof__(&workloads_learn) load, struct err *err)
+{
+	struct strings names;
+	int rc = 0;
+
+	name_workloads(s, &names);
+	for (int d = 0; rc == 0 && s->jobs.count > 0 && d < s->devices.count; d++)
+		if (is_new_kind(s, d))
+			rc = load(store, s->devices.items[d].kind, &names,
+				  s->policy->models_goodput, &s->workloads, err);
+	strings_release(&names);
+	return rc;
+}
+
+/* --- the whole --- */
+
+static int read_jobs(const struct engine_context *at, struct snapshot *s, struct err *err)
+{
+	struct store *store = at->store;
+
+	if (store_data_version(store, &s->data_version, err) ||
+	    store_runs_active(store, &s->runs, err) || poll_runs(at, s, err))
+		return -1;
+	if (s->look_failed)
+		return 0;
+	if (store_jobs_list(store, JOBS_SCHEDULABLE, 0, &s->jobs, err) ||
+	    store_dependencies_list(store, &s->dependencies, err) ||
+	    read_setbacks(store, s, err) || read_settled(store, s, err))
+		return -1;
+	if (s->jobs.count == 0)
+		return 0;
+	/* A job that came since the look is the rare case. */
+	if (!s->listed && look_at_machine(s, err))
+		return -1;
+	return judge_devices(at, s, err);
+}
+
+/* The clock is read last: a run may have been launched since the pass began. */
+static void tell_time(struct snapshot *s)
+{
+	s->now_boot_s = clock_boot_s();
+	s->now_wall_s = clock_wall_s();
+}
+
+int pass_read(const struct engine_context *at, const struct config *config, struct snapshot *s,
+	      struct err *err)
+{
+	int rc;
+
+	*s = (struct snapshot){ .config = config, .policy = policy_find(config->policy) };
+	if (look_if_needed(at->store, s, err) || store_begin_read(at->store, err))
+		return -1;
+	rc = read_jobs(at, s, err) || read_workloads(at->store, s, workloads_learn, err) ||
+	     store_commit(at->store, err) ? -1 : 0;
+	if (rc)
+		store_rollback(at->store);
+	tell_time(s);
+	return rc;
+}
+
+int snapshot_is_current(const struct snapshot *s, struct store *store, bool *current,
+			struct err *err)
+{
+	int64_t version;
+
+	if (store_data_version(store, &version, err))
+		return -1;
+	*current = version == s->data_version;
+	return 0;
+}
+
+static void forget_jobs(struct snapshot *s)
+{
+	free(s->holds);
+	free(s->setbacks);
+	free(s->answers);
+	free(s->settled);
+	s->holds = NULL;
+	s->setbacks = NULL;
+	s->answers = NULL;
+	s->settled = NULL;
+	ignored_list_release(&s->gone);
+	job_list_release(&s->jobs);
+	run_list_release(&s->runs);
+	dependency_list_release(&s->dependencies);
+}
+
+int pass_read_again(const struct engine_context *at, struct snapshot *s, struct err *err)
+{
+	int rc;
+
+	forget_jobs(s);
+	if (s->devices.count > 0)
+		memcpy(s->devices.items, s->listed, (size_t)s->devices.count * sizeof(*s->listed));
+	for (int i = 0; i < s->users.count; i++) {
+		s->users.items[i].job_id = 0;
+		s->users.items[i].in_place = false;
+	}
+	rc = read_jobs(at, s, err) || read_workloads(at->store, s, workloads_refresh, err) ? -1 : 0;
+	tell_time(s);
+	return rc;
+}
+
+void snapshot_release(struct snapshot *s)
+{
+	forget_jobs(s);
+	devices_release(&s->devices);
+	free(s->listed);
+	device_user_list_release(&s->users);
+	workload_list_release(&s->workloads);
+}

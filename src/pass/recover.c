@@ -1,0 +1,179 @@
+/* recover.c - the end of what a reboot or a killed profile cut off, which nobody has told the
+ * store. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "plan.h"
+#include "pollux/clock.h"
+#include "pollux/mem.h"
+#include "pollux/profile_lock.h"
+#include "pollux/remove_tree.h"
+
+/* A profile whose process is gone. */
+struct dead_profile {
+	int64_t job_id;
+	struct text reason;
+};
+
+struct remains {
+	struct run_list runs;		/* not ended */
+	enum engine_answer *answers;	/* by run */
+	struct dead_profile *profiles;
+	int n_profiles;
+};
+
+/* --- read --- */
+
+static int read_profiles(const struct engine_context *at, struct remains *r, struct err *err)
+{
+	int64_t *ids;
+	int n, rc = store_profiles_list(at->store, &ids, &n, err);
+
+	r->profiles = xcalloc((size_t)n, sizeof(*r->profiles));
+	for (int i = 0; rc == 0 && i < n; i++) {
+		struct dead_profile *profile = &r->profiles[r->n_profiles];
+
+		if (profile_lock_is_held(at->paths, ids[i]))
+			continue;
+		*profile = (struct dead_profile){ ids[i], TEXT_INIT };
+		r->n_profiles++;
+		rc = store_profile_killed(at->store, ids[i], &profile->reason, err);
+	}
+	free(ids);
+	return rc;
+}
+
+static int read_remains(const struct engine_context *at, struct remains *r, struct err *err)
+{
+	*r = (struct remains){ 0 };
+	if (store_runs_active(at->store, &r->runs, err))
+		return -1;
+	r->answers = xcalloc((size_t)r->runs.count + 1, sizeof(*r->answers));
+	return engine_poll(at, &r->runs, r->answers, err) || read_profiles(at, r, err) ? -1 : 0;
+}
+
+static void release_remains(struct remains *r)
+{
+	for (int i = 0; i < r->n_profiles; i++)
+		text_release(&r->profiles[i].reason);
+	free(r->profiles);
+	free(r->answers);
+	run_list_release(&r->runs);
+}
+
+/* --- plan --- */
+
+/* The end of a cancelled run ends its job. A supervisor that lives sees by itself that the
+ * profile is gone, and says so of the job. Returns how many runs are left. */
+static int call_off_runs(const struct remains *r, int64_t job_id, struct plan *p)
+{
+	int n = 0;
+
+	for (int i = 0; i < r->runs.count; i++) {
+		const struct run *run = &r->runs.items[i];
+
+		if (run->job_id != job_id || r->answers[i] == ENGINE_GONE)
+			continue;
+		plan_add(p, r->answers[i] == ENGINE_UNATTENDED ? ACTION_CALL_OFF : ACTION_WAKE,
+			 job_id, run, NULL);
+		n++;
+	}
+	return n;
+}
+
+static struct plan *plan_recovery(const struct remains *r)
+{
+	struct plan *p = plan_new();
+
+	p->now_boot_s = clock_boot_s();
+	for (int i = 0; i < r->runs.count; i++) {
+		const struct run *run = &r->runs.items[i];
+
+		if (r->answers[i] == ENGINE_GONE)
+			plan_add(p, ACTION_END_LOST, run->job_id, run, NULL);
+	}
+	for (int i = 0; i < r->n_profiles; i++) {
+		int64_t id = r->profiles[i].job_id;
+		bool runs_are_left = call_off_runs(r, id, p) > 0;
+
+		plan_add(p, ACTION_END_PROFILE, id, NULL,
+			 runs_are_left ? NULL : r->profiles[i].reason.data);
+	}
+	return p;
+}
+
+/* --- apply --- */
+
+static int end_lost_runs(const struct engine_context *at, struct remains *r, struct err *err)
+{
+	for (int i = 0; i < r->runs.count; i++) {
+		struct run *run = &r->runs.items[i];
+
+		if (r->answers[i] == ENGINE_GONE && engine_of(run)->end(at, run, err))
+			return -1;
+	}
+	return 0;
+}
+
+/* Before the store says that the profile has ended: a crash in between leaves the rest to the next
+ * pass. */
+static void remove_files_of_profiles(const struct plan *p, const struct paths *paths)
+{
+	for (int i = 0; i < p->count; i++) {
+		const struct action *a = &p->items[i];
+		char *scratch;
+
+		if (a->kind != ACTION_END_PROFILE || !a->why)
+			continue;
+		scratch = paths_checkpoints(paths, a->job_id);
+		profile_lock_remove(paths, a->job_id);
+		remove_tree(scratch);
+		free(scratch);
+	}
+}
+
+static int apply_recovery(struct plan *p, const struct engine_context *at, struct remains *r,
+			  struct err *err)
+{
+	if (end_lost_runs(at, r, err))
+		return -1;
+	remove_files_of_profiles(p, at->paths);
+	if (p->count == 0)
+		return 0;
+	return store_begin(at->store, err) || plan_apply(p, at, err) ? -1 : 0;
+}
+
+/* Only a pass assigns runs, and this is the only pass: a run that is not active now never will be
+ * again. */
+static void clean(const struct engine_context *at, const struct remains *r)
+{
+	struct run_list left = {
+		.items = xcalloc((size_t)r->runs.count + 1, sizeof(*left.items)),
+	};
+
+	for (int i = 0; i < r->runs.count; i++)
+		if (r->answers[i] != ENGINE_GONE)
+			left.items[left.count++] = r->runs.items[i];
+	engine_clean(at, &left);
+	free(left.items);
+}
+
+int recover(const struct engine_context *at, bool apply, struct strings *lines, struct err *err)
+{
+	struct plan *p = NULL;
+	struct remains r;
+	int rc = read_remains(at, &r, err);
+
+	if (rc == 0) {
+		p = plan_recovery(&r);
+		plan_print(p, lines);
+	}
+	if (rc == 0 && apply) {
+		rc = apply_recovery(p, at, &r, err);
+		if (rc == 0)
+			clean(at, &r);
+	}
+	plan_free(p);
+	release_remains(&r);
+	return rc;
+}

@@ -1,0 +1,104 @@
+/* sizes.c - the configuration in which a job is to run on the devices that it was assigned. */
+#include <math.h>
+#include <string.h>
+
+#include "decision.h"
+
+double goodput_now(const struct candidate *c)
+{
+	const struct run *run = c->run;
+
+	if (!run || !c->model.known || run->configuration.local_batch_size <= 0)
+		return (double)NAN;
+	return goodput_choice_of(&c->model.goodput, run->configuration).goodput;
+}
+
+static enum lr_rule rule_of(const struct declaration *declared)
+{
+	enum lr_rule rule;
+
+	return declared->learning_rate_rule && lr_rule_parse(&rule, declared->learning_rate_rule)
+		? rule : LR_ADASCALE;
+}
+
+static double learning_rate_scale(const struct declaration *declared, double noise_scale,
+				  int64_t batch_size)
+{
+	if (batch_size == declared->batch_size)
+		return 1;
+	return goodput_lr_factor(rule_of(declared), noise_scale, (double)declared->batch_size,
+				 (double)batch_size);
+}
+
+/* The best choice by the model of the kind of device that the job gets. The table is of the
+ * kind that the job was weighed with, which for a job that waits may be another one. */
+static struct goodput_choice best_on(const struct snapshot *s, const struct decision *d,
+				     const struct candidate *c, int replicas, const char *kind,
+				     struct job_model *model)
+{
+	struct workload *w = workloads_find(&s->workloads, c->job->declared.workload, kind);
+	struct goodput_choice best = { .goodput = 0 };
+
+	*model = c->model;
+	if (w && w->measured && w != c->workload) {
+		knowledge_of_job(&w->k, c->job, model);
+		if (model->known)
+			job_model_best(model, replicas, &best);
+	} else if (c->table && c->model.known && replicas <= d->n_usable) {
+		best = c->table->best[replicas];
+	}
+	return best;
+}
+
+/* Whatever chose the sizes (a policy without models, or a model of another kind of device):
+ * none that is known not to work on this kind, while another one works that the job may have. */
+static bool keep_to_what_works(const struct snapshot *s, const struct declaration *declared,
+			       const char *kind, struct configuration *c)
+{
+	const struct workload *w = workloads_find(&s->workloads, declared->workload, kind);
+	struct batch_range range = {
+		declared->batch_size, declared->min_batch_size, declared->max_batch_size,
+		declared->accumulates,
+	};
+	int64_t limit = w ? sizes_limit(&w->k.memory, &w->k.failed, c->replicas) : 0;
+
+	return limit > 0 &&
+	       c->local_batch_size >= sizes_too_large(&w->k.memory, &w->k.failed, c->replicas) &&
+	       configuration_within(&range, c->replicas, limit, c);
+}
+
+struct sizes choose_sizes(const struct snapshot *s, const struct decision *d,
+			  const struct candidate *c, int replicas, const char *kind)
+{
+	const struct declaration *declared = &c->job->declared;
+	struct sizes sizes = {
+		.configuration = configuration_make(replicas, 0, 1),
+		.learning_rate_scale = 1, .goodput = (double)NAN, .goodput_now = goodput_now(c),
+		.noise_scale = (double)NAN,
+	};
+	double noise_scale = declared->noise_scale > 0 ? declared->noise_scale : (double)NAN;
+	struct goodput_choice best;
+	struct job_model model;
+	bool changed;
+
+	if (declared->batch_size == 0)
+		return sizes;
+	best = best_on(s, d, c, replicas, kind, &model);
+	sizes.configuration = best.goodput > 0 ? best.configuration
+		: configuration_spread(declared->batch_size, replicas,
+				       declared->max_local_batch_size, declared->min_batch_size,
+				       declared->max_batch_size);
+	changed = keep_to_what_works(s, declared, kind, &sizes.configuration);
+	if (s->policy->models_goodput)
+		noise_scale = model.goodput.noise_scale;
+	if (s->policy->models_goodput || changed)
+		sizes.learning_rate_scale =
+			learning_rate_scale(declared, noise_scale,
+					    configuration_batch_size(&sizes.configuration));
+	if (!model.known)
+		return sizes;
+	sizes.noise_scale = model.goodput.noise_scale;
+	sizes.goodput = best.goodput > 0 && !changed
+		? best.goodput : goodput_choice_of(&model.goodput, sizes.configuration).goodput;
+	return sizes;
+}

@@ -1,0 +1,61 @@
+/* snapshot.h - what a pass knows before it decides: private to src/pass.
+ *
+ * Everything that decides (decide.c, plan.c and the files that they call) takes a snapshot and
+ * calls nothing that reads or writes, so a test can make a snapshot by hand. */
+#ifndef POLLUX_SNAPSHOT_H
+#define POLLUX_SNAPSHOT_H
+
+#include "pollux/config.h"
+#include "pollux/device.h"
+#include "pollux/device_users.h"
+#include "pollux/engine.h"
+#include "pollux/policy.h"
+#include "pollux/store.h"
+#include "pollux/workloads.h"
+
+/* A device that a profile keeps. */
+struct profile_hold {
+	int64_t job_id;			/* the profile's; 0: none */
+	double until_s;			/* the end of its budget, wall clock; NaN: not known */
+};
+
+struct snapshot {
+	const struct config *config;
+	const struct policy *policy;
+	double now_boot_s, now_wall_s;	/* later than all that was read */
+	int64_t data_version;		/* of the store when this was read */
+	bool look_failed;		/* the machine could not be read: no jobs are in here */
+	struct err failure;		/* why */
+
+	/* usable: as far as the machine, other people's processes and profiles have a say. */
+	struct device_list devices;
+	struct device *listed;		/* devices.items as listed; NULL: not looked at */
+	struct device_user_list users;	/* processes on the devices */
+	struct profile_hold *holds;	/* by device; NULL: no profile has any */
+	struct ignored_list gone;	/* processes that were ignored, and are on no GPU now */
+
+	struct job_list jobs;		/* queued and running */
+	struct setback *setbacks;	/* by job */
+	struct run_list runs;		/* not ended */
+	enum engine_answer *answers;	/* by run: what is there of it */
+	bool *settled;			/* by run: its configuration was measured well enough */
+	struct dependency_list dependencies;
+	struct workload_list workloads;
+};
+
+/* Looks at the machine, reads the store in one read transaction, and fits the models of
+ * workloads with new observations. */
+int pass_read(const struct engine_context *at, const struct config *config, struct snapshot *s,
+	      struct err *err);
+/* Inside a write transaction: whether nobody has written since the snapshot was read. */
+int snapshot_is_current(const struct snapshot *s, struct store *store, bool *current,
+			struct err *err);
+/* Inside a write transaction: reads all but the machine again, and keeps the fits. */
+int pass_read_again(const struct engine_context *at, struct snapshot *s, struct err *err);
+void snapshot_release(struct snapshot *s);
+
+/* The run that holds devices for the job: assigned or running, and not told to stop. NULL:
+ * none. */
+const struct run *snapshot_run_of(const struct snapshot *s, const struct job *job);
+
+#endif

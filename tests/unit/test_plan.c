@@ -1,0 +1,342 @@
+/* test_plan.c - from a snapshot made by hand to the plan that a pass prints and applies: nothing here
+ * reads a store, a clock or a machine. */
+#include <math.h>
+
+#include "pass/plan.h"
+#include "pollux/mem.h"
+#include "tap.h"
+
+#define UNKNOWN ((double)NAN)
+#define NOW_BOOT_S 1000.0
+#define NOW_WALL_S 50000.0
+#define TO_ITS_END "1 device to its end: first in, first out"
+
+static const struct config config = { .slots = 0, .slice_s = 600 };
+
+/* --- a snapshot --- */
+
+static struct snapshot snapshot_new(const struct policy *policy)
+{
+	return (struct snapshot){
+		.config = &config, .policy = policy, .now_boot_s = NOW_BOOT_S, .now_wall_s = NOW_WALL_S,
+	};
+}
+
+static void add_device(struct snapshot *s, const char *id, const char *kind)
+{
+	struct device *d = devices_append(&s->devices);
+
+	snprintf(d->id, sizeof(d->id), "%s", id);
+	snprintf(d->name, sizeof(d->name), "%s", id);
+	snprintf(d->kind, sizeof(d->kind), "%s", kind);
+	d->cores = 1;
+	d->usable = true;
+}
+
+/* A queued job of one device and this batch size; 0: it declares none. */
+static struct job *add_job(struct snapshot *s, int64_t id, int64_t batch_size)
+{
+	size_t n = (size_t)s->jobs.count + 1;
+	struct job *job;
+
+	s->jobs.items = xreallocarray(s->jobs.items, n, sizeof(*job));
+	s->setbacks = xreallocarray(s->setbacks, n, sizeof(*s->setbacks));
+	s->setbacks[s->jobs.count] = (struct setback){ 0 };
+	job = &s->jobs.items[s->jobs.count++];
+	job_init(job);
+	job->id = id;
+	job->reason = xstrdup("");
+	job->submit_time_s = NOW_WALL_S - 100;
+	job->declared.name = xstrdup("job");
+	job->declared.workload = xstrdup("w");
+	job->declared.min_replicas = job->declared.max_replicas = 1;
+	job->declared.weight = 1;
+	job->declared.preemption = PREEMPT_ALWAYS;
+	job->declared.batch_size = job->declared.min_batch_size = batch_size;
+	return job;
+}
+
+/* A run of the job on device d, launched so long ago. */
+static struct run *add_run(struct snapshot *s, struct job *job, int d, double age_s)
+{
+	size_t n = (size_t)s->runs.count + 1;
+	struct run *run;
+
+	s->runs.items = xreallocarray(s->runs.items, n, sizeof(*run));
+	s->answers = xreallocarray(s->answers, n, sizeof(*s->answers));
+	s->settled = xreallocarray(s->settled, n, sizeof(*s->settled));
+	s->answers[s->runs.count] = ENGINE_ALIVE;
+	s->settled[s->runs.count] = false;
+	run = &s->runs.items[s->runs.count++];
+	run_init(run);
+	run->id = 100 + job->id;
+	run->job_id = job->id;
+	run->number = 1;
+	run->state = RUN_RUNNING;
+	run->configuration = configuration_make(1, job->declared.batch_size, 1);
+	run->launch_boot_s = NOW_BOOT_S - age_s;
+	run->first_step_s = 1;
+	run->devices = xcalloc(1, sizeof(*run->devices));
+	run->devices[0] = s->devices.items[d];
+	job->state = JOB_RUNNING;
+	job->progress.runs = job->progress.launches = 1;
+	return run;
+}
+
+/* Measured on one device at 64 samples a pass, 10 ms and 0.1 ms a sample; its noise is large. */
+static struct knowledge measured(void)
+{
+	struct knowledge k = knowledge_of_nothing();
+
+	k.modelled = true;
+	k.restart_s = 3;
+	k.model.max_replicas = 1;
+	k.model.max_local_batch_size = 64;
+	k.model.fit.params = (struct throughput_params){ 0.01, 0.0001, 1e-8, 1e-8, 1e-8, 1e-8, 1 };
+	return k;
+}
+
+static struct workload *add_workload(struct snapshot *s, const char *kind, struct knowledge k, bool known)
+{
+	struct workload *w;
+
+	s->workloads.items = xreallocarray(s->workloads.items, (size_t)s->workloads.count + 1,
+					   sizeof(*w));
+	w = &s->workloads.items[s->workloads.count++];
+	*w = (struct workload){ .name = xstrdup("w"), .measured = known, .k = k };
+	snprintf(w->kind, sizeof(w->kind), "%s", kind);
+	return w;
+}
+
+/* --- what comes of it --- */
+
+/* The lines of the plan, and in brackets what the store is told of each start, stop and change. */
+static char *describe(const struct plan *p)
+{
+	struct text t = TEXT_INIT;
+	struct strings lines;
+
+	strings_init(&lines);
+	plan_print(p, &lines);
+	for (size_t i = 0; i < lines.count; i++)
+		text_addf(&t, "%s\n", lines.items[i]);
+	for (int i = 0; i < p->count; i++) {
+		const struct action *a = &p->items[i];
+
+		if (a->kind == ACTION_REASON)
+			text_addf(&t, "[%lld waits or runs: %s]\n", (long long)a->job_id, a->why);
+		if (a->kind != ACTION_START && a->kind != ACTION_CHANGE)
+			continue;
+		text_add(&t, "[");
+		action_describe(a, &t);
+		text_add(&t, "]\n");
+	}
+	strings_release(&lines);
+	return text_detach(&t);
+}
+
+static void check(struct snapshot *s, const char *want, const char *name)
+{
+	struct decision *d = pass_decide(s);
+	struct plan *p = plan_make(s, d);
+	char *got = describe(p);
+
+	is_str(got, want, name);
+	free(got);
+	plan_free(p);
+	decision_free(d);
+	snapshot_release(s);
+}
+
+static void test_nothing(void)
+{
+	struct snapshot s = snapshot_new(&policy_fifo);
+
+	check(&s, "", "no jobs, no actions");
+}
+
+static void test_starts(void)
+{
+	struct snapshot s = snapshot_new(&policy_fifo);
+
+	add_device(&s, "cpu:0", "cpu");
+	add_job(&s, 1, 64);
+	add_job(&s, 2, 0);
+	check(&s, "start job 1 on cpu:0: " TO_ITS_END "\n"
+	      "[cpu:0: " TO_ITS_END "; batch 64 = 1 * 64 * 1, learning rate * 1]\n"
+	      "[1 waits or runs: " TO_ITS_END "]\n"
+	      "[2 waits or runs: 1st in line, first in first out; needs 1 device]\n",
+	      "the first job starts, the second one is told why it waits");
+}
+
+static void test_passed_over(void)
+{
+	struct dependency after[] = {
+		{ .job_id = 1, .after_id = 7, .must_succeed = true, .after_state = JOB_FAILED },
+		{ .job_id = 2, .after_id = 8, .after_state = JOB_RUNNING },
+	};
+	struct snapshot s = snapshot_new(&policy_fifo);
+
+	add_device(&s, "cpu:0", "cpu");
+	add_job(&s, 1, 0);
+	add_job(&s, 2, 0);
+	add_job(&s, 3, 0)->progress.failures = 1;
+	s.jobs.items[2].declared.retries = 2;
+	s.setbacks[2] = (struct setback){ .n = 1, .failed = true, .end_boot_s = NOW_BOOT_S - 4 };
+	s.dependencies.items = xcalloc(2, sizeof(*after));
+	s.dependencies.count = 2;
+	memcpy(s.dependencies.items, after, sizeof(after));
+	check(&s, "job 1: cancelled: job 7, which was to succeed first, is failed\n"
+	      "[2 waits or runs: after job 8, which is running]\n"
+	      "[3 waits or runs: failed 1 time; retry 1 of 2 after a pause of 10 s]\n",
+	      "one that never can run is cancelled, others wait and are told for what");
+}
+
+static void test_same_reason(void)
+{
+	struct snapshot s = snapshot_new(&policy_fifo);
+	struct job *job;
+
+	add_device(&s, "cpu:0", "cpu");
+	job = add_job(&s, 1, 0);
+	add_run(&s, job, 0, 10);
+	free(job->reason);
+	job->reason = xstrdup(TO_ITS_END);
+	check(&s, "", "what has not changed is not written again");
+}
+
+static void test_unattended(void)
+{
+	struct snapshot s = snapshot_new(&policy_fifo);
+	struct job *job;
+
+	add_device(&s, "cpu:0", "cpu");
+	job = add_job(&s, 1, 0);
+	add_run(&s, job, 0, 10);
+	s.answers[0] = ENGINE_UNATTENDED;
+	free(job->reason);
+	job->reason = xstrdup(TO_ITS_END);
+	check(&s, "job 1: the supervisor of run 1 is gone; stopping what is left of it\n",
+	      "a run that lost its supervisor");
+}
+
+/* --- sizes --- */
+
+/* The workload was measured on the old kind. On the new kind, where the job is to start, 40 samples ran
+ * out of memory and 32 fitted. */
+static struct snapshot two_kinds(void)
+{
+	struct snapshot s = snapshot_new(&policy_goodput);
+	struct knowledge bounded = knowledge_of_nothing();
+	struct job *job;
+
+	add_device(&s, "gpu:old", "old");
+	add_device(&s, "gpu:new", "new");
+	s.devices.items[0].usable = false;
+	job = add_job(&s, 1, 64);
+	job->declared.accumulates = true;
+	add_workload(&s, "old", measured(), true);
+	bounded.memory.ran_out = xcalloc(1, sizeof(struct memory_trial));
+	bounded.memory.fitted = xcalloc(1, sizeof(struct memory_trial));
+	bounded.memory.ran_out[0] = (struct memory_trial){
+		.run_id = 9, .configuration = configuration_make(1, 40, 1),
+	};
+	bounded.memory.fitted[0] = (struct memory_trial){
+		.run_id = 8, .configuration = configuration_make(1, 32, 1), .n_windows = 10,
+	};
+	bounded.memory.n_ran_out = bounded.memory.n_fitted = 1;
+	add_workload(&s, "new", bounded, false);
+	return s;
+}
+
+/* One pass of 64 would take 16.4 ms, 3902 samples a second; two of 32 take 26.4 ms. */
+static void test_sizes_that_fit(void)
+{
+	struct snapshot s = two_kinds();
+	struct decision *d = pass_decide(&s);
+	struct plan *p = plan_make(&s, d);
+	const struct action *a = p->count > 0 ? &p->items[0] : NULL;
+	struct text event = TEXT_INIT;
+
+	ok(a && a->kind == ACTION_START, "a job starts where its sizes do not fit");
+	if (!a || a->kind != ACTION_START)
+		exit(1);
+	action_describe(a, &event);
+	is_int(a->new_run->configuration.local_batch_size, 32, "with what fits there");
+	is_int(a->new_run->configuration.accumulation_steps, 2, "in two passes");
+	near(a->sizes.goodput, 64 / 0.0264, 1e-6, "at the goodput of these sizes");
+	ok(strstr(event.data, "batch 64 = 1 * 32 * 2, learning rate * 1; goodput 2424/s") != NULL,
+	   "which the job's history tells, not that of the sizes that do not fit");
+	printf("# %s\n", event.data);
+	text_release(&event);
+	plan_free(p);
+	decision_free(d);
+	snapshot_release(&s);
+}
+
+/* The kind that the job gets was measured too, and is twice as fast. */
+static void test_model_of_the_kind(void)
+{
+	struct snapshot s = two_kinds();
+	struct knowledge fast = measured();
+	struct decision *d;
+
+	fast.model.fit.params.alpha_grad /= 2;
+	fast.model.fit.params.beta_grad /= 2;
+	knowledge_release(&s.workloads.items[1].k);
+	s.workloads.items[1].k = fast;
+	s.workloads.items[1].measured = true;
+	d = pass_decide(&s);
+	near(d->sizes[0].goodput, 64 / 0.0082, 1e-6, "goodput is by the model of the devices assigned");
+	decision_free(d);
+	snapshot_release(&s);
+}
+
+/* Runs at 16 samples a pass, though 64 were measured to be much better. */
+static struct snapshot runs_badly(void)
+{
+	struct snapshot s = snapshot_new(&policy_goodput);
+	struct run *run;
+
+	add_device(&s, "cpu:0", "cpu");
+	run = add_run(&s, add_job(&s, 1, 64), 0, 700);
+	run->configuration = configuration_make(1, 16, 4);
+	run->takes_configs = true;
+	add_workload(&s, "cpu", measured(), true);
+	return s;
+}
+
+static void test_change(void)
+{
+	struct snapshot s = runs_badly();
+	struct decision *d;
+	struct plan *p;
+
+	d = pass_decide(&s);
+	p = plan_make(&s, d);
+	ok(p->count == 0 || p->items[0].kind == ACTION_REASON,
+	   "no change before the present sizes are measured");
+	plan_free(p);
+	decision_free(d);
+	s.settled[0] = true;
+	d = pass_decide(&s);
+	p = plan_make(&s, d);
+	is_int(p->count > 0 ? (int)p->items[0].kind : -1, ACTION_CHANGE, "then it is changed in place");
+	is_int(p->items[0].sizes.configuration.local_batch_size, 64, "to the sizes of most goodput");
+	plan_free(p);
+	decision_free(d);
+	snapshot_release(&s);
+}
+
+int main(void)
+{
+	test_nothing();
+	test_starts();
+	test_passed_over();
+	test_same_reason();
+	test_unattended();
+	test_sizes_that_fit();
+	test_model_of_the_kind();
+	test_change();
+	return done();
+}
