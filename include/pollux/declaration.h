@@ -38,6 +38,7 @@ struct declaration {
 };
 
 void declaration_init(struct declaration *d);		/* the default of each field */
+void declaration_copy(struct declaration *d, const struct declaration *from);
 void declaration_release(struct declaration *d);
 
 /* What the options of a command line say: fields of the declaration as they are kept, and what is

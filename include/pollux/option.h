@@ -11,22 +11,20 @@ enum option_type {
 	OPTION_INT,		/* int64_t (or int) within min..max */
 	OPTION_NUMBER,		/* double within min..max, finite */
 	OPTION_AMOUNT,		/* double of at least 1, with K, M or G after it for 1e3, 1e6, 1e9 */
-	OPTION_DURATION,	/* double, seconds: "90", "90s", "1.5m", "2h", "1d", "1h30m"; within min..max */
-	OPTION_TEXT,		/* const char *: borrowed from argv; not empty. As FIELD_TEXT: a copy */
-	OPTION_CHOICE,		/* one of the names in choices; kept as OPTION_TEXT keeps a text */
+	OPTION_DURATION,	/* double, seconds within min..max: "90", "90s", "1.5m", "2h", "1h30m" */
+	OPTION_TEXT,		/* const char *: borrowed from argv; not empty. FIELD_TEXT: a copy */
+	OPTION_CHOICE,		/* one of the names in choices, kept as a text */
 	OPTION_SIGNAL,		/* int: a signal that a program can catch, by name or number */
 	OPTION_LIST,		/* struct text_list: one entry per appearance, in order */
-	OPTION_RANGE,		/* "N" or "MIN:MAX", within min..max, MIN <= MAX: two neighbours, int or int64_t */
-	OPTION_DECLARED,	/* no option: in its place stand the rows of declaration.h with these uses */
+	OPTION_RANGE,		/* "N" or "MIN:MAX" within min..max, MIN <= MAX: two int64_t (or int) in
+				   members that follow each other */
+	OPTION_DECLARED,	/* no option: the rows of declaration.h with these uses stand here, and
+				   offset is that of a struct asked */
 };
 
 struct text_list {
 	const char **items;	/* owned array of borrowed strings; options_release frees it */
 	size_t count;
-};
-
-struct int_range {
-	long long min, max;	/* both 0: not given */
 };
 
 struct option_spec {

@@ -8,23 +8,16 @@
 #include "pollux/picture.h"
 #include "pollux/profile.h"
 #include "profile.h"
-#include "submission_options.h"
 
 static const struct option_spec options[] = {
 #define O(field) .offset = offsetof(struct profile_options, field)
-#define S(field) .offset = offsetof(struct profile_options, submission.field)
 	{ "budget", 't', OPTION_DURATION, "TIME", O(budget_s), 1, 1e7,
 	  "for all of it, launches too; default 60s" },
 	{ "points", 0, OPTION_INT, "N", O(points), 1, 1000,
 	  "try at most so many sizes; default as many as the budget lasts for" },
 	{ "slots", 's', OPTION_INT, "N", O(slots), 1, CONFIG_MAX_SLOTS,
 	  "divide the processor into N slots; default as configured" },
-	SUBMISSION_NAMES(S),
-	SUBMISSION_SIZES(S),
-	SUBMISSION_WORK_STEPS(S),
-	SUBMISSION_STEPS(S),
-	SUBMISSION_STOP(S),
-	SUBMISSION_PLACE(S),
+	{ .name = "declared", .type = OPTION_DECLARED, O(asked), .uses = FOR_PROFILE },
 	{ "json", 'j', OPTION_FLAG, NULL, O(json), 0, 0, "print JSON" },
 	{ "plot", 'p', OPTION_TEXT, "FILE", O(plot), 0, 0,
 	  "also draw goodput against devices and batch size, by gnuplot: FILE.svg or FILE.png" },
@@ -36,25 +29,10 @@ static const struct option_spec options[] = {
 	  .help = "this one only; default one of each kind, and exchanges between all" },
 	{ .name = "quick", .type = OPTION_FLAG, O(quick),
 	  .help = "fewer sizes, and less time for each" },
-	/* So that what submit is given can be given as it is; the manual says what they are not used for. */
-#define IGNORED "as for submit, not used"
-	{ "checkpoint-dir", 0, OPTION_TEXT, "DIR", S(checkpoint_dir), 0, 0, IGNORED },
-	{ "resume-args", 0, OPTION_TEXT, "TEXT", S(resume_args), 0, 0, IGNORED },
-	{ "samples", 0, OPTION_NUMBER, "N", S(total_samples), 1, 1e18, IGNORED },
-	{ "epochs", 0, OPTION_NUMBER, "N", S(epochs), 1e-6, 1e12, IGNORED },
-	{ "dataset-size", 0, OPTION_INT, "SAMPLES", S(dataset_size), 1, 1e15, IGNORED },
-	{ "weight", 'w', OPTION_NUMBER, "W", S(weight), 1e-3, 1e3, IGNORED },
-	{ "hold", 0, OPTION_FLAG, NULL, S(hold), 0, 0, IGNORED },
-	{ "after", 'a', OPTION_LIST, "[ok:]ID,...", S(after), 0, 0, IGNORED },
-	{ "time-limit", 0, OPTION_DURATION, "TIME", S(time_limit_s), 1, 1e9, IGNORED },
-	{ "retries", 0, OPTION_INT, "N", S(retries), 0, 1000, IGNORED },
-	{ "preempt", 0, OPTION_FLAG, NULL, S(preempt), 0, 0, IGNORED },
-	{ "no-preempt", 0, OPTION_FLAG, NULL, S(no_preempt), 0, 0, IGNORED },
-	{ "quiet", 'q', OPTION_FLAG, NULL, S(quiet), 0, 0, IGNORED },
-#undef IGNORED
+	/* So that the options of submit can be given unchanged; the manual names those without effect. */
+	{ .name = "ignored", .type = OPTION_DECLARED, O(asked), .uses = IGNORED_BY_PROFILE },
 	{ .name = NULL },
 #undef O
-#undef S
 };
 
 static bool is_number(const char *text)
@@ -92,7 +70,7 @@ static int check_picture(const struct profile_options *o, struct err *err)
 {
 	if (!o->plot)
 		return 0;
-	if (!o->submission.batch)
+	if (!o->asked.declared.batch_size)
 		return usage_error(&cmd_profile, err, "option '--plot' needs --batch: without it no model comes of a "
 				   "profile");
 	return picture_check(o->plot, err);
@@ -155,10 +133,10 @@ static int run(int argc, char **argv, struct err *err)
 {
 	struct profile_options o = {
 		.color = "auto", .budget_s = PROFILE_BUDGET_S,
-		.submission = SUBMISSION_DEFAULTS(&cmd_profile),
 	};
 	int first, rc;
 
+	asked_init(&o.asked);
 	rc = options_parse(&cmd_profile, argc, argv, &o, &first, err);
 	if (rc == 0)
 		rc = dispatch(&o, argc, argv, first, err);

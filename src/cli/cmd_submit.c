@@ -16,42 +16,10 @@
 #include "pollux/session.h"
 #include "pollux/template.h"
 #include "submission.h"
-#include "submission_options.h"
 
 static const struct option_spec options[] = {
-#define O(field) .offset = offsetof(struct submission, field)
-	SUBMISSION_NAMES(O),
-	SUBMISSION_SIZES(O),
-	{ "samples", 0, OPTION_NUMBER, "N", O(total_samples), 1, 1e18,
-	  "samples to its end: for the time left, and for who goes first" },
-	SUBMISSION_WORK_STEPS(O),
-	{ "epochs", 0, OPTION_NUMBER, "N", O(epochs), 1e-6, 1e12,
-	  "passes over the data to its end; needs --dataset-size" },
-	{ "dataset-size", 0, OPTION_INT, "SAMPLES", O(dataset_size), 1, 1e15, "samples in an epoch" },
-	{ "weight", 'w', OPTION_NUMBER, "W", O(weight), 1e-3, 1e3,
-	  "what a device is worth to it beside other jobs; default 1" },
-	{ "hold", 0, OPTION_FLAG, NULL, O(hold), 0, 0, "wait for 'pollux release'" },
-	{ "after", 'a', OPTION_LIST, "[ok:]ID,...", O(after), 0, 0,
-	  "start when these jobs have ended (ok: have succeeded)" },
-	{ "time-limit", 't', OPTION_DURATION, "TIME", O(time_limit_s), 1, 1e9,
-	  "stop it for good after this much running time: 90, 45m, 12h, 2d" },
-	{ "retries", 0, OPTION_INT, "N", O(retries), 0, 1000,
-	  "start it again after so many failures; default 0" },
-	SUBMISSION_STOP(O),
-	{ "checkpoint-dir", 0, OPTION_TEXT, "DIR", O(checkpoint_dir), 0, 0,
-	  "where its checkpoints are; default a directory of its own ({checkpoint})" },
-	{ "resume-args", 0, OPTION_TEXT, "TEXT", O(resume_args), 0, 0,
-	  "added to the command (or put for {resume}) once there is a checkpoint" },
-	{ "preempt", 0, OPTION_FLAG, NULL, O(preempt), 0, 0,
-	  "it may be stopped and relaunched; default where the command has {checkpoint} or {resume}, "
-	  "with --checkpoint-dir or --resume-args, or once it has reported a checkpoint" },
-	{ "no-preempt", 0, OPTION_FLAG, NULL, O(no_preempt), 0, 0,
-	  "once started it keeps its devices to its end" },
-	SUBMISSION_STEPS(O),
-	SUBMISSION_PLACE(O),
-	{ "quiet", 'q', OPTION_FLAG, NULL, O(quiet), 0, 0, "print the job's number alone" },
+	{ .name = "declared", .type = OPTION_DECLARED, .uses = FOR_SUBMIT },
 	{ .name = NULL },
-#undef O
 };
 
 static void print_result(const struct job *job, bool quiet)
@@ -129,18 +97,17 @@ static int insert(struct store *s, struct job *job, const struct job_command *co
 	return store_commit(s, err);
 }
 
-static int add(const struct submission *o, struct job *job, const struct job_command *command,
+static int add(const struct asked *o, struct job *job, const struct job_command *command,
 	       const struct dependency_list *after, struct err *err)
 {
-	double parameters;
 	struct session s;
 	int rc;
 
-	if (submission_parameters(o, &parameters, err) || session_open(&s, STORE_WRITE, err))
+	if (session_open(&s, STORE_WRITE, err))
 		return -1;
 	warn_of_network(&s.paths);
 	job->submit_time_s = clock_wall_s();
-	rc = insert(&s.store, job, command, after, parameters, err);
+	rc = insert(&s.store, job, command, after, o->parameters, err);
 	if (rc == 0) {
 		warn_of_devices(&s.paths, job);
 		warn_of_passes(job);
@@ -151,7 +118,7 @@ static int add(const struct submission *o, struct job *job, const struct job_com
 	return rc;
 }
 
-static int submit(const struct submission *o, char **argv, struct err *err)
+static int submit(const struct asked *o, char **argv, struct err *err)
 {
 	struct job_command command = { 0 };
 	struct dependency_list after = { 0 };
@@ -159,8 +126,9 @@ static int submit(const struct submission *o, char **argv, struct err *err)
 	int rc;
 
 	job_init(&job);
-	rc = submission_command(o, argv, &command, err) || submission_job(o, &command, &job, err) ||
-	     submission_after(o, &after, err) ? -1 : 0;
+	rc = submission_command(&cmd_submit, o, argv, &command, err) ||
+	     submission_job(&cmd_submit, o, &command, &job, err) ||
+	     submission_after(&cmd_submit, o, &after, err) ? -1 : 0;
 	if (rc == 0)
 		rc = add(o, &job, &command, &after, err);
 	dependency_list_release(&after);
@@ -171,9 +139,10 @@ static int submit(const struct submission *o, char **argv, struct err *err)
 
 static int run(int argc, char **argv, struct err *err)
 {
-	struct submission o = SUBMISSION_DEFAULTS(&cmd_submit);
+	struct asked o;
 	int first, rc;
 
+	asked_init(&o);
 	rc = options_parse(&cmd_submit, argc, argv, &o, &first, err);
 	if (rc == 0 && first >= argc)
 		rc = usage_error(&cmd_submit, err, "no command to run");

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "pollux/declaration.h"
 #include "pollux/err.h"
-#include "pollux/option.h"
 #include "pollux/output.h"
 
 struct command {
@@ -24,9 +24,20 @@ struct command {
 	int (*run)(int argc, char **argv, struct err *err);
 };
 
+/* An option of a command, from its own table or from the declaration's. */
+struct command_option {
+	struct option_spec spec;
+	size_t asked_offset;		/* of the struct asked in the command's own struct */
+	int row;			/* in declared_fields; -1: the command's own */
+};
+
+/* All *n of them, in their order; the array is the caller's to free. */
+struct command_option *command_options(const struct command *command, int *n);
+
 /* Parse argv by command->options into target; "--" ends the options. On return argv[*first] is the first
- * operand, and all after it are operands (argv is reordered so). -1: *err holds EX_USAGE and one line that names the option, the value and what would have been right; an unknown option names
- * the nearest known one. --help is dealt with by main.c before run is called. */
+ * operand, and all after it are operands (argv is reordered so). -1: *err holds EX_USAGE and one
+ * line that names the option, the value and what would have been right; an unknown option names the
+ * nearest known one. --help is dealt with by main.c before run is called. */
 int options_parse(const struct command *command, int argc, char **argv, void *target, int *first,
 		  struct err *err);
 void options_release(const struct command *command, void *target);

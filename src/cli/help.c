@@ -1,4 +1,5 @@
 /* help.c - what --help prints, made from a command's table. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
@@ -62,15 +63,15 @@ static void print_option(FILE *out, const struct option_spec *spec, int indent)
 }
 
 /* The column at which the help of all options begins. */
-static int help_column(const struct option_spec *options)
+static int help_column(const struct command_option *options, int n)
 {
 	struct text form = TEXT_INIT;
 	int widest = 0;
 
 	option_form(&form, &help_spec);
 	widest = (int)form.length;
-	for (; options && options->name; options++) {
-		option_form(&form, options);
+	for (int i = 0; i < n; i++) {
+		option_form(&form, &options[i].spec);
 		if ((int)form.length > widest && form.length <= WIDEST_OPTION)
 			widest = (int)form.length;
 	}
@@ -91,15 +92,18 @@ static void print_examples(FILE *out, const char *examples)
 
 void command_help(const struct command *command, FILE *out)
 {
-	int column = help_column(command->options);
+	int n;
+	struct command_option *options = command_options(command, &n);
+	int column = help_column(options, n);
 
 	fprintf(out, "usage: pollux %s%s%s\n\n", command->name, *command->synopsis ? " " : "",
 		command->synopsis);
 	print_wrapped(out, command->summary, 0, 0);
 	fputs("\noptions:\n", out);
-	for (const struct option_spec *o = command->options; o && o->name; o++)
-		print_option(out, o, column);
+	for (int i = 0; i < n; i++)
+		print_option(out, &options[i].spec, column);
 	print_option(out, &help_spec, column);
 	if (command->example)
 		print_examples(out, command->example);
+	free(options);
 }

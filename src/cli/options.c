@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -21,20 +22,56 @@ enum { SCAN_END = -1, SCAN_HELP = -2, SCAN_BAD = -3 };
 /* One walk through an argument vector. getopt keeps its place in globals, so there is one at a time. */
 struct scan {
 	const struct command *command;
-	int n;				/* options in the table */
+	struct command_option *options;
+	int n;				/* how many */
 	struct option *longs;		/* n, --help, and the end */
 	char *letters;
 	int argc;
 	char **argv;
 };
 
-static int count_options(const struct command *command)
+static bool is_taken(const struct command_option *options, int n, char letter)
 {
-	int n = 0;
+	for (int i = 0; i < n; i++)
+		if (options[i].spec.letter == letter)
+			return true;
+	return false;
+}
 
-	while (command->options && command->options[n].name)
-		n++;
-	return n;
+/* Append the rows of the declaration for which the option stands. */
+static void add_declared(const struct option_spec *place, struct command_option *options, int *n)
+{
+	for (int row = 0; row < n_declared_fields; row++) {
+		const struct declared_field *field = &declared_fields[row];
+		struct option_spec spec = field->option;
+
+		if (!(field->uses & place->uses))
+			continue;
+		spec.offset += place->offset;
+		spec.target = field->column.field.name ? field->column.field.type : FIELD_NONE;
+		if (is_taken(options, *n, spec.letter))
+			spec.letter = 0;
+		if (place->uses == IGNORED_BY_PROFILE)
+			spec.help = "as for submit, not used";
+		options[(*n)++] = (struct command_option){ spec, place->offset, row };
+	}
+}
+
+struct command_option *command_options(const struct command *command, int *n)
+{
+	struct command_option *options;
+	int most = 0;
+
+	for (const struct option_spec *o = command->options; o && o->name; o++)
+		most += o->type == OPTION_DECLARED ? n_declared_fields : 1;
+	options = xcalloc((size_t)most + 1, sizeof(*options));
+	*n = 0;
+	for (const struct option_spec *o = command->options; o && o->name; o++)
+		if (o->type == OPTION_DECLARED)
+			add_declared(o, options, n);
+		else
+			options[(*n)++] = (struct command_option){ *o, 0, -1 };
+	return options;
 }
 
 /* "+": stop at the first operand. ":": tell a missing value from an unknown option. Without "+" getopt
@@ -42,20 +79,20 @@ static int count_options(const struct command *command)
 static void scan_init(struct scan *s, const struct command *command, int argc, char **argv)
 {
 	struct text letters = TEXT_INIT;
-	int n = count_options(command);
 
-	*s = (struct scan){ .command = command, .n = n, .argc = argc, .argv = argv };
-	s->longs = xcalloc((size_t)n + 2, sizeof(*s->longs));
+	*s = (struct scan){ .command = command, .argc = argc, .argv = argv };
+	s->options = command_options(command, &s->n);
+	s->longs = xcalloc((size_t)s->n + 2, sizeof(*s->longs));
 	text_add(&letters, command->runs_program ? "+:h" : ":h");
-	for (int i = 0; i < n; i++) {
-		const struct option_spec *spec = &command->options[i];
+	for (int i = 0; i < s->n; i++) {
+		const struct option_spec *spec = &s->options[i].spec;
 		int value = spec->type == OPTION_FLAG ? no_argument : required_argument;
 
 		s->longs[i] = (struct option){ spec->name, value, NULL, LONG_FORM + i };
 		if (spec->letter)
 			text_addf(&letters, "%c%s", spec->letter, value == no_argument ? "" : ":");
 	}
-	s->longs[n] = (struct option){ "help", no_argument, NULL, LONG_FORM + n };
+	s->longs[s->n] = (struct option){ "help", no_argument, NULL, LONG_FORM + s->n };
 	s->letters = text_detach(&letters);
 	opterr = 0;
 	optind = 0;		/* 0, not 1: glibc and musl then forget the walk before */
@@ -63,6 +100,7 @@ static void scan_init(struct scan *s, const struct command *command, int argc, c
 
 static void scan_release(struct scan *s)
 {
+	free(s->options);
 	free(s->longs);
 	free(s->letters);
 }
@@ -75,7 +113,7 @@ static int scan_index(const struct scan *s, int c)
 	if (c >= LONG_FORM)
 		return c - LONG_FORM;
 	for (int i = 0; i < s->n; i++)
-		if (s->command->options[i].letter && s->command->options[i].letter == c)
+		if (s->options[i].spec.letter && s->options[i].spec.letter == c)
 			return i;
 	return SCAN_BAD;
 }
@@ -145,13 +183,23 @@ static bool in_range(const struct option_spec *spec, double x)
 	return !is_bounded(spec) || (x >= spec->min && x <= spec->max);
 }
 
+static bool is_among(const char *name, const char *const *names)
+{
+	while (*names && strcmp(name, *names) != 0)
+		names++;
+	return *names;
+}
+
 static int set_int(const struct option_spec *spec, const char *value, void *field)
 {
 	int64_t n;
 
 	if (number_parse_int(value, &n) || !in_range(spec, (double)n))
 		return -1;
-	*(int64_t *)field = n;
+	if (spec->target == FIELD_INT)
+		*(int *)field = (int)n;
+	else
+		*(int64_t *)field = n;
 	return 0;
 }
 
@@ -194,16 +242,73 @@ static int set_range(const struct option_spec *spec, const char *value, void *fi
 		return -1;
 	if (!in_range(spec, (double)min) || !in_range(spec, (double)max))
 		return -1;
-	*(struct int_range *)field = (struct int_range){ min, max };
+	if (spec->target == FIELD_INT) {
+		((int *)field)[0] = (int)min;
+		((int *)field)[1] = (int)max;
+	} else {
+		((int64_t *)field)[0] = min;
+		((int64_t *)field)[1] = max;
+	}
 	return 0;
 }
 
-static int set_text(const char *value, void *field)
+static int set_text(const struct option_spec *spec, const char *value, void *field)
 {
 	if (!*value)
 		return -1;
-	*(const char **)field = value;
+	if (spec->target == FIELD_TEXT) {
+		free(*(char **)field);
+		*(char **)field = xstrdup(value);
+	} else {
+		*(const char **)field = value;
+	}
 	return 0;
+}
+
+static int set_choice(const struct option_spec *spec, const char *value, void *field)
+{
+	return is_among(value, spec->choices) ? set_text(spec, value, field) : -1;
+}
+
+/* "124M" is 124 million. */
+static int set_amount(const struct option_spec *spec, const char *value, void *field)
+{
+	static const char suffixes[] = "KMG";
+	char *digits = xstrdup(value);
+	size_t n = strlen(digits);
+	const char *suffix = n > 0 ? strchr(suffixes, digits[n - 1]) : NULL;
+	double x;
+	int rc;
+
+	if (suffix)
+		digits[n - 1] = '\0';
+	rc = number_parse(digits, &x);
+	free(digits);
+	for (const char *s = suffixes; rc == 0 && suffix && s <= suffix; s++)
+		x *= 1e3;
+	if (rc || !in_range(spec, x))
+		return -1;
+	*(double *)field = x;
+	return 0;
+}
+
+/* Only a signal that a program can catch. */
+static int set_signal(const char *value, void *field)
+{
+	const char *name = text_starts_with(value, "SIG") ? value + 3 : value;
+	int64_t number;
+
+	if (number_parse_int(value, &number))
+		number = 0;
+	for (int i = 1; i < NSIG; i++) {
+		const char *known = sigabbrev_np(i);
+
+		if (i != SIGKILL && i != SIGSTOP && (i == number || (known && !strcmp(known, name)))) {
+			*(int *)field = i;
+			return 0;
+		}
+	}
+	return -1;
 }
 
 static int add_text(const char *value, void *field)
@@ -227,11 +332,11 @@ static int set_value(const struct option_spec *spec, const char *value, void *fi
 	case OPTION_NUMBER:
 	case OPTION_DURATION: return set_number(spec, value, field);
 	case OPTION_RANGE: return set_range(spec, value, field);
-	case OPTION_TEXT: return set_text(value, field);
+	case OPTION_TEXT: return set_text(spec, value, field);
 	case OPTION_LIST: return add_text(value, field);
-	case OPTION_AMOUNT:
-	case OPTION_CHOICE:
-	case OPTION_SIGNAL:
+	case OPTION_AMOUNT: return set_amount(spec, value, field);
+	case OPTION_CHOICE: return set_choice(spec, value, field);
+	case OPTION_SIGNAL: return set_signal(value, field);
 	case OPTION_DECLARED: break;
 	}
 	return -1;
@@ -246,23 +351,57 @@ static void add_clipped(struct text *t, const char *value)
 	text_add(t, n > 60 ? ".." : "");
 }
 
-static int wrong_value(const struct option_spec *spec, const char *value, struct err *err)
+/* "adascale, sqrt, linear or none" */
+static void add_choices(struct text *t, const char *const *choices)
 {
-	struct text what = TEXT_INIT;
+	for (; *choices; choices++)
+		text_addf(t, "%s%s", *choices, !choices[1] ? "" : choices[2] ? ", " : " or ");
+}
+
+/* What a value has to be where that is no number and no time; false elsewhere. */
+static bool describe_word(struct text *t, const struct option_spec *spec)
+{
+	if (spec->type == OPTION_CHOICE)
+		add_choices(t, spec->choices);
+	else if (spec->type == OPTION_SIGNAL)
+		text_add(t, "a signal that a program can catch, such as TERM, INT or USR1");
+	else if (spec->type == OPTION_AMOUNT)
+		text_add(t, "a number of at least 1, such as 124M");
+	else
+		return false;
+	return true;
+}
+
+static int wrong_value(const struct command *command, const struct option_spec *spec,
+		       const char *value, struct err *err)
+{
+	struct text what = TEXT_INIT, words = TEXT_INIT;
 	char *title = option_title(spec);
 
 	text_addf(&what, "option '%s'", title);
-	if (value && *value) {
-		text_add(&what, ": '");
-		add_clipped(&what, value);
-		text_add(&what, "' is not ");
+	if (value && *value && describe_word(&words, spec)) {
+		if (spec->type == OPTION_SIGNAL)
+			value += text_starts_with(value, "SIG") ? strlen("SIG") : 0;
+		if (spec->type != OPTION_AMOUNT)
+			usage_error(command, err, "option '--%s' wants %s, not '%.60s'",
+				    spec->name, words.data, value);
+		else
+			usage_error(command, err, "%s wants %s, not '%.60s'", what.data,
+				    words.data, value);
 	} else {
-		text_add(&what, " needs ");
+		if (value && *value) {
+			text_add(&what, ": '");
+			add_clipped(&what, value);
+			text_add(&what, "' is not ");
+		} else {
+			text_add(&what, " needs ");
+		}
+		describe_value(&what, spec);
+		err_set(err, EX_USAGE, "%s", what.data);
 	}
-	describe_value(&what, spec);
-	err_set(err, EX_USAGE, "%s", what.data);
 	free(title);
 	text_release(&what);
+	text_release(&words);
 	return -1;
 }
 
@@ -314,7 +453,7 @@ static int bad_option(const struct scan *s, int error, struct err *err)
 	int i = optopt ? scan_index(s, optopt) : SCAN_BAD;
 
 	if (error == ':' && i >= 0)
-		return wrong_value(&s->command->options[i], NULL, err);
+		return wrong_value(s->command, &s->options[i].spec, NULL, err);
 	if (i != SCAN_BAD)
 		return usage_error(s->command, err, "option '--%s' takes no value",
 				   s->longs[i == SCAN_HELP ? s->n : i].name);
@@ -323,22 +462,44 @@ static int bad_option(const struct scan *s, int error, struct err *err)
 	return unknown_name(s, s->argv[optind - 1], err);
 }
 
+static struct asked *asked_of(const struct command_option *option, void *target)
+{
+	return (struct asked *)(void *)((char *)target + option->asked_offset);
+}
+
+/* Refuses an option that was given without the option that it needs. */
+static int check_needs(const struct scan *s, void *target, struct err *err)
+{
+	for (int i = 0; i < s->n; i++) {
+		const struct command_option *option = &s->options[i];
+
+		if (option->spec.needs &&
+		    asked_gives(asked_of(option, target), option->spec.name) &&
+		    !asked_gives(asked_of(option, target), option->spec.needs))
+			return usage_error(s->command, err, "option '--%s' needs --%s",
+					   option->spec.name, option->spec.needs);
+	}
+	return 0;
+}
+
 static int parse_all(const struct scan *s, void *target, struct err *err)
 {
 	int i, error;
 
 	while ((i = scan_next(s, &error)) != SCAN_END) {
-		const struct option_spec *spec;
+		const struct command_option *option;
 
 		if (i == SCAN_HELP)
 			continue;
 		if (i == SCAN_BAD)
 			return bad_option(s, error, err);
-		spec = &s->command->options[i];
-		if (set_value(spec, optarg, (char *)target + spec->offset))
-			return wrong_value(spec, optarg, err);
+		option = &s->options[i];
+		if (set_value(&option->spec, optarg, (char *)target + option->spec.offset))
+			return wrong_value(s->command, &option->spec, optarg, err);
+		if (option->row >= 0)
+			asked_of(option, target)->given |= (uint64_t)1 << option->row;
 	}
-	return 0;
+	return check_needs(s, target, err);
 }
 
 int options_parse(const struct command *command, int argc, char **argv, void *target, int *first,
@@ -372,13 +533,6 @@ bool options_ask_help(const struct command *command, int argc, char **argv)
 	return i == SCAN_HELP;
 }
 
-static bool is_among(const char *name, const char *const *names)
-{
-	while (*names && strcmp(name, *names) != 0)
-		names++;
-	return *names;
-}
-
 /* In a copy: getopt moves operands, and the caller knows where his are. */
 const char *options_given_but(const struct command *command, int argc, char **argv, const char *const *names)
 {
@@ -390,8 +544,8 @@ const char *options_given_but(const struct command *command, int argc, char **ar
 	memcpy(copy, argv, (size_t)argc * sizeof(*copy));
 	scan_init(&s, command, argc, copy);
 	while (!found && (i = scan_next(&s, &error)) != SCAN_END)
-		if (i >= 0 && !is_among(command->options[i].name, names))
-			found = command->options[i].name;
+		if (i >= 0 && !is_among(s.options[i].spec.name, names))
+			found = s.options[i].spec.name;
 	scan_release(&s);
 	free(copy);
 	return found;
@@ -399,16 +553,22 @@ const char *options_given_but(const struct command *command, int argc, char **ar
 
 void options_release(const struct command *command, void *target)
 {
-	for (int i = 0, n = count_options(command); i < n; i++) {
-		const struct option_spec *spec = &command->options[i];
-		struct text_list *list;
+	int n;
+	struct command_option *options = command_options(command, &n);
 
-		if (spec->type != OPTION_LIST)
-			continue;
-		list = (struct text_list *)(void *)((char *)target + spec->offset);
-		free(list->items);
-		*list = (struct text_list){ 0 };
+	for (int i = 0; i < n; i++) {
+		const struct option_spec *spec = &options[i].spec;
+		void *field = (char *)target + spec->offset;
+
+		if (spec->type == OPTION_LIST) {
+			free(((struct text_list *)field)->items);
+			*(struct text_list *)field = (struct text_list){ 0 };
+		} else if (spec->target == FIELD_TEXT) {
+			free(*(char **)field);
+			*(char **)field = NULL;
+		}
 	}
+	free(options);
 }
 
 int usage_error(const struct command *command, struct err *err, const char *format, ...)

@@ -13,7 +13,7 @@ struct profile_options {
 	const char *plot, *color;
 
 	/* profile_command.c */
-	struct submission submission;
+	struct asked asked;
 	double budget_s;
 	int64_t points, slots;		/* 0: by the budget; as configured */
 

@@ -171,7 +171,7 @@ static void note_sizes(const struct job *job, const struct job_command *command)
 			       "any number of devices");
 }
 
-static void note_checkpoints(const struct submission *o, const char *dir)
+static void note_checkpoints(const struct asked *o, const char *dir)
 {
 	if (o->checkpoint_dir)
 		output_messagef("note: {checkpoint} and POLLUX_CHECKPOINT_DIR are a directory in '%s', removed after each "
@@ -248,7 +248,7 @@ static int profile(const struct profile_options *o, struct profile_settings *set
 		return -1;
 	note_limits(job);
 	note_sizes(job, command);
-	note_checkpoints(&o->submission, s.paths.dir);
+	note_checkpoints(&o->asked, s.paths.dir);
 	rc = measure(&s, job, command, settings, &end, err);
 	if (rc == 0)
 		rc = finish(&s, job, &end, o, err);
@@ -258,36 +258,37 @@ static int profile(const struct profile_options *o, struct profile_settings *set
 	return rc;
 }
 
-/* How and when it would be scheduled, and for how long it would go on, is no matter here. */
-static void forget_schedule(struct submission *o)
+/* When the job would be scheduled, and for how long it would go on, does not matter here. */
+static void forget_schedule(struct asked *o)
 {
-	const struct submission defaults = SUBMISSION_DEFAULTS(o->by);
+	struct asked defaults;
 
+	asked_init(&defaults);
 	o->checkpoint_dir = NULL;
 	o->hold = false;
-	o->retries = 0;
-	o->weight = defaults.weight;
-	o->time_limit_s = defaults.time_limit_s;
+	o->declared.retries = defaults.declared.retries;
+	o->declared.weight = defaults.declared.weight;
+	o->declared.time_limit_s = defaults.declared.time_limit_s;
 }
 
 /* The command as it would be submitted, but for its checkpoints: those of the profile are its own. */
 int profile_command(const struct profile_options *o, char **argv, struct err *err)
 {
-	struct submission submission = o->submission;
+	struct asked asked = o->asked;
 	struct job_command command = { 0 };
 	struct job job;
 	struct profile_settings settings = {
 		.budget_s = o->budget_s, .max_points = (int)o->points, .slots = o->slots > 0 ? (int)o->slots : 0,
+		.parameters = o->asked.parameters,
 	};
 	int rc;
 
 	if (getenv("POLLUX_REPORT_SOCKET"))
 		return err_set(err, EX_UNAVAILABLE, "a profile cannot be made from within a job");
-	forget_schedule(&submission);
+	forget_schedule(&asked);
 	job_init(&job);
-	rc = submission_command(&submission, argv, &command, err) ||
-	     submission_job(&submission, &command, &job, err) ||
-	     submission_parameters(&submission, &settings.parameters, err) ? -1 : 0;
+	rc = submission_command(&cmd_profile, &asked, argv, &command, err) ||
+	     submission_job(&cmd_profile, &asked, &command, &job, err) ? -1 : 0;
 	if (rc == 0) {
 		job.declared.total_samples = (double)NAN;	/* of all its points together it would be wrong */
 		note_command(argv);

@@ -1,7 +1,6 @@
 /* submission.c - check what was asked for, fill in what was not. */
 #include <errno.h>
-#include <limits.h>
-#include <signal.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -9,7 +8,6 @@
 
 #include "pollux/environment.h"
 #include "pollux/git.h"
-#include "pollux/goodput.h"
 #include "pollux/mem.h"
 #include "pollux/number.h"
 #include "pollux/steps.h"
@@ -35,7 +33,7 @@ static bool is_directory(const char *path)
 
 /* The directory is entered later by cron's hand, so it is named absolutely; whether it can be entered is
  * found out now. */
-static int find_directory(const struct submission *o, struct job_command *c, struct err *err)
+static int find_directory(const struct asked *o, struct job_command *c, struct err *err)
 {
 	char *cwd = getcwd(NULL, 0);
 
@@ -90,7 +88,8 @@ static int find_program(const char *name, struct job_command *c, struct err *err
 	return 0;
 }
 
-static int add_variables(const struct submission *o, struct job_command *c, struct err *err)
+static int add_variables(const struct command *by, const struct asked *o, struct job_command *c,
+			 struct err *err)
 {
 	environment_capture(environ, &c->env);
 	for (size_t i = 0; i < o->env.count; i++) {
@@ -98,7 +97,7 @@ static int add_variables(const struct submission *o, struct job_command *c, stru
 		char *name;
 
 		if (!equals || equals == o->env.items[i])
-			return usage_error(o->by, err, "option '--env' wants NAME=VALUE, not "
+			return usage_error(by, err, "option '--env' wants NAME=VALUE, not "
 					   "'%.60s'", o->env.items[i]);
 		name = strndup(o->env.items[i], (size_t)(equals - o->env.items[i]));
 		strings_set_variable(&c->env, name, equals + 1);
@@ -109,7 +108,7 @@ static int add_variables(const struct submission *o, struct job_command *c, stru
 }
 
 /* It need not be there yet: the program may make it. */
-static int set_checkpoint_dir(const struct submission *o, struct job_command *c, struct err *err)
+static int set_checkpoint_dir(const struct asked *o, struct job_command *c, struct err *err)
 {
 	struct stat st;
 
@@ -120,7 +119,7 @@ static int set_checkpoint_dir(const struct submission *o, struct job_command *c,
 	return 0;
 }
 
-static int set_step_regex(const struct submission *o, struct job_command *c, struct err *err)
+static int set_step_regex(const struct asked *o, struct job_command *c, struct err *err)
 {
 	struct steps *steps = steps_new(o->step_regex, err);
 
@@ -131,10 +130,11 @@ static int set_step_regex(const struct submission *o, struct job_command *c, str
 	return 0;
 }
 
-int submission_command(const struct submission *o, char **argv, struct job_command *c,
-		       struct err *err)
+int submission_command(const struct command *by, const struct asked *o, char **argv,
+		       struct job_command *c, struct err *err)
 {
-	if (find_directory(o, c, err) || find_program(argv[0], c, err) || add_variables(o, c, err))
+	if (find_directory(o, c, err) || find_program(argv[0], c, err) ||
+	    add_variables(by, o, c, err))
 		return -1;
 	for (; *argv; argv++)
 		strings_add(&c->argv, *argv);
@@ -193,86 +193,27 @@ static char *default_workload(const struct job_command *c)
 	return text_detach(&t);
 }
 
-static int parse_signal(const struct submission *o, int *number, struct err *err)
+static int check_batch(const struct command *by, const struct declaration *d, struct err *err)
 {
-	const char *name = o->stop_signal;
-	int64_t n;
-
-	if (number_parse_int(name, &n) == 0 && n > 0 && n < NSIG && n != SIGKILL && n != SIGSTOP) {
-		*number = (int)n;
-		return 0;
-	}
-	if (text_starts_with(name, "SIG"))
-		name += 3;
-	for (int i = 1; i < NSIG; i++) {
-		const char *known = sigabbrev_np(i);
-
-		if (known && !strcmp(known, name) && i != SIGKILL && i != SIGSTOP) {
-			*number = i;
-			return 0;
-		}
-	}
-	return usage_error(o->by, err, "option '--stop-signal' wants a signal that a program can "
-			   "catch, such as TERM, INT or USR1, not '%.60s'", name);
-}
-
-static int set_lr_rule(const struct submission *o, struct job *job, struct err *err)
-{
-	const char *name = o->lr_rule ? o->lr_rule : "adascale";
-	enum lr_rule rule;
-
-	if (!lr_rule_parse(&rule, name))
-		return usage_error(o->by, err, "option '--lr-rule' wants adascale, sqrt, linear "
-				   "or none, not '%.60s'", name);
-	job->declared.learning_rate_rule = xstrdup(name);
+	if (d->max_batch_size &&
+	    (d->batch_size < d->min_batch_size || d->batch_size > d->max_batch_size))
+		return usage_error(by, err, "option '--batch' %lld is outside --batch-range %lld:%lld",
+				   (long long)d->batch_size, (long long)d->min_batch_size,
+				   (long long)d->max_batch_size);
 	return 0;
 }
 
-static int set_batch(const struct submission *o, struct job *job, struct err *err)
+static int set_total_work(const struct command *by, const struct asked *o,
+			  struct declaration *d, struct err *err)
 {
-	const struct int_range *r = &o->batch_range;
-
-	const char *needs = r->max ? "batch-range" : o->max_local_batch ? "max-local-batch"
-			    : o->accumulate ? "accumulate" : o->noise_scale > 0 ? "noise-scale"
-			    : o->lr_rule ? "lr-rule" : NULL;
-
-	if (!o->batch && needs)
-		return usage_error(o->by, err, "option '--%s' needs --batch", needs);
-	if (r->max && (o->batch < r->min || o->batch > r->max))
-		return usage_error(o->by, err, "option '--batch' %lld is outside --batch-range "
-				   "%lld:%lld", (long long)o->batch, r->min, r->max);
-	job->declared.batch_size = o->batch;
-	job->declared.min_batch_size = r->min;
-	job->declared.max_batch_size = r->max;
-	job->declared.max_local_batch_size = o->max_local_batch;
-	return 0;
-}
-
-static int set_total_work(const struct submission *o, struct job *job, struct err *err)
-{
-	int given = !isnan(o->total_samples) + !isnan(o->total_steps) + !isnan(o->epochs);
+	int given = !isnan(d->total_samples) + !isnan(d->total_steps) + !isnan(o->epochs);
 
 	if (given > 1)
-		return usage_error(o->by, err,
-				   "give one of --samples, --steps and --epochs, not %d", given);
-	if (!isnan(o->epochs) != (o->dataset_size > 0))
-		return usage_error(o->by, err, "option '--%s' needs --%s",
-				   o->dataset_size ? "dataset-size" : "epochs",
-				   o->dataset_size ? "epochs" : "dataset-size");
-	job->declared.total_samples = isnan(o->epochs) ? o->total_samples
-					      : o->epochs * (double)o->dataset_size;
-	job->declared.total_steps = o->total_steps;
+		return usage_error(by, err, "give one of --samples, --steps and --epochs, not %d",
+				   given);
+	if (!isnan(o->epochs))
+		d->total_samples = o->epochs * (double)o->dataset_size;
 	return 0;
-}
-
-static void set_replicas(const struct submission *o, const struct job_command *c, struct job *job)
-{
-	job->declared.min_replicas = 1;
-	job->declared.max_replicas = template_mentions(&c->argv, "gpus") ? 0 : 1;
-	if (o->replicas.max) {
-		job->declared.min_replicas = (int)o->replicas.min;
-		job->declared.max_replicas = (int)o->replicas.max;
-	}
 }
 
 static bool mentions(const struct job_command *c, const char *name)
@@ -294,77 +235,58 @@ static bool can_resume(const struct job_command *c)
 	       template_mentions(&c->argv, "resume");
 }
 
-static int set_preemption(const struct submission *o, const struct job_command *c, struct job *job,
-			  struct err *err)
+static int set_preemption(const struct command *by, const struct asked *o,
+			  const struct job_command *c, struct declaration *d, struct err *err)
 {
 	if (o->preempt && o->no_preempt)
-		return usage_error(o->by, err, "give one of --preempt and --no-preempt");
-	job->declared.preemption = o->no_preempt ? PREEMPT_NEVER
+		return usage_error(by, err, "give one of --preempt and --no-preempt");
+	d->preemption = o->no_preempt ? PREEMPT_NEVER
 		: o->preempt || can_resume(c) ? PREEMPT_ALWAYS : PREEMPT_SAVED;
 	return 0;
 }
 
-static int check_templates(const struct submission *o, const struct job_command *c, struct err *err)
+static int check_templates(const struct asked *o, const struct job_command *c, struct err *err)
 {
 	struct template_facts facts = {
-		.has_batch_size = o->batch > 0,
-		.has_learning_rate = !isnan(o->learning_rate),
+		.has_batch_size = o->declared.batch_size > 0,
+		.has_learning_rate = !isnan(o->declared.learning_rate),
 		.has_resume_args = c->resume_args != NULL,
 	};
 
 	return template_check(&c->argv, c->resume_args, &facts, err);
 }
 
-int submission_job(const struct submission *o, const struct job_command *c, struct job *job,
-		   struct err *err)
+/* What was not said follows from the command. */
+static void set_defaults(const struct asked *o, const struct job_command *c, struct declaration *d)
 {
+	if (!d->name)
+		d->name = xstrdup(default_name(c));
+	if (!d->workload)
+		d->workload = default_workload(c);
+	if (!d->learning_rate_rule)
+		d->learning_rate_rule = xstrdup("adascale");
+	if (!asked_gives(o, "replicas") && template_mentions(&c->argv, "gpus"))
+		d->max_replicas = 0;
+	d->accumulates = d->accumulates || mentions(c, "accum");
+}
+
+int submission_job(const struct command *by, const struct asked *o, const struct job_command *c,
+		   struct job *job, struct err *err)
+{
+	struct declaration *d = &job->declared;
+
 	job->state = o->hold ? JOB_HELD : JOB_QUEUED;
 	job->reason = xstrdup(o->hold ? "held at submission; 'pollux release' lets it go" : "");
-	job->declared.name = xstrdup(o->name ? o->name : default_name(c));
-	job->declared.workload = o->workload ? xstrdup(o->workload) : default_workload(c);
-	job->declared.learning_rate = o->learning_rate;
-	job->declared.noise_scale = o->noise_scale;
-	job->declared.weight = o->weight;
-	job->declared.time_limit_s = o->time_limit_s;
-	job->declared.retries = (int)o->retries;
-	job->declared.grace_s = o->grace_s;
-	job->declared.stop_signal = SIGTERM;
-	set_replicas(o, c, job);
-	if (o->stop_signal && parse_signal(o, &job->declared.stop_signal, err))
+	declaration_copy(d, &o->declared);
+	set_defaults(o, c, d);
+	if (set_preemption(by, o, c, d, err) || check_batch(by, d, err) ||
+	    set_total_work(by, o, d, err))
 		return -1;
-	if (set_lr_rule(o, job, err) || set_preemption(o, c, job, err) || set_batch(o, job, err) || set_total_work(o, job, err))
-		return -1;
-	job->declared.accumulates = o->accumulate || mentions(c, "accum");
 	return check_templates(o, c, err);
 }
 
-int submission_parameters(const struct submission *o, double *parameters, struct err *err)
-{
-	static const char suffixes[] = "KMG";
-	char *number = xstrdup(o->parameters ? o->parameters : "");
-	size_t n = strlen(number);
-	const char *suffix = n > 0 ? strchr(suffixes, number[n - 1]) : NULL;
-	double value;
-	int rc;
-
-	if (suffix)
-		number[n - 1] = '\0';
-	rc = number_parse(number, &value);
-	free(number);
-	*parameters = (double)NAN;
-	if (!o->parameters)
-		return 0;
-	for (const char *s = suffixes; suffix && s <= suffix; s++)
-		value *= 1e3;
-	if (rc || !(value >= 1 && value <= 1e15))
-		return usage_error(o->by, err, "option '--parameters N[K|M|G]' wants a number of at least 1, "
-				   "such as 124M, not '%.60s'", o->parameters);
-	*parameters = value;
-	return 0;
-}
-
-static int add_dependency(const struct submission *o, const char *word, struct dependency_list *list,
-			  struct err *err)
+static int add_dependency(const struct command *by, const char *word,
+			  struct dependency_list *list, struct err *err)
 {
 	struct dependency *d;
 	int64_t id;
@@ -373,14 +295,15 @@ static int add_dependency(const struct submission *o, const char *word, struct d
 	d = &list->items[list->count];
 	*d = (struct dependency){ .must_succeed = text_starts_with(word, "ok:") };
 	if (number_parse_int(d->must_succeed ? word + 3 : word, &id) || id < 1)
-		return usage_error(o->by, err, "option '--after' wants job numbers such as "
+		return usage_error(by, err, "option '--after' wants job numbers such as "
 				   "'3,ok:4', not '%.60s'", word);
 	d->after_id = id;
 	list->count++;
 	return 0;
 }
 
-int submission_after(const struct submission *o, struct dependency_list *list, struct err *err)
+int submission_after(const struct command *by, const struct asked *o, struct dependency_list *list,
+		     struct err *err)
 {
 	for (size_t i = 0; i < o->after.count; i++) {
 		const char *p = o->after.items[i];
@@ -388,7 +311,7 @@ int submission_after(const struct submission *o, struct dependency_list *list, s
 		for (;;) {
 			size_t n = strcspn(p, ",");
 			char *word = strndup(p, n);
-			int rc = add_dependency(o, word, list, err);
+			int rc = add_dependency(by, word, list, err);
 
 			free(word);
 			if (rc)

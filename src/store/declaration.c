@@ -153,6 +153,19 @@ void declaration_release(struct declaration *d)
 	declaration_init(d);
 }
 
+static char *copy(const char *text)
+{
+	return text ? xstrdup(text) : NULL;
+}
+
+void declaration_copy(struct declaration *d, const struct declaration *from)
+{
+	*d = *from;
+	d->name = copy(from->name);
+	d->workload = copy(from->workload);
+	d->learning_rate_rule = copy(from->learning_rate_rule);
+}
+
 void asked_init(struct asked *o)
 {
 	*o = (struct asked){ .epochs = NAN, .parameters = NAN };

@@ -11,7 +11,7 @@ struct values {
 	double rate, limit;
 	const char *name;
 	struct text_list environment;
-	struct int_range replicas;
+	int64_t replicas[2];
 	bool json;
 };
 
@@ -78,8 +78,8 @@ static void test_accepted(void)
 	is_int((long long)v.environment.count, 2, "a list holds each appearance");
 	is_str(v.environment.items[0], "A=1", "in order");
 	is_str(v.environment.items[1], "B=2", "to the last");
-	is_int(v.replicas.min, 2, "a range's minimum");
-	is_int(v.replicas.max, 4, "a range's maximum");
+	is_int(v.replicas[0], 2, "a range's minimum");
+	is_int(v.replicas[1], 4, "a range's maximum");
 	ok(v.json, "a flag");
 	is_str(argv[first], "prog", "the first operand ends the options");
 	is_int(argc - first, 2, "and what follows is left alone");
@@ -103,7 +103,7 @@ static void test_ends(void)
 	is_int(parse(&command, "demo --any-number -9223372036854775808", &v), 0, "no bounds");
 	ok(v.count == INT64_MIN, "the least number");
 	is_int(parse(&command, "demo -r 3", &v), 0, "a range of one number");
-	ok(v.replicas.min == 3 && v.replicas.max == 3, "is from it to it");
+	ok(v.replicas[0] == 3 && v.replicas[1] == 3, "is from it to it");
 	is_int(parse(&command, "demo --repl 3", &v), 0, "an unambiguous beginning of a name");
 	is_int(parse(&bare, "bare 17", &v), 0, "a command without options");
 }
