@@ -134,6 +134,8 @@ struct run {
 const char *job_state_name(enum job_state state);
 const char *run_state_name(enum run_state state);
 const char *stop_reason_name(enum stop_reason reason);
+/* What became of a run that was stopped, for people: "preempted", "cancelled", "time limit". */
+const char *stop_reason_words(enum stop_reason reason);
 const char *run_outcome_name(enum run_outcome outcome);
 int job_state_parse(const char *name);			/* -1: no such name */
 int run_state_parse(const char *name);

@@ -58,6 +58,18 @@ const char *stop_reason_name(enum stop_reason reason)
 	return stop_reasons[reason];
 }
 
+const char *stop_reason_words(enum stop_reason reason)
+{
+	static const char *const words[N_STOP_REASONS] = {
+		[STOP_NONE] = "stopped", [STOP_PREEMPT] = "preempted", [STOP_REQUEUE] = "requeued",
+		[STOP_HOLD] = "held", [STOP_CANCEL] = "cancelled", [STOP_TIME_LIMIT] = "time limit",
+		[STOP_ORPHAN] = "lost its supervisor", [STOP_SHUTDOWN] = "shut down",
+		[STOP_MEASURED] = "measured",
+	};
+
+	return words[reason];
+}
+
 const char *run_outcome_name(enum run_outcome outcome)
 {
 	return outcomes[outcome];

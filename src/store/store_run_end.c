@@ -58,11 +58,15 @@ static void describe_end(const struct run *r, char *text, size_t size)
 {
 	const char *why = r->diagnosis && *r->diagnosis ? r->diagnosis : "";
 	const char *colon = *why ? ": " : "";
+	const char *stopped = stop_reason_words(r->stop_reason);
 	char name[SIGNAL_NAME_SIZE];
 
-	if (r->stop_reason != STOP_NONE && r->outcome != OUTCOME_COMPLETED)
-		snprintf(text, size, "%s (%s)%s%s", run_outcome_name(r->outcome),
-			 stop_reason_name(r->stop_reason), colon, why);
+	if (r->outcome == OUTCOME_STOPPED)
+		snprintf(text, size, "%s%s%s", stopped, colon, why);
+	else if (r->outcome == OUTCOME_NOT_STARTED && r->stop_reason != STOP_NONE)
+		snprintf(text, size, "%s before it started%s%s", stopped, colon, why);
+	else if (r->stop_reason != STOP_NONE && r->outcome != OUTCOME_COMPLETED)
+		snprintf(text, size, "%s, %s%s%s", run_outcome_name(r->outcome), stopped, colon, why);
 	else if (r->term_signal > 0)
 		snprintf(text, size, "%s: killed by %s%s%s", run_outcome_name(r->outcome),
 			 signal_name(name, r->term_signal), colon, why);

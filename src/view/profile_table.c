@@ -128,8 +128,9 @@ static void print_head(const struct profile_report *r, const struct output *out)
 	struct text t = TEXT_INIT;
 
 	status_print_head("profile, job", job, out);
-	text_addf(&t, "%s%s%s", shown_state_name(r->e.item->state), *job->reason ? ": " : "",
-		  job->reason);
+	text_add(&t, shown_state_name(r->e.item->state));
+	if (*job->reason && strcmp(job->reason, t.data) != 0)
+		text_addf(&t, ": %s", job->reason);
 	output_textline(out, "state", &t);
 	output_line(out, "workload", job->declared.workload);
 	text_release(&t);

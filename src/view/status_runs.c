@@ -23,17 +23,10 @@ static void cell_batch(struct table *t, const struct configuration *c)
 /* One or two words, so that they fit: why a run was stopped, else how it ended. */
 static const char *outcome_word(const struct run *run)
 {
-	static const char *const stopped[N_STOP_REASONS] = {
-		[STOP_NONE] = "stopped", [STOP_PREEMPT] = "preempted", [STOP_REQUEUE] = "requeued",
-		[STOP_HOLD] = "held", [STOP_CANCEL] = "cancelled", [STOP_TIME_LIMIT] = "time limit",
-		[STOP_ORPHAN] = "orphaned", [STOP_SHUTDOWN] = "shutdown",
-		[STOP_MEASURED] = "measured",
-	};
-
 	if (run->state != RUN_ENDED)
 		return run->stop_reason == STOP_NONE ? run_state_name(run->state) : "stopping";
 	if (run->outcome == OUTCOME_STOPPED)
-		return stopped[run->stop_reason];
+		return stop_reason_words(run->stop_reason);
 	if (run->outcome == OUTCOME_NOT_STARTED && run->stop_reason != STOP_NONE)
 		return "called off";
 	return run_outcome_name(run->outcome);

@@ -249,7 +249,7 @@ is 'requeues count as preemptions, not as failures' '4 3 0' \
 is 'its log begins with its command' "# pollux job $probe run 1 on $device
 exec $TMP/probe 95 19 5 1 $port $probe 1 $dir 0 0.5 1 {x} 'a b' '' '*'" "$(log "$probe" | head -n 2)"
 is 'each run has its own beginning' 4 "$(grep -c '^exec ' "$POLLUX_DIR/logs/$probe.log")"
-is 'and its end' '[stopped by pollux: requeue] [stopped by pollux: requeue] [stopped by pollux: requeue] '\
+is 'and its end' '[stopped by pollux: requeued] [stopped by pollux: requeued] [stopped by pollux: requeued] '\
 '[exited with status 0]' "$(grep '^\[' "$POLLUX_DIR/logs/$probe.log" | xargs)"
 is 'which is the last line' '[exited with status 0]' "$(log "$probe" | tail -n 1)"
 
@@ -336,7 +336,7 @@ said 'and the job not blamed' "$moved" queued "could not be started; tried again
 	"[not started: $missing]"
 "$POLLUX" cancel "$moved"
 said 'a checkpoint directory of its own need not be there' "$dirs" 'done' completed '[exited with status 0]'
-said 'a time limit' "$timed" timeout 'stopped (time-limit)' '[stopped by pollux: time-limit]'
+said 'a time limit' "$timed" timeout 'time limit' '[stopped by pollux: time limit]'
 is 'after about that time' 1 "$(query "SELECT run_time_s BETWEEN 1 AND 1 + 2 * $TIME_SCALE FROM jobs
 	WHERE id = $timed")"
 is 'exit statuses are kept' '1 0 3 -11 127 126' "$(for job in "$oom" "$fine" "$fails" "$crash" "$vanished" \

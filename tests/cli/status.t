@@ -189,9 +189,9 @@ if command -v script >/dev/null; then
 fi
 
 # --- a summary of some ---
-status 'a summary of two jobs' 0 env COLUMNS=80 "$POLLUX" status --summary "$stubborn" 2
+status 'a summary of two jobs' 0 env COLUMNS=70 "$POLLUX" status --summary "$stubborn" 2
 is 'has these' "$stubborn 2" "$(printf '%s\n' "$out" | sed -n 's/^ *\([0-9][0-9]*\)  [^ ].*/\1/p' | tr '\n' ' ' | sed 's/ $//')"
-like 'how one of them ended on a line below' '^    stopped \(cancel\)$' "$out"
+like 'how one of them ended on a line below' '^    cancelled$' "$out"
 like 'and the means over them' '^2 jobs; mean from submission to end ' "$out"
 
 # --- a job with a past ---

@@ -115,7 +115,8 @@ static void write_log_trailer(const struct supervisor *s)
 	if (s->wait_status < 0 && run->outcome != OUTCOME_STOPPED)
 		dprintf(s->log_fd, "[not started: %s]\n", run->diagnosis ? run->diagnosis : "");
 	else if (run->outcome == OUTCOME_STOPPED)
-		dprintf(s->log_fd, "[stopped by pollux: %s]\n", stop_reason_name(run->stop_reason));
+		dprintf(s->log_fd, "[stopped by pollux: %s]\n",
+			stop_reason_words(run->stop_reason));
 	else if (run->term_signal > 0)
 		dprintf(s->log_fd, "[killed by %s]\n", signal_name(name, run->term_signal));
 	else
