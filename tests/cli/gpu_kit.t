@@ -127,4 +127,22 @@ ok 'killed, it leaves processes' kill -0 "$(cat out/escaped)"
 old=$(cat out/escaped)
 status 'the next call goes on too' 0 "$kit" --out out
 ok 'and ends them' is_gone "$old"
+
+# --- real steps, with what stands in for a GPU ----------------------------------------
+if [ -e "${GPU_STANDIN-}/nvml_new.so" ] && [ -e "${CUDA_HOST-}" ]; then
+	export GPU_KIT_BUILD="${GPU_STANDIN%/gpu}"
+	unset GPU_KIT_STEPS GPU_KIT_DEVICE
+	status 'the programs, and devices beside nvidia-smi' 0 \
+		"$ROOT/tests/gpu-kit/standin/run.sh" "$TMP/standin" --only programs,devices,sharing
+	like 'a job runs' '^programs ok job-on-the-processor 0 ' "$out"
+	if python3 -c 'import ctypes, json, statistics, subprocess' 2>/dev/null; then
+		like 'a foreign process is respected' '^devices ok foreign-respected queued' "$out"
+	fi
+	like 'what is not built is skipped' '^sharing skip all - pollux gives' "$out"
+	like 'that there was no GPU is said' 'No GPU was used' "$(cat standin/out/summary.md)"
+	ok 'and no results are written' [ ! -e standin/out/RESULTS-gpu.md ]
+	unlike 'no process stays' . "$(grep -lsxzF "GPU_KIT_MARK=$TMP/standin/out" /proc/[0-9]*/environ)"
+else
+	echo '# SKIPPED: real steps: GPU_STANDIN and CUDA_HOST do not say what stands in for a GPU'
+fi
 finish

@@ -15,7 +15,7 @@ check-gpu: $(KIT_PROGRAMS) ## the kit's steps from this checkout, on a machine w
 		cp $(BUILD)/gpu-results/RESULTS-gpu.md benchmarks/RESULTS-gpu.md; exit $$rc
 
 NEED_gpu      = example data gpu-kit
-SHELL_FILES  += $(wildcard tests/gpu-kit/steps/*.sh)
+SHELL_FILES  += $(wildcard tests/gpu-kit/*/*.sh) tests/gpu-kit/standin/nvidia-smi
 gpu-kit gpu-kit-check check-gpu: | need
 
 .PHONY: gpu-kit gpu-kit-check check-gpu

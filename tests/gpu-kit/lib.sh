@@ -8,11 +8,15 @@ say() { # say RESULT NAME VALUE UNIT...: a line
 ok() { say ok "$@"; }
 fail() { say fail "$@"; }
 skip() { say skip "$1" - "${@:2}"; } # skip NAME WHY
-check() { # check NAME VALUE UNIT CONDITION: an awk expression in v, the value
-	if awk -v v="$2" "BEGIN { exit !($4) }"; then ok "$1" "$2" "$3"; else fail "$1" "$2" "$3 (wanted: $4)"; fi
+check() { # check NAME VALUE UNIT CONDITION: an awk expression in v, the value, which has to be there
+	if [ -n "$2" ] && awk -v v="$2" "BEGIN { exit !($4) }"; then
+		ok "$1" "$2" "$3"
+	else
+		fail "$1" "${2:--}" "$3 (wanted: $4)"
+	fi
 }
 quick() { if [ -n "$GPU_KIT_QUICK" ]; then echo "$2"; else echo "$1"; fi; } # quick IN-FULL QUICK
-difference() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.6f", a > b ? a - b : b - a }'; }
+difference() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.6f", (a > b ? a - b : b - a) }'; }
 
 # A store of the step's own. Its jobs are cancelled when the step ends; run.sh ends what is left then.
 POLLUX_DIR=$PWD/store

@@ -246,8 +246,8 @@ run_step() { # run_step STEP SECONDS: fails where the run is to end
 	mkdir -p "$scratch/$name"
 	set -m		# a process group of its own
 	(cd "$scratch/$name" && GPU_KIT_MARK=$OUT STEP=$name SCRATCH=$PWD STEP_SECONDS=$limit_s \
-		PYTHONPATH=$KIT PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 \
-		exec -a "gpu-kit-$name" "${run[@]}") >"$OUT/$name.log" 2>&1 8>&- </dev/null &
+		PYTHONPATH=$KIT${PYTHONPATH:+:$PYTHONPATH} PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 \
+		exec "${run[@]}") >"$OUT/$name.log" 2>&1 8>&- </dev/null &
 	local pid=$!
 	set +m
 	while [ -z "$stopped" ] && [ $((SECONDS - begun)) -lt "$limit_s" ] && kill -0 $pid 2>/dev/null; do

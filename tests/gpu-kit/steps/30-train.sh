@@ -52,7 +52,7 @@ else
 		else
 			check $tool $rc 'status' 'v == 0'
 			check "$tool-errors" "$(sed -n 's/.*SUMMARY: \([0-9]*\).*/\1/p' $tool.txt | head -n 1)" errors \
-				'v != "" && v == 0'
+				'v == 0'
 		fi
 	done
 fi
