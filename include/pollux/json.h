@@ -16,6 +16,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "pollux/field.h"
+
 #define JSON_DEPTH 16
 
 struct json {
@@ -36,5 +38,7 @@ void json_positive(struct json *j, const char *key, int64_t value);	/* null unle
 /* The shortest form that reads back as the same number, at most %.17g. */
 void json_number(struct json *j, const char *key, double value);
 void json_bool(struct json *j, const char *key, bool value);
+/* A member of a struct, by its description; null where its value is unknown. */
+void json_field(struct json *j, const struct field *field, const void *member);
 
 #endif

@@ -13,7 +13,7 @@
 enum {
 	COLUMN_NOT_NULL = 1,	/* an unknown value is stored as it is, not as NULL */
 	COLUMN_BLOB = 2,	/* the text may have any bytes, as file names may */
-	COLUMN_SHOWN = 4,	/* a key of the status JSON */
+	COLUMN_SHOWN = 4,	/* a key of the status JSON as it is */
 	COLUMN_REPORT = 8,	/* written when a supervisor writes what it learnt of its run */
 	COLUMN_END = 16,	/* written when the run ends */
 	COLUMN_WANTED = 32,	/* of the configuration that a pass wants for a run */

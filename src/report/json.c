@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "pollux/json.h"
+#include "pollux/signal_name.h"
 #include "pollux/utf8.h"
 
 void json_init(struct json *j, FILE *out)
@@ -171,4 +172,36 @@ void json_bool(struct json *j, const char *key, bool value)
 {
 	begin_value(j, key);
 	fputs(value ? "true" : "false", j->out);
+}
+
+static void put_integer(struct json *j, const struct field *f, int64_t value)
+{
+	char name[SIGNAL_NAME_SIZE];
+
+	if ((f->unknown == FIELD_UNKNOWN_ZERO && value == 0) ||
+	    (f->unknown == FIELD_UNKNOWN_NEGATIVE && value < 0))
+		json_string(j, f->name, NULL);
+	else if (f->type == FIELD_NAME)
+		json_string(j, f->name, f->names->names[value]);
+	else if (f->type == FIELD_SIGNAL)
+		json_string(j, f->name, signal_name(name, (int)value));
+	else
+		json_integer(j, f->name, value);
+}
+
+void json_field(struct json *j, const struct field *f, const void *member)
+{
+	switch (f->type) {
+	case FIELD_INT:
+	case FIELD_NAME:
+	case FIELD_SIGNAL: put_integer(j, f, *(const int *)member); break;
+	case FIELD_INT64: put_integer(j, f, *(const int64_t *)member); break;
+	case FIELD_BOOL: json_bool(j, f->name, *(const bool *)member); break;
+	case FIELD_DOUBLE: json_number(j, f->name, *(const double *)member); break;
+	case FIELD_TEXT: json_text(j, f->name, *(char *const *)member); break;
+	case FIELD_CHARS: json_text(j, f->name, member); break;
+	case FIELD_STRINGS:
+	case FIELD_BATCH_SIZE:
+	case FIELD_NONE: assert(!"a field that JSON has no form for"); break;
+	}
 }

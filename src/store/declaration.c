@@ -20,6 +20,9 @@ static const char *const rules[] = { "adascale", "sqrt", "linear", "none", NULL 
 #define COLUMN(column, type, member, unknown, since, flags) \
 	{ { column, FIELD_##type, offsetof(struct declaration, member), FIELD_##unknown, NULL, 0 }, \
 	  since, COLUMN_SHOWN | (flags) }
+#define COLUMN_OF_NAMES(column, member, names, since) \
+	{ { column, FIELD_NAME, offsetof(struct declaration, member), FIELD_KNOWN, &(names), 0 }, \
+	  since, COLUMN_SHOWN }
 #define NO_COLUMN { { .name = NULL }, 0, 0 }
 #define NO_OPTION { .name = NULL }
 #define BOTH (FOR_SUBMIT | FOR_PROFILE)
@@ -107,8 +110,7 @@ const struct declared_field declared_fields[] = {
 	{ { "preempt", 0, OPTION_FLAG, NULL, OFFSET(preempt), 0, 0,
 	    "it may be stopped and relaunched; default where the command has {checkpoint} or {resume}, "
 	    "with --checkpoint-dir or --resume-args, or once it has reported a checkpoint" },
-	  { { "preemption", FIELD_NAME, offsetof(struct declaration, preemption), FIELD_KNOWN,
-	      &preemption_names, 0 }, 1, COLUMN_SHOWN }, SUBMIT },
+	  COLUMN_OF_NAMES("preemption", preemption, preemption_names, 1), SUBMIT },
 	{ { "no-preempt", 0, OPTION_FLAG, NULL, OFFSET(no_preempt), 0, 0,
 	    "once started it keeps its devices to its end" },
 	  NO_COLUMN, SUBMIT },

@@ -21,11 +21,14 @@
 #define REPORT COLUMN_REPORT
 #define END COLUMN_END
 #define WANTED COLUMN_WANTED
+#define STOP COLUMN_STOP
+#define GIVEN COLUMN_GIVEN
+#define NOT_NULL COLUMN_NOT_NULL
 
 #define ROW struct job
 static const struct store_column of_job[] = {
-	C("id", INT64, id, KNOWN, 1, COLUMN_GIVEN),
-	C("profile", BOOL, profile, KNOWN, 3, 0),
+	C("id", INT64, id, KNOWN, 1, GIVEN | SHOWN),
+	C("profile", BOOL, profile, KNOWN, 3, SHOWN),
 	NAMES("state", state, KNOWN, job_state_names, 1, 0),
 	C("reason", TEXT, reason, KNOWN, 1, SHOWN),
 	C("next_start_time_s", DOUBLE, next_start_s, KNOWN, 1, 0),
@@ -76,10 +79,10 @@ static const struct store_column of_command[] = {
 
 #define ROW struct run
 static const struct store_column of_run[] = {
-	C("id", INT64, id, KNOWN, 1, COLUMN_GIVEN | SHOWN),
+	C("id", INT64, id, KNOWN, 1, GIVEN | SHOWN),
 	C("job_id", INT64, job_id, KNOWN, 1, 0),
 	C("number", INT, number, KNOWN, 1, SHOWN),
-	NAMES("state", state, KNOWN, run_state_names, 1, SHOWN | END | COLUMN_STOP),
+	NAMES("state", state, KNOWN, run_state_names, 1, SHOWN | END | STOP),
 	C("replicas", INT, configuration.replicas, KNOWN, 1, 0),
 	C("accumulation_steps", INT, configuration.accumulation_steps, KNOWN, 1, REPORT),
 	C("local_batch_size", INT64, configuration.local_batch_size, ZERO, 1, REPORT),
@@ -88,7 +91,7 @@ static const struct store_column of_run[] = {
 	C("takes_configs", BOOL, takes_configs, KNOWN, 2, SHOWN | REPORT),
 	C("config_version", INT, config_version, KNOWN, 2, SHOWN | REPORT),
 	C("wanted_version", INT, wanted_version, KNOWN, 2, WANTED),
-	C("replicas", INT, wanted.replicas, KNOWN, 1, WANTED | COLUMN_GIVEN),
+	C("replicas", INT, wanted.replicas, KNOWN, 1, WANTED | GIVEN),
 	C("wanted_local_batch_size", INT64, wanted.local_batch_size, ZERO, 2, WANTED),
 	C("wanted_accumulation_steps", INT, wanted.accumulation_steps, ZERO, 2, WANTED),
 	C("wanted_batch_size", BATCH_SIZE, wanted, ZERO, 2, WANTED),
@@ -103,8 +106,7 @@ static const struct store_column of_run[] = {
 	C("boot_id", TEXT, boot_id, KNOWN, 1, 0),
 	C("duration_s", DOUBLE, duration_s, KNOWN, 1, REPORT | END),
 	C("handle", TEXT, handle, KNOWN, 10, BLOB),
-	NAMES("stop_reason", stop_reason, ZERO, stop_reason_names, 1,
-	      SHOWN | END | COLUMN_STOP | COLUMN_NOT_NULL),
+	NAMES("stop_reason", stop_reason, ZERO, stop_reason_names, 1, SHOWN | END | STOP | NOT_NULL),
 	C("stop_boot_s", DOUBLE, stop_boot_s, KNOWN, 1, 0),
 	NAMES("outcome", outcome, ZERO, run_outcome_names, 1, SHOWN | END),
 	C("exit_code", INT, exit_code, NEGATIVE, 1, SHOWN | END),

@@ -81,7 +81,13 @@ is 'pollux(1) lists the commands as --help does' \
 
 keys_of() { grep -oE '\(&?j, "[a-z_]+"' "$1" | sed 's/.*"\(.*\)"/\1/'; }
 
-same 'pollux-status(1) has every key of the JSON' "$(keys_of "$src/view/status_json.c")" \
+columns() { # those of the store that the JSON shows as they are
+	sed -nE 's/^\t(C|NAMES|CHARS)\("([a-z_]+)".*SHOWN.*/\2/p' "$src/store/store_columns.c"
+	sed -nE 's/^[[:space:]].*COLUMN(_OF_NAMES)?\("([a-z_]+)".*/\2/p' "$src/store/declaration.c"
+}
+
+same 'pollux-status(1) has every key of the JSON' \
+	"$(keys_of "$src/view/status_json.c"; columns)" \
 	"$(sed -n '/^\.Sh JSON/,/^\.Sh EXIT/p' "$man/pollux-status.1" | listed Va)"
 same 'pollux-explain(1) has every key of the JSON' "$(keys_of "$src/view/explain_json.c")" \
 	"$(sed -n '/^\.Sh JSON/,/^\.Sh EXIT/p' "$man/pollux-explain.1" | listed Va)"
