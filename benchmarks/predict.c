@@ -20,9 +20,10 @@ static double mape(const struct throughput_params *p, const struct published *al
 	for (int i = 0; i < all->n; i++) {
 		const struct fit_observation *o = &all->row[i];
 
-		if (o->nodes == 1 || strcmp(all->placement[i], pair) == 0)
+		if (o->configuration.nodes == 1 || strcmp(all->placement[i], pair) == 0)
 			continue;
-		sum += fabs(throughput_step_time(p, (struct throughput_place){ o->nodes, o->configuration.replicas }, (double)o->configuration.local_batch_size, 1) /
+		sum += fabs(throughput_step_time(p, configuration_place(&o->configuration),
+						 (double)o->configuration.local_batch_size, 1) /
 			    o->step_time_s - 1);
 		n++;
 	}
@@ -35,7 +36,7 @@ static struct fit_result fit_few(const struct published *all, const char *pair)
 	int n = 0;
 
 	for (int i = 0; i < all->n; i++)
-		if (all->row[i].nodes == 1 || strcmp(all->placement[i], pair) == 0)
+		if (all->row[i].configuration.nodes == 1 || strcmp(all->placement[i], pair) == 0)
 			seen[n++] = all->row[i];
 	return fit_throughput(seen, n, &FIT_OPTIONS_DEFAULT);
 }

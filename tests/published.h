@@ -87,9 +87,7 @@ static inline bool published_read(const char *application, struct published *p)
 		*comma = '\0';
 		memcpy(p->placement[p->n], line, (size_t)(comma - line) + 1);
 		place = published_place(line);
-		row->nodes = place.nodes;
-		row->configuration = configuration_make(place.replicas,
-							strtoll(comma + 1, &end, 10), 1);
+		row->configuration = configuration_at(place, strtoll(comma + 1, &end, 10), 1);
 		row->step_time_s = strtod(end + 1, &end);
 		row->sync_time_s = strtod(end + 1, &end);
 		row->weight = 1;
@@ -145,7 +143,7 @@ static inline int published_subset(const struct published *all, const struct pub
 	struct fit_observation rows[PUBLISHED_MAX];
 
 	for (int i = 0; i < p->n; i++)
-		if ((strcmp(kind, "node") != 0 || p->row[i].nodes == 1) &&
+		if ((strcmp(kind, "node") != 0 || p->row[i].configuration.nodes == 1) &&
 		    (strcmp(kind, "pair") != 0 || p->row[i].configuration.replicas <= 2))
 			rows[n++] = p->row[i];
 	for (int i = 0; i < points && i < n; i++) {

@@ -7,10 +7,14 @@
 
 #include "pollux/text.h"
 
+#define CONFIGURATION_KIND_SIZE 128
+
 struct configuration {
 	int replicas;			/* data-parallel workers, one device each */
 	int64_t local_batch_size;	/* samples per replica and pass; 0: the job declared none */
 	int accumulation_steps;		/* passes per update, all of them; 1 = none */
+	int nodes;			/* that hold the replicas */
+	char kind[CONFIGURATION_KIND_SIZE];	/* of the devices, as device.h has it; "": any */
 };
 
 /* The part of a configuration that decides how long its replicas take to synchronise. */
@@ -18,12 +22,13 @@ struct throughput_place {
 	int nodes, replicas;
 };
 
+/* On one node, and on any kind of device. */
 static inline struct configuration configuration_make(int replicas, int64_t local_batch_size,
 						      int accumulation_steps)
 {
 	return (struct configuration){
 		.replicas = replicas, .local_batch_size = local_batch_size,
-		.accumulation_steps = accumulation_steps,
+		.accumulation_steps = accumulation_steps, .nodes = 1,
 	};
 }
 
@@ -35,19 +40,23 @@ static inline int64_t configuration_batch_size(const struct configuration *c)
 
 bool configuration_equal(const struct configuration *a, const struct configuration *b);
 uint64_t configuration_hash(const struct configuration *c);
-/* Adds "128 = 2 * 64 * 1": batch, replicas, local batch, passes. */
+/* Adds "128 = 2 * 64 * 1": batch, replicas, local batch, passes; and " on 2 nodes" of several. */
 void configuration_print(const struct configuration *c, struct text *out);
 
 static inline struct throughput_place configuration_place(const struct configuration *c)
 {
-	return (struct throughput_place){ .nodes = 1, .replicas = c->replicas };
+	return (struct throughput_place){ .nodes = c->nodes, .replicas = c->replicas };
 }
 
 static inline struct configuration configuration_at(struct throughput_place place,
 						    int64_t local_batch_size,
 						    int accumulation_steps)
 {
-	return configuration_make(place.replicas, local_batch_size, accumulation_steps);
+	struct configuration c = configuration_make(place.replicas, local_batch_size,
+						    accumulation_steps);
+
+	c.nodes = place.nodes;
+	return c;
 }
 
 /* Spread a batch over replicas with as few passes as max_local_batch_size allows (0: no limit). Where the

@@ -1,8 +1,8 @@
 /* fit.h - the seven parameters of the throughput model from measured times: pollux-goodput(7).
  *
  *	struct fit_observation seen[] = {
- *		{ .nodes = 1, .configuration = { .replicas = 2, .accumulation_steps = 1,
- *		  .local_batch_size = 64 }, .step_time_s = 0.21, .sync_time_s = 0.04, .weight = 1 }, ...
+ *		{ .configuration = configuration_make(2, 64, 1),
+ *		  .step_time_s = 0.21, .sync_time_s = 0.04, .weight = 1 }, ...
  *	};
  *	struct fit_result fit = fit_throughput(seen, n, &FIT_OPTIONS_DEFAULT);
  *
@@ -46,7 +46,6 @@
 
 /* What was measured of one configuration. */
 struct fit_observation {
-	int nodes;
 	struct configuration configuration;
 	double step_time_s;		/* of a whole update */
 	double sync_time_s;		/* its part spent synchronising, within [0, step); NaN: not known */
@@ -58,14 +57,13 @@ static inline struct fit_observation fit_observation_at(struct throughput_place 
 							int64_t local_batch_size, int passes)
 {
 	return (struct fit_observation){
-		.nodes = place.nodes, .weight = 1,
-		.configuration = configuration_at(place, local_batch_size, passes),
+		.configuration = configuration_at(place, local_batch_size, passes), .weight = 1,
 	};
 }
 
 static inline struct throughput_place fit_observation_place(const struct fit_observation *o)
 {
-	return (struct throughput_place){ o->nodes, o->configuration.replicas };
+	return configuration_place(&o->configuration);
 }
 
 /* How much an observation is worth: 1 for one without noise, 1/2 where the standard error of its time

@@ -193,7 +193,6 @@ int store_run_update(struct store *s, const struct run_update *u, struct err *er
 
 struct observation_row {
 	int64_t run_id, job_id;
-	char device_kind[128];
 	struct configuration configuration;
 	double update_time_s;		/* wall clock: of the last write */
 	struct observation observation;

@@ -1,6 +1,7 @@
 /* configuration.c - a batch spread over replicas and passes. */
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "pollux/configuration.h"
 
@@ -9,7 +10,8 @@
 bool configuration_equal(const struct configuration *a, const struct configuration *b)
 {
 	return a->replicas == b->replicas && a->local_batch_size == b->local_batch_size &&
-	       a->accumulation_steps == b->accumulation_steps;
+	       a->accumulation_steps == b->accumulation_steps && a->nodes == b->nodes &&
+	       strcmp(a->kind, b->kind) == 0;
 }
 
 /* FNV-1a of 64 bits, by words. */
@@ -24,13 +26,19 @@ uint64_t configuration_hash(const struct configuration *c)
 	uint64_t hash = mix(0xcbf29ce484222325, (uint64_t)c->replicas);
 
 	hash = mix(hash, (uint64_t)c->local_batch_size);
-	return mix(hash, (uint64_t)c->accumulation_steps);
+	hash = mix(hash, (uint64_t)c->accumulation_steps);
+	hash = mix(hash, (uint64_t)c->nodes);
+	for (const char *k = c->kind; *k; k++)
+		hash = mix(hash, (unsigned char)*k);
+	return hash;
 }
 
 void configuration_print(const struct configuration *c, struct text *out)
 {
 	text_addf(out, "%lld = %d * %lld * %d", (long long)configuration_batch_size(c),
 		  c->replicas, (long long)c->local_batch_size, c->accumulation_steps);
+	if (c->nodes > 1)
+		text_addf(out, " on %d nodes", c->nodes);
 }
 
 static int64_t ceil_div(int64_t a, int64_t b)

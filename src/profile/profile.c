@@ -31,10 +31,13 @@ static const char *kind_of(const struct profile *p)
 static struct experiment_point point_of(const struct pool_entry *entry)
 {
 	const struct observation *o = &entry->observation;
+	const struct configuration *c = &entry->configuration;
 
+	/* Experiments are of one kind of device, and do not name it. */
 	return (struct experiment_point){
-		.configuration = entry->configuration, .outcome = EXPERIMENT_MEASURED,
-		.sync_known = isfinite(o->sync_time_s),
+		.configuration = configuration_at(configuration_place(c), c->local_batch_size,
+						  c->accumulation_steps),
+		.outcome = EXPERIMENT_MEASURED, .sync_known = isfinite(o->sync_time_s),
 		.weight = fit_weight(o->step_time_s, o->step_time_sd_s, o->n_windows),
 	};
 }

@@ -162,7 +162,8 @@ void job_command_release(struct job_command *c)
 void run_init(struct run *run)
 {
 	*run = (struct run){
-		.learning_rate_scale = 1, .wanted.accumulation_steps = 1,
+		.configuration.nodes = 1, .wanted.nodes = 1, .wanted.accumulation_steps = 1,
+		.learning_rate_scale = 1,
 		.wanted_learning_rate_scale = NAN, .wanted_boot_s = NAN, .assigned_time_s = NAN,
 		.launch_time_s = NAN, .end_time_s = NAN, .assigned_boot_s = NAN,
 		.launch_boot_s = NAN, .end_boot_s = NAN, .stop_boot_s = NAN, .exit_code = -1,

@@ -34,6 +34,7 @@ static int write_observation(struct store *s, const struct run_update *p, struct
 {
 	const struct observation *o = p->observation;
 	const struct run *r = p->run;
+	const struct configuration *c = &r->configuration;
 
 	if (!o)
 		return 0;
@@ -41,10 +42,10 @@ static int write_observation(struct store *s, const struct run_update *p, struct
 		       " nodes, replicas, local_batch_size, accumulation_steps, n_steps, n_windows,"
 		       " n_dropped, n_outliers, step_time_s, step_time_sd_s, step_time_min_s,"
 		       " sync_time_s, update_time_s)"
-		       " VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", "itiiiiiiiddddd",
-		       r->id, r->devices[0].kind, (int64_t)r->configuration.replicas, r->configuration.local_batch_size,
-		       (int64_t)r->configuration.accumulation_steps, o->n_steps, o->n_windows, o->n_dropped,
-		       o->n_outliers, o->step_time_s, o->step_time_sd_s, o->step_time_min_s,
+		       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", "itiiiiiiiiddddd",
+		       r->id, c->kind, (int64_t)c->nodes, (int64_t)c->replicas,
+		       c->local_batch_size, (int64_t)c->accumulation_steps, o->n_steps,
+		       o->n_windows, o->n_dropped, o->n_outliers, o->step_time_s, o->step_time_sd_s, o->step_time_min_s,
 		       o->sync_time_s, clock_wall_s());
 }
 
@@ -91,7 +92,7 @@ static void read_observation(sqlite3_stmt *q, struct observation_row *row)
 		.update_time_s = sql_double(q, 14),
 		.configuration = {
 			.replicas = (int)sql_int(q, 3, 1), .local_batch_size = sql_int(q, 4, 0),
-			.accumulation_steps = (int)sql_int(q, 5, 1),
+			.accumulation_steps = (int)sql_int(q, 5, 1), .nodes = (int)sql_int(q, 2, 1),
 		},
 		.observation = {
 			.n_steps = sql_int(q, 6, 0), .n_windows = sql_int(q, 7, 0),
@@ -100,7 +101,7 @@ static void read_observation(sqlite3_stmt *q, struct observation_row *row)
 			.step_time_min_s = sql_double(q, 12), .sync_time_s = sql_double(q, 13),
 		},
 	};
-	snprintf(row->device_kind, sizeof(row->device_kind), "%s", kind);
+	snprintf(row->configuration.kind, sizeof(row->configuration.kind), "%s", kind);
 }
 
 static int read_observations(struct store *s, sqlite3_stmt *q, struct observation_list *list,

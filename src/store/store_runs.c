@@ -8,6 +8,17 @@
 #include "pollux/mem.h"
 #include "rows.h"
 
+/* Of the devices that the run has; what is wanted of it is on the same ones. */
+static void set_kind(struct run *run)
+{
+	struct configuration *c = &run->configuration;
+
+	if (c->replicas > 0)
+		snprintf(c->kind, sizeof(c->kind), "%s", run->devices[0].kind);
+	run->wanted.nodes = c->nodes;
+	memcpy(run->wanted.kind, c->kind, sizeof(c->kind));
+}
+
 static int read_devices(struct store *s, struct run *run, struct err *err)
 {
 	sqlite3_stmt *q;
@@ -36,7 +47,10 @@ static int read_run(struct store *s, sqlite3_stmt *q, struct run *run, struct er
 {
 	run_init(run);
 	rows_read(q, &runs_table, 0, run);
-	return read_devices(s, run, err);
+	if (read_devices(s, run, err))
+		return -1;
+	set_kind(run);
+	return 0;
 }
 
 int store_run_get(struct store *s, int64_t id, struct run *run, struct err *err)
@@ -131,6 +145,7 @@ static int next_number(struct store *s, struct run *run, struct err *err)
 
 int store_run_add(struct store *s, struct run *run, struct err *err)
 {
+	set_kind(run);
 	if (next_number(s, run, err) || rows_insert(s, &runs_table, run, err))
 		return -1;
 	run->id = sqlite3_last_insert_rowid(s->db);

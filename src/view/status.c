@@ -230,12 +230,6 @@ void status_release(struct status *status)
 
 /* --- all about one --- */
 
-static bool same_configuration(const struct observation_row *a, const struct observation_row *b)
-{
-	return configuration_equal(&a->configuration, &b->configuration) &&
-	       !strcmp(a->device_kind, b->device_kind);
-}
-
 /* From one row for each run and configuration to one for each configuration. */
 static void merge_runs(struct observation_list *list)
 {
@@ -243,7 +237,8 @@ static void merge_runs(struct observation_list *list)
 
 	for (int i = 0; i < list->count; i++) {
 		for (into = 0; into < kept; into++)
-			if (same_configuration(&list->items[into], &list->items[i]))
+			if (configuration_equal(&list->items[into].configuration,
+						&list->items[i].configuration))
 				break;
 		if (into == kept)
 			list->items[kept++] = list->items[i];

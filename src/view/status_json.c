@@ -88,7 +88,7 @@ static void print_observation(struct json *j, const struct observation_row *row)
 	const struct observation *o = &row->observation;
 
 	json_object(j, NULL);
-	json_string(j, "device_kind", row->device_kind);
+	json_string(j, "device_kind", c->kind);
 	json_integer(j, "nodes", configuration_place(c).nodes);
 	json_integer(j, "replicas", c->replicas);
 	json_positive(j, "local_batch_size", c->local_batch_size);

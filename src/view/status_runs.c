@@ -143,7 +143,7 @@ static void add_observation(struct table *t, const struct observation_row *row)
 	table_number(t, o->step_time_sd_s * 1e3);
 	table_number(t, o->step_time_min_s * 1e3);
 	table_number(t, o->sync_time_s * 1e3);
-	table_text(t, row->device_kind);
+	table_text(t, row->configuration.kind);
 }
 
 void status_print_observations(const struct status_details *d, const struct output *out)

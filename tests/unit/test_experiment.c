@@ -82,7 +82,7 @@ static void refit(struct world *w)
 		if (w->points[i].outcome != EXPERIMENT_MEASURED)
 			continue;
 		seen[n++] = (struct fit_observation){
-			.nodes = 1, .configuration = *c, .weight = 1, .sync_time_s = (double)NAN,
+			.configuration = *c, .weight = 1, .sync_time_s = (double)NAN,
 			.step_time_s = throughput_step_time(&w->truth,
 							    configuration_place(c),
 							    (double)c->local_batch_size, c->accumulation_steps),

@@ -42,11 +42,6 @@ static double param(const struct throughput_params *p, int i)
 	return array[i];
 }
 
-static struct throughput_place place_of(const struct fit_observation *o)
-{
-	return (struct throughput_place){ o->nodes, o->configuration.replicas };
-}
-
 static struct fit_observation observe(const struct throughput_params *p, int nodes, int replicas,
 				      int64_t m, double noise)
 {
@@ -55,7 +50,7 @@ static struct fit_observation observe(const struct throughput_params *p, int nod
 	double update = throughput_update_time(p, place, (double)m) * exp(noise * normal());
 
 	return (struct fit_observation){
-		.nodes = nodes, .configuration = configuration_make(replicas, m, 1),
+		.configuration = configuration_at(place, m, 1),
 		.step_time_s = update, .sync_time_s = fmax(update - grad, 0), .weight = 1,
 	};
 }
@@ -75,7 +70,7 @@ static void make_whole(struct fit_observation *o, const struct throughput_params
 {
 	for (int i = 0; i < GRID; i++) {
 		o[i].configuration.accumulation_steps = 1 + i % 3;
-		o[i].step_time_s = throughput_step_time(p, place_of(&o[i]), (double)o[i].configuration.local_batch_size,
+		o[i].step_time_s = throughput_step_time(p, fit_observation_place(&o[i]), (double)o[i].configuration.local_batch_size,
 							o[i].configuration.accumulation_steps);
 		o[i].sync_time_s = not_known;
 	}
@@ -128,8 +123,8 @@ static double worst_prediction(const struct throughput_params *got, const struct
 	for (int i = 0; i < GRID; i++) {
 		double m = (double)o[i].configuration.local_batch_size;
 
-		worst = fmax(worst, fabs(throughput_step_time(got, place_of(&o[i]), m, 2) /
-					 throughput_step_time(want, place_of(&o[i]), m, 2) - 1));
+		worst = fmax(worst, fabs(throughput_step_time(got, fit_observation_place(&o[i]), m, 2) /
+					 throughput_step_time(want, fit_observation_place(&o[i]), m, 2) - 1));
 	}
 	return worst;
 }
@@ -194,7 +189,7 @@ static void test_gradient(void)
 
 	observe_grid(o, &truths[0], 0);
 	for (int i = 0; i < GRID; i++)
-		rows[i] = (struct fit_row){ .place = place_of(&o[i]), .m = (double)o[i].configuration.local_batch_size,
+		rows[i] = (struct fit_row){ .place = fit_observation_place(&o[i]), .m = (double)o[i].configuration.local_batch_size,
 					    .s = 1 + i % 2, .weight = i % 2 ? 0.5 : 1.5,
 					    .ln_grad = i % 2 ? not_known : log(o[i].step_time_s - o[i].sync_time_s),
 					    .ln_step = log(o[i].step_time_s) };
@@ -339,8 +334,8 @@ static void test_wild(void)
 
 		for (int j = 0; j < n; j++)
 			o[j] = (struct fit_observation){
-				.nodes = (int)(4 * uniform()),
 				.configuration = {
+					.nodes = (int)(4 * uniform()),
 					.replicas = (int)exp(21 * uniform() * uniform()),
 					.local_batch_size = (int64_t)exp(43 * uniform() * uniform()),
 					.accumulation_steps = (int)(4 * uniform()),

@@ -166,7 +166,7 @@ static struct fit_result fit(const struct fit_observation *o, int n, const struc
 static struct fit_observation step(int replicas, int64_t m, double time_s, double sync_s)
 {
 	return (struct fit_observation){
-		.nodes = 1, .configuration = configuration_make(replicas, m, 1),
+		.configuration = configuration_make(replicas, m, 1),
 		.step_time_s = time_s, .sync_time_s = sync_s, .weight = 1,
 	};
 }

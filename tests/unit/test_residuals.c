@@ -26,7 +26,7 @@ static const struct throughput_place places[] = { { 1, 1 }, { 1, 2 }, { 2, 8 } }
 static struct fit_observation seen(int64_t m, int s, double factor, double weight)
 {
 	return (struct fit_observation){
-		.nodes = 1, .configuration = configuration_make(1, m, s), .weight = weight,
+		.configuration = configuration_make(1, m, s), .weight = weight,
 		.step_time_s = factor * throughput_step_time(&params, one, (double)m, s),
 		.sync_time_s = (double)NAN,
 	};
