@@ -5,7 +5,7 @@
 #include "pollux/device.h"
 #include "pollux/mem.h"
 
-static const struct device_backend *const backends[] = { &device_gpu, &device_cpu };
+static const struct device_backend *const backends[] = { &device_nvidia, &device_cpu };
 static const size_t n_backends = sizeof(backends) / sizeof(backends[0]);
 
 /* Make the links a matrix for all devices that are in the list now. */
@@ -49,6 +49,7 @@ void devices_release(struct device_list *list)
 {
 	free(list->items);
 	free(list->processes);
+	free(list->drivers);
 	free(list->links);
 	*list = (struct device_list){ 0 };
 }
@@ -77,6 +78,93 @@ const struct device_backend *device_backend_of(const char *id)
 	return NULL;
 }
 
+const struct device_backend *device_backend_at(size_t i)
+{
+	return i < n_backends ? backends[i] : NULL;
+}
+
+static struct device_driver *find_driver(const struct device_list *list,
+					 const struct device_backend *backend)
+{
+	for (int i = 0; i < list->n_drivers; i++)
+		if (list->drivers[i].backend == backend)
+			return &list->drivers[i];
+	return NULL;
+}
+
+struct device_driver *devices_driver(struct device_list *list, const struct device_backend *backend)
+{
+	struct device_driver *driver = find_driver(list, backend);
+
+	if (driver)
+		return driver;
+	list->drivers = xreallocarray(list->drivers, (size_t)list->n_drivers + 1,
+				      sizeof(*list->drivers));
+	driver = &list->drivers[list->n_drivers++];
+	*driver = (struct device_driver){ .backend = backend };
+	return driver;
+}
+
+const char *devices_note(const struct device_list *list, const struct device_backend *backend)
+{
+	const struct device_driver *driver = find_driver(list, backend);
+
+	return driver ? driver->note : "";
+}
+
+bool devices_may_lack(const struct device_list *list, const char *id)
+{
+	const struct device_driver *driver = find_driver(list, device_backend_of(id));
+
+	for (int i = 0; i < list->count; i++)
+		if (!strcmp(list->items[i].id, id))
+			return false;
+	return driver && driver->silent;
+}
+
+bool devices_tell_processes(const struct device_list *list)
+{
+	bool any = false;
+
+	for (int i = 0; i < list->n_drivers; i++)
+		if (list->drivers[i].silent || list->drivers[i].processes_unknown)
+			return false;
+	for (int d = 0; d < list->count; d++) {
+		const struct device_backend *backend = device_backend_of(list->items[d].id);
+
+		any |= backend && backend->processes;
+	}
+	return any;
+}
+
+void devices_environment(const struct device *devices, int n, struct strings *env)
+{
+	const struct device_backend *backend = device_backend_of(devices[0].id);
+
+	if (!backend)
+		return;
+	backend->environment(devices, n, env);
+	for (size_t i = 0; i < n_backends; i++)
+		if (backends[i] != backend && backends[i]->hide)
+			backends[i]->hide(env);
+}
+
+bool device_sets_variable(const char *name, size_t n)
+{
+	for (size_t i = 0; i < n_backends; i++)
+		for (const char *const *v = backends[i]->variables; v && *v; v++)
+			if (strlen(*v) == n && !memcmp(*v, name, n))
+				return true;
+	return false;
+}
+
+static bool owns_binding(const struct device *device)
+{
+	const struct device_backend *backend = device_backend_of(device->id);
+
+	return backend && backend->owns_binding;
+}
+
 /* The next span "A" or "A-B" of a list of processors; false at its end, or where it is no list. */
 static bool next_span(const char **p, long *first, long *last)
 {
@@ -95,7 +183,7 @@ static bool next_span(const char **p, long *first, long *last)
 bool device_is_same(const struct device *a, const struct device *b)
 {
 	return !strcmp(a->id, b->id) &&
-	       (device_backend_of(a->id) != &device_cpu || !strcmp(a->binding, b->binding));
+	       (!owns_binding(a) || !strcmp(a->binding, b->binding));
 }
 
 bool device_overlaps(const struct device *a, const struct device *b)
@@ -105,8 +193,8 @@ bool device_overlaps(const struct device *a, const struct device *b)
 
 	if (!strcmp(a->id, b->id))
 		return true;
-	if (device_backend_of(a->id) != &device_cpu || device_backend_of(b->id) != &device_cpu)
-		return false;	/* GPUs share the processors near them */
+	if (!owns_binding(a) || !owns_binding(b))
+		return false;
 	while (next_span(&p, &first, &last))
 		for (q = b->binding; next_span(&q, &other_first, &other_last);)
 			if (first <= other_last && other_first <= last)

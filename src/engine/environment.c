@@ -14,7 +14,7 @@ static const char *const dropped[] = {
 	/* of another launcher: the job gets its own, or none */
 	"RANK", "LOCAL_RANK", "GROUP_RANK", "ROLE_RANK", "ROLE_NAME", "WORLD_SIZE",
 	"LOCAL_WORLD_SIZE", "GROUP_WORLD_SIZE", "ROLE_WORLD_SIZE", "MASTER_*", "TORCHELASTIC_*",
-	"SLURM_*", "OMPI_*", "PMI_*", "PMIX_*", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER",
+	"SLURM_*", "OMPI_*", "PMI_*", "PMIX_*",
 	/* of a pollux job from which this one is submitted; of make */
 	"POLLUX_*", "MAKEFLAGS", "MAKELEVEL", "MFLAGS",
 };
@@ -31,7 +31,7 @@ static bool is_dropped(const char *variable)
 		    : name == length && !memcmp(variable, dropped[i], length))
 			return true;
 	}
-	return false;
+	return device_sets_variable(variable, name);
 }
 
 void environment_capture(char *const *variables, struct strings *env)
@@ -84,8 +84,6 @@ void environment_for_run(const struct job *job, const struct run *run,
 			 const struct template_values *values, const struct run_places *places,
 			 struct strings *env)
 {
-	const struct device_backend *backend = device_backend_of(run->devices[0].id);
-
 	set_integer(env, "POLLUX_JOB_ID", job->id);
 	set_integer(env, "POLLUX_RUN", run->number);
 	set_integer(env, "POLLUX_STOP_SIGNAL", job->declared.stop_signal);
@@ -95,6 +93,5 @@ void environment_for_run(const struct job *job, const struct run *run,
 	strings_set_variable(env, "POLLUX_CONFIG_FILE", places->config_file);
 	strings_set_variable(env, "POLLUX_DIR", places->store_dir);
 	set_for_frameworks(job, values->port, env);
-	if (backend)
-		backend->environment(run->devices, run->configuration.replicas, env);
+	devices_environment(run->devices, run->configuration.replicas, env);
 }

@@ -137,28 +137,19 @@ static bool has_its_devices(const struct snapshot *s, const struct decision *d,
 	return true;
 }
 
-static bool is_listed(const struct device_list *list, const char *id)
-{
-	for (int d = 0; d < list->count; d++)
-		if (!strcmp(list->items[d].id, id))
-			return true;
-	return false;
-}
-
-/* The run's command computes on GPUs of which the driver says nothing, which does not mean that
- * they are lost. A driver that was updated and not loaded again fails every new question, while
- * those who compute already go on. */
+/* The driver of the run's devices does not tell them, which does not mean that they are lost. A driver
+ * that was updated and not loaded again fails every new question, while programs that compute
+ * already go on. */
 static bool may_have_its_devices(const struct snapshot *s, const struct decision *d,
 				 const struct run *run)
 {
-	if (!s->devices.gpus_unknown || run->state == RUN_ASSIGNED)
+	if (run->state == RUN_ASSIGNED)
 		return false;
 	for (int i = 0; i < run->configuration.replicas; i++) {
 		const struct device *device = &run->devices[i];
-		bool unknown = device_backend_of(device->id) == &device_gpu &&
-			       !is_listed(&s->devices, device->id);
 
-		if (!unknown && decision_find_device(s, d, device) < 0)
+		if (!devices_may_lack(&s->devices, device->id) &&
+		    decision_find_device(s, d, device) < 0)
 			return false;
 	}
 	return true;

@@ -78,10 +78,24 @@ static void print_links(struct json *j, const struct devices_view *v)
 			json_object(j, NULL);
 			json_string(j, "from", v->list.items[a].id);
 			json_string(j, "to", v->list.items[b].id);
-			json_string(j, "link", devices_link_name(devices_link(v, a, b)));
+			json_string(j, "link", devices_link_name(v, a, b));
 			json_end(j);
 		}
 	json_end(j);
+}
+
+static void print_drivers(struct json *j, const struct devices_view *v)
+{
+	const struct device_backend *backend;
+	char text[DEVICES_RUNTIME_SIZE];
+
+	for (size_t i = 0; (backend = device_backend_at(i)); i++) {
+		if (!backend->words)
+			continue;
+		backend->describe_runtime(text, sizeof(text));
+		json_string(j, backend->words->driver_key, devices_note(&v->list, backend));
+		json_string(j, backend->words->runtime_key, text);
+	}
 }
 
 void devices_print_json(const struct devices_view *v)
@@ -95,7 +109,6 @@ void devices_print_json(const struct devices_view *v)
 		print_device(&j, v, i);
 	json_end(&j);
 	print_links(&j, v);
-	json_string(&j, "gpu_driver", v->list.gpu_note);
-	json_string(&j, "cuda", v->cuda);
+	print_drivers(&j, v);
 	json_end(&j);
 }

@@ -10,7 +10,9 @@
 
 static bool is_gpu(const struct device *d)
 {
-	return device_backend_of(d->id) == &device_gpu;
+	const struct device_backend *backend = device_backend_of(d->id);
+
+	return backend && backend->is_accelerator;
 }
 
 static int count_gpus(const struct devices_view *v)
@@ -181,6 +183,11 @@ static void print_reason(const struct devices_view *v, int n, int index)
 	text_release(&names);
 }
 
+static const struct device_words *words_of(const struct device *d)
+{
+	return device_backend_of(d->id)->words;
+}
+
 static bool is_slowed(const struct device_reading *now)
 {
 	return now->slowed_by && strcmp(now->slowed_by, "power cap") != 0;	/* which is usual at work */
@@ -188,7 +195,7 @@ static bool is_slowed(const struct device_reading *now)
 
 static void print_remarks(const struct devices_view *v, int n)
 {
-	bool any_forgets = false;
+	const char *advice = NULL;
 
 	for (int i = 0; i < n; i++) {
 		const struct device *d = &v->list.items[i];
@@ -202,11 +209,11 @@ static void print_remarks(const struct devices_view *v, int n)
 		print_processes(v, i);
 		if (is_slowed(&d->now))
 			printf("%s: its clock is slowed by %s\n", d->name, d->now.slowed_by);
-		any_forgets |= d->now.forgets_state;
+		if (d->now.forgets_state)
+			advice = words_of(d)->forgets_state;
 	}
-	if (any_forgets)
-		puts("Persistence mode is off, so that each look at the GPUs starts their driver\n"
-		     "anew, which takes seconds; once, as root: nvidia-smi -pm 1");
+	if (advice)
+		puts(advice);
 }
 
 static bool links_differ(const struct devices_view *v, int n)
@@ -230,7 +237,7 @@ static void print_matrix(const struct devices_view *v, int n, const struct outpu
 	for (int a = 0; a < n; a++) {
 		table_text(&t, v->list.items[a].name);
 		for (int b = 0; b < n; b++)
-			table_text(&t, a == b ? "-" : devices_link_name(devices_link(v, a, b)));
+			table_text(&t, a == b ? "-" : devices_link_name(v, a, b));
 	}
 	putchar('\n');
 	table_end(&t, out);
@@ -244,8 +251,23 @@ static void print_links(const struct devices_view *v, int n, const struct output
 	if (links_differ(v, n))
 		print_matrix(v, n, out);
 	else if (devices_link(v, 0, 1) != DEVICE_LINK_MACHINE)
-		printf("All are joined by %s.\n", devices_link(v, 0, 1) == DEVICE_LINK_FAST ? "NVLink" :
+		printf("All are joined by %s.\n", devices_link(v, 0, 1) == DEVICE_LINK_FAST ?
+		       words_of(&v->list.items[0])->fast_link :
 		       devices_link(v, 0, 1) == DEVICE_LINK_SWITCH ? "PCIe switches" : "one NUMA node");
+}
+
+static void print_drivers(const struct devices_view *v)
+{
+	const struct device_backend *backend;
+	char text[DEVICES_RUNTIME_SIZE];
+
+	for (size_t i = 0; (backend = device_backend_at(i)); i++) {
+		if (!backend->words)
+			continue;
+		backend->describe_runtime(text, sizeof(text));
+		printf("%s: %s\n%s: %s\n", backend->words->driver, devices_note(&v->list, backend),
+		       backend->words->runtime, text);
+	}
 }
 
 void devices_print_table(const struct devices_view *v)
@@ -262,5 +284,5 @@ void devices_print_table(const struct devices_view *v)
 	print_links(v, n, &out);
 	putchar('\n');
 	print_remarks(v, n);
-	printf("GPUs: %s\nCUDA: %s\n", v->list.gpu_note, v->cuda);
+	print_drivers(v);
 }

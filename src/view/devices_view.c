@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pollux/cuda.h"
-#include "pollux/device_lock.h"
 #include "pollux/devices_view.h"
 #include "pollux/engine.h"
 #include "pollux/mem.h"
@@ -29,47 +27,38 @@ int64_t devices_holder(const struct devices_view *v, const char *id)
 	return holder ? holder->job_id : reserved_for(v, id);
 }
 
-const char *devices_link_name(enum device_link link)
-{
-	static const char *const names[] = {
-		[DEVICE_LINK_FAST] = "nvlink", [DEVICE_LINK_SWITCH] = "switch",
-		[DEVICE_LINK_NUMA] = "node", [DEVICE_LINK_MACHINE] = "machine",
-	};
-
-	return names[link];
-}
-
 enum device_link devices_link(const struct devices_view *v, int a, int b)
 {
 	return (enum device_link)v->list.links[(size_t)a * (size_t)v->list.count + (size_t)b];
 }
 
-/* Without touching a GPU: the runtime and the versions. */
-static void describe_cuda(char *text, size_t size)
+const char *devices_link_name(const struct devices_view *v, int a, int b)
 {
-	struct cuda cuda;
-	struct err why;
-	int n;
+	const struct device_backend *backend = device_backend_of(v->list.items[a].id);
 
-	if (cuda_open_runtime(&cuda, &why)) {
-		snprintf(text, size, "%.300s", why.text);
-		return;
+	switch (devices_link(v, a, b)) {
+	case DEVICE_LINK_FAST:
+		return backend && backend->words ? backend->words->fast_link_name : "fast";
+	case DEVICE_LINK_SWITCH:
+		return "switch";
+	case DEVICE_LINK_NUMA:
+		return "node";
+	case DEVICE_LINK_MACHINE:
+		break;
 	}
-	n = snprintf(text, size, "%d.%d", cuda.runtime_version / 1000, cuda.runtime_version % 1000 / 10);
-	if (cuda.driver_version)
-		snprintf(text + n, size - (size_t)n, "; the driver is for %d.%d", cuda.driver_version / 1000,
-			 cuda.driver_version % 1000 / 10);
-	else
-		snprintf(text + n, size - (size_t)n, ", but there is no driver");
+	return "machine";
 }
 
 /* A run's own supervisor holds the lock of its device, and is no news. */
-static void find_lock_holders(const struct session *s, struct devices_view *v)
+static void find_lock_holders(struct session *s, struct devices_view *v)
 {
+	struct engine_context at = { .paths = s ? &s->paths : NULL, .store = s ? &s->store : NULL };
+	const struct engine *engine = engine_for_new_runs();
+
 	v->lock_holders = xcalloc((size_t)v->list.count + 1, sizeof(*v->lock_holders));
 	for (int d = 0; s && d < v->list.count; d++)
 		if (!devices_holder(v, v->list.items[d].id))
-			v->lock_holders[d] = device_lock_holder(&s->paths, v->list.items[d].id);
+			v->lock_holders[d] = engine->device_holder(&at, &v->list.items[d]);
 }
 
 int devices_view_read(const struct device_settings *settings, struct session *s, struct devices_view *v,
@@ -77,14 +66,13 @@ int devices_view_read(const struct device_settings *settings, struct session *s,
 {
 	struct store *store = s ? &s->store : NULL;
 
-	*v = (struct devices_view){ .cuda = "" };
+	*v = (struct devices_view){ 0 };
 	if ((store && (store_runs_active(store, &v->runs, err) || store_reserved_list(store, &v->reserved, err))) ||
 	    engine_for_new_runs()->list(settings, &v->list, err) ||
 	    device_users_find(store, &v->list, &v->runs, &v->users, err))
 		return -1;
 	device_users_refuse(&v->users, &v->runs, &v->list);
 	find_lock_holders(s, v);
-	describe_cuda(v->cuda, sizeof(v->cuda));
 	return 0;
 }
 

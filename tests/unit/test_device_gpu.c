@@ -11,6 +11,8 @@
 #include "pollux/device.h"
 #include "tap.h"
 
+#define driver_of(list) devices_driver((list), &device_nvidia)
+
 #define A "GPU-aaaaaaaa-0000-0000-0000-000000000001"
 #define B "GPU-bbbbbbbb-0000-0000-0000-000000000002"
 
@@ -72,8 +74,8 @@ static void test_one(void)
 	is_str(list.items[0].kind, "NVIDIA RTX A6000, 48 GiB", "its kind");
 	is_int(list.items[0].memory_bytes, 49140LL << 20, "its memory");
 	ok(list.items[0].usable && !list.items[0].reason[0], "usable");
-	is_str(list.gpu_note, "NVIDIA driver 580.95.05, 1 GPU", "the driver");
-	ok(device_backend_of(list.items[0].id) == &device_gpu, "of the backend for GPUs");
+	is_str(devices_note(&list, &device_nvidia), "NVIDIA driver 580.95.05, 1 GPU", "the driver");
+	ok(device_backend_of(list.items[0].id) == &device_nvidia, "of the backend for GPUs");
 }
 
 static void test_readings(void)
@@ -158,10 +160,10 @@ static void test_processes(void)
 	   "processes that the driver does not name are known by their memory");
 	look("gpu " A " X\nmemory 90000 20000\nanswer processes 4\n", &as_passes_do);
 	ok(list.n_processes == 1 && list.processes[0].pid == 0 &&
-	   list.processes[0].memory_bytes == INT64_C(70000) << 20 && list.processes_unknown,
+	   list.processes[0].memory_bytes == INT64_C(70000) << 20 && driver_of(&list)->processes_unknown,
 	   "no permission to see who is there: whoever has the memory");
 	look("gpu " A " X\nmemory 90000 89000\nanswer processes 10\n", &as_passes_do);
-	ok(list.n_processes == 0 && list.processes_unknown, "little memory is nobody's");
+	ok(list.n_processes == 0 && driver_of(&list)->processes_unknown, "little memory is nobody's");
 }
 
 static void test_processes_of(void)
@@ -172,14 +174,14 @@ static void test_processes_of(void)
 
 	use_library("new");
 	look("gpu " A " X\nmemory 1 1\nprocess 5 700\ngpu " B " X\nmemory 1 1\nprocess 6 800\n", &as_passes_do);
-	is_int(device_gpu.processes(devices, 2, &processes, &n, &err), 0, "processes of devices in the store");
+	is_int(device_nvidia.processes(devices, 2, &processes, &n, &err), 0, "processes of devices in the store");
 	ok(n == 2 && processes[0].pid == 6 && processes[0].device == 0 && processes[1].pid == 5 &&
 	   processes[1].device == 1, "by their UUIDs");
 	free(processes);
 	processes = NULL;
 	n = 0;
 	look("gpu " A " X\nmemory 1 1\n", &as_passes_do);
-	is_int(device_gpu.processes(devices, 1, &processes, &n, &err), -1, "of a device that is not there");
+	is_int(device_nvidia.processes(devices, 1, &processes, &n, &err), -1, "of a device that is not there");
 	is_str(err.text, "cannot tell what computes on 'gpu:" B "': not found", "says so");
 	free(processes);
 }
@@ -224,17 +226,17 @@ static void expect_silent(const char *answers, const char *want, const char *wha
 	is_int(look(answers, &as_passes_do), 0, what);
 	ok(list.count == 1 && !strcmp(list.items[0].id, "gpu:0") && !list.items[0].usable,
 	   "leaves a GPU that cannot be used, and no slots");
-	is_str(list.gpu_note, want, "and says why");
+	is_str(devices_note(&list, &device_nvidia), want, "and says why");
 	is_str(list.items[0].reason, want, "of the GPU too");
-	ok(list.gpus_unknown, "there may be others");
+	ok(driver_of(&list)->silent, "there may be others");
 }
 
 static void expect_none(const char *answers, const char *want, const char *what)
 {
 	is_int(look(answers, &as_passes_do), 0, what);
 	ok(list.count >= 1 && !strncmp(list.items[0].id, "cpu:", 4), "leaves CPU slots");
-	is_str(list.gpu_note, want, "and says why");
-	ok(!list.gpus_unknown, "and there is none");
+	is_str(devices_note(&list, &device_nvidia), want, "and says why");
+	ok(!driver_of(&list)->silent, "and there is none");
 }
 
 static void test_no_driver(void)
@@ -251,7 +253,7 @@ static void test_no_driver(void)
 		    "a library that is too old");
 	use_library("new");
 	is_int(look("count 10\n", &as_passes_do), 0, "a driver that cannot count");
-	ok(list.count == 1 && !strcmp(list.items[0].id, "gpu:0") && list.gpus_unknown, "is silent as well");
+	ok(list.count == 1 && !strcmp(list.items[0].id, "gpu:0") && driver_of(&list)->silent, "is silent as well");
 	expect_none("driver 1\n", "NVIDIA driver 1, 0 GPUs", "none, by the driver and the bus");
 	setenv("POLLUX_NVML", "/nonexistent.so", 1);
 	snprintf(note, sizeof(note), "cannot open NVML: /nonexistent.so: cannot open shared object file: No "
@@ -273,7 +275,7 @@ static void test_slots_asked_for(void)
 	use_library("new");
 	look(one, &settings);
 	ok(list.count == 1 && !strcmp(list.items[0].id, "cpu:0"), "slots asked for: no GPU");
-	is_str(list.gpu_note, "", "nor was one looked for");
+	is_str(devices_note(&list, &device_nvidia), "", "nor was one looked for");
 	is_int(CONFIG_SLOTS_AUTO, DEVICE_SLOTS_AUTO, "not asked for is the same in the configuration");
 	settings.in_full = true;
 	look(one, &settings);
@@ -414,16 +416,16 @@ static void test_binding(void)
 	unsetenv("POLLUX_GPU_ROOT");
 
 	sched_getaffinity(0, sizeof(before), &before);
-	is_int(device_gpu.bind(devices, 1, &err), 0, "processors that are not there");
+	is_int(device_nvidia.bind(devices, 1, &err), 0, "processors that are not there");
 	sched_getaffinity(0, sizeof(after), &after);
 	ok(CPU_EQUAL(&before, &after), "keep no job from starting");
 	for (size_t i = 0; i < CPU_SETSIZE; i++)
 		if (CPU_ISSET(i, &before))
 			snprintf(devices[0].binding, sizeof(devices[0].binding), "%zu", i);
-	is_int(device_gpu.bind(devices, 2, &err), 0, "a GPU that is near to all, and one that is not");
+	is_int(device_nvidia.bind(devices, 2, &err), 0, "a GPU that is near to all, and one that is not");
 	sched_getaffinity(0, sizeof(after), &after);
 	ok(CPU_EQUAL(&before, &after), "leave all processors");
-	is_int(device_gpu.bind(devices, 1, &err), 0, "a GPU near one processor");
+	is_int(device_nvidia.bind(devices, 1, &err), 0, "a GPU near one processor");
 	sched_getaffinity(0, sizeof(after), &after);
 	is_int(CPU_COUNT(&after), 1, "brings its job there");
 	sched_setaffinity(0, sizeof(before), &before);
@@ -436,7 +438,7 @@ static void test_environment(void)
 
 	strings_init(&env);
 	strings_add(&env, "CUDA_VISIBLE_DEVICES=0,1,2,3");
-	device_gpu.environment(devices, 2, &env);
+	device_nvidia.environment(devices, 2, &env);
 	is_int((long long)env.count, 2, "two variables");
 	is_str(env.items[0], "CUDA_VISIBLE_DEVICES=" B "," A, "GPUs by UUID, in the order of the replicas");
 	is_str(env.items[1], "CUDA_DEVICE_ORDER=PCI_BUS_ID", "and numbered as nvidia-smi does");

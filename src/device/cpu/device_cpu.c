@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "../affinity.h"
-#include "../nvidia/gpu.h"
 #include "pollux/device.h"
 #include "pollux/mem.h"
 
@@ -199,18 +198,8 @@ static int cpu_list(const struct device_settings *settings, struct device_list *
 	return 0;
 }
 
-static bool has_variable(const struct strings *env, const char *name)
-{
-	size_t n = strlen(name);
-
-	for (size_t i = 0; i < env->count; i++)
-		if (!strncmp(env->items[i], name, n) && env->items[i][n] == '=')
-			return true;
-	return false;
-}
-
 /* A replica has one slot, and threads run best one to a core. Where slots differ, no replica may have
- * more threads than the smallest slot has cores. It has no GPU, unless --env says that it does. */
+ * more threads than the smallest slot has cores. */
 static void cpu_environment(const struct device *devices, int n, struct strings *env)
 {
 	int cores = n > 0 ? devices[0].cores : 1;
@@ -220,13 +209,12 @@ static void cpu_environment(const struct device *devices, int n, struct strings 
 		cores = devices[i].cores < cores ? devices[i].cores : cores;
 	snprintf(text, sizeof(text), "%d", cores > 0 ? cores : 1);
 	strings_set_variable(env, "OMP_NUM_THREADS", text);
-	if (gpu_is_there() && !has_variable(env, "CUDA_VISIBLE_DEVICES"))
-		strings_set_variable(env, "CUDA_VISIBLE_DEVICES", "");
 }
 
 const struct device_backend device_cpu = {
 	.name = "cpu",
 	.shares_memory = true,
+	.owns_binding = true,
 	.list = cpu_list,
 	.bind = affinity_bind,
 	.environment = cpu_environment,

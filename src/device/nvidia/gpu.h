@@ -1,5 +1,5 @@
 /* gpu.h - what is read of GPUs: of one, of how two are joined, of where they are in the machine. Private to
- * src/device; device_gpu.c makes devices of it. */
+ * src/device; device_nvidia.c makes devices of it. */
 #ifndef POLLUX_DEVICE_GPU_H
 #define POLLUX_DEVICE_GPU_H
 
@@ -23,7 +23,7 @@ struct gpu {
 	bool mig, prohibited;
 };
 
-/* device_gpu.c: as far as can be told without a library; not where they are kept out. */
+/* device_nvidia.c: as far as can be told without a library; not where they are kept out. */
 bool gpu_is_there(void);
 
 /* gpu_read.c. All that does not depend on its load; then what does. Questions that are not answered leave

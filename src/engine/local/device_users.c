@@ -117,13 +117,10 @@ static bool is_on_any(const struct device_list *devices, int64_t pid)
 int device_users_gone(struct store *store, const struct device_list *devices,
 		      struct ignored_list *gone, struct err *err)
 {
-	bool gpus = false;
 	int n = 0;
 
 	*gone = (struct ignored_list){ 0 };
-	for (int d = 0; d < devices->count; d++)
-		gpus |= device_backend_of(devices->items[d].id) == &device_gpu;
-	if (!gpus || devices->gpus_unknown || devices->processes_unknown)
+	if (!devices_tell_processes(devices))
 		return 0;
 	if (store_ignored_list(store, clock_boot_id(), gone, err))
 		return -1;

@@ -1,4 +1,4 @@
-/* device_gpu.c - NVIDIA's GPUs as devices, known by their UUIDs.
+/* device_nvidia.c - NVIDIA's GPUs as devices, known by their UUIDs.
  *
  * Whether there is a GPU is looked up in /dev, /proc and /sys first (gpu_place.c); only then is NVML opened,
  * which takes tens of milliseconds, and seconds where the driver starts anew for it. CUDA is never opened
@@ -12,10 +12,12 @@
 
 #include "../affinity.h"
 #include "gpu.h"
+#include "pollux/cuda.h"
 #include "pollux/device.h"
 #include "pollux/mem.h"
 
 #define PREFIX "gpu:"
+#define DRIVER_NOTE_SIZE sizeof(((struct device_driver *)NULL)->note)
 
 /* --- what there is --- */
 
@@ -96,7 +98,7 @@ static void append_untold(const struct device *d, struct device_list *list)
 {
 	int64_t used = d->memory_bytes > 0 && d->now.free_bytes >= 0 ? d->memory_bytes - d->now.free_bytes : 0;
 
-	list->processes_unknown = true;
+	devices_driver(list, &device_nvidia)->processes_unknown = true;
 	if (used <= UNTOLD_BYTES && !(d->now.utilization > UNTOLD_SHARE))
 		return;
 	list->processes = xreallocarray(list->processes, (size_t)list->n_processes + 1,
@@ -115,7 +117,8 @@ static void append_gpu(const struct nvml *n, const struct gpu *g, const struct d
 	set_identity(d, g);
 	set_reason(d, g, settings);
 	/* It answers neither that it is out of order nor which one it is. */
-	list->gpus_unknown |= !g->uuid[0] && !gpu_is_fatal(g->code);
+	if (!g->uuid[0] && !gpu_is_fatal(g->code))
+		devices_driver(list, &device_nvidia)->silent = true;
 	d->memory_bytes = g->memory_bytes;
 	gpu_local_processors(g->bus_id, d->binding, sizeof(d->binding));
 	d->cores = gpu_count_processors(d->binding);
@@ -168,11 +171,11 @@ static void append_all_silent(bool at_least_one, const char *reason, struct devi
 
 static void note_driver(const struct nvml *n, int count, struct device_list *list)
 {
-	char version[80] = "of unknown version";
+	char version[80] = "of unknown version", *note = devices_driver(list, &device_nvidia)->note;
 
 	if (NVML_ASK(n, driver_version, version, sizeof(version)) != NVML_SUCCESS)
 		snprintf(version, sizeof(version), "of unknown version");
-	snprintf(list->gpu_note, sizeof(list->gpu_note), "NVIDIA driver %.79s, %d GPU%s", version, count,
+	snprintf(note, DRIVER_NOTE_SIZE, "NVIDIA driver %.79s, %d GPU%s", version, count,
 		 count == 1 ? "" : "s");
 }
 
@@ -189,6 +192,7 @@ static unsigned count_gpus(const struct nvml *n, int *code)
 static void list_with(const struct nvml *n, const struct device_settings *settings,
 		      struct device_list *list)
 {
+	struct device_driver *driver = devices_driver(list, &device_nvidia);
 	int code;
 	unsigned count = count_gpus(n, &code);
 	struct gpu *gpus = xcalloc(count, sizeof(*gpus));
@@ -200,14 +204,14 @@ static void list_with(const struct nvml *n, const struct device_settings *settin
 	link_gpus(n, gpus, (int)count, list);
 	free(gpus);
 	note_driver(n, (int)count, list);
-	if (list->processes_unknown) {
-		size_t used = strlen(list->gpu_note);
+	if (driver->processes_unknown) {
+		size_t used = strlen(driver->note);
 
-		snprintf(list->gpu_note + used, sizeof(list->gpu_note) - used,
+		snprintf(driver->note + used, sizeof(driver->note) - used,
 			 "; it does not tell who is on them all");
 	}
 	if (code != NVML_SUCCESS) {
-		list->gpus_unknown = true;
+		driver->silent = true;
 		append_all_silent(true, nvml_code_text(code), list);
 	} else if (count == 0) {
 		append_all_silent(false, "the driver does not list it; 'dmesg' may say why", list);
@@ -219,10 +223,17 @@ static void list_with(const struct nvml *n, const struct device_settings *settin
 static void note_failure(const struct err *err, enum gpu_presence there, bool opened,
 			 struct device_list *list)
 {
-	snprintf(list->gpu_note, sizeof(list->gpu_note), "%.239s", err->text);
-	list->gpus_unknown = true;
+	struct device_driver *driver = devices_driver(list, &device_nvidia);
+
+	snprintf(driver->note, sizeof(driver->note), "%.239s", err->text);
+	driver->silent = true;
 	if (there == GPU_WITH_DRIVER || opened)
 		append_all_silent(true, err->text, list);
+}
+
+static void set_note(struct device_list *list, const char *text)
+{
+	snprintf(devices_driver(list, &device_nvidia)->note, DRIVER_NOTE_SIZE, "%s", text);
 }
 
 static int gpu_list(const struct device_settings *settings, struct device_list *list, struct err *err)
@@ -233,15 +244,14 @@ static int gpu_list(const struct device_settings *settings, struct device_list *
 
 	(void)err;
 	if (is_kept_out()) {
-		snprintf(list->gpu_note, sizeof(list->gpu_note), "POLLUX_NVML is 'none'");
+		set_note(list, "POLLUX_NVML is 'none'");
 		return 0;
 	}
 	if (settings->slots != DEVICE_SLOTS_AUTO && !settings->in_full)
 		return 0;
 	there = presence();
 	if (there == GPU_ABSENT) {
-		snprintf(list->gpu_note, sizeof(list->gpu_note),
-			 "no NVIDIA GPU on the PCI bus, and no driver of one");
+		set_note(list, "no NVIDIA GPU on the PCI bus, and no driver of one");
 	} else if (nvml_open(&nvml, &why) == 0) {
 		list_with(&nvml, settings, list);
 		nvml_close(&nvml);
@@ -306,10 +316,64 @@ static int gpu_processes(const struct device *devices, int n, struct device_proc
 						  devices[0].id, nvml_code_text(code));
 }
 
-const struct device_backend device_gpu = {
+static bool has_variable(const struct strings *env, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (size_t i = 0; i < env->count; i++)
+		if (!strncmp(env->items[i], name, n) && env->items[i][n] == '=')
+			return true;
+	return false;
+}
+
+/* A program on other devices has no GPU, unless --env says that it does. */
+static void gpu_hide(struct strings *env)
+{
+	if (gpu_is_there() && !has_variable(env, "CUDA_VISIBLE_DEVICES"))
+		strings_set_variable(env, "CUDA_VISIBLE_DEVICES", "");
+}
+
+/* --- what people are told --- */
+
+/* CUDA's runtime and the versions, without touching a GPU. */
+static void describe_cuda(char *text, size_t size)
+{
+	struct cuda cuda;
+	struct err why;
+	int n;
+
+	if (cuda_open_runtime(&cuda, &why)) {
+		snprintf(text, size, "%.300s", why.text);
+		return;
+	}
+	n = snprintf(text, size, "%d.%d", cuda.runtime_version / 1000,
+		     cuda.runtime_version % 1000 / 10);
+	if (cuda.driver_version)
+		snprintf(text + n, size - (size_t)n, "; the driver is for %d.%d",
+			 cuda.driver_version / 1000, cuda.driver_version % 1000 / 10);
+	else
+		snprintf(text + n, size - (size_t)n, ", but there is no driver");
+}
+
+static const char *const gpu_variables[] = { "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", NULL };
+
+static const struct device_words gpu_words = {
+	.driver = "GPUs", .driver_key = "gpu_driver",
+	.runtime = "CUDA", .runtime_key = "cuda",
+	.fast_link = "NVLink", .fast_link_name = "nvlink",
+	.forgets_state = "Persistence mode is off, so that each look at the GPUs starts their driver\n"
+			 "anew, which takes seconds; once, as root: nvidia-smi -pm 1",
+};
+
+const struct device_backend device_nvidia = {
 	.name = "gpu",
+	.is_accelerator = true,
+	.words = &gpu_words,
+	.variables = gpu_variables,
 	.list = gpu_list,
 	.bind = gpu_bind,
 	.environment = gpu_environment,
+	.hide = gpu_hide,
 	.processes = gpu_processes,
+	.describe_runtime = describe_cuda,
 };
