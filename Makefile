@@ -92,6 +92,7 @@ FAULT   := $(patsubst tests/%.c,$(BUILD)/%,\
 # The longest first: at the end one of them alone would be waited for.
 LONGEST := $(patsubst %,tests/%.t,fault/supervisor fault/pass cli/profile cli/goodput \
 	cli/gpu cli/schedule)
+LONG_UNIT = $(BUILD)/cuda/test_kernels $(BUILD)/unit/test_experiment $(BUILD)/unit/test_fit
 SCRIPTS := $(LONGEST) $(filter-out $(LONGEST),$(wildcard tests/cli/*.t tests/fault/*.t))
 EXAMPLE := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
 BENCH   := $(patsubst %.c,$(BUILD)/%,$(wildcard benchmarks/*.c))
@@ -131,13 +132,13 @@ TESTING := $(UNIT) $(TRAIN_TEST) $(CUDA_HOST) $(FAULT) $(PRELOAD) $(STANDIN)
 programs: all examples $(TESTING) $(BENCH) $(FUZZ:=.o)
 
 check: all examples $(TESTING) ## unit, command-line and fault tests
-	$(call run_tests,$(SCRIPTS) $(TRAIN_TEST) $(UNIT))
+	$(call run_tests,$(LONG_UNIT) $(SCRIPTS) $(filter-out $(LONG_UNIT),$(UNIT)))
 
 # CI runs all tests under the sanitizers; of the program as users build it, these.
 QUICK   := tests/cli/main.t tests/cli/simulate.t tests/cli/policies.t
 quick: all examples $(TESTING) $(BENCH) ## unit tests, figures on record, a taste of the benchmarks
 	$(TEST_ENV) tools/bench.sh $(BUILD) smoke
-	$(call run_tests,$(QUICK) $(TRAIN_TEST) $(UNIT))
+	$(call run_tests,$(LONG_UNIT) $(QUICK) $(filter-out $(LONG_UNIT),$(UNIT)))
 
 # The tests plainly and under the sanitizers, then SOAK_FUZZ_SECONDS of each fuzzer.
 SOAK_FUZZ_SECONDS ?= 240

@@ -33,7 +33,8 @@ refuses() { # refuses STATUS PATTERN COMMAND...: one line, nothing on stdout
 # --- permissions -----------------------------------------------------------------------
 
 mkdir checkpoints
-job=$(submit --checkpoint-dir "$TMP/checkpoints" -- "$work" -n 300 -s 5)
+touch paused
+job=$(submit --checkpoint-dir "$TMP/checkpoints" -- "$work" -n 300 -s 5 -h "$TMP/paused")
 pass
 ok 'a job runs' wait_for 10 logged "$job" 'step 5 '
 chmod 400 "$POLLUX_DIR"/pollux.db*
@@ -44,6 +45,7 @@ refuses 77 "$readonly" cancel "$job"
 status 'status works' 0 "$POLLUX" status
 like 'the job runs' "^ *$job +work +running" "$out"
 status 'so does a pass with nothing to write' 0 "$POLLUX" schedule
+rm paused
 ok 'the job goes on to its end' wait_for 20 logged "$job" '^\[exited with status 0\]'
 # In this order: as long as the store is not to be written to, what SQLite puts beside it is not either.
 chmod 600 "$POLLUX_DIR"/pollux.db*
@@ -63,12 +65,14 @@ POLLUX_DIR=$TMP/everyone/store refuses 77 "^pollux: others may write to '.*'" su
 
 # A command waits for ten seconds before it gives up.
 mkdir checkpoints-2
-job=$(submit --checkpoint-dir "$TMP/checkpoints-2" -- "$work" -n 800 -s 5)
+touch paused
+job=$(submit --checkpoint-dir "$TMP/checkpoints-2" -- "$work" -n 800 -s 5 -h "$TMP/paused")
 pass
 ok 'a job runs' wait_for 10 logged "$job" 'step 5 '
 hold_store
 status 'status works' 0 "$POLLUX" status
 refuses 75 "^pollux: cannot use the store '.*': database is locked$" submit -- true
+rm paused
 done_itself() { grep -q "^done $job " "$WITNESS/ledger"; }
 ok 'the job has gone on to its end' wait_for 20 done_itself
 is 'which nobody can record yet' running "$(query "SELECT state FROM jobs WHERE id = $job")"

@@ -44,10 +44,12 @@ jobs_alive() {
 	grep -lzs "^POLLUX_REPORT_SOCKET=$POLLUX_DIR/run/" /proc/[0-9]*/environ | sed 's,/proc/,,; s,/.*,,'
 }
 nothing_alive() { no_supervisor && [ -z "$(jobs_alive)" ]; }
-killed() { # supervisors first: they would only note the deaths of the others
-	for list in supervisors_alive jobs_alive; do
-		for pid in $($list); do kill -9 "$pid" 2>/dev/null || :; done
-	done
+# Supervisors are killed first, and jobs only when no supervisor is left, not even one that was just
+# being started: a supervisor would record the death of its job.
+killed() {
+	for pid in $(supervisors_alive); do kill -9 "$pid" 2>/dev/null || :; done
+	no_supervisor || return
+	for pid in $(jobs_alive); do kill -9 "$pid" 2>/dev/null || :; done
 	nothing_alive
 }
 kill_all() { wait_for 10 killed; }

@@ -64,7 +64,8 @@ rm -rf "$POLLUX_DIR"
 
 # --- a job runs meanwhile ------------------------------------------------------------------
 
-job=$(submit --checkpoint-dir "$TMP/checkpoints-1" -- "$work" -n 700 -s 5)
+touch paused
+job=$(submit --checkpoint-dir "$TMP/checkpoints-1" -- "$work" -n 700 -s 5 -h "$TMP/paused")
 pass
 ok 'a job runs' wait_for 10 logged "$job" 'step 5 '
 next=$(submit --checkpoint-dir "$TMP/checkpoints-2" -- "$work" -n 20 -s 5)
@@ -75,6 +76,7 @@ refuses cancel "$job"
 status 'status works' 0 "$POLLUX" status
 like 'the job runs' "^ *$job +work +running" "$out"
 status 'a pass with nothing to write works' 0 "$POLLUX" schedule
+rm paused
 last_words() { grep -q "^done $1 " "$WITNESS/ledger"; }
 ok 'the job goes on to its end' wait_for 30 last_words "$job"
 ok 'though its log has no room' [ "$(grep -c '^step' "$POLLUX_DIR/logs/$job.log")" -lt 700 ]

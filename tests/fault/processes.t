@@ -28,7 +28,7 @@ left_behind() { # the living of those that "work -l" has left behind, one line e
 
 # --- the program is killed ------------------------------------------------------------
 
-job=$(submit -- "$work" -n 1000 -s 5)
+job=$(submit -- "$work" -n 100000 -s 5)
 pass
 ok 'a job runs' wait_for 10 logged "$job" 'step 5 '
 kill -9 "$(leader_of "$job")"
@@ -38,7 +38,8 @@ like 'the status says so' 'killed by SIGKILL' "$("$POLLUX" status "$job")"
 status 'and wait has its status' 137 "$POLLUX" wait "$job"
 
 broken_runs="$job:1"
-job=$(submit --retries 2 -- "$work" -n 500 -s 5 -b 2)
+touch paused
+job=$(submit --retries 2 -- "$work" -n 500 -s 5 -b 2 -h "$TMP/paused")
 broken_runs="$broken_runs $job:1 $job:2 $job:3"
 pass
 for failure in 1 2; do
@@ -51,6 +52,7 @@ for failure in 1 2; do
 	skip_pause "$job"
 	ok 'it is, after that' wait_for 10 started "$job" $((failure + 1))
 done
+rm paused
 settle 30 'the last retry ends'
 is 'well' 'done|2|0|' "$(state_of "$job")"
 is 'with all its samples' 500 "$(query "SELECT printf('%d', samples) FROM jobs WHERE id = $job")"
@@ -94,13 +96,17 @@ fi
 POLLUX_SLOTS=4
 kinds='group session daemon bare'
 : >"$WITNESS/leftovers"
-for kind in $kinds; do submit -- "$work" -n 5 -l "$kind" >"number-$kind"; done
+touch paused
+for kind in $kinds; do
+	submit -- "$work" -n 5 -l "$kind" -h "$TMP/paused" >"number-$kind"
+done
 for kind in $kinds; do submit -- "$work" -n 5 >number; done
 pass
 for kind in $kinds; do
-	ok "a job leaves a process behind: $kind" wait_for 10 logged "$(cat "number-$kind")" 'step 5 '
+	ok "a job leaves a process behind: $kind" wait_for 10 logged "$(cat "number-$kind")" 'step 2 '
 done
 is 'all of them are there' 4 "$(left_behind | wc -l)"
+rm paused
 for kind in $kinds; do ok "$kind: it is done" wait_for 30 job_is "$(cat "number-$kind")" "done"; done
 is 'and all is gone' '' "$(left_behind)"
 settle 30 'the other jobs end'
@@ -109,7 +115,7 @@ sound 'the devices were not free before'
 # All of them, and the job is cancelled.
 POLLUX_SLOTS=1
 : >"$WITNESS/leftovers"
-all=$(submit --grace 1 -- "$work" -n 1000 -s 5 -l group -l session -l daemon -l bare)
+all=$(submit --grace 1 -- "$work" -n 100000 -s 5 -l group -l session -l daemon -l bare)
 submit -- "$work" -n 5 >number
 pass
 ok 'a job with all of them runs' wait_for 10 logged "$all" 'step 5 '
@@ -123,7 +129,9 @@ sound 'the device was not free before'
 POLLUX_SLOTS=3
 kinds='group session daemon'
 : >"$WITNESS/leftovers"
-for kind in $kinds; do submit --grace 3 -- "$work" -n 1000 -s 5 -l "$kind" >"number-$kind"; done
+for kind in $kinds; do
+	submit --grace 3 -- "$work" -n 100000 -s 5 -l "$kind" >"number-$kind"
+done
 for kind in $kinds; do submit -- "$work" -n 5 >number; done
 pass
 for kind in $kinds; do
@@ -134,7 +142,7 @@ for kind in $kinds; do
 	broken_runs="$broken_runs $one:1"
 done
 is 'their programs and their supervisors are killed, these remain' 3 "$(left_behind | wc -l)"
-query "UPDATE commands SET argv = CAST(replace(replace(CAST(argv AS TEXT), '1000', '10'),
+query "UPDATE commands SET argv = CAST(replace(replace(CAST(argv AS TEXT), '100000', '10'),
 	'-l', '-p') AS BLOB)"
 settle 60 'all jobs end'
 for kind in $kinds; do ok "$kind: well" job_is "$(cat "number-$kind")" "done"; done
@@ -145,7 +153,7 @@ sound 'the devices were not free before'
 # device's lock, and so the device, for as long as it lives.
 POLLUX_SLOTS=1
 : >"$WITNESS/leftovers"
-one=$(submit -- "$work" -n 1000 -s 5 -l bare)
+one=$(submit -- "$work" -n 100000 -s 5 -l bare)
 two=$(submit -- "$work" -n 5)
 pass
 ok 'bare: a job runs' wait_for 10 logged "$one" 'step 5 '

@@ -49,13 +49,13 @@ read_only_for_commands() {
 # --- a read-only mount over the store: what is open stays writable ----------------------
 
 mkdir checkpoints
-touch hold
-job=$(submit --checkpoint-dir "$TMP/checkpoints" -- "$work" -n 300 -s 5 -h "$TMP/hold")
+touch paused
+job=$(submit --checkpoint-dir "$TMP/checkpoints" -- "$work" -n 300 -s 5 -h "$TMP/paused")
 pass
 ok 'a job runs' wait_for 10 logged "$job" 'step 5 '
 mount --bind -o ro "$POLLUX_DIR" "$POLLUX_DIR"
 read_only_for_commands
-rm hold
+rm paused
 ok 'the job goes on to its end' wait_for 20 logged "$job" '^\[exited with status 0\]'
 shown_done() { [ "$("$POLLUX" status -a | awk -v job="$job" '$1 == job { print $3 }')" = "done" ]; }
 ok 'and is done' wait_for 10 shown_done
@@ -83,14 +83,14 @@ cleanup() {
 mkdir checkpoints-2
 : >probe
 if chattr +i probe 2>/dev/null && chattr -i probe; then
-	touch hold
-	job=$(submit --checkpoint-dir "$TMP/checkpoints-2" -- "$work" -n 600 -s 5 -h "$TMP/hold")
+	touch paused
+	job=$(submit --checkpoint-dir "$TMP/checkpoints-2" -- "$work" -n 600 -s 5 -h "$TMP/paused")
 	pass
-	ok 'a job runs' wait_for 10 logged "$job" 'step 400 '
+	ok 'a job runs' wait_for 10 logged "$job" 'step 200 '
 	chattr -R -f +i "$POLLUX_DIR"
 	read_only_for_commands
 	supervisor=$(supervisors_alive)
-	rm hold
+	rm paused
 	finished() { grep -q "^done $job " "$WITNESS/ledger" && [ -z "$(jobs_alive)" ]; }
 	ok 'the job goes on to its end' wait_for 30 finished
 	sleep 1

@@ -84,13 +84,15 @@ ok 'bystanders were not killed' kill -0 "$bystander"
 
 rm -rf "$POLLUX_DIR"
 : >"$WITNESS/ledger"
-job=$(submit -- "$work" -n 100 -s 5)
+touch paused
+job=$(submit -- "$work" -n 100 -s 5 -h "$TMP/paused")
 pass
 ok 'a job runs' wait_for 10 logged "$job" 'step 5 '
 kill_all
 ok 'it is killed with its supervisor' wait_for 10 nothing_alive
 query "UPDATE runs SET $as_bystander"
 broken_runs="$job:1"
+rm paused
 settle 30 'it is run again, and ends'
 exact 'with exactly its samples' "$job" 100
 sound 'all is well'

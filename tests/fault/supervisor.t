@@ -71,8 +71,8 @@ fi
 rm -rf "$POLLUX_DIR"
 : >"$WITNESS/ledger"
 export POLLUX_SLOTS=1
-touch hold
-one=$(submit --stop-signal USR1 -- "$work" -n 400 -s 5 -h "$TMP/hold")
+touch paused
+one=$(submit --stop-signal USR1 -- "$work" -n 400 -s 5 -h "$TMP/paused")
 two=$(submit -- "$work" -n 50 -s 5)
 pass
 ok 'one job runs' wait_for 10 logged "$one" 'step 50 '
@@ -94,7 +94,7 @@ pass
 ok 'a pass gives both a new one' wait_for 10 other_supervisors
 is 'the job is still to make room' 'stopping assigned' "$(query "SELECT group_concat(state, ' ')
 	FROM (SELECT state FROM runs ORDER BY id)")"
-rm hold
+rm paused
 settle 60 'both jobs end'
 is 'the first was preempted, once' 'stopped preempt - 0' "$(ending "$run_one")"
 is 'the other had one run' 1 "$(query "SELECT runs FROM jobs WHERE id = $two")"

@@ -1,6 +1,7 @@
 /* work.c - a job that proves how it was run.
  *
- *	work [-n SAMPLES] [-b BATCH] [-s MS] [-w MS] [-h FILE] [-p STEPS] [-e STATUS] [-l KIND]... [COMMAND...]
+ *	work [-n SAMPLES] [-b BATCH] [-s MS] [-w MS] [-h FILE] [-p STEPS] [-e STATUS]
+ *	     [-l KIND]... [COMMAND...]
  *
  * Before anything else it takes a lock on the job, and on each device whose lock it was started with,
  * under the directory $WITNESS, and keeps them to its end, as does whatever it starts. A lock that is
@@ -13,7 +14,9 @@
  * -l leaves a process behind that sleeps for a minute and ignores SIGTERM: "group" (in the job's process
  * group), "session" (in one of its own), "daemon" (its parent dead, descriptors closed, its own
  * session), "bare" (a daemon that keeps the device's locks, without environment).
- * -w takes so long over a checkpoint; -h finishes none while FILE exists; -p makes one every so many steps.
+ * -w takes so long over a checkpoint; -p makes one every so many steps.
+ * -h waits half way, and before it finishes a checkpoint, while FILE exists: a test that wants to see
+ * the job at work then need not be quick.
  * -e exits so at the end; 137 is death by SIGKILL, half way. */
 #include <dirent.h>
 #include <errno.h>
@@ -192,13 +195,18 @@ static void pause_ms(long ms)
 
 static const char *hold_path;	/* of -h */
 
+static int is_held(void)
+{
+	return hold_path && access(hold_path, F_OK) == 0;
+}
+
 static int save(struct pollux_client *client, long long samples, long wait_ms)
 {
 	char path[PATH_MAX], new_path[PATH_MAX];
 	int fd;
 
 	pause_ms(wait_ms);
-	while (hold_path && access(hold_path, F_OK) == 0)
+	while (is_held())
 		pause_ms(10);
 	if (!directory)
 		return 0;
@@ -245,6 +253,8 @@ static int train(const struct training *t)
 		step(client, samples / t->batch, samples, t->step_ms);
 		if (t->save_every && samples / t->batch % t->save_every == 0)
 			save(client, samples, t->save_ms);
+		while (samples >= half && is_held() && !pollux_client_should_stop(client))
+			pause_ms(10);
 		if (t->status == 137 && samples >= half)
 			raise(SIGKILL);
 	}

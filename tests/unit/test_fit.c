@@ -138,7 +138,7 @@ static void test_noisy(void)
 	struct fit_observation o[GRID];
 
 	state = 3;
-	for (int seed = 0; seed < 1000; seed++) {
+	for (int seed = 0; seed < RANDOM_CASES(1000); seed++) {
 		const struct throughput_params *truth = &truths[seed % N_TRUTHS];
 
 		observe_grid(o, truth, 0.02);
@@ -147,7 +147,7 @@ static void test_noisy(void)
 		double error = worst_prediction(&fit.params, truth, o);
 
 		worst = fmax(worst, error);
-		sum += error / 1000;
+		sum += error / RANDOM_CASES(1000);
 		worst_line = fmax(worst_line, fabs(fit.params.alpha_grad / truth->alpha_grad - 1));
 		worst_line = fmax(worst_line, fabs(fit.params.beta_grad / truth->beta_grad - 1));
 	}
@@ -329,7 +329,7 @@ static void test_wild(void)
 	int bad = 0;
 
 	state = 9;
-	for (int i = 0; i < 3000; i++) {
+	for (int i = 0; i < RANDOM_CASES(3000); i++) {
 		int n = (int)(12 * uniform()) + 1;
 
 		for (int j = 0; j < n; j++)
