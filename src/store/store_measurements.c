@@ -59,7 +59,8 @@ static int write_gradient(struct store *s, const struct run_update *p, struct er
 		       " batch_size, accumulation_steps, first_samples, last_samples, n, sum_grad_sqr,"
 		       " sum_grad_var, m2_grad_sqr, m2_grad_var)"
 		       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", "iinnddidddd", p->run->id,
-		       (int64_t)g->window, configuration_batch_size(&g->configuration), (int64_t)g->configuration.accumulation_steps,
+		       (int64_t)g->window, configuration_batch_size(&g->configuration),
+		       (int64_t)g->configuration.accumulation_steps,
 		       g->first_samples, g->last_samples, g->n, g->sum_grad_sqr, g->sum_grad_var,
 		       g->m2_grad_sqr, g->m2_grad_var);
 }

@@ -39,7 +39,8 @@ static void test_observations(void)
 	struct pool_entry none[] = { entry(1, 64, NOT_KNOWN, NOT_KNOWN, 0), entry(1, 8, 0.1, 0.1, 3) };
 
 	ok(pool_observations(two, 4, out) == 3, "one for each configuration");
-	ok(out[0].configuration.replicas == 1 && out[0].configuration.local_batch_size == 64 && out[1].configuration.replicas == 2 &&
+	ok(out[0].configuration.replicas == 1 && out[0].configuration.local_batch_size == 64 &&
+	   out[1].configuration.replicas == 2 &&
 	   out[2].configuration.local_batch_size == 32, "in the order of their newest");
 	ok(out[0].observation.n_windows == 40 && same(out[0].observation.step_time_s, 0.103),
 	   "two that agree are one, by their windows");
