@@ -1,21 +1,21 @@
-/* assign.h - which devices, once it is decided how many.
+/* assign.h - which devices each job gets, after the number of each is decided.
  *
- * What comes first settles what comes later:
+ * An earlier rule comes before a later one:
  *
- *	1. A job whose count is unchanged never moves; one that grows keeps all it has; one that shrinks
- *	   keeps those of its own that are joined best.
- *	2. Free devices are given out before those that others are giving up, and so that as many jobs as
- *	   can be need only free ones, and start at once: those that need fewest (of equals, the one with
- *	   the smaller index).
- *	3. The sum over the jobs that get devices of what their sets cost is least: the links of their
- *	   farthest pairs, summed over the jobs; where that is equal, the links of all their pairs.
- *	4. Of sets that cost the same, free devices and then lowest numbers, in the order of the jobs,
- *	   those that start at once before those that wait.
+ *	1. A job whose count is unchanged never moves. A job that grows keeps all its devices. A job that
+ *	   shrinks keeps those of its devices that are joined best.
+ *	2. Free devices are given out before those that other jobs give up, and so that as many jobs as
+ *	   possible need only free ones and start at once. These are the jobs that need fewest devices;
+ *	   among equals, the one with the smaller index.
+ *	3. The cost of the sets, summed over the jobs that get devices, is least. A set costs the link of
+ *	   its farthest pair; where these sums are equal, the links of all its pairs.
+ *	4. Between sets of equal cost: free devices, then lowest numbers, in the order of the jobs, with
+ *	   jobs that start at once before jobs that wait.
  *
- * 3 and 4 hold exactly where no more than ASSIGN_EXACT devices are to choose from: those that are free,
+ * Rules 3 and 4 hold exactly for a choice among at most ASSIGN_EXACT devices. These are the free ones,
  * with those given up if the free ones are not enough; for a job that shrinks, its own. Among more,
- * devices are picked one at a time, the nearest first, out of the smallest group that will do, so that
- * whole groups are left to others; jobs that grow pick first, then those that need most.
+ * devices are picked one at a time, the nearest first, from the smallest group that is large enough, so
+ * that whole groups are left to other jobs. Jobs that grow pick first, then those that need most.
  *
  *	int holder[] = { 0, 0, -1, 1 }, count[] = { 1, 2 }, owner[4];
  *	assign_devices(4, holder, 2, count, NULL, owner);	// 0, -1, 1, 1 */
@@ -28,14 +28,14 @@
 #define ASSIGN_EXACT 16
 #define ASSIGN_LINK_MAX 7
 
-/* holder[d]: the index of the job that has device d now, ASSIGN_FREE, or ASSIGN_UNUSABLE. A device
- * that turned unusable under a job is lost to it: the job gets another. A device still in use by a
- * job on its way out is held by that job, with a count of 0.
+/* holder[d]: the index of the job that has device d now, ASSIGN_FREE, or ASSIGN_UNUSABLE. A job whose
+ * device became unusable gets another. A device in use by a job that is being stopped for good is held
+ * by that job, with a count of 0.
  * count[j]: devices decided for job j; the sum is at most the number of usable devices.
- * links[a * n_devices + b]: how far apart devices a and b are, 0 (nearest) to ASSIGN_LINK_MAX, as far
- * from a to b as back; a == b is not looked at. NULL: all are as near.
- * owner[d] (result): the index of the job that is to have device d, else ASSIGN_FREE (also where
- * unusable). */
+ * links[a * n_devices + b]: the distance of devices a and b, 0 (nearest) to ASSIGN_LINK_MAX, the same in
+ * both directions; a == b is not looked at. NULL: all distances are equal.
+ * owner[d] (result): the index of the job that is to have device d, or ASSIGN_FREE, also for a device
+ * that is unusable. */
 void assign_devices(int n_devices, const int *holder, int n_jobs, const int *count,
 		    const unsigned char *links, int *owner);
 

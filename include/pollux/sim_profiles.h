@@ -1,24 +1,26 @@
-/* sim_profiles.h - what was measured of training applications, as the published simulator has it: how long
- * a step takes on each placement, and how the gradients were at each epoch.
+/* sim_profiles.h - measurements of training applications, in the files of the published simulator: the
+ * time of a step on each placement, and the gradients at each epoch.
  *
  *	struct sim_profiles profiles;
  *	if (sim_profiles_read(&profiles, "profiles", err)) ...
  *	const struct application *a = sim_profiles_find(&profiles, "bert");
  *	sim_profiles_release(&profiles);
  *
- * A directory with one directory for each application, and in that (Qiao et al., "Pollux", OSDI 2021, its
- * artifact):
+ * Each application has a directory, with these files (Qiao et al., "Pollux", OSDI 2021, its artifact):
  *
  *	placements.csv		placement,local_bsz,step_time,sync_time
- *		A digit for each node: the job's GPUs there. Samples of one pass on one GPU; seconds of an
- *		update of one pass, and its part spent synchronising. Rows of a placement ascend by local_bsz.
+ *		placement has a digit for each node: the job's GPUs there. local_bsz: samples of one pass
+ *		on one GPU. step_time: seconds of an update of one pass. sync_time: its part spent
+ *		synchronising. Rows of a placement ascend by local_bsz.
  *	scalability.csv		num_nodes,num_replicas,local_bsz,step_time,sync_time
- *		Likewise for wide jobs. May be absent.
+ *		The same for wide jobs. The file may be absent.
  *	validation-B.csv	progress,iteration,grad_sqr,grad_var
- *		A training at batch size B, a row for each epoch: progress at its end, in updates at the
- *		smallest B; updates made; |G|^2 and tr(Sigma) / (smallest B) during the epoch.
+ *		A training at batch size B, with a row for each epoch. progress: at its end, in updates at
+ *		the smallest B. iteration: updates made. grad_sqr, grad_var: |G|^2 and
+ *		tr(Sigma) / (smallest B) during the epoch.
  *
- * Directories without placements.csv are passed over. Constant once read: threads may share it. */
+ * Directories without placements.csv are passed over. Profiles do not change after they are read, so
+ * threads may share them. */
 #ifndef POLLUX_SIM_PROFILES_H
 #define POLLUX_SIM_PROFILES_H
 
@@ -32,7 +34,7 @@ struct sim_profiles {
 	int count;
 };
 
-/* EX_NOINPUT: not there, or no application in it; EX_DATAERR: "FILE:LINE: ...". */
+/* EX_NOINPUT: no such directory, or no application in it. EX_DATAERR: "FILE:LINE: ...". */
 int sim_profiles_read(struct sim_profiles *p, const char *directory, struct err *err);
 void sim_profiles_release(struct sim_profiles *p);
 

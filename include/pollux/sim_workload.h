@@ -1,6 +1,6 @@
-/* sim_workload.h - jobs and when they are submitted, as published: the columns
- * name,time,application,num_replicas,batch_size of a csv file. Rows ascend by time, seconds; the last two
- * are what the owner asked for: devices, and samples in an update. */
+/* sim_workload.h - jobs and their times of submission, in the published form: a csv file with the
+ * columns name,time,application,num_replicas,batch_size. Rows ascend by time, in seconds. The owner asked
+ * for num_replicas devices, and batch_size samples in an update. */
 #ifndef POLLUX_SIM_WORKLOAD_H
 #define POLLUX_SIM_WORKLOAD_H
 
@@ -18,13 +18,13 @@ struct sim_workload_job {
 };
 
 struct sim_workload {
-	char *name;			/* of the file, without directory and ".csv" */
+	char *name;			/* the file's, without directory and ".csv" */
 	struct sim_workload_job *jobs;	/* owned; in the order of the file, which breaks ties */
 	int n_jobs;
 };
 
-/* The profiles must outlive it. EX_NOINPUT: cannot be read; EX_DATAERR: "FILE:LINE: ...", also where the
- * profiles do not have the application, or not a batch size. */
+/* The profiles must outlive the workload. EX_NOINPUT: the file cannot be read. EX_DATAERR:
+ * "FILE:LINE: ...", also for an application or a batch size that the profiles do not have. */
 int sim_workload_read(struct sim_workload *w, const char *path, const struct sim_profiles *profiles,
 		      struct err *err);
 void sim_workload_release(struct sim_workload *w);

@@ -1,17 +1,17 @@
-/* simulate.h - what a workload would have been under a policy: the published simulation, with the policies
- * of the live scheduler.
+/* simulate.h - how a workload would have gone under a policy: the published simulation, with the
+ * policies of the live scheduler.
  *
  *	struct sim_result result;
  *	if (simulate(&options, &profiles, &workload, NULL, &result, err)) ...
  *	sim_result_release(&result);
  *
- * Every interval the policy decides on the jobs that are there, by what it may know; between, each job makes
- * the progress that the profiles say. A job whose nodes or GPUs change stands still for restart_s first, on
- * its first start too. (Qiao et al., "Pollux", OSDI 2021, section 5.3, and its artifact, whose results for
+ * Every interval the policy decides on the submitted jobs, by what it may know. Between decisions each
+ * job progresses as the profiles say. A job that starts, or whose nodes or GPUs change, stands still for
+ * restart_s first. (Qiao et al., "Pollux", OSDI 2021, section 5.3, and its artifact. Its results for
  * tiresias and optimus are met job by job.)
  *
- * The same input gives the same result, but for decide_s and wall_s. Nothing is shared between calls but
- * what they only read: several may run at a time. */
+ * The same input gives the same result, except decide_s and wall_s. Calls share only what they read, so
+ * several may run at a time. */
 #ifndef POLLUX_SIMULATE_H
 #define POLLUX_SIMULATE_H
 
@@ -22,27 +22,28 @@
 #include "pollux/sim_profiles.h"
 #include "pollux/sim_workload.h"
 
-/* Whose observations a job's model of throughput is fitted to. */
+/* The observations that a job's model of throughput is fitted to. */
 enum sim_knowledge {
-	SIM_KNOWLEDGE_NONE,	/* its own, as published: it starts with none */
+	SIM_KNOWLEDGE_NONE,	/* the job's own, as published: none at its start */
 	SIM_KNOWLEDGE_SHARED,	/* those of all jobs of the application so far */
-	SIM_KNOWLEDGE_FULL,	/* all that is in the profiles, from the start */
+	SIM_KNOWLEDGE_FULL,	/* all rows of the profiles, from the start */
 };
 
 struct sim_options {
 	const struct policy *policy;
 	int nodes, gpus_per_node;
 	double interval_s;
-	double interference;	/* of goodput, lost by distributed jobs that share a node */
+	double interference;	/* part of goodput that distributed jobs lose on a shared node */
 	double restart_s;
-	double slice_s;		/* of the policies that have slices */
+	double slice_s;		/* for policies with slices */
 	enum sim_knowledge knowledge;
-	bool lengths_known;	/* policies are told what work remains */
+	bool lengths_known;	/* policies are told how much work remains */
 };
 
-extern const struct sim_options SIM_OPTIONS_DEFAULT;	/* as published; no policy */
+extern const struct sim_options SIM_OPTIONS_DEFAULT;	/* as published; sets no policy */
 
-/* What a policy is published with: optimus and srtf know everything, the others nothing. */
+/* Sets the knowledge that a policy is published with: optimus and srtf know everything, the others
+ * nothing. */
 void sim_options_set_knowledge(struct sim_options *o, const struct policy *policy);
 
 struct sim_job_result {
@@ -56,23 +57,24 @@ struct sim_job_result {
 
 /* One decision. */
 struct sim_round {
-	double time_s;		/* what follows is from then on, to the next one */
-	int running, waiting, gpus;	/* by it */
-	int restarts;			/* that it caused */
+	double time_s;			/* the figures hold from here to the next decision */
+	int running, waiting, gpus;
+	int restarts;			/* caused by this decision */
 };
 
 /* Times are seconds. */
 struct sim_figures {
-	double avg_jct_s, median_jct_s, p99_jct_s;	/* of finish - submit; between ranks linear */
+	double avg_jct_s, median_jct_s, p99_jct_s;	/* jct: finish - submit; linear between ranks */
 	double makespan_s;		/* last finish, from the start of the workload's clock */
 	double restarts;		/* sum over jobs */
 	double gpu_hours;		/* GPUs held, restarts included */
-	/* rho of a job = its completion time / that on its own share of the cluster, alone: with N the mean
-	 * number of jobs during its life, GPUs / N (below 1: that part of the time; between two numbers:
-	 * linearly between their times), packed, at the best batch size in each epoch. (Mahajan et al., "Themis", NSDI 2020.) */
+	/* rho of a job is its completion time, divided by the time that it would take alone on its share
+	 * of the cluster (Mahajan et al., "Themis", NSDI 2020). The share is GPUs / N, where N is the
+	 * mean number of jobs during its life: packed, at the best batch size in each epoch. A share
+	 * below 1 is that part of the time; between two whole numbers the time is linear. */
 	double worst_fairness, unfair_fraction;	/* largest rho; jobs of rho > 1, of all */
 	double rounds;			/* decisions */
-	double decide_median_s, decide_p95_s;	/* each, placement included */
+	double decide_median_s, decide_p95_s;	/* of one decision, with placement */
 	double wall_s;
 };
 
@@ -84,15 +86,15 @@ struct sim_result {
 	int n_rounds;
 };
 
-/* Called now and then with how many jobs have ended. */
+/* Called from time to time with the number of jobs that have ended. */
 struct sim_progress {
 	void (*tell)(void *data, int done);
 	void *data;
 };
 
-/* EX_DATAERR: outside of the profiles; EX_UNAVAILABLE: a job asks for more than there is, or nothing goes on
- * any more. progress may be NULL. The workload and the profiles must outlive the
- * result. */
+/* EX_DATAERR: a placement is outside the profiles. EX_UNAVAILABLE: a job asks for more GPUs than there
+ * are, or no job progresses any more. progress may be NULL. The workload and the profiles must outlive
+ * the result. */
 int simulate(const struct sim_options *options, const struct sim_profiles *profiles,
 	     const struct sim_workload *workload, const struct sim_progress *progress,
 	     struct sim_result *result, struct err *err);

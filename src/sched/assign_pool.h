@@ -5,19 +5,19 @@
 #include <stdbool.h>
 
 struct taker {
-	int job;			/* what owner[] is to say */
-	int need;			/* at least 1 */
-	bool waits;			/* may take devices that are given up; others only free ones */
+	int job;			/* written to owner[] */
+	int need;			/* devices, at least 1 */
+	bool waits;			/* it may take devices that are given up; others take free ones only */
 };
 
 struct assign_pool {
 	int n_devices;
 	const unsigned char *links;	/* as in assign.h; NULL: all the same */
-	int *device;			/* n of them: first n_free that are free, then those given up */
+	int *device;			/* n of them: n_free free ones, then those given up */
 	int n, n_free;
-	struct taker *takers;		/* in the order of rule 4; where one waits, all n_free are taken */
+	struct taker *takers;		/* in the order of rule 4; if one waits, all n_free are taken */
 	int n_takers;
-	int *owner;			/* per device: what takers have already, and the result */
+	int *owner;			/* per device: the takers' present devices, then the result */
 };
 
 static inline int assign_link(const struct assign_pool *p, int a, int b)
@@ -27,7 +27,7 @@ static inline int assign_link(const struct assign_pool *p, int a, int b)
 
 /* Rules 3 and 4; n is at most ASSIGN_EXACT, links is not NULL. */
 void assign_exactly(struct assign_pool *p);
-/* As nearly as picking one device at a time gets; links is not NULL. */
+/* Approximates rules 3 and 4 by picking one device at a time; links is not NULL. */
 void assign_greedily(struct assign_pool *p);
 /* Rule 4 alone, for links that are all the same. */
 void assign_in_order(struct assign_pool *p);

@@ -1,22 +1,23 @@
-/* claims.h - what is settled before anything is weighed: who keeps what it holds, who must start,
- * who may not.
+/* claims.h - what is settled before any job's worth is compared: which jobs keep their devices, which
+ * must start, and which must not.
  *
- * Protected are jobs that run and are not preemptible, which keep exactly what they hold, and those
- * within their slice, which keep something, and exactly what they hold until they have settled. Where
- * devices went away and what is protected does not fit any more, the first of them, in this order and then
- * by id, keep theirs; the others have the most that is left, or none.
+ * Protected jobs keep devices. Running jobs that are not preemptible keep exactly what they hold. Jobs
+ * within their slice keep something, and until they have settled exactly what they hold. Where devices
+ * went away and the protected jobs do not fit any more, the first of them, in this order and then by id,
+ * keep theirs; the others have the most that is left, or none.
  *
- * A job is about to end where, as it runs, it lacks less than its restart. It keeps exactly what it holds: to stop
- * it would cost more than it gains anybody. As what it says may be wrong, no overdue job (below) waits for that
- * longer than CLAIMS_END_RESTARTS restarts after that job became overdue and the slices of all that run were over.
+ * A job is about to end if, at its present rate, it needs less time than its restart takes. It keeps
+ * exactly what it holds, since stopping it would cost more than any other job gains. Its remaining work
+ * may be wrong, so an overdue job (below) waits for it at most CLAIMS_END_RESTARTS restarts, counted
+ * from when that job was overdue and the slices of all running jobs were over.
  *
- * A job that has waited for longer than claims.limit_s is overdue. The overdue, longest waiting
- * first, must start while they fit beside what is protected, and the others make room. The first
- * that does not fit gathers devices: nothing is launched behind it, not even a running job on
- * another number of devices, since its new slice would count again; unprotected jobs may run on as
- * they are. Exception: one that jobs which are not preemptible leave too few devices for (stuck)
- * cannot start for as long as these run, however little else does; it is passed over, and of jobs that
- * are not preemptible only those are started behind it that are not expected to delay it: backfill.h. */
+ * A job that has waited longer than claims.limit_s is overdue. Overdue jobs, longest waiting first, must
+ * start while they fit beside the protected jobs, and the others make room. The first that does not fit
+ * gathers devices. Nothing is launched behind it, not even a running job on another number of devices,
+ * whose new slice would count again; unprotected jobs may run on as they are. A job that is stuck, to
+ * which jobs that are not preemptible leave too few devices, is an exception: it cannot start while these
+ * run, whatever the others do. It is passed over, and behind it only those jobs that are not preemptible
+ * are started which are not expected to delay it: backfill.h. */
 #ifndef SCHED_CLAIMS_H
 #define SCHED_CLAIMS_H
 
@@ -27,8 +28,8 @@
 #define CLAIMS_END_RESTARTS 2
 
 enum claim_kind {
-	CLAIM_FREE,	/* whatever it may be given, or nothing */
-	CLAIM_SOME,	/* whatever it may be given */
+	CLAIM_FREE,	/* any allowed number, or nothing */
+	CLAIM_SOME,	/* any allowed number */
 	CLAIM_EXACT,	/* this number */
 	CLAIM_KEEP,	/* this number, or nothing */
 };
@@ -39,9 +40,9 @@ struct claim {
 	bool overdue;
 };
 
-/* Of the first job that is stuck. */
+/* The first job that is stuck, and the devices that will be left when it starts. */
 struct stuck_job {
-	double since_s, overdue_s;	/* it waits, and is overdue */
+	double since_s, overdue_s;	/* when its wait began, and when it became overdue */
 	double start_s;			/* expected */
 	int spare;			/* devices left beside it then, and not given away yet */
 };
@@ -51,21 +52,22 @@ struct claims {
 	int fixed;		/* devices that jobs which are not preemptible keep, or must get */
 	double limit_s;		/* the longest that a job waits before it is overdue */
 	int gathering;		/* index of the job that gathers; -1: none */
-	double gathered_s;	/* when it has enough */
-	int awaited;		/* index of the job about to end that it waits for, not for slices; -1: none */
-	double turn_s;		/* the longest that one gathers */
+	double gathered_s;	/* when that job has enough */
+	int awaited;		/* index of the job about to end that it waits for, instead of for
+				   slices; -1: none */
+	double turn_s;		/* the longest time that a job gathers */
 	int stuck;		/* index of the first overdue job that is stuck; -1: none */
-	struct stuck_job stuck_job;	/* for that */
+	struct stuck_job stuck_job;	/* the same job; meaningful where stuck >= 0 */
 };
 
-/* Only what jobs that are not preemptible keep, for policies without slices. */
+/* Only the claims of jobs that are not preemptible, for policies without slices. */
 struct claims claims_of_fixed(const struct curves *curves);
 struct claims claims_of(const struct curves *curves);
 void claims_release(struct claims *claims);
 
 bool claim_allows(const struct claim *claim, int replicas);
 
-/* Since when it waits: -INFINITY is longest. */
+/* The beginning of the job's wait. -INFINITY comes before all others. */
 double claims_waiting_since_s(const struct curves *curves, const struct curve *c);
 
 #endif
