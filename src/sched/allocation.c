@@ -1,8 +1,8 @@
 /* allocation.c - the dynamic program over jobs and devices.
  *
  * best[j][g], the most that jobs j, j + 1, ... can be worth on g devices, is the maximum over r of
- * value_j[r] + best[j + 1][g - r]: R. Bellman, "Dynamic Programming", 1957, chapter 1. Only two rows
- * of it are kept, and of each maximum the r it was found at. */
+ * value_j[r] + best[j + 1][g - r]: R. Bellman, "Dynamic Programming", 1957, chapter 1. Only two rows of
+ * the table are kept, and for each maximum its r. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 #define VALUE_BITS 48
 
-/* What is compared: the values, then the rest. */
+/* Allocations are compared by value, then by rank. */
 struct total {
 	int64_t value;		/* INT64_MIN: not allowed */
 	int64_t rank;		/* jobs that keep what they hold * (n_devices + 1) - devices used */
@@ -107,7 +107,7 @@ bool allocation_best(const struct allocation_job *jobs, int n_jobs, int n_device
 	int left = width - 1;
 	bool allowed;
 
-	/* From the last job to the first, so that the first chooses first. */
+	/* The last job comes first here, so that the first job chooses first below. */
 	for (int j = n_jobs - 1; j >= 0; j--) {
 		struct total *swap = t.row;
 

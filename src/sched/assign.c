@@ -1,4 +1,4 @@
-/* assign.c - which devices, once it is decided how many: who keeps what, and who waits. */
+/* assign.c - which devices each job gets: the devices that jobs keep, and the jobs that wait. */
 #include <assert.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ void assign_in_order(struct assign_pool *p)
 {
 	int next = 0;
 
-	/* Those who wait come last, and so do the devices they wait for. */
+	/* Jobs that wait come last, and so do the devices that they wait for. */
 	for (struct taker *t = p->takers; t < p->takers + p->n_takers; t++)
 		for (int i = 0; i < t->need; i++)
 			p->owner[p->device[next++]] = t->job;
@@ -36,7 +36,7 @@ static void choose(struct assign_pool *p)
 		assign_greedily(p);
 }
 
-/* Of its own devices, as if there were no others. */
+/* A job that shrinks chooses among its own devices only. */
 static void shrink(const struct assign_pool *p, const int *holder, int job, int count)
 {
 	struct taker taker = { .job = job, .need = count };
@@ -67,7 +67,7 @@ static void append_devices(struct assign_pool *p, const int *holder, bool given_
 			p->device[p->n++] = d;
 }
 
-/* The fewer a job needs, the more jobs the free devices suffice for. */
+/* Jobs that need few devices come first, so that the free devices suffice for as many jobs as possible. */
 static int compare_need(const void *left, const void *right)
 {
 	const struct taker *a = left, *b = right;
@@ -97,14 +97,14 @@ static void settle_who_waits(struct assign_pool *p)
 	qsort(p->takers, n, sizeof(*p->takers), compare_order);
 }
 
-/* Devices for those who grow and start, once it is known what all others keep. */
+/* Gives devices to jobs that grow or start, after all others have theirs. */
 static void hand_out(struct assign_pool *p, const int *holder, int total)
 {
 	append_devices(p, holder, false);
 	p->n_free = p->n;
 	if (p->n_free < total)
 		append_devices(p, holder, true);
-	assert(total <= p->n);		/* else more was decided than there is */
+	assert(total <= p->n);		/* else more devices were decided than exist */
 	settle_who_waits(p);
 	choose(p);
 }

@@ -1,13 +1,13 @@
-/* assign_exact.c - the best sets of few devices, by a dynamic program over jobs and what is left to them.
+/* assign_exact.c - the best sets of few devices, by a dynamic program over jobs and the devices left.
  *
- * best(j, left), the least that jobs j, j + 1, ... can cost with the devices left, is the least, over the
- * subsets S of left that job j could take, of cost(j, S) + best(j + 1, left - S). How many devices are
- * left says which job is next, so one table by subset holds all jobs. With n devices, job j looks at
- * C(n, left) C(left, need) pairs of sets: 2.2 million over all jobs where n is 16, at worst (nine jobs
- * that need 1, 1, 1, 2, 5, 3, 1, 1 and 1); `benchmarks/assign` measures it.
+ * best(j, left), the least cost of jobs j, j + 1, ... with the devices left, is the least, over the subsets
+ * S of left that job j could take, of cost(j, S) + best(j + 1, left - S). The number of devices left tells
+ * which job is next, so one table by subset holds all jobs. With n devices, job j looks at
+ * C(n, left) C(left, need) pairs of sets. The worst case for n = 16 is 2.2 million pairs over all jobs (nine
+ * jobs that need 1, 1, 1, 2, 5, 3, 1, 1 and 1); `benchmarks/assign` measures it.
  *
- * A device's bit is the higher the earlier it is in the pool: of sets of one size, the greater number is
- * the set with the lower devices. */
+ * An earlier device of the pool has a higher bit, so among sets of one size the greater number is the set
+ * with the lower devices. */
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -15,17 +15,17 @@
 #include "pollux/assign.h"
 #include "pollux/mem.h"
 
-/* The farthest pair counts before all pairs together: they cost less than 2^24 among 16 devices that go to
- * jobs which have 100,000. ASSIGN_EXACT jobs cost less than IMPOSSIBLE then, and twice that is a number too;
- * the tables are as small as they can be because looking things up in them is all the work. */
+/* The farthest pair counts before the sum of all pairs, which is less than 2^24 for 16 devices that go to
+ * jobs which have 100,000. ASSIGN_EXACT jobs then cost less than IMPOSSIBLE, and twice IMPOSSIBLE does not
+ * overflow. The tables are as small as possible, since looking up in them is all the work. */
 #define FARTHEST ((uint32_t)1 << 24)
 #define IMPOSSIBLE ((uint32_t)1 << 31)
 
 struct solver {
 	const struct assign_pool *pool;
-	const struct taker *taker;	/* whose sets set_cost is of */
-	uint32_t *best;			/* by what is left */
-	uint32_t *set_cost;		/* by what the taker takes */
+	const struct taker *taker;	/* the taker whose sets are in set_cost */
+	uint32_t *best;			/* by the set of devices left */
+	uint32_t *set_cost;		/* by the set that the taker takes */
 	uint32_t all, free;		/* devices of the pool */
 	int worst_held;			/* the taker's own devices: its farthest pair */
 	int worst_to[ASSIGN_EXACT];	/* from a device to the taker's own */
@@ -42,9 +42,9 @@ static uint32_t may_take(const struct solver *s, const struct taker *t, uint32_t
 	return t->waits ? left : left & s->free;
 }
 
-/* The subsets of one size, smallest first. They are counted as numbers with as many ones, by Gosper's hack
- * (a block of ones moves up by one, and all but its top go to the bottom); the i-th digit stands for the
- * i-th element, and four digits are looked up at a time. */
+/* The subsets of one size, smallest first: numbers with as many ones, enumerated by Gosper's hack (a block
+ * of ones moves up by one, and all but its top go to the bottom). The i-th digit stands for the i-th
+ * element. Four digits are looked up at a time. */
 struct subsets {
 	uint32_t digits, end;
 	uint32_t part[ASSIGN_EXACT / 4][16];
@@ -62,7 +62,7 @@ static bool subsets_first(struct subsets *s, uint32_t of, int size)
 			s->part[n / 4][digit + i] = s->part[n / 4][i] | (rest & -rest);
 		rest &= rest - 1;
 	}
-	/* Places without elements are looked up too. */
+	/* Digits beyond the last element are looked up too. */
 	for (int i = (n + 3) / 4; i < ASSIGN_EXACT / 4; i++)
 		s->part[i][0] = 0;
 	s->digits = ((uint32_t)1 << size) - 1;
@@ -84,7 +84,7 @@ static uint32_t subsets_get(const struct subsets *s)
 	       s->part[2][s->digits >> 8 & 15] | s->part[3][s->digits >> 12];
 }
 
-/* What the taker's own devices add to the cost of a set; among themselves they cost what they cost. */
+/* The cost that the taker's own devices add to a set. The cost among themselves is the same for all sets. */
 static void look_at_own(struct solver *s)
 {
 	const struct assign_pool *p = s->pool;
@@ -141,8 +141,8 @@ static void look_at_taker(struct solver *s, const struct taker *t)
 		s->set_cost[subsets_get(&subsets)] = cost_of(s, subsets_get(&subsets));
 }
 
-/* The best set for the taker, and its cost with all that come after: of equals the last, which is the
- * one with the lowest devices. */
+/* The best set for the taker, and its cost with all later takers. Among equals the last set wins, which has
+ * the lowest devices. */
 static uint32_t best_set(const struct solver *s, uint32_t left, uint32_t *best)
 {
 	uint32_t least = IMPOSSIBLE;
@@ -160,7 +160,7 @@ static uint32_t best_set(const struct solver *s, uint32_t left, uint32_t *best)
 	return least;
 }
 
-/* Nothing free may be left where somebody waits. */
+/* No free device may be left if a taker waits. */
 static void look_at_end(struct solver *s, int n_left, bool waits)
 {
 	struct subsets subsets;

@@ -1,8 +1,9 @@
 /* assign_greedy.c - good sets of many devices, one device at a time.
  *
- * The next device is the one nearest to what the job has: by its farthest link, then by the sum of all.
- * Of those as near, the one in the best group for what is still needed: the tightest group that holds
- * it, and of such groups the smallest, so that whole groups are left to others (best fit). */
+ * The next device is the nearest to those that the job has: by its farthest link, then by the sum of its
+ * links. Among equally near devices, the next is in the best group for the number still needed: the tightest
+ * group that is large enough, and among these the smallest, so that whole groups are left to other jobs
+ * (best fit). */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -10,19 +11,19 @@
 #include "pollux/assign.h"
 #include "pollux/mem.h"
 
-/* What may be chosen, by place in the pool. */
+/* The devices to choose from, by place in the pool. */
 struct place {
 	int device;
 	bool free, out;				/* out: taken, or not on offer yet */
-	int within[ASSIGN_LINK_MAX + 1];	/* places not out that are so near or nearer; itself too */
-	int worst;				/* to what the taker has */
+	int within[ASSIGN_LINK_MAX + 1];	/* places not out within each distance, itself included */
+	int worst;				/* to the taker's devices */
 	long sum;
 };
 
 struct picker {
 	struct assign_pool *pool;
 	struct place *places;
-	int n_free;				/* of those not out */
+	int n_free;				/* of the places not out */
 };
 
 static int link_of(const struct picker *k, const struct place *a, const struct place *b)
@@ -87,7 +88,7 @@ static void start_from_own(struct picker *k, const struct taker *t)
 			come_near(k, d);
 }
 
-/* How far one must go around it to find `need`. */
+/* The distance within which `need` devices lie around a place. */
 static int reach(const struct place *a, int need)
 {
 	int link = 0;
@@ -97,7 +98,7 @@ static int reach(const struct place *a, int need)
 	return link;
 }
 
-/* Of groups that are as tight and as large, the one with more in its inner groups. */
+/* True if, of two equally tight and large groups, the first has more devices in its inner groups. */
 static int compare_fit(const struct place *a, const struct place *b, int need)
 {
 	int link = reach(a, need), other = reach(b, need);
@@ -128,11 +129,11 @@ static struct place *next_place(const struct picker *k, bool only_free, int need
 	for (struct place *a = k->places; a < end_of(k); a++)
 		if (!a->out && (a->free || !only_free) && (!best || is_better(a, best, need)))
 			best = a;
-	assert(best);		/* no more are wanted than there are */
+	assert(best);		/* no more are wanted than exist */
 	return best;
 }
 
-/* n_wanted: what this and all later takers need; when no more than that is free, free it must be. */
+/* n_wanted: the need of this and all later takers. If no more devices are free, only free ones are taken. */
 static void pick_for(struct picker *k, const struct taker *t, int n_wanted)
 {
 	start_from_own(k, t);
@@ -150,7 +151,8 @@ struct turn {
 	int held;
 };
 
-/* Those who have devices are bound to a place; and the more one needs, the harder it is to please. */
+/* Takers that have devices are bound to a place, so they come first; then those that need most, for which a
+ * good set is hardest to find. */
 static int compare_turns(const void *left, const void *right)
 {
 	const struct turn *a = left, *b = right;

@@ -6,7 +6,7 @@
 #include "pollux/mem.h"
 #include "worth.h"
 
-/* Devices that a job which is not preemptible has until then. */
+/* Devices that a job which is not preemptible has until end_s. */
 struct blocker {
 	double end_s;
 	int devices;

@@ -1,4 +1,4 @@
-/* claims.c - protected, overdue, gathering. */
+/* claims.c - protected, overdue and gathering jobs, see claims.h. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -13,12 +13,12 @@ struct overdue {
 	double since_s;
 };
 
-/* What is left to claim, as the claims are made one after the other. */
+/* The devices left to claim, while claims are made one after the other. */
 struct rest {
 	const struct curves *curves;
 	struct claims *claims;
 	int left;		/* devices not claimed */
-	double slices_end_s;	/* the last of all that run or are to start */
+	double slices_end_s;	/* of the last slice of all jobs that run or are to start */
 	struct overdue *overdue;	/* longest waiting first */
 	int n_overdue;
 };
@@ -53,7 +53,7 @@ static void protect(struct rest *rest, int index, enum claim_kind kind)
 	struct claim *claim = &rest->claims->items[index];
 
 	*claim = (struct claim){ .kind = kind, .replicas = c->held };
-	if (c->held > rest->left) {	/* devices went away: fewer, or none */
+	if (c->held > rest->left) {	/* devices went away: it has fewer, or none */
 		claim->kind = CLAIM_EXACT;
 		claim->replicas = rest->left;
 		while (claim->replicas && isnan(c->of[claim->replicas]))
@@ -81,7 +81,7 @@ static void protect_slices(struct rest *rest)
 
 static void count_slice(struct rest *rest, const struct curve *c)
 {
-	bool is_past = c->job->launched_s <= rest->curves->in->now_s;	/* else a clock was set back */
+	bool is_past = c->job->launched_s <= rest->curves->in->now_s;	/* otherwise a clock was set back */
 
 	if (c->job->preemptible && (!c->held || is_past))
 		rest->slices_end_s = fmax(rest->slices_end_s, curve_slice_end_s(rest->curves, c, !c->held));
@@ -94,7 +94,7 @@ static bool is_ending(const struct curve *c)
 	return c->job->preemptible && c->ends_in_s < c->restart_s;
 }
 
-/* Until when the overdue job lets it run. */
+/* Until when an overdue job lets this job run. */
 static double end_awaited_s(const struct rest *rest, const struct curve *c, double overdue_s)
 {
 	return fmax(overdue_s, rest->slices_end_s) + CLAIMS_END_RESTARTS * c->restart_s;
@@ -171,7 +171,7 @@ static void set_stuck(const struct rest *rest, const struct overdue *overdue)
 						overdue->since_s + claims->limit_s);
 }
 
-/* False: it gathers, and nobody behind it may start. */
+/* False: the job gathers, and no job behind it may start. */
 static bool force(struct rest *rest, const struct overdue *overdue)
 {
 	int index = overdue->index;
@@ -227,7 +227,7 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Until when one that keeps exactly what it has is protected from the one that gathers. */
+/* Until when a job that keeps exactly what it has is protected from the job that gathers. */
 static double protected_s(const struct rest *rest, const struct curve *c, bool starts_now)
 {
 	const struct curve *gathering = &rest->curves->items[rest->claims->gathering];
@@ -241,7 +241,7 @@ static double protected_s(const struct rest *rest, const struct curve *c, bool s
 	return fmax(slice_end_s, end_awaited_s(rest, c, since_s + rest->claims->limit_s));
 }
 
-/* When what is protected now has left enough for the one that gathers. */
+/* When the protected jobs have left enough devices for the job that gathers; NaN: unknown. */
 static double gathered_s(const struct rest *rest)
 {
 	const struct curves *curves = rest->curves;
@@ -265,7 +265,7 @@ static double gathered_s(const struct rest *rest)
 	return isfinite(end_s) ? end_s : (double)NAN;
 }
 
-/* The first of those about to end, if they have enough. */
+/* The first of the jobs that are about to end, if these have enough devices; -1: they do not. */
 static int awaited(const struct rest *rest)
 {
 	int missing = rest->curves->items[rest->claims->gathering].least - rest->left, first = -1;

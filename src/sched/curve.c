@@ -1,4 +1,4 @@
-/* curve.c - from what a policy is told of a job to what it can reckon with. */
+/* curve.c - makes curves of a policy's input. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -34,8 +34,8 @@ static int most_replicas(const struct sched_job *job)
 	return job->max_replicas > job->min_replicas ? job->max_replicas : least_replicas(job);
 }
 
-/* Where the goodput is known; goodput[] goes up to the job's maximum. Within bounds that nobody
- * measures, so that quotients are finite and not 0. */
+/* True if the goodput on r devices is known; goodput[] ends at the job's maximum. Values beyond these bounds
+ * are never measured, and within them quotients are finite and not 0. */
 static bool is_known(const struct sched_job *job, int r)
 {
 	return job->goodput && r >= least_replicas(job) && r <= job->max_replicas &&
@@ -61,8 +61,8 @@ static void set_allowed(const struct curves *all, struct curve *c)
 	}
 }
 
-/* It may keep what it holds; where that is not modelled, it is taken to be worth what it yields, or
- * as much as the most devices below that are. */
+/* A job may keep what it holds. If the goodput there is not modelled, it is taken for the present one, or for
+ * that on the largest known number below. */
 static void set_held(const struct curves *all, struct curve *c)
 {
 	double held = c->held;
@@ -88,7 +88,7 @@ static void set_slice(const struct curves *all, struct curve *c)
 	double age_s = all->in->now_s - c->job->launched_s;
 
 	c->slice_s = fmax(all->slice_s, CURVE_SLICE_RESTARTS * c->restart_s);
-	/* A launch in the future is a clock set back: better a slice cut short. */
+	/* A launch in the future means that a clock was set back: its slice is cut short. */
 	c->in_slice = c->held && age_s >= 0 && all->in->now_s < curve_slice_end_s(all, c, false);
 	c->settled = c->held && (!c->in_slice || age_s >= fmax(CURVE_SETTLE_RESTARTS * c->restart_s,
 							       CURVE_SETTLE_SLICES * all->slice_s));

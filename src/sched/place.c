@@ -9,7 +9,7 @@ struct placing {
 	int n_nodes, node_size, n_jobs;
 	const int *count;
 	int *placed;
-	int *free;		/* of each node */
+	int *free;		/* free devices of each node */
 	int *distributed;	/* jobs on several nodes, of each node */
 	int *queue;		/* of jobs to place, those with most devices first */
 	int n_queue;
@@ -94,7 +94,7 @@ static bool is_movable(const struct placing *p, int job, int than)
 	return p->count[job] > 0 && p->count[job] < p->count[than] && nodes_of(p, row_of(p, job)) == 1;
 }
 
-/* Devices on the node that could be free: those that are, and of jobs that may be moved. */
+/* Devices of the node that are free or belong to jobs that may be moved. */
 static int available(const struct placing *p, int node, int job)
 {
 	int n = p->free[node];
@@ -105,7 +105,7 @@ static int available(const struct placing *p, int node, int job)
 	return n;
 }
 
-/* The smallest that may be moved, of equals the last; -1: none. */
+/* The smallest job on the node that may be moved; among equals, the last; -1: none. */
 static int smallest_on(const struct placing *p, int node, int job)
 {
 	int best = -1;
@@ -124,7 +124,7 @@ static void evict(struct placing *p, int job)
 	enqueue(p, job);
 }
 
-/* Have one more node with so much room, where fewest devices are to be moved; false: there is none. */
+/* Makes room on one more node, where fewest devices must be moved; false: no node has such room. */
 static bool make_room(struct placing *p, int job, int room)
 {
 	int best = -1;
@@ -142,7 +142,7 @@ static bool make_room(struct placing *p, int job, int room)
 
 /* --- placing --- */
 
-/* The fullest node with so much room that the job is not on yet; -1: none. */
+/* The fullest node with this much room that the job is not on yet; -1: none. */
 static int best_fit(const struct placing *p, const int *row, int room, bool undisturbed)
 {
 	int best = -1;
@@ -205,7 +205,7 @@ static void spread(const struct placing *p, int job)
 				best = node;
 		n = p->free[best] - row[best];
 		if (n <= 0)
-			return;		/* more decided than there is: the caller's mistake */
+			return;		/* the caller decided more devices than exist */
 		row[best] += n < left ? n : left;
 		left -= n < left ? n : left;
 	}

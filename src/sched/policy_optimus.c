@@ -1,16 +1,16 @@
 /* policy_optimus.c - each device to the job whose remaining time it shortens most.
  *
  * Peng et al., "Optimus: An Efficient Dynamic Resource Scheduler for Deep Learning Clusters", EuroSys 2018,
- * as the published simulator of Qiao et al., "Pollux", OSDI 2021, compares with it. In the order of their
- * ids the jobs get the fewest devices they may have, while there are any. Then, again and again, the job of
- * largest gain gets its next larger number,
+ * in the form that the published simulator of Qiao et al., "Pollux", OSDI 2021, compares with. In the
+ * order of their ids the jobs get the fewest devices that they may have, while devices are left. Then,
+ * again and again, the job with the largest gain gets its next larger number,
  *
  *	gain = (remaining work / goodput(r) - remaining work / goodput(next)) / (next - r)
  *
- * until no gain is positive. What remains of a job is as declared. Where it is not known, it is taken for
- * what the job has had plus 12 slices, on as many devices as that was: what has run for long will run for
- * long. Nothing is known of restarts, and later jobs wait while there are more jobs than devices; jobs that
- * run and are not preemptible keep what they hold. */
+ * until no gain is positive. The remaining work of a job is as declared. If it is not known, it is taken
+ * for the service that the job has had plus 12 slices, since a job that has run for long will run for
+ * long. The policy does not know of restarts. Later jobs wait while there are more jobs than devices.
+ * Running jobs that are not preemptible keep what they hold. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -28,7 +28,7 @@ static double length_device_s(const struct curves *curves, const struct curve *c
 	return fmax(c->job->attained_service_device_s, 0) + HINT_SLICES * curves->slice_s;
 }
 
-/* Of the next larger number, *next; 0: there is none that may be given. */
+/* The gain of the next larger number, *next; 0: no larger number may be given. */
 static double gain(const struct curves *curves, const struct claims *claims, int index, int count, int *next)
 {
 	const struct curve *c = &curves->items[index];
@@ -40,7 +40,7 @@ static double gain(const struct curves *curves, const struct claims *claims, int
 	return (length / c->of[count] - length / c->of[*next]) / (*next - count);
 }
 
-/* Returns how many devices are left. */
+/* Returns the number of devices left. */
 static int give_least(const struct curves *curves, const struct claims *claims, int *count)
 {
 	int left = curves->n_devices;

@@ -6,18 +6,18 @@
  *	s_j     = speedup_j * nodes / devices
  *	speedup_j(r) = goodput_j(r) / goodput_j(fair share),	fair share = ceil(devices / J)
  *
- * for J jobs that the machine is large enough for, and s_j of a job whose number of devices changes,
- * or that starts, multiplied by max(age - restarts * restart, 0) / (age + restart). The maximum is
- * that of the sum of -1 / (s_j + 1e-3), which the published genetic algorithm searches for. Weights
- * multiply its terms (a weighted mean; none are published).
+ * for J jobs that the machine is large enough for. s_j of a job that starts, or whose number of devices
+ * changes, is multiplied by max(age - restarts * restart, 0) / (age + restart). The maximum is also that of
+ * the sum of -1 / (s_j + 1e-3), which the published genetic algorithm searches for. Weights multiply the
+ * terms of this sum; no weights are published.
  *
- * A goodput on the fair share that is not known is taken from the nearest number below it that is,
- * else above, as if it grew with the devices: so a job of which nothing is known has a speedup of
- * r / fair share, as published.
+ * If the goodput on the fair share is unknown, it is taken from the nearest known number below, else above,
+ * in proportion to the devices. So a job of which nothing is known has a speedup of r / fair share, as
+ * published.
  *
- * As published, there are no time slices, running jobs may be stopped at any pass, and a job that
- * waits may wait for ever; one of age 0 starts at the next pass. But what is not preemptible is kept,
- * and so are the least and the most devices of a job. */
+ * As published, there are no time slices, running jobs may be stopped at any pass, and a job may wait for
+ * ever; a job of age 0 starts at the next pass. Unlike published, jobs that are not preemptible keep their
+ * devices, and each job has a least and a most number of devices. */
 #include <math.h>
 #include <stdlib.h>
 

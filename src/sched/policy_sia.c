@@ -5,12 +5,12 @@
  *
  *	minimise	sum over jobs with devices of (speedup_j * f_j)^-0.5  +  1.1 * jobs without
  *	speedup_j(r)	goodput_j(r) in units of a device at the job's least number
- *	f_j		for a job that runs, on another number than it holds, once its age is that of
- *			a restart: max(age - restarts * restart, 0) / (age + restart); otherwise 1
+ *	f_j		max(age - restarts * restart, 0) / (age + restart) for a running job on another
+ *			number than it holds, once its age is a restart; otherwise 1
  *
- * The published one is solved by a solver of integer programs, its terms rounded to hundredths for it and
- * clipped at 3000. Here it is a knapsack, solved exactly. Weights multiply the terms. As published there are
- * no slices; what is not preemptible is kept. */
+ * The published program goes to a solver of integer programs, with terms rounded to hundredths and clipped
+ * at 3000. Here it is a knapsack, solved exactly. Weights multiply the terms. As published there are no
+ * slices. Running jobs that are not preemptible keep what they hold. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -34,7 +34,7 @@ static double restart_factor(const struct curves *curves, const struct curve *c)
 	return kept_s > 0 ? kept_s / (age_s + c->restart_s) : 0;
 }
 
-/* What devices save of a job without. */
+/* The worth of r devices to a job, as the difference from its term without devices. */
 static double value_of(const struct curves *curves, const struct curve *c, int r)
 {
 	double speedup = c->of[r];

@@ -1,15 +1,15 @@
 /* policy_srtf.c - shortest remaining time first, to compare with.
  *
  * L. Schrage, "A proof of the optimality of the shortest remaining processing time discipline", Oper. Res.
- * 16 (1968), for one machine. Jobs are ordered by what remains of them on the fewest devices they may have;
- * where that is not known, by the service they have had, since what has run for long will run for long. Of
- * equals those that run come first, then the smaller id. In that order
+ * 16 (1968), for one machine. Jobs are ordered by their remaining time on the fewest devices that they may
+ * have. If it is not known, the service had so far takes its place, since a job that has run for long will
+ * run for long. Among equals running jobs come first, then smaller ids. In that order
  *
- *	1. each gets the fewest devices it may have, if as many are left;
- *	2. those that run get back what else they hold, if as much is left;
- *	3. those that start get more, while more adds to their goodput and there is any.
+ *	1. each job gets the fewest devices that it may have, if as many are left;
+ *	2. running jobs get back the others that they hold, if as many are left;
+ *	3. jobs that start get more, while devices are left and add to their goodput.
  *
- * There are no slices, and a long job may wait for ever. Jobs that run and are not preemptible keep what
+ * There are no slices, and a long job may wait for ever. Running jobs that are not preemptible keep what
  * they hold. */
 #include <math.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 
 #define HINT_SLICES 12
 #define ROOT_BIN 0.01
-/* By chance one that has had a slice is longer than one that has not. */
+/* probability that a job that has had a slice is longer than one that has not */
 #define SERVED_LONGER 0.75
 #define HORIZON_SLICES 0.5
 #define HORIZON_RESTARTS 10
@@ -28,13 +28,13 @@ double worth_length_device_s(const struct curves *curves, const struct curve *c)
 	       (isnan(c->unit) ? 1 : HINT_SLICES) * curves->slice_s;
 }
 
-/* Lengths compared by chance are so by their cube roots, and these in bins of 1 %: of thousands there are
- * some hundred. */
+/* Unknown lengths are compared by their cube roots, rounded to bins of 1 %: thousands of jobs fall into some
+ * hundred bins. */
 struct bin {
 	int at;
 	double root;
 	int n_known, n_unknown;
-	double longer_known, longer_unknown;	/* jobs as long as one of this bin or longer, by chance */
+	double longer_known, longer_unknown;	/* expected number of jobs at least as long */
 };
 
 static int compare_bins(const void *a, const void *b)
@@ -47,14 +47,14 @@ static int compare_bins(const void *a, const void *b)
 static struct bin bin_of(const struct curves *curves, const struct curve *c)
 {
 	bool known = !isnan(c->remaining_device_s);
-	/* Finite whatever the input. */
+	/* This is finite for any input. */
 	double root = cbrt(fmin(worth_length_device_s(curves, c), 1e300));
 	int at = (int)round(log(root) / ROOT_BIN);
 
 	return (struct bin){ .at = at, .root = exp(ROOT_BIN * at), .n_known = known, .n_unknown = !known };
 }
 
-/* In their order; returns how many. */
+/* Sorts the bins and joins equal ones; returns their number. */
 static int make_bins(const struct curves *curves, struct bin *bins)
 {
 	int n_jobs = 0, n = 0;
@@ -85,13 +85,13 @@ static void set_longer(struct bin *bins, int n)
 		}
 }
 
-/* What all jobs come to, to rank one among them. */
-struct crowd {
+/* Summary of all jobs' lengths, from which the rank of each job is computed. */
+struct length_distribution {
 	struct bin *bins;
 	int n_bins;
 	double *known;		/* lengths, ascending */
 	int n_known;
-	int n_new, n_served;	/* of unknown length: without a slice so far, and with one */
+	int n_new, n_served;	/* jobs of unknown length, without a slice so far and with one */
 };
 
 static bool is_new(const struct curve *c)
@@ -106,79 +106,79 @@ static int compare_lengths(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static struct crowd crowd_of(const struct curves *curves)
+static struct length_distribution length_distribution_of(const struct curves *curves)
 {
 	size_t n_jobs = (size_t)curves->in->n_jobs;
-	struct crowd crowd = {
-		.bins = xcalloc(n_jobs, sizeof(*crowd.bins)),
-		.known = xcalloc(n_jobs, sizeof(*crowd.known)),
+	struct length_distribution lengths = {
+		.bins = xcalloc(n_jobs, sizeof(*lengths.bins)),
+		.known = xcalloc(n_jobs, sizeof(*lengths.known)),
 	};
 
 	for (size_t i = 0; i < n_jobs; i++) {
 		const struct curve *c = &curves->items[i];
 
 		if (c->least && !isnan(c->remaining_device_s))
-			crowd.known[crowd.n_known++] = c->remaining_device_s;
+			lengths.known[lengths.n_known++] = c->remaining_device_s;
 		else if (c->least && is_new(c))
-			crowd.n_new++;
+			lengths.n_new++;
 		else if (c->least)
-			crowd.n_served++;
+			lengths.n_served++;
 	}
-	qsort(crowd.known, (size_t)crowd.n_known, sizeof(*crowd.known), compare_lengths);
-	crowd.n_bins = make_bins(curves, crowd.bins);
-	set_longer(crowd.bins, crowd.n_bins);
-	return crowd;
+	qsort(lengths.known, (size_t)lengths.n_known, sizeof(*lengths.known), compare_lengths);
+	lengths.n_bins = make_bins(curves, lengths.bins);
+	set_longer(lengths.bins, lengths.n_bins);
+	return lengths;
 }
 
-static void crowd_release(struct crowd *crowd)
+static void length_distribution_release(struct length_distribution *lengths)
 {
-	free(crowd->bins);
-	free(crowd->known);
+	free(lengths->bins);
+	free(lengths->known);
 }
 
-/* Known jobs as long as this length, or longer. */
-static int n_as_long(const struct crowd *crowd, double length)
+/* The number of jobs of known length that are at least this long. */
+static int n_as_long(const struct length_distribution *lengths, double length)
 {
-	int low = 0, high = crowd->n_known;
+	int low = 0, high = lengths->n_known;
 
 	while (low < high) {
 		int middle = low + (high - low) / 2;
 
-		if (crowd->known[middle] < length)
+		if (lengths->known[middle] < length)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return crowd->n_known - low;
+	return lengths->n_known - low;
 }
 
-/* Half of itself, too. */
-static double first_longer_unknown(const struct crowd *crowd, bool new)
+/* The sum includes half of the job itself. */
+static double first_longer_unknown(const struct length_distribution *lengths, bool new)
 {
-	return new ? 0.5 * crowd->n_new + SERVED_LONGER * crowd->n_served
-		   : (1 - SERVED_LONGER) * crowd->n_new + 0.5 * crowd->n_served;
+	return new ? 0.5 * lengths->n_new + SERVED_LONGER * lengths->n_served
+		   : (1 - SERVED_LONGER) * lengths->n_new + 0.5 * lengths->n_served;
 }
 
-static void set_rank(const struct worths *w, const struct crowd *crowd, int index)
+static void set_rank(const struct worths *w, const struct length_distribution *lengths, int index)
 {
 	const struct curve *c = &w->curves->items[index];
 	struct bin own = bin_of(w->curves, c);
-	const struct bin *bin = bsearch(&own, crowd->bins, (size_t)crowd->n_bins, sizeof(own), compare_bins);
+	const struct bin *bin = bsearch(&own, lengths->bins, (size_t)lengths->n_bins, sizeof(own), compare_bins);
 
 	if (!c->least)
 		return;
 	if (own.n_known) {
-		w->rank[index] = n_as_long(crowd, c->remaining_device_s) + bin->longer_unknown;
+		w->rank[index] = n_as_long(lengths, c->remaining_device_s) + bin->longer_unknown;
 		w->first_rank[index] = w->served_rank[index] = w->rank[index];
 		return;
 	}
-	/* Itself it counts for certain: half of it is among those by chance. */
+	/* The job itself counts as 1, half of which is in the sums already. */
 	w->rank[index] = 0.5 + bin->longer_known + bin->longer_unknown;
-	w->first_rank[index] = 0.5 + bin->longer_known + first_longer_unknown(crowd, is_new(c));
+	w->first_rank[index] = 0.5 + bin->longer_known + first_longer_unknown(lengths, is_new(c));
 	w->served_rank[index] = w->first_rank[index];
 	if (is_new(c))
-		w->served_rank[index] = 0.5 + bin->longer_known + first_longer_unknown(&(struct crowd){
-			.n_new = crowd->n_new - 1, .n_served = crowd->n_served + 1 }, false);
+		w->served_rank[index] = 0.5 + bin->longer_known + first_longer_unknown(&(struct length_distribution){
+			.n_new = lengths->n_new - 1, .n_served = lengths->n_served + 1 }, false);
 }
 
 struct worths worths_of(const struct curves *curves)
@@ -189,11 +189,11 @@ struct worths worths_of(const struct curves *curves)
 		.first_rank = xcalloc(n_jobs, sizeof(*w.first_rank)),
 		.served_rank = xcalloc(n_jobs, sizeof(*w.served_rank)),
 	};
-	struct crowd crowd = crowd_of(curves);
+	struct length_distribution lengths = length_distribution_of(curves);
 
 	for (int i = 0; i < curves->in->n_jobs; i++)
-		set_rank(&w, &crowd, i);
-	crowd_release(&crowd);
+		set_rank(&w, &lengths, i);
+	length_distribution_release(&lengths);
 	return w;
 }
 
@@ -266,8 +266,8 @@ double worth_launched(const struct worths *w, const struct curve *c, int r)
 	return worth_at(w, c, launched_rate(c, c->of[r], horizon_s(w->curves, c, HORIZON_SLICES)));
 }
 
-/* What a job that runs must gain by a change, so that a model that moves a little moves nobody: its worth
- * at the rate it has, less that at a rate lower by RELAUNCH_GAIN. */
+/* The least gain for which a running job is changed: its worth at its present rate, minus its worth at a
+ * rate lower by RELAUNCH_GAIN. It keeps small shifts of the model from causing relaunches. */
 static double inertia(const struct worths *w, const struct curve *c)
 {
 	return kept(w, c) - worth_at(w, c, kept_rate(w, c) / RELAUNCH_GAIN);

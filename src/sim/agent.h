@@ -1,7 +1,8 @@
-/* agent.h - what is known of an application's speed while it is used: observations, and the fit to them.
+/* agent.h - the knowledge of an application's speed that a simulation gathers: observations, and the fit
+ * to them, for one job or shared by all jobs of the application.
  *
- * Of one job, or shared by all jobs of the application. As published, an observation is free of noise and
- * made once for each (nodes, GPUs, local batch), and the gradients are those of the last update. */
+ * As published, an observation has no noise and is made once for each (nodes, GPUs, local batch), and the
+ * gradients are those of the last update. */
 #ifndef SIM_AGENT_H
 #define SIM_AGENT_H
 
@@ -18,16 +19,16 @@ struct agent {
 	struct fit_observation *seen;	/* owned */
 	int n, capacity;
 	int max_replicas;		/* observed */
-	bool stale;			/* seen something since the fit */
-	int version;			/* of params; 0: nothing is fitted */
+	bool stale;			/* observations were added since the fit */
+	int version;			/* counts the fits; 0: none yet */
 	struct throughput_params params;
-	const struct throughput_place *places;	/* where residuals are wanted */
-	int n_places;			/* 0: nowhere, as published */
+	const struct throughput_place *places;	/* places for which residuals are wanted */
+	int n_places;			/* 0: none, as published */
 	struct residuals residuals;
-	struct gradients *gradients;	/* owned; as last seen in each epoch; var NaN: never */
+	struct gradients *gradients;	/* owned; the last of each epoch; var NaN: none yet */
 };
 
-/* Fits by what they rest on: jobs of one application often see the same, one after the other. */
+/* Fits, found by their observations: jobs of one application often make the same observations. */
 struct fit_memo {
 	struct fit_memo_entry {
 		uint64_t key[2];	/* two hashes of the observations; both 0: empty */
@@ -40,11 +41,11 @@ void agent_init(struct agent *a, const struct application *application);
 void agent_release(struct agent *a);
 void fit_memo_release(struct fit_memo *memo);
 
-/* All that the profiles have, and the fit to it. */
+/* Observes all rows of the profiles, and fits. */
 void agent_learn_all(struct agent *a);
 void agent_observe(struct agent *a, struct throughput_place place, int64_t local_batch_size,
 		   struct times times);
-/* Bring params and residuals up to date; false: nothing was seen. */
+/* Brings params and residuals up to date; false: there are no observations. */
 bool agent_fit(struct agent *a, struct fit_memo *memo);
 
 #endif

@@ -1,4 +1,4 @@
-/* application.h - the profiles of one application, and its constants, which follow from them. */
+/* application.h - the profiles of one application, and the constants that follow from them. */
 #ifndef SIM_APPLICATION_H
 #define SIM_APPLICATION_H
 
@@ -14,7 +14,7 @@
 
 /* Times by the local batch size on one placement. */
 struct placement_times {
-	char digits[PLACEMENT_DIGITS + 1];	/* the smallest of its rotations */
+	char digits[PLACEMENT_DIGITS + 1];	/* rotated to be the smallest */
 	int nodes, replicas;
 	int n;
 	double *local_batch_size;	/* ascending */
@@ -33,27 +33,28 @@ struct application {
 	int64_t max_batch_size;		/* the largest validated */
 	int64_t min_local_batch_size, max_local_batch_size;
 	int64_t fixed_batch_size;	/* policies may not choose it; 0: they may */
-	int max_replicas;		/* measured, or the least that makes sense to a policy */
-	int max_nodes;			/* measured; more count as these */
+	int max_replicas;		/* measured, or the least that a policy can use */
+	int max_nodes;			/* measured; more nodes count as this many */
 
 	struct placement_times *placements;	/* by digits */
 	int n_placements;
-	struct grid grid;		/* everything else */
+	struct grid grid;		/* for placements that were not measured */
 
 	struct validation *validations;	/* by batch size, ascending */
 	int n_validations;
 	int n_epochs;
-	double *progress;		/* [e]: needed to be done with e epochs; n_epochs + 1 of them */
+	double *progress;		/* [e]: progress at the end of e epochs; n_epochs + 1 of them */
 };
 
-/* directory/NAME. */
+/* Reads directory/NAME. */
 int application_read(struct application *a, const char *directory, const char *name, struct err *err);
 void application_release(struct application *a);
 
-/* Exactly this placement, or NULL. The digits must be the smallest rotation. */
+/* The measurements of exactly this placement, or NULL. The digits must be the smallest rotation. */
 const struct placement_times *application_placement(const struct application *a, const char *digits);
 
-/* The most GPUs up to wanted that may all be had of one node, from 1 on: measured, or between what was; 0: none. */
+/* The largest n up to wanted for which 1 to n GPUs on one node are measured or lie between measurements;
+ * 0: none. */
 int application_most_on_node(const struct application *a, int wanted);
 
 static inline const struct application *sim_profiles_at(const struct sim_profiles *p, int index)

@@ -1,4 +1,4 @@
-/* csv.h - comma-separated numbers and names with a heading, read whole, every complaint with its line.
+/* csv.h - comma-separated numbers and names with a heading; every error names its line.
  *
  *	static const char *const columns[] = { "name", "time" };
  *	struct csv c;
@@ -7,9 +7,9 @@
  *		if (csv_number(&c, row, 1, (struct csv_range){ 0, 1e9 }, &x, err)) ...
  *	csv_release(&c);
  *
- * The heading may have the wanted columns in any order, and others beside them, which are not looked at.
- * Lines may end in CR LF. Quotes mean nothing here and are refused, as are rows that are longer or
- * shorter than the heading, and blank lines but at the end. What is no regular file is read to its end. All errors but those of opening and reading the file are EX_DATAERR,
+ * The heading has the wanted columns in any order; other columns are not read. Lines may end in CR LF.
+ * Refused are quotes, rows longer or shorter than the heading, and blank lines before the last row. A
+ * pipe is read to its end. All errors except those of opening and reading the file are EX_DATAERR,
  * "FILE:LINE: ...". */
 #ifndef SIM_CSV_H
 #define SIM_CSV_H
@@ -20,7 +20,7 @@
 
 struct csv {
 	char *path;
-	char *data;			/* the file; the cells are in it */
+	char *data;			/* the file; cells point into it */
 	const char *const *columns;	/* the caller's */
 	int n_columns, n_rows;
 	const char **cells;		/* [row * n_columns + column], in the order of columns */
@@ -33,7 +33,7 @@ const char *csv_cell(const struct csv *c, int row, int column);
 /* The line of the file that the row is on. */
 int csv_line(int row);
 
-/* Both included. */
+/* Both bounds are allowed. */
 struct csv_range {
 	double low, high;
 };
@@ -41,7 +41,7 @@ struct csv_range {
 /* A number within the range. */
 int csv_number(const struct csv *c, int row, int column, struct csv_range range, double *value,
 	       struct err *err);
-/* A whole number likewise. */
+/* A whole number within the range. */
 int csv_whole(const struct csv *c, int row, int column, struct csv_range range, int64_t *value,
 	      struct err *err);
 /* "FILE:LINE: TEXT" with EX_DATAERR; returns -1. */

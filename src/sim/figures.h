@@ -1,13 +1,13 @@
-/* figures.h - what a simulation comes to. */
+/* figures.h - the figures of a simulation. */
 #ifndef SIM_FIGURES_H
 #define SIM_FIGURES_H
 
 #include "pollux/simulate.h"
 
-/* The q-quantile of n values, which it sorts: between ranks linear, as numpy has it; NaN of none. */
+/* The q-quantile of n values, which are sorted; linear between ranks, as in numpy. NaN if n is 0. */
 double quantile(double *values, int n, double q);
 
-/* Fills the figures of jobs and rounds: all but gpu_hours and those that are measured. */
+/* Fills the figures of jobs and rounds: all but gpu_hours and measured times. */
 void figures_of_jobs(struct sim_result *result);
 
 #endif

@@ -1,10 +1,10 @@
-/* grid.h - times by nodes, replicas and local batch size, linear between measured points: on a Delaunay
- * triangulation of them, as the published simulator does (scipy's LinearNDInterpolator, which uses the same
+/* grid.h - times by nodes, replicas and local batch size, linear in a Delaunay triangulation of the
+ * measured points. The published simulator does the same (scipy's LinearNDInterpolator uses the same
  * library, Qhull, with the same options).
  *
- * The points lie on a grid, so the triangulation is not unique, and Qhull's has flat tetrahedra. Taken is
- * the first that is not flat and has the point within it. Any other choice differs by hundredths of a per
- * cent of mean completion times. */
+ * The points lie on a grid, so the triangulation is not unique, and Qhull's has flat tetrahedra. The first
+ * tetrahedron is taken that is not flat and contains the point. Any other choice changes mean completion
+ * times by hundredths of a per cent. */
 #ifndef SIM_GRID_H
 #define SIM_GRID_H
 
@@ -18,7 +18,8 @@ struct grid_point {
 	struct times times;
 };
 
-/* corner[i] are points; a position x has the coordinates inverse * (x - corner[3]), and 1 less their sum. */
+/* corner[i] are indexes of points. The barycentric coordinates of a position x are
+ * inverse * (x - corner[3]), and 1 minus their sum. */
 struct tetrahedron {
 	int corner[4];
 	double inverse[3][3];
@@ -31,12 +32,12 @@ struct grid {
 	int n_tetrahedra;
 };
 
-/* Takes over the points. With fewer than five, or all in one plane, there are no tetrahedra, and nothing
- * can be looked up. -1: Qhull failed. */
+/* Takes over the points. Fewer than five points, or points in one plane, give no tetrahedra, and
+ * grid_find() finds nothing. -1: Qhull failed. */
 int grid_init(struct grid *g, struct grid_point *points, int n_points, struct err *err);
 void grid_release(struct grid *g);
 
-/* False: outside of the points' convex hull. */
+/* False: the position is outside the points' convex hull. */
 bool grid_find(const struct grid *g, double nodes, double replicas, double local_batch_size,
 	       struct times *times);
 

@@ -1,4 +1,4 @@
-/* random.h - numbers drawn by a seed: splitmix64 (G. L. Steele, D. Lea and C. H. Flood, "Fast splittable
+/* random.h - random numbers from a seed: splitmix64 (G. L. Steele, D. Lea and C. H. Flood, "Fast splittable
  * pseudorandom number generators", OOPSLA 2014). */
 #ifndef SIM_RANDOM_H
 #define SIM_RANDOM_H
@@ -26,7 +26,7 @@ static inline double random_exponential(uint64_t *state, double mean)
 	return -mean * log(1 - random_uniform(state));
 }
 
-/* By G. E. P. Box and M. E. Muller (1958); of the two only one is used. */
+/* By G. E. P. Box and M. E. Muller (1958); the second number of each pair is dropped. */
 static inline double random_normal(uint64_t *state)
 {
 	double r = sqrt(random_exponential(state, 2));

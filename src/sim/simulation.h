@@ -11,17 +11,17 @@
 #include "pollux/simulate.h"
 #include "sizes.h"
 
-/* How jobs are run under a policy. */
+/* The way in which jobs run under a policy. */
 struct manner {
-	bool owners_replicas;	/* on as many GPUs as the workload says */
-	bool owners_batch;	/* at the batch size that the workload says */
-	bool published_nodes;	/* placed as by take.h, not by place.h */
-	int growth;		/* the most GPUs, in those that it was measured on */
-	bool residuals;		/* beside the parameters */
-	bool always_two_passes;	/* the policy reckons with two passes on one GPU, whatever the batch */
+	bool owners_replicas;	/* on the number of GPUs in the workload */
+	bool owners_batch;	/* at the batch size in the workload */
+	bool published_nodes;	/* placed by take.h, not by place.h */
+	int growth;		/* most GPUs of a job, as a multiple of those it was measured on */
+	bool residuals;		/* models have residuals beside their parameters */
+	bool always_two_passes;	/* the policy expects two passes on one GPU, at any batch size */
 };
 
-/* What sizes, or what is told of a job, were last worked out for. */
+/* The state of a model and a place for which a job's sizes, or the policy's input, were last computed. */
 struct model_key {
 	int version;		/* of the agent's parameters */
 	double noise_scale;
@@ -40,20 +40,20 @@ struct sim_job {
 	struct place_class place;
 	struct configuration configuration;
 	struct times times;	/* of an update of one pass, in this configuration */
-	double delay_s;		/* that it still stands still */
+	double delay_s;		/* time for which it still stands still */
 	bool interfered;
 	double attained_device_s;
 	double launched_s, waiting_since_s, demoted_s;
 
 	struct agent *agent;	/* NULL: nothing is modelled */
 	bool has_run;
-	struct gradients gradients;	/* of the last update; meaningful where has_run */
+	struct gradients gradients;	/* of its last update; meaningful where has_run */
 	struct model_key sizes_key, told_key;
 
-	double *goodput;	/* owned; [0..n_goodput], as the policy is told */
+	double *goodput;	/* owned; [0..n_goodput], the policy's input */
 	int n_goodput;
 
-	double active_sum;	/* of the numbers of jobs in its rounds */
+	double active_sum;	/* sum over its rounds of the number of active jobs */
 	double active_rounds;
 };
 
@@ -64,16 +64,16 @@ struct simulation {
 	int n_gpus;
 	struct truth truth;
 	struct fit_memo memo;
-	struct throughput_place *places;	/* what a job may be given, packed */
+	struct throughput_place *places;	/* numbers of GPUs that a job may be given, packed */
 	int n_places;
-	struct agent *agents;	/* of each application, or of each job */
+	struct agent *agents;	/* one for each application, or for each job */
 	int n_agents;
 	struct sim_job *jobs;
 	struct sim_job **active;	/* submitted and not done, in the order of the workload */
 	int n_active, n_submitted, n_done;
 	int64_t round;		/* time is round * interval */
 	double now_s;
-	double progress_s;	/* when a job last got further */
+	double progress_s;	/* when a job last progressed */
 };
 
 struct manner manner_of(const struct policy *policy);
@@ -86,29 +86,29 @@ static inline double job_end(const struct sim_job *job)
 }
 
 /* job_run.c */
-/* Let a job run for an interval from start_s. */
+/* Lets a job run for an interval from start_s. */
 int job_run(struct simulation *s, struct sim_job *job, double start_s, struct err *err);
-/* Give it another placement, which is taken over, at now_s. */
+/* Gives the job another placement at now_s, and takes the memory of the placement over. */
 void job_place(struct simulation *s, struct sim_job *job, struct placement *placement);
 
 /* sim_job_model.c */
-/* As far as it is known; false: not at all. */
+/* The model of the job, by what is known of it; false: nothing is known. */
 bool sim_job_model(struct simulation *s, const struct sim_job *job, struct goodput_model *model);
 struct configuration job_best_sizes(struct simulation *s, struct sim_job *job);
-/* The most GPUs it may be given. */
+/* The most GPUs that the job may be given. */
 int job_max_replicas(const struct simulation *s, const struct sim_job *job);
 bool model_key_equal(const struct model_key *a, const struct model_key *b);
 
 /* job_told.c */
-/* What the policy is told of it. */
+/* Fills in the policy's input for the job. */
 int job_tell(struct simulation *s, struct sim_job *job, struct sched_job *told, struct err *err);
 
 /* decide.c */
-/* One decision on the active jobs, carried out. */
+/* Makes one decision on the active jobs and carries it out. */
 int decide_round(struct simulation *s, struct sim_round *round, double *decide_s, struct err *err);
 
 /* fairness.c */
-/* The time that a job would take alone on so many GPUs, a part of one too. */
+/* The time that a job would take alone on this many GPUs, which may be a fraction. */
 int fairness_alone(struct simulation *s, const struct sim_job *job, double gpus, double *seconds,
 		   struct err *err);
 

@@ -1,4 +1,4 @@
-/* sizes.h - a batch on GPUs as the published simulator spreads it. */
+/* sizes.h - the local batch and passes of a batch on GPUs, as in the published simulator. */
 #ifndef SIM_SIZES_H
 #define SIM_SIZES_H
 
@@ -8,9 +8,9 @@
 #include "application.h"
 #include "pollux/configuration.h"
 
-/* The fewest passes that the largest local batch allows, but two at least on one GPU above the initial batch
- * size, where the noise of the gradients is not seen otherwise (two_on_one: at any). The batch may come out
- * larger by rounding, but not above the largest. */
+/* Uses the fewest passes that the largest local batch allows, but at least two on one GPU above the initial
+ * batch size, where one pass would not show the noise of the gradients (two_on_one: at any batch size).
+ * Rounding may make the batch larger, but not larger than the maximum. */
 struct configuration sizes_spread(const struct application *a,
 				  struct throughput_place place, int64_t batch_size,
 				  bool two_on_one);

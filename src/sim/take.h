@@ -1,10 +1,10 @@
-/* take.h - nodes for tiresias and optimus, as the published simulator gives them. */
+/* take.h - nodes for the jobs of tiresias and optimus, chosen as in the published simulator. */
 #ifndef SIM_TAKE_H
 #define SIM_TAKE_H
 
 #include "placement.h"
 
-/* Take so many GPUs: again and again from the node with most free ones, of equals the lowest. */
+/* Takes GPUs, again and again from the node with most free ones; among equals, the lowest. */
 void take_gpus(int *free_gpus, int n_nodes, int gpus, struct placement *taken);
 
 #endif

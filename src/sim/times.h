@@ -1,10 +1,10 @@
-/* times.h - how long an update of one pass takes. */
+/* times.h - the time of an update of one pass. */
 #ifndef SIM_TIMES_H
 #define SIM_TIMES_H
 
 struct times {
-	double step_s;		/* all of it */
-	double sync_s;		/* its part spent synchronising; a pass without takes the difference */
+	double step_s;		/* the whole update */
+	double sync_s;		/* its part spent synchronising; the difference is a pass without it */
 };
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "bars.h"
 
-#define FASTER 4.0	/* counts far faster: a batch against an epoch */
+#define FASTER 4.0	/* at least this ratio of counts, as of batches to epochs */
 
 void bars_init(struct bars *b)
 {
@@ -18,7 +18,7 @@ void bars_init(struct bars *b)
 /* --- descriptions --- */
 
 struct word {
-	const char *text;	/* a description has a word that begins so */
+	const char *text;	/* the beginning of a word of the description */
 	bool pauses;
 };
 
@@ -87,7 +87,7 @@ static bool is_taken(const struct bars *b, const struct bar *bar)
 	return b->taken && bar->id == b->taken;
 }
 
-/* Its place, or that of the one that lived least. */
+/* The bar with this id. A new bar takes the place of the one that lived least. */
 static struct bar *find(struct bars *b, uint64_t id)
 {
 	struct bar *least = &b->items[0];
@@ -118,13 +118,14 @@ static void count(struct bar *bar, const struct sighting *s)
 	bar->step = s->step;
 }
 
-/* An inner bar begins again about as often as the outer one moves; one of evaluations far more seldom. */
+/* True for an inner bar, which begins again about as often as the outer bar moves. A bar of evaluations
+ * begins again far more seldom. */
 static bool is_within(const struct bar *bar, const struct bar *outer)
 {
 	return bar->counted > FASTER * outer->counted && 2 * (bar->repeated + 1) >= outer->counted;
 }
 
-/* Whether the bar is to be the one instead of that which is (NULL: none is). */
+/* True if the bar is to replace the taken one (NULL: none). */
 static bool is_better(const struct bars *b, const struct bar *bar, const struct bar *taken,
 		      const struct sighting *s)
 {

@@ -1,9 +1,10 @@
-/* bars.h - which of a program's progress bars is the one of its training; private to src/steps.
+/* bars.h - finds the progress bar of the training among a program's bars; private to src/steps.
  *
- * Bars are told apart by total and description (without its digits: "Epoch 3:", and without its blanks, which
- * are fewer before "10%" than before " 9%"). One whose printed times of life add up to more than enough_s
- * (STEPS_BAR_LIFE_S), or whose total is the one expected, is taken. It is given up for another that has lived
- * so long since it was last seen, or that turns out to be the inner one of two that are nested. */
+ * Bars are told apart by total and description. The description counts without digits ("Epoch 3:") and
+ * without blanks, which are fewer before "10%" than before " 9%". A bar is taken if its printed times of
+ * life add up to more than enough_s (STEPS_BAR_LIFE_S), or if its total is the expected one. It is given up
+ * for a bar that has lived as long since the taken bar was last seen, or that turns out to be the inner of
+ * two nested bars. */
 #ifndef POLLUX_STEPS_BARS_H
 #define POLLUX_STEPS_BARS_H
 
@@ -13,9 +14,9 @@
 
 struct bar {
 	uint64_t id;			/* 0: unused */
-	double life_s, life_unseen_s;	/* all; since steps were last seen elsewhere */
+	double life_s, life_unseen_s;	/* in all; since steps were last seen elsewhere */
 	double counted;			/* units, over all repetitions */
-	int repeated;			/* how often it began again */
+	int repeated;			/* how often the bar began again */
 	double elapsed_s, step;		/* at its last line */
 	double first_arrival_s;		/* NaN: not known */
 };
@@ -29,21 +30,21 @@ struct bars {
 
 void bars_init(struct bars *b);
 
-/* Whether a description is of no training: "Map", "Downloading", "Validating". *pauses: and of
- * something that holds the training up. */
+/* True if a description is not of a training: "Map", "Downloading", "Validating". *pauses: true if the
+ * described work holds the training up. */
 bool bars_is_other(const struct sighting *s, bool *pauses);
 
-/* Described as of an epoch: it counts batches, from its first line on. */
+/* True if the description is of an epoch: the bar then counts batches from its first line on. */
 bool bars_is_of_epoch(const struct sighting *s);
 
-/* When the one that is taken was first seen. */
+/* When the taken bar was first seen. */
 double bars_taken_since(const struct bars *b);
 
-/* The steps were seen elsewhere: what bars have lived up to now does not speak for them. */
+/* Steps were seen elsewhere: the bars' lives up to now no longer count. */
 void bars_see_other(struct bars *b);
 
-/* A line of a bar: whether it is the one of the training. *changed: since this line, and *repeated says how
- * often it had begun again by then. */
+/* Takes a line of a bar. True if the bar is that of the training. *changed: it is since this line.
+ * *repeated: how often the bar has begun again. */
 bool bars_take(struct bars *b, const struct sighting *s, bool *changed, int *repeated);
 
 #endif

@@ -1,4 +1,4 @@
-/* log_lines.c - where lines end, and what in them is for terminals. */
+/* log_lines.c - finds the ends of lines, and removes terminal sequences. */
 #include <math.h>
 #include <string.h>
 
@@ -31,7 +31,7 @@ static void end_line(struct log_lines *l, log_line_sink *sink, void *arg)
 	give(l, l->line, l->length, l->clipped, sink, arg);
 	l->length = 0;
 	l->clipped = false;
-	l->escape = ESCAPE_NONE;	/* one that never ends hides no more than its line */
+	l->escape = ESCAPE_NONE;	/* an escape that never ends hides only its line */
 }
 
 static void keep(struct log_lines *l, const char *bytes, size_t n, double arrival_s)
@@ -47,7 +47,7 @@ static void keep(struct log_lines *l, const char *bytes, size_t n, double arriva
 	l->length += n;
 }
 
-/* The byte after ESC says what kind of sequence it is; none, where it ends here. */
+/* The state after another byte of an escape sequence; ESCAPE_NONE: the sequence ends with this byte. */
 static enum escape after(enum escape escape, unsigned char c)
 {
 	switch (escape) {
@@ -72,7 +72,7 @@ static bool is_special(char c)
 	return special[(unsigned char)c];
 }
 
-/* The bytes up to the next special one; a clipped line is passed over at the speed of memchr. */
+/* The number of bytes before the next special one. The rest of a clipped line is passed over by memchr. */
 static size_t plain_bytes(const struct log_lines *l, const char *p, size_t n)
 {
 	size_t i = 0;
@@ -97,7 +97,7 @@ static void take_special(struct log_lines *l, char c, log_line_sink *sink, void 
 		l->escape = ESCAPE_BEGUN;
 }
 
-/* One run of bytes of the same sort. Returns how many. */
+/* Takes bytes of one sort. Returns their number. */
 static size_t take(struct log_lines *l, const char *p, size_t n, double arrival_s, log_line_sink *sink,
 		   void *arg)
 {
@@ -116,7 +116,8 @@ static size_t take(struct log_lines *l, const char *p, size_t n, double arrival_
 	return 1;
 }
 
-/* Nothing for terminals in it: lines are given where they lie. Returns where the last, unended, begins. */
+/* Takes bytes without terminal sequences: lines are passed on in place. Returns the beginning of the last
+ * line, which has not ended. */
 static const char *take_plain(struct log_lines *l, const char *p, const char *end, double arrival_s,
 			      log_line_sink *sink, void *arg)
 {

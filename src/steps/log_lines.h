@@ -1,7 +1,7 @@
-/* log_lines.h - from pieces of a log to clean lines; private to src/steps.
+/* log_lines.h - cuts pieces of a log into clean lines; private to src/steps.
  *
- * A line ends at \n or \r; empty ones are dropped. Backspaces, ESC [ ... and ESC ] ... sequences
- * and other two-byte escapes are not part of it. No more than STEPS_LINE_MAX bytes are kept. */
+ * A line ends at \n or \r; empty lines are dropped. Backspaces, ESC [ ... and ESC ] ... sequences and
+ * other two-byte escapes are removed. At most STEPS_LINE_MAX bytes of a line are kept. */
 #ifndef POLLUX_STEPS_LOG_LINES_H
 #define POLLUX_STEPS_LOG_LINES_H
 
@@ -12,11 +12,11 @@
 enum escape { ESCAPE_NONE, ESCAPE_BEGUN, ESCAPE_CSI, ESCAPE_OSC };
 
 struct log_lines {
-	char line[STEPS_LINE_MAX];	/* what there is of a line that has not ended */
+	char line[STEPS_LINE_MAX];	/* the beginning of a line that has not ended */
 	size_t length;
 	bool clipped;
 	enum escape escape;
-	double arrival_s;		/* of the last byte that counts: bars are ended by the next one */
+	double arrival_s;		/* of the last byte that counts; bars end at the next bar */
 	int64_t n_lines, n_clipped;
 };
 

@@ -39,7 +39,7 @@ void needles_add(struct needles *n, const char *needle, uint32_t bits)
 	n->found[state] |= bits;
 }
 
-/* Breadth first: where a state has no way on, it goes the way of the longest of its ends that is a state. */
+/* Breadth first. A state without a transition takes that of its longest suffix that is a state. */
 void needles_link(struct needles *n)
 {
 	uint8_t queue[NEEDLES_STATES], fallback[NEEDLES_STATES] = { 0 };

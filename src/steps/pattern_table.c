@@ -1,7 +1,7 @@
 /* pattern_table.c - the built-in patterns, in the order in which they are tried. */
 #include "pattern_table.h"
 
-/* In brackets rather than after backslashes, which C would want doubled. */
+/* Special characters stand in brackets, since C would want each backslash doubled. */
 #define INT "([0-9]+)"
 #define NUM "([0-9.]+)"
 #define BAR_COUNT "([0-9.]+[kMGT]?)"

@@ -1,4 +1,4 @@
-/* patterns.c - from a line to what it says. */
+/* patterns.c - matches a line and reads its numbers. */
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -7,12 +7,12 @@
 #include "own_needle.h"
 #include "pattern_table.h"
 
-#define COUNT_MAX 1e15		/* beyond, counting by one would not count */
+#define COUNT_MAX 1e15		/* far below 2^53, above which counting by one is lost */
 #define COARSE_UNITS 10
 
 /* --- numbers --- */
 
-/* Digits with at most one point; units is the number without it. NaN for anything else. */
+/* The value of digits with at most one point; NaN for other text. *units: the number without the point. */
 static double decimal(struct span s, double *units)
 {
 	double value = 0, scale = 1;
@@ -33,7 +33,7 @@ static double decimal(struct span s, double *units)
 	return digits && value <= COUNT_MAX ? value / scale : (double)NAN;
 }
 
-/* With the suffix that tqdm puts to large ones. */
+/* A count, with the suffix that tqdm gives to large ones. */
 static double count_of(struct span s)
 {
 	static const char suffixes[] = { 'k', 'M', 'G', 'T' };
@@ -44,7 +44,7 @@ static double count_of(struct span s)
 	return factor * decimal(s, &units);
 }
 
-/* "M:SS", "H:MM:SS". */
+/* Seconds of "M:SS" or "H:MM:SS". */
 static double elapsed_of(struct span s)
 {
 	double total = 0, part = 0;
@@ -70,7 +70,7 @@ static bool ends(struct span s, const char *with)
 	return s.n >= strlen(with) && !memcmp(s.text + s.n - strlen(with), with, strlen(with));
 }
 
-/* Seconds for each, where value is in such a unit: "ms", "s/it", "it/s". NaN where it is of bytes. */
+/* Seconds of one step, from a value in "ms", "s/it" or "it/s". NaN for a rate of bytes. */
 static double seconds_for_each(double value, struct span unit)
 {
 	if (ends(unit, "B/s"))

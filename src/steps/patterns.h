@@ -1,4 +1,4 @@
-/* patterns.h - the lines in which programs tell their steps; private to src/steps.
+/* patterns.h - the lines in which programs print their steps; private to src/steps.
  *
  * The formats are those of the frameworks' sources and documentation: nanoGPT, nanochat, modded-nanogpt,
  * llm.c, Megatron-LM, DeepSpeed, torchtitan, timm, torchvision (DETR, MAE), mmengine, detectron2,
@@ -13,73 +13,73 @@
 #include "needles.h"
 #include "pollux/steps.h"
 
-/* What the counter of a line counts. */
+/* The unit that the counter of a line counts. */
 enum pattern_kind {
-	KIND_IGNORE,		/* none: the next step takes longer */
+	KIND_IGNORE,		/* no counter; the line announces a pause before the next step */
 	KIND_UPDATES,		/* updates, from the beginning */
 	KIND_BATCHES,		/* batches, from the beginning of the epoch */
-	KIND_BAR,		/* whatever the progress bar is about */
-	KIND_EPOCH,		/* a line for a whole epoch, of so many batches */
+	KIND_BAR,		/* the unit of a progress bar */
+	KIND_EPOCH,		/* batches of a whole epoch, in one line for the epoch */
 	KIND_SAMPLES,		/* samples, from the beginning of the epoch */
-	KIND_UNKNOWN,		/* last resort */
-	KIND_LOSSES,		/* nothing: a line of a log that has its steps elsewhere */
-	KIND_FINAL,		/* nothing: the mean step time, at the end */
+	KIND_UNKNOWN,		/* unknown: a last resort */
+	KIND_LOSSES,		/* no counter; the log has its steps elsewhere */
+	KIND_FINAL,		/* no counter; the mean step time, at the end */
 };
 
-/* What the time of a line is. */
+/* The meaning of the time in a line. */
 enum pattern_time {
 	TIME_NONE,
-	TIME_STEP,		/* of the last step alone */
-	TIME_MEAN,		/* of some steps */
-	TIME_SUM,		/* of all steps so far */
-	TIME_RATE_MEAN,		/* steps in a second */
+	TIME_STEP,		/* the last step alone */
+	TIME_MEAN,		/* the mean of some steps */
+	TIME_SUM,		/* the sum of all steps so far */
+	TIME_RATE_MEAN,		/* steps a second */
 };
 
 #define PATTERN_NEEDLES 3
 #define PATTERNS_MAX 32		/* bits of a mask */
 
-/* Groups of the expression: 0 where there is none. */
+/* The int8_t members are numbers of groups; 0: the expression has no such group. */
 struct pattern {
 	const char *name, *form;
 	const char *regex;
-	const char *needles[PATTERN_NEEDLES];	/* one of them is in every line that matches */
+	const char *needles[PATTERN_NEEDLES];	/* every line that matches has one of these */
 	enum pattern_kind kind;
 	enum pattern_time time_kind;
 	int8_t step, total, time, unit, epoch, description, elapsed;
-	int8_t first_epoch;	/* as it counts them */
+	int8_t first_epoch;	/* number of the first epoch, 0 or 1 */
 	bool any_case;
-	bool may_be_step;	/* of KIND_IGNORE: by another pattern as well */
-	const char *time_unit;	/* "ms", "s"; of what group unit does not say */
+	bool may_be_step;	/* KIND_IGNORE: other patterns are tried on the line as well */
+	const char *time_unit;	/* "ms", "s", for lines without a group unit */
 };
 
-/* What a line said. NaN: it did not. */
+/* What a line says. NaN: the line does not say it. */
 struct sighting {
 	const struct pattern *pattern;
-	enum pattern_kind kind;		/* the pattern's, or what the line makes of it */
+	enum pattern_kind kind;		/* the pattern's, or as the form of the line has it */
 	double step, total, epoch, elapsed_s;
-	double time_s;			/* of a step, or of all */
-	bool time_is_coarse;		/* less than ten units of the last digit printed */
-	const char *description;	/* in the line; not terminated */
+	double time_s;			/* of a step, or of all steps */
+	bool time_is_coarse;		/* fewer than ten units of its last digit */
+	const char *description;	/* points into the line; not terminated */
 	size_t description_length;
 	double arrival_s;
 };
 
 struct patterns {
-	struct pattern own;		/* of --step-regex */
+	struct pattern own;		/* from --step-regex */
 	char own_needle[24];
 	const struct pattern *items[PATTERNS_MAX];
 	int n;
 	struct line_regex *regex[PATTERNS_MAX];
 	struct line_matcher *matcher;
 	struct needles needles;
-	uint32_t always;		/* bits of those without a needle */
+	uint32_t always;		/* bits of the patterns without a needle */
 };
 
-/* -1 with EX_USAGE for a step_regex that is none. The address must stay: an item may be within. */
+/* -1 with EX_USAGE for a step_regex that is no expression. *p must not be moved: an item may be in it. */
 int patterns_init(struct patterns *p, const char *step_regex, struct err *err);
 void patterns_release(struct patterns *p);
 
-/* The patterns that a line may match, as bits. */
+/* The patterns that a line may match, by their needles, as bits. */
 uint32_t patterns_candidates(const struct patterns *p, const char *line, size_t n);
 /* out points into the line. */
 bool patterns_match(const struct patterns *p, int i, const char *line, size_t n,

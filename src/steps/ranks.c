@@ -15,7 +15,7 @@ static size_t expect(const char *line, size_t n, size_t at, char c)
 	return at && at < n && line[at] == c ? at + 1 : 0;
 }
 
-/* "rank0" or "1,0"; where it ends, 0 where it is neither. */
+/* The end of "rank0" or "1,0"; 0: the line begins with neither. */
 static size_t skip_id(const char *line, size_t n)
 {
 	size_t name = skip(line, n, 1, isalpha), end = skip(line, n, name, isdigit);
@@ -29,7 +29,7 @@ static size_t skip_id(const char *line, size_t n)
 	return end > name ? end : 0;
 }
 
-/* "<stdout>", which mpirun alone puts there. */
+/* The end of "<stdout>", which only mpirun prints. */
 static size_t skip_stream(const char *line, size_t n, size_t at)
 {
 	if (at && at < n && line[at] == '<')

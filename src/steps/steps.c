@@ -12,12 +12,12 @@
 
 #define LOCK_HITS 3
 #define RANK_MAX 32
-#define TRY_MIN_BYTES 64	/* what a try costs at least, in bytes */
+#define TRY_MIN_BYTES 64	/* the least cost of a try, in bytes */
 
-/* What is known of a pattern before it is locked. */
+/* The hits of a pattern before it is locked. */
 struct record {
-	int hits;			/* in a row that count */
-	int64_t n;			/* all */
+	int hits;			/* hits in a row that count */
+	int64_t n;			/* all hits */
 	double step, first_arrival_s;
 };
 
@@ -30,13 +30,13 @@ struct steps {
 	int locked, almost;		/* indices; -1: none */
 	uint32_t active;		/* bits of the patterns that are tried */
 	double final_unit_s;
-	bool is_trainer;		/* Hugging Face's: its bars count updates, however often they begin */
-	char rank[RANK_MAX];		/* listened to */
-	size_t rank_length;		/* 0: none has printed a step yet */
-	double bytes_left, cpu_left_s, refilled_s;	/* for regular expressions */
-	double (*cpu_s)(void);		/* NULL: they are not timed */
+	bool is_trainer;		/* Hugging Face's trainer, whose bars count updates however often they begin */
+	char rank[RANK_MAX];		/* the only rank that counts */
+	size_t rank_length;		/* 0: no rank has printed a step yet */
+	double bytes_left, cpu_left_s, refilled_s;	/* budgets of regular expressions */
+	double (*cpu_s)(void);		/* NULL: expressions are not timed */
 	int64_t n_skipped;
-	steps_sink *sink;		/* of the call that is under way */
+	steps_sink *sink;		/* of the present call */
 	void *arg;
 };
 
@@ -102,8 +102,8 @@ static const struct pattern *locked_pattern(const struct steps *s)
 	return s->locked < 0 ? NULL : s->patterns.items[s->locked];
 }
 
-/* With one locked: it alone, and lines that announce a pause; over a last resort those of frameworks, over
- * the last of them a bar. */
+/* True if the pattern is tried after another was locked. Always: the locked one, and patterns of pauses.
+ * A locked last resort may be replaced by a framework's pattern, or by a bar. */
 static bool is_tried(const struct steps *s, int i)
 {
 	const struct pattern *p = s->patterns.items[i], *locked = locked_pattern(s);
@@ -124,8 +124,8 @@ static void lock(struct steps *s, int i)
 			s->active |= (uint32_t)1 << k;
 }
 
-/* Hits count where the counter moves; that of a last resort has to go up. That of a line an epoch stands
- * still. */
+/* A hit counts if the counter moved; the counter of a last resort must go up. That of KIND_EPOCH stands
+ * still, and every hit counts. */
 static void count_hit(struct record *r, const struct sighting *seen)
 {
 	bool up = r->n == 0 || seen->step > r->step || seen->kind == KIND_EPOCH;
@@ -158,7 +158,7 @@ static void follow(struct steps *s, const struct sighting *seen, bool begins)
 	s->sink(&event, s->arg);
 }
 
-/* epochs: of its kind before this, which were not followed; restarts: they are to be. */
+/* epochs: whole epochs before this line that were not followed. restarts: the track begins anew. */
 static void see_counter(struct steps *s, int i, const struct sighting *seen, double epochs, bool restarts)
 {
 	struct record *r = &s->records[i];
@@ -191,7 +191,7 @@ static void see_bar(struct steps *s, int i, const struct sighting *seen)
 	} else if (bars_take(&s->bars, seen, &changed, &repeated)) {
 		see_counter(s, i, seen, repeated, changed);
 	} else {
-		track_break(&s->track);		/* a bar between two steps: an evaluation, perhaps */
+		track_break(&s->track);		/* another bar, perhaps of an evaluation */
 	}
 }
 
@@ -234,7 +234,8 @@ static void refill(struct steps *s, double arrival_s)
 	s->refilled_s = arrival_s;
 }
 
-/* By whole lines, on credit: else those that take several tries would never get to the last. */
+/* The budgets may be overdrawn by a line. Otherwise a line that takes several tries would never get to
+ * its last pattern. */
 static bool may_try(struct steps *s, double arrival_s)
 {
 	if (isnan(arrival_s) || (s->bytes_left > 0 && s->cpu_left_s > 0))
@@ -248,7 +249,7 @@ static void pay(struct steps *s, size_t n)
 	s->bytes_left -= (double)(n > TRY_MIN_BYTES ? n : TRY_MIN_BYTES);
 }
 
-/* Of several ranks each would be counted. */
+/* Lines of other ranks are dropped, or each step would count several times. */
 static bool is_of_other_rank(const struct steps *s, const char *line, size_t id)
 {
 	return id && s->rank_length && (id != s->rank_length || memcmp(line, s->rank, id) != 0);
@@ -262,7 +263,7 @@ static void listen_to(struct steps *s, const char *line, size_t id)
 	s->rank_length = id;
 }
 
-/* A line, and the same without the prefix that names a rank. */
+/* A line, whole and without the prefix that names a rank. */
 struct log_line {
 	const char *whole, *text;
 	size_t n, id;		/* bytes of text; of the rank's name at the beginning of whole */

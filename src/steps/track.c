@@ -30,7 +30,7 @@ static bool differ(double a, double b)
 	return a < b || a > b;
 }
 
-/* From where it stands to lower counts, or from one total to another. */
+/* True if the counter falls, or its total changes before its end. */
 static bool leads_astray(const struct track *t, const struct sighting *s)
 {
 	if (t->total > 0 && s->total > 0 && differ(t->total, s->total))
@@ -38,8 +38,8 @@ static bool leads_astray(const struct track *t, const struct sighting *s)
 	return s->step < t->step && !(s->total > 0);
 }
 
-/* It fell twice in a row from where it stands: what lies between are epochs. The one before this was passed
- * over, all but the first. */
+/* True if the counter fell twice in a row from the same count, which is then the end of an epoch. The epoch
+ * before this line was passed over, except its first line. */
 static bool is_next_epoch(struct track *t, const struct sighting *s)
 {
 	struct track_unknown *u = &t->unknown;
@@ -55,7 +55,7 @@ static bool is_next_epoch(struct track *t, const struct sighting *s)
 	return again;
 }
 
-/* Whether a line is the training's. */
+/* True if the line is of the training. */
 static bool is_own(struct track *t, const struct sighting *s)
 {
 	struct track_unknown *u = &t->unknown;
@@ -73,7 +73,7 @@ static bool is_own(struct track *t, const struct sighting *s)
 	return true;
 }
 
-/* A leap far beyond the last one says that lines are missing, or were of something else. */
+/* A leap far beyond the last one means that lines are missing, or that others were of something else. */
 static void check_leap(struct track *t, const struct sighting *s)
 {
 	struct track_unknown *u = &t->unknown;
@@ -93,8 +93,8 @@ static bool was_at_its_end(const struct track *t)
 	return t->total > 0 && t->step >= t->total / 2;
 }
 
-/* The counter fell. A new epoch, unless it counts from the beginning of the training: then the program
- * went back to an earlier state, or started over. */
+/* The counter fell: a new epoch begins. A counter from the beginning of the training falls only if the
+ * program went back to an earlier state or started over. */
 static void begin_again(struct track *t, const struct sighting *s)
 {
 	if (s->kind != KIND_UPDATES || was_at_its_end(t)) {
@@ -144,7 +144,7 @@ static void set_time(struct step_event *e, enum step_basis basis, double n, doub
 	e->unit_s = span_s / n;
 }
 
-/* The interval up to the last line of the bundle before this one. */
+/* Ends the interval at the last line of the bundle before this one. */
 static void close_interval(struct track *t, double now_s, struct step_event *e)
 {
 	double span_s = t->latest.time_s - t->anchor.time_s;
@@ -167,7 +167,7 @@ static void time_by_arrival(struct track *t, struct step_event *e)
 		t->latest = here;
 }
 
-/* Between two printed sums: what they leave out (evaluations) is not in it. */
+/* The time between two printed sums, which leave out evaluations. */
 static void time_by_sums(struct track *t, const struct sighting *s, struct step_event *e)
 {
 	double n = e->position - t->sum.position;
@@ -203,7 +203,7 @@ static bool is_timed_by_line(const struct sighting *s)
 	return kind == TIME_STEP || kind == TIME_SUM;
 }
 
-/* What repeats counts batches, unless it is known better. */
+/* A counter that repeats counts batches, unless its unit is known. */
 static enum step_unit unit_of(const struct track *t, const struct sighting *s)
 {
 	if (s->kind == KIND_SAMPLES)
@@ -215,7 +215,7 @@ static enum step_unit unit_of(const struct track *t, const struct sighting *s)
 	return s->kind == KIND_BATCHES || t->repeats ? STEP_BATCHES : STEP_UPDATES;
 }
 
-/* Of the training: what repeats has one of each time. */
+/* The total of the training: a counter that repeats has its total in each epoch. */
 static double total_of(const struct track *t, const struct sighting *s, enum step_unit unit)
 {
 	return unit == STEP_UPDATES && !t->repeats && s->total > 0 ? s->total : (double)NAN;
