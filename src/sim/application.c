@@ -15,8 +15,8 @@
 
 #define SIZE_MAX_SAMPLES 1000000000	/* of batches; as configuration_spread has it */
 
-/* What the published simulator knows of two applications beside the files: one is not to be run on several
- * GPUs, nor at a batch size but the largest; of the other, local batches above 8 were left out. */
+/* What the published simulator knows of two applications beside the files: one runs on one GPU only, at its
+ * largest batch size only; local batches above 8 of the other were left out. */
 struct exception {
 	const char *name;
 	bool fixed;
@@ -30,7 +30,7 @@ static const struct exception exceptions[] = {
 
 struct row {
 	char digits[PLACEMENT_DIGITS + 1];
-	int nodes, replicas, index;	/* index: of the row in the file */
+	int nodes, replicas, index;	/* index: the row's in the file */
 	double local_batch_size;
 	struct times times;
 };
@@ -123,7 +123,7 @@ static int by_place(const void *a, const void *b)
 	return x->index - y->index;
 }
 
-/* The mean over all placements on so many nodes and GPUs; returns how many points. */
+/* The means over all placements with the same numbers of nodes and GPUs; returns the number of points. */
 static int mean_points(struct row *rows, int n, struct grid_point *points)
 {
 	int n_points = 0;
@@ -283,8 +283,7 @@ static int read_validation(struct application *a, const char *path, int64_t batc
 	return rc;
 }
 
-/* B of "validation-B.csv"; 0: another name; -1: one that begins and ends so, but has no such number, or not as
- * it is written. */
+/* B of "validation-B.csv". 0: another name. -1: B is no number, or is not written in its usual form. */
 static int64_t validation_batch_size(const char *name)
 {
 	static const char prefix[] = "validation-", suffix[] = ".csv";
@@ -303,7 +302,7 @@ static int64_t validation_batch_size(const char *name)
 	return size;
 }
 
-/* An epoch is over when the training that got least far in it would be. */
+/* The progress at the end of an epoch is the least of all trainings. */
 static void set_progress(struct application *a)
 {
 	a->progress = xcalloc((size_t)a->n_epochs + 1, sizeof(*a->progress));
@@ -321,7 +320,7 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The batch sizes that were validated, ascending; *sizes is the caller's to free. Returns how many. */
+/* The validated batch sizes, ascending; the caller frees *sizes. Returns their number. */
 static int list_validations(const char *directory, int64_t **sizes, struct err *err)
 {
 	DIR *dir = opendir(directory);

@@ -1,4 +1,4 @@
-/* csv.c - a file in memory, cut at its commas and line ends. */
+/* csv.c - reads a file into memory and cuts it at commas and line ends. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -16,10 +16,10 @@
 #define COLUMNS_MAX 64
 #define FIRST_BYTES 65536
 
-/* Where reading is. */
+/* The position of the reader. */
 struct cursor {
 	const char *path;
-	char *next;		/* the line after this one */
+	char *next;		/* the next line */
 	int line;
 	char *cells[COLUMNS_MAX];
 	int n;			/* cells of this line */
@@ -45,7 +45,7 @@ static int complain(const char *path, int line, struct err *err, const char *for
 
 /* --- the file --- */
 
-/* To its end, or to BYTES_MAX and one more. */
+/* Reads to the end, or to BYTES_MAX + 1 bytes. */
 static int read_all(struct csv *c, int fd, size_t room, size_t *length)
 {
 	ssize_t n = 1;
@@ -64,7 +64,7 @@ static int read_all(struct csv *c, int fd, size_t room, size_t *length)
 	return 0;
 }
 
-/* Of a pipe the length is not known before. */
+/* Reads an open file; the length of a pipe is not known before. */
 static int load_open(struct csv *c, int fd, size_t *length, struct err *err)
 {
 	struct stat st;
@@ -103,7 +103,7 @@ static int count_newlines(const char *data)
 
 /* --- a line --- */
 
-/* Cut the next line at its commas. */
+/* Cuts the next line at its commas. */
 static int next_line(struct cursor *at, struct err *err)
 {
 	char *line = at->next, *end = line + strcspn(line, "\n"), *cell;
@@ -126,7 +126,7 @@ static int next_line(struct cursor *at, struct err *err)
 	return 0;
 }
 
-/* where[k]: the cell of a line that column k is in. */
+/* where[k] (result): the index, in a line, of the cell of column k. */
 static int find_columns(const struct csv *c, const struct cursor *at, int *where, struct err *err)
 {
 	for (int k = 0; k < c->n_columns; k++) {

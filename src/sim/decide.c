@@ -1,4 +1,5 @@
-/* decide.c - one decision: ask the policy how many, find nodes, and have jobs moved where that differs. */
+/* decide.c - one decision: asks the policy for numbers of GPUs, finds nodes, and moves jobs whose nodes or
+ * GPUs differ. */
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -12,16 +13,16 @@
 
 struct decision {
 	struct simulation *s;
-	struct sched_job *told;		/* of each active job, and so below */
+	struct sched_job *told;		/* one entry for each active job, like those below */
 	struct sched_choice *choices;
 	struct placement *placements;
-	int *order;			/* take: who is given nodes first */
+	int *order;			/* in which take.h gives nodes */
 };
 
 /* --- nodes as published --- */
 
 struct rank {
-	double first, second;	/* what is smaller comes first */
+	double first, second;	/* the smaller comes first */
 	int index;
 };
 
@@ -36,7 +37,7 @@ static int by_rank(const void *a, const void *b)
 	return x->index - y->index;
 }
 
-/* Tiresias in the order of its queues, others those first that get fewest. */
+/* Under tiresias the order is that of the queues; otherwise jobs with fewest GPUs come first. */
 static void set_order(const struct decision *d)
 {
 	int n = d->s->n_active;
@@ -111,7 +112,7 @@ static void place(const struct decision *d)
 
 /* --- carrying it out --- */
 
-/* Distributed jobs that share a node with another one. */
+/* Marks distributed jobs that share a node with another distributed job. */
 static void find_interference(struct simulation *s)
 {
 	int *distributed = xcalloc((size_t)s->options->nodes, sizeof(*distributed));
@@ -170,7 +171,7 @@ static void ask_policy(const struct decision *d, double *decide_s)
 	struct sched_input in = {
 		.jobs = d->told, .n_jobs = d->s->n_active, .n_devices = d->s->n_gpus,
 		.now_s = d->s->now_s, .slice_s = o->slice_s,
-		/* The owner's number of GPUs is whatever it is. */
+		/* The owner's number of GPUs need not be regular. */
 		.devices_per_node = d->s->manner.owners_batch || !o->policy->models_goodput
 			? 0 : o->gpus_per_node,
 	};

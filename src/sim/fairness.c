@@ -1,9 +1,9 @@
-/* fairness.c - how long a job would take alone. */
+/* fairness.c - the time that a job would take alone. */
 #include <math.h>
 
 #include "simulation.h"
 
-/* The progress a second at the best of the batch sizes validated, in one epoch. */
+/* The progress a second in one epoch, at the best validated batch size. */
 static int best_rate(struct simulation *s, const struct application *a, const struct place_class *place,
 		     int epoch, double *rate, struct err *err)
 {
@@ -31,7 +31,7 @@ static int best_rate(struct simulation *s, const struct application *a, const st
 				       place->replicas);
 }
 
-/* What it can use of its share, at least one. */
+/* The part of its share that the job can use, at least one GPU. */
 static double usable_share(const struct simulation *s, const struct application *a, double gpus)
 {
 	double most = fmin(a->max_replicas, s->n_gpus);
@@ -40,7 +40,7 @@ static double usable_share(const struct simulation *s, const struct application 
 	return fmax(fmin(gpus, most), 1);
 }
 
-/* The time of all epochs on GPUs packed. */
+/* The time of all epochs on packed GPUs. */
 static int training_time(struct simulation *s, const struct application *a, int replicas, double *seconds,
 			 struct err *err)
 {
@@ -56,8 +56,8 @@ static int training_time(struct simulation *s, const struct application *a, int 
 	return 0;
 }
 
-/* Of part of a GPU more than the whole ones: between the times on these and on one more, by that part, as Sia's
- * simulator has it. On fewer where the profiles do not cover so many, packed so. */
+/* With a fraction of a GPU, the time is linear between those on the whole GPUs and on one more, as in Sia's
+ * simulator. Where the profiles do not cover this many packed GPUs, fewer are taken. */
 int fairness_alone(struct simulation *s, const struct sim_job *job, double gpus, double *seconds,
 		   struct err *err)
 {

@@ -7,8 +7,8 @@
 #include "placement.h"
 #include "random.h"
 
-#define ERROR 0.02		/* of times, as a standard deviation of their logarithm */
-#define NOISE_ERROR 0.05	/* of the noise scale, likewise */
+#define ERROR 0.02		/* standard deviation of the logarithm of times */
+#define NOISE_ERROR 0.05	/* standard deviation of the logarithm of the noise scale */
 
 /* --- times --- */
 
@@ -18,7 +18,7 @@ static void add_times(const struct kind *k, struct throughput_place place, doubl
 	double grad_s = throughput_grad_time(&k->params, m) * exp(ERROR * random_normal(random));
 	double step_s = throughput_update_time(&k->params, place, m) * exp(ERROR * random_normal(random));
 
-	/* A GPU alone synchronises too, for a moment. */
+	/* A single GPU synchronises too, for a moment. */
 	step_s = fmax(step_s, 1.001 * grad_s);
 	text_addf(t, "%.0f,%.6g,%.6g\n", m, step_s, step_s - grad_s);
 }
@@ -32,7 +32,7 @@ static void add_local_sizes(const struct kind *k, const char *head, struct throu
 	}
 }
 
-/* One to four nodes of one to so many GPUs, each placement by its smallest rotation. */
+/* One to four nodes with one to `gpus` GPUs each, each placement by its smallest rotation. */
 void generate_placements(const struct kind *k, int gpus, uint64_t *random, struct text *t)
 {
 	text_add(t, "placement,local_bsz,step_time,sync_time\n");
@@ -53,7 +53,7 @@ void generate_placements(const struct kind *k, int gpus, uint64_t *random, struc
 		}
 }
 
-/* 0: there is none. */
+/* The next number of GPUs per node; 0: there is none. */
 static int next_per_node(int per_node, int gpus)
 {
 	if (per_node == gpus)
@@ -61,7 +61,7 @@ static int next_per_node(int per_node, int gpus)
 	return 2 * per_node < gpus ? 2 * per_node : gpus;
 }
 
-/* 1, 2, 4 and so on of a node, and then all of it. */
+/* 1, 2, 4 and so on of a node's GPUs, then all of them. */
 void generate_scalability(const struct kind *k, int gpus, uint64_t *random, struct text *t)
 {
 	static const int wide[] = { 6, 8, 12, 16 };
@@ -79,7 +79,7 @@ void generate_scalability(const struct kind *k, int gpus, uint64_t *random, stru
 
 /* --- trainings --- */
 
-/* All batch sizes see the same noise scale, so it is drawn by the same seed. */
+/* All batch sizes have the same noise scale, so it is drawn from the same seed. */
 void generate_validation(const struct kind *k, int doubling, uint64_t seed, struct text *t)
 {
 	double m0 = (double)k->initial_batch_size, scale = ldexp(1, doubling), iteration = 0;

@@ -20,7 +20,7 @@ static double determinant(const double m[3][3])
 	       m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0]);
 }
 
-/* By cofactors. */
+/* Inverts a matrix by cofactors. */
 static void invert(const double m[3][3], double det, double inverse[3][3])
 {
 	for (int i = 0; i < 3; i++)
@@ -31,7 +31,7 @@ static void invert(const double m[3][3], double det, double inverse[3][3])
 		}
 }
 
-/* False where it is flat. */
+/* False: the tetrahedron is flat. */
 static bool tetrahedron_set(struct tetrahedron *t, const struct grid *g)
 {
 	double m[3][3], det;
@@ -63,7 +63,7 @@ static void add_facet(qhT *qh, const facetT *facet, struct grid *g)
 		g->n_tetrahedra++;
 }
 
-/* The list of facets ends with one that has no successor and is none. */
+/* The list of facets ends with a sentinel, which has no successor. */
 static void collect(qhT *qh, struct grid *g)
 {
 	size_t n = 0;
@@ -76,7 +76,7 @@ static void collect(qhT *qh, struct grid *g)
 			add_facet(qh, f, g);
 }
 
-/* Four points or more that are not all in one plane. */
+/* True for four or more points that are not all in one plane. */
 static bool is_solid(const struct grid *g)
 {
 	for (int i = 1; i < g->n_points; i++)
@@ -90,7 +90,7 @@ static bool is_solid(const struct grid *g)
 	return false;
 }
 
-/* Qhull says much on failure; its own words go nowhere, and its number is told. */
+/* Qhull prints much on failure. Its text is dropped, and the error tells its number. */
 static int run_qhull(qhT *qh, double *at, const struct grid *g, struct err *err)
 {
 	char options[] = "qhull d Qbb Qc Qz Q12 Qt";

@@ -90,7 +90,7 @@ static bool is_same(const struct truth_entry *e, const struct place_class *c, in
 	       e->place.nodes == c->nodes && e->place.replicas == c->replicas && e->local_batch_size == m;
 }
 
-/* Where it is, or would be. */
+/* The entry of this key, or the empty entry where it belongs. */
 static struct truth_entry *find(const struct truth *t, const struct place_class *c, int64_t m)
 {
 	size_t i = hash_of(c, m) & (t->capacity - 1);
@@ -147,7 +147,7 @@ double times_of_update(struct times times, int passes)
 
 /* --- gradients --- */
 
-/* The validations on both sides of a batch size, both the same where it was validated itself. */
+/* The validations on both sides of a batch size; both are the same for a validated batch size. */
 struct sides {
 	const struct validation *low, *high;
 	double batch_size;

@@ -43,7 +43,7 @@ static void update_sizes(struct simulation *s, struct sim_job *job)
 		job->configuration = job_best_sizes(s, job);
 }
 
-/* Updates at the initial batch size that a second brings. */
+/* Progress of a second, in updates at the initial batch size. */
 static double progress_rate(const struct simulation *s, const struct sim_job *job, struct gradients g)
 {
 	double scale = batch_of(job) /
@@ -54,8 +54,8 @@ static double progress_rate(const struct simulation *s, const struct sim_job *jo
 	return job->interfered ? rate * (1 - s->options->interference) : rate;
 }
 
-/* To the end of the epoch or of the interval; returns the seconds that this takes, whole ones to the end
- * of an epoch. */
+/* Advances the job to the end of the epoch or of the interval. Returns the seconds that this takes, rounded
+ * up to whole ones at the end of an epoch. */
 static double advance(struct simulation *s, struct sim_job *job, double at_s, double seconds)
 {
 	const struct application *a = job->spec->application;

@@ -1,4 +1,4 @@
-/* job_told.c - what a policy is told of a job: the input of the live scheduler, made of the simulation. */
+/* job_told.c - the input of a policy for a job, made from the simulation. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -6,7 +6,7 @@
 #include "pollux/place.h"
 #include "simulation.h"
 
-/* Room for goodput[0..n], all of them unknown. */
+/* Makes room for goodput[0..n] and sets all to unknown. */
 static void clear_goodput(struct sim_job *job, int n)
 {
 	if (n > job->n_goodput || !job->goodput) {
@@ -79,7 +79,7 @@ static void tell_by_model(struct simulation *s, struct sim_job *job, struct sche
 
 /* --- policies that take the owner's batch size --- */
 
-/* Seconds of an update at the owner's batch size on GPUs packed: by the profiles, or by the model. */
+/* Seconds of an update at the owner's batch size on packed GPUs, by the profiles or by the model. */
 static int update_time(struct simulation *s, const struct sim_job *job, const struct goodput_model *model,
 		       int replicas, double *update_s, struct err *err)
 {
@@ -102,7 +102,8 @@ static int update_time(struct simulation *s, const struct sim_job *job, const st
 	return 0;
 }
 
-/* Updates still to come. For optimus as published: without this epoch's, and one in the last. */
+/* Updates still to come. For optimus, as published, those of this epoch are left out, and the last epoch has
+ * one. */
 static double remaining_updates(const struct simulation *s, const struct sim_job *job)
 {
 	const struct application *a = job->spec->application;
@@ -116,7 +117,7 @@ static double remaining_updates(const struct simulation *s, const struct sim_job
 	return truth_iterations(a, batch, a->n_epochs - 1) - truth_iterations(a, batch, job->epoch);
 }
 
-/* Goodput in updates per second, as all are of one batch size. */
+/* Goodput is in updates a second, since all are of one batch size. */
 static int tell_at_owners_batch(struct simulation *s, struct sim_job *job, struct sched_job *told,
 				struct err *err)
 {

@@ -1,17 +1,17 @@
-/* replay.c - from one event to the next. */
+/* replay.c - goes from one event to the next. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "pollux/mem.h"
 #include "pollux/replay.h"
 
-#define STUCK_S (28 * 86400.0)		/* so long without a job that runs is an error */
+#define STUCK_S (28 * 86400.0)		/* this long without a running job is an error */
 
 struct state {
 	const struct replay_job *job;
 	bool here;			/* submitted, and free to start */
-	double progress, delay_s;	/* delay: that it still stands still for a launch */
-	double pause_s;			/* of the phase, still to come */
+	double progress, delay_s;	/* delay: time left until its launch is over */
+	double pause_s;			/* rest of the phase's pause */
 	int phase, replicas, restarts;	/* restarts -1: never had any device */
 	double start_s, finish_s;	/* NaN: not yet */
 	double launched_s, waiting_since_s, demoted_s, attained_device_s;
@@ -20,9 +20,9 @@ struct state {
 struct replay_run {
 	const struct replay_options *options;
 	struct state *states;
-	int n, n_done, first, end;	/* those before first are done, those from end on are to be submitted */
+	int n, n_done, first, end;	/* jobs before first are done, jobs from end on are not submitted yet */
 	double now_s, ran_s;		/* ran: when a job last ran */
-	struct sched_job *told;		/* of those that are here, and so below */
+	struct sched_job *told;		/* one entry for each present job, like those below */
 	struct sched_choice *choices;
 	struct state **told_state;
 };
@@ -113,7 +113,7 @@ static void give_devices(struct replay_run *r)
 
 /* --- time --- */
 
-/* Time is reckoned by them: without progress a job would never end, and with NaN it would at once. */
+/* The end of a phase is computed from rates: at a rate of 0 a job would never end, and at NaN at once. */
 static int check_rates(const struct replay_run *r, struct err *err)
 {
 	for (int i = r->first; i < r->end; i++) {
@@ -127,7 +127,7 @@ static int check_rates(const struct replay_run *r, struct err *err)
 	return 0;
 }
 
-/* To the end of the phase that a job which runs is in. */
+/* Seconds to the end of a running job's phase. */
 static double phase_left_s(const struct replay_run *r, const struct state *s)
 {
 	double left = s->job->phases[s->phase].until - s->progress;
@@ -135,7 +135,7 @@ static double phase_left_s(const struct replay_run *r, const struct state *s)
 	return s->delay_s + s->pause_s + (left > 0 ? left / rate_of(r, s) : 0);
 }
 
-/* True: it has ended. */
+/* Advances a job; true: it has ended. */
 static bool advance(struct replay_run *r, struct state *s, double seconds)
 {
 	double left_s = phase_left_s(r, s), delay_s = fmin(s->delay_s, seconds);
@@ -160,7 +160,7 @@ static bool advance(struct replay_run *r, struct state *s, double seconds)
 	return true;
 }
 
-/* When it may start; INFINITY: what it comes after has not ended. */
+/* When a job may start; INFINITY: a job that it comes after has not ended. */
 static double release_of(const struct replay_run *r, const struct replay_job *job)
 {
 	double release_s = fmax(job->submit_s, job->release_s);
@@ -175,7 +175,7 @@ static double release_of(const struct replay_run *r, const struct replay_job *jo
 	return release_s;
 }
 
-/* Those that are here from now on. Returns a time before which no other one will be. */
+/* Admits the jobs that are present from now on. Returns a time before which no other job arrives. */
 static double admit(struct replay_run *r)
 {
 	double next_s;
@@ -200,7 +200,7 @@ static double admit(struct replay_run *r)
 	return next_s;
 }
 
-/* The next pass by the clock, at the earliest when a job is there; INFINITY: none will ever be. */
+/* The next pass by the clock, at the earliest when a job is present; INFINITY: no job will ever be. */
 static double next_pass_s(const struct replay_run *r, double next_s)
 {
 	double interval_s = r->options->interval_s;
@@ -211,7 +211,7 @@ static double next_pass_s(const struct replay_run *r, double next_s)
 	return ceil(next_s / interval_s) * interval_s;
 }
 
-/* To the next event; true: a job has ended. */
+/* Goes to the next event; true: a job has ended. */
 static bool step(struct replay_run *r, double pass_s)
 {
 	double seconds = pass_s - r->now_s;
@@ -266,7 +266,7 @@ static void run_init(struct replay_run *r, const struct replay_options *options,
 		.told = xcalloc(size, sizeof(*r->told)), .choices = xcalloc(size, sizeof(*r->choices)),
 		.told_state = xcalloc(size, sizeof(struct state *)),
 	};
-	/* So that a pass at the very moment of the first submission is still to come. */
+	/* A pass at the moment of the first submission is then still to come. */
 	r->now_s = r->ran_s = n ? jobs[0].submit_s - 1 : 0;
 	for (int i = 0; i < n; i++)
 		r->states[i] = (struct state){

@@ -1,4 +1,4 @@
-/* replay_figures.c - what a replay, or what really was, comes to. */
+/* replay_figures.c - figures of a replay, or of the real history. */
 #include <math.h>
 #include <stdlib.h>
 

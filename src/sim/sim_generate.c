@@ -1,4 +1,4 @@
-/* sim_generate.c - files of what is made up, complete or not at all. */
+/* sim_generate.c - writes made-up files, all or none. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ static int write_text(const char *path, const struct text *t, struct err *err)
 	return fclose(f) || !whole ? cannot_create(path, err) : 0;
 }
 
-/* Takes over the path, and clears the text. */
+/* Writes a file, frees the path, and clears the text. */
 static int write_file(const struct sim_generation *g, char *path, struct text *t, struct err *err)
 {
 	int rc = g->stop && *g->stop ? err_set(err, EX_TEMPFAIL, "stopped before '%s' was made", path)
@@ -129,7 +129,7 @@ int sim_generate(const char *directory, const struct sim_generation *g, struct e
 		rc = write_profiles(temporary, g, &random, &t, err);
 		if (rc == 0)
 			rc = write_workloads(temporary, g, &random, &t, err);
-		chmod(temporary, file_usual_mode(0777));	/* mkdtemp lets nobody else in */
+		chmod(temporary, file_usual_mode(0777));	/* mkdtemp gives access to the owner only */
 		if (rc == 0 && rename(temporary, directory))
 			rc = cannot_create(directory, err);
 		if (rc)

@@ -1,10 +1,10 @@
-/* sim_job_model.c - what is known of a job, and the sizes that follow. */
+/* sim_job_model.c - the model of a job, by what is known of it, and the sizes that follow. */
 #include <math.h>
 
 #include "simulation.h"
 
-/* As of the job's last update; before its first, as of the last at this point of any job whose observations
- * it shares. NaN: unknown. */
+/* The noise scale of the job's last update. Before its first update: that of the last update, in this epoch,
+ * of any job whose observations it shares. NaN: unknown. */
 static double noise_scale(const struct simulation *s, const struct sim_job *job)
 {
 	const struct application *a = job->spec->application;
@@ -33,7 +33,7 @@ bool sim_job_model(struct simulation *s, const struct sim_job *job, struct goodp
 	return true;
 }
 
-/* Before anything is known: the initial batch size, or the least there is for so many. */
+/* The batch size before anything is known: the initial one, or the least for this many replicas. */
 static int64_t first_batch(const struct application *a, int replicas)
 {
 	int64_t least = a->min_local_batch_size * replicas;

@@ -1,4 +1,4 @@
-/* sim_profiles.c - a directory of applications. */
+/* sim_profiles.c - reads a directory of applications. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* sim_workload.c - a workload's file. */
+/* sim_workload.c - reads a workload's file. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,7 @@ static int read_batch_size(const struct csv *c, int row, const struct applicatio
 	return 0;
 }
 
-/* Where its directory is there, it is as good as named. */
+/* The error for an application without profiles; it tells if a directory of that name exists. */
 static int no_profiles(const struct csv *c, int row, const struct sim_profiles *profiles, struct err *err)
 {
 	const char *name = csv_cell(c, row, APPLICATION);
@@ -76,7 +76,7 @@ static int read_job(const struct csv *c, int row, const struct sim_profiles *pro
 	return read_batch_size(c, row, job->application, job, err);
 }
 
-/* A name, and where it stands. */
+/* A name and its row. */
 struct name {
 	const char *text;
 	int row;

@@ -10,7 +10,7 @@
 #include "simulation.h"
 
 #define PUBLISHED_GROWTH 2
-#define STUCK_S (28 * 86400.0)		/* so long without progress of any job is an error */
+#define STUCK_S (28 * 86400.0)		/* this long without progress of any job is an error */
 
 const struct sim_options SIM_OPTIONS_DEFAULT = {
 	.nodes = 16, .gpus_per_node = 4, .interval_s = 60, .restart_s = 30, .slice_s = 600,
@@ -75,7 +75,7 @@ static void add_agents(struct simulation *s, const struct sim_profiles *profiles
 	}
 }
 
-/* What a policy may well do is not left to chance: as many GPUs of one node as the job may have. */
+/* Fails before the simulation begins if the profiles lack GPUs of one node that a policy may give the job. */
 static int check_node(const struct simulation *s, const struct sim_workload_job *job, struct err *err)
 {
 	const struct application *a = job->application;
@@ -146,7 +146,7 @@ static void simulation_release(struct simulation *s)
 
 /* --- the loop --- */
 
-/* Let all run for an interval; those that end leave. */
+/* Lets all jobs run for an interval; jobs that end leave. */
 static int run_interval(struct simulation *s, struct err *err)
 {
 	double start_s = (double)s->round++ * s->options->interval_s;
@@ -167,7 +167,7 @@ static int run_interval(struct simulation *s, struct err *err)
 	return 0;
 }
 
-/* Time passes without a decision while nobody is there. */
+/* While no job is present, time passes without decisions. */
 static void skip_idle(struct simulation *s)
 {
 	double interval_s = s->options->interval_s;
@@ -201,7 +201,7 @@ static void count_active(struct simulation *s)
 
 struct log {
 	struct sim_result *result;
-	double *decide_s;	/* of each round */
+	double *decide_s;	/* one for each round */
 	int capacity;
 };
 

@@ -1,4 +1,4 @@
-/* sizes.c - passes first, then the local batch. */
+/* sizes.c - computes passes first, then the local batch. */
 #include "sizes.h"
 
 static int64_t ceil_div(int64_t a, int64_t b)
@@ -11,7 +11,7 @@ struct configuration sizes_spread(const struct application *a,
 				  bool two_on_one)
 {
 	int replicas = place.replicas;
-	/* As published in two steps, of ceil(B / R), which is the same. */
+	/* The published code takes two steps, from ceil(B / R), with the same result. */
 	int64_t passes = ceil_div(batch_size, replicas * a->max_local_batch_size);
 	int64_t limit, local;
 

@@ -1,4 +1,4 @@
-/* take.c - the emptiest node first. */
+/* take.c - takes GPUs from the emptiest node first. */
 #include "take.h"
 
 void take_gpus(int *free_gpus, int n_nodes, int gpus, struct placement *taken)
