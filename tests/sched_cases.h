@@ -1,4 +1,5 @@
-/* sched_cases.h - small scheduling problems at random, and their best allocation by trying them all.
+/* sched_cases.h - small scheduling problems at random, and their best allocation by trying them
+ * all.
  *
  * What a job may be given is stated here once more, on purpose not by the functions under test. */
 #ifndef SCHED_CASES_H
@@ -194,7 +195,8 @@ static inline void case_draw(struct sched_case *c)
 }
 
 /* Visits every allocation: the largest sum, -INFINITY where none is allowed. */
-static inline double case_best(const struct sched_case *c, const struct case_values *v, int job, int left)
+static inline double case_best(const struct sched_case *c, const struct case_values *v, int job,
+			       int left)
 {
 	double best = -HUGE_VAL;
 

@@ -9,9 +9,9 @@
  *
  * Input: every job that waits and may start, and every job that has devices until a decision takes
  * them away. A job that is being stopped to be relaunched waits (replicas 0). A job that lost a
- * device waits too, since it must be relaunched in any case. A job that is being cancelled or held is
- * left out. The devices of all these jobs still count in n_devices: the decision hands the devices
- * on, and the jobs that get them start when they are free.
+ * device waits too, since it must be relaunched in any case. A job that is being cancelled or held
+ * is left out. The devices of all these jobs still count in n_devices: the decision hands the
+ * devices on, and the jobs that get them start when they are free.
  *
  * Output: the sum of replicas is at most n_devices. Each number is 0, within the job's minimum and
  * maximum, or what the job holds. A running job whose number changes must be relaunched. */
@@ -26,26 +26,26 @@
 #define SCHED_REASON_SIZE 192
 
 /* A job is given at most this many times the largest number of replicas that it was measured on;
- * goodput is NaN beyond. The model takes links that it has not seen for free, so a job grows in steps,
- * each of which costs a restart. In simulation jobs end sooner with steps of 4 than with the published
- * 2, or with 8. */
+ * goodput is NaN beyond. The model takes links that it has not seen for free, so a job grows in
+ * steps, each of which costs a restart. In simulation jobs end sooner with steps of 4 than with the
+ * published 2, or with 8. */
 #define SCHED_REPLICA_GROWTH 4
 
 struct sched_job {
 	int64_t id;			/* ties are broken by the smaller id: the earlier job */
 	int min_replicas;		/* 1 <= min <= max; one device each */
 	int max_replicas;
-	double weight;			/* > 0; multiplies the worth of devices; for las and tiresias the
-					   divisor of service */
+	/* > 0. Multiplies the worth of devices; las and tiresias divide service by it. */
+	double weight;
 	double attained_service_device_s;	/* devices x seconds, over all its runs */
 	bool preemptible;		/* false: it keeps its devices to its end */
 	int replicas;			/* devices it holds now; 0: it waits */
-	/* When it was launched on these devices; now, while other jobs still leave them. Meaningful where
-	 * replicas > 0. */
+	/* When it was launched on these devices; now, while other jobs still leave them. Meaningful
+	 * where replicas > 0. */
 	double launched_s;
-	/* For tiresias: when the job was first seen to have had TIRESIAS_QUEUE_DEVICE_S, looked at only
-	 * where it has. Where the time is unknown (0 or NaN) for all jobs, the second queue is in the
-	 * order of the ids. */
+	/* For tiresias: when the job was first seen to have had TIRESIAS_QUEUE_DEVICE_S, looked at
+	 * only where it has. Where the time is unknown (0 or NaN) for all jobs, the second queue is
+	 * in the order of the ids. */
 	double demoted_s;
 
 	/* The rest is for policies that model goodput. */
@@ -56,20 +56,21 @@ struct sched_job {
 	double restart_s;		/* from the stop signal to the first step after a relaunch;
 					   NaN: not known, taken for slice_s / 20 */
 	/* Useful samples a second on r devices, packed on as few nodes as possible, at the best
-	 * configuration there: goodput[r], r = 0..max_replicas, [0] = 0. NaN: the job must not get r
-	 * devices, because r is too small, cannot be placed, or is too far from all measurements. NULL:
-	 * nothing is known, and only min_replicas may be given. The caller's. */
+	 * configuration there: goodput[r], r = 0..max_replicas, [0] = 0. NaN: the job must not get
+	 * r devices, because r is too small, cannot be placed, or is too far from all measurements.
+	 * NULL: nothing is known, and only min_replicas may be given. The caller's. */
 	const double *goodput;
-	/* Goodput at the configuration and on the devices that it has now; NaN: unknown, taken for the
-	 * best. */
+	/* Goodput at the configuration and on the devices that it has now; NaN: unknown, taken for
+	 * the best. */
 	double goodput_now;
-	double remaining_samples;	/* useful samples until its end, 0 or more; NaN: not known */
+	/* useful samples until its end, 0 or more; NaN: not known */
+	double remaining_samples;
 };
 
-/* Work that is left of a declared or usual total. The result is 0 while a job exceeds the total by at
- * most SCHED_OVERTIME of it (a last evaluation, a last batch), so that a job is not stopped just before
- * its end. Beyond that the result is NaN, or a job that goes on for ever would always count as the
- * shortest. NaN also where the total is NaN. */
+/* Work that is left of a declared or usual total. The result is 0 while a job exceeds the total by
+ * at most SCHED_OVERTIME of it (a last evaluation, a last batch), so that a job is not stopped just
+ * before its end. Beyond that the result is NaN, or a job that goes on for ever would always count
+ * as the shortest. NaN also where the total is NaN. */
 #define SCHED_OVERTIME 0.05
 double sched_remaining(double total, double done);
 
@@ -85,11 +86,12 @@ struct sched_input {
 
 struct sched_choice {
 	int replicas;			/* 0: waits */
-	/* The job keeps its devices, and a relaunch at the best configuration for them gains more over
-	 * the horizon than the restart costs. */
+	/* The job keeps its devices, and a relaunch at the best configuration for them gains more
+	 * over the horizon than the restart costs. */
 	bool reconfigure;
-	/* A waiting job starts at the latest at the first pass after this time, if no other job arrives,
-	 * nothing else is learnt, and the job that the reason names ends, or ends its slice, as expected.
+	/* A waiting job starts at the latest at the first pass after this time, if no other job
+	 * arrives, nothing else is learnt, and the job that the reason names ends, or ends its
+	 * slice, as expected.
 	 * NaN: it cannot be told, or the job runs. */
 	double next_start_s;
 	/* For people. It states absolute facts only, no ages, so that an unchanged decision has an
@@ -100,78 +102,81 @@ struct sched_choice {
 struct policy {
 	const char *name;
 	const char *summary;
-	/* True if the policy looks at goodput. Its jobs then run at the sizes that the goodput is for;
-	 * otherwise at their own. */
+	/* True if the policy looks at goodput. Its jobs then run at the sizes that the goodput is
+	 * for; otherwise at their own. */
 	bool models_goodput;
 	/* choice has n_jobs entries, in the order of in->jobs; all are written. */
 	void (*decide)(const struct sched_input *in, struct sched_choice *choice);
 };
 
-/* The largest sum over jobs of weight * sqrt(rate) * number of jobs at least as long, in time slices:
- * short jobs first, several devices where they pay. The formulas are in src/sched/worth.h, the rules in
- * src/sched/claims.h.
+/* The largest sum over jobs of weight * sqrt(rate) * number of jobs at least as long, in time
+ * slices: short jobs first, several devices where they pay. The formulas are in src/sched/worth.h,
+ * the rules in src/sched/claims.h.
  *
- * A job's slice is max(slice_s, 3 restart_s). A job whose restart takes longer than a third of slice_s
- * would otherwise hold devices again and again for little work, or none.
+ * A job's slice is max(slice_s, 3 restart_s). A job whose restart takes longer than a third of
+ * slice_s would otherwise hold devices again and again for little work, or none.
  *
  * No starvation. Let W be a job that waits, A the jobs that have waited longer than W and that the
  * machine is large enough for, P the time between passes, and
  *
  *	B = 4 * max(slice_s, D / n_devices)
  *
- * where D is the device-seconds of a round in which each job that the machine is large enough for has
- * its slice on the least number of devices. Where all jobs are preemptible, W starts after at most
+ * where D is the device-seconds of a round in which each job that the machine is large enough for
+ * has its slice on the least number of devices. Where all jobs are preemptible, W starts after at
+ * most
  *
  *	B + P + (|A| + 1) * (L + P)
  *
  * seconds. L is the longest slice of any job, plus twice the longest restart of the jobs whose
- * remaining_samples are known: a job that lacks less than its restart is not stopped for another, but
- * only for so long, since its remaining_samples may be wrong. B and L are at their largest, and |A| is
- * taken when W has waited for B. W then keeps devices for its slice, at least two thirds of which are
- * work. A job that comes back with an older waiting_since_s, for example after a release, joins A. The
- * time that stopping takes comes on top.
+ * remaining_samples are known: a job that lacks less than its restart is not stopped for another,
+ * but only for so long, since its remaining_samples may be wrong. B and L are at their largest, and
+ * |A| is taken when W has waited for B. W then keeps devices for its slice, at least two thirds of
+ * which are work. A job that comes back with an older waiting_since_s, for example after a release,
+ * joins A. The time that stopping takes comes on top.
  *
- * Where jobs that are not preemptible leave W too few devices, W waits for those of them that ran when
- * W had waited for B, for those submitted before W began to wait, and for those of unknown length that
- * were started before the former had left enough: src/sched/backfill.h. */
+ * Where jobs that are not preemptible leave W too few devices, W waits for those of them that ran
+ * when W had waited for B, for those submitted before W began to wait, and for those of unknown
+ * length that were started before the former had left enough: src/sched/backfill.h. */
 extern const struct policy policy_goodput;
 
-/* The published fitness, to compare with. Without slices, jobs do not take turns, and a job may wait
- * for ever. The formulas are in src/sched/policy_pollux.c. */
+/* The published fitness, to compare with. Without slices, jobs do not take turns, and a job may
+ * wait for ever. The formulas are in src/sched/policy_pollux.c. */
 extern const struct policy policy_pollux;
 
 /* Sia's program, without slices: the least sum of speedup^-0.5; src/sched/policy_sia.c. */
 extern const struct policy policy_sia;
 
-/* Policies to compare with, as published or as in the textbook. None has slices, and under each a job
- * may starve. The rules are in the files of their names in src/sched, also for jobs of which a
+/* Policies to compare with, as published or as in the textbook. None has slices, and under each a
+ * job may starve. The rules are in the files of their names in src/sched, also for jobs of which a
  * simulation does not know what the policy asks for. */
 extern const struct policy policy_optimus;	/* by remaining time and marginal gain */
 extern const struct policy policy_tiresias;	/* two queues by attained service */
 extern const struct policy policy_srtf;		/* shortest remaining time first */
-#define TIRESIAS_QUEUE_DEVICE_S 57600.0		/* service at which a job goes to the second queue */
+/* Service at which a job goes to the second queue. */
+#define TIRESIAS_QUEUE_DEVICE_S 57600.0
 
 /* Least attained service with a time slice. Order, rules and their reasons: policy_las.c.
  *
- * No starvation. Let W be a job that waits, A the other jobs that the machine is large enough for and
- * whose service/weight is not above W's, and P the time between passes. Where all jobs are preemptible, W
- * starts after at most
+ * No starvation. Let W be a job that waits, A the other jobs that the machine is large enough for
+ * and whose service/weight is not above W's, and P the time between passes. Where all jobs are
+ * preemptible, W starts after at most
  *
  *	sum over j in A of (W's service/weight - j's service/weight) * j's weight
  *	+ (|A| + 1) * (slice_s + P)
  *
- * seconds, and then keeps its devices for slice_s. The policy does not know of restarts: where a restart
- * takes as long as a slice, no work gets done. A job that arrives meanwhile joins A with no service, so
- * a job with much service waits until each newcomer has had as much for its weight. The time that
- * stopping and restarting take comes on top. */
+ * seconds, and then keeps its devices for slice_s. The policy does not know of restarts: where a
+ * restart takes as long as a slice, no work gets done. A job that arrives meanwhile joins A with no
+ * service, so a job with much service waits until each newcomer has had as much for its weight. The
+ * time that stopping and restarting take comes on top. */
 extern const struct policy policy_las;
 
-/* First in, first out, the baseline to compare with. The smallest id comes first, no job is preempted
- * or resized, and no job starts before an earlier one that waits for more devices. */
+/* First in, first out, the baseline to compare with. The smallest id comes first, no job is
+ * preempted or resized, and no job starts before an earlier one that waits for more devices. */
 extern const struct policy policy_fifo;
 
 /* Every policy, in the order of listings: X(name, LIVE) for policies whose inputs a running
- * machine has, X(name, SIMULATED) for those of simulations alone. No other list of policies exists. */
+ * machine has, X(name, SIMULATED) for those of simulations alone. No other list of policies
+ * exists. */
 #define POLICIES(X) \
 	X(goodput, LIVE) X(pollux, LIVE) X(sia, SIMULATED) X(optimus, SIMULATED) \
 	X(tiresias, SIMULATED) X(srtf, SIMULATED) X(las, LIVE) X(fifo, LIVE)
@@ -189,7 +194,8 @@ extern const struct policy *const policies[];
 extern const int n_policies;
 
 const struct policy *policy_find(const char *name);	/* NULL: no such policy */
-/* NULL with EX_CONFIG, and the choices in the message, for an unknown policy or one for simulations. */
+/* NULL with EX_CONFIG, and the choices in the message, for an unknown policy or one for
+ * simulations. */
 const struct policy *policy_find_live(const char *name, struct err *err);
 /* "goodput, pollux, las or fifo"; the caller's to free. */
 char *policy_names(bool live_only);

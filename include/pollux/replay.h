@@ -1,5 +1,5 @@
-/* replay.h - the jobs of a machine's own history, run once more under a policy, on a given number of
- * devices of one node: a simulation by events, with the policies of the live scheduler.
+/* replay.h - the jobs of a machine's own history, run once more under a policy, on a given number
+ * of devices of one node: a simulation by events, with the policies of the live scheduler.
  *
  *	struct sim_job_result *results = xcalloc(n, sizeof(*results));
  *	struct replay_figures figures;
@@ -7,10 +7,10 @@
  *	replay_figures(results, n, &figures);
  *
  * A pass takes place when a job ends and, while any job waits or runs, at whole multiples of the
- * interval, as under cron on the wall clock. A job that is given another number of devices first stands
- * still for its restart, on the new devices; none of its work is lost. Between passes it progresses at
- * its rates, at the sizes that the policy uses: the best by the model, or the owner's. Policies are told
- * the truth: models do not change during a replay.
+ * interval, as under cron on the wall clock. A job that is given another number of devices first
+ * stands still for its restart, on the new devices; none of its work is lost. Between passes it
+ * progresses at its rates, at the sizes that the policy uses: the best by the model, or the
+ * owner's. Policies are told the truth: models do not change during a replay.
  *
  * simulate.h is the published simulation, of clusters, from measurements in files. */
 #ifndef POLLUX_REPLAY_H
@@ -23,28 +23,32 @@
 #include "pollux/policy.h"
 #include "pollux/simulate.h"
 
-/* A part of a job with a constant noise scale. Rates are work a second on r devices, r = 0..n_devices,
- * [0] = 0. */
+/* A part of a job with a constant noise scale. Rates are work a second on r devices, r =
+ * 0..n_devices, [0] = 0. */
 struct replay_phase {
 	double until;			/* work done at its end */
-	double pause_s;			/* time without steps, on any devices: evaluations, saving */
-	double *best;			/* owned; at the sizes of most goodput; NaN: the job must not get
-					   this many. Without a model: what policies assume */
+	/* time without steps, on any devices: evaluations, saving */
+	double pause_s;
+	/* Owned; at the sizes of most goodput; NaN: the job must not get this many. Without a
+	 * model: the rates that policies assume. */
+	double *best;
 	double *own;			/* owned; at the owner's batch size, or without a model */
 };
 
-/* Work is useful samples, or seconds for a job without a model. Times are seconds on the wall clock. */
+/* Work is useful samples, or seconds for a job without a model. Times are seconds on the wall
+ * clock. */
 struct replay_job {
 	int64_t id;			/* among jobs submitted at once, the smaller is first */
 	double submit_s;
-	double release_s;		/* it starts no sooner: the end of jobs that it came after and
-					   that are not replayed */
+	/* It starts no sooner: the end of jobs that it came after and that are not replayed. */
+	double release_s;
 	int min_replicas, max_replicas;	/* 1 <= min <= max */
 	double weight;
 	bool preemptible;
 	bool modelled;
 	double told_work;		/* the total work that policies are told; NaN: none */
-	double start_s, restart_s;	/* from launch to first step: of its first launch, of later ones */
+	/* from launch to first step: of its first launch, of later ones */
+	double start_s, restart_s;
 	struct replay_phase *phases;	/* owned; at least one; the last ends where the job does */
 	int n_phases;
 	int *after;			/* owned; indexes of jobs that must end first */
@@ -57,8 +61,10 @@ struct replay_options {
 	double interval_s, slice_s;
 };
 
-/* jobs: ordered by submit_s, then id. results: n entries in the same order; name and fairness stay unset.
- * device_s: n entries, or NULL; devices held times seconds. EX_UNAVAILABLE: no job progresses any more.
+/* jobs: ordered by submit_s, then id. results: n entries in the same order; name and fairness stay
+ * unset.
+ * device_s: n entries, or NULL; devices held times seconds. EX_UNAVAILABLE: no job progresses any
+ * more.
  * EX_DATAERR: a job runs at a rate that is not positive and finite. */
 int replay(const struct replay_options *options, const struct replay_job *jobs, int n,
 	   struct sim_job_result *results, double *device_s, struct err *err);

@@ -1,26 +1,27 @@
-/* sim_profiles.h - measurements of training applications, in the files of the published simulator: the
- * time of a step on each placement, and the gradients at each epoch.
+/* sim_profiles.h - measurements of training applications, in the files of the published simulator:
+ * the time of a step on each placement, and the gradients at each epoch.
  *
  *	struct sim_profiles profiles;
  *	if (sim_profiles_read(&profiles, "profiles", err)) ...
  *	const struct application *a = sim_profiles_find(&profiles, "bert");
  *	sim_profiles_release(&profiles);
  *
- * Each application has a directory, with these files (Qiao et al., "Pollux", OSDI 2021, its artifact):
+ * Each application has a directory, with these files (Qiao et al., "Pollux", OSDI 2021, its
+ * artifact):
  *
  *	placements.csv		placement,local_bsz,step_time,sync_time
- *		placement has a digit for each node: the job's GPUs there. local_bsz: samples of one pass
- *		on one GPU. step_time: seconds of an update of one pass. sync_time: its part spent
- *		synchronising. Rows of a placement ascend by local_bsz.
+ *		placement has a digit for each node: the job's GPUs there. local_bsz: samples of one
+ *		pass on one GPU. step_time: seconds of an update of one pass. sync_time: its part
+ *		spent synchronising. Rows of a placement ascend by local_bsz.
  *	scalability.csv		num_nodes,num_replicas,local_bsz,step_time,sync_time
  *		The same for wide jobs. The file may be absent.
  *	validation-B.csv	progress,iteration,grad_sqr,grad_var
- *		A training at batch size B, with a row for each epoch. progress: at its end, in updates at
- *		the smallest B. iteration: updates made. grad_sqr, grad_var: |G|^2 and
+ *		A training at batch size B, with a row for each epoch. progress: at its end, in
+ *		updates at the smallest B. iteration: updates made. grad_sqr, grad_var: |G|^2 and
  *		tr(Sigma) / (smallest B) during the epoch.
  *
- * Directories without placements.csv are passed over. Profiles do not change after they are read, so
- * threads may share them. */
+ * Directories without placements.csv are passed over. Profiles do not change after they are read,
+ * so threads may share them. */
 #ifndef POLLUX_SIM_PROFILES_H
 #define POLLUX_SIM_PROFILES_H
 

@@ -1,6 +1,6 @@
 /* sim_workload.h - jobs and their times of submission, in the published form: a csv file with the
- * columns name,time,application,num_replicas,batch_size. Rows ascend by time, in seconds. The owner asked
- * for num_replicas devices, and batch_size samples in an update. */
+ * columns name,time,application,num_replicas,batch_size. Rows ascend by time, in seconds. The owner
+ * asked for num_replicas devices, and batch_size samples in an update. */
 #ifndef POLLUX_SIM_WORKLOAD_H
 #define POLLUX_SIM_WORKLOAD_H
 

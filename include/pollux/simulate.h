@@ -5,13 +5,13 @@
  *	if (simulate(&options, &profiles, &workload, NULL, &result, err)) ...
  *	sim_result_release(&result);
  *
- * Every interval the policy decides on the submitted jobs, by what it may know. Between decisions each
- * job progresses as the profiles say. A job that starts, or whose nodes or GPUs change, stands still for
- * restart_s first. (Qiao et al., "Pollux", OSDI 2021, section 5.3, and its artifact. Its results for
- * tiresias and optimus are met job by job.)
+ * Every interval the policy decides on the submitted jobs, by what it may know. Between decisions
+ * each job progresses as the profiles say. A job that starts, or whose nodes or GPUs change, stands
+ * still for restart_s first. (Qiao et al., "Pollux", OSDI 2021, section 5.3, and its artifact. Its
+ * results for tiresias and optimus are met job by job.)
  *
- * The same input gives the same result, except decide_s and wall_s. Calls share only what they read, so
- * several may run at a time. */
+ * The same input gives the same result, except decide_s and wall_s. Calls share only what they
+ * read, so several may run at a time. */
 #ifndef POLLUX_SIMULATE_H
 #define POLLUX_SIMULATE_H
 
@@ -64,14 +64,16 @@ struct sim_round {
 
 /* Times are seconds. */
 struct sim_figures {
-	double avg_jct_s, median_jct_s, p99_jct_s;	/* jct: finish - submit; linear between ranks */
+	/* jct: finish - submit; linear between ranks */
+	double avg_jct_s, median_jct_s, p99_jct_s;
 	double makespan_s;		/* last finish, from the start of the workload's clock */
 	double restarts;		/* sum over jobs */
 	double gpu_hours;		/* GPUs held, restarts included */
-	/* rho of a job is its completion time, divided by the time that it would take alone on its share
-	 * of the cluster (Mahajan et al., "Themis", NSDI 2020). The share is GPUs / N, where N is the
-	 * mean number of jobs during its life: packed, at the best batch size in each epoch. A share
-	 * below 1 is that part of the time; between two whole numbers the time is linear. */
+	/* rho of a job is its completion time, divided by the time that it would take alone on its
+	 * share of the cluster (Mahajan et al., "Themis", NSDI 2020). The share is GPUs / N, where
+	 * N is the mean number of jobs during its life: packed, at the best batch size in each
+	 * epoch. A share below 1 is that part of the time; between two whole numbers the time is
+	 * linear. */
 	double worst_fairness, unfair_fraction;	/* largest rho; jobs of rho > 1, of all */
 	double rounds;			/* decisions */
 	double decide_median_s, decide_p95_s;	/* of one decision, with placement */
@@ -92,9 +94,9 @@ struct sim_progress {
 	void *data;
 };
 
-/* EX_DATAERR: a placement is outside the profiles. EX_UNAVAILABLE: a job asks for more GPUs than there
- * are, or no job progresses any more. progress may be NULL. The workload and the profiles must outlive
- * the result. */
+/* EX_DATAERR: a placement is outside the profiles. EX_UNAVAILABLE: a job asks for more GPUs than
+ * there are, or no job progresses any more. progress may be NULL. The workload and the profiles
+ * must outlive the result. */
 int simulate(const struct sim_options *options, const struct sim_profiles *profiles,
 	     const struct sim_workload *workload, const struct sim_progress *progress,
 	     struct sim_result *result, struct err *err);

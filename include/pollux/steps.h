@@ -1,8 +1,8 @@
 /* steps.h - training steps, recognised in what a program prints.
  *
  *	struct steps *s = steps_new(step_regex, err);		// NULL: the built-in patterns
- *	steps_feed(s, bytes, n, arrival_s, sink, arg);		// as they come, in pieces of any size
- *	steps_end(s, sink, arg);				// a last line without its newline
+ *	steps_feed(s, bytes, n, arrival_s, sink, arg);		// as they come, in pieces of any
+ *	size steps_end(s, sink, arg);				// a last line without its newline
  *	steps_free(s);
  *
  * The patterns are those of the common frameworks (pattern_table.c), tried in a fixed order; a line
@@ -10,26 +10,26 @@
  * more. The last resorts ("step 7", a progress bar of no framework) give way to three hits of a
  * framework's own pattern.
  *
- * Lines end at newline and carriage return. Backspaces and terminal sequences are dropped, and so is
- * the prefix of a rank ("[rank0]:", "[1,0]<stdout>:"). Only the first rank that prints a step counts. A
- * line counts up to STEPS_LINE_MAX bytes. NUL bytes and invalid UTF-8 do no harm.
+ * Lines end at newline and carriage return. Backspaces and terminal sequences are dropped, and so
+ * is the prefix of a rank ("[rank0]:", "[1,0]<stdout>:"). Only the first rank that prints a step
+ * counts. A line counts up to STEPS_LINE_MAX bytes. NUL bytes and invalid UTF-8 do no harm.
  *
  * A step's time comes from the line, if the line times that one step; else from the counter and the
- * times of arrival; else (a file has no arrivals) from an average in the line. No time is given to the
- * step after an evaluation or a checkpoint that a line announces, nor to the time between two epochs.
- * Warm-up and stalls are left to step_stats.h. Where only the last resort "step 7" is found, lines
- * below the largest count so far are taken for an evaluation's, unless the counter falls from the same
- * count twice in a row.
+ * times of arrival; else (a file has no arrivals) from an average in the line. No time is given to
+ * the step after an evaluation or a checkpoint that a line announces, nor to the time between two
+ * epochs. Warm-up and stalls are left to step_stats.h. Where only the last resort "step 7" is
+ * found, lines below the largest count so far are taken for an evaluation's, unless the counter
+ * falls from the same count twice in a row.
  *
- * A progress bar counts after STEPS_BAR_LIFE_S, or at once if its total is the expected one. A bar with
- * a description such as "Map" or "Validating" never counts.
+ * A progress bar counts after STEPS_BAR_LIFE_S, or at once if its total is the expected one. A bar
+ * with a description such as "Map" or "Validating" never counts.
  *
  * No clock, no I/O, constant memory. The same bytes with the same arrivals give the same events, in
  * whatever pieces they come. Where arrivals are given, regular expressions get at most
  * STEPS_REGEX_BYTES_PER_S bytes of line, after a free burst of one second's worth. Where the caller
  * lends a clock, they get at most STEPS_REGEX_CPU_SHARE of the time between arrivals, after a free
- * burst of STEPS_REGEX_CPU_BURST_S: a user's expression may take a thousand times as long for a byte as
- * another. Lines beyond these limits are skipped and counted. */
+ * burst of STEPS_REGEX_CPU_BURST_S: a user's expression may take a thousand times as long for a
+ * byte as another. Lines beyond these limits are skipped and counted. */
 #ifndef POLLUX_STEPS_H
 #define POLLUX_STEPS_H
 
@@ -87,10 +87,12 @@ void steps_expect_total(struct steps *s, double total);
 /* Sets the time that a bar must live, instead of STEPS_BAR_LIFE_S, until steps_clear. */
 void steps_set_bar_life(struct steps *s, double seconds);
 
-/* cpu_s: processor seconds of the calling thread, from any beginning; NULL: expressions are not timed. */
+/* cpu_s: processor seconds of the calling thread, from any beginning; NULL: expressions are not
+ * timed. */
 void steps_set_cpu_clock(struct steps *s, double (*cpu_s)(void));
 
-/* arrival_s: when the last of these bytes came, on a clock that does not go back; NaN: not known. */
+/* arrival_s: when the last of these bytes came, on a clock that does not go back; NaN: not
+ * known. */
 void steps_feed(struct steps *s, const char *bytes, size_t n, double arrival_s, steps_sink *sink,
 		void *arg);
 void steps_end(struct steps *s, steps_sink *sink, void *arg);
@@ -104,7 +106,8 @@ struct steps_summary {
 	int64_t n_clipped;	/* lines longer than STEPS_LINE_MAX */
 	int64_t n_skipped;	/* lines not tried, or given up at a limit of line_regex.h */
 	const char *almost;	/* the first pattern with a hit, if none is locked; NULL: no hit */
-	double final_unit_s;	/* mean of all steps, printed at the end of a training (hf_final); NaN */
+	/* mean of all steps, printed at the end of a training (hf_final); NaN */
+	double final_unit_s;
 };
 
 void steps_summary(const struct steps *s, struct steps_summary *summary);

@@ -1,8 +1,8 @@
 /* allocation.c - the dynamic program over jobs and devices.
  *
  * best[j][g], the most that jobs j, j + 1, ... can be worth on g devices, is the maximum over r of
- * value_j[r] + best[j + 1][g - r]: R. Bellman, "Dynamic Programming", 1957, chapter 1. Only two rows of
- * the table are kept, and for each maximum its r. */
+ * value_j[r] + best[j + 1][g - r]: R. Bellman, "Dynamic Programming", 1957, chapter 1. Only two
+ * rows of the table are kept, and for each maximum its r. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>

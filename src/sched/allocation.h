@@ -4,10 +4,10 @@
  * job: a dynamic program over jobs and devices finds its maximum in O(J G^2) time and O(J G) memory
  * for J jobs and G devices.
  *
- * Values are added as integers, in units of 2^-48 of the largest value (fewer bits for more than 16,000
- * jobs), so that neither the order of the jobs nor rounding decides. Between allocations of equal worth,
- * the one comes first where more jobs keep what they hold, then the one that uses fewer devices, then the
- * one that gives more to the earlier entry. */
+ * Values are added as integers, in units of 2^-48 of the largest value (fewer bits for more than
+ * 16,000 jobs), so that neither the order of the jobs nor rounding decides. Between allocations of
+ * equal worth, the one comes first where more jobs keep what they hold, then the one that uses
+ * fewer devices, then the one that gives more to the earlier entry. */
 #ifndef SCHED_ALLOCATION_H
 #define SCHED_ALLOCATION_H
 
@@ -15,8 +15,9 @@
 
 struct allocation_job {
 	int held;		/* devices it has now */
-	const double *value;	/* value[r] of r devices, r = 0..n_devices; the caller's. Not finite:
-				   the job must not get r devices */
+	/* value[r] of r devices, r = 0..n_devices; the caller's. Not finite: the job must not get
+	 * r devices. */
+	const double *value;
 };
 
 /* The jobs in the order of their ids. count[j] (result): devices of jobs[j]; all 0, and false

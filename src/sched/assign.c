@@ -67,7 +67,8 @@ static void append_devices(struct assign_pool *p, const int *holder, bool given_
 			p->device[p->n++] = d;
 }
 
-/* Jobs that need few devices come first, so that the free devices suffice for as many jobs as possible. */
+/* Jobs that need few devices come first, so that the free devices suffice for as many jobs as
+ * possible. */
 static int compare_need(const void *left, const void *right)
 {
 	const struct taker *a = left, *b = right;

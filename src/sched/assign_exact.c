@@ -1,13 +1,15 @@
-/* assign_exact.c - the best sets of few devices, by a dynamic program over jobs and the devices left.
+/* assign_exact.c - the best sets of few devices, by a dynamic program over jobs and the devices
+ * left.
  *
- * best(j, left), the least cost of jobs j, j + 1, ... with the devices left, is the least, over the subsets
- * S of left that job j could take, of cost(j, S) + best(j + 1, left - S). The number of devices left tells
- * which job is next, so one table by subset holds all jobs. With n devices, job j looks at
- * C(n, left) C(left, need) pairs of sets. The worst case for n = 16 is 2.2 million pairs over all jobs (nine
- * jobs that need 1, 1, 1, 2, 5, 3, 1, 1 and 1); `benchmarks/assign` measures it.
+ * best(j, left), the least cost of jobs j, j + 1, ... with the devices left, is the least, over the
+ * subsets S of left that job j could take, of cost(j, S) + best(j + 1, left - S). The number of
+ * devices left tells which job is next, so one table by subset holds all jobs. With n devices, job
+ * j looks at C(n, left) C(left, need) pairs of sets. The worst case for n = 16 is 2.2 million pairs
+ * over all jobs (nine jobs that need 1, 1, 1, 2, 5, 3, 1, 1 and 1); `benchmarks/assign` measures
+ * it.
  *
- * An earlier device of the pool has a higher bit, so among sets of one size the greater number is the set
- * with the lower devices. */
+ * An earlier device of the pool has a higher bit, so among sets of one size the greater number is
+ * the set with the lower devices. */
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -15,9 +17,10 @@
 #include "pollux/assign.h"
 #include "pollux/mem.h"
 
-/* The farthest pair counts before the sum of all pairs, which is less than 2^24 for 16 devices that go to
- * jobs which have 100,000. ASSIGN_EXACT jobs then cost less than IMPOSSIBLE, and twice IMPOSSIBLE does not
- * overflow. The tables are as small as possible, since looking up in them is all the work. */
+/* The farthest pair counts before the sum of all pairs, which is less than 2^24 for 16 devices that
+ * go to jobs which have 100,000. ASSIGN_EXACT jobs then cost less than IMPOSSIBLE, and twice
+ * IMPOSSIBLE does not overflow. The tables are as small as possible, since looking up in them is
+ * all the work. */
 #define FARTHEST ((uint32_t)1 << 24)
 #define IMPOSSIBLE ((uint32_t)1 << 31)
 
@@ -42,9 +45,9 @@ static uint32_t may_take(const struct solver *s, const struct taker *t, uint32_t
 	return t->waits ? left : left & s->free;
 }
 
-/* The subsets of one size, smallest first: numbers with as many ones, enumerated by Gosper's hack (a block
- * of ones moves up by one, and all but its top go to the bottom). The i-th digit stands for the i-th
- * element. Four digits are looked up at a time. */
+/* The subsets of one size, smallest first: numbers with as many ones, enumerated by Gosper's hack
+ * (a block of ones moves up by one, and all but its top go to the bottom). The i-th digit stands
+ * for the i-th element. Four digits are looked up at a time. */
 struct subsets {
 	uint32_t digits, end;
 	uint32_t part[ASSIGN_EXACT / 4][16];
@@ -84,7 +87,8 @@ static uint32_t subsets_get(const struct subsets *s)
 	       s->part[2][s->digits >> 8 & 15] | s->part[3][s->digits >> 12];
 }
 
-/* The cost that the taker's own devices add to a set. The cost among themselves is the same for all sets. */
+/* The cost that the taker's own devices add to a set. The cost among themselves is the same for all
+ * sets. */
 static void look_at_own(struct solver *s)
 {
 	const struct assign_pool *p = s->pool;
@@ -141,8 +145,8 @@ static void look_at_taker(struct solver *s, const struct taker *t)
 		s->set_cost[subsets_get(&subsets)] = cost_of(s, subsets_get(&subsets));
 }
 
-/* The best set for the taker, and its cost with all later takers. Among equals the last set wins, which has
- * the lowest devices. */
+/* The best set for the taker, and its cost with all later takers. Among equals the last set wins,
+ * which has the lowest devices. */
 static uint32_t best_set(const struct solver *s, uint32_t left, uint32_t *best)
 {
 	uint32_t least = IMPOSSIBLE;
@@ -150,7 +154,8 @@ static uint32_t best_set(const struct solver *s, uint32_t left, uint32_t *best)
 
 	for (bool more = subsets_first(&subsets, may_take(s, s->taker, left), s->taker->need); more;
 	     more = subsets_next(&subsets)) {
-		uint32_t set = subsets_get(&subsets), cost = s->set_cost[set] + s->best[left & ~set];
+		uint32_t set = subsets_get(&subsets),
+			 cost = s->set_cost[set] + s->best[left & ~set];
 
 		if (cost <= least) {
 			least = cost;
@@ -166,7 +171,8 @@ static void look_at_end(struct solver *s, int n_left, bool waits)
 	struct subsets subsets;
 
 	s->best[0] = 0;
-	for (bool more = subsets_first(&subsets, s->all, n_left); more; more = subsets_next(&subsets)) {
+	for (bool more = subsets_first(&subsets, s->all, n_left); more;
+	     more = subsets_next(&subsets)) {
 		uint32_t left = subsets_get(&subsets);
 
 		s->best[left] = waits && (left & s->free) ? IMPOSSIBLE : 0;
@@ -180,7 +186,8 @@ static void look_at_turn(struct solver *s, const struct taker *t, int n_left)
 	uint32_t set;
 
 	look_at_taker(s, t);
-	for (bool more = subsets_first(&subsets, s->all, n_left); more; more = subsets_next(&subsets)) {
+	for (bool more = subsets_first(&subsets, s->all, n_left); more;
+	     more = subsets_next(&subsets)) {
 		uint32_t left = subsets_get(&subsets);
 
 		s->best[left] = best_set(s, left, &set);

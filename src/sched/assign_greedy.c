@@ -1,9 +1,9 @@
 /* assign_greedy.c - good sets of many devices, one device at a time.
  *
- * The next device is the nearest to those that the job has: by its farthest link, then by the sum of its
- * links. Among equally near devices, the next is in the best group for the number still needed: the tightest
- * group that is large enough, and among these the smallest, so that whole groups are left to other jobs
- * (best fit). */
+ * The next device is the nearest to those that the job has: by its farthest link, then by the sum
+ * of its links. Among equally near devices, the next is in the best group for the number still
+ * needed: the tightest group that is large enough, and among these the smallest, so that whole
+ * groups are left to other jobs (best fit). */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -15,7 +15,8 @@
 struct place {
 	int device;
 	bool free, out;				/* out: taken, or not on offer yet */
-	int within[ASSIGN_LINK_MAX + 1];	/* places not out within each distance, itself included */
+	/* places not out within each distance, itself included */
+	int within[ASSIGN_LINK_MAX + 1];
 	int worst;				/* to the taker's devices */
 	long sum;
 };
@@ -98,7 +99,8 @@ static int reach(const struct place *a, int need)
 	return link;
 }
 
-/* True if, of two equally tight and large groups, the first has more devices in its inner groups. */
+/* True if, of two equally tight and large groups, the first has more devices in its inner
+ * groups. */
 static int compare_fit(const struct place *a, const struct place *b, int need)
 {
 	int link = reach(a, need), other = reach(b, need);
@@ -133,7 +135,8 @@ static struct place *next_place(const struct picker *k, bool only_free, int need
 	return best;
 }
 
-/* n_wanted: the need of this and all later takers. If no more devices are free, only free ones are taken. */
+/* n_wanted: the need of this and all later takers. If no more devices are free, only free ones are
+ * taken. */
 static void pick_for(struct picker *k, const struct taker *t, int n_wanted)
 {
 	start_from_own(k, t);
@@ -151,8 +154,8 @@ struct turn {
 	int held;
 };
 
-/* Takers that have devices are bound to a place, so they come first; then those that need most, for which a
- * good set is hardest to find. */
+/* Takers that have devices are bound to a place, so they come first; then those that need most, for
+ * which a good set is hardest to find. */
 static int compare_turns(const void *left, const void *right)
 {
 	const struct turn *a = left, *b = right;

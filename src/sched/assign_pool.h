@@ -7,7 +7,8 @@
 struct taker {
 	int job;			/* written to owner[] */
 	int need;			/* devices, at least 1 */
-	bool waits;			/* it may take devices that are given up; others take free ones only */
+	/* it may take devices that are given up; others take free ones only */
+	bool waits;
 };
 
 struct assign_pool {
@@ -15,9 +16,11 @@ struct assign_pool {
 	const unsigned char *links;	/* as in assign.h; NULL: all the same */
 	int *device;			/* n of them: n_free free ones, then those given up */
 	int n, n_free;
-	struct taker *takers;		/* in the order of rule 4; if one waits, all n_free are taken */
+	/* in the order of rule 4; if one waits, all n_free are taken */
+	struct taker *takers;
 	int n_takers;
-	int *owner;			/* per device: the takers' present devices, then the result */
+	/* per device: the takers' present devices, then the result */
+	int *owner;
 };
 
 static inline int assign_link(const struct assign_pool *p, int a, int b)

@@ -12,7 +12,8 @@ struct blocker {
 	int devices;
 };
 
-bool backfill_is_behind(const struct curves *curves, const struct stuck_job *r, const struct curve *c)
+bool backfill_is_behind(const struct curves *curves, const struct stuck_job *r,
+			const struct curve *c)
 {
 	double start_s = c->held ? c->job->launched_s : curves->in->now_s;
 
@@ -26,7 +27,8 @@ static double expected_end_s(const struct curves *curves, const struct curve *c)
 
 	if (isnan(c->remaining_device_s))
 		return now_s + length_device_s / (c->held ? c->held : c->least);
-	return fmax(now_s, launched_s + c->restart_s) + length_device_s / (c->held ? c->now : c->least);
+	return fmax(now_s, launched_s + c->restart_s) +
+	       length_device_s / (c->held ? c->now : c->least);
 }
 
 static int by_end(const void *a, const void *b)
@@ -36,24 +38,26 @@ static int by_end(const void *a, const void *b)
 	return (x->end_s > y->end_s) - (x->end_s < y->end_s);
 }
 
-static int find_blockers(const struct curves *curves, const struct stuck_job *r, const struct claim *items,
-			 struct blocker *blockers)
+static int find_blockers(const struct curves *curves, const struct stuck_job *r,
+			 const struct claim *items, struct blocker *blockers)
 {
 	int n = 0;
 
 	for (int i = 0; i < curves->in->n_jobs; i++) {
 		const struct curve *c = &curves->items[i];
-		bool counts_as_ended = c->held && isnan(c->remaining_device_s) && backfill_is_behind(curves, r, c);
+		bool counts_as_ended =
+			c->held && isnan(c->remaining_device_s) && backfill_is_behind(curves, r, c);
 
 		if (!c->job->preemptible && items[i].replicas && !counts_as_ended)
-			blockers[n++] = (struct blocker){ expected_end_s(curves, c), items[i].replicas };
+			blockers[n++] =
+				(struct blocker){ expected_end_s(curves, c), items[i].replicas };
 	}
 	qsort(blockers, (size_t)n, sizeof(*blockers), by_end);
 	return n;
 }
 
-struct stuck_job backfill_stuck_job(const struct curves *curves, const struct claim *items, int stuck,
-					double overdue_s)
+struct stuck_job backfill_stuck_job(const struct curves *curves, const struct claim *items,
+				    int stuck, double overdue_s)
 {
 	const struct curve *c = &curves->items[stuck];
 	struct stuck_job r = {
@@ -74,7 +78,8 @@ struct stuck_job backfill_stuck_job(const struct curves *curves, const struct cl
 	return r;
 }
 
-bool backfill_allows(const struct curves *curves, struct stuck_job *r, const struct curve *c, struct claim *claim)
+bool backfill_allows(const struct curves *curves, struct stuck_job *r, const struct curve *c,
+		     struct claim *claim)
 {
 	if (expected_end_s(curves, c) <= r->start_s)
 		return true;

@@ -81,10 +81,12 @@ static void protect_slices(struct rest *rest)
 
 static void count_slice(struct rest *rest, const struct curve *c)
 {
-	bool is_past = c->job->launched_s <= rest->curves->in->now_s;	/* otherwise a clock was set back */
+	/* otherwise a clock was set back */
+	bool is_past = c->job->launched_s <= rest->curves->in->now_s;
 
 	if (c->job->preemptible && (!c->held || is_past))
-		rest->slices_end_s = fmax(rest->slices_end_s, curve_slice_end_s(rest->curves, c, !c->held));
+		rest->slices_end_s =
+			fmax(rest->slices_end_s, curve_slice_end_s(rest->curves, c, !c->held));
 }
 
 /* --- about to end --- */
@@ -105,7 +107,8 @@ static void protect_ending(struct rest *rest, double overdue_s)
 	for (int i = 0; i < rest->curves->in->n_jobs; i++) {
 		const struct curve *c = &rest->curves->items[i];
 
-		if (rest->claims->items[i].kind == CLAIM_FREE && is_ending(c) && c->held <= rest->left &&
+		if (rest->claims->items[i].kind == CLAIM_FREE && is_ending(c) &&
+		    c->held <= rest->left &&
 		    rest->curves->in->now_s < end_awaited_s(rest, c, overdue_s))
 			protect(rest, i, CLAIM_EXACT);
 	}
@@ -236,7 +239,8 @@ static double protected_s(const struct rest *rest, const struct curve *c, bool s
 
 	if (!c->job->preemptible)
 		return HUGE_VAL;
-	if (!is_ending(c) && !(starts_now && c->remaining_device_s / c->of[c->least] < c->restart_s))
+	if (!is_ending(c) &&
+	    !(starts_now && c->remaining_device_s / c->of[c->least] < c->restart_s))
 		return slice_end_s;
 	return fmax(slice_end_s, end_awaited_s(rest, c, since_s + rest->claims->limit_s));
 }
@@ -304,7 +308,10 @@ struct claims claims_of(const struct curves *curves)
 		.gathering = -1, .gathered_s = (double)NAN, .awaited = -1, .stuck = -1,
 	};
 	struct rest rest = {
-		.curves = curves, .claims = &claims, .left = curves->n_devices, .slices_end_s = -HUGE_VAL,
+		.curves = curves,
+		.claims = &claims,
+		.left = curves->n_devices,
+		.slices_end_s = -HUGE_VAL,
 		.overdue = xcalloc(n_jobs, sizeof(*rest.overdue)),
 	};
 

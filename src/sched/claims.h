@@ -1,23 +1,24 @@
-/* claims.h - what is settled before any job's worth is compared: which jobs keep their devices, which
- * must start, and which must not.
+/* claims.h - what is settled before any job's worth is compared: which jobs keep their devices,
+ * which must start, and which must not.
  *
- * Protected jobs keep devices. Running jobs that are not preemptible keep exactly what they hold. Jobs
- * within their slice keep something, and until they have settled exactly what they hold. Where devices
- * went away and the protected jobs do not fit any more, the first of them, in this order and then by id,
- * keep theirs; the others have the most that is left, or none.
+ * Protected jobs keep devices. Running jobs that are not preemptible keep exactly what they hold.
+ * Jobs within their slice keep something, and until they have settled exactly what they hold. Where
+ * devices went away and the protected jobs do not fit any more, the first of them, in this order
+ * and then by id, keep theirs; the others have the most that is left, or none.
  *
- * A job is about to end if, at its present rate, it needs less time than its restart takes. It keeps
- * exactly what it holds, since stopping it would cost more than any other job gains. Its remaining work
- * may be wrong, so an overdue job (below) waits for it at most CLAIMS_END_RESTARTS restarts, counted
- * from when that job was overdue and the slices of all running jobs were over.
+ * A job is about to end if, at its present rate, it needs less time than its restart takes. It
+ * keeps exactly what it holds, since stopping it would cost more than any other job gains. Its
+ * remaining work may be wrong, so an overdue job (below) waits for it at most CLAIMS_END_RESTARTS
+ * restarts, counted from when that job was overdue and the slices of all running jobs were over.
  *
- * A job that has waited longer than claims.limit_s is overdue. Overdue jobs, longest waiting first, must
- * start while they fit beside the protected jobs, and the others make room. The first that does not fit
- * gathers devices. Nothing is launched behind it, not even a running job on another number of devices,
- * whose new slice would count again; unprotected jobs may run on as they are. A job that is stuck, to
- * which jobs that are not preemptible leave too few devices, is an exception: it cannot start while these
- * run, whatever the others do. It is passed over, and behind it only those jobs that are not preemptible
- * are started which are not expected to delay it: backfill.h. */
+ * A job that has waited longer than claims.limit_s is overdue. Overdue jobs, longest waiting first,
+ * must start while they fit beside the protected jobs, and the others make room. The first that
+ * does not fit gathers devices. Nothing is launched behind it, not even a running job on another
+ * number of devices, whose new slice would count again; unprotected jobs may run on as they are. A
+ * job that is stuck, to which jobs that are not preemptible leave too few devices, is an exception:
+ * it cannot start while these run, whatever the others do. It is passed over, and behind it only
+ * those jobs that are not preemptible are started which are not expected to delay it:
+ * backfill.h. */
 #ifndef SCHED_CLAIMS_H
 #define SCHED_CLAIMS_H
 

@@ -34,8 +34,8 @@ static int most_replicas(const struct sched_job *job)
 	return job->max_replicas > job->min_replicas ? job->max_replicas : least_replicas(job);
 }
 
-/* True if the goodput on r devices is known; goodput[] ends at the job's maximum. Values beyond these bounds
- * are never measured, and within them quotients are finite and not 0. */
+/* True if the goodput on r devices is known; goodput[] ends at the job's maximum. Values beyond
+ * these bounds are never measured, and within them quotients are finite and not 0. */
 static bool is_known(const struct sched_job *job, int r)
 {
 	return job->goodput && r >= least_replicas(job) && r <= job->max_replicas &&
@@ -46,7 +46,8 @@ static void set_allowed(const struct curves *all, struct curve *c)
 {
 	for (int r = 0; r <= all->n_devices; r++)
 		c->of[r] = r ? (double)NAN : 0;
-	for (int r = least_replicas(c->job); r <= most_replicas(c->job) && r <= all->n_devices; r++) {
+	for (int r = least_replicas(c->job); r <= most_replicas(c->job) && r <= all->n_devices;
+	     r++) {
 		if (!curve_placeable(all->in, r) || (c->job->goodput && !is_known(c->job, r)))
 			continue;
 		if (!c->least) {
@@ -61,8 +62,8 @@ static void set_allowed(const struct curves *all, struct curve *c)
 	}
 }
 
-/* A job may keep what it holds. If the goodput there is not modelled, it is taken for the present one, or for
- * that on the largest known number below. */
+/* A job may keep what it holds. If the goodput there is not modelled, it is taken for the present
+ * one, or for that on the largest known number below. */
 static void set_held(const struct curves *all, struct curve *c)
 {
 	double held = c->held;

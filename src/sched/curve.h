@@ -1,11 +1,13 @@
-/* curve.h - a job as the policies that model goodput see it: the numbers of devices that it may be given,
- * its gain from each, and its other figures, with replacements for unknown and impossible ones.
+/* curve.h - a job as the policies that model goodput see it: the numbers of devices that it may be
+ * given, its gain from each, and its other figures, with replacements for unknown and impossible
+ * ones.
  *
  * On one node, any number may be given. On several nodes, only numbers that can be placed together
  * whatever the other jobs have: powers of two that divide a node, a node, and whole nodes (the
- * configurations of Jayaram Subramanya et al., "Sia", SOSP 2023). Each of these divides the next, so
- * placing the largest first leaves no gaps, and any choice with a sum of at most n_devices fits; the last
- * node is smaller where n_devices is no multiple. A job may always keep what it holds, which is placed. */
+ * configurations of Jayaram Subramanya et al., "Sia", SOSP 2023). Each of these divides the next,
+ * so placing the largest first leaves no gaps, and any choice with a sum of at most n_devices fits;
+ * the last node is smaller where n_devices is no multiple. A job may always keep what it holds,
+ * which is placed. */
 #ifndef SCHED_CURVE_H
 #define SCHED_CURVE_H
 
@@ -13,17 +15,17 @@
 
 #define CURVE_SETTLE_RESTARTS 2
 #define CURVE_SETTLE_SLICES 0.1
-/* A slice is at least this many restarts, so that two thirds of it are work. With a restart as long as
- * the configured slice, a job would come and go without any work. */
+/* A slice is at least this many restarts, so that two thirds of it are work. With a restart as long
+ * as the configured slice, a job would come and go without any work. */
 #define CURVE_SLICE_RESTARTS 3
 
 struct curve {
 	const struct sched_job *job;
 	int least;		/* the smallest number it may be started on; 0: none here */
 	int held;		/* devices it has; 0: it waits */
-	/* Goodput in devices: of[r], r = 0..n_devices, is goodput[r] in units of goodput[least] / least,
-	 * so that of[least] = least. NaN: the job must not get r devices. Where goodput is not known,
-	 * only of[min_replicas] and of[held] are set, and r devices count as r. */
+	/* Goodput in devices: of[r], r = 0..n_devices, is goodput[r] in units of goodput[least] /
+	 * least, so that of[least] = least. NaN: the job must not get r devices. Where goodput is
+	 * not known, only of[min_replicas] and of[held] are set, and r devices count as r. */
 	double *of;
 	double unit;		/* goodput of one such device, samples/s; NaN: not known */
 	double now;		/* like of[held], at its present configuration */
@@ -35,9 +37,9 @@ struct curve {
 					   devices; NaN: not known */
 	double ends_in_s;	/* at the present rate; NaN: not known, or it waits */
 	bool in_slice;		/* it runs, and was launched less than its slice ago */
-	/* True if it has run for CURVE_SETTLE_RESTARTS restarts and CURVE_SETTLE_SLICES slices. Until then
-	 * it is left as it is. Otherwise each of several passes close to each other could relaunch it, since
-	 * the model changes with its first measurements. */
+	/* True if it has run for CURVE_SETTLE_RESTARTS restarts and CURVE_SETTLE_SLICES slices.
+	 * Until then it is left as it is. Otherwise each of several passes close to each other
+	 * could relaunch it, since the model changes with its first measurements. */
 	bool settled;
 };
 

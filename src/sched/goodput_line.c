@@ -23,7 +23,8 @@ struct line {
 	int left;		/* devices that nobody has */
 	int fixed;		/* devices that jobs which are not preemptible have */
 	bool has_fixed;		/* such jobs exist, with devices or without */
-	double overdue_s;	/* when the next job behind the first becomes overdue, or INFINITY */
+	/* when the next job behind the first becomes overdue, or INFINITY */
+	double overdue_s;
 };
 
 static const struct curve *curve_at(const struct line *line, int index)
@@ -68,8 +69,8 @@ static void sort_line(struct line *line)
 
 /* --- jobs that cannot start for as long as others run that are not preemptible --- */
 
-/* The running jobs that are not preemptible: those started behind the stuck job, or all others. Adds
- * their devices up. */
+/* The running jobs that are not preemptible: those started behind the stuck job, or all others.
+ * Adds their devices up. */
 static struct job_names find_fixed(const struct line *line, bool behind, int *devices)
 {
 	const struct goodput_decision *d = line->d;
@@ -137,7 +138,8 @@ static double end_s(const struct line *line, int index)
 	return fmax(now_s, launched_s + c->restart_s) + c->remaining_device_s / rate;
 }
 
-/* An end is rounded to what can be known of it, so that a model that moves a little changes nothing. */
+/* An end is rounded to what can be known of it, so that a model that moves a little changes
+ * nothing. */
 static double rounded_up(double now_s, double s)
 {
 	double left_s = s - now_s, grain_s = left_s > 600 ? 60 : left_s > 60 ? 10 : 1;
@@ -171,8 +173,9 @@ static double bound_s(const struct line *line, const struct waiting *item)
 {
 	const struct claims *claims = line->d->claims;
 
-	return line->has_fixed ? (double)NAN
-			       : item->since_s + claims->limit_s + (item->before + 1) * claims->turn_s;
+	return line->has_fixed
+		       ? (double)NAN
+		       : item->since_s + claims->limit_s + (item->before + 1) * claims->turn_s;
 }
 
 /* --- the first in line: whose slices leave enough devices --- */
@@ -299,7 +302,8 @@ static int next_to_yield(const struct line *line)
 }
 
 /* before: the job that comes just before this one; -1: none. */
-static void set_before(const struct line *line, const struct waiting *item, int before, struct wait *w)
+static void set_before(const struct line *line, const struct waiting *item, int before,
+		       struct wait *w)
 {
 	const struct goodput_decision *d = line->d;
 	const struct curve *c = curve_at(line, w->index);
@@ -321,7 +325,8 @@ static void set_before(const struct line *line, const struct waiting *item, int 
 }
 
 /* previous: the job before it in line, not overdue; -1: none. */
-static void set_turn(const struct line *line, const struct waiting *item, int previous, struct wait *w)
+static void set_turn(const struct line *line, const struct waiting *item, int previous,
+		     struct wait *w)
 {
 	int first;
 
@@ -398,7 +403,9 @@ int goodput_waits(const struct goodput_decision *d, struct wait *waits)
 {
 	int n_jobs = d->curves->in->n_jobs, n = 0;
 	struct line line = {
-		.d = d, .items = xcalloc((size_t)n_jobs, sizeof(*line.items)), .overdue_s = HUGE_VAL,
+		.d = d,
+		.items = xcalloc((size_t)n_jobs, sizeof(*line.items)),
+		.overdue_s = HUGE_VAL,
 	};
 
 	count_devices(&line);

@@ -39,7 +39,8 @@ struct wait {
 	int place;			/* in line, from 1; 0: outside the line */
 	int64_t id;
 	struct job_names jobs;		/* WAIT_KEEPERS: they keep `devices` */
-	struct job_names meanwhile;	/* WAIT_KEEPERS: started behind the stuck job, and told apart */
+	/* WAIT_KEEPERS: started behind the stuck job, and told apart */
+	struct job_names meanwhile;
 	int devices;
 	double start_s;			/* when it starts at the latest, see sched_choice; NaN */
 };

@@ -56,8 +56,8 @@ void las_timeline_set(const struct las *las, struct las_timeline *t, bool final)
 /* When the job has its minimum, INFINITY if that cannot be told. The devices that it will have are
  * the first of the units then. */
 double las_timeline_start_s(struct las_timeline *t, const struct las_job *e);
-/* The job starts at start_s on the first of the units. A job that loses one of its minimum then stops,
- * and leaves its other devices too. */
+/* The job starts at start_s on the first of the units. A job that loses one of its minimum then
+ * stops, and leaves its other devices too. */
 void las_timeline_reserve(const struct las *las, struct las_timeline *t, struct las_job *e,
 			  double start_s);
 
@@ -71,8 +71,10 @@ enum las_why {
 	LAS_ALONE,		/* it runs, and no job waits */
 	LAS_IMPOSSIBLE,		/* it waits, and the machine has too few devices */
 	LAS_KEEPERS,		/* `jobs`, not preemptible, keep `devices` */
-	LAS_STUCK,		/* it is not preemptible, and waits for the job `id`, which is stuck */
-	LAS_FIRST,		/* first in line: `jobs` are to end their slices, to have had as much */
+	/* it is not preemptible, and waits for the job `id`, which is stuck */
+	LAS_STUCK,
+	/* first in line: `jobs` are to end their slices, to have had as much */
+	LAS_FIRST,
 	LAS_LATER,		/* in line after the job `id` */
 };
 

@@ -68,7 +68,8 @@ static struct las_fact stuck(const struct line *line, const struct las_job *e)
 
 static struct las_fact waiting(struct line *line, struct las_job *e)
 {
-	/* Each job takes the devices that are there soonest, so nobody later in line starts sooner. */
+	/* Each job takes the devices that are there soonest, so nobody later in line starts
+	 * sooner. */
 	double start_s = las_timeline_start_s(&line->timeline, e);
 	struct las_fact fact;
 
@@ -108,7 +109,8 @@ void las_facts(struct las *las, struct las_timeline *t, struct las_fact *facts)
 			facts[i] = waiting(&line, e);
 			continue;
 		}
-		facts[i] = e->replicas ? running(&line, e) : (struct las_fact){ .why = LAS_IMPOSSIBLE };
+		facts[i] = e->replicas ? running(&line, e)
+				       : (struct las_fact){ .why = LAS_IMPOSSIBLE };
 		facts[i].start_s = (double)NAN;
 	}
 	free(line.ids);

@@ -91,7 +91,8 @@ static void keep_or_enqueue(struct placing *p, const int *held)
 /* A job that may be moved to make room for a larger one. */
 static bool is_movable(const struct placing *p, int job, int than)
 {
-	return p->count[job] > 0 && p->count[job] < p->count[than] && nodes_of(p, row_of(p, job)) == 1;
+	return p->count[job] > 0 && p->count[job] < p->count[than] &&
+	       nodes_of(p, row_of(p, job)) == 1;
 }
 
 /* Devices of the node that are free or belong to jobs that may be moved. */

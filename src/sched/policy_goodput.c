@@ -6,16 +6,17 @@
  * 4. goodput_line.h: whom the other jobs wait for.
  *
  * A decision, once carried out, is not revised while nothing else changes: what was chosen gains at
- * least as much as any other choice, since it has no restart to come, and the claims of the jobs that
- * were launched are those by which they were launched.
+ * least as much as any other choice, since it has no restart to come, and the claims of the jobs
+ * that were launched are those by which they were launched.
  *
  * Why nobody starves (the bound in policy.h). Let W have waited for B, at its largest; so have all
- * jobs that have waited longer: they are overdue, and stay so, with W. Let X be the first of them that
- * does not fit: those before X start in this pass, and X is the first of all in the next. X gathers:
- * from now on nothing is launched or relaunched. What was launched so far is protected for its slice,
- * and what is about to end for CLAIMS_END_RESTARTS of its restarts after the last of these slices. At
- * the first pass after that nothing is protected and X starts. A job that starts to wait now has not
- * waited longer than X, so there are at most |A| + 1 such times before W itself has started. */
+ * jobs that have waited longer: they are overdue, and stay so, with W. Let X be the first of them
+ * that does not fit: those before X start in this pass, and X is the first of all in the next. X
+ * gathers: from now on nothing is launched or relaunched. What was launched so far is protected for
+ * its slice, and what is about to end for CLAIMS_END_RESTARTS of its restarts after the last of
+ * these slices. At the first pass after that nothing is protected and X starts. A job that starts
+ * to wait now has not waited longer than X, so there are at most |A| + 1 such times before W itself
+ * has started. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -60,13 +61,13 @@ static void set_reconfigured(const struct goodput_decision *d)
 	for (int i = 0; i < d->curves->in->n_jobs; i++) {
 		const struct curve *c = &d->curves->items[i];
 
-		d->reconfigure[i] = d->count[i] && d->count[i] == c->held && d->claims->gathering < 0 &&
-				    worth_reconfiguring(d->curves, c);
+		d->reconfigure[i] = d->count[i] && d->count[i] == c->held &&
+				    d->claims->gathering < 0 && worth_reconfiguring(d->curves, c);
 	}
 }
 
-static struct sched_choice *choice_of(const struct goodput_decision *d, struct sched_choice *choices,
-				      int index)
+static struct sched_choice *choice_of(const struct goodput_decision *d,
+				      struct sched_choice *choices, int index)
 {
 	return &choices[d->curves->items[index].job - d->curves->in->jobs];
 }

@@ -1,30 +1,33 @@
 /* policy_las.c - least attained service with a time slice.
  *
- * The order of precedence: running jobs that are not preemptible; jobs within their slice; all others by
- * attained service / weight. Among equals, running jobs come before waiting ones, then smaller ids first.
- * So a running job is replaced only after its slice, by a job that has had strictly less.
+ * The order of precedence: running jobs that are not preemptible; jobs within their slice; all
+ * others by attained service / weight. Among equals, running jobs come before waiting ones, then
+ * smaller ids first. So a running job is replaced only after its slice, by a job that has had
+ * strictly less.
  *
  * 1. In that order each job gets its minimum, or what it holds where it is protected (the first
  *    two kinds), while it fits.
- * 2. The first job that does not fit gathers devices. Unprotected jobs behind it may run on with what
- *    they hold, but nothing is launched behind it, not even a running job on fewer devices: its new
- *    slice would count again, and a job of 2 devices would starve behind jobs of 1 whose slices end at
- *    different times. Exception: if the gathering job cannot start for a whole slice, jobs launched now
- *    do not delay it. (This is backfilling, as in D. A. Lifka, "The ANL/IBM SP scheduling system", 1995,
- *    but exact, since slices are known.) Without the exception one long job that is not preemptible
- *    would idle all other devices behind a wide job. Jobs that are not preemptible are not launched by
- *    the exception, since they would keep the devices.
- * 3. Devices left over are shared evenly among the unprotected and the new jobs (by weight, one at a
- *    time, up to each maximum). They do not all go to the least served job: the second device of a job
- *    adds more than its third, and an even split stays as it is when slices end. A running job gives up
- *    devices only if another gains; on a tie it keeps them. While a job gathers devices, nothing is
- *    shared out: a running job keeps what it holds or, if devices went away, has its minimum.
+ * 2. The first job that does not fit gathers devices. Unprotected jobs behind it may run on with
+ *    what they hold, but nothing is launched behind it, not even a running job on fewer devices:
+ *    its new slice would count again, and a job of 2 devices would starve behind jobs of 1 whose
+ *    slices end at different times. Exception: if the gathering job cannot start for a whole slice,
+ *    jobs launched now do not delay it. (This is backfilling, as in D. A. Lifka, "The ANL/IBM SP
+ *    scheduling system", 1995, but exact, since slices are known.) Without the exception one long
+ *    job that is not preemptible would idle all other devices behind a wide job. Jobs that are not
+ *    preemptible are not launched by the exception, since they would keep the devices.
+ * 3. Devices left over are shared evenly among the unprotected and the new jobs (by weight, one at
+ *    a time, up to each maximum). They do not all go to the least served job: the second device of
+ *    a job adds more than its third, and an even split stays as it is when slices end. A running
+ *    job gives up devices only if another gains; on a tie it keeps them. While a job gathers
+ *    devices, nothing is shared out: a running job keeps what it holds or, if devices went away,
+ *    has its minimum.
  *
  * Why nobody starves (the bound in policy.h). Let W wait and A be the jobs that come before it.
- * While any job of A runs, the sum over A of the service that each lacks to W's service/weight falls by
- * at least a device-second a second. While none runs, the first of A, and W once A is empty, waits only
- * for slices of jobs behind it: by rule 2 all of these are over within one slice, and it starts. Such a
- * period begins only when a job has left A, so there are at most |A| + 1 of them. */
+ * While any job of A runs, the sum over A of the service that each lacks to W's service/weight
+ * falls by at least a device-second a second. While none runs, the first of A, and W once A is
+ * empty, waits only for slices of jobs behind it: by rule 2 all of these are over within one slice,
+ * and it starts. Such a period begins only when a job has left A, so there are at most |A| + 1 of
+ * them. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -56,7 +59,8 @@ static enum las_rank rank_of(const struct sched_input *in, const struct sched_jo
 		return RANK_BY_SERVICE;
 	if (!job->preemptible)
 		return RANK_NOT_PREEMPTIBLE;
-	/* A launch in the future means that a clock was set back: the slice is cut short, or it would not end. */
+	/* A launch in the future means that a clock was set back: the slice is cut short, or it
+	 * would not end. */
 	return age_s >= 0 && age_s < in->slice_s ? RANK_IN_SLICE : RANK_BY_SERVICE;
 }
 

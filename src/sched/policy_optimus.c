@@ -1,16 +1,17 @@
 /* policy_optimus.c - each device to the job whose remaining time it shortens most.
  *
- * Peng et al., "Optimus: An Efficient Dynamic Resource Scheduler for Deep Learning Clusters", EuroSys 2018,
- * in the form that the published simulator of Qiao et al., "Pollux", OSDI 2021, compares with. In the
- * order of their ids the jobs get the fewest devices that they may have, while devices are left. Then,
- * again and again, the job with the largest gain gets its next larger number,
+ * Peng et al., "Optimus: An Efficient Dynamic Resource Scheduler for Deep Learning Clusters",
+ * EuroSys 2018, in the form that the published simulator of Qiao et al., "Pollux", OSDI 2021,
+ * compares with. In the order of their ids the jobs get the fewest devices that they may have,
+ * while devices are left. Then, again and again, the job with the largest gain gets its next larger
+ * number,
  *
  *	gain = (remaining work / goodput(r) - remaining work / goodput(next)) / (next - r)
  *
- * until no gain is positive. The remaining work of a job is as declared. If it is not known, it is taken
- * for the service that the job has had plus 12 slices, since a job that has run for long will run for
- * long. The policy does not know of restarts. Later jobs wait while there are more jobs than devices.
- * Running jobs that are not preemptible keep what they hold. */
+ * until no gain is positive. The remaining work of a job is as declared. If it is not known, it is
+ * taken for the service that the job has had plus 12 slices, since a job that has run for long will
+ * run for long. The policy does not know of restarts. Later jobs wait while there are more jobs
+ * than devices. Running jobs that are not preemptible keep what they hold. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -29,7 +30,8 @@ static double length_device_s(const struct curves *curves, const struct curve *c
 }
 
 /* The gain of the next larger number, *next; 0: no larger number may be given. */
-static double gain(const struct curves *curves, const struct claims *claims, int index, int count, int *next)
+static double gain(const struct curves *curves, const struct claims *claims, int index, int count,
+		   int *next)
 {
 	const struct curve *c = &curves->items[index];
 	double length = length_device_s(curves, c);
@@ -61,7 +63,8 @@ static int give_least(const struct curves *curves, const struct claims *claims, 
 	return left;
 }
 
-static void give_rest(const struct curves *curves, const struct claims *claims, int left, int *count)
+static void give_rest(const struct curves *curves, const struct claims *claims, int left,
+		      int *count)
 {
 	size_t n_jobs = (size_t)curves->in->n_jobs;
 	double *gains = xcalloc(n_jobs, sizeof(*gains));
@@ -97,7 +100,8 @@ static void decide_by_gain(const struct sched_input *in, struct sched_choice *ch
 		const struct curve *c = &curves.items[i];
 		struct sched_choice *choice = &choices[c->job - in->jobs];
 
-		*choice = (struct sched_choice){ .replicas = count[i], .next_start_s = (double)NAN };
+		*choice =
+			(struct sched_choice){ .replicas = count[i], .next_start_s = (double)NAN };
 		reason_add_choice(&curves, c, choice->replicas, "; earlier jobs have all",
 				     choice->reason);
 	}

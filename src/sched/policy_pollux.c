@@ -6,18 +6,18 @@
  *	s_j     = speedup_j * nodes / devices
  *	speedup_j(r) = goodput_j(r) / goodput_j(fair share),	fair share = ceil(devices / J)
  *
- * for J jobs that the machine is large enough for. s_j of a job that starts, or whose number of devices
- * changes, is multiplied by max(age - restarts * restart, 0) / (age + restart). The maximum is also that of
- * the sum of -1 / (s_j + 1e-3), which the published genetic algorithm searches for. Weights multiply the
- * terms of this sum; no weights are published.
+ * for J jobs that the machine is large enough for. s_j of a job that starts, or whose number of
+ * devices changes, is multiplied by max(age - restarts * restart, 0) / (age + restart). The maximum
+ * is also that of the sum of -1 / (s_j + 1e-3), which the published genetic algorithm searches for.
+ * Weights multiply the terms of this sum; no weights are published.
  *
- * If the goodput on the fair share is unknown, it is taken from the nearest known number below, else above,
- * in proportion to the devices. So a job of which nothing is known has a speedup of r / fair share, as
- * published.
+ * If the goodput on the fair share is unknown, it is taken from the nearest known number below,
+ * else above, in proportion to the devices. So a job of which nothing is known has a speedup of r /
+ * fair share, as published.
  *
- * As published, there are no time slices, running jobs may be stopped at any pass, and a job may wait for
- * ever; a job of age 0 starts at the next pass. Unlike published, jobs that are not preemptible keep their
- * devices, and each job has a least and a most number of devices. */
+ * As published, there are no time slices, running jobs may be stopped at any pass, and a job may
+ * wait for ever; a job of age 0 starts at the next pass. Unlike published, jobs that are not
+ * preemptible keep their devices, and each job has a least and a most number of devices. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -133,7 +133,8 @@ static void decide_by_fitness(const struct sched_input *in, struct sched_choice 
 		const struct curve *c = &curves.items[i];
 		struct sched_choice *choice = &choices[c->job - in->jobs];
 
-		*choice = (struct sched_choice){ .replicas = count[i], .next_start_s = (double)NAN };
+		*choice =
+			(struct sched_choice){ .replicas = count[i], .next_start_s = (double)NAN };
 		explain(&f, c, choice);
 	}
 	free(count);

@@ -1,16 +1,17 @@
 /* policy_sia.c - the program of Sia, for devices of one kind.
  *
- * Jayaram Subramanya et al., "Sia: Heterogeneity-aware, goodput-optimized ML-cluster scheduling", SOSP 2023,
- * section 3, with the constants of its artifact:
+ * Jayaram Subramanya et al., "Sia: Heterogeneity-aware, goodput-optimized ML-cluster scheduling",
+ * SOSP 2023, section 3, with the constants of its artifact:
  *
  *	minimise	sum over jobs with devices of (speedup_j * f_j)^-0.5  +  1.1 * jobs without
  *	speedup_j(r)	goodput_j(r) in units of a device at the job's least number
- *	f_j		max(age - restarts * restart, 0) / (age + restart) for a running job on another
+ *	f_j		max(age - restarts * restart, 0) / (age + restart) for a running job on
+ *	another
  *			number than it holds, once its age is a restart; otherwise 1
  *
- * The published program goes to a solver of integer programs, with terms rounded to hundredths and clipped
- * at 3000. Here it is a knapsack, solved exactly. Weights multiply the terms. As published there are no
- * slices. Running jobs that are not preemptible keep what they hold. */
+ * The published program goes to a solver of integer programs, with terms rounded to hundredths and
+ * clipped at 3000. Here it is a knapsack, solved exactly. Weights multiply the terms. As published
+ * there are no slices. Running jobs that are not preemptible keep what they hold. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -59,7 +60,8 @@ static void allocate(const struct curves *curves, const struct claims *claims, i
 		for (int r = 0; r <= curves->n_devices; r++) {
 			bool may = !isnan(c->of[r]) && claim_allows(&claims->items[i], r);
 
-			value[r] = may ? fmax(-1e300, fmin(value_of(curves, c, r), 1e300)) : -HUGE_VAL;
+			value[r] =
+				may ? fmax(-1e300, fmin(value_of(curves, c, r), 1e300)) : -HUGE_VAL;
 		}
 		jobs[i] = (struct allocation_job){ .held = c->held, .value = value };
 	}
@@ -79,7 +81,8 @@ static void decide_by_sum(const struct sched_input *in, struct sched_choice *cho
 		const struct curve *c = &curves.items[i];
 		struct sched_choice *choice = &choices[c->job - in->jobs];
 
-		*choice = (struct sched_choice){ .replicas = count[i], .next_start_s = (double)NAN };
+		*choice =
+			(struct sched_choice){ .replicas = count[i], .next_start_s = (double)NAN };
 		reason_add_choice(&curves, c, choice->replicas, "; adds more to the sum elsewhere",
 				     choice->reason);
 	}

@@ -1,16 +1,17 @@
 /* policy_srtf.c - shortest remaining time first, to compare with.
  *
- * L. Schrage, "A proof of the optimality of the shortest remaining processing time discipline", Oper. Res.
- * 16 (1968), for one machine. Jobs are ordered by their remaining time on the fewest devices that they may
- * have. If it is not known, the service had so far takes its place, since a job that has run for long will
- * run for long. Among equals running jobs come first, then smaller ids. In that order
+ * L. Schrage, "A proof of the optimality of the shortest remaining processing time discipline",
+ * Oper. Res. 16 (1968), for one machine. Jobs are ordered by their remaining time on the fewest
+ * devices that they may have. If it is not known, the service had so far takes its place, since a
+ * job that has run for long will run for long. Among equals running jobs come first, then smaller
+ * ids. In that order
  *
  *	1. each job gets the fewest devices that it may have, if as many are left;
  *	2. running jobs get back the others that they hold, if as many are left;
  *	3. jobs that start get more, while devices are left and add to their goodput.
  *
- * There are no slices, and a long job may wait for ever. Running jobs that are not preemptible keep what
- * they hold. */
+ * There are no slices, and a long job may wait for ever. Running jobs that are not preemptible keep
+ * what they hold. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -94,12 +95,13 @@ static void give_more(struct queue *q, int index)
 	const struct curve *c = &q->curves->items[index];
 	int next;
 
-	while ((next = curve_next(q->curves, c, q->count[index])) && next - q->count[index] <= q->left &&
-	       c->of[next] > c->of[q->count[index]])
+	while ((next = curve_next(q->curves, c, q->count[index])) &&
+	       next - q->count[index] <= q->left && c->of[next] > c->of[q->count[index]])
 		give(q, index, next);
 }
 
-static void explain(const struct queue *q, const struct entry *e, int line, struct sched_choice *choice)
+static void explain(const struct queue *q, const struct entry *e, int line,
+		    struct sched_choice *choice)
 {
 	const struct curve *c = &q->curves->items[e->index];
 

@@ -1,14 +1,16 @@
 /* policy_tiresias.c - two queues by attained service, each first in, first out.
  *
- * Gu et al., "Tiresias: A GPU Cluster Manager for Distributed Deep Learning", NSDI 2019: discretised
- * two-dimensional least attained service, with one threshold and without the promotion of starved jobs, in
- * the form that the published simulator of Qiao et al., "Pollux", OSDI 2021, compares with. A job is in the
- * first queue until it has had TIRESIAS_QUEUE_DEVICE_S of service (times its weight), and then at the end of
- * the second. In the order of the queues each job gets the fewest devices that it asks for, if as many are
- * left, and otherwise none. A job that does not fit does not stop those behind it.
+ * Gu et al., "Tiresias: A GPU Cluster Manager for Distributed Deep Learning", NSDI 2019:
+ * discretised two-dimensional least attained service, with one threshold and without the promotion
+ * of starved jobs, in the form that the published simulator of Qiao et al., "Pollux", OSDI 2021,
+ * compares with. A job is in the first queue until it has had TIRESIAS_QUEUE_DEVICE_S of service
+ * (times its weight), and then at the end of the second. In the order of the queues each job gets
+ * the fewest devices that it asks for, if as many are left, and otherwise none. A job that does not
+ * fit does not stop those behind it.
  *
- * There are no slices: a job of the second queue loses its devices as soon as a job of the first needs them.
- * Running jobs that are not preemptible come before all others and keep what they hold. */
+ * There are no slices: a job of the second queue loses its devices as soon as a job of the first
+ * needs them. Running jobs that are not preemptible come before all others and keep what they
+ * hold. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -77,7 +79,8 @@ static void explain(const struct sched_input *in, const struct entry *e, int lin
 			   TIRESIAS_QUEUE_DEVICE_S / 3600);
 }
 
-/* Devices went away, so a job that is not preemptible may hold more than are left: it has fewer, or none. */
+/* Devices went away, so a job that is not preemptible may hold more than are left: it has fewer, or
+ * none. */
 static int shrunk(const struct entry *e, int left)
 {
 	int least = e->job->min_replicas > 1 ? e->job->min_replicas : 1;

@@ -10,7 +10,8 @@ void reason_add(char *reason, const char *format, ...) __attribute__((format(pri
 void reason_add_devices(char *reason, int n);			/* "1 device" */
 /* "2 devices (1 to 4 asked)"; without the brackets where the job has its maximum. */
 void reason_add_share(char *reason, const struct sched_job *job, int replicas);
-/* "26s", "4m20s", "2h05m": two digits, so that a model that moves a little leaves a reason as it is. */
+/* "26s", "4m20s", "2h05m": two digits, so that a model that moves a little leaves a reason as it
+ * is. */
 void reason_add_duration(char *reason, double seconds);
 void reason_add_ordinal(char *reason, int n);			/* "22nd" */
 /* "job 3", "jobs 3 and 5", "jobs 3, 5 and 2 more" */

@@ -23,7 +23,8 @@ static void add_keepers(const struct goodput_decision *d, const struct wait *w, 
 	reason_add_devices(reason, d->curves->items[w->index].least);
 	reason_add(reason, " of %d; ", d->curves->n_devices);
 	reason_add_jobs(reason, &w->jobs);
-	reason_add(reason, w->jobs.n > 1 ? ", not preemptible, keep %d" : ", not preemptible, keeps %d",
+	reason_add(reason,
+		   w->jobs.n > 1 ? ", not preemptible, keep %d" : ", not preemptible, keeps %d",
 		   w->devices);
 	if (!w->meanwhile.n)
 		return;

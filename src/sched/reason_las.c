@@ -32,7 +32,8 @@ static void add_first(const struct las_job *e, const struct las_fact *fact, char
 	if (fact->slices)
 		reason_add(reason, several ? " to end their slices" : " to end its slice");
 	if (fact->service)
-		reason_add(reason, fact->slices ? " or to have had as much" : " to have had as much");
+		reason_add(reason,
+			   fact->slices ? " or to have had as much" : " to have had as much");
 }
 
 static void add_later(const struct las_job *e, const struct las_fact *fact, char *reason)

@@ -28,8 +28,8 @@ double worth_length_device_s(const struct curves *curves, const struct curve *c)
 	       (isnan(c->unit) ? 1 : HINT_SLICES) * curves->slice_s;
 }
 
-/* Unknown lengths are compared by their cube roots, rounded to bins of 1 %: thousands of jobs fall into some
- * hundred bins. */
+/* Unknown lengths are compared by their cube roots, rounded to bins of 1 %: thousands of jobs fall
+ * into some hundred bins. */
 struct bin {
 	int at;
 	double root;
@@ -51,7 +51,9 @@ static struct bin bin_of(const struct curves *curves, const struct curve *c)
 	double root = cbrt(fmin(worth_length_device_s(curves, c), 1e300));
 	int at = (int)round(log(root) / ROOT_BIN);
 
-	return (struct bin){ .at = at, .root = exp(ROOT_BIN * at), .n_known = known, .n_unknown = !known };
+	return (struct bin){
+		.at = at, .root = exp(ROOT_BIN * at), .n_known = known, .n_unknown = !known
+	};
 }
 
 /* Sorts the bins and joins equal ones; returns their number. */
@@ -163,7 +165,8 @@ static void set_rank(const struct worths *w, const struct length_distribution *l
 {
 	const struct curve *c = &w->curves->items[index];
 	struct bin own = bin_of(w->curves, c);
-	const struct bin *bin = bsearch(&own, lengths->bins, (size_t)lengths->n_bins, sizeof(own), compare_bins);
+	const struct bin *bin =
+		bsearch(&own, lengths->bins, (size_t)lengths->n_bins, sizeof(own), compare_bins);
 
 	if (!c->least)
 		return;
@@ -177,8 +180,12 @@ static void set_rank(const struct worths *w, const struct length_distribution *l
 	w->first_rank[index] = 0.5 + bin->longer_known + first_longer_unknown(lengths, is_new(c));
 	w->served_rank[index] = w->first_rank[index];
 	if (is_new(c))
-		w->served_rank[index] = 0.5 + bin->longer_known + first_longer_unknown(&(struct length_distribution){
-			.n_new = lengths->n_new - 1, .n_served = lengths->n_served + 1 }, false);
+		w->served_rank[index] =
+			0.5 + bin->longer_known +
+			first_longer_unknown(
+				&(struct length_distribution){ .n_new = lengths->n_new - 1,
+							       .n_served = lengths->n_served + 1 },
+				false);
 }
 
 struct worths worths_of(const struct curves *curves)
@@ -239,7 +246,8 @@ bool worth_reconfiguring(const struct curves *curves, const struct curve *c)
 
 /* --- worth --- */
 
-static double worth_ranked(const struct worths *w, const struct curve *c, double first_rank, double rate)
+static double worth_ranked(const struct worths *w, const struct curve *c, double first_rank,
+			   double rate)
 {
 	double first = sqrt(fmin(rate, c->least)), rank = w->rank[c - w->curves->items];
 
@@ -266,8 +274,8 @@ double worth_launched(const struct worths *w, const struct curve *c, int r)
 	return worth_at(w, c, launched_rate(c, c->of[r], horizon_s(w->curves, c, HORIZON_SLICES)));
 }
 
-/* The least gain for which a running job is changed: its worth at its present rate, minus its worth at a
- * rate lower by RELAUNCH_GAIN. It keeps small shifts of the model from causing relaunches. */
+/* The least gain for which a running job is changed: its worth at its present rate, minus its worth
+ * at a rate lower by RELAUNCH_GAIN. It keeps small shifts of the model from causing relaunches. */
 static double inertia(const struct worths *w, const struct curve *c)
 {
 	return kept(w, c) - worth_at(w, c, kept_rate(w, c) / RELAUNCH_GAIN);
@@ -287,11 +295,15 @@ double worth_of(const struct worths *w, const struct curve *c, int r)
 double worth_lost(const struct worths *w, const struct curve *c, int r, int to)
 {
 	double first_rank = w->served_rank[c - w->curves->items];
-	double rate = r == c->held ? kept_rate(w, c) : c->of[r], horizon = horizon_s(w->curves, c, HORIZON_SLICES);
+	double rate = r == c->held ? kept_rate(w, c) : c->of[r],
+	       horizon = horizon_s(w->curves, c, HORIZON_SLICES);
 	double has = worth_ranked(w, c, first_rank, rate);
 	double inert = has - worth_ranked(w, c, first_rank, rate / RELAUNCH_GAIN);
 
 	if (to)
-		return has - worth_ranked(w, c, first_rank, launched_rate(c, c->of[to], horizon)) + inert;
-	return has - fmin(worth_ranked(w, c, first_rank, launched_rate(c, c->of[r], horizon)) - has, 0) + inert;
+		return has - worth_ranked(w, c, first_rank, launched_rate(c, c->of[to], horizon)) +
+		       inert;
+	return has -
+	       fmin(worth_ranked(w, c, first_rank, launched_rate(c, c->of[r], horizon)) - has, 0) +
+	       inert;
 }

@@ -1,8 +1,8 @@
-/* agent.h - the knowledge of an application's speed that a simulation gathers: observations, and the fit
- * to them, for one job or shared by all jobs of the application.
+/* agent.h - the knowledge of an application's speed that a simulation gathers: observations, and
+ * the fit to them, for one job or shared by all jobs of the application.
  *
- * As published, an observation has no noise and is made once for each (nodes, GPUs, local batch), and the
- * gradients are those of the last update. */
+ * As published, an observation has no noise and is made once for each (nodes, GPUs, local batch),
+ * and the gradients are those of the last update. */
 #ifndef SIM_AGENT_H
 #define SIM_AGENT_H
 

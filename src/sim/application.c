@@ -15,8 +15,8 @@
 
 #define SIZE_MAX_SAMPLES 1000000000	/* of batches; as configuration_spread has it */
 
-/* What the published simulator knows of two applications beside the files: one runs on one GPU only, at its
- * largest batch size only; local batches above 8 of the other were left out. */
+/* What the published simulator knows of two applications beside the files: one runs on one GPU
+ * only, at its largest batch size only; local batches above 8 of the other were left out. */
 struct exception {
 	const char *name;
 	bool fixed;
@@ -44,7 +44,8 @@ static int read_times(const struct csv *c, int row, int column, struct row *r, s
 
 	if (csv_whole(c, row, column, sizes, &size, err) ||
 	    csv_number(c, row, column + 1, steps_s, &r->times.step_s, err) ||
-	    csv_number(c, row, column + 2, (struct csv_range){ 0, r->times.step_s }, &r->times.sync_s, err))
+	    csv_number(c, row, column + 2, (struct csv_range){ 0, r->times.step_s },
+		       &r->times.sync_s, err))
 		return -1;
 	r->local_batch_size = (double)size;
 	r->index = row;
@@ -57,7 +58,8 @@ static int read_placement(const struct csv *c, int row, struct row *r, struct er
 	size_t n = strlen(digits);
 
 	if (n < 1 || n > PLACEMENT_DIGITS || strspn(digits, "123456789") != n)
-		return csv_complain(c, row, err, "placement '%.60s' is not a digit for each node", digits);
+		return csv_complain(c, row, err, "placement '%.60s' is not a digit for each node",
+				    digits);
 	placement_canonical(digits, r->digits);
 	r->nodes = (int)n;
 	for (size_t i = 0; i < n; i++)
@@ -85,14 +87,16 @@ static int set_placement(struct application *a, const struct csv *c, const struc
 	for (int i = 0; i < n; i++) {
 		if (i > 0 && rows[i].local_batch_size <= rows[i - 1].local_batch_size)
 			return csv_complain(c, rows[i].index, err,
-					    "local_bsz does not ascend within placement %s", p->digits);
+					    "local_bsz does not ascend within placement %s",
+					    p->digits);
 		p->local_batch_size[i] = rows[i].local_batch_size;
 		p->times[i] = rows[i].times;
 	}
 	return 0;
 }
 
-static int group_placements(struct application *a, const struct csv *c, struct row *rows, struct err *err)
+static int group_placements(struct application *a, const struct csv *c, struct row *rows,
+			    struct err *err)
 {
 	int first = 0;
 
@@ -123,7 +127,8 @@ static int by_place(const void *a, const void *b)
 	return x->index - y->index;
 }
 
-/* The means over all placements with the same numbers of nodes and GPUs; returns the number of points. */
+/* The means over all placements with the same numbers of nodes and GPUs; returns the number of
+ * points. */
 static int mean_points(struct row *rows, int n, struct grid_point *points)
 {
 	int n_points = 0;
@@ -258,7 +263,8 @@ static int read_epoch(const struct csv *c, int row, struct validation *v, struct
 	return 0;
 }
 
-static int read_validation(struct application *a, const char *path, int64_t batch_size, struct err *err)
+static int read_validation(struct application *a, const char *path, int64_t batch_size,
+			   struct err *err)
 {
 	static const char *const columns[] = { "progress", "iteration", "grad_sqr", "grad_var" };
 	struct validation *v = &a->validations[a->n_validations];
@@ -276,14 +282,16 @@ static int read_validation(struct application *a, const char *path, int64_t batc
 	for (int i = 0; i < c.n_rows && rc == 0; i++)
 		rc = read_epoch(&c, i, v, err);
 	if (rc == 0 && a->n_epochs && a->n_epochs != c.n_rows)
-		rc = csv_complain(&c, c.n_rows - 1, err, "%d epochs, where other validations have %d",
-				  c.n_rows, a->n_epochs);
+		rc = csv_complain(&c, c.n_rows - 1, err,
+				  "%d epochs, where other validations have %d", c.n_rows,
+				  a->n_epochs);
 	a->n_epochs = c.n_rows;
 	csv_release(&c);
 	return rc;
 }
 
-/* B of "validation-B.csv". 0: another name. -1: B is no number, or is not written in its usual form. */
+/* B of "validation-B.csv". 0: another name. -1: B is no number, or is not written in its usual
+ * form. */
 static int64_t validation_batch_size(const char *name)
 {
 	static const char prefix[] = "validation-", suffix[] = ".csv";
@@ -291,12 +299,13 @@ static int64_t validation_batch_size(const char *name)
 	int64_t size = 0;
 	char *digits;
 
-	if (n < head + tail || !text_starts_with(name, prefix) || strcmp(name + n - tail, suffix) != 0)
+	if (n < head + tail || !text_starts_with(name, prefix) ||
+	    strcmp(name + n - tail, suffix) != 0)
 		return 0;
 	digits = xstrdup(name + head);
 	digits[n - head - tail] = '\0';
-	if (*digits == '0' || strspn(digits, "0123456789") != strlen(digits) || number_parse_int(digits, &size) ||
-	    size < 1 || size > SIZE_MAX_SAMPLES)
+	if (*digits == '0' || strspn(digits, "0123456789") != strlen(digits) ||
+	    number_parse_int(digits, &size) || size < 1 || size > SIZE_MAX_SAMPLES)
 		size = -1;
 	free(digits);
 	return size;
@@ -309,7 +318,8 @@ static void set_progress(struct application *a)
 	for (int e = 0; e < a->n_epochs; e++) {
 		a->progress[e + 1] = a->validations[0].progress[e];
 		for (int i = 1; i < a->n_validations; i++)
-			a->progress[e + 1] = fmin(a->progress[e + 1], a->validations[i].progress[e]);
+			a->progress[e + 1] =
+				fmin(a->progress[e + 1], a->validations[i].progress[e]);
 	}
 }
 
@@ -335,7 +345,8 @@ static int list_validations(const char *directory, int64_t **sizes, struct err *
 		if (!size)
 			continue;
 		if (size < 0) {
-			err_set(err, EX_DATAERR, "'%s/%s': its name is not 'validation-B.csv' of a batch size B",
+			err_set(err, EX_DATAERR,
+				"'%s/%s': its name is not 'validation-B.csv' of a batch size B",
 				directory, entry->d_name);
 			n = -1;
 			break;
@@ -392,17 +403,20 @@ static void set_exceptions(struct application *a)
 	}
 }
 
-int application_read(struct application *a, const char *directory, const char *name, struct err *err)
+int application_read(struct application *a, const char *directory, const char *name,
+		     struct err *err)
 {
 	const char *path;
 	int rc;
 
-	*a = (struct application){ .name = xstrdup(name), .directory = xasprintf("%s/%s", directory, name) };
+	*a = (struct application){ .name = xstrdup(name),
+				   .directory = xasprintf("%s/%s", directory, name) };
 	path = a->directory;
 	rc = read_times_files(a, path, err) || read_validations(a, path, err) ? -1 : 0;
 	if (rc == 0 && a->min_local_batch_size > a->max_batch_size)
-		rc = err_set(err, EX_DATAERR, "'%s': no local_bsz up to the largest validated batch size %lld",
-			     path, (long long)a->max_batch_size);
+		rc = err_set(err, EX_DATAERR,
+			     "'%s': no local_bsz up to the largest validated batch size %lld", path,
+			     (long long)a->max_batch_size);
 	if (rc == 0)
 		set_exceptions(a);
 	else
@@ -443,7 +457,8 @@ static bool covers_on_node(const struct application *a, int replicas)
 	char digits[PLACEMENT_DIGITS + 1];
 	struct times times;
 
-	if (placement_digits(&replicas, 1, digits, sizeof(digits)) && application_placement(a, digits))
+	if (placement_digits(&replicas, 1, digits, sizeof(digits)) &&
+	    application_placement(a, digits))
 		return true;
 	return grid_find(&a->grid, 1, replicas, (double)a->min_local_batch_size, &times) ||
 	       grid_find(&a->grid, 1, replicas, (double)a->max_local_batch_size, &times);

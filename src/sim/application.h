@@ -43,17 +43,21 @@ struct application {
 	struct validation *validations;	/* by batch size, ascending */
 	int n_validations;
 	int n_epochs;
-	double *progress;		/* [e]: progress at the end of e epochs; n_epochs + 1 of them */
+	/* [e]: progress at the end of e epochs; n_epochs + 1 of them */
+	double *progress;
 };
 
 /* Reads directory/NAME. */
-int application_read(struct application *a, const char *directory, const char *name, struct err *err);
+int application_read(struct application *a, const char *directory, const char *name,
+		     struct err *err);
 void application_release(struct application *a);
 
 /* The measurements of exactly this placement, or NULL. The digits must be the smallest rotation. */
-const struct placement_times *application_placement(const struct application *a, const char *digits);
+const struct placement_times *application_placement(const struct application *a,
+						    const char *digits);
 
-/* The largest n up to wanted for which 1 to n GPUs on one node are measured or lie between measurements;
+/* The largest n up to wanted for which 1 to n GPUs on one node are measured or lie between
+ * measurements;
  * 0: none. */
 int application_most_on_node(const struct application *a, int wanted);
 

@@ -120,7 +120,8 @@ static int next_line(struct cursor *at, struct err *err)
 		return complain(at->path, at->line, err, "quotes are not understood");
 	while ((cell = strsep(&line, ","))) {
 		if (at->n == COLUMNS_MAX)
-			return complain(at->path, at->line, err, "more than %d columns", COLUMNS_MAX);
+			return complain(at->path, at->line, err, "more than %d columns",
+					COLUMNS_MAX);
 		at->cells[at->n++] = cell;
 	}
 	return 0;
@@ -135,11 +136,13 @@ static int find_columns(const struct csv *c, const struct cursor *at, int *where
 			if (strcmp(at->cells[i], c->columns[k]) != 0)
 				continue;
 			if (where[k] >= 0)
-				return complain(at->path, 1, err, "two columns '%s'", c->columns[k]);
+				return complain(at->path, 1, err, "two columns '%s'",
+						c->columns[k]);
 			where[k] = i;
 		}
 		if (where[k] < 0)
-			return complain(at->path, 1, err, "no column '%s' in the heading", c->columns[k]);
+			return complain(at->path, 1, err, "no column '%s' in the heading",
+					c->columns[k]);
 	}
 	return 0;
 }
@@ -148,13 +151,14 @@ static int read_rows(struct csv *c, struct cursor *at, const int *where, struct 
 {
 	int width = at->n;
 
-	c->cells = xcalloc(((size_t)count_newlines(at->next) + 1) * (size_t)c->n_columns, sizeof(*c->cells));
+	c->cells = xcalloc(((size_t)count_newlines(at->next) + 1) * (size_t)c->n_columns,
+			   sizeof(*c->cells));
 	while (at->next[strspn(at->next, "\r\n")]) {
 		if (next_line(at, err))
 			return -1;
 		if (at->n != width)
-			return complain(at->path, at->line, err, "%d cell%s below a heading of %d", at->n,
-					at->n == 1 ? "" : "s", width);
+			return complain(at->path, at->line, err, "%d cell%s below a heading of %d",
+					at->n, at->n == 1 ? "" : "s", width);
 		for (int k = 0; k < c->n_columns; k++)
 			c->cells[c->n_rows * c->n_columns + k] = at->cells[where[k]];
 		c->n_rows++;
@@ -172,7 +176,8 @@ static int parse(struct csv *c, size_t length, struct err *err)
 	if (length == 0)
 		return complain(c->path, 1, err, "an empty file; it should begin with a heading");
 	if (strlen(c->data) != length)
-		return complain(c->path, 1 + count_newlines(c->data), err, "a zero byte: this is not text");
+		return complain(c->path, 1 + count_newlines(c->data), err,
+				"a zero byte: this is not text");
 	if (strncmp(c->data, "\xef\xbb\xbf", 3) == 0)
 		at.next += 3;
 	if (next_line(&at, err) || find_columns(c, &at, where, err))
@@ -180,7 +185,8 @@ static int parse(struct csv *c, size_t length, struct err *err)
 	return read_rows(c, &at, where, err);
 }
 
-int csv_read(struct csv *c, const char *path, const char *const *columns, int n_columns, struct err *err)
+int csv_read(struct csv *c, const char *path, const char *const *columns, int n_columns,
+	     struct err *err)
 {
 	size_t length = 0;
 
@@ -222,19 +228,20 @@ int csv_complain(const struct csv *c, int row, struct err *err, const char *form
 	return complain(c->path, csv_line(row), err, "%s", text);
 }
 
-static int complain_of(const struct csv *c, int row, int column, const char *wanted, struct err *err)
+static int complain_of(const struct csv *c, int row, int column, const char *wanted,
+		       struct err *err)
 {
 	return csv_complain(c, row, err, "%s '%.60s' is not %s", c->columns[column],
 			    csv_cell(c, row, column), wanted);
 }
 
-static int check_range(const struct csv *c, int row, int column, struct csv_range range, double value,
-		       struct err *err)
+static int check_range(const struct csv *c, int row, int column, struct csv_range range,
+		       double value, struct err *err)
 {
 	if (value >= range.low && value <= range.high)
 		return 0;
-	return csv_complain(c, row, err, "%s '%.60s' is not from %.15g to %.15g", c->columns[column],
-			    csv_cell(c, row, column), range.low, range.high);
+	return csv_complain(c, row, err, "%s '%.60s' is not from %.15g to %.15g",
+			    c->columns[column], csv_cell(c, row, column), range.low, range.high);
 }
 
 int csv_number(const struct csv *c, int row, int column, struct csv_range range, double *value,

@@ -7,10 +7,10 @@
  *		if (csv_number(&c, row, 1, (struct csv_range){ 0, 1e9 }, &x, err)) ...
  *	csv_release(&c);
  *
- * The heading has the wanted columns in any order; other columns are not read. Lines may end in CR LF.
- * Refused are quotes, rows longer or shorter than the heading, and blank lines before the last row. A
- * pipe is read to its end. All errors except those of opening and reading the file are EX_DATAERR,
- * "FILE:LINE: ...". */
+ * The heading has the wanted columns in any order; other columns are not read. Lines may end in CR
+ * LF. Refused are quotes, rows longer or shorter than the heading, and blank lines before the last
+ * row. A pipe is read to its end. All errors except those of opening and reading the file are
+ * EX_DATAERR, "FILE:LINE: ...". */
 #ifndef SIM_CSV_H
 #define SIM_CSV_H
 
@@ -26,7 +26,8 @@ struct csv {
 	const char **cells;		/* [row * n_columns + column], in the order of columns */
 };
 
-int csv_read(struct csv *c, const char *path, const char *const *columns, int n_columns, struct err *err);
+int csv_read(struct csv *c, const char *path, const char *const *columns, int n_columns,
+	     struct err *err);
 void csv_release(struct csv *c);
 
 const char *csv_cell(const struct csv *c, int row, int column);

@@ -1,5 +1,5 @@
-/* decide.c - one decision: asks the policy for numbers of GPUs, finds nodes, and moves jobs whose nodes or
- * GPUs differ. */
+/* decide.c - one decision: asks the policy for numbers of GPUs, finds nodes, and moves jobs whose
+ * nodes or GPUs differ. */
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -79,7 +79,8 @@ static void place_as_published(const struct decision *d)
 		int job = d->order[i];
 
 		if (!d->placements[job].n)
-			take_gpus(free_gpus, o->nodes, d->choices[job].replicas, &d->placements[job]);
+			take_gpus(free_gpus, o->nodes, d->choices[job].replicas,
+				  &d->placements[job]);
 	}
 	free(free_gpus);
 }
@@ -90,7 +91,8 @@ static void place(const struct decision *d)
 {
 	const struct sim_options *o = d->s->options;
 	size_t n_jobs = (size_t)d->s->n_active, nodes = (size_t)o->nodes;
-	int *held = xcalloc(n_jobs * nodes, sizeof(*held)), *placed = xcalloc(n_jobs * nodes, sizeof(*placed));
+	int *held = xcalloc(n_jobs * nodes, sizeof(*held)),
+	    *placed = xcalloc(n_jobs * nodes, sizeof(*placed));
 	int *count = xcalloc(n_jobs, sizeof(*count));
 
 	for (size_t i = 0; i < n_jobs; i++) {
@@ -104,7 +106,8 @@ static void place(const struct decision *d)
 	for (size_t i = 0; i < n_jobs; i++)
 		for (int node = 0; node < o->nodes; node++)
 			if (placed[i * nodes + (size_t)node] > 0)
-				placement_add(&d->placements[i], node, placed[i * nodes + (size_t)node]);
+				placement_add(&d->placements[i], node,
+					      placed[i * nodes + (size_t)node]);
 	free(held);
 	free(placed);
 	free(count);
@@ -189,8 +192,11 @@ int decide_round(struct simulation *s, struct sim_round *round, double *decide_s
 {
 	size_t n = (size_t)s->n_active;
 	struct decision d = {
-		.s = s, .told = xcalloc(n, sizeof(*d.told)), .choices = xcalloc(n, sizeof(*d.choices)),
-		.placements = xcalloc(n, sizeof(*d.placements)), .order = xcalloc(n, sizeof(*d.order)),
+		.s = s,
+		.told = xcalloc(n, sizeof(*d.told)),
+		.choices = xcalloc(n, sizeof(*d.choices)),
+		.placements = xcalloc(n, sizeof(*d.placements)),
+		.order = xcalloc(n, sizeof(*d.order)),
 	};
 	int rc = tell(&d, err);
 

@@ -4,8 +4,8 @@
 #include "simulation.h"
 
 /* The progress a second in one epoch, at the best validated batch size. */
-static int best_rate(struct simulation *s, const struct application *a, const struct place_class *place,
-		     int epoch, double *rate, struct err *err)
+static int best_rate(struct simulation *s, const struct application *a,
+		     const struct place_class *place, int epoch, double *rate, struct err *err)
 {
 	struct throughput_place on = { place->nodes, place->replicas };
 
@@ -27,8 +27,9 @@ static int best_rate(struct simulation *s, const struct application *a, const st
 		*rate = fmax(*rate, gradients_gain(g, batch / (double)a->initial_batch_size) /
 				    times_of_update(times, sizes.accumulation_steps));
 	}
-	return *rate > 0 ? 0 : err_set(err, EX_DATAERR, "'%s' has no batch size for %d GPUs", a->name,
-				       place->replicas);
+	return *rate > 0 ? 0
+			 : err_set(err, EX_DATAERR, "'%s' has no batch size for %d GPUs", a->name,
+				   place->replicas);
 }
 
 /* The part of its share that the job can use, at least one GPU. */
@@ -41,8 +42,8 @@ static double usable_share(const struct simulation *s, const struct application 
 }
 
 /* The time of all epochs on packed GPUs. */
-static int training_time(struct simulation *s, const struct application *a, int replicas, double *seconds,
-			 struct err *err)
+static int training_time(struct simulation *s, const struct application *a, int replicas,
+			 double *seconds, struct err *err)
 {
 	struct place_class place = place_class_packed(a, replicas, s->options->gpus_per_node);
 	double rate;
@@ -56,8 +57,8 @@ static int training_time(struct simulation *s, const struct application *a, int 
 	return 0;
 }
 
-/* With a fraction of a GPU, the time is linear between those on the whole GPUs and on one more, as in Sia's
- * simulator. Where the profiles do not cover this many packed GPUs, fewer are taken. */
+/* With a fraction of a GPU, the time is linear between those on the whole GPUs and on one more, as
+ * in Sia's simulator. Where the profiles do not cover this many packed GPUs, fewer are taken. */
 int fairness_alone(struct simulation *s, const struct sim_job *job, double gpus, double *seconds,
 		   struct err *err)
 {
@@ -69,7 +70,8 @@ int fairness_alone(struct simulation *s, const struct sim_job *job, double gpus,
 	while (training_time(s, a, replicas, seconds, err))
 		if (--replicas < 1)
 			return err_prefix(err, "job '%s'", job->spec->name);
-	if (share > replicas && share < replicas + 1 && !training_time(s, a, replicas + 1, &more_s, &none))
+	if (share > replicas && share < replicas + 1 &&
+	    !training_time(s, a, replicas + 1, &more_s, &none))
 		*seconds += (share - replicas) * (more_s - *seconds);
 	*seconds = s->options->restart_s + *seconds / fmin(gpus, 1);
 	return 0;

@@ -4,7 +4,8 @@
 
 #include "pollux/simulate.h"
 
-/* The q-quantile of n values, which are sorted; linear between ranks, as in numpy. NaN if n is 0. */
+/* The q-quantile of n values, which are sorted; linear between ranks, as in numpy. NaN if n is
+ * 0. */
 double quantile(double *values, int n, double q);
 
 /* Fills the figures of jobs and rounds: all but gpu_hours and measured times. */

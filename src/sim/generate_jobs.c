@@ -36,7 +36,7 @@ void generate_jobs(const struct sim_generation *g, uint64_t *random, struct text
 		int scale = doublings < k->doublings ? doublings : k->doublings;
 
 		at_s += random_exponential(random, g->seconds / g->n_jobs);
-		text_addf(t, "%s-%d,%.0f,%s,%d,%lld\n", k->name, i, floor(at_s), k->name, 1 << doublings,
-			  (long long)k->initial_batch_size << scale);
+		text_addf(t, "%s-%d,%.0f,%s,%d,%lld\n", k->name, i, floor(at_s), k->name,
+			  1 << doublings, (long long)k->initial_batch_size << scale);
 	}
 }

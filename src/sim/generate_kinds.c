@@ -1,5 +1,5 @@
-/* generate_kinds.c - three kinds of training: one that scales well, one held back by its links, and one
- * whose gradients stay clear, so that large batches bring little. */
+/* generate_kinds.c - three kinds of training: one that scales well, one held back by its links, and
+ * one whose gradients stay clear, so that large batches bring little. */
 #include "generate.h"
 
 const struct kind kinds[] = {

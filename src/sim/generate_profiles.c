@@ -12,11 +12,12 @@
 
 /* --- times --- */
 
-static void add_times(const struct kind *k, struct throughput_place place, double m, uint64_t *random,
-		      struct text *t)
+static void add_times(const struct kind *k, struct throughput_place place, double m,
+		      uint64_t *random, struct text *t)
 {
 	double grad_s = throughput_grad_time(&k->params, m) * exp(ERROR * random_normal(random));
-	double step_s = throughput_update_time(&k->params, place, m) * exp(ERROR * random_normal(random));
+	double step_s =
+		throughput_update_time(&k->params, place, m) * exp(ERROR * random_normal(random));
 
 	/* A single GPU synchronises too, for a moment. */
 	step_s = fmax(step_s, 1.001 * grad_s);

@@ -38,7 +38,8 @@ static bool tetrahedron_set(struct tetrahedron *t, const struct grid *g)
 
 	for (int axis = 0; axis < 3; axis++)
 		for (int k = 0; k < 3; k++)
-			m[axis][k] = g->points[t->corner[k]].at[axis] - g->points[t->corner[3]].at[axis];
+			m[axis][k] =
+				g->points[t->corner[k]].at[axis] - g->points[t->corner[3]].at[axis];
 	det = determinant((const double (*)[3])m);
 	if (fabs(det) < FLAT)
 		return false;
@@ -101,8 +102,9 @@ static int run_qhull(qhT *qh, double *at, const struct grid *g, struct err *err)
 		return err_set(err, EX_OSERR, "cannot open '/dev/null'");
 	status = qh_new_qhull(qh, 3, g->n_points, at, False, options, NULL, nowhere);
 	fclose(nowhere);
-	return status ? err_set(err, EX_DATAERR, "Qhull failed on %d points, with status %d", g->n_points,
-				status) : 0;
+	return status ? err_set(err, EX_DATAERR, "Qhull failed on %d points, with status %d",
+				g->n_points, status)
+		      : 0;
 }
 
 static int triangulate(struct grid *g, struct err *err)
@@ -138,7 +140,8 @@ void grid_release(struct grid *g)
 
 /* --- looking up --- */
 
-static bool coordinates(const struct grid *g, const struct tetrahedron *t, const double *x, double *w)
+static bool coordinates(const struct grid *g, const struct tetrahedron *t, const double *x,
+			double *w)
 {
 	const double *origin = g->points[t->corner[3]].at;
 

@@ -1,10 +1,10 @@
 /* grid.h - times by nodes, replicas and local batch size, linear in a Delaunay triangulation of the
- * measured points. The published simulator does the same (scipy's LinearNDInterpolator uses the same
- * library, Qhull, with the same options).
+ * measured points. The published simulator does the same (scipy's LinearNDInterpolator uses the
+ * same library, Qhull, with the same options).
  *
- * The points lie on a grid, so the triangulation is not unique, and Qhull's has flat tetrahedra. The first
- * tetrahedron is taken that is not flat and contains the point. Any other choice changes mean completion
- * times by hundredths of a per cent. */
+ * The points lie on a grid, so the triangulation is not unique, and Qhull's has flat tetrahedra.
+ * The first tetrahedron is taken that is not flat and contains the point. Any other choice changes
+ * mean completion times by hundredths of a per cent. */
 #ifndef SIM_GRID_H
 #define SIM_GRID_H
 

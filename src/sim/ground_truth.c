@@ -8,7 +8,8 @@
 
 /* --- classes --- */
 
-static struct place_class class_of_gpus(const struct application *a, const int *gpus, int n, int replicas)
+static struct place_class class_of_gpus(const struct application *a, const int *gpus, int n,
+					int replicas)
 {
 	struct place_class c = { .application = a, .nodes = n, .replicas = replicas };
 	char digits[PLACEMENT_DIGITS + 1];
@@ -62,20 +63,24 @@ static bool interpolate(const struct placement_times *p, double m, struct times 
 static int look_up(const struct place_class *c, int64_t m, struct times *times, struct err *err)
 {
 	bool found = c->exact ? interpolate(c->exact, (double)m, times)
-			      : grid_find(&c->application->grid, c->nodes, c->replicas, (double)m, times);
+			      : grid_find(&c->application->grid, c->nodes, c->replicas, (double)m,
+					  times);
 
 	if (found)
 		return 0;
-	return err_set(err, EX_DATAERR, "the profiles of '%s' do not cover a local batch of %lld on %d node%s "
-		       "with %d GPU%s%s%s: '%s/%s'", c->application->name, (long long)m, c->nodes,
-		       c->nodes == 1 ? "" : "s", c->replicas, c->replicas == 1 ? "" : "s",
-		       c->exact ? ", placement " : "", c->exact ? c->exact->digits : "",
-		       c->application->directory, c->exact ? "placements.csv" : "*.csv");
+	return err_set(err, EX_DATAERR,
+		       "the profiles of '%s' do not cover a local batch of %lld on %d node%s "
+		       "with %d GPU%s%s%s: '%s/%s'",
+		       c->application->name, (long long)m, c->nodes, c->nodes == 1 ? "" : "s",
+		       c->replicas, c->replicas == 1 ? "" : "s", c->exact ? ", placement " : "",
+		       c->exact ? c->exact->digits : "", c->application->directory,
+		       c->exact ? "placements.csv" : "*.csv");
 }
 
 static size_t hash_of(const struct place_class *c, int64_t m)
 {
-	uint64_t z = (uint64_t)(uintptr_t)(c->exact ? (const void *)c->exact : (const void *)c->application);
+	uint64_t z = (uint64_t)(uintptr_t)(c->exact ? (const void *)c->exact
+						    : (const void *)c->application);
 
 	z += (uint64_t)c->nodes * 0x9e3779b97f4a7c15 + (uint64_t)c->replicas * 0xbf58476d1ce4e5b9;
 	z += (uint64_t)m * 0x94d049bb133111eb;
@@ -87,7 +92,8 @@ static size_t hash_of(const struct place_class *c, int64_t m)
 static bool is_same(const struct truth_entry *e, const struct place_class *c, int64_t m)
 {
 	return e->place.application == c->application && e->place.exact == c->exact &&
-	       e->place.nodes == c->nodes && e->place.replicas == c->replicas && e->local_batch_size == m;
+	       e->place.nodes == c->nodes && e->place.replicas == c->replicas &&
+	       e->local_batch_size == m;
 }
 
 /* The entry of this key, or the empty entry where it belongs. */
@@ -155,10 +161,13 @@ struct sides {
 
 static struct sides sides_of(const struct application *a, double batch_size)
 {
-	struct sides s = { .low = a->validations, .high = a->validations, .batch_size = batch_size };
+	struct sides s = { .low = a->validations,
+			   .high = a->validations,
+			   .batch_size = batch_size };
 	const struct validation *last = &a->validations[a->n_validations - 1];
 
-	assert(batch_size >= (double)a->initial_batch_size && batch_size <= (double)a->max_batch_size);
+	assert(batch_size >= (double)a->initial_batch_size &&
+	       batch_size <= (double)a->max_batch_size);
 	while (s.high < last && (double)s.high->batch_size < batch_size)
 		s.high++;
 	s.low = (double)s.high->batch_size > batch_size ? s.high - 1 : s.high;

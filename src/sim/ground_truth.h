@@ -1,13 +1,14 @@
-/* ground_truth.h - the real behaviour of a job: the profiles, and linear interpolation between them.
+/* ground_truth.h - the real behaviour of a job: the profiles, and linear interpolation between
+ * them.
  *
  *	struct truth truth = { 0 };
  *	struct place_class c = place_class_of(application, &placement);
- *	if (truth_times(&truth, &c, m, &times, err)) ...	// looked up once for each (class, m)
- *	truth_release(&truth);
+ *	if (truth_times(&truth, &c, m, &times, err)) ...	// looked up once for each (class,
+ *	m) truth_release(&truth);
  *
- * The times of a measured placement are linear in the local batch size between its rows. Other placements
- * are looked up in the grid, with no more nodes than were measured. A placement outside the profiles is an
- * error that names it. */
+ * The times of a measured placement are linear in the local batch size between its rows. Other
+ * placements are looked up in the grid, with no more nodes than were measured. A placement outside
+ * the profiles is an error that names it. */
 #ifndef SIM_GROUND_TRUTH_H
 #define SIM_GROUND_TRUTH_H
 
@@ -49,8 +50,8 @@ void truth_release(struct truth *t);
 /* Seconds of an update of several passes. */
 double times_of_update(struct times times, int passes);
 
-/* The gradients of a training at a batch size, linear between the nearest validated ones; the batch size
- * must lie within the validated range. */
+/* The gradients of a training at a batch size, linear between the nearest validated ones; the batch
+ * size must lie within the validated range. */
 struct gradients {
 	double sqr, var;	/* |G|^2, tr(Sigma) / initial batch size */
 };

@@ -22,7 +22,8 @@ static int set_times(struct simulation *s, struct sim_job *job, struct err *err)
 			err))
 		return err_prefix(err, "job '%s'", job->spec->name);
 	if (batch < (double)a->initial_batch_size || batch > (double)a->max_batch_size)
-		return err_set(err, EX_DATAERR, "job '%s': '%s' was not validated at a batch size of %.0f",
+		return err_set(err, EX_DATAERR,
+			       "job '%s': '%s' was not validated at a batch size of %.0f",
 			       job->spec->name, a->name, batch);
 	return 0;
 }
@@ -44,7 +45,8 @@ static void update_sizes(struct simulation *s, struct sim_job *job)
 }
 
 /* Progress of a second, in updates at the initial batch size. */
-static double progress_rate(const struct simulation *s, const struct sim_job *job, struct gradients g)
+static double progress_rate(const struct simulation *s, const struct sim_job *job,
+			    struct gradients g)
 {
 	double scale = batch_of(job) /
 		       (double)job->spec->application->initial_batch_size;
@@ -54,8 +56,8 @@ static double progress_rate(const struct simulation *s, const struct sim_job *jo
 	return job->interfered ? rate * (1 - s->options->interference) : rate;
 }
 
-/* Advances the job to the end of the epoch or of the interval. Returns the seconds that this takes, rounded
- * up to whole ones at the end of an epoch. */
+/* Advances the job to the end of the epoch or of the interval. Returns the seconds that this takes,
+ * rounded up to whole ones at the end of an epoch. */
 static double advance(struct simulation *s, struct sim_job *job, double at_s, double seconds)
 {
 	const struct application *a = job->spec->application;

@@ -38,8 +38,8 @@ static double best_goodput(const struct application *a, const struct goodput_mod
 
 /* --- policies that choose both GPUs and batch: by the model --- */
 
-static void model_goodput(const struct simulation *s, struct sim_job *job, const struct goodput_model *model,
-			  int most)
+static void model_goodput(const struct simulation *s, struct sim_job *job,
+			  const struct goodput_model *model, int most)
 {
 	int node = s->options->gpus_per_node;
 
@@ -79,9 +79,11 @@ static void tell_by_model(struct simulation *s, struct sim_job *job, struct sche
 
 /* --- policies that take the owner's batch size --- */
 
-/* Seconds of an update at the owner's batch size on packed GPUs, by the profiles or by the model. */
-static int update_time(struct simulation *s, const struct sim_job *job, const struct goodput_model *model,
-		       int replicas, double *update_s, struct err *err)
+/* Seconds of an update at the owner's batch size on packed GPUs, by the profiles or by the
+ * model. */
+static int update_time(struct simulation *s, const struct sim_job *job,
+		       const struct goodput_model *model, int replicas, double *update_s,
+		       struct err *err)
 {
 	const struct application *a = job->spec->application;
 	int node = s->options->gpus_per_node;
@@ -102,8 +104,8 @@ static int update_time(struct simulation *s, const struct sim_job *job, const st
 	return 0;
 }
 
-/* Updates still to come. For optimus, as published, those of this epoch are left out, and the last epoch has
- * one. */
+/* Updates still to come. For optimus, as published, those of this epoch are left out, and the last
+ * epoch has one. */
 static double remaining_updates(const struct simulation *s, const struct sim_job *job)
 {
 	const struct application *a = job->spec->application;
@@ -169,6 +171,7 @@ int job_tell(struct simulation *s, struct sim_job *job, struct sched_job *told, 
 		return tell_at_owners_batch(s, job, told, err);
 	tell_by_model(s, job, told);
 	if (s->options->lengths_known)
-		told->remaining_samples = (job_end(job) - job->progress) * (double)a->initial_batch_size;
+		told->remaining_samples =
+			(job_end(job) - job->progress) * (double)a->initial_batch_size;
 	return 0;
 }

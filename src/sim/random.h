@@ -1,5 +1,5 @@
-/* random.h - random numbers from a seed: splitmix64 (G. L. Steele, D. Lea and C. H. Flood, "Fast splittable
- * pseudorandom number generators", OOPSLA 2014). */
+/* random.h - random numbers from a seed: splitmix64 (G. L. Steele, D. Lea and C. H. Flood, "Fast
+ * splittable pseudorandom number generators", OOPSLA 2014). */
 #ifndef SIM_RANDOM_H
 #define SIM_RANDOM_H
 

@@ -20,7 +20,8 @@ struct state {
 struct replay_run {
 	const struct replay_options *options;
 	struct state *states;
-	int n, n_done, first, end;	/* jobs before first are done, jobs from end on are not submitted yet */
+	/* jobs before first are done, jobs from end on are not submitted yet */
+	int n, n_done, first, end;
 	double now_s, ran_s;		/* ran: when a job last ran */
 	struct sched_job *told;		/* one entry for each present job, like those below */
 	struct sched_choice *choices;
@@ -57,14 +58,22 @@ static double rate_of(const struct replay_run *r, const struct state *s)
 static struct sched_job tell(const struct replay_run *r, const struct state *s)
 {
 	const struct replay_job *job = s->job;
-	int most = job->max_replicas < r->options->n_devices ? job->max_replicas : r->options->n_devices;
+	int most = job->max_replicas < r->options->n_devices ? job->max_replicas
+							     : r->options->n_devices;
 
 	return (struct sched_job){
-		.id = job->id, .min_replicas = job->min_replicas, .max_replicas = most,
-		.weight = job->weight, .preemptible = job->preemptible, .replicas = s->replicas,
-		.attained_service_device_s = s->attained_device_s, .launched_s = s->launched_s,
-		.demoted_s = s->demoted_s, .submitted_s = job->submit_s,
-		.waiting_since_s = s->waiting_since_s, .restarts = s->restarts > 0 ? s->restarts : 0,
+		.id = job->id,
+		.min_replicas = job->min_replicas,
+		.max_replicas = most,
+		.weight = job->weight,
+		.preemptible = job->preemptible,
+		.replicas = s->replicas,
+		.attained_service_device_s = s->attained_device_s,
+		.launched_s = s->launched_s,
+		.demoted_s = s->demoted_s,
+		.submitted_s = job->submit_s,
+		.waiting_since_s = s->waiting_since_s,
+		.restarts = s->restarts > 0 ? s->restarts : 0,
 		.restart_s = job->restart_s,
 		.goodput = job->phases[s->phase].best,
 		.goodput_now = job->modelled && s->replicas ? rate_of(r, s) : (double)NAN,
@@ -113,7 +122,8 @@ static void give_devices(struct replay_run *r)
 
 /* --- time --- */
 
-/* The end of a phase is computed from rates: at a rate of 0 a job would never end, and at NaN at once. */
+/* The end of a phase is computed from rates: at a rate of 0 a job would never end, and at NaN at
+ * once. */
 static int check_rates(const struct replay_run *r, struct err *err)
 {
 	for (int i = r->first; i < r->end; i++) {
@@ -121,7 +131,8 @@ static int check_rates(const struct replay_run *r, struct err *err)
 		double rate = s->replicas ? rate_of(r, s) : 1;
 
 		if (!(rate > 0 && isfinite(rate)))
-			return err_set(err, EX_DATAERR, "job %lld does work at a rate of %g on %d devices",
+			return err_set(err, EX_DATAERR,
+				       "job %lld does work at a rate of %g on %d devices",
 				       (long long)s->job->id, rate, s->replicas);
 	}
 	return 0;
@@ -175,7 +186,8 @@ static double release_of(const struct replay_run *r, const struct replay_job *jo
 	return release_s;
 }
 
-/* Admits the jobs that are present from now on. Returns a time before which no other job arrives. */
+/* Admits the jobs that are present from now on. Returns a time before which no other job
+ * arrives. */
 static double admit(struct replay_run *r)
 {
 	double next_s;
@@ -200,7 +212,8 @@ static double admit(struct replay_run *r)
 	return next_s;
 }
 
-/* The next pass by the clock, at the earliest when a job is present; INFINITY: no job will ever be. */
+/* The next pass by the clock, at the earliest when a job is present; INFINITY: no job will ever
+ * be. */
 static double next_pass_s(const struct replay_run *r, double next_s)
 {
 	double interval_s = r->options->interval_s;
@@ -244,9 +257,10 @@ static int loop(struct replay_run *r, struct err *err)
 			give_devices(r);
 		pass_s = next_pass_s(r, next_s);
 		if (isinf(pass_s) || (isinf(next_s) && r->now_s - r->ran_s > STUCK_S))
-			return err_set(err, EX_UNAVAILABLE, "under '%s' on %d devices no job got any "
-				       "further in 28 days", r->options->policy->name,
-				       r->options->n_devices);
+			return err_set(err, EX_UNAVAILABLE,
+				       "under '%s' on %d devices no job got any "
+				       "further in 28 days",
+				       r->options->policy->name, r->options->n_devices);
 		if (check_rates(r, err))
 			return -1;
 		pass = step(r, pass_s) || r->now_s >= pass_s;
@@ -262,16 +276,23 @@ static void run_init(struct replay_run *r, const struct replay_options *options,
 	size_t size = (size_t)n;
 
 	*r = (struct replay_run){
-		.options = options, .n = n, .states = xcalloc(size, sizeof(*r->states)),
-		.told = xcalloc(size, sizeof(*r->told)), .choices = xcalloc(size, sizeof(*r->choices)),
+		.options = options,
+		.n = n,
+		.states = xcalloc(size, sizeof(*r->states)),
+		.told = xcalloc(size, sizeof(*r->told)),
+		.choices = xcalloc(size, sizeof(*r->choices)),
 		.told_state = xcalloc(size, sizeof(struct state *)),
 	};
 	/* A pass at the moment of the first submission is then still to come. */
 	r->now_s = r->ran_s = n ? jobs[0].submit_s - 1 : 0;
 	for (int i = 0; i < n; i++)
 		r->states[i] = (struct state){
-			.job = &jobs[i], .pause_s = jobs[i].phases[0].pause_s, .restarts = -1, .start_s = (double)NAN,
-			.finish_s = (double)NAN, .demoted_s = (double)NAN,
+			.job = &jobs[i],
+			.pause_s = jobs[i].phases[0].pause_s,
+			.restarts = -1,
+			.start_s = (double)NAN,
+			.finish_s = (double)NAN,
+			.demoted_s = (double)NAN,
 		};
 }
 
@@ -287,8 +308,11 @@ int replay(const struct replay_options *options, const struct replay_job *jobs, 
 		const struct state *s = &r.states[i];
 
 		results[i] = (struct sim_job_result){
-			.submit_s = jobs[i].submit_s, .start_s = s->start_s, .finish_s = s->finish_s,
-			.restarts = s->restarts > 0 ? s->restarts : 0, .fairness = (double)NAN,
+			.submit_s = jobs[i].submit_s,
+			.start_s = s->start_s,
+			.finish_s = s->finish_s,
+			.restarts = s->restarts > 0 ? s->restarts : 0,
+			.fairness = (double)NAN,
 		};
 		if (device_s)
 			device_s[i] = s->attained_device_s;

@@ -14,7 +14,8 @@ static double jct_s(const struct sim_job_result *job)
 void replay_figures(const struct sim_job_result *results, const double *device_s, int n,
 		    struct replay_figures *f)
 {
-	double *times = xcalloc((size_t)n, sizeof(*times)), first_s = (double)NAN, last_s = (double)NAN;
+	double *times = xcalloc((size_t)n, sizeof(*times)), first_s = (double)NAN,
+	       last_s = (double)NAN;
 	double sum = 0;
 
 	*f = (struct replay_figures){ .n_jobs = n };

@@ -32,15 +32,17 @@ static int write_text(const char *path, const struct text *t, struct err *err)
 
 	if (!f)
 		return cannot_create(path, err);
-	whole = fwrite(t->data, 1, t->length, f) == t->length && fflush(f) == 0 && fsync(fileno(f)) == 0;
+	whole = fwrite(t->data, 1, t->length, f) == t->length && fflush(f) == 0 &&
+		fsync(fileno(f)) == 0;
 	return fclose(f) || !whole ? cannot_create(path, err) : 0;
 }
 
 /* Writes a file, frees the path, and clears the text. */
 static int write_file(const struct sim_generation *g, char *path, struct text *t, struct err *err)
 {
-	int rc = g->stop && *g->stop ? err_set(err, EX_TEMPFAIL, "stopped before '%s' was made", path)
-				     : write_text(path, t, err);
+	int rc = g->stop && *g->stop
+			 ? err_set(err, EX_TEMPFAIL, "stopped before '%s' was made", path)
+			 : write_text(path, t, err);
 
 	text_clear(t);
 	free(path);
@@ -129,7 +131,8 @@ int sim_generate(const char *directory, const struct sim_generation *g, struct e
 		rc = write_profiles(temporary, g, &random, &t, err);
 		if (rc == 0)
 			rc = write_workloads(temporary, g, &random, &t, err);
-		chmod(temporary, file_usual_mode(0777));	/* mkdtemp gives access to the owner only */
+		/* mkdtemp gives access to the owner only */
+		chmod(temporary, file_usual_mode(0777));
 		if (rc == 0 && rename(temporary, directory))
 			rc = cannot_create(directory, err);
 		if (rc)

@@ -3,8 +3,8 @@
 
 #include "simulation.h"
 
-/* The noise scale of the job's last update. Before its first update: that of the last update, in this epoch,
- * of any job whose observations it shares. NaN: unknown. */
+/* The noise scale of the job's last update. Before its first update: that of the last update, in
+ * this epoch, of any job whose observations it shares. NaN: unknown. */
 static double noise_scale(const struct simulation *s, const struct sim_job *job)
 {
 	const struct application *a = job->spec->application;
@@ -25,10 +25,13 @@ bool sim_job_model(struct simulation *s, const struct sim_job *job, struct goodp
 		return false;
 	*model = (struct goodput_model){
 		.params = job->agent->params,
-		.residuals = job->agent->n_places ? &job->agent->residuals : NULL, .noise_scale = noise_scale(s, job),
-		.initial_batch_size = a->initial_batch_size, .max_batch_size = a->max_batch_size,
+		.residuals = job->agent->n_places ? &job->agent->residuals : NULL,
+		.noise_scale = noise_scale(s, job),
+		.initial_batch_size = a->initial_batch_size,
+		.max_batch_size = a->max_batch_size,
 		.min_local_batch_size = a->min_local_batch_size,
-		.max_local_batch_size = a->max_local_batch_size, .accumulates = true,
+		.max_local_batch_size = a->max_local_batch_size,
+		.accumulates = true,
 	};
 	return true;
 }
@@ -74,7 +77,8 @@ int job_max_replicas(const struct simulation *s, const struct sim_job *job)
 {
 	const struct application *a = job->spec->application;
 	int64_t batch = s->manner.owners_batch ? job->spec->batch_size : a->max_batch_size;
-	int64_t most = batch / a->min_local_batch_size, tried = job->agent ? job->agent->max_replicas : 0;
+	int64_t most = batch / a->min_local_batch_size,
+		tried = job->agent ? job->agent->max_replicas : 0;
 
 	if (most > a->max_replicas)
 		most = a->max_replicas;

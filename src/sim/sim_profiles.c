@@ -31,8 +31,10 @@ static int list_names(const char *directory, struct strings *names, struct err *
 			strings_add(names, entry->d_name);
 	closedir(dir);
 	if (!names->count)
-		return err_set(err, EX_NOINPUT, "no application in '%s': a directory of each, with a "
-			       "'placements.csv'", directory);
+		return err_set(err, EX_NOINPUT,
+			       "no application in '%s': a directory of each, with a "
+			       "'placements.csv'",
+			       directory);
 	return 0;
 }
 

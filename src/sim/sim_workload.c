@@ -34,21 +34,25 @@ static int read_batch_size(const struct csv *c, int row, const struct applicatio
 	if (csv_whole(c, row, BATCH_SIZE, (struct csv_range){ 1, 1e15 }, &job->batch_size, err))
 		return -1;
 	if (job->batch_size < a->initial_batch_size || job->batch_size > a->max_batch_size)
-		return csv_complain(c, row, err, "batch_size %lld of '%s', which was validated from %lld "
-				    "to %lld", (long long)job->batch_size, a->name,
+		return csv_complain(c, row, err,
+				    "batch_size %lld of '%s', which was validated from %lld "
+				    "to %lld",
+				    (long long)job->batch_size, a->name,
 				    (long long)a->initial_batch_size, (long long)a->max_batch_size);
 	return 0;
 }
 
 /* The error for an application without profiles; it tells if a directory of that name exists. */
-static int no_profiles(const struct csv *c, int row, const struct sim_profiles *profiles, struct err *err)
+static int no_profiles(const struct csv *c, int row, const struct sim_profiles *profiles,
+		       struct err *err)
 {
 	const char *name = csv_cell(c, row, APPLICATION);
 	char *directory = xasprintf("%s/%s", profiles->directory, name);
 	bool there = *name && !strchr(name, '/') && access(directory, F_OK) == 0;
 
-	csv_complain(c, row, err, "no profiles of the application '%.60s'%s%.300s%s", name, there ? ": '" : "",
-		     there ? directory : "", there ? "' has no placements.csv" : "");
+	csv_complain(c, row, err, "no profiles of the application '%.60s'%s%.300s%s", name,
+		     there ? ": '" : "", there ? directory : "",
+		     there ? "' has no placements.csv" : "");
 	free(directory);
 	return -1;
 }
@@ -66,7 +70,8 @@ static int read_job(const struct csv *c, int row, const struct sim_profiles *pro
 	if (!*csv_cell(c, row, NAME))
 		return csv_complain(c, row, err, "a job without a name");
 	if (row > 0 && job->submit_s < job[-1].submit_s)
-		return csv_complain(c, row, err, "time %.15g is before that of the row above, %.15g",
+		return csv_complain(c, row, err,
+				    "time %.15g is before that of the row above, %.15g",
 				    job->submit_s, job[-1].submit_s);
 	job->application = sim_profiles_find(profiles, csv_cell(c, row, APPLICATION));
 	if (!job->application)
@@ -101,8 +106,8 @@ static int check_names(const struct csv *c, const struct sim_workload *w, struct
 	for (int i = 1; i < w->n_jobs && rc == 0; i++)
 		if (strcmp(names[i].text, names[i - 1].text) == 0)
 			rc = csv_complain(c, names[i].row, err,
-					  "a second job '%.60s'; the first is on line %d", names[i].text,
-					  csv_line(names[i - 1].row));
+					  "a second job '%.60s'; the first is on line %d",
+					  names[i].text, csv_line(names[i - 1].row));
 	free(names);
 	return rc;
 }

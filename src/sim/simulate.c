@@ -46,7 +46,8 @@ static void add_places(struct simulation *s)
 	s->places = xcalloc((size_t)s->n_gpus, sizeof(*s->places));
 	for (int r = 1; r <= s->n_gpus; r++)
 		if (place_is_regular(s->n_gpus, node, r))
-			s->places[s->n_places++] = (struct throughput_place){ (r + node - 1) / node, r };
+			s->places[s->n_places++] =
+				(struct throughput_place){ (r + node - 1) / node, r };
 }
 
 static void add_agents(struct simulation *s, const struct sim_profiles *profiles)
@@ -54,7 +55,8 @@ static void add_agents(struct simulation *s, const struct sim_profiles *profiles
 	const struct sim_options *o = s->options;
 	bool own = o->knowledge == SIM_KNOWLEDGE_NONE;
 
-	if (!o->policy->models_goodput || (s->manner.owners_batch && o->knowledge == SIM_KNOWLEDGE_FULL))
+	if (!o->policy->models_goodput ||
+	    (s->manner.owners_batch && o->knowledge == SIM_KNOWLEDGE_FULL))
 		return;
 	s->n_agents = own ? s->workload->n_jobs : profiles->count;
 	s->agents = xcalloc((size_t)s->n_agents, sizeof(*s->agents));
@@ -69,14 +71,17 @@ static void add_agents(struct simulation *s, const struct sim_profiles *profiles
 	for (int i = 0; i < s->workload->n_jobs; i++) {
 		struct sim_job *job = &s->jobs[i];
 
-		job->agent = &s->agents[own ? i : sim_profiles_index(profiles, job->spec->application)];
+		job->agent =
+			&s->agents[own ? i : sim_profiles_index(profiles, job->spec->application)];
 		if (o->knowledge == SIM_KNOWLEDGE_FULL && !job->agent->version)
 			agent_learn_all(job->agent);
 	}
 }
 
-/* Fails before the simulation begins if the profiles lack GPUs of one node that a policy may give the job. */
-static int check_node(const struct simulation *s, const struct sim_workload_job *job, struct err *err)
+/* Fails before the simulation begins if the profiles lack GPUs of one node that a policy may give
+ * the job. */
+static int check_node(const struct simulation *s, const struct sim_workload_job *job,
+		      struct err *err)
 {
 	const struct application *a = job->application;
 	int node = s->options->gpus_per_node;
@@ -88,8 +93,9 @@ static int check_node(const struct simulation *s, const struct sim_workload_job 
 	covered = application_most_on_node(a, wanted);
 	if (covered >= wanted)
 		return 0;
-	return err_set(err, EX_DATAERR, "nodes of %d GPUs: of one node, '%s/placements.csv' covers %d", node, a->directory,
-		       covered);
+	return err_set(err, EX_DATAERR,
+		       "nodes of %d GPUs: of one node, '%s/placements.csv' covers %d", node,
+		       a->directory, covered);
 }
 
 static int check(const struct simulation *s, struct err *err)
@@ -98,8 +104,9 @@ static int check(const struct simulation *s, struct err *err)
 		const struct sim_workload_job *job = &s->workload->jobs[i];
 
 		if (job->replicas > s->n_gpus)
-			return err_set(err, EX_UNAVAILABLE, "job '%s' of '%s' asks for %d GPUs; there are %d",
-				       job->name, s->workload->name, job->replicas, s->n_gpus);
+			return err_set(err, EX_UNAVAILABLE,
+				       "job '%s' of '%s' asks for %d GPUs; there are %d", job->name,
+				       s->workload->name, job->replicas, s->n_gpus);
 	}
 	for (int i = 0; i < s->workload->n_jobs; i++)
 		if (check_node(s, &s->workload->jobs[i], err))
@@ -108,7 +115,8 @@ static int check(const struct simulation *s, struct err *err)
 }
 
 static void simulation_init(struct simulation *s, const struct sim_options *options,
-			    const struct sim_profiles *profiles, const struct sim_workload *workload)
+			    const struct sim_profiles *profiles,
+			    const struct sim_workload *workload)
 {
 	size_t n = (size_t)workload->n_jobs;
 
@@ -217,13 +225,15 @@ static int next_decision(struct simulation *s, struct log *log, struct err *err)
 					      sizeof(*log->decide_s));
 	}
 	count_active(s);
-	if (decide_round(s, &result->rounds[result->n_rounds], &log->decide_s[result->n_rounds], err))
+	if (decide_round(s, &result->rounds[result->n_rounds], &log->decide_s[result->n_rounds],
+			 err))
 		return -1;
 	result->n_rounds++;
 	return 0;
 }
 
-static int loop(struct simulation *s, struct log *log, const struct sim_progress *progress, struct err *err)
+static int loop(struct simulation *s, struct log *log, const struct sim_progress *progress,
+		struct err *err)
 {
 	while (s->n_done < s->workload->n_jobs) {
 		int done = s->n_done;
@@ -233,7 +243,8 @@ static int loop(struct simulation *s, struct log *log, const struct sim_progress
 			return -1;
 		admit(s);
 		if (s->n_active && s->now_s - s->progress_s > STUCK_S)
-			return err_set(err, EX_UNAVAILABLE, "'%s' under '%s': no job got any further in 28 days",
+			return err_set(err, EX_UNAVAILABLE,
+				       "'%s' under '%s': no job got any further in 28 days",
 				       s->workload->name, s->options->policy->name);
 		if (s->n_active && next_decision(s, log, err))
 			return -1;
@@ -255,8 +266,11 @@ static int set_jobs(struct simulation *s, struct sim_result *result, struct err 
 		if (fairness_alone(s, job, share, &alone_s, err))
 			return -1;
 		result->jobs[i] = (struct sim_job_result){
-			.name = job->spec->name, .submit_s = job->spec->submit_s,
-			.start_s = job->start_s, .finish_s = job->finish_s, .restarts = job->restarts,
+			.name = job->spec->name,
+			.submit_s = job->spec->submit_s,
+			.start_s = job->start_s,
+			.finish_s = job->finish_s,
+			.restarts = job->restarts,
 			.application = job->spec->application->name,
 			.gpu_hours = job->attained_device_s / 3600,
 			.fairness = (job->finish_s - job->spec->submit_s) / alone_s,

@@ -21,7 +21,8 @@ struct manner {
 	bool always_two_passes;	/* the policy expects two passes on one GPU, at any batch size */
 };
 
-/* The state of a model and a place for which a job's sizes, or the policy's input, were last computed. */
+/* The state of a model and a place for which a job's sizes, or the policy's input, were last
+ * computed. */
 struct model_key {
 	int version;		/* of the agent's parameters */
 	double noise_scale;
@@ -64,7 +65,8 @@ struct simulation {
 	int n_gpus;
 	struct truth truth;
 	struct fit_memo memo;
-	struct throughput_place *places;	/* numbers of GPUs that a job may be given, packed */
+	/* numbers of GPUs that a job may be given, packed */
+	struct throughput_place *places;
 	int n_places;
 	struct agent *agents;	/* one for each application, or for each job */
 	int n_agents;

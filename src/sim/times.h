@@ -4,7 +4,8 @@
 
 struct times {
 	double step_s;		/* the whole update */
-	double sync_s;		/* its part spent synchronising; the difference is a pass without it */
+	/* its part spent synchronising; the difference is a pass without it */
+	double sync_s;
 };
 
 #endif

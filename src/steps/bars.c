@@ -77,7 +77,8 @@ static uint64_t id_of(const struct sighting *s)
 	uint64_t h = hash(0xcbf29ce484222325, &total, sizeof(total));
 
 	for (size_t i = 0; i < s->description_length; i++)
-		if (!isdigit((unsigned char)s->description[i]) && !isspace((unsigned char)s->description[i]))
+		if (!isdigit((unsigned char)s->description[i]) &&
+		    !isspace((unsigned char)s->description[i]))
 			h = hash(h, s->description + i, 1);
 	return h ? h : 1;
 }
@@ -106,7 +107,8 @@ static struct bar *find(struct bars *b, uint64_t id)
 
 static void count(struct bar *bar, const struct sighting *s)
 {
-	double lived = s->elapsed_s >= bar->elapsed_s ? s->elapsed_s - bar->elapsed_s : s->elapsed_s;
+	double lived =
+		s->elapsed_s >= bar->elapsed_s ? s->elapsed_s - bar->elapsed_s : s->elapsed_s;
 
 	if (isnan(bar->first_arrival_s))
 		bar->first_arrival_s = s->arrival_s;
@@ -118,8 +120,8 @@ static void count(struct bar *bar, const struct sighting *s)
 	bar->step = s->step;
 }
 
-/* True for an inner bar, which begins again about as often as the outer bar moves. A bar of evaluations
- * begins again far more seldom. */
+/* True for an inner bar, which begins again about as often as the outer bar moves. A bar of
+ * evaluations begins again far more seldom. */
 static bool is_within(const struct bar *bar, const struct bar *outer)
 {
 	return bar->counted > FASTER * outer->counted && 2 * (bar->repeated + 1) >= outer->counted;

@@ -1,10 +1,10 @@
 /* bars.h - finds the progress bar of the training among a program's bars; private to src/steps.
  *
- * Bars are told apart by total and description. The description counts without digits ("Epoch 3:") and
- * without blanks, which are fewer before "10%" than before " 9%". A bar is taken if its printed times of
- * life add up to more than enough_s (STEPS_BAR_LIFE_S), or if its total is the expected one. It is given up
- * for a bar that has lived as long since the taken bar was last seen, or that turns out to be the inner of
- * two nested bars. */
+ * Bars are told apart by total and description. The description counts without digits ("Epoch 3:")
+ * and without blanks, which are fewer before "10%" than before " 9%". A bar is taken if its printed
+ * times of life add up to more than enough_s (STEPS_BAR_LIFE_S), or if its total is the expected
+ * one. It is given up for a bar that has lived as long since the taken bar was last seen, or that
+ * turns out to be the inner of two nested bars. */
 #ifndef POLLUX_STEPS_BARS_H
 #define POLLUX_STEPS_BARS_H
 
@@ -30,8 +30,8 @@ struct bars {
 
 void bars_init(struct bars *b);
 
-/* True if a description is not of a training: "Map", "Downloading", "Validating". *pauses: true if the
- * described work holds the training up. */
+/* True if a description is not of a training: "Map", "Downloading", "Validating". *pauses: true if
+ * the described work holds the training up. */
 bool bars_is_other(const struct sighting *s, bool *pauses);
 
 /* True if the description is of an epoch: the bar then counts batches from its first line on. */

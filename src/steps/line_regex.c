@@ -19,8 +19,8 @@ struct line_matcher {
 	int64_t n_given_up;
 };
 
-/* A dollar is the end of the line, and a dot any byte, as in POSIX. An expression cannot turn on UTF-8,
- * since a log need not be valid UTF-8. */
+/* A dollar is the end of the line, and a dot any byte, as in POSIX. An expression cannot turn on
+ * UTF-8, since a log need not be valid UTF-8. */
 #define OPTIONS (PCRE2_DOLLAR_ENDONLY | PCRE2_DOTALL | PCRE2_NEVER_UTF | PCRE2_NEVER_UCP)
 
 static pcre2_code *compile(const char *text, bool any_case, struct err *err)
@@ -57,7 +57,9 @@ struct line_regex *line_regex_new(const char *text, bool any_case, struct err *e
 	pcre2_pattern_info(code, PCRE2_INFO_CAPTURECOUNT, &n_groups);
 	regex = xcalloc(1, sizeof(*regex));
 	*regex = (struct line_regex){
-		.code = code, .anchored = (options & PCRE2_ANCHORED) != 0, .n_groups = (int)n_groups,
+		.code = code,
+		.anchored = (options & PCRE2_ANCHORED) != 0,
+		.n_groups = (int)n_groups,
 	};
 	return regex;
 }
@@ -113,8 +115,8 @@ int64_t line_matcher_given_up(const struct line_matcher *matcher)
 	return matcher->n_given_up;
 }
 
-bool line_regex_match(const struct line_regex *regex, struct line_matcher *matcher, const char *line,
-		      size_t n, struct span groups[LINE_REGEX_GROUPS])
+bool line_regex_match(const struct line_regex *regex, struct line_matcher *matcher,
+		      const char *line, size_t n, struct span groups[LINE_REGEX_GROUPS])
 {
 	const PCRE2_SIZE *at = pcre2_get_ovector_pointer(matcher->data);
 	size_t n_begins = regex->anchored ? 1 : n + 1;

@@ -39,7 +39,7 @@ void line_matcher_free(struct line_matcher *matcher);
 int64_t line_matcher_given_up(const struct line_matcher *matcher);
 
 /* Groups point into the line. */
-bool line_regex_match(const struct line_regex *regex, struct line_matcher *matcher, const char *line,
-		      size_t n, struct span groups[LINE_REGEX_GROUPS]);
+bool line_regex_match(const struct line_regex *regex, struct line_matcher *matcher,
+		      const char *line, size_t n, struct span groups[LINE_REGEX_GROUPS]);
 
 #endif

@@ -47,7 +47,8 @@ static void keep(struct log_lines *l, const char *bytes, size_t n, double arriva
 	l->length += n;
 }
 
-/* The state after another byte of an escape sequence; ESCAPE_NONE: the sequence ends with this byte. */
+/* The state after another byte of an escape sequence; ESCAPE_NONE: the sequence ends with this
+ * byte. */
 static enum escape after(enum escape escape, unsigned char c)
 {
 	switch (escape) {
@@ -67,12 +68,15 @@ static enum escape after(enum escape escape, unsigned char c)
 
 static bool is_special(char c)
 {
-	static const bool special[256] = { ['\n'] = true, ['\r'] = true, ['\b'] = true, [ESC] = true };
+	static const bool special[256] = {
+		['\n'] = true, ['\r'] = true, ['\b'] = true, [ESC] = true
+	};
 
 	return special[(unsigned char)c];
 }
 
-/* The number of bytes before the next special one. The rest of a clipped line is passed over by memchr. */
+/* The number of bytes before the next special one. The rest of a clipped line is passed over by
+ * memchr. */
 static size_t plain_bytes(const struct log_lines *l, const char *p, size_t n)
 {
 	size_t i = 0;
@@ -98,8 +102,8 @@ static void take_special(struct log_lines *l, char c, log_line_sink *sink, void 
 }
 
 /* Takes bytes of one sort. Returns their number. */
-static size_t take(struct log_lines *l, const char *p, size_t n, double arrival_s, log_line_sink *sink,
-		   void *arg)
+static size_t take(struct log_lines *l, const char *p, size_t n, double arrival_s,
+		   log_line_sink *sink, void *arg)
 {
 	size_t plain;
 
@@ -116,8 +120,8 @@ static size_t take(struct log_lines *l, const char *p, size_t n, double arrival_
 	return 1;
 }
 
-/* Takes bytes without terminal sequences: lines are passed on in place. Returns the beginning of the last
- * line, which has not ended. */
+/* Takes bytes without terminal sequences: lines are passed on in place. Returns the beginning of
+ * the last line, which has not ended. */
 static const char *take_plain(struct log_lines *l, const char *p, const char *end, double arrival_s,
 			      log_line_sink *sink, void *arg)
 {

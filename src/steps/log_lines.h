@@ -1,7 +1,7 @@
 /* log_lines.h - cuts pieces of a log into clean lines; private to src/steps.
  *
- * A line ends at \n or \r; empty lines are dropped. Backspaces, ESC [ ... and ESC ] ... sequences and
- * other two-byte escapes are removed. At most STEPS_LINE_MAX bytes of a line are kept. */
+ * A line ends at \n or \r; empty lines are dropped. Backspaces, ESC [ ... and ESC ] ... sequences
+ * and other two-byte escapes are removed. At most STEPS_LINE_MAX bytes of a line are kept. */
 #ifndef POLLUX_STEPS_LOG_LINES_H
 #define POLLUX_STEPS_LOG_LINES_H
 

@@ -1,8 +1,9 @@
-/* needles.h - finds which of several short strings occur in a line, in one pass; private to src/steps.
+/* needles.h - finds which of several short strings occur in a line, in one pass; private to
+ * src/steps.
  *
- * An automaton after A. V. Aho and M. J. Corasick, "Efficient string matching: an aid to bibliographic
- * search", Communications of the ACM 18 (1975), 333-340. Letters count without their case. A line takes
- * about a nanosecond a byte, where a regular expression takes about ten. */
+ * An automaton after A. V. Aho and M. J. Corasick, "Efficient string matching: an aid to
+ * bibliographic search", Communications of the ACM 18 (1975), 333-340. Letters count without their
+ * case. A line takes about a nanosecond a byte, where a regular expression takes about ten. */
 #ifndef POLLUX_STEPS_NEEDLES_H
 #define POLLUX_STEPS_NEEDLES_H
 
@@ -20,7 +21,8 @@ struct needles {
 };
 
 void needles_init(struct needles *n);
-/* needle: printable ASCII, which sets these bits where found. After the last, needles_link is called. */
+/* needle: printable ASCII, which sets these bits where found. After the last, needles_link is
+ * called. */
 void needles_add(struct needles *n, const char *needle, uint32_t bits);
 void needles_link(struct needles *n);
 uint32_t needles_find(const struct needles *n, const char *line, size_t length);

@@ -53,7 +53,8 @@ static const char *skip_braces(const char *p)
 	return p[1 + n] == '}' ? p + n + 2 : p + 1;
 }
 
-/* True if the expression has options, comments, verbs, quoted parts, or escapes of several characters. */
+/* True if the expression has options, comments, verbs, quoted parts, or escapes of several
+ * characters. */
 static bool is_beyond_us(const char *regex)
 {
 	for (const char *p = regex; *p; p++) {

@@ -1,4 +1,5 @@
-/* own_needle.h - a literal that every match of a user's expression contains; private to src/steps. */
+/* own_needle.h - a literal that every match of a user's expression contains; private to
+ * src/steps. */
 #ifndef POLLUX_STEPS_OWN_NEEDLE_H
 #define POLLUX_STEPS_OWN_NEEDLE_H
 

@@ -12,7 +12,8 @@
 
 /* --- numbers --- */
 
-/* The value of digits with at most one point; NaN for other text. *units: the number without the point. */
+/* The value of digits with at most one point; NaN for other text. *units: the number without the
+ * point. */
 static double decimal(struct span s, double *units)
 {
 	double value = 0, scale = 1;
@@ -108,7 +109,8 @@ static void read_time(const struct pattern *p, const struct span *groups, struct
 /* A pattern whose lines have an epoch only in some forms counts updates in the other forms. */
 static enum pattern_kind kind_of(const struct pattern *p, const struct span *groups)
 {
-	return p->kind == KIND_BATCHES && p->epoch && !groups[p->epoch].text ? KIND_UPDATES : p->kind;
+	return p->kind == KIND_BATCHES && p->epoch && !groups[p->epoch].text ? KIND_UPDATES
+									     : p->kind;
 }
 
 static void read_line(const struct pattern *p, const struct span *groups, struct sighting *out)
@@ -116,11 +118,15 @@ static void read_line(const struct pattern *p, const struct span *groups, struct
 	struct span description = group(groups, p->description);
 
 	*out = (struct sighting){
-		.pattern = p, .kind = kind_of(p, groups),
-		.step = count_of(group(groups, p->step)), .total = count_of(group(groups, p->total)),
-		.epoch = count_of(group(groups, p->epoch)), .time_s = (double)NAN,
+		.pattern = p,
+		.kind = kind_of(p, groups),
+		.step = count_of(group(groups, p->step)),
+		.total = count_of(group(groups, p->total)),
+		.epoch = count_of(group(groups, p->epoch)),
+		.time_s = (double)NAN,
 		.elapsed_s = elapsed_of(group(groups, p->elapsed)),
-		.description = description.text, .description_length = description.n,
+		.description = description.text,
+		.description_length = description.n,
 		.arrival_s = (double)NAN,
 	};
 	if (p->time)

@@ -1,8 +1,9 @@
 /* patterns.h - the lines in which programs print their steps; private to src/steps.
  *
- * The formats are those of the frameworks' sources and documentation: nanoGPT, nanochat, modded-nanogpt,
- * llm.c, Megatron-LM, DeepSpeed, torchtitan, timm, torchvision (DETR, MAE), mmengine, detectron2,
- * Composer, Keras, tqdm, Hugging Face's Trainer, and the ImageNet and MNIST examples of PyTorch. */
+ * The formats are those of the frameworks' sources and documentation: nanoGPT, nanochat,
+ * modded-nanogpt, llm.c, Megatron-LM, DeepSpeed, torchtitan, timm, torchvision (DETR, MAE),
+ * mmengine, detectron2, Composer, Keras, tqdm, Hugging Face's Trainer, and the ImageNet and MNIST
+ * examples of PyTorch. */
 #ifndef POLLUX_STEPS_PATTERNS_H
 #define POLLUX_STEPS_PATTERNS_H
 
@@ -75,7 +76,8 @@ struct patterns {
 	uint32_t always;		/* bits of the patterns without a needle */
 };
 
-/* -1 with EX_USAGE for a step_regex that is no expression. *p must not be moved: an item may be in it. */
+/* -1 with EX_USAGE for a step_regex that is no expression. *p must not be moved: an item may be in
+ * it. */
 int patterns_init(struct patterns *p, const char *step_regex, struct err *err);
 void patterns_release(struct patterns *p);
 

@@ -4,8 +4,9 @@
 
 #include <stddef.h>
 
-/* The length of the prefix of a line and the blanks after it: "[rank0]: ", "[trainer0]:" (torchrun),
- * "[1,0]<stdout>:" (mpirun). 0: no prefix. *id: its length up to the closing bracket. */
+/* The length of the prefix of a line and the blanks after it: "[rank0]: ", "[trainer0]:"
+ * (torchrun), "[1,0]<stdout>:" (mpirun). 0: no prefix. *id: its length up to the closing
+ * bracket. */
 size_t rank_prefix(const char *line, size_t n, size_t *id);
 
 #endif

@@ -30,7 +30,8 @@ struct steps {
 	int locked, almost;		/* indices; -1: none */
 	uint32_t active;		/* bits of the patterns that are tried */
 	double final_unit_s;
-	bool is_trainer;		/* Hugging Face's trainer, whose bars count updates however often they begin */
+	/* Hugging Face's trainer, whose bars count updates however often they begin */
+	bool is_trainer;
 	char rank[RANK_MAX];		/* the only rank that counts */
 	size_t rank_length;		/* 0: no rank has printed a step yet */
 	double bytes_left, cpu_left_s, refilled_s;	/* budgets of regular expressions */
@@ -102,8 +103,8 @@ static const struct pattern *locked_pattern(const struct steps *s)
 	return s->locked < 0 ? NULL : s->patterns.items[s->locked];
 }
 
-/* True if the pattern is tried after another was locked. Always: the locked one, and patterns of pauses.
- * A locked last resort may be replaced by a framework's pattern, or by a bar. */
+/* True if the pattern is tried after another was locked. Always: the locked one, and patterns of
+ * pauses. A locked last resort may be replaced by a framework's pattern, or by a bar. */
 static bool is_tried(const struct steps *s, int i)
 {
 	const struct pattern *p = s->patterns.items[i], *locked = locked_pattern(s);
@@ -124,8 +125,8 @@ static void lock(struct steps *s, int i)
 			s->active |= (uint32_t)1 << k;
 }
 
-/* A hit counts if the counter moved; the counter of a last resort must go up. That of KIND_EPOCH stands
- * still, and every hit counts. */
+/* A hit counts if the counter moved; the counter of a last resort must go up. That of KIND_EPOCH
+ * stands still, and every hit counts. */
 static void count_hit(struct record *r, const struct sighting *seen)
 {
 	bool up = r->n == 0 || seen->step > r->step || seen->kind == KIND_EPOCH;
@@ -159,7 +160,8 @@ static void follow(struct steps *s, const struct sighting *seen, bool begins)
 }
 
 /* epochs: whole epochs before this line that were not followed. restarts: the track begins anew. */
-static void see_counter(struct steps *s, int i, const struct sighting *seen, double epochs, bool restarts)
+static void see_counter(struct steps *s, int i, const struct sighting *seen, double epochs,
+			bool restarts)
 {
 	struct record *r = &s->records[i];
 	bool begins = restarts;
@@ -234,8 +236,8 @@ static void refill(struct steps *s, double arrival_s)
 	s->refilled_s = arrival_s;
 }
 
-/* The budgets may be overdrawn by a line. Otherwise a line that takes several tries would never get to
- * its last pattern. */
+/* The budgets may be overdrawn by a line. Otherwise a line that takes several tries would never get
+ * to its last pattern. */
 static bool may_try(struct steps *s, double arrival_s)
 {
 	if (isnan(arrival_s) || (s->bytes_left > 0 && s->cpu_left_s > 0))

@@ -38,8 +38,8 @@ static bool leads_astray(const struct track *t, const struct sighting *s)
 	return s->step < t->step && !(s->total > 0);
 }
 
-/* True if the counter fell twice in a row from the same count, which is then the end of an epoch. The epoch
- * before this line was passed over, except its first line. */
+/* True if the counter fell twice in a row from the same count, which is then the end of an epoch.
+ * The epoch before this line was passed over, except its first line. */
 static bool is_next_epoch(struct track *t, const struct sighting *s)
 {
 	struct track_unknown *u = &t->unknown;
@@ -73,7 +73,8 @@ static bool is_own(struct track *t, const struct sighting *s)
 	return true;
 }
 
-/* A leap far beyond the last one means that lines are missing, or that others were of something else. */
+/* A leap far beyond the last one means that lines are missing, or that others were of something
+ * else. */
 static void check_leap(struct track *t, const struct sighting *s)
 {
 	struct track_unknown *u = &t->unknown;
@@ -93,8 +94,8 @@ static bool was_at_its_end(const struct track *t)
 	return t->total > 0 && t->step >= t->total / 2;
 }
 
-/* The counter fell: a new epoch begins. A counter from the beginning of the training falls only if the
- * program went back to an earlier state or started over. */
+/* The counter fell: a new epoch begins. A counter from the beginning of the training falls only if
+ * the program went back to an earlier state or started over. */
 static void begin_again(struct track *t, const struct sighting *s)
 {
 	if (s->kind != KIND_UPDATES || was_at_its_end(t)) {

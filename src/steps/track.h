@@ -4,18 +4,20 @@
 
 #include "patterns.h"
 
-/* Lines come in bundles with one time of arrival, which is that of the last line. An interval lies between
- * the last lines of two bundles. It has at least this length, so that the grain of arrivals matters little. */
+/* Lines come in bundles with one time of arrival, which is that of the last line. An interval lies
+ * between the last lines of two bundles. It has at least this length, so that the grain of arrivals
+ * matters little. */
 #define TRACK_INTERVAL_S 0.2
 
 struct track_point {
 	double position, time_s;	/* time: of arrival, or a printed sum; NaN: none */
 };
 
-/* A counter of unknown meaning (KIND_UNKNOWN) may be that of an evaluation between two steps. Lines below
- * the count that it reached, or with another total, are passed over until it goes on from there. Two falls
- * in a row from the same count make it a counter within epochs. After more than this many lines passed
- * over in a row, and more than were taken before, the counter has begun anew. */
+/* A counter of unknown meaning (KIND_UNKNOWN) may be that of an evaluation between two steps. Lines
+ * below the count that it reached, or with another total, are passed over until it goes on from
+ * there. Two falls in a row from the same count make it a counter within epochs. After more than
+ * this many lines passed over in a row, and more than were taken before, the counter has begun
+ * anew. */
 #define TRACK_ASIDE_MAX 1000
 /* The largest leap of such a counter for which the steps between are timed. */
 #define TRACK_LEAP 8
@@ -41,8 +43,8 @@ struct track {
 void track_init(struct track *t, double epochs, double total);
 /* Something else went on, so that the next step takes longer. */
 void track_break(struct track *t);
-/* Takes a sighting with a step, and fills in event, except begins. False: the sighting is of something
- * else, and event is unused. */
+/* Takes a sighting with a step, and fills in event, except begins. False: the sighting is of
+ * something else, and event is unused. */
 bool track_add(struct track *t, const struct sighting *s, struct step_event *event);
 
 #endif

@@ -1,4 +1,5 @@
-/* fuzz_csv.c - a table of the simulator is understood or refused in one line; nothing else comes of it. */
+/* fuzz_csv.c - a table of the simulator is understood or refused in one line; nothing else comes of
+ * it. */
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
-/* fuzz_steps.c - what a program prints can be anything: the events of its steps are sound, and the same in
- * whatever pieces it comes; a line that a pattern has is never passed over for its needles.
+/* fuzz_steps.c - what a program prints can be anything: the events of its steps are sound, and the
+ * same in whatever pieces it comes; a line that a pattern has is never passed over for its needles.
  *
- * The first byte: in 1 of 4 the first line is a regular expression of the user's; how far arrivals are
- * apart. The second: the size of pieces. */
+ * The first byte: in 1 of 4 the first line is a regular expression of the user's; how far arrivals
+ * are apart. The second: the size of pieces. */
 #include <assert.h>
 #include <math.h>
 #include <stdint.h>

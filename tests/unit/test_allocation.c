@@ -1,6 +1,7 @@
-/* The exact allocation: held to all allocations of small problems, tie by tie; that what may be given
- * can be placed; and first in, first out as the best of all allocations that its rule allows. (Least
- * attained service is no such maximum: what it launches depends on slices and on who gathers.) */
+/* The exact allocation: held to all allocations of small problems, tie by tie; that what may be
+ * given can be placed; and first in, first out as the best of all allocations that its rule allows.
+ * (Least attained service is no such maximum: what it launches depends on slices and on who
+ * gathers.) */
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,7 +32,8 @@ static void draw_problem(uint64_t *x, struct problem *p)
 	*p = (struct problem){ .n_jobs = case_below(x, CASE_JOBS + 1),
 			       .n_devices = case_below(x, CASE_DEVICES + 1) };
 	for (int j = 0; j < p->n_jobs; j++) {
-		p->jobs[j] = (struct allocation_job){ case_below(x, p->n_devices + 1), p->value[j] };
+		p->jobs[j] =
+			(struct allocation_job){ case_below(x, p->n_devices + 1), p->value[j] };
 		for (int r = 0; r <= p->n_devices; r++)
 			p->value[j][r] = case_below(x, 4) ? case_below(x, 7) - 3.0 : -HUGE_VAL;
 	}
@@ -85,7 +87,8 @@ static void test_ties(void)
 		wrong += any != p.any || memcmp(count, p.best, sizeof(count)) != 0;
 		impossible += !any;
 	}
-	is_int(wrong, 0, "10,000 problems of whole numbers: the best, ties in the order of the header");
+	is_int(wrong, 0,
+	       "10,000 problems of whole numbers: the best, ties in the order of the header");
 	ok(impossible > 100 && impossible < CASES / 2, "some of them have no solution");
 }
 
@@ -117,7 +120,8 @@ static void test_rounding(void)
 
 static void test_extremes(void)
 {
-	static const double huge[] = { 0, 1e300 }, tiny[] = { 0, 1e-300 }, none[] = { -HUGE_VAL, -HUGE_VAL };
+	static const double huge[] = { 0, 1e300 }, tiny[] = { 0, 1e-300 },
+			    none[] = { -HUGE_VAL, -HUGE_VAL };
 	static const double zero[] = { 0 }, odd[] = { 0, (double)NAN };
 	struct allocation_job jobs[] = { { 0, tiny }, { 0, huge } };
 	int count[2] = { 7, 7 };
@@ -147,7 +151,8 @@ static void test_many(void)
 	allocation_best(jobs, MANY, 1, count);
 	for (int j = 0; j < MANY; j++)
 		given += count[j];
-	ok(given == 1 && count[30000] == 1, "100,000 jobs: the device goes where it is worth 1e-9 more");
+	ok(given == 1 && count[30000] == 1,
+	   "100,000 jobs: the device goes where it is worth 1e-9 more");
 }
 
 /* --- what may be given can be placed --- */
@@ -215,8 +220,8 @@ struct fifo {
 	int best_started;
 };
 
-/* The rule: who runs keeps what he holds; nobody who can run at all is passed by one behind him; and
- * while somebody waits, those that start have their least. */
+/* The rule: who runs keeps what he holds; nobody who can run at all is passed by one behind him;
+ * and while somebody waits, those that start have their least. */
 static bool fifo_allows(const struct fifo *f)
 {
 	bool waits = false, above_least = false;
@@ -231,7 +236,8 @@ static bool fifo_allows(const struct fifo *f)
 		}
 		if (f->count[i] && waits)
 			return false;
-		if (f->count[i] && (f->count[i] < job->min_replicas || f->count[i] > job->max_replicas))
+		if (f->count[i] &&
+		    (f->count[i] < job->min_replicas || f->count[i] > job->max_replicas))
 			return false;
 		waits = waits || (!f->count[i] && job->min_replicas <= f->c->in.n_devices);
 		above_least = above_least || f->count[i] > job->min_replicas;

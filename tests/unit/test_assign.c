@@ -91,7 +91,8 @@ static void test_every_small_case(void)
 {
 	int broken = 0, n = 0;
 
-	/* Each device held by one of the jobs, free, or gone; every count of up to as many as usable. */
+	/* Each device held by one of the jobs, free, or gone; every count of up to as many as
+	 * usable. */
 	for (int code = 0; code < 5 * 5 * 5 * 5 * 5; code++) {
 		int holder[DEVICES], owner[DEVICES], usable = 0;
 

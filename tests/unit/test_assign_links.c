@@ -18,7 +18,7 @@ static unsigned random_below(unsigned n)
 	return (unsigned)(state >> 33) % n;
 }
 
-/* --- by hand: two sockets of two pairs --------------------------------------------------------------- */
+/* --- by hand: two sockets of two pairs --- */
 
 static const struct {
 	const char *name;
@@ -80,7 +80,7 @@ static void test_by_hand(void)
 	}
 }
 
-/* --- against every possible assignment ----------------------------------------------------------------- */
+/* --- against every possible assignment --- */
 
 #define DEVICES 6
 #define JOBS 3
@@ -101,7 +101,8 @@ static void push(struct score *s, int value)
 	s->values[s->n++] = value;
 }
 
-static void push_cost(struct score *s, const struct instance *in, const int *owner, int from, int to)
+static void push_cost(struct score *s, const struct instance *in, const int *owner, int from,
+		      int to)
 {
 	int worsts = 0, pairs = 0;
 
@@ -250,7 +251,8 @@ static void make_instance(struct instance *in)
 static void print_wrong(const struct instance *in, const int *owner, const int *want)
 {
 	for (int d = 0; d < DEVICES; d++)
-		printf("# device %d: held by %d, got %d, want %d\n", d, in->holder[d], owner[d], want[d]);
+		printf("# device %d: held by %d, got %d, want %d\n", d, in->holder[d], owner[d],
+		       want[d]);
 }
 
 static void test_against_all(void)
@@ -272,7 +274,7 @@ static void test_against_all(void)
 	is_int(wrong, 0, "3000 small cases: the best of all assignments");
 }
 
-/* --- many devices --------------------------------------------------------------------------------------- */
+/* --- many devices --- */
 
 #define MANY 64
 #define NODE 4
@@ -298,7 +300,8 @@ static int whole_nodes(const int *owner, int who)
 	return n;
 }
 
-/* Some devices are held by a job that stays as it is; jobs of 1, 4, 1, 4, ... start on most of the rest. */
+/* Some devices are held by a job that stays as it is; jobs of 1, 4, 1, 4, ... start on most of the
+ * rest. */
 static bool nodes_stay_whole(const unsigned char *links)
 {
 	int holder[MANY], owner[MANY], count[MANY + 1] = { 0 };
@@ -341,7 +344,8 @@ static void test_nodes(void)
 	is_int(broken, 0, "64 devices in nodes of 4: jobs of 4 get whole nodes, nothing moves");
 }
 
-/* Ten free devices: one in the node of a job that grows by one, one more there, and two whole nodes. */
+/* Ten free devices: one in the node of a job that grows by one, one more there, and two whole
+ * nodes. */
 static void test_many_by_hand(void)
 {
 	static const int count[] = { 0, 3, 4, 2, 4 };
@@ -440,7 +444,7 @@ static void test_many(void)
 	is_int(broken, 0, "1000 large cases: all keep what they may, and as many start as can");
 }
 
-/* --- one at a time, against the best ---------------------------------------------------------------------- */
+/* --- one at a time, against the best --- */
 
 #define SOME 12
 
@@ -454,7 +458,8 @@ static long cost_of(const struct assign_pool *p)
 		for (int a = 0; a < p->n_devices; a++)
 			for (int b = 0; b < a; b++)
 				if (p->owner[a] == j && p->owner[b] == j) {
-					worst = assign_link(p, a, b) > worst ? assign_link(p, a, b) : worst;
+					worst = assign_link(p, a, b) > worst ? assign_link(p, a, b)
+									     : worst;
 					cost += assign_link(p, a, b);
 				}
 		cost += 100000L * worst;

@@ -46,7 +46,8 @@ static void by_hand(void)
 	place_jobs(NODES, SIZE, 6, held[0], count, placed[0]);
 	ok(is_row(5, (int[]){ 0, 0, 0, 4, 0 }), "room is made where fewest devices move");
 	ok(is_row(3, (int[]){ 1, 0, 0, 0, 0 }), "what made room is placed again");
-	ok(is_row(0, (int[]){ 2, 0, 0, 0, 0 }) && is_row(4, (int[]){ 0, 0, 0, 0, 2 }), "the others stay");
+	ok(is_row(0, (int[]){ 2, 0, 0, 0, 0 }) && is_row(4, (int[]){ 0, 0, 0, 0, 2 }),
+	   "the others stay");
 
 	clear();
 	for (int n = 0; n < NODES; n++) {
@@ -56,9 +57,11 @@ static void by_hand(void)
 	count[5] = 3;
 	place_jobs(NODES, SIZE, 6, held[0], count, placed[0]);
 	ok(is_row(5, (int[]){ 1, 1, 1, 0, 0 }), "odd numbers that leave no room are spread");
-	ok(place_is_regular(20, 4, 2) && place_is_regular(20, 4, 12) && !place_is_regular(20, 4, 3) &&
-	   !place_is_regular(20, 4, 6) && place_is_regular(4, 4, 3) && place_is_regular(9, 0, 7) &&
-	   !place_is_regular(20, 6, 4), "regular counts");
+	ok(place_is_regular(20, 4, 2) && place_is_regular(20, 4, 12) &&
+		   !place_is_regular(20, 4, 3) && !place_is_regular(20, 4, 6) &&
+		   place_is_regular(4, 4, 3) && place_is_regular(9, 0, 7) &&
+		   !place_is_regular(20, 6, 4),
+	   "regular counts");
 }
 
 /* Counts at random, regular or not, of at most all devices. */
@@ -67,7 +70,8 @@ static void draw_counts(uint64_t *random, bool regular)
 	int left = NODES * SIZE;
 
 	for (int j = 0; j < JOBS; j++) {
-		int n = case_below(random, 3) ? case_below(random, SIZE + 1) : case_below(random, 13);
+		int n = case_below(random, 3) ? case_below(random, SIZE + 1)
+					      : case_below(random, 13);
 
 		while (n > left || (regular && n && !place_is_regular(NODES * SIZE, SIZE, n)))
 			n--;
@@ -163,7 +167,8 @@ static void at_random(bool regular)
 		wrong_moves += !moves_for_larger();
 		memcpy(held, placed, sizeof(held));
 	}
-	is_int(wrong_sums, 0, regular ? "regular: no node has more than it can" : "any counts: likewise");
+	is_int(wrong_sums, 0,
+	       regular ? "regular: no node has more than it can" : "any counts: likewise");
 	is_int(wrong_moves, 0, "jobs of unchanged count move for larger ones only");
 	if (regular)
 		is_int(wrong_packing, 0, "regular counts are packed, distributed jobs apart");

@@ -1,5 +1,6 @@
-/* Every policy on input that cannot be right: jobs that hold more than there is, numbers that are not
- * finite, negative or enormous, clocks set back. What the header promises of any decision must hold. */
+/* Every policy on input that cannot be right: jobs that hold more than there is, numbers that are
+ * not finite, negative or enormous, clocks set back. What the header promises of any decision must
+ * hold. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,7 +24,8 @@ struct any {
 /* Mostly in [0, usual). */
 static double number(struct any *a, double usual)
 {
-	static const double odd[] = { (double)NAN, HUGE_VAL, -HUGE_VAL, 0, -1, 1e300, -1e300, 1e-300, 5e-324 };
+	static const double odd[] = { (double)NAN, HUGE_VAL, -HUGE_VAL, 0,     -1,
+				      1e300,	   -1e300,   1e-300,	5e-324 };
 
 	if (case_below(&a->random, 8))
 		return usual * case_uniform(&a->random);
@@ -36,13 +38,18 @@ static void draw_job(struct any *a, int i)
 	struct sched_job *job = &a->jobs[i];
 
 	*job = (struct sched_job){
-		.id = case_below(x, 4) ? i + 1 : 7,	/* now and then one that occurs twice */
+		.id = case_below(x, 4) ? i + 1 : 7, /* now and then one that occurs twice */
 		.min_replicas = 1 + case_below(x, 4),
-		.weight = number(a, 3), .attained_service_device_s = number(a, 1e5),
-		.preemptible = case_below(x, 4) > 0, .replicas = case_below(x, 2) * case_below(x, 9),
-		.launched_s = number(a, 2e4), .submitted_s = number(a, 2e4),
-		.waiting_since_s = number(a, 2e4), .restarts = case_below(x, 100),
-		.restart_s = number(a, 100), .goodput_now = number(a, 100),
+		.weight = number(a, 3),
+		.attained_service_device_s = number(a, 1e5),
+		.preemptible = case_below(x, 4) > 0,
+		.replicas = case_below(x, 2) * case_below(x, 9),
+		.launched_s = number(a, 2e4),
+		.submitted_s = number(a, 2e4),
+		.waiting_since_s = number(a, 2e4),
+		.restarts = case_below(x, 100),
+		.restart_s = number(a, 100),
+		.goodput_now = number(a, 100),
 		.remaining_samples = number(a, 1e6),
 	};
 	job->max_replicas = job->min_replicas + case_below(x, 5);
@@ -60,8 +67,12 @@ static void draw(struct any *a)
 	*a = (struct any){ .random = random };
 	for (int i = 0; i < ANY_JOBS; i++)
 		draw_job(a, i);
-	a->in = (struct sched_input){ a->jobs, case_below(&a->random, ANY_JOBS + 1), case_below(&a->random, 9),
-				      1e4, 600, case_below(&a->random, 6) };
+	a->in = (struct sched_input){ a->jobs,
+				      case_below(&a->random, ANY_JOBS + 1),
+				      case_below(&a->random, 9),
+				      1e4,
+				      600,
+				      case_below(&a->random, 6) };
 	if (!case_below(&a->random, 10))
 		a->in.slice_s = number(a, 600);
 }
@@ -76,7 +87,8 @@ static bool is_choice(const struct sched_job *job, const struct sched_choice *c)
 	       *c->reason && memchr(c->reason, '\0', SCHED_REASON_SIZE);
 }
 
-/* Who is not preemptible keeps what it holds, within what it asked for, where all that is held fits. */
+/* Who is not preemptible keeps what it holds, within what it asked for, where all that is held
+ * fits. */
 static bool keeps_fixed(const struct any *a)
 {
 	int held = 0;
@@ -115,7 +127,8 @@ int main(void)
 			draw(&a);
 			wrong += !holds(policies[p], &a);
 		}
-		snprintf(what, sizeof(what), "%s: 20,000 arbitrary inputs, each decision within the rules",
+		snprintf(what, sizeof(what),
+			 "%s: 20,000 arbitrary inputs, each decision within the rules",
 			 policies[p]->name);
 		is_int(wrong, 0, what);
 	}

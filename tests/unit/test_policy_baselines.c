@@ -1,5 +1,5 @@
-/* Tiresias, Optimus, Sia and shortest remaining time first, beside their rules: Sia's sum against all
- * allocations of small problems, the others on cases worked out by hand. */
+/* Tiresias, Optimus, Sia and shortest remaining time first, beside their rules: Sia's sum against
+ * all allocations of small problems, the others on cases worked out by hand. */
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -20,15 +20,25 @@ struct hand {
 static struct sched_job job_of(int64_t id, int min, int max)
 {
 	return (struct sched_job){
-		.id = id, .min_replicas = min, .max_replicas = max, .weight = 1, .preemptible = true,
-		.restart_s = 30, .goodput_now = (double)NAN, .remaining_samples = (double)NAN,
+		.id = id,
+		.min_replicas = min,
+		.max_replicas = max,
+		.weight = 1,
+		.preemptible = true,
+		.restart_s = 30,
+		.goodput_now = (double)NAN,
+		.remaining_samples = (double)NAN,
 	};
 }
 
 static void decide(struct hand *h, const struct policy *policy, int n_jobs, int n_devices)
 {
 	h->in = (struct sched_input){
-		.jobs = h->jobs, .n_jobs = n_jobs, .n_devices = n_devices, .now_s = 1e5, .slice_s = 600,
+		.jobs = h->jobs,
+		.n_jobs = n_jobs,
+		.n_devices = n_devices,
+		.now_s = 1e5,
+		.slice_s = 600,
 	};
 	policy->decide(&h->in, h->choices);
 }
@@ -41,8 +51,8 @@ static void has(const struct hand *h, const int want[MANY], const char *what)
 		right = right && h->choices[i].replicas == want[i];
 	if (!ok(right, what))
 		for (int i = 0; i < h->in.n_jobs; i++)
-			printf("# job %d: got %d, want %d: %s\n", i + 1, h->choices[i].replicas, want[i],
-			       h->choices[i].reason);
+			printf("# job %d: got %d, want %d: %s\n", i + 1, h->choices[i].replicas,
+			       want[i], h->choices[i].reason);
 }
 
 /* --- tiresias --- */
@@ -53,7 +63,8 @@ static void tiresias(void)
 
 	decide(&h, &policy_tiresias, 3, 4);
 	has(&h, (int[MANY]){ 2, 0, 1 }, "in order, as many as asked for, past what does not fit");
-	is_str(h.choices[1].reason, "1st in line; needs 3 devices; in the first queue, up to 16 device-hours",
+	is_str(h.choices[1].reason,
+	       "1st in line; needs 3 devices; in the first queue, up to 16 device-hours",
 	       "who waits is told why");
 	h.jobs[0].attained_service_device_s = TIRESIAS_QUEUE_DEVICE_S;
 	h.jobs[0].replicas = 2;
@@ -84,7 +95,8 @@ static void tiresias(void)
 static void optimus(void)
 {
 	/* Rates on 1, 2 and 3 devices. */
-	static const double good[] = { 0, 1, 2, 3 }, poor[] = { 0, 1, 1.1, 1.15 }, falls[] = { 0, 1, 0.9, 2 };
+	static const double good[] = { 0, 1, 2, 3 }, poor[] = { 0, 1, 1.1, 1.15 },
+			    falls[] = { 0, 1, 0.9, 2 };
 	struct hand h = { .jobs = { job_of(1, 1, 3), job_of(2, 1, 3), job_of(3, 1, 3) } };
 
 	for (int i = 0; i < 3; i++)
@@ -127,7 +139,8 @@ static void srtf(void)
 	}
 	decide(&h, &policy_srtf, 3, 3);
 	has(&h, (int[MANY]){ 0, 1, 2 }, "the shortest first: 45 s on two, 90 s, 100 s");
-	is_str(h.choices[0].reason, "1st in line; needs 1 device for 1m40s; shorter jobs first", "who waits is told why");
+	is_str(h.choices[0].reason, "1st in line; needs 1 device for 1m40s; shorter jobs first",
+	       "who waits is told why");
 	decide(&h, &policy_srtf, 2, 4);
 	has(&h, (int[MANY]){ 1, 3 }, "the shortest that starts has what is left over");
 	h.jobs[1].goodput = flat;
@@ -164,7 +177,8 @@ static double term(const struct sched_case *c, const struct sched_job *job, int 
 	if (job->goodput)
 		speedup = job->goodput[r] / job->goodput[least] * least;
 	if (job->replicas && r != job->replicas && age_s >= job->restart_s)
-		speedup *= fmax(age_s - job->restarts * job->restart_s, 0) / (age_s + job->restart_s);
+		speedup *=
+			fmax(age_s - job->restarts * job->restart_s, 0) / (age_s + job->restart_s);
 	return speedup > 0 ? fmin(1 / sqrt(speedup), 3000) : 3000;
 }
 

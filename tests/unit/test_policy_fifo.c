@@ -31,7 +31,8 @@ static void check(const char *name, int n_devices, const struct sched_job *jobs,
 	for (int i = 0; i < n_jobs; i++) {
 		snprintf(what, sizeof(what), "%s: job %d, devices", name, (int)jobs[i].id);
 		is_int(choices[i].replicas, wanted[i].replicas, what);
-		snprintf(what, sizeof(what), "%s: job %d, next start unknown", name, (int)jobs[i].id);
+		snprintf(what, sizeof(what), "%s: job %d, next start unknown", name,
+			 (int)jobs[i].id);
 		ok(isnan(choices[i].next_start_s), what);
 		snprintf(what, sizeof(what), "%s: job %d, reason", name, (int)jobs[i].id);
 		if (wanted[i].reason)
@@ -98,7 +99,8 @@ static void test_many(void)
 		jobs[in.n_jobs++] = job(n + 1, 1 + n * 7 % 9, 1 + n * 7 % 9 + n % 3, 0);
 		policy_fifo.decide(&in, choices);
 		for (int i = 0; i < in.n_jobs; i++) {
-			kept = kept && (!jobs[i].replicas || choices[i].replicas == jobs[i].replicas);
+			kept = kept &&
+			       (!jobs[i].replicas || choices[i].replicas == jobs[i].replicas);
 			if (choices[i].replicas && !jobs[i].replicas) {
 				in_order = in_order && jobs[i].id > last;
 				last = jobs[i].id;

@@ -1,5 +1,6 @@
-/* The policy by goodput: its exact maximum against all allocations of small problems, with the formulas
- * and the claims stated here once more; then cases by hand. Long runs: test_policy_goodput_run.c. */
+/* The policy by goodput: its exact maximum against all allocations of small problems, with the
+ * formulas and the claims stated here once more; then cases by hand. Long runs:
+ * test_policy_goodput_run.c. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -118,11 +119,12 @@ static double root(double x)
 /* It has not had a slice on its least devices. */
 static bool is_new(const struct reference *ref, int i)
 {
-	return ref->c->jobs[i].attained_service_device_s < ref->least[i] * case_slice_s(&ref->c->in, &ref->c->jobs[i]);
+	return ref->c->jobs[i].attained_service_device_s <
+	       ref->least[i] * case_slice_s(&ref->c->in, &ref->c->jobs[i]);
 }
 
-/* Jobs that are expected to be as long or longer, itself too; where nobody knows of either by what they have
- * had, or for their least devices by a half, but for who has not had a slice yet. */
+/* Jobs that are expected to be as long or longer, itself too; where nobody knows of either by what
+ * they have had, or for their least devices by a half, but for who has not had a slice yet. */
 static double rank(const struct reference *ref, int i, bool halves)
 {
 	double mine = length(ref, i), sum = 0;
@@ -138,7 +140,9 @@ static double rank(const struct reference *ref, int i, bool halves)
 		else if (length_is_known(ref, i) && length_is_known(ref, k))
 			sum += theirs >= mine ? 1 : 0;
 		else if (halves && !length_is_known(ref, i) && !length_is_known(ref, k))
-			sum += is_new(ref, i) == is_new(ref, k) ? 0.5 : is_new(ref, i) ? 0.75 : 0.25;
+			sum += is_new(ref, i) == is_new(ref, k) ? 0.5
+			       : is_new(ref, i)			? 0.75
+								: 0.25;
 		else
 			sum += 1 / (1 + root(mine) / root(theirs));
 	}
@@ -147,7 +151,8 @@ static double rank(const struct reference *ref, int i, bool halves)
 
 static double worth(const struct reference *ref, int i, double rate)
 {
-	double least = ref->least[i], value = rank(ref, i, true) * sqrt(rate < least ? rate : least);
+	double least = ref->least[i],
+	       value = rank(ref, i, true) * sqrt(rate < least ? rate : least);
 
 	if (rate > least)
 		value += rank(ref, i, false) * (sqrt(rate) - sqrt(least));
@@ -168,7 +173,8 @@ static double value(const struct reference *ref, int i, int r)
 	if (r == job->replicas)
 		return kept;
 	if (!r)
-		return fmin(0, worth(ref, i, rate_launched(ref, i, job->replicas)) - kept) - inertia;
+		return fmin(0, worth(ref, i, rate_launched(ref, i, job->replicas)) - kept) -
+		       inertia;
 	return worth(ref, i, rate_launched(ref, i, r)) - inertia;
 }
 
@@ -179,7 +185,8 @@ static int next_overdue(const struct reference *ref, const bool *seen)
 
 	for (int i = 0; i < ref->c->in.n_jobs; i++)
 		if (ref->overdue[i] && !seen[i] &&
-		    (best < 0 || ref->c->jobs[i].waiting_since_s < ref->c->jobs[best].waiting_since_s))
+		    (best < 0 ||
+		     ref->c->jobs[i].waiting_since_s < ref->c->jobs[best].waiting_since_s))
 			best = i;
 	return best;
 }
@@ -189,8 +196,11 @@ static bool is_ending(const struct reference *ref, int i)
 	const struct sched_job *job = &ref->c->jobs[i];
 
 	return runs(job) && job->preemptible && length_is_known(ref, i) &&
-	       length(ref, i) < job->restart_s * (isnan(job->goodput_now) ? speedup(ref, i, job->replicas)
-				: job->goodput_now / job->goodput[ref->least[i]] * ref->least[i]);
+	       length(ref, i) <
+		       job->restart_s * (isnan(job->goodput_now)
+						 ? speedup(ref, i, job->replicas)
+						 : job->goodput_now / job->goodput[ref->least[i]] *
+							   ref->least[i]);
 }
 
 /* When the slices of all that run, or are forced, are over. */
@@ -202,8 +212,9 @@ static double slices_end_s(const struct reference *ref)
 		const struct sched_job *job = &ref->c->jobs[i];
 
 		if (job->preemptible && (runs(job) || ref->forced[i]))
-			end_s = fmax(end_s, case_slice_s(&ref->c->in, job) +
-						    (runs(job) ? job->launched_s : ref->c->in.now_s));
+			end_s = fmax(end_s,
+				     case_slice_s(&ref->c->in, job) +
+					     (runs(job) ? job->launched_s : ref->c->in.now_s));
 	}
 	return end_s;
 }
@@ -217,7 +228,8 @@ static int spare(struct reference *ref, double overdue_s, int left)
 	for (int i = 0; i < c->in.n_jobs; i++) {
 		const struct sched_job *job = &c->jobs[i];
 
-		if (!is_ending(ref, i) || in_slice(c, job) || ref->spared[i] || job->replicas > left - held ||
+		if (!is_ending(ref, i) || in_slice(c, job) || ref->spared[i] ||
+		    job->replicas > left - held ||
 		    c->in.now_s >= fmax(overdue_s, slices_end_s(ref)) + 2 * job->restart_s)
 			continue;
 		ref->spared[i] = true;
@@ -231,13 +243,15 @@ static int spare(struct reference *ref, double overdue_s, int left)
 static double end_s(const struct reference *ref, int i)
 {
 	const struct sched_job *job = &ref->c->jobs[i];
-	double now_s = ref->c->in.now_s, start_s = runs(job) ? job->launched_s : now_s, rate = ref->least[i];
+	double now_s = ref->c->in.now_s, start_s = runs(job) ? job->launched_s : now_s,
+	       rate = ref->least[i];
 
 	if (!length_is_known(ref, i))
 		return now_s + length(ref, i) / (runs(job) ? job->replicas : rate);
 	if (runs(job))
-		rate = isnan(job->goodput_now) ? speedup(ref, i, job->replicas)
-					       : job->goodput_now / job->goodput[ref->least[i]] * ref->least[i];
+		rate = isnan(job->goodput_now)
+			       ? speedup(ref, i, job->replicas)
+			       : job->goodput_now / job->goodput[ref->least[i]] * ref->least[i];
 	return fmax(now_s, start_s + job->restart_s) + length(ref, i) / rate;
 }
 
@@ -295,7 +309,8 @@ static void settle(struct reference *ref)
 	for (i = 0; i < c->in.n_jobs; i++) {
 		ref->least[i] = case_least(&c->in, &c->jobs[i]);
 		fixed += c->jobs[i].preemptible ? 0 : c->jobs[i].replicas;
-		kept += !c->jobs[i].preemptible || in_slice(c, &c->jobs[i]) ? c->jobs[i].replicas : 0;
+		kept += !c->jobs[i].preemptible || in_slice(c, &c->jobs[i]) ? c->jobs[i].replicas
+									    : 0;
 	}
 	for (i = 0; i < c->in.n_jobs; i++)
 		ref->overdue[i] = !runs(&c->jobs[i]) && ref->least[i] &&
@@ -309,7 +324,8 @@ static void settle(struct reference *ref)
 		}
 		if (ref->stuck >= 0 && !c->jobs[i].preemptible && !may_start_behind(ref, i))
 			continue;
-		kept += spare(ref, c->jobs[i].waiting_since_s + case_limit_s(&c->in), c->in.n_devices - kept);
+		kept += spare(ref, c->jobs[i].waiting_since_s + case_limit_s(&c->in),
+			      c->in.n_devices - kept);
 		ref->gathering = kept + ref->least[i] > c->in.n_devices;
 		if (ref->gathering)
 			return;
@@ -319,8 +335,8 @@ static void settle(struct reference *ref)
 	}
 	spare(ref, HUGE_VAL, c->in.n_devices - kept);
 	for (i = 0; i < c->in.n_jobs && ref->stuck >= 0; i++)
-		if (!runs(&c->jobs[i]) && !c->jobs[i].preemptible && ref->least[i] && !ref->forced[i] &&
-		    fixed + ref->least[i] <= c->in.n_devices && !ref->before[i])
+		if (!runs(&c->jobs[i]) && !c->jobs[i].preemptible && ref->least[i] &&
+		    !ref->forced[i] && fixed + ref->least[i] <= c->in.n_devices && !ref->before[i])
 			may_start_behind(ref, i);
 }
 
@@ -363,7 +379,8 @@ static void make_plain(struct sched_case *c)
 static void test_exact(void)
 {
 	struct sched_case c = { .random = 11 };
-	int wrong = 0, changed = 0, forced = 0, gathering = 0, stuck = 0, spared = 0, relaunched = 0;
+	int wrong = 0, changed = 0, forced = 0, gathering = 0, stuck = 0, spared = 0,
+	    relaunched = 0;
 	int behind = 0, beside = 0;
 
 	for (int n = 0; n < 2 * CASES; n++) {
@@ -386,16 +403,19 @@ static void test_exact(void)
 			beside += ref.beside[i] && c.choices[i].replicas;
 			changed += c.choices[i].replicas != c.jobs[i].replicas;
 			relaunched += c.choices[i].reconfigure;
-			wrong += c.choices[i].reconfigure != (c.choices[i].replicas == c.jobs[i].replicas &&
-							      !ref.gathering && pays_to_relaunch(&ref, i));
+			wrong += c.choices[i].reconfigure !=
+				 (c.choices[i].replicas == c.jobs[i].replicas && !ref.gathering &&
+				  pays_to_relaunch(&ref, i));
 		}
 		wrong += !case_is_best(&c, &v);
 	}
 	is_int(wrong, 0, "20,000 problems: the maximum of the sum of worth under the claims");
-	printf("# %d changed, %d forced, %d gathering, %d stuck, %d spared, %d relaunched, %d behind the "
-	       "stuck, %d beside\n", changed, forced, gathering, stuck, spared, relaunched, behind, beside);
-	ok(changed > 5000 && forced > 500 && gathering > 100 && stuck > 100 && spared > 100 && relaunched > 100 &&
-	   behind > 50 && beside > 10,
+	printf("# %d changed, %d forced, %d gathering, %d stuck, %d spared, %d relaunched, %d "
+	       "behind the "
+	       "stuck, %d beside\n",
+	       changed, forced, gathering, stuck, spared, relaunched, behind, beside);
+	ok(changed > 5000 && forced > 500 && gathering > 100 && stuck > 100 && spared > 100 &&
+		   relaunched > 100 && behind > 50 && beside > 10,
 	   "every rule had its cases");
 }
 
@@ -408,9 +428,17 @@ static const double none[] = { 0, (double)NAN, (double)NAN, (double)NAN, (double
 static struct sched_job job(int64_t id, const double *goodput, int min, int max)
 {
 	return (struct sched_job){
-		.id = id, .min_replicas = min, .max_replicas = max, .weight = 1, .preemptible = true,
-		.goodput = goodput, .goodput_now = (double)NAN, .remaining_samples = (double)NAN,
-		.restart_s = 30, .submitted_s = NOW_S, .waiting_since_s = NOW_S,
+		.id = id,
+		.min_replicas = min,
+		.max_replicas = max,
+		.weight = 1,
+		.preemptible = true,
+		.goodput = goodput,
+		.goodput_now = (double)NAN,
+		.remaining_samples = (double)NAN,
+		.restart_s = 30,
+		.submitted_s = NOW_S,
+		.waiting_since_s = NOW_S,
 	};
 }
 
@@ -486,7 +514,8 @@ static void check(const char *name, int n_devices, const struct sched_job *jobs,
 
 static void test_shares(void)
 {
-	const struct sched_job jobs[] = { job(1, concave, 1, 4), job(2, linear, 1, 4), job(3, NULL, 1, 4) };
+	const struct sched_job jobs[] = { job(1, concave, 1, 4), job(2, linear, 1, 4),
+					  job(3, NULL, 1, 4) };
 	const struct wanted wanted[] = {
 		{ 1, -1, "1 device; one more would add 70 %" },
 		{ 2, -1, "2 devices: 2.0x of one; one more would add 50 %" },
@@ -495,7 +524,9 @@ static void test_shares(void)
 	const struct sched_job steps[] = { job(1, from_2, 1, 4) };
 	const struct wanted both[] = { { 4, -1, "4 devices: 1.5x of 2" } };
 	const struct wanted two[] = { { 2, -1, "2 devices" } };
-	const struct wanted none_here[] = { { 0, -1, "asks for 1 to 4 devices; it is known to work on none of these" } };
+	const struct wanted none_here[] = {
+		{ 0, -1, "asks for 1 to 4 devices; it is known to work on none of these" }
+	};
 
 	CHECK("devices go where they add most", 4, jobs, wanted);
 	CHECK("a job that works on 2 or 4", 4, steps, both);
@@ -506,32 +537,42 @@ static void test_shares(void)
 static void test_order(void)
 {
 	const struct sched_job known[] = {
-		lacks(job(1, linear, 1, 1), 1e6), lacks(job(2, linear, 1, 1), 1e4), job(3, linear, 1, 1),
-		job(4, NULL, 5, 5), had(job(5, linear, 1, 1), 3600),
+		lacks(job(1, linear, 1, 1), 1e6),
+		lacks(job(2, linear, 1, 1), 1e4),
+		job(3, linear, 1, 1),
+		job(4, NULL, 5, 5),
+		had(job(5, linear, 1, 1), 3600),
 	};
 	const struct wanted shortest[] = {
 		{ 0, 10260, "3rd in line; needs 1 device for 1d03h; shorter jobs first" },
 		{ 1, -1, "1 device" },
-		{ 0, 1040, "1st in line; needs 1 device for an assumed 2h00m; starts when job 2 ends, or sooner" },
+		{ 0, 1040,
+		  "1st in line; needs 1 device for an assumed 2h00m; starts when job 2 ends, or "
+		  "sooner" },
 		{ 0, -1, "needs 5 devices; 1 can be used here" },
 		{ 0, 11580, "2nd in line; needs 1 device for an assumed 3h03m; others come first" },
 	};
 	struct sched_job heavy[] = { job(1, linear, 1, 1), job(2, linear, 1, 1) };
 	const struct wanted second[] = { { 0, 5400, NULL }, { 1, -1, NULL } };
-	/* 295 s and a restart of 30: 2 * sqrt(270 / 300), and with sqrt(295 / 325) it would be the more. */
+	/* 295 s and a restart of 30: 2 * sqrt(270 / 300), and with sqrt(295 / 325) it would be the
+	 * more. */
 	const struct sched_job horizons[] = {
 		lacks(job(1, linear, 1, 1), 2950), heavier(lacks(job(2, linear, 1, 1), 1e5), 2.004),
 	};
 	const struct sched_job widths[] = {
-		lacks(holds(job(1, linear, 2, 2), 2, 100), 1000), lacks(job(2, linear, 2, 2), 36000),
+		lacks(holds(job(1, linear, 2, 2), 2, 100), 1000),
+		lacks(job(2, linear, 2, 2), 36000),
 		lacks(job(3, linear, 1, 1), 36000),
 	};
 	const struct wanted narrow_first[] = {
-		{ 2, -1, NULL }, { 0, -2, "2nd in line; needs 2 devices for 30m00s; others come first" },
-		{ 0, 50, "1st in line; needs 1 device for 1h00m; starts when job 1 ends, or sooner" },
+		{ 2, -1, NULL },
+		{ 0, -2, "2nd in line; needs 2 devices for 30m00s; others come first" },
+		{ 0, 50,
+		  "1st in line; needs 1 device for 1h00m; starts when job 1 ends, or sooner" },
 	};
 	const struct sched_job weights[] = {
-		heavier(lacks(holds(job(1, linear, 1, 1), 1, 700), 1e6), 5), lacks(job(2, linear, 1, 1), 36000),
+		heavier(lacks(holds(job(1, linear, 1, 1), 1, 700), 1e6), 5),
+		lacks(job(2, linear, 1, 1), 36000),
 		lacks(job(3, linear, 1, 1), 72000),
 	};
 	const struct wanted weight_first[] = {
@@ -539,7 +580,8 @@ static void test_order(void)
 		{ 0, 7860, "1st in line; needs 1 device for 1h00m; jobs of more weight first" },
 		{ 0, 8520, "2nd in line; needs 1 device for 2h00m; shorter jobs first" },
 	};
-	struct sched_job either[] = { job(1, linear, 1, 1), lacks(job(2, linear, 1, 1), 10 * 7400) };
+	struct sched_job either[] = { job(1, linear, 1, 1),
+				      lacks(job(2, linear, 1, 1), 10 * 7400) };
 	const struct wanted unknown[] = { { 1, -1, NULL }, { 0, 5460, NULL } };
 	const struct wanted shorter[] = { { 0, 5460, NULL }, { 1, -1, NULL } };
 
@@ -554,18 +596,20 @@ static void test_order(void)
 	CHECK("known to be shorter than another is taken for", 1, either, shorter);
 }
 
-/* A newcomer takes the device of a longer job, but not within its slice; where nobody knows which is longer, until
- * it has had a slice itself. */
+/* A newcomer takes the device of a longer job, but not within its slice; where nobody knows which
+ * is longer, until it has had a slice itself. */
 static void test_slices(void)
 {
 	struct sched_job jobs[] = { lacks(holds(job(1, linear, 1, 1), 1, 599), 1e6),
 				    lacks(job(2, linear, 1, 1), 1e4) };
 	const struct wanted kept[] = {
 		{ 1, -1, "1 device" },
-		{ 0, 1, "1st in line; needs 1 device for 16m40s; waits for job 1 to end its slice" },
+		{ 0, 1,
+		  "1st in line; needs 1 device for 16m40s; waits for job 1 to end its slice" },
 	};
 	const struct wanted swapped[] = {
-		{ 0, 1040, "1st in line; needs 1 device for 1d03h; starts when job 2 ends, or sooner" },
+		{ 0, 1040,
+		  "1st in line; needs 1 device for 1d03h; starts when job 2 ends, or sooner" },
 		{ 1, -1, NULL },
 	};
 	const struct sched_job fixed_job[] = { fixed(jobs[0]), jobs[1] };
@@ -576,7 +620,8 @@ static void test_slices(void)
 	struct sched_job unknown[] = { had(holds(job(1, linear, 2, 2), 2, 600), 1200),
 				       had(job(2, linear, 2, 2), 1199) };
 	const struct wanted newer[] = {
-		{ 0, 5400, "1st in line; needs 2 devices for an assumed 1h10m; job 2 has its slice" },
+		{ 0, 5400,
+		  "1st in line; needs 2 devices for an assumed 1h10m; job 2 has its slice" },
 		{ 2, -1, "2 devices" },
 	};
 	const struct wanted others[] = {
@@ -595,28 +640,41 @@ static void test_slices(void)
 	CHECK("of unknown length, one that has and one that has not", 2, unknown, others);
 }
 
-/* Who is first in line starts as slices end, unless that is not for it: another is overdue by then, or those in
- * their slice are shorter at the end of it. */
+/* Who is first in line starts as slices end, unless that is not for it: another is overdue by then,
+ * or those in their slice are shorter at the end of it. */
 static void test_slice_ends(void)
 {
 	struct sched_job jobs[] = {
-		lacks(holds(job(1, linear, 1, 1), 1, 100), 1e6), lacks(holds(job(2, linear, 2, 2), 2, 300), 2e6),
-		lacks(holds(job(3, linear, 1, 1), 1, 200), 1e6), lacks(job(4, linear, 2, 2), 1e4),
+		lacks(holds(job(1, linear, 1, 1), 1, 100), 1e6),
+		lacks(holds(job(2, linear, 2, 2), 2, 300), 2e6),
+		lacks(holds(job(3, linear, 1, 1), 1, 200), 1e6),
+		lacks(job(4, linear, 2, 2), 1e4),
 		lacks(job(5, linear, 1, 1), 1e7),
 	};
 	const struct wanted one[] = {
-		{ 1, -1, NULL }, { 2, -1, NULL }, { 1, -1, NULL },
-		{ 0, 300, "1st in line; needs 2 devices for 8m20s; waits for job 2 to end its slice" },
+		{ 1, -1, NULL },
+		{ 2, -1, NULL },
+		{ 1, -1, NULL },
+		{ 0, 300,
+		  "1st in line; needs 2 devices for 8m20s; waits for job 2 to end its slice" },
 		{ 0, -2, NULL },
 	};
 	const struct wanted two[] = {
-		{ 1, -1, NULL }, { 2, -1, NULL }, { 1, -1, NULL },
-		{ 0, 500, "1st in line; needs 2 devices for 8m20s; waits for jobs 1 and 3 to end their slices" },
+		{ 1, -1, NULL },
+		{ 2, -1, NULL },
+		{ 1, -1, NULL },
+		{ 0, 500,
+		  "1st in line; needs 2 devices for 8m20s; waits for jobs 1 and 3 to end their "
+		  "slices" },
 		{ 0, -2, NULL },
 	};
 	const struct wanted overdue[] = {
-		{ 1, -1, NULL }, { 2, -1, NULL }, { 1, -1, NULL },
-		{ 0, 800, "1st in line; needs 2 devices for 8m20s; starts when job 2 ends, or sooner" }, { 0, 1160, NULL },
+		{ 1, -1, NULL },
+		{ 2, -1, NULL },
+		{ 1, -1, NULL },
+		{ 0, 800,
+		  "1st in line; needs 2 devices for 8m20s; starts when job 2 ends, or sooner" },
+		{ 0, 1160, NULL },
 	};
 
 	CHECK("the slice of one", 4, jobs, one);
@@ -635,7 +693,8 @@ static void test_age(void)
 	const struct wanted both[] = { { 1, -1, NULL }, { 1, -1, NULL } };
 	const struct wanted newer[] = { { 1, -1, NULL }, { 2, -1, NULL } };
 
-	const struct sched_job older[] = { job(1, linear, 1, 4), had(job(2, linear, 1, 4), HUGE_VAL) };
+	const struct sched_job older[] = { job(1, linear, 1, 4),
+					   had(job(2, linear, 1, 4), HUGE_VAL) };
 	const struct wanted first[] = { { 2, -1, NULL }, { 1, -1, NULL } };
 
 	CHECK("a device each", 2, jobs, both);
@@ -647,20 +706,29 @@ static void test_overdue(void)
 {
 	/* D = 5 of 2 devices: the limit is 6000 s. */
 	const struct sched_job gathers[] = {
-		waited(had(job(1, NULL, 2, 2), 1e9), 6000), had(holds(job(2, linear, 1, 1), 1, 100), 100),
-		job(3, linear, 1, 1), holds(job(4, linear, 1, 2), 1, 800),
+		waited(had(job(1, NULL, 2, 2), 1e9), 6000),
+		had(holds(job(2, linear, 1, 1), 1, 100), 100),
+		job(3, linear, 1, 1),
+		holds(job(4, linear, 1, 2), 1, 800),
 	};
 	const struct wanted gathering[] = {
-		{ 0, 500, "1st in line; needs 2 devices; waited over 1h40m: gathers devices as slices end" },
-		{ 1, -1, NULL }, { 0, 7200, NULL }, { 1, -1, NULL },
+		{ 0, 500,
+		  "1st in line; needs 2 devices; waited over 1h40m: gathers devices as slices "
+		  "end" },
+		{ 1, -1, NULL },
+		{ 0, 7200, NULL },
+		{ 1, -1, NULL },
 	};
 	struct sched_job starts[4];
 	const struct wanted started[] = {
 		{ 2, -1, "2 devices; goodput not known yet" }, { 0, 600, NULL }, { 0, 7200, NULL },
 		{ 0, 7800, NULL },
 	};
-	const struct sched_job early[] = { waited(gathers[0], 5999), gathers[1], gathers[2], gathers[3] };
-	const struct wanted not_yet[] = { { 0, 601, NULL }, { 1, -1, NULL }, { 0, 7200, NULL }, { 1, -1, NULL } };
+	const struct sched_job early[] = { waited(gathers[0], 5999), gathers[1], gathers[2],
+					   gathers[3] };
+	const struct wanted not_yet[] = {
+		{ 0, 601, NULL }, { 1, -1, NULL }, { 0, 7200, NULL }, { 1, -1, NULL }
+	};
 	const struct sched_job stuck[] = {
 		fixed(holds(job(1, linear, 1, 1), 1, 9000)), waited(job(2, linear, 2, 2), 90000),
 		fixed(job(3, linear, 1, 1)), job(4, linear, 1, 1),
@@ -679,28 +747,35 @@ static void test_overdue(void)
 	CHECK("one that is stuck is passed over", 2, stuck, passed);
 }
 
-/* It has 6000 samples to go at 10 a second, on the one device; the limit is 7200 s, and a slice for each that
- * has waited as long. */
+/* It has 6000 samples to go at 10 a second, on the one device; the limit is 7200 s, and a slice for
+ * each that has waited as long. */
 static void test_end(void)
 {
-	struct sched_job jobs[] = { lacks(holds(job(1, linear, 1, 1), 1, 100), 6000), job(2, linear, 1, 1),
-				    had(job(3, linear, 1, 1), 1) };
+	struct sched_job jobs[] = { lacks(holds(job(1, linear, 1, 1), 1, 100), 6000),
+				    job(2, linear, 1, 1), had(job(3, linear, 1, 1), 1) };
 	const struct wanted when[] = {
 		{ 1, -1, "1 device" },
-		{ 0, 600, "1st in line; needs 1 device for an assumed 2h00m; starts when job 1 ends, or sooner" },
+		{ 0, 600,
+		  "1st in line; needs 1 device for an assumed 2h00m; starts when job 1 ends, or "
+		  "sooner" },
 		{ 0, 8520, "2nd in line; needs 1 device for an assumed 2h00m; others come first" },
 	};
 	const struct wanted limit[] = {
 		{ 1, -1, NULL },
-		{ 0, 7860, "1st in line; needs 1 device for an assumed 2h00m; job 1 has its slice" },
+		{ 0, 7860,
+		  "1st in line; needs 1 device for an assumed 2h00m; job 1 has its slice" },
 		{ 0, 8520, NULL },
 	};
-	const struct sched_job starting[] = { lacks(holds(job(1, linear, 1, 1), 1, 10), 6000), job(2, linear, 1, 1) };
+	const struct sched_job starting[] = { lacks(holds(job(1, linear, 1, 1), 1, 10), 6000),
+					      job(2, linear, 1, 1) };
 	const struct wanted restarted[] = { { 1, -1, NULL }, { 0, 620, NULL } };
-	const struct sched_job wide[] = { lacks(holds(job(1, linear, 1, 1), 1, 100), 6000), job(2, linear, 2, 2) };
+	const struct sched_job wide[] = { lacks(holds(job(1, linear, 1, 1), 1, 100), 6000),
+					  job(2, linear, 2, 2) };
 	const struct wanted beside[] = {
 		{ 1, -1, NULL },
-		{ 0, 600, "1st in line; needs 2 devices for an assumed 1h00m; starts when job 1 ends, or sooner" },
+		{ 0, 600,
+		  "1st in line; needs 2 devices for an assumed 1h00m; starts when job 1 ends, or "
+		  "sooner" },
 	};
 	const struct wanted soon[] = { { 1, -1, NULL }, { 0, 3, NULL }, { 0, 8520, NULL } };
 
@@ -716,7 +791,8 @@ static void test_end(void)
 /* The limit is 4800 s; a restart of 120 s. What lacks less is waited for, but not for ever. */
 static void test_about_to_end(void)
 {
-	struct sched_job jobs[] = { lacks(holds(job(1, linear, 1, 1), 1, 9000), 1190), job(2, linear, 1, 1) };
+	struct sched_job jobs[] = { lacks(holds(job(1, linear, 1, 1), 1, 9000), 1190),
+				    job(2, linear, 1, 1) };
 	const struct wanted lets[] = {
 		{ 1, -1, "1 device" },
 		{ 0, 240, "1st in line; needs 1 device; waited over 1h20m: lets job 1 end first" },
@@ -724,15 +800,20 @@ static void test_about_to_end(void)
 	const struct wanted still[] = { { 1, -1, NULL }, { 0, 1, NULL } };
 	const struct wanted stopped[] = { { 0, 5640, NULL }, { 1, -1, "1 device" } };
 	const struct wanted unknown[] = {
-		{ 0, 600, "1st in line; needs 1 device for an assumed 2h00m; waits for job 2 to end its slice" },
+		{ 0, 600,
+		  "1st in line; needs 1 device for an assumed 2h00m; waits for job 2 to end its "
+		  "slice" },
 		{ 1, -1, NULL },
 	};
 	struct sched_job wide[] = {
 		jobs[0], holds(job(2, linear, 1, 1), 1, 500), waited(job(3, NULL, 2, 2), 1e6),
 	};
 	const struct wanted last[] = {
-		{ 1, -1, NULL }, { 1, -1, NULL },
-		{ 0, 340, "1st in line; needs 2 devices; waited over 1h20m: gathers devices as slices end" },
+		{ 1, -1, NULL },
+		{ 1, -1, NULL },
+		{ 0, 340,
+		  "1st in line; needs 2 devices; waited over 1h20m: gathers devices as slices "
+		  "end" },
 	};
 
 	jobs[0].restart_s = wide[0].restart_s = 120;
@@ -756,8 +837,8 @@ static struct sched_job submitted(struct sched_job job, double age_s)
 	return job;
 }
 
-/* Job 1 ran when job 2 became overdue: behind that the others may start as long as they are expected to end before
- * job 1 does, or where job 2 leaves devices. */
+/* Job 1 ran when job 2 became overdue: behind that the others may start as long as they are
+ * expected to end before job 1 does, or where job 2 leaves devices. */
 static void test_behind_stuck(void)
 {
 	struct sched_job jobs[] = {
@@ -766,7 +847,8 @@ static void test_behind_stuck(void)
 	};
 	const struct wanted meanwhile[] = {
 		{ 1, -1, "1 device to its end: not preemptible" },
-		{ 0, -1, "needs 2 devices of 2; job 1, not preemptible, keeps 1; job 3 runs meanwhile" },
+		{ 0, -1,
+		  "needs 2 devices of 2; job 1, not preemptible, keeps 1; job 3 runs meanwhile" },
 		{ 1, -1, "1 device to its end: not preemptible" },
 	};
 	const struct wanted not_before[] = {
@@ -775,8 +857,12 @@ static void test_behind_stuck(void)
 	};
 	const struct wanted spare[] = {
 		{ 1, -1, NULL },
-		{ 0, -1, "needs 3 devices of 5; jobs 1 and 4, not preemptible, keep 3; job 3 runs meanwhile" },
-		{ 1, -1, NULL }, { 2, -1, NULL }, { 0, -1, "not preemptible, so not before job 2" },
+		{ 0, -1,
+		  "needs 3 devices of 5; jobs 1 and 4, not preemptible, keep 3; job 3 runs "
+		  "meanwhile" },
+		{ 1, -1, NULL },
+		{ 2, -1, NULL },
+		{ 0, -1, "not preemptible, so not before job 2" },
 	};
 	const struct wanted as_well[] = {
 		{ 1, -1, NULL }, { 0, -1, NULL }, { 1, -1, NULL },
@@ -824,7 +910,8 @@ static void test_reconfigure(void)
 	jobs[0].goodput_now = 18.09;
 	policy_goodput.decide(&in, &choice);
 	ok(choice.replicas == 2 && choice.reconfigure, "a relaunch that pays");
-	is_str(choice.reason, "2 devices; relaunched, as its best configuration adds 11 %", "and why");
+	is_str(choice.reason, "2 devices; relaunched, as its best configuration adds 11 %",
+	       "and why");
 	jobs[0].goodput_now = 18.10;
 	policy_goodput.decide(&in, &choice);
 	ok(choice.replicas == 2 && !choice.reconfigure, "one that does not");
@@ -842,18 +929,22 @@ static void test_reconfigure(void)
 
 static void test_odd(void)
 {
-	struct sched_job odd[] = { job(1, none, 1, 4), job(2, linear, 1, 4), job(3, concave, 0, -1) };
+	struct sched_job odd[] = { job(1, none, 1, 4), job(2, linear, 1, 4),
+				   job(3, concave, 0, -1) };
 	const struct wanted wanted[] = {
 		{ 0, -1, "asks for 1 to 4 devices; it is known to work on none of these" },
 		{ 4, -1, NULL }, { 0, -1, NULL },
 	};
-	const struct wanted nothing[] = { { 0, -1, "needs 1 device; none can be used here" }, { 0, -1, NULL },
+	const struct wanted nothing[] = { { 0, -1, "needs 1 device; none can be used here" },
+					  { 0, -1, NULL },
 					  { 0, -1, NULL } };
 	const struct sched_job lost[] = { fixed(holds(job(1, linear, 2, 4), 4, 9000)),
-					  holds(job(2, linear, 1, 4), 2, 100), job(3, linear, 1, 1) };
+					  holds(job(2, linear, 1, 4), 2, 100),
+					  job(3, linear, 1, 1) };
 	const struct wanted of_5[] = { { 4, -1, NULL }, { 1, -1, NULL }, { 0, 600, NULL } };
 	const struct wanted of_3[] = { { 3, -1, NULL }, { 0, -1, NULL }, { 0, -1, NULL } };
-	const struct wanted of_1[] = { { 0, -1, "needs 2 devices; 1 can be used here" }, { 1, -1, NULL },
+	const struct wanted of_1[] = { { 0, -1, "needs 2 devices; 1 can be used here" },
+				       { 1, -1, NULL },
 				       { 0, 600, NULL } };
 	struct sched_input in = { lost, 3, 8, NOW_S, SLICE_S, 4 };
 	struct sched_job nodes[] = { job(1, NULL, 3, 3), job(2, linear, 1, 3) };
@@ -874,8 +965,10 @@ static void test_odd(void)
 	ok(choices[0].replicas == 4, "no slice");
 	in = (struct sched_input){ nodes, 2, 8, NOW_S, SLICE_S, 4 };
 	policy_goodput.decide(&in, choices);
-	is_str(choices[0].reason, "asks for 3 devices; on nodes of 4: powers of two that divide it, or whole "
-	       "nodes", "3 devices of nodes of 4");
+	is_str(choices[0].reason,
+	       "asks for 3 devices; on nodes of 4: powers of two that divide it, or whole "
+	       "nodes",
+	       "3 devices of nodes of 4");
 	is_str(choices[1].reason, "2 devices: 2.0x of one", "2 of at most 3");
 	/* A restart that takes longer than a slice still lets idle devices be used. */
 	in = (struct sched_input){ nodes, 2, 3, NOW_S, 10, 0 };

@@ -1,5 +1,6 @@
-/* The policy by goodput over many passes: random mixes of jobs that come, learn, grow and end, held to
- * the rules and to the bound on waiting that policy.h states; that it rotates; that it does not thrash. */
+/* The policy by goodput over many passes: random mixes of jobs that come, learn, grow and end, held
+ * to the rules and to the bound on waiting that policy.h states; that it rotates; that it does not
+ * thrash. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,15 +28,18 @@ struct run_job {
 	int before;			/* jobs that have waited longer */
 	double gathered_s;		/* what the last pass told, if it was gathering then */
 	double told_limit_s;		/* B at that time */
-	double slice_end_s;		/* when it starts as a slice ends then, as it was told; NaN: it was not */
-	double told_by_s;		/* the latest start that it was told; NaN: none, or by the end of another */
+	/* when it starts as a slice ends then, as it was told; NaN: it was not */
+	double slice_end_s;
+	/* the latest start that it was told; NaN: none, or by the end of another */
+	double told_by_s;
 };
 
 struct run {
 	uint64_t random;
 	struct run_job jobs[RUN_JOBS];
 	int n_jobs, n_devices, per_node;
-	double now_s, previous_s, pass_s;	/* the time between passes is in [pass_s / 2, pass_s] */
+	/* the time between passes is in [pass_s / 2, pass_s] */
+	double now_s, previous_s, pass_s;
 	bool fixed;			/* some are not preemptible: no bound holds */
 	bool steady;			/* nobody comes, nobody ends */
 	double worst;			/* longest wait / bound */
@@ -60,16 +64,24 @@ static struct sched_input input_of(const struct run *s, const struct sched_job *
 
 static void draw_job(struct run *s, int i)
 {
-	static const double weights[] = { 0.5, 1, 1, 1, 2, 3 }, restart_s[] = { 120, 120, 120, 900 };
+	static const double weights[] = { 0.5, 1, 1, 1, 2, 3 },
+			    restart_s[] = { 120, 120, 120, 900 };
 	struct run_job *j = &s->jobs[i];
 	uint64_t *x = &s->random;
 
-	*j = (struct run_job){ .here = s->steady, .tells = case_below(x, 2), .gathered_s = (double)NAN,
-				.told_by_s = (double)NAN, .slice_end_s = (double)NAN };
+	*j = (struct run_job){ .here = s->steady,
+			       .tells = case_below(x, 2),
+			       .gathered_s = (double)NAN,
+			       .told_by_s = (double)NAN,
+			       .slice_end_s = (double)NAN };
 	j->job = (struct sched_job){
-		.id = i + 1, .min_replicas = 1, .weight = weights[case_below(x, 6)],
-		.preemptible = !s->fixed || case_below(x, 5), .restart_s = restart_s[case_below(x, 4)] * case_uniform(x),
-		.goodput_now = (double)NAN, .remaining_samples = (double)NAN,
+		.id = i + 1,
+		.min_replicas = 1,
+		.weight = weights[case_below(x, 6)],
+		.preemptible = !s->fixed || case_below(x, 5),
+		.restart_s = restart_s[case_below(x, 4)] * case_uniform(x),
+		.goodput_now = (double)NAN,
+		.remaining_samples = (double)NAN,
 	};
 	if (!case_below(x, 3))
 		j->job.min_replicas = 1 + case_below(x, s->n_devices);
@@ -77,7 +89,8 @@ static void draw_job(struct run *s, int i)
 		j->job.min_replicas = s->n_devices + 1;
 	j->job.max_replicas = j->job.min_replicas + case_below(x, 2) * case_below(x, 8);
 	case_curve(x, j->job.max_replicas, j->truth);
-	j->work = 1 + samples_100_s(j->truth, j->job.max_replicas) * pow(10, 3 * case_uniform(x) - 0.5);
+	j->work = 1 +
+		  samples_100_s(j->truth, j->job.max_replicas) * pow(10, 3 * case_uniform(x) - 0.5);
 }
 
 static void run_init(struct run *s, uint64_t seed)
@@ -131,7 +144,8 @@ static void arrive(struct run *s)
 	}
 }
 
-/* Nothing before it ran, then up to twice what it ran on; in a third of the jobs all from the start. */
+/* Nothing before it ran, then up to twice what it ran on; in a third of the jobs all from the
+ * start. */
 static void learn(struct run_job *j)
 {
 	int reach = j->job.id % 3 ? 2 * j->largest : RUN_MAX;
@@ -142,7 +156,8 @@ static void learn(struct run_job *j)
 	j->job.remaining_samples = reach && j->tells ? j->work : (double)NAN;
 }
 
-static void check_choice(struct run *s, const struct sched_input *in, int i, const struct sched_choice *c)
+static void check_choice(struct run *s, const struct sched_input *in, int i,
+			 const struct sched_choice *c)
 {
 	const struct sched_job *job = &in->jobs[i];
 	bool slice = job->replicas && s->now_s - job->launched_s < case_slice_s(in, job);
@@ -150,7 +165,9 @@ static void check_choice(struct run *s, const struct sched_input *in, int i, con
 	require(s, job->preemptible || !job->replicas || c->replicas == job->replicas,
 		"what is not preemptible is not touched");
 	require(s, !slice || c->replicas, "nobody is stopped within its slice");
-	require(s, !c->replicas || c->replicas == job->replicas || case_startable(in, job, c->replicas),
+	require(s,
+		!c->replicas || c->replicas == job->replicas ||
+			case_startable(in, job, c->replicas),
 		"only what it may be given");
 	require(s, memchr(c->reason, '\0', SCHED_REASON_SIZE) && *c->reason, "a reason");
 	require(s, strlen(c->reason) <= 110, "a short reason");
@@ -167,7 +184,8 @@ static bool same_choice(const struct sched_choice *a, const struct sched_choice 
 }
 
 /* The order of the input does not matter; what was decided stays decided. */
-static void check_again(struct run *s, const struct sched_input *in, const struct sched_choice *choices)
+static void check_again(struct run *s, const struct sched_input *in,
+			const struct sched_choice *choices)
 {
 	struct sched_job jobs[RUN_JOBS];
 	struct sched_choice again[RUN_JOBS];
@@ -200,13 +218,14 @@ static int longer_waiting(const struct sched_input *in, const struct sched_job *
 	int n = 0;
 
 	for (int i = 0; i < in->n_jobs; i++)
-		n += !in->jobs[i].replicas && in->jobs[i].id != w->id && case_least(in, &in->jobs[i]) &&
+		n += !in->jobs[i].replicas && in->jobs[i].id != w->id &&
+		     case_least(in, &in->jobs[i]) &&
 		     in->jobs[i].waiting_since_s <= w->waiting_since_s;
 	return n;
 }
 
-static void follow_waiting(struct run *s, struct run_job *j, const struct sched_input *in, double limit,
-			   const struct sched_choice *c)
+static void follow_waiting(struct run *s, struct run_job *j, const struct sched_input *in,
+			   double limit, const struct sched_choice *c)
 {
 	double waited_s = s->now_s - j->job.waiting_since_s, bound_s;
 
@@ -218,7 +237,9 @@ static void follow_waiting(struct run *s, struct run_job *j, const struct sched_
 	require(s, s->fixed || waited_s <= bound_s, "every job starts within the bound");
 	if (!s->fixed)
 		s->worst = fmax(s->worst, waited_s / bound_s);
-	require(s, !s->steady || !(s->now_s > j->told_by_s + (j->before + 2) * s->pass_s) || c->replicas,
+	require(s,
+		!s->steady || !(s->now_s > j->told_by_s + (j->before + 2) * s->pass_s) ||
+			c->replicas,
 		"it starts by the time it was told");
 	if (s->steady && s->now_s >= j->slice_end_s) {
 		*(c->replicas ? &s->slices_kept : &s->slices_broken) += 1;
@@ -231,7 +252,9 @@ static void follow_waiting(struct run *s, struct run_job *j, const struct sched_
 		j->told_by_s = c->next_start_s;
 	if (!c->replicas) {
 		j->told_limit_s = limit;
-		j->gathered_s = strstr(c->reason, "gathers") || strstr(c->reason, "lets") ? c->next_start_s : (double)NAN;
+		j->gathered_s = strstr(c->reason, "gathers") || strstr(c->reason, "lets")
+					? c->next_start_s
+					: (double)NAN;
 		return;
 	}
 	s->waits++;
@@ -292,7 +315,8 @@ static void pass(struct run *s)
 
 static void test_at_random(void)
 {
-	int broken = 0, launches = 0, waits = 0, gathered = 0, fixed_mixes = 0, slices_kept = 0, slices_broken = 0;
+	int broken = 0, launches = 0, waits = 0, gathered = 0, fixed_mixes = 0, slices_kept = 0,
+	    slices_broken = 0;
 	double worst = 0;
 
 	for (uint64_t seed = 1; seed <= 600; seed++) {
@@ -305,8 +329,8 @@ static void test_at_random(void)
 			pass(&s);
 		}
 		if (s.fault && broken < 5)
-			printf("# seed %llu, at %.0f s: broken: %s\n", (unsigned long long)seed, s.fault_s,
-			       s.fault);
+			printf("# seed %llu, at %.0f s: broken: %s\n", (unsigned long long)seed,
+			       s.fault_s, s.fault);
 		broken += s.fault != NULL;
 		launches += s.launches;
 		waits += s.waits;
@@ -317,10 +341,12 @@ static void test_at_random(void)
 		worst = fmax(worst, s.worst);
 	}
 	is_int(broken, 0, "random mixes over 300 passes keep every rule and the bound");
-	printf("# %d launches, %d waits, %d after gathering in steady mixes; the longest was %.2f of its "
-	       "bound; %d mixes with jobs that are not preemptible\n", launches, waits, gathered, worst,
-	       fixed_mixes);
-	printf("# told that they start as a slice ends: %d did, %d did not\n", slices_kept, slices_broken);
+	printf("# %d launches, %d waits, %d after gathering in steady mixes; the longest was %.2f "
+	       "of its "
+	       "bound; %d mixes with jobs that are not preemptible\n",
+	       launches, waits, gathered, worst, fixed_mixes);
+	printf("# told that they start as a slice ends: %d did, %d did not\n", slices_kept,
+	       slices_broken);
 	ok(slices_kept > 100 && slices_broken < slices_kept / 5,
 	   "who is told that it starts as a slice ends does, but for what is learnt until then");
 	ok(launches > 10000 && waits > 10000 && gathered > 100 &&
@@ -422,8 +448,9 @@ static void add_short(struct run *s, struct run_job *j)
 	j->job.waiting_since_s = s->now_s;
 }
 
-/* Beside short jobs that fill most of a device a long one is only ever given its slices as it is overdue; with a
- * restart that takes as long as the configured slice it would else come and go without any work. */
+/* Beside short jobs that fill most of a device a long one is only ever given its slices as it is
+ * overdue; with a restart that takes as long as the configured slice it would else come and go
+ * without any work. */
 static void slow_to_start(double restart_s)
 {
 	struct run s;
@@ -441,9 +468,11 @@ static void slow_to_start(double restart_s)
 		pass(&s);
 	}
 	is_str(s.fault, NULL, "a slow restart: no rule is broken");
-	printf("# a restart of %.0f s: 30000 s of work in %.0f s, %.0f of them on the device, %d launches\n", restart_s,
-	       s.now_s, slow->job.attained_service_device_s, slow->job.restarts + 1);
-	ok(!slow->here && slow->job.attained_service_device_s < 30000 / 0.6, "it works for 60 % of its time at least");
+	printf("# a restart of %.0f s: 30000 s of work in %.0f s, %.0f of them on the device, %d "
+	       "launches\n",
+	       restart_s, s.now_s, slow->job.attained_service_device_s, slow->job.restarts + 1);
+	ok(!slow->here && slow->job.attained_service_device_s < 30000 / 0.6,
+	   "it works for 60 % of its time at least");
 }
 
 static void test_slow_restarts(void)
@@ -453,7 +482,8 @@ static void test_slow_restarts(void)
 	slow_to_start(900);
 }
 
-/* A job that runs for days, and every half hour another of five minutes; nobody knows how long they are. */
+/* A job that runs for days, and every half hour another of five minutes; nobody knows how long they
+ * are. */
 static void test_newcomers(void)
 {
 	struct run s;
@@ -479,14 +509,14 @@ static void test_newcomers(void)
 		pass(&s);
 	}
 	is_str(s.fault, NULL, "newcomers: no rule is broken");
-	printf("# 20 newcomers: %d launches; the first turn came after %.0f s at the latest\n", s.launches,
-	       longest_s);
+	printf("# 20 newcomers: %d launches; the first turn came after %.0f s at the latest\n",
+	       s.launches, longest_s);
 	ok(longest_s <= SLICE_S + s.pass_s, "each has its first turn within a slice and a pass");
 	is_int(s.launches, 41, "for which the long job is stopped once");
 }
 
-/* One of 12 h, one that needs both devices, and from then on one of 50 min each 40 min, so that there is
- * always one that waits. */
+/* One of 12 h, one that needs both devices, and from then on one of 50 min each 40 min, so that
+ * there is always one that waits. */
 static void plain_jobs(struct run *s)
 {
 	steady(s, 24, 2, 0);
@@ -521,8 +551,8 @@ static void until_it_has_run(struct run *s, const struct run_job *j)
 	}
 }
 
-/* Commands of unknown length that keep what they have run beside the first; when that has ended, none but the one
- * that runs comes before the wide one. */
+/* Commands of unknown length that keep what they have run beside the first; when that has ended,
+ * none but the one that runs comes before the wide one. */
 static void test_plain(void)
 {
 	struct run s;
@@ -535,10 +565,11 @@ static void test_plain(void)
 		beside_s += s.jobs[i].job.attained_service_device_s;
 	until_it_has_run(&s, &s.jobs[1]);
 	is_str(s.fault, NULL, "plain jobs: no rule is broken");
-	printf("# 12 h of one job, %.0f s of others beside it; the wide one starts %.0f s later\n", beside_s,
-	       s.jobs[1].job.launched_s - first_end_s);
+	printf("# 12 h of one job, %.0f s of others beside it; the wide one starts %.0f s later\n",
+	       beside_s, s.jobs[1].job.launched_s - first_end_s);
 	ok(beside_s > 30000, "no device is idle while the wide one could not start anyway");
-	ok(s.jobs[1].job.launched_s < first_end_s + 3000 + 30 + 60, "which then does not wait for another");
+	ok(s.jobs[1].job.launched_s < first_end_s + 3000 + 30 + 60,
+	   "which then does not wait for another");
 }
 
 int main(void)

@@ -77,7 +77,8 @@ static void check(const char *name, int n_devices, const struct sched_job *jobs,
 
 static void test_one_device(void)
 {
-	const struct sched_job in_slice[] = { holds(waits(1, 1, 1, 500), 1, 500), waits(2, 1, 1, 0) };
+	const struct sched_job in_slice[] = { holds(waits(1, 1, 1, 500), 1, 500),
+					      waits(2, 1, 1, 0) };
 	const struct wanted keeps[] = {
 		{ 1, -1, "1 device for a slice of 600 s" },
 		{ 0, 100, "1st in line; needs 1 device; waits for job 1 to end its slice" },
@@ -135,8 +136,10 @@ static void test_wide_job(void)
 		waits(3, 2, 2, 800), waits(4, 1, 1, 900),
 	};
 	const struct wanted waiting[] = {
-		{ 1, -1, NULL }, { 1, -1, NULL },
-		{ 0, 400, "1st in line; needs 2 devices; waits for jobs 1 and 2 to end their slices" },
+		{ 1, -1, NULL },
+		{ 1, -1, NULL },
+		{ 0, 400,
+		  "1st in line; needs 2 devices; waits for jobs 1 and 2 to end their slices" },
 		/* 400 + 600: 3 has had 1,200 more by then, and is behind 4 */
 		{ 0, 1000, "2nd in line, after job 3; needs 1 device; has had 0.25 device-hours" },
 	};
@@ -154,13 +157,16 @@ static void test_wide_job(void)
 	const struct sched_job idle[] = {
 		holds(waits(2, 1, 1, 9000), 1, 200), waits(3, 2, 2, 800), waits(4, 1, 1, 900),
 	};
-	const struct wanted no_backfill[] = { { 1, -1, NULL }, { 0, 400, NULL }, { 0, 1000, NULL } };
+	const struct wanted no_backfill[] = { { 1, -1, NULL },
+					      { 0, 400, NULL },
+					      { 0, 1000, NULL } };
 	const struct sched_job over[] = {
 		holds(waits(1, 1, 1, 9000), 1, 1000), holds(waits(2, 1, 1, 9000), 1, 600),
 		waits(3, 2, 2, 800), waits(4, 1, 1, 900),
 	};
 	const struct wanted starts[] = {
-		/* 4 takes one of 3's devices after its slice, 1 the other, and then waits 2 for 1 */
+		/* 4 takes one of 3's devices after its slice, 1 the other, and then waits 2 for
+		 * 1 */
 		{ 0, 600, NULL }, { 0, 1200, NULL }, { 2, -1, NULL }, { 0, 600, NULL },
 	};
 
@@ -197,7 +203,9 @@ static void test_backfill(void)
 	const struct sched_job pace[] = {
 		holds(waits(1, 1, 2, 1000), 2, 700), waits(3, 4, 4, 2100), waits(4, 1, 1, 5000),
 	};
-	const struct wanted at_its_pace[] = { { 2, -1, NULL }, { 0, 550, NULL }, { 0, 1275, NULL } };
+	const struct wanted at_its_pace[] = { { 2, -1, NULL },
+					      { 0, 550, NULL },
+					      { 0, 1275, NULL } };
 
 	CHECK("a slice fits before the wide job", 2, fits, both);
 	CHECK("the pace of a job with 2 devices", 4, pace, at_its_pace);
@@ -207,7 +215,9 @@ static void test_backfill(void)
 static void test_not_preemptible(void)
 {
 	const struct sched_job jobs[] = {
-		holds(fixed(waits(1, 1, 2, 90000)), 1, 90000), waits(2, 2, 2, 0), waits(3, 1, 1, 50),
+		holds(fixed(waits(1, 1, 2, 90000)), 1, 90000),
+		waits(2, 2, 2, 0),
+		waits(3, 1, 1, 50),
 		fixed(waits(4, 1, 1, 40)),
 	};
 	const struct wanted wanted[] = {
@@ -223,7 +233,8 @@ static void test_not_preemptible(void)
 		{ 0, -1, "needs 1 device of 1; job 1, not preemptible, keeps 1" },
 	};
 
-	/* 3 waits for what 2 has had; 1 starts on its minimum, since it would keep more for ever. */
+	/* 3 waits for what 2 has had; 1 starts on its minimum, since it would keep more for
+	 * ever. */
 	const struct sched_job greedy[] = {
 		fixed(waits(1, 1, 3, 0)), waits(2, 1, 1, 0), waits(3, 3, 3, 1440),
 	};
@@ -239,7 +250,8 @@ static void test_not_preemptible(void)
 
 static void test_shares(void)
 {
-	const struct sched_job fresh[] = { waits(1, 1, 4, 0), waits(2, 1, 4, 0), waits(3, 1, 1, 0) };
+	const struct sched_job fresh[] = { waits(1, 1, 4, 0), waits(2, 1, 4, 0),
+					   waits(3, 1, 1, 0) };
 	const struct wanted even[] = { { 3, -1, NULL }, { 2, -1, NULL }, { 1, -1, NULL } };
 	/* The odd device stays where it is, though 2 has had less. */
 	const struct sched_job odd[] = {
@@ -305,7 +317,9 @@ static void test_devices_vanish(void)
 		{ 2, -1, NULL }, { 0, 550, NULL }, { 0, -1, "needs 4 devices; 2 can be used here" },
 	};
 	const struct wanted of_0[] = {
-		{ 0, -1, "needs 1 device; none can be used here" }, { 0, -1, NULL }, { 0, -1, NULL },
+		{ 0, -1, "needs 1 device; none can be used here" },
+		{ 0, -1, NULL },
+		{ 0, -1, NULL },
 	};
 	const struct sched_job fixed_one[] = {
 		holds(waits(1, 1, 1, 0), 1, 50), holds(fixed(waits(2, 1, 1, 900)), 1, 50),
@@ -326,9 +340,11 @@ static void test_odd_input(void)
 	const struct sched_job odd[] = { bad_weight, nan_service };
 	const struct wanted wanted[] = { { 0, 600, NULL }, { 1, -1, NULL } };
 	/* Launched in the future: the clock was set back. */
-	const struct sched_job future[] = { holds(waits(1, 1, 1, 900), 1, -5000), waits(2, 1, 1, 0) };
+	const struct sched_job future[] = { holds(waits(1, 1, 1, 900), 1, -5000),
+					    waits(2, 1, 1, 0) };
 	const struct wanted replaced[] = { { 0, 900, NULL }, { 1, -1, NULL } };
-	const struct sched_job huge[] = { waits(INT64_MAX, 1, 1, 0), waits(INT64_MIN, 1, 1, 1e300) };
+	const struct sched_job huge[] = { waits(INT64_MAX, 1, 1, 0),
+					  waits(INT64_MIN, 1, 1, 1e300) };
 	const struct wanted told[] = {
 		{ 1, -1, NULL }, { 0, 1e300, NULL },
 	};
@@ -645,7 +661,8 @@ static void test_at_random(void)
 	is_int(broken, 0, "random mixes over 300 passes keep every rule and the bound");
 	printf("# %d launches, %d waits; the longest was %.2f of its bound; %d mixes with jobs "
 	       "that are not preemptible\n", launches, episodes, worst, fixed_mixes);
-	ok(launches > RANDOM_CASES(10000) && episodes > RANDOM_CASES(10000), "the mixes did something");
+	ok(launches > RANDOM_CASES(10000) && episodes > RANDOM_CASES(10000),
+	   "the mixes did something");
 }
 
 /* Jobs that hold anything at all, on more or fewer devices than they hold together. */
@@ -656,7 +673,9 @@ static void test_any_holdings(void)
 	for (int n = 0; n < 20000; n++) {
 		struct sched_job jobs[MAX_JOBS];
 		struct sched_choice choices[MAX_JOBS];
-		struct sched_input in = { jobs, below(&s, MAX_JOBS), below(&s, 9), NOW_S, SLICE_S, 0 };
+		struct sched_input in = {
+			jobs, below(&s, MAX_JOBS), below(&s, 9), NOW_S, SLICE_S, 0
+		};
 		int given = 0;
 
 		for (int i = 0; i < in.n_jobs; i++) {
@@ -689,8 +708,10 @@ static void test_fairness(void)
 	double least = HUGE_VAL, most = 0;
 
 	for (int i = 0; i < s.n_jobs; i++) {
-		s.jobs[i] = (struct sim_job){ .job = waits(i + 1, i == 3 ? 2 : 1, i == 3 ? 2 : 1, 0),
-					      .work_device_s = HUGE_VAL, .here = i != 1 };
+		s.jobs[i] =
+			(struct sim_job){ .job = waits(i + 1, i == 3 ? 2 : 1, i == 3 ? 2 : 1, 0),
+					  .work_device_s = HUGE_VAL,
+					  .here = i != 1 };
 	}
 	for (int n = 0; n < 3000; n++) {
 		advance(&s);
@@ -721,8 +742,9 @@ static void test_reasons(void)
 	is_str(choices[3].reason, "1st in line; needs 3 devices; waits for jobs 1, 2 and 1 more to "
 	       "end their slices", "three jobs to wait for");
 	for (int i = 1; i < 14; i++) {
-		static const char *const ordinals[] = { "2nd", "3rd", "4th", "5th", "6th", "7th", "8th",
-							"9th", "10th", "11th", "12th", "13th", "14th" };
+		static const char *const ordinals[] = { "2nd",	"3rd",	"4th", "5th",  "6th",
+							"7th",	"8th",	"9th", "10th", "11th",
+							"12th", "13th", "14th" };
 
 		ok(!strncmp(choices[3 + i].reason, ordinals[i - 1], strlen(ordinals[i - 1])),
 		   ordinals[i - 1]);

@@ -57,7 +57,8 @@ static double inverse(const struct sched_case *c, const struct sched_job *job, i
 	if (r)
 		scaled = rate(job, r) / fair_rate(c, job) / c->in.n_devices * nodes;
 	if (r != job->replicas)
-		scaled *= fmax(age_s - job->restarts * job->restart_s, 0) / (age_s + job->restart_s);
+		scaled *=
+			fmax(age_s - job->restarts * job->restart_s, 0) / (age_s + job->restart_s);
 	return 1 / (scaled + 1e-3);
 }
 
@@ -121,15 +122,18 @@ static void test_shares(void)
 	is_int(choices[0].replicas, 2, "the device over goes where it adds most");
 	is_int(choices[1].replicas, 1, "not where it adds little");
 	is_int(choices[2].replicas, 1, "nor where nothing is known");
-	is_str(choices[0].reason, "2 devices: 2.0x of one; one more would add 50 %; fair share 2", "a reason");
-	is_str(choices[2].reason, "1 device; goodput not known yet; fair share 2", "a reason without a model");
+	is_str(choices[0].reason, "2 devices: 2.0x of one; one more would add 50 %; fair share 2",
+	       "a reason");
+	is_str(choices[2].reason, "1 device; goodput not known yet; fair share 2",
+	       "a reason without a model");
 	in.n_devices = 2;
 	policy_pollux.decide(&in, choices);
-	is_str(choices[2].reason, "needs 1 device; adds more to the mean speedup elsewhere", "a reason to wait");
+	is_str(choices[2].reason, "needs 1 device; adds more to the mean speedup elsewhere",
+	       "a reason to wait");
 }
 
-/* One that was restarted too often for its age is left alone; and the published system starts nobody
- * at the moment of submission. */
+/* One that was restarted too often for its age is left alone; and the published system starts
+ * nobody at the moment of submission. */
 static void test_restarts(void)
 {
 	struct sched_job jobs[] = { job(1, linear, 4) };
@@ -166,7 +170,8 @@ static void test_odd(void)
 	   "two of four devices went away under a job that only runs on 1 or 4: it has 1");
 	jobs[0].goodput = linear;
 	policy_pollux.decide(&in, choices);
-	ok(choices[0].replicas == 2 && !choices[1].replicas && !choices[2].replicas, "or on 2: it has both");
+	ok(choices[0].replicas == 2 && !choices[1].replicas && !choices[2].replicas,
+	   "or on 2: it has both");
 	in.n_devices = 0;
 	policy_pollux.decide(&in, choices);
 	is_str(choices[1].reason, "needs 1 device; none can be used here", "no devices");

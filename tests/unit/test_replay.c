@@ -1,12 +1,13 @@
-/* A replay of jobs whose rates are given: times worked out by hand, with policies of which one knows what they
- * will do. */
+/* A replay of jobs whose rates are given: times worked out by hand, with policies of which one
+ * knows what they will do. */
 #include <math.h>
 #include <sysexits.h>
 
 #include "pollux/replay.h"
 #include "tap.h"
 
-static double best[2][3] = { { 0, 10, 20 }, { 0, 10, 40 } }, own[2][3] = { { 0, 5, 8 }, { 0, 5, 16 } };
+static double best[2][3] = { { 0, 10, 20 }, { 0, 10, 40 } },
+	      own[2][3] = { { 0, 5, 8 }, { 0, 5, 16 } };
 
 /* The most, from the first job on. */
 static void give_most(const struct sched_input *in, struct sched_choice *choice)
@@ -47,7 +48,9 @@ static void give_and_remember(const struct sched_input *in, struct sched_choice 
 
 static const struct policy most = { .name = "most", .models_goodput = true, .decide = give_most };
 static const struct policy owners = { .name = "owners", .decide = give_most };
-static const struct policy later = { .name = "later", .models_goodput = true, .decide = give_later };
+static const struct policy later = { .name = "later",
+				     .models_goodput = true,
+				     .decide = give_later };
 static const struct policy remembers = {
 	.name = "remembers", .models_goodput = true, .decide = give_and_remember,
 };
@@ -55,15 +58,26 @@ static const struct policy nothing = { .name = "nothing", .decide = give_nothing
 
 /* 100 at the first rates, then 200 at the second. */
 static struct replay_phase phases[2] = {
-	{ .until = 100, .best = best[0], .own = own[0] }, { .until = 300, .best = best[1], .own = own[1] },
+	{ .until = 100, .best = best[0], .own = own[0] },
+	{ .until = 300, .best = best[1], .own = own[1] },
 };
 
 static struct replay_job job_at(double submit_s)
 {
 	return (struct replay_job){
-		.id = 1, .submit_s = submit_s, .release_s = submit_s, .min_replicas = 1, .max_replicas = 2,
-		.weight = 1, .preemptible = true, .modelled = true, .told_work = 300, .start_s = 3,
-		.restart_s = 7, .phases = phases, .n_phases = 2,
+		.id = 1,
+		.submit_s = submit_s,
+		.release_s = submit_s,
+		.min_replicas = 1,
+		.max_replicas = 2,
+		.weight = 1,
+		.preemptible = true,
+		.modelled = true,
+		.told_work = 300,
+		.start_s = 3,
+		.restart_s = 7,
+		.phases = phases,
+		.n_phases = 2,
 	};
 }
 
@@ -85,10 +99,12 @@ static void test_rates(void)
 
 	is_int(replay_under(&most, &job, 1, &result, &err), 0, "a job alone");
 	near(result.finish_s, 3 + 100 / 20.0 + 200 / 40.0, 1e-12, "at its best, phase by phase");
-	is_int(replay_under(&owners, &job, 1, &result, &err), 0, "a policy that looks at no goodput");
+	is_int(replay_under(&owners, &job, 1, &result, &err), 0,
+	       "a policy that looks at no goodput");
 	near(result.finish_s, 3 + 100 / 8.0 + 200 / 16.0, 1e-12, "runs it at its own batch size");
 	best[0][2] = (double)NAN;
-	is_int(replay_under(&most, &job, 1, &result, &err), 0, "on a number of devices that is not to be");
+	is_int(replay_under(&most, &job, 1, &result, &err), 0,
+	       "on a number of devices that is not to be");
 	near(result.finish_s, 3 + 100 / 8.0 + 200 / 40.0, 1e-12, "it runs as it was submitted");
 	best[0][2] = 20;
 	phases[0].pause_s = 2;
@@ -96,15 +112,18 @@ static void test_rates(void)
 	is_int(replay_under(&most, &job, 1, &result, &err), 0, "with time that is no step");
 	near(result.finish_s, 13 + 6, 1e-12, "it takes that longer");
 	phases[0].pause_s = 62;
-	is_int(replay_under(&later, &job, 1, &result, &err), 0, "and stopped 57 s into such a time");
-	near(result.finish_s, 60 + 7 + 5 + 100 / 20.0 + 4 + 200 / 40.0, 1e-12, "it keeps what it had of it");
+	is_int(replay_under(&later, &job, 1, &result, &err), 0,
+	       "and stopped 57 s into such a time");
+	near(result.finish_s, 60 + 7 + 5 + 100 / 20.0 + 4 + 200 / 40.0, 1e-12,
+	     "it keeps what it had of it");
 	phases[0].pause_s = phases[1].pause_s = 0;
 	job.modelled = false;
 	is_int(replay_under(&most, &job, 1, &result, &err), 0, "without a model");
 	near(result.finish_s, 28, 1e-12, "likewise");
 }
 
-/* Submitted at 50, seen at 60, on two devices: 3 + 5 + 5 s. Submitted at 0: 57 s of work at 1 a second by the
+/* Submitted at 50, seen at 60, on two devices: 3 + 5 + 5 s. Submitted at 0: 57 s of work at 1 a
+ * second by the
  60th second, then twice that. */
 static void test_passes(void)
 {
@@ -119,8 +138,10 @@ static void test_passes(void)
 	near(result.finish_s, 73, 1e-12, "and ends by itself");
 	slow.submit_s = slow.release_s = 0;
 	phases[0].best = first;
-	is_int(replay_under(&later, &slow, 1, &result, &err), 0, "one that is given more meanwhile");
-	near(result.finish_s, 60 + 7 + (100 - 57) / 2.0 + 5, 1e-12, "stands still for its restart first");
+	is_int(replay_under(&later, &slow, 1, &result, &err), 0,
+	       "one that is given more meanwhile");
+	near(result.finish_s, 60 + 7 + (100 - 57) / 2.0 + 5, 1e-12,
+	     "stands still for its restart first");
 	is_int(result.restarts, 1, "which counts");
 	phases[0].best = best[0];
 }
@@ -134,7 +155,8 @@ static void test_order(void)
 
 	jobs[1].id = 2;
 	is_int(replay_under(&most, jobs, 2, results, &err), 0, "two jobs for two devices each");
-	near(results[1].finish_s, 26, 1e-12, "run one after the other, by a pass at the end of the first");
+	near(results[1].finish_s, 26, 1e-12,
+	     "run one after the other, by a pass at the end of the first");
 	jobs[0].after = &after;
 	jobs[0].n_after = 1;
 	is_int(replay_under(&most, jobs, 2, results, &err), 0, "the first after the second");
@@ -142,7 +164,8 @@ static void test_order(void)
 	near(results[0].finish_s, 26, 1e-12, "and it waits for it");
 	jobs[0].n_after = 0;
 	jobs[0].release_s = 130;
-	is_int(replay_under(&most, jobs, 2, results, &err), 0, "one that may not start before a time");
+	is_int(replay_under(&most, jobs, 2, results, &err), 0,
+	       "one that may not start before a time");
 	near(results[0].start_s, 180, 1e-12, "starts at the pass after it");
 }
 
@@ -158,17 +181,20 @@ static void test_told(void)
 	is_int(replay_under(&remembers, &job, 1, &result, &err), 0, "a policy is told");
 	near(last_told.remaining_samples, 300 - 57, 1e-12, "what remains");
 	job.told_work = 57 / 1.04;
-	is_int(replay_under(&remembers, &job, 1, &result, &err), 0, "where it takes a little longer than is told");
+	is_int(replay_under(&remembers, &job, 1, &result, &err), 0,
+	       "where it takes a little longer than is told");
 	near(last_told.remaining_samples, 0, 0, "that nothing does");
 	job.told_work = 57 / 1.06;
-	is_int(replay_under(&remembers, &job, 1, &result, &err), 0, "and where it takes much longer");
+	is_int(replay_under(&remembers, &job, 1, &result, &err), 0,
+	       "and where it takes much longer");
 	is_int(isnan(last_told.remaining_samples), 1, "that nobody knows");
 	near(last_told.goodput_now, 1, 0, "and at what rate it runs");
 	near(first_told.waiting_since_s, 0, 0, "before that, since when it waited");
 	is_int(isnan(first_told.goodput_now), 1, "when it had no rate");
 	job.submit_s = 10;
 	job.release_s = 20;
-	is_int(replay_under(&remembers, &job, 1, &result, &err), 0, "of one that was not to start before a time");
+	is_int(replay_under(&remembers, &job, 1, &result, &err), 0,
+	       "of one that was not to start before a time");
 	near(first_told.waiting_since_s, 20, 0, "since then");
 	phases[0].best = best[0];
 }
@@ -176,7 +202,9 @@ static void test_told(void)
 /* Nothing comes of nothing, in the second phase only. */
 static void test_rates_that_are_none(void)
 {
-	static double none[][3] = { { 0, 0, 0 }, { 0, NAN, NAN }, { 0, INFINITY, INFINITY }, { 0, -1, -1 } };
+	static double none[][3] = {
+		{ 0, 0, 0 }, { 0, NAN, NAN }, { 0, INFINITY, INFINITY }, { 0, -1, -1 }
+	};
 	struct replay_job job = job_at(0);
 	struct sim_job_result result;
 	struct err err;
@@ -193,7 +221,8 @@ static void test_rates_that_are_none(void)
 static void test_figures(void)
 {
 	struct sim_job_result was[3] = {
-		{ .submit_s = 10, .finish_s = 20, .restarts = 1 }, { .submit_s = 20, .finish_s = 40 },
+		{ .submit_s = 10, .finish_s = 20, .restarts = 1 },
+		{ .submit_s = 20, .finish_s = 40 },
 		{ .submit_s = 30, .finish_s = 60, .restarts = 2 },
 	}, other[3] = { was[0], was[1], was[2] };
 	double device_s[3] = { 1800, 1800, 3600 };
@@ -225,7 +254,8 @@ int main(void)
 	test_told();
 	test_rates_that_are_none();
 	test_figures();
-	is_int(replay_under(&nothing, &job, 1, &result, &err), -1, "a policy that gives nothing, ever");
+	is_int(replay_under(&nothing, &job, 1, &result, &err), -1,
+	       "a policy that gives nothing, ever");
 	is_int(err.exit_status, EX_UNAVAILABLE, "is given up");
 	is_int(replay_under(&most, NULL, 0, NULL, &err), 0, "no job is no error");
 	return done();

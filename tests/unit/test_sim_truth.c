@@ -1,4 +1,5 @@
-/* What the simulator takes from profiles: interpolated values worked out by hand, and the errors of files. */
+/* What the simulator takes from profiles: interpolated values worked out by hand, and the errors of
+ * files. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -60,8 +61,8 @@ static void write_profiles(void)
 	for (int nodes = 6; nodes <= 12; nodes += 3)
 		for (int per_node = 1; per_node <= 4; per_node++)
 			for (int m = 2; m <= 8; m += 3)
-				text_addf(&text, "%d,%d,%d,0.01,%.17g\r\n", nodes * per_node, nodes, m,
-					  plane(nodes, nodes * per_node, m));
+				text_addf(&text, "%d,%d,%d,0.01,%.17g\r\n", nodes * per_node, nodes,
+					  m, plane(nodes, nodes * per_node, m));
 	write_file("scalability.csv", text.data);
 	text_release(&text);
 	write_file("placements.csv", "placement,local_bsz,step_time,sync_time\n"
@@ -110,15 +111,20 @@ static void placements(const struct application *a)
 	near(step_of(&t, a, place_of(1, 1), 7), 2.3, 1e-15, "three quarters between the next two");
 	ok(truth_times(&t, &one, 6, &times, &err) == 0, "packed GPUs");
 	near(times.sync_s, 0.2, 1e-15, "the synchronisation likewise");
-	near(times_of_update(times, 3), 2 + 2 * 1.8, 1e-15, "further passes without synchronisation");
-	near(step_of(&t, a, place_of(2, 2, 1), 5), 3.5, 1e-15, "another rotation is the same placement");
+	near(times_of_update(times, 3), 2 + 2 * 1.8, 1e-15,
+	     "further passes without synchronisation");
+	near(step_of(&t, a, place_of(2, 2, 1), 5), 3.5, 1e-15,
+	     "another rotation is the same placement");
 	near(step_of(&t, a, place_of(3, 2, 1, 3), 2), 9, 1e-15, "a placement of one row, at that");
 	ok(place_class_of(a, &rotated).exact && !place_class_of(a, &mirrored).exact,
 	   "its mirror image is another placement");
 	ok(truth_times(&t, &one, 9, &times, &err) == -1, "outside of the rows");
 	is_int(err.exit_status, EX_DATAERR, "is an error of data");
-	text_addf(&want, "the profiles of 'app' do not cover a local batch of 9 on 1 node with 1 GPU, placement 1: "
-		  "'%s/placements.csv'", a->directory);
+	text_addf(&want,
+		  "the profiles of 'app' do not cover a local batch of 9 on 1 node with 1 GPU, "
+		  "placement 1: "
+		  "'%s/placements.csv'",
+		  a->directory);
 	is_str(err.text, want.data, "that names what was asked for, and the file");
 	text_release(&want);
 	placement_release(&rotated);
@@ -130,14 +136,16 @@ static void wide(const struct application *a)
 {
 	struct truth t = { 0 };
 
-	near(step_of(&t, a, place_of(6, 1, 1, 1, 1, 1, 1), 2), plane(6, 6, 2), 1e-12, "a point of the grid");
+	near(step_of(&t, a, place_of(6, 1, 1, 1, 1, 1, 1), 2), plane(6, 6, 2), 1e-12,
+	     "a point of the grid");
 	near(step_of(&t, a, place_of(7, 2, 2, 2, 2, 2, 2, 3), 6), plane(7, 15, 6), 1e-12,
 	     "linear in all three between");
 	near(step_of(&t, a, place_of(6, 4, 4, 4, 3, 3, 1), 8), plane(6, 19, 8), 1e-12,
 	     "by the numbers of nodes and GPUs only");
-	near(step_of(&t, a, place_of(13, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1), 2), plane(12, 13, 2), 1e-12,
-	     "more nodes count as the most measured");
-	ok(isnan(step_of(&t, a, place_of(6, 4, 4, 4, 4, 4, 5), 2)), "outside of the hull: an error");
+	near(step_of(&t, a, place_of(13, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1), 2),
+	     plane(12, 13, 2), 1e-12, "more nodes count as the most measured");
+	ok(isnan(step_of(&t, a, place_of(6, 4, 4, 4, 4, 4, 5), 2)),
+	   "outside of the hull: an error");
 	is_int(t.count, 4, "each is looked up once");
 	step_of(&t, a, place_of(6, 1, 1, 1, 1, 1, 1), 2);
 	is_int(t.count, 4, "and then remembered");
@@ -152,7 +160,8 @@ static void gradients(const struct application *a)
 	near(g.var, 4, 1e-15, "their variance");
 	near(truth_gradients(a, 16, 1).var, 8, 1e-15, "of a validated one as they are");
 	near(truth_iterations(a, 10, 1), 0.25 * 12 + 0.75 * 20, 1e-15, "updates likewise");
-	near(gradients_gain((struct gradients){ 1, 3 }, 2), 4 / 2.5, 1e-15, "the gain of twice the batch");
+	near(gradients_gain((struct gradients){ 1, 3 }, 2), 4 / 2.5, 1e-15,
+	     "the gain of twice the batch");
 	near(gradients_noise_scale(a, (struct gradients){ 1, 3 }), 24, 1e-15, "the noise scale");
 	near(a->progress[1], 10, 1e-15, "an epoch takes the least progress");
 	near(a->progress[2], 19, 1e-15, "of all trainings");
@@ -178,7 +187,8 @@ static void spread(const struct application *a)
 	s = sizes_spread(a, (struct throughput_place){ 1, 1 }, 10, false);
 	ok(s.local_batch_size == 5 && s.accumulation_steps == 2, "a larger one on one GPU in two");
 	s = sizes_spread(a, (struct throughput_place){ 1, 3 }, 16, false);
-	ok(s.local_batch_size == 5 && s.accumulation_steps == 1, "rounded up, but not above the largest");
+	ok(s.local_batch_size == 5 && s.accumulation_steps == 1,
+	   "rounded up, but not above the largest");
 }
 
 static void complains(const char *name, const char *text, const char *wanted)
@@ -205,7 +215,8 @@ static void bad_files(void)
 	complains("placements.csv", ROWS("1,2,1,2\n"), ":2: sync_time '2' is not from 0 to 1");
 	complains("placements.csv", ROWS("1,2,1,0\n1,2,1,0\n"),
 		  ":3: local_bsz does not ascend within placement 1");
-	complains("placements.csv", ROWS("102,2,1,0\n"), ":2: placement '102' is not a digit for each node");
+	complains("placements.csv", ROWS("102,2,1,0\n"),
+		  ":2: placement '102' is not a digit for each node");
 	complains("placements.csv", "a,b\n", ":1: no column 'placement' in the heading");
 	complains("validation-16.csv", "progress,iteration,grad_sqr,grad_var\n1,1,1,1\n",
 		  ":2: 1 epochs, where other validations have 2");

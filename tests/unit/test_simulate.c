@@ -1,7 +1,7 @@
 /* The simulation: a case worked out by hand, what must hold of any, and the published results.
  *
- * POLLUX_DATA says where those are; without, they are looked for in ../shared/data/pollux-osdi21, and
- * their absence is told. */
+ * POLLUX_DATA says where those are; without, they are looked for in ../shared/data/pollux-osdi21,
+ * and their absence is told. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -54,7 +54,8 @@ static void make_directory(const char *name)
 		exit(2);
 }
 
-/* Updates of 8 take 2 s on one GPU and 1.2 s on two; two epochs of 10. The batch of 'ncf' is fixed, 16. */
+/* Updates of 8 take 2 s on one GPU and 1.2 s on two; two epochs of 10. The batch of 'ncf' is fixed,
+ * 16. */
 static void write_case(void)
 {
 	static const char placements[] = "placement,local_bsz,step_time,sync_time\n"
@@ -112,8 +113,9 @@ static void release_case(struct sim_workload *w, struct sim_result *result)
 	sim_workload_release(w);
 }
 
-/* One GPU. a starts at the first decision, at 60, stands still to 90, has made 15 updates by 120 and the
- * 5 others by 130. b starts at the next decision, 180, stands still to 210 and needs 40 s. */
+/* One GPU. a starts at the first decision, at 60, stands still to 90, has made 15 updates by 120
+ * and the 5 others by 130. b starts at the next decision, 180, stands still to 210 and needs 40
+ * s. */
 static void two_jobs(void)
 {
 	struct sim_options o = options_of("fifo");
@@ -133,7 +135,8 @@ static void two_jobs(void)
 	near(r.figures.gpu_hours, 140 / 3600.0, 1e-12, "what the GPU was held");
 	is_int(r.figures.rounds, 4, "four decisions: at 60, 120, 180 and 240");
 	is_int(r.rounds[1].waiting, 1, "one waits at the second");
-	/* Two jobs during decisions 1 and 2, one during 3 and 4; alone on half a GPU: 30 s + 2 * 40 s. */
+	/* Two jobs during decisions 1 and 2, one during 3 and 4; alone on half a GPU: 30 s + 2 * 40
+	 * s. */
 	near(r.jobs[0].fairness, 130 / 110.0, 1e-12, "fairness: of a half while there are two");
 	release_case(&w, &r);
 }
@@ -149,20 +152,25 @@ static void fairness(void)
 	o.gpus_per_node = 3;
 	run_case(&o, "a,0,app,1,8\nb,0,app,1,8\n", &w, &r);
 	near(r.jobs[0].finish_s, 130, 0, "two jobs beside each other");
-	near(r.jobs[0].fairness, 130 / (30 + 32.0), 1e-12, "fairness: of a share between two numbers of GPUs");
+	near(r.jobs[0].fairness, 130 / (30 + 32.0), 1e-12,
+	     "fairness: of a share between two numbers of GPUs");
 	release_case(&w, &r);
-	/* More than the 3 that were ever measured, alone: no faster than on as many as it can use. */
+	/* More than the 3 that were ever measured, alone: no faster than on as many as it can
+	 * use. */
 	o.gpus_per_node = 4;
 	run_case(&o, "a,0,app,1,8\n", &w, &r);
-	near(r.jobs[0].fairness, 130 / (30 + 24.0), 1e-12, "of a share that is more than it can use");
+	near(r.jobs[0].fairness, 130 / (30 + 24.0), 1e-12,
+	     "of a share that is more than it can use");
 	release_case(&w, &r);
 	/* An update of 16 in two passes takes 3.5 s, and is worth 1.5. */
 	run_case(&o, "a,0,ncf,1,8\n", &w, &r);
-	near(r.jobs[0].fairness, 130 / (30 + 20 * 3.5 / 1.5), 1e-12, "of a batch that is fixed, at that");
+	near(r.jobs[0].fairness, 130 / (30 + 20 * 3.5 / 1.5), 1e-12,
+	     "of a batch that is fixed, at that");
 	release_case(&w, &r);
 }
 
-/* Nobody is there until 6000, which is a time of decision, nor from 6070 to 100,000, which is none. */
+/* Nobody is there until 6000, which is a time of decision, nor from 6070 to 100,000, which is
+ * none. */
 static void idle(void)
 {
 	struct sim_options o = options_of("fifo");
@@ -194,7 +202,9 @@ static void give_one(const struct sched_input *in, struct sched_choice *choice)
 
 static void told(void)
 {
-	static const struct policy one = { .name = "one", .models_goodput = true, .decide = give_one };
+	static const struct policy one = { .name = "one",
+					   .models_goodput = true,
+					   .decide = give_one };
 	struct sim_options o = options_of("goodput");
 	struct sim_workload w;
 	struct sim_result r;
@@ -228,9 +238,10 @@ static void placements(void)
 	release_case(&w, &r);
 }
 
-/* Three nodes of two: jobs of three GPUs share the second. An update of 12 is worth 9/7 of one of 8 and
- * takes 2 s: alone an epoch takes 15.6 s, told as 16, and 14 s of the second are in the first interval.
- * At half the rate the first ends 1.1 s after it, told as 1, and the second takes 31.1 s, told as 31. */
+/* Three nodes of two: jobs of three GPUs share the second. An update of 12 is worth 9/7 of one of 8
+ * and takes 2 s: alone an epoch takes 15.6 s, told as 16, and 14 s of the second are in the first
+ * interval. At half the rate the first ends 1.1 s after it, told as 1, and the second takes 31.1 s,
+ * told as 31. */
 static void interference(void)
 {
 	struct sim_options o = options_of("tiresias");
@@ -253,7 +264,8 @@ static void interference(void)
 	release_case(&w, &r);
 }
 
-/* las in slices: b comes when a's is over, stays, as it has not had more, and a comes back where it was. */
+/* las in slices: b comes when a's is over, stays, as it has not had more, and a comes back where it
+ * was. */
 static void preemption(void)
 {
 	struct sim_options o = options_of("las");
@@ -263,13 +275,15 @@ static void preemption(void)
 	o.nodes = o.gpus_per_node = 1;
 	o.slice_s = 60;
 	run_case(&o, "a,0,app,1,8\nb,10,app,1,8\n", &w, &r);
-	/* a: 15 updates to 120; b: 15 to 180 and the rest to 190; a: from 240, 30 s and 5 updates. */
+	/* a: 15 updates to 120; b: 15 to 180 and the rest to 190; a: from 240, 30 s and 5
+	 * updates. */
 	near(r.jobs[0].finish_s, 280, 0, "a preempted job keeps its progress");
 	near(r.jobs[1].finish_s, 190, 0, "of equal service the one that runs goes on");
 	is_int(r.jobs[0].restarts, 1, "and is restarted once");
 	release_case(&w, &r);
-	/* Standing still for 90 s, a is stopped after 60 of them. b: from 120, 15 updates to 240. a: from 240
-	 * with 90 s again, 15 to 360. b: from 360, 5 from 450 on. a: from 480, 5 from 570 on. */
+	/* Standing still for 90 s, a is stopped after 60 of them. b: from 120, 15 updates to 240.
+	 * a: from 240 with 90 s again, 15 to 360. b: from 360, 5 from 450 on. a: from 480, 5 from
+	 * 570 on. */
 	o.restart_s = 90;
 	run_case(&o, "a,0,app,1,8\nb,10,app,1,8\n", &w, &r);
 	near(r.jobs[0].finish_s, 580, 0, "what is left of a restart is not added to the next");
@@ -279,8 +293,8 @@ static void preemption(void)
 
 /* --- what must hold --- */
 
-static void conservation(const char *policy, const struct sim_options *o, const struct sim_profiles *p,
-			 const struct sim_workload *w)
+static void conservation(const char *policy, const struct sim_options *o,
+			 const struct sim_profiles *p, const struct sim_workload *w)
 {
 	struct sim_result r, again;
 	struct err err = { 0 };
@@ -381,8 +395,9 @@ static double simulated(const struct expected *e, const struct sim_profiles *p)
 	return avg;
 }
 
-/* tiresias: to the last digit. optimus: 0.05 %, for interpolation on a grid that has no one triangulation.
- * pollux searches at random there and exactly here: the mean of all within 5 %, or better. */
+/* tiresias: to the last digit. optimus: 0.05 %, for interpolation on a grid that has no one
+ * triangulation. pollux searches at random there and exactly here: the mean of all within 5 %, or
+ * better. */
 static void compare(FILE *f, const struct sim_profiles *p)
 {
 	struct expected e;
@@ -394,7 +409,8 @@ static void compare(FILE *f, const struct sim_profiles *p)
 		double avg_jct_s;
 		char what[80];
 
-		if (sscanf(line, "%15[^,],%7[^,],%31[^,],%n", e.policy, e.load, e.workload, &at) != 3)
+		if (sscanf(line, "%15[^,],%7[^,],%31[^,],%n", e.policy, e.load, e.workload, &at) !=
+		    3)
 			continue;
 		e.avg_jct_s = strtod(line + at, NULL);
 		if (!(e.avg_jct_s > 0))
@@ -402,7 +418,8 @@ static void compare(FILE *f, const struct sim_profiles *p)
 		avg_jct_s = simulated(&e, p);
 		snprintf(what, sizeof(what), "%s, load %s, %s", e.policy, e.load, e.workload);
 		if (strcmp(e.policy, "pollux") != 0) {
-			near(avg_jct_s, e.avg_jct_s, strcmp(e.policy, "tiresias") ? 5e-4 : 1e-12, what);
+			near(avg_jct_s, e.avg_jct_s, strcmp(e.policy, "tiresias") ? 5e-4 : 1e-12,
+			     what);
 			continue;
 		}
 		ratio += avg_jct_s / e.avg_jct_s;

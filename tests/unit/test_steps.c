@@ -1,5 +1,6 @@
-/* test_steps.c - the built-in patterns on lines of their formats, against the table of published formats
- * where that is to be had; and how lines, ranks, bars, counters and arrivals are dealt with.
+/* test_steps.c - the built-in patterns on lines of their formats, against the table of published
+ * formats where that is to be had; and how lines, ranks, bars, counters and arrivals are dealt
+ * with.
  *
  * The table is $STEP_PATTERNS, or ../shared/data/step-patterns.tsv beside this repository. */
 #include <math.h>
@@ -83,122 +84,252 @@ struct format {
 };
 
 static const struct format formats[] = {
-	{ "megatron", {
-	  " [2026-11-20 10:00:01] iteration        1/    1000 | consumed samples:           64 | elapsed time per iteration (ms): 2310.5 | throughput per GPU (TFLOP/s/GPU): 10.0 | learning rate: 1.500000E-04 | global batch size:    64 | lm loss: 1.080000E+01 | loss scale: 1.0 | grad norm: 1.234 | number of skipped iterations:   0 |",
-	  " [2026-11-20 10:00:02] iteration        2/    1000 | consumed samples:          128 | elapsed time per iteration (ms): 410.5 | learning rate: 1.500000E-04 | global batch size:    64 | lm loss: 1.080000E+01 |",
-	  " [2026-11-20 10:00:03] iteration       30/    1000 | consumed samples:         1920 | elapsed time per iteration (ms): 402.5 | learning rate: 1.500000E-04 | global batch size:    64 | lm loss: 1.080000E+01 |" },
-	  30, 1000, 0.4025, STEP_PRINTED },
-	{ "llmc_cu", {
-	  "step    1/100 | loss 11.009822 (+nanz)| norm 15.0123 (+nanz)| lr 4.29e-07 | 1212.42 ms | 17.5% bf16 MFU | 432424 tok/s",
-	  "step    2/100 | loss 10.9 (-0.12z)| norm 15.0 (+0.10z)| lr 8.57e-07 | 1191.10 ms | 17.8% bf16 MFU | 440171 tok/s",
-	  "step    3/100 | loss 10.8 (-1.00z)| norm 14.8 (-0.20z)| lr 1.29e-06 | 1190.25 ms | 17.8% bf16 MFU | 440200 tok/s" },
-	  3, 100, 1.19025, STEP_PRINTED },
-	{ "llmc_fp32", {
-	  "step    1/74: train loss 5.356189 (163.8 ms, 25000 tok/s)",
-	  "step    2/74: train loss 4.300000 (151.2 ms, 27089 tok/s)",
-	  "step    3/74: train loss 4.200000 (150.5 ms, 27215 tok/s)" },
-	  3, 74, 0.1505, STEP_PRINTED },
-	{ "llmc_cpu", {
-	  "step 0: train loss 5.356189 (took 1520.500000 ms)",
-	  "step 1: train loss 4.301069 (took 1510.250000 ms)",
-	  "step 2: train loss 4.623322 (took 1500.125000 ms)" },
-	  2, NO, 1.500125, STEP_PRINTED },
-	{ "nanogpt", {
-	  "iter 0: loss 10.9865, time 53422.12ms, mfu -100.00%",
-	  "iter 10: loss 9.8123, time 250.11ms, mfu 31.44%",
-	  "iter 20: loss nan, time 249.50ms, mfu 31.40%" },
-	  20, NO, 0.2495, STEP_PRINTED },
-	{ "nanochat", {
-	  "step 00010/01000 (1.00%) | loss: 9.123456 | lrm: 1.00 | dt: 651.23ms | tok/sec: 740,000 | mfu: 45.12 | total time: 0.11m",
-	  "step 00011/01000 (1.10%) | loss: 9.023456 | lrm: 1.00 | dt: 650.00ms | tok/sec: 741,000 | mfu: 45.20 | total time: 0.12m",
-	  "step 00012/01000 (1.20%) | loss: 8.923456 | lrm: 1.00 | dt: 649.50ms | tok/sec: 741,500 | mfu: 45.22 | total time: 0.13m" },
-	  12, 1000, 0.6495, STEP_PRINTED },
-	{ "modded_nanogpt", {
-	  "step:10/1750 train_loss:7.1234 train_time:1230ms step_avg:123.00ms",
-	  "step:11/1750 train_loss:7.0234 train_time:1330ms step_avg:120.91ms",
-	  "step:20/1750 train_loss:6.9234 train_time:2230ms step_avg:111.50ms" },
-	  20, 1750, NO, STEP_UNTIMED },	/* two sums after the lock make a time: below */
-	{ "torchtitan", {
-	  "[titan] 2026-11-20 10:00:00,123 - root - INFO - \033[31mstep: \033[1m 1\033[0m  \033[32mloss:  8.12345  \033[38;2;180;60;0mgrad_norm:  1.1234  \033[33mmemory: 10.12GiB(12.34%)  \033[34mtps: 1,234  \033[36mtflops: 12.34  \033[35mmfu: 4.12%\033[39m",
-	  "\033[31mstep:  2  \033[32mloss:  8.02345  \033[33mmemory: 10.12GiB(12.34%)  \033[34mtps: 21,234  \033[36mtflops: 12.34  \033[35mmfu: 4.12%\033[39m",
-	  "\033[31mstep:  3  \033[32mloss:  7.92345  \033[33mmemory: 10.12GiB(12.34%)  \033[34mtps: 21,334  \033[36mtflops: 12.34  \033[35mmfu: 4.12%\033[39m" },
-	  3, NO, NO, STEP_UNTIMED },
-	{ "timm", {
-	  "Train: 2 [   0/1251 (  0%)]  Loss: 6.95 (6.95)  Time: 3.123s,   81.97/s  (3.123s,   81.97/s)  LR: 1.000e-05  Data: 1.500 (1.500)",
-	  "Train: 2 [  50/1251 (  4%)]  Loss: 6.94 (6.94)  Time: 0.323s,  791.97/s  (0.400s,  641.97/s)  LR: 1.000e-05  Data: 0.010 (0.050)",
-	  "Train: 2 [ 100/1251 (  8%)]  Loss: 6.93 (6.94)  Time: 0.321s,  797.50/s  (0.360s,  711.11/s)  LR: 1.000e-05  Data: 0.010 (0.030)" },
-	  2602, NO, 0.321, STEP_PRINTED },
-	{ "tv_metriclogger", {
-	  "Epoch: [0]  [   0/1252]  eta: 1:01:21  lr: 0.1  img/s: 88.1  loss: 6.9 (6.9)  acc1: 0.0 (0.0)  time: 2.9403  data: 1.1022  max mem: 5432",
-	  "Epoch: [0]  [  10/1252]  eta: 0:11:21  lr: 0.1  img/s: 588.1  loss: 6.9 (6.9)  time: 0.5403  data: 0.1022  max mem: 5432",
-	  "Epoch: [0]  [  20/1252]  eta: 1 day, 0:09:21  lr: 0.1  img/s: 588.1  loss: 6.9 (6.9)  time: 0.4352  data: 0.0022  max mem: 5432" },
-	  20, NO, 0.4352, STEP_PRINTED_MEAN },
-	{ "pt_imagenet", {
-	  "Epoch: [3][   1/5005]\tTime  4.200 ( 4.200)\tData  3.900 ( 3.900)\tLoss 7.0e+00 (7.0e+00)\tAcc@1   0.00 (  0.00)",
-	  "Epoch: [3][  11/5005]\tTime  0.210 ( 0.573)\tData  0.000 ( 0.355)\tLoss 7.0e+00 (7.0e+00)",
-	  "Epoch: [3][  21/5005]\tTime  0.200 ( 0.400)\tData  0.000 ( 0.186)\tLoss 7.0e+00 (7.0e+00)" },
-	  15036, NO, 0.2, STEP_PRINTED },
-	{ "mmengine", {
-	  "11/20 10:00:00 - mmengine - INFO - Epoch(train) [2][10/25]  lr: 1.0000e-02  eta: 0:00:10  time: 0.0219  data_time: 0.0004  loss: 2.3",
-	  "11/20 10:00:00 - mmengine - INFO - Epoch(train) [2][20/25]  lr: 1.0000e-02  eta: 0:00:10  time: 0.0119  data_time: 0.0004  loss: 2.3",
-	  "11/20 10:00:00 - mmengine - INFO - Epoch(train) [3][10/25]  lr: 1.0000e-02  eta: 0:00:09  time: 0.0120  data_time: 0.0004  loss: 2.2" },
-	  60, NO, 0.012, STEP_PRINTED_MEAN },
-	{ "mmengine", {
-	  "11/20 10:00:00 - mmengine - INFO - Iter(train) [ 10/250]  lr: 1.0000e-02  eta: 0:00:10  time: 0.0219  data_time: 0.0004  loss: 2.3",
-	  "11/20 10:00:00 - mmengine - INFO - Iter(train) [ 20/250]  lr: 1.0000e-02  eta: 0:00:10  time: 0.0119  data_time: 0.0004  loss: 2.3",
-	  "11/20 10:00:00 - mmengine - INFO - Iter(train) [ 30/250]  lr: 1.0000e-02  eta: 0:00:10  time: 0.0125  data_time: 0.0004  loss: 2.3" },
-	  30, 250, 0.0125, STEP_PRINTED_MEAN },
-	{ "detectron2", {
-	  "[11/20 10:00:00 d2.utils.events]:  eta: 3:12:11  iter: 19  total_loss: 4.1  loss_cls: 1.1  time: 0.3234  last_time: 0.3101  data_time: 0.0124  last_data_time: 0.002   lr: 0.0004  max_mem: 3012M",
-	  "[11/20 10:00:07 d2.utils.events]:  eta: 3:11:11  iter: 39  total_loss: 3.1  time: 0.3134  last_time: 0.3101  data_time: 0.0024  lr: 0.0008  max_mem: 3012M",
-	  "[11/20 10:00:14 d2.utils.events]:  eta: 3:10:11  iter: 59  total_loss: 2.1  time: 0.3125  last_time: 0.3101  data_time: 0.0024  lr: 0.0012  max_mem: 3012M" },
-	  59, NO, 0.3125, STEP_PRINTED_MEAN },
-	{ "deepspeed", {
-	  "[2026-11-20 10:00:00,000] [INFO] [timer.py:215:stop] epoch=0/micro_step=40/global_step=10, RunningAvgSamplesPerSec=101.2, CurrSamplesPerSec=102.4, MemAllocated=1.2GB, MaxMemAllocated=2.3GB",
-	  "[2026-11-20 10:00:00,000] [INFO] [timer.py:215:stop] epoch=0/micro_step=80/global_step=20, RunningAvgSamplesPerSec=101.5, CurrSamplesPerSec=102.4, MemAllocated=1.2GB, MaxMemAllocated=2.3GB",
-	  "[2026-11-20 10:00:00,000] [INFO] [timer.py:215:stop] epoch=0/micro_step=120/global_step=30, RunningAvgSamplesPerSec=101.6, CurrSamplesPerSec=102.4, MemAllocated=1.2GB, MaxMemAllocated=2.3GB" },
-	  30, NO, NO, STEP_UNTIMED },
-	{ "composer", {
-	  "[epoch=1][batch=10/100]:", "[epoch=1][batch=20/100]:", "[epoch=1][batch=30/100]:" },
-	  30, 100, NO, STEP_UNTIMED },
+	{ "megatron",
+	  { " [2026-11-20 10:00:01] iteration        1/    1000 | consumed samples:           64 | "
+	    "elapsed time per iteration (ms): 2310.5 | throughput per GPU (TFLOP/s/GPU): 10.0 | "
+	    "learning rate: 1.500000E-04 | global batch size:    64 | lm loss: 1.080000E+01 | loss "
+	    "scale: 1.0 | grad norm: 1.234 | number of skipped iterations:   0 |",
+	    " [2026-11-20 10:00:02] iteration        2/    1000 | consumed samples:          128 | "
+	    "elapsed time per iteration (ms): 410.5 | learning rate: 1.500000E-04 | global batch "
+	    "size:    64 | lm loss: 1.080000E+01 |",
+	    " [2026-11-20 10:00:03] iteration       30/    1000 | consumed samples:         1920 | "
+	    "elapsed time per iteration (ms): 402.5 | learning rate: 1.500000E-04 | global batch "
+	    "size:    64 | lm loss: 1.080000E+01 |" },
+	  30,
+	  1000,
+	  0.4025,
+	  STEP_PRINTED },
+	{ "llmc_cu",
+	  { "step    1/100 | loss 11.009822 (+nanz)| norm 15.0123 (+nanz)| lr 4.29e-07 | 1212.42 "
+	    "ms | 17.5% bf16 MFU | 432424 tok/s",
+	    "step    2/100 | loss 10.9 (-0.12z)| norm 15.0 (+0.10z)| lr 8.57e-07 | 1191.10 ms | "
+	    "17.8% bf16 MFU | 440171 tok/s",
+	    "step    3/100 | loss 10.8 (-1.00z)| norm 14.8 (-0.20z)| lr 1.29e-06 | 1190.25 ms | "
+	    "17.8% bf16 MFU | 440200 tok/s" },
+	  3,
+	  100,
+	  1.19025,
+	  STEP_PRINTED },
+	{ "llmc_fp32",
+	  { "step    1/74: train loss 5.356189 (163.8 ms, 25000 tok/s)",
+	    "step    2/74: train loss 4.300000 (151.2 ms, 27089 tok/s)",
+	    "step    3/74: train loss 4.200000 (150.5 ms, 27215 tok/s)" },
+	  3,
+	  74,
+	  0.1505,
+	  STEP_PRINTED },
+	{ "llmc_cpu",
+	  { "step 0: train loss 5.356189 (took 1520.500000 ms)",
+	    "step 1: train loss 4.301069 (took 1510.250000 ms)",
+	    "step 2: train loss 4.623322 (took 1500.125000 ms)" },
+	  2,
+	  NO,
+	  1.500125,
+	  STEP_PRINTED },
+	{ "nanogpt",
+	  { "iter 0: loss 10.9865, time 53422.12ms, mfu -100.00%",
+	    "iter 10: loss 9.8123, time 250.11ms, mfu 31.44%",
+	    "iter 20: loss nan, time 249.50ms, mfu 31.40%" },
+	  20,
+	  NO,
+	  0.2495,
+	  STEP_PRINTED },
+	{ "nanochat",
+	  { "step 00010/01000 (1.00%) | loss: 9.123456 | lrm: 1.00 | dt: 651.23ms | tok/sec: "
+	    "740,000 | mfu: 45.12 | total time: 0.11m",
+	    "step 00011/01000 (1.10%) | loss: 9.023456 | lrm: 1.00 | dt: 650.00ms | tok/sec: "
+	    "741,000 | mfu: 45.20 | total time: 0.12m",
+	    "step 00012/01000 (1.20%) | loss: 8.923456 | lrm: 1.00 | dt: 649.50ms | tok/sec: "
+	    "741,500 | mfu: 45.22 | total time: 0.13m" },
+	  12,
+	  1000,
+	  0.6495,
+	  STEP_PRINTED },
+	{ "modded_nanogpt",
+	  { "step:10/1750 train_loss:7.1234 train_time:1230ms step_avg:123.00ms",
+	    "step:11/1750 train_loss:7.0234 train_time:1330ms step_avg:120.91ms",
+	    "step:20/1750 train_loss:6.9234 train_time:2230ms step_avg:111.50ms" },
+	  20,
+	  1750,
+	  NO,
+	  STEP_UNTIMED }, /* two sums after the lock make a time: below */
+	{ "torchtitan",
+	  { "[titan] 2026-11-20 10:00:00,123 - root - INFO - \033[31mstep: \033[1m 1\033[0m  "
+	    "\033[32mloss:  8.12345  \033[38;2;180;60;0mgrad_norm:  1.1234  \033[33mmemory: "
+	    "10.12GiB(12.34%)  \033[34mtps: 1,234  \033[36mtflops: 12.34  \033[35mmfu: "
+	    "4.12%\033[39m",
+	    "\033[31mstep:  2  \033[32mloss:  8.02345  \033[33mmemory: 10.12GiB(12.34%)  "
+	    "\033[34mtps: 21,234  \033[36mtflops: 12.34  \033[35mmfu: 4.12%\033[39m",
+	    "\033[31mstep:  3  \033[32mloss:  7.92345  \033[33mmemory: 10.12GiB(12.34%)  "
+	    "\033[34mtps: 21,334  \033[36mtflops: 12.34  \033[35mmfu: 4.12%\033[39m" },
+	  3,
+	  NO,
+	  NO,
+	  STEP_UNTIMED },
+	{ "timm",
+	  { "Train: 2 [   0/1251 (  0%)]  Loss: 6.95 (6.95)  Time: 3.123s,   81.97/s  (3.123s,   "
+	    "81.97/s)  LR: 1.000e-05  Data: 1.500 (1.500)",
+	    "Train: 2 [  50/1251 (  4%)]  Loss: 6.94 (6.94)  Time: 0.323s,  791.97/s  (0.400s,  "
+	    "641.97/s)  LR: 1.000e-05  Data: 0.010 (0.050)",
+	    "Train: 2 [ 100/1251 (  8%)]  Loss: 6.93 (6.94)  Time: 0.321s,  797.50/s  (0.360s,  "
+	    "711.11/s)  LR: 1.000e-05  Data: 0.010 (0.030)" },
+	  2602,
+	  NO,
+	  0.321,
+	  STEP_PRINTED },
+	{ "tv_metriclogger",
+	  { "Epoch: [0]  [   0/1252]  eta: 1:01:21  lr: 0.1  img/s: 88.1  loss: 6.9 (6.9)  acc1: "
+	    "0.0 (0.0)  time: 2.9403  data: 1.1022  max mem: 5432",
+	    "Epoch: [0]  [  10/1252]  eta: 0:11:21  lr: 0.1  img/s: 588.1  loss: 6.9 (6.9)  time: "
+	    "0.5403  data: 0.1022  max mem: 5432",
+	    "Epoch: [0]  [  20/1252]  eta: 1 day, 0:09:21  lr: 0.1  img/s: 588.1  loss: 6.9 (6.9)  "
+	    "time: 0.4352  data: 0.0022  max mem: 5432" },
+	  20,
+	  NO,
+	  0.4352,
+	  STEP_PRINTED_MEAN },
+	{ "pt_imagenet",
+	  { "Epoch: [3][   1/5005]\tTime  4.200 ( 4.200)\tData  3.900 ( 3.900)\tLoss 7.0e+00 "
+	    "(7.0e+00)\tAcc@1   0.00 (  0.00)",
+	    "Epoch: [3][  11/5005]\tTime  0.210 ( 0.573)\tData  0.000 ( 0.355)\tLoss 7.0e+00 "
+	    "(7.0e+00)",
+	    "Epoch: [3][  21/5005]\tTime  0.200 ( 0.400)\tData  0.000 ( 0.186)\tLoss 7.0e+00 "
+	    "(7.0e+00)" },
+	  15036,
+	  NO,
+	  0.2,
+	  STEP_PRINTED },
+	{ "mmengine",
+	  { "11/20 10:00:00 - mmengine - INFO - Epoch(train) [2][10/25]  lr: 1.0000e-02  eta: "
+	    "0:00:10  time: 0.0219  data_time: 0.0004  loss: 2.3",
+	    "11/20 10:00:00 - mmengine - INFO - Epoch(train) [2][20/25]  lr: 1.0000e-02  eta: "
+	    "0:00:10  time: 0.0119  data_time: 0.0004  loss: 2.3",
+	    "11/20 10:00:00 - mmengine - INFO - Epoch(train) [3][10/25]  lr: 1.0000e-02  eta: "
+	    "0:00:09  time: 0.0120  data_time: 0.0004  loss: 2.2" },
+	  60,
+	  NO,
+	  0.012,
+	  STEP_PRINTED_MEAN },
+	{ "mmengine",
+	  { "11/20 10:00:00 - mmengine - INFO - Iter(train) [ 10/250]  lr: 1.0000e-02  eta: "
+	    "0:00:10  time: 0.0219  data_time: 0.0004  loss: 2.3",
+	    "11/20 10:00:00 - mmengine - INFO - Iter(train) [ 20/250]  lr: 1.0000e-02  eta: "
+	    "0:00:10  time: 0.0119  data_time: 0.0004  loss: 2.3",
+	    "11/20 10:00:00 - mmengine - INFO - Iter(train) [ 30/250]  lr: 1.0000e-02  eta: "
+	    "0:00:10  time: 0.0125  data_time: 0.0004  loss: 2.3" },
+	  30,
+	  250,
+	  0.0125,
+	  STEP_PRINTED_MEAN },
+	{ "detectron2",
+	  { "[11/20 10:00:00 d2.utils.events]:  eta: 3:12:11  iter: 19  total_loss: 4.1  loss_cls: "
+	    "1.1  time: 0.3234  last_time: 0.3101  data_time: 0.0124  last_data_time: 0.002   lr: "
+	    "0.0004  max_mem: 3012M",
+	    "[11/20 10:00:07 d2.utils.events]:  eta: 3:11:11  iter: 39  total_loss: 3.1  time: "
+	    "0.3134  last_time: 0.3101  data_time: 0.0024  lr: 0.0008  max_mem: 3012M",
+	    "[11/20 10:00:14 d2.utils.events]:  eta: 3:10:11  iter: 59  total_loss: 2.1  time: "
+	    "0.3125  last_time: 0.3101  data_time: 0.0024  lr: 0.0012  max_mem: 3012M" },
+	  59,
+	  NO,
+	  0.3125,
+	  STEP_PRINTED_MEAN },
+	{ "deepspeed",
+	  { "[2026-11-20 10:00:00,000] [INFO] [timer.py:215:stop] "
+	    "epoch=0/micro_step=40/global_step=10, RunningAvgSamplesPerSec=101.2, "
+	    "CurrSamplesPerSec=102.4, MemAllocated=1.2GB, MaxMemAllocated=2.3GB",
+	    "[2026-11-20 10:00:00,000] [INFO] [timer.py:215:stop] "
+	    "epoch=0/micro_step=80/global_step=20, RunningAvgSamplesPerSec=101.5, "
+	    "CurrSamplesPerSec=102.4, MemAllocated=1.2GB, MaxMemAllocated=2.3GB",
+	    "[2026-11-20 10:00:00,000] [INFO] [timer.py:215:stop] "
+	    "epoch=0/micro_step=120/global_step=30, RunningAvgSamplesPerSec=101.6, "
+	    "CurrSamplesPerSec=102.4, MemAllocated=1.2GB, MaxMemAllocated=2.3GB" },
+	  30,
+	  NO,
+	  NO,
+	  STEP_UNTIMED },
+	{ "composer",
+	  { "[epoch=1][batch=10/100]:", "[epoch=1][batch=20/100]:", "[epoch=1][batch=30/100]:" },
+	  30,
+	  100,
+	  NO,
+	  STEP_UNTIMED },
 	{ "composer", { "[batch=10]:", "[batch=20]:", "[batch=30]:" }, 30, NO, NO, STEP_UNTIMED },
-	{ "keras_v2", {
-	  "1875/1875 - 33s - 17ms/step - accuracy: 0.9130 - loss: 0.2950",
-	  "1874/1874 - 30s - 16ms/step - accuracy: 0.9630 - loss: 0.1250",
-	  "1875/1875 - 30s - 16ms/step - accuracy: 0.9630 - loss: 0.1250" },
-	  5625, NO, 0.016, STEP_PRINTED },
-	{ "keras_bar", {
-	  "\033[1m   1/1875\033[0m \033[37m━━━━━━━━━━━━━━━━━━━━\033[0m \033[1m5:12\033[0m 167ms/step - accuracy: 0.0938 - loss: 2.4",
-	  "\033[1m  43/1875\033[0m \033[37m━━━━━━━━━━━━━━━━━━━━\033[0m \033[1m22s\033[0m 12ms/step - accuracy: 0.4 - loss: 1.8",
-	  "\033[1m  86/1875\033[0m \033[32m━\033[0m\033[37m━━━━━━━━━━━━━━━━━━━\033[0m \033[1m21s\033[0m 12ms/step - accuracy: 0.5 - loss: 1.5" },
-	  86, NO, 0.012, STEP_PRINTED_MEAN },
-	{ "tqdm_total", {
-	  "  1%|          | 10/1000 [00:05<08:15,  2.00it/s]",
-	  "  2%|▏         | 20/1000 [00:10<08:10,  2.00it/s]",
-	  "  5%|▌         | 50/1000 [00:25<07:55,  2.00it/s, loss=2.31]" },
-	  50, 1000, 0.5, STEP_PRINTED_MEAN },
-	{ "tqdm_total", {
-	  "Epoch 10:  10%|█         | 2000/20000 [05:00<45:00,  6.67it/s, v_num=0, train_loss=3.40]",
-	  "Epoch 10:  93%|█████████▎| 18625/20000 [5:43:21<25:20,  0.90it/s, v_num=0, train_loss=3.40]",
-	  "Epoch 10:  94%|█████████▍| 18.8k/20.0k [5:46:21<22:20,  1.25s/batch]" },
-	  18800, NO, 1.25, STEP_PRINTED_MEAN },
-	{ "tqdm_nototal", {
-	  "10it [00:05,  2.00it/s]", "20it [00:10,  2.00it/s]", "train: 50it [00:15,  4.00s/it]" },
-	  NO, NO, NO, STEP_UNTIMED },	/* two bars, of which neither has lived long */
-	{ "tqdm_nototal", {
-	  "10it [00:05,  2.00it/s]", "20it [00:10,  2.00it/s]", "50it [00:25,  4.00s/it]" },
-	  50, NO, 4, STEP_PRINTED_MEAN },
-	{ "mnist_example", {
-	  "Train Epoch: 2 [0/60000 (0%)]\tLoss: 2.300000",
-	  "Train Epoch: 2 [640/60000 (1%)]\tLoss: 1.600000",
-	  "Train Epoch: 2 [1280/60000 (2%)]\tLoss: 1.500000" },
-	  61280, NO, NO, STEP_UNTIMED },
-	{ "generic_slash", {
-	  "Epoch 1, Step 1/500, loss 2.3", "Epoch 1, Step 2/500, loss 2.3",
-	  "Epoch 1, Step 3/500, loss 2.3" },
-	  3, 500, NO, STEP_UNTIMED },
-	{ "generic_slash", { "batch [1 / 50]", "Batch #2/50", "batch: 3/50" }, 3, 50, NO, STEP_UNTIMED },
-	{ "generic_num", { "global_step=1 loss=2", "Step: 2 loss 3", "iteration 3" }, 3, NO, NO,
+	{ "keras_v2",
+	  { "1875/1875 - 33s - 17ms/step - accuracy: 0.9130 - loss: 0.2950",
+	    "1874/1874 - 30s - 16ms/step - accuracy: 0.9630 - loss: 0.1250",
+	    "1875/1875 - 30s - 16ms/step - accuracy: 0.9630 - loss: 0.1250" },
+	  5625,
+	  NO,
+	  0.016,
+	  STEP_PRINTED },
+	{ "keras_bar",
+	  { "\033[1m   1/1875\033[0m \033[37m━━━━━━━━━━━━━━━━━━━━\033[0m \033[1m5:12\033[0m "
+	    "167ms/step - accuracy: 0.0938 - loss: 2.4",
+	    "\033[1m  43/1875\033[0m \033[37m━━━━━━━━━━━━━━━━━━━━\033[0m \033[1m22s\033[0m "
+	    "12ms/step - accuracy: 0.4 - loss: 1.8",
+	    "\033[1m  86/1875\033[0m \033[32m━\033[0m\033[37m━━━━━━━━━━━━━━━━━━━\033[0m "
+	    "\033[1m21s\033[0m 12ms/step - accuracy: 0.5 - loss: 1.5" },
+	  86,
+	  NO,
+	  0.012,
+	  STEP_PRINTED_MEAN },
+	{ "tqdm_total",
+	  { "  1%|          | 10/1000 [00:05<08:15,  2.00it/s]",
+	    "  2%|▏         | 20/1000 [00:10<08:10,  2.00it/s]",
+	    "  5%|▌         | 50/1000 [00:25<07:55,  2.00it/s, loss=2.31]" },
+	  50,
+	  1000,
+	  0.5,
+	  STEP_PRINTED_MEAN },
+	{ "tqdm_total",
+	  { "Epoch 10:  10%|█         | 2000/20000 [05:00<45:00,  6.67it/s, v_num=0, "
+	    "train_loss=3.40]",
+	    "Epoch 10:  93%|█████████▎| 18625/20000 [5:43:21<25:20,  0.90it/s, v_num=0, "
+	    "train_loss=3.40]",
+	    "Epoch 10:  94%|█████████▍| 18.8k/20.0k [5:46:21<22:20,  1.25s/batch]" },
+	  18800,
+	  NO,
+	  1.25,
+	  STEP_PRINTED_MEAN },
+	{ "tqdm_nototal",
+	  { "10it [00:05,  2.00it/s]", "20it [00:10,  2.00it/s]",
+	    "train: 50it [00:15,  4.00s/it]" },
+	  NO,
+	  NO,
+	  NO,
+	  STEP_UNTIMED }, /* two bars, of which neither has lived long */
+	{ "tqdm_nototal",
+	  { "10it [00:05,  2.00it/s]", "20it [00:10,  2.00it/s]", "50it [00:25,  4.00s/it]" },
+	  50,
+	  NO,
+	  4,
+	  STEP_PRINTED_MEAN },
+	{ "mnist_example",
+	  { "Train Epoch: 2 [0/60000 (0%)]\tLoss: 2.300000",
+	    "Train Epoch: 2 [640/60000 (1%)]\tLoss: 1.600000",
+	    "Train Epoch: 2 [1280/60000 (2%)]\tLoss: 1.500000" },
+	  61280,
+	  NO,
+	  NO,
+	  STEP_UNTIMED },
+	{ "generic_slash",
+	  { "Epoch 1, Step 1/500, loss 2.3", "Epoch 1, Step 2/500, loss 2.3",
+	    "Epoch 1, Step 3/500, loss 2.3" },
+	  3,
+	  500,
+	  NO,
+	  STEP_UNTIMED },
+	{ "generic_slash",
+	  { "batch [1 / 50]", "Batch #2/50", "batch: 3/50" },
+	  3,
+	  50,
+	  NO,
+	  STEP_UNTIMED },
+	{ "generic_num",
+	  { "global_step=1 loss=2", "Step: 2 loss 3", "iteration 3" },
+	  3,
+	  NO,
+	  NO,
 	  STEP_UNTIMED },
 };
 
@@ -220,7 +351,8 @@ static void test_format(const struct format *f)
 		is_str(locked(), f->name, f->name);
 	else
 		is_str(locked(), "none", f->name);
-	found = same(seen.last.position, f->position) && (seen.n == 0 || same(seen.last.total, f->total));
+	found = same(seen.last.position, f->position) &&
+		(seen.n == 0 || same(seen.last.total, f->total));
 	ok(found, "its position and total");
 	if (!found)
 		printf("# got %g of %g\n", seen.last.position, seen.last.total);
@@ -251,7 +383,8 @@ static FILE *open_table(void)
 
 struct row {
 	char line[2048];
-	char *column[COLUMNS];	/* name, expression, groups of step, total and time, unit, counter, note */
+	/* name, expression, groups of step, total and time, unit, counter, note */
+	char *column[COLUMNS];
 	regex_t regex;
 };
 
@@ -354,9 +487,12 @@ static void compare(const struct patterns *p, const struct row *rows, int n_rows
 static const char *const other_lines[][2] = {
 	{ "ignore_eval", "step 250: train loss 3.1234, val loss 3.2345" },
 	{ "hf_dict", "{'loss': 2.3014, 'grad_norm': 1.25, 'learning_rate': 5e-05, 'epoch': 0.1}" },
-	{ "hf_dict", "{'loss': '2.301', 'grad_norm': '1.25', 'learning_rate': '5e-05', 'epoch': '0.1'}" },
-	{ "hf_final", "{'train_runtime': 12.5, 'train_samples_per_second': 80.0, 'train_steps_per_second': 10.0, 'train_loss': 2.1, 'epoch': 1.0}" },
-	{ "hf_final", "{'train_runtime': '12.5', 'train_samples_per_second': '80', 'train_steps_per_second': '10', 'train_loss': '2.1', 'epoch': '1'}" },
+	{ "hf_dict",
+	  "{'loss': '2.301', 'grad_norm': '1.25', 'learning_rate': '5e-05', 'epoch': '0.1'}" },
+	{ "hf_final", "{'train_runtime': 12.5, 'train_samples_per_second': 80.0, "
+		      "'train_steps_per_second': 10.0, 'train_loss': 2.1, 'epoch': 1.0}" },
+	{ "hf_final", "{'train_runtime': '12.5', 'train_samples_per_second': '80', "
+		      "'train_steps_per_second': '10', 'train_loss': '2.1', 'epoch': '1'}" },
 	{ "keras_bar", "     32/Unknown 1s 12ms/step - loss: 0.5" },
 };
 
@@ -399,14 +535,16 @@ static void test_lines(void)
 	static char huge[3 * STEPS_LINE_MAX];
 
 	begin(NULL);
-	feed("iter 1: loss 1, time 10.5ms\r\niter 2: loss 1, time 10.5ms\riter 3: loss 1, time 10.5ms");
+	feed("iter 1: loss 1, time 10.5ms\r\niter 2: loss 1, time 10.5ms\riter 3: loss 1, time "
+	     "10.5ms");
 	is_str(locked(), "none", "a line counts when it has ended");
 	is_int(summary.n_lines, 2, "by newline or carriage return; empty ones are none");
 	steps_end(s, sink, &seen);
 	is_str(locked(), "nanogpt", "or at the end of all");
 
 	begin(NULL);
-	feed("\033[2K\033[1A\033]0;title\aiter\b 1: \033(Bloss 1, time \033[38;5;1m10.5ms\033[0m\n");
+	feed("\033[2K\033[1A\033]0;title\aiter\b 1: \033(Bloss 1, time "
+	     "\033[38;5;1m10.5ms\033[0m\n");
 	feed("it");
 	feed("er 2: loss 1, time 10.");
 	feed("5ms\niter 3: loss 1, \033");
@@ -446,7 +584,8 @@ static void test_lines(void)
 static void test_ranks(void)
 {
 	begin(NULL);
-	feed("[rank1]: a warning\n[rank0]: iter 1: loss 1, time 10.5ms\n[rank1]: iter 1: loss 1, time 20.5ms\n"
+	feed("[rank1]: a warning\n[rank0]: iter 1: loss 1, time 10.5ms\n[rank1]: iter 1: loss 1, "
+	     "time 20.5ms\n"
 	     "[rank0]: iter 2: loss 1, time 10.5ms\n[rank1]: iter 2: loss 1, time 20.5ms\n");
 	is_str(locked(), "none", "two of a rank are not three");
 	feed("[rank0]: iter 3: loss 1, time 10.5ms\n[rank1]: iter 3: loss 1, time 20.5ms\n");
@@ -454,7 +593,8 @@ static void test_ranks(void)
 	near(seen.last.unit_s, 0.0105, 1e-9, "of the first rank that printed a step");
 
 	begin(NULL);
-	feed("[1,0]<stdout>:iter 1: loss 1, time 10.5ms\n[1,1]<stdout>:iter 7: loss 1, time 10.5ms\n"
+	feed("[1,0]<stdout>:iter 1: loss 1, time 10.5ms\n[1,1]<stdout>:iter 7: loss 1, time "
+	     "10.5ms\n"
 	     "[1,0]<stderr>:iter 2: loss 1, time 10.5ms\n[trainer0]:iter 3: loss 1, time 10.5ms\n"
 	     "iter 4: loss 1, time 10.5ms\n");
 	is_int(seen.n, 1, "mpirun's, on either stream; and lines of no rank");
@@ -470,13 +610,15 @@ static void test_ranks(void)
 static void test_locking(void)
 {
 	begin(NULL);
-	feed("iter 1: loss 1, time 10.5ms\niter 1: loss 1, time 10.5ms\niter 1: loss 1, time 10.5ms\n");
+	feed("iter 1: loss 1, time 10.5ms\niter 1: loss 1, time 10.5ms\niter 1: loss 1, time "
+	     "10.5ms\n");
 	is_str(locked(), "none", "a counter that stands still is no step");
 	is_str(summary.almost, "nanogpt", "but what it looks like is told");
 	feed("iter 2: loss 1, time 10.5ms\niter 3: loss 1, time 10.5ms\n");
 	is_str(locked(), "nanogpt", "three hits lock a pattern");
 	for (int i = 0; i < 5; i++)
-		feed("step 7/100: train loss 1 (2.5 ms, 10 tok/s)\nstep 8/100: train loss 1 (2.5 ms, 10 tok/s)\n");
+		feed("step 7/100: train loss 1 (2.5 ms, 10 tok/s)\nstep 8/100: train loss 1 (2.5 "
+		     "ms, 10 tok/s)\n");
 	is_str(locked(), "nanogpt", "for good");
 	is_int(summary.n_matched, 5, "lines of it");
 
@@ -506,7 +648,8 @@ static void test_own_regex(void)
 	near(seen.last.unit_s, 0.0125, 1e-9, "group 2: the milliseconds");
 	begin("u=([0-9]+)( t=([0-9]+))?");
 	feed("u=1\nu=2\n");
-	ok(seen.n == 2 && seen.last.basis == STEP_UNTIMED, "a second group that takes no part is no time");
+	ok(seen.n == 2 && seen.last.basis == STEP_UNTIMED,
+	   "a second group that takes no part is no time");
 	ok(!steps_new("(", &err) && err.exit_status == EX_USAGE, "one that is none");
 	printf("# %s\n", err.text);
 	ok(!steps_new("step [0-9]+", &err) && strstr(err.text, "no group"), "one without a group");
@@ -550,8 +693,8 @@ static void test_dialects(void)
 static void test_limits(void)
 {
 	static const char *const hostile[] = {
-		"(?:x+x+)+=([0-9]+)", "(?:x|xx|xxx)*=([0-9]+)", "(x*)*(x*)*=[0-9]", "((x)|(x+))+\\1=",
-		"(?:(?:x?){60}x{60})+=([0-9]+)", "([0-9]*)(?R)?=",
+		"(?:x+x+)+=([0-9]+)", "(?:x|xx|xxx)*=([0-9]+)",	       "(x*)*(x*)*=[0-9]",
+		"((x)|(x+))+\\1=",    "(?:(?:x?){60}x{60})+=([0-9]+)", "([0-9]*)(?R)?=",
 	};
 	char line[300];
 
@@ -599,9 +742,12 @@ static void test_needles(void)
 static void test_pauses(void)
 {
 	begin(NULL);
-	feed("iter 1: loss 1, time 10.5ms\niter 2: loss 1, time 10.5ms\niter 3: loss 1, time 10.5ms\n"
-	     "step 4: train loss 1.0, val loss 1.1\nsaving checkpoint to out\niter 4: loss 1, time 9000.5ms\n");
-	ok(seen.last.basis == STEP_UNTIMED && seen.last.position > 3.5, "the step after an evaluation is not timed");
+	feed("iter 1: loss 1, time 10.5ms\niter 2: loss 1, time 10.5ms\niter 3: loss 1, time "
+	     "10.5ms\n"
+	     "step 4: train loss 1.0, val loss 1.1\nsaving checkpoint to out\niter 4: loss 1, time "
+	     "9000.5ms\n");
+	ok(seen.last.basis == STEP_UNTIMED && seen.last.position > 3.5,
+	   "the step after an evaluation is not timed");
 	feed("iter 5: loss 1, time 10.5ms\n");
 	ok(seen.last.basis == STEP_PRINTED, "the next one is");
 	is_str(locked(), "nanogpt", "an evaluation is no step itself");
@@ -622,7 +768,8 @@ static void test_pauses(void)
 		free(line);
 	}
 	near(seen.sum_s / seen.sum_n, 1, 1e-9, "by arrival: what an evaluation takes is left out");
-	is_int(seen.sum_n, 9 - 3 + 9 - 1 + 1, "the other steps are in, but for those up to the lock and the last");
+	is_int(seen.sum_n, 9 - 3 + 9 - 1 + 1,
+	       "the other steps are in, but for those up to the lock and the last");
 }
 
 /* --- counters --- */
@@ -643,7 +790,8 @@ static void test_epochs(void)
 	begin(NULL);
 	for (int epoch = 0; epoch < 3; epoch++)
 		for (int i = 10; i <= 50; i += 10)
-			feed_format("Epoch: [%d]  [%3d/50]  eta: 0:01:00  loss: 1  time: 0.5  data: 0.1\n",
+			feed_format("Epoch: [%d]  [%3d/50]  eta: 0:01:00  loss: 1  time: 0.5  "
+				    "data: 0.1\n",
 				    epoch, i, NO);
 	near(seen.last.position, 150, 0, "batches count on over epochs");
 	is_int(seen.last.unit, STEP_BATCHES, "as batches");
@@ -667,7 +815,8 @@ static void test_epochs(void)
 	for (int i = 0; i < 6; i++)
 		feed_at("1875/1875 - 3s - 2ms/step - loss: 1\n", 1 + 3.75 * i);
 	near(seen.last.position, 6 * 1875, 0, "a line an epoch counts it whole");
-	near(seen.last.unit_s, 3.75 / 1875, 1e-9, "between two of them, where whole seconds are too coarse");
+	near(seen.last.unit_s, 3.75 / 1875, 1e-9,
+	     "between two of them, where whole seconds are too coarse");
 
 	begin(NULL);
 	feed("step:10/1750 train_loss:7 train_time:1230ms step_avg:123.00ms\n"
@@ -733,7 +882,8 @@ static void test_arrivals(void)
 	double at = 100;
 
 	begin(NULL);
-	for (int i = 1; i <= 100; i++)		/* three lines of a step, arriving together with the next's */
+	/* three lines of a step, arriving together with the next's */
+	for (int i = 1; i <= 100; i++)
 		feed_format("step %d loss 1\nlr 2\n%.0dmore\n", i, 0, at += i % 4 ? 0 : 0.4);
 	near(seen.sum_s / seen.sum_n, 0.1, 1e-6, "bundles: by their last lines");
 	is_int(seen.timed.basis, STEP_BY_ARRIVAL, "by arrival");
@@ -743,7 +893,8 @@ static void test_arrivals(void)
 	for (int i = 1; i <= 60; i++) {
 		char bar[128];
 
-		snprintf(bar, sizeof(bar), "\r%3d%%|###   | %d/100 [00:%02d<00:30,  1.00it/s]", i, i, i);
+		snprintf(bar, sizeof(bar), "\r%3d%%|###   | %d/100 [00:%02d<00:30,  1.00it/s]", i,
+			 i, i);
 		feed_at(bar, at += 1);
 	}
 	near(seen.timed.unit_s, 1, 1e-9, "a bar is ended by the next: what counts is when it came");
@@ -757,11 +908,13 @@ static void test_arrivals(void)
 
 	begin(NULL);
 	for (int i = 1; i <= 30; i++)
-		feed_format("Train: 0 [%d/100 (1%%)] Loss: 1 Time: 0.00%ds, 1/s (1s)\n", i, 4, 0.5 * i);
+		feed_format("Train: 0 [%d/100 (1%%)] Loss: 1 Time: 0.00%ds, 1/s (1s)\n", i, 4,
+			    0.5 * i);
 	near(seen.timed.unit_s, 0.5, 1e-9, "and before a step's own time of one digit");
 	begin(NULL);
 	for (int i = 1; i <= 30; i++)
-		feed_format("Train: 0 [%d/100 (1%%)] Loss: 1 Time: 0.01%ds, 1/s (1s)\n", i, 4, 0.5 * i);
+		feed_format("Train: 0 [%d/100 (1%%)] Loss: 1 Time: 0.01%ds, 1/s (1s)\n", i, 4,
+			    0.5 * i);
 	near(seen.timed.unit_s, 0.014, 1e-9, "not before one of two");
 
 	begin(NULL);
@@ -777,8 +930,8 @@ static void bar(const char *description, int i, int total, int elapsed_s, double
 {
 	char line[256];
 
-	snprintf(line, sizeof(line), "%s %d%%|##  | %d/%d [%02d:%02d<00:10,  1.50it/s]\n", description,
-		 100 * i / total, i, total, elapsed_s / 60, elapsed_s % 60);
+	snprintf(line, sizeof(line), "%s %d%%|##  | %d/%d [%02d:%02d<00:10,  1.50it/s]\n",
+		 description, 100 * i / total, i, total, elapsed_s / 60, elapsed_s % 60);
 	feed_at(line, arrival_s);
 }
 
@@ -812,7 +965,8 @@ static void test_bars(void)
 	feed_at("Epoch 1:  10%|#  | 10/100 [00:10<01:30,  1.00it/s]\n", 110);
 	feed_at("Epoch 1:  21%|#  | 21/100 [00:21<01:19,  1.00it/s]\n", 121);
 	steps_summary(s, &summary);
-	near(summary.first_arrival_s, 109, 0, "of one of 9 % and of 10 % the blanks differ, and it is one");
+	near(summary.first_arrival_s, 109, 0,
+	     "of one of 9 % and of 10 % the blanks differ, and it is one");
 
 	begin(NULL);
 	steps_set_bar_life(s, 5);
@@ -843,7 +997,8 @@ static void test_bars(void)
 			bar("", i, 40, i, NO);
 		feed("{'train_runtime': 40.0, 'train_steps_per_second': 1.0}\n");
 	}
-	near(seen.last.position, 40 + 39, 0, "two trainings of the Trainer are one after the other");
+	near(seen.last.position, 40 + 39, 0,
+	     "two trainings of the Trainer are one after the other");
 	ok(seen.last.unit == STEP_UPDATES && isnan(seen.last.total), "of updates both");
 
 	begin(NULL);
@@ -858,7 +1013,8 @@ static void test_bars(void)
 		bar("Epochs:", i / 20, 5, i, NO);
 		bar("Epoch 1:", i % 20 * 50, 1000, i % 20 / 2, NO);
 	}
-	ok(seen.n_begins == 2 && seen.last.position > 3000, "even where the outer one is known first");
+	ok(seen.n_begins == 2 && seen.last.position > 3000,
+	   "even where the outer one is known first");
 	begin(NULL);
 	for (int i = 0; i < 400; i++) {
 		int before = i / 10;
@@ -868,7 +1024,8 @@ static void test_bars(void)
 		for (int k = 1; i % 10 == 9 && k < 50; k++)
 			bar("", k, 49, k / 5, at + k / 5.0);
 	}
-	near(seen.last.total, 5000, 0, "that of evaluations, which tells nothing of itself, is none of those");
+	near(seen.last.total, 5000, 0,
+	     "that of evaluations, which tells nothing of itself, is none of those");
 	near(seen.sum_s / seen.sum_n, 1, 1e-9, "and what lies on both sides of it is not timed");
 	begin(NULL);
 	for (int i = 0; i < 100; i++)
@@ -893,7 +1050,8 @@ static void test_throttle(void)
 	is_str(locked(), "none", "more candidates than there is time for are passed over");
 	ok(summary.n_skipped > 0, "and counted");
 	for (int i = 0; i < 200000; i++)
-		feed_format(i % 10 ? "a step, a batch, and no number\n" : "step %d\n%.0d", i, 0, 1 + 1e-5 * i);
+		feed_format(i % 10 ? "a step, a batch, and no number\n" : "step %d\n%.0d", i, 0,
+			    1 + 1e-5 * i);
 	is_str(locked(), "generic_num", "in a flood that goes on they are found all the same");
 
 	begin(NULL);
@@ -943,8 +1101,8 @@ static void test_pieces(void)
 	for (size_t size = 1; size < 200; size += 13) {
 		begin(NULL);
 		for (size_t at = 0; at < all.length; at += size)
-			steps_feed(s, all.data + at, at + size < all.length ? size : all.length - at, 5,
-				   sink, &seen);
+			steps_feed(s, all.data + at,
+				   at + size < all.length ? size : all.length - at, 5, sink, &seen);
 		ok(seen.n == whole.n && same(seen.last.position, whole.last.position), "in pieces");
 	}
 	text_release(&all);
