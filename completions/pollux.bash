@@ -13,6 +13,10 @@ _pollux_policies() { # _pollux_policies COMMAND
 	pollux "$1" --help 2>/dev/null | tr -s ' \n' ' ' | sed -n 's/.* one of \([a-z ]*\); default.*/\1/p'
 }
 
+_pollux_choices() { # _pollux_choices COMMAND --OPTION: the names that the option takes
+	pollux help "$1" "$2" 2>/dev/null
+}
+
 _pollux_jobs() {
 	pollux status 2>/dev/null | awk 'NR > 1 && $1 ~ /^[0-9]+$/ { print $1 }'
 }
@@ -62,6 +66,9 @@ _pollux() {
 	submit:--after | status:* | explain:* | log:* | wait:* | cancel:* | hold:* | release:* | requeue:*)
 		_pollux_offer "$(_pollux_jobs)" "$current" ;;
 	devices:--*ignore) _pollux_offer "$(_pollux_pids)" "$current" ;;
+	*:--*)
+		_pollux_offer "$(_pollux_choices "${COMP_WORDS[1]}" "$previous")" "$current"
+		[[ ${#COMPREPLY[@]} -gt 0 ]] || compopt -o default 2>/dev/null ;;
 	*) compopt -o default 2>/dev/null ;;
 	esac
 }

@@ -107,3 +107,15 @@ void command_help(const struct command *command, FILE *out)
 		print_examples(out, command->example);
 	free(options);
 }
+
+void command_choices(const struct command *command, const char *option, FILE *out)
+{
+	int n;
+	struct command_option *options = command_options(command, &n);
+
+	for (int i = 0; i < n; i++)
+		if (options[i].spec.choices && !strcmp(options[i].spec.name, option))
+			for (const char *const *choice = options[i].spec.choices; *choice; choice++)
+				fprintf(out, "%s\n", *choice);
+	free(options);
+}

@@ -63,12 +63,13 @@ static int unknown_command(const char *name, struct err *err)
 	return usage_error(NULL, err, "unknown %s '%.60s'", *name == '-' ? "option" : "command", name);
 }
 
-/* pollux help [COMMAND] */
+/* pollux help [COMMAND [--OPTION]]: with an option the names that it takes, for shells that complete. */
 static int help(int argc, char **argv, struct err *err)
 {
 	const struct command *command;
+	bool choices = argc == 3 && text_starts_with(argv[2], "--");
 
-	if (argc > 2)
+	if (argc > 2 && !choices)
 		return usage_error(NULL, err, "help takes one command, not %d", argc - 1);
 	if (argc < 2 || !strcmp(argv[1], "help")) {
 		print_commands(stdout);
@@ -77,7 +78,10 @@ static int help(int argc, char **argv, struct err *err)
 	command = find_command(argv[1]);
 	if (!command)
 		return unknown_command(argv[1], err);
-	command_help(command, stdout);
+	if (choices)
+		command_choices(command, argv[2] + strlen("--"), stdout);
+	else
+		command_help(command, stdout);
 	return 0;
 }
 

@@ -50,6 +50,10 @@ offer pollux cancel 9 1
 is 'another job' '117' "$got"
 offer pollux submit --after ''
 is 'a job to wait for' '9 117' "$got"
+offer pollux submit --lr-rule s
+is 'a name that an option takes' 'sqrt' "$got"
+offer pollux profile --lr-rule ''
+is 'all such names, of the table of what is declared' 'adascale sqrt linear none' "$got"
 offer pollux submit -- gr
 like 'a program' '(^| )grep( |$)' "$got"
 offer pollux submit -- grep --
