@@ -93,7 +93,8 @@ int store_runs_active(struct store *s, struct run_list *list, struct err *err)
 	sqlite3_stmt *q;
 
 	*list = (struct run_list){ 0 };
-	if (rows_query(s, &q, err, &runs_table, 0, "WHERE state <> 'ended' ORDER BY id", ""))
+	if (rows_query(s, &q, err, &runs_table, 0, "WHERE id IN"
+		       " (SELECT id FROM runs WHERE state <> 'ended') ORDER BY id", ""))
 		return -1;
 	return read_list(s, q, list, err);
 }
