@@ -10,7 +10,7 @@ enum field_type {
 	FIELD_INT,		/* int */
 	FIELD_INT64,		/* int64_t */
 	FIELD_BOOL,		/* bool */
-	FIELD_DOUBLE,		/* double; NaN is unknown */
+	FIELD_DOUBLE,		/* double */
 	FIELD_TEXT,		/* char *, owned */
 	FIELD_CHARS,		/* char [size]; "" is unknown */
 	FIELD_NAME,		/* an enum with one name for each value */
@@ -19,11 +19,12 @@ enum field_type {
 	FIELD_BATCH_SIZE,	/* struct configuration: its batch size; see rows.c */
 };
 
-/* Which value of an integer, an enum or a text says that nothing is known. */
+/* Which value says that nothing is known; a struct that was initialised has this value. */
 enum field_unknown {
-	FIELD_KNOWN,		/* none: a text that is not there is "" */
+	FIELD_KNOWN,		/* none: a number begins with 0, and a text that is not there is "" */
 	FIELD_UNKNOWN_ZERO,	/* 0; NULL for a text */
-	FIELD_UNKNOWN_NEGATIVE,
+	FIELD_UNKNOWN_NEGATIVE,	/* an integer: -1 */
+	FIELD_UNKNOWN_NAN,	/* a double */
 };
 
 /* The names of an enum's values, from 0 on. */

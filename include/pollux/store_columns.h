@@ -61,4 +61,7 @@ struct column_walk {
 
 bool column_next(struct column_walk *w);
 
+/* In a row of zeros set what else is unknown: doubles to NaN, integers to -1. */
+void row_init(const struct store_table *table, void *row);
+
 #endif

@@ -53,14 +53,14 @@ const struct declared_field declared_fields[] = {
 	  COLUMN("accumulates", BOOL, accumulates, KNOWN, 2, 0), BOTH },
 	{ { "lr", 0, OPTION_NUMBER, "RATE", OFFSET(declared.learning_rate), 1e-12, 1e12,
 	    "learning rate at --batch, for {lr}" },
-	  COLUMN("learning_rate", DOUBLE, learning_rate, KNOWN, 1, 0), BOTH },
+	  COLUMN("learning_rate", DOUBLE, learning_rate, UNKNOWN_NAN, 1, 0), BOTH },
 	{ { "lr-rule", 0, OPTION_CHOICE, "RULE", OFFSET(declared.learning_rate_rule), 0, 0,
 	    "how the rate follows the batch: adascale (default), sqrt, linear or none",
 	    .choices = rules, .needs = "batch" },
 	  COLUMN("learning_rate_rule", TEXT, learning_rate_rule, KNOWN, 1, 0), BOTH },
 	{ { "noise-scale", 0, OPTION_NUMBER, "SAMPLES", OFFSET(declared.noise_scale), 1e-6, 1e12,
 	    "gradient noise scale, until enough gradients were measured", .needs = "batch" },
-	  COLUMN("noise_scale", DOUBLE, noise_scale, KNOWN, 1, 0), BOTH },
+	  COLUMN("noise_scale", DOUBLE, noise_scale, UNKNOWN_NAN, 1, 0), BOTH },
 	{ { "parameters", 0, OPTION_AMOUNT, "N[K|M|G]", OFFSET(parameters), 1, 1e15,
 	    "of its model: with 'pollux profile --devices', what to expect before it was measured" },
 	  NO_COLUMN, BOTH },
@@ -71,10 +71,10 @@ const struct declared_field declared_fields[] = {
 	  COLUMN("max_replicas", INT, max_replicas, UNKNOWN_ZERO, 1, COLUMN_NOT_NULL), 0 },
 	{ { "samples", 0, OPTION_NUMBER, "N", OFFSET(declared.total_samples), 1, 1e18,
 	    "samples to its end: for the time left, and for who goes first" },
-	  COLUMN("total_samples", DOUBLE, total_samples, KNOWN, 1, 0), SUBMIT },
+	  COLUMN("total_samples", DOUBLE, total_samples, UNKNOWN_NAN, 1, 0), SUBMIT },
 	{ { "steps", 0, OPTION_NUMBER, "N", OFFSET(declared.total_steps), 1, 1e18,
 	    "optimizer updates to its end" },
-	  COLUMN("total_steps", DOUBLE, total_steps, KNOWN, 1, 0), BOTH },
+	  COLUMN("total_steps", DOUBLE, total_steps, UNKNOWN_NAN, 1, 0), BOTH },
 	{ { "epochs", 0, OPTION_NUMBER, "N", OFFSET(epochs), 1e-6, 1e12,
 	    "passes over the data to its end; needs --dataset-size", .needs = "dataset-size" },
 	  NO_COLUMN, SUBMIT },
@@ -91,7 +91,7 @@ const struct declared_field declared_fields[] = {
 	  NO_COLUMN, SUBMIT },
 	{ { "time-limit", 't', OPTION_DURATION, "TIME", OFFSET(declared.time_limit_s), 1, 1e9,
 	    "stop it for good after this much running time: 90, 45m, 12h, 2d" },
-	  COLUMN("time_limit_s", DOUBLE, time_limit_s, KNOWN, 1, 0), SUBMIT },
+	  COLUMN("time_limit_s", DOUBLE, time_limit_s, UNKNOWN_NAN, 1, 0), SUBMIT },
 	{ { "retries", 0, OPTION_INT, "N", OFFSET(declared.retries), 0, 1000,
 	    "start it again after so many failures; default 0" },
 	  COLUMN("retries", INT, retries, KNOWN, 1, 0), SUBMIT },
@@ -140,11 +140,13 @@ const char *preemption_name(enum preemption preemption)
 
 void declaration_init(struct declaration *d)
 {
+	static const struct store_table alone = { "jobs", { { &declared_columns, 0 } } };
+
 	*d = (struct declaration){
-		.min_replicas = 1, .max_replicas = 1, .learning_rate = NAN, .noise_scale = NAN,
-		.total_samples = NAN, .total_steps = NAN, .weight = 1, .preemption = PREEMPT_SAVED,
-		.time_limit_s = NAN, .stop_signal = SIGTERM, .grace_s = 60,
+		.min_replicas = 1, .max_replicas = 1, .weight = 1, .preemption = PREEMPT_SAVED,
+		.stop_signal = SIGTERM, .grace_s = 60,
 	};
+	row_init(&alone, d);
 }
 
 void declaration_release(struct declaration *d)

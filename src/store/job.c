@@ -125,17 +125,16 @@ double job_total_steps(const struct job *job)
 	return job->declared.total_steps > 0 ? job->declared.total_steps : job->progress.printed_total_steps;
 }
 
+/* Lists have thousands of jobs: each begins as a copy of the first. */
 void job_init(struct job *job)
 {
-	*job = (struct job){
-		.next_start_s = NAN, .submit_time_s = NAN, .start_time_s = NAN, .end_time_s = NAN,
-		.progress = {
-			.samples = NAN, .steps = NAN, .checkpoint_samples = NAN,
-			.printed_total_steps = NAN, .loss = NAN, .epoch = NAN, .exit_code = -1,
-			.term_signal = -1, .last_end_time_s = NAN,
-		},
-	};
-	declaration_init(&job->declared);
+	static struct job unknown;
+
+	if (!unknown.declared.min_replicas) {
+		declaration_init(&unknown.declared);
+		row_init(&jobs_table, &unknown);
+	}
+	*job = unknown;
 }
 
 void job_release(struct job *job)
@@ -164,13 +163,8 @@ void run_init(struct run *run)
 	*run = (struct run){
 		.configuration.nodes = 1, .wanted.nodes = 1, .wanted.accumulation_steps = 1,
 		.learning_rate_scale = 1,
-		.wanted_learning_rate_scale = NAN, .wanted_boot_s = NAN, .assigned_time_s = NAN,
-		.launch_time_s = NAN, .end_time_s = NAN, .assigned_boot_s = NAN,
-		.launch_boot_s = NAN, .end_boot_s = NAN, .stop_boot_s = NAN, .exit_code = -1,
-		.term_signal = -1, .first_samples = NAN, .last_samples = NAN,
-		.checkpoint_samples = NAN, .checkpoint_boot_s = NAN, .step_time_s = NAN,
-		.first_step_s = NAN, .stop_duration_s = NAN, .cpu_time_s = NAN,
 	};
+	row_init(&runs_table, run);
 }
 
 void run_release(struct run *run)

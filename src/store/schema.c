@@ -284,10 +284,11 @@ static const char *sql_type(const struct store_column *c)
 
 static void add_column(struct text *sql, const char *table, const struct store_column *c)
 {
-	bool whole = !strcmp(sql_type(c), "INTEGER") && c->field.unknown == FIELD_KNOWN;
+	const char *type = sql_type(c);
+	bool known = c->field.unknown == FIELD_KNOWN && (*type == 'I' || *type == 'R');
 
-	text_addf(sql, "ALTER TABLE %s ADD COLUMN %s %s%s;", table, c->field.name, sql_type(c),
-		  whole ? " NOT NULL DEFAULT 0" : "");
+	text_addf(sql, "ALTER TABLE %s ADD COLUMN %s %s%s;", table, c->field.name, type,
+		  known ? " NOT NULL DEFAULT 0" : "");
 }
 
 char *schema_step(int version)

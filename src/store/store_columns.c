@@ -1,4 +1,6 @@
 /* store_columns.c - the tables of columns of jobs, commands and runs; see pollux/store_columns.h. */
+#include <math.h>
+
 #include "pollux/store_columns.h"
 #include "pollux/declaration.h"
 #include "pollux/job.h"
@@ -15,6 +17,7 @@
 
 #define KNOWN FIELD_KNOWN
 #define ZERO FIELD_UNKNOWN_ZERO
+#define UNKNOWN FIELD_UNKNOWN_NAN
 #define NEGATIVE FIELD_UNKNOWN_NEGATIVE
 #define SHOWN COLUMN_SHOWN
 #define BLOB COLUMN_BLOB
@@ -31,23 +34,23 @@ static const struct store_column of_job[] = {
 	C("profile", BOOL, profile, KNOWN, 3, SHOWN),
 	NAMES("state", state, KNOWN, job_state_names, 1, 0),
 	C("reason", TEXT, reason, KNOWN, 1, SHOWN),
-	C("next_start_time_s", DOUBLE, next_start_s, KNOWN, 1, 0),
-	C("submit_time_s", DOUBLE, submit_time_s, KNOWN, 1, SHOWN),
-	C("start_time_s", DOUBLE, start_time_s, KNOWN, 1, SHOWN),
-	C("end_time_s", DOUBLE, end_time_s, KNOWN, 1, SHOWN),
+	C("next_start_time_s", DOUBLE, next_start_s, UNKNOWN, 1, 0),
+	C("submit_time_s", DOUBLE, submit_time_s, UNKNOWN, 1, SHOWN),
+	C("start_time_s", DOUBLE, start_time_s, UNKNOWN, 1, SHOWN),
+	C("end_time_s", DOUBLE, end_time_s, UNKNOWN, 1, SHOWN),
 	C("forgiven_runs", INT, forgiven_runs, KNOWN, 11, 0),
 };
 #undef ROW
 
 #define ROW struct progress
 static const struct store_column of_progress[] = {
-	C("samples", DOUBLE, samples, KNOWN, 1, SHOWN),
-	C("steps", DOUBLE, steps, KNOWN, 1, SHOWN),
-	C("printed_total_steps", DOUBLE, printed_total_steps, KNOWN, 7, SHOWN),
-	C("epoch", DOUBLE, epoch, KNOWN, 1, SHOWN),
-	C("loss", DOUBLE, loss, KNOWN, 1, SHOWN),
+	C("samples", DOUBLE, samples, UNKNOWN, 1, SHOWN),
+	C("steps", DOUBLE, steps, UNKNOWN, 1, SHOWN),
+	C("printed_total_steps", DOUBLE, printed_total_steps, UNKNOWN, 7, SHOWN),
+	C("epoch", DOUBLE, epoch, UNKNOWN, 1, SHOWN),
+	C("loss", DOUBLE, loss, UNKNOWN, 1, SHOWN),
 	C("status_text", TEXT, status_text, KNOWN, 1, SHOWN),
-	C("checkpoint_samples", DOUBLE, checkpoint_samples, KNOWN, 1, SHOWN),
+	C("checkpoint_samples", DOUBLE, checkpoint_samples, UNKNOWN, 1, SHOWN),
 	C("lost_samples", DOUBLE, lost_samples, KNOWN, 1, SHOWN),
 	C("lost_s", DOUBLE, lost_s, KNOWN, 1, SHOWN),
 	C("run_time_s", DOUBLE, run_time_s, KNOWN, 1, 0),
@@ -58,7 +61,7 @@ static const struct store_column of_progress[] = {
 	C("failures", INT, failures, KNOWN, 1, SHOWN),
 	C("exit_code", INT, exit_code, NEGATIVE, 1, SHOWN),
 	C("term_signal", INT, term_signal, NEGATIVE, 1, SHOWN),
-	C("last_end_time_s", DOUBLE, last_end_time_s, KNOWN, 2, 0),
+	C("last_end_time_s", DOUBLE, last_end_time_s, UNKNOWN, 2, 0),
 };
 #undef ROW
 
@@ -95,38 +98,38 @@ static const struct store_column of_run[] = {
 	C("wanted_local_batch_size", INT64, wanted.local_batch_size, ZERO, 2, WANTED),
 	C("wanted_accumulation_steps", INT, wanted.accumulation_steps, ZERO, 2, WANTED),
 	C("wanted_batch_size", BATCH_SIZE, wanted, ZERO, 2, WANTED),
-	C("wanted_learning_rate_scale", DOUBLE, wanted_learning_rate_scale, KNOWN, 2, WANTED),
-	C("wanted_boot_s", DOUBLE, wanted_boot_s, KNOWN, 6, WANTED),
-	C("assigned_time_s", DOUBLE, assigned_time_s, KNOWN, 1, SHOWN),
-	C("launch_time_s", DOUBLE, launch_time_s, KNOWN, 1, SHOWN),
-	C("end_time_s", DOUBLE, end_time_s, KNOWN, 1, SHOWN | END),
-	C("assigned_boot_s", DOUBLE, assigned_boot_s, KNOWN, 1, 0),
-	C("launch_boot_s", DOUBLE, launch_boot_s, KNOWN, 1, 0),
-	C("end_boot_s", DOUBLE, end_boot_s, KNOWN, 1, END),
+	C("wanted_learning_rate_scale", DOUBLE, wanted_learning_rate_scale, UNKNOWN, 2, WANTED),
+	C("wanted_boot_s", DOUBLE, wanted_boot_s, UNKNOWN, 6, WANTED),
+	C("assigned_time_s", DOUBLE, assigned_time_s, UNKNOWN, 1, SHOWN),
+	C("launch_time_s", DOUBLE, launch_time_s, UNKNOWN, 1, SHOWN),
+	C("end_time_s", DOUBLE, end_time_s, UNKNOWN, 1, SHOWN | END),
+	C("assigned_boot_s", DOUBLE, assigned_boot_s, UNKNOWN, 1, 0),
+	C("launch_boot_s", DOUBLE, launch_boot_s, UNKNOWN, 1, 0),
+	C("end_boot_s", DOUBLE, end_boot_s, UNKNOWN, 1, END),
 	C("boot_id", TEXT, boot_id, KNOWN, 1, 0),
 	C("duration_s", DOUBLE, duration_s, KNOWN, 1, REPORT | END),
 	C("handle", TEXT, handle, KNOWN, 10, BLOB),
 	NAMES("stop_reason", stop_reason, ZERO, stop_reason_names, 1, SHOWN | END | STOP | NOT_NULL),
-	C("stop_boot_s", DOUBLE, stop_boot_s, KNOWN, 1, 0),
+	C("stop_boot_s", DOUBLE, stop_boot_s, UNKNOWN, 1, 0),
 	NAMES("outcome", outcome, ZERO, run_outcome_names, 1, SHOWN | END),
 	C("exit_code", INT, exit_code, NEGATIVE, 1, SHOWN | END),
 	C("term_signal", INT, term_signal, NEGATIVE, 1, SHOWN | END),
 	C("diagnosis", TEXT, diagnosis, KNOWN, 1, SHOWN | END),
-	C("first_samples", DOUBLE, first_samples, KNOWN, 1, SHOWN | REPORT),
-	C("last_samples", DOUBLE, last_samples, KNOWN, 1, SHOWN | REPORT | END),
-	C("checkpoint_samples", DOUBLE, checkpoint_samples, KNOWN, 1, SHOWN | REPORT | END),
-	C("checkpoint_boot_s", DOUBLE, checkpoint_boot_s, KNOWN, 1, REPORT),
-	C("step_time_s", DOUBLE, step_time_s, KNOWN, 1, SHOWN | REPORT),
-	C("first_step_s", DOUBLE, first_step_s, KNOWN, 1, SHOWN | REPORT),
+	C("first_samples", DOUBLE, first_samples, UNKNOWN, 1, SHOWN | REPORT),
+	C("last_samples", DOUBLE, last_samples, UNKNOWN, 1, SHOWN | REPORT | END),
+	C("checkpoint_samples", DOUBLE, checkpoint_samples, UNKNOWN, 1, SHOWN | REPORT | END),
+	C("checkpoint_boot_s", DOUBLE, checkpoint_boot_s, UNKNOWN, 1, REPORT),
+	C("step_time_s", DOUBLE, step_time_s, UNKNOWN, 1, SHOWN | REPORT),
+	C("first_step_s", DOUBLE, first_step_s, UNKNOWN, 1, SHOWN | REPORT),
 	CHARS("step_source", step_source, 7, REPORT),
-	C("stop_duration_s", DOUBLE, stop_duration_s, KNOWN, 1, SHOWN | END),
+	C("stop_duration_s", DOUBLE, stop_duration_s, UNKNOWN, 1, SHOWN | END),
 	C("lost_samples", DOUBLE, lost_samples, KNOWN, 1, SHOWN | END),
 	C("lost_s", DOUBLE, lost_s, KNOWN, 1, SHOWN | END),
 	C("reports", INT64, reports, KNOWN, 1, REPORT),
 	C("malformed_reports", INT64, malformed_reports, KNOWN, 1, REPORT),
 	C("peak_memory_bytes", INT64, peak_memory_bytes, ZERO, 3, SHOWN | REPORT | END),
 	C("peak_device_memory_bytes", INT64, peak_device_memory_bytes, ZERO, 3, SHOWN | END),
-	C("cpu_time_s", DOUBLE, cpu_time_s, KNOWN, 3, SHOWN | END),
+	C("cpu_time_s", DOUBLE, cpu_time_s, UNKNOWN, 3, SHOWN | END),
 	C("out_of_memory", BOOL, out_of_memory, KNOWN, 3, END),
 };
 #undef ROW
@@ -168,4 +171,18 @@ bool column_next(struct column_walk *w)
 			    (!w->flags || (w->column->flags & w->flags)))
 				return true;
 	return false;
+}
+
+void row_init(const struct store_table *table, void *row)
+{
+	struct column_walk w = { .table = table };
+
+	while (column_next(&w)) {
+		void *member = (char *)row + w.offset;
+
+		if (w.column->field.unknown == FIELD_UNKNOWN_NAN)
+			*(double *)member = (double)NAN;
+		else if (w.column->field.unknown == FIELD_UNKNOWN_NEGATIVE)
+			*(int *)member = -1;
+	}
 }
