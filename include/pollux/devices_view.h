@@ -10,19 +10,21 @@
 
 struct devices_view {
 	struct device_list list;
-	struct run_list runs;		/* that have not ended */
-	struct reserved_list reserved;	/* by profiles */
-	const char **lock_holders;	/* owned; per device: who has it without a run, as device_lock.h; NULL: nobody */
+	struct run_list runs;		/* those that have not ended */
+	struct reserved_list reserved;	/* devices reserved by profiles */
+	/* Owned; for each device, who holds its lock without a run, as device_lock.h says it;
+	 * NULL: nobody. */
+	const char **lock_holders;
 	struct device_user_list users;
 };
 
-/* s NULL: there is no store; then nothing is held and nobody ignored. */
-int devices_view_read(const struct device_settings *settings, struct session *s, struct devices_view *v,
-		      struct err *err);
+/* s NULL: there is no store; then no device is held, and no process is ignored. */
+int devices_view_read(const struct device_settings *settings, struct session *s,
+		      struct devices_view *v, struct err *err);
 void devices_view_release(struct devices_view *v);
 
-/* The job that has the device, or waits for it; 0: none. One at work goes before one assigned, and both before a
- * profile between two runs. */
+/* The job that has the device or waits for it; 0: none. A job at work comes before a job that was
+ * only assigned the device; both come before a profile between two of its runs. */
 int64_t devices_holder(const struct devices_view *v, const char *id);
 enum device_link devices_link(const struct devices_view *v, int a, int b);
 /* "switch", "node", "machine"; of a fast link its own name: "nvlink" */

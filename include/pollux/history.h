@@ -1,4 +1,5 @@
-/* history.h - the jobs of the store as replay.h takes them, what they really came to, and simulations of them. */
+/* history.h - the jobs of the store in the form that replay.h simulates, their real results, and
+ * simulations of them under other policies. */
 #ifndef POLLUX_HISTORY_H
 #define POLLUX_HISTORY_H
 
@@ -15,9 +16,10 @@
 /* Where a job's rates come from, or why it is not simulated. */
 enum history_basis {
 	HISTORY_MODEL,			/* the measured model of its workload */
-	HISTORY_TIME,			/* the time that its runs took, on as many devices as they had */
-	HISTORY_ENDED_BADLY,		/* left out, as the following: failed, cancelled or timed out; or is held */
-	HISTORY_LENGTH_UNKNOWN,		/* it has not ended, and there is no model or no typical length */
+	HISTORY_TIME,			/* the time its runs took, on as many devices as they had */
+	/* The job is left out: */
+	HISTORY_ENDED_BADLY,		/* it failed, was cancelled, timed out or is held */
+	HISTORY_LENGTH_UNKNOWN,		/* it has not ended, and has no model or typical length */
 	HISTORY_TOO_LARGE,		/* it needs more devices than are simulated */
 	N_HISTORY_BASES
 };
@@ -29,45 +31,47 @@ struct history_workload {
 
 struct history {
 	struct config config;		/* of the last pass, or as configured */
-	const struct policy *policy;	/* likewise */
-	char device_kind[128];		/* of those that can be used now */
+	const struct policy *policy;	/* of the last pass, or as configured */
+	char device_kind[128];		/* of the devices that can be used now */
 	int n_devices;			/* that can be used now */
 	int n_simulated_devices;	/* as asked for, or n_devices */
-	double simulated_slice_s;	/* likewise, or config.slice_s */
+	double simulated_slice_s;	/* as asked for, or config.slice_s */
 	struct job_list list;		/* all jobs */
 	struct dependency_list dependencies;
 	struct history_workload *workloads;	/* owned */
 	int n_workloads;
 	int count[N_HISTORY_BASES];
-	int n_active;			/* of the jobs that are simulated: have not ended */
+	int n_active;			/* simulated jobs that have not ended */
 
 	struct replay_job *jobs;	/* owned, n of them; by submission */
-	const struct job **source;	/* owned; of each, in list */
+	const struct job **source;	/* owned; the job in list that each of jobs comes from */
 	int n;
 
-	/* Of the jobs that are done only, n_done of them, in the order of jobs. */
+	/* Only jobs that are done, n_done of them, in the order of jobs. */
 	int n_done;
 	struct sim_job_result *was;	/* owned */
-	struct replay_figures figures;	/* of was */
+	struct replay_figures figures;	/* of all in was */
 };
 
-/* history.c. devices 0: as many as can be used now; slice_s 0: as configured. EX_NOINPUT: no job of it is
- * done. */
-int history_read(struct session *s, int devices, double slice_s, struct history *h, struct err *err);
+/* history.c. devices 0: as many as can be used now; slice_s 0: as configured. EX_NOINPUT: no job
+ * that could be simulated is done. */
+int history_read(struct session *s, int devices, double slice_s, struct history *h,
+		 struct err *err);
 void history_release(struct history *h);
-/* Its workload's knowledge; NULL: the store was not asked for it. */
+/* The knowledge of the job's workload; NULL: it was not read. */
 struct knowledge *history_knowledge_of(const struct history *h, const struct job *job);
 
-/* history_job.c: one job; sets everything but after and n_after, or says why not. */
-int history_job(struct session *s, const struct history *h, const struct job *job, struct replay_job *made,
-		enum history_basis *basis, struct err *err);
+/* history_job.c: make one job to simulate, without after and n_after; or *basis says why there is
+ * none. */
+int history_job(struct session *s, const struct history *h, const struct job *job,
+		struct replay_job *made, enum history_basis *basis, struct err *err);
 
-/* A simulation of it. */
+/* One simulation of a history. */
 struct history_result {
 	const struct policy *policy;
 	int n_devices;
 	struct replay_figures figures;	/* of the jobs that are done */
-	double median_error;		/* of their completion times against what was */
+	double median_error;		/* of completion times, relative to the real ones */
 };
 
 struct history_report {

@@ -1,5 +1,5 @@
-/* json.h - write JSON (RFC 8259), always valid: invalid UTF-8 in a string becomes U+FFFD, numbers that
- * are not finite become null.
+/* json.h - write JSON (RFC 8259), always valid: invalid UTF-8 in a string becomes U+FFFD, and a
+ * number that is not finite becomes null.
  *
  *	struct json j;
  *	json_init(&j, stdout);
@@ -8,7 +8,7 @@
  *	json_array(&j, "runs"); ... json_end(&j);
  *	json_end(&j);				// the last one writes a newline
  *
- * Two blanks of indentation a level; a caller who mispairs the ends is a broken invariant (assert). */
+ * Each level is indented by two blanks. An end without its beginning fails an assertion. */
 #ifndef POLLUX_JSON_H
 #define POLLUX_JSON_H
 
@@ -33,7 +33,8 @@ void json_end(struct json *j);
 void json_string(struct json *j, const char *key, const char *value);	/* NULL: null */
 void json_text(struct json *j, const char *key, const char *value);	/* NULL and "": null */
 void json_integer(struct json *j, const char *key, int64_t value);
-void json_integer_if(struct json *j, const char *key, int64_t value, bool known);	/* else null */
+/* null unless known. */
+void json_integer_if(struct json *j, const char *key, int64_t value, bool known);
 void json_positive(struct json *j, const char *key, int64_t value);	/* null unless above 0 */
 /* The shortest form that reads back as the same number, at most %.17g. */
 void json_number(struct json *j, const char *key, double value);

@@ -5,19 +5,20 @@
 #include "pollux/err.h"
 #include "pollux/text.h"
 
-/* By the end of its name: "svg" or "png"; NULL: another. */
+/* "svg" or "png", by the end of the file's name; NULL: neither. */
 const char *picture_format(const char *path);
 
-/* Before what takes long: whether there is a gnuplot that draws such pictures, and whether the file could be
- * written now. Errors as below. */
+/* Fails unless gnuplot is there, draws pictures of this format, and the file could be written now.
+ * For use before work that takes long. Errors as those of picture_draw. */
 int picture_check(const char *path, struct err *err);
 
-/* Have gnuplot draw by the script, which must leave its output at standard output. The file is there in
- * full or as it was. EX_UNAVAILABLE: no gnuplot, or it failed; EX_CANTCREAT: the file cannot be written. */
+/* Have gnuplot draw by the script, which must not redirect its output. Afterwards the file is
+ * complete, or as it was before. EX_UNAVAILABLE: there is no gnuplot, or gnuplot failed;
+ * EX_CANTCREAT: the file cannot be written. */
 int picture_draw(const char *script, const char *path, struct err *err);
 
-/* So many characters of a name, for between single quotes of a script: nothing but a quote means anything to
- * gnuplot there; a backquote is replaced all the same. */
+/* Add at most so many characters of a name, to stand between single quotes in a script. There,
+ * only a quote means something to gnuplot; a backquote is replaced to be safe. */
 void picture_add_quoted(struct text *script, const char *s, int characters);
 
 #endif

@@ -11,11 +11,11 @@ struct session {
 	struct store store;
 };
 
-/* Paths, then the store in this mode. On failure nothing is left open. */
+/* Find the paths and open the store in this mode. On failure nothing is left open. */
 int session_open(struct session *s, enum store_mode mode, struct err *err);
 void session_close(struct session *s);
 
-/* Slots, slice and policy as the last pass had them, or as configured where none has run. */
+/* Slots, slice and policy of the last pass; as configured if no pass has run. */
 int session_settings(struct session *s, struct config *config, struct err *err);
 
 #endif

@@ -19,13 +19,16 @@ struct simulations {
 
 /* Read everything, then simulate on all cores, with a bar on standard error where that is a
  * terminal. */
-int simulations_run(struct simulations *s, const char *profiles, const struct strings *workloads, struct err *err);
+int simulations_run(struct simulations *s, const char *profiles, const struct strings *workloads,
+		    struct err *err);
 void simulations_release(struct simulations *s);
-/* What ends a program from a terminal, unless it is ignored, as by nohup(1). flags: as of sigaction(2). */
+/* Handle the signals that end a program from a terminal, except those that are ignored, as by
+ * nohup(1). flags: see sigaction(2). */
 void simulate_catch(void (*handler)(int signal_number), int flags);
 
 /* simulate_print.c */
-/* "pollux on 4 nodes of 4 GPUs; models: none, lengths: unknown", without what the policy does not look at. */
+/* "pollux on 4 nodes of 4 GPUs; models: none, lengths: unknown"; the part after ";" only for a
+ * policy that uses models. */
 void simulations_add_title(const struct simulations *s, struct text *t);
 void simulations_print(const struct simulations *s, const struct output *out);
 void simulations_print_json(const struct simulations *s, FILE *out);

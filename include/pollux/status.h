@@ -1,4 +1,5 @@
-/* status.h - what 'pollux status' knows of jobs, read at one moment; and its three ways to show it. */
+/* status.h - what 'pollux status' shows of jobs: read at one moment, printed as tables, as
+ * everything about one job, or as JSON. */
 #ifndef POLLUX_STATUS_H
 #define POLLUX_STATUS_H
 
@@ -8,7 +9,7 @@
 #include "pollux/session.h"
 #include "pollux/store.h"
 
-/* The job's state, with that of its run: what a person calls its state. */
+/* What a person calls the state of a job: its own state, combined with that of its run. */
 enum shown_state {
 	SHOWN_QUEUED, SHOWN_STARTING, SHOWN_RUNNING, SHOWN_STOPPING, SHOWN_HELD, SHOWN_DONE,
 	SHOWN_FAILED, SHOWN_CANCELLED, SHOWN_TIMEOUT,
@@ -16,30 +17,31 @@ enum shown_state {
 
 const char *shown_state_name(enum shown_state state);
 
-/* A job and what follows from its numbers. Unknown is NaN. */
+/* A job, and what is computed from its numbers. Unknown is NaN. */
 struct status_job {
 	const struct job *job;
-	const struct run *run;		/* not ended: the one at work, else the one about to start; NULL */
+	const struct run *run;		/* at work, else about to start; NULL: neither */
 	enum shown_state state;
-	double run_time_s;		/* over all runs, this one too */
-	double attained_service_device_s;	/* likewise */
+	double run_time_s;		/* over all runs, the present one included */
+	double attained_service_device_s;	/* over all runs, the present one included */
 	double done_ratio;		/* of the declared work */
-	double throughput_eps;		/* samples/s, at the step time of its present configuration; until that is
-					   measured, since the first report of this run */
-	double eta_s;			/* running time to the end of the declared work, at this rate */
+	double throughput_eps;		/* samples/s, by the step time of the present configuration;
+					   until it is measured, since the run's first report */
+	double eta_s;			/* running time that the declared work still takes */
 };
 
 struct status {
 	double now_wall_s, now_boot_s;
 	struct job_list jobs;
-	struct run_list runs;		/* all that have not ended */
+	struct run_list runs;		/* of all jobs; those that have not ended */
 	struct status_job *items;	/* owned; jobs.count of them, in the same order */
 	int n_devices_in_use;
-	int n_running, n_waiting, n_held, n_ended;	/* of jobs; starting and stopping ones run */
-	bool ever_scheduled;		/* a pass has run, sometime */
+	/* Jobs; starting and stopping ones count as running. */
+	int n_running, n_waiting, n_held, n_ended;
+	bool ever_scheduled;		/* a pass has run at some time */
 };
 
-/* Which jobs to read: those with ids[0..n_ids), else by filter. */
+/* Which jobs to read: those with ids[0..n_ids); with none, those that the filter lets through. */
 struct status_query {
 	const int64_t *ids;
 	int n_ids;
@@ -47,19 +49,22 @@ struct status_query {
 	double since_wall_s;
 };
 
-/* EX_NOINPUT for an id that is not there. A store that is not there yet (s->store.db NULL) has no jobs. */
+/* EX_NOINPUT: there is no job of one of the ids. A store that does not exist yet (s->store.db NULL)
+ * has no jobs. */
 int status_read(struct session *s, const struct status_query *query, struct status *status,
 		struct err *err);
 void status_release(struct status *status);
 
-/* All about one job. */
+/* Everything else about one job. */
 struct status_details {
 	struct job_command command;
 	struct run_list runs;
-	struct observation_list of_runs;	/* one per run and configuration, oldest use first */
-	struct observation_list observations;	/* one per configuration, over all runs */
+	/* One for each run and configuration, the oldest use first. */
+	struct observation_list of_runs;
+	/* One for each configuration, over all runs. */
+	struct observation_list observations;
 	struct event_list events;
-	struct dependency_list after;		/* of this job; known until it has run */
+	struct dependency_list after;	/* the jobs that this job waits for; empty once it ran */
 	char *log_path, *checkpoint_dir;
 };
 
@@ -75,10 +80,11 @@ void status_print_summary(const struct status *status, const struct output *out)
 
 /* "cpu:0,cpu:1" */
 void status_add_devices(struct text *t, const struct run *run);
-/* Of the last decision, for a person; nothing where no pass has looked at the job. */
+/* Why the job has what it has, as the last decision says it; nothing if no pass has looked at
+ * it. */
 void status_add_reason(struct text *t, const struct status_job *item);
 
-/* status_runs.c: two tables, each with a line above it; nothing where there is nothing to tell. */
+/* status_runs.c: two tables, each with a line above it; nothing if a table would be empty. */
 void status_print_runs(const struct status *status, const struct status_job *item,
 		       const struct status_details *d, const struct output *out);
 void status_print_observations(const struct status_details *d, const struct output *out);
@@ -92,6 +98,7 @@ void status_print_job(const struct status *status, const struct status_job *item
 		      const struct status_details *d, const struct output *out);
 
 /* status_json.c. details: one for each job, or NULL. */
-void status_print_json(const struct status *status, const struct status_details *details, FILE *out);
+void status_print_json(const struct status *status, const struct status_details *details,
+		       FILE *out);
 
 #endif

@@ -61,7 +61,8 @@ struct table {
 
 enum table_style { STYLE_PLAIN, STYLE_BOLD, STYLE_DIM, STYLE_GREEN, STYLE_YELLOW, STYLE_RED };
 
-#define table_begin(t, columns) table_init(t, columns, (int)(sizeof(columns) / sizeof((columns)[0])))
+#define table_begin(t, columns) \
+	table_init(t, columns, (int)(sizeof(columns) / sizeof((columns)[0])))
 void table_init(struct table *t, const struct table_column *columns, int n_columns);
 void table_release(struct table *t);
 void table_cell(struct table *t, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -55,7 +55,8 @@ static int find_program(char *path, size_t size, struct err *err)
 		return err_set(err, EX_OSERR, "cannot read '/proc/self/exe': %s", strerror(errno));
 	path[n] = '\0';
 	if (access(path, X_OK))
-		return err_set(err, EX_OSFILE, "'%s' is not there any more: was pollux replaced?", path);
+		return err_set(err, EX_OSFILE, "'%s' is not there any more: was pollux replaced?",
+			       path);
 	return 0;
 }
 
@@ -70,7 +71,8 @@ static int change_crontab(struct crontab_entry *e, bool install, struct err *err
 	int rc = crontab_read(&old, err);
 
 	if (rc == 0) {
-		change = install ? crontab_with(old.data, e, &new) : crontab_without(old.data, e, &new);
+		change = install ? crontab_with(old.data, e, &new)
+				 : crontab_without(old.data, e, &new);
 		if (change != CRONTAB_SAME)
 			rc = crontab_write(&new, err);
 	}
@@ -109,9 +111,11 @@ static int run(int argc, char **argv, struct err *err)
 	if (options_parse(&cmd_cron, argc, argv, &o, &first, err))
 		return -1;
 	if (first < argc)
-		return usage_error(&cmd_cron, err, "cron takes no argument, not '%.60s'", argv[first]);
+		return usage_error(&cmd_cron, err, "cron takes no argument, not '%.60s'",
+				   argv[first]);
 	if (o.install && o.remove)
-		return usage_error(&cmd_cron, err, "options '--install' and '--remove' exclude each other");
+		return usage_error(&cmd_cron, err,
+				   "options '--install' and '--remove' exclude each other");
 	return act(&o, err);
 }
 
@@ -121,7 +125,8 @@ const struct command cmd_cron = {
 	.summary = "print the crontab line that runs a pass each minute, or install it",
 	.example = "pollux cron --install\n"
 		   "systemd-run --user --unit=pollux --on-calendar=minutely pollux schedule\n"
-		   "                            # instead, by a timer of systemd, until logout or reboot\n"
+		   "                            # instead, by a timer of systemd, until logout or "
+		   "reboot\n"
 		   "loginctl enable-linger      # where logging out ends the processes of a user\n"
 		   "pollux schedule --watch 60  # instead, in a terminal",
 	.options = options,

@@ -1,5 +1,5 @@
-/* cmd_devices.c - pollux devices: what jobs can run on, as a pass would see it now; and whose processes on a
- * GPU are to be ignored. */
+/* cmd_devices.c - pollux devices: what jobs can run on, as a pass would see it now; and whose
+ * processes on a GPU are to be ignored. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "pollux/paths.h"
 #include "pollux/session.h"
 
-_Static_assert(CONFIG_MAX_SLOTS == DEVICE_MAX, "every number of slots that is accepted is possible");
+_Static_assert(CONFIG_MAX_SLOTS == DEVICE_MAX, "every accepted number of slots is possible");
 
 #define SLOTS_FROM_CONFIG (-2)
 #define MAX_PID 4194304		/* the kernel's own */
@@ -25,25 +25,22 @@ struct devices_options {
 };
 
 static const struct option_spec options[] = {
-	{ .name = "slots", .letter = 's', .type = OPTION_INT, .argument = "N",
-	  .offset = offsetof(struct devices_options, slots), .min = 0, .max = DEVICE_MAX,
-	  .help = "as if N CPU slots were asked for (0: one per physical core); default as "
-		  "configured" },
-	{ .name = "json", .letter = 'j', .type = OPTION_FLAG, .offset = offsetof(struct devices_options, json),
-	  .help = "print JSON" },
-	{ .name = "ignore", .type = OPTION_INT, .argument = "PID",
-	  .offset = offsetof(struct devices_options, ignore), .min = 1, .max = MAX_PID,
-	  .help = "give out GPUs in spite of this process, until it ends" },
-	{ .name = "unignore", .type = OPTION_INT, .argument = "PID",
-	  .offset = offsetof(struct devices_options, unignore), .min = 1, .max = MAX_PID,
-	  .help = "no longer" },
+#define O(field) .offset = offsetof(struct devices_options, field)
+	{ "slots", 's', OPTION_INT, "N", O(slots), 0, DEVICE_MAX,
+	  "as if N CPU slots were asked for (0: one per physical core); default as configured" },
+	{ "json", 'j', OPTION_FLAG, NULL, O(json), 0, 0, "print JSON" },
+	{ "ignore", 0, OPTION_INT, "PID", O(ignore), 1, MAX_PID,
+	  "give out GPUs in spite of this process, until it ends" },
+	{ "unignore", 0, OPTION_INT, "PID", O(unignore), 1, MAX_PID, "no longer" },
 	{ .name = NULL },
+#undef O
 };
 
 /* --- what there is to show --- */
 
 /* Where there is no store yet nothing is held and nobody ignored. */
-static int view_read(const struct device_settings *settings, struct devices_view *v, struct err *err)
+static int view_read(const struct device_settings *settings, struct devices_view *v,
+		     struct err *err)
 {
 	struct session s;
 	int rc;
@@ -100,7 +97,8 @@ static bool computes(const struct device_list *list, int64_t pid)
 	return false;
 }
 
-/* Only one that a driver lists now: a number typed wrong would else wait for its process to come. */
+/* Find the process among those that a driver lists now: a mistyped number would otherwise wait for
+ * its process to come. */
 static int find_process(int64_t pid, struct ignored_process *process, struct err *err)
 {
 	struct device_settings settings = { .slots = DEVICE_SLOTS_AUTO };
@@ -111,8 +109,12 @@ static int find_process(int64_t pid, struct ignored_process *process, struct err
 		return -1;
 	found = computes(&list, pid);
 	devices_release(&list);
-	*process = (struct ignored_process){ pid, proc_sees_all() ? proc_start_ticks((pid_t)pid) : 0 };
-	return found ? 0 : err_set(err, EX_NOINPUT, "no process %lld computes on a GPU", (long long)pid);
+	process->pid = pid;
+	process->start_ticks = proc_sees_all() ? proc_start_ticks((pid_t)pid) : 0;
+	if (!found)
+		return err_set(err, EX_NOINPUT, "no process %lld computes on a GPU",
+			       (long long)pid);
+	return 0;
 }
 
 static int ignore(int64_t pid, struct err *err)

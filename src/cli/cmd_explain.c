@@ -1,10 +1,10 @@
-/* cmd_explain.c - pollux explain: why a job has the devices and sizes it has, and what others would bring. */
+/* cmd_explain.c - pollux explain: why a job has the devices and sizes it has, and what others would
+ * bring. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
 #include "pollux/explain.h"
-#include "pollux/picture.h"
 
 struct explain_options {
 	bool json;
@@ -22,37 +22,9 @@ static const struct option_spec options[] = {
 #undef O
 };
 
-static void print(const struct explanation *e, const struct explain_options *o)
-{
-	struct output out = output_stdout(o->color);
-
-	if (o->json)
-		explanation_print_json(e, stdout);
-	else
-		explanation_print(e, &out);
-}
-
-static int draw(const struct explanation *e, const char *path, struct err *err)
-{
-	struct text text = TEXT_INIT;
-	int rc;
-
-	if (explanation_missing(e, &text))
-		rc = err_set(err, EX_FAILED, "nothing to draw of job %lld: %s", (long long)e->job->id,
-			     text.data);
-	else if (e->least == 0)
-		rc = err_set(err, EX_FAILED, "nothing to draw of job %lld: there is no number of devices "
-			     "for it here", (long long)e->job->id);
-	else {
-		explanation_plot_script(e, picture_format(path), &text);
-		rc = picture_draw(text.data, path, err);
-	}
-	text_release(&text);
-	return rc;
-}
-
 static int explain(int64_t job_id, const struct explain_options *o, struct err *err)
 {
+	struct output out = output_stdout(o->color);
 	struct explanation e;
 	struct session s;
 	int rc;
@@ -63,23 +35,22 @@ static int explain(int64_t job_id, const struct explain_options *o, struct err *
 	session_close(&s);
 	if (rc)
 		return -1;
-	print(&e, o);
+	if (o->json)
+		explanation_print_json(&e, stdout);
+	else
+		explanation_print(&e, &out);
 	if (o->plot)
-		rc = draw(&e, o->plot, err);
+		rc = explanation_draw(&e, o->plot, err);
 	explanation_release(&e);
 	return rc;
 }
 
 static int check(const struct explain_options *o, struct err *err)
 {
-	const char *color = o->color;
-
-	if (strcmp(color, "auto") != 0 && strcmp(color, "always") != 0 && strcmp(color, "never") != 0)
-		return usage_error(&cmd_explain, err, "option '--color' wants auto, always or never, "
-				   "not '%.60s'", color);
-	if (o->plot && !picture_format(o->plot))
-		return usage_error(&cmd_explain, err, "option '--plot' wants a file that ends in .svg or "
-				   ".png, not '%.200s'", o->plot);
+	if (check_color(&cmd_explain, o->color, err))
+		return -1;
+	if (o->plot && check_picture(&cmd_explain, o->plot, err))
+		return -1;
 	return 0;
 }
 

@@ -1,4 +1,4 @@
-/* cmd_hold.c - pollux hold: keep jobs from running; running ones are stopped and keep their place. */
+/* cmd_hold.c - pollux hold: keep jobs from running; running ones are stopped first. */
 #include "job_change.h"
 
 static int hold(struct session *s, const struct job *job, struct run_list *runs, struct err *err)

@@ -24,7 +24,8 @@ static const struct option_spec options[] = {
 #define O(field) .offset = offsetof(struct log_options, field)
 	{ "follow", 'f', OPTION_FLAG, NULL, O(follow), 0, 0,
 	  "go on as it grows, over relaunches, until the job has ended" },
-	{ "lines", 'n', OPTION_INT, "N", O(lines), 0, 1e9, "begin with the last N lines; default all" },
+	{ "lines", 'n', OPTION_INT, "N", O(lines), 0, 1e9,
+	  "begin with the last N lines; default all" },
 	{ "path", 0, OPTION_FLAG, NULL, O(path), 0, 0, "print the name of the file instead" },
 	{ .name = NULL },
 #undef O
@@ -63,8 +64,8 @@ static ssize_t nth_newline_from_end(const char *block, ssize_t size, int64_t n, 
 	return -1;
 }
 
-/* Where the last n lines begin, looking backwards block by block. The last line may lack its newline, and
- * one that has it ends there: that newline begins nothing. */
+/* Where the last n lines begin, looking backwards block by block. The last line may lack its
+ * newline, and one that has it ends there: that newline begins nothing. */
 static int seek_lines(struct log *log, int64_t n, struct err *err)
 {
 	off_t end = lseek(log->fd, 0, SEEK_END);
@@ -150,7 +151,8 @@ static int follow(struct session *s, int64_t id, struct log *log, struct err *er
 	bool ended = false;
 
 	for (;;) {
-		if (look(s, id, &version, &ended, err) || log_open(log, err) || print_rest(log, err))
+		if (look(s, id, &version, &ended, err) || log_open(log, err) ||
+		    print_rest(log, err))
 			return -1;
 		if (ended)
 			return 0;

@@ -23,13 +23,12 @@ static const struct option_spec options[] = {
 	  "also draw goodput against devices and batch size, by gnuplot: FILE.svg or FILE.png" },
 	{ "color", 0, OPTION_TEXT, "WHEN", O(color), 0, 0,
 	  "auto (default: on a terminal, unless NO_COLOR is set), always or never" },
-	{ .name = "devices", .type = OPTION_FLAG, O(devices),
-	  .help = "measure the devices themselves: products, copies, exchanges" },
-	{ .name = "device", .type = OPTION_TEXT, .argument = "ID", O(device),
-	  .help = "this one only; default one of each kind, and exchanges between all" },
-	{ .name = "quick", .type = OPTION_FLAG, O(quick),
-	  .help = "fewer sizes, and less time for each" },
-	/* So that the options of submit can be given unchanged; the manual names those without effect. */
+	{ "devices", 0, OPTION_FLAG, NULL, O(devices), 0, 0,
+	  "measure the devices themselves: products, copies, exchanges" },
+	{ "device", 0, OPTION_TEXT, "ID", O(device), 0, 0,
+	  "this one only; default one of each kind, and exchanges between all" },
+	{ "quick", 0, OPTION_FLAG, NULL, O(quick), 0, 0, "fewer sizes, and less time for each" },
+	/* The options of submit can be given unchanged; the manual names those without effect. */
 	{ .name = "ignored", .type = OPTION_DECLARED, O(asked), .uses = IGNORED_BY_PROFILE },
 	{ .name = NULL },
 #undef O
@@ -40,8 +39,11 @@ static bool is_number(const char *text)
 	return *text && text[strspn(text, "0123456789")] == '\0';
 }
 
-/* What goes with each of the three things that it does; a command takes all but what is of devices. */
-static const char *const of_devices[] = { "devices", "device", "quick", "slots", "json", "color", NULL };
+/* The options of each of the three things that the command does. A program is measured with all
+ * options but those of devices. */
+static const char *const of_devices[] = {
+	"devices", "device", "quick", "slots", "json", "color", NULL
+};
 static const char *const of_profiles[] = { "json", "plot", "color", NULL };
 
 static int check_devices_options(int argc, char **argv, struct err *err)
@@ -55,7 +57,10 @@ static int check_profile_options(int argc, char **argv, struct err *err)
 {
 	const char *other = options_given_but(&cmd_profile, argc, argv, of_profiles);
 
-	return other ? usage_error(&cmd_profile, err, "the number of a profile takes no --%s", other) : 0;
+	if (other)
+		return usage_error(&cmd_profile, err, "the number of a profile takes no --%s",
+				   other);
+	return 0;
 }
 
 static int check_command_options(const struct profile_options *o, struct err *err)
@@ -65,27 +70,24 @@ static int check_command_options(const struct profile_options *o, struct err *er
 	return of ? usage_error(&cmd_profile, err, "option '--%s' needs --devices", of) : 0;
 }
 
-/* Before the minute that it is drawn after. */
-static int check_picture(const struct profile_options *o, struct err *err)
+/* Checked before anything is measured, since the picture is drawn only minutes later. */
+static int check_plot(const struct profile_options *o, struct err *err)
 {
 	if (!o->plot)
 		return 0;
 	if (!o->asked.declared.batch_size)
-		return usage_error(&cmd_profile, err, "option '--plot' needs --batch: without it no model comes of a "
+		return usage_error(&cmd_profile, err,
+				   "option '--plot' needs --batch: without it no model comes of a "
 				   "profile");
 	return picture_check(o->plot, err);
 }
 
 static int check(const struct profile_options *o, struct err *err)
 {
-	const char *color = o->color;
-
-	if (strcmp(color, "auto") != 0 && strcmp(color, "always") != 0 && strcmp(color, "never") != 0)
-		return usage_error(&cmd_profile, err, "option '--color' wants auto, always or never, "
-				   "not '%.60s'", color);
-	if (o->plot && !picture_format(o->plot))
-		return usage_error(&cmd_profile, err, "option '--plot' wants a file that ends in .svg or "
-				   ".png, not '%.200s'", o->plot);
+	if (check_color(&cmd_profile, o->color, err))
+		return -1;
+	if (o->plot && check_picture(&cmd_profile, o->plot, err))
+		return -1;
 	return 0;
 }
 
@@ -98,9 +100,11 @@ static int run_show(struct profile_options *o, int argc, char **argv, struct err
 	if (options_parse(&cmd_profile, argc, argv, o, &first, err))
 		return -1;
 	if (first < argc)
-		return usage_error(&cmd_profile, err, "profile takes one job or a command, not '%.60s' too",
+		return usage_error(&cmd_profile, err,
+				   "profile takes one job or a command, not '%.60s' too",
 				   argv[first]);
-	if (check_profile_options(argc, argv, err) || parse_job_id(&cmd_profile, argv[0], &id, err) || check(o, err))
+	if (check_profile_options(argc, argv, err) ||
+	    parse_job_id(&cmd_profile, argv[0], &id, err) || check(o, err))
 		return -1;
 	return profile_show(o, id, err);
 }
@@ -108,7 +112,8 @@ static int run_show(struct profile_options *o, int argc, char **argv, struct err
 static int run_devices(struct profile_options *o, int argc, char **argv, int first, struct err *err)
 {
 	if (first < argc)
-		return usage_error(&cmd_profile, err, "profile --devices takes no argument, not '%.60s'", argv[first]);
+		return usage_error(&cmd_profile, err,
+				   "profile --devices takes no argument, not '%.60s'", argv[first]);
 	return check_devices_options(first, argv, err) ? -1 : profile_devices(o, err);
 }
 
@@ -125,8 +130,9 @@ static int dispatch(struct profile_options *o, int argc, char **argv, int first,
 	if (check_command_options(o, err))
 		return -1;
 	if (first == argc)
-		return usage_error(&cmd_profile, err, "what is to be measured? give a command, or --devices");
-	return check_picture(o, err) ? -1 : profile_command(o, argv + first, err);
+		return usage_error(&cmd_profile, err,
+				   "what is to be measured? give a command, or --devices");
+	return check_plot(o, err) ? -1 : profile_command(o, argv + first, err);
 }
 
 static int run(int argc, char **argv, struct err *err)

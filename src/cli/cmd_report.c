@@ -20,16 +20,18 @@ struct report_options {
 };
 
 static const struct option_spec options[] = {
-	{ "verbose", 'v', OPTION_FLAG, NULL, .offset = offsetof(struct report_options, verbose), 0, 0,
+	{ "verbose", 'v', OPTION_FLAG, NULL,
+	  .offset = offsetof(struct report_options, verbose), 0, 0,
 	  "say when nobody was told" },
 	{ .name = NULL },
 };
 
 static int bad_report(const char *line, struct err *err)
 {
-	return err_set(err, EX_USAGE, "cannot report '%.60s'%s: KEY=VALUE wanted, with a key of STEP "
-		       "SAMPLES STEP_NS SYNC_NS GRAD_SQR GRAD_VAR LOSS EPOCH CHECKPOINT STATUS CONFIG "
-		       "and a value it can have", line, strlen(line) > 60 ? ".." : "");
+	return err_set(err, EX_USAGE,
+		       "cannot report '%.60s'%s: KEY=VALUE wanted, with a key of STEP SAMPLES "
+		       "STEP_NS SYNC_NS GRAD_SQR GRAD_VAR LOSS EPOCH CHECKPOINT STATUS CONFIG and "
+		       "a value it can have", line, strlen(line) > 60 ? ".." : "");
 }
 
 /* One datagram of all lines: the receiver counts them as one report. */
@@ -59,7 +61,8 @@ static void report(const struct report_options *o, const struct text *message)
 			      stderr);
 		return;
 	}
-	if (report_socket_send(path, message->data, message->length, SEND_TIMEOUT_S, &err) && o->verbose)
+	if (report_socket_send(path, message->data, message->length, SEND_TIMEOUT_S, &err) &&
+	    o->verbose)
 		fprintf(stderr, "pollux: %s\n", err.text);
 }
 

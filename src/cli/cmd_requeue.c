@@ -5,7 +5,8 @@
 static int requeue(struct session *s, const struct job *job, struct run_list *runs, struct err *err)
 {
 	if (job->profile)
-		return err_set(err, EX_FAILED, "job %lld is a profile: 'pollux profile' makes another",
+		return err_set(err, EX_FAILED,
+			       "job %lld is a profile: 'pollux profile' makes another",
 			       (long long)job->id);
 	if (job->state == JOB_QUEUED || job->state == JOB_HELD)
 		return err_set(err, EX_FAILED, "job %lld is %s: nothing to requeue",

@@ -25,7 +25,8 @@ struct schedule_options {
 
 static const struct option_spec options[] = {
 #define O(field) .offset = offsetof(struct schedule_options, field)
-	{ "dry-run", 'n', OPTION_FLAG, NULL, O(dry_run), 0, 0, "print what would be done, do nothing" },
+	{ "dry-run", 'n', OPTION_FLAG, NULL, O(dry_run), 0, 0,
+	  "print what would be done, do nothing" },
 	{ "verbose", 'v', OPTION_FLAG, NULL, O(verbose), 0, 0, "print what is done" },
 	{ "watch", 'w', OPTION_DURATION, "SECONDS", O(watch_s), 0.1, 86400,
 	  "a pass every so often, and when something changes, until interrupted" },
@@ -47,7 +48,8 @@ static void interrupt(int signal_number)
 	interrupted = 1;
 }
 
-/* Through the environment, so that the passes which supervisors run when their jobs end see the same. */
+/* Through the environment, so that the passes which supervisors run when their jobs end see the
+ * same. */
 static void set_overrides(const struct schedule_options *o)
 {
 	char text[32];
@@ -92,8 +94,8 @@ static int64_t last_event(struct store *store, const struct paths *paths)
 	return id;
 }
 
-/* Sleep to the next pass, or until something has happened to a job since: one is submitted, ends, is
- * cancelled. */
+/* Sleep to the next pass, or until something has happened to a job since: one is submitted, ends,
+ * is cancelled. */
 static void sleep_until_event(struct store *store, const struct paths *paths, int64_t seen,
 			      double seconds)
 {
@@ -111,7 +113,8 @@ static bool may_pass(const struct err *err)
 	return err->exit_status == EX_TEMPFAIL || err->exit_status == EX_IOERR;
 }
 
-/* The file anew, as cron's passes read it. What is wrong is said once, and the last good settings stay. */
+/* The file anew, as cron's passes read it. What is wrong is said once, and the last good settings
+ * stay. */
 static void reload(struct config *config, const struct paths *paths, char *told, size_t size)
 {
 	struct config fresh;

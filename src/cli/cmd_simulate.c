@@ -1,4 +1,5 @@
-/* cmd_simulate.c - pollux simulate: what published or other workloads would have been under a policy. */
+/* cmd_simulate.c - pollux simulate: what published or other workloads would have been under a
+ * policy. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,20 +46,24 @@ static const struct option_spec options[] = {
 	{ "interference", 0, OPTION_NUMBER, "F", O(interference), 0, 0.99,
 	  "part of its goodput that a job loses; default: 0" },
 	{ "knowledge", 'k', OPTION_TEXT, "WHAT", O(knowledge), 0, 0,
-	  "models of each job (none), its application (shared), all (full); default: full for optimus and srtf, "
-	  "else none" },
+	  "models of each job (none), its application (shared), all (full); default: full for "
+	  "optimus and srtf, else none" },
 	{ "lengths", 'l', OPTION_TEXT, "WHAT", O(lengths), 0, 0,
-	  "whether the policy knows what work remains: unknown or known; default: known for optimus and srtf, "
-	  "else unknown" },
+	  "whether the policy knows what work remains: unknown or known; default: known for "
+	  "optimus and srtf, else unknown" },
 	{ "json", 'j', OPTION_FLAG, NULL, O(json), 0, 0, "print JSON" },
-	{ "jobs-csv", 0, OPTION_TEXT, "FILE", O(outputs.jobs_csv), 0, 0, "also write when each job ran" },
-	{ "timeline-csv", 0, OPTION_TEXT, "FILE", O(outputs.timeline_csv), 0, 0, "also write each decision" },
+	{ "jobs-csv", 0, OPTION_TEXT, "FILE", O(outputs.jobs_csv), 0, 0,
+	  "also write when each job ran" },
+	{ "timeline-csv", 0, OPTION_TEXT, "FILE", O(outputs.timeline_csv), 0, 0,
+	  "also write each decision" },
 	{ "plot", 0, OPTION_TEXT, "FILE", O(outputs.plot), 0, 0,
 	  "also draw completion times and use, by gnuplot: FILE.svg or .png" },
 	{ "generate", 0, OPTION_TEXT, "DIR", O(generate), 0, 0,
 	  "make up profiles and workloads there instead; DIR must not exist" },
-	{ "jobs", 0, OPTION_INT, "N", O(jobs), 1, 1000000, "with --generate: of each workload; default: 160" },
-	{ "workloads", 0, OPTION_INT, "N", O(workloads), 1, 10000, "with --generate: how many; default: 1" },
+	{ "jobs", 0, OPTION_INT, "N", O(jobs), 1, 1000000,
+	  "with --generate: of each workload; default: 160" },
+	{ "workloads", 0, OPTION_INT, "N", O(workloads), 1, 10000,
+	  "with --generate: how many; default: 1" },
 	{ "span", 0, OPTION_DURATION, "TIME", O(span_s), 1, 1e9,
 	  "with --generate: that the submissions take, about; default: 8 hours" },
 	{ "seed", 0, OPTION_INT, "N", O(seed), 0, 9e15,
@@ -74,7 +79,8 @@ static int set_policy(const struct simulate_options *o, struct sim_options *sim,
 	int rc;
 
 	if (o->policies.count > 1)
-		return usage_error(&cmd_simulate, err, "several policies at a time only with --from-store");
+		return usage_error(&cmd_simulate, err,
+				   "several policies at a time only with --from-store");
 	sim->policy = policy_find(name);
 	if (sim->policy)
 		return 0;
@@ -93,15 +99,17 @@ static int set_knowledge(const struct simulate_options *o, struct sim_options *s
 			break;
 		}
 		if (k == SIM_KNOWLEDGE_FULL)
-			return usage_error(&cmd_simulate, err, "option '--knowledge' wants none, shared "
-					   "or full, not '%.60s'", o->knowledge);
+			return usage_error(&cmd_simulate, err,
+					   "option '--knowledge' wants none, shared or full, not "
+					   "'%.60s'", o->knowledge);
 	}
 	if (!o->lengths)
 		return 0;
 	sim->lengths_known = strcmp(o->lengths, "known") == 0;
 	if (!sim->lengths_known && strcmp(o->lengths, "unknown") != 0)
-		return usage_error(&cmd_simulate, err, "option '--lengths' wants unknown or known, not "
-				   "'%.60s'", o->lengths);
+		return usage_error(&cmd_simulate, err,
+				   "option '--lengths' wants unknown or known, not '%.60s'",
+				   o->lengths);
 	return 0;
 }
 
@@ -115,13 +123,13 @@ static int check(const struct simulate_options *o, struct sim_options *sim, stru
 	sim->slice_s = o->slice_s > 0 ? o->slice_s : SIM_OPTIONS_DEFAULT.slice_s;
 	sim->interference = o->interference;
 	if (!o->profiles || !o->workloads_read.count)
-		return usage_error(&cmd_simulate, err, "give --profiles and --workload, or --from-store, or --generate");
+		return usage_error(&cmd_simulate, err,
+				   "give --profiles and --workload, --from-store, or --generate");
 	if (o->nodes * o->gpus_per_node > GPUS_MAX)
 		return usage_error(&cmd_simulate, err, "%lld GPUs; at most %d can be simulated",
 				   (long long)o->nodes * o->gpus_per_node, GPUS_MAX);
-	if (o->outputs.plot && !picture_format(o->outputs.plot))
-		return usage_error(&cmd_simulate, err, "option '--plot' wants a file that ends in .svg or "
-				   ".png, not '%.200s'", o->outputs.plot);
+	if (o->outputs.plot && check_picture(&cmd_simulate, o->outputs.plot, err))
+		return -1;
 	return set_policy(o, sim, err) || set_knowledge(o, sim, err) ? -1 : 0;
 }
 
@@ -198,8 +206,9 @@ static int generate(const struct simulate_options *o, struct err *err)
 	};
 
 	if (o->gpus_per_node > SIM_GENERATE_GPUS_MAX)
-		return usage_error(&cmd_simulate, err, "option '--gpus-per-node': made-up profiles have a digit for the "
-				   "GPUs of a node, so %d at most", SIM_GENERATE_GPUS_MAX);
+		return usage_error(&cmd_simulate, err,
+				   "option '--gpus-per-node': made-up profiles have a digit for "
+				   "the GPUs of a node, so %d at most", SIM_GENERATE_GPUS_MAX);
 	return simulate_generate(o->generate, &g, err);
 }
 
@@ -212,14 +221,17 @@ static const char *const store_options[] = {
 	"from-store", "devices", "policy", "interval", "slice", "json", NULL
 };
 static const char *const run_options[] = {
-	"profiles", "workload", "policy", "nodes", "gpus-per-node", "interval", "restart-delay", "slice", "interference",
-	"knowledge", "lengths", "json", "jobs-csv", "timeline-csv", "plot", NULL
+	"profiles", "workload", "policy", "nodes", "gpus-per-node", "interval", "restart-delay",
+	"slice", "interference", "knowledge", "lengths", "json", "jobs-csv", "timeline-csv", "plot",
+	NULL
 };
 
 /* What would do nothing is refused. */
 static int check_given(const struct simulate_options *o, int argc, char **argv, struct err *err)
 {
-	const char *const *own = o->from_store ? store_options : o->generate ? generate_options : run_options;
+	const char *const *own = o->from_store ? store_options
+				 : o->generate ? generate_options
+					       : run_options;
 	const char *other = options_given_but(&cmd_simulate, argc, argv, own);
 
 	if (!other)
@@ -227,7 +239,8 @@ static int check_given(const struct simulate_options *o, int argc, char **argv, 
 	if (own == run_options)
 		return usage_error(&cmd_simulate, err, "option '--%s' goes with --%s", other,
 				   strcmp(other, "devices") == 0 ? "from-store" : "generate");
-	return usage_error(&cmd_simulate, err, "option '--%s' does not go with --%s", other, own[0]);
+	return usage_error(&cmd_simulate, err, "option '--%s' does not go with --%s", other,
+			   own[0]);
 }
 
 static int run_parsed(const struct simulate_options *o, struct err *err)
@@ -242,13 +255,15 @@ static int run(int argc, char **argv, struct err *err)
 	struct simulate_options o = {
 		.nodes = SIM_OPTIONS_DEFAULT.nodes,
 		.gpus_per_node = SIM_OPTIONS_DEFAULT.gpus_per_node,
-		.interval_s = SIM_OPTIONS_DEFAULT.interval_s, .restart_s = SIM_OPTIONS_DEFAULT.restart_s,
+		.interval_s = SIM_OPTIONS_DEFAULT.interval_s,
+		.restart_s = SIM_OPTIONS_DEFAULT.restart_s,
 		.jobs = 160, .workloads = 1, .span_s = 8 * 3600,
 	};
 	int first, rc = options_parse(&cmd_simulate, argc, argv, &o, &first, err);
 
 	if (rc == 0 && first < argc)
-		rc = usage_error(&cmd_simulate, err, "simulate takes no argument, not '%.60s'", argv[first]);
+		rc = usage_error(&cmd_simulate, err, "simulate takes no argument, not '%.60s'",
+				 argv[first]);
 	if (rc == 0)
 		rc = check_given(&o, argc, argv, err);
 	if (rc == 0)
@@ -259,7 +274,8 @@ static int run(int argc, char **argv, struct err *err)
 
 const struct command cmd_simulate = {
 	.name = "simulate",
-	.synopsis = "--profiles DIR --workload FILE [OPTION]... | --from-store [OPTION]... | --generate DIR [OPTION]...",
+	.synopsis = "--profiles DIR --workload FILE [OPTION]... | --from-store [OPTION]... | "
+		    "--generate DIR [OPTION]...",
 	.summary = "run a workload, or one's own jobs, in simulation under any policy",
 	.example = "pollux simulate --profiles profiles --workload workload-1.csv\n"
 		   "pollux simulate --profiles profiles -w workloads -p tiresias --json\n"

@@ -30,7 +30,8 @@ static const struct option_spec options[] = {
 	  "what each job took: runs, preemptions, samples, waiting and total time" },
 	{ "json", 'j', OPTION_FLAG, NULL, O(json), 0, 0, "print JSON" },
 	{ "watch", 'w', OPTION_DURATION, "SECONDS", O(watch_s), 0.1, 86400,
-	  "print again every so often, on a terminal also when something changes, until interrupted" },
+	  "print again every so often, on a terminal also when something changes, until "
+	  "interrupted" },
 	{ "color", 0, OPTION_TEXT, "WHEN", O(color), 0, 0,
 	  "auto (default: on a terminal, unless NO_COLOR is set), always or never" },
 	{ .name = NULL },
@@ -121,8 +122,8 @@ static int look(struct session *s, const struct request *r, const struct output 
 
 /* --- again and again --- */
 
-/* Over the picture before: each line to its end, then what is below the last. Lines that the terminal has no
- * room for would make it scroll. */
+/* Over the picture before: each line to its end, then what is below the last. Lines that the
+ * terminal has no room for would make it scroll. */
 static void redraw(const char *picture, bool first)
 {
 	struct winsize size = { 0 };
@@ -222,7 +223,8 @@ static int open_session(struct session *s, struct err *err)
 {
 	if (paths_init(&s->paths, err))
 		return -1;
-	if (store_open(&s->store, &s->paths, STORE_READ, err) == 0 || err->exit_status == EX_NOINPUT)
+	if (store_open(&s->store, &s->paths, STORE_READ, err) == 0 ||
+	    err->exit_status == EX_NOINPUT)
 		return 0;
 	paths_release(&s->paths);
 	return -1;
@@ -243,15 +245,14 @@ static int show(const struct request *r, struct err *err)
 
 static int check(const struct request *r, struct err *err)
 {
-	const char *color = r->o->color;
-
-	if (strcmp(color, "auto") != 0 && strcmp(color, "always") != 0 && strcmp(color, "never") != 0)
-		return usage_error(&cmd_status, err, "option '--color' wants auto, always or never, not "
-				   "'%.60s'", color);
+	if (check_color(&cmd_status, r->o->color, err))
+		return -1;
 	if (r->o->all && r->n_ids)
-		return usage_error(&cmd_status, err, "option '--all' and job numbers exclude each other");
+		return usage_error(&cmd_status, err,
+				   "option '--all' and job numbers exclude each other");
 	if (r->o->summary && r->o->json)
-		return usage_error(&cmd_status, err, "options '--summary' and '--json' exclude each other");
+		return usage_error(&cmd_status, err,
+				   "options '--summary' and '--json' exclude each other");
 	return 0;
 }
 

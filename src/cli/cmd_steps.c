@@ -72,7 +72,8 @@ static void take(const struct step_event *e, void *arg)
 
 /* --- reading --- */
 
-static int read_all(int fd, const char *name, struct steps *steps, struct findings *f, struct err *err)
+static int read_all(int fd, const char *name, struct steps *steps, struct findings *f,
+		    struct err *err)
 {
 	char *block = xmalloc(BLOCK);
 	ssize_t n;
@@ -99,7 +100,8 @@ static int read_file(const char *path, struct steps *steps, struct findings *f, 
 	return rc;
 }
 
-static int find(const struct steps_options *o, const char *path, struct findings *f, struct err *err)
+static int find(const struct steps_options *o, const char *path, struct findings *f,
+		struct err *err)
 {
 	struct steps *steps = steps_new(o->step_regex, err);
 	int rc;
@@ -107,8 +109,9 @@ static int find(const struct steps_options *o, const char *path, struct findings
 	if (!steps)
 		return err_prefix(err, "option '--step-regex'");
 	forget(f);
-	rc = path && strcmp(path, "-") != 0 ? read_file(path, steps, f, err)
-					    : read_all(STDIN_FILENO, "standard input", steps, f, err);
+	rc = path && strcmp(path, "-") != 0
+		     ? read_file(path, steps, f, err)
+		     : read_all(STDIN_FILENO, "standard input", steps, f, err);
 	step_stats_close_window(&f->stats);
 	steps_summary(steps, &f->summary);
 	steps_free(steps);
@@ -136,8 +139,8 @@ static const char *basis_name(enum step_basis basis)
 	return names[basis];
 }
 
-/* As it would be measured: the mean of the windows' medians, warm-up left out; the last where there are
- * too few windows for that. */
+/* As it would be measured: the mean of the windows' medians, warm-up left out; the last where there
+ * are too few windows for that. */
 static double typical_unit_s(const struct findings *f, struct observation *o)
 {
 	return step_stats_result(&f->stats, o) ? o->step_time_s : f->last_unit_s;
@@ -179,7 +182,8 @@ static void print_text(const struct findings *f)
 	print_count("position", f->last.position, unit_name(f->last.unit));
 	print_count("total", f->last.total, unit_name(f->last.unit));
 	print_time(f);
-	printf("  %-12s%lld of %lld are steps", "lines", (long long)s->n_matched, (long long)s->n_lines);
+	printf("  %-12s%lld of %lld are steps", "lines", (long long)s->n_matched,
+	       (long long)s->n_lines);
 	if (s->n_clipped)
 		printf(", %lld longer than %d bytes", (long long)s->n_clipped, STEPS_LINE_MAX);
 	putchar('\n');
@@ -221,16 +225,20 @@ static int nothing(const struct steps_options *o, const struct findings *f, stru
 	const char *almost = f->summary.almost;
 
 	if (o->step_regex && almost)
-		return err_set(err, EX_FAILED, "no steps recognised: --step-regex matches, but its first group is no "
-			       "number");
+		return err_set(err, EX_FAILED,
+			       "no steps recognised: --step-regex matches, but its first group is "
+			       "no number");
 	if (o->step_regex)
-		return err_set(err, EX_FAILED, "no steps recognised: none of %lld lines matches", n);
+		return err_set(err, EX_FAILED, "no steps recognised: none of %lld lines matches",
+			       n);
 	if (almost)
-		return err_set(err, EX_FAILED, "no steps recognised in %lld lines, too few like '%s' (three "
-			       "that count, or a bar that lives %g s): try --step-regex, or 'pollux "
+		return err_set(err, EX_FAILED,
+			       "no steps recognised in %lld lines, too few like '%s' (three that "
+			       "count, or a bar that lives %g s): try --step-regex, or 'pollux "
 			       "report' in the program", n, almost, STEPS_BAR_LIFE_S);
-	return err_set(err, EX_FAILED, "no steps recognised in %lld lines: give --step-regex, or use "
-		       "'pollux report' in the program", n);
+	return err_set(err, EX_FAILED,
+		       "no steps recognised in %lld lines: give --step-regex, or use 'pollux "
+		       "report' in the program", n);
 }
 
 static int show(const struct steps_options *o, const char *path, struct err *err)
@@ -264,7 +272,8 @@ static int run(int argc, char **argv, struct err *err)
 	if (options_parse(&cmd_steps, argc, argv, &o, &first, err))
 		return -1;
 	if (argc - first > (o.list ? 0 : 1))
-		return usage_error(&cmd_steps, err, o.list ? "--list takes no file" : "steps takes one file");
+		return usage_error(&cmd_steps, err,
+				   o.list ? "--list takes no file" : "steps takes one file");
 	if (!o.list)
 		return show(&o, argv[first], err);
 	print_patterns();

@@ -61,26 +61,31 @@ static int count_usable(const struct paths *paths)
 	return n;
 }
 
-/* Not an error: other slots may be configured later. To look at the devices takes milliseconds, which a job
- * of one device is spared. */
+/* Not an error: other slots may be configured later. To look at the devices takes milliseconds,
+ * which a job of one device is spared. */
 static void warn_of_devices(const struct paths *paths, const struct job *job)
 {
 	int n = job->declared.min_replicas > 1 ? count_usable(paths) : -1;
 
 	if (n >= 0 && n < job->declared.min_replicas)
-		fprintf(stderr, "pollux: warning: job %lld needs %d devices, but %d can be used here: it "
-			"waits until there are more\n", (long long)job->id, job->declared.min_replicas, n);
+		fprintf(stderr,
+			"pollux: warning: job %lld needs %d devices, but %d can be used here: it "
+			"waits until there are more\n",
+			(long long)job->id, job->declared.min_replicas, n);
 }
 
-/* A program that does not know of passes would train at less than its batch size, without a word. */
+/* A program that knows nothing of passes would silently train at less than its batch size. */
 static void warn_of_passes(const struct job *job)
 {
-	int64_t local = job->declared.max_local_batch_size, share = job->declared.batch_size / job->declared.min_replicas;
+	int64_t local = job->declared.max_local_batch_size,
+		share = job->declared.batch_size / job->declared.min_replicas;
 	long long passes = local > 0 ? (long long)((share + local - 1) / local) : 1;
 
 	if (!job->declared.accumulates && passes > 1)
-		fprintf(stderr, "pollux: warning: with --max-local-batch %lld its batch of %lld takes %lld passes for an "
-			"update, which its program has to make: by {accum}, or by POLLUX_ACCUM and --accumulate\n",
+		fprintf(stderr,
+			"pollux: warning: with --max-local-batch %lld its batch of %lld takes %lld "
+			"passes for an update, which its program has to make: by {accum}, or by "
+			"POLLUX_ACCUM and --accumulate\n",
 			(long long)local, (long long)job->declared.batch_size, passes);
 }
 
@@ -90,7 +95,8 @@ static int insert(struct store *s, struct job *job, const struct job_command *co
 	if (store_begin(s, err))
 		return -1;
 	if (store_job_insert(s, job, command, after, err) ||
-	    (parameters > 0 && store_workload_set_parameters(s, job->declared.workload, parameters, err))) {
+	    (parameters > 0 &&
+	     store_workload_set_parameters(s, job->declared.workload, parameters, err))) {
 		store_rollback(s);
 		return -1;
 	}
@@ -157,10 +163,10 @@ const struct command cmd_submit = {
 	.synopsis = "[OPTION]... [--] COMMAND [ARGUMENT]...",
 	.summary = "put a training command into the queue",
 	.example = "pollux submit -- python train.py --batch-size 64\n"
-		   "pollux submit -b 256 -r 1:4 -- torchrun --nproc-per-node={gpus} train.py"
-		   " --batch={local_batch} --accum={accum}\n"
-		   "pollux submit --checkpoint-dir out --resume-args '--init_from=resume'"
-		   " -- python train.py --out_dir={checkpoint}\n"
+		   "pollux submit -b 256 -r 1:4 -- torchrun --nproc-per-node={gpus} train.py "
+		   "--batch={local_batch} --accum={accum}\n"
+		   "pollux submit --checkpoint-dir out --resume-args '--init_from=resume' -- "
+		   "python train.py --out_dir={checkpoint}\n"
 		   "pollux submit --after ok:3 -- ./evaluate.sh",
 	.options = options,
 	.runs_program = true,

@@ -7,8 +7,8 @@
 #include "pollux/store.h"
 #include "pollux/supervise.h"
 
-/* Schedule as the last pass did that a person or cron ran: by now its options may be others than those of
- * the pass that started this supervisor. */
+/* Schedule as the last pass did that a person or cron ran: by now its options may be others than
+ * those of the pass that started this supervisor. */
 static int take_settings(const struct paths *paths, struct err *err)
 {
 	static const char *const names[] = { "POLLUX_SLOTS", "POLLUX_SLICE", "POLLUX_POLICY" };
@@ -30,7 +30,8 @@ static int take_settings(const struct paths *paths, struct err *err)
 	return rc;
 }
 
-/* Devices that have just become free do not wait for the minute: the supervisor's last act is a pass. */
+/* Devices that have just become free do not wait for the minute: the supervisor's last act is a
+ * pass. */
 static int become_pass(const struct paths *paths, struct err *err)
 {
 	sigset_t none;

@@ -22,7 +22,8 @@ struct wait_options {
 };
 
 static const struct option_spec options[] = {
-	{ "timeout", 't', OPTION_DURATION, "TIME", .offset = offsetof(struct wait_options, timeout_s), 0, 1e9,
+	{ "timeout", 't', OPTION_DURATION, "TIME",
+	  .offset = offsetof(struct wait_options, timeout_s), 0, 1e9,
 	  "give up after this long, with exit status 75" },
 	{ .name = NULL },
 };
@@ -84,7 +85,8 @@ static int give_up(const struct waited *waited, int n, double timeout_s, struct 
 {
 	for (int i = 0; i < n; i++)
 		if (!job_has_ended(waited[i].state))
-			return err_set(err, EX_TEMPFAIL, "job %lld has not ended within %g s: it is %s",
+			return err_set(err, EX_TEMPFAIL,
+				       "job %lld has not ended within %g s: it is %s",
 				       (long long)waited[i].id, timeout_s,
 				       job_state_name(waited[i].state));
 	return 0;

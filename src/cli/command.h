@@ -16,11 +16,11 @@ struct command {
 	const char *summary;	/* one line, for the list of commands */
 	const char *example;	/* lines for --help, each "pollux ..."; may be NULL */
 	const struct option_spec *options;	/* ends with name NULL; NULL: only --help */
-	bool runs_program;	/* operands are a program's command line: the first ends the options.
-				   Elsewhere options may also follow operands: "status 17 --json" */
+	bool runs_program; /* operands are a program's command line: the first ends the options.
+			      Elsewhere options may also follow operands: "status 17 --json" */
 	bool hidden;		/* not in the list: started by pollux itself */
-	/* argv[0] is the command's name. Returns the exit status, or -1 with *err (an empty err->text:
-	 * nothing to say, only err->exit_status). */
+	/* argv[0] is the command's name. Returns the exit status, or -1 with *err (an empty
+	 * err->text: nothing to say, only err->exit_status). */
 	int (*run)(int argc, char **argv, struct err *err);
 };
 
@@ -34,21 +34,22 @@ struct command_option {
 /* All *n of them, in their order; the array is the caller's to free. */
 struct command_option *command_options(const struct command *command, int *n);
 
-/* Parse argv by command->options into target; "--" ends the options. On return argv[*first] is the first
- * operand, and all after it are operands (argv is reordered so). -1: *err holds EX_USAGE and one
- * line that names the option, the value and what would have been right; an unknown option names the
- * nearest known one. --help is dealt with by main.c before run is called. */
+/* Parse argv by command->options into target; "--" ends the options. On return argv[*first] is the
+ * first operand, and all after it are operands (argv is reordered so). -1: *err holds EX_USAGE and
+ * one line that names the option, the value and what would have been right; an unknown option names
+ * the nearest known one. --help is dealt with by main.c before run is called. */
 int options_parse(const struct command *command, int argc, char **argv, void *target, int *first,
 		  struct err *err);
 void options_release(const struct command *command, void *target);
 
-/* Whether --help or -h stands among the options: before "--", where the command runs a program before
- * the first operand, and not as the value of another option. */
+/* Whether --help or -h stands among the options: before "--", where the command runs a program
+ * before the first operand, and not as the value of another option. */
 bool options_ask_help(const struct command *command, int argc, char **argv);
 
-/* The first option given that is not among these names (their end is NULL), --help aside; NULL: none. For a command
- * that does one thing or another, after options_parse. */
-const char *options_given_but(const struct command *command, int argc, char **argv, const char *const *names);
+/* The first option given that is not among these names (their end is NULL), --help aside; NULL:
+ * none. For a command that does one thing or another, after options_parse. */
+const char *options_given_but(const struct command *command, int argc, char **argv,
+			      const char *const *names);
 
 /* Usage, summary, options and examples, made from the table; 80 columns, but the usage line and the
  * examples are never broken. */
@@ -61,11 +62,16 @@ void command_choices(const struct command *command, const char *option, FILE *ou
 int usage_error(const struct command *command, struct err *err, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* Usage errors unless --color is "auto", "always" or "never", and --plot ends in ".svg" or
+ * ".png". */
+int check_color(const struct command *command, const char *mode, struct err *err);
+int check_picture(const struct command *command, const char *path, struct err *err);
+
 /* A positive job number; "-1" or "x" is a usage error. */
 int parse_job_id(const struct command *command, const char *text, long long *id, struct err *err);
 
 extern const struct command cmd_submit, cmd_schedule, cmd_status, cmd_explain, cmd_log, cmd_wait,
-	cmd_cancel, cmd_hold, cmd_release, cmd_requeue, cmd_devices, cmd_profile, cmd_report, cmd_steps,
-	cmd_cron, cmd_simulate, cmd_supervise;
+	cmd_cancel, cmd_hold, cmd_release, cmd_requeue, cmd_devices, cmd_profile, cmd_report,
+	cmd_steps, cmd_cron, cmd_simulate, cmd_supervise;
 
 #endif

@@ -215,8 +215,9 @@ static int spawn(const char *argument, const int *fds, int *status, struct err *
 	posix_spawn_file_actions_destroy(&actions);
 	free(option);
 	if (rc == ENOENT)
-		return err_set(err, EX_UNAVAILABLE, "crontab(1) is not installed: type 'apt install "
-			       "cron', or see 'pollux cron --help' for other ways");
+		return err_set(err, EX_UNAVAILABLE,
+			       "crontab(1) is not installed: type 'apt install cron', or see "
+			       "'pollux cron --help' for other ways");
 	if (rc)
 		return err_set(err, EX_UNAVAILABLE, "cannot run crontab(1): %s", strerror(rc));
 	while ((rc = waitpid(pid, status, 0)) < 0 && errno == EINTR)

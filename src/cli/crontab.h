@@ -1,7 +1,8 @@
 /* crontab.h - the lines of pollux in the user's crontab, and crontab(1) itself; private to src/cli.
  *
- * A line is pollux's own where it ends in "# pollux"; there is one for each store, told apart by the
- * variables that stand before the program. Whatever schedule the user gave such a line stays. */
+ * A line is pollux's own where it ends in "# pollux"; there is one for each store, told apart by
+ * the variables that stand before the program. Whatever schedule the user gave such a line
+ * stays. */
 #ifndef POLLUX_CLI_CRONTAB_H
 #define POLLUX_CLI_CRONTAB_H
 
@@ -14,21 +15,21 @@ struct crontab_entry {
 	struct text line;	/* a pass each minute, or as it stands in the crontab; no newline */
 };
 
-/* program: absolute. names: variables to be kept where the environment has them, ends with NULL. -1 where
- * something cannot stand in a crontab (a newline). */
+/* program: absolute. names: variables to be kept where the environment has them, ends with NULL. -1
+ * where something cannot stand in a crontab (a newline). */
 int crontab_entry_init(struct crontab_entry *e, const char *program, const char *const *names,
 		       struct err *err);
 void crontab_entry_release(struct crontab_entry *e);
 
 enum crontab_change { CRONTAB_SAME, CRONTAB_ADDED, CRONTAB_UPDATED, CRONTAB_REMOVED };
 
-/* What is in old, with the entry's line or without it; all other lines byte by byte as they were, but the
- * last gets its newline. e->line becomes the line that is there, or was. */
+/* What is in old, with the entry's line or without it; all other lines byte by byte as they were,
+ * but the last gets its newline. e->line becomes the line that is there, or was. */
 enum crontab_change crontab_with(const char *old, struct crontab_entry *e, struct text *new);
 enum crontab_change crontab_without(const char *old, struct crontab_entry *e, struct text *new);
 
-/* The user's crontab; empty where there is none. -1 where it cannot be known (EX_UNAVAILABLE): then it
- * must not be written either. */
+/* The user's crontab; empty where there is none. -1 where it cannot be known (EX_UNAVAILABLE): then
+ * it must not be written either. */
 int crontab_read(struct text *lines, struct err *err);
 int crontab_write(const struct text *lines, struct err *err);
 

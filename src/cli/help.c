@@ -24,7 +24,8 @@ static const struct option_spec help_spec = {
 	.name = "help", .letter = 'h', .help = "print this help",
 };
 
-/* Words from column indent on; the cursor stands at column at. A word too long for a line sticks out. */
+/* Words from column indent on; the cursor stands at column at. A word too long for a line sticks
+ * out. */
 static void print_wrapped(FILE *out, const char *words, int at, int indent)
 {
 	bool first = true;

@@ -19,7 +19,8 @@ int stop_runs_of_job(struct session *s, int64_t job_id, enum stop_reason reason,
 	for (int i = 0; rc == 0 && i < all.count; i++) {
 		if (all.items[i].job_id != job_id)
 			continue;
-		rc = store_run_request_stop(&s->store, all.items[i].id, reason, clock_boot_s(), err);
+		rc = store_run_request_stop(&s->store, all.items[i].id, reason, clock_boot_s(),
+					    err);
 		runs->items[runs->count++] = all.items[i];
 		run_init(&all.items[i]);	/* its strings are owned by *runs now */
 	}
@@ -62,8 +63,8 @@ static int change_job(struct session *s, int64_t job_id, const struct job_change
 	return rc;
 }
 
-int change_jobs(const struct command *command, const struct job_change *change, int argc, char **argv,
-		struct err *err)
+int change_jobs(const struct command *command, const struct job_change *change, int argc,
+		char **argv, struct err *err)
 {
 	int first, rc = 0, status = 0;
 	struct session s;

@@ -20,8 +20,8 @@ static const struct command *const commands[] = {
 static const size_t n_commands = sizeof(commands) / sizeof(commands[0]);
 
 /* A file opened where a standard stream should be would receive what is printed there: the store,
- * for one. What is printed on a standard output that was closed is lost, and must not seem to have arrived:
- * it cannot be written. */
+ * for one. What is printed on a standard output that was closed is lost, and must not seem to have
+ * arrived: it cannot be written. */
 static void open_standard_streams(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -60,7 +60,8 @@ static int unknown_command(const char *name, struct err *err)
 	if (nearest.best)
 		return err_set(err, EX_USAGE, "unknown command '%s'; did you mean '%s'?", name,
 			       nearest.best);
-	return usage_error(NULL, err, "unknown %s '%.60s'", *name == '-' ? "option" : "command", name);
+	return usage_error(NULL, err, "unknown %s '%.60s'", *name == '-' ? "option" : "command",
+			   name);
 }
 
 /* pollux help [COMMAND [--OPTION]]: with an option the names that it takes, for shells that complete. */
@@ -133,7 +134,8 @@ int main(int argc, char **argv)
 
 	open_standard_streams();
 	status = dispatch(argc - 1, argv + 1, &err);
-	unwritten = output_flush(&written);	/* first: where both go to one place, errors come after it */
+	/* Flushed first: if output and errors go to one place, errors come last. */
+	unwritten = output_flush(&written);
 	if (status < 0)
 		status = report(&err);
 	if (unwritten) {

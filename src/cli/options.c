@@ -12,6 +12,7 @@
 #include "command.h"
 #include "pollux/mem.h"
 #include "pollux/number.h"
+#include "pollux/picture.h"
 #include "pollux/suggest.h"
 #include "pollux/text.h"
 
@@ -19,7 +20,8 @@
 
 enum { SCAN_END = -1, SCAN_HELP = -2, SCAN_BAD = -3 };
 
-/* One walk through an argument vector. getopt keeps its place in globals, so there is one at a time. */
+/* One walk through an argument vector. getopt keeps its place in globals, so there is one at a
+ * time. */
 struct scan {
 	const struct command *command;
 	struct command_option *options;
@@ -74,8 +76,8 @@ struct command_option *command_options(const struct command *command, int *n)
 	return options;
 }
 
-/* "+": stop at the first operand. ":": tell a missing value from an unknown option. Without "+" getopt
- * moves operands behind the options, which does no harm twice. */
+/* "+": stop at the first operand. ":": tell a missing value from an unknown option. Without "+"
+ * getopt moves operands behind the options, which does no harm twice. */
 static void scan_init(struct scan *s, const struct command *command, int argc, char **argv)
 {
 	struct text letters = TEXT_INIT;
@@ -118,8 +120,8 @@ static int scan_index(const struct scan *s, int c)
 	return SCAN_BAD;
 }
 
-/* The next option: its index with its value in optarg, or one of SCAN_*. *error is getopt's reason for
- * SCAN_BAD: '?' or ':'. */
+/* The next option: its index with its value in optarg, or one of SCAN_*. *error is getopt's reason
+ * for SCAN_BAD: '?' or ':'. */
 static int scan_next(const struct scan *s, int *error)
 {
 	int c = getopt_long(s->argc, s->argv, s->letters, s->longs, NULL);
@@ -160,8 +162,9 @@ static bool is_bounded(const struct option_spec *spec)
 	return spec->min < 0 || spec->min > 0 || spec->max < 0 || spec->max > 0;
 }
 
-/* "a whole number from 1 to 64", "a time (such as ...) of at least 1 second": what a value has to be.
- * 17 digits would show 0.1 as 0.10000000000000001, and no bound is written with more than 15. */
+/* "a whole number from 1 to 64", "a time (such as ...) of at least 1 second": what a value has to
+ * be. 17 digits would show 0.1 as 0.10000000000000001, and no bound is written with more than
+ * 15. */
 static void describe_value(struct text *t, const struct option_spec *spec)
 {
 	const char *unit = spec->type == OPTION_DURATION ? " seconds" : "";
@@ -303,7 +306,8 @@ static int set_signal(const char *value, void *field)
 	for (int i = 1; i < NSIG; i++) {
 		const char *known = sigabbrev_np(i);
 
-		if (i != SIGKILL && i != SIGSTOP && (i == number || (known && !strcmp(known, name)))) {
+		if (i != SIGKILL && i != SIGSTOP &&
+		    (i == number || (known && !strcmp(known, name)))) {
 			*(int *)field = i;
 			return 0;
 		}
@@ -446,8 +450,8 @@ static int unknown_name(const struct scan *s, const char *argument, struct err *
 	return -1;
 }
 
-/* What getopt would have said: a value missing (':'), a value too many, or an unknown option. It leaves
- * the option's number in optopt, 0 where a long name means nothing to it. */
+/* What getopt would have said: a value missing (':'), a value too many, or an unknown option. It
+ * leaves the option's number in optopt, 0 where a long name means nothing to it. */
 static int bad_option(const struct scan *s, int error, struct err *err)
 {
 	int i = optopt ? scan_index(s, optopt) : SCAN_BAD;
@@ -515,8 +519,8 @@ int options_parse(const struct command *command, int argc, char **argv, void *ta
 	return rc;
 }
 
-/* In a copy: getopt moves operands behind the options, where one that lacks its value would then take the first
- * of them for that. */
+/* In a copy: getopt moves operands behind the options, where one that lacks its value would then
+ * take the first of them for that. */
 bool options_ask_help(const struct command *command, int argc, char **argv)
 {
 	char **copy = xcalloc((size_t)argc + 1, sizeof(*copy));
@@ -534,7 +538,8 @@ bool options_ask_help(const struct command *command, int argc, char **argv)
 }
 
 /* In a copy: getopt moves operands, and the caller knows where his are. */
-const char *options_given_but(const struct command *command, int argc, char **argv, const char *const *names)
+const char *options_given_but(const struct command *command, int argc, char **argv,
+			      const char *const *names)
 {
 	char **copy = xcalloc((size_t)argc + 1, sizeof(*copy));
 	const char *found = NULL;
@@ -581,6 +586,22 @@ int usage_error(const struct command *command, struct err *err, const char *form
 	va_end(ap);
 	return err_set(err, EX_USAGE, "%s; see 'pollux%s%s --help'", text, command ? " " : "",
 		       command ? command->name : "");
+}
+
+int check_color(const struct command *command, const char *mode, struct err *err)
+{
+	if (!strcmp(mode, "auto") || !strcmp(mode, "always") || !strcmp(mode, "never"))
+		return 0;
+	return usage_error(command, err, "option '--color' wants auto, always or never, not "
+			   "'%.60s'", mode);
+}
+
+int check_picture(const struct command *command, const char *path, struct err *err)
+{
+	if (picture_format(path))
+		return 0;
+	return usage_error(command, err, "option '--plot' wants a file that ends in .svg or .png, "
+			   "not '%.200s'", path);
 }
 
 int parse_job_id(const struct command *command, const char *text, long long *id, struct err *err)

@@ -72,7 +72,8 @@ static void add_point(struct text *t, const struct profile_progress *p)
 {
 	const struct configuration *c = &p->choice->configuration;
 
-	text_addf(t, "point %d: %d device%s", p->n_points + 1, c->replicas, c->replicas == 1 ? "" : "s");
+	text_addf(t, "point %d: %d device%s", p->n_points + 1, c->replicas,
+		  plural(c->replicas));
 	if (configuration_batch_size(c) > 0)
 		text_addf(t, ", batch %lld", (long long)configuration_batch_size(c));
 	text_add(t, ": ");
@@ -131,7 +132,7 @@ static int show(struct session *s, int64_t job_id, const struct profile_options 
 	else
 		profile_report_print(&report, &out);
 	if (o->plot)
-		rc = profile_report_draw(&report, o->plot, err);
+		rc = explanation_draw(&report.e, o->plot, err);
 	profile_report_release(&report);
 	return rc;
 }
@@ -142,10 +143,12 @@ static int show(struct session *s, int64_t job_id, const struct profile_options 
 static void note_limits(const struct job *job)
 {
 	if (job->declared.batch_size == 0)
-		output_message("note: without --batch it is measured at its own size only, and no model comes of it");
-	else if (job->declared.max_replicas == 1 && job->declared.max_batch_size == 0 && !job->declared.accumulates)
-		output_message("note: without --batch-range, --replicas, {gpus} or {accum} it is measured at its own "
-			       "size only");
+		output_message("note: without --batch it is measured at its own size only, and no "
+			       "model comes of it");
+	else if (job->declared.max_replicas == 1 && job->declared.max_batch_size == 0 &&
+		 !job->declared.accumulates)
+		output_message("note: without --batch-range, --replicas, {gpus} or {accum} it is "
+			       "measured at its own size only");
 }
 
 /* Whether it heeds POLLUX_CHECKPOINT_DIR cannot be seen. */
@@ -154,31 +157,35 @@ static void note_command(char **argv)
 	for (int i = 0; argv[i]; i++)
 		if (strstr(argv[i], "{checkpoint}"))
 			return;
-	output_message("note: its command has no {checkpoint}: unless it heeds POLLUX_CHECKPOINT_DIR, it writes "
-		       "checkpoints where it always does");
+	output_message("note: its command has no {checkpoint}: unless it heeds "
+		       "POLLUX_CHECKPOINT_DIR, it writes checkpoints where it always does");
 }
 
-/* Nor whether it heeds what its environment says of its sizes; without either, all of them are one. */
+/* Nor whether it heeds what its environment says of its sizes; without either, all of them are
+ * one. */
 static void note_sizes(const struct job *job, const struct job_command *command)
 {
 	const struct strings *argv = &command->argv;
 
-	if (job->declared.max_batch_size > 0 && !template_mentions(argv, "batch") && !template_mentions(argv, "local_batch"))
-		output_message("note: its command has no {batch} or {local_batch}: unless it heeds POLLUX_BATCH or "
-			       "POLLUX_LOCAL_BATCH, it does the same at every size");
+	if (job->declared.max_batch_size > 0 && !template_mentions(argv, "batch") &&
+	    !template_mentions(argv, "local_batch"))
+		output_message("note: its command has no {batch} or {local_batch}: unless it heeds "
+			       "POLLUX_BATCH or POLLUX_LOCAL_BATCH, it does the same at every "
+			       "size");
 	if (job->declared.max_replicas != 1 && !template_mentions(argv, "gpus"))
-		output_message("note: its command has no {gpus}: unless it heeds POLLUX_REPLICAS, it does the same on "
-			       "any number of devices");
+		output_message("note: its command has no {gpus}: unless it heeds POLLUX_REPLICAS, "
+			       "it does the same on any number of devices");
 }
 
 static void note_checkpoints(const struct asked *o, const char *dir)
 {
 	if (o->checkpoint_dir)
-		output_messagef("note: {checkpoint} and POLLUX_CHECKPOINT_DIR are a directory in '%s', removed after each "
-				"point, instead of --checkpoint-dir", dir);
+		output_messagef("note: {checkpoint} and POLLUX_CHECKPOINT_DIR are a directory in "
+				"'%s', removed after each point, instead of --checkpoint-dir", dir);
 }
 
-/* Devices that others wait for: as supervisors do at the end of a run, where passes are run at all. */
+/* Devices that others wait for: as supervisors do at the end of a run, where passes are run at
+ * all. */
 static void run_pass(struct session *s)
 {
 	struct pass_result result;
@@ -214,9 +221,11 @@ static int measure(struct session *s, struct job *job, const struct job_command 
 /* What still happens without us. */
 static void note_abandoned(const struct job *job)
 {
+	double left_s = job->declared.grace_s + engine_for_new_runs()->kill_wait_s;
 
-	output_messagef("the command still runs: its supervisor stops it, in %s at the latest, and ends job %lld",
-			format_duration(job->declared.grace_s + engine_for_new_runs()->kill_wait_s).s, (long long)job->id);
+
+	output_messagef("the command still runs: its supervisor stops it, in %s at the latest, and "
+			"ends job %lld", format_duration(left_s).s, (long long)job->id);
 }
 
 /* The status of a program that the signal ended, with the result so far. */
@@ -237,8 +246,8 @@ static int finish(struct session *s, const struct job *job, const struct profile
 	return 0;
 }
 
-static int profile(const struct profile_options *o, struct profile_settings *settings, struct job *job,
-		   const struct job_command *command, struct err *err)
+static int profile(const struct profile_options *o, struct profile_settings *settings,
+		   struct job *job, const struct job_command *command, struct err *err)
 {
 	struct profile_end end;
 	struct session s;
@@ -271,14 +280,17 @@ static void forget_schedule(struct asked *o)
 	o->declared.time_limit_s = defaults.declared.time_limit_s;
 }
 
-/* The command as it would be submitted, but for its checkpoints: those of the profile are its own. */
+/* The command as it would be submitted, but for its checkpoints: those of the profile are its
+ * own. */
 int profile_command(const struct profile_options *o, char **argv, struct err *err)
 {
 	struct asked asked = o->asked;
 	struct job_command command = { 0 };
 	struct job job;
 	struct profile_settings settings = {
-		.budget_s = o->budget_s, .max_points = (int)o->points, .slots = o->slots > 0 ? (int)o->slots : 0,
+		.budget_s = o->budget_s,
+		.max_points = (int)o->points,
+		.slots = o->slots > 0 ? (int)o->slots : 0,
 		.parameters = o->asked.parameters,
 	};
 	int rc;
@@ -290,7 +302,8 @@ int profile_command(const struct profile_options *o, char **argv, struct err *er
 	rc = submission_command(&cmd_profile, &asked, argv, &command, err) ||
 	     submission_job(&cmd_profile, &asked, &command, &job, err) ? -1 : 0;
 	if (rc == 0) {
-		job.declared.total_samples = (double)NAN;	/* of all its points together it would be wrong */
+		/* A total is the work of one run, not of all points together. */
+		job.declared.total_samples = (double)NAN;
 		note_command(argv);
 		rc = profile(o, &settings, &job, &command, err);
 	}

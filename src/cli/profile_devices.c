@@ -1,7 +1,7 @@
 /* profile_devices.c - pollux profile --devices: measure each kind of device, keep it, show it.
  *
- * A device is measured under its lock, as a supervisor takes it, and only when nothing holds it or is about
- * to: no job is disturbed. A pass that assigns it meanwhile has its supervisor wait. */
+ * A device is measured under its lock, as a supervisor takes it, and only when nothing holds it or
+ * is about to: no job is disturbed. A pass that assigns it meanwhile has its supervisor wait. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,7 +25,7 @@ struct profiling {
 	struct run_list runs;		/* that have not ended */
 	struct reserved_list reserved;	/* by jobs that are profiles */
 	const struct profile_options *options;
-	int *locks, *marks;		/* of each device: -1, or the descriptor; marks tell others who it is */
+	int *locks, *marks; /* of each device: -1, or the descriptor; marks tell others who it is */
 	struct devices_profile profile;
 };
 
@@ -50,8 +50,9 @@ static int held(const struct profiling *p, const struct device *device, struct e
 	const char *other = device_lock_holder(&p->session.paths, device->id);
 
 	if (job_id)
-		return err_set(err, EX_TEMPFAIL, "device '%s' is held by job %lld; measure it when that "
-			       "has ended", device->id, (long long)job_id);
+		return err_set(err, EX_TEMPFAIL,
+			       "device '%s' is held by job %lld; measure it when that has ended",
+			       device->id, (long long)job_id);
 	return err_set(err, EX_TEMPFAIL, "device '%s' is held by %s; try again later", device->id,
 		       other ? other : DEVICE_LOCK_ENDED);
 }
@@ -120,8 +121,8 @@ static void merge(struct measure_result *into, struct measure_result *from)
 	measure_result_release(from);
 }
 
-/* Those of the kind of devices.items[first], beginning with it, that can be had and share nothing. What
- * cannot be had is named in the notes. */
+/* Those of the kind of devices.items[first], beginning with it, that can be had and share nothing.
+ * What cannot be had is named in the notes. */
 static int gather(struct profiling *p, int first, struct device *group, struct strings *notes)
 {
 	int n = 0;
@@ -163,7 +164,8 @@ static void measure_exchanges(struct profiling *p, int first, struct measure_res
 		if (measure_exchange(group, count, &options, &exchange, &err) == 0)
 			merge(result, &exchange);
 		else
-			strings_addf(&result->notes, "no exchange between %d devices: %s", count, err.text);
+			strings_addf(&result->notes, "no exchange between %d devices: %s", count,
+				     err.text);
 	}
 	free(group);
 }
@@ -174,8 +176,8 @@ static int keep(struct profiling *p, const struct profiled_kind *kind, struct er
 
 	if (store_begin(s, err))
 		return -1;
-	if (store_device_measurements_set(s, kind->device->kind, &kind->result.list, p->profile.time_s,
-					  err)) {
+	if (store_device_measurements_set(s, kind->device->kind, &kind->result.list,
+					  p->profile.time_s, err)) {
 		store_rollback(s);
 		return -1;
 	}
@@ -229,7 +231,8 @@ static int measure_one_of(struct profiling *p, int first, struct err *err)
 		if (take(p, d, &one) == 0 && measure_kind(p, d, &one) == 0)
 			return 0;
 		give_back(p);
-		if (p->profile.n_kinds > n_before) {	/* measured, but not kept: nor would another be */
+		/* Measured, but not kept: another kind would not be kept either. */
+		if (p->profile.n_kinds > n_before) {
 			*err = one;
 			return -1;
 		}
@@ -240,7 +243,8 @@ static int measure_one_of(struct profiling *p, int first, struct err *err)
 	return -1;
 }
 
-/* One kind that cannot be measured is no reason to leave out the others; none at all is a failure. */
+/* One kind that cannot be measured is no reason to leave out the others; none at all is a
+ * failure. */
 static int measure_all(struct profiling *p, struct err *err)
 {
 	struct err why = { 0 };

@@ -14,15 +14,16 @@ struct simulate_outputs {
 /* Of what was given: a file, or a directory of files NAME.csv. */
 int simulate_list_workloads(const struct text_list *given, struct strings *paths, struct err *err);
 /* Before the run: no file is written that is read, or twice, and all can be. */
-int simulate_check_outputs(const struct simulate_outputs *o, const char *profiles, const struct strings *workloads,
-			   struct err *err);
+int simulate_check_outputs(const struct simulate_outputs *o, const char *profiles,
+			   const struct strings *workloads, struct err *err);
 
 /* simulate_generate.c: and say what was made. */
 int simulate_generate(const char *directory, struct sim_generation *g, struct err *err);
 
 /* simulate_history.c: pollux simulate --from-store. */
 struct history_request {
-	const struct text_list *policies;	/* names, or "all"; none: the present one, fifo, las, pollux */
+	/* Names, or "all"; none: the present policy, fifo, las and pollux. */
+	const struct text_list *policies;
 	int devices;				/* 0: as many as can be used now */
 	double interval_s;
 	double slice_s;				/* 0: as configured */

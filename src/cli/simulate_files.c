@@ -39,8 +39,8 @@ static int list_directory(const char *directory, struct strings *paths, struct e
 			strings_addf(paths, "%s/%s", directory, entry->d_name);
 	closedir(dir);
 	if (paths->count == first)
-		return err_set(err, EX_NOINPUT, "no workload in '%s': a file whose name ends in '.csv'",
-			       directory);
+		return err_set(err, EX_NOINPUT,
+			       "no workload in '%s': a file whose name ends in '.csv'", directory);
 	qsort(paths->items + first, paths->count - first, sizeof(*paths->items), by_version);
 	return 0;
 }
@@ -68,11 +68,13 @@ static int check_input(const struct written_file *o, const char *input, struct e
 {
 	if (!file_same(o->path, input))
 		return 0;
-	return usage_error(&cmd_simulate, err, "option '--%s' would overwrite '%s', which is read", o->option, input);
+	return usage_error(&cmd_simulate, err, "option '--%s' would overwrite '%s', which is read",
+			   o->option, input);
 }
 
 /* All in the directories of the applications, be it read or not. */
-static int check_profiles(const struct written_file *o, const char *directory, int depth, struct err *err)
+static int check_profiles(const struct written_file *o, const char *directory, int depth,
+			  struct err *err)
 {
 	DIR *dir = opendir(directory);
 	const struct dirent *entry;
@@ -92,8 +94,8 @@ static int check_profiles(const struct written_file *o, const char *directory, i
 	return rc;
 }
 
-static int check_output(const struct written_file *o, const char *profiles, const struct strings *workloads,
-			struct err *err)
+static int check_output(const struct written_file *o, const char *profiles,
+			const struct strings *workloads, struct err *err)
 {
 	for (size_t i = 0; i < workloads->count; i++)
 		if (check_input(o, workloads->items[i], err))
@@ -105,21 +107,26 @@ static int check_others(const struct written_file *outputs, int i, struct err *e
 {
 	for (int k = 0; k < i; k++)
 		if (outputs[k].path && file_same(outputs[k].path, outputs[i].path))
-			return usage_error(&cmd_simulate, err, "options '--%s' and '--%s' would write to one file, '%s'",
+			return usage_error(&cmd_simulate, err,
+					   "options '--%s' and '--%s' would write to one file, "
+					   "'%s'",
 					   outputs[k].option, outputs[i].option, outputs[i].path);
 	return 0;
 }
 
-int simulate_check_outputs(const struct simulate_outputs *o, const char *profiles, const struct strings *workloads,
-			   struct err *err)
+int simulate_check_outputs(const struct simulate_outputs *o, const char *profiles,
+			   const struct strings *workloads, struct err *err)
 {
 	const struct written_file outputs[] = {
-		{ "jobs-csv", o->jobs_csv }, { "timeline-csv", o->timeline_csv }, { "plot", o->plot },
+		{ "jobs-csv", o->jobs_csv },
+		{ "timeline-csv", o->timeline_csv },
+		{ "plot", o->plot },
 	};
 
 	for (int i = 0; i < (int)(sizeof(outputs) / sizeof(outputs[0])); i++)
-		if (outputs[i].path && (check_output(&outputs[i], profiles, workloads, err) ||
-					check_others(outputs, i, err) || file_check(outputs[i].path, err)))
+		if (outputs[i].path &&
+		    (check_output(&outputs[i], profiles, workloads, err) ||
+		     check_others(outputs, i, err) || file_check(outputs[i].path, err)))
 			return -1;
 	return o->plot ? picture_check(o->plot, err) : 0;
 }

@@ -1,4 +1,5 @@
-/* simulate_history.c - pollux simulate --from-store: what the machine's own jobs would have come to. */
+/* simulate_history.c - pollux simulate --from-store: what the machine's own jobs would have come
+ * to. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +31,8 @@ static int check_policies(const struct text_list *names, struct err *err)
 		if (strcmp(names->items[i], "all") == 0 || policy_find(names->items[i]))
 			continue;
 		known = policy_names(false);
-		usage_error(&cmd_simulate, err, "no policy '%.60s': all, %s", names->items[i], known);
+		usage_error(&cmd_simulate, err, "no policy '%.60s': all, %s", names->items[i],
+			    known);
 		free(known);
 		return -1;
 	}
@@ -38,7 +40,8 @@ static int check_policies(const struct text_list *names, struct err *err)
 }
 
 /* Each once, in room for n_policies. Returns how many. */
-static int choose(const struct text_list *names, const struct policy *now, const struct policy **list)
+static int choose(const struct text_list *names, const struct policy *now,
+		  const struct policy **list)
 {
 	int n = 0;
 
@@ -55,7 +58,8 @@ static int choose(const struct text_list *names, const struct policy *now, const
 	return add(list, n, &policy_pollux);
 }
 
-static int simulate_and_show(const struct history_request *q, const struct history *h, struct err *err)
+static int simulate_and_show(const struct history_request *q, const struct history *h,
+			     struct err *err)
 {
 	const struct policy **list = xcalloc((size_t)n_policies, sizeof(const struct policy *));
 	int n = choose(q->policies, h->policy, list);

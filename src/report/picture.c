@@ -1,5 +1,5 @@
-/* picture.c - gnuplot reads its script from a pipe and draws into memory; what comes out is written beside
- * the file and renamed. No shell is involved, and gnuplot opens no file of ours. */
+/* picture.c - gnuplot reads its script from a pipe and draws into memory; what comes out is written
+ * beside the file and renamed. No shell is involved, and gnuplot opens no file of ours. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -80,8 +80,8 @@ static int start(struct plotter *p, struct err *err)
 	return err_set(err, EX_UNAVAILABLE, "cannot start gnuplot: %s", strerror(rc));
 }
 
-/* The first line in which it says what it does not like: those with the script's text and its mark come
- * before. */
+/* The first line in which it says what it does not like: those with the script's text and its mark
+ * come before. */
 static int complain(const struct plotter *p, int status, struct err *err)
 {
 	char text[2048];
@@ -89,12 +89,15 @@ static int complain(const struct plotter *p, int status, struct err *err)
 	const char *line = NULL;
 
 	text[n > 0 ? n : 0] = '\0';
-	for (char *rest = text, *l = strtok_r(rest, "\n", &rest); l; l = strtok_r(NULL, "\n", &rest))
+	for (char *rest = text, *l = strtok_r(rest, "\n", &rest); l;
+	     l = strtok_r(NULL, "\n", &rest))
 		if (strstr(l, "line ") || !line)
 			line = l;
 	if (WIFSIGNALED(status))
-		return err_set(err, EX_UNAVAILABLE, "gnuplot was killed by signal %d", WTERMSIG(status));
-	return err_set(err, EX_UNAVAILABLE, "gnuplot failed: %.200s", line ? line : "it did not say why");
+		return err_set(err, EX_UNAVAILABLE, "gnuplot was killed by signal %d",
+			       WTERMSIG(status));
+	return err_set(err, EX_UNAVAILABLE, "gnuplot failed: %.200s",
+		       line ? line : "it did not say why");
 }
 
 /* A gnuplot that ends early is found out by its status, not by a signal to us. */
@@ -143,8 +146,9 @@ static int draw(const char *script, const char *path, struct err *err)
 	if (p.picture_fd < 0 || p.errors_fd < 0)
 		rc = err_set(err, EX_OSERR, "cannot make a file in memory: %s", strerror(errno));
 	else
-		rc = start(&p, err) || feed_and_wait(&p, script, err) || (path && save(p.picture_fd, path, err))
-			? -1 : 0;
+		rc = start(&p, err) || feed_and_wait(&p, script, err) ? -1 : 0;
+	if (rc == 0 && path)
+		rc = save(p.picture_fd, path, err);
 	if (p.picture_fd >= 0)
 		close(p.picture_fd);
 	if (p.errors_fd >= 0)

@@ -67,8 +67,8 @@ static void find_widths(struct products *p)
 	p->unit = most >= 1e12 ? 1e12 : 1e9;
 }
 
-static const struct device_measurement *product_of(const struct products *p, const char *variant, int64_t m,
-						    int64_t width)
+static const struct device_measurement *product_of(const struct products *p, const char *variant,
+						   int64_t m, int64_t width)
 {
 	for (int i = 0; i < p->result->list.count; i++) {
 		const struct device_measurement *x = &p->result->list.items[i];
@@ -92,14 +92,16 @@ static bool begins_row(const struct measure_result *r, int i)
 	return m->what == MEASURED_PRODUCT;
 }
 
-static void add_row(struct table *t, const struct products *p, const struct device_measurement *first)
+static void add_row(struct table *t, const struct products *p,
+		    const struct device_measurement *first)
 {
 	double best = 0, peak = measure_peak_of(p->result, first->variant);
 
 	table_text(t, first->variant);
 	table_cell(t, "%lld", (long long)first->m);
 	for (int w = 0; w < p->n_widths; w++) {
-		const struct device_measurement *m = product_of(p, first->variant, first->m, p->widths[w]);
+		const struct device_measurement *m =
+			product_of(p, first->variant, first->m, p->widths[w]);
 
 		if (!m) {
 			table_text(t, "-");
@@ -134,7 +136,8 @@ static void print_products(const struct measure_result *r, const struct output *
 		columns[c++] = (struct table_column){ .heading = "+-", .right = true };
 	}
 	columns[c++] = (struct table_column){ .heading = "OF PEAK", .right = true };
-	fprintf(out->file, "\nproducts of matrices, M x W by W x W, %cFLOP/s\n", p.unit > 1e9 ? 'T' : 'G');
+	fprintf(out->file, "\nproducts of matrices, M x W by W x W, %cFLOP/s\n",
+		p.unit > 1e9 ? 'T' : 'G');
 	table_init(&t, columns, c);
 	for (int i = 0; i < r->list.count; i++)
 		if (begins_row(r, i))
@@ -167,9 +170,13 @@ static void add_other(struct table *t, const struct device_measurement *m)
 static void print_others(const struct measure_result *r, const struct output *out)
 {
 	static const struct table_column columns[] = {
-		{ .heading = "WHAT" }, { .heading = "HOW" }, { .heading = "DEVICES", .right = true },
-		{ .heading = "SIZE", .right = true }, { .heading = "TIME", .right = true },
-		{ .heading = "+-", .right = true }, { .heading = "GB/S", .right = true },
+		{ .heading = "WHAT" },
+		{ .heading = "HOW" },
+		{ .heading = "DEVICES", .right = true },
+		{ .heading = "SIZE", .right = true },
+		{ .heading = "TIME", .right = true },
+		{ .heading = "+-", .right = true },
+		{ .heading = "GB/S", .right = true },
 	};
 	struct table t;
 	int n = 0;
@@ -207,8 +214,9 @@ static void print_kind(const struct profiled_kind *kind, const struct output *ou
 	if (any_unsteady(r) || r->notes.count > 0)
 		fputc('\n', out->file);
 	if (any_unsteady(r))
-		output_remark(out->file, "*", 2, "not steady: when time was up, the mean was not known within 2 % (95 % "
-			   "confidence)");
+		output_remark(out->file, "*", 2,
+			      "not steady: when time was up, the mean was not known within 2 % (95 "
+			      "% confidence)");
 	for (size_t i = 0; i < r->notes.count; i++)
 		output_remark(out->file, "-", 2, r->notes.items[i]);
 }

@@ -34,9 +34,10 @@ static void print_measurement(struct json *j, const struct measure_result *r,
 	json_bool(j, "steady", m->steady);
 	json_number(j, "flops", flops);
 	json_number(j, "bytes_per_s", bytes_per_s);
-	json_number(j, "peak_ratio", product ? flops / measure_peak_of(r, m->variant)
-				     : m->what == MEASURED_MEMORY ? bytes_per_s / measure_peak_of(r, "memory")
-								  : (double)NAN);
+	json_number(j, "peak_ratio",
+		    product			 ? flops / measure_peak_of(r, m->variant)
+		    : m->what == MEASURED_MEMORY ? bytes_per_s / measure_peak_of(r, "memory")
+						 : (double)NAN);
 	json_end(j);
 }
 

@@ -28,7 +28,8 @@ static int count_gpus(const struct devices_view *v)
 
 #define OTHER_COLUMNS 34	/* what those before KIND take at least */
 
-/* Slots differ in the end of theirs, "MODEL, 1 core shared by 2 slots": in a narrow table the model is clipped. */
+/* The kinds of slots differ at their ends, "MODEL, 1 core shared by 2 slots", so a narrow table
+ * clips the model, not the end. */
 static void add_kind(struct table *t, const char *kind, int width)
 {
 	const char *comma = strrchr(kind, ','), *tail = comma ? comma : "";
@@ -157,9 +158,11 @@ static void print_processes(const struct devices_view *v, int index)
 		const struct device_user *u = &v->users.items[i];
 		char text[DEVICE_USER_SIZE];
 
-		if (u->process.device != index || u->in_place || u == device_user_worst(&v->users, index))
+		if (u->process.device != index || u->in_place ||
+		    u == device_user_worst(&v->users, index))
 			continue;
-		printf("%s: %s%s\n", v->list.items[index].name, device_user_describe(u, &v->list, text),
+		printf("%s: %s%s\n", v->list.items[index].name,
+		       device_user_describe(u, &v->list, text),
 		       u->ignored ? "; ignored" : u->blocks ? "" : "; too little to count");
 	}
 }
@@ -190,7 +193,8 @@ static const struct device_words *words_of(const struct device *d)
 
 static bool is_slowed(const struct device_reading *now)
 {
-	return now->slowed_by && strcmp(now->slowed_by, "power cap") != 0;	/* which is usual at work */
+	/* A power cap is usual at work. */
+	return now->slowed_by && strcmp(now->slowed_by, "power cap") != 0;
 }
 
 static void print_remarks(const struct devices_view *v, int n)
@@ -205,7 +209,8 @@ static void print_remarks(const struct devices_view *v, int n)
 		if (!d->usable)
 			print_reason(v, n, i);
 		else if (u)	/* beside a run of ours */
-			printf("%s: %s, beside its job\n", d->name, device_user_describe(u, &v->list, text));
+			printf("%s: %s, beside its job\n", d->name,
+			       device_user_describe(u, &v->list, text));
 		print_processes(v, i);
 		if (is_slowed(&d->now))
 			printf("%s: its clock is slowed by %s\n", d->name, d->now.slowed_by);
@@ -246,14 +251,17 @@ static void print_matrix(const struct devices_view *v, int n, const struct outpu
 
 static void print_links(const struct devices_view *v, int n, const struct output *out)
 {
+	const char *const names[] = {
+		[DEVICE_LINK_FAST] = n ? words_of(&v->list.items[0])->fast_link : "",
+		[DEVICE_LINK_SWITCH] = "PCIe switches", [DEVICE_LINK_NUMA] = "one NUMA node",
+	};
+
 	if (n < 2)
 		return;
 	if (links_differ(v, n))
 		print_matrix(v, n, out);
 	else if (devices_link(v, 0, 1) != DEVICE_LINK_MACHINE)
-		printf("All are joined by %s.\n", devices_link(v, 0, 1) == DEVICE_LINK_FAST ?
-		       words_of(&v->list.items[0])->fast_link :
-		       devices_link(v, 0, 1) == DEVICE_LINK_SWITCH ? "PCIe switches" : "one NUMA node");
+		printf("All are joined by %s.\n", names[devices_link(v, 0, 1)]);
 }
 
 static void print_drivers(const struct devices_view *v)

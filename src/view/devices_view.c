@@ -61,13 +61,14 @@ static void find_lock_holders(struct session *s, struct devices_view *v)
 			v->lock_holders[d] = engine->device_holder(&at, &v->list.items[d]);
 }
 
-int devices_view_read(const struct device_settings *settings, struct session *s, struct devices_view *v,
-		      struct err *err)
+int devices_view_read(const struct device_settings *settings, struct session *s,
+		      struct devices_view *v, struct err *err)
 {
 	struct store *store = s ? &s->store : NULL;
 
 	*v = (struct devices_view){ 0 };
-	if ((store && (store_runs_active(store, &v->runs, err) || store_reserved_list(store, &v->reserved, err))) ||
+	if ((store && (store_runs_active(store, &v->runs, err) ||
+		       store_reserved_list(store, &v->reserved, err))) ||
 	    engine_for_new_runs()->list(settings, &v->list, err) ||
 	    device_users_find(store, &v->list, &v->runs, &v->users, err))
 		return -1;

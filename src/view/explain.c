@@ -25,7 +25,8 @@ static int read_devices(struct explanation *e, int slots, struct err *err)
 		snprintf(e->device_kind, sizeof(e->device_kind), "%s", list.items[i].kind);
 	}
 	if (e->item->run && e->item->run->devices)
-		snprintf(e->device_kind, sizeof(e->device_kind), "%s", e->item->run->devices[0].kind);
+		snprintf(e->device_kind, sizeof(e->device_kind), "%s",
+			 e->item->run->devices[0].kind);
 	devices_release(&list);
 	return 0;
 }
@@ -94,13 +95,15 @@ bool explanation_missing(const struct explanation *e, struct text *what)
 	else if (job->declared.batch_size == 0)
 		text_add(what, "no batch size: it was submitted without --batch");
 	else if (job->progress.runs == 0)
-		text_addf(what, "no step times: no job of its workload '%s' has reported steps on a "
+		text_addf(what,
+			  "no step times: no job of its workload '%s' has reported steps on a "
 			  "device of this kind (%s)", job->declared.workload, e->device_kind);
 	else if (e->n_reports > 0)
-		text_addf(what, "no step times yet: %lld report%s came, but no steps could be measured. "
+		text_addf(what,
+			  "no step times yet: %lld report%s came, but no steps could be measured. "
 			  "Windows of two seconds count once two in a row agree, steps of a CONFIG "
-			  "that was not asked for not at all (pollux-report(1))", (long long)e->n_reports,
-			  e->n_reports == 1 ? "" : "s");
+			  "that was not asked for not at all (pollux-report(1))",
+			  (long long)e->n_reports, e->n_reports == 1 ? "" : "s");
 	else
 		text_add(what, "no step times yet: windows of two seconds count once two in a row "
 			 "agree. Its program has to print its steps as 'pollux steps' recognises "
@@ -126,7 +129,8 @@ bool explanation_assumes(const struct explanation *e, const struct goodput_choic
 
 const char *explanation_obstacle(const struct explanation *e, int r)
 {
-	if (r < e->job->declared.min_replicas || (e->job->declared.max_replicas && r > e->job->declared.max_replicas))
+	if (r < e->job->declared.min_replicas ||
+	    (e->job->declared.max_replicas && r > e->job->declared.max_replicas))
 		return "not asked for";
 	if (r > e->model.max_replicas)
 		return "not tried";
@@ -181,8 +185,9 @@ bool explanation_of_batch(const struct explanation *e, int replicas, int64_t bat
 	struct goodput_model g = job_model_on(&e->model, replicas);
 	int64_t local_max = g.max_local_batch_size, m0 = g.initial_batch_size;
 	int64_t max = g.max_batch_size > m0 ? g.max_batch_size : m0;
-	/* It is given a larger one only if that measures the noise scale, too; but as long as that is not known, what
-	 * can be told of one is its throughput, which is told whatever it takes. */
+	/* It is given a larger one only if that measures the noise scale, too; but as long as that
+	 * is not known, what can be told of one is its throughput, which is told whatever it
+	 * takes. */
 	bool two_passes = replicas == 1 && batch_size > m0 && !g.noise_is_measured &&
 			  (g.accumulates || !isnan(g.noise_scale));
 	struct configuration c;
@@ -222,7 +227,8 @@ static void unique_batches(struct explanation *e)
 	e->n_batches = kept;
 }
 
-/* Sizes up to 1e9, each twice the one before, so at most 31; the largest, the best and the present one. */
+/* Sizes up to 1e9, each twice the one before, so at most 31; the largest, the best and the present
+ * one. */
 #define BATCHES_MAX 36
 
 static void weigh_batches(struct explanation *e)
@@ -253,7 +259,8 @@ static int read_all(struct session *s, int64_t job_id, struct explanation *e, st
 		return -1;
 	e->item = &e->status.items[0];
 	e->job = e->item->job;
-	if (read_machine(s, e, err) || store_decision_of_job(&s->store, job_id, &e->decision, err) ||
+	if (read_machine(s, e, err) ||
+	    store_decision_of_job(&s->store, job_id, &e->decision, err) ||
 	    read_knowledge(s, e, err))
 		return -1;
 	e->best = xcalloc((size_t)e->n_devices + 1, sizeof(*e->best));

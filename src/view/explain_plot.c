@@ -1,6 +1,6 @@
-/* explain_plot.c - a script for gnuplot: on the left what devices bring, on the right what batch sizes do, both
- * with what was measured and where the job is now. While the noise scale is unknown nobody knows what a larger
- * batch is worth: then throughput alone, and the title says why. */
+/* explain_plot.c - a script for gnuplot: on the left what devices bring, on the right what batch
+ * sizes do, both with what was measured and where the job is now. While the noise scale is unknown
+ * nobody knows what a larger batch is worth: then throughput alone, and the title says why. */
 #include <math.h>
 #include <string.h>
 
@@ -28,7 +28,7 @@ static bool is_curve(const struct explanation *e, int r)
 	return e->best[r].goodput > 0 && !explanation_obstacle(e, r);
 }
 
-/* Whether what is drawn of goodput and efficiency is known, and not an assumption that the tables show as '-'. */
+/* True if goodput and efficiency are known; else they are assumptions, which tables show as '-'. */
 static bool knows_goodput(const struct explanation *e)
 {
 	for (int r = 1; r <= e->n_devices; r++)
@@ -47,11 +47,13 @@ static void add_devices(const struct explanation *e, struct text *t)
 	begin_data(t, "devices");
 	for (int r = 1; r <= e->n_devices; r++)
 		if (is_curve(e, r))
-			text_addf(t, "%d %.9g %.9g\n", r, e->best[r].throughput, e->best[r].goodput);
+			text_addf(t, "%d %.9g %.9g\n", r, e->best[r].throughput,
+				  e->best[r].goodput);
 	end_data(t);
 }
 
-/* Throughput, goodput and efficiency of a batch that need not divide, by as few passes as can be. */
+/* Throughput, goodput and efficiency of a batch that need not divide by the replicas, by the
+ * smallest number of passes. */
 static void add_size(const struct explanation *e, double batch_size, struct text *t)
 {
 	struct goodput_model g = job_model_on(&e->model, e->replicas);
@@ -155,8 +157,9 @@ static void add_left(const struct explanation *e, struct text *t)
 	text_add(t, e->n_devices <= 16 ? "set xtics 1\n" : "set xtics auto\n");
 	text_add(t, "plot $devices using 1:2 with linespoints ls 2 title 'throughput', ");
 	if (knows_goodput(e))
-		text_addf(t, "$devices using 1:3 with linespoints ls 1 title 'goodput, at batch %lld', ",
-			  (long long)e->job->declared.batch_size);
+		text_addf(t,
+			  "$devices using 1:3 with linespoints ls 1 title 'goodput, at batch "
+			  "%lld', ", (long long)e->job->declared.batch_size);
 	text_add(t, "$measured using 1:2 with points ls 4 title 'measured throughput'");
 	text_add(t, e->now.goodput > 0 ? ", $now using 1:2 with points ls 5 title 'now'\n" : "\n");
 }
@@ -177,22 +180,25 @@ static void add_right(const struct explanation *e, struct text *t)
 	double high = (double)configuration_batch_size(&e->batches[e->n_batches - 1].configuration);
 	const char *with = high > low ? "lines" : "points";
 
-	text_addf(t, "set title 'batch sizes on %d device%s'\n"
+	text_addf(t,
+		  "set title 'batch sizes on %d device%s'\n"
 		  "set xlabel 'batch size, samples'\n"
 		  "set logscale x 2\n"
 		  "set xtics auto\n"
-		  "set xrange [%.9g:%.9g]\n", e->replicas, e->replicas == 1 ? "" : "s", low / 1.15, high * 1.15);
+		  "set xrange [%.9g:%.9g]\n",
+		  e->replicas, e->replicas == 1 ? "" : "s", low / 1.15, high * 1.15);
 	if (knows_goodput(e))
 		add_efficiency_axis(t);
 	text_addf(t, "plot $sizes using 1:2 with %s ls 2 title 'throughput', ", with);
 	if (knows_goodput(e))
-		text_addf(t, "$sizes using 1:3 with %s ls 1 title 'goodput', "
-			  "$sizes using 1:4 axes x1y2 with %s ls 3 title 'efficiency', ", with, with);
+		text_addf(t,
+			  "$sizes using 1:3 with %s ls 1 title 'goodput', $sizes using 1:4 axes "
+			  "x1y2 with %s ls 3 title 'efficiency', ", with, with);
 	text_add(t, "$measured using 3:4 with points ls 4 title 'measured throughput'");
 	text_add(t, e->now.goodput > 0 ? ", $now using 3:2 with points ls 5 title 'now'\n" : "\n");
 }
 
-void explanation_plot_script(const struct explanation *e, const char *format, struct text *t)
+static void plot_script(const struct explanation *e, const char *format, struct text *t)
 {
 	add_devices(e, t);
 	add_sizes(e, t);
@@ -204,4 +210,21 @@ void explanation_plot_script(const struct explanation *e, const char *format, st
 	add_left(e, t);
 	add_right(e, t);
 	text_add(t, "unset multiplot\n");
+}
+
+int explanation_draw(const struct explanation *e, const char *path, struct err *err)
+{
+	struct text text = TEXT_INIT;
+	int rc;
+
+	if (explanation_missing(e, &text) || e->least == 0) {
+		rc = err_set(err, EX_FAILED, "nothing to draw of job %lld: %s",
+			     (long long)e->job->id,
+			     text.length ? text.data : "there is no number of devices for it here");
+	} else {
+		plot_script(e, picture_format(path), &text);
+		rc = picture_draw(text.data, path, err);
+	}
+	text_release(&text);
+	return rc;
 }

@@ -15,7 +15,8 @@ static void cells_sizes(struct table *t, const struct configuration *c)
 }
 
 /* Four of them: time of a step, throughput, efficiency, goodput. */
-static void cells_speed(struct table *t, const struct explanation *e, const struct goodput_choice *c)
+static void cells_speed(struct table *t, const struct explanation *e,
+			const struct goodput_choice *c)
 {
 	table_span(t, explanation_step_time(e, &c->configuration));
 	table_count(t, c->throughput);
@@ -28,11 +29,13 @@ static void cells_speed(struct table *t, const struct explanation *e, const stru
 
 /* --- devices --- */
 
-/* Of a large machine: each up to 16, then every 8th, the powers of two, and what is next to the present one. */
+/* True if the table has a row for r devices. On a large machine, these are all numbers up to 16,
+ * then every 8th up to 128, the powers of two, and the neighbours of the present number. */
 static bool is_shown(const struct explanation *e, int r)
 {
 	return r <= 16 || (r & (r - 1)) == 0 || r == e->n_devices ||
-	       (e->n_devices <= 128 && r % 8 == 0) || (r >= e->replicas - 1 && r <= e->replicas + 1);
+	       (e->n_devices <= 128 && r % 8 == 0) ||
+	       (r >= e->replicas - 1 && r <= e->replicas + 1);
 }
 
 static void add_devices(struct table *t, const struct explanation *e, int r)
@@ -133,8 +136,9 @@ void explanation_print_batches(const struct explanation *e, const struct output 
 		add_batch(&t, e, &e->batches[i]);
 	table_end(&t, out);
 	if (best_is_rounded(e))
-		output_line(out, "best", "that is, of those whose local batch has three binary digits (5, 6, 7, "
-				       "8, 10, 12, 14, 16, ...), as these are within 1 % of the greatest");
+		output_line(out, "best",
+			    "that is, of those whose local batch has three binary digits (5, 6, 7, "
+			    "8, 10, 12, 14, 16, ...), as these are within 1 % of the greatest");
 }
 
 /* --- the model --- */
@@ -168,7 +172,8 @@ void explanation_print_parameters(const struct explanation *e, const struct outp
 	table_end(&t, out);
 }
 
-static void add_observation(struct table *t, const struct explanation *e, const struct pool_entry *seen)
+static void add_observation(struct table *t, const struct explanation *e,
+			    const struct pool_entry *seen)
 {
 	double measured = seen->observation.step_time_s;
 	const struct configuration *c = &seen->configuration;

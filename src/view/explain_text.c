@@ -128,8 +128,9 @@ static void print_present(const struct explanation *e, const struct output *out)
 
 static void print_devices(const struct explanation *e, const struct output *out)
 {
-	fprintf(out->file, "\ndevices (best sizes; goodput: samples/s worth as much as in batches of "
-		"%lld)\n", (long long)e->job->declared.batch_size);
+	fprintf(out->file,
+		"\ndevices (best sizes; goodput: samples/s worth as much as in batches of %lld)\n",
+		(long long)e->job->declared.batch_size);
 	if (job_has_ended(e->job->state))
 		output_line(out, "ended", "what it would be given now, as its model is now");
 	explanation_print_devices(e, out);
@@ -147,8 +148,9 @@ static void print_batches(const struct explanation *e, const struct output *out)
 		fixed ? " (not to be changed: no --batch-range)" : "");
 	explanation_print_batches(e, out);
 	if (!fixed && isnan(e->model.goodput.noise_scale))
-		output_line(out, "efficiency", "not known, nor the noise scale: goodput takes larger "
-			    "batches to bring nothing");
+		output_line(out, "efficiency",
+			    "not known, nor the noise scale: goodput takes larger batches to bring "
+			    "nothing");
 }
 
 /* --- the model --- */
@@ -169,8 +171,8 @@ void explanation_print_fit(const struct explanation *e, const struct output *out
 	text_addf(&t, "%s steps in %d configuration%s, on %s", format_count((double)m->n_steps).s,
 		  m->fit.n_observations, plural(m->fit.n_observations), e->device_kind);
 	if (any_from_prior(&m->fit))
-		text_add(&t, "; for the rest (prior) on 'pollux profile --devices' and the number of "
-			 "parameters");
+		text_add(&t, "; for the rest (prior) on 'pollux profile --devices' and the number "
+			     "of parameters");
 	output_textline(out, "rests on", &t);
 	text_addf(&t, "updates %.1f %%", 100 * m->fit.rmse_step);
 	if (m->fit.rmse_grad > 0)
@@ -236,7 +238,8 @@ void explanation_print_noise(const struct explanation *e, const struct output *o
 		text_addf(&t, " at batch %lld, against %lld", (long long)m, (long long)m0);
 		output_textline(out, "efficiency", &t);
 	}
-	text_addf(&t, "* %.3g at batch %lld, by %s", lr_factor, (long long)m, lr_rule_name(e->rule));
+	text_addf(&t, "* %.3g at batch %lld, by %s", lr_factor, (long long)m,
+		  lr_rule_name(e->rule));
 	if (run && m != m0)
 		text_addf(&t, "; * %.3g when its sizes were chosen", run->learning_rate_scale);
 	output_textline(out, "lr", &t);
@@ -254,8 +257,10 @@ void explanation_print_restart(const struct explanation *e, const struct output 
 	if (isnan(cost_s)) {
 		text_add(&t, "unknown: none has been timed yet; a twentieth of a slice is assumed");
 	} else {
-		text_addf(&t, "%s, %s; ", format_span(cost_s).s, e->restart_was_timed ? "as measured"
-			  : "the time to the first report, as none was stopped yet");
+		text_addf(&t, "%s, %s; ", format_span(cost_s).s,
+			  e->restart_was_timed ? "as measured"
+					       : "the time to the first report, as none was "
+						 "stopped yet");
 		add_percent(&t, cost_s / e->slice_s);
 		text_addf(&t, " of a slice of %s", format_duration(e->slice_s).s);
 	}
@@ -303,7 +308,8 @@ static void add_end(const struct explanation *e, struct text *t)
 	else if (job->next_start_s > e->status.now_wall_s)
 		add_end_of_waiting(e, t);
 	else
-		text_add(t, e->item->run ? "not known until its program has reported samples or steps"
+		text_add(t, e->item->run ? "not known until its program has reported samples or "
+					   "steps"
 					 : "not known: it waits");
 }
 
@@ -353,8 +359,8 @@ static void print_missing(const struct explanation *e, const struct output *out)
 	explanation_missing(e, &t);
 	output_textline(out, "missing", &t);
 	if (e->job->state == JOB_QUEUED || e->job->state == JOB_RUNNING)
-		output_line(out, "until then", "it keeps its own sizes, and is offered devices that "
-			    "others leave");
+		output_line(out, "until then",
+			    "it keeps its own sizes, and is offered devices that others leave");
 	text_release(&t);
 }
 

@@ -24,8 +24,10 @@ static int read_devices(struct history *h, struct err *err)
 		snprintf(h->device_kind, sizeof(h->device_kind), "%s", list.items[i].kind);
 	}
 	devices_release(&list);
-	return h->n_devices ? 0 : err_set(err, EX_UNAVAILABLE, "no device can be used here, so there is "
-					  "nothing to compare with: see 'pollux devices'");
+	if (h->n_devices == 0)
+		return err_set(err, EX_UNAVAILABLE, "no device can be used here, so there is "
+			       "nothing to compare with: see 'pollux devices'");
+	return 0;
 }
 
 static int read_machine(struct session *s, struct history *h, struct err *err)
@@ -49,8 +51,8 @@ struct knowledge *history_knowledge_of(const struct history *h, const struct job
 }
 
 /* Policies that model no goodput do not have models fitted. */
-static int learn(struct session *s, const struct history *h, const char *workload, struct knowledge *k,
-		 struct err *err)
+static int learn(struct session *s, const struct history *h, const char *workload,
+		 struct knowledge *k, struct err *err)
 {
 	struct pool_entry *seen;
 	int n;
@@ -72,7 +74,8 @@ static int read_workloads(struct session *s, struct history *h, struct err *err)
 
 		if (history_knowledge_of(h, job))
 			continue;
-		if (knowledge_load(&s->store, job->declared.workload, h->device_kind, &w->knowledge, err))
+		if (knowledge_load(&s->store, job->declared.workload, h->device_kind, &w->knowledge,
+				   err))
 			return -1;
 		w->name = xstrdup(job->declared.workload);
 		h->n_workloads++;
@@ -100,7 +103,8 @@ static void sort_jobs(struct history *h, const struct job **order)
 	qsort(order, (size_t)h->list.count, sizeof(const struct job *), by_submission);
 }
 
-static int make_jobs(struct session *s, struct history *h, const struct job *const *order, struct err *err)
+static int make_jobs(struct session *s, struct history *h, const struct job *const *order,
+		     struct err *err)
 {
 	size_t n = (size_t)h->list.count;
 
@@ -144,7 +148,8 @@ static void set_dependencies(struct history *h)
 			job->release_s = fmax(job->release_s, dependency->after_end_time_s);
 			continue;
 		}
-		job->after = xreallocarray(job->after, (size_t)job->n_after + 1, sizeof(*job->after));
+		job->after =
+			xreallocarray(job->after, (size_t)job->n_after + 1, sizeof(*job->after));
 		job->after[job->n_after++] = after;
 	}
 }
@@ -163,8 +168,10 @@ static void set_was(struct history *h)
 			continue;
 		device_s[h->n_done] = job->progress.attained_service_device_s;
 		h->was[h->n_done++] = (struct sim_job_result){
-			.submit_s = job->submit_time_s, .start_s = job->start_time_s,
-			.finish_s = job->end_time_s, .restarts = job->progress.runs > 1 ? job->progress.runs - 1 : 0,
+			.submit_s = job->submit_time_s,
+			.start_s = job->start_time_s,
+			.finish_s = job->end_time_s,
+			.restarts = job->progress.runs > 1 ? job->progress.runs - 1 : 0,
 			.fairness = (double)NAN,
 		};
 	}
@@ -191,9 +198,11 @@ static int read_all(struct session *s, struct history *h, struct err *err)
 		return -1;
 	set_dependencies(h);
 	set_was(h);
-	return h->n_done ? 0 : err_set(err, EX_NOINPUT, "no job of the store in '%s' is done that could be "
-				       "simulated on %d device%s", s->paths.dir, h->n_simulated_devices,
-				       h->n_simulated_devices == 1 ? "" : "s");
+	if (h->n_done == 0)
+		return err_set(err, EX_NOINPUT, "no job of the store in '%s' is done that could be "
+			       "simulated on %d device%s", s->paths.dir, h->n_simulated_devices,
+			       plural(h->n_simulated_devices));
+	return 0;
 }
 
 int history_read(struct session *s, int devices, double slice_s, struct history *h, struct err *err)

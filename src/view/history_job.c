@@ -1,4 +1,5 @@
-/* history_job.c - a job of the store as replay.h takes it: its rates by the measured model, or its time. */
+/* history_job.c - make a job of the store into one that replay.h simulates, with rates by the
+ * measured model, or by the time that the job took. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -6,7 +7,8 @@
 #include "pollux/mem.h"
 
 #define PHASES 8			/* in which the noise scale is taken to stay */
-#define RESTART_SLICES 0.05		/* of a restart that nothing is known of, as a pass takes it */
+/* As in a pass, a restart whose time is unknown takes this part of a slice. */
+#define RESTART_SLICES 0.05
 
 static int most_devices(const struct history *h)
 {
@@ -19,7 +21,8 @@ static int least_devices(const struct history *h)
 }
 
 /* The model of the job as it was at a position. */
-static void model_at(struct knowledge *k, const struct job *job, double samples, struct job_model *m)
+static void model_at(struct knowledge *k, const struct job *job, double samples,
+		     struct job_model *m)
 {
 	struct job at = *job;
 
@@ -29,7 +32,8 @@ static void model_at(struct knowledge *k, const struct job *job, double samples,
 
 /* --- how much work it was --- */
 
-static double efficiency_of(struct knowledge *k, const struct job *job, const struct run *run, double samples)
+static double efficiency_of(struct knowledge *k, const struct job *job, const struct run *run,
+			    double samples)
 {
 	struct job_model m;
 
@@ -39,7 +43,8 @@ static double efficiency_of(struct knowledge *k, const struct job *job, const st
 	return goodput_choice_of(&m.goodput, run->configuration).efficiency;
 }
 
-/* Useful samples: those of each run, up to where the next one began, at the batch size that it had last. */
+/* Useful samples: the samples of each run up to where the next run began, weighted by the
+ * efficiency of the batch size that the run had last. */
 static double work_of_runs(struct knowledge *k, const struct job *job, const struct run_list *runs)
 {
 	double at = 0, work = 0;
@@ -69,7 +74,8 @@ static double first_step(const struct run_list *runs)
 	return (double)NAN;
 }
 
-/* Seconds of its runs that were no steps: evaluations, checkpoints, the end. 0 where step times do not tell. */
+/* Seconds of a job's runs that were not steps: evaluations, checkpoints, the end. 0 if step times
+ * are unknown. */
 static double pauses_of(const struct job *job, const struct run_list *runs,
 			const struct observation_list *seen)
 {
@@ -84,18 +90,22 @@ static double pauses_of(const struct job *job, const struct run_list *runs,
 		stepped_s += (double)o->n_steps * o->step_time_s;
 	}
 	for (int i = 0; i < runs->count; i++) {
-		launched_s += isfinite(runs->items[i].first_step_s) ? runs->items[i].first_step_s : 0;
-		launched_s += isfinite(runs->items[i].stop_duration_s) ? runs->items[i].stop_duration_s : 0;
+		const struct run *run = &runs->items[i];
+
+		launched_s += isfinite(run->first_step_s) ? run->first_step_s : 0;
+		launched_s += isfinite(run->stop_duration_s) ? run->stop_duration_s : 0;
 	}
 	if (!(n > 0))
 		return 0;
-	pauses_s = job->progress.run_time_s - launched_s - job->progress.lost_s - stepped_s / n * job->progress.steps;
+	pauses_s = job->progress.run_time_s - launched_s - job->progress.lost_s -
+		   stepped_s / n * job->progress.steps;
 	return job->state == JOB_DONE && pauses_s > 0 ? pauses_s : 0;
 }
 
 /* --- rates --- */
 
-static void set_rates(const struct job_model *m, const struct job *job, int n, struct replay_phase *phase)
+static void set_rates(const struct job_model *m, const struct job *job, int n,
+		      struct replay_phase *phase)
 {
 	const struct declaration *d = &job->declared;
 
@@ -159,7 +169,8 @@ static void set_modelled(const struct history *h, struct knowledge *k, const str
 			 const struct run_list *runs, const struct observation_list *seen,
 			 struct replay_job *made)
 {
-	struct extent all = { .samples = length_of(k, job), .pauses_s = pauses_of(job, runs, seen) };
+	struct extent all = { .samples = length_of(k, job),
+			      .pauses_s = pauses_of(job, runs, seen) };
 	double unknown_s = RESTART_SLICES * h->config.slice_s, first_s = first_step(runs);
 
 	all.work = job->state == JOB_DONE ? work_of_runs(k, job, runs) : all.samples;
@@ -175,14 +186,17 @@ static void set_modelled(const struct history *h, struct knowledge *k, const str
 static void set_timed(const struct history *h, const struct knowledge *k, const struct job *job,
 		      struct replay_job *made)
 {
-	double replicas = job->progress.run_time_s > 0 ? rint(job->progress.attained_service_device_s / job->progress.run_time_s) : 1;
+	double run_time_s = job->progress.run_time_s;
+	double service_s = job->progress.attained_service_device_s;
+	double replicas = run_time_s > 0 ? rint(service_s / run_time_s) : 1;
 	int n = most_devices(h);
 	struct replay_phase *phase = xcalloc(1, sizeof(*phase));
 
 	made->min_replicas = made->max_replicas = replicas > 1 ? (int)replicas : 1;
-	/* A pass knows as much only where the workload's step times are known: after the first of it. */
+	/* A pass knows as much only once step times of the workload are known. */
 	made->told_work = job->declared.total_steps > 0 ? job->progress.run_time_s : (double)NAN;
-	made->restart_s = isfinite(k->restart_s) ? k->restart_s : RESTART_SLICES * h->config.slice_s;
+	made->restart_s =
+		isfinite(k->restart_s) ? k->restart_s : RESTART_SLICES * h->config.slice_s;
 	made->phases = phase;
 	made->n_phases = 1;
 	phase->until = job->progress.run_time_s > 0 ? job->progress.run_time_s : 0;
@@ -202,11 +216,15 @@ static struct replay_job declared(const struct history *h, const struct job *job
 	int most = job->declared.max_replicas > 0 ? job->declared.max_replicas : most_devices(h);
 
 	return (struct replay_job){
-		.id = job->id, .submit_s = job->submit_time_s, .release_s = job->submit_time_s,
-		.min_replicas = least, .max_replicas = most > least ? most : least,
+		.id = job->id,
+		.submit_s = job->submit_time_s,
+		.release_s = job->submit_time_s,
+		.min_replicas = least,
+		.max_replicas = most > least ? most : least,
 		.weight = job->declared.weight,
 		.preemptible = job->declared.preemption == PREEMPT_ALWAYS ||
-			       (job->declared.preemption == PREEMPT_SAVED && isfinite(job->progress.checkpoint_samples)),
+			       (job->declared.preemption == PREEMPT_SAVED &&
+				isfinite(job->progress.checkpoint_samples)),
 	};
 }
 
@@ -217,7 +235,8 @@ static bool ended_badly(const struct job *job)
 	return job->state != JOB_QUEUED && job->state != JOB_RUNNING;
 }
 
-static enum history_basis basis_of(const struct history *h, struct knowledge *k, const struct job *job)
+static enum history_basis basis_of(const struct history *h, struct knowledge *k,
+				   const struct job *job)
 {
 	struct job_model m;
 
@@ -225,12 +244,13 @@ static enum history_basis basis_of(const struct history *h, struct knowledge *k,
 		return HISTORY_ENDED_BADLY;
 	knowledge_of_job(k, job, &m);
 	if (m.known && length_of(k, job) > 0)
-		return job->declared.min_replicas > least_devices(h) ? HISTORY_TOO_LARGE : HISTORY_MODEL;
+		return job->declared.min_replicas > least_devices(h) ? HISTORY_TOO_LARGE
+								     : HISTORY_MODEL;
 	return job->state == JOB_DONE ? HISTORY_TIME : HISTORY_LENGTH_UNKNOWN;
 }
 
-int history_job(struct session *s, const struct history *h, const struct job *job, struct replay_job *made,
-		enum history_basis *basis, struct err *err)
+int history_job(struct session *s, const struct history *h, const struct job *job,
+		struct replay_job *made, enum history_basis *basis, struct err *err)
 {
 	struct knowledge *k = history_knowledge_of(h, job);
 	struct observation_list seen;

@@ -61,7 +61,8 @@ static void print_basis(const struct history *h, FILE *out)
 	if (h->count[HISTORY_MODEL])
 		fputs("In simulation the models are known from the start.\n", out);
 	if (h->n_active)
-		fprintf(out, "Simulated, but in no figure, as they have not ended: %d.\n", h->n_active);
+		fprintf(out, "Simulated, but in no figure, as they have not ended: %d.\n",
+			h->n_active);
 }
 
 static void print_check(const struct history_report *r, FILE *out)
@@ -69,8 +70,10 @@ static void print_check(const struct history_report *r, FILE *out)
 	const struct history_result *c = &r->check;
 	double was_s = r->history->figures.avg_jct_s, change = c->figures.avg_jct_s / was_s - 1;
 
-	fprintf(out, "\nHow far to trust it: %s on %d device%s, as now, simulated, comes to a mean of\n"
-		"%s where it was %s", c->policy->name, c->n_devices, plural(c->n_devices),
+	fprintf(out,
+		"\nHow far to trust it: %s on %d device%s, as now, simulated, comes to a mean of\n"
+		"%s where it was %s",
+		c->policy->name, c->n_devices, plural(c->n_devices),
 		format_span(c->figures.avg_jct_s).s, format_span(was_s).s);
 	if (isfinite(change))
 		fprintf(out, ", %.0f%% %s", 100 * fabs(change), change < 0 ? "less" : "more");

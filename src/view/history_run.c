@@ -24,7 +24,8 @@ static int simulate_one(const struct history *h, const struct replay_options *op
 	double *device_s = xcalloc((size_t)h->n, sizeof(*device_s));
 	int rc = replay(options, h->jobs, h->n, results, device_s, err);
 
-	*result = (struct history_result){ .policy = options->policy, .n_devices = options->n_devices };
+	*result = (struct history_result){ .policy = options->policy,
+					   .n_devices = options->n_devices };
 	if (rc == 0) {
 		keep_done(h, results, device_s);
 		replay_figures(results, device_s, h->n_done, &result->figures);

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "pollux/mem.h"
-#include "pollux/picture.h"
 #include "pollux/profile_report.h"
 #include "pollux/steady.h"
 
@@ -71,7 +70,8 @@ static int read_all(struct session *s, int64_t job_id, struct profile_report *r,
 	return 0;
 }
 
-int profile_report_read(struct session *s, int64_t job_id, struct profile_report *r, struct err *err)
+int profile_report_read(struct session *s, int64_t job_id, struct profile_report *r,
+			struct err *err)
 {
 	*r = (struct profile_report){ .n_rows = 0 };
 	if (read_all(s, job_id, r, err) == 0)
@@ -86,20 +86,4 @@ void profile_report_release(struct profile_report *r)
 	status_details_release(&r->details);
 	free(r->rows);
 	*r = (struct profile_report){ .n_rows = 0 };
-}
-
-int profile_report_draw(const struct profile_report *r, const char *path, struct err *err)
-{
-	struct text text = TEXT_INIT;
-	int rc;
-
-	if (explanation_missing(&r->e, &text) || r->e.least == 0) {
-		rc = err_set(err, EX_FAILED, "nothing to draw of job %lld: %s", (long long)r->e.job->id,
-			     text.length ? text.data : "there is no number of devices for it here");
-	} else {
-		explanation_plot_script(&r->e, picture_format(path), &text);
-		rc = picture_draw(text.data, path, err);
-	}
-	text_release(&text);
-	return rc;
 }

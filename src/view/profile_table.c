@@ -202,7 +202,8 @@ static void print_model(const struct profile_report *r, const struct output *out
 	fputs("\nmodel (of a step's time; basis: see pollux-goodput(7))\n", out->file);
 	explanation_print_parameters(&r->e, out);
 	explanation_print_fit(&r->e, out);
-	fprintf(out->file, "\npredicted (best sizes; goodput: samples/s worth as much as in batches of "
+	fprintf(out->file,
+		"\npredicted (best sizes; goodput: samples/s worth as much as in batches of "
 		"%lld)\n", (long long)r->e.job->declared.batch_size);
 	explanation_print_devices(&r->e, out);
 	if (r->e.n_batches > 1) {
@@ -222,7 +223,8 @@ void profile_report_print(const struct profile_report *r, const struct output *o
 	explanation_print_restart(&r->e, out);
 	print_recommended(r, out);
 	if (r->e.model.known)
-		output_line(out, "jobs", "of the same workload start from this: those submitted with "
-			    "the same command, each argument of it, or with the same --workload");
+		output_line(out, "jobs",
+			    "of the same workload start from this: those submitted with the same "
+			    "command, each argument of it, or with the same --workload");
 	print_warnings(r, out);
 }

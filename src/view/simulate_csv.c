@@ -51,8 +51,8 @@ int simulations_write_timeline(const struct simulations *s, const char *path, st
 		for (int i = 0; i < s->results[w].n_rounds; i++) {
 			const struct sim_round *r = &s->results[w].rounds[i];
 
-			text_addf(&t, "%.15g,%d,%d,%d,%d,", r->time_s, r->running, r->waiting, r->gpus,
-				  r->restarts);
+			text_addf(&t, "%.15g,%d,%d,%d,%d,", r->time_s, r->running, r->waiting,
+				  r->gpus, r->restarts);
 			add_text(&t, s->workloads[w].name);
 			text_add(&t, "\n");
 		}

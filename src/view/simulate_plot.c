@@ -1,5 +1,5 @@
-/* simulate_plot.c - a script for gnuplot: on the left how many jobs were done in what time, on the right
- * the GPUs in use and the jobs that wait. */
+/* simulate_plot.c - a script for gnuplot: on the left how many jobs were done in what time, on the
+ * right the GPUs in use and the jobs that wait. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,7 +84,8 @@ static void add_left(const struct simulations *s, struct text *t)
 		 "set yrange [0:100]\n"
 		 "plot ");
 	for (int i = 0; i < n_curves(s); i++) {
-		text_addf(t, "%s$jct%d using 1:2 with steps lw 1.8 lt %d title ", i ? ", " : "", i, i + 1);
+		text_addf(t, "%s$jct%d using 1:2 with steps lw 1.8 lt %d title ", i ? ", " : "", i,
+			  i + 1);
 		add_name(t, s->workloads[i].name);
 	}
 	text_add(t, "\n");
@@ -101,9 +102,11 @@ static void add_right(const struct simulations *s, struct text *t)
 		  "set yrange [0:*]\n"
 		  "plot ", n_gpus);
 	for (int i = 0; i < n_curves(s); i++) {
-		text_addf(t, "%s$use%d using 1:2 with steps lw 1.6 lt %d title ", i ? ", " : "", i, i + 1);
+		text_addf(t, "%s$use%d using 1:2 with steps lw 1.6 lt %d title ", i ? ", " : "", i,
+			  i + 1);
 		add_name(t, s->workloads[i].name);
-		text_addf(t, ", $use%d using 1:3 with steps lw 1.2 dt (4,3) lt %d notitle", i, i + 1);
+		text_addf(t, ", $use%d using 1:3 with steps lw 1.2 dt (4,3) lt %d notitle", i,
+			  i + 1);
 	}
 	text_add(t, "\n");
 }

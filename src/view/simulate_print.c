@@ -58,7 +58,8 @@ static bool is_part_end(char c)
 	return c == '-' || c == '_' || c == '.' || c == ' ';
 }
 
-/* Bytes with which all names begin, to the end of a part, as "trace-" of "trace-1" and "trace-2". */
+/* The number of bytes that all names begin with, up to the end of a part of the name: "trace-" for
+ * "trace-1" and "trace-2". */
 static size_t common_start(const struct simulations *s)
 {
 	const char *first = s->workloads[0].name;

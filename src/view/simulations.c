@@ -1,4 +1,5 @@
-/* simulations.c - read, then simulate, a thread for each core. Simulations share only what they read. */
+/* simulations.c - read, then simulate, a thread for each core. Simulations share only what they
+ * read. */
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
@@ -89,7 +90,8 @@ static void work_all(struct worker *w)
 
 	while ((i = take(w->team)) >= 0) {
 		w->done = 0;
-		if (simulate(&s->options, &s->profiles, &s->workloads[i], &progress, &s->results[i], &err))
+		if (simulate(&s->options, &s->profiles, &s->workloads[i], &progress, &s->results[i],
+			     &err))
 			fail(w->team, i, &err);
 	}
 }
@@ -110,8 +112,9 @@ static void draw_bar(const struct team *team)
 {
 	double part = (double)team->done / team->total;
 
-	fprintf(stderr, "\r%3.0f%% [%-*.*s] %d of %d jobs", floor(100 * part), BAR, (int)(BAR * part),
-		"########################################", team->done, team->total);
+	fprintf(stderr, "\r%3.0f%% [%-*.*s] %d of %d jobs", floor(100 * part), BAR,
+		(int)(BAR * part), "########################################", team->done,
+		team->total);
 }
 
 /* A terminal that can clear a line: others get no bar. */
@@ -170,7 +173,8 @@ static int count_cores(void)
 	cpu_set_t set;
 
 	CPU_ZERO(&set);
-	return sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) > 0 ? CPU_COUNT(&set) : 1;
+	return sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) > 0 ? CPU_COUNT(&set)
+										   : 1;
 }
 
 /* Where no thread can be started, the work is done all the same. */
@@ -198,7 +202,8 @@ static void simulate_all(struct team *team)
 	free(workers);
 }
 
-int simulations_run(struct simulations *s, const char *profiles, const struct strings *workloads, struct err *err)
+int simulations_run(struct simulations *s, const char *profiles, const struct strings *workloads,
+		    struct err *err)
 {
 	struct team team = {
 		.s = s, .mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER,

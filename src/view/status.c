@@ -25,8 +25,8 @@ const char *shown_state_name(enum shown_state state)
 static bool has_saved_nothing(const struct status_job *item)
 {
 	return item->run && item->job->declared.preemption == PREEMPT_SAVED &&
-	       isnan(item->job->progress.checkpoint_samples) && isnan(item->run->checkpoint_boot_s) &&
-	       strstr(item->job->reason, "not preemptible");
+	       isnan(item->job->progress.checkpoint_samples) &&
+	       isnan(item->run->checkpoint_boot_s) && strstr(item->job->reason, "not preemptible");
 }
 
 void status_add_reason(struct text *t, const struct status_job *item)
@@ -78,7 +78,7 @@ static enum shown_state shown_state(const struct job *job, const struct run *run
 	return run->state == RUN_ASSIGNED ? SHOWN_STARTING : SHOWN_RUNNING;
 }
 
-/* By this boot's clock, which a stored duration lags behind by seconds. */
+/* By the clock of this boot if the run began in it: a stored duration lags behind by seconds. */
 static double duration_of(const struct status *status, const struct run *run)
 {
 	if (run->state == RUN_ASSIGNED)
@@ -88,9 +88,9 @@ static double duration_of(const struct status *status, const struct run *run)
 	return run->duration_s;
 }
 
-/* At its present configuration: the mean of the whole run lags behind a change of that. Until steps were timed
- * there, from the first report on: loading and compiling are not training. The stored duration is as old as the
- * stored samples. */
+/* Samples per second at the present configuration: the mean of the whole run would lag behind a
+ * change of configuration. Until steps were timed at it, samples per second since the first report:
+ * loading and compiling are not training. The stored duration is as old as the stored samples. */
 static double throughput_of(const struct run *run)
 {
 	double samples = run->last_samples - run->first_samples;
@@ -108,7 +108,7 @@ static double done_ratio_of(const struct job *job)
 	return job->progress.steps / job_total_steps(job);
 }
 
-/* NaN where either is; 0 where more was done than was declared. */
+/* NaN if total or done is; 0 if more was done than was declared. */
 static double remaining(double total, double done)
 {
 	return done > total ? 0 : total - done;
@@ -121,7 +121,8 @@ static double eta_of(const struct status_job *item)
 	if (item->state != SHOWN_RUNNING)
 		return NAN;
 	if (job->declared.total_samples > 0)
-		return remaining(job->declared.total_samples, job->progress.samples) / item->throughput_eps;
+		return remaining(job->declared.total_samples, job->progress.samples) /
+		       item->throughput_eps;
 	return remaining(job_total_steps(job), job->progress.steps) * item->run->step_time_s;
 }
 
@@ -131,8 +132,11 @@ static void derive(const struct status *status, const struct job *job, struct st
 	double duration_s = run ? duration_of(status, run) : 0;
 
 	*item = (struct status_job){
-		.job = job, .run = run, .state = shown_state(job, run),
-		.run_time_s = job->progress.runs > 0 ? job->progress.run_time_s + duration_s : (double)NAN,
+		.job = job,
+		.run = run,
+		.state = shown_state(job, run),
+		.run_time_s = job->progress.runs > 0 ? job->progress.run_time_s + duration_s
+						     : (double)NAN,
 		.attained_service_device_s = job->progress.attained_service_device_s +
 					     (run ? run->configuration.replicas * duration_s : 0),
 		.done_ratio = done_ratio_of(job),
@@ -183,7 +187,8 @@ static int read_some(struct session *s, const struct status_query *query, struct
 	*list = (struct job_list){ .items = xcalloc((size_t)query->n_ids, sizeof(*list->items)) };
 	for (int i = 0; i < query->n_ids; i++) {
 		if (!s->store.db)
-			return err_set(err, EX_NOINPUT, "no such job: %lld", (long long)query->ids[i]);
+			return err_set(err, EX_NOINPUT, "no such job: %lld",
+				       (long long)query->ids[i]);
 		if (store_job_get(&s->store, query->ids[i], &list->items[i], err))
 			return -1;
 		list->count++;
@@ -230,7 +235,7 @@ void status_release(struct status *status)
 
 /* --- all about one --- */
 
-/* From one row for each run and configuration to one for each configuration. */
+/* Turn one row for each run and configuration into one row for each configuration. */
 static void merge_runs(struct observation_list *list)
 {
 	int kept = 0, into;
@@ -243,7 +248,8 @@ static void merge_runs(struct observation_list *list)
 		if (into == kept)
 			list->items[kept++] = list->items[i];
 		else
-			observation_merge(&list->items[into].observation, &list->items[i].observation);
+			observation_merge(&list->items[into].observation,
+					  &list->items[i].observation);
 	}
 	list->count = kept;
 }
@@ -259,7 +265,8 @@ static void copy_by_use(struct observation_list *copy, const struct observation_
 {
 	size_t n = (size_t)list->count;
 
-	*copy = (struct observation_list){ .items = xcalloc(n, sizeof(*copy->items)), .count = list->count };
+	*copy = (struct observation_list){ .items = xcalloc(n, sizeof(*copy->items)),
+					   .count = list->count };
 	if (n)
 		memcpy(copy->items, list->items, n * sizeof(*copy->items));
 	qsort(copy->items, n, sizeof(*copy->items), compare_use);

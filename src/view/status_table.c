@@ -62,7 +62,8 @@ static void reason_queued(const struct status *status, const struct status_job *
 	text_add(out, *job->reason ? job->reason : "no pass has looked at it yet");
 }
 
-/* Why it has what it has, and what its program says of itself. Loss and epoch are in 'status ID'. */
+/* Why the job has what it has, and what its program says of itself. 'status ID' has its loss and
+ * epoch. */
 static void reason_running(const struct status_job *item, struct text *out)
 {
 	const struct job *job = item->job;
@@ -96,7 +97,8 @@ static void reason_stopping(const struct status *status, const struct status_job
 	text_addf(out, ", grace %s", format_duration(item->job->declared.grace_s).s);
 }
 
-/* What its program said last or what went wrong, and when it ended. The STATE column has the rest. */
+/* What the program said last or what went wrong, and when the job ended. The column STATE has the
+ * rest. */
 static void reason_ended(const struct status *status, const struct status_job *item,
 			 struct text *out)
 {
