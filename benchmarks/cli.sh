@@ -96,7 +96,8 @@ make_stores() {
 		  end_time_s, duration_s, outcome, exit_code)
 		 SELECT id, 1, 'ended', 1, 1, 1, 'x', submit_time_s, 0, submit_time_s,
 		  submit_time_s + 60, 60, 'completed', 0 FROM jobs;
-		INSERT INTO run_devices SELECT id, 0, 'cpu:0', 'cpu', '0', 1, 0 FROM runs;
+		INSERT INTO run_devices (run_id, position, device, kind, binding, cores, in_use)
+			SELECT id, 0, 'cpu:0', 'cpu', '0', 1, 0 FROM runs;
 		INSERT INTO events (time_s, job_id, run_id, kind, text)
 		 SELECT end_time_s, job_id, id, 'ended', 'completed' FROM runs;
 		UPDATE jobs SET state = 'done', reason = 'completed', runs = 1, run_time_s = 60,

@@ -18,6 +18,7 @@
 #include "pollux/text.h"
 
 #define DEVICE_ID_SIZE 64
+#define DEVICE_NODE_SIZE 64
 #define DEVICE_NAME_SIZE 16
 #define DEVICE_MAX 1024
 
@@ -39,6 +40,8 @@ struct device_reading {
 struct device {
 	char id[DEVICE_ID_SIZE];	/* "cpu:0", "gpu:GPU-5a1e..." (by UUID, so that no order of numbering
 					   matters); stable while the settings and the machine are */
+	char node[DEVICE_NODE_SIZE];	/* the machine that has the device, as its engine names the machine;
+					   "" this one */
 	char name[DEVICE_NAME_SIZE];	/* short, for tables: "cpu:0", "gpu:0"; of GPUs it may change with
 					   the hardware, and it is not kept in the store ("" there) */
 	char kind[128];			/* what measurements are shared by: "Intel Xeon ..., 1 core",

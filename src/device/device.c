@@ -182,7 +182,7 @@ static bool next_span(const char **p, long *first, long *last)
 
 bool device_is_same(const struct device *a, const struct device *b)
 {
-	return !strcmp(a->id, b->id) &&
+	return !strcmp(a->node, b->node) && !strcmp(a->id, b->id) &&
 	       (!owns_binding(a) || !strcmp(a->binding, b->binding));
 }
 
@@ -191,6 +191,8 @@ bool device_overlaps(const struct device *a, const struct device *b)
 	const char *p = a->binding, *q;
 	long first, last, other_first, other_last;
 
+	if (strcmp(a->node, b->node) != 0)
+		return false;
 	if (!strcmp(a->id, b->id))
 		return true;
 	if (!owns_binding(a) || !owns_binding(b))

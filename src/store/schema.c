@@ -247,6 +247,11 @@ static const char *const steps[] = {
 	"UPDATE jobs SET forgiven_runs = coalesce((SELECT max(r.number) FROM runs r JOIN events e"
 	"  ON e.run_id = r.id AND e.job_id = r.job_id AND e.kind = 'ended' WHERE r.job_id = jobs.id"
 	"  AND e.id < (SELECT max(id) FROM events WHERE job_id = jobs.id AND kind = 'requeue')), 0);",
+
+	/* 12: a device is on a node; '': on this machine. */
+	"ALTER TABLE run_devices ADD COLUMN node TEXT NOT NULL DEFAULT '';"
+	"DROP INDEX one_user;"
+	"CREATE UNIQUE INDEX one_user ON run_devices (node, device) WHERE in_use = 1;",
 };
 
 #define N_STEPS (int)(sizeof(steps) / sizeof(steps[0]))

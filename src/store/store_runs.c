@@ -25,7 +25,7 @@ static int read_devices(struct store *s, struct run *run, struct err *err)
 	int rc, n = 0;
 
 	run->devices = xcalloc((size_t)run->configuration.replicas, sizeof(*run->devices));
-	if (sql_query(s, &q, err, "SELECT device, kind, binding, cores FROM run_devices"
+	if (sql_query(s, &q, err, "SELECT device, kind, binding, cores, node FROM run_devices"
 		      " WHERE run_id = ? ORDER BY position", "i", run->id))
 		return -1;
 	while ((rc = sql_row(s, q, err)) == 1 && n < run->configuration.replicas) {
@@ -36,6 +36,7 @@ static int read_devices(struct store *s, struct run *run, struct err *err)
 		snprintf(d->binding, sizeof(d->binding), "%s",
 			 (const char *)sqlite3_column_text(q, 2));
 		d->cores = (int)sql_int(q, 3, 1);
+		snprintf(d->node, sizeof(d->node), "%s", (const char *)sqlite3_column_text(q, 4));
 		d->usable = true;
 		d->now = DEVICE_READING_UNKNOWN;
 	}
@@ -123,8 +124,9 @@ static int add_devices(struct store *s, const struct run *run, struct err *err)
 		const struct device *d = &run->devices[i];
 
 		if (sql_run(s, NULL, err, "INSERT INTO run_devices (run_id, position, device, kind,"
-			    " binding, cores) VALUES (?, ?, ?, ?, ?, ?)", "iittti", run->id,
-			    (int64_t)i, d->id, d->kind, d->binding, (int64_t)d->cores))
+			    " binding, cores, node) VALUES (?, ?, ?, ?, ?, ?, ?)", "iitttit",
+			    run->id, (int64_t)i, d->id, d->kind, d->binding, (int64_t)d->cores,
+			    d->node))
 			return -1;
 	}
 	return 0;
@@ -168,7 +170,8 @@ int store_run_may_claim(struct store *s, int64_t id, bool *may, struct err *err)
 		      " AND NOT EXISTS (SELECT 1 FROM runs o WHERE o.job_id = r.job_id"
 		      "  AND o.state IN ('running', 'stopping'))"
 		      " AND NOT EXISTS (SELECT 1 FROM run_devices mine JOIN run_devices used"
-		      "  ON used.device = mine.device AND used.in_use = 1 WHERE mine.run_id = r.id)"
+		      "  ON used.node = mine.node AND used.device = mine.device AND used.in_use = 1"
+		      "  WHERE mine.run_id = r.id)"
 		      " FROM runs r WHERE r.id = ?", "i", id))
 		return -1;
 	rc = sql_row(s, q, err);

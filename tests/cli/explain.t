@@ -237,7 +237,8 @@ run_as() { # run_as BATCH LOCAL PASSES
 			launch_time_s, launch_boot_s, duration_s, first_samples, last_samples, step_time_s,
 			first_step_s) VALUES (90, $id, 4, 'running', 4, $3, $1, $2, 1.5,
 			'$(cat /proc/sys/kernel/random/boot_id)', 200, 1, 200, 1, 30, 200000, 470000, 0.1, 3);
-		INSERT INTO run_devices VALUES (90, 0, 'cpu:0', 'CPU, 1 core', '0', 1, 1),
+		INSERT INTO run_devices (run_id, position, device, kind, binding, cores, in_use)
+			VALUES (90, 0, 'cpu:0', 'CPU, 1 core', '0', 1, 1),
 			(90, 1, 'cpu:1', 'CPU, 1 core', '1', 1, 1),
 			(90, 2, 'cpu:2', 'CPU, 1 core', '2', 1, 1), (90, 3, 'cpu:3', 'CPU, 1 core', '3', 1, 1)"
 }

@@ -211,7 +211,8 @@ sqlite3 -cmd ".timeout 10000" "$POLLUX_DIR/pollux.db" "
 	 SELECT $past, number, 'ended', 1, 1, 1, 'x', 0, 0, unixepoch() - 1000 + number, unixepoch(), 754,
 	  outcome, stop_reason, exit_code, term_signal, diagnosis, 128, 128, 0, 1.23e6, 0.0123,
 	  12.5, 3.21 FROM ends;
-	INSERT INTO run_devices SELECT id, 0, 'cpu:0', 'cpu', '0', 1, 0 FROM runs WHERE job_id = $past"
+	INSERT INTO run_devices (run_id, position, device, kind, binding, cores, in_use)
+			SELECT id, 0, 'cpu:0', 'cpu', '0', 1, 0 FROM runs WHERE job_id = $past"
 run env COLUMNS=80 "$POLLUX" status "$past"
 is '80 columns are enough for its runs' '' "$(printf '%s\n' "$out" | sed -n '/^RUN/,/^$/p' | longer_than 80)"
 is 'and for how each of them ended' 'preempted

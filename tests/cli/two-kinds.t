@@ -30,7 +30,8 @@ add_run() { # add_run NUMBER DEVICE KIND SIZE OUTCOME OUT_OF_MEMORY
 		  local_batch_size, learning_rate_scale, boot_id, assigned_time_s, assigned_boot_s,
 		  launch_time_s, end_time_s, duration_s, outcome, exit_code, out_of_memory, workload)
 		 VALUES ($1, $past, $1, 'ended', 1, 1, $4, $4, 1, 'x', 0, 0, 0, 60, 60, '$5', 0, $6, 'w');
-		INSERT INTO run_devices VALUES ($1, 0, 'gpu:$2', '$3', '', 1, 0)"
+		INSERT INTO run_devices (run_id, position, device, kind, binding, cores, in_use)
+			VALUES ($1, 0, 'gpu:$2', '$3', '', 1, 0)"
 }
 add_time() { # add_time RUN KIND SIZE SECONDS
 	store "INSERT INTO observations SELECT $1, '$2', 1, 1, $3, 1, 5000, 30, 0, 0, $4, 1e-9, $4, NULL, 60"

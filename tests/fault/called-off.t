@@ -12,7 +12,8 @@ boot=$(cat /proc/sys/kernel/random/boot_id)
 query "INSERT INTO runs (job_id, number, state, replicas, accumulation_steps, learning_rate_scale,
 	  boot_id, assigned_time_s, assigned_boot_s, stop_reason)
 	VALUES (1, 1, 'assigned', 1, 1, 1, '$boot', 0, 0, 'preempt');
-	INSERT INTO run_devices VALUES (1, 0, 'cpu:0', 'a core', '0', 1, 0);
+	INSERT INTO run_devices (run_id, position, device, kind, binding, cores, in_use)
+			VALUES (1, 0, 'cpu:0', 'a core', '0', 1, 0);
 	UPDATE jobs SET state = 'running'"
 
 status 'a pass' 0 "$POLLUX" schedule

@@ -52,7 +52,8 @@ static void add_ended_run(int64_t job, int local_batch, bool out_of_memory)
 		"INSERT INTO runs (job_id, number, state, replicas, accumulation_steps, local_batch_size,"
 		" learning_rate_scale, boot_id, assigned_time_s, assigned_boot_s, outcome, out_of_memory) VALUES"
 		" (%lld, (SELECT count(*) + 1 FROM runs), 'ended', 1, 1, %d, 1, 'x', 1, 1, 'failed', %d);"
-		"INSERT INTO run_devices SELECT max(id), 0, 'cpu:0', 'kind', '0', 1, 0 FROM runs;"
+		"INSERT INTO run_devices (run_id, position, device, kind, binding, cores, in_use)"
+		" SELECT max(id), 0, 'cpu:0', 'kind', '0', 1, 0 FROM runs;"
 		"INSERT INTO observations SELECT id, 'kind', 1, 1, %d, 1, 100, 10, 0, 0, 0.1, 0.01, 0.1,"
 		" NULL, 1 FROM runs WHERE id = (SELECT max(id) FROM runs) AND NOT %d",
 		(long long)job, local_batch, out_of_memory, local_batch, out_of_memory);
