@@ -110,4 +110,19 @@ wait
 cancelled() { pass; job_is "$job" cancelled && nothing_alive; }
 ok 'it is cancelled in the end' wait_for 20 cancelled
 sound 'all is well'
+# --- others write after a pass has read, and before it can write: the pass reads again ------
+
+gone=$(submit -- "$work" -n 20 -s 5)
+stays=$(submit -- "$work" -n 20 -s 5)
+hold_store
+"$POLLUX" schedule -v >first 2>&1 &
+first=$!
+ok 'a pass waits for the store' wait_for 10 has_schedule_lock "$first"
+sleep 1	# it reads, and decides
+let_store_go "UPDATE jobs SET state = 'cancelled', end_time_s = 1 WHERE id = $gone; COMMIT"
+wait "$first"
+is 'a job that is cancelled meanwhile is not started, another one is' "start job $stays" \
+	"$(grep -o '^start job [0-9]*' first)"
+settle 30 'and ends'
+sound 'all is well'
 finish
