@@ -1,15 +1,15 @@
-/* pass.h - one scheduling pass: look, decide, act, leave.
+/* pass.h - one scheduling pass: read, decide, plan, apply.
  *
  *	struct pass_result result;
  *	if (pass_run(&paths, &config, PASS_ACT, &result, err)) ...
  *	for (i...) puts(result.actions.items[i]);
  *	pass_result_release(&result);
  *
- * Only one pass acts at a time; another one that comes meanwhile leaves at once (result.busy), and the one at
- * work is followed by one more (a hundred at most): what the other came for may have happened after it had
- * looked. A pass
- * that dies at any instruction leaves nothing half done: its decision is one transaction, and whatever it
- * did not get to do after that (start a supervisor, wake one) the next pass does. */
+ * Only one pass acts at a time. A second one that comes meanwhile leaves at once (result.busy),
+ * and the one at work is followed by one more (a hundred at most), since what the second one came
+ * for may have happened after the first had read. A pass that dies at any instruction leaves
+ * nothing half done: its decision is one transaction, and whatever it did not get to do after that
+ * (start a run, wake a supervisor) the next pass does. */
 #ifndef POLLUX_PASS_H
 #define POLLUX_PASS_H
 
@@ -25,7 +25,7 @@ enum pass_mode { PASS_ACT, PASS_DRY_RUN };
 struct pass_result {
 	bool busy;			/* another pass was at work; nothing was done */
 	int n_waiting, n_running;	/* jobs after the decision */
-	struct strings actions;		/* what was done, or would be: "start job 3 on cpu:0: ..." */
+	struct strings actions;		/* done, or to be done: "start job 3 on cpu:0: ..." */
 };
 
 int pass_run(const struct paths *paths, const struct config *config, enum pass_mode mode,

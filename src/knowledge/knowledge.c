@@ -1,4 +1,4 @@
-/* knowledge.c - from rows of the store to a model of a job. */
+/* knowledge.c - from rows of the store to what is known of a workload. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +9,7 @@
 #include "pollux/policy.h"
 #include "pollux/prior.h"
 
-#define USUAL_STEP_TIME_JOBS 20		/* the newest */
-#define REPLICAS_MAX 1024		/* with residuals */
+#define REPLICAS_MAX 1024		/* that were measured, and have residuals */
 
 /* --- the noise scale --- */
 
@@ -68,7 +67,7 @@ int knowledge_observations(struct store *s, const char *workload, const char *de
 		return -1;
 	seen = xcalloc((size_t)rows.count, sizeof(*seen));
 	*entries = xcalloc((size_t)rows.count, sizeof(**entries));
-	/* A job that declared no batch size has none: its times say nothing of samples. */
+	/* Step times of a job that declared no batch size say nothing of samples. */
 	for (int i = 0; i < rows.count; i++)
 		if (rows.items[i].configuration.local_batch_size > 0)
 			seen[n_seen++] = entry_of(&rows.items[i]);
@@ -78,11 +77,15 @@ int knowledge_observations(struct store *s, const char *workload, const char *de
 	return 0;
 }
 
+static int bounded(int replicas)
+{
+	return replicas < 0 ? 0 : replicas < REPLICAS_MAX ? replicas : REPLICAS_MAX;
+}
+
 /* For as many replicas as a job may be given, within reason, whatever the store says. */
 static void set_residuals(struct knowledge *k, const struct fit_observation *seen, int n)
 {
-	int measured = k->model.max_replicas;
-	int n_places = SCHED_REPLICA_GROWTH * (measured < 0 ? 0 : measured < REPLICAS_MAX ? measured : REPLICAS_MAX);
+	int n_places = SCHED_REPLICA_GROWTH * bounded(k->model.max_replicas);
 	struct throughput_place *places = xcalloc((size_t)n_places, sizeof(*places));
 
 	for (int i = 0; i < n_places; i++)
@@ -113,7 +116,7 @@ static void fit_entries(const struct pool_entry *entries, int n, const struct fi
 	free(fit);
 }
 
-/* What the model as it was last fitted leaves of what was measured since, too. */
+/* Of all that was measured, also since the model was fitted. */
 static int read_residuals(struct store *s, const char *workload, const char *device_kind,
 			  struct knowledge *k, struct err *err)
 {
@@ -130,7 +133,8 @@ static int read_residuals(struct store *s, const char *workload, const char *dev
 	return 0;
 }
 
-/* *has is false where the devices were not measured, or the number of parameters is not known. */
+/* *has is false where the devices were not measured, or the number of parameters of the
+ * workload is not known. */
 static int read_prior(struct store *s, const char *workload, const char *device_kind,
 		      struct fit_prior *prior, bool *has, struct err *err)
 {
@@ -211,197 +215,4 @@ void knowledge_release(struct knowledge *k)
 	memory_bounds_release(&k->memory);
 	failed_sizes_release(&k->failed);
 	*k = (struct knowledge){ 0 };
-}
-
-/* --- a job --- */
-
-const char *noise_basis_name(enum noise_basis basis)
-{
-	static const char *const names[] = {
-		[NOISE_UNKNOWN] = "unknown", [NOISE_OWN] = "measured in this job",
-		[NOISE_DECLARED] = "declared", [NOISE_SHARED] = "measured in other jobs of the workload",
-	};
-
-	return names[basis];
-}
-
-/* The job's own updates before what its owner says, that before other jobs'. */
-static struct noise_estimate noise_of(struct knowledge *k, const struct job *job)
-{
-	if (job->progress.runs > 0)
-		return noise_estimate(k->windows, k->n_windows, job->id, job->progress.samples, job->declared.batch_size);
-	if (k->fresh_batch_size != job->declared.batch_size)
-		k->fresh = noise_estimate(k->windows, k->n_windows, job->id, 0, job->declared.batch_size);
-	k->fresh_batch_size = job->declared.batch_size;
-	return k->fresh;
-}
-
-static void set_noise(struct knowledge *k, const struct job *job, struct job_model *m)
-{
-	struct noise_estimate e = noise_of(k, job);
-
-	m->n_noise_updates = e.n_updates;
-	m->goodput.noise_scale = e.noise_scale;
-	m->noise_basis = isnan(e.noise_scale) ? NOISE_UNKNOWN : e.own ? NOISE_OWN : NOISE_SHARED;
-	if (m->noise_basis != NOISE_OWN && job->declared.noise_scale > 0) {
-		m->goodput.noise_scale = job->declared.noise_scale;
-		m->noise_basis = NOISE_DECLARED;
-	}
-}
-
-/* What fits into memory is known as far as it was tried. */
-static int64_t max_local_batch(const struct knowledge *k, const struct job *job)
-{
-	int64_t limit = job->declared.max_local_batch_size;
-	int64_t tried = KNOWLEDGE_GROWTH * k->model.max_local_batch_size;
-
-	return limit > 0 && limit < tried ? limit : tried;
-}
-
-struct goodput_model job_model_on(const struct job_model *m, int replicas)
-{
-	struct goodput_model g = m->goodput;
-	int64_t too_large = sizes_too_large(&m->memory, &m->failed, replicas);
-
-	if (too_large > 0 && (g.max_local_batch_size == 0 || g.max_local_batch_size >= too_large))
-		g.max_local_batch_size = sizes_limit(&m->memory, &m->failed, replicas);
-	return g;
-}
-
-static double remaining_samples(const struct knowledge *k, const struct job *job)
-{
-	double samples = job->progress.samples > 0 ? job->progress.samples : 0, steps = job->progress.steps > 0 ? job->progress.steps : 0;
-	double batch_size = job->declared.batch_size > 0 ? (double)job->declared.batch_size : (double)NAN;
-
-	if (job->declared.total_samples > 0)
-		return sched_remaining(job->declared.total_samples, samples);
-	if (job_total_steps(job) > 0)	/* at as many samples each as they had so far */
-		return sched_remaining(job_total_steps(job), steps) *
-		       (samples > 0 && steps > 0 ? samples / steps : batch_size);
-	return sched_remaining(k->typical_samples, samples);
-}
-
-/* Of other jobs, on so many devices. NaN: of none, or they differ as much as store_typical_samples allows no
- * lengths to. */
-static double usual_step_time(const struct step_time_list *list, int replicas)
-{
-	double mean = 0, mean_sqr = 0;
-	int n = 0;
-
-	for (int i = 0; i < list->count && n < USUAL_STEP_TIME_JOBS; i++) {
-		double seconds = list->items[i].seconds;
-
-		if (list->items[i].replicas != replicas)
-			continue;
-		n++;
-		mean += (seconds - mean) / n;
-		mean_sqr += (seconds * seconds - mean_sqr) / n;
-	}
-	return n > 0 && mean_sqr - mean * mean <= mean * mean / 4 ? mean : (double)NAN;
-}
-
-static double step_time_of(const struct step_time_list *list, const struct job *job, int *replicas)
-{
-	for (int i = 0; i < list->count; i++)
-		if (list->items[i].job_id == job->id) {
-			*replicas = list->items[i].replicas;
-			return list->items[i].seconds;
-		}
-	*replicas = job->declared.min_replicas;
-	return usual_step_time(list, job->declared.min_replicas);
-}
-
-static double remaining_steps(const struct knowledge *k, const struct job *job)
-{
-	if (!(job->declared.total_samples > 0) && job_total_steps(job) > 0)
-		return sched_remaining(job_total_steps(job), job->progress.steps > 0 ? job->progress.steps : 0);
-	if (job->progress.samples > 0 && job->progress.steps > 0)
-		return remaining_samples(k, job) * job->progress.steps / job->progress.samples;
-	return (double)NAN;
-}
-
-void knowledge_of_job(struct knowledge *k, const struct job *job, struct job_model *m)
-{
-	*m = (struct job_model){
-		.known = k->modelled && job->declared.batch_size > 0, .restart_s = k->restart_s, .memory = k->memory,
-		.failed = k->failed,
-		.remaining_samples = remaining_samples(k, job), .remaining_s = (double)NAN,
-		.goodput = {
-			.params = k->model.fit.params, .residuals = k->residuals.n_places ? &k->residuals : NULL,
-			.noise_scale = (double)NAN,
-			.initial_batch_size = job->declared.batch_size, .max_batch_size = job->declared.max_batch_size,
-			.max_local_batch_size = max_local_batch(k, job),
-			.accumulates = job->declared.accumulates, .noise_is_measured = k->noise_is_measured,
-		},
-	};
-	if (job->declared.batch_size > 0)
-		set_noise(k, job, m);
-	else
-		m->remaining_s = remaining_steps(k, job) *
-				 step_time_of(&k->step_times, job, &m->timed_replicas);
-	/* s >= 2 is asked for in order to measure it; one that cannot relies on what was declared. */
-	if (m->noise_basis == NOISE_DECLARED && !job->declared.accumulates)
-		m->goodput.noise_is_measured = true;
-	m->min_replicas = job->declared.min_replicas;
-	m->min_batch_size = job->declared.min_batch_size;
-	m->own_max_local_batch_size = job->declared.max_local_batch_size;
-	if (!m->known)
-		return;
-	m->max_replicas = SCHED_REPLICA_GROWTH * k->model.max_replicas;
-	if (m->max_replicas < job->declared.min_replicas)
-		m->max_replicas = job->declared.min_replicas;
-}
-
-/* What it would run at if nothing were known of it. */
-static struct goodput_choice as_submitted(const struct job_model *m, int replicas)
-{
-	const struct goodput_model *g = &m->goodput;
-
-	return goodput_choice_of(g, configuration_spread(g->initial_batch_size, replicas,
-							    m->own_max_local_batch_size,
-							    m->min_batch_size, g->max_batch_size));
-}
-
-bool job_model_fits(const struct job_model *m, const struct configuration *c)
-{
-	int64_t too_large = sizes_too_large(&m->memory, &m->failed, c->replicas);
-
-	return too_large == 0 || c->local_batch_size < too_large;
-}
-
-/* The batch that it was submitted with, *choice, may take more than there is; the range may have one that does not. */
-static bool as_fits(const struct job_model *m, int replicas, struct goodput_choice *choice)
-{
-	const struct goodput_model *g = &m->goodput;
-	int64_t limit = sizes_limit(&m->memory, &m->failed, replicas);
-	struct batch_range range = {
-		g->initial_batch_size, m->min_batch_size, g->max_batch_size, g->accumulates,
-	};
-	struct configuration c;
-
-	if (limit <= 0 || choice->configuration.local_batch_size <= limit ||
-	    !configuration_within(&range, replicas, limit, &c))
-		return false;
-	*choice = goodput_choice_of(g, c);
-	return true;
-}
-
-bool job_model_best(const struct job_model *m, int replicas, struct goodput_choice *choice)
-{
-	struct goodput_model g = job_model_on(m, replicas);
-
-	*choice = (struct goodput_choice){ .goodput = 0 };
-	if (replicas > m->max_replicas)
-		return false;
-	if (g.max_local_batch_size >= 0 &&
-	    goodput_best_round(&g, (struct throughput_place){ 1, replicas }, choice))
-		return true;
-	*choice = as_submitted(m, replicas);
-	if ((replicas <= m->min_replicas || m->goodput.max_batch_size == 0) &&
-	    job_model_fits(m, &choice->configuration))
-		return true;
-	if (as_fits(m, replicas, choice) || replicas <= m->min_replicas)
-		return true;
-	*choice = (struct goodput_choice){ .goodput = 0 };
-	return false;
 }

@@ -1,5 +1,5 @@
-/* test_plan.c - from a snapshot made by hand to the plan that a pass prints and applies: nothing here
- * reads a store, a clock or a machine. */
+/* test_plan.c - from a snapshot made by hand to the plan that a pass prints and applies:
+ * nothing here reads a store, a clock or a machine. */
 #include <math.h>
 
 #include "pass/plan.h"
@@ -18,7 +18,8 @@ static const struct config config = { .slots = 0, .slice_s = 600 };
 static struct snapshot snapshot_new(const struct policy *policy)
 {
 	return (struct snapshot){
-		.config = &config, .policy = policy, .now_boot_s = NOW_BOOT_S, .now_wall_s = NOW_WALL_S,
+		.config = &config, .policy = policy,
+		.now_boot_s = NOW_BOOT_S, .now_wall_s = NOW_WALL_S,
 	};
 }
 
@@ -96,7 +97,8 @@ static struct knowledge measured(void)
 	return k;
 }
 
-static struct workload *add_workload(struct snapshot *s, const char *kind, struct knowledge k, bool known)
+static struct workload *add_workload(struct snapshot *s, const char *kind, struct knowledge k,
+				     bool known)
 {
 	struct workload *w;
 
@@ -222,8 +224,8 @@ static void test_unattended(void)
 
 /* --- sizes --- */
 
-/* The workload was measured on the old kind. On the new kind, where the job is to start, 40 samples ran
- * out of memory and 32 fitted. */
+/* The workload was measured on the old kind. On the new kind, where the job is to start, 40
+ * samples ran out of memory and 32 fitted. */
 static struct snapshot two_kinds(void)
 {
 	struct snapshot s = snapshot_new(&policy_goodput);
@@ -287,7 +289,8 @@ static void test_model_of_the_kind(void)
 	s.workloads.items[1].k = fast;
 	s.workloads.items[1].measured = true;
 	d = pass_decide(&s);
-	near(d->sizes[0].goodput, 64 / 0.0082, 1e-6, "goodput is by the model of the devices assigned");
+	near(d->sizes[0].goodput, 64 / 0.0082, 1e-6,
+	     "goodput is by the model of the devices assigned");
 	decision_free(d);
 	snapshot_release(&s);
 }
@@ -321,8 +324,10 @@ static void test_change(void)
 	s.settled[0] = true;
 	d = pass_decide(&s);
 	p = plan_make(&s, d);
-	is_int(p->count > 0 ? (int)p->items[0].kind : -1, ACTION_CHANGE, "then it is changed in place");
-	is_int(p->items[0].sizes.configuration.local_batch_size, 64, "to the sizes of most goodput");
+	is_int(p->count > 0 ? (int)p->items[0].kind : -1, ACTION_CHANGE,
+	       "then it is changed in place");
+	is_int(p->items[0].sizes.configuration.local_batch_size, 64,
+	       "to the sizes of most goodput");
 	plan_free(p);
 	decision_free(d);
 	snapshot_release(&s);

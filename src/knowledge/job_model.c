@@ -1,0 +1,241 @@
+/* job_model.c - from what is known of a workload to a model of one of its jobs. */
+#include <math.h>
+
+#include "pollux/job_model.h"
+#include "pollux/knowledge.h"
+#include "pollux/policy.h"
+
+#define USUAL_STEP_TIME_JOBS 20		/* the newest jobs, whose step times are averaged */
+
+const char *noise_basis_name(enum noise_basis basis)
+{
+	static const char *const names[] = {
+		[NOISE_UNKNOWN] = "unknown",
+		[NOISE_OWN] = "measured in this job",
+		[NOISE_DECLARED] = "declared",
+		[NOISE_SHARED] = "measured in other jobs of the workload",
+	};
+
+	return names[basis];
+}
+
+/* --- the noise scale --- */
+
+/* A job that never ran is at the start, where all such jobs have the same estimate. */
+static struct noise_estimate noise_of(struct knowledge *k, const struct job *job)
+{
+	int64_t batch_size = job->declared.batch_size;
+
+	if (job->progress.runs > 0)
+		return noise_estimate(k->windows, k->n_windows, job->id, job->progress.samples,
+				      batch_size);
+	if (k->fresh_batch_size != batch_size)
+		k->fresh = noise_estimate(k->windows, k->n_windows, job->id, 0, batch_size);
+	k->fresh_batch_size = batch_size;
+	return k->fresh;
+}
+
+/* The job's own updates count before what its owner declares, and that before other jobs'
+ * updates. */
+static void set_noise(struct knowledge *k, const struct job *job, struct job_model *m)
+{
+	struct noise_estimate e = noise_of(k, job);
+
+	m->n_noise_updates = e.n_updates;
+	m->goodput.noise_scale = e.noise_scale;
+	m->noise_basis = isnan(e.noise_scale) ? NOISE_UNKNOWN : e.own ? NOISE_OWN : NOISE_SHARED;
+	if (m->noise_basis != NOISE_OWN && job->declared.noise_scale > 0) {
+		m->goodput.noise_scale = job->declared.noise_scale;
+		m->noise_basis = NOISE_DECLARED;
+	}
+	/* Two passes and more are asked for in order to measure the noise. A job that cannot do
+	 * them relies on what was declared. */
+	if (m->noise_basis == NOISE_DECLARED && !job->declared.accumulates)
+		m->goodput.noise_is_measured = true;
+}
+
+/* --- what remains --- */
+
+static double at_least_0(double value)
+{
+	return value > 0 ? value : 0;	/* NaN, unknown, is none so far */
+}
+
+static double remaining_samples(const struct knowledge *k, const struct job *job)
+{
+	double samples = at_least_0(job->progress.samples), steps = at_least_0(job->progress.steps);
+	double batch_size = (double)job->declared.batch_size;
+
+	if (job->declared.total_samples > 0)
+		return sched_remaining(job->declared.total_samples, samples);
+	if (!(batch_size > 0))
+		batch_size = (double)NAN;
+	if (job_total_steps(job) > 0)	/* each of as many samples as the steps so far */
+		return sched_remaining(job_total_steps(job), steps) *
+		       (samples > 0 && steps > 0 ? samples / steps : batch_size);
+	return sched_remaining(k->typical_samples, samples);
+}
+
+/* The mean step time of other jobs on this many devices. NaN: there is none, or the jobs differ
+ * by more than store_typical_samples allows lengths to. */
+static double usual_step_time(const struct step_time_list *list, int replicas)
+{
+	double mean = 0, mean_sqr = 0;
+	int n = 0;
+
+	for (int i = 0; i < list->count && n < USUAL_STEP_TIME_JOBS; i++) {
+		double seconds = list->items[i].seconds;
+
+		if (list->items[i].replicas != replicas)
+			continue;
+		n++;
+		mean += (seconds - mean) / n;
+		mean_sqr += (seconds * seconds - mean_sqr) / n;
+	}
+	return n > 0 && mean_sqr - mean * mean <= mean * mean / 4 ? mean : (double)NAN;
+}
+
+static double step_time_of(const struct step_time_list *list, const struct job *job, int *replicas)
+{
+	for (int i = 0; i < list->count; i++)
+		if (list->items[i].job_id == job->id) {
+			*replicas = list->items[i].replicas;
+			return list->items[i].seconds;
+		}
+	*replicas = job->declared.min_replicas;
+	return usual_step_time(list, job->declared.min_replicas);
+}
+
+static double remaining_steps(const struct knowledge *k, const struct job *job)
+{
+	const struct progress *progress = &job->progress;
+
+	if (!(job->declared.total_samples > 0) && job_total_steps(job) > 0)
+		return sched_remaining(job_total_steps(job), at_least_0(progress->steps));
+	if (progress->samples > 0 && progress->steps > 0)
+		return remaining_samples(k, job) * progress->steps / progress->samples;
+	return (double)NAN;
+}
+
+/* --- the whole --- */
+
+/* What fits into memory is known as far as it was tried. */
+static int64_t max_local_batch(const struct knowledge *k, const struct job *job)
+{
+	int64_t limit = job->declared.max_local_batch_size;
+	int64_t tried = KNOWLEDGE_GROWTH * k->model.max_local_batch_size;
+
+	return limit > 0 && limit < tried ? limit : tried;
+}
+
+static struct goodput_model goodput_model_of(const struct knowledge *k, const struct job *job)
+{
+	const struct declaration *declared = &job->declared;
+
+	return (struct goodput_model){
+		.params = k->model.fit.params,
+		.residuals = k->residuals.n_places ? &k->residuals : NULL,
+		.noise_scale = (double)NAN,
+		.initial_batch_size = declared->batch_size,
+		.max_batch_size = declared->max_batch_size,
+		.max_local_batch_size = max_local_batch(k, job),
+		.accumulates = declared->accumulates,
+		.noise_is_measured = k->noise_is_measured,
+	};
+}
+
+static int max_replicas(const struct knowledge *k, const struct job *job)
+{
+	int most = SCHED_REPLICA_GROWTH * k->model.max_replicas, least = job->declared.min_replicas;
+
+	return most > least ? most : least;
+}
+
+void knowledge_of_job(struct knowledge *k, const struct job *job, struct job_model *m)
+{
+	const struct declaration *declared = &job->declared;
+
+	*m = (struct job_model){
+		.known = k->modelled && declared->batch_size > 0,
+		.goodput = goodput_model_of(k, job),
+		.min_replicas = declared->min_replicas,
+		.min_batch_size = declared->min_batch_size,
+		.own_max_local_batch_size = declared->max_local_batch_size,
+		.remaining_samples = remaining_samples(k, job), .remaining_s = (double)NAN,
+		.restart_s = k->restart_s, .memory = k->memory, .failed = k->failed,
+	};
+	if (m->known)
+		m->max_replicas = max_replicas(k, job);
+	if (declared->batch_size > 0)
+		set_noise(k, job, m);
+	else
+		m->remaining_s = remaining_steps(k, job) *
+				 step_time_of(&k->step_times, job, &m->timed_replicas);
+}
+
+/* --- the best configuration --- */
+
+struct goodput_model job_model_on(const struct job_model *m, int replicas)
+{
+	struct goodput_model g = m->goodput;
+	int64_t too_large = sizes_too_large(&m->memory, &m->failed, replicas);
+
+	if (too_large > 0 && (g.max_local_batch_size == 0 || g.max_local_batch_size >= too_large))
+		g.max_local_batch_size = sizes_limit(&m->memory, &m->failed, replicas);
+	return g;
+}
+
+/* The configuration of the job if nothing were known of it. */
+static struct goodput_choice as_submitted(const struct job_model *m, int replicas)
+{
+	const struct goodput_model *g = &m->goodput;
+
+	return goodput_choice_of(g, configuration_spread(g->initial_batch_size, replicas,
+							 m->own_max_local_batch_size,
+							 m->min_batch_size, g->max_batch_size));
+}
+
+bool job_model_fits(const struct job_model *m, const struct configuration *c)
+{
+	int64_t too_large = sizes_too_large(&m->memory, &m->failed, c->replicas);
+
+	return too_large == 0 || c->local_batch_size < too_large;
+}
+
+/* The batch that the job was submitted with, in *choice, may take more memory than there is,
+ * while its range of batch sizes has another one that does not. */
+static bool as_fits(const struct job_model *m, int replicas, struct goodput_choice *choice)
+{
+	const struct goodput_model *g = &m->goodput;
+	int64_t limit = sizes_limit(&m->memory, &m->failed, replicas);
+	struct batch_range range = {
+		g->initial_batch_size, m->min_batch_size, g->max_batch_size, g->accumulates,
+	};
+	struct configuration c;
+
+	if (limit <= 0 || choice->configuration.local_batch_size <= limit ||
+	    !configuration_within(&range, replicas, limit, &c))
+		return false;
+	*choice = goodput_choice_of(g, c);
+	return true;
+}
+
+bool job_model_best(const struct job_model *m, int replicas, struct goodput_choice *choice)
+{
+	struct goodput_model g = job_model_on(m, replicas);
+
+	*choice = (struct goodput_choice){ .goodput = 0 };
+	if (replicas > m->max_replicas)
+		return false;
+	if (g.max_local_batch_size >= 0 &&
+	    goodput_best_round(&g, (struct throughput_place){ 1, replicas }, choice))
+		return true;
+	*choice = as_submitted(m, replicas);
+	if ((replicas <= m->min_replicas || m->goodput.max_batch_size == 0) &&
+	    job_model_fits(m, &choice->configuration))
+		return true;
+	if (as_fits(m, replicas, choice) || replicas <= m->min_replicas)
+		return true;
+	*choice = (struct goodput_choice){ .goodput = 0 };
+	return false;
+}
