@@ -61,10 +61,14 @@ static bool keep_to_what_works(const struct snapshot *s, const struct declaratio
 		declared->accumulates,
 	};
 	int64_t limit = w ? sizes_limit(&w->k.memory, &w->k.failed, c->replicas) : 0;
+	struct configuration works;
 
-	return limit > 0 &&
-	       c->local_batch_size >= sizes_too_large(&w->k.memory, &w->k.failed, c->replicas) &&
-	       configuration_within(&range, c->replicas, limit, c);
+	if (limit <= 0 ||
+	    c->local_batch_size < sizes_too_large(&w->k.memory, &w->k.failed, c->replicas) ||
+	    !configuration_within(&range, c->replicas, limit, &works))
+		return false;
+	*c = works;
+	return true;
 }
 
 struct sizes choose_sizes(const struct snapshot *s, const struct decision *d,

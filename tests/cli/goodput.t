@@ -67,7 +67,7 @@ like 'the pass says why, with numbers' '(change|start) job .*(device|devices)(:|
 comes 'the trainer changes its batch while it runs' 120 'count(*) > 0 FROM runs WHERE config_version > 0'
 like 'and says so in its log' '^batch [0-9]+ -> [0-9]+' "$("$POLLUX" log "$first")"
 ok 'as do its events, with the numbers' holds "count(*) > 0 FROM events WHERE kind = 'change' AND job_id = $first
-	AND text LIKE 'from batch % to batch % x %; goodput % to %/s, noise scale %'"
+	AND text LIKE 'from batch % to batch % = % * %; goodput % to %/s, noise scale %'"
 unlike 'which costs no relaunch at the same devices' 'relaunched' "$(cat passes.out)"
 
 # --- a second job of the workload starts with what the first has taught --------------------
