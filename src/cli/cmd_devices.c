@@ -38,7 +38,7 @@ static const struct option_spec options[] = {
 
 /* --- what there is to show --- */
 
-/* Where there is no store yet nothing is held and nobody ignored. */
+/* If there is no store yet, no device is held, and no process is ignored. */
 static int view_read(const struct device_settings *settings, struct devices_view *v,
 		     struct err *err)
 {

@@ -124,7 +124,8 @@ static int check(const struct simulate_options *o, struct sim_options *sim, stru
 	sim->interference = o->interference;
 	if (!o->profiles || !o->workloads_read.count)
 		return usage_error(&cmd_simulate, err,
-				   "give --profiles and --workload, --from-store, or --generate");
+				   "give --profiles and --workload, or --from-store, or "
+				   "--generate");
 	if (o->nodes * o->gpus_per_node > GPUS_MAX)
 		return usage_error(&cmd_simulate, err, "%lld GPUs; at most %d can be simulated",
 				   (long long)o->nodes * o->gpus_per_node, GPUS_MAX);
@@ -226,7 +227,7 @@ static const char *const run_options[] = {
 	NULL
 };
 
-/* What would do nothing is refused. */
+/* Refuse options that would have no effect. */
 static int check_given(const struct simulate_options *o, int argc, char **argv, struct err *err)
 {
 	const char *const *own = o->from_store ? store_options

@@ -46,7 +46,7 @@ static void interrupt(int signal_number)
 	interrupted = 1;
 }
 
-/* What was asked for. */
+/* The jobs and the view that were asked for. */
 struct request {
 	const struct status_options *o;
 	int64_t *ids;		/* owned */
@@ -175,7 +175,8 @@ static void try_open(struct session *s)
 		store_open(&s->store, &s->paths, STORE_READ, &ignored);
 }
 
-/* In a pipe the pace is the reader's affair: there the clock alone decides. */
+/* Sleep for so many seconds, on a terminal only until the store changes. In a pipe the clock alone
+ * decides, since the reader counts on the pace. */
 static void sleep_until_change(struct session *s, double seconds)
 {
 	struct timespec pause = { .tv_nsec = LOOK_NS };

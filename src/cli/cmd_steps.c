@@ -33,7 +33,7 @@ static const struct option_spec options[] = {
 #undef O
 };
 
-/* What was found in a log. */
+/* The steps that were found in a log. */
 struct findings {
 	struct steps_summary summary;
 	struct step_event last;		/* of the pattern that is locked */

@@ -31,7 +31,7 @@ static void print_result(const struct job *job, bool quiet)
 	printf("Submitted job %lld (", (long long)job->id);
 	output_clean(stdout, job->declared.name);
 	printf(": %s, needs %d device%s)\n", job_state_name(job->state), job->declared.min_replicas,
-	       job->declared.min_replicas == 1 ? "" : "s");
+	       plural(job->declared.min_replicas));
 }
 
 static void warn_of_network(const struct paths *paths)

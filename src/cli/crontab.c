@@ -69,7 +69,7 @@ void crontab_entry_release(struct crontab_entry *e)
 
 /* --- lines --- */
 
-/* What a line runs: after "@hourly" or five fields. NULL: it runs nothing. */
+/* The command of a line, which stands after "@hourly" or five fields. NULL: the line has none. */
 static const char *command_of(const char *line)
 {
 	const char *p = line + strspn(line, " \t");

@@ -64,7 +64,8 @@ static int unknown_command(const char *name, struct err *err)
 			   name);
 }
 
-/* pollux help [COMMAND [--OPTION]]: with an option the names that it takes, for shells that complete. */
+/* pollux help [COMMAND [--OPTION]]: with an option, print the names that it takes, for completion
+ * in shells. */
 static int help(int argc, char **argv, struct err *err)
 {
 	const struct command *command;

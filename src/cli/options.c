@@ -295,7 +295,7 @@ static int set_amount(const struct option_spec *spec, const char *value, void *f
 	return 0;
 }
 
-/* Only a signal that a program can catch. */
+/* Parse the name or number of a signal that a program can catch. */
 static int set_signal(const char *value, void *field)
 {
 	const char *name = text_starts_with(value, "SIG") ? value + 3 : value;
@@ -362,7 +362,8 @@ static void add_choices(struct text *t, const char *const *choices)
 		text_addf(t, "%s%s", *choices, !choices[1] ? "" : choices[2] ? ", " : " or ");
 }
 
-/* What a value has to be where that is no number and no time; false elsewhere. */
+/* Add what a value of this option has to be, for types other than numbers and times. Returns false
+ * for numbers and times. */
 static bool describe_word(struct text *t, const struct option_spec *spec)
 {
 	if (spec->type == OPTION_CHOICE)
@@ -537,7 +538,7 @@ bool options_ask_help(const struct command *command, int argc, char **argv)
 	return i == SCAN_HELP;
 }
 
-/* In a copy: getopt moves operands, and the caller knows where his are. */
+/* Scan a copy: getopt moves operands, and the caller knows where the operands of argv are. */
 const char *options_given_but(const struct command *command, int argc, char **argv,
 			      const char *const *names)
 {

@@ -25,7 +25,7 @@ struct profile_options {
 /* Each returns the exit status, or -1 with *err as main.c wants it. */
 int profile_devices(const struct profile_options *o, struct err *err);
 int profile_command(const struct profile_options *o, char **argv, struct err *err);
-/* What a profile has found out. */
+/* Show the results of a profile. */
 int profile_show(const struct profile_options *o, int64_t job_id, struct err *err);
 
 #endif

@@ -36,7 +36,7 @@ static int count_interruptions(void)
 	return interruptions;
 }
 
-/* But for nohup(1). */
+/* Catch the signals that interrupt a profile. SIGHUP stays ignored under nohup(1). */
 static void catch_signals(void)
 {
 	struct sigaction action = { .sa_handler = interrupt }, hangup;
@@ -91,7 +91,8 @@ static void add_stop(struct text *t, double stops_in_s)
 		  format_duration(fmax(stops_in_s, 0)).s);
 }
 
-/* In a pipe only that it stops: whoever has asked for it may wait for a minute. */
+/* A pipe is told only that the profile stops, since whoever stopped it may have to wait for a
+ * minute. */
 static void show_progress(const struct profile_progress *p, void *arg)
 {
 	bool stops = p->interrupted && isfinite(p->stops_in_s);
@@ -139,7 +140,7 @@ static int show(struct session *s, int64_t job_id, const struct profile_options 
 
 /* --- measuring --- */
 
-/* What it can do decides what can be tried. */
+/* Say which sizes cannot be tried, because of what was declared. */
 static void note_limits(const struct job *job)
 {
 	if (job->declared.batch_size == 0)
@@ -151,7 +152,7 @@ static void note_limits(const struct job *job)
 			       "measured at its own size only");
 }
 
-/* Whether it heeds POLLUX_CHECKPOINT_DIR cannot be seen. */
+/* Say what follows if the program ignores POLLUX_CHECKPOINT_DIR, which cannot be seen. */
 static void note_command(char **argv)
 {
 	for (int i = 0; argv[i]; i++)
@@ -218,7 +219,7 @@ static int measure(struct session *s, struct job *job, const struct job_command 
 	return rc;
 }
 
-/* What still happens without us. */
+/* Say what goes on after this process has ended. */
 static void note_abandoned(const struct job *job)
 {
 	double left_s = job->declared.grace_s + engine_for_new_runs()->kill_wait_s;

@@ -57,7 +57,8 @@ static int held(const struct profiling *p, const struct device *device, struct e
 		       other ? other : DEVICE_LOCK_ENDED);
 }
 
-/* Without it others would only take it for somebody else. */
+/* Take a second lock that tells other processes that a measurement holds the device. Without the
+ * mark they would name an unknown process. */
 static void mark(struct profiling *p, int d)
 {
 	char *path = paths_measure_lock(&p->session.paths, p->devices.items[d].id);

@@ -11,7 +11,7 @@ struct simulate_outputs {
 };
 
 /* simulate_files.c */
-/* Of what was given: a file, or a directory of files NAME.csv. */
+/* The files to read: each given path is a file, or a directory of files NAME.csv. */
 int simulate_list_workloads(const struct text_list *given, struct strings *paths, struct err *err);
 /* Before the run: no file is written that is read, or twice, and all can be. */
 int simulate_check_outputs(const struct simulate_outputs *o, const char *profiles,

@@ -33,7 +33,7 @@ int simulate_generate(const char *directory, struct sim_generation *g, struct er
 	printf("%s/profiles: %d applications, on nodes of up to %d GPUs\n"
 	       "%s/workloads: %d workload%s of %d job%s\n",
 	       directory, sim_generate_applications(), sim_generate_gpus(g), directory,
-	       g->n_workloads, g->n_workloads == 1 ? "" : "s", g->n_jobs,
-	       g->n_jobs == 1 ? "" : "s");
+	       g->n_workloads, plural(g->n_workloads), g->n_jobs,
+	       plural(g->n_jobs));
 	return 0;
 }

@@ -31,8 +31,8 @@ static bool is_directory(const char *path)
 	return S_ISDIR(st.st_mode);
 }
 
-/* The directory is entered later by cron's hand, so it is named absolutely; whether it can be entered is
- * found out now. */
+/* The directory is entered later by cron's hand, so it is named absolutely; whether it can be
+ * entered is found out now. */
 static int find_directory(const struct asked *o, struct job_command *c, struct err *err)
 {
 	char *cwd = getcwd(NULL, 0);

@@ -1,5 +1,5 @@
-/* submission.h - from the options of 'pollux submit', or 'pollux profile', to a job. by is the command
- * that errors name. */
+/* submission.h - from the options of 'pollux submit', or 'pollux profile', to a job. by is the
+ * command that errors name. */
 #ifndef POLLUX_CLI_SUBMISSION_H
 #define POLLUX_CLI_SUBMISSION_H
 

@@ -63,7 +63,7 @@ static void new_line(const struct json *j)
 	fprintf(j->out, "\n%*s", 2 * j->depth, "");
 }
 
-/* What comes before every value: the comma, the line, the key. */
+/* Write what stands before every value: the comma, the new line, the key. */
 static void begin_value(struct json *j, const char *key)
 {
 	int top = j->depth - 1;

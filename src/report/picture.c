@@ -37,7 +37,7 @@ struct plotter {
 	int picture_fd, errors_fd;	/* files in memory */
 };
 
-/* Without the user's own settings, which might not suit. */
+/* Start gnuplot without the user's own settings, which might not suit the script. */
 static int spawn(struct plotter *p, int script_read_fd)
 {
 	char name[] = "gnuplot", option[] = "-d";
@@ -156,7 +156,7 @@ static int draw(const char *script, const char *path, struct err *err)
 	return rc;
 }
 
-/* It leaves a line where pictures go, once it has found the fonts and libraries of such a one. */
+/* The script prints one line once gnuplot has found the fonts and libraries for this format. */
 int picture_check(const char *path, struct err *err)
 {
 	const char *format = picture_format(path);

@@ -80,7 +80,7 @@ static const struct device_measurement *product_of(const struct products *p, con
 	return NULL;
 }
 
-/* Whether no product of the list before this one is of its row. */
+/* True if measurement i is a product, and the first one of its row in the table. */
 static bool begins_row(const struct measure_result *r, int i)
 {
 	const struct device_measurement *m = &r->list.items[i];

@@ -10,7 +10,8 @@
 
 /* --- the machine, as the last pass saw it --- */
 
-/* Those that can be used; of the kind that a job runs on, or of the first. */
+/* Count the devices that can be used. Their kind is that of the devices that the job runs on, else
+ * that of the first device. */
 static int read_devices(struct explanation *e, int slots, struct err *err)
 {
 	struct device_settings settings = { .slots = slots };
@@ -103,7 +104,7 @@ bool explanation_missing(const struct explanation *e, struct text *what)
 			  "no step times yet: %lld report%s came, but no steps could be measured. "
 			  "Windows of two seconds count once two in a row agree, steps of a CONFIG "
 			  "that was not asked for not at all (pollux-report(1))",
-			  (long long)e->n_reports, e->n_reports == 1 ? "" : "s");
+			  (long long)e->n_reports, plural(e->n_reports));
 	else
 		text_add(what, "no step times yet: windows of two seconds count once two in a row "
 			 "agree. Its program has to print its steps as 'pollux steps' recognises "

@@ -164,7 +164,7 @@ static void add_left(const struct explanation *e, struct text *t)
 	text_add(t, e->now.goodput > 0 ? ", $now using 1:2 with points ls 5 title 'now'\n" : "\n");
 }
 
-/* To the right of the picture on the right. */
+/* Commands for the axis at the right edge of the right picture. */
 static void add_efficiency_axis(struct text *t)
 {
 	text_add(t, "set border 11\n"
@@ -186,7 +186,7 @@ static void add_right(const struct explanation *e, struct text *t)
 		  "set logscale x 2\n"
 		  "set xtics auto\n"
 		  "set xrange [%.9g:%.9g]\n",
-		  e->replicas, e->replicas == 1 ? "" : "s", low / 1.15, high * 1.15);
+		  e->replicas, plural(e->replicas), low / 1.15, high * 1.15);
 	if (knows_goodput(e))
 		add_efficiency_axis(t);
 	text_addf(t, "plot $sizes using 1:2 with %s ls 2 title 'throughput', ", with);

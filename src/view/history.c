@@ -134,7 +134,7 @@ static int index_of(const struct history *h, int64_t job_id)
 	return -1;
 }
 
-/* What a job came after and is not simulated ended when it ended. */
+/* A job that others came after but that is not simulated ends when it really ended. */
 static void set_dependencies(struct history *h)
 {
 	for (int d = 0; d < h->dependencies.count; d++) {

@@ -65,7 +65,7 @@ static double work_of_runs(struct knowledge *k, const struct job *job, const str
 	return work > 0 ? work : job->progress.samples;
 }
 
-/* What its first launch took until the first step; NaN: not known. */
+/* Seconds from the first launch to the first step; NaN: unknown. */
 static double first_step(const struct run_list *runs)
 {
 	for (int i = 0; i < runs->count; i++)
@@ -124,7 +124,7 @@ static void set_rates(const struct job_model *m, const struct job *job, int n,
 	}
 }
 
-/* What a job comes to in all. */
+/* The whole length of a job. */
 struct extent {
 	double samples, work, pauses_s;
 };
@@ -146,7 +146,7 @@ static void set_phases(struct knowledge *k, const struct job *job, const struct 
 
 /* --- by its model --- */
 
-/* In all; NaN: not known. */
+/* Samples of the whole job; NaN: unknown. */
 static double length_of(struct knowledge *k, const struct job *job)
 {
 	struct job_model m;

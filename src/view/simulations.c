@@ -177,7 +177,7 @@ static int count_cores(void)
 										   : 1;
 }
 
-/* Where no thread can be started, the work is done all the same. */
+/* If no thread can be started, this thread does the work. */
 static void simulate_all(struct team *team)
 {
 	int n = count_cores() < team->s->n ? count_cores() : team->s->n, started = 0;
