@@ -253,7 +253,7 @@ before=$(points "$id")
 ok 'a supervisor that is killed is replaced, and the profile goes on' wait_for 40 has_points "$id" $((before + 2))
 
 # --- beside others ---
-is_told() { "$POLLUX" status | grep -Eq "^ *$id +fake +[a-z]+ .*a profile: tries 1 x "; }
+is_told() { "$POLLUX" status | grep -Eq "^ *$id +fake +[a-z]+ .*a profile: tries batch [0-9]+ = 1 [*] "; }
 ok 'status tells what it is' wait_for 20 is_told
 run "$POLLUX" status "$id" --json
 is 'in JSON too' 1 "$(printf '%s' "$out" | json 'print $d->{jobs}[0]{profile}')"
