@@ -95,7 +95,8 @@ is 'pollux-profile(1) has every key of the JSON of a command' '' \
 	"$(sed -n '/^\.Sh JSON/,/^\.Sh EXIT/p' "$man/pollux-profile.1" | listed Va >keys
 		keys_of "$src/view/profile_json.c" | sort -u | grep -vxF -f keys)"
 is 'and of the devices' '' "$(keys_of "$src/view/devices_profile_json.c" | sort -u | grep -vxF -f keys)"
-same 'pollux-devices(1) has every key of the JSON' "$(keys_of "$src/view/devices_json.c")" \
+same 'pollux-devices(1) has every key of the JSON' "$(keys_of "$src/view/devices_json.c"
+	grep -ohE '_key = "[a-z_]+"' "$src"/device/*/*.c | sed 's/.*"\(.*\)"/\1/')" \
 	"$(listed Va <"$man/pollux-devices.1")"
 same 'pollux-steps(1) has every key of the JSON' "$(keys_of "$src/cli/cmd_steps.c")" \
 	"$(listed Va <"$man/pollux-steps.1")"
@@ -120,7 +121,10 @@ same 'pollux(1) has every variable that jobs get' \
 		sed 's/.*"\(.*\)"/\1/')" \
 	"$(section pollux.1 'Given to jobs' | sed '/^\.It/!d' | listed Ev)"
 same 'pollux(1) has every variable that they do not' \
-	"$(sed -n '/dropped\[\] = {/,/^};/p' "$src/engine/environment.c" | grep -oE '"[^"]+"' | tr -d '"')" \
+	"$({
+		sed -n '/dropped\[\] = {/,/^};/p' "$src/engine/environment.c"
+		grep -h '_variables\[\] = {' "$src"/device/*/*.c
+	} | grep -oE '"[^"]+"' | tr -d '"')" \
 	"$(section pollux.1 'Not passed on to jobs' | listed Ev)"
 same 'pollux(1) has every setting' \
 	"$(sed -nE 's/^\t\{ "([a-z]+)", "(POLLUX_[A-Z]+)".*/\1 \2/p' "$src/util/config.c")" \
