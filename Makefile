@@ -158,7 +158,7 @@ lint: ## warnings as errors, static analysis, manuals, layers, purity
 # programs are those that users build, and CI runs the quick tests on them: `make lint-quick`.
 GCC_MAKE = $(MAKE) BUILD=$(BUILD)/gcc CC=gcc CPPFLAGS='$(GCC_WARN) -Werror' ANALYZE=-fanalyzer
 lint-gcc:
-	@$(GCC_MAKE) programs lint-symbols
+	+@$(GCC_MAKE) programs lint-symbols
 
 lint-quick: | need
 	+@$(GCC_MAKE) quick
