@@ -223,7 +223,7 @@ memcheck: all examples $(UNIT) $(STANDIN) ## the unit tests and some commands un
 		$(PROVE) $(MEMCHECK_CLI) || { cat $(BUILD)/valgrind/*; exit 1; }
 
 fuzz: ## each fuzzer for FUZZ_SECONDS (30); the corpus stays in build/corpus
-	@$(MAKE) BUILD=$(BUILD)/fuzzing CC=$(CLANG) CPPFLAGS=-Wno-double-promotion \
+	@$(MAKE) BUILD=$(BUILD)/fuzzing CC='$(CLANG)' CPPFLAGS=-Wno-double-promotion \
 		HARDEN='-fPIE -U_FORTIFY_SOURCE' \
 		CFLAGS='$(SAN_CFLAGS) -fsanitize=fuzzer-no-link' fuzzers
 	tools/fuzz.sh $(BUILD) $(FUZZ_SECONDS)

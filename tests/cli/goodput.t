@@ -72,7 +72,7 @@ unlike 'which costs no relaunch at the same devices' 'relaunched' "$(cat passes.
 
 # --- a second job of the workload starts with what the first has taught --------------------
 
-submit second 64 600000 --batch-range 64:2048 --accumulate -r 1:2
+submit second 64 150000 --batch-range 64:2048 --accumulate -r 1:2
 second=$id
 comes 'it starts' 20 "count(*) > 0 FROM runs WHERE job_id = $second AND state <> 'assigned'"
 unlike 'with a model at once' 'goodput not known' "$(query "SELECT reason FROM decision_jobs WHERE job_id = $second")"
@@ -82,7 +82,7 @@ comes 'it is short, and ends before the first' 120 "count(*) = 1 FROM jobs WHERE
 # --- more jobs than devices: short ones first, and nobody starves ---------------------------
 
 for job in 3 4 5 6; do
-	submit "j$job" 64 300000 -r 1
+	submit "j$job" 64 60000 -r 1
 done
 comes 'all of them end' 120 "count(*) = 0 FROM jobs WHERE state <> 'done' AND name LIKE 'j%'"
 is 'those without a range kept their batch' 0 \

@@ -9,7 +9,7 @@
 #
 # Nothing may depend on how fast the machine is. A limit in seconds says how long
 # something takes on a quiet machine; TIME_SCALE (10; more under sanitizers)
-# multiplies every limit, in wait_for and by `limit`. What a test does, its samples
+# multiplies every limit. What a test does, its samples
 # and steps, is never scaled.
 # shellcheck shell=sh
 ROOT=$(cd "$(dirname "$0")/../.." && pwd)

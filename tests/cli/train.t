@@ -65,7 +65,7 @@ done
 
 # --- stop and resume ---------------------------------------------------------
 
-long='--samples 60000 --batch 64'
+long='--samples 240000 --batch 64'
 # shellcheck disable=SC2086
 small $long --checkpoint straight >straight.log
 # shellcheck disable=SC2086
@@ -76,16 +76,16 @@ ended
 is 'SIGTERM: exit 75' 75 "$rc"
 like 'having said where it stopped' '^stopped samples [0-9]+ ' "$(tail -n 1 log)"
 at=$(field 'stopped samples' "$(cat log)")
-ok 'before the end' [ "$at" -lt 60000 ]
+ok 'before the end' [ "$at" -lt 240000 ]
 # shellcheck disable=SC2086
 run small $long --checkpoint stopped
 like 'the next run resumes there' "^resumed samples $at step $((at / 64)) from stopped/" "$out"
-like 'and ends at exactly its samples' '^done samples 60000 ' "$out"
+like 'and ends at exactly its samples' '^done samples 240000 ' "$out"
 ok 'with the bytes of a run that was never stopped' \
 	cmp straight/checkpoint.bin stopped/checkpoint.bin
 # shellcheck disable=SC2086
 run small $long --checkpoint stopped
-like 'a finished job is finished at once' '^done samples 60000 ' "$out"
+like 'a finished job is finished at once' '^done samples 240000 ' "$out"
 unlike 'without a step' '^step' "$out"
 background --samples 10000000
 wait_for 20 logged 'step 5'
