@@ -189,7 +189,7 @@ struct run_update {
 	const struct gradient_window *gradient;		/* NULL: none */
 };
 
-int store_run_update(struct store *s, const struct run_update *u, struct err *err);
+int store_run_update(struct store *s, const struct run_update *p, struct err *err);
 
 struct observation_row {
 	int64_t run_id, job_id;

@@ -101,10 +101,10 @@ static int load_unmeasured(struct store *s, const char *kind, const char *name,
 	return 0;
 }
 
-static int load(struct store *s, const char *kind, const struct strings *names, bool models,
-		bool fit, struct workload_list *list, struct err *err)
+static int load_others(struct store *s, const char *kind, const struct strings *names,
+		       struct workload_list *list, struct err *err)
 {
-	int rc = models ? load_all_measured(s, kind, fit, list, err) : 0;
+	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < names->count; i++)
 		rc = load_unmeasured(s, kind, names->items[i], list, err);
@@ -114,7 +114,9 @@ static int load(struct store *s, const char *kind, const struct strings *names, 
 int workloads_learn(struct store *s, const char *kind, const struct strings *names, bool models,
 		    struct workload_list *list, struct err *err)
 {
-	return load(s, kind, names, models, true, list, err);
+	if (models && load_all_measured(s, kind, true, list, err))
+		return -1;
+	return load_others(s, kind, names, list, err);
 }
 
 int workloads_refresh(struct store *s, const char *kind, const struct strings *names, bool models,
@@ -128,7 +130,9 @@ int workloads_refresh(struct store *s, const char *kind, const struct strings *n
 		if (!strcmp(w->kind, kind))
 			rc = knowledge_load_sizes(s, w->name, kind, &w->k, err);
 	}
-	return rc ? rc : load(s, kind, names, models, false, list, err);
+	if (rc || (models && load_all_measured(s, kind, false, list, err)))
+		return -1;
+	return load_others(s, kind, names, list, err);
 }
 
 void workload_list_release(struct workload_list *list)

@@ -61,9 +61,10 @@ double dependencies_end(const struct snapshot *s, int64_t job_id)
 static void pass_over(struct decision *d, const struct job *job, bool never, char *reason,
 		      double next_start_s)
 {
-	d->passed_over[d->n_passed_over++] = (struct passed_over){
-		.job = job, .never = never, .reason = reason, .next_start_s = next_start_s,
-	};
+	struct passed_over *p = &d->passed_over[d->n_passed_over++];
+
+	*p = (struct passed_over){ .job = job, .never = never, .next_start_s = next_start_s };
+	p->reason = reason;
 }
 
 /* True if the job waits for another one, or never can run. */

@@ -202,6 +202,6 @@ void json_field(struct json *j, const struct field *f, const void *member)
 	case FIELD_CHARS: json_text(j, f->name, member); break;
 	case FIELD_STRINGS:
 	case FIELD_BATCH_SIZE:
-	case FIELD_NONE: assert(!"a field that JSON has no form for"); break;
+	case FIELD_NONE: assert(0 && "JSON has no form for this field"); break;
 	}
 }

@@ -231,6 +231,13 @@ static void choose_columns(const struct table *t, int width, struct layout *layo
 	leave_out(t, width, false, layout);
 }
 
+/* True if the column has a room, and wants no more than its part of what is left. */
+static bool is_content(const struct table_column *column, const struct layout *l, int left,
+		       int rooms)
+{
+	return column->room && l->least < 0 && l->width <= left * column->room / rooms;
+}
+
 /* Divide what other columns leave among those with a room. No column gets more than it wants; what
  * it does not want goes to the rest. */
 static void share(const struct table *t, int width, struct layout *layout)
@@ -247,12 +254,10 @@ static void share(const struct table *t, int width, struct layout *layout)
 	while (settled) {
 		settled = false;
 		for (int c = 0; c < t->n_columns; c++) {
-			int room = t->columns[c].room;
-
-			if (!room || layout[c].least >= 0 || layout[c].width > left * room / rooms)
+			if (!is_content(&t->columns[c], &layout[c], left, rooms))
 				continue;
 			left -= layout[c].least = layout[c].width;
-			rooms -= room;
+			rooms -= t->columns[c].room;
 			settled = true;
 		}
 	}

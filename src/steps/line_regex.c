@@ -130,8 +130,8 @@ bool line_regex_match(const struct line_regex *regex, struct line_matcher *match
 		return false;
 	}
 	/* 0: it has more groups than there is room for. */
-	for (int i = 0; i < LINE_REGEX_GROUPS; i++) {
-		bool took_part = (rc == 0 || i < rc) && at[2 * i] != PCRE2_UNSET;
+	for (size_t i = 0; i < LINE_REGEX_GROUPS; i++) {
+		bool took_part = (rc == 0 || i < (size_t)rc) && at[2 * i] != PCRE2_UNSET;
 
 		groups[i] = took_part ? (struct span){ line + at[2 * i], at[2 * i + 1] - at[2 * i] }
 				      : (struct span){ NULL, 0 };

@@ -17,16 +17,21 @@ static void add_list(struct text *sql, struct column_walk w, bool names, const c
 	}
 }
 
-int rows_query(struct store *s, sqlite3_stmt **q, struct err *err, const struct store_table *table,
-	       unsigned flags, const char *rest, const char *types, ...)
+static struct column_walk walk(struct row_columns columns)
+{
+	return (struct column_walk){ .table = columns.table, .flags = columns.flags };
+}
+
+int rows_query(struct store *s, sqlite3_stmt **q, struct err *err, struct row_columns columns,
+	       const char *rest, const char *types, ...)
 {
 	struct text sql = TEXT_INIT;
 	va_list ap;
 	int rc;
 
 	text_add(&sql, "SELECT ");
-	add_list(&sql, (struct column_walk){ .table = table, .flags = flags }, true, "");
-	text_addf(&sql, " FROM %s %s", table->name, rest);
+	add_list(&sql, walk(columns), true, "");
+	text_addf(&sql, " FROM %s %s", columns.table->name, rest);
 	va_start(ap, types);
 	rc = sql_vquery(s, q, err, sql.data, types, &ap);
 	va_end(ap);
@@ -186,19 +191,16 @@ int rows_insert(struct store *s, const struct store_table *table, const void *ro
 	return rc;
 }
 
-int rows_update(struct store *s, const struct store_table *table, unsigned flags, const void *row,
-		int64_t id, const char *condition, int *changed, struct err *err)
+int rows_update(struct store *s, struct row_columns columns, const void *row, int64_t id,
+		const char *condition, struct err *err)
 {
-	struct column_walk chosen = { .table = table, .flags = flags };
 	struct text sql = TEXT_INIT;
 	int rc;
 
-	text_addf(&sql, "UPDATE %s SET ", table->name);
-	add_list(&sql, chosen, true, " = ?");
+	text_addf(&sql, "UPDATE %s SET ", columns.table->name);
+	add_list(&sql, walk(columns), true, " = ?");
 	text_addf(&sql, " WHERE id = ? AND %s", condition);
-	rc = run_bound(s, sql.data, chosen, row, id, err);
+	rc = run_bound(s, sql.data, walk(columns), row, id, err);
 	text_release(&sql);
-	if (changed)
-		*changed = sqlite3_changes(s->db);
-	return rc;
+	return rc ? -1 : sqlite3_changes(s->db);
 }

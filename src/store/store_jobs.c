@@ -18,7 +18,8 @@ int store_job_get(struct store *s, int64_t id, struct job *job, struct err *err)
 	sqlite3_stmt *q;
 	int rc;
 
-	if (rows_query(s, &q, err, &jobs_table, 0, "WHERE id = ?", "i", id))
+	if (rows_query(s, &q, err, (struct row_columns){ &jobs_table, 0 },
+		       "WHERE id = ?", "i", id))
 		return -1;
 	rc = sql_row(s, q, err);
 	if (rc == 1)
@@ -48,7 +49,8 @@ int store_jobs_list(struct store *s, enum job_filter filter, double since_wall_s
 	int rc, capacity = 0;
 
 	*list = (struct job_list){ 0 };
-	if (rows_query(s, &q, err, &jobs_table, 0, which[filter],
+	if (rows_query(s, &q, err, (struct row_columns){ &jobs_table, 0 },
+		       which[filter],
 		       filter == JOBS_RECENT ? "d" : "", since_wall_s))
 		return -1;
 	while ((rc = sql_row(s, q, err)) == 1) {
@@ -150,7 +152,8 @@ int store_job_command_get(struct store *s, int64_t id, struct job_command *c, st
 	int rc;
 
 	*c = (struct job_command){ 0 };
-	if (rows_query(s, &q, err, &commands_table, 0, "WHERE job_id = ?", "i", id))
+	if (rows_query(s, &q, err, (struct row_columns){ &commands_table, 0 },
+		       "WHERE job_id = ?", "i", id))
 		return -1;
 	rc = sql_row(s, q, err);
 	if (rc == 1)

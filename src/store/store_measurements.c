@@ -69,8 +69,8 @@ int store_run_update(struct store *s, const struct run_update *p, struct err *er
 {
 	if (store_begin(s, err))
 		return -1;
-	if (rows_update(s, &runs_table, COLUMN_REPORT, p->run, p->run->id, "state <> 'ended'", NULL,
-			err) ||
+	if (rows_update(s, (struct row_columns){ &runs_table, COLUMN_REPORT }, p->run, p->run->id,
+			"state <> 'ended'", err) < 0 ||
 	    write_job(s, p, err) || write_observation(s, p, err) ||
 	    write_gradient(s, p, err) || write_parameters(s, p, err)) {
 		store_rollback(s);

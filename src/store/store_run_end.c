@@ -9,12 +9,14 @@
 
 static int end_row(struct store *s, struct run *r, struct err *err)
 {
-	int changed = 0;
+	int changed;
 
 	r->state = RUN_ENDED;
 	r->end_time_s = clock_wall_s();
 	r->end_boot_s = clock_boot_s();
-	if (rows_update(s, &runs_table, COLUMN_END, r, r->id, "state <> 'ended'", &changed, err))
+	changed = rows_update(s, (struct row_columns){ &runs_table, COLUMN_END }, r, r->id,
+			      "state <> 'ended'", err);
+	if (changed < 0)
 		return -1;
 	if (changed != 1)
 		return err_set(err, EX_SOFTWARE, "run %lld has ended already", (long long)r->id);

@@ -60,7 +60,8 @@ int store_run_get(struct store *s, int64_t id, struct run *run, struct err *err)
 	int rc;
 
 	run_init(run);
-	if (rows_query(s, &q, err, &runs_table, 0, "WHERE id = ?", "i", id))
+	if (rows_query(s, &q, err, (struct row_columns){ &runs_table, 0 },
+		       "WHERE id = ?", "i", id))
 		return -1;
 	rc = sql_row(s, q, err);
 	if (rc == 1 && read_run(s, q, run, err))
@@ -94,7 +95,8 @@ int store_runs_active(struct store *s, struct run_list *list, struct err *err)
 	sqlite3_stmt *q;
 
 	*list = (struct run_list){ 0 };
-	if (rows_query(s, &q, err, &runs_table, 0, "WHERE id IN"
+	if (rows_query(s, &q, err, (struct row_columns){ &runs_table, 0 },
+		       "WHERE id IN"
 		       " (SELECT id FROM runs WHERE state <> 'ended') ORDER BY id", ""))
 		return -1;
 	return read_list(s, q, list, err);
@@ -105,7 +107,8 @@ int store_runs_of_job(struct store *s, int64_t job_id, struct run_list *list, st
 	sqlite3_stmt *q;
 
 	*list = (struct run_list){ 0 };
-	if (rows_query(s, &q, err, &runs_table, 0, "WHERE job_id = ? ORDER BY number", "i", job_id))
+	if (rows_query(s, &q, err, (struct row_columns){ &runs_table, 0 },
+		       "WHERE job_id = ? ORDER BY number", "i", job_id))
 		return -1;
 	return read_list(s, q, list, err);
 }
@@ -262,7 +265,8 @@ int store_run_stop_reason(struct store *s, int64_t id, enum stop_reason *reason,
 
 	run_init(&run);
 	run.state = RUN_ENDED;
-	if (rows_query(s, &q, err, &runs_table, COLUMN_STOP, "WHERE id = ?", "i", id))
+	if (rows_query(s, &q, err, (struct row_columns){ &runs_table, COLUMN_STOP },
+		       "WHERE id = ?", "i", id))
 		return -1;
 	rc = sql_row(s, q, err);
 	if (rc == 1)
@@ -290,7 +294,8 @@ int store_run_read_wanted(struct store *s, struct run *run, struct err *err)
 	sqlite3_stmt *q;
 	int rc;
 
-	if (rows_query(s, &q, err, &runs_table, COLUMN_WANTED, "WHERE id = ?", "i", run->id))
+	if (rows_query(s, &q, err, (struct row_columns){ &runs_table, COLUMN_WANTED },
+		       "WHERE id = ?", "i", run->id))
 		return -1;
 	rc = sql_row(s, q, err);
 	if (rc == 1)
