@@ -1,6 +1,5 @@
 #!/bin/sh
-# gpu_kit.t - tests/gpu-kit/run.sh by itself: arguments, time limits, budget, stop and go on, summary. The
-# steps are made up here; those that need no GPU or little are run as they are at the end.
+# gpu_kit.t - tests/gpu-kit/run.sh by itself: arguments, limits, budget, stop and go on, summary. The steps are made up here; at the end some real ones run, with what stands in for a GPU.
 # shellcheck disable=SC2317  # functions called by name
 . "$(dirname "$0")/tap.sh"
 kit=$ROOT/tests/gpu-kit/run.sh
@@ -35,7 +34,7 @@ one_line 'in one line'
 status '--help' 0 "$kit" --help
 like 'has the exit statuses' '75 the budget ended' "$out"
 status '--list' 0 "$kit" --list
-like 'has steps in order, and limits' '^first +20 s  something$' "$(printf '%s\n' "$out" | head -n 1)"
+like 'has steps in order, and limits' '^first +20 s  something$' "$(echo "$out" | head -n 1)"
 
 # --- lines, logs, skips, failures ---------------------------------------------------
 echo 'ok value 5 things' | step 30-on-gpu 20 1 gpu
@@ -55,7 +54,8 @@ fail time N s' "$(lines ends)"
 is 'a step that skips all is skipped' 'skip part - no reason at all
 skip time N s' "$(lines without)"
 is 'a step that says nothing failed' 'fail time N s' "$(lines silent)"
-like 'the summary has a row a line' '^\| first \| ok \| value \| 3 \| things \|$' "$(cat out/summary.md)"
+like 'the summary has a row a line' '^\| first \| ok \| value \| 3 \| things \|$' \
+	"$(cat out/summary.md)"
 like 'and no GPU' 'No GPU was used.*: nvidia-smi shows no GPU' "$(cat out/summary.md)"
 ok 'nothing is said to come from a card' [ ! -e out/RESULTS-gpu.md ]
 
@@ -141,7 +141,8 @@ if [ -e "${GPU_STANDIN-}/nvml_new.so" ] && [ -e "${CUDA_HOST-}" ]; then
 	like 'what is not built is skipped' '^sharing skip all - pollux gives' "$out"
 	like 'that there was no GPU is said' 'No GPU was used' "$(cat standin/out/summary.md)"
 	ok 'and no results are written' [ ! -e standin/out/RESULTS-gpu.md ]
-	unlike 'no process stays' . "$(grep -lsxzF "GPU_KIT_MARK=$TMP/standin/out" /proc/[0-9]*/environ)"
+	unlike 'no process stays' . \
+		"$(grep -lsxzF "GPU_KIT_MARK=$TMP/standin/out" /proc/[0-9]*/environ)"
 else
 	echo '# SKIPPED: real steps: GPU_STANDIN and CUDA_HOST do not say what stands in for a GPU'
 fi

@@ -1,9 +1,10 @@
 #!/bin/bash
-# check.sh KIT - the kit runs on a bare system with another glibc, without network and without a GPU.
+# check.sh KIT - the kit runs on a bare system with another glibc, without network or GPU.
 #
-# Every step that needs a GPU has to be skipped, none may fail, and the programs have to run. The root is
-# made once and kept in GPU_KIT_ROOT (/var/cache/pollux/gpu-kit-SUITE), SUITE being Debian's trixie. Where
-# it cannot be made (not as root, no debootstrap, no mirror), nothing is checked, and that is said loudly.
+# Every step that needs a GPU has to be skipped, none may fail, and the programs have to run. The
+# root is made once and kept in GPU_KIT_ROOT (/var/cache/pollux/gpu-kit-SUITE); SUITE is Debian's
+# trixie. Where it cannot be made (not as root, no debootstrap, no mirror) nothing is checked, and a
+# line says so.
 set -eu
 [ $# = 1 ] || { sed -n '2s/^# //p' "$0" >&2; exit 64; }
 kit=$(cd "$1" && pwd)
@@ -23,10 +24,10 @@ if [ ! -e "$GPU_KIT_ROOT/etc/apt" ]; then
 	mkdir -p "$(dirname "$GPU_KIT_ROOT")"
 	# Where this machine's packages come from there are Debian's other releases too.
 	# shellcheck disable=SC2016  # apt fills these in
-	[ "$(. /etc/os-release && echo "$ID")" != debian ] || export MIRROR=${MIRROR-$(apt-get indextargets \
-		--format '$(REPO_URI)' 'Created-By: Packages' | head -n 1)}
-	if ! PACKAGES='' FROM=$here timeout 300 "$root_of/tools/clean-root.sh" "$GPU_KIT_ROOT" true \
-		>"$GPU_KIT_ROOT.log" 2>&1; then
+	mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | head -n 1)
+	[ "$(. /etc/os-release && echo "$ID")" != debian ] || export MIRROR=${MIRROR-$mirror}
+	if ! PACKAGES='' FROM=$here timeout 300 "$root_of/tools/clean-root.sh" "$GPU_KIT_ROOT" \
+		true >"$GPU_KIT_ROOT.log" 2>&1; then
 		tail -n 3 "$GPU_KIT_ROOT.log" >&2
 		skip "no $SUITE could be had by debootstrap"
 	fi

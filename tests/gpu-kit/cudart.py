@@ -1,4 +1,5 @@
-"""cudart.py - CUDA's runtime by ctypes: a witness that shares no code with pollux and needs no compiler."""
+"""cudart.py - CUDA's runtime by ctypes: a witness that shares no code with pollux."""
+
 import ctypes
 import glob
 import os
@@ -8,8 +9,11 @@ import sys
 def find():
     """The library, where the linker, the toolkit or a wheel of PyTorch's has it."""
     names = [f"libcudart.so.{v}" for v in ("13", "12", "14", "11.0")]
-    places = [""] + [os.path.join(d, "lib64", "") for d in
-                     (os.environ.get("CUDA_HOME", ""), "/usr/local/cuda") if d]
+    places = [""] + [
+        os.path.join(d, "lib64", "")
+        for d in (os.environ.get("CUDA_HOME", ""), "/usr/local/cuda")
+        if d
+    ]
     for name in names:
         for place in places:
             try:
@@ -51,11 +55,17 @@ class Runtime:
         begun, ended = self.handle("cudaEventCreate"), self.handle("cudaEventCreate")
         time_ms = ctypes.c_float()
         best = float("inf")
-        for _ in range(4):                       # the first warms up
+        for _ in range(4):  # the first warms up
             self.call("cudaEventRecord", begun, stream)
             for _ in range(n):
-                self.call("cudaMemcpyAsync", ctypes.c_void_p(to), ctypes.c_void_p(source),
-                          ctypes.c_size_t(n_bytes), kind, stream)
+                self.call(
+                    "cudaMemcpyAsync",
+                    ctypes.c_void_p(to),
+                    ctypes.c_void_p(source),
+                    ctypes.c_size_t(n_bytes),
+                    kind,
+                    stream,
+                )
             self.call("cudaEventRecord", ended, stream)
             self.call("cudaEventSynchronize", ended)
             self.call("cudaEventElapsedTime", ctypes.byref(time_ms), begun, ended)

@@ -1,13 +1,14 @@
 """gpt.py - a small GPT on made-up data: the PyTorch job of the GPU kit.
 
-It knows of pollux what README says of a program: it reports its steps, saves when told to stop, leaves
-with status 75, and resumes. Without pollux it runs the same. Sample i is the same tokens whatever the
+It does what README asks of a program: it reports its steps, saves when told to stop, leaves with
+status 75, and resumes. Without pollux it runs the same. Sample i is the same tokens whatever the
 batch size and however often the program was stopped.
 
-	gpt.py --samples N [--batch N] [--accum N]   train
-	gpt.py --measure 8,24,100                    print the step time of each batch size
-	gpt.py --bisect 8:4096                       print the largest batch size that fits into memory
+    gpt.py --samples N [--batch N] [--accum N]   train
+    gpt.py --measure 8,24,100                    print the step time of each batch size
+    gpt.py --bisect 8:4096                       print the largest batch size that fits
 """
+
 import argparse
 import json
 import os
@@ -31,8 +32,12 @@ def arguments():
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--memory-mib", type=int, default=0, help="what of the GPU's memory it may take")
     p.add_argument("--most", type=int, default=0, help="without a GPU: the largest batch that fits")
-    p.add_argument("--pause-ms", type=float, default=0, help="without a GPU: what a step takes longer")
-    p.add_argument("--warm-up", type=int, default=10, help="steps that 'done' leaves out of its mean")
+    p.add_argument(
+        "--pause-ms", type=float, default=0, help="without a GPU: what a step takes longer"
+    )
+    p.add_argument(
+        "--warm-up", type=int, default=10, help="steps that 'done' leaves out of its mean"
+    )
     p.add_argument("--measure", default="")
     p.add_argument("--bisect", default="")
     return p.parse_args()
@@ -50,9 +55,9 @@ def stop(number, frame):
 signal.signal(int(os.environ.get("POLLUX_STOP_SIGNAL", signal.SIGTERM)), stop)
 print(f"launched at {time.time():.3f}", flush=True)
 
-import torch                                    # noqa: E402  (slow: a stop meanwhile is not lost)
-import torch.nn as nn                           # noqa: E402
-import torch.nn.functional as F                 # noqa: E402
+import torch  # noqa: E402  (slow: a stop meanwhile is not lost)
+import torch.nn as nn  # noqa: E402
+import torch.nn.functional as F  # noqa: E402
 
 ON_GPU = OPTIONS.device == "cuda"
 DEVICE = torch.device(OPTIONS.device)
@@ -70,8 +75,10 @@ class Block(nn.Module):
 
     def forward(self, x):
         b, t, w = x.shape
-        q, k, v = (y.view(b, t, self.n_heads, -1).transpose(1, 2)
-                   for y in self.qkv(self.norm1(x)).chunk(3, dim=-1))
+        q, k, v = (
+            y.view(b, t, self.n_heads, -1).transpose(1, 2)
+            for y in self.qkv(self.norm1(x)).chunk(3, dim=-1)
+        )
         a = F.scaled_dot_product_attention(q, k, v, is_causal=True)
         x = x + self.out(a.transpose(1, 2).reshape(b, t, w))
         return x + self.down(F.gelu(self.up(self.norm2(x))))
@@ -129,7 +136,7 @@ class Training:
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
         self.steps += 1
-        value = loss.item()                     # waits for the GPU
+        value = loss.item()  # waits for the GPU
         if self.o.pause_ms:
             time.sleep(1e-3 * self.o.pause_ms)
         return time.monotonic_ns() - begun_ns, value
@@ -160,8 +167,15 @@ def train(o):
 
     def save():
         os.makedirs(directory, exist_ok=True)
-        torch.save({"model": t.model.state_dict(), "optimizer": t.optimizer.state_dict(),
-                    "samples": t.samples, "steps": t.steps}, path + ".new")
+        torch.save(
+            {
+                "model": t.model.state_dict(),
+                "optimizer": t.optimizer.state_dict(),
+                "samples": t.samples,
+                "steps": t.steps,
+            },
+            path + ".new",
+        )
         os.replace(path + ".new", path)
         report(CHECKPOINT=path, SAMPLES=t.samples)
         print(f"saved samples {t.samples} at {time.time():.3f}", flush=True)
@@ -181,8 +195,11 @@ def train(o):
         save()
     peak = torch.cuda.max_memory_allocated() if ON_GPU else 0
     mean_s = 1e-9 * statistics.fmean(counted) if counted else 0
-    print(f"{'stopped' if stopping else 'done'} samples {t.samples} steps {t.steps} loss {loss:.4f} "
-          f"step {mean_s:.9f} s computed {1e-9 * computed_ns:.3f} s peak {peak} bytes", flush=True)
+    print(
+        f"{'stopped' if stopping else 'done'} samples {t.samples} steps {t.steps} loss {loss:.4f} "
+        f"step {mean_s:.9f} s computed {1e-9 * computed_ns:.3f} s peak {peak} bytes",
+        flush=True,
+    )
     return 75 if stopping and t.samples < o.samples else 0
 
 
@@ -201,14 +218,23 @@ def measure(o):
         begun, spans = time.monotonic(), []
         while len(spans) < 20 or (time.monotonic() - begun < 2 and len(spans) < 300):
             spans.append(t.update(batch, 1)[0])
-        print(json.dumps({"batch": batch, "step_s": 1e-9 * statistics.median(spans),
-                          "sd_s": 1e-9 * statistics.stdev(spans), "n": len(spans),
-                          "peak_bytes": torch.cuda.max_memory_allocated() if ON_GPU else None}), flush=True)
+        print(
+            json.dumps(
+                {
+                    "batch": batch,
+                    "step_s": 1e-9 * statistics.median(spans),
+                    "sd_s": 1e-9 * statistics.stdev(spans),
+                    "n": len(spans),
+                    "peak_bytes": torch.cuda.max_memory_allocated() if ON_GPU else None,
+                }
+            ),
+            flush=True,
+        )
 
 
 def bisect(o):
     t = Training(o)
-    low, high = map(int, o.bisect.split(":"))   # low fits, high does not
+    low, high = map(int, o.bisect.split(":"))  # low fits, high does not
     while high - low > 1:
         middle = (low + high) // 2
         settle()

@@ -1,8 +1,9 @@
 """kit.py - what the steps in Python have in common: lines, jobs of pollux, what nvidia-smi says.
 
-run.sh gives them STEP, OUT, KIT, ROOT, POLLUX, TRAIN and STEP_SECONDS, and a directory of their own to
-start in. The store of a step lies there; its jobs are cancelled when the step ends.
+run.sh gives them STEP, OUT, KIT, ROOT, POLLUX, TRAIN and STEP_SECONDS, and a directory of their own
+to start in. The store of a step lies there; its jobs are cancelled when the step ends.
 """
+
 import atexit
 import json
 import os
@@ -34,6 +35,7 @@ def seconds_left():
 
 
 # --- lines ---
+
 
 def say(result, name, value="-", unit=""):
     if isinstance(value, float):
@@ -72,6 +74,7 @@ def goal(name, value, unit, good, wanted):
 
 # --- pollux ---
 
+
 def pollux(*arguments, good=(0,)):
     """Its standard output; an exit status that is not among `good` ends the step."""
     done = subprocess.run([POLLUX, *map(str, arguments)], capture_output=True, text=True)
@@ -87,7 +90,9 @@ def submit(*arguments):
 
 
 def jobs():
-    return {job["id"]: job for job in json.loads(pollux_quietly("status", "--all", "--json"))["jobs"]}
+    return {
+        job["id"]: job for job in json.loads(pollux_quietly("status", "--all", "--json"))["jobs"]
+    }
 
 
 def pollux_quietly(*arguments):
@@ -122,9 +127,11 @@ def all_over():
 
 def watch_until_over(seconds, every_s=0.5):
     """Runs passes, as cron would, until all jobs have ended."""
+
     def over():
         pollux_quietly("schedule")
         return all_over()
+
     return wait_for(over, seconds, every_s)
 
 
@@ -148,11 +155,14 @@ signal.signal(signal.SIGINT, leave)
 
 # --- the GPT ---
 
+
 def gpt(*options, small=()):
-    """The command of gpt.py; without a GPU a network that takes no time, with the options `small`."""
+    """The command of gpt.py; without a GPU a tiny network, with the options `small`."""
     tiny = ["--layers", "1", "--width", "64", "--context", "16", "--vocabulary", "64"]
     command = [sys.executable, os.path.join(KIT, "gpt.py")]
-    return [str(x) for x in (*command, *([] if ON_GPU else tiny), *options, *([] if ON_GPU else small))]
+    return [
+        str(x) for x in (*command, *([] if ON_GPU else tiny), *options, *([] if ON_GPU else small))
+    ]
 
 
 def run(command, seconds=300):
@@ -163,11 +173,19 @@ def run(command, seconds=300):
 
 # --- the GPU, by others than pollux ---
 
+
 def nvidia_smi(query, of="gpu"):
     """Rows of fields, as nvidia-smi prints them without units."""
-    done = subprocess.run(["nvidia-smi", f"--query-{of}={query}", "--format=csv,noheader,nounits"],
-                          capture_output=True, text=True)
-    return [[field.strip() for field in line.split(",")] for line in done.stdout.splitlines() if line.strip()]
+    done = subprocess.run(
+        ["nvidia-smi", f"--query-{of}={query}", "--format=csv,noheader,nounits"],
+        capture_output=True,
+        text=True,
+    )
+    return [
+        [field.strip() for field in line.split(",")]
+        for line in done.stdout.splitlines()
+        if line.strip()
+    ]
 
 
 def used_mib():
@@ -193,15 +211,14 @@ def free_of_ours(before, seconds):
 
 # --- numbers ---
 
-# Student's t, two-sided, 95 %, by degrees of freedom; beyond them the normal distribution's, a little widened.
-T95 = [0, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145,
-       2.131, 2.120, 2.110, 2.101, 2.093, 2.086]
+# Student's t, two-sided, 95 %, by degrees of freedom.
+T95 = [float(t) for t in "0 12.706 4.303 3.182 2.776 2.571 2.447 2.365 2.306 2.262 2.228".split()]
 
 
 def mean_and_half_width(values):
     """Mean, and half of its 95 % confidence interval."""
     n = len(values)
-    t = T95[n - 1] if n - 1 < len(T95) else 2.08
+    t = T95[min(n, len(T95)) - 1]  # of more values the interval is a little wide
     return statistics.fmean(values), t * statistics.stdev(values) / n**0.5
 
 

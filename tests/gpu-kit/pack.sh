@@ -3,12 +3,12 @@
 #
 #	KIT/run.sh		starts tests/gpu-kit/run.sh
 #	KIT/build/		the programs and test libraries that were built in BUILD
-#	KIT/build/lib/		every shared library that they need; not glibc's, the driver's or CUDA's
+#	KIT/build/lib/		their shared libraries; not glibc's, the driver's or CUDA's
 #	KIT/data/fashion-mnist	all test images and the first quarter of the training images
 #	KIT/...			the sources and tests, as git has them here
 #
-# The programs find their libraries by a run path of $ORIGIN/lib, which also holds for the libraries'
-# own needs (DT_RPATH). KIT may have 60 MiB at most.
+# The programs find their libraries by a run path of $ORIGIN/lib, which also holds for the needs of
+# these libraries (DT_RPATH). KIT may have 60 MiB at most.
 set -eu
 [ $# = 2 ] || { sed -n '2s/^# //p' "$0" >&2; exit 64; }
 kit=$1 build=$(cd "$2" && pwd)
@@ -48,8 +48,9 @@ for file in cuda/host.so gpu/nvml_new.so gpu/cuda_standin.so fault/killat; do
 done
 
 # --- libraries ---------------------------------------------------------------------
-# glibc's belong to the machine, as do the driver's and CUDA's, which the programs open by themselves.
-not_ours='^(linux-vdso|ld-linux.*|lib(c|m|dl|rt|pthread|util|resolv|nsl|anl)\.so\.[0-9]+|lib(cuda|cudart|cublas|cublasLt|nvrtc|nvidia.*)\.so.*)$'
+# glibc's belong to the machine, as do the driver's and CUDA's, which the programs open themselves.
+glibc='linux-vdso|ld-linux.*|lib(c|m|dl|rt|pthread|util|resolv|nsl|anl)\.so\.[0-9]+'
+not_ours="^($glibc|lib(cuda|cudart|cublas|cublasLt|nvrtc|nvidia.*)\\.so.*)\$"
 for file in pollux examples/train; do
 	ldd "$build/$file"
 done | awk '$2 == "=>" { print $1, $3 }' | sort -u | while read -r name path; do
@@ -76,7 +77,7 @@ if [ -d "$FASHION_MNIST" ]; then
 	cut_idx train-images-idx3-ubyte.gz 16 784
 	cut_idx train-labels-idx1-ubyte.gz 8 1
 else
-	echo "pack.sh: no Fashion-MNIST in '$FASHION_MNIST': the steps that need it will be skipped" >&2
+	echo "pack.sh: no Fashion-MNIST in '$FASHION_MNIST': steps that need it will be skipped" >&2
 fi
 
 # shellcheck disable=SC2016  # expanded when it runs

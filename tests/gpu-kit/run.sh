@@ -31,8 +31,8 @@ usage() {
 	  --budget TIME    end after 90, 90s or 9m (9m)
 	  --list           print the steps with their time limits
 
-	exit status: 0 nothing failed, 1 something failed, 64 bad arguments, 73 DIR cannot be written,
-	75 the budget ended first: run it again to go on, 128+N stopped by signal N
+	exit status: 0 nothing failed, 1 something failed, 64 bad arguments, 73 DIR cannot be
+	written, 75 the budget ended first: run it again to go on, 128+N stopped by signal N
 	END
 }
 refuse() { # refuse STATUS TEXT...
@@ -42,8 +42,8 @@ refuse() { # refuse STATUS TEXT...
 
 here=$(cd "$(dirname "$(readlink -f "$0")")" && pwd)
 ROOT=$(cd "$here/../.." && pwd)
-: "${GPU_KIT_STEPS:=$here/steps}" "${GPU_KIT_DEVICE:=cuda}" "${GPU_KIT_QUICK:=}" "${GPU_KIT_STANDIN:=}"
-: "${GPU_KIT_GRACE:=4}"
+: "${GPU_KIT_STEPS:=$here/steps}" "${GPU_KIT_DEVICE:=cuda}" "${GPU_KIT_QUICK:=}"
+: "${GPU_KIT_STANDIN:=}" "${GPU_KIT_GRACE:=4}"
 : "${POLLUX:=$ROOT/build/pollux}" "${TRAIN:=$ROOT/build/examples/train}" "${PYTHON:=python3}"
 if [ -z "${FASHION_MNIST-}" ]; then
 	FASHION_MNIST=$ROOT/data/fashion-mnist
@@ -91,7 +91,8 @@ while [ $# -gt 0 ]; do
 		--out) out=$2 ;;
 		--only) only=$2 ;;
 		--budget)
-			[[ $2 =~ ^([0-9]{1,6})([smh]?)$ ]] || refuse 64 "bad time '$2'; see run.sh --help"
+			[[ $2 =~ ^([0-9]{1,6})([smh]?)$ ]] ||
+				refuse 64 "bad time '$2'; see run.sh --help"
 			budget_s=$((10#${BASH_REMATCH[1]}))
 			[ "${BASH_REMATCH[2]}" != m ] || budget_s=$((budget_s * 60))
 			[ "${BASH_REMATCH[2]}" != h ] || budget_s=$((budget_s * 3600)) ;;
@@ -246,11 +247,13 @@ run_step() { # run_step STEP SECONDS: fails where the run is to end
 	mkdir -p "$scratch/$name"
 	set -m		# a process group of its own
 	(cd "$scratch/$name" && GPU_KIT_MARK=$OUT STEP=$name SCRATCH=$PWD STEP_SECONDS=$limit_s \
-		PYTHONPATH=$KIT${PYTHONPATH:+:$PYTHONPATH} PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 \
+		PYTHONPATH=$KIT${PYTHONPATH:+:$PYTHONPATH} PYTHONUNBUFFERED=1 \
+		PYTHONDONTWRITEBYTECODE=1 \
 		exec "${run[@]}") >"$OUT/$name.log" 2>&1 8>&- </dev/null &
 	local pid=$!
 	set +m
-	while [ -z "$stopped" ] && [ $((SECONDS - begun)) -lt "$limit_s" ] && kill -0 $pid 2>/dev/null; do
+	while [ -z "$stopped" ] && [ $((SECONDS - begun)) -lt "$limit_s" ] &&
+			kill -0 $pid 2>/dev/null; do
 		sleep 0.1
 	done
 	if kill -0 $pid 2>/dev/null; then
@@ -287,7 +290,7 @@ describe() { # describe TITLE
 	echo "# $1"
 	echo
 	if [ -n "$GPU_KIT_STANDIN" ]; then
-		echo "**No GPU was used**: $GPU_KIT_STANDIN stood in for it, so no figure is a card's."
+		echo "**No GPU was used**: $GPU_KIT_STANDIN stood in for it. No figure is a card's."
 	elif [ -n "$(no_gpu)" ]; then
 		echo "**No GPU was used**: $(no_gpu)."
 	else

@@ -1,4 +1,5 @@
-"""pynvml.py - nvidia-ml-py as far as the kit asks, from the file that stands in for NVML (NVML_STANDIN)."""
+"""pynvml.py - nvidia-ml-py as far as the kit asks, from the stand-in's file (NVML_STANDIN)."""
+
 import os
 from types import SimpleNamespace
 

@@ -2,8 +2,8 @@
 # standin/run.sh DIR [ARGUMENT]... - all of the kit where there is no GPU.
 #
 # tests/gpu answers for NVML and CUDA, tests/cuda does what the trainer asks of CUDA, nvidia-smi and
-# nvidia-ml-py are those beside this file, and PyTorch runs on the processor. It shows that no step fails for
-# a reason of its own; its figures mean nothing. What is written goes to DIR/out.
+# nvidia-ml-py are those beside this file, and PyTorch runs on the processor. It shows that no step
+# fails for a reason of its own; its figures mean nothing. What is written goes to DIR/out.
 set -eu
 [ $# -gt 0 ] || { sed -n '2s/^# //p' "$0" >&2; exit 64; }
 here=$(cd "$(dirname "$0")" && pwd)

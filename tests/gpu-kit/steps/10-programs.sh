@@ -7,13 +7,15 @@
 # shellcheck source=../lib.sh
 . "$KIT/lib.sh"
 
-if version=$("$POLLUX" --version); then ok pollux-starts "${version##* }" version; else fail pollux-starts - "$version"; fi
-if "$TRAIN" --help >help.txt; then ok trainer-starts 0 status; else fail trainer-starts $? status; fi
+version=$("$POLLUX" --version)
+check pollux-starts "${version##* }" version 'v != ""'
+"$TRAIN" --help >help.txt
+check trainer-starts $? status 'v == 0'
 
 # A job on one slot of the processor, wherever there is a GPU.
 export POLLUX_SLOTS=1
-id=$("$POLLUX" submit --quiet -b 100 --samples 20000 -- "$TRAIN" --data "$FASHION_MNIST" --device cpu \
-	--subset 5000 --hidden 32 --samples 20000) || fail submit - status
+id=$("$POLLUX" submit --quiet -b 100 --samples 20000 -- "$TRAIN" --data "$FASHION_MNIST" \
+	--device cpu --subset 5000 --hidden 32 --samples 20000) || fail submit - status
 "$POLLUX" schedule
 "$POLLUX" wait --timeout 40 "$id"
 check job-on-the-processor $? status 'v == 0'

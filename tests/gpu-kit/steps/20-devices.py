@@ -19,7 +19,9 @@ def devices():
 
 
 def gpus(document):
-    return {d["id"].removeprefix("gpu:"): d for d in document["devices"] if d["id"].startswith("gpu:")}
+    return {
+        d["id"].removeprefix("gpu:"): d for d in document["devices"] if d["id"].startswith("gpu:")
+    }
 
 
 # --- what there is ---
@@ -27,9 +29,17 @@ def gpus(document):
 document = devices()
 print(json.dumps(document, indent=1))
 ours = gpus(document)
-rows = kit.nvidia_smi("uuid,name,memory.total,power.draw,power.limit,temperature.gpu,mig.mode.current,"
-                      "driver_version")
-check("uuid", len(ours), "GPUs", sorted(ours) == sorted(row[0] for row in rows), [row[0] for row in rows])
+rows = kit.nvidia_smi(
+    "uuid,name,memory.total,power.draw,power.limit,temperature.gpu,mig.mode.current,"
+    "driver_version"
+)
+check(
+    "uuid",
+    len(ours),
+    "GPUs",
+    sorted(ours) == sorted(row[0] for row in rows),
+    [row[0] for row in rows],
+)
 ok("driver", rows[0][7].replace(" ", "-"))
 if rows[0][7] not in (document["gpu_driver"] or ""):
     fail("driver-of-pollux", "-", document["gpu_driver"])
@@ -38,7 +48,9 @@ if rows[0][7] not in (document["gpu_driver"] or ""):
 def near(name, unit, mine, theirs, tolerance):
     theirs = kit.number(theirs)
     if theirs is None:
-        check(name, mine is None and "null" or mine, unit, mine is None, "null: nvidia-smi has none")
+        check(
+            name, mine is None and "null" or mine, unit, mine is None, "null: nvidia-smi has none"
+        )
     elif mine is None:
         fail(name, "null", f"{unit} (wanted: {theirs})")
     else:
@@ -57,13 +69,27 @@ for uuid, name, memory, power, limit, temperature, mig, _ in rows:
     near("temperature", "C", d["temperature_c"], temperature, 5)
     on = mig == "Enabled"
     check("mig", mig.replace("[N/A]", "none"), "", not on or not d["usable"], "not usable with MIG")
-    check("usable", str(d["usable"]), str(d["reason"] or ""), d["usable"] or on or d["processes"], "usable")
+    check(
+        "usable",
+        str(d["usable"]),
+        str(d["reason"] or ""),
+        d["usable"] or on or d["processes"],
+        "usable",
+    )
 
 if len(rows) > 1:
     matrix = subprocess.run(["nvidia-smi", "topo", "-m"], capture_output=True, text=True).stdout
     print(matrix)
-    theirs = sum(line.split()[1:1 + len(rows)].count(field) for line in matrix.splitlines()
-                 if line.startswith("GPU") for field in set(line.split()) if field.startswith("NV")) // 2
+    theirs = (
+        sum(
+            line.split()[1 : 1 + len(rows)].count(field)
+            for line in matrix.splitlines()
+            if line.startswith("GPU")
+            for field in set(line.split())
+            if field.startswith("NV")
+        )
+        // 2
+    )
     mine = sum(link["link"] == "nvlink" for link in document["links"])
     check("links", mine, "NVLinks between GPUs", mine == theirs, theirs)
 else:
@@ -92,15 +118,24 @@ if pynvml:
         check("nvml-processes", len(mine), "processes", mine == theirs, theirs)
         try:
             energy = pynvml.nvmlDeviceGetTotalEnergyConsumption(h) / 1e3
-            check("nvml-energy", d["energy_j"], "J", abs(d["energy_j"] - energy) < 5000, f"{energy} within 5 kJ")
+            check(
+                "nvml-energy",
+                d["energy_j"],
+                "J",
+                abs(d["energy_j"] - energy) < 5000,
+                f"{energy} within 5 kJ",
+            )
         except pynvml.NVMLError as error:
             check("nvml-energy", str(d["energy_j"]), "", d["energy_j"] is None, f"null: {error}")
 
 # --- somebody else's process ---
 
 HELD_MIB = 2048
-holder = subprocess.Popen([sys.executable, os.path.join(kit.KIT, "hold.py"), str(HELD_MIB)],
-                          stdout=subprocess.PIPE, text=True)
+holder = subprocess.Popen(
+    [sys.executable, os.path.join(kit.KIT, "hold.py"), str(HELD_MIB)],
+    stdout=subprocess.PIPE,
+    text=True,
+)
 said = holder.stdout.readline().strip()
 if said != "held":
     skip("foreign", "hold.py: " + (said or f"status {holder.wait()}"))
@@ -124,10 +159,20 @@ if check("foreign-pid", holder.pid, "pid", seen, "listed by pollux devices"):
     if theirs is None or p["memory_bytes"] is None:
         skip("foreign-memory", f"nvidia-smi says {theirs}, pollux {p['memory_bytes']}")
     else:
-        check("foreign-memory", p["memory_bytes"] / kit.MIB, "MiB",
-              abs(p["memory_bytes"] / kit.MIB - theirs) <= 1, f"{theirs} as nvidia-smi has it")
-        check("foreign-holds", p["memory_bytes"] / kit.MIB, "MiB", p["memory_bytes"] >= HELD_MIB * kit.MIB,
-              f"at least {HELD_MIB}")
+        check(
+            "foreign-memory",
+            p["memory_bytes"] / kit.MIB,
+            "MiB",
+            abs(p["memory_bytes"] / kit.MIB - theirs) <= 1,
+            f"{theirs} as nvidia-smi has it",
+        )
+        check(
+            "foreign-holds",
+            p["memory_bytes"] / kit.MIB,
+            "MiB",
+            p["memory_bytes"] >= HELD_MIB * kit.MIB,
+            f"at least {HELD_MIB}",
+        )
     check("foreign-blocks", str(p["blocks"]), "", p["blocks"] is True, "True")
 
 # It is respected: the only GPU is not given out, and the waiting job names it.
@@ -136,14 +181,20 @@ if len(rows) == 1 and seen:
     kit.pollux("schedule")
     j = kit.job(number)
     check("foreign-respected", j["state"], "", j["state"] == "queued", "queued")
-    check("foreign-named", "pid" if f"pid {holder.pid}" in (j["reason"] or "") else "none", j["reason"],
-          f"pid {holder.pid}" in (j["reason"] or ""), "the process in the reason")
+    check(
+        "foreign-named",
+        "pid" if f"pid {holder.pid}" in (j["reason"] or "") else "none",
+        j["reason"],
+        f"pid {holder.pid}" in (j["reason"] or ""),
+        "the process in the reason",
+    )
     holder.kill()
     holder.wait()
 
     def done():
         kit.pollux_quietly("schedule")
         return kit.job(number)["state"] == "done"
+
     wait_for(done, 30, 0.5)
     check("foreign-gone", kit.job(number)["state"], "", kit.job(number)["state"] == "done", "done")
 else:

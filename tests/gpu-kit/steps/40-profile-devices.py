@@ -1,5 +1,5 @@
-# profile-devices - pollux profile --devices beside PyTorch's products, and a cudaMemcpyAsync loop, in one run.
-# shows: products in bf16, tf32, fp32, fp64, copies and launches: 98 % of what others reach in the same run
+# profile-devices - pollux profile --devices beside PyTorch and a cudaMemcpyAsync loop.
+# shows: products in bf16, tf32, fp32, fp64, copies, launches: 98 % of what others reach in one run
 # needs: gpu python
 # limit: 240
 # takes: 120
@@ -15,6 +15,7 @@ torch = None
 if kit.ON_GPU:
     try:
         import torch
+
         torch = torch if torch.cuda.is_available() else None
     except ImportError:
         pass
@@ -22,8 +23,13 @@ if kit.ON_GPU:
 
 def torch_flops(variant):
     """FLOP/s of ROWS x WIDTH by WIDTH x WIDTH, the better layout of the weights; None: not here."""
-    types = {"fp32": torch.float32, "tf32": torch.float32, "fp64": torch.float64, "fp16": torch.float16,
-             "bf16": torch.bfloat16}
+    types = {
+        "fp32": torch.float32,
+        "tf32": torch.float32,
+        "fp64": torch.float64,
+        "fp16": torch.float16,
+        "bf16": torch.bfloat16,
+    }
     torch.backends.cuda.matmul.allow_tf32 = variant == "tf32"
     a = torch.rand(ROWS, WIDTH, device="cuda", dtype=torch.float32).sub_(0.5).to(types[variant])
     b = torch.rand(WIDTH, WIDTH, device="cuda", dtype=torch.float32).sub_(0.5).to(types[variant])
@@ -33,7 +39,9 @@ def torch_flops(variant):
             a @ weights
         spans = []
         for _ in range(8):
-            begun, ended = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+            begun, ended = torch.cuda.Event(enable_timing=True), torch.cuda.Event(
+                enable_timing=True
+            )
             begun.record()
             for _ in range(4):
                 a @ weights
@@ -59,14 +67,21 @@ for note in kind["notes"]:
 
 # --- products ---
 
-measured = {m["variant"]: m for m in kind["measurements"]
-            if m["what"] == "product" and m["n"] == WIDTH and m["m"] == ROWS}
+measured = {
+    m["variant"]: m
+    for m in kind["measurements"]
+    if m["what"] == "product" and m["n"] == WIDTH and m["m"] == ROWS
+}
 for variant in ("bf16", "tf32", "fp32", "fp64", "fp16"):
     m = measured.get(variant)
     if not m:
         skip(f"product-{variant}", f"pollux measures no products in {variant} on GPUs")
         continue
-    ok(f"product-{variant}", m["flops"] / 1e12, "TFLOP/s" + ("" if m["steady"] else " (not steady)"))
+    ok(
+        f"product-{variant}",
+        m["flops"] / 1e12,
+        "TFLOP/s" + ("" if m["steady"] else " (not steady)"),
+    )
     if variant not in before:
         skip(f"product-{variant}-of-torch", "no PyTorch on a GPU")
         continue
@@ -77,10 +92,14 @@ for variant in ("bf16", "tf32", "fp32", "fp64", "fp16"):
 
 # --- copies ---
 
-ours = {(m["what"], m["variant"] or ""): m for m in kind["measurements"]
-        if m["what"] in ("memory", "copy") and m["bytes"] == COPY_BYTES}
+ours = {
+    (m["what"], m["variant"] or ""): m
+    for m in kind["measurements"]
+    if m["what"] in ("memory", "copy") and m["bytes"] == COPY_BYTES
+}
 try:
     import cudart
+
     cuda = cudart.Runtime()
 except (OSError, RuntimeError) as error:
     cuda = None
@@ -89,9 +108,10 @@ if cuda:
     a, b = cuda.malloc(COPY_BYTES), cuda.malloc(COPY_BYTES)
     pinned = cuda.malloc(COPY_BYTES, "cudaMallocHost")
     for name, key, to, source, direction in (
-            ("memory", ("memory", ""), b, a, cudart.DEVICE_TO_DEVICE),
-            ("to-device", ("copy", "pinned to device"), a, pinned, cudart.HOST_TO_DEVICE),
-            ("to-host", ("copy", "pinned to host"), pinned, a, cudart.DEVICE_TO_HOST)):
+        ("memory", ("memory", ""), b, a, cudart.DEVICE_TO_DEVICE),
+        ("to-device", ("copy", "pinned to device"), a, pinned, cudart.HOST_TO_DEVICE),
+        ("to-host", ("copy", "pinned to host"), pinned, a, cudart.DEVICE_TO_HOST),
+    ):
         m = ours.get(key)
         if not m:
             fail(f"copy-{name}", "-", "not measured by pollux")
@@ -105,6 +125,7 @@ if cuda:
 # What the memory could do on paper: its width times twice its clock, for bytes read and written.
 try:
     import pynvml
+
     pynvml.nvmlInit()
     h = pynvml.nvmlDeviceGetHandleByIndex(0)
     hz = 1e6 * pynvml.nvmlDeviceGetMaxClockInfo(h, pynvml.NVML_CLOCK_MEM)
@@ -113,7 +134,7 @@ try:
     if ("memory", "") in ours:
         share = ours["memory", ""]["bytes_per_s"] / limit
         goal("copy-memory-of-limit", share, "", 0.5 < share <= 1, "0.5 to 1")
-except Exception as error:                      # no module, or a function that this driver lacks
+except Exception as error:  # no module, or a function that this driver lacks
     skip("copy-memory-limit", f"nvidia-ml-py: {error}")
 
 # --- launches ---
@@ -122,5 +143,10 @@ for m in kind["measurements"]:
     if m["what"] == "launch":
         name = "launch-" + ("waited" if m["variant"].startswith("until") else "queued")
         goal(name, 1e6 * m["time_s"], "us", 5e-7 < m["time_s"] < 5e-5, "0.5 to 50 us")
-check("steady", sum(m["steady"] for m in kind["measurements"]) / len(kind["measurements"]),
-      "of the measurements", kind["measurements"], "some")
+check(
+    "steady",
+    sum(m["steady"] for m in kind["measurements"]) / len(kind["measurements"]),
+    "of the measurements",
+    kind["measurements"],
+    "some",
+)

@@ -12,8 +12,15 @@ from kit import goal, ok, skip
 PAIRS = kit.quick(7, 3)
 STEPS = kit.quick(600, 30)
 BATCH = 16
-command = kit.gpt("--batch", BATCH, "--samples", STEPS * BATCH, "--warm-up", STEPS // 10,
-                  small=["--pause-ms", "5"])
+command = kit.gpt(
+    "--batch",
+    BATCH,
+    "--samples",
+    STEPS * BATCH,
+    "--warm-up",
+    STEPS // 10,
+    small=["--pause-ms", "5"],
+)
 
 
 def step_s(text):

@@ -1,5 +1,5 @@
 # faults - kills at random: of supervisors, passes and jobs that compute on the GPU.
-# shows: after 100 kills each job has exactly its samples; no process and no memory is left on the card
+# shows: after 100 kills each job has exactly its samples; nothing is left on the card
 # needs: gpu python data
 # limit: 330
 # takes: 200
@@ -16,8 +16,23 @@ KILLS = kit.quick(100, 12)
 os.environ["POLLUX_SLICE"] = "3s"
 before, before_mib = kit.processes_on_gpu(), kit.used_mib()
 samples = kit.quick(60_000, 20_000)
-command = [kit.TRAIN, "--data", kit.DATA, "--device", "cuda", "--subset", "6000", "--hidden", "64",
-           "--samples", str(samples), "--checkpoint-every", "0.2", "--log-every", "1"]
+command = [
+    kit.TRAIN,
+    "--data",
+    kit.DATA,
+    "--device",
+    "cuda",
+    "--subset",
+    "6000",
+    "--hidden",
+    "64",
+    "--samples",
+    str(samples),
+    "--checkpoint-every",
+    "0.2",
+    "--log-every",
+    "1",
+]
 
 
 def more_jobs():
@@ -56,8 +71,10 @@ killed = {"supervisor": 0, "pass": 0, "job": 0}
 begun_s = time.monotonic()
 while sum(killed.values()) < KILLS and kit.seconds_left() > 90:
     more_jobs()
-    if RANDOM.random() < 0.25:                   # a pass, somewhere in its work
-        a_pass = subprocess.Popen([kit.POLLUX, "schedule"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    if RANDOM.random() < 0.25:  # a pass, somewhere in its work
+        a_pass = subprocess.Popen(
+            [kit.POLLUX, "schedule"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
         time.sleep(RANDOM.uniform(0, 0.03))
         if a_pass.poll() is None:
             a_pass.kill()
@@ -80,8 +97,13 @@ ok("kills-took", time.monotonic() - begun_s, "s")
 finished = kit.watch_until_over(max(20, kit.seconds_left() - 45))
 all_jobs = kit.jobs()
 states = sorted(j["state"] for j in all_jobs.values())
-check("all-done", states.count("done"), f"of {len(states)} jobs", finished and set(states) == {"done"},
-      f"all; states are {sorted(set(states))}")
+check(
+    "all-done",
+    states.count("done"),
+    f"of {len(states)} jobs",
+    finished and set(states) == {"done"},
+    f"all; states are {sorted(set(states))}",
+)
 wrong = []
 for n in all_jobs:
     text = kit.log(n)
@@ -93,8 +115,19 @@ ok("redone", sum(j["lost_samples"] or 0 for j in all_jobs.values()), "samples, a
 
 # --- nothing is left ---
 
-check("no-process", len(pids(b"")), "processes of the store", kit.wait_for(lambda: not pids(b""), 15), "none")
-check("no-process-on-GPU", len(kit.processes_on_gpu()), "processes", kit.free_of_ours(before, 15),
-      f"{len(before)}, as before")
+check(
+    "no-process",
+    len(pids(b"")),
+    "processes of the store",
+    kit.wait_for(lambda: not pids(b""), 15),
+    "none",
+)
+check(
+    "no-process-on-GPU",
+    len(kit.processes_on_gpu()),
+    "processes",
+    kit.free_of_ours(before, 15),
+    f"{len(before)}, as before",
+)
 back = kit.wait_for(lambda: kit.used_mib() <= before_mib + 64, 15)
 check("no-memory-on-GPU", kit.used_mib() - before_mib, "MiB more than before", back, "64 at most")

@@ -1,4 +1,4 @@
-# energy - NVML's total energy, as pollux devices tells it, beside power read from nvidia-smi and integrated.
+# energy - NVML's total energy, by pollux devices, beside power from nvidia-smi, integrated.
 # shows: the two agree to 5 % over half a minute of load
 # needs: gpu python
 # limit: 90
@@ -28,14 +28,24 @@ if energy_j() is None:
 # Load: the GPT where PyTorch is there, else the C trainer.
 command = kit.gpt("--batch", 64, "--samples", 10**9)
 try:
-    import torch                                # noqa: F401
+    import torch  # noqa: F401
 except ImportError:
     command = [kit.TRAIN, "--data", kit.DATA, "--device", "cuda", "--samples", str(10**9)]
 load = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-time.sleep(kit.quick(12, 2))                     # until it computes
+time.sleep(kit.quick(12, 2))  # until it computes
 uuid = kit.nvidia_smi("uuid")[0][0]
-reader = subprocess.Popen(["nvidia-smi", "--query-gpu=power.draw", "--format=csv,noheader,nounits", "-i", uuid,
-                           "-lms", str(PERIOD_MS)], stdout=subprocess.PIPE)
+reader = subprocess.Popen(
+    [
+        "nvidia-smi",
+        "--query-gpu=power.draw",
+        "--format=csv,noheader,nounits",
+        "-i",
+        uuid,
+        "-lms",
+        str(PERIOD_MS),
+    ],
+    stdout=subprocess.PIPE,
+)
 os.set_blocking(reader.stdout.fileno(), False)
 begun_j, begun_s = energy_j(), time.monotonic()
 joule, watts, rest = 0.0, [], b""
@@ -58,7 +68,7 @@ load.kill()
 load.wait()
 if not check("readings", len(watts), "of power", len(watts) > 10, "more than 10"):
     sys.exit(1)
-joule *= span_s / (last_s - begun_s)             # the end that no reading covers
+joule *= span_s / (last_s - begun_s)  # the end that no reading covers
 ok("power", sum(watts) / len(watts), "W by nvidia-smi")
 ok("energy-nvml", used_j, f"J in {span_s:.1f} s")
 ok("energy-integrated", joule, "J")
