@@ -1,5 +1,6 @@
 #!/bin/sh
-# gpu_kit.t - tests/gpu-kit/run.sh by itself: arguments, limits, budget, stop and go on, summary. The steps are made up here; at the end some real ones run, with what stands in for a GPU.
+# gpu_kit.t - tests/gpu-kit/run.sh by itself: arguments, limits, budget, stop and go on, summary.
+# The steps are made up here; at the end some real ones run, with what stands in for a GPU.
 # shellcheck disable=SC2317  # functions called by name
 . "$(dirname "$0")/tap.sh"
 kit=$ROOT/tests/gpu-kit/run.sh

@@ -15,7 +15,7 @@ LARGEST = kit.quick(2048, 256)
 limit = ["--memory-mib", MEMORY_MIB] if kit.ON_GPU else ["--most", MOST]
 
 command = kit.gpt(*limit, "--samples", 10**9, "--batch", "{local_batch}")
-budget_s = kit.quick(170, 90)
+budget_s = kit.quick(170, 180)
 text = kit.pollux(
     "profile",
     "-t",
