@@ -1,5 +1,5 @@
-/* field.h - the description of one member of a struct. From such descriptions the store makes columns,
- * JSON makes keys, and options are put into their place. */
+/* field.h - the description of one member of a struct. From such descriptions the store makes
+ * columns, JSON makes keys, and options are put into their place. */
 #ifndef POLLUX_FIELD_H
 #define POLLUX_FIELD_H
 

@@ -47,8 +47,8 @@ enum run_outcome {
 };
 #define N_RUN_OUTCOMES (OUTCOME_NOT_STARTED + 1)
 
-/* In all structs here an unknown value is NaN for a double, 0 for a size or a count for which 0 makes
- * no sense, and -1 where a comment says so. */
+/* In all structs here an unknown value is NaN for a double, 0 for a size or a count for which 0
+ * makes no sense, and -1 where a comment says so. */
 
 /* What was observed of a job over all its runs. */
 struct progress {
@@ -123,8 +123,8 @@ struct run {
 	double stop_duration_s;		/* from our signal to the end: NaN */
 	double lost_samples, lost_s;
 	int64_t reports, malformed_reports;	/* received by its supervisor */
-	/* The most that its processes had at a time, resident: a sum in which pages that they share count for
-	 * each; and of the devices' own memory. 0: not known. */
+	/* The most that its processes had at a time, resident: a sum in which pages that they
+	 * share count for each; and of the devices' own memory. 0: not known. */
 	int64_t peak_memory_bytes, peak_device_memory_bytes;
 	double cpu_time_s;		/* of its command and all it started that ended; NaN: not ended, or not known */
 	bool out_of_memory;		/* it failed for want of memory, as diagnosed */

@@ -40,8 +40,8 @@ enum store_mode {
 int store_open(struct store *s, const struct paths *paths, enum store_mode mode, struct err *err);
 void store_close(struct store *s);
 int store_begin(struct store *s, struct err *err);	/* takes the write lock at once */
-/* Takes no lock that anybody waits for: what is read until the commit is the store as it was at the first
- * read. */
+/* Takes no lock that anybody waits for: what is read until the commit is the store as it was at
+ * the first read. */
 int store_begin_read(struct store *s, struct err *err);
 int store_commit(struct store *s, struct err *err);
 void store_rollback(struct store *s);			/* harmless outside a transaction */
@@ -116,7 +116,8 @@ struct run_list {
 	int count;
 };
 
-/* Adds an assigned run and reserves its devices; the job becomes running. run->id, ->number are set. */
+/* Adds an assigned run and reserves its devices; the job becomes running. run->id, ->number are
+ * set. */
 int store_run_add(struct store *s, struct run *run, struct err *err);
 int store_run_get(struct store *s, int64_t id, struct run *run, struct err *err);
 /* active: not ended, oldest first; otherwise all of one job. */
@@ -124,10 +125,10 @@ int store_runs_active(struct store *s, struct run_list *list, struct err *err);
 int store_runs_of_job(struct store *s, int64_t job_id, struct run_list *list, struct err *err);
 void run_list_release(struct run_list *list);
 
-/* assigned -> running, once: *claimed is false where the run is no longer assigned, where a device is
- * still in use, or where another run of the job has not ended (the store's unique indexes say so).
- * now_boot_s: NaN: read when nobody else can write any more, so that no launch seems to precede the end that
- * it waited for. */
+/* assigned -> running, once: *claimed is false where the run is no longer assigned, where a device
+ * is still in use, or where another run of the job has not ended (the store's unique indexes say
+ * so). now_boot_s: NaN: read when nobody else can write any more, so that no launch seems to
+ * precede the end that it waited for. */
 int store_run_claim(struct store *s, int64_t id, const char *handle, double now_boot_s,
 		    bool *claimed, struct err *err);
 /* Whether it could be claimed now, by the store. */
@@ -137,24 +138,26 @@ int store_run_adopt(struct store *s, int64_t id, const char *handle, double now_
 		    bool *adopted, struct err *err);
 /* The text by which the run's engine finds the run from now on. */
 int store_run_set_handle(struct store *s, int64_t id, const char *handle, struct err *err);
-/* Ask for a stop; a reason already there is overridden only by a weightier one (cancel over hold over
- * requeue over preempt). */
+/* Ask for a stop; a reason already there is overridden only by a weightier one (cancel over hold
+ * over requeue over preempt). */
 int store_run_request_stop(struct store *s, int64_t id, enum stop_reason reason, double now_boot_s,
 			   struct err *err);
 int store_run_stop_reason(struct store *s, int64_t id, enum stop_reason *reason,
 			  enum run_state *state, struct err *err);
 int store_run_set_stopping(struct store *s, int64_t id, struct err *err);
-/* Another configuration for a run that goes on: its supervisor offers it to the program at its next look
- * (engine_wake: now). Only for a run that is running, with the replicas it has; else nothing happens. */
+/* Another configuration for a run that goes on: its supervisor offers it to the program at its
+ * next look (engine_wake: now). Only for a run that is running, with the replicas it has; else
+ * nothing happens. */
 int store_run_set_wanted(struct store *s, int64_t id, const struct configuration *c,
 			 double learning_rate_scale, struct err *err);
 /* Bring run's wanted, wanted_version and wanted_learning_rate_scale up to date. */
 int store_run_read_wanted(struct store *s, struct run *run, struct err *err);
-/* Ends the run, frees its devices, moves its totals to the job, and gives the job its next state. One that was
- * claimed and whose command was not started is no run and no start of the job, but a launch. */
+/* Ends the run, frees its devices, moves its totals to the job, and gives the job its next state.
+ * One that was claimed and whose command was not started is no run and no start of the job, but a
+ * launch. */
 int store_run_end(struct store *s, const struct run *run, struct err *err);
-/* How often in a row, up to the last, the job's runs failed, or could not be started for no fault of its own;
- * of this boot only, and only after the runs that were forgiven. */
+/* How often in a row, up to the last, the job's runs failed, or could not be started for no fault
+ * of its own; of this boot only, and only after the runs that were forgiven. */
 struct setback {
 	int n;			/* 0: none, and the rest says nothing */
 	bool failed;		/* the last one; else it could not be started */
@@ -177,8 +180,9 @@ struct gradient_window {
 						   NaN: not kept (by a version before this) */
 };
 
-/* What the supervisor learnt since the last time, in one transaction: where the run and the job stand,
- * step times of (run, configuration) (replaced), gradient statistics of the open window (replaced). */
+/* What the supervisor learnt since the last time, in one transaction: where the run and the job
+ * stand, step times of (run, configuration) (replaced), gradient statistics of the open window
+ * (replaced). */
 struct run_update {
 	const struct run *run;
 	double steps, loss, epoch;	/* NaN: not reported */
@@ -212,7 +216,8 @@ int store_observations_of_job(struct store *s, int64_t job_id, struct observatio
 #define STORE_OBSERVATIONS_MAX 512
 #define STORE_GRADIENTS_MAX 2000
 
-/* Of all jobs of a workload on a kind of device, newest run first: the newest STORE_OBSERVATIONS_MAX. */
+/* Of all jobs of a workload on a kind of device, newest run first: the newest
+ * STORE_OBSERVATIONS_MAX. */
 int store_observations_of_workload(struct store *s, const char *workload, const char *device_kind,
 				   struct observation_list *list, struct err *err);
 void observation_list_release(struct observation_list *list);
@@ -235,15 +240,16 @@ int store_gradients_of_workload(struct store *s, const char *workload, struct gr
 				struct err *err);
 void gradient_list_release(struct gradient_list *list);
 
-/* What it costs a job of the workload to be stopped and launched again: the median, over the newest 20
- * such pairs of runs, of the time from the stop signal to the end of the one plus that from the launch to
- * the first report of the next; the wait between them is not in it. Where there is no such pair, the median time
- * to the first report, and that of a stop, if there was one. NaN: nothing is known. */
+/* What it costs a job of the workload to be stopped and launched again: the median, over the
+ * newest 20 such pairs of runs, of the time from the stop signal to the end of the one plus that
+ * from the launch to the first report of the next; the wait between them is not in it. Where there
+ * is no such pair, the median time to the first report, and that of a stop, if there was one. NaN:
+ * nothing is known. */
 int store_restart_cost(struct store *s, const char *workload, double *seconds, struct err *err);
 /* Whether a stop is in it. */
 int store_restart_was_timed(struct store *s, const char *workload, bool *timed, struct err *err);
-/* How many samples the jobs of a workload took that are done: the mean of the newest 20. NaN: none is done,
- * or they differ too much (a standard deviation above half of the mean) to tell. */
+/* How many samples the jobs of a workload took that are done: the mean of the newest 20. NaN: none
+ * is done, or they differ too much (a standard deviation above half of the mean) to tell. */
 int store_typical_samples(struct store *s, const char *workload, double *samples, struct err *err);
 
 /* Of a step, without a batch size declared: the mean over the runs of a job on so many devices. */
@@ -263,8 +269,8 @@ int store_step_times(struct store *s, const char *workload, const char *device_k
 		     struct err *err);
 void step_time_list_release(struct step_time_list *list);
 
-/* The sizes of a workload that ran out of memory on a kind of device, as far as they are believed, and what was
- * measured of its newest runs. *b is the caller's, for memory_bounds_release. */
+/* The sizes of a workload that ran out of memory on a kind of device, as far as they are believed,
+ * and what was measured of its newest runs. *b is the caller's, for memory_bounds_release. */
 int store_memory_bounds(struct store *s, const char *workload, const char *device_kind,
 			struct memory_bounds *b, struct err *err);
 /* Likewise those that failed otherwise, or ended by themselves, before a profile could time them. */
@@ -286,7 +292,8 @@ struct reserved_list {
 	int count;
 };
 
-/* Inside a transaction in which they were seen to be free. They are free again when the job has ended. */
+/* Inside a transaction in which they were seen to be free. They are free again when the job has
+ * ended. */
 int store_device_reserve(struct store *s, int64_t job_id, const struct device *device, struct err *err);
 int store_devices_release(struct store *s, int64_t job_id, struct err *err);
 int store_reserved_list(struct store *s, struct reserved_list *list, struct err *err);
@@ -296,11 +303,12 @@ int store_profiles_list(struct store *s, int64_t **ids, int *n, struct err *err)
 
 /* ---- kinds of devices: what 'pollux profile --devices' found out ---- */
 
-/* Replaces what was measured of the same (what, variant, devices, sizes) before; inside a transaction.
- * time_s: wall clock, of all of them. */
+/* Replaces what was measured of the same (what, variant, devices, sizes) before; inside a
+ * transaction. time_s: wall clock, of all of them. */
 int store_device_measurements_set(struct store *s, const char *device_kind,
 				  const struct device_measurement_list *list, double time_s, struct err *err);
-/* By what, variant, devices, n, m and bytes. *list is the caller's, for device_measurement_list_release. */
+/* By what, variant, devices, n, m and bytes. *list is the caller's, for
+ * device_measurement_list_release. */
 int store_device_measurements_get(struct store *s, const char *device_kind,
 				  struct device_measurement_list *list, struct err *err);
 /* The parameters of the workload's model, as last declared or reported; NaN: unknown. */
@@ -379,8 +387,8 @@ struct decision_row {
 int store_decision_of_job(struct store *s, int64_t job_id, struct decision_row *d, struct err *err);
 void decision_row_release(struct decision_row *d);
 
-/* The settings of the last pass: written only where they differ. The value is the caller's to free, NULL
- * where there is none. */
+/* The settings of the last pass: written only where they differ. The value is the caller's to
+ * free, NULL where there is none. */
 int store_setting_set(struct store *s, const char *name, const char *value, struct err *err);
 int store_setting_get(struct store *s, const char *name, char **value, struct err *err);
 

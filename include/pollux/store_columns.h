@@ -1,7 +1,7 @@
-/* store_columns.h - the columns of the tables of jobs, commands and runs. From these descriptions come
- * the statements that read and write whole rows, the keys of the status JSON and, for a column that
- * is newer than version 10, its place in the schema: a new column is a member of a struct and one
- * line here (or in declaration.c, for what a user asks). */
+/* store_columns.h - the columns of the tables of jobs, commands and runs. From these descriptions
+ * come the statements that read and write whole rows, the keys of the status JSON and, for a
+ * column that is newer than version 10, its place in the schema: a new column is a member of a
+ * struct and one line here (or in declaration.c, for what a user asks). */
 #ifndef POLLUX_STORE_COLUMNS_H
 #define POLLUX_STORE_COLUMNS_H
 

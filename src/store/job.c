@@ -100,8 +100,8 @@ bool job_has_ended(enum job_state state)
 	return state >= JOB_DONE;
 }
 
-/* Exit status 0 after our own stop does not make a job done (some programs save and leave with 0): such a
- * run is OUTCOME_STOPPED. If it had in truth finished, its relaunch ends at once. */
+/* Exit status 0 after our own stop does not make a job done (some programs save and leave with 0):
+ * such a run is OUTCOME_STOPPED. If it had in truth finished, its relaunch ends at once. */
 enum job_state job_state_after(enum run_outcome outcome, enum stop_reason reason, bool retries_left)
 {
 	static const enum job_state after_stop[N_STOP_REASONS] = {

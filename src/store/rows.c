@@ -106,8 +106,8 @@ static int parse_name(const struct field_names *list, const char *name)
 	return list->otherwise;
 }
 
-/* The store has the batch size for people who look into it. It is read only where a pass asked for a
- * configuration: one whose numbers contradict each other, as when a person wrote it, is no use. */
+/* The store has the batch size for people who look into it. It is read only where a pass asked for
+ * a configuration: one whose numbers contradict each other, as when a person wrote it, is no use. */
 static void check_batch_size(sqlite3_stmt *q, int i, const struct store_column *c,
 			     struct configuration *configuration)
 {

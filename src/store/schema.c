@@ -107,7 +107,8 @@ static const char *const steps[] = {
 	" PRIMARY KEY (run_id, window)"
 	") STRICT, WITHOUT ROWID;"
 
-	/* As the last pass that a person or cron ran had them, for the passes that supervisors run. */
+	/* As the last pass that a person or cron ran had them, for the passes that supervisors
+	 * run. */
 	"CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;"
 
 	"CREATE TABLE decisions ("
@@ -136,8 +137,9 @@ static const char *const steps[] = {
 	" WHERE job_id = jobs.id AND launch_time_s IS NOT NULL);"
 	"CREATE INDEX jobs_by_workload ON jobs (workload);"
 	"CREATE INDEX decision_jobs_by_job ON decision_jobs (job_id);"
-	/* Another configuration for a run that goes on: wanted by a pass (version 0: never), in use by the
-	 * run's reports. takes_configs: its reports say that it can change without a relaunch. */
+	/* Another configuration for a run that goes on: wanted by a pass (version 0: never), in
+	 * use by the run's reports. takes_configs: its reports say that it can change without a
+	 * relaunch. */
 	"ALTER TABLE runs ADD COLUMN takes_configs INTEGER NOT NULL DEFAULT 0;"
 	"ALTER TABLE runs ADD COLUMN config_version INTEGER NOT NULL DEFAULT 0;"
 	"ALTER TABLE runs ADD COLUMN wanted_version INTEGER NOT NULL DEFAULT 0;"
@@ -165,7 +167,8 @@ static const char *const steps[] = {
 	" PRIMARY KEY (workload, device_kind)"
 	") STRICT, WITHOUT ROWID;",
 
-	/* 3: a profile is a job whose runs a process of its own assigns, on devices that it keeps meanwhile. */
+	/* 3: a profile is a job whose runs a process of its own assigns, on devices that it keeps
+	 * meanwhile. */
 	"ALTER TABLE jobs ADD COLUMN profile INTEGER NOT NULL DEFAULT 0;"
 	"CREATE TABLE reserved_devices ("
 	" device TEXT PRIMARY KEY, job_id INTEGER NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,"
@@ -179,7 +182,8 @@ static const char *const steps[] = {
 	"UPDATE runs SET out_of_memory = 1 WHERE diagnosis LIKE '%out of memory%';"
 	"CREATE INDEX runs_out_of_memory ON runs (job_id) WHERE out_of_memory = 1;",
 
-	/* 4: what kinds of devices can do, and what it takes to say what that means for a workload. */
+	/* 4: what kinds of devices can do, and what it takes to say what that means for a
+	 * workload. */
 	"CREATE TABLE device_measurements ("
 	" device_kind TEXT NOT NULL,"
 	" what TEXT NOT NULL, variant TEXT NOT NULL, devices INTEGER NOT NULL,"
@@ -204,8 +208,8 @@ static const char *const steps[] = {
 	"ALTER TABLE jobs ADD COLUMN printed_total_steps REAL;"
 	"ALTER TABLE runs ADD COLUMN step_source TEXT;",	/* "reports", or "log:" and the pattern */
 
-	/* 8: what is asked of a workload's newest runs costs by these, not by all that it ever had. A run has its
-	 * job's workload, and the store itself sees to it. */
+	/* 8: what is asked of a workload's newest runs costs by these, not by all that it ever
+	 * had. A run has its job's workload, and the store itself sees to it. */
 	"ALTER TABLE runs ADD COLUMN workload TEXT NOT NULL DEFAULT '';"
 	"UPDATE runs SET workload = (SELECT jobs.workload FROM jobs WHERE jobs.id = runs.job_id);"
 	"CREATE TRIGGER run_has_workload AFTER INSERT ON runs BEGIN"
@@ -220,8 +224,8 @@ static const char *const steps[] = {
 	"CREATE INDEX jobs_done_by_workload ON jobs (workload)"
 	" WHERE state = 'done' AND profile = 0 AND samples > 0;",
 
-	/* 9: runs are those whose command was started; launches those that took their devices, the same and those
-	 * that came to nothing then. */
+	/* 9: runs are those whose command was started; launches those that took their devices, the
+	 * same and those that came to nothing then. */
 	"ALTER TABLE jobs ADD COLUMN launches INTEGER NOT NULL DEFAULT 0;"
 	"UPDATE jobs SET launches = runs;"
 	"WITH refused AS MATERIALIZED (SELECT job_id, count(*) AS n FROM runs"
@@ -243,7 +247,8 @@ static const char *const steps[] = {
 	"ALTER TABLE runs DROP COLUMN leader_start_ticks;"
 	"ALTER TABLE runs DROP COLUMN socket_path;",
 
-	/* 11: the last run that a person forgave by asking for another try; the events say it of older ones. */
+	/* 11: the last run that a person forgave by asking for another try; the events say it of
+	 * older ones. */
 	"UPDATE jobs SET forgiven_runs = coalesce((SELECT max(r.number) FROM runs r JOIN events e"
 	"  ON e.run_id = r.id AND e.job_id = r.job_id AND e.kind = 'ended' WHERE r.job_id = jobs.id"
 	"  AND e.id < (SELECT max(id) FROM events WHERE job_id = jobs.id AND kind = 'requeue')), 0);",

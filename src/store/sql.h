@@ -18,8 +18,8 @@ int sql_error(struct store *s, struct err *err, const char *what);
 /* Run to the end, results thrown away. *changed (may be NULL): rows written. */
 int sql_run(struct store *s, int *changed, struct err *err, const char *sql, const char *types, ...);
 
-/* Prepare and bind; step by sql_row, then sql_done. Two of one text may be at work once the first was
- * stepped. */
+/* Prepare and bind; step by sql_row, then sql_done. Two of one text may be at work once the first
+ * was stepped. */
 int sql_query(struct store *s, sqlite3_stmt **q, struct err *err, const char *sql, const char *types,
 	      ...);
 int sql_vquery(struct store *s, sqlite3_stmt **q, struct err *err, const char *sql,
@@ -28,8 +28,9 @@ int sql_row(struct store *s, sqlite3_stmt *q, struct err *err);	/* 1 a row, 0 no
 void sql_done(sqlite3_stmt *q);			/* its text may serve again; NULL is harmless */
 void sql_forget(struct store *s);		/* all that were prepared, before the connection is closed */
 
-/* The newest STORE_RUNS_MAX runs of a workload: the end of an index, and no more of it is read. Their rows
- * elsewhere are found by IN: SQLite takes these in order, so that a LIMIT spares the rest instead of sorting it. */
+/* The newest STORE_RUNS_MAX runs of a workload: the end of an index, and no more of it is read.
+ * Their rows elsewhere are found by IN: SQLite takes these in order, so that a LIMIT spares the
+ * rest instead of sorting it. */
 #define SQL_TEXT(number) #number
 #define SQL_NUMBER(number) SQL_TEXT(number)
 #define SQL_NEWEST_RUNS(workload) \

@@ -13,8 +13,8 @@
 /* Long enough for any pass of another process; a command that waits longer has found a fault. */
 #define BUSY_TIMEOUT_MS 10000
 #define BUSY_PAUSE_MS 10
-/* A supervisor must not be kept from its job by a store that stays locked: what it could not write it keeps,
- * and tries again. A program waits a second for its last report to be taken. */
+/* A supervisor must not be kept from its job by a store that stays locked: what it could not write
+ * it keeps, and tries again. A program waits a second for its last report to be taken. */
 #define OBSERVE_BUSY_TIMEOUT_MS 500
 
 #define LOG_KEPT_BYTES 262144
@@ -32,8 +32,9 @@ static int pragma_int(struct store *s, const char *sql, int64_t *value, struct e
 	return rc < 0 ? -1 : 0;
 }
 
-/* Version 0 with tables in it is somebody else's database; so is a foreign application id. A store that
- * another process is making has its id as soon as it has tables, so the id is asked for after them. */
+/* Version 0 with tables in it is somebody else's database; so is a foreign application id. A store
+ * that another process is making has its id as soon as it has tables, so the id is asked for after
+ * them. */
 static int check_identity(struct store *s, const char *path, int64_t *version, struct err *err)
 {
 	int64_t application, tables = 0;
@@ -74,7 +75,8 @@ static int take_steps(struct store *s, int64_t version, struct err *err)
 	return rc;
 }
 
-/* While another process does the same, SQLite does not wait as it does elsewhere, but says "busy" at once. */
+/* While another process does the same, SQLite does not wait as it does elsewhere, but says "busy"
+ * at once. */
 static int use_wal(struct store *s, struct err *err)
 {
 	const struct timespec pause = { .tv_nsec = BUSY_PAUSE_MS * 1000000L };
@@ -152,8 +154,9 @@ int store_open(struct store *s, const struct paths *paths, enum store_mode mode,
 	return rc;
 }
 
-/* The last connection to go would copy the write-ahead log into the file and remove it, and wait for the
- * disk four times more than a commit takes. A short log may stay: reading it costs the next to come less. */
+/* The last connection to go would copy the write-ahead log into the file and remove it, and wait
+ * for the disk four times more than a commit takes. A short log may stay: reading it costs the
+ * next to come less. */
 static void keep_short_log(struct store *s)
 {
 	const char *file = sqlite3_db_filename(s->db, "main");

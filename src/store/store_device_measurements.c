@@ -1,5 +1,5 @@
-/* store_device_measurements.c - what 'pollux profile --devices' found out about kinds of devices; and how many
- * parameters a workload has, which says what that means for it. */
+/* store_device_measurements.c - what 'pollux profile --devices' found out about kinds of devices;
+ * and how many parameters a workload has, which says what that means for it. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

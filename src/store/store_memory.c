@@ -1,4 +1,5 @@
-/* store_memory.c - which sizes of a workload did not fit into memory, which failed otherwise, and which worked. */
+/* store_memory.c - which sizes of a workload did not fit into memory, which failed otherwise, and
+ * which worked. */
 #include <stdlib.h>
 
 #include "pollux/mem.h"

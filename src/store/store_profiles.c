@@ -1,4 +1,5 @@
-/* store_profiles.c - profiles that have not ended, and the devices that they keep between their runs. */
+/* store_profiles.c - profiles that have not ended, and the devices that they keep between their
+ * runs. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -20,7 +20,8 @@ static double median_of(double *times, int n)
 	return n > 0 ? (times[(n - 1) / 2] + times[n / 2]) / 2 : (double)NAN;
 }
 
-/* The medians of the first column of at most RESTARTS rows, and of the second where it is not NULL. */
+/* The medians of the first column of at most RESTARTS rows, and of the second where it is not
+ * NULL. */
 static int read_medians(struct store *s, const char *sql, const char *workload, double medians[2], struct err *err)
 {
 	double times[2][RESTARTS];

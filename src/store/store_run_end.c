@@ -1,5 +1,5 @@
-/* store_run_end.c - the end of a run, in one transaction: its row and devices, what it adds to its job, and
- * the state that the job has next. */
+/* store_run_end.c - the end of a run, in one transaction: its row and devices, what it adds to its
+ * job, and the state that the job has next. */
 #include <math.h>
 #include <stdio.h>
 
@@ -151,7 +151,8 @@ static int end_in_transaction(struct store *s, const struct run *run, struct err
 
 int store_run_end(struct store *s, const struct run *run, struct err *err)
 {
-	/* Supervisors do not wait for the disk with what they measure (STORE_OBSERVE), but with this. */
+	/* Supervisors do not wait for the disk with what they measure (STORE_OBSERVE), but with
+	 * this. */
 	if (sql_run(s, NULL, err, "PRAGMA synchronous = FULL", ""))
 		return -1;
 	if (store_begin(s, err))
