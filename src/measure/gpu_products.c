@@ -1,4 +1,4 @@
-/* gpu_products.c - products by cuBLAS, in the types that training uses, and what the GPU could do on paper. */
+/* gpu_products.c - products by cuBLAS, by type, and what the GPU could do on paper. */
 #include "gpu_work.h"
 
 #ifdef POLLUX_CUDA
@@ -10,7 +10,8 @@
 
 /* --- operands --- */
 
-#define CHUNK ((size_t)1000003)	/* values; a prime, so that its repetitions fall on no rows and columns */
+/* In values. A prime, so that its repetitions fall on no rows and columns. */
+#define CHUNK ((size_t)1000003)
 
 static unsigned short bf16_of(float x)
 {
@@ -40,23 +41,28 @@ struct gpu_type {
 	size_t size;
 };
 
-/* Accumulated in fp32, as training does. */
+/* Accumulated in fp32, as training does; fp64 in itself. */
 static const struct gpu_type types[] = {
 	{ "fp32", CUDA_R_32F, CUBLAS_COMPUTE_32F, 4 },
 	{ "tf32", CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32, 4 },
 	{ "fp16", CUDA_R_16F, CUBLAS_COMPUTE_32F, 2 },
 	{ "bf16", CUDA_R_16BF, CUBLAS_COMPUTE_32F, 2 },
+	{ "fp64", CUDA_R_64F, CUBLAS_COMPUTE_64F, 8 },
 };
 #define N_TYPES (sizeof(types) / sizeof(types[0]))
 
 /* A chunk of random values in this type. The caller frees. */
 static void *make_chunk(const struct gpu_type *type)
 {
-	float *values = malloc(CHUNK * sizeof(float));
+	float *values = malloc(CHUNK * (type->size == 8 ? sizeof(double) : sizeof(float)));
 	unsigned short *half = (unsigned short *)(void *)values;
 
 	if (!values)
 		return NULL;
+	if (type->size == 8) {
+		random_fill_fp64((double *)(void *)values, CHUNK);
+		return values;
+	}
 	random_fill_fp32(values, CHUNK);
 	for (size_t i = 0; type->size == 2 && i < CHUNK; i++) {
 		float x;
@@ -98,14 +104,18 @@ static double run_product(void *state, int64_t count)
 {
 	struct gpu_product *p = state;
 	const float one = 1, zero = 0;
+	const double one_fp64 = 1, zero_fp64 = 0;
+	bool fp64 = p->type->compute == CUBLAS_COMPUTE_64F;
+	const void *alpha = fp64 ? (const void *)&one_fp64 : &one;
+	const void *beta = fp64 ? (const void *)&zero_fp64 : &zero;
 	int ldb = p->weights == CUBLAS_OP_N ? p->n : p->k;
 
 	gpu_begin(p->g);
 	for (int64_t i = 0; i < count; i++) {
 		cublasStatus_t status = p->g->cuda.cublasGemmEx(
-			p->g->blas, p->weights, CUBLAS_OP_N, p->n, p->m, p->k, &one, p->b, p->type->type,
-			ldb, p->a, p->type->type, p->k, &zero, p->c, p->type->type, p->n,
-			p->type->compute, CUBLAS_GEMM_DEFAULT);
+			p->g->blas, p->weights, CUBLAS_OP_N, p->n, p->m, p->k, alpha, p->b,
+			p->type->type, ldb, p->a, p->type->type, p->k, beta, p->c, p->type->type,
+			p->n, p->type->compute, CUBLAS_GEMM_DEFAULT);
 
 		if (!gpu_blas_ok(p->g, status, "multiply matrices"))
 			return (double)NAN;
@@ -137,6 +147,35 @@ static int time_product(struct sink *sink, struct gpu_product *p)
 		return -1;
 	p->weights = plain <= turned ? CUBLAS_OP_N : CUBLAS_OP_T;
 	return sink_time(sink, &m, run_product, p);
+}
+
+/* --- what GPUs do on paper --- */
+
+/* FLOP of a multiprocessor in a cycle, without sparsity, by compute capability: NVIDIA's white papers
+ * on the architectures V100 (2017), Turing (2018), A100 (2020), GA102 (2021), Ada (2022), H100 (2022)
+ * and Blackwell (2024). tf32 0: the GPU has none. fp64 0: too slow to be worth the time. Consumer
+ * GPUs of 7.5, 8.6 and 8.9 do half of fp16 when they accumulate in fp32. */
+static const struct per_cycle {
+	int capability, fp64, fp32, tf32, fp16;
+} per_cycle[] = {
+	{ 70, 64, 128, 0, 1024 }, { 75, 0, 128, 0, 1024 }, { 80, 128, 128, 1024, 2048 },
+	{ 86, 0, 256, 512, 1024 }, { 89, 0, 256, 512, 1024 }, { 90, 256, 256, 2048, 4096 },
+	{ 100, 128, 256, 4096, 8192 },
+};
+
+static int capability_of(struct gpu_work *g)
+{
+	return 10 * gpu_attribute(g, cudaDevAttrComputeCapabilityMajor) +
+	       gpu_attribute(g, cudaDevAttrComputeCapabilityMinor);
+}
+
+/* NULL: not a GPU of the table. */
+static const struct per_cycle *per_cycle_of(int capability)
+{
+	for (size_t i = 0; i < sizeof(per_cycle) / sizeof(per_cycle[0]); i++)
+		if (per_cycle[i].capability == capability)
+			return &per_cycle[i];
+	return NULL;
 }
 
 /* --- all products --- */
@@ -196,11 +235,16 @@ static void sweep(struct sink *sink, struct gpu_work *g, const struct gpu_type *
 
 void gpu_products(struct sink *sink, struct gpu_work *g)
 {
-	bool has_tf32 = gpu_attribute(g, cudaDevAttrComputeCapabilityMajor) >= 8;
+	int capability = capability_of(g);
+	const struct per_cycle *rates = per_cycle_of(capability);
 
-	for (size_t t = 0; t < N_TYPES; t++)
-		if (has_tf32 || types[t].compute != CUBLAS_COMPUTE_32F_FAST_TF32)
-			sweep(sink, g, &types[t]);
+	for (size_t t = 0; t < N_TYPES; t++) {
+		if (types[t].compute == CUBLAS_COMPUTE_32F_FAST_TF32 && capability < 80)
+			continue;
+		if (types[t].compute == CUBLAS_COMPUTE_64F && !(rates && rates->fp64))
+			continue;
+		sweep(sink, g, &types[t]);
+	}
 }
 
 #define REFERENCE 4096
@@ -218,17 +262,7 @@ double gpu_reference_s(struct gpu_work *g)
 	return time_s;
 }
 
-/* --- on paper --- */
-
-/* FLOP of a multiprocessor in a cycle, without sparsity, by compute capability: NVIDIA's white papers on the
- * architectures V100 (2017), Turing (2018), A100 (2020), GA102 (2021), Ada (2022), H100 (2022) and Blackwell
- * (2024). tf32 0: it has none. Consumer GPUs of 7.5, 8.6 and 8.9 do half of it when they accumulate in fp32. */
-static const struct {
-	int capability, fp32, tf32, fp16;
-} per_cycle[] = {
-	{ 70, 128, 0, 1024 }, { 75, 128, 0, 1024 }, { 80, 128, 1024, 2048 }, { 86, 256, 512, 1024 },
-	{ 89, 256, 512, 1024 }, { 90, 256, 2048, 4096 }, { 100, 256, 4096, 8192 },
-};
+/* --- on paper: peaks --- */
 
 static void memory_peak(struct sink *sink, struct gpu_work *g)
 {
@@ -242,23 +276,23 @@ static void memory_peak(struct sink *sink, struct gpu_work *g)
 
 void gpu_peaks(struct sink *sink, struct gpu_work *g)
 {
-	int capability = 10 * gpu_attribute(g, cudaDevAttrComputeCapabilityMajor) +
-			 gpu_attribute(g, cudaDevAttrComputeCapabilityMinor);
+	int capability = capability_of(g);
+	const struct per_cycle *rates = per_cycle_of(capability);
 	int n = gpu_attribute(g, cudaDevAttrMultiProcessorCount);
 	double hz = 1e3 * gpu_attribute(g, cudaDevAttrClockRate), cycles = n * hz;
 
 	memory_peak(sink, g);
-	for (size_t i = 0; i < sizeof(per_cycle) / sizeof(per_cycle[0]); i++) {
-		if (per_cycle[i].capability != capability || cycles <= 0)
-			continue;
-		sink_peak(sink, "fp32", cycles * per_cycle[i].fp32);
-		if (per_cycle[i].tf32)
-			sink_peak(sink, "tf32", cycles * per_cycle[i].tf32);
-		sink_peak(sink, "fp16", cycles * per_cycle[i].fp16);
-		if (capability >= 80)
-			sink_peak(sink, "bf16", cycles * per_cycle[i].fp16);
-		sink_peak_basis(sink, "at most: %d multiprocessors at %.2f GHz, compute capability %d.%d, "
-				"dense", n, 1e-9 * hz, capability / 10, capability % 10);
-	}
+	if (!rates || cycles <= 0)
+		return;
+	if (rates->fp64)
+		sink_peak(sink, "fp64", cycles * rates->fp64);
+	sink_peak(sink, "fp32", cycles * rates->fp32);
+	if (rates->tf32)
+		sink_peak(sink, "tf32", cycles * rates->tf32);
+	sink_peak(sink, "fp16", cycles * rates->fp16);
+	if (capability >= 80)
+		sink_peak(sink, "bf16", cycles * rates->fp16);
+	sink_peak_basis(sink, "at most: %d multiprocessors at %.2f GHz, compute capability %d.%d, "
+			"dense", n, 1e-9 * hz, capability / 10, capability % 10);
 }
 #endif

@@ -34,8 +34,8 @@ status 'two GPUs of a kind' 0 with_cuda "$POLLUX" profile --devices --quick --js
 printf '%s' "$out" >all.json
 is 'are one kind, by the first' "1 gpu:$(uuid $a)" \
 	"$(json 'print scalar @{$d->{kinds}}, " $d->{kinds}[0]{device_id}"' <all.json)"
-is 'products in four types, of the narrowest and the widest, 1 to 4096 rows' \
-	'bf16 fp16 fp32 tf32: 1024 8192: 1 8 64 512 4096' "$(json '
+is 'products in five types, of the narrowest and the widest, 1 to 4096 rows' \
+	'bf16 fp16 fp32 fp64 tf32: 1024 8192: 1 8 64 512 4096' "$(json '
 	my (%t, %w, %m);
 	for (@{$d->{kinds}[0]{measurements}}) {
 		$t{$_->{variant}} = $w{$_->{n}} = $m{$_->{m}} = 1 if $_->{what} eq "product";
@@ -44,7 +44,7 @@ is 'products in four types, of the narrowest and the widest, 1 to 4096 rows' \
 		join(" ", sort { $a <=> $b } keys %m)' <all.json)"
 # Each call takes 4 us and its operations or bytes at a rate: those of the better layout.
 is 'their rates are those of the stand-in' '' "$(json '
-	my %rate = (fp32 => 5e13, tf32 => 4e14, fp16 => 8e14, bf16 => 8e14);
+	my %rate = (fp64 => 6e13, fp32 => 5e13, tf32 => 4e14, fp16 => 8e14, bf16 => 8e14);
 	for (@{$d->{kinds}[0]{measurements}}) {
 		next if $_->{what} ne "product";
 		my $flop = 2 * $_->{m} * $_->{n} * $_->{k};
@@ -85,7 +85,8 @@ is 'within 80 columns' '' "$(printf '%s\n' "$out" | grep -E '.{81}')"
 # --- what fails ---
 status 'a GPU with little memory' 0 with_cuda env CUDA_STANDIN_MIB=700 "$POLLUX" profile --devices --quick --json
 is 'has what fits, and notes what does not' 'no products in fp32 of width 8192 and up: cannot allocate a matrix: out of memory
-no products in tf32 of width 8192 and up: cannot allocate a matrix: out of memory' \
+no products in tf32 of width 8192 and up: cannot allocate a matrix: out of memory
+no products in fp64 of width 8192 and up: cannot allocate a matrix: out of memory' \
 	"$(printf '%s' "$out" | json 'print "$_\n" for @{$d->{kinds}[0]{notes}}')"
 status 'with none at all' 69 with_cuda env CUDA_STANDIN_MIB=1 "$POLLUX" profile --devices --quick
 is 'it says so' 'pollux: cannot allocate memory for cuBLAS: out of memory' "$err"

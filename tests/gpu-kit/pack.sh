@@ -37,7 +37,7 @@ carry() { # carry FILE: from BUILD, to the same place in KIT, where it finds its
 	local depth=${1//[^\/]/}
 
 	mkdir -p "$kit/build/$(dirname "$1")"
-	cp "$build/$1" "$kit/build/$1"
+	strip --strip-debug -o "$kit/build/$1" "$build/$1"
 	# shellcheck disable=SC2016  # $ORIGIN is the linker's
 	patchelf --force-rpath --set-rpath '$ORIGIN/'"${depth//\//../}lib" "$kit/build/$1"
 }

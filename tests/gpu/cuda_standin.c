@@ -334,7 +334,15 @@ static double rate_of(cudaDataType type, cublasComputeType_t compute, cublasOper
 		return turned ? 8e14 : 7e14;
 	if (type == CUDA_R_32F && compute == CUBLAS_COMPUTE_32F_FAST_TF32)
 		return turned ? 3.8e14 : 4e14;
+	if (type == CUDA_R_64F && compute == CUBLAS_COMPUTE_64F)
+		return 6e13;
 	return type == CUDA_R_32F && compute == CUBLAS_COMPUTE_32F ? 5e13 : 0;
+}
+
+/* alpha and beta are in the type that is computed in. */
+static double scalar(const void *at, cublasComputeType_t compute)
+{
+	return compute == CUBLAS_COMPUTE_64F ? *(const double *)at : (double)*(const float *)at;
 }
 
 /* Columns by columns: rows x columns with a leading dimension. */
@@ -349,13 +357,13 @@ EXPORT cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t op_a
 				   cudaDataType c_type, int ldc, cublasComputeType_t compute,
 				   cublasGemmAlgo_t algorithm)
 {
-	size_t size = a_type == CUDA_R_32F ? 4 : 2;
+	size_t size = a_type == CUDA_R_64F ? 8 : a_type == CUDA_R_32F ? 4 : 2;
 	double rate = rate_of(a_type, compute, op_a);
 	int turned_a = op_a == CUBLAS_OP_T, turned_b = op_b == CUBLAS_OP_T;
 
 	(void)algorithm;
 	if (!handle->has_workspace || a_type != b_type || a_type != c_type || rate <= 0 ||
-	    *(const float *)alpha < 1 || *(const float *)beta != 0 ||
+	    scalar(alpha, compute) < 1 || scalar(beta, compute) != 0 ||
 	    !matrix_is_there(a, turned_a ? k : m, turned_a ? m : k, lda, size) ||
 	    !matrix_is_there(b, turned_b ? n : k, turned_b ? k : n, ldb, size) ||
 	    !matrix_is_there(c, m, n, ldc, size))
