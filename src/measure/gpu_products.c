@@ -31,7 +31,8 @@ static unsigned short fp16_of(float x)
 	exponent = (int)(bits >> 23 & 0xff) - 127 + 15;
 	if (exponent <= 0)
 		return 0;
-	return (unsigned short)((bits >> 16 & 0x8000) | (unsigned)exponent << 10 | (bits >> 13 & 0x3ff));
+	return (unsigned short)((bits >> 16 & 0x8000) | (unsigned)exponent << 10 |
+				(bits >> 13 & 0x3ff));
 }
 
 struct gpu_type {
@@ -80,8 +81,8 @@ static bool fill(struct gpu_work *g, void *to, size_t bytes, const void *chunk, 
 	for (size_t at = 0; at < bytes; at += chunk_bytes) {
 		size_t part = bytes - at < chunk_bytes ? bytes - at : chunk_bytes;
 
-		if (!gpu_ok(g, g->cuda.cudaMemcpy((char *)to + at, chunk, part, cudaMemcpyHostToDevice),
-			    "fill a matrix"))
+		if (!gpu_ok(g, g->cuda.cudaMemcpy((char *)to + at, chunk, part,
+						  cudaMemcpyHostToDevice), "fill a matrix"))
 			return false;
 	}
 	return true;
@@ -89,9 +90,9 @@ static bool fill(struct gpu_work *g, void *to, size_t bytes, const void *chunk, 
 
 /* --- one product --- */
 
-/* Row by row, C (m x n) = A (m x k) B (k x n) is, to cuBLAS, which goes column by column, C' = B' A'. The
- * weights B may lie as k x n, or as n x k, as PyTorch's linear layers have them: which is faster depends on
- * the type and the GPU. */
+/* Row by row, C (m x n) = A (m x k) B (k x n) is C' = B' A' to cuBLAS, which goes column by column.
+ * The weights B may lie as k x n, or as n x k, as PyTorch's linear layers have them: which is
+ * faster depends on the type and the GPU. */
 struct gpu_product {
 	struct gpu_work *g;
 	const struct gpu_type *type;
@@ -151,10 +152,10 @@ static int time_product(struct sink *sink, struct gpu_product *p)
 
 /* --- what GPUs do on paper --- */
 
-/* FLOP of a multiprocessor in a cycle, without sparsity, by compute capability: NVIDIA's white papers
- * on the architectures V100 (2017), Turing (2018), A100 (2020), GA102 (2021), Ada (2022), H100 (2022)
- * and Blackwell (2024). tf32 0: the GPU has none. fp64 0: too slow to be worth the time. Consumer
- * GPUs of 7.5, 8.6 and 8.9 do half of fp16 when they accumulate in fp32. */
+/* FLOP of a multiprocessor in a cycle, without sparsity, by compute capability: NVIDIA's white
+ * papers on the architectures V100 (2017), Turing (2018), A100 (2020), GA102 (2021), Ada (2022),
+ * H100 (2022) and Blackwell (2024). tf32 0: the GPU has none. fp64 0: too slow to be worth the
+ * time. Consumer GPUs of 7.5, 8.6 and 8.9 do half of fp16 when they accumulate in fp32. */
 static const struct per_cycle {
 	int capability, fp64, fp32, tf32, fp16;
 } per_cycle[] = {
@@ -188,12 +189,14 @@ static bool allocate(struct gpu_work *g, struct gpu_product *p, size_t width)
 {
 	size_t size = p->type->size, chunk_bytes = CHUNK * size;
 	void *chunk = make_chunk(p->type);
+	size_t samples_bytes = ROWS_MAX * width * size, weights_bytes = width * width * size;
+	const struct cuda *c = &g->cuda;
 	bool ok = chunk &&
-		  gpu_ok(g, g->cuda.cudaMalloc(&p->a, ROWS_MAX * width * size), "allocate a matrix") &&
-		  gpu_ok(g, g->cuda.cudaMalloc(&p->b, width * width * size), "allocate a matrix") &&
-		  gpu_ok(g, g->cuda.cudaMalloc(&p->c, ROWS_MAX * width * size), "allocate a matrix") &&
-		  fill(g, p->a, ROWS_MAX * width * size, chunk, chunk_bytes) &&
-		  fill(g, p->b, width * width * size, chunk, chunk_bytes);
+		  gpu_ok(g, c->cudaMalloc(&p->a, samples_bytes), "allocate a matrix") &&
+		  gpu_ok(g, c->cudaMalloc(&p->b, weights_bytes), "allocate a matrix") &&
+		  gpu_ok(g, c->cudaMalloc(&p->c, samples_bytes), "allocate a matrix") &&
+		  fill(g, p->a, samples_bytes, chunk, chunk_bytes) &&
+		  fill(g, p->b, weights_bytes, chunk, chunk_bytes);
 
 	free(chunk);
 	return ok;
@@ -252,7 +255,9 @@ void gpu_products(struct sink *sink, struct gpu_work *g)
 
 double gpu_reference_s(struct gpu_work *g)
 {
-	struct gpu_product p = { .g = g, .type = &types[2], .m = REFERENCE, .n = REFERENCE, .k = REFERENCE };
+	struct gpu_product p = {
+		.g = g, .type = &types[2], .m = REFERENCE, .n = REFERENCE, .k = REFERENCE,
+	};
 	double time_s = HUGE_VAL;
 
 	if (allocate(g, &p, REFERENCE))

@@ -235,6 +235,7 @@ def measure(o):
 def bisect(o):
     t = Training(o)
     low, high = map(int, o.bisect.split(":"))  # low fits, high does not
+    peak = 0
     while high - low > 1:
         middle = (low + high) // 2
         settle()
@@ -247,7 +248,7 @@ def bisect(o):
             high = middle
             t.optimizer.zero_grad(set_to_none=True)
             print(f"# {middle} does not: {str(error).splitlines()[0]}", flush=True)
-    print(json.dumps({"fits": low, "too_large": high}), flush=True)
+    print(json.dumps({"fits": low, "too_large": high, "peak_bytes": peak}), flush=True)
 
 
 if OPTIONS.measure:
