@@ -112,8 +112,13 @@ static int run_with_store(struct pass *p, struct err *err)
 
 	if (store_has_work(&p->store, &work, err))
 		return -1;
+	if (!work) {
+		if (p->apply)
+			engine_clean(&p->at, &(struct run_list){ 0 });
+		return 0;
+	}
 	rc = recover(&p->at, p->apply, &p->result->actions, err);
-	if (work && read_decide_plan_apply(p, rc == 0, err))
+	if (read_decide_plan_apply(p, rc == 0, err))
 		rc = -1;
 	return rc;
 }
