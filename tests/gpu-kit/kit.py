@@ -201,7 +201,8 @@ def number(text):
 
 def processes_on_gpu():
     """MiB by process number."""
-    return {int(row[0]): number(row[1]) for row in nvidia_smi("pid,used_memory", "compute-apps")}
+    rows = nvidia_smi("pid,used_memory", "compute-apps")
+    return {int(row[0]): number(row[1]) for row in rows if row[0].isdigit()}
 
 
 def free_of_ours(before, seconds):

@@ -83,7 +83,7 @@ else:
         low <= true["fits"] and true["too_large"] <= high,
         f"from {low} to below {high}",
     )
-    check(
+    goal(
         "memory-bound-width", high / low, "too large over fits", high <= 1.13 * low, "1.13 at most"
     )
 

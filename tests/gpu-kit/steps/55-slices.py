@@ -33,7 +33,7 @@ ok("start-alone", start_s, "s from launch to first step")
 # A busy machine without a GPU takes long to start; a slice has to be longer than that. Each job
 # computes for so long that it is stopped once at least.
 slice_s = kit.quick(20, int(1.3 * start_s) + 4)
-steps = max(20, int(kit.quick(34, 0.4 * slice_s + 8) / step_s))
+steps = max(20, int(kit.quick(22, 0.4 * slice_s + 8) / step_s))
 os.environ["POLLUX_SLICE"] = f"{slice_s}s"
 os.environ["POLLUX_POLICY"] = "las"  # turns: the default ends short jobs first
 ok("slice", slice_s, "s")

@@ -1,8 +1,8 @@
 # faults - kills at random: of supervisors, passes and jobs that compute on the GPU.
 # shows: after 100 kills each job has exactly its samples; nothing is left on the card
 # needs: gpu python data
-# limit: 330
-# takes: 200
+# limit: 440
+# takes: 280
 import os
 import re
 import signal
@@ -35,11 +35,26 @@ command = [
 ]
 
 
+# A job that crashed waits for 10 s, then for twice as long after each further time.
+MOST_CRASHES = 2
+
+
+def sturdy():
+    """Jobs that have not ended, and were not killed so often that they wait for long."""
+    return [
+        j for j in kit.jobs().values() if j["state"] in kit.OPEN and j["failures"] < MOST_CRASHES
+    ]
+
+
 def more_jobs():
-    """Three jobs wait or run at any time."""
-    n = sum(j["state"] in kit.OPEN for j in kit.jobs().values())
-    for _ in range(3 - n):
+    """Three such jobs wait or run at any time."""
+    for _ in range(3 - len(sturdy())):
         kit.submit("-b", 96, "--retries", 1000, "--samples", samples, "--", *command)
+
+
+def leaders():
+    """Processes of running jobs."""
+    return [j["run"]["leader_pid"] for j in sturdy() if j["run"] and j["run"]["leader_pid"]]
 
 
 def pids(pattern):
@@ -67,9 +82,10 @@ def kill(pid):
         return False
 
 
+end_s = kit.quick(150, 60)  # what the jobs need to come to their ends
 killed = {"supervisor": 0, "pass": 0, "job": 0}
 begun_s = time.monotonic()
-while sum(killed.values()) < KILLS and kit.seconds_left() > 90:
+while sum(killed.values()) < KILLS and kit.seconds_left() > end_s:
     more_jobs()
     if RANDOM.random() < 0.25:  # a pass, somewhere in its work
         a_pass = subprocess.Popen(
@@ -84,7 +100,7 @@ while sum(killed.values()) < KILLS and kit.seconds_left() > 90:
     kit.pollux_quietly("schedule")
     time.sleep(RANDOM.uniform(0, kit.quick(1.2, 0.5)))
     what = RANDOM.choice(["supervisor", "job"])
-    there = pids(b"\0supervise\0" if what == "supervisor" else b"--checkpoint-every\0")
+    there = pids(b"\0supervise\0") if what == "supervisor" else leaders()
     if there and kill(RANDOM.choice(there)):
         killed[what] += 1
 for what, n in killed.items():

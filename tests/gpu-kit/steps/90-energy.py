@@ -3,8 +3,9 @@
 # needs: gpu python
 # limit: 90
 # takes: 50
+import datetime
+import importlib.util
 import json
-import os
 import subprocess
 import sys
 import time
@@ -27,50 +28,40 @@ if energy_j() is None:
 
 # Load: the GPT where PyTorch is there, else the C trainer.
 command = kit.gpt("--batch", 64, "--samples", 10**9)
-try:
-    import torch  # noqa: F401
-except ImportError:
+if not importlib.util.find_spec("torch"):
     command = [kit.TRAIN, "--data", kit.DATA, "--device", "cuda", "--samples", str(10**9)]
 load = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-time.sleep(kit.quick(12, 2))  # until it computes
+time.sleep(kit.quick(15, 2))  # until it computes
+
+# Rows of the moment and the power, for as long as the energy is looked at.
+query = ["nvidia-smi", "--query-gpu=timestamp,power.draw", "--format=csv,noheader,nounits"]
 uuid = kit.nvidia_smi("uuid")[0][0]
-reader = subprocess.Popen(
-    [
-        "nvidia-smi",
-        "--query-gpu=power.draw",
-        "--format=csv,noheader,nounits",
-        "-i",
-        uuid,
-        "-lms",
-        str(PERIOD_MS),
-    ],
-    stdout=subprocess.PIPE,
-)
-os.set_blocking(reader.stdout.fileno(), False)
+with open("power.csv", "w") as file:
+    reader = subprocess.Popen([*query, "-i", uuid, "-lms", str(PERIOD_MS)], stdout=file)
 begun_j, begun_s = energy_j(), time.monotonic()
-joule, watts, rest = 0.0, [], b""
-last_s = begun_s
-while time.monotonic() - begun_s < SPAN_S:
-    time.sleep(0.02)
-    rest += reader.stdout.read() or b""
-    *lines, rest = rest.split(b"\n")
-    for line in lines:
-        watt = kit.number(line)
-        if watt is None:
-            continue
-        now_s = time.monotonic()
-        joule += watt * (now_s - last_s)
-        last_s = now_s
-        watts.append(watt)
+time.sleep(SPAN_S)
 used_j, span_s = energy_j() - begun_j, time.monotonic() - begun_s
-reader.kill()
+time.sleep(1)
+reader.terminate()
+reader.wait()
 load.kill()
 load.wait()
-if not check("readings", len(watts), "of power", len(watts) > 10, "more than 10"):
+
+readings = []
+with open("power.csv") as file:
+    for line in file:
+        moment, _, watt = line.partition(",")
+        try:
+            at = datetime.datetime.strptime(moment.strip(), "%Y/%m/%d %H:%M:%S.%f").timestamp()
+            readings.append((at, float(watt)))
+        except ValueError:
+            print("# not a reading:", line.strip())
+if not check("readings", len(readings), "of power", len(readings) > 10, "more than 10"):
     sys.exit(1)
-joule *= span_s / (last_s - begun_s)  # the end that no reading covers
-ok("power", sum(watts) / len(watts), "W by nvidia-smi")
+joule = sum((b[0] - a[0]) * (a[1] + b[1]) / 2 for a, b in zip(readings, readings[1:]))
+watt = joule / (readings[-1][0] - readings[0][0])
+ok("power", watt, "W, mean by nvidia-smi")
 ok("energy-nvml", used_j, f"J in {span_s:.1f} s")
-ok("energy-integrated", joule, "J")
-off = 100 * (used_j / joule - 1)
+ok("energy-integrated", watt * span_s, "J")
+off = 100 * (used_j / (watt * span_s) - 1)
 goal("energy-off", off, "%", abs(off) <= 5, "5 either way")
