@@ -2,8 +2,13 @@
  *
  * A step is never edited once released: a change is a new step. PRAGMA user_version counts the steps
  * that were taken. A column of jobs, commands or runs needs no step: its line in store_columns.c or
- * declaration.c says since which version it is there, and the step to that version adds it first. Times ending in _time_s are wall clock (for people); _boot_s are readings of the
- * boot clock and mean something only beside the boot_id of the same row. NULL is "unknown". */
+ * declaration.c says since which version it is there, and the step to that version adds it first.
+ *
+ * A supervisor that was started before a step goes on with the statements of its own version until
+ * its run ends: a step removes no column that such a statement writes.
+ *
+ * Times ending in _time_s are wall clock (for people); _boot_s are readings of the boot clock and
+ * mean something only beside the boot_id of the same row. NULL is "unknown". */
 #include <stdbool.h>
 #include <string.h>
 
@@ -234,18 +239,19 @@ static const char *const steps[] = {
 	"  (SELECT min(launch_time_s) FROM runs WHERE job_id = jobs.id AND outcome IS NOT 'not-started')"
 	" FROM refused WHERE refused.job_id = jobs.id AND jobs.runs >= refused.n;",
 
-	/* 10: a run is known by a text of its engine, not by processes of this machine. */
+	/* 10: a run is known by a text of its engine, its handle. Supervisors started before this
+	 * step still write the four columns: the columns stay, read by nobody, and the trigger
+	 * makes the handle of what such a supervisor writes. */
 	"ALTER TABLE runs ADD COLUMN handle BLOB;"
-	"UPDATE runs SET handle = CAST('local'"
+	"CREATE TRIGGER run_has_handle"
+	" AFTER UPDATE OF supervisor_pid, leader_pid, leader_start_ticks, socket_path ON runs BEGIN"
+	" UPDATE runs SET handle = CAST('local'"
 	" || coalesce(' supervisor=' || nullif(supervisor_pid, 0), '')"
 	" || coalesce(' leader=' || nullif(leader_pid, 0), '')"
 	" || coalesce(' start=' || nullif(leader_start_ticks, 0), '')"
-	" || coalesce(' socket=' || CAST(socket_path AS TEXT), '') AS BLOB)"
-	" WHERE supervisor_pid IS NOT NULL;"
-	"ALTER TABLE runs DROP COLUMN supervisor_pid;"
-	"ALTER TABLE runs DROP COLUMN leader_pid;"
-	"ALTER TABLE runs DROP COLUMN leader_start_ticks;"
-	"ALTER TABLE runs DROP COLUMN socket_path;",
+	" || coalesce(' socket=' || nullif(CAST(socket_path AS TEXT), ''), '') AS BLOB)"
+	" WHERE id = NEW.id; END;"
+	"UPDATE runs SET supervisor_pid = supervisor_pid WHERE supervisor_pid IS NOT NULL;",
 
 	/* 11: the last run that a person forgave by asking for another try; the events say it of
 	 * older ones. */

@@ -1362,6 +1362,24 @@ static void test_wanted(void)
 	is_query("SELECT wanted_version FROM runs", "1", "one that is being stopped gets no other");
 }
 
+/* Supervisors of version 9 live on while the store becomes newer. These are their statements. */
+static void test_old_supervisor(void)
+{
+	query("UPDATE runs SET state = 'running', supervisor_pid = 21, launch_time_s = 3,"
+	      " launch_boot_s = 4 WHERE number = 2");
+	is_query("SELECT handle FROM runs WHERE number = 2", "local supervisor=21",
+		 "a run that an old supervisor claims has a handle");
+	query("UPDATE runs SET leader_pid = 22, leader_start_ticks = 23,"
+	      " socket_path = CAST('/s.sock' AS BLOB) WHERE number = 2");
+	is_query("SELECT handle FROM runs WHERE number = 2",
+		 "local supervisor=21 leader=22 start=23 socket=/s.sock",
+		 "with the command that the old supervisor started");
+	query("UPDATE runs SET state = 'ended', end_time_s = 5 WHERE number = 2");
+	is_query("SELECT handle FROM runs WHERE number = 2",
+		 "local supervisor=21 leader=22 start=23 socket=/s.sock",
+		 "and the old supervisor ends its run");
+}
+
 /* A store of the version before, with a job that ran. */
 static void test_migration(void)
 {
@@ -1411,6 +1429,7 @@ static void test_migration(void)
 		 "with what is known of a run that did not start its command");
 	is_query("SELECT handle IS NULL FROM runs WHERE number = 2", "1",
 		 "a run that was never claimed has no handle");
+	test_old_supervisor();
 	is_int(strtol(query("PRAGMA user_version"), NULL, 10), schema_version(), "its version is ours now");
 }
 
