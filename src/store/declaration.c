@@ -138,15 +138,20 @@ const char *preemption_name(enum preemption preemption)
 	return preemptions[preemption];
 }
 
+/* Lists have thousands of jobs: each declaration begins as a copy of the first. */
 void declaration_init(struct declaration *d)
 {
 	static const struct store_table alone = { "jobs", { { &declared_columns, 0 } } };
+	static struct declaration unknown;
 
-	*d = (struct declaration){
-		.min_replicas = 1, .max_replicas = 1, .weight = 1, .preemption = PREEMPT_SAVED,
-		.stop_signal = SIGTERM, .grace_s = 60,
-	};
-	row_init(&alone, d);
+	if (!unknown.min_replicas) {
+		unknown = (struct declaration){
+			.min_replicas = 1, .max_replicas = 1, .weight = 1, .preemption = PREEMPT_SAVED,
+			.stop_signal = SIGTERM, .grace_s = 60,
+		};
+		row_init(&alone, &unknown);
+	}
+	*d = unknown;
 }
 
 void declaration_release(struct declaration *d)
