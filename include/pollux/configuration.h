@@ -13,16 +13,16 @@ struct configuration {
 	int replicas;			/* data-parallel workers, one device each */
 	int64_t local_batch_size;	/* samples per replica and pass; 0: the job declared none */
 	int accumulation_steps;		/* passes per update, all of them; 1 = none */
-	int nodes;			/* that hold the replicas */
-	char kind[CONFIGURATION_KIND_SIZE];	/* of the devices, as device.h has it; "": any */
+	int nodes;			/* that the replicas run on */
+	char kind[CONFIGURATION_KIND_SIZE];	/* kind of device, as in device.h; "": any */
 };
 
-/* The part of a configuration that decides how long its replicas take to synchronise. */
+/* The part of a configuration on which the time of a synchronisation depends. */
 struct throughput_place {
 	int nodes, replicas;
 };
 
-/* On one node, and on any kind of device. */
+/* A configuration on one node and any kind of device. */
 static inline struct configuration configuration_make(int replicas, int64_t local_batch_size,
 						      int accumulation_steps)
 {
@@ -40,7 +40,8 @@ static inline int64_t configuration_batch_size(const struct configuration *c)
 
 bool configuration_equal(const struct configuration *a, const struct configuration *b);
 uint64_t configuration_hash(const struct configuration *c);
-/* Adds "128 = 2 * 64 * 1": batch, replicas, local batch, passes; and " on 2 nodes" of several. */
+/* Adds "128 = 2 * 64 * 1": batch size, replicas, local batch size, passes. Adds " on 2 nodes" if
+ * there are several nodes. */
 void configuration_print(const struct configuration *c, struct text *out);
 
 static inline struct throughput_place configuration_place(const struct configuration *c)
@@ -59,16 +60,18 @@ static inline struct configuration configuration_at(struct throughput_place plac
 	return c;
 }
 
-/* Spread a batch over replicas with as few passes as max_local_batch_size allows (0: no limit). Where the
- * batch does not divide, the nearest one that does is taken, within [min, max] (0: no bound), with more
- * passes if only they keep to it; where nothing does, the nearest all the same. At least one sample per
- * replica. configuration_batch_size() of the result says what came out. Sizes are at most 1e9. */
+/* Spreads a batch over replicas with the fewest passes that max_local_batch_size (0: no limit)
+ * allows. A batch that does not divide evenly is rounded to the nearest size that does, within
+ * [min, max] (0: no bound). More passes are used if only they keep the size within these bounds. If
+ * no size is within them, the nearest size is taken. Each replica gets at least one sample. Sizes
+ * are at most 1e9. */
 struct configuration configuration_spread(int64_t batch_size, int replicas,
 					  int64_t max_local_batch_size, int64_t min_batch_size,
 					  int64_t max_batch_size);
 
-/* Likewise where no replica can do more than local_limit (at least 1) in a pass: by more passes if the job
- * accumulates, else by as much of the batch as fits into one, which only a range allows. False: neither is legal. */
+/* Spreads a batch where a replica can do at most local_limit (at least 1) samples in a pass. A job
+ * that accumulates does more passes. For another job the batch shrinks to what fits into one pass,
+ * which only a declared range allows. Returns false if neither is legal. */
 struct batch_range {
 	int64_t batch_size, min_batch_size, max_batch_size;
 	bool accumulates;

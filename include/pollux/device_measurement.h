@@ -1,7 +1,7 @@
-/* device_measurement.h - what was measured of a kind of device: products, copies, exchanges.
+/* device_measurement.h - measurements of a kind of device: products, copies, exchanges.
  *
- * Times are kept, of one operation each; what follows from them (TFLOP/s, GB/s) is worked out where it is
- * wanted. Pure functions. */
+ * Only the time of one operation is kept; rates (TFLOP/s, GB/s) are computed from it. Pure
+ * functions. */
 #ifndef POLLUX_DEVICE_MEASUREMENT_H
 #define POLLUX_DEVICE_MEASUREMENT_H
 
@@ -9,12 +9,14 @@
 #include <stdint.h>
 
 enum measured {
-	MEASURED_PRODUCT,		/* of matrices, C (m x n) = A (m x k) B (k x n) */
-	MEASURED_MEMORY,		/* bytes copied from one place in the device's memory to another */
-	MEASURED_COPY,			/* bytes copied between host and device, or between two devices */
-	MEASURED_LAUNCH,		/* of a kernel that does nothing, until it is known to have ended */
+	MEASURED_PRODUCT,		/* matrices: C (m x n) = A (m x k) B (k x n) */
+	MEASURED_MEMORY,		/* bytes copied within the device's memory */
+	/* bytes copied between host and device, or between two devices */
+	MEASURED_COPY,
+	MEASURED_LAUNCH,		/* an empty kernel, from launch to known end */
 	MEASURED_BARRIER,		/* devices wait for one another */
-	MEASURED_REDUCTION,		/* a vector of bytes on each device becomes the sum of all of them */
+	/* a vector of bytes on each device becomes the sum of all of them */
+	MEASURED_REDUCTION,
 };
 #define N_MEASURED (MEASURED_REDUCTION + 1)
 
@@ -22,14 +24,14 @@ enum measured {
 
 struct device_measurement {
 	enum measured what;
-	char variant[MEASURED_VARIANT_SIZE];	/* of a product "fp32", "bf16"; of a copy "pageable to
-						   device", ...; else "" */
+	/* A product: "fp32", "bf16"; a copy: "pageable to device", ...; else "". */
+	char variant[MEASURED_VARIANT_SIZE];
 	int devices;			/* that took part */
-	int64_t m, n, k;		/* of a product; else 0 */
-	int64_t bytes;			/* copied, or of the vector; else 0 */
-	double time_s, time_sd_s;	/* mean over the repetitions, and their standard deviation */
+	int64_t m, n, k;		/* of a product, else 0 */
+	int64_t bytes;			/* copied, or in the vector; else 0 */
+	double time_s, time_sd_s;	/* mean and standard deviation of repetitions */
 	int64_t repetitions;
-	bool steady;			/* false: the mean was still uncertain when time was up */
+	bool steady;			/* false: the mean was still uncertain at the end */
 };
 
 struct device_measurement_list {
@@ -39,9 +41,10 @@ struct device_measurement_list {
 
 void device_measurement_list_release(struct device_measurement_list *list);
 
-/* m n k multiplications and as many additions; NaN for what is no product. */
+/* Floating-point operations per second: m n k multiplications and as many additions. NaN if m is no
+ * product. */
 double device_measurement_flops(const struct device_measurement *m);
-/* NaN where nothing was moved. A memory copy counts once: what it reads, it writes. */
+/* NaN if nothing was moved. A copied byte counts once, though it is read and written. */
 double device_measurement_bytes_per_s(const struct device_measurement *m);
 
 const char *measured_name(enum measured what);	/* "product", "memory", "copy", ... */

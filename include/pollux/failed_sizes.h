@@ -1,9 +1,12 @@
-/* failed_sizes.h - which sizes do not work, for another reason than memory, from those that a profile tried.
+/* failed_sizes.h - infers which sizes fail for other reasons than memory, from those that a profile
+ * tried.
  *
- * A batch may be larger than the data, or than an index is wide; a program may not do more than one replica. What
- * failed in a profile with r replicas of m samples is taken to fail with as many or more of as many or more,
- * until it was measured since, or if it had been for long before. Below it, what was measured on at least r
- * replicas is known to work. Failures of other jobs say nothing of sizes. Pure functions. */
+ * A batch may be larger than the data, or than an index type can address; a program may not support
+ * more than one replica. A profile's failure with r replicas of m samples is taken to hold for at
+ * least r replicas of at least m samples. It is disbelieved if such a size was measured later, or
+ * had been measured for long before. Smaller local batches that were measured on at least r
+ * replicas are known to work. Failures of runs outside a profile tell nothing about sizes. Pure
+ * functions. */
 #ifndef POLLUX_FAILED_SIZES_H
 #define POLLUX_FAILED_SIZES_H
 
@@ -14,16 +17,18 @@ struct failed_sizes {
 	int n_failed, n_worked;
 };
 
-/* Drops from failed what is not believed. */
+/* Drops from failed the failures that are not believed. */
 void failed_sizes_settle(struct failed_sizes *f);
-/* After that: the smallest local batch that fails on so many replicas; 0: none is known to. */
+/* For settled sizes: the smallest local batch that fails on this number of replicas; 0: none is
+ * known. */
 int64_t failed_sizes_least(const struct failed_sizes *f, int replicas);
-/* The largest below it that is known to work; 0: nothing fails; -1: none is known to work. */
+/* The largest local batch below failed_sizes_least() that is known to work; 0: nothing fails; -1:
+ * none is known to work. */
 int64_t failed_sizes_limit(const struct failed_sizes *f, int replicas);
 void failed_sizes_release(struct failed_sizes *f);
 
-/* Of both: the smallest local batch of so many replicas that does not work (0: none is known), and the largest to
- * be given (0: no limit, -1: none works). */
+/* By memory and failures together: the smallest local batch for this number of replicas that does
+ * not work (0: none is known), and the largest to give them (0: no limit; -1: none works). */
 int64_t sizes_too_large(const struct memory_bounds *b, const struct failed_sizes *f, int replicas);
 int64_t sizes_limit(const struct memory_bounds *b, const struct failed_sizes *f, int replicas);
 

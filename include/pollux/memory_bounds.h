@@ -1,13 +1,14 @@
-/* memory_bounds.h - which sizes do not fit into memory, from those that were tried.
+/* memory_bounds.h - infers which sizes do not fit into memory from the sizes that were tried.
  *
- * A GPU has its own memory. What a replica takes of it grows with its local batch and hardly depends on how
- * many others there are, so that a local batch which ran out is too large on any number of devices. (Where a
- * program divides its state among the replicas it takes less on more. That is not told here: what is measured
- * later on more devices says that it fits, and what runs out on fewer that it does not.)
+ * A GPU has its own memory. The memory of a replica grows with its local batch and hardly depends
+ * on the number of replicas, so a local batch that ran out of memory is too large on any number of
+ * devices. (A program that divides its state among the replicas needs less on more devices. This
+ * rule does not see that, but a later measurement on more devices overrides it, as does a later
+ * failure on fewer.)
  *
- * CPU slots share the machine's. There r replicas of m samples take r (F + a m), F and a at least 0 and not
- * known; so r' replicas of m' take no less where r' >= r and r' m' >= r m, and nothing else follows: that two
- * of 128 ran out says nothing of one of 256. Pure functions. */
+ * CPU slots share the machine's memory. There r replicas of m samples take r (F + a m), where F and
+ * a are at least 0 and unknown. So r' replicas of m' samples take no less if r' >= r and r' m' >= r
+ * m. Nothing else follows: if 2 * 128 samples ran out, 1 * 256 may fit. Pure functions. */
 #ifndef POLLUX_MEMORY_BOUNDS_H
 #define POLLUX_MEMORY_BOUNDS_H
 
@@ -17,31 +18,37 @@
 #include "pollux/configuration.h"
 
 struct memory_trial {
-	int64_t run_id;			/* the newest one, where several are summed up */
-	struct configuration configuration;	/* its passes are not known: memory hardly
-						   depends on them */
-	int64_t n_windows;		/* that were measured, if it fitted */
+	int64_t run_id;			/* the newest of the runs summed up here */
+	struct configuration configuration;	/* without its passes, which memory hardly
+						   depends on */
+	int64_t n_windows;		/* measured, if it fitted */
 };
 
+/* After this many windows at a size, one failure counts as an accident. Windows are seconds
+ * apart. */
+#define MEMORY_ACCIDENT_WINDOWS 100
+
 struct memory_bounds {
-	bool shared;			/* the devices have one memory together */
+	bool shared;			/* the devices share one memory */
 	struct memory_trial *ran_out, *fitted;	/* owned; newest first */
 	int n_ran_out, n_fitted;
 };
 
-/* Of two contradicting runs the older loses: what ran out of memory once, beside another program say, and was
- * measured since, fits. But since the size is not tried again then, a single one that ran out loses against
- * older ones that fitted for long, too. Drops from ran_out what is not believed. */
+/* Drops from ran_out the runs that are not believed. If two runs contradict each other, the newer
+ * one wins: a size that ran out of memory once, perhaps because of another program, and was
+ * measured since fits. But such a size is not tried again. A single failure therefore also loses to
+ * older runs that fitted for long. */
 void memory_bounds_settle(struct memory_bounds *b);
 
-/* After that: the smallest local batch that is too large for so many replicas; 0: none is known to be. */
+/* For settled bounds: the smallest local batch that is too large for this number of replicas; 0:
+ * none is known. */
 int64_t memory_too_large(const struct memory_bounds *b, int replicas);
-/* The largest below it that is known to fit; 0: none. */
+/* The largest local batch below memory_too_large() that is known to fit; 0: none. */
 int64_t memory_fits(const struct memory_bounds *b, int replicas);
-/* Of so many replicas with no more than this each it is not known that they do not fit: what is known to fit, or
- * else one less than what is too large; 0: nothing is too large, -1: all is. */
+/* The largest local batch to give this number of replicas: the largest that is known to fit, or
+ * else one less than what is too large. 0: no limit; -1: every size is too large. */
 int64_t memory_limit(const struct memory_bounds *b, int replicas);
-/* The fewest replicas for which one is too large; 0: there are none. */
+/* The fewest replicas for which some local batch is too large; 0: none. */
 int memory_least_bounded(const struct memory_bounds *b);
 void memory_bounds_release(struct memory_bounds *b);
 

@@ -1,4 +1,5 @@
-/* pool.h - what all runs of one workload say together, on one kind of device: pollux-goodput(7).
+/* pool.h - combines the measurements of all runs of a workload on one kind of device:
+ * pollux-goodput(7).
  *
  *	struct pool_entry seen[] = { ... newest first ... };
  *	struct pool_entry pooled[N];
@@ -22,67 +23,71 @@
 
 /* ---- step times ---- */
 
-/* What one run, or several, measured in one configuration. */
+/* The measurements of one run, or of several, in one configuration. */
 struct pool_entry {
 	struct configuration configuration;
 	struct observation observation;
 };
 
-/* Older observations age out when they disagree with newer ones: going back in time, an entry joins
- * what is newer while its step time is within
+/* Older observations are dropped when newer ones contradict them. For each configuration, entries
+ * are merged from the newest back in time. An entry joins the merged ones while its step time
+ * differs from theirs by at most
  *
  *	max(POOL_AGREEMENT * step time, POOL_ERRORS standard errors of the difference)
  *
- * of theirs. The first that does not, and everything older of that configuration, is left out, once what
- * is newer has POOL_WINDOWS windows; until then the newer is left out instead, as a passing disturbance.
+ * At the first entry that does not, merging stops if the merged entries have POOL_WINDOWS windows
+ * or more. With fewer windows the merged entries are dropped instead, as a passing disturbance.
  *
- * What few windows say (fewer than POOL_WINDOWS) is passed over where, beside the same place and accumulation
- * steps measured by more, no model could explain it: a pass of b > a samples takes no less time than one of
- * a, and at most b / a times that, as every parameter is positive; POOL_IMPOSSIBLE of tolerance. It will be
- * tried again, as if it had not been measured.
+ * A configuration with fewer than POOL_WINDOWS windows is dropped if no model could explain its
+ * time beside a well measured one, with the same place and accumulation steps. As every parameter
+ * is positive, a pass of b > a samples takes at least the time of a samples, and at most b / a
+ * times that time, with a tolerance of POOL_IMPOSSIBLE. The dropped configuration will be tried
+ * again, as if it had not been measured.
  *
- * seen: n entries, newest first. pooled has room for n; returned is how many there are, one for each
- * configuration, in the order in which they first occur. Entries without a window are passed over. */
+ * seen has n entries, newest first; pooled has room for n. Returns the number of pooled entries:
+ * one for each configuration, in the order of first occurrence. Entries without a window are
+ * ignored. */
 #define POOL_AGREEMENT 0.10
 #define POOL_ERRORS 3.0
 #define POOL_WINDOWS 5
 #define POOL_IMPOSSIBLE 1.25
 int pool_observations(const struct pool_entry *seen, int n, struct pool_entry *pooled);
 
-/* With the weights of fit_weight; room for n. Returns n. */
+/* Makes n observations, weighted by fit_weight(). Returns n. */
 int pool_fit_observations(const struct pool_entry *pooled, int n, struct fit_observation *fit);
 
 /* ---- the noise scale ---- */
 
-/* Estimates of |G|^2 and tr(Sigma) by n updates of batch_size samples, between two positions (samples
- * since the job's first launch). m2: sums of squared deviations from the means; NaN: not known, the
- * window then counts as one entry. */
+/* Estimates of |G|^2 and tr(Sigma) from n updates of batch_size samples, between two positions in
+ * the training, counted in samples since the first launch of the job. m2: sums of squared
+ * deviations from the means. If they are NaN, the window counts as one entry. */
 struct noise_window {
 	int64_t job_id;
-	double first_samples, last_samples;	/* NaN: not known, the window is not used */
+	double first_samples, last_samples;	/* NaN: unknown, the window is ignored */
 	int64_t batch_size, n;
 	double mean_sqr, m2_sqr, mean_var, m2_var;
 };
 
 struct noise_estimate {
 	double noise_scale;		/* samples; NaN: unknown */
-	bool own;			/* from the job's own updates alone */
-	int64_t n_updates;		/* it rests on, within a horizon of the position */
+	bool own;			/* from updates of this job only */
+	int64_t n_updates;		/* used, within one horizon of the position */
 };
 
 /* The noise scale of a job at a position in its training. A window counts by its samples times
- * exp(-distance / horizon), its distance being that of its middle from the position, and
+ * exp(-distance / horizon). The distance is from the middle of the window to the position, and
  *
  *	horizon = max(NOISE_HORIZON_RATIO * position, NOISE_HORIZON_UPDATES * initial_batch_size)
  *
- * as the noise scale grows over a whole training, not over an update. The job's own windows decide where
- * they suffice (noise_scale.h says when); otherwise all of the workload's: other jobs were at the same
- * position once, and a job that starts knows what they knew.
+ * since the noise scale grows over a whole training, not over an update. The job's own windows
+ * decide where they suffice (noise_scale.h defines when). Otherwise the windows of all jobs of the
+ * workload are
+ * used: other jobs have passed this position, so even a job that starts knows the noise scale.
  *
- * Where neither tell, the horizon is widened NOISE_WIDENING times, and again until it is as much wider than all there is.
- * Towards the end of a training |G|^2 often drowns in its own error while phi is larger than ever: to call
- * it unknown would send a job back to its initial batch size. What was known before is too small, which
- * is the safe side. */
+ * Where neither suffices, the horizon is multiplied by NOISE_WIDENING, repeatedly, until it is that
+ * many times the distance of the farthest window. Towards the end of a training |G|^2 often drowns
+ * in its own error while phi is larger than ever. An unknown phi would send the job back to its
+ * initial batch size, whereas an earlier phi is only too small, which is the safe side. */
 #define NOISE_HORIZON_RATIO 0.25
 #define NOISE_HORIZON_UPDATES 200
 #define NOISE_WIDENING 4.0

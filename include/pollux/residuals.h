@@ -1,22 +1,23 @@
-/* residuals.h - what measured times say beyond the seven parameters: pollux-goodput(7).
+/* residuals.h - corrects modelled times towards measured ones: pollux-goodput(7).
  *
  *	struct residuals r = residuals_of(seen, n, &params, places, n_places);
  *	double time_s = throughput_step_time(&params, place, m, s) * residuals_factor(&r, place, m);
  *	residuals_release(&r);
  *
- * Seven parameters cannot follow every step of what real machines do: a batch that suddenly suits a kernel,
- * the ninth GPU that is behind another switch. y = ln(measured / modelled) of what was measured is taken for a
- * smooth function of place and local batch size, about 0 where nothing was measured: the mean of a Gaussian
- * process (C. E. Rasmussen and C. K. I. Williams, "Gaussian Processes for Machine Learning", 2006, algorithm
- * 2.1), whose covariance is
+ * Seven parameters cannot follow every step in the times of real machines: a batch size that
+ * suddenly suits a kernel, or a ninth GPU behind another switch. y = ln(measured / modelled) is
+ * therefore modelled as a smooth function of place and local batch size, close to 0 far from all
+ * measurements: the mean of a Gaussian process (C. E. Rasmussen and C. K. I. Williams, "Gaussian
+ * Processes for Machine Learning", 2006, algorithm 2.1), whose covariance is
  *
- *	k = exp(-|ln(R / R')| - |ln(m / m')|)		and RESIDUALS_ACROSS of it between one node and several
+ *	k = exp(-|ln(R / R')| - |ln(m / m')|)	times RESIDUALS_ACROSS between one node and several
  *
- * and whose noise has the variance RESIDUALS_NOISE / weight, both in units of the variance of y. So a time
- * that was measured once is believed to 97 % there, and to half as much at twice the batch or the replicas.
- * Accumulation steps do not matter: the factor is on a whole update.
+ * and whose noise has the variance RESIDUALS_NOISE / weight, both in units of the variance of y. A
+ * residual measured once thus counts for 97 % at its own size, and for half of that at twice the
+ * batch or the replicas. Accumulation steps do not matter: the factor applies to a whole update.
  *
- * Tabulated at local batch sizes of 2^(i/4), and linear in ln m between. Pure functions. */
+ * The factor is tabulated at local batch sizes of 2^(i/4), and interpolated linearly in ln m. Pure
+ * functions. */
 #ifndef POLLUX_RESIDUALS_H
 #define POLLUX_RESIDUALS_H
 
@@ -24,7 +25,7 @@
 
 #define RESIDUALS_ACROSS 0.3
 #define RESIDUALS_NOISE 0.03
-/* Of more configurations the first count, which the caller has as the newest. */
+/* The most configurations used. Of more, the first are used: the caller puts the newest first. */
 #define RESIDUALS_MAX 512
 
 struct residuals {
@@ -33,12 +34,14 @@ struct residuals {
 	double *logs;		/* owned; ln of the factor, a row for each place */
 };
 
-/* At these places, one for each number of replicas, ascending; seen as for fit_throughput, which params are the fit to. */
-struct residuals residuals_of(const struct fit_observation *seen, int n, const struct throughput_params *params,
+/* Tabulates the residuals at places, which ascend and have one entry for each number of replicas.
+ * params are the result of fit_throughput() on seen. */
+struct residuals residuals_of(const struct fit_observation *seen, int n,
+			      const struct throughput_params *params,
 			      const struct throughput_place *places, int n_places);
 void residuals_release(struct residuals *r);
 
-/* To multiply the step time by; 1 for other places. r may be NULL. */
+/* The factor on the step time; 1 for a place that was not tabulated. r may be NULL. */
 double residuals_factor(const struct residuals *r, struct throughput_place place, double m);
 
 #endif

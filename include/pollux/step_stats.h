@@ -1,26 +1,27 @@
-/* step_stats.h - how long a step takes in one configuration, from a stream of step times.
+/* step_stats.h - robust mean of the step times of one configuration.
  *
  *	struct step_stats s;
- *	step_stats_init(&s);				// at each launch, and for each configuration
+ *	step_stats_init(&s);				// at launch and at each change
  *	step_stats_add(&s, step_time_s, sync_time_s);	// every step; NaN: not reported
  *	step_stats_close_window(&s);			// every few seconds, and at the end
  *	if (step_stats_result(&s, &observation)) ...
  *
- * The median of a window's steps stands for the window, so that a step next to an evaluation or a
- * checkpoint does not count; the windows enter running moments, all with the same weight. So one must hold
- * something: with fewer than STEP_WINDOW_STEPS steps that took less than STEP_WINDOW_MIN_S together it stays
- * open when it is to be closed, and what is in it at the end is left out.
+ * A window counts by the median of its steps, so that a step beside an evaluation or a checkpoint
+ * does not matter. Windows enter running moments with equal weights, so each must hold enough: a
+ * window with fewer than STEP_WINDOW_STEPS steps that took less than STEP_WINDOW_MIN_S together
+ * stays open when it is to be closed. What such a window holds at the end is left out.
  *
- * Warm-up (compilation, cold caches, clocks that rise) is dropped: windows from the start on until two
- * consecutive ones agree, the larger median at most STEP_STEADY_RATIO times the smaller. That pair is the
- * first that counts. Where STEP_WARM_UP_MAX windows went by without such a pair the steps are taken to
- * vary by themselves, and every window after those counts. Windows without a step are none of them.
+ * Warm-up (compilation, cold caches, rising clocks) is dropped: windows from the start until two
+ * consecutive ones agree, with the larger median at most STEP_STEADY_RATIO times the smaller. That
+ * pair counts. If STEP_WARM_UP_MAX windows pass without such a pair, step times are taken to vary
+ * by themselves, and every later window counts. Windows without a step are ignored.
  *
- * From then on a window above STEP_OUTLIER_RATIO times the mean (a stall of the machine) waits for the
- * next: if that is too, both count; otherwise its steps are outliers.
+ * After the warm-up a window above STEP_OUTLIER_RATIO times the mean (a stall of the machine) waits
+ * for the next one. If the next one is above too, both count; otherwise the steps of the first are
+ * outliers.
  *
- * A window keeps at most STEP_WINDOW_SAMPLES steps, a uniform random sample of all of them; the
- * random numbers are the same in every run of the program. Constant memory and time per step. */
+ * A window keeps at most STEP_WINDOW_SAMPLES steps, a uniform random sample. The random numbers are
+ * the same in every run of the program. Constant memory and time per step. */
 #ifndef POLLUX_STEP_STATS_H
 #define POLLUX_STEP_STATS_H
 
@@ -32,23 +33,25 @@
 #define STEP_WINDOW_MIN_S 0.2
 #define STEP_STEADY_RATIO 1.1
 #define STEP_WARM_UP_MAX 10
-#define STEP_TIME_MAX_S 1e6		/* longer ones are taken for errors */
+#define STEP_TIME_MAX_S 1e6		/* longer times are ignored as errors */
 #define STEP_OUTLIER_RATIO 3.0
 
-/* What was learnt of one configuration. */
+/* The measurements of one configuration. */
 struct observation {
-	int64_t n_steps;		/* in the windows that count */
-	int64_t n_windows;		/* that count; 0: the times are NaN */
+	int64_t n_steps;		/* in windows that count */
+	int64_t n_windows;		/* those that count; 0: the times are NaN */
 	double step_time_s;		/* mean of the windows' medians */
-	double step_time_sd_s;		/* their standard deviation (n - 1); NaN for fewer than two */
-	double step_time_min_s;		/* the least of them */
-	double sync_time_s;		/* mean of the windows' median synchronisation; NaN: not reported */
-	int64_t n_dropped;		/* steps dropped as warm-up; not yet those of a window whose
-					   successor decides */
-	int64_t n_outliers;		/* steps of more than STEP_OUTLIER_RATIO medians, estimated from
-					   the sample where a window has more steps than it keeps; and
-					   those of windows that were passed over */
-	int64_t n_invalid;		/* times ignored: see step_stats_add */
+	/* their standard deviation (n - 1); NaN for fewer than two */
+	double step_time_sd_s;
+	double step_time_min_s;		/* least median */
+	/* mean of the windows' median synchronisation; NaN: not reported */
+	double sync_time_s;
+	int64_t n_dropped;		/* warm-up steps, without a last window that
+					   its successor decides on */
+	/* Steps of more than STEP_OUTLIER_RATIO medians, estimated if a window has more steps than
+	 * it keeps; and all steps of windows that stalled. */
+	int64_t n_outliers;
+	int64_t n_invalid;		/* times that step_stats_add() ignored */
 };
 
 struct step_sample {
@@ -62,38 +65,40 @@ struct step_window {
 };
 
 struct step_stats {
-	struct observation sum;		/* step_time_sd_s is not kept up here, m2 is */
+	struct observation sum;		/* all but step_time_sd_s, which follows from m2 */
 	double m2;			/* sum of squared deviations of the medians, seconds^2 */
 	int64_t n_sync_windows;
 	bool steady;			/* past the warm-up */
-	int n_warm_up;			/* windows closed while it was not */
-	struct step_window last;	/* the last of those: counts if the next one agrees; later, one that
-					   waits for the next */
-	bool holds;			/* there is such a one */
+	int n_warm_up;			/* windows closed before steady */
+	/* Before steady: the last window, which counts if the next one agrees. Afterwards: a slow
+	 * window that waits for the next one. */
+	struct step_window last;
+	bool holds;			/* a slow window waits in last */
 	uint64_t random;
 	int64_t n_seen;			/* steps in the open window */
-	double seen_s;			/* what they took together */
+	double seen_s;			/* sum of their times */
 	struct step_sample samples[STEP_WINDOW_SAMPLES];
 };
 
 void step_stats_init(struct step_stats *s);
 
-/* A step. Its time must be positive and at most STEP_TIME_MAX_S, otherwise the step is ignored;
- * the part spent in synchronisation must be within [0, step], otherwise that part is. NaN for
- * sync_time_s means not reported; all else that is ignored is counted in n_invalid. */
+/* Adds a step. A step time that is not in (0, STEP_TIME_MAX_S] is ignored. A synchronisation time
+ * that is not in [0, step] is ignored, and the step counts without it. n_invalid counts both, but
+ * not a sync_time_s of NaN, which means not reported. */
 void step_stats_add(struct step_stats *s, double step_time_s, double sync_time_s);
 
-/* A window without a step is as if it had not been; one with too little in it stays open. */
+/* Closes the window. A window without a step is ignored, and one with too few stays open. */
 void step_stats_close_window(struct step_stats *s);
 
-/* All closed windows; false while none counts (o is filled, its times are NaN). */
+/* Summarises the closed windows. Returns false while none counts: o is filled, with times of
+ * NaN. */
 bool step_stats_result(const struct step_stats *s, struct observation *o);
 
-/* Nothing learnt: the neutral element of merging. */
+/* An observation without windows. To merge it changes nothing. */
 void observation_init(struct observation *o);
 
-/* Add to o what another run learnt in the same configuration, as if all windows had been one run's.
- * (Of sync_time_s only if every window of a run that reports it did: the weights are n_windows.) */
+/* Adds the windows of another run in the same configuration. The weights are n_windows, so
+ * sync_time_s is exact only if every window of a run reports it, or none. */
 void observation_merge(struct observation *o, const struct observation *other);
 
 #endif

@@ -1,4 +1,4 @@
-/* throughput.h - how long an optimizer update takes, by seven parameters: pollux-goodput(7).
+/* throughput.h - models the time of an optimizer update by seven parameters: pollux-goodput(7).
  *
  *	T_grad(m)    = alpha_grad + beta_grad m
  *	T_sync(N, R) = 0					R = 1
@@ -8,21 +8,24 @@
  *	T_step       = (s - 1) T_grad + T_update
  *	throughput   = R m s / T_step
  *
- * N nodes hold R >= N replicas; m samples are the local batch (a double: searches want it between
- * whole numbers); s accumulation steps are all forward-backward passes of an update, 1 = none. Source:
- * Qiao et al., "Pollux: Co-adaptive Cluster Scheduling for Goodput-Optimized Deep Learning", OSDI
- * 2021, section 3.2; its code counts s - 1, the extra passes. Pure functions. */
+ * N nodes hold R >= N replicas. m is the local batch size; it is a double because searches need
+ * values between whole numbers. s is the number of forward-backward passes of an update; 1: no
+ * accumulation. Source: Qiao et al., "Pollux: Co-adaptive Cluster Scheduling for Goodput-Optimized
+ * Deep Learning", OSDI 2021, section 3.2; its code counts only the s - 1 extra passes. Pure
+ * functions. */
 #ifndef POLLUX_THROUGHPUT_H
 #define POLLUX_THROUGHPUT_H
 
 #include "pollux/configuration.h"
 
-/* gamma = 1: synchronisation after computation; 10: hidden behind it but for the longer of the two. */
+/* gamma = 1: synchronisation follows computation; 10: the two overlap, so that the longer one
+ * decides. */
 #define THROUGHPUT_TIME_MIN_S 1e-8
 #define THROUGHPUT_GAMMA_MIN 1.0
 #define THROUGHPUT_GAMMA_MAX 10.0
 
-/* Seven doubles in the order of enum throughput_param, and so copied to and from arrays. */
+/* Seven doubles in the order of enum throughput_param, so that they can be copied to and from
+ * arrays. */
 struct throughput_params {
 	double alpha_grad, beta_grad;			/* s, s per sample */
 	double alpha_sync_local, beta_sync_local;	/* replicas on one node: s, s per replica */
@@ -31,28 +34,39 @@ struct throughput_params {
 };
 
 enum throughput_param {
-	ALPHA_GRAD, BETA_GRAD, ALPHA_SYNC_LOCAL, BETA_SYNC_LOCAL, ALPHA_SYNC_NODE, BETA_SYNC_NODE, GAMMA,
+	ALPHA_GRAD,
+	BETA_GRAD,
+	ALPHA_SYNC_LOCAL,
+	BETA_SYNC_LOCAL,
+	ALPHA_SYNC_NODE,
+	BETA_SYNC_NODE,
+	GAMMA,
 	N_THROUGHPUT_PARAMS
 };
 
-/* Seconds of one forward-backward pass, of the synchronisation, of the pass that ends in an update,
- * and of a whole update. */
+/* Seconds of one forward-backward pass, of the synchronisation, of the last pass with the
+ * synchronisation, and of a whole update. */
 double throughput_grad_time(const struct throughput_params *p, double m);
 double throughput_sync_time(const struct throughput_params *p, struct throughput_place place);
-double throughput_update_time(const struct throughput_params *p, struct throughput_place place, double m);
-double throughput_step_time(const struct throughput_params *p, struct throughput_place place, double m,
-			    double s);
+double throughput_update_time(const struct throughput_params *p, struct throughput_place place,
+			      double m);
+double throughput_step_time(const struct throughput_params *p, struct throughput_place place,
+			    double m, double s);
+
+/* The time of an update in a configuration, seconds. */
+double throughput_time_of(const struct throughput_params *p, const struct configuration *c);
 
 /* Samples per second. */
-double throughput(const struct throughput_params *p, struct throughput_place place, double m, double s);
+double throughput(const struct throughput_params *p, struct throughput_place place, double m,
+		  double s);
 
-/* The step time, and its partial derivatives by the parameters and by the local batch size. The
- * derivatives are exact but where T_grad and T_sync are both 0. */
+/* Returns the step time, and fills its partial derivatives by the parameters and by the local batch
+ * size. The derivatives are exact unless T_grad and T_sync are both 0. */
 struct throughput_slope {
 	double by_param[N_THROUGHPUT_PARAMS];
 	double by_m;
 };
-double throughput_step_slope(const struct throughput_params *p, struct throughput_place place, double m,
-			     double s, struct throughput_slope *slope);
+double throughput_step_slope(const struct throughput_params *p, struct throughput_place place,
+			     double m, double s, struct throughput_slope *slope);
 
 #endif

@@ -1,11 +1,13 @@
-/* configuration.c - a batch spread over replicas and passes. */
+/* configuration.c - compares, prints and hashes configurations; spreads a batch over replicas and
+ * passes. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "pollux/configuration.h"
+#include "whole.h"
 
-#define MOST_EXTRA_PASSES 100000
+#define MOST_EXTRA_PASSES 100000	/* tried beyond the fewest */
 
 bool configuration_equal(const struct configuration *a, const struct configuration *b)
 {
@@ -14,7 +16,7 @@ bool configuration_equal(const struct configuration *a, const struct configurati
 	       strcmp(a->kind, b->kind) == 0;
 }
 
-/* FNV-1a of 64 bits, by words. */
+/* 64-bit FNV-1a over words instead of bytes, with a final shift. */
 static uint64_t mix(uint64_t hash, uint64_t word)
 {
 	hash = (hash ^ word) * 0x100000001b3;
@@ -41,11 +43,6 @@ void configuration_print(const struct configuration *c, struct text *out)
 		text_addf(out, " on %d nodes", c->nodes);
 }
 
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-	return (a + b - 1) / b;
-}
-
 static bool in_range(const struct configuration *c, int64_t min, int64_t max)
 {
 	int64_t batch_size = configuration_batch_size(c);
@@ -53,9 +50,10 @@ static bool in_range(const struct configuration *c, int64_t min, int64_t max)
 	return (min <= 0 || batch_size >= min) && (max <= 0 || batch_size <= max);
 }
 
-/* The local batch nearest to what the batch asks for, one less or more where the range wants it. */
-static struct configuration in_passes(int64_t batch_size, int replicas, int64_t steps, int64_t limit,
-				      int64_t min, int64_t max)
+/* Takes the local batch nearest to an even share of the batch, one less or one more if the range
+ * requires it. */
+static struct configuration in_passes(int64_t batch_size, int replicas, int64_t steps,
+				      int64_t limit, int64_t min, int64_t max)
 {
 	int64_t parts = replicas * steps;
 	int64_t local = (batch_size + parts / 2) / parts;
@@ -71,6 +69,7 @@ static struct configuration in_passes(int64_t batch_size, int replicas, int64_t 
 	return configuration_make(replicas, local, (int)steps);
 }
 
+/* True if c keeps to the range and than does not, or else if c is nearer to the batch size. */
 static bool is_better(const struct configuration *c, const struct configuration *than,
 		      int64_t batch_size, int64_t min, int64_t max)
 {
@@ -82,8 +81,9 @@ static bool is_better(const struct configuration *c, const struct configuration 
 	       llabs(configuration_batch_size(than) - batch_size);
 }
 
-/* As few passes as will do; one less where it then comes nearer (5 over 4 of one sample each: 4, not 8);
- * and more only until the range is met, which smaller parts do where larger ones step over it. */
+/* Uses the smallest number of passes that fits the local limit, or one less if its result is
+ * nearer: 5 samples over 4 replicas of at most one sample each become 4, not 8. Adds passes only to
+ * reach the allowed range, since smaller parts reach sizes that larger parts step over. */
 struct configuration configuration_spread(int64_t batch_size, int replicas,
 					  int64_t max_local_batch_size, int64_t min_batch_size,
 					  int64_t max_batch_size)

@@ -1,4 +1,4 @@
-/* device_measurement.c - rates and names. */
+/* device_measurement.c - rates of measurements, and names of what is measured. */
 #include "pollux/device_measurement.h"
 
 #include <math.h>

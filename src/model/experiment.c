@@ -1,4 +1,5 @@
-/* experiment.c - own sizes first, then growth, then what tells most. */
+/* experiment.c - chooses the job's own sizes first, then growth, then the most informative
+ * point. */
 #include "pollux/experiment.h"
 
 #include <math.h>
@@ -6,13 +7,15 @@
 
 #include "experiment_information.h"
 #include "pollux/mem.h"
+#include "whole.h"
 
-#define GRID_RATIO 1.4142135623730951
-#define DECREMENTS 10000	/* in search of a local batch that divides */
-#define NEARLY 0.99		/* as large as the largest */
-#define MOST_PASSES 4		/* more tell nothing new */
-#define STEPS 20		/* to be watched, as STEADY_STEPS */
-/* More of what is known so well already, by some five windows or more, is not worth a launch. */
+#define GRID_RATIO 1.4142135623730951	/* between local batches of the grid for predictions */
+#define DECREMENTS 10000	/* of a local batch, in search of a legal one */
+#define NEARLY 0.99		/* of the largest local batch: too near to be a point of its own */
+#define MOST_PASSES 4		/* of an update; more passes give no new information */
+#define STEPS 20		/* to watch for a measurement, as many as STEADY_STEPS */
+/* The least part of its weight that a point must still lack to be worth a launch. About five
+ * windows reach it. */
 #define LEAST_NEWS 0.3
 
 const char *experiment_why_name(enum experiment_why why)
@@ -37,25 +40,22 @@ static int64_t least_batch(const struct experiment_limits *l)
 	return l->min_batch_size > 0 ? l->min_batch_size : l->batch_size;
 }
 
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-	return a / b + (a % b != 0);
-}
-
 static int64_t at_most(int64_t a, int64_t limit)
 {
 	return limit > 0 && a > limit ? limit : a;
 }
 
-/* Local batches of s passes on r devices, from *low to *high; false: there are none. */
-static bool local_range(const struct experiment_limits *l, int r, int s, int64_t *low, int64_t *high)
+/* The range of local batches for s passes on r devices. Returns false if it is empty. */
+static bool local_range(const struct experiment_limits *l, int r, int s, int64_t *low,
+			int64_t *high)
 {
 	*low = ceil_div(least_batch(l), (int64_t)r * s);
 	*high = at_most(most_batch(l) / ((int64_t)r * s), l->max_local_batch_size);
 	return *low >= 1 && *low <= *high;
 }
 
-/* A local batch in as few passes as reach the least batch. */
+/* Makes the configuration with local batch m and the fewest passes that reach the least batch.
+ * Returns false if it is not legal. */
 static bool with_local(const struct experiment_limits *l, int r, int64_t m, struct configuration *c)
 {
 	int64_t s = ceil_div(least_batch(l), r * m), low, high;
@@ -66,12 +66,18 @@ static bool with_local(const struct experiment_limits *l, int r, int64_t m, stru
 	return m >= low && m <= high;
 }
 
+/* The declared batch, rounded to what r devices can do. */
+static struct configuration rounded(const struct experiment_limits *l, int r)
+{
+	return configuration_spread(l->batch_size, r, l->max_local_batch_size, l->min_batch_size,
+				    l->max_batch_size);
+}
+
 static struct configuration own(const struct experiment_limits *l)
 {
 	if (l->batch_size == 0)
 		return configuration_make(l->min_replicas, 0, 1);
-	return configuration_spread(l->batch_size, l->min_replicas, l->max_local_batch_size,
-				    l->min_batch_size, l->max_batch_size);
+	return rounded(l, l->min_replicas);
 }
 
 static int next_replicas(const struct experiment_limits *l, int r)
@@ -100,19 +106,18 @@ static void add(struct grid_maker *g, struct configuration c)
 		g->grid.items[g->grid.count++] = c;
 }
 
-/* Where the batch does not divide among r devices, what it is rounded to. */
+/* Adds the rounded configuration if the batch does not divide among r devices. */
 static void add_rounded(struct grid_maker *g, int r, int s)
 {
 	const struct experiment_limits *l = g->limits;
-	struct configuration c = configuration_spread(l->batch_size, r, l->max_local_batch_size,
-						      l->min_batch_size, l->max_batch_size);
+	struct configuration c = rounded(l, r);
 
 	if (c.accumulation_steps == s && c.local_batch_size <= g->local_max &&
 	    (s == 1 || l->accumulates))
 		add(g, c);
 }
 
-/* Those of s passes on r devices. */
+/* Adds the configurations of s passes on r devices. */
 static void add_locals(struct grid_maker *g, int r, int s)
 {
 	int64_t low, high;
@@ -147,7 +152,8 @@ struct experiment_grid experiment_grid_make(const struct experiment_limits *l, i
 
 /* --- what was tried --- */
 
-static const struct experiment_point *find(const struct experiment *e, const struct configuration *c)
+static const struct experiment_point *find(const struct experiment *e,
+					   const struct configuration *c)
 {
 	for (int i = 0; i < e->n_points; i++)
 		if (configuration_equal(&e->points[i].configuration, c))
@@ -155,14 +161,15 @@ static const struct experiment_point *find(const struct experiment *e, const str
 	return NULL;
 }
 
-/* The local batches between which the largest possible one lies. */
+/* Local batches that bound the largest possible one. */
 struct bounds {
-	int64_t worked;			/* the largest that was measured, below no_memory; 0: none */
-	int64_t no_memory;		/* the smallest that did not fit; 0: all did */
-	int64_t stuck;			/* the smallest above worked that failed otherwise, or was too slow; 0: none */
+	int64_t worked;			/* largest measured below no_memory; 0: none */
+	int64_t no_memory;		/* smallest that did not fit; 0: none */
+	/* smallest above worked that failed or was too slow; 0: none */
+	int64_t stuck;
 };
 
-/* The local batch on the fewest devices that takes as much memory as this one. */
+/* The local batch that takes as much memory on the fewest devices as c takes. */
 static int64_t load(const struct experiment *e, const struct configuration *c)
 {
 	if (!e->limits.shares_memory || c->replicas == 0)
@@ -177,7 +184,8 @@ static struct bounds find_bounds(const struct experiment *e)
 	for (int i = 0; i < e->n_points; i++) {
 		int64_t m = load(e, &e->points[i].configuration);
 
-		if (e->points[i].outcome == EXPERIMENT_NO_MEMORY && (b.no_memory == 0 || m < b.no_memory))
+		if (e->points[i].outcome == EXPERIMENT_NO_MEMORY &&
+		    (b.no_memory == 0 || m < b.no_memory))
 			b.no_memory = m;
 	}
 	for (int i = 0; i < e->n_points; i++) {
@@ -190,7 +198,8 @@ static struct bounds find_bounds(const struct experiment *e)
 	for (int i = 0; i < e->n_points; i++) {
 		int64_t m = e->points[i].configuration.local_batch_size;
 
-		if ((e->points[i].outcome == EXPERIMENT_FAILED || e->points[i].outcome == EXPERIMENT_TOO_SLOW) &&
+		if ((e->points[i].outcome == EXPERIMENT_FAILED ||
+		     e->points[i].outcome == EXPERIMENT_TOO_SLOW) &&
 		    m > b.worked && (b.stuck == 0 || m < b.stuck))
 			b.stuck = m;
 	}
@@ -199,13 +208,7 @@ static struct bounds find_bounds(const struct experiment *e)
 
 /* --- growth --- */
 
-static double step_time(const struct throughput_params *p, const struct configuration *c)
-{
-	return throughput_step_time(p, configuration_place(c),
-				    (double)c->local_batch_size, c->accumulation_steps);
-}
-
-/* The next local batch to try; 0: no more. */
+/* The next local batch to try; 0: none. */
 static int64_t next_local(const struct experiment *e, const struct bounds *b)
 {
 	const struct experiment_limits *l = &e->limits;
@@ -225,11 +228,6 @@ static int64_t next_local(const struct experiment *e, const struct bounds *b)
 	return m < limit && m <= top ? m : 0;
 }
 
-static bool is_new(const struct experiment *e, int64_t m, struct configuration *c)
-{
-	return with_local(&e->limits, e->limits.min_replicas, m, c) && !find(e, c);
-}
-
 static bool grow(const struct experiment *e, const struct throughput_params *p,
 		 struct experiment_choice *choice)
 {
@@ -237,20 +235,24 @@ static bool grow(const struct experiment *e, const struct throughput_params *p,
 	int64_t m = next_local(e, &b);
 	struct configuration *c = &choice->configuration;
 
-	/* It may be legal in no number of passes; then the next smaller one that is. */
-	for (int i = 0; m > b.worked && !is_new(e, m, c); i++)
+	/* m may be illegal in any number of passes: then takes the next smaller legal one. */
+	for (int i = 0; m > b.worked; i++) {
+		if (with_local(&e->limits, e->limits.min_replicas, m, c) && !find(e, c))
+			break;
 		m = i < DECREMENTS ? m - 1 : 0;
+	}
 	if (m <= b.worked)
 		return false;
 	choice->why = b.no_memory ? EXPERIMENT_BISECT : EXPERIMENT_GROW;
 	choice->probe = true;
-	choice->expected_s = e->launch_s + EXPERIMENT_PROBE_STEPS * step_time(p, c);
+	choice->expected_s = e->launch_s + EXPERIMENT_PROBE_STEPS * throughput_time_of(p, c);
 	return choice->expected_s <= e->growth_left_s;
 }
 
-/* --- what tells most --- */
+/* --- the most informative point --- */
 
-/* None of what failed once, even if it was measured before: it would fail again. */
+/* The part of the full weight that c still lacks. 0 for a configuration that ever failed, even if
+ * it was measured before: it would fail again. */
 static double news(const struct experiment *e, const struct configuration *c)
 {
 	const struct experiment_point *p = find(e, c);
@@ -270,7 +272,7 @@ static double news(const struct experiment *e, const struct configuration *c)
 static double measuring_s(const struct experiment *e, const struct throughput_params *p,
 			  const struct configuration *c)
 {
-	double step_s = step_time(p, c);
+	double step_s = throughput_time_of(p, c);
 	double most_s = fmax(e->share_s - e->launch_s, EXPERIMENT_PROBE_STEPS * step_s);
 
 	return fmax(fmin(STEPS * step_s, most_s), EXPERIMENT_MEASURE_S);
@@ -295,7 +297,7 @@ static bool syncs_are_known(const struct experiment *e)
 	return known;
 }
 
-/* Over the grid. */
+/* The data by which candidates are compared. */
 struct question {
 	const struct experiment *e;
 	const struct throughput_params *p;
@@ -304,7 +306,7 @@ struct question {
 	bool syncs;
 };
 
-/* Gain per second; 0: not to be tried. */
+/* Information gained per second; 0: c is not to be tried. */
 static double worth(const struct question *q, const struct configuration *c, double *cost_s)
 {
 	struct experiment_point point = {
@@ -317,7 +319,7 @@ static double worth(const struct question *q, const struct configuration *c, dou
 	return information_gain(q->info, q->p, &point, &q->grid) / *cost_s;
 }
 
-/* The best of those whose local batches are each so many times the one before. */
+/* Chooses the best of the configurations whose local batches grow by ratio. */
 static bool choose(const struct question *q, int64_t local_max, double ratio,
 		   struct experiment_choice *choice)
 {
@@ -337,7 +339,8 @@ static bool choose(const struct question *q, int64_t local_max, double ratio,
 	return best > 0;
 }
 
-/* Between those that are known the next ones are half as far apart. */
+/* Tries coarse ratios of local batches first. Each further ratio adds points halfway between the
+ * known ones. */
 static bool inform(const struct experiment *e, const struct throughput_params *p,
 		   struct experiment_choice *choice)
 {
@@ -359,11 +362,12 @@ static bool inform(const struct experiment *e, const struct throughput_params *p
 	return found;
 }
 
-static bool take_own(const struct experiment *e, struct configuration own_sizes, struct experiment_choice *choice)
+static bool take_own(const struct experiment *e, struct configuration own_sizes,
+		     struct experiment_choice *choice)
 {
 	*choice = (struct experiment_choice){
-		.configuration = own_sizes, .why = EXPERIMENT_OWN, .expected_s = e->launch_s + EXPERIMENT_MEASURE_S,
-		.deviation = (double)NAN,
+		.configuration = own_sizes, .why = EXPERIMENT_OWN,
+		.expected_s = e->launch_s + EXPERIMENT_MEASURE_S, .deviation = (double)NAN,
 	};
 	return true;
 }

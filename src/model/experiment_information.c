@@ -7,20 +7,24 @@
 #define N N_THROUGHPUT_PARAMS
 #define PRIOR_DEVIATION 1.0
 #define PRIOR_DEVIATION_GAMMA 0.5
-#define SYNC_GUESS 0.2			/* of a pass */
-#define GROWTH_GUESS 0.1		/* of that synchronisation, for each replica more */
-/* A parameter that came out at nothing might yet be something: this much of what it is added to. */
+#define SYNC_GUESS 0.2			/* of the time of a pass */
+#define GROWTH_GUESS 0.1		/* of that synchronisation, for each further replica */
+/* The least that a parameter is taken to be, as a part of the term it is added to: a parameter
+ * fitted as 0 may be larger. */
 #define LEAST_PART 0.01
 
 /* --- parameters --- */
 
-struct throughput_params experiment_params(const struct fit_result *fit, const struct configuration *own)
+struct throughput_params experiment_params(const struct fit_result *fit,
+					   const struct configuration *own)
 {
 	struct throughput_params p = fit->params;
 	double pass, m = own->local_batch_size > 0 ? (double)own->local_batch_size : 1;
 
 	if (fit->stop == FIT_NOTHING)
-		p = (struct throughput_params){ .alpha_grad = 0.005, .beta_grad = 0.005 / m, .gamma = 2 };
+		p = (struct throughput_params){
+			.alpha_grad = 0.005, .beta_grad = 0.005 / m, .gamma = 2,
+		};
 	pass = throughput_grad_time(&p, m);
 	p.alpha_grad = fmax(p.alpha_grad, LEAST_PART * pass);
 	p.beta_grad = fmax(p.beta_grad, LEAST_PART * pass / m);
@@ -90,7 +94,8 @@ void information_add(struct information *info, const struct throughput_params *p
 	add_row(info, j, point->weight);
 }
 
-/* Gauss and Jordan, in place; the prior keeps the matrix positive definite, so no pivot is sought. */
+/* Gauss-Jordan elimination in place. The prior keeps the matrix positive definite, so no pivoting
+ * is needed. */
 void information_invert(struct information *info)
 {
 	double (*a)[N] = info->a;
@@ -113,7 +118,7 @@ void information_invert(struct information *info)
 	}
 }
 
-/* --- asking --- */
+/* --- variances --- */
 
 static void multiply(const struct information *info, const double v[N], double out[N])
 {
@@ -146,10 +151,11 @@ double information_mean_variance(const struct information *info, const struct th
 	return grid->count > 0 ? sum / grid->count : 0;
 }
 
-/* A row with an error of variance s takes A^-1 j j' A^-1 / (s + j' A^-1 j) from the inverse: J. Sherman and
- * W. J. Morrison, Ann. Math. Statist. 21 (1950), 124-127. */
-static double take(struct information *info, const double j[N], double weight,
-		   const struct throughput_params *p, const struct experiment_grid *grid)
+/* Adds a row to A, and returns by how much that lowers the mean variance over the grid. A row j
+ * with an error of variance s subtracts A^-1 j j' A^-1 / (s + j' A^-1 j) from the inverse: J.
+ * Sherman and W. J. Morrison, Ann. Math. Statist. 21 (1950), 124-127. */
+static double add_to_inverse(struct information *info, const double j[N], double weight,
+			     const struct throughput_params *p, const struct experiment_grid *grid)
 {
 	double aj[N], row[N], below, sum = 0;
 
@@ -175,10 +181,10 @@ double information_gain(const struct information *info, const struct throughput_
 	double j[N], gain;
 
 	step_row(p, &point->configuration, j);
-	gain = take(&after, j, point->weight, p, grid);
+	gain = add_to_inverse(&after, j, point->weight, p, grid);
 	if (point->sync_known) {
 		grad_row(p, &point->configuration, j);
-		gain += take(&after, j, point->weight, p, grid);
+		gain += add_to_inverse(&after, j, point->weight, p, grid);
 	}
 	return gain;
 }

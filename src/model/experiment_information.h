@@ -1,5 +1,5 @@
-/* experiment_information.h - how well the parameters are known, and what that says of step times; private to
- * the model. The formulas: experiment.h. */
+/* experiment_information.h - the information matrix of the parameters, and the variances of
+ * predicted step times; private to the model. experiment.h has the formulas. */
 #ifndef MODEL_EXPERIMENT_INFORMATION_H
 #define MODEL_EXPERIMENT_INFORMATION_H
 
@@ -8,21 +8,25 @@
 #include "pollux/experiment.h"
 
 struct information {
-	double a[N_THROUGHPUT_PARAMS][N_THROUGHPUT_PARAMS];	/* A while adding, its inverse from then on */
+	/* A; after information_invert() its inverse */
+	double a[N_THROUGHPUT_PARAMS][N_THROUGHPUT_PARAMS];
 };
 
-/* The fitted parameters, with a guess in place of what nothing determines; own: where times were seen. */
-struct throughput_params experiment_params(const struct fit_result *fit, const struct configuration *own);
+/* The fitted parameters, with a guess for each that no observation determines. own: the
+ * configuration in which times were measured. */
+struct throughput_params experiment_params(const struct fit_result *fit,
+					   const struct configuration *own);
 
-void information_init(struct information *info);	/* the prior */
+void information_init(struct information *info);	/* starts with the prior */
 void information_add(struct information *info, const struct throughput_params *p,
 		     const struct experiment_point *point);
 void information_invert(struct information *info);
 
-/* Once inverted: the mean of V over the grid, and by how much a point (its weight: what it adds to what is
- * known of its configuration) would lower it. */
+/* The mean of V over the grid, for the inverted matrix. */
 double information_mean_variance(const struct information *info, const struct throughput_params *p,
 				 const struct experiment_grid *grid);
+/* The reduction of that mean by a further point, whose weight is what it adds to the weight of its
+ * configuration. */
 double information_gain(const struct information *info, const struct throughput_params *p,
 			const struct experiment_point *point, const struct experiment_grid *grid);
 

@@ -4,10 +4,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-/* What worked for this long makes one failure an accident, windows being seconds apart. */
-#define WORKED_WINDOWS 100
 
-/* True if a has as many replicas as b, or more, of as many samples, or more. */
+/* True if a has at least as many replicas as b, with at least as large local batches. */
 static bool is_as_large(const struct configuration *a, const struct configuration *b)
 {
 	return a->replicas >= b->replicas && a->local_batch_size >= b->local_batch_size;
@@ -26,7 +24,7 @@ static bool is_believed(const struct failed_sizes *f, const struct memory_trial 
 			return false;
 		n_windows += w->n_windows;
 	}
-	return n_windows < WORKED_WINDOWS;
+	return n_windows < MEMORY_ACCIDENT_WINDOWS;
 }
 
 void failed_sizes_settle(struct failed_sizes *f)
@@ -84,7 +82,7 @@ void failed_sizes_release(struct failed_sizes *f)
 	*f = (struct failed_sizes){ 0 };
 }
 
-/* 0 is no bound. */
+/* The smaller bound; 0 stands for no bound. */
 static int64_t lesser(int64_t a, int64_t b)
 {
 	return a != 0 && (b == 0 || a < b) ? a : b;

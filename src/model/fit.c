@@ -1,11 +1,11 @@
-/* fit.c - the parameters that fit the observations best.
+/* fit.c - minimises the objective from several starts.
  *
- * From each start NLopt's bounded L-BFGS (S. G. Johnson, "The NLopt nonlinear-optimization package";
- * J. Nocedal, "Updating quasi-Newton matrices with limited storage", Math. Comput. 35 (1980); the code
- * by L. Luksan) goes down on the logarithms of the parameters, which span eight decades. fit_polish
- * takes over near the minimum. The objective has several local minima: on all that is tested the
- * better of the two starts ends at or below the published optimizer, which is no proof that it does
- * everywhere. */
+ * From each start NLopt's bounded L-BFGS (S. G. Johnson, "The NLopt nonlinear-optimization
+ * package"; J. Nocedal, "Updating quasi-Newton matrices with limited storage", Math. Comput. 35
+ * (1980); the code by L. Luksan) goes down on the logarithms of the parameters, which span eight
+ * decades. fit_polish takes over near the minimum. The objective has several local minima. In all
+ * tests the better of the two starts ends at or below the result of the published optimizer; this
+ * is no proof that it always does. */
 #include "pollux/fit.h"
 
 #include <math.h>
@@ -29,8 +29,8 @@ struct search {
 	struct fit_box box;
 	int evaluations, max_evaluations;
 	bool any, converged;
-	struct fit_point here;		/* the best of the search from one start */
-	struct fit_point best;		/* of all */
+	struct fit_point here;		/* the best point from this start */
+	struct fit_point best;		/* the best point of all starts */
 };
 
 double fit_weight(double step_time_s, double step_time_sd_s, int64_t n)
@@ -66,8 +66,8 @@ static struct throughput_params params_within(const struct fit_box *box, const d
 	return params;
 }
 
-/* NLopt's view of the objective: variables are logarithms of the parameters, which are surely within
- * their bounds, whatever it tries. */
+/* The objective for NLopt: the variables are logarithms of the parameters. Parameters are cut off
+ * at their bounds, whatever NLopt tries. */
 static double evaluate(unsigned n, const double *x, double *gradient, void *data)
 {
 	struct search *s = data;
@@ -86,8 +86,8 @@ static double evaluate(unsigned n, const double *x, double *gradient, void *data
 	return point.value.total;
 }
 
-/* How NLopt ends is of no consequence, as the best point that it has seen is kept: near a minimum its
- * line search often fails, by rounding. */
+/* The result of nlopt_optimize() does not matter, as evaluate() keeps the best point seen. Near a
+ * minimum the line search often fails, by rounding. */
 static void descend(struct search *s)
 {
 	nlopt_opt opt = nlopt_create(NLOPT_LD_LBFGS, N_THROUGHPUT_PARAMS);
@@ -120,7 +120,8 @@ static void search(struct search *s, struct throughput_params start)
 	fit_objective_value(&s->objective, &s->here.params, &s->here.value, NULL);
 	if (++s->evaluations < s->max_evaluations)
 		descend(s);
-	converged = fit_polish(&s->objective, &s->box, &s->here, &s->evaluations, s->max_evaluations);
+	converged = fit_polish(&s->objective, &s->box, &s->here, &s->evaluations,
+			       s->max_evaluations);
 	if (!s->any || s->here.value.total < s->best.value.total) {
 		s->best = s->here;
 		s->converged = converged;
@@ -128,8 +129,8 @@ static void search(struct search *s, struct throughput_params start)
 	s->any = true;
 }
 
-static int usable_rows(struct fit_objective *f, struct fit_row *rows, const struct fit_observation *seen,
-		       int n)
+static int usable_rows(struct fit_objective *f, struct fit_row *rows,
+		       const struct fit_observation *seen, int n)
 {
 	f->rows = rows;
 	for (int i = 0; i < n; i++) {
@@ -142,7 +143,7 @@ static int usable_rows(struct fit_objective *f, struct fit_row *rows, const stru
 	return f->n;
 }
 
-/* Nodes are never taken to be better linked than replicas on one of them. */
+/* The links between nodes are never taken to be faster than those within a node. */
 static void tie_nodes(struct throughput_params *p, const struct fit_box *box)
 {
 	if (!box->tied[ALPHA_SYNC_NODE])
@@ -188,7 +189,8 @@ static bool expects_any(const struct fit_prior *prior)
 	       fit_expects(&prior->sync_growth);
 }
 
-/* Where the data leave open what the prior says weakly, the way there is long: begin there. */
+/* With a prior there is a start at its expectations: where the data leave a parameter open and the
+ * prior is weak, other starts would reach it slowly. */
 static void search_all(struct search *s)
 {
 	const struct fit_objective *f = &s->objective;
@@ -242,7 +244,8 @@ const char *fit_basis_name(enum fit_basis basis)
 
 const char *fit_stop_name(enum fit_stop stop)
 {
-	static const char *const names[] = { "no observations", "converged", "evaluations exhausted" };
+	static const char *const names[] = { "no observations", "converged",
+					     "evaluations exhausted" };
 
 	return names[stop];
 }

@@ -5,45 +5,37 @@
 #include <string.h>
 
 #define N N_THROUGHPUT_PARAMS
-#define RANK_TOLERANCE 1e-12	/* what rounding leaves of nothing */
+#define RANK_TOLERANCE 1e-12	/* the largest 0 that rounding leaves */
 
-static void add_outer(double a[N][N], const double *v, double factor)
-{
-	for (int i = 0; i < N; i++)
-		for (int j = 0; j < N; j++)
-			a[i][j] += factor * v[i] * v[j];
-}
-
-static void add_grad(double a[N][N], const struct fit_row *row, const struct throughput_params *p)
-{
-	double by[N] = { [ALPHA_GRAD] = 1, [BETA_GRAD] = row->m }, time = throughput_grad_time(p, row->m);
-
-	add_outer(a, by, row->weight / (time * time));
-}
-
-/* J' W J, where J has the derivatives of ln T_grad and ln T_step by the parameters. */
+/* Computes J' W J, where J has the derivatives of ln T_grad and ln T_step by the parameters. */
 static void information(double a[N][N], const struct fit_row *rows, int n,
 			const struct throughput_params *p)
 {
 	memset(a, 0, sizeof(double[N][N]));
 	for (int i = 0; i < n; i++) {
 		struct throughput_slope slope;
+		double by_grad[N] = { [ALPHA_GRAD] = 1, [BETA_GRAD] = rows[i].m };
 		double time = throughput_step_slope(p, rows[i].place, rows[i].m, rows[i].s, &slope);
 
-		add_outer(a, slope.by_param, rows[i].weight / (time * time));
-		if (!isnan(rows[i].ln_grad))
-			add_grad(a, &rows[i], p);
+		fit_add_outer(a, slope.by_param, rows[i].weight / (time * time));
+		if (isnan(rows[i].ln_grad))
+			continue;
+		time = throughput_grad_time(p, rows[i].m);
+		fit_add_outer(a, by_grad, rows[i].weight / (time * time));
 	}
 }
 
-/* Ones on the diagonal; a parameter that is tied or expected, or without effect, leaves an empty row and
- * column. */
+/* Scales the diagonal to 1. A parameter that is tied, expected or without effect gets an empty row
+ * and column. */
 static void normalise(double a[N][N], const struct fit_box *box)
 {
 	double scale[N];
 
-	for (int i = 0; i < N; i++)
-		scale[i] = box->tied[i] || box->expected[i] || !(a[i][i] > 0) ? 0 : 1 / sqrt(a[i][i]);
+	for (int i = 0; i < N; i++) {
+		bool skip = box->tied[i] || box->expected[i] || !(a[i][i] > 0);
+
+		scale[i] = skip ? 0 : 1 / sqrt(a[i][i]);
+	}
 	for (int i = 0; i < N; i++)
 		for (int j = 0; j < N; j++)
 			a[i][j] *= scale[i] * scale[j];
@@ -67,8 +59,8 @@ static void eliminate(double a[N][N], int k, const bool *used)
 				a[i][j] -= a[i][k] * a[k][j] / a[k][k];
 }
 
-/* What is left of parameter k's effect, of 1, when the others do what they can against it: the Schur
- * complement of all others, eliminated by diagonal pivoting. */
+/* The part of parameter k's effect, of 1, that changes of the other parameters cannot cancel: the
+ * Schur complement of all others, eliminated by diagonal pivoting. */
 static double own_effect(const double normal[N][N], int k)
 {
 	double a[N][N];
@@ -84,15 +76,20 @@ static double own_effect(const double normal[N][N], int k)
 	return a[k][k];
 }
 
-void fit_basis_find(enum fit_basis basis[N], const struct fit_row *rows, int n, const struct fit_box *box,
-		    const struct throughput_params *p)
+void fit_basis_find(enum fit_basis basis[N], const struct fit_row *rows, int n,
+		    const struct fit_box *box, const struct throughput_params *p)
 {
 	double a[N][N];
 
 	information(a, rows, n, p);
 	normalise(a, box);
-	for (int i = 0; i < N; i++)
-		basis[i] = box->tied[i] ? FIT_TIED : box->expected[i] ? FIT_FROM_PRIOR
-			   : own_effect((const double(*)[N])a, i) > FIT_BASIS_TOLERANCE ? FIT_FROM_DATA
-			   : box->in_prior[i] ? FIT_FROM_PRIOR : FIT_FROM_PENALTY;
+	for (int i = 0; i < N; i++) {
+		if (box->tied[i])
+			basis[i] = FIT_TIED;
+		else if (!box->expected[i] &&
+			 own_effect((const double(*)[N])a, i) > FIT_BASIS_TOLERANCE)
+			basis[i] = FIT_FROM_DATA;
+		else
+			basis[i] = box->in_prior[i] ? FIT_FROM_PRIOR : FIT_FROM_PENALTY;
+	}
 }

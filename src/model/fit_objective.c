@@ -6,22 +6,22 @@
 
 #define N N_THROUGHPUT_PARAMS
 
-/* Weighted squares of errors e: their sum, half its gradient, and half of what Gauss and Newton take
- * for its second derivatives. */
+/* Weighted squares of errors: the sum, half its gradient, and half of its second derivatives as
+ * approximated by Gauss and Newton. */
 struct squares {
 	double sum;
 	double slope[N];
 	double curvature[N][N];
 };
 
-static void add_outer(double a[N][N], const double *v, double factor)
+void fit_add_outer(double a[N][N], const double *v, double factor)
 {
 	for (int i = 0; i < N; i++)
 		for (int j = 0; j < N; j++)
 			a[i][j] += factor * v[i] * v[j];
 }
 
-/* e = ln(time) - ln_seen, whose derivatives are by[] / time. */
+/* Adds an error, with the derivatives by[]. */
 static void add_error(struct squares *q, const struct fit_row *row, double error, const double *by,
 		      bool with_curvature)
 {
@@ -29,11 +29,11 @@ static void add_error(struct squares *q, const struct fit_row *row, double error
 	for (int k = 0; k < N; k++)
 		q->slope[k] += row->weight * error * by[k];
 	if (with_curvature)
-		add_outer(q->curvature, by, row->weight);
+		fit_add_outer(q->curvature, by, row->weight);
 }
 
-static void add_grad(struct squares *q, const struct fit_row *row, const struct throughput_params *p,
-		     bool with_curvature)
+static void add_grad(struct squares *q, const struct fit_row *row,
+		     const struct throughput_params *p, bool with_curvature)
 {
 	double time = throughput_grad_time(p, row->m);
 	double by[N] = { [ALPHA_GRAD] = 1 / time, [BETA_GRAD] = row->m / time };
@@ -41,8 +41,8 @@ static void add_grad(struct squares *q, const struct fit_row *row, const struct 
 	add_error(q, row, log(time) - row->ln_grad, by, with_curvature);
 }
 
-static void add_step(struct squares *q, const struct fit_row *row, const struct throughput_params *p,
-		     bool with_curvature)
+static void add_step(struct squares *q, const struct fit_row *row,
+		     const struct throughput_params *p, bool with_curvature)
 {
 	struct throughput_slope slope;
 	double time = throughput_step_slope(p, row->place, row->m, row->s, &slope);
@@ -52,7 +52,8 @@ static void add_step(struct squares *q, const struct fit_row *row, const struct 
 	add_error(q, row, log(time) - row->ln_step, slope.by_param, with_curvature);
 }
 
-static void add_curvature(struct fit_curvature *c, const struct squares *q, double weight, double root)
+static void add_curvature(struct fit_curvature *c, const struct squares *q, double weight,
+			  double root)
 {
 	double floor = fmax(root, FIT_ROOT_FLOOR);
 
@@ -66,12 +67,13 @@ static void add_curvature(struct fit_curvature *c, const struct squares *q, doub
 
 	for (int i = 0; i < N; i++)
 		slope[i] = q->slope[i] / (weight * root);
-	add_outer(c->a, slope, -1 / root);
+	fit_add_outer(c->a, slope, -1 / root);
 }
 
-/* root = sqrt(sum / weight), whose gradient is slope / (weight root). */
-static double add_root(struct fit_value *value, struct fit_curvature *curvature, const struct squares *q,
-		       double weight)
+/* Adds the root mean square root = sqrt(sum / weight), with the gradient slope / (weight root).
+ * Returns root. */
+static double add_root(struct fit_value *value, struct fit_curvature *curvature,
+		       const struct squares *q, double weight)
 {
 	double root = weight > 0 ? sqrt(q->sum / weight) : 0;
 
@@ -83,15 +85,15 @@ static double add_root(struct fit_value *value, struct fit_curvature *curvature,
 	return root;
 }
 
-/* c ratio^2, where the ratio's gradient is by[]. */
-static void add_penalty(struct fit_value *value, struct fit_curvature *curvature, double c, double ratio,
-			const double *by)
+/* Adds c ratio^2, where by[] is the gradient of the ratio. */
+static void add_penalty(struct fit_value *value, struct fit_curvature *curvature, double c,
+			double ratio, const double *by)
 {
 	value->total += c * ratio * ratio;
 	for (int i = 0; i < N; i++)
 		value->slope[i] += 2 * c * ratio * by[i];
 	if (curvature)
-		add_outer(curvature->a, by, 2 * c);
+		fit_add_outer(curvature->a, by, 2 * c);
 }
 
 bool fit_expects(const struct fit_expectation *e)
@@ -99,7 +101,8 @@ bool fit_expects(const struct fit_expectation *e)
 	return e->value > 0 && e->spread > 0;
 }
 
-/* ln(x) against what is expected; by[] are its derivatives. */
+/* Adds the penalty on the distance of ln(x) from its expectation; by[] are the derivatives of
+ * ln(x). */
 static void add_expectation(struct fit_value *value, struct fit_curvature *curvature, double weight,
 			    const struct fit_expectation *e, double x, double *by)
 {
@@ -120,7 +123,8 @@ static void add_prior(struct fit_value *value, struct fit_curvature *curvature,
 
 	add_expectation(value, curvature, f->prior_weight, &f->prior.grad_ratio,
 			p->alpha_grad / p->beta_grad, ratio);
-	add_expectation(value, curvature, f->prior_weight, &f->prior.sync_time, p->alpha_sync_local, sync);
+	add_expectation(value, curvature, f->prior_weight, &f->prior.sync_time, p->alpha_sync_local,
+			sync);
 	add_expectation(value, curvature, f->prior_weight, &f->prior.sync_growth,
 			p->beta_sync_local / p->alpha_sync_local, growth);
 }

@@ -1,4 +1,4 @@
-/* fit_objective.h - what the fit minimises; private to the model. */
+/* fit_objective.h - the objective that the fit minimises; private to the model. */
 #ifndef MODEL_FIT_OBJECTIVE_H
 #define MODEL_FIT_OBJECTIVE_H
 
@@ -6,11 +6,11 @@
 
 #include "pollux/fit.h"
 
-/* An observation that can be used, and what the objective wants of it. */
+/* A usable observation, in the form that the objective needs. */
 struct fit_row {
 	struct throughput_place place;
-	double m, s;			/* s: passes in the time of ln_step, so 1 for an updating pass */
-	double ln_grad;			/* NaN: only the whole step is known */
+	double m, s;			/* s: passes that ln_step covers; 1 if ln_grad is known */
+	double ln_grad;			/* NaN: only the time of the whole step is known */
 	double ln_step;
 	double weight;
 };
@@ -18,7 +18,7 @@ struct fit_row {
 struct fit_objective {
 	const struct fit_row *rows;
 	int n;
-	double grad_weight, step_weight;	/* sums */
+	double grad_weight, step_weight;	/* sums of weights */
 	double overlap_penalty, growth_penalty;
 	double prior_weight;
 	struct fit_prior prior;			/* all NaN: none */
@@ -30,24 +30,30 @@ struct fit_value {
 	double slope[N_THROUGHPUT_PARAMS];
 };
 
-/* A matrix that stands for the second derivatives. A mean of squares enters by the derivatives of its
- * errors only (Gauss and Newton). Of its root r that gives
+/* An approximation of the second derivatives. For a mean of squares it uses only the first
+ * derivatives of the errors (Gauss and Newton). For the root r of that mean this gives
  *
  *	(J' W J / sum(W) - g g') / r	g = gradient of r
  *
- * which is positive semidefinite. Below FIT_ROOT_LEAST the root is a cone's tip, where g has no
- * meaning: g g' is left out, and r taken to be no less than FIT_ROOT_FLOOR, so that steps keep to where
- * those errors stay nil. */
+ * which is positive semidefinite. Below FIT_ROOT_LEAST the root is close to the tip of a cone,
+ * where g has no
+ * meaning: g g' is left out, and r is taken to be at least FIT_ROOT_FLOOR, so that steps stay where
+ * these errors remain 0. */
 #define FIT_ROOT_LEAST 1e-6
 #define FIT_ROOT_FLOOR 1e-12
 struct fit_curvature {
 	double a[N_THROUGHPUT_PARAMS][N_THROUGHPUT_PARAMS];
 };
 
+/* a += factor v v' */
+void fit_add_outer(double a[N_THROUGHPUT_PARAMS][N_THROUGHPUT_PARAMS], const double *v,
+		   double factor);
+
+/* True if something is expected. */
 bool fit_expects(const struct fit_expectation *e);
 
-/* Parameters within their bounds give finite numbers. Where a mean of squares is 0 its root has no
- * gradient, and 0 is given, as at a minimum. The curvature may be NULL. */
+/* Computes the objective, finite for parameters within their bounds. If a mean of squares is 0, its
+ * root has no gradient: 0 is used, as at a minimum. The curvature may be NULL. */
 void fit_objective_value(const struct fit_objective *f, const struct throughput_params *p,
 			 struct fit_value *value, struct fit_curvature *curvature);
 

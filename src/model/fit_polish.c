@@ -1,12 +1,13 @@
 /* fit_polish.c - damped Gauss-Newton steps within bounds.
  *
- * A general optimizer creeps where this objective has an edge: a root mean square that can be made
- * nil (as many passes seen as two parameters can explain) has no gradient there, and the way down goes
- * along the edge. With fit_curvature the edge is a steep valley, and steps keep to its floor.
+ * A general optimizer is slow where this objective has an edge. A root mean square that can be made
+ * 0 (two parameters explain two different passes exactly) has no gradient there, and the way down
+ * follows the edge. With fit_curvature the edge is a steep valley, and steps stay on its floor.
  *
- * Steps solve (C + lambda diag C) d = -slope over the free parameters, which are those that are not at
- * a bound that the slope pushes against: K. Levenberg, Quart. Appl. Math. 2 (1944); D. W. Marquardt,
- * SIAM J. Appl. Math. 11 (1963); D. P. Bertsekas, SIAM J. Control Optim. 20 (1982), for the bounds. */
+ * Steps solve (C + lambda diag C) d = -slope over the free parameters. A parameter is not free if
+ * it is at a bound and the slope pushes it against the bound. Sources: K. Levenberg, Quart. Appl.
+ * Math. 2 (1944); D. W. Marquardt, SIAM J. Appl. Math. 11 (1963); D. P. Bertsekas, SIAM J. Control
+ * Optim. 20 (1982), for the bounds. */
 #include "fit_polish.h"
 
 #include <math.h>
@@ -16,10 +17,10 @@
 #define LAMBDA_FIRST 1e-4
 #define LAMBDA_LEAST 1e-12
 #define LAMBDA_MOST 1e8		/* steps are then too short to matter */
-#define GAIN 1e-13		/* relative; less is rounding */
+#define GAIN 1e-13		/* relative; smaller gains are rounding */
 #define PATIENCE 3		/* steps without such a gain */
 
-/* The step's equations over the free parameters. */
+/* The equations of a step, over the free parameters. */
 struct equations {
 	int n, index[N];
 	double a[N][N], b[N];
@@ -45,8 +46,8 @@ static void equations_make(struct equations *e, const struct fit_box *box, const
 	}
 }
 
-/* Cholesky's decomposition of the matrix, its diagonal grown by lambda; false where rounding has left
- * it not positive definite. */
+/* Cholesky decomposition of the matrix with the diagonal enlarged by the factor 1 + lambda. Returns
+ * false if rounding has made the matrix not positive definite. */
 static bool decompose(const struct equations *e, double lambda, double l[N][N])
 {
 	for (int j = 0; j < e->n; j++) {
@@ -106,9 +107,9 @@ static struct throughput_params stepped(const struct fit_box *box, const double 
 	return params;
 }
 
-/* Try steps of growing damping until one goes down; false when none does. */
-static bool descend(const struct fit_objective *f, const struct fit_box *box, struct fit_point *point,
-		    double *lambda, int *evaluations)
+/* Tries steps with growing damping until one lowers the objective. Returns false if none does. */
+static bool descend(const struct fit_objective *f, const struct fit_box *box,
+		    struct fit_point *point, double *lambda, int *evaluations)
 {
 	struct fit_curvature curvature;
 	struct equations e;

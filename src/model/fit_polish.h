@@ -4,14 +4,14 @@
 
 #include "fit_start.h"
 
-/* A point, with what the objective is there. */
+/* A point, and the objective at this point. */
 struct fit_point {
 	struct throughput_params params;
 	struct fit_value value;
 };
 
-/* Go down from a point within the box until nothing more is gained, or until *evaluations reaches
- * its maximum. Returns whether it converged. */
+/* Descends from a point within the box until nothing more is gained, or until *evaluations reaches
+ * its maximum. Returns true if it converged. */
 bool fit_polish(const struct fit_objective *f, const struct fit_box *box, struct fit_point *point,
 		int *evaluations, int max_evaluations);
 

@@ -1,4 +1,4 @@
-/* fit_start.c - observations made usable, ties, bounds and starts. */
+/* fit_start.c - turns observations into rows, and makes ties, bounds and starts. */
 #include "fit_start.h"
 
 #include <math.h>
@@ -15,14 +15,14 @@ static bool valid_time(double time_s)
 static bool valid(const struct fit_observation *o)
 {
 	const struct configuration *c = &o->configuration;
-	struct throughput_place place = fit_observation_place(o);
+	struct throughput_place place = configuration_place(c);
 
 	return place.nodes >= 1 && place.replicas >= place.nodes && c->local_batch_size >= 1 &&
 	       c->accumulation_steps >= 1 && valid_time(o->step_time_s) &&
 	       o->weight > 0 && o->weight <= WEIGHT_MAX;
 }
 
-/* Of s passes s - 1 are without synchronisation, and the last is that much longer:
+/* Only the last of s passes synchronises, and is longer by that time:
  * T_grad = (T_step - sync) / s, T_update = T_grad + sync. */
 bool fit_row_make(struct fit_row *row, const struct fit_observation *o)
 {
@@ -34,7 +34,7 @@ bool fit_row_make(struct fit_row *row, const struct fit_observation *o)
 	bool split = sync_s >= 0 && valid_time(grad_s);
 
 	*row = (struct fit_row){
-		.place = fit_observation_place(o), .m = (double)c->local_batch_size,
+		.place = configuration_place(c), .m = (double)c->local_batch_size,
 		.s = split ? 1 : c->accumulation_steps,
 		.ln_grad = split ? log(grad_s) : (double)NAN,
 		.ln_step = log(split ? grad_s + sync_s : o->step_time_s),
@@ -43,7 +43,7 @@ bool fit_row_make(struct fit_row *row, const struct fit_observation *o)
 	return true;
 }
 
-/* The time of a pass without synchronisation, as well as the row tells it. */
+/* The time of a pass without synchronisation, or its best estimate from the row. */
 static double grad_time(const struct fit_row *row)
 {
 	return isnan(row->ln_grad) ? exp(row->ln_step) / row->s : exp(row->ln_grad);
@@ -65,7 +65,7 @@ static bool is_any(const struct fit_row *row)
 	return true;
 }
 
-/* Rows whose pass is known without guessing at synchronisation. */
+/* True if the time of a pass is known without a guess at synchronisation. */
 static bool is_grad(const struct fit_row *row)
 {
 	return !isnan(row->ln_grad) || row->place.replicas == 1;
@@ -130,8 +130,9 @@ static void tie_unless(struct fit_box *box, enum throughput_param i, double valu
 		tie(box, i, value);
 }
 
-/* The ties of pollux/fit.h. */
-static void tie_sync(struct fit_box *box, const struct fit_row *rows, int n, const struct fit_prior *prior)
+/* Makes the ties of synchronisation listed in pollux/fit.h. */
+static void tie_sync(struct fit_box *box, const struct fit_row *rows, int n,
+		     const struct fit_prior *prior)
 {
 	if (!count(rows, n, is_local))
 		tie_unless(box, ALPHA_SYNC_LOCAL, 0, &prior->sync_time);
@@ -143,7 +144,8 @@ static void tie_sync(struct fit_box *box, const struct fit_row *rows, int n, con
 		tie(box, BETA_SYNC_NODE, 0);
 }
 
-void fit_box_make(struct fit_box *box, const struct fit_row *rows, int n, const struct fit_prior *prior)
+void fit_box_make(struct fit_box *box, const struct fit_row *rows, int n,
+		  const struct fit_prior *prior)
 {
 	memset(box, 0, sizeof(*box));
 	for (int i = 0; i < GAMMA; i++) {
@@ -179,7 +181,8 @@ static void line_add(struct line *l, double x, double y, double typical)
 	l->xy += w * x * y;
 }
 
-/* Half of the mean each where the points do not say, or say less than nothing. */
+/* Solves for y = a + b x. If the points do not determine a and b, or make one negative, each term
+ * gets half of the mean. */
 static void line_solve(const struct line *l, double *a, double *b)
 {
 	double x = l->x / l->w, y = l->y / l->w;
@@ -207,8 +210,8 @@ static void start_sync(const struct fit_row *rows, int n, of_rows *of, double *a
 		line_solve(&line, alpha, beta);
 }
 
-/* Passes without synchronisation lie on a line by m. What an update takes longer is put down to
- * synchronisation, as if there were no overlap, and lies on lines by R - 2. */
+/* Fits a line over m to the passes without synchronisation. The rest of the time of an update is
+ * taken to be synchronisation without overlap, and fitted by lines over R - 2. */
 struct throughput_params fit_start_data(const struct fit_row *rows, int n)
 {
 	struct throughput_params p = fit_start_published();
@@ -225,7 +228,8 @@ struct throughput_params fit_start_data(const struct fit_row *rows, int n)
 	return p;
 }
 
-/* A pass keeps its time at the batch size that it was seen with, which alpha and beta have half each. */
+/* Keeps the time of a pass at the batch size at which it was measured. alpha and beta m have half
+ * of this time each. */
 void fit_start_expected(struct throughput_params *p, const struct fit_box *box,
 			const struct fit_prior *prior)
 {
@@ -241,7 +245,8 @@ void fit_start_expected(struct throughput_params *p, const struct fit_box *box,
 		p->beta_sync_local = p->alpha_sync_local * prior->sync_growth.value;
 }
 
-struct throughput_params fit_start_prior(const struct fit_row *rows, int n, const struct fit_prior *prior)
+struct throughput_params fit_start_prior(const struct fit_row *rows, int n,
+					 const struct fit_prior *prior)
 {
 	struct throughput_params p = fit_start_data(rows, n);
 	of_rows *of = count(rows, n, is_grad) ? is_grad : is_any;

@@ -1,37 +1,38 @@
-/* goodput.c - efficiency, learning rates, and the best configuration.
+/* goodput.c - computes efficiency and learning rates, and searches for the best configuration.
  *
- * Why the search is exact. With L = M / R samples for each replica, 1 / goodput is proportional to
- * F = T_step (1 + phi / M). For fixed s, T = T_step is a convex, not decreasing function of M, as T_update
- * is one of T_grad (a norm). F falls where
+ * The search is exact, for these reasons. With L = M / R samples for each replica, 1 / goodput is
+ * proportional to F = T_step (1 + phi / M). For fixed s, T = T_step is a convex, nondecreasing
+ * function of M, as T_update is such a function of T_grad (a norm). F falls where
  *
  *	T'(M) M (M + phi) < phi T(M)
  *
- * and the difference of the sides, right less left, has the derivative -(T'' M (M + phi) + 2 M T') <= 0:
- * F falls, then rises. So the best whole m is next to the one real root, or at a limit.
+ * and the difference of the sides, right less left, has the derivative -(T'' M (M + phi) + 2 M T')
+ * <= 0: F falls, then rises. So the best whole m is next to the only real root, or at a limit.
  *
- * For fixed M, T grows with s, as dT/ds = alpha_grad + beta_grad L / s^2 (1 - dT_update/dT_grad) and
- * 0 <= dT_update/dT_grad <= 1. Three things follow, which leave few s to look at:
+ * For fixed M, T grows with s, as dT/ds = alpha_grad + beta_grad L / s^2 (1 - dT_update/dT_grad)
+ * and 0 <= dT_update/dT_grad <= 1. Three consequences leave few s to examine:
  *
- *   - with m held at its maximum, where T is linear in M, F again falls and then rises as s grows. Let
- *     it be least at s1. Fewer passes are worse, whatever their m: F falls with M for fixed s too, where
- *     T' is smaller than along that line, so their best m is the maximum;
- *   - the least s at which m would rather be below its maximum is s2 >= s1 (at the maximum, the difference
- *     of the sides above is concave in s and not negative at s = 0, so it changes sign once). In between
- *     the best m is the maximum, and s1 is better;
- *   - from s2 on, the best whole L at s, m = L / s being real, bounds what s and all larger ones reach.
- *     The search ends as soon as that is no more than what was found.
+ *   - with m held at its maximum, where T is linear in M, F again falls and then rises as s grows.
+ *     Let it be least at s1. Fewer passes are worse with any m: for fixed s, F falls with M too, as
+ *     T' is smaller than along that line, so the best m of fewer passes is the maximum;
+ *   - let s2 be the least s whose best m is below the maximum. s2 >= s1 (at the maximum, the
+ *     difference of the sides above is concave in s and not negative at s = 0, so it changes sign
+ *     once). From s1 to s2 the best m is the maximum, and s1 is better;
+ *   - from s2 on, the best whole L at s, with a real m = L / s, bounds the goodput of s and of all
+ *     larger s. The search ends when this bound does not exceed the best found.
  *
- * It looks at one to three s as a rule. Where a pass costs next to nothing of its own (alpha_grad at its
- * bound) larger s are hardly worse, and hundreds may be looked at for the last 1e-6 of goodput. */
+ * Usually the search examines one to three s. If a pass has almost no fixed cost (alpha_grad at its
+ * bound), larger s are hardly worse, and it may examine hundreds for the last 1e-6 of goodput. */
 #include "pollux/goodput.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "goodput_limits.h"
+#include "whole.h"
 
-#define TOLERANCE 1e-10		/* relative gain not worth another s */
-#define ROUNDING 1e-14		/* relative gain that may be none: the smaller batch is kept */
+#define TOLERANCE 1e-10		/* relative gain that is not worth another s */
+#define ROUNDING 1e-14		/* relative gain that may be rounding: the smaller batch is kept */
 
 double goodput_efficiency(double phi, double initial_batch_size, double batch_size)
 {
@@ -42,16 +43,19 @@ double goodput_efficiency(double phi, double initial_batch_size, double batch_si
 
 double goodput_gain(double phi, double initial_batch_size, double batch_size)
 {
-	return batch_size / initial_batch_size * goodput_efficiency(phi, initial_batch_size, batch_size);
+	return batch_size / initial_batch_size *
+	       goodput_efficiency(phi, initial_batch_size, batch_size);
 }
 
-double goodput_lr_factor(enum lr_rule rule, double phi, double initial_batch_size, double batch_size)
+double goodput_lr_factor(enum lr_rule rule, double phi, double initial_batch_size,
+			 double batch_size)
 {
 	double ratio = batch_size / initial_batch_size;
 
 	switch (rule) {
 	case LR_ADASCALE:
-		return isnan(phi) ? fmin(ratio, 1) : goodput_gain(phi, initial_batch_size, batch_size);
+		return isnan(phi) ? fmin(ratio, 1)
+				  : goodput_gain(phi, initial_batch_size, batch_size);
 	case LR_SQRT:
 		return sqrt(ratio);
 	case LR_LINEAR:
@@ -82,21 +86,23 @@ const char *lr_rule_name(enum lr_rule rule)
 	return lr_rules[rule];
 }
 
-static double known_noise(const struct goodput_model *model)
+double goodput_known_noise(const struct goodput_model *model)
 {
 	return isnan(model->noise_scale) ? 0 : model->noise_scale;
 }
 
-double goodput_step_time(const struct goodput_model *model, struct throughput_place place, double m, double s)
+double goodput_step_time(const struct goodput_model *model, struct throughput_place place, double m,
+			 double s)
 {
 	return throughput_step_time(&model->params, place, m, s) *
 	       residuals_factor(model->residuals, place, m);
 }
 
-double goodput_of(const struct goodput_model *model, struct throughput_place place, double m, double s)
+double goodput_of(const struct goodput_model *model, struct throughput_place place, double m,
+		  double s)
 {
 	return place.replicas * m * s / goodput_step_time(model, place, m, s) *
-	       goodput_efficiency(known_noise(model), (double)model->initial_batch_size,
+	       goodput_efficiency(goodput_known_noise(model), (double)model->initial_batch_size,
 				  place.replicas * m * s);
 }
 
@@ -121,7 +127,7 @@ struct goodput_choice goodput_choice_of(const struct goodput_model *model, struc
 				 c.accumulation_steps);
 }
 
-/* A search for one place, its limits made definite. */
+/* The search for one place. */
 struct search {
 	const struct goodput_model *model;
 	struct throughput_place place;
@@ -141,11 +147,12 @@ static void consider(struct search *f, int64_t m, int64_t s)
 	}
 }
 
-/* phi T - T' M (M + phi) over phi: above 0 where a larger m is better; not increasing in m. */
+/* phi T - T' M (M + phi), divided by phi if phi is infinite. Positive if a larger m is better;
+ * nonincreasing in m. */
 static double uphill(const struct search *f, double m, int64_t s)
 {
 	struct throughput_slope slope;
-	double phi = known_noise(f->model), batch = f->place.replicas * m * (double)s;
+	double phi = goodput_known_noise(f->model), batch = f->place.replicas * m * (double)s;
 	double time = throughput_step_slope(&f->model->params, f->place, m, (double)s, &slope);
 
 	if (isinf(phi))
@@ -191,12 +198,7 @@ static int64_t most(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-	return a / b + (a % b != 0);
-}
-
-/* Consider the best whole m for s. Returns what no configuration of s or more passes can exceed. */
+/* Considers the best whole m for s. Returns an upper bound of the goodput with s or more passes. */
 static double search_passes(struct search *f, int64_t s)
 {
 	int64_t share_low = most(f->limits.share_min, s * f->limits.local_min);
@@ -207,7 +209,8 @@ static double search_passes(struct search *f, int64_t s)
 		return 0;
 
 	double passes = (double)s;
-	double m = best_local(f, (double)share_low / passes, (double)f->limits.share_max / passes, s);
+	double m = best_local(f, (double)share_low / passes, (double)f->limits.share_max / passes,
+			      s);
 	int64_t whole = (int64_t)m, share = (int64_t)(m * passes);
 
 	if (low <= high) {
@@ -220,7 +223,7 @@ static double search_passes(struct search *f, int64_t s)
 		    goodput_of(f->model, f->place, m, passes));
 }
 
-/* Whether one more pass is better, with m at its maximum. */
+/* True if one more pass is better, with m at its maximum. */
 static bool more_when_full(const struct search *f, int64_t s)
 {
 	double m = (double)f->limits.local_max;
@@ -229,13 +232,13 @@ static bool more_when_full(const struct search *f, int64_t s)
 	       goodput_of(f->model, f->place, m, (double)s);
 }
 
-/* Whether m would rather be above its maximum. */
+/* True if the goodput still grows with m at the maximum of m. */
 static bool is_full(const struct search *f, int64_t s)
 {
 	return uphill(f, (double)f->limits.local_max, s) > 0;
 }
 
-/* The first s of [low, high] of which the condition does not hold; high where it always does. */
+/* The first s in [low, high] for which the condition does not hold; high if it always holds. */
 static int64_t first_not(bool (*holds)(const struct search *f, int64_t s), const struct search *f,
 			 int64_t low, int64_t high)
 {
@@ -285,7 +288,8 @@ bool goodput_limits_of(const struct goodput_model *model, struct throughput_plac
 	return true;
 }
 
-bool goodput_needs_passes(const struct goodput_model *model, struct throughput_place place, int64_t m)
+bool goodput_needs_passes(const struct goodput_model *model, struct throughput_place place,
+			  int64_t m)
 {
 	return place.replicas == 1 && !model->noise_is_measured && m > model->initial_batch_size;
 }

@@ -1,27 +1,35 @@
-/* goodput_round.c - the best configuration, of round numbers.
+/* goodput_round.c - finds the best configuration with round numbers.
  *
- * The parameters' goodput rises and falls once along the local batch size; with residuals on top it may do so
- * many times, and all round numbers are looked at. */
+ * The goodput by the parameters rises and falls once along the local batch size. With residuals it
+ * may do so many times, so all round numbers are examined. */
 #include <math.h>
 
 #include "goodput_limits.h"
+#include "whole.h"
 
-/* A round number of samples may cost so much of the goodput, and another one must gain as much: one in a
- * hundred. */
+/* The part of the goodput that a round number must keep. Another round number must gain as much. */
 #define ROUNDED 0.99
-/* Of passes every one up to so many, then in steps of an eighth. */
+/* The search tries every number of passes up to this one; beyond it, numbers that grow by one
+ * eighth. */
 #define PASSES_STEP 8
+
+/* The distance of the numbers of three binary digits around m. */
+static int64_t round_unit(int64_t m)
+{
+	int64_t unit = 1;
+
+	while (m >= 8 * unit)
+		unit *= 2;
+	return unit;
+}
 
 static void round_down(const struct goodput_model *g, struct throughput_place place,
 		       struct goodput_choice *best)
 {
 	struct configuration c = best->configuration;
-	int64_t unit = 1;
 	struct goodput_choice rounded;
 
-	while (c.local_batch_size >= 8 * unit)
-		unit *= 2;
-	c.local_batch_size -= c.local_batch_size % unit;
+	c.local_batch_size -= c.local_batch_size % round_unit(c.local_batch_size);
 	rounded = goodput_choice_at(g, place, c.local_batch_size, c.accumulation_steps);
 	if (configuration_batch_size(&best->configuration) > g->initial_batch_size &&
 	    configuration_batch_size(&c) >= g->initial_batch_size &&
@@ -30,7 +38,7 @@ static void round_down(const struct goodput_model *g, struct throughput_place pl
 		*best = rounded;
 }
 
-/* The best that was looked at. */
+/* The best configuration found. */
 struct found {
 	double goodput;
 	int64_t m, s;
@@ -42,8 +50,8 @@ static void look_at_passes(const struct goodput_model *g, struct throughput_plac
 	double factor = residuals_factor(g->residuals, place, (double)m);
 	double grad_s = factor * throughput_grad_time(&g->params, (double)m);
 	double update_s = factor * throughput_update_time(&g->params, place, (double)m);
-	double phi = isnan(g->noise_scale) ? 0 : g->noise_scale;
-	int64_t s = (l->share_min + m - 1) / m;
+	double phi = goodput_known_noise(g);
+	int64_t s = ceil_div(l->share_min, m);
 
 	if (s == 1 && goodput_needs_passes(g, place, m))
 		s = 2;
@@ -60,10 +68,8 @@ static void look_at_passes(const struct goodput_model *g, struct throughput_plac
 /* The round number after m. */
 static int64_t next_round(int64_t m)
 {
-	int64_t unit = 1;
+	int64_t unit = round_unit(m);
 
-	while (m >= 8 * unit)
-		unit *= 2;
 	return m - m % unit + unit;
 }
 
@@ -75,7 +81,7 @@ static void look_around(const struct goodput_model *g, struct throughput_place p
 
 	if (!goodput_limits_of(g, place, &l))
 		return;
-	if (isnan(g->noise_scale))	/* no more samples than there must be */
+	if (isnan(g->noise_scale))	/* the fewest samples */
 		l.share_max = l.share_min;
 	for (int64_t m = next_round(l.local_min - 1); m <= l.local_max; m = next_round(m))
 		look_at_passes(g, place, &l, m, &other);

@@ -1,19 +1,18 @@
-/* memory_bounds.c - what follows for other sizes from one that ran out of memory, or did not. */
+/* memory_bounds.c - bounds on all sizes, from those that ran out of memory and those that
+ * fitted. */
 #include "pollux/memory_bounds.h"
 
 #include <stdlib.h>
 
 #include "pollux/mem.h"
-
-/* What fitted for this long makes one run that did not an accident, windows being seconds apart. */
-#define FITTED_WINDOWS 100
+#include "whole.h"
 
 static int64_t samples_of_pass(const struct configuration *c)
 {
 	return c->replicas * c->local_batch_size;
 }
 
-/* Whether a takes at least as much memory as b, whatever the program. */
+/* True if a takes at least as much memory as b in any program. */
 static bool takes_as_much(const struct memory_bounds *bounds, const struct memory_trial *a,
 			  const struct memory_trial *b)
 {
@@ -24,8 +23,9 @@ static bool takes_as_much(const struct memory_bounds *bounds, const struct memor
 	return x->replicas >= y->replicas && samples_of_pass(x) >= samples_of_pass(y);
 }
 
-/* Whether another one that ran out, as small or smaller, is newer than all that fitted. */
-static bool is_confirmed(const struct memory_bounds *b, const struct memory_trial *t, int64_t newest_fitted)
+/* True if another run of at most the size of t also ran out, after the newest that fitted. */
+static bool is_confirmed(const struct memory_bounds *b, const struct memory_trial *t,
+			 int64_t newest_fitted)
 {
 	for (int i = 0; i < b->n_ran_out; i++)
 		if (b->ran_out[i].run_id != t->run_id && b->ran_out[i].run_id > newest_fitted &&
@@ -46,10 +46,10 @@ static bool is_believed(const struct memory_bounds *b, const struct memory_trial
 			newest_fitted = b->fitted[i].run_id;
 	}
 	return newest_fitted < t->run_id &&
-	       (n_windows < FITTED_WINDOWS || is_confirmed(b, t, newest_fitted));
+	       (n_windows < MEMORY_ACCIDENT_WINDOWS || is_confirmed(b, t, newest_fitted));
 }
 
-/* All are judged before any is dropped: they confirm each other. */
+/* Judges all runs before it drops any, since they confirm each other. */
 void memory_bounds_settle(struct memory_bounds *b)
 {
 	bool *believed = xcalloc((size_t)b->n_ran_out, sizeof(*believed));
@@ -64,14 +64,15 @@ void memory_bounds_settle(struct memory_bounds *b)
 	free(believed);
 }
 
-/* The smallest local batch of so many replicas that takes as much as t for certain; 0: none does. */
+/* The smallest local batch for this number of replicas that certainly takes as much memory as t; 0:
+ * none does. */
 static int64_t bound_of(const struct memory_bounds *b, const struct memory_trial *t, int replicas)
 {
 	const struct configuration *c = &t->configuration;
 
 	if (!b->shared)
 		return c->local_batch_size;
-	return replicas < c->replicas ? 0 : (samples_of_pass(c) + replicas - 1) / replicas;
+	return replicas < c->replicas ? 0 : ceil_div(samples_of_pass(c), replicas);
 }
 
 int64_t memory_too_large(const struct memory_bounds *b, int replicas)
@@ -87,7 +88,8 @@ int64_t memory_too_large(const struct memory_bounds *b, int replicas)
 	return least;
 }
 
-/* The largest local batch of so many replicas that takes no more than t for certain; 0: none. */
+/* The largest local batch for this number of replicas that certainly takes no more memory than t;
+ * 0: none. */
 static int64_t held_by(const struct memory_bounds *b, const struct memory_trial *t, int replicas)
 {
 	const struct configuration *c = &t->configuration;

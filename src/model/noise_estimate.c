@@ -1,4 +1,4 @@
-/* noise_estimate.c - the noise scale at a position, from windows of a workload's jobs. */
+/* noise_estimate.c - estimates the noise scale at a position from windows of a workload's jobs. */
 #include <math.h>
 
 #include "pollux/pool.h"
@@ -8,7 +8,7 @@ static double distance(const struct noise_window *w, double position)
 	return fabs((w->first_samples + w->last_samples) / 2 - position);
 }
 
-/* A window as a set of entries of batch_size samples each, all faded alike. */
+/* Merges a window as a set of entries with equal weights. */
 static void merge_window(struct noise_scale *s, const struct noise_window *w, double fade)
 {
 	bool known = w->m2_sqr >= 0 && w->m2_var >= 0;
@@ -45,7 +45,7 @@ static struct noise_estimate estimate(const struct noise_window *windows, int n,
 	return e;
 }
 
-/* The job's own windows, or else all. */
+/* Estimates from the job's own windows, or from all if its own do not suffice. */
 static struct noise_estimate estimate_at(const struct noise_window *windows, int n, int64_t own_job,
 					 double position, double horizon)
 {

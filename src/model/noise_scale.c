@@ -1,4 +1,4 @@
-/* noise_scale.c - two weighted means and their quotient. */
+/* noise_scale.c - keeps two weighted means and divides them. */
 #include "pollux/noise_scale.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@ void noise_scale_age(struct noise_scale *s, double samples, double horizon_sampl
 	s->var.m2 *= fade;
 }
 
-/* Two weighted sets into one: D. H. D. West, "Updating mean and variance estimates: an improved
+/* Merges two weighted sets: D. H. D. West, "Updating mean and variance estimates: an improved
  * method", Commun. ACM 22 (1979), 532-535. */
 static void mean_merge(struct noise_mean *m, double weight, const struct noise_mean *other,
 		       double other_weight)
@@ -39,11 +39,13 @@ void noise_scale_merge(struct noise_scale *s, const struct noise_scale *other)
 	s->weight_sqr += other->weight_sqr;
 }
 
-/* The weight of samples that fade while they come in: h (1 - exp(-samples / h)), which is samples
- * where h is infinite. */
+/* The weight of samples that fade while they are added: h (1 - exp(-samples / h)), or samples if h
+ * is infinite. */
 static double faded(double samples, double horizon_samples)
 {
-	return isinf(horizon_samples) ? samples : -horizon_samples * expm1(-samples / horizon_samples);
+	if (isinf(horizon_samples))
+		return samples;
+	return -horizon_samples * expm1(-samples / horizon_samples);
 }
 
 bool noise_scale_add(struct noise_scale *s, double samples, double grad_sqr, double grad_var,
@@ -64,8 +66,9 @@ bool noise_scale_add(struct noise_scale *s, double samples, double grad_sqr, dou
 	return true;
 }
 
-/* With weights w the effective number of entries is n = (sum w)^2 / sum w^2, the entries' variance
- * m2 / sum w n / (n - 1), and the mean's that over n. */
+/* True if the mean is steady. With weights w the effective number of entries is n = (sum w)^2 / sum
+ * w^2. The variance of the entries is m2 / sum w n / (n - 1), and that of the mean is 1/n of
+ * this. */
 static bool steady(const struct noise_mean *m, double weight, double entries)
 {
 	double error = sqrt(fmax(m->m2, 0) / weight / (entries - 1));
@@ -77,7 +80,7 @@ double noise_scale_value(const struct noise_scale *s)
 {
 	double entries = s->weight_sqr > 0 ? s->weight * s->weight / s->weight_sqr : 0;
 
-	/* The tolerance is for equal weights, which rounding can leave short. */
+	/* The tolerance allows for rounding in the sums of equal weights. */
 	if (!(entries >= NOISE_ENTRIES_MIN * (1 - 1e-9)) || !steady(&s->sqr, s->weight, entries) ||
 	    !steady(&s->var, s->weight, entries))
 		return (double)NAN;
@@ -87,7 +90,8 @@ double noise_scale_value(const struct noise_scale *s)
 bool noise_scale_three_updates(double batch, double middle_sqr, double second_difference_sqr,
 			       double *grad_sqr, double *grad_var)
 {
-	double var = batch * second_difference_sqr / 6, sqr = middle_sqr - second_difference_sqr / 6;
+	double var = batch * second_difference_sqr / 6,
+	       sqr = middle_sqr - second_difference_sqr / 6;
 	bool valid = batch > 0 && middle_sqr >= 0 && second_difference_sqr >= 0 && isfinite(var) &&
 		     isfinite(sqr);
 

@@ -1,12 +1,14 @@
-/* pool.c - observations of many runs into one for each configuration. */
+/* pool.c - merges the observations of many runs into one for each configuration. */
 #include "pollux/pool.h"
 
 #include <math.h>
 
 static double squared_error(const struct observation *o)
 {
-	double sd = isfinite(o->step_time_sd_s) ? o->step_time_sd_s : FIT_DEVIATION * o->step_time_s;
+	double sd = FIT_DEVIATION * o->step_time_s;
 
+	if (isfinite(o->step_time_sd_s))
+		sd = o->step_time_sd_s;
 	return sd * sd / (double)o->n_windows;
 }
 
@@ -19,7 +21,7 @@ static bool agree(const struct observation *a, const struct observation *b)
 				  POOL_ERRORS * error);
 }
 
-/* The observations of seen[first]'s configuration, as far back as they agree. */
+/* Merges the observations of the configuration of seen[first], back to where they disagree. */
 static void gather(const struct pool_entry *seen, int n, int first, struct pool_entry *out)
 {
 	*out = seen[first];
@@ -46,7 +48,7 @@ static bool is_gathered(const struct pool_entry *pooled, int n, const struct poo
 	return false;
 }
 
-/* By the times of base, whether any parameters of the model allow those of entry. */
+/* True if some parameters of the model allow both the time of base and that of entry. */
 static bool is_possible(const struct pool_entry *entry, const struct pool_entry *base)
 {
 	double ratio = (double)entry->configuration.local_batch_size /
@@ -54,7 +56,8 @@ static bool is_possible(const struct pool_entry *entry, const struct pool_entry 
 	double least_s = base->observation.step_time_s * fmin(ratio, 1) / POOL_IMPOSSIBLE;
 	double most_s = base->observation.step_time_s * fmax(ratio, 1) * POOL_IMPOSSIBLE;
 
-	return entry->observation.step_time_s >= least_s && entry->observation.step_time_s <= most_s;
+	return entry->observation.step_time_s >= least_s &&
+	       entry->observation.step_time_s <= most_s;
 }
 
 /* True if only the local batches differ. */
@@ -81,7 +84,8 @@ static int drop_doubtful(struct pool_entry *pooled, int n)
 {
 	int kept = 0;
 
-	/* What others are told by is never dropped: overwritten is what was moved already, or dropped. */
+	/* Entries by which others are judged are never dropped. An overwritten entry was moved or
+	 * dropped before. */
 	for (int i = 0; i < n; i++)
 		if (!is_doubtful(pooled, n, &pooled[i]))
 			pooled[kept++] = pooled[i];
@@ -101,14 +105,13 @@ int pool_observations(const struct pool_entry *seen, int n, struct pool_entry *p
 int pool_fit_observations(const struct pool_entry *pooled, int n, struct fit_observation *fit)
 {
 	for (int i = 0; i < n; i++) {
-		const struct configuration *c = &pooled[i].configuration;
 		const struct observation *o = &pooled[i].observation;
 
-		fit[i] = fit_observation_at(configuration_place(c), c->local_batch_size,
-					    c->accumulation_steps);
-		fit[i].step_time_s = o->step_time_s;
-		fit[i].sync_time_s = o->sync_time_s;
-		fit[i].weight = fit_weight(o->step_time_s, o->step_time_sd_s, o->n_windows);
+		fit[i] = (struct fit_observation){
+			.configuration = pooled[i].configuration,
+			.step_time_s = o->step_time_s, .sync_time_s = o->sync_time_s,
+			.weight = fit_weight(o->step_time_s, o->step_time_sd_s, o->n_windows),
+		};
 	}
 	return n;
 }

@@ -1,12 +1,12 @@
-/* prior.c - lines through products, and times of exchanges at a size. */
+/* prior.c - fits lines to products, and interpolates times of exchanges. */
 #include "pollux/prior.h"
 
 #include <math.h>
 #include <string.h>
 
-#define PRODUCTS 3.0		/* of a pass, for each layer */
-#define GROWTH_REST 0.25	/* (2 (R-1)/R at 4 less that at 2) / 2, of that at 2 */
-#define RATIO_LEAST 1e-3	/* samples: products that begin at no cost at all */
+#define PRODUCTS 3.0		/* in a pass, for each layer */
+#define GROWTH_REST 0.25	/* f(R) = 2 (R - 1) / R: (f(4) - f(2)) / 2 / f(2) */
+#define RATIO_LEAST 1e-3	/* samples: for products without a fixed cost */
 
 /* --- times at a size --- */
 
@@ -14,7 +14,7 @@ struct point {
 	double bytes, time_s;
 };
 
-/* The measured sizes next to a size, on either side (bytes 0: none). */
+/* The nearest measured sizes on both sides of a size; bytes 0: none. */
 struct neighbours {
 	struct point below, above;
 };
@@ -24,8 +24,9 @@ static bool same_sizes(const struct device_measurement *a, const struct device_m
 	return a->what == b->what && a->devices == b->devices && !strcmp(a->variant, b->variant);
 }
 
-/* Not steady, and a steady one is near. */
-static bool is_replaced(const struct device_measurement_list *list, const struct device_measurement *m)
+/* True if m is not steady, and a steady measurement is near. */
+static bool is_replaced(const struct device_measurement_list *list,
+			const struct device_measurement *m)
 {
 	for (int i = 0; !m->steady && i < list->count; i++) {
 		const struct device_measurement *other = &list->items[i];
@@ -58,10 +59,10 @@ static struct neighbours neighbours(const struct device_measurement_list *list, 
 	return n;
 }
 
-/* Between two sizes a straight line of logarithms; beyond the largest its rate, below the smallest its time.
- * NaN: nothing was measured. */
-static double time_of(const struct device_measurement_list *list, enum measured what, const char *variant,
-		      int devices, double bytes)
+/* The time at a size: interpolated linearly in logarithms. Above the largest size its rate holds,
+ * below the smallest its time. NaN: nothing was measured. */
+static double time_of(const struct device_measurement_list *list, enum measured what,
+		      const char *variant, int devices, double bytes)
 {
 	struct neighbours n = neighbours(list, what, variant, devices, bytes);
 	struct point a = n.below, b = n.above;
@@ -81,7 +82,7 @@ struct line {
 	double w, x, xx, y, xy;
 };
 
-/* A point whose mean is uncertain by as much as no line fits products better counts for half. */
+/* Adds a point. Its weight is halved if its mean has an error of PRIOR_LINE_ERROR. */
 static void line_add(struct line *l, double x, double y, double error)
 {
 	double w = 1 / (y * y * (1 + error * error / (PRIOR_LINE_ERROR * PRIOR_LINE_ERROR)));
@@ -93,7 +94,8 @@ static void line_add(struct line *l, double x, double y, double error)
 	l->xy += w * x * y;
 }
 
-/* y = a + b x; false where the points do not say, or say that more rows take less time. a is not below 0. */
+/* Solves for y = a + b x with a >= 0. Returns false if the points do not determine b, or if b is
+ * not positive. */
 static bool line_solve(const struct line *l, double *a, double *b)
 {
 	double x = l->x / l->w, y = l->y / l->w, spread = l->xx / l->w - x * x;
@@ -105,7 +107,7 @@ static bool line_solve(const struct line *l, double *a, double *b)
 	return *b > 0;
 }
 
-/* Whether products of double precision are left out: nobody trains with them. */
+/* True for a product as in training, which does not use double precision. */
 static bool is_training(const struct device_measurement *m)
 {
 	return m->what == MEASURED_PRODUCT && strcmp(m->variant, "fp64") != 0 && m->n == m->k &&
@@ -125,7 +127,7 @@ static bool begins_series(const struct device_measurement_list *list, int i)
 	return is_training(&list->items[i]);
 }
 
-/* Of the mean, relative to it; of a steady one it is small. */
+/* Standard error of the mean, divided by the mean. Taken to be 0 for a steady measurement. */
 static double error_of(const struct device_measurement *m)
 {
 	double error = m->time_sd_s / sqrt((double)m->repetitions) / m->time_s;
@@ -133,19 +135,20 @@ static double error_of(const struct device_measurement *m)
 	return m->steady ? 0 : isfinite(error) ? error : 1;
 }
 
-/* Whether its line rests on what was steady. */
+/* True if the line of this series has at least two steady points. */
 static bool is_firm(const struct device_measurement_list *list, const struct device_measurement *of)
 {
 	int n = 0;
 
 	for (int i = 0; i < list->count; i++)
-		n += is_training(&list->items[i]) && same_series(&list->items[i], of) && list->items[i].steady;
+		n += is_training(&list->items[i]) && same_series(&list->items[i], of) &&
+		     list->items[i].steady;
 	return n >= 2;
 }
 
-/* alpha_grad / beta_grad by the products of the type and width of one of them; NaN: they do not tell. */
-static double ratio_of(const struct device_measurement_list *list, const struct device_measurement *of,
-		       double update_s)
+/* alpha_grad / beta_grad from the products of one type and width; NaN: not determined. */
+static double ratio_of(const struct device_measurement_list *list,
+		       const struct device_measurement *of, double update_s)
 {
 	double a, b, weights = (double)of->n * (double)of->n;
 	struct line line = { 0 };
@@ -159,10 +162,12 @@ static double ratio_of(const struct device_measurement_list *list, const struct 
 	return fmax(a / b + update_s * weights / (PRODUCTS * b), RATIO_LEAST);
 }
 
-/* Sums of what is expected of a logarithm, one for each series. */
-static struct fit_expectation expect_ratio(const struct device_measurement_list *list, double n_parameters)
+/* The geometric mean of the ratios of all series, with their spread. */
+static struct fit_expectation expect_ratio(const struct device_measurement_list *list,
+					   double n_parameters)
 {
-	double copy_s = time_of(list, MEASURED_MEMORY, "", 1, PRIOR_UPDATE_BYTES / 2 * n_parameters);
+	double copy_s = time_of(list, MEASURED_MEMORY, "", 1,
+				PRIOR_UPDATE_BYTES / 2 * n_parameters);
 	double update_s = isnan(copy_s) ? 0 : copy_s / n_parameters;
 	double n = 0, sum = 0, squares = 0;
 	bool any_firm = false;
@@ -170,9 +175,9 @@ static struct fit_expectation expect_ratio(const struct device_measurement_list 
 	for (int i = 0; i < list->count; i++)
 		any_firm |= begins_series(list, i) && is_firm(list, &list->items[i]);
 	for (int i = 0; i < list->count; i++) {
-		bool counts = begins_series(list, i) && (!any_firm || is_firm(list, &list->items[i]));
-		double ratio = counts ? ratio_of(list, &list->items[i], update_s)
-						      : (double)NAN;
+		bool counts = begins_series(list, i) &&
+			      (!any_firm || is_firm(list, &list->items[i]));
+		double ratio = counts ? ratio_of(list, &list->items[i], update_s) : (double)NAN;
 
 		if (isnan(ratio))
 			continue;
@@ -183,7 +188,8 @@ static struct fit_expectation expect_ratio(const struct device_measurement_list 
 	if (n < 1)
 		return (struct fit_expectation){ (double)NAN, 1 };
 	return (struct fit_expectation){
-		exp(sum / n), fmax(n > 1 ? sqrt(fmax(squares - sum * sum / n, 0) / (n - 1)) : 0, PRIOR_SPREAD),
+		exp(sum / n),
+		fmax(n > 1 ? sqrt(fmax(squares - sum * sum / n, 0) / (n - 1)) : 0, PRIOR_SPREAD),
 	};
 }
 
@@ -197,7 +203,8 @@ static double barrier_of(const struct device_measurement_list *list, int devices
 	return 0;
 }
 
-/* Of so many replicas; NaN: nothing was measured. *latency_s: what it takes for next to nothing. */
+/* The time to synchronise replicas; NaN: nothing was measured. *latency_s: the time for one
+ * byte. */
 static double exchange_of(const struct device_measurement_list *list, int replicas, double bytes,
 			  double *latency_s)
 {
@@ -212,7 +219,8 @@ static double exchange_of(const struct device_measurement_list *list, int replic
 	return replicas == 2 ? 2 * time_of(list, MEASURED_COPY, "peer", 2, bytes / 2) : (double)NAN;
 }
 
-static void expect_sync(const struct device_measurement_list *list, double bytes, struct fit_prior *prior)
+static void expect_sync(const struct device_measurement_list *list, double bytes,
+			struct fit_prior *prior)
 {
 	double latency, unused, two = exchange_of(list, 2, bytes, &latency);
 	double four = exchange_of(list, 4, bytes, &unused), growth;

@@ -1,4 +1,4 @@
-/* residuals.c - a Gaussian process over what the parameters leave, tabulated. */
+/* residuals.c - fits a Gaussian process to the errors of the model, and tabulates it. */
 #include "pollux/residuals.h"
 
 #include <math.h>
@@ -8,18 +8,19 @@
 #include "pollux/mem.h"
 
 #define SIZES_PER_OCTAVE 4
-#define OCTAVES_BEYOND 4	/* above the largest that was measured; from there on it stays as it is */
+#define OCTAVES_BEYOND 4	/* above the largest size measured; constant from there */
 #define SIZES_MAX (64 * SIZES_PER_OCTAVE)
 
-/* Of one place and local batch size. */
+/* The measurements at one place and local batch size. */
 struct point {
 	double ln_replicas, ln_m;
 	bool across;		/* several nodes */
-	double residual, weight;	/* mean, and sum of the weights */
-	double dual;		/* alpha of the algorithm: what it adds where the covariance is 1 */
+	double residual, weight;	/* mean, and sum of weights */
+	/* alpha of the algorithm: the contribution where the covariance is 1 */
+	double dual;
 };
 
-/* --- what was measured --- */
+/* --- measured points --- */
 
 static bool make_point(const struct fit_observation *seen, const struct throughput_params *params,
 		       struct point *p)
@@ -31,19 +32,23 @@ static bool make_point(const struct fit_observation *seen, const struct throughp
 		return false;
 	modelled_s = throughput_step_time(params, row.place, row.m, row.s);
 	*p = (struct point){
-		.ln_replicas = log(row.place.replicas), .ln_m = log(row.m), .across = row.place.nodes > 1,
-		.residual = log(seen->step_time_s / modelled_s), .weight = row.weight,
+		.ln_replicas = log(row.place.replicas),
+		.ln_m = log(row.m),
+		.across = row.place.nodes > 1,
+		.residual = log(seen->step_time_s / modelled_s),
+		.weight = row.weight,
 	};
 	return isfinite(p->residual);
 }
 
 static bool is_at(const struct point *a, const struct point *b)
 {
-	return a->across == b->across && !(a->ln_replicas < b->ln_replicas || a->ln_replicas > b->ln_replicas) &&
+	return a->across == b->across &&
+	       !(a->ln_replicas < b->ln_replicas || a->ln_replicas > b->ln_replicas) &&
 	       !(a->ln_m < b->ln_m || a->ln_m > b->ln_m);
 }
 
-/* Other passes, or nodes, of the same sizes are one point. */
+/* Adds a measurement. Different passes, or numbers of several nodes, make one point. */
 static int add_point(struct point *points, int n, const struct point *p)
 {
 	for (int i = 0; i < n; i++) {
@@ -60,8 +65,8 @@ static int add_point(struct point *points, int n, const struct point *p)
 	return n;
 }
 
-static int make_points(const struct fit_observation *seen, int n, const struct throughput_params *params,
-		       struct point *points)
+static int make_points(const struct fit_observation *seen, int n,
+		       const struct throughput_params *params, struct point *points)
 {
 	struct point p;
 	int n_points = 0;
@@ -76,7 +81,8 @@ static int make_points(const struct fit_observation *seen, int n, const struct t
 
 static double by_place(const struct point *p, double ln_replicas, bool across)
 {
-	return exp(-fabs(p->ln_replicas - ln_replicas)) * (p->across == across ? 1 : RESIDUALS_ACROSS);
+	return exp(-fabs(p->ln_replicas - ln_replicas)) *
+	       (p->across == across ? 1 : RESIDUALS_ACROSS);
 }
 
 static double by_size(const struct point *p, double ln_m)
@@ -89,7 +95,8 @@ static double covariance(const struct point *a, const struct point *b)
 	return by_place(a, b->ln_replicas, b->across) * by_size(a, b->ln_m);
 }
 
-/* The lower triangle, in rows, of L L' = K + the noise's variance; positive definite, as that is positive. */
+/* The lower triangle, in rows, of L L' = K + noise variance, which is positive definite because the
+ * variance is positive. */
 static void factorize(const struct point *points, int n, double *l)
 {
 	for (int i = 0; i < n; i++)
@@ -105,7 +112,7 @@ static void factorize(const struct point *points, int n, double *l)
 		}
 }
 
-/* L L' dual = residual. */
+/* Solves L L' dual = residual. */
 static void solve(struct point *points, int n, const double *l)
 {
 	for (int i = 0; i < n; i++) {
@@ -124,15 +131,6 @@ static void solve(struct point *points, int n, const double *l)
 	}
 }
 
-static void set_duals(struct point *points, int n)
-{
-	double *l = xcalloc((size_t)n * (size_t)n, sizeof(*l));
-
-	factorize(points, n, l);
-	solve(points, n, l);
-	free(l);
-}
-
 /* --- the table --- */
 
 static double ln_size(int i)
@@ -146,7 +144,8 @@ static int sizes_for(const struct point *points, int n)
 
 	for (int i = 0; i < n; i++)
 		largest = fmax(largest, points[i].ln_m);
-	return (int)fmin(ceil(largest / ln_size(1)) + OCTAVES_BEYOND * SIZES_PER_OCTAVE + 1, SIZES_MAX);
+	return (int)fmin(ceil(largest / ln_size(1)) + OCTAVES_BEYOND * SIZES_PER_OCTAVE + 1,
+			 SIZES_MAX);
 }
 
 static void tabulate(struct residuals *r, const struct point *points, int n)
@@ -168,20 +167,27 @@ static void tabulate(struct residuals *r, const struct point *points, int n)
 	free(size);
 }
 
-struct residuals residuals_of(const struct fit_observation *seen, int n, const struct throughput_params *params,
+struct residuals residuals_of(const struct fit_observation *seen, int n,
+			      const struct throughput_params *params,
 			      const struct throughput_place *places, int n_places)
 {
-	struct point *points = xcalloc((size_t)(n < RESIDUALS_MAX ? n : RESIDUALS_MAX), sizeof(*points));
+	struct point *points = xcalloc((size_t)(n < RESIDUALS_MAX ? n : RESIDUALS_MAX),
+				       sizeof(*points));
 	int n_points = make_points(seen, n, params, points);
+	double *l = xcalloc((size_t)n_points * (size_t)n_points, sizeof(*l));
 	struct residuals r = {
-		.places = xcalloc((size_t)n_places, sizeof(*r.places)), .n_places = n_places, .n_sizes = sizes_for(points, n_points),
+		.places = xcalloc((size_t)n_places, sizeof(*r.places)),
+		.n_places = n_places,
+		.n_sizes = sizes_for(points, n_points),
 	};
 
 	for (int k = 0; k < n_places; k++)
 		r.places[k] = places[k];
 	r.logs = xcalloc((size_t)n_places * (size_t)r.n_sizes, sizeof(*r.logs));
-	set_duals(points, n_points);
+	factorize(points, n_points, l);
+	solve(points, n_points, l);
 	tabulate(&r, points, n_points);
+	free(l);
 	free(points);
 	return r;
 }

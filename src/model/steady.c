@@ -1,4 +1,4 @@
-/* steady.c - the confidence interval of a step time. */
+/* steady.c - computes the confidence interval of a step time. */
 #include "pollux/steady.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* step_stats.c - robust running statistics of step times. */
+/* step_stats.c - keeps robust running statistics of step times. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,9 +30,10 @@ static uint64_t draw(struct step_stats *s)
 	return z ^ (z >> 31);
 }
 
-/* Reservoir sampling, algorithm R: J. S. Vitter, "Random sampling with a reservoir", ACM TOMS 11
- * (1985), 37-57. The n-th step is kept with probability SAMPLES / n, in place of any other. Taking
- * every k-th instead would see all or none of what a program does every 2^k steps. */
+/* Keeps a sample by reservoir sampling, algorithm R: J. S. Vitter, "Random sampling with a
+ * reservoir", ACM TOMS 11 (1985), 37-57. The n-th step is kept with probability SAMPLES / n, in
+ * place of a random one. To take every k-th step instead would catch all or none of what a program
+ * does every 2^k steps. */
 static void keep(struct step_stats *s, struct step_sample sample)
 {
 	uint64_t slot = (uint64_t)s->n_seen++;
@@ -64,7 +65,7 @@ static int compare_times(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The mean of the middle two where n is even; NaN where n is 0. Sorts the times. */
+/* The median: for an even n the mean of the middle two, NaN for 0. Sorts the times. */
 static double median(double *times, int n)
 {
 	if (n == 0)
@@ -82,9 +83,9 @@ static int64_t count_outliers(const struct step_stats *s, int n, double typical_
 	return llround((double)count * (double)s->n_seen / n);
 }
 
-/* A value enters the mean of n, itself included: B. P. Welford, "Note on a method for calculating
- * corrected sums of squares and products", Technometrics 4 (1962), 419-420. Returns what the sum of
- * squared deviations grows by. */
+/* Adds a value to a mean of n values, including this one: B. P. Welford, "Note on a method for
+ * calculating corrected sums of squares and products", Technometrics 4 (1962), 419-420. Returns the
+ * growth of the sum of squared deviations. */
 static double mean_add(double *mean, int64_t n, double value)
 {
 	double delta = n > 1 ? value - *mean : 0;
@@ -141,7 +142,8 @@ static void warm_up(struct step_stats *s, const struct step_window *w)
 	s->steady = true;
 }
 
-/* Once steady: a window like the others counts, one that is much slower only with a second in a row. */
+/* Enters a window after the warm-up. A much slower window counts only if the next one is slow
+ * too. */
 static void enter_unless_stalled(struct step_stats *s, const struct step_window *w)
 {
 	bool stalled = w->step_s > STEP_OUTLIER_RATIO * s->sum.step_time_s;
@@ -188,11 +190,12 @@ bool step_stats_result(const struct step_stats *s, struct observation *o)
 
 static double squares(const struct observation *o)
 {
-	return o->n_windows > 1 ? o->step_time_sd_s * o->step_time_sd_s * (double)(o->n_windows - 1) : 0;
+	return o->n_windows > 1 ? o->step_time_sd_s * o->step_time_sd_s * (double)(o->n_windows - 1)
+				: 0;
 }
 
-/* T. F. Chan, G. H. Golub and R. J. LeVeque, "Updating formulae and a pairwise algorithm for
- * computing sample variances", 1979. */
+/* Merges the moments: T. F. Chan, G. H. Golub and R. J. LeVeque, "Updating formulae and a pairwise
+ * algorithm for computing sample variances", 1979. */
 static void merge_times(struct observation *o, const struct observation *other)
 {
 	double n = (double)o->n_windows, m = (double)other->n_windows;

@@ -1,4 +1,4 @@
-/* student.c - Student's quantile from the normal one. */
+/* student.c - computes the quantile of Student's t from the normal quantile. */
 #include "pollux/student.h"
 
 #define NORMAL_QUANTILE 1.959963984540054	/* 0.975 */

@@ -1,4 +1,4 @@
-/* throughput.c - times of passes and updates, and their derivatives. */
+/* throughput.c - models the times of passes and updates, with their derivatives. */
 #include "pollux/throughput.h"
 
 #include <math.h>
@@ -49,24 +49,32 @@ static struct overlap overlap(double a, double b, double gamma)
 	};
 }
 
-double throughput_update_time(const struct throughput_params *p, struct throughput_place place, double m)
+double throughput_update_time(const struct throughput_params *p, struct throughput_place place,
+			      double m)
 {
 	return overlap(throughput_grad_time(p, m), throughput_sync_time(p, place), p->gamma).value;
 }
 
-double throughput_step_time(const struct throughput_params *p, struct throughput_place place, double m,
-			    double s)
+double throughput_step_time(const struct throughput_params *p, struct throughput_place place,
+			    double m, double s)
 {
 	return (s - 1) * throughput_grad_time(p, m) + throughput_update_time(p, place, m);
 }
 
-double throughput(const struct throughput_params *p, struct throughput_place place, double m, double s)
+double throughput_time_of(const struct throughput_params *p, const struct configuration *c)
+{
+	return throughput_step_time(p, configuration_place(c), (double)c->local_batch_size,
+				    c->accumulation_steps);
+}
+
+double throughput(const struct throughput_params *p, struct throughput_place place, double m,
+		  double s)
 {
 	return place.replicas * m * s / throughput_step_time(p, place, m, s);
 }
 
-double throughput_step_slope(const struct throughput_params *p, struct throughput_place place, double m,
-			     double s, struct throughput_slope *slope)
+double throughput_step_slope(const struct throughput_params *p, struct throughput_place place,
+			     double m, double s, struct throughput_slope *slope)
 {
 	double grad = throughput_grad_time(p, m);
 	struct overlap update = overlap(grad, throughput_sync_time(p, place), p->gamma);

@@ -25,16 +25,14 @@ void agent_release(struct agent *a)
 static void add(struct agent *a, struct throughput_place place, int64_t local_batch_size,
 		struct times times)
 {
-	struct fit_observation *o;
-
 	if (a->n == a->capacity) {
 		a->capacity = a->capacity ? 2 * a->capacity : 16;
 		a->seen = xreallocarray(a->seen, (size_t)a->capacity, sizeof(*a->seen));
 	}
-	o = &a->seen[a->n++];
-	*o = fit_observation_at(place, local_batch_size, 1);
-	o->step_time_s = times.step_s;
-	o->sync_time_s = times.sync_s;
+	a->seen[a->n++] = (struct fit_observation){
+		.configuration = configuration_at(place, local_batch_size, 1), .weight = 1,
+		.step_time_s = times.step_s, .sync_time_s = times.sync_s,
+	};
 	if (place.replicas > a->max_replicas)
 		a->max_replicas = place.replicas;
 	a->stale = true;
@@ -42,10 +40,9 @@ static void add(struct agent *a, struct throughput_place place, int64_t local_ba
 
 static bool is_of(const struct fit_observation *o, struct throughput_place place, int64_t m)
 {
-	struct throughput_place seen = fit_observation_place(o);
+	const struct configuration *c = &o->configuration;
 
-	return seen.nodes == place.nodes && seen.replicas == place.replicas &&
-	       o->configuration.local_batch_size == m;
+	return c->nodes == place.nodes && c->replicas == place.replicas && c->local_batch_size == m;
 }
 
 void agent_observe(struct agent *a, struct throughput_place place, int64_t local_batch_size,
@@ -110,7 +107,7 @@ static void hash(const struct agent *a, uint64_t key[2])
 		const struct fit_observation *o = &a->seen[i];
 
 		hash_word(key, configuration_hash(&o->configuration));
-		hash_word(key, (uint64_t)fit_observation_place(o).nodes);
+		hash_word(key, (uint64_t)o->configuration.nodes);
 		hash_time(key, o->step_time_s);
 		hash_time(key, o->sync_time_s);
 	}

@@ -177,8 +177,7 @@ static void add_observation(struct table *t, const struct explanation *e,
 {
 	double measured = seen->observation.step_time_s;
 	const struct configuration *c = &seen->configuration;
-	double model = throughput_step_time(&e->model.goodput.params, configuration_place(c),
-					    (double)c->local_batch_size, c->accumulation_steps);
+	double model = throughput_time_of(&e->model.goodput.params, c);
 
 	table_cell(t, "%d", c->replicas);
 	cells_sizes(t, c);

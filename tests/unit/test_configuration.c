@@ -47,8 +47,8 @@ static void test_cases(void)
 }
 
 /* What must hold of every result; the first that breaks it is named. */
-static const char *broken(const struct configuration *c, int64_t batch, int64_t max_local, int64_t min,
-			  int64_t max)
+static const char *broken(const struct configuration *c, int64_t batch, int64_t max_local,
+			  int64_t min, int64_t max)
 {
 	int64_t parts = (int64_t)c->replicas * c->accumulation_steps;
 
@@ -58,11 +58,13 @@ static const char *broken(const struct configuration *c, int64_t batch, int64_t 
 		return "less than one";
 	if (max_local && c->local_batch_size > max_local)
 		return "local batch above the limit";
-	/* A range that holds a multiple of the replicas can be kept to, one sample a pass if need be. */
+	/* A range that holds a multiple of the replicas can be kept to, one sample a pass if need
+	 * be. */
 	if ((max / c->replicas) * c->replicas >= min && max >= c->replicas &&
 	    (configuration_batch_size(c) < min || configuration_batch_size(c) > max))
 		return "outside a range that can be kept to";
-	if (!min && !max && batch >= parts && 2 * llabs(configuration_batch_size(c) - batch) > parts)
+	if (!min && !max && batch >= parts &&
+	    2 * llabs(configuration_batch_size(c) - batch) > parts)
 		return "not the nearest";
 	return NULL;
 }
@@ -86,9 +88,11 @@ static void test_all_small(void)
 					why = broken(&c, batch, limit, min, max);
 					n++;
 					if (why && !n_broken++)
-						snprintf(first, sizeof(first), "%s: %lld over %d, limit "
-							 "%lld, range %lld:%lld", why, (long long)batch,
-							 replicas, (long long)limit, (long long)min,
+						snprintf(first, sizeof(first),
+							 "%s: %lld over %d, limit "
+							 "%lld, range %lld:%lld",
+							 why, (long long)batch, replicas,
+							 (long long)limit, (long long)min,
 							 (long long)max);
 				}
 	is_str(first, "", "every small case keeps to its limits");

@@ -12,7 +12,8 @@ static struct err err;
 
 static void test_rates(void)
 {
-	struct device_measurement product = { .what = MEASURED_PRODUCT, .m = 10, .n = 20, .k = 30, .time_s = 2 };
+	struct device_measurement product = { .what = MEASURED_PRODUCT, .m = 10, .n = 20, .k = 30,
+					      .time_s = 2 };
 	struct device_measurement copy = { .what = MEASURED_COPY, .bytes = 3000, .time_s = 1.5 };
 	struct device_measurement barrier = { .what = MEASURED_BARRIER, .time_s = 1 };
 
@@ -22,7 +23,8 @@ static void test_rates(void)
 	ok(isnan(device_measurement_flops(&copy)), "a copy computes nothing");
 	ok(isnan(device_measurement_bytes_per_s(&barrier)), "nor does a barrier move any");
 	for (int i = 0; i < N_MEASURED; i++)
-		is_int(measured_parse(measured_name((enum measured)i)), i, measured_name((enum measured)i));
+		is_int(measured_parse(measured_name((enum measured)i)), i,
+		       measured_name((enum measured)i));
 	is_int(measured_parse("products"), -1, "no other name");
 }
 
@@ -46,7 +48,8 @@ static void put(const char *kind, struct device_measurement *items, int n, doubl
 	struct device_measurement_list list = { items, n };
 
 	store_begin(&store, &err);
-	is_int(store_device_measurements_set(&store, kind, &list, time_s, &err), 0, "put into the store");
+	is_int(store_device_measurements_set(&store, kind, &list, time_s, &err), 0,
+	       "put into the store");
 	store_commit(&store, &err);
 }
 
@@ -66,7 +69,8 @@ static void test_store(void)
 	measured[0].time_s = 3e-5;
 	put("GPU", measured, 1, 200);
 	store_device_measurements_get(&store, "GPU", &list, &err);
-	ok(list.count == N_MEASURED_HERE && same(&list.items[0], &measured[0]), "measured again: replaced");
+	ok(list.count == N_MEASURED_HERE && same(&list.items[0], &measured[0]),
+	   "measured again: replaced");
 	device_measurement_list_release(&list);
 	struct device_measurement steady = measured[0];
 
@@ -74,7 +78,8 @@ static void test_store(void)
 	measured[0].steady = false;
 	put("GPU", measured, 1, 300);
 	store_device_measurements_get(&store, "GPU", &list, &err);
-	ok(list.count == N_MEASURED_HERE && same(&list.items[0], &steady), "but not by what is not steady");
+	ok(list.count == N_MEASURED_HERE && same(&list.items[0], &steady),
+	   "but not by what is not steady");
 	device_measurement_list_release(&list);
 	is_int(store_device_measurements_get(&store, "no such", &list, &err), 0, "of another kind");
 	is_int(list.count, 0, "there is nothing");

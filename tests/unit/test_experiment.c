@@ -26,10 +26,12 @@ static struct observation observed(int64_t n_windows, int64_t n_steps, double sd
 
 static void test_steady(void)
 {
-	/* Windows, relative deviation, Student's quantile for windows / 2 - 1, and the half-width with it. */
-	static const struct { int64_t n; double sd, quantile; } table[] = {
-		{ 6, 0.02, 4.3027 }, { 8, 0.02, 3.1824 }, { 12, 0.02, 2.5706 }, { 30, 0.05, 2.1448 },
-		{ 200, 0.10, 1.9842 },
+	/* Windows, relative deviation, Student's quantile for windows / 2 - 1, and the half-width
+	 * with it. */
+	static const struct { int64_t n; double sd, quantile;
+	} table[] = {
+		{ 6, 0.02, 4.3027 },  { 8, 0.02, 3.1824 },   { 12, 0.02, 2.5706 },
+		{ 30, 0.05, 2.1448 }, { 200, 0.10, 1.9842 },
 	};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
@@ -66,7 +68,8 @@ static void world_init(struct world *w, struct experiment_limits limits)
 	memset(w, 0, sizeof(*w));
 	w->truth = (struct throughput_params){ 0.001, 1e-5, 0.0004, 0.0001, 0.01, 0.01, 1 };
 	w->e = (struct experiment){
-		.limits = limits, .points = w->points, .launch_s = 0.5, .share_s = 5, .left_s = 1000,
+		.limits = limits, .points = w->points, .launch_s = 0.5, .share_s = 5,
+		.left_s = 1000,
 		.growth_left_s = 1000,
 	};
 }
@@ -83,9 +86,7 @@ static void refit(struct world *w)
 			continue;
 		seen[n++] = (struct fit_observation){
 			.configuration = *c, .weight = 1, .sync_time_s = (double)NAN,
-			.step_time_s = throughput_step_time(&w->truth,
-							    configuration_place(c),
-							    (double)c->local_batch_size, c->accumulation_steps),
+			.step_time_s = throughput_time_of(&w->truth, c),
 		};
 	}
 	w->e.fit = fit_throughput(seen, n, &FIT_OPTIONS_DEFAULT);
@@ -128,7 +129,8 @@ static void is_tried(struct world *w, const int64_t *want, int n, const char *wh
 }
 
 static const struct experiment_limits one_device = {
-	.min_replicas = 1, .max_replicas = 1, .batch_size = 16, .min_batch_size = 16, .max_batch_size = 4096,
+	.min_replicas = 1, .max_replicas = 1, .batch_size = 16, .min_batch_size = 16,
+	.max_batch_size = 4096,
 };
 
 static void test_growth(void)
@@ -138,7 +140,8 @@ static void test_growth(void)
 
 	world_init(&w, one_device);
 	w.memory = 300;
-	/* sqrt(256 * 512) = 362.04, sqrt(256 * 362) = 304.4, sqrt(256 * 304) = 278.97; 304 / 279 < 1.12 */
+	/* sqrt(256 * 512) = 362.04, sqrt(256 * 362) = 304.4, sqrt(256 * 304) = 278.97; 304 / 279 <
+	 * 1.12 */
 	is_tried(&w, (int64_t[]){ 16, 32, 64, 128, 256, 512, 362, 304, 279 }, 9,
 		 "doubling until memory says no, then geometric means");
 	ok(next(&w, &c) && c.why == EXPERIMENT_INFORM && !c.probe, "within 12 % that is enough");
@@ -162,7 +165,8 @@ static void test_growth(void)
 	w.memory = 300;
 	w.broken = 260;
 	is_tried(&w, (int64_t[]){ 16, 32, 64, 128, 256, 512, 362, 304, 279 }, 9,
-		 "one that fails for another reason between memory and what worked bounds it as well");
+		 "one that fails for another reason between memory and what worked bounds it as "
+		 "well");
 	ok(next(&w, &c) && c.why == EXPERIMENT_INFORM, "and is not stepped down from one by one");
 
 	world_init(&w, one_device);
@@ -218,15 +222,18 @@ static void test_ends(void)
 	struct experiment_choice c;
 
 	world_init(&w, (struct experiment_limits){ .min_replicas = 2, .max_replicas = 4 });
-	ok(next(&w, &c) && c.configuration.replicas == 2 && configuration_batch_size(&c.configuration) == 0,
+	ok(next(&w, &c) && c.configuration.replicas == 2 &&
+		   configuration_batch_size(&c.configuration) == 0,
 	   "without a batch size: its own, on the fewest devices");
 	add(&w, c.configuration);
 	ok(!next(&w, &c), "and that is all");
-	world_init(&w, (struct experiment_limits){ .min_replicas = 1, .max_replicas = 1, .batch_size = 64 });
+	world_init(&w, (struct experiment_limits){ .min_replicas = 1, .max_replicas = 1,
+						   .batch_size = 64 });
 	is_tried(&w, (int64_t[]){ 64 }, 1, "one size only");
 	ok(!next(&w, &c), "is one point");
 	w.points[0].weight = 0.1;
-	ok(next(&w, &c) && c.configuration.local_batch_size == 64, "again, where it is not known well");
+	ok(next(&w, &c) && c.configuration.local_batch_size == 64,
+	   "again, where it is not known well");
 	w.points[w.e.n_points++] = (struct experiment_point){
 		.configuration = c.configuration, .outcome = EXPERIMENT_FAILED,
 	};
@@ -240,7 +247,8 @@ static void test_ends(void)
 static void test_again(void)
 {
 	struct experiment_limits no_batch = { .min_replicas = 1, .max_replicas = 1 };
-	struct experiment_limits one_batch = { .min_replicas = 1, .max_replicas = 1, .batch_size = 64 };
+	struct experiment_limits one_batch = { .min_replicas = 1, .max_replicas = 1,
+					       .batch_size = 64 };
 	struct experiment_limits both[] = { no_batch, one_batch };
 	struct experiment_choice c;
 
@@ -249,17 +257,20 @@ static void test_again(void)
 			.configuration = configuration_make(1, both[i].batch_size, 1), .weight = 1,
 		};
 		struct experiment e = {
-			.limits = both[i], .points = &known, .n_points = 1, .launch_s = 1, .left_s = 60,
+			.limits = both[i], .points = &known, .n_points = 1, .launch_s = 1,
+			.left_s = 60,
 			.growth_left_s = 30, .share_s = 5,
 		};
 
 		ok(!experiment_next(&e, &c), "nothing is left");
 		e.again = true;
 		ok(experiment_next(&e, &c) && c.why == EXPERIMENT_OWN && !c.probe &&
-		   c.configuration.local_batch_size == both[i].batch_size, "but its own sizes again");
+			   c.configuration.local_batch_size == both[i].batch_size,
+		   "but its own sizes again");
 		ok(c.expected_s > 1, "for which some time is expected");
 		known.weight = 0.5;
-		ok(experiment_next(&e, &c) && c.why == EXPERIMENT_OWN, "as its own also where they were measured badly");
+		ok(experiment_next(&e, &c) && c.why == EXPERIMENT_OWN,
+		   "as its own also where they were measured badly");
 		e.again = false;
 		ok(experiment_next(&e, &c) == (i == 1) && (i == 0 || c.why == EXPERIMENT_INFORM),
 		   "by one who has tried others because it tells something");
@@ -271,8 +282,8 @@ static void test_again(void)
 
 /* --- what tells most --- */
 
-/* On one device the model is alpha + beta m: its information matrix has two rows, whose inverse can be
- * written down. The mean over the grid of the variance of ln T, after measuring m[0..n). */
+/* On one device the model is alpha + beta m: its information matrix has two rows, whose inverse can
+ * be written down. The mean over the grid of the variance of ln T, after measuring m[0..n). */
 static double mean_variance(const struct throughput_params *p, const int64_t *m, int n,
 			    const struct experiment_grid *grid)
 {
@@ -287,9 +298,11 @@ static double mean_variance(const struct throughput_params *p, const int64_t *m,
 	}
 	for (int i = 0; i < grid->count; i++) {
 		double share = p->alpha_grad /
-			       (p->alpha_grad + p->beta_grad * (double)grid->items[i].local_batch_size);
+			       (p->alpha_grad +
+				p->beta_grad * (double)grid->items[i].local_batch_size);
 
-		sum += (share * share * d - 2 * share * (1 - share) * b + (1 - share) * (1 - share) * a) /
+		sum += (share * share * d - 2 * share * (1 - share) * b +
+			(1 - share) * (1 - share) * a) /
 		       (a * d - b * b);
 	}
 	return sum / grid->count;
@@ -302,8 +315,10 @@ static void test_choice(void)
 	struct experiment_grid grid, candidates;
 	struct world w;
 
-	world_init(&w, (struct experiment_limits){ .min_replicas = 1, .max_replicas = 1, .batch_size = 100,
-						     .min_batch_size = 100, .max_batch_size = 1600 });
+	world_init(&w, (struct experiment_limits){ .min_replicas = 1, .max_replicas = 1,
+						   .batch_size = 100,
+						     .min_batch_size = 100,
+						.max_batch_size = 1600 });
 	add(&w, configuration_make(1, 100, 1));
 	add(&w, configuration_make(1, 1600, 1));
 	grid = experiment_grid_make(&w.e.limits, 1600, sqrt(2));
@@ -329,15 +344,17 @@ static void test_choice(void)
 			}
 		}
 		ok(next(&w, &c), "there is a next point");
-		is_int(c.configuration.local_batch_size, want, "it leaves the least variance of all");
-		near(c.deviation * c.deviation, mean_variance(&w.e.fit.params, seen, n, &grid), 1e-6,
-			"the variance before it");
+		is_int(c.configuration.local_batch_size, want,
+		       "it leaves the least variance of all");
+		near(c.deviation * c.deviation, mean_variance(&w.e.fit.params, seen, n, &grid),
+		     1e-6, "the variance before it");
 		seen[n] = want;
 		add(&w, c.configuration);
 	}
 	free(grid.items);
 	free(candidates.items);
-	ok(next(&w, &c) && c.configuration.local_batch_size % 100 != 0, "then those between, sqrt(2) apart");
+	ok(next(&w, &c) && c.configuration.local_batch_size % 100 != 0,
+	   "then those between, sqrt(2) apart");
 }
 
 /* What a point is said to gain is what is gained when it has been added. */
@@ -347,7 +364,8 @@ static void test_gain(void)
 					    .min_batch_size = 100, .max_batch_size = 1600 };
 	struct throughput_params p = { 0.001, 1e-5, 0.0004, 0.0001, 0.01, 0.01, 2 };
 	struct experiment_grid grid = experiment_grid_make(&limits, 1600, 2);
-	struct experiment_point first = { .configuration = configuration_make(1, 100, 1), .weight = 1, .sync_known = true };
+	struct experiment_point first = { .configuration = configuration_make(1, 100, 1),
+					  .weight = 1, .sync_known = true };
 
 	for (int i = 0; i < grid.count; i += 3) {
 		struct experiment_point point = { .configuration = grid.items[i], .weight = 0.7,
@@ -362,8 +380,10 @@ static void test_gain(void)
 		information_invert(&before);
 		information_invert(&after);
 		gain = information_gain(&before, &p, &point, &grid);
-		near(gain, information_mean_variance(&before, &p, &grid) -
-		     information_mean_variance(&after, &p, &grid), 1e-9, "the gain is the difference");
+		near(gain,
+		     information_mean_variance(&before, &p, &grid) -
+			     information_mean_variance(&after, &p, &grid),
+		     1e-9, "the gain is the difference");
 	}
 	free(grid.items);
 }
@@ -374,23 +394,32 @@ static void test_extremes(void)
 	struct world w;
 
 	/* One point leaves alpha against beta open: the far end tells most. */
-	world_init(&w, (struct experiment_limits){ .min_replicas = 1, .max_replicas = 1, .batch_size = 1024,
-						     .min_batch_size = 16, .max_batch_size = 1024 });
+	world_init(&w, (struct experiment_limits){ .min_replicas = 1, .max_replicas = 1,
+						   .batch_size = 1024,
+						     .min_batch_size = 16,
+						.max_batch_size = 1024 });
 	add(&w, configuration_make(1, 1024, 1));
-	ok(next(&w, &c) && c.configuration.local_batch_size == 16, "after the largest, the smallest");
+	ok(next(&w, &c) && c.configuration.local_batch_size == 16,
+	   "after the largest, the smallest");
 	/* Two on one device leave synchronisation open. */
-	world_init(&w, (struct experiment_limits){ .min_replicas = 1, .max_replicas = 2, .batch_size = 1024,
-						     .min_batch_size = 16, .max_batch_size = 1024 });
+	world_init(&w, (struct experiment_limits){ .min_replicas = 1, .max_replicas = 2,
+						   .batch_size = 1024,
+						     .min_batch_size = 16,
+						.max_batch_size = 1024 });
 	add(&w, configuration_make(1, 1024, 1));
 	add(&w, configuration_make(1, 16, 1));
-	ok(next(&w, &c) && c.configuration.replicas == 2, "what two devices cost is unknown: it is tried");
+	ok(next(&w, &c) && c.configuration.replicas == 2,
+	   "what two devices cost is unknown: it is tried");
 	/* Of equal worth the one that takes less time. */
-	world_init(&w, (struct experiment_limits){ .min_replicas = 1, .max_replicas = 4, .batch_size = 256,
-						     .min_batch_size = 256, .max_batch_size = 1024 });
+	world_init(&w, (struct experiment_limits){ .min_replicas = 1, .max_replicas = 4,
+						   .batch_size = 256,
+						     .min_batch_size = 256,
+						.max_batch_size = 1024 });
 	w.truth.alpha_grad = w.truth.beta_grad * 256;
 	add(&w, configuration_make(1, 256, 1));
 	add(&w, configuration_make(1, 1024, 1));
-	ok(next(&w, &c) && c.configuration.replicas > 1 && c.expected_s > 2.9, "and costs what a launch and "
+	ok(next(&w, &c) && c.configuration.replicas > 1 && c.expected_s > 2.9,
+	   "and costs what a launch and "
 	   "2.5 s do");
 	w.e.left_s = 2.5;
 	ok(!next(&w, &c), "for which there is to be time");
@@ -414,13 +443,15 @@ static bool is_legal(const struct world *w, const struct experiment_choice *choi
 		if (w->points[i].outcome == EXPERIMENT_MEASURED &&
 		    w->points[i].configuration.local_batch_size > worked)
 			worked = w->points[i].configuration.local_batch_size;
-	if (configuration_batch_size(c) != c->replicas * c->local_batch_size * c->accumulation_steps ||
-	    c->local_batch_size < 1 || c->accumulation_steps < 1 ||
-	    c->replicas < l->min_replicas || c->replicas > l->max_replicas)
+	if (configuration_batch_size(c) !=
+		    c->replicas * c->local_batch_size * c->accumulation_steps ||
+	    c->local_batch_size < 1 || c->accumulation_steps < 1 || c->replicas < l->min_replicas ||
+	    c->replicas > l->max_replicas)
 		return false;
 	if (choice->why == EXPERIMENT_OWN)
 		return true;
-	return configuration_batch_size(c) >= l->min_batch_size && configuration_batch_size(c) <= l->max_batch_size &&
+	return configuration_batch_size(c) >= l->min_batch_size &&
+	       configuration_batch_size(c) <= l->max_batch_size &&
 	       (!l->max_local_batch_size || c->local_batch_size <= l->max_local_batch_size) &&
 	       (l->accumulates || c->accumulation_steps == 1) &&
 	       (choice->why != EXPERIMENT_INFORM || c->local_batch_size <= worked) &&
@@ -442,7 +473,8 @@ static void test_any_limits(void)
 		struct experiment_choice c;
 		struct world w;
 		struct experiment_limits l = {
-			.min_replicas = 1 + (int)below(&seed, 3), .batch_size = 1 + below(&seed, 2000),
+			.min_replicas = 1 + (int)below(&seed, 3),
+			.batch_size = 1 + below(&seed, 2000),
 			.accumulates = below(&seed, 2),
 		};
 
@@ -455,11 +487,14 @@ static void test_any_limits(void)
 		while (w.e.n_points < 20 && next(&w, &c)) {
 			/* What a local limit rounds out of the range is not of interest here. */
 			if (!is_legal(&w, &c)) {
-				printf("# %d x %lld x %d (%s) of %lld:%lld on %d to %d, local %lld, passes %d\n",
-				       c.configuration.replicas, (long long)c.configuration.local_batch_size,
-				       c.configuration.accumulation_steps, experiment_why_name(c.why),
-				       (long long)l.min_batch_size, (long long)l.max_batch_size, l.min_replicas,
-				       l.max_replicas, (long long)l.max_local_batch_size, l.accumulates);
+				printf("# %d x %lld x %d (%s) of %lld:%lld on %d to %d, local "
+				       "%lld, passes %d\n",
+				       c.configuration.replicas,
+				       (long long)c.configuration.local_batch_size,
+				       c.configuration.accumulation_steps,
+				       experiment_why_name(c.why), (long long)l.min_batch_size,
+				       (long long)l.max_batch_size, l.min_replicas, l.max_replicas,
+				       (long long)l.max_local_batch_size, l.accumulates);
 				wrong++;
 			}
 			for (int i = 0; i < w.e.n_points; i++)

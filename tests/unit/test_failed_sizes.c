@@ -6,7 +6,8 @@
 #define TRIAL(run, r, m, windows) \
 	{ (run), { .replicas = (r), .local_batch_size = (m) }, (windows) }
 
-static void is_limit(struct failed_sizes f, int replicas, int64_t least, int64_t limit, const char *what)
+static void is_limit(struct failed_sizes f, int replicas, int64_t least, int64_t limit,
+		     const char *what)
 {
 	int64_t a = failed_sizes_least(&f, replicas), b = failed_sizes_limit(&f, replicas);
 
@@ -56,9 +57,12 @@ static void test_both(void)
 	struct memory_bounds m = { false, &out, &fit, 1, 1 }, no_m = { 0 };
 	struct failed_sizes f = { &failed, &worked, 1, 1 }, no_f = { 0 };
 
-	ok(sizes_too_large(&m, &f, 1) == 128 && sizes_limit(&m, &f, 1) == 100, "the smaller of both");
-	ok(sizes_too_large(&m, &no_f, 1) == 300 && sizes_limit(&m, &no_f, 1) == 250, "memory alone");
-	ok(sizes_too_large(&no_m, &f, 1) == 128 && sizes_limit(&no_m, &f, 1) == 100, "failures alone");
+	ok(sizes_too_large(&m, &f, 1) == 128 && sizes_limit(&m, &f, 1) == 100,
+	   "the smaller of both");
+	ok(sizes_too_large(&m, &no_f, 1) == 300 && sizes_limit(&m, &no_f, 1) == 250,
+	   "memory alone");
+	ok(sizes_too_large(&no_m, &f, 1) == 128 && sizes_limit(&no_m, &f, 1) == 100,
+	   "failures alone");
 	ok(sizes_too_large(&no_m, &no_f, 1) == 0 && sizes_limit(&no_m, &no_f, 1) == 0, "neither");
 	f.n_worked = 0;
 	is_int(sizes_limit(&m, &f, 1), -1, "nothing works");

@@ -70,7 +70,8 @@ static void make_whole(struct fit_observation *o, const struct throughput_params
 {
 	for (int i = 0; i < GRID; i++) {
 		o[i].configuration.accumulation_steps = 1 + i % 3;
-		o[i].step_time_s = throughput_step_time(p, fit_observation_place(&o[i]), (double)o[i].configuration.local_batch_size,
+		o[i].step_time_s = throughput_step_time(p, configuration_place(&o[i].configuration),
+							(double)o[i].configuration.local_batch_size,
 							o[i].configuration.accumulation_steps);
 		o[i].sync_time_s = not_known;
 	}
@@ -106,16 +107,19 @@ static void test_exact(void)
 
 		struct fit_result whole = fit_throughput(o, GRID, &no_penalty);
 
-		printf("# parameters %d: errors %.2g, %.2g\n", i, worst_param(&split.params, &truths[i]),
+		printf("# parameters %d: errors %.2g, %.2g\n", i,
+		       worst_param(&split.params, &truths[i]),
 		       worst_param(&whole.params, &truths[i]));
-		ok(worst_param(&split.params, &truths[i]) < 1e-6, "recovered from passes and updates");
+		ok(worst_param(&split.params, &truths[i]) < 1e-6,
+		   "recovered from passes and updates");
 		ok(worst_param(&whole.params, &truths[i]) < 1e-6, "recovered from whole steps");
 		ok(all_from_data(&split) && all_from_data(&whole), "all determined");
 		ok(split.stop == FIT_CONVERGED && whole.stop == FIT_CONVERGED, "converged");
 	}
 }
 
-static double worst_prediction(const struct throughput_params *got, const struct throughput_params *want,
+static double worst_prediction(const struct throughput_params *got,
+			       const struct throughput_params *want,
 			       const struct fit_observation *o)
 {
 	double worst = 0;
@@ -123,15 +127,20 @@ static double worst_prediction(const struct throughput_params *got, const struct
 	for (int i = 0; i < GRID; i++) {
 		double m = (double)o[i].configuration.local_batch_size;
 
-		worst = fmax(worst, fabs(throughput_step_time(got, fit_observation_place(&o[i]), m, 2) /
-					 throughput_step_time(want, fit_observation_place(&o[i]), m, 2) - 1));
+		worst = fmax(
+			worst,
+			fabs(throughput_step_time(got, configuration_place(&o[i].configuration), m,
+						  2) /
+				     throughput_step_time(
+					     want, configuration_place(&o[i].configuration), m, 2) -
+			     1));
 	}
 	return worst;
 }
 
-/* Times with a relative deviation of 2 %: what is predicted of any configuration seen, with two passes,
- * is within 5 % of the truth, and 2 % in the mean over seeds; the line of T_grad, 28 times seen, within
- * 15 % in both parameters. */
+/* Times with a relative deviation of 2 %: what is predicted of any configuration seen, with two
+ * passes, is within 5 % of the truth, and 2 % in the mean over seeds; the line of T_grad, 28 times
+ * seen, within 15 % in both parameters. */
 static void test_noisy(void)
 {
 	double worst = 0, sum = 0, worst_line = 0;
@@ -151,7 +160,8 @@ static void test_noisy(void)
 		worst_line = fmax(worst_line, fabs(fit.params.alpha_grad / truth->alpha_grad - 1));
 		worst_line = fmax(worst_line, fabs(fit.params.beta_grad / truth->beta_grad - 1));
 	}
-	printf("# worst prediction %.3g, mean of worst %.3g, worst of the line %.3g\n", worst, sum, worst_line);
+	printf("# worst prediction %.3g, mean of worst %.3g, worst of the line %.3g\n", worst, sum,
+	       worst_line);
 	ok(worst < 0.05, "predictions from noisy times");
 	ok(sum < 0.02, "and in the mean");
 	ok(worst_line < 0.15, "the line of T_grad");
@@ -189,17 +199,22 @@ static void test_gradient(void)
 
 	observe_grid(o, &truths[0], 0);
 	for (int i = 0; i < GRID; i++)
-		rows[i] = (struct fit_row){ .place = fit_observation_place(&o[i]), .m = (double)o[i].configuration.local_batch_size,
-					    .s = 1 + i % 2, .weight = i % 2 ? 0.5 : 1.5,
-					    .ln_grad = i % 2 ? not_known : log(o[i].step_time_s - o[i].sync_time_s),
-					    .ln_step = log(o[i].step_time_s) };
+		rows[i] = (struct fit_row){
+			.place = configuration_place(&o[i].configuration),
+			.m = (double)o[i].configuration.local_batch_size,
+			.s = 1 + i % 2,
+			.weight = i % 2 ? 0.5 : 1.5,
+			.ln_grad = i % 2 ? not_known : log(o[i].step_time_s - o[i].sync_time_s),
+			.ln_step = log(o[i].step_time_s)
+		};
 	for (int t = 1; t < N_TRUTHS; t++) {
 		struct throughput_params at = with(&truths[t], GAMMA, 1 + t);
 
 		fit_objective_value(&f, &at, &value, NULL);
 		for (int i = 0; i < N_THROUGHPUT_PARAMS; i++) {
 			double p = param(&at, i), h = 1e-5 * p;
-			struct throughput_params up = with(&at, i, p + h), down = with(&at, i, p - h);
+			struct throughput_params up = with(&at, i, p + h),
+						 down = with(&at, i, p - h);
 			double slope = (total(&f, &up) - total(&f, &down)) / (2 * h);
 
 			worst = fmax(worst, fabs(slope - value.slope[i]) * p / value.total);
@@ -240,8 +255,10 @@ static void test_ties(void)
 	struct fit_result fit = fit_places(alone, 1, 1);
 
 	is_str(bases(&fit), "tdttttp", "one configuration");
-	near(fit.params.alpha_grad, throughput_grad_time(&truths[0], 16) / 2, 1e-12, "half of it is constant");
-	near(throughput_grad_time(&fit.params, 16), throughput_grad_time(&truths[0], 16), 1e-9, "and it fits");
+	near(fit.params.alpha_grad, throughput_grad_time(&truths[0], 16) / 2, 1e-12,
+	     "half of it is constant");
+	near(throughput_grad_time(&fit.params, 16), throughput_grad_time(&truths[0], 16), 1e-9,
+	     "and it fits");
 	near(fit.params.alpha_sync_local, 1e-8, 1e-12, "the unknown is free");
 	near(fit.params.alpha_sync_node, 1.1e-8, 1e-12, "nodes are a little less so");
 	near(fit.params.gamma, 1, 1e-6, "no overlap to see");
@@ -251,10 +268,12 @@ static void test_ties(void)
 	near(fit.params.alpha_grad, truths[0].alpha_grad, 1e-9, "passes are known");
 	fit = fit_places(pair, 2, 3);
 	is_str(bases(&fit), "dddtttd", "two replicas: nothing of growth");
-	near(fit.params.alpha_sync_node, 1.1 * fit.params.alpha_sync_local, 1e-12, "nodes are no better linked");
+	near(fit.params.alpha_sync_node, 1.1 * fit.params.alpha_sync_local, 1e-12,
+	     "nodes are no better linked");
 	fit = fit_places(four, 3, 3);
 	is_str(bases(&fit), "ddddttd", "four replicas on one node");
-	near(fit.params.beta_sync_node, 1.1 * fit.params.beta_sync_local, 1e-12, "nor do they grow less");
+	near(fit.params.beta_sync_node, 1.1 * fit.params.beta_sync_local, 1e-12,
+	     "nor do they grow less");
 	fit = fit_places(nodes, 3, 3);
 	is_str(bases(&fit), "ddttddd", "several nodes only");
 	fit = fit_places(&four[2], 1, 3);
@@ -287,7 +306,8 @@ static void test_weights(void)
 	struct fit_observation o[3];
 
 	/* The variance is 2/6 of that of 0.1: 0.01 / 3, over 5 windows and 0.05^2. */
-	near(fit_weight(1, 0, 5), 1 / (1 + 0.01 / 3 / 5 / 0.0025), 1e-12, "no deviation, as far as five windows tell");
+	near(fit_weight(1, 0, 5), 1 / (1 + 0.01 / 3 / 5 / 0.0025), 1e-12,
+	     "no deviation, as far as five windows tell");
 	near(fit_weight(1, 0, 100000), 1, 1e-4, "many windows tell it");
 	near(fit_weight(2, 0.2, 4), 0.5, 1e-12, "a standard error as large as the model's");
 	near(fit_weight(1, not_known, 1), 0.2, 1e-12, "deviation not known");
@@ -299,7 +319,8 @@ static void test_weights(void)
 
 	struct fit_result fit = fit_throughput(o, 3, &FIT_OPTIONS_DEFAULT);
 
-	near(throughput_grad_time(&fit.params, 64), o[2].step_time_s, 1e-3, "a light one gives way");
+	near(throughput_grad_time(&fit.params, 64), o[2].step_time_s, 1e-3,
+	     "a light one gives way");
 }
 
 /* --- bad input --- */
@@ -307,10 +328,12 @@ static void test_weights(void)
 static bool within_bounds(const struct fit_result *fit)
 {
 	for (int i = 0; i < GAMMA; i++)
-		if (!(param(&fit->params, i) >= THROUGHPUT_TIME_MIN_S && param(&fit->params, i) <= 1.1e10))
+		if (!(param(&fit->params, i) >= THROUGHPUT_TIME_MIN_S &&
+		      param(&fit->params, i) <= 1.1e10))
 			return false;
-	return fit->params.gamma >= THROUGHPUT_GAMMA_MIN && fit->params.gamma <= THROUGHPUT_GAMMA_MAX &&
-	       isfinite(fit->objective) && isfinite(fit->rmse_grad) && isfinite(fit->rmse_step);
+	return fit->params.gamma >= THROUGHPUT_GAMMA_MIN &&
+	       fit->params.gamma <= THROUGHPUT_GAMMA_MAX && isfinite(fit->objective) &&
+	       isfinite(fit->rmse_grad) && isfinite(fit->rmse_step);
 }
 
 static double wild(void)
@@ -337,7 +360,8 @@ static void test_wild(void)
 				.configuration = {
 					.nodes = (int)(4 * uniform()),
 					.replicas = (int)exp(21 * uniform() * uniform()),
-					.local_batch_size = (int64_t)exp(43 * uniform() * uniform()),
+					.local_batch_size =
+						(int64_t)exp(43 * uniform() * uniform()),
 					.accumulation_steps = (int)(4 * uniform()),
 				},
 				.step_time_s = wild(),
@@ -382,7 +406,8 @@ static void test_published(void)
 
 	for (int i = 0; i < PUBLISHED_APPLICATIONS; i++) {
 		if (!published_read(published_applications[i], &all[i])) {
-			puts("ok - the published optimizer # SKIP no profiles: POLLUX_DATA says where they are");
+			puts("ok - the published optimizer # SKIP no profiles: POLLUX_DATA says "
+			     "where they are");
 			tap_run++;
 			return;
 		}
@@ -400,7 +425,8 @@ static void test_published(void)
 	}
 	if (f)
 		fclose(f);
-	printf("# of %d, %d are better by more than 1e-6; the worst is above by %.2g\n", n, better, worst);
+	printf("# of %d, %d are better by more than 1e-6; the worst is above by %.2g\n", n, better,
+	       worst);
 	is_int(n, 500, "random subsets of the published profiles");
 	is_int(above, 0, "at or below the published optimizer on each");
 }

@@ -67,8 +67,12 @@ static struct goodput_model random_model(double initial_most, double growth)
 	};
 
 	model.max_batch_size = model.initial_batch_size * whole(1, growth);
-	model.max_local_batch_size = uniform() < 0.2 ? 0 : whole(1, 2 * (double)model.initial_batch_size);
-	model.min_local_batch_size = uniform() < 0.5 ? 0 : whole(1, (double)model.initial_batch_size / 2 + 1);
+	model.max_local_batch_size = uniform() < 0.2
+					     ? 0
+					     : whole(1, 2 * (double)model.initial_batch_size);
+	model.min_local_batch_size = uniform() < 0.5
+					     ? 0
+					     : whole(1, (double)model.initial_batch_size / 2 + 1);
 	return model;
 }
 
@@ -137,7 +141,8 @@ static bool is_consistent(const struct goodput_model *g, struct throughput_place
 
 	return k->replicas == place.replicas &&
 	       allowed(g, place.replicas, k->local_batch_size, k->accumulation_steps) &&
-	       configuration_batch_size(k) == k->replicas * k->local_batch_size * k->accumulation_steps &&
+	       configuration_batch_size(k) ==
+		       k->replicas * k->local_batch_size * k->accumulation_steps &&
 	       fabs(c->throughput * c->efficiency / c->goodput - 1) < 1e-12;
 }
 
@@ -178,7 +183,8 @@ static void test_efficiency(void)
 {
 	near(goodput_efficiency(1000, 128, 512), 0.746031746031746, 1e-15, "efficiency");
 	near(goodput_efficiency(1000, 128, 128), 1, 0, "efficiency at M0 is 1");
-	near(goodput_efficiency((double)INFINITY, 128, 512), 1, 0, "all noise: a sample is a sample");
+	near(goodput_efficiency((double)INFINITY, 128, 512), 1, 0,
+	     "all noise: a sample is a sample");
 	near(goodput_gain(1000, 128, 512), 2.984126984126984, 1e-15, "gain");
 	near(goodput_gain(0, 128, 512), 1, 1e-15, "no noise: an update is an update");
 }
@@ -188,8 +194,10 @@ static void test_learning_rates(void)
 	enum lr_rule rule;
 
 	near(goodput_lr_factor(LR_ADASCALE, 1000, 128, 512), 2.984126984126984, 1e-15, "adascale");
-	near(goodput_lr_factor(LR_ADASCALE, (double)NAN, 128, 512), 1, 0, "adascale, unknown noise");
-	near(goodput_lr_factor(LR_ADASCALE, (double)NAN, 128, 64), 0.5, 0, "the same for a smaller batch");
+	near(goodput_lr_factor(LR_ADASCALE, (double)NAN, 128, 512), 1, 0,
+	     "adascale, unknown noise");
+	near(goodput_lr_factor(LR_ADASCALE, (double)NAN, 128, 64), 0.5, 0,
+	     "the same for a smaller batch");
 	near(goodput_lr_factor(LR_SQRT, 1000, 128, 512), 2, 1e-15, "sqrt");
 	near(goodput_lr_factor(LR_LINEAR, 1000, 128, 512), 4, 0, "linear");
 	near(goodput_lr_factor(LR_NONE, 1000, 128, 512), 1, 0, "none");
@@ -203,7 +211,8 @@ static const struct throughput_params params = { .05, .002, .01, .004, .04, .006
 
 static void test_goodput_of(void)
 {
-	struct goodput_model g = { .params = params, .noise_scale = 1000, .initial_batch_size = 128 };
+	struct goodput_model g = { .params = params, .noise_scale = 1000,
+				   .initial_batch_size = 128 };
 	struct throughput_place place = { .nodes = 1, .replicas = 4 };
 
 	near(goodput_of(&g, place, 64, 2), 1070.2154916833952, 1e-13, "by hand");
@@ -213,18 +222,23 @@ static void test_limits(void)
 {
 	struct goodput_model g = { .params = params, .noise_scale = 1000, .initial_batch_size = 128,
 				   .max_batch_size = 4096, .accumulates = true };
-	struct throughput_place one = { .nodes = 1, .replicas = 1 }, three = { .nodes = 1, .replicas = 3 };
+	struct throughput_place one = { .nodes = 1, .replicas = 1 };
+	struct throughput_place three = { .nodes = 1, .replicas = 3 };
 	struct goodput_choice c;
 
 	goodput_best(&g, one, &c);
-	ok(configuration_batch_size(&c.configuration) == 128 || c.configuration.accumulation_steps >= 2,
+	ok(configuration_batch_size(&c.configuration) == 128 ||
+		   c.configuration.accumulation_steps >= 2,
 	   "one replica: no larger batch without a second pass");
 	g.max_local_batch_size = 32;
 	goodput_best(&g, one, &c);
-	ok(c.configuration.local_batch_size <= 32 && configuration_batch_size(&c.configuration) >= 128, "memory is a limit");
+	ok(c.configuration.local_batch_size <= 32 &&
+		   configuration_batch_size(&c.configuration) >= 128,
+	   "memory is a limit");
 	g.accumulates = false;
 	ok(!goodput_best(&g, one, &c), "nothing fits without accumulation");
-	ok(c.goodput <= 0 && configuration_batch_size(&c.configuration) == 0, "and nothing is said");
+	ok(c.goodput <= 0 && configuration_batch_size(&c.configuration) == 0,
+	   "and nothing is said");
 	g.max_local_batch_size = 0;
 	g.noise_scale = (double)NAN;
 	goodput_best(&g, one, &c);

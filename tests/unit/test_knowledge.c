@@ -54,7 +54,8 @@ static void test_what_remains(void)
 	job.progress.samples = 1050;
 	near(model_of(k, &job).remaining_samples, 0, 0, "and a little more");
 	job.progress.samples = 1051;
-	ok(isnan(model_of(k, &job).remaining_samples), "it has had more than a little: nobody knows");
+	ok(isnan(model_of(k, &job).remaining_samples),
+	   "it has had more than a little: nobody knows");
 	job.declared.total_steps = 100;
 	job.progress.steps = 50;
 	job.progress.samples = 6400;
@@ -72,7 +73,8 @@ static void test_what_remains(void)
 	ok(isnan(model_of(k, &job).remaining_samples), "and when there are more of them");
 }
 
-/* Two seconds a step on four devices for job 7, which is asked for; 1 s on one and on two for others. */
+/* Two seconds a step on four devices for job 7, which is asked for; 1 s on one and on two for
+ * others. */
 static void test_time_that_remains(void)
 {
 	struct step_time times[] = { { 8, 1, 1 }, { 7, 4, 2 }, { 9, 2, 1 }, { 10, 1, 1.2 } };
@@ -103,7 +105,8 @@ static void test_time_that_remains(void)
 	ok(isnan(model_of(k, &job).remaining_s), "samples are not steps");
 	job.progress.samples = 200;
 	job.progress.steps = 20;
-	near(model_of(k, &job).remaining_s, 160, 1e-12, "unless it says how many samples a step has");
+	near(model_of(k, &job).remaining_s, 160, 1e-12,
+	     "unless it says how many samples a step has");
 	job.declared.batch_size = 10;
 	ok(isnan(model_of(k, &job).remaining_s), "with a batch size it is a matter of the model");
 }
@@ -157,17 +160,21 @@ static void test_sizes(void)
 	struct goodput_choice choice;
 
 	job.declared.noise_scale = 1e6;
-	is_int(best(k, &job, 1).configuration.local_batch_size, 128, "twice what was measured, no more");
+	is_int(best(k, &job, 1).configuration.local_batch_size, 128,
+	       "twice what was measured, no more");
 	is_int(best_batch(k, &job, 4), 512, "on each of four times the replicas");
 	near(best(k, &job, 5).goodput, 0, 0, "but not on five");
 	job.declared.max_local_batch_size = 100;
-	is_int(best(k, &job, 1).configuration.local_batch_size, 100, "its owner's limit: 96 would cost 3 %");
+	is_int(best(k, &job, 1).configuration.local_batch_size, 100,
+	       "its owner's limit: 96 would cost 3 %");
 	job.declared.max_local_batch_size = 0;
 	k.model.max_local_batch_size = 4096;
-	/* sqrt(phi alpha / beta) = 316.2 is best, with 10 and 0.1 ms and 1,000; 64 to a unit there. */
+	/* sqrt(phi alpha / beta) = 316.2 is best, with 10 and 0.1 ms and 1,000; 64 to a unit
+	 * there. */
 	job.declared.noise_scale = 1000;
 	choice = best(k, &job, 1);
-	is_int(choice.configuration.local_batch_size, 256, "rounded down where that is 1 % at most");
+	is_int(choice.configuration.local_batch_size, 256,
+	       "rounded down where that is 1 % at most");
 	near(choice.goodput, 256 / 0.0356 * 1064 / 1256, 1e-12, "and worth what it is");
 
 	job = job_of(100, 0);
@@ -176,7 +183,8 @@ static void test_sizes(void)
 	job.declared.batch_size = 128;
 	is_int(best_batch(k, &job, 3), 129, "that does not divide: as submitted");
 	k.model.max_local_batch_size = 8;
-	ok(best(k, &job, 3).goodput > 0, "nor would it run at all, with more than twice what was measured");
+	ok(best(k, &job, 3).goodput > 0,
+	   "nor would it run at all, with more than twice what was measured");
 	k.modelled = false;
 	ok(!model_of(k, &job).known, "without step times there is no model");
 	job.declared.batch_size = 0;
@@ -194,12 +202,17 @@ static void test_memory(void)
 
 	job.declared.noise_scale = 1e6;
 	k.model.max_replicas = 2;
-	k.memory = (struct memory_bounds){ .ran_out = &out, .n_ran_out = 1, .fitted = &fit, .n_fitted = 1 };
-	is_int(best(k, &job, 1).configuration.local_batch_size, 80, "on GPUs, what did not fit on two fits on none");
+	k.memory = (struct memory_bounds){ .ran_out = &out, .n_ran_out = 1, .fitted = &fit,
+					   .n_fitted = 1 };
+	is_int(best(k, &job, 1).configuration.local_batch_size, 80,
+	       "on GPUs, what did not fit on two fits on none");
 	k.memory.shared = true;
-	is_int(best(k, &job, 1).configuration.local_batch_size, 128, "on slots, it says nothing of one");
-	is_int(best(k, &job, 2).configuration.local_batch_size, 80, "on two it has room for what was measured");
-	is_int(best(k, &job, 4).configuration.local_batch_size, 49, "on four for less than half of what ran out");
+	is_int(best(k, &job, 1).configuration.local_batch_size, 128,
+	       "on slots, it says nothing of one");
+	is_int(best(k, &job, 2).configuration.local_batch_size, 80,
+	       "on two it has room for what was measured");
+	is_int(best(k, &job, 4).configuration.local_batch_size, 49,
+	       "on four for less than half of what ran out");
 	out.configuration.replicas = 1;
 	out.configuration.local_batch_size = 3;
 	is_int(best_batch(k, &job, 4), 0, "where nothing fits it is not given so many");
@@ -216,7 +229,8 @@ static void test_own_batch_too_large(void)
 	struct job_model m;
 
 	k.model.max_local_batch_size = 250;
-	k.memory = (struct memory_bounds){ .ran_out = &out, .n_ran_out = 1, .fitted = &fit, .n_fitted = 1 };
+	k.memory = (struct memory_bounds){ .ran_out = &out, .n_ran_out = 1, .fitted = &fit,
+					   .n_fitted = 1 };
 	is_int(best_batch(k, &job, 1), 250, "less than it was submitted with, where it may");
 	is_int(best_batch(k, &job, 2), 500, "on each of two");
 	job.declared.accumulates = true;
@@ -237,7 +251,8 @@ static void test_own_batch_untried(void)
 
 	job.declared.min_batch_size = 100;
 	k.model.max_local_batch_size = 200;
-	k.memory = (struct memory_bounds){ .ran_out = &out, .n_ran_out = 1, .fitted = &fit, .n_fitted = 1 };
+	k.memory = (struct memory_bounds){ .ran_out = &out, .n_ran_out = 1, .fitted = &fit,
+					   .n_fitted = 1 };
 	is_int(best_batch(k, &job, 1), 700, "what was submitted is given up only where it failed");
 	out.configuration.local_batch_size = 700;
 	is_int(best_batch(k, &job, 1), 200, "as then");
@@ -246,23 +261,28 @@ static void test_own_batch_untried(void)
 /* It does one replica only: 256 worked, two of 128 did not. */
 static void test_replicas_that_fail(void)
 {
-	struct memory_trial failed = { .run_id = 2, .configuration = configuration_make(2, 128, 1) };
-	struct memory_trial worked = { .run_id = 1, .configuration = configuration_make(1, 256, 1) };
+	struct memory_trial failed = { .run_id = 2,
+				       .configuration = configuration_make(2, 128, 1) };
+	struct memory_trial worked = { .run_id = 1,
+				       .configuration = configuration_make(1, 256, 1) };
 	struct knowledge k = known();
 	struct job job = job_of(256, 0);
 	struct goodput_choice choice;
 	struct job_model m;
 
 	k.model.max_local_batch_size = 256;
-	k.failed = (struct failed_sizes){ .failed = &failed, .n_failed = 1, .worked = &worked, .n_worked = 1 };
+	k.failed = (struct failed_sizes){ .failed = &failed, .n_failed = 1, .worked = &worked,
+					  .n_worked = 1 };
 	m = model_of(k, &job);
-	ok(job_model_best(&m, 1, &choice) && configuration_batch_size(&choice.configuration) == 256, "on one as it was submitted");
+	ok(job_model_best(&m, 1, &choice) && configuration_batch_size(&choice.configuration) == 256,
+	   "on one as it was submitted");
 	ok(!job_model_best(&m, 2, &choice), "not on two, which failed");
 	near(choice.goodput, 0, 0, "which are worth nothing");
 	is_int(best_batch(k, &job, 3), 255, "on three with less on each, which may work");
 	job.declared.min_replicas = 2;
 	m = model_of(k, &job);
-	ok(job_model_best(&m, 2, &choice), "where it is the least that it asks for, that is all there is");
+	ok(job_model_best(&m, 2, &choice),
+	   "where it is the least that it asks for, that is all there is");
 }
 
 int main(void)

@@ -36,7 +36,8 @@ static void test_refused(void)
 
 	is_int(measure_device(&unknown, &quick, &r, &err), -1, "a device of no known sort");
 	is_int(err.exit_status, EX_UNAVAILABLE, "cannot be measured here");
-	is_int(measure_device(&nowhere, &quick, &r, &err), -1, "a slot of processors that are not there");
+	is_int(measure_device(&nowhere, &quick, &r, &err), -1,
+	       "a slot of processors that are not there");
 	is_int(err.exit_status, EX_OSERR, "is an error of the system");
 	is_str(err.text, "cannot bind to cores '1023': this process may use none of them",
 	       "told as the process that measures met it");
@@ -57,8 +58,8 @@ static int count(enum measured what, int devices)
 	for (int i = 0; i < r.list.count; i++) {
 		const struct device_measurement *m = &r.list.items[i];
 
-		n += m->what == what && m->devices == devices && m->time_s > 0 && m->time_sd_s >= 0 &&
-		     m->repetitions > 0;
+		n += m->what == what && m->devices == devices && m->time_s > 0 &&
+		     m->time_sd_s >= 0 && m->repetitions > 0;
 	}
 	return n;
 }

@@ -1,4 +1,5 @@
-/* test_memory_bounds.c - what follows for other sizes from one that ran out of memory: worked out by hand. */
+/* test_memory_bounds.c - what follows for other sizes from one that ran out of memory: worked out
+ * by hand. */
 #include "pollux/mem.h"
 #include "pollux/memory_bounds.h"
 #include "tap.h"
@@ -48,7 +49,8 @@ static void test_own(void)
 static void test_shared(void)
 {
 	static const struct memory_trial out[] = { TRIAL(9, 2, 128, 0) };
-	static const struct memory_trial fit[] = { TRIAL(8, 1, 250, 9), TRIAL(7, 2, 96, 9), TRIAL(6, 4, 40, 9) };
+	static const struct memory_trial fit[] = { TRIAL(8, 1, 250, 9), TRIAL(7, 2, 96, 9),
+						   TRIAL(6, 4, 40, 9) };
 	struct memory_bounds b = BOUNDS(true, out, fit);
 
 	memory_bounds_settle(&b);
@@ -65,12 +67,14 @@ static void test_shared(void)
 static void test_contradiction(void)
 {
 	static const struct memory_trial out[] = { TRIAL(3, 2, 128, 0) };
-	static const struct memory_trial one[] = { TRIAL(4, 1, 300, 500) }, two[] = { TRIAL(4, 2, 128, 1) },
-		long_ago[] = { TRIAL(2, 4, 64, 100) };
+	static const struct memory_trial one[] = { TRIAL(4, 1, 300, 500) },
+					 two[] = { TRIAL(4, 2, 128, 1) },
+					 long_ago[] = { TRIAL(2, 4, 64, 100) };
 	struct memory_bounds b = BOUNDS(true, out, one);
 
 	memory_bounds_settle(&b);
-	is_int(memory_too_large(&b, 2), 128, "what fits on one since does not show that it fits on two");
+	is_int(memory_too_large(&b, 2), 128,
+	       "what fits on one since does not show that it fits on two");
 	memory_bounds_release(&b);
 	b = (struct memory_bounds)BOUNDS(false, out, one);
 	memory_bounds_settle(&b);
@@ -82,7 +86,8 @@ static void test_contradiction(void)
 	memory_bounds_release(&b);
 	b = (struct memory_bounds)BOUNDS(true, out, long_ago);
 	memory_bounds_settle(&b);
-	is_int(memory_too_large(&b, 2), 0, "nor does one run count against what fitted for long on more");
+	is_int(memory_too_large(&b, 2), 0,
+	       "nor does one run count against what fitted for long on more");
 	memory_bounds_release(&b);
 }
 

@@ -143,7 +143,8 @@ static void test_single(void)
 		used += noise_scale_add(&s, 3 * m, sqr, var, forever);
 	}
 	is_int(used, n / 3, "every third update makes an estimate");
-	near(noise_scale_value(&s), true_trace() / sqr_sum, 0.02, "(R, s) = (1, 1), from three updates");
+	near(noise_scale_value(&s), true_trace() / sqr_sum, 0.02,
+	     "(R, s) = (1, 1), from three updates");
 }
 
 /* Gradients that drift straight are taken for noise by pairs, not by three updates. */
@@ -152,7 +153,8 @@ static void test_drift(void)
 	static const double g1 = 5, g2 = 4, g3 = 3;
 	double sqr, var, pair_sqr, pair_var, mean = (g1 + g2) / 2, second = g1 - 2 * g2 + g3;
 
-	pollux_gradient_estimates(8, (g1 * g1 + g2 * g2) / 2, 16, mean * mean, &pair_sqr, &pair_var);
+	pollux_gradient_estimates(8, (g1 * g1 + g2 * g2) / 2, 16, mean * mean, &pair_sqr,
+				  &pair_var);
 	near(pair_var, 8 * 0.5, 1e-12, "a pair sees noise in a drift");
 	noise_scale_three_updates(8, g2 * g2, second * second, &sqr, &var);
 	ok(fabs(var) <= 0 && fabs(sqr - 16) <= 0, "three updates see none");
@@ -220,7 +222,8 @@ static void test_bad_input(void)
 	ok(!noise_scale_add(&s, 0, 1, 1, 100) && !noise_scale_add(&s, -1, 1, 1, 100), "no samples");
 	ok(!noise_scale_add(&s, 1, (double)NAN, 1, 100) && !noise_scale_add(&s, 1, 1, forever, 100),
 	   "not finite");
-	ok(!noise_scale_add(&s, 1, 1, 1, 0) && !noise_scale_add(&s, 1, 1, 1, (double)NAN), "no horizon");
+	ok(!noise_scale_add(&s, 1, 1, 1, 0) && !noise_scale_add(&s, 1, 1, 1, (double)NAN),
+	   "no horizon");
 	ok(s.weight <= 0, "all of it is ignored");
 	ok(!noise_scale_three_updates(0, 1, 1, &sqr, &var) && isnan(sqr) && isnan(var), "no batch");
 	ok(!noise_scale_three_updates(8, -1, 1, &sqr, &var), "a negative square");

@@ -1,5 +1,5 @@
-/* test_pool.c - what many runs say together: observations that agree or age out, and the noise scale
- * at a position, against values worked out by hand. */
+/* test_pool.c - what many runs say together: observations that agree or age out, and the noise
+ * scale at a position, against values worked out by hand. */
 #include <math.h>
 #include <string.h>
 
@@ -35,8 +35,10 @@ static void test_observations(void)
 	struct pool_entry passing[] = { entry(1, 64, 0.20, 0.001, 2), entry(1, 64, 0.10, 0.001, 50),
 					entry(1, 64, 0.10, 0.001, 50) };
 	struct pool_entry noisy[] = { entry(1, 64, 0.10, 0.05, 9), entry(1, 64, 0.14, 0.05, 9) };
-	struct pool_entry single[] = { entry(1, 64, 0.10, NOT_KNOWN, 1), entry(1, 64, 0.13, NOT_KNOWN, 1) };
-	struct pool_entry none[] = { entry(1, 64, NOT_KNOWN, NOT_KNOWN, 0), entry(1, 8, 0.1, 0.1, 3) };
+	struct pool_entry single[] = { entry(1, 64, 0.10, NOT_KNOWN, 1),
+				       entry(1, 64, 0.13, NOT_KNOWN, 1) };
+	struct pool_entry none[] = { entry(1, 64, NOT_KNOWN, NOT_KNOWN, 0),
+				     entry(1, 8, 0.1, 0.1, 3) };
 
 	ok(pool_observations(two, 4, out) == 3, "one for each configuration");
 	ok(out[0].configuration.replicas == 1 && out[0].configuration.local_batch_size == 64 &&
@@ -45,8 +47,10 @@ static void test_observations(void)
 	ok(out[0].observation.n_windows == 40 && same(out[0].observation.step_time_s, 0.103),
 	   "two that agree are one, by their windows");
 	ok(pool_fit_observations(out, 3, fit) == 3 && same(fit[0].step_time_s, 0.103) &&
-	   fit[0].configuration.replicas == 1 && fit[0].configuration.local_batch_size == 64 && isnan(fit[0].sync_time_s) &&
-	   fit[0].weight > 0.9 && fit[0].weight <= 1, "as the fit wants them");
+		   fit[0].configuration.replicas == 1 &&
+		   fit[0].configuration.local_batch_size == 64 && isnan(fit[0].sync_time_s) &&
+		   fit[0].weight > 0.9 && fit[0].weight <= 1,
+	   "as the fit wants them");
 
 	ok(pool_observations(aged, 3, out) == 1 && out[0].observation.n_windows == 6 &&
 	   same(out[0].observation.step_time_s, 0.10),
@@ -63,11 +67,17 @@ static void test_observations(void)
 	ok(pool_observations(none, 0, out) == 0, "nothing of nothing");
 }
 
-/* Measured well at 64: 0.1 s. Then 128 takes 0.1 to 0.2 s, and 32 takes 0.05 to 0.1 s, and a quarter more or less. */
+/* Measured well at 64: 0.1 s. Then 128 takes 0.1 to 0.2 s, and 32 takes 0.05 to 0.1 s, and a
+ * quarter more or less. */
 static void test_doubtful(void)
 {
 	struct pool_entry out[4];
-	struct { double step_s; int64_t m, windows; int replicas, kept; const char *what; } cases[] = {
+	struct {
+		double step_s;
+		int64_t m, windows;
+		int replicas, kept;
+		const char *what;
+	} cases[] = {
 		{ 0.24, 128, 2, 1, 2, "twice the samples in 2.4 times the time" },
 		{ 0.26, 128, 2, 1, 1, "in 2.6 times: no model could" },
 		{ 0.26, 128, POOL_WINDOWS, 1, 2, "but what is measured as well stands" },
@@ -82,19 +92,23 @@ static void test_doubtful(void)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct pool_entry seen[] = {
-			entry(cases[i].replicas, cases[i].m, cases[i].step_s, 0.001, cases[i].windows),
+			entry(cases[i].replicas, cases[i].m, cases[i].step_s, 0.001,
+			      cases[i].windows),
 			entry(1, 64, 0.10, 0.001, 10),
 		};
 		int n = pool_observations(seen, 2, out);
 
-		ok(n == cases[i].kept && out[n - 1].configuration.local_batch_size == 64, cases[i].what);
+		ok(n == cases[i].kept && out[n - 1].configuration.local_batch_size == 64,
+		   cases[i].what);
 	}
 }
 
-static struct noise_window window(int64_t job, double first, double last, int64_t n, double sqr, double var)
+static struct noise_window window(int64_t job, double first, double last, int64_t n, double sqr,
+				  double var)
 {
 	return (struct noise_window){
-		.job_id = job, .first_samples = first, .last_samples = last, .batch_size = 10, .n = n,
+		.job_id = job, .first_samples = first, .last_samples = last, .batch_size = 10,
+		.n = n,
 		.mean_sqr = sqr, .m2_sqr = 0.01 * sqr * sqr * (double)n,
 		.mean_var = var, .m2_var = 0.01 * var * var * (double)n,
 	};
@@ -103,8 +117,10 @@ static struct noise_window window(int64_t job, double first, double last, int64_
 static void test_noise(void)
 {
 	/* M0 = 10: the horizon is 2,000 samples up to position 8,000, then a quarter of it. */
-	struct noise_window own[] = { window(7, 0, 1000, 100, 2, 100), window(7, 1000, 3000, 200, 1, 150) };
-	struct noise_window others[] = { window(7, 0, 100, 2, 2, 100), window(8, 0, 1000, 100, 1, 300),
+	struct noise_window own[] = { window(7, 0, 1000, 100, 2, 100),
+				      window(7, 1000, 3000, 200, 1, 150) };
+	struct noise_window others[] = { window(7, 0, 100, 2, 2, 100),
+					 window(8, 0, 1000, 100, 1, 300),
 					 window(8, 99000, 101000, 200, 1, 900) };
 	struct noise_window unknown[] = { { .job_id = 7, .first_samples = 0, .last_samples = 1000,
 		.batch_size = 10, .n = 1000, .mean_sqr = 1, .m2_sqr = NOT_KNOWN, .mean_var = 50,
@@ -119,7 +135,8 @@ static void test_noise(void)
 	   "the averages by samples and distance, then their quotient");
 	ok(e.n_updates == 200, "and on how many updates it rests");
 	e = noise_estimate(own, 2, 9, 0, 10);
-	ok(!e.own && e.noise_scale > 50 && e.noise_scale < 150, "another job knows what this one knew");
+	ok(!e.own && e.noise_scale > 50 && e.noise_scale < 150,
+	   "another job knows what this one knew");
 	e = noise_estimate(others, 3, 7, 200, 10);
 	w1 = 20 * exp(-150.0 / 2000);
 	w2 = 1000 * exp(-300.0 / 2000);
@@ -129,10 +146,13 @@ static void test_noise(void)
 	ok(e.noise_scale > 890 && e.noise_scale < 900, "and far on, those of far on");
 	ok(isnan(noise_estimate(unknown, 1, 7, 500, 10).noise_scale),
 	   "a window without deviations is one entry: not steady");
-	ok(isnan(noise_estimate(&lost, 1, 7, 0, 10).noise_scale), "a window of nowhere does not count");
-	ok(isnan(noise_estimate(&negative, 1, 7, 0, 10).noise_scale), "a negative square is unknown");
+	ok(isnan(noise_estimate(&lost, 1, 7, 0, 10).noise_scale),
+	   "a window of nowhere does not count");
+	ok(isnan(noise_estimate(&negative, 1, 7, 0, 10).noise_scale),
+	   "a negative square is unknown");
 	/* Of late |G|^2 does not differ from 0; earlier it did. */
-	struct noise_window late[] = { window(7, 0, 10000, 100, 1, 50), window(7, 99000, 101000, 200, 0.01, 100) };
+	struct noise_window late[] = { window(7, 0, 10000, 100, 1, 50),
+				       window(7, 99000, 101000, 200, 0.01, 100) };
 
 	late[1].m2_sqr = 200;
 	e = noise_estimate(late, 2, 7, 100000, 10);

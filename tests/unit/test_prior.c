@@ -13,7 +13,8 @@ static struct device_measurement_list list = { items, 0 };
 static struct device_measurement *add(enum measured what, int devices, int64_t bytes, double time_s)
 {
 	items[list.count] = (struct device_measurement){
-		.what = what, .devices = devices, .bytes = bytes, .time_s = time_s, .repetitions = 10,
+		.what = what, .devices = devices, .bytes = bytes, .time_s = time_s,
+		.repetitions = 10,
 	};
 	return &items[list.count++];
 }
@@ -47,14 +48,15 @@ static void test_nothing(void)
 	add_products("fp32", 10, 1e-3, 1e-3);
 	ok(!prior_make(&list, 0, &prior) && !prior_make(&list, UNKNOWN, &prior),
 	   "nor without the number of parameters");
-	ok(isnan(prior.grad_ratio.value) && isnan(prior.sync_time.value) && isnan(prior.sync_growth.value),
+	ok(isnan(prior.grad_ratio.value) && isnan(prior.sync_time.value) &&
+		   isnan(prior.sync_growth.value),
 	   "not a number is nothing");
 	list.count = 1;
 	ok(!prior_make(&list, 1000, &prior), "one product has no slope");
 }
 
-/* a/b = 4 samples. Of 1000 parameters an update copies 12,000 bytes, in 6 ms: 6 us for each parameter,
- * 0.6 ms for the 100 of this width, against 3 * 0.5 ms for a sample: 0.4 more. */
+/* a/b = 4 samples. Of 1000 parameters an update copies 12,000 bytes, in 6 ms: 6 us for each
+ * parameter, 0.6 ms for the 100 of this width, against 3 * 0.5 ms for a sample: 0.4 more. */
 static void test_passes(void)
 {
 	list.count = 0;
@@ -88,11 +90,14 @@ static void test_sync(void)
 	add(MEASURED_BARRIER, 2, 0, 10e-6);
 	prior = made(1000);
 	near(prior.sync_time.value, 40e-6, 1e-12, "after a barrier");
-	near(prior.sync_growth.value, (15 + 25.0 / 4) / 40, 1e-9, "the latency again, and a quarter of the rest");
+	near(prior.sync_growth.value, (15 + 25.0 / 4) / 40, 1e-9,
+	     "the latency again, and a quarter of the rest");
 	ok(isnan(prior.grad_ratio.value), "of passes nothing is known");
-	near(made(4000).sync_time.value, 10e-6 + 120e-6, 1e-9, "beyond what was measured: the largest's rate");
+	near(made(4000).sync_time.value, 10e-6 + 120e-6, 1e-9,
+	     "beyond what was measured: the largest's rate");
 	near(made(1).sync_time.value, 15e-6, 1e-9, "below: the smallest's time");
-	near(made(100).sync_time.value, 10e-6 + 5e-6 * sqrt(6), 1e-9, "between: a line of logarithms");
+	near(made(100).sync_time.value, 10e-6 + 5e-6 * sqrt(6), 1e-9,
+	     "between: a line of logarithms");
 	add(MEASURED_BARRIER, 4, 0, 20e-6);
 	add(MEASURED_REDUCTION, 4, 4000, 60e-6);
 	near(made(1000).sync_growth.value, 0.5, 1e-9, "four measured: half of the difference");
@@ -120,7 +125,8 @@ static void test_unsteady(void)
 	add_products("fp32", 10, 2e-3, 0.5e-3);
 	set_steady(0, true, 0);
 	add_products("bf16", 20, 1, 1e-3);
-	near(made(1000).grad_ratio.value, 4, 1e-9, "a series without steady points is left out beside one with");
+	near(made(1000).grad_ratio.value, 4, 1e-9,
+	     "a series without steady points is left out beside one with");
 	items[list.count - 1].steady = true;
 	near(made(1000).grad_ratio.value, 4, 1e-9, "one steady point is no line");
 	items[list.count - 2].steady = true;
@@ -173,7 +179,9 @@ static struct fit_observation step(int replicas, int64_t m, double time_s, doubl
 
 static bool is_basis(const struct fit_result *f, const char *want)
 {
-	static const char letters[] = { [FIT_FROM_DATA] = 'd', [FIT_FROM_PENALTY] = 'p', [FIT_TIED] = 't',
+	static const char letters[] = { [FIT_FROM_DATA] = 'd',
+					[FIT_FROM_PENALTY] = 'p',
+					[FIT_TIED] = 't',
 					[FIT_FROM_PRIOR] = 'k' };
 
 	for (int i = 0; i < N_THROUGHPUT_PARAMS; i++)
@@ -193,8 +201,8 @@ static void test_unseen(void)
 	near(f.params.alpha_sync_local, 0.004, 1e-6, "synchronisation is as expected");
 	near(f.params.beta_sync_local, 0.002, 1e-6, "and its growth");
 	near(f.params.alpha_sync_node, 0.0044, 1e-6, "nodes are no better linked");
-	near(throughput_step_time(&f.params, (struct throughput_place){ 1, 4 }, 72, 1), 0.084 + 0.008, 1e-5,
-	     "so is a step that nobody saw");
+	near(throughput_step_time(&f.params, (struct throughput_place){ 1, 4 }, 72, 1),
+	     0.084 + 0.008, 1e-5, "so is a step that nobody saw");
 	ok(is_basis(&f, "kdkkttp"), "and each says what it rests on");
 	ok(f.stop == FIT_CONVERGED, "converged");
 	is_str(fit_basis_name(FIT_FROM_PRIOR), "prior", "by that name");
@@ -223,16 +231,16 @@ static void test_seen(void)
 	with = fit(o, n, &wrong);
 	near(with.params.alpha_grad, without.params.alpha_grad, 1e-3, "a pass seen at four sizes");
 	near(with.params.beta_grad, without.params.beta_grad, 1e-3, "is what it is");
-	near(throughput_step_time(&with.params, (struct throughput_place){ 1, 4 }, 100, 1), truth(4, 100), 0.02,
-	     "and a step on four replicas");
+	near(throughput_step_time(&with.params, (struct throughput_place){ 1, 4 }, 100, 1),
+	     truth(4, 100), 0.02, "and a step on four replicas");
 	ok(is_basis(&with, "ddddttd"), "from the data");
 }
 
 /* Two replicas seen: the growth alone is expected, in units of what was seen. */
 static void test_growth(void)
 {
-	struct fit_observation o[] = { step(1, 10, 0.02, 0), step(1, 30, 0.04, 0), step(2, 10, 0.05, 0.03),
-				       step(2, 30, 0.07, 0.03) };
+	struct fit_observation o[] = { step(1, 10, 0.02, 0), step(1, 30, 0.04, 0),
+				       step(2, 10, 0.05, 0.03), step(2, 30, 0.07, 0.03) };
 	struct fit_result f = fit(o, 4, &expected);
 
 	near(f.params.alpha_sync_local, 0.03, 1e-3, "synchronisation as seen");
@@ -240,8 +248,8 @@ static void test_growth(void)
 	ok(is_basis(&f, "dddkttd"), "which is all that is");
 }
 
-/* Whole steps alone, of 48 samples on one replica and half of them on each of two: 12 + 48 ms, and 36 + 4 ms
- * would be one way to read them. */
+/* Whole steps alone, of 48 samples on one replica and half of them on each of two: 12 + 48 ms, and
+ * 36 + 4 ms would be one way to read them. */
 static void test_confounded(void)
 {
 	struct fit_observation o[] = { step(1, 48, 0.060, UNKNOWN), step(2, 24, 0.040, UNKNOWN) };
@@ -264,7 +272,8 @@ static void test_none(void)
 	memcpy(y, &b.params, sizeof(y));
 	for (int i = 0; i < N_THROUGHPUT_PARAMS; i++)
 		difference += fabs(x[i] - y[i]);
-	ok(difference <= 0 && a.evaluations == b.evaluations, "what expects nothing changes nothing");
+	ok(difference <= 0 && a.evaluations == b.evaluations,
+	   "what expects nothing changes nothing");
 	ok(is_basis(&a, "tdttttp"), "and all is tied as published");
 }
 

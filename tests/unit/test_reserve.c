@@ -1,5 +1,5 @@
-/* test_reserve.c - a profile takes its devices: beside strangers, and without asking who they are while nobody
- * else can write. */
+/* test_reserve.c - a profile takes its devices: beside strangers, and without asking who they are
+ * while nobody else can write. */
 /* link: -Wl,--wrap=devices_list,--wrap=getpwuid */
 #include <pwd.h>
 #include <sqlite3.h>
@@ -17,7 +17,8 @@ static struct store store;
 static struct err err;
 static int n_asked, n_asked_inside;	/* a directory of users; within a transaction */
 
-int __wrap_devices_list(const struct device_settings *settings, struct device_list *list, struct err *e);
+int __wrap_devices_list(const struct device_settings *settings, struct device_list *list,
+			struct err *e);
 struct passwd *__real_getpwuid(uid_t uid);
 struct passwd *__wrap_getpwuid(uid_t uid);
 
@@ -33,7 +34,8 @@ static void add_gpu(struct device_list *list, const char *id)
 }
 
 /* Two GPUs; on the first is this test, with a GiB. */
-int __wrap_devices_list(const struct device_settings *settings, struct device_list *list, struct err *e)
+int __wrap_devices_list(const struct device_settings *settings, struct device_list *list,
+			struct err *e)
 {
 	(void)settings;
 	(void)e;
@@ -69,7 +71,9 @@ static int reserve(int replicas, struct profile *p)
 	job.declared.workload = xstrdup("w");
 	job.declared.min_replicas = job.declared.max_replicas = replicas;
 	strings_add(&c.argv, "true");
-	*p = (struct profile){ .paths = &paths, .store = &store, .settings = &settings, .job = &job, .lock = -1 };
+	*p = (struct profile){
+		.paths = &paths, .store = &store, .settings = &settings, .job = &job, .lock = -1
+	};
 	rc = profile_reserve(p, &c, &err);
 	job_command_release(&c);
 	return rc;

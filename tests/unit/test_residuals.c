@@ -1,4 +1,5 @@
-/* What measured times say beyond the parameters. The values for one point and two were worked out with Python:
+/* What measured times say beyond the parameters. The values for one point and two were worked out
+ * with Python:
  *
  *	>>> from math import *
  *	>>> y = [log(1.2), log(.9)]; a, d, b = 1.03, 1 + .03 / .5, 16 / 64
@@ -52,12 +53,15 @@ static void test_points(void)
 	struct residuals r = of(o, 2);
 
 	near(residuals_factor(&r, one, 16), 1.1923439335951995, 1e-12, "where it was measured");
-	near(residuals_factor(&r, one, 64), 0.9081210343433495, 1e-12, "whatever the passes; less sure of it");
+	near(residuals_factor(&r, one, 64), 0.9081210343433495, 1e-12,
+	     "whatever the passes; less sure of it");
 	near(residuals_factor(&r, one, 32), 1.0323289643359874, 1e-12, "between");
 	near(residuals_factor(&r, two, 16), 1.0919450231560193, 1e-12, "on twice the replicas");
-	near(residuals_factor(&r, across, 64), 0.9963923627844522, 1e-12, "on several nodes hardly");
+	near(residuals_factor(&r, across, 64), 0.9963923627844522, 1e-12,
+	     "on several nodes hardly");
 	near(residuals_factor(&r, (struct throughput_place){ 1, 3 }, 16), 1, 0, "not tabulated");
-	near(residuals_factor(&r, one, 1e300), residuals_factor(&r, one, 64 * 16), 1e-12, "far beyond");
+	near(residuals_factor(&r, one, 1e300), residuals_factor(&r, one, 64 * 16), 1e-12,
+	     "far beyond");
 	near(residuals_factor(&r, one, 0), residuals_factor(&r, one, 1), 0, "or below");
 	residuals_release(&r);
 }
@@ -68,7 +72,8 @@ static void test_same_sizes(void)
 	struct fit_observation o[] = { seen(16, 1, exp(0.1), 3), seen(16, 2, exp(0.5), 1) };
 	struct residuals a = of(&once, 1), b = of(o, 2);
 
-	near(residuals_factor(&a, one, 16), exp(0.2 / (1 + 0.03 / 4)), 1e-12, "weight stands for noise");
+	near(residuals_factor(&a, one, 16), exp(0.2 / (1 + 0.03 / 4)), 1e-12,
+	     "weight stands for noise");
 	near(residuals_factor(&b, one, 20), residuals_factor(&a, one, 20), 1e-12,
 	     "the same sizes are one point, at the weighted mean");
 	residuals_release(&a);
@@ -81,7 +86,8 @@ static void test_bad(void)
 				       seen(64, 1, 1, 0), seen(0, 1, 1, 1) };
 	struct residuals a = of(o, 1), b = of(o, 5);
 
-	near(residuals_factor(&b, one, 32), residuals_factor(&a, one, 32), 0, "what cannot be right is left out");
+	near(residuals_factor(&b, one, 32), residuals_factor(&a, one, 32), 0,
+	     "what cannot be right is left out");
 	residuals_release(&a);
 	residuals_release(&b);
 }
@@ -112,16 +118,18 @@ static void test_best(void)
 	int k = 0;
 
 	goodput_best_round(&g, one, &by_params);
-	is_int(by_params.configuration.local_batch_size, 64, "by the parameters the largest is best");
+	is_int(by_params.configuration.local_batch_size, 64,
+	       "by the parameters the largest is best");
 	g.residuals = &r;
 	goodput_best_round(&g, one, &best);
 	for (int i = 0; i < 9; i++)
-		if (goodput_of(&g, one, (double)sizes[i], 1) > goodput_of(&g, one, (double)sizes[k], 1))
+		if (goodput_of(&g, one, (double)sizes[i], 1) >
+		    goodput_of(&g, one, (double)sizes[k], 1))
 			k = i;
 	ok(k < 8, "but it was measured to be slow");
 	is_int(best.configuration.local_batch_size, sizes[k], "the best of all round numbers");
-	near(best.throughput, (double)sizes[k] / goodput_step_time(&g, one, (double)sizes[k], 1), 1e-12,
-	     "and so it is told");
+	near(best.throughput, (double)sizes[k] / goodput_step_time(&g, one, (double)sizes[k], 1),
+	     1e-12, "and so it is told");
 	g.noise_scale = (double)NAN;
 	goodput_best_round(&g, one, &best);
 	is_int(configuration_batch_size(&best.configuration), 16, "unknown noise: the batch stays");

@@ -5,7 +5,8 @@
  *	([0.011, 0.017, 0.013], 0.013666666666666667, 0.0030550504633038945)
  *	>>> a = [.5, .25, .75, .5]; b = [.125, 1.]
  *	>>> mean(a), stdev(a), mean(b), stdev(b), mean(a + b), stdev(a + b)
- *	(0.5, 0.2041241452319315, 0.5625, 0.6187184335382291, 0.5208333333333334, 0.32031885156304285)
+ *	(0.5, 0.2041241452319315, 0.5625, 0.6187184335382291, 0.5208333333333334,
+ *	 0.32031885156304285)
  */
 #include <math.h>
 #include <stdbool.h>
@@ -106,7 +107,8 @@ static void test_compilation(void)
 
 	step_stats_init(&s);
 	step_stats_close_window(&s);
-	step_stats_close_window(&s);	/* nothing in them: no windows, and they agree with nothing */
+	/* nothing in them: no windows, and they agree with nothing */
+	step_stats_close_window(&s);
 	add_steps(&s, 60, 3);
 	add_steps(&s, 0.7, 2);
 	add_steps(&s, 0.5, 4);
@@ -127,11 +129,13 @@ static void test_compilation(void)
 	is_int(o.n_windows, 3, "but one three times above the mean waits for the next");
 	add_steps(&s, 0.5, 4);
 	step_stats_result(&s, &o);
-	ok(o.n_windows == 4 && o.step_time_s < 1 && o.n_outliers == 2, "and is passed over as a stall");
+	ok(o.n_windows == 4 && o.step_time_s < 1 && o.n_outliers == 2,
+	   "and is passed over as a stall");
 	add_steps(&s, 50, 2);
 	add_steps(&s, 70, 2);
 	step_stats_result(&s, &o);
-	ok(o.n_windows == 6 && o.step_time_s > 20 && o.n_outliers == 2, "two in a row are no stall");
+	ok(o.n_windows == 6 && o.step_time_s > 20 && o.n_outliers == 2,
+	   "two in a row are no stall");
 	add_steps(&s, 0.5, 1);
 	step_stats_result(&s, &o);
 	is_int(o.n_windows, 7, "and what comes after them counts as ever");
@@ -184,7 +188,8 @@ static void test_noisy_forever(void)
 		add_steps(&s, i % 2 ? 1 : 2, 1);
 	add_steps(&s, 2, 1);
 	step_stats_result(&s, &o);
-	ok(o.n_windows == 2 && o.n_dropped == STEP_WARM_UP_MAX - 2, "a pair at the last moment counts");
+	ok(o.n_windows == 2 && o.n_dropped == STEP_WARM_UP_MAX - 2,
+	   "a pair at the last moment counts");
 }
 
 static void test_sync(void)
@@ -297,7 +302,8 @@ static void test_sample_is_uniform(void)
 		step_stats_close_window(&s);
 	}
 	step_stats_result(&s, &o);
-	/* The median of 1,024 uniform draws has standard deviation 1 / (2 sqrt(1024 + 2)) = 0.0156. */
+	/* The median of 1,024 uniform draws has standard deviation 1 / (2 sqrt(1024 + 2)) =
+	 * 0.0156. */
 	near(o.step_time_sd_s, 0.0156, 0.2, "spread of the medians as for uniform draws");
 	near(o.step_time_s, 0.5, 4 * 0.0312 / sqrt(rounds), "mean of the medians within 4 errors");
 }

@@ -15,7 +15,8 @@ static const struct throughput_params params = { .05, .002, .01, .004, .04, .006
 
 static void test_values(void)
 {
-	struct throughput_place alone = { 1, 1 }, pair = { 1, 2 }, node = { 1, 4 }, nodes = { 2, 5 };
+	struct throughput_place alone = { 1, 1 }, pair = { 1, 2 }, node = { 1, 4 },
+				nodes = { 2, 5 };
 
 	near(throughput_grad_time(&params, 64), 0.178, 1e-14, "T_grad");
 	near(throughput_sync_time(&params, alone), 0, 0, "one replica synchronises with nobody");
@@ -25,7 +26,8 @@ static void test_values(void)
 	near(throughput_update_time(&params, nodes, 64), 0.18002946019862806, 1e-14, "T_update");
 	near(throughput_step_time(&params, nodes, 64, 3), 0.5360294601986281, 1e-14, "T_step");
 	near(throughput(&params, nodes, 64, 3), 1790.9463402333665, 1e-14, "throughput");
-	near(throughput_update_time(&params, alone, 64), 0.178, 1e-14, "an update of one replica is a pass");
+	near(throughput_update_time(&params, alone, 64), 0.178, 1e-14,
+	     "an update of one replica is a pass");
 }
 
 /* All passes are counted: of one, none is without an update. The published code counts one less. */
@@ -35,8 +37,10 @@ static void test_accumulation(void)
 	double update = throughput_update_time(&params, node, 64);
 
 	near(throughput_step_time(&params, node, 64, 1), update, 1e-15, "one pass is the update");
-	near(throughput_step_time(&params, node, 64, 2), update + 0.178, 1e-14, "two are a pass more");
-	near(throughput(&params, node, 64, 2), 4 * 64 * 2 / (update + 0.178), 1e-14, "and twice the samples");
+	near(throughput_step_time(&params, node, 64, 2), update + 0.178, 1e-14,
+	     "two are a pass more");
+	near(throughput(&params, node, 64, 2), 4 * 64 * 2 / (update + 0.178), 1e-14,
+	     "and twice the samples");
 }
 
 static void test_overlap(void)
@@ -45,9 +49,11 @@ static void test_overlap(void)
 	struct throughput_place node = { 1, 4 };
 
 	p.gamma = 1;
-	near(throughput_update_time(&p, node, 64), 0.178 + 0.018, 1e-14, "gamma = 1: one after the other");
+	near(throughput_update_time(&p, node, 64), 0.178 + 0.018, 1e-14,
+	     "gamma = 1: one after the other");
 	p.gamma = 10;
-	near(throughput_update_time(&p, node, 64), 0.178, 1e-6, "gamma = 10: the longer of the two");
+	near(throughput_update_time(&p, node, 64), 0.178, 1e-6,
+	     "gamma = 10: the longer of the two");
 	p.alpha_grad = p.beta_grad = 1e-8;
 	p.alpha_sync_local = 1e9;
 	ok(isfinite(throughput_update_time(&p, node, 1)), "extremes do not overflow");
@@ -66,7 +72,9 @@ static double time_with(int param, double value, double s, struct throughput_pla
 
 static void test_slope(void)
 {
-	static const struct throughput_place places[] = { { 1, 1 }, { 1, 2 }, { 1, 4 }, { 2, 2 }, { 2, 5 } };
+	static const struct throughput_place places[] = {
+		{ 1, 1 }, { 1, 2 }, { 1, 4 }, { 2, 2 }, { 2, 5 }
+	};
 	struct throughput_slope slope;
 	double array[N_THROUGHPUT_PARAMS], worst = 0;
 
@@ -74,18 +82,24 @@ static void test_slope(void)
 	for (int i = 0; i < 5; i++) {
 		for (int s = 1; s < 4; s++) {
 			double time = throughput_step_slope(&params, places[i], 64, s, &slope);
-			double h = 64e-5, by_m = (throughput_step_time(&params, places[i], 64 + h, s) -
-						  throughput_step_time(&params, places[i], 64 - h, s)) / (2 * h);
+			double h = 64e-5,
+			       by_m = (throughput_step_time(&params, places[i], 64 + h, s) -
+				       throughput_step_time(&params, places[i], 64 - h, s)) /
+				      (2 * h);
 
 			worst = fmax(worst, fabs(slope.by_m - by_m) / by_m);
-			worst = fmax(worst, fabs(time / throughput_step_time(&params, places[i], 64, s) - 1));
+			worst = fmax(
+				worst,
+				fabs(time / throughput_step_time(&params, places[i], 64, s) - 1));
 			for (int k = 0; k < N_THROUGHPUT_PARAMS; k++) {
 				h = array[k] * 1e-5;
 				double up = time_with(k, array[k] + h, s, places[i]);
 				double down = time_with(k, array[k] - h, s, places[i]);
 
-				worst = fmax(worst, fabs((up - down) / (2 * h) - slope.by_param[k]) /
-							    fmax(fabs(slope.by_param[k]), time / array[k]));
+				worst = fmax(
+					worst,
+					fabs((up - down) / (2 * h) - slope.by_param[k]) /
+						fmax(fabs(slope.by_param[k]), time / array[k]));
 			}
 		}
 	}
