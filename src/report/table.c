@@ -238,12 +238,27 @@ static bool is_content(const struct table_column *column, const struct layout *l
 	return column->room && l->least < 0 && l->width <= left * column->room / rooms;
 }
 
+/* Give the columns that are content what they want. Returns whether there was such a column: then
+ * the part of the others has grown. */
+static bool settle(const struct table *t, struct layout *layout, int *left, int *rooms)
+{
+	bool settled = false;
+
+	for (int c = 0; c < t->n_columns; c++) {
+		if (!is_content(&t->columns[c], &layout[c], *left, *rooms))
+			continue;
+		*left -= layout[c].least = layout[c].width;
+		*rooms -= t->columns[c].room;
+		settled = true;
+	}
+	return settled;
+}
+
 /* Divide what other columns leave among those with a room. No column gets more than it wants; what
  * it does not want goes to the rest. */
 static void share(const struct table *t, int width, struct layout *layout)
 {
 	int rooms = 0, left = width + GAP;
-	bool settled = true;
 
 	for (int c = 0; c < t->n_columns; c++) {
 		layout[c].least = layout[c].below ? 0 : -1;
@@ -251,16 +266,8 @@ static void share(const struct table *t, int width, struct layout *layout)
 			left -= GAP + (t->columns[c].room ? 0 : layout[c].width);
 		rooms += layout[c].below ? 0 : t->columns[c].room;
 	}
-	while (settled) {
-		settled = false;
-		for (int c = 0; c < t->n_columns; c++) {
-			if (!is_content(&t->columns[c], &layout[c], left, rooms))
-				continue;
-			left -= layout[c].least = layout[c].width;
-			rooms -= t->columns[c].room;
-			settled = true;
-		}
-	}
+	while (settle(t, layout, &left, &rooms))
+		;
 	for (int c = 0; c < t->n_columns; c++)
 		if (t->columns[c].room && layout[c].least < 0)
 			layout[c].least = left > 0 ? left * t->columns[c].room / rooms : 0;
