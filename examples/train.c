@@ -25,12 +25,14 @@
 
 #include "pollux/client.h"
 
+#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sysexits.h>
+#include <time.h>
 
 struct training {
 	struct options options;
@@ -252,6 +254,15 @@ static void account(struct training *t, const struct update_result *result,
 	log_step(t, step_ns, result->loss);
 }
 
+static void delay_update(double ms)
+{
+	double s = floor(ms / 1e3);
+	struct timespec left = { .tv_sec = (time_t)s, .tv_nsec = (long)(1e6 * (ms - 1e3 * s)) };
+
+	while (nanosleep(&left, &left) < 0 && errno == EINTR)
+		;
+}
+
 static void train_step(struct training *t)
 {
 	struct progress *p = &t->progress;
@@ -265,6 +276,8 @@ static void train_step(struct training *t)
 
 	order_fill(&t->order, p->samples, update.n_samples, t->samples);
 	team_step(t->team, &update, &result);
+	if (t->options.update_delay_ms > 0)
+		delay_update(t->options.update_delay_ms);
 	if (!isfinite(result.loss) || !isfinite(result.mean_sqr))
 		die(EX_SOFTWARE, "the %s is not finite at step %lld (%lld samples): try a lower "
 		    "--lr", isfinite(result.loss) ? "gradient" : "loss",

@@ -73,6 +73,9 @@ static const struct row rows[] = {
 	  "seconds between step lines; 0: every step (0.5)" },
 	{ "noise-horizon", NUMBER, AT(noise_horizon), 1, 1e15, "N",
 	  "samples over which noise estimates are averaged (60000)" },
+	{ "update-delay", NUMBER, AT(update_delay_ms), 0, 1e6, "MS",
+	  "add so many milliseconds to each update, as a slow\n"
+	  "network would (0)" },
 	{ "freeze", FLAG, AT(freeze), 0, 0, NULL,
 	  "learning rate 0, no checkpoints: average the noise\n"
 	  "estimates at the weights as they are" },

@@ -30,6 +30,7 @@ struct options {
 	int64_t eval_every;              /* samples; 0 = every epoch */
 	double checkpoint_every_s, log_every_s;
 	double noise_horizon;            /* samples */
+	double update_delay_ms;
 	int64_t measure_noise;           /* samples; 0 = train */
 	enum device device;
 	bool tf32;                       /* on a GPU */

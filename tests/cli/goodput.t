@@ -24,7 +24,7 @@ submit() { # submit NAME BATCH SAMPLES OPTION...: a trainer of workload "net"; i
 	name=$1 batch=$2 samples=$3
 	shift 3
 	id=$("$POLLUX" submit -q --name "$name" --workload net -b "$batch" --samples "$samples" "$@" -- "$TRAIN" \
-		--data "$data" --hidden 256,128 --initial-batch "$batch" --lr 0.005 \
+		--data "$data" --hidden 256,128 --update-delay 5 --initial-batch "$batch" --lr 0.005 \
 		--samples "$samples" --checkpoint '{checkpoint}')
 }
 watcher=
@@ -47,7 +47,7 @@ cleanup() {
 
 # --- alone on the machine: learn, and grow ------------------------------------------------
 
-# In batches of 8 an update is mostly overhead, on any machine.
+# The delay makes an update of 8 samples mostly overhead on any machine, however busy.
 submit first 8 100000000 --batch-range 8:2048 --accumulate -r 1:2
 first=$id
 watch_passes
