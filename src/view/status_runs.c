@@ -37,13 +37,15 @@ static void cell_outcome(struct table *t, const struct run *run)
 {
 	bool tells = run->outcome != OUTCOME_STOPPED || run->term_signal == SIGKILL;
 	struct text s = TEXT_INIT;
-	char name[SIGNAL_NAME_SIZE];
 
 	text_add(&s, outcome_word(run));
-	if (tells && run->term_signal > 0)
+	if (tells && run->term_signal > 0) {
+		char name[SIGNAL_NAME_SIZE];
+
 		text_addf(&s, ", %s", signal_name(name, run->term_signal));
-	else if (tells && run->exit_code > 0)
+	} else if (tells && run->exit_code > 0) {
 		text_addf(&s, ", status %d", run->exit_code);
+	}
 	if (run->diagnosis && *run->diagnosis)
 		text_addf(&s, ": %s", run->diagnosis);
 	table_text(t, s.data);

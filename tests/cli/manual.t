@@ -158,6 +158,7 @@ examples() {
 
 # The C program is complete.
 sed -n '/^\.Sh EXAMPLES/,/^\.Ed/{s/\\e/\\/g;/^\./!p;}' "$man/pollux-client.3" >example.c
+# shellcheck disable=SC2086  # CC may be several words
 ok 'the example of pollux-client(3) compiles' \
 	${CC:-cc} -std=c11 -D_DEFAULT_SOURCE -I"$ROOT/include" -c -o example.o example.c
 

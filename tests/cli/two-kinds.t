@@ -1,7 +1,7 @@
 #!/bin/sh
 # two-kinds.t - a workload that was measured on one kind of GPU starts on another kind, where its best
 # sizes ran out of memory: the job gets sizes that work, and its history tells the goodput of these.
-# shellcheck disable=SC2317 # cleanup is called by the trap
+# shellcheck disable=SC2016,SC2317 # Perl; cleanup is called by the trap
 . "$(dirname "$0")/tap.sh"
 [ -n "${GPU_STANDIN-}" ] || skip_all 'GPU_STANDIN does not say where the stand-ins for NVML are: make check'
 unset POLLUX_SLOTS POLLUX_SLICE POLLUX_POLICY
