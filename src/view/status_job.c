@@ -77,17 +77,19 @@ static void print_times(const struct status *status, const struct job *job,
 		{ "ended", job->end_time_s },
 	};
 	struct text t = TEXT_INIT;
-	char name[SIGNAL_NAME_SIZE];
 
 	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
 		output_line(out, times[i].name,
 			    format_time(times[i].time_s, status->now_wall_s).s);
 	if (!job_has_ended(job->state))
 		return;
-	if (job->progress.term_signal > 0)
+	if (job->progress.term_signal > 0) {
+		char name[SIGNAL_NAME_SIZE];
+
 		text_addf(&t, "killed by %s", signal_name(name, job->progress.term_signal));
-	else if (job->progress.exit_code >= 0)
+	} else if (job->progress.exit_code >= 0) {
 		text_addf(&t, "%d", job->progress.exit_code);
+	}
 	output_textline(out, "exit status", &t);
 	text_release(&t);
 }
