@@ -2,8 +2,8 @@
 # train - the example trainer on CUDA, against itself on the processor and under compute-sanitizer.
 # shows: examples/train on cuda: the processor's accuracy; memcheck and racecheck find nothing
 # needs: gpu data
-# limit: 150
-# takes: 30
+# limit: 300
+# takes: 100
 # shellcheck source=../lib.sh
 . "$KIT/lib.sh"
 
@@ -62,7 +62,7 @@ fi
 # --- the trainer's own test, which compares losses step by step on a GPU that it finds ---
 test=$ROOT/tests/cli/train-cuda.t
 if [ -z "$GPU_KIT_STANDIN" ] && [ -e "$test" ] && [ -e "$ROOT/build/cuda/host.so" ]; then
-	CUDA_HOST=$ROOT/build/cuda/host.so GPU_STANDIN='' timeout 90 sh "$test" >test.txt 2>&1
+	CUDA_HOST=$ROOT/build/cuda/host.so GPU_STANDIN='' timeout 150 sh "$test" >test.txt 2>&1
 	rc=$?
 	cat test.txt
 	check its-test $rc status 'v == 0'
