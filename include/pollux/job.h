@@ -156,5 +156,7 @@ void job_release(struct job *job);
 void job_command_release(struct job_command *c);
 void run_init(struct run *run);
 void run_release(struct run *run);
+/* True if the run was assigned in this boot: its times by the boot clock mean something now. */
+bool run_is_of_this_boot(const struct run *run);
 
 #endif

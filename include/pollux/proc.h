@@ -1,4 +1,4 @@
-/* proc.h - what /proc says of processes. */
+/* proc.h - processes of this machine, as /proc shows them. */
 #ifndef POLLUX_PROC_H
 #define POLLUX_PROC_H
 
@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Clock ticks since boot at which the process started; 0 where there is none. With the pid it names
- * one process for ever. A zombie counts as a process. */
+/* Clock ticks from boot to the start of the process; 0: there is no such process. Pid and start
+ * ticks together name one process of this boot. A zombie counts as a process. */
 int64_t proc_start_ticks(pid_t pid);
 
 struct pid_list {
@@ -15,37 +15,41 @@ struct pid_list {
 	int count;
 };
 
-/* What marks the processes of a run: descent from its supervisor (a subreaper, so also after their
- * parents died), the session the supervisor made, or the run's report socket in their environment
- * (also after they left the session and the supervisor died). */
+/* A process belongs to a group if one of these marks is found on the process. */
 struct proc_marks {
-	pid_t ancestor;		/* 0: not used */
-	pid_t session;		/* 0: not used */
-	const char *variable;	/* "POLLUX_REPORT_SOCKET=/..."; NULL: not used */
+	/* The process descends from this one; 0: not used. A subreaper keeps its descendants when
+	 * their parents die. */
+	pid_t ancestor;
+	pid_t session;		/* the process is in this session; 0: not used */
+	/* "NAME=value" in the environment of the process, also after the process has left the
+	 * session; NULL: not used. */
+	const char *variable;
 };
 
-/* Living processes (no zombies) that bear one of the marks, the caller itself excepted. -1: /proc cannot be
- * read, the list is empty and says nothing. */
+/* List the living processes (no zombies) with one of the marks, without the caller. -1: /proc cannot
+ * be read; the list is then empty and says nothing. */
 int proc_find(const struct proc_marks *marks, struct pid_list *list);
 void pid_list_release(struct pid_list *list);
-bool proc_lives(pid_t pid);	/* and is no zombie */
-/* Whether this one process lives and bears one of the marks. */
+/* True if the process exists and is no zombie. */
+bool proc_lives(pid_t pid);
+/* True if this one process lives and has one of the marks. */
 bool proc_bears(pid_t pid, const struct proc_marks *marks);
 
 struct proc_info {
-	bool lives;		/* no zombie; the rest is known only of one that does */
+	bool lives;		/* and is no zombie; the other members are known only then */
 	int64_t start_ticks;
 	double age_s;
-	char owner[33];		/* its user's name, else number */
-	char command[17];	/* the kernel's short form of it */
+	char owner[33];		/* name of the user, else the number */
+	char command[17];	/* the kernel's short form of the command */
 };
 
 void proc_look(pid_t pid, struct proc_info *info);
-/* Whether pids that the kernel tells a driver are pids here: not so in a container with its own. */
+/* True if a pid that the kernel tells a driver is the same pid here. False in a container with
+ * pids of its own. */
 bool proc_sees_all(void);
 
-/* What the living processes of a session have in memory, the caller excepted: the sum of their resident
- * sets. Pages that they share count for each. */
+/* Memory of the living processes of a session, without the caller: the sum of their resident sets.
+ * A page that processes share counts for each of them. */
 int64_t proc_resident_bytes(pid_t session);
 
 #endif

@@ -116,8 +116,8 @@ struct run_list {
 	int count;
 };
 
-/* Adds an assigned run and reserves its devices; the job becomes running. run->id, ->number are
- * set. */
+/* Adds an assigned run of this boot and reserves its devices; the job becomes running. run->id,
+ * ->number and ->boot_id are set. */
 int store_run_add(struct store *s, struct run *run, struct err *err);
 int store_run_get(struct store *s, int64_t id, struct run *run, struct err *err);
 /* active: not ended, oldest first; otherwise all of one job. */
@@ -164,8 +164,7 @@ struct setback {
 	double end_boot_s;	/* when the last one ended */
 	char diagnosis[256];
 };
-int store_job_setback(struct store *s, int64_t job_id, const char *boot_id, struct setback *setback,
-		      struct err *err);
+int store_job_setback(struct store *s, int64_t job_id, struct setback *setback, struct err *err);
 
 /* ---- measurements ---- */
 
@@ -346,7 +345,7 @@ int store_workload_stamps(struct store *s, const char *device_kind, struct workl
 			  struct err *err);
 void workload_stamp_list_release(struct workload_stamp_list *list);
 
-/* ---- processes of others that may stay on a GPU: see device_users.h ---- */
+/* ---- processes of others that may stay on a GPU: see device_owners.h ---- */
 
 /* Named for ever by pid, start and boot: a new process of that number is another one. */
 struct ignored_process {
@@ -359,10 +358,10 @@ struct ignored_list {
 };
 
 /* Adding forgets those of other boots. */
-int store_ignored_add(struct store *s, const char *boot_id, const struct ignored_process *process,
-		      struct err *err);
+int store_ignored_add(struct store *s, const struct ignored_process *process, struct err *err);
 int store_ignored_remove(struct store *s, int64_t pid, bool *was_there, struct err *err);
-int store_ignored_list(struct store *s, const char *boot_id, struct ignored_list *list, struct err *err);
+/* Those of this boot. */
+int store_ignored_list(struct store *s, struct ignored_list *list, struct err *err);
 void ignored_list_release(struct ignored_list *list);
 
 /* ---- decisions and events ---- */

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "pollux/clock.h"
 #include "pollux/config.h"
 #include "pollux/devices_view.h"
 #include "pollux/engine.h"
@@ -125,7 +124,7 @@ static int ignore(int64_t pid, struct err *err)
 
 	if (find_process(pid, &process, err) || session_open(&s, STORE_WRITE, err))
 		return -1;
-	rc = store_ignored_add(&s.store, clock_boot_id(), &process, err);
+	rc = store_ignored_add(&s.store, &process, err);
 	session_close(&s);
 	if (rc == 0 && isatty(STDOUT_FILENO))
 		printf("Process %lld is ignored until it ends.\n", (long long)pid);

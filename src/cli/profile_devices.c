@@ -10,7 +10,7 @@
 #include "pollux/clock.h"
 #include "pollux/config.h"
 #include "pollux/device_lock.h"
-#include "pollux/device_users.h"
+#include "pollux/device_owners.h"
 #include "pollux/devices_profile.h"
 #include "pollux/engine.h"
 #include "pollux/lock.h"
@@ -281,7 +281,7 @@ static int look(struct profiling *p, struct err *err)
 	if (store_runs_active(&p->session.store, &p->runs, err) ||
 	    store_reserved_list(&p->session.store, &p->reserved, err) ||
 	    engine_for_new_runs()->list(&settings, &p->devices, err) ||
-	    device_users_check(&p->session.store, &p->runs, &p->devices, err))
+	    device_owners_check(&p->session.store, &p->runs, &p->devices, err))
 		return -1;
 	p->locks = xcalloc((size_t)p->devices.count, sizeof(*p->locks));
 	p->marks = xcalloc((size_t)p->devices.count, sizeof(*p->marks));

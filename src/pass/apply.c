@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "plan.h"
-#include "pollux/clock.h"
 #include "pollux/mem.h"
 
 /* --- the store --- */
@@ -57,7 +56,6 @@ static int write_stop(const struct plan *p, const struct action *a, struct store
 
 static int write_start(struct action *a, struct store *store, struct err *err)
 {
-	a->new_run->boot_id = xstrdup(clock_boot_id());
 	return store_run_add(store, a->new_run, err) ||
 	       write_event(a, store, "assigned", err) ? -1 : 0;
 }

@@ -6,6 +6,7 @@
 
 #include "snapshot.h"
 #include "pollux/clock.h"
+#include "pollux/device_owners.h"
 #include "pollux/mem.h"
 #include "pollux/pool.h"
 
@@ -51,7 +52,7 @@ static int read_setbacks(struct store *store, struct snapshot *s, struct err *er
 		const struct job *job = &s->jobs.items[i];
 
 		if (job->progress.launches > 0 && !snapshot_run_of(s, job) &&
-		    store_job_setback(store, job->id, clock_boot_id(), &s->setbacks[i], err))
+		    store_job_setback(store, job->id, &s->setbacks[i], err))
 			return -1;
 	}
 	return 0;
@@ -150,10 +151,10 @@ static int withdraw_for_profiles(struct store *store, struct snapshot *s, struct
 static int judge_devices(const struct engine_context *at, struct snapshot *s, struct err *err)
 {
 	if (withdraw_for_profiles(at->store, s, err) ||
-	    device_users_match(at->store, &s->devices, &s->runs, &s->users, err) ||
-	    device_users_gone(at->store, &s->devices, &s->gone, err))
+	    device_owners_match(at->store, &s->devices, &s->runs, &s->users, err) ||
+	    device_owners_gone(at->store, &s->devices, &s->gone, err))
 		return -1;
-	device_users_refuse(&s->users, &s->runs, &s->devices);
+	device_owners_refuse(&s->users, &s->runs, &s->devices);
 	for (int d = 0; d < s->devices.count; d++)
 		check_lock(at, s, &s->devices.items[d]);
 	return 0;

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "pollux/clock.h"
-#include "pollux/device_users.h"
+#include "pollux/device_owners.h"
 #include "pollux/engine.h"
 #include "pollux/lock.h"
 #include "pollux/mem.h"
@@ -161,9 +161,9 @@ static int add(struct profile *p, const struct job_command *command, struct err 
 static int refuse_blocked(struct profile *p, const struct holders *h, struct device_user_list *users,
 			  struct device_list *list, struct err *err)
 {
-	if (device_users_match(p->store, list, &h->runs, users, err))
+	if (device_owners_match(p->store, list, &h->runs, users, err))
 		return -1;
-	device_users_refuse(users, &h->runs, list);
+	device_owners_refuse(users, &h->runs, list);
 	return 0;
 }
 

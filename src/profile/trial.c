@@ -68,7 +68,6 @@ static int add_run(struct profile *p, struct trial *t, struct err *err)
 	run->job_id = p->job->id;
 	run->configuration = *c;
 	run->learning_rate_scale = learning_rate_scale(p->job, c);
-	run->boot_id = xstrdup(clock_boot_id());
 	run->assigned_time_s = clock_wall_s();
 	run->assigned_boot_s = clock_boot_s();
 	run->devices = xcalloc((size_t)c->replicas, sizeof(*run->devices));

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pollux/clock.h"
 #include "pollux/job.h"
 #include "pollux/mem.h"
 
@@ -165,6 +166,11 @@ void run_init(struct run *run)
 		.learning_rate_scale = 1,
 	};
 	row_init(&runs_table, run);
+}
+
+bool run_is_of_this_boot(const struct run *run)
+{
+	return run->boot_id && !strcmp(run->boot_id, clock_boot_id());
 }
 
 void run_release(struct run *run)

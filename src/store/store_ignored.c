@@ -5,9 +5,10 @@
 #include "pollux/mem.h"
 #include "sql.h"
 
-int store_ignored_add(struct store *s, const char *boot_id, const struct ignored_process *process,
-		      struct err *err)
+int store_ignored_add(struct store *s, const struct ignored_process *process, struct err *err)
 {
+	const char *boot_id = clock_boot_id();
+
 	if (sql_run(s, NULL, err, "DELETE FROM ignored_processes WHERE boot_id <> ?", "t", boot_id))
 		return -1;
 	return sql_run(s, NULL, err, "INSERT OR REPLACE INTO ignored_processes"
@@ -24,18 +25,20 @@ int store_ignored_remove(struct store *s, int64_t pid, bool *was_there, struct e
 	return rc;
 }
 
-int store_ignored_list(struct store *s, const char *boot_id, struct ignored_list *list, struct err *err)
+int store_ignored_list(struct store *s, struct ignored_list *list, struct err *err)
 {
 	sqlite3_stmt *q;
 	int rc;
 
 	*list = (struct ignored_list){ 0 };
 	if (sql_query(s, &q, err, "SELECT pid, start_ticks FROM ignored_processes WHERE boot_id = ?"
-		      " ORDER BY pid", "t", boot_id))
+		      " ORDER BY pid", "t", clock_boot_id()))
 		return -1;
 	while ((rc = sql_row(s, q, err)) == 1) {
-		list->items = xreallocarray(list->items, (size_t)list->count + 1, sizeof(*list->items));
-		list->items[list->count++] = (struct ignored_process){ sql_int(q, 0, 0), sql_int(q, 1, 0) };
+		list->items = xreallocarray(list->items, (size_t)list->count + 1,
+					    sizeof(*list->items));
+		list->items[list->count++] =
+			(struct ignored_process){ sql_int(q, 0, 0), sql_int(q, 1, 0) };
 	}
 	sql_done(q);
 	if (rc < 0)

@@ -270,8 +270,7 @@ static bool is_setback(sqlite3_stmt *q, bool *failed)
 	return *failed || (outcome == OUTCOME_NOT_STARTED && reason <= STOP_NONE);
 }
 
-int store_job_setback(struct store *s, int64_t job_id, const char *boot_id, struct setback *setback,
-		      struct err *err)
+int store_job_setback(struct store *s, int64_t job_id, struct setback *setback, struct err *err)
 {
 	sqlite3_stmt *q;
 	bool failed;
@@ -279,9 +278,11 @@ int store_job_setback(struct store *s, int64_t job_id, const char *boot_id, stru
 
 	*setback = (struct setback){ 0 };
 	if (sql_query(s, &q, err, "SELECT outcome, stop_reason, end_boot_s, diagnosis FROM runs"
-		      " WHERE job_id = ?1 AND boot_id = ?2 AND state = 'ended' AND end_boot_s IS NOT NULL"
+		      " WHERE job_id = ?1 AND boot_id = ?2 AND state = 'ended'"
+		      " AND end_boot_s IS NOT NULL"
 		      " AND number > (SELECT forgiven_runs FROM jobs WHERE id = ?1)"
-		      " ORDER BY number DESC LIMIT 12", "it", job_id, boot_id))
+		      " ORDER BY number DESC LIMIT 12", "it", job_id,
+		      clock_boot_id()))
 		return -1;
 	while ((rc = sql_row(s, q, err)) == 1 && is_setback(q, &failed)) {
 		if (setback->n++ > 0)

@@ -152,6 +152,8 @@ static int next_number(struct store *s, struct run *run, struct err *err)
 int store_run_add(struct store *s, struct run *run, struct err *err)
 {
 	set_kind(run);
+	free(run->boot_id);
+	run->boot_id = xstrdup(clock_boot_id());
 	if (next_number(s, run, err) || rows_insert(s, &runs_table, run, err))
 		return -1;
 	run->id = sqlite3_last_insert_rowid(s->db);

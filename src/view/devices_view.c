@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pollux/device_owners.h"
 #include "pollux/devices_view.h"
 #include "pollux/engine.h"
 #include "pollux/mem.h"
@@ -70,9 +71,9 @@ int devices_view_read(const struct device_settings *settings, struct session *s,
 	if ((store && (store_runs_active(store, &v->runs, err) ||
 		       store_reserved_list(store, &v->reserved, err))) ||
 	    engine_for_new_runs()->list(settings, &v->list, err) ||
-	    device_users_find(store, &v->list, &v->runs, &v->users, err))
+	    device_owners_find(store, &v->list, &v->runs, &v->users, err))
 		return -1;
-	device_users_refuse(&v->users, &v->runs, &v->list);
+	device_owners_refuse(&v->users, &v->runs, &v->list);
 	find_lock_holders(s, v);
 	return 0;
 }

@@ -83,7 +83,7 @@ static double duration_of(const struct status *status, const struct run *run)
 {
 	if (run->state == RUN_ASSIGNED)
 		return 0;
-	if (isfinite(run->launch_boot_s) && run->boot_id && !strcmp(run->boot_id, clock_boot_id()))
+	if (isfinite(run->launch_boot_s) && run_is_of_this_boot(run))
 		return fmax(status->now_boot_s - run->launch_boot_s, 0);
 	return run->duration_s;
 }

@@ -39,7 +39,6 @@ static void begin(void)
 	run.configuration.replicas = 1;
 	run.configuration.accumulation_steps = 1;
 	run.configuration.local_batch_size = 128;
-	run.boot_id = xstrdup(clock_boot_id());
 	run.assigned_time_s = run.assigned_boot_s = 1;
 	run.devices = xcalloc(1, sizeof(*run.devices));
 	snprintf(run.devices[0].id, sizeof(run.devices[0].id), "cpu:0");

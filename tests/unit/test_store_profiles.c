@@ -126,7 +126,6 @@ static void end_run(int64_t job, enum run_outcome outcome, enum stop_reason reas
 	run.job_id = job;
 	run.configuration.replicas = 1;
 	run.configuration.accumulation_steps = 1;
-	run.boot_id = xstrdup("x");
 	run.assigned_time_s = run.assigned_boot_s = 1;
 	run.devices = xcalloc(1, sizeof(*run.devices));
 	snprintf(run.devices[0].id, sizeof(run.devices[0].id), "cpu:0");

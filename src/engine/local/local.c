@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "local.h"
-#include "pollux/clock.h"
 #include "pollux/device_lock.h"
 #include "pollux/engine.h"
 #include "pollux/lock.h"
@@ -31,8 +30,7 @@ static enum engine_answer look_for(const struct engine_context *at, const struct
 	case LOCK_IS_HELD:
 		return ENGINE_ALIVE;
 	case LOCK_IS_FREE:
-		return strcmp(run->boot_id, clock_boot_id()) != 0 ? ENGINE_GONE
-								  : ENGINE_UNATTENDED;
+		return run_is_of_this_boot(run) ? ENGINE_UNATTENDED : ENGINE_GONE;
 	case LOCK_CANNOT_BE_TOLD:
 		break;
 	}

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "pollux/clock.h"
-#include "pollux/device_users.h"
+#include "pollux/device_owners.h"
 #include "pollux/proc.h"
 #include "supervisor.h"
 #include "supervisor_loop.h"
@@ -103,7 +103,7 @@ int supervisor_check_devices(struct supervisor *s, struct err *err)
 	struct device_user_list users = { 0 };
 	struct run_list runs = { 0 };
 	int rc = store_runs_active(&s->store, &runs, err) ||
-		 device_users_find(&s->store, &list, &runs, &users, err) ? -1 : 0;
+		 device_owners_find(&s->store, &list, &runs, &users, err) ? -1 : 0;
 
 	if (rc == 0)
 		rc = refuse_blocked(&list, &users, err);

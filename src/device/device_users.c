@@ -1,0 +1,106 @@
+/* device_users.c - who the processes on the devices are, and how a person reads of them. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "pollux/device_users.h"
+#include "pollux/mem.h"
+
+void device_users_look(const struct device_list *devices, struct device_user_list *list)
+{
+	bool sees_all = proc_sees_all();
+
+	*list = (struct device_user_list){ 0 };
+	if (devices->n_processes == 0)
+		return;
+	list->items = xcalloc((size_t)devices->n_processes, sizeof(*list->items));
+	for (int i = 0; i < devices->n_processes; i++) {
+		struct device_user *u = &list->items[list->count++];
+
+		u->process = devices->processes[i];
+		if (sees_all && u->process.pid > 0)
+			proc_look((pid_t)u->process.pid, &u->info);
+	}
+}
+
+void device_user_list_release(struct device_user_list *list)
+{
+	free(list->items);
+	*list = (struct device_user_list){ 0 };
+}
+
+/* A driver that does not tell how processes share the time of a device tells only the sum: each
+ * process may be the one that takes it. */
+static double share_of(const struct device_process *p, const struct device_list *devices)
+{
+	return isnan(p->utilization) ? devices->items[p->device].now.utilization : p->utilization;
+}
+
+/* Memory that is not known may be much. */
+bool device_user_is_above_limits(const struct device_user *u, const struct device_list *devices)
+{
+	return u->process.memory_bytes < 0 || u->process.memory_bytes > DEVICE_USER_MEMORY_BYTES ||
+	       share_of(&u->process, devices) > DEVICE_USER_SHARE;
+}
+
+const struct device_user *device_user_worst(const struct device_user_list *list, int device)
+{
+	const struct device_user *worst = NULL;
+
+	for (const struct device_user *u = list->items; u < list->items + list->count; u++)
+		if (u->blocks && u->process.device == device &&
+		    (!worst || u->process.memory_bytes > worst->process.memory_bytes))
+			worst = u;
+	return worst;
+}
+
+/* --- in words --- */
+
+/* "20 min", "47 h", "3 d": coarse steps, because a reason that changes is written to the store. */
+static void add_age(struct text *t, double age_s)
+{
+	if (age_s < 600)
+		text_add(t, " for less than 10 min");
+	else if (age_s < 3600)
+		text_addf(t, " for %d min", (int)(age_s / 600) * 10);
+	else if (age_s < 72 * 3600.0)
+		text_addf(t, " for %d h", (int)(age_s / 3600));
+	else
+		text_addf(t, " for %d d", (int)(age_s / 86400));
+}
+
+static void add_share(struct text *t, double share)
+{
+	if (share <= DEVICE_USER_SHARE)
+		text_add(t, ", 0 %");
+	else if (!isnan(share))
+		text_addf(t, ", %d %%", (int)ceil(share * 10) * 10);
+}
+
+const char *device_user_describe(const struct device_user *u, const struct device_list *devices,
+				 char text[DEVICE_USER_SIZE])
+{
+	const struct device_process *p = &u->process;
+	struct text t = TEXT_INIT;
+
+	if (p->pid == 0)
+		text_add(&t, "an unknown process");
+	else
+		text_addf(&t, "pid %lld", (long long)p->pid);
+	if (u->job_id)
+		text_addf(&t, " (of job %lld, not given it)", (long long)u->job_id);
+	else if (u->info.lives)
+		text_addf(&t, " (%.20s)", u->info.owner);
+	else if (p->pid > 0)
+		text_addf(&t, " (%s)", proc_sees_all() ? "ended" : "outside this container");
+	if (p->memory_bytes >= 0)
+		text_addf(&t, " %lld MiB", (long long)(p->memory_bytes >> 20));
+	else
+		text_add(&t, " unknown memory");
+	add_share(&t, share_of(p, devices));
+	if (u->info.lives)
+		add_age(&t, u->info.age_s);
+	snprintf(text, DEVICE_USER_SIZE, "%.95s", t.data);
+	text_release(&t);
+	return text;
+}

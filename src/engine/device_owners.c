@@ -1,0 +1,146 @@
+/* device_owners.c - match the processes on the GPUs with runs and ignored processes, and judge the
+ * others. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pollux/device_owners.h"
+#include "pollux/engine.h"
+
+static bool has_device(const struct run *run, const struct device *device)
+{
+	for (int i = 0; i < run->configuration.replicas; i++)
+		if (!strcmp(run->devices[i].id, device->id))
+			return true;
+	return false;
+}
+
+/* A run that still waits for the device has no process there. */
+static void find_owner(struct device_user *u, const struct device *device,
+		       const struct run_list *runs, bool sees_all)
+{
+	for (int i = 0; i < runs->count && !u->job_id; i++) {
+		const struct run *run = &runs->items[i];
+
+		if ((run->state != RUN_RUNNING && run->state != RUN_STOPPING) ||
+		    !(sees_all ? engine_of(run)->owns_process(run, u->process.pid)
+			       : has_device(run, device)))
+			continue;
+		u->job_id = run->job_id;
+		u->in_place = has_device(run, device);
+	}
+}
+
+static bool is_ignored(const struct device_user *u, const struct ignored_list *ignored)
+{
+	for (int i = 0; i < ignored->count; i++)
+		if (ignored->items[i].pid == u->process.pid &&
+		    ignored->items[i].start_ticks == u->info.start_ticks)
+			return true;
+	return false;
+}
+
+/* A process that has ended since device_users_look does not block: its memory is free, or soon will
+ * be. */
+static bool blocks(const struct device_user *u, const struct device_list *devices)
+{
+	bool has_gone = u->info.lives && !proc_lives((pid_t)u->process.pid);
+
+	return !u->in_place && !u->ignored && !has_gone && device_user_is_above_limits(u, devices);
+}
+
+int device_owners_match(struct store *store, const struct device_list *devices,
+			const struct run_list *runs, struct device_user_list *list,
+			struct err *err)
+{
+	struct ignored_list ignored = { 0 };
+	bool sees_all = proc_sees_all();
+
+	if (list->count == 0)
+		return 0;
+	if (store && store_ignored_list(store, &ignored, err))
+		return -1;
+	for (int i = 0; i < list->count; i++) {
+		struct device_user *u = &list->items[i];
+
+		find_owner(u, &devices->items[u->process.device], runs,
+			   sees_all && u->process.pid > 0);
+		u->ignored = is_ignored(u, &ignored);
+		u->blocks = blocks(u, devices);
+	}
+	ignored_list_release(&ignored);
+	return 0;
+}
+
+int device_owners_find(struct store *store, const struct device_list *devices,
+		       const struct run_list *runs, struct device_user_list *list,
+		       struct err *err)
+{
+	device_users_look(devices, list);
+	return device_owners_match(store, devices, runs, list, err);
+}
+
+int device_owners_refuse(const struct device_user_list *list, const struct run_list *runs,
+			 struct device_list *devices)
+{
+	int refused = 0;
+
+	for (int d = 0; d < devices->count; d++) {
+		const struct device_user *u = device_user_worst(list, d);
+		struct device *device = &devices->items[d];
+		char text[DEVICE_USER_SIZE];
+		bool held = false;
+
+		for (int r = 0; r < runs->count; r++)
+			held |= has_device(&runs->items[r], device);
+		if (!u || held || !device->usable)
+			continue;
+		device->usable = false;
+		device_user_describe(u, devices, text);
+		if (u->process.pid > 0)
+			snprintf(device->reason, sizeof(device->reason),
+				 "%s; override: pollux devices --ignore %lld", text,
+				 (long long)u->process.pid);
+		else
+			snprintf(device->reason, sizeof(device->reason), "%s", text);
+		refused++;
+	}
+	return refused;
+}
+
+int device_owners_check(struct store *store, const struct run_list *runs,
+			struct device_list *devices, struct err *err)
+{
+	struct device_user_list users;
+	int rc = device_owners_find(store, devices, runs, &users, err);
+
+	if (rc == 0)
+		device_owners_refuse(&users, runs, devices);
+	device_user_list_release(&users);
+	return rc;
+}
+
+static bool is_on_any(const struct device_list *devices, int64_t pid)
+{
+	for (int i = 0; i < devices->n_processes; i++)
+		if (devices->processes[i].pid == pid)
+			return true;
+	return false;
+}
+
+int device_owners_gone(struct store *store, const struct device_list *devices,
+		       struct ignored_list *gone, struct err *err)
+{
+	int n = 0;
+
+	*gone = (struct ignored_list){ 0 };
+	if (!devices_tell_processes(devices))
+		return 0;
+	if (store_ignored_list(store, gone, err))
+		return -1;
+	for (int i = 0; i < gone->count; i++)
+		if (gone->items[i].start_ticks == 0 && !is_on_any(devices, gone->items[i].pid))
+			gone->items[n++] = gone->items[i];
+	gone->count = n;
+	return 0;
+}
