@@ -171,7 +171,8 @@ static void describe_value(struct text *t, const struct option_spec *spec)
 	bool low = spec->min > -HUGE_VAL, high = spec->max < HUGE_VAL;
 
 	text_add(t, type_words(spec->type));
-	if (!is_bounded(spec) || spec->type == OPTION_TEXT || spec->type == OPTION_LIST)
+	if (!is_bounded(spec) || spec->type == OPTION_TEXT || spec->type == OPTION_LIST ||
+	    spec->type == OPTION_AMOUNT)
 		return;
 	if (low && high)
 		text_addf(t, " from %.15g to %.15g%s", spec->min, spec->max, unit);

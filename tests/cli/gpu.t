@@ -291,18 +291,20 @@ like 'which is in its history' "^gpu:$A: pid $pid " \
 # A driver that does not answer when a job has its GPU keeps nobody from cancelling it.
 gpu $A | answers
 hand_over
-{ echo 'slow 5'; gpu $A; } | answers
+{ echo 'slow 9'; gpu $A; } | answers
 is_checked() { [ "$(sqlite3 "$POLLUX_DIR/pollux.db" \
 	"SELECT $leader_pid IS NULL FROM runs WHERE job_id = $1 AND state = 'running'")" = 1 ]; }
 ok 'another has its GPU, and its driver does not answer' wait_for 30 is_checked "$second"
 "$POLLUX" cancel "$second"
 ok 'it is cancelled all the same' wait_for 4 is_state "$second" cancelled
+is 'before the driver could answer' 1 "$(sqlite3 "$POLLUX_DIR/pollux.db" \
+	"SELECT end_boot_s - launch_boot_s < 9 FROM runs WHERE job_id = $second")"
 "$POLLUX" wait --timeout 20 "$second" || :
 ok 'and never was started' [ ! -e "$POLLUX_DIR/logs/$second.log" ]
 gpu $A | answers
 "$POLLUX" cancel "$first"
 "$POLLUX" wait "$first" || :
-sleep 6	# of a pass that asks it, too
+sleep 10	# of a pass that asks it, too
 
 # Nor does one keep the reports of a profile from being read: there is room for ten.
 cat >reporting <<'END'

@@ -54,6 +54,7 @@ refused 64 "unknown option '-z'$see" -z true
 refused 64 "option '--hold' takes no value$see" --hold=1 true
 refused 64 "option '--batch SAMPLES' needs a whole number from 1 to 1000000000" --batch
 refused 64 "option '--name NAME' needs a value that is not empty" --name '' true
+refused 64 "option '--parameters N[K|M|G]' needs a value that is not empty" --parameters '' true
 
 int="is not a whole number from"
 for wrong in 0 -1 1000000001 99999999999999999999 1e3 1.5 nan inf 0x10 ' 1' '1 ' x; do
