@@ -1,16 +1,17 @@
-/* measure.h - measure devices: products of matrices, copies, launches, and exchanges between them.
+/* measure.h - measures devices: products of matrices, copies, launches, and exchanges between
+ * devices.
  *
  *	struct measure_result r;
  *	if (measure_device(&device, &options, &r, err)) ...
  *	... r.list, r.peaks, r.notes ...
  *	measure_result_release(&r);
  *
- * Each call works in a process of its own, which is bound to the devices as a job would be, and which alone
- * loads OpenBLAS or CUDA: nothing of them is left in the caller, and a library that crashes does not take
- * it along. The process dies with the caller. The caller holds the devices' locks.
+ * Each call starts a process, which is bound to the devices as a job would be. Only this process
+ * loads OpenBLAS or CUDA: the caller keeps nothing of them, and survives a crash in them. The
+ * process dies with the caller. The caller holds the locks of the devices.
  *
- * Sizes: products are C (m x n) = A (m x k) B (k x n) with m rows as samples of a batch and n = k the width
- * of a layer; m goes up in powers of two at several widths. */
+ * Sizes: products are C (m x n) = A (m x k) B (k x n) with m rows as samples of a batch and n = k
+ * the width of a layer; m goes up in powers of two at several widths. */
 #ifndef POLLUX_MEASURE_H
 #define POLLUX_MEASURE_H
 
@@ -25,9 +26,9 @@ struct measure_options {
 	bool quick;			/* fewer sizes, and less time for each */
 };
 
-/* The most that a device could do, on paper. */
+/* A theoretical peak of a device. */
 struct measure_peak {
-	char variant[MEASURED_VARIANT_SIZE];	/* "fp32"; "memory": bytes per second, the others FLOP/s */
+	char variant[MEASURED_VARIANT_SIZE];	/* "fp32", ...: FLOP/s; "memory": bytes/s */
 	double per_s;
 };
 #define MEASURE_PEAKS 8
@@ -36,19 +37,19 @@ struct measure_result {
 	struct device_measurement_list list;
 	struct measure_peak peaks[MEASURE_PEAKS];
 	int n_peaks;
-	char peak_basis[160];		/* where they come from; "": unknown */
-	struct strings notes;		/* what was left out and why, and what disturbed */
+	char peak_basis[160];		/* source of the peaks; "": unknown */
+	struct strings notes;		/* omissions with their reasons, and disturbances */
 };
 
-/* One device. EX_UNAVAILABLE: of its kind nothing can be measured here. */
-int measure_device(const struct device *d, const struct measure_options *o, struct measure_result *r,
-		   struct err *err);
-/* n >= 2 devices of one kind, with one another. */
+/* Measures one device. EX_UNAVAILABLE: its kind cannot be measured here. */
+int measure_device(const struct device *d, const struct measure_options *o,
+		   struct measure_result *r, struct err *err);
+/* Measures the exchanges between n >= 2 devices of one kind. */
 int measure_exchange(const struct device *devices, int n, const struct measure_options *o,
 		     struct measure_result *r, struct err *err);
 void measure_result_release(struct measure_result *r);
 
-/* NaN: not known. */
+/* The peak of a variant; NaN: unknown. */
 double measure_peak_of(const struct measure_result *r, const char *variant);
 
 #endif

@@ -1,4 +1,4 @@
-/* profile_lock.h - whether the process of 'pollux profile' that measures a job is there. */
+/* profile_lock.h - the lock that the process of 'pollux profile' holds while it lives. */
 #ifndef POLLUX_PROFILE_LOCK_H
 #define POLLUX_PROFILE_LOCK_H
 
@@ -8,11 +8,11 @@
 #include "pollux/err.h"
 #include "pollux/paths.h"
 
-/* Take the lock of a job that is a profile, as lock_take does. */
+/* Takes the lock of the job of a profile, as lock_take() does. */
 int profile_lock_take(const struct paths *paths, int64_t job_id, struct err *err);
 /* True unless the lock is known to be free: only then is the profile's process gone. */
 bool profile_lock_is_held(const struct paths *paths, int64_t job_id);
-/* Remove the lock's file; whoever holds the lock holds it on. */
+/* Removes the file of the lock. A holder of the lock keeps it. */
 void profile_lock_remove(const struct paths *paths, int64_t job_id);
 
 #endif

@@ -1,4 +1,5 @@
-/* backend.h - what measures one sort of devices, and where it puts what it finds; private to the layer. */
+/* backend.h - the functions that measure one sort of device, and the sink of their results; private
+ * to the layer. */
 #ifndef MEASURE_BACKEND_H
 #define MEASURE_BACKEND_H
 
@@ -7,7 +8,7 @@
 
 struct measure_backend;
 
-/* The pipe to the process that asked. */
+/* The pipe to the process that asked for the measurement. */
 struct sink {
 	int fd;
 	const struct measure_backend *backend;
@@ -16,18 +17,19 @@ struct sink {
 };
 
 struct measure_backend {
-	const char *name;		/* that of the devices' backend */
-	/* In the process that does nothing else, bound to the devices. */
+	const char *name;		/* the name of the device backend */
+	/* Both run in a process of their own, which is bound to the devices. */
 	int (*device)(struct sink *sink, const struct device *d, struct err *err);
 	int (*exchange)(struct sink *sink, const struct device *devices, int n, struct err *err);
 };
 
 extern const struct measure_backend measure_cpu, measure_gpu;
 
-/* Time it, and send the result on with its time; -1 where the run failed, with nothing sent. */
+/* Times run, and sends m with this time. Returns -1 if the run failed; then nothing is sent. */
 int sink_time(struct sink *sink, struct device_measurement *m, repeat_run *run, void *state);
 void sink_peak(struct sink *sink, const char *variant, double per_s);
-void sink_peak_basis(struct sink *sink, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void sink_peak_basis(struct sink *sink, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 void sink_note(struct sink *sink, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

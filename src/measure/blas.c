@@ -1,4 +1,4 @@
-/* blas.c - OpenBLAS by dlopen, its signatures from its header. */
+/* blas.c - opens OpenBLAS by dlopen, with the signatures of its header. */
 #include "blas.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A wrong signature cannot compile: each is its header's. */
+/* Each signature is taken from the header, so a wrong call does not compile. */
 #define FUNCTIONS(X) X(cblas_sgemm) X(cblas_dgemm) X(openblas_get_corename)
 #define FIELD(name) __typeof__(&(name)) (name);
 static struct { FUNCTIONS(FIELD) } open_blas;
@@ -25,7 +25,8 @@ static int load(struct err *err)
 	void *library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
 
 	if (!library)
-		return err_set(err, EX_UNAVAILABLE, "no products: OpenBLAS is not there (%s)", dlerror());
+		return err_set(err, EX_UNAVAILABLE, "no products: OpenBLAS is not there (%s)",
+			       dlerror());
 	for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {
 		void *address = dlsym(library, symbols[i].name);
 
@@ -37,7 +38,7 @@ static int load(struct err *err)
 	return 0;
 }
 
-/* The best that this processor has instructions for. */
+/* The best kernels for which this processor has the instructions. */
 static const char *better_kernels(void)
 {
 #if defined(__x86_64__)
@@ -50,7 +51,8 @@ static const char *better_kernels(void)
 	return NULL;
 }
 
-/* Looked at in a process of its own: a library that has chosen stays with it. */
+/* True if OpenBLAS falls back to its oldest kernels. Checked in a child process, since a loaded
+ * library does not choose again. */
 static int falls_back(void)
 {
 	struct err ignored;
@@ -58,7 +60,8 @@ static int falls_back(void)
 	pid_t pid = fork();
 
 	if (pid == 0)
-		_exit(load(&ignored) == 0 && strcasecmp(open_blas.openblas_get_corename(), "Prescott") == 0);
+		_exit(load(&ignored) == 0 &&
+		      strcasecmp(open_blas.openblas_get_corename(), "Prescott") == 0);
 	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	return pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 1;
@@ -66,14 +69,14 @@ static int falls_back(void)
 
 static void product_fp32(int64_t m, int64_t n, int64_t k, const void *a, const void *b, void *c)
 {
-	open_blas.cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)m, (blasint)n, (blasint)k,
-			      1, a, (blasint)k, b, (blasint)n, 0, c, (blasint)n);
+	open_blas.cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)m, (blasint)n,
+			      (blasint)k, 1, a, (blasint)k, b, (blasint)n, 0, c, (blasint)n);
 }
 
 static void product_fp64(int64_t m, int64_t n, int64_t k, const void *a, const void *b, void *c)
 {
-	open_blas.cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)m, (blasint)n, (blasint)k,
-			      1, a, (blasint)k, b, (blasint)n, 0, c, (blasint)n);
+	open_blas.cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)m, (blasint)n,
+			      (blasint)k, 1, a, (blasint)k, b, (blasint)n, 0, c, (blasint)n);
 }
 
 int blas_open(struct blas *blas, int threads, struct err *err)

@@ -1,7 +1,7 @@
-/* cpu_peak.c - cores x clock x operations of a cycle.
+/* cpu_peak.c - computes cores * clock * operations per cycle.
  *
- * An upper bound: some processors have one unit where two are assumed, and many lower their clock when
- * their widest units are busy. */
+ * The result is an upper bound: some processors have one unit instead of the two assumed, and many
+ * lower their clock while their widest units are busy. */
 #include "cpu_peak.h"
 
 #include <math.h>
@@ -16,8 +16,9 @@
 #define ROUNDS 20000
 #define TRIES 200
 
-/* The clock as it is: an addition that waits for the one before takes one cycle, on every processor that
- * OpenBLAS has kernels for. The best of many tries, each shorter than a scheduler's slice. */
+/* Measures the actual clock. An addition that depends on the one before takes one cycle on every
+ * processor that OpenBLAS has kernels for. Takes the best of many tries, each shorter than a
+ * scheduler's time slice. */
 static double measured_clock_hz(void)
 {
 	double best_s = HUGE_VAL;
@@ -34,14 +35,16 @@ static double measured_clock_hz(void)
 	return (double)ROUNDS * ADDS_PER_ROUND / best_s;
 }
 
-/* Of the processor's specification, where the kernel tells: not in most virtual machines. 0: unknown. */
+/* The specified clock, if the kernel reports it, which it does not in most virtual machines. 0:
+ * unknown. */
 static double stated_clock_hz(int processor)
 {
 	char path[96], line[32];
 	double khz;
 	FILE *f;
 
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cpufreq/cpuinfo_max_freq", processor);
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cpufreq/cpuinfo_max_freq",
+		 processor);
 	f = fopen(path, "re");
 	if (!f)
 		return 0;
@@ -52,10 +55,11 @@ static double stated_clock_hz(int processor)
 
 struct isa {
 	const char *name;
-	int flop_per_cycle;		/* fp32; half of it fp64 */
+	int flop_per_cycle;		/* in fp32; half as many in fp64 */
 };
 
-/* Two units of fused multiply and add, each as wide as a register. */
+/* The widest instructions here. Assumes two fused multiply-add units, each as wide as a
+ * register. */
 static struct isa isa_here(void)
 {
 #if defined(__x86_64__)
@@ -83,6 +87,6 @@ void cpu_peak_send(struct sink *sink, int cores, int processor)
 	sink_peak(sink, "fp32", cores * clock * isa.flop_per_cycle);
 	sink_peak(sink, "fp64", cores * clock * isa.flop_per_cycle / 2);
 	sink_peak_basis(sink, "at most: %d core%s at %.2f GHz (%s), %d FLOP a cycle (%s)", cores,
-			cores == 1 ? "" : "s", 1e-9 * clock, stated >= clock ? "specified" : "measured",
-			isa.flop_per_cycle, isa.name);
+			cores == 1 ? "" : "s", 1e-9 * clock,
+			stated >= clock ? "specified" : "measured", isa.flop_per_cycle, isa.name);
 }

@@ -1,4 +1,5 @@
-/* gpu_copies.c - within a GPU's memory, to and from the host, from one GPU to another; and launches. */
+/* gpu_copies.c - times launches, and copies within a GPU's memory, to and from the host, and
+ * between GPUs. */
 #include "gpu_work.h"
 
 #ifdef POLLUX_CUDA
@@ -17,23 +18,26 @@ struct gpu_copy {
 	const void *from;
 	size_t bytes;
 	enum cudaMemcpyKind kind;
-	int to_ordinal, from_ordinal;	/* of copies between GPUs */
+	int to_ordinal, from_ordinal;	/* for copies between GPUs */
 };
 
-/* In a stream: between places in the GPU's memory, and memory of the host that is pinned. */
+/* Copies in a stream, within the GPU's memory or between this and pinned memory of the host. */
 static double run_copy(void *state, int64_t count)
 {
 	struct gpu_copy *c = state;
 
 	gpu_begin(c->g);
 	for (int64_t i = 0; i < count; i++)
-		if (!gpu_ok(c->g, c->g->cuda.cudaMemcpyAsync(c->to, c->from, c->bytes, c->kind, c->g->stream),
+		if (!gpu_ok(c->g,
+			    c->g->cuda.cudaMemcpyAsync(c->to, c->from, c->bytes, c->kind,
+						       c->g->stream),
 			    "copy"))
 			return (double)NAN;
 	return gpu_end(c->g);
 }
 
-/* Pageable memory goes through buffers of the driver: the call is what takes the time. */
+/* Copies from or to pageable memory, through buffers of the driver. The time is that of the calls,
+ * which wait. */
 static double run_waiting_copy(void *state, int64_t count)
 {
 	struct gpu_copy *c = state;
@@ -53,8 +57,9 @@ static double run_peer_copy(void *state, int64_t count)
 
 	gpu_begin(c->g);
 	for (int64_t i = 0; i < count; i++)
-		if (!gpu_ok(c->g, c->g->cuda.cudaMemcpyPeerAsync(c->to, c->to_ordinal, c->from,
-								 c->from_ordinal, c->bytes, c->g->stream),
+		if (!gpu_ok(c->g,
+			    c->g->cuda.cudaMemcpyPeerAsync(c->to, c->to_ordinal, c->from,
+							   c->from_ordinal, c->bytes, c->g->stream),
 			    "copy from one GPU to another"))
 			return (double)NAN;
 	return gpu_end(c->g);
@@ -95,7 +100,8 @@ static void host_copies(struct sink *sink, struct gpu_work *g, void *on_gpu)
 		sweep(sink, &to, MEASURED_COPY, "pageable to device", 1, run_waiting_copy);
 		sweep(sink, &back, MEASURED_COPY, "pageable to host", 1, run_waiting_copy);
 	} else {
-		sink_note(sink, "no copies of pageable memory: %zu bytes of the host could not be had", most);
+		sink_note(sink, "no copies of pageable memory: the host has no %zu bytes to spare",
+			  most);
 	}
 	if (gpu_ok(g, g->cuda.cudaMallocHost(&pinned, most), "allocate pinned memory")) {
 		memset(pinned, 1, most);
@@ -117,7 +123,8 @@ void gpu_copies(struct sink *sink, struct gpu_work *g)
 	if (gpu_ok(g, g->cuda.cudaMalloc(&a, most), "allocate memory") &&
 	    gpu_ok(g, g->cuda.cudaMalloc(&b, most), "allocate memory") &&
 	    gpu_ok(g, g->cuda.cudaMemset(a, 1, most), "fill memory")) {
-		struct gpu_copy within = { .g = g, .to = b, .from = a, .kind = cudaMemcpyDeviceToDevice };
+		struct gpu_copy within = { .g = g, .to = b, .from = a,
+					   .kind = cudaMemcpyDeviceToDevice };
 
 		sweep(sink, &within, MEASURED_MEMORY, "", 1, run_copy);
 		host_copies(sink, g, a);
@@ -128,7 +135,7 @@ void gpu_copies(struct sink *sink, struct gpu_work *g)
 	g->cuda.cudaFree(b);
 }
 
-/* Both directions are taken to be alike. */
+/* Times one direction; the other is taken to be alike. */
 void gpu_peer_copies(struct sink *sink, struct gpu_work *from, struct gpu_work *to)
 {
 	struct gpu_copy c = { .g = from, .to_ordinal = to->ordinal, .from_ordinal = from->ordinal };
@@ -138,7 +145,7 @@ void gpu_peer_copies(struct sink *sink, struct gpu_work *from, struct gpu_work *
 
 	from->cuda.cudaDeviceCanAccessPeer(&direct, from->ordinal, to->ordinal);
 	if (direct)
-		from->cuda.cudaDeviceEnablePeerAccess(to->ordinal, 0);	/* the present one is from */
+		from->cuda.cudaDeviceEnablePeerAccess(to->ordinal, 0);	/* for from, the current GPU */
 	else
 		sink_note(sink, "the GPUs cannot reach each other's memory: copies go by the host");
 	if (gpu_ok(from, from->cuda.cudaMalloc(&source, most), "allocate memory") &&
@@ -158,10 +165,11 @@ void gpu_peer_copies(struct sink *sink, struct gpu_work *from, struct gpu_work *
 struct launch {
 	struct gpu_work *g;
 	float *x;
-	bool wait;			/* for each, before the next */
+	bool wait;			/* for each launch before the next */
 };
 
-/* cuBLAS has a kernel for one number: as near to nothing as can be had without a compiler for the GPU. */
+/* Launches a cuBLAS kernel that scales one number, the smallest kernel available without a GPU
+ * compiler. */
 static double run_launch(void *state, int64_t count)
 {
 	struct launch *l = state;
@@ -170,9 +178,11 @@ static double run_launch(void *state, int64_t count)
 	const float one = 1;
 
 	for (int64_t i = 0; i < count; i++) {
-		if (!gpu_blas_ok(l->g, c->cublasSscal(l->g->blas, 1, &one, l->x, 1), "launch a kernel"))
+		if (!gpu_blas_ok(l->g, c->cublasSscal(l->g->blas, 1, &one, l->x, 1),
+				 "launch a kernel"))
 			return (double)NAN;
-		if (l->wait && !gpu_ok(l->g, c->cudaStreamSynchronize(l->g->stream), "wait for a kernel"))
+		if (l->wait &&
+		    !gpu_ok(l->g, c->cudaStreamSynchronize(l->g->stream), "wait for a kernel"))
 			return (double)NAN;
 	}
 	if (!gpu_ok(l->g, c->cudaStreamSynchronize(l->g->stream), "wait for a kernel"))

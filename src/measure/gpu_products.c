@@ -1,4 +1,4 @@
-/* gpu_products.c - products by cuBLAS, by type, and what the GPU could do on paper. */
+/* gpu_products.c - times products by cuBLAS for each type, and computes theoretical peaks. */
 #include "gpu_work.h"
 
 #ifdef POLLUX_CUDA
@@ -10,7 +10,8 @@
 
 /* --- operands --- */
 
-/* In values. A prime, so that its repetitions fall on no rows and columns. */
+/* Number of random values that are repeated. It is prime, so that repetitions do not align with
+ * rows or columns. */
 #define CHUNK ((size_t)1000003)
 
 static unsigned short bf16_of(float x)
@@ -21,7 +22,7 @@ static unsigned short bf16_of(float x)
 	return (unsigned short)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-/* Of |x| < 0.5; what is below its normal numbers becomes 0. */
+/* For |x| < 0.5. Values below the normal numbers of fp16 become 0. */
 static unsigned short fp16_of(float x)
 {
 	unsigned bits;
@@ -42,7 +43,7 @@ struct gpu_type {
 	size_t size;
 };
 
-/* Accumulated in fp32, as training does; fp64 in itself. */
+/* Products accumulate in fp32, as in training; those in fp64 accumulate in fp64. */
 static const struct gpu_type types[] = {
 	{ "fp32", CUDA_R_32F, CUBLAS_COMPUTE_32F, 4 },
 	{ "tf32", CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32, 4 },
@@ -90,9 +91,9 @@ static bool fill(struct gpu_work *g, void *to, size_t bytes, const void *chunk, 
 
 /* --- one product --- */
 
-/* Row by row, C (m x n) = A (m x k) B (k x n) is C' = B' A' to cuBLAS, which goes column by column.
- * The weights B may lie as k x n, or as n x k, as PyTorch's linear layers have them: which is
- * faster depends on the type and the GPU. */
+/* C (m x n) = A (m x k) B (k x n) with matrices stored by rows. For cuBLAS, which stores by
+ * columns, this is C' = B' A'. The weights B are stored as k x n, or as n x k as in PyTorch's
+ * linear layers. Which of them is faster depends on the type and the GPU. */
 struct gpu_product {
 	struct gpu_work *g;
 	const struct gpu_type *type;
@@ -124,7 +125,7 @@ static double run_product(void *state, int64_t count)
 	return gpu_end(p->g);
 }
 
-/* Once to load the kernel, then the better of two; HUGE_VAL where it fails. */
+/* Runs once to load the kernel, then returns the better of two times; HUGE_VAL if a run fails. */
 static double glance(struct gpu_product *p, cublasOperation_t weights)
 {
 	double a, b;
@@ -150,12 +151,12 @@ static int time_product(struct sink *sink, struct gpu_product *p)
 	return sink_time(sink, &m, run_product, p);
 }
 
-/* --- what GPUs do on paper --- */
+/* --- theoretical rates --- */
 
-/* FLOP of a multiprocessor in a cycle, without sparsity, by compute capability: NVIDIA's white
+/* FLOP per cycle of a multiprocessor, without sparsity, by compute capability: NVIDIA's white
  * papers on the architectures V100 (2017), Turing (2018), A100 (2020), GA102 (2021), Ada (2022),
- * H100 (2022) and Blackwell (2024). tf32 0: the GPU has none. fp64 0: too slow to be worth the
- * time. Consumer GPUs of 7.5, 8.6 and 8.9 do half of fp16 when they accumulate in fp32. */
+ * H100 (2022) and Blackwell (2024). tf32 0: not supported. fp64 0: too slow to be worth measuring.
+ * Consumer GPUs of 7.5, 8.6 and 8.9 reach half of the fp16 rate if they accumulate in fp32. */
 static const struct per_cycle {
 	int capability, fp64, fp32, tf32, fp16;
 } per_cycle[] = {
@@ -170,7 +171,7 @@ static int capability_of(struct gpu_work *g)
 	       gpu_attribute(g, cudaDevAttrComputeCapabilityMinor);
 }
 
-/* NULL: not a GPU of the table. */
+/* NULL: the GPU is not in the table. */
 static const struct per_cycle *per_cycle_of(int capability)
 {
 	for (size_t i = 0; i < sizeof(per_cycle) / sizeof(per_cycle[0]); i++)
@@ -227,7 +228,7 @@ static void sweep(struct sink *sink, struct gpu_work *g, const struct gpu_type *
 
 	for (size_t w = 0; w < N_WIDTHS; w++) {
 		if (sink->quick && w > 0 && w + 1 < N_WIDTHS)
-			continue;	/* the narrowest and the widest will do */
+			continue;	/* only the narrowest and the widest */
 		if (!sweep_width(sink, &p, widths[w])) {
 			sink_note(sink, "no products in %s of width %d and up: %s", type->variant,
 				  widths[w], g->err->text);
@@ -251,7 +252,7 @@ void gpu_products(struct sink *sink, struct gpu_work *g)
 }
 
 #define REFERENCE 4096
-#define REFERENCE_SPANS 20	/* the first of them while clocks rise */
+#define REFERENCE_SPANS 20	/* includes the time in which clocks rise */
 
 double gpu_reference_s(struct gpu_work *g)
 {
@@ -267,14 +268,14 @@ double gpu_reference_s(struct gpu_work *g)
 	return time_s;
 }
 
-/* --- on paper: peaks --- */
+/* --- peaks --- */
 
 static void memory_peak(struct sink *sink, struct gpu_work *g)
 {
 	double khz = gpu_attribute(g, cudaDevAttrMemoryClockRate);
 	double bits = gpu_attribute(g, cudaDevAttrGlobalMemoryBusWidth);
 
-	/* Two transfers a cycle; a copy reads and writes, and is counted once. */
+	/* Two transfers a cycle. A copied byte is read and written, and counts once. */
 	if (khz > 0 && bits > 0)
 		sink_peak(sink, "memory", 2 * 1e3 * khz * bits / 8 / 2);
 }

@@ -1,4 +1,5 @@
-/* gpu_work.c - a GPU, by CUDA and cuBLAS. Without CUDA's headers at build, only the word of that. */
+/* gpu_work.c - measures a GPU by CUDA and cuBLAS. Built without CUDA's headers, it only reports
+ * their absence. */
 #include "gpu_work.h"
 
 #include <math.h>
@@ -6,9 +7,9 @@
 
 #ifdef POLLUX_CUDA
 
-/* What cuBLAS is advised to have on Hopper; with less it avoids its fastest kernels. */
+/* The workspace recommended for cuBLAS on Hopper. With less it avoids its fastest kernels. */
 #define WORKSPACE_BYTES ((size_t)64 << 20)
-#define SLOWED 0.10
+#define SLOWED 0.10		/* loss of speed that is worth a note */
 
 static const struct repeat_limits gpu_full = {
 	.least = 10, .most = 200, .half_width = 0.02, .span_s = 10e-3, .time_s = 0.5,
@@ -27,7 +28,7 @@ bool gpu_blas_ok(struct gpu_work *g, cublasStatus_t status, const char *what)
 	return cublas_check(&g->cuda, status, what, g->err) == 0;
 }
 
-/* The workspace is set after the stream, which would put the default one back. */
+/* Sets the workspace after the stream, since setting a stream restores the default workspace. */
 static int open_blas(struct gpu_work *g)
 {
 	const struct cuda *c = &g->cuda;
@@ -48,7 +49,8 @@ int gpu_work_open(struct gpu_work *g, const struct device *d, struct err *err)
 	g->err = err;
 	if (cuda_open(&g->cuda, err) || cuda_ordinal(c, d->id, &g->ordinal, err) ||
 	    !gpu_ok(g, c->cudaSetDevice(g->ordinal), "choose the GPU") ||
-	    !gpu_ok(g, c->cudaStreamCreateWithFlags(&g->stream, cudaStreamNonBlocking), "make a stream") ||
+	    !gpu_ok(g, c->cudaStreamCreateWithFlags(&g->stream, cudaStreamNonBlocking),
+		    "make a stream") ||
 	    !gpu_ok(g, c->cudaEventCreate(&g->begun), "make an event") ||
 	    !gpu_ok(g, c->cudaEventCreate(&g->ended), "make an event"))
 		return -1;
@@ -60,7 +62,7 @@ void gpu_begin(struct gpu_work *g)
 	g->cuda.cudaEventRecord(g->begun, g->stream);
 }
 
-/* An error of anything before it is met here. */
+/* An error of any earlier call in the stream is reported here. */
 double gpu_end(struct gpu_work *g)
 {
 	const struct cuda *c = &g->cuda;
@@ -68,7 +70,8 @@ double gpu_end(struct gpu_work *g)
 
 	if (!gpu_ok(g, c->cudaEventRecord(g->ended, g->stream), "record an event") ||
 	    !gpu_ok(g, c->cudaEventSynchronize(g->ended), "wait for the GPU") ||
-	    !gpu_ok(g, c->cudaEventElapsedTime(&time_ms, g->begun, g->ended), "read the GPU's clock"))
+	    !gpu_ok(g, c->cudaEventElapsedTime(&time_ms, g->begun, g->ended),
+		    "read the GPU's clock"))
 		return (double)NAN;
 	return 1e-3 * (double)time_ms;
 }
@@ -77,14 +80,16 @@ int gpu_attribute(struct gpu_work *g, enum cudaDeviceAttr attribute)
 {
 	int value = 0;
 
-	return g->cuda.cudaDeviceGetAttribute(&value, attribute, g->ordinal) == cudaSuccess ? value : 0;
+	if (g->cuda.cudaDeviceGetAttribute(&value, attribute, g->ordinal) != cudaSuccess)
+		return 0;
+	return value;
 }
 
 static void note_slowed(struct sink *sink, double before_s, double after_s)
 {
 	if (after_s < HUGE_VAL && before_s < (1 - SLOWED) * after_s)
-		sink_note(sink, "the GPU slowed down by %.0f %% while it was measured (heat, its power limit, or "
-			  "others on it)", 100 * (1 - before_s / after_s));
+		sink_note(sink, "the GPU slowed down by %.0f %% while it was measured (heat, its "
+			  "power limit, or others on it)", 100 * (1 - before_s / after_s));
 }
 
 static int measure_gpu_device(struct sink *sink, const struct device *d, struct err *err)
@@ -104,8 +109,9 @@ static int measure_gpu_device(struct sink *sink, const struct device *d, struct 
 	return 0;
 }
 
-/* A ring of more than two is made of the same copies. */
-static int measure_gpu_exchange(struct sink *sink, const struct device *devices, int n, struct err *err)
+/* Measures pairs only: a ring of more GPUs consists of the same copies. */
+static int measure_gpu_exchange(struct sink *sink, const struct device *devices, int n,
+				struct err *err)
 {
 	struct gpu_work from = { .ordinal = 0 }, to = { .ordinal = 0 };
 
@@ -129,7 +135,8 @@ static int measure_gpu_device(struct sink *sink, const struct device *d, struct 
 	return cuda_open(&cuda, err);
 }
 
-static int measure_gpu_exchange(struct sink *sink, const struct device *devices, int n, struct err *err)
+static int measure_gpu_exchange(struct sink *sink, const struct device *devices, int n,
+				struct err *err)
 {
 	(void)n;
 	return measure_gpu_device(sink, devices, err);

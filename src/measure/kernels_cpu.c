@@ -1,4 +1,5 @@
-/* kernels_cpu.c - a CPU slot: products by OpenBLAS, copies in memory; slots together: barriers and sums. */
+/* kernels_cpu.c - measures one CPU slot (products by OpenBLAS, copies in memory) and several
+ * together (barriers and sums). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,18 +14,19 @@
 #include "sizes.h"
 #include "team.h"
 
-#define PRODUCT_MOST_S 0.3	/* a longer one is left out: five of them would be a long time */
+/* A longer product is left out, as it is repeated at least five times. */
+#define PRODUCT_MOST_S 0.3
 #define PRODUCT_MOST_QUICK_S 0.03
-#define BUSY 0.05		/* less of a core than 1 - BUSY: others were at work on it */
-#define SLOWED 0.10
+#define BUSY 0.05		/* share of a core used by others that is worth a note */
+#define SLOWED 0.10		/* loss of speed that is worth a note */
 
 /* --- products --- */
 
 struct product {
 	void (*run)(int64_t m, int64_t n, int64_t k, const void *a, const void *b, void *c);
 	const char *variant;
-	size_t size;			/* of an element */
-	void *a, *b, *c;		/* of the largest product */
+	size_t size;			/* of an element, bytes */
+	void *a, *b, *c;		/* operands of the largest product */
 	int64_t m, width;
 };
 
@@ -74,7 +76,8 @@ static void empty(struct product *p)
 	p->a = p->b = p->c = NULL;
 }
 
-/* All sizes of one type. Of a width what would take too long is left out, by the time of the size before. */
+/* Times all sizes of one type. Leaves out the sizes of a width that would take too long, as
+ * estimated from the size before. */
 static void sweep(struct sink *sink, struct product *p)
 {
 	double most_s = sink->quick ? PRODUCT_MOST_QUICK_S : PRODUCT_MOST_S;
@@ -97,15 +100,16 @@ static void sweep(struct sink *sink, struct product *p)
 	empty(p);
 }
 
-static int products(struct sink *sink, const struct blas *blas)
+static void products(struct sink *sink, const struct blas *blas)
 {
-	struct product fp32 = { .run = blas->product_fp32, .variant = "fp32", .size = sizeof(float) };
-	struct product fp64 = { .run = blas->product_fp64, .variant = "fp64", .size = sizeof(double) };
+	struct product fp32 = { .run = blas->product_fp32, .variant = "fp32",
+				.size = sizeof(float) };
+	struct product fp64 = { .run = blas->product_fp64, .variant = "fp64",
+				.size = sizeof(double) };
 
 	sweep(sink, &fp32);
 	if (!sink->quick)
 		sweep(sink, &fp64);
-	return 0;
 }
 
 /* --- copies in memory --- */
@@ -115,7 +119,7 @@ struct copy {
 	size_t bytes;
 };
 
-/* Each thread a part of it. */
+/* Copies the part of this thread. */
 static double copy_part(struct team *team, int rank, int64_t count)
 {
 	const struct copy *c = team->data;
@@ -124,7 +128,8 @@ static double copy_part(struct team *team, int rank, int64_t count)
 
 	for (int64_t i = 0; i < count; i++) {
 		memcpy(c->to + at, c->from + at, part);
-		__asm__ volatile("" : : "r"(c->to) : "memory");	/* it is wanted each time */
+		/* keeps the compiler from dropping a copy */
+		__asm__ volatile("" : : "r"(c->to) : "memory");
 	}
 	team_meet(team);
 	return 1e-9 * (double)(clock_boot_ns() - begun_ns);
@@ -145,7 +150,8 @@ static void copy_memory(struct sink *sink, struct team *team)
 		sink_note(sink, "no copies in memory: there is too little of it");
 	else
 		memset(c.from, 1, most);
-	for (c.bytes = (size_t)1 << 16; c.from && c.to && c.bytes <= most; c.bytes <<= sink->quick ? 4 : 2) {
+	for (c.bytes = (size_t)1 << 16; c.from && c.to && c.bytes <= most;
+	     c.bytes <<= sink->quick ? 4 : 2) {
 		struct device_measurement m = {
 			.what = MEASURED_MEMORY, .devices = 1, .bytes = (int64_t)c.bytes,
 		};
@@ -157,13 +163,13 @@ static void copy_memory(struct sink *sink, struct team *team)
 	free(c.to);
 }
 
-/* --- whether the machine was quiet --- */
+/* --- disturbances --- */
 
 struct quiet {
 	double wall_s, cpu_s;
 };
 
-/* Of this thread: what it works at all the time. */
+/* The times of this thread, which works all the time. */
 static struct quiet quiet_now(void)
 {
 	struct rusage u;
@@ -182,11 +188,11 @@ static void note_busy(struct sink *sink, const struct quiet *before)
 	double wall = now.wall_s - before->wall_s, share = (now.cpu_s - before->cpu_s) / wall;
 
 	if (wall > 0 && share < 1 - BUSY)
-		sink_note(sink, "the machine was busy: other processes had %.0f %% of the core's time; "
-			  "these figures are too low", 100 * (1 - share));
+		sink_note(sink, "the machine was busy: other processes had %.0f %% of the core's "
+			  "time; these figures are too low", 100 * (1 - share));
 }
 
-/* The same product before and after all others. */
+/* The rate of a fixed product, measured before and after all others. */
 static double product_rate(const struct blas *blas)
 {
 	struct product p = { .run = blas->product_fp32, .variant = "fp32", .size = sizeof(float),
@@ -203,16 +209,11 @@ static double product_rate(const struct blas *blas)
 static void note_slowed(struct sink *sink, double before, double after)
 {
 	if (after < (1 - SLOWED) * before)
-		sink_note(sink, "the processor slowed down by %.0f %% while it was measured (heat, or "
-			  "others on the same core)", 100 * (1 - after / before));
+		sink_note(sink, "the processor slowed down by %.0f %% while it was measured (heat, "
+			  "or others on the same core)", 100 * (1 - after / before));
 }
 
 /* --- one slot --- */
-
-static int first_processor(const struct device *d)
-{
-	return (int)strtol(d->binding, NULL, 10);
-}
 
 static void measure_products(struct sink *sink, int cores)
 {
@@ -237,7 +238,8 @@ static int measure_slot(struct sink *sink, const struct device *d, struct err *e
 {
 	struct team team;
 
-	cpu_peak_send(sink, d->cores, first_processor(d));
+	/* The binding begins with its first processor. */
+	cpu_peak_send(sink, d->cores, (int)strtol(d->binding, NULL, 10));
 	measure_products(sink, d->cores);
 	if (team_start(&team, d->cores, NULL, err))
 		return -1;
@@ -263,14 +265,16 @@ static double run_barrier(void *state, int64_t count)
 	return team_do(state, wait_all, count);
 }
 
-/* A vector for each slot, in memory that its thread touched first, and the sum of all. */
+/* A vector for each slot, in memory that the thread of the slot touched first, and the sum of all
+ * vectors. */
 struct vectors {
-	float **of;			/* by rank */
+	float **of;			/* indexed by rank */
 	float *sum;
 	size_t n;
 };
 
-/* What each has to itself before a sum, as a gradient has: in its own cache, and changed. */
+/* Changes a vector before the sum, as a new gradient would be: it lies in the cache of its own
+ * core. */
 static void change(float *x, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -283,7 +287,7 @@ static void add(float *restrict sum, const float *restrict x, size_t n)
 		sum[i] += x[i];
 }
 
-/* Each sums a slice of all vectors. Timed from when all have arrived until all have done. */
+/* Sums a slice of all vectors. The time runs from the arrival of all threads until all are done. */
 static double sum_all(struct team *team, int rank, int64_t count)
 {
 	struct vectors *v = team->data;
@@ -322,7 +326,8 @@ static double touch(struct team *team, int rank, int64_t count)
 static void reduce(struct sink *sink, struct team *team)
 {
 	size_t most = (size_t)1 << (sink->quick ? 20 : 24);
-	struct vectors v = { .of = xcalloc((size_t)team->n, sizeof(*v.of)), .n = most / sizeof(float) };
+	struct vectors v = { .of = xcalloc((size_t)team->n, sizeof(*v.of)),
+			     .n = most / sizeof(float) };
 
 	v.sum = xmalloc(most);
 	team->data = &v;

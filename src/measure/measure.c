@@ -1,4 +1,4 @@
-/* measure.c - the process that measures, and what comes from it. */
+/* measure.c - starts the process that measures, and collects its results. */
 #include "pollux/measure.h"
 
 #include <errno.h>
@@ -16,15 +16,17 @@
 #include "backend.h"
 #include "pollux/mem.h"
 
-#define SILENCE_S 900		/* far longer than any one measurement: it hangs, in a driver say */
+#define SILENCE_S 900		/* after this time without a message the process hangs */
 
 static const struct measure_backend *const backends[] = { &measure_cpu, &measure_gpu };
 
 /* --- the pipe --- */
 
-enum message_kind { MESSAGE_MEASUREMENT, MESSAGE_PEAK, MESSAGE_BASIS, MESSAGE_NOTE, MESSAGE_ERROR, MESSAGE_END };
+enum message_kind {
+	MESSAGE_MEASUREMENT, MESSAGE_PEAK, MESSAGE_BASIS, MESSAGE_NOTE, MESSAGE_ERROR, MESSAGE_END
+};
 
-/* Both ends are the same program, and one message is written at once. */
+/* Both ends of the pipe are the same program. A message is written at once. */
 struct message {
 	enum message_kind kind;
 	struct device_measurement measurement;
@@ -32,7 +34,8 @@ struct message {
 	int exit_status;
 	char text[256];
 };
-_Static_assert(sizeof(struct message) <= 512, "a write to a pipe is whole up to PIPE_BUF, 512 at least");
+_Static_assert(sizeof(struct message) <= 512,
+	       "a write to a pipe is whole up to PIPE_BUF, 512 at least");
 
 static void send(const struct sink *sink, const struct message *message)
 {
@@ -42,11 +45,12 @@ static void send(const struct sink *sink, const struct message *message)
 		n = write(sink->fd, message, sizeof(*message));
 	while (n < 0 && errno == EINTR);
 	if (n != (ssize_t)sizeof(*message))
-		_exit(EX_IOERR);	/* nobody wants to know */
+		_exit(EX_IOERR);	/* nobody reads the results */
 }
 
 __attribute__((format(printf, 3, 0)))
-static void send_text(const struct sink *sink, enum message_kind kind, const char *format, va_list ap)
+static void send_text(const struct sink *sink, enum message_kind kind, const char *format,
+		      va_list ap)
 {
 	struct message message = { .kind = kind };
 
@@ -114,7 +118,8 @@ static int work(struct sink *sink, const struct device *devices, int n, struct e
 
 	if (device_backend_of(devices[0].id)->bind(devices, n, err))
 		return -1;
-	return n == 1 ? backend->device(sink, devices, err) : backend->exchange(sink, devices, n, err);
+	return n == 1 ? backend->device(sink, devices, err)
+		      : backend->exchange(sink, devices, n, err);
 }
 
 _Noreturn static void child(struct sink *sink, const struct device *devices, int n, pid_t parent)
@@ -125,7 +130,7 @@ _Noreturn static void child(struct sink *sink, const struct device *devices, int
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	signal(SIGPIPE, SIG_IGN);
 	if (getppid() != parent)
-		_exit(EX_IOERR);	/* gone before that was set */
+		_exit(EX_IOERR);	/* the parent ended before prctl() */
 	if (work(sink, devices, n, &err)) {
 		end.kind = MESSAGE_ERROR;
 		end.exit_status = err.exit_status;
@@ -135,27 +140,25 @@ _Noreturn static void child(struct sink *sink, const struct device *devices, int
 	_exit(0);
 }
 
-/* --- what comes from it --- */
-
-static void append(struct device_measurement_list *list, const struct device_measurement *m)
-{
-	list->items = xreallocarray(list->items, (size_t)list->count + 1, sizeof(*list->items));
-	list->items[list->count++] = *m;
-}
+/* --- results --- */
 
 static void take(struct measure_result *r, const struct message *message, struct err *err)
 {
+	struct device_measurement_list *list = &r->list;
+
 	switch (message->kind) {
 	case MESSAGE_MEASUREMENT:
-		append(&r->list, &message->measurement);
+		list->items = xreallocarray(list->items, (size_t)list->count + 1,
+					    sizeof(*list->items));
+		list->items[list->count++] = message->measurement;
 		break;
 	case MESSAGE_PEAK:
 		if (r->n_peaks < MEASURE_PEAKS)
 			r->peaks[r->n_peaks++] = message->peak;
 		break;
 	case MESSAGE_BASIS:
-		snprintf(r->peak_basis, sizeof(r->peak_basis), "%.*s", (int)sizeof(r->peak_basis) - 1,
-			 message->text);
+		snprintf(r->peak_basis, sizeof(r->peak_basis), "%.*s",
+			 (int)sizeof(r->peak_basis) - 1, message->text);
 		break;
 	case MESSAGE_NOTE:
 		strings_add(&r->notes, message->text);
@@ -168,7 +171,7 @@ static void take(struct measure_result *r, const struct message *message, struct
 	}
 }
 
-/* False where nothing came for so long. */
+/* Waits for a message. Returns false if none came within SILENCE_S. */
 static bool has_spoken(int fd)
 {
 	struct pollfd from = { .fd = fd, .events = POLLIN };
@@ -197,19 +200,22 @@ static int ended_early(pid_t pid, const char *id, struct err *err)
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	if (WIFSIGNALED(status))
-		return err_set(err, EX_OSERR, "cannot measure %s: the process that did was ended by signal %d",
-			       id, WTERMSIG(status));
-	return err_set(err, EX_OSERR, "cannot measure %s: the process that did ended with status %d", id,
+		return err_set(err, EX_OSERR,
+			       "cannot measure %s: the measuring process was ended by signal %d", id,
+			       WTERMSIG(status));
+	return err_set(err, EX_OSERR,
+		       "cannot measure %s: the measuring process ended with status %d", id,
 		       WEXITSTATUS(status));
 }
 
-/* It is not waited for: in a driver that hangs it may not even die. */
+/* Kills the process without waiting for its end: a process that hangs in a driver may not even
+ * die. */
 static int hangs(pid_t pid, const char *id, struct err *err)
 {
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, WNOHANG);
-	return err_set(err, EX_OSERR, "cannot measure %s: the process that did said nothing for %d s, and was "
-		       "killed", id, SILENCE_S);
+	return err_set(err, EX_OSERR, "cannot measure %s: the measuring process sent nothing for "
+		       "%d s, and was killed", id, SILENCE_S);
 }
 
 static int collect(pid_t pid, int fd, const char *id, struct measure_result *r, struct err *err)
@@ -244,8 +250,8 @@ static int measure(const struct device *devices, int n, const struct measure_opt
 
 	*r = (struct measure_result){ 0 };
 	if (!sink.backend)
-		return err_set(err, EX_UNAVAILABLE, "cannot measure %s: this pollux has no means for devices "
-			       "of its sort", devices[0].id);
+		return err_set(err, EX_UNAVAILABLE, "cannot measure %s: this pollux cannot measure "
+			       "devices of its sort", devices[0].id);
 	if (pipe(ends))
 		return err_set(err, EX_OSERR, "cannot make a pipe: %s", strerror(errno));
 	pid = fork();
@@ -263,8 +269,8 @@ static int measure(const struct device *devices, int n, const struct measure_opt
 	return rc;
 }
 
-int measure_device(const struct device *d, const struct measure_options *o, struct measure_result *r,
-		   struct err *err)
+int measure_device(const struct device *d, const struct measure_options *o,
+		   struct measure_result *r, struct err *err)
 {
 	return measure(d, 1, o, r, err);
 }

@@ -1,4 +1,4 @@
-/* random.c - xorshift64* (S. Vigna, ACM Trans. Math. Softw. 42 (2016)). */
+/* random.c - random numbers by xorshift64* (S. Vigna, ACM Trans. Math. Softw. 42 (2016)). */
 #include "random.h"
 
 static double next(uint64_t *state)

@@ -1,4 +1,4 @@
-/* repeat.c - repetitions, and when there are enough. */
+/* repeat.c - repeats an operation until its mean time is known. */
 #include "repeat.h"
 
 #include <math.h>
@@ -15,8 +15,8 @@ const struct repeat_limits REPEAT_QUICK = {
 	.least = 5, .most = 50, .half_width = 0.02, .span_s = 0.5e-3, .time_s = 0.05,
 };
 
-#define WARM_UPS 10		/* at most, until two in a row agree */
-#define AGREE 1.1
+#define WARM_UPS 10		/* at most this many, until two in a row agree */
+#define AGREE 1.1		/* ratio of two times that agree */
 #define COUNT_MAX (1 << 24)
 
 static int compare(const void *a, const void *b)
@@ -35,7 +35,7 @@ static double median(const double *times_s, int n)
 	return n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
 }
 
-/* In one walk: B. P. Welford, Technometrics 4 (1962), 419-420. */
+/* Mean and deviation in one pass: B. P. Welford, Technometrics 4 (1962), 419-420. */
 struct repeated repeat_of(const double *times_s, int n, const struct repeat_limits *limits)
 {
 	double most = REPEAT_STALL * median(times_s, n), m2 = 0;
@@ -53,13 +53,15 @@ struct repeated repeat_of(const double *times_s, int n, const struct repeat_limi
 	}
 	if (s.n > 1) {
 		s.sd_s = sqrt(m2 / (double)(s.n - 1));
-		s.half_width = student_quantile((double)s.n - 1) * s.sd_s / sqrt((double)s.n) / s.mean_s;
+		s.half_width = student_quantile((double)s.n - 1) * s.sd_s / sqrt((double)s.n) /
+			       s.mean_s;
 	}
 	s.steady = s.n >= limits->least && s.half_width <= limits->half_width;
 	return s;
 }
 
-/* How many fill a span; 0: it failed. The first run is a warm-up: pages and kernels are loaded. */
+/* The number of operations that fills a span; 0: a run failed. The first run is a warm-up, which
+ * loads pages and kernels. */
 static int64_t count_for_span(repeat_run *run, void *state, double span_s)
 {
 	double time_s = run(state, 1);
@@ -72,7 +74,7 @@ static int64_t count_for_span(repeat_run *run, void *state, double span_s)
 	return 0;
 }
 
-/* Clocks rise, caches fill: until two in a row agree. */
+/* Runs until two times in a row agree, while clocks rise and caches fill. */
 static int warm_up(repeat_run *run, void *state, int64_t count)
 {
 	double last_s = run(state, count);
@@ -87,7 +89,8 @@ static int warm_up(repeat_run *run, void *state, int64_t count)
 	return isnan(last_s) ? -1 : 0;
 }
 
-int repeat_time(struct repeated *s, repeat_run *run, void *state, const struct repeat_limits *limits)
+int repeat_time(struct repeated *s, repeat_run *run, void *state,
+		const struct repeat_limits *limits)
 {
 	int64_t count = count_for_span(run, state, limits->span_s);
 	double times_s[REPEAT_MOST], begun_s;

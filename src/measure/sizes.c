@@ -1,4 +1,4 @@
-/* sizes.c - rows within widths. */
+/* sizes.c - walks over widths, and over rows within each. */
 #include "sizes.h"
 
 static const int64_t widths[] = { 256, 1024, 4096 };

@@ -1,4 +1,4 @@
-/* team.c - a barrier before and after each task. */
+/* team.c - threads that meet at a barrier before and after each task. */
 #include "team.h"
 
 #include <stdlib.h>
@@ -8,10 +8,10 @@
 
 struct team_member {
 	struct team *team;
-	const struct device *device;	/* NULL: not to be bound */
+	const struct device *device;	/* NULL: the thread is not bound */
 	int rank;
 	pthread_t thread;
-	struct err err;			/* of its binding */
+	struct err err;			/* of binding the thread */
 };
 
 void team_meet(struct team *team)
@@ -53,7 +53,7 @@ static int first_error(const struct team *team, struct err *err)
 	return 0;
 }
 
-/* A thread that cannot be started leaves the others at the barrier: the process is about to end. */
+/* If a thread cannot be started, the others stay at the barrier: the process is about to end. */
 int team_start(struct team *team, int n, const struct device *devices, struct err *err)
 {
 	*team = (struct team){ .n = n, .members = xcalloc((size_t)n, sizeof(struct team_member)) };
@@ -62,7 +62,9 @@ int team_start(struct team *team, int n, const struct device *devices, struct er
 	for (int r = 0; r < n; r++) {
 		struct team_member *m = &team->members[r];
 
-		*m = (struct team_member){ .team = team, .rank = r, .device = devices ? &devices[r] : NULL };
+		*m = (struct team_member){
+			.team = team, .rank = r, .device = devices ? &devices[r] : NULL,
+		};
 		if (r > 0 && pthread_create(&m->thread, NULL, work, m))
 			return err_set(err, EX_OSERR, "cannot start thread %d of %d", r + 1, n);
 	}

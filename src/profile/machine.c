@@ -1,4 +1,4 @@
-/* machine.c - what the processors are busy with, from /proc and the control group. */
+/* machine.c - reads the load of the processors from /proc and the control group. */
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static void read_processors(struct machine_time *t)
 		fclose(f);
 }
 
-/* A container that may use less than it sees. */
+/* Seconds for which a quota of the container held back its processes. */
 static double read_held_back(void)
 {
 	static const char name[] = "throttled_usec ";
@@ -49,7 +49,8 @@ static int64_t read_hot(void)
 	glob_t files;
 	char line[32];
 
-	if (glob("/sys/devices/system/cpu/cpu[0-9]*/thermal_throttle/core_throttle_count", 0, NULL, &files))
+	if (glob("/sys/devices/system/cpu/cpu[0-9]*/thermal_throttle/core_throttle_count", 0, NULL,
+		 &files))
 		return 0;
 	for (size_t i = 0; i < files.gl_pathc; i++) {
 		FILE *f = fopen(files.gl_pathv[i], "re");

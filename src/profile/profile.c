@@ -1,4 +1,5 @@
-/* profile.c - from a command to points: choose, try, learn, until the budget is used up. */
+/* profile.c - measures a command: chooses a point, tries it and learns, until the budget is used
+ * up. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,15 +14,16 @@
 #include "pollux/supervise.h"
 #include "profile_state.h"
 
-/* Before any launch was timed. */
+/* The guess before any launch was timed. */
 #define LAUNCH_GUESS_S 1.0
 /* Growth may use this share of the budget. */
 #define GROWTH_SHARE 0.5
-/* A launch may take so many times what others took; the first one all of the budget. */
+/* A launch may take this multiple of the mean of earlier launches, plus a constant. The first may
+ * take the whole budget. */
 #define LAUNCH_PATIENCE 4.0
 #define LAUNCH_PATIENCE_S 5.0
 
-/* --- what is known --- */
+/* --- knowledge --- */
 
 static const char *kind_of(const struct profile *p)
 {
@@ -33,7 +35,7 @@ static struct experiment_point point_of(const struct pool_entry *entry)
 	const struct observation *o = &entry->observation;
 	const struct configuration *c = &entry->configuration;
 
-	/* Experiments are of one kind of device, and do not name it. */
+	/* An experiment has one kind of device, and its configurations do not name it. */
 	return (struct experiment_point){
 		.configuration = configuration_at(configuration_place(c), c->local_batch_size,
 						  c->accumulation_steps),
@@ -42,12 +44,7 @@ static struct experiment_point point_of(const struct pool_entry *entry)
 	};
 }
 
-static bool shares_memory(const struct profile *p)
-{
-	return device_backend_of(p->devices[0].id)->shares_memory;
-}
-
-/* Of earlier runs of the workload as well, whoever made them. */
+/* All that is known of the workload, also from runs of other jobs. */
 struct known {
 	struct knowledge knowledge;
 	struct experiment_point *points;	/* owned */
@@ -66,7 +63,8 @@ static void release_known(struct known *k)
 	free(k->points);
 }
 
-/* Where each device has its own memory, it is no matter how many they were. */
+/* Adds the points that ran out of memory. If each device has its own memory, their number of
+ * replicas does not matter. */
 static void add_ran_out(struct known *k)
 {
 	const struct memory_bounds *b = &k->knowledge.memory;
@@ -106,14 +104,14 @@ static int read_known(struct profile *p, struct known *k, struct err *err)
 
 static struct experiment_limits limits_of(const struct profile *p)
 {
-	const struct job *job = p->job;
+	const struct declaration *d = &p->job->declared;
 
 	return (struct experiment_limits){
-		.min_replicas = job->declared.min_replicas, .max_replicas = p->n_devices,
-		.batch_size = job->declared.batch_size, .min_batch_size = job->declared.min_batch_size,
-		.max_batch_size = job->declared.max_batch_size,
-		.max_local_batch_size = job->declared.max_local_batch_size, .accumulates = job->declared.accumulates,
-		.shares_memory = shares_memory(p),
+		.min_replicas = d->min_replicas, .max_replicas = p->n_devices,
+		.batch_size = d->batch_size, .min_batch_size = d->min_batch_size,
+		.max_batch_size = d->max_batch_size,
+		.max_local_batch_size = d->max_local_batch_size, .accumulates = d->accumulates,
+		.shares_memory = device_backend_of(p->devices[0].id)->shares_memory,
 	};
 }
 
@@ -129,7 +127,8 @@ static int max_points(const struct profile *p)
 	return p->settings->max_points > 0 ? p->settings->max_points : PROFILE_POINTS;
 }
 
-/* What is left of the budget, divided among as many points as there are still to be and as it lasts for. */
+/* The share of the rest of the budget for one point. It is divided among the points still to come,
+ * or among those that it suffices for, if these are fewer. */
 static double share_s(const struct profile *p, double launch, double left)
 {
 	double points = fmax(max_points(p) - p->n_points, 1);
@@ -150,7 +149,7 @@ static bool choose(const struct profile *p, const struct known *k, struct trial 
 
 	if (p->n_points >= max_points(p) && p->settings->max_points > 0)
 		return false;
-	/* Without a batch size there is one point, which no model comes of: once is enough. */
+	/* Without a batch size there is only one point, which is measured once. */
 	if (p->job->declared.batch_size == 0 && p->n_measured > 0)
 		return false;
 	if (!experiment_next(&e, &t->choice))
@@ -181,7 +180,7 @@ static void add_launch(struct profile *p, const struct trial *t)
 	p->n_launches++;
 }
 
-/* What the processors did, less what this run did. */
+/* Adds the processor time that other programs used during this run. */
 static void add_others(struct profile *p, const struct trial *t)
 {
 	double others_s = t->after.busy_s - t->before.busy_s - t->run.cpu_time_s;
@@ -194,14 +193,15 @@ static void add_others(struct profile *p, const struct trial *t)
 	p->n_hot += t->after.n_hot - t->before.n_hot;
 }
 
-/* Nothing that the size is to blame for: it is tried again. */
+/* True if the supervisor was killed. The size is not the cause, so it is tried again. */
 static bool lost_supervisor(const struct trial *t)
 {
 	return t->outcome != EXPERIMENT_MEASURED &&
 	       (t->run.outcome == OUTCOME_LOST || t->run.stop_reason == STOP_ORPHAN);
 }
 
-/* Again and again at one size: the size may be to blame after all, or it would take all that is left. */
+/* Counts a killed supervisor. A size that lost PROFILE_MOST_LOST in a row is not tried again: it
+ * may be the cause after all, and it would use up the budget. */
 static void add_lost(struct profile *p, const struct trial *t)
 {
 	const struct configuration *c = &t->choice.configuration;
@@ -240,7 +240,7 @@ static void learn(struct profile *p, const struct trial *t)
 
 /* --- failing --- */
 
-/* As far as it got, of a first run, which is all that there was. */
+/* Adds the step that the job reached. */
 static void add_steps(const struct profile *p, struct text *text)
 {
 	struct err ignored;
@@ -253,7 +253,7 @@ static void add_steps(const struct profile *p, struct text *text)
 	job_release(&job);
 }
 
-/* Why there is nothing to show, in one line. */
+/* Describes in one line why there is nothing to show. */
 static void describe_failure(const struct profile *p, const struct trial *t, struct text *text)
 {
 	const struct run *run = &t->run;
@@ -263,18 +263,21 @@ static void describe_failure(const struct profile *p, const struct trial *t, str
 		if (run->diagnosis && *run->diagnosis)
 			text_addf(text, ": %s", run->diagnosis);
 	} else if (lost_supervisor(t)) {
-		text_addf(text, "its supervisor was killed, at %d point%s", p->n_lost, p->n_lost == 1 ? "" : "s");
+		text_addf(text, "its supervisor was killed, at %d point%s", p->n_lost,
+			  p->n_lost == 1 ? "" : "s");
 	} else if (t->outcome == EXPERIMENT_TOO_SLOW) {
-		text_addf(text, "no step time in %.3g s: its program has to report its steps"
-			  " (pollux-client(3), pollux-report(1)) or to print them (pollux-steps(1)), for"
-			  " half a second and two steps at least (a progress bar counts after %g s, or"
-			  " at once where --steps is its total)", run->duration_s, PROFILE_BAR_LIFE_S);
+		text_addf(text, "no step time in %.3g s: the program has to report its steps "
+			  "(pollux-client(3), pollux-report(1)) or print them (pollux-steps(1)), "
+			  "for at least half a second and two steps (a progress bar counts after "
+			  "%g s, or at once if its total is --steps)", run->duration_s,
+			  PROFILE_BAR_LIFE_S);
 	} else {
 		text_add(text, run->out_of_memory ? "even at its own sizes " : "the command ");
 		profile_describe_end(run, text);
 		if (run->outcome == OUTCOME_COMPLETED) {
 			add_steps(p, text);
-			text_add(text, ": give it more to do, for half a second and two steps at least");
+			text_add(text,
+				 ": give it more to do, for at least half a second and two steps");
 		}
 	}
 }
@@ -292,7 +295,7 @@ static int failed(const struct profile *p, const struct trial *t, struct err *er
 	return -1;
 }
 
-/* The command does not do what it was written to do; other sizes may fail where it does. */
+/* True if the command fails at its own sizes. Failures at other sizes do not end the profile. */
 static bool is_hopeless(const struct profile *p, const struct trial *t)
 {
 	if (p->n_measured > 0 || p->interrupted || p->cancelled)
@@ -343,24 +346,25 @@ static int loop(struct profile *p, struct err *err)
 
 /* --- the end --- */
 
-/* The model as a pass would have it, so that a job submitted next finds it. */
+/* Stores the model as a pass would, so that the next job finds it. */
 static int keep_model(struct profile *p, struct err *err)
 {
+	const char *workload = p->job->declared.workload, *kind = kind_of(p);
 	struct workload_stamp_list stamps;
-	int rc = store_workload_stamps(p->store, kind_of(p), &stamps, err);
+	int rc = store_workload_stamps(p->store, kind, &stamps, err);
 
 	for (int i = 0; rc == 0 && i < stamps.count; i++) {
 		struct knowledge k;
 
-		if (strcmp(stamps.items[i].workload, p->job->declared.workload) != 0)
+		if (strcmp(stamps.items[i].workload, workload) != 0)
 			continue;
-		rc = knowledge_load(p->store, p->job->declared.workload, kind_of(p), &k, err);
+		rc = knowledge_load(p->store, workload, kind, &k, err);
 		if (rc)
 			break;
-		rc = knowledge_learn(p->store, p->job->declared.workload, kind_of(p),
-				     stamps.items[i].observations_key, &k, err);
+		rc = knowledge_learn(p->store, workload, kind, stamps.items[i].observations_key, &k,
+				     err);
 		if (rc == 0 && k.modelled)
-			rc = store_model_set(p->store, p->job->declared.workload, kind_of(p), &k.model, err);
+			rc = store_model_set(p->store, workload, kind, &k.model, err);
 		p->model_error = k.modelled ? k.model.fit.rmse_step : 0;
 		knowledge_release(&k);
 	}
@@ -368,7 +372,8 @@ static int keep_model(struct profile *p, struct err *err)
 	return rc;
 }
 
-/* After an error of ours its run may still be there: its supervisor then ends the job. */
+/* Stops a run that is left after an error of the profile. Its supervisor then ends the job. Returns
+ * true if there is one. */
 static bool stop_what_runs(struct profile *p)
 {
 	struct engine_context at = { .paths = p->paths, .store = p->store };
@@ -382,7 +387,8 @@ static bool stop_what_runs(struct profile *p)
 		if (runs.items[i].job_id != p->job->id)
 			continue;
 		any = true;
-		store_run_request_stop(p->store, runs.items[i].id, STOP_CANCEL, clock_boot_s(), &ignored);
+		store_run_request_stop(p->store, runs.items[i].id, STOP_CANCEL, clock_boot_s(),
+				       &ignored);
 		engine_wake(&at, &runs.items[i]);
 	}
 	run_list_release(&runs);
@@ -398,18 +404,19 @@ static int set_state(struct profile *p, int failed, const struct err *why, struc
 	if (failed)
 		text_add(&t, why->text);
 	else if (p->n_points == 0 && !p->interrupted)
-		text_add(&t, "nothing was left to measure: none of its sizes is new and known to fit");
+		text_add(&t,
+			 "nothing was left to measure: none of its sizes is new and known to fit");
 	else
-		text_addf(&t, "%s%d point%s measured in %.0f s", p->interrupted ? "interrupted; " : "",
-			  p->n_measured, p->n_measured == 1 ? "" : "s",
-			  clock_boot_s() - p->start_boot_s);
+		text_addf(&t, "%s%d point%s measured in %.0f s",
+			  p->interrupted ? "interrupted; " : "", p->n_measured,
+			  p->n_measured == 1 ? "" : "s", clock_boot_s() - p->start_boot_s);
 	rc = store_job_set_state(p->store, p->job->id, state, t.data, err) ||
 	     store_event_add(p->store, p->job->id, 0, "profile", t.data, err) ? -1 : 0;
 	text_release(&t);
 	return rc;
 }
 
-/* A job that was cancelled meanwhile stays that. */
+/* Ends the job, unless it was cancelled meanwhile. */
 static int conclude(struct profile *p, int failed, const struct err *why, struct err *err)
 {
 	if (keep_model(p, err) || profile_warn(p, err) || store_begin(p->store, err))
@@ -422,7 +429,8 @@ static int conclude(struct profile *p, int failed, const struct err *why, struct
 	return store_commit(p->store, err);
 }
 
-/* In this order: as long as the lock is held no pass ends the job. */
+/* Removes the scratch directory before the lock: as long as the lock is held no pass ends the
+ * job. */
 static void let_go(struct profile *p)
 {
 	char *scratch = paths_checkpoints(p->paths, p->job->id);
@@ -438,7 +446,7 @@ static int finish(struct profile *p, int rc, struct err *err)
 	struct err ignored = { 0 };
 
 	if (stop_what_runs(p)) {
-		close(p->lock);		/* the supervisor removes it, and ends the job */
+		close(p->lock);		/* the supervisor removes the lock and ends the job */
 		return rc;
 	}
 	if (!p->cancelled && conclude(p, rc, err, rc ? &ignored : err))
@@ -451,7 +459,8 @@ int profile_run(struct store *store, struct job *job, const struct job_command *
 		const struct profile_settings *settings, struct profile_end *end, struct err *err)
 {
 	struct profile p = {
-		.paths = settings->paths, .store = store, .settings = settings, .job = job, .lock = -1,
+		.paths = settings->paths, .store = store, .settings = settings, .job = job,
+		.lock = -1,
 		.start_boot_s = clock_boot_s(),
 	};
 	int rc = profile_reserve(&p, command, err);

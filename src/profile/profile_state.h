@@ -1,4 +1,4 @@
-/* profile_state.h - what a profile knows while it runs; private to src/profile. */
+/* profile_state.h - the state of a running profile; private to src/profile. */
 #ifndef POLLUX_PROFILE_STATE_H
 #define POLLUX_PROFILE_STATE_H
 
@@ -7,7 +7,7 @@
 #include "pollux/profile.h"
 #include "pollux/text.h"
 
-/* Whoever kills so many supervisors will kill the next, too. */
+/* The profile gives up after this many killed supervisors: the next would be killed too. */
 #define PROFILE_MOST_LOST 3
 
 struct profile {
@@ -17,53 +17,60 @@ struct profile {
 	struct job *job;
 	struct device *devices;			/* owned; reserved */
 	int n_devices;
-	char *missing;				/* owned: who has the others that it could use; NULL: there are none */
+	/* owned; holders of further usable devices, or NULL */
+	char *missing;
 	int lock;				/* run/profile-JOB.lock */
 	double start_boot_s;
-	struct experiment_point *bad;		/* owned; what did not work here */
+	struct experiment_point *bad;		/* owned; points that did not work here */
 	int n_bad;
 	double launches_s;			/* summed: launch to first step, and stop to exit */
 	int n_launches;
 	int n_points, n_measured;
-	int n_lost;				/* further ones whose supervisor was killed */
-	struct configuration lost;		/* the last of them */
-	int n_lost_there;			/* in a row */
-	int n_lasting, n_unsteady;		/* measured until steady or out of time; of these, not steady */
-	int n_known;				/* points measured so far, now or by earlier runs */
-	double watched_s, others_s, stolen_s;	/* summed over points: time, and processor time of others */
+	int n_lost;				/* further points whose supervisor was killed */
+	struct configuration lost;		/* the last lost point */
+	int n_lost_there;			/* losses in a row at this point */
+	int n_lasting;				/* points measured until steady or out of time */
+	int n_unsteady;				/* of these, those that were not steady */
+	int n_known;				/* points measured now or by earlier runs */
+	/* Summed over points: time, processor time of other programs, and throttled time. */
+	double watched_s, others_s, stolen_s;
 	int64_t n_hot;
-	int n_slowed;				/* points whose devices said that they were slowed */
-	char slowed_by[64];			/* the last of them: by what */
-	double model_error;			/* of the model that came of it, relative; 0: there is none */
+	/* points whose devices reported that they were slowed */
+	int n_slowed;
+	char slowed_by[64];			/* the reason at the last of them */
+	/* relative error of the fitted model; 0: no model */
+	double model_error;
 	bool interrupted, cancelled, abandoned;
 };
 
-/* What the machine's processors did since its start: seconds, summed over all of them. */
+/* Times since the start of the machine, seconds summed over all processors. */
 struct machine_time {
 	double boot_s;
-	double busy_s;			/* with any process */
-	double stolen_s;		/* by the hypervisor, or held back by a control group's quota */
-	int64_t n_hot;			/* how often cores were slowed by heat */
+	double busy_s;			/* running processes */
+	double stolen_s;		/* taken by the hypervisor or by a control group's quota */
+	int64_t n_hot;			/* number of times that heat slowed a core */
 };
 
 /* One point. */
 struct trial {
 	struct experiment_choice choice;
-	double measure_s;		/* at most so long from its first step */
-	double launch_limit_s;		/* to its first step */
+	double measure_s;		/* most time from the first step */
+	double launch_limit_s;		/* most time to the first step */
 	/* out */
 	enum experiment_outcome outcome;
-	struct run run;			/* as it ended; the caller's to release */
+	struct run run;			/* as it ended; the caller releases it */
 	struct observation observation;
 	struct machine_time before, after;
-	bool slowed;			/* a device, shortly before the run was stopped */
+	bool slowed;			/* a device was slowed shortly before the stop */
 	char slowed_by[64];
 };
 
-/* reserve.c: add the job and take its devices; EX_TEMPFAIL, naming who has them. */
+/* reserve.c: adds the job and reserves its devices. EX_TEMPFAIL, naming their holders: not enough
+ * are free. */
 int profile_reserve(struct profile *p, const struct job_command *command, struct err *err);
 
-/* trial.c: run it, stop it, wait for its end. p->cancelled: the job has ended, before it or meanwhile. */
+/* trial.c: runs a point, stops the run and waits for its end. Sets p->cancelled if the job has
+ * ended. */
 int profile_try(struct profile *p, struct trial *t, struct err *err);
 double profile_left_s(const struct profile *p);
 bool profile_is_interrupted(const struct profile *p);
@@ -71,15 +78,15 @@ int profile_has_ended(struct profile *p, bool *ended, struct err *err);
 
 /* machine.c */
 struct machine_time machine_time_now(void);
-/* Whether one of these devices says that it is slowed, and by what. */
+/* True if one of these devices reports that it is slowed; by: the reason. */
 bool machine_is_slowed(const struct device *devices, int n, int slots, char *by, size_t size);
 int machine_processors(void);
 int64_t machine_memory_bytes(void);
 
-/* "failed with exit status 1: " and what it said last; of a run that ended by itself. */
+/* Adds "failed with exit status 1: " and the last output, for a run that ended by itself. */
 void profile_describe_end(const struct run *run, struct text *text);
 
-/* warn.c: what is to be known of the figures, into the store's events. */
+/* warn.c: adds warnings about the figures to the events of the store. */
 int profile_warn(struct profile *p, struct err *err);
 
 #endif

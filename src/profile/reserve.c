@@ -1,4 +1,4 @@
-/* reserve.c - devices that nobody has, and the job that they are for, in one transaction. */
+/* reserve.c - adds the job of a profile and reserves free devices for it, in one transaction. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 #include "pollux/profile_lock.h"
 #include "profile_state.h"
 
-/* Who has what, at one moment. */
+/* The runs and the reservations at one moment. */
 struct holders {
 	struct run_list runs;
 	struct reserved_list reserved;
@@ -20,11 +20,13 @@ struct holders {
 static int read_holders(struct store *store, struct holders *h, struct err *err)
 {
 	*h = (struct holders){ 0 };
-	return store_runs_active(store, &h->runs, err) || store_reserved_list(store, &h->reserved, err)
-		? -1 : 0;
+	return store_runs_active(store, &h->runs, err) ||
+			       store_reserved_list(store, &h->reserved, err)
+		       ? -1
+		       : 0;
 }
 
-/* Who holds a device that no run and no profile has; NULL: nobody. */
+/* The outside holder of a device, which is no run and no profile; NULL: none. */
 static const char *outsider_on(const struct profile *p, const struct device *device)
 {
 	struct engine_context at = { .paths = p->paths, .store = p->store };
@@ -32,13 +34,7 @@ static const char *outsider_on(const struct profile *p, const struct device *dev
 	return engine_for_new_runs()->device_holder(&at, device);
 }
 
-static void release_holders(struct holders *h)
-{
-	run_list_release(&h->runs);
-	reserved_list_release(&h->reserved);
-}
-
-/* The job that has the device or is to have it; 0: none. */
+/* The job that has the device or for which it is reserved; 0: none. */
 static int64_t holder_of(const struct holders *h, const struct device *device)
 {
 	for (int i = 0; i < h->reserved.count; i++)
@@ -56,7 +52,8 @@ static int most_wanted(const struct job *job)
 	return job->declared.max_replicas > 0 ? job->declared.max_replicas : DEVICE_MAX;
 }
 
-/* Of one kind, that of the first that is free: what is measured of one kind says nothing of another. */
+/* Chooses free devices of one kind, that of the first free device: measurements on one kind tell
+ * nothing about another kind. */
 static void choose(struct profile *p, const struct device_list *list, const struct holders *h)
 {
 	p->devices = xcalloc((size_t)list->count + 1, sizeof(*p->devices));
@@ -96,7 +93,7 @@ static void describe_holders(const struct profile *p, const struct device_list *
 	}
 }
 
-/* Those that it could have had, were they free. */
+/* Notes the holders of devices that the profile could have used. */
 static void note_missing(struct profile *p, const struct device_list *list, const struct holders *h)
 {
 	struct text t = TEXT_INIT;
@@ -116,8 +113,10 @@ static int refuse(const struct profile *p, const struct device_list *list, const
 	struct text t = TEXT_INIT;
 
 	if (usable < p->job->declared.min_replicas)
-		return err_set(err, EX_UNAVAILABLE, "it needs %d device%s, but %d can be used here; see "
-			       "'pollux devices'", p->job->declared.min_replicas,
+		return err_set(err, EX_UNAVAILABLE,
+			       "it needs %d device%s, but %d can be used here; see "
+			       "'pollux devices'",
+			       p->job->declared.min_replicas,
 			       p->job->declared.min_replicas == 1 ? "" : "s", usable);
 	describe_holders(p, list, h, &t);
 	if (p->n_devices == 0)
@@ -138,7 +137,7 @@ static int take_lock(struct profile *p, struct err *err)
 	return p->lock < 0 ? -1 : 0;
 }
 
-/* The lock before the commit: no pass sees the job without it. */
+/* Adds the job. Takes the lock before the commit, so that no pass sees the job without a lock. */
 static int add(struct profile *p, const struct job_command *command, struct err *err)
 {
 	struct dependency_list none = { 0 };
@@ -149,7 +148,8 @@ static int add(struct profile *p, const struct job_command *command, struct err 
 	if (store_job_insert(p->store, p->job, command, &none, err) || take_lock(p, err))
 		return -1;
 	if (p->settings->parameters > 0 &&
-	    store_workload_set_parameters(p->store, p->job->declared.workload, p->settings->parameters, err))
+	    store_workload_set_parameters(p->store, p->job->declared.workload,
+					  p->settings->parameters, err))
 		return -1;
 	for (int i = 0; i < p->n_devices; i++)
 		if (store_device_reserve(p->store, p->job->id, &p->devices[i], err))
@@ -157,26 +157,19 @@ static int add(struct profile *p, const struct job_command *command, struct err 
 	return 0;
 }
 
-/* Who they are was asked before: a directory of users may take its time, and nobody else can write now. */
-static int refuse_blocked(struct profile *p, const struct holders *h, struct device_user_list *users,
-			  struct device_list *list, struct err *err)
-{
-	if (device_owners_match(p->store, list, &h->runs, users, err))
-		return -1;
-	device_owners_refuse(users, &h->runs, list);
-	return 0;
-}
-
-static int reserve(struct profile *p, const struct job_command *command, struct device_user_list *users,
-		   struct device_list *list, struct err *err)
+/* The users were looked up before the transaction: a directory of users may be slow, and nobody
+ * else can write now. */
+static int reserve(struct profile *p, const struct job_command *command,
+		   struct device_user_list *users, struct device_list *list, struct err *err)
 {
 	int usable = count_usable(list);
 	struct holders h;
 	int rc = read_holders(p->store, &h, err);
 
 	if (rc == 0)
-		rc = refuse_blocked(p, &h, users, list, err);
+		rc = device_owners_match(p->store, list, &h.runs, users, err);
 	if (rc == 0) {
+		device_owners_refuse(users, &h.runs, list);
 		choose(p, list, &h);
 		if (p->n_devices < p->job->declared.min_replicas || p->n_devices == 0) {
 			rc = refuse(p, list, &h, usable, err);
@@ -185,7 +178,8 @@ static int reserve(struct profile *p, const struct job_command *command, struct 
 			rc = add(p, command, err);
 		}
 	}
-	release_holders(&h);
+	run_list_release(&h.runs);
+	reserved_list_release(&h.reserved);
 	return rc;
 }
 
@@ -212,7 +206,8 @@ int profile_reserve(struct profile *p, const struct job_command *command, struct
 	device_users_look(&list, &users);
 	rc = store_begin(p->store, err);
 	if (rc == 0)
-		rc = reserve(p, command, &users, &list, err) || store_commit(p->store, err) ? -1 : 0;
+		rc = reserve(p, command, &users, &list, err) || store_commit(p->store, err) ? -1
+											    : 0;
 	if (rc)
 		undo(p);
 	device_user_list_release(&users);

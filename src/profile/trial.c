@@ -1,4 +1,5 @@
-/* trial.c - one point: assigned, watched until its step time is steady, stopped, waited for. */
+/* trial.c - tries one point: assigns a run, watches it until its step time is steady, and stops
+ * it. */
 #include <math.h>
 #include <stdlib.h>
 #include <stdio.h>
@@ -13,8 +14,8 @@
 #include "profile_state.h"
 
 #define LOOK_S 0.1
-#define LEAST_WINDOWS 2		/* to tell a step time by */
-#define SUPERVISOR_PATIENCE_S 3.0	/* with one that has yet to take its lock, or that died */
+#define LEAST_WINDOWS 2		/* for a step time */
+#define SUPERVISOR_PATIENCE_S 3.0	/* until a supervisor without a lock counts as dead */
 
 double profile_left_s(const struct profile *p)
 {
@@ -50,7 +51,8 @@ static void describe(const struct experiment_choice *choice, struct text *t)
 	const struct configuration *c = &choice->configuration;
 
 	if (c->local_batch_size == 0) {
-		text_addf(t, "%d device%s, its own batch", c->replicas, c->replicas == 1 ? "" : "s");
+		text_addf(t, "%d device%s, its own batch", c->replicas,
+			  c->replicas == 1 ? "" : "s");
 		return;
 	}
 	text_add(t, "batch ");
@@ -75,15 +77,18 @@ static int add_run(struct profile *p, struct trial *t, struct err *err)
 	text_add(&reason, "a profile: tries ");
 	describe(&t->choice, &reason);
 	rc = store_run_add(p->store, run, err) ||
-	     store_event_add(p->store, run->job_id, run->id, "point",
-			     experiment_why_name(t->choice.why), err) ||
-	     store_job_set_reason(p->store, run->job_id, reason.data, clock_wall_s() + profile_left_s(p), err)
-		? -1 : 0;
+			     store_event_add(p->store, run->job_id, run->id, "point",
+					     experiment_why_name(t->choice.why), err) ||
+			     store_job_set_reason(p->store, run->job_id, reason.data,
+						  clock_wall_s() + profile_left_s(p), err)
+		     ? -1
+		     : 0;
 	text_release(&reason);
 	return rc;
 }
 
-/* Somebody may have cancelled the job between two runs: its devices are not ours any more. */
+/* Sets *ended if the job has ended. It may have been cancelled between two runs, and has then lost
+ * its devices. */
 int profile_has_ended(struct profile *p, bool *ended, struct err *err)
 {
 	struct job job;
@@ -137,10 +142,12 @@ static bool is_enough(const struct trial *t)
 	return steady_reached(o);
 }
 
-/* Without the job's own sizes there is nothing to go by: they have all of the budget. */
+/* True for the first measurement of the job's own sizes. They may use the whole budget, since the
+ * model rests on them. */
 static bool is_first_measurement(const struct profile *p, const struct trial *t)
 {
-	return t->choice.why == EXPERIMENT_OWN && p->n_measured == 0 && t->observation.n_windows < LEAST_WINDOWS;
+	return t->choice.why == EXPERIMENT_OWN && p->n_measured == 0 &&
+	       t->observation.n_windows < LEAST_WINDOWS;
 }
 
 static bool is_time_over(const struct profile *p, const struct trial *t)
@@ -154,15 +161,18 @@ static bool is_time_over(const struct profile *p, const struct trial *t)
 	return now >= fmax(t->run.launch_boot_s, t->run.assigned_boot_s) + t->launch_limit_s;
 }
 
-/* asked_boot_s: to stop; NaN: it was not. */
+/* asked_boot_s: the time of the request to stop; NaN: none. */
 static void tell(const struct profile *p, const struct trial *t, double asked_boot_s)
 {
 	struct profile_progress progress = {
-		.stops_in_s = asked_boot_s + p->job->declared.grace_s + engine_of(&t->run)->kill_wait_s -
-			clock_boot_s(),
+		.stops_in_s = asked_boot_s + p->job->declared.grace_s +
+			      engine_of(&t->run)->kill_wait_s - clock_boot_s(),
 		.interrupted = interruptions(p) > 0,
-		.n_points = p->n_points, .choice = &t->choice, .observation = &t->observation,
-		.launched = has_launched(t), .left_s = profile_left_s(p),
+		.n_points = p->n_points,
+		.choice = &t->choice,
+		.observation = &t->observation,
+		.launched = has_launched(t),
+		.left_s = profile_left_s(p),
 	};
 
 	if (p->settings->progress)
@@ -176,7 +186,8 @@ static void nap(double seconds)
 	nanosleep(&pause, NULL);
 }
 
-/* One that was killed is replaced, as a pass would: the new one stops what is left and ends the run. */
+/* Replaces a supervisor that was killed, as a pass would. The new one stops what is left and ends
+ * the run. */
 static int see_to_supervisor(const struct profile *p, const struct trial *t, double *asked_boot_s,
 			     struct err *err)
 {
@@ -192,7 +203,8 @@ static int see_to_supervisor(const struct profile *p, const struct trial *t, dou
 	return answer == ENGINE_UNATTENDED ? engine_attend(&at, &t->run, err) : 0;
 }
 
-static int ask_to_stop(struct profile *p, const struct trial *t, enum stop_reason reason, struct err *err)
+static int ask_to_stop(struct profile *p, const struct trial *t, enum stop_reason reason,
+		       struct err *err)
 {
 	struct engine_context at = { .paths = p->paths, .store = p->store };
 
@@ -202,7 +214,8 @@ static int ask_to_stop(struct profile *p, const struct trial *t, enum stop_reaso
 	return 0;
 }
 
-/* While it still runs. CPU slots have counters that tell afterwards; to ask GPUs takes milliseconds. */
+/* Looks for slowed devices while the run still works. Only for GPUs, which take milliseconds: CPU
+ * slots have counters that are read afterwards. */
 static void look_at_devices(const struct profile *p, struct trial *t)
 {
 	const struct device_backend *backend = device_backend_of(p->devices[0].id);
@@ -213,7 +226,8 @@ static void look_at_devices(const struct profile *p, struct trial *t)
 					      sizeof(t->slowed_by));
 }
 
-/* To its end. A second interruption leaves the rest to the supervisor, which then also ends the job. */
+/* Watches the run to its end. After a second interruption the supervisor ends the run and the job
+ * alone. */
 static int watch(struct profile *p, struct trial *t, struct err *err)
 {
 	double asked_boot_s = clock_boot_s();
@@ -224,7 +238,8 @@ static int watch(struct profile *p, struct trial *t, struct err *err)
 		if (refresh(p, t, err) || see_to_supervisor(p, t, &asked_boot_s, err))
 			return -1;
 		tell(p, t, stopping_boot_s);
-		if (isnan(stopping_boot_s) && (is_enough(t) || is_time_over(p, t) || interruptions(p) > 0)) {
+		if (isnan(stopping_boot_s) &&
+		    (is_enough(t) || is_time_over(p, t) || interruptions(p) > 0)) {
 			stopping_boot_s = clock_boot_s();
 			look_at_devices(p, t);
 			if (ask_to_stop(p, t, STOP_MEASURED, err))
@@ -240,13 +255,11 @@ static int watch(struct profile *p, struct trial *t, struct err *err)
 	return 0;
 }
 
-/* --- what came of it --- */
+/* --- the outcome --- */
 
 static enum experiment_outcome outcome_of(const struct trial *t)
 {
-	bool timed = t->observation.n_windows > 0;
-
-	if (timed)
+	if (t->observation.n_windows > 0)
 		return EXPERIMENT_MEASURED;
 	if (t->run.out_of_memory)
 		return EXPERIMENT_NO_MEMORY;
