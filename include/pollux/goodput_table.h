@@ -1,4 +1,4 @@
-/* goodput_table.h - the goodput of a job by its number of devices, and the sizes that give it.
+/* goodput_table.h - the goodput of a job for each number of devices, and the best sizes for it.
  *
  *	struct goodput_table *t = goodput_table_of(&job_model, n_devices);
  *	t->goodput[2], t->best[2].configuration ...
@@ -9,15 +9,15 @@
 #include "pollux/knowledge.h"
 
 struct goodput_table {
-	double *goodput;		/* [0..n_devices], as policy.h wants it */
+	double *goodput;		/* [0..n_devices], as in policy.h */
 	struct goodput_choice *best;	/* [0..n_devices]; replicas 0: none */
-	bool assumed;			/* without a model: the job never told its step times */
+	bool assumed;			/* without a model: the job reported no step times */
 };
 
 struct goodput_table *goodput_table_of(const struct job_model *m, int n_devices);
-/* Nobody can tell what the job makes of more devices, so it is offered what others leave: the
- * square root of their number is less than what any job is worth that was seen to gain from
- * them. */
+/* The table of a job whose gain from more devices is unknown: the square root of their number. This
+ * is less than the goodput of any known job that gains from more devices, so this job is offered
+ * the devices that others leave. */
 struct goodput_table *goodput_table_assumed(int n_devices);
 double goodput_assumed(int replicas);
 void goodput_table_free(struct goodput_table *t);	/* NULL is harmless */

@@ -1,4 +1,4 @@
-/* job_model.h - what is known of one job: its goodput in any configuration, and what remains of it.
+/* job_model.h - the model of one job: its goodput in any configuration, and its remaining work.
  *
  *	struct job_model m;
  *	knowledge_of_job(&knowledge, &job, &m);
@@ -15,33 +15,33 @@
 
 struct knowledge;
 
-/* The model is optimistic about what it has not seen, and knows nothing of memory. So a job
- * gets at most this many times the local batch size that its workload was ever measured at, and
- * at most SCHED_REPLICA_GROWTH (policy.h) times the replicas. Where a smaller local batch ran
- * out of memory or failed, the limit is the largest one that did not, for the same number of
- * replicas (memory_bounds.h, failed_sizes.h). */
+/* The model is optimistic about configurations that were not measured, and knows nothing about
+ * memory. So a job gets at most this many times the largest local batch size that was measured for
+ * its workload, and at most SCHED_REPLICA_GROWTH (policy.h) times the replicas. If a smaller local
+ * batch ran out of memory or failed on the same number of replicas, the limit is the largest one
+ * that did not (memory_bounds.h, failed_sizes.h). */
 #define KNOWLEDGE_GROWTH 2
 
-/* Where the noise scale of a job comes from. */
+/* The source of the noise scale of a job. */
 enum noise_basis { NOISE_UNKNOWN, NOISE_OWN, NOISE_DECLARED, NOISE_SHARED };
 const char *noise_basis_name(enum noise_basis basis);
 
 struct job_model {
 	/* Sizes can be chosen: a batch size was declared, and steps were timed. */
 	bool known;
-	struct goodput_model goodput;	/* its limits do not know of memory: see job_model_on */
-	int max_replicas;		/* to be tried; 0: not known */
-	int min_replicas;		/* that the job asks for */
+	struct goodput_model goodput;	/* without limits by memory: see job_model_on() */
+	int max_replicas;		/* most replicas to try; 0: unknown */
+	int min_replicas;		/* declared */
 	int64_t min_batch_size, own_max_local_batch_size;	/* as declared; 0: none */
 	enum noise_basis noise_basis;
-	int64_t n_noise_updates;	/* that the noise scale rests on */
-	/* To the end of the job, by what its owner declared, else by what other jobs of the
-	 * workload took. NaN: neither tells, or the job is beyond that by more than
-	 * sched_remaining (policy.h) allows. */
+	int64_t n_noise_updates;	/* from which the noise scale was computed */
+	/* Samples to the end of the job, as declared, or else by the lengths of other jobs of the
+	 * workload. NaN: neither is known, or the job is beyond this length by more than
+	 * sched_remaining() (policy.h) allows. */
 	double remaining_samples;
-	/* For a job without a batch size: seconds of steps to its end on timed_replicas
-	 * devices. They rest on its own step times, else on those of the workload's other jobs,
-	 * if these agree. NaN: not known. */
+	/* For a job without a batch size: seconds of steps to the end on timed_replicas devices, by
+	 * its own step times, or else by those of other jobs of the workload if these agree. NaN:
+	 * unknown. */
 	double remaining_s;
 	int timed_replicas;
 	double restart_s;		/* NaN: unknown */
@@ -50,23 +50,23 @@ struct job_model {
 	struct failed_sizes failed;
 };
 
-/* k is written to only as far as it remembers the noise scale of jobs that never ran. */
+/* Makes the model of a job. Changes k only to remember the noise scale of jobs that never ran. */
 void knowledge_of_job(struct knowledge *k, const struct job *job, struct job_model *m);
 
-/* The goodput model limited to local batches that work with this many replicas.
- * max_local_batch_size is -1 where none does. */
+/* The goodput model, limited to local batches that work with this number of replicas.
+ * max_local_batch_size is -1 if none works. */
 struct goodput_model job_model_on(const struct job_model *m, int replicas);
 
-/* The configuration of most goodput on this many replicas of one node, or one within 1 % of
- * that whose local batch is a round number. Where no configuration is within the limits of what
- * was tried, the job still runs as it was submitted, its batch spread by configuration_spread:
- * on the fewest replicas that it asks for, and, without a range of batch sizes, on any more
- * that the batch is not known to fail on. Where the batch is known not to work, the job gets
- * what does, if that is legal (configuration_within). False, with all zero: the job is not to
- * be given so many. */
+/* Finds the configuration of greatest goodput on a number of replicas of one node, rounded as by
+ * goodput_best_round(). If no configuration is within the limits of what was tried, the job may
+ * still run as it was submitted, with its batch spread by configuration_spread(). It does so on the
+ * fewest replicas that it declares. Without a range of batch sizes it also does so on more
+ * replicas, unless the batch is known to fail there. A batch that is known not to work is replaced
+ * by one that works, if this is legal (configuration_within()). Returns false, with all zero, if
+ * the job is not to be given this number of replicas. */
 bool job_model_best(const struct job_model *m, int replicas, struct goodput_choice *choice);
-/* True if these sizes are not known to be too large. The sizes that a job was submitted with
- * may be, and still be all there is. */
+/* True if a configuration is not known to be too large. A job may have to run with its submitted
+ * sizes even if they are. */
 bool job_model_fits(const struct job_model *m, const struct configuration *c);
 
 #endif

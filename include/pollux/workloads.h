@@ -1,4 +1,4 @@
-/* workloads.h - what is known of each workload that has jobs waiting or running, on each kind of
+/* workloads.h - the knowledge of each workload with waiting or running jobs, on each kind of
  * device.
  *
  *	struct workload_list list = { 0 };
@@ -15,7 +15,7 @@
 struct workload {
 	char *name;
 	char kind[sizeof(((struct device *)0)->kind)];
-	bool measured;			/* else only k.memory and k.failed are known */
+	bool measured;			/* false: only k.memory and k.failed are known */
 	bool fitted;			/* k.model was fitted anew, for store_model_set */
 	struct knowledge k;
 };
@@ -25,13 +25,13 @@ struct workload_list {
 	int count;
 };
 
-/* Appends what is known on one kind of device. models: loads every workload that has
- * observations, and fits its model again where they have changed. Of the other workloads among
- * `names` it loads the sizes that are known not to work, if there are any. */
+/* Appends the knowledge on one kind of device. models: loads every workload with observations, and
+ * fits its model again if they have changed. For the other workloads in `names` it loads the sizes
+ * that are known not to work, if there are any. */
 int workloads_learn(struct store *s, const char *kind, const struct strings *names, bool models,
 		    struct workload_list *list, struct err *err);
-/* The same without a fit, on a list that was learnt before: the sizes that do not work are read
- * anew, workloads that are not in the list are added with the models that are stored. */
+/* Updates a list without a fit. Reads the sizes that do not work again, and adds further workloads
+ * with their stored models. */
 int workloads_refresh(struct store *s, const char *kind, const struct strings *names, bool models,
 		      struct workload_list *list, struct err *err);
 void workload_list_release(struct workload_list *list);
@@ -39,8 +39,8 @@ void workload_list_release(struct workload_list *list);
 /* The workload on this kind of device; NULL: nothing is known. */
 struct workload *workloads_find(const struct workload_list *list, const char *name,
 				const char *kind);
-/* Where the workload was measured: on this kind, else on the first kind that it was measured
- * on, which is better than nothing for a job that waits (kind NULL). NULL: nowhere. */
+/* The workload on this kind of device if it was measured there, or else on the first kind on which
+ * it was measured, as the best guess for a waiting job (kind NULL). NULL: it was not measured. */
 struct workload *workloads_measured(const struct workload_list *list, const char *name,
 				    const char *kind);
 

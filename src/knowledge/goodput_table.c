@@ -51,7 +51,7 @@ void goodput_table_free(struct goodput_table *t)
 	free(t);
 }
 
-/* An unknown number, NaN, equals another one. */
+/* True for equal numbers; two unknown numbers, NaN, are equal. */
 static bool same_number(double a, double b)
 {
 	return isnan(a) ? isnan(b) : a <= b && a >= b;

@@ -1,4 +1,4 @@
-/* job_model.c - from what is known of a workload to a model of one of its jobs. */
+/* job_model.c - makes the model of a job from the knowledge of its workload. */
 #include <math.h>
 
 #include "pollux/job_model.h"
@@ -21,7 +21,8 @@ const char *noise_basis_name(enum noise_basis basis)
 
 /* --- the noise scale --- */
 
-/* A job that never ran is at the start, where all such jobs have the same estimate. */
+/* The noise scale at the position of a job. All jobs that never ran are at the start, and share one
+ * estimate. */
 static struct noise_estimate noise_of(struct knowledge *k, const struct job *job)
 {
 	int64_t batch_size = job->declared.batch_size;
@@ -35,8 +36,8 @@ static struct noise_estimate noise_of(struct knowledge *k, const struct job *job
 	return k->fresh;
 }
 
-/* The job's own updates count before what its owner declares, and that before other jobs'
- * updates. */
+/* Prefers the job's own updates to the declared noise scale, and the declared one to the updates of
+ * other jobs. */
 static void set_noise(struct knowledge *k, const struct job *job, struct job_model *m)
 {
 	struct noise_estimate e = noise_of(k, job);
@@ -48,17 +49,17 @@ static void set_noise(struct knowledge *k, const struct job *job, struct job_mod
 		m->goodput.noise_scale = job->declared.noise_scale;
 		m->noise_basis = NOISE_DECLARED;
 	}
-	/* Two passes and more are asked for in order to measure the noise. A job that cannot do
-	 * them relies on what was declared. */
+	/* Two or more passes serve to measure the noise. A job that cannot do them relies on the
+	 * declared value. */
 	if (m->noise_basis == NOISE_DECLARED && !job->declared.accumulates)
 		m->goodput.noise_is_measured = true;
 }
 
-/* --- what remains --- */
+/* --- remaining work --- */
 
 static double at_least_0(double value)
 {
-	return value > 0 ? value : 0;	/* NaN, unknown, is none so far */
+	return value > 0 ? value : 0;	/* an unknown number, NaN, counts as 0 */
 }
 
 static double remaining_samples(const struct knowledge *k, const struct job *job)
@@ -70,14 +71,14 @@ static double remaining_samples(const struct knowledge *k, const struct job *job
 		return sched_remaining(job->declared.total_samples, samples);
 	if (!(batch_size > 0))
 		batch_size = (double)NAN;
-	if (job_total_steps(job) > 0)	/* each of as many samples as the steps so far */
+	if (job_total_steps(job) > 0)	/* each step has as many samples as before */
 		return sched_remaining(job_total_steps(job), steps) *
 		       (samples > 0 && steps > 0 ? samples / steps : batch_size);
 	return sched_remaining(k->typical_samples, samples);
 }
 
-/* The mean step time of other jobs on this many devices. NaN: there is none, or the jobs differ
- * by more than store_typical_samples allows lengths to. */
+/* The mean step time of other jobs on this number of devices. NaN: there is none, or the step times
+ * spread more than store_typical_samples() allows for lengths. */
 static double usual_step_time(const struct step_time_list *list, int replicas)
 {
 	double mean = 0, mean_sqr = 0;
@@ -119,7 +120,7 @@ static double remaining_steps(const struct knowledge *k, const struct job *job)
 
 /* --- the whole --- */
 
-/* What fits into memory is known as far as it was tried. */
+/* The largest local batch to try. Larger ones may not fit into memory. */
 static int64_t max_local_batch(const struct knowledge *k, const struct job *job)
 {
 	int64_t limit = job->declared.max_local_batch_size;
@@ -185,7 +186,7 @@ struct goodput_model job_model_on(const struct job_model *m, int replicas)
 	return g;
 }
 
-/* The configuration of the job if nothing were known of it. */
+/* The configuration that a job without any knowledge gets. */
 static struct goodput_choice as_submitted(const struct job_model *m, int replicas)
 {
 	const struct goodput_model *g = &m->goodput;
@@ -202,8 +203,8 @@ bool job_model_fits(const struct job_model *m, const struct configuration *c)
 	return too_large == 0 || c->local_batch_size < too_large;
 }
 
-/* The batch that the job was submitted with, in *choice, may take more memory than there is,
- * while its range of batch sizes has another one that does not. */
+/* Replaces the batch in *choice, if it is known not to work, by one in the declared range that
+ * does. Returns false if the batch needs no replacement or has none. */
 static bool as_fits(const struct job_model *m, int replicas, struct goodput_choice *choice)
 {
 	const struct goodput_model *g = &m->goodput;

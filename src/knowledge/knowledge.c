@@ -1,4 +1,4 @@
-/* knowledge.c - from rows of the store to what is known of a workload. */
+/* knowledge.c - makes the knowledge of a workload from rows of the store. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "pollux/policy.h"
 #include "pollux/prior.h"
 
-#define REPLICAS_MAX 1024		/* that were measured, and have residuals */
+#define REPLICAS_MAX 1024		/* most measured replicas that count for residuals */
 
 /* --- the noise scale --- */
 
@@ -47,13 +47,6 @@ static int load_noise(struct store *s, const char *workload, struct knowledge *k
 
 /* --- step times --- */
 
-static struct pool_entry entry_of(const struct observation_row *row)
-{
-	return (struct pool_entry){
-		.configuration = row->configuration, .observation = row->observation,
-	};
-}
-
 int knowledge_observations(struct store *s, const char *workload, const char *device_kind,
 			   struct pool_entry **entries, int *n, struct err *err)
 {
@@ -67,10 +60,13 @@ int knowledge_observations(struct store *s, const char *workload, const char *de
 		return -1;
 	seen = xcalloc((size_t)rows.count, sizeof(*seen));
 	*entries = xcalloc((size_t)rows.count, sizeof(**entries));
-	/* Step times of a job that declared no batch size say nothing of samples. */
+	/* Step times of a job without a batch size tell nothing about samples. */
 	for (int i = 0; i < rows.count; i++)
 		if (rows.items[i].configuration.local_batch_size > 0)
-			seen[n_seen++] = entry_of(&rows.items[i]);
+			seen[n_seen++] = (struct pool_entry){
+				.configuration = rows.items[i].configuration,
+				.observation = rows.items[i].observation,
+			};
 	*n = pool_observations(seen, n_seen, *entries);
 	free(seen);
 	observation_list_release(&rows);
@@ -82,7 +78,8 @@ static int bounded(int replicas)
 	return replicas < 0 ? 0 : replicas < REPLICAS_MAX ? replicas : REPLICAS_MAX;
 }
 
-/* For as many replicas as a job may be given, within reason, whatever the store says. */
+/* Sets residuals for all numbers of replicas that a job may be given, but at most for a bounded
+ * number, whatever the store holds. */
 static void set_residuals(struct knowledge *k, const struct fit_observation *seen, int n)
 {
 	int n_places = SCHED_REPLICA_GROWTH * bounded(k->model.max_replicas);
@@ -116,7 +113,7 @@ static void fit_entries(const struct pool_entry *entries, int n, const struct fi
 	free(fit);
 }
 
-/* Of all that was measured, also since the model was fitted. */
+/* Computes residuals from all measurements, also from those after the fit of the model. */
 static int read_residuals(struct store *s, const char *workload, const char *device_kind,
 			  struct knowledge *k, struct err *err)
 {
@@ -133,8 +130,8 @@ static int read_residuals(struct store *s, const char *workload, const char *dev
 	return 0;
 }
 
-/* *has is false where the devices were not measured, or the number of parameters of the
- * workload is not known. */
+/* Makes the prior. *has is false if the devices were not measured, or the number of parameters of
+ * the workload is unknown. */
 static int read_prior(struct store *s, const char *workload, const char *device_kind,
 		      struct fit_prior *prior, bool *has, struct err *err)
 {

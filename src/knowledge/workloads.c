@@ -1,5 +1,4 @@
-/* workloads.c - loads what is known of many workloads, and fits models where observations are
- * new. */
+/* workloads.c - loads the knowledge of many workloads, and fits models to new observations. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,8 +45,8 @@ static struct workload *add(struct workload_list *list, const char *name, const 
 	return w;
 }
 
-/* A workload with observations: everything that is known. fit: its model is made anew if it
- * rests on other observations than there are now. */
+/* Loads all knowledge of a workload with observations. fit: its model is fitted again if the
+ * observations have changed. */
 static int load_measured(struct store *s, const char *kind, const struct workload_stamp *stamp,
 			 bool fit, struct workload_list *list, struct err *err)
 {
@@ -83,8 +82,8 @@ static int load_all_measured(struct store *s, const char *kind, bool fit,
 	return rc;
 }
 
-/* A workload without observations, or under a policy that asks for no model: a size may be
- * known not to work all the same. */
+/* Loads the sizes that are known not to work, for a workload without observations, or for a policy
+ * without models. */
 static int load_unmeasured(struct store *s, const char *kind, const char *name,
 			   struct workload_list *list, struct err *err)
 {

@@ -145,7 +145,8 @@ void gpu_peer_copies(struct sink *sink, struct gpu_work *from, struct gpu_work *
 
 	from->cuda.cudaDeviceCanAccessPeer(&direct, from->ordinal, to->ordinal);
 	if (direct)
-		from->cuda.cudaDeviceEnablePeerAccess(to->ordinal, 0);	/* for from, the current GPU */
+		/* of from, the current GPU */
+		from->cuda.cudaDeviceEnablePeerAccess(to->ordinal, 0);
 	else
 		sink_note(sink, "the GPUs cannot reach each other's memory: copies go by the host");
 	if (gpu_ok(from, from->cuda.cudaMalloc(&source, most), "allocate memory") &&

@@ -201,7 +201,7 @@ static int ended_early(pid_t pid, const char *id, struct err *err)
 		;
 	if (WIFSIGNALED(status))
 		return err_set(err, EX_OSERR,
-			       "cannot measure %s: the measuring process was ended by signal %d", id,
+			       "cannot measure %s: signal %d ended the measuring process", id,
 			       WTERMSIG(status));
 	return err_set(err, EX_OSERR,
 		       "cannot measure %s: the measuring process ended with status %d", id,

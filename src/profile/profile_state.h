@@ -17,8 +17,7 @@ struct profile {
 	struct job *job;
 	struct device *devices;			/* owned; reserved */
 	int n_devices;
-	/* owned; holders of further usable devices, or NULL */
-	char *missing;
+	char *missing;				/* owned; holders of further devices, or NULL */
 	int lock;				/* run/profile-JOB.lock */
 	double start_boot_s;
 	struct experiment_point *bad;		/* owned; points that did not work here */
@@ -35,11 +34,9 @@ struct profile {
 	/* Summed over points: time, processor time of other programs, and throttled time. */
 	double watched_s, others_s, stolen_s;
 	int64_t n_hot;
-	/* points whose devices reported that they were slowed */
-	int n_slowed;
+	int n_slowed;				/* points with slowed devices */
 	char slowed_by[64];			/* the reason at the last of them */
-	/* relative error of the fitted model; 0: no model */
-	double model_error;
+	double model_error;			/* relative; 0: no model */
 	bool interrupted, cancelled, abandoned;
 };
 

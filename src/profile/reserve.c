@@ -20,10 +20,9 @@ struct holders {
 static int read_holders(struct store *store, struct holders *h, struct err *err)
 {
 	*h = (struct holders){ 0 };
-	return store_runs_active(store, &h->runs, err) ||
-			       store_reserved_list(store, &h->reserved, err)
-		       ? -1
-		       : 0;
+	if (store_runs_active(store, &h->runs, err))
+		return -1;
+	return store_reserved_list(store, &h->reserved, err);
 }
 
 /* The outside holder of a device, which is no run and no profile; NULL: none. */
@@ -113,10 +112,8 @@ static int refuse(const struct profile *p, const struct device_list *list, const
 	struct text t = TEXT_INIT;
 
 	if (usable < p->job->declared.min_replicas)
-		return err_set(err, EX_UNAVAILABLE,
-			       "it needs %d device%s, but %d can be used here; see "
-			       "'pollux devices'",
-			       p->job->declared.min_replicas,
+		return err_set(err, EX_UNAVAILABLE, "the profile needs %d device%s, but %d can be "
+			       "used here; see 'pollux devices'", p->job->declared.min_replicas,
 			       p->job->declared.min_replicas == 1 ? "" : "s", usable);
 	describe_holders(p, list, h, &t);
 	if (p->n_devices == 0)
@@ -206,8 +203,9 @@ int profile_reserve(struct profile *p, const struct job_command *command, struct
 	device_users_look(&list, &users);
 	rc = store_begin(p->store, err);
 	if (rc == 0)
-		rc = reserve(p, command, &users, &list, err) || store_commit(p->store, err) ? -1
-											    : 0;
+		rc = reserve(p, command, &users, &list, err);
+	if (rc == 0)
+		rc = store_commit(p->store, err);
 	if (rc)
 		undo(p);
 	device_user_list_release(&users);

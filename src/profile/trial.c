@@ -168,11 +168,8 @@ static void tell(const struct profile *p, const struct trial *t, double asked_bo
 		.stops_in_s = asked_boot_s + p->job->declared.grace_s +
 			      engine_of(&t->run)->kill_wait_s - clock_boot_s(),
 		.interrupted = interruptions(p) > 0,
-		.n_points = p->n_points,
-		.choice = &t->choice,
-		.observation = &t->observation,
-		.launched = has_launched(t),
-		.left_s = profile_left_s(p),
+		.n_points = p->n_points, .choice = &t->choice, .observation = &t->observation,
+		.launched = has_launched(t), .left_s = profile_left_s(p),
 	};
 
 	if (p->settings->progress)
