@@ -34,9 +34,9 @@ static int read_machine(struct session *s, struct history *h, struct err *err)
 {
 	if (session_settings(s, &h->config, err))
 		return -1;
-	h->policy = policy_find_live(h->config.policy, err);
+	h->policy = policy_find(h->config.policy);
 	if (!h->policy)
-		return -1;
+		return err_set(err, EX_CONFIG, "no policy '%.60s'", h->config.policy);
 	return read_devices(h, err);
 }
 
