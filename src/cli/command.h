@@ -70,8 +70,13 @@ int check_picture(const struct command *command, const char *path, struct err *e
 /* A positive job number; "-1" or "x" is a usage error. */
 int parse_job_id(const struct command *command, const char *text, long long *id, struct err *err);
 
-extern const struct command cmd_submit, cmd_schedule, cmd_status, cmd_explain, cmd_log, cmd_wait,
-	cmd_cancel, cmd_hold, cmd_release, cmd_requeue, cmd_devices, cmd_profile, cmd_report,
-	cmd_steps, cmd_cron, cmd_simulate, cmd_supervise;
+/* All commands, in the order of 'pollux help': cmd_NAME stands in cmd_NAME.c. */
+#define COMMANDS(X) \
+	X(submit) X(schedule) X(status) X(explain) X(log) X(wait) X(cancel) X(hold) X(release) \
+	X(requeue) X(devices) X(profile) X(report) X(steps) X(cron) X(simulate) X(supervise)
+
+#define DECLARE_COMMAND(name) extern const struct command cmd_##name;
+COMMANDS(DECLARE_COMMAND)
+#undef DECLARE_COMMAND
 
 #endif

@@ -12,11 +12,8 @@
 #define POLLUX_VERSION "0.1.0"
 #endif
 
-static const struct command *const commands[] = {
-	&cmd_submit, &cmd_schedule, &cmd_status, &cmd_explain, &cmd_log, &cmd_wait, &cmd_cancel,
-	&cmd_hold, &cmd_release, &cmd_requeue, &cmd_devices, &cmd_profile, &cmd_report, &cmd_steps,
-	&cmd_cron, &cmd_simulate, &cmd_supervise,
-};
+#define COMMAND(name) &cmd_##name,
+static const struct command *const commands[] = { COMMANDS(COMMAND) };
 static const size_t n_commands = sizeof(commands) / sizeof(commands[0]);
 
 /* A file opened where a standard stream should be would receive what is printed there: the store,
