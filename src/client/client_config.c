@@ -1,7 +1,8 @@
 /* client_config.c - another configuration while the program runs.
  *
- * The supervisor renames a file of KEY=VALUE lines to the path in POLLUX_CONFIG_FILE. Any other file
- * at that path, and a file whose configuration is incomplete or does not add up, is ignored. */
+ * The supervisor renames a file of KEY=VALUE lines to the path in POLLUX_CONFIG_FILE. Any other
+ * file at that path, and a file whose configuration is incomplete or does not add up, is
+ * ignored. */
 #include "client_private.h"
 
 #include <fcntl.h>
@@ -15,8 +16,8 @@ enum {
 };
 
 struct offer {
-	int64_t version, batch_size, local_batch_size, accumulation_steps;
-	double lr_scale;
+	int64_t version;
+	struct pollux_config config;
 };
 
 static bool is_due(struct pollux_client *c)
@@ -74,20 +75,25 @@ static void set_field(struct offer *offer, const char *key, const char *value, l
 	if (!strcmp(key, "VERSION"))
 		offer->version = client_integer(value, INT_MAX);
 	else if (!strcmp(key, "BATCH"))
-		offer->batch_size = client_integer(value, INT64_MAX);
+		offer->config.batch_size = client_integer(value, INT64_MAX);
 	else if (!strcmp(key, "LOCAL_BATCH"))
-		offer->local_batch_size = client_integer(value, INT_MAX);
+		offer->config.local_batch_size = (int)client_integer(value, INT_MAX);
 	else if (!strcmp(key, "ACCUM"))
-		offer->accumulation_steps = client_integer(value, INT_MAX);
+		offer->config.accumulation_steps = (int)client_integer(value, INT_MAX);
 	else if (!strcmp(key, "LR_SCALE"))
-		offer->lr_scale = client_positive(value, c_locale);
+		offer->config.lr_scale = client_positive(value, c_locale);
 }
 
-/* Ignores unknown keys and lines without '='. */
-static struct offer parse(char *text, locale_t c_locale)
+/* Reads an offer, which has to name all that it may change; the rest is as launched. Ignores
+ * unknown keys and lines without '='. */
+static struct offer parse(char *text, const struct pollux_config *launched, locale_t c_locale)
 {
-	struct offer offer = { .lr_scale = (double)NAN };
+	struct offer offer = { .config = *launched };
 	char *rest;
+
+	offer.config.batch_size = 0;
+	offer.config.local_batch_size = offer.config.accumulation_steps = 0;
+	offer.config.lr_scale = (double)NAN;
 
 	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
 		char *equals = strchr(line, '=');
@@ -101,14 +107,13 @@ static struct offer parse(char *text, locale_t c_locale)
 }
 
 /* True if batch = replicas * local batch * passes, for the number of replicas at launch. */
-static bool adds_up(const struct offer *o, int replicas)
+static bool adds_up(const struct pollux_config *c)
 {
-	if (!o->version || !o->batch_size || !o->local_batch_size || !o->accumulation_steps ||
-	    isnan(o->lr_scale))
+	if (!c->batch_size || !c->local_batch_size || !c->accumulation_steps || isnan(c->lr_scale))
 		return false;
-	int64_t passes = o->batch_size / o->local_batch_size;
-	return o->batch_size % o->local_batch_size == 0 && passes % o->accumulation_steps == 0 &&
-	       (!replicas || passes / o->accumulation_steps == replicas);
+	int64_t passes = c->batch_size / c->local_batch_size;
+	return c->batch_size % c->local_batch_size == 0 && passes % c->accumulation_steps == 0 &&
+	       (!c->replicas || passes / c->accumulation_steps == c->replicas);
 }
 
 static bool change(struct pollux_client *c, struct pollux_config *config)
@@ -119,15 +124,11 @@ static bool change(struct pollux_client *c, struct pollux_config *config)
 
 	if (!is_due(c) || !is_new_file(c, &st) || !read_text(c, &st, text))
 		return false;
-	struct offer offer = parse(text, c->c_locale);
 	pollux_client_config(c, &launched);
-	if (!adds_up(&offer, launched.replicas) || offer.version <= atomic_load(&c->config_version))
+	struct offer offer = parse(text, &launched, c->c_locale);
+	if (!adds_up(&offer.config) || offer.version <= atomic_load(&c->config_version))
 		return false;
-	*config = launched;
-	config->batch_size = offer.batch_size;
-	config->local_batch_size = (int)offer.local_batch_size;
-	config->accumulation_steps = (int)offer.accumulation_steps;
-	config->lr_scale = offer.lr_scale;
+	*config = offer.config;
 	atomic_store(&c->config_version, offer.version);
 	return true;
 }

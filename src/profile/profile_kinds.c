@@ -10,6 +10,7 @@
 #include "pollux/lock.h"
 #include "pollux/mem.h"
 #include "pollux/profile_kinds.h"
+#include "profile_state.h"
 
 struct profiling {
 	const struct profile_kinds_settings *settings;
@@ -25,24 +26,11 @@ struct profiling {
 
 /* --- who holds what --- */
 
-/* The job that has or is about to have the device, or cores of the device; 0: none. */
-static int64_t holder_of(const struct profiling *p, const struct device *device)
-{
-	for (int r = 0; r < p->runs.count; r++)
-		for (int i = 0; i < p->runs.items[r].configuration.replicas; i++)
-			if (device_overlaps(device, &p->runs.items[r].devices[i]))
-				return p->runs.items[r].job_id;
-	for (int i = 0; i < p->reserved.count; i++)
-		if (device_overlaps(device, &p->reserved.items[i].device))
-			return p->reserved.items[i].job_id;
-	return 0;
-}
-
 static int held(const struct profiling *p, const struct device *device, struct err *err)
 {
 	struct engine_context at = { .paths = p->paths, .store = p->store };
 	const char *other = engine_for_new_runs()->device_holder(&at, device);
-	int64_t job_id = holder_of(p, device);
+	int64_t job_id = profile_job_on(&p->runs, &p->reserved, device);
 
 	if (job_id)
 		return err_set(err, EX_TEMPFAIL,
@@ -74,7 +62,7 @@ static int take(struct profiling *p, int d, struct err *err)
 	if (!device->usable)
 		return err_set(err, EX_UNAVAILABLE, "device '%s' cannot be used: %s", device->id,
 			       device->reason);
-	if (holder_of(p, device))
+	if (profile_job_on(&p->runs, &p->reserved, device))
 		return held(p, device, err);
 	path = paths_device_lock(p->paths, device->id);
 	p->locks[d] = lock_take(path, err);

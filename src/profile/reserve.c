@@ -33,16 +33,16 @@ static const char *outsider_on(const struct profile *p, const struct device *dev
 	return engine_for_new_runs()->device_holder(&at, device);
 }
 
-/* The job that has the device or for which it is reserved; 0: none. */
-static int64_t holder_of(const struct holders *h, const struct device *device)
+int64_t profile_job_on(const struct run_list *runs, const struct reserved_list *reserved,
+		       const struct device *device)
 {
-	for (int i = 0; i < h->reserved.count; i++)
-		if (device_overlaps(device, &h->reserved.items[i].device))
-			return h->reserved.items[i].job_id;
-	for (int i = 0; i < h->runs.count; i++)
-		for (int k = 0; k < h->runs.items[i].configuration.replicas; k++)
-			if (device_overlaps(device, &h->runs.items[i].devices[k]))
-				return h->runs.items[i].job_id;
+	for (int i = 0; i < reserved->count; i++)
+		if (device_overlaps(device, &reserved->items[i].device))
+			return reserved->items[i].job_id;
+	for (int i = 0; i < runs->count; i++)
+		for (int k = 0; k < runs->items[i].configuration.replicas; k++)
+			if (device_overlaps(device, &runs->items[i].devices[k]))
+				return runs->items[i].job_id;
 	return 0;
 }
 
@@ -59,8 +59,8 @@ static void choose(struct profile *p, const struct device_list *list, const stru
 	for (int d = 0; d < list->count; d++) {
 		const struct device *device = &list->items[d];
 
-		if (device->usable && holder_of(h, device) == 0 && !outsider_on(p, device) &&
-		    p->n_devices < most_wanted(p->job) &&
+		if (device->usable && profile_job_on(&h->runs, &h->reserved, device) == 0 &&
+		    !outsider_on(p, device) && p->n_devices < most_wanted(p->job) &&
 		    (p->n_devices == 0 || !strcmp(p->devices[0].kind, device->kind)))
 			p->devices[p->n_devices++] = *device;
 	}
@@ -81,7 +81,7 @@ static void describe_holders(const struct profile *p, const struct device_list *
 	for (int d = 0; d < list->count; d++) {
 		const struct device *device = &list->items[d];
 		const char *comma = t->length ? ", " : "", *other = outsider_on(p, device);
-		int64_t holder = holder_of(h, device);
+		int64_t holder = profile_job_on(&h->runs, &h->reserved, device);
 
 		if (!device->usable)
 			text_addf(t, "%s%s", comma, device->reason);
