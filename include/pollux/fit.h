@@ -16,10 +16,10 @@
  * whose synchronisation time is not known contributes its whole step time: ln T_step enters the
  * second mean, and nothing enters the first. Parameters without observations are tied:
  *
- *	one local batch size only	alpha_grad = mean(T_grad) / 2
- *	none on one node with R >= 2	alpha_sync_local = beta_sync_local = THROUGHPUT_TIME_MIN_S
- *	none on several nodes		alpha_sync_node = beta_sync_node = THROUGHPUT_TIME_MIN_S; after
- *					the fit at least 1.1 times those of one node
+ *	one local batch size		alpha_grad = mean(T_grad) / 2
+ *	none on one node, R >= 2	alpha_sync_local = beta_sync_local = THROUGHPUT_TIME_MIN_S
+ *	none on several nodes		alpha_sync_node = beta_sync_node = THROUGHPUT_TIME_MIN_S;
+ *					after the fit at least 1.1 times those of one node
  *	none with R > 2			beta_sync_local = beta_sync_node = THROUGHPUT_TIME_MIN_S
  *
  * An unknown cost is thus taken to be 0, so that the configurations that show it are tried.
