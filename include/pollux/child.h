@@ -17,17 +17,19 @@ struct child {
 	int n_keep;
 	const struct device *devices;	/* to be bound to */
 	int n_devices;
-	/* Called in the parent while the child waits, before it executes anything: -1 ends the child.
-	 * If the parent dies in it, so does the child: no command runs that was not written down. */
+	/* Called in the parent while the child waits, before the child executes anything. -1 ends
+	 * the child. If the parent dies in this call, the child ends, too: no command runs that was
+	 * not recorded. */
 	int (*record)(pid_t pid, void *arg, struct err *err);
 	void *record_arg;
 };
 
-/* Fork and exec in a process group of its own, default signal dispositions, nothing blocked, every
- * other descriptor closed. Returns the pid, which the caller reaps; or -1 with *err when the command
- * could not be executed: exit_status 127 (not found) or 126 (cannot be executed) for what is wrong with
- * the command, an EX_* for what may pass (its directory is not there now, no memory). Then there is
- * nothing to reap. */
+/* Forks and executes the command in a process group of its own, with default signal actions, no
+ * signal blocked and every other descriptor closed. Returns the pid; the caller reaps the process.
+ *
+ * -1: the command could not be executed, and there is nothing to reap. exit_status is 127 (not
+ * found) or 126 (cannot be executed) for an error of the command, or an EX_* for an error that may
+ * pass (its directory is missing now, no memory). */
 pid_t child_start(const struct child *c, struct err *err);
 
 #endif

@@ -7,7 +7,7 @@
 #define DEVICE_LOCK_MEASURE "pollux profile --devices"
 #define DEVICE_LOCK_ENDED "a process of an ended run"
 
-/* One of these, as the device's lock says; NULL: nobody. */
+/* Returns one of these texts, by the locks of the device; NULL: nobody holds it. */
 const char *device_lock_holder(const struct paths *paths, const char *device_id);
 
 #endif

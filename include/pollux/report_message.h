@@ -1,9 +1,10 @@
-/* report_message.h - the datagrams a job sends: KEY=VALUE lines (client.h is the sending side).
+/* report_message.h - the datagrams a job sends: KEY=VALUE lines. client.h is the sending side.
  *
- * STEP SAMPLES STEP_NS SYNC_NS GRAD_SQR GRAD_VAR LOSS EPOCH CHECKPOINT STATUS PARAMETERS (of the
- * model), CONFIG (the version of the configuration in use, 0 as launched: the program takes others), and WAKE (from pollux itself: look into
- * the store). Whoever can write to the socket is the user, but his program may have
- * gone mad: nothing in a message can do more than be counted as malformed. */
+ * STEP SAMPLES STEP_NS SYNC_NS GRAD_SQR GRAD_VAR LOSS EPOCH CHECKPOINT STATUS; PARAMETERS: of the
+ * model; CONFIG: the version of the configuration in use, 0 as launched, which says that the
+ * program takes other configurations; WAKE: sent by pollux itself, look into the store. Only the
+ * user's processes can write to the socket, but a program may have gone mad: the worst that a
+ * message can do is to be counted as malformed. */
 #ifndef POLLUX_REPORT_MESSAGE_H
 #define POLLUX_REPORT_MESSAGE_H
 
@@ -25,11 +26,12 @@ struct report_message {
 	bool wake;
 };
 
-/* Parse length bytes; unknown keys are passed over. Returns the number of malformed lines (a bad value
- * leaves its field unknown; a NUL byte, or a message without a single good line, counts as one). */
+/* Parses length bytes; unknown keys are skipped. Returns the number of malformed lines. A bad value
+ * leaves its field unknown. A NUL byte, or a message without a good line, counts as one malformed
+ * line. */
 int report_message_parse(const char *bytes, size_t length, struct report_message *m);
 
-/* Whether KEY=VALUE would be understood whole: for 'pollux report'. */
+/* True if all of KEY=VALUE is understood: for 'pollux report'. */
 bool report_line_is_valid(const char *line);
 
 #endif

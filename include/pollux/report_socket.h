@@ -7,15 +7,15 @@
 
 #include "pollux/err.h"
 
-/* Whether a socket can have this path (107 bytes at most). */
+/* True if a socket can have this path: it has at most 107 bytes. */
 bool report_socket_fits(const char *path);
 
-/* Make it, 0600, in place of one that is there. Returns the descriptor (close-on-exec, does not block),
- * or -1 with *err. */
+/* Makes the socket with mode 0600, and replaces an older one. Returns a descriptor (close-on-exec,
+ * non-blocking), or -1 with *err. */
 int report_socket_open(const char *path, struct err *err);
 
-/* Send one datagram, waiting at most wait_s for a receiver that is behind. -1 with *err
- * (EX_UNAVAILABLE) where nobody took it. */
+/* Sends one datagram, and waits at most wait_s for a slow receiver. -1 with *err (EX_UNAVAILABLE):
+ * nobody took the datagram. */
 int report_socket_send(const char *path, const void *bytes, size_t n, int wait_s, struct err *err);
 
 #endif

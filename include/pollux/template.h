@@ -16,7 +16,8 @@
 #include "pollux/err.h"
 #include "pollux/text.h"
 
-/* What the names stand for. Unknown (0, NaN, NULL) must not be asked for: template_check sees to it. */
+/* The values of the names. A name whose value is unknown (0, NaN, NULL) must not be used: see
+ * template_check. */
 struct template_values {
 	int64_t job_id;
 	int run_number;
@@ -24,13 +25,13 @@ struct template_values {
 	double learning_rate, learning_rate_scale;
 	double samples;			/* consumed so far; NaN: none */
 	const char *checkpoint_dir;
-	const char *resume_args;	/* NULL: not now */
+	const char *resume_args;	/* NULL: not at this launch */
 	int port;
 };
 
-/* Whether argv and resume_args (may be NULL) name only known templates, and only such as the job can
- * answer: {batch} {local_batch} {accum} want a batch size, {lr} a learning rate, {resume} the
- * resume arguments. -1: *err says which argument and why (EX_USAGE). */
+/* Checks that argv and resume_args (may be NULL) use only known names that the job can answer:
+ * {batch}, {local_batch} and {accum} need a batch size, {lr} a learning rate, {resume} the resume
+ * arguments. -1: *err says which argument is wrong and why (EX_USAGE). */
 struct template_facts {
 	bool has_batch_size, has_learning_rate, has_resume_args;
 };
@@ -39,7 +40,8 @@ int template_check(const struct strings *argv, const char *resume_args,
 
 bool template_mentions(const struct strings *argv, const char *name);
 
-/* The argv to launch. Where resume_args are due and argv has no {resume}, their words come last. */
+/* Builds the argv to launch. If resume_args are due and argv has no {resume}, their words come
+ * last. */
 void template_expand(const struct strings *argv, const struct template_values *values,
 		     struct strings *out);
 

@@ -1,4 +1,4 @@
-/* device_lock.c - a lock of the kernel does not tell who holds it, a second one does. */
+/* device_lock.c - a kernel lock does not tell its holder; a second lock does. */
 #include <stdlib.h>
 
 #include "pollux/device_lock.h"

@@ -7,15 +7,15 @@
 
 /* Names, or prefixes ending in '*'. */
 static const char *const dropped[] = {
-	/* of the terminal and the login session */
+	/* terminal and login session */
 	"TERM", "TERM_*", "TERMCAP", "COLORTERM", "COLUMNS", "LINES", "TTY", "GPG_TTY", "WINDOWID",
 	"WINDOWPATH", "TMUX", "TMUX_*", "STY", "SSH_*", "XDG_SESSION_*", "XDG_VTNR", "XDG_SEAT",
 	"DBUS_SESSION_BUS_ADDRESS", "OLDPWD", "SHLVL", "_",
-	/* of another launcher: the job gets its own, or none */
+	/* other launchers: the job gets its own or none */
 	"RANK", "LOCAL_RANK", "GROUP_RANK", "ROLE_RANK", "ROLE_NAME", "WORLD_SIZE",
 	"LOCAL_WORLD_SIZE", "GROUP_WORLD_SIZE", "ROLE_WORLD_SIZE", "MASTER_*", "TORCHELASTIC_*",
 	"SLURM_*", "OMPI_*", "PMI_*", "PMIX_*",
-	/* of a pollux job from which this one is submitted; of make */
+	/* the surrounding pollux job; make */
 	"POLLUX_*", "MAKEFLAGS", "MAKELEVEL", "MFLAGS",
 };
 

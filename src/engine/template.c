@@ -25,7 +25,8 @@ static int find_name(const char *text, size_t length)
 	return -1;
 }
 
-/* The next piece of *p: literal text up to a template, or one template. Moves *p behind it. */
+/* Returns the next piece of *p, either literal text up to a template or one template, and moves *p
+ * behind the piece. */
 struct piece {
 	const char *text;	/* of the literal, or of the name between the braces */
 	size_t length;
@@ -94,7 +95,7 @@ int template_check(const struct strings *argv, const char *resume_args,
 	struct template_facts inner = *facts;
 	char where[48];
 
-	inner.has_resume_args = false;	/* {resume} within the resume arguments has no end */
+	inner.has_resume_args = false;	/* {resume} inside the resume arguments would not end */
 	for (size_t i = 0; i < argv->count; i++) {
 		snprintf(where, sizeof(where), "argument %zu of the command", i);
 		if (check_text(argv->items[i], where, facts, err))
@@ -159,7 +160,8 @@ static void expand_text(const char *text, const struct template_values *values, 
 	}
 }
 
-/* Split at blanks first, expand each word after: a directory with a blank in it stays one argument. */
+/* Splits at blanks before each word is expanded, so that a directory with a blank in its name stays
+ * one argument. */
 static void add_resume_words(const struct template_values *values, struct strings *out)
 {
 	const char *p = values->resume_args ? values->resume_args : "";

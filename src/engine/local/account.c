@@ -1,4 +1,4 @@
-/* account.c - work done since the last checkpoint is work to be done again. */
+/* account.c - work since the last checkpoint has to be done again. */
 #include <math.h>
 
 #include "account.h"
@@ -12,8 +12,8 @@ void account_for_loss(const struct job *job, struct run *run, double end_boot_s)
 	if (isnan(run->checkpoint_samples)) {
 		if (isnan(job->progress.checkpoint_samples))
 			return;
-		/* None in this run: it falls back to where it began. That was before its first report;
-		 * at the checkpoint, unless it started over. */
+		/* No checkpoint in this run: the job falls back to where the run began. That is the
+		 * position of the first report or of the job's checkpoint, whichever is less. */
 		run->checkpoint_samples = fmin(job->progress.checkpoint_samples, run->first_samples);
 		since_s = run->launch_boot_s;
 	}

@@ -18,8 +18,8 @@
 #define EXIT_NOT_EXECUTABLE 126
 #define KERNEL_MASK_BYTES 8
 
-/* sigaction(3) refuses the signals that the C library keeps for itself, but a parent that
- * does without it may have left them ignored: the kernel is asked. */
+/* Resets every signal to its default action by the system call: sigaction(3) refuses the signals
+ * that the C library reserves, and a parent without that library may have left those ignored. */
 static void reset_signals(void)
 {
 	const unsigned long action[8] = { (unsigned long)SIG_DFL }; // its struct sigaction, and room
@@ -57,7 +57,8 @@ static int bind_devices(const struct child *c, struct err *err)
 	return backend ? backend->bind(c->devices, c->n_devices, err) : 0;
 }
 
-/* The parent writes one byte when the child is on record; an end of file means that it is gone. */
+/* Waits until the parent has recorded the child: the parent then writes one byte. End of file means
+ * that the parent is gone. */
 static void wait_for_go(int go_fd)
 {
 	char byte;
@@ -79,7 +80,8 @@ static bool has_directory(const char *program)
 	return has;
 }
 
-/* What is wrong with the program itself; anything else (no memory, a disk not mounted yet) may pass. */
+/* True if the program itself cannot be executed. Other errors (no memory, a disk not mounted yet)
+ * may pass. */
 static int exec_status(const char *program, int error)
 {
 	switch (error) {
@@ -99,7 +101,7 @@ static int exec_status(const char *program, int error)
 	}
 }
 
-/* In the child. Returns only with *err. */
+/* Runs in the child. Returns only on failure, with *err. */
 static void become(const struct child *c, int go_fd, struct err *err)
 {
 	reset_signals();
@@ -132,7 +134,7 @@ static _Noreturn void run_child(const struct child *c, const int *go, const int 
 	_exit(failure.exit_status);
 }
 
-/* An empty pipe means that exec succeeded and closed it. */
+/* Reads the child's error. An empty pipe means that exec succeeded and closed the pipe. */
 static int read_result(int fd, struct err *err)
 {
 	ssize_t n;
@@ -143,7 +145,7 @@ static int read_result(int fd, struct err *err)
 	return n == sizeof(*err) ? -1 : 0;
 }
 
-/* In the parent: put the child on record, let it go, hear how it fared. */
+/* Runs in the parent: records the child, lets it go on, and hears whether exec succeeded. */
 static int release_child(const struct child *c, pid_t pid, int *go, int result_fd, struct err *err)
 {
 	int rc = c->record ? c->record(pid, c->record_arg, err) : 0;

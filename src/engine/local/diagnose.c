@@ -1,4 +1,4 @@
-/* diagnose.c - look for known last words. */
+/* diagnose.c - recognise known errors in the last lines of a log. */
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -12,10 +12,11 @@
 #define LAST_BYTES 8192
 
 enum form {
-	SURE,			/* wherever it stands */
-	LAST,			/* near the end */
-	LAST_NAME,		/* and the name of an exception that begins a line, or the end of it */
-	LAST_MESSAGE,		/* and a message that ends a line */
+	SURE,			/* counts anywhere */
+	LAST,			/* counts near the end */
+	/* near the end, as an exception's name that begins a line, or as the end of that name */
+	LAST_NAME,
+	LAST_MESSAGE,		/* near the end, as a message that ends a line */
 };
 
 static const struct {
@@ -44,12 +45,12 @@ static const struct {
 	{ "No space left on device", "disk full", LAST },
 };
 
-/* A place in the log: words from at to end, the line and the log around them. */
+/* A match in the log: the words from at to end, the line and the log around them. */
 struct place {
 	const char *begin, *at, *end, *limit;
 };
 
-/* Back from a character over blanks. */
+/* Moves back from a character over blanks. */
 static const char *skip_blanks(const char *begin, const char *p)
 {
 	while (p > begin && (p[-1] == ' ' || p[-1] == '\t'))
@@ -67,7 +68,7 @@ static bool ends_line(const struct place *w, const char *p)
 	return p == w->limit || *p == '\n' || *p == '\r';
 }
 
-/* At the beginning, or after the "[rank0]:" of a launcher. */
+/* True if only blanks or a launcher's "[rank0]:" stand before the match in its line. */
 static bool begins_line(const struct place *w, const char *p)
 {
 	p = skip_blanks(w->begin, p);
@@ -104,7 +105,7 @@ static bool is_message(const struct place *w)
 	if (before > w->begin && before[-1] != ':' && before[-1] != ']')
 		return false;
 	if (before > w->begin && before[-1] == ']' && after < w->limit && *after == ':')
-		return true;		/* [Errno 12] ...: 'what it was about' */
+		return true;		/* "[Errno 12] Cannot allocate memory: 'file'"  */
 	while (after < w->limit && *after && strchr(".!)'\"", *after))
 		after++;
 	return ends_line(w, after) && !warns(w);

@@ -1,17 +1,19 @@
-/* diagnose.h - name what killed a job, from its log; private to src/engine/local. The kernel's counters: oom.h. */
+/* diagnose.h - name the error that killed a job, from the job's log; private to src/engine/local.
+ * oom.h has the kernel's counters. */
 #ifndef POLLUX_RUN_DIAGNOSE_H
 #define POLLUX_RUN_DIAGNOSE_H
 
 #include <stdint.h>
 
-/* The text of an out-of-memory error (or another known killer) in the last 64 KiB that the run wrote, from
- * offset on (from the beginning where the log is shorter); NULL when there is none. Static.
+/* Returns a static text that names an out-of-memory error or another known error in the last 64 KiB
+ * that the run wrote; NULL: none was found. The run's part of the log begins at offset, or at 0 if
+ * the log is shorter than offset. Meant for runs that failed.
  *
- * Words that only such an error has count wherever they stand. Others, which programs also say of what they
- * expect or got over, count in the last 8 KiB only, and only where they are what a line reports: the name of an
- * exception that begins it ("MemoryError: ...", "numpy...._ArrayMemoryError: ..."), or a message that ends it
- * after a colon or bracket ("fork: Cannot allocate memory", "[Errno 12] Cannot allocate memory: 'x'"), with no
- * warning before. It is for runs that failed. */
+ * Words that only such an error prints count anywhere. Words that programs also print about errors
+ * they expect or handle count in the last 8 KiB only, and only as the report of a line: an
+ * exception's name that begins the line ("MemoryError: ...", "numpy...._ArrayMemoryError: ...") or
+ * a message that ends the line after a colon or bracket ("fork: Cannot allocate memory", "[Errno
+ * 12] Cannot allocate memory: 'x'"), with no warning before. */
 const char *diagnose_log(const char *path, int64_t offset);
 
 #endif

@@ -22,7 +22,7 @@ static bool is_blank(char c)
 
 char *last_words(const char *path, int64_t offset)
 {
-	char *buffer = xcalloc(TAIL_BYTES + 4, 1);	/* utf8_length looks ahead */
+	char *buffer = xcalloc(TAIL_BYTES + 4, 1);	/* + 4: utf8_length looks ahead */
 	size_t end = log_tail(path, offset, buffer, TAIL_BYTES), begin;
 	char *line = NULL;
 

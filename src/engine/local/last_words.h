@@ -1,13 +1,14 @@
-/* last_words.h - what a run said last, for where nothing is known to say why it ended; private to src/engine/local. */
+/* last_words.h - the last line that a run printed, shown when no known error explains its end;
+ * private to src/engine/local. */
 #ifndef POLLUX_RUN_LAST_WORDS_H
 #define POLLUX_RUN_LAST_WORDS_H
 
 #include <stdint.h>
 
-#define LAST_WORDS_SIZE 200	/* bytes of it, at most */
+#define LAST_WORDS_SIZE 200	/* bytes at most */
 
-/* The last line in the log, from offset on, that is not blank; of one that was written over (carriage return)
- * what stands. NULL where there is none; the caller's to free. */
+/* Returns the last line of the log after offset that is not blank; NULL: none. If the program wrote
+ * over the line (carriage return), returns what a terminal would show. The caller frees. */
 char *last_words(const char *path, int64_t offset);
 
 #endif

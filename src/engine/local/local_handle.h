@@ -1,7 +1,7 @@
-/* local_handle.h - what the handle of a local run says; private to src/engine/local.
+/* local_handle.h - the contents of a local run's handle; private to src/engine/local.
  *
- * The text is "local supervisor=12 leader=34 start=5678 socket=/path", with only what is known. The
- * path is last, and goes to the end of the text. */
+ * The text is "local supervisor=12 leader=34 start=5678 socket=/path". Values that are not known
+ * are left out. The path comes last and ends with the text. */
 #ifndef POLLUX_LOCAL_HANDLE_H
 #define POLLUX_LOCAL_HANDLE_H
 
@@ -14,7 +14,7 @@ struct local_handle {
 	char *socket_path;		/* owned; where the run's reports go; "": none yet */
 };
 
-/* text may be NULL, as of a run that was not started yet. */
+/* text NULL: the run was not started yet. */
 void local_handle_parse(const char *text, struct local_handle *h);
 char *local_handle_text(const struct local_handle *h);		/* the caller frees */
 void local_handle_release(struct local_handle *h);

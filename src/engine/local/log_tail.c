@@ -14,7 +14,7 @@ size_t log_tail(const char *path, int64_t offset, char *buffer, size_t most)
 	if (fd < 0)
 		return 0;
 	if (fstat(fd, &st) == 0) {
-		if (offset > st.st_size)	/* it was begun anew meanwhile */
+		if (offset > st.st_size)	/* the log was begun anew */
 			offset = 0;
 		if (st.st_size - (off_t)most > offset)
 			offset = st.st_size - (off_t)most;

@@ -5,8 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The last bytes of the log, from offset on, as many as there are and at most so many; from its beginning if
- * it is shorter than offset (it was begun anew). Returns how many; 0 also where it cannot be read. */
+/* Reads the last bytes of the log after offset, at most size. If the log is shorter than offset, it
+ * was begun anew and is read from its beginning. Returns the number of bytes; 0 also if the log
+ * cannot be read. */
 size_t log_tail(const char *path, int64_t offset, char *buffer, size_t most);
 
 #endif

@@ -52,8 +52,8 @@ void log_watch_close(struct log_watch *w)
 	log_watch_init(w);
 }
 
-/* When the file was last written to, by the boot clock. The wall clock may have been set in between: never
- * before the arrival before, never after now. */
+/* Returns when the file was last written to, by the boot clock. The wall clock may have been set
+ * since, so the result is kept between the last arrival and now. */
 static double written_boot_s(const struct log_watch *w, const struct stat *st, double now_boot_s)
 {
 	double written_s = (double)st->st_mtim.tv_sec + (double)st->st_mtim.tv_nsec * 1e-9;
@@ -63,7 +63,7 @@ static double written_boot_s(const struct log_watch *w, const struct stat *st, d
 	return fmin(fmax(now_boot_s - (clock_wall_s() - written_s), w->last_boot_s), now_boot_s);
 }
 
-/* A file that shrank was begun anew. What is left out ends a line. */
+/* A file that shrank was begun anew. A part of the log that is skipped ends a line. */
 static void skip_flood(struct log_watch *w, int64_t size, steps_sink *sink, void *arg)
 {
 	if (size < w->offset)

@@ -10,8 +10,8 @@
 #define PATH_SIZE 4096
 #define LINE_SIZE 4352
 
-/* The number after a word at the beginning of a line of a file; -1: there is none. An empty word: its first
- * number, which of "max" is none either. */
+/* Returns the number after a word that begins a line of a file; -1: none. With an empty word, the
+ * first number of the file; the text "max" is no number. */
 static int64_t read_number(const char *path, const char *word)
 {
 	size_t n = strlen(word);
@@ -31,10 +31,11 @@ static int64_t read_number(const char *path, const char *word)
 	return value;
 }
 
-/* What a version of control groups calls its files, and where it is. */
+/* File names and places of one version of control groups. */
 struct version {
-	const char *line;		/* begins its line of /proc/self/cgroup, after the number */
-	const char *places[2];		/* under the file system's root */
+	/* begins the version's line of /proc/self/cgroup, after the number */
+	const char *line;
+	const char *places[2];		/* directories under the root of the file system */
 	const char *kills, *limit;
 };
 
@@ -43,7 +44,7 @@ static const struct version versions[] = {
 	{ ":memory:", { "/memory", NULL }, "memory.oom_control", "memory.limit_in_bytes" },
 };
 
-/* The group of this process, as a path from the root of the hierarchy. */
+/* Returns this process's control group, as a path from the root of the hierarchy. */
 static bool read_group(const char *proc, const struct version *v, char *group)
 {
 	char path[PATH_SIZE], line[LINE_SIZE];
@@ -76,8 +77,8 @@ static bool go_up(char *group)
 	return true;
 }
 
-/* Of the nearest group that counts, which is whose victims these are; the limit is the least of all above. A
- * path that is not there, in a container, leads to the group that is. */
+/* Reads the kill count of the nearest group that has one, and the lowest limit of all groups above.
+ * In a container the path may not exist; then its parents are tried. */
 static void read_places(const char *cgroup, const struct version *v, char *group, struct oom_reading *r)
 {
 	for (int i = 0; i < 2 && v->places[i]; i++) {

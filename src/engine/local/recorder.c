@@ -1,4 +1,4 @@
-/* recorder.c - from datagrams to a few rows. */
+/* recorder.c - turn reports into a few rows of the store. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,10 +7,11 @@
 #include "recorder.h"
 
 #define GRADIENT_WINDOW_S 30.0
-#define GRADIENT_WINDOW_UPDATES 50	/* and this share of the position: enough for a window, too */
+/* and this part of the position: also enough for a window */
+#define GRADIENT_WINDOW_UPDATES 50
 #define GRADIENT_WINDOW_SHARE 0.1
-#define GRADIENT_MAX 1e140		/* beyond, squares would not add up to a number */
-#define QUIET_WRITE_S 30.0	/* between writes of nothing but the running time */
+#define GRADIENT_MAX 1e140		/* the squares of larger values would overflow */
+#define QUIET_WRITE_S 30.0	/* between writes of the running time alone */
 
 void recorder_init(struct recorder *r)
 {
@@ -28,13 +29,13 @@ void recorder_release(struct recorder *r)
 	(void)r;
 }
 
-/* Whether a report is of the run's configuration, as far as anybody knows. */
+/* True if, as far as known, the report was made at the run's present configuration. */
 static bool measures(const struct run *run, const struct report_message *m)
 {
 	return m->config < 0 || m->config == run->config_version;
 }
 
-/* Steps that are reported win over those of the log. */
+/* Steps that are reported replace those of the log. */
 static void see_reported(struct recorder *r, struct run *run, const struct report_message *m)
 {
 	r->samples_are_reported |= m->samples >= 0;
@@ -47,7 +48,8 @@ static void see_reported(struct recorder *r, struct run *run, const struct repor
 	snprintf(run->step_source, sizeof(run->step_source), "reports");
 }
 
-/* A step's own time is best; else the time between two reports over the steps between them. */
+/* Uses the step's own time if the report has one, otherwise the time between two reports divided by
+ * the steps between them. */
 static void add_step(struct recorder *r, const struct run *run, const struct report_message *m,
 		     double now)
 {
@@ -67,8 +69,8 @@ static void add_step(struct recorder *r, const struct run *run, const struct rep
 	}
 }
 
-/* One of n values, the last one in, enters their sum. Returns what the sum of squared deviations from the
- * mean grows by: B. P. Welford, Technometrics 4 (1962), 419-420. */
+/* Adds the newest of n values to their sum. Returns the growth of the sum of squared deviations
+ * from the mean: B. P. Welford, Technometrics 4 (1962), 419-420. */
 static double sum_add(double *sum, int64_t n, double value)
 {
 	double delta = n > 1 ? value - *sum / (double)(n - 1) : 0;
@@ -129,8 +131,8 @@ static void open_gradient_window(struct recorder *r)
 	r->gradient_start_boot_s = NAN;
 }
 
-/* The program has done what was wanted of it. What cannot be written now was written two seconds ago, but
- * for the last of it. */
+/* The program has changed to the wanted configuration. A failed write loses little: the last write
+ * was two seconds ago. */
 static void change_configuration(struct recorder *r, struct store *store, struct run *run)
 {
 	struct err err;
@@ -186,7 +188,7 @@ bool recorder_add(struct recorder *r, struct store *store, struct run *run, cons
 	return false;
 }
 
-/* A window that holds enough is closed by opening the next. */
+/* Opens the next window when this one holds enough, which closes this one. */
 static void turn_gradient_window(struct recorder *r, double now)
 {
 	const struct gradient_window *g = &r->gradient;

@@ -1,12 +1,12 @@
-/* recorder_log.c - from the steps that were recognised in a log to what reports would have said. */
+/* recorder_log.c - turn steps recognised in a log into what reports would have said. */
 #include <math.h>
 #include <stdio.h>
 
 #include "recorder.h"
 
-/* An interval of more steps counts as so many: what they took is an average anyway. */
+/* An interval of more steps counts as this many: their time is an average anyway. */
 #define COPIES_MAX 1000
-#define ANEW_SHARE 0.1	/* of its steps: who begins with fewer has begun anew */
+#define ANEW_SHARE 0.1	/* a run that begins below this part of the job's steps has begun anew */
 
 void recorder_begin_log(struct recorder *r, struct run *run, const char *pattern, double first_boot_s)
 {
@@ -20,7 +20,7 @@ void recorder_begin_log(struct recorder *r, struct run *run, const char *pattern
 		run->first_step_s = fmax(first_boot_s - run->launch_boot_s, 0);
 }
 
-/* Units of the log that make a step: NaN where that is not known. */
+/* Returns how many units of the log make a step; NaN: not known. */
 static double units_of_step(const struct run *run, enum step_unit unit)
 {
 	int64_t batch_size = configuration_batch_size(&run->configuration);
@@ -41,9 +41,10 @@ static void add_time(struct recorder *r, const struct step_event *e, double unit
 		step_stats_add(&r->stats, e->unit_s * units, (double)NAN);
 }
 
-/* Samples at a run's first step. A program that begins behind where the job stood has gone back, to an
- * earlier checkpoint or to nothing: of what was done before as much is left as it still counts. A job that
- * tells of its checkpoints stands at the last one already, but its steps do not: it goes back to nothing only. */
+/* Returns the samples at a run's first step. A program that begins at a lower position than the
+ * job's has gone back to an earlier checkpoint or to the start; the job's samples are scaled down
+ * accordingly. A job that reports its checkpoints already stands at the last one although its steps
+ * do not: for such a job only a return to the start counts. */
 static double samples_at_first(struct run *run, const struct job *job, double steps)
 {
 	double kept = job->progress.steps > 0 ? fmin(steps / job->progress.steps, 1) : 1;
@@ -54,7 +55,7 @@ static double samples_at_first(struct run *run, const struct job *job, double st
 	return kept * job->progress.samples;
 }
 
-/* A pattern that takes over goes on from where the run stands. */
+/* A pattern that replaces another continues at the run's position. */
 static void see_first(struct recorder *r, struct run *run, const struct job *job, const struct step_event *e,
 		      double steps)
 {
@@ -66,7 +67,7 @@ static void see_first(struct recorder *r, struct run *run, const struct job *job
 		r->base_samples = samples_at_first(run, job, steps);
 }
 
-/* What it counted up to now was something else than was thought: times are void, and positions. */
+/* The unit of the log turned out to be another one: the times and positions so far are void. */
 static void see_unit(struct recorder *r, const struct step_event *e)
 {
 	if (e->unit != r->logged_unit && !isnan(r->first_logged_position))
@@ -74,8 +75,8 @@ static void see_unit(struct recorder *r, const struct step_event *e)
 	r->logged_unit = e->unit;
 }
 
-/* Where the batch size changes from run to run, steps before this run were of others: its own are
- * counted from where the job stood. */
+/* If the batch size changes from run to run, the steps before this run were of another size: the
+ * run's own steps are counted from the job's position. */
 static double samples_at(const struct recorder *r, const struct run *run, const struct job *job,
 			 const struct step_event *e, double units)
 {

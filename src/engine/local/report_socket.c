@@ -30,7 +30,7 @@ static int bind_private(int fd, const struct sockaddr_un *address)
 	mode_t old = umask(0077);
 	int rc = bind(fd, (const struct sockaddr *)address, sizeof(*address));
 
-	umask(old);	/* the command is to have the user's */
+	umask(old);	/* the command gets the user's umask */
 	return rc;
 }
 

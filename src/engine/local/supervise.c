@@ -1,4 +1,4 @@
-/* supervise.c - how a supervisor comes to life, and what it leaves. */
+/* supervise.c - start, take over and leave a run's supervisor. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -21,7 +21,7 @@
 #include "supervisor.h"
 #include "supervisor_loop.h"
 
-/* In the grandchild: nothing is left of the terminal, the cron job or the session it came from. */
+/* Runs in the grandchild: cuts every tie to the terminal, cron job or session it came from. */
 static _Noreturn void become_supervisor(const struct paths *paths, int64_t run_id)
 {
 	int null = open("/dev/null", O_RDWR);
@@ -32,10 +32,11 @@ static _Noreturn void become_supervisor(const struct paths *paths, int64_t run_i
 	dup2(null, STDOUT_FILENO);
 	dup2(log >= 0 ? log : null, STDERR_FILENO);
 	close_range(STDERR_FILENO + 1, ~0U, 0);
-	unsetenv("POLLUX_SLOTS");		/* its last act, a pass, takes them from the store */
+	/* the pass that ends it reads the slots from the store */
+	unsetenv("POLLUX_SLOTS");
 	unsetenv("POLLUX_SLICE");
 	unsetenv("POLLUX_POLICY");
-	setenv("POLLUX_DIR", paths->dir, 1);	/* as decided now, whatever the directory later */
+	setenv("POLLUX_DIR", paths->dir, 1);	/* fixed now, wherever the directory is later */
 	if (chdir("/"))
 		_exit(EX_OSERR);
 	snprintf(id, sizeof(id), "%lld", (long long)run_id);
@@ -51,7 +52,8 @@ int supervisor_spawn(const struct paths *paths, int64_t run_id, struct err *err)
 	if (pid < 0)
 		return err_set(err, EX_OSERR, "cannot fork: %s", strerror(errno));
 	if (pid == 0) {
-		pid = fork();		/* the supervisor is nobody's child: nobody has to reap it */
+		/* the supervisor is nobody's child: nobody has to reap it */
+		pid = fork();
 		if (pid == 0) {
 			setsid();
 			become_supervisor(paths, run_id);
@@ -63,7 +65,8 @@ int supervisor_spawn(const struct paths *paths, int64_t run_id, struct err *err)
 	return status == 0 ? 0 : err_set(err, EX_OSERR, "cannot start a supervisor");
 }
 
-/* It looks by itself every two seconds: a message that does not arrive only costs that time. */
+/* Asks the supervisor to look into the store. The supervisor looks every two seconds anyway, so a
+ * lost message costs at most that time. */
 void supervisor_wake(const struct run *run)
 {
 	static const char message[] = "WAKE=1\n";
@@ -87,7 +90,7 @@ static int block_signals(struct err *err)
 	sigaddset(&set, SIGINT);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
-	signal(SIGCHLD, SIG_DFL);	/* an ignored one, inherited, would swallow exit statuses */
+	signal(SIGCHLD, SIG_DFL);	/* an inherited "ignore" would lose exit statuses */
 	sigprocmask(SIG_SETMASK, &set, NULL);
 	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return fd >= 0 ? fd : err_set(err, EX_OSERR, "cannot make a signalfd: %s", strerror(errno));
@@ -150,7 +153,8 @@ static int load(struct supervisor *s, int64_t run_id, struct err *err)
 	return 0;
 }
 
-/* The command is not our child: watch it by pidfd, if it is still the process that was recorded. */
+/* Watches the command by pidfd if the pid is still the recorded process. The command is not a child
+ * of this supervisor. */
 static void watch_leader(struct supervisor *s)
 {
 	s->leader_fd = (int)syscall(SYS_pidfd_open, (pid_t)s->handle.leader_pid, 0);
@@ -163,7 +167,8 @@ static void watch_leader(struct supervisor *s)
 		s->handle.leader_pid = 0;
 }
 
-/* Its command is stopped, not carried on with: its exit status could never be known. */
+/* Takes over a run whose supervisor died. The command is stopped, because its exit status can no
+ * longer be known. */
 static int adopt(struct supervisor *s, struct err *err)
 {
 	bool adopted;
@@ -180,7 +185,7 @@ static int adopt(struct supervisor *s, struct err *err)
 	s->recorder.positions_only = true;
 	watch_leader(s);
 	if (supervisor_open_socket(s, err) || supervisor_open_log(s, err))
-		supervisor_log(s, "%s", err->text);	/* it has to be stopped all the same */
+		supervisor_log(s, "%s", err->text);	/* the run has to be stopped all the same */
 	supervisor_log(s, "its supervisor is gone: stopping what is left of it");
 	s->signalled = s->run.state == RUN_STOPPING && isfinite(s->run.stop_boot_s);
 	if (store_run_stop_reason(&s->store, s->run.id, &s->run.stop_reason, &s->run.state, err))
@@ -205,7 +210,8 @@ static int take_over(struct supervisor *s, struct err *err)
 	case RUN_STOPPING:
 		return adopt(s, err);
 	case RUN_ENDED:
-		remove_lock(s);		/* just made, by one that came too late */
+		/* this process made the lock file, after the run had ended */
+		remove_lock(s);
 		s->state = ST_FINISHED;
 		return 0;
 	case RUN_ASSIGNED:

@@ -1,7 +1,7 @@
-/* supervisor.c - a running job as a table of states by events.
+/* supervisor.c - a running job as a table of states and events.
  *
- * The loop (supervisor_loop.c) turns descriptors, the store and the clock into events; the cells here
- * are what is done about them. A NULL cell means that the event says nothing new in that state. */
+ * The loop (supervisor_loop.c) turns descriptors, the store and the clock into events. A cell of
+ * the table is the reaction to one event in one state; NULL: none. */
 #include <math.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -17,10 +17,10 @@
 #include "supervisor.h"
 #include "supervisor_loop.h"
 
-/* Between one SIGKILL and the next. */
+/* Time between two rounds of SIGKILL. */
 #define KILL_WAIT_S 1.0
-/* What a leader leaves behind (loggers, uploads) gets this long to end by itself; after a stop of ours,
- * what is left of the grace if that is more. */
+/* Processes that the leader leaves behind (loggers, uploads) get this long to end. After a
+ * requested stop they get the rest of the grace if that is longer. */
 #define SWEEP_WAIT_S 5.0
 
 void supervisor_log(struct supervisor *s, const char *format, ...)
@@ -49,8 +49,8 @@ static void enter(struct supervisor *s, enum supervisor_state state, double seco
 	s->next_look_boot_s = 0;
 }
 
-/* A command that cannot be executed has failed; anything else (a full disk, no processes left) is not
- * the job's fault: it goes back to the queue. */
+/* A command that cannot be executed has failed. Any other error (a full disk, no processes left) is
+ * not the job's fault, and the job goes back to the queue. */
 static void launch_failed(struct supervisor *s, const struct err *err)
 {
 	bool its_fault = err->exit_status == 126 || err->exit_status == 127;
@@ -94,8 +94,9 @@ static double grace_left_s(const struct supervisor *s)
 	return fmax(s->run.stop_boot_s + s->job.declared.grace_s - clock_boot_s(), 0);
 }
 
-/* The leader alone: signalling everyone would kill its data loaders before the checkpoint is written. One
- * that was told by the supervisor before us is not told again: some programs quit at the second signal. */
+/* Only the leader is told to stop: a signal to all would kill its data loaders before the
+ * checkpoint is written. If an earlier supervisor told the leader already, it is not told again,
+ * because some programs quit at the second signal. */
 static void ask_leader(struct supervisor *s)
 {
 	struct err err;
@@ -132,8 +133,8 @@ static void sweep(struct supervisor *s)
 	enter(s, ST_SWEEPING, SWEEP_WAIT_S);
 }
 
-/* The leader was a shell, say, which died of the signal while its program had not heard of it: the
- * program is told now, and has the rest of the grace to save. */
+/* The leader may be a shell that died of the signal before its program heard of it. The program is
+ * told now and has the rest of the grace to save. */
 static void sweep_stopped(struct supervisor *s)
 {
 	sweep(s);
@@ -155,7 +156,7 @@ static void sweep_kill(struct supervisor *s)
 	enter(s, ST_SWEEP_TERMINATED, KILL_WAIT_S);
 }
 
-/* The devices are free by the store, but a process that nobody knows of holds their locks. */
+/* The store says that the devices are free, but an unknown process holds their locks. */
 static void give_up_devices(struct supervisor *s)
 {
 	supervisor_set_diagnosis(s, "a process of an ended run still holds a device");

@@ -10,7 +10,7 @@
 #include "pollux/text.h"
 #include "supervisor.h"
 
-/* Somebody may have written to the store by hand. */
+/* A person may have written nonsense to the store by hand. */
 static bool is_possible(const struct run *run)
 {
 	const struct configuration *c = &run->wanted;
@@ -27,7 +27,8 @@ static void describe(const struct run *run, struct text *t)
 		  run->wanted_learning_rate_scale);
 }
 
-/* Anew: what is at the path may be one that was not finished, or a trap of the program's. */
+/* The file is made anew: a file at this path may be incomplete, or made by the program as a
+ * trap. */
 static int write_file(const char *path, const struct text *t, struct err *err)
 {
 	int fd, failed;
@@ -43,7 +44,7 @@ static int write_file(const char *path, const struct text *t, struct err *err)
 		       n >= 0 && !failed ? "the disk is full" : strerror(errno));
 }
 
-/* Under another name first: the program never sees half of it. */
+/* The file is written under another name first, so that the program never sees half of it. */
 static int replace_file(const struct supervisor *s, const struct text *t, struct err *err)
 {
 	char *path = paths_run(s->paths, s->run.id, "config");

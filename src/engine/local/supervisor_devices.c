@@ -1,7 +1,8 @@
-/* supervisor_devices.c - what drivers say of the run's devices before its command is started, and after.
+/* supervisor_devices.c - ask drivers about the run's devices, before its command is started and
+ * after.
  *
- * A GPU's memory comes free some time after the process that held it has gone, seconds for a large one; a job
- * started before that runs out of memory. */
+ * A GPU's memory becomes free some time after its process has ended; for a large one it takes
+ * seconds. A job that is started before then runs out of memory. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -11,9 +12,10 @@
 #include "supervisor.h"
 #include "supervisor_loop.h"
 
-/* Some drivers list a dead process until they are reloaded. The next pass sees what it holds. */
+/* Some drivers list a dead process until they are reloaded. The next pass sees the memory it
+ * holds. */
 #define DRIVER_WAIT_S 10.0
-/* The first question after a pause starts a driver that is not kept loaded: seconds for each GPU. */
+/* After a pause the first question loads a driver that is not kept loaded: seconds for each GPU. */
 #define DRIVER_START_S 10.0
 #define DRIVER_ANSWER_S 5.0
 
@@ -25,8 +27,9 @@ static bool was_there(const struct supervisor *s, const struct device_process *p
 	return false;
 }
 
-/* The run's own are gone from here by now, so they are those that are nowhere and were not there before it; in a
- * container, where nobody can tell who is where, all that were not there before. */
+/* True if a process of the run is still listed. The run's own processes have ended by now, so this
+ * is a listed process that does not exist and was not there before the run; in a container with
+ * pids of its own, any process that was not there before the run. */
 static bool lingers(const struct supervisor *s, const struct device_process *list, int n)
 {
 	bool sees_all = proc_sees_all();
@@ -52,7 +55,7 @@ static void take_lingering(struct supervisor *s, struct device_process *list, in
 		supervisor_handle(s, EV_CLEAR);
 }
 
-/* A child that has answered, and said that something lingers, may not end. */
+/* The child that asked may hang after its answer. */
 bool supervisor_devices_clear(struct supervisor *s)
 {
 	enum driver_asked asked;
@@ -79,7 +82,7 @@ static int refuse_blocked(const struct device_list *list, const struct device_us
 	return 0;
 }
 
-/* Where the driver does not answer, the program will say so better. */
+/* If the driver does not answer, the run starts: the program's own error will say more. */
 static void take_who_is_there(struct supervisor *s, struct device_process *list, int n)
 {
 	free(s->before);
@@ -93,7 +96,7 @@ bool supervisor_ask_who_is_there(struct supervisor *s)
 	return supervisor_ask_driver(s, DRIVER_START_S, take_who_is_there) == DRIVER_ASKED;
 }
 
-/* A pass gives out what another run has still to leave, and looks at who else is there only when it has. */
+/* Checks who is there, because a pass assigns devices that another run still has to leave. */
 int supervisor_check_devices(struct supervisor *s, struct err *err)
 {
 	struct device_list list = {

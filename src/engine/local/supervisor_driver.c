@@ -1,5 +1,5 @@
-/* supervisor_driver.c - ask a driver in a child, with a deadline: some hang for ever, uninterruptibly. The loop
- * goes on meanwhile: it polls the pipe that the answer comes by. */
+/* supervisor_driver.c - ask a driver in a child, with a deadline, because some drivers hang for
+ * ever. The loop goes on meanwhile and polls the pipe of the answer. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -11,7 +11,7 @@
 #include "pollux/mem.h"
 #include "supervisor.h"
 
-#define DONE 'd'		/* after the last process: the answer is whole */
+#define DONE 'd'		/* comes after the last process: the answer is whole */
 
 static void write_all(int fd, const void *from, size_t n)
 {
@@ -24,8 +24,8 @@ static void write_all(int fd, const void *from, size_t n)
 	}
 }
 
-/* It gives up what it inherited first: it may outlive the run, and then must not hold its locks, nor be in its
- * session, whose memory is summed. */
+/* Runs in the child. It first gives up what it inherited, because it may outlive the run: it must
+ * not hold the run's locks, nor be in the session whose memory is summed. */
 static _Noreturn void answer(const struct run *run, int fd)
 {
 	const struct device_backend *backend = device_backend_of(run->devices[0].id);
@@ -54,7 +54,8 @@ static void stop_waiting(struct driver_question *d)
 		d->until_boot_s = INFINITY;
 }
 
-/* Until then it may hang all the same: a driver's files are closed after the pipe. */
+/* The child may hang until now even after its answer, because a driver's files are closed after the
+ * pipe. */
 void supervisor_driver_ended(struct supervisor *s)
 {
 	s->driver.pid = 0;
@@ -62,7 +63,7 @@ void supervisor_driver_ended(struct supervisor *s)
 		s->driver.until_boot_s = INFINITY;
 }
 
-/* What came, if it is whole, to whoever asked. */
+/* Passes the answer on, if it is whole. */
 static void tell(struct supervisor *s)
 {
 	struct driver_question *d = &s->driver;
@@ -79,7 +80,7 @@ static void tell(struct supervisor *s)
 	then(s, list, n);
 }
 
-/* Once it can be read: there is room for one more byte at least. */
+/* Called when the pipe can be read. The buffer always has room for one more byte. */
 void supervisor_read_driver(struct supervisor *s)
 {
 	struct driver_question *d = &s->driver;
@@ -96,7 +97,8 @@ void supervisor_read_driver(struct supervisor *s)
 		d->bytes = xreallocarray(d->bytes, d->room *= 2, 1);
 }
 
-/* It is left behind, killed as far as it can be: the loop reaps it. It may have answered, and hang in its exit. */
+/* Kills the child, if possible, and does not wait for it: the loop reaps it. The child may have
+ * answered and hang in its exit. */
 void supervisor_give_up_driver(struct supervisor *s)
 {
 	if (s->driver.pid) {

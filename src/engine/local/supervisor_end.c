@@ -1,4 +1,4 @@
-/* supervisor_end.c - what became of a run, and writing it down, however long that takes. */
+/* supervisor_end.c - find out how a run ended, and record it, however long that takes. */
 #include <fcntl.h>
 #include <libgen.h>
 #include <math.h>
@@ -32,7 +32,7 @@ static void set_wait_status(struct run *run, int status)
 		run->term_signal = WTERMSIG(status);
 }
 
-/* An outcome set before (a failed launch, a run called off) stands. */
+/* An outcome that was set before (a failed launch, a run called off) stays. */
 static void set_outcome(struct supervisor *s)
 {
 	struct run *run = &s->run;
@@ -41,7 +41,7 @@ static void set_outcome(struct supervisor *s)
 		set_wait_status(run, s->wait_status);
 	if (run->outcome != OUTCOME_NONE)
 		return;
-	/* One that had finished before it was told has finished. */
+	/* A run that had finished before it was told to stop has finished. */
 	if (run->stop_reason != STOP_NONE && (s->signalled || run->exit_code != 0))
 		run->outcome = OUTCOME_STOPPED;
 	else
@@ -75,7 +75,7 @@ static void diagnose(struct supervisor *s)
 	s->run.out_of_memory = s->run.diagnosis && strstr(s->run.diagnosis, "out of memory");
 }
 
-/* A profile tells with its result what its points failed of. */
+/* Quotes the program: a profile shows with its results why its points failed. */
 static void quote_last_words(struct supervisor *s)
 {
 	char *path = paths_log(s->paths, s->job.id);
@@ -87,7 +87,7 @@ static void quote_last_words(struct supervisor *s)
 	free(path);
 }
 
-/* What a program printed last need not be a line. */
+/* The last output of a program need not end its line. */
 static void end_last_line(const struct supervisor *s)
 {
 	char *path = paths_log(s->paths, s->job.id);
@@ -123,8 +123,9 @@ static void write_log_trailer(const struct supervisor *s)
 		dprintf(s->log_fd, "[exited with status %d]\n", run->exit_code);
 }
 
-/* The end of a run must not get lost: a full disk or a locked store is waited for. Only the command's
- * own processes are gone by now; the devices stay reserved until it is written. */
+/* Records the end of the run. The end must not get lost: waits while the disk is full or the store
+ * is locked. The processes of the run have ended by now; its devices stay reserved until the end is
+ * recorded. */
 static bool write_end(struct supervisor *s)
 {
 	struct timespec pause = { .tv_nsec = 200000000 };
@@ -136,14 +137,15 @@ static bool write_end(struct supervisor *s)
 			supervisor_log(s, "cannot record the end yet: %s", err.text);
 		told = true;
 		if (err.exit_status == EX_SOFTWARE || err.exit_status == EX_DATAERR)
-			return false;	/* waiting mends neither; the next pass may know better */
+			return false;	/* waiting helps neither case; the next pass may */
 		nanosleep(&pause, NULL);
 		pause = (struct timespec){ .tv_sec = pause.tv_sec < 8 ? 2 * pause.tv_sec + 1 : 8 };
 	}
 	return true;
 }
 
-/* The configuration, the lock, and the socket with its directory if that was one of ours under /tmp. */
+/* Removes the configuration file, the lock, the socket, and the socket's directory if it is one of
+ * ours under /tmp. */
 static void remove_files(const struct supervisor *s)
 {
 	char *lock = paths_run(s->paths, s->run.id, "lock");
@@ -166,7 +168,8 @@ static void end_job(struct supervisor *s)
 
 	if (store_job_get(&s->store, s->job.id, &job, &err))
 		return;
-	/* The end of its run ended it already, for a stop, where we found its process gone, or a pass did. */
+	/* The end of the run has ended the job already after a stop, unless this supervisor found
+	 * the profile's process gone or adopted the run; a pass may have ended the job, too. */
 	if ((s->profile_gone || s->adopted || !job_has_ended(job.state)) &&
 	    (store_profile_killed(&s->store, job.id, &reason, &err) ||
 	     store_job_set_state(&s->store, job.id, JOB_CANCELLED, reason.data, &err) ||
@@ -176,8 +179,8 @@ static void end_job(struct supervisor *s)
 	job_release(&job);
 }
 
-/* What comes next only the profile's process says. Where that is gone, nothing does: the job has ended, and
- * its devices are free for a pass. False: none is needed now. */
+/* Ends a profile whose process is gone; the devices are then free for a pass. While the process
+ * lives, it decides what comes next. Returns true if a pass is needed now. */
 static bool conclude_profile(struct supervisor *s)
 {
 	bool gone = !profile_lock_is_held(s->paths, s->job.id);
@@ -206,7 +209,7 @@ bool supervisor_conclude(struct supervisor *s)
 		remove_files(s);
 		return false;
 	}
-	/* The last words, of a checkpoint often, may have come while the socket was resting. */
+	/* The last reports, often of a checkpoint, may have come while the socket was not read. */
 	if (s->socket_fd >= 0)
 		supervisor_read_reports(s, now);
 	supervisor_read_log(s, now, true);
@@ -245,7 +248,7 @@ int run_end_lost(struct store *store, struct run *run, struct err *err)
 	if (store_job_get(store, run->job_id, &job, err))
 		return -1;
 	run->outcome = run->state == RUN_ASSIGNED ? OUTCOME_NOT_STARTED : OUTCOME_LOST;
-	/* When it ended is not known; what it had done at the last record is. */
+	/* When the run ended is not known; the work up to the last record is. */
 	account_for_loss(&job, run, run->launch_boot_s + run->duration_s);
 	job_release(&job);
 	return store_run_end(store, run, err);

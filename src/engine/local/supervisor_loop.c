@@ -19,19 +19,21 @@
 #include "pollux/report_message.h"
 #include "supervisor_loop.h"
 
-#define LOOK_S 2.0		/* between looks into the store, which also write what was learnt */
-#define PROFILE_LOOK_S 0.25	/* of a profile: its process waits for steps to be steady */
+/* between looks into the store, which also write what was learned */
+#define LOOK_S 2.0
+#define PROFILE_LOOK_S 0.25	/* the same for a profile, whose process waits for steady steps */
 #define WAITING_LOOK_S 0.1	/* between attempts to take the devices */
 #define SWEEP_LOOK_S 0.02	/* between searches for leftover processes, growing to LOOK_S */
 #define LOCK_PATIENCE_S 10.0	/* with devices that are free by the store, but locked */
-/* After reading it empty the socket rests this long, so that a job that reports a thousand steps a
- * second costs two hundred wake-ups. Its queue (net.unix.max_dgram_qlen, 10 or more) holds meanwhile. */
+/* After the socket was read empty it is left alone for this long, so that a job that reports a
+ * thousand steps a second costs two hundred wake-ups. The socket's queue (net.unix.max_dgram_qlen,
+ * 10 or more) holds the reports meanwhile. */
 #define SOCKET_REST_S 0.005
-/* A job that sends without end must not keep its supervisor from everything else. */
+/* A job that sends without end must not keep its supervisor from its other work. */
 #define REPORTS_AT_ONCE 256
 #define POLL_REST_MS 100	/* between looks at the descriptors while poll() fails */
 
-/* Ask the store whether somebody wants the run stopped. A store that cannot be read stops nothing. */
+/* Asks the store whether the run is to be stopped. A store that cannot be read stops nothing. */
 static void look_for_stop(struct supervisor *s)
 {
 	enum stop_reason reason;
@@ -51,7 +53,7 @@ static void look_for_stop(struct supervisor *s)
 		supervisor_handle(s, EV_STOP);
 }
 
-/* What a pass or a person wants of the run. */
+/* Looks for requests of a pass or a person. */
 static void look_for_orders(struct supervisor *s)
 {
 	look_for_stop(s);
@@ -59,7 +61,8 @@ static void look_for_orders(struct supervisor *s)
 		supervisor_offer_config(s);
 }
 
-/* A stop that comes from here is written down too: whoever looks, and whoever takes over, sees it. */
+/* A stop that the supervisor decides on is written to the store as well, for everybody who looks
+ * and for a supervisor that takes over. */
 static void stop_for(struct supervisor *s, enum stop_reason reason)
 {
 	struct err err;
@@ -71,7 +74,7 @@ static void stop_for(struct supervisor *s, enum stop_reason reason)
 	supervisor_handle(s, EV_STOP);
 }
 
-/* Devices that no run uses and whose locks are held all the same will not come free by waiting. */
+/* Devices that no run uses, but whose locks stay held, do not become free by waiting. */
 static void watch_locks(struct supervisor *s)
 {
 	bool may = false;
@@ -98,7 +101,7 @@ static void try_to_start(struct supervisor *s)
 		watch_locks(s);
 }
 
-/* Nobody is there any more to say that a point of a profile has been measured. */
+/* Stops the run when the profile's process is gone: nobody is left to end the point. */
 static void look_for_profile(struct supervisor *s)
 {
 	if (s->run.stop_reason != STOP_NONE || profile_lock_is_held(s->paths, s->job.id))
@@ -150,7 +153,7 @@ static void look(struct supervisor *s, double now)
 	}
 }
 
-/* Collect every child that ended, adopted grandchildren too. */
+/* Reaps every child that ended, adopted grandchildren too. */
 static void reap(struct supervisor *s)
 {
 	struct rusage usage;
@@ -210,7 +213,7 @@ static void take_step(const struct step_event *e, void *arg)
 	recorder_add_logged(&s->recorder, &s->run, &s->job, e);
 }
 
-/* Once, at the end: why steps that are there to be seen may not have counted. */
+/* Logs once, at the end, why visible steps may not have counted. */
 static void log_unread(struct supervisor *s)
 {
 	struct steps_summary summary;
@@ -275,9 +278,9 @@ static void check_descriptors(struct supervisor *s, const struct pollfd *fds, do
 		supervisor_read_driver(s);
 }
 
-/* Rest, then look at every descriptor: poll() fails, as for want of memory, and may go on failing.
- * Reading waits for nothing. A leader that is no child of ours has ended when no signal can be
- * sent to it. */
+/* Rests, then looks at every descriptor. poll() fails, for example for want of memory, and may go
+ * on failing. Reads do not block. A leader that is not a child of this supervisor has ended when no
+ * signal can be sent to it. */
 static void do_without_poll(struct supervisor *s, struct pollfd *fds, int wait_ms)
 {
 	int rest_ms = wait_ms < POLL_REST_MS ? wait_ms : POLL_REST_MS;
@@ -299,7 +302,8 @@ void supervisor_loop(struct supervisor *s)
 		bool rest = s->socket_rest_until_s > now;
 		struct pollfd fds[N_FDS] = {
 			[FD_SIGNAL] = { .fd = s->signal_fd, .events = POLLIN },
-			/* A child's end comes as SIGCHLD, with its status; an adopted one's here. */
+			/* The end of a child comes as SIGCHLD with its status; the end of an
+			 * adopted leader comes here. */
 			[FD_LEADER] = { .fd = s->adopted && !s->leader_gone ? s->leader_fd : -1,
 					.events = POLLIN },
 			[FD_SOCKET] = { .fd = rest ? -1 : s->socket_fd, .events = POLLIN },

@@ -5,9 +5,9 @@
 #include "supervisor.h"
 
 void supervisor_loop(struct supervisor *s);
-/* Take in what has been reported, up to a limit; true where a message asks to look into the store. */
+/* Takes in the reports that came, up to a limit. True: a message asks to look into the store. */
 bool supervisor_read_reports(struct supervisor *s, double now_boot_s);
-/* Likewise of what was printed, of a program that reports no steps. last: it has ended. */
+/* Reads the steps that a program printed, if it reports none. last: the program has ended. */
 void supervisor_read_log(struct supervisor *s, double now_boot_s, bool last);
 void supervisor_handle(struct supervisor *s, enum supervisor_event event);	/* supervisor.c */
 

@@ -31,8 +31,8 @@ static void release_devices(struct supervisor *s, int n)
 	}
 }
 
-/* All of them or none. Every process of a run holds the locks of its devices, so they are free when the
- * last one is gone, whatever became of its supervisor. */
+/* Takes the locks of all devices or none. Every process of the run inherits the locks, so they are
+ * free when the last process has ended, even if the supervisor died. */
 static int lock_devices(struct supervisor *s, bool *locked, struct err *err)
 {
 	*locked = false;
@@ -71,7 +71,8 @@ int supervisor_take_devices(struct supervisor *s, bool *taken, struct err *err)
 	return rc;
 }
 
-/* A Unix socket's path has 107 bytes; a store in a deep directory gets its sockets under /tmp. */
+/* Returns the socket's path. A Unix socket's path has at most 107 bytes: a store in a deep
+ * directory gets its sockets under /tmp. */
 static char *socket_path(const struct supervisor *s)
 {
 	char *path = paths_run(s->paths, s->run.id, "sock");
@@ -83,8 +84,8 @@ static char *socket_path(const struct supervisor *s)
 	return mkdtemp(dir) ? xasprintf("%s/%lld.sock", dir, (long long)s->run.id) : NULL;
 }
 
-/* An adopted run's socket is made anew at the old path: its command reports its last checkpoint there. It
- * has none where its supervisor died before the command was on record. */
+/* An adopted run's socket is made anew at the old path, where its command reports the last
+ * checkpoint. There is no path if the old supervisor died before the command was recorded. */
 int supervisor_open_socket(struct supervisor *s, struct err *err)
 {
 	if (s->adopted && !s->handle.socket_path[0])
@@ -102,7 +103,7 @@ int supervisor_open_socket(struct supervisor *s, struct err *err)
 	return s->socket_fd < 0 ? -1 : 0;
 }
 
-/* A port that is free now, for the programs that rendezvous on one; 0 when there is none. */
+/* Returns a port that is free now, for programs that rendezvous on one; 0: none. */
 static int free_port(void)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET,
@@ -144,7 +145,7 @@ int supervisor_open_log(struct supervisor *s, struct err *err)
 	return s->log_fd < 0 ? -1 : 0;
 }
 
-/* The first line of each run in the log is its command, ready for a shell; nothing depends on it. */
+/* The first line of each run in the log is its command, ready for a shell. No program reads it. */
 static void write_log_header(const struct supervisor *s, const struct strings *argv)
 {
 	struct text line = TEXT_INIT;
@@ -193,7 +194,8 @@ static int start_command(struct supervisor *s, const struct strings *argv, const
 	return child_start(&child, err) < 0 ? -1 : 0;
 }
 
-/* Where the job's own checkpoints are: as declared, or a directory of ours, made at the first run. */
+/* Returns the directory of the job's checkpoints: the declared one, or one of ours, made at the
+ * first run. */
 static char *checkpoint_directory(const struct supervisor *s, struct err *err)
 {
 	char *dir;
@@ -208,7 +210,7 @@ static char *checkpoint_directory(const struct supervisor *s, struct err *err)
 	return dir;
 }
 
-/* The job as it stands now that its last run has ended. */
+/* Reads the job again, because its last run has ended since the first reading. */
 static int reload_job(struct supervisor *s, struct err *err)
 {
 	struct job job;
@@ -239,7 +241,8 @@ static int launch(struct supervisor *s, struct err *err)
 		return -1;
 	supervisor_remove_config(s);
 	config_file = paths_run(s->paths, s->run.id, "config");
-	if (directory_has_files(checkpoints) && s->job.progress.runs > 1)	/* this one is counted */
+	/* runs counts this run */
+	if (directory_has_files(checkpoints) && s->job.progress.runs > 1)
 		values.resume_args = s->command.resume_args;
 	if (supervisor_open_log(s, err) == 0 && supervisor_open_socket(s, err) == 0) {
 		template_expand(&s->command.argv, &values, &argv);
@@ -260,8 +263,8 @@ static int launch(struct supervisor *s, struct err *err)
 	return rc;
 }
 
-/* A profile has less patience with a progress bar, and hardly any once an earlier point of it had steps in its
- * log: where the bar was taken for them, as it will be now. */
+/* Returns how long a progress bar must live before its steps count. A profile uses a shorter time
+ * than a job, and almost none if an earlier point found its steps in the log. */
 static double bar_life_s(struct supervisor *s)
 {
 	double life_s = PROFILE_BAR_LIFE_S;
@@ -288,7 +291,7 @@ static void say_of_bars(struct supervisor *s)
 		steps_set_bar_life(s->log_watch.steps, bar_life_s(s));
 }
 
-/* Not needed for anything but times: a job whose log cannot be read runs all the same. */
+/* The log gives times and nothing else: a job whose log cannot be read runs all the same. */
 static void watch_log(struct supervisor *s)
 {
 	char *path = paths_log(s->paths, s->job.id);

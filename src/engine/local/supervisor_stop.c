@@ -1,4 +1,4 @@
-/* supervisor_stop.c - signals to the leader, the group, and whatever else belongs to the run. */
+/* supervisor_stop.c - send signals to the leader, the group, and the run's other processes. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 #include "pollux/proc.h"
 #include "supervisor.h"
 
-/* Through the pidfd: it cannot hit another process that got the same number. A stopped leader
- * (SIGSTOP, a debugger) is continued, or it would never hear of it. */
+/* Signals the leader through its pidfd, which cannot hit another process with the same number. A
+ * stopped leader (SIGSTOP, a debugger) is continued, or it would never get the signal. */
 void supervisor_signal_leader(struct supervisor *s, int signal_number)
 {
 	if (s->leader_fd < 0)
@@ -19,7 +19,7 @@ void supervisor_signal_leader(struct supervisor *s, int signal_number)
 	syscall(SYS_pidfd_send_signal, s->leader_fd, SIGCONT, NULL, 0);
 }
 
-/* A child of ours that asks a driver is no process of the run, and may hang as long as that does. */
+/* A child that asks a driver is no process of the run and may hang as long as the driver. */
 static void leave_out(struct pid_list *list, pid_t pid)
 {
 	int n = 0;
@@ -30,13 +30,13 @@ static void leave_out(struct pid_list *list, pid_t pid)
 	list->count = n;
 }
 
-/* -1: /proc cannot be read, so nobody can tell. */
+/* Lists the run's processes. -1: /proc cannot be read, so nothing is known. */
 static int find_processes(const struct supervisor *s, struct pid_list *list)
 {
 	int rc;
 
 	char *variable = xasprintf("POLLUX_REPORT_SOCKET=%s", s->handle.socket_path);
-	/* An adopted run's session is not asked for: its number may belong to a stranger by now. */
+	/* The session of an adopted run is not used: its number may belong to a stranger by now. */
 	struct proc_marks marks = {
 		.ancestor = !s->adopted ? getpid() : s->leader_gone ? 0 : (pid_t)s->handle.leader_pid,
 		.session = s->adopted ? 0 : getpid(),
@@ -63,7 +63,8 @@ void supervisor_signal_all(struct supervisor *s, int signal_number)
 {
 	struct pid_list list;
 
-	/* The leader by its pidfd too: one that wrote over its environment bears no mark. */
+	/* The leader gets the signal through its pidfd, too: a leader that wrote over its
+	 * environment has no mark. */
 	if (!s->leader_gone)
 		supervisor_signal_leader(s, signal_number);
 	find_processes(s, &list);

@@ -1,4 +1,4 @@
-/* supervisor_usage.c - the most memory that a run had, and its processor time. */
+/* supervisor_usage.c - the largest memory of a run, and its processor time. */
 #include <math.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -9,8 +9,8 @@
 #include "supervisor.h"
 #include "supervisor_loop.h"
 
-/* What the processes of a driver's list have on one device. In a container with pids of its own nobody can
- * tell whose they are; there nobody else's are on a device that was given out. */
+/* Returns the memory of the listed processes on one device. In a container with pids of its own
+ * nobody can tell whose processes they are; on an assigned device they are taken for the run's. */
 static int64_t bytes_on(const struct device_process *list, int n, int device)
 {
 	struct proc_marks marks = { .ancestor = getpid(), .session = getpid() };
@@ -24,12 +24,12 @@ static int64_t bytes_on(const struct device_process *list, int n, int device)
 	return bytes;
 }
 
-/* Within the run that is measured: seldom, and without patience. */
+/* Limits of the questions during a measured run: rare and short. */
 #define FIRST_SAMPLE_S 0.5
 #define SAMPLE_S 2.0
 #define ANSWER_S 2.0
 
-/* Of the device that has most: that is the one that will be full first. */
+/* Returns the largest memory on any of the devices: that device fills up first. */
 static void take_sample(struct supervisor *s, struct device_process *list, int n)
 {
 	for (int i = 0; n > 0 && i < s->run.configuration.replicas; i++) {
@@ -61,7 +61,7 @@ bool supervisor_sample_first(struct supervisor *s)
 	return s->stop_waits;
 }
 
-/* To ask a driver costs milliseconds: only of a profile, which is to find out. */
+/* Asks only for a profile, which is to find out: a question to a driver costs milliseconds. */
 void supervisor_sample_memory(struct supervisor *s)
 {
 	double since_launch_s = clock_boot_s() - s->run.launch_boot_s;
@@ -73,7 +73,8 @@ void supervisor_sample_memory(struct supervisor *s)
 		sample_devices(s);
 }
 
-/* Of the leader or of one it left to us, and all that these waited for. Between two looks it may have had more memory than at either. */
+/* Takes the use of the leader or of an orphan, with all processes that these waited for. Their
+ * largest memory may lie between two looks. */
 void supervisor_take_usage(struct supervisor *s, const struct rusage *usage)
 {
 	const struct timeval *user = &usage->ru_utime, *system = &usage->ru_stime;
