@@ -1,26 +1,27 @@
 /* cuda.h - CUDA's runtime and cuBLAS, opened at run time.
  *
- * The program links none of them: it runs where there is no CUDA, and says why it has none. The signatures
- * are taken from the toolkit's headers when pollux is built, so a call that does not fit cannot compile. Where
- * the headers were not there, POLLUX_CUDA is not defined: cuda_open fails with that as its reason, struct cuda
- * has no functions, and code that calls them stands between #ifdef POLLUX_CUDA and #endif.
+ * The program is not linked to these libraries: without CUDA it runs and says why CUDA is missing.
+ * The signatures come from the toolkit's headers when pollux is built, so a wrong call does not
+ * compile. If the headers were missing then, POLLUX_CUDA is not defined: cuda_open fails with that
+ * reason, struct cuda has no functions, and callers put their code between #ifdef POLLUX_CUDA and
+ * #endif.
  *
- *	struct cuda cuda;
- *	void *p;
- *	if (cuda_open(&cuda, err))	// EX_UNAVAILABLE, and why; a normal answer
- *		return -1;
- *	if (cuda_check(&cuda, cuda.cudaSetDevice(0), "choose GPU 0", err) ||
- *	    cuda_check(&cuda, cuda.cudaMalloc(&p, bytes), "allocate 1 GiB on GPU 0", err))
- *		return -1;		// "cannot allocate 1 GiB on GPU 0: out of memory"
- *	if (cublas_check(&cuda, cuda.cublasCreate(&handle), "start cuBLAS", err)) ...
+ * 	struct cuda cuda;
+ * 	void *p;
+ * 	if (cuda_open(&cuda, err))	// EX_UNAVAILABLE, and why; a normal answer
+ * 		return -1;
+ * 	if (cuda_check(&cuda, cuda.cudaSetDevice(0), "choose GPU 0", err) ||
+ * 	    cuda_check(&cuda, cuda.cudaMalloc(&p, bytes), "allocate 1 GiB on GPU 0", err))
+ * 		return -1;		// "cannot allocate 1 GiB on GPU 0: out of memory"
+ * 	if (cublas_check(&cuda, cuda.cublasCreate(&handle), "start cuBLAS", err)) ...
  *
- * Members have the names in the documentation of CUDA; the headers' macros (cublasCreate is cublasCreate_v2)
- * hold for members too. A function that is missing here is added to the lists below and is then there.
- * CUDA numbers the GPUs that CUDA_VISIBLE_DEVICES leaves; cuda_ordinal finds the number of a device of ours.
+ * Members have the names of CUDA's documentation; the headers' macros (cublasCreate is
+ * cublasCreate_v2) work for members, too. To use another function, add it to the lists below. CUDA
+ * numbers only the GPUs in CUDA_VISIBLE_DEVICES; cuda_ordinal finds the number of a device.
  *
- * Only commands that measure open CUDA: it takes from a tenth of a second to seconds, and cuBLAS half a
- * gigabyte of address space. A pass, status and supervisors never do. Nothing is closed again: CUDA cannot be
- * unloaded safely; what a process allocated goes with it. */
+ * Only commands that measure open CUDA: opening takes from a tenth of a second to seconds, and
+ * cuBLAS takes half a gigabyte of address space. Passes, status and supervisors never do. Nothing
+ * is closed again, because CUDA cannot be unloaded safely; the process takes everything with it. */
 #ifndef POLLUX_CUDA_H
 #define POLLUX_CUDA_H
 
@@ -59,31 +60,35 @@ struct cuda;
 
 struct cuda {
 	CUDA_FUNCTIONS
-	int runtime_version, driver_version;	/* 1000 * major + 10 * minor: 13000 is 13.0; 0: none found */
-	int n_gpus;				/* that CUDA shows to this process */
+	/* 1000 * major + 10 * minor: 13000 is 13.0; 0: none found */
+	int runtime_version, driver_version;
+	int n_gpus;				/* visible to this process */
 };
 
-/* Opens libcudart, asks for GPUs, then opens cuBLAS. -1: *c is not to be used for calls (the
- * versions say how far it came), and *err says, with EX_UNAVAILABLE, what is not there: no headers at build,
- * no library (and where it was looked for), one too old (and the symbol it lacks), no driver or one too old,
- * no GPU. Libraries are looked for where the dynamic linker looks, then in lib64 of $CUDA_HOME, $CUDA_PATH
- * and /usr/local/cuda; of the major version that pollux was built with. */
+/* Opens libcudart, asks for GPUs, then opens cuBLAS. Libraries are looked for where the dynamic
+ * linker looks, then in lib64 of $CUDA_HOME, $CUDA_PATH and /usr/local/cuda; they must have the
+ * major version that pollux was built with.
+ *
+ * -1: *c must not be used for calls, and *err (EX_UNAVAILABLE) says what is missing: headers at
+ * build, a library (and where it was looked for), a symbol of a library that is too old, a driver
+ * or a newer one, a GPU. The versions show how far the call came. */
 int cuda_open(struct cuda *c, struct err *err);
 
-/* The first step of it alone: libcudart and the two versions. Touches no GPU; takes milliseconds. Of *c only
- * the runtime's functions are there then. */
+/* The first step alone: opens libcudart and reads the two versions. Touches no GPU, takes
+ * milliseconds. Only the runtime's functions in *c can be called. */
 int cuda_open_runtime(struct cuda *c, struct err *err);
 
-/* Why cuda_open fails here, in a line; NULL: it does not. Tried once and kept. */
+/* Returns in one line why cuda_open fails here; NULL: it succeeds. Tried once and remembered. */
 const char *cuda_why_not(void);
 
 #ifdef POLLUX_CUDA
-/* 0 for success, else -1 with "cannot WHAT: ..." and CUDA's words for the status; EX_UNAVAILABLE where the
- * GPU or its memory is not to be had, else EX_OSERR. */
+/* Returns 0 for success, otherwise -1 with "cannot WHAT: ..." and CUDA's words for the status.
+ * EX_UNAVAILABLE: the GPU or its memory cannot be had; otherwise EX_OSERR. */
 int cuda_check(const struct cuda *c, cudaError_t status, const char *what, struct err *err);
 int cublas_check(const struct cuda *c, cublasStatus_t status, const char *what, struct err *err);
 
-/* CUDA's number of a device of ours ("gpu:GPU-5a1e...", see device.h). -1: CUDA does not show it. */
+/* Returns CUDA's number of a device ("gpu:GPU-5a1e...", see device.h). -1: CUDA does not show
+ * it. */
 int cuda_ordinal(const struct cuda *c, const char *device_id, int *ordinal, struct err *err);
 #endif
 

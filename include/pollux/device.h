@@ -22,15 +22,18 @@
 #define DEVICE_NAME_SIZE 16
 #define DEVICE_MAX 1024
 
-/* What was read of a device in passing. Unknown is NaN, -1 for bytes. */
+/* Readings of a device at one moment. Unknown: NaN; -1 for bytes. */
 struct device_reading {
-	double utilization;		/* the part of the time in which it computed, 0 to 1 */
+	double utilization;		/* part of the time in which the device computed, 0 to 1 */
 	double temperature_c;
 	double power_w, power_limit_w;
-	double energy_j;		/* since its driver was loaded */
-	int64_t free_bytes;		/* of memory; where it shares the machine's, of that */
-	const char *slowed_by;		/* "heat", "power cap" ...; NULL: nothing, or not known. A constant */
-	bool forgets_state;		/* its driver starts anew for each program (persistence mode is off) */
+	double energy_j;		/* since the driver was loaded */
+	/* of memory; of the machine's memory if the device shares that */
+	int64_t free_bytes;
+	/* "heat", "power cap" ...; a constant; NULL: nothing or unknown */
+	const char *slowed_by;
+	/* the driver starts anew for each program (persistence mode off) */
+	bool forgets_state;
 };
 
 #define DEVICE_READING_UNKNOWN ((struct device_reading){ \
@@ -38,24 +41,28 @@ struct device_reading {
 	.power_limit_w = (double)NAN, .energy_j = (double)NAN, .free_bytes = -1, })
 
 struct device {
-	char id[DEVICE_ID_SIZE];	/* "cpu:0", "gpu:GPU-5a1e..." (by UUID, so that no order of numbering
-					   matters); stable while the settings and the machine are */
-	char node[DEVICE_NODE_SIZE];	/* the machine that has the device, as its engine names the machine;
-					   "" this one */
-	char name[DEVICE_NAME_SIZE];	/* short, for tables: "cpu:0", "gpu:0"; of GPUs it may change with
-					   the hardware, and it is not kept in the store ("" there) */
-	char kind[128];			/* what measurements are shared by: "Intel Xeon ..., 1 core",
-					   "NVIDIA RTX A6000, 48 GiB" */
-	char binding[1024];		/* the logical processors to bind to, as a list: "0-3,8"; kept in
-					   the store so that a supervisor binds as the pass decided.
-					   Slots have theirs for themselves; of GPUs it is all that are near,
-					   shared with the other GPUs there, and "" where all are */
-	int cores;			/* physical cores in the slot, at least 1; of a GPU the processors of
-					   its binding */
-	int64_t memory_bytes;		/* the device's own; 0 where it shares the machine's */
+	/* Stable while the settings and the machine stay the same: "cpu:0"; "gpu:GPU-5a1e...", by
+	 * UUID, so that the order of numbering does not matter. */
+	char id[DEVICE_ID_SIZE];
+	/* The machine that has the device, as its engine names the machine; "": this machine. */
+	char node[DEVICE_NODE_SIZE];
+	/* Short, for tables: "cpu:0", "gpu:0". A GPU's may change with the hardware. Not kept in
+	 * the store ("" there). */
+	char name[DEVICE_NAME_SIZE];
+	/* Measurements are shared by kind: "Intel Xeon ..., 1 core", "NVIDIA RTX A6000, 48 GiB". */
+	char kind[128];
+	/* The logical processors to bind to, as a list: "0-3,8". Kept in the store, so that a
+	 * supervisor binds as the pass decided. A CPU slot has its processors for itself. A GPU's
+	 * are those near it, shared with other GPUs there; "" where all are near. */
+	char binding[1024];
+	/* Physical cores in the slot, at least 1; for a GPU, the processors of its binding. */
+	int cores;
+	int64_t memory_bytes;		/* the device's own; 0: it shares the machine's */
 	bool usable;
-	char reason[160];		/* why not usable, and what to do; "" while usable */
-	struct device_reading now;	/* not in a list made in_full: free_bytes and utilization only */
+	/* why the device is not usable, and what to do; "" while usable */
+	char reason[160];
+	/* Unless the list was made in_full, only free_bytes and utilization are known. */
+	struct device_reading now;
 };
 
 /* How far apart two devices are, nearest first. */
@@ -66,84 +73,95 @@ enum device_link {
 	DEVICE_LINK_MACHINE,		/* nothing nearer: another NUMA node or socket */
 };
 
-/* A process that computes on a device, as its driver lists it. One that only draws is not listed. */
+/* A process that computes on a device, as the driver lists it. Processes that only draw are not
+ * listed. */
 struct device_process {
 	int device;			/* index in the list of devices */
-	int64_t pid;			/* of the machine, or of the driver's own namespace of processes, which
-					   need not be ours; 0: it does not tell */
+	/* In the machine's numbering, or in that of the driver's own namespace, which may differ
+	 * from ours. 0: the driver does not tell. */
+	int64_t pid;
 	int64_t memory_bytes;		/* -1 unknown */
-	double utilization;		/* its part of the device over the last seconds, 0 to 1; NaN unknown */
+	/* part of the device over the last seconds, 0 to 1; NaN unknown */
+	double utilization;
 };
 
 struct device_backend;
 
-/* What a backend found of its driver. */
+/* What a backend found out about its driver. */
 struct device_driver {
 	const struct device_backend *backend;
-	bool silent;			/* there may be devices that are not in the list: the driver does not
-					   answer, or not for one whose id is therefore not known */
-	bool processes_unknown;		/* it did not tell all processes, although it ought to */
-	char note[240];			/* what was found, or why nothing was; one line */
+	/* There may be devices that are not in the list: the driver does not answer at all, or not
+	 * for a device whose id is therefore unknown. */
+	bool silent;
+	bool processes_unknown;		/* the driver did not list all processes although it can */
+	char note[240];			/* one line: what was found, or why nothing was */
 };
 
 struct device_list {
 	struct device *items;		/* owned */
 	int count;
-	struct device_process *processes;	/* owned; on devices of a driver that lists them */
+	struct device_process *processes;	/* owned; processes that drivers listed */
 	int n_processes;
-	struct device_driver *drivers;	/* owned; of each backend that looked for its driver */
+	struct device_driver *drivers;	/* owned; one for each backend that looked for its driver */
 	int n_drivers;
-	unsigned char *links;		/* owned; enum device_link of a and b: links[a * count + b],
-					   as from b to a */
-	int linked;			/* devices that links is for: count, once all are listed */
+	/* Owned; enum device_link from device a to device b: links[a * count + b], or from b to
+	 * a. */
+	unsigned char *links;
+	int linked;			/* number of devices in links: count, once all are listed */
 };
 
-/* Jobs run on the GPUs where there are any, else on CPU slots, one per physical core; on CPU slots and no
- * GPU where slots are asked for. Never on both: the replicas of a job are of one sort. */
+/* Jobs run on the GPUs if there are any, otherwise on CPU slots, one for each physical core. If
+ * slots are asked for, jobs run on CPU slots and on no GPU. Never on both: the replicas of a job
+ * are of one sort. */
 #define DEVICE_SLOTS_AUTO (-1)
 
 struct device_settings {
-	int slots;			/* CPU slots, up to DEVICE_MAX; 0: one per physical core;
-					   DEVICE_SLOTS_AUTO: not asked for */
-	bool in_full;			/* for people: with readings, and GPUs that are left out because
-					   slots are asked for, as not usable */
+	/* CPU slots, up to DEVICE_MAX. 0: one for each physical core. DEVICE_SLOTS_AUTO: none were
+	 * asked for. */
+	int slots;
+	/* For people: with all readings; GPUs that are left out because slots were asked for are
+	 * listed as not usable. */
+	bool in_full;
 };
 
-/* What people and scripts are told of a backend's devices. */
+/* The words for a backend's devices, for people and scripts. */
 struct device_words {
-	const char *driver, *runtime;		/* what its driver and its runtime library are called */
+	const char *driver, *runtime;		/* names of its driver and its runtime library */
 	const char *driver_key, *runtime_key;	/* the same in JSON */
-	const char *fast_link, *fast_link_name;	/* DEVICE_LINK_FAST in a sentence, and in JSON */
-	const char *forgets_state;		/* what to do where the driver starts anew each time */
+	const char *fast_link, *fast_link_name;	/* DEVICE_LINK_FAST in words, and in JSON */
+	const char *forgets_state;		/* what to do if the driver starts anew each time */
 };
 
 struct device_backend {
-	const char *name;		/* ids of its devices begin with "NAME:" */
-	bool shares_memory;		/* its devices have one memory together: the machine's */
-	bool owns_binding;		/* no two devices that share a processor are given out; else the
-					   processors of a device are only those near to it */
-	bool is_accelerator;		/* has readings, and goes before processors */
-	const struct device_words *words;	/* NULL: there is no driver to tell of */
-	const char *const *variables;	/* names that environment() sets and a job does not get from its
-					   submitter, NULL at the end; NULL: none */
-	/* Append what is there to the list, then say how it is linked, where nearer than
-	 * DEVICE_LINK_MACHINE. Absence is a normal answer: 0, nothing appended.
-	 * -1 only when the machine cannot be read at all. */
+	const char *name;		/* the ids of its devices begin with "NAME:" */
+	bool shares_memory;		/* its devices share one memory: the machine's */
+	/* True: devices that share a processor are not both given out. False: a device's processors
+	 * are only those near it. */
+	bool owns_binding;
+	bool is_accelerator;		/* has readings; used before processors */
+	const struct device_words *words;	/* NULL: there is no driver */
+	/* Variables that environment() sets and that a job does not get from its submitter, with
+	 * NULL at the end; NULL: none. */
+	const char *const *variables;
+	/* Appends its devices to the list, then their links where nearer than DEVICE_LINK_MACHINE.
+	 * No device is a normal answer: 0, nothing appended. -1: the machine cannot be read at
+	 * all. */
 	int (*list)(const struct device_settings *settings, struct device_list *list,
 		    struct err *err);
-	/* In the child, between fork and exec: confine the calling process to these devices. Uses id,
-	 * binding and cores of each, so devices read back from the store will do. */
+	/* Runs in the child between fork and exec: confines the calling process to these devices.
+	 * Uses only id, binding and cores, so devices read from the store will do. */
 	int (*bind)(const struct device *devices, int n, struct err *err);
-	/* Add the variables that tell a program its devices (OMP_NUM_THREADS, CUDA_VISIBLE_DEVICES). */
+	/* Adds the variables that tell a program its devices (OMP_NUM_THREADS,
+	 * CUDA_VISIBLE_DEVICES). */
 	void (*environment)(const struct device *devices, int n, struct strings *env);
-	/* (optional) Add the variables that keep a program off these devices, where there are any; a
-	 * variable that is there already stays. */
+	/* (optional) Adds the variables that keep a program off these devices. A variable that is
+	 * set already stays. */
 	void (*hide)(struct strings *env);
-	/* (optional) Append the processes on these devices, by their index among them. -1: it cannot be
-	 * told. */
+	/* (optional) Appends the processes on these devices, by index in the array. -1: unknown. */
 	int (*processes)(const struct device *devices, int n, struct device_process **list, int *count,
 			 struct err *err);
-	/* (optional, with words) What was found of the runtime library, or why it was not; one line. */
+	/* (optional, with words) Writes one line: what was found of the runtime library, or why it
+	 * was not found. */
 	void (*describe_runtime)(char *text, size_t size);
 };
 
@@ -151,30 +169,33 @@ extern const struct device_backend device_cpu, device_nvidia;
 
 int devices_list(const struct device_settings *settings, struct device_list *list, struct err *err);
 void devices_release(struct device_list *list);
-/* For backends: a zeroed entry; and the link of two entries, when all have been appended. */
+/* For backends: appends a zeroed entry; sets the link of two entries, once all are appended. */
 struct device *devices_append(struct device_list *list);
 void devices_set_link(struct device_list *list, int a, int b, enum device_link link);
-/* True if the two cannot both be given out: they are one device, or share a processor that both own. */
+/* True if the two cannot both be given out: they are one device, or share a processor that both
+ * own. */
 bool device_overlaps(const struct device *a, const struct device *b);
-/* True if b is a as it was given out: the ids are the same, and so are the bindings if the devices own
- * theirs. The binding of others is a hint, and changes with the processors that are online. */
+/* True if b is the device a as it was given out: the ids are equal, and so are the bindings of
+ * devices that own theirs. Other bindings are hints and change with the processors that are
+ * online. */
 bool device_is_same(const struct device *a, const struct device *b);
-/* For backends: what they say of their driver, an entry that is added at the first time. */
+/* For backends: returns the driver's entry, which the first call adds. */
 struct device_driver *devices_driver(struct device_list *list, const struct device_backend *backend);
-/* What a backend has said of its driver; "": nothing. */
+/* Returns what a backend said of its driver; "": nothing. */
 const char *devices_note(const struct device_list *list, const struct device_backend *backend);
-/* True if the device is not in the list, but may be there: its driver does not tell all devices. */
+/* True if the device is not listed but may exist: its driver does not tell all its devices. */
 bool devices_may_lack(const struct device_list *list, const char *id);
-/* True if drivers that tell processes have told of all their devices and all processes on them;
- * false also where there is no such device. */
+/* True if every driver that lists processes listed all its devices and all processes on them; false
+ * also without such a device. */
 bool devices_tell_processes(const struct device_list *list);
-/* The backends in the order in which they list devices; NULL behind the last. */
+/* Returns the backends in the order in which they list devices, then NULL. */
 const struct device_backend *device_backend_at(size_t i);
-/* The variables for a program on these devices, which are of one backend; it is kept off others. */
+/* Adds the variables for a program on these devices, which have one backend, and those that keep
+ * the program off other backends' devices. */
 void devices_environment(const struct device *devices, int n, struct strings *env);
 /* True if some backend sets the variable, whose name has n bytes. */
 bool device_sets_variable(const char *name, size_t n);
-/* The backend a device id belongs to ("cpu:0" -> device_cpu); NULL for an id of no known backend. */
+/* Returns the backend of a device id ("cpu:0" -> device_cpu); NULL: no known backend. */
 const struct device_backend *device_backend_of(const char *id);
 
 #endif

@@ -3,9 +3,9 @@
  *	{batch} {local_batch} {accum} {gpus} {lr} {lr_scale} {samples} {checkpoint} {resume} {port}
  *	{job} {run}			"{{" is a literal "{"; a "}" needs no escape
  *
- * {resume} stands for the text of --resume-args, itself with templates, from the second launch on and
- * only when a checkpoint exists; otherwise for nothing. As an argument of its own it becomes one
- * argument for each of its words, or none. */
+ * {resume} stands for the text of --resume-args, which may contain templates. It is replaced from
+ * the second launch on, and only if a checkpoint exists; otherwise it becomes nothing. {resume} as a
+ * whole argument becomes one argument for each word, or none. */
 #ifndef POLLUX_TEMPLATE_H
 #define POLLUX_TEMPLATE_H
 

@@ -1,7 +1,7 @@
 /* affinity.c - confine this process to the processors of its devices.
  *
- * By sched_setaffinity(2) on the lists kept with the devices: what hwloc would do in the end, but without a
- * topology, which would have to be read once more in every child between fork and exec. */
+ * Uses sched_setaffinity(2) with the lists kept with the devices. hwloc would do the same in the
+ * end, but would first read the topology again in every child between fork and exec. */
 #include <errno.h>
 #include <hwloc.h>
 #include <sched.h>
@@ -9,7 +9,7 @@
 
 #include "affinity.h"
 
-/* The processors of all devices together. NULL where a list is none. The caller frees. */
+/* Returns the processors of all devices together; NULL: a list is malformed. The caller frees. */
 static hwloc_bitmap_t union_of(const struct device *devices, int n)
 {
 	hwloc_bitmap_t all = hwloc_bitmap_alloc(), one = hwloc_bitmap_alloc();

@@ -4,8 +4,8 @@
 
 #include "pollux/device.h"
 
-/* To the bindings of all n devices together. -1, and nothing is changed, where one is no list, or the process
- * may use none of them. */
+/* Binds to the bindings of all n devices together. -1, and nothing is changed: a list is malformed,
+ * or the process may use none of the processors. */
 int affinity_bind(const struct device *devices, int n, struct err *err);
 
 #endif

@@ -8,7 +8,7 @@
 static const struct device_backend *const backends[] = { &device_nvidia, &device_cpu };
 static const size_t n_backends = sizeof(backends) / sizeof(backends[0]);
 
-/* Make the links a matrix for all devices that are in the list now. */
+/* Grows the links to a matrix for all devices now in the list. */
 static void extend_links(struct device_list *list)
 {
 	size_t n = (size_t)list->count, old = (size_t)list->linked;
@@ -54,7 +54,7 @@ void devices_release(struct device_list *list)
 	*list = (struct device_list){ 0 };
 }
 
-/* Room is made at every power of two. */
+/* The array grows at every power of two. */
 struct device *devices_append(struct device_list *list)
 {
 	size_t n = (size_t)list->count;
@@ -165,7 +165,8 @@ static bool owns_binding(const struct device *device)
 	return backend && backend->owns_binding;
 }
 
-/* The next span "A" or "A-B" of a list of processors; false at its end, or where it is no list. */
+/* Reads the next span "A" or "A-B" of a list of processors. False: the list ends or is
+ * malformed. */
 static bool next_span(const char **p, long *first, long *last)
 {
 	char *end;

@@ -1,6 +1,6 @@
-/* device_cpu.c - the processor as slots: groups of physical cores out of those this process may use.
+/* device_cpu.c - CPU slots: groups of physical cores, taken from those that this process may use.
  *
- * The topology is read when slots are listed, and then as little of it as will do. */
+ * The topology is read only to list slots, and only as much of it as is needed. */
 #include <errno.h>
 #include <hwloc.h>
 #include <stdio.h>
@@ -11,8 +11,8 @@
 #include "pollux/device.h"
 #include "pollux/mem.h"
 
-/* hwloc takes these from the environment only: no complaints on stderr (which cron would mail), and no
- * plugins: the GPU ones load vendor libraries that are of no use here. */
+/* hwloc reads these from the environment only. No complaints on stderr, which cron would mail. No
+ * plugins: those for GPUs load vendor libraries that are of no use here. */
 static struct hush {
 	const char *name, *value;
 	char *old;
@@ -44,8 +44,9 @@ static void unhush(void)
 	}
 }
 
-/* Cores, packages (their cores are numbered together then, whatever the kernel's order), last-level
- * caches, and nothing more but the NUMA nodes, which hwloc never leaves out. The x86 component would move this process over all cores to ask each. */
+/* Keeps cores, packages (so that the cores of one are numbered together), last-level caches, and
+ * the NUMA nodes, which hwloc never leaves out. Without the x86 component, which would move this
+ * process over all cores. */
 static int load(hwloc_topology_t topology)
 {
 	hwloc_topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE);
@@ -56,7 +57,8 @@ static int load(hwloc_topology_t topology)
 	return hwloc_topology_load(topology);
 }
 
-/* hwloc leaves out what the control group forbids; this, what taskset(1) does. */
+/* hwloc leaves out processors that the control group forbids; this leaves out those that taskset(1)
+ * forbids. */
 static void restrict_to_affinity(hwloc_topology_t topology)
 {
 	hwloc_bitmap_t allowed;
@@ -96,7 +98,8 @@ static const char *processor_name(hwloc_topology_t topology)
 	return name && *name ? name : "CPU";
 }
 
-/* "1 core", "4 cores", "1 core shared by 2 slots". Measurements hold for slots that read the same. */
+/* Writes "1 core", "4 cores" or "1 core shared by 2 slots". Measurements are shared by slots with
+ * the same text. */
 static void describe(struct device *d, const char *processor, int sharing)
 {
 	int n = snprintf(d->kind, sizeof(d->kind), "%.80s, %d core%s", processor, d->cores,
@@ -127,7 +130,7 @@ static int count_equal(hwloc_cpuset_t *sets, int n, hwloc_const_cpuset_t set)
 	return equal;
 }
 
-/* The object of this type that a slot is in, by number; -1: none, or the slot is in several. */
+/* Returns the number of the object of this type that contains the slot; -1: none, or several. */
 static int place_in(hwloc_topology_t topology, hwloc_obj_type_t type, hwloc_const_cpuset_t set)
 {
 	hwloc_obj_t o = NULL;
@@ -157,7 +160,7 @@ static void link_slots(hwloc_topology_t topology, hwloc_cpuset_t *sets, int n, s
 	free(places);
 }
 
-/* Where the machine does not tell its cores, each logical processor passes for one. */
+/* If the machine does not tell its cores, each logical processor counts as one. */
 static void append_slots(hwloc_topology_t topology, int slots, struct device_list *list)
 {
 	int depth = hwloc_get_type_or_below_depth(topology, HWLOC_OBJ_CORE);
@@ -188,7 +191,7 @@ static int cpu_list(const struct device_settings *settings, struct device_list *
 {
 	hwloc_topology_t topology;
 
-	/* Not asked for, and there are GPUs. */
+	/* no slots were asked for, and there are GPUs */
 	if (settings->slots == DEVICE_SLOTS_AUTO && list->count > 0)
 		return 0;
 	if (topology_open(&topology, err))
@@ -198,8 +201,8 @@ static int cpu_list(const struct device_settings *settings, struct device_list *
 	return 0;
 }
 
-/* A replica has one slot, and threads run best one to a core. Where slots differ, no replica may have
- * more threads than the smallest slot has cores. */
+/* Each replica has one slot, and one thread to a core is best. If the slots differ, every replica
+ * has as many threads as the smallest slot has cores. */
 static void cpu_environment(const struct device *devices, int n, struct strings *env)
 {
 	int cores = n > 0 ? devices[0].cores : 1;

@@ -1,4 +1,4 @@
-/* cuda.c - open CUDA's libraries by a table of their functions; say what is not there. */
+/* cuda.c - open CUDA's libraries by a table of their functions; say what is missing. */
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,11 +12,11 @@
 #ifdef POLLUX_CUDA
 
 #define TEXT_(x) #x
-#define TEXT(x) TEXT_(x)	/* of what a macro of the headers makes of the name */
+#define TEXT(x) TEXT_(x)	/* the name that a macro of the headers stands for */
 
 #define RUNTIME_MAJOR (CUDART_VERSION / 1000)
 #if CUDART_VERSION < 12000
-#define RUNTIME_MINOR ".0"	/* 11.0 to 11.8 have one name, with the minor version of the first */
+#define RUNTIME_MINOR ".0"	/* the libraries 11.0 to 11.8 all have the name of the first */
 #else
 #define RUNTIME_MINOR ""
 #endif
@@ -52,7 +52,8 @@ static void *open_in(const char *directory, const char *library)
 	return handle;
 }
 
-/* The linker's word is about the name as such, which is what the user can mend. */
+/* Of several failures, the dynamic linker's message for the plain name is kept: the user can mend
+ * that one. */
 static void *open_library(const char *library, struct err *err)
 {
 	void *handle = dlopen(library, RTLD_LAZY | RTLD_LOCAL);
@@ -114,7 +115,7 @@ static int check_driver(const struct cuda *c, struct err *err)
 	return 0;
 }
 
-/* cuBLAS last: it is by far the largest, and of no use without a GPU. */
+/* cuBLAS comes last: it is the largest by far, and useless without a GPU. */
 int cuda_open(struct cuda *c, struct err *err)
 {
 	if (cuda_open_runtime(c, err) || check_driver(c, err))
@@ -150,7 +151,7 @@ int cublas_check(const struct cuda *c, cublasStatus_t status, const char *what, 
 		       "cannot %s: %s", what, c->cublasGetStatusString(status));
 }
 
-/* As NVML and CUDA_VISIBLE_DEVICES write it: GPU-8-4-4-4-12 hexadecimal digits. */
+/* Writes a UUID as NVML and CUDA_VISIBLE_DEVICES do: GPU-8-4-4-4-12 hexadecimal digits. */
 static void write_uuid(const cudaUUID_t *uuid, struct text *text)
 {
 	text_clear(text);

@@ -1,9 +1,9 @@
 /* device_nvidia.c - NVIDIA's GPUs as devices, known by their UUIDs.
  *
- * Whether there is a GPU is looked up in /dev, /proc and /sys first (gpu_place.c); only then is NVML opened,
- * which takes tens of milliseconds, and seconds where the driver starts anew for it. CUDA is never opened
- * here. POLLUX_NVML names another library than the system's, and is then reason enough to open it; "none"
- * keeps all GPUs out. */
+ * gpu_place.c first looks in /dev, /proc and /sys for a GPU. Only if there is one is NVML opened:
+ * that takes tens of milliseconds, and seconds where it starts the driver. CUDA is never opened
+ * here. POLLUX_NVML names another library, which is then opened in any case; "none" hides all
+ * GPUs. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -42,7 +42,7 @@ bool gpu_is_there(void)
 
 static void refuse(struct device *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The first reason stands. */
+/* The first reason stays. */
 static void refuse(struct device *d, const char *format, ...)
 {
 	va_list ap;
@@ -55,7 +55,7 @@ static void refuse(struct device *d, const char *format, ...)
 	va_end(ap);
 }
 
-/* A GPU of which NVML does not tell the UUID cannot be given out, and is named for people only. */
+/* A GPU without a UUID from NVML cannot be given out; its id is only for people. */
 static void set_identity(struct device *d, const struct gpu *g)
 {
 	int64_t gib = (g->memory_bytes + (1 << 29)) >> 30;
@@ -90,7 +90,8 @@ static void set_reason(struct device *d, const struct gpu *g, const struct devic
 		       "configuration)");
 }
 
-/* The driver does not tell who is on it, though it can: more memory than a display takes, or work, is somebody. */
+/* If the driver does not list the processes on a GPU although it can, then use of the GPU, or more
+ * memory than a display takes, shows that somebody is on it. */
 #define UNTOLD_BYTES (INT64_C(1) << 30)
 #define UNTOLD_SHARE 0.05
 
@@ -116,7 +117,7 @@ static void append_gpu(const struct nvml *n, const struct gpu *g, const struct d
 
 	set_identity(d, g);
 	set_reason(d, g, settings);
-	/* It answers neither that it is out of order nor which one it is. */
+	/* the GPU tells neither that it is lost nor which one it is */
 	if (!g->uuid[0] && !gpu_is_fatal(g->code))
 		devices_driver(list, &device_nvidia)->silent = true;
 	d->memory_bytes = g->memory_bytes;
@@ -125,7 +126,7 @@ static void append_gpu(const struct nvml *n, const struct gpu *g, const struct d
 	gpu_read_now(n, g, settings->in_full, &d->now);
 	if (g->handle)
 		code = gpu_read_processes(n, g, list->count - 1, &list->processes, &list->n_processes);
-	if (code == NVML_GPU_IS_LOST)	/* between one question and the next */
+	if (code == NVML_GPU_IS_LOST)	/* lost between two questions */
 		refuse(d, "the GPU has fallen off the bus; 'dmesg' may say why, a reboot brings it back");
 	else if (code != NVML_SUCCESS && code != NVML_NOT_SUPPORTED && code != NVML_FUNCTION_NOT_FOUND)
 		append_untold(d, list);
@@ -142,7 +143,7 @@ static void link_gpus(const struct nvml *n, const struct gpu *gpus, int count, s
 		}
 }
 
-/* at: where on the bus; "": not known. */
+/* at: its place on the bus; "": unknown. */
 static void append_silent(int index, const char *at, const char *reason, struct device_list *list)
 {
 	struct device *d = devices_append(list);
@@ -154,9 +155,9 @@ static void append_silent(int index, const char *at, const char *reason, struct 
 	refuse(d, "%.159s", reason);
 }
 
-/* GPUs of the bus that the driver does not speak of. Jobs are for GPUs here: that none answers is no reason to
- * start them on processors. The bus shows none in the Windows subsystem for Linux and where /sys is masked:
- * one stands for those that there are. */
+/* Appends the GPUs on the bus that the driver does not tell. Jobs here are meant for GPUs: a driver
+ * that does not answer is no reason to start them on processors. The bus shows no GPU in the
+ * Windows subsystem for Linux and where /sys is masked; one entry then stands for all. */
 static void append_all_silent(bool at_least_one, const char *reason, struct device_list *list)
 {
 	char (*bus_ids)[GPU_BUS_ID_SIZE];
@@ -218,8 +219,8 @@ static void list_with(const struct nvml *n, const struct device_settings *settin
 	}
 }
 
-/* No library and no device files: what is on the bus is not for this system, as in a container that was given
- * no GPU. With either, the driver is installed and does not work. */
+/* Without library and device files, the GPUs on the bus are not for this system, as in a container
+ * that was given none. With either, the driver is installed and does not work. */
 static void note_failure(const struct err *err, enum gpu_presence there, bool opened,
 			 struct device_list *list)
 {
@@ -263,8 +264,8 @@ static int gpu_list(const struct device_settings *settings, struct device_list *
 
 /* --- what jobs get --- */
 
-/* To be near is a help, not a promise: where the control group allows none of these processors, or a job has
- * GPUs at both ends of the machine, it runs where it may. */
+/* Binds to the near processors if possible. If the control group allows none of them, or the job's
+ * GPUs are far apart, the job runs on all it may use. */
 static int gpu_bind(const struct device *devices, int n, struct err *err)
 {
 	struct err ignored;
@@ -277,8 +278,8 @@ static int gpu_bind(const struct device *devices, int n, struct err *err)
 	return 0;
 }
 
-/* By UUID, as CUDA may number GPUs differently; for programs that count them all the same, in the order that
- * nvidia-smi shows. */
+/* GPUs are named by UUID, because CUDA may number them differently. For programs that count them
+ * all the same, the order is nvidia-smi's. */
 static void gpu_environment(const struct device *devices, int n, struct strings *env)
 {
 	struct text uuids = TEXT_INIT;
@@ -326,7 +327,7 @@ static bool has_variable(const struct strings *env, const char *name)
 	return false;
 }
 
-/* A program on other devices has no GPU, unless --env says that it does. */
+/* Hides all GPUs from a program on other devices, unless --env names some. */
 static void gpu_hide(struct strings *env)
 {
 	if (gpu_is_there() && !has_variable(env, "CUDA_VISIBLE_DEVICES"))
@@ -335,7 +336,7 @@ static void gpu_hide(struct strings *env)
 
 /* --- what people are told --- */
 
-/* CUDA's runtime and the versions, without touching a GPU. */
+/* Tells CUDA's runtime and the versions, without touching a GPU. */
 static void describe_cuda(char *text, size_t size)
 {
 	struct cuda cuda;

@@ -25,7 +25,7 @@ static int linked_to(const struct nvml *n, const struct gpu *g, struct nvml_pci 
 	return count;
 }
 
-/* A link that ends at the other one, or links of both that end at one switch. */
+/* True if a link ends at the other GPU, or links of both end at one switch. */
 static bool joined_by_links(const struct nvml *n, const struct gpu *a, const struct gpu *b)
 {
 	struct nvml_pci from_a[NVML_LINKS], from_b[NVML_LINKS], place = { .domain = 0 };
@@ -42,8 +42,8 @@ static bool joined_by_links(const struct nvml *n, const struct gpu *a, const str
 	return false;
 }
 
-/* The driver's own word on whether one reads the other's memory over NVLink, switches included; older
- * drivers have none. */
+/* Asks the driver whether one GPU reads the other's memory over NVLink, switches included. Older
+ * drivers cannot tell. */
 static bool joined_by_nvlink(const struct nvml *n, const struct gpu *a, const struct gpu *b)
 {
 	int status = 0;

@@ -1,7 +1,7 @@
-/* gpu_place.c - whether there are GPUs, and which processors are near them, from /dev, /proc and /sys.
+/* gpu_place.c - find out from /dev, /proc and /sys if there are GPUs and which processors are near.
  *
- * No library is opened for this: on a machine without a GPU it costs every pass four failed lookups and the
- * reading of one list. */
+ * No library is opened for this: without a GPU it costs a pass four failed lookups and one short
+ * file. */
 #include <dirent.h>
 #include <libgen.h>
 #include <stdio.h>
@@ -13,7 +13,8 @@
 #include "pollux/mem.h"
 
 #define VENDOR_NVIDIA 0x10de
-#define CLASS_DISPLAY 0x03	/* VGA and 3D controllers; audio and USB functions of a GPU are others */
+/* VGA and 3D controllers; not the audio and USB functions of a GPU */
+#define CLASS_DISPLAY 0x03
 
 /* Tests look at other trees. */
 static char *place(const char *path)
@@ -32,7 +33,7 @@ static bool exists(const char *path)
 	return there;
 }
 
-/* The first line of a file, "" where there is none. */
+/* Returns the first line of a file; "": none. */
 static void read_line(char *line, size_t size, const char *path)
 {
 	char *full = place(path);
@@ -56,7 +57,7 @@ static unsigned long read_number(const char *bus_id, const char *name)
 	return strtoul(line, NULL, 0);
 }
 
-/* Given to a virtual machine (vfio-pci) or to the free driver, it is nothing to compute on from here. */
+/* A GPU given to a virtual machine (vfio-pci) or to the free driver cannot compute for us. */
 static bool is_taken(const char *bus_id)
 {
 	char *path = xasprintf("/sys/bus/pci/devices/%s/driver", bus_id);
@@ -104,8 +105,9 @@ int gpu_on_bus(char (**bus_ids)[GPU_BUS_ID_SIZE])
 	return n;
 }
 
-/* The kernel's list of the bus has a device a line, vendor and model as 8 hexadecimal digits after the first
- * tab. Where it is not to be had, as in some containers, the answer is "perhaps". */
+/* Looks for NVIDIA's number in the kernel's list of the bus: each device has a line, with vendor
+ * and model as 8 hexadecimal digits after the first tab. If there is no list, as in some
+ * containers, the answer is "perhaps". */
 static bool may_be_on_bus(void)
 {
 	char *path = place("/proc/bus/pci/devices");
@@ -124,7 +126,7 @@ static bool may_be_on_bus(void)
 	return found;
 }
 
-/* In the Windows subsystem for Linux GPUs come through /dev/dxg. */
+/* In the Windows subsystem for Linux, GPUs come through /dev/dxg. */
 enum gpu_presence gpu_presence(void)
 {
 	char (*bus_ids)[GPU_BUS_ID_SIZE];

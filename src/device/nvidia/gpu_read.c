@@ -1,4 +1,4 @@
-/* gpu_read.c - ask NVML for all about one GPU. */
+/* gpu_read.c - ask NVML for all there is to know of one GPU. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,8 @@ bool gpu_is_fatal(int code)
 	       code == NVML_INSUFFICIENT_POWER || code == NVML_OPERATING_SYSTEM;
 }
 
-/* Keep the first that matters: of a question that must be answered any, of another what is fatal. */
+/* Keeps the first code that matters: any failure of a required question, and a fatal one of any
+ * other. */
 static bool answered(struct gpu *g, int code, bool needed)
 {
 	if (code != NVML_SUCCESS && g->code == NVML_SUCCESS && (needed || gpu_is_fatal(code)))
@@ -22,14 +23,14 @@ static bool answered(struct gpu *g, int code, bool needed)
 	return code == NVML_SUCCESS;
 }
 
-/* Function 0: a GPU's only one that computes. */
+/* Function 0 is the only function of a GPU that computes. */
 static void write_bus_id(const struct nvml_pci *pci, char *bus_id)
 {
 	snprintf(bus_id, GPU_BUS_ID_SIZE, "%04x:%02x:%02x.0", pci->domain & 0xffff, pci->bus & 0xff,
 		 pci->device & 0xff);
 }
 
-/* GPUs that share the machine's memory have none of their own, or none to tell. */
+/* GPUs that share the machine's memory have none of their own, or do not tell. */
 static void read_memory(const struct nvml *n, struct gpu *g)
 {
 	struct nvml_memory memory = { 0 };
@@ -118,10 +119,10 @@ void gpu_read_now(const struct nvml *n, const struct gpu *g, bool in_full, struc
 
 /* --- processes --- */
 
-/* Of the last seconds: a training process pauses between epochs. */
+/* seconds looked back: a training process pauses between epochs */
 #define SAMPLES_S 10.0
 
-/* NULL and *n = 0 where there are none; NULL and -1 where the GPU keeps none. */
+/* Returns NULL with *n = 0 if there are none, NULL with -1 if the GPU keeps none. */
 static struct nvml_process_sample *read_samples(const struct nvml *n, const struct gpu *g, int *n_samples)
 {
 	unsigned long long after_us = (unsigned long long)((clock_wall_s() - SAMPLES_S) * 1e6);
@@ -144,7 +145,8 @@ static struct nvml_process_sample *read_samples(const struct nvml *n, const stru
 	return NULL;
 }
 
-/* Processes that did nothing have no samples. Some drivers give old ones, and percentages above 100. */
+/* A process that did nothing has no sample. Some drivers return old samples, and percentages above
+ * 100. */
 static double utilization_of(uint32_t pid, const struct nvml_process_sample *samples, int n_samples)
 {
 	double oldest_us = (clock_wall_s() - 2 * SAMPLES_S) * 1e6, sum = 0;

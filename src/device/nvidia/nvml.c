@@ -1,4 +1,4 @@
-/* nvml.c - open NVML by a table of its symbols, newest name first. */
+/* nvml.c - open NVML by a table of its symbols; the newest name first. */
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #define MAX_NAMES 3
 
-/* The names are tried in order. The entries of process lists have a size by name. */
+/* Names are tried in order. Each name of a process list implies the size of an entry. */
 static const struct symbol {
 	size_t offset;			/* of the member in struct nvml */
 	bool needed;
@@ -53,21 +53,22 @@ static const char *const mps_names[MAX_NAMES] = {
 	"nvmlDeviceGetMPSComputeRunningProcesses",
 };
 
-/* An entry begins with these two members under every name; what follows counts for the distance only. */
+/* Under every name an entry begins with these two members; the rest only sets the distance to the
+ * next. */
 struct entry {
 	uint32_t pid;
 	uint64_t memory_bytes;
 };
 #define ENTRY_V1 16
-#define ENTRY_V2 24	/* and _v3: two 32-bit instance numbers of MIG follow */
-#define ENTRY_V3_535 32	/* _v3 in the first drivers 535 only: and 64 bits of protected memory */
+#define ENTRY_V2 24	/* also _v3: followed by two 32-bit instance numbers of MIG */
+#define ENTRY_V3_535 32	/* _v3 in the first drivers 535 only: also 64 bits of protected memory */
 
 static void set_member(struct nvml *n, size_t offset, void *address)
 {
 	memcpy((char *)n + offset, &address, sizeof(address));
 }
 
-/* The index of the name that is there; MAX_NAMES: none. */
+/* Returns the index of the first name found; MAX_NAMES: none. */
 static int look_up(void *library, const char *const names[MAX_NAMES], void **address)
 {
 	int i = 0;
@@ -92,8 +93,8 @@ static int take_symbols(struct nvml *n, struct err *err)
 	return 0;
 }
 
-/* The drivers with the longer entry are those that know of protected memory, but not yet of the list of
- * details that took its place. */
+/* The drivers with the longer entry know of protected memory, but not yet of the list of details
+ * that replaced it. */
 static size_t bytes_of_v3(void *library)
 {
 	return dlsym(library, "nvmlDeviceGetConfComputeMemSizeInfo") &&
@@ -118,7 +119,7 @@ static int open_library(struct nvml *n, struct err *err)
 	n->library = dlopen(chosen ? named : "libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
 	if (!n->library)
 		err_set(err, EX_UNAVAILABLE, "cannot open NVML: %s", dlerror());
-	if (!n->library && !chosen)	/* where only the files for developers are installed */
+	if (!n->library && !chosen)	/* where only the developers' files are installed */
 		n->library = dlopen("libnvidia-ml.so", RTLD_NOW | RTLD_LOCAL);
 	return n->library ? 0 : -1;
 }
@@ -185,7 +186,7 @@ const char *nvml_code_text(int code)
 
 typedef int list_function(nvml_handle handle, unsigned *n, void *entries);
 
-/* As many as there are: the list may grow between two questions. */
+/* Asks until all fit: the list may grow between two questions. */
 static int read_entries(list_function *list, nvml_handle handle, char **entries, unsigned *n)
 {
 	int code = NVML_FUNCTION_NOT_FOUND;
@@ -194,7 +195,7 @@ static int read_entries(list_function *list, nvml_handle handle, char **entries,
 	*entries = NULL;
 	*n = 0;
 	for (int attempt = 0; list && attempt < 8; attempt++) {
-		*entries = xcalloc(room, ENTRY_V3_535);	/* the longest there is, whatever was told */
+		*entries = xcalloc(room, ENTRY_V3_535);	/* room for the longest entry */
 		*n = room;
 		code = list(handle, n, *entries);
 		if (code != NVML_INSUFFICIENT_SIZE)

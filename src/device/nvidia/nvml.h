@@ -1,17 +1,17 @@
 /* nvml.h - NVIDIA's management library, opened at run time; private to src/device.
  *
- * Toolkits need not bring a header for it, so what is used of it is declared here: names and layouts as in the
- * drivers' ABI, which keeps old symbols for ever and gives a changed structure a new one. The symbol that is
- * found decides the layout.
+ * Toolkits may lack a header for it, so what is used is declared here, as in the drivers' ABI: old
+ * symbols stay for ever, and a changed structure gets a new symbol. The symbol that is found
+ * decides the layout.
  *
- *	struct nvml nvml;
- *	if (nvml_open(&nvml, err))		// EX_UNAVAILABLE: no library, too old, no driver
- *		return -1;
- *	... nvml.handle_by_index(0, &handle) ...
- *	nvml_close(&nvml);
+ * 	struct nvml nvml;
+ * 	if (nvml_open(&nvml, err))		// EX_UNAVAILABLE: no library, too old, no driver
+ * 		return -1;
+ * 	... nvml.handle_by_index(0, &handle) ...
+ * 	nvml_close(&nvml);
  *
- * Members return an enum nvml_code. Optional ones are NULL where the library lacks them: NVML_ASK(&nvml, power,
- * handle, &milliwatts) calls them where they are, and else is NVML_FUNCTION_NOT_FOUND. */
+ * Members return an enum nvml_code. Optional members are NULL if the library lacks them:
+ * NVML_ASK(&nvml, power, handle, &milliwatts) calls one, or returns NVML_FUNCTION_NOT_FOUND. */
 #ifndef POLLUX_DEVICE_NVML_H
 #define POLLUX_DEVICE_NVML_H
 
@@ -46,17 +46,18 @@ enum nvml_code {
 	NVML_UNKNOWN = 999,
 };
 
-typedef struct nvml_device *nvml_handle;	/* NVML's own; never looked into */
+typedef struct nvml_device *nvml_handle;	/* opaque */
 
 #define NVML_UUID_SIZE 96
 #define NVML_NAME_SIZE 96
-#define NVML_NOT_AVAILABLE UINT64_MAX		/* in place of a process's memory */
-#define NVML_LINKS 18				/* of NVLink, on one GPU, at most */
+#define NVML_NOT_AVAILABLE UINT64_MAX		/* as a process's memory */
+#define NVML_LINKS 18				/* the most NVLink links on one GPU */
 
 struct nvml_pci {
 	char legacy_id[16];
 	uint32_t domain, bus, device, device_id, subsystem_id;
-	char rest[64];			/* differs between versions: domain, bus and device are enough */
+	/* differs between versions; only domain, bus and device are used */
+	char rest[64];
 };
 
 struct nvml_memory {
@@ -73,7 +74,7 @@ struct nvml_process_sample {
 	uint32_t sm_percent, memory_percent, encoder_percent, decoder_percent;
 };
 
-/* enum values of the ABI */
+/* values of the ABI's enums */
 #define NVML_TEMPERATURE_GPU 0
 #define NVML_COMPUTE_PROHIBITED 2
 #define NVML_P2P_CAPS_NVLINK 2
@@ -82,7 +83,7 @@ struct nvml_process_sample {
 #define NVML_ANCESTOR_BOARD 0
 #define NVML_ANCESTOR_SWITCHES 20	/* 10: one PCIe switch; 20: several, none of them the host's */
 #define NVML_ANCESTOR_NODE 40		/* 30: one host bridge; 40: one NUMA node */
-/* Why the clock is lower than it could be: bits that tell of trouble. */
+/* Reasons for a lowered clock that show trouble, as bits. */
 #define NVML_SLOWED_POWER_CAP 0x04
 #define NVML_SLOWED_HARDWARE 0x08
 #define NVML_SLOWED_HEAT_SOFTWARE 0x20
@@ -117,10 +118,10 @@ struct nvml {
 	int (*p2p)(nvml_handle a, nvml_handle b, int capability, int *status);
 	int (*link_state)(nvml_handle handle, unsigned link, int *on);
 	int (*link_remote)(nvml_handle handle, unsigned link, struct nvml_pci *pci);
-	/* To be called through nvml_processes. */
+	/* Called through nvml_processes only. */
 	int (*compute_processes)(nvml_handle handle, unsigned *n, void *entries);
 	int (*mps_processes)(nvml_handle handle, unsigned *n, void *entries);
-	size_t compute_bytes, mps_bytes;	/* of one of their entries */
+	size_t compute_bytes, mps_bytes;	/* size of their entries */
 };
 
 struct nvml_process {
@@ -130,16 +131,17 @@ struct nvml_process {
 
 #define NVML_ASK(n, member, ...) ((n)->member ? (n)->member(__VA_ARGS__) : NVML_FUNCTION_NOT_FOUND)
 
-/* libnvidia-ml.so.1, then libnvidia-ml.so; or the library that POLLUX_NVML names and no other. After a failure
- * n->library only tells whether there was one; it is closed again. */
+/* Opens libnvidia-ml.so.1, then libnvidia-ml.so; or only the library that POLLUX_NVML names. After
+ * a failure n->library only tells if there was a library; it is closed. */
 int nvml_open(struct nvml *n, struct err *err);
 void nvml_close(struct nvml *n);
 
-/* In a few words, for people: "the GPU has fallen off the bus". */
+/* Describes a code for people: "the GPU has fallen off the bus". */
 const char *nvml_code_text(int code);
 
-/* The compute processes of a device, those behind the MPS server too, each once. An enum nvml_code; the list
- * (the caller frees it; pid 0 is each that the driver does not name) is NULL unless that is NVML_SUCCESS. */
+/* Lists the compute processes of a GPU, each once, with those behind the MPS server. pid 0: a
+ * process that the driver does not name. Returns an enum nvml_code; unless it is NVML_SUCCESS,
+ * *list is NULL. The caller frees the list. */
 int nvml_processes(const struct nvml *n, nvml_handle handle, struct nvml_process **list, int *count);
 
 #endif
