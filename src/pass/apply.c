@@ -39,9 +39,19 @@ static int write_event(const struct action *a, struct store *store, const char *
 	return rc;
 }
 
+/* The profile may have ended, or been cancelled, since the pass looked for its process. */
 static int write_profile_end(const struct action *a, struct store *store, struct err *err)
 {
+	struct job job;
+	bool has_ended;
+
 	if (!a->why)
+		return 0;
+	if (store_job_get(store, a->job_id, &job, err))
+		return -1;
+	has_ended = job_has_ended(job.state);
+	job_release(&job);
+	if (has_ended)
 		return 0;
 	return store_job_set_state(store, a->job_id, JOB_CANCELLED, a->why, err) ||
 	       write_event(a, store, "profile", err) ? -1 : 0;

@@ -125,4 +125,18 @@ is 'a job that is cancelled meanwhile is not started, another one is' "start job
 	"$(grep -o '^start job [0-9]*' first)"
 settle 30 'and ends'
 sound 'all is well'
+
+# --- a profile ends after a pass has found its process gone, and before the pass can write --------
+
+job=$(submit -- true)
+query "UPDATE jobs SET profile = 1, state = 'running' WHERE id = $job"
+rm -f hold held
+hold_store
+"$POLLUX" schedule >first 2>&1 &
+first=$!
+ok 'a pass waits for the store' wait_for 10 has_schedule_lock "$first"
+sleep 1	# it looks for the profile's process
+let_store_go "UPDATE jobs SET state = 'done', reason = 'measured', end_time_s = 1 WHERE id = $job; COMMIT"
+wait "$first"
+is 'what the profile said stays' 'done|measured' "$(query "SELECT state, reason FROM jobs WHERE id = $job")"
 finish
