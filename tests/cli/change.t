@@ -1,12 +1,16 @@
 #!/bin/sh
-# change.t - hold, release, cancel, requeue: what they say on a terminal, and nothing in a pipe; and a store anew.
+# change.t - hold, release, cancel, requeue: they report on a terminal and say nothing in a pipe;
+# also a store made anew.
 # shellcheck disable=SC2016,SC2317  # texts for other shells; functions run by wait_for
 . "$(dirname "$0")/tap.sh"
 POLLUX_SLOTS=1
 export POLLUX_SLOTS
 command -v script >/dev/null || skip_all 'there is no script(1) to make a terminal'
 
-state_is() { [ "$("$POLLUX" status --json "$1" | sed -n 's/^      "state": "\(.*\)",$/\1/p')" = "$2" ]; }
+state_is()
+{
+	[ "$("$POLLUX" status --json "$1" | sed -n 's/^      "state": "\(.*\)",$/\1/p')" = "$2" ]
+}
 on_terminal() { script -qec "'$POLLUX' $*" /dev/null </dev/null | tr -d '\r'; }
 cleanup() {
 	touch "$TMP/go"

@@ -1,5 +1,6 @@
 #!/bin/sh
-# completion.t - what bash completion offers, from the program's own help; jobs from a status of ours.
+# completion.t - what bash completion offers: options from the program's help, jobs from a made-up
+# status.
 . "$(dirname "$0")/tap.sh"
 command -v bash >/dev/null || skip_all 'no bash'
 
@@ -38,10 +39,12 @@ is 'a command to be helped with' 'devices' "$got"
 offer pollux simulate --policy ''
 # shellcheck disable=SC2154  # $err is of run
 run "$POLLUX" simulate --from-store --policy none-such
-is 'the policies that there are' "$(printf '%s\n' "$err" | sed "s/.*': //; s/;.*//; s/,//g; s/ or / /")" "$got"
+is 'the policies that there are' \
+	"$(printf '%s\n' "$err" | sed "s/.*': //; s/;.*//; s/,//g; s/ or / /")" "$got"
 offer pollux schedule --policy ''
 run "$POLLUX" schedule --policy none-such
-is 'those that a pass takes' "$(printf '%s\n' "$err" | sed "s/.*': //; s/;.*//; s/,//g; s/ or / /")" "$got"
+is 'those that a pass takes' \
+	"$(printf '%s\n' "$err" | sed "s/.*': //; s/;.*//; s/,//g; s/ or / /")" "$got"
 offer pollux simulate -k s
 is 'what is known' 'shared' "$got"
 offer pollux log ''

@@ -1,8 +1,9 @@
 #!/bin/sh
 # cron.t - pollux cron: the line, and what --install and --remove leave of a crontab.
 #
-# A FAKE crontab(1) stands in front of PATH: a test must not touch the crontab of whoever runs it. It keeps the
-# table in a file and answers as Debian's cron does; $FAKE_CRONTAB makes it answer otherwise.
+# A FAKE crontab(1) comes first in PATH: a test must not touch the crontab of the user who runs it.
+# The fake keeps the table in a file and answers as Debian's cron does; $FAKE_CRONTAB makes it
+# answer otherwise.
 # shellcheck disable=SC2016,SC2317  # texts for other shells; functions run by status
 . "$(dirname "$0")/tap.sh"
 mkdir bin
@@ -12,14 +13,21 @@ echo "$*" >>"$CRONTAB_FILE.calls"
 case ${FAKE_CRONTAB-}:$1 in
 refuse:*) echo "You (somebody) are not allowed to use this program (crontab)" >&2; exit 1 ;;
 full:-) cat >/dev/null; echo 'No space left on device' >&2; exit 1 ;;
-busybox:-l) [ -e "$CRONTAB_FILE" ] || { echo "crontab: can't open 'somebody': No such file or directory" >&2; exit 1; } ;;
+busybox:-l)
+	[ -e "$CRONTAB_FILE" ] || {
+		echo "crontab: can't open 'somebody': No such file or directory" >&2
+		exit 1
+	} ;;
 silent:-l) exit 3 ;;
 esac
 case $1 in
--l) [ -e "$CRONTAB_FILE" ] || { echo 'no crontab for somebody' >&2; exit 1; }; cat "$CRONTAB_FILE" ;;
+-l)
+	[ -e "$CRONTAB_FILE" ] || { echo 'no crontab for somebody' >&2; exit 1; }
+	cat "$CRONTAB_FILE" ;;
 -r) rm "$CRONTAB_FILE" ;;
 -) cat >"$CRONTAB_FILE.new"
-	[ -z "$(tail -c 1 "$CRONTAB_FILE.new")" ] || { echo 'missing newline before EOF' >&2; exit 1; }
+	[ -z "$(tail -c 1 "$CRONTAB_FILE.new")" ] ||
+		{ echo 'missing newline before EOF' >&2; exit 1; }
 	mv "$CRONTAB_FILE.new" "$CRONTAB_FILE" ;;
 *) exit 64 ;;
 esac
@@ -49,9 +57,11 @@ is 'POLLUX_DIR is kept' "* * * * * POLLUX_DIR=/x/y $program schedule # pollux" "
 run env POLLUX_DIR=rel "$POLLUX" cron
 is 'made absolute' "* * * * * POLLUX_DIR=$TMP/rel $program schedule # pollux" "$out"
 run env POLLUX_DIR="/a b/%c'd" "$POLLUX" cron
-is 'quoted for the shell, % for cron' "* * * * * POLLUX_DIR='/a b/\\%c'\\''d' $program schedule # pollux" "$out"
+is 'quoted for the shell, % for cron' \
+	"* * * * * POLLUX_DIR='/a b/\\%c'\\''d' $program schedule # pollux" "$out"
 run env XDG_STATE_HOME=/s XDG_CONFIG_HOME=/c "$POLLUX" cron
-is 'else where XDG has it' "* * * * * XDG_STATE_HOME=/s XDG_CONFIG_HOME=/c $program schedule # pollux" "$out"
+is 'else where XDG has it' \
+	"* * * * * XDG_STATE_HOME=/s XDG_CONFIG_HOME=/c $program schedule # pollux" "$out"
 run env POLLUX_DIR=/x XDG_STATE_HOME=/s "$POLLUX" cron
 is 'POLLUX_DIR is stronger' "* * * * * POLLUX_DIR=/x $program schedule # pollux" "$out"
 status 'a newline cannot stand there' 78 env POLLUX_DIR='/a
@@ -130,7 +140,9 @@ before=$(table)
 export FAKE_CRONTAB
 FAKE_CRONTAB=refuse
 status 'crontab refuses' 69 "$POLLUX" cron --install
-is 'and why' "pollux: 'crontab -l' failed: You (somebody) are not allowed to use this program (crontab)" "$err"
+is 'and why' \
+	"pollux: 'crontab -l' failed: You (somebody) are not allowed to use this program \
+(crontab)" "$err"
 FAKE_CRONTAB=full
 status 'crontab cannot write' 69 "$POLLUX" cron --install
 is 'and why' "pollux: 'crontab -' failed: No space left on device" "$err"

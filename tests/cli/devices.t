@@ -36,7 +36,8 @@ run env POLLUX_SLOTS=3 "$POLLUX" devices -s 0
 is '0 is one per physical core' 5 "$(printf '%s\n' "$out" | sed '/^$/,$d' | wc -l)"
 echo 'slots = many' >"$POLLUX_DIR/config"
 status 'a wrong file is a configuration error' 78 "$POLLUX" devices
-is 'named with its line' "pollux: bad setting 'slots' in '$POLLUX_DIR/config' line 1: 'many' is not \
+is 'named with its line' \
+	"pollux: bad setting 'slots' in '$POLLUX_DIR/config' line 1: 'many' is not \
 a whole number from 0 to 1024 (0: one per physical core)" "$err"
 status 'which an option does not need' 0 "$POLLUX" devices --slots 1
 rm "$POLLUX_DIR/config"
@@ -83,7 +84,8 @@ is 'and named' "pollux: devices takes no argument, not 'cpu:0'; see 'pollux devi
 # This machine, whatever it is.
 unset HWLOC_SYNTHETIC
 run env COLUMNS=66 "$POLLUX" devices --slots $((2 * $(nproc)))
-like 'in a narrow table the end of the kind stays' '^cpu:0 +1  -  .*, 1 core( shared by [0-9]+ slots)?$' "$out"
+like 'in a narrow table the end of the kind stays' \
+	'^cpu:0 +1  -  .*, 1 core( shared by [0-9]+ slots)?$' "$out"
 is 'which is no wider' '' "$(printf '%s\n' "$out" | grep '^cpu:0 ' | awk 'length > 66')"
 status 'devices of this machine' 0 "$POLLUX" devices
 like 'there is one at least' '^cpu:0 +1 +- +[0-9]' "$out"

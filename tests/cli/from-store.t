@@ -1,7 +1,7 @@
 #!/bin/sh
-# from-store.t - pollux simulate --from-store: a history made by hand whose outcome can be worked out, and a
-# real one against itself.
-# shellcheck disable=SC2016,SC2317  # Perl and texts for other shells; functions run by status and wait_for
+# from-store.t - pollux simulate --from-store: a history made by hand whose outcome can be worked
+# out, and a real one against itself.
+# shellcheck disable=SC2016,SC2317  # Perl, other shells; functions run by status and wait_for
 . "$(dirname "$0")/tap.sh"
 unset COLUMNS POLLUX_SLOTS POLLUX_SLICE POLLUX_POLICY
 HWLOC_SYNTHETIC='package:1 core:2 pu:1'
@@ -10,12 +10,13 @@ export HWLOC_SYNTHETIC
 submit() { "$POLLUX" submit -q "$@"; }
 simulate() { "$POLLUX" simulate --from-store "$@"; }
 cleanup() { end_jobs; }
-# figures: of $out, a line for each result: policy, devices, jobs, mean, median, p99, makespan, restarts, seconds
-# of devices
+# figures: of $out, a line for each result: policy, devices, jobs, mean, median, p99, makespan,
+# restarts, seconds of devices
 figures() {
-	printf '%s' "$out" | json 'printf "%s\n", join " ", map { $_ // "-" } @$_{qw(policy devices jobs)},
-		map { 0 + sprintf "%.3f", $_ } @$_{qw(avg_jct_s median_jct_s p99_jct_s makespan_s restarts)},
-		3600 * $_->{device_hours} for $d->{was}, $d->{check}, @{$d->{results}};'
+	printf '%s' "$out" | json 'printf "%s\n", join " ",
+		map { $_ // "-" } @$_{qw(policy devices jobs)}, map { 0 + sprintf "%.3f", $_ }
+			@$_{qw(avg_jct_s median_jct_s p99_jct_s makespan_s restarts)},
+			3600 * $_->{device_hours} for $d->{was}, $d->{check}, @{$d->{results}};'
 }
 
 # --- nothing to simulate ---
@@ -23,11 +24,13 @@ status 'no store' 66 simulate
 is 'is one line' 1 "$(printf '%s\n' "$err" | wc -l)"
 one=$(submit -n one --workload a -b 100 --samples 120000 -- true)
 status 'nothing that is done' 66 simulate
-like 'is said' '^pollux: no job of the store in .* is done that could be simulated on 2 devices$' "$err"
+like 'is said' '^pollux: no job of the store in .* is done that could be simulated on 2 devices$' \
+	"$err"
 store "DELETE FROM jobs"
 status 'a store without jobs' 66 simulate
 like 'is said, too' '^pollux: the store in .* has no jobs yet$' "$err"
-for wrong in '--policy best' '--policy fifo --policy best' '--devices 0' '--devices x' '--profiles p' '--nodes 2' \
+for wrong in '--policy best' '--policy fifo --policy best' '--devices 0' '--devices x' \
+	'--profiles p' '--nodes 2' \
 	'--knowledge full' '--plot x.svg' '--generate d' '--restart-delay 3'; do
 	# shellcheck disable=SC2086  # words
 	status "$wrong with --from-store is a usage error" 64 simulate $wrong
@@ -36,8 +39,9 @@ status '--devices without it is' 64 "$POLLUX" simulate --devices 2 --profiles x 
 status 'so are two policies' 64 "$POLLUX" simulate --profiles x -w y -p fifo -p las
 
 # --- by hand ---
-# 'a' has a model: 0.05 s + 0.5 ms a sample, and 0.01 s between two. So 100 samples take 0.1 s on one device and
-# 0.085 s on two: 1000 and 1176.47 samples a second. Its first step takes 5 s, a restart 10 s. 'b' tells nothing.
+# 'a' has a model: 0.05 s + 0.5 ms a sample, and 0.01 s between two. So 100 samples take 0.1 s on
+# one device and 0.085 s on two: 1000 and 1176.47 samples a second. Its first step takes 5 s, a
+# restart 10 s. 'b' tells nothing.
 one=$(submit -n one --workload a -b 100 -r 1:1 --samples 120000 --preempt -- true)
 two=$(submit -n two --workload a -b 100 -r 1:1 --samples 60000 --preempt -- true)
 three=$(submit -n three --workload b -- true)
@@ -47,30 +51,39 @@ bad=$(submit -n bad --workload a -b 100 -- true)
 never=$(submit -n never --workload b -- true)
 store <<END
 UPDATE jobs SET state = 'done', samples = total_samples, submit_time_s = 1700000040, runs = 1;
-UPDATE jobs SET submit_time_s = 1700000100, run_time_s = 100, attained_service_device_s = 200 WHERE id = $three;
+UPDATE jobs SET submit_time_s = 1700000100, run_time_s = 100,
+	attained_service_device_s = 200 WHERE id = $three;
 UPDATE jobs SET submit_time_s = 1700000640 WHERE id IN ($four, $five);
 UPDATE jobs SET run_time_s = 50, attained_service_device_s = 50 WHERE id = $five;
 UPDATE jobs SET attained_service_device_s = 125, runs = 3 WHERE id = $one;
 UPDATE jobs SET start_time_s = submit_time_s + 1, end_time_s = submit_time_s +
-	CASE id WHEN $one THEN 130 WHEN $two THEN 70 WHEN $three THEN 170 WHEN $four THEN 110 ELSE 160 END;
+	CASE id WHEN $one THEN 130 WHEN $two THEN 70 WHEN $three THEN 170 WHEN $four THEN 110
+		ELSE 160 END;
 UPDATE jobs SET state = 'failed' WHERE id = $bad;
-UPDATE jobs SET state = 'queued', end_time_s = NULL, start_time_s = NULL, runs = 0 WHERE id = $never;
+UPDATE jobs SET state = 'queued', end_time_s = NULL, start_time_s = NULL, runs = 0
+	WHERE id = $never;
 INSERT INTO runs (job_id, number, state, replicas, accumulation_steps, batch_size, local_batch_size,
-	learning_rate_scale, boot_id, assigned_time_s, assigned_boot_s, launch_time_s, launch_boot_s,
-	end_time_s, duration_s, outcome, first_step_s, stop_duration_s, first_samples, last_samples) VALUES
+	learning_rate_scale, boot_id, assigned_time_s, assigned_boot_s,
+	launch_time_s, launch_boot_s,
+	end_time_s, duration_s, outcome, first_step_s, stop_duration_s, first_samples, last_samples)
+	VALUES
  ($one, 1, 'ended', 1, 1, 100, 100, 1, 'x', 1, 1, 1, 1, 60, 59, 'stopped', 5, 5, 0, 60000),
- ($one, 2, 'ended', 1, 1, 100, 100, 1, 'x', 70, 70, 70, 70, 130, 60, 'completed', 5, NULL, 60000, 120000),
- ($two, 1, 'ended', 1, 1, 100, 100, 1, 'x', 70, 70, 70, 70, 130, 60, 'completed', 5, NULL, 0, 60000),
- ($four, 1, 'ended', 2, 1, 100, 50, 1, 'x', 70, 70, 70, 70, 130, 60, 'completed', 5, NULL, 0, 120000);
+ ($one, 2, 'ended', 1, 1, 100, 100, 1, 'x', 70, 70, 70, 70, 130, 60, 'completed', 5, NULL,
+	60000, 120000),
+ ($two, 1, 'ended', 1, 1, 100, 100, 1, 'x', 70, 70, 70, 70, 130, 60, 'completed', 5, NULL,
+	0, 60000),
+ ($four, 1, 'ended', 2, 1, 100, 50, 1, 'x', 70, 70, 70, 70, 130, 60, 'completed', 5, NULL,
+	0, 120000);
 INSERT INTO models (workload, device_kind, alpha_grad, beta_grad, alpha_sync_local, beta_sync_local,
 	alpha_sync_node, beta_sync_node, gamma, basis, stop, objective, rmse_grad, rmse_step,
-	n_observations, n_steps, max_replicas, max_local_batch_size, observations_key, fit_time_s) VALUES
+	n_observations, n_steps, max_replicas, max_local_batch_size, observations_key, fit_time_s)
+	VALUES
 	('a', 'CPU, 1 core', 0.05, 0.0005, 0.01, 0, 0.01, 0, 1, 'ddddddd', 'converged',
 	0.01, 0.02, 0.03, 3, 15000, 2, 100, 'key', 1e9);
 INSERT OR REPLACE INTO settings VALUES ('POLLUX_POLICY', 'fifo'), ('POLLUX_SLICE', '60s');
 END
-# Two devices: one and two at once, to 125 and 65; three, on both, from 125 to 225; four alone, on both, in 5 +
-# 120000 / 1176.47 = 107; five after it.
+# On two devices: jobs one and two start at once and end at 125 and 65; three has both devices from
+# 125 to 225; four, alone on both, takes 5 + 120000 / 1176.47 = 107; five follows.
 status 'a history by hand' 0 simulate -p fifo --json
 is 'what it was, and first in, first out on the two devices' \
 '- - 5 128 130 169.6 760 2 375
@@ -87,8 +100,9 @@ is 'three does not wait, and the comparison stays' \
 '- - 5 128 130 169.6 760 2 375
 fifo 2 5 123.8 125 164.68 757 0 654
 fifo 4 5 110.8 107 155.72 757 0 654' "$(figures)"
-# One device, which three cannot have. fifo: one to 125, two from there to 190, four alone to 125. las in slices of
-# a minute: one to 60, two from 60 to 125 (at 120 both have had 60 s), one again, 10 + 65 s, to 200.
+# On one device, which is too few for job three. fifo: one runs to 125, two from there to 190; four,
+# alone, to 125. las in slices of a minute: one runs to 60, two from 60 to 125 (at 120 both have had
+# 60 s), one again, for 10 + 65 s, to 200.
 status 'on one device' 0 simulate -p fifo -p las --devices 1 --json
 is 'who needs two is left out; service is shared by las, for a restart' \
 '- - 4 117.5 120 159.1 760 2 175
@@ -104,21 +118,24 @@ store "UPDATE jobs SET submit_time_s = submit_time_s + 20, end_time_s = end_time
 run simulate -p fifo --json
 is 'passes are on the minute, and where a job ends' '163.8' "$(figures | sed -n 2p | cut -d' ' -f4)"
 store "UPDATE jobs SET submit_time_s = submit_time_s - 20, end_time_s = end_time_s - 20"
-# Of four's 123 s, 5 went by to its first step and 1200 steps of 0.085 s took 102: 16 were something else.
+# Job four ran for 123 s: 5 s to its first step, 102 s for 1200 steps of 0.085 s, and 16 s for
+# something else.
 store "UPDATE jobs SET steps = 1200, run_time_s = 123 WHERE id = $four; INSERT INTO observations
-	SELECT id, 'CPU, 1 core', 1, replicas, 50, 1, 5000, 30, 100, 1, 0.085, 0.0002, 0.08, NULL, 60
-	FROM runs WHERE job_id = $four"
+	SELECT id, 'CPU, 1 core', 1, replicas, 50, 1, 5000, 30, 100, 1, 0.085, 0.0002, 0.08, NULL,
+	60 FROM runs WHERE job_id = $four"
 run simulate -p fifo --json
 is 'time that was no step stays' 130.2 "$(figures | sed -n 2p | cut -d' ' -f4)"
 store "DELETE FROM observations"
 
 status 'for people' 0 simulate
 like 'what it rests on' '^By the measured model of their workload there: 3 of 5 jobs\.$' "$out"
-like 'what is left out' '^Left out, as they failed, were cancelled, timed out or are held: 1\.$' "$out"
+like 'what is left out' '^Left out, as they failed, were cancelled, timed out or are held: 1\.$' \
+	"$out"
 like 'what it was' '^what it was +- +5 +2m08s +2m10s +2m49s +12m40s +2 +0\.104$' "$out"
 is 'by default the present policy, fifo, las and pollux' 'fifo las pollux' \
 	"$(printf '%s\n' "$out" | sed -nE 's/^([a-z]+) +2 +5 .*/\1/p' | paste -sd' ')"
-like 'and how far to trust it' '^How far to trust it: fifo on 2 devices, as now, simulated, comes to a mean of$' "$out"
+like 'and how far to trust it' \
+	'^How far to trust it: fifo on 2 devices, as now, simulated, comes to a mean of$' "$out"
 like 'with both' '^2m03s where it was 2m08s, 3% less; half of the jobs are within 3%$' "$out"
 is 'in 80 columns' '' "$(printf '%s\n' "$out" | grep -E '.{81}')"
 # The last pass was made by a version whose passes took all policies.
@@ -131,18 +148,21 @@ status 'all policies' 0 simulate -p all --json
 is 'are eight, each once' 8 "$(printf '%s' "$out" | json '
 	my %seen = map { $_->{policy} => 1 } @{$d->{results}}; print scalar keys %seen;')"
 is 'and end every job' '5' "$(printf '%s' "$out" | json '
-	my %n = map { $_->{jobs} => 1 } grep { $_->{makespan_s} > 0 } @{$d->{results}}; print join " ", keys %n;')"
+	my %n = map { $_->{jobs} => 1 } grep { $_->{makespan_s} > 0 } @{$d->{results}};
+	print join " ", keys %n;')"
 before=$(store "SELECT count(*), total(samples), max(state) FROM jobs; SELECT * FROM models")
 simulate -p all >/dev/null
 is 'and nothing is written' "$before" \
 	"$(store "SELECT count(*), total(samples), max(state) FROM jobs; SELECT * FROM models")"
 
 # --- lengths without a model ---
-# 100 s and 50 s, at once, on one device: the shorter one first, where the steps of both were declared.
+# Jobs of 100 s and 50 s, submitted at once, on one device: the shorter job runs first if both
+# declared their steps.
 store "DELETE FROM jobs"
 for steps in 1000 500; do submit --workload b --steps "$steps" -- true; done >ids
-store "UPDATE jobs SET state = 'done', runs = 1, submit_time_s = 1700000040, start_time_s = 1700000041,
-	end_time_s = 1700000300, run_time_s = total_steps / 10, attained_service_device_s = total_steps / 10"
+store "UPDATE jobs SET state = 'done', runs = 1, submit_time_s = 1700000040,
+	start_time_s = 1700000041, end_time_s = 1700000300, run_time_s = total_steps / 10,
+	attained_service_device_s = total_steps / 10"
 mean() { simulate -p srtf --devices 1 --json | json 'print $d->{results}[0]{avg_jct_s};'; }
 is 'shortest remaining time first, of jobs whose length was declared in steps' 100 "$(mean)"
 store "UPDATE jobs SET total_steps = NULL"
@@ -166,7 +186,9 @@ chmod +x job
 status 'two slots' 0 "$POLLUX" devices
 slots=$(printf '%s\n' "$out" | grep -c '^cpu:')
 if [ "$slots" -ge 2 ]; then
-	for job in 1 2 3; do submit --name "real-$job" --workload real -b 10 -r 1:1 --samples 400 -- ./job; done >ids
+	for job in 1 2 3; do
+		submit --name "real-$job" --workload real -b 10 -r 1:1 --samples 400 -- ./job
+	done >ids
 	"$POLLUX" schedule --watch 0.5 >/dev/null 2>&1 &
 	watcher=$!
 	# shellcheck disable=SC2046  # numbers
@@ -175,15 +197,20 @@ if [ "$slots" -ge 2 ]; then
 	wait $watcher 2>/dev/null
 	status 'are a history' 0 simulate --interval 1 -p fifo --json
 	is 'that has models, of its observations' '3 3 0' \
-		"$(printf '%s' "$out" | json 'print join " ", @{$d->{jobs}}{qw(simulated modelled timed)};')"
-	# What they were, but for the seconds that passes and launches come late by on a machine with much to do:
-	# those are in no model.
-	was=$(store 'SELECT (sum(run_time_s) + (SELECT min(run_time_s) FROM jobs WHERE id < 3)) / 3 FROM jobs')
-	like 'two at a time: the simulated mean is that of the real jobs, within 30 %' '^(0\.[789]|1\.[012])' \
+		"$(printf '%s' "$out" |
+			json 'print join " ", @{$d->{jobs}}{qw(simulated modelled timed)};')"
+	# The real times, less the seconds by which passes and launches are late on a busy machine:
+	# no model has those seconds.
+	was=$(store 'SELECT (sum(run_time_s) + (SELECT min(run_time_s) FROM jobs WHERE id < 3)) / 3
+		FROM jobs')
+	like 'two at a time: the simulated mean is that of the real jobs, within 30 %' \
+		'^(0\.[789]|1\.[012])' \
 		"$(printf '%s' "$out" | json 'print $d->{check}{avg_jct_s} / '"$was;")"
-	is 'which ended when they did, and no sooner' 1 "$(printf '%s' "$out" | json 'print $d->{was}{avg_jct_s} > 0.99 * '"$was;")"
+	is 'which ended when they did, and no sooner' 1 \
+		"$(printf '%s' "$out" | json 'print $d->{was}{avg_jct_s} > 0.99 * '"$was;")"
 	for devices in 1 2 3; do
-		simulate --interval 1 -p fifo --devices "$devices" --json | json 'print "$d->{results}[0]{avg_jct_s}\n";'
+		simulate --interval 1 -p fifo --devices "$devices" --json |
+			json 'print "$d->{results}[0]{avg_jct_s}\n";'
 	done >means
 	ok 'on one device they take longer, on three not as long' sort -c -g -r means
 	is 'and no two the same' 3 "$(sort -u means | wc -l)"

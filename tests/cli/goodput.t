@@ -1,7 +1,7 @@
 #!/bin/sh
-# goodput.t - the default policy with real training jobs: models are learnt and shared, batch sizes and replicas
-# follow them, and nobody waits for ever.
-# shellcheck disable=SC2016,SC2154,SC2317 # templates; variables set by name; functions called by name
+# goodput.t - the default policy with real training jobs: models are learnt and shared, batch sizes
+# and replicas follow them, and nobody waits for ever.
+# shellcheck disable=SC2016,SC2154,SC2317 # templates; variables and functions used by name
 . "$(dirname "$0")/tap.sh"
 unset POLLUX_POLICY POLLUX_REPORT_SOCKET
 POLLUX_SLOTS=2 POLLUX_SLICE=3
@@ -23,8 +23,9 @@ $(query 'SELECT id, job_id, replicas, batch_size, accumulation_steps FROM runs')
 submit() { # submit NAME BATCH SAMPLES OPTION...: a trainer of workload "net"; its number in $id
 	name=$1 batch=$2 samples=$3
 	shift 3
-	id=$("$POLLUX" submit -q --name "$name" --workload net -b "$batch" --samples "$samples" "$@" -- "$TRAIN" \
-		--data "$data" --hidden 256,128 --update-delay 5 --initial-batch "$batch" --lr 0.005 \
+	id=$("$POLLUX" submit -q --name "$name" --workload net -b "$batch" --samples "$samples" \
+		"$@" -- "$TRAIN" --data "$data" --hidden 256,128 --update-delay 5 \
+		--initial-batch "$batch" --lr 0.005 \
 		--samples "$samples" --checkpoint '{checkpoint}')
 }
 watcher=
@@ -39,7 +40,8 @@ end_passes() {
 }
 cleanup() {
 	end_passes
-	for job in $(query "SELECT id FROM jobs WHERE state IN ('queued', 'running')" 2>/dev/null); do
+	for job in $(query "SELECT id FROM jobs WHERE state IN ('queued', 'running')" \
+		2>/dev/null); do
 		"$POLLUX" cancel "$job" >/dev/null 2>&1
 	done
 	wait_for 20 holds "count(*) = 0 FROM runs WHERE state <> 'ended'" || :
@@ -51,22 +53,29 @@ cleanup() {
 submit first 8 100000000 --batch-range 8:2048 --accumulate -r 1:2
 first=$id
 watch_passes
-comes 'at first nothing is known: one device, at its own batch' 10 "count(*) FROM runs WHERE job_id = $first
+comes 'at first nothing is known: one device, at its own batch' 10 \
+	"count(*) FROM runs WHERE job_id = $first
 	AND replicas = 1 AND batch_size = 8 AND number = 1"
-comes 'its step times become a model' 20 "count(*) = 1 FROM models WHERE workload = 'net' AND max_replicas = 1"
+comes 'its step times become a model' 20 \
+	"count(*) = 1 FROM models WHERE workload = 'net' AND max_replicas = 1"
 comes 'a second device is tried' 20 "count(*) > 0 FROM runs WHERE job_id = $first AND replicas = 2"
 comes 'and measured' 30 "count(*) = 1 FROM models WHERE max_replicas = 2 AND n_observations >= 2"
-comes 'larger batches follow the noise scale' 60 "count(*) > 0 FROM runs WHERE job_id = $first AND batch_size > 8"
-is 'never beyond what was asked for' 0 "$(query 'SELECT count(*) FROM runs WHERE batch_size > 2048 OR batch_size < 8')"
+comes 'larger batches follow the noise scale' 60 \
+	"count(*) > 0 FROM runs WHERE job_id = $first AND batch_size > 8"
+is 'never beyond what was asked for' 0 \
+	"$(query 'SELECT count(*) FROM runs WHERE batch_size > 2048 OR batch_size < 8')"
 is 'a batch is replicas x local batch x passes' 0 "$(query 'SELECT count(*) FROM runs
 	WHERE batch_size <> replicas * local_batch_size * accumulation_steps')"
 is 'and the learning rate is scaled with it, by the gain: between 1 and the ratio' 0 \
 	"$(query 'SELECT count(*) FROM runs WHERE batch_size > 8 AND
 		(learning_rate_scale < 1 OR learning_rate_scale > batch_size / 8.0)')"
-like 'the pass says why, with numbers' '(change|start) job .*(device|devices)(:|;) ' "$(cat passes.out)"
-comes 'the trainer changes its batch while it runs' 120 'count(*) > 0 FROM runs WHERE config_version > 0'
+like 'the pass says why, with numbers' '(change|start) job .*(device|devices)(:|;) ' \
+	"$(cat passes.out)"
+comes 'the trainer changes its batch while it runs' 120 \
+	'count(*) > 0 FROM runs WHERE config_version > 0'
 like 'and says so in its log' '^batch [0-9]+ -> [0-9]+' "$("$POLLUX" log "$first")"
-ok 'as do its events, with the numbers' holds "count(*) > 0 FROM events WHERE kind = 'change' AND job_id = $first
+ok 'as do its events, with the numbers' holds \
+	"count(*) > 0 FROM events WHERE kind = 'change' AND job_id = $first
 	AND text LIKE 'from batch % to batch % = % * %; goodput % to %/s, noise scale %'"
 unlike 'which costs no relaunch at the same devices' 'relaunched' "$(cat passes.out)"
 
@@ -75,8 +84,10 @@ unlike 'which costs no relaunch at the same devices' 'relaunched' "$(cat passes.
 submit second 64 150000 --batch-range 64:2048 --accumulate -r 1:2
 second=$id
 comes 'it starts' 20 "count(*) > 0 FROM runs WHERE job_id = $second AND state <> 'assigned'"
-unlike 'with a model at once' 'goodput not known' "$(query "SELECT reason FROM decision_jobs WHERE job_id = $second")"
-comes 'it is short, and ends before the first' 120 "count(*) = 1 FROM jobs WHERE id = $second AND state = 'done'
+unlike 'with a model at once' 'goodput not known' \
+	"$(query "SELECT reason FROM decision_jobs WHERE job_id = $second")"
+comes 'it is short, and ends before the first' 120 \
+	"count(*) = 1 FROM jobs WHERE id = $second AND state = 'done'
 	AND (SELECT state FROM jobs WHERE id = $first) <> 'done'"
 
 # --- more jobs than devices: short ones first, and nobody starves ---------------------------
@@ -86,7 +97,8 @@ for job in 3 4 5 6; do
 done
 comes 'all of them end' 120 "count(*) = 0 FROM jobs WHERE state <> 'done' AND name LIKE 'j%'"
 is 'those without a range kept their batch' 0 \
-	"$(query "SELECT count(*) FROM runs JOIN jobs ON jobs.id = job_id WHERE name LIKE 'j%' AND runs.batch_size <> 64")"
+	"$(query "SELECT count(*) FROM runs JOIN jobs ON jobs.id = job_id WHERE name LIKE 'j%'
+		AND runs.batch_size <> 64")"
 is 'each has exactly its samples' 0 \
 	"$(query "SELECT count(*) FROM jobs WHERE state = 'done' AND samples <> total_samples")"
 "$POLLUX" cancel "$first"
@@ -100,7 +112,8 @@ waits_since() { query "SELECT last_end_time_s > $1 FROM jobs WHERE id = $2"; }
 begin=$(date +%s)
 "$POLLUX" submit -q --hold --name held -b 64 -- true >/dev/null
 held=$(query 'SELECT max(id) FROM jobs')
-is 'a job that is held waits for nothing' '' "$(query "SELECT last_end_time_s FROM jobs WHERE id = $held")"
+is 'a job that is held waits for nothing' '' \
+	"$(query "SELECT last_end_time_s FROM jobs WHERE id = $held")"
 "$POLLUX" release "$held" 2>/dev/null
 is 'but from its release on' 1 "$(waits_since "$begin" "$held")"
 "$POLLUX" cancel "$held" 2>/dev/null
@@ -108,7 +121,8 @@ is 'but from its release on' 1 "$(waits_since "$begin" "$held")"
 # A job that cannot be stopped is not started on few devices in order to be measured.
 id=$("$POLLUX" submit -q --no-preempt -b 64 -r 1:2 -- sleep 100)
 "$POLLUX" schedule
-is 'one that stays where it starts has what there is' 2 "$(query "SELECT replicas FROM runs WHERE job_id = $id")"
+is 'one that stays where it starts has what there is' 2 \
+	"$(query "SELECT replicas FROM runs WHERE job_id = $id")"
 "$POLLUX" cancel "$id" 2>/dev/null
 comes 'and goes' 20 "count(*) = 0 FROM runs WHERE state <> 'ended'"
 
@@ -118,7 +132,8 @@ wait_for 20 no_supervisor # its last act is a pass, by the policy that was
 submit plain 64 100000000 --batch-range 64:2048 --accumulate -r 1:2
 plain=$id
 watch_passes --policy las
-comes 'under las the job has both devices' 20 "count(*) > 0 FROM runs WHERE job_id = $plain AND replicas = 2"
+comes 'under las the job has both devices' 20 \
+	"count(*) > 0 FROM runs WHERE job_id = $plain AND replicas = 2"
 sleep 4
 is 'but its own batch' '64' "$(query "SELECT DISTINCT batch_size FROM runs WHERE job_id = $plain")"
 end_passes

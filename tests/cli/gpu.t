@@ -1,9 +1,11 @@
 #!/bin/sh
-# gpu.t - jobs on GPUs, as far as can be tested without one: a stand-in answers for NVML (tests/gpu/standin.h).
-# The jobs, their processes and those of others are real; the GPUs are not, and no real one was ever near this.
+# gpu.t - jobs on GPUs, as far as can be tested without one: a stand-in answers for NVML
+# (tests/gpu/standin.h). The jobs, their processes and those of other users are real; the GPUs are
+# not: this test was never run on a real GPU.
 # shellcheck disable=SC2317  # cleanup is called by the trap
 . "$(dirname "$0")/tap.sh"
-[ -n "${GPU_STANDIN-}" ] || skip_all 'GPU_STANDIN does not say where the stand-ins for NVML are: make check'
+[ -n "${GPU_STANDIN-}" ] ||
+	skip_all 'GPU_STANDIN does not say where the stand-ins for NVML are: make check'
 : "${FAULT:=$ROOT/build/fault}"
 unset POLLUX_SLOTS POLLUX_SLICE POLLUX_POLICY
 POLLUX_NVML=$GPU_STANDIN/nvml_new.so NVML_STANDIN=$TMP/answers POLLUX_GPU_ROOT=$TMP/root COLUMNS=80
@@ -13,17 +15,22 @@ mkdir root
 
 strangers=
 cleanup() {
-	for id in $("$POLLUX" status --all | awk '$3 ~ /^(queued|starting|running|stopping|held)$/ { print $1 }'); do
+	for id in $("$POLLUX" status --all |
+		awk '$3 ~ /^(queued|starting|running|stopping|held)$/ { print $1 }'); do
 		"$POLLUX" cancel "$id"
 	done
 	# shellcheck disable=SC2086  # a list of numbers
 	[ -z "$strangers" ] || kill $strangers
 	wait_for 10 all_gone
 } >/dev/null 2>&1
-all_gone() { [ -z "$(env -u POLLUX_DIR grep -Ealzs "^POLLUX_DIR=$POLLUX_DIR" /proc/[0-9]*/environ)" ]; }
+all_gone()
+{
+	[ -z "$(env -u POLLUX_DIR grep -Ealzs "^POLLUX_DIR=$POLLUX_DIR" /proc/[0-9]*/environ)" ]
+}
 
 gpu() { # gpu UUID [LINE]...
-	printf 'gpu %s NVIDIA RTX A6000\nmemory 49140 48000\nrates 0\ntemperature 35\npersistence 1\n' "$1"
+	printf 'gpu %s NVIDIA RTX A6000\nmemory 49140 48000\n' "$1"
+	printf 'rates 0\ntemperature 35\npersistence 1\n'
 	shift
 	[ $# = 0 ] || printf '%s\n' "$@"
 }
@@ -38,9 +45,16 @@ stranger() { # sets $pid to a process of somebody else, who is another user if t
 	wait_for 10 grep -q '^sleep' "/proc/$pid/comm"
 	owner=$(stat -c %U "/proc/$pid")
 }
-state() { "$POLLUX" status --all | awk -v id="$1" '/^ID/ { jobs = 1 } jobs && $1 == id { print $3 }'; }
+state()
+{
+	"$POLLUX" status --all | awk -v id="$1" '/^ID/ { jobs = 1 } jobs && $1 == id { print $3 }'
+}
 is_state() { [ "$(state "$1")" = "$2" ]; }
-reason() { sqlite3 -cmd '.timeout 10000' "$POLLUX_DIR/pollux.db" "SELECT reason FROM jobs WHERE id = $1"; }
+reason()
+{
+	sqlite3 -cmd '.timeout 10000' "$POLLUX_DIR/pollux.db" \
+		"SELECT reason FROM jobs WHERE id = $1"
+}
 pass() { "$POLLUX" schedule; }
 log_has() { "$POLLUX" log "$1" 2>/dev/null | grep -q "$2"; }
 
@@ -72,7 +86,8 @@ pass
 ok 'a job on two GPUs starts' wait_for 20 log_has "$first" '^CUDA_DEVICE_ORDER'
 like 'it is told them by UUID' "^CUDA_VISIBLE_DEVICES=$A,$B\$" "$("$POLLUX" log "$first")"
 like 'in the order of the bus' '^CUDA_DEVICE_ORDER=PCI_BUS_ID$' "$("$POLLUX" log "$first")"
-like 'they are in its log' "^# pollux job $first run 1 on gpu:$A gpu:$B\$" "$("$POLLUX" log "$first")"
+like 'they are in its log' "^# pollux job $first run 1 on gpu:$A gpu:$B\$" \
+	"$("$POLLUX" log "$first")"
 run "$POLLUX" devices
 like 'it holds them' "^gpu:1 +yes +46.9 +48.0 +0 % +35 C +job $first " "$out"
 
@@ -82,7 +97,8 @@ leader=$(sqlite3 "$POLLUX_DIR/pollux.db" "SELECT $leader_pid FROM runs WHERE job
 pass
 ok 'a pass leaves it alone' is_state "$first" running
 run "$POLLUX" devices --json
-is 'its processes are known as its' 2 "$(printf '%s\n' "$out" | grep -c "^          \"job_id\": $first,")"
+is 'its processes are known as its' 2 \
+	"$(printf '%s\n' "$out" | grep -c "^          \"job_id\": $first,")"
 is 'and block nothing' '' "$(printf '%s\n' "$out" | grep '"blocks": true')"
 unlike 'nor are they worth a word' 'pid' "$("$POLLUX" devices)"
 
@@ -91,7 +107,8 @@ stranger
 { gpu $A "process $pid 9000 50"; gpu $B; } | answers
 pass
 ok 'a stranger beside it does not stop it' is_state "$first" running
-like 'but is shown' "^gpu:0: pid $pid \($owner\) 9000 MiB, 50 % for less than 10 min, beside its job" \
+like 'but is shown' \
+	"^gpu:0: pid $pid \($owner\) 9000 MiB, 50 % for less than 10 min, beside its job" \
 	"$("$POLLUX" devices)"
 # The device that was lost is not taken from a job that may not be preempted.
 { gpu $A 'answer all 15'; gpu $B; } | answers
@@ -138,8 +155,10 @@ b=$("$POLLUX" submit -- sleep 1000)
 c=$("$POLLUX" submit -- sleep 1000)
 pass
 ok 'the free GPU is given out' wait_for 20 is_state "$a" running
-is 'it is that one' "gpu:$B" "$(sqlite3 "$POLLUX_DIR/pollux.db" 'SELECT device FROM run_devices WHERE in_use')"
-text="gpu:0: pid $pid ($owner) 642 MiB, 0 % for less than 10 min; override: pollux devices --ignore $pid"
+is 'it is that one' "gpu:$B" \
+	"$(sqlite3 "$POLLUX_DIR/pollux.db" 'SELECT device FROM run_devices WHERE in_use')"
+text="gpu:0: pid $pid ($owner) 642 MiB, 0 % for less than 10 min; override: pollux devices \
+--ignore $pid"
 ok 'the other is not' is_state "$b" queued
 case $(reason "$b") in "$text; "*) result 0 'who waits is told who holds it, and what to do' ;;
 *) result 1 'who waits is told who holds it, and what to do' "$(reason "$b")" ;; esac
@@ -185,7 +204,8 @@ try() { # try NAME WANT LINE: the state of a job with that process on the only G
 	"$POLLUX" wait "$id" || :
 }
 try '512 MiB, doing nothing' running "process $pid 512 0"
-like 'which is shown all the same' "^gpu:0: pid $pid .*; too little to count\$" "$("$POLLUX" devices)"
+like 'which is shown all the same' "^gpu:0: pid $pid .*; too little to count\$" \
+	"$("$POLLUX" devices)"
 try '513 MiB' queued "process $pid 513"
 try '5 % of the time' running "process $pid 100 5"
 try '6 % of the time' queued "process $pid 100 6"
@@ -202,12 +222,14 @@ gpu $A | answers
 id=$("$POLLUX" submit -- sh -c "echo process \$\$ 9000 >>'$TMP/answers'")
 pass
 ok 'the job has run' wait_for 20 log_has "$id" '^exec'
-ok 'its process is gone' wait_for 20 sh -c "! kill -0 \$(sed -n 's/^process \([0-9]*\).*/\1/p' '$TMP/answers')"
+ok 'its process is gone' wait_for 20 \
+	sh -c "! kill -0 \$(sed -n 's/^process \([0-9]*\).*/\1/p' '$TMP/answers')"
 sleep 1
 ok 'but not for the driver: it has not ended' is_state "$id" running
 gpu $A | answers
 ok 'once the driver has let go it is done' wait_for 20 is_state "$id" 'done'
-unlike 'nothing was to be complained of' 'lists an ended process' "$(cat "$POLLUX_DIR/supervisor.log")"
+unlike 'nothing was to be complained of' 'lists an ended process' \
+	"$(cat "$POLLUX_DIR/supervisor.log")"
 id=$("$POLLUX" submit -- sh -c "echo process \$\$ 9000 >>'$TMP/answers'")
 pass
 ok 'a driver that never lets go is not waited for without end' wait_for 30 is_state "$id" 'done'
@@ -220,7 +242,8 @@ id=$("$POLLUX" submit -- sleep 1)
 pass
 ok 'beside a process that is not to be seen' wait_for 20 is_state "$id" 'done'
 ok 'a job ends when it ends' \
-	[ "$(sqlite3 "$POLLUX_DIR/pollux.db" "SELECT duration_s < 8 FROM runs WHERE job_id = $id")" = 1 ]
+	[ "$(sqlite3 "$POLLUX_DIR/pollux.db" \
+		"SELECT duration_s < 8 FROM runs WHERE job_id = $id")" = 1 ]
 
 # A driver that hangs keeps no run from ending.
 gpu $A | answers
@@ -233,11 +256,13 @@ gpu $A | answers
 gpu $A | answers
 touch hangs
 id=$("$POLLUX" submit -- sleep 2)
-ASAN_OPTIONS=${ASAN_OPTIONS-}${ASAN_OPTIONS:+:}verify_asan_link_order=0 LD_PRELOAD=$FAULT/preload_exit.so \
-	EXIT_HANGS_FILE=$TMP/hangs "$POLLUX" schedule
+ASAN_OPTIONS=${ASAN_OPTIONS-}${ASAN_OPTIONS:+:}verify_asan_link_order=0 \
+	LD_PRELOAD=$FAULT/preload_exit.so EXIT_HANGS_FILE=$TMP/hangs "$POLLUX" schedule
 stuck() { # beside its command the supervisor has a child
-	supervisor=$(sqlite3 "$POLLUX_DIR/pollux.db" "SELECT $supervisor_pid FROM runs WHERE job_id = $id") &&
-		[ -n "$supervisor" ] && pgrep -P "$supervisor" -x sleep && pgrep -P "$supervisor" -f 'pollux supervise'
+	supervisor=$(sqlite3 "$POLLUX_DIR/pollux.db" \
+		"SELECT $supervisor_pid FROM runs WHERE job_id = $id") &&
+		[ -n "$supervisor" ] && pgrep -P "$supervisor" -x sleep &&
+		pgrep -P "$supervisor" -f 'pollux supervise'
 }
 ok 'a child that asked a driver stays' wait_for 10 stuck
 ok 'the job does' wait_for 20 is_state "$id" 'done'
@@ -267,7 +292,8 @@ gpu $A | answers
 wait "$slow"
 
 hand_over() { # $first is being stopped, which takes it two seconds, for $second to have its GPU
-	first=$("$POLLUX" submit --preempt -- sh -c 'trap "sleep 2; exit 1" TERM; while :; do sleep 0.1; done')
+	first=$("$POLLUX" submit --preempt \
+		-- sh -c 'trap "sleep 2; exit 1" TERM; while :; do sleep 0.1; done')
 	POLLUX_POLICY=las POLLUX_SLICE=0.2 "$POLLUX" schedule
 	ok 'a job runs' wait_for 20 is_state "$first" running
 	sleep 1
@@ -282,7 +308,8 @@ ok 'another is to have its GPU' is_state "$second" starting
 gpu $A "process $pid 9000" | answers
 ok 'but is not started beside a stranger' wait_for 20 is_state "$second" queued
 is 'which is neither a run nor a start' '0 1 1' "$(sqlite3 "$POLLUX_DIR/pollux.db" \
-	"SELECT runs || ' ' || (launches > 0) || ' ' || (start_time_s IS NULL) FROM jobs WHERE id = $second")"
+	"SELECT runs || ' ' || (launches > 0) || ' ' || (start_time_s IS NULL) FROM jobs
+		WHERE id = $second")"
 like 'which is in its history' "^gpu:$A: pid $pid " \
 	"$(sqlite3 "$POLLUX_DIR/pollux.db" "SELECT diagnosis FROM runs WHERE job_id = $second")"
 "$POLLUX" cancel "$first" "$second"
@@ -325,7 +352,8 @@ chmod +x reporting
 run "$POLLUX" profile -b 8 --budget 9 --points 1 --workload reporting -- ./reporting
 gpu $A | answers
 is 'the reports of a profile are read while a driver is asked' 1 \
-	"$(sqlite3 "$POLLUX_DIR/pollux.db" "SELECT max(reports) > 400 FROM runs JOIN jobs ON jobs.id = job_id
+	"$(sqlite3 "$POLLUX_DIR/pollux.db" \
+		"SELECT max(reports) > 400 FROM runs JOIN jobs ON jobs.id = job_id
 		WHERE jobs.workload = 'reporting'")"
 
 # --- GPUs that cannot be used ---
@@ -343,18 +371,21 @@ echo 0x030000 >root/sys/bus/pci/devices/0000:41:00.0/class
 echo 'init 9' | answers
 pass
 is 'a driver that is not loaded: no CPU slot instead' queued "$(state "$id")"
-like 'the job is told' '^gpu:0: cannot ask for GPUs: the NVIDIA driver is not loaded' "$(reason "$id")"
+like 'the job is told' '^gpu:0: cannot ask for GPUs: the NVIDIA driver is not loaded' \
+	"$(reason "$id")"
 run "$POLLUX" devices
 like 'so is who looks' '^GPUs: cannot ask for GPUs: the NVIDIA driver is not loaded$' "$out"
 run env POLLUX_NVML="$GPU_STANDIN/nvml_old.so" "$POLLUX" devices
-like 'a library that is too old' "NVML has no 'nvmlDeviceGetUUID'; the NVIDIA driver is too old" "$out"
+like 'a library that is too old' "NVML has no 'nvmlDeviceGetUUID'; the NVIDIA driver is too old" \
+	"$out"
 
 # CPU slots are there for the asking.
 "$POLLUX" cancel "$id"
 id=$("$POLLUX" submit -- sh -c 'env | grep ^CUDA_VISIBLE_DEVICES; sleep 1000')
 POLLUX_SLOTS=1 "$POLLUX" schedule
 ok 'slots that are asked for' wait_for 20 is_state "$id" running
-is 'are what the job runs on' cpu:0 "$(sqlite3 "$POLLUX_DIR/pollux.db" 'SELECT device FROM run_devices WHERE in_use')"
+is 'are what the job runs on' cpu:0 \
+	"$(sqlite3 "$POLLUX_DIR/pollux.db" 'SELECT device FROM run_devices WHERE in_use')"
 ok 'and it sees no GPU' wait_for 20 log_has "$id" '^CUDA_VISIBLE_DEVICES=$'
 "$POLLUX" cancel "$id"
 "$POLLUX" wait "$id" || :
@@ -368,12 +399,14 @@ libraries() { # libraries COMMAND...: those of CUDA that it opens
 }
 id=$("$POLLUX" submit --hold sleep 1000)
 gpu $A | answers
-is 'with a GPU a pass opens NVML and nothing else' "file=$POLLUX_NVML" "$("$POLLUX" release "$id"; libraries "$POLLUX" schedule)"
+is 'with a GPU a pass opens NVML and nothing else' "file=$POLLUX_NVML" \
+	"$("$POLLUX" release "$id"; libraries "$POLLUX" schedule)"
 is 'status opens nothing' '' "$(libraries "$POLLUX" status)"
 unset POLLUX_NVML
 is 'without a GPU a pass opens nothing' '' "$(libraries "$POLLUX" schedule)"
 is 'nor does status' '' "$(libraries "$POLLUX" status)"
 POLLUX_NVML=none
 run env -u POLLUX_NVML "$POLLUX" devices
-like 'devices says that there is no GPU' '^GPUs: no NVIDIA GPU on the PCI bus, and no driver of one$' "$out"
+like 'devices says that there is no GPU' \
+	'^GPUs: no NVIDIA GPU on the PCI bus, and no driver of one$' "$out"
 finish

@@ -12,8 +12,9 @@ runs() { [ "$(store "SELECT state FROM runs WHERE job_id = $1")" = running ]; }
 would() { "$POLLUX" schedule --dry-run | sed 's/:.*//; s/ (.*//; s/ on cpu//' | paste -sd' '; }
 # What a run of a job would have measured: steps, and the seconds of each, at a batch size.
 measured() { # measured JOB BATCH STEPS SECONDS
-	store "INSERT INTO observations SELECT id, 'CPU, 1 core', 1, 1, $2, 1, $3, 30, 0, 0, $4, 0.0002, $4, NULL, 60
-		FROM runs WHERE job_id = $1; UPDATE jobs SET steps = $3 WHERE id = $1"
+	store "INSERT INTO observations SELECT id, 'CPU, 1 core', 1, 1, $2, 1, $3, 30, 0, 0, $4,
+		0.0002, $4, NULL, 60 FROM runs WHERE job_id = $1;
+		UPDATE jobs SET steps = $3 WHERE id = $1"
 }
 
 # --- at the end of its work ---
@@ -37,19 +38,22 @@ is 'but not for ever' "stop job $long start job $short" "$(would)"
 "$POLLUX" wait --timeout 20 "$long"
 
 # --- without a batch size ---
-# Steps of 0.1 s, on its one device. Two hours are left to the first, where its log says how many steps there are.
+# Steps take 0.1 s on one device. The first job has two hours left, if its log tells the number of
+# steps.
 long=$(submit --workload s -- sleep 1000)
 "$POLLUX" schedule
 ok 'a job runs that declared nothing' wait_for 20 runs "$long"
 measured "$long" 0 100000 0.1
-store "UPDATE runs SET launch_boot_s = launch_boot_s - 7200, launch_time_s = launch_time_s - 7200 WHERE job_id = $long"
+store "UPDATE runs SET launch_boot_s = launch_boot_s - 7200, launch_time_s = launch_time_s - 7200
+	WHERE job_id = $long"
 short=$(submit --workload s --steps 30000 -- true)
 is 'it is longer than one that has 3000 s to go by the step times of their workload' \
 	"stop job $long start job $short" "$(would)"
 store "UPDATE jobs SET printed_total_steps = 120000 WHERE id = $long"
 is 'but not with 2000 s to go, as its log says' '' "$(would)"
 store "UPDATE jobs SET printed_total_steps = 172000 WHERE id = $long"
-is 'nor than one of which nothing is known' '' "$(store "UPDATE jobs SET total_steps = NULL WHERE id = $short"; would)"
+is 'nor than one of which nothing is known' '' \
+	"$(store "UPDATE jobs SET total_steps = NULL WHERE id = $short"; would)"
 third=$(submit --workload other --steps 30000 -- true)
 is 'as of one of a workload of which none has run' '' "$(would)"
 "$POLLUX" schedule

@@ -63,7 +63,8 @@ ok 'bytes come through' sh -c '"$POLLUX" log 1 | cmp - "$1"' sh "$(path 1)"
 perl -e 'print "x" x 70000, "\n" for 1..20; print "y" x 65536, "\n"' >"$(path 1)"
 for count in 1 2 7 20 21 22; do
 	tail -n "$count" "$(path 1)" >want
-	ok "the last $count lines longer than a block" sh -c '"$POLLUX" log -n "$1" 1 | cmp - want' sh "$count"
+	ok "the last $count lines longer than a block" \
+		sh -c '"$POLLUX" log -n "$1" 1 | cmp - want' sh "$count"
 done
 seq 200000 >"$(path 1)"
 for count in 1 1000 123456 199999; do

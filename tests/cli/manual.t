@@ -10,7 +10,7 @@ section() { # section PAGE NAME: the lines of a section or subsection
 	awk -v name="$2" '/^\.S[hs] / { on = $0 ~ "^.S[hs] " name "$"; next } on' "$man/$1"
 }
 
-# The text of mdoc lines, for the macros that stand in synopses and lists: one line for each of theirs.
+# Prints the text of the mdoc lines of a macro that stands in synopses and lists: one line for each.
 text_of() {
 	awk '
 	function put(word) {
@@ -36,7 +36,8 @@ text_of() {
 }
 
 listed() { # listed MACRO: the arguments of ".It MACRO" and ".MACRO" lines, one a line
-	sed -nE "s/^\\.(It )?$1 //p" | sed -E 's/ (Ta|No|Dv) .*//; s/ [],.;:]+//g' | tr ' ' '\n' | sort -u
+	sed -nE "s/^\\.(It )?$1 //p" | sed -E 's/ (Ta|No|Dv) .*//; s/ [],.;:]+//g' | tr ' ' '\n' |
+		sort -u
 }
 
 same() { # same NAME WANT GOT: as sets of lines
@@ -75,7 +76,8 @@ is 'pollux(1): the synopsis is the usage' "$(usage help)" \
 	"$(section pollux.1 SYNOPSIS | text_of | paste -sd ' ')"
 is 'pollux(1) lists the commands as --help does' \
 	"$(sed -n 's/^  \([a-z]*\)  */\1: /p' help)" \
-	"$(section pollux.1 DESCRIPTION | sed -n '/^\.It Xr pollux-/{s/.*-\([a-z]*\) 1/\1/;N;s/\n/: /p;}')"
+	"$(section pollux.1 DESCRIPTION |
+		sed -n '/^\.It Xr pollux-/{s/.*-\([a-z]*\) 1/\1/;N;s/\n/: /p;}')"
 
 # --- what the sources name and what the manuals name ---
 
@@ -94,7 +96,8 @@ same 'pollux-explain(1) has every key of the JSON' "$(keys_of "$src/view/explain
 is 'pollux-profile(1) has every key of the JSON of a command' '' \
 	"$(sed -n '/^\.Sh JSON/,/^\.Sh EXIT/p' "$man/pollux-profile.1" | listed Va >keys
 		keys_of "$src/view/profile_json.c" | sort -u | grep -vxF -f keys)"
-is 'and of the devices' '' "$(keys_of "$src/view/devices_profile_json.c" | sort -u | grep -vxF -f keys)"
+is 'and of the devices' '' \
+	"$(keys_of "$src/view/devices_profile_json.c" | sort -u | grep -vxF -f keys)"
 same 'pollux-devices(1) has every key of the JSON' "$(keys_of "$src/view/devices_json.c"
 	grep -ohE '_key = "[a-z_]+"' "$src"/device/*/*.c | sed 's/.*"\(.*\)"/\1/')" \
 	"$(listed Va <"$man/pollux-devices.1")"
@@ -110,13 +113,16 @@ same 'pollux(1) has every policy of a pass' "$(policies_of schedule)" \
 same 'pollux-simulate(1) has every policy' "$(policies_of simulate)" \
 	"$(section pollux-simulate.1 POLICIES | sed '/^\.It/!d' | listed Cm)"
 same 'pollux-submit(1) has every template' \
-	"$(grep -oE '\[NAME_[A-Z_]+\] = "[a-z_]+"' "$src/engine/template.c" | sed 's/.*"\(.*\)"/{\1}/')" \
+	"$(grep -oE '\[NAME_[A-Z_]+\] = "[a-z_]+"' "$src/engine/template.c" |
+		sed 's/.*"\(.*\)"/{\1}/')" \
 	"$(section pollux-submit.1 Templates | listed Cm)"
 same 'pollux-report(1) has every key' \
-	"$(grep -oE 'KEY\("[A-Z_]+"' "$src/engine/report_message.c" | sed 's/.*"\(.*\)"/\1/; /WAKE/d')" \
+	"$(grep -oE 'KEY\("[A-Z_]+"' "$src/engine/report_message.c" |
+		sed 's/.*"\(.*\)"/\1/; /WAKE/d')" \
 	"$(section pollux-report.1 Keys | sed '/^\.It/!d' | listed Cm)"
 same 'pollux(1) has every variable that jobs get' \
-	"$(cat "$src/engine/environment.c" "$src"/device/*.c "$src"/device/*/*.c "$src/cli/submission.c" |
+	"$(cat "$src/engine/environment.c" "$src"/device/*.c "$src"/device/*/*.c \
+		"$src/cli/submission.c" |
 		tr -d '\n' | grep -oE 'set_[a-z]+\(&?(c->)?env,[[:space:]]*"[A-Z_]+"' |
 		sed 's/.*"\(.*\)"/\1/')" \
 	"$(section pollux.1 'Given to jobs' | sed '/^\.It/!d' | listed Ev)"
@@ -128,14 +134,16 @@ same 'pollux(1) has every variable that they do not' \
 	"$(section pollux.1 'Not passed on to jobs' | listed Ev)"
 same 'pollux(1) has every setting' \
 	"$(sed -nE 's/^\t\{ "([a-z]+)", "(POLLUX_[A-Z]+)".*/\1 \2/p' "$src/util/config.c")" \
-	"$(section pollux.1 CONFIGURATION | sed -nE 's/^\.It Cm ([a-z]+) Ta Ev ([A-Z_]+) .*/\1 \2/p')"
+	"$(section pollux.1 CONFIGURATION |
+		sed -nE 's/^\.It Cm ([a-z]+) Ta Ev ([A-Z_]+) .*/\1 \2/p')"
 same 'pollux(1) has every exit status' \
 	"$(cat "$src"/*/*.c "$src"/*/*/*.c | grep -oE '\bEX_[A-Z]+' | grep -v EX_FAILED)" \
 	"$(section pollux.1 'EXIT STATUS' | grep -oE 'EX_[A-Z]+')"
 
 header=$ROOT/include/pollux/client.h
 same 'pollux-client(3) has every function' \
-	"$(grep -oE '\*?pollux_(client|gradient)_[a-z_]+\(' "$header" | grep -v '^\*$' | tr -d '*(')" \
+	"$(grep -oE '\*?pollux_(client|gradient)_[a-z_]+\(' "$header" | grep -v '^\*$' |
+		tr -d '*(')" \
 	"$(section pollux-client.3 SYNOPSIS | sed -nE 's/^\.F[no] ([a-z_]+).*/\1/p')"
 members_of() { sed -nE 's/^\t[a-z0-9_ ]+[ *]([a-z_]+); .*/\1/p' "$1"; }
 same 'pollux-client(3) has every member of its structures' "$(members_of "$header")" \
@@ -143,8 +151,8 @@ same 'pollux-client(3) has every member of its structures' "$(members_of "$heade
 
 # --- examples ---
 
-# examples FILE: its literal blocks, a NUL after each. In a manual they stand under EXAMPLES, in .Dl lines
-# and .Bd blocks; in Markdown in fences marked sh.
+# examples FILE: prints the literal blocks of FILE, a NUL after each. In a manual these are the .Dl
+# lines and .Bd blocks under EXAMPLES; in Markdown the fences marked sh.
 examples() {
 	# shellcheck disable=SC2016  # the backticks are Markdown
 	case $1 in
@@ -188,7 +196,10 @@ for _ in $(seq 18); do
 done >/dev/null
 pollux cancel 17 18
 
-active() { pollux status --all | awk '$3 ~ /^(queued|starting|running|stopping|held)$/ { print $1 }'; }
+active()
+{
+	pollux status --all | awk '$3 ~ /^(queued|starting|running|stopping|held)$/ { print $1 }'
+}
 cleanup() {
 	for POLLUX_DIR in "$TMP/store" "$TMP/try"; do
 		for id in $(active); do pollux cancel "$id"; done
@@ -211,7 +222,8 @@ for file in "$man"/*.1 "$man"/*.3 "$man/pollux-program.7" "$ROOT/README.md"; do
 		block=$(sed '/^\x00/q' blocks | tr -d '\000' | sed "s|/tmp/try|$TMP/try|g")
 		sed '1,/^\x00/d' blocks >rest
 		mv rest blocks
-		printf '%s\n' "$block" | grep -qE '^(pollux|[a-z]+=\$\(pollux|export POLLUX)' || continue
+		printf '%s\n' "$block" | grep -qE '^(pollux|[a-z]+=\$\(pollux|export POLLUX)' ||
+			continue
 		count=$((count + 1))
 		ok "${file##*/}: $(printf '%s' "$block" | head -n 1)" accepted "$block"
 	done

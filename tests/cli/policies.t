@@ -21,7 +21,8 @@ is 'the policies of passes' 'goodput pollux las fifo' "$live"
 for policy in $all; do
 	case " $live " in *" $policy "*) continue ;; esac
 	status "$policy is refused by a pass" 78 env POLLUX_POLICY="$policy" "$POLLUX" schedule
-	like 'by a line with the choices' "^pollux: policy '$policy' is for 'pollux simulate' alone: use goodput, " "$err"
+	like 'by a line with the choices' \
+		"^pollux: policy '$policy' is for 'pollux simulate' alone: use goodput, " "$err"
 done
 
 for policy in $live; do
@@ -29,15 +30,19 @@ for policy in $live; do
 	export POLLUX_POLICY
 	ids=
 	for name in a b c; do
-		ids="$ids $("$POLLUX" submit -q --name "$policy-$name" -- sh -c 'while [ ! -e '"$TMP/go-$policy"' ]; do sleep 0.1; done')"
+		ids="$ids $("$POLLUX" submit -q --name "$policy-$name" \
+			-- sh -c 'while [ ! -e '"$TMP/go-$policy"' ]; do sleep 0.1; done')"
 	done
 	status "$policy: a pass" 0 "$POLLUX" schedule -v
-	# A supervisor that is about to leave keeps its slot for a moment; the pass it runs then starts another.
+	# A supervisor that is about to end keeps its slot for a moment; the pass that it runs then
+	# starts another job.
 	ok "$policy: two jobs run on two slots" wait_for 20 running 2
 	run "$POLLUX" status
-	like "$policy: the third is told what it waits for" "$policy-c +queued .* (needs|asks) " "$out"
+	like "$policy: the third is told what it waits for" \
+		"$policy-c +queued .* (needs|asks) " "$out"
 	touch "$TMP/go-$policy"
 	# shellcheck disable=SC2086  # words
-	status "$policy: all end, the third in its turn" 0 "$POLLUX" wait --timeout $((30 * TIME_SCALE)) $ids
+	status "$policy: all end, the third in its turn" 0 "$POLLUX" wait \
+		--timeout $((30 * TIME_SCALE)) $ids
 done
 finish

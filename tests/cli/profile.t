@@ -1,7 +1,7 @@
 #!/bin/sh
-# profile.t - pollux profile COMMAND: points, memory, what is kept, what a later job starts with; and that
-# nothing is left of it however it ends.
-# shellcheck disable=SC2016,SC2317  # Perl, and texts for other shells; functions run by status and wait_for
+# profile.t - pollux profile COMMAND: points, memory, what is kept, what a later job starts with;
+# and that nothing is left of it however it ends.
+# shellcheck disable=SC2016,SC2317  # Perl, other shells; functions run by status and wait_for
 . "$(dirname "$0")/tap.sh"
 unset COLUMNS POLLUX_SLICE POLLUX_POLICY
 HWLOC_SYNTHETIC='package:1 core:2 pu:1' POLLUX_SLOTS=2
@@ -12,8 +12,8 @@ cleanup() {
 	[ -z "${profile-}" ] || kill -9 "$profile" 2>/dev/null
 }
 
-# A program of a known speed: step_ns = 1 ms + 10 us a sample, whatever the machine does; with more than $2
-# samples it is out of memory.
+# A program of a known speed: step_ns = 1 ms + 10 us a sample, whatever the machine does; with more
+# than $2 samples it is out of memory.
 cat >fake <<'END'
 #!/bin/sh
 if [ "$1" -gt "$2" ]; then
@@ -33,7 +33,8 @@ chmod +x fake
 cp fake other
 leftovers() { # processes of this store's runs
 	for p in /proc/[0-9]*; do
-		{ tr '\0' '\n' <"$p/environ"; } 2>/dev/null | grep -q "^POLLUX_REPORT_SOCKET=$POLLUX_DIR/" && echo "$p"
+		{ tr '\0' '\n' <"$p/environ"; } 2>/dev/null |
+			grep -q "^POLLUX_REPORT_SOCKET=$POLLUX_DIR/" && echo "$p"
 	done
 }
 scratch() { # directories for checkpoints of profiles
@@ -49,7 +50,11 @@ clean() { # nothing is left of any profile
 }
 state() { store "SELECT state FROM jobs WHERE id = $1"; }
 has_state() { [ "$(state "$1")" = "$2" ]; }
-points() { store "SELECT count(*) FROM observations o JOIN runs r ON r.id = o.run_id WHERE r.job_id = $1"; }
+points()
+{
+	store "SELECT count(*) FROM observations o JOIN runs r ON r.id = o.run_id
+		WHERE r.job_id = $1"
+}
 has_points() { [ "$(points "$1")" -ge "$2" ]; }
 
 # --- wrong ---
@@ -61,7 +66,9 @@ status 'a picture of another kind' 64 "$POLLUX" profile --plot x.gif -- true
 status 'two jobs' 64 "$POLLUX" profile 1 2
 for bad in 0 -1 nan 1e400 x; do
 	status "--parameters $bad" 64 "$POLLUX" profile --parameters "$bad" -- true
-	is 'by one line' "pollux: option '--parameters N[K|M|G]' wants a number of at least 1, such as 124M, not '$bad'; see 'pollux profile --help'" "$err"
+	is 'by one line' \
+		"pollux: option '--parameters N[K|M|G]' wants a number of at least 1, such as \
+124M, not '$bad'; see 'pollux profile --help'" "$err"
 done
 for bad in '(' '[0-9' x '(a)\2' ''; do
 	status "--step-regex '$bad'" 64 "$POLLUX" profile --step-regex "$bad" -- true
@@ -76,29 +83,42 @@ is 'is told from one' "pollux: job $id is no profile: see 'pollux explain $id'" 
 "$POLLUX" cancel "$id"
 
 # --- a program of known speed and memory ---
-status 'a profile' 0 "$POLLUX" profile --budget $((40 * TIME_SCALE)) --points 10 -b 16 --batch-range 16:4096 \
+status 'a profile' 0 "$POLLUX" profile --budget $((40 * TIME_SCALE)) --points 10 -b 16 \
+	--batch-range 16:4096 \
 	--workload known --parameters 1.5M --json -- ./fake '{local_batch}' 300 '{checkpoint}'
 printf '%s' "$out" >first.json
 is 'begins with its own sizes, doubles, and halves what is between' \
-	'16 own sizes,32 growth,64 growth,128 growth,256 growth,512 growth,362 bisection,304 bisection,279 bisection' \
-	"$(json 'print join ",", map { "$_->{local_batch_size} $_->{why}" } @{$d->{points}}[0..8]' <first.json)"
+	'16 own sizes,32 growth,64 growth,128 growth,256 growth,512 growth,'\
+'362 bisection,304 bisection,279 bisection' \
+	"$(json 'print join ",", map { "$_->{local_batch_size} $_->{why}" } @{$d->{points}}[0..8]' \
+		<first.json)"
 is 'the number of parameters is kept' 1500000.0 \
 	"$(store "SELECT parameters FROM workloads WHERE workload = 'known'")"
 is 'out of memory is an answer' '512 362 304' \
-	"$(json 'print join " ", map { $_->{outcome} eq "out of memory" ? $_->{local_batch_size} : () } @{$d->{points}}' <first.json)"
-is 'the rest was measured, within the limits' 7 "$(json 'print scalar grep { $_->{outcome} eq "measured" &&
-	$_->{batch_size} >= 16 && $_->{batch_size} < 304 && $_->{n_steps} >= 5 } @{$d->{points}}' <first.json)"
-is 'it found the bounds' '304 279' "$(json 'print "$d->{memory}{too_large} $d->{memory}{fits}"' <first.json)"
+	"$(json 'print join " ", map { $_->{local_batch_size} }
+		grep { $_->{outcome} eq "out of memory" } @{$d->{points}}' <first.json)"
+is 'the rest was measured, within the limits' 7 \
+	"$(json 'print scalar grep { $_->{outcome} eq "measured" && $_->{batch_size} >= 16 &&
+		$_->{batch_size} < 304 && $_->{n_steps} >= 5 } @{$d->{points}}' <first.json)"
+is 'it found the bounds' '304 279' \
+	"$(json 'print "$d->{memory}{too_large} $d->{memory}{fits}"' <first.json)"
 is 'and the speed' '1.00 10.0' "$(json 'my $p = $d->{model}{parameters};
-	printf "%.2f %.1f", 1e3 * $p->{alpha_grad}{value}, 1e6 * $p->{beta_grad}{value}' <first.json)"
-is 'memory and launches were measured' 1 "$(json 'print !grep { $_->{outcome} eq "measured" && !($_->{peak_memory_bytes} > 1e5 &&
+	printf "%.2f %.1f", 1e3 * $p->{alpha_grad}{value}, 1e6 * $p->{beta_grad}{value}' \
+	<first.json)"
+is 'memory and launches were measured' 1 \
+	"$(json 'print !grep { $_->{outcome} eq "measured" && !($_->{peak_memory_bytes} > 1e5 &&
 	$_->{first_step_s} > 0 && $_->{stop_duration_s} > 0) } @{$d->{points}}' <first.json)"
 first=$(json 'print $d->{id}' <first.json)
 is 'its job is done' 'done|1' "$(store "SELECT state, profile FROM jobs WHERE id = $first")"
 ok 'nothing is left' clean
-like 'each of its runs was stopped as measured' 'measured' "$(store "SELECT stop_reason FROM runs WHERE job_id = $first")"
+like 'each of its runs was stopped as measured' 'measured' \
+	"$(store "SELECT stop_reason FROM runs WHERE job_id = $first")"
 status 'its result can be seen again' 0 "$POLLUX" profile "$first" --json
-same_points() { json 'print map { "$_->{run} $_->{local_batch_size} " . ($_->{step_time_s} // "-") . "\n" } @{$d->{points}}'; }
+same_points()
+{
+	json 'print map { "$_->{run} $_->{local_batch_size} " . ($_->{step_time_s} // "-") . "\n" }
+		@{$d->{points}}'
+}
 is 'the same' "$(same_points <first.json)" "$(printf '%s' "$out" | same_points)"
 status 'and as a table' 0 env COLUMNS=80 "$POLLUX" profile "$first"
 like 'with the points' '^ +1 +16 .*own sizes' "$out"
@@ -106,60 +126,73 @@ like 'without memory' 'out of memory$' "$out"
 like 'what does not fit' '^  memory +a local batch of 304 does not fit, one of 279 does$' "$out"
 is 'within 80 columns' '' "$(printf '%s\n' "$out" | awk 'length > 80')"
 run "$POLLUX" status --all
-like 'status tells what it came to' "^ *$first +fake +done .*10 points|^ *$first +fake +done .*7 points" "$out"
+like 'status tells what it came to' \
+	"^ *$first +fake +done .*10 points|^ *$first +fake +done .*7 points" "$out"
 status 'it cannot be requeued' 1 "$POLLUX" requeue "$first"
 
 # --- what a later job starts with ---
 distinct() { # distinct FILE...: how many sizes were measured, in all
 	cat "$@" | perl -MJSON::PP -0777 -ne 'my %n; for my $d (JSON::PP->new->incr_parse($_)) {
 		$n{join " ", @$_{qw(replicas local_batch_size accumulation_steps)}}++
-			for grep { $_->{outcome} eq "measured" } @{$d->{points}} } print scalar keys %n'
+			for grep { $_->{outcome} eq "measured" } @{$d->{points}} }
+			print scalar keys %n'
 }
-id=$("$POLLUX" submit --workload known -b 16 --batch-range 16:4096 --noise-scale 1e6 -- ./fake '{local_batch}' 300 '{checkpoint}')
+id=$("$POLLUX" submit --workload known -b 16 --batch-range 16:4096 --noise-scale 1e6 -- ./fake \
+	'{local_batch}' 300 '{checkpoint}')
 run "$POLLUX" explain "$id" --json
 is 'a job submitted later has a model of all that was measured' "$(distinct first.json) 1" \
-	"$(printf '%s' "$out" | json 'print "$d->{model}{n_observations} $d->{model}{fitted_by_a_pass}"')"
+	"$(printf '%s' "$out" |
+		json 'print "$d->{model}{n_observations} $d->{model}{fitted_by_a_pass}"')"
 is 'and no local batch that did not fit' 279 \
-	"$(printf '%s' "$out" | json 'my ($c) = grep { $_->{replicas} == 1 } @{$d->{devices}}; print $c->{local_batch_size}')"
+	"$(printf '%s' "$out" | json 'my ($c) = grep { $_->{replicas} == 1 } @{$d->{devices}};
+		print $c->{local_batch_size}')"
 is 'a profile is no sample of how long jobs are' '' \
 	"$(printf '%s' "$out" | json 'print $d->{decision}{last_change_policy} // ""')"
 "$POLLUX" cancel "$id"
 
 # --- a second one adds ---
-status 'a second profile' 0 "$POLLUX" profile --budget $((20 * TIME_SCALE)) --points 2 -b 16 --batch-range 16:4096 \
-	--workload known --json -- ./fake '{local_batch}' 300 '{checkpoint}'
+status 'a second profile' 0 "$POLLUX" profile --budget $((20 * TIME_SCALE)) --points 2 -b 16 \
+	--batch-range 16:4096 --workload known --json -- ./fake '{local_batch}' 300 '{checkpoint}'
 printf '%s' "$out" >second.json
-is 'tries what tells most now, and nothing that does not fit' '2 2' "$(json 'print scalar(@{$d->{points}}), " ",
-	scalar grep { $_->{why} eq "tells most" && $_->{local_batch_size} < 304 } @{$d->{points}}' <second.json)"
-is 'its model rests on both' "$(distinct first.json second.json)" "$(json 'print $d->{model}{n_observations}' <second.json)"
+is 'tries what tells most now, and nothing that does not fit' '2 2' \
+	"$(json 'print scalar(@{$d->{points}}), " ", scalar grep { $_->{why} eq "tells most" &&
+		$_->{local_batch_size} < 304 } @{$d->{points}}' <second.json)"
+is 'its model rests on both' "$(distinct first.json second.json)" \
+	"$(json 'print $d->{model}{n_observations}' <second.json)"
 ok 'which is more than on one' test "$(json 'print $d->{model}{n_steps}' <second.json)" -gt \
 	"$(json 'print $d->{model}{n_steps}' <first.json)"
 
 # --- one size only ---
-status 'a command that takes no sizes' 0 "$POLLUX" profile --budget $((10 * TIME_SCALE)) -b 16 --json -- ./other 16 300
-is 'is measured at its own' '16' "$(printf '%s' "$out" | json 'my %n = map { ($_->{local_batch_size} => 1) } @{$d->{points}};
+status 'a command that takes no sizes' 0 "$POLLUX" profile --budget $((10 * TIME_SCALE)) -b 16 \
+	--json -- ./other 16 300
+is 'is measured at its own' '16' \
+	"$(printf '%s' "$out" | json 'my %n = map { ($_->{local_batch_size} => 1) } @{$d->{points}};
 	print join " ", keys %n')"
 like 'and is told why' 'measured at its own size only' "$err"
 
-status 'on slots of its own' 0 "$POLLUX" profile --slots 1 --budget $((10 * TIME_SCALE)) --points 1 -b 16 --json -- ./other 16 300
+status 'on slots of its own' 0 "$POLLUX" profile --slots 1 --budget $((10 * TIME_SCALE)) \
+	--points 1 -b 16 --json -- ./other 16 300
 is 'it shows what was measured there' 'CPU, 2 cores 1' \
 	"$(printf '%s' "$out" | json 'print "$d->{device_kind} $d->{model}{n_observations}"')"
 
 # --- failures ---
 status 'a command that fails' 1 "$POLLUX" profile --budget 5 -b 8 -- sh -c 'echo dead; exit 3'
-like 'with its status and last words' '^pollux: the command failed with exit status 3: dead; see .pollux log ' "$err"
+like 'with its status and last words' \
+	'^pollux: the command failed with exit status 3: dead; see .pollux log ' "$err"
 is 'is a failed job' failed "$(store 'SELECT state FROM jobs ORDER BY id DESC LIMIT 1')"
 status 'one that tells no steps' 1 "$POLLUX" profile --budget 2 -b 8 -- sleep 100
 like 'and what it has to do' 'no step time in .* report its steps' "$err"
 status 'one that never fits' 1 "$POLLUX" profile --budget $((5 * TIME_SCALE)) -b 8 -- ./other 8 4
-like 'even at its own sizes, said once' '^pollux: even at its own sizes it is out of memory; see .pollux log ' "$err"
-status 'one that ends before it could be timed' 1 "$POLLUX" profile --budget $((5 * TIME_SCALE)) -b 8 -- \
-	sh -c '"$POLLUX" report STEP=3; echo finished'
+like 'even at its own sizes, said once' \
+	'^pollux: even at its own sizes it is out of memory; see .pollux log ' "$err"
+status 'one that ends before it could be timed' 1 "$POLLUX" profile \
+	--budget $((5 * TIME_SCALE)) -b 8 -- sh -c '"$POLLUX" report STEP=3; echo finished'
 like 'is told so' '^pollux: the command ended by itself, .*, at step 3: give it more to do' "$err"
 sed 's/RuntimeError.*/bad shape"/' fake >brittle
 chmod +x brittle
 for time in first second; do
-	status "sizes that fail otherwise, $time time" 0 "$POLLUX" profile --budget $((5 * TIME_SCALE)) --points 4 -b 16 \
+	status "sizes that fail otherwise, $time time" 0 "$POLLUX" profile \
+		--budget $((5 * TIME_SCALE)) --points 4 -b 16 \
 		--batch-range 16:4096 --json -- ./brittle '{local_batch}' 40
 done
 ok 'nothing is left of them' clean
@@ -190,7 +223,8 @@ for signal in INT TERM; do
 	is "SIG$signal ends it with its status" $want "$rc"
 	like 'the points until then are printed' 'own sizes' "$(cat out)"
 	is 'its job is cancelled' cancelled "$(state "$id")"
-	like 'as interrupted' '^interrupted; [0-9]+ points measured' "$(store "SELECT reason FROM jobs WHERE id = $id")"
+	like 'as interrupted' '^interrupted; [0-9]+ points measured' \
+		"$(store "SELECT reason FROM jobs WHERE id = $id")"
 	ok 'nothing is left' clean
 	ok 'but what was measured' has_points "$id" 2
 done
@@ -213,7 +247,11 @@ ok 'a profile gets under way' wait_for 30 has_points "$id" 2
 kill -9 "$profile"
 ended
 ok 'its supervisor ends it' wait_for 30 has_state "$id" cancelled
-was_killed() { store "SELECT reason FROM jobs WHERE id = $id" | grep -Eq '^the profile was killed; [2-9] points measured$'; }
+was_killed()
+{
+	store "SELECT reason FROM jobs WHERE id = $id" |
+		grep -Eq '^the profile was killed; [2-9] points measured$'
+}
 ok 'saying why' wait_for 10 was_killed
 ok 'nothing is left' wait_for 20 clean
 ok 'but what was measured' has_points "$id" 2
@@ -228,7 +266,8 @@ ended
 status 'when both are killed the next pass' 0 "$POLLUX" schedule -v
 ok 'ends it' wait_for 40 has_state "$id" cancelled
 wait_for 10 was_killed
-like 'saying why, too' '^the profile was killed; [2-9] points measured$' "$(store "SELECT reason FROM jobs WHERE id = $id")"
+like 'saying why, too' '^the profile was killed; [2-9] points measured$' \
+	"$(store "SELECT reason FROM jobs WHERE id = $id")"
 ok 'nothing is left' wait_for 20 clean
 ok 'but what was measured' has_points "$id" 2
 
@@ -243,17 +282,22 @@ ended
 status 'a pass asks for its end' 0 "$POLLUX" schedule
 kill -CONT "$supervisor"
 ok 'it comes' wait_for 40 has_state "$id" cancelled
-like 'with the same words' '^the profile was killed; [0-9] points? measured$' "$(store "SELECT reason FROM jobs WHERE id = $id")"
+like 'with the same words' '^the profile was killed; [0-9] points? measured$' \
+	"$(store "SELECT reason FROM jobs WHERE id = $id")"
 
 start between 600
 ok 'another gets under way' wait_for 30 has_points "$id" 1
 supervisor=$(store "SELECT $supervisor_pid FROM runs WHERE job_id = $id AND state = 'running'")
 [ -z "$supervisor" ] || kill -9 "$supervisor"
 before=$(points "$id")
-ok 'a supervisor that is killed is replaced, and the profile goes on' wait_for 40 has_points "$id" $((before + 2))
+ok 'a supervisor that is killed is replaced, and the profile goes on' wait_for 40 \
+	has_points "$id" $((before + 2))
 
 # --- beside others ---
-is_told() { "$POLLUX" status | grep -Eq "^ *$id +fake +[a-z]+ .*a profile: tries batch [0-9]+ = 1 [*] "; }
+is_told()
+{
+	"$POLLUX" status | grep -Eq "^ *$id +fake +[a-z]+ .*a profile: tries batch [0-9]+ = 1 [*] "
+}
 ok 'status tells what it is' wait_for 20 is_told
 run "$POLLUX" status "$id" --json
 is 'in JSON too' 1 "$(printf '%s' "$out" | json 'print $d->{jobs}[0]{profile}')"
@@ -261,13 +305,15 @@ status 'it cannot be held' 1 "$POLLUX" hold "$id"
 wide=$("$POLLUX" submit -r 2 -- sleep 60)
 narrow=$("$POLLUX" submit -- sleep 60)
 status 'a pass' 0 "$POLLUX" schedule
-ok 'gives what is left to others' wait_for 20 test -n "$(store "SELECT id FROM runs WHERE job_id = $narrow")"
+ok 'gives what is left to others' wait_for 20 \
+	test -n "$(store "SELECT id FROM runs WHERE job_id = $narrow")"
 is 'and leaves a profile its device' queued "$(state "$wide")"
 is 'each device has one user' '2|2' "$(store "SELECT count(*), count(DISTINCT device) FROM
-	(SELECT device FROM reserved_devices UNION ALL SELECT device FROM run_devices JOIN runs ON runs.id = run_id
-	WHERE runs.job_id = $narrow)")"
+	(SELECT device FROM reserved_devices UNION ALL SELECT device FROM run_devices
+	JOIN runs ON runs.id = run_id WHERE runs.job_id = $narrow)")"
 status 'a profile that finds no device' 75 "$POLLUX" profile -b 8 -- ./other 8 100
-like 'is told who has them' "^pollux: no device is free: cpu:0 has job [0-9]+, cpu:1 has job [0-9]+\$" "$err"
+like 'is told who has them' \
+	"^pollux: no device is free: cpu:0 has job [0-9]+, cpu:1 has job [0-9]+\$" "$err"
 is 'and leaves no job' "$narrow" "$(store 'SELECT max(id) FROM jobs')"
 "$POLLUX" cancel "$wide" "$narrow" "$id"
 ended
@@ -277,13 +323,17 @@ ok 'nothing is left' wait_for 20 clean
 status 'more than the machine has' 69 "$POLLUX" profile -r 3 -b 8 -- ./other 8 100
 
 # --- a real trainer ---
-if [ -x "$TRAIN" ] && { [ -e "$FASHION_MNIST/train-images-idx3-ubyte.gz" ] || [ -e "$FASHION_MNIST/train-images-idx3-ubyte" ]; }; then
+if [ -x "$TRAIN" ] && { [ -e "$FASHION_MNIST/train-images-idx3-ubyte.gz" ] ||
+	[ -e "$FASHION_MNIST/train-images-idx3-ubyte" ]; }; then
 	unset HWLOC_SYNTHETIC POLLUX_SLOTS
-	status 'a real trainer' 0 "$POLLUX" profile --budget 120 --points 4 -b 64 --batch-range 64:512 --json \
-		--plot goodput.svg -- "$TRAIN" --data "$FASHION_MNIST" --subset 6000 --samples 1000000000000 --batch '{batch}'
+	status 'a real trainer' 0 "$POLLUX" profile --budget 120 --points 4 -b 64 \
+		--batch-range 64:512 --json --plot goodput.svg \
+		-- "$TRAIN" --data "$FASHION_MNIST" --subset 6000 --samples 1000000000000 \
+		--batch '{batch}'
 	ok 'points of real steps' test "$(printf '%s' "$out" |
 		json 'print scalar grep { $_->{step_time_s} > 0 } @{$d->{points}}')" -ge 3
-	is 'a recommendation' 1 "$(printf '%s' "$out" | json 'print $d->{recommended}{goodput} > 0 ? 1 : 0')"
+	is 'a recommendation' 1 \
+		"$(printf '%s' "$out" | json 'print $d->{recommended}{goodput} > 0 ? 1 : 0')"
 	ok 'a picture' grep -q '<svg' goodput.svg
 	ok 'nothing is left' clean
 fi

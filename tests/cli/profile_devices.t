@@ -1,5 +1,6 @@
 #!/bin/sh
-# profile_devices.t - pollux profile --devices: real measurements of CPU slots, kept, shown and used.
+# profile_devices.t - pollux profile --devices: real measurements of CPU slots, kept, shown and
+# used.
 # shellcheck disable=SC2016,SC2317  # Perl; functions run by wait_for
 . "$(dirname "$0")/tap.sh"
 unset COLUMNS POLLUX_SLOTS POLLUX_SLICE POLLUX_POLICY
@@ -21,18 +22,22 @@ status 'a bad configuration' 78 "$POLLUX" profile --devices
 rm "$POLLUX_DIR/config"
 
 # --- all of it, on this machine ---
-kind=$("$POLLUX" devices --json | json 'print((grep { $_->{usable} && $_->{id} =~ /^cpu:/ } @{$d->{devices}})[0]{kind})')
-slots=$("$POLLUX" devices --json | json 'print scalar grep { $_->{usable} && $_->{id} =~ /^cpu:/ } @{$d->{devices}}')
+kind=$("$POLLUX" devices --json |
+	json 'print((grep { $_->{usable} && $_->{id} =~ /^cpu:/ } @{$d->{devices}})[0]{kind})')
+slots=$("$POLLUX" devices --json |
+	json 'print scalar grep { $_->{usable} && $_->{id} =~ /^cpu:/ } @{$d->{devices}}')
 status 'a quick look at every kind' 0 "$POLLUX" profile --devices --quick --json
 printf '%s' "$out" >quick.json
 is 'the document' 'kinds left_out quick schema_version time_s' \
 	"$(json 'print join " ", sort keys %$d' <quick.json)"
 is 'keys of a kind' 'device_id device_kind measurements notes peak_basis peaks' \
 	"$(json 'print join " ", sort keys %{$d->{kinds}[-1]}' <quick.json)"
-is 'keys of a measurement' 'bytes bytes_per_s devices flops k m n peak_ratio repetitions steady time_s time_sd_s
+is 'keys of a measurement' \
+	'bytes bytes_per_s devices flops k m n peak_ratio repetitions steady time_s time_sd_s
  variant what' "$(json 'print join " ", sort keys %{$d->{kinds}[-1]{measurements}[0]}' <quick.json |
 	sed 's/ variant/\n&/')"
-is 'the kind is that of the devices' "$kind" "$(json 'print $d->{kinds}[-1]{device_kind}' <quick.json)"
+is 'the kind is that of the devices' "$kind" \
+	"$(json 'print $d->{kinds}[-1]{device_kind}' <quick.json)"
 like 'products of two widths, rows in powers of four as far as there is time' \
 	'^256 1024: 1 4 16( 64( 256( 1024)?)?)?$' "$(json '
 	my @p = grep { $_->{what} eq "product" } @{$d->{kinds}[-1]{measurements}};
@@ -50,12 +55,14 @@ is 'the best product reaches what this processor can do, within a factor of 50' 
 	my ($best) = sort { $b <=> $a } map { $_->{peak_ratio} } grep { $_->{what} eq "product" }
 		@{$d->{kinds}[-1]{measurements}};
 	print $p ? 0 + ($best > 0.02) : 1' <quick.json)"
-is 'copies in memory' 1 "$(json 'print 0 + (2 <= grep { $_->{what} eq "memory" && $_->{bytes_per_s} > 1e6 }
+is 'copies in memory' 1 \
+	"$(json 'print 0 + (2 <= grep { $_->{what} eq "memory" && $_->{bytes_per_s} > 1e6 }
 	@{$d->{kinds}[-1]{measurements}})' <quick.json)"
 if [ "$slots" -ge 2 ]; then
 	is 'two slots wait for each other' 1 "$(json 'print scalar grep { $_->{what} eq "barrier" &&
 		$_->{devices} == 2 } @{$d->{kinds}[-1]{measurements}}' <quick.json)"
-	is 'and sum vectors of several sizes' '4096 65536 1048576' "$(json 'print join " ", map { $_->{bytes} }
+	is 'and sum vectors of several sizes' '4096 65536 1048576' \
+		"$(json 'print join " ", map { $_->{bytes} }
 		grep { $_->{what} eq "reduction" && $_->{devices} == 2 }
 		@{$d->{kinds}[-1]{measurements}}' <quick.json)"
 fi
@@ -63,17 +70,24 @@ like 'a note says by what library' 'products by OpenBLAS, kernels' \
 	"$(json 'print "$_\n" for @{$d->{kinds}[-1]{notes}}' <quick.json)"
 
 # --- kept ---
-is 'all of it is in the store' "$(json 'print scalar map { @{$_->{measurements}} } @{$d->{kinds}}' <quick.json)" \
+is 'all of it is in the store' \
+	"$(json 'print scalar map { @{$_->{measurements}} } @{$d->{kinds}}' <quick.json)" \
 	"$(store 'SELECT count(*) FROM device_measurements')"
-is 'as it was shown' '' "$(store -separator ' ' "SELECT what, m, n, bytes, devices, printf('%.6g', time_s)
+is 'as it was shown' '' \
+	"$(store -separator ' ' "SELECT what, m, n, bytes, devices, printf('%.6g', time_s)
 	FROM device_measurements WHERE device_kind = '$kind'" | sort >stored
 	json 'for (@{$d->{kinds}[-1]{measurements}}) { no warnings;
-		printf "%s %d %d %d %d %.6g\n", @$_{qw(what m n bytes devices time_s)} }' <quick.json | sort |
+		printf "%s %d %d %d %d %.6g\n", @$_{qw(what m n bytes devices time_s)} }' \
+		<quick.json | sort |
 	diff - stored)"
-row() { store "SELECT count(*), max(measured_time_s) FROM device_measurements WHERE what = 'product' AND
-	variant = 'fp32' AND m = 1 AND n = 256 AND device_kind = '$kind'"; }
+row()
+{
+	store "SELECT count(*), max(measured_time_s) FROM device_measurements WHERE what = 'product'
+		AND variant = 'fp32' AND m = 1 AND n = 256 AND device_kind = '$kind'"
+}
 before=$(row)
-store "UPDATE device_measurements SET steady = 0"	# what was steady would stay where this is not
+# A steady measurement is kept where the new one is not steady.
+store "UPDATE device_measurements SET steady = 0"
 export COLUMNS=80
 status 'again, for people, one slot' 0 "$POLLUX" profile --devices --quick --device cpu:0
 is 'within 80 columns' '' "$(printf '%s\n' "$out" | longer_than 80)"
@@ -96,10 +110,13 @@ status 'by its name, too' 75 env POLLUX_SLOTS=1 "$POLLUX" profile --devices --qu
 "$POLLUX" wait --timeout 30 "$(cat id)" || :
 # Given out by a pass, and not started yet.
 id=$("$POLLUX" submit -q --hold -- true)
-store "INSERT INTO runs (id, job_id, number, state, replicas, accumulation_steps, learning_rate_scale, boot_id,
-	assigned_time_s, assigned_boot_s) VALUES (999, $id, 1, 'assigned', 1, 1, 1, 'x', 1, 1);
-	INSERT INTO run_devices (run_id, position, device, kind, binding, cores) VALUES (999, 0, 'cpu:0', '', '', 1)"
-status 'a device that a job is about to have is refused' 75 "$POLLUX" profile --devices --quick --device cpu:0
+store "INSERT INTO runs (id, job_id, number, state, replicas, accumulation_steps,
+	learning_rate_scale, boot_id, assigned_time_s, assigned_boot_s) VALUES (999, $id, 1,
+	'assigned', 1, 1, 1, 'x', 1, 1);
+	INSERT INTO run_devices (run_id, position, device, kind, binding, cores)
+	VALUES (999, 0, 'cpu:0', '', '', 1)"
+status 'a device that a job is about to have is refused' 75 "$POLLUX" profile --devices --quick \
+	--device cpu:0
 like 'and the job named, too' "held by job $id;" "$err"
 store 'DELETE FROM run_devices WHERE run_id = 999; DELETE FROM runs WHERE id = 999'
 store "DELETE FROM settings"	# the last pass had one slot
@@ -112,7 +129,8 @@ print("locked", flush=True)
 time.sleep(600)' "$POLLUX_DIR/run/device-cpu:0.lock" >locked &
 	locker=$!
 	wait_for 20 grep -q locked locked
-	status 'a device that is locked is refused' 75 "$POLLUX" profile --devices --quick --device cpu:0
+	status 'a device that is locked is refused' 75 "$POLLUX" profile --devices --quick \
+		--device cpu:0
 	kill "$locker"
 	wait "$locker" 2>/dev/null
 fi
@@ -124,7 +142,8 @@ has_child() { child=$(ps -o pid= --ppid "$asker" | tr -d ' ') && [ -n "$child" ]
 wait_for 20 has_child
 is_shown() { "$POLLUX" devices | grep -q '^cpu:0 .* pollux profile --devices '; }
 ok 'meanwhile devices tells who has the device' wait_for 20 is_shown
-is 'in JSON too' 'pollux profile --devices' "$("$POLLUX" devices -j | json 'print $d->{devices}[0]{held_by}')"
+is 'in JSON too' 'pollux profile --devices' \
+	"$("$POLLUX" devices -j | json 'print $d->{devices}[0]{held_by}')"
 status 'and so is another who would measure it' 75 "$POLLUX" profile --devices --device cpu:0
 is 'told' "pollux: device 'cpu:0' is held by pollux profile --devices; try again later" "$err"
 "$POLLUX" submit -q -- true >/dev/null
@@ -139,14 +158,17 @@ ok 'killed, it leaves nothing behind' wait_for 20 gone
 
 # --- what is expected of a job by it ---
 for bad in x 0 1Q -5 '' 1e99; do
-	status "--parameters '$bad' is a usage error" 64 "$POLLUX" submit --parameters "$bad" -- true
+	status "--parameters '$bad' is a usage error" 64 "$POLLUX" submit \
+		--parameters "$bad" -- true
 done
 id=$("$POLLUX" submit -q --hold --workload w --parameters 0.25M -b 128 -r 1:2 --preempt -- true)
-is 'the parameters are kept' 250000.0 "$(store "SELECT parameters FROM workloads WHERE workload = 'w'")"
-store "INSERT INTO runs (job_id, number, state, replicas, accumulation_steps, batch_size, local_batch_size,
-	learning_rate_scale, boot_id, assigned_time_s, assigned_boot_s, launch_time_s, launch_boot_s,
-	end_time_s, duration_s, outcome, first_step_s, stop_duration_s)
-	VALUES ($id, 1, 'ended', 1, 1, 128, 128, 1, 'x', 1, 1, 1, 1, 60, 59, 'stopped', 3, 1.5);
+is 'the parameters are kept' 250000.0 \
+	"$(store "SELECT parameters FROM workloads WHERE workload = 'w'")"
+store "INSERT INTO runs (job_id, number, state, replicas, accumulation_steps, batch_size,
+	local_batch_size, learning_rate_scale, boot_id, assigned_time_s, assigned_boot_s,
+	launch_time_s, launch_boot_s, end_time_s, duration_s, outcome, first_step_s,
+	stop_duration_s) VALUES ($id, 1, 'ended', 1, 1, 128, 128, 1, 'x', 1, 1, 1, 1, 60, 59,
+	'stopped', 3, 1.5);
 	UPDATE jobs SET runs = 1;
 	INSERT INTO observations SELECT id, '$kind', 1, 1, 128, 1, 5000, 30, 100, 1, 0.004, 0.00002,
 	0.0039, NULL, 60 FROM runs WHERE job_id = $id AND number = 1"
@@ -159,7 +181,8 @@ is 'and keeps its time' 1 "$(json 'my $p = $d->{model}{parameters};
 	print 0 + (abs($t / 0.004 - 1) < 1e-3)' <explained.json)"
 run "$POLLUX" explain "$id"
 like 'in words' '^alpha_grad .* prior$' "$out"
-like 'which says where that is from' "on 'pollux profile --devices' and" "$(printf '%s' "$out" | tr -s ' \n' ' ')"
+like 'which says where that is from' "on 'pollux profile --devices' and" \
+	"$(printf '%s' "$out" | tr -s ' \n' ' ')"
 if [ "$slots" -ge 2 ]; then
 	is 'synchronising two is expected to cost something' 'prior 1' "$(json '
 		my $s = $d->{model}{parameters}{alpha_sync_local};

@@ -1,10 +1,11 @@
 #!/bin/sh
-# profile_gpu.t - pollux profile --devices of GPUs, as far as can be tested without one: stand-ins answer for NVML
-# and CUDA (tests/gpu/), whose products and copies take made-up times, which is what has to be reported. Nothing
-# here was ever near a GPU.
+# profile_gpu.t - pollux profile --devices of GPUs, as far as can be tested without one: stand-ins
+# answer for NVML and CUDA (tests/gpu/). Their products and copies take made-up times, which pollux
+# has to report. This test was never run on a real GPU.
 # shellcheck disable=SC2016,SC2317  # Perl; functions run by status
 . "$(dirname "$0")/tap.sh"
-[ -e "${GPU_STANDIN-}/nvml_new.so" ] || skip_all 'GPU_STANDIN does not say where the stand-ins for NVML are: make check'
+[ -e "${GPU_STANDIN-}/nvml_new.so" ] ||
+	skip_all 'GPU_STANDIN does not say where the stand-ins for NVML are: make check'
 unset COLUMNS POLLUX_SLOTS POLLUX_SLICE POLLUX_POLICY CUDA_HOME CUDA_PATH
 POLLUX_NVML=$GPU_STANDIN/nvml_new.so NVML_STANDIN=$TMP/answers POLLUX_GPU_ROOT=$TMP/root COLUMNS=80
 export POLLUX_NVML NVML_STANDIN POLLUX_GPU_ROOT COLUMNS
@@ -12,12 +13,17 @@ mkdir root lib
 
 a=aaaaaaaa000000000000000000000001 b=bbbbbbbb000000000000000000000002
 uuid() { echo "$1" | sed 's/^\(.\{8\}\)\(.\{4\}\)\(.\{4\}\)\(.\{4\}\)/GPU-\1-\2-\3-\4-/'; }
-gpu() { printf 'gpu %s NVIDIA H200\nmemory 143771 143000\nrates 0\ntemperature 35\npersistence 1\n' "$(uuid "$1")"; }
+gpu()
+{
+	printf 'gpu %s NVIDIA H200\nmemory 143771 143000\n' "$(uuid "$1")"
+	printf 'rates 0\ntemperature 35\npersistence 1\n'
+}
 { gpu $a; gpu $b; } >answers
 
 # --- no CUDA here, or one that has other GPUs ---
 status 'GPUs, but no CUDA for them: unavailable' 69 "$POLLUX" profile --devices --quick
-like 'and one line says what is missing' '^pollux: (cannot (use|open) CUDA|CUDA does not show)' "$err"
+like 'and one line says what is missing' \
+	'^pollux: (cannot (use|open) CUDA|CUDA does not show)' "$err"
 is 'no more than one' 1 "$(printf '%s\n' "$err" | wc -l)"
 
 # --- with CUDA's stand-in ---
@@ -25,8 +31,8 @@ if ! nm -D "$GPU_STANDIN/cuda_standin.so" 2>/dev/null | grep -q cublasGemmEx; th
 	echo "# SKIP the rest: pollux was built where CUDA's headers were not found"
 	finish
 fi
-for name in cudart.so.11.0 cudart.so.12 cudart.so.13 cudart.so.14 cublas.so.11 cublas.so.12 cublas.so.13 \
-	cublas.so.14 cuda.so.1; do
+for name in cudart.so.11.0 cudart.so.12 cudart.so.13 cudart.so.14 cublas.so.11 cublas.so.12 \
+	cublas.so.13 cublas.so.14 cuda.so.1; do
 	ln -s "$GPU_STANDIN/cuda_standin.so" "lib/lib$name"
 done
 with_cuda() { env LD_LIBRARY_PATH="$TMP/lib" CUDA_STANDIN_UUIDS="$a$b" "$@"; }
@@ -70,27 +76,31 @@ is 'pageable copies and launches are timed by the clock' '6 2' "$(json '
 		scalar grep { $_->{what} eq "launch" && $_->{time_s} > 0 } @m' <all.json)"
 is 'peer copies are of two devices' 2 "$(json 'print +(grep { ($_->{variant} // "") eq "peer" }
 	@{$d->{kinds}[0]{measurements}})[0]{devices}' <all.json)"
-# 132 multiprocessors at 1.98 GHz, 4096 FLOP a cycle in bf16; 6144 bits at 3.201 GHz, twice a cycle, copied.
+# The peaks of the GPU: 132 multiprocessors at 1.98 GHz, 4096 FLOP a cycle in bf16; memory of 6144
+# bits at 3.201 GHz, twice a cycle, for a copy.
 is 'peaks are on paper' '1.0705e+15 2.4584e+12' "$(json '
 	my %p = map { $_->{variant} => $_->{per_s} } @{$d->{kinds}[0]{peaks}};
 	printf "%.4e %.4e", $p{bf16}, $p{memory}' <all.json)"
 is 'nothing is noted' '' "$(json 'print "$_\n" for @{$d->{kinds}[0]{notes}}' <all.json)"
 is 'all is kept under the kind' "$(json 'print scalar @{$d->{kinds}[0]{measurements}}' <all.json)" \
-	"$(sqlite3 "$POLLUX_DIR/pollux.db" "SELECT count(*) FROM device_measurements WHERE device_kind LIKE '%H200%'")"
+	"$(sqlite3 "$POLLUX_DIR/pollux.db" \
+		"SELECT count(*) FROM device_measurements WHERE device_kind LIKE '%H200%'")"
 status 'for people' 0 with_cuda "$POLLUX" profile --devices --quick --device "gpu:$(uuid $b)"
 like 'in TFLOP/s' '^products of matrices, M x W by W x W, TFLOP/s$' "$out"
 like 'a row' '^bf16 +4096 +[0-9.]+ +0% +79[0-9] +0% +7[0-9]%$' "$out"
 is 'within 80 columns' '' "$(printf '%s\n' "$out" | grep -E '.{81}')"
 
 # --- what fails ---
-status 'a GPU with little memory' 0 with_cuda env CUDA_STANDIN_MIB=700 "$POLLUX" profile --devices --quick --json
-is 'has what fits, and notes what does not' 'no products in fp32 of width 8192 and up: cannot allocate a matrix: out of memory
+status 'a GPU with little memory' 0 with_cuda env CUDA_STANDIN_MIB=700 "$POLLUX" profile --devices \
+	--quick --json
+is 'has what fits, and notes what does not' \
+	'no products in fp32 of width 8192 and up: cannot allocate a matrix: out of memory
 no products in tf32 of width 8192 and up: cannot allocate a matrix: out of memory
 no products in fp64 of width 8192 and up: cannot allocate a matrix: out of memory' \
 	"$(printf '%s' "$out" | json 'print "$_\n" for @{$d->{kinds}[0]{notes}}')"
 status 'with none at all' 69 with_cuda env CUDA_STANDIN_MIB=1 "$POLLUX" profile --devices --quick
 is 'it says so' 'pollux: cannot allocate memory for cuBLAS: out of memory' "$err"
-status 'CUDA shows another GPU only' 69 with_cuda env CUDA_STANDIN_UUIDS="$b" "$POLLUX" profile --devices --quick \
-	--device "gpu:$(uuid $a)"
+status 'CUDA shows another GPU only' 69 with_cuda env CUDA_STANDIN_UUIDS="$b" "$POLLUX" profile \
+	--devices --quick --device "gpu:$(uuid $a)"
 like 'which is told' "^pollux: CUDA does not show device 'gpu:$(uuid $a)'" "$err"
 finish

@@ -1,5 +1,6 @@
 #!/bin/sh
-# profile_sizes.t - what pollux profile makes of sizes that do not work, and what a job is given then.
+# profile_sizes.t - what pollux profile makes of sizes that do not work, and what a job is given
+# then.
 # shellcheck disable=SC2016,SC2317  # Perl; functions run by status and wait_for
 . "$(dirname "$0")/tap.sh"
 unset COLUMNS POLLUX_SLICE POLLUX_POLICY
@@ -8,7 +9,8 @@ export HWLOC_SYNTHETIC POLLUX_SLOTS
 
 cleanup() { end_jobs; }
 
-# fake BATCH MOST WORDS STATUS: 1 ms + 10 us a sample; above MOST samples it says WORDS and ends with STATUS.
+# fake BATCH MOST WORDS STATUS: 1 ms + 10 us a sample; above MOST samples it says WORDS and ends
+# with STATUS.
 cat >fake <<'END'
 #!/bin/sh
 trap 'exit 75' TERM
@@ -24,7 +26,8 @@ while :; do
 done
 END
 chmod +x fake
-starts_at() { # starts_at POLICY OPTION...: submitted, the batch size and factor it is first started with
+# starts_at POLICY OPTION...: submits a job; prints the batch size and factor of its first run
+starts_at() {
 	policy=$1
 	shift
 	id=$("$POLLUX" submit -q "$@")
@@ -36,13 +39,16 @@ starts_at() { # starts_at POLICY OPTION...: submitted, the batch size and factor
 
 # --- its own batch runs out of memory ---
 set -- -b 512 --batch-range 64:1024 --workload tight -- ./fake '{batch}' 300 MemoryError 1
-status 'a batch that does not fit, but a range' 0 "$POLLUX" profile --budget $((12 * TIME_SCALE)) --points 5 --json "$@"
+status 'a batch that does not fit, but a range' 0 "$POLLUX" profile --budget $((12 * TIME_SCALE)) \
+	--points 5 --json "$@"
 printf '%s' "$out" >tight.json
 fits=$(json 'print $d->{memory}{fits}' <tight.json)
 ok 'smaller ones are tried until one fits' test "$fits" -ge 64
-is 'and no more is recommended' "1 $fits" "$(json 'print "@{$d->{recommended}}{qw(replicas batch_size)}"' <tight.json)"
+is 'and no more is recommended' "1 $fits" \
+	"$(json 'print "@{$d->{recommended}}{qw(replicas batch_size)}"' <tight.json)"
 for policy in goodput fifo; do
-	is "nor is a job started with more, by $policy" "$fits|$(perl -e "printf '%.3f', $fits / 512" | sed 's/0*$//')" \
+	is "nor is a job started with more, by $policy" \
+		"$fits|$(perl -e "printf '%.3f', $fits / 512" | sed 's/0*$//')" \
 		"$(starts_at $policy "$@")"
 done
 set -- -b 512 --workload tight -- ./fake '{batch}' 300 MemoryError 1
@@ -68,26 +74,36 @@ wait_for 10 bar_runs
 sed "s/^trap .*/trap '' TERM/" fake >deaf
 chmod +x deaf
 # A shell that is killed leaves what it waits for; what it waits for lasts 10 ms.
-status 'one that does not stop when it is told' 0 "$POLLUX" profile --budget $((2 * TIME_SCALE)) --points 1 --grace 0.5 \
-	-b 16 --json -- ./deaf 16 300 x 1
+status 'one that does not stop when it is told' 0 "$POLLUX" profile --budget $((2 * TIME_SCALE)) \
+	--points 1 --grace 0.5 -b 16 --json -- ./deaf 16 300 x 1
 printf '%s' "$out" >deaf.json
 is 'its restart costs what that took' 1 "$(json 'my ($p) = @{$d->{points}};
-	print 0 + ($p->{stop_duration_s} > 0.5 && abs($d->{restart_s} - $p->{stop_duration_s} - $p->{first_step_s}) < 0.01)' <deaf.json)"
-like 'it was killed, and that is warned of' '^it was still there 0.5 s \(--grace\) after SIGTERM, and was killed' \
+	print 0 + ($p->{stop_duration_s} > 0.5 && abs($d->{restart_s} - $p->{stop_duration_s}
+		- $p->{first_step_s}) < 0.01)' <deaf.json)"
+like 'it was killed, and that is warned of' \
+	'^it was still there 0.5 s \(--grace\) after SIGTERM, and was killed' \
 	"$(json 'print "$_\n" for @{$d->{warnings}}' <deaf.json)"
-like 'and shown as measured' '^  costs .* as measured' "$("$POLLUX" profile "$(json 'print $d->{id}' <deaf.json)")"
+like 'and shown as measured' '^  costs .* as measured' \
+	"$("$POLLUX" profile "$(json 'print $d->{id}' <deaf.json)")"
 
 # --- somebody kills its supervisor ---
 before=$(store 'SELECT max(id) FROM jobs')	# its own is the next
-"$POLLUX" profile --budget $((30 * TIME_SCALE)) --points 1 -b 16 --json -- ./fake 16 300 x 1 >lost.json 2>lost.err &
+"$POLLUX" profile --budget $((30 * TIME_SCALE)) --points 1 -b 16 --json \
+	-- ./fake 16 300 x 1 >lost.json 2>lost.err &
 profile=$!
-supervisor() { supervisor=$(store "SELECT $supervisor_pid FROM runs WHERE job_id > $before AND state = 'running'") &&
-	[ -n "$supervisor" ] && kill -9 "$supervisor"; }
+supervisor()
+{
+	supervisor=$(store "SELECT $supervisor_pid FROM runs
+		WHERE job_id > $before AND state = 'running'") &&
+		[ -n "$supervisor" ] && kill -9 "$supervisor"
+}
 ok 'a supervisor is killed' wait_for 20 supervisor
 rc=0
 wait "$profile" || rc=$?
-is 'which is not the end' '0 lost measured' "$rc $(json 'print join " ", map { $_->{outcome} } @{$d->{points}}' <lost.json)"
-like 'and is told' '^1 point lost the supervisor' "$(json 'print "$_\n" for @{$d->{warnings}}' <lost.json)"
+is 'which is not the end' '0 lost measured' \
+	"$rc $(json 'print join " ", map { $_->{outcome} } @{$d->{points}}' <lost.json)"
+like 'and is told' '^1 point lost the supervisor' \
+	"$(json 'print "$_\n" for @{$d->{warnings}}' <lost.json)"
 
 # --- a size that kills it whenever it is tried ---
 cat >kills <<'END'
@@ -96,55 +112,70 @@ cat >kills <<'END'
 exec ./fake "$1" 300 x 1
 END
 chmod +x kills
-status 'a size that loses its supervisor each time' 0 "$POLLUX" profile --budget $((30 * TIME_SCALE)) --points 2 -b 16 \
+status 'a size that loses its supervisor each time' 0 "$POLLUX" profile \
+	--budget $((30 * TIME_SCALE)) --points 2 -b 16 \
 	--batch-range 16:32 --json -- ./kills '{batch}'
 printf '%s' "$out" >kills.json
-is 'is not tried without end' '3 lost' "$(json 'my @lost = grep { $_->{outcome} eq "lost" && $_->{batch_size} == 32 &&
+is 'is not tried without end' '3 lost' \
+	"$(json 'my @lost = grep { $_->{outcome} eq "lost" && $_->{batch_size} == 32 &&
 	$_->{replicas} == 1 } @{$d->{points}}; print scalar(@lost), " lost"' <kills.json)"
-like 'as is said' 'except a size that lost it 3 times$' "$(json 'print "$_\n" for @{$d->{warnings}}' <kills.json)"
+like 'as is said' 'except a size that lost it 3 times$' \
+	"$(json 'print "$_\n" for @{$d->{warnings}}' <kills.json)"
 
 # --- a progress bar ---
 rc=0
 wait "$bar" || rc=$?
 is 'a program with a progress bar' 0 "$rc"
-is 'has its steps measured' 'measured measured' "$(json 'print join " ", map { $_->{outcome} } @{$d->{points}}' <bar.json)"
-ok 'for the second point in less time' test 1 -eq "$(json 'my ($a, $b) = map { $_->{duration_s} } @{$d->{points}};
+is 'has its steps measured' 'measured measured' \
+	"$(json 'print join " ", map { $_->{outcome} } @{$d->{points}}' <bar.json)"
+ok 'for the second point in less time' test \
+	1 -eq "$(json 'my ($a, $b) = map { $_->{duration_s} } @{$d->{points}};
 	print 0 + ($a > 5 && $b < $a)' <bar.json)"
-is 'and is there from its beginning' 1 "$(json 'print 0 + !grep { $_->{first_step_s} > 5 } @{$d->{points}}' <bar.json)"
+is 'and is there from its beginning' 1 \
+	"$(json 'print 0 + !grep { $_->{first_step_s} > 5 } @{$d->{points}}' <bar.json)"
 status 'one for which there is no time' 1 "$POLLUX" profile --budget 2 -b 16 -- perl bar 16
-like 'is told what bars take' 'a progress bar counts after 5 s, or at once if its total is --steps' "$err"
+like 'is told what bars take' \
+	'a progress bar counts after 5 s, or at once if its total is --steps' "$err"
 
 # --- larger ones fail for another reason, or end by themselves ---
 for status in 3 0; do
 	set -- -b 128 --batch-range 128:1024 --noise-scale 10000 --workload "fails$status" -- \
 		./fake '{batch}' 256 'batch too large' $status
-	status "sizes that end with status $status" 0 "$POLLUX" profile --budget $((12 * TIME_SCALE)) --points 3 \
-		--json "$@"
+	status "sizes that end with status $status" 0 "$POLLUX" profile \
+		--budget $((12 * TIME_SCALE)) --points 3 --json "$@"
 	printf '%s' "$out" >fails.json
-	is 'are not tried further' '128 256 512' "$(json 'my %n = map { ($_->{batch_size}, 1) } @{$d->{points}};
-		print join " ", grep { /^(128|256|512)$/ || $_ > 256 } sort { $a <=> $b } keys %n' <fails.json)"
+	is 'are not tried further' '128 256 512' \
+		"$(json 'my %n = map { ($_->{batch_size}, 1) } @{$d->{points}};
+		print join " ", grep { /^(128|256|512)$/ || $_ > 256 } sort { $a <=> $b } keys %n' \
+		<fails.json)"
 	is 'nor recommended' 256 "$(json 'print $d->{recommended}{batch_size}' <fails.json)"
 	for policy in goodput fifo; do
-		is "nor given to a job, by $policy" "$([ $policy = fifo ] && echo 128 || echo 256)" \
+		is "nor given to a job, by $policy" \
+			"$([ $policy = fifo ] && echo 128 || echo 256)" \
 			"$(starts_at $policy "$@" | cut -d '|' -f 1)"
 	done
 	if [ $status = 3 ]; then
 		like 'which is warned of, with what it said' \
-			'^at batch 512 on 1 device the command failed with exit status 3: batch too large; neither' \
+			'^at batch 512 on 1 device the command failed with exit status 3: '\
+'batch too large; neither' \
 			"$(json 'print "$_\n" for @{$d->{warnings}}' <fails.json)"
 		is 'and what came of it is in the points' 'failed: batch too large' "$(json \
-			'print map { "$_->{outcome}: $_->{diagnosis}" } grep { $_->{batch_size} == 512 } @{$d->{points}}' <fails.json)"
+			'print map { "$_->{outcome}: $_->{diagnosis}" }
+				grep { $_->{batch_size} == 512 } @{$d->{points}}' <fails.json)"
 	else
 		like 'which is warned of' '^at batch 512 on 1 device the command ended by itself' \
 			"$(json 'print "$_\n" for @{$d->{warnings}}' <fails.json)"
 		is 'and what came of it is in the points' 'ended' "$(json \
-			'print map { $_->{outcome} } grep { $_->{batch_size} == 512 } @{$d->{points}}' <fails.json)"
-		like 'as in the table' '^ +1 +512 .* ended by itself$' "$("$POLLUX" profile "$(json 'print $d->{id}' <fails.json)")"
+			'print map { $_->{outcome} } grep { $_->{batch_size} == 512 }
+				@{$d->{points}}' <fails.json)"
+		like 'as in the table' '^ +1 +512 .* ended by itself$' \
+			"$("$POLLUX" profile "$(json 'print $d->{id}' <fails.json)")"
 	fi
 done
 sed 's/-gt "\$2"/-gt 100000/' fake >mended
 chmod +x mended
-status 'a profile tries them again' 0 "$POLLUX" profile --budget $((12 * TIME_SCALE)) --points 2 --json -b 128 \
+status 'a profile tries them again' 0 "$POLLUX" profile --budget $((12 * TIME_SCALE)) --points 2 \
+	--json -b 128 \
 	--batch-range 128:1024 --noise-scale 10000 --workload fails3 -- ./mended '{batch}' 256 x 3
 ok 'and what has worked since is not held against it' test "$(printf '%s' "$out" |
 	json 'print $d->{recommended}{batch_size}')" -ge 512

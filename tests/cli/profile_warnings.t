@@ -22,11 +22,14 @@ END
 chmod +x fake
 
 # --- it is not told its sizes ---
-status 'a command that does not take its batch' 0 "$POLLUX" profile --budget $((12 * TIME_SCALE)) --points 2 -b 16 \
-	--batch-range 16:64 -r 1:2 --json -- ./fake 5000000
-like 'is noted' 'note: its command has no \{batch\} or \{local_batch\}: unless it heeds POLLUX_BATCH' "$err"
-like 'as is that it is not told its devices' 'note: its command has no \{gpus\}: unless it heeds POLLUX_REPLICAS' "$err"
-like 'and seen' '^a step takes the same at batch 32 as at 16, 5 and 5 ms: does the command take' "$(warnings)"
+status 'a command that does not take its batch' 0 "$POLLUX" profile --budget $((12 * TIME_SCALE)) \
+	--points 2 -b 16 --batch-range 16:64 -r 1:2 --json -- ./fake 5000000
+like 'is noted' \
+	'note: its command has no \{batch\} or \{local_batch\}: unless it heeds POLLUX_BATCH' "$err"
+like 'as is that it is not told its devices' \
+	'note: its command has no \{gpus\}: unless it heeds POLLUX_REPLICAS' "$err"
+like 'and seen' '^a step takes the same at batch 32 as at 16, 5 and 5 ms: does the command take' \
+	"$(warnings)"
 
 # --- some of the devices are taken ---
 blocker=$("$POLLUX" submit -q -- sleep 600)
@@ -36,14 +39,17 @@ cat >scales <<'END'
 exec ./fake $((1000000 + 100000 * $1))
 END
 chmod +x scales
-status 'with one device of two' 0 "$POLLUX" profile --budget $((12 * TIME_SCALE)) --points 3 -b 16 --batch-range 16:64 \
-	-r 1:2 --json -- ./scales '{local_batch}' '{gpus}'
+status 'with one device of two' 0 "$POLLUX" profile --budget $((12 * TIME_SCALE)) --points 3 -b 16 \
+	--batch-range 16:64 -r 1:2 --json -- ./scales '{local_batch}' '{gpus}'
 "$POLLUX" cancel "$blocker"
-like 'what was not measured is said, and why' "^more than 1 device: not measured \(cpu:0 has job $blocker\)" "$(warnings)"
+like 'what was not measured is said, and why' \
+	"^more than 1 device: not measured \(cpu:0 has job $blocker\)" "$(warnings)"
 # --- nothing is known of the noise scale ---
 is 'throughput is told at every batch' '16 32 64' \
-	"$(printf '%s' "$out" | json 'print join " ", map { $_->{batch_size} } @{$d->{batch_sizes}}')"
-is 'but nothing else' 0 "$(printf '%s' "$out" | json 'print scalar grep { defined $_->{efficiency} &&
+	"$(printf '%s' "$out" |
+		json 'print join " ", map { $_->{batch_size} } @{$d->{batch_sizes}}')"
+is 'but nothing else' 0 \
+	"$(printf '%s' "$out" | json 'print scalar grep { defined $_->{efficiency} &&
 	$_->{batch_size} > 16 } @{$d->{batch_sizes}}')"
 run "$POLLUX" profile "$(printf '%s' "$out" | json 'print $d->{id}')"
 like 'in the table, too' '^ +64 +64 +1 +7\.[0-9]+ms +[0-9.]+k +- ' "$out"
@@ -57,13 +63,14 @@ case $1 in 16 | 64) ns=4000000 ;; *) ns=8000000 ;; esac
 exec ./fake $ns
 END
 chmod +x jumps
-status 'step times that go up and down' 0 "$POLLUX" profile --budget $((12 * TIME_SCALE)) --points 3 -b 16 \
-	--batch-range 16:64 --json -- ./jumps '{batch}'
+status 'step times that go up and down' 0 "$POLLUX" profile --budget $((12 * TIME_SCALE)) \
+	--points 3 -b 16 --batch-range 16:64 --json -- ./jumps '{batch}'
 unlike 'nothing is noted of one that takes its sizes' 'has no \{batch\}' "$err"
 like 'fit no model well' '^the model is off by [1-9][0-9]+ % ' "$(warnings)"
 
 # --- no batch size ---
-status 'without a batch size' 0 "$POLLUX" profile --budget $((20 * TIME_SCALE)) --json -- ./fake 5000000
+status 'without a batch size' 0 "$POLLUX" profile --budget $((20 * TIME_SCALE)) --json \
+	-- ./fake 5000000
 is 'it is measured once, and no longer than it takes' '1 1' "$(printf '%s' "$out" | json '
 	print scalar(@{$d->{points}}), " ", 0 + ($d->{points}[0]{half_width} < 0.02)')"
 
@@ -74,14 +81,17 @@ trap 'exit 75' TERM
 i=0
 while :; do
 	i=$((i + 1))
-	"$POLLUX" report STEP=$i STEP_NS=$((1000000 * $1 + $(date +%N | tail -c 7 | sed 's/^0*//') * 10)) SYNC_NS=0
+	noise=$(date +%N | tail -c 7 | sed 's/^0*//')
+	"$POLLUX" report STEP=$i STEP_NS=$((1000000 * $1 + $noise * 10)) SYNC_NS=0
 	sleep 0.08
 done
 END
 chmod +x wavers
-# A fifth of the budget for each; the second point, which only has to fit, begins in the first half of the budget.
-status 'step times that waver' 0 "$POLLUX" profile --budget 40 --points 5 -b 16 --batch-range 16:32 \
-	--json -- ./wavers '{batch}'
+# A fifth of the budget for each; the second point, which only has to fit, begins in the first half
+# of the budget.
+status 'step times that waver' 0 "$POLLUX" profile --budget 40 --points 5 -b 16 \
+	--batch-range 16:32 --json -- ./wavers '{batch}'
 like 'the points that should be steady are counted, and the others named' \
-	'^([0-9]+) points? (was|were) not steady .* of \1 that should be: .*; the other 1 had only to show' "$(warnings)"
+	'^([0-9]+) points? (was|were) not steady .* of \1 that should be: .*; '\
+'the other 1 had only to show' "$(warnings)"
 finish

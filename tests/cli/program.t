@@ -18,7 +18,8 @@ ok 'the program reports samples' wait_for 20 is_under_way
 "$POLLUX" requeue 1
 status 'it is stopped, runs again, and ends' 0 "$POLLUX" wait --timeout $((60 * TIME_SCALE)) 1
 is 'it ran twice and did no sample twice' '2 100096 0' \
-	"$(store "SELECT runs, CAST(samples AS int), CAST(lost_samples AS int) FROM jobs" | tr '|' ' ')"
+	"$(store "SELECT runs, CAST(samples AS int), CAST(lost_samples AS int) FROM jobs" |
+		tr '|' ' ')"
 is 'its checkpoint holds the same number' 100096 \
 	"$(json 'print $d->{samples}' <"$POLLUX_DIR/checkpoints/1/state.json")"
 finish

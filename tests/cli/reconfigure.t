@@ -1,6 +1,6 @@
 #!/bin/sh
-# reconfigure.t - a running program changes its batch size, passes and learning rate without a relaunch: the
-# example trainer, under its supervisor, told by the store what a pass would tell it.
+# reconfigure.t - a running program changes its batch size, passes and learning rate without a
+# relaunch: the example trainer, under its supervisor, told by the store what a pass would tell it.
 # shellcheck disable=SC2317  # functions run by wait_for
 . "$(dirname "$0")/tap.sh"
 POLLUX_SLOTS=2
@@ -25,7 +25,8 @@ want() { # want BATCH LOCAL_BATCH PASSES SCALE: as store_run_set_wanted() does i
 }
 
 is 'submitted' 1 "$("$POLLUX" submit -q --batch 128 --replicas 2 --accumulate --preempt -- \
-	"$TRAIN" --data "$data" --subset 6000 --hidden 64 --samples 1000000000 --eval-every 1000000000)"
+	"$TRAIN" --data "$data" --subset 6000 --hidden 64 --samples 1000000000 \
+	--eval-every 1000000000)"
 "$POLLUX" schedule
 file=$POLLUX_DIR/run/1.config
 ok 'it says that it takes configurations' wait_for 30 is_so 'takes_configs FROM runs'
@@ -33,7 +34,8 @@ ok 'its steps are measured' wait_for 30 is_so 'count(*) FROM observations'
 is 'as it was launched' '2|64|1' \
 	"$(query 'SELECT replicas, local_batch_size, accumulation_steps FROM observations')"
 is 'nothing else is offered to it' no "$([ -e "$file" ] && echo yes || echo no)"
-like 'it was launched with that' 'batch 128 = 2 replicas x 64 x 1 passes' "$(cat "$POLLUX_DIR/logs/1.log")"
+like 'it was launched with that' 'batch 128 = 2 replicas x 64 x 1 passes' \
+	"$(cat "$POLLUX_DIR/logs/1.log")"
 
 mkfifo "$file.new" # a trap: who opens it waits
 start=$(date +%s%N)
@@ -48,24 +50,29 @@ ACCUM=2
 LR_SCALE=1.41421356' "$(cat "$file")"
 is 'that nobody else reads' 600 "$(stat -c %a "$file")"
 ok 'the run has the new one, once it was heard of' wait_for 10 is_so 'config_version = 1 FROM runs'
-is 'all of it' '1|256|64|2|1.41421356' "$(query 'SELECT config_version, batch_size, local_batch_size,
+is 'all of it' '1|256|64|2|1.41421356' \
+	"$(query 'SELECT config_version, batch_size, local_batch_size,
 	accumulation_steps, learning_rate_scale FROM runs')"
 ok 'the new one is measured apart' wait_for 30 is_so 'count(*) = 2 FROM observations'
 is 'in a row of its own' '64|1
 64|2' "$(query 'SELECT local_batch_size, accumulation_steps FROM observations ORDER BY 2')"
-ok 'which takes longer a step' is_so "(SELECT step_time_s FROM observations WHERE accumulation_steps = 2) >
+ok 'which takes longer a step' is_so \
+	"(SELECT step_time_s FROM observations WHERE accumulation_steps = 2) >
 	1.2 * (SELECT step_time_s FROM observations WHERE accumulation_steps = 1)"
 ok 'windows of gradients are of one batch size' is_so "group_concat(DISTINCT batch_size) = '128,256'
 	FROM gradient_statistics"
-ok 'and know their spread' is_so 'min(m2_grad_sqr > 0 AND n > 1) FROM gradient_statistics WHERE n > 1'
+ok 'and know their spread' is_so \
+	'min(m2_grad_sqr > 0 AND n > 1) FROM gradient_statistics WHERE n > 1'
 is 'it was launched once' 1 "$(query 'SELECT runs FROM jobs')"
 like 'status knows' '"batch_size": 256' "$("$POLLUX" status --json 1)"
 like 'and what was declared' '"accumulates": true' "$("$POLLUX" status --json 1)"
 
 start=$(date +%s%N)
 want 128 64 1 1
-POLLUX_REPORT_SOCKET=$(query "SELECT substr(CAST(handle AS TEXT), instr(handle, ' socket=') + 8) FROM runs") "$POLLUX" report WAKE=1
-ok 'woken, its supervisor hands on another at once' wait_for 10 logged '^batch 256 -> 128 (2 x 64 x 1), lr x 1$'
+POLLUX_REPORT_SOCKET=$(query "SELECT substr(CAST(handle AS TEXT), instr(handle, ' socket=') + 8)
+	FROM runs") "$POLLUX" report WAKE=1
+ok 'woken, its supervisor hands on another at once' wait_for 10 logged \
+	'^batch 256 -> 128 (2 x 64 x 1), lr x 1$'
 echo "# after $((($(date +%s%N) - start) / 1000000)) ms"
 measured() { # measured: steps in the row of the first configuration
 	query 'SELECT n_steps FROM observations WHERE accumulation_steps = 1'
@@ -83,7 +90,8 @@ like 'which is said' 'wanted to change to is none' "$(cat "$POLLUX_DIR/superviso
 ok 'it is stopped' wait_for 30 is_so "count(*) = 1 FROM runs WHERE state = 'ended'"
 stopped=$(sed -n 's/^stopped samples \([0-9]*\).*/\1/p' "$POLLUX_DIR/logs/1.log")
 is 'with all that it did saved' "$stopped|$stopped|0" "$(query \
-	'SELECT CAST(samples AS INTEGER), CAST(checkpoint_samples AS INTEGER), CAST(lost_samples AS INTEGER) FROM jobs')"
+	'SELECT CAST(samples AS INTEGER), CAST(checkpoint_samples AS INTEGER),
+		CAST(lost_samples AS INTEGER) FROM jobs')"
 ok 'whole updates of either size, none in part' [ $((stopped % 128)) = 0 ]
 left() { find "$POLLUX_DIR/run" -name '1.*' | grep .; }
 ok 'and no file left' wait_for 5 eval '! left'

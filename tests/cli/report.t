@@ -63,10 +63,11 @@ STATUS=ein Text mit = und Ü
 ]' "$(cat received)"
 
 # --- what is not ---
-for wrong in STEP STEP= STEP=-1 STEP=x STEP=1.5 '=1' '' 'step=1' FOO=1 LOSS=nan LOSS=inf EPOCH=-1 CHECKPOINT= CONFIG= CONFIG=-1 \
-	'STEP=1 ' ' STEP=1' 'STEP=99999999999999999999'; do
+for wrong in STEP STEP= STEP=-1 STEP=x STEP=1.5 '=1' '' 'step=1' FOO=1 LOSS=nan LOSS=inf EPOCH=-1 \
+	CHECKPOINT= CONFIG= CONFIG=-1 'STEP=1 ' ' STEP=1' 'STEP=99999999999999999999'; do
 	status "'$wrong' is a usage error" 64 "$POLLUX" report STEP=1 "$wrong"
-	like 'with the keys' '^pollux: cannot report .* STEP SAMPLES .* CHECKPOINT STATUS CONFIG ' "$err"
+	like 'with the keys' '^pollux: cannot report .* STEP SAMPLES .* CHECKPOINT STATUS CONFIG ' \
+		"$err"
 	is 'on one line' 1 "$(printf '%s\n' "$err" | wc -l)"
 done
 status 'a newline would be two lines' 64 "$POLLUX" report 'STATUS=a
@@ -75,7 +76,8 @@ is 'said on one' 1 "$(printf '%s\n' "$err" | wc -l)"
 status 'nothing is a usage error' 64 "$POLLUX" report
 status 'an option among them' 64 "$POLLUX" report STEP=1 --frobnicate
 big=$(printf '%0900d' 0)
-status 'more than a datagram takes' 64 "$POLLUX" report STATUS="$big" STATUS="$big" STATUS="$big" STATUS="$big" \
+status 'more than a datagram takes' 64 "$POLLUX" report STATUS="$big" STATUS="$big" STATUS="$big" \
+	STATUS="$big" \
 	STATUS="$big" STATUS="$big" STATUS="$big" STATUS="$big" STATUS="$big" STATUS="$big"
 like 'is too long' 'too long: at most' "$err"
 sleep 0.2

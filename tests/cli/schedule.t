@@ -1,7 +1,8 @@
 #!/bin/sh
-# schedule.t - pollux schedule with real jobs: what a launch gives them, time-slicing, stopping, retries, and
-# the commands that change jobs.
-# shellcheck disable=SC2016,SC2154,SC2317  # texts for other shells; functions run by status and wait_for; variables set by name
+# schedule.t - pollux schedule with real jobs: what a launch gives them, time-slicing, stopping,
+# retries, and the commands that change jobs.
+# shellcheck disable=SC2016  # texts for other shells
+# shellcheck disable=SC2154,SC2317  # variables set by name; functions run by status and wait_for
 . "$(dirname "$0")/tap.sh"
 unset POLLUX_REPORT_SOCKET
 : "${FAULT:=$ROOT/build/fault}"
@@ -39,7 +40,9 @@ comes() { # comes NAME SECONDS COMMAND...
 	what=$1
 	shift
 	if wait_for "$@"; then result 0 "$what"
-	else result 1 "$what" "$("$POLLUX" status; tail -n 5 "$POLLUX_DIR/supervisor.log"; tail -n 20 "$POLLUX_DIR"/logs/*)"
+	else result 1 "$what" "$("$POLLUX" status
+		tail -n 5 "$POLLUX_DIR/supervisor.log"
+		tail -n 20 "$POLLUX_DIR"/logs/*)"
 	fi
 }
 of_tree() { # the pids of jobs and supervisors of any store below $TMP
@@ -100,9 +103,13 @@ ok 'and makes none' test ! -e "$POLLUX_DIR"
 status 'an argument is a usage error' 64 "$POLLUX" schedule now
 is 'and named' "pollux: schedule takes no argument, not 'now'; see 'pollux schedule --help'" "$err"
 status 'an unknown policy is a usage error' 64 "$POLLUX" schedule --policy best
-is 'that names those there are' "pollux: no policy 'best': goodput, pollux, las or fifo; see 'pollux schedule --help'" "$err"
+is 'that names those there are' \
+	"pollux: no policy 'best': goodput, pollux, las or fifo; see 'pollux schedule --help'" \
+	"$err"
 status 'so is one for simulations alone' 64 "$POLLUX" schedule --policy srtf
-is 'told as such' "pollux: policy 'srtf' is for 'pollux simulate' alone: use goodput, pollux, las or fifo; see 'pollux schedule --help'" "$err"
+is 'told as such' \
+	"pollux: policy 'srtf' is for 'pollux simulate' alone: use goodput, pollux, las or fifo; \
+see 'pollux schedule --help'" "$err"
 for wrong in 0 -1 x 0.01 1e9; do
 	status "--watch $wrong is a usage error" 64 "$POLLUX" schedule --watch "$wrong"
 done
@@ -136,7 +143,8 @@ like 'says what it does' "^start job $dry on cpu:0: " "$out"
 comes 'and does it' 10 running "$dry"
 status 'the next pass' 0 "$POLLUX" schedule -v
 is 'finds all well and prints nothing' '' "$out$err"
-is 'a job of more replicas than there are devices waits' 'queued: needs 5 devices; 2 can be used here' \
+is 'a job of more replicas than there are devices waits' \
+	'queued: needs 5 devices; 2 can be used here' \
 	"$(query "SELECT state || ': ' || reason FROM jobs WHERE id = $id")"
 "$POLLUX" cancel "$dry" "$id"
 comes 'a cancelled job ends' 10 job_is "$dry" cancelled
@@ -186,8 +194,10 @@ OUT=$TMP/out
 export OUT
 mkdir "$OUT" sub
 cd sub || exit 1
-submit -b 96 --max-local-batch 20 --lr 0.5 -r 1 --stop-signal USR1 --resume-args '--from {checkpoint}/{run} {batch}' \
-	-e MINE=1 "$TMP/probe" '{batch}' '{local_batch}' '{accum}' '{gpus}' '{port}' '{job}' '{run}' '{checkpoint}' \
+submit -b 96 --max-local-batch 20 --lr 0.5 -r 1 --stop-signal USR1 \
+	--resume-args '--from {checkpoint}/{run} {batch}' \
+	-e MINE=1 "$TMP/probe" '{batch}' '{local_batch}' '{accum}' '{gpus}' '{port}' '{job}' \
+	'{run}' '{checkpoint}' \
 	'{samples}' '{lr}' '{lr_scale}' '{{x}' '{resume}' 'a b' '' '*'
 cd ..
 probe=$id
@@ -199,7 +209,8 @@ variable() { # variable NAME RUN
 umask 027
 (
 	unset OUT # of the pass; the job has its own
-	env RANK=1 MASTER_PORT=9 SLURM_JOB_ID=1 CUDA_VISIBLE_DEVICES=9 CRON=1 "$FAULT/deaf" "$POLLUX" schedule
+	env RANK=1 MASTER_PORT=9 SLURM_JOB_ID=1 CUDA_VISIBLE_DEVICES=9 CRON=1 "$FAULT/deaf" \
+		"$POLLUX" schedule
 )
 umask 022
 comes 'the job prints what it got' 10 test -e out/ready.1
@@ -211,13 +222,15 @@ is 'templates are expanded; {resume} is nothing yet' \
 	"95 19 5 1 $port $probe 1 $dir 0 0.5 1 {x} a b  *" "$(argv 1 | xargs -d '\n')"
 is 'an empty argument is kept' '' "$(argv 1 | sed -n 14p)"
 like 'the port is one' '^[1-9][0-9]{3,4}$' "$port"
-is 'the same in the environment' "$probe 1 95 19 5 1 1 $dir 10 $POLLUX_DIR" "$(for name in JOB_ID RUN BATCH \
-	LOCAL_BATCH ACCUM REPLICAS LR_SCALE CHECKPOINT_DIR STOP_SIGNAL DIR; do variable POLLUX_$name 1; done | xargs)"
+is 'the same in the environment' "$probe 1 95 19 5 1 1 $dir 10 $POLLUX_DIR" \
+	"$(for name in JOB_ID RUN BATCH LOCAL_BATCH ACCUM REPLICAS LR_SCALE CHECKPOINT_DIR \
+		STOP_SIGNAL DIR; do variable POLLUX_$name 1; done | xargs)"
 ok 'a socket for reports' test -S "$(variable POLLUX_REPORT_SOCKET 1)"
 like 'which is private' '^.00$' "$(stat -c %a "$(variable POLLUX_REPORT_SOCKET 1)")"
 is 'what the submitter set' 1 "$(variable MINE 1)"
 is 'and nothing of the pass' '' \
-	"$(tr '\0' '\n' <out/env.1 | grep -E '^(RANK|SLURM|CUDA_VISIBLE_DEVICES|CRON|POLLUX_SLOTS|POLLUX_SLICE)')"
+	"$(tr '\0' '\n' <out/env.1 |
+		grep -E '^(RANK|SLURM|CUDA_VISIBLE_DEVICES|CRON|POLLUX_SLOTS|POLLUX_SLICE)')"
 is 'Python prints at once' 1 "$(variable PYTHONUNBUFFERED 1)"
 is 'threads for the slot' "$(query "SELECT cores FROM run_devices JOIN runs ON runs.id = run_id
 	WHERE job_id = $probe")" "$(variable OMP_NUM_THREADS 1)"
@@ -231,26 +244,33 @@ is 'the head of a process group, with no terminal' yes \
 like 'standard input is /dev/null' ' 0 -> /dev/null$' "$fds"
 like 'standard output is the log' " 1 -> $POLLUX_DIR/logs/$probe.log\$" "$fds"
 like 'standard error too' " 2 -> $POLLUX_DIR/logs/$probe.log\$" "$fds"
-is 'beyond these only the lock of its device is open' "run/device-$device.lock" "$(printf '%s\n' "$fds" |
-	sed -n 's/.* -> //p' | grep -v -e '^/dev/null' -e '\.log$' -e '^/proc/' | sed "s,$POLLUX_DIR/,,")"
+is 'beyond these only the lock of its device is open' "run/device-$device.lock" \
+	"$(printf '%s\n' "$fds" | sed -n 's/.* -> //p' |
+		grep -v -e '^/dev/null' -e '\.log$' -e '^/proc/' | sed "s,$POLLUX_DIR/,,")"
 
 # Where there is no checkpoint, {resume} stays away; where there is one, it comes, at its place.
 "$POLLUX" requeue "$probe"
 comes 'it is relaunched' 10 test -e out/ready.2
-is 'without a checkpoint there is nothing to resume from' "95 2 a b" "$(argv 2 | sed -n '1p; 7p; 13p' | xargs)"
+is 'without a checkpoint there is nothing to resume from' "95 2 a b" \
+	"$(argv 2 | sed -n '1p; 7p; 13p' | xargs)"
 "$POLLUX" requeue "$probe"
 comes 'again' 10 test -e out/ready.3
 is 'nor is there in the run that makes the first' 0 "$(argv 3 | grep -c -- --from)"
 "$POLLUX" requeue "$probe"
 comes 'and again' 10 job_is "$probe" 'done'
-is 'then it resumes' "{x} --from $dir/4 95 a b" "$(argv 4 | sed -n '12,16p' | head -n 5 | xargs -d '\n')"
+is 'then it resumes' "{x} --from $dir/4 95 a b" \
+	"$(argv 4 | sed -n '12,16p' | head -n 5 | xargs -d '\n')"
 is 'requeues count as preemptions, not as failures' '4 3 0' \
-	"$(query "SELECT runs || ' ' || preemptions || ' ' || failures FROM jobs WHERE id = $probe")"
+	"$(query "SELECT runs || ' ' || preemptions || ' ' || failures FROM jobs
+		WHERE id = $probe")"
 is 'its log begins with its command' "# pollux job $probe run 1 on $device
-exec $TMP/probe 95 19 5 1 $port $probe 1 $dir 0 0.5 1 {x} 'a b' '' '*'" "$(log "$probe" | head -n 2)"
+exec $TMP/probe 95 19 5 1 $port $probe 1 $dir 0 0.5 1 {x} 'a b' '' '*'" \
+"$(log "$probe" | head -n 2)"
 is 'each run has its own beginning' 4 "$(grep -c '^exec ' "$POLLUX_DIR/logs/$probe.log")"
-is 'and its end' '[stopped by pollux: requeued] [stopped by pollux: requeued] [stopped by pollux: requeued] '\
-'[exited with status 0]' "$(grep '^\[' "$POLLUX_DIR/logs/$probe.log" | xargs)"
+is 'and its end' \
+	'[stopped by pollux: requeued] [stopped by pollux: requeued] '\
+'[stopped by pollux: requeued] [exited with status 0]' \
+	"$(grep '^\[' "$POLLUX_DIR/logs/$probe.log" | xargs)"
 is 'which is the last line' '[exited with status 0]' "$(log "$probe" | tail -n 1)"
 
 # --- ends ----------------------------------------------------------------------------
@@ -298,7 +318,8 @@ rm vanishing
 chmod -x forbidden
 rmdir moving
 # shellcheck disable=SC2086,SC2154  # none, where there is no huge one; set by begin
-"$POLLUX" release $oom $fine $fails $crash $rt $vanished $forbidden $badformat $moved $dirs $huge $timed
+"$POLLUX" release $oom $fine $fails $crash $rt $vanished $forbidden $badformat $moved $dirs \
+	$huge $timed
 pass
 last=$id
 for job in $oom $fine $fails $crash $rt $vanished $forbidden $badformat $dirs $timed; do
@@ -316,31 +337,41 @@ said 'an exit status' "$fails" failed 'failed: exit status 3' '[exited with stat
 said 'a signal' "$crash" failed 'failed: killed by SIGSEGV' '[killed by SIGSEGV]'
 said 'a signal without a name' "$rt" failed 'failed: killed by SIGRTMIN+1' '[killed by SIGRTMIN+1]'
 missing="cannot execute '$TMP/./vanishing': No such file or directory"
-said 'a program that is gone' "$vanished" failed "failed: exit status 127: $missing" "[not started: $missing]"
+said 'a program that is gone' "$vanished" failed "failed: exit status 127: $missing" \
+	"[not started: $missing]"
 missing="cannot execute '$TMP/./forbidden': Permission denied"
 said 'one that may not be executed' "$forbidden" failed "failed: exit status 126: $missing" \
 	"[not started: $missing]"
 missing="cannot execute '$TMP/./badformat': Exec format error"
-said 'one that is none' "$badformat" failed "failed: exit status 126: $missing" "[not started: $missing]"
+said 'one that is none' "$badformat" failed "failed: exit status 126: $missing" \
+	"[not started: $missing]"
 # shellcheck disable=SC3045
 if [ -n "$huge" ] && [ "$(ulimit -S -s 2>/dev/null)" = 8192 ]; then
 	wait_for 20 ended "$huge"
 	is 'arguments too long for the stack of a pass' \
-		"failed: failed: exit status 126: cannot execute '$(command -v env | sed 's/env$/true/')': \
+		"failed: failed: exit status 126: cannot execute \
+'$(command -v env | sed 's/env$/true/')': \
 Argument list too long" "$(state "$huge"): $(reason "$huge")"
 fi
 missing="cannot enter '$TMP/moving': No such file or directory"
-tried() { pass && [ "$(reason "$moved")" = "could not be started; tried again after 10 s: $missing" ]; }
+tried()
+{
+	pass && [ "$(reason "$moved")" = "could not be started; tried again after 10 s: $missing" ]
+}
 comes 'a directory that is gone (an unmounted disk, perhaps) is waited for' 10 tried
-said 'and the job not blamed' "$moved" queued "could not be started; tried again after 10 s: $missing" \
+said 'and the job not blamed' "$moved" queued \
+	"could not be started; tried again after 10 s: $missing" \
 	"[not started: $missing]"
 "$POLLUX" cancel "$moved"
-said 'a checkpoint directory of its own need not be there' "$dirs" 'done' completed '[exited with status 0]'
+said 'a checkpoint directory of its own need not be there' "$dirs" 'done' completed \
+	'[exited with status 0]'
 said 'a time limit' "$timed" timeout 'time limit' '[stopped by pollux: time limit]'
 is 'after about that time' 1 "$(query "SELECT run_time_s BETWEEN 1 AND 1 + 2 * $TIME_SCALE FROM jobs
 	WHERE id = $timed")"
-is 'exit statuses are kept' '1 0 3 -11 127 126' "$(for job in "$oom" "$fine" "$fails" "$crash" "$vanished" \
-	"$forbidden"; do query "SELECT ifnull(exit_code, -term_signal) FROM jobs WHERE id = $job"; done | xargs)"
+is 'exit statuses are kept' '1 0 3 -11 127 126' \
+	"$(for job in "$oom" "$fine" "$fails" "$crash" "$vanished" "$forbidden"; do
+		query "SELECT ifnull(exit_code, -term_signal) FROM jobs WHERE id = $job"
+	done | xargs)"
 "$POLLUX" requeue "$oom"
 pass
 comes 'a requeued job' 10 holds "SELECT runs = 2 AND state = 'failed' FROM jobs WHERE id = $oom"
@@ -349,13 +380,15 @@ is 'is not diagnosed by what its last run said' 'failed: exit status 1' "$(reaso
 # --- stopping: the leader first ----------------------------------------------------------
 
 script family <<'END'
-sh -c 'trap "echo hit >>$OUT/child; exit" USR1; echo $$ >"$OUT/child.pid"; while :; do sleep 0.05; done' &
+sh -c 'trap "echo hit >>$OUT/child; exit" USR1; echo $$ >"$OUT/child.pid"
+	while :; do sleep 0.05; done' &
 trap 'stop=1' USR1
 while [ ! -s "$OUT/child.pid" ]; do sleep 0.05; done
 echo ready
 while [ -z "$stop" ]; do sleep 0.05; done
 sleep 0.5
-if [ -e "$OUT/child" ]; then echo 'the child was signalled'; else echo 'the child was left alone'; fi
+[ ! -e "$OUT/child" ] || echo 'the child was signalled'
+[ -e "$OUT/child" ] || echo 'the child was left alone'
 kill -0 "$(cat "$OUT/child.pid")" && echo 'and is alive'
 END
 submit --stop-signal USR1 ./family
@@ -399,7 +432,8 @@ is 'hold, release, cancel and requeue in every state but running' '' "$(cat "$ma
 query "UPDATE jobs SET state = 'cancelled' WHERE id = $id"
 for command in hold release cancel requeue; do
 	status "$command of no job is a usage error" 64 "$POLLUX" "$command"
-	is 'that asks which' "pollux: which job? give its number; see 'pollux $command --help'" "$err"
+	is 'that asks which' \
+		"pollux: which job? give its number; see 'pollux $command --help'" "$err"
 	status "$command of what is no number too" 64 "$POLLUX" "$command" 1x
 	status "$command of a job that is not there" 66 "$POLLUX" "$command" 12345
 	is 'names it' 'pollux: no such job: 12345' "$err"
@@ -419,7 +453,8 @@ saves() { # saves NAME COMMAND STATE RUN: the job has saved where it stopped
 	comes "$2 lets a running job save" 10 job_is "$counter" "$3"
 	is "$1: what it saved is where it stands" "$(cat "$POLLUX_DIR/checkpoints/$counter/n")" \
 		"$(query "SELECT printf('%d', samples) FROM jobs WHERE id = $counter")"
-	is "$1: and nothing is lost" 0 "$(query "SELECT printf('%d', lost_samples) FROM jobs WHERE id = $counter")"
+	is "$1: and nothing is lost" 0 \
+		"$(query "SELECT printf('%d', lost_samples) FROM jobs WHERE id = $counter")"
 }
 counted() { holds "SELECT samples > $2 FROM jobs WHERE id = $1"; }
 comes 'a job counts' 10 counted "$counter" 1
@@ -456,7 +491,8 @@ is '--policy fifo goes by number' "start job $light on cpu" \
 "$POLLUX" cancel "$light" "$id"
 
 old_enough() { # old_enough JOB: its slice is over, whatever slice
-	query "UPDATE runs SET launch_boot_s = launch_boot_s - 1000, assigned_boot_s = assigned_boot_s - 1000
+	query "UPDATE runs SET launch_boot_s = launch_boot_s - 1000,
+		assigned_boot_s = assigned_boot_s - 1000
 		WHERE job_id = $1 AND state = 'running'"
 }
 sharing() { # sharing NAME WANT OPTION...: what a pass would do when another job waits
@@ -494,7 +530,8 @@ sharing 'until it has reported a checkpoint' "$taken" ./saver
 comes 'a deaf job is killed after its grace' 20 job_is "$deaf" cancelled
 is 'by SIGKILL' 9 "$(query "SELECT term_signal FROM jobs WHERE id = $deaf")"
 is 'not before the grace and the SIGTERM to all of it have passed' 1 \
-	"$(query "SELECT stop_duration_s BETWEEN 5.9 AND 6 + 3 * $TIME_SCALE FROM runs WHERE job_id = $deaf")"
+	"$(query "SELECT stop_duration_s BETWEEN 5.9 AND 6 + 3 * $TIME_SCALE FROM runs
+		WHERE job_id = $deaf")"
 
 four=
 for weight in 1 1 1 1; do
@@ -507,19 +544,27 @@ watcher=$!
 progress() { # all four have begun while none has finished
 	[ "$(query "SELECT count(*) FROM jobs WHERE id IN ($list) AND samples >= 1")" = 4 ]
 }
-finished() { [ "$(query "SELECT count(*) FROM jobs WHERE id IN ($list) AND state = 'done'")" = "${1-4}" ]; }
+finished()
+{
+	[ "$(query "SELECT count(*) FROM jobs WHERE id IN ($list) AND state = 'done'")" = "${1-4}" ]
+}
 comes 'four jobs on two slots all make progress' 20 progress
 ok 'while none has finished' finished 0
 comes 'and finish' 40 finished
 is 'with all that they had to do, and nothing lost' '15 0 15 0 15 0 15 0' \
-	"$(query "SELECT printf('%d %d', samples, lost_samples) FROM jobs WHERE id IN ($list)" | xargs)"
-is 'each was preempted' 4 "$(query "SELECT count(*) FROM jobs WHERE id IN ($list) AND preemptions > 0")"
-is 'never more than two at once, never one twice' '' "$(query "SELECT a.id, b.id FROM runs a JOIN runs b ON a.id < b.id
+	"$(query "SELECT printf('%d %d', samples, lost_samples) FROM jobs WHERE id IN ($list)" |
+		xargs)"
+is 'each was preempted' 4 \
+	"$(query "SELECT count(*) FROM jobs WHERE id IN ($list) AND preemptions > 0")"
+is 'never more than two at once, never one twice' '' \
+	"$(query "SELECT a.id, b.id FROM runs a JOIN runs b ON a.id < b.id
 	WHERE a.job_id IN ($list) AND b.job_id IN ($list)
-	AND a.launch_boot_s < b.end_boot_s AND b.launch_boot_s < a.end_boot_s AND (a.job_id = b.job_id OR EXISTS
-	(SELECT 1 FROM run_devices d JOIN run_devices e ON d.device = e.device WHERE d.run_id = a.id AND e.run_id = b.id))")"
+	AND a.launch_boot_s < b.end_boot_s AND b.launch_boot_s < a.end_boot_s
+	AND (a.job_id = b.job_id OR EXISTS (SELECT 1 FROM run_devices d
+	JOIN run_devices e ON d.device = e.device WHERE d.run_id = a.id AND e.run_id = b.id))")"
 for job in $four; do
-	log "$job" | awk -v job="$job" '$1 == "from" { if ($2 != at + 0) print job ": from " $2 ", not " at }
+	log "$job" | awk -v job="$job" \
+		'$1 == "from" { if ($2 != at + 0) print job ": from " $2 ", not " at }
 		$1 == "to" { at = $2 }'
 done >jumps
 is 'each run goes on where the one before stopped' '' "$(cat jumps)"
@@ -557,7 +602,11 @@ watcher=
 mkdir "$TMP/edited"
 POLLUX_DIR=$TMP/edited
 echo 'policy = fifo' >"$POLLUX_DIR/config"
-setting() { sqlite3 -cmd '.timeout 10000' "$POLLUX_DIR/pollux.db" "SELECT value FROM settings WHERE name = '$1'"; }
+setting()
+{
+	sqlite3 -cmd '.timeout 10000' "$POLLUX_DIR/pollux.db" \
+		"SELECT value FROM settings WHERE name = '$1'"
+}
 policy_is() { [ "$(setting POLLUX_POLICY)" = "$1" ]; }
 submit sleep 60
 env -u POLLUX_POLICY "$POLLUX" schedule --watch 0.2 2>watched &
@@ -569,7 +618,8 @@ echo 'policy = lass' >"$POLLUX_DIR/config"
 ok 'one that there is not is told' wait_for 10 grep -q lass watched
 echo 'policy = goodput' >"$POLLUX_DIR/config.new"
 sleep 1
-is 'once' "pollux: no policy 'lass': goodput, pollux, las or fifo; the settings stay as they were" "$(cat watched)"
+is 'once' "pollux: no policy 'lass': goodput, pollux, las or fifo; the settings stay as they were" \
+	"$(cat watched)"
 ok 'while the last good one stays' policy_is las
 mv "$POLLUX_DIR/config.new" "$POLLUX_DIR/config"
 ok 'until the file is right again' wait_for 10 policy_is goodput
@@ -586,7 +636,9 @@ blocker=$!
 wait_for 5 test -e locked
 "$POLLUX" schedule &
 first=$!
-wait_for 5 sh -c "grep -q 'schedule.lock' /proc/locks || ls -l /proc/$first/fd | grep -q schedule.lock"
+wait_for 5 \
+	sh -c "grep -q 'schedule.lock' /proc/locks ||
+		ls -l /proc/$first/fd | grep -q schedule.lock"
 status 'a second pass leaves at once' 0 "$POLLUX" schedule
 is 'silently' '' "$out$err"
 status 'unless it is asked' 0 "$POLLUX" schedule -v
@@ -599,13 +651,15 @@ comes 'and starts what it came for' 10 job_is "$id" 'done'
 # --- a job that is relaunched on another number of devices -------------------------------------
 
 if [ -x "$TRAIN" ] && ls "$FASHION_MNIST"/train-images-idx3-ubyte* >/dev/null 2>&1; then
-	submit -b 128 -r 1:2 "$TRAIN" --data "$FASHION_MNIST" --hidden 512,256 --samples 1000000000 \
+	submit -b 128 -r 1:2 "$TRAIN" --data "$FASHION_MNIST" --hidden 512,256 \
+		--samples 1000000000 \
 		--lr-decay-samples 0 --eval-every 4096 --checkpoint '{checkpoint}'
 	trained=$id
 	POLLUX_SLICE=0.2 "$POLLUX" schedule --watch 0.2 &
 	watcher=$!
 	evaluated() { # evaluated RUN: twice or more in this run
-		[ "$(log "$trained" | awk -v run="$1" '/^exec/ { n++ } n == run && / accuracy / { k++ } END { print (k > 1) }')" = 1 ]
+		[ "$(log "$trained" | awk -v run="$1" '/^exec/ { n++ }
+			n == run && / accuracy / { k++ } END { print (k > 1) }')" = 1 ]
 	}
 	comes 'a trainer alone has both devices' 30 evaluated 1
 	submit --no-preempt ./stay
@@ -619,22 +673,28 @@ if [ -x "$TRAIN" ] && ls "$FASHION_MNIST"/train-images-idx3-ubyte* >/dev/null 2>
 	wait "$watcher"
 	watcher=
 	is 'on 2 devices, on 1, on 2' '2 1 2' \
-		"$(query "SELECT replicas FROM runs WHERE job_id = $trained AND launch_boot_s IS NOT NULL" | xargs)"
-	is 'always at its batch size' '128 64 128 128 128 64' "$(query "SELECT batch_size, local_batch_size FROM runs
+		"$(query "SELECT replicas FROM runs WHERE job_id = $trained
+			AND launch_boot_s IS NOT NULL" | xargs)"
+	is 'always at its batch size' '128 64 128 128 128 64' \
+		"$(query "SELECT batch_size, local_batch_size FROM runs
 		WHERE job_id = $trained AND launch_boot_s IS NOT NULL" | tr '|' ' ' | xargs)"
-	is 'each run goes on at the sample where the one before stopped' '' "$(log "$trained" | awk '
+	is 'each run goes on at the sample where the one before stopped' '' \
+		"$(log "$trained" | awk '
 		$1 == "resumed" { n++; if ($3 != at) print "resumed at " $3 ", not " at }
 		$1 == "stopped" { at = $3 }
 		END { if (n != 2) print n " resumed" }')"
 	is 'its accuracy does not jump back' '' "$(log "$trained" | awk '
 		/^exec/ { first = 1 }
 		$1 == "samples" && $3 == "accuracy" {
-			if (first && before != "" && $4 < before - 0.06) print "from " before " to " $4
+			if (first && before != "" && $4 < before - 0.06)
+				print "from " before " to " $4
 			before = $4
 			first = 0
 		}')"
-	is 'the store knows its last sample, and of no loss' "$(log "$trained" | sed -n 's/^stopped samples \([0-9]*\) .*/\1/p' |
-		tail -n 1) 0" "$(query "SELECT printf('%d %d', samples, lost_samples) FROM jobs WHERE id = $trained")"
+	is 'the store knows its last sample, and of no loss' \
+		"$(log "$trained" | sed -n 's/^stopped samples \([0-9]*\) .*/\1/p' | tail -n 1) 0" \
+		"$(query "SELECT printf('%d %d', samples, lost_samples) FROM jobs
+			WHERE id = $trained")"
 else
 	n=$((n + 1))
 	echo "ok $n - a trainer on 2 devices, 1 and 2 # SKIP no trainer, or no Fashion-MNIST"
@@ -646,7 +706,8 @@ retry_ended() { pass && job_is "$retried" failed; }
 comes 'the retry comes, and is the last' 20 retry_ended
 is 'after two runs' '1 2' "$(log "$retried" | grep -x '[0-9]' | xargs)"
 is 'the second at least ten seconds after the first' 1 \
-	"$(query "SELECT max(launch_boot_s) - min(end_boot_s) >= 10 FROM runs WHERE job_id = $retried")"
+	"$(query "SELECT max(launch_boot_s) - min(end_boot_s) >= 10 FROM runs
+		WHERE job_id = $retried")"
 is 'all failures are counted' 2 "$(query "SELECT failures FROM jobs WHERE id = $retried")"
 
 # --- cron --------------------------------------------------------------------------------------
@@ -655,14 +716,16 @@ is 'all failures are counted' 2 "$(query "SELECT failures FROM jobs WHERE id = $
 home=$TMP/home/$(printf '%0100d' 0)
 mkdir -p "$home"
 at_home() { env -u POLLUX_DIR -u POLLUX_SLOTS -u POLLUX_SLICE HOME="$home" "$@"; }
-id=$(at_home env MINE=kept "$POLLUX" submit sh -c 'echo "$MINE" "$HOME" "$POLLUX_REPORT_SOCKET"; "$POLLUX" submit true')
+id=$(at_home env MINE=kept "$POLLUX" submit \
+	sh -c 'echo "$MINE" "$HOME" "$POLLUX_REPORT_SOCKET"; "$POLLUX" submit true')
 status "a pass in cron's bare environment" 0 env -i HOME="$home" "$POLLUX" schedule
 is 'says nothing' '' "$out$err"
 POLLUX_DIR=$home/.local/state/pollux
 both_done() { [ "$(query "SELECT count(*) FROM jobs WHERE state = 'done'")" = 2 ]; }
 bare_pass() { env -i HOME="$home" "$POLLUX" schedule && both_done; }
 comes 'it runs the job, and what that submitted, from the same store' 15 bare_pass
-like 'in the environment of its submission, with a socket that fits' "^kept $home /tmp/pollux-[^/]*/1.sock\$" "$(log 1)"
+like 'in the environment of its submission, with a socket that fits' \
+	"^kept $home /tmp/pollux-[^/]*/1.sock\$" "$(log 1)"
 is 'which is gone with its directory' '' \
 	"$(ls -d "$(log 1 | sed -n 's,.* \(/tmp/pollux-[^/]*\)/1.sock$,\1,p')" 2>/dev/null)"
 
@@ -671,9 +734,11 @@ is 'which is gone with its directory' '' \
 POLLUX_DIR=$TMP/store
 quiet() { [ -z "$(of_tree)" ]; }
 comes 'no process is left' 10 quiet
-is 'nor a socket, nor the lock of a run' '' "$(find "$POLLUX_DIR/run" -name '*.sock' -o -name '[0-9]*.lock')"
+is 'nor a socket, nor the lock of a run' '' \
+	"$(find "$POLLUX_DIR/run" -name '*.sock' -o -name '[0-9]*.lock')"
 is 'no device is in use' 0 "$(query 'SELECT count(*) FROM run_devices WHERE in_use')"
-unlike 'no supervisor met a fault of its own' 'Sanitizer|runtime error|^==|no longer|ended already' \
+unlike 'no supervisor met a fault of its own' \
+	'Sanitizer|runtime error|^==|no longer|ended already' \
 	"$(cat "$POLLUX_DIR/supervisor.log")"
 is 'the store is whole' ok "$(query 'PRAGMA integrity_check')"
 finish

@@ -9,8 +9,11 @@ simulate() { "$POLLUX" simulate --profiles "$example/profiles" "$@"; }
 
 # --- options ---
 status 'nothing to simulate is a usage error' 64 "$POLLUX" simulate
-is 'and says so' "pollux: give --profiles and --workload, or --from-store, or --generate; see 'pollux simulate --help'" "$err"
-for wrong in '--policy best' '--knowledge all' '--lengths long' '--nodes 0' '--interval 0' '--interference 1' \
+is 'and says so' \
+	"pollux: give --profiles and --workload, or --from-store, or --generate; see 'pollux \
+simulate --help'" "$err"
+for wrong in '--policy best' '--knowledge all' '--lengths long' '--nodes 0' '--interval 0' \
+	'--interference 1' \
 	'--plot x.pdf' '--nodes 10000 --gpus-per-node 1000' 'x'; do
 	# shellcheck disable=SC2086  # words
 	status "$wrong is one" 64 simulate -w "$example/workloads" $wrong
@@ -20,12 +23,14 @@ done
 # --- what is printed ---
 status 'an example' 0 simulate -w "$example/workloads" -n 4
 is 'nothing on standard error, which is no terminal' '' "$err"
-like 'says what was simulated' '^goodput on 4 nodes of 4 GPUs; models: none, lengths: unknown$' "$out"
+like 'says what was simulated' '^goodput on 4 nodes of 4 GPUs; models: none, lengths: unknown$' \
+	"$out"
 like 'and with what result' '^workload-1 +40 +[0-9]+ +[0-9]+ +[0-9]+ ' "$out"
 is 'in 80 columns' '' "$(printf '%s\n' "$out" | grep -E '.{81}')"
 for policy in fifo las tiresias; do
 	run simulate -w "$example/workloads" -p "$policy"
-	is "$policy looks at no models" "$policy on 16 nodes of 4 GPUs" "$(printf '%s\n' "$out" | head -n 1)"
+	is "$policy looks at no models" "$policy on 16 nodes of 4 GPUs" \
+		"$(printf '%s\n' "$out" | head -n 1)"
 done
 run simulate -w "$example/workloads" -p optimus
 like 'optimus knows all by default' 'models: full, lengths: known$' "$out"
@@ -37,11 +42,14 @@ keys='for my $f ($d, @{$d->{workloads}}) {
 	for (qw(avg_jct_s median_jct_s p99_jct_s makespan_s restarts gpu_hours rounds wall_s)) {
 		print "$_\n" unless defined $f->{$_} && $f->{$_} =~ /^[0-9.e+-]+$/;
 	}
-	print "fairness\n" unless $f->{finish_time_fairness}{worst} > 0 && exists $f->{finish_time_fairness}{unfair_fraction};
-	print "decide\n" unless $f->{decide_s}{median} > 0 && $f->{decide_s}{p95} >= $f->{decide_s}{median};
+	print "fairness\n" unless $f->{finish_time_fairness}{worst} > 0 &&
+		exists $f->{finish_time_fairness}{unfair_fraction};
+	print "decide\n" unless $f->{decide_s}{median} > 0 &&
+		$f->{decide_s}{p95} >= $f->{decide_s}{median};
 }
 print "name\n" unless $d->{workloads}[0]{name} eq "workload-1" && $d->{workloads}[0]{jobs} == 40;
-print "options\n" unless "$d->{policy} $d->{knowledge} $d->{lengths} $d->{nodes}" eq "goodput shared known 4";'
+print "options\n" unless "$d->{policy} $d->{knowledge} $d->{lengths} $d->{nodes}" eq
+		"goodput shared known 4";'
 is 'has every figure, of all and of each' '' "$(printf '%s\n' "$out" | json "$keys")"
 
 # Several workloads: means at the top, in the order of their numbers.
@@ -61,23 +69,27 @@ mkdir long
 for i in 1 2 10; do cp several/w-2.csv "long/the-workload-of-november-$i.csv"; done
 long() { COLUMNS=80 "$POLLUX" simulate --profiles "$example/profiles" -w long -n 4 -p tiresias; }
 status 'long names on a terminal' 0 long
-is 'can be told apart' '..1 ..2 ..10' "$(printf '%s\n' "$out" | grep -o '^\.\.[0-9]*' | tr '\n' ' ' | sed 's/ $//')"
+is 'can be told apart' '..1 ..2 ..10' \
+	"$(printf '%s\n' "$out" | grep -o '^\.\.[0-9]*' | tr '\n' ' ' | sed 's/ $//')"
 is 'in 80 columns' '' "$(printf '%s\n' "$out" | grep -E '.{81}')"
 run simulate -w long -n 4 -p tiresias
 like 'and are whole in a pipe' '^the-workload-of-november-10 ' "$out"
 
 # --- a terminal ---
 # What a run that is interrupted leaves there: its bar is cleared.
-perl -e 'print "'name,time,application,num_replicas,batch_size'\n"; printf "v%d,%d,vision,1,64\n", $_, $_ for 1..20000' >endless.csv
+perl -e 'print "name,time,application,num_replicas,batch_size\n";
+	printf "v%d,%d,vision,1,64\n", $_, $_ for 1..20000' >endless.csv
 terminal() { # terminal TERM: what is on it when the program was interrupted
-	script -qec "TERM=$1 timeout -s INT --foreground 2 '$POLLUX' simulate --profiles '$example/profiles' -w endless.csv -n 500" \
+	script -qec "TERM=$1 timeout -s INT --foreground 2 '$POLLUX' simulate \
+		--profiles '$example/profiles' -w endless.csv -n 500" \
 		typescript >/dev/null </dev/null
 	sed '1d;$d' typescript | tr '\r\033' '\n@'
 }
 if command -v script >/dev/null; then
 	shown=$(terminal xterm)
 	like 'a bar' '^ *[0-9]+% \[#* *\] [0-9]+ of 20000 jobs' "$shown"
-	is 'is cleared by an interruption' '@[K' "$(printf '%s\n' "$shown" | grep -o '@.K' | tail -n 1)"
+	is 'is cleared by an interruption' '@[K' \
+		"$(printf '%s\n' "$shown" | grep -o '@.K' | tail -n 1)"
 	is 'a terminal that can clear no line has none' '' "$(terminal dumb)"
 else
 	echo "ok $((n += 1)) - a bar # SKIP no script(1)"
@@ -85,41 +97,56 @@ fi
 
 # --- the same as ever ---
 golden() {
-	for options in fifo las srtf tiresias optimus 'srtf -l unknown' sia pollux 'pollux -k shared' goodput \
-		'goodput -l known' 'goodput -k shared -l known' 'goodput -k full -l known' \
+	for options in fifo las srtf tiresias optimus 'srtf -l unknown' sia pollux \
+		'pollux -k shared' goodput 'goodput -l known' 'goodput -k shared -l known' \
+		'goodput -k full -l known' \
 		'pollux --interference 0.5 -i 120 --restart-delay 1m'; do
 		# shellcheck disable=SC2086  # words
 		simulate -w "$example/workloads" -n 4 --json -p $options | json '
-			printf "%s: jct %.2f %.2f %.2f, end %.0f, %d restarts, %.3f GPU h, rho %.3f, unfair %.3f, %d rounds\n",
-				"'"$options"'", $d->{avg_jct_s}, $d->{median_jct_s}, $d->{p99_jct_s},
-				$d->{makespan_s}, $d->{restarts}, $d->{gpu_hours},
+			printf "%s: jct %.2f %.2f %.2f, end %.0f, %d restarts, %.3f GPU h, " .
+				"rho %.3f, unfair %.3f, %d rounds\n",
+				"'"$options"'", $d->{avg_jct_s}, $d->{median_jct_s},
+				$d->{p99_jct_s}, $d->{makespan_s}, $d->{restarts}, $d->{gpu_hours},
 				$d->{finish_time_fairness}{worst},
 				$d->{finish_time_fairness}{unfair_fraction}, $d->{rounds};'
 	done
 }
 golden >golden.txt
 [ "${UPDATE-}" != 1 ] || cp golden.txt "$ROOT/tests/reference/simulate.txt"
-is 'the figures on record (UPDATE=1 records)' "$(cat "$ROOT/tests/reference/simulate.txt")" "$(cat golden.txt)"
+is 'the figures on record (UPDATE=1 records)' "$(cat "$ROOT/tests/reference/simulate.txt")" \
+	"$(cat golden.txt)"
 
 # --- files ---
 status 'jobs and decisions as files' 0 simulate -w "$example/workloads" -n 4 --jobs-csv jobs.csv \
 	--timeline-csv timeline.csv
-is 'the heading of jobs' 'name,submit,start,finish,restarts,workload,application,gpu_hours,rho' "$(head -n 1 jobs.csv)"
-is 'a row for each' 40 "$(tail -n +2 jobs.csv | grep -Ec '^[a-z]+-[0-9]+,[0-9]+,[0-9]+,[0-9.]+,[0-9]+,workload-1,[a-z]+,[0-9.]+,[0-9.]+$')"
-is 'each of the application of its name' '' "$(perl -F, -ane 'next if $. == 1; print unless $F[0] =~ /^\Q$F[6]\E-/' jobs.csv)"
-is 'the heading of decisions' 'time,running,waiting,gpus,restarts,workload' "$(head -n 1 timeline.csv)"
+is 'the heading of jobs' 'name,submit,start,finish,restarts,workload,application,gpu_hours,rho' \
+	"$(head -n 1 jobs.csv)"
+is 'a row for each' 40 \
+	"$(tail -n +2 jobs.csv |
+	grep -Ec '^[a-z]+-[0-9]+,[0-9]+,[0-9]+,[0-9.]+,[0-9]+,workload-1,[a-z]+,[0-9.]+,[0-9.]+$')"
+is 'each of the application of its name' '' \
+	"$(perl -F, -ane 'next if $. == 1; print unless $F[0] =~ /^\Q$F[6]\E-/' jobs.csv)"
+is 'the heading of decisions' 'time,running,waiting,gpus,restarts,workload' \
+	"$(head -n 1 timeline.csv)"
 run simulate -w "$example/workloads" -n 4 --json
-is 'a row for each of them' "$(printf '%s\n' "$out" | json 'print $d->{rounds};')" "$(tail -n +2 timeline.csv | wc -l)"
-is 'their times add up to the mean' "$(printf '%s\n' "$out" | json 'printf "%.3f", $d->{avg_jct_s};')" \
-	"$(perl -F, -ane 'next if $. == 1; $s += $F[3] - $F[1]; END { printf "%.3f", $s / ($. - 1) }' jobs.csv)"
+is 'a row for each of them' "$(printf '%s\n' "$out" | json 'print $d->{rounds};')" \
+	"$(tail -n +2 timeline.csv | wc -l)"
+is 'their times add up to the mean' \
+	"$(printf '%s\n' "$out" | json 'printf "%.3f", $d->{avg_jct_s};')" \
+	"$(perl -F, -ane 'next if $. == 1; $s += $F[3] - $F[1];
+		END { printf "%.3f", $s / ($. - 1) }' jobs.csv)"
 is 'their GPU hours to all' "$(printf '%s\n' "$out" | json 'printf "%.6f", $d->{gpu_hours};')" \
 	"$(perl -F, -ane 'next if $. == 1; $s += $F[7]; END { printf "%.6f", $s }' jobs.csv)"
-is 'and the largest rho is the worst' "$(printf '%s\n' "$out" | json 'printf "%.9f", $d->{finish_time_fairness}{worst};')" \
-	"$(perl -F, -ane 'next if $. == 1; $w = $F[8] if $F[8] > $w; END { printf "%.9f", $w }' jobs.csv)"
+is 'and the largest rho is the worst' \
+	"$(printf '%s\n' "$out" | json 'printf "%.9f", $d->{finish_time_fairness}{worst};')" \
+	"$(perl -F, -ane 'next if $. == 1; $w = $F[8] if $F[8] > $w; END { printf "%.9f", $w }' \
+		jobs.csv)"
 is 'and GPU hours are no more than those of decisions, each until the next' 1 "$(perl -F, -ane '
 	next if $. == 1; $s += $gpus * ($F[0] - $at); ($at, $gpus) = @F[0, 3];
-	END { $s /= 3600; print $s >= '"$(printf '%s\n' "$out" | json 'print $d->{gpu_hours};')"' ? 1 : 0 }' timeline.csv)"
-status 'a directory that is not there: 73' 73 simulate -w "$example/workloads" --jobs-csv no/such.csv
+	END { $s /= 3600; print $s >= '"$(printf '%s\n' "$out" |
+		json 'print $d->{gpu_hours};')"' ? 1 : 0 }' timeline.csv)"
+status 'a directory that is not there: 73' 73 simulate -w "$example/workloads" \
+	--jobs-csv no/such.csv
 is 'in one line' "pollux: cannot write 'no/such.csv': No such file or directory" "$err"
 mkdir dir.csv
 status 'a directory in its place' 73 simulate -w "$example/workloads" --jobs-csv dir.csv
@@ -144,7 +171,8 @@ bad() { # bad NAME MESSAGE TEXT
 bad 'an empty file' '1: an empty file; it should begin with a heading' ''
 bad 'a heading alone' '1: no rows below the heading' "$heading\n"
 bad 'no heading' "1: no column 'name' in the heading" 'a,0,vision,1,64\n'
-bad 'a column missing' "1: no column 'batch_size' in the heading" 'name,time,application,num_replicas\na,0,vision,1\n'
+bad 'a column missing' "1: no column 'batch_size' in the heading" \
+	'name,time,application,num_replicas\na,0,vision,1\n'
 bad 'a column twice' "1: two columns 'time'" "$heading,time\na,0,vision,1,64,0\n"
 bad 'a short row' '3: 4 cells below a heading of 5' "$heading\na,0,vision,1,64\nb,0,vision,1\n"
 bad 'a row of one' '2: 1 cell below a heading of 5' "$heading\na\n"
@@ -153,18 +181,23 @@ bad 'quotes' '2: quotes are not understood' "$heading\n\"a\",0,vision,1,64\n"
 printf '%s\na,0,vision,1,64\n\n\r\n' "$heading" >blank.csv
 status 'blank lines at the end are taken' 0 simulate -w blank.csv
 bad 'but not alone' '1: no rows below the heading' "$heading\n\n"
-bad 'an unknown application' "2: no profiles of the application 'visoin'" "$heading\na,0,visoin,1,64\n"
+bad 'an unknown application' "2: no profiles of the application 'visoin'" \
+	"$heading\na,0,visoin,1,64\n"
 bad 'NaN' "2: time 'nan' is not a number" "$heading\na,nan,vision,1,64\n"
 bad 'infinity' "2: time 'inf' is not a number" "$heading\na,inf,vision,1,64\n"
 bad 'a negative time' "2: time '-1' is not from 0 to 1000000000000" "$heading\na,-1,vision,1,64\n"
-bad 'rows out of order' '3: time 4 is before that of the row above, 5' "$heading\na,5,vision,1,64\nb,4,vision,1,64\n"
+bad 'rows out of order' '3: time 4 is before that of the row above, 5' \
+	"$heading\na,5,vision,1,64\nb,4,vision,1,64\n"
 bad 'no GPU' "2: num_replicas '0' is not from 1 to 1000000" "$heading\na,0,vision,0,64\n"
 bad 'half a GPU' "2: num_replicas '0.5' is not a whole number" "$heading\na,0,vision,0.5,64\n"
-bad 'a batch size out of range' "2: batch_size 63 of 'vision', which was validated from 64 to 2048" \
+bad 'a batch size out of range' \
+	"2: batch_size 63 of 'vision', which was validated from 64 to 2048" \
 	"$heading\na,0,vision,1,63\n"
-bad 'a name twice' "3: a second job 'a'; the first is on line 2" "$heading\na,0,vision,1,64\na,0,vision,1,64\n"
+bad 'a name twice' "3: a second job 'a'; the first is on line 2" \
+	"$heading\na,0,vision,1,64\na,0,vision,1,64\n"
 bad 'no text' '1: a zero byte: this is not text' 'name,\0\n'
-bad 'a terminal sequence' "2: no profiles of the application '?[1mx'" "$heading\na,0,\033[1mx,1,64\n"
+bad 'a terminal sequence' "2: no profiles of the application '?[1mx'" \
+	"$heading\na,0,\033[1mx,1,64\n"
 
 printf '%s\r\na,0,vision,1,64,x\r\n' "$heading,note" >crlf.csv
 status 'CR LF and further columns are taken' 0 simulate -w crlf.csv
@@ -178,11 +211,16 @@ cp -R "$example/profiles" odd
 mkdir odd/speech odd/.speech
 printf '%s\na,0,speech,1,64\n' "$heading" >speech.csv
 status 'an application without placements: 65' 65 "$POLLUX" simulate --profiles odd -w speech.csv
-is 'is told from none' "pollux: speech.csv:2: no profiles of the application 'speech': 'odd/speech' has no placements.csv" "$err"
-for file in validation-064.csv validation-.csv validation-x.csv validation--64.csv validation-64.5.csv; do
+is 'is told from none' \
+	"pollux: speech.csv:2: no profiles of the application 'speech': 'odd/speech' has no \
+placements.csv" "$err"
+for file in validation-064.csv validation-.csv validation-x.csv validation--64.csv \
+	validation-64.5.csv; do
 	cp odd/vision/validation-64.csv "odd/vision/$file"
 	status "$file: 65" 65 "$POLLUX" simulate --profiles odd -w odd.csv
-	is 'is told' "pollux: 'odd/vision/$file': its name is not 'validation-B.csv' of a batch size B" "$err"
+	is 'is told' \
+		"pollux: 'odd/vision/$file': its name is not 'validation-B.csv' of a batch size B" \
+		"$err"
 	rm "odd/vision/$file"
 done
 cp odd/vision/validation-64.csv odd/vision/validation-64.csv.orig
@@ -192,8 +230,11 @@ status 'what does not end in .csv is not looked at' 0 "$POLLUX" simulate --profi
 from_pipe() { tail -n +1 odd.csv | simulate -w pipe --json; }
 ln -s /proc/self/fd/0 pipe
 status 'a workload from a pipe' 0 from_pipe
-is 'is read' 'pipe 1' "$(printf '%s\n' "$out" | json 'print "$d->{workloads}[0]{name} $d->{workloads}[0]{jobs}";')"
-perl -e 'print "'$heading'\n"; printf "%s-%d,%d,vision,1,64\n", "x" x 90, $_, $_ for 1..1000' >long.csv
+is 'is read' 'pipe 1' \
+	"$(printf '%s\n' "$out" |
+	json 'print "$d->{workloads}[0]{name} $d->{workloads}[0]{jobs}";')"
+perl -e 'print "'$heading'\n"; printf "%s-%d,%d,vision,1,64\n", "x" x 90, $_, $_ for 1..1000' \
+	>long.csv
 mkfifo fifo
 cat long.csv >fifo &
 status 'a long one' 0 simulate -w fifo -p fifo --json
@@ -207,17 +248,23 @@ is 'whose' "pollux: job 'a' of 'wide' asks for 100 GPUs; there are 64" "$err"
 status 'which a policy that chooses them does not mind' 0 simulate -w wide.csv
 printf '%s\na,0,vision,16,64\n' "$heading" >thin.csv
 status 'outside of the profiles: 65' 65 simulate -w thin.csv -p fifo
-is 'what was asked for' "pollux: job 'a': the profiles of 'vision' do not cover a local batch of 4 on 4 nodes with 16 GPUs, placement 4444: '$example/profiles/vision/placements.csv'" "$err"
+is 'what was asked for' \
+	"pollux: job 'a': the profiles of 'vision' do not cover a local batch of 4 on 4 nodes with \
+16 GPUs, placement 4444: '$example/profiles/vision/placements.csv'" "$err"
 
 # --- made up ---
-status 'made-up workloads' 0 "$POLLUX" simulate --generate made --jobs 25 --workloads 2 --span 1h --seed 3
-is 'two of them' 'made/workloads/workload-1.csv made/workloads/workload-2.csv' "$(echo made/workloads/*)"
+status 'made-up workloads' 0 "$POLLUX" simulate --generate made --jobs 25 --workloads 2 \
+	--span 1h --seed 3
+is 'two of them' 'made/workloads/workload-1.csv made/workloads/workload-2.csv' \
+	"$(echo made/workloads/*)"
 is 'of 25 jobs each' 52 "$(cat made/workloads/* | wc -l)"
 status 'can be simulated' 0 "$POLLUX" simulate --profiles made/profiles -w made/workloads -p pollux
-status 'the same seed' 0 "$POLLUX" simulate --generate again --jobs 25 --workloads 2 --span 1h --seed 3
+status 'the same seed' 0 "$POLLUX" simulate --generate again --jobs 25 --workloads 2 \
+	--span 1h --seed 3
 ok 'makes the same' diff -r made again
 status 'another' 0 "$POLLUX" simulate --generate other --jobs 25 --workloads 2 --span 1h --seed 4
-result "$(! cmp -s made/workloads/workload-1.csv other/workloads/workload-1.csv; echo $?)" 'makes others'
+result "$(! cmp -s made/workloads/workload-1.csv other/workloads/workload-1.csv; echo $?)" \
+	'makes others'
 status 'nothing is overwritten: 73' 73 "$POLLUX" simulate --generate made
 is 'and that is said' "pollux: cannot create 'made': File exists" "$err"
 status 'nor put where nothing is' 73 "$POLLUX" simulate --generate no/such
@@ -228,16 +275,21 @@ lines/workloads: 1 workload of 1 job' "$out"
 status 'for nodes of 8 GPUs' 0 "$POLLUX" simulate --generate eight -g 8 --jobs 25
 like 'is said' '^eight/profiles: 3 applications, on nodes of up to 8 GPUs$' "$out"
 for policy in goodput pollux sia optimus fifo; do
-	status "can be simulated under $policy" 0 "$POLLUX" simulate --profiles eight/profiles -w eight/workloads -n 4 -g 8 \
-		-p "$policy" -k full
+	status "can be simulated under $policy" 0 "$POLLUX" simulate --profiles eight/profiles \
+		-w eight/workloads -n 4 -g 8 -p "$policy" -k full
 done
 status 'of fewer, too' 0 "$POLLUX" simulate --profiles eight/profiles -w eight/workloads -n 20 -g 3
-status 'nodes that profiles do not cover: 65' 65 "$POLLUX" simulate --profiles made/profiles -w eight/workloads -g 8
+status 'nodes that profiles do not cover: 65' 65 "$POLLUX" simulate --profiles made/profiles \
+	-w eight/workloads -g 8
 like 'is told before the run' \
-	"^pollux: nodes of 8 GPUs: of one node, 'made/profiles/[a-z]+/placements.csv' covers 4$" "$err"
+	"^pollux: nodes of 8 GPUs: of one node, 'made/profiles/[a-z]+/placements.csv' covers 4$" \
+	"$err"
 status 'more than a digit' 64 "$POLLUX" simulate --generate ten -g 10
-is 'in one line' "pollux: option '--gpus-per-node': made-up profiles have a digit for the GPUs of a node, so 9 at most; see 'pollux simulate --help'" "$err"
-"$POLLUX" simulate --generate ended --workloads 10000 --jobs 10000 >/dev/null & # redirected: it is stopped
+is 'in one line' \
+	"pollux: option '--gpus-per-node': made-up profiles have a digit for the GPUs of a node, \
+so 9 at most; see 'pollux simulate --help'" "$err"
+# In the background, as the test stops it.
+"$POLLUX" simulate --generate ended --workloads 10000 --jobs 10000 >/dev/null &
 pid=$!
 ok 'one begins' wait_for 10 sh -c '[ -e ended.*/workloads/workload-3.csv ]'
 kill -TERM $pid
@@ -255,10 +307,12 @@ nothing() { # nothing MESSAGE OPTION...
 	ok 'nothing is made' test ! -e x
 }
 for option in seed jobs span workloads; do
-	nothing "--$option' goes with --generate" --profiles "$example/profiles" -w odd.csv "--$option" 3
+	nothing "--$option' goes with --generate" --profiles "$example/profiles" -w odd.csv \
+		"--$option" 3
 	nothing "--$option' does not go with --from-store" --from-store "--$option" 3
 done
-for option in nodes interval restart-delay slice knowledge lengths profiles workload policy jobs-csv plot devices; do
+for option in nodes interval restart-delay slice knowledge lengths profiles workload policy \
+	jobs-csv plot devices; do
 	nothing "--$option' does not go with --generate" --generate x "--$option" 3
 done
 nothing "--json' does not go with --generate" --generate x --json

@@ -1,6 +1,6 @@
 #!/bin/sh
-# simulate_files.t - what pollux simulate reads from and writes to: links, devices, FIFOs; no file twice.
-# All devices and links are made here: nothing of the system's is named, that could be replaced.
+# simulate_files.t - what pollux simulate reads from and writes to: links, devices, FIFOs; no file
+# twice. The test makes all devices and links itself, so that no file of the system can be replaced.
 # shellcheck disable=SC2317  # functions run by status
 . "$(dirname "$0")/tap.sh"
 unset COLUMNS
@@ -44,7 +44,8 @@ like 'likewise' '^time,running,' "$(cat read.csv)"
 to_own_stdout() { small --jobs-csv standard --json >both; }
 ln -s /proc/self/fd/1 standard
 status 'where standard output goes' 0 to_own_stdout
-is 'both are there, one after the other' "{ $(head -n 1 want.csv)" "$(head -c 1 both) $(sed -n '/^name,/p' both)"
+is 'both are there, one after the other' "{ $(head -n 1 want.csv)" \
+	"$(head -c 1 both) $(sed -n '/^name,/p' both)"
 is 'and the link' /proc/self/fd/1 "$(readlink standard)"
 
 if mknod full c 1 7 2>/dev/null && mknod null c 1 3 2>/dev/null; then
@@ -56,7 +57,8 @@ if mknod full c 1 7 2>/dev/null && mknod null c 1 3 2>/dev/null; then
 	is 'is a device, too' 'character special file' "$(stat -c %F null)"
 	if command -v gnuplot >/dev/null; then
 		status 'so does a picture' 0 small --plot null.svg
-		is 'behind a link' 'null character special file' "$(readlink null.svg) $(stat -c %F null)"
+		is 'behind a link' 'null character special file' \
+			"$(readlink null.svg) $(stat -c %F null)"
 	fi
 else
 	echo "ok $((n += 1)) - devices # SKIP none can be made here"
@@ -67,7 +69,8 @@ is 'nothing is left behind' '' "$(find . -name '*.??????' ! -name '*.csv')"
 late='name,time,application,num_replicas,batch_size\na,0,vision,16,64\n'
 # shellcheck disable=SC2059  # escapes of ours
 printf "$late" >late.csv
-status 'what cannot be written is told before what fails later' 73 simulate -w late.csv -p fifo --jobs-csv no/such.csv
+status 'what cannot be written is told before what fails later' 73 simulate -w late.csv -p fifo \
+	--jobs-csv no/such.csv
 is 'and nothing is printed' '' "$out"
 status 'a directory' 73 simulate -w late.csv -p fifo --timeline-csv far
 is 'is none to write to' "pollux: cannot write 'far': Is a directory" "$err"
@@ -89,16 +92,22 @@ mkdir work
 cp small.csv work/w.csv
 ln -s ../own/vision work/vision
 ln work/w.csv hard.csv
-refused 'over the workload' "option '--jobs-csv' would overwrite 'small.csv', which is read" --jobs-csv ./small.csv
-refused 'over one of a directory' "option '--timeline-csv' would overwrite 'work/w.csv', which is read" \
+refused 'over the workload' "option '--jobs-csv' would overwrite 'small.csv', which is read" \
+	--jobs-csv ./small.csv
+refused 'over one of a directory' \
+	"option '--timeline-csv' would overwrite 'work/w.csv', which is read" \
 	--timeline-csv work/w.csv
-refused 'by another name' "option '--jobs-csv' would overwrite 'work/w.csv', which is read" --jobs-csv hard.csv
-refused 'over profiles' "option '--jobs-csv' would overwrite 'own/vision/placements.csv', which is read" \
+refused 'by another name' "option '--jobs-csv' would overwrite 'work/w.csv', which is read" \
+	--jobs-csv hard.csv
+refused 'over profiles' \
+	"option '--jobs-csv' would overwrite 'own/vision/placements.csv', which is read" \
 	--jobs-csv work/vision/placements.csv
-refused 'one file for two' "options '--jobs-csv' and '--timeline-csv' would write to one file, 'work/../x.csv'" \
+refused 'one file for two' \
+	"options '--jobs-csv' and '--timeline-csv' would write to one file, 'work/../x.csv'" \
 	--jobs-csv x.csv --timeline-csv work/../x.csv
 ln -s x.csv y.csv
-refused 'through a link' "options '--jobs-csv' and '--timeline-csv' would write to one file, 'y.csv'" \
+refused 'through a link' \
+	"options '--jobs-csv' and '--timeline-csv' would write to one file, 'y.csv'" \
 	--jobs-csv x.csv --timeline-csv y.csv
 refused 'that is there' "options '--timeline-csv' and '--plot' would write to one file, 'p.svg'" \
 	--timeline-csv p.svg --plot p.svg

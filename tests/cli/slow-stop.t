@@ -1,6 +1,6 @@
 #!/bin/sh
-# slow-stop.t - a job that takes several slices to stop: who is to have its devices keeps them until it was
-# launched, and for a slice from then on, whoever comes meanwhile.
+# slow-stop.t - a job that takes several slices to stop. The job that is to have its devices next
+# keeps them until it is launched, and for a slice from then on, whichever job comes meanwhile.
 # shellcheck disable=SC2016,SC2317  # texts for other shells; functions run by wait_for
 . "$(dirname "$0")/tap.sh"
 unset POLLUX_POLICY
@@ -27,31 +27,36 @@ END
 ok 'a job runs' wait_for 20 passes_until "state = 'running' AND job_id = 1"
 wait_for 20 [ -e ready ] # else the signal comes before its trap
 "$POLLUX" submit -q --preempt -w 4 -- sh quick >/dev/null
-ok 'its slice over, it is stopped for another' wait_for 20 passes_until "state = 'assigned' AND job_id = 2"
+ok 'its slice over, it is stopped for another' wait_for 20 passes_until \
+	"state = 'assigned' AND job_id = 2"
 # One that would come before both, were it asked now.
 "$POLLUX" submit -q --preempt -w 500 -- sh quick >/dev/null
 sleep 2
 "$POLLUX" schedule
 "$POLLUX" schedule
 is 'two slices later, and whoever has come, the devices are still for it' '1|preempt 2|none' \
-	"$(query "SELECT job_id, ifnull(stop_reason, 'none') FROM runs WHERE state <> 'ended' ORDER BY id" | xargs)"
+	"$(query "SELECT job_id, ifnull(stop_reason, 'none') FROM runs WHERE state <> 'ended'
+		ORDER BY id" | xargs)"
 touch saved
 ok 'it is launched when they are free' wait_for 20 holds "state = 'running' AND job_id = 2"
-ok 'and gives them up when its own slice is over' wait_for 20 passes_until "state = 'running' AND job_id = 3"
+ok 'and gives them up when its own slice is over' wait_for 20 passes_until \
+	"state = 'running' AND job_id = 3"
 is 'none was called off' 0 "$(query "SELECT count(*) FROM runs WHERE outcome = 'not-started'")"
-is 'each ran once' '1|1 2|1 3|1' "$(query 'SELECT job_id, count(*) FROM runs GROUP BY job_id' | xargs)"
+is 'each ran once' '1|1 2|1 3|1' \
+	"$(query 'SELECT job_id, count(*) FROM runs GROUP BY job_id' | xargs)"
 is 'the second for a slice at least' 1 \
 	"$(query "SELECT stop_boot_s - launch_boot_s >= $POLLUX_SLICE FROM runs WHERE job_id = 2")"
 
-# A pass that began before the launch of a run, and reads of it, does not take it for one of another day. The store's
-# write lock keeps it in between. Job 4 would be the one to run.
+# A pass that began before the launch of a run, and reads of it, does not take it for one of another
+# day. The store's write lock keeps it in between. Job 4 would be the one to run.
 "$POLLUX" submit -q --preempt -w 1000 -- sh quick >/dev/null
 hold_store
 POLLUX_SLICE=1000 "$POLLUX" schedule &
 pass=$!
 ok 'a pass waits for it' wait_for 20 has_schedule_lock "$pass"
 sleep 0.5
-let_store_go "UPDATE runs SET launch_boot_s = $(cut -d ' ' -f 1 /proc/uptime) WHERE state = 'running'; COMMIT"
+let_store_go "UPDATE runs SET launch_boot_s = $(cut -d ' ' -f 1 /proc/uptime)
+	WHERE state = 'running'; COMMIT"
 wait "$pass"
 is 'what was launched meanwhile has its slice' '3|none' \
 	"$(query "SELECT job_id, ifnull(stop_reason, 'none') FROM runs WHERE state <> 'ended'")"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # status.t - pollux status: the table at any width, one job in full, JSON, --watch.
-# shellcheck disable=SC2016,SC2317  # Perl and texts for other shells; functions run by status and wait_for
+# shellcheck disable=SC2016,SC2317  # Perl, other shells; functions run by status and wait_for
 . "$(dirname "$0")/tap.sh"
 POLLUX_SLOTS=2
 export POLLUX_SLOTS
@@ -11,7 +11,8 @@ state_of() { "$POLLUX" status --json "$1" | sed -n 's/^      "state": "\(.*\)",$
 state_is() { [ "$(state_of "$1")" = "$2" ]; }
 cleanup() { # jobs end with their store, and before it
 	touch "$TMP/go"
-	for id in $("$POLLUX" status --json 2>/dev/null | sed -n 's/^      "id": \([0-9]*\),$/\1/p'); do
+	for id in $("$POLLUX" status --json 2>/dev/null |
+		sed -n 's/^      "id": \([0-9]*\),$/\1/p'); do
 		"$POLLUX" cancel "$id" 2>/dev/null && "$POLLUX" wait --timeout 20 "$id" 2>/dev/null
 	done
 	sleep 0.3
@@ -21,7 +22,8 @@ longer_than() { perl -CS -ne 'BEGIN { $w = shift } chomp; print "$_\n" if length
 
 # --- nothing there ---
 status 'no store yet' 0 "$POLLUX" status
-is 'is no jobs' "No jobs; 'pollux submit' queues one, 'pollux status --all' shows ended ones." "$out"
+is 'is no jobs' "No jobs; 'pollux submit' queues one, 'pollux status --all' shows ended ones." \
+	"$out"
 is 'and not an error' '' "$err"
 status 'in JSON' 0 "$POLLUX" status --json
 is 'too' '1 0' "$(printf '%s' "$out" | json 'print "$d->{schema_version} ", scalar @{$d->{jobs}}')"
@@ -49,10 +51,12 @@ unlike 'no escape sequence in a pipe' "$(printf '\033')" "$out"
 
 for width in 200 80 60 40; do
 	run env COLUMNS=$width "$POLLUX" status
-	is "$width columns are enough" '' "$(printf '%s\n' "$out" | sed -n '/^ID/,/^$/p' | longer_than $width)"
+	is "$width columns are enough" '' \
+		"$(printf '%s\n' "$out" | sed -n '/^ID/,/^$/p' | longer_than $width)"
 done
 run env COLUMNS=80 "$POLLUX" status
-like 'columns of which nothing is known make room for the reasons' '^ID  NAME +STATE +BATCH  REASON$' "$out"
+like 'columns of which nothing is known make room for the reasons' \
+	'^ID  NAME +STATE +BATCH  REASON$' "$out"
 like 'which are whole' "held at submission; 'pollux release' lets it go\$" "$out"
 for width in 60 40; do
 	run env COLUMNS=$width "$POLLUX" status
@@ -74,7 +78,8 @@ ok 'the second is done' "$POLLUX" wait --timeout 20 2
 run "$POLLUX" status
 like 'a device is in use' '^1 device in use; 1 running, 1 waiting, 1 held, 1 ended$' "$out"
 like 'a row: devices, time, share done, batch, why it runs so' \
-	"$long +running +1 +([0-9]+m)?[0-9]+s +25% +50 .* keeps its device: it has saved nothing\$" "$out"
+	"$long +running +1 +([0-9]+m)?[0-9]+s +25% +50 .* keeps its device: it has saved \
+nothing\$" "$out"
 like 'a waiting one says what for' '3  ctrl.* queued .* after job 1' "$out"
 unlike 'a pass has run' 'No pass' "$out"
 like 'unknown is -, not 0' '^ +4  held +held +-  +-  +-  +-  +-  +-  ' "$out"
@@ -95,36 +100,55 @@ like 'its times to the second' '^  started +[0-9]{2}:[0-9]{2}:[0-9]{2}$' "$out"
 like 'it keeps its devices as long as it has saved nothing' \
 	'^  reason +keeps its device: it has saved nothing$' "$out"
 run "$POLLUX" status 1 3
-is 'two jobs, in the order asked' 'job 1: job 3: ' "$(printf '%s\n' "$out" | sed -n 's/^\(job [0-9]*: \).*/\1/p' | tr -d '\n')"
+is 'two jobs, in the order asked' 'job 1: job 3: ' \
+	"$(printf '%s\n' "$out" | sed -n 's/^\(job [0-9]*: \).*/\1/p' | tr -d '\n')"
 like 'what it is to come after' '^  after +job 1, which is running$' "$out"
 
 # --- JSON ---
 "$POLLUX" status --json >list.json
 "$POLLUX" status --json 1 3 >some.json
 is 'by ids those ids' '1 3' "$(json 'print join " ", map { $_->{id} } @{$d->{jobs}}' <some.json)"
-is 'the names come through' 'Übung äöü 模型 с данными' "$(json 'binmode STDOUT, ":utf8"; print $d->{jobs}[1]{name}' <list.json)"
-is 'control characters too' "$(printf 'ctrl\033[2Jname')" "$(json 'print $d->{jobs}[2]{name}' <list.json)"
+is 'the names come through' 'Übung äöü 模型 с данными' \
+	"$(json 'binmode STDOUT, ":utf8"; print $d->{jobs}[1]{name}' <list.json)"
+is 'control characters too' "$(printf 'ctrl\033[2Jname')" \
+	"$(json 'print $d->{jobs}[2]{name}' <list.json)"
 keys='print join " ", sort keys %$x'
 is 'keys of the document' 'devices_in_use ended held jobs running schema_version time_s waiting' \
 	"$(json "my \$x = \$d; $keys" <list.json)"
-job_keys='accumulates attained_service_device_s batch_size checkpoint_samples done_ratio end_time_s epoch eta_s exit_code failures grace_s id learning_rate learning_rate_rule loss lost_s lost_samples max_batch_size max_local_batch_size max_replicas min_batch_size min_replicas name next_start_time_s noise_scale preemption preemptions printed_total_steps profile reason retries run run_time_s runs samples start_time_s state status_text steps stop_signal submit_time_s term_signal throughput_eps time_limit_s total_samples total_steps weight workload'
+job_keys="accumulates attained_service_device_s batch_size checkpoint_samples done_ratio \
+end_time_s epoch eta_s exit_code failures grace_s id learning_rate learning_rate_rule loss lost_s \
+lost_samples max_batch_size max_local_batch_size max_replicas min_batch_size min_replicas name \
+next_start_time_s noise_scale preemption preemptions printed_total_steps profile reason retries \
+run run_time_s runs samples start_time_s state status_text steps stop_signal submit_time_s \
+term_signal throughput_eps time_limit_s total_samples total_steps weight workload"
 is 'keys of a job' "$job_keys" "$(json "my \$x = \$d->{jobs}[0]; $keys" <list.json)"
 is 'the same of one that waits' "$job_keys" "$(json "my \$x = \$d->{jobs}[3]; $keys" <list.json)"
-run_keys='accumulation_steps assigned_time_s batch_size checkpoint_samples config_version cpu_time_s devices diagnosis duration_s end_time_s exit_code first_samples first_step_s id last_samples launch_time_s leader_pid learning_rate_scale local_batch_size lost_s lost_samples number outcome peak_device_memory_bytes peak_memory_bytes replicas state step_pattern step_source step_time_s stop_duration_s stop_reason takes_configs term_signal'
+run_keys="accumulation_steps assigned_time_s batch_size checkpoint_samples config_version \
+cpu_time_s devices diagnosis duration_s end_time_s exit_code first_samples first_step_s id \
+last_samples launch_time_s leader_pid learning_rate_scale local_batch_size lost_s lost_samples \
+number outcome peak_device_memory_bytes peak_memory_bytes replicas state step_pattern step_source \
+step_time_s stop_duration_s stop_reason takes_configs term_signal"
 is 'keys of a run' "$run_keys" "$(json "my \$x = \$d->{jobs}[0]{run}; $keys" <list.json)"
-is 'with ids also details' 'after argv checkpoint_dir directory events git_commit git_dirty log_path observations program resume_args runs step_regex' \
+is 'with ids also details' \
+	"after argv checkpoint_dir directory events git_commit git_dirty log_path observations \
+program resume_args runs step_regex" \
 	"$(json "my \$x = \$d->{jobs}[0]{details}; $keys" <some.json)"
 is 'a run in the details has the same keys' "$run_keys" \
 	"$(json "my \$x = \$d->{jobs}[0]{details}{runs}[0]; $keys" <some.json)"
-is 'keys of an event' 'kind run_id text time_s' "$(json "my \$x = \$d->{jobs}[0]{details}{events}[0]; $keys" <some.json)"
+is 'keys of an event' 'kind run_id text time_s' \
+	"$(json "my \$x = \$d->{jobs}[0]{details}{events}[0]; $keys" <some.json)"
 is 'what it comes after' '1 queued-or-running 0' "$(json 'my $a = $d->{jobs}[1]{details}{after}[0];
-	print "$a->{after_id} ", $a->{after_state} =~ /^(queued|running)$/ ? "queued-or-running" : "", " ",
-	$a->{must_succeed} ? 1 : 0' <some.json)"
+	print "$a->{after_id} ",
+		$a->{after_state} =~ /^(queued|running)$/ ? "queued-or-running" : "", " ",
+		$a->{must_succeed} ? 1 : 0' <some.json)"
 is 'numbers are numbers' '250 0.25 50 1000' \
-	"$(json 'my $j = $d->{jobs}[0]; print "$j->{samples} $j->{done_ratio} $j->{batch_size} $j->{total_samples}"' <list.json)"
+	"$(json 'my $j = $d->{jobs}[0];
+		print join " ", @$j{qw(samples done_ratio batch_size total_samples)}' <list.json)"
 is 'unknown is null' 'null null null null null' "$(json 'my $j = $d->{jobs}[3];
-	print join " ", map { defined $j->{$_} ? $j->{$_} : "null" } qw(samples done_ratio eta_s run end_time_s)' <list.json)"
-is 'the argument vector is whole' 'sh -c' "$(json 'print join " ", @{$d->{jobs}[0]{details}{argv}}[0, 1]' <some.json)"
+	print join " ", map { defined $j->{$_} ? $j->{$_} : "null" }
+		qw(samples done_ratio eta_s run end_time_s)' <list.json)"
+is 'the argument vector is whole' 'sh -c' \
+	"$(json 'print join " ", @{$d->{jobs}[0]{details}{argv}}[0, 1]' <some.json)"
 unlike 'the environment is not in it' 'POLLUX_SLOTS' "$(cat some.json)"
 
 # --- --watch ---
@@ -141,17 +165,21 @@ watcher=$!
 ok 'JSON again and again' wait_for 20 lines 500
 kill -TERM $watcher
 status 'ends quietly when terminated' 0 wait $watcher
-is 'is a stream of documents' many "$(perl -MJSON::PP -0777 -ne 'my $j = JSON::PP->new->utf8; $j->incr_parse($_);
+is 'is a stream of documents' many \
+	"$(perl -MJSON::PP -0777 -ne 'my $j = JSON::PP->new->utf8; $j->incr_parse($_);
 	my $n = 0; $n++ while $j->incr_parse; print $n > 1 ? "many" : $n' watched)"
 
 # --- stopping, ended ---
-stubborn=$(submit -n stubborn --grace 30s -- sh -c 'trap "" TERM; while [ ! -e "$0/go" ]; do sleep 0.1; done' "$TMP")
+stubborn=$(submit -n stubborn --grace 30s \
+	-- sh -c 'trap "" TERM; while [ ! -e "$0/go" ]; do sleep 0.1; done' "$TMP")
 "$POLLUX" schedule
 wait_for 20 state_is "$stubborn" running
 "$POLLUX" cancel "$stubborn"
 ok 'one that is asked to stop is stopping' wait_for 20 state_is "$stubborn" stopping
-like 'and says why' '  stubborn +stopping .* to be cancelled; asked to stop .* grace 30s$' "$("$POLLUX" status)"
-# It is stopping once that is asked for; one that ended before its supervisor had heard of it would be done.
+like 'and says why' '  stubborn +stopping .* to be cancelled; asked to stop .* grace 30s$' \
+	"$("$POLLUX" status)"
+# The job counts as stopping once its cancellation is asked for. A job that ended before its
+# supervisor heard of the request would be done.
 told() { "$POLLUX" status "$stubborn" | grep -q ' stop  *SIGTERM, '; }
 ok 'it is told' wait_for 20 told
 touch go
@@ -162,7 +190,11 @@ run "$POLLUX" status 1
 like 'in full too' '^  exit status +3$' "$out"
 "$POLLUX" wait --timeout 30 "$stubborn" 2>/dev/null
 ok 'a cancelled one is cancelled' state_is "$stubborn" cancelled
-old() { sqlite3 -cmd ".timeout 10000" "$POLLUX_DIR/pollux.db" 'UPDATE jobs SET end_time_s = end_time_s - 90000 WHERE id = 1'; }
+old()
+{
+	sqlite3 -cmd ".timeout 10000" "$POLLUX_DIR/pollux.db" \
+		'UPDATE jobs SET end_time_s = end_time_s - 90000 WHERE id = 1'
+}
 old
 unlike 'after a day an ended job is not listed' "  $long  " "$("$POLLUX" status)"
 like 'but with --all' "  $long  " "$("$POLLUX" status --all)"
@@ -170,10 +202,14 @@ like 'and by its number' '^job 1: ' "$("$POLLUX" status 1)"
 
 # --- nobody schedules any more ---
 late=$(submit -n late --after "$(cat id.held)" -- true)
-sqlite3 -cmd ".timeout 10000" "$POLLUX_DIR/pollux.db" "UPDATE jobs SET submit_time_s = submit_time_s - 1000, reason = '' WHERE id = $late"
-like 'a job no pass has looked at' "^No pass has run since job $late was submitted:\$" "$("$POLLUX" status)"
-sqlite3 -cmd ".timeout 10000" "$POLLUX_DIR/pollux.db" "UPDATE jobs SET reason = 'x', next_start_time_s = submit_time_s WHERE id = $late"
-like 'a job that was to start' "^No pass has run since .*, when job $late was to start:\$" "$("$POLLUX" status)"
+sqlite3 -cmd ".timeout 10000" "$POLLUX_DIR/pollux.db" \
+	"UPDATE jobs SET submit_time_s = submit_time_s - 1000, reason = '' WHERE id = $late"
+like 'a job no pass has looked at' "^No pass has run since job $late was submitted:\$" \
+	"$("$POLLUX" status)"
+sqlite3 -cmd ".timeout 10000" "$POLLUX_DIR/pollux.db" \
+	"UPDATE jobs SET reason = 'x', next_start_time_s = submit_time_s WHERE id = $late"
+like 'a job that was to start' "^No pass has run since .*, when job $late was to start:\$" \
+	"$("$POLLUX" status)"
 "$POLLUX" schedule
 unlike 'until one runs' 'No pass' "$("$POLLUX" status)"
 
@@ -190,7 +226,9 @@ fi
 
 # --- a summary of some ---
 status 'a summary of two jobs' 0 env COLUMNS=70 "$POLLUX" status --summary "$stubborn" 2
-is 'has these' "$stubborn 2" "$(printf '%s\n' "$out" | sed -n 's/^ *\([0-9][0-9]*\)  [^ ].*/\1/p' | tr '\n' ' ' | sed 's/ $//')"
+is 'has these' "$stubborn 2" \
+	"$(printf '%s\n' "$out" | sed -n 's/^ *\([0-9][0-9]*\)  [^ ].*/\1/p' | tr '\n' ' ' |
+	sed 's/ $//')"
 like 'how one of them ended on a line below' '^    cancelled$' "$out"
 like 'and the means over them' '^2 jobs; mean from submission to end ' "$out"
 
@@ -200,21 +238,22 @@ sqlite3 -cmd ".timeout 10000" "$POLLUX_DIR/pollux.db" "
 	UPDATE jobs SET samples = 1234567, steps = 2e9, loss = 0.25, checkpoint_samples = 1.2e6,
 	 lost_samples = 123456, lost_s = 754, runs = 7 WHERE id = $past;
 	CREATE TEMP TABLE ends (number, outcome, stop_reason, exit_code, term_signal, diagnosis);
-	INSERT INTO ends VALUES (1, 'stopped', 'preempt', 75, NULL, ''), (2, 'stopped', 'hold', NULL, 15, ''),
-	 (3, 'stopped', 'time-limit', NULL, 9, ''), (4, 'not-started', 'cancel', NULL, NULL, ''),
-	 (5, 'failed', 'none', 1, NULL, ''), (6, 'failed', 'none', NULL, 11, ''),
+	INSERT INTO ends VALUES (1, 'stopped', 'preempt', 75, NULL, ''), (2, 'stopped', 'hold',
+	NULL, 15, ''), (3, 'stopped', 'time-limit', NULL, 9, ''), (4, 'not-started', 'cancel', NULL,
+	NULL, ''), (5, 'failed', 'none', 1, NULL, ''), (6, 'failed', 'none', NULL, 11, ''),
 	 (7, 'completed', 'none', 0, NULL, '');
-	INSERT INTO runs (job_id, number, state, replicas, accumulation_steps, learning_rate_scale, boot_id,
-	  assigned_time_s, assigned_boot_s, launch_time_s, end_time_s, duration_s, outcome, stop_reason,
-	  exit_code, term_signal, diagnosis, batch_size, local_batch_size, first_samples, last_samples,
-	  step_time_s, first_step_s, stop_duration_s)
-	 SELECT $past, number, 'ended', 1, 1, 1, 'x', 0, 0, unixepoch() - 1000 + number, unixepoch(), 754,
-	  outcome, stop_reason, exit_code, term_signal, diagnosis, 128, 128, 0, 1.23e6, 0.0123,
-	  12.5, 3.21 FROM ends;
+	INSERT INTO runs (job_id, number, state, replicas, accumulation_steps, learning_rate_scale,
+	boot_id, assigned_time_s, assigned_boot_s, launch_time_s, end_time_s, duration_s, outcome,
+	stop_reason, exit_code, term_signal, diagnosis, batch_size, local_batch_size, first_samples,
+	last_samples, step_time_s, first_step_s, stop_duration_s)
+	 SELECT $past, number, 'ended', 1, 1, 1, 'x', 0, 0, unixepoch() - 1000 + number,
+	unixepoch(), 754, outcome, stop_reason, exit_code, term_signal, diagnosis, 128, 128, 0,
+	1.23e6, 0.0123, 12.5, 3.21 FROM ends;
 	INSERT INTO run_devices (run_id, position, device, kind, binding, cores, in_use)
 			SELECT id, 0, 'cpu:0', 'cpu', '0', 1, 0 FROM runs WHERE job_id = $past"
 run env COLUMNS=80 "$POLLUX" status "$past"
-is '80 columns are enough for its runs' '' "$(printf '%s\n' "$out" | sed -n '/^RUN/,/^$/p' | longer_than 80)"
+is '80 columns are enough for its runs' '' \
+	"$(printf '%s\n' "$out" | sed -n '/^RUN/,/^$/p' | longer_than 80)"
 is 'and for how each of them ended' 'preempted
 held
 time limit, SIGKILL
@@ -222,30 +261,38 @@ called off
 failed, status 1
 failed, SIGSEGV
 completed' "$(printf '%s\n' "$out" | sed -n '/^RUN/,/^$/{/^RUN/d;/^$/d;s/.*  //p;}')"
-like 'counts in digits' '^  position +samples 1234567, steps 2000000000, loss 0\.25, 41\.1% done$' "$out"
+like 'counts in digits' '^  position +samples 1234567, steps 2000000000, loss 0\.25, 41\.1% done$' \
+	"$out"
 like 'those declared too' '^  total +samples 3000000$' "$out"
 like 'and what was lost' '^  lost +samples 123456, running 12m34s$' "$out"
-sqlite3 -cmd ".timeout 10000" "$POLLUX_DIR/pollux.db" "DELETE FROM runs WHERE job_id = $past AND number IN (3, 5, 6)"
+sqlite3 -cmd ".timeout 10000" "$POLLUX_DIR/pollux.db" \
+	"DELETE FROM runs WHERE job_id = $past AND number IN (3, 5, 6)"
 like 'where there is room, all columns' \
 	'^RUN +START +TIME +ON +BATCH +SAMPLES +MS/STEP +FIRST +STOP +OUTCOME$' \
 	"$(COLUMNS=80 "$POLLUX" status "$past")"
 
 sqlite3 -cmd ".timeout 10000" "$POLLUX_DIR/pollux.db" "
-	INSERT INTO observations SELECT id, 'cpu', 1, 1, 64, 2, 100, 9, 0, 0, 0.0345, 0, 0.03, NULL, 5 FROM runs
-	 WHERE job_id = $past AND number = 2;
-	INSERT INTO observations SELECT id, 'cpu', 1, 1, 128, 1, 100, 9, 0, 0, 0.0123, 0, 0.01, NULL, 6 FROM runs
-	 WHERE job_id = $past AND number = 2"
+	INSERT INTO observations SELECT id, 'cpu', 1, 1, 64, 2, 100, 9, 0, 0, 0.0345, 0, 0.03, NULL,
+	5 FROM runs WHERE job_id = $past AND number = 2;
+	INSERT INTO observations SELECT id, 'cpu', 1, 1, 128, 1, 100, 9, 0, 0, 0.0123, 0, 0.01,
+	NULL, 6 FROM runs WHERE job_id = $past AND number = 2"
 out=$(COLUMNS=80 "$POLLUX" status "$past")
-is 'a run that changed its sizes has those before on a line of their own' '128 12.3 128=1*64*2 34.5' \
-	"$(printf '%s\n' "$out" | sed -n '/^RUN/,/^$/p' | awk '$1 == 2 { print $5, $7; getline; print $1, $2 }' | tr '\n' ' ' | sed 's/ $//')"
+is 'a run that changed its sizes has those before on a line of their own' \
+	'128 12.3 128=1*64*2 34.5' \
+	"$(printf '%s\n' "$out" | sed -n '/^RUN/,/^$/p' |
+		awk '$1 == 2 { print $5, $7; getline; print $1, $2 }' | tr '\n' ' ' | sed 's/ $//')"
 like 'which says so' '^ +128=1\*64\*2 +34\.5 +before that$' "$out"
-wordy=$(submit -n wordy --hold -- sh -c "echo 'two  blanks' and some words that a line of eighty columns has no room for")
+wordy=$(submit -n wordy --hold \
+	-- sh -c "echo 'two  blanks' and some words that a line of eighty columns has no room for")
 run env COLUMNS=80 "$POLLUX" status "$wordy"
-is 'a command that is longer than a line' '' "$(printf '%s\n' "$out" | sed -n '/^  command/,/^  program/p' | longer_than 80)"
+is 'a command that is longer than a line' '' \
+	"$(printf '%s\n' "$out" | sed -n '/^  command/,/^  program/p' | longer_than 80)"
 like 'is broken at a blank, and whole' "^  command     sh -c 'echo '\\\\''two  blanks" "$out"
 like 'with its end' '^ {14}.* no room for.$' "$out"
-sqlite3 -cmd ".timeout 10000" "$POLLUX_DIR/pollux.db" "INSERT INTO events (time_s, job_id, kind, text)
-	VALUES (unixepoch(), $wordy, 'change', 'one two three four five six seven eight nine ten eleven twelve')"
+sqlite3 -cmd ".timeout 10000" "$POLLUX_DIR/pollux.db" \
+	"INSERT INTO events (time_s, job_id, kind, text)
+	VALUES (unixepoch(), $wordy, 'change', 'one two three four five six seven eight nine ten \
+eleven twelve')"
 run env COLUMNS=60 "$POLLUX" status "$wordy"
 like 'an event is broken too' '^[0-9:]+  change     one two three four five six seven eight$' "$out"
 like 'with its rest below' '^ {21}nine ten eleven twelve$' "$out"
@@ -262,7 +309,9 @@ is 'nothing' '' "$out"
 status '--all with a job' 64 "$POLLUX" status --all 1
 status '--summary with --json' 64 "$POLLUX" status --summary --json
 status '--color of something else' 64 "$POLLUX" status --color maybe
-is 'is named' "pollux: option '--color' wants auto, always or never, not 'maybe'; see 'pollux status --help'" "$err"
+is 'is named' \
+	"pollux: option '--color' wants auto, always or never, not 'maybe'; see 'pollux status \
+--help'" "$err"
 for wrong in 0 -1 x '' 99999999; do
 	status "--watch '$wrong' is a usage error" 64 "$POLLUX" status --watch "$wrong"
 done

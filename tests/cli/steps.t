@@ -1,6 +1,7 @@
 #!/bin/sh
-# steps.t - pollux steps, and jobs that are timed from their logs, by programs that know nothing of pollux.
-# shellcheck disable=SC2317,SC2016  # cleanup is called by the trap; jobs' shells expand what is quoted
+# steps.t - pollux steps, and jobs that are timed from their logs, by programs that know nothing of
+# pollux.
+# shellcheck disable=SC2317,SC2016  # cleanup is called by the trap; quoted: for jobs' shells
 . "$(dirname "$0")/tap.sh"
 export POLLUX_SLOTS=1
 submit() { "$POLLUX" submit -q "$@"; }
@@ -11,7 +12,8 @@ between() { [ "$1" -lt "$2" ] && [ "$2" -lt "$3" ]; }
 comes() { ok "$1" wait_for "$2" is_so "$3"; }	# comes NAME SECONDS SQL
 cleanup() {
 	[ -e "$POLLUX_DIR/pollux.db" ] || return
-	for id in $(query "SELECT id FROM jobs WHERE state NOT IN ('done', 'failed', 'cancelled', 'timeout')"); do
+	for id in $(query "SELECT id FROM jobs
+		WHERE state NOT IN ('done', 'failed', 'cancelled', 'timeout')"); do
 		"$POLLUX" cancel "$id"
 	done
 	# shellcheck disable=SC2046  # a list of words
@@ -23,40 +25,52 @@ cleanup() {
 nano() { # nano N: lines as nanoGPT prints them
 	awk -v n="$1" 'BEGIN { for (i = 1; i <= n; i++) {
 		if (i % 10 == 1) printf "step %d: train loss 3.1, val loss 3.2\n", i - 1
-		printf "iter %d: loss %.4f, time %sms, mfu 1.20%%\n", i, 3 / i, i == 1 ? "9000.00" : i % 10 == 1 ? "900.00" : "20.50"
+		time = i == 1 ? "9000.00" : i % 10 == 1 ? "900.00" : "20.50"
+		printf "iter %d: loss %.4f, time %sms, mfu 1.20%%\n", i, 3 / i, time
 	} }'
 }
 nano 100 >nano.log
 status 'a log of nanoGPT' 0 "$POLLUX" steps nano.log
 is 'pattern and form' 'nanogpt: iter N: loss X, time Tms' "$(echo "$out" | sed -n 1p)"
 like 'position' '^  position +100 steps$' "$out"
-like 'time: steps after an evaluation left out' '^  time of one 20\.5ms, median of [0-9]+ lines, ' "$out"
+like 'time: steps after an evaluation left out' \
+	'^  time of one 20\.5ms, median of [0-9]+ lines, ' "$out"
 like 'how many lines' '^  lines +100 of 110 are steps$' "$out"
 is 'from standard input' "$out" "$("$POLLUX" steps <nano.log)"
 is 'and by "-"' "$out" "$("$POLLUX" steps - <nano.log)"
-is 'as JSON' 'nanogpt 100 0.0205 printed 110' "$("$POLLUX" steps --json nano.log | perl -MJSON::PP -0777 -ne '
-	my $d = decode_json($_); print join " ", @$d{qw(pattern position unit_time_s basis lines)}')"
+is 'as JSON' 'nanogpt 100 0.0205 printed 110' \
+	"$("$POLLUX" steps --json nano.log | perl -MJSON::PP -0777 -ne '
+	my $d = decode_json($_);
+	print join " ", @$d{qw(pattern position unit_time_s basis lines)}')"
 
 printf 'step 1/50\nstep 2/50\nstep 3/50\n' >counted.log
 status 'counters alone' 0 "$POLLUX" steps counted.log
-like 'have no time in a file, which is said' '^  time of one not in the lines: measured by their times of arrival' "$out"
+like 'have no time in a file, which is said' \
+	'^  time of one not in the lines: measured by their times of arrival' "$out"
 like 'but a total' '^  total +50 steps$' "$out"
 printf '{"update": 5, "ms": 12.5}\n' >own.log
 status 'lines of no known form' 1 "$POLLUX" steps own.log
 is 'nothing on standard output' '' "$out"
-is 'and what to do' "pollux: no steps recognised in 1 lines: give --step-regex, or use 'pollux report' in the program" "$err"
+is 'and what to do' \
+	"pollux: no steps recognised in 1 lines: give --step-regex, or use 'pollux report' in the \
+program" "$err"
 status 'null as JSON' 1 "$POLLUX" steps --json own.log
 like 'a document all the same' '"pattern": null' "$out"
-status 'a regular expression of one'"'"'s own' 0 "$POLLUX" steps --step-regex '"update": ([0-9]+), "ms": ([0-9.]+)' own.log
+status 'a regular expression of one'"'"'s own' 0 "$POLLUX" steps \
+	--step-regex '"update": ([0-9]+), "ms": ([0-9.]+)' own.log
 like 'its milliseconds' '^  time of one 12\.5ms, of the last line$' "$out"
 status 'one that is none' 64 "$POLLUX" steps --step-regex '(' own.log
-like 'is told' "^pollux: option '--step-regex': '\\(' is no regular expression: missing closing parenthesis, at offset 1$" "$err"
+like 'is told' \
+	"^pollux: option '--step-regex': '\\(' is no regular expression: missing closing \
+parenthesis, at offset 1$" "$err"
 for digit in '\d+' '[\d.]+'; do
-	status "digits as other dialects write them: $digit" 0 "$POLLUX" steps --step-regex "\"update\": ($digit)" own.log
+	status "digits as other dialects write them: $digit" 0 "$POLLUX" steps \
+		--step-regex "\"update\": ($digit)" own.log
 done
 status 'a backslash before a d is one' 1 "$POLLUX" steps --step-regex '\\d([0-9]+)' own.log
 status 'one whose group is no number' 1 "$POLLUX" steps --step-regex '(update)' own.log
-is 'is told that it matches' 'pollux: no steps recognised: --step-regex matches, but its first group is no number' "$err"
+is 'is told that it matches' \
+	'pollux: no steps recognised: --step-regex matches, but its first group is no number' "$err"
 status 'one that matches nothing' 1 "$POLLUX" steps --step-regex '(downdate)' own.log
 is 'is told that' 'pollux: no steps recognised: none of 1 lines matches' "$err"
 status 'one without a group' 64 "$POLLUX" steps --step-regex 'x' own.log
@@ -66,7 +80,8 @@ status 'no such file' 66 "$POLLUX" steps nowhere.log
 is 'is told' "pollux: cannot open 'nowhere.log': No such file or directory" "$err"
 status 'a directory' 74 "$POLLUX" steps .
 status 'two files' 64 "$POLLUX" steps nano.log own.log
-is 'all patterns' "$(grep -c '\.name = ' "$ROOT/src/steps/pattern_table.c")" "$("$POLLUX" steps --list | wc -l | tr -d ' ')"
+is 'all patterns' "$(grep -c '\.name = ' "$ROOT/src/steps/pattern_table.c")" \
+	"$("$POLLUX" steps --list | wc -l | tr -d ' ')"
 
 # --- a job, by its printed times ---
 
@@ -96,7 +111,8 @@ while n < total:
     n += 1
     if n % 5 == 0:
         s = int(time.time() - t0)
-        sys.stderr.write("\r  1%%|1         | %d/%d [%02d:%02d<10:00, 48.00it/s, loss=2.1]" % (n, total, s // 60, s % 60))
+        bar = "\r  1%%|1         | %d/%d [%02d:%02d<10:00, 48.00it/s, loss=2.1]"
+        sys.stderr.write(bar % (n, total, s // 60, s % 60))
         sys.stderr.flush()
 END
 ok 'python3 is there (tools/need.sh brings it)' command -v python3
@@ -114,9 +130,11 @@ before=$(query 'SELECT CAST(steps AS INTEGER) FROM jobs')
 "$POLLUX" requeue "$job"
 ok 'it is stopped' wait_for 20 is_so "state = 'ended' FROM runs WHERE number = 1"
 "$POLLUX" schedule
-comes 'and goes on from where it was' 30 "state = 'running' AND step_source = 'log:nanogpt' FROM runs WHERE number = 2"
+comes 'and goes on from where it was' 30 \
+	"state = 'running' AND step_source = 'log:nanogpt' FROM runs WHERE number = 2"
 comes 'its steps too' 10 "steps > $before AND runs = 2 FROM jobs"
-is 'the time to the first step is known of both' 2 "$(query 'SELECT count(*) FROM runs WHERE first_step_s > 0')"
+is 'the time to the first step is known of both' 2 \
+	"$(query 'SELECT count(*) FROM runs WHERE first_step_s > 0')"
 "$POLLUX" cancel "$job"
 "$POLLUX" wait "$job" >/dev/null 2>&1
 
@@ -125,20 +143,26 @@ is 'the time to the first step is known of both' 2 "$(query 'SELECT count(*) FRO
 bar=$(submit -b 8 -- python3 bar.py)
 "$POLLUX" schedule
 comes 'a progress bar is timed by arrival' 60 \
-	"count(*) = 1 FROM observations o JOIN runs r ON r.id = o.run_id WHERE r.job_id = $bar AND n_windows >= 2"
+	"count(*) = 1 FROM observations o JOIN runs r ON r.id = o.run_id WHERE r.job_id = $bar
+		AND n_windows >= 2"
 t=$(query "SELECT CAST(1e6 * step_time_s AS INTEGER) FROM runs WHERE job_id = $bar")
-ok "about what it takes ($t us, 20000 and what a loop takes)" between 19900 "$t" $((TIME_SCALE * 100000))
+ok "about what it takes ($t us, 20000 and what a loop takes)" between 19900 "$t" \
+	$((TIME_SCALE * 100000))
 is 'its total is known' 100000.0 "$(query "SELECT printed_total_steps FROM jobs WHERE id = $bar")"
-like 'and so when it ends' '^  rate +samples/s [0-9.]+, to its end [0-9]+m' "$("$POLLUX" status "$bar")"
+like 'and so when it ends' '^  rate +samples/s [0-9.]+, to its end [0-9]+m' \
+	"$("$POLLUX" status "$bar")"
 like 'explain too' '^  end +about ' "$("$POLLUX" explain "$bar")"
 "$POLLUX" cancel "$bar"
 "$POLLUX" wait "$bar" >/dev/null 2>&1
 
 # --- a regular expression, and reports that win ---
 
-own=$(submit --step-regex '^u=([0-9]+) t=([0-9.]+)' -- sh -c 'n=0; while :; do n=$((n + 1)); echo "u=$n t=7.5"; sleep 0.02; done')
+own=$(submit --step-regex '^u=([0-9]+) t=([0-9.]+)' \
+	-- sh -c 'n=0; while :; do n=$((n + 1)); echo "u=$n t=7.5"; sleep 0.02; done')
 "$POLLUX" schedule
-comes 'a job with an expression of its own' 20 "step_source = 'log:step-regex' AND abs(step_time_s - 0.0075) < 1e-9 FROM runs WHERE job_id = $own"
+comes 'a job with an expression of its own' 20 \
+	"step_source = 'log:step-regex' AND abs(step_time_s - 0.0075) < 1e-9 FROM runs
+		WHERE job_id = $own"
 like 'which status shows' '^  step regex  \^u=' "$("$POLLUX" status "$own")"
 "$POLLUX" cancel "$own"
 "$POLLUX" wait "$own" >/dev/null 2>&1
@@ -146,7 +170,8 @@ like 'which status shows' '^  step regex  \^u=' "$("$POLLUX" status "$own")"
 log_is_read() { # the supervisor has it open for reading, beside for its own lines
 	for fd in "/proc/$pid/fd"/*; do
 		case $(readlink "$fd") in
-		*/logs/"$told".log) grep -q '^flags:.*0$' "/proc/$pid/fdinfo/${fd##*/}" && return 0 ;;
+		*/logs/"$told".log)
+			grep -q '^flags:.*0$' "/proc/$pid/fdinfo/${fd##*/}" && return 0 ;;
 		esac
 	done
 	return 1
@@ -158,11 +183,14 @@ told=$(submit -b 4 -- sh -c 'n=0; while :; do
 	sleep 0.03
 done' "$POLLUX")
 "$POLLUX" schedule
-comes 'a job that reports nothing yet' 20 "step_source = 'log:nanogpt' AND abs(step_time_s - 0.005) < 1e-9 FROM runs WHERE job_id = $told"
+comes 'a job that reports nothing yet' 20 \
+	"step_source = 'log:nanogpt' AND abs(step_time_s - 0.005) < 1e-9 FROM runs
+		WHERE job_id = $told"
 pid=$(query "SELECT $supervisor_pid FROM runs WHERE job_id = $told")
 ok 'its log is read' log_is_read
 : >go
-comes 'is timed by its reports once it has' 20 "step_source = 'reports' AND abs(step_time_s - 0.03) < 1e-9 FROM runs WHERE job_id = $told"
+comes 'is timed by its reports once it has' 20 \
+	"step_source = 'reports' AND abs(step_time_s - 0.03) < 1e-9 FROM runs WHERE job_id = $told"
 like 'which is shown' '^  step times  from its reports$' "$("$POLLUX" status "$told")"
 ok 'and its log is read no more' log_is_left
 "$POLLUX" cancel "$told"
@@ -170,14 +198,19 @@ ok 'and its log is read no more' log_is_left
 
 # --- what a log may hold ---
 
-mad=$(submit -- sh -c 'head -c 3000000 /dev/urandom; head -c 3000000 /dev/zero; printf "\033]"; yes "step step iter batch" | head -c 3000000
+mad=$(submit -- sh -c \
+	'head -c 3000000 /dev/urandom; head -c 3000000 /dev/zero; printf "\033]"
+	yes "step step iter batch" | head -c 3000000
 	n=0; echo; while :; do n=$((n + 1)); printf "\377step %d of it\n" $n; sleep 0.05; done')
 "$POLLUX" schedule
-comes 'megabytes of anything, then steps' 30 "step_source = 'log:generic_num' AND steps >= 3 FROM jobs JOIN runs ON job_id = jobs.id WHERE job_id = $mad"
+comes 'megabytes of anything, then steps' 30 \
+	"step_source = 'log:generic_num' AND steps >= 3 FROM jobs JOIN runs ON job_id = jobs.id
+		WHERE job_id = $mad"
 "$POLLUX" cancel "$mad"
 "$POLLUX" wait "$mad" >/dev/null 2>&1
 brief=$(submit -b 2 -- sh -c 'for n in 1 2 3 4; do echo "step $n"; done; printf "step 5"')
 "$POLLUX" schedule
 "$POLLUX" wait "$brief" >/dev/null
-ok 'the last words of a job that is over at once, without a newline' is_so "steps = 5 AND samples = 10 FROM jobs WHERE id = $brief"
+ok 'the last words of a job that is over at once, without a newline' is_so \
+	"steps = 5 AND samples = 10 FROM jobs WHERE id = $brief"
 finish

@@ -1,6 +1,6 @@
 #!/bin/sh
-# stubborn.t - a program that says it takes configurations, and then takes none: when it was waited for long
-# enough, it is relaunched with the one it was to change to.
+# stubborn.t - a program that says that it takes configurations, and then takes none: after a time
+# limit it is relaunched with the configuration that it did not take.
 # shellcheck disable=SC2317  # functions run by wait_for
 . "$(dirname "$0")/tap.sh"
 unset POLLUX_POLICY
@@ -19,7 +19,8 @@ cat >stubborn <<'END'
 n=0
 while :; do
 	n=$((n + 1))
-	"$POLLUX" report STEP=$n SAMPLES=$((n * 16)) STEP_NS=50000000 SYNC_NS=0 GRAD_SQR=1 GRAD_VAR=100000 CONFIG=0
+	"$POLLUX" report STEP=$n SAMPLES=$((n * 16)) STEP_NS=50000000 SYNC_NS=0 \
+		GRAD_SQR=1 GRAD_VAR=100000 CONFIG=0
 	sleep 0.05
 done
 END
@@ -31,6 +32,7 @@ is 'since now' 1 "$(query 'SELECT wanted_boot_s > launch_boot_s FROM runs')"
 is 'it is waited for' '1|running' "$(query 'SELECT number, state FROM runs')"
 query 'UPDATE runs SET wanted_boot_s = wanted_boot_s - 61'
 ok 'but not for ever' wait_for 30 passes_until 'count(*) FROM runs WHERE number = 2'
-is 'the next run has what the first did not take' 1 "$(query 'SELECT b.batch_size > 16 AND a.config_version = 0
+is 'the next run has what the first did not take' 1 \
+	"$(query 'SELECT b.batch_size > 16 AND a.config_version = 0
 	FROM runs a, runs b WHERE a.number = 1 AND b.number = 2')"
 finish

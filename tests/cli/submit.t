@@ -1,6 +1,7 @@
 #!/bin/sh
-# submit.t - pollux submit: what is captured, what each option stores, what is refused and leaves nothing.
-# shellcheck disable=SC2016,SC2317,SC1003  # texts for other shells; functions run by status; a backslash
+# submit.t - pollux submit: what is captured, what each option stores, what is refused and leaves
+# nothing.
+# shellcheck disable=SC2016,SC2317,SC1003  # other shells; functions run by status; a backslash
 . "$(dirname "$0")/tap.sh"
 unset POLLUX_SLICE POLLUX_POLICY
 export POLLUX_SLOTS=8	# enough for every job here
@@ -20,7 +21,8 @@ id=0
 submitted() { # submitted ARGUMENT...: the next number is printed; it is $id
 	id=$((id + 1))
 	run submit "$@"
-	[ "$rc:$out:$err" = "0:$id:" ] || result 1 "submit $*" "status $rc, printed '$out', '$err'; want $id"
+	[ "$rc:$out:$err" = "0:$id:" ] ||
+		result 1 "submit $*" "status $rc, printed '$out', '$err'; want $id"
 }
 column() { query "SELECT $1 FROM jobs WHERE id = $id"; }
 stored() { # stored NAME COLUMN WANT
@@ -82,8 +84,10 @@ for wrong in 0 -0.1 nan inf 1e999 0x1p3 x; do
 		--lr "$wrong" true
 done
 for wrong in 0 -1 1e19 nan; do
-	refused 64 "option '--samples N': '$wrong' is not a number from 1 to 1e+18" --samples "$wrong" true
-	refused 64 "option '--steps N': '$wrong' is not a number from 1 to 1e+18" --steps "$wrong" true
+	refused 64 "option '--samples N': '$wrong' is not a number from 1 to 1e+18" \
+		--samples "$wrong" true
+	refused 64 "option '--steps N': '$wrong' is not a number from 1 to 1e+18" \
+		--steps "$wrong" true
 done
 refused 64 "option '--epochs N': '0' is not a number from 1e-06 to 1000000000000" \
 	--epochs 0 --dataset-size 9 true
@@ -94,28 +98,33 @@ refused 64 "give one of --samples, --steps and --epochs, not 2$see" --samples 1 
 refused 64 "give one of --samples, --steps and --epochs, not 3$see" \
 	--samples 1 --steps 1 --epochs 1 --dataset-size 1 true
 for wrong in 0 -1 1001 nan; do
-	refused 64 "option '--weight W': '$wrong' is not a number from 0.001 to 1000" -w "$wrong" true
+	refused 64 "option '--weight W': '$wrong' is not a number from 0.001 to 1000" \
+		-w "$wrong" true
 done
 for wrong in -1 1001 1.5; do
 	refused 64 "option '--retries N': '$wrong' $int 0 to 1000" --retries "$wrong" true
 done
 time="is not a time (such as 90s, 1.5m, 2h or 1d) from"
 for wrong in 0 -5 5x 5m2h nan 1e10 ' 5' s; do
-	refused 64 "option '--time-limit TIME': '$wrong' $time 1 to 1000000000 seconds" -t "$wrong" true
+	refused 64 "option '--time-limit TIME': '$wrong' $time 1 to 1000000000 seconds" \
+		-t "$wrong" true
 done
 for wrong in -1 2d x 1m1m; do
 	refused 64 "option '--grace TIME': '$wrong' $time 0 to 86400 seconds" --grace "$wrong" true
 done
 catchable='wants a signal that a program can catch, such as TERM, INT or USR1, not'
 for wrong in KILL STOP 9 19 0 -1 65 BOGUS term SIG; do
-	refused 64 "option '--stop-signal' $catchable '${wrong#SIG}'$see" --stop-signal "$wrong" true
+	refused 64 "option '--stop-signal' $catchable '${wrong#SIG}'$see" \
+		--stop-signal "$wrong" true
 done
 refused 64 "option '--stop-signal' $catchable 'KILL'$see" --stop-signal SIGKILL true
 for wrong in x 0 -1 ok ok: ok:0 'ok:-1' 1.5 99999999999999999999 '1 2'; do
-	refused 64 "option '--after' wants job numbers such as '3,ok:4', not '$wrong'$see" --after "$wrong" true
+	refused 64 "option '--after' wants job numbers such as '3,ok:4', not '$wrong'$see" \
+		--after "$wrong" true
 done
 for wrong in '1,' ',1' '1,,2'; do
-	refused 64 "option '--after' wants job numbers such as '3,ok:4', not ''$see" --after "$wrong" true
+	refused 64 "option '--after' wants job numbers such as '3,ok:4', not ''$see" \
+		--after "$wrong" true
 done
 for wrong in A =A =; do
 	refused 64 "option '--env' wants NAME=VALUE, not '$wrong'$see" -e "$wrong" true
@@ -183,10 +192,12 @@ chmod +x 'a dir/train *.sh'
 cd 'a dir' || exit 1
 newline='
 '
-submitted './train *.sh' '' 'two words' '*' '?' '$HOME' '`x`' "it's" "a${newline}b" -q --hold '{{' -- '\'
+submitted './train *.sh' '' 'two words' '*' '?' '$HOME' '`x`' "it's" "a${newline}b" -q \
+	--hold '{{' -- '\'
 cd ..
 is 'the arguments are stored one by one, as they are' \
-	"$(printf '%s\0' './train *.sh' '' 'two words' '*' '?' '$HOME' '`x`' "it's" "a${newline}b" -q --hold \
+	"$(printf '%s\0' './train *.sh' '' 'two words' '*' '?' '$HOME' '`x`' "it's" "a${newline}b" \
+		-q --hold \
 		'{{' -- '\' | hex)" "$(query 'SELECT hex(argv) FROM commands WHERE job_id = 1')"
 is 'the program by its absolute path' "$TMP/a dir/./train *.sh" \
 	"$(query 'SELECT CAST(program AS TEXT) FROM commands WHERE job_id = 1')"
@@ -198,7 +209,8 @@ stored 'what is not declared is unknown' \
 	"batch_size IS NULL AND min_batch_size IS NULL AND max_batch_size IS NULL AND
 	max_local_batch_size IS NULL AND learning_rate IS NULL AND total_samples IS NULL AND
 	total_steps IS NULL AND time_limit_s IS NULL" 1
-stored 'weight, retries, signal, grace' "printf('%g %d %d %g', weight, retries, stop_signal, grace_s)" \
+stored 'weight, retries, signal, grace' \
+	"printf('%g %d %d %g', weight, retries, stop_signal, grace_s)" \
 	'1 0 15 60'
 stored 'devices are taken only once it has saved' preemption saved
 is 'no repository, no commit' '' "$(query 'SELECT git_commit FROM commands WHERE job_id = 1')"
@@ -226,13 +238,16 @@ is 'and PWD says so' "PWD=$TMP/a dir" "$(variables | grep '^PWD=')"
 # --- the environment ------------------------------------------------------------
 
 id=$((id + 1))
-env RANK=1 WORLD_SIZE=8 LOCAL_RANK=1 MASTER_ADDR=h MASTER_PORT=1 CUDA_VISIBLE_DEVICES=0 SLURM_JOB_ID=5 \
-	SLURM_ANYTHING=1 POLLUX_JOB_ID=99 POLLUX_RUN=3 POLLUX_BATCH=64 POLLUX_CHECKPOINT_DIR=/x TERM=xterm \
-	TORCHELASTIC_RUN_ID=x KEPT="a${newline}b = c" EMPTY= "$POLLUX" submit -e ADDED=1 -e 'ADDED=two words' \
+env RANK=1 WORLD_SIZE=8 LOCAL_RANK=1 MASTER_ADDR=h MASTER_PORT=1 CUDA_VISIBLE_DEVICES=0 \
+	SLURM_JOB_ID=5 SLURM_ANYTHING=1 POLLUX_JOB_ID=99 POLLUX_RUN=3 POLLUX_BATCH=64 \
+	POLLUX_CHECKPOINT_DIR=/x TERM=xterm TORCHELASTIC_RUN_ID=x KEPT="a${newline}b = c" EMPTY= \
+	"$POLLUX" submit -e ADDED=1 -e 'ADDED=two words' \
 	-e KEPT2= --env "HOME=/elsewhere" true >/dev/null
 stays=$(variables)
-is 'of another launcher, a surrounding job and the terminal nothing is kept' '' "$(printf '%s\n' "$stays" |
-	grep -E '^(RANK|WORLD_SIZE|LOCAL_RANK|MASTER_|CUDA_VISIBLE|SLURM_|POLLUX_|TERM|TORCHELASTIC_)')"
+is 'of another launcher, a surrounding job and the terminal nothing is kept' '' \
+	"$(printf '%s\n' "$stays" |
+		grep -E -e '^(RANK|WORLD_SIZE|LOCAL_RANK|MASTER_|CUDA_VISIBLE|SLURM_)' \
+			-e '^(POLLUX_|TERM|TORCHELASTIC_)')"
 like 'a variable of two lines is kept whole' '^KEPT=a~b = c$' "$stays"
 like 'an empty one is kept' '^EMPTY=$' "$stays"
 like 'as is PATH' '^PATH=.' "$stays"
@@ -252,7 +267,8 @@ if command -v script >/dev/null; then
 		"$(script -qec "'$POLLUX' submit true" /dev/null </dev/null | tr -d '\r')"
 	id=$((id + 1))
 	is 'in full' "Submitted job $id (a?b: held, needs 2 devices)" \
-		"$(script -qec "'$POLLUX' submit -n '$(printf 'a\033b')' --hold -r 2 true" /dev/null </dev/null |
+		"$(script -qec "'$POLLUX' submit -n '$(printf 'a\033b')' --hold -r 2 true" \
+			/dev/null </dev/null |
 		tr -d '\r')"
 	id=$((id + 1))
 	is 'but not with -q' "$id" \
@@ -263,12 +279,15 @@ fi
 
 # --- every option lands in the store -----------------------------------------------
 
-submitted --name resnet --workload images -b 256 --batch-range 128:4096 --max-local-batch 128 --lr 0.1 \
+submitted --name resnet --workload images -b 256 --batch-range 128:4096 \
+	--max-local-batch 128 --lr 0.1 \
 	-r 2:8 --samples 1e6 -w 2.5 --time-limit 1h30m --retries 3 --stop-signal USR1 --grace 90s \
-	--checkpoint-dir out --resume-args '--from {checkpoint}' --hold -a 1,ok:2 -a 3 true '{batch}' '{lr}'
+	--checkpoint-dir out --resume-args '--from {checkpoint}' --hold -a 1,ok:2 -a 3 true \
+	'{batch}' '{lr}'
 stored 'name and workload' "name || ' ' || workload" 'resnet images'
-stored 'batch' "batch_size || ' ' || min_batch_size || ' ' || max_batch_size || ' ' || max_local_batch_size" \
-	'256 128 4096 128'
+stored 'batch' \
+	"batch_size || ' ' || min_batch_size || ' ' || max_batch_size || ' ' ||
+		max_local_batch_size" '256 128 4096 128'
 stored 'learning rate' learning_rate 0.1
 stored 'its rule, by default' learning_rate_rule adascale
 stored 'no noise scale' "noise_scale IS NULL" 1
@@ -292,10 +311,15 @@ stored 'nothing says that it accumulates' accumulates 0
 submitted -b 256 --lr-rule sqrt --noise-scale 1e3 true
 stored '--lr-rule' learning_rate_rule sqrt
 stored '--noise-scale' "printf('%g', noise_scale)" 1000
-refused 64 "option '--lr-rule' wants adascale, sqrt, linear or none, not 'cubic'; see 'pollux submit --help'" --lr-rule cubic true
+refused 64 \
+	"option '--lr-rule' wants adascale, sqrt, linear or none, not 'cubic'; see 'pollux submit \
+--help'" --lr-rule cubic true
 refused 64 "option '--lr-rule' needs --batch; see 'pollux submit --help'" --lr-rule sqrt true
-status 'passes that the program is not known to make' 0 env POLLUX_DIR="$TMP/passes" "$POLLUX" submit -b 64 --max-local-batch 16 true
-is 'are a warning' "pollux: warning: with --max-local-batch 16 its batch of 64 takes 4 passes for an update, which its program has to make: by {accum}, or by POLLUX_ACCUM and --accumulate" "$err"
+status 'passes that the program is not known to make' 0 env POLLUX_DIR="$TMP/passes" "$POLLUX" \
+	submit -b 64 --max-local-batch 16 true
+is 'are a warning' \
+	"pollux: warning: with --max-local-batch 16 its batch of 64 takes 4 passes for an update, \
+which its program has to make: by {accum}, or by POLLUX_ACCUM and --accumulate" "$err"
 for told in "--accumulate -b 64 true" "-b 64 true {accum}" "-b 64 -r 4 true" "-b 16 true"; do
 	# shellcheck disable=SC2086  # words
 	run env POLLUX_DIR="$TMP/passes" "$POLLUX" submit --max-local-batch 16 $told
@@ -472,15 +496,19 @@ bad_store() { # bad_store NAME MESSAGE: of the file pollux.db prepared there
 mkdir -m 700 "$POLLUX_DIR"
 yes 'this is a text file' | head -n 1000 >"$POLLUX_DIR/pollux.db"
 bad_store 'a text file' "cannot use the store '$POLLUX_DIR/pollux.db': file is not a database"
-sqlite3 -batch -cmd ".timeout 10000" "$POLLUX_DIR/pollux.db" 'CREATE TABLE jobs (id INTEGER PRIMARY KEY, state TEXT)'
+sqlite3 -batch -cmd ".timeout 10000" "$POLLUX_DIR/pollux.db" \
+	'CREATE TABLE jobs (id INTEGER PRIMARY KEY, state TEXT)'
 bad_store 'the database of another program' \
 	"'$POLLUX_DIR/pollux.db' is a SQLite file, but not a pollux store"
-sqlite3 -batch -cmd ".timeout 10000" "$good/pollux.db" ".backup '$POLLUX_DIR/pollux.db'" 'PRAGMA user_version' >version
+sqlite3 -batch -cmd ".timeout 10000" "$good/pollux.db" ".backup '$POLLUX_DIR/pollux.db'" \
+	'PRAGMA user_version' >version
 sqlite3 -batch -cmd ".timeout 10000" "$POLLUX_DIR/pollux.db" "PRAGMA user_version = 99"
-bad_store 'a newer store' "the store '$POLLUX_DIR/pollux.db' has version 99, written by a newer pollux; \
+bad_store 'a newer store' \
+	"the store '$POLLUX_DIR/pollux.db' has version 99, written by a newer pollux; \
 this one knows up to $(cat version)"
 head -c 4096 "$good/pollux.db" >"$POLLUX_DIR/pollux.db"
-bad_store 'a store cut off' "cannot use the store '$POLLUX_DIR/pollux.db': database disk image is malformed"
+bad_store 'a store cut off' \
+	"cannot use the store '$POLLUX_DIR/pollux.db': database disk image is malformed"
 mkdir "$POLLUX_DIR/pollux.db"
 refused 73 "cannot open the store '$POLLUX_DIR/pollux.db': unable to open database file" true
 rm -r "$POLLUX_DIR"
@@ -528,20 +556,24 @@ if as_nobody true 2>/dev/null && nobody_submits --help >/dev/null 2>&1; then
 	is 'is named' "pollux: cannot create directory '$POLLUX_DIR/logs': Permission denied" "$err"
 	POLLUX_DIR=$TMP/other/unwritable/below
 	status 'nor may one be made in it' 73 nobody_submits true
-	is 'which is named too' "pollux: cannot create directory '$POLLUX_DIR': Permission denied" "$err"
+	is 'which is named too' "pollux: cannot create directory '$POLLUX_DIR': Permission denied" \
+		"$err"
 	POLLUX_DIR=/
 	status "somebody else's directory" 77 nobody_submits true
-	is 'is not used' "pollux: '/' belongs to another user; set POLLUX_DIR to one of your own" "$err"
+	is 'is not used' "pollux: '/' belongs to another user; set POLLUX_DIR to one of your own" \
+		"$err"
 	POLLUX_DIR=$TMP/other/full
 	status 'a directory of his own will do' 0 nobody_submits true
 	chmod 000 other/closed
-	status 'a directory that may not be entered' 66 nobody_submits --chdir "$TMP/other/closed" true
+	status 'a directory that may not be entered' 66 nobody_submits \
+		--chdir "$TMP/other/closed" true
 	is 'is named as well' \
 		"pollux: cannot enter directory '$TMP/other/closed': Permission denied" "$err"
 	chmod 400 other/full/pollux.db*
 	status 'a store that may not be written to' 77 nobody_submits true
 	is 'and what is wrong' \
-		"pollux: cannot use the store '$POLLUX_DIR/pollux.db': attempt to write a readonly database" "$err"
+		"pollux: cannot use the store '$POLLUX_DIR/pollux.db': attempt to write a readonly \
+database" "$err"
 	chmod 000 other/full/pollux.db*
 	status 'one that may not be read' 73 nobody_submits true
 	chmod 700 other/closed
@@ -552,8 +584,8 @@ if [ "$(id -u)" = 0 ] && ! getent passwd 54321 >/dev/null 2>&1; then
 	mkdir -m 777 gcov-at-home
 	nobody_at_home() {
 		setpriv --reuid=54321 --regid=54321 --clear-groups \
-			env -u HOME -u POLLUX_DIR -u XDG_STATE_HOME GCOV_PREFIX="$TMP/gcov-at-home" \
-			"$TMP/bin/pollux" submit true
+			env -u HOME -u POLLUX_DIR -u XDG_STATE_HOME \
+			GCOV_PREFIX="$TMP/gcov-at-home" "$TMP/bin/pollux" submit true
 	}
 	if setpriv --reuid=54321 --clear-groups "$TMP/bin/pollux" --version >/dev/null 2>&1; then
 		status 'no place for a store' 78 nobody_at_home

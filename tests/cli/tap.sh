@@ -49,7 +49,8 @@ has_schedule_lock() { # has_schedule_lock PID
 # json CODE: run Perl on the document $d read from stdin; dies, and fails, unless it is valid.
 json() { perl -MJSON::PP -0777 -ne 'my $d = JSON::PP->new->utf8->decode($_); '"$1"; }
 end_jobs() { # all of the store: for `cleanup`
-	for id in $(store "SELECT id FROM jobs WHERE state IN ('queued', 'running')" 2>/dev/null); do
+	for id in $(store "SELECT id FROM jobs WHERE state IN ('queued', 'running')" \
+		2>/dev/null); do
 		"$POLLUX" cancel "$id" 2>/dev/null && "$POLLUX" wait --timeout 20 "$id" 2>/dev/null
 	done
 }
@@ -59,12 +60,15 @@ end_jobs() { # all of the store: for `cleanup`
 pollux_program=$(readlink -f "$POLLUX") # also where POLLUX becomes a script that runs it
 supervisors_alive() { # supervisors_alive [near]
 	perl -e 'my ($pollux, $dir, $near) = @ARGV;
-		sub content { open(my $file, "<", shift) or return "?"; local $/; return <$file> // "" }
+		sub content { open(my $file, "<", shift) or return "?"; local $/;
+			return <$file> // "" }
 		for (grep { (readlink "$_/exe" // "") eq $pollux } glob "/proc/[0-9]*") {
-			my ($command, $environment) = (content("$_/cmdline"), content("$_/environ"));
+			my ($command, $environment) = (content("$_/cmdline"),
+				content("$_/environ"));
 			my $ours = $environment =~ /(^|\0)POLLUX_DIR=\Q$dir\E\0/ &&
 				$command =~ /\0(supervise|schedule)\0/;
-			my $unsure = $near && ($command eq "" || $environment eq "") && readlink "$_/exe";
+			my $unsure = $near && ($command eq "" || $environment eq "") &&
+				readlink "$_/exe";
 			print "$1\n" if ($ours || $unsure) && m,(\d+),;
 		}' "$pollux_program" "$POLLUX_DIR" "${1-}"
 }

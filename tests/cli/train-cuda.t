@@ -162,7 +162,8 @@ unlike '--device cpu wins' '^on ' "$(CUDA_VISIBLE_DEVICES=0 with_cuda --samples 
 run env CUDA_VISIBLE_DEVICES=GPU-1 CUDA_HOST_GPUS=0 LD_LIBRARY_PATH="$TMP/lib" \
 	"$TRAIN" --data "$data" --subset 600 --samples 100
 is 'where CUDA does not open: the CPU' 0 "$rc"
-is 'having said so' 'train: cannot use CUDA: no CUDA-capable device is detected; on the CPU then' "$err"
+is 'having said so' 'train: cannot use CUDA: no CUDA-capable device is detected; on the CPU then' \
+	"$err"
 
 # --- on the GPUs that pollux gives ---------------------------------------------------
 
@@ -171,20 +172,23 @@ if [ -e "${GPU_STANDIN-}/nvml_new.so" ]; then
 	export POLLUX_NVML NVML_STANDIN POLLUX_GPU_ROOT
 	unset POLLUX_SLOTS POLLUX_SLICE POLLUX_POLICY
 	mkdir root
-	for gpu in GPU-aaaaaaaa-0000-0000-0000-000000000001 GPU-bbbbbbbb-0000-0000-0000-000000000002; do
+	for gpu in GPU-aaaaaaaa-0000-0000-0000-000000000001 \
+		GPU-bbbbbbbb-0000-0000-0000-000000000002; do
 		printf 'gpu %s NVIDIA H200\nmemory 49140 48000\nrates 0\n' $gpu
 	done >answers
-	job=$(LD_LIBRARY_PATH=$TMP/lib "$POLLUX" submit --quiet --batch 96 --replicas 2 --samples 5003 -- \
+	job=$(LD_LIBRARY_PATH=$TMP/lib "$POLLUX" submit --quiet --batch 96 --replicas 2 \
+		--samples 5003 -- \
 		"$TRAIN" --data "$data" --subset 6000 --hidden 32 --log-every 0 --samples 5003 \
 		--initial-batch 96)
 	"$POLLUX" schedule
-	status 'a job of pollux on two GPUs ends well' 0 "$POLLUX" wait --timeout $((60 * TIME_SCALE)) "$job"
+	status 'a job of pollux on two GPUs ends well' 0 "$POLLUX" wait \
+		--timeout $((60 * TIME_SCALE)) "$job"
 	"$POLLUX" log "$job" >got
 	like 'having run on both' '^on 2 x host GPU 0$' "$(cat got)"
 	cpu --samples 5003 --batch 96 --initial-batch 96 --replicas 2 >want
 	same_results 'under pollux' 53
 else
-	echo '# SKIPPED: a job of pollux on GPUs: GPU_STANDIN does not say where the stand-ins for NVML are'
+	echo '# SKIPPED: a job of pollux on GPUs: GPU_STANDIN does not say where the stand-ins are'
 fi
 
 # --- what is missing ---------------------------------------------------------------
@@ -215,7 +219,8 @@ like 'a GPU newer than NVRTC has the kernels translated' '^done samples 500 ' "$
 cp moved/checkpoint.bin before.bin
 # (The leak checker does not survive a program that ends while its threads wait.)
 refused 71 'cannot compute on GPU [01]: unspecified launch failure$' \
-	env ASAN_OPTIONS="${ASAN_OPTIONS-}:detect_leaks=0" CUDA_HOST_BREAK=40 LD_LIBRARY_PATH="$TMP/lib" "$TRAIN" --device cuda --data "$data" \
+	env ASAN_OPTIONS="${ASAN_OPTIONS-}:detect_leaks=0" CUDA_HOST_BREAK=40 \
+	LD_LIBRARY_PATH="$TMP/lib" "$TRAIN" --device cuda --data "$data" \
 	--subset 6000 --hidden 32 --replicas 2 --samples 60000 --checkpoint moved
 ok 'which leaves the checkpoint alone' cmp before.bin moved/checkpoint.bin
 finish

@@ -52,7 +52,8 @@ is 'evaluations come at the samples asked for' 1024 \
 
 small --samples 6000 --batch 96 >whole
 losses whole >whole.losses
-for split in '--replicas 2' '--accum 4' '--replicas 3 --accum 2' '--replicas 2 --local-batch 16 --accum 3'; do
+for split in '--replicas 2' '--accum 4' '--replicas 3 --accum 2' \
+	'--replicas 2 --local-batch 16 --accum 3'; do
 	# shellcheck disable=SC2086  # several options
 	small --samples 6000 --batch 96 $split >part
 	losses part | paste -d' ' - whole.losses >both
@@ -145,7 +146,9 @@ cp damaged/checkpoint.bin.prev good.prev
 damage() { # damage NAME: what is in damaged/checkpoint.bin is refused
 	run small --samples 700 --checkpoint damaged
 	is "$1: the run goes on" 0 "$rc"
-	like 'after one line' "^train: cannot use checkpoint 'damaged/checkpoint.bin': .*; going on from the one before" "$err"
+	like 'after one line' \
+		"^train: cannot use checkpoint 'damaged/checkpoint.bin': .*; going on from the one \
+before" "$err"
 	is 'and only one' 1 "$(printf '%s\n' "$err" | wc -l | tr -d ' ')"
 	like 'from the checkpoint before' '^resumed samples 600 ' "$out"
 	cp good.prev damaged/checkpoint.bin.prev
@@ -173,7 +176,8 @@ status 'one of another training set' 65 small --checkpoint damaged --samples 700
 cp damaged/checkpoint.bin before.bin
 limited() { (trap '' XFSZ; ulimit -f 16; small --samples 700 --checkpoint damaged); }
 status 'a checkpoint that cannot be written at the end: exit 74' 74 limited
-like 'one clear line' "^train: cannot write checkpoint 'damaged/checkpoint.bin': File too large$" "$err"
+like 'one clear line' "^train: cannot write checkpoint 'damaged/checkpoint.bin': File too large$" \
+	"$err"
 ok 'and the old one is untouched' cmp before.bin damaged/checkpoint.bin
 
 # --- reports to pollux -----------------------------------------------------------
@@ -188,8 +192,8 @@ receiver=$!
 wait_for 10 grep -q ready reports
 under_pollux() { # under_pollux COMMAND...
 	POLLUX_REPORT_SOCKET=$TMP/socket POLLUX_BATCH=96 POLLUX_REPLICAS=2 POLLUX_ACCUM=2 \
-		POLLUX_LOCAL_BATCH=24 POLLUX_LR_SCALE=0.5 POLLUX_CHECKPOINT_DIR=$TMP/ours POLLUX_STOP_SIGNAL=1 \
-		"$@"
+		POLLUX_LOCAL_BATCH=24 POLLUX_LR_SCALE=0.5 POLLUX_CHECKPOINT_DIR=$TMP/ours \
+		POLLUX_STOP_SIGNAL=1 "$@"
 }
 run under_pollux small --samples 960
 like 'the configuration comes from pollux' 'batch 96 = 2 replicas x 24 x 2 passes' "$out"
@@ -224,7 +228,8 @@ config() { # config BATCH LOCAL_BATCH PASSES
 }
 config 192 48 2
 POLLUX_CONFIG_FILE=$TMP/config under_pollux small --samples 5003 --fresh >log
-like 'another configuration is taken at once' '^batch 96 -> 192 \(2 x 48 x 2\), lr x 0\.5$' "$(cat log)"
+like 'another configuration is taken at once' '^batch 96 -> 192 \(2 x 48 x 2\), lr x 0\.5$' \
+	"$(cat log)"
 like 'and the run ends at exactly its samples' '^done samples 5003 .* steps 27$' "$(cat log)"
 small --samples 5003 --batch 192 --replicas 2 --accum 2 --lr-scale 0.5 >whole
 ok 'with the losses of a run that began with it' \
@@ -299,7 +304,8 @@ mkdir broken
 : >broken/libcuda.so.1
 no_driver() { LD_LIBRARY_PATH=$TMP/broken CUDA_HOME='' CUDA_PATH='' "$@"; }
 status '--device cuda without a driver: exit 69' 69 no_driver small --device cuda --samples 1
-like 'in one line' "^train: cannot (open CUDA: .*libcuda\.so\.1|use CUDA: train was built where)" "$err"
+like 'in one line' "^train: cannot (open CUDA: .*libcuda\.so\.1|use CUDA: train was built where)" \
+	"$err"
 is 'and only one' 1 "$(printf '%s\n' "$err" | wc -l | tr -d ' ')"
 status 'before the data are looked for' 69 no_driver "$TRAIN" --device cuda --data /nonexistent
 CUDA_VISIBLE_DEVICES=GPU-0 run no_driver small --samples 100
@@ -312,8 +318,11 @@ status 'no data: exit 66' 66 "$TRAIN" --data /nonexistent
 like 'and where to get them' 'Debian package dataset-fashion-mnist' "$err"
 mkdir bad
 for f in train-images-idx3 train-labels-idx1 t10k-images-idx3 t10k-labels-idx1; do
-	if [ -e "$data/$f-ubyte.gz" ]; then gzip -dc "$data/$f-ubyte.gz"; else cat "$data/$f-ubyte"; fi \
-		>"bad/$f-ubyte"
+	if [ -e "$data/$f-ubyte.gz" ]; then
+		gzip -dc "$data/$f-ubyte.gz"
+	else
+		cat "$data/$f-ubyte"
+	fi >"bad/$f-ubyte"
 done
 status 'plain files are read as well' 0 small --data bad --samples 100
 mv bad/train-labels-idx1-ubyte labels
@@ -335,6 +344,7 @@ damaged_data 'an empty file'
 status 'a checkpoint directory that cannot be: exit 73' 73 small --checkpoint /dev/null/x
 status 'one whose parent is missing' 73 small --checkpoint no/such/parent
 status 'a training that diverges: exit 70' 70 small --lr 1000 --samples 6000 --checkpoint diverged
-like 'and says so' '^train: the (loss|gradient) is not finite at step [0-9]+ .* try a lower --lr' "$err"
+like 'and says so' '^train: the (loss|gradient) is not finite at step [0-9]+ .* try a lower --lr' \
+	"$err"
 status 'leaving no bad checkpoint behind' 1 test -e diverged/checkpoint.bin
 finish

@@ -1,9 +1,10 @@
 #!/bin/sh
-# two-kinds.t - a workload that was measured on one kind of GPU starts on another kind, where its best
-# sizes ran out of memory: the job gets sizes that work, and its history tells the goodput of these.
+# two-kinds.t - a workload that was measured on one kind of GPU starts on another kind, where its
+# best sizes ran out of memory: the job gets sizes that work, and its history shows their goodput.
 # shellcheck disable=SC2016,SC2317 # Perl; cleanup is called by the trap
 . "$(dirname "$0")/tap.sh"
-[ -n "${GPU_STANDIN-}" ] || skip_all 'GPU_STANDIN does not say where the stand-ins for NVML are: make check'
+[ -n "${GPU_STANDIN-}" ] ||
+	skip_all 'GPU_STANDIN does not say where the stand-ins for NVML are: make check'
 unset POLLUX_SLOTS POLLUX_SLICE POLLUX_POLICY
 POLLUX_NVML=$GPU_STANDIN/nvml_new.so NVML_STANDIN=$TMP/answers POLLUX_GPU_ROOT=$TMP/root
 export POLLUX_NVML NVML_STANDIN POLLUX_GPU_ROOT
@@ -26,15 +27,17 @@ job=$("$POLLUX" submit -q --workload w -b 64 --accumulate --replicas 1 -- sleep 
 
 # 10 ms and 0.1 ms a sample on the first kind; 64 samples did not fit on the second.
 add_run() { # add_run NUMBER DEVICE KIND SIZE OUTCOME OUT_OF_MEMORY
-	store "INSERT INTO runs (id, job_id, number, state, replicas, accumulation_steps, batch_size,
-		  local_batch_size, learning_rate_scale, boot_id, assigned_time_s, assigned_boot_s,
-		  launch_time_s, end_time_s, duration_s, outcome, exit_code, out_of_memory, workload)
-		 VALUES ($1, $past, $1, 'ended', 1, 1, $4, $4, 1, 'x', 0, 0, 0, 60, 60, '$5', 0, $6, 'w');
+	store "INSERT INTO runs (id, job_id, number, state, replicas, accumulation_steps,
+		batch_size, local_batch_size, learning_rate_scale, boot_id, assigned_time_s,
+		assigned_boot_s, launch_time_s, end_time_s, duration_s, outcome, exit_code,
+		out_of_memory, workload) VALUES ($1, $past, $1, 'ended', 1, 1, $4, $4, 1, 'x', 0, 0,
+		0, 60, 60, '$5', 0, $6, 'w');
 		INSERT INTO run_devices (run_id, position, device, kind, binding, cores, in_use)
 			VALUES ($1, 0, 'gpu:$2', '$3', '', 1, 0)"
 }
 add_time() { # add_time RUN KIND SIZE SECONDS
-	store "INSERT INTO observations SELECT $1, '$2', 1, 1, $3, 1, 5000, 30, 0, 0, $4, 1e-9, $4, NULL, 60"
+	store "INSERT INTO observations SELECT $1, '$2', 1, 1, $3, 1, 5000, 30, 0, 0, $4, 1e-9, $4,
+		NULL, 60"
 }
 past=$("$POLLUX" submit -q --hold --workload w -b 64 --replicas 1 -- true)
 add_run 91 $A "$first" 64 completed 0

@@ -44,7 +44,8 @@ status 'not in time' 75 "$POLLUX" wait --timeout 0.3 "$slow"
 like 'is said' "^pollux: job $slow has not ended within 0\\.3 s: it is (running|queued)\$" "$err"
 status 'no time at all' 75 "$POLLUX" wait --timeout 0 "$slow"
 status 'no time is needed for one that has ended' 3 "$POLLUX" wait --timeout 0 "$failed"
-status 'one that has ended does not end the wait for another' 75 "$POLLUX" wait --timeout 0.3 "$failed" "$slow"
+status 'one that has ended does not end the wait for another' 75 "$POLLUX" wait --timeout 0.3 \
+	"$failed" "$slow"
 
 "$POLLUX" wait -t $limit "$slow" "$held" 2>waited.err &
 waiter=$!
