@@ -22,7 +22,8 @@ cd "$tmp"	# in no git repository: 'git status' would be timed too
 
 cleanup() {
 	if [ -e behind/pollux.db ]; then	# a supervisor's last act is a pass
-		sqlite3 behind/pollux.db "UPDATE jobs SET state = 'held' WHERE state = 'queued'" || :
+		sqlite3 behind/pollux.db \
+			"UPDATE jobs SET state = 'held' WHERE state = 'queued'" || :
 		POLLUX_DIR=$tmp/behind "$pollux" cancel 1 2 >/dev/null 2>&1 || :
 	fi
 	for queue in ts ts2; do
@@ -104,10 +105,12 @@ make_stores() {
 		 attained_service_device_s = 60, exit_code = 0, start_time_s = submit_time_s,
 		 end_time_s = submit_time_s + 60, samples = 60000, epoch = 1, loss = 0.5"
 	# Half in line, an eighth held, a tenth failed, two running, the rest done.
-	copy finished mixed "UPDATE jobs SET state = 'queued', reason = 'needs 1 device; 2nd in line',
+	copy finished mixed \
+		"UPDATE jobs SET state = 'queued', reason = 'needs 1 device; 2nd in line',
 		  end_time_s = NULL, next_start_time_s = submit_time_s + 7200 WHERE id % 2;
 		UPDATE jobs SET state = 'held', end_time_s = NULL WHERE id % 8 = 0;
-		UPDATE jobs SET state = 'failed', reason = 'failed: exit status 1' WHERE id % 10 = 2;
+		UPDATE jobs SET state = 'failed', reason = 'failed: exit status 1'
+		  WHERE id % 10 = 2;
 		UPDATE jobs SET state = 'running', end_time_s = NULL, total_samples = 1e5,
 		  batch_size = 128 WHERE id IN (4, 6);
 		UPDATE runs SET state = 'running', end_time_s = NULL, outcome = NULL,
@@ -140,13 +143,15 @@ subjects_of_pollux() {
 # --- the others ---
 
 subjects_of_sqlite() {
-	insert="INSERT INTO jobs (state, name, argv, env) VALUES ('queued', 'true', x'00', zeroblob(999))"
+	insert="INSERT INTO jobs (state, name, argv, env)
+		VALUES ('queued', 'true', x'00', zeroblob(999))"
 	sqlite3 bare.db 'PRAGMA journal_mode = WAL; CREATE TABLE jobs (id INTEGER PRIMARY KEY,
 		state TEXT, name TEXT, argv BLOB, env BLOB)' >/dev/null
 	subject 'sqlite3, list' sqlite3 "$tmp/mixed/pollux.db" \
 		'SELECT id, name, state, runs, run_time_s, samples, batch_size, reason FROM jobs'
 	subject 'sqlite3, submit' sqlite3 "$tmp/bare.db" "PRAGMA synchronous = FULL; $insert"
-	subject 'sqlite3, submit, unsynced' sqlite3 "$tmp/bare.db" "PRAGMA synchronous = OFF; $insert"
+	subject 'sqlite3, submit, unsynced' sqlite3 "$tmp/bare.db" \
+		"PRAGMA synchronous = OFF; $insert"
 }
 
 block() { # block NAME COMMAND...: a first job that does not end, by COMMAND sh -c ...
@@ -212,8 +217,10 @@ report() {
 			verdict(a, median[b], "as fast as " b)
 	}
 	END {
-		printf "%-25s %7s %7s %7s   ratio of medians (of minima) to\n", "", "median", "min", "max"
-		printf "%-25s %7s %7s %7s  %13s %13s %13s\n", "", "ms", "ms", "ms", "tsp", "nq", "sqlite3"
+		printf "%-25s %7s %7s %7s   ratio of medians (of minima) to\n", "",
+			"median", "min", "max"
+		printf "%-25s %7s %7s %7s  %13s %13s %13s\n", "", "ms", "ms", "ms",
+			"tsp", "nq", "sqlite3"
 		for (i = 1; i <= n; i++) {
 			a = name[i]
 			printf "%-25s %7.2f %7.2f %7.2f", a, median[a], least[a], greatest[a]
@@ -234,7 +241,8 @@ report() {
 			}
 		if ("nq, submit" in median) {
 			verdict("submit", 2 * median["nq, submit"], "twice nq, submit")
-			verdict("submit, on tmpfs", 2 * median["nq, submit"], "the same, were syncing free")
+			verdict("submit, on tmpfs", 2 * median["nq, submit"],
+				"the same, were syncing free")
 		}
 	}'
 }
@@ -251,8 +259,10 @@ for kind in empty finished held unfit after behind; do pass "$kind"; done
 	subjects_of_nq
 } >subjects.tsv
 
+filesystem=$(df --output=fstype,source . | tail -n 1)
+load=$(cut -d ' ' -f 1-3 /proc/loadavg)
 cat <<END
-$jobs jobs, $rounds rounds in turn, on $(df --output=fstype,source . | tail -n 1), $(nproc) processors, load $(cut -d ' ' -f 1-3 /proc/loadavg)
+$jobs jobs, $rounds rounds in turn, on $filesystem, $(nproc) processors, load $load
 
 status, pass    with jobs that
   empty           are none

@@ -2,10 +2,10 @@
 # generated.sh - goodput beside pollux on made-up workloads, in simulation.
 #
 # For each number of nodes (NODES: 8 12 16 32; 4 GPUs each) and each seed (SEEDS: 0 1 2 3 4) of
-# `pollux simulate --generate`: mean and 99th percentile of the completion times under goodput, over those under
-# pollux with nothing known; goodput with nothing known, with lengths known, and with lengths known and models
-# shared. Printed are the least, the mean and the largest over the seeds. A few minutes. Nothing is judged by the
-# exit status.
+# `pollux simulate --generate`: mean and 99th percentile of the completion times under goodput, over
+# those under pollux with nothing known; goodput with nothing known, with lengths known, and with
+# lengths known and models shared. Printed are the least, the mean and the largest over the seeds. A
+# few minutes. Nothing is judged by the exit status.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -15,8 +15,8 @@ trap 'rm -rf "$made"' EXIT
 trap 'exit 1' HUP INT TERM
 
 simulate() { # simulate SEED NODES POLICY KNOWLEDGE LENGTHS: mean and 99th percentile
-	"$pollux" simulate --profiles "$made/$1/profiles" -w "$made/$1/workloads" -n "$2" -p "$3" -k "$4" -l "$5" \
-		--json 2>/dev/null | perl -MJSON::PP -0777 -ne '
+	"$pollux" simulate --profiles "$made/$1/profiles" -w "$made/$1/workloads" -n "$2" -p "$3" \
+		-k "$4" -l "$5" --json 2>/dev/null | perl -MJSON::PP -0777 -ne '
 		my $d = JSON::PP->new->decode($_);
 		printf "%.3f %.3f\n", $d->{avg_jct_s}, $d->{p99_jct_s}'
 }
@@ -37,7 +37,8 @@ seed_of() { # seed_of SEED NODES: the three quotients of the means, then those o
 for seed in ${SEEDS-0 1 2 3 4}; do
 	"$pollux" simulate --generate "$made/$seed" --seed "$seed" >"$made/log"
 done
-printf '%-6s %-5s %-20s  %-20s  %-20s\n' nodes '' 'nothing known' 'lengths known' 'and models shared'
+printf '%-6s %-5s %-20s  %-20s  %-20s\n' nodes '' 'nothing known' 'lengths known' \
+	'and models shared'
 for nodes in ${NODES-8 12 16 32}; do
 	for seed in ${SEEDS-0 1 2 3 4}; do
 		seed_of "$seed" "$nodes"

@@ -4,7 +4,8 @@
 # POLICY is one of pollux's, 'tsp' (task-spooler, one slot a job) or 'known' (goodput again, on the
 # store of the goodput pass before it, so with models); default: all. Each gets the same jobs, of
 # three sizes, at the same times, from an empty store. A job trains examples/train to an accuracy.
-# Nothing is judged by the exit status. Takes about five minutes for each; run it on a quiet machine:
+# Nothing is judged by the exit status. Takes about five minutes for each; run it on a quiet
+# machine:
 #
 #	make bench-jct                          # all
 #	JCT_DIR=/tmp/jct benchmarks/jct.sh fifo goodput     # keep the stores and logs there
@@ -53,8 +54,8 @@ now() { date +%s.%N; }
 #
 # 15 jobs in an order drawn without replacement; exponential gaps, 10 s in the mean; batches as
 # people type them, with a learning rate in proportion. Alone on one slot at its batch a small job
-# takes about 5 s, a medium one 20 s, a large one 60 s on the machine this was made on; two slots are
-# then offered a little more work than they can do while jobs arrive. The samples are where the
+# takes about 5 s, a medium one 20 s, a large one 60 s on the machine this was made on; two slots
+# are then offered a little more work than they can do while jobs arrive. The samples are where the
 # cosine of the learning rate ends, and half or less of them is enough for the accuracy.
 draw_stream() {
 	awk -v x="$seed" '
@@ -78,7 +79,8 @@ draw_stream() {
 		for (i = 1; i <= n; i++) {
 			batch = batches[1 + int(n_batches * uniform())]
 			printf "%s-%d %s %.1f %s %d %g %d %g\n", size[i], i, size[i], at,
-				shape[size[i]], batch, 0.01 * batch / 32, most[size[i]], accuracy[size[i]]
+				shape[size[i]], batch, 0.01 * batch / 32, most[size[i]],
+				accuracy[size[i]]
 			at += -10 * log(uniform())
 		}
 	}'
@@ -133,8 +135,10 @@ run_pollux() { # run_pollux POLICY
 	watcher=
 	while IFS='	' read -r name submitted id; do
 		"$pollux" log "$id" >"$dir/$name.log" 2>/dev/null </dev/null || :
-		ended=$(sqlite3 "$POLLUX_DIR/pollux.db" "SELECT end_time_s FROM jobs WHERE id = $id")
-		printf '%s\t%s\t%s\t%s\n' "$name" "$submitted" "${ended:--}" "$(last_word "$dir/$name.log")"
+		ended=$(sqlite3 "$POLLUX_DIR/pollux.db" \
+			"SELECT end_time_s FROM jobs WHERE id = $id")
+		printf '%s\t%s\t%s\t%s\n' "$name" "$submitted" "${ended:--}" \
+			"$(last_word "$dir/$name.log")"
 	done <"$dir/submitted" >"$dir/results"
 	restarts "$(echo "$ids" | xargs | tr ' ' ',')" >"$dir/restarts"
 	unset POLLUX_DIR POLLUX_SLOTS POLLUX_SLICE
@@ -145,10 +149,12 @@ run_pollux() { # run_pollux POLICY
 # all, samples lost, and changes of configuration that needed no relaunch.
 restarts() { # restarts IDS
 	sqlite3 -separator '	' "$POLLUX_DIR/pollux.db" "
-		WITH r AS (SELECT *, lag(stop_duration_s) OVER w AS stop_s, lag(replicas) OVER w AS had
+		WITH r AS (SELECT *, lag(stop_duration_s) OVER w AS stop_s,
+			lag(replicas) OVER w AS had
 			FROM runs WHERE job_id IN ($1) AND launch_time_s IS NOT NULL
 			WINDOW w AS (PARTITION BY job_id ORDER BY number)),
-		again AS (SELECT coalesce(stop_s, 0) AS stop_s, coalesce(first_step_s, 0) AS start_s,
+		again AS (SELECT coalesce(stop_s, 0) AS stop_s,
+			coalesce(first_step_s, 0) AS start_s,
 			had, replicas FROM r WHERE had IS NOT NULL)
 		SELECT count(*), coalesce(avg(stop_s + start_s), 0),
 			coalesce(sum(stop_s * had + start_s * replicas), 0),
@@ -196,7 +202,8 @@ run_tsp() {
 	unset TS_SOCKET TMPDIR
 	while IFS='	' read -r name submitted; do
 		ended=$(cat "$dir/$name.log.ended" 2>/dev/null || echo -)
-		printf '%s\t%s\t%s\t%s\n' "$name" "$submitted" "$ended" "$(last_word "$dir/$name.log")"
+		printf '%s\t%s\t%s\t%s\n' "$name" "$submitted" "$ended" \
+			"$(last_word "$dir/$name.log")"
 	done <"$dir/submitted" >"$dir/results"
 	printf '0\t0\t0\t0\t0\n' >"$dir/restarts"
 }
@@ -233,13 +240,14 @@ summarise() { # summarise POLICY...
 	FILENAME ~ /stream$/ { split($0, f, " "); target[f[1]] = f[8]; job[++n_jobs] = f[1]; next }
 	FILENAME ~ /all-restarts$/ {
 		policy[++n] = $1
-		restarts[$1] = $2; each[$1] = $3; device_s[$1] = $4; lost[$1] = $5; in_place[$1] = $6
+		restarts[$1] = $2; each[$1] = $3; device_s[$1] = $4; lost[$1] = $5
+		in_place[$1] = $6
 		next
 	}
 	{
 		if ($4 == "-" || $5 == "-" || $6 < target[$2]) {
-			printf "NOT REACHED: %s under %s: accuracy %s after %s samples, wanted %s\n", $2, $1,
-				$6, $5, target[$2]
+			printf "NOT REACHED: %s under %s: accuracy %s after %s samples, " \
+				"wanted %s\n", $2, $1, $6, $5, target[$2]
 			missed = 1
 		}
 		if (!($1 in begin) || $3 < begin[$1]) begin[$1] = $3
@@ -266,8 +274,9 @@ summarise() { # summarise POLICY...
 	END {
 		if (!missed) print "All jobs reached their accuracy under every policy."
 		print ""
-		printf "%-10s %7s %7s %8s %8s %9s %9s %7s %8s %6s %9s\n", "", "mean", "p95", "makespan",
-			"mean of", "samples,", "relaunch-", "s each", "share of", "lost", "changed"
+		printf "%-10s %7s %7s %8s %8s %9s %9s %7s %8s %6s %9s\n", "", "mean", "p95",
+			"makespan", "mean of", "samples,", "relaunch-", "s each", "share of",
+			"lost", "changed"
 		printf "%-10s %7s %7s %8s %8s %9s %9s %7s %8s %6s %9s\n", "policy", "s", "s", "s",
 			"fifo", "million", "es", "", "devices", "", "in place"
 		for (i = 1; i <= n; i++) {
@@ -275,10 +284,12 @@ summarise() { # summarise POLICY...
 			if (!count[p]) continue
 			mean = sum[p] / count[p]
 			span = end[p] - begin[p]
-			ratio = count["fifo"] ? sprintf("%.3f", mean / (sum["fifo"] / count["fifo"])) : "-"
-			printf "%-10s %7.1f %7.1f %8.1f %8s %9.2f %9d %7.2f %7.1f%% %6d %9d\n", p, mean,
-				percentile(p, 0.95), span, ratio, all[p] / 1e6, restarts[p], each[p],
-				100 * device_s[p] / (2 * span), lost[p], in_place[p]
+			ratio = "-"
+			if (count["fifo"])
+				ratio = sprintf("%.3f", mean / (sum["fifo"] / count["fifo"]))
+			printf "%-10s %7.1f %7.1f %8.1f %8s %9.2f %9d %7.2f %7.1f%% %6d %9d\n", p,
+				mean, percentile(p, 0.95), span, ratio, all[p] / 1e6, restarts[p],
+				each[p], 100 * device_s[p] / (2 * span), lost[p], in_place[p]
 		}
 		print "\nCompletion time, s, and samples consumed, thousands:\n"
 		printf "%-10s", "job"

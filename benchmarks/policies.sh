@@ -1,11 +1,12 @@
 #!/bin/sh
-# policies.sh - mean completion times of the published workloads in simulation, beside those that were published.
+# policies.sh - mean completion times of the published workloads in simulation, beside the published
+# times.
 #
-# Means over the workloads of a case, in seconds: 'published' is of Pollux' genetic algorithm, 'pollux' of its
-# fitness solved exactly, both with nothing known; then goodput with nothing known, with lengths known, and with
-# lengths known and models shared. The quotients are to the published mean, or where there is none to pollux'.
-# Below, the 99th percentiles and the worst finish-time fairness. About a minute. Nothing is judged by the exit
-# status.
+# Means over the workloads of a case, in seconds: 'published' is of Pollux' genetic algorithm,
+# 'pollux' of its fitness solved exactly, both with nothing known; then goodput with nothing known,
+# with lengths known, and with lengths known and models shared. The quotients are to the published
+# mean, or where there is none to pollux'. Below, the 99th percentiles and the worst finish-time
+# fairness. About a minute. Nothing is judged by the exit status.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -13,17 +14,20 @@ pollux=${POLLUX:-$root/build/pollux}
 data=${POLLUX_DATA:-$root/../shared/data/pollux-osdi21}
 
 if [ ! -f "$data/EXPECTED.csv" ]; then
-	echo "# SKIP policies.sh: the published workloads are not in $data (POLLUX_DATA says where they are)"
+	echo "# SKIP policies.sh: the published workloads are not in $data" \
+		"(POLLUX_DATA says where they are)"
 	exit 0
 fi
 
-simulate() { # simulate POLICY KNOWLEDGE LENGTHS WORKLOADS [OPTION...]: mean, 99th percentile, fairness
+# simulate POLICY KNOWLEDGE LENGTHS WORKLOADS [OPTION...]: mean, 99th percentile, fairness
+simulate() {
 	policy=$1 knowledge=$2 lengths=$3 workloads=$4
 	shift 4
-	"$pollux" simulate --profiles "$data/profiles" -w "$data/$workloads" -p "$policy" -k "$knowledge" \
-		-l "$lengths" "$@" --json 2>/dev/null | perl -MJSON::PP -0777 -ne '
+	"$pollux" simulate --profiles "$data/profiles" -w "$data/$workloads" -p "$policy" \
+		-k "$knowledge" -l "$lengths" "$@" --json 2>/dev/null | perl -MJSON::PP -0777 -ne '
 		my $d = JSON::PP->new->decode($_);
-		printf "%.1f %.1f %.2f\n", $d->{avg_jct_s}, $d->{p99_jct_s}, $d->{finish_time_fairness}{worst}'
+		printf "%.1f %.1f %.2f\n", $d->{avg_jct_s}, $d->{p99_jct_s},
+			$d->{finish_time_fairness}{worst}'
 }
 published() { # published LOAD COLUMN: the mean over its workloads
 	awk -F, -v load="$1" -v column="$2" '$1 == "pollux" && $2 == load { sum += $column; n++ }

@@ -31,9 +31,11 @@ export HOME="$work" POLLUX_DIR="$work/store" POLLUX_POLICY=fifo NO_COLOR=1 LC_AL
 export OPENBLAS_NUM_THREADS=1 POLLUX_NVML=none	# processors, whatever else there is
 
 cleanup() {
-	ids=$(sqlite3 "$POLLUX_DIR/pollux.db" "SELECT id FROM jobs WHERE end_time_s IS NULL" 2>/dev/null) || :
+	ids=$(sqlite3 "$POLLUX_DIR/pollux.db" "SELECT id FROM jobs WHERE end_time_s IS NULL" \
+		2>/dev/null) || :
 	# shellcheck disable=SC2086  # a list of numbers
-	[ -z "$ids" ] || { "$pollux" cancel $ids; "$pollux" wait --timeout 30 $ids; } >/dev/null 2>&1 || :
+	[ -z "$ids" ] ||
+		{ "$pollux" cancel $ids; "$pollux" wait --timeout 30 $ids; } >/dev/null 2>&1 || :
 	[ -z "$made" ] || rm -rf "$made"
 }
 trap cleanup EXIT

@@ -1,10 +1,10 @@
 #!/bin/sh
 # demo.sh - five real training jobs share two CPU slots for about two minutes.
 #
-# Run by 'make demo'. The store is its own (build/demo, or $1), so it does not touch your jobs. Watch it
-# from another terminal with: POLLUX_DIR=build/demo build/pollux status --watch 1
+# Run by 'make demo'. The store is its own (build/demo, or $1), so it does not touch your jobs.
+# Watch it from another terminal with: POLLUX_DIR=build/demo build/pollux status --watch 1
 #
-# The store stays, and with it what was learnt of the three networks: a second demo starts with that.
+# The store stays, and with it the models of the three networks: a second demo starts with them.
 set -eu
 build=$(cd "${BUILD:-build}" && pwd)
 pollux=$build/pollux
@@ -22,7 +22,8 @@ terminal=
 [ ! -t 1 ] || terminal=yes
 
 active_jobs() {
-	"$pollux" status 2>/dev/null | awk '$3 ~ /^(queued|starting|running|stopping|held)$/ { print $1 }'
+	"$pollux" status 2>/dev/null |
+		awk '$3 ~ /^(queued|starting|running|stopping|held)$/ { print $1 }'
 }
 
 # Nothing is left behind, however the demo ends.
@@ -52,12 +53,13 @@ open_store() {
 calibrate() {
 	# The line "step N samples S ... X ms/step", the last of a short run.
 	ms=$("$train" --data "$data" --hidden 512,256 --batch 128 --samples 60000 --log-every 0.2 |
-		awk '/ms\/step/ { for (i = 2; i <= NF; i++) if ($i == "ms/step") ms = $(i - 1) } END { print ms }')
+		awk '/ms\/step/ { for (i = 2; i <= NF; i++) if ($i == "ms/step") ms = $(i - 1) }
+			END { print ms }')
 	rate=$(awk -v ms="$ms" 'BEGIN { printf "%d", 128 / ms * 1000 }')
 }
 
-# submit NAME HIDDEN COST SECONDS BATCH REPLICAS: COST is that of a sample against the calibrated network.
-# Jobs that train the same network share what is learnt of it: hence the workload.
+# submit NAME HIDDEN COST SECONDS BATCH REPLICAS: COST is that of a sample against the calibrated
+# network. Jobs that train the same network share what is learnt of it: hence the workload.
 submit() {
 	samples=$(awk -v r="$rate" -v c="$3" -v s="$4" 'BEGIN { printf "%d", r * s / c }')
 	id=$("$pollux" submit --quiet --name "$1" --workload "train $2" --batch "$5" \
@@ -78,7 +80,8 @@ status() {
 	COLUMNS=${COLUMNS:-$width} "$pollux" status --color "$color" "$@"
 }
 
-# Without the jobs of an earlier demo: a job has a line that begins with its number, and may have one below.
+# Leaves out the jobs of an earlier demo. A job has a line that begins with its number, and may have
+# a second line below it.
 without_earlier() {
 	awk -v first="$first" '
 	{
@@ -108,7 +111,8 @@ trap 'exit 130' INT TERM
 if [ -n "$known" ]; then
 	echo "The models are known from the last demo ('rm -r $POLLUX_DIR' forgets them)."
 else
-	echo "Nothing is known of the jobs yet: what they gain by a larger batch is measured as they run."
+	echo "Nothing is known of the jobs yet:" \
+		"what they gain by a larger batch is measured as they run."
 fi
 echo "Timing one slot ..."
 calibrate

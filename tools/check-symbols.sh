@@ -70,7 +70,8 @@ END {
 		for (i = 1; i <= n; i++) {
 			if (plain(name[i]) in prints && layer(object) !~ /^(cli|view|report)$/)
 				complain(object, "prints: " name[i])
-			if (layer(object) == "client" && name[i] in home && layer(home[name[i]]) != "client")
+			if (layer(object) == "client" && name[i] in home &&
+					layer(home[name[i]]) != "client")
 				complain(object, name[i] " is of " home[name[i]])
 		}
 	}
@@ -88,7 +89,8 @@ END {
 			if (to == "") {
 				if (!(plain(name[i]) in fine) && object != exempt)
 					complain(object, "not pure: " name[i] \
-						(reached[object] == object ? "" : " (used by " reached[object] ")"))
+						(reached[object] == object ? "" : \
+						" (used by " reached[object] ")"))
 			} else if (!(to in reached)) {
 				reached[todo[++n_todo] = to] = object
 			}

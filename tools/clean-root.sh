@@ -21,9 +21,11 @@ repository=$(cd "$(dirname "$0")/.." && pwd)
 	awk -v suite="$SUITE" '$1 == suite { print $2; exit }')}"
 
 make_root() { # make_root DIR
-	debootstrap --variant=minbase ${PACKAGES:+--include="$PACKAGES"} "$SUITE" "$1" ${MIRROR:+"$MIRROR"}
+	debootstrap --variant=minbase ${PACKAGES:+--include="$PACKAGES"} "$SUITE" "$1" \
+		${MIRROR:+"$MIRROR"}
 	[ "$SUITE" != "$(. /etc/os-release && echo "$VERSION_CODENAME")" ] ||
-		cp -r /etc/apt/sources.list* /etc/apt/preferences.d "$1/etc/apt/" 2>/dev/null || true
+		cp -r /etc/apt/sources.list* /etc/apt/preferences.d "$1/etc/apt/" \
+			2>/dev/null || true
 	cp -r /etc/apt/apt.conf.d /etc/apt/auth.conf.d /etc/apt/keyrings /etc/apt/trusted.gpg.d \
 		"$1/etc/apt/" 2>/dev/null || true
 	cp /etc/resolv.conf /etc/hosts "$1/etc/"

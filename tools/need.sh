@@ -34,14 +34,16 @@ fuzzer() { # clang's runtimes are a package of their own, named by its version
 }
 
 data() { # FASHION_MNIST says where else it is
-	[ -d "${FASHION_MNIST:-/usr/share/datasets/fashion-mnist}" ] || lack Fashion-MNIST dataset-fashion-mnist
+	[ -d "${FASHION_MNIST:-/usr/share/datasets/fashion-mnist}" ] ||
+		lack Fashion-MNIST dataset-fashion-mnist
 }
 
 probe() { # probe GROUP
 	case $1 in
 	build) program cc gcc; headers; program pkg-config
-		library 'sqlite3 >= 3.37' libsqlite3-dev; library hwloc libhwloc-dev; library nlopt libnlopt-dev
-		library qhull_r libqhull-dev; library libpcre2-8 libpcre2-dev ;;
+		library 'sqlite3 >= 3.37' libsqlite3-dev; library hwloc libhwloc-dev
+		library nlopt libnlopt-dev; library qhull_r libqhull-dev
+		library libpcre2-8 libpcre2-dev ;;
 	example) library openblas libopenblas-dev; library zlib zlib1g-dev ;;
 	data) data ;;
 	check) program prove perl; program sqlite3; program ps procps; program gnuplot gnuplot-nox
@@ -100,7 +102,8 @@ fi
 if ! may_install; then
 	sudo='sudo '
 	[ "$(id -u)" != 0 ] || sudo=
-	say "please type: ${sudo}apt-get update && ${sudo}apt-get install -y --no-install-recommends $(resolve)"
+	say "please type: ${sudo}apt-get update &&" \
+		"${sudo}apt-get install -y --no-install-recommends $(resolve)"
 	exit 1
 fi
 

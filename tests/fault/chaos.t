@@ -24,8 +24,9 @@ break_run() { # break_run "SUPERVISOR LEADER JOB:RUN" WHICH...: what is killed
 	done
 }
 act() { # act ACTION NUMBER
-	running="SELECT $supervisor_pid || ' ' || $leader_pid || ' ' || job_id || ':' || number FROM runs
-		WHERE state IN ('running', 'stopping') AND $leader_pid IS NOT NULL ORDER BY id"
+	running="SELECT $supervisor_pid || ' ' || $leader_pid || ' ' || job_id || ':' || number
+		FROM runs WHERE state IN ('running', 'stopping') AND $leader_pid IS NOT NULL
+		ORDER BY id"
 	case $1 in
 	0|1|2) "$FAULT/killat" -u $(($2 % 6000)) "$POLLUX" schedule ;;
 	3|4) break_run "$(one_of "$2" "$running")" supervisor ;;
@@ -33,17 +34,21 @@ act() { # act ACTION NUMBER
 	6) break_run "$(one_of "$2" "$running")" supervisor leader ;;
 	7) break_run "$(one_of "$2" "$running")" leader supervisor ;;
 	8) "$POLLUX" requeue "$(one_of "$2" "SELECT id FROM jobs WHERE state = 'running'")" ;;
-	9) "$POLLUX" hold "$(one_of "$2" "SELECT id FROM jobs WHERE state IN ('queued', 'running')")" ;;
+	9) "$POLLUX" hold \
+		"$(one_of "$2" "SELECT id FROM jobs WHERE state IN ('queued', 'running')")" ;;
 	10) "$POLLUX" release "$(one_of "$2" "SELECT id FROM jobs WHERE state = 'held'")" ;;
-	11) kill_process -TERM "$(one_of "$2" "SELECT $supervisor_pid FROM runs WHERE state = 'running'")" ;;
+	11) kill_process -TERM \
+		"$(one_of "$2" "SELECT $supervisor_pid FROM runs WHERE state = 'running'")" ;;
 	12) break_run "$(one_of "$2" "$running")" stop ;;
-	13) kill_process -STOP "$(one_of "$2" "SELECT $supervisor_pid FROM runs WHERE state = 'running'")" ;;
+	13) kill_process -STOP \
+		"$(one_of "$2" "SELECT $supervisor_pid FROM runs WHERE state = 'running'")" ;;
 	esac >/dev/null 2>&1
 }
 # What was stopped by SIGSTOP goes on; a failed job is tried again at once; nobody is held.
 relent() {
 	for pid in $(query "SELECT $leader_pid FROM runs WHERE state <> 'ended' AND $leader_pid > 0
-			UNION SELECT $supervisor_pid FROM runs WHERE state <> 'ended' AND $supervisor_pid > 0"); do
+			UNION SELECT $supervisor_pid FROM runs WHERE state <> 'ended'
+			AND $supervisor_pid > 0"); do
 		kill_process -CONT "$pid"
 	done
 	query "UPDATE runs SET end_boot_s = end_boot_s - 1000 WHERE outcome = 'failed'"
@@ -60,7 +65,8 @@ trainers=0
 if [ -d "$FASHION_MNIST" ]; then
 	trainers=2
 	for seed in 1 2; do
-		submit --retries 1000 --grace 5 -b 50 -- "$work" "$TRAIN" --data "$FASHION_MNIST" --subset 6000 \
+		submit --retries 1000 --grace 5 -b 50 -- "$work" "$TRAIN" --data "$FASHION_MNIST" \
+			--subset 6000 \
 			--hidden 64 --seed $seed --samples $samples --checkpoint '{checkpoint}' \
 			--checkpoint-every 0.2 --log-every 0 >number
 	done
@@ -83,7 +89,8 @@ ok 'every job ends' wait_for 120 all_over
 ok 'and is alone' wait_for 10 nothing_alive
 echo "# $done_actions actions; $(query "SELECT (SELECT count(*) FROM runs), sum(outcome = 'lost'),
 	sum(outcome = 'failed'), sum(outcome = 'stopped'), sum(outcome = 'completed') FROM runs" |
-	awk -F'|' '{ print $1 " runs: " $2 " lost, " $3 " failed, " $4 " stopped, " $5 " completed" }')"
+	awk -F'|' '{ print $1 " runs: " $2 " lost, " $3 " failed, " $4 " stopped, " \
+		$5 " completed" }')"
 is 'all are done' '' "$(query "SELECT id, state, reason FROM jobs WHERE state <> 'done'")"
 is 'the witnesses with exactly their samples' '' \
 	"$(query "SELECT id, samples FROM jobs WHERE id <= $witnesses AND samples <> 300")"
@@ -91,15 +98,20 @@ for job in $(seq $((witnesses + 1)) $((witnesses + trainers))); do
 	log=$POLLUX_DIR/logs/$job.log
 	# It says so again if it was stopped, or lost its supervisor, as it was leaving.
 	is "trainer $job with exactly its samples" "$samples $((samples / 50))" \
-		"$(sed -n 's/^done samples \([0-9]*\) .* steps \([0-9]*\)$/\1 \2/p' "$log" | sort -u)"
-	# Each run goes on where the log has the last checkpoint, or one that it had no time to tell of.
+		"$(sed -n 's/^done samples \([0-9]*\) .* steps \([0-9]*\)$/\1 \2/p' "$log" |
+			sort -u)"
+	# Each run goes on at the last checkpoint in the log, or at a later one that the run before
+	# had no time to print.
 	is 'each run at a checkpoint' '' "$(awk '
 		/^checkpoint samples/ { saved = $3 }
 		/^step/ { reached = $4 }
-		/^resumed samples/ && ($3 < saved || $3 > reached) { print "resumed " $3 ", saved " saved + 0 ", at " reached }
+		/^resumed samples/ && ($3 < saved || $3 > reached) {
+			print "resumed " $3 ", saved " saved + 0 ", at " reached
+		}
 		/^[0-9]+ training samples/ { begun++ }
 		END { print begun > "/dev/stderr" }' "$log" 2>begun)"
-	echo "# trainer $job began $(cat begun) times, lost $(query "SELECT printf('%d samples', lost_samples) FROM jobs WHERE id = $job")"
+	lost=$(query "SELECT printf('%d samples', lost_samples) FROM jobs WHERE id = $job")
+	echo "# trainer $job began $(cat begun) times, lost $lost"
 done
 sound 'all is well'
 finish

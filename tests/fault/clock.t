@@ -14,7 +14,8 @@ preloaded() {
 	LD_PRELOAD=$FAULT/preload_clock.so \
 		ASAN_OPTIONS="${ASAN_OPTIONS-}${ASAN_OPTIONS:+:}verify_asan_link_order=0" "$@"
 }
-printf '#!/bin/sh\nexec env LD_PRELOAD="%s" ASAN_OPTIONS="%s" "%s" "$@"\n' "$FAULT/preload_clock.so" \
+printf '#!/bin/sh\nexec env LD_PRELOAD="%s" ASAN_OPTIONS="%s" "%s" "$@"\n' \
+	"$FAULT/preload_clock.so" \
 	"${ASAN_OPTIONS-}${ASAN_OPTIONS:+:}verify_asan_link_order=0" "$POLLUX" >pollux
 chmod +x pollux
 preloaded "$POLLUX" --version >version 2>&1 || skip_all "cannot preload: $(cat version)"
@@ -57,10 +58,12 @@ settle 60 'a month back: every job ends'
 exact 'with exactly its samples' "$job" 800
 is 'the status has nothing negative' '' "$(no_negative "$("$POLLUX" status -a)")"
 "$POLLUX" status --json -a >json 2>&1
-is 'nor has any duration in JSON' '' "$(grep -E '"[a-z_]*(duration|run_time|lost|service|stop)[a-z_]*_s": *-' json)"
+is 'nor has any duration in JSON' '' \
+	"$(grep -E '"[a-z_]*(duration|run_time|lost|service|stop)[a-z_]*_s": *-' json)"
 is 'runs took what they took' '' "$(query "SELECT id, duration_s FROM runs
 	WHERE duration_s < 0 OR duration_s > 60 * $TIME_SCALE")"
-is 'jobs too' '' "$(query "SELECT id, run_time_s FROM jobs WHERE run_time_s < 0 OR run_time_s > 90 * $TIME_SCALE")"
+is 'jobs too' '' "$(query "SELECT id, run_time_s FROM jobs
+	WHERE run_time_s < 0 OR run_time_s > 90 * $TIME_SCALE")"
 is 'the time limit was kept' 1 "$(query "SELECT run_time_s BETWEEN 1 AND 20 * $TIME_SCALE
 	FROM jobs WHERE id = $limited")"
 sound 'all is well'

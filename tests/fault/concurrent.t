@@ -49,8 +49,8 @@ is 'then it does its work' '0 2' "$rc $(grep -c '^start job [12] ' first)"
 settle 30 'and the jobs end'
 sound 'all is well'
 
-# One that has decided already does not see what comes now: it is followed by another. Here it is held where it
-# starts a supervisor.
+# A pass that has decided already does not see what comes now: another pass follows it. Here the
+# first pass is held where it starts a supervisor.
 submit -- "$work" -n 100 -s 600 >number
 killat -f -n 1 -h decided "$POLLUX" schedule -v >first 2>&1 &
 first=$!

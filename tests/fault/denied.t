@@ -6,11 +6,13 @@
 if [ "$(id -u)" = 0 ]; then
 	# Permissions do not bind root: become nobody, in a directory nobody may use.
 	drop='setpriv --reuid=65534 --regid=65534 --clear-groups --no-new-privs'
-	$drop test -x "$POLLUX" 2>/dev/null || skip_all "root cannot become another user that can run $POLLUX"
+	$drop test -x "$POLLUX" 2>/dev/null ||
+		skip_all "root cannot become another user that can run $POLLUX"
 	if [ -z "${TRIED_TO_DROP-}" ]; then
 		chmod 755 "$TMP"
 		mkdir -m 777 as-nobody
-		export GCOV_PREFIX="$TMP/as-nobody"	# a coverage build says so where it cannot write
+		# A coverage build complains where it cannot write.
+		export GCOV_PREFIX="$TMP/as-nobody"
 		rc=0
 		TRIED_TO_DROP=1 TMPDIR=$TMP/as-nobody $drop "$ROOT/tests/fault/denied.t" || rc=$?
 		exit "$rc"
@@ -47,7 +49,8 @@ like 'the job runs' "^ *$job +work +running" "$out"
 status 'so does a pass with nothing to write' 0 "$POLLUX" schedule
 rm paused
 ok 'the job goes on to its end' wait_for 20 logged "$job" '^\[exited with status 0\]'
-# In this order: as long as the store is not to be written to, what SQLite puts beside it is not either.
+# In this order: as long as the store may not be written to, nor may the files that SQLite keeps
+# beside it.
 chmod 600 "$POLLUX_DIR"/pollux.db*
 chmod 700 "$POLLUX_DIR" "$POLLUX_DIR/run" "$POLLUX_DIR/logs"
 settle 20 'allowed again: it has ended'

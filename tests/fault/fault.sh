@@ -41,7 +41,8 @@ submit() { "$POLLUX" submit --preempt "$@"; } # prints the number
 
 # What a supervisor started, by what stands in its environment.
 jobs_alive() {
-	grep -lzs "^POLLUX_REPORT_SOCKET=$POLLUX_DIR/run/" /proc/[0-9]*/environ | sed 's,/proc/,,; s,/.*,,'
+	grep -lzs "^POLLUX_REPORT_SOCKET=$POLLUX_DIR/run/" /proc/[0-9]*/environ |
+		sed 's,/proc/,,; s,/.*,,'
 }
 nothing_alive() { no_supervisor && [ -z "$(jobs_alive)" ]; }
 # Supervisors are killed first, and jobs only when no supervisor is left, not even one that was just
@@ -55,9 +56,10 @@ killed() {
 kill_all() { wait_for 10 killed; }
 cleanup() { # what a test that failed may have left, of all its stores
 	for POLLUX_DIR in "$TMP/store" "$TMP"/worker-*/store; do kill_all; done
-	cat "$TMP"/witness/leftovers "$TMP"/worker-*/witness/leftovers 2>/dev/null | while read -r pid; do
-		kill -9 "$pid" 2>/dev/null || :
-	done
+	cat "$TMP"/witness/leftovers "$TMP"/worker-*/witness/leftovers 2>/dev/null |
+		while read -r pid; do
+			kill -9 "$pid" 2>/dev/null || :
+		done
 }
 
 query_is() { # query_is WANT SQL
@@ -81,7 +83,8 @@ all_ended() {
 settled() { wait_for "$1" all_ended && wait_for 10 nothing_alive; }
 settle() { # settle SECONDS NAME
 	if settled "$1"; then result 0 "$2"
-	else result 1 "$2" "$("$POLLUX" status -a | tail -n 40; tail -n 20 "$POLLUX_DIR/supervisor.log"
+	else result 1 "$2" \
+		"$("$POLLUX" status -a | tail -n 40; tail -n 20 "$POLLUX_DIR/supervisor.log"
 		ps -o pid,ppid,sid,stat,args -p "$(supervisors_alive) $(jobs_alive) 0" 2>&1)"; fi
 }
 
@@ -98,9 +101,9 @@ unsound() {
 			('done', 'failed', 'cancelled', 'timeout', 'held');
 		SELECT 'run ' || id || ' is ' || state FROM runs WHERE state <> 'ended';
 		SELECT device || ' is in use by run ' || run_id FROM run_devices WHERE in_use;
-		SELECT 'run ' || id || ' took ' || duration_s || ' s, stop ' || ifnull(stop_duration_s, '-')
-			FROM runs WHERE duration_s < 0 OR stop_duration_s < 0 OR first_step_s < 0
-			OR lost_s < 0 OR lost_samples < 0;
+		SELECT 'run ' || id || ' took ' || duration_s || ' s, stop ' ||
+		ifnull(stop_duration_s, '-') FROM runs WHERE duration_s < 0 OR stop_duration_s < 0
+		OR first_step_s < 0 OR lost_s < 0 OR lost_samples < 0;
 		SELECT 'job ' || id || ' took ' || run_time_s || ' s' FROM jobs WHERE run_time_s < 0
 			OR attained_service_device_s < 0 OR lost_s < 0 OR lost_samples < 0;
 		SELECT 'job ' || id || ' counts ' || runs || ' runs, but has ' || n FROM
@@ -109,12 +112,14 @@ unsound() {
 		SELECT 'runs ' || a.id || ' and ' || b.id || ' of job ' || a.job_id || ' overlap'
 			FROM runs a JOIN runs b
 			ON a.job_id = b.job_id AND a.id < b.id AND a.boot_id = b.boot_id
-			WHERE a.launch_boot_s < b.end_boot_s - 1 AND b.launch_boot_s < a.end_boot_s - 1;
+			WHERE a.launch_boot_s < b.end_boot_s - 1
+			AND b.launch_boot_s < a.end_boot_s - 1;
 		SELECT 'runs ' || a.id || ' and ' || b.id || ' overlap on ' || d.device
 			FROM runs a JOIN run_devices d ON d.run_id = a.id
 			JOIN run_devices e ON e.device = d.device
 			JOIN runs b ON b.id = e.run_id AND a.id < b.id AND a.boot_id = b.boot_id
-			WHERE a.launch_boot_s < b.end_boot_s - 1 AND b.launch_boot_s < a.end_boot_s - 1;" |
+			WHERE a.launch_boot_s < b.end_boot_s - 1
+			AND b.launch_boot_s < a.end_boot_s - 1;" |
 		sed 1s/^ok$// | grep .
 	cat "$WITNESS/OVERLAP" 2>/dev/null
 	awk -v broken=" ${broken_runs-} " '
@@ -126,12 +131,15 @@ unsound() {
 				print "job " $2 " run " $3 " began at " $4 ", not " at[$2] + 0
 			open[$2] = $3
 		}
-		$1 != "start" && open[$2] != $3 { print "job " $2 " run " $3 " stopped without a start" }
+		$1 != "start" && open[$2] != $3 {
+			print "job " $2 " run " $3 " stopped without a start"
+		}
 		$1 == "stop" || $1 == "done" { delete open[$2] }
 		$1 != "start" { at[$2] = $4 }' "$WITNESS/ledger"
 	find "$POLLUX_DIR/run" -name '*.sock' -o -name '[0-9]*.lock'
 	[ -z "$(jobs_alive)" ] || echo "alive: $(jobs_alive | tr '\n' ' ')"
-	[ -z "$(supervisors_alive)" ] || echo "supervisors alive: $(supervisors_alive | tr '\n' ' ')"
+	[ -z "$(supervisors_alive)" ] ||
+		echo "supervisors alive: $(supervisors_alive | tr '\n' ' ')"
 }
 sound() { # sound NAME
 	problems=$(unsound)
@@ -148,15 +156,17 @@ note_unsound() { # note_unsound ROUND [OTHER PROBLEMS]
 }
 # Prints the jobs that are not done with exactly so many samples.
 inexact() { # inexact SAMPLES CONDITION
-	query "SELECT 'job ' || id || ' is ' || state || ' at ' || ifnull(samples, '-') || ', lost ' ||
-		lost_samples FROM jobs WHERE ($2) AND
+	query "SELECT 'job ' || id || ' is ' || state || ' at ' || ifnull(samples, '-') ||
+		', lost ' || lost_samples FROM jobs WHERE ($2) AND
 		(state <> 'done' OR samples IS NOT $1 OR lost_samples <> 0)"
 }
 
 # Jobs run by work -n: where the store says they stand, and what they say themselves.
 exact() { # exact NAME JOB SAMPLES
-	is "$1" "done $3 $3 0" "$(query "SELECT state, printf('%d', samples) FROM jobs WHERE id = $2" |
-		tr '|' ' ') $(awk -v job="$2" '$1 == "done" && $2 == job { print $4 }' "$WITNESS/ledger") $(
+	is "$1" "done $3 $3 0" \
+		"$(query "SELECT state, printf('%d', samples) FROM jobs WHERE id = $2" |
+		tr '|' ' ') $(
+		awk -v job="$2" '$1 == "done" && $2 == job { print $4 }' "$WITNESS/ledger") $(
 		query "SELECT printf('%d', lost_samples) FROM jobs WHERE id = $2")"
 }
 
@@ -197,6 +207,7 @@ each_call() {
 	each=each
 	[ "$FAULT_STRIDE" = 1 ] || each="one in $FAULT_STRIDE"
 	is "$1 killed at $each of its calls: $kills kills" "$workers 0 0" \
-		"$(cat "$TMP"/worker-*/result | awk '{ bad += $2; rc += $3 } END { print NR, bad, rc }')"
+		"$(cat "$TMP"/worker-*/result |
+			awk '{ bad += $2; rc += $3 } END { print NR, bad, rc }')"
 	ok 'these were many' [ "$kills" -gt $((50 / FAULT_STRIDE)) ]
 }

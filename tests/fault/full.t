@@ -92,7 +92,8 @@ sound 'all is well'
 
 # --- the job's checkpoint does not fit ---------------------------------------------------------
 
-job=$(submit --checkpoint-dir "$TMP/disk" -- "$work" -n 5 -s 5 sh -c 'dd if=/dev/zero of=disk/filler bs=4k count=512; exit 1')
+job=$(submit --checkpoint-dir "$TMP/disk" -- "$work" -n 5 -s 5 \
+	sh -c 'dd if=/dev/zero of=disk/filler bs=4k count=512; exit 1')
 pass
 filled() { [ -e disk/filler ] && ! run_is "$(query 'SELECT max(id) FROM runs')" assigned; }
 ok 'a job fills the disk itself, and fails' wait_for 20 filled

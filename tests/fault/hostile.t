@@ -8,12 +8,15 @@
 
 hostile=$FAULT/hostile
 safe() { # safe NAME TEXT-FILE: no control character but the newline, valid UTF-8
-	is "$1: no control characters" 0 "$(tr -d '\n' <"$2" | LC_ALL=C tr -cd '\000-\037\177' | wc -c)"
-	is "$1: nor hidden ones" '' "$(LC_ALL=C grep -an "$(printf '\302[\200-\237]\\|\342\200[\250-\256]')" "$2")"
+	is "$1: no control characters" 0 \
+		"$(tr -d '\n' <"$2" | LC_ALL=C tr -cd '\000-\037\177' | wc -c)"
+	is "$1: nor hidden ones" '' \
+		"$(LC_ALL=C grep -an "$(printf '\302[\200-\237]\\|\342\200[\250-\256]')" "$2")"
 	is "$1: valid UTF-8" '' "$(LC_ALL=C.UTF-8 grep -axnv '.*' "$2")"
 }
 is_json() { # is_json NAME FILE
-	is "$1: valid JSON" 1 "$(sqlite3 :memory: "SELECT json_valid(CAST(readfile('$2') AS TEXT))")"
+	is "$1: valid JSON" 1 \
+		"$(sqlite3 :memory: "SELECT json_valid(CAST(readfile('$2') AS TEXT))")"
 }
 shown() { # shown NAME [ID]: the status in every form
 	"$POLLUX" status -a >table 2>&1
@@ -41,7 +44,8 @@ ok 'a job sends bad reports' wait_for 20 logged "$job" '^malformed'
 settle 20 'and comes to its end'
 is 'the bad lines are counted' "$(sed -n 's/^malformed //p' "$POLLUX_DIR/logs/$job.log")" \
 	"$(query "SELECT malformed_reports FROM runs WHERE job_id = $job")"
-is 'the good ones are heard' 'done|20|0.5' "$(query "SELECT state, printf('%d', samples), loss FROM jobs
+is 'the good ones are heard' 'done|20|0.5' \
+	"$(query "SELECT state, printf('%d', samples), loss FROM jobs
 	WHERE id = $job")"
 shown 'bad reports' "$job"
 like 'the text is shown, without what it did to the terminal' 'bad \?\?\( ' "$(cat full)"
@@ -52,7 +56,8 @@ sound 'all is well'
 job=$(submit -- "$hostile" flood 100000)
 settle 60 'a job that floods without waiting ends'
 like 'having sent all it wanted to' '^flooded 100000, ' "$(cat "$POLLUX_DIR/logs/$job.log")"
-is 'what was taken was heard' "$(sed -n 's/^flooded .*, \([0-9]*\) .*/\1/p' "$POLLUX_DIR/logs/$job.log") 0" \
+is 'what was taken was heard' \
+	"$(sed -n 's/^flooded .*, \([0-9]*\) .*/\1/p' "$POLLUX_DIR/logs/$job.log") 0" \
 	"$(query "SELECT reports, malformed_reports FROM runs WHERE job_id = $job" | tr '|' ' ')"
 
 # Several senders, so that one is always ready.
@@ -97,7 +102,7 @@ status 'so is an option' 64 "$POLLUX" submit "--$evil" -- true
 printf '%s\n' "$err" >complaint
 safe 'that complaint' complaint
 
-# --- logs ------------------------------------------------------------------------------------------
+# --- logs ----------------------------------------------------------------------
 
 job=$(submit -- "$hostile" log 50)
 pass

@@ -47,7 +47,8 @@ pass_prepare() {
 	gone=$(submit -- "$work" -n 100000)
 	pass
 	wait_for 10 logged "$gone" 'step 20 ' && wait_for 10 logged "$reboot" 'step 20 ' &&
-		wait_for 10 query_is 1 "SELECT count(*) = 2 FROM runs WHERE last_samples > 0" || return 1
+		wait_for 10 query_is 1 "SELECT count(*) = 2 FROM runs WHERE last_samples > 0" ||
+		return 1
 	kill_all
 	broken_runs="$reboot:1 $gone:1"
 	query "UPDATE runs SET boot_id = 'another' WHERE job_id = $reboot"
@@ -65,7 +66,8 @@ pass_round() { # pass_round CALL
 	round_rc=0
 	killat -n "$1" "$POLLUX" schedule || round_rc=$?
 	settled 20 || echo "# call $1: the jobs did not end"
-	note_unsound "pass killed at call $1" "$(inexact 50 "id IN ($reboot, $gone, $first, $after)")$(
+	note_unsound "pass killed at call $1" \
+		"$(inexact 50 "id IN ($reboot, $gone, $first, $after)")$(
 		query "SELECT 'job ' || id || ' is ' || state FROM jobs WHERE id = $never
 			AND state <> 'cancelled'")"
 	return "$round_rc"
@@ -78,8 +80,8 @@ rm -rf "$POLLUX_DIR" "$WITNESS/ledger"
 : >"$WITNESS/ledger"
 broken_runs=
 submit -q -- "$work" -n 60 -s 15 >/dev/null
-# The moments are spread over the time that a pass takes, whatever that is on this machine just now: the span
-# shrinks when a pass has ended before its moment came, and grows when one was killed.
+# The moments are spread over the time that a pass takes on this machine just now: the span shrinks
+# when a pass ends before its moment comes, and grows when a pass is killed.
 span_us=20000
 killed=0
 round=0
@@ -97,7 +99,8 @@ is 'passes are killed at random moments' "$FAULT_ROUNDS" "$killed"
 settle 60 'every job ends'
 sound 'and nothing was lost or done twice'
 is 'each with exactly its samples' '' "$(inexact 60 1)"
-ok 'and some were preempted meanwhile' query_is 1 "SELECT sum(preemptions) > $((FAULT_ROUNDS / 40)) FROM jobs"
+ok 'and some were preempted meanwhile' query_is 1 \
+	"SELECT sum(preemptions) > $((FAULT_ROUNDS / 40)) FROM jobs"
 echo "# $round passes, $(query 'SELECT count(*), sum(runs), sum(preemptions) FROM jobs' |
 	sed 's/\(.*\)|\(.*\)|\(.*\)/\1 jobs, \2 runs, \3 preemptions/')"
 finish

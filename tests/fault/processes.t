@@ -7,7 +7,10 @@
 . "$ROOT/tests/fault/fault.sh"
 
 run_of() { query "SELECT max(id) FROM runs WHERE job_id = $1"; }
-leader_of() { query "SELECT $leader_pid FROM runs WHERE id = (SELECT max(id) FROM runs WHERE job_id = $1)"; }
+leader_of()
+{
+	query "SELECT $leader_pid FROM runs WHERE id = (SELECT max(id) FROM runs WHERE job_id = $1)"
+}
 state_of() { query "SELECT state, failures, exit_code, term_signal FROM jobs WHERE id = $1"; }
 begun() { # begun JOB TIMES
 	[ "$(grep -ac '^begun' "$POLLUX_DIR/logs/$1.log")" = "$2" ]
@@ -45,10 +48,13 @@ pass
 for failure in 1 2; do
 	ok "run $failure of a job with two retries" wait_for 10 begun "$job" "$failure"
 	kill -9 "$(leader_of "$job")"
-	ok 'its program is killed' wait_for 10 query_is "$failure" "SELECT failures FROM jobs WHERE id = $job"
+	ok 'its program is killed' wait_for 10 query_is "$failure" \
+		"SELECT failures FROM jobs WHERE id = $job"
 	pass
-	is 'it waits before it is tried again' queued "$(query "SELECT state FROM jobs WHERE id = $job")"
-	ok 'and says so' wait_for 10 explained "failed $failure times?; retry $failure of 2 after a pause"
+	is 'it waits before it is tried again' queued \
+		"$(query "SELECT state FROM jobs WHERE id = $job")"
+	ok 'and says so' wait_for 10 explained \
+		"failed $failure times?; retry $failure of 2 after a pause"
 	skip_pause "$job"
 	ok 'it is, after that' wait_for 10 started "$job" $((failure + 1))
 done
@@ -62,7 +68,8 @@ sound 'all is well'
 if [ -d "$FASHION_MNIST" ]; then
 	samples=100000
 	job=$(submit --retries 1 -b 50 -- "$work" "$TRAIN" --data "$FASHION_MNIST" --subset 6000 \
-		--hidden 256 --log-every 0 --samples $samples --checkpoint-every 0.3 --checkpoint '{checkpoint}')
+		--hidden 256 --log-every 0 --samples $samples --checkpoint-every 0.3 \
+		--checkpoint '{checkpoint}')
 	pass
 	ok 'a trainer saves itself' wait_for 60 logged "$job" '^checkpoint samples'
 	checkpoint=$(grep -a '^checkpoint samples' "$POLLUX_DIR/logs/$job.log" | tail -n 1)
@@ -78,7 +85,8 @@ if [ -d "$FASHION_MNIST" ]; then
 		"$(sed -n 's/^done samples \([0-9]*\) .* steps \([0-9]*\)$/\1 \2/p' "$log")"
 	saved=$(sed -n '/^resumed/q; s/^checkpoint samples //p' "$log" | tail -n 1)
 	reached=$(sed -n '/^resumed/q; s/^step .* samples \([0-9]*\) .*/\1/p' "$log" | tail -n 1)
-	is 'it went on at its last checkpoint' "$saved" "$(sed -n 's/^resumed samples \([0-9]*\) .*/\1/p' "$log")"
+	is 'it went on at its last checkpoint' "$saved" \
+		"$(sed -n 's/^resumed samples \([0-9]*\) .*/\1/p' "$log")"
 	lost=$(query "SELECT printf('%d', lost_samples) FROM jobs WHERE id = $job")
 	echo "# saved at $saved, killed at $reached, lost $lost"
 	# The last report, or its last line, may be missing.
@@ -103,11 +111,14 @@ done
 for kind in $kinds; do submit -- "$work" -n 5 >number; done
 pass
 for kind in $kinds; do
-	ok "a job leaves a process behind: $kind" wait_for 10 logged "$(cat "number-$kind")" 'step 2 '
+	ok "a job leaves a process behind: $kind" wait_for 10 logged \
+		"$(cat "number-$kind")" 'step 2 '
 done
 is 'all of them are there' 4 "$(left_behind | wc -l)"
 rm paused
-for kind in $kinds; do ok "$kind: it is done" wait_for 30 job_is "$(cat "number-$kind")" "done"; done
+for kind in $kinds; do
+	ok "$kind: it is done" wait_for 30 job_is "$(cat "number-$kind")" "done"
+done
 is 'and all is gone' '' "$(left_behind)"
 settle 30 'the other jobs end'
 sound 'the devices were not free before'

@@ -32,9 +32,12 @@ works() { # works COMMAND...
 read_only_for_commands() {
 	refuses 77 "^pollux: cannot use the store '.*': attempt to write a readonly database$" \
 		submit -- true
-	refuses 73 "^pollux: cannot open '.*': (Read-only file system|Operation not permitted)$" schedule
-	refuses 77 "^pollux: cannot use the store '.*': attempt to write a readonly database$" cancel "$job"
-	refuses 77 "^pollux: cannot use the store '.*': attempt to write a readonly database$" hold "$job"
+	refuses 73 "^pollux: cannot open '.*': (Read-only file system|Operation not permitted)$" \
+		schedule
+	refuses 77 "^pollux: cannot use the store '.*': attempt to write a readonly database$" \
+		cancel "$job"
+	refuses 77 "^pollux: cannot use the store '.*': attempt to write a readonly database$" \
+		hold "$job"
 	works status
 	like 'the job is there' "^ *$job +work +running" "$out"
 	works status "$job"
@@ -67,7 +70,8 @@ sound 'all is well'
 # The first submission of all.
 mkdir other
 mount --bind -o ro other other
-POLLUX_DIR=$TMP/other/store refuses 73 "^pollux: cannot create directory '.*': Read-only file system$" \
+POLLUX_DIR=$TMP/other/store refuses 73 \
+	"^pollux: cannot create directory '.*': Read-only file system$" \
 	submit -- true
 POLLUX_DIR=$TMP/other/store works schedule
 POLLUX_DIR=$TMP/other/store works status

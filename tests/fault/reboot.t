@@ -49,7 +49,8 @@ held=$(submit --hold -- "$work" -n 50)
 ok 'the store knows how far it is' wait_for 10 query_is 1 \
 	"SELECT last_samples > $saved FROM runs WHERE job_id = $trained AND number = 2"
 query "UPDATE commands SET argv = CAST(replace(CAST(argv AS TEXT), '20000', '800') AS BLOB)"
-reached=$(query "SELECT printf('%d', last_samples) FROM runs WHERE job_id = $trained AND number = 2")
+reached=$(query "SELECT printf('%d', last_samples) FROM runs
+	WHERE job_id = $trained AND number = 2")
 is 'runs in every state' 'assigned running stopping' "$(query "SELECT group_concat(state, ' ') FROM
 	(SELECT DISTINCT state FROM runs WHERE state <> 'ended' ORDER BY 1)")"
 

@@ -36,8 +36,8 @@ other_supervisors() {
 samples=150000
 if [ -d "$FASHION_MNIST" ]; then
 	# Its own stop signal; the log has a line for each step.
-	job=$(submit --stop-signal INT -b 50 --samples $samples -- "$work" "$TRAIN" --data "$FASHION_MNIST" \
-		--subset 6000 --hidden 128 --log-every 0 --samples $samples)
+	job=$(submit --stop-signal INT -b 50 --samples $samples -- "$work" "$TRAIN" \
+		--data "$FASHION_MNIST" --subset 6000 --hidden 128 --log-every 0 --samples $samples)
 	pass
 	ok 'the trainer is under way' wait_for 60 logged "$job" '^step 100 '
 	run=$(run_of "$job")
@@ -55,10 +55,13 @@ if [ -d "$FASHION_MNIST" ]; then
 		printf('%d %d', checkpoint_samples, last_samples) FROM runs WHERE id = $run")"
 	settle 60 'it ends'
 	is 'it went on exactly there' "$stopped" \
-		"$(sed -n 's/^resumed samples \([0-9]*\).*/\1/p' "$POLLUX_DIR/logs/$job.log" | head -n 1)"
+		"$(sed -n 's/^resumed samples \([0-9]*\).*/\1/p' "$POLLUX_DIR/logs/$job.log" |
+			head -n 1)"
 	is 'and came to exactly its samples' "$samples $((samples / 50))" \
-		"$(sed -n 's/^done samples \([0-9]*\) .* steps \([0-9]*\)$/\1 \2/p' "$POLLUX_DIR/logs/$job.log")"
-	is 'no step was done twice' '' "$(sed -n 's/^step \([0-9]*\) .*/\1/p' "$POLLUX_DIR/logs/$job.log" |
+		"$(sed -n 's/^done samples \([0-9]*\) .* steps \([0-9]*\)$/\1 \2/p' \
+			"$POLLUX_DIR/logs/$job.log")"
+	is 'no step was done twice' '' \
+		"$(sed -n 's/^step \([0-9]*\) .*/\1/p' "$POLLUX_DIR/logs/$job.log" |
 		sort -n | uniq -d)"
 	is 'nothing counts as lost' '' "$(inexact $samples 1)"
 	sound 'all is well'
