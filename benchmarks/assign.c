@@ -2,9 +2,9 @@
  *
  *	assign
  *
- * Random links, all devices free. 16 devices: the needs that make assign_exact.c look at most pairs of
- * sets, and eight jobs of two. 64 and 1,024: jobs of 1 to 8, one device at a time. Of several calls the
- * median and the maximum, in milliseconds of processor time. */
+ * Random links, all devices free. 16 devices: the needs that make assign_exact.c look at most pairs
+ * of sets, and eight jobs of two. 64 and 1,024: jobs of 1 to 8, one device at a time. Of several
+ * calls the median and the maximum, in milliseconds of processor time. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

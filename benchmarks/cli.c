@@ -4,9 +4,9 @@
  *
  * Each line of FILE is a name and the words of a command, with tabs between; NAME=VALUE before the
  * program goes into its environment. In every round each command runs once, one after the other, so
- * that what else the machine does falls on all alike; each round begins with another one. Printed for
- * each, with tabs between: name, median, least and greatest time in milliseconds. A command that fails
- * ends it all. */
+ * that what else the machine does falls on all alike; each round begins with another one. Printed
+ * for each, with tabs between: name, median, least and greatest time in milliseconds. A command
+ * that fails ends it all. */
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>

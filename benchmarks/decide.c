@@ -2,10 +2,11 @@
  *
  *	decide
  *
- * J jobs on G devices, one in ten running, each with a goodput for every number of devices: the median
- * processor time of one decide(), reasons included, and beside it that of the J * G * (G + 1) / 2
- * additions and comparisons alone that the dynamic program consists of, measured in the same run. Ends
- * with 1 where 1,000 jobs on 16 devices take longer than the target of 10 ms. */
+ * J jobs on G devices, one in ten running, each with a goodput for every number of devices: the
+ * median processor time of one decide(), reasons included, and beside it the time of the additions
+ * and comparisons alone that the dynamic program consists of, J * G * (G + 1) / 2 of them, measured
+ * in the same run. Ends with 1 where 1,000 jobs on 16 devices take longer than the target of 10 ms.
+ */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -57,7 +58,8 @@ static void make_jobs(int n_jobs, int n_devices)
 
 		*job = (struct sched_job){
 			.id = i + 1, .min_replicas = 1, .max_replicas = n_devices, .weight = 1,
-			.preemptible = true, .restart_s = 20 + 40 * uniform(), .goodput = goodput[i],
+			.preemptible = true, .restart_s = 20 + 40 * uniform(),
+			.goodput = goodput[i],
 			.goodput_now = (double)NAN, .remaining_samples = (double)NAN,
 			.submitted_s = -14400 * uniform(),
 		};
@@ -135,8 +137,8 @@ int main(void)
 	static const int n_jobs[] = { 125, 250, 500, 1000 }, n_devices[] = { 4, 8, 16, 32 };
 	double worst_ms = 0;
 
-	printf("%5s %8s %11s %6s %11s %6s %9s\n", "JOBS", "DEVICES", "GOODPUT ms", "x", "POLLUX ms", "x",
-	       "BARE ms");
+	printf("%5s %8s %11s %6s %11s %6s %9s\n", "JOBS", "DEVICES", "GOODPUT ms", "x", "POLLUX ms",
+	       "x", "BARE ms");
 	for (int j = 0; j < 4; j++)
 		for (int d = 0; d < 4; d++) {
 			double goodput_ms = decide_ms(&policy_goodput, n_jobs[j], n_devices[d]);

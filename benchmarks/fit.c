@@ -2,10 +2,10 @@
  *
  *	fit [REPEAT]			(10)
  *
- * Each of the 500 random subsets (4 to 30 points) of the published profiles that tests/unit/test_fit
- * compares is fitted REPEAT times. Printed are, in milliseconds, the median, the 99th percentile and the
- * maximum of all times, and the mean number of evaluations of the objective. Skipped, with exit status
- * 0, where the profiles are not. */
+ * Each of the 500 random subsets (4 to 30 points) of the published profiles that
+ * tests/unit/test_fit compares is fitted REPEAT times. Printed are, in milliseconds, the median,
+ * the 99th percentile and the maximum of all times, and the mean number of evaluations of the
+ * objective. Skipped, with exit status 0, where the profiles are not. */
 #include <time.h>
 
 #include "published.h"
@@ -66,7 +66,8 @@ int main(int argc, char **argv)
 		return 2;
 	for (int i = 0; i < PUBLISHED_APPLICATIONS; i++) {
 		if (!published_read(published_applications[i], &all[i])) {
-			puts("# SKIP: the published profiles are not here; POLLUX_DATA says where they are");
+			puts("# SKIP: the published profiles are not here; "
+			     "POLLUX_DATA says where they are");
 			fclose(f);
 			return 0;
 		}

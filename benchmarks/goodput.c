@@ -1,4 +1,4 @@
-/* goodput.c - how long the table of a job's best goodputs takes, one entry for each number of devices.
+/* goodput.c - how long a job's table of best goodputs takes, one entry for each number of devices.
  *
  *	goodput [DEVICES]		(16)
  *
@@ -47,7 +47,8 @@ static struct goodput_model random_model(void)
 			    1 + 9 * uniform() * uniform() },
 		.noise_scale = log_uniform(1, 1e6), .initial_batch_size = initial,
 		.max_batch_size = initial * (int64_t)log_uniform(1, 128),
-		.max_local_batch_size = (int64_t)log_uniform(4, 2.0 * (double)initial), .accumulates = true,
+		.max_local_batch_size = (int64_t)log_uniform(4, 2.0 * (double)initial),
+		.accumulates = true,
 	};
 }
 
@@ -76,12 +77,13 @@ int main(int argc, char **argv)
 		double begin = now_us();
 
 		for (int r = 1; r <= devices; r++)
-			goodput_best(&model, (struct throughput_place){ .nodes = 1, .replicas = r }, &choice);
+			goodput_best(&model, (struct throughput_place){ .nodes = 1, .replicas = r },
+				     &choice);
 		times[i] = now_us() - begin;
 	}
 	qsort(times, MODELS, sizeof(times[0]), compare);
-	printf("median_us %.1f\np99_us %.1f\nmax_us %.1f\n", times[MODELS / 2], times[MODELS * 99 / 100],
-	       times[MODELS - 1]);
+	printf("median_us %.1f\np99_us %.1f\nmax_us %.1f\n", times[MODELS / 2],
+	       times[MODELS * 99 / 100], times[MODELS - 1]);
 	if (times[MODELS / 2] >= TARGET_US)
 		printf("missed: the median is not under %g us\n", TARGET_US);
 	return 0;

@@ -1,9 +1,10 @@
 /* kernels.c - whether measuring products costs any of their speed.
  *
- * In turns: what 'pollux profile --devices --quick' finds of the first CPU slot, and OpenBLAS called in a bare
- * loop by a process bound to the same core, with the same kernels and the same matrices' sizes: the median of
- * CHUNKS spans. Each row is the median of ROUNDS, and their ratio; 1 is wanted, and below 0.97 is missed.
- * Nothing is judged by the exit status: on a busy machine both are low, and the ratio is noise. */
+ * In turns: what 'pollux profile --devices --quick' finds of the first CPU slot, and OpenBLAS
+ * called in a bare loop by a process bound to the same core, with the same kernels and the same
+ * matrices' sizes: the median of CHUNKS spans. Each row is the median of ROUNDS, and their ratio; 1
+ * is wanted, and below 0.97 is missed. Nothing is judged by the exit status: on a busy machine both
+ * are low, and the ratio is noise. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,7 +53,8 @@ static int by_pollux(const struct device *slot, int round)
 	for (int i = 0; i < r.list.count; i++) {
 		const struct device_measurement *m = &r.list.items[i];
 
-		if (m->what == MEASURED_PRODUCT && !strcmp(m->variant, "fp32") && n_sizes < MAX_SIZES)
+		if (m->what == MEASURED_PRODUCT && !strcmp(m->variant, "fp32") &&
+		    n_sizes < MAX_SIZES)
 			size_of(m->m, m->n)->pollux[round] = device_measurement_flops(m);
 	}
 	measure_result_release(&r);
@@ -72,7 +74,8 @@ static double median(double *values, size_t n)
 	return values[n / 2];
 }
 
-static double chunk(const struct blas *blas, const struct size *s, const float *a, const float *b, float *c)
+static double chunk(const struct blas *blas, const struct size *s, const float *a, const float *b,
+		    float *c)
 {
 	int64_t n = 0, begun_ns = clock_boot_ns(), now_ns;
 
@@ -81,10 +84,12 @@ static double chunk(const struct blas *blas, const struct size *s, const float *
 		n++;
 		now_ns = clock_boot_ns();
 	} while ((double)(now_ns - begun_ns) < 1e9 * CHUNK_S);
-	return 2.0 * (double)(s->m * s->width * s->width * n) / (1e-9 * (double)(now_ns - begun_ns));
+	return 2.0 * (double)(s->m * s->width * s->width * n) /
+	       (1e-9 * (double)(now_ns - begun_ns));
 }
 
-static double loop(const struct blas *blas, const struct size *s, const float *a, const float *b, float *c)
+static double loop(const struct blas *blas, const struct size *s, const float *a, const float *b,
+		   float *c)
 {
 	double rates[CHUNKS];
 
@@ -98,7 +103,8 @@ static double loop(const struct blas *blas, const struct size *s, const float *a
 _Noreturn static void loops(const struct device *slot, int fd)
 {
 	size_t most = (size_t)1024 * 1024;
-	float *a = aligned_alloc(64, most * sizeof(float)), *b = aligned_alloc(64, most * sizeof(float));
+	float *a = aligned_alloc(64, most * sizeof(float)),
+	      *b = aligned_alloc(64, most * sizeof(float));
 	float *c = aligned_alloc(64, most * sizeof(float));
 	struct blas blas;
 	struct err err;
@@ -126,8 +132,11 @@ static int by_loops(const struct device *slot, int round)
 	if (pid == 0)
 		loops(slot, ends[1]);
 	close(ends[1]);
-	for (int i = 0; rc == 0 && i < n_sizes; i++)
-		rc = read(ends[0], &sizes[i].loop[round], sizeof(double)) == (ssize_t)sizeof(double) ? 0 : -1;
+	for (int i = 0; rc == 0 && i < n_sizes; i++) {
+		ssize_t got = read(ends[0], &sizes[i].loop[round], sizeof(double));
+
+		rc = got == (ssize_t)sizeof(double) ? 0 : -1;
+	}
 	close(ends[0]);
 	waitpid(pid, NULL, 0);
 	return rc;
@@ -139,7 +148,8 @@ static void print(void)
 
 	printf("%6s %6s %14s %14s %7s\n", "M", "W", "POLLUX GFLOP/S", "LOOP GFLOP/S", "RATIO");
 	for (int i = 0; i < n_sizes; i++) {
-		double pollux = median(sizes[i].pollux, ROUNDS), bare = median(sizes[i].loop, ROUNDS);
+		double pollux = median(sizes[i].pollux, ROUNDS),
+		       bare = median(sizes[i].loop, ROUNDS);
 
 		sum += log(pollux / bare) / n_sizes;
 		printf("%6lld %6lld %14.1f %14.1f %7.3f\n", (long long)sizes[i].m,

@@ -1,8 +1,8 @@
 /* predict.c - how well a fit of few placements predicts the others.
  *
- * For each of the six published applications, and for each placement on two nodes: fitted is what was
- * published of all placements on one node and of that one, and predicted is the step time of all
- * other placements, in per cent of the published one. The mean over the ten choices of the mean
+ * For each of the six published applications, and for each placement on two nodes: fitted is what
+ * was published of all placements on one node and of that one, and predicted is the step time of
+ * all other placements, in per cent of the published one. The mean over the ten choices of the mean
  * absolute percentage error, for pollux and for the published fit (by scipy; its parameters are in
  * tests/reference/fit_two_nodes.csv). Skipped, with exit status 0, where the profiles are not. */
 #include "published.h"
@@ -41,7 +41,8 @@ static struct fit_result fit_few(const struct published *all, const char *pair)
 	return fit_throughput(seen, n, &FIT_OPTIONS_DEFAULT);
 }
 
-static void one_case(const struct published_line *line, struct published *all, struct case_errors *errors)
+static void one_case(const struct published_line *line, struct published *all,
+		     struct case_errors *errors)
 {
 	const char *pair = line->word;
 	struct throughput_params p;
@@ -66,7 +67,8 @@ int main(void)
 	FILE *f = published_reference("fit_two_nodes.csv");
 
 	if (!f || !published_read("bert", &all)) {
-		puts("# SKIP: the published profiles are not here; POLLUX_DATA says where they are");
+		puts("# SKIP: the published profiles are not here; "
+		     "POLLUX_DATA says where they are");
 		if (f)
 			fclose(f);
 		return 0;

@@ -1,10 +1,11 @@
 /* prior.c - what the prior is worth, on the store of prior.sh: KIND WORKLOAD.
  *
- * The store has step times of one workload at several numbers of replicas R and local batches m, what
- * 'pollux profile --devices' measured, and the number of parameters. Fitted is each choice of a few of those
- * points; predicted are the step times of all others, in per cent of the measured one. A row is the mean over
- * all choices of its sort of the mean absolute percentage error, without the prior (as published) and with it,
- * for points at R = 1 and at R >= 2. Then, point by point, the fits of one point in the middle. */
+ * The store has step times of one workload at several numbers of replicas R and local batches m,
+ * what 'pollux profile --devices' measured, and the number of parameters. Fitted is each choice of
+ * a few of those points; predicted are the step times of all others, in per cent of the measured
+ * one. A row is the mean over all choices of its sort of the mean absolute percentage error,
+ * without the prior (as published) and with it, for points at R = 1 and at R >= 2. Then, point by
+ * point, the fits of one point in the middle. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,8 +40,10 @@ static struct fit_result fit(const int *chosen, int n, bool with_prior)
 
 static double relative_error(const struct fit_result *f, const struct pool_entry *p)
 {
-	return throughput_step_time(&f->params, configuration_place(&p->configuration), (double)p->configuration.local_batch_size,
-				    p->configuration.accumulation_steps) / p->observation.step_time_s - 1;
+	const struct configuration *c = &p->configuration;
+
+	return throughput_step_time(&f->params, configuration_place(c), (double)c->local_batch_size,
+				    c->accumulation_steps) / p->observation.step_time_s - 1;
 }
 
 static bool is_chosen(const int *chosen, int n, int i)
@@ -111,7 +114,8 @@ static void print_choices(void)
 		{ "two at R = 1, one at R = 2", 2, 1 },
 	};
 
-	printf("\nmean absolute error of step times not fitted, %%\n%-28s %19s %19s\n%-28s %9s %9s %9s %9s\n",
+	printf("\nmean absolute error of step times not fitted, %%\n"
+	       "%-28s %19s %19s\n%-28s %9s %9s %9s %9s\n",
 	       "", "at R = 1", "at R >= 2", "fitted", "without", "with", "without", "with");
 	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
 		struct errors errors[2] = { { .one = 0 }, { .one = 0 } };
@@ -142,11 +146,15 @@ static void print_points(void)
 	int middle = in_the_middle();
 	struct fit_result without = fit(&middle, 1, false), with = fit(&middle, 1, true);
 
-	printf("\n%2s %6s %12s %10s %12s %12s\n", "R", "m", "measured ms", "sync us", "without %", "with %");
+	printf("\n%2s %6s %12s %10s %12s %12s\n", "R", "m", "measured ms", "sync us", "without %",
+	       "with %");
 	for (int i = 0; i < n_points; i++)
-		printf("%2d %6lld %12.4f %10.1f %+12.1f %+12.1f%s\n", points[i].configuration.replicas,
-		       (long long)points[i].configuration.local_batch_size, 1e3 * points[i].observation.step_time_s,
-		       1e6 * points[i].observation.sync_time_s, 100 * relative_error(&without, &points[i]),
+		printf("%2d %6lld %12.4f %10.1f %+12.1f %+12.1f%s\n",
+		       points[i].configuration.replicas,
+		       (long long)points[i].configuration.local_batch_size,
+		       1e3 * points[i].observation.step_time_s,
+		       1e6 * points[i].observation.sync_time_s,
+		       100 * relative_error(&without, &points[i]),
 		       100 * relative_error(&with, &points[i]), i == middle ? "  fitted" : "");
 }
 
@@ -172,8 +180,8 @@ static int read_all(const char *kind, const char *workload, struct err *err)
 	    knowledge_observations(&store, workload, kind, &points, &n_points, err))
 		return -1;
 	if (!prior_make(&measured, n_parameters, &prior))
-		return err_set(err, EX_NOINPUT, "no measurements of '%s', or no parameters of '%s'", kind,
-			       workload);
+		return err_set(err, EX_NOINPUT, "no measurements of '%s', or no parameters of '%s'",
+			       kind, workload);
 	printf("%s, %.0f parameters\nexpected: alpha_grad / beta_grad %.1f samples (spread %.1f), "
 	       "alpha_sync_local %.1f us, beta_sync_local %.2f of it\n", kind, n_parameters,
 	       prior.grad_ratio.value, prior.grad_ratio.spread, 1e6 * prior.sync_time.value,

@@ -1,12 +1,12 @@
-/* reports.c - what a job that reports every step costs its supervisor, and what it leaves in the store.
+/* reports.c - what a job that reports every step costs its supervisor and leaves in the store.
  *
  *	reports [SECONDS [RATE]...]		(60 1000 10000)
  *
- * For each rate a real job (this program) is submitted to a store of its own, launched by a real pass,
- * and reports so many steps a second through the client library: positions, times, gradient
+ * For each rate a real job (this program) is submitted to a store of its own, launched by a real
+ * pass, and reports so many steps a second through the client library: positions, times, gradient
  * statistics and loss. Measured while it runs: the processor time of its supervisor, the datagrams
- * sent, lost and received, the rows of all tables, the size of the store. Nothing is judged: a missed
- * target is printed, and the exit status is 0. */
+ * sent, lost and received, the rows of all tables, the size of the store. Nothing is judged: a
+ * missed target is printed, and the exit status is 0. */
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -26,7 +26,7 @@
 
 #define TARGET_RATE 1000
 #define TARGET_PERCENT 1.0
-#define SETTLE_S 3.0		/* from the launch to the first reading, and from the last to the end */
+#define SETTLE_S 3.0	/* from the launch to the first reading, and from the last to the end */
 
 static _Noreturn void fail(const char *what, const char *why)
 {
@@ -196,9 +196,9 @@ static void start_job(const char *dir, double rate, double seconds)
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 
 	self[n > 0 ? n : 0] = '\0';
-	if (run(xasprintf("cd '%s' && '%s' submit -q --batch 64 -- '%s' --job %.17g %.17g '%s/counts'"
-			  " >/dev/null && '%s' schedule", dir, pollux_program(), self, rate, seconds, dir,
-			  pollux_program())))
+	if (run(xasprintf("cd '%s' && '%s' submit -q --batch 64 -- '%s' --job %.17g %.17g"
+			  " '%s/counts' >/dev/null && '%s' schedule", dir, pollux_program(), self,
+			  rate, seconds, dir, pollux_program())))
 		fail("pollux", "cannot start a job");
 }
 
@@ -211,9 +211,10 @@ static pid_t wait_for_supervisor(const char *dir)
 	free(path);
 	sqlite3_busy_timeout(db, 10000);
 	for (int i = 0; i < 100; i++) {
-		int64_t pid = number("SELECT CAST(substr(handle, instr(handle, ' supervisor=') + 12)"
-				     " AS INTEGER) FROM runs WHERE state = 'running'"
-				     " AND instr(handle, ' leader=') > 0");
+		int64_t pid =
+			number("SELECT CAST(substr(handle, instr(handle, ' supervisor=') + 12)"
+			       " AS INTEGER) FROM runs WHERE state = 'running'"
+			       " AND instr(handle, ' leader=') > 0");
 
 		if (pid)
 			return (pid_t)pid;

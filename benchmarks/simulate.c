@@ -1,9 +1,10 @@
 /* simulate.c - what a simulation costs, against jobs and against GPUs.
  *
- * Made-up workloads (sim_generate.h) at one load: 160 jobs in 8 hours for each 64 GPUs. First more jobs, over
- * a longer time, on 64 GPUs; then more jobs at a time, on more GPUs. Each under tiresias, which does next to
- * nothing and so shows what the simulation itself takes, and under pollux and goodput. Shown are the seconds
- * of processor time, how many times those of the smallest size, and how many times those of tiresias. */
+ * Made-up workloads (sim_generate.h) at one load: 160 jobs in 8 hours for each 64 GPUs. First more
+ * jobs, over a longer time, on 64 GPUs; then more jobs at a time, on more GPUs. Each under
+ * tiresias, which does next to nothing and so shows what the simulation itself takes, and under
+ * pollux and goodput. Shown are the seconds of processor time, how many times those of the smallest
+ * size, and how many times those of tiresias. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -55,7 +56,8 @@ static double simulate_once(const char *policy, int nodes, const struct sim_prof
 /* Seconds of each policy at one size. */
 static void measure(int n_jobs, double span_s, int nodes, double *seconds)
 {
-	struct sim_generation g = { .n_jobs = n_jobs, .n_workloads = 1, .seconds = span_s, .seed = 1 };
+	struct sim_generation g = { .n_jobs = n_jobs, .n_workloads = 1, .seconds = span_s,
+				    .seed = 1 };
 	char *made = xasprintf("%s/made", directory), *profiles = xasprintf("%s/profiles", made);
 	char *workload = xasprintf("%s/workloads/workload-1.csv", made);
 	struct sim_profiles p;

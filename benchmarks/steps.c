@@ -1,13 +1,14 @@
-/* steps.c - how much log a second the recognition of steps takes, against the limit: memchr(3) looking for
- * newlines in the same bytes, in the same run.
+/* steps.c - how much log a second the recognition of steps takes, against the limit: memchr(3)
+ * looking for newlines in the same bytes, in the same run.
  *
  *	steps [MEGABYTES]			(64)
  *
- * Mixes: metrics that are no steps, with a step in each 20 lines; nothing but steps; progress bars; terminal
- * sequences; and logs made to hurt: words of all patterns in each line and no number, lines of a
- * megabyte, random bytes. Each is read once as a file (no arrivals) and once as a job's log that grows
- * by 100 MB a second, looked at five times a second; ratios are of processor times, medians of interleaved rounds. The
- * target is 100 MB/s of a log that grows; a missed one is printed, and the exit status is 0. */
+ * Mixes: metrics that are no steps, with a step in each 20 lines; nothing but steps; progress bars;
+ * terminal sequences; and logs made to hurt: words of all patterns in each line and no number,
+ * lines of a megabyte, random bytes. Each is read once as a file (no arrivals) and once as a job's
+ * log that grows by 100 MB a second, looked at five times a second; ratios are of processor times,
+ * medians of interleaved rounds. The target is 100 MB/s of a log that grows; a missed one is
+ * printed, and the exit status is 0. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,13 +41,18 @@ static uint64_t draw(void)
 static void make_mix(struct text *t, int i)
 {
 	if (i % 20 == 0)
-		text_addf(t, "iter %d: loss %.4f, time %.2fms, mfu 31.40%%\n", i / 20, 3.0 / (1 + i), 250.5);
+		text_addf(t, "iter %d: loss %.4f, time %.2fms, mfu 31.40%%\n", i / 20,
+			  3.0 / (1 + i), 250.5);
 	else if (i % 20 == 1)
-		text_addf(t, "[2026-11-20 10:00:%02d] INFO trainer: step batch of worker %d fetched, queue %d\n",
+		text_addf(t,
+			  "[2026-11-20 10:00:%02d] INFO trainer: "
+			  "step batch of worker %d fetched, queue %d\n",
 			  i % 60, i % 8, i % 100);
 	else
-		text_addf(t, "[2026-11-20 10:00:%02d] INFO data: shard %d read, %d samples, %.1f MB/s\n", i % 60,
-			  i, i % 9999, i % 1000 / 10.0);
+		text_addf(t,
+			  "[2026-11-20 10:00:%02d] INFO data: "
+			  "shard %d read, %d samples, %.1f MB/s\n",
+			  i % 60, i, i % 9999, i % 1000 / 10.0);
 }
 
 static void make_steps(struct text *t, int i)
@@ -56,20 +62,23 @@ static void make_steps(struct text *t, int i)
 
 static void make_bars(struct text *t, int i)
 {
-	text_addf(t, "\rEpoch 3:  %d%%|####      | %d/100000 [%02d:%02d<10:00, 120.00it/s, loss=%.3f]",
+	text_addf(t,
+		  "\rEpoch 3:  %d%%|####      | %d/100000 [%02d:%02d<10:00, 120.00it/s, loss=%.3f]",
 		  i / 1000 % 100, i % 100000, i / 6000 % 60, i / 100 % 60, 3.0 / (1 + i));
 }
 
 static void make_colours(struct text *t, int i)
 {
-	text_addf(t, "\033[31mstep: \033[1m%2d  \033[32mloss: %8.5f  \033[33mmemory: 10.12GiB(12.34%%)  "
+	text_addf(t, "\033[31mstep: \033[1m%2d  \033[32mloss: %8.5f  "
+		  "\033[33mmemory: 10.12GiB(12.34%%)  "
 		  "\033[34mtps: 21,234  \033[36mtflops: 12.34\033[39m\n", i, 3.0 / (1 + i));
 }
 
 static void make_words(struct text *t, int i)
 {
-	text_addf(t, "step x, val loss per iteration (ms) tok/s (took : loss dt: train_time: tps: Train: eta: "
-		  "Epoch: [ (train) iter: global_step= batch= s/step %%| it [ 'train_runtime' {'loss' %d\n", i);
+	text_addf(t, "step x, val loss per iteration (ms) tok/s (took : loss dt: train_time: tps: "
+		  "Train: eta: Epoch: [ (train) iter: global_step= batch= s/step %%| it [ "
+		  "'train_runtime' {'loss' %d\n", i);
 }
 
 static void make_long(struct text *t, int i)
@@ -123,8 +132,8 @@ static double time_steps(const struct text *log, double mb_per_s, struct steps_s
 	for (size_t at = 0; at < log->length; at += BLOCK) {
 		double look = floor((double)at / (mb_per_s * 1e6) / 0.2);
 
-		steps_feed(s, log->data + at, at + BLOCK < log->length ? BLOCK : log->length - at, look * 0.2,
-			   sink, &sum);
+		steps_feed(s, log->data + at, at + BLOCK < log->length ? BLOCK : log->length - at,
+			   look * 0.2, sink, &sum);
 	}
 	steps_end(s, sink, &sum);
 	took_s = cpu_s() - start_s;
@@ -174,9 +183,9 @@ static void measure(const struct mix *mix, size_t bytes)
 		file[i] = time_steps(&log, (double)NAN, &summary);
 		grows[i] = time_steps(&log, TARGET_MB_PER_S, &summary);
 	}
-	printf("%-22s %8.0f %8.0f %8.0f %9.1f %9.1f  %s%s\n", mix->name, mb / median(limit), mb / median(file),
-	       mb / median(grows), median(file) / median(limit), median(grows) / median(limit),
-	       summary.pattern ? summary.pattern : "-",
+	printf("%-22s %8.0f %8.0f %8.0f %9.1f %9.1f  %s%s\n", mix->name, mb / median(limit),
+	       mb / median(file), mb / median(grows), median(file) / median(limit),
+	       median(grows) / median(limit), summary.pattern ? summary.pattern : "-",
 	       mb / median(grows) < TARGET_MB_PER_S ? "  MISSED" : "");
 	fflush(stdout);
 	text_release(&log);
@@ -191,7 +200,8 @@ int main(int argc, char **argv)
 		return 64;
 	}
 	printf("%-22s %8s %8s %8s %9s %9s\n", "", "memchr", "file", "grows", "file", "grows");
-	printf("%-22s %8s %8s %8s %9s %9s  %s\n", "log", "MB/s", "MB/s", "MB/s", "/memchr", "/memchr", "pattern");
+	printf("%-22s %8s %8s %8s %9s %9s  %s\n", "log", "MB/s", "MB/s", "MB/s", "/memchr",
+	       "/memchr", "pattern");
 	for (size_t i = 0; i < sizeof(mixes) / sizeof(mixes[0]); i++)
 		measure(&mixes[i], (size_t)(megabytes * 1e6));
 	printf("wanted: %g MB/s of a log that grows so fast\n", TARGET_MB_PER_S);

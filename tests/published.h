@@ -1,7 +1,7 @@
 /* published.h - the published profiles of six applications, as observations of a fit.
  *
- * They are read from $POLLUX_DATA, or ../shared/data/pollux-osdi21 beside this repository, whose root
- * is $POLLUX_ROOT or the current directory. Their licence keeps them out of it. */
+ * They are read from $POLLUX_DATA, or ../shared/data/pollux-osdi21 beside this repository, whose
+ * root is $POLLUX_ROOT or the current directory. Their licence keeps them out of it. */
 #ifndef PUBLISHED_H
 #define PUBLISHED_H
 
@@ -40,7 +40,8 @@ static inline FILE *published_open(const char *application)
 	if (data)
 		snprintf(path, sizeof(path), "%s/profiles/%s/placements.csv", data, application);
 	else
-		snprintf(path, sizeof(path), "%s/../shared/data/pollux-osdi21/profiles/%s/placements.csv",
+		snprintf(path, sizeof(path),
+			 "%s/../shared/data/pollux-osdi21/profiles/%s/placements.csv",
 			 published_root(), application);
 	return fopen(path, "r");
 }

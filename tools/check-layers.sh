@@ -74,7 +74,8 @@ BEGIN {
 		home[part[1]] = part[2]
 	}
 	for (i = 1; i < ARGC; i++)
-		if (0 < (n = split(ARGV[i], part, "/")) && part[1] == "src" && sub(/\.c$/, ".h", part[n]))
+		if (0 < (n = split(ARGV[i], part, "/")) && part[1] == "src" &&
+				sub(/\.c$/, ".h", part[n]))
 			owner[part[n]] = part[2]
 }
 FNR == 1 {

@@ -81,7 +81,8 @@ static const char *check_version(void)
 		return failed("use CUDA", status);
 	if (version / 1000 >= CUDA_VERSION / 1000)
 		return NULL;
-	snprintf(why, sizeof(why), "cannot use CUDA %d: the NVIDIA driver is for CUDA %d.%d at most",
+	snprintf(why, sizeof(why),
+		 "cannot use CUDA %d: the NVIDIA driver is for CUDA %d.%d at most",
 		 CUDA_VERSION / 1000, version / 1000, version % 1000 / 10);
 	return why;
 }

@@ -81,8 +81,10 @@ static int nearest_known(int capability, const char **why)
 		if (known[i] <= capability && known[i] > nearest)
 			nearest = known[i];
 	if (n >= 0 && nearest < 0) {
-		snprintf(failure, sizeof(failure), "cannot use CUDA: this version compiles for no "
-			 "GPU as old as compute capability %d.%d", capability / 10, capability % 10);
+		snprintf(failure, sizeof(failure),
+			 "cannot use CUDA: this version compiles for no "
+			 "GPU as old as compute capability %d.%d",
+			 capability / 10, capability % 10);
 		*why = failure;
 	}
 	return nearest;

@@ -262,7 +262,8 @@ CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr fro
 
 #define TRAMPOLINE(name, ...) \
 	static void run_##name(size_t n_threads, void **a) { RUN(n_threads, name(__VA_ARGS__)); }
-TRAMPOLINE(gather, POINTER(0), POINTER(1), POINTER(2), INT(3), INT(4), INT(5), FLOAT(6), FLOAT(7), POINTER(8), POINTER(9))
+TRAMPOLINE(gather, POINTER(0), POINTER(1), POINTER(2), INT(3), INT(4), INT(5), FLOAT(6), FLOAT(7),
+	   POINTER(8), POINTER(9))
 TRAMPOLINE(add_bias, POINTER(0), POINTER(1), INT(2), INT(3), INT(4))
 TRAMPOLINE(relu_backward, POINTER(0), POINTER(1), LONG(2))
 TRAMPOLINE(cross_entropy, POINTER(0), POINTER(1), INT(2), INT(3), POINTER(4), POINTER(5))

@@ -1,5 +1,5 @@
-/* test_kernels.c - the example trainer's GPU kernels: each, run on the host thread by thread, against the
- * processor's code for the same; and that NVRTC compiles them for every GPU it knows. */
+/* test_kernels.c - the example trainer's GPU kernels: each, run on the host thread by thread,
+ * against the processor's code for the same; and NVRTC compiles them for every GPU it knows. */
 #include "kernels_on_host.h"
 #include "tap.h"
 
@@ -236,7 +236,8 @@ static void test_sample_sqr(const struct example *e)
 
 	for (int l = 0; l < e->net.n_layers; l++) {
 		RUN(N * LANES, sqr_sums(e->pass.activation[l], N, e->net.width[l], LANES, input));
-		RUN(N * LANES, sqr_sums(e->pass.delta[l + 1], N, e->net.width[l + 1], LANES, delta));
+		RUN(N * LANES,
+		    sqr_sums(e->pass.delta[l + 1], N, e->net.width[l + 1], LANES, delta));
 		RUN(N, add_sample_sqr(input, delta, N, LANES, sqr));
 	}
 	near(sum_of(sqr, N, 1, 0), net_sample_sqr(&e->net, &e->pass, N), 1e-6,
@@ -273,13 +274,15 @@ static void test_compiles_for(int capability, const char *begins)
 	size_t bytes = 0;
 
 	snprintf(name, sizeof(name), "NVRTC compiles the kernels for compute capability %d.%d%s",
-		 capability / 10, capability % 10, *begins == '/' ? ", for the driver to translate" : "");
+		 capability / 10, capability % 10,
+		 *begins == '/' ? ", for the driver to translate" : "");
 	code = kernels_compile(capability, &bytes, &why);
 	ok(code && bytes > 1000 && memcmp(code, begins, strlen(begins)) == 0, name);
 	if (!code)
 		printf("# %s\n", why);
 	else if (*begins != '/')
-		is_int(n_named(code, bytes), N_KERNELS, "all of them, under the names they are asked by");
+		is_int(n_named(code, bytes), N_KERNELS,
+		       "all of them, under the names they are asked by");
 	free(code);
 }
 
@@ -298,7 +301,8 @@ static void test_nvrtc(void)
 		newest = all[i] > newest ? all[i] : newest;
 	}
 	test_compiles_for(newest + 9, "//");
-	ok(!kernels_compile(20, &bytes, &why) && strstr(why, "2.0"), "and refuses a GPU too old, by its number");
+	ok(!kernels_compile(20, &bytes, &why) && strstr(why, "2.0"),
+	   "and refuses a GPU too old, by its number");
 }
 #else
 static void test_nvrtc(void)

@@ -12,7 +12,8 @@
 
 int main(int argc, char *argv[])
 {
-	unsigned long action[8] = { (unsigned long)SIG_IGN }; // struct sigaction of the kernel, and room
+	// struct sigaction of the kernel, and room
+	unsigned long action[8] = { (unsigned long)SIG_IGN };
 	unsigned long all[2];
 
 	if (argc < 2) {

@@ -1,7 +1,7 @@
 /* hostile.c - a job that sends what it should not.
  *
- *	hostile reports		one of each kind of bad report; prints how many bad lines the receiver
- *				was to count, then how many good ones
+ *	hostile reports		one of each kind of bad report; prints how many bad lines the
+ *				receiver was to count, then how many good ones
  *	hostile flood N		N reports, without waiting for a receiver that is behind
  *	hostile flood		without end
  *	hostile log MEGABYTES	so much on stdout: lines of a megabyte, NULs, escapes, bad UTF-8
@@ -119,8 +119,8 @@ static int flood(long long n)
 	char text[128];
 
 	for (long long i = 1; n == 0 || i <= n; i++) {
-		int length = snprintf(text, sizeof(text), "STEP=%lld\nSAMPLES=%lld\nLOSS=%g\n", i, 10 * i,
-				      1.0 / (double)i);
+		int length = snprintf(text, sizeof(text), "STEP=%lld\nSAMPLES=%lld\nLOSS=%g\n", i,
+				      10 * i, 1.0 / (double)i);
 
 		if (send_bytes(text, (size_t)length, MSG_DONTWAIT) == 0)
 			sent++;
@@ -133,7 +133,8 @@ static int flood(long long n)
 
 static int write_log(long megabytes)
 {
-	static const char junk[] = "\0\0\x1b[31mred\x1b[0m\x1b[2J\x1b]0;title\x07\xff\xfe\xc3\x28\r\b\x7f\n";
+	static const char junk[] =
+		"\0\0\x1b[31mred\x1b[0m\x1b[2J\x1b]0;title\x07\xff\xfe\xc3\x28\r\b\x7f\n";
 	char *line = malloc(MEGABYTE);
 	size_t written = 0;
 

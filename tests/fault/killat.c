@@ -2,16 +2,16 @@
  *
  *	killat -n N [-c FILE] COMMAND...	as it is about to make its Nth call that matters
  *	killat -f -n N COMMAND...		as it is about to fork for the Nth time
- *	killat -h FILE -f -n N COMMAND...	not killed: makes FILE, and goes on when that is gone
+ *	killat -h FILE -f -n N COMMAND...	not killed: makes FILE, goes on when that is gone
  *	killat -u MICROSECONDS COMMAND...	that long after it began
  *
- * A call matters when it can change something outside the process, lets go of a lock, or waits: files,
- * locks, sockets, processes. Between two such calls death leaves the same behind, but for the memory that
- * SQLite shares, which is why locks count. The calls are seen by ptrace(2), so any binary will do,
- * sanitizers and all; what the command forks is left alone.
+ * A call matters when it can change something outside the process, lets go of a lock, or waits:
+ * files, locks, sockets, processes. Between two such calls death leaves the same behind, but for
+ * the memory that SQLite shares, which is why locks count. The calls are seen by ptrace(2), so any
+ * binary will do, sanitizers and all; what the command forks is left alone.
  *
- * Exit status: the command's own when it ended before (FILE then holds the number of calls), 137 when
- * it was killed, 125 when that could not be done here. */
+ * Exit status: the command's own when it ended before (FILE then holds the number of calls), 137
+ * when it was killed, 125 when that could not be done here. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -41,9 +41,9 @@ struct syscall_info {
 static const int calls[] = {
 	SYS_write, SYS_writev, SYS_pwrite64, SYS_ftruncate, SYS_fallocate, SYS_fsync, SYS_fdatasync,
 	SYS_unlinkat, SYS_renameat2, SYS_mkdirat, SYS_fcntl, SYS_utimensat, SYS_fchown, SYS_fchmod,
-	SYS_clone, SYS_clone3, SYS_execve, SYS_exit_group, SYS_wait4, SYS_kill, SYS_pidfd_send_signal,
-	SYS_setpgid, SYS_setsid, SYS_sendto, SYS_bind, SYS_ppoll, SYS_clock_nanosleep, SYS_signalfd4,
-	SYS_pidfd_open, SYS_prctl, SYS_recvfrom,
+	SYS_clone, SYS_clone3, SYS_execve, SYS_exit_group, SYS_wait4, SYS_kill,
+	SYS_pidfd_send_signal, SYS_setpgid, SYS_setsid, SYS_sendto, SYS_bind, SYS_ppoll,
+	SYS_clock_nanosleep, SYS_signalfd4, SYS_pidfd_open, SYS_prctl, SYS_recvfrom,
 #ifdef SYS_unlink	/* older calls, not on every architecture */
 	SYS_unlink, SYS_rename, SYS_mkdir, SYS_rmdir, SYS_chmod, SYS_fork, SYS_vfork, SYS_poll,
 #endif

@@ -1,5 +1,5 @@
-/* preload_poll.c - LD_PRELOAD: poll() fails for want of memory, and adds a byte for each call to the
- * file named in POLL_COUNT_FILE. */
+/* preload_poll.c - LD_PRELOAD: poll() fails for want of memory, and adds a byte for each call to
+ * the file named in POLL_COUNT_FILE. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -3,21 +3,22 @@
  *	work [-n SAMPLES] [-b BATCH] [-s MS] [-w MS] [-h FILE] [-p STEPS] [-e STATUS]
  *	     [-l KIND]... [COMMAND...]
  *
- * Before anything else it takes a lock on the job, and on each device whose lock it was started with,
- * under the directory $WITNESS, and keeps them to its end, as does whatever it starts. A lock that is
- * taken, or a device too few, is written to $WITNESS/OVERLAP. Then it becomes COMMAND; or it "trains":
- * consumes SAMPLES in steps of BATCH that take so long each, goes on from its checkpoint, saves itself when
- * asked to stop. $WITNESS/ledger gets a line for each start, checkpoint and orderly end, with the samples:
+ * Before anything else it takes a lock on the job, and on each device whose lock it was started
+ * with, under the directory $WITNESS, and keeps them to its end, as does whatever it starts. A lock
+ * that is taken, or a device too few, is written to $WITNESS/OVERLAP. Then it becomes COMMAND; or
+ * it "trains": consumes SAMPLES in steps of BATCH that take so long each, goes on from its
+ * checkpoint, saves itself when asked to stop. $WITNESS/ledger gets a line for each start,
+ * checkpoint and orderly end, with the samples:
  *
  *	start|save|stop|done JOB RUN SAMPLES
  *
- * -l leaves a process behind that sleeps for a minute and ignores SIGTERM: "group" (in the job's process
- * group), "session" (in one of its own), "daemon" (its parent dead, descriptors closed, its own
- * session), "bare" (a daemon that keeps the device's locks, without environment).
- * -w takes so long over a checkpoint; -p makes one every so many steps.
- * -h waits half way, and before it finishes a checkpoint, while FILE exists: a test that wants to see
- * the job at work then need not be quick.
- * -e exits so at the end; 137 is death by SIGKILL, half way. */
+ * -l leaves a process behind that sleeps for a minute and ignores SIGTERM: "group" (in the job's
+ * process group), "session" (in one of its own), "daemon" (its parent dead, descriptors closed, its
+ * own session), "bare" (a daemon that keeps the device's locks, without environment).
+ * -w sets how long a checkpoint takes; -p makes one every so many steps.
+ * -h waits half way, and before it finishes a checkpoint, while FILE exists: a test that wants to
+ * see the job at work then need not be quick.
+ * -e sets the exit status at the end; 137 is death by SIGKILL, half way. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -70,7 +71,8 @@ static void take(const char *what)
 	snprintf(path, sizeof(path), "%s/%s", witness, what);
 	fd = open(path, O_RDWR | O_CREAT, 0600);	/* inherited, on purpose */
 	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB))
-		note("OVERLAP", "job %s run %s pid %d: %s is taken\n", job, run, (int)getpid(), what);
+		note("OVERLAP", "job %s run %s pid %d: %s is taken\n", job, run, (int)getpid(),
+		     what);
 	if (fd >= 0 && n_kept < MAX_KEPT)
 		kept[n_kept++] = fd;
 }

@@ -1,4 +1,4 @@
-/* fuzz_config.c - a settings file is understood or refused in one line; nothing else comes of it. */
+/* fuzz_config.c - a settings file is understood, or refused in one line; no other outcome. */
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>

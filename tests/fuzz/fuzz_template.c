@@ -1,5 +1,5 @@
-/* fuzz_template.c - whatever passes the check at submission is expanded at launch, and braces that stand
- * for themselves come out as they are. */
+/* fuzz_template.c - whatever passes the check at submission is expanded at launch, and braces that
+ * stand for themselves come out as they are. */
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -21,7 +21,8 @@ static size_t count_words(const char *text)
 	return n;
 }
 
-static void check_count(const struct strings *argv, const char *resume_args, const struct strings *out)
+static void check_count(const struct strings *argv, const char *resume_args,
+			const struct strings *out)
 {
 	size_t words = resume_args ? count_words(resume_args) : 0, want = 0, places = 0;
 

@@ -1,12 +1,13 @@
-/* cuda_standin.c - a stand-in for CUDA's runtime and cuBLAS where there is no GPU: it computes nothing, and never
- * was near one. Time is made up: a product takes its operations at a rate, a copy its bytes, and events tell
- * what the stream's clock said. So what pollux reports has to be those rates; and each call has to be one that
- * the real libraries would take: sizes, leading dimensions, types, memory that is there, a workspace.
- * Signatures are those of CUDA's headers. What they mean is as pollux takes it to be: only a run on a GPU can
- * show a misunderstanding.
+/* cuda_standin.c - a stand-in for CUDA's runtime and cuBLAS where there is no GPU. It computes
+ * nothing and was never compared with a real GPU. Time is made up: products and copies take the
+ * time of their operations and bytes at fixed rates, and events tell what the stream's clock said.
+ * So pollux has to report those rates, and each call has to be one that the real libraries would
+ * take: sizes, leading dimensions, types, memory that is there, a workspace. Signatures are those
+ * of CUDA's headers. Their meaning is what pollux takes it to be: only a run on a GPU can show a
+ * misunderstanding.
  *
- * Found as libcudart, libcublas and libcuda by LD_LIBRARY_PATH. CUDA_STANDIN_MIB: memory of a GPU (141,000);
- * CUDA_STANDIN_UUIDS: hexadecimal digits, 32 for each GPU. */
+ * Found as libcudart, libcublas and libcuda by LD_LIBRARY_PATH. CUDA_STANDIN_MIB: memory of a GPU
+ * (141,000); CUDA_STANDIN_UUIDS: hexadecimal digits, 32 for each GPU. */
 #ifdef POLLUX_CUDA
 #include <stdint.h>
 #include <stdio.h>
@@ -36,7 +37,8 @@ int standin_unused(void)
 
 #define UNUSED(name) __asm__(".globl " TEXT(name) "\n.set " TEXT(name) ", standin_unused\n");
 /* clang-format off */
-UNUSED(cuInit) UNUSED(cuDriverGetVersion) UNUSED(cuDeviceGetCount) UNUSED(cuGetErrorName) UNUSED(cuGetErrorString)
+UNUSED(cuInit) UNUSED(cuDriverGetVersion) UNUSED(cuDeviceGetCount) UNUSED(cuGetErrorName)
+UNUSED(cuGetErrorString)
 UNUSED(cudaGetErrorName) UNUSED(cudaGetLastError) UNUSED(cudaPeekAtLastError) UNUSED(cudaGetDevice)
 UNUSED(cudaDeviceGetPCIBusId) UNUSED(cudaDeviceReset) UNUSED(cudaMemGetInfo) UNUSED(cudaHostAlloc)
 UNUSED(cudaHostRegister) UNUSED(cudaHostUnregister) UNUSED(cudaMemsetAsync) UNUSED(cudaMemcpyPeer)
@@ -44,8 +46,8 @@ UNUSED(cudaDeviceDisablePeerAccess) UNUSED(cudaDeviceGetP2PAttribute) UNUSED(cud
 UNUSED(cudaStreamDestroy) UNUSED(cudaStreamQuery) UNUSED(cudaStreamWaitEvent)
 UNUSED(cudaEventCreateWithFlags) UNUSED(cudaEventDestroy) UNUSED(cudaEventQuery)
 UNUSED(cublasDestroy) UNUSED(cublasGetVersion) UNUSED(cublasSetMathMode) UNUSED(cublasGetMathMode)
-UNUSED(cublasSetPointerMode) UNUSED(cublasSgemm) UNUSED(cublasDgemm) UNUSED(cublasGemmStridedBatchedEx)
-UNUSED(cublasSaxpy) UNUSED(cublasScopy) UNUSED(cublasSnrm2)
+UNUSED(cublasSetPointerMode) UNUSED(cublasSgemm) UNUSED(cublasDgemm)
+UNUSED(cublasGemmStridedBatchedEx) UNUSED(cublasSaxpy) UNUSED(cublasScopy) UNUSED(cublasSnrm2)
 /* clang-format on */
 
 struct CUstream_st {
@@ -93,7 +95,8 @@ EXPORT cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device)
 {
 	memset(p, 0, sizeof(*p));
 	for (int i = 0; i < 16; i++) {
-		char digits[3] = { uuids()[32 * device + 2 * i], uuids()[32 * device + 2 * i + 1], 0 };
+		const char *pair = &uuids()[32 * device + 2 * i];
+		char digits[3] = { pair[0], pair[1], 0 };
 
 		p->uuid.bytes[i] = (char)strtol(digits, NULL, 16);
 	}
@@ -113,7 +116,8 @@ EXPORT cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attrib
 
 EXPORT cudaError_t cudaSetDevice(int device)
 {
-	return device >= 0 && device < (int)(strlen(uuids()) / 32) ? cudaSuccess : cudaErrorInvalidDevice;
+	return device >= 0 && device < (int)(strlen(uuids()) / 32) ? cudaSuccess
+								   : cudaErrorInvalidDevice;
 }
 
 EXPORT cudaError_t cudaDeviceSynchronize(void)
@@ -165,7 +169,8 @@ static int is_there(const void *at, size_t bytes)
 
 static cudaError_t take(void **p, size_t bytes)
 {
-	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	for (int i = 0; i < 64 && at != MAP_FAILED; i++) {
 		if (blocks[i].at)
@@ -232,18 +237,19 @@ EXPORT cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cud
 	return cudaSuccess;
 }
 
-EXPORT cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
-				   cudaStream_t stream)
+EXPORT cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes,
+				   enum cudaMemcpyKind kind, cudaStream_t stream)
 {
 	if (!is_there(to, bytes) || !is_there(from, bytes))	/* pinned, where it is the host's */
 		return cudaErrorInvalidValue;
-	stream->now_s += CALL_S + (double)bytes / (kind == cudaMemcpyDeviceToDevice ? MEMORY_BYTES_PER_S
-										    : PINNED_BYTES_PER_S);
+	stream->now_s +=
+		CALL_S + (double)bytes / (kind == cudaMemcpyDeviceToDevice ? MEMORY_BYTES_PER_S
+									   : PINNED_BYTES_PER_S);
 	return cudaSuccess;
 }
 
-EXPORT cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t bytes,
-				       cudaStream_t stream)
+EXPORT cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device,
+				       size_t bytes, cudaStream_t stream)
 {
 	if (!is_there(to, bytes) || !is_there(from, bytes) || to_device == from_device)
 		return cudaErrorInvalidValue;
@@ -317,12 +323,14 @@ EXPORT const char *cublasGetStatusString(cublasStatus_t status)
 	return status == CUBLAS_STATUS_INVALID_VALUE ? "invalid value" : "a stand-in's error";
 }
 
-EXPORT cublasStatus_t cublasSscal(cublasHandle_t handle, int n, const float *alpha, float *x, int incx)
+EXPORT cublasStatus_t cublasSscal(cublasHandle_t handle, int n, const float *alpha, float *x,
+				  int incx)
 {
 	(void)alpha;
 	(void)incx;
 	handle->stream->now_s += CALL_S;
-	return is_there(x, (size_t)n * sizeof(*x)) ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
+	return is_there(x, (size_t)n * sizeof(*x)) ? CUBLAS_STATUS_SUCCESS
+						   : CUBLAS_STATUS_INVALID_VALUE;
 }
 
 /* FLOP/s by type; 0: no such combination. Turned weights are the faster ones in half precision. */
@@ -348,12 +356,14 @@ static double scalar(const void *at, cublasComputeType_t compute)
 /* Columns by columns: rows x columns with a leading dimension. */
 static int matrix_is_there(const void *at, int rows, int columns, int leading, size_t size)
 {
-	return leading >= rows && is_there(at, ((size_t)leading * (size_t)(columns - 1) + (size_t)rows) * size);
+	return leading >= rows &&
+	       is_there(at, ((size_t)leading * (size_t)(columns - 1) + (size_t)rows) * size);
 }
 
-EXPORT cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m,
-				   int n, int k, const void *alpha, const void *a, cudaDataType a_type, int lda,
-				   const void *b, cudaDataType b_type, int ldb, const void *beta, void *c,
+EXPORT cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t op_a,
+				   cublasOperation_t op_b, int m, int n, int k, const void *alpha,
+				   const void *a, cudaDataType a_type, int lda, const void *b,
+				   cudaDataType b_type, int ldb, const void *beta, void *c,
 				   cudaDataType c_type, int ldc, cublasComputeType_t compute,
 				   cublasGemmAlgo_t algorithm)
 {

@@ -1,9 +1,11 @@
-/* standin.h - a stand-in for libnvidia-ml.so.1 where there is no GPU: it is not NVML and never was near one.
+/* standin.h - a stand-in for libnvidia-ml.so.1 where there is no GPU: it is not NVML, and was never
+ * compared with a real GPU.
  *
- * The real library cannot answer on a machine without NVIDIA's driver, so what pollux makes of its answers is
- * tested with this one, named by POLLUX_NVML. Names, arguments, layouts and return codes are those of the
- * driver's ABI as pollux takes it to be: a misunderstanding of that would be in both, and only a run on a GPU
- * can show it. nvml_*.c define which symbols there are, as drivers differ in that:
+ * The real library cannot answer on a machine without NVIDIA's driver, so what pollux makes of its
+ * answers is tested with this one, named by POLLUX_NVML. Names, arguments, layouts and return codes
+ * are those of the driver's ABI as pollux takes it to be: a misunderstanding of that would be in
+ * both, and only a run on a GPU can show it. nvml_*.c define which symbols there are, as drivers
+ * differ in that:
  *
  *	STANDIN_PROCESSES	3, 2 or 1: the newest list of processes
  *	STANDIN_LONG_ENTRIES	the entries of the first drivers 535
@@ -23,7 +25,8 @@
  *	temperature C  power MW  energy MJ  slowed BITS  mig ON  compute MODE  persistence ON
  *	process PID MIB [PERCENT]	computes; MIB "?": not available; PERCENT: it has a sample
  *	mps PID MIB			computes behind the MPS server
- *	answer FUNCTION CODE		what this function answers for this GPU ("handle", "memory", "processes")
+ *	answer FUNCTION CODE		what this function answers for this GPU ("handle",
+ *					"memory", "processes")
  *	ancestor GPU LEVEL		with the GPU of that number
  *	nvlink GPU			is joined to the GPU of that number
  *
@@ -108,7 +111,8 @@ static void set(struct standin_gpu *g, const char *key, const char *rest)
 	else if (!strcmp(key, "nvlink"))
 		g->nvlink[atoi(rest) % GPUS] = 1;
 	else if (!strcmp(key, "answer") && g->n_answers < 8 &&
-		 sscanf(rest, "%31s %d", g->answers[g->n_answers].function, &g->answers[g->n_answers].code) == 2)
+		 sscanf(rest, "%31s %d", g->answers[g->n_answers].function,
+			&g->answers[g->n_answers].code) == 2)
 		g->n_answers++;
 	else if ((!strcmp(key, "process") || !strcmp(key, "mps")) && g->n_processes < PROCESSES) {
 		struct standin_process *p = &g->processes[g->n_processes++];
@@ -163,7 +167,8 @@ static void read_answers(void)
 static int answer(const struct standin_gpu *g, const char *function)
 {
 	for (int i = 0; i < g->n_answers; i++)
-		if (!strcmp(g->answers[i].function, function) || !strcmp(g->answers[i].function, "all"))
+		if (!strcmp(g->answers[i].function, function) ||
+		    !strcmp(g->answers[i].function, "all"))
 			return g->answers[i].code;
 	return 0;
 }
@@ -237,7 +242,8 @@ EXPORT int nvmlDeviceGetMemoryInfo(const struct standin_gpu *g, struct memory *m
 /* --- processes --- */
 
 /* Layouts by name; only as much of an entry as there is is written. */
-static int list(const struct standin_gpu *g, unsigned *n, char *entries, size_t bytes, int behind_mps)
+static int list(const struct standin_gpu *g, unsigned *n, char *entries, size_t bytes,
+		int behind_mps)
 {
 	unsigned room = *n, i = 0;
 
@@ -282,10 +288,10 @@ LIST(nvmlDeviceGetComputeRunningProcesses_v2, 24, 0)
 LIST(nvmlDeviceGetComputeRunningProcesses, 16, 0)
 
 struct sample { uint32_t pid; uint64_t time_us; uint32_t sm, memory, encoder, decoder; };
-EXPORT int nvmlDeviceGetProcessUtilization(const struct standin_gpu *g, struct sample *samples, unsigned *n,
-					   unsigned long long after_us);
-EXPORT int nvmlDeviceGetProcessUtilization(const struct standin_gpu *g, struct sample *samples, unsigned *n,
-					   unsigned long long after_us)
+EXPORT int nvmlDeviceGetProcessUtilization(const struct standin_gpu *g, struct sample *samples,
+					   unsigned *n, unsigned long long after_us);
+EXPORT int nvmlDeviceGetProcessUtilization(const struct standin_gpu *g, struct sample *samples,
+					   unsigned *n, unsigned long long after_us)
 {
 	unsigned room = samples ? *n : 0, i = 0;
 
@@ -324,7 +330,11 @@ EXPORT int nvmlSystemGetDriverVersion(char *version, unsigned size)
 	return text(driver, version, size);
 }
 
-struct pci { char legacy[16]; uint32_t domain, bus, device, device_id, subsystem; char bus_id[32]; };
+struct pci {
+	char legacy[16];
+	uint32_t domain, bus, device, device_id, subsystem;
+	char bus_id[32];
+};
 EXPORT int nvmlDeviceGetPciInfo_v3(const struct standin_gpu *g, struct pci *pci);
 EXPORT int nvmlDeviceGetPciInfo_v3(const struct standin_gpu *g, struct pci *pci)
 {
@@ -367,8 +377,10 @@ EXPORT int nvmlDeviceGetMigMode(const struct standin_gpu *g, unsigned *now, unsi
 	return answer(g, "mig") ? answer(g, "mig") : g->mig < 0 ? 3 : 0;
 }
 
-EXPORT int nvmlDeviceGetTopologyCommonAncestor(const struct standin_gpu *a, const struct standin_gpu *b, int *level);
-EXPORT int nvmlDeviceGetTopologyCommonAncestor(const struct standin_gpu *a, const struct standin_gpu *b, int *level)
+EXPORT int nvmlDeviceGetTopologyCommonAncestor(const struct standin_gpu *a,
+					       const struct standin_gpu *b, int *level);
+EXPORT int nvmlDeviceGetTopologyCommonAncestor(const struct standin_gpu *a,
+					       const struct standin_gpu *b, int *level)
 {
 	int mine = a->ancestor[b - gpus], theirs = b->ancestor[a - gpus];
 
@@ -377,8 +389,10 @@ EXPORT int nvmlDeviceGetTopologyCommonAncestor(const struct standin_gpu *a, cons
 }
 
 #ifdef STANDIN_P2P
-EXPORT int nvmlDeviceGetP2PStatus(const struct standin_gpu *a, const struct standin_gpu *b, int capability, int *status);
-EXPORT int nvmlDeviceGetP2PStatus(const struct standin_gpu *a, const struct standin_gpu *b, int capability, int *status)
+EXPORT int nvmlDeviceGetP2PStatus(const struct standin_gpu *a, const struct standin_gpu *b,
+				  int capability, int *status);
+EXPORT int nvmlDeviceGetP2PStatus(const struct standin_gpu *a, const struct standin_gpu *b,
+				  int capability, int *status)
 {
 	*status = capability == 2 && (a->nvlink[b - gpus] || b->nvlink[a - gpus]) ? 0 : 5;
 	return 0;
@@ -395,8 +409,10 @@ EXPORT int nvmlDeviceGetNvLinkState(const struct standin_gpu *g, unsigned link, 
 	return 0;
 }
 
-EXPORT int nvmlDeviceGetNvLinkRemotePciInfo_v2(const struct standin_gpu *g, unsigned link, struct pci *pci);
-EXPORT int nvmlDeviceGetNvLinkRemotePciInfo_v2(const struct standin_gpu *g, unsigned link, struct pci *pci)
+EXPORT int nvmlDeviceGetNvLinkRemotePciInfo_v2(const struct standin_gpu *g, unsigned link,
+					       struct pci *pci);
+EXPORT int nvmlDeviceGetNvLinkRemotePciInfo_v2(const struct standin_gpu *g, unsigned link,
+					       struct pci *pci)
 {
 	(void)g;
 	return link >= GPUS ? 2 : nvmlDeviceGetPciInfo_v3(&gpus[link], pci);

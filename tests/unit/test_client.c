@@ -195,14 +195,19 @@ static void test_malformed(void)
 
 static void test_step_message(void)
 {
-	static const struct { const char *name; struct pollux_step step; const char *want; } cases[] = {
+	static const struct {
+		const char *name;
+		struct pollux_step step;
+		const char *want;
+	} cases[] = {
 		{ "a whole step",
 		  { 400, 51200, 12345678, 0, 0.25, -1.5e-7, 0.4312, 0.85 },
 		  "STEP=400\nSAMPLES=51200\nSTEP_NS=12345678\nSYNC_NS=0\n"
 		  "GRAD_SQR=0.25\nGRAD_VAR=-1.5e-07\nLOSS=0.4312\nEPOCH=0.85\n" },
 		{ "what is not known is left out",
 		  { 1, -1, -1, -1, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN }, "STEP=1\n" },
-		{ "infinity is not a number", { 2, -1, -1, -1, INFINITE, -INFINITE, UNKNOWN, UNKNOWN },
+		{ "infinity is not a number",
+		  { 2, -1, -1, -1, INFINITE, -INFINITE, UNKNOWN, UNKNOWN },
 		  "STEP=2\n" },
 		{ "a step of nothing sends nothing", POLLUX_STEP_INIT, "" },
 		{ "the largest numbers",
@@ -241,7 +246,8 @@ static void test_locale(void)
 		printf("# no locale with a decimal comma here: tested in the C locale only\n");
 	setenv("POLLUX_LR_SCALE", "1.5", 1);
 	struct pollux_client *c = pollux_client_open();
-	pollux_client_step(c, &(struct pollux_step){ -1, -1, -1, -1, UNKNOWN, UNKNOWN, 1.5, UNKNOWN });
+	pollux_client_step(c,
+			   &(struct pollux_step){ -1, -1, -1, -1, UNKNOWN, UNKNOWN, 1.5, UNKNOWN });
 	is_str(receive(fd), "LOSS=1.5\n", "numbers are sent with a point");
 	pollux_client_config(c, &config);
 	near(config.lr_scale, 1.5, 0, "and read with a point");
@@ -281,8 +287,8 @@ static void test_checkpoint_message(void)
 	is_str(receive(fd), "", "none of these sends anything");
 	long_path[PATH_MAX - 1] = '\0';
 	ok(pollux_client_checkpoint(c, long_path, INT64_MAX), "the longest path is sent");
-	is_int(strlen(receive(fd)), PATH_MAX - 1 + strlen("CHECKPOINT=\nSAMPLES=9223372036854775807\n"),
-	       "whole");
+	is_int(strlen(receive(fd)),
+	       PATH_MAX - 1 + strlen("CHECKPOINT=\nSAMPLES=9223372036854775807\n"), "whole");
 	pollux_client_close(c);
 	close(fd);
 }
@@ -472,7 +478,8 @@ static void test_estimates(void)
 	static const struct { double b, b_sqr, B, B_sqr; } bad[] = {
 		{ 8, 1, 8, 1 }, { 16, 1, 8, 1 }, { 0, 1, 8, 1 }, { -1, 1, 8, 1 },
 		{ 8, UNKNOWN, 16, 1 }, { 8, 1, 16, INFINITE }, { 8, -1, 16, 1 }, { 8, 1, 16, -1 },
-		{ UNKNOWN, 1, 8, 1 }, { 1, 1, UNKNOWN, 1 }, { 1, 1, INFINITE, 1 }, { 8, 1e308, 9, 1e308 },
+		{ UNKNOWN, 1, 8, 1 }, { 1, 1, UNKNOWN, 1 }, { 1, 1, INFINITE, 1 },
+		{ 8, 1e308, 9, 1e308 },
 	};
 	double sqr, var;
 
@@ -574,7 +581,8 @@ static void test_hostile_config(void)
 		"VERSION=1\nBATCH=256\nLOCAL_BATCH=64\nACCUM=2\nLR_SCALE=1e999\n",
 		"VERSION=1\nBATCH=256 \nLOCAL_BATCH=64\nACCUM=2\nLR_SCALE=1\n",
 		"VERSION=99999999999999999999\nBATCH=256\nLOCAL_BATCH=64\nACCUM=2\nLR_SCALE=1\n",
-		"VERSION=1\nBATCH=9223372036854775807\nLOCAL_BATCH=1\nACCUM=2147483647\nLR_SCALE=1\n",
+		"VERSION=1\nBATCH=9223372036854775807\nLOCAL_BATCH=1\nACCUM=2147483647\n"
+		"LR_SCALE=1\n",
 	};
 	static const char good[] = "VERSION=1\nBATCH=256\nLOCAL_BATCH=64\nACCUM=2\nLR_SCALE=1\n";
 	struct pollux_config config = { .batch_size = 77 };

@@ -57,21 +57,27 @@ static void test_file(void)
 static const struct refusal {
 	const char *text, *message;	/* %s: the path */
 } refusals[] = {
-	{ "slots = x\n", "bad setting 'slots' in '%s' line 1: 'x' is not a whole number from 0 to 1024 "
+	{ "slots = x\n",
+	  "bad setting 'slots' in '%s' line 1: 'x' is not a whole number from 0 to 1024 "
 			 "(0: one per physical core)" },
-	{ "\n\nslots = -1\n", "bad setting 'slots' in '%s' line 3: '-1' is not a whole number from 0 to "
+	{ "\n\nslots = -1\n",
+	  "bad setting 'slots' in '%s' line 3: '-1' is not a whole number from 0 to "
 			      "1024 (0: one per physical core)" },
-	{ "slots = 1025\n", "bad setting 'slots' in '%s' line 1: '1025' is not a whole number from 0 to "
+	{ "slots = 1025\n",
+	  "bad setting 'slots' in '%s' line 1: '1025' is not a whole number from 0 to "
 			    "1024 (0: one per physical core)" },
-	{ "slots = 2 3\n", "bad setting 'slots' in '%s' line 1: '2 3' is not a whole number from 0 to "
+	{ "slots = 2 3\n",
+	  "bad setting 'slots' in '%s' line 1: '2 3' is not a whole number from 0 to "
 			   "1024 (0: one per physical core)" },
-	{ "slots =\n", "bad setting 'slots' in '%s' line 1: '' is not a whole number from 0 to 1024 "
+	{ "slots =\n",
+	  "bad setting 'slots' in '%s' line 1: '' is not a whole number from 0 to 1024 "
 		       "(0: one per physical core)" },
 	{ "slice = 0\n", "bad setting 'slice' in '%s' line 1: '0' is not a time above 0 "
 			 "(such as 90s, 10m or 1h)" },
 	{ "slice = nan\n", "bad setting 'slice' in '%s' line 1: 'nan' is not a time above 0 "
 			   "(such as 90s, 10m or 1h)" },
-	{ "policy = a b\n", "bad setting 'policy' in '%s' line 1: 'a b' is not the name of a policy" },
+	{ "policy = a b\n",
+	  "bad setting 'policy' in '%s' line 1: 'a b' is not the name of a policy" },
 	{ "policy = \n", "bad setting 'policy' in '%s' line 1: '' is not the name of a policy" },
 	{ "slot = 2\n", "unknown setting 'slot' in '%s' line 1; did you mean 'slots'?" },
 	{ "colour = red\n",
@@ -86,7 +92,8 @@ static void test_refused(void)
 	for (size_t i = 0; i < COUNT(refusals); i++) {
 		const struct refusal *r = &refusals[i];
 		const char *gap = strstr(r->message, "%s");
-		char *want = xasprintf("%.*s%s%s", (int)(gap - r->message), r->message, path, gap + 2);
+		char *want =
+			xasprintf("%.*s%s%s", (int)(gap - r->message), r->message, path, gap + 2);
 
 		ok(load(r->text) == -1 && err.exit_status == EX_CONFIG, "a bad line");
 		is_str(err.text, want, "is refused with its line and what would be right");
@@ -128,8 +135,9 @@ static void test_environment(void)
 	is_int(config.slots, 2, "is unset");
 	setenv("POLLUX_SLOTS", "many", 1);
 	ok(load("") == -1 && err.exit_status == EX_CONFIG, "a bad variable");
-	is_str(err.text, "bad variable 'POLLUX_SLOTS' in the environment: 'many' is not a whole number "
-			 "from 0 to 1024 (0: one per physical core)", "is named");
+	is_str(err.text,
+	       "bad variable 'POLLUX_SLOTS' in the environment: 'many' is not a whole number "
+	       "from 0 to 1024 (0: one per physical core)", "is named");
 }
 
 int main(void)

@@ -112,7 +112,8 @@ static void expect_links(const char *machine, int slots, const char *want)
 	is_int(list.linked, list.count, "links for all slots");
 	for (int a = 0; a < list.count; a++)
 		for (int b = 0; b <= a; b++) {
-			int there = list.links[a * list.count + b], back = list.links[b * list.count + a];
+			int there = list.links[a * list.count + b],
+			    back = list.links[b * list.count + a];
 
 			if (a == b && a < list.count - 1)
 				got[n++] = there == DEVICE_LINK_FAST ? ' ' : '?';
@@ -133,7 +134,8 @@ static void test_links(void)
 	expect_links("package:2 l3:2 [numa] core:2 pu:1", 2, " M");
 	expect_links("package:1 [numa] core:2 pu:2", 0, " N");	/* no word of caches */
 	expect_links("package:1 [numa] l3:1 core:3 pu:1", 0, " S SS");
-	expect_links("package:1 [numa] l3:2 core:1 pu:1", 4, " S NN NNS");	/* slots that share a core */
+	/* slots that share a core */
+	expect_links("package:1 [numa] l3:2 core:1 pu:1", 4, " S NN NNS");
 	expect_links("package:1 [numa] core:4 pu:1", 1, "");
 }
 

@@ -1,5 +1,5 @@
-/* test_device_gpu.c - GPUs as a stand-in for NVML tells of them (tests/gpu/standin.h), and trees in place of
- * /dev, /proc and /sys. No GPU was ever near this. */
+/* test_device_gpu.c - GPUs as a stand-in for NVML tells of them (tests/gpu/standin.h), and trees in
+ * place of /dev, /proc and /sys. This test was never run on a real GPU. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -61,7 +61,8 @@ static int look(const char *answers, const struct device_settings *settings)
 static const struct device_settings as_passes_do = { .slots = DEVICE_SLOTS_AUTO };
 static const struct device_settings in_full = { .slots = DEVICE_SLOTS_AUTO, .in_full = true };
 
-static const char one[] = "driver 580.95.05\ngpu " A " NVIDIA RTX A6000\npci 0:41:0\nmemory 49140 48000\n";
+static const char one[] =
+	"driver 580.95.05\ngpu " A " NVIDIA RTX A6000\npci 0:41:0\nmemory 49140 48000\n";
 
 static void test_one(void)
 {
@@ -83,8 +84,8 @@ static void test_readings(void)
 	const struct device_reading *now;
 
 	use_library("new");
-	look("gpu " A " X\nmemory 1000 900\nrates 40\ntemperature 71\npower 150500\nenergy 2500\nslowed 0x44\n"
-	     "persistence 0\n", &in_full);
+	look("gpu " A " X\nmemory 1000 900\nrates 40\ntemperature 71\npower 150500\n"
+	     "energy 2500\nslowed 0x44\npersistence 0\n", &in_full);
 	now = &list.items[0].now;
 	is_int(now->free_bytes, 900LL << 20, "free memory");
 	near(now->utilization, 0.4, 1e-12, "utilization");
@@ -97,10 +98,12 @@ static void test_readings(void)
 	look("gpu " A " X\nmemory 1000 900\nrates 255\n", &in_full);
 	now = &list.items[0].now;
 	ok(isnan(now->utilization), "more than all of the time is not believed");
-	ok(isnan(now->temperature_c) && isnan(now->energy_j) && !now->slowed_by && !now->forgets_state,
+	ok(isnan(now->temperature_c) && isnan(now->energy_j) && !now->slowed_by &&
+	   !now->forgets_state,
 	   "nothing is known that is not supported");
 	look("gpu " A " X\nmemory none\n", &in_full);
-	ok(list.items[0].usable && list.items[0].memory_bytes == 0 && list.items[0].now.free_bytes > 0,
+	ok(list.items[0].usable && list.items[0].memory_bytes == 0 &&
+	   list.items[0].now.free_bytes > 0,
 	   "memory that is the machine's");
 	is_str(list.items[0].kind, "X", "is not in its kind");
 }
@@ -156,14 +159,17 @@ static void test_processes(void)
 	look("gpu " A " X\nmemory 1 1\nanswer processes 3\nprocess 5 700\n", &as_passes_do);
 	ok(list.items[0].usable && list.n_processes == 0, "processes that are not supported");
 	look("gpu " A " X\nmemory 90000 9000\nprocess 0 70000\nprocess 0 200\n", &as_passes_do);
-	ok(list.n_processes == 2 && list.processes[0].pid == 0 && isnan(list.processes[0].utilization),
+	ok(list.n_processes == 2 && list.processes[0].pid == 0 &&
+	   isnan(list.processes[0].utilization),
 	   "processes that the driver does not name are known by their memory");
 	look("gpu " A " X\nmemory 90000 20000\nanswer processes 4\n", &as_passes_do);
 	ok(list.n_processes == 1 && list.processes[0].pid == 0 &&
-	   list.processes[0].memory_bytes == INT64_C(70000) << 20 && driver_of(&list)->processes_unknown,
+	   list.processes[0].memory_bytes == INT64_C(70000) << 20 &&
+	   driver_of(&list)->processes_unknown,
 	   "no permission to see who is there: whoever has the memory");
 	look("gpu " A " X\nmemory 90000 89000\nanswer processes 10\n", &as_passes_do);
-	ok(list.n_processes == 0 && driver_of(&list)->processes_unknown, "little memory is nobody's");
+	ok(list.n_processes == 0 && driver_of(&list)->processes_unknown,
+	   "little memory is nobody's");
 }
 
 static void test_processes_of(void)
@@ -173,15 +179,18 @@ static void test_processes_of(void)
 	int n = 0;
 
 	use_library("new");
-	look("gpu " A " X\nmemory 1 1\nprocess 5 700\ngpu " B " X\nmemory 1 1\nprocess 6 800\n", &as_passes_do);
-	is_int(device_nvidia.processes(devices, 2, &processes, &n, &err), 0, "processes of devices in the store");
+	look("gpu " A " X\nmemory 1 1\nprocess 5 700\ngpu " B " X\nmemory 1 1\nprocess 6 800\n",
+	     &as_passes_do);
+	is_int(device_nvidia.processes(devices, 2, &processes, &n, &err), 0,
+	       "processes of devices in the store");
 	ok(n == 2 && processes[0].pid == 6 && processes[0].device == 0 && processes[1].pid == 5 &&
 	   processes[1].device == 1, "by their UUIDs");
 	free(processes);
 	processes = NULL;
 	n = 0;
 	look("gpu " A " X\nmemory 1 1\n", &as_passes_do);
-	is_int(device_nvidia.processes(devices, 1, &processes, &n, &err), -1, "of a device that is not there");
+	is_int(device_nvidia.processes(devices, 1, &processes, &n, &err), -1,
+	       "of a device that is not there");
 	is_str(err.text, "cannot tell what computes on 'gpu:" B "': not found", "says so");
 	free(processes);
 }
@@ -198,25 +207,34 @@ static void expect_reason(const char *answers, const char *want, const char *wha
 
 static void test_unusable(void)
 {
-	static const char lost[] = "the GPU has fallen off the bus; 'dmesg' may say why, a reboot brings it back";
+	static const char lost[] =
+		"the GPU has fallen off the bus; 'dmesg' may say why, a reboot brings it back";
 
-	expect_reason("gpu " A " X\nanswer handle 15\n", lost, "a GPU lost before it was looked at");
+	expect_reason("gpu " A " X\nanswer handle 15\n", lost,
+		      "a GPU lost before it was looked at");
 	is_str(list.items[0].id, "gpu:0", "has no UUID");
-	expect_reason("gpu " A " X\nmemory 1 1\nanswer all 15\n", lost, "one that answers nothing but that");
+	expect_reason("gpu " A " X\nmemory 1 1\nanswer all 15\n", lost,
+		      "one that answers nothing but that");
 	expect_reason("gpu " A " X\nanswer memory 15\n", lost, "one lost between two questions");
 	is_str(list.items[0].id, "gpu:" A, "known by its UUID");
-	expect_reason("gpu " A " X\nmemory 1 1\nanswer processes 15\n", lost, "lost at the last question");
-	expect_reason("gpu " A " X\nanswer memory 16\n", "the GPU has to be reset", "one to be reset");
-	expect_reason("gpu " A " X\nmemory 1 1\nanswer uuid 4\n", "no permission", "one without a UUID");
+	expect_reason("gpu " A " X\nmemory 1 1\nanswer processes 15\n", lost,
+		      "lost at the last question");
+	expect_reason("gpu " A " X\nanswer memory 16\n", "the GPU has to be reset",
+		      "one to be reset");
+	expect_reason("gpu " A " X\nmemory 1 1\nanswer uuid 4\n", "no permission",
+		      "one without a UUID");
 	expect_reason("gpu " A " X\nanswer handle 999\n", "an unknown error of the NVIDIA driver",
 		      "an unknown error");
-	expect_reason("gpu " A " X\nmemory 1 1\nmig 1\n", "MIG is on, and only whole GPUs are given out; "
+	expect_reason("gpu " A " X\nmemory 1 1\nmig 1\n",
+		      "MIG is on, and only whole GPUs are given out; "
 		      "off again: nvidia-smi -i 0 -mig 0", "MIG");
-	expect_reason("gpu " A " X\nmemory 1 1\ncompute 2\n", "its compute mode is 'prohibited'; to allow "
-		      "programs: nvidia-smi -i 0 -c 0", "a prohibited compute mode");
+	expect_reason("gpu " A " X\nmemory 1 1\ncompute 2\n",
+		      "its compute mode is 'prohibited'; to allow programs: nvidia-smi -i 0 -c 0",
+		      "a prohibited compute mode");
 	use_library("new");
 	look("gpu " A " X\nanswer all 15\ngpu " B " X\nmemory 1 1\n", &as_passes_do);
-	ok(list.count == 2 && !list.items[0].usable && list.items[1].usable, "the one beside it is used");
+	ok(list.count == 2 && !list.items[0].usable && list.items[1].usable,
+	   "the one beside it is used");
 	look("gpu " A " X\nmemory 1 1\ncompute 3\nmig 0\n", &as_passes_do);
 	ok(list.items[0].usable, "compute mode 'exclusive process' is fine");
 }
@@ -245,24 +263,30 @@ static void test_no_driver(void)
 
 	setenv("POLLUX_GPU_ROOT", "/nonexistent", 1);	/* whatever this machine has */
 	use_library("new");
-	expect_silent("init 9\n", "cannot ask for GPUs: the NVIDIA driver is not loaded", "no driver");
-	expect_silent("init 18\n", "cannot ask for GPUs: the NVIDIA driver was updated and not reloaded yet: "
-		    "reboot", "an updated driver");
+	expect_silent("init 9\n", "cannot ask for GPUs: the NVIDIA driver is not loaded",
+		      "no driver");
+	expect_silent("init 18\n",
+		      "cannot ask for GPUs: the NVIDIA driver was updated and not reloaded yet: "
+		      "reboot", "an updated driver");
 	use_library("old");
-	expect_silent(one, "cannot ask for GPUs: NVML has no 'nvmlDeviceGetUUID'; the NVIDIA driver is too old",
-		    "a library that is too old");
+	expect_silent(one,
+		      "cannot ask for GPUs: NVML has no 'nvmlDeviceGetUUID'; the NVIDIA driver is "
+		      "too old", "a library that is too old");
 	use_library("new");
 	is_int(look("count 10\n", &as_passes_do), 0, "a driver that cannot count");
-	ok(list.count == 1 && !strcmp(list.items[0].id, "gpu:0") && driver_of(&list)->silent, "is silent as well");
+	ok(list.count == 1 && !strcmp(list.items[0].id, "gpu:0") && driver_of(&list)->silent,
+	   "is silent as well");
 	expect_none("driver 1\n", "NVIDIA driver 1, 0 GPUs", "none, by the driver and the bus");
 	setenv("POLLUX_NVML", "/nonexistent.so", 1);
-	snprintf(note, sizeof(note), "cannot open NVML: /nonexistent.so: cannot open shared object file: No "
+	snprintf(note, sizeof(note),
+		 "cannot open NVML: /nonexistent.so: cannot open shared object file: No "
 		 "such file or directory");
 	expect_silent(one, note, "no library");
 	setenv("POLLUX_NVML", "none", 1);
 	expect_none(one, "POLLUX_NVML is 'none'", "GPUs kept out");
 	unsetenv("POLLUX_NVML");
-	expect_none(one, "no NVIDIA GPU on the PCI bus, and no driver of one", "a machine without a GPU");
+	expect_none(one, "no NVIDIA GPU on the PCI bus, and no driver of one",
+		    "a machine without a GPU");
 	unsetenv("POLLUX_GPU_ROOT");
 	for (int code = 1; code <= 21; code++)
 		ok(nvml_code_text(code) && nvml_code_text(code)[0], "a word for each return code");
@@ -276,12 +300,14 @@ static void test_slots_asked_for(void)
 	look(one, &settings);
 	ok(list.count == 1 && !strcmp(list.items[0].id, "cpu:0"), "slots asked for: no GPU");
 	is_str(devices_note(&list, &device_nvidia), "", "nor was one looked for");
-	is_int(CONFIG_SLOTS_AUTO, DEVICE_SLOTS_AUTO, "not asked for is the same in the configuration");
+	is_int(CONFIG_SLOTS_AUTO, DEVICE_SLOTS_AUTO,
+	       "not asked for is the same in the configuration");
 	settings.in_full = true;
 	look(one, &settings);
 	ok(list.count == 2 && !list.items[0].usable && list.items[1].usable, "people see both");
-	is_str(list.items[0].reason, "CPU slots are asked for (--slots, POLLUX_SLOTS, or slots in the "
-	       "configuration)", "and why");
+	is_str(list.items[0].reason,
+	       "CPU slots are asked for (--slots, POLLUX_SLOTS, or slots in the configuration)",
+	       "and why");
 }
 
 /* --- where they are --- */
@@ -298,7 +324,8 @@ static void test_links(void)
 		"gpu GPU-1 X\nmemory 1 1\npci 0:2:0\nancestor 2 30\nancestor 3 40\n"
 		"gpu GPU-2 X\nmemory 1 1\npci 0:3:0\n"
 		"gpu GPU-3 X\nmemory 1 1\npci 0:4:0\n";
-	static const char *const libraries[] = { "new", "v2" };	/* with and without the driver's own word */
+	/* with and without the driver's own word */
+	static const char *const libraries[] = { "new", "v2" };
 
 	for (int i = 0; i < 2; i++) {
 		char got[7] = { 0 };
@@ -306,9 +333,13 @@ static void test_links(void)
 		use_library(libraries[i]);
 		look(four, &as_passes_do);
 		for (int a = 0, n = 0; a < 4; a++)
-			for (int b = a + 1; b < 4; b++)
-				got[n++] = "?FSNM"[link_of(a, b) == link_of(b, a) ? link_of(a, b) + 1 : 0];
-		is_str(got, "FSSNNM", "NVLink, one switch, switches; a host bridge, a node; nothing nearer");
+			for (int b = a + 1; b < 4; b++) {
+				int link = link_of(a, b);
+
+				got[n++] = "?FSNM"[link == link_of(b, a) ? link + 1 : 0];
+			}
+		is_str(got, "FSSNNM",
+		       "NVLink, one switch, switches; a host bridge, a node; nothing nearer");
 	}
 	use_library("bare");
 	look(four, &as_passes_do);
@@ -388,9 +419,11 @@ static void test_silent(void)
 	look("init 9\n", &as_passes_do);
 	if (is_int(list.count, 2, "GPUs of the bus, and no slots")) {
 		is_str(list.items[1].id, "gpu:0000:81:00.0", "by their place on the bus");
-		is_str(list.items[1].kind, "NVIDIA GPU at 0000:81:00.0", "which is all that is known");
+		is_str(list.items[1].kind, "NVIDIA GPU at 0000:81:00.0",
+		       "which is all that is known");
 		ok(!list.items[0].usable && !list.items[1].usable, "are not used");
-		is_str(list.items[0].reason, "cannot ask for GPUs: the NVIDIA driver is not loaded", "why");
+		is_str(list.items[0].reason, "cannot ask for GPUs: the NVIDIA driver is not loaded",
+		       "why");
 	}
 	look("driver 1\n", &as_passes_do);
 	is_str(list.count == 2 ? list.items[0].reason : NULL,
@@ -400,7 +433,8 @@ static void test_silent(void)
 
 static void test_binding(void)
 {
-	struct device devices[2] = { { .id = "gpu:" A, .binding = "4000-4003" }, { .id = "gpu:" B } };
+	struct device devices[2] = { { .id = "gpu:" A, .binding = "4000-4003" },
+				     { .id = "gpu:" B } };
 	cpu_set_t before, after;
 
 	use_tree("near");
@@ -408,7 +442,8 @@ static void test_binding(void)
 	write_file("near/sys/bus/pci/devices/0000:41:00.0/local_cpulist", "0-3,8-11\n");
 	write_file("near/sys/bus/pci/devices/0000:42:00.0/local_cpulist", "0-15\n");
 	use_library("new");
-	look("gpu " A " X\npci 0:41:0\nmemory 1 1\ngpu " B " X\npci 0:42:0\nmemory 1 1\n", &as_passes_do);
+	look("gpu " A " X\npci 0:41:0\nmemory 1 1\ngpu " B " X\npci 0:42:0\nmemory 1 1\n",
+	     &as_passes_do);
 	is_str(list.items[0].binding, "0-3,8-11", "the processors near a GPU");
 	is_int(list.items[0].cores, 8, "are counted");
 	is_str(list.items[1].binding, "", "no binding where all are near");
@@ -422,7 +457,8 @@ static void test_binding(void)
 	for (size_t i = 0; i < CPU_SETSIZE; i++)
 		if (CPU_ISSET(i, &before))
 			snprintf(devices[0].binding, sizeof(devices[0].binding), "%zu", i);
-	is_int(device_nvidia.bind(devices, 2, &err), 0, "a GPU that is near to all, and one that is not");
+	is_int(device_nvidia.bind(devices, 2, &err), 0,
+	       "a GPU that is near to all, and one that is not");
 	sched_getaffinity(0, sizeof(after), &after);
 	ok(CPU_EQUAL(&before, &after), "leave all processors");
 	is_int(device_nvidia.bind(devices, 1, &err), 0, "a GPU near one processor");
@@ -440,14 +476,16 @@ static void test_environment(void)
 	strings_add(&env, "CUDA_VISIBLE_DEVICES=0,1,2,3");
 	device_nvidia.environment(devices, 2, &env);
 	is_int((long long)env.count, 2, "two variables");
-	is_str(env.items[0], "CUDA_VISIBLE_DEVICES=" B "," A, "GPUs by UUID, in the order of the replicas");
+	is_str(env.items[0], "CUDA_VISIBLE_DEVICES=" B "," A,
+	       "GPUs by UUID, in the order of the replicas");
 	is_str(env.items[1], "CUDA_DEVICE_ORDER=PCI_BUS_ID", "and numbered as nvidia-smi does");
 	strings_release(&env);
 }
 
 static void test_overlap(void)
 {
-	struct device a = { .id = "gpu:" A, .binding = "0-3" }, b = { .id = "gpu:" B, .binding = "0-3" };
+	struct device a = { .id = "gpu:" A, .binding = "0-3" },
+		      b = { .id = "gpu:" B, .binding = "0-3" };
 
 	ok(!device_overlaps(&a, &b), "GPUs share the processors near them");
 	ok(device_overlaps(&a, &a), "but not themselves");

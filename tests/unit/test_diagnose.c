@@ -24,13 +24,15 @@ static void test_forms(void)
 	static const char *const errors[] = {
 		"numpy.core._exceptions._ArrayMemoryError: Unable to allocate 8 TiB\n",
 		"[rank0]: MemoryError\r\n",
-		"terminate called after throwing an instance of 'std::bad_alloc'\n  what():  std::bad_alloc\n",
+		"terminate called after throwing an instance of 'std::bad_alloc'\n"
+		"  what():  std::bad_alloc\n",
 		"OSError: [Errno 12] Cannot allocate memory: '/dev/shm/x'\n",
 		"./train: fork: Cannot allocate memory\n",
 		"fatal: out of memory.",
 		"Out of memory\n",
 		"RESOURCE_EXHAUSTED: Out of memory while trying to allocate 10 bytes\n",
-		"RuntimeError: [enforce fail] . DefaultCPUAllocator: can't allocate memory: you tried\n",
+		"RuntimeError: [enforce fail] . "
+		"DefaultCPUAllocator: can't allocate memory: you tried\n",
 	}, *const others[] = {
 		"    except MemoryError:\n        raise SystemExit(1)\n",
 		"this may run out of memory on small machines\n",
@@ -56,9 +58,11 @@ int main(void)
 	is_str(diagnosis("CUDA out of memory. Tried", 60000, 0), "GPU out of memory", "sure words");
 	is_str(diagnosis("CUDA out of memory. Tried", 66000, 0), "none", "far back");
 	is_str(diagnosis("x\nMemoryError\n", 4000, 0), "out of memory", "others at the end");
-	is_str(diagnosis("caught MemoryError, went on\n", 9000, 0), "none", "not with much after them");
+	is_str(diagnosis("caught MemoryError, went on\n", 9000, 0), "none",
+	       "not with much after them");
 	is_str(diagnosis("MemoryError\n", 100, 50), "none", "of this run");
-	is_str(diagnosis("MemoryError\n", 0, 5000), "out of memory", "in a log that was begun anew");
+	is_str(diagnosis("MemoryError\n", 0, 5000), "out of memory",
+	       "in a log that was begun anew");
 	test_forms();
 	is_str(diagnose_log("/nowhere/1.log", 0) ? "some" : "none", "none", "no log");
 	close(fd);

@@ -49,7 +49,8 @@ static void is_dropped(const char *variable)
 static void test_capture(void)
 {
 	static const char *const kept[] = {
-		"PATH=/usr/bin", "HOME=/root", "USER=me", "LANG=C.UTF-8", "PYTHONPATH=a:b", "EMPTY=",
+		"PATH=/usr/bin", "HOME=/root", "USER=me", "LANG=C.UTF-8", "PYTHONPATH=a:b",
+		"EMPTY=",
 		"LD_LIBRARY_PATH=/x", "OMP_NUM_THREADS=8", "CUDA_HOME=/usr/local/cuda",
 		"NCCL_DEBUG=INFO", "WANDB_API_KEY=k", "VIRTUAL_ENV=/v", "TWO=a\nb", "EQ=a=b",
 		/* that only begin like a dropped one */
@@ -57,7 +58,8 @@ static void test_capture(void)
 		"COLUMNS_WANTED=1", "MY_RANK=0", "POLLUXDIR=/x", "PMIXTURE=1", "_PYTHON=1",
 	};
 	static const char *const dropped[] = {
-		"TERM=xterm", "TERM_PROGRAM=x", "COLUMNS=80", "LINES=24", "TMUX=1", "SSH_TTY=/dev/pts/1",
+		"TERM=xterm", "TERM_PROGRAM=x", "COLUMNS=80", "LINES=24", "TMUX=1",
+		"SSH_TTY=/dev/pts/1",
 		"SSH_AUTH_SOCK=/tmp/x", "XDG_SESSION_ID=1", "DBUS_SESSION_BUS_ADDRESS=x", "SHLVL=2",
 		"OLDPWD=/", "_=/usr/bin/env", "RANK=0", "LOCAL_RANK=1", "WORLD_SIZE=8",
 		"LOCAL_WORLD_SIZE=8", "MASTER_ADDR=h", "MASTER_PORT=1", "TORCHELASTIC_RUN_ID=x",
@@ -113,7 +115,8 @@ static void test_launch(void)
 	is_str(value_of("POLLUX_STOP_SIGNAL"), "10", "the stop signal");
 	is_str(value_of("POLLUX_CHECKPOINT_DIR"), "/c d", "the checkpoint directory");
 	is_str(value_of("POLLUX_REPORT_SOCKET"), "/s/1.sock", "the socket");
-	is_str(value_of("POLLUX_CONFIG_FILE"), "/s/1.config", "where another configuration would be");
+	is_str(value_of("POLLUX_CONFIG_FILE"), "/s/1.config",
+	       "where another configuration would be");
 	is_str(value_of("POLLUX_DIR"), "/store", "the store, for what it submits");
 	is_str(value_of("POLLUX_BATCH"), NULL, "no batch was declared, so none is given");
 	is_str(value_of("POLLUX_LOCAL_BATCH"), NULL, "nor a local one");
@@ -122,7 +125,8 @@ static void test_launch(void)
 	is_str(value_of("PYTHONUNBUFFERED"), "1", "Python prints at once");
 	is_str(value_of("TORCH_ELASTIC_SHUTDOWN_TIMEOUT"), "90", "torchrun waits for the grace");
 	ok(value_of("TORCHELASTIC_SIGNALS_TO_HANDLE") != NULL, "and hands signals on");
-	is_str(value_of("OMP_NUM_THREADS"), "3", "threads for the smallest slot, not the submitter's");
+	is_str(value_of("OMP_NUM_THREADS"), "3",
+	       "threads for the smallest slot, not the submitter's");
 	is_int(count_of("OMP_NUM_THREADS"), 1, "said once");
 	is_str(value_of("OTHER"), "1", "the rest stays");
 

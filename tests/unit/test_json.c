@@ -77,14 +77,16 @@ static void test_strings(void)
 		{ "a\"b\\c", "\"a\\\"b\\\\c\"", "quote and backslash" },
 		{ "\b\f\n\r\t", "\"\\b\\f\\n\\r\\t\"", "letters for control characters" },
 		{ "\x01\x1f\x7f", "\"\\u0001\\u001f\\u007f\"", "numbers for the others" },
-		{ "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"",
+		{ "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80",
+		  "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"",
 		  "UTF-8 of two, three and four bytes" },
 		{ "a\xff" "b", "\"a\\ufffdb\"", "a byte that is none" },
 		{ "\xc3", "\"\\ufffd\"", "cut short" },
 		{ "\xe2\x82", "\"\\ufffd\\ufffd\"", "cut short after two" },
 		{ "\xc0\x80", "\"\\ufffd\\ufffd\"", "overlong" },
 		{ "\xed\xa0\x80", "\"\\ufffd\\ufffd\\ufffd\"", "a surrogate" },
-		{ "\xf4\x90\x80\x80", "\"\\ufffd\\ufffd\\ufffd\\ufffd\"", "beyond the last character" },
+		{ "\xf4\x90\x80\x80", "\"\\ufffd\\ufffd\\ufffd\\ufffd\"",
+		  "beyond the last character" },
 		{ "\xc3\"", "\"\\ufffd\\\"\"", "a quote is not swallowed" },
 	};
 	char text[128];
@@ -109,7 +111,8 @@ static void test_numbers(void)
 	static const struct { double in; const char *out; } cases[] = {
 		{ 0, "0" }, { -0.0, "-0" }, { 1, "1" }, { 0.1, "0.1" }, { -2.5, "-2.5" },
 		{ 1.0 / 3, "0.3333333333333333" }, { 0.1 + 0.2, "0.30000000000000004" },
-		{ 1e300, "1e+300" }, { 5e-324, "4.94065645841247e-324" }, { 123456789012345680.0, "1.2345678901234568e+17" },
+		{ 1e300, "1e+300" }, { 5e-324, "4.94065645841247e-324" },
+		{ 123456789012345680.0, "1.2345678901234568e+17" },
 		{ 1e15 + 0.5, "1000000000000000.5" }, { (double)NAN, "null" },
 		{ (double)INFINITY, "null" }, { -(double)INFINITY, "null" },
 	};

@@ -29,7 +29,8 @@ int main(void)
 
 	SAYS("", 0, "(none)", "an empty log");
 	SAYS("\n \n", 0, "(none)", "a blank one");
-	SAYS("Traceback:\n  ValueError: too large\n\n", 0, "ValueError: too large", "the last line that is not blank");
+	SAYS("Traceback:\n  ValueError: too large\n\n", 0, "ValueError: too large",
+	     "the last line that is not blank");
 	SAYS("one\ntwo", 0, "two", "one that is not ended");
 	SAYS("10%|#   |\r100%|####|\r\n", 0, "100%|####|", "what stands of a bar");
 	SAYS("before\nafter\n", 7, "after", "of this run");

@@ -22,7 +22,8 @@ static void is_read_back(const struct local_handle *h, const char *want, const c
 
 static void test_texts(void)
 {
-	char plain[] = "/run/7.sock", odd[] = "/a b supervisor=3 socket=x leader=4/\xff.sock", none[] = "";
+	char plain[] = "/run/7.sock", odd[] = "/a b supervisor=3 socket=x leader=4/\xff.sock",
+	     none[] = "";
 
 	is_read_back(&(struct local_handle){ .socket_path = none }, "local", "nothing is known");
 	is_read_back(&(struct local_handle){ .supervisor_pid = 12, .socket_path = none },
@@ -50,7 +51,8 @@ static void test_engine_of(void)
 	char handle[] = "local supervisor=1", other[] = "localhost 1";
 	struct run run = { .handle = NULL };
 
-	ok(engine_of(&run) == engine_for_new_runs(), "a run without a handle is the configured engine's");
+	ok(engine_of(&run) == engine_for_new_runs(),
+	   "a run without a handle is the configured engine's");
 	run.handle = handle;
 	ok(engine_of(&run) == &engine_local, "a run with a handle is its engine's");
 	run.handle = other;

@@ -32,7 +32,8 @@ static void put(const char *text)
 static void written_ago(double seconds, bool whole)
 {
 	double at = clock_wall_s() - seconds;
-	struct timespec t = { .tv_sec = (time_t)at, .tv_nsec = whole ? 0 : (long)((at - floor(at)) * 1e9) | 1 };
+	struct timespec t = { .tv_sec = (time_t)at,
+			      .tv_nsec = whole ? 0 : (long)((at - floor(at)) * 1e9) | 1 };
 	struct timespec both[2] = { t, t };
 
 	futimens(fd, both);

@@ -15,7 +15,8 @@ static void test_int(void)
 		{ "9223372036854775807", INT64_MAX }, { "-9223372036854775808", INT64_MIN },
 	};
 	static const struct { const char *text; int reason; } bad[] = {
-		{ "", EINVAL }, { "-", EINVAL }, { "+1", EINVAL }, { " 1", EINVAL }, { "1 ", EINVAL },
+		{ "", EINVAL }, { "-", EINVAL }, { "+1", EINVAL }, { " 1", EINVAL },
+		{ "1 ", EINVAL },
 		{ "0x1", EINVAL }, { "1e3", EINVAL }, { "--1", EINVAL }, { "1,000", EINVAL },
 		{ "9223372036854775808", ERANGE }, { "-9223372036854775809", ERANGE },
 	};
@@ -36,7 +37,8 @@ static void test_number(void)
 		{ "5.", 5 }, { "1.7976931348623157e308", 1.7976931348623157e308 },
 	};
 	static const struct { const char *text; int reason; } bad[] = {
-		{ "", EINVAL }, { ".", EINVAL }, { "e5", EINVAL }, { "1e", EINVAL }, { "+1", EINVAL },
+		{ "", EINVAL }, { ".", EINVAL }, { "e5", EINVAL }, { "1e", EINVAL },
+		{ "+1", EINVAL },
 		{ "nan", EINVAL }, { "-nan", EINVAL }, { "inf", EINVAL }, { "-inf", EINVAL },
 		{ "infinity", EINVAL }, { "0x10", EINVAL }, { "-0x1p3", EINVAL }, { " 1", EINVAL },
 		{ "1 ", EINVAL }, { "1-2", EINVAL }, { "1,5", EINVAL }, { "1e999", ERANGE },
@@ -57,11 +59,13 @@ static void test_number(void)
 static void test_duration(void)
 {
 	static const struct { const char *text; double seconds; } good[] = {
-		{ "0", 0 }, { "90", 90 }, { "90s", 90 }, { "1.5m", 90 }, { "2h", 7200 }, { "1d", 86400 },
+		{ "0", 0 }, { "90", 90 }, { "90s", 90 }, { "1.5m", 90 }, { "2h", 7200 },
+		{ "1d", 86400 },
 		{ "1h30m", 5400 }, { "2d04h", 187200 }, { "1d1h1m1.5s", 90061.5 }, { "1e3s", 1000 },
 	};
 	static const char *const bad[] = {
-		"", "s", "-1", "-0", "-1s", "1m-1s", "1x", "1S", "1h30", "30m1h", "1m1m", "1 m", "1m ",
+		"", "s", "-1", "-0", "-1s", "1m-1s", "1x", "1S", "1h30", "30m1h", "1m1m", "1 m",
+		"1m ",
 		"nan", "inf", "infs", "0x1s", "1e999", "1e999d", "1e308d", "1.5.5s",
 	};
 	double s = 0;
@@ -78,8 +82,8 @@ static void test_duration(void)
 
 static const char *nearest(const char *typed)
 {
-	static const char *const names[] = { "submit", "schedule", "status", "log", "wait", "cancel",
-					     "hold", "release", "requeue", "report" };
+	static const char *const names[] = { "submit", "schedule", "status", "log", "wait",
+					     "cancel", "hold", "release", "requeue", "report" };
 	struct suggestion s = suggestion_for(typed);
 
 	for (size_t i = 0; i < COUNT(names); i++)

@@ -49,7 +49,8 @@ static void test_read(void)
 	put("cgroup/user.slice/memory.max", "max\n");
 	put("cgroup/user.slice/session-1.scope/memory.max", "max\n");
 	is_reading(7, 1048576, false, "nor where they are there, but not for memory");
-	put("cgroup/user.slice/memory.events", "low 0\nhigh 0\nmax 12\noom 3\noom_kill 2\noom_group_kill 0\n");
+	put("cgroup/user.slice/memory.events",
+	    "low 0\nhigh 0\nmax 12\noom 3\noom_kill 2\noom_group_kill 0\n");
 	is_reading(2, 1048576, true, "the group's, if above its own");
 	put("cgroup/user.slice/session-1.scope/memory.events", "low 0\noom 1\noom_kill 1\n");
 	put("cgroup/user.slice/memory.max", "65536\n");
@@ -61,7 +62,8 @@ static void test_read(void)
 	put("cgroup/memory/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 5\n");
 	put("cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
 	is_reading(5, 1048576, true, "of version 1; no limit is no limit");
-	put("cgroup/memory/docker/abc/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 4\n");
+	put("cgroup/memory/docker/abc/memory.oom_control",
+	    "oom_kill_disable 0\nunder_oom 0\noom_kill 4\n");
 	put("cgroup/memory/docker/abc/memory.limit_in_bytes", "524288\n");
 	is_reading(4, 524288, true, "of the group itself, where it is to be seen");
 	put("cgroup/memory/docker/abc/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\n");
@@ -70,7 +72,8 @@ static void test_read(void)
 
 static void test_killer(void)
 {
-	struct oom_reading before = { .kills = 3, .memory_bytes = 1600, .of_group = true }, now = before;
+	struct oom_reading before = { .kills = 3, .memory_bytes = 1600, .of_group = true },
+			   now = before;
 
 	ok(!oom_was_killer(&before, &now, 1600), "it killed nobody");
 	now.kills = 4;
@@ -93,7 +96,8 @@ static void test_watch(void)
 	oom_watch_look(&w, 100 + OOM_WINDOW_S - 1);
 	is_int(w.before.kills, 40, "within seconds the older reading stays");
 	oom_watch_look(&w, 100 + OOM_WINDOW_S);
-	is_int(w.before.kills, 41, "then what was newer is the older one: kills of long ago are none of its");
+	is_int(w.before.kills, 41,
+	       "then what was newer is the older one: kills of long ago are none of its");
 	ok(w.last.kills != 41, "and a new one is taken");
 
 	/* An adopted run's: what was killed before it is none of its. */

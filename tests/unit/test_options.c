@@ -16,16 +16,24 @@ struct values {
 };
 
 static const struct option_spec options[] = {
-	{ "count", 'c', OPTION_INT, "N", .offset = offsetof(struct values, count), 1, 1024, "a count" },
-	{ "rate", 0, OPTION_NUMBER, "SECONDS", .offset = offsetof(struct values, rate), 0.1, HUGE_VAL, "a rate" },
-	{ "limit", 'l', OPTION_DURATION, "TIME", .offset = offsetof(struct values, limit), 1, 86400, "a limit" },
-	{ "name", 'n', OPTION_TEXT, "NAME", .offset = offsetof(struct values, name), 0, 0, "a name" },
-	{ "env", 'e', OPTION_LIST, "NAME=VALUE", .offset = offsetof(struct values, environment), 0, 0,
-	  "a variable, said in words that fill the line to column eighty, and go on in the next line, where a word "
-	  "sticks out by one" },
-	{ "replicas", 'r', OPTION_RANGE, "MIN:MAX", .offset = offsetof(struct values, replicas), 1, 8, "how many" },
-	{ "json", 0, OPTION_FLAG, NULL, .offset = offsetof(struct values, json), 0, 0, "print JSON" },
-	{ "any-number", 0, OPTION_INT, "N", .offset = offsetof(struct values, count), 0, 0, "unbounded" },
+	{ "count", 'c', OPTION_INT, "N", .offset = offsetof(struct values, count), 1, 1024,
+	  "a count" },
+	{ "rate", 0, OPTION_NUMBER, "SECONDS", .offset = offsetof(struct values, rate), 0.1,
+	  HUGE_VAL, "a rate" },
+	{ "limit", 'l', OPTION_DURATION, "TIME", .offset = offsetof(struct values, limit), 1, 86400,
+	  "a limit" },
+	{ "name", 'n', OPTION_TEXT, "NAME", .offset = offsetof(struct values, name), 0, 0,
+	  "a name" },
+	{ "env", 'e', OPTION_LIST, "NAME=VALUE", .offset = offsetof(struct values, environment),
+	  0, 0,
+	  "a variable, said in words that fill the line to column eighty, and go on in the next "
+	  "line, where a word sticks out by one" },
+	{ "replicas", 'r', OPTION_RANGE, "MIN:MAX", .offset = offsetof(struct values, replicas),
+	  1, 8, "how many" },
+	{ "json", 0, OPTION_FLAG, NULL, .offset = offsetof(struct values, json), 0, 0,
+	  "print JSON" },
+	{ "any-number", 0, OPTION_INT, "N", .offset = offsetof(struct values, count), 0, 0,
+	  "unbounded" },
 	{ .name = NULL },
 };
 
@@ -52,7 +60,8 @@ static void split(const char *words)
 
 	snprintf(storage, STORAGE, "%s", words);
 	argc = 0;
-	for (char *w = strtok_r(storage, " ", &rest); w && argc < MOST; w = strtok_r(NULL, " ", &rest))
+	for (char *w = strtok_r(storage, " ", &rest); w && argc < MOST;
+	     w = strtok_r(NULL, " ", &rest))
 		argv[argc++] = strcmp(w, "''") == 0 ? w + 2 : w;
 	argv[argc] = NULL;
 }
@@ -69,8 +78,8 @@ static void test_accepted(void)
 {
 	struct values v;
 
-	is_int(parse(&command, "demo -c 5 --rate=2.5 -l1h30m --name x -e A=1 --env B=2 -r 2:4 --json prog --json",
-		     &v), 0, "all kinds of option");
+	is_int(parse(&command, "demo -c 5 --rate=2.5 -l1h30m --name x -e A=1 --env B=2 -r 2:4 "
+		     "--json prog --json", &v), 0, "all kinds of option");
 	is_int(v.count, 5, "a whole number");
 	near(v.rate, 2.5, 0, "a number");
 	near(v.limit, 5400, 0, "a time in seconds");
@@ -185,7 +194,8 @@ static void test_refused(void)
 	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
 		const struct refusal *r = &refusals[i];
 
-		if (!ok(parse(&command, r->words, &v) == -1 && err.exit_status == EX_USAGE, r->words))
+		if (!ok(parse(&command, r->words, &v) == -1 && err.exit_status == EX_USAGE,
+			r->words))
 			continue;
 		is_str(err.text, r->text, "and says so");
 		options_release(&command, &v);
@@ -212,8 +222,9 @@ static void test_long_value(void)
 	words[1] = count;
 	words[2] = value;
 	is_int(options_parse(&command, 3, words, &v, &at, &e), -1, "a value of 4 MiB");
-	is_str(e.text, "option '--count N': 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx..' "
-		       "is not a whole number from 1 to 1024", "is clipped, and the range is not");
+	is_str(e.text,
+	       "option '--count N': 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx..' "
+	       "is not a whole number from 1 to 1024", "is clipped, and the range is not");
 	free(value);
 }
 

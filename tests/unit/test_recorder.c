@@ -1,5 +1,5 @@
-/* test_recorder.c - from reports to rows: step times, windows of gradients, and a change of configuration
- * while the program runs. The store is real. */
+/* test_recorder.c - from reports to rows: step times, windows of gradients, and a change of
+ * configuration while the program runs. The store is real. */
 #include <unistd.h>
 
 #include "pollux/clock.h"
@@ -126,22 +126,27 @@ static void test_change(void)
 	run_release(&kept);
 	want(64, 4, 1.5);
 	steps(100, 4, "CONFIG=0\n");
-	is_int(configuration_batch_size(&run.configuration), 128, "as long as it has not changed, nothing has");
+	is_int(configuration_batch_size(&run.configuration), 128,
+	       "as long as it has not changed, nothing has");
 	for (int i = 0; i < 3; i++)	/* not written when the change comes */
 		report("STEP_NS=100000000\nCONFIG=0\n");
 	steps(400, 4, "CONFIG=1\nSTEP=99\n");
 	steps(400, 4, "CONFIG=1\nGRAD_SQR=3\nGRAD_VAR=4\n");
-	ok(run.config_version == 1 && configuration_batch_size(&run.configuration) == 256 && run.configuration.local_batch_size == 64 &&
-	   run.configuration.accumulation_steps == 4 && run.learning_rate_scale == 1.5, "then the run has it");
+	ok(run.config_version == 1 && configuration_batch_size(&run.configuration) == 256 &&
+	   run.configuration.local_batch_size == 64 &&
+	   run.configuration.accumulation_steps == 4 && run.learning_rate_scale == 1.5,
+	   "then the run has it");
 	kept = stored();
-	ok(kept.config_version == 1 && configuration_batch_size(&kept.configuration) == 256 && kept.learning_rate_scale == 1.5 &&
-	   kept.wanted_version == 1, "in the store, too");
+	ok(kept.config_version == 1 && configuration_batch_size(&kept.configuration) == 256 &&
+	   kept.learning_rate_scale == 1.5 && kept.wanted_version == 1,
+	   "in the store, too");
 	run_release(&kept);
 	list = observations();
 	is_int(list.count, 2, "each configuration has its observation");
 	for (int i = 0; i < list.count; i++) {
 		const struct observation_row *row = &list.items[i];
-		bool old = row->configuration.local_batch_size == 128 && row->configuration.accumulation_steps == 1;
+		bool old = row->configuration.local_batch_size == 128 &&
+			   row->configuration.accumulation_steps == 1;
 
 		near(row->observation.step_time_s, old ? 0.100 : 0.400, 1e-12, "of its own steps");
 		is_int(row->observation.n_steps, old ? 15 : 8, "of all of them");
@@ -150,8 +155,10 @@ static void test_change(void)
 
 	struct gradient_list g = gradients();
 
-	ok(g.count == 2 && configuration_batch_size(&g.items[0].window.configuration) == 128 && g.items[0].window.n == 8 &&
-	   configuration_batch_size(&g.items[1].window.configuration) == 256 && g.items[1].window.configuration.accumulation_steps == 4 &&
+	ok(g.count == 2 && configuration_batch_size(&g.items[0].window.configuration) == 128 &&
+	   g.items[0].window.n == 8 &&
+	   configuration_batch_size(&g.items[1].window.configuration) == 256 &&
+	   g.items[1].window.configuration.accumulation_steps == 4 &&
 	   g.items[1].window.n == 4 && g.items[1].window.sum_grad_sqr == 12,
 	   "a window of gradients is of one configuration");
 	gradient_list_release(&g);
@@ -181,7 +188,8 @@ static void test_not_changed(void)
 	begin();
 	steps(100, 4, "CONFIG=5\nGRAD_SQR=1\nGRAD_VAR=2\n");
 	steps(100, 4, "CONFIG=5\nSAMPLES=640\nSTEP=5\nGRAD_SQR=1\nGRAD_VAR=2\n");
-	ok(run.config_version == 0 && configuration_batch_size(&run.configuration) == 128, "a configuration that nobody wanted is none");
+	ok(run.config_version == 0 && configuration_batch_size(&run.configuration) == 128,
+	   "a configuration that nobody wanted is none");
 	list = observations();
 	g = gradients();
 	ok(list.count == 0 && g.count == 0, "what it may be measures nothing");
@@ -192,13 +200,16 @@ static void test_not_changed(void)
 	want(32, 4, 1);
 	steps(100, 4, "CONFIG=1\n");
 	steps(100, 4, "CONFIG=1\n");
-	ok(run.config_version == 0, "one that was replaced before it was heard of is not in use by the store");
+	ok(run.config_version == 0,
+	   "one that was replaced before it was heard of is not in use by the store");
 	steps(300, 4, "CONFIG=2\n");
 	steps(300, 4, "CONFIG=2\n");
 	steps(100, 4, "CONFIG=1\n");
 	list = observations();
-	ok(run.config_version == 2 && list.count == 1 && list.items[0].configuration.local_batch_size == 32 &&
-	   list.items[0].observation.n_steps == 8, "the last one is, and none goes back");
+	ok(run.config_version == 2 && list.count == 1 &&
+	   list.items[0].configuration.local_batch_size == 32 &&
+	   list.items[0].observation.n_steps == 8,
+	   "the last one is, and none goes back");
 	observation_list_release(&list);
 	end();
 }
@@ -212,8 +223,8 @@ static void test_moments(void)
 
 	begin();
 	for (int i = 0; i < 4; i++) {
-		snprintf(text, sizeof(text), "SAMPLES=%d\nGRAD_SQR=%g\nGRAD_VAR=%.17g\n", 128 * (i + 1),
-			 x[i], 1e6 + 1e-3 * x[i]);
+		snprintf(text, sizeof(text), "SAMPLES=%d\nGRAD_SQR=%g\nGRAD_VAR=%.17g\n",
+			 128 * (i + 1), x[i], 1e6 + 1e-3 * x[i]);
 		report(text);
 	}
 	report("GRAD_SQR=1e300\nGRAD_VAR=1\n");
@@ -227,7 +238,8 @@ static void test_moments(void)
 	near(g.items[0].window.m2_grad_sqr, 33.1875, 1e-14, "squared deviations");
 	near(g.items[0].window.m2_grad_var, 33.1875e-6, 1e-4, "small ones from a large mean");
 	ok(g.items[0].window.first_samples == 128 && g.items[0].window.last_samples == 512 &&
-	   configuration_batch_size(&g.items[0].window.configuration) == 128, "where it was, with what batch");
+	   configuration_batch_size(&g.items[0].window.configuration) == 128,
+	   "where it was, with what batch");
 	gradient_list_release(&g);
 	end();
 }
@@ -329,15 +341,18 @@ static void test_logged(void)
 	logged_windows(STEP_UPDATES, 100, 5, 0.25);
 	list = observations();
 	ok(list.count == 1 && list.items[0].observation.step_time_s == 0.25 &&
-	   list.items[0].observation.n_steps == 40, "steps of the log are measured as reported ones");
+	   list.items[0].observation.n_steps == 40,
+	   "steps of the log are measured as reported ones");
 	observation_list_release(&list);
 	kept = stored();
 	is_str(kept.step_source, "log:nanogpt", "it is known where they come from");
 	near(kept.first_step_s, 3, 1e-9, "and when the first came");
-	ok(kept.first_samples == 105 * 128 && kept.last_samples == 140 * 128, "samples are steps of a batch");
+	ok(kept.first_samples == 105 * 128 && kept.last_samples == 140 * 128,
+	   "samples are steps of a batch");
 	run_release(&kept);
 	store_job_get(&store, 1, &job, &err);
-	ok(job.progress.steps == 140 && job.progress.printed_total_steps == 1000 && job_total_steps(&job) == 1000,
+	ok(job.progress.steps == 140 && job.progress.printed_total_steps == 1000 &&
+	   job_total_steps(&job) == 1000,
 	   "where it stands, and its total");
 	job_release(&job);
 
@@ -347,7 +362,8 @@ static void test_logged(void)
 	steps(400, 4, "STEP=9\n");
 	steps(400, 4, "STEP=10\n");
 	list = observations();
-	ok(list.count == 1 && fabs(list.items[0].observation.step_time_s - 0.4) < 1e-9 && r.steps == 10,
+	ok(list.count == 1 && fabs(list.items[0].observation.step_time_s - 0.4) < 1e-9 &&
+	   r.steps == 10,
 	   "reported steps take the place of the log's");
 	observation_list_release(&list);
 	logged(STEP_UPDATES, 160, 5, 9);
@@ -391,7 +407,8 @@ static void test_logged(void)
 /* A job whose batch size changes: steps before this run were of others. */
 static void test_logged_range(void)
 {
-	struct step_event e = { .unit = STEP_UPDATES, .position = 500, .total = NAN, .n = NAN, .unit_s = NAN };
+	struct step_event e = { .unit = STEP_UPDATES, .position = 500, .total = NAN, .n = NAN,
+				.unit_s = NAN };
 	struct job job;
 
 	begin();
@@ -403,14 +420,16 @@ static void test_logged_range(void)
 	recorder_add_logged(&r, &run, &job, &e);
 	e.position = 510;
 	recorder_add_logged(&r, &run, &job, &e);
-	ok(run.first_samples == 32000 && run.last_samples == 32000 + 10 * 128, "counts on from where it stood");
+	ok(run.first_samples == 32000 && run.last_samples == 32000 + 10 * 128,
+	   "counts on from where it stood");
 	job_release(&job);
 	end();
 }
 
 static void logged_of(const struct job *job, enum step_unit unit, double position, double total)
 {
-	struct step_event e = { .unit = unit, .position = position, .total = total, .n = NAN, .unit_s = NAN };
+	struct step_event e = { .unit = unit, .position = position, .total = total, .n = NAN,
+				.unit_s = NAN };
 
 	recorder_add_logged(&r, &run, job, &e);
 }
@@ -455,7 +474,8 @@ static void test_logged_again(void)
 	job.progress.checkpoint_samples = 1000;
 	recorder_begin_log(&r, &run, "nanogpt", NAN);
 	logged_of(&job, STEP_UPDATES, 8, NAN);
-	ok(run.last_samples == 1000 && run.lost_samples == 0, "which is known already where it was told");
+	ok(run.last_samples == 1000 && run.lost_samples == 0,
+	   "which is known already where it was told");
 	job_release(&job);
 	end();
 }

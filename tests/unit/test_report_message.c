@@ -53,8 +53,9 @@ static void test_keys(void)
 static const char *const bad[] = {
 	"STEP=", "STEP=-1", "STEP=+1", "STEP= 1", "STEP=1 ", "STEP=1.5", "STEP=1e3", "STEP=0x10",
 	"STEP=1000000000000000000", "STEP=99999999999999999999999", "STEP=nan", "SAMPLES=x",
-	"LOSS=", "LOSS=nan", "LOSS=inf", "LOSS=-inf", "LOSS=1e999", "LOSS=1,5", "LOSS= 1", "LOSS=1 ",
-	"LOSS=0.3x", "EPOCH=-1", "EPOCH=-0.5", "GRAD_SQR=NaN", "CONFIG=", "CONFIG=-1", "PARAMETERS=124M", "CHECKPOINT=", "WAKE=0", "WAKE=11",
+	"LOSS=", "LOSS=nan", "LOSS=inf", "LOSS=-inf", "LOSS=1e999", "LOSS=1,5", "LOSS= 1",
+	"LOSS=1 ", "LOSS=0.3x", "EPOCH=-1", "EPOCH=-0.5", "GRAD_SQR=NaN", "CONFIG=", "CONFIG=-1",
+	"PARAMETERS=124M", "CHECKPOINT=", "WAKE=0", "WAKE=11",
 	"WAKE=", "STEP", "=1", "=", "no report at all", "step", "\x1b[31mred",
 };
 

@@ -235,7 +235,8 @@ static void test_open(void)
 	setenv("POLLUX_DIR", dir, 1);
 	free(dir);
 	paths_init(&paths, &err);
-	is_int(store_open(&store, &paths, STORE_READ, &err), -1, "to read, a store has to be there");
+	is_int(store_open(&store, &paths, STORE_READ, &err), -1,
+	       "to read, a store has to be there");
 	is_int(err.exit_status, EX_NOINPUT, "no input");
 	ok(access(paths.dir, F_OK) != 0, "and none is made");
 	ok(store.db == NULL, "nothing stays open");
@@ -378,8 +379,9 @@ static void test_job(void)
 	is_int(got.declared.retries, 3, "retries");
 	is_int(got.declared.stop_signal, 10, "signal");
 	near(got.declared.grace_s, 0.5, 0, "grace");
-	ok(isnan(got.progress.samples) && isnan(got.progress.steps) && isnan(got.progress.loss) && isnan(got.progress.epoch) &&
-	   isnan(got.start_time_s) && isnan(got.end_time_s) && isnan(got.progress.checkpoint_samples),
+	ok(isnan(got.progress.samples) && isnan(got.progress.steps) && isnan(got.progress.loss) &&
+	   isnan(got.progress.epoch) && isnan(got.start_time_s) && isnan(got.end_time_s) &&
+	   isnan(got.progress.checkpoint_samples),
 	   "what was not observed is unknown, not zero");
 	is_int(got.progress.exit_code, -1, "nor is there an exit status");
 	job_release(&got);
@@ -399,8 +401,10 @@ static void test_job(void)
 	job_release(&job);
 
 	is_int(store_job_get(&store, 1, &got, &err), 0, "a job with nothing declared");
-	ok(got.declared.batch_size == 0 && got.declared.max_batch_size == 0 && isnan(got.declared.learning_rate) &&
-	   isnan(got.declared.total_samples) && isnan(got.declared.time_limit_s), "has nothing");
+	ok(got.declared.batch_size == 0 && got.declared.max_batch_size == 0 &&
+	   isnan(got.declared.learning_rate) && isnan(got.declared.total_samples) &&
+	   isnan(got.declared.time_limit_s),
+	   "has nothing");
 	job_release(&got);
 	is_int(store_job_get(&store, 99, &got, &err), -1, "a job that is not there");
 	is_int(err.exit_status, EX_NOINPUT, "is no input");
@@ -482,8 +486,8 @@ static void test_requeue(void)
 	end_run(run, &(struct end){ OUTCOME_FAILED, STOP_NONE, 5, 100, 80, 20, 2, 3 });
 	is_query("SELECT state || failures || exit_code FROM jobs", "failed13", "a job failed");
 	is_int(store_job_requeue(&store, job, &err), 0, "and is requeued");
-	is_query("SELECT state || failures || (end_time_s IS NULL) || (exit_code IS NULL) FROM jobs",
-		 "queued011", "as if it had not");
+	is_query("SELECT state || failures || (end_time_s IS NULL) || (exit_code IS NULL)"
+		 " FROM jobs", "queued011", "as if it had not");
 	is_query("SELECT printf('%g %g', samples, run_time_s) FROM jobs", "80 5",
 		 "but where it stands, and what it used, stays");
 }
@@ -514,7 +518,8 @@ static void test_claims(void)
 	store_run_request_stop(&store, run_a, STOP_PREEMPT, 9, &err);
 	store_run_set_stopping(&store, run_a, &err);
 	ok(!claim(next), "not while it is being stopped");
-	end_run(run_a, &(struct end){ OUTCOME_STOPPED, STOP_PREEMPT, 10, UNKNOWN, UNKNOWN, 0, 0, 0 });
+	end_run(run_a,
+		&(struct end){ OUTCOME_STOPPED, STOP_PREEMPT, 10, UNKNOWN, UNKNOWN, 0, 0, 0 });
 	ok(claim(next), "then its next run is");
 	ok(claim(run_b), "and the device is free for the other");
 	is_int(store_run_get(&store, next, &run, &err), 0, "a run is read back");
@@ -585,7 +590,8 @@ static void test_nodes(void)
 static void test_stop_reasons(void)
 {
 	static const int weight[N_STOP_REASONS] = {
-		[STOP_NONE] = 0, [STOP_PREEMPT] = 1, [STOP_ORPHAN] = 1, [STOP_SHUTDOWN] = 1, [STOP_MEASURED] = 1,
+		[STOP_NONE] = 0, [STOP_PREEMPT] = 1, [STOP_ORPHAN] = 1, [STOP_SHUTDOWN] = 1,
+		[STOP_MEASURED] = 1,
 		[STOP_REQUEUE] = 2, [STOP_HOLD] = 3, [STOP_TIME_LIMIT] = 4, [STOP_CANCEL] = 5,
 	};
 	enum stop_reason reason;
@@ -609,7 +615,8 @@ static void test_stop_reasons(void)
 			store_run_stop_reason(&store, run, &reason, &state, &err);
 			if (reason != want) {
 				wrong++;
-				printf("# %s, then %s: %s\n", stop_reason_name((enum stop_reason)first),
+				printf("# %s, then %s: %s\n",
+				       stop_reason_name((enum stop_reason)first),
 				       stop_reason_name((enum stop_reason)second),
 				       stop_reason_name(reason));
 			}
@@ -634,7 +641,8 @@ static void test_adopt(void)
 	store_run_adopt(&store, run, "local supervisor=7", 9, &adopted, &err);
 	ok(!adopted, "a run that was not claimed is not adopted");
 	claim(run);
-	is_int(store_run_adopt(&store, run, "local supervisor=7", 9, &adopted, &err), 0, "a running one");
+	is_int(store_run_adopt(&store, run, "local supervisor=7", 9, &adopted, &err), 0,
+	       "a running one");
 	ok(adopted, "is");
 	is_query("SELECT state || ' ' || stop_reason || ' ' || handle FROM runs",
 		 "stopping orphan local supervisor=7", "to be stopped");
@@ -662,7 +670,8 @@ static void test_totals(void)
 	is_str(state_of(job), "queued", "a preempted job waits");
 	is_query("SELECT printf('%g %g', attained_service_device_s, run_time_s) FROM jobs", "20 10",
 		 "2 devices for 10 s are 20 device-seconds");
-	is_query("SELECT preemptions || ' ' || failures FROM jobs", "1 0", "one preemption, no failure");
+	is_query("SELECT preemptions || ' ' || failures FROM jobs", "1 0",
+		 "one preemption, no failure");
 	is_query("SELECT printf('%g %g %g', samples, lost_samples, lost_s) FROM jobs", "480 20 0.5",
 		 "it stands at its checkpoint; the rest is lost");
 	/* 3 s on 1 device, requeued by a person at 600, saved there. */
@@ -675,18 +684,19 @@ static void test_totals(void)
 	end_run(add_claimed_run(job, 0, 1),
 		&(struct end){ OUTCOME_LOST, STOP_ORPHAN, 4, 700, 600, 100, 4, -1 });
 	is_str(state_of(job), "queued", "a lost run's job waits");
-	is_query("SELECT preemptions || ' ' || failures FROM jobs", "2 0", "and nobody is to blame");
+	is_query("SELECT preemptions || ' ' || failures FROM jobs", "2 0",
+		 "and nobody is to blame");
 	/* called off before it began */
-	end_run(add_run(job, 0, 2), &(struct end){ OUTCOME_NOT_STARTED, STOP_NONE, 0, UNKNOWN, UNKNOWN,
-						   0, 0, -1 });
+	end_run(add_run(job, 0, 2),
+		&(struct end){ OUTCOME_NOT_STARTED, STOP_NONE, 0, UNKNOWN, UNKNOWN, 0, 0, -1 });
 	is_query("SELECT printf('%g %g %d', attained_service_device_s, run_time_s, runs) FROM jobs",
 		 "27 17 3", "a run that did not start adds nothing");
 	/* 2 s, finished: not saved after 900 */
 	end_run(add_claimed_run(job, 0, 1),
 		&(struct end){ OUTCOME_COMPLETED, STOP_NONE, 2, 1000, 900, 0, 0, 0 });
 	is_str(state_of(job), "done", "a completed job is done");
-	is_query("SELECT printf('%g %g %g', samples, lost_samples, lost_s) FROM jobs", "1000 120 4.5",
-		 "with all its samples");
+	is_query("SELECT printf('%g %g %g', samples, lost_samples, lost_s) FROM jobs",
+		 "1000 120 4.5", "with all its samples");
 	is_query("SELECT (end_time_s IS NOT NULL) || ' ' || exit_code FROM jobs", "1 0", "ended");
 	is_query("SELECT count(*) FROM run_devices WHERE in_use", "0", "no device is in use");
 }
@@ -730,7 +740,8 @@ static void test_states(void)
 				       cases[i].want);
 
 		end_run(add_claimed_run(job, 0, 1),
-			&(struct end){ cases[i].outcome, cases[i].reason, 1, UNKNOWN, UNKNOWN, 0, 0, 1 });
+			&(struct end){ cases[i].outcome, cases[i].reason, 1, UNKNOWN, UNKNOWN, 0, 0,
+				       1 });
 		is_str(state_of(job), cases[i].want, what);
 		free(what);
 	}
@@ -755,11 +766,12 @@ static void test_late_reasons(void)
 	new_store();
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		int64_t job = add_job(3), run = add_claimed_run(job, 0, 1);
-		char *sql = xasprintf("SELECT stop_reason FROM runs WHERE id = %lld", (long long)run);
+		char *sql =
+			xasprintf("SELECT stop_reason FROM runs WHERE id = %lld", (long long)run);
 
 		store_run_request_stop(&store, run, cases[i].asked, 9, &err);
-		end_run(run, &(struct end){ cases[i].outcome, cases[i].known, 1, UNKNOWN, UNKNOWN, 0, 0,
-					    0 });
+		end_run(run, &(struct end){ cases[i].outcome, cases[i].known, 1, UNKNOWN, UNKNOWN,
+					    0, 0, 0 });
 		is_str(state_of(job), cases[i].want_state, "the weightier reason decides");
 		is_query(sql, cases[i].want_reason, "and is kept");
 		free(sql);
@@ -837,19 +849,24 @@ static void test_next_run(void)
 /* It has its devices, and then its command is not started: not even the first time is it a run. */
 static void test_refused_launch(void)
 {
-	static const struct end refused = { OUTCOME_NOT_STARTED, STOP_NONE, 0, UNKNOWN, UNKNOWN, 0, 0, -1 };
+	static const struct end refused = {
+		OUTCOME_NOT_STARTED, STOP_NONE, 0, UNKNOWN, UNKNOWN, 0, 0, -1
+	};
 	int64_t job;
 
 	new_store();
 	job = add_job(0);
 	end_run(add_claimed_run(job, 0, 1), &refused);
-	is_query("SELECT runs || ' ' || launches || ' ' || (start_time_s IS NULL) FROM jobs", "0 1 1",
-		 "a launch that was refused is no run, and no start");
+	is_query("SELECT runs || ' ' || launches || ' ' || (start_time_s IS NULL) FROM jobs",
+		 "0 1 1", "a launch that was refused is no run, and no start");
 	end_run(add_run(job, 0, 1), &refused);
-	is_query("SELECT runs || ' ' || launches FROM jobs", "0 1", "one that was called off before is neither");
-	end_run(add_claimed_run(job, 0, 1), &(struct end){ OUTCOME_STOPPED, STOP_PREEMPT, 9, 1, 1, 0, 0, 0 });
+	is_query("SELECT runs || ' ' || launches FROM jobs", "0 1",
+		 "one that was called off before is neither");
+	end_run(add_claimed_run(job, 0, 1),
+		&(struct end){ OUTCOME_STOPPED, STOP_PREEMPT, 9, 1, 1, 0, 0, 0 });
 	is_query("SELECT runs || ' ' || launches || ' ' || (start_time_s ="
-		 " (SELECT launch_time_s FROM runs WHERE number = 3)) FROM jobs", "1 2 1", "the next is the first");
+		 " (SELECT launch_time_s FROM runs WHERE number = 3)) FROM jobs",
+		 "1 2 1", "the next is the first");
 	query("UPDATE jobs SET start_time_s = 7");
 	end_run(add_claimed_run(job, 0, 1), &refused);
 	is_query("SELECT runs || ' ' || launches || ' ' || start_time_s FROM jobs", "1 3 7.0",
@@ -885,7 +902,8 @@ static void test_progress(void)
 	run.malformed_reports = 1;
 	snprintf(run.step_source, sizeof(run.step_source), "log:nanogpt");
 	p = (struct run_update){ .run = &run, .steps = 10, .loss = 0.5, .epoch = UNKNOWN,
-			       .printed_total_steps = 500, .status_text = "ok", .observation = &o, .gradient = &g };
+				 .printed_total_steps = 500, .status_text = "ok",
+				 .observation = &o, .gradient = &g };
 	is_int(store_run_update(&store, &p, &err), 0, "progress is written");
 	o.n_windows = 3;
 	g.n = 20;
@@ -893,7 +911,8 @@ static void test_progress(void)
 	p.status_text = NULL;
 	is_int(store_run_update(&store, &p, &err), 0, "and again");
 	is_query("SELECT count(*) FROM observations", "1", "the same window is replaced");
-	is_query("SELECT count(*) || ' ' || n FROM gradient_statistics", "1 20", "the gradients' too");
+	is_query("SELECT count(*) || ' ' || n FROM gradient_statistics", "1 20",
+		 "the gradients' too");
 	store_job_get(&store, 1, &job, &err);
 	near(job.progress.samples, 640, 0, "where the job stands");
 	near(job.progress.checkpoint_samples, 600, 0, "what is saved");
@@ -905,13 +924,15 @@ static void test_progress(void)
 	job_release(&job);
 	is_int(store_observations_of_job(&store, 1, &list, &err), 0, "observations are read back");
 	ok(list.count == 1 && list.items[0].observation.n_windows == 3 &&
-	   list.items[0].observation.step_time_s == 0.25 && isnan(list.items[0].observation.sync_time_s),
+	   list.items[0].observation.step_time_s == 0.25 &&
+	   isnan(list.items[0].observation.sync_time_s),
 	   "as they were");
 	observation_list_release(&list);
 	end_run(1, &(struct end){ OUTCOME_STOPPED, STOP_PREEMPT, 8, 700, 700, 0, 0, 0 });
 	run.last_samples = 650;
 	store_run_update(&store, &p, &err);
-	is_query("SELECT printf('%g', last_samples) FROM runs", "700", "an ended run is not written to");
+	is_query("SELECT printf('%g', last_samples) FROM runs", "700",
+		 "an ended run is not written to");
 	run_release(&run);
 }
 
@@ -936,11 +957,15 @@ static int64_t run_of_workload(const char *workload, int devices)
 static void observe(int64_t run_id, int64_t local_batch_size, double step_time_s, int window)
 {
 	struct gradient_window g = { .window = window,
-				     .configuration = configuration_make(1, local_batch_size / 2, 2),
+				     .configuration =
+					configuration_make(1, local_batch_size / 2, 2),
 				     .first_samples = UNKNOWN,
 				     .last_samples = UNKNOWN, .n = 3, .sum_grad_sqr = 6,
-				     .sum_grad_var = 9, .m2_grad_sqr = UNKNOWN, .m2_grad_var = 1.5 };
-	struct run_update p = { .steps = UNKNOWN, .loss = UNKNOWN, .epoch = UNKNOWN, .gradient = &g };
+				     .sum_grad_var = 9, .m2_grad_sqr = UNKNOWN,
+				     .m2_grad_var = 1.5 };
+	struct run_update p = {
+		.steps = UNKNOWN, .loss = UNKNOWN, .epoch = UNKNOWN, .gradient = &g
+	};
 	struct observation o;
 	struct run run;
 
@@ -977,8 +1002,10 @@ static void test_workload(void)
 	ok(list.items[0].run_id == second && list.items[0].job_id == 3 &&
 	   list.items[0].configuration.replicas == 2 && list.items[1].run_id == first &&
 	   list.items[1].job_id == 1, "newest run first, with its job");
-	ok(list.items[1].configuration.local_batch_size + list.items[2].configuration.local_batch_size == 96 &&
-	   list.items[1].update_time_s > 1e9, "a row for each configuration, with its time");
+	ok(list.items[1].configuration.local_batch_size +
+	   list.items[2].configuration.local_batch_size == 96 &&
+	   list.items[1].update_time_s > 1e9,
+	   "a row for each configuration, with its time");
 	observation_list_release(&list);
 	store_observations_of_workload(&store, "a", "slow", &list, &err);
 	is_int(list.count, 0, "none on another kind of device");
@@ -989,17 +1016,24 @@ static void test_workload(void)
 	is_int(gradients.count, 3, "of all its jobs, of no other");
 	ok(gradients.items[0].run_id == first && gradients.items[0].window.window == 0 &&
 	   gradients.items[1].window.window == 1 && gradients.items[2].run_id == second &&
-	   gradients.items[2].job_id == 3 && gradients.items[2].window.configuration.replicas == 2, "newest run last");
-	ok(configuration_batch_size(&gradients.items[1].window.configuration) == 64 && gradients.items[1].window.n == 3 &&
+	   gradients.items[2].job_id == 3 &&
+	   gradients.items[2].window.configuration.replicas == 2,
+	   "newest run last");
+	ok(configuration_batch_size(&gradients.items[1].window.configuration) == 64 &&
+	   gradients.items[1].window.n == 3 &&
 	   gradients.items[1].window.sum_grad_sqr == 6 &&
 	   gradients.items[1].window.sum_grad_var == 9 &&
-	   gradients.items[1].window.configuration.accumulation_steps == 2, "with what was summed, and in what configuration");
-	ok(isnan(gradients.items[1].window.m2_grad_sqr) && isnan(gradients.items[1].window.first_samples) &&
-	   gradients.items[1].window.m2_grad_var == 1.5, "what is not known is not 0");
+	   gradients.items[1].window.configuration.accumulation_steps == 2,
+	   "with what was summed, and in what configuration");
+	ok(isnan(gradients.items[1].window.m2_grad_sqr) &&
+	   isnan(gradients.items[1].window.first_samples) &&
+	   gradients.items[1].window.m2_grad_var == 1.5,
+	   "what is not known is not 0");
 	gradient_list_release(&gradients);
 	query("UPDATE gradient_statistics SET accumulation_steps = NULL");
 	store_gradients_of_workload(&store, "a", &gradients, &err);
-	is_int(gradients.items[0].window.configuration.accumulation_steps, 1, "of a version before: the run's");
+	is_int(gradients.items[0].window.configuration.accumulation_steps, 1,
+	       "of a version before: the run's");
 	gradient_list_release(&gradients);
 
 	query("WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)"
@@ -1011,7 +1045,8 @@ static void test_workload(void)
 	      " WHERE run_id = 1 AND local_batch_size = 32");
 	store_gradients_of_workload(&store, "a", &gradients, &err);
 	ok(gradients.count == STORE_GRADIENTS_MAX && gradients.items[0].window.window == 1002 &&
-	   gradients.items[STORE_GRADIENTS_MAX - 1].run_id == second, "the newest windows, no more");
+	   gradients.items[STORE_GRADIENTS_MAX - 1].run_id == second,
+	   "the newest windows, no more");
 	gradient_list_release(&gradients);
 	store_observations_of_workload(&store, "a", "fast", &list, &err);
 	ok(list.count == STORE_OBSERVATIONS_MAX && list.items[0].run_id == second,
@@ -1019,7 +1054,7 @@ static void test_workload(void)
 	observation_list_release(&list);
 }
 
-/* A run of job 1 that got to its first step after so long, and was stopped within so long (NaN: failed). */
+/* Adds a run of job 1: the time to its first step, and the time it took to stop (NaN: failed). */
 static void restart(double first_step_s, double stop_duration_s)
 {
 	int64_t id = add_claimed_run(1, 0, 1);
@@ -1066,10 +1101,12 @@ static void test_restart_cost(void)
 	near(restart_cost("x"), 8, 0, "never stopped: the time to the first step");
 	ok(!restart_was_timed("x"), "which is no restart");
 	restart(4, 2);
-	near(restart_cost("x"), 8, 0, "the median of two is their mean, 6; the stop has no run after it yet, but counts");
+	near(restart_cost("x"), 8, 0,
+	     "the median of two is their mean, 6; the stop has no run after it yet, but counts");
 	ok(restart_was_timed("x"), "and it was timed");
 	off = add_run(1, 0, 1);
-	end_run(off, &(struct end){ OUTCOME_NOT_STARTED, STOP_NONE, 0, UNKNOWN, UNKNOWN, 0, 0, -1 });
+	end_run(off,
+		&(struct end){ OUTCOME_NOT_STARTED, STOP_NONE, 0, UNKNOWN, UNKNOWN, 0, 0, -1 });
 	restart(10, UNKNOWN);
 	near(restart_cost("x"), 12, 0, "a stop and the next launch, not one that was called off");
 	ok(restart_was_timed("x"), "which is one");
@@ -1090,8 +1127,10 @@ static void fill_history(void)
 	query("WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)"
 	      " INSERT INTO runs (job_id, number, state, replicas, accumulation_steps,"
 	      " learning_rate_scale, boot_id, assigned_time_s, assigned_boot_s, launch_time_s,"
-	      " first_step_s, stop_duration_s) SELECT 1, i, 'ended', 1, 1, 1, 'b', 1, 1, 2, 3, 4 FROM n");
-	query("INSERT INTO observations SELECT id, 'fast', 1, 1, 32, 1, 100, 9, 0, 0, 1, 0, 1, 0, 9 FROM runs");
+	      " first_step_s, stop_duration_s)"
+	      " SELECT 1, i, 'ended', 1, 1, 1, 'b', 1, 1, 2, 3, 4 FROM n");
+	query("INSERT INTO observations SELECT id, 'fast', 1, 1, 32, 1, 100, 9, 0, 0, 1, 0, 1, 0,"
+	      " 9 FROM runs");
 	query("WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 4)"
 	      " INSERT INTO gradient_statistics (run_id, window, n, sum_grad_sqr, sum_grad_var)"
 	      " SELECT id, i, 1, 1, 1 FROM runs, n");
@@ -1099,7 +1138,8 @@ static void fill_history(void)
 	query("INSERT INTO decision_jobs SELECT id, 2 - (id = 7), 1, 'r' FROM decisions");
 }
 
-/* Steps of SQLite's machine since the last time: some ten for each of the 5,000 runs to pass it over. */
+/* True if SQLite's machine made at most so many steps since the last call. Passing over one of the
+ * 5,000 runs takes some ten steps. */
 static bool costs(const char *what, int most)
 {
 	int64_t steps = machine_steps;
@@ -1128,14 +1168,16 @@ static void test_long_history(void)
 	observation_list_release(&list);
 	store_gradients_of_workload(&store, "x", &gradients, &err);
 	ok(costs("gradients", 90000), "gradients");
-	ok(gradients.count == STORE_GRADIENTS_MAX && gradients.items[0].run_id == 4601, "of the newest runs");
+	ok(gradients.count == STORE_GRADIENTS_MAX && gradients.items[0].run_id == 4601,
+	   "of the newest runs");
 	gradient_list_release(&gradients);
 	machine_steps = 0;
 	near(restart_cost("x"), 7, 0, "what a restart costs");
 	ok(costs("restart", 20000), "restarts");
 	store_workload_stamps(&store, "fast", &stamps, &err);
 	ok(costs("stamps", 40000), "whether there is anything new");
-	ok(stamps.count == 1 && !strcmp(stamps.items[0].workload, "x"), "to learn of the one workload");
+	ok(stamps.count == 1 && !strcmp(stamps.items[0].workload, "x"),
+	   "to learn of the one workload");
 	workload_stamp_list_release(&stamps);
 	machine_steps = 0;
 	store_decision_of_job(&store, 1, &decision, &err);
@@ -1147,12 +1189,12 @@ static void test_long_history(void)
 static void fill_workload(void)
 {
 	query("WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)"
-	      " INSERT INTO jobs (id, state, name, workload, submit_time_s, min_replicas, max_replicas, weight,"
-	      " preemption, retries, stop_signal, grace_s)"
+	      " INSERT INTO jobs (id, state, name, workload, submit_time_s, min_replicas,"
+	      " max_replicas, weight, preemption, retries, stop_signal, grace_s)"
 	      " SELECT i, 'failed', 'x', 'x', 1, 1, 1, 1, 'saved', 0, 15, 60 FROM n");
 	query("UPDATE jobs SET state = 'done', samples = 64 WHERE id = 1");
-	query("INSERT INTO runs (job_id, number, state, replicas, accumulation_steps, learning_rate_scale,"
-	      " boot_id, assigned_time_s, assigned_boot_s, first_step_s)"
+	query("INSERT INTO runs (job_id, number, state, replicas, accumulation_steps,"
+	      " learning_rate_scale, boot_id, assigned_time_s, assigned_boot_s, first_step_s)"
 	      " SELECT id, 1, 'ended', 1, 1, 1, 'b', 1, 1, 3 FROM jobs");
 	query("UPDATE runs SET local_batch_size = 96, out_of_memory = 1 WHERE id = 2");
 	query("INSERT INTO run_devices (run_id, position, device, kind, binding, cores)"
@@ -1177,7 +1219,8 @@ static void test_large_workload(void)
 	fill_workload();
 	machine_steps = 0;
 	store_observations_of_workload(&store, "x", "fast", &list, &err);
-	ok(costs("observations of a workload", 9000), "a workload of many jobs costs little: observations");
+	ok(costs("observations of a workload", 9000),
+	   "a workload of many jobs costs little: observations");
 	is_int(list.count, 10, "of the newest runs");
 	observation_list_release(&list);
 	machine_steps = 0;
@@ -1276,16 +1319,21 @@ static void test_step_times(void)
 	observe(first, 0, 0.25, 0);
 	observe(other, 0, 9, 0);
 	observe(second, 32, 0.75, 0);
-	is_int(store_step_times(&store, "a", "fast", &list, &err), 0, "step times without a batch size");
-	ok(list.count == 1 && list.items[0].job_id == 1 && list.items[0].replicas == 1, "of the workload, of none with one");
+	is_int(store_step_times(&store, "a", "fast", &list, &err), 0,
+	       "step times without a batch size");
+	ok(list.count == 1 && list.items[0].job_id == 1 && list.items[0].replicas == 1,
+	   "of the workload, of none with one");
 	near(list.items[0].seconds, 0.25, 0, "are seconds");
 	step_time_list_release(&list);
 	observe(second, 0, 0.5, 1);
-	query("INSERT INTO runs (job_id, number, state, replicas, accumulation_steps, learning_rate_scale, boot_id,"
+	query("INSERT INTO runs (job_id, number, state, replicas, accumulation_steps, "
+	      "learning_rate_scale, boot_id,"
 	      " assigned_time_s, assigned_boot_s) VALUES (1, 2, 'ended', 1, 1, 1, 'b', 1, 1)");
-	query("INSERT INTO observations SELECT max(id), 'fast', 1, 1, 0, 1, 60, 9, 0, 0, 0.45, 0, 0.45, 0, 9 FROM runs");
+	query("INSERT INTO observations SELECT max(id), 'fast', 1, 1, 0, 1, 60, 9, 0, 0, 0.45, 0, "
+	      "0.45, 0, 9 FROM runs");
 	store_step_times(&store, "a", "fast", &list, &err);
-	ok(list.count == 2 && list.items[0].job_id == 1 && list.items[1].job_id == 3, "the newest run first");
+	ok(list.count == 2 && list.items[0].job_id == 1 && list.items[1].job_id == 3,
+	   "the newest run first");
 	near(list.items[0].seconds, 0.4, 1e-12, "20 steps of 0.25 s and 60 of 0.45 s: the mean");
 	is_int(list.items[1].replicas, 2, "by devices");
 	step_time_list_release(&list);
@@ -1301,7 +1349,8 @@ static void test_last_end(void)
 	new_store();
 	add_job(0);
 	store_job_get(&store, 1, &job, &err);
-	ok(isnan(job.progress.last_end_time_s) && !job.declared.accumulates, "a job that never ran never gave up devices");
+	ok(isnan(job.progress.last_end_time_s) && !job.declared.accumulates,
+	   "a job that never ran never gave up devices");
 	job_release(&job);
 	id = add_run(1, 0, 1);
 	end_run(id, &(struct end){ OUTCOME_NOT_STARTED, STOP_NONE, 0, UNKNOWN, UNKNOWN, 0, 0, -1 });
@@ -1340,10 +1389,13 @@ static void test_wanted(void)
 	is_int(store_run_set_wanted(&store, id, &c, 1.5, &err), 0, "a running one does");
 	store_run_set_wanted(&store, id, &two, 1.5, &err);
 	is_int(store_run_read_wanted(&store, &run, &err), 0, "it is read");
-	ok(run.wanted_version == 1 && run.wanted.replicas == 1 && configuration_batch_size(&run.wanted) == 256 &&
+	ok(run.wanted_version == 1 && run.wanted.replicas == 1 &&
+	   configuration_batch_size(&run.wanted) == 256 &&
 	   run.wanted.local_batch_size == 64 && run.wanted.accumulation_steps == 4 &&
-	   run.wanted_learning_rate_scale == 1.5, "as it was given; one for other replicas was refused");
-	ok(configuration_batch_size(&run.configuration) == 0 && run.config_version == 0, "it is not in use yet");
+	   run.wanted_learning_rate_scale == 1.5,
+	   "as it was given; one for other replicas was refused");
+	ok(configuration_batch_size(&run.configuration) == 0 && run.config_version == 0,
+	   "it is not in use yet");
 	run.takes_configs = true;
 	run.config_version = 1;
 	run.configuration.local_batch_size = 64;
@@ -1353,9 +1405,11 @@ static void test_wanted(void)
 	is_int(store_run_update(&store, &p, &err), 0, "that it is comes with the progress");
 	run_release(&run);
 	store_run_get(&store, id, &run, &err);
-	ok(run.takes_configs && run.config_version == 1 && configuration_batch_size(&run.configuration) == 256 &&
-	   run.configuration.local_batch_size == 64 && run.configuration.accumulation_steps == 4 &&
-	   run.learning_rate_scale == 1.5, "and is there");
+	ok(run.takes_configs && run.config_version == 1 &&
+	   configuration_batch_size(&run.configuration) == 256 &&
+	   run.configuration.local_batch_size == 64 &&
+	   run.configuration.accumulation_steps == 4 && run.learning_rate_scale == 1.5,
+	   "and is there");
 	run_release(&run);
 	store_run_request_stop(&store, id, STOP_PREEMPT, 9, &err);
 	store_run_set_stopping(&store, id, &err);
@@ -1396,32 +1450,36 @@ static void test_migration(void)
 	first = schema_step(1);
 	sqlite3_exec(db, first, NULL, NULL, NULL);
 	free(first);
-	sqlite3_exec(db, "PRAGMA journal_mode = WAL; PRAGMA application_id = 0x706f6c78;"
-		     "PRAGMA user_version = 1;"
-		     "INSERT INTO jobs (state, name, workload, submit_time_s, min_replicas,"
-		     " max_replicas, weight, preemption, retries, stop_signal, grace_s)"
-		     " VALUES ('queued', 'n', 'w', 1, 1, 1, 1, 'saved', 0, 15, 60);"
-		     "INSERT INTO runs (job_id, number, state, replicas, accumulation_steps,"
-		     " learning_rate_scale, boot_id, assigned_time_s, assigned_boot_s, launch_time_s,"
-		     " end_time_s, outcome) VALUES (1, 1, 'ended', 1, 3, 1, 'b', 1, 1, 2, 77, 'stopped'),"
-		     " (1, 2, 'ended', 1, 1, 1, 'b', 1, 1, NULL, 99, 'not-started'),"
-		     " (1, 3, 'ended', 1, 1, 1, 'b', 1, 1, 1.5, 60, 'not-started');"
-		     "UPDATE jobs SET runs = 2, start_time_s = 1.5;"
-		     "UPDATE runs SET supervisor_pid = 12, leader_pid = 34, leader_start_ticks = 56,"
-		     " socket_path = CAST('/s a.sock' AS BLOB) WHERE number = 1;"
-		     "UPDATE runs SET supervisor_pid = 7 WHERE number = 3;"
-		     "INSERT INTO observations VALUES (1, 'k', 1, 1, 32, 1, 5, 2, 0, 0, 1, 0, 1, 0, 9);",
-		     NULL, NULL, NULL);
+	sqlite3_exec(
+		db,
+		"PRAGMA journal_mode = WAL; PRAGMA application_id = 0x706f6c78;"
+		"PRAGMA user_version = 1;"
+		"INSERT INTO jobs (state, name, workload, submit_time_s, min_replicas,"
+		" max_replicas, weight, preemption, retries, stop_signal, grace_s)"
+		" VALUES ('queued', 'n', 'w', 1, 1, 1, 1, 'saved', 0, 15, 60);"
+		"INSERT INTO runs (job_id, number, state, replicas, accumulation_steps,"
+		" learning_rate_scale, boot_id, assigned_time_s, assigned_boot_s, launch_time_s,"
+		" end_time_s, outcome) VALUES (1, 1, 'ended', 1, 3, 1, 'b', 1, 1, 2, 77, "
+		"'stopped'), (1, 2, 'ended', 1, 1, 1, 'b', 1, 1, NULL, 99, 'not-started'),"
+		" (1, 3, 'ended', 1, 1, 1, 'b', 1, 1, 1.5, 60, 'not-started');"
+		"UPDATE jobs SET runs = 2, start_time_s = 1.5;"
+		"UPDATE runs SET supervisor_pid = 12, leader_pid = 34, leader_start_ticks = 56,"
+		" socket_path = CAST('/s a.sock' AS BLOB) WHERE number = 1;"
+		"UPDATE runs SET supervisor_pid = 7 WHERE number = 3;"
+		"INSERT INTO observations VALUES (1, 'k', 1, 1, 32, 1, 5, 2, 0, 0, 1, 0, 1, 0, 9);",
+		NULL, NULL, NULL);
 	sqlite3_close(db);
 	is_int(store_open(&store, &paths, STORE_WRITE, &err), 0, "a store of the version before");
 	store_job_get(&store, 1, &job, &err);
 	near(job.progress.last_end_time_s, 77, 0, "when its jobs gave up devices is worked out");
 	ok(!job.declared.accumulates, "none is said to accumulate");
-	ok(job.progress.launches == 2 && job.progress.runs == 1 && job.start_time_s == 2, "a launch that came to nothing was no run");
+	ok(job.progress.launches == 2 && job.progress.runs == 1 && job.start_time_s == 2,
+	   "a launch that came to nothing was no run");
 	job_release(&job);
 	store_observations_of_workload(&store, "w", "k", &list, &err);
 	is_int(list.count, 1, "what was learnt is there");
-	is_query("SELECT group_concat(workload) FROM runs", "w,w,w", "with the runs of the workload");
+	is_query("SELECT group_concat(workload) FROM runs", "w,w,w",
+		 "with the runs of the workload");
 	observation_list_release(&list);
 	is_query("SELECT handle FROM runs WHERE number = 1",
 		 "local supervisor=12 leader=34 start=56 socket=/s a.sock",
@@ -1431,13 +1489,15 @@ static void test_migration(void)
 	is_query("SELECT handle IS NULL FROM runs WHERE number = 2", "1",
 		 "a run that was never claimed has no handle");
 	test_old_supervisor();
-	is_int(strtol(query("PRAGMA user_version"), NULL, 10), schema_version(), "its version is ours now");
+	is_int(strtol(query("PRAGMA user_version"), NULL, 10), schema_version(),
+	       "its version is ours now");
 }
 
 /* Columns of all tables by name: those that are added later stand elsewhere in an older store. */
 #define ALL_COLUMNS \
-	"SELECT group_concat(c) FROM (SELECT t.name || '.' || i.name || ' ' || i.type || i.\"notnull\" AS c" \
-	" FROM sqlite_schema t JOIN pragma_table_info(t.name) i WHERE t.type = 'table' ORDER BY c)"
+	"SELECT group_concat(c) FROM (SELECT t.name || '.' || i.name || ' ' || i.type ||" \
+	" i.\"notnull\" AS c FROM sqlite_schema t JOIN pragma_table_info(t.name) i" \
+	" WHERE t.type = 'table' ORDER BY c)"
 
 static void make_store_of_version(int version)
 {
@@ -1454,17 +1514,19 @@ static void make_store_of_version(int version)
 			printf("# version %d: %s\n", v, sqlite3_errmsg(db));
 		free(step);
 	}
-	sqlite3_exec(db, "PRAGMA journal_mode = WAL; PRAGMA application_id = 0x706f6c78;"
-		     "INSERT INTO jobs (state, name, workload, submit_time_s, min_replicas,"
-		     " max_replicas, weight, preemption, retries, stop_signal, grace_s)"
-		     " VALUES ('queued', 'n', 'w', 1, 2, 3, 1, 'saved', 7, 15, 60);"
-		     "INSERT INTO runs (job_id, number, state, replicas, accumulation_steps,"
-		     " learning_rate_scale, boot_id, assigned_time_s, assigned_boot_s, end_boot_s,"
-		     " outcome) VALUES (1, 1, 'ended', 2, 3, 1, 'b', 1, 1, 5, 'failed'),"
-		     " (1, 2, 'ended', 2, 3, 1, 'b', 1, 1, 6, 'failed');"
-		     "INSERT INTO events (time_s, job_id, run_id, kind, text) VALUES"
-		     " (1, 1, 1, 'ended', ''), (2, 1, NULL, 'requeue', ''), (3, 1, 2, 'ended', '');",
-		     NULL, NULL, NULL);
+	sqlite3_exec(
+		db,
+		"PRAGMA journal_mode = WAL; PRAGMA application_id = 0x706f6c78;"
+		"INSERT INTO jobs (state, name, workload, submit_time_s, min_replicas,"
+		" max_replicas, weight, preemption, retries, stop_signal, grace_s)"
+		" VALUES ('queued', 'n', 'w', 1, 2, 3, 1, 'saved', 7, 15, 60);"
+		"INSERT INTO runs (job_id, number, state, replicas, accumulation_steps,"
+		" learning_rate_scale, boot_id, assigned_time_s, assigned_boot_s, end_boot_s,"
+		" outcome) VALUES (1, 1, 'ended', 2, 3, 1, 'b', 1, 1, 5, 'failed'),"
+		" (1, 2, 'ended', 2, 3, 1, 'b', 1, 1, 6, 'failed');"
+		"INSERT INTO events (time_s, job_id, run_id, kind, text) VALUES"
+		" (1, 1, 1, 'ended', ''), (2, 1, NULL, 'requeue', ''), (3, 1, 2, 'ended', '');",
+		NULL, NULL, NULL);
 	/* From version 11 on the store says it itself; before, there is no such column. */
 	sqlite3_exec(db, "UPDATE jobs SET forgiven_runs = 1", NULL, NULL, NULL);
 	sqlite3_exec(db, set_version, NULL, NULL, NULL);
@@ -1487,14 +1549,16 @@ static void test_every_version(void)
 
 		printf("# version %d\n", version);
 		make_store_of_version(version);
-		is_int(store_open(&store, &paths, STORE_WRITE, &err), 0, "an older store is opened");
+		is_int(store_open(&store, &paths, STORE_WRITE, &err), 0,
+		       "an older store is opened");
 		sql = xasprintf("UPDATE runs SET boot_id = '%s'", clock_boot_id());
 		query(sql);
 		free(sql);
 		got = query_all(ALL_COLUMNS);
 		ok(!strcmp(got, want), "it gets all columns");
 		store_job_get(&store, 1, &job, &err);
-		ok(job.declared.min_replicas == 2 && job.declared.retries == 7 && job.forgiven_runs == 1,
+		ok(job.declared.min_replicas == 2 && job.declared.retries == 7 &&
+		   job.forgiven_runs == 1,
 		   "it keeps its job, and what a person forgave it");
 		store_runs_of_job(&store, 1, &runs, &err);
 		ok(runs.count == 2 && runs.items[1].outcome == OUTCOME_FAILED &&
@@ -1563,9 +1627,10 @@ static void test_events(void)
 
 static char *dump(void)
 {
-	static const char *const tables[] = { "jobs", "commands", "dependencies", "runs", "run_devices",
-					      "observations", "gradient_statistics", "events",
-					      "decisions" };
+	static const char *const tables[] = {
+		"jobs", "commands", "dependencies", "runs", "run_devices", "observations",
+		"gradient_statistics", "events", "decisions"
+	};
 	struct text t = TEXT_INIT;
 
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
@@ -1642,8 +1707,8 @@ static int write_progress(void)
 	store_run_get(&store, 1, &run, &err);
 	run.last_samples = 640;
 	calls_until_failure = calls;
-	p = (struct run_update){ .run = &run, .steps = 10, .loss = 0.5, .epoch = 1, .status_text = "ok",
-			       .observation = &o, .gradient = &g };
+	p = (struct run_update){ .run = &run, .steps = 10, .loss = 0.5, .epoch = 1,
+				 .status_text = "ok", .observation = &o, .gradient = &g };
 	rc = store_run_update(&store, &p, &err);
 	run_release(&run);
 	return rc;

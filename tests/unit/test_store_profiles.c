@@ -1,5 +1,5 @@
-/* test_store_profiles.c - profiles in the store: their devices, their states, what they do not count for; and
- * which local batches fit. */
+/* test_store_profiles.c - profiles in the store: their devices, their states, what they do not
+ * count for; and which local batches fit. */
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,12 +49,15 @@ static int64_t add_job(bool profile)
 static void add_ended_run(int64_t job, int local_batch, bool out_of_memory)
 {
 	char *sql = xasprintf(
-		"INSERT INTO runs (job_id, number, state, replicas, accumulation_steps, local_batch_size,"
-		" learning_rate_scale, boot_id, assigned_time_s, assigned_boot_s, outcome, out_of_memory) VALUES"
-		" (%lld, (SELECT count(*) + 1 FROM runs), 'ended', 1, 1, %d, 1, 'x', 1, 1, 'failed', %d);"
+		"INSERT INTO runs (job_id, number, state, replicas, accumulation_steps,"
+		" local_batch_size, learning_rate_scale, boot_id, assigned_time_s,"
+		" assigned_boot_s, outcome, out_of_memory) VALUES"
+		" (%lld, (SELECT count(*) + 1 FROM runs), 'ended', 1, 1, %d, 1, 'x', 1, 1,"
+		" 'failed', %d);"
 		"INSERT INTO run_devices (run_id, position, device, kind, binding, cores, in_use)"
 		" SELECT max(id), 0, 'cpu:0', 'kind', '0', 1, 0 FROM runs;"
-		"INSERT INTO observations SELECT id, 'kind', 1, 1, %d, 1, 100, 10, 0, 0, 0.1, 0.01, 0.1,"
+		"INSERT INTO observations SELECT id, 'kind', 1, 1, %d, 1, 100, 10, 0, 0, 0.1, "
+		"0.01, 0.1,"
 		" NULL, 1 FROM runs WHERE id = (SELECT max(id) FROM runs) AND NOT %d",
 		(long long)job, local_batch, out_of_memory, local_batch, out_of_memory);
 
@@ -62,7 +65,8 @@ static void add_ended_run(int64_t job, int local_batch, bool out_of_memory)
 	free(sql);
 }
 
-static void is_limit_on(const char *kind, int replicas, int64_t too_large, int64_t fits, const char *what)
+static void is_limit_on(const char *kind, int replicas, int64_t too_large, int64_t fits,
+			const char *what)
 {
 	struct memory_bounds b;
 	int rc = store_memory_bounds(&store, "w", kind, &b, &err);
@@ -158,7 +162,8 @@ static void test_profile(void)
 	id = add_job(true);
 	is_int(count(JOBS_SCHEDULABLE), 0, "no pass is to decide on a profile");
 	is_int(count(JOBS_ACTIVE), 1, "which is shown");
-	ok(store_profiles_list(&store, &ids, &n, &err) == 0 && n == 1 && ids[0] == id, "and listed as one");
+	ok(store_profiles_list(&store, &ids, &n, &err) == 0 && n == 1 && ids[0] == id,
+	   "and listed as one");
 	free(ids);
 	ok(store_device_reserve(&store, id, &device, &err) == 0, "it keeps a device");
 	ok(store_device_reserve(&store, id + 1, &device, &err) != 0, "that nobody else can have");
@@ -173,13 +178,15 @@ static void test_profile(void)
 	run_sql("UPDATE jobs SET samples = 1000");
 	end_run(id, OUTCOME_STOPPED, STOP_CANCEL);
 	is_int(state(id), JOB_CANCELLED, "one that was cancelled ends it");
-	ok(store_reserved_list(&store, &reserved, &err) == 0 && reserved.count == 0, "and frees the device");
+	ok(store_reserved_list(&store, &reserved, &err) == 0 && reserved.count == 0,
+	   "and frees the device");
 	reserved_list_release(&reserved);
 	run_sql("UPDATE jobs SET state = 'done', samples = 1000");
 	ok(store_typical_samples(&store, "w", &samples, &err) == 0 && samples != samples,
 	   "how far it went says nothing of how long jobs are");
 	run_sql("UPDATE jobs SET profile = 0");
-	ok(store_typical_samples(&store, "w", &samples, &err) == 0 && samples > 999, "as that of a job does");
+	ok(store_typical_samples(&store, "w", &samples, &err) == 0 && samples > 999,
+	   "as that of a job does");
 }
 
 int main(void)

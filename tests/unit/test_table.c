@@ -131,7 +131,8 @@ static void test_left_out(void)
 	row(&t, "-", "cpu:0,cpu:1", "not asked for");
 	expect(&t, 45, false,
 	       "ID  A     B     C  ON           WHY\n"
-	       " 1  aaaa  bbbb  -  cpu:0,cpu:1  not asked for\n", "all columns, as wide as they want");
+	       " 1  aaaa  bbbb  -  cpu:0,cpu:1  not asked for\n",
+	       "all columns, as wide as they want");
 	expect(&t, 44, false,
 	       "ID  A     B     ON           WHY\n"
 	       " 1  aaaa  bbbb  cpu:0,cpu:1  not asked for\n", "the one that is empty goes first");
@@ -154,7 +155,8 @@ static void test_cells(void)
 	expect(&t, 0, false,
 	       "ID  NAME      REASON\n"
 	       " 1  \xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80       b\n"
-	       " 2  a?[1m???  ?1m??\n", "characters are counted, controls and wrong bytes shown as ?");
+	       " 2  a?[1m???  ?1m??\n",
+	       "characters are counted, controls and wrong bytes shown as ?");
 	expect(&t, 18, false,
 	       "ID  NAME    REASON\n"
 	       " 1  \xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80     b\n"
@@ -277,9 +279,11 @@ static void test_span(void)
 {
 	static const struct { double s; const char *text; } cases[] = {
 		{ 0, "0" }, { 1e-8, "10.0ns" }, { 1e-9, "1.00ns" }, { 1.234e-10, "0.12ns" },
-		{ 1.234e-5, "12.3us" }, { 4.56e-3, "4.56ms" }, { 0.25, "250ms" }, { 0.9996, "1.00s" },
-		{ 1, "1.00s" }, { 1.234, "1.23s" }, { 99.94, "99.9s" }, { 100, "1m40s" }, { 7200, "2h00m" },
-		{ 1e300, "1.16e+295d" }, { -1, "-" }, { (double)NAN, "-" }, { (double)INFINITY, "-" },
+		{ 1.234e-5, "12.3us" }, { 4.56e-3, "4.56ms" }, { 0.25, "250ms" },
+		{ 0.9996, "1.00s" }, { 1, "1.00s" }, { 1.234, "1.23s" }, { 99.94, "99.9s" },
+		{ 100, "1m40s" }, { 7200, "2h00m" },
+		{ 1e300, "1.16e+295d" }, { -1, "-" }, { (double)NAN, "-" },
+		{ (double)INFINITY, "-" },
 	};
 	for (size_t i = 0; i < COUNT(cases); i++)
 		is_str(format_span(cases[i].s).s, cases[i].text, cases[i].text);
@@ -292,7 +296,8 @@ static void test_count(void)
 		{ 99949, "99.9k" }, { 99951, "100k" }, { 999499, "999k" }, { 999501, "1.00M" },
 		{ 4.56e6, "4.56M" }, { 60e9, "60.0G" }, { 0.5, "0.50" }, { 12.34, "12.3" },
 		{ 123.4, "123" }, { 9.996, "10.0" }, { 999.6, "1.00k" }, { 1e18, "1.00E" },
-		{ 1e300, "1.00e+300" }, { -1, "-" }, { (double)NAN, "-" }, { (double)INFINITY, "-" },
+		{ 1e300, "1.00e+300" }, { -1, "-" }, { (double)NAN, "-" },
+		{ (double)INFINITY, "-" },
 	};
 	for (size_t i = 0; i < COUNT(cases); i++)
 		is_str(format_count(cases[i].n).s, cases[i].text, cases[i].text);

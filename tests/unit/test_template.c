@@ -1,4 +1,4 @@
-/* test_template.c - {names} in a command: what is refused at submission, what comes out at launch. */
+/* test_template.c - {names} in a command: refused at submission, or expanded at launch. */
 #include "pollux/template.h"
 #include "tap.h"
 
@@ -65,7 +65,8 @@ static const struct {
 	{ "{{{{", "{{" },
 	{ "{{{batch}", "{1536" },
 	{ "a}b", "a}b" },
-	{ "{\"lr\": 1}", "" },				/* refused by the check; expands to nothing */
+	/* refused by the check; expands to nothing */
+	{ "{\"lr\": 1}", "" },
 	{ "{{\"lr\": {lr}}", "{\"lr\": 0.25}" },
 	{ "", "" },
 	{ "a||b", "a||b" },
@@ -162,9 +163,10 @@ static void test_accepted(void)
 	struct strings argv = { 0 };
 	struct err err = { 0 };
 
-	split("{batch}{local_batch}|{accum}|{gpus}|{lr}|{lr_scale}|{samples}|{checkpoint}|{resume}|{port}"
-	      "|{job}|{run}|{{|}|{{x}", &argv);
-	is_int(template_check(&argv, "{batch} {lr} {{ }", &all_facts, &err), 0, "every name there is");
+	split("{batch}{local_batch}|{accum}|{gpus}|{lr}|{lr_scale}|{samples}|{checkpoint}|{resume}|"
+	      "{port}|{job}|{run}|{{|}|{{x}", &argv);
+	is_int(template_check(&argv, "{batch} {lr} {{ }", &all_facts, &err), 0,
+	       "every name there is");
 	strings_release(&argv);
 	split("{gpus}|{lr_scale}|{samples}|{checkpoint}|{port}|{job}|{run}", &argv);
 	is_int(template_check(&argv, NULL, &none, &err), 0, "those that need no declaration");
