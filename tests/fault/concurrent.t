@@ -136,7 +136,9 @@ hold_store
 first=$!
 ok 'a pass waits for the store' wait_for 10 has_schedule_lock "$first"
 sleep 1	# it looks for the profile's process
-let_store_go "UPDATE jobs SET state = 'done', reason = 'measured', end_time_s = 1 WHERE id = $job; COMMIT"
+let_store_go "UPDATE jobs SET state = 'done', reason = 'measured', end_time_s = 1
+	WHERE id = $job; COMMIT"
 wait "$first"
-is 'what the profile said stays' 'done|measured' "$(query "SELECT state, reason FROM jobs WHERE id = $job")"
+is 'what the profile said stays' 'done|measured' \
+	"$(query "SELECT state, reason FROM jobs WHERE id = $job")"
 finish

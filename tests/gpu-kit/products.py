@@ -1,7 +1,7 @@
 """products.py - PyTorch's FLOP/s in products of matrices, by type, as one line of JSON.
 
-A process of its own: one that stays would hold the GPU, which pollux then measures for nobody. Without
-a GPU the products are small and the processor's.
+This runs as a process of its own: a process that stays would hold the GPU, and pollux measures no
+GPU that another process holds. Without a GPU the products are small and the processor's.
 """
 
 import json

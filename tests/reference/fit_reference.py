@@ -6,14 +6,14 @@ DIRECTORY, which tests/unit/test_fit.c and benchmarks/ compare with src/model:
 
     fit_subsets.csv   application,kind,seed,points,objective: the least value of the objective that
                       the published optimizer finds on a random subset of placements.csv
-    fit_two_nodes.csv application,placement and seven parameters: fitted on all placements of one node
-                      and on that one of two nodes
+    fit_two_nodes.csv application,placement and seven parameters: fitted on all placements of one
+                      node and on that one of two nodes
 
 --time N fits N subsets without writing anything, and prints the median time of one fit in ms.
 
-The published optimizer is scipy.optimize.minimize(method="L-BFGS-B") with its default options, exact
-gradients, one start, and the published start, bounds and ties (Qiao et al., OSDI 2021, section 3.2,
-and the artifact's fit of it); the objective is that of pollux-goodput(7).
+The published optimizer is scipy.optimize.minimize(method="L-BFGS-B") with its default options,
+exact gradients, one start, and the published start, bounds and ties (Qiao et al., OSDI 2021,
+section 3.2, and the artifact's fit of it); the objective is that of pollux-goodput(7).
 """
 import csv
 import math
@@ -43,7 +43,7 @@ def splitmix64(state):
 
 
 def read(application):
-    """Rows of (placement, nodes, replicas, m, step time, time of a pass without synchronisation)."""
+    """Rows: placement, nodes, replicas, m, step time, time of a pass without synchronisation."""
     with open(os.path.join(DATA, "profiles", application, "placements.csv")) as f:
         return [(r["placement"], len(r["placement"]), sum(map(int, r["placement"])),
                  int(r["local_bsz"]), float(r["step_time"]),
