@@ -17,10 +17,10 @@ static void count_call(void)
 		close(fd);
 }
 
-int poll(struct pollfd *fds, nfds_t n, int timeout)
+int poll(struct pollfd *fds, nfds_t nfds, int timeout)
 {
 	(void)fds;
-	(void)n;
+	(void)nfds;
 	(void)timeout;
 	count_call();
 	errno = ENOMEM;
@@ -28,9 +28,9 @@ int poll(struct pollfd *fds, nfds_t n, int timeout)
 }
 
 /* What poll() is where the program was built with -D_FORTIFY_SOURCE. */
-int __poll_chk(struct pollfd *fds, nfds_t n, int timeout, size_t size);
-int __poll_chk(struct pollfd *fds, nfds_t n, int timeout, size_t size)
+int __poll_chk(struct pollfd *fds, nfds_t nfds, int timeout, size_t size);
+int __poll_chk(struct pollfd *fds, nfds_t nfds, int timeout, size_t size)
 {
 	(void)size;
-	return poll(fds, n, timeout);
+	return poll(fds, nfds, timeout);
 }

@@ -283,9 +283,10 @@ static void check_descriptors(struct supervisor *s, const struct pollfd *fds, do
  * signal can be sent to it. */
 static void do_without_poll(struct supervisor *s, struct pollfd *fds, int wait_ms)
 {
-	int rest_ms = wait_ms < POLL_REST_MS ? wait_ms : POLL_REST_MS;
-	struct timespec rest = { .tv_nsec = (long)(rest_ms > 0 ? rest_ms : 1) * 1000000 };
+	struct timespec rest = { .tv_nsec = POLL_REST_MS * 1000000L };
 
+	if (wait_ms < POLL_REST_MS)
+		rest.tv_nsec = (wait_ms > 0 ? wait_ms : 1) * 1000000L;
 	supervisor_log(s, "cannot poll: %s", strerror(errno));
 	nanosleep(&rest, NULL);
 	for (int i = 0; i < N_FDS; i++)
