@@ -97,8 +97,7 @@ void pollux_client_close(struct pollux_client *client);
 
 /* Fill in *config; return whether the program runs under pollux. Outside
  * pollux every field is "not set", whatever the environment holds. */
-bool pollux_client_config(const struct pollux_client *client,
-			  struct pollux_config *config);
+bool pollux_client_config(const struct pollux_client *client, struct pollux_config *config);
 
 /* For programs that can change their batch size, passes and learning rate while
  * they run: to be called between updates, as often as before each. True once
@@ -115,16 +114,14 @@ bool pollux_client_config(const struct pollux_client *client,
  * in POLLUX_CONFIG_FILE; and when that is another one, reading it. A file that
  * is not whole, or does not add up to batch = replicas * local batch * passes,
  * is passed over. Other languages: pollux-submit(1) has its format. */
-bool pollux_client_config_changed(struct pollux_client *client,
-				  struct pollux_config *config);
+bool pollux_client_config_changed(struct pollux_client *client, struct pollux_config *config);
 
 /* Each report returns whether it was handed to a receiver. The result may be
  * ignored. None of them waits, except that checkpoint, which must not get lost
  * lightly, tries for up to 1 s when the receiver is behind. */
 
 /* After each optimizer update. */
-bool pollux_client_step(const struct pollux_client *client,
-			const struct pollux_step *step);
+bool pollux_client_step(const struct pollux_client *client, const struct pollux_step *step);
 
 /* After a checkpoint is complete and safe on disk: its path (absolute, or
  * relative to the directory the job was launched in) and the samples consumed
@@ -175,8 +172,7 @@ bool pollux_client_should_stop(const struct pollux_client *client);
  * are (the receiver averages the two separately, over many updates, before it
  * divides). Returns false, with both estimates NAN, unless 0 < b < B and both
  * norms are finite and not negative. */
-bool pollux_gradient_estimates(double local_batch, double local_sqr,
-			       double batch, double mean_sqr,
+bool pollux_gradient_estimates(double local_batch, double local_sqr, double batch, double mean_sqr,
 			       double *grad_sqr, double *grad_var);
 
 #ifdef __cplusplus

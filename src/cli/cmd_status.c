@@ -199,8 +199,7 @@ static void sleep_until_change(struct session *s, double seconds)
 	}
 }
 
-static int watch(struct session *s, const struct request *r, struct output *out,
-		 struct err *err)
+static int watch(struct session *s, const struct request *r, struct output *out, struct err *err)
 {
 	struct sigaction action = { .sa_handler = interrupt };
 	int rc = 0;

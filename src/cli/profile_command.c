@@ -72,8 +72,7 @@ static void add_point(struct text *t, const struct profile_progress *p)
 {
 	const struct configuration *c = &p->choice->configuration;
 
-	text_addf(t, "point %d: %d device%s", p->n_points + 1, c->replicas,
-		  plural(c->replicas));
+	text_addf(t, "point %d: %d device%s", p->n_points + 1, c->replicas, plural(c->replicas));
 	if (configuration_batch_size(c) > 0)
 		text_addf(t, ", batch %lld", (long long)configuration_batch_size(c));
 	text_add(t, ": ");

@@ -6,9 +6,8 @@ static int64_t ceil_div(int64_t a, int64_t b)
 	return (a + b - 1) / b;
 }
 
-struct configuration sizes_spread(const struct application *a,
-				  struct throughput_place place, int64_t batch_size,
-				  bool two_on_one)
+struct configuration sizes_spread(const struct application *a, struct throughput_place place,
+				  int64_t batch_size, bool two_on_one)
 {
 	int replicas = place.replicas;
 	/* The published code takes two steps, from ceil(B / R), with the same result. */

@@ -11,8 +11,7 @@
 /* Uses the fewest passes that the largest local batch allows, but at least two on one GPU above the
  * initial batch size, where one pass would not show the noise of the gradients (two_on_one: at any
  * batch size). Rounding may make the batch larger, but not larger than the maximum. */
-struct configuration sizes_spread(const struct application *a,
-				  struct throughput_place place, int64_t batch_size,
-				  bool two_on_one);
+struct configuration sizes_spread(const struct application *a, struct throughput_place place,
+				  int64_t batch_size, bool two_on_one);
 
 #endif

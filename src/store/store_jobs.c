@@ -128,8 +128,7 @@ int store_job_insert(struct store *s, struct job *job, const struct job_command 
 	if (rows_insert(s, &jobs_table, job, err))
 		return -1;
 	row.job_id = job->id = sqlite3_last_insert_rowid(s->db);
-	if (rows_insert(s, &commands_table, &row, err) ||
-	    add_dependencies(s, job->id, after, err))
+	if (rows_insert(s, &commands_table, &row, err) || add_dependencies(s, job->id, after, err))
 		return -1;
 	return store_event_add(s, job->id, 0, "submitted", job->declared.name, err);
 }

@@ -115,8 +115,7 @@ static void print_observation(struct json *j, const struct explanation *e,
 	json_number(j, "step_time_s", o->step_time_s);
 	json_number(j, "step_time_sd_s", o->step_time_sd_s);
 	json_number(j, "sync_time_s", o->sync_time_s);
-	json_number(j, "model_step_time_s",
-		    throughput_time_of(&e->knowledge.model.fit.params, c));
+	json_number(j, "model_step_time_s", throughput_time_of(&e->knowledge.model.fit.params, c));
 	json_end(j);
 }
 

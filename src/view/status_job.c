@@ -79,8 +79,7 @@ static void print_times(const struct status *status, const struct job *job,
 	struct text t = TEXT_INIT;
 
 	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
-		output_line(out, times[i].name,
-			    format_time(times[i].time_s, status->now_wall_s).s);
+		output_line(out, times[i].name, format_time(times[i].time_s, status->now_wall_s).s);
 	if (!job_has_ended(job->state))
 		return;
 	if (job->progress.term_signal > 0) {

@@ -154,8 +154,7 @@ static void print_job(struct json *j, const struct status_job *item)
 		json_string(j, "run", NULL);
 }
 
-void status_print_json(const struct status *status, const struct status_details *details,
-		       FILE *out)
+void status_print_json(const struct status *status, const struct status_details *details, FILE *out)
 {
 	struct json j;
 
