@@ -24,9 +24,7 @@ static int run(int argc, char **argv, struct err *err)
 }
 
 const struct command cmd_cancel = {
-	.name = "cancel",
-	.synopsis = "ID...",
+	.name = "cancel", .synopsis = "ID...",
 	.summary = "end jobs for good; running ones may save first",
-	.example = "pollux cancel 3 4",
-	.run = run,
+	.example = "pollux cancel 3 4", .run = run,
 };

@@ -120,8 +120,7 @@ static int run(int argc, char **argv, struct err *err)
 }
 
 const struct command cmd_cron = {
-	.name = "cron",
-	.synopsis = "[--install | --remove]",
+	.name = "cron", .synopsis = "[--install | --remove]",
 	.summary = "print the crontab line that runs a pass each minute, or install it",
 	.example = "pollux cron --install\n"
 		   "systemd-run --user --unit=pollux --on-calendar=minutely pollux schedule\n"
@@ -129,6 +128,5 @@ const struct command cmd_cron = {
 		   "reboot\n"
 		   "loginctl enable-linger      # where logging out ends the processes of a user\n"
 		   "pollux schedule --watch 60  # instead, in a terminal",
-	.options = options,
-	.run = run,
+	.options = options, .run = run,
 };

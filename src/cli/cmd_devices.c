@@ -164,11 +164,9 @@ static int run(int argc, char **argv, struct err *err)
 }
 
 const struct command cmd_devices = {
-	.name = "devices",
-	.synopsis = "[--slots N] [--json] [--ignore PID | --unignore PID]",
+	.name = "devices", .synopsis = "[--slots N] [--json] [--ignore PID | --unignore PID]",
 	.summary = "list the devices that jobs run on",
 	.example = "pollux devices\n"
 		   "pollux devices --slots 2 --json",
-	.options = options,
-	.run = run,
+	.options = options, .run = run,
 };

@@ -71,11 +71,9 @@ static int run(int argc, char **argv, struct err *err)
 }
 
 const struct command cmd_explain = {
-	.name = "explain",
-	.synopsis = "ID [--json] [--plot FILE] [--color WHEN]",
+	.name = "explain", .synopsis = "ID [--json] [--plot FILE] [--color WHEN]",
 	.summary = "why a job has what it has: goodput by devices and batch size",
 	.example = "pollux explain 17\n"
 		   "pollux explain 17 --plot goodput.svg",
-	.options = options,
-	.run = run,
+	.options = options, .run = run,
 };

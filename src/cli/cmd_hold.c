@@ -29,9 +29,7 @@ static int run(int argc, char **argv, struct err *err)
 }
 
 const struct command cmd_hold = {
-	.name = "hold",
-	.synopsis = "ID...",
-	.summary = "keep jobs from running until they are released",
-	.example = "pollux hold 3",
+	.name = "hold", .synopsis = "ID...",
+	.summary = "keep jobs from running until they are released", .example = "pollux hold 3",
 	.run = run,
 };

@@ -214,11 +214,9 @@ static int run(int argc, char **argv, struct err *err)
 }
 
 const struct command cmd_log = {
-	.name = "log",
-	.synopsis = "[--follow] [--lines N | --path] ID",
+	.name = "log", .synopsis = "[--follow] [--lines N | --path] ID",
 	.summary = "print what a job has printed",
 	.example = "pollux log 17\n"
 		   "pollux log -f -n 10 17",
-	.options = options,
-	.run = run,
+	.options = options, .run = run,
 };

@@ -151,13 +151,10 @@ static int run(int argc, char **argv, struct err *err)
 }
 
 const struct command cmd_profile = {
-	.name = "profile",
-	.synopsis = "[OPTION]... [--] COMMAND [ARGUMENT]... | ID | --devices",
+	.name = "profile", .synopsis = "[OPTION]... [--] COMMAND [ARGUMENT]... | ID | --devices",
 	.summary = "measure a command at several sizes, or what devices can do",
 	.example = "pollux profile -b 128 --batch-range 128:4096 -- ./train --batch={batch}\n"
 		   "pollux profile 5 --plot goodput.svg    # what profile 5 found out\n"
 		   "pollux profile --devices --quick --json",
-	.options = options,
-	.runs_program = true,
-	.run = run,
+	.options = options, .runs_program = true, .run = run,
 };

@@ -20,9 +20,6 @@ static int run(int argc, char **argv, struct err *err)
 }
 
 const struct command cmd_release = {
-	.name = "release",
-	.synopsis = "ID...",
-	.summary = "let held jobs go",
-	.example = "pollux release 3",
-	.run = run,
+	.name = "release", .synopsis = "ID...", .summary = "let held jobs go",
+	.example = "pollux release 3", .run = run,
 };

@@ -84,12 +84,10 @@ static int run(int argc, char **argv, struct err *err)
 }
 
 const struct command cmd_report = {
-	.name = "report",
-	.synopsis = "[--verbose] KEY=VALUE...",
+	.name = "report", .synopsis = "[--verbose] KEY=VALUE...",
 	.summary = "tell pollux, from within a job, where it stands",
 	.example = "pollux report SAMPLES=12800 STEP=100 LOSS=0.31\n"
 		   "pollux report CHECKPOINT=out/ckpt.pt SAMPLES=12800\n"
 		   "pollux report STATUS='accuracy 0.88'",
-	.options = options,
-	.run = run,
+	.options = options, .run = run,
 };

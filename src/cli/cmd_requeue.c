@@ -30,9 +30,7 @@ static int run(int argc, char **argv, struct err *err)
 }
 
 const struct command cmd_requeue = {
-	.name = "requeue",
-	.synopsis = "ID...",
-	.summary = "run ended jobs again, or relaunch running ones",
-	.example = "pollux requeue 3",
+	.name = "requeue", .synopsis = "ID...",
+	.summary = "run ended jobs again, or relaunch running ones", .example = "pollux requeue 3",
 	.run = run,
 };

@@ -208,12 +208,10 @@ static int run(int argc, char **argv, struct err *err)
 }
 
 const struct command cmd_schedule = {
-	.name = "schedule",
-	.synopsis = "[--dry-run] [--watch SECONDS] [OPTION]...",
+	.name = "schedule", .synopsis = "[--dry-run] [--watch SECONDS] [OPTION]...",
 	.summary = "one scheduling pass: start, stop and requeue jobs as is best now",
 	.example = "pollux schedule                # what cron runs each minute\n"
 		   "pollux schedule --dry-run      # what would it do?\n"
 		   "pollux schedule --watch 10 -v  # in the foreground",
-	.options = options,
-	.run = run,
+	.options = options, .run = run,
 };

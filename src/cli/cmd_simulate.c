@@ -282,6 +282,5 @@ const struct command cmd_simulate = {
 		   "pollux simulate --profiles profiles -w workloads -p tiresias --json\n"
 		   "pollux simulate --from-store --devices 4 -p all\n"
 		   "pollux simulate --generate made-up --jobs 1000",
-	.options = options,
-	.run = run,
+	.options = options, .run = run,
 };

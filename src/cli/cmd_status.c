@@ -281,6 +281,5 @@ const struct command cmd_status = {
 		   "pollux status 17          # everything about one job\n"
 		   "pollux status --watch 2\n"
 		   "pollux status --json | jq '.jobs[] | {id, state, eta_s}'",
-	.options = options,
-	.run = run,
+	.options = options, .run = run,
 };

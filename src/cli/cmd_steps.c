@@ -281,12 +281,10 @@ static int run(int argc, char **argv, struct err *err)
 }
 
 const struct command cmd_steps = {
-	.name = "steps",
-	.synopsis = "[--list] [--step-regex ERE] [--json] [FILE]",
+	.name = "steps", .synopsis = "[--list] [--step-regex ERE] [--json] [FILE]",
 	.summary = "show which training steps are recognised in a program's output",
 	.example = "pollux log 17 | pollux steps\n"
 		   "pollux steps train.log\n"
 		   "pollux steps --step-regex 'update #([0-9]+) in ([0-9.]+) ms' train.log",
-	.options = options,
-	.run = run,
+	.options = options, .run = run,
 };

@@ -159,8 +159,7 @@ static int run(int argc, char **argv, struct err *err)
 }
 
 const struct command cmd_submit = {
-	.name = "submit",
-	.synopsis = "[OPTION]... [--] COMMAND [ARGUMENT]...",
+	.name = "submit", .synopsis = "[OPTION]... [--] COMMAND [ARGUMENT]...",
 	.summary = "put a training command into the queue",
 	.example = "pollux submit -- python train.py --batch-size 64\n"
 		   "pollux submit -b 256 -r 1:4 -- torchrun --nproc-per-node={gpus} train.py "
@@ -168,7 +167,5 @@ const struct command cmd_submit = {
 		   "pollux submit --checkpoint-dir out --resume-args '--init_from=resume' -- "
 		   "python train.py --out_dir={checkpoint}\n"
 		   "pollux submit --after ok:3 -- ./evaluate.sh",
-	.options = options,
-	.runs_program = true,
-	.run = run,
+	.options = options, .runs_program = true, .run = run,
 };

@@ -62,9 +62,6 @@ static int run(int argc, char **argv, struct err *err)
 }
 
 const struct command cmd_supervise = {
-	.name = "supervise",
-	.synopsis = "RUN",
-	.summary = "look after a run (started by 'pollux schedule')",
-	.hidden = true,
-	.run = run,
+	.name = "supervise", .synopsis = "RUN",
+	.summary = "look after a run (started by 'pollux schedule')", .hidden = true, .run = run,
 };

@@ -171,11 +171,9 @@ static int run(int argc, char **argv, struct err *err)
 }
 
 const struct command cmd_wait = {
-	.name = "wait",
-	.synopsis = "[--timeout TIME] ID...",
+	.name = "wait", .synopsis = "[--timeout TIME] ID...",
 	.summary = "wait until jobs have ended; exit as the job did",
 	.example = "pollux wait 17 && ./evaluate.sh\n"
 		   "pollux wait --timeout 2h 17 18",
-	.options = options,
-	.run = run,
+	.options = options, .run = run,
 };

@@ -288,10 +288,8 @@ int profile_command(const struct profile_options *o, char **argv, struct err *er
 	struct job_command command = { 0 };
 	struct job job;
 	struct profile_settings settings = {
-		.budget_s = o->budget_s,
-		.max_points = (int)o->points,
-		.slots = o->slots > 0 ? (int)o->slots : 0,
-		.parameters = o->asked.parameters,
+		.budget_s = o->budget_s, .max_points = (int)o->points,
+		.slots = o->slots > 0 ? (int)o->slots : 0, .parameters = o->asked.parameters,
 	};
 	int rc;
 

@@ -55,8 +55,7 @@ static int set_options(const struct table *t, const struct allocation_job *job)
 		if (!isfinite(job->value[r]))
 			continue;
 		t->options[n++] = (struct option){
-			.replicas = r,
-			.total.value = llrint(ldexp(job->value[r], -t->exponent)),
+			.replicas = r, .total.value = llrint(ldexp(job->value[r], -t->exponent)),
 			.total.rank = (r == job->held ? t->n_devices + 1 : 0) - r,
 		};
 	}
@@ -97,8 +96,7 @@ bool allocation_best(const struct allocation_job *jobs, int n_jobs, int n_device
 {
 	int width = (n_devices > 0 ? n_devices : 0) + 1;
 	struct table t = {
-		.n_devices = width - 1,
-		.exponent = exponent_of(jobs, n_jobs, width - 1),
+		.n_devices = width - 1, .exponent = exponent_of(jobs, n_jobs, width - 1),
 		.options = xcalloc((size_t)width, sizeof(*t.options)),
 		.row = xcalloc((size_t)width, sizeof(*t.row)),
 		.next = xcalloc((size_t)width, sizeof(*t.next)),

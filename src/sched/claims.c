@@ -308,11 +308,8 @@ struct claims claims_of(const struct curves *curves)
 		.gathering = -1, .gathered_s = (double)NAN, .awaited = -1, .stuck = -1,
 	};
 	struct rest rest = {
-		.curves = curves,
-		.claims = &claims,
-		.left = curves->n_devices,
-		.slices_end_s = -HUGE_VAL,
-		.overdue = xcalloc(n_jobs, sizeof(*rest.overdue)),
+		.curves = curves, .claims = &claims, .left = curves->n_devices,
+		.slices_end_s = -HUGE_VAL, .overdue = xcalloc(n_jobs, sizeof(*rest.overdue)),
 	};
 
 	protect_fixed(&rest);

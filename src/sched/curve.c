@@ -99,12 +99,9 @@ static struct curve curve_of(const struct curves *all, size_t index)
 {
 	const struct sched_job *job = &all->in->jobs[index];
 	struct curve c = {
-		.job = job,
-		.of = &all->values[index * ((size_t)all->n_devices + 1)],
-		.held = job->replicas > 0 ? job->replicas : 0,
-		.unit = (double)NAN,
-		.now = (double)NAN,
-		.weight = positive_or(job->weight, 1),
+		.job = job, .of = &all->values[index * ((size_t)all->n_devices + 1)],
+		.held = job->replicas > 0 ? job->replicas : 0, .unit = (double)NAN,
+		.now = (double)NAN, .weight = positive_or(job->weight, 1),
 		.restart_s = isfinite(job->restart_s) ? fmax(job->restart_s, 0)
 						      : all->slice_s / RESTARTS_PER_SLICE,
 	};
@@ -134,8 +131,7 @@ struct curves curves_of(const struct sched_input *in)
 	int n_devices = in->n_devices > 0 ? in->n_devices : 0;
 	size_t n_jobs = (size_t)in->n_jobs;
 	struct curves all = {
-		.in = in,
-		.n_devices = n_devices,
+		.in = in, .n_devices = n_devices,
 		.slice_s = positive_or(in->slice_s, DEFAULT_SLICE_S),
 		.items = xcalloc(n_jobs, sizeof(*all.items)),
 		.values = xcalloc(n_jobs * ((size_t)n_devices + 1), sizeof(*all.values)),

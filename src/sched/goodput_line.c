@@ -403,8 +403,7 @@ int goodput_waits(const struct goodput_decision *d, struct wait *waits)
 {
 	int n_jobs = d->curves->in->n_jobs, n = 0;
 	struct line line = {
-		.d = d,
-		.items = xcalloc((size_t)n_jobs, sizeof(*line.items)),
+		.d = d, .items = xcalloc((size_t)n_jobs, sizeof(*line.items)),
 		.overdue_s = HUGE_VAL,
 	};
 

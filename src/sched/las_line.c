@@ -95,9 +95,7 @@ static struct las_fact waiting(struct line *line, struct las_job *e)
 void las_facts(struct las *las, struct las_timeline *t, struct las_fact *facts)
 {
 	struct line line = {
-		.las = las,
-		.timeline = *t,
-		.ids = xcalloc((size_t)t->n, sizeof(*line.ids)),
+		.las = las, .timeline = *t, .ids = xcalloc((size_t)t->n, sizeof(*line.ids)),
 	};
 
 	las_timeline_set(las, &line.timeline, true);

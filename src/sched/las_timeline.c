@@ -14,8 +14,7 @@ static struct las_unit unit_of(const struct las *las, struct las_job *e, bool fi
 	double start_s = launched ? in->now_s : e->job->launched_s;
 
 	return (struct las_unit){
-		.owner = e,
-		.free_s = e->job->preemptible ? start_s + in->slice_s : HUGE_VAL,
+		.owner = e, .free_s = e->job->preemptible ? start_s + in->slice_s : HUGE_VAL,
 		.since_s = in->now_s,
 		.pace = replicas / e->weight,
 	};
@@ -81,8 +80,7 @@ void las_timeline_reserve(const struct las *las, struct las_timeline *t, struct 
 		*unit = (struct las_unit){
 			.owner = e,
 			.free_s = e->job->preemptible ? start_s + las->in->slice_s : HUGE_VAL,
-			.minimum = true,
-			.since_s = start_s,
+			.minimum = true, .since_s = start_s,
 			.pace = e->min / e->weight,
 		};
 	}

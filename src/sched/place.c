@@ -217,8 +217,7 @@ void place_jobs(int n_nodes, int devices_per_node, int n_jobs, const int *held, 
 {
 	struct placing p = {
 		.n_nodes = n_nodes, .node_size = devices_per_node, .n_jobs = n_jobs, .count = count,
-		.placed = placed,
-		.free = xcalloc((size_t)n_nodes, sizeof(*p.free)),
+		.placed = placed, .free = xcalloc((size_t)n_nodes, sizeof(*p.free)),
 		.distributed = xcalloc((size_t)n_nodes, sizeof(*p.distributed)),
 		.queue = xcalloc((size_t)n_jobs, sizeof(*p.queue)),
 	};

@@ -96,8 +96,7 @@ static void explain_running(struct queue *q)
 static void decide_by_arrival(const struct sched_input *in, struct sched_choice *choices)
 {
 	struct queue q = {
-		.in = in,
-		.choices = choices,
+		.in = in, .choices = choices,
 		.jobs = xcalloc((size_t)in->n_jobs, sizeof(const struct sched_job *)),
 		.left = in->n_devices,
 	};
@@ -116,7 +115,5 @@ static void decide_by_arrival(const struct sched_input *in, struct sched_choice 
 }
 
 const struct policy policy_fifo = {
-	.name = "fifo",
-	.summary = "first in, first out, to the end",
-	.decide = decide_by_arrival,
+	.name = "fifo", .summary = "first in, first out, to the end", .decide = decide_by_arrival,
 };

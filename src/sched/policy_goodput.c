@@ -119,8 +119,6 @@ static void decide_by_goodput(const struct sched_input *in, struct sched_choice 
 }
 
 const struct policy policy_goodput = {
-	.name = "goodput",
-	.summary = "the most goodput, short jobs first, in time slices",
-	.models_goodput = true,
-	.decide = decide_by_goodput,
+	.name = "goodput", .summary = "the most goodput, short jobs first, in time slices",
+	.models_goodput = true, .decide = decide_by_goodput,
 };

@@ -71,11 +71,8 @@ static struct las_job job_of(const struct sched_input *in, int index)
 	double weight = job->weight > 0 && isfinite(job->weight) ? job->weight : 1;
 
 	return (struct las_job){
-		.job = job,
-		.index = index,
-		.min = larger(job->min_replicas, 1),
-		.held = larger(job->replicas, 0),
-		.weight = weight,
+		.job = job, .index = index, .min = larger(job->min_replicas, 1),
+		.held = larger(job->replicas, 0), .weight = weight,
 		.key = service > 0 ? service / weight : 0,
 		.rank = rank_of(in, job),
 	};
@@ -218,14 +215,11 @@ static void decide_by_service(const struct sched_input *in, struct sched_choice 
 {
 	size_t n_jobs = (size_t)in->n_jobs, n_devices = (size_t)larger(in->n_devices, 0);
 	struct las las = {
-		.in = in,
-		.jobs = xcalloc(n_jobs, sizeof(*las.jobs)),
-		.holders = xcalloc(n_devices, sizeof(*las.holders)),
-		.left = in->n_devices,
+		.in = in, .jobs = xcalloc(n_jobs, sizeof(*las.jobs)),
+		.holders = xcalloc(n_devices, sizeof(*las.holders)), .left = in->n_devices,
 	};
 	struct las_timeline timeline = {
-		.units = xcalloc(n_devices, sizeof(*timeline.units)),
-		.n = (int)n_devices,
+		.units = xcalloc(n_devices, sizeof(*timeline.units)), .n = (int)n_devices,
 		.now_s = in->now_s,
 	};
 
@@ -244,7 +238,6 @@ static void decide_by_service(const struct sched_input *in, struct sched_choice 
 }
 
 const struct policy policy_las = {
-	.name = "las",
-	.summary = "least attained service first, in time slices",
+	.name = "las", .summary = "least attained service first, in time slices",
 	.decide = decide_by_service,
 };

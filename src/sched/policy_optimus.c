@@ -113,6 +113,5 @@ static void decide_by_gain(const struct sched_input *in, struct sched_choice *ch
 const struct policy policy_optimus = {
 	.name = "optimus",
 	.summary = "each device to the job whose remaining time it shortens most",
-	.models_goodput = true,
-	.decide = decide_by_gain,
+	.models_goodput = true, .decide = decide_by_gain,
 };

@@ -143,8 +143,6 @@ static void decide_by_fitness(const struct sched_input *in, struct sched_choice 
 }
 
 const struct policy policy_pollux = {
-	.name = "pollux",
-	.summary = "the published fitness: the harmonic mean of speedups",
-	.models_goodput = true,
-	.decide = decide_by_fitness,
+	.name = "pollux", .summary = "the published fitness: the harmonic mean of speedups",
+	.models_goodput = true, .decide = decide_by_fitness,
 };

@@ -92,8 +92,6 @@ static void decide_by_sum(const struct sched_input *in, struct sched_choice *cho
 }
 
 const struct policy policy_sia = {
-	.name = "sia",
-	.summary = "the least sum of speedup^-0.5",
-	.models_goodput = true,
+	.name = "sia", .summary = "the least sum of speedup^-0.5", .models_goodput = true,
 	.decide = decide_by_sum,
 };

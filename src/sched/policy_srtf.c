@@ -159,8 +159,6 @@ static void decide_by_remaining(const struct sched_input *in, struct sched_choic
 }
 
 const struct policy policy_srtf = {
-	.name = "srtf",
-	.summary = "shortest remaining time first",
-	.models_goodput = true,
+	.name = "srtf", .summary = "shortest remaining time first", .models_goodput = true,
 	.decide = decide_by_remaining,
 };

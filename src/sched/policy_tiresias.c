@@ -116,7 +116,6 @@ static void decide_by_queue(const struct sched_input *in, struct sched_choice *c
 }
 
 const struct policy policy_tiresias = {
-	.name = "tiresias",
-	.summary = "two queues by attained service, devices as asked for",
+	.name = "tiresias", .summary = "two queues by attained service, devices as asked for",
 	.decide = decide_by_queue,
 };

@@ -192,8 +192,7 @@ int decide_round(struct simulation *s, struct sim_round *round, double *decide_s
 {
 	size_t n = (size_t)s->n_active;
 	struct decision d = {
-		.s = s,
-		.told = xcalloc(n, sizeof(*d.told)),
+		.s = s, .told = xcalloc(n, sizeof(*d.told)),
 		.choices = xcalloc(n, sizeof(*d.choices)),
 		.placements = xcalloc(n, sizeof(*d.placements)),
 		.order = xcalloc(n, sizeof(*d.order)),

@@ -62,19 +62,12 @@ static struct sched_job tell(const struct replay_run *r, const struct state *s)
 							     : r->options->n_devices;
 
 	return (struct sched_job){
-		.id = job->id,
-		.min_replicas = job->min_replicas,
-		.max_replicas = most,
-		.weight = job->weight,
-		.preemptible = job->preemptible,
-		.replicas = s->replicas,
-		.attained_service_device_s = s->attained_device_s,
-		.launched_s = s->launched_s,
-		.demoted_s = s->demoted_s,
-		.submitted_s = job->submit_s,
+		.id = job->id, .min_replicas = job->min_replicas, .max_replicas = most,
+		.weight = job->weight, .preemptible = job->preemptible, .replicas = s->replicas,
+		.attained_service_device_s = s->attained_device_s, .launched_s = s->launched_s,
+		.demoted_s = s->demoted_s, .submitted_s = job->submit_s,
 		.waiting_since_s = s->waiting_since_s,
-		.restarts = s->restarts > 0 ? s->restarts : 0,
-		.restart_s = job->restart_s,
+		.restarts = s->restarts > 0 ? s->restarts : 0, .restart_s = job->restart_s,
 		.goodput = job->phases[s->phase].best,
 		.goodput_now = job->modelled && s->replicas ? rate_of(r, s) : (double)NAN,
 		.remaining_samples = sched_remaining(job->told_work, s->progress),
@@ -276,9 +269,7 @@ static void run_init(struct replay_run *r, const struct replay_options *options,
 	size_t size = (size_t)n;
 
 	*r = (struct replay_run){
-		.options = options,
-		.n = n,
-		.states = xcalloc(size, sizeof(*r->states)),
+		.options = options, .n = n, .states = xcalloc(size, sizeof(*r->states)),
 		.told = xcalloc(size, sizeof(*r->told)),
 		.choices = xcalloc(size, sizeof(*r->choices)),
 		.told_state = xcalloc(size, sizeof(struct state *)),
@@ -287,12 +278,8 @@ static void run_init(struct replay_run *r, const struct replay_options *options,
 	r->now_s = r->ran_s = n ? jobs[0].submit_s - 1 : 0;
 	for (int i = 0; i < n; i++)
 		r->states[i] = (struct state){
-			.job = &jobs[i],
-			.pause_s = jobs[i].phases[0].pause_s,
-			.restarts = -1,
-			.start_s = (double)NAN,
-			.finish_s = (double)NAN,
-			.demoted_s = (double)NAN,
+			.job = &jobs[i], .pause_s = jobs[i].phases[0].pause_s, .restarts = -1,
+			.start_s = (double)NAN, .finish_s = (double)NAN, .demoted_s = (double)NAN,
 		};
 }
 
@@ -308,10 +295,8 @@ int replay(const struct replay_options *options, const struct replay_job *jobs, 
 		const struct state *s = &r.states[i];
 
 		results[i] = (struct sim_job_result){
-			.submit_s = jobs[i].submit_s,
-			.start_s = s->start_s,
-			.finish_s = s->finish_s,
-			.restarts = s->restarts > 0 ? s->restarts : 0,
+			.submit_s = jobs[i].submit_s, .start_s = s->start_s,
+			.finish_s = s->finish_s, .restarts = s->restarts > 0 ? s->restarts : 0,
 			.fairness = (double)NAN,
 		};
 		if (device_s)

@@ -26,12 +26,10 @@ bool sim_job_model(struct simulation *s, const struct sim_job *job, struct goodp
 	*model = (struct goodput_model){
 		.params = job->agent->params,
 		.residuals = job->agent->n_places ? &job->agent->residuals : NULL,
-		.noise_scale = noise_scale(s, job),
-		.initial_batch_size = a->initial_batch_size,
+		.noise_scale = noise_scale(s, job), .initial_batch_size = a->initial_batch_size,
 		.max_batch_size = a->max_batch_size,
 		.min_local_batch_size = a->min_local_batch_size,
-		.max_local_batch_size = a->max_local_batch_size,
-		.accumulates = true,
+		.max_local_batch_size = a->max_local_batch_size, .accumulates = true,
 	};
 	return true;
 }

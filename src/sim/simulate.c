@@ -266,12 +266,9 @@ static int set_jobs(struct simulation *s, struct sim_result *result, struct err 
 		if (fairness_alone(s, job, share, &alone_s, err))
 			return -1;
 		result->jobs[i] = (struct sim_job_result){
-			.name = job->spec->name,
-			.submit_s = job->spec->submit_s,
-			.start_s = job->start_s,
-			.finish_s = job->finish_s,
-			.restarts = job->restarts,
-			.application = job->spec->application->name,
+			.name = job->spec->name, .submit_s = job->spec->submit_s,
+			.start_s = job->start_s, .finish_s = job->finish_s,
+			.restarts = job->restarts, .application = job->spec->application->name,
 			.gpu_hours = job->attained_device_s / 3600,
 			.fairness = (job->finish_s - job->spec->submit_s) / alone_s,
 		};

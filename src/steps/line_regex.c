@@ -57,8 +57,7 @@ struct line_regex *line_regex_new(const char *text, bool any_case, struct err *e
 	pcre2_pattern_info(code, PCRE2_INFO_CAPTURECOUNT, &n_groups);
 	regex = xcalloc(1, sizeof(*regex));
 	*regex = (struct line_regex){
-		.code = code,
-		.anchored = (options & PCRE2_ANCHORED) != 0,
+		.code = code, .anchored = (options & PCRE2_ANCHORED) != 0,
 		.n_groups = (int)n_groups,
 	};
 	return regex;

@@ -118,16 +118,11 @@ static void read_line(const struct pattern *p, const struct span *groups, struct
 	struct span description = group(groups, p->description);
 
 	*out = (struct sighting){
-		.pattern = p,
-		.kind = kind_of(p, groups),
-		.step = count_of(group(groups, p->step)),
+		.pattern = p, .kind = kind_of(p, groups), .step = count_of(group(groups, p->step)),
 		.total = count_of(group(groups, p->total)),
-		.epoch = count_of(group(groups, p->epoch)),
-		.time_s = (double)NAN,
-		.elapsed_s = elapsed_of(group(groups, p->elapsed)),
-		.description = description.text,
-		.description_length = description.n,
-		.arrival_s = (double)NAN,
+		.epoch = count_of(group(groups, p->epoch)), .time_s = (double)NAN,
+		.elapsed_s = elapsed_of(group(groups, p->elapsed)), .description = description.text,
+		.description_length = description.n, .arrival_s = (double)NAN,
 	};
 	if (p->time)
 		read_time(p, groups, out);

@@ -168,8 +168,7 @@ static void set_was(struct history *h)
 			continue;
 		device_s[h->n_done] = job->progress.attained_service_device_s;
 		h->was[h->n_done++] = (struct sim_job_result){
-			.submit_s = job->submit_time_s,
-			.start_s = job->start_time_s,
+			.submit_s = job->submit_time_s, .start_s = job->start_time_s,
 			.finish_s = job->end_time_s,
 			.restarts = job->progress.runs > 1 ? job->progress.runs - 1 : 0,
 			.fairness = (double)NAN,

@@ -216,11 +216,8 @@ static struct replay_job declared(const struct history *h, const struct job *job
 	int most = job->declared.max_replicas > 0 ? job->declared.max_replicas : most_devices(h);
 
 	return (struct replay_job){
-		.id = job->id,
-		.submit_s = job->submit_time_s,
-		.release_s = job->submit_time_s,
-		.min_replicas = least,
-		.max_replicas = most > least ? most : least,
+		.id = job->id, .submit_s = job->submit_time_s, .release_s = job->submit_time_s,
+		.min_replicas = least, .max_replicas = most > least ? most : least,
 		.weight = job->declared.weight,
 		.preemptible = job->declared.preemption == PREEMPT_ALWAYS ||
 			       (job->declared.preemption == PREEMPT_SAVED &&

@@ -132,9 +132,7 @@ static void derive(const struct status *status, const struct job *job, struct st
 	double duration_s = run ? duration_of(status, run) : 0;
 
 	*item = (struct status_job){
-		.job = job,
-		.run = run,
-		.state = shown_state(job, run),
+		.job = job, .run = run, .state = shown_state(job, run),
 		.run_time_s = job->progress.runs > 0 ? job->progress.run_time_s + duration_s
 						     : (double)NAN,
 		.attained_service_device_s = job->progress.attained_service_device_s +
