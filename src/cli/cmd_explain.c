@@ -1,7 +1,6 @@
 /* cmd_explain.c - pollux explain: why a job has the devices and sizes it has, and what others would
  * bring. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "command.h"
 #include "pollux/explain.h"
@@ -45,15 +44,6 @@ static int explain(int64_t job_id, const struct explain_options *o, struct err *
 	return rc;
 }
 
-static int check(const struct explain_options *o, struct err *err)
-{
-	if (check_color(&cmd_explain, o->color, err))
-		return -1;
-	if (o->plot && check_picture(&cmd_explain, o->plot, err))
-		return -1;
-	return 0;
-}
-
 static int run(int argc, char **argv, struct err *err)
 {
 	struct explain_options o = { .color = "auto" };
@@ -65,7 +55,9 @@ static int run(int argc, char **argv, struct err *err)
 	if (argc - first != 1)
 		return usage_error(&cmd_explain, err, first < argc ? "explain takes one job, not %d"
 				   : "which job? give its number", argc - first);
-	if (parse_job_id(&cmd_explain, argv[first], &id, err) || check(&o, err))
+	if (parse_job_id(&cmd_explain, argv[first], &id, err) ||
+	    check_color(&cmd_explain, o.color, err) ||
+	    (o.plot && check_picture(&cmd_explain, o.plot, err)))
 		return -1;
 	return explain(id, &o, err);
 }

@@ -1,5 +1,4 @@
 /* cmd_profile.c - pollux profile: measure a command at several sizes, or the devices. */
-#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -34,24 +33,12 @@ static const struct option_spec options[] = {
 #undef O
 };
 
-static bool is_number(const char *text)
-{
-	return *text && text[strspn(text, "0123456789")] == '\0';
-}
-
 /* The options of each of the three things that the command does. A program is measured with all
  * options but those of devices. */
 static const char *const of_devices[] = {
 	"devices", "device", "quick", "slots", "json", "color", NULL
 };
 static const char *const of_profiles[] = { "json", "plot", "color", NULL };
-
-static int check_devices_options(int argc, char **argv, struct err *err)
-{
-	const char *other = options_given_but(&cmd_profile, argc, argv, of_devices);
-
-	return other ? usage_error(&cmd_profile, err, "profile --devices takes no --%s", other) : 0;
-}
 
 static int check_profile_options(int argc, char **argv, struct err *err)
 {
@@ -61,13 +48,6 @@ static int check_profile_options(int argc, char **argv, struct err *err)
 		return usage_error(&cmd_profile, err, "the number of a profile takes no --%s",
 				   other);
 	return 0;
-}
-
-static int check_command_options(const struct profile_options *o, struct err *err)
-{
-	const char *of = o->device ? "device" : o->quick ? "quick" : NULL;
-
-	return of ? usage_error(&cmd_profile, err, "option '--%s' needs --devices", of) : 0;
 }
 
 /* Checked before anything is measured, since the picture is drawn only minutes later. */
@@ -111,10 +91,15 @@ static int run_show(struct profile_options *o, int argc, char **argv, struct err
 
 static int run_devices(struct profile_options *o, int argc, char **argv, int first, struct err *err)
 {
+	const char *other;
+
 	if (first < argc)
 		return usage_error(&cmd_profile, err,
 				   "profile --devices takes no argument, not '%.60s'", argv[first]);
-	return check_devices_options(first, argv, err) ? -1 : profile_devices(o, err);
+	other = options_given_but(&cmd_profile, first, argv, of_devices);
+	if (other)
+		return usage_error(&cmd_profile, err, "profile --devices takes no --%s", other);
+	return profile_devices(o, err);
 }
 
 /* argv[first] is the first operand; what is before it are options. */
@@ -124,11 +109,12 @@ static int dispatch(struct profile_options *o, int argc, char **argv, int first,
 		return -1;
 	if (o->devices)
 		return run_devices(o, argc, argv, first, err);
-	if (first < argc && is_number(argv[first]))
+	if (first < argc && *argv[first] && !argv[first][strspn(argv[first], "0123456789")])
 		return check_profile_options(first, argv, err) ? -1
 			: run_show(o, argc - first, argv + first, err);
-	if (check_command_options(o, err))
-		return -1;
+	if (o->device || o->quick)
+		return usage_error(&cmd_profile, err, "option '--%s' needs --devices",
+				   o->device ? "device" : "quick");
 	if (first == argc)
 		return usage_error(&cmd_profile, err,
 				   "what is to be measured? give a command, or --devices");

@@ -26,20 +26,16 @@ static const struct option_spec options[] = {
 	{ .name = NULL },
 };
 
-static int bad_report(const char *line, struct err *err)
-{
-	return err_set(err, EX_USAGE,
-		       "cannot report '%.60s'%s: KEY=VALUE wanted, with a key of STEP SAMPLES "
-		       "STEP_NS SYNC_NS GRAD_SQR GRAD_VAR LOSS EPOCH CHECKPOINT STATUS CONFIG and "
-		       "a value it can have", line, strlen(line) > 60 ? ".." : "");
-}
-
 /* One datagram of all lines: the receiver counts them as one report. */
 static int build_message(char **lines, int n, struct text *message, struct err *err)
 {
 	for (int i = 0; i < n; i++) {
 		if (!report_line_is_valid(lines[i]))
-			return bad_report(lines[i], err);
+			return err_set(err, EX_USAGE, "cannot report '%.60s'%s: KEY=VALUE wanted, "
+				       "with a key of STEP SAMPLES STEP_NS SYNC_NS GRAD_SQR "
+				       "GRAD_VAR LOSS EPOCH CHECKPOINT STATUS CONFIG and a value "
+				       "it can have",
+				       lines[i], strlen(lines[i]) > 60 ? ".." : "");
 		text_add(message, lines[i]);
 		text_add(message, "\n");
 	}

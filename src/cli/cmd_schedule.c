@@ -1,5 +1,4 @@
 /* cmd_schedule.c - pollux schedule: one pass, or one every few seconds. */
-#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdint.h>

@@ -8,7 +8,6 @@
 #include "pollux/picture.h"
 #include "pollux/sim_generate.h"
 #include "pollux/simulations.h"
-#include "pollux/table.h"
 #include "simulate.h"
 
 #define GPUS_MAX 100000
@@ -244,13 +243,6 @@ static int check_given(const struct simulate_options *o, int argc, char **argv, 
 			   own[0]);
 }
 
-static int run_parsed(const struct simulate_options *o, struct err *err)
-{
-	if (o->from_store)
-		return from_store(o, err);
-	return o->generate ? generate(o, err) : simulate_and_show(o, err);
-}
-
 static int run(int argc, char **argv, struct err *err)
 {
 	struct simulate_options o = {
@@ -268,7 +260,8 @@ static int run(int argc, char **argv, struct err *err)
 	if (rc == 0)
 		rc = check_given(&o, argc, argv, err);
 	if (rc == 0)
-		rc = run_parsed(&o, err);
+		rc = o.from_store ? from_store(&o, err)
+			: o.generate ? generate(&o, err) : simulate_and_show(&o, err);
 	options_release(&cmd_simulate, &o);
 	return rc;
 }

@@ -166,15 +166,6 @@ static int draw(struct session *s, const struct request *r, const struct output 
 	return rc ? rc : output_flush(err);
 }
 
-/* The store that was not there may have come; it is not an error if it has not. */
-static void try_open(struct session *s)
-{
-	struct err ignored;
-
-	if (!s->store.db)
-		store_open(&s->store, &s->paths, STORE_READ, &ignored);
-}
-
 /* Sleep for so many seconds, on a terminal only until the store changes. In a pipe the clock alone
  * decides, since the reader counts on the pace. */
 static void sleep_until_change(struct session *s, double seconds)
@@ -207,7 +198,8 @@ static int watch(struct session *s, const struct request *r, struct output *out,
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	for (bool first = true; rc == 0 && !interrupted; first = false) {
-		try_open(s);
+		if (!s->store.db)	/* the store may have come; no error if it has not */
+			store_open(&s->store, &s->paths, STORE_READ, &(struct err){ 0 });
 		out->width = terminal_width(stdout);
 		rc = draw(s, r, out, first, err);
 		if (rc == 0)

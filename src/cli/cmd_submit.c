@@ -1,10 +1,8 @@
 /* cmd_submit.c - pollux submit: put a command into the queue, with all it needs to run later. */
-#include <errno.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "command.h"
@@ -12,9 +10,7 @@
 #include "pollux/config.h"
 #include "pollux/device.h"
 #include "pollux/engine.h"
-#include "pollux/mem.h"
 #include "pollux/session.h"
-#include "pollux/template.h"
 #include "submission.h"
 
 static const struct option_spec options[] = {
@@ -32,13 +28,6 @@ static void print_result(const struct job *job, bool quiet)
 	output_clean(stdout, job->declared.name);
 	printf(": %s, needs %d device%s)\n", job_state_name(job->state), job->declared.min_replicas,
 	       plural(job->declared.min_replicas));
-}
-
-static void warn_of_network(const struct paths *paths)
-{
-	if (paths_on_network(paths))
-		fprintf(stderr, "pollux: warning: '%s' is on a network file system, where SQLite's "
-			"locks may fail; set POLLUX_DIR to a local directory\n", paths->dir);
 }
 
 /* -1 where that cannot be told: a pass will say why. */
@@ -111,7 +100,9 @@ static int add(const struct asked *o, struct job *job, const struct job_command 
 
 	if (session_open(&s, STORE_WRITE, err))
 		return -1;
-	warn_of_network(&s.paths);
+	if (paths_on_network(&s.paths))
+		fprintf(stderr, "pollux: warning: '%s' is on a network file system, where SQLite's "
+			"locks may fail; set POLLUX_DIR to a local directory\n", s.paths.dir);
 	job->submit_time_s = clock_wall_s();
 	rc = insert(&s.store, job, command, after, o->parameters, err);
 	if (rc == 0) {

@@ -180,13 +180,6 @@ static int open_streams(int *fds, const struct text *input, struct err *err)
 	return 0;
 }
 
-static void close_streams(const int *fds)
-{
-	for (int i = 0; i < N_STREAMS; i++)
-		if (fds[i] >= 0)
-			close(fds[i]);
-}
-
 /* Up to the first NUL, which no crontab has. */
 static void read_stream(int fd, struct text *out)
 {
@@ -238,7 +231,9 @@ static int run_crontab(const char *argument, const struct text *input, struct te
 		read_stream(fds[OUT], out);
 		read_stream(fds[ERR], errors);
 	}
-	close_streams(fds);
+	for (int i = 0; i < N_STREAMS; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
 	return rc;
 }
 
@@ -250,12 +245,6 @@ static int refused(const char *argument, const struct text *errors, struct err *
 		       errors->data);
 }
 
-/* "no crontab for USER" says every cron but busybox, which cannot open a file. */
-static bool says_none(const struct text *errors)
-{
-	return strstr(errors->data, "no crontab") || strstr(errors->data, "No such file");
-}
-
 int crontab_read(struct text *lines, struct err *err)
 {
 	struct text nothing = TEXT_INIT, errors = TEXT_INIT;
@@ -264,7 +253,9 @@ int crontab_read(struct text *lines, struct err *err)
 
 	if (rc == 0 && status) {
 		text_clear(lines);
-		if (!says_none(&errors))
+		/* busybox's cron cannot open a file; every other says "no crontab for USER". */
+		if (!strstr(errors.data, "no crontab") &&
+		    !strstr(errors.data, "No such file"))
 			rc = refused("-l", &errors, err);
 	}
 	text_release(&errors);

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "command.h"
-#include "pollux/mem.h"
 #include "pollux/text.h"
 
 #define WIDTH 80

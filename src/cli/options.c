@@ -1,6 +1,5 @@
 /* options.c - options from a command's table, by getopt_long(3) with messages of our own. */
 #include <ctype.h>
-#include <errno.h>
 #include <getopt.h>
 #include <math.h>
 #include <signal.h>
@@ -269,11 +268,6 @@ static int set_text(const struct option_spec *spec, const char *value, void *fie
 	return 0;
 }
 
-static int set_choice(const struct option_spec *spec, const char *value, void *field)
-{
-	return is_among(value, spec->choices) ? set_text(spec, value, field) : -1;
-}
-
 /* "124M" is 124 million. */
 static int set_amount(const struct option_spec *spec, const char *value, void *field)
 {
@@ -340,7 +334,8 @@ static int set_value(const struct option_spec *spec, const char *value, void *fi
 	case OPTION_TEXT: return set_text(spec, value, field);
 	case OPTION_LIST: return add_text(value, field);
 	case OPTION_AMOUNT: return set_amount(spec, value, field);
-	case OPTION_CHOICE: return set_choice(spec, value, field);
+	case OPTION_CHOICE: 
+		return is_among(value, spec->choices) ? set_text(spec, value, field) : -1;
 	case OPTION_SIGNAL: return set_signal(value, field);
 	case OPTION_DECLARED: break;
 	}
@@ -411,13 +406,6 @@ static int wrong_value(const struct command *command, const struct option_spec *
 	return -1;
 }
 
-static int unknown_letter(const struct command *command, int letter, struct err *err)
-{
-	if (letter > 0 && letter < 128 && isgraph(letter))
-		return usage_error(command, err, "unknown option '-%c'", letter);
-	return usage_error(command, err, "unknown option letter, not even ASCII");
-}
-
 /* getopt takes a beginning of a name for the name where only one begins so. */
 static bool is_ambiguous(const struct scan *s, const char *name, size_t length)
 {
@@ -463,8 +451,10 @@ static int bad_option(const struct scan *s, int error, struct err *err)
 	if (i != SCAN_BAD)
 		return usage_error(s->command, err, "option '--%s' takes no value",
 				   s->longs[i == SCAN_HELP ? s->n : i].name);
+	if (optopt > 0 && optopt < 128 && isgraph(optopt))
+		return usage_error(s->command, err, "unknown option '-%c'", optopt);
 	if (optopt)
-		return unknown_letter(s->command, optopt, err);
+		return usage_error(s->command, err, "unknown option letter, not even ASCII");
 	return unknown_name(s, s->argv[optind - 1], err);
 }
 

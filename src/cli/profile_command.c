@@ -11,12 +11,10 @@
 #include "pollux/engine.h"
 #include "pollux/format.h"
 #include "pollux/pass.h"
-#include "pollux/picture.h"
 #include "pollux/profile.h"
 #include "pollux/profile_report.h"
 #include "pollux/session.h"
 #include "pollux/steady.h"
-#include "pollux/table.h"
 #include "pollux/template.h"
 #include "profile.h"
 
@@ -83,13 +81,6 @@ static void add_point(struct text *t, const struct profile_progress *p)
 	text_addf(t, "; %s left", format_duration(fmax(p->left_s, 0)).s);
 }
 
-static void add_stop(struct text *t, double stops_in_s)
-{
-
-	text_addf(t, "stopping (up to %s); once more leaves that to pollux",
-		  format_duration(fmax(stops_in_s, 0)).s);
-}
-
 /* A pipe is told only that the profile stops, since whoever stopped it may have to wait for a
  * minute. */
 static void show_progress(const struct profile_progress *p, void *arg)
@@ -99,7 +90,8 @@ static void show_progress(const struct profile_progress *p, void *arg)
 
 	(void)arg;
 	if (stops)
-		add_stop(&t, p->stops_in_s);
+		text_addf(&t, "stopping (up to %s); once more leaves that to pollux",
+			  format_duration(fmax(p->stops_in_s, 0)).s);
 	else
 		add_point(&t, p);
 	if (isatty(STDERR_FILENO))
@@ -109,12 +101,6 @@ static void show_progress(const struct profile_progress *p, void *arg)
 	stop_was_said = stops;
 	fflush(stderr);
 	text_release(&t);
-}
-
-static void end_progress(void)
-{
-	if (isatty(STDERR_FILENO))
-		fputs("\r\033[K", stderr);
 }
 
 /* --- showing --- */
@@ -177,13 +163,6 @@ static void note_sizes(const struct job *job, const struct job_command *command)
 			       "it does the same on any number of devices");
 }
 
-static void note_checkpoints(const struct asked *o, const char *dir)
-{
-	if (o->checkpoint_dir)
-		output_messagef("note: {checkpoint} and POLLUX_CHECKPOINT_DIR are a directory in "
-				"'%s', removed after each point, instead of --checkpoint-dir", dir);
-}
-
 /* Devices that others wait for: as supervisors do at the end of a run, where passes are run at
  * all. */
 static void run_pass(struct session *s)
@@ -214,18 +193,9 @@ static int measure(struct session *s, struct job *job, const struct job_command 
 	settings->progress = show_progress;
 	catch_signals();
 	rc = profile_run(&s->store, job, command, settings, end, err);
-	end_progress();
+	if (isatty(STDERR_FILENO))
+		fputs("\r\033[K", stderr);
 	return rc;
-}
-
-/* Say what goes on after this process has ended. */
-static void note_abandoned(const struct job *job)
-{
-	double left_s = job->declared.grace_s + engine_for_new_runs()->kill_wait_s;
-
-
-	output_messagef("the command still runs: its supervisor stops it, in %s at the latest, and "
-			"ends job %lld", format_duration(left_s).s, (long long)job->id);
 }
 
 /* The status of a program that the signal ended, with the result so far. */
@@ -236,7 +206,11 @@ static int finish(struct session *s, const struct job *job, const struct profile
 
 	run_pass(s);
 	if (end->abandoned)
-		note_abandoned(job);
+		output_messagef("the command still runs: its supervisor stops it, in %s at the "
+				"latest, and ends job %lld",
+				format_duration(job->declared.grace_s +
+						engine_for_new_runs()->kill_wait_s).s,
+				(long long)job->id);
 	if (rc)
 		return rc;
 	if (last_signal)
@@ -257,7 +231,10 @@ static int profile(const struct profile_options *o, struct profile_settings *set
 		return -1;
 	note_limits(job);
 	note_sizes(job, command);
-	note_checkpoints(&o->asked, s.paths.dir);
+	if (o->asked.checkpoint_dir)
+		output_messagef("note: {checkpoint} and POLLUX_CHECKPOINT_DIR are a directory in "
+				"'%s', removed after each point, instead of --checkpoint-dir",
+				s.paths.dir);
 	rc = measure(&s, job, command, settings, &end, err);
 	if (rc == 0)
 		rc = finish(&s, job, &end, o, err);

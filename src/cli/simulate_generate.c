@@ -13,21 +13,15 @@ static void stop(int signal_number)
 	stopped_by = signal_number;
 }
 
-static void end_by_signal(void)
-{
-	int signal_number = stopped_by;
-
-	signal(signal_number, SIG_DFL);
-	raise(signal_number);
-}
-
 int simulate_generate(const char *directory, struct sim_generation *g, struct err *err)
 {
 	g->stop = &stopped_by;
 	simulate_catch(stop, 0);
 	if (sim_generate(directory, g, err)) {
-		if (stopped_by)
-			end_by_signal();
+		if (stopped_by) {
+			signal(stopped_by, SIG_DFL);
+			raise(stopped_by);
+		}
 		return -1;
 	}
 	printf("%s/profiles: %d applications, on nodes of up to %d GPUs\n"

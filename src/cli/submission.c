@@ -235,16 +235,6 @@ static bool can_resume(const struct job_command *c)
 	       template_mentions(&c->argv, "resume");
 }
 
-static int set_preemption(const struct command *by, const struct asked *o,
-			  const struct job_command *c, struct declaration *d, struct err *err)
-{
-	if (o->preempt && o->no_preempt)
-		return usage_error(by, err, "give one of --preempt and --no-preempt");
-	d->preemption = o->no_preempt ? PREEMPT_NEVER
-		: o->preempt || can_resume(c) ? PREEMPT_ALWAYS : PREEMPT_SAVED;
-	return 0;
-}
-
 static int check_templates(const struct asked *o, const struct job_command *c, struct err *err)
 {
 	struct template_facts facts = {
@@ -279,7 +269,11 @@ int submission_job(const struct command *by, const struct asked *o, const struct
 	job->reason = xstrdup(o->hold ? "held at submission; 'pollux release' lets it go" : "");
 	declaration_copy(d, &o->declared);
 	set_defaults(o, c, d);
-	if (set_preemption(by, o, c, d, err) || check_batch(by, d, err) ||
+	if (o->preempt && o->no_preempt)
+		return usage_error(by, err, "give one of --preempt and --no-preempt");
+	d->preemption = o->no_preempt ? PREEMPT_NEVER
+		: o->preempt || can_resume(c) ? PREEMPT_ALWAYS : PREEMPT_SAVED;
+	if (check_batch(by, d, err) ||
 	    set_total_work(by, o, d, err))
 		return -1;
 	return check_templates(o, c, err);

@@ -57,26 +57,6 @@ static int write_profile_end(const struct action *a, struct store *store, struct
 	       write_event(a, store, "profile", err) ? -1 : 0;
 }
 
-static int write_stop(const struct plan *p, const struct action *a, struct store *store,
-		      struct err *err)
-{
-	return store_run_request_stop(store, a->run->id, STOP_PREEMPT, p->now_boot_s, err) ||
-	       write_event(a, store, "stop", err) ? -1 : 0;
-}
-
-static int write_start(struct action *a, struct store *store, struct err *err)
-{
-	return store_run_add(store, a->new_run, err) ||
-	       write_event(a, store, "assigned", err) ? -1 : 0;
-}
-
-static int write_change(const struct action *a, struct store *store, struct err *err)
-{
-	return store_run_set_wanted(store, a->run->id, &a->sizes.configuration,
-				    a->sizes.learning_rate_scale, err) ||
-	       write_event(a, store, "change", err) ? -1 : 0;
-}
-
 static int write_action(const struct plan *p, struct action *a, struct store *store,
 			struct err *err)
 {
@@ -97,11 +77,16 @@ static int write_action(const struct plan *p, struct action *a, struct store *st
 	case ACTION_REASON:
 		return store_job_set_reason(store, a->job_id, a->why, a->next_start_s, err);
 	case ACTION_STOP:
-		return write_stop(p, a, store, err);
+		return store_run_request_stop(store, a->run->id, STOP_PREEMPT, p->now_boot_s,
+					      err) ||
+		       write_event(a, store, "stop", err) ? -1 : 0;
 	case ACTION_START:
-		return write_start(a, store, err);
+		return store_run_add(store, a->new_run, err) ||
+		       write_event(a, store, "assigned", err) ? -1 : 0;
 	case ACTION_CHANGE:
-		return write_change(a, store, err);
+		return store_run_set_wanted(store, a->run->id, &a->sizes.configuration,
+					    a->sizes.learning_rate_scale, err) ||
+		       write_event(a, store, "change", err) ? -1 : 0;
 	case ACTION_END_LOST:		/* each in a transaction of its own, before this one */
 	case ACTION_WAKE:
 	case ACTION_LAUNCH:
@@ -109,11 +94,6 @@ static int write_action(const struct plan *p, struct action *a, struct store *st
 		break;
 	}
 	return 0;
-}
-
-static bool is_decided(const struct action *a)
-{
-	return a->kind == ACTION_STOP || a->kind == ACTION_START || a->kind == ACTION_CHANGE;
 }
 
 /* Of the jobs for which something changes. The others have their reasons in the jobs. A
@@ -127,7 +107,7 @@ static int write_decision(const struct plan *p, struct store *store, struct err 
 	for (int i = 0; i < p->count; i++) {
 		const struct action *a = &p->items[i];
 
-		if (!is_decided(a))
+		if (a->kind != ACTION_STOP && a->kind != ACTION_START && a->kind != ACTION_CHANGE)
 			continue;
 		if (n > 0 && entries[n - 1].job_id == a->job_id)
 			text_release(&texts[--n]);

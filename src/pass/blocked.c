@@ -74,16 +74,6 @@ static void describe_profile(const struct snapshot *s, int64_t job_id, struct te
 		}
 }
 
-static void describe(const struct snapshot *s, int first, bool by_profile, struct text *t)
-{
-	const struct device *device = &s->devices.items[first];
-
-	if (by_profile)
-		describe_profile(s, profile_of(s, first), t);
-	else
-		text_addf(t, "%s: %s", device->name, device->reason);
-}
-
 /* Before what the policy says, which is left out where there is no room for both. */
 static void put_first(char *reason, const char *why)
 {
@@ -128,8 +118,11 @@ void explain_blocked(const struct snapshot *s, struct decision *d)
 	double end_s = by_profile ? profiles_end_s(s) : (double)NAN;
 	struct text why = TEXT_INIT;
 
-	if (first >= 0)
-		describe(s, first, by_profile, &why);
+	if (by_profile)
+		describe_profile(s, profile_of(s, first), &why);
+	else if (first >= 0)
+		text_addf(&why, "%s: %s", s->devices.items[first].name,
+			  s->devices.items[first].reason);
 	for (int j = 0; first >= 0 && j < d->n; j++) {
 		struct sched_choice *choice = &d->choices[j];
 		int least = d->sched_jobs[j].min_replicas;

@@ -1,7 +1,6 @@
 /* candidates.c - which jobs the policy is asked about, and why the others are not in question. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "decision.h"
 #include "pollux/mem.h"

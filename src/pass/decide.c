@@ -77,23 +77,16 @@ static void assign(const struct snapshot *s, struct decision *d)
 	free(count);
 }
 
-static const struct device *first_device_of(const struct snapshot *s, const struct decision *d,
-					    int j)
-{
-	for (int i = 0; i < s->devices.count; i++)
-		if (d->owner[i] == j)
-			return &s->devices.items[i];
-	return NULL;
-}
-
 static void choose_all_sizes(const struct snapshot *s, struct decision *d)
 {
 	for (int j = 0; j < d->n; j++) {
-		const struct device *first = first_device_of(s, d, j);
+		int i = 0;
 
-		if (first)
+		while (i < s->devices.count && d->owner[i] != j)
+			i++;
+		if (i < s->devices.count)
 			d->sizes[j] = choose_sizes(s, d, &d->candidates[j], d->choices[j].replicas,
-						   first->kind);
+						   s->devices.items[i].kind);
 	}
 }
 

@@ -77,13 +77,6 @@ static int apply(struct pass *p, bool may_write, struct err *err)
 	return -1;
 }
 
-static void tell(struct pass *p)
-{
-	plan_print(p->plan, &p->result->actions);
-	p->result->n_waiting = p->plan->n_waiting;
-	p->result->n_running = p->plan->n_running;
-}
-
 static int read_decide_plan_apply(struct pass *p, bool may_write, struct err *err)
 {
 	struct err *first = may_write ? err : &(struct err){ 0 };
@@ -93,8 +86,11 @@ static int read_decide_plan_apply(struct pass *p, bool may_write, struct err *er
 		decide_and_plan(p);
 		if (p->apply)
 			rc = apply(p, may_write, first);
-		if (rc == 0)
-			tell(p);
+		if (rc == 0) {
+			plan_print(p->plan, &p->result->actions);
+			p->result->n_waiting = p->plan->n_waiting;
+			p->result->n_running = p->plan->n_running;
+		}
 	}
 	if (rc == 0 && p->snapshot.look_failed) {
 		*err = p->snapshot.failure;

@@ -48,19 +48,6 @@ void action_describe(const struct action *a, struct text *out)
 	}
 }
 
-static void print_start(const struct action *a, struct text *t)
-{
-	text_addf(t, "start job %lld on ", (long long)a->job_id);
-	describe_devices(a, t);
-	text_addf(t, ": %s", a->why);
-}
-
-static void print_change(const struct action *a, struct text *t)
-{
-	text_addf(t, "change job %lld ", (long long)a->job_id);
-	action_describe(a, t);
-}
-
 /* Nothing is added for what a person is not told of. */
 static void print_action(const struct action *a, struct text *t)
 {
@@ -81,10 +68,13 @@ static void print_action(const struct action *a, struct text *t)
 			  a->run->configuration.replicas == 1 ? "" : "s", a->why);
 		break;
 	case ACTION_START:
-		print_start(a, t);
+		text_addf(t, "start job %lld on ", job);
+		describe_devices(a, t);
+		text_addf(t, ": %s", a->why);
 		break;
 	case ACTION_CHANGE:
-		print_change(a, t);
+		text_addf(t, "change job %lld ", job);
+		action_describe(a, t);
 		break;
 	case ACTION_ADOPT:
 		text_addf(t, "job %lld: the supervisor of run %d is gone; "

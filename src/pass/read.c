@@ -1,5 +1,4 @@
 /* read.c - makes the snapshot: the machine first, then the store. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,12 +17,6 @@ const struct run *snapshot_run_of(const struct snapshot *s, const struct job *jo
 		if (s->runs.items[i].job_id == job->id && s->runs.items[i].stop_reason == STOP_NONE)
 			return &s->runs.items[i];
 	return NULL;
-}
-
-static int poll_runs(const struct engine_context *at, struct snapshot *s, struct err *err)
-{
-	s->answers = xcalloc((size_t)s->runs.count + 1, sizeof(*s->answers));
-	return engine_poll(at, &s->runs, s->answers, err);
 }
 
 /* Asked only of runs that can change their configuration while they run. */
@@ -213,7 +206,10 @@ static int read_jobs(const struct engine_context *at, struct snapshot *s, struct
 	struct store *store = at->store;
 
 	if (store_data_version(store, &s->data_version, err) ||
-	    store_runs_active(store, &s->runs, err) || poll_runs(at, s, err))
+	    store_runs_active(store, &s->runs, err))
+		return -1;
+	s->answers = xcalloc((size_t)s->runs.count + 1, sizeof(*s->answers));
+	if (engine_poll(at, &s->runs, s->answers, err))
 		return -1;
 	if (s->look_failed)
 		return 0;

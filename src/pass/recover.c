@@ -1,6 +1,5 @@
 /* recover.c - the end of what a reboot or a killed profile cut off, which nobody has told the
  * store. */
-#include <math.h>
 #include <stdlib.h>
 
 #include "plan.h"

@@ -1,6 +1,5 @@
 /* sizes.c - the configuration in which a job is to run on the devices that it was assigned. */
 #include <math.h>
-#include <string.h>
 
 #include "decision.h"
 

@@ -51,15 +51,6 @@ static void shrink(const struct assign_pool *p, const int *holder, int job, int 
 	choose(&own);
 }
 
-static void keep_held(struct assign_pool *p, const int *holder, const int *held, const int *count)
-{
-	for (int d = 0; d < p->n_devices; d++) {
-		int j = holder[d];
-
-		p->owner[d] = j >= 0 && held[j] <= count[j] ? j : ASSIGN_FREE;
-	}
-}
-
 static void append_devices(struct assign_pool *p, const int *holder, bool given_up)
 {
 	for (int d = 0; d < p->n_devices; d++)
@@ -151,7 +142,11 @@ void assign_devices(int n_devices, const int *holder, int n_jobs, const int *cou
 	for (int d = 0; d < n_devices; d++)
 		if (holder[d] >= 0)
 			held[holder[d]]++;
-	keep_held(&pool, holder, held, count);
+	for (int d = 0; d < n_devices; d++) {
+		int j = holder[d];
+
+		pool.owner[d] = j >= 0 && held[j] <= count[j] ? j : ASSIGN_FREE;
+	}
 	if (needs_choice(n_jobs, held, count)) {
 		pool.links = links && links_differ(n_devices, links) ? links : NULL;
 		grow_and_shrink(&pool, holder, n_jobs, held, count);

@@ -48,16 +48,6 @@ static void set_out(struct picker *k, struct place *b, bool out)
 			a->within[link] += sign;
 }
 
-static void look(struct picker *k)
-{
-	const struct assign_pool *p = k->pool;
-
-	for (int i = 0; i < p->n; i++)
-		k->places[i] = (struct place){
-			.device = p->device[i], .free = i < p->n_free, .out = true,
-		};
-}
-
 static void offer(struct picker *k, bool free_ones)
 {
 	for (struct place *a = k->places; a < end_of(k); a++)
@@ -192,7 +182,10 @@ void assign_greedily(struct assign_pool *p)
 	bool waits = false;
 
 	k.places = xcalloc((size_t)p->n, sizeof(*k.places));
-	look(&k);
+	for (int i = 0; i < p->n; i++)
+		k.places[i] = (struct place){
+			.device = p->device[i], .free = i < p->n_free, .out = true,
+		};
 	offer(&k, true);
 	for (int t = 0; t < p->n_takers; t++) {
 		if (turns[t].taker->waits && !waits)

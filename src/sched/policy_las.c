@@ -108,11 +108,6 @@ static void give(struct las *las, struct las_job *e, int replicas)
 	las->left -= replicas;
 }
 
-static bool may_launch(const struct las *las, const struct las_job *e)
-{
-	return !las->gathering && (e->job->preemptible || !las->blocked);
-}
-
 /* Running jobs that come before the gathering job get back what they hold, if that is left. */
 static void give_back_held(struct las *las)
 {
@@ -145,7 +140,7 @@ static void give_minimum(struct las *las, struct las_timeline *t, struct las_job
 {
 	int replicas = wanted(las, e);
 	bool fits = replicas <= las->left;
-	bool may = e->held || may_launch(las, e);
+	bool may = e->held || (!las->gathering && (e->job->preemptible || !las->blocked));
 
 	if (fits && may) {
 		give(las, e, replicas);

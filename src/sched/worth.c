@@ -132,12 +132,6 @@ static struct length_distribution length_distribution_of(const struct curves *cu
 	return lengths;
 }
 
-static void length_distribution_release(struct length_distribution *lengths)
-{
-	free(lengths->bins);
-	free(lengths->known);
-}
-
 /* The number of jobs of known length that are at least this long. */
 static int n_as_long(const struct length_distribution *lengths, double length)
 {
@@ -200,7 +194,8 @@ struct worths worths_of(const struct curves *curves)
 
 	for (int i = 0; i < curves->in->n_jobs; i++)
 		set_rank(&w, &lengths, i);
-	length_distribution_release(&lengths);
+	free(lengths.bins);
+	free(lengths.known);
 	return w;
 }
 

@@ -18,21 +18,17 @@ static void clear_goodput(struct sim_job *job, int n)
 		job->goodput[r] = (double)NAN;
 }
 
-static double fixed_goodput(const struct application *a, const struct goodput_model *model,
-			    struct throughput_place place)
-{
-	struct configuration sizes = sizes_spread(a, place, a->fixed_batch_size, false);
-
-	return goodput_of(model, place, (double)sizes.local_batch_size, sizes.accumulation_steps);
-}
-
 static double best_goodput(const struct application *a, const struct goodput_model *model,
 			   struct throughput_place place)
 {
 	struct goodput_choice best;
+	struct configuration sizes;
 
-	if (a->fixed_batch_size)
-		return fixed_goodput(a, model, place);
+	if (a->fixed_batch_size) {
+		sizes = sizes_spread(a, place, a->fixed_batch_size, false);
+		return goodput_of(model, place, (double)sizes.local_batch_size,
+				  sizes.accumulation_steps);
+	}
 	return goodput_best_round(model, place, &best) ? best.goodput : (double)NAN;
 }
 

@@ -1,6 +1,5 @@
 /* sim_generate.c - writes made-up files, all or none. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

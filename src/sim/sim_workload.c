@@ -1,5 +1,4 @@
 /* sim_workload.c - reads a workload's file. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

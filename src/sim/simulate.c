@@ -1,7 +1,6 @@
 /* simulate.c - the loop over intervals. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "figures.h"
 #include "pollux/clock.h"
@@ -199,14 +198,6 @@ static void admit(struct simulation *s)
 	}
 }
 
-static void count_active(struct simulation *s)
-{
-	for (int i = 0; i < s->n_active; i++) {
-		s->active[i]->active_sum += s->n_active;
-		s->active[i]->active_rounds++;
-	}
-}
-
 struct log {
 	struct sim_result *result;
 	double *decide_s;	/* one for each round */
@@ -224,7 +215,10 @@ static int next_decision(struct simulation *s, struct log *log, struct err *err)
 		log->decide_s = xreallocarray(log->decide_s, (size_t)log->capacity,
 					      sizeof(*log->decide_s));
 	}
-	count_active(s);
+	for (int i = 0; i < s->n_active; i++) {
+		s->active[i]->active_sum += s->n_active;
+		s->active[i]->active_rounds++;
+	}
 	if (decide_round(s, &result->rounds[result->n_rounds], &log->decide_s[result->n_rounds],
 			 err))
 		return -1;

@@ -93,14 +93,6 @@ static size_t plain_bytes(const struct log_lines *l, const char *p, size_t n)
 	return i;
 }
 
-static void take_special(struct log_lines *l, char c, log_line_sink *sink, void *arg)
-{
-	if (c == '\n' || c == '\r')
-		end_line(l, sink, arg);
-	else if (c == ESC)
-		l->escape = ESCAPE_BEGUN;
-}
-
 /* Takes bytes of one sort. Returns their number. */
 static size_t take(struct log_lines *l, const char *p, size_t n, double arrival_s,
 		   log_line_sink *sink, void *arg)
@@ -116,7 +108,10 @@ static size_t take(struct log_lines *l, const char *p, size_t n, double arrival_
 		keep(l, p, plain, arrival_s);
 		return plain;
 	}
-	take_special(l, *p, sink, arg);
+	if (*p == '\n' || *p == '\r')
+		end_line(l, sink, arg);
+	else if (*p == ESC)
+		l->escape = ESCAPE_BEGUN;
 	return 1;
 }
 

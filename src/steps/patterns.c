@@ -1,7 +1,6 @@
 /* patterns.c - matches a line and reads its numbers. */
 #include <ctype.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "own_needle.h"

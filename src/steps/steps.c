@@ -197,11 +197,6 @@ static void see_bar(struct steps *s, int i, const struct sighting *seen)
 	}
 }
 
-static double epochs_before(const struct steps *s, int i, enum pattern_kind kind)
-{
-	return kind == KIND_EPOCH ? s->records[i].hits : 0;
-}
-
 static void see(struct steps *s, int i, const struct sighting *seen)
 {
 	if (seen->kind == KIND_IGNORE) {
@@ -218,7 +213,7 @@ static void see(struct steps *s, int i, const struct sighting *seen)
 	if (seen->kind == KIND_BAR)
 		see_bar(s, i, seen);
 	else
-		see_counter(s, i, seen, epochs_before(s, i, seen->kind), false);
+		see_counter(s, i, seen, seen->kind == KIND_EPOCH ? s->records[i].hits : 0, false);
 }
 
 /* --- lines --- */
@@ -244,11 +239,6 @@ static bool may_try(struct steps *s, double arrival_s)
 		return true;
 	s->n_skipped++;
 	return false;
-}
-
-static void pay(struct steps *s, size_t n)
-{
-	s->bytes_left -= (double)(n > TRY_MIN_BYTES ? n : TRY_MIN_BYTES);
 }
 
 /* Lines of other ranks are dropped, or each step would count several times. */
@@ -279,7 +269,7 @@ static void try_patterns(struct steps *s, uint32_t todo, const struct log_line *
 	for (int i = 0; todo; i++, todo >>= 1) {
 		if (!(todo & 1))
 			continue;
-		pay(s, line->n);
+		s->bytes_left -= (double)(line->n > TRY_MIN_BYTES ? line->n : TRY_MIN_BYTES);
 		if (!patterns_match(&s->patterns, i, line->text, line->n, &seen))
 			continue;
 		seen.arrival_s = line->arrival_s;

@@ -197,13 +197,6 @@ static void set_printed(struct track *t, const struct sighting *s, struct step_e
 		set_time(e, STEP_PRINTED_MEAN, 1, s->time_s);
 }
 
-static bool is_timed_by_line(const struct sighting *s)
-{
-	enum pattern_time kind = time_kind_of(s);
-
-	return kind == TIME_STEP || kind == TIME_SUM;
-}
-
 /* A counter that repeats counts batches, unless its unit is known. */
 static enum step_unit unit_of(const struct track *t, const struct sighting *s)
 {
@@ -225,7 +218,8 @@ static double total_of(const struct track *t, const struct sighting *s, enum ste
 static void set_times(struct track *t, const struct sighting *s, struct step_event *e)
 {
 	struct step_event unused = *e;
-	bool by_line = is_timed_by_line(s);
+	enum pattern_time kind = time_kind_of(s);
+	bool by_line = kind == TIME_STEP || kind == TIME_SUM;
 
 	if (!isnan(s->arrival_s))
 		time_by_arrival(t, by_line ? &unused : e);

@@ -5,7 +5,6 @@
 
 #include "pollux/clock.h"
 #include "pollux/job.h"
-#include "pollux/mem.h"
 
 static const char *const job_states[N_JOB_STATES] = {
 	[JOB_QUEUED] = "queued", [JOB_HELD] = "held", [JOB_RUNNING] = "running",

@@ -10,7 +10,6 @@
  * Times ending in _time_s are wall clock (for people); _boot_s are readings of the boot clock and
  * mean something only beside the boot_id of the same row. NULL is "unknown". */
 #include <stdbool.h>
-#include <string.h>
 
 #include "pollux/store_columns.h"
 #include "pollux/text.h"

@@ -1,12 +1,9 @@
 /* store.c - open, create, migrate; transactions. */
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "pollux/mem.h"
 #include "schema.h"
 #include "sql.h"
 

@@ -13,13 +13,6 @@ static const char basis_letters[] = {
 	[FIT_FROM_PRIOR] = 'k',		/* from the kernels that were measured */
 };
 
-static void write_basis(const struct fit_result *fit, char *letters)
-{
-	for (int i = 0; i < N_THROUGHPUT_PARAMS; i++)
-		letters[i] = basis_letters[fit->basis[i]];
-	letters[N_THROUGHPUT_PARAMS] = '\0';
-}
-
 static void read_basis(const char *letters, struct fit_result *fit)
 {
 	for (int i = 0; i < N_THROUGHPUT_PARAMS; i++) {
@@ -90,7 +83,9 @@ int store_model_set(struct store *s, const char *workload, const char *device_ki
 	const struct throughput_params *p = &m->fit.params;
 	char basis[N_THROUGHPUT_PARAMS + 1];
 
-	write_basis(&m->fit, basis);
+	for (int i = 0; i < N_THROUGHPUT_PARAMS; i++)
+		basis[i] = basis_letters[m->fit.basis[i]];
+	basis[N_THROUGHPUT_PARAMS] = '\0';
 	return sql_run(s, NULL, err, "INSERT OR REPLACE INTO models (workload, device_kind, alpha_grad,"
 		       " beta_grad, alpha_sync_local, beta_sync_local, alpha_sync_node,"
 		       " beta_sync_node, gamma, basis, stop, objective, rmse_grad, rmse_step,"

@@ -191,12 +191,6 @@ static const struct device_words *words_of(const struct device *d)
 	return device_backend_of(d->id)->words;
 }
 
-static bool is_slowed(const struct device_reading *now)
-{
-	/* A power cap is usual at work. */
-	return now->slowed_by && strcmp(now->slowed_by, "power cap") != 0;
-}
-
 static void print_remarks(const struct devices_view *v, int n)
 {
 	const char *advice = NULL;
@@ -212,7 +206,7 @@ static void print_remarks(const struct devices_view *v, int n)
 			printf("%s: %s, beside its job\n", d->name,
 			       device_user_describe(u, &v->list, text));
 		print_processes(v, i);
-		if (is_slowed(&d->now))
+		if (d->now.slowed_by && strcmp(d->now.slowed_by, "power cap") != 0)	/* usual */
 			printf("%s: its clock is slowed by %s\n", d->name, d->now.slowed_by);
 		if (d->now.forgets_state)
 			advice = words_of(d)->forgets_state;

@@ -1,5 +1,4 @@
 /* devices_view.c - read what 'pollux devices' has to show. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

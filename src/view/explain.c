@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "pollux/engine.h"
 #include "pollux/explain.h"
@@ -147,15 +146,6 @@ bool explanation_is_measured(const struct explanation *e, int r)
 	return false;
 }
 
-static void weigh_devices(struct explanation *e)
-{
-	for (int r = 1; r <= e->n_devices; r++) {
-		job_model_best(&e->model, r, &e->best[r]);
-		if (!e->least && !explanation_obstacle(e, r))
-			e->least = r;
-	}
-}
-
 static void weigh_now(struct explanation *e)
 {
 	const struct run *run = e->item->run;
@@ -266,7 +256,11 @@ static int read_all(struct session *s, int64_t job_id, struct explanation *e, st
 		return -1;
 	e->best = xcalloc((size_t)e->n_devices + 1, sizeof(*e->best));
 	if (e->model.known) {
-		weigh_devices(e);
+		for (int r = 1; r <= e->n_devices; r++) {
+			job_model_best(&e->model, r, &e->best[r]);
+			if (!e->least && !explanation_obstacle(e, r))
+				e->least = r;
+		}
 		weigh_now(e);
 		weigh_batches(e);
 	}

@@ -164,16 +164,6 @@ static void add_left(const struct explanation *e, struct text *t)
 	text_add(t, e->now.goodput > 0 ? ", $now using 1:2 with points ls 5 title 'now'\n" : "\n");
 }
 
-/* Commands for the axis at the right edge of the right picture. */
-static void add_efficiency_axis(struct text *t)
-{
-	text_add(t, "set border 11\n"
-		 "set y2label 'efficiency, %'\n"
-		 "set y2range [0:105]\n"
-		 "set y2tics 20 nomirror out scale 0.6 tc rgb '#333333'\n"
-		 "set format y2 '%.0f'\n");
-}
-
 static void add_right(const struct explanation *e, struct text *t)
 {
 	double low = (double)configuration_batch_size(&e->batches[0].configuration);
@@ -188,7 +178,11 @@ static void add_right(const struct explanation *e, struct text *t)
 		  "set xrange [%.9g:%.9g]\n",
 		  e->replicas, plural(e->replicas), low / 1.15, high * 1.15);
 	if (knows_goodput(e))
-		add_efficiency_axis(t);
+		text_add(t, "set border 11\n"		/* an axis at the right edge */
+			 "set y2label 'efficiency, %'\n"
+			 "set y2range [0:105]\n"
+			 "set y2tics 20 nomirror out scale 0.6 tc rgb '#333333'\n"
+			 "set format y2 '%.0f'\n");
 	text_addf(t, "plot $sizes using 1:2 with %s ls 2 title 'throughput', ", with);
 	if (knows_goodput(e))
 		text_addf(t,

@@ -186,15 +186,6 @@ void explanation_print_fit(const struct explanation *e, const struct output *out
 	text_release(&t);
 }
 
-static void print_model(const struct explanation *e, const struct output *out)
-{
-	fputs("\nmodel (of a step's time; basis: see pollux-goodput(7))\n", out->file);
-	explanation_print_parameters(e, out);
-	explanation_print_fit(e, out);
-	fputs("\nmeasured step times, and the model's\n", out->file);
-	explanation_print_observations(e, out);
-}
-
 /* --- noise --- */
 
 static void print_noise_scale(const struct explanation *e, const struct output *out)
@@ -370,7 +361,11 @@ void explanation_print(const struct explanation *e, const struct output *out)
 	if (e->model.known) {
 		print_devices(e, out);
 		print_batches(e, out);
-		print_model(e, out);
+		fputs("\nmodel (of a step's time; basis: see pollux-goodput(7))\n", out->file);
+		explanation_print_parameters(e, out);
+		explanation_print_fit(e, out);
+		fputs("\nmeasured step times, and the model's\n", out->file);
+		explanation_print_observations(e, out);
 	} else {
 		print_missing(e, out);
 	}

@@ -96,13 +96,6 @@ static int by_submission(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-static void sort_jobs(struct history *h, const struct job **order)
-{
-	for (int i = 0; i < h->list.count; i++)
-		order[i] = &h->list.items[i];
-	qsort(order, (size_t)h->list.count, sizeof(const struct job *), by_submission);
-}
-
 static int make_jobs(struct session *s, struct history *h, const struct job *const *order,
 		     struct err *err)
 {
@@ -190,7 +183,9 @@ static int read_all(struct session *s, struct history *h, struct err *err)
 	if (store_dependencies_all(&s->store, &h->dependencies, err) || read_workloads(s, h, err))
 		return -1;
 	order = xcalloc((size_t)h->list.count, sizeof(const struct job *));
-	sort_jobs(h, order);
+	for (int i = 0; i < h->list.count; i++)
+		order[i] = &h->list.items[i];
+	qsort(order, (size_t)h->list.count, sizeof(const struct job *), by_submission);
 	rc = make_jobs(s, h, order, err);
 	free(order);
 	if (rc)

@@ -1,5 +1,4 @@
 /* profile_json.c - pollux profile --json, for programs. pollux-profile(1) has the schema. */
-#include <math.h>
 #include <string.h>
 
 #include "pollux/json.h"
@@ -90,15 +89,6 @@ static void print_recommended(struct json *j, const struct profile_report *r)
 	json_end(j);
 }
 
-static void print_warnings(struct json *j, const struct profile_report *r)
-{
-	json_array(j, "warnings");
-	for (int i = 0; i < r->details.events.count; i++)
-		if (!strcmp(r->details.events.items[i].kind, "warning"))
-			json_string(j, NULL, r->details.events.items[i].text);
-	json_end(j);
-}
-
 void profile_report_print_json(const struct profile_report *r, FILE *out)
 {
 	struct json j;
@@ -111,7 +101,11 @@ void profile_report_print_json(const struct profile_report *r, FILE *out)
 		print_point(&j, &r->rows[i]);
 	json_end(&j);
 	print_recommended(&j, r);
-	print_warnings(&j, r);
+	json_array(&j, "warnings");
+	for (int i = 0; i < r->details.events.count; i++)
+		if (!strcmp(r->details.events.items[i].kind, "warning"))
+			json_string(&j, NULL, r->details.events.items[i].text);
+	json_end(&j);
 	json_number(&j, "restart_s", r->e.knowledge.restart_s);
 	explanation_print_json_missing(&j, &r->e);
 	explanation_print_json_curves(&j, &r->e);

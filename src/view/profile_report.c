@@ -15,12 +15,6 @@ static const char *why_of(const struct event_list *events, const struct run *run
 	return "";
 }
 
-static double model_time(const struct explanation *e, const struct run *run)
-{
-	return e->knowledge.modelled && run->configuration.local_batch_size > 0
-		? explanation_step_time(e, &run->configuration) : (double)NAN;
-}
-
 static int read_rows(struct session *s, struct profile_report *r, struct err *err)
 {
 	r->rows = xcalloc((size_t)r->details.runs.count, sizeof(*r->rows));
@@ -31,7 +25,9 @@ static int read_rows(struct session *s, struct profile_report *r, struct err *er
 		if (store_observation_get(&s->store, row->run, &row->observation, err))
 			return -1;
 		row->half_width = steady_half_width(&row->observation);
-		row->model_step_time_s = model_time(&r->e, row->run);
+		row->model_step_time_s =
+			r->e.knowledge.modelled && row->run->configuration.local_batch_size > 0
+			? explanation_step_time(&r->e, &row->run->configuration) : (double)NAN;
 		row->why = why_of(&r->details.events, row->run);
 		row->stopped = row->run->stop_reason == STOP_CANCEL ||
 			       (i + 1 == r->details.runs.count && r->e.job->state == JOB_CANCELLED);

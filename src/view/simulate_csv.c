@@ -1,5 +1,4 @@
 /* simulate_csv.c - jobs and decisions of simulations as comma-separated values (RFC 4180). */
-#include <math.h>
 #include <string.h>
 
 #include "pollux/file.h"

@@ -1,5 +1,4 @@
 /* simulate_print.c - figures of simulations, for people and for programs. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,11 +52,6 @@ void simulations_add_title(const struct simulations *s, struct text *t)
 			  o->lengths_known ? "known" : "unknown");
 }
 
-static bool is_part_end(char c)
-{
-	return c == '-' || c == '_' || c == '.' || c == ' ';
-}
-
 /* The number of bytes that all names begin with, up to the end of a part of the name: "trace-" for
  * "trace-1" and "trace-2". */
 static size_t common_start(const struct simulations *s)
@@ -72,7 +66,7 @@ static size_t common_start(const struct simulations *s)
 			same++;
 		n = same;
 	}
-	while (n > 0 && !is_part_end(first[n - 1]))
+	while (n > 0 && !strchr("-_. ", first[n - 1]))
 		n--;
 	return n;
 }

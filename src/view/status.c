@@ -101,13 +101,6 @@ static double throughput_of(const struct run *run)
 	return samples > 0 && seconds > 0 ? samples / seconds : (double)NAN;
 }
 
-static double done_ratio_of(const struct job *job)
-{
-	if (job->declared.total_samples > 0)
-		return job->progress.samples / job->declared.total_samples;
-	return job->progress.steps / job_total_steps(job);
-}
-
 /* NaN if total or done is; 0 if more was done than was declared. */
 static double remaining(double total, double done)
 {
@@ -137,7 +130,9 @@ static void derive(const struct status *status, const struct job *job, struct st
 						     : (double)NAN,
 		.attained_service_device_s = job->progress.attained_service_device_s +
 					     (run ? run->configuration.replicas * duration_s : 0),
-		.done_ratio = done_ratio_of(job),
+		.done_ratio = job->declared.total_samples > 0
+			? job->progress.samples / job->declared.total_samples
+			: job->progress.steps / job_total_steps(job),
 		.throughput_eps = run ? throughput_of(run) : (double)NAN,
 	};
 	item->eta_s = run ? eta_of(item) : (double)NAN;
@@ -154,18 +149,10 @@ static bool held_by_earlier(const struct run_list *runs, int until, const char *
 	return false;
 }
 
-static int count_devices(const struct run_list *runs)
-{
-	int n = 0;
-
-	for (int i = 0; i < runs->count; i++)
-		for (int k = 0; k < runs->items[i].configuration.replicas; k++)
-			n += !held_by_earlier(runs, i, runs->items[i].devices[k].id);
-	return n;
-}
-
 static void count_jobs(struct status *status)
 {
+	const struct run_list *runs = &status->runs;
+
 	for (int i = 0; i < status->jobs.count; i++) {
 		enum job_state state = status->jobs.items[i].state;
 
@@ -174,7 +161,10 @@ static void count_jobs(struct status *status)
 		status->n_held += state == JOB_HELD;
 		status->n_ended += job_has_ended(state);
 	}
-	status->n_devices_in_use = count_devices(&status->runs);
+	for (int i = 0; i < runs->count; i++)
+		for (int k = 0; k < runs->items[i].configuration.replicas; k++)
+			status->n_devices_in_use +=
+				!held_by_earlier(runs, i, runs->items[i].devices[k].id);
 }
 
 /* --- reading --- */

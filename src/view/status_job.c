@@ -148,15 +148,6 @@ static void add_learning_rate(struct text *t, const struct declaration *declared
 		text_addf(t, ", scaled by %s", declared->learning_rate_rule);
 }
 
-static void add_after(struct text *t, const struct dependency_list *after)
-{
-	for (int i = 0; i < after->count; i++)
-		text_addf(t, "%sjob %lld%s, which is %s", i ? "; " : "",
-			  (long long)after->items[i].after_id,
-			  after->items[i].must_succeed ? " (to succeed)" : "",
-			  job_state_name(after->items[i].after_state));
-}
-
 static void print_declared(const struct job *job, const struct status_details *d,
 			   const struct output *out)
 {
@@ -180,7 +171,11 @@ static void print_declared(const struct job *job, const struct status_details *d
 	add_number(&t, "steps", declared->total_steps);
 	output_textline(out, "total", &t);
 	output_line(out, "step regex", d->command.step_regex);
-	add_after(&t, &d->after);
+	for (int i = 0; i < d->after.count; i++)
+		text_addf(&t, "%sjob %lld%s, which is %s", i ? "; " : "",
+			  (long long)d->after.items[i].after_id,
+			  d->after.items[i].must_succeed ? " (to succeed)" : "",
+			  job_state_name(d->after.items[i].after_state));
 	output_textline(out, "after", &t);
 	text_addf(&t, "weight %.6g, %s, %d retries", declared->weight,
 		  preemption_words[declared->preemption], declared->retries);

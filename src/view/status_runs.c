@@ -98,12 +98,6 @@ static void add_earlier(struct table *t, const struct observation_row *row)
 	table_text(t, "before that");
 }
 
-static bool is_earlier(const struct observation_row *row, const struct run *run)
-{
-	return row->run_id == run->id &&
-	       !configuration_equal(&row->configuration, &run->configuration);
-}
-
 void status_print_runs(const struct status *status, const struct status_job *item,
 		       const struct status_details *d, const struct output *out)
 {
@@ -128,7 +122,9 @@ void status_print_runs(const struct status *status, const struct status_job *ite
 	for (int r = 0; r < d->runs.count; r++) {
 		add_run(&t, status, item, &d->runs.items[r]);
 		for (int i = d->of_runs.count - 1; i >= 0; i--)
-			if (is_earlier(&d->of_runs.items[i], &d->runs.items[r]))
+			if (d->of_runs.items[i].run_id == d->runs.items[r].id &&
+			    !configuration_equal(&d->of_runs.items[i].configuration,
+						 &d->runs.items[r].configuration))
 				add_earlier(&t, &d->of_runs.items[i]);
 	}
 	table_end(&t, out);
