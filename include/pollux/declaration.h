@@ -75,6 +75,5 @@ extern const struct declared_field declared_fields[];
 extern const int n_declared_fields;
 extern const struct store_columns declared_columns;		/* of all rows, for struct declaration */
 
-const char *preemption_name(enum preemption preemption);	/* "always", "saved", "never" */
 
 #endif

@@ -55,11 +55,6 @@ const char *explanation_obstacle(const struct explanation *e, int r);
 /* True if steps were measured on r devices; else all that is known of r devices is predicted. */
 bool explanation_is_measured(const struct explanation *e, int r);
 
-/* The choice for updates of batch_size samples on so many replicas, with as few passes as the
- * limits allow. False: the limits allow no such choice. */
-bool explanation_of_batch(const struct explanation *e, int replicas, int64_t batch_size,
-			  struct goodput_choice *choice);
-
 /* True if the efficiency of a choice is only assumed: while the noise scale is unknown, larger
  * batches are taken to bring nothing. */
 bool explanation_assumes(const struct explanation *e, const struct goodput_choice *c);

@@ -138,7 +138,6 @@ const char *stop_reason_name(enum stop_reason reason);
 const char *stop_reason_words(enum stop_reason reason);
 const char *run_outcome_name(enum run_outcome outcome);
 int job_state_parse(const char *name);			/* -1: no such name */
-int run_state_parse(const char *name);
 int stop_reason_parse(const char *name);
 int run_outcome_parse(const char *name);
 extern const struct field_names job_state_names, run_state_names, stop_reason_names,

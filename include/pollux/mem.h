@@ -8,6 +8,11 @@
 void *xmalloc(size_t bytes);
 void *xcalloc(size_t n, size_t bytes);
 void *xreallocarray(void *old, size_t n, size_t bytes);
+
+/* Make room for one element more than count, in an array that only this function has made: it
+ * doubles whenever count reaches a power of two. */
+void *xgrow(void *items, int count, size_t bytes);
+
 char *xstrdup(const char *s);
 char *xasprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -17,6 +17,9 @@ int picture_check(const char *path, struct err *err);
  * EX_CANTCREAT: the file cannot be written. */
 int picture_draw(const char *script, const char *path, struct err *err);
 
+/* Begin a script with the terminal for the format and the style that all pictures share. */
+void picture_add_style(struct text *script, const char *format);
+
 /* Add at most so many characters of a name, to stand between single quotes in a script. There,
  * only a quote means something to gnuplot; a backquote is replaced to be safe. */
 void picture_add_quoted(struct text *script, const char *s, int characters);

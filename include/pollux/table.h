@@ -54,7 +54,7 @@ struct table {
 	int n_columns;
 	struct text text;	/* of all cells, one after the other */
 	struct table_slice *cells;	/* owned */
-	int n_cells, capacity;
+	int n_cells;
 	int *styles;		/* owned; of each row up to the last that was given one */
 	int n_styles;
 };

@@ -18,7 +18,7 @@ struct action *plan_add(struct plan *p, enum action_kind kind, int64_t job_id,
 {
 	struct action *a;
 
-	p->items = xreallocarray(p->items, (size_t)p->count + 1, sizeof(*p->items));
+	p->items = xgrow(p->items, p->count, sizeof(*p->items));
 	a = &p->items[p->count++];
 	*a = (struct action){
 		.kind = kind, .job_id = job_id, .run = run, .next_start_s = (double)NAN,

@@ -172,6 +172,21 @@ int picture_draw(const char *script, const char *path, struct err *err)
 	return draw(script, path, err);
 }
 
+void picture_add_style(struct text *t, const char *format)
+{
+	if (!strcmp(format, "svg"))
+		text_add(t, "set terminal svg size 1100,500 noenhanced font 'DejaVu Sans,Arial,"
+			 "sans-serif,13' background rgb 'white' linewidth 1.2\n");
+	else
+		text_add(t, "set terminal pngcairo size 1100,500 noenhanced font 'Sans,10.5' "
+			 "background rgb 'white' linewidth 1.4\n");
+	text_add(t, "set border 3 lc rgb '#555555'\n"
+		 "set grid back lc rgb '#dddddd' lt 1 lw 0.6\n"
+		 "set tics nomirror out scale 0.6 tc rgb '#333333'\n"
+		 "set key below center horizontal Left reverse samplen 2 spacing 1.2\n"
+		 "set bmargin 7.5\n");
+}
+
 void picture_add_quoted(struct text *script, const char *s, int characters)
 {
 	for (size_t n; *s && characters > 0; s += n, characters--) {

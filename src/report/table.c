@@ -73,10 +73,7 @@ static void end_cell(struct table *t, size_t start)
 		span.width = utf8_width(s, span.bytes);
 	}
 	t->text.length = start + span.bytes;
-	if (t->n_cells == t->capacity) {
-		t->capacity = t->capacity ? 2 * t->capacity : 64;
-		t->cells = xreallocarray(t->cells, (size_t)t->capacity, sizeof(*t->cells));
-	}
+	t->cells = xgrow(t->cells, t->n_cells, sizeof(*t->cells));
 	t->cells[t->n_cells++] = span;
 }
 

@@ -16,7 +16,8 @@ static bool links_differ(int n_devices, const unsigned char *links)
 	return false;
 }
 
-void assign_in_order(struct assign_pool *p)
+/* Rule 4 alone, for links that are all the same. */
+static void assign_in_order(struct assign_pool *p)
 {
 	int next = 0;
 

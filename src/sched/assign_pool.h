@@ -32,7 +32,5 @@ static inline int assign_link(const struct assign_pool *p, int a, int b)
 void assign_exactly(struct assign_pool *p);
 /* Approximates rules 3 and 4 by picking one device at a time; links is not NULL. */
 void assign_greedily(struct assign_pool *p);
-/* Rule 4 alone, for links that are all the same. */
-void assign_in_order(struct assign_pool *p);
 
 #endif

@@ -25,10 +25,7 @@ void agent_release(struct agent *a)
 static void add(struct agent *a, struct throughput_place place, int64_t local_batch_size,
 		struct times times)
 {
-	if (a->n == a->capacity) {
-		a->capacity = a->capacity ? 2 * a->capacity : 16;
-		a->seen = xreallocarray(a->seen, (size_t)a->capacity, sizeof(*a->seen));
-	}
+	a->seen = xgrow(a->seen, a->n, sizeof(*a->seen));
 	a->seen[a->n++] = (struct fit_observation){
 		.configuration = configuration_at(place, local_batch_size, 1), .weight = 1,
 		.step_time_s = times.step_s, .sync_time_s = times.sync_s,

@@ -17,7 +17,7 @@
 struct agent {
 	const struct application *application;
 	struct fit_observation *seen;	/* owned */
-	int n, capacity;
+	int n;
 	int max_replicas;		/* observed */
 	bool stale;			/* observations were added since the fit */
 	int version;			/* counts the fits; 0: none yet */

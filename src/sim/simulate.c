@@ -23,7 +23,7 @@ void sim_options_set_knowledge(struct sim_options *o, const struct policy *polic
 	o->lengths_known = all;
 }
 
-struct manner manner_of(const struct policy *policy)
+static struct manner manner_of(const struct policy *policy)
 {
 	bool optimus = policy == &policy_optimus, tiresias = policy == &policy_tiresias;
 	bool owners = tiresias || policy == &policy_srtf || !policy->models_goodput;
@@ -201,20 +201,14 @@ static void admit(struct simulation *s)
 struct log {
 	struct sim_result *result;
 	double *decide_s;	/* one for each round */
-	int capacity;
 };
 
 static int next_decision(struct simulation *s, struct log *log, struct err *err)
 {
 	struct sim_result *result = log->result;
 
-	if (result->n_rounds == log->capacity) {
-		log->capacity = log->capacity ? 2 * log->capacity : 1024;
-		result->rounds = xreallocarray(result->rounds, (size_t)log->capacity,
-					       sizeof(*result->rounds));
-		log->decide_s = xreallocarray(log->decide_s, (size_t)log->capacity,
-					      sizeof(*log->decide_s));
-	}
+	result->rounds = xgrow(result->rounds, result->n_rounds, sizeof(*result->rounds));
+	log->decide_s = xgrow(log->decide_s, result->n_rounds, sizeof(*log->decide_s));
 	for (int i = 0; i < s->n_active; i++) {
 		s->active[i]->active_sum += s->n_active;
 		s->active[i]->active_rounds++;

@@ -78,8 +78,6 @@ struct simulation {
 	double progress_s;	/* when a job last progressed */
 };
 
-struct manner manner_of(const struct policy *policy);
-
 static inline double job_end(const struct sim_job *job)
 {
 	const struct application *a = job->spec->application;

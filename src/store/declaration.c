@@ -133,11 +133,6 @@ const struct store_columns declared_columns = {
 	sizeof(declared_fields[0]),
 };
 
-const char *preemption_name(enum preemption preemption)
-{
-	return preemptions[preemption];
-}
-
 /* Lists have thousands of jobs: each declaration begins as a copy of the first. */
 void declaration_init(struct declaration *d)
 {

@@ -80,11 +80,6 @@ int job_state_parse(const char *name)
 	return parse(job_states, N_JOB_STATES, name);
 }
 
-int run_state_parse(const char *name)
-{
-	return parse(run_states, N_RUN_STATES, name);
-}
-
 int stop_reason_parse(const char *name)
 {
 	return parse(stop_reasons, N_STOP_REASONS, name);

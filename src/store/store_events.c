@@ -82,8 +82,7 @@ int store_events_of_job(struct store *s, int64_t job_id, struct event_list *list
 		      " WHERE job_id = ? ORDER BY id", "i", job_id))
 		return -1;
 	while ((rc = sql_row(s, q, err)) == 1) {
-		list->items = xreallocarray(list->items, (size_t)list->count + 1,
-					    sizeof(*list->items));
+		list->items = xgrow(list->items, list->count, sizeof(*list->items));
 		list->items[list->count++] = (struct event){
 			.time_s = sql_double(q, 0), .job_id = sql_int(q, 1, 0),
 			.run_id = sql_int(q, 2, 0), .kind = sql_text(q, 3), .text = sql_text(q, 4),

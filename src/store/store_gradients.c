@@ -43,7 +43,7 @@ int store_gradients_of_workload(struct store *s, const char *workload, struct gr
 				struct err *err)
 {
 	sqlite3_stmt *q;
-	int rc, capacity = 0;
+	int rc;
 
 	*list = (struct gradient_list){ 0 };
 	if (sql_query(s, &q, err, "SELECT g.run_id, r.job_id, r.replicas,"
@@ -56,11 +56,7 @@ int store_gradients_of_workload(struct store *s, const char *workload, struct gr
 		      (int64_t)STORE_GRADIENTS_MAX))
 		return -1;
 	while ((rc = sql_row(s, q, err)) == 1) {
-		if (list->count == capacity) {
-			capacity = capacity ? 2 * capacity : 64;
-			list->items = xreallocarray(list->items, (size_t)capacity,
-						    sizeof(*list->items));
-		}
+		list->items = xgrow(list->items, list->count, sizeof(*list->items));
 		list->items[list->count++] = read_gradient(q);
 	}
 	sql_done(q);

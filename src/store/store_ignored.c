@@ -35,8 +35,7 @@ int store_ignored_list(struct store *s, struct ignored_list *list, struct err *e
 		      " ORDER BY pid", "t", clock_boot_id()))
 		return -1;
 	while ((rc = sql_row(s, q, err)) == 1) {
-		list->items = xreallocarray(list->items, (size_t)list->count + 1,
-					    sizeof(*list->items));
+		list->items = xgrow(list->items, list->count, sizeof(*list->items));
 		list->items[list->count++] =
 			(struct ignored_process){ sql_int(q, 0, 0), sql_int(q, 1, 0) };
 	}

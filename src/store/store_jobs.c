@@ -46,7 +46,7 @@ int store_jobs_list(struct store *s, enum job_filter filter, double since_wall_s
 			" ORDER BY id",
 	};
 	sqlite3_stmt *q;
-	int rc, capacity = 0;
+	int rc;
 
 	*list = (struct job_list){ 0 };
 	if (rows_query(s, &q, err, (struct row_columns){ &jobs_table, 0 },
@@ -54,11 +54,7 @@ int store_jobs_list(struct store *s, enum job_filter filter, double since_wall_s
 		       filter == JOBS_RECENT ? "d" : "", since_wall_s))
 		return -1;
 	while ((rc = sql_row(s, q, err)) == 1) {
-		if (list->count == capacity) {
-			capacity = capacity ? 2 * capacity : 64;
-			list->items = xreallocarray(list->items, (size_t)capacity,
-						    sizeof(*list->items));
-		}
+		list->items = xgrow(list->items, list->count, sizeof(*list->items));
 		read_job(q, &list->items[list->count++]);
 	}
 	sql_done(q);
@@ -67,32 +63,29 @@ int store_jobs_list(struct store *s, enum job_filter filter, double since_wall_s
 	return rc;
 }
 
-int store_has_work(struct store *s, bool *has, struct err *err)
+static int ask(struct store *s, const char *sql, bool *yes, struct err *err)
 {
 	sqlite3_stmt *q;
 	int rc;
 
-	if (sql_query(s, &q, err, "SELECT EXISTS (SELECT 1 FROM jobs WHERE state IN ('queued', 'running'))"
-		      " OR EXISTS (SELECT 1 FROM runs WHERE state <> 'ended')", ""))
+	if (sql_query(s, &q, err, sql, ""))
 		return -1;
 	rc = sql_row(s, q, err);
-	*has = rc == 1 && sqlite3_column_int(q, 0);
+	*yes = rc == 1 && sqlite3_column_int(q, 0);
 	sql_done(q);
 	return rc < 0 ? -1 : 0;
 }
 
+int store_has_work(struct store *s, bool *has, struct err *err)
+{
+	return ask(s, "SELECT EXISTS (SELECT 1 FROM jobs WHERE state IN ('queued', 'running'))"
+		   " OR EXISTS (SELECT 1 FROM runs WHERE state <> 'ended')", has, err);
+}
+
 int store_has_schedulable(struct store *s, bool *has, struct err *err)
 {
-	sqlite3_stmt *q;
-	int rc;
-
-	if (sql_query(s, &q, err, "SELECT EXISTS (SELECT 1 FROM jobs WHERE state IN ('queued', 'running')"
-		      " AND profile = 0)", ""))
-		return -1;
-	rc = sql_row(s, q, err);
-	*has = rc == 1 && sqlite3_column_int(q, 0);
-	sql_done(q);
-	return rc < 0 ? -1 : 0;
+	return ask(s, "SELECT EXISTS (SELECT 1 FROM jobs WHERE state IN ('queued', 'running')"
+		   " AND profile = 0)", has, err);
 }
 
 void job_list_release(struct job_list *list)
@@ -180,7 +173,7 @@ static int compare_dependencies(const void *a, const void *b)
 static int list_dependencies(struct store *s, const char *sql, struct dependency_list *list, struct err *err)
 {
 	sqlite3_stmt *q;
-	int rc, capacity = 0;
+	int rc;
 
 	*list = (struct dependency_list){ 0 };
 	if (sql_query(s, &q, err, sql, ""))
@@ -188,10 +181,7 @@ static int list_dependencies(struct store *s, const char *sql, struct dependency
 	while ((rc = sql_row(s, q, err)) == 1) {
 		struct dependency *d;
 
-		if (list->count == capacity) {
-			capacity = capacity ? 2 * capacity : 16;
-			list->items = xreallocarray(list->items, (size_t)capacity, sizeof(*d));
-		}
+		list->items = xgrow(list->items, list->count, sizeof(*d));
 		d = &list->items[list->count++];
 		d->job_id = sql_int(q, 0, 0);
 		d->after_id = sql_int(q, 1, 0);

@@ -108,14 +108,10 @@ static void read_observation(sqlite3_stmt *q, struct observation_row *row)
 static int read_observations(struct store *s, sqlite3_stmt *q, struct observation_list *list,
 			     struct err *err)
 {
-	int rc, capacity = 0;
+	int rc;
 
 	while ((rc = sql_row(s, q, err)) == 1) {
-		if (list->count == capacity) {
-			capacity = capacity ? 2 * capacity : 16;
-			list->items = xreallocarray(list->items, (size_t)capacity,
-						    sizeof(*list->items));
-		}
+		list->items = xgrow(list->items, list->count, sizeof(*list->items));
 		read_observation(q, &list->items[list->count++]);
 	}
 	sql_done(q);
@@ -231,7 +227,7 @@ int store_step_times(struct store *s, const char *workload, const char *device_k
 		      " GROUP BY r.job_id, o.replicas ORDER BY newest DESC, o.replicas", "tt", workload, device_kind))
 		return -1;
 	while ((rc = sql_row(s, q, err)) == 1) {
-		list->items = xreallocarray(list->items, (size_t)list->count + 1, sizeof(*list->items));
+		list->items = xgrow(list->items, list->count, sizeof(*list->items));
 		list->items[list->count++] = (struct step_time){
 			.job_id = sql_int(q, 0, 0), .replicas = (int)sql_int(q, 1, 1), .seconds = sql_double(q, 2),
 		};

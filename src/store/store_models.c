@@ -131,8 +131,7 @@ int store_workload_stamps(struct store *s, const char *device_kind, struct workl
 		      " AND o.device_kind = ?1 GROUP BY w.workload", "t", device_kind))
 		return -1;
 	while ((rc = sql_row(s, q, err)) == 1) {
-		list->items = xreallocarray(list->items, (size_t)list->count + 1,
-					    sizeof(*list->items));
+		list->items = xgrow(list->items, list->count, sizeof(*list->items));
 		read_stamp(q, &list->items[list->count++]);
 	}
 	sql_done(q);

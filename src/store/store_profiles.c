@@ -39,8 +39,7 @@ int store_reserved_list(struct store *s, struct reserved_list *list, struct err 
 		      " ORDER BY job_id, device", ""))
 		return -1;
 	while ((rc = sql_row(s, q, err)) == 1) {
-		list->items = xreallocarray(list->items, (size_t)list->count + 1,
-					    sizeof(*list->items));
+		list->items = xgrow(list->items, list->count, sizeof(*list->items));
 		read_reserved(q, &list->items[list->count++]);
 	}
 	sql_done(q);

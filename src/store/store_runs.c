@@ -77,8 +77,7 @@ static int read_list(struct store *s, sqlite3_stmt *q, struct run_list *list, st
 	int rc;
 
 	while ((rc = sql_row(s, q, err)) == 1) {
-		list->items = xreallocarray(list->items, (size_t)list->count + 1,
-					    sizeof(*list->items));
+		list->items = xgrow(list->items, list->count, sizeof(*list->items));
 		if (read_run(s, q, &list->items[list->count++], err)) {
 			rc = -1;
 			break;

@@ -39,6 +39,13 @@ void *xreallocarray(void *old, size_t n, size_t bytes)
 	return check(reallocarray(old, n ? n : 1, bytes ? bytes : 1));
 }
 
+void *xgrow(void *items, int count, size_t bytes)
+{
+	size_t n = (size_t)count;
+
+	return n & (n - 1) ? items : xreallocarray(items, n ? 2 * n : 1, bytes);
+}
+
 char *xstrdup(const char *s)
 {
 	return check(strdup(s));

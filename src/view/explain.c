@@ -170,8 +170,10 @@ static struct configuration spread_exactly(int64_t batch_size, int replicas, int
 	return (struct configuration){ .replicas = 0 };
 }
 
-bool explanation_of_batch(const struct explanation *e, int replicas, int64_t batch_size,
-			  struct goodput_choice *choice)
+/* The choice for updates of batch_size samples on so many replicas, with as few passes as the
+ * limits allow. False: the limits allow no such choice. */
+static bool choice_of_batch(const struct explanation *e, int replicas, int64_t batch_size,
+			    struct goodput_choice *choice)
 {
 	struct goodput_model g = job_model_on(&e->model, replicas);
 	int64_t local_max = g.max_local_batch_size, m0 = g.initial_batch_size;
@@ -230,9 +232,9 @@ static void weigh_batches(struct explanation *e)
 	if (e->replicas < 1)
 		return;
 	for (int64_t m = m0; m <= max && e->n_batches < BATCHES_MAX - 4; m *= 2)
-		e->n_batches += explanation_of_batch(e, e->replicas, m, &e->batches[e->n_batches]);
-	e->n_batches += explanation_of_batch(e, e->replicas, max > m0 ? max : m0,
-					     &e->batches[e->n_batches]);
+		e->n_batches += choice_of_batch(e, e->replicas, m, &e->batches[e->n_batches]);
+	e->n_batches += choice_of_batch(e, e->replicas, max > m0 ? max : m0,
+					&e->batches[e->n_batches]);
 	if (e->replicas <= e->n_devices && e->best[e->replicas].goodput > 0)
 		e->batches[e->n_batches++] = e->best[e->replicas];
 	if (e->now.goodput > 0)

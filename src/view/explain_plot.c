@@ -110,29 +110,14 @@ static void add_now(const struct explanation *e, struct text *t)
 
 /* --- the picture --- */
 
-static void add_terminal(const char *format, struct text *t)
-{
-	if (!strcmp(format, "svg"))
-		text_add(t, "set terminal svg size 1100,500 noenhanced font 'DejaVu Sans,Arial,"
-			 "sans-serif,13' background rgb 'white' linewidth 1.2\n");
-	else
-		text_add(t, "set terminal pngcairo size 1100,500 noenhanced font 'Sans,10.5' "
-			 "background rgb 'white' linewidth 1.4\n");
-}
-
-static void add_style(struct text *t)
+static void add_line_styles(struct text *t)
 {
 	text_add(t,
-		 "set border 3 lc rgb '#555555'\n"
-		 "set grid back lc rgb '#dddddd' lt 1 lw 0.6\n"
-		 "set tics nomirror out scale 0.6 tc rgb '#333333'\n"
-		 "set key below center horizontal Left reverse samplen 2 spacing 1.2\n"
 		 "set style line 1 lc rgb '#0b6e99' lw 2.2 pt 7 ps 0.7\n"	/* goodput */
 		 "set style line 2 lc rgb '#e08a1e' lw 1.8 pt 5 ps 0.6\n"	/* throughput */
 		 "set style line 3 lc rgb '#7a9e3a' lw 1.6 dt 2\n"		/* efficiency */
 		 "set style line 4 lc rgb '#b3591a' pt 2 ps 1.1 lw 1.6\n"	/* measured */
 		 "set style line 5 lc rgb '#c0203a' pt 6 ps 2.2 lw 2\n"		/* now */
-		 "set bmargin 7.5\n"
 		 "set format y '%.1s%c'\n");
 }
 
@@ -198,8 +183,8 @@ static void plot_script(const struct explanation *e, const char *format, struct 
 	add_sizes(e, t);
 	add_measured(e, t);
 	add_now(e, t);
-	add_terminal(format, t);
-	add_style(t);
+	picture_add_style(t, format);
+	add_line_styles(t);
 	add_head(e, t);
 	add_left(e, t);
 	add_right(e, t);

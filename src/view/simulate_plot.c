@@ -1,7 +1,6 @@
 /* simulate_plot.c - a script for gnuplot: on the left how many jobs were done in what time, on the
  * right the GPUs in use and the jobs that wait. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "pollux/mem.h"
 #include "pollux/picture.h"
@@ -58,22 +57,6 @@ static void add_rounds(const struct sim_result *r, int index, struct text *t)
 
 /* --- the picture --- */
 
-static void add_style(const char *format, struct text *t)
-{
-	if (!strcmp(format, "svg"))
-		text_add(t, "set terminal svg size 1100,500 noenhanced font 'DejaVu Sans,Arial,"
-			 "sans-serif,13' background rgb 'white' linewidth 1.2\n");
-	else
-		text_add(t, "set terminal pngcairo size 1100,500 noenhanced font 'Sans,10.5' "
-			 "background rgb 'white' linewidth 1.4\n");
-	text_add(t,
-		 "set border 3 lc rgb '#555555'\n"
-		 "set grid back lc rgb '#dddddd' lt 1 lw 0.6\n"
-		 "set tics nomirror out scale 0.6 tc rgb '#333333'\n"
-		 "set key below center horizontal Left reverse samplen 2 spacing 1.2\n"
-		 "set bmargin 7.5\n");
-}
-
 static void add_left(const struct simulations *s, struct text *t)
 {
 	text_add(t, "set title 'completion times'\n"
@@ -117,7 +100,7 @@ void simulations_plot_script(const struct simulations *s, const char *format, st
 		add_completion(&s->results[i], i, t);
 		add_rounds(&s->results[i], i, t);
 	}
-	add_style(format, t);
+	picture_add_style(t, format);
 	text_add(t, "set multiplot layout 1,2 title '");
 	simulations_add_title(s, t);
 	text_add(t, "' font ',13'\n");
