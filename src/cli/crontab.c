@@ -16,22 +16,16 @@
 
 /* --- the entry --- */
 
-/* cron turns a bare % into a newline. */
-static void add_escaped(struct text *t, const char *s)
-{
-	for (; *s; s++) {
-		if (*s == '%')
-			text_add(t, "\\");
-		text_add_bytes(t, s, 1);
-	}
-}
-
 static void add_quoted(struct text *t, const char *s)
 {
 	struct text quoted = TEXT_INIT;
 
 	text_add_shell_quoted(&quoted, s);
-	add_escaped(t, quoted.data);
+	for (const char *c = quoted.data; *c; c++) {
+		if (*c == '%')		/* cron turns a bare % into a newline */
+			text_add(t, "\\");
+		text_add_bytes(t, c, 1);
+	}
 	text_release(&quoted);
 }
 

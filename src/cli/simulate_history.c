@@ -8,17 +8,12 @@
 #include "pollux/table.h"
 #include "simulate.h"
 
-static bool has(const struct policy *const *list, int n, const struct policy *policy)
+static int add(const struct policy **list, int n, const struct policy *policy)
 {
 	for (int i = 0; i < n; i++)
 		if (list[i] == policy)
-			return true;
-	return false;
-}
-
-static int add(const struct policy **list, int n, const struct policy *policy)
-{
-	if (policy && !has(list, n, policy))
+			return n;
+	if (policy)
 		list[n++] = policy;
 	return n;
 }

@@ -62,11 +62,6 @@ static int set_options(const struct table *t, const struct allocation_job *job)
 	return n;
 }
 
-static bool is_better(struct total a, struct total b)
-{
-	return a.value > b.value || (a.value == b.value && a.rank > b.rank);
-}
-
 static void add_job(const struct table *t, int n_options, int *taken)
 {
 	for (int g = 0; g <= t->n_devices; g++) {
@@ -82,7 +77,8 @@ static void add_job(const struct table *t, int n_options, int *taken)
 			sum = t->next[g - o->replicas];
 			sum.value += o->total.value;
 			sum.rank += o->total.rank;
-			if (best.value == INT64_MIN || is_better(sum, best)) {
+			if (best.value == INT64_MIN || sum.value > best.value ||
+			    (sum.value == best.value && sum.rank > best.rank)) {
 				best = sum;
 				best_replicas = o->replicas;
 			}

@@ -27,11 +27,6 @@ struct picker {
 	int n_free;				/* of the places not out */
 };
 
-static int link_of(const struct picker *k, const struct place *a, const struct place *b)
-{
-	return a == b ? 0 : assign_link(k->pool, a->device, b->device);
-}
-
 static struct place *end_of(const struct picker *k)
 {
 	return k->places + k->pool->n;
@@ -44,7 +39,8 @@ static void set_out(struct picker *k, struct place *b, bool out)
 	b->out = out;
 	k->n_free += b->free ? sign : 0;
 	for (struct place *a = k->places; a < end_of(k); a++)
-		for (int link = link_of(k, a, b); link <= ASSIGN_LINK_MAX; link++)
+		for (int link = a == b ? 0 : assign_link(k->pool, a->device, b->device);
+		     link <= ASSIGN_LINK_MAX; link++)
 			a->within[link] += sign;
 }
 

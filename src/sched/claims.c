@@ -72,13 +72,6 @@ static void protect_fixed(struct rest *rest)
 	rest->claims->fixed = before - rest->left;
 }
 
-static void protect_slices(struct rest *rest)
-{
-	for (int i = 0; i < rest->curves->in->n_jobs; i++)
-		if (rest->curves->items[i].in_slice && rest->curves->items[i].job->preemptible)
-			protect(rest, i, rest->curves->items[i].settled ? CLAIM_SOME : CLAIM_EXACT);
-}
-
 static void count_slice(struct rest *rest, const struct curve *c)
 {
 	/* otherwise a clock was set back */
@@ -165,15 +158,6 @@ static void find_overdue(struct rest *rest)
 	qsort(rest->overdue, (size_t)rest->n_overdue, sizeof(*rest->overdue), longer_waiting);
 }
 
-static void set_stuck(const struct rest *rest, const struct overdue *overdue)
-{
-	struct claims *claims = rest->claims;
-
-	claims->stuck = overdue->index;
-	claims->stuck_job = backfill_stuck_job(rest->curves, claims->items, overdue->index,
-						overdue->since_s + claims->limit_s);
-}
-
 /* False: the job gathers, and no job behind it may start. */
 static bool force(struct rest *rest, const struct overdue *overdue)
 {
@@ -183,8 +167,12 @@ static bool force(struct rest *rest, const struct overdue *overdue)
 	struct claims *claims = rest->claims;
 
 	if (c->least > rest->curves->n_devices - claims->fixed) {
-		if (claims->stuck < 0)
-			set_stuck(rest, overdue);
+		if (claims->stuck < 0) {
+			claims->stuck = overdue->index;
+			claims->stuck_job = backfill_stuck_job(rest->curves, claims->items,
+							       overdue->index, overdue->since_s +
+							       claims->limit_s);
+		}
 		return true;
 	}
 	if (claims->stuck >= 0 && !c->job->preemptible &&
@@ -313,7 +301,9 @@ struct claims claims_of(const struct curves *curves)
 	};
 
 	protect_fixed(&rest);
-	protect_slices(&rest);
+	for (int i = 0; i < curves->in->n_jobs; i++)
+		if (curves->items[i].in_slice && curves->items[i].job->preemptible)
+			protect(&rest, i, curves->items[i].settled ? CLAIM_SOME : CLAIM_EXACT);
 	find_overdue(&rest);
 	for (size_t i = 0; i < n_jobs; i++)
 		if (curves->items[i].held)

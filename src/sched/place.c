@@ -118,13 +118,6 @@ static int smallest_on(const struct placing *p, int node, int job)
 	return best;
 }
 
-static void evict(struct placing *p, int job)
-{
-	book(p, job, -1);
-	memset(row_of(p, job), 0, (size_t)p->n_nodes * sizeof(*p->placed));
-	enqueue(p, job);
-}
-
 /* Makes room on one more node, where fewest devices must be moved; false: no node has such room. */
 static bool make_room(struct placing *p, int job, int room)
 {
@@ -136,8 +129,13 @@ static bool make_room(struct placing *p, int job, int room)
 			best = node;
 	if (best < 0)
 		return false;
-	while (p->free[best] < room)
-		evict(p, smallest_on(p, best, job));
+	while (p->free[best] < room) {
+		int other = smallest_on(p, best, job);
+
+		book(p, other, -1);
+		memset(row_of(p, other), 0, (size_t)p->n_nodes * sizeof(*p->placed));
+		enqueue(p, other);
+	}
 	return true;
 }
 

@@ -56,16 +56,6 @@ static void allocate(const struct goodput_decision *d)
 	free(values);
 }
 
-static void set_reconfigured(const struct goodput_decision *d)
-{
-	for (int i = 0; i < d->curves->in->n_jobs; i++) {
-		const struct curve *c = &d->curves->items[i];
-
-		d->reconfigure[i] = d->count[i] && d->count[i] == c->held &&
-				    d->claims->gathering < 0 && worth_reconfiguring(d->curves, c);
-	}
-}
-
 static struct sched_choice *choice_of(const struct goodput_decision *d,
 				      struct sched_choice *choices, int index)
 {
@@ -109,7 +99,10 @@ static void decide_by_goodput(const struct sched_input *in, struct sched_choice 
 	};
 
 	allocate(&d);
-	set_reconfigured(&d);
+	for (int i = 0; i < in->n_jobs; i++)
+		d.reconfigure[i] = d.count[i] && d.count[i] == d.curves->items[i].held &&
+				   d.claims->gathering < 0 &&
+				   worth_reconfiguring(d.curves, &d.curves->items[i]);
 	tell(&d, choices);
 	free(d.reconfigure);
 	free(d.count);

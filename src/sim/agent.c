@@ -35,18 +35,13 @@ static void add(struct agent *a, struct throughput_place place, int64_t local_ba
 	a->stale = true;
 }
 
-static bool is_of(const struct fit_observation *o, struct throughput_place place, int64_t m)
-{
-	const struct configuration *c = &o->configuration;
-
-	return c->nodes == place.nodes && c->replicas == place.replicas && c->local_batch_size == m;
-}
-
 void agent_observe(struct agent *a, struct throughput_place place, int64_t local_batch_size,
 		   struct times times)
 {
 	for (int i = a->n - 1; i >= 0; i--)
-		if (is_of(&a->seen[i], place, local_batch_size))
+		if (a->seen[i].configuration.nodes == place.nodes &&
+		    a->seen[i].configuration.replicas == place.replicas &&
+		    a->seen[i].configuration.local_batch_size == local_batch_size)
 			return;
 	add(a, place, local_batch_size, times);
 }

@@ -10,15 +10,6 @@
 #include "pollux/sim_profiles.h"
 #include "pollux/text.h"
 
-static bool is_application(const char *directory, const char *name)
-{
-	char *path = xasprintf("%s/%s/placements.csv", directory, name);
-	bool there = *name != '.' && access(path, F_OK) == 0;
-
-	free(path);
-	return there;
-}
-
 static int list_names(const char *directory, struct strings *names, struct err *err)
 {
 	DIR *dir = opendir(directory);
@@ -26,9 +17,13 @@ static int list_names(const char *directory, struct strings *names, struct err *
 
 	if (!dir)
 		return err_set(err, EX_NOINPUT, "cannot read '%s': %s", directory, strerror(errno));
-	while ((entry = readdir(dir)))
-		if (is_application(directory, entry->d_name))
+	while ((entry = readdir(dir))) {
+		char *path = xasprintf("%s/%s/placements.csv", directory, entry->d_name);
+
+		if (*entry->d_name != '.' && access(path, F_OK) == 0)
 			strings_add(names, entry->d_name);
+		free(path);
+	}
 	closedir(dir);
 	if (!names->count)
 		return err_set(err, EX_NOINPUT,

@@ -31,17 +31,13 @@ static const struct word others[] = {
 	{ "predict", true }, { "saving", true },
 };
 
-static bool begins_word(const struct sighting *s, size_t at)
-{
-	return at == 0 || !isalpha((unsigned char)s->description[at - 1]);
-}
-
 static bool has_word(const struct sighting *s, const char *word)
 {
 	size_t n = strlen(word);
 
 	for (size_t i = 0; i + n <= s->description_length; i++)
-		if (begins_word(s, i) && !strncasecmp(s->description + i, word, n))
+		if ((i == 0 || !isalpha((unsigned char)s->description[i - 1])) &&
+		    !strncasecmp(s->description + i, word, n))
 			return true;
 	return false;
 }

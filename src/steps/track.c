@@ -25,15 +25,10 @@ void track_break(struct track *t)
 
 #define NEAR_END 0.99
 
-static bool differ(double a, double b)
-{
-	return a < b || a > b;
-}
-
 /* True if the counter falls, or its total changes before its end. */
 static bool leads_astray(const struct track *t, const struct sighting *s)
 {
-	if (t->total > 0 && s->total > 0 && differ(t->total, s->total))
+	if (t->total > 0 && s->total > 0 && (t->total < s->total || t->total > s->total))
 		return t->step + 1 < NEAR_END * t->total;
 	return s->step < t->step && !(s->total > 0);
 }
@@ -89,16 +84,13 @@ static void check_leap(struct track *t, const struct sighting *s)
 
 /* --- where it is --- */
 
-static bool was_at_its_end(const struct track *t)
-{
-	return t->total > 0 && t->step >= t->total / 2;
-}
-
 /* The counter fell: a new epoch begins. A counter from the beginning of the training falls only if
  * the program went back to an earlier state or started over. */
 static void begin_again(struct track *t, const struct sighting *s)
 {
-	if (s->kind != KIND_UPDATES || was_at_its_end(t)) {
+	bool was_at_its_end = t->total > 0 && t->step >= t->total / 2;
+
+	if (s->kind != KIND_UPDATES || was_at_its_end) {
 		t->base += t->total > 0 ? t->total : t->step;
 		t->repeats = true;
 	}

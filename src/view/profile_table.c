@@ -21,14 +21,6 @@ static void cell_difference(struct table *t, double ratio)
 		table_text(t, "-");
 }
 
-static void cell_percent(struct table *t, double ratio)
-{
-	if (isfinite(ratio))
-		table_cell(t, "%.1f%%", 100 * ratio);
-	else
-		table_text(t, "-");
-}
-
 static void cell_memory(struct table *t, const struct run *run)
 {
 	int64_t bytes = run->peak_device_memory_bytes > 0 ? run->peak_device_memory_bytes
@@ -85,7 +77,10 @@ static void add_row(struct table *t, const struct profile_row *row)
 	table_count(t, timed ? (double)o->n_steps : (double)NAN);
 	table_count(t, timed ? (double)(o->n_dropped + o->n_outliers) : (double)NAN);
 	table_span(t, o->step_time_s);
-	cell_percent(t, row->half_width);
+	if (isfinite(row->half_width))
+		table_cell(t, "%.1f%%", 100 * row->half_width);
+	else
+		table_text(t, "-");
 	cell_difference(t, timed ? row->model_step_time_s / o->step_time_s - 1 : (double)NAN);
 	cell_memory(t, run);
 	table_span(t, run->first_step_s);
