@@ -36,8 +36,10 @@ struct cuda;
 /* clang-format off */
 #define CUDA_RUNTIME_FUNCTIONS(X) \
 	/* errors, versions, devices */ \
-	X(cudaGetErrorString) X(cudaRuntimeGetVersion) X(cudaDriverGetVersion) X(cudaGetDeviceCount) \
-	X(cudaSetDevice) X(cudaGetDeviceProperties) X(cudaDeviceGetAttribute) X(cudaDeviceSynchronize) \
+	X(cudaGetErrorString) X(cudaRuntimeGetVersion) X(cudaDriverGetVersion) \
+	X(cudaGetDeviceCount) \
+	X(cudaSetDevice) X(cudaGetDeviceProperties) X(cudaDeviceGetAttribute) \
+	X(cudaDeviceSynchronize) \
 	/* memory: on the GPU, pinned in the host's */ \
 	X(cudaMalloc) X(cudaFree) X(cudaMallocHost) X(cudaFreeHost) X(cudaMemset) \
 	X(cudaMemcpy) X(cudaMemcpyAsync) X(cudaMemcpyPeerAsync) \

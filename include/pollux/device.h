@@ -158,8 +158,8 @@ struct device_backend {
 	 * set already stays. */
 	void (*hide)(struct strings *env);
 	/* (optional) Appends the processes on these devices, by index in the array. -1: unknown. */
-	int (*processes)(const struct device *devices, int n, struct device_process **list, int *count,
-			 struct err *err);
+	int (*processes)(const struct device *devices, int n, struct device_process **list,
+			 int *count, struct err *err);
 	/* (optional, with words) Writes one line: what was found of the runtime library, or why it
 	 * was not found. */
 	void (*describe_runtime)(char *text, size_t size);
@@ -180,7 +180,8 @@ bool device_overlaps(const struct device *a, const struct device *b);
  * online. */
 bool device_is_same(const struct device *a, const struct device *b);
 /* For backends: returns the driver's entry, which the first call adds. */
-struct device_driver *devices_driver(struct device_list *list, const struct device_backend *backend);
+struct device_driver *devices_driver(struct device_list *list,
+				     const struct device_backend *backend);
 /* Returns what a backend said of its driver; "": nothing. */
 const char *devices_note(const struct device_list *list, const struct device_backend *backend);
 /* True if the device is not listed but may exist: its driver does not tell all its devices. */

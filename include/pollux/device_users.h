@@ -1,23 +1,23 @@
 /* device_users.h - the processes that compute on the GPUs.
  *
- * The device layer finds out who the processes are. pollux/device_owners.h then says which runs they
- * belong to, which processes a person ignores, and which of them keep a GPU from being given out. */
+ * The device layer finds out who the processes are. pollux/device_owners.h then says which runs
+ * they belong to, which processes a person ignores, and which keep a GPU from being given out. */
 #ifndef POLLUX_DEVICE_USERS_H
 #define POLLUX_DEVICE_USERS_H
 
 #include "pollux/device.h"
 #include "pollux/proc.h"
 
-/* A process with more than this part of a GPU's memory or time keeps the GPU from being given out. */
+/* A process with more of a GPU's memory or time than this keeps the GPU from being given out. */
 #define DEVICE_USER_MEMORY_BYTES (INT64_C(512) << 20)
 #define DEVICE_USER_SHARE 0.05
 
 struct device_user {
 	struct device_process process;
-	struct proc_info info;		/* lives false: the process has ended, or cannot be seen from
-					   this container */
+	/* lives false: the process has ended, or cannot be seen from this container. */
+	struct proc_info info;
 	/* Set by device_owners_match. */
-	int64_t job_id;			/* the job of the run that the process belongs to; 0: none */
+	int64_t job_id;			/* job of the process's run; 0: of no run */
 	bool in_place;			/* that run has this device */
 	bool ignored;			/* a person said that the process may stay */
 	bool blocks;			/* the process keeps the device from being given out */

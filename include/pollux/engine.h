@@ -52,11 +52,11 @@ struct engine {
 	/* Answer for n runs at once; answers[i] is for runs[i]. -1: for none of them. */
 	int (*poll)(const struct engine_context *at, const struct run *const *runs, int n,
 		    enum engine_answer *answers, struct err *err);
-	/* Start an assigned run. Two starts of one run are harmless: only one is carried out. A start
-	 * that is refused is -1 with *err; the run stays assigned. The engine writes the run's handle
-	 * into the store as soon as there is one. */
+	/* Start an assigned run. Two starts of one run are harmless: only one is carried out. -1
+	 * with *err: the start is refused, and the run stays assigned. The engine writes the run's
+	 * handle into the store as soon as there is one. */
 	int (*start)(const struct engine_context *at, const struct run *run, struct err *err);
-	/* Look after a run whose keeper has died: stop what is left of the run, then end the run. */
+	/* Look after a run whose keeper has died: stop its processes, then end the run. */
 	int (*adopt)(const struct engine_context *at, const struct run *run, struct err *err);
 	/* Say that the run's row has something new: a request to stop, another configuration. Asks
 	 * only; a message that is lost is found by the keeper's next look. */

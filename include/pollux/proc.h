@@ -26,8 +26,8 @@ struct proc_marks {
 	const char *variable;
 };
 
-/* List the living processes (no zombies) with one of the marks, without the caller. -1: /proc cannot
- * be read; the list is then empty and says nothing. */
+/* List the living processes (no zombies) with one of the marks, without the caller. -1: /proc
+ * cannot be read; the list is then empty and says nothing. */
 int proc_find(const struct proc_marks *marks, struct pid_list *list);
 void pid_list_release(struct pid_list *list);
 /* True if the process exists and is no zombie. */

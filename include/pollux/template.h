@@ -4,8 +4,8 @@
  *	{job} {run}			"{{" is a literal "{"; a "}" needs no escape
  *
  * {resume} stands for the text of --resume-args, which may contain templates. It is replaced from
- * the second launch on, and only if a checkpoint exists; otherwise it becomes nothing. {resume} as a
- * whole argument becomes one argument for each word, or none. */
+ * the second launch on, and only if a checkpoint exists; otherwise it becomes nothing. {resume} as
+ * a whole argument becomes one argument for each word, or none. */
 #ifndef POLLUX_TEMPLATE_H
 #define POLLUX_TEMPLATE_H
 

@@ -16,5 +16,6 @@ const char *device_lock_holder(const struct paths *paths, const char *device_id)
 {
 	if (!is_held(paths_device_lock(paths, device_id)))
 		return NULL;
-	return is_held(paths_measure_lock(paths, device_id)) ? DEVICE_LOCK_MEASURE : DEVICE_LOCK_ENDED;
+	return is_held(paths_measure_lock(paths, device_id)) ? DEVICE_LOCK_MEASURE
+							     : DEVICE_LOCK_ENDED;
 }

@@ -63,7 +63,8 @@ static int check_piece(const char *where, const struct piece *piece,
 	int name = find_name(piece->text, piece->length);
 
 	if (piece->is_open)
-		return err_set(err, EX_USAGE, "'{' without '}' in %s; a literal brace is '{{'", where);
+		return err_set(err, EX_USAGE,
+			       "'{' without '}' in %s; a literal brace is '{{'", where);
 	if (name < 0)
 		return err_set(err, EX_USAGE, "unknown template '{%.*s}' in %s; a literal brace is "
 			       "'{{'", length, piece->text, where);
@@ -126,13 +127,14 @@ static void expand_name(int name, const struct template_values *v, struct text *
 {
 	const struct configuration *c = &v->configuration;
 	long long batch_size = configuration_batch_size(c);
+	double rate = v->learning_rate * v->learning_rate_scale;
 
 	switch (name) {
 	case NAME_BATCH:	text_addf(out, "%lld", batch_size); break;
 	case NAME_LOCAL_BATCH:	text_addf(out, "%lld", (long long)c->local_batch_size); break;
 	case NAME_ACCUM:	text_addf(out, "%d", c->accumulation_steps); break;
 	case NAME_GPUS:		text_addf(out, "%d", c->replicas); break;
-	case NAME_LR:		text_addf(out, "%.9g", v->learning_rate * v->learning_rate_scale); break;
+	case NAME_LR:		text_addf(out, "%.9g", rate); break;
 	case NAME_LR_SCALE:	text_addf(out, "%.9g", v->learning_rate_scale); break;
 	case NAME_SAMPLES:	text_addf(out, "%.0f", isnan(v->samples) ? 0 : v->samples); break;
 	case NAME_CHECKPOINT:	text_add(out, v->checkpoint_dir); break;

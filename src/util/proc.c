@@ -1,4 +1,4 @@
-/* proc.c - find the processes of a run. */
+/* proc.c - find processes by the marks they bear. */
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
@@ -38,7 +38,7 @@ static ssize_t read_file(pid_t pid, const char *name, char *buffer, size_t size)
 	return n;
 }
 
-/* The fields after the command, which stands in parentheses and may hold anything. */
+/* Returns the fields after the command, which stands in parentheses and may hold anything. */
 static const char *stat_fields(pid_t pid, char *buffer, size_t size)
 {
 	char *end;
@@ -104,7 +104,7 @@ static int read_table(struct process_table *table)
 	return dir ? 0 : -1;
 }
 
-/* An environment is read in pieces that overlap by the length of what is looked for. */
+/* Reads the environment in pieces that overlap by the length of the variable. */
 static bool environment_has(pid_t pid, const char *variable)
 {
 	char path[64], buffer[16384];
@@ -136,7 +136,8 @@ static struct process *table_find(struct process_table *table, pid_t pid)
 	return NULL;
 }
 
-static bool descends_from(struct process_table *table, const struct process *process, pid_t ancestor)
+static bool descends_from(struct process_table *table, const struct process *process,
+			  pid_t ancestor)
 {
 	for (int depth = 0; process && process->parent > 1 && depth < 1000; depth++) {
 		if (process->parent == ancestor)

@@ -141,7 +141,8 @@ static int place_in(hwloc_topology_t topology, hwloc_obj_type_t type, hwloc_cons
 	return -1;
 }
 
-static void link_slots(hwloc_topology_t topology, hwloc_cpuset_t *sets, int n, struct device_list *list)
+static void link_slots(hwloc_topology_t topology, hwloc_cpuset_t *sets, int n,
+		       struct device_list *list)
 {
 	struct place {
 		int cache, numa;
@@ -187,7 +188,8 @@ static void append_slots(hwloc_topology_t topology, int slots, struct device_lis
 	free(sets);
 }
 
-static int cpu_list(const struct device_settings *settings, struct device_list *list, struct err *err)
+static int cpu_list(const struct device_settings *settings, struct device_list *list,
+		    struct err *err)
 {
 	hwloc_topology_t topology;
 

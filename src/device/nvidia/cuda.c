@@ -79,7 +79,8 @@ static int take_symbols(struct cuda *c, const char *library, const struct symbol
 		void *address = dlsym(handle, s->name);
 
 		if (!address)
-			return err_set(err, EX_UNAVAILABLE, "cannot use CUDA: '%s' has no '%s'; another "
+			return err_set(err, EX_UNAVAILABLE,
+				       "cannot use CUDA: '%s' has no '%s'; another "
 				       "version of it is needed", library, s->name);
 		memcpy((char *)c + s->offset, &address, sizeof(address));
 	}
@@ -108,7 +109,8 @@ static int check_driver(const struct cuda *c, struct err *err)
 	if (c->driver_version == 0)
 		return err_set(err, EX_UNAVAILABLE, "cannot use CUDA: there is no NVIDIA driver");
 	if (c->driver_version / 1000 < c->runtime_version / 1000)
-		return err_set(err, EX_UNAVAILABLE, "cannot use CUDA %d.%d: the NVIDIA driver is for "
+		return err_set(err, EX_UNAVAILABLE,
+			       "cannot use CUDA %d.%d: the NVIDIA driver is for "
 			       "CUDA %d.%d at most", c->runtime_version / 1000,
 			       c->runtime_version % 1000 / 10, c->driver_version / 1000,
 			       c->driver_version % 1000 / 10);
@@ -171,7 +173,8 @@ int cuda_ordinal(const struct cuda *c, const char *device_id, int *ordinal, stru
 
 	for (int i = 0; rc == 0 && !found && i < c->n_gpus; i++) {
 		*ordinal = i;
-		rc = cuda_check(c, c->cudaGetDeviceProperties(&properties, i), "look at a GPU", err);
+		rc = cuda_check(c, c->cudaGetDeviceProperties(&properties, i), "look at a GPU",
+				err);
 		if (rc)
 			break;
 		write_uuid(&properties.uuid, &uuid);

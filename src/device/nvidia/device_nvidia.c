@@ -40,6 +40,8 @@ bool gpu_is_there(void)
 	return !is_kept_out() && presence() != GPU_ABSENT;
 }
 
+#define LOST "the GPU has fallen off the bus; 'dmesg' may say why, a reboot brings it back"
+
 static void refuse(struct device *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The first reason stays. */
@@ -64,27 +66,30 @@ static void set_identity(struct device *d, const struct gpu *g)
 	if (g->uuid[0] && strlen(g->uuid) < sizeof(d->id) - strlen(PREFIX))
 		snprintf(d->id, sizeof(d->id), PREFIX "%.58s", g->uuid);
 	else
-		snprintf(d->id, sizeof(d->id), PREFIX "%s", g->bus_id[0] ? g->bus_id : d->name + strlen(PREFIX));
+		snprintf(d->id, sizeof(d->id), PREFIX "%s",
+			 g->bus_id[0] ? g->bus_id : d->name + strlen(PREFIX));
 	snprintf(d->kind, sizeof(d->kind), "%.90s", g->name[0] ? g->name : "GPU");
 	if (g->memory_bytes > 0)
-		snprintf(d->kind, sizeof(d->kind), "%.90s, %lld GiB", g->name, (long long)(gib ? gib : 1));
+		snprintf(d->kind, sizeof(d->kind), "%.90s, %lld GiB", g->name,
+			 (long long)(gib ? gib : 1));
 }
 
-static void set_reason(struct device *d, const struct gpu *g, const struct device_settings *settings)
+static void set_reason(struct device *d, const struct gpu *g,
+		       const struct device_settings *settings)
 {
 	d->usable = true;
 	if (g->code == NVML_GPU_IS_LOST)
-		refuse(d, "the GPU has fallen off the bus; 'dmesg' may say why, a reboot brings it back");
+		refuse(d, LOST);
 	else if (g->code != NVML_SUCCESS)
 		refuse(d, "%s", nvml_code_text(g->code));
 	else if (strcmp(d->id + strlen(PREFIX), g->uuid) != 0)
 		refuse(d, "its UUID is not known");
 	if (g->mig)
-		refuse(d, "MIG is on, and only whole GPUs are given out; off again: nvidia-smi -i %u "
-		       "-mig 0", g->index);
+		refuse(d, "MIG is on, and only whole GPUs are given out; off again: "
+		       "nvidia-smi -i %u -mig 0", g->index);
 	if (g->prohibited)
-		refuse(d, "its compute mode is 'prohibited'; to allow programs: nvidia-smi -i %u -c 0",
-		       g->index);
+		refuse(d, "its compute mode is 'prohibited'; to allow programs: "
+		       "nvidia-smi -i %u -c 0", g->index);
 	if (settings->slots != DEVICE_SLOTS_AUTO)
 		refuse(d, "CPU slots are asked for (--slots, POLLUX_SLOTS, or slots in the "
 		       "configuration)");
@@ -97,7 +102,8 @@ static void set_reason(struct device *d, const struct gpu *g, const struct devic
 
 static void append_untold(const struct device *d, struct device_list *list)
 {
-	int64_t used = d->memory_bytes > 0 && d->now.free_bytes >= 0 ? d->memory_bytes - d->now.free_bytes : 0;
+	bool known = d->memory_bytes > 0 && d->now.free_bytes >= 0;
+	int64_t used = known ? d->memory_bytes - d->now.free_bytes : 0;
 
 	devices_driver(list, &device_nvidia)->processes_unknown = true;
 	if (used <= UNTOLD_BYTES && !(d->now.utilization > UNTOLD_SHARE))
@@ -109,8 +115,8 @@ static void append_untold(const struct device *d, struct device_list *list)
 	};
 }
 
-static void append_gpu(const struct nvml *n, const struct gpu *g, const struct device_settings *settings,
-		       struct device_list *list)
+static void append_gpu(const struct nvml *n, const struct gpu *g,
+		       const struct device_settings *settings, struct device_list *list)
 {
 	struct device *d = devices_append(list);
 	int code = NVML_SUCCESS;
@@ -125,14 +131,17 @@ static void append_gpu(const struct nvml *n, const struct gpu *g, const struct d
 	d->cores = gpu_count_processors(d->binding);
 	gpu_read_now(n, g, settings->in_full, &d->now);
 	if (g->handle)
-		code = gpu_read_processes(n, g, list->count - 1, &list->processes, &list->n_processes);
+		code = gpu_read_processes(n, g, list->count - 1, &list->processes,
+					  &list->n_processes);
 	if (code == NVML_GPU_IS_LOST)	/* lost between two questions */
-		refuse(d, "the GPU has fallen off the bus; 'dmesg' may say why, a reboot brings it back");
-	else if (code != NVML_SUCCESS && code != NVML_NOT_SUPPORTED && code != NVML_FUNCTION_NOT_FOUND)
+		refuse(d, LOST);
+	else if (code != NVML_SUCCESS && code != NVML_NOT_SUPPORTED &&
+		 code != NVML_FUNCTION_NOT_FOUND)
 		append_untold(d, list);
 }
 
-static void link_gpus(const struct nvml *n, const struct gpu *gpus, int count, struct device_list *list)
+static void link_gpus(const struct nvml *n, const struct gpu *gpus, int count,
+		      struct device_list *list)
 {
 	for (int a = 0; a < count; a++)
 		for (int b = 0; b < a; b++) {
@@ -237,7 +246,8 @@ static void set_note(struct device_list *list, const char *text)
 	snprintf(devices_driver(list, &device_nvidia)->note, DRIVER_NOTE_SIZE, "%s", text);
 }
 
-static int gpu_list(const struct device_settings *settings, struct device_list *list, struct err *err)
+static int gpu_list(const struct device_settings *settings, struct device_list *list,
+		    struct err *err)
 {
 	struct err why = { 0 };
 	enum gpu_presence there;
@@ -300,8 +310,8 @@ static int read_processes_of(const struct nvml *n, const struct device *device, 
 	return code == NVML_SUCCESS ? gpu_read_processes(n, &g, index, list, count) : code;
 }
 
-static int gpu_processes(const struct device *devices, int n, struct device_process **list, int *count,
-			 struct err *err)
+static int gpu_processes(const struct device *devices, int n, struct device_process **list,
+			 int *count, struct err *err)
 {
 	struct nvml nvml;
 	int code = NVML_SUCCESS;
@@ -313,8 +323,10 @@ static int gpu_processes(const struct device *devices, int n, struct device_proc
 	for (int i = 0; code == NVML_SUCCESS && i < n; i++)
 		code = read_processes_of(&nvml, &devices[i], i, list, count);
 	nvml_close(&nvml);
-	return code == NVML_SUCCESS ? 0 : err_set(err, EX_UNAVAILABLE, "cannot tell what computes on '%s': %s",
-						  devices[0].id, nvml_code_text(code));
+	if (code == NVML_SUCCESS)
+		return 0;
+	return err_set(err, EX_UNAVAILABLE, "cannot tell what computes on '%s': %s",
+		       devices[0].id, nvml_code_text(code));
 }
 
 static bool has_variable(const struct strings *env, const char *name)
@@ -362,7 +374,8 @@ static const struct device_words gpu_words = {
 	.driver = "GPUs", .driver_key = "gpu_driver",
 	.runtime = "CUDA", .runtime_key = "cuda",
 	.fast_link = "NVLink", .fast_link_name = "nvlink",
-	.forgets_state = "Persistence mode is off, so that each look at the GPUs starts their driver\n"
+	.forgets_state = "Persistence mode is off, "
+			 "so that each look at the GPUs starts their driver\n"
 			 "anew, which takes seconds; once, as root: nvidia-smi -pm 1",
 };
 

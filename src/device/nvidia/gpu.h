@@ -34,7 +34,8 @@ void gpu_read(const struct nvml *n, unsigned index, struct gpu *g);
 /* True if the GPU itself is out of order, whatever the question was. */
 bool gpu_is_fatal(int code);
 /* Unless in_full, reads only what decisions need: memory and utilization. */
-void gpu_read_now(const struct nvml *n, const struct gpu *g, bool in_full, struct device_reading *now);
+void gpu_read_now(const struct nvml *n, const struct gpu *g, bool in_full,
+		  struct device_reading *now);
 /* Appends the compute processes of g to *list, which the caller owns, as processes of device.
  * Returns an enum nvml_code. */
 int gpu_read_processes(const struct nvml *n, const struct gpu *g, int device,

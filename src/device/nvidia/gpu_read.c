@@ -89,7 +89,8 @@ static double percent(unsigned value)
 	return value <= 100 ? value / 100.0 : (double)NAN;
 }
 
-void gpu_read_now(const struct nvml *n, const struct gpu *g, bool in_full, struct device_reading *now)
+void gpu_read_now(const struct nvml *n, const struct gpu *g, bool in_full,
+		  struct device_reading *now)
 {
 	struct nvml_rates rates;
 	unsigned value = 0;
@@ -123,14 +124,15 @@ void gpu_read_now(const struct nvml *n, const struct gpu *g, bool in_full, struc
 #define SAMPLES_S 10.0
 
 /* Returns NULL with *n = 0 if there are none, NULL with -1 if the GPU keeps none. */
-static struct nvml_process_sample *read_samples(const struct nvml *n, const struct gpu *g, int *n_samples)
+static struct nvml_process_sample *read_samples(const struct nvml *n, const struct gpu *g,
+						int *n_samples)
 {
 	unsigned long long after_us = (unsigned long long)((clock_wall_s() - SAMPLES_S) * 1e6);
 	struct nvml_process_sample *samples = NULL;
 	unsigned room = 0;
 	int code = NVML_ASK(n, process_samples, g->handle, NULL, &room, after_us);
 
-	for (int attempt = 0; code == NVML_INSUFFICIENT_SIZE && room > 0 && attempt < 4; attempt++) {
+	for (int i = 0; code == NVML_INSUFFICIENT_SIZE && room > 0 && i < 4; i++) {
 		free(samples);
 		samples = xcalloc(room, sizeof(*samples));
 		code = n->process_samples(g->handle, samples, &room, after_us);

@@ -19,7 +19,8 @@ static const struct symbol {
 	{ S(init), true, { "nvmlInit_v2", "nvmlInit" } },
 	{ S(shutdown), true, { "nvmlShutdown" } },
 	{ S(count), true, { "nvmlDeviceGetCount_v2", "nvmlDeviceGetCount" } },
-	{ S(handle_by_index), true, { "nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetHandleByIndex" } },
+	{ S(handle_by_index), true,
+	  { "nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetHandleByIndex" } },
 	{ S(uuid), true, { "nvmlDeviceGetUUID" } },
 	{ S(name), true, { "nvmlDeviceGetName" } },
 	{ S(memory), true, { "nvmlDeviceGetMemoryInfo" } },
@@ -86,7 +87,8 @@ static int take_symbols(struct nvml *n, struct err *err)
 
 		look_up(n->library, symbols[i].names, &address);
 		if (!address && symbols[i].needed)
-			return err_set(err, EX_UNAVAILABLE, "cannot ask for GPUs: NVML has no '%s'; the "
+			return err_set(err, EX_UNAVAILABLE,
+				       "cannot ask for GPUs: NVML has no '%s'; the "
 				       "NVIDIA driver is too old", symbols[i].names[0]);
 		set_member(n, symbols[i].offset, address);
 	}
@@ -135,7 +137,8 @@ int nvml_open(struct nvml *n, struct err *err)
 		dlclose(n->library);
 		return -1;
 	}
-	take_processes(n, compute_names, offsetof(struct nvml, compute_processes), &n->compute_bytes);
+	take_processes(n, compute_names, offsetof(struct nvml, compute_processes),
+		       &n->compute_bytes);
 	take_processes(n, mps_names, offsetof(struct nvml, mps_processes), &n->mps_bytes);
 	code = n->init();
 	if (code == NVML_SUCCESS || code == NVML_ALREADY_INITIALIZED)
@@ -171,7 +174,8 @@ const char *nvml_code_text(int code)
 		[NVML_GPU_IS_LOST] = "the GPU has fallen off the bus",
 		[NVML_RESET_REQUIRED] = "the GPU has to be reset",
 		[NVML_OPERATING_SYSTEM] = "the operating system keeps it from this process",
-		[NVML_LIB_RM_VERSION_MISMATCH] = "the NVIDIA driver was updated and not reloaded yet: reboot",
+		[NVML_LIB_RM_VERSION_MISMATCH] =
+			"the NVIDIA driver was updated and not reloaded yet: reboot",
 		[NVML_IN_USE] = "in use",
 		[NVML_MEMORY] = "out of memory",
 		[NVML_NO_DATA] = "no data",
@@ -222,7 +226,8 @@ static bool has_pid(const struct nvml_process *list, int count, uint32_t pid)
 	return false;
 }
 
-static void append(const char *entries, unsigned n, size_t bytes, struct nvml_process **list, int *count)
+static void append(const char *entries, unsigned n, size_t bytes, struct nvml_process **list,
+		   int *count)
 {
 	*list = xreallocarray(*list, (size_t)*count + n + 1, sizeof(**list));
 	for (unsigned i = 0; i < n; i++) {

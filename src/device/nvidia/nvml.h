@@ -81,7 +81,7 @@ struct nvml_process_sample {
 #define NVML_P2P_OK 0
 /* nvmlDeviceGetTopologyCommonAncestor */
 #define NVML_ANCESTOR_BOARD 0
-#define NVML_ANCESTOR_SWITCHES 20	/* 10: one PCIe switch; 20: several, none of them the host's */
+#define NVML_ANCESTOR_SWITCHES 20	/* 10: one PCIe switch; 20: several, not the host's */
 #define NVML_ANCESTOR_NODE 40		/* 30: one host bridge; 40: one NUMA node */
 /* Reasons for a lowered clock that show trouble, as bits. */
 #define NVML_SLOWED_POWER_CAP 0x04
@@ -142,6 +142,7 @@ const char *nvml_code_text(int code);
 /* Lists the compute processes of a GPU, each once, with those behind the MPS server. pid 0: a
  * process that the driver does not name. Returns an enum nvml_code; unless it is NVML_SUCCESS,
  * *list is NULL. The caller frees the list. */
-int nvml_processes(const struct nvml *n, nvml_handle handle, struct nvml_process **list, int *count);
+int nvml_processes(const struct nvml *n, nvml_handle handle, struct nvml_process **list,
+		   int *count);
 
 #endif

@@ -14,7 +14,8 @@ void account_for_loss(const struct job *job, struct run *run, double end_boot_s)
 			return;
 		/* No checkpoint in this run: the job falls back to where the run began. That is the
 		 * position of the first report or of the job's checkpoint, whichever is less. */
-		run->checkpoint_samples = fmin(job->progress.checkpoint_samples, run->first_samples);
+		run->checkpoint_samples = fmin(job->progress.checkpoint_samples,
+					       run->first_samples);
 		since_s = run->launch_boot_s;
 	}
 	if (run->last_samples > run->checkpoint_samples) {

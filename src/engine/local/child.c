@@ -22,7 +22,8 @@
  * that the C library reserves, and a parent without that library may have left those ignored. */
 static void reset_signals(void)
 {
-	const unsigned long action[8] = { (unsigned long)SIG_DFL }; // its struct sigaction, and room
+	/* The kernel's struct sigaction, and room. */
+	const unsigned long action[8] = { (unsigned long)SIG_DFL };
 	sigset_t none;
 
 	for (int i = 1; i < NSIG; i++)

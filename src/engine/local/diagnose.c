@@ -121,7 +121,8 @@ static bool has_words(const char *bytes, size_t n, int i)
 	size_t skipped = known[i].form != SURE && n > LAST_BYTES ? n - LAST_BYTES : 0;
 	struct place w = { .end = bytes + skipped, .limit = bytes + n };
 
-	while ((w.at = memmem(w.end, (size_t)(w.limit - w.end), known[i].words, strlen(known[i].words)))) {
+	while ((w.at = memmem(w.end, (size_t)(w.limit - w.end), known[i].words,
+			      strlen(known[i].words)))) {
 		const char *newline = memrchr(bytes, '\n', (size_t)(w.at - bytes));
 
 		w.begin = newline ? newline + 1 : bytes;

@@ -32,7 +32,8 @@ char *last_words(const char *path, int64_t offset)
 		begin--;
 	while (begin < end && is_blank(buffer[begin]))
 		begin++;
-	end = begin + utf8_clip(buffer + begin, end - begin < LAST_WORDS_SIZE ? end - begin : LAST_WORDS_SIZE - 1);
+	end = begin + utf8_clip(buffer + begin, end - begin < LAST_WORDS_SIZE
+						? end - begin : LAST_WORDS_SIZE - 1);
 	if (end > begin)
 		line = xasprintf("%.*s", (int)(end - begin), buffer + begin);
 	free(buffer);

@@ -79,7 +79,8 @@ static bool go_up(char *group)
 
 /* Reads the kill count of the nearest group that has one, and the lowest limit of all groups above.
  * In a container the path may not exist; then its parents are tried. */
-static void read_places(const char *cgroup, const struct version *v, char *group, struct oom_reading *r)
+static void read_places(const char *cgroup, const struct version *v, char *group,
+			struct oom_reading *r)
 {
 	for (int i = 0; i < 2 && v->places[i]; i++) {
 		char at[PATH_SIZE], path[2 * PATH_SIZE + 64];
@@ -88,13 +89,15 @@ static void read_places(const char *cgroup, const struct version *v, char *group
 		do {
 			int64_t n;
 
-			snprintf(path, sizeof(path), "%s%s%s/%s", cgroup, v->places[i], at, v->kills);
+			snprintf(path, sizeof(path), "%s%s%s/%s", cgroup, v->places[i], at,
+				 v->kills);
 			n = read_number(path, "oom_kill ");
 			if (n >= 0 && !r->of_group) {
 				r->kills = n;
 				r->of_group = true;
 			}
-			snprintf(path, sizeof(path), "%s%s%s/%s", cgroup, v->places[i], at, v->limit);
+			snprintf(path, sizeof(path), "%s%s%s/%s", cgroup, v->places[i], at,
+				 v->limit);
 			n = read_number(path, "");
 			if (n > 0 && (r->memory_bytes == 0 || n < r->memory_bytes))
 				r->memory_bytes = n;
@@ -142,7 +145,8 @@ void oom_watch_look(struct oom_watch *w, double now_boot_s)
 	w->next_boot_s = now_boot_s + OOM_WINDOW_S;
 }
 
-bool oom_was_killer(const struct oom_reading *before, const struct oom_reading *now, int64_t peak_bytes)
+bool oom_was_killer(const struct oom_reading *before, const struct oom_reading *now,
+		    int64_t peak_bytes)
 {
 	if (before->kills < 0 || before->of_group != now->of_group || now->kills <= before->kills)
 		return false;

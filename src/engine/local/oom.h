@@ -41,6 +41,7 @@ void oom_watch_start(struct oom_watch *w, double now_boot_s);
 /* call often; reads only when due */
 void oom_watch_look(struct oom_watch *w, double now_boot_s);
 /* True if a run that was killed by SIGKILL before now had run out of memory. */
-bool oom_was_killer(const struct oom_reading *before, const struct oom_reading *now, int64_t peak_bytes);
+bool oom_was_killer(const struct oom_reading *before, const struct oom_reading *now,
+		    int64_t peak_bytes);
 
 #endif

@@ -162,8 +162,8 @@ static void add_config(struct recorder *r, struct store *store, struct run *run)
 		change_configuration(r, store, run);
 }
 
-bool recorder_add(struct recorder *r, struct store *store, struct run *run, const char *bytes, size_t n,
-		  double now_boot_s)
+bool recorder_add(struct recorder *r, struct store *store, struct run *run, const char *bytes,
+		  size_t n, double now_boot_s)
 {
 	struct report_message *m = &r->message;
 	int malformed;

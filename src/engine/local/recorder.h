@@ -49,13 +49,14 @@ void recorder_release(struct recorder *r);
  * malformed. Updates the run's positions and checkpoint. If the program has changed to the wanted
  * configuration, writes what was learned at the last one to the store and updates the run's.
  * Returns true if the message asks to look into the store. */
-bool recorder_add(struct recorder *r, struct store *store, struct run *run, const char *bytes, size_t n,
-		  double now_boot_s);
+bool recorder_add(struct recorder *r, struct store *store, struct run *run, const char *bytes,
+		  size_t n, double now_boot_s);
 
 /* recorder_log.c: steps recognised in the log, of a program that reports none. After the first
  * reported step these functions do nothing. recorder_begin_log: steps now come from this pattern,
  * first seen at first_boot_s; earlier measurements are dropped. */
-void recorder_begin_log(struct recorder *r, struct run *run, const char *pattern, double first_boot_s);
+void recorder_begin_log(struct recorder *r, struct run *run, const char *pattern,
+			double first_boot_s);
 void recorder_add_logged(struct recorder *r, struct run *run, const struct job *job,
 			 const struct step_event *e);
 

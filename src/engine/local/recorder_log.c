@@ -8,7 +8,8 @@
 #define COPIES_MAX 1000
 #define ANEW_SHARE 0.1	/* a run that begins below this part of the job's steps has begun anew */
 
-void recorder_begin_log(struct recorder *r, struct run *run, const char *pattern, double first_boot_s)
+void recorder_begin_log(struct recorder *r, struct run *run, const char *pattern,
+			double first_boot_s)
 {
 	if (r->steps_are_reported)
 		return;
@@ -56,14 +57,15 @@ static double samples_at_first(struct run *run, const struct job *job, double st
 }
 
 /* A pattern that replaces another continues at the run's position. */
-static void see_first(struct recorder *r, struct run *run, const struct job *job, const struct step_event *e,
-		      double steps)
+static void see_first(struct recorder *r, struct run *run, const struct job *job,
+		      const struct step_event *e, double steps)
 {
 	if (!isnan(r->first_logged_position))
 		return;
 	r->first_logged_position = e->position;
 	r->base_samples = run->last_samples;
-	if (isnan(run->last_samples) && job->declared.max_batch_size > 0 && !job->profile && !isnan(job->progress.samples))
+	if (isnan(run->last_samples) && job->declared.max_batch_size > 0 && !job->profile &&
+	    !isnan(job->progress.samples))
 		r->base_samples = samples_at_first(run, job, steps);
 }
 
@@ -88,7 +90,8 @@ static double samples_at(const struct recorder *r, const struct run *run, const 
 		return (double)NAN;
 	if (job->declared.max_batch_size == 0 || isnan(r->base_samples))
 		return r->steps * batch;
-	return r->base_samples + floor(fmax(e->position - r->first_logged_position, 0) / units) * batch;
+	return r->base_samples +
+	       floor(fmax(e->position - r->first_logged_position, 0) / units) * batch;
 }
 
 static void add_samples(struct run *run, double samples)

@@ -72,7 +72,8 @@ static void launch(struct supervisor *s)
 	}
 	enter(s, ST_RUNNING, INFINITY);
 	if (isfinite(s->job.declared.time_limit_s))
-		s->limit_boot_s = clock_boot_s() + s->job.declared.time_limit_s - s->job.progress.run_time_s;
+		s->limit_boot_s = clock_boot_s() + s->job.declared.time_limit_s -
+				  s->job.progress.run_time_s;
 }
 
 static void start(struct supervisor *s)
@@ -115,7 +116,8 @@ static void ask_leader(struct supervisor *s)
 
 static void terminate(struct supervisor *s)
 {
-	supervisor_log(s, "still there after the grace of %g s: SIGTERM to the group", s->job.declared.grace_s);
+	supervisor_log(s, "still there after the grace of %g s: SIGTERM to the group",
+		       s->job.declared.grace_s);
 	supervisor_signal_all(s, SIGTERM);
 	enter(s, ST_TERMINATED, SUPERVISE_TERM_WAIT_S);
 }

@@ -69,7 +69,7 @@ struct supervisor {
 	double next_look_boot_s;	/* when to look into the store or for leftover processes */
 	bool adopted;			/* the command was started by a supervisor that died */
 	bool leader_gone;
-	bool signalled;			/* the leader was asked to stop, by us or a supervisor before us */
+	bool signalled;			/* a supervisor of the run has told the leader to stop */
 	bool ended_elsewhere;		/* nothing is left to be written */
 	double sweep_pause_s;		/* between searches for leftover processes */
 	/* the wait for a driver ends then; INFINITY: it has not begun */

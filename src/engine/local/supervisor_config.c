@@ -52,7 +52,8 @@ static int replace_file(const struct supervisor *s, const struct text *t, struct
 	int rc = write_file(new_path, t, err);
 
 	if (rc == 0 && rename(new_path, path))
-		rc = err_set(err, EX_CANTCREAT, "cannot rename '%s': %s", new_path, strerror(errno));
+		rc = err_set(err, EX_CANTCREAT, "cannot rename '%s': %s", new_path,
+			     strerror(errno));
 	free(new_path);
 	free(path);
 	return rc;

@@ -64,10 +64,12 @@ bool supervisor_devices_clear(struct supervisor *s)
 		s->driver_until_boot_s = clock_boot_s() + DRIVER_WAIT_S;
 	asked = supervisor_ask_driver(s, DRIVER_ANSWER_S, take_lingering);
 	return asked == DRIVER_NONE ||
-	       (asked == DRIVER_BUSY && s->driver.fd < 0 && clock_boot_s() >= s->driver_until_boot_s);
+	       (asked == DRIVER_BUSY && s->driver.fd < 0 &&
+		clock_boot_s() >= s->driver_until_boot_s);
 }
 
-static int refuse_blocked(const struct device_list *list, const struct device_user_list *users, struct err *err)
+static int refuse_blocked(const struct device_list *list, const struct device_user_list *users,
+			  struct err *err)
 {
 	for (int d = 0; d < list->count; d++) {
 		const struct device_user *worst = device_user_worst(users, d);

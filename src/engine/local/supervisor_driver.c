@@ -29,15 +29,15 @@ static void write_all(int fd, const void *from, size_t n)
 static _Noreturn void answer(const struct run *run, int fd)
 {
 	const struct device_backend *backend = device_backend_of(run->devices[0].id);
+	int n = 0, replicas = run->configuration.replicas;
 	struct device_process *list = NULL;
 	struct err ignored;
-	int n = 0;
 
 	if (dup2(fd, 0) < 0)
 		_exit(1);
 	close_range(3, ~0U, 0);
 	setsid();
-	if (backend->processes(run->devices, run->configuration.replicas, &list, &n, &ignored) == 0) {
+	if (backend->processes(run->devices, replicas, &list, &n, &ignored) == 0) {
 		write_all(0, list, (size_t)n * sizeof(*list));
 		write_all(0, &(char){ DONE }, 1);
 	}

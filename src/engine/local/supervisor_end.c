@@ -79,7 +79,8 @@ static void diagnose(struct supervisor *s)
 static void quote_last_words(struct supervisor *s)
 {
 	char *path = paths_log(s->paths, s->job.id);
-	char *words = s->run.diagnosis && *s->run.diagnosis ? NULL : last_words(path, s->log_offset);
+	bool known = s->run.diagnosis && *s->run.diagnosis;
+	char *words = known ? NULL : last_words(path, s->log_offset);
 
 	if (words)
 		supervisor_set_diagnosis(s, words);

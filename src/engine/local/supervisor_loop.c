@@ -220,9 +220,10 @@ static void log_unread(struct supervisor *s)
 
 	steps_summary(s->log_watch.steps, &summary);
 	if (summary.n_clipped || summary.n_skipped)
-		supervisor_log(s, "of %lld lines of the log, %lld were longer than %d bytes, and %lld not looked "
-			       "at: they came too fast, or their pattern takes too long",
-			       (long long)summary.n_lines, (long long)summary.n_clipped, STEPS_LINE_MAX,
+		supervisor_log(s, "of %lld lines of the log, %lld were longer than %d bytes, and "
+			       "%lld not looked at: they came too fast, or their pattern takes "
+			       "too long", (long long)summary.n_lines,
+			       (long long)summary.n_clipped, STEPS_LINE_MAX,
 			       (long long)summary.n_skipped);
 }
 

@@ -180,8 +180,8 @@ static int record_leader(pid_t pid, void *arg, struct err *err)
 	return store_run_set_handle(&s->store, s->run.id, s->run.handle, err);
 }
 
-static int start_command(struct supervisor *s, const struct strings *argv, const struct strings *env,
-			 struct err *err)
+static int start_command(struct supervisor *s, const struct strings *argv,
+			 const struct strings *env, struct err *err)
 {
 	struct child child = {
 		.program = s->command.program, .argv = argv, .env = env,
@@ -226,8 +226,9 @@ static int launch(struct supervisor *s, struct err *err)
 {
 	char *checkpoints = checkpoint_directory(s, err);
 	struct template_values values = {
-		.job_id = s->job.id, .run_number = s->run.number, 
-		.configuration = s->run.configuration, .learning_rate = s->job.declared.learning_rate,
+		.job_id = s->job.id, .run_number = s->run.number,
+		.configuration = s->run.configuration,
+		.learning_rate = s->job.declared.learning_rate,
 		.learning_rate_scale = s->run.learning_rate_scale,
 		.samples = s->job.profile ? (double)NAN : s->job.progress.samples,
 		.checkpoint_dir = checkpoints, .port = free_port(),

@@ -38,7 +38,8 @@ static int find_processes(const struct supervisor *s, struct pid_list *list)
 	char *variable = xasprintf("POLLUX_REPORT_SOCKET=%s", s->handle.socket_path);
 	/* The session of an adopted run is not used: its number may belong to a stranger by now. */
 	struct proc_marks marks = {
-		.ancestor = !s->adopted ? getpid() : s->leader_gone ? 0 : (pid_t)s->handle.leader_pid,
+		.ancestor = !s->adopted ? getpid()
+					: s->leader_gone ? 0 : (pid_t)s->handle.leader_pid,
 		.session = s->adopted ? 0 : getpid(),
 		.variable = s->handle.socket_path[0] ? variable : NULL,
 	};
