@@ -84,11 +84,6 @@ static const char *slowed_by(unsigned long long bits)
 	return bits & NVML_SLOWED_POWER_CAP ? "power cap" : NULL;
 }
 
-static double percent(unsigned value)
-{
-	return value <= 100 ? value / 100.0 : (double)NAN;
-}
-
 void gpu_read_now(const struct nvml *n, const struct gpu *g, bool in_full,
 		  struct device_reading *now)
 {
@@ -100,8 +95,8 @@ void gpu_read_now(const struct nvml *n, const struct gpu *g, bool in_full,
 	now->free_bytes = g->free_bytes;
 	if (!g->handle)
 		return;
-	if (NVML_ASK(n, rates, g->handle, &rates) == NVML_SUCCESS)
-		now->utilization = percent(rates.gpu_percent);
+	if (NVML_ASK(n, rates, g->handle, &rates) == NVML_SUCCESS && rates.gpu_percent <= 100)
+		now->utilization = rates.gpu_percent / 100.0;
 	if (!in_full)
 		return;
 	if (NVML_ASK(n, temperature, g->handle, NVML_TEMPERATURE_GPU, &value) == NVML_SUCCESS)

@@ -19,14 +19,6 @@ static bool is_possible(const struct run *run)
 	return c->local_batch_size > 0 && c->accumulation_steps > 0 && isfinite(scale) && scale > 0;
 }
 
-static void describe(const struct run *run, struct text *t)
-{
-	text_addf(t, "VERSION=%d\nBATCH=%lld\nLOCAL_BATCH=%lld\nACCUM=%d\nLR_SCALE=%.9g\n",
-		  run->wanted_version, (long long)configuration_batch_size(&run->wanted),
-		  (long long)run->wanted.local_batch_size, run->wanted.accumulation_steps,
-		  run->wanted_learning_rate_scale);
-}
-
 /* The file is made anew: a file at this path may be incomplete, or made by the program as a
  * trap. */
 static int write_file(const char *path, const struct text *t, struct err *err)
@@ -73,6 +65,7 @@ void supervisor_remove_config(const struct supervisor *s)
 
 void supervisor_offer_config(struct supervisor *s)
 {
+	const struct run *run = &s->run;
 	struct text t = TEXT_INIT;
 	struct err err;
 
@@ -86,7 +79,10 @@ void supervisor_offer_config(struct supervisor *s)
 		supervisor_log(s, "the configuration it is wanted to change to is none");
 		return;
 	}
-	describe(&s->run, &t);
+	text_addf(&t, "VERSION=%d\nBATCH=%lld\nLOCAL_BATCH=%lld\nACCUM=%d\nLR_SCALE=%.9g\n",
+		  run->wanted_version, (long long)configuration_batch_size(&run->wanted),
+		  (long long)run->wanted.local_batch_size, run->wanted.accumulation_steps,
+		  run->wanted_learning_rate_scale);
 	if (replace_file(s, &t, &err))
 		supervisor_log(s, "%s", err.text);	/* the next look tries again */
 	else

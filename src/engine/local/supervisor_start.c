@@ -284,25 +284,21 @@ static double bar_life_s(struct supervisor *s)
 	return life_s;
 }
 
-static void say_of_bars(struct supervisor *s)
-{
-	if (s->job.declared.total_steps > 0)
-		steps_expect_total(s->log_watch.steps, s->job.declared.total_steps);
-	if (s->job.profile)
-		steps_set_bar_life(s->log_watch.steps, bar_life_s(s));
-}
-
 /* The log gives times and nothing else: a job whose log cannot be read runs all the same. */
 static void watch_log(struct supervisor *s)
 {
 	char *path = paths_log(s->paths, s->job.id);
 	struct err err;
+	bool open = log_watch_open(&s->log_watch, path, s->log_offset, s->command.step_regex,
+				   &err) == 0;
 
-	if (log_watch_open(&s->log_watch, path, s->log_offset, s->command.step_regex, &err))
-		supervisor_log(s, "%s", err.text);
-	else
-		say_of_bars(s);
 	free(path);
+	if (!open)
+		supervisor_log(s, "%s", err.text);
+	if (open && s->job.declared.total_steps > 0)
+		steps_expect_total(s->log_watch.steps, s->job.declared.total_steps);
+	if (open && s->job.profile)
+		steps_set_bar_life(s->log_watch.steps, bar_life_s(s));
 }
 
 int supervisor_launch(struct supervisor *s, struct err *err)
