@@ -23,6 +23,9 @@ int devices_view_read(const struct device_settings *settings, struct session *s,
 		      struct devices_view *v, struct err *err);
 void devices_view_release(struct devices_view *v);
 
+/* Count the devices that jobs can use, and copy the kind of the first of them, if any. */
+int devices_count_usable(int slots, int *n, char *kind, size_t kind_size, struct err *err);
+
 /* The job that has the device or waits for it; 0: none. A job at work comes before a job that was
  * only assigned the device; both come before a profile between two of its runs. */
 int64_t devices_holder(const struct devices_view *v, const char *id);

@@ -248,8 +248,7 @@ int crontab_read(struct text *lines, struct err *err)
 	if (rc == 0 && status) {
 		text_clear(lines);
 		/* busybox's cron cannot open a file; every other says "no crontab for USER". */
-		if (!strstr(errors.data, "no crontab") &&
-		    !strstr(errors.data, "No such file"))
+		if (!strstr(errors.data, "no crontab") && !strstr(errors.data, "No such file"))
 			rc = refused("-l", &errors, err);
 	}
 	text_release(&errors);

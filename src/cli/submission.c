@@ -273,8 +273,7 @@ int submission_job(const struct command *by, const struct asked *o, const struct
 		return usage_error(by, err, "give one of --preempt and --no-preempt");
 	d->preemption = o->no_preempt ? PREEMPT_NEVER
 		: o->preempt || can_resume(c) ? PREEMPT_ALWAYS : PREEMPT_SAVED;
-	if (check_batch(by, d, err) ||
-	    set_total_work(by, o, d, err))
+	if (check_batch(by, d, err) || set_total_work(by, o, d, err))
 		return -1;
 	return check_templates(o, c, err);
 }

@@ -216,9 +216,8 @@ static struct sched_job describe(const struct snapshot *s, const struct decision
 	if (!run || !has_its_devices(s, d, run))
 		return out;
 	out.replicas = run->configuration.replicas;
-	/* A slice begins with the launch: the devices that the run waits for may take longer
-	 * than a slice to be left, and to revise the decision then would stop one job and start
-	 * none. */
+	/* A slice begins with the launch: the devices that the run waits for may take longer than a
+	 * slice to be left, and to revise the decision then would stop one job and start none. */
 	out.launched_s = s->now_boot_s;
 	if (isfinite(run->launch_boot_s)) {
 		out.launched_s = run->launch_boot_s;

@@ -1,5 +1,4 @@
-/* decision.h - what is to become of each job: private to src/pass. Nothing here reads or
- * writes. */
+/* decision.h - what is to become of each job: private to src/pass. Nothing here reads or writes. */
 #ifndef POLLUX_DECISION_H
 #define POLLUX_DECISION_H
 

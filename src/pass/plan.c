@@ -148,10 +148,9 @@ static void move(const struct snapshot *s, const struct decision *d, int j, stru
 		start(s, d, j, p);
 }
 
-/* A program that takes configurations while it runs loses next to nothing by another one. A
- * gain beyond this factor, which the model's own wavering seldom brings, is worth it, once the
- * present configuration has been measured as well as an observation must be to count against
- * others. */
+/* A program that takes configurations while it runs loses next to nothing by another one. A gain
+ * beyond this factor, which the model's own wavering seldom brings, is worth it, once the present
+ * configuration has been measured as well as an observation must be to count against others. */
 #define WORTHWHILE 1.03
 
 static bool could_do_better(const struct snapshot *s, const struct decision *d, int j)
@@ -174,9 +173,8 @@ static void change(const struct decision *d, int j, struct plan *p)
 	a->sizes = d->sizes[j];
 }
 
-/* On the devices that the job has: at once where its program can, else by a relaunch if the
- * policy finds it worth one. A program shows with its first step whether it takes
- * configurations. */
+/* On the devices that the job has: at once where its program can, else by a relaunch if the policy
+ * finds it worth one. A program shows with its first step whether it takes configurations. */
 static void reconfigure(const struct snapshot *s, const struct decision *d, int j, struct plan *p)
 {
 	const struct run *run = d->candidates[j].run;

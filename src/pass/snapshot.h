@@ -54,8 +54,7 @@ int snapshot_is_current(const struct snapshot *s, struct store *store, bool *cur
 int pass_read_again(const struct engine_context *at, struct snapshot *s, struct err *err);
 void snapshot_release(struct snapshot *s);
 
-/* The run that holds devices for the job: assigned or running, and not told to stop. NULL:
- * none. */
+/* The run that holds devices for the job: assigned or running, and not told to stop. NULL: none. */
 const struct run *snapshot_run_of(const struct snapshot *s, const struct job *job);
 
 #endif

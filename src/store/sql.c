@@ -61,9 +61,8 @@ static int bind_one(sqlite3_stmt *q, int i, char type, va_list *ap)
 	}
 }
 
-/* A pass asks the same of each of a thousand workloads, and half of the time would go into
- * parsing: what sql_done put back serves again. NULL: there is none of this text that is not at
- * work. */
+/* A pass asks the same of each of a thousand workloads, and half of the time would go into parsing:
+ * what sql_done put back serves again. NULL: there is none of this text that is not at work. */
 static sqlite3_stmt *find_prepared(struct store *s, const char *sql)
 {
 	sqlite3_stmt *q = NULL;

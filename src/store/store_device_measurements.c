@@ -66,7 +66,7 @@ int store_device_measurements_get(struct store *s, const char *device_kind,
 	while ((rc = sql_row(s, q, err)) == 1) {
 		if (!read_measurement(q, &m))
 			continue;
-		list->items = xreallocarray(list->items, (size_t)list->count + 1, sizeof(*list->items));
+		list->items = xgrow(list->items, list->count, sizeof(*list->items));
 		list->items[list->count++] = m;
 	}
 	sql_done(q);

@@ -1,4 +1,5 @@
 /* devices_view.c - read what 'pollux devices' has to show. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,6 +75,24 @@ int devices_view_read(const struct device_settings *settings, struct session *s,
 		return -1;
 	device_owners_refuse(&v->users, &v->runs, &v->list);
 	find_lock_holders(s, v);
+	return 0;
+}
+
+int devices_count_usable(int slots, int *n, char *kind, size_t kind_size, struct err *err)
+{
+	struct device_settings settings = { .slots = slots };
+	struct device_list list;
+
+	if (engine_for_new_runs()->list(&settings, &list, err))
+		return -1;
+	*n = 0;
+	for (int i = list.count - 1; i >= 0; i--) {
+		if (!list.items[i].usable)
+			continue;
+		++*n;
+		snprintf(kind, kind_size, "%s", list.items[i].kind);
+	}
+	devices_release(&list);
 	return 0;
 }
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "pollux/engine.h"
+#include "pollux/devices_view.h"
 #include "pollux/explain.h"
 #include "pollux/mem.h"
 
@@ -13,21 +13,11 @@
  * that of the first device. */
 static int read_devices(struct explanation *e, int slots, struct err *err)
 {
-	struct device_settings settings = { .slots = slots };
-	struct device_list list;
-
-	if (engine_for_new_runs()->list(&settings, &list, err))
+	if (devices_count_usable(slots, &e->n_devices, e->device_kind, sizeof(e->device_kind), err))
 		return -1;
-	for (int i = list.count - 1; i >= 0; i--) {
-		if (!list.items[i].usable)
-			continue;
-		e->n_devices++;
-		snprintf(e->device_kind, sizeof(e->device_kind), "%s", list.items[i].kind);
-	}
 	if (e->item->run && e->item->run->devices)
 		snprintf(e->device_kind, sizeof(e->device_kind), "%s",
 			 e->item->run->devices[0].kind);
-	devices_release(&list);
 	return 0;
 }
 

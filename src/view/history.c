@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pollux/engine.h"
+#include "pollux/devices_view.h"
 #include "pollux/history.h"
 #include "pollux/mem.h"
 
@@ -12,18 +12,9 @@
 
 static int read_devices(struct history *h, struct err *err)
 {
-	struct device_settings settings = { .slots = h->config.slots };
-	struct device_list list;
-
-	if (engine_for_new_runs()->list(&settings, &list, err))
+	if (devices_count_usable(h->config.slots, &h->n_devices, h->device_kind,
+				 sizeof(h->device_kind), err))
 		return -1;
-	for (int i = list.count - 1; i >= 0; i--) {
-		if (!list.items[i].usable)
-			continue;
-		h->n_devices++;
-		snprintf(h->device_kind, sizeof(h->device_kind), "%s", list.items[i].kind);
-	}
-	devices_release(&list);
 	if (h->n_devices == 0)
 		return err_set(err, EX_UNAVAILABLE, "no device can be used here, so there is "
 			       "nothing to compare with: see 'pollux devices'");
