@@ -142,19 +142,16 @@ static int apply_recovery(struct plan *p, const struct engine_context *at, struc
 	return store_begin(at->store, err) || plan_apply(p, at, err) ? -1 : 0;
 }
 
-/* Only a pass assigns runs, and this is the only pass: a run that is not active now never will be
- * again. */
-static void clean(const struct engine_context *at, const struct remains *r)
+/* The active runs are read again: a profile may have added one meanwhile. */
+static void clean(const struct engine_context *at)
 {
-	struct run_list left = {
-		.items = xcalloc((size_t)r->runs.count + 1, sizeof(*left.items)),
-	};
+	struct run_list active;
+	struct err ignored;
 
-	for (int i = 0; i < r->runs.count; i++)
-		if (r->answers[i] != ENGINE_GONE)
-			left.items[left.count++] = r->runs.items[i];
-	engine_clean(at, &left);
-	free(left.items);
+	if (store_runs_active(at->store, &active, &ignored))
+		return;
+	engine_clean(at, &active);
+	run_list_release(&active);
 }
 
 int recover(const struct engine_context *at, bool apply, struct strings *lines, struct err *err)
@@ -170,7 +167,7 @@ int recover(const struct engine_context *at, bool apply, struct strings *lines, 
 	if (rc == 0 && apply) {
 		rc = apply_recovery(p, at, &r, err);
 		if (rc == 0)
-			clean(at, &r);
+			clean(at);
 	}
 	plan_free(p);
 	release_remains(&r);

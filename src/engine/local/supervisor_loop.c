@@ -8,7 +8,6 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -280,8 +279,8 @@ static void check_descriptors(struct supervisor *s, const struct pollfd *fds, do
 }
 
 /* Rests, then looks at every descriptor. poll() fails, for example for want of memory, and may go
- * on failing. Reads do not block. A leader that is not a child of this supervisor has ended when no
- * signal can be sent to it. */
+ * on failing. Reads do not block. A leader that is not a child of this supervisor has ended when it
+ * is gone or a zombie: whoever inherited the leader may be slow to reap it. */
 static void do_without_poll(struct supervisor *s, struct pollfd *fds, int wait_ms)
 {
 	struct timespec rest = { .tv_nsec = POLL_REST_MS * 1000000L };
@@ -292,8 +291,7 @@ static void do_without_poll(struct supervisor *s, struct pollfd *fds, int wait_m
 	nanosleep(&rest, NULL);
 	for (int i = 0; i < N_FDS; i++)
 		fds[i].revents = fds[i].fd >= 0 ? POLLIN : 0;
-	if (fds[FD_LEADER].fd >= 0 &&
-	    syscall(SYS_pidfd_send_signal, fds[FD_LEADER].fd, 0, NULL, 0) == 0)
+	if (fds[FD_LEADER].fd >= 0 && proc_lives((pid_t)s->handle.leader_pid))
 		fds[FD_LEADER].revents = 0;
 }
 
