@@ -3,8 +3,8 @@
 
 Complete but for the training, and without dependencies. It runs unchanged without pollux:
     python3 examples/preemptible.py
-    pollux submit --preempt --retries 2 --batch 256 --samples 100000 -- \\
-        python3 examples/preemptible.py
+    pollux submit --preempt --retries 2 --batch 256 --samples 1000000 -- \\
+        python3 examples/preemptible.py 1000000
 """
 
 import json
@@ -14,7 +14,6 @@ import socket
 import sys
 import time
 
-TOTAL_SAMPLES = 100_000
 SAVE_EVERY_S = 60
 
 stop = False
@@ -52,13 +51,14 @@ def main():
     signal.signal(int(os.environ.get("POLLUX_STOP_SIGNAL", signal.SIGTERM)), on_stop)
     batch = int(os.environ.get("POLLUX_BATCH", 64))
     path = os.path.join(os.environ.get("POLLUX_CHECKPOINT_DIR", "."), "state.json")
+    total = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000  # samples
     state = {"step": 0, "samples": 0}
     if os.path.exists(path):
         with open(path) as file:
             state = json.load(file)  # torch.load(path)
 
     saved = time.monotonic()
-    while state["samples"] < TOTAL_SAMPLES and not stop:
+    while state["samples"] < total and not stop:
         if time.monotonic() - saved > SAVE_EVERY_S:  # against a crash or a power cut
             save(path, state)
             saved = time.monotonic()

@@ -34,8 +34,8 @@
  *
  * Threads: the reports, the configuration and should_stop may be called from
  * any thread; config_changed from one at a time; open and close while no other
- * call is running. One client a process. A forked child may report through its parent's client; the socket
- * is closed on exec.
+ * call is running. A process has one client. A forked child may report through
+ * its parent's client; the socket is closed on exec.
  *
  * Every function accepts NULL as its client and then does nothing.
  */

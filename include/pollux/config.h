@@ -23,9 +23,9 @@ struct config {
 	char policy[32];	/* a word; the caller checks that there is such a policy */
 };
 
-/* Sets *c from the defaults, the file if there is one, and the environment; an empty variable counts
- * as unset. A bad line or variable is an error (EX_CONFIG) that names the file, the line, and what
- * would be right. *c is then not valid. */
+/* Sets *c from the defaults, the file if there is one, and the environment; an empty variable
+ * counts as unset. A bad line or variable is an error (EX_CONFIG) that names the file, the line, and
+ * what would be right. *c is then not valid. */
 int config_load(struct config *c, const char *path, struct err *err);
 
 #endif

@@ -67,13 +67,15 @@ enum {
 struct declared_field {
 	struct option_spec option;	/* name NULL: an option of another row sets it;
 					   offset: in struct asked */
-	struct store_column column;		/* name NULL: not kept as such; offset: in struct declaration */
+	/* name NULL: not kept as such; offset: in struct declaration */
+	struct store_column column;
 	unsigned uses;
 };
 
 extern const struct declared_field declared_fields[];
 extern const int n_declared_fields;
-extern const struct store_columns declared_columns;		/* of all rows, for struct declaration */
+/* of all rows, for struct declaration */
+extern const struct store_columns declared_columns;
 
 
 #endif

@@ -21,7 +21,8 @@ enum field_type {
 
 /* Which value says that nothing is known; a struct that was initialised has this value. */
 enum field_unknown {
-	FIELD_KNOWN,		/* none: a number begins with 0, and a text that is not there is "" */
+	/* none: a number begins with 0, and a text that is not there is "" */
+	FIELD_KNOWN,
 	FIELD_UNKNOWN_ZERO,	/* 0; NULL for a text */
 	FIELD_UNKNOWN_NEGATIVE,	/* an integer: -1 */
 	FIELD_UNKNOWN_NAN,	/* a double */

@@ -8,9 +8,9 @@
 
 #include "pollux/err.h"
 
-/* Replaces the content of a file: the bytes are written to a new file beside it, synced to disk, and
- * the new file is renamed. A symbolic link stays, and its target is replaced. A device, a FIFO, and
- * a file that standard output or standard error is open on are written in place. After an error
+/* Replaces the content of a file: the bytes are written to a new file beside it, synced to disk,
+ * and the new file is renamed. A symbolic link stays, and its target is replaced. A device, a FIFO,
+ * and a file that standard output or standard error is open on are written in place. After an error
  * (EX_CANTCREAT) a regular file has its former content, and no temporary file is left. */
 int file_replace(const char *path, const void *bytes, size_t n, struct err *err);
 
@@ -18,8 +18,8 @@ int file_replace(const char *path, const void *bytes, size_t n, struct err *err)
  * with *err. Changes nothing. */
 int file_check(const char *path, struct err *err);
 
-/* True if both names lead to one regular file, through any links. The file need not exist yet. False
- * for devices and FIFOs, because several programs may write to those. */
+/* True if both names lead to one regular file, through any links. The file need not exist yet.
+ * False for devices and FIFOs, because several programs may write to those. */
 bool file_same(const char *a, const char *b);
 
 /* The mode less the bits of the umask, as open(2) would apply it. For files made by mkostemp(3) and

@@ -4,9 +4,9 @@
 
 #include <stdbool.h>
 
-/* The commit of the working tree that holds directory (40 or 64 hexadecimal digits, the caller frees) and
- * whether tracked files differ from it. NULL outside a repository, before the first commit, or where
- * git(1) is not to be had. */
+/* The commit of the working tree that holds directory (40 or 64 hexadecimal digits, the caller
+ * frees), and whether tracked files differ from it. NULL outside a repository, before the first
+ * commit, or without git(1). */
 char *git_commit_of(const char *directory, bool *dirty);
 
 #endif

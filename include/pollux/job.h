@@ -17,7 +17,9 @@
 #include "pollux/device.h"
 #include "pollux/text.h"
 
-enum job_state { JOB_QUEUED, JOB_HELD, JOB_RUNNING, JOB_DONE, JOB_FAILED, JOB_CANCELLED, JOB_TIMEOUT };
+enum job_state {
+	JOB_QUEUED, JOB_HELD, JOB_RUNNING, JOB_DONE, JOB_FAILED, JOB_CANCELLED, JOB_TIMEOUT
+};
 #define N_JOB_STATES (JOB_TIMEOUT + 1)
 
 enum run_state { RUN_ASSIGNED, RUN_RUNNING, RUN_STOPPING, RUN_ENDED };
@@ -26,7 +28,8 @@ enum run_state { RUN_ASSIGNED, RUN_RUNNING, RUN_STOPPING, RUN_ENDED };
 /* Why pollux stops a run; decides what becomes of the job. */
 enum stop_reason {
 	STOP_NONE,
-	STOP_PREEMPT,		/* the devices go to others, or the job is to be relaunched: queued */
+	/* the devices go to others, or the job is to be relaunched: queued */
+	STOP_PREEMPT,
 	STOP_REQUEUE,		/* asked for by a person: queued */
 	STOP_HOLD,		/* held */
 	STOP_CANCEL,		/* cancelled */
@@ -42,7 +45,8 @@ enum run_outcome {
 	OUTCOME_COMPLETED,	/* exit status 0, unasked */
 	OUTCOME_FAILED,		/* another status, or a signal that was not ours */
 	OUTCOME_STOPPED,	/* by us */
-	OUTCOME_LOST,		/* supervisor and processes gone (reboot, kill -9): status unknown */
+	/* supervisor and processes gone (reboot, kill -9): status unknown */
+	OUTCOME_LOST,
 	OUTCOME_NOT_STARTED,	/* called off before its devices were free */
 };
 #define N_RUN_OUTCOMES (OUTCOME_NOT_STARTED + 1)
@@ -52,19 +56,22 @@ enum run_outcome {
 
 /* What was observed of a job over all its runs. */
 struct progress {
-	double samples, steps;		/* where the job stands: last report, or last checkpoint after a stop */
+	/* where the job stands: last report, or last checkpoint after a stop */
+	double samples, steps;
 	double checkpoint_samples;	/* at the last reported checkpoint */
 	double lost_samples, lost_s;	/* done again after relaunches */
 	double attained_service_device_s;	/* of ended runs */
 	double run_time_s;		/* of ended runs */
-	int runs, preemptions, failures;	/* runs: whose command was started, the present one too */
-	int launches;			/* runs, and those that got their devices but started no command */
+	/* runs: whose command was started, the present one too */
+	int runs, preemptions, failures;
+	/* runs, and those that got their devices but started no command */
+	int launches;
 	double printed_total_steps;	/* steps to its end, as its log says; NaN */
 	double loss, epoch;
 	char *status_text;
 	int exit_code, term_signal;	/* of the last run that ended; -1 unknown */
-	double last_end_time_s;		/* wall clock: when the job last gave up devices, or was released or
-					   requeued; NaN: never */
+	double last_end_time_s;		/* wall clock: when the job last gave up devices, was
+					   released, or requeued; NaN: never */
 };
 
 struct job {
@@ -72,9 +79,11 @@ struct job {
 	enum job_state state;
 	char *reason;			/* of the last decision, or why it ended */
 	bool profile;			/* of 'pollux profile': no pass decides on it (profile.h) */
-	double next_start_s;		/* wall clock; NaN unknown; of a profile: when its devices' next jobs start */
+	/* wall clock; NaN unknown; of a profile: when its devices' next jobs start */
+	double next_start_s;
 	double submit_time_s, start_time_s, end_time_s;		/* wall clock */
-	int forgiven_runs;		/* failures of runs up to this number no longer delay the job */
+	/* failures of runs up to this number no longer delay the job */
+	int forgiven_runs;
 	struct declaration declared;
 	struct progress progress;
 };
@@ -98,14 +107,18 @@ struct run {
 	enum run_state state;
 	struct configuration configuration;
 	double learning_rate_scale;
-	bool takes_configs;		/* says that it can change its configuration while it runs */
-	int config_version;		/* of the configuration above; 0: the one it was launched with */
-	int wanted_version;		/* of a newer one, below, that it is to change to; else the same */
+	/* says that it can change its configuration while it runs */
+	bool takes_configs;
+	/* of the configuration above; 0: the one it was launched with */
+	int config_version;
+	/* of a newer one, below, that it is to change to; else the same */
+	int wanted_version;
 	struct configuration wanted;
 	double wanted_learning_rate_scale;
 	double wanted_boot_s;		/* since when; NaN: never was */
 	double assigned_time_s, launch_time_s, end_time_s;	/* wall clock */
-	double assigned_boot_s, launch_boot_s, end_boot_s;	/* boot clock of boot_id; NaN: not yet */
+	/* boot clock of boot_id; NaN: not yet */
+	double assigned_boot_s, launch_boot_s, end_boot_s;
 	char *boot_id;
 	double duration_s;		/* from launch; kept up while running */
 	char *handle;		/* by which its engine finds the run (engine.h); NULL: none yet */
@@ -117,7 +130,7 @@ struct run {
 	double first_samples, last_samples;	/* NaN: not reported */
 	double checkpoint_samples, checkpoint_boot_s;
 	double step_time_s;		/* of the last window; NaN */
-	char step_source[48];		/* where step times and positions come from: "reports", or "log:" and
+	char step_source[48];		/* the source of step times: "reports", or "log:" and
 					   the pattern; "" nowhere yet */
 	double first_step_s;		/* launch to first report: NaN none yet */
 	double stop_duration_s;		/* from our signal to the end: NaN */
@@ -126,9 +139,11 @@ struct run {
 	/* The most that its processes had at a time, resident: a sum in which pages that they
 	 * share count for each; and of the devices' own memory. 0: not known. */
 	int64_t peak_memory_bytes, peak_device_memory_bytes;
-	double cpu_time_s;		/* of its command and all it started that ended; NaN: not ended, or not known */
+	/* of its command and all it started that ended; NaN: not ended, or not known */
+	double cpu_time_s;
 	bool out_of_memory;		/* it failed for want of memory, as diagnosed */
-	struct device *devices;		/* owned, replicas of them: id, binding, kind, cores are filled */
+	/* owned, replicas of them: id, binding, kind, cores are filled */
+	struct device *devices;
 };
 
 const char *job_state_name(enum job_state state);
@@ -145,7 +160,8 @@ extern const struct field_names job_state_names, run_state_names, stop_reason_na
 
 bool job_has_ended(enum job_state state);
 /* What becomes of a running job whose run ended so. retries_left counts only for OUTCOME_FAILED. */
-enum job_state job_state_after(enum run_outcome outcome, enum stop_reason reason, bool retries_left);
+enum job_state job_state_after(enum run_outcome outcome, enum stop_reason reason,
+			       bool retries_left);
 
 /* Steps to its end: as declared, else as its log says; NaN, as of a profile. */
 double job_total_steps(const struct job *job);

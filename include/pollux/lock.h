@@ -22,7 +22,8 @@ void lock_drop(int fd);
 enum lock_state {
 	LOCK_IS_FREE,
 	LOCK_IS_HELD,
-	LOCK_CANNOT_BE_TOLD,	/* the file cannot be opened, say, or there are no descriptors left */
+	/* the file cannot be opened, say, or there are no descriptors left */
+	LOCK_CANNOT_BE_TOLD,
 };
 enum lock_state lock_look(const char *path);
 /* True unless the lock is known to be free. */

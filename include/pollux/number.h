@@ -13,8 +13,8 @@ int number_parse_int(const char *text, int64_t *value);
 /* A decimal number: "3", "-0.5", ".25", "1e6". No hexadecimal, no infinity, no NaN. */
 int number_parse(const char *text, double *value);
 
-/* A duration in seconds, >= 0: "90", "90s", "1.5m", "2h", "1d", or a sum with the larger unit first,
- * as tables show it: "3h05m". */
+/* A duration in seconds, >= 0: "90", "90s", "1.5m", "2h", "1d", or a sum with the larger unit
+ * first, as tables show it: "3h05m". */
 int number_parse_duration(const char *text, double *seconds);
 
 #endif

@@ -10,15 +10,18 @@ enum option_type {
 	OPTION_FLAG,		/* bool: set to true */
 	OPTION_INT,		/* int64_t (or int) within min..max */
 	OPTION_NUMBER,		/* double within min..max, finite */
-	OPTION_AMOUNT,		/* double of at least 1, with K, M or G after it for 1e3, 1e6, 1e9 */
-	OPTION_DURATION,	/* double, seconds within min..max: "90", "90s", "1.5m", "2h", "1h30m" */
-	OPTION_TEXT,		/* const char *: borrowed from argv; not empty. FIELD_TEXT: a copy */
+	/* double of at least 1, with K, M or G after it for 1e3, 1e6, 1e9 */
+	OPTION_AMOUNT,
+	/* double, seconds within min..max: "90", "90s", "1.5m", "2h", "1h30m" */
+	OPTION_DURATION,
+	/* const char *: borrowed from argv; not empty. FIELD_TEXT: a copy */
+	OPTION_TEXT,
 	OPTION_CHOICE,		/* one of the names in choices, kept as a text */
 	OPTION_SIGNAL,		/* int: a signal that a program can catch, by name or number */
 	OPTION_LIST,		/* struct text_list: one entry per appearance, in order */
-	OPTION_RANGE,		/* "N" or "MIN:MAX" within min..max, MIN <= MAX: two int64_t (or int) in
+	OPTION_RANGE,		/* "N" or "MIN:MAX" in min..max, MIN <= MAX: two int64_t (or int) in
 				   members that follow each other */
-	OPTION_DECLARED,	/* no option: the rows of declaration.h with these uses stand here, and
+	OPTION_DECLARED,	/* no option: rows of declaration.h with these uses stand here, and
 				   offset is that of a struct asked */
 };
 
@@ -31,7 +34,8 @@ struct option_spec {
 	const char *name;	/* without the dashes */
 	char letter;		/* 0: long form only; never 'h' */
 	enum option_type type;
-	const char *argument;	/* its name in the usage, with the unit: "SECONDS"; NULL for a flag */
+	/* its name in the usage, with the unit: "SECONDS"; NULL for a flag */
+	const char *argument;
 	size_t offset;		/* of the target in the command's own struct */
 	double min, max;	/* both 0: any; -HUGE_VAL, HUGE_VAL: no bound on that side */
 	const char *help;	/* one line */

@@ -7,7 +7,7 @@
  *	if (store_commit(&store, err)) ...		// or store_rollback(&store)
  *	store_close(&store);
  *
- * Every function returns 0, or -1 with *err (EX_IOERR for the disk, EX_TEMPFAIL for a store that stays
+ * Every function returns 0, or -1 with *err (EX_IOERR for the disk, EX_TEMPFAIL if the store stays
  * locked, EX_DATAERR for a file that is no store). A write outside begin/commit is its own
  * transaction. Strings in results are owned by the result; release it. */
 #ifndef POLLUX_STORE_H
@@ -89,7 +89,7 @@ enum job_filter {
 int store_jobs_list(struct store *s, enum job_filter filter, double since_wall_s,
 		    struct job_list *list, struct err *err);
 void job_list_release(struct job_list *list);
-/* Whether a job is queued or running, or a run has not ended: otherwise a pass has nothing to do. */
+/* True if a job is queued or running, or a run has not ended: else a pass has nothing to do. */
 int store_has_work(struct store *s, bool *has, struct err *err);
 /* Whether one is of those that JOBS_SCHEDULABLE lists. */
 int store_has_schedulable(struct store *s, bool *has, struct err *err);
@@ -168,15 +168,17 @@ int store_job_setback(struct store *s, int64_t job_id, struct setback *setback, 
 
 /* ---- measurements ---- */
 
-/* Over a window of a run: unbiased estimates of |G|^2 and tr(Sigma), see client.h, one an update. */
+/* Over a window of a run: unbiased estimates of |G|^2 and tr(Sigma), one for each update; client.h
+ * has the formulas. */
 struct gradient_window {
 	int window;			/* the run's number of it, from 0 */
 	struct configuration configuration;	/* while it was open */
-	double first_samples, last_samples;	/* positions after its first and last update; NaN unknown */
+	/* positions after its first and last update; NaN unknown */
+	double first_samples, last_samples;
 	int64_t n;			/* updates */
 	double sum_grad_sqr, sum_grad_var;
-	double m2_grad_sqr, m2_grad_var;	/* sums of squared deviations from the window's means;
-						   NaN: not kept (by a version before this) */
+	double m2_grad_sqr, m2_grad_var;	/* sums of squared deviations from the window's
+						   means; NaN: written by an older version */
 };
 
 /* What the supervisor learnt since the last time, in one transaction: where the run and the job
@@ -185,7 +187,8 @@ struct gradient_window {
 struct run_update {
 	const struct run *run;
 	double steps, loss, epoch;	/* NaN: not reported */
-	double printed_total_steps;	/* 0: the log tells none (any more); NaN: it was not asked */
+	/* 0: the log tells none (any more); NaN: it was not asked */
+	double printed_total_steps;
 	const char *status_text;	/* NULL: not reported */
 	int64_t parameters;		/* of the workload's model; 0: not reported */
 	const struct observation *observation;		/* NULL: none */
@@ -264,7 +267,8 @@ struct step_time_list {
 };
 
 /* Of all jobs of a workload that declared none, newest run first: of its newest runs. */
-int store_step_times(struct store *s, const char *workload, const char *device_kind, struct step_time_list *list,
+int store_step_times(struct store *s, const char *workload, const char *device_kind,
+		     struct step_time_list *list,
 		     struct err *err);
 void step_time_list_release(struct step_time_list *list);
 
@@ -272,7 +276,8 @@ void step_time_list_release(struct step_time_list *list);
  * and what was measured of its newest runs. *b is the caller's, for memory_bounds_release. */
 int store_memory_bounds(struct store *s, const char *workload, const char *device_kind,
 			struct memory_bounds *b, struct err *err);
-/* Likewise those that failed otherwise, or ended by themselves, before a profile could time them. */
+/* The sizes that failed for another reason, or ended by themselves, before a profile could time
+ * them. */
 int store_failed_sizes(struct store *s, const char *workload, const char *device_kind,
 		       struct failed_sizes *f, struct err *err);
 
@@ -293,7 +298,8 @@ struct reserved_list {
 
 /* Inside a transaction in which they were seen to be free. They are free again when the job has
  * ended. */
-int store_device_reserve(struct store *s, int64_t job_id, const struct device *device, struct err *err);
+int store_device_reserve(struct store *s, int64_t job_id, const struct device *device,
+			 struct err *err);
 int store_devices_release(struct store *s, int64_t job_id, struct err *err);
 int store_reserved_list(struct store *s, struct reserved_list *list, struct err *err);
 void reserved_list_release(struct reserved_list *list);
@@ -305,14 +311,16 @@ int store_profiles_list(struct store *s, int64_t **ids, int *n, struct err *err)
 /* Replaces what was measured of the same (what, variant, devices, sizes) before; inside a
  * transaction. time_s: wall clock, of all of them. */
 int store_device_measurements_set(struct store *s, const char *device_kind,
-				  const struct device_measurement_list *list, double time_s, struct err *err);
+				  const struct device_measurement_list *list, double time_s,
+				  struct err *err);
 /* By what, variant, devices, n, m and bytes. *list is the caller's, for
  * device_measurement_list_release. */
 int store_device_measurements_get(struct store *s, const char *device_kind,
 				  struct device_measurement_list *list, struct err *err);
 /* The parameters of the workload's model, as last declared or reported; NaN: unknown. */
 int store_workload_set_parameters(struct store *s, const char *workload, double n, struct err *err);
-int store_workload_get_parameters(struct store *s, const char *workload, double *n, struct err *err);
+int store_workload_get_parameters(struct store *s, const char *workload, double *n,
+				  struct err *err);
 
 /* ---- models: what is known of a workload on one kind of device ---- */
 
@@ -341,7 +349,8 @@ struct workload_stamp_list {
 	int count;
 };
 
-int store_workload_stamps(struct store *s, const char *device_kind, struct workload_stamp_list *list,
+int store_workload_stamps(struct store *s, const char *device_kind,
+			  struct workload_stamp_list *list,
 			  struct err *err);
 void workload_stamp_list_release(struct workload_stamp_list *list);
 

@@ -197,7 +197,8 @@ static int check_batch(const struct command *by, const struct declaration *d, st
 {
 	if (d->max_batch_size &&
 	    (d->batch_size < d->min_batch_size || d->batch_size > d->max_batch_size))
-		return usage_error(by, err, "option '--batch' %lld is outside --batch-range %lld:%lld",
+		return usage_error(by, err,
+				   "option '--batch' %lld is outside --batch-range %lld:%lld",
 				   (long long)d->batch_size, (long long)d->min_batch_size,
 				   (long long)d->max_batch_size);
 	return 0;

@@ -18,7 +18,8 @@ static const char *const rules[] = { "adascale", "sqrt", "linear", "none", NULL 
  * which value is unknown, version of the schema, flags beside COLUMN_SHOWN. */
 #define OFFSET(member) .offset = offsetof(struct asked, member)
 #define COLUMN(column, type, member, unknown, since, flags) \
-	{ { column, FIELD_##type, offsetof(struct declaration, member), FIELD_##unknown, NULL, 0 }, \
+	{ { column, FIELD_##type, offsetof(struct declaration, member), \
+	    FIELD_##unknown, NULL, 0 }, \
 	  since, COLUMN_SHOWN | (flags) }
 #define COLUMN_OF_NAMES(column, member, names, since) \
 	{ { column, FIELD_NAME, offsetof(struct declaration, member), FIELD_KNOWN, &(names), 0 }, \
@@ -43,7 +44,8 @@ const struct declared_field declared_fields[] = {
 	    .needs = "batch" },
 	  COLUMN("min_batch_size", INT64, min_batch_size, UNKNOWN_ZERO, 1, 0), BOTH },
 	{ NO_OPTION, COLUMN("max_batch_size", INT64, max_batch_size, UNKNOWN_ZERO, 1, 0), 0 },
-	{ { "max-local-batch", 0, OPTION_INT, "SAMPLES", OFFSET(declared.max_local_batch_size), 1, 1e9,
+	{ { "max-local-batch", 0, OPTION_INT, "SAMPLES", OFFSET(declared.max_local_batch_size),
+	    1, 1e9,
 	    "samples that fit on one device in a pass; more take several, see --accumulate",
 	    .needs = "batch" },
 	  COLUMN("max_local_batch_size", INT64, max_local_batch_size, UNKNOWN_ZERO, 1, 0), BOTH },
@@ -62,7 +64,8 @@ const struct declared_field declared_fields[] = {
 	    "gradient noise scale, until enough gradients were measured", .needs = "batch" },
 	  COLUMN("noise_scale", DOUBLE, noise_scale, UNKNOWN_NAN, 1, 0), BOTH },
 	{ { "parameters", 0, OPTION_AMOUNT, "N[K|M|G]", OFFSET(parameters), 1, 1e15,
-	    "of its model: with 'pollux profile --devices', what to expect before it was measured" },
+	    "of its model: with 'pollux profile --devices', what to expect before it was"
+	    " measured" },
 	  NO_COLUMN, BOTH },
 	{ { "replicas", 'r', OPTION_RANGE, "N[:MAX]", OFFSET(declared.min_replicas), 1, 1024,
 	    "devices it can use; default 1, or 1 to all where the command has {gpus}" },
@@ -108,14 +111,16 @@ const struct declared_field declared_fields[] = {
 	    "added to the command (or put for {resume}) once there is a checkpoint" },
 	  NO_COLUMN, SUBMIT },
 	{ { "preempt", 0, OPTION_FLAG, NULL, OFFSET(preempt), 0, 0,
-	    "it may be stopped and relaunched; default where the command has {checkpoint} or {resume}, "
+	    "it may be stopped and relaunched; default where the command has {checkpoint} or"
+	    " {resume}, "
 	    "with --checkpoint-dir or --resume-args, or once it has reported a checkpoint" },
 	  COLUMN_OF_NAMES("preemption", preemption, preemption_names, 1), SUBMIT },
 	{ { "no-preempt", 0, OPTION_FLAG, NULL, OFFSET(no_preempt), 0, 0,
 	    "once started it keeps its devices to its end" },
 	  NO_COLUMN, SUBMIT },
 	{ { "step-regex", 0, OPTION_TEXT, "ERE", OFFSET(step_regex), 0, 0,
-	    "how its log tells a step, where pollux does not see it by itself: 'pollux steps' tries it" },
+	    "how its log tells a step, where pollux does not see it by itself: 'pollux steps'"
+	    " tries it" },
 	  NO_COLUMN, BOTH },
 	{ { "env", 'e', OPTION_LIST, "NAME=VALUE", OFFSET(env), 0, 0,
 	    "set a variable on top of the present environment" },
@@ -141,7 +146,8 @@ void declaration_init(struct declaration *d)
 
 	if (!unknown.min_replicas) {
 		unknown = (struct declaration){
-			.min_replicas = 1, .max_replicas = 1, .weight = 1, .preemption = PREEMPT_SAVED,
+			.min_replicas = 1, .max_replicas = 1, .weight = 1,
+			.preemption = PREEMPT_SAVED,
 			.stop_signal = SIGTERM, .grace_s = 60,
 		};
 		row_init(&alone, &unknown);

@@ -117,7 +117,8 @@ double job_total_steps(const struct job *job)
 {
 	if (job->profile)	/* it ends with its budget: none of its runs is to get that far */
 		return NAN;
-	return job->declared.total_steps > 0 ? job->declared.total_steps : job->progress.printed_total_steps;
+	return job->declared.total_steps > 0 ? job->declared.total_steps
+					     : job->progress.printed_total_steps;
 }
 
 /* Lists have thousands of jobs: each begins as a copy of the first. */

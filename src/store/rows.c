@@ -107,7 +107,8 @@ static int parse_name(const struct field_names *list, const char *name)
 }
 
 /* The store has the batch size for people who look into it. It is read only where a pass asked for
- * a configuration: one whose numbers contradict each other, as when a person wrote it, is no use. */
+ * a configuration. A configuration whose numbers contradict each other, as a person may have
+ * written it, is of no use. */
 static void check_batch_size(sqlite3_stmt *q, int i, const struct store_column *c,
 			     struct configuration *configuration)
 {
@@ -157,7 +158,7 @@ void rows_read(sqlite3_stmt *q, const struct store_table *table, unsigned flags,
 		read_field(q, i, w.column, (char *)row + w.offset);
 }
 
-/* Run the statement with the columns bound in their order and, unless id is 0, the id after them. */
+/* Runs the statement with the columns bound in their order and, unless id is 0, the id last. */
 static int run_bound(struct store *s, const char *sql, struct column_walk w, const void *row,
 		     int64_t id, struct err *err)
 {

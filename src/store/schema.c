@@ -1,7 +1,7 @@
 /* schema.c - the tables, one step per version of the store.
  *
- * A step is never edited once released: a change is a new step. PRAGMA user_version counts the steps
- * that were taken. A column of jobs, commands or runs needs no step: its line in store_columns.c or
+ * A step is never edited once released: a change is a new step. PRAGMA user_version counts the
+ * steps that were taken. A column of jobs, commands or runs needs no step: its line in store_columns.c or
  * declaration.c says since which version it is there, and the step to that version adds it first.
  *
  * A supervisor that was started before a step goes on with the statements of its own version until
@@ -44,7 +44,8 @@ static const char *const steps[] = {
 
 	"CREATE TABLE commands ("
 	" job_id INTEGER PRIMARY KEY REFERENCES jobs (id) ON DELETE CASCADE,"
-	" program BLOB NOT NULL, argv BLOB NOT NULL, env BLOB NOT NULL,"	/* each string + NUL */
+	/* each string + NUL */
+	" program BLOB NOT NULL, argv BLOB NOT NULL, env BLOB NOT NULL,"
 	" directory BLOB NOT NULL, checkpoint_dir BLOB, resume_args BLOB,"
 	" git_commit TEXT, git_dirty INTEGER"
 	") STRICT;"
@@ -99,7 +100,8 @@ static const char *const steps[] = {
 	" n_steps INTEGER NOT NULL, n_windows INTEGER NOT NULL,"
 	" n_dropped INTEGER NOT NULL, n_outliers INTEGER NOT NULL,"
 	" step_time_s REAL NOT NULL, step_time_sd_s REAL, step_time_min_s REAL,"
-	" sync_time_s REAL, update_time_s REAL NOT NULL,"	/* update: wall clock of the last write */
+	/* update: wall clock of the last write */
+	" sync_time_s REAL, update_time_s REAL NOT NULL,"
 	" PRIMARY KEY (run_id, replicas, local_batch_size, accumulation_steps)"
 	") STRICT, WITHOUT ROWID;"
 
@@ -163,7 +165,8 @@ static const char *const steps[] = {
 	" alpha_sync_local REAL NOT NULL, beta_sync_local REAL NOT NULL,"
 	" alpha_sync_node REAL NOT NULL, beta_sync_node REAL NOT NULL, gamma REAL NOT NULL,"
 	" basis TEXT NOT NULL,"		/* of the seven, a letter each: d(ata), p(enalty), t(ied) */
-	" stop TEXT NOT NULL, objective REAL NOT NULL, rmse_grad REAL NOT NULL, rmse_step REAL NOT NULL,"
+	" stop TEXT NOT NULL, objective REAL NOT NULL, rmse_grad REAL NOT NULL, rmse_step REAL"
+	" NOT NULL,"
 	" n_observations INTEGER NOT NULL, n_steps INTEGER NOT NULL, max_replicas INTEGER NOT NULL,"
 	" max_local_batch_size INTEGER NOT NULL,"
 	" observations_key TEXT NOT NULL,"	/* unchanged: nothing new to fit */
@@ -192,11 +195,13 @@ static const char *const steps[] = {
 	" device_kind TEXT NOT NULL,"
 	" what TEXT NOT NULL, variant TEXT NOT NULL, devices INTEGER NOT NULL,"
 	" m INTEGER NOT NULL, n INTEGER NOT NULL, k INTEGER NOT NULL, bytes INTEGER NOT NULL,"
-	" time_s REAL NOT NULL, time_sd_s REAL, repetitions INTEGER NOT NULL, steady INTEGER NOT NULL,"
+	" time_s REAL NOT NULL, time_sd_s REAL, repetitions INTEGER NOT NULL, steady INTEGER NOT"
+	" NULL,"
 	" measured_time_s REAL NOT NULL,"	/* wall clock */
 	" PRIMARY KEY (device_kind, what, variant, devices, m, n, k, bytes)"
 	") STRICT, WITHOUT ROWID;"
-	"CREATE TABLE workloads (workload TEXT PRIMARY KEY, parameters REAL) STRICT, WITHOUT ROWID;",
+	"CREATE TABLE workloads (workload TEXT PRIMARY KEY, parameters REAL) STRICT, WITHOUT"
+	" ROWID;",
 
 	/* 5: processes of others that may stay on a GPU. */
 	"CREATE TABLE ignored_processes ("
@@ -210,7 +215,8 @@ static const char *const steps[] = {
 	/* 7: steps that are recognised in the log. */
 	"ALTER TABLE commands ADD COLUMN step_regex BLOB;"
 	"ALTER TABLE jobs ADD COLUMN printed_total_steps REAL;"
-	"ALTER TABLE runs ADD COLUMN step_source TEXT;",	/* "reports", or "log:" and the pattern */
+	/* "reports", or "log:" and the pattern */
+	"ALTER TABLE runs ADD COLUMN step_source TEXT;",
 
 	/* 8: what is asked of a workload's newest runs costs by these, not by all that it ever
 	 * had. A run has its job's workload, and the store itself sees to it. */
@@ -235,7 +241,8 @@ static const char *const steps[] = {
 	"WITH refused AS MATERIALIZED (SELECT job_id, count(*) AS n FROM runs"
 	"  WHERE outcome = 'not-started' AND launch_time_s IS NOT NULL GROUP BY job_id)"
 	" UPDATE jobs SET runs = runs - refused.n, start_time_s ="
-	"  (SELECT min(launch_time_s) FROM runs WHERE job_id = jobs.id AND outcome IS NOT 'not-started')"
+	"  (SELECT min(launch_time_s) FROM runs WHERE job_id = jobs.id AND outcome IS NOT"
+	" 'not-started')"
 	" FROM refused WHERE refused.job_id = jobs.id AND jobs.runs >= refused.n;",
 
 	/* 10: a run is known by a text of its engine, its handle. Supervisors started before this
@@ -256,7 +263,8 @@ static const char *const steps[] = {
 	 * older ones. */
 	"UPDATE jobs SET forgiven_runs = coalesce((SELECT max(r.number) FROM runs r JOIN events e"
 	"  ON e.run_id = r.id AND e.job_id = r.job_id AND e.kind = 'ended' WHERE r.job_id = jobs.id"
-	"  AND e.id < (SELECT max(id) FROM events WHERE job_id = jobs.id AND kind = 'requeue')), 0);",
+	"  AND e.id < (SELECT max(id) FROM events WHERE job_id = jobs.id AND kind = 'requeue')),"
+	" 0);",
 
 	/* 12: a device is on a node; '': on this machine. */
 	"ALTER TABLE run_devices ADD COLUMN node TEXT NOT NULL DEFAULT '';"

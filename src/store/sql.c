@@ -91,8 +91,8 @@ int sql_vquery(struct store *s, sqlite3_stmt **q, struct err *err, const char *s
 	return -1;
 }
 
-int sql_query(struct store *s, sqlite3_stmt **q, struct err *err, const char *sql, const char *types,
-	      ...)
+int sql_query(struct store *s, sqlite3_stmt **q, struct err *err, const char *sql,
+	      const char *types, ...)
 {
 	va_list ap;
 	int rc;
@@ -174,7 +174,8 @@ char *sql_text(sqlite3_stmt *q, int column)
 
 double sql_double(sqlite3_stmt *q, int column)
 {
-	return sqlite3_column_type(q, column) == SQLITE_NULL ? (double)NAN : sqlite3_column_double(q, column);
+	return sqlite3_column_type(q, column) == SQLITE_NULL ? (double)NAN
+							     : sqlite3_column_double(q, column);
 }
 
 int64_t sql_int(sqlite3_stmt *q, int column, int64_t if_null)

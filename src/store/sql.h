@@ -16,17 +16,20 @@
 int sql_error(struct store *s, struct err *err, const char *what);
 
 /* Run to the end, results thrown away. *changed (may be NULL): rows written. */
-int sql_run(struct store *s, int *changed, struct err *err, const char *sql, const char *types, ...);
+int sql_run(struct store *s, int *changed, struct err *err, const char *sql, const char *types,
+	    ...);
 
 /* Prepare and bind; step by sql_row, then sql_done. Two of one text may be at work once the first
  * was stepped. */
-int sql_query(struct store *s, sqlite3_stmt **q, struct err *err, const char *sql, const char *types,
+int sql_query(struct store *s, sqlite3_stmt **q, struct err *err, const char *sql,
+	      const char *types,
 	      ...);
 int sql_vquery(struct store *s, sqlite3_stmt **q, struct err *err, const char *sql,
 	       const char *types, va_list *ap);
 int sql_row(struct store *s, sqlite3_stmt *q, struct err *err);	/* 1 a row, 0 no more, -1 */
 void sql_done(sqlite3_stmt *q);			/* its text may serve again; NULL is harmless */
-void sql_forget(struct store *s);		/* all that were prepared, before the connection is closed */
+/* all that were prepared, before the connection is closed */
+void sql_forget(struct store *s);
 
 /* The newest STORE_RUNS_MAX runs of a workload: the end of an index, and no more of it is read.
  * Their rows elsewhere are found by IN: SQLite takes these in order, so that a LIMIT spares the

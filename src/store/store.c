@@ -44,7 +44,8 @@ static int check_identity(struct store *s, const char *path, int64_t *version, s
 	     pragma_int(s, "PRAGMA application_id", &application, err)))
 		return -1;
 	if (tables && application != STORE_APPLICATION_ID)
-		return err_set(err, EX_DATAERR, "'%s' is a SQLite file, but not a pollux store", path);
+		return err_set(err, EX_DATAERR, "'%s' is a SQLite file, but not a pollux store",
+			       path);
 	if (*version > schema_version())
 		return err_set(err, EX_DATAERR,
 			       "the store '%s' has version %d, written by a newer pollux; this one "
@@ -78,8 +79,10 @@ static int use_wal(struct store *s, struct err *err)
 {
 	const struct timespec pause = { .tv_nsec = BUSY_PAUSE_MS * 1000000L };
 
-	for (int waited_ms = 0; run_script(s, "PRAGMA journal_mode = WAL", err); waited_ms += BUSY_PAUSE_MS) {
-		if ((sqlite3_extended_errcode(s->db) & 0xff) != SQLITE_BUSY || waited_ms >= BUSY_TIMEOUT_MS)
+	for (int waited_ms = 0; run_script(s, "PRAGMA journal_mode = WAL", err);
+	     waited_ms += BUSY_PAUSE_MS) {
+		if ((sqlite3_extended_errcode(s->db) & 0xff) != SQLITE_BUSY ||
+		    waited_ms >= BUSY_TIMEOUT_MS)
 			return -1;
 		nanosleep(&pause, NULL);
 	}
@@ -117,7 +120,8 @@ static int open_file(struct store *s, const char *path, enum store_mode mode, st
 		return err_set(err, EX_CANTCREAT, "cannot open the store '%s': %s", path,
 			       sqlite3_errmsg(s->db));
 	sqlite3_extended_result_codes(s->db, 1);
-	sqlite3_busy_timeout(s->db, mode == STORE_OBSERVE ? OBSERVE_BUSY_TIMEOUT_MS : BUSY_TIMEOUT_MS);
+	sqlite3_busy_timeout(s->db,
+			     mode == STORE_OBSERVE ? OBSERVE_BUSY_TIMEOUT_MS : BUSY_TIMEOUT_MS);
 	return 0;
 }
 
@@ -159,7 +163,8 @@ static void keep_short_log(struct store *s)
 	const char *file = sqlite3_db_filename(s->db, "main");
 	struct stat st;
 
-	if (file && *file && stat(sqlite3_filename_wal(file), &st) == 0 && st.st_size < LOG_KEPT_BYTES)
+	if (file && *file && stat(sqlite3_filename_wal(file), &st) == 0 &&
+	    st.st_size < LOG_KEPT_BYTES)
 		sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 }
 

@@ -1,4 +1,4 @@
-/* store_columns.c - the tables of columns of jobs, commands and runs; see pollux/store_columns.h. */
+/* store_columns.c - the columns of the tables jobs, commands and runs. */
 #include <math.h>
 
 #include "pollux/store_columns.h"
@@ -109,7 +109,8 @@ static const struct store_column of_run[] = {
 	C("boot_id", TEXT, boot_id, KNOWN, 1, 0),
 	C("duration_s", DOUBLE, duration_s, KNOWN, 1, REPORT | END),
 	C("handle", TEXT, handle, KNOWN, 10, BLOB),
-	NAMES("stop_reason", stop_reason, ZERO, stop_reason_names, 1, SHOWN | END | STOP | NOT_NULL),
+	NAMES("stop_reason", stop_reason, ZERO, stop_reason_names, 1,
+	      SHOWN | END | STOP | NOT_NULL),
 	C("stop_boot_s", DOUBLE, stop_boot_s, UNKNOWN, 1, 0),
 	NAMES("outcome", outcome, ZERO, run_outcome_names, 1, SHOWN | END),
 	C("exit_code", INT, exit_code, NEGATIVE, 1, SHOWN | END),
@@ -135,7 +136,8 @@ static const struct store_column of_run[] = {
 #undef ROW
 
 #define COLUMNS(array) { (array), sizeof(array) / sizeof((array)[0]), sizeof((array)[0]) }
-static const struct store_columns job_columns = COLUMNS(of_job), progress_columns = COLUMNS(of_progress),
+static const struct store_columns job_columns = COLUMNS(of_job),
+	progress_columns = COLUMNS(of_progress),
 	command_columns = COLUMNS(of_command), run_columns = COLUMNS(of_run);
 
 const struct store_table jobs_table = {
@@ -148,7 +150,8 @@ const struct store_table jobs_table = {
 const struct store_table commands_table = { "commands", { { &command_columns, 0 } } };
 const struct store_table runs_table = { "runs", { { &run_columns, 0 } } };
 
-const struct store_table *const store_tables[] = { &jobs_table, &commands_table, &runs_table, NULL };
+const struct store_table *const store_tables[] = { &jobs_table, &commands_table, &runs_table,
+						  NULL };
 
 /* The next row of a part, with or without a column; false at its end. */
 static bool next_row(struct column_walk *w)

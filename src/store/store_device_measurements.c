@@ -8,22 +8,27 @@
 #include "sql.h"
 
 /* What was steady is not given up for what is not. */
-static int set_one(struct store *s, const char *kind, const struct device_measurement *m, double time_s,
+static int set_one(struct store *s, const char *kind, const struct device_measurement *m,
+		   double time_s,
 		   struct err *err)
 {
 	return sql_run(s, NULL, err, "INSERT INTO device_measurements (device_kind, what, variant,"
-		       " devices, m, n, k, bytes, time_s, time_sd_s, repetitions, steady, measured_time_s)"
+		       " devices, m, n, k, bytes, time_s, time_sd_s, repetitions, steady,"
+		       " measured_time_s)"
 		       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET"
 		       " time_s = excluded.time_s, time_sd_s = excluded.time_sd_s,"
 		       " repetitions = excluded.repetitions, steady = excluded.steady,"
-		       " measured_time_s = excluded.measured_time_s WHERE excluded.steady >= steady",
+		       " measured_time_s = excluded.measured_time_s WHERE excluded.steady >="
+		       " steady",
 		       "tttiiiiiddiid", kind,
-		       measured_name(m->what), m->variant, (int64_t)m->devices, m->m, m->n, m->k, m->bytes,
+		       measured_name(m->what), m->variant, (int64_t)m->devices, m->m, m->n, m->k,
+		       m->bytes,
 		       m->time_s, m->time_sd_s, m->repetitions, (int64_t)m->steady, time_s);
 }
 
 int store_device_measurements_set(struct store *s, const char *device_kind,
-				  const struct device_measurement_list *list, double time_s, struct err *err)
+				  const struct device_measurement_list *list, double time_s,
+				  struct err *err)
 {
 	for (int i = 0; i < list->count; i++)
 		if (set_one(s, device_kind, &list->items[i], time_s, err))
@@ -59,7 +64,8 @@ int store_device_measurements_get(struct store *s, const char *device_kind,
 	int rc;
 
 	*list = (struct device_measurement_list){ 0 };
-	if (sql_query(s, &q, err, "SELECT what, variant, devices, m, n, k, bytes, time_s, time_sd_s,"
+	if (sql_query(s, &q, err, "SELECT what, variant, devices, m, n, k, bytes, time_s,"
+		      " time_sd_s,"
 		      " repetitions, steady FROM device_measurements WHERE device_kind = ?"
 		      " ORDER BY what, variant, devices, n, m, bytes", "t", device_kind))
 		return -1;
@@ -88,7 +94,8 @@ int store_workload_get_parameters(struct store *s, const char *workload, double 
 	int rc;
 
 	*n = (double)NAN;
-	if (sql_query(s, &q, err, "SELECT parameters FROM workloads WHERE workload = ?", "t", workload))
+	if (sql_query(s, &q, err, "SELECT parameters FROM workloads WHERE workload = ?", "t",
+		      workload))
 		return -1;
 	rc = sql_row(s, q, err);
 	if (rc == 1)

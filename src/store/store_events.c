@@ -12,7 +12,8 @@ int store_decision_add(struct store *s, const char *policy, int n_devices,
 {
 	int64_t id;
 
-	if (sql_run(s, NULL, err, "INSERT INTO decisions (time_s, policy, devices) VALUES (?, ?, ?)",
+	if (sql_run(s, NULL, err, "INSERT INTO decisions (time_s, policy, devices) VALUES (?, ?,"
+		    " ?)",
 		    "dti", clock_wall_s(), policy, (int64_t)n_devices))
 		return -1;
 	id = sqlite3_last_insert_rowid(s->db);
@@ -55,7 +56,8 @@ int store_event_add(struct store *s, int64_t job_id, int64_t run_id, const char 
 		    const char *text, struct err *err)
 {
 	return sql_run(s, NULL, err, "INSERT INTO events (time_s, job_id, run_id, kind, text)"
-		       " VALUES (?, ?, ?, ?, ?)", "dnntt", clock_wall_s(), job_id, run_id, kind, text);
+		       " VALUES (?, ?, ?, ?, ?)", "dnntt", clock_wall_s(), job_id, run_id, kind,
+		       text);
 }
 
 int store_last_event(struct store *s, int64_t *id, struct err *err)

@@ -42,7 +42,8 @@ int store_jobs_list(struct store *s, enum job_filter filter, double since_wall_s
 		[JOBS_RECENT] = "WHERE state IN ('queued', 'held', 'running') OR end_time_s >= ?"
 			" ORDER BY id",
 		[JOBS_SCHEDULABLE] = "WHERE id IN"
-			" (SELECT id FROM jobs WHERE state IN ('queued', 'running') AND profile = 0)"
+			" (SELECT id FROM jobs WHERE state IN ('queued', 'running') AND profile"
+			" = 0)"
 			" ORDER BY id",
 	};
 	sqlite3_stmt *q;
@@ -170,7 +171,8 @@ static int compare_dependencies(const void *a, const void *b)
 	" CROSS JOIN dependencies d ON d.job_id = j.id" \
 	" CROSS JOIN jobs a ON a.id = d.after_id"
 
-static int list_dependencies(struct store *s, const char *sql, struct dependency_list *list, struct err *err)
+static int list_dependencies(struct store *s, const char *sql, struct dependency_list *list,
+			     struct err *err)
 {
 	sqlite3_stmt *q;
 	int rc;
@@ -220,7 +222,8 @@ int store_job_set_state(struct store *s, int64_t id, enum job_state state, const
 
 	if (job_has_ended(state) && store_devices_release(s, id, err))
 		return -1;
-	return sql_run(s, NULL, err, "UPDATE jobs SET state = ?1, reason = ?2, next_start_time_s = NULL,"
+	return sql_run(s, NULL, err, "UPDATE jobs SET state = ?1, reason = ?2, next_start_time_s"
+		       " = NULL,"
 		       " end_time_s = ?3, last_end_time_s = CASE"
 		       "  WHEN state = 'held' AND ?1 = 'queued' THEN ?4 ELSE last_end_time_s END"
 		       " WHERE id = ?5", "ttddi", job_state_name(state), reason,
@@ -246,8 +249,10 @@ int store_job_set_reason(struct store *s, int64_t id, const char *reason, double
 
 int store_job_forgive(struct store *s, int64_t id, struct err *err)
 {
-	return sql_run(s, NULL, err, "UPDATE jobs SET forgiven_runs = (SELECT coalesce(max(number), 0)"
-		       " FROM runs WHERE job_id = jobs.id AND state = 'ended') WHERE id = ?", "i", id);
+	return sql_run(s, NULL, err, "UPDATE jobs SET forgiven_runs = (SELECT"
+		       " coalesce(max(number), 0)"
+		       " FROM runs WHERE job_id = jobs.id AND state = 'ended') WHERE id = ?", "i",
+		       id);
 }
 
 static bool is_setback(sqlite3_stmt *q, bool *failed)

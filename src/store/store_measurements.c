@@ -13,7 +13,8 @@ static int write_job(struct store *s, const struct run_update *p, struct err *er
 		       " steps = coalesce(?, steps), loss = coalesce(?, loss),"
 		       " epoch = coalesce(?, epoch), status_text = coalesce(?, status_text),"
 		       " checkpoint_samples = coalesce(?, checkpoint_samples),"
-		       " printed_total_steps = nullif(coalesce(?, printed_total_steps), 0) WHERE id = ?",
+		       " printed_total_steps = nullif(coalesce(?, printed_total_steps), 0) WHERE"
+		       " id = ?",
 		       "ddddtddi", p->run->last_samples, p->steps, p->loss, p->epoch,
 		       p->status_text, p->run->checkpoint_samples,
 		       p->printed_total_steps, p->run->job_id);
@@ -45,7 +46,8 @@ static int write_observation(struct store *s, const struct run_update *p, struct
 		       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", "itiiiiiiiiddddd",
 		       r->id, c->kind, (int64_t)c->nodes, (int64_t)c->replicas,
 		       c->local_batch_size, (int64_t)c->accumulation_steps, o->n_steps,
-		       o->n_windows, o->n_dropped, o->n_outliers, o->step_time_s, o->step_time_sd_s, o->step_time_min_s,
+		       o->n_windows, o->n_dropped, o->n_outliers, o->step_time_s,
+		       o->step_time_sd_s, o->step_time_min_s,
 		       o->sync_time_s, clock_wall_s());
 }
 
@@ -56,7 +58,8 @@ static int write_gradient(struct store *s, const struct run_update *p, struct er
 	if (!g)
 		return 0;
 	return sql_run(s, NULL, err, "INSERT OR REPLACE INTO gradient_statistics (run_id, window,"
-		       " batch_size, accumulation_steps, first_samples, last_samples, n, sum_grad_sqr,"
+		       " batch_size, accumulation_steps, first_samples, last_samples, n,"
+		       " sum_grad_sqr,"
 		       " sum_grad_var, m2_grad_sqr, m2_grad_var)"
 		       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", "iinnddidddd", p->run->id,
 		       (int64_t)g->window, configuration_batch_size(&g->configuration),
@@ -199,7 +202,8 @@ int store_typical_samples(struct store *s, const char *workload, double *samples
 
 	*samples = (double)NAN;
 	if (sql_query(s, &q, err, "SELECT avg(samples), avg(samples * samples) FROM"
-		      " (SELECT samples FROM jobs WHERE workload = ? AND state = 'done' AND profile = 0"
+		      " (SELECT samples FROM jobs WHERE workload = ? AND state = 'done' AND"
+		      " profile = 0"
 		      " AND samples > 0 ORDER BY id DESC LIMIT 20)", "t", workload))
 		return -1;
 	rc = sql_row(s, q, err);
@@ -213,23 +217,29 @@ int store_typical_samples(struct store *s, const char *workload, double *samples
 	return rc < 0 ? -1 : 0;
 }
 
-int store_step_times(struct store *s, const char *workload, const char *device_kind, struct step_time_list *list,
+int store_step_times(struct store *s, const char *workload, const char *device_kind,
+		     struct step_time_list *list,
 		     struct err *err)
 {
 	sqlite3_stmt *q;
 	int rc;
 
 	*list = (struct step_time_list){ 0 };
-	if (sql_query(s, &q, err, "SELECT r.job_id, o.replicas, sum(o.n_steps * o.step_time_s) / sum(o.n_steps),"
-		      " max(o.run_id) AS newest FROM observations o CROSS JOIN runs r ON r.id = o.run_id"
-		      " WHERE o.run_id IN " SQL_NEWEST_RUNS("?") " AND o.device_kind = ? AND o.local_batch_size = 0"
+	if (sql_query(s, &q, err, "SELECT r.job_id, o.replicas, sum(o.n_steps * o.step_time_s) /"
+		      " sum(o.n_steps),"
+		      " max(o.run_id) AS newest"
+		      " FROM observations o CROSS JOIN runs r ON r.id = o.run_id"
+		      " WHERE o.run_id IN " SQL_NEWEST_RUNS("?")
+		      " AND o.device_kind = ? AND o.local_batch_size = 0"
 		      " AND o.n_windows > 0 AND o.n_steps > 0 AND o.step_time_s > 0"
-		      " GROUP BY r.job_id, o.replicas ORDER BY newest DESC, o.replicas", "tt", workload, device_kind))
+		      " GROUP BY r.job_id, o.replicas ORDER BY newest DESC, o.replicas", "tt",
+		      workload, device_kind))
 		return -1;
 	while ((rc = sql_row(s, q, err)) == 1) {
 		list->items = xgrow(list->items, list->count, sizeof(*list->items));
 		list->items[list->count++] = (struct step_time){
-			.job_id = sql_int(q, 0, 0), .replicas = (int)sql_int(q, 1, 1), .seconds = sql_double(q, 2),
+			.job_id = sql_int(q, 0, 0), .replicas = (int)sql_int(q, 1, 1),
+			.seconds = sql_double(q, 2),
 		};
 	}
 	sql_done(q);

@@ -5,7 +5,8 @@
 #include "pollux/mem.h"
 #include "sql.h"
 
-static int read_trials(struct store *s, sqlite3_stmt *q, struct memory_trial **trials, int *n, struct err *err)
+static int read_trials(struct store *s, sqlite3_stmt *q, struct memory_trial **trials, int *n,
+		       struct err *err)
 {
 	int rc;
 
@@ -14,7 +15,8 @@ static int read_trials(struct store *s, sqlite3_stmt *q, struct memory_trial **t
 		(*trials)[(*n)++] = (struct memory_trial){
 			.run_id = sql_int(q, 0, 0), .n_windows = sql_int(q, 3, 0),
 			.configuration = {
-				.replicas = (int)sql_int(q, 1, 1), .local_batch_size = sql_int(q, 2, 0),
+				.replicas = (int)sql_int(q, 1, 1),
+				.local_batch_size = sql_int(q, 2, 0),
 			},
 		};
 	}
@@ -30,8 +32,10 @@ static int read_ran_out(struct store *s, const char *workload, const char *devic
 
 	if (sql_query(s, &q, err, "SELECT r.id, r.replicas, r.local_batch_size, 0 FROM runs r"
 		      " WHERE r.workload = ? AND r.out_of_memory = 1 AND r.local_batch_size > 0"
-		      " AND EXISTS (SELECT 1 FROM run_devices d WHERE d.run_id = r.id AND d.kind = ?)"
-		      " ORDER BY r.id DESC LIMIT " SQL_NUMBER(STORE_RUNS_MAX), "tt", workload, device_kind))
+		      " AND EXISTS (SELECT 1 FROM run_devices d WHERE d.run_id = r.id AND d.kind"
+		      " = ?)"
+		      " ORDER BY r.id DESC LIMIT " SQL_NUMBER(STORE_RUNS_MAX), "tt", workload,
+		      device_kind))
 		return -1;
 	return read_trials(s, q, &b->ran_out, &b->n_ran_out, err);
 }
@@ -42,9 +46,11 @@ static int read_measured(struct store *s, const char *workload, const char *devi
 	sqlite3_stmt *q;
 
 	if (sql_query(s, &q, err, "SELECT max(o.run_id) AS newest, o.replicas, o.local_batch_size,"
-		      " sum(o.n_windows) FROM observations o WHERE o.run_id IN " SQL_NEWEST_RUNS("?")
+		      " sum(o.n_windows) FROM observations o"
+		      " WHERE o.run_id IN " SQL_NEWEST_RUNS("?")
 		      " AND o.device_kind = ? AND o.local_batch_size > 0"
-		      " GROUP BY o.replicas, o.local_batch_size ORDER BY newest DESC", "tt", workload,
+		      " GROUP BY o.replicas, o.local_batch_size ORDER BY newest DESC", "tt",
+		      workload,
 		      device_kind))
 		return -1;
 	return read_trials(s, q, trials, n, err);
@@ -73,8 +79,9 @@ int store_memory_bounds(struct store *s, const char *workload, const char *devic
 {
 	*b = (struct memory_bounds){ 0 };
 	if (read_ran_out(s, workload, device_kind, b, err) ||
-	    (b->n_ran_out > 0 && (read_shared(s, b, err) ||
-				  read_measured(s, workload, device_kind, &b->fitted, &b->n_fitted, err)))) {
+	    (b->n_ran_out > 0 &&
+	     (read_shared(s, b, err) ||
+	      read_measured(s, workload, device_kind, &b->fitted, &b->n_fitted, err)))) {
 		memory_bounds_release(b);
 		return -1;
 	}
@@ -92,8 +99,10 @@ static int read_failed(struct store *s, const char *workload, const char *device
 		      " CROSS JOIN jobs j ON j.id = r.job_id WHERE r.id IN " SQL_NEWEST_RUNS("?")
 		      " AND r.outcome IN ('failed', 'completed') AND r.out_of_memory = 0"
 		      " AND r.local_batch_size > 0 AND j.profile = 1 AND j.state <> 'failed'"
-		      " AND EXISTS (SELECT 1 FROM run_devices d WHERE d.run_id = r.id AND d.kind = ?)"
-		      " AND NOT EXISTS (SELECT 1 FROM observations o WHERE o.run_id = r.id AND o.n_windows > 0)",
+		      " AND EXISTS (SELECT 1 FROM run_devices d WHERE d.run_id = r.id AND d.kind"
+		      " = ?)"
+		      " AND NOT EXISTS (SELECT 1 FROM observations o WHERE o.run_id = r.id AND"
+		      " o.n_windows > 0)",
 		      "tt", workload, device_kind))
 		return -1;
 	return read_trials(s, q, &f->failed, &f->n_failed, err);

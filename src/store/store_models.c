@@ -16,7 +16,8 @@ static const char basis_letters[] = {
 static void read_basis(const char *letters, struct fit_result *fit)
 {
 	for (int i = 0; i < N_THROUGHPUT_PARAMS; i++) {
-		const char *at = *letters ? memchr(basis_letters, *letters++, sizeof(basis_letters)) : NULL;
+		const char *at = *letters ? memchr(basis_letters, *letters++, sizeof(basis_letters))
+					  : NULL;
 
 		fit->basis[i] = at ? (enum fit_basis)(at - basis_letters) : FIT_TIED;
 	}
@@ -65,7 +66,8 @@ int store_model_get(struct store *s, const char *workload, const char *device_ki
 	if (sql_query(s, &q, err, "SELECT alpha_grad, beta_grad, alpha_sync_local, beta_sync_local,"
 		      " alpha_sync_node, beta_sync_node, gamma, basis, stop, objective, rmse_grad,"
 		      " rmse_step, n_observations, n_steps, max_replicas, observations_key,"
-		      " fit_time_s, max_local_batch_size FROM models WHERE workload = ? AND device_kind = ?", "tt",
+		      " fit_time_s, max_local_batch_size FROM models WHERE workload = ? AND"
+		      " device_kind = ?", "tt",
 		      workload, device_kind))
 		return -1;
 	rc = sql_row(s, q, err);
@@ -86,7 +88,8 @@ int store_model_set(struct store *s, const char *workload, const char *device_ki
 	for (int i = 0; i < N_THROUGHPUT_PARAMS; i++)
 		basis[i] = basis_letters[m->fit.basis[i]];
 	basis[N_THROUGHPUT_PARAMS] = '\0';
-	return sql_run(s, NULL, err, "INSERT OR REPLACE INTO models (workload, device_kind, alpha_grad,"
+	return sql_run(s, NULL, err, "INSERT OR REPLACE INTO models (workload, device_kind,"
+		       " alpha_grad,"
 		       " beta_grad, alpha_sync_local, beta_sync_local, alpha_sync_node,"
 		       " beta_sync_node, gamma, basis, stop, objective, rmse_grad, rmse_step,"
 		       " n_observations, n_steps, max_replicas, observations_key, fit_time_s,"
@@ -116,7 +119,8 @@ static void read_stamp(sqlite3_stmt *q, struct workload_stamp *stamp)
 }
 
 /* Times of writing would not do: the wall clock may be set back. */
-int store_workload_stamps(struct store *s, const char *device_kind, struct workload_stamp_list *list,
+int store_workload_stamps(struct store *s, const char *device_kind,
+			  struct workload_stamp_list *list,
 			  struct err *err)
 {
 	sqlite3_stmt *q;
@@ -125,8 +129,10 @@ int store_workload_stamps(struct store *s, const char *device_kind, struct workl
 	*list = (struct workload_stamp_list){ 0 };
 	if (sql_query(s, &q, err, "SELECT w.workload, count(*), sum(o.n_windows), sum(o.n_steps),"
 		      " (SELECT parameters FROM workloads WHERE workload = w.workload),"
-		      " (SELECT max(measured_time_s) FROM device_measurements WHERE device_kind = ?1)"
-		      " FROM (SELECT DISTINCT workload FROM jobs WHERE state IN ('queued', 'running')) w"
+		      " (SELECT max(measured_time_s) FROM device_measurements WHERE device_kind"
+		      " = ?1)"
+		      " FROM (SELECT DISTINCT workload FROM jobs WHERE state IN ('queued',"
+		      " 'running')) w"
 		      " CROSS JOIN observations o ON o.run_id IN " SQL_NEWEST_RUNS("w.workload")
 		      " AND o.device_kind = ?1 GROUP BY w.workload", "t", device_kind))
 		return -1;

@@ -8,7 +8,8 @@
 
 int store_device_reserve(struct store *s, int64_t job_id, const struct device *d, struct err *err)
 {
-	return sql_run(s, NULL, err, "INSERT INTO reserved_devices (device, job_id, kind, binding, cores)"
+	return sql_run(s, NULL, err, "INSERT INTO reserved_devices (device, job_id, kind,"
+		       " binding, cores)"
 		       " VALUES (?, ?, ?, ?, ?)", "titti", d->id, job_id, d->kind, d->binding,
 		       (int64_t)d->cores);
 }
@@ -21,10 +22,12 @@ int store_devices_release(struct store *s, int64_t job_id, struct err *err)
 static void read_reserved(sqlite3_stmt *q, struct reserved_device *r)
 {
 	*r = (struct reserved_device){
-		.job_id = sql_int(q, 0, 0), .device = { .cores = (int)sql_int(q, 4, 1), .usable = true },
+		.job_id = sql_int(q, 0, 0),
+		.device = { .cores = (int)sql_int(q, 4, 1), .usable = true },
 	};
 	snprintf(r->device.id, sizeof(r->device.id), "%s", (const char *)sqlite3_column_text(q, 1));
-	snprintf(r->device.kind, sizeof(r->device.kind), "%s", (const char *)sqlite3_column_text(q, 2));
+	snprintf(r->device.kind, sizeof(r->device.kind), "%s",
+		 (const char *)sqlite3_column_text(q, 2));
 	snprintf(r->device.binding, sizeof(r->device.binding), "%s",
 		 (const char *)sqlite3_column_text(q, 3));
 }
@@ -35,7 +38,8 @@ int store_reserved_list(struct store *s, struct reserved_list *list, struct err 
 	int rc;
 
 	*list = (struct reserved_list){ 0 };
-	if (sql_query(s, &q, err, "SELECT job_id, device, kind, binding, cores FROM reserved_devices"
+	if (sql_query(s, &q, err, "SELECT job_id, device, kind, binding, cores FROM"
+		      " reserved_devices"
 		      " ORDER BY job_id, device", ""))
 		return -1;
 	while ((rc = sql_row(s, q, err)) == 1) {
@@ -79,12 +83,14 @@ int store_profile_killed(struct store *s, int64_t job_id, struct text *reason, s
 	int rc;
 
 	if (sql_query(s, &q, err, "SELECT count(DISTINCT o.run_id) FROM observations o"
-		      " JOIN runs r ON r.id = o.run_id WHERE r.job_id = ? AND o.n_windows > 0", "i", job_id))
+		      " JOIN runs r ON r.id = o.run_id WHERE r.job_id = ? AND o.n_windows > 0",
+		      "i", job_id))
 		return -1;
 	rc = sql_row(s, q, err);
 	if (rc == 1)
 		n = sql_int(q, 0, 0);
 	sql_done(q);
-	text_addf(reason, "the profile was killed; %lld point%s measured", (long long)n, n == 1 ? "" : "s");
+	text_addf(reason, "the profile was killed; %lld point%s measured", (long long)n,
+		  n == 1 ? "" : "s");
 	return rc < 0 ? -1 : 0;
 }

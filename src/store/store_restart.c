@@ -22,7 +22,8 @@ static double median_of(double *times, int n)
 
 /* The medians of the first column of at most RESTARTS rows, and of the second where it is not
  * NULL. */
-static int read_medians(struct store *s, const char *sql, const char *workload, double medians[2], struct err *err)
+static int read_medians(struct store *s, const char *sql, const char *workload, double medians[2],
+			struct err *err)
 {
 	double times[2][RESTARTS];
 	sqlite3_stmt *q;
@@ -45,7 +46,8 @@ static int read_medians(struct store *s, const char *sql, const char *workload, 
 static int read_pairs(struct store *s, const char *workload, double *seconds, struct err *err)
 {
 	static const char pairs[] =
-		"SELECT a.stop_duration_s + b.first_step_s, NULL FROM runs b CROSS JOIN runs a ON a.id ="
+		"SELECT a.stop_duration_s + b.first_step_s, NULL FROM runs b CROSS JOIN runs a"
+		" ON a.id ="
 		" (SELECT id FROM runs WHERE job_id = b.job_id AND number < b.number"
 		"  AND launch_time_s IS NOT NULL ORDER BY number DESC LIMIT 1)"
 		" WHERE b.id IN " SQL_NEWEST_RUNS("?")

@@ -20,7 +20,8 @@ static int end_row(struct store *s, struct run *r, struct err *err)
 		return -1;
 	if (changed != 1)
 		return err_set(err, EX_SOFTWARE, "run %lld has ended already", (long long)r->id);
-	return sql_run(s, NULL, err, "UPDATE run_devices SET in_use = 0 WHERE run_id = ?", "i", r->id);
+	return sql_run(s, NULL, err, "UPDATE run_devices SET in_use = 0 WHERE run_id = ?", "i",
+		       r->id);
 }
 
 /* It took its devices, and then its command was not started: somebody else was on them, say. */
@@ -29,7 +30,8 @@ static int uncount(struct store *s, const struct run *r, struct err *err)
 	return sql_run(s, NULL, err, "UPDATE jobs SET runs = runs - 1,"
 		       " start_time_s = CASE WHEN runs > 1 THEN start_time_s END"
 		       " WHERE id = ? AND runs > 0 AND EXISTS"
-		       "  (SELECT 1 FROM runs WHERE id = ? AND launch_time_s IS NOT NULL)", "ii", r->job_id,
+		       "  (SELECT 1 FROM runs WHERE id = ? AND launch_time_s IS NOT NULL)", "ii",
+		       r->job_id,
 		       r->id);
 }
 
@@ -68,7 +70,8 @@ static void describe_end(const struct run *r, char *text, size_t size)
 	else if (r->outcome == OUTCOME_NOT_STARTED && r->stop_reason != STOP_NONE)
 		snprintf(text, size, "%s before it started%s%s", stopped, colon, why);
 	else if (r->stop_reason != STOP_NONE && r->outcome != OUTCOME_COMPLETED)
-		snprintf(text, size, "%s, %s%s%s", run_outcome_name(r->outcome), stopped, colon, why);
+		snprintf(text, size, "%s, %s%s%s", run_outcome_name(r->outcome), stopped, colon,
+			 why);
 	else if (r->term_signal > 0)
 		snprintf(text, size, "%s: killed by %s%s%s", run_outcome_name(r->outcome),
 			 signal_name(name, r->term_signal), colon, why);
@@ -84,7 +87,8 @@ static int has_active_run(struct store *s, int64_t job_id, bool *has, struct err
 	sqlite3_stmt *q;
 	int rc;
 
-	if (sql_query(s, &q, err, "SELECT 1 FROM runs WHERE job_id = ? AND state <> 'ended' LIMIT 1",
+	if (sql_query(s, &q, err, "SELECT 1 FROM runs WHERE job_id = ? AND state <> 'ended'"
+		      " LIMIT 1",
 		      "i", job_id))
 		return -1;
 	rc = sql_row(s, q, err);
@@ -107,7 +111,8 @@ static int end_job(struct store *s, const struct run *r, const char *text, struc
 		return 0;
 	if (store_job_get(s, r->job_id, &job, err))
 		return -1;
-	next = job_state_after(r->outcome, r->stop_reason, job.progress.failures <= job.declared.retries);
+	next = job_state_after(r->outcome, r->stop_reason,
+			       job.progress.failures <= job.declared.retries);
 	if (job.profile && next != JOB_CANCELLED) {
 		/* Whatever became of this run, its process says what comes next. */
 		job_release(&job);
@@ -115,7 +120,8 @@ static int end_job(struct store *s, const struct run *r, const char *text, struc
 	}
 	job_release(&job);
 	return store_job_set_state(s, r->job_id, next,
-				   next == JOB_HELD ? "held; 'pollux release' lets it go" : text, err);
+				   next == JOB_HELD ? "held; 'pollux release' lets it go" : text,
+				   err);
 }
 
 /* The runs a job was to have next are of no use once it has ended or is held. */

@@ -225,7 +225,8 @@ int store_run_adopt(struct store *s, int64_t id, const char *handle, double now_
 			 " stop_reason = CASE coalesce(stop_reason, 'none') WHEN 'none'"
 			 " THEN 'orphan' ELSE stop_reason END,"
 			 " stop_boot_s = coalesce(stop_boot_s, ?)"
-			 " WHERE id = ? AND state IN ('running', 'stopping')", "tdi", handle, now_boot_s, id);
+			 " WHERE id = ? AND state IN ('running', 'stopping')", "tdi", handle,
+			 now_boot_s, id);
 
 	*adopted = rc == 0 && changed == 1;
 	return rc;
@@ -286,7 +287,8 @@ int store_run_set_wanted(struct store *s, int64_t id, const struct configuration
 		       " wanted_accumulation_steps = ?, wanted_learning_rate_scale = ?,"
 		       " wanted_boot_s = ?"
 		       " WHERE id = ? AND state = 'running' AND replicas = ?", "iiiddii",
-		       configuration_batch_size(c), c->local_batch_size, (int64_t)c->accumulation_steps,
+		       configuration_batch_size(c), c->local_batch_size,
+		       (int64_t)c->accumulation_steps,
 		       learning_rate_scale, clock_boot_s(), id, (int64_t)c->replicas);
 }
 

@@ -82,8 +82,9 @@ static int unknown_setting(const char *name, const struct source *at, struct err
 	for (size_t i = 0; i < n_settings; i++)
 		suggestion_offer(&nearest, settings[i].name);
 	if (nearest.best)
-		return err_set(err, EX_CONFIG, "unknown setting '%.60s' in '%s' line %d; did you mean '%s'?",
-			       name, at->path, at->line, nearest.best);
+		return err_set(err, EX_CONFIG,
+			       "unknown setting '%.60s' in '%s' line %d; did you mean '%s'?", name,
+			       at->path, at->line, nearest.best);
 	return err_set(err, EX_CONFIG,
 		       "unknown setting '%.60s' in '%s' line %d; there are slots, slice and policy",
 		       name, at->path, at->line);
@@ -97,8 +98,9 @@ static int set_named(struct config *c, const char *name, const char *value, cons
 			continue;
 		if (settings[i].set(c, value) == 0)
 			return 0;
-		return err_set(err, EX_CONFIG, "bad setting '%s' in '%s' line %d: '%.60s' is not %s",
-			       name, at->path, at->line, value, settings[i].wanted);
+		return err_set(err, EX_CONFIG,
+			       "bad setting '%s' in '%s' line %d: '%.60s' is not %s", name,
+			       at->path, at->line, value, settings[i].wanted);
 	}
 	return unknown_setting(name, at, err);
 }
@@ -113,8 +115,9 @@ static int read_line(struct config *c, char *line, const struct source *at, stru
 		return 0;
 	equals = strchr(line, '=');
 	if (!equals)
-		return err_set(err, EX_CONFIG, "cannot read '%s' line %d: '%.60s' is not 'name = value'",
-			       at->path, at->line, line);
+		return err_set(err, EX_CONFIG,
+			       "cannot read '%s' line %d: '%.60s' is not 'name = value'", at->path,
+			       at->line, line);
 	*equals = '\0';
 	return set_named(c, trim(line), trim(equals + 1), at, err);
 }

@@ -124,7 +124,8 @@ static int check_owner(const char *dir, struct err *err)
 			       strerror(errno));
 	if (st.st_uid != geteuid())
 		return err_set(err, EX_NOPERM,
-			       "'%s' belongs to another user; set POLLUX_DIR to one of your own", dir);
+			       "'%s' belongs to another user; set POLLUX_DIR to one of your own",
+			       dir);
 	if (st.st_mode & (S_IWGRP | S_IWOTH))
 		return err_set(err, EX_NOPERM,
 			       "others may write to '%s'; type: chmod 700 '%s'", dir, dir);

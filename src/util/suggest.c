@@ -6,7 +6,8 @@
 #include "pollux/suggest.h"
 #include "pollux/text.h"
 
-#define LONGEST 40		/* longer input gets no suggestion; longer names are not suggested */
+/* Longer input gets no suggestion, and longer names are not suggested. */
+#define LONGEST 40
 
 static int min2(int a, int b)
 {

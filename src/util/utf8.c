@@ -65,7 +65,7 @@ bool utf8_is_control(const char *s, size_t n)
 		return u[0] < 0x20 || u[0] == 0x7f;
 	if (n == 2)
 		return u[0] == 0xc2 && u[1] < 0xa0;
-	/* U+2028 to U+202E: line separators, embeddings and overrides; U+2066 to U+2069: isolates. */
+	/* U+2028 to U+202E: line separators, embeddings, overrides; U+2066 to U+2069: isolates. */
 	return n == 3 && u[0] == 0xe2 && ((u[1] == 0x80 && u[2] >= 0xa8 && u[2] <= 0xae) ||
 					  (u[1] == 0x81 && u[2] >= 0xa6 && u[2] <= 0xa9));
 }
