@@ -143,8 +143,9 @@ subjects_of_pollux() {
 # --- the others ---
 
 subjects_of_sqlite() {
-	insert="INSERT INTO jobs (state, name, argv, env)
-		VALUES ('queued', 'true', x'00', zeroblob(999))"
+	# On one line: a subject is a line.
+	insert="INSERT INTO jobs (state, name, argv, env)"
+	insert="$insert VALUES ('queued', 'true', x'00', zeroblob(999))"
 	sqlite3 bare.db 'PRAGMA journal_mode = WAL; CREATE TABLE jobs (id INTEGER PRIMARY KEY,
 		state TEXT, name TEXT, argv BLOB, env BLOB)' >/dev/null
 	subject 'sqlite3, list' sqlite3 "$tmp/mixed/pollux.db" \

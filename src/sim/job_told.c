@@ -22,10 +22,10 @@ static double best_goodput(const struct application *a, const struct goodput_mod
 			   struct throughput_place place)
 {
 	struct goodput_choice best;
-	struct configuration sizes;
 
 	if (a->fixed_batch_size) {
-		sizes = sizes_spread(a, place, a->fixed_batch_size, false);
+		struct configuration sizes = sizes_spread(a, place, a->fixed_batch_size, false);
+
 		return goodput_of(model, place, (double)sizes.local_batch_size,
 				  sizes.accumulation_steps);
 	}
