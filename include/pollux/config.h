@@ -24,8 +24,8 @@ struct config {
 };
 
 /* Sets *c from the defaults, the file if there is one, and the environment; an empty variable
- * counts as unset. A bad line or variable is an error (EX_CONFIG) that names the file, the line, and
- * what would be right. *c is then not valid. */
+ * counts as unset. A bad line or variable is an error (EX_CONFIG) that names the file, the line,
+ * and what would be right. *c is then not valid. */
 int config_load(struct config *c, const char *path, struct err *err);
 
 #endif

@@ -14,7 +14,7 @@ static int cancel(struct session *s, const struct job *job, struct run_list *run
 		: store_job_set_state(&s->store, job->id, JOB_CANCELLED, "cancelled", err);
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int main_cancel(int argc, char **argv, struct err *err)
 {
 	static const struct job_change change = {
 		.act = cancel, .done = "cancelled", .stopping = "asked to stop, to be cancelled",
@@ -26,5 +26,5 @@ static int run(int argc, char **argv, struct err *err)
 const struct command cmd_cancel = {
 	.name = "cancel", .synopsis = "ID...",
 	.summary = "end jobs for good; running ones may save first",
-	.example = "pollux cancel 3 4", .run = run,
+	.example = "pollux cancel 3 4", .run = main_cancel,
 };

@@ -103,7 +103,7 @@ static int act(const struct cron_options *o, struct err *err)
 	return rc;
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int main_cron(int argc, char **argv, struct err *err)
 {
 	struct cron_options o = { .install = false };
 	int first;
@@ -128,5 +128,5 @@ const struct command cmd_cron = {
 		   "reboot\n"
 		   "loginctl enable-linger      # where logging out ends the processes of a user\n"
 		   "pollux schedule --watch 60  # instead, in a terminal",
-	.options = options, .run = run,
+	.options = options, .run = main_cron,
 };

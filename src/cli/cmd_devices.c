@@ -145,7 +145,7 @@ static int unignore(int64_t pid, struct err *err)
 	return rc;
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int main_devices(int argc, char **argv, struct err *err)
 {
 	struct devices_options o = { .slots = SLOTS_FROM_CONFIG };
 	int first;
@@ -167,5 +167,5 @@ const struct command cmd_devices = {
 	.summary = "list the devices that jobs run on",
 	.example = "pollux devices\n"
 		   "pollux devices --slots 2 --json",
-	.options = options, .run = run,
+	.options = options, .run = main_devices,
 };

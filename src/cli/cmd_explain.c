@@ -44,7 +44,7 @@ static int explain(int64_t job_id, const struct explain_options *o, struct err *
 	return rc;
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int main_explain(int argc, char **argv, struct err *err)
 {
 	struct explain_options o = { .color = "auto" };
 	long long id;
@@ -67,5 +67,5 @@ const struct command cmd_explain = {
 	.summary = "why a job has what it has: goodput by devices and batch size",
 	.example = "pollux explain 17\n"
 		   "pollux explain 17 --plot goodput.svg",
-	.options = options, .run = run,
+	.options = options, .run = main_explain,
 };

@@ -19,7 +19,7 @@ static int hold(struct session *s, const struct job *job, struct run_list *runs,
 				      "held; 'pollux release' lets it go", err);
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int main_hold(int argc, char **argv, struct err *err)
 {
 	static const struct job_change change = {
 		.act = hold, .done = "held", .stopping = "asked to stop, to be held",
@@ -31,5 +31,5 @@ static int run(int argc, char **argv, struct err *err)
 const struct command cmd_hold = {
 	.name = "hold", .synopsis = "ID...",
 	.summary = "keep jobs from running until they are released", .example = "pollux hold 3",
-	.run = run,
+	.run = main_hold,
 };

@@ -195,7 +195,7 @@ static int print_log(struct session *s, const struct log_options *o, int64_t id,
 	return rc;
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int main_log(int argc, char **argv, struct err *err)
 {
 	struct log_options o = { .lines = -1 };
 	struct session s;
@@ -218,5 +218,5 @@ const struct command cmd_log = {
 	.summary = "print what a job has printed",
 	.example = "pollux log 17\n"
 		   "pollux log -f -n 10 17",
-	.options = options, .run = run,
+	.options = options, .run = main_log,
 };

@@ -121,7 +121,7 @@ static int dispatch(struct profile_options *o, int argc, char **argv, int first,
 	return check_plot(o, err) ? -1 : profile_command(o, argv + first, err);
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int main_profile(int argc, char **argv, struct err *err)
 {
 	struct profile_options o = {
 		.color = "auto", .budget_s = PROFILE_BUDGET_S,
@@ -142,5 +142,5 @@ const struct command cmd_profile = {
 	.example = "pollux profile -b 128 --batch-range 128:4096 -- ./train --batch={batch}\n"
 		   "pollux profile 5 --plot goodput.svg    # what profile 5 found out\n"
 		   "pollux profile --devices --quick --json",
-	.options = options, .runs_program = true, .run = run,
+	.options = options, .runs_program = true, .run = main_profile,
 };

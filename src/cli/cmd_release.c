@@ -12,7 +12,7 @@ static int release(struct session *s, const struct job *job, struct run_list *ru
 	return store_job_set_state(&s->store, job->id, JOB_QUEUED, "released", err);
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int main_release(int argc, char **argv, struct err *err)
 {
 	static const struct job_change change = { .act = release, .done = "released" };
 
@@ -21,5 +21,5 @@ static int run(int argc, char **argv, struct err *err)
 
 const struct command cmd_release = {
 	.name = "release", .synopsis = "ID...", .summary = "let held jobs go",
-	.example = "pollux release 3", .run = run,
+	.example = "pollux release 3", .run = main_release,
 };

@@ -62,7 +62,7 @@ static void report(const struct report_options *o, const struct text *message)
 		fprintf(stderr, "pollux: %s\n", err.text);
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int main_report(int argc, char **argv, struct err *err)
 {
 	struct report_options o = { .verbose = false };
 	struct text message = TEXT_INIT;
@@ -85,5 +85,5 @@ const struct command cmd_report = {
 	.example = "pollux report SAMPLES=12800 STEP=100 LOSS=0.31\n"
 		   "pollux report CHECKPOINT=out/ckpt.pt SAMPLES=12800\n"
 		   "pollux report STATUS='accuracy 0.88'",
-	.options = options, .run = run,
+	.options = options, .run = main_report,
 };

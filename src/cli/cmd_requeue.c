@@ -19,7 +19,7 @@ static int requeue(struct session *s, const struct job *job, struct run_list *ru
 	return store_job_requeue(&s->store, job->id, err);
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int main_requeue(int argc, char **argv, struct err *err)
 {
 	static const struct job_change change = {
 		.act = requeue, .done = "queued again",
@@ -32,5 +32,5 @@ static int run(int argc, char **argv, struct err *err)
 const struct command cmd_requeue = {
 	.name = "requeue", .synopsis = "ID...",
 	.summary = "run ended jobs again, or relaunch running ones", .example = "pollux requeue 3",
-	.run = run,
+	.run = main_requeue,
 };

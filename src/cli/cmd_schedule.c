@@ -193,7 +193,7 @@ static int schedule(const struct schedule_options *o, struct err *err)
 	return rc;
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int main_schedule(int argc, char **argv, struct err *err)
 {
 	struct schedule_options o = { .watch_s = NAN, .slice_s = NAN };
 	int first;
@@ -212,5 +212,5 @@ const struct command cmd_schedule = {
 	.example = "pollux schedule                # what cron runs each minute\n"
 		   "pollux schedule --dry-run      # what would it do?\n"
 		   "pollux schedule --watch 10 -v  # in the foreground",
-	.options = options, .run = run,
+	.options = options, .run = main_schedule,
 };

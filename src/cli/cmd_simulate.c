@@ -243,7 +243,7 @@ static int check_given(const struct simulate_options *o, int argc, char **argv, 
 			   own[0]);
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int main_simulate(int argc, char **argv, struct err *err)
 {
 	struct simulate_options o = {
 		.nodes = SIM_OPTIONS_DEFAULT.nodes,
@@ -275,5 +275,5 @@ const struct command cmd_simulate = {
 		   "pollux simulate --profiles profiles -w workloads -p tiresias --json\n"
 		   "pollux simulate --from-store --devices 4 -p all\n"
 		   "pollux simulate --generate made-up --jobs 1000",
-	.options = options, .run = run,
+	.options = options, .run = main_simulate,
 };

@@ -248,7 +248,7 @@ static int check(const struct request *r, struct err *err)
 	return 0;
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int main_status(int argc, char **argv, struct err *err)
 {
 	struct status_options o = { .watch_s = NAN, .color = "auto" };
 	struct request r = { .o = &o };
@@ -273,5 +273,5 @@ const struct command cmd_status = {
 		   "pollux status 17          # everything about one job\n"
 		   "pollux status --watch 2\n"
 		   "pollux status --json | jq '.jobs[] | {id, state, eta_s}'",
-	.options = options, .run = run,
+	.options = options, .run = main_status,
 };

@@ -263,7 +263,7 @@ static void print_patterns(void)
 		printf("%-16s%s\n", name, form);
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int main_steps(int argc, char **argv, struct err *err)
 {
 	struct steps_options o = { .step_regex = NULL };
 	int first;
@@ -285,5 +285,5 @@ const struct command cmd_steps = {
 	.example = "pollux log 17 | pollux steps\n"
 		   "pollux steps train.log\n"
 		   "pollux steps --step-regex 'update #([0-9]+) in ([0-9.]+) ms' train.log",
-	.options = options, .run = run,
+	.options = options, .run = main_steps,
 };

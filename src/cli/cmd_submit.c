@@ -134,7 +134,7 @@ static int submit(const struct asked *o, char **argv, struct err *err)
 	return rc;
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int main_submit(int argc, char **argv, struct err *err)
 {
 	struct asked o;
 	int first, rc;
@@ -158,5 +158,5 @@ const struct command cmd_submit = {
 		   "pollux submit --checkpoint-dir out --resume-args '--init_from=resume' -- "
 		   "python train.py --out_dir={checkpoint}\n"
 		   "pollux submit --after ok:3 -- ./evaluate.sh",
-	.options = options, .runs_program = true, .run = run,
+	.options = options, .runs_program = true, .run = main_submit,
 };

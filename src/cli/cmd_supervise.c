@@ -44,7 +44,7 @@ static int become_pass(const struct paths *paths, struct err *err)
 	return err_set(err, EX_OSERR, "cannot run a pass");
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int main_supervise(int argc, char **argv, struct err *err)
 {
 	struct paths paths;
 	long long id;
@@ -63,5 +63,7 @@ static int run(int argc, char **argv, struct err *err)
 
 const struct command cmd_supervise = {
 	.name = "supervise", .synopsis = "RUN",
-	.summary = "look after a run (started by 'pollux schedule')", .hidden = true, .run = run,
+	.summary = "look after a run (started by 'pollux schedule')",
+	.hidden = true,
+	.run = main_supervise,
 };

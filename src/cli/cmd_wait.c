@@ -146,7 +146,7 @@ static int wait_for(const struct wait_options *o, struct waited *waited, int n, 
 	return rc ? rc : first_failure(waited, n);
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int main_wait(int argc, char **argv, struct err *err)
 {
 	struct wait_options o = { .timeout_s = NAN };
 	struct waited *waited;
@@ -175,5 +175,5 @@ const struct command cmd_wait = {
 	.summary = "wait until jobs have ended; exit as the job did",
 	.example = "pollux wait 17 && ./evaluate.sh\n"
 		   "pollux wait --timeout 2h 17 18",
-	.options = options, .run = run,
+	.options = options, .run = main_wait,
 };

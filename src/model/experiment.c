@@ -307,7 +307,7 @@ struct question {
 };
 
 /* Information gained per second; 0: c is not to be tried. */
-static double worth(const struct question *q, const struct configuration *c, double *cost_s)
+static double gain_of(const struct question *q, const struct configuration *c, double *cost_s)
 {
 	struct experiment_point point = {
 		.configuration = *c, .weight = news(q->e, c), .sync_known = q->syncs,
@@ -327,7 +327,7 @@ static bool choose(const struct question *q, int64_t local_max, double ratio,
 	double best = 0;
 
 	for (int i = 0; i < candidates.count; i++) {
-		double cost_s, gain = worth(q, &candidates.items[i], &cost_s);
+		double cost_s, gain = gain_of(q, &candidates.items[i], &cost_s);
 
 		if (!(gain > best))
 			continue;

@@ -138,8 +138,8 @@ static bool has_its_devices(const struct snapshot *s, const struct decision *d,
 }
 
 /* True if the driver of the run's devices does not answer, which does not mean that the devices are
- * lost. A driver that was updated and not loaded again fails every new question, while programs that
- * compute already go on. */
+ * lost. A driver that was updated and not loaded again fails every new question, while programs
+ * that compute already go on. */
 static bool may_have_its_devices(const struct snapshot *s, const struct decision *d,
 				 const struct run *run)
 {

@@ -1,8 +1,9 @@
 /* schema.c - the tables, one step per version of the store.
  *
  * A step is never edited once released: a change is a new step. PRAGMA user_version counts the
- * steps that were taken. A column of jobs, commands or runs needs no step: its line in store_columns.c or
- * declaration.c says since which version it is there, and the step to that version adds it first.
+ * steps that were taken. A column of jobs, commands or runs needs no step: its line in
+ * store_columns.c or declaration.c says since which version it is there, and the step to that
+ * version adds it first.
  *
  * A supervisor that was started before a step goes on with the statements of its own version until
  * its run ends: a step removes no column that such a statement writes.

@@ -128,7 +128,7 @@ void supervisor_offer_config(struct supervisor *s);
  * id. */
 void supervisor_remove_config(const struct supervisor *s);
 
-/* supervisor_stop.c */
+/* supervisor_processes.c */
 void supervisor_signal_leader(struct supervisor *s, int signal_number);
 void supervisor_signal_all(struct supervisor *s, int signal_number);
 int supervisor_count_processes(const struct supervisor *s);

@@ -1,4 +1,5 @@
-/* supervisor_stop.c - send signals to the leader, the group, and the run's other processes. */
+/* supervisor_processes.c - the processes of a run: finding them, and signals to the leader, the
+ * group, and whatever else belongs to the run. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
