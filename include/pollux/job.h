@@ -155,7 +155,7 @@ const char *run_outcome_name(enum run_outcome outcome);
 int job_state_parse(const char *name);			/* -1: no such name */
 int stop_reason_parse(const char *name);
 int run_outcome_parse(const char *name);
-extern const struct field_names job_state_names, run_state_names, stop_reason_names,
+extern const struct field_names job_state_names, run_state_names, stop_names,
 	run_outcome_names;
 
 bool job_has_ended(enum job_state state);

@@ -32,7 +32,7 @@ static const char *const outcomes[N_RUN_OUTCOMES] = {
 
 const struct field_names job_state_names = { job_states, N_JOB_STATES, JOB_FAILED };
 const struct field_names run_state_names = { run_states, N_RUN_STATES, 0 };
-const struct field_names stop_reason_names = { stop_reasons, N_STOP_REASONS, STOP_NONE };
+const struct field_names stop_names = { stop_reasons, N_STOP_REASONS, STOP_NONE };
 const struct field_names run_outcome_names = { outcomes, N_RUN_OUTCOMES, OUTCOME_NONE };
 
 static int parse(const char *const *names, int n, const char *name)
