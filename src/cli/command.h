@@ -54,8 +54,9 @@ const char *options_given_but(const struct command *command, int argc, char **ar
 /* Usage, summary, options and examples, made from the table; 80 columns, but the usage line and the
  * examples are never broken. */
 void command_help(const struct command *command, FILE *out);
-/* The choices of an option, one a line; nothing for an option that takes something else. */
-void command_choices(const struct command *command, const char *option, FILE *out);
+/* The choices of an option, one a line; nothing for an option that takes something else.
+ * False: the command has no such option. */
+bool command_choices(const struct command *command, const char *option, FILE *out);
 
 /* An error for wrong operands: "TEXT; see 'pollux NAME --help'" with EX_USAGE. Returns -1.
  * command NULL: "see 'pollux --help'". */

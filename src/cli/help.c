@@ -108,14 +108,21 @@ void command_help(const struct command *command, FILE *out)
 	free(options);
 }
 
-void command_choices(const struct command *command, const char *option, FILE *out)
+bool command_choices(const struct command *command, const char *option, FILE *out)
 {
 	int n;
 	struct command_option *options = command_options(command, &n);
+	bool found = !strcmp(option, help_spec.name);
 
-	for (int i = 0; i < n; i++)
-		if (options[i].spec.choices && !strcmp(options[i].spec.name, option))
-			for (const char *const *choice = options[i].spec.choices; *choice; choice++)
-				fprintf(out, "%s\n", *choice);
+	for (int i = 0; i < n; i++) {
+		const char *const *choice = options[i].spec.choices;
+
+		if (strcmp(options[i].spec.name, option) != 0)
+			continue;
+		found = true;
+		for (; choice && *choice; choice++)
+			fprintf(out, "%s\n", *choice);
+	}
 	free(options);
+	return found;
 }

@@ -78,9 +78,9 @@ static int help(int argc, char **argv, struct err *err)
 	if (!command)
 		return unknown_command(argv[1], err);
 	if (choices)
-		command_choices(command, argv[2] + strlen("--"), stdout);
-	else
-		command_help(command, stdout);
+		return command_choices(command, argv[2] + strlen("--"), stdout) ? 0
+			: usage_error(command, err, "unknown option '%.60s'", argv[2]);
+	command_help(command, stdout);
 	return 0;
 }
 

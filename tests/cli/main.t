@@ -71,4 +71,6 @@ quiet_without_stdout() { "$POLLUX" release 1 >&-; }
 status 'nothing to print' 66 quiet_without_stdout
 status 'stdin closed' 0 without_stdin
 status 'all closed' 64 without_any
+status 'help of an option that is not there' 64 "$POLLUX" help submit --nosuch
+like 'says so' "^pollux: unknown option '--nosuch'" "$err"
 finish
