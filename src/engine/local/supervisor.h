@@ -9,7 +9,7 @@
 #include "pollux/store.h"
 #include "local_handle.h"
 #include "log_watch.h"
-#include "oom.h"
+#include "oom_killer.h"
 #include "recorder.h"
 
 enum supervisor_state {

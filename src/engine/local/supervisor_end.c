@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "account.h"
-#include "diagnose.h"
 #include "last_words.h"
+#include "log_errors.h"
 #include "pollux/clock.h"
 #include "pollux/mem.h"
 #include "pollux/proc.h"

@@ -1,13 +1,13 @@
-/* test_oom.c - whose kills the kernel counts, as it shows them in its files. */
+/* test_oom_killer.c - whose kills the kernel counts, as it shows them in its files. */
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "pollux/mem.h"
 #include "pollux/remove_tree.h"
-#include "engine/local/oom.h"
+#include "engine/local/oom_killer.h"
 #include "tap.h"
 
-static char root[] = "/tmp/test_oom.XXXXXX";
+static char root[] = "/tmp/test_oom_killer.XXXXXX";
 
 /* A file below root, its directories made. */
 static void put(const char *path, const char *text)

@@ -1,7 +1,7 @@
-/* diagnose.h - name the error that killed a job, from the job's log; private to src/engine/local.
- * oom.h has the kernel's counters. */
-#ifndef POLLUX_RUN_DIAGNOSE_H
-#define POLLUX_RUN_DIAGNOSE_H
+/* log_errors.h - name the error that killed a job, from the job's log; private to src/engine/local.
+ * oom_killer.h has the kernel's counters. */
+#ifndef POLLUX_LOG_ERRORS_H
+#define POLLUX_LOG_ERRORS_H
 
 #include <stdint.h>
 

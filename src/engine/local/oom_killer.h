@@ -1,4 +1,4 @@
-/* oom.h - tell whether the kernel's out-of-memory killer ended a run; private to src/engine/local.
+/* oom_killer.h - tell whether the kernel's out-of-memory killer ended a run; private to src/engine/local.
  *
  * The kernel names its victims only in its log, which not everybody may read, and SIGKILL has many
  * senders. A SIGKILL is taken for the killer's if all of this is true:
@@ -11,8 +11,8 @@
  * 	- at its peak the run had a sixteenth of the available memory: of the limit of its control
  * 	  groups, or of the machine's memory. The killer takes the largest process; a run that is
  * 	  smaller than that is missed. */
-#ifndef POLLUX_RUN_OOM_H
-#define POLLUX_RUN_OOM_H
+#ifndef POLLUX_OOM_KILLER_H
+#define POLLUX_OOM_KILLER_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,10 +1,10 @@
-/* diagnose.c - recognise known errors in the last lines of a log. */
+/* log_errors.c - recognise known errors in the last lines of a log. */
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "diagnose.h"
+#include "log_errors.h"
 #include "log_tail.h"
 #include "pollux/mem.h"
 

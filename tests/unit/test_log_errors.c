@@ -1,10 +1,10 @@
-/* test_diagnose.c - the last words of a log. */
+/* test_log_errors.c - the last words of a log. */
 #include <unistd.h>
 
-#include "engine/local/diagnose.h"
+#include "engine/local/log_errors.h"
 #include "tap.h"
 
-static char path[] = "/tmp/test_diagnose.XXXXXX";
+static char path[] = "/tmp/test_log_errors.XXXXXX";
 static int fd;
 
 /* A log of these words with so many bytes after them. */

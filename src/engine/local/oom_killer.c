@@ -1,5 +1,5 @@
-/* oom.c - counts of kills, of the control groups' two versions and of the machine. */
-#include "oom.h"
+/* oom_killer.c - counts of kills, of the control groups' two versions and of the machine. */
+#include "oom_killer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
