@@ -17,6 +17,7 @@ enum option_type {
 	/* const char *: borrowed from argv; not empty. FIELD_TEXT: a copy */
 	OPTION_TEXT,
 	OPTION_CHOICE,		/* one of the names in choices, kept as a text */
+	OPTION_PICTURE,		/* const char *: the name of a file that ends in .svg or .png */
 	OPTION_SIGNAL,		/* int: a signal that a program can catch, by name or number */
 	OPTION_LIST,		/* struct text_list: one entry per appearance, in order */
 	OPTION_RANGE,		/* "N" or "MIN:MAX" in min..max, MIN <= MAX: two int64_t (or int) in

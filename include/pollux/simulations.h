@@ -32,7 +32,7 @@ void simulate_catch(void (*handler)(int signal_number), int flags);
 void simulations_add_title(const struct simulations *s, struct text *t);
 void simulations_print(const struct simulations *s, const struct output *out);
 void simulations_print_json(const struct simulations *s, FILE *out);
-const char *sim_knowledge_name(enum sim_knowledge knowledge);
+extern const char *const sim_knowledge_names[];	/* by enum sim_knowledge; the end is NULL */
 
 /* simulate_csv.c: complete, or as before. */
 int simulations_write_jobs(const struct simulations *s, const char *path, struct err *err);

@@ -13,10 +13,9 @@ struct explain_options {
 static const struct option_spec options[] = {
 #define O(field) .offset = offsetof(struct explain_options, field)
 	{ "json", 'j', OPTION_FLAG, NULL, O(json), 0, 0, "print JSON" },
-	{ "plot", 'p', OPTION_TEXT, "FILE", O(plot), 0, 0,
+	{ "plot", 'p', OPTION_PICTURE, "FILE", O(plot), 0, 0,
 	  "also draw goodput against devices and batch size, by gnuplot: FILE.svg or FILE.png" },
-	{ "color", 0, OPTION_TEXT, "WHEN", O(color), 0, 0,
-	  "auto (default: on a terminal, unless NO_COLOR is set), always or never" },
+	OPTION_COLOR(O(color)),
 	{ .name = NULL },
 #undef O
 };
@@ -55,9 +54,7 @@ static int main_explain(int argc, char **argv, struct err *err)
 	if (argc - first != 1)
 		return usage_error(&cmd_explain, err, first < argc ? "explain takes one job, not %d"
 				   : "which job? give its number", argc - first);
-	if (parse_job_id(&cmd_explain, argv[first], &id, err) ||
-	    check_color(&cmd_explain, o.color, err) ||
-	    (o.plot && check_picture(&cmd_explain, o.plot, err)))
+	if (parse_job_id(&cmd_explain, argv[first], &id, err))
 		return -1;
 	return explain(id, &o, err);
 }

@@ -18,10 +18,9 @@ static const struct option_spec options[] = {
 	  "divide the processor into N slots; default as configured" },
 	{ .name = "declared", .type = OPTION_DECLARED, O(asked), .uses = FOR_PROFILE },
 	{ "json", 'j', OPTION_FLAG, NULL, O(json), 0, 0, "print JSON" },
-	{ "plot", 'p', OPTION_TEXT, "FILE", O(plot), 0, 0,
+	{ "plot", 'p', OPTION_PICTURE, "FILE", O(plot), 0, 0,
 	  "also draw goodput against devices and batch size, by gnuplot: FILE.svg or FILE.png" },
-	{ "color", 0, OPTION_TEXT, "WHEN", O(color), 0, 0,
-	  "auto (default: on a terminal, unless NO_COLOR is set), always or never" },
+	OPTION_COLOR(O(color)),
 	{ "devices", 0, OPTION_FLAG, NULL, O(devices), 0, 0,
 	  "measure the devices themselves: products, copies, exchanges" },
 	{ "device", 0, OPTION_TEXT, "ID", O(device), 0, 0,
@@ -62,15 +61,6 @@ static int check_plot(const struct profile_options *o, struct err *err)
 	return picture_check(o->plot, err);
 }
 
-static int check(const struct profile_options *o, struct err *err)
-{
-	if (check_color(&cmd_profile, o->color, err))
-		return -1;
-	if (o->plot && check_picture(&cmd_profile, o->plot, err))
-		return -1;
-	return 0;
-}
-
 /* "profile 5 --json": the number of a profile stands where a command would, and ends no options. */
 static int run_show(struct profile_options *o, int argc, char **argv, struct err *err)
 {
@@ -84,7 +74,7 @@ static int run_show(struct profile_options *o, int argc, char **argv, struct err
 				   "profile takes one job or a command, not '%.60s' too",
 				   argv[first]);
 	if (check_profile_options(argc, argv, err) ||
-	    parse_job_id(&cmd_profile, argv[0], &id, err) || check(o, err))
+	    parse_job_id(&cmd_profile, argv[0], &id, err))
 		return -1;
 	return profile_show(o, id, err);
 }
@@ -105,8 +95,6 @@ static int run_devices(struct profile_options *o, int argc, char **argv, int fir
 /* argv[first] is the first operand; what is before it are options. */
 static int dispatch(struct profile_options *o, int argc, char **argv, int first, struct err *err)
 {
-	if (check(o, err))
-		return -1;
 	if (o->devices)
 		return run_devices(o, argc, argv, first, err);
 	if (first < argc && *argv[first] && !argv[first][strspn(argv[first], "0123456789")])

@@ -22,6 +22,8 @@ struct simulate_options {
 	bool json, from_store;
 };
 
+static const char *const lengths[] = { "unknown", "known", NULL };
+
 static const struct option_spec options[] = {
 #define O(field) .offset = offsetof(struct simulate_options, field)
 	{ "profiles", 0, OPTION_TEXT, "DIR", O(profiles), 0, 0,
@@ -44,18 +46,18 @@ static const struct option_spec options[] = {
 	  "of the policies that have slices; default: 10 minutes" },
 	{ "interference", 0, OPTION_NUMBER, "F", O(interference), 0, 0.99,
 	  "part of its goodput that a job loses; default: 0" },
-	{ "knowledge", 'k', OPTION_TEXT, "WHAT", O(knowledge), 0, 0,
+	{ "knowledge", 'k', OPTION_CHOICE, "WHAT", O(knowledge), 0, 0,
 	  "models of each job (none), its application (shared), all (full); default: full for "
-	  "optimus and srtf, else none" },
-	{ "lengths", 'l', OPTION_TEXT, "WHAT", O(lengths), 0, 0,
+	  "optimus and srtf, else none", .choices = sim_knowledge_names },
+	{ "lengths", 'l', OPTION_CHOICE, "WHAT", O(lengths), 0, 0,
 	  "whether the policy knows what work remains: unknown or known; default: known for "
-	  "optimus and srtf, else unknown" },
+	  "optimus and srtf, else unknown", .choices = lengths },
 	{ "json", 'j', OPTION_FLAG, NULL, O(json), 0, 0, "print JSON" },
 	{ "jobs-csv", 0, OPTION_TEXT, "FILE", O(outputs.jobs_csv), 0, 0,
 	  "also write when each job ran" },
 	{ "timeline-csv", 0, OPTION_TEXT, "FILE", O(outputs.timeline_csv), 0, 0,
 	  "also write each decision" },
-	{ "plot", 0, OPTION_TEXT, "FILE", O(outputs.plot), 0, 0,
+	{ "plot", 0, OPTION_PICTURE, "FILE", O(outputs.plot), 0, 0,
 	  "also draw completion times and use, by gnuplot: FILE.svg or .png" },
 	{ "generate", 0, OPTION_TEXT, "DIR", O(generate), 0, 0,
 	  "make up profiles and workloads there instead; DIR must not exist" },
@@ -89,27 +91,14 @@ static int set_policy(const struct simulate_options *o, struct sim_options *sim,
 	return rc;
 }
 
-static int set_knowledge(const struct simulate_options *o, struct sim_options *sim, struct err *err)
+static void set_knowledge(const struct simulate_options *o, struct sim_options *sim)
 {
 	sim_options_set_knowledge(sim, sim->policy);
-	for (int k = SIM_KNOWLEDGE_NONE; o->knowledge && k <= SIM_KNOWLEDGE_FULL; k++) {
-		if (strcmp(o->knowledge, sim_knowledge_name((enum sim_knowledge)k)) == 0) {
+	for (int k = 0; o->knowledge && sim_knowledge_names[k]; k++)
+		if (!strcmp(o->knowledge, sim_knowledge_names[k]))
 			sim->knowledge = (enum sim_knowledge)k;
-			break;
-		}
-		if (k == SIM_KNOWLEDGE_FULL)
-			return usage_error(&cmd_simulate, err,
-					   "option '--knowledge' wants none, shared or full, not "
-					   "'%.60s'", o->knowledge);
-	}
-	if (!o->lengths)
-		return 0;
-	sim->lengths_known = strcmp(o->lengths, "known") == 0;
-	if (!sim->lengths_known && strcmp(o->lengths, "unknown") != 0)
-		return usage_error(&cmd_simulate, err,
-				   "option '--lengths' wants unknown or known, not '%.60s'",
-				   o->lengths);
-	return 0;
+	if (o->lengths)
+		sim->lengths_known = !strcmp(o->lengths, "known");
 }
 
 static int check(const struct simulate_options *o, struct sim_options *sim, struct err *err)
@@ -128,9 +117,10 @@ static int check(const struct simulate_options *o, struct sim_options *sim, stru
 	if (o->nodes * o->gpus_per_node > GPUS_MAX)
 		return usage_error(&cmd_simulate, err, "%lld GPUs; at most %d can be simulated",
 				   (long long)o->nodes * o->gpus_per_node, GPUS_MAX);
-	if (o->outputs.plot && check_picture(&cmd_simulate, o->outputs.plot, err))
+	if (set_policy(o, sim, err))
 		return -1;
-	return set_policy(o, sim, err) || set_knowledge(o, sim, err) ? -1 : 0;
+	set_knowledge(o, sim);
+	return 0;
 }
 
 static int draw(const struct simulations *s, const char *path, struct err *err)

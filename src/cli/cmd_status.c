@@ -32,8 +32,7 @@ static const struct option_spec options[] = {
 	{ "watch", 'w', OPTION_DURATION, "SECONDS", O(watch_s), 0.1, 86400,
 	  "print again every so often, on a terminal also when something changes, until "
 	  "interrupted" },
-	{ "color", 0, OPTION_TEXT, "WHEN", O(color), 0, 0,
-	  "auto (default: on a terminal, unless NO_COLOR is set), always or never" },
+	OPTION_COLOR(O(color)),
 	{ .name = NULL },
 #undef O
 };
@@ -237,8 +236,6 @@ static int show(const struct request *r, struct err *err)
 
 static int check(const struct request *r, struct err *err)
 {
-	if (check_color(&cmd_status, r->o->color, err))
-		return -1;
 	if (r->o->all && r->n_ids)
 		return usage_error(&cmd_status, err,
 				   "option '--all' and job numbers exclude each other");

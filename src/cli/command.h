@@ -8,6 +8,7 @@
 
 #include "pollux/declaration.h"
 #include "pollux/err.h"
+#include "pollux/option.h"
 #include "pollux/output.h"
 
 struct command {
@@ -30,6 +31,13 @@ struct command_option {
 	size_t asked_offset;		/* of the struct asked in the command's own struct */
 	int row;			/* in declared_fields; -1: the command's own */
 };
+
+/* The option --color of commands that print tables, into a member of the command's struct. */
+extern const char *const color_choices[];
+#define OPTION_COLOR(member) \
+	{ "color", 0, OPTION_CHOICE, "WHEN", member, 0, 0, \
+	  "auto (default: on a terminal, unless NO_COLOR is set), always or never", \
+	  .choices = color_choices }
 
 /* All *n of them, in their order; the array is the caller's to free. */
 struct command_option *command_options(const struct command *command, int *n);
@@ -62,11 +70,6 @@ bool command_choices(const struct command *command, const char *option, FILE *ou
  * command NULL: "see 'pollux --help'". */
 int usage_error(const struct command *command, struct err *err, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-
-/* Usage errors unless --color is "auto", "always" or "never", and --plot ends in ".svg" or
- * ".png". */
-int check_color(const struct command *command, const char *mode, struct err *err);
-int check_picture(const struct command *command, const char *path, struct err *err);
 
 /* A positive job number; "-1" or "x" is a usage error. */
 int parse_job_id(const struct command *command, const char *text, long long *id, struct err *err);

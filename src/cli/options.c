@@ -1,17 +1,12 @@
-/* options.c - options from a command's table, by getopt_long(3) with messages of our own. */
+/* options.c - options from a command's table, by getopt_long(3) with messages of our own.
+ * option_value.c parses the values; usage.c says what a wrong value should have been. */
 #include <ctype.h>
 #include <getopt.h>
-#include <math.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "command.h"
+#include "option_value.h"
 #include "pollux/mem.h"
-#include "pollux/number.h"
-#include "pollux/picture.h"
 #include "pollux/suggest.h"
 #include "pollux/text.h"
 
@@ -19,8 +14,8 @@
 
 enum { SCAN_END = -1, SCAN_HELP = -2, SCAN_BAD = -3 };
 
-/* One walk through an argument vector. getopt keeps its place in globals, so there is one at a
- * time. */
+/* One walk through an argument vector. Only one can be under way, since getopt keeps its place in
+ * globals. */
 struct scan {
 	const struct command *command;
 	struct command_option *options;
@@ -106,7 +101,7 @@ static void scan_release(struct scan *s)
 	free(s->letters);
 }
 
-/* Which option a value of getopt's stands for: an index, or SCAN_HELP, or SCAN_BAD. */
+/* The option that a value of getopt stands for: an index, SCAN_HELP or SCAN_BAD. */
 static int scan_index(const struct scan *s, int c)
 {
 	if (c == 'h' || c == LONG_FORM + s->n)
@@ -131,282 +126,7 @@ static int scan_next(const struct scan *s, int *error)
 	return c == '?' || c == ':' ? SCAN_BAD : scan_index(s, c);
 }
 
-/* "--slots N", as messages name an option. The caller frees. */
-static char *option_title(const struct option_spec *spec)
-{
-	return xasprintf("--%s%s%s", spec->name, spec->argument ? " " : "",
-			 spec->argument ? spec->argument : "");
-}
-
-static const char *type_words(enum option_type type)
-{
-	switch (type) {
-	case OPTION_INT: return "a whole number";
-	case OPTION_NUMBER: return "a number";
-	case OPTION_DURATION: return "a time (such as 90s, 1.5m, 2h or 1d)";
-	case OPTION_RANGE: return "a whole number, or two as smaller:larger,";
-	case OPTION_FLAG:
-	case OPTION_AMOUNT:
-	case OPTION_CHOICE:
-	case OPTION_SIGNAL:
-	case OPTION_DECLARED:
-	case OPTION_TEXT:
-	case OPTION_LIST: break;
-	}
-	return "a value that is not empty";
-}
-
-static bool is_bounded(const struct option_spec *spec)
-{
-	return spec->min < 0 || spec->min > 0 || spec->max < 0 || spec->max > 0;
-}
-
-/* "a whole number from 1 to 64", "a time (such as ...) of at least 1 second": what a value has to
- * be. 17 digits would show 0.1 as 0.10000000000000001, and no bound is written with more than
- * 15. */
-static void describe_value(struct text *t, const struct option_spec *spec)
-{
-	const char *unit = spec->type == OPTION_DURATION ? " seconds" : "";
-	bool low = spec->min > -HUGE_VAL, high = spec->max < HUGE_VAL;
-
-	text_add(t, type_words(spec->type));
-	if (!is_bounded(spec) || spec->type == OPTION_TEXT || spec->type == OPTION_LIST ||
-	    spec->type == OPTION_AMOUNT)
-		return;
-	if (low && high)
-		text_addf(t, " from %.15g to %.15g%s", spec->min, spec->max, unit);
-	else if (low)
-		text_addf(t, " of at least %.15g%s", spec->min, unit);
-	else if (high)
-		text_addf(t, " of at most %.15g%s", spec->max, unit);
-}
-
-static bool in_range(const struct option_spec *spec, double x)
-{
-	return !is_bounded(spec) || (x >= spec->min && x <= spec->max);
-}
-
-static bool is_among(const char *name, const char *const *names)
-{
-	while (*names && strcmp(name, *names) != 0)
-		names++;
-	return *names;
-}
-
-static int set_int(const struct option_spec *spec, const char *value, void *field)
-{
-	int64_t n;
-
-	if (number_parse_int(value, &n) || !in_range(spec, (double)n))
-		return -1;
-	if (spec->target == FIELD_INT)
-		*(int *)field = (int)n;
-	else
-		*(int64_t *)field = n;
-	return 0;
-}
-
-static int set_number(const struct option_spec *spec, const char *value, void *field)
-{
-	double x;
-	int rc = spec->type == OPTION_DURATION ? number_parse_duration(value, &x)
-					       : number_parse(value, &x);
-
-	if (rc || !in_range(spec, x))
-		return -1;
-	*(double *)field = x;
-	return 0;
-}
-
-/* "4" is from 4 to 4. */
-static int split_range(const char *value, int64_t *min, int64_t *max)
-{
-	const char *colon = strchr(value, ':');
-	char *first;
-	int rc;
-
-	if (!colon) {
-		rc = number_parse_int(value, min);
-		*max = *min;
-		return rc;
-	}
-	first = xstrdup(value);
-	first[colon - value] = '\0';
-	rc = number_parse_int(first, min);
-	free(first);
-	return rc ? rc : number_parse_int(colon + 1, max);
-}
-
-static int set_range(const struct option_spec *spec, const char *value, void *field)
-{
-	int64_t min = 0, max = 0;
-
-	if (split_range(value, &min, &max) || min > max)
-		return -1;
-	if (!in_range(spec, (double)min) || !in_range(spec, (double)max))
-		return -1;
-	if (spec->target == FIELD_INT) {
-		((int *)field)[0] = (int)min;
-		((int *)field)[1] = (int)max;
-	} else {
-		((int64_t *)field)[0] = min;
-		((int64_t *)field)[1] = max;
-	}
-	return 0;
-}
-
-static int set_text(const struct option_spec *spec, const char *value, void *field)
-{
-	if (!*value)
-		return -1;
-	if (spec->target == FIELD_TEXT) {
-		free(*(char **)field);
-		*(char **)field = xstrdup(value);
-	} else {
-		*(const char **)field = value;
-	}
-	return 0;
-}
-
-/* "124M" is 124 million. */
-static int set_amount(const struct option_spec *spec, const char *value, void *field)
-{
-	static const char suffixes[] = "KMG";
-	char *digits = xstrdup(value);
-	size_t n = strlen(digits);
-	const char *suffix = n > 0 ? strchr(suffixes, digits[n - 1]) : NULL;
-	double x;
-	int rc;
-
-	if (suffix)
-		digits[n - 1] = '\0';
-	rc = number_parse(digits, &x);
-	free(digits);
-	for (const char *s = suffixes; rc == 0 && suffix && s <= suffix; s++)
-		x *= 1e3;
-	if (rc || !in_range(spec, x))
-		return -1;
-	*(double *)field = x;
-	return 0;
-}
-
-/* Parse the name or number of a signal that a program can catch. */
-static int set_signal(const char *value, void *field)
-{
-	const char *name = text_starts_with(value, "SIG") ? value + 3 : value;
-	int64_t number;
-
-	if (number_parse_int(value, &number))
-		number = 0;
-	for (int i = 1; i < NSIG; i++) {
-		const char *known = sigabbrev_np(i);
-
-		if (i != SIGKILL && i != SIGSTOP &&
-		    (i == number || (known && !strcmp(known, name)))) {
-			*(int *)field = i;
-			return 0;
-		}
-	}
-	return -1;
-}
-
-static int add_text(const char *value, void *field)
-{
-	struct text_list *list = field;
-
-	if (!*value)
-		return -1;
-	list->items = xreallocarray(list->items, list->count + 1, sizeof(*list->items));
-	list->items[list->count++] = value;
-	return 0;
-}
-
-static int set_value(const struct option_spec *spec, const char *value, void *field)
-{
-	switch (spec->type) {
-	case OPTION_FLAG:
-		*(bool *)field = true;
-		return 0;
-	case OPTION_INT: return set_int(spec, value, field);
-	case OPTION_NUMBER:
-	case OPTION_DURATION: return set_number(spec, value, field);
-	case OPTION_RANGE: return set_range(spec, value, field);
-	case OPTION_TEXT: return set_text(spec, value, field);
-	case OPTION_LIST: return add_text(value, field);
-	case OPTION_AMOUNT: return set_amount(spec, value, field);
-	case OPTION_CHOICE: 
-		return is_among(value, spec->choices) ? set_text(spec, value, field) : -1;
-	case OPTION_SIGNAL: return set_signal(value, field);
-	case OPTION_DECLARED: break;
-	}
-	return -1;
-}
-
-/* Values may be megabytes long; what a message shows of one is not. */
-static void add_clipped(struct text *t, const char *value)
-{
-	size_t n = strnlen(value, 61);
-
-	text_add_bytes(t, value, n > 60 ? 58 : n);
-	text_add(t, n > 60 ? ".." : "");
-}
-
-/* "adascale, sqrt, linear or none" */
-static void add_choices(struct text *t, const char *const *choices)
-{
-	for (; *choices; choices++)
-		text_addf(t, "%s%s", *choices, !choices[1] ? "" : choices[2] ? ", " : " or ");
-}
-
-/* Add what a value of this option has to be, for types other than numbers and times. Returns false
- * for numbers and times. */
-static bool describe_word(struct text *t, const struct option_spec *spec)
-{
-	if (spec->type == OPTION_CHOICE)
-		add_choices(t, spec->choices);
-	else if (spec->type == OPTION_SIGNAL)
-		text_add(t, "a signal that a program can catch, such as TERM, INT or USR1");
-	else if (spec->type == OPTION_AMOUNT)
-		text_add(t, "a number of at least 1, such as 124M");
-	else
-		return false;
-	return true;
-}
-
-static int wrong_value(const struct command *command, const struct option_spec *spec,
-		       const char *value, struct err *err)
-{
-	struct text what = TEXT_INIT, words = TEXT_INIT;
-	char *title = option_title(spec);
-
-	text_addf(&what, "option '%s'", title);
-	if (value && *value && describe_word(&words, spec)) {
-		if (spec->type == OPTION_SIGNAL)
-			value += text_starts_with(value, "SIG") ? strlen("SIG") : 0;
-		if (spec->type != OPTION_AMOUNT)
-			usage_error(command, err, "option '--%s' wants %s, not '%.60s'",
-				    spec->name, words.data, value);
-		else
-			usage_error(command, err, "%s wants %s, not '%.60s'", what.data,
-				    words.data, value);
-	} else {
-		if (value && *value) {
-			text_add(&what, ": '");
-			add_clipped(&what, value);
-			text_add(&what, "' is not ");
-		} else {
-			text_add(&what, " needs ");
-		}
-		describe_value(&what, spec);
-		err_set(err, EX_USAGE, "%s", what.data);
-	}
-	free(title);
-	text_release(&what);
-	text_release(&words);
-	return -1;
-}
-
-/* getopt takes a beginning of a name for the name where only one begins so. */
+/* getopt accepts the beginning of a name if no other name begins with the same letters. */
 static bool is_ambiguous(const struct scan *s, const char *name, size_t length)
 {
 	int n = 0;
@@ -440,8 +160,8 @@ static int unknown_name(const struct scan *s, const char *argument, struct err *
 	return -1;
 }
 
-/* What getopt would have said: a value missing (':'), a value too many, or an unknown option. It
- * leaves the option's number in optopt, 0 where a long name means nothing to it. */
+/* The error that getopt would have printed: a missing value (':'), a value too many, or an unknown
+ * option. getopt leaves the option's number in optopt, or 0 for an unknown long name. */
 static int bad_option(const struct scan *s, int error, struct err *err)
 {
 	int i = optopt ? scan_index(s, optopt) : SCAN_BAD;
@@ -511,8 +231,8 @@ int options_parse(const struct command *command, int argc, char **argv, void *ta
 	return rc;
 }
 
-/* In a copy: getopt moves operands behind the options, where one that lacks its value would then
- * take the first of them for that. */
+/* Scans a copy: getopt moves operands behind the options, so the last option, if its value is
+ * missing, would take the first operand as the value. */
 bool options_ask_help(const struct command *command, int argc, char **argv)
 {
 	char **copy = xcalloc((size_t)argc + 1, sizeof(*copy));
@@ -566,47 +286,4 @@ void options_release(const struct command *command, void *target)
 		}
 	}
 	free(options);
-}
-
-int usage_error(const struct command *command, struct err *err, const char *format, ...)
-{
-	char text[sizeof(err->text) / 2];
-	va_list ap;
-
-	va_start(ap, format);
-	vsnprintf(text, sizeof(text), format, ap);
-	va_end(ap);
-	return err_set(err, EX_USAGE, "%s; see 'pollux%s%s --help'", text, command ? " " : "",
-		       command ? command->name : "");
-}
-
-int check_color(const struct command *command, const char *mode, struct err *err)
-{
-	if (!strcmp(mode, "auto") || !strcmp(mode, "always") || !strcmp(mode, "never"))
-		return 0;
-	return usage_error(command, err, "option '--color' wants auto, always or never, not "
-			   "'%.60s'", mode);
-}
-
-int check_picture(const struct command *command, const char *path, struct err *err)
-{
-	if (picture_format(path))
-		return 0;
-	return usage_error(command, err, "option '--plot' wants a file that ends in .svg or .png, "
-			   "not '%.200s'", path);
-}
-
-int parse_job_id(const struct command *command, const char *text, long long *id, struct err *err)
-{
-	struct text shown = TEXT_INIT;
-	int64_t n;
-
-	if (number_parse_int(text, &n) == 0 && n > 0) {
-		*id = n;
-		return 0;
-	}
-	add_clipped(&shown, text);
-	usage_error(command, err, "'%s' is not a job number", shown.data);
-	text_release(&shown);
-	return -1;
 }

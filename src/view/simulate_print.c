@@ -7,12 +7,7 @@
 #include "pollux/simulations.h"
 #include "pollux/table.h"
 
-const char *sim_knowledge_name(enum sim_knowledge knowledge)
-{
-	static const char *const names[] = { "none", "shared", "full" };
-
-	return names[knowledge];
-}
+const char *const sim_knowledge_names[] = { "none", "shared", "full", NULL };
 
 /* --- people --- */
 
@@ -48,7 +43,7 @@ void simulations_add_title(const struct simulations *s, struct text *t)
 	text_addf(t, "%s on %d node%s of %d GPU%s", o->policy->name, o->nodes, plural(o->nodes),
 		  o->gpus_per_node, plural(o->gpus_per_node));
 	if (o->policy->models_goodput)
-		text_addf(t, "; models: %s, lengths: %s", sim_knowledge_name(o->knowledge),
+		text_addf(t, "; models: %s, lengths: %s", sim_knowledge_names[o->knowledge],
 			  o->lengths_known ? "known" : "unknown");
 }
 
@@ -141,7 +136,7 @@ static void add_options(struct json *j, const struct sim_options *o)
 	json_number(j, "restart_delay_s", o->restart_s);
 	json_number(j, "slice_s", o->slice_s);
 	json_number(j, "interference", o->interference);
-	json_string(j, "knowledge", sim_knowledge_name(o->knowledge));
+	json_string(j, "knowledge", sim_knowledge_names[o->knowledge]);
 	json_string(j, "lengths", o->lengths_known ? "known" : "unknown");
 }
 

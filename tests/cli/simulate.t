@@ -311,9 +311,10 @@ for option in seed jobs span workloads; do
 		"--$option" 3
 	nothing "--$option' does not go with --from-store" --from-store "--$option" 3
 done
-for option in nodes interval restart-delay slice knowledge lengths profiles workload policy \
-	jobs-csv plot devices; do
-	nothing "--$option' does not go with --generate" --generate x "--$option" 3
+for option in nodes interval restart-delay slice profiles workload policy jobs-csv devices \
+	knowledge=full lengths=known plot=3.svg; do
+	case $option in *=*) ;; *) option=$option=3 ;; esac
+	nothing "--${option%=*}' does not go with --generate" --generate x "--$option"
 done
 nothing "--json' does not go with --generate" --generate x --json
 nothing "--jobs-csv' does not go with --from-store" --from-store --jobs-csv x

@@ -1,0 +1,180 @@
+/* option_value.c - the value of an option: parsed by its type into the command's struct. */
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "option_value.h"
+#include "pollux/mem.h"
+#include "pollux/number.h"
+#include "pollux/picture.h"
+#include "pollux/text.h"
+
+const char *const color_choices[] = { "auto", "always", "never", NULL };
+
+bool is_bounded(const struct option_spec *spec)
+{
+	return spec->min < 0 || spec->min > 0 || spec->max < 0 || spec->max > 0;
+}
+
+static bool in_range(const struct option_spec *spec, double x)
+{
+	return !is_bounded(spec) || (x >= spec->min && x <= spec->max);
+}
+
+bool is_among(const char *name, const char *const *names)
+{
+	while (*names && strcmp(name, *names) != 0)
+		names++;
+	return *names;
+}
+
+static int set_int(const struct option_spec *spec, const char *value, void *field)
+{
+	int64_t n;
+
+	if (number_parse_int(value, &n) || !in_range(spec, (double)n))
+		return -1;
+	if (spec->target == FIELD_INT)
+		*(int *)field = (int)n;
+	else
+		*(int64_t *)field = n;
+	return 0;
+}
+
+static int set_number(const struct option_spec *spec, const char *value, void *field)
+{
+	double x;
+	int rc = spec->type == OPTION_DURATION ? number_parse_duration(value, &x)
+					       : number_parse(value, &x);
+
+	if (rc || !in_range(spec, x))
+		return -1;
+	*(double *)field = x;
+	return 0;
+}
+
+/* "4" is from 4 to 4. */
+static int split_range(const char *value, int64_t *min, int64_t *max)
+{
+	const char *colon = strchr(value, ':');
+	char *first;
+	int rc;
+
+	if (!colon) {
+		rc = number_parse_int(value, min);
+		*max = *min;
+		return rc;
+	}
+	first = xstrdup(value);
+	first[colon - value] = '\0';
+	rc = number_parse_int(first, min);
+	free(first);
+	return rc ? rc : number_parse_int(colon + 1, max);
+}
+
+static int set_range(const struct option_spec *spec, const char *value, void *field)
+{
+	int64_t min = 0, max = 0;
+
+	if (split_range(value, &min, &max) || min > max)
+		return -1;
+	if (!in_range(spec, (double)min) || !in_range(spec, (double)max))
+		return -1;
+	if (spec->target == FIELD_INT) {
+		((int *)field)[0] = (int)min;
+		((int *)field)[1] = (int)max;
+	} else {
+		((int64_t *)field)[0] = min;
+		((int64_t *)field)[1] = max;
+	}
+	return 0;
+}
+
+static int set_text(const struct option_spec *spec, const char *value, void *field)
+{
+	if (!*value)
+		return -1;
+	if (spec->target == FIELD_TEXT) {
+		free(*(char **)field);
+		*(char **)field = xstrdup(value);
+	} else {
+		*(const char **)field = value;
+	}
+	return 0;
+}
+
+/* "124M" is 124 million. */
+static int set_amount(const struct option_spec *spec, const char *value, void *field)
+{
+	static const char suffixes[] = "KMG";
+	char *digits = xstrdup(value);
+	size_t n = strlen(digits);
+	const char *suffix = n > 0 ? strchr(suffixes, digits[n - 1]) : NULL;
+	double x;
+	int rc;
+
+	if (suffix)
+		digits[n - 1] = '\0';
+	rc = number_parse(digits, &x);
+	free(digits);
+	for (const char *s = suffixes; rc == 0 && suffix && s <= suffix; s++)
+		x *= 1e3;
+	if (rc || !in_range(spec, x))
+		return -1;
+	*(double *)field = x;
+	return 0;
+}
+
+/* Parse the name or number of a signal that a program can catch. */
+static int set_signal(const char *value, void *field)
+{
+	const char *name = text_starts_with(value, "SIG") ? value + 3 : value;
+	int64_t number;
+
+	if (number_parse_int(value, &number))
+		number = 0;
+	for (int i = 1; i < NSIG; i++) {
+		const char *known = sigabbrev_np(i);
+
+		if (i != SIGKILL && i != SIGSTOP &&
+		    (i == number || (known && !strcmp(known, name)))) {
+			*(int *)field = i;
+			return 0;
+		}
+	}
+	return -1;
+}
+
+static int add_text(const char *value, void *field)
+{
+	struct text_list *list = field;
+
+	if (!*value)
+		return -1;
+	list->items = xreallocarray(list->items, list->count + 1, sizeof(*list->items));
+	list->items[list->count++] = value;
+	return 0;
+}
+
+int set_value(const struct option_spec *spec, const char *value, void *field)
+{
+	switch (spec->type) {
+	case OPTION_FLAG:
+		*(bool *)field = true;
+		return 0;
+	case OPTION_INT: return set_int(spec, value, field);
+	case OPTION_NUMBER:
+	case OPTION_DURATION: return set_number(spec, value, field);
+	case OPTION_RANGE: return set_range(spec, value, field);
+	case OPTION_TEXT: return set_text(spec, value, field);
+	case OPTION_LIST: return add_text(value, field);
+	case OPTION_AMOUNT: return set_amount(spec, value, field);
+	case OPTION_CHOICE:
+		return is_among(value, spec->choices) ? set_text(spec, value, field) : -1;
+	case OPTION_PICTURE: return picture_format(value) ? set_text(spec, value, field) : -1;
+	case OPTION_SIGNAL: return set_signal(value, field);
+	case OPTION_DECLARED: break;
+	}
+	return -1;
+}

@@ -1,0 +1,153 @@
+/* usage.c - errors of usage: what an option or an operand should have been. */
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "command.h"
+#include "option_value.h"
+#include "pollux/number.h"
+#include "pollux/text.h"
+
+static const char *type_words(enum option_type type)
+{
+	switch (type) {
+	case OPTION_INT: return "a whole number";
+	case OPTION_NUMBER: return "a number";
+	case OPTION_DURATION: return "a time (such as 90s, 1.5m, 2h or 1d)";
+	case OPTION_RANGE: return "a whole number, or two as smaller:larger,";
+	case OPTION_FLAG:
+	case OPTION_AMOUNT:
+	case OPTION_CHOICE:
+	case OPTION_PICTURE:
+	case OPTION_SIGNAL:
+	case OPTION_DECLARED:
+	case OPTION_TEXT:
+	case OPTION_LIST: break;
+	}
+	return "a value that is not empty";
+}
+
+/* Adds what a value has to be: "a whole number from 1 to 64". Bounds are written with at most 15
+ * digits, since 17 would show 0.1 as 0.10000000000000001. */
+static void describe_value(struct text *t, const struct option_spec *spec)
+{
+	const char *unit = spec->type == OPTION_DURATION ? " seconds" : "";
+	bool low = spec->min > -HUGE_VAL, high = spec->max < HUGE_VAL;
+
+	text_add(t, type_words(spec->type));
+	if (!is_bounded(spec) || spec->type == OPTION_TEXT || spec->type == OPTION_LIST ||
+	    spec->type == OPTION_AMOUNT)
+		return;
+	if (low && high)
+		text_addf(t, " from %.15g to %.15g%s", spec->min, spec->max, unit);
+	else if (low)
+		text_addf(t, " of at least %.15g%s", spec->min, unit);
+	else if (high)
+		text_addf(t, " of at most %.15g%s", spec->max, unit);
+}
+
+/* Values may be megabytes long; a message shows the first 60 characters. */
+void add_clipped(struct text *t, const char *value)
+{
+	size_t n = strnlen(value, 61);
+
+	text_add_bytes(t, value, n > 60 ? 58 : n);
+	text_add(t, n > 60 ? ".." : "");
+}
+
+/* "adascale, sqrt, linear or none" */
+static void add_choices(struct text *t, const char *const *choices)
+{
+	for (; *choices; choices++)
+		text_addf(t, "%s%s", *choices, !choices[1] ? "" : choices[2] ? ", " : " or ");
+}
+
+/* Adds what a value of this option has to be. Returns false for types that describe_value knows. */
+static bool describe_word(struct text *t, const struct option_spec *spec)
+{
+	if (spec->type == OPTION_CHOICE)
+		add_choices(t, spec->choices);
+	else if (spec->type == OPTION_PICTURE)
+		text_add(t, "a file that ends in .svg or .png");
+	else if (spec->type == OPTION_SIGNAL)
+		text_add(t, "a signal that a program can catch, such as TERM, INT or USR1");
+	else if (spec->type == OPTION_AMOUNT)
+		text_add(t, "a number of at least 1, such as 124M");
+	else
+		return false;
+	return true;
+}
+
+/* Says what a value of this option has to be. value: what was given instead, not empty. */
+static int wants_word(const struct command *command, const struct option_spec *spec,
+		      const char *words, const char *value, struct err *err)
+{
+	bool with_unit = spec->type == OPTION_AMOUNT;
+	int shown = spec->type == OPTION_PICTURE ? 200 : 60;
+
+	if (spec->type == OPTION_SIGNAL && text_starts_with(value, "SIG"))
+		value += strlen("SIG");
+	return usage_error(command, err, "option '--%s%s%s' wants %s, not '%.*s'", spec->name,
+			   with_unit ? " " : "", with_unit ? spec->argument : "", words, shown,
+			   value);
+}
+
+static int wants_number(const struct option_spec *spec, const char *value, struct err *err)
+{
+	struct text what = TEXT_INIT;
+
+	text_addf(&what, "option '--%s%s%s'", spec->name, spec->argument ? " " : "",
+		  spec->argument ? spec->argument : "");
+	if (value && *value) {
+		text_add(&what, ": '");
+		add_clipped(&what, value);
+		text_add(&what, "' is not ");
+	} else {
+		text_add(&what, " needs ");
+	}
+	describe_value(&what, spec);
+	err_set(err, EX_USAGE, "%s", what.data);
+	text_release(&what);
+	return -1;
+}
+
+int wrong_value(const struct command *command, const struct option_spec *spec, const char *value,
+		struct err *err)
+{
+	struct text words = TEXT_INIT;
+	int rc;
+
+	if (value && *value && describe_word(&words, spec))
+		rc = wants_word(command, spec, words.data, value, err);
+	else
+		rc = wants_number(spec, value, err);
+	text_release(&words);
+	return rc;
+}
+
+int usage_error(const struct command *command, struct err *err, const char *format, ...)
+{
+	char text[sizeof(err->text) / 2];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	return err_set(err, EX_USAGE, "%s; see 'pollux%s%s --help'", text, command ? " " : "",
+		       command ? command->name : "");
+}
+
+int parse_job_id(const struct command *command, const char *text, long long *id, struct err *err)
+{
+	struct text shown = TEXT_INIT;
+	int64_t n;
+
+	if (number_parse_int(text, &n) == 0 && n > 0) {
+		*id = n;
+		return 0;
+	}
+	add_clipped(&shown, text);
+	usage_error(command, err, "'%s' is not a job number", shown.data);
+	text_release(&shown);
+	return -1;
+}
