@@ -1,6 +1,6 @@
 #!/bin/sh
 # install.sh install|uninstall PREFIX BUILD - put the program, the library, its
-# header, the manuals and the shell completions under PREFIX, or remove them.
+# header, the manuals, the shell completions and share/pollux under PREFIX, or remove them.
 set -eu
 verb=$1 prefix=$2 build=$3
 
@@ -26,4 +26,9 @@ for file in completions/*; do
 	*/_*) put 644 "$file" share/zsh/site-functions ;;
 	esac
 done
+find share/pollux -type f ! -name '*.pyc' | while read -r file; do
+	put 644 "$file" "${file%/*}"
+done
+[ "$verb" = install ] || find "$prefix/share/pollux" -depth -type d -exec rmdir {} + 2>/dev/null ||
+	true
 [ "$verb" = install ] || rmdir "$prefix/include/pollux" 2>/dev/null || true

@@ -1,14 +1,18 @@
 /* config.h - the settings. The first place that has a setting wins: the command line; POLLUX_SLOTS,
- * POLLUX_SLICE and POLLUX_POLICY in the environment; the file named in paths.h; the defaults.
+ * POLLUX_SLICE, POLLUX_POLICY and POLLUX_TORCH in the environment; the file named in paths.h; the
+ * defaults.
  *
  * The file holds "name = value" lines; '#' starts a comment:
  *
  *	slots = 2          # jobs run on 2 CPU slots; default: see device.h
  *	slice = 10m        # a time slice; default 10 minutes
  *	policy = goodput
+ *	torch = no         # the helper for PyTorch is for jobs that ask for it; default yes
  */
 #ifndef POLLUX_CONFIG_H
 #define POLLUX_CONFIG_H
+
+#include <stdbool.h>
 
 #include "pollux/err.h"
 
@@ -20,6 +24,7 @@ struct config {
 	int slots;		/* 1 to CONFIG_MAX_SLOTS; 0: one per physical core;
 				   CONFIG_SLOTS_AUTO: not set */
 	double slice_s;		/* > 0, finite */
+	bool torch;		/* Pythons with PyTorch get the helper without asking */
 	char policy[32];	/* a word; the caller checks that there is such a policy */
 };
 

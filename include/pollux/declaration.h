@@ -27,6 +27,9 @@ struct declaration {
 	double learning_rate;
 	char *learning_rate_rule;	/* "adascale", "sqrt", "linear", "none" */
 	double noise_scale;
+	/* the helper for PyTorch: "on", with ",batch" and the like for its parts; "auto": on, as
+	 * its program was seen to be a Python with torch; "off"; NULL: it has no such program */
+	char *torch;
 	bool accumulates;		/* can do several passes for an update, as told by pollux */
 	double total_samples, total_steps;
 	double weight;
@@ -49,7 +52,7 @@ struct asked {
 	double epochs, parameters;
 	int64_t dataset_size;
 	struct text_list after, env;
-	bool hold, preempt, no_preempt, quiet;
+	bool hold, preempt, no_preempt, no_torch, quiet;
 	uint64_t given;		/* bit i: the option of declared_fields[i] was given */
 };
 

@@ -67,6 +67,9 @@ struct progress {
 	/* runs, and those that got their devices but started no command */
 	int launches;
 	double printed_total_steps;	/* steps to its end, as its log says; NaN */
+	/* to its end, as its program reports; NaN */
+	double reported_total_samples, reported_total_steps, total_epochs;
+	bool resumes;			/* its program once continued from a checkpoint */
 	double loss, epoch;
 	char *status_text;
 	int exit_code, term_signal;	/* of the last run that ended; -1 unknown */
@@ -132,6 +135,9 @@ struct run {
 	double step_time_s;		/* of the last window; NaN */
 	char step_source[48];		/* the source of step times: "reports", or "log:" and
 					   the pattern; "" nowhere yet */
+	/* the helper for PyTorch: what it found, such as "torch 2.15.0"; "" no word of it */
+	char framework[96];
+	char helper[256];		/* what it does not do, and why; "" all parts work */
 	double first_step_s;		/* launch to first report: NaN none yet */
 	double stop_duration_s;		/* from our signal to the end: NaN */
 	double lost_samples, lost_s;
@@ -139,6 +145,7 @@ struct run {
 	/* The most that its processes had at a time, resident: a sum in which pages that they
 	 * share count for each; and of the devices' own memory. 0: not known. */
 	int64_t peak_memory_bytes, peak_device_memory_bytes;
+	int64_t peak_allocated_bytes;	/* on one device, as its program's allocator says; 0 */
 	/* of its command and all it started that ended; NaN: not ended, or not known */
 	double cpu_time_s;
 	bool out_of_memory;		/* it failed for want of memory, as diagnosed */
@@ -163,8 +170,14 @@ bool job_has_ended(enum job_state state);
 enum job_state job_state_after(enum run_outcome outcome, enum stop_reason reason,
 			       bool retries_left);
 
-/* Steps to its end: as declared, else as its log says; NaN, as of a profile. */
+/* Samples to its end: as declared or, if neither samples nor steps were, as its program reports;
+ * NaN: unknown, as for a profile. */
+double job_total_samples(const struct job *job);
+/* Steps to its end: as declared, else as its program reports, else as its log says; NaN. */
 double job_total_steps(const struct job *job);
+/* True if devices may be taken from the run (NULL: none) now. The helper for PyTorch sees what a
+ * program saves, but a program may save and never load: it has to have resumed once. */
+bool job_may_be_preempted(const struct job *job, const struct run *run);
 
 void job_init(struct job *job);			/* every "unknown" set */
 void job_release(struct job *job);

@@ -18,6 +18,8 @@ enum option_type {
 	OPTION_TEXT,
 	OPTION_CHOICE,		/* one of the names in choices, kept as a text */
 	OPTION_PICTURE,		/* const char *: the name of a file that ends in .svg or .png */
+	/* names in choices with commas between, kept as a text; the option alone: "" */
+	OPTION_WORDS,
 	OPTION_SIGNAL,		/* int: a signal that a program can catch, by name or number */
 	OPTION_LIST,		/* struct text_list: one entry per appearance, in order */
 	OPTION_RANGE,		/* "N" or "MIN:MAX" in min..max, MIN <= MAX: two int64_t (or int) in

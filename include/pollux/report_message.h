@@ -2,9 +2,16 @@
  *
  * STEP SAMPLES STEP_NS SYNC_NS GRAD_SQR GRAD_VAR LOSS EPOCH CHECKPOINT STATUS; PARAMETERS: of the
  * model; CONFIG: the version of the configuration in use, 0 as launched, which says that the
- * program takes other configurations; WAKE: sent by pollux itself, look into the store. Only the
- * user's processes can write to the socket, but a program may have gone mad: the worst that a
- * message can do is to be counted as malformed. */
+ * program takes other configurations; WAKE: sent by pollux itself, look into the store.
+ *
+ * TOTAL_STEPS, TOTAL_SAMPLES, TOTAL_EPOCHS: to the end of the job. RESUMED: the program continues
+ * from this checkpoint, at the STEP and SAMPLES of the same message. GRAD_SAMPLES: the number of
+ * updates whose mean GRAD_SQR and GRAD_VAR are. OUT_OF_MEMORY: bytes that could not be had, 0:
+ * unknown; PEAK_BYTES and LIMIT_BYTES: of the allocator of one device. FRAMEWORK and HELPER: the
+ * helper for PyTorch is on, and what it does not do.
+ *
+ * Only the user's processes can write to the socket, but a program may have gone mad: the worst
+ * that a message can do is to be counted as malformed. */
 #ifndef POLLUX_REPORT_MESSAGE_H
 #define POLLUX_REPORT_MESSAGE_H
 
@@ -16,13 +23,22 @@
 #define REPORT_MESSAGE_SIZE 8192	/* longer ones are malformed */
 #define REPORT_STATUS_SIZE 256		/* longer ones are clipped */
 
+struct report_line {
+	bool given;				/* an empty text says something too */
+	char text[REPORT_STATUS_SIZE];		/* control characters are '?' */
+};
+
 /* Unknown: -1 for the integers, NaN for the numbers, "" for the texts. */
 struct report_message {
 	int64_t step, samples, step_ns, sync_ns;
 	int64_t config, parameters;
-	double grad_sqr, grad_var, loss, epoch;
-	char checkpoint[PATH_MAX];
-	char status[REPORT_STATUS_SIZE];	/* control characters are '?' */
+	int64_t total_steps, total_samples, grad_samples;
+	int64_t peak_bytes, out_of_memory, limit_bytes;
+	double grad_sqr, grad_var, loss, epoch, total_epochs;
+	char checkpoint[PATH_MAX], resumed[PATH_MAX];
+	/* control characters are '?' */
+	char status[REPORT_STATUS_SIZE], framework[REPORT_STATUS_SIZE];
+	struct report_line helper;
 	bool wake;
 };
 

@@ -68,6 +68,10 @@ struct status_details {
 	char *log_path, *checkpoint_dir;
 };
 
+/* Whether the helper for PyTorch is on, and what it does not do; nothing for other programs. run:
+ * the present or the last one, NULL: none. */
+void status_add_helper(struct text *t, const struct job *job, const struct run *run);
+
 int status_details_read(struct session *s, const struct job *job, struct status_details *d,
 			struct err *err);
 void status_details_release(struct status_details *d);

@@ -176,9 +176,11 @@ struct gradient_window {
 	/* positions after its first and last update; NaN unknown */
 	double first_samples, last_samples;
 	int64_t n;			/* updates */
+	int64_t entries;		/* reports with them, each of the mean of some */
 	double sum_grad_sqr, sum_grad_var;
-	double m2_grad_sqr, m2_grad_var;	/* sums of squared deviations from the window's
-						   means; NaN: written by an older version */
+	/* Sums over updates of squared deviations from the window's means, and of the products of
+	 * the two deviations; NaN: written by an older version. */
+	double m2_grad_sqr, m2_grad_var, cross_grad;
 };
 
 /* What the supervisor learnt since the last time, in one transaction: where the run and the job
@@ -189,6 +191,8 @@ struct run_update {
 	double steps, loss, epoch;	/* NaN: not reported */
 	/* 0: the log tells none (any more); NaN: it was not asked */
 	double printed_total_steps;
+	double total_samples, total_steps, total_epochs;	/* NaN: not reported */
+	bool resumes;			/* it said that it continued from a checkpoint */
 	const char *status_text;	/* NULL: not reported */
 	int64_t parameters;		/* of the workload's model; 0: not reported */
 	const struct observation *observation;		/* NULL: none */

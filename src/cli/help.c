@@ -15,8 +15,9 @@ static void option_form(struct text *t, const struct option_spec *spec)
 		text_addf(t, "  -%c, ", spec->letter);
 	else
 		text_add(t, "      ");
-	text_addf(t, "--%s%s%s", spec->name, spec->argument ? " " : "",
-		  spec->argument ? spec->argument : "");
+	text_addf(t, "--%s%s%s%s", spec->name,
+		  !spec->argument ? "" : spec->type == OPTION_WORDS ? "[=" : " ",
+		  spec->argument ? spec->argument : "", spec->type == OPTION_WORDS ? "]" : "");
 }
 
 static const struct option_spec help_spec = {

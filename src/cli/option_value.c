@@ -104,6 +104,22 @@ static int set_text(const struct option_spec *spec, const char *value, void *fie
 	return 0;
 }
 
+/* "batch,resume": each of the words is a choice. No value is the empty text. */
+static int set_words(const struct option_spec *spec, const char *value, void *field)
+{
+	char *words = xstrdup(value ? value : ""), *save = NULL;
+	bool known = !value || *value;
+
+	for (char *w = strtok_r(words, ",", &save); w && known; w = strtok_r(NULL, ",", &save))
+		known = is_among(w, spec->choices);
+	free(words);
+	if (!known)
+		return -1;
+	free(*(char **)field);
+	*(char **)field = xstrdup(value ? value : "");
+	return 0;
+}
+
 /* "124M" is 124 million. */
 static int set_amount(const struct option_spec *spec, const char *value, void *field)
 {
@@ -172,6 +188,7 @@ int set_value(const struct option_spec *spec, const char *value, void *field)
 	case OPTION_AMOUNT: return set_amount(spec, value, field);
 	case OPTION_CHOICE:
 		return is_among(value, spec->choices) ? set_text(spec, value, field) : -1;
+	case OPTION_WORDS: return set_words(spec, value, field);
 	case OPTION_PICTURE: return picture_format(value) ? set_text(spec, value, field) : -1;
 	case OPTION_SIGNAL: return set_signal(value, field);
 	case OPTION_DECLARED: break;

@@ -82,7 +82,8 @@ static void scan_init(struct scan *s, const struct command *command, int argc, c
 	text_add(&letters, command->runs_program ? "+:h" : ":h");
 	for (int i = 0; i < s->n; i++) {
 		const struct option_spec *spec = &s->options[i].spec;
-		int value = spec->type == OPTION_FLAG ? no_argument : required_argument;
+		int value = spec->type == OPTION_FLAG ? no_argument
+			: spec->type == OPTION_WORDS ? optional_argument : required_argument;
 
 		s->longs[i] = (struct option){ spec->name, value, NULL, LONG_FORM + i };
 		if (spec->letter)

@@ -6,12 +6,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pollux/config.h"
 #include "pollux/environment.h"
 #include "pollux/git.h"
 #include "pollux/mem.h"
 #include "pollux/number.h"
+#include "pollux/paths.h"
 #include "pollux/steps.h"
 #include "pollux/template.h"
+#include "python.h"
 #include "submission.h"
 
 static char *absolute(const char *directory, const char *path)
@@ -261,6 +264,29 @@ static void set_defaults(const struct asked *o, const struct job_command *c, str
 	d->accumulates = d->accumulates || mentions(c, "accum");
 }
 
+/* A job has the helper for PyTorch if that was asked for, or if its program is a Python with torch
+ * unless a setting says no. A bad configuration file is for a pass to tell. */
+static void set_torch(const struct asked *o, const struct job_command *c, struct declaration *d)
+{
+	char *parts = d->torch;
+	struct config config;
+	struct paths paths;
+	struct err ignored;
+
+	d->torch = NULL;
+	if (o->no_torch)
+		d->torch = xstrdup("off");
+	else if (parts)
+		d->torch = xasprintf("on%s%s", *parts ? "," : "", parts);
+	else if (paths_init(&paths, &ignored) == 0) {
+		if ((config_load(&config, paths.config, &ignored) || config.torch) &&
+		    python_wants_torch_helper(c))
+			d->torch = xstrdup("auto");
+		paths_release(&paths);
+	}
+	free(parts);
+}
+
 int submission_job(const struct command *by, const struct asked *o, const struct job_command *c,
 		   struct job *job, struct err *err)
 {
@@ -272,6 +298,9 @@ int submission_job(const struct command *by, const struct asked *o, const struct
 	set_defaults(o, c, d);
 	if (o->preempt && o->no_preempt)
 		return usage_error(by, err, "give one of --preempt and --no-preempt");
+	if (o->no_torch && o->declared.torch)
+		return usage_error(by, err, "give one of --torch and --no-torch");
+	set_torch(o, c, d);
 	d->preemption = o->no_preempt ? PREEMPT_NEVER
 		: o->preempt || can_resume(c) ? PREEMPT_ALWAYS : PREEMPT_SAVED;
 	if (check_batch(by, d, err) || set_total_work(by, o, d, err))

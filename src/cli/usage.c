@@ -18,6 +18,7 @@ static const char *type_words(enum option_type type)
 	case OPTION_FLAG:
 	case OPTION_AMOUNT:
 	case OPTION_CHOICE:
+	case OPTION_WORDS:
 	case OPTION_PICTURE:
 	case OPTION_SIGNAL:
 	case OPTION_DECLARED:
@@ -62,11 +63,22 @@ static void add_choices(struct text *t, const char *const *choices)
 		text_addf(t, "%s%s", *choices, !choices[1] ? "" : choices[2] ? ", " : " or ");
 }
 
+/* "any of batch and resume, with commas between" */
+static void add_words(struct text *t, const char *const *choices)
+{
+	text_add(t, "any of ");
+	for (; *choices; choices++)
+		text_addf(t, "%s%s", *choices, !choices[1] ? "" : choices[2] ? ", " : " and ");
+	text_add(t, ", with commas between");
+}
+
 /* Adds what a value of this option has to be. Returns false for types that describe_value knows. */
 static bool describe_word(struct text *t, const struct option_spec *spec)
 {
 	if (spec->type == OPTION_CHOICE)
 		add_choices(t, spec->choices);
+	else if (spec->type == OPTION_WORDS)
+		add_words(t, spec->choices);
 	else if (spec->type == OPTION_PICTURE)
 		text_add(t, "a file that ends in .svg or .png");
 	else if (spec->type == OPTION_SIGNAL)

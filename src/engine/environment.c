@@ -1,9 +1,13 @@
 /* environment.c - the environment of a job. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "pollux/environment.h"
 #include "pollux/mem.h"
+
+/* The part of a run's time that the helper for PyTorch may spend on gradient statistics. */
+#define TORCH_BUDGET "0.01"
 
 /* Names, or prefixes ending in '*'. */
 static const char *const dropped[] = {
@@ -78,6 +82,49 @@ static void set_for_frameworks(const struct job *job, int port, struct strings *
 	strings_set_variable(env, "TORCHELASTIC_SIGNALS_TO_HANDLE",
 			     "SIGTERM,SIGINT,SIGHUP,SIGQUIT,SIGUSR1,SIGUSR2");
 	strings_set_variable(env, "PYTHONUNBUFFERED", "1");
+}
+
+/* {lr} and {lr_scale} have scaled the learning rate already: the helper is not to do so again. */
+static bool command_scales(const struct job_command *command)
+{
+	struct strings resume = { 0 };
+	bool scales;
+
+	strings_add(&resume, command->resume_args ? command->resume_args : "");
+	scales = template_mentions(&command->argv, "lr") ||
+		 template_mentions(&command->argv, "lr_scale") ||
+		 template_mentions(&resume, "lr") || template_mentions(&resume, "lr_scale");
+	strings_release(&resume);
+	return scales;
+}
+
+static const char *variable_of(const struct strings *env, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (size_t i = 0; i < env->count; i++)
+		if (!strncmp(env->items[i], name, n) && env->items[i][n] == '=')
+			return env->items[i] + n + 1;
+	return "";
+}
+
+bool environment_has_torch_helper(const struct job *job)
+{
+	return job->declared.torch && strcmp(job->declared.torch, "off") != 0;
+}
+
+void environment_for_torch(const struct job *job, const struct job_command *command,
+			   const char *helper, struct strings *env)
+{
+	const char *parts = job->declared.torch, *others = variable_of(env, "PYTHONPATH");
+	char *path = xasprintf("%s%s%s", helper, *others ? ":" : "", others);
+
+	strings_set_variable(env, "PYTHONPATH", path);
+	strings_set_variable(env, "POLLUX_TORCH", strcmp(parts, "auto") ? parts : "on");
+	strings_set_variable(env, "POLLUX_TORCH_BUDGET", TORCH_BUDGET);
+	if (command_scales(command))
+		strings_set_variable(env, "POLLUX_LR_SCALE", "1");
+	free(path);
 }
 
 void environment_for_run(const struct job *job, const struct run *run,

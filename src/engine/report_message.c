@@ -8,7 +8,9 @@
 #include "pollux/report_message.h"
 
 /* One table for all keys: where the value goes and what it may be. */
-enum value_type { VALUE_COUNT, VALUE_NUMBER, VALUE_POSITIVE, VALUE_PATH, VALUE_TEXT, VALUE_FLAG };
+enum value_type {
+	VALUE_COUNT, VALUE_NUMBER, VALUE_POSITIVE, VALUE_PATH, VALUE_TEXT, VALUE_LINE, VALUE_FLAG
+};
 
 struct key {
 	const char *name;
@@ -30,6 +32,16 @@ static const struct key keys[] = {
 	KEY("STATUS", VALUE_TEXT, status),
 	KEY("PARAMETERS", VALUE_COUNT, parameters),
 	KEY("CONFIG", VALUE_COUNT, config),
+	KEY("TOTAL_STEPS", VALUE_COUNT, total_steps),
+	KEY("TOTAL_SAMPLES", VALUE_COUNT, total_samples),
+	KEY("TOTAL_EPOCHS", VALUE_POSITIVE, total_epochs),
+	KEY("RESUMED", VALUE_PATH, resumed),
+	KEY("GRAD_SAMPLES", VALUE_COUNT, grad_samples),
+	KEY("PEAK_BYTES", VALUE_COUNT, peak_bytes),
+	KEY("OUT_OF_MEMORY", VALUE_COUNT, out_of_memory),
+	KEY("LIMIT_BYTES", VALUE_COUNT, limit_bytes),
+	KEY("FRAMEWORK", VALUE_TEXT, framework),
+	KEY("HELPER", VALUE_LINE, helper),
 	KEY("WAKE", VALUE_FLAG, wake),
 };
 
@@ -94,6 +106,10 @@ static bool set_value(const struct key *key, const char *value, struct report_me
 	case VALUE_TEXT:
 		copy_text(value, field);
 		return true;
+	case VALUE_LINE:
+		((struct report_line *)(void *)field)->given = true;
+		copy_text(value, ((struct report_line *)(void *)field)->text);
+		return true;
 	case VALUE_FLAG:
 		*(bool *)(void *)field = !strcmp(value, "1");
 		return *(bool *)(void *)field;
@@ -126,8 +142,11 @@ static enum line_result parse_line(const char *line, size_t length, struct repor
 static void set_unknown(struct report_message *m)
 {
 	m->step = m->samples = m->step_ns = m->sync_ns = m->config = m->parameters = -1;
-	m->grad_sqr = m->grad_var = m->loss = m->epoch = NAN;
-	m->checkpoint[0] = m->status[0] = '\0';
+	m->total_steps = m->total_samples = m->grad_samples = -1;
+	m->peak_bytes = m->out_of_memory = m->limit_bytes = -1;
+	m->grad_sqr = m->grad_var = m->loss = m->epoch = m->total_epochs = NAN;
+	m->checkpoint[0] = m->resumed[0] = m->status[0] = m->framework[0] = '\0';
+	m->helper = (struct report_line){ .given = false };
 	m->wake = false;
 }
 

@@ -67,8 +67,8 @@ static double remaining_samples(const struct knowledge *k, const struct job *job
 	double samples = at_least_0(job->progress.samples), steps = at_least_0(job->progress.steps);
 	double batch_size = (double)job->declared.batch_size;
 
-	if (job->declared.total_samples > 0)
-		return sched_remaining(job->declared.total_samples, samples);
+	if (job_total_samples(job) > 0)
+		return sched_remaining(job_total_samples(job), samples);
 	if (!(batch_size > 0))
 		batch_size = (double)NAN;
 	if (job_total_steps(job) > 0)	/* each step has as many samples as before */
@@ -111,7 +111,7 @@ static double remaining_steps(const struct knowledge *k, const struct job *job)
 {
 	const struct progress *progress = &job->progress;
 
-	if (!(job->declared.total_samples > 0) && job_total_steps(job) > 0)
+	if (!(job_total_samples(job) > 0) && job_total_steps(job) > 0)
 		return sched_remaining(job_total_steps(job), at_least_0(progress->steps));
 	if (progress->samples > 0 && progress->steps > 0)
 		return remaining_samples(k, job) * progress->steps / progress->samples;

@@ -155,21 +155,13 @@ static bool may_have_its_devices(const struct snapshot *s, const struct decision
 	return true;
 }
 
-static bool may_be_preempted(const struct job *job, const struct run *run)
-{
-	if (job->declared.preemption == PREEMPT_SAVED)
-		return isfinite(job->progress.checkpoint_samples) ||
-		       (run && isfinite(run->checkpoint_boot_s));
-	return job->declared.preemption == PREEMPT_ALWAYS;
-}
-
 /* True if the devices of the run are not on offer any more, as after a change of the slots, but
  * the run is not to be stopped, or not for that. */
 static bool stays_where_it_is(const struct snapshot *s, const struct decision *d,
 			      const struct job *job, const struct run *run)
 {
 	return run && !has_its_devices(s, d, run) &&
-	       (!may_be_preempted(job, run) || may_have_its_devices(s, d, run));
+	       (!job_may_be_preempted(job, run) || may_have_its_devices(s, d, run));
 }
 
 /* No device that shares a core with the run's can be given out while it runs. */
@@ -208,7 +200,7 @@ static struct sched_job describe(const struct snapshot *s, const struct decision
 	int most = job->declared.max_replicas > 0 ? job->declared.max_replicas : d->n_usable;
 	struct sched_job out = {
 		.id = job->id, .min_replicas = least, .max_replicas = most > least ? most : least,
-		.weight = job->declared.weight, .preemptible = may_be_preempted(job, run),
+		.weight = job->declared.weight, .preemptible = job_may_be_preempted(job, run),
 		.attained_service_device_s = job->progress.attained_service_device_s,
 	};
 

@@ -12,6 +12,7 @@ static const char *const preemptions[N_PREEMPTIONS] = {
 };
 static const struct field_names preemption_names = { preemptions, N_PREEMPTIONS, PREEMPT_NEVER };
 
+static const char *const torch_parts[] = { "batch", "resume", NULL };
 static const char *const rules[] = { "adascale", "sqrt", "linear", "none", NULL };
 
 /* A column and the option that sets it share the member of struct declaration. COLUMN: name, type,
@@ -128,6 +129,14 @@ const struct declared_field declared_fields[] = {
 	{ { "chdir", 0, OPTION_TEXT, "DIR", OFFSET(directory), 0, 0,
 	    "run in this directory; default the present one" },
 	  NO_COLUMN, BOTH },
+	{ { "torch", 0, OPTION_WORDS, "PART,...", OFFSET(declared.torch), 0, 0,
+	    "load the helper for PyTorch into its Pythons, with the named parts that are off by"
+	    " default: batch, resume; default where the program is a Python that has torch",
+	    .choices = torch_parts },
+	  COLUMN("torch", TEXT, torch, UNKNOWN_ZERO, 13, 0), BOTH },
+	{ { "no-torch", 0, OPTION_FLAG, NULL, OFFSET(no_torch), 0, 0,
+	    "do not load the helper for PyTorch" },
+	  NO_COLUMN, BOTH },
 	{ { "quiet", 'q', OPTION_FLAG, NULL, OFFSET(quiet), 0, 0, "print the job's number alone" },
 	  NO_COLUMN, SUBMIT },
 };
@@ -160,6 +169,7 @@ void declaration_release(struct declaration *d)
 	free(d->name);
 	free(d->workload);
 	free(d->learning_rate_rule);
+	free(d->torch);
 	declaration_init(d);
 }
 
@@ -174,6 +184,7 @@ void declaration_copy(struct declaration *d, const struct declaration *from)
 	d->name = copy(from->name);
 	d->workload = copy(from->workload);
 	d->learning_rate_rule = copy(from->learning_rate_rule);
+	d->torch = copy(from->torch);
 }
 
 void asked_init(struct asked *o)

@@ -113,12 +113,34 @@ enum job_state job_state_after(enum run_outcome outcome, enum stop_reason reason
 	return after_stop[reason];
 }
 
+double job_total_samples(const struct job *job)
+{
+	if (job->profile)
+		return NAN;
+	if (job->declared.total_samples > 0 || job->declared.total_steps > 0)
+		return job->declared.total_samples;
+	return job->progress.reported_total_samples;
+}
+
 double job_total_steps(const struct job *job)
 {
 	if (job->profile)	/* it ends with its budget: none of its runs is to get that far */
 		return NAN;
-	return job->declared.total_steps > 0 ? job->declared.total_steps
-					     : job->progress.printed_total_steps;
+	if (job->declared.total_steps > 0)
+		return job->declared.total_steps;
+	return job->progress.reported_total_steps > 0 ? job->progress.reported_total_steps
+						      : job->progress.printed_total_steps;
+}
+
+bool job_may_be_preempted(const struct job *job, const struct run *run)
+{
+	const char *torch = job->declared.torch;
+	bool saved = isfinite(job->progress.checkpoint_samples) ||
+		     (run && isfinite(run->checkpoint_boot_s));
+
+	if (job->declared.preemption == PREEMPT_SAVED)
+		return saved && (!torch || !strcmp(torch, "off") || job->progress.resumes);
+	return job->declared.preemption == PREEMPT_ALWAYS;
 }
 
 /* Lists have thousands of jobs: each begins as a copy of the first. */

@@ -271,6 +271,11 @@ static const char *const steps[] = {
 	"ALTER TABLE run_devices ADD COLUMN node TEXT NOT NULL DEFAULT '';"
 	"DROP INDEX one_user;"
 	"CREATE UNIQUE INDEX one_user ON run_devices (node, device) WHERE in_use = 1;",
+
+	/* 13: n updates in so many reports, each the mean of some (NULL: n); and the sum of
+	 * products of their deviations from the means (NULL: not kept). */
+	"ALTER TABLE gradient_statistics ADD COLUMN entries INTEGER;"
+	"ALTER TABLE gradient_statistics ADD COLUMN cross_grad REAL;",
 };
 
 #define N_STEPS (int)(sizeof(steps) / sizeof(steps[0]))

@@ -24,7 +24,8 @@ static struct gradient_row read_gradient(sqlite3_stmt *q)
 			.first_samples = sql_double(q, 6), .last_samples = sql_double(q, 7),
 			.n = sql_int(q, 8, 0), .sum_grad_sqr = sql_double(q, 9),
 			.sum_grad_var = sql_double(q, 10), .m2_grad_sqr = sql_double(q, 11),
-			.m2_grad_var = sql_double(q, 12),
+			.m2_grad_var = sql_double(q, 12), .entries = sql_int(q, 13, 0),
+			.cross_grad = sql_double(q, 14),
 		},
 	};
 }
@@ -49,7 +50,7 @@ int store_gradients_of_workload(struct store *s, const char *workload, struct gr
 	if (sql_query(s, &q, err, "SELECT g.run_id, r.job_id, r.replicas,"
 		      " coalesce(g.accumulation_steps, r.accumulation_steps), g.window,"
 		      " g.batch_size, g.first_samples, g.last_samples, g.n, g.sum_grad_sqr,"
-		      " g.sum_grad_var, g.m2_grad_sqr, g.m2_grad_var"
+		      " g.sum_grad_var, g.m2_grad_sqr, g.m2_grad_var, g.entries, g.cross_grad"
 		      " FROM gradient_statistics g CROSS JOIN runs r ON r.id = g.run_id"
 		      " WHERE g.run_id IN " SQL_NEWEST_RUNS("?")
 		      " ORDER BY g.run_id DESC, g.window DESC LIMIT ?", "ti", workload,

@@ -13,11 +13,15 @@ static int write_job(struct store *s, const struct run_update *p, struct err *er
 		       " steps = coalesce(?, steps), loss = coalesce(?, loss),"
 		       " epoch = coalesce(?, epoch), status_text = coalesce(?, status_text),"
 		       " checkpoint_samples = coalesce(?, checkpoint_samples),"
-		       " printed_total_steps = nullif(coalesce(?, printed_total_steps), 0) WHERE"
-		       " id = ?",
-		       "ddddtddi", p->run->last_samples, p->steps, p->loss, p->epoch,
-		       p->status_text, p->run->checkpoint_samples,
-		       p->printed_total_steps, p->run->job_id);
+		       " printed_total_steps = nullif(coalesce(?, printed_total_steps), 0),"
+		       " reported_total_samples = coalesce(?, reported_total_samples),"
+		       " reported_total_steps = coalesce(?, reported_total_steps),"
+		       " total_epochs = coalesce(?, total_epochs), resumes = max(resumes, ?)"
+		       " WHERE id = ?",
+		       "ddddtdddddii", p->run->last_samples, p->steps, p->loss, p->epoch,
+		       p->status_text, p->run->checkpoint_samples, p->printed_total_steps,
+		       p->total_samples, p->total_steps, p->total_epochs, (int64_t)p->resumes,
+		       p->run->job_id);
 }
 
 static int write_parameters(struct store *s, const struct run_update *p, struct err *err)
@@ -60,12 +64,13 @@ static int write_gradient(struct store *s, const struct run_update *p, struct er
 	return sql_run(s, NULL, err, "INSERT OR REPLACE INTO gradient_statistics (run_id, window,"
 		       " batch_size, accumulation_steps, first_samples, last_samples, n,"
 		       " sum_grad_sqr,"
-		       " sum_grad_var, m2_grad_sqr, m2_grad_var)"
-		       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", "iinnddidddd", p->run->id,
+		       " sum_grad_var, m2_grad_sqr, m2_grad_var, entries, cross_grad)"
+		       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", "iinnddiddddid",
+		       p->run->id,
 		       (int64_t)g->window, configuration_batch_size(&g->configuration),
 		       (int64_t)g->configuration.accumulation_steps,
 		       g->first_samples, g->last_samples, g->n, g->sum_grad_sqr, g->sum_grad_var,
-		       g->m2_grad_sqr, g->m2_grad_var);
+		       g->m2_grad_sqr, g->m2_grad_var, g->entries, g->cross_grad);
 }
 
 int store_run_update(struct store *s, const struct run_update *p, struct err *err)

@@ -51,6 +51,13 @@ static int set_policy(struct config *c, const char *value)
 	return 0;
 }
 
+/* Inside a job POLLUX_TORCH says which parts of the helper are on. */
+static int set_torch(struct config *c, const char *value)
+{
+	c->torch = strcmp(value, "no") != 0 && strcmp(value, "off") != 0;
+	return !c->torch || !strcmp(value, "yes") || !strncmp(value, "on", 2) ? 0 : -1;
+}
+
 static const struct setting {
 	const char *name;
 	const char *variable;		/* of the environment */
@@ -61,6 +68,7 @@ static const struct setting {
 	  "a whole number from 0 to 1024 (0: one per physical core)" },
 	{ "slice", "POLLUX_SLICE", set_slice, "a time above 0 (such as 90s, 10m or 1h)" },
 	{ "policy", "POLLUX_POLICY", set_policy, "the name of a policy" },
+	{ "torch", "POLLUX_TORCH", set_torch, "yes or no" },
 };
 static const size_t n_settings = sizeof(settings) / sizeof(settings[0]);
 
@@ -86,8 +94,8 @@ static int unknown_setting(const char *name, const struct source *at, struct err
 			       "unknown setting '%.60s' in '%s' line %d; did you mean '%s'?", name,
 			       at->path, at->line, nearest.best);
 	return err_set(err, EX_CONFIG,
-		       "unknown setting '%.60s' in '%s' line %d; there are slots, slice and policy",
-		       name, at->path, at->line);
+		       "unknown setting '%.60s' in '%s' line %d; there are slots, slice, policy "
+		       "and torch", name, at->path, at->line);
 }
 
 static int set_named(struct config *c, const char *name, const char *value, const struct source *at,
@@ -179,7 +187,7 @@ static int read_environment(struct config *c, struct err *err)
 int config_load(struct config *c, const char *path, struct err *err)
 {
 	*c = (struct config){ .slots = CONFIG_SLOTS_AUTO, .slice_s = CONFIG_DEFAULT_SLICE_S,
-			       .policy = "goodput" };
+			       .policy = "goodput", .torch = true };
 	if (read_file(c, path, err))
 		return -1;
 	return read_environment(c, err);

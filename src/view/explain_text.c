@@ -224,6 +224,8 @@ void explanation_print_noise(const struct explanation *e, const struct output *o
 		lr_factor = goodput_lr_factor(e->rule, phi, (double)m0, (double)m);
 	fputs("\nnoise scale of the gradients\n", out->file);
 	print_noise_scale(e, out);
+	status_add_helper(&t, e->job, run);
+	output_textline(out, "helper", &t);
 	if (isfinite(phi)) {
 		add_percent(&t, goodput_efficiency(phi, (double)m0, (double)m));
 		text_addf(&t, " at batch %lld, against %lld", (long long)m, (long long)m0);
@@ -264,7 +266,7 @@ static double run_time_left(const struct explanation *e)
 {
 	const struct goodput_choice *c = e->least ? &e->best[e->least] : NULL;
 	double done = e->job->progress.samples;
-	double left = e->job->declared.total_samples - (done > 0 ? done : 0);
+	double left = job_total_samples(e->job) - (done > 0 ? done : 0);
 
 	return c && c->goodput > 0 && !e->item->run && left > 0 ? left / c->throughput
 								 : (double)NAN;
@@ -294,7 +296,7 @@ static void add_end(const struct explanation *e, struct text *t)
 			  time_of(e, e->status.now_wall_s + eta_s).s, format_duration(eta_s).s);
 	else if (job->profile)	/* its next_start_s is not its own start */
 		text_add(t, "with its budget, at the latest");
-	else if (!(job->declared.total_samples > 0 || job_total_steps(job) > 0))
+	else if (!(job_total_samples(job) > 0 || job_total_steps(job) > 0))
 		text_add(t, "not known: submitted without --samples, --steps or --epochs");
 	else if (job->next_start_s > e->status.now_wall_s)
 		add_end_of_waiting(e, t);
@@ -307,8 +309,8 @@ static void add_end(const struct explanation *e, struct text *t)
 static void print_remaining(const struct explanation *e, const struct output *out)
 {
 	const struct job *job = e->job;
-	bool samples = job->declared.total_samples > 0;
-	double total = samples ? job->declared.total_samples : job_total_steps(job);
+	bool samples = job_total_samples(job) > 0;
+	double total = samples ? job_total_samples(job) : job_total_steps(job);
 	double done = samples ? job->progress.samples : job->progress.steps;
 	double left_s = run_time_left(e);
 	struct text t = TEXT_INIT;

@@ -219,9 +219,7 @@ static struct replay_job declared(const struct history *h, const struct job *job
 		.id = job->id, .submit_s = job->submit_time_s, .release_s = job->submit_time_s,
 		.min_replicas = least, .max_replicas = most > least ? most : least,
 		.weight = job->declared.weight,
-		.preemptible = job->declared.preemption == PREEMPT_ALWAYS ||
-			       (job->declared.preemption == PREEMPT_SAVED &&
-				isfinite(job->progress.checkpoint_samples)),
+		.preemptible = job_may_be_preempted(job, NULL),
 	};
 }
 

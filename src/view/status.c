@@ -20,25 +20,49 @@ const char *shown_state_name(enum shown_state state)
 	return names[state];
 }
 
-/* True if a running job cannot be stopped for as long as it saves nothing. A policy knows only that
- * the job cannot be stopped. */
-static bool has_saved_nothing(const struct status_job *item)
+/* True if a running job cannot be stopped for as long as it saves nothing, or is not seen to
+ * resume. A policy knows only that the job cannot be stopped. */
+static bool is_not_seen_to_resume(const struct status_job *item)
 {
 	return item->run && item->job->declared.preemption == PREEMPT_SAVED &&
-	       isnan(item->job->progress.checkpoint_samples) &&
-	       isnan(item->run->checkpoint_boot_s) && strstr(item->job->reason, "not preemptible");
+	       !job_may_be_preempted(item->job, item->run) &&
+	       strstr(item->job->reason, "not preemptible");
 }
 
 void status_add_reason(struct text *t, const struct status_job *item)
 {
 	int n = item->run ? item->run->configuration.replicas : 0;
+	bool saved = isfinite(item->job->progress.checkpoint_samples) ||
+		     (item->run && isfinite(item->run->checkpoint_boot_s));
 
-	if (!has_saved_nothing(item))
+	if (!is_not_seen_to_resume(item)) {
 		text_add(t, item->job->reason);
-	else if (n == 1)
-		text_add(t, "keeps its device: it has saved nothing");
+		return;
+	}
+	if (n == 1)
+		text_add(t, "keeps its device: ");
 	else
-		text_addf(t, "keeps its %d devices: it has saved nothing", n);
+		text_addf(t, "keeps its %d devices: ", n);
+	text_add(t, saved ? "it was never seen to resume (--preempt says that it does)"
+			  : "it has saved nothing");
+}
+
+void status_add_helper(struct text *t, const struct job *job, const struct run *run)
+{
+	const char *torch = job->declared.torch;
+
+	if (!torch)
+		return;
+	if (!strcmp(torch, "off"))
+		text_add(t, "off (--no-torch)");
+	else if (run && *run->framework)
+		text_addf(t, "on: %s%s%s", run->framework, *run->helper ? "; " : "", run->helper);
+	else if (run && *run->helper)
+		text_add(t, run->helper);
+	else if (!strcmp(torch, "auto"))
+		text_add(t, "to be on: its Python has torch");
+	else
+		text_addf(t, "to be %s", torch);
 }
 
 void status_add_devices(struct text *t, const struct run *run)
@@ -113,8 +137,8 @@ static double eta_of(const struct status_job *item)
 
 	if (item->state != SHOWN_RUNNING)
 		return NAN;
-	if (job->declared.total_samples > 0)
-		return remaining(job->declared.total_samples, job->progress.samples) /
+	if (job_total_samples(job) > 0)
+		return remaining(job_total_samples(job), job->progress.samples) /
 		       item->throughput_eps;
 	return remaining(job_total_steps(job), job->progress.steps) * item->run->step_time_s;
 }
@@ -130,8 +154,8 @@ static void derive(const struct status *status, const struct job *job, struct st
 						     : (double)NAN,
 		.attained_service_device_s = job->progress.attained_service_device_s +
 					     (run ? run->configuration.replicas * duration_s : 0),
-		.done_ratio = job->declared.total_samples > 0
-			? job->progress.samples / job->declared.total_samples
+		.done_ratio = job_total_samples(job) > 0
+			? job->progress.samples / job_total_samples(job)
 			: job->progress.steps / job_total_steps(job),
 		.throughput_eps = run ? throughput_of(run) : (double)NAN,
 	};

@@ -210,8 +210,9 @@ static void print_progress(const struct status_job *item, const struct status_de
 	add_number(&t, "samples", p->samples);
 	add_number(&t, "steps", p->steps);
 	if (!(item->job->declared.total_steps > 0))
-		add_number(&t, "of", p->printed_total_steps);
+		add_number(&t, "of", job_total_steps(item->job));
 	add_number(&t, "epoch", p->epoch);
+	add_number(&t, "of", p->total_epochs);
 	add_number(&t, "loss", p->loss);
 	if (isfinite(item->done_ratio))
 		text_addf(&t, "%s%.1f%% done", separator(&t), floor(item->done_ratio * 1000) / 10);
@@ -221,6 +222,8 @@ static void print_progress(const struct status_job *item, const struct status_de
 	output_textline(out, "rate", &t);
 	add_step_source(&t, d);
 	output_textline(out, "step times", &t);
+	status_add_helper(&t, item->job, d->runs.count ? &d->runs.items[d->runs.count - 1] : NULL);
+	output_textline(out, "helper", &t);
 	output_line(out, "status", p->status_text);
 	add_number(&t, "at samples", p->checkpoint_samples);
 	output_textline(out, "checkpoint", &t);

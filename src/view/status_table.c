@@ -74,6 +74,9 @@ static void reason_running(const struct status_job *item, struct text *out)
 		text_add(out, "on ");
 		status_add_devices(out, item->run);
 	}
+	if (item->run && *item->run->framework)
+		text_addf(out, "%storch helper on%s%s", out->length ? "; " : "",
+			  *item->run->helper ? ", " : "", item->run->helper);
 	if (*job->progress.status_text && !job->profile)
 		text_addf(out, "%s%s", out->length ? "; " : "", job->progress.status_text);
 }

@@ -49,7 +49,7 @@ same() { # same NAME WANT GOT: as sets of lines
 usage() { sed -n 's/^usage: //p' "$1"; }
 
 options() { # as --help forms them: "-n, --name NAME"
-	sed -nE 's/^  (    )?(-., )?(--[a-z-]+( [^ ]+)?)( .*)?$/\2\3/p' "$1"
+	sed -nE 's/^  (    )?(-., )?(--[a-z-]+(\[=[^ ]+\]| [^ ]+)?)( .*)?$/\2\3/p' "$1"
 }
 
 "$POLLUX" --help >help

@@ -305,6 +305,137 @@ static void test_no_position(void)
 	end();
 }
 
+/* numpy: repeat([1, 4, 2.5], [2, 1, 3]): sum 13.5, squared deviations 6.375, of y =
+ * 10 - x the same, their products -6.375 */
+static void test_groups(void)
+{
+	struct gradient_list g;
+
+	begin();
+	report("SAMPLES=128\nGRAD_SQR=1\nGRAD_VAR=9\nGRAD_SAMPLES=2\n");
+	report("SAMPLES=256\nGRAD_SQR=4\nGRAD_VAR=6\n");
+	report("SAMPLES=384\nGRAD_SQR=2.5\nGRAD_VAR=7.5\nGRAD_SAMPLES=3\n");
+	steps(1, 1, "");
+	g = gradients();
+	ok(g.items[0].window.n == 6 && g.items[0].window.entries == 3,
+	   "reports of the means of several updates");
+	near(g.items[0].window.sum_grad_sqr, 13.5, 1e-15, "count as that many");
+	near(g.items[0].window.m2_grad_sqr, 6.375, 1e-14, "their deviations too");
+	near(g.items[0].window.cross_grad, -6.375, 1e-14, "and the products of these");
+	gradient_list_release(&g);
+	end();
+}
+
+/* --- the helper for PyTorch --- */
+
+static struct job stored_job(void)
+{
+	struct job job;
+
+	if (store_job_get(&store, run.job_id, &job, &err))
+		printf("# %s\n", err.text);
+	return job;
+}
+
+static void test_totals(void)
+{
+	struct job job;
+
+	begin();
+	report("FRAMEWORK=torch 2.15.0\nHELPER=no gradient noise: torch.compile\n"
+	       "TOTAL_STEPS=500\nPEAK_BYTES=7\n");
+	steps(1, 1, "SAMPLES=300\nEPOCH=1.5\nTOTAL_EPOCHS=10\nPEAK_BYTES=5\n");
+	job = stored_job();
+	ok(job.progress.reported_total_steps == 500 && job.progress.total_epochs == 10,
+	   "totals are kept with the job");
+	near(job.progress.reported_total_samples, 2000, 1e-12, "epochs tell its samples");
+	near(job_total_samples(&job), 2000, 1e-12, "which are its total");
+	job.declared.total_steps = 7;
+	ok(isnan(job_total_samples(&job)) && job_total_steps(&job) == 7,
+	   "unless steps were declared");
+	job_release(&job);
+	steps(1, 1, "SAMPLES=400\nEPOCH=1\nTOTAL_SAMPLES=2500\n");
+	job = stored_job();
+	near(job.progress.reported_total_samples, 2500, 0, "samples as reported count for more");
+	job.profile = true;
+	ok(isnan(job_total_samples(&job)), "a profile has no total");
+	job_release(&job);
+	struct run kept = stored();
+
+	is_str(kept.framework, "torch 2.15.0", "the framework is kept with the run");
+	is_str(kept.helper, "no gradient noise: torch.compile", "and what the helper refuses");
+	is_int(kept.peak_allocated_bytes, 7, "and the highest peak");
+	run_release(&kept);
+	report("HELPER=\n");
+	is_str(run.helper, "", "an empty HELPER takes that back");
+	end();
+}
+
+/* A run of a job that stood at so many samples and had lost some. */
+static void begin_at(double samples, double lost_samples)
+{
+	struct job job;
+
+	begin();
+	job_init(&job);
+	job.progress.samples = samples;
+	job.progress.lost_samples = lost_samples;
+	job.progress.lost_s = 10;
+	job.progress.run_time_s = 100;
+	recorder_begin(&r, &job);
+	job_release(&job);
+}
+
+static void test_resumed(void)
+{
+	struct job job;
+
+	begin_at(1000, 300);
+	report("FRAMEWORK=torch\n");
+	report("RESUMED=/c.pt\nSTEP=8\nSAMPLES=800\n");
+	near(run.lost_samples, 200, 0, "a program that resumes at an earlier position lost work");
+	near(run.lost_s, 20, 1e-12, "in the time that this took");
+	ok(run.first_samples == 800 && run.checkpoint_samples == 800 && run.last_samples == 800,
+	   "its position is that of the checkpoint");
+	steps(1, 4, "STEP=9\nSAMPLES=900\n");
+	near(run.lost_samples, 200, 0, "what it does then is not lost");
+	job = stored_job();
+	ok(job.progress.resumes && job.progress.steps == 9, "the job is known to resume");
+	job_release(&job);
+	end();
+	begin_at(1000, 300);
+	report("FRAMEWORK=torch\nSTEP=0\nSAMPLES=0\n");
+	report("RESUMED=/c.pt\nSTEP=11\nSAMPLES=1100\n");
+	near(run.lost_samples, -100, 0, "at a later one, less had been lost than was thought");
+	end();
+	begin_at(1000, 50);
+	report("FRAMEWORK=torch\nRESUMED=/c.pt\nSTEP=11\nSAMPLES=1100\n");
+	near(run.lost_samples, -50, 0, "but no more than that");
+	end();
+	begin_at(1000, 300);
+	steps(1, 4, "FRAMEWORK=torch\nSTEP=1\nSAMPLES=100\n");
+	near(run.lost_samples, 1000, 0, "a program that begins anew has lost everything");
+	job = stored_job();
+	ok(!job.progress.resumes, "and does not resume");
+	job_release(&job);
+	end();
+	begin_at(1000, 300);
+	steps(1, 4, "STEP=1\nSAMPLES=100\n");
+	near(run.lost_samples, 0, 0, "of a program without the helper that is not known");
+	end();
+}
+
+static void test_memory(void)
+{
+	begin();
+	report("OUT_OF_MEMORY=2048\nPEAK_BYTES=10\nLIMIT_BYTES=11\n");
+	ok(r.oom.bytes == 2048 && r.oom.peak_bytes == 10 && r.oom.limit_bytes == 11,
+	   "an allocation that failed");
+	steps(1, 1, "STEP=1\n");
+	is_int(r.oom.bytes, -1, "is forgotten by a program that goes on");
+	end();
+}
+
 /* --- from the log --- */
 
 static void logged(enum step_unit unit, double position, double n, double unit_s)
@@ -518,6 +649,10 @@ int main(void)
 	test_moments();
 	test_windows();
 	test_no_position();
+	test_groups();
+	test_totals();
+	test_resumed();
+	test_memory();
 	test_logged();
 	test_logged_range();
 	test_logged_again();

@@ -14,7 +14,10 @@ static bool is_blank(void)
 	return m.step == -1 && m.samples == -1 && m.step_ns == -1 && m.sync_ns == -1 &&
 	       m.config == -1 && m.parameters == -1 &&
 	       isnan(m.grad_sqr) && isnan(m.grad_var) && isnan(m.loss) && isnan(m.epoch) &&
-	       !m.checkpoint[0] && !m.status[0] && !m.wake;
+	       !m.checkpoint[0] && !m.status[0] && !m.wake && m.total_steps == -1 &&
+	       m.total_samples == -1 && isnan(m.total_epochs) && !m.resumed[0] &&
+	       m.grad_samples == -1 && m.peak_bytes == -1 && m.out_of_memory == -1 &&
+	       m.limit_bytes == -1 && !m.framework[0] && !m.helper.given;
 }
 
 static void test_keys(void)
@@ -50,12 +53,33 @@ static void test_keys(void)
 	is_int(parse("LOSS=-3\n"), 0, "a negative loss");
 }
 
+static void test_helper_keys(void)
+{
+	is_int(parse("TOTAL_STEPS=500\nTOTAL_SAMPLES=32000\nTOTAL_EPOCHS=2.5\nRESUMED=/a/b.pt\n"
+		     "GRAD_SAMPLES=4\nPEAK_BYTES=21474836480\nOUT_OF_MEMORY=0\n"
+		     "LIMIT_BYTES=25769803776\nFRAMEWORK=torch 2.15.0\nHELPER=\n"), 0,
+	       "the keys of the helper for PyTorch");
+	ok(m.total_steps == 500 && m.total_samples == 32000, "TOTAL_STEPS, TOTAL_SAMPLES");
+	near(m.total_epochs, 2.5, 0, "TOTAL_EPOCHS");
+	is_str(m.resumed, "/a/b.pt", "RESUMED");
+	is_int(m.grad_samples, 4, "GRAD_SAMPLES");
+	ok(m.peak_bytes == 21474836480 && m.limit_bytes == 25769803776, "PEAK_BYTES, LIMIT_BYTES");
+	is_int(m.out_of_memory, 0, "OUT_OF_MEMORY, of unknown size");
+	is_str(m.framework, "torch 2.15.0", "FRAMEWORK");
+	ok(m.helper.given && !*m.helper.text, "an empty HELPER says something too");
+	is_int(parse("HELPER=no gradient noise: torch.compile\n"), 0, "HELPER with a reason");
+	is_str(m.helper.text, "no gradient noise: torch.compile", "is kept");
+	is_int(parse("METRIC.accuracy=0.9\nSTEP=1\n"), 0, "a metric is passed over");
+}
+
 static const char *const bad[] = {
 	"STEP=", "STEP=-1", "STEP=+1", "STEP= 1", "STEP=1 ", "STEP=1.5", "STEP=1e3", "STEP=0x10",
 	"STEP=1000000000000000000", "STEP=99999999999999999999999", "STEP=nan", "SAMPLES=x",
 	"LOSS=", "LOSS=nan", "LOSS=inf", "LOSS=-inf", "LOSS=1e999", "LOSS=1,5", "LOSS= 1",
 	"LOSS=1 ", "LOSS=0.3x", "EPOCH=-1", "EPOCH=-0.5", "GRAD_SQR=NaN", "CONFIG=", "CONFIG=-1",
-	"PARAMETERS=124M", "CHECKPOINT=", "WAKE=0", "WAKE=11",
+	"TOTAL_STEPS=-1", "TOTAL_SAMPLES=1.5", "TOTAL_EPOCHS=-1", "RESUMED=", "GRAD_SAMPLES=x",
+	"OUT_OF_MEMORY=1GiB", "PEAK_BYTES=", "LIMIT_BYTES=-1", "PARAMETERS=124M",
+	"CHECKPOINT=", "WAKE=0", "WAKE=11",
 	"WAKE=", "STEP", "=1", "=", "no report at all", "step", "\x1b[31mred",
 };
 
@@ -122,6 +146,7 @@ static void test_lines(void)
 int main(void)
 {
 	test_keys();
+	test_helper_keys();
 	test_bad();
 	test_bytes();
 	test_lines();

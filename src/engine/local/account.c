@@ -20,6 +20,6 @@ void account_for_loss(const struct job *job, struct run *run, double end_boot_s)
 	}
 	if (run->last_samples > run->checkpoint_samples) {
 		run->lost_samples += run->last_samples - run->checkpoint_samples;
-		run->lost_s = fmax(end_boot_s - since_s, 0);
+		run->lost_s += fmax(end_boot_s - since_s, 0);
 	}
 }

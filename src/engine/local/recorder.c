@@ -10,6 +10,7 @@
 /* and this part of the position: also enough for a window */
 #define GRADIENT_WINDOW_UPDATES 50
 #define GRADIENT_WINDOW_SHARE 0.1
+#define GRADIENT_REPORT_MAX 1000000	/* updates in a report; more are a mistake */
 #define GRADIENT_MAX 1e140		/* the squares of larger values would overflow */
 #define QUIET_WRITE_S 30.0	/* between writes of the running time alone */
 
@@ -19,9 +20,20 @@ void recorder_init(struct recorder *r)
 		.steps = NAN, .loss = NAN, .epoch = NAN, .last_step = -1,
 		.printed_total_steps = NAN, .first_logged_position = NAN, .base_samples = NAN,
 		.gradient_start_boot_s = NAN,
+		.total_samples = NAN, .total_steps = NAN, .total_epochs = NAN,
+		.start = { NAN, NAN, NAN, NAN }, .oom.bytes = -1,
 	};
 	step_stats_init(&r->stats);
 	observation_init(&r->earlier);
+}
+
+void recorder_begin(struct recorder *r, const struct job *job)
+{
+	const struct progress *p = &job->progress;
+
+	if (!job->profile)
+		r->start = (struct recorder_start){ p->samples, p->lost_samples, p->lost_s,
+						    p->run_time_s };
 }
 
 void recorder_release(struct recorder *r)
@@ -69,20 +81,28 @@ static void add_step(struct recorder *r, const struct run *run, const struct rep
 	}
 }
 
-/* Adds the newest of n values to their sum. Returns the growth of the sum of squared deviations
- * from the mean: B. P. Welford, Technometrics 4 (1962), 419-420. */
-static double sum_add(double *sum, int64_t n, double value)
-{
-	double delta = n > 1 ? value - *sum / (double)(n - 1) : 0;
+/* The newest of n updates, or the mean of the newest k of them, beside the mean of all before. */
+struct newest {
+	double before, after;	/* the deviations from the mean without it and with it */
+};
 
-	*sum += value;
-	return fmax(delta * (value - *sum / (double)n), 0);
+/* Adds k updates with the mean value to the sum of n. The sum of squared deviations grows by k *
+ * before * after: B. P. Welford, Technometrics 4 (1962), 419-420. */
+static struct newest sum_add(double *sum, int64_t n, int64_t k, double value)
+{
+	struct newest d = { .before = n > k ? value - *sum / (double)(n - k) : 0 };
+
+	*sum += (double)k * value;
+	d.after = value - *sum / (double)n;
+	return d;
 }
 
 static void add_gradient(struct recorder *r, const struct run *run, const struct report_message *m,
 			 double now)
 {
 	struct gradient_window *g = &r->gradient;
+	struct newest sqr, var;
+	int64_t k;
 
 	if (!measures(run, m) || !(fabs(m->grad_sqr) <= GRADIENT_MAX) ||
 	    !(fabs(m->grad_var) <= GRADIENT_MAX))
@@ -93,13 +113,53 @@ static void add_gradient(struct recorder *r, const struct run *run, const struct
 		g->first_samples = m->samples >= 0 ? (double)m->samples : (double)NAN;
 	}
 	g->last_samples = m->samples >= 0 ? (double)m->samples : (double)NAN;
-	g->n++;
-	g->m2_grad_sqr += sum_add(&g->sum_grad_sqr, g->n, m->grad_sqr);
-	g->m2_grad_var += sum_add(&g->sum_grad_var, g->n, m->grad_var);
+	k = m->grad_samples > 0 && m->grad_samples < GRADIENT_REPORT_MAX ? m->grad_samples : 1;
+	g->n += k;
+	g->entries++;
+	sqr = sum_add(&g->sum_grad_sqr, g->n, k, m->grad_sqr);
+	var = sum_add(&g->sum_grad_var, g->n, k, m->grad_var);
+	g->m2_grad_sqr += fmax((double)k * sqr.before * sqr.after, 0);
+	g->m2_grad_var += fmax((double)k * var.before * var.after, 0);
+	g->cross_grad += (double)k * sqr.before * var.after;
 }
 
-static void add_position(struct run *run, const struct report_message *m, double now)
+/* Work that was done before this run and is not in the position at which this run begins. It is
+ * negative if the run begins beyond where the job was thought to stand: less was lost then. */
+static void account_for_start(struct recorder *r, struct run *run, double position)
 {
+	const struct recorder_start *start = &r->start;
+	double lost = start->samples - position;
+
+	if (isnan(lost))
+		return;
+	run->lost_samples = fmax(lost, -start->lost_samples);
+	if (lost > 0)
+		run->lost_s = start->run_time_s * lost / start->samples;
+	else if (start->lost_samples > 0)
+		run->lost_s = start->lost_s * run->lost_samples / start->lost_samples;
+}
+
+/* The helper for PyTorch tells from which checkpoint a program continues. A program that does not
+ * continue begins at 0. */
+static void add_start(struct recorder *r, struct run *run, const struct report_message *m)
+{
+	bool resumes = m->resumed[0] && m->samples >= 0;
+
+	if (!resumes && (r->position_is_known || !run->framework[0] || m->samples < 0))
+		return;
+	r->position_is_known = true;
+	r->resumed |= resumes;
+	account_for_start(r, run, resumes ? (double)m->samples : 0);
+	if (!resumes)
+		return;
+	run->first_samples = run->checkpoint_samples = (double)m->samples;
+	run->checkpoint_boot_s = run->launch_boot_s;
+}
+
+static void add_position(struct recorder *r, struct run *run, const struct report_message *m,
+			 double now)
+{
+	add_start(r, run, m);
 	if ((m->step >= 0 || m->samples >= 0) && isnan(run->first_step_s))
 		run->first_step_s = now - run->launch_boot_s;
 	if (m->samples >= 0) {
@@ -113,8 +173,39 @@ static void add_position(struct run *run, const struct report_message *m, double
 	}
 }
 
-static void add_texts(struct recorder *r, const struct report_message *m)
+/* The samples of all epochs follow from those of the epochs done. */
+static void add_totals(struct recorder *r, const struct run *run, const struct report_message *m)
 {
+	if (m->total_steps > 0)
+		r->total_steps = (double)m->total_steps;
+	if (m->total_epochs > 0)
+		r->total_epochs = m->total_epochs;
+	if (m->total_samples > 0) {
+		r->total_samples = (double)m->total_samples;
+		r->total_samples_are_reported = true;
+	}
+	if (!r->total_samples_are_reported && m->epoch > 0 && r->total_epochs > 0 &&
+	    m->samples > 0)
+		r->total_samples = run->last_samples * r->total_epochs / m->epoch;
+}
+
+/* A program that goes on after an allocation failed has dealt with that. */
+static void add_memory(struct recorder *r, struct run *run, const struct report_message *m)
+{
+	if (m->peak_bytes > run->peak_allocated_bytes)
+		run->peak_allocated_bytes = m->peak_bytes;
+	if (m->out_of_memory >= 0)
+		r->oom = (struct recorder_oom){ m->out_of_memory, m->peak_bytes, m->limit_bytes };
+	else if (m->step_ns > 0)
+		r->oom.bytes = -1;
+}
+
+static void add_texts(struct recorder *r, struct run *run, const struct report_message *m)
+{
+	if (m->framework[0])
+		snprintf(run->framework, sizeof(run->framework), "%.95s", m->framework);
+	if (m->helper.given)
+		memcpy(run->helper, m->helper.text, sizeof(run->helper));
 	if (!isnan(m->loss))
 		r->loss = m->loss;
 	if (!isnan(m->epoch))
@@ -183,8 +274,10 @@ bool recorder_add(struct recorder *r, struct store *store, struct run *run, cons
 	see_reported(r, run, m);
 	add_step(r, run, m, now_boot_s);
 	add_gradient(r, run, m, now_boot_s);
-	add_position(run, m, now_boot_s);
-	add_texts(r, m);
+	add_texts(r, run, m);
+	add_position(r, run, m, now_boot_s);
+	add_totals(r, run, m);
+	add_memory(r, run, m);
 	return false;
 }
 
@@ -207,6 +300,8 @@ int recorder_write(struct recorder *r, struct store *store, struct run *run, str
 	struct run_update p = {
 		.run = run, .steps = r->steps, .loss = r->loss, .epoch = r->epoch,
 		.printed_total_steps = r->printed_total_steps,
+		.total_samples = r->total_samples, .total_steps = r->total_steps,
+		.total_epochs = r->total_epochs, .resumes = r->resumed,
 		.status_text = r->status[0] ? r->status : NULL,
 		.parameters = r->parameters,
 	};

@@ -29,6 +29,16 @@ struct recorder {
 	/* at the same configuration, before the run had another one */
 	struct observation earlier;
 	double steps, loss, epoch;	/* NaN: not reported */
+	double total_samples, total_steps, total_epochs;	/* likewise */
+	bool total_samples_are_reported;	/* not worked out from epochs */
+	/* where the job stood when this run was launched, and what it had lost; NaN: unknown */
+	struct recorder_start {
+		double samples, lost_samples, lost_s, run_time_s;
+	} start;
+	bool resumed, position_is_known;	/* what the run has lost is worked out */
+	struct recorder_oom {
+		int64_t bytes, peak_bytes, limit_bytes;	/* -1: unknown; bytes -1: none */
+	} oom;				/* an allocation failed, and no step followed */
 	char status[REPORT_STATUS_SIZE];
 	int64_t parameters;		/* of the model; 0: not reported */
 	bool steps_are_reported, samples_are_reported;	/* the log is not used then */
@@ -43,6 +53,9 @@ struct recorder {
 };
 
 void recorder_init(struct recorder *r);
+/* The job as it was when the run was launched: what a program that resumes elsewhere has lost
+ * follows from that. */
+void recorder_begin(struct recorder *r, const struct job *job);
 void recorder_release(struct recorder *r);
 
 /* Takes in one datagram of n bytes. n above the buffer means that the datagram was cut off: it is

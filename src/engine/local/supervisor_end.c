@@ -62,12 +62,35 @@ static bool was_killed_for_memory(const struct supervisor *s)
 	return oom_was_killer(&s->oom.before, &now, s->run.peak_memory_bytes);
 }
 
+/* "GPU out of memory: 2.0 GiB asked for, 21.5 GiB of 23.6 GiB in use" */
+static void diagnose_allocation(struct supervisor *s)
+{
+	const struct recorder_oom *oom = &s->recorder.oom;
+	bool is_gpu = s->run.configuration.replicas > 0 &&
+		      !text_starts_with(s->run.devices[0].id, "cpu:");
+	struct text t = TEXT_INIT;
+
+	text_addf(&t, "%sout of memory", is_gpu ? "GPU " : "");
+	if (oom->bytes > 0)
+		text_addf(&t, ": %.1f GiB asked for", (double)oom->bytes / 0x1p30);
+	if (oom->bytes > 0 && oom->peak_bytes > 0) {
+		text_addf(&t, ", %.1f", (double)oom->peak_bytes / 0x1p30);
+		if (oom->limit_bytes > 0)
+			text_addf(&t, " of %.1f", (double)oom->limit_bytes / 0x1p30);
+		text_add(&t, " GiB in use");
+	}
+	supervisor_set_diagnosis(s, t.data);
+	text_release(&t);
+}
+
 static void diagnose(struct supervisor *s)
 {
 	char *path = paths_log(s->paths, s->job.id);
 	const char *meaning = diagnose_log(path, s->log_offset);
 
 	free(path);
+	if (s->recorder.oom.bytes >= 0 && !(s->run.diagnosis && *s->run.diagnosis))
+		diagnose_allocation(s);
 	if (s->run.term_signal == SIGKILL && was_killed_for_memory(s))
 		meaning = "out of memory (the kernel killed it)";
 	if (meaning && !(s->run.diagnosis && *s->run.diagnosis))

@@ -20,6 +20,7 @@
 #include "pollux/mem.h"
 #include "pollux/proc.h"
 #include "pollux/report_socket.h"
+#include "pollux/share.h"
 #include "pollux/supervise.h"
 #include "supervisor.h"
 
@@ -222,6 +223,19 @@ static int reload_job(struct supervisor *s, struct err *err)
 	return 0;
 }
 
+/* A job whose helper cannot be found runs without the helper. */
+static void add_torch_helper(struct supervisor *s, struct strings *env)
+{
+	char *helper = environment_has_torch_helper(&s->job) ? share_find("torch") : NULL;
+
+	if (helper)
+		environment_for_torch(&s->job, &s->command, helper, env);
+	else if (environment_has_torch_helper(&s->job))
+		snprintf(s->run.helper, sizeof(s->run.helper),
+			 "not loaded: share/pollux/torch is not beside the program");
+	free(helper);
+}
+
 static int launch(struct supervisor *s, struct err *err)
 {
 	char *checkpoints = checkpoint_directory(s, err);
@@ -252,6 +266,7 @@ static int launch(struct supervisor *s, struct err *err)
 		places.report_socket = s->handle.socket_path;
 		places.config_file = config_file;
 		environment_for_run(&s->job, &s->run, &values, &places, &env);
+		add_torch_helper(s, &env);
 		write_log_header(s, &argv);
 		s->log_offset = lseek(s->log_fd, 0, SEEK_END);
 		oom_watch_start(&s->oom, clock_boot_s());
@@ -303,7 +318,10 @@ static void watch_log(struct supervisor *s)
 
 int supervisor_launch(struct supervisor *s, struct err *err)
 {
-	if (reload_job(s, err) || launch(s, err))
+	if (reload_job(s, err))
+		return -1;
+	recorder_begin(&s->recorder, &s->job);
+	if (launch(s, err))
 		return -1;
 	watch_log(s);
 	return 0;

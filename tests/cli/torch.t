@@ -1,0 +1,146 @@
+#!/bin/sh
+# torch.t - the helper for PyTorch: who gets it, what it is told, and what pollux makes of its
+# reports.
+# shellcheck disable=SC2016,SC2317  # texts for other shells; functions run by status and wait_for
+. "$(dirname "$0")/tap.sh"
+command -v python3 >/dev/null || skip_all 'no python3'
+POLLUX_SLOTS=1
+export POLLUX_SLOTS
+unset PYTHONPATH POLLUX_TORCH POLLUX_SHARE
+
+cleanup() {
+	touch "$TMP/go"
+	end_jobs
+}
+submit() { "$POLLUX" submit "$@"; }
+torch_of() { store "SELECT coalesce(torch, '-') FROM jobs WHERE id = $1"; }
+
+# --- who gets the helper ---
+mkdir -p packages/torch share/pollux/torch
+echo '__version__ = "0"' >packages/torch/__init__.py
+echo 'import sys' >train.py
+echo 'import os; os.environ.get("POLLUX_LR_SCALE")' >aware.py
+has=$TMP/packages
+decided() { # decided NAME WANT ARGUMENT...
+	name=$1 want=$2
+	shift 2
+	is "$name" "$want" "$(torch_of "$(submit --hold "$@")")"
+}
+decided 'a Python without torch gets no helper' - -- python3 -S -c pass
+decided 'one with torch does' auto --env PYTHONPATH="$has" -- python3 train.py
+decided 'unless --no-torch says no' off --no-torch --env PYTHONPATH="$has" -- python3 train.py
+decided 'a script that speaks to pollux itself does not' - --env PYTHONPATH="$has" -- \
+	python3 aware.py
+decided 'unless --torch asks' on --torch --env PYTHONPATH="$has" -- python3 aware.py
+decided 'parts are kept' on,batch,resume --torch=batch,resume true
+printf '#!/usr/bin/env -S python3\nimport sys\n' >run-it
+printf '#!%s\nimport sys\n' "$(command -v python3)" >run-that
+printf "#!/bin/sh\n'''exec' \"%s\" \"\$0\" \"\$@\"\n' '''\n" "$(command -v python3)" >run-long
+printf '#!/bin/sh\nexec python3 train.py\n' >run-shell
+chmod +x run-*
+for script in run-it run-that run-long; do
+	decided "$script is a Python" auto --env PYTHONPATH="$has" -- "./$script"
+done
+decided 'a shell is none' - --env PYTHONPATH="$has" -- ./run-shell
+mkdir -p spaces/torch
+decided 'a directory named torch is no torch' - --chdir spaces -- python3 -S -c pass
+POLLUX_TORCH=no decided 'POLLUX_TORCH=no: nobody does' - --env PYTHONPATH="$has" -- python3 train.py
+echo 'torch = no' >"$POLLUX_DIR/config"
+decided 'nor with torch = no' - --env PYTHONPATH="$has" -- python3 train.py
+decided 'but for who asks' on --torch true
+rm "$POLLUX_DIR/config"
+status 'another part' 64 "$POLLUX" submit --torch=compile true
+is 'is refused' "pollux: option '--torch' wants any of batch and resume, with commas between, not \
+'compile'; see 'pollux submit --help'" "$err"
+status 'no part' 64 "$POLLUX" submit --torch= true
+status '--torch and --no-torch' 64 "$POLLUX" submit --torch --no-torch true
+like 'contradict each other' 'give one of --torch and --no-torch' "$err"
+printf '#!/bin/sh\nexec sleep 1000\n' >python3.99
+chmod +x python3.99
+began=$(date +%s)
+decided 'a Python that does not answer has none' - -- ./python3.99 train.py
+ok 'and is not waited for' [ $(($(date +%s) - began)) -lt $((20 * TIME_SCALE)) ]
+
+# --- what it is told ---
+cat >share/pollux/torch/sitecustomize.py <<'END2'
+import os
+told = [os.environ.get("POLLUX_" + k) for k in ("TORCH", "TORCH_BUDGET", "LR_SCALE")]
+if told[0]:
+    print("helper:", *told, flush=True)
+END2
+POLLUX_SHARE=$TMP/share
+export POLLUX_SHARE
+run_job() { # run_job ARGUMENT...: to its end
+	id=$(submit "$@")
+	"$POLLUX" schedule
+	ok "job $id ends" "$POLLUX" wait --timeout $((20 * TIME_SCALE)) "$id"
+	log=$("$POLLUX" log "$id")
+}
+run_job --env PYTHONPATH=/else -b 8 --torch=batch -- python3 -c 'import os
+print(os.environ["PYTHONPATH"])'
+like 'the helper is loaded and told its parts' '^helper: on,batch 0.01 1$' "$log"
+like 'its directory is the first' "^$TMP/share/pollux/torch:/else\$" "$log"
+unlike 'the environment that is kept has none of that' POLLUX_TORCH \
+	"$(store "SELECT CAST(env AS TEXT) FROM commands WHERE job_id = $id")"
+run_job --no-torch --env PYTHONPATH="$has" -- python3 -c 'pass'
+unlike 'with --no-torch it is not loaded' '^helper:' "$log"
+run_job --env PYTHONPATH="$has" -- python3 -c 'pass'
+like 'where it is on by itself, as with --torch' '^helper: on 0.01 1$' "$log"
+like 'status says so' 'helper +to be on: its Python has torch' "$("$POLLUX" status "$id")"
+POLLUX_SHARE=$TMP/nowhere run_job --torch -- python3 -c 'pass'
+like 'a helper that is not there is told of' 'helper +not loaded: share/pollux/torch' \
+	"$("$POLLUX" status "$id")"
+
+# --- what it reports ---
+cat >told.py <<'END2'
+import os, socket, time
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+def report(*lines):
+    s.sendto("".join(l + "\n" for l in lines).encode(), os.environ["POLLUX_REPORT_SOCKET"])
+step = 0
+report("FRAMEWORK=torch 2.15.0", "HELPER=no gradient noise: torch.compile", "TOTAL_SAMPLES=4000")
+for step in range(1, 101):
+    report("STEP=%d" % step, "SAMPLES=%d" % (8 * step), "STEP_NS=1000000", "PEAK_BYTES=%d" % step)
+report("CHECKPOINT=/c.pt", "STEP=100", "SAMPLES=800")
+while not os.path.exists("go"):
+    time.sleep(0.05)
+END2
+id=$(submit --torch -b 8 -- python3 told.py)
+"$POLLUX" schedule
+stands() { [ "$(store "SELECT samples FROM jobs WHERE id = $id")" = "$1" ]; }
+ok 'its reports arrive' wait_for 20 stands 800.0
+like 'status shows that the helper is on, and what it refuses' \
+	'torch helper on, no gradient noise: torch.compile' \
+	"$("$POLLUX" status | tr -s ' \n' ' ')"
+like 'so does that of the job' 'helper +on: torch 2.15.0; no gradient noise: torch.compile' \
+	"$("$POLLUX" status "$id")"
+like 'and explain' 'helper +on: torch 2.15.0; no gradient noise' "$("$POLLUX" explain "$id")"
+like 'its total says how much is done' 'position .* 20.0% done' "$("$POLLUX" status "$id")"
+is 'the JSON has all of it' 'on:torch 2.15.0:no gradient noise: torch.compile:4000:100:0.2' "$(
+	"$POLLUX" status --json "$id" | json 'my $j = $d->{jobs}[0]; my $r = $j->{run};
+	print join ":", $j->{torch}, @$r{qw(framework helper)}, $j->{reported_total_samples},
+		$r->{peak_allocated_bytes}, $j->{done_ratio}')"
+is 'a program that saves is not known to resume' 0 \
+	"$(store "SELECT resumes FROM jobs WHERE id = $id")"
+other=$(submit true)
+"$POLLUX" schedule
+like 'so it keeps its device' 'it was never seen to resume' "$("$POLLUX" status | tr -s ' \n' ' ')"
+touch go
+ok 'it ends' "$POLLUX" wait --timeout $((20 * TIME_SCALE)) "$id"
+"$POLLUX" wait --timeout $((20 * TIME_SCALE)) "$other"
+
+# --- memory ---
+cat >memory.py <<'END2'
+import os, socket
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+s.sendto(b"OUT_OF_MEMORY=2147483648\nPEAK_BYTES=23085449216\nLIMIT_BYTES=25340715008\n",
+         os.environ["POLLUX_REPORT_SOCKET"])
+raise SystemExit(1)
+END2
+id=$(submit --torch -b 8 -- python3 memory.py)
+"$POLLUX" schedule
+"$POLLUX" wait --timeout $((20 * TIME_SCALE)) "$id"
+is 'an allocation that failed is the diagnosis, and bounds the batch' \
+	'out of memory: 2.0 GiB asked for, 21.5 of 23.6 GiB in use|1|8' \
+	"$(store "SELECT diagnosis, out_of_memory, local_batch_size FROM runs WHERE job_id = $id")"
+finish
