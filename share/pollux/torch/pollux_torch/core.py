@@ -1,0 +1,199 @@
+"""What all parts share: reports, the rank of this process, and parts that can be switched off."""
+
+import functools
+import math
+import os
+import socket
+
+
+class InjectedFault(Exception):
+    """Raised by a hook that POLLUX_TORCH_FAULT names. Only tests set that variable."""
+
+
+class Reporter:
+    """Sends datagrams of KEY=VALUE lines to the supervisor. Never waits.
+
+    A report with a key in KEPT is sent again with the next report if it could not be delivered.
+    """
+
+    KEPT = {"CHECKPOINT", "RESUMED", "FRAMEWORK", "HELPER", "TOTAL_STEPS", "TOTAL_SAMPLES",
+            "TOTAL_EPOCHS", "PARAMETERS", "OUT_OF_MEMORY"}
+    MAX_KEPT = 32
+    MAX_TEXT = 1000  # characters of one value
+
+    def __init__(self, path):
+        self.path = path
+        self.socket = None
+        self.kept = []
+
+    def send(self, values):
+        lines = [self.line(k, v) for k, v in values.items() if v is not None]
+        message = "".join(lines).encode("utf-8", "surrogateescape")
+        while self.kept:
+            if not self.deliver(self.kept[0]):
+                break
+            del self.kept[0]
+        if message and not self.deliver(message) and not self.KEPT.isdisjoint(values):
+            self.kept = self.kept[-self.MAX_KEPT:] + [message]
+
+    def line(self, key, value):
+        if isinstance(value, float):
+            if not math.isfinite(value):
+                return ""
+            value = "%.9g" % value
+        text = "".join(c if c.isprintable() or "\udc80" <= c <= "\udcff" else " "
+                       for c in str(value))
+        return "%s=%s\n" % (key, text if key in ("CHECKPOINT", "RESUMED") else text[:self.MAX_TEXT])
+
+    def deliver(self, message):
+        try:
+            if self.socket is None:
+                kind = socket.SOCK_DGRAM | socket.SOCK_CLOEXEC | socket.SOCK_NONBLOCK
+                self.socket = socket.socket(socket.AF_UNIX, kind)
+            self.socket.sendto(message, self.path)
+            return True
+        except OSError:
+            return False
+
+    def forget_socket(self):
+        """For a forked child: the parent keeps the socket."""
+        if self.socket is not None:
+            self.socket.close()
+        self.socket, self.kept = None, []
+
+
+class Rank:
+    """The place of this process among those that train together, and whether it reports."""
+
+    def __init__(self):
+        self.claim = None
+        self.refused = False
+
+    @staticmethod
+    def number():
+        group = distributed()
+        return group.get_rank() if group else int(os.environ.get("RANK") or 0)
+
+    @staticmethod
+    def world():
+        group = distributed()
+        return group.get_world_size() if group else 1
+
+    def reports(self):
+        """True for one process of the job at a time: rank 0, and the first one that trains.
+
+        The claim is the name of an abstract socket, which the kernel drops with its process.
+        """
+        if self.claim is None and not self.refused:
+            self.refused = self.number() != 0 or not self.take_claim()
+        return self.claim is not None
+
+    def take_claim(self):
+        name = "\0pollux-torch:" + os.environ.get("POLLUX_REPORT_SOCKET", "")[-90:]
+        claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC)
+        try:
+            claim.bind(name)
+        except OSError:
+            claim.close()
+            return False
+        self.claim = claim
+        return True
+
+    def forget(self):
+        """For a forked child: the claim is the parent's."""
+        if self.claim is not None:
+            self.claim.close()
+        self.claim, self.refused = None, False
+
+
+def distributed():
+    """The module torch.distributed if a process group is there, else None."""
+    import sys
+
+    module = sys.modules.get("torch.distributed")
+    try:
+        return module if module and module.is_available() and module.is_initialized() else None
+    except Exception:
+        return None
+
+
+class Helper:
+    """Holds the parts. One in a process."""
+
+    def __init__(self):
+        environ = os.environ.get
+        self.options = set((environ("POLLUX_TORCH") or "off").split(","))
+        self.fault = environ("POLLUX_TORCH_FAULT")
+        self.reporter = Reporter(environ("POLLUX_REPORT_SOCKET") or "")
+        self.rank = Rank()
+        self.refusals = {}  # part -> why it is off
+        self.on_refusal = {}  # part -> function that takes away what it installed
+        self.steps = None  # the part that others hang on, once torch is there
+        self.versions = []
+        os.register_at_fork(after_in_child=self.after_fork)
+
+    def after_fork(self):
+        self.reporter.forget_socket()
+        self.rank.forget()
+
+    def framework(self, name, version):
+        """Tells pollux that a framework is in use; the first one also that the helper is on."""
+        text = "%s %s" % (name, version)
+        if text not in self.versions:
+            self.versions.append(text)
+            self.reporter.send({"FRAMEWORK": ", ".join(self.versions)})
+
+    def refuse(self, part, why):
+        """Switches a part off for good and says so once."""
+        if part in self.refusals:
+            return
+        self.refusals[part] = " ".join(str(why).split())[:200]
+        undo = self.on_refusal.get(part)
+        if undo is not None:
+            try:
+                undo()
+            except Exception:
+                pass
+        if not self.rank.refused:
+            text = "; ".join("no %s: %s" % item for item in self.refusals.items())
+            self.reporter.send({"HELPER": text})
+
+    def is_off(self, part):
+        return part in self.refusals
+
+    def guard(self, name, function):
+        """Wraps a hook so that an error of its own switches its part off and goes no further.
+
+        name is 'part.hook'. The wrapped hook returns None if it is off or has failed.
+        """
+        part = name.split(".")[0].replace("_", " ")
+        if self.fault in (name, name.split(".")[0]):
+            function = fail
+        refusals = self.refusals
+
+        @functools.wraps(function)
+        def guarded(*args, **kwargs):
+            if part in refusals:
+                return None
+            try:
+                return function(*args, **kwargs)
+            except Exception as error:
+                self.refuse(part, "%s in the helper: %s" % (type(error).__name__, error))
+                return None
+
+        return guarded
+
+
+def fail(*args, **kwargs):
+    raise InjectedFault("injected")
+
+
+_helper = None
+
+
+def helper():
+    """The helper of this process, made at the first call."""
+    global _helper
+    if _helper is None:
+        _helper = Helper()
+    return _helper

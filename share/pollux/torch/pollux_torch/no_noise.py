@@ -1,0 +1,50 @@
+"""The interface of the part that samples the gradient noise scale, and its stand-in.
+
+class Noise(NoNoise) in noise.py, made with (helper, torch), does the work. Steps calls the methods
+below. One that raises switches the part off (helper.refuse("gradient noise", why)), as does the
+part itself when it finds that a figure would be wrong; stop() is then called. `update` is the
+object of class Steps:
+
+    update.main()            the main optimizer
+    update.samples.batch     n, local samples of the pass that is about to run (0: not known)
+    update.samples.replicas()  processes that share the update
+    update.accumulation      passes of the last update; update.passes: of this one so far
+    update.own, update.count updates in this process; since the job's first launch
+    update.clock.mean_ns     mean time of an update without a sample, ns (0: not known yet)
+"""
+
+import math
+
+
+class NoNoise:
+    armed = False  # True from arm() to after_step(): the backward passes between are told
+    due = math.inf  # arm() is called after the update of this number (update.own)
+    scaler = None  # the GradScaler in use, set by Steps
+
+    def arm(self, update):
+        """After an update: the next one is to be sampled. Sets its temporary hooks."""
+
+    def before_backward(self, tensors, kwargs, update):
+        """Before a pass of an armed update. Returns True if after_backward() is to be called."""
+        return False
+
+    def after_backward(self):
+        """After that pass, when .grad holds its gradients."""
+
+    def after_step(self, update):
+        """After an armed update. Sets due. Returns {"GRAD_SQR": ..., "GRAD_VAR": ...} or None."""
+
+    def stop(self):
+        """The part is off: takes its hooks away."""
+        self.armed, self.due = False, math.inf
+
+
+def make(helper, torch):
+    """The part, or its stand-in where there is no noise.py."""
+    try:
+        from .noise import Noise
+    except ImportError:
+        return NoNoise()
+    noise = Noise(helper, torch)
+    helper.on_refusal["gradient noise"] = noise.stop
+    return noise

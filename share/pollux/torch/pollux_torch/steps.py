@@ -1,0 +1,271 @@
+"""Counts updates and times them, at the hooks that torch offers for all optimizers.
+
+Steps is what the other parts hang on: it calls them before and after each backward pass and after
+each update of the main optimizer, the one with the most parameters. A step of GradScaler that is
+skipped calls no optimizer and so is no update.
+"""
+
+import atexit
+import functools
+import importlib
+import time
+import weakref
+
+REPORT_EVERY_NS = 100_000_000
+SETTLE_STEPS = 2  # the first updates are slow and are not timed
+OUTLIER = 8  # an update this many times as long as the mean is not taken for one
+PHASE_STEPS = 50  # updates by which another optimizer takes over from one that has stopped
+
+
+class Steps:
+    def __init__(self, helper, torch, samples, noise):
+        self.helper = helper
+        self.reporter = helper.reporter
+        self.torch = torch
+        self.samples = samples
+        self.noise = noise
+        self.arm_noise = helper.guard("gradient_noise.arm", noise.arm)
+        self.before_noise = helper.guard("gradient_noise.before", noise.before_backward)
+        self.after_noise = helper.guard("gradient_noise.after", noise.after_backward)
+        self.finish_noise = helper.guard("gradient_noise.finish", noise.after_step)
+        self.main = None  # weak reference to the main optimizer
+        self.parameters = 0
+        self.others = {}  # id of another optimizer -> its updates since the main one's last
+        self.count = 0  # updates since the first launch of the job
+        self.consumed = 0  # samples, likewise
+        self.own = 0  # updates in this process
+        self.own_consumed = self.own_taken = 0  # samples in this process: of all replicas; its own
+        self.passes = 0  # backward passes since the last update
+        self.accumulation = 1  # passes of the last update
+        self.in_backward = False
+        self.stepping = []  # ids of the optimizers in whose step we are: some call another one
+        self.passes_in_step = 0
+        self.loss = None
+        self.clock = Clock()
+        self.sent_ns = 0
+        self.extras = []  # functions that return more for a report, a dictionary or None
+        self.after_update = []  # functions without arguments
+        self.config_version = None
+        self.backward_guarded = helper.guard("steps.backward", self.before_backward)
+        self.install(helper, torch)
+
+    def install(self, helper, torch):
+        optimizer = importlib.import_module("torch.optim.optimizer")
+        optimizer.register_optimizer_step_pre_hook(helper.guard("steps.pre", self.before_step))
+        optimizer.register_optimizer_step_post_hook(helper.guard("steps.post", self.after_step))
+        self.wrap_backward(torch)
+        self.wrap_scaler(torch)
+        atexit.register(helper.guard("steps.exit", self.at_exit))
+
+    # --- backward passes
+
+    def wrap_backward(self, torch):
+        real = torch.autograd.backward
+        before = self.backward_guarded
+
+        @functools.wraps(real)
+        def backward(tensors, *args, **kwargs):
+            if self.in_backward:  # of a checkpointed part, within the backward of the whole
+                return real(tensors, *args, **kwargs)
+            self.in_backward = True
+            try:
+                armed = before(tensors, kwargs)
+                result = real(tensors, *args, **kwargs)
+                if armed:
+                    self.after_noise()
+                return result
+            finally:
+                self.in_backward = False
+
+        # Dynamo runs the function as it is.
+        backward._torchdynamo_disable = True
+        torch.autograd.backward = backward
+
+    def before_backward(self, tensors, kwargs):
+        """Counts the pass. Returns True if the noise is sampled in it."""
+        self.passes += 1
+        if self.stepping:
+            self.passes_in_step += 1
+        if self.passes_in_step < 2:  # a closure may evaluate one batch several times
+            self.samples.take()
+        if self.loss is None:
+            self.loss = tensors
+        if self.noise.armed:
+            return self.before_noise(tensors, kwargs, self)
+        return False
+
+    def wrap_scaler(self, torch):
+        """GradScaler: the loss before it is scaled, and passes of an update that was skipped."""
+        scaler = getattr(getattr(torch, "amp", None), "GradScaler", None)
+        if scaler is None:
+            scaler = torch.cuda.amp.GradScaler
+        real_scale, real_step = scaler.scale, scaler.step
+        scaled = self.helper.guard("steps.scale", self.scaled)
+        skipped = self.helper.guard("steps.skip", self.skipped)
+
+        @functools.wraps(real_scale)
+        def scale(grad_scaler, outputs):
+            scaled(grad_scaler, outputs)
+            return real_scale(grad_scaler, outputs)
+
+        @functools.wraps(real_step)
+        def step(grad_scaler, optimizer, *args, **kwargs):
+            before = self.own
+            result = real_step(grad_scaler, optimizer, *args, **kwargs)
+            if self.own == before:
+                skipped(optimizer)
+            return result
+
+        scaler.scale, scaler.step = scale, step
+
+    def scaled(self, grad_scaler, outputs):
+        self.noise.scaler = grad_scaler
+        self.loss = outputs
+
+    def skipped(self, optimizer):
+        if self.main is None or self.main() is optimizer:
+            self.passes = 0
+            self.clock.is_clean = False
+
+    # --- updates
+
+    def before_step(self, optimizer, args, kwargs):
+        key = id(optimizer)
+        if key in self.stepping:  # its last step raised an error
+            del self.stepping[self.stepping.index(key):]
+        if not self.stepping:
+            self.passes_in_step = 0
+        self.stepping.append(key)
+
+    def after_step(self, optimizer, args, kwargs):
+        key = id(optimizer)
+        if key in self.stepping:
+            del self.stepping[self.stepping.index(key):]
+        if self.main is None or self.main() is not optimizer:
+            if not self.becomes_main(optimizer):
+                return
+        now = time.perf_counter_ns()
+        samples = self.samples
+        consumed = samples.update(self.passes)
+        self.count += 1
+        self.own += 1
+        if consumed:
+            total = consumed * samples.replicas()
+            self.consumed += total
+            self.own_consumed += total
+            self.own_taken += consumed
+        if self.passes:
+            self.accumulation = self.passes
+        self.passes = self.passes_in_step = 0
+        if self.others:
+            self.others.clear()
+        if samples.is_evaluating or samples.input.is_evaluating:
+            samples.is_evaluating = samples.input.is_evaluating = False
+            self.clock.is_clean = False
+        self.clock.tick(now, self.own)
+        for function in self.after_update:
+            function()
+        statistics = None
+        if self.noise.armed:
+            statistics = self.finish_noise(self)
+            self.clock.restart()
+        elif self.own >= self.noise.due:
+            self.arm_noise(self)
+            self.clock.is_clean = False
+        if statistics or now - self.sent_ns > REPORT_EVERY_NS:
+            self.sent_ns = now
+            self.report(statistics)
+        self.loss = None
+
+    def becomes_main(self, optimizer):
+        """True if this optimizer is the main one from now on.
+
+        The second optimizer of a GAN is not: it has fewer parameters, or as many and came second.
+        The next phase of a training is: the former optimizer is gone, or does not step any more.
+        """
+        size = sum(p.numel() for group in optimizer.param_groups for p in group["params"])
+        former = self.main and self.main()
+        if self.main is not None and size <= self.parameters:
+            key = id(optimizer)
+            self.others[key] = self.others.get(key, 0) + 1
+            if former is not None and self.others[key] < PHASE_STEPS:
+                return False
+        elif former is not None and self.own < PHASE_STEPS:
+            self.count -= self.own  # those were updates of the smaller optimizer
+            self.consumed -= self.own_consumed
+            self.samples.taken += self.own_taken  # their batches belong to this update
+            self.own = self.own_consumed = self.own_taken = 0
+        self.main = weakref.ref(optimizer)
+        self.others.clear()
+        if size != self.parameters:
+            self.parameters = size
+            if self.helper.rank.reports():
+                self.reporter.send({"PARAMETERS": size})
+        return True
+
+    def resume(self, count, consumed):
+        """The program continues from a checkpoint that was taken at this position."""
+        self.count, self.consumed = count, consumed
+        self.samples.taken = 0
+
+    # --- reports
+
+    def report(self, statistics=None):
+        if not self.helper.rank.reports():
+            return
+        values = {"STEP": self.count, "SAMPLES": self.consumed or None,
+                  "STEP_NS": self.clock.take(), "CONFIG": self.config_version,
+                  "LOSS": self.loss_value(bool(statistics))}
+        for extra in self.extras:
+            values.update(extra() or {})
+        values.update(statistics or {})
+        self.reporter.send(values)
+
+    def loss_value(self, may_wait):
+        """The loss of the last update. A loss on a GPU is read only where waiting is allowed."""
+        loss = self.loss
+        if isinstance(loss, (list, tuple)) and len(loss) == 1:
+            loss = loss[0]
+        if not isinstance(loss, self.torch.Tensor) or loss.numel() != 1:
+            return None
+        return float(loss.detach()) if may_wait or loss.device.type == "cpu" else None
+
+    def at_exit(self):
+        if self.own:
+            self.report()
+
+
+class Clock:
+    """Mean time of the updates since the last report, without those that were disturbed."""
+
+    def __init__(self):
+        self.last_ns = None
+        self.is_clean = True
+        self.sum_ns = self.n = 0
+        self.mean_ns = 0.0
+        self.outliers = 0
+
+    def tick(self, now_ns, own_steps):
+        if self.last_ns is not None and self.is_clean and own_steps > SETTLE_STEPS:
+            self.add(now_ns - self.last_ns)
+        self.last_ns = now_ns
+        self.is_clean = True
+
+    def add(self, step_ns):
+        if self.mean_ns and step_ns > OUTLIER * self.mean_ns and self.outliers < 3:
+            self.outliers += 1
+            return
+        self.outliers = 0
+        self.sum_ns += step_ns
+        self.n += 1
+        self.mean_ns += 0.05 * (step_ns - self.mean_ns) if self.mean_ns else step_ns
+
+    def restart(self):
+        """What ran since the last update is not the program's."""
+        self.last_ns = time.perf_counter_ns()
+
+    def take(self):
+        if not self.n:
+            return None
+        mean, self.sum_ns, self.n = self.sum_ns // self.n, 0, 0
+        return mean
