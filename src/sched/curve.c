@@ -4,7 +4,7 @@
 
 #include "curve.h"
 #include "pollux/mem.h"
-#include "pollux/place.h"
+#include "pollux/pack_nodes.h"
 
 #define DEFAULT_SLICE_S 600.0
 #define RESTARTS_PER_SLICE 20	/* an unknown restart takes this part of a slice */

@@ -6,7 +6,7 @@
 
 #include "pollux/clock.h"
 #include "pollux/mem.h"
-#include "pollux/place.h"
+#include "pollux/pack_nodes.h"
 #include "simulation.h"
 #include "take.h"
 
@@ -84,7 +84,7 @@ static void place_as_published(const struct decision *d)
 	free(free_gpus);
 }
 
-/* --- nodes by place.h --- */
+/* --- nodes by pack_nodes.h --- */
 
 static void place(const struct decision *d)
 {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "pollux/mem.h"
-#include "pollux/place.h"
+#include "pollux/pack_nodes.h"
 #include "simulation.h"
 
 /* Makes room for goodput[0..n] and sets all to unknown. */

@@ -5,7 +5,7 @@
 #include "figures.h"
 #include "pollux/clock.h"
 #include "pollux/mem.h"
-#include "pollux/place.h"
+#include "pollux/pack_nodes.h"
 #include "simulation.h"
 
 #define PUBLISHED_GROWTH 2

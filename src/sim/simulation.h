@@ -15,7 +15,7 @@
 struct manner {
 	bool owners_replicas;	/* on the number of GPUs in the workload */
 	bool owners_batch;	/* at the batch size in the workload */
-	bool published_nodes;	/* placed by take.h, not by place.h */
+	bool published_nodes;	/* placed by take.h, not by pack_nodes.h */
 	int growth;		/* most GPUs of a job, as a multiple of those it was measured on */
 	bool residuals;		/* models have residuals beside their parameters */
 	bool always_two_passes;	/* the policy expects two passes on one GPU, at any batch size */

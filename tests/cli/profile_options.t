@@ -130,7 +130,18 @@ run "$POLLUX" profile "$id"
 like 'what a command failed with is cut between characters' ' failed: 0{39}$' "$out"
 
 # --- while it measures ---
-"$POLLUX" profile --budget 600 -b 16 -r 2 --steps 5000 -- ./fake '{local_batch}' >/dev/null 2>&1 &
+# Its five steps are too few to measure, so that it lasts until it is cancelled.
+cat >lasting <<'END'
+#!/bin/sh
+trap 'exit 75' TERM
+for i in 1 2 3 4 5; do
+	"$POLLUX" report STEP=$i SAMPLES=$((i * $1)) STEP_NS=1000000 SYNC_NS=0
+done
+sleep 600 &
+wait
+END
+chmod +x lasting
+"$POLLUX" profile --budget 600 -b 16 -r 2 --steps 5000 -- ./lasting '{local_batch}' >/dev/null 2>&1 &
 profile=$!
 is_running()
 {
@@ -143,7 +154,7 @@ job=$("$POLLUX" submit -q -- true)
 wide=$("$POLLUX" submit -q -r 2 -- true)
 never=$("$POLLUX" submit -q -r 3 -- true)
 reason() { store "SELECT reason FROM jobs WHERE id = $1"; }
-for policy in fifo pollux sia; do
+for policy in fifo pollux las; do
 	POLLUX_POLICY=$policy "$POLLUX" schedule
 	is "$policy: a job waits for the profile" "needs 1 device; profile $id has cpu:0, cpu:1" \
 		"$(reason "$job")"
@@ -161,7 +172,7 @@ run "$POLLUX" status
 like 'and status says so' \
 	"^ *$job +true .* by [0-9:]+.*: needs 1 device; profile $id has cpu:0, cpu:1" "$out"
 store "UPDATE jobs SET next_start_time_s = submit_time_s - 1000 WHERE id = $id"
-POLLUX_POLICY=sia "$POLLUX" schedule
+POLLUX_POLICY=las "$POLLUX" schedule
 run "$POLLUX" status
 like 'nor is it, once the budget is over' \
 	"^ *$job +true .* needs 1 device; profile $id has cpu:0, cpu:1" "$out"

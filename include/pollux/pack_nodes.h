@@ -1,4 +1,4 @@
-/* place.h - which nodes each job gets, after its number of devices is decided.
+/* pack_nodes.h - which nodes each job gets, after its number of devices is decided.
  *
  *	1. A job whose count is what it holds stays where it is, unless rule 4 moves it.
  *	2. The other jobs are placed, those with the most devices first; among equals, the one with
@@ -13,8 +13,8 @@
  *
  * A distributed job is a job on several nodes. Two of them on one node interfere. Regular counts
  * never need rule 5, and no two distributed jobs then share a node. */
-#ifndef POLLUX_PLACE_H
-#define POLLUX_PLACE_H
+#ifndef POLLUX_PACK_NODES_H
+#define POLLUX_PACK_NODES_H
 
 #include <stdbool.h>
 

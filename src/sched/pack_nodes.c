@@ -1,9 +1,9 @@
-/* place.c - keep, then pack, then make room. */
+/* pack_nodes.c - keep, then pack, then make room. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "pollux/mem.h"
-#include "pollux/place.h"
+#include "pollux/pack_nodes.h"
 
 struct placing {
 	int n_nodes, node_size, n_jobs;
