@@ -344,6 +344,8 @@ $(FAULT): $(BUILD)/%: tests/%.c $(BUILD)/libpollux.a $(BUILD)/flags.stamp
 	@mkdir -p $(@D)
 	$(call say,CC)$(PROGRAM) -o $@ $< $(BUILD)/libpollux.a
 
+$(BUILD)/gpu/cuda_freeze_old.so: tests/gpu/cuda_freeze.c
+
 # Loaded into sanitized programs too: built alone, as nobody else's code.
 $(PRELOAD): $(BUILD)/%.so: tests/%.c $(BUILD)/flags.stamp | need
 	@mkdir -p $(@D)

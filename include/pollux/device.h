@@ -86,6 +86,7 @@ struct device_process {
 };
 
 struct device_backend;
+struct device_freezer;
 
 /* What a backend found out about its driver. */
 struct device_driver {
@@ -94,6 +95,7 @@ struct device_driver {
 	 * for a device whose id is therefore unknown. */
 	bool silent;
 	bool processes_unknown;		/* the driver did not list all processes although it can */
+	char version[80];		/* "580.95.05"; "": unknown */
 	char note[240];			/* one line: what was found, or why nothing was */
 };
 
@@ -163,6 +165,8 @@ struct device_backend {
 	/* (optional, with words) Writes one line: what was found of the runtime library, or why it
 	 * was not found. */
 	void (*describe_runtime)(char *text, size_t size);
+	/* (optional) Moves what processes keep on the devices to the host's memory; see freeze.h. */
+	const struct device_freezer *freezer;
 };
 
 extern const struct device_backend device_cpu, device_nvidia;

@@ -20,6 +20,7 @@
 #include "pollux/err.h"
 #include "pollux/failed_sizes.h"
 #include "pollux/fit.h"
+#include "pollux/freeze_test.h"
 #include "pollux/job.h"
 #include "pollux/memory_bounds.h"
 #include "pollux/paths.h"
@@ -376,6 +377,21 @@ int store_ignored_remove(struct store *s, int64_t pid, bool *was_there, struct e
 /* Those of this boot. */
 int store_ignored_list(struct store *s, struct ignored_list *list, struct err *err);
 void ignored_list_release(struct ignored_list *list);
+
+/* ---- self-tests of freezes: see freeze_test.h ---- */
+
+struct freeze_tested {
+	bool known, passed;
+	int64_t bytes;			/* moved */
+	double freeze_s, thaw_s, time_s;	/* time_s: wall clock */
+};
+
+/* t NULL: the device did not pass. */
+int store_freeze_test_set(struct store *s, const struct device *device, const char *driver,
+			  const struct freeze_test *t, const char *why, struct err *err);
+/* The result of the device with this version of its driver. */
+int store_freeze_test_get(struct store *s, const char *device_id, const char *driver,
+			  struct freeze_tested *tested, struct err *err);
 
 /* ---- decisions and events ---- */
 

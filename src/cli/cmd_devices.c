@@ -1,5 +1,5 @@
 /* cmd_devices.c - pollux devices: what jobs can run on, as a pass would see it now; and whose
- * processes on a GPU are to be ignored. */
+ * processes on a GPU are to be ignored; whether the GPUs' memory can be moved to the host's. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +10,7 @@
 #include "pollux/devices_view.h"
 #include "pollux/engine.h"
 #include "pollux/paths.h"
+#include "pollux/self_test_view.h"
 #include "pollux/session.h"
 
 _Static_assert(CONFIG_MAX_SLOTS == DEVICE_MAX, "every accepted number of slots is possible");
@@ -19,7 +20,7 @@ _Static_assert(CONFIG_MAX_SLOTS == DEVICE_MAX, "every accepted number of slots i
 
 struct devices_options {
 	int64_t slots, ignore, unignore;
-	bool json;
+	bool json, self_test;
 };
 
 static const struct option_spec options[] = {
@@ -30,6 +31,8 @@ static const struct option_spec options[] = {
 	{ "ignore", 0, OPTION_INT, "PID", O(ignore), 1, MAX_PID,
 	  "give out GPUs in spite of this process, until it ends" },
 	{ "unignore", 0, OPTION_INT, "PID", O(unignore), 1, MAX_PID, "no longer" },
+	{ "self-test", 0, OPTION_FLAG, NULL, O(self_test), 0, 0,
+	  "try to move each free GPU's memory to the host's and back" },
 	{ .name = NULL },
 #undef O
 };
@@ -145,6 +148,67 @@ static int unignore(int64_t pid, struct err *err)
 	return rc;
 }
 
+/* --- the self-test --- */
+
+static void say(const struct device *device)
+{
+	if (isatty(STDERR_FILENO))
+		fprintf(stderr, "pollux: testing %s ...\n", device->id);
+}
+
+/* A GPU that is in use, or too full, was not tested. */
+static int judge(const struct self_test *t, struct err *err)
+{
+	int failed = 0, left_out = 0;
+
+	for (int i = 0; i < t->n; i++) {
+		if (t->items[i].passed)
+			continue;
+		if (t->items[i].why.exit_status == EX_TEMPFAIL)
+			left_out++;
+		else
+			failed++;
+	}
+	if (failed)
+		return err_set(err, EX_FAILED, "%d of %d GPUs did not pass", failed, t->n);
+	if (left_out)
+		return err_set(err, EX_TEMPFAIL, "%d of %d GPUs could not be tested now", left_out,
+			       t->n);
+	return 0;
+}
+
+static int test_in(struct session *session, const struct devices_options *o, struct err *err)
+{
+	struct self_test_settings settings = { .session = session, .progress = say };
+	struct self_test t;
+	int rc;
+
+	settings.slots = (int)o->slots;
+	if (o->slots == SLOTS_FROM_CONFIG && configured_slots(&settings.slots, err))
+		return -1;
+	rc = self_test_run(&settings, &t, err);
+	if (rc == 0 && o->json)
+		self_test_print_json(&t, stdout);
+	else if (rc == 0)
+		self_test_print(&t, stdout);
+	if (rc == 0)
+		rc = judge(&t, err);
+	self_test_release(&t);
+	return rc;
+}
+
+static int self_test(const struct devices_options *o, struct err *err)
+{
+	struct session session;
+	int rc;
+
+	if (session_open(&session, STORE_WRITE, err))
+		return -1;
+	rc = test_in(&session, o, err);
+	session_close(&session);
+	return rc;
+}
+
 static int main_devices(int argc, char **argv, struct err *err)
 {
 	struct devices_options o = { .slots = SLOTS_FROM_CONFIG };
@@ -157,15 +221,21 @@ static int main_devices(int argc, char **argv, struct err *err)
 				   argv[first]);
 	if (o.ignore && o.unignore)
 		return usage_error(&cmd_devices, err, "--ignore and --unignore exclude each other");
+	if (o.self_test && (o.ignore || o.unignore))
+		return usage_error(&cmd_devices, err, "--self-test goes with neither --ignore nor "
+				   "--unignore");
+	if (o.self_test)
+		return self_test(&o, err);
 	if (o.ignore)
 		return ignore(o.ignore, err);
 	return o.unignore ? unignore(o.unignore, err) : show(&o, err);
 }
 
 const struct command cmd_devices = {
-	.name = "devices", .synopsis = "[--slots N] [--json] [--ignore PID | --unignore PID]",
+	.name = "devices", .synopsis = "[--slots N] [--json] [--ignore PID | --unignore PID | --self-test]",
 	.summary = "list the devices that jobs run on",
 	.example = "pollux devices\n"
-		   "pollux devices --slots 2 --json",
+		   "pollux devices --slots 2 --json\n"
+		   "pollux devices --self-test",
 	.options = options, .run = main_devices,
 };

@@ -276,6 +276,15 @@ static const char *const steps[] = {
 	 * products of their deviations from the means (NULL: not kept). */
 	"ALTER TABLE gradient_statistics ADD COLUMN entries INTEGER;"
 	"ALTER TABLE gradient_statistics ADD COLUMN cross_grad REAL;",
+
+	/* 14: devices whose memory pollux has moved to the host's and back; freeze_s and thaw_s are
+	 * the times for bytes. */
+	"CREATE TABLE freeze_tests ("
+	" device TEXT NOT NULL, driver TEXT NOT NULL, kind TEXT NOT NULL, time_s REAL NOT NULL,"
+	" passed INTEGER NOT NULL, reason TEXT NOT NULL,"
+	" bytes INTEGER NOT NULL, freeze_s REAL, thaw_s REAL,"
+	" PRIMARY KEY (device, driver)"
+	") STRICT, WITHOUT ROWID;",
 };
 
 #define N_STEPS (int)(sizeof(steps) / sizeof(steps[0]))

@@ -30,11 +30,17 @@
  *	ancestor GPU LEVEL		with the GPU of that number
  *	nvlink GPU			is joined to the GPU of that number
  *
+ * If CUDA_STANDIN_DIR is set, the processes that have memory on a card there (cuda_freeze.c) are
+ * listed too, and their memory is not free.
+ *
  * A process "self" is a line the tests write themselves; nothing here looks at processes. */
+#include <dirent.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -228,13 +234,57 @@ EXPORT int nvmlDeviceGetUUID(const struct standin_gpu *g, char *uuid, unsigned s
 }
 #endif
 
+/* The processes that have memory on this GPU in CUDA_STANDIN_DIR: as many as there is room for in
+ * list, if any; *used is their sum. Their state's file has the UUID after two numbers. */
+static int look_at_cards(const struct standin_gpu *g, struct standin_process *list, uint64_t *used)
+{
+	const char *name = getenv("CUDA_STANDIN_DIR");
+	DIR *dir = name ? opendir(name) : NULL;
+	const struct dirent *entry;
+	int n = 0;
+
+	*used = 0;
+	while (dir && (entry = readdir(dir))) {
+		struct { int numbers[2]; char uuid[64]; } state = { .numbers = { 0 } };
+		int pid = (int)strtol(entry->d_name, NULL, 10);
+		char path[4096];
+		struct stat info;
+		FILE *file;
+
+		if (!strstr(entry->d_name, ".card") || kill(pid, 0) != 0)
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", name, entry->d_name);
+		if (stat(path, &info))
+			continue;
+		*strstr(path, ".card") = '\0';
+		file = fopen(path, "re");
+		if (!file)
+			continue;
+		if (fread(&state, sizeof(state), 1, file) == 1 && !strcmp(state.uuid, g->uuid)) {
+			*used += (uint64_t)info.st_size;
+			if (list && n < PROCESSES)
+				list[n++] = (struct standin_process){ .pid = (unsigned)pid,
+					.bytes = (uint64_t)info.st_size, .percent = -1 };
+		}
+		fclose(file);
+	}
+	if (dir)
+		closedir(dir);
+	return n;
+}
+
 struct memory { uint64_t total, free, used; };
 EXPORT int nvmlDeviceGetMemoryInfo(const struct standin_gpu *g, struct memory *memory);
 EXPORT int nvmlDeviceGetMemoryInfo(const struct standin_gpu *g, struct memory *memory)
 {
+	uint64_t used;
+
 	if (answer(g, "memory") || !g->has_memory)
 		return answer(g, "memory") ? answer(g, "memory") : 3;
 	*memory = (struct memory){ g->total, g->free, g->total - g->free };
+	look_at_cards(g, NULL, &used);
+	memory->free -= used < memory->free ? used : memory->free;
+	memory->used = memory->total - memory->free;
 	return 0;
 }
 
@@ -245,20 +295,25 @@ EXPORT int nvmlDeviceGetMemoryInfo(const struct standin_gpu *g, struct memory *m
 static int list(const struct standin_gpu *g, unsigned *n, char *entries, size_t bytes,
 		int behind_mps)
 {
+	static struct standin_process cards[PROCESSES];
 	unsigned room = *n, i = 0;
+	uint64_t used;
+	int n_cards = look_at_cards(g, cards, &used);
 
 	if (answer(g, "processes"))
 		return answer(g, "processes");
-	for (int p = 0; p < g->n_processes; p++) {
+	for (int p = 0; p < g->n_processes + n_cards; p++) {
+		const struct standin_process *process =
+			p < g->n_processes ? &g->processes[p] : &cards[p - g->n_processes];
 		char *entry = entries + i * bytes;
 
-		if (g->processes[p].behind_mps != behind_mps)
+		if (process->behind_mps != behind_mps)
 			continue;
 		if (i++ >= room)
 			continue;
 		memset(entry, 0xff, bytes);	/* what follows is MIG's: -1 without it */
-		memcpy(entry, &g->processes[p].pid, sizeof(unsigned));
-		memcpy(entry + 8, &g->processes[p].bytes, sizeof(uint64_t));
+		memcpy(entry, &process->pid, sizeof(unsigned));
+		memcpy(entry + 8, &process->bytes, sizeof(uint64_t));
 	}
 	*n = i;
 	return i > room ? 7 : 0;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "../affinity.h"
+#include "freeze_nvidia.h"
 #include "gpu.h"
 #include "pollux/cuda.h"
 #include "pollux/device.h"
@@ -181,11 +182,12 @@ static void append_all_silent(bool at_least_one, const char *reason, struct devi
 
 static void note_driver(const struct nvml *n, int count, struct device_list *list)
 {
-	char version[80] = "of unknown version", *note = devices_driver(list, &device_nvidia)->note;
+	struct device_driver *driver = devices_driver(list, &device_nvidia);
 
-	if (NVML_ASK(n, driver_version, version, sizeof(version)) != NVML_SUCCESS)
-		snprintf(version, sizeof(version), "of unknown version");
-	snprintf(note, DRIVER_NOTE_SIZE, "NVIDIA driver %.79s, %d GPU%s", version, count,
+	if (NVML_ASK(n, driver_version, driver->version, sizeof(driver->version)) != NVML_SUCCESS)
+		driver->version[0] = '\0';
+	snprintf(driver->note, DRIVER_NOTE_SIZE, "NVIDIA driver %.79s, %d GPU%s",
+		 driver->version[0] ? driver->version : "of unknown version", count,
 		 count == 1 ? "" : "s");
 }
 
@@ -390,4 +392,5 @@ const struct device_backend device_nvidia = {
 	.hide = gpu_hide,
 	.processes = gpu_processes,
 	.describe_runtime = describe_cuda,
+	.freezer = &freezer_nvidia,
 };

@@ -1,0 +1,321 @@
+/* freeze.c - the steps of a freeze and of a thaw, and what is done about one that was cut off. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "pollux/clock.h"
+#include "pollux/freeze.h"
+
+#define WAIT_S 0.05			/* between two questions about a busy process */
+#define WAITS 200
+
+/* --- the tables --- */
+
+enum freeze_step freeze_next(enum freeze_wish wish, enum freeze_found found)
+{
+	static const enum freeze_step steps[2][N_FREEZE_FOUND] = {
+		[FREEZE_WISHED] = {
+			[FOUND_RUNNING] = STEP_LOCK, [FOUND_LOCKED] = STEP_SAVE,
+			[FOUND_SAVED] = STEP_NONE, [FOUND_FAILED] = STEP_GIVE_UP,
+			[FOUND_BUSY] = STEP_WAIT, [FOUND_GONE] = STEP_NONE,
+		},
+		[THAW_WISHED] = {
+			[FOUND_RUNNING] = STEP_NONE, [FOUND_LOCKED] = STEP_UNLOCK,
+			[FOUND_SAVED] = STEP_RESTORE, [FOUND_FAILED] = STEP_GIVE_UP,
+			[FOUND_BUSY] = STEP_WAIT, [FOUND_GONE] = STEP_NONE,
+		},
+	};
+
+	return steps[wish][found];
+}
+
+/* A freeze that was cut off is undone, unless all was saved; a thaw that was cut off goes on. A
+ * process that pollux did not freeze belongs to whoever froze it. */
+enum freeze_mended freeze_mending(enum freeze_state recorded, enum freeze_found found)
+{
+	static const enum freeze_mended mendings[N_FREEZE_STATES][3] = {
+		/* found running, locked, saved */
+		[FREEZE_NONE] = { MENDED_NOTHING, MENDED_NOT_OURS, MENDED_NOT_OURS },
+		[FREEZE_LOCKING] = { MENDED_NOTHING, MENDED_THAWED, MENDED_KEPT },
+		[FREEZE_SAVING] = { MENDED_NOTHING, MENDED_THAWED, MENDED_KEPT },
+		[FREEZE_FROZEN] = { MENDED_BY_OTHERS, MENDED_THAWED, MENDED_KEPT },
+		[FREEZE_RESTORING] = { MENDED_NOTHING, MENDED_THAWED, MENDED_THAWED },
+		[FREEZE_UNLOCKING] = { MENDED_NOTHING, MENDED_THAWED, MENDED_THAWED },
+		[FREEZE_LOST] = { MENDED_BY_OTHERS, MENDED_LOST, MENDED_LOST },
+	};
+
+	switch (found) {
+	case FOUND_FAILED: return MENDED_LOST;
+	case FOUND_BUSY: return MENDED_WAIT;
+	case FOUND_GONE: return MENDED_NOTHING;
+	case FOUND_RUNNING:
+	case FOUND_LOCKED:
+	case FOUND_SAVED: break;
+	}
+	return mendings[recorded][found];
+}
+
+const char *freeze_mended_text(enum freeze_mended mended)
+{
+	switch (mended) {
+	case MENDED_KEPT: return "its memory was in the host's when its supervisor died, and stays";
+	case MENDED_THAWED: return "its supervisor died while its memory was moved; it runs again";
+	case MENDED_BY_OTHERS: return "somebody else moved its memory back to the device";
+	case MENDED_NOT_OURS:
+		return "somebody else locked it or moved its memory to the host's; left alone";
+	case MENDED_LOST:
+		return "the driver cannot bring its memory back: it has to be ended";
+	case MENDED_NOTHING:
+	case MENDED_WAIT: break;
+	}
+	return NULL;
+}
+
+static const char *const names[N_FREEZE_STATES] = {
+	"", "locking", "saving", "frozen", "restoring", "unlocking", "lost",
+};
+
+const char *freeze_state_name(enum freeze_state state)
+{
+	return names[state];
+}
+
+int freeze_state_parse(const char *name)
+{
+	for (int i = 0; i < N_FREEZE_STATES; i++)
+		if (!strcmp(name, names[i]))
+			return i;
+	return -1;
+}
+
+/* --- room --- */
+
+/* The driver's own buffers, and the process's host memory that grows meanwhile. */
+#define HOST_SHARE 0.08
+#define HOST_BYTES (INT64_C(256) << 20)
+/* Allocations are restored at the driver's granularity. */
+#define DEVICE_BYTES (INT64_C(64) << 20)
+
+static double gib(int64_t bytes)
+{
+	return (double)bytes / (double)(INT64_C(1) << 30);
+}
+
+int freeze_check_room(int64_t bytes, int64_t available_bytes, int64_t bound_bytes, struct err *err)
+{
+	int64_t wanted = bytes + (int64_t)((double)bytes * HOST_SHARE) + HOST_BYTES;
+
+	if (bytes < 0)
+		return err_set(err, EX_TEMPFAIL, "cannot tell how much memory is to be moved to "
+			       "the host's: the driver does not say");
+	if (available_bytes < 0)
+		return err_set(err, EX_TEMPFAIL, "cannot tell how much of the host's memory is "
+			       "free");
+	if (bytes > bound_bytes)
+		return err_set(err, EX_TEMPFAIL, "%.1f GiB would go to the host's memory, and "
+			       "suspended jobs may have %.1f GiB more", gib(bytes),
+			       gib(bound_bytes > 0 ? bound_bytes : 0));
+	if (wanted > available_bytes)
+		return err_set(err, EX_TEMPFAIL, "%.1f GiB of the host's memory are needed, and "
+			       "%.1f GiB are free", gib(wanted), gib(available_bytes));
+	return 0;
+}
+
+int freeze_check_device(int64_t bytes, int64_t free_bytes, const char *device, struct err *err)
+{
+	if (free_bytes >= 0 && bytes + DEVICE_BYTES <= free_bytes)
+		return 0;
+	if (free_bytes < 0)
+		return err_set(err, EX_TEMPFAIL, "cannot tell how much memory is free on '%s'",
+			       device);
+	return err_set(err, EX_TEMPFAIL, "%.1f GiB come back to '%s', and %.1f GiB are free there",
+		       gib(bytes), device, gib(free_bytes));
+}
+
+/* --- the steps --- */
+
+static int enter(struct freezing *f, enum freeze_state state, struct err *err)
+{
+	if (f->state == state)
+		return 0;
+	if (f->record && f->record(state, f->arg, err))
+		return -1;
+	f->state = state;
+	return 0;
+}
+
+static int call(struct freezing *f, pid_t pid, enum freeze_step step, struct err *err)
+{
+	const struct device_freezer *z = f->freezer;
+	double begun = clock_boot_s();
+	int rc = -1;
+
+	if (step == STEP_LOCK)
+		rc = z->lock(f->driver, pid, f->lock_limit_s > 0 ? f->lock_limit_s : FREEZE_LOCK_S,
+			     err);
+	else if (step == STEP_SAVE)
+		rc = z->save(f->driver, pid, err);
+	else if (step == STEP_RESTORE)
+		rc = z->restore(f->driver, pid, f->moves, f->n_moves, err);
+	else if (step == STEP_UNLOCK)
+		rc = z->unlock(f->driver, pid, err);
+	f->took_s[step] += clock_boot_s() - begun;
+	return rc;
+}
+
+static void rest(double seconds)
+{
+	struct timespec t = { (time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9) };
+
+	nanosleep(&t, NULL);
+}
+
+/* Waits until the driver is between no two states. */
+static int find(struct freezing *f, pid_t pid, enum freeze_found *found, struct err *err)
+{
+	for (int i = 0; i < WAITS; i++) {
+		if (f->freezer->find(f->driver, pid, found, err))
+			return -1;
+		if (*found != FOUND_BUSY)
+			return 0;
+		rest(WAIT_S);
+	}
+	return err_set(err, EX_TEMPFAIL, "process %d is still being moved by somebody else",
+		       (int)pid);
+}
+
+/* Does one step for each process that needs just this one. */
+static int step_all(struct freezing *f, enum freeze_wish wish, enum freeze_step step,
+		    struct err *err)
+{
+	for (int i = 0; i < f->n; i++) {
+		enum freeze_found found;
+		enum freeze_step next;
+
+		if (find(f, f->pids[i], &found, err))
+			return -1;
+		next = freeze_next(wish, found);
+		if (next == STEP_GIVE_UP)
+			return err_set(err, EX_OSERR, "the driver has given up process %d",
+				       (int)f->pids[i]);
+		if (next == step && call(f, f->pids[i], step, err))
+			return -1;
+	}
+	return 0;
+}
+
+/* True if the driver says so of any, or of all, processes. A process that the driver cannot tell of
+ * counts as failed. */
+static bool any_is(struct freezing *f, enum freeze_found what)
+{
+	for (int i = 0; i < f->n; i++) {
+		enum freeze_found found = FOUND_FAILED;
+		struct err ignored;
+
+		if (find(f, f->pids[i], &found, &ignored))
+			found = FOUND_FAILED;
+		if (found == what)
+			return true;
+	}
+	return false;
+}
+
+static int lose(struct freezing *f)
+{
+	struct err ignored;
+
+	if (enter(f, FREEZE_LOST, &ignored))
+		f->state = FREEZE_LOST;		/* the next to look will find the same */
+	return -1;
+}
+
+static int thaw(struct freezing *f, struct err *err)
+{
+	if (any_is(f, FOUND_SAVED)) {
+		if (enter(f, FREEZE_RESTORING, err))
+			return -1;
+		if (step_all(f, THAW_WISHED, STEP_RESTORE, err))
+			return lose(f);
+	}
+	if (enter(f, FREEZE_UNLOCKING, err))
+		return -1;
+	if (step_all(f, THAW_WISHED, STEP_UNLOCK, err))
+		return lose(f);
+	return enter(f, FREEZE_NONE, err);
+}
+
+/* The error of the freeze stays: it tells more than the undoing. */
+static int undo(struct freezing *f, struct err *err)
+{
+	struct err why = *err, undoing = { 0 };
+
+	if (any_is(f, FOUND_FAILED))
+		return lose(f);
+	if (thaw(f, &undoing) && f->state == FREEZE_LOST)
+		return err_set(err, EX_OSERR, "%.400s; and then: %.400s", why.text, undoing.text);
+	return -1;
+}
+
+static int freeze(struct freezing *f, struct err *err)
+{
+	if (enter(f, FREEZE_LOCKING, err))
+		return -1;
+	if (step_all(f, FREEZE_WISHED, STEP_LOCK, err))
+		return undo(f, err);
+	if (enter(f, FREEZE_SAVING, err))
+		return -1;
+	if (step_all(f, FREEZE_WISHED, STEP_SAVE, err))
+		return undo(f, err);
+	return enter(f, FREEZE_FROZEN, err);
+}
+
+int freeze_run(struct freezing *f, enum freeze_wish wish, struct err *err)
+{
+	memset(f->took_s, 0, sizeof(f->took_s));
+	return wish == FREEZE_WISHED ? freeze(f, err) : thaw(f, err);
+}
+
+/* --- after a death --- */
+
+/* The worst of what the processes need, in the order of the enum; a run with one process half way
+ * and one saved is thawed. */
+static int judge(struct freezing *f, enum freeze_mended *worst, struct err *err)
+{
+	bool kept = false, others = false;
+
+	*worst = MENDED_NOTHING;
+	for (int i = 0; i < f->n; i++) {
+		enum freeze_mended mended;
+		enum freeze_found found;
+
+		if (find(f, f->pids[i], &found, err))
+			return -1;
+		mended = freeze_mending(f->state, found);
+		kept |= mended == MENDED_KEPT;
+		others |= found == FOUND_RUNNING;
+		if (mended > *worst)
+			*worst = mended;
+	}
+	if (kept && others && *worst < MENDED_NOT_OURS)
+		*worst = MENDED_THAWED;
+	return 0;
+}
+
+int freeze_mend(struct freezing *f, enum freeze_mended *mended, struct err *err)
+{
+	if (judge(f, mended, err))
+		return -1;
+	switch (*mended) {
+	case MENDED_KEPT: return enter(f, FREEZE_FROZEN, err);
+	case MENDED_THAWED: return thaw(f, err);
+	case MENDED_LOST:
+		lose(f);
+		return 0;
+	case MENDED_NOTHING:
+	case MENDED_BY_OTHERS: return enter(f, FREEZE_NONE, err);
+	case MENDED_NOT_OURS:
+	case MENDED_WAIT: break;
+	}
+	return 0;
+}

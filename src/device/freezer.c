@@ -1,0 +1,212 @@
+/* freezer.c - the process that freezes and thaws, and the messages to and from it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "pollux/clock.h"
+#include "pollux/freezer.h"
+#include "pollux/mem.h"
+
+/* Both ends are the same program. A packet is a whole struct; "go on" is one byte. */
+
+static ssize_t receive(int fd, void *into, size_t size)
+{
+	ssize_t n;
+
+	do
+		n = recv(fd, into, size, 0);
+	while (n < 0 && errno == EINTR);
+	return n;
+}
+
+static bool send_all(int fd, const void *from, size_t size)
+{
+	ssize_t n;
+
+	do
+		n = send(fd, from, size, MSG_NOSIGNAL);
+	while (n < 0 && errno == EINTR);
+	return n == (ssize_t)size;
+}
+
+/* --- the child --- */
+
+static int ask_to_record(enum freeze_state state, void *arg, struct err *err)
+{
+	struct freezer_news news = { .says = FREEZER_ENTERS, .state = state };
+	int fd = *(int *)arg;
+	char go;
+
+	if (send_all(fd, &news, sizeof(news)) && receive(fd, &go, 1) == 1)
+		return 0;
+	return err_set(err, EX_IOERR, "the supervisor is gone");
+}
+
+static void carry_out(struct freezing *f, const struct freezer_order *o, struct freezer_news *news)
+{
+	int rc;
+
+	f->pids = o->pids;
+	f->n = o->n;
+	f->state = o->state;
+	f->lock_limit_s = o->lock_limit_s;
+	f->moves = o->moves;
+	f->n_moves = o->n_moves;
+	if (o->task == FREEZER_MEND)
+		rc = freeze_mend(f, &news->mended, &news->err);
+	else
+		rc = freeze_run(f, o->task == FREEZER_FREEZE ? FREEZE_WISHED : THAW_WISHED,
+				&news->err);
+	news->says = rc ? FREEZER_FAILED : FREEZER_DONE;
+	news->state = f->state;
+	memcpy(news->took_s, f->took_s, sizeof(news->took_s));
+}
+
+static _Noreturn void serve(int fd, const struct device_freezer *functions)
+{
+	struct freezing f = { .freezer = functions, .record = ask_to_record, .arg = &fd };
+	struct freezer_order order;
+	struct err why = { 0 };
+	bool opened = false;
+
+	while (receive(fd, &order, sizeof(order)) == (ssize_t)sizeof(order)) {
+		struct freezer_news news = { .state = order.state };
+
+		if (!opened)
+			opened = functions->open(&f.driver, &why) == 0;
+		if (opened) {
+			carry_out(&f, &order, &news);
+		} else {
+			news.says = FREEZER_FAILED;
+			news.err = why;
+		}
+		if (!send_all(fd, &news, sizeof(news)))
+			break;
+	}
+	_exit(0);
+}
+
+/* A session of its own: the memory of the caller's session is a job's, and may be summed. */
+static _Noreturn void child(int fd, int keep, const struct device_freezer *functions)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	setsid();
+	if (keep >= 0 && dup2(keep, 0) < 0)	/* a duplicate holds the same lock */
+		_exit(1);
+	if (dup2(fd, 3) < 0)
+		_exit(1);
+	close_range(4, ~0U, 0);
+	serve(3, functions);
+}
+
+/* --- the caller --- */
+
+int freezer_start(struct freezer *f, const struct device_freezer *functions, int keep,
+		  struct err *err)
+{
+	int ends[2];
+
+	*f = FREEZER_NONE;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+		return err_set(err, EX_OSERR, "cannot make a socket: %s", strerror(errno));
+	f->pid = fork();
+	if (f->pid == 0)
+		child(ends[1], keep, functions);
+	close(ends[1]);
+	if (f->pid < 0) {
+		close(ends[0]);
+		*f = FREEZER_NONE;
+		return err_set(err, EX_OSERR, "cannot start a process: %s", strerror(errno));
+	}
+	f->fd = ends[0];
+	return 0;
+}
+
+int freezer_order(struct freezer *f, const struct freezer_order *order, struct err *err)
+{
+	if (send_all(f->fd, order, sizeof(*order)))
+		return 0;
+	return err_set(err, EX_OSERR, "the process that freezes has ended");
+}
+
+enum freezer_says freezer_read(struct freezer *f, struct freezer_news *news)
+{
+	if (receive(f->fd, news, sizeof(*news)) == (ssize_t)sizeof(*news))
+		return news->says;
+	*news = (struct freezer_news){ .says = FREEZER_DIED };
+	err_set(&news->err, EX_OSERR, "the process that freezes has ended in a call");
+	return news->says;
+}
+
+void freezer_allow(struct freezer *f)
+{
+	send_all(f->fd, "g", 1);
+}
+
+void freezer_stop(struct freezer *f)
+{
+	if (f->fd >= 0)
+		close(f->fd);
+	if (f->pid > 0)
+		waitpid(f->pid, NULL, WNOHANG);
+	*f = FREEZER_NONE;
+}
+
+/* EX_TEMPFAIL: nothing came until then. */
+static int wait_until(int fd, double until_boot_s, struct err *err)
+{
+	struct pollfd from = { .fd = fd, .events = POLLIN };
+
+	for (;;) {
+		double left_s = until_boot_s - clock_boot_s();
+
+		if (left_s <= 0)
+			return err_set(err, EX_TEMPFAIL, "the driver does not answer");
+		if (poll(&from, 1, (int)(left_s * 1e3) + 1) > 0)
+			return 0;
+	}
+}
+
+static int follow(struct freezer *f, int (*record)(enum freeze_state, void *, struct err *),
+		  void *arg, double until_boot_s, struct freezer_news *news, struct err *err)
+{
+	for (;;) {
+		if (wait_until(f->fd, until_boot_s, err))
+			return -1;
+		switch (freezer_read(f, news)) {
+		case FREEZER_ENTERS:
+			if (record && record(news->state, arg, err))
+				return -1;
+			freezer_allow(f);
+			break;
+		case FREEZER_DONE:
+			return 0;
+		case FREEZER_FAILED:
+		case FREEZER_DIED:
+			*err = news->err;
+			return -1;
+		}
+	}
+}
+
+int freezer_carry_out(struct freezer *f, const struct freezer_order *order,
+		      int (*record)(enum freeze_state state, void *arg, struct err *err),
+		      void *arg, double limit_s, struct freezer_news *news, struct err *err)
+{
+	*news = (struct freezer_news){ .state = order->state };
+	if (freezer_order(f, order, err) == 0 &&
+	    follow(f, record, arg, clock_boot_s() + limit_s, news, err) == 0)
+		return 0;
+	if (news->says != FREEZER_FAILED)
+		freezer_stop(f);
+	return -1;
+}

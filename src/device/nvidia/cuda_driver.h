@@ -1,0 +1,104 @@
+/* cuda_driver.h - CUDA's driver library, libcuda.so.1, opened at run time; private to src/device.
+ *
+ * Only what freezes need is here: the functions that lock, save, restore and unlock a process, which
+ * drivers have since 570 (CUDA 12.8), and those that the self-test's program computes with. As in
+ * nvml.h, all is declared as the driver's ABI has it, because headers at build may be older or
+ * missing; tests/unit/test_freeze_abi.c compares the declarations with CUDA's header.
+ *
+ *	struct cuda_driver d;
+ *	if (cuda_driver_open(&d, err)) return -1;	// EX_UNAVAILABLE: no library, too old
+ *	if (d.lock(pid, &args) != CU_OK) ...
+ *
+ * Functions return a code of enum cu_code. The library stays open until the process ends: CUDA
+ * does not survive its removal. */
+#ifndef POLLUX_DEVICE_CUDA_DRIVER_H
+#define POLLUX_DEVICE_CUDA_DRIVER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pollux/err.h"
+
+enum cu_code {
+	CU_OK = 0,
+	CU_INVALID_VALUE = 1,
+	CU_OUT_OF_MEMORY = 2,
+	CU_NOT_INITIALIZED = 3,
+	CU_NO_DEVICE = 100,
+	CU_OPERATING_SYSTEM = 304,
+	CU_ILLEGAL_STATE = 401,
+	CU_NOT_READY = 600,
+	CU_NOT_PERMITTED = 800,
+	CU_NOT_SUPPORTED = 801,
+};
+
+enum cu_state {
+	CU_RUNNING = 0,
+	CU_LOCKED = 1,
+	CU_CHECKPOINTED = 2,
+	CU_FAILED = 3,
+	CU_CHECKPOINTING = 4,	/* since CUDA 13.4, as CU_RESTORING: while others move the memory */
+	CU_RESTORING = 5,
+};
+
+struct cu_uuid {
+	unsigned char bytes[16];
+};
+
+struct cu_lock_args {
+	unsigned timeout_ms;		/* 0: wait for ever */
+	unsigned reserved0;
+	uint64_t reserved1[7];
+};
+
+struct cu_gpu_pair {
+	struct cu_uuid from, to;
+};
+
+struct cu_restore_args {
+	struct cu_gpu_pair *pairs;	/* each GPU that was saved; NULL: back to the same */
+	unsigned n_pairs;
+	char reserved[52 - sizeof(struct cu_gpu_pair *)];
+	uint64_t reserved1;
+};
+
+typedef struct cu_context *cu_context;
+typedef struct cu_module *cu_module;
+typedef struct cu_function *cu_function;
+typedef struct cu_stream *cu_stream;
+typedef uint64_t cu_pointer;
+
+struct cuda_driver {
+	void *library;
+	int (*init)(unsigned flags);
+	int (*version)(int *version);	/* 1000 * major + 10 * minor */
+	int (*error_text)(int code, const char **text);
+	/* optional: NULL in drivers before 570 */
+	int (*find)(int pid, int *state);
+	int (*lock)(int pid, struct cu_lock_args *args);
+	int (*checkpoint)(int pid, void *args);
+	int (*restore)(int pid, struct cu_restore_args *args);
+	int (*unlock)(int pid, void *args);
+	/* for programs */
+	int (*device)(int *device, int ordinal);
+	int (*retain)(cu_context *context, int device);
+	int (*set_current)(cu_context context);
+	int (*allocate)(cu_pointer *p, size_t bytes);
+	int (*to_device)(cu_pointer to, const void *from, size_t bytes);
+	int (*to_host)(void *to, cu_pointer from, size_t bytes);
+	int (*load)(cu_module *module, const void *text);
+	int (*function)(cu_function *function, cu_module module, const char *name);
+	int (*launch)(cu_function function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+		      unsigned by, unsigned bz, unsigned shared_bytes, cu_stream stream,
+		      void **arguments, void **extra);
+	int (*synchronize)(void);
+};
+
+/* Opens the library and looks up its functions; touches no GPU. */
+int cuda_driver_open(struct cuda_driver *d, struct err *err);
+/* EX_UNAVAILABLE: the driver has no functions that freeze. */
+int cuda_driver_can_freeze(const struct cuda_driver *d, struct err *err);
+/* The driver's words for a code. */
+const char *cuda_driver_text(const struct cuda_driver *d, int code);
+
+#endif

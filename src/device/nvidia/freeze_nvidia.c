@@ -1,0 +1,190 @@
+/* freeze_nvidia.c - freezes by the driver's cuCheckpointProcess functions. What they do and which
+ * errors they return is taken from NVIDIA's documentation and from reports of others; pollux has
+ * never called them on a GPU.
+ *
+ * The driver saves all GPU memory of a process in host memory of that process, and releases its
+ * GPUs. Threads on the processor run on and wait in their next call, hence the caller's SIGSTOP. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "freeze_nvidia.h"
+#include "cuda_driver.h"
+#include "gpu.h"
+#include "pollux/mem.h"
+#include "pollux/proc.h"
+
+/* The variable that hides GPUs is the jobs' own: the freezing process has to see all. */
+static int open_driver(void **driver, struct err *err)
+{
+	struct cuda_driver *d = xcalloc(1, sizeof(*d));
+	int code;
+
+	*driver = d;
+	unsetenv("CUDA_VISIBLE_DEVICES");
+	if (cuda_driver_open(d, err) || cuda_driver_can_freeze(d, err))
+		return -1;
+	code = d->init(0);	/* a restore needs it unless persistence mode is on */
+	if (code != CU_OK)
+		return err_set(err, EX_UNAVAILABLE, "cannot start CUDA's driver: %s",
+			       cuda_driver_text(d, code));
+	return 0;
+}
+
+/* What a code means depends on the call. EX_TEMPFAIL: a later try may succeed. */
+static int refused(const struct cuda_driver *d, pid_t pid, const char *what, int code,
+		   struct err *err)
+{
+	int status = EX_OSERR;
+	const char *why = cuda_driver_text(d, code);
+
+	if (!proc_lives(pid))
+		return err_set(err, EX_TEMPFAIL, "cannot %s process %d: it has ended", what,
+			       (int)pid);
+	switch (code) {
+	case CU_NOT_READY:
+		status = EX_TEMPFAIL;
+		why = "its work on the GPU did not end in time; it runs on";
+		break;
+	case CU_NOT_SUPPORTED:
+		status = EX_UNAVAILABLE;
+		why = "the driver does not support it, for this GPU or for what the process uses "
+		      "(managed memory, memory shared between processes, NCCL, MPS, MIG)";
+		break;
+	case CU_NOT_PERMITTED:
+		status = EX_UNAVAILABLE;
+		why = "not permitted; persistence mode may help (nvidia-smi -pm 1), or only root "
+		      "may do it here";
+		break;
+	case CU_OPERATING_SYSTEM:
+		status = EX_UNAVAILABLE;
+		why = "the operating system refused it: only root may do it here, or an earlier "
+		      "restore failed";
+		break;
+	case CU_OUT_OF_MEMORY:
+		why = "out of memory";
+		break;
+	case CU_ILLEGAL_STATE:
+		why = "it is in another state than the driver said: somebody else moves its memory";
+		break;
+	case CU_NOT_INITIALIZED:
+		status = EX_TEMPFAIL;
+		why = "it has not started CUDA, or has ended it";
+		break;
+	case CU_INVALID_VALUE:
+		why = "the driver does not know it as a process that uses a GPU";
+		break;
+	default:
+		break;
+	}
+	return err_set(err, status, "cannot %s process %d: %s (CUDA error %d)", what, (int)pid, why,
+		       code);
+}
+
+static int check(const void *driver, pid_t pid, const char *what, int code, struct err *err)
+{
+	return code == CU_OK ? 0 : refused(driver, pid, what, code, err);
+}
+
+/* The driver answers alike for a process that ended and one that it does not know. Only the first
+ * is gone: what the other has on the GPU would stay there. */
+static int find(void *driver, pid_t pid, enum freeze_found *found, struct err *err)
+{
+	static const enum freeze_found founds[] = {
+		[CU_RUNNING] = FOUND_RUNNING, [CU_LOCKED] = FOUND_LOCKED,
+		[CU_CHECKPOINTED] = FOUND_SAVED, [CU_FAILED] = FOUND_FAILED,
+		[CU_CHECKPOINTING] = FOUND_BUSY, [CU_RESTORING] = FOUND_BUSY,
+	};
+	struct cuda_driver *d = driver;
+	int state = CU_RUNNING;
+	int code = d->find((int)pid, &state);
+
+	*found = FOUND_GONE;
+	if (!proc_lives(pid))
+		return 0;
+	if (code != CU_OK)
+		return refused(d, pid, "ask for the state of", code, err);
+	if (state < 0 || state > CU_RESTORING)
+		return err_set(err, EX_OSERR, "process %d is in a state that only newer drivers "
+			       "know (%d)", (int)pid, state);
+	*found = founds[state];
+	return 0;
+}
+
+static int lock(void *driver, pid_t pid, double limit_s, struct err *err)
+{
+	struct cuda_driver *d = driver;
+	struct cu_lock_args args = { .timeout_ms = (unsigned)(limit_s * 1e3) };
+
+	if (args.timeout_ms == 0)
+		args.timeout_ms = 1;	/* 0 would be for ever */
+	return check(d, pid, "lock", d->lock((int)pid, &args), err);
+}
+
+static int save(void *driver, pid_t pid, struct err *err)
+{
+	struct cuda_driver *d = driver;
+	uint64_t args[8] = { 0 };
+
+	return check(d, pid, "save the GPU memory of", d->checkpoint((int)pid, args), err);
+}
+
+static int digit(char c)
+{
+	const char *digits = "0123456789abcdef", *at = c ? strchr(digits, c) : NULL;
+
+	return at ? (int)(at - digits) : -1;
+}
+
+/* "gpu:GPU-8-4-4-4-12 hexadecimal digits" */
+static int parse_uuid(const char *id, struct cu_uuid *uuid, struct err *err)
+{
+	const char *p = strstr(id, "GPU-");
+	size_t n = 0;
+
+	for (p = p ? p + 4 : ""; *p && n < 2 * sizeof(uuid->bytes); p++) {
+		int value = digit(*p);
+
+		if (*p == '-')
+			continue;
+		if (value < 0)
+			break;
+		if (n % 2 == 0)
+			uuid->bytes[n / 2] = (unsigned char)(value << 4);
+		else
+			uuid->bytes[n / 2] |= (unsigned char)value;
+		n++;
+	}
+	if (n == 2 * sizeof(uuid->bytes) && !*p)
+		return 0;
+	return err_set(err, EX_UNAVAILABLE, "device '%s' has no UUID", id);
+}
+
+static int restore(void *driver, pid_t pid, const struct freeze_move *moves, int n,
+		   struct err *err)
+{
+	struct cuda_driver *d = driver;
+	struct cu_gpu_pair *pairs = n > 0 ? xcalloc((size_t)n, sizeof(*pairs)) : NULL;
+	struct cu_restore_args args = { .pairs = pairs, .n_pairs = (unsigned)n };
+	int rc = 0;
+
+	for (int i = 0; i < n && rc == 0; i++)
+		rc = parse_uuid(moves[i].from, &pairs[i].from, err) ||
+		     parse_uuid(moves[i].to, &pairs[i].to, err) ? -1 : 0;
+	if (rc == 0)
+		rc = check(d, pid, "restore the GPU memory of", d->restore((int)pid, &args), err);
+	free(pairs);
+	return rc;
+}
+
+static int unlock(void *driver, pid_t pid, struct err *err)
+{
+	struct cuda_driver *d = driver;
+	uint64_t args[8] = { 0 };
+
+	return check(d, pid, "unlock", d->unlock((int)pid, args), err);
+}
+
+const struct device_freezer freezer_nvidia = {
+	.open = open_driver, .find = find, .lock = lock, .save = save, .restore = restore,
+	.unlock = unlock, .work = nvidia_work, .host_bytes = gpu_available_memory,
+};

@@ -1,0 +1,118 @@
+#!/bin/sh
+# gpu_freeze.t - pollux devices --self-test, against stand-ins for NVML and for CUDA's driver
+# (tests/gpu/standin.h, tests/gpu/cuda_freeze.c). The frozen program is pollux's own and a process
+# of its own; the GPUs are not real: this was never run on one.
+# shellcheck disable=SC2317  # cleanup is called by the trap
+. "$(dirname "$0")/tap.sh"
+[ -n "${GPU_STANDIN-}" ] ||
+	skip_all 'GPU_STANDIN does not say where the stand-ins are: make check'
+unset POLLUX_SLOTS POLLUX_SLICE POLLUX_POLICY
+A=GPU-aaaaaaaa-0000-0000-0000-000000000001 B=GPU-bbbbbbbb-0000-0000-0000-000000000002
+mkdir cards lib old empty
+ln -s "$GPU_STANDIN/cuda_freeze.so" lib/libcuda.so.1
+ln -s "$GPU_STANDIN/cuda_freeze_old.so" old/libcuda.so.1
+
+# --- without a GPU ---
+
+status 'without a GPU there is nothing to test' 69 "$POLLUX" devices --self-test
+is 'in one line' "pollux: there is no GPU to test: POLLUX_NVML is 'none'" "$err"
+is 'and nothing else' '' "$out"
+status 'one thing at a time' 64 "$POLLUX" devices --self-test --ignore 1
+
+POLLUX_NVML=$GPU_STANDIN/nvml_new.so NVML_STANDIN=$TMP/answers POLLUX_GPU_ROOT=$TMP/root COLUMNS=80
+CUDA_STANDIN_DIR=$TMP/cards LD_LIBRARY_PATH=$TMP/lib
+export POLLUX_NVML NVML_STANDIN POLLUX_GPU_ROOT COLUMNS CUDA_STANDIN_DIR LD_LIBRARY_PATH
+mkdir -p root/proc
+printf 'MemAvailable: 8000000 kB\n' >root/proc/meminfo
+
+gpu() { # gpu UUID: with 56 MiB free, so that the test takes 14
+	printf 'gpu %s NVIDIA RTX A6000\nmemory 64 56\nrates 0\npersistence 1\n' "$1"
+}
+answers() { cat >answers.new && mv answers.new answers; }
+driver() { printf 'driver %s\n' "$1"; }
+stored() # stored DRIVER
+{
+	store "SELECT substr(device, 5, 5), passed, bytes >> 20, freeze_s > 0, thaw_s > 0, reason
+		FROM freeze_tests WHERE driver = '$1' ORDER BY device"
+}
+left_over() { # processes that the stand-in was loaded into
+	env -u CUDA_STANDIN_DIR grep -Elzs "^CUDA_STANDIN_DIR=$TMP/cards" /proc/[0-9]*/environ |
+		grep -v "^/proc/$$/" | while read -r file; do
+		tr '\0' ' ' <"${file%/environ}/cmdline" 2>/dev/null | grep -- --self-test
+	done
+}
+nothing_left() { [ -z "$(left_over)" ]; }
+
+# --- it passes ---
+
+{ driver 580.95.05; gpu $A; gpu $B; } | answers
+status 'two GPUs pass' 0 "$POLLUX" devices --self-test
+like 'the first' \
+	'^gpu:0: passed: 14 MiB to the host.s memory in [0-9.]+[num]?s \([0-9.]+ GB/s\), back in ' \
+	"$out"
+like 'and the second' '^gpu:1: passed: 14 MiB' "$out"
+is 'both are in the store, with the driver' 'GPU-a|1|14|1|1|
+GPU-b|1|14|1|1|' "$(stored 580.95.05)"
+run "$POLLUX" devices --self-test --json
+is 'the document' 'devices driver_version' "$(printf '%s' "$out" | json 'print join " ", sort keys %$d')"
+is 'one of its devices' 'bytes freeze_bytes_per_s id kind lock_s name passed reason released_bytes restore_s save_s start_s thaw_bytes_per_s unlock_s' \
+	"$(printf '%s' "$out" | json 'print join " ", sort keys %{$d->{devices}[0]}')"
+is 'bytes that became free' 14680064 \
+	"$(printf '%s' "$out" | json 'print $d->{devices}[1]{released_bytes}')"
+ok 'no process is left' wait_for 10 nothing_left
+
+# --- it does not pass ---
+
+# fails DRIVER FAULT STATUS PATTERN: one GPU, with a driver of this version and this fault
+fails() {
+	rm -f cards/*
+	{ driver "$1"; gpu $A; } | answers
+	[ -z "$2" ] || echo "$2" >cards/fail
+	status "a driver with '$2'" 1 "$POLLUX" devices --self-test
+	like 'one line says why' "^gpu:0: not passed: $3" "$out"
+	is 'and one how many' 'pollux: 1 of 1 GPUs did not pass' "$err"
+	like 'the store has it as failed' "^GPU-a\|0\|0\|\|\|$3" "$(stored "$1")"
+}
+fails 1 'lock 801' 'cannot lock process [0-9]+: the driver does not support it, for this GPU or for'
+fails 2 'lock 600' 'cannot lock process [0-9]+: its work on the GPU did not end in time; it runs on'
+fails 3 'checkpoint 800' 'cannot save the GPU memory of process [0-9]+: not permitted; persistence'
+fails 4 'checkpoint 2' 'cannot save the GPU memory of process [0-9]+: out of memory \(CUDA error 2'
+fails 5 'checkpoint failed' 'cannot save the GPU memory of process [0-9]+: the operating system'
+fails 6 'checkpoint after' 'cannot save the GPU memory of process [0-9]+: a stand-in.s error \(CUDA'
+fails 7 'checkpoint wrong' 'the test.s program came to a wrong result'
+fails 8 'restore 304' 'cannot restore the GPU memory of process [0-9]+: the operating system refused'
+fails 9 'restore wrong' 'the test.s program came to a wrong result'
+fails 10 'unlock 401' 'cannot unlock process [0-9]+: it is in another state than the driver said'
+fails 11 'lock kill' 'cannot lock process [0-9]+: it has ended|the test.s program has died'
+fails 12 'state 999' 'cannot ask for the state of process [0-9]+: a stand-in.s error \(CUDA error 999'
+export CUDA_STANDIN_MIB=10
+fails 13 '' 'cannot allocate GPU memory: out of memory'
+unset CUDA_STANDIN_MIB
+export LD_LIBRARY_PATH="$TMP/old" CUDA_STANDIN_VERSION=12040
+fails 14 '' 'the NVIDIA driver cannot move a process.s memory to the host.s: it is for CUDA 12.4, and'
+unset CUDA_STANDIN_VERSION
+export LD_LIBRARY_PATH="$TMP/lib"
+ok 'no process is left of all these' wait_for 10 nothing_left
+# shellcheck disable=SC2012  # numbers
+is 'nor is any frozen' '' "$(ls cards | grep host)"
+
+# --- a test that cannot be made changes nothing ---
+
+rm -f cards/*
+{ driver 580.95.05; gpu $A; } | answers
+printf 'MemAvailable: 200000 kB\n' >root/proc/meminfo
+status 'no room in the host' 75 "$POLLUX" devices --self-test
+like 'says so' '^gpu:0: not passed: 0.3 GiB of the host.s memory are needed, and 0.2 GiB are free$' \
+	"$out"
+is 'and how many' 'pollux: 1 of 1 GPUs could not be tested now' "$err"
+printf 'MemAvailable: 8000000 kB\n' >root/proc/meminfo
+id=$("$POLLUX" submit -q -- sleep 1000)
+"$POLLUX" schedule
+wait_for 20 sh -c "\"$POLLUX\" status --all | grep -q running"
+status 'a GPU that a job has' 75 "$POLLUX" devices --self-test
+like 'says whose it is' "^gpu:0: not passed: device '.*' is held by job $id;" "$out"
+"$POLLUX" cancel "$id"
+"$POLLUX" wait --timeout 30 "$id" || :
+is 'what passed before is still known' 'GPU-a|1|14|1|1|
+GPU-b|1|14|1|1|' "$(stored 580.95.05)"
+finish

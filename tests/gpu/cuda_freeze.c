@@ -1,0 +1,614 @@
+/* cuda_freeze.c - a stand-in for CUDA's driver library, libcuda.so.1, as far as freezes go: where
+ * there is no GPU, two processes may see here what cuCheckpointProcess* would do to one of them. It
+ * was never compared with a real driver. What it does is what NVIDIA's documentation says of these
+ * functions, and what users reported: calls wait while a process is locked; a process that is saved
+ * has nothing on the card and is not listed by NVML; a restore without room fails, and then for
+ * ever; each function refuses every state but its own.
+ *
+ * CUDA_STANDIN_DIR names a directory, the machine's GPUs: PID is the state of a process that has a
+ * context, PID.card what it has on the card, PID.host what was saved. tests/gpu/standin.h reads
+ * the same files for NVML. CUDA_STANDIN_MIB is the memory of a card (141,000). The file "fail"
+ * there has lines FUNCTION CODE [SKIP]: after SKIP calls of it, FUNCTION (state, lock, checkpoint,
+ * restore, unlock) answers CODE and does nothing. CODE may be "hang" (the call never returns),
+ * "kill" (the other process dies of the call), "failed" (that process becomes FAILED), "after" (the
+ * call does its work, then answers 999), or "wrong" (a byte of what is moved is changed).
+ * cuda_freeze_old.c is a driver without these functions. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define EXPORT __attribute__((visibility("default")))
+/* Each function is declared by the line before it, as nobody's header does. */
+#define DEFINE(name, ...) EXPORT int name(__VA_ARGS__); int name(__VA_ARGS__)
+
+enum { OK, INVALID = 1, NO_MEMORY = 2, UNINITIALIZED = 3, NO_DEVICE = 100, NO_CONTEXT = 201,
+       OPERATING_SYSTEM = 304, ILLEGAL_STATE = 401, NOT_FOUND = 500, NOT_READY = 600,
+       NOT_SUPPORTED = 801 };
+enum { RUNNING, LOCKED, CHECKPOINTED, FAILED };
+
+/* Device memory is addressed from here on; nothing is there for the host. */
+#define BASE ((uint64_t)1 << 44)
+
+struct process {
+	int state;
+	int stuck;			/* a restore failed for want of memory */
+	char uuid[64];			/* of its GPU */
+};
+
+static struct {
+	int initialized, context;
+	int file;			/* of the state; held locked during each call of ours */
+	int card;
+	uint64_t used;
+} me;
+
+/* --- files --- */
+
+static const char *directory(void)
+{
+	return getenv("CUDA_STANDIN_DIR");
+}
+
+static const char *path(char buffer[4096], int pid, const char *suffix)
+{
+	snprintf(buffer, 4096, "%s/%d%s", directory() ? directory() : "/nowhere", pid, suffix);
+	return buffer;
+}
+
+static int open_state(int pid)
+{
+	char buffer[4096];
+
+	return open(path(buffer, pid, ""), O_RDWR | O_CLOEXEC);
+}
+
+static int set_lock(int file, short type)
+{
+	struct flock whole = { .l_type = type, .l_whence = SEEK_SET };
+
+	return fcntl(file, F_OFD_SETLK, &whole);
+}
+
+static void pause_ms(long ms)
+{
+	nanosleep(&(struct timespec){ ms / 1000, ms % 1000 * 1000000 }, NULL);
+}
+
+static int64_t on_card(const char *uuid)
+{
+	DIR *dir = opendir(directory() ? directory() : "/nowhere");
+	const struct dirent *entry;
+	int64_t sum = 0;
+
+	while (dir && (entry = readdir(dir))) {
+		int file, pid = (int)strtol(entry->d_name, NULL, 10);
+		char buffer[4096];
+		struct process p;
+		struct stat info;
+
+		if (!strstr(entry->d_name, ".card") || kill(pid, 0) != 0)
+			continue;
+		file = open_state(pid);
+		if (file >= 0 && pread(file, &p, sizeof(p), 0) == (ssize_t)sizeof(p) &&
+		    !strcmp(p.uuid, uuid) && stat(path(buffer, pid, ".card"), &info) == 0)
+			sum += info.st_size;
+		if (file >= 0)
+			close(file);
+	}
+	if (dir)
+		closedir(dir);
+	return sum;
+}
+
+static int has_room(const char *uuid, int64_t bytes)
+{
+	const char *text = getenv("CUDA_STANDIN_MIB");
+	int64_t mib = text ? strtol(text, NULL, 10) : 141000;
+
+	return on_card(uuid) + bytes <= mib << 20;
+}
+
+/* --- a program's calls --- */
+
+/* Calls that change anything wait while the process is locked. */
+static void begin(void)
+{
+	struct process p;
+
+	for (;;) {
+		if (set_lock(me.file, F_WRLCK) == 0) {
+			if (pread(me.file, &p, sizeof(p), 0) == (ssize_t)sizeof(p) &&
+			    p.state == RUNNING)
+				return;
+			set_lock(me.file, F_UNLCK);
+		}
+		pause_ms(1);
+	}
+}
+
+static int end(int code)
+{
+	set_lock(me.file, F_UNLCK);
+	return code;
+}
+
+DEFINE(cuInit, unsigned flags)
+{
+	if (flags || !directory())
+		return flags ? INVALID : NO_DEVICE;
+	me.initialized = 1;
+	return OK;
+}
+
+DEFINE(cuDriverGetVersion, int *version)
+{
+	*version = getenv("CUDA_STANDIN_VERSION") ? atoi(getenv("CUDA_STANDIN_VERSION")) : 13000;
+	return OK;
+}
+
+DEFINE(cuGetErrorString, int code, const char **text)
+{
+	*text = code == NO_MEMORY ? "out of memory" : "a stand-in's error";
+	return OK;
+}
+
+DEFINE(cuDeviceGet, int *device, int ordinal)
+{
+	const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+
+	*device = 0;
+	if (!me.initialized)
+		return UNINITIALIZED;
+	return ordinal == 0 && visible && !strncmp(visible, "GPU-", 4) ? OK : NO_DEVICE;
+}
+
+static void forget(void)
+{
+	char buffer[4096];
+
+	unlink(path(buffer, getpid(), ".card"));
+	unlink(path(buffer, getpid(), ""));
+}
+
+DEFINE(cuDevicePrimaryCtxRetain, void **context, int device)
+{
+	struct process p = { .state = RUNNING };
+	char buffer[4096];
+
+	if (!me.initialized || device != 0)
+		return me.initialized ? INVALID : UNINITIALIZED;
+	snprintf(p.uuid, sizeof(p.uuid), "%.*s", (int)strcspn(getenv("CUDA_VISIBLE_DEVICES"), ","),
+		 getenv("CUDA_VISIBLE_DEVICES"));
+	me.card = open(path(buffer, getpid(), ".card"), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC,
+		       0600);
+	me.file = open(path(buffer, getpid(), ""), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (me.card < 0 || me.file < 0 || pwrite(me.file, &p, sizeof(p), 0) != (ssize_t)sizeof(p))
+		return OPERATING_SYSTEM;
+	atexit(forget);
+	*context = &me;
+	return OK;
+}
+
+DEFINE(cuCtxSetCurrent, void *context)
+{
+	me.context = context == &me;
+	return me.context ? OK : INVALID;
+}
+
+DEFINE(cuMemAlloc_v2, uint64_t *at, size_t bytes)
+{
+	struct process p;
+
+	if (!me.context)
+		return NO_CONTEXT;
+	begin();
+	if (pread(me.file, &p, sizeof(p), 0) != (ssize_t)sizeof(p) ||
+	    !has_room(p.uuid, (int64_t)bytes))
+		return end(NO_MEMORY);
+	*at = BASE + me.used;
+	me.used += bytes;
+	return end(ftruncate(me.card, (off_t)me.used) ? NO_MEMORY : OK);
+}
+
+/* The card's file is opened by its name each time: after a restore it is another one. */
+static int open_card(void)
+{
+	char buffer[4096];
+
+	return open(path(buffer, getpid(), ".card"), O_RDWR | O_CLOEXEC);
+}
+
+static int is_there(uint64_t at, size_t bytes)
+{
+	return me.context && at >= BASE && at - BASE + bytes <= me.used;
+}
+
+DEFINE(cuMemcpyHtoD_v2, uint64_t to, const void *from, size_t bytes)
+{
+	int card, rc = INVALID;
+
+	if (!is_there(to, bytes))
+		return INVALID;
+	begin();
+	card = open_card();
+	if (card >= 0 && pwrite(card, from, bytes, (off_t)(to - BASE)) == (ssize_t)bytes)
+		rc = OK;
+	if (card >= 0)
+		close(card);
+	return end(rc);
+}
+
+DEFINE(cuMemcpyDtoH_v2, void *to, uint64_t from, size_t bytes)
+{
+	int card, rc = INVALID;
+
+	if (!is_there(from, bytes))
+		return INVALID;
+	begin();
+	card = open_card();
+	if (card >= 0 && pread(card, to, bytes, (off_t)(from - BASE)) == (ssize_t)bytes)
+		rc = OK;
+	if (card >= 0)
+		close(card);
+	return end(rc);
+}
+
+DEFINE(cuModuleLoadData, void **module, const char *text)
+{
+	*module = &me;
+	return strstr(text, ".entry pollux_mix(") ? OK : INVALID;
+}
+
+DEFINE(cuModuleGetFunction, void **function, void *module, const char *name)
+{
+	*function = module;
+	return strcmp(name, "pollux_mix") ? NOT_FOUND : OK;
+}
+
+/* The one kernel there is: work_nvidia.c says what it computes. */
+static int mix(uint64_t words, uint32_t count, uint32_t rounds)
+{
+	enum { WORDS = 1 << 16 };
+	static uint32_t chunk[WORDS];
+	int card = open_card();
+	int rc = card < 0 ? INVALID : OK;
+
+	for (size_t first = 0; first < count && rc == OK; first += WORDS) {
+		size_t n = count - first < WORDS ? count - first : WORDS;
+		off_t at = (off_t)(words - BASE + 4 * first);
+
+		if (pread(card, chunk, 4 * n, at) != (ssize_t)(4 * n))
+			rc = INVALID;
+		for (size_t i = 0; i < n; i++)
+			for (uint32_t r = 0; r < rounds; r++)
+				chunk[i] = chunk[i] * 1664525u + 1013904223u;
+		if (rc == OK && pwrite(card, chunk, 4 * n, at) != (ssize_t)(4 * n))
+			rc = INVALID;
+	}
+	if (card >= 0)
+		close(card);
+	return rc;
+}
+
+DEFINE(cuLaunchKernel, void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+       unsigned by, unsigned bz, unsigned shared_bytes, void *stream, void **arguments,
+       void **extra)
+{
+	uint64_t words;
+	uint32_t count, rounds;
+
+	memcpy(&words, arguments[0], sizeof(words));
+	memcpy(&count, arguments[1], sizeof(count));
+	memcpy(&rounds, arguments[2], sizeof(rounds));
+	if (function != &me || gy != 1 || gz != 1 || by != 1 || bz != 1 || bx > 1024 ||
+	    (uint64_t)gx * bx < count || shared_bytes || stream || extra ||
+	    !is_there(words, (size_t)count * 4))
+		return INVALID;
+	begin();
+	return end(mix(words, count, rounds));
+}
+
+DEFINE(cuCtxSynchronize, void)
+{
+	if (!me.context)
+		return NO_CONTEXT;
+	begin();
+	return end(OK);
+}
+
+#ifndef CUDA_FREEZE_OLD
+/* --- what a test lets fail --- */
+
+struct fault {
+	char code[16];			/* "": none */
+};
+
+static struct fault fault_of(const char *function)
+{
+	char buffer[4096], line[128], name[32], count_name[4096];
+	struct fault f = { "" };
+	int skip, calls = 0;
+	FILE *file;
+
+	snprintf(buffer, sizeof(buffer), "%s/fail", directory() ? directory() : "/nowhere");
+	file = fopen(buffer, "re");
+	while (file && fgets(line, sizeof(line), file)) {
+		skip = 0;
+		f.code[0] = '\0';
+		if (sscanf(line, "%31s %15s %d", name, f.code, &skip) >= 2 &&
+		    !strcmp(name, function))
+			break;
+		f.code[0] = '\0';
+		skip = 0;
+	}
+	if (!f.code[0]) {
+		if (file)
+			fclose(file);
+		return f;
+	}
+	fclose(file);
+	snprintf(count_name, sizeof(count_name), "%.4000s/calls-%s", directory(), function);
+	file = fopen(count_name, "re");
+	if (file) {
+		if (fscanf(file, "%d", &calls) != 1)
+			calls = 0;
+		fclose(file);
+	}
+	file = fopen(count_name, "we");
+	if (file) {
+		fprintf(file, "%d\n", calls + 1);
+		fclose(file);
+	}
+	if (calls < skip)
+		f.code[0] = '\0';
+	return f;
+}
+
+static int fault_is(const struct fault *f, const char *code)
+{
+	return !strcmp(f->code, code);
+}
+
+/* --- freezes --- */
+
+/* Opens the process's state. INVALID: no process that uses CUDA, or a dead one. */
+static int other(int pid, int *file, struct process *p)
+{
+	if (!me.initialized)
+		return UNINITIALIZED;
+	*file = open_state(pid);
+	if (*file < 0 || kill(pid, 0) != 0) {
+		if (*file >= 0)
+			close(*file);
+		return INVALID;
+	}
+	if (pread(*file, p, sizeof(*p), 0) == (ssize_t)sizeof(*p))
+		return OK;
+	close(*file);
+	return INVALID;
+}
+
+static int write_state(int file, struct process *p, int state)
+{
+	p->state = state;
+	return pwrite(file, p, sizeof(*p), 0) == (ssize_t)sizeof(*p) ? OK : OPERATING_SYSTEM;
+}
+
+/* What a fault does before the call does anything. -1: go on. */
+static int break_call(const struct fault *f, int pid, int file, struct process *p)
+{
+	if (fault_is(f, "hang"))
+		for (;;)
+			pause();
+	if (fault_is(f, "kill")) {
+		kill(pid, SIGSEGV);
+		pause_ms(200);
+		return OPERATING_SYSTEM;
+	}
+	if (fault_is(f, "failed")) {
+		write_state(file, p, FAILED);
+		return OPERATING_SYSTEM;
+	}
+	return f->code[0] >= '0' && f->code[0] <= '9' ? atoi(f->code) : -1;
+}
+
+static int finish(int file, const struct fault *f, int code)
+{
+	close(file);
+	return code == OK && fault_is(f, "after") ? 999 : code;
+}
+
+static int is_stopped(int pid)
+{
+	char buffer[64], line[512], *at;
+	FILE *file;
+
+	snprintf(buffer, sizeof(buffer), "/proc/%d/stat", pid);
+	file = fopen(buffer, "re");
+	if (!file || !fgets(line, sizeof(line), file))
+		line[0] = '\0';
+	if (file)
+		fclose(file);
+	at = strrchr(line, ')');
+	return at && at[1] == ' ' && at[2] == 'T';
+}
+
+/* Threads of the process take part in every call: a stopped process answers none. */
+static void wait_for_it(int pid)
+{
+	while (is_stopped(pid))
+		pause_ms(5);
+}
+
+DEFINE(cuCheckpointProcessGetState, int pid, int *state)
+{
+	struct fault f = fault_of("state");
+	struct process p;
+	int file, code = other(pid, &file, &p);
+
+	if (code != OK)
+		return code;
+	code = break_call(&f, pid, file, &p);
+	if (code < 0) {
+		*state = p.state;
+		code = OK;
+	}
+	return finish(file, &f, code);
+}
+
+struct lock_args { unsigned timeout_ms, reserved0; uint64_t reserved1[7]; };
+
+DEFINE(cuCheckpointProcessLock, int pid, struct lock_args *args)
+{
+	struct fault f = fault_of("lock");
+	unsigned limit_ms = args ? args->timeout_ms : 0, waited_ms = 0;
+	struct process p;
+	int file, code = other(pid, &file, &p);
+
+	if (code != OK)
+		return code;
+	if (args && args->reserved0)
+		return finish(file, &f, INVALID);
+	code = break_call(&f, pid, file, &p);
+	if (code >= 0)
+		return finish(file, &f, code);
+	if (p.state != RUNNING)
+		return finish(file, &f, ILLEGAL_STATE);
+	/* A call of the process goes on, or the process is stopped. */
+	while (is_stopped(pid) || set_lock(file, F_WRLCK) != 0) {
+		if (limit_ms && waited_ms++ >= limit_ms)
+			return finish(file, &f, NOT_READY);
+		pause_ms(1);
+	}
+	code = write_state(file, &p, LOCKED);
+	set_lock(file, F_UNLCK);
+	return finish(file, &f, code);
+}
+
+static void spoil(const char *name)
+{
+	int file = open(name, O_RDWR | O_CLOEXEC);
+	unsigned char byte;
+
+	if (file >= 0 && pread(file, &byte, 1, 12345) == 1) {
+		byte ^= 1;
+		if (pwrite(file, &byte, 1, 12345) != 1)
+			byte = 0;
+	}
+	if (file >= 0)
+		close(file);
+}
+
+DEFINE(cuCheckpointProcessCheckpoint, int pid, void *args)
+{
+	struct fault f = fault_of("checkpoint");
+	char from[4096], to[4096];
+	struct process p;
+	int file, code = other(pid, &file, &p);
+
+	(void)args;
+	if (code != OK)
+		return code;
+	code = break_call(&f, pid, file, &p);
+	if (code >= 0)
+		return finish(file, &f, code);
+	if (p.state != LOCKED)
+		return finish(file, &f, ILLEGAL_STATE);
+	wait_for_it(pid);
+	if (fault_is(&f, "wrong"))
+		spoil(path(from, pid, ".card"));
+	if (rename(path(from, pid, ".card"), path(to, pid, ".host")))
+		return finish(file, &f, OPERATING_SYSTEM);
+	return finish(file, &f, write_state(file, &p, CHECKPOINTED));
+}
+
+struct pair { unsigned char from[16], to[16]; };
+struct restore_args {
+	struct pair *pairs;
+	unsigned n_pairs;
+	char reserved[52 - sizeof(struct pair *)];
+	uint64_t reserved1;
+};
+
+static void write_uuid(const unsigned char *bytes, char *text)
+{
+	int n = sprintf(text, "GPU-");
+
+	for (int i = 0; i < 16; i++)
+		n += sprintf(text + n, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
+			     bytes[i]);
+}
+
+/* Every GPU of the process has to be among the pairs. */
+static int move(struct process *p, const struct restore_args *args)
+{
+	char from[64], to[64];
+
+	for (unsigned i = 0; i < args->n_pairs; i++) {
+		write_uuid(args->pairs[i].from, from);
+		write_uuid(args->pairs[i].to, to);
+		if (strcmp(from, p->uuid) != 0)
+			continue;
+		strcpy(p->uuid, to);
+		return OK;
+	}
+	return INVALID;
+}
+
+DEFINE(cuCheckpointProcessRestore, int pid, struct restore_args *args)
+{
+	struct fault f = fault_of("restore");
+	char from[4096], to[4096];
+	struct process p;
+	struct stat info;
+	int file, code = other(pid, &file, &p);
+
+	if (code != OK)
+		return code;
+	code = break_call(&f, pid, file, &p);
+	if (code >= 0)
+		return finish(file, &f, code);
+	if (p.state != CHECKPOINTED)
+		return finish(file, &f, ILLEGAL_STATE);
+	if (p.stuck)
+		return finish(file, &f, OPERATING_SYSTEM);
+	if (args && args->n_pairs && move(&p, args) != OK)
+		return finish(file, &f, INVALID);
+	wait_for_it(pid);
+	if (stat(path(from, pid, ".host"), &info) || !has_room(p.uuid, info.st_size)) {
+		p.stuck = 1;
+		write_state(file, &p, CHECKPOINTED);
+		return finish(file, &f, NO_MEMORY);
+	}
+	if (fault_is(&f, "wrong"))
+		spoil(from);
+	if (rename(from, path(to, pid, ".card")))
+		return finish(file, &f, OPERATING_SYSTEM);
+	return finish(file, &f, write_state(file, &p, LOCKED));
+}
+
+DEFINE(cuCheckpointProcessUnlock, int pid, void *args)
+{
+	struct fault f = fault_of("unlock");
+	struct process p;
+	int file, code = other(pid, &file, &p);
+
+	(void)args;
+	if (code != OK)
+		return code;
+	code = break_call(&f, pid, file, &p);
+	if (code >= 0)
+		return finish(file, &f, code);
+	if (p.state != LOCKED)
+		return finish(file, &f, ILLEGAL_STATE);
+	return finish(file, &f, write_state(file, &p, RUNNING));
+}
+#endif

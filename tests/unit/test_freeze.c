@@ -1,0 +1,334 @@
+/* test_freeze.c - the steps of freezes with a driver that is a table here: every order of calls,
+ * every call that fails, every state in which a supervisor may die. */
+#include "pollux/freeze.h"
+#include "tap.h"
+
+#define PIDS 2
+
+/* A driver of PIDS processes, as the documentation has it: each call refuses all states but its
+ * own. The call of number `bad` fails, before or after its work. */
+static struct {
+	enum freeze_found states[PIDS];
+	int calls, bad;
+	bool works_first, fails_for_good;
+	char log[512];
+} fake;
+
+/* What was recorded, and how many more records succeed. */
+static struct {
+	char log[512];
+	int left;
+} book;
+
+static void note(char *log, const char *text)
+{
+	size_t n = strlen(log);
+
+	snprintf(log + n, 512 - n, "%s%s", n ? " " : "", text);
+}
+
+static int do_call(int pid, const char *name, enum freeze_found from, enum freeze_found to,
+		   struct err *err)
+{
+	enum freeze_found *state = &fake.states[pid - 1];
+	bool bad = ++fake.calls == fake.bad;
+	char text[32];
+
+	snprintf(text, sizeof(text), "%s%d", name, pid);
+	note(fake.log, text);
+	if (*state == FOUND_GONE || *state != from)
+		return err_set(err, EX_OSERR, "illegal state for %s", text);
+	if (!bad || fake.works_first)
+		*state = to;
+	if (bad && fake.fails_for_good)
+		*state = FOUND_FAILED;
+	return bad ? err_set(err, EX_TEMPFAIL, "%s does not work", text) : 0;
+}
+
+static int find(void *driver, pid_t pid, enum freeze_found *found, struct err *err)
+{
+	(void)driver;
+	(void)err;
+	*found = fake.states[pid - 1];
+	return 0;
+}
+
+static int lock(void *driver, pid_t pid, double limit_s, struct err *err)
+{
+	(void)driver;
+	return limit_s > 0 ? do_call(pid, "lock", FOUND_RUNNING, FOUND_LOCKED, err) : -1;
+}
+
+static int save(void *driver, pid_t pid, struct err *err)
+{
+	(void)driver;
+	return do_call(pid, "save", FOUND_LOCKED, FOUND_SAVED, err);
+}
+
+static int restore(void *driver, pid_t pid, const struct freeze_move *moves, int n,
+		   struct err *err)
+{
+	(void)driver;
+	if (n)
+		note(fake.log, moves[0].to);
+	return do_call(pid, "restore", FOUND_SAVED, FOUND_LOCKED, err);
+}
+
+static int unlock(void *driver, pid_t pid, struct err *err)
+{
+	(void)driver;
+	return do_call(pid, "unlock", FOUND_LOCKED, FOUND_RUNNING, err);
+}
+
+static const struct device_freezer freezer = {
+	.find = find, .lock = lock, .save = save, .restore = restore, .unlock = unlock,
+};
+
+static int write_down(enum freeze_state state, void *arg, struct err *err)
+{
+	(void)arg;
+	if (book.left-- <= 0)
+		return err_set(err, EX_IOERR, "no more records");
+	note(book.log, state == FREEZE_NONE ? "none" : freeze_state_name(state));
+	return 0;
+}
+
+static struct freezing begin(enum freeze_found a, enum freeze_found b, enum freeze_state state)
+{
+	static const pid_t pids[PIDS] = { 1, 2 };
+
+	memset(&fake, 0, sizeof(fake));
+	fake.states[0] = a;
+	fake.states[1] = b;
+	memset(&book, 0, sizeof(book));
+	book.left = 100;
+	return (struct freezing){ .freezer = &freezer, .pids = pids, .n = PIDS, .state = state,
+				  .record = write_down };
+}
+
+static bool all_are(enum freeze_found found)
+{
+	return fake.states[0] == found && fake.states[1] == found;
+}
+
+/* --- what goes well --- */
+
+static void test_there_and_back(void)
+{
+	struct freezing f = begin(FOUND_RUNNING, FOUND_RUNNING, FREEZE_NONE);
+	struct freeze_move move = { "gpu:a", "gpu:b" };
+	struct err err = { 0 };
+
+	ok(freeze_run(&f, FREEZE_WISHED, &err) == 0 && all_are(FOUND_SAVED), "all are saved");
+	is_str(fake.log, "lock1 lock2 save1 save2", "all are locked before any is saved");
+	is_str(book.log, "locking saving frozen", "each state is recorded before it is entered");
+	fake.log[0] = book.log[0] = '\0';
+	ok(freeze_run(&f, THAW_WISHED, &err) == 0 && all_are(FOUND_RUNNING), "all run again");
+	is_str(fake.log, "restore1 restore2 unlock1 unlock2", "all are back before any goes on");
+	is_str(book.log, "restoring unlocking none", "recorded before it is entered, too");
+	ok(f.state == FREEZE_NONE, "and the end is told");
+
+	f = begin(FOUND_SAVED, FOUND_GONE, FREEZE_FROZEN);
+	f.moves = &move;
+	f.n_moves = 1;
+	ok(freeze_run(&f, THAW_WISHED, &err) == 0, "a process that ended is left out");
+	is_str(fake.log, "gpu:b restore1 unlock1", "the other comes back on another device");
+
+	f = begin(FOUND_RUNNING, FOUND_LOCKED, FREEZE_NONE);
+	ok(freeze_run(&f, FREEZE_WISHED, &err) == 0, "one that is locked already");
+	is_str(fake.log, "lock1 save1 save2", "is not locked twice");
+}
+
+/* --- what fails --- */
+
+/* Any of the four calls of a freeze may fail: before its work, after it, or for good. */
+static void test_failing_calls(void)
+{
+	for (int bad = 1; bad <= 4; bad++) {
+		struct freezing f = begin(FOUND_RUNNING, FOUND_RUNNING, FREEZE_NONE);
+		struct err err = { 0 };
+		char name[64];
+
+		fake.bad = bad;
+		snprintf(name, sizeof(name), "call %d of a freeze fails: undone", bad);
+		ok(freeze_run(&f, FREEZE_WISHED, &err) == -1 && all_are(FOUND_RUNNING) &&
+		   f.state == FREEZE_NONE, name);
+		ok(strstr(err.text, "does not work") && err.exit_status == EX_TEMPFAIL,
+		   "with the call's own error");
+
+		f = begin(FOUND_RUNNING, FOUND_RUNNING, FREEZE_NONE);
+		fake.bad = bad;
+		fake.works_first = true;
+		ok(freeze_run(&f, FREEZE_WISHED, &err) == -1 && all_are(FOUND_RUNNING) &&
+		   f.state == FREEZE_NONE, "also if it had done its work");
+
+		f = begin(FOUND_RUNNING, FOUND_RUNNING, FREEZE_NONE);
+		fake.bad = bad;
+		fake.fails_for_good = true;
+		ok(freeze_run(&f, FREEZE_WISHED, &err) == -1 && f.state == FREEZE_LOST,
+		   "a process that the driver gave up is lost");
+	}
+}
+
+static void test_failing_thaw(void)
+{
+	for (int bad = 1; bad <= 4; bad++) {
+		struct freezing f = begin(FOUND_SAVED, FOUND_SAVED, FREEZE_FROZEN);
+		struct err err = { 0 };
+
+		fake.bad = bad;
+		ok(freeze_run(&f, THAW_WISHED, &err) == -1 && f.state == FREEZE_LOST,
+		   "a thaw that fails leaves a run that has to be ended");
+	}
+}
+
+/* The caller dies before record number `last` + 1: no call of a state that was not recorded. */
+static void test_records(void)
+{
+	static const char *const calls[] = { "", "lock1 lock2", "lock1 lock2 save1 save2" };
+
+	for (int last = 0; last < 3; last++) {
+		struct freezing f = begin(FOUND_RUNNING, FOUND_RUNNING, FREEZE_NONE);
+		struct err err = { 0 };
+
+		book.left = last;
+		ok(freeze_run(&f, FREEZE_WISHED, &err) == -1, "a record that fails ends a freeze");
+		is_str(fake.log, calls[last], "before the calls of that state");
+	}
+}
+
+/* --- mending --- */
+
+static const char *mended_name(enum freeze_mended m)
+{
+	static const char *const names[] = {
+		[MENDED_NOTHING] = "nothing", [MENDED_KEPT] = "kept", [MENDED_THAWED] = "thawed",
+		[MENDED_BY_OTHERS] = "by others", [MENDED_NOT_OURS] = "not ours",
+		[MENDED_WAIT] = "wait", [MENDED_LOST] = "lost",
+	};
+
+	return names[m];
+}
+
+/* The whole table, written down a second time. Columns: found running, locked, saved, failed,
+ * gone. */
+static void test_mending_table(void)
+{
+	static const char *const want[N_FREEZE_STATES][5] = {
+		{ "nothing", "not ours", "not ours", "lost", "nothing" },	/* none */
+		{ "nothing", "thawed", "kept", "lost", "nothing" },		/* locking */
+		{ "nothing", "thawed", "kept", "lost", "nothing" },		/* saving */
+		{ "by others", "thawed", "kept", "lost", "nothing" },		/* frozen */
+		{ "nothing", "thawed", "thawed", "lost", "nothing" },		/* restoring */
+		{ "nothing", "thawed", "thawed", "lost", "nothing" },		/* unlocking */
+		{ "by others", "lost", "lost", "lost", "nothing" },		/* lost */
+	};
+	static const enum freeze_found founds[5] = {
+		FOUND_RUNNING, FOUND_LOCKED, FOUND_SAVED, FOUND_FAILED, FOUND_GONE,
+	};
+
+	for (int s = 0; s < N_FREEZE_STATES; s++)
+		for (int i = 0; i < 5; i++) {
+			char name[64];
+
+			snprintf(name, sizeof(name), "recorded '%s', found %d",
+				 freeze_state_name((enum freeze_state)s), i);
+			is_str(mended_name(freeze_mending((enum freeze_state)s, founds[i])),
+			       want[s][i], name);
+		}
+	is_str(mended_name(freeze_mending(FREEZE_SAVING, FOUND_BUSY)), "wait", "busy: ask again");
+}
+
+/* A supervisor dies after any number of records and calls of a freeze and a thaw; the next one
+ * mends, and all processes are then alike: running, or saved and recorded as frozen. */
+static void test_deaths(void)
+{
+	for (int calls = 0; calls < 8; calls++) {
+		struct freezing f = begin(FOUND_RUNNING, FOUND_RUNNING, FREEZE_NONE);
+		enum freeze_mended mended;
+		struct err err = { 0 };
+		char name[64];
+
+		for (int i = 0; i < PIDS; i++) {	/* the state after so many calls */
+			bool first = calls % 4 % 2 > i || calls % 4 >= 2;
+			bool second = calls % 4 - 2 > i;
+
+			if (calls < 4)
+				fake.states[i] = second ? FOUND_SAVED : first ? FOUND_LOCKED
+									      : FOUND_RUNNING;
+			else
+				fake.states[i] = second ? FOUND_RUNNING : first ? FOUND_LOCKED
+										: FOUND_SAVED;
+		}
+		f.state = calls < 2 ? FREEZE_LOCKING : calls < 4 ? FREEZE_SAVING
+			: calls < 6 ? FREEZE_RESTORING : FREEZE_UNLOCKING;
+		snprintf(name, sizeof(name), "died after %d calls, in '%s'", calls,
+			 freeze_state_name(f.state));
+		ok(freeze_mend(&f, &mended, &err) == 0 && all_are(FOUND_RUNNING) &&
+		   f.state == FREEZE_NONE, name);
+	}
+}
+
+static void test_mending(void)
+{
+	struct freezing f = begin(FOUND_SAVED, FOUND_SAVED, FREEZE_SAVING);
+	enum freeze_mended mended;
+	struct err err = { 0 };
+
+	ok(freeze_mend(&f, &mended, &err) == 0 && mended == MENDED_KEPT &&
+	   f.state == FREEZE_FROZEN && !*fake.log, "what was saved in time stays frozen");
+	f = begin(FOUND_RUNNING, FOUND_SAVED, FREEZE_FROZEN);
+	ok(freeze_mend(&f, &mended, &err) == 0 && mended == MENDED_THAWED && all_are(FOUND_RUNNING),
+	   "one of two was thawed by somebody: so is the other");
+	f = begin(FOUND_SAVED, FOUND_SAVED, FREEZE_NONE);
+	ok(freeze_mend(&f, &mended, &err) == 0 && mended == MENDED_NOT_OURS && !*fake.log,
+	   "what somebody else froze is left alone");
+	f = begin(FOUND_FAILED, FOUND_SAVED, FREEZE_FROZEN);
+	ok(freeze_mend(&f, &mended, &err) == 0 && mended == MENDED_LOST && f.state == FREEZE_LOST,
+	   "what the driver gave up is lost");
+	ok(freeze_mended_text(MENDED_LOST) && !freeze_mended_text(MENDED_NOTHING),
+	   "what is worth telling has a text");
+}
+
+/* --- the rest --- */
+
+static void test_room(void)
+{
+	int64_t gib = INT64_C(1) << 30;
+	struct err err = { 0 };
+
+	ok(freeze_check_room(4 * gib, 5 * gib, 4 * gib, &err) == 0, "4 GiB go into 5");
+	ok(freeze_check_room(4 * gib, 4 * gib + gib / 2, 4 * gib, &err) == -1 &&
+	   err.exit_status == EX_TEMPFAIL, "not into 4.5: the driver has buffers of its own");
+	is_str(err.text, "4.6 GiB of the host's memory are needed, and 4.5 GiB are free", "in words");
+	ok(freeze_check_room(4 * gib, 50 * gib, 3 * gib, &err) == -1, "nor over the bound");
+	is_str(err.text, "4.0 GiB would go to the host's memory, and suspended jobs may have "
+	       "3.0 GiB more", "in words, too");
+	ok(freeze_check_room(4 * gib, -1, 9 * gib, &err) == -1, "nor into what is not known");
+	ok(freeze_check_room(-1, 9 * gib, 9 * gib, &err) == -1, "nor what is not known");
+	ok(freeze_check_device(4 * gib, 5 * gib, "gpu:0", &err) == 0, "4 GiB come back into 5");
+	ok(freeze_check_device(4 * gib, 4 * gib, "gpu:0", &err) == -1, "not into just 4");
+	ok(freeze_check_device(4 * gib, -1, "gpu:0", &err) == -1, "nor into what is not known");
+}
+
+static void test_names(void)
+{
+	for (int i = 0; i < N_FREEZE_STATES; i++)
+		is_int(freeze_state_parse(freeze_state_name((enum freeze_state)i)), i,
+		       "a state's name is read back");
+	is_int(freeze_state_parse("thawed"), -1, "no other name");
+}
+
+int main(void)
+{
+	test_there_and_back();
+	test_failing_calls();
+	test_failing_thaw();
+	test_records();
+	test_mending_table();
+	test_deaths();
+	test_mending();
+	test_room();
+	test_names();
+	return done();
+}

@@ -1,0 +1,228 @@
+/* test_freezer.c - the process that freezes: orders and records pass through its socket, a driver
+ * that hangs or crashes harms nobody else, and no call is made that was not recorded. */
+#include "pollux/freezer.h"
+#include "tap.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Seen by both processes. */
+static struct shared {
+	enum freeze_found state;
+	int n_locks, n_saves, n_unlocks;
+	bool cannot_open, hangs, crashes;
+} *shared;
+
+static int open_it(void **driver, struct err *err)
+{
+	*driver = shared;
+	return shared->cannot_open ? err_set(err, EX_UNAVAILABLE, "no driver") : 0;
+}
+
+static int find(void *driver, pid_t pid, enum freeze_found *found, struct err *err)
+{
+	(void)pid;
+	(void)err;
+	*found = ((struct shared *)driver)->state;
+	return 0;
+}
+
+static int lock(void *driver, pid_t pid, double limit_s, struct err *err)
+{
+	(void)driver;
+	(void)pid;
+	shared->n_locks++;
+	if (shared->hangs)
+		pause();
+	if (shared->crashes)
+		kill(getpid(), SIGKILL);
+	shared->state = FOUND_LOCKED;
+	return limit_s > 0 ? 0 : err_set(err, EX_OSERR, "no limit");
+}
+
+static int save(void *driver, pid_t pid, struct err *err)
+{
+	(void)driver;
+	(void)pid;
+	(void)err;
+	shared->n_saves++;
+	shared->state = FOUND_SAVED;
+	return 0;
+}
+
+static int restore(void *driver, pid_t pid, const struct freeze_move *moves, int n,
+		   struct err *err)
+{
+	(void)driver;
+	(void)pid;
+	if (n != 1 || strcmp(moves[0].to, "gpu:b") != 0)
+		return err_set(err, EX_OSERR, "no move");
+	shared->state = FOUND_LOCKED;
+	return 0;
+}
+
+static int unlock(void *driver, pid_t pid, struct err *err)
+{
+	(void)driver;
+	(void)pid;
+	(void)err;
+	shared->n_unlocks++;
+	shared->state = FOUND_RUNNING;
+	return 0;
+}
+
+static const struct device_freezer functions = {
+	.open = open_it, .find = find, .lock = lock, .save = save, .restore = restore,
+	.unlock = unlock,
+};
+
+static char recorded[256];
+
+static int record(enum freeze_state state, void *arg, struct err *err)
+{
+	(void)err;
+	(void)arg;
+	snprintf(recorded + strlen(recorded), sizeof(recorded) - strlen(recorded), "%s ",
+		 state == FREEZE_NONE ? "none" : freeze_state_name(state));
+	return 0;
+}
+
+static struct freezer start(struct freezer_order *order)
+{
+	struct freezer f;
+	struct err err;
+
+	memset(shared, 0, sizeof(*shared));
+	recorded[0] = '\0';
+	*order = (struct freezer_order){ .task = FREEZER_FREEZE, .pids = { getpid() }, .n = 1 };
+	ok(freezer_start(&f, &functions, -1, &err) == 0, "a freezer starts");
+	return f;
+}
+
+/* The freezer ends by itself when its socket is closed, in seconds. */
+static void ends(pid_t pid, const char *what)
+{
+	pid_t got = 0;
+
+	for (int i = 0; i < 2000 && got == 0; i++) {
+		got = waitpid(pid, NULL, WNOHANG);
+		poll(NULL, 0, 5);
+	}
+	ok(got == pid || got < 0, what);	/* < 0: it was reaped by freezer_stop */
+}
+
+static void test_there_and_back(void)
+{
+	struct freezer_order order;
+	struct freezer f = start(&order);
+	struct freezer_news news;
+	struct err err = { 0 };
+	pid_t pid = f.pid;
+
+	ok(freezer_carry_out(&f, &order, record, NULL, 60, &news, &err) == 0 &&
+	   news.state == FREEZE_FROZEN && shared->state == FOUND_SAVED, "it freezes");
+	is_str(recorded, "locking saving frozen ", "and asks before each state");
+	order.task = FREEZER_THAW;
+	order.state = news.state;
+	order.n_moves = 1;
+	order.moves[0] = (struct freeze_move){ "gpu:a", "gpu:b" };
+	ok(freezer_carry_out(&f, &order, record, NULL, 60, &news, &err) == 0 &&
+	   news.state == FREEZE_NONE && shared->state == FOUND_RUNNING, "it thaws, elsewhere");
+	ok(f.pid == pid, "the same process does both");
+	shared->state = FOUND_SAVED;
+	order.task = FREEZER_MEND;
+	order.state = FREEZE_SAVING;
+	ok(freezer_carry_out(&f, &order, record, NULL, 60, &news, &err) == 0 &&
+	   news.mended == MENDED_KEPT && news.state == FREEZE_FROZEN, "it mends");
+	freezer_stop(&f);
+	ends(pid, "it ends when its socket is closed");
+}
+
+static void test_no_driver(void)
+{
+	struct freezer_order order;
+	struct freezer f = start(&order);
+	struct freezer_news news;
+	struct err err = { 0 };
+
+	shared->cannot_open = true;
+	ok(freezer_carry_out(&f, &order, record, NULL, 60, &news, &err) == -1 &&
+	   err.exit_status == EX_UNAVAILABLE, "a driver that cannot be opened");
+	is_str(err.text, "no driver", "with its reason");
+	shared->cannot_open = false;
+	ok(freezer_carry_out(&f, &order, record, NULL, 60, &news, &err) == 0,
+	   "is tried again with the next order");
+	freezer_stop(&f);
+}
+
+static void test_hanging(void)
+{
+	struct freezer_order order;
+	struct freezer f = start(&order);
+	struct freezer_news news;
+	struct err err = { 0 };
+	pid_t pid = f.pid;
+
+	shared->hangs = true;
+	ok(freezer_carry_out(&f, &order, record, NULL, 0.3, &news, &err) == -1 &&
+	   err.exit_status == EX_TEMPFAIL, "a driver that hangs is given up");
+	is_str(err.text, "the driver does not answer", "in words");
+	is_str(recorded, "locking ", "and what was recorded says where");
+	ok(f.fd < 0 && kill(pid, 0) == 0, "its caller is not killed in the call");
+	kill(pid, SIGTERM);
+	poll(NULL, 0, 100);
+	ok(waitpid(pid, NULL, WNOHANG) == 0, "nor by a signal that ends others");
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static void test_crashing(void)
+{
+	struct freezer_order order;
+	struct freezer f = start(&order);
+	struct freezer_news news;
+	struct err err = { 0 };
+
+	shared->crashes = true;
+	ok(freezer_carry_out(&f, &order, record, NULL, 60, &news, &err) == -1 &&
+	   news.says == FREEZER_DIED, "a driver that crashes its caller harms only that");
+	is_str(err.text, "the process that freezes has ended in a call", "in words");
+}
+
+/* The supervisor dies while it is asked to record a state. */
+static void test_death(void)
+{
+	struct freezer_order order;
+	struct freezer f = start(&order);
+	struct freezer_news news;
+	struct err err = { 0 };
+	pid_t pid = f.pid;
+
+	ok(freezer_order(&f, &order, &err) == 0 && freezer_read(&f, &news) == FREEZER_ENTERS &&
+	   news.state == FREEZE_LOCKING, "asked for the first state");
+	freezer_allow(&f);
+	ok(freezer_read(&f, &news) == FREEZER_ENTERS && news.state == FREEZE_SAVING,
+	   "asked for the second");
+	freezer_stop(&f);
+	ends(pid, "without an answer the freezer ends");
+	ok(shared->n_locks == 1 && shared->n_saves == 0 && shared->n_unlocks == 0,
+	   "and makes no call of a state that was not recorded");
+}
+
+int main(void)
+{
+	signal(SIGPIPE, SIG_IGN);
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		      -1, 0);
+	if (shared == MAP_FAILED)
+		return 1;
+	test_there_and_back();
+	test_no_driver();
+	test_hanging();
+	test_crashing();
+	test_death();
+	return done();
+}
