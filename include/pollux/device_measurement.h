@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "pollux/field.h"
+
 enum measured {
 	MEASURED_PRODUCT,		/* matrices: C (m x n) = A (m x k) B (k x n) */
 	MEASURED_MEMORY,		/* bytes copied within the device's memory */
@@ -47,7 +49,6 @@ double device_measurement_flops(const struct device_measurement *m);
 /* NaN if nothing was moved. A copied byte counts once, though it is read and written. */
 double device_measurement_bytes_per_s(const struct device_measurement *m);
 
-const char *measured_name(enum measured what);	/* "product", "memory", "copy", ... */
-int measured_parse(const char *name);		/* -1: no such name */
+extern const struct field_names measured_names;	/* "product", "memory", "copy", ... */
 
 #endif

@@ -40,6 +40,7 @@
 
 #include <stdint.h>
 
+#include "pollux/field.h"
 #include "pollux/throughput.h"
 
 /* Times outside of this range are ignored as errors. */
@@ -120,6 +121,6 @@ struct fit_result fit_throughput(const struct fit_observation *seen, int n,
 /* Short names for users: "alpha_grad"; "data", "penalty", "tied", "prior"; "converged", ... */
 const char *throughput_param_name(enum throughput_param i);
 const char *fit_basis_name(enum fit_basis basis);
-const char *fit_stop_name(enum fit_stop stop);
+extern const struct field_names fit_stop_names;
 
 #endif

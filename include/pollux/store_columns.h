@@ -1,7 +1,7 @@
-/* store_columns.h - the columns of the tables of jobs, commands and runs. From these descriptions
- * come the statements that read and write whole rows, the keys of the status JSON and, for a
- * column that is newer than version 10, its place in the schema: a new column is a member of a
- * struct and one line here (or in declaration.c, for what a user asks). */
+/* store_columns.h - the columns of the store's tables. From these descriptions come the statements
+ * that read and write whole rows, the keys of the status JSON and, for a column that is newer than
+ * version 10, its place in the schema. A new column is a member of a struct and a line in
+ * store_columns.c or measured_columns.c (in declaration.c, for what a user asks). */
 #ifndef POLLUX_STORE_COLUMNS_H
 #define POLLUX_STORE_COLUMNS_H
 
@@ -16,9 +16,22 @@ enum {
 	COLUMN_SHOWN = 4,	/* a key of the status JSON as it is */
 	COLUMN_REPORT = 8,	/* written when a supervisor writes what it learnt of its run */
 	COLUMN_END = 16,	/* written when the run ends */
-	COLUMN_WANTED = 32,	/* of the configuration that a pass wants for a run */
+	COLUMN_WANTED = 32,	/* read with the configuration that a pass wants for a run */
 	COLUMN_STOP = 64,	/* whether and why a run is to stop */
-	COLUMN_GIVEN = 128,	/* its value is given by the store when a row is added */
+	COLUMN_GIVEN = 128,	/* read alone: the store, or another table, has the value */
+	COLUMN_KEY = 256,	/* tells a row from the others; a row that is put keeps it */
+	COLUMN_COMPUTED = 512,	/* the name is an expression of SQL */
+	COLUMN_CHANGE = 1024,	/* written when a pass wants another configuration for a run */
+};
+
+/* The tables that hold a configuration hold these columns of it. */
+enum {
+	COLUMN_RUN = 1 << 16,		/* of a run */
+	COLUMN_OBSERVED = 1 << 17,	/* of an observation */
+	COLUMN_TRIED = 1 << 18,		/* of sizes that were tried */
+	COLUMN_GRADIENT = 1 << 19,	/* of a window of gradients */
+	COLUMN_RUN_WANTED = 1 << 20,	/* wanted for a run */
+	COLUMN_INHERITED = 1 << 21,	/* that the last two have from the run, if not of their own */
 };
 
 struct store_column {
@@ -35,19 +48,30 @@ struct store_columns {
 	size_t stride;
 };
 
-#define TABLE_PARTS 3
+extern const struct store_columns configuration_columns;
 
-/* Structs that are members of the struct of a whole row, each with its offset. */
+#define TABLE_PARTS 6
+
+/* A part describes a struct that is a member of the struct of a whole row, or the row itself. */
 struct store_table {
 	const char *name;
-	struct {
-		const struct store_columns *columns;		/* NULL: no more */
+	size_t size;			/* of the struct of a whole row */
+	struct table_part {
+		const struct store_columns *columns;	/* NULL: no more */
 		size_t offset;
+		unsigned only;		/* the columns that have one of these flags; 0: all */
+		unsigned flags;		/* of all columns of the part, beside their own */
+		const char *prefix;	/* of their names; NULL: none */
+		/* Another table that has them, which a query joins; NULL: this table. */
+		const char *owner;
 	} parts[TABLE_PARTS];
 };
 
-extern const struct store_table jobs_table, commands_table, runs_table;
+extern const struct store_table jobs_table, commands_table, runs_table, observations_table,
+	gradients_table, models_table, device_measurements_table;
 extern const struct store_table *const store_tables[];	/* these, and NULL */
+/* Sizes that runs tried, and that were measured: parts of runs and of observations. */
+extern const struct store_table tried_table, measured_table;
 
 /* Walk through a table: for (struct column_walk w = { .table = t }; column_next(&w);) ... */
 struct column_walk {
@@ -56,6 +80,7 @@ struct column_walk {
 	unsigned without;		/* and none of these */
 	int part, i;
 	const struct store_column *column;
+	unsigned column_flags;		/* its own, and those of its part */
 	size_t offset;			/* of its member in the struct of the whole row */
 };
 

@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 void device_measurement_list_release(struct device_measurement_list *list)
 {
@@ -29,15 +28,4 @@ static const char *const names[N_MEASURED] = {
 	[MEASURED_REDUCTION] = "reduction",
 };
 
-const char *measured_name(enum measured what)
-{
-	return names[what];
-}
-
-int measured_parse(const char *name)
-{
-	for (int i = 0; i < N_MEASURED; i++)
-		if (!strcmp(names[i], name))
-			return i;
-	return -1;
-}
+const struct field_names measured_names = { names, N_MEASURED, -1 };

@@ -242,10 +242,10 @@ const char *fit_basis_name(enum fit_basis basis)
 	return names[basis];
 }
 
-const char *fit_stop_name(enum fit_stop stop)
-{
-	static const char *const names[] = { "no observations", "converged",
-					     "evaluations exhausted" };
+static const char *const stop_names[] = {
+	"no observations", "converged", "evaluations exhausted",
+};
 
-	return names[stop];
-}
+const struct field_names fit_stop_names = {
+	stop_names, sizeof(stop_names) / sizeof(stop_names[0]), FIT_NOTHING
+};

@@ -150,7 +150,9 @@ const struct store_columns declared_columns = {
 /* Lists have thousands of jobs: each declaration begins as a copy of the first. */
 void declaration_init(struct declaration *d)
 {
-	static const struct store_table alone = { "jobs", { { &declared_columns, 0 } } };
+	static const struct store_table alone = {
+		"jobs", sizeof(struct declaration), { { .columns = &declared_columns } },
+	};
 	static struct declaration unknown;
 
 	if (!unknown.min_replicas) {

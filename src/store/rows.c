@@ -2,24 +2,48 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "pollux/mem.h"
 #include "rows.h"
 
-/* "a, b, c"; with " = ?" after each "a = ?, b = ?, c = ?"; without names only what comes after. */
-static void add_list(struct text *sql, struct column_walk w, bool names, const char *after)
+static void add_name(struct text *sql, const struct column_walk *w)
+{
+	const char *prefix = w->table->parts[w->part].prefix;
+
+	text_add(sql, prefix ? prefix : "");
+	text_add(sql, w->column->field.name);
+}
+
+/* "runs.id, runs.job_id": other tables of the query may have columns of these names, too. */
+static void add_selected(struct text *sql, struct column_walk w)
+{
+	for (const char *separator = ""; column_next(&w); separator = ", ") {
+		const char *owner = w.table->parts[w.part].owner;
+
+		text_add(sql, separator);
+		if (!(w.column_flags & COLUMN_COMPUTED))
+			text_addf(sql, "%s.", owner ? owner : w.table->name);
+		add_name(sql, &w);
+	}
+}
+
+/* "a = ?, b = ?, c = ?" if that comes after each name. */
+static void add_names(struct text *sql, struct column_walk w, const char *after)
 {
 	for (const char *separator = ""; column_next(&w); separator = ", ") {
 		text_add(sql, separator);
-		text_add(sql, names ? w.column->field.name : "");
+		add_name(sql, &w);
 		text_add(sql, after);
 	}
 }
 
 static struct column_walk walk(struct row_columns columns)
 {
-	return (struct column_walk){ .table = columns.table, .flags = columns.flags };
+	return (struct column_walk){
+		.table = columns.table, .flags = columns.flags, .without = columns.without,
+	};
 }
 
 int rows_query(struct store *s, sqlite3_stmt **q, struct err *err, struct row_columns columns,
@@ -30,7 +54,7 @@ int rows_query(struct store *s, sqlite3_stmt **q, struct err *err, struct row_co
 	int rc;
 
 	text_add(&sql, "SELECT ");
-	add_list(&sql, walk(columns), true, "");
+	add_selected(&sql, walk(columns));
 	text_addf(&sql, " FROM %s %s", columns.table->name, rest);
 	va_start(ap, types);
 	rc = sql_vquery(s, q, err, sql.data, types, &ap);
@@ -41,26 +65,28 @@ int rows_query(struct store *s, sqlite3_stmt **q, struct err *err, struct row_co
 
 /* --- one value --- */
 
-static int bind_integer(sqlite3_stmt *q, int i, const struct store_column *c, int64_t value)
+static int bind_integer(sqlite3_stmt *q, int i, const struct column_walk *w, int64_t value)
 {
-	bool unknown = (c->field.unknown == FIELD_UNKNOWN_ZERO && value == 0) ||
-		       (c->field.unknown == FIELD_UNKNOWN_NEGATIVE && value < 0);
+	const struct field *f = &w->column->field;
+	bool unknown = (f->unknown == FIELD_UNKNOWN_ZERO && value == 0) ||
+		       (f->unknown == FIELD_UNKNOWN_NEGATIVE && value < 0);
 
-	if (unknown && !(c->flags & COLUMN_NOT_NULL))
+	if (unknown && !(w->column_flags & COLUMN_NOT_NULL))
 		return sqlite3_bind_null(q, i);
-	if (c->field.type == FIELD_NAME)
-		return sqlite3_bind_text(q, i, c->field.names->names[value], -1, SQLITE_STATIC);
+	if (f->type == FIELD_NAME)
+		return sqlite3_bind_text(q, i, f->names->names[value], -1, SQLITE_STATIC);
 	return sqlite3_bind_int64(q, i, value);
 }
 
 /* SQLITE_STATIC: the row stays until the statement is done. */
-static int bind_text(sqlite3_stmt *q, int i, const struct store_column *c, const char *value)
+static int bind_text(sqlite3_stmt *q, int i, const struct column_walk *w, const char *value)
 {
-	if (!value && c->field.unknown == FIELD_KNOWN)
+	if (!value && (w->column->field.unknown == FIELD_KNOWN ||
+		       (w->column_flags & COLUMN_NOT_NULL)))
 		value = "";
 	if (!value)
 		return sqlite3_bind_null(q, i);
-	if (c->flags & COLUMN_BLOB)
+	if (w->column_flags & COLUMN_BLOB)
 		return sqlite3_bind_blob(q, i, value, (int)strlen(value), SQLITE_STATIC);
 	return sqlite3_bind_text(q, i, value, -1, SQLITE_STATIC);
 }
@@ -76,21 +102,22 @@ static int bind_strings(sqlite3_stmt *q, int i, const struct strings *list)
 	return rc;
 }
 
-static int bind_field(sqlite3_stmt *q, int i, const struct store_column *c, const void *member)
+static int bind_field(sqlite3_stmt *q, int i, const struct column_walk *w, const void *row)
 {
+	const void *member = (const char *)row + w->offset;
 	const char *text = member;
 	double number;
 
-	switch (c->field.type) {
+	switch (w->column->field.type) {
 	case FIELD_INT:
 	case FIELD_NAME:
-	case FIELD_SIGNAL: return bind_integer(q, i, c, *(const int *)member);
-	case FIELD_INT64: return bind_integer(q, i, c, *(const int64_t *)member);
-	case FIELD_BOOL: return bind_integer(q, i, c, *(const bool *)member);
-	case FIELD_TEXT: return bind_text(q, i, c, *(char *const *)member);
-	case FIELD_CHARS: return bind_text(q, i, c, *text ? text : NULL);
+	case FIELD_SIGNAL: return bind_integer(q, i, w, *(const int *)member);
+	case FIELD_INT64: return bind_integer(q, i, w, *(const int64_t *)member);
+	case FIELD_BOOL: return bind_integer(q, i, w, *(const bool *)member);
+	case FIELD_TEXT: return bind_text(q, i, w, *(char *const *)member);
+	case FIELD_CHARS: return bind_text(q, i, w, *text ? text : NULL);
 	case FIELD_STRINGS: return bind_strings(q, i, member);
-	case FIELD_BATCH_SIZE: return bind_integer(q, i, c, configuration_batch_size(member));
+	case FIELD_BATCH_SIZE: return bind_integer(q, i, w, configuration_batch_size(member));
 	case FIELD_DOUBLE:
 	case FIELD_NONE: break;
 	}
@@ -106,20 +133,24 @@ static int parse_name(const struct field_names *list, const char *name)
 	return list->otherwise;
 }
 
-/* The store has the batch size for people who look into it. It is read only where a pass asked for
- * a configuration. A configuration whose numbers contradict each other, as a person may have
- * written it, is of no use. */
-static void check_batch_size(sqlite3_stmt *q, int i, const struct store_column *c,
-			     struct configuration *configuration)
+/* A table without the local batch size has it by the batch size. In the others the batch size is
+ * for people who look into the store. A pass's wish whose numbers contradict each other, as a
+ * person may have written it, is of no use. */
+static void read_batch_size(int64_t batch_size, const struct column_walk *w,
+			    struct configuration *c)
 {
-	if ((c->flags & COLUMN_WANTED) &&
-	    sqlite3_column_int64(q, i) != configuration_batch_size(configuration))
-		configuration->local_batch_size = 0;
+	int64_t parts = (int64_t)c->replicas * c->accumulation_steps;
+
+	if ((w->column_flags & COLUMN_WANTED) && batch_size != configuration_batch_size(c))
+		c->local_batch_size = 0;
+	else if (c->local_batch_size == 0 && parts > 0)
+		c->local_batch_size = batch_size / parts;
 }
 
-static void read_field(sqlite3_stmt *q, int i, const struct store_column *c, void *member)
+static void read_field(sqlite3_stmt *q, int i, const struct column_walk *w, void *row)
 {
-	const struct field *f = &c->field;
+	const struct field *f = &w->column->field;
+	void *member = (char *)row + w->offset;
 
 	if (sqlite3_column_type(q, i) == SQLITE_NULL) {
 		if (f->type == FIELD_TEXT && f->unknown == FIELD_KNOWN)
@@ -143,19 +174,40 @@ static void read_field(sqlite3_stmt *q, int i, const struct store_column *c, voi
 		strings_unpack(member, sqlite3_column_blob(q, i),
 			       (size_t)sqlite3_column_bytes(q, i));
 		break;
-	case FIELD_BATCH_SIZE: check_batch_size(q, i, c, member); break;
+	case FIELD_BATCH_SIZE: read_batch_size(sqlite3_column_int64(q, i), w, member); break;
 	case FIELD_NONE: break;
 	}
 }
 
 /* --- rows --- */
 
-void rows_read(sqlite3_stmt *q, const struct store_table *table, unsigned flags, void *row)
+void rows_read(sqlite3_stmt *q, struct row_columns columns, void *row)
 {
-	struct column_walk w = { .table = table, .flags = flags };
+	struct column_walk w = walk(columns);
 
 	for (int i = 0; column_next(&w); i++)
-		read_field(q, i, w.column, (char *)row + w.offset);
+		read_field(q, i, &w, row);
+}
+
+void *rows_read_all(struct store *s, sqlite3_stmt *q, const struct store_table *table, int *n,
+		    struct err *err)
+{
+	char *rows = NULL, *row;
+	int rc;
+
+	for (*n = 0; (rc = sql_row(s, q, err)) == 1; ++*n) {
+		rows = xgrow(rows, *n, table->size);
+		row = rows + (size_t)*n * table->size;
+		memset(row, 0, table->size);
+		row_init(table, row);
+		rows_read(q, (struct row_columns){ .table = table }, row);
+	}
+	sql_done(q);
+	if (rc == 0)
+		return rows;
+	free(rows);
+	*n = -1;
+	return NULL;
 }
 
 /* Runs the statement with the columns bound in their order and, unless id is 0, the id last. */
@@ -168,12 +220,22 @@ static int run_bound(struct store *s, const char *sql, struct column_walk w, con
 	if (sql_query(s, &q, err, sql, ""))
 		return -1;
 	while (rc == SQLITE_OK && column_next(&w))
-		rc = bind_field(q, i++, w.column, (const char *)row + w.offset);
+		rc = bind_field(q, i++, &w, row);
 	if (rc == SQLITE_OK && id)
 		rc = sqlite3_bind_int64(q, i, id);
 	rc = rc == SQLITE_OK ? sql_row(s, q, err) : sql_error(s, err, "use the store");
 	sql_done(q);
 	return rc < 0 ? -1 : 0;
+}
+
+static void add_insert(struct text *sql, struct column_walk all)
+{
+	text_addf(sql, "INSERT INTO %s (", all.table->name);
+	add_names(sql, all, "");
+	text_add(sql, ") VALUES (");
+	for (const char *mark = "?"; column_next(&all); mark = ", ?")
+		text_add(sql, mark);
+	text_add(sql, ")");
 }
 
 int rows_insert(struct store *s, const struct store_table *table, const void *row, struct err *err)
@@ -182,11 +244,25 @@ int rows_insert(struct store *s, const struct store_table *table, const void *ro
 	struct text sql = TEXT_INIT;
 	int rc;
 
-	text_addf(&sql, "INSERT INTO %s (", table->name);
-	add_list(&sql, all, true, "");
-	text_add(&sql, ") VALUES (");
-	add_list(&sql, all, false, "?");
-	text_add(&sql, ")");
+	add_insert(&sql, all);
+	rc = run_bound(s, sql.data, all, row, 0, err);
+	text_release(&sql);
+	return rc;
+}
+
+int rows_put(struct store *s, const struct store_table *table, const void *row,
+	     const char *condition, struct err *err)
+{
+	struct column_walk all = { .table = table, .without = COLUMN_GIVEN };
+	struct column_walk others = { .table = table, .without = COLUMN_GIVEN | COLUMN_KEY };
+	struct text sql = TEXT_INIT;
+	const char *separator = " ON CONFLICT DO UPDATE SET";
+	int rc;
+
+	for (add_insert(&sql, all); column_next(&others); separator = ",")
+		text_addf(&sql, "%s %s = excluded.%s", separator, others.column->field.name,
+			  others.column->field.name);
+	text_addf(&sql, " WHERE %s", condition);
 	rc = run_bound(s, sql.data, all, row, 0, err);
 	text_release(&sql);
 	return rc;
@@ -199,7 +275,7 @@ int rows_update(struct store *s, struct row_columns columns, const void *row, in
 	int rc;
 
 	text_addf(&sql, "UPDATE %s SET ", columns.table->name);
-	add_list(&sql, walk(columns), true, " = ?");
+	add_names(&sql, walk(columns), " = ?");
 	text_addf(&sql, " WHERE id = ? AND %s", condition);
 	rc = run_bound(s, sql.data, walk(columns), row, id, err);
 	text_release(&sql);

@@ -5,22 +5,34 @@
 #include "pollux/store_columns.h"
 #include "sql.h"
 
-/* The columns of a table that have one of these flags; 0 chooses all columns. */
+/* The columns of a table that have one of these flags (0: all columns), and none of those. */
 struct row_columns {
 	const struct store_table *table;
-	unsigned flags;
+	unsigned flags, without;
 };
 
+#define ALL_OF(columns_of) ((struct row_columns){ .table = &(columns_of) })
+#define SOME_OF(columns_of, with) ((struct row_columns){ .table = &(columns_of), .flags = (with) })
+
 /* SELECT the columns FROM their table, then rest ("WHERE id = ?"), whose values are bound as sql.h
- * says. Step by sql_row, then sql_done. */
+ * says. If other tables own columns, the rest begins with their JOIN. Step by sql_row, then
+ * sql_done. */
 int rows_query(struct store *s, sqlite3_stmt **q, struct err *err, struct row_columns columns,
 	       const char *rest, const char *types, ...);
 /* Put the present row of such a query into a struct that was initialised: where the store has NULL,
  * the member keeps its value, but a text that is always known becomes "". */
-void rows_read(sqlite3_stmt *q, const struct store_table *table, unsigned flags, void *row);
+void rows_read(sqlite3_stmt *q, struct row_columns columns, void *row);
+/* Read all rows of a query of all columns into a new array, which the caller frees, and end the
+ * query. *n is the number of rows; -1: *err is set. Each row begins as zeros and row_init(). */
+void *rows_read_all(struct store *s, sqlite3_stmt *q, const struct store_table *table, int *n,
+		    struct err *err);
 
 /* Add a row with all columns but those that the store gives. */
 int rows_insert(struct store *s, const struct store_table *table, const void *row, struct err *err);
+/* The same, or if a row with the same keys is there, write its other columns, where the condition
+ * (SQL, in which the new row is "excluded") holds. */
+int rows_put(struct store *s, const struct store_table *table, const void *row,
+	     const char *condition, struct err *err);
 /* Write the columns of the row with this id if the condition (SQL) holds for it. Returns the number
  * of rows written; -1 is an error. */
 int rows_update(struct store *s, struct row_columns columns, const void *row, int64_t id,

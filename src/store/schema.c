@@ -1,9 +1,9 @@
 /* schema.c - the tables, one step per version of the store.
  *
  * A step is never edited once released: a change is a new step. PRAGMA user_version counts the
- * steps that were taken. A column of jobs, commands or runs needs no step: its line in
- * store_columns.c or declaration.c says since which version it is there, and the step to that
- * version adds it first.
+ * steps that were taken. A new column needs no step: its line in a table of columns
+ * (store_columns.h) says since which version it is there, and the step to that version adds it
+ * first.
  *
  * A supervisor that was started before a step goes on with the statements of its own version until
  * its run ends: a step removes no column that such a statement writes.
@@ -272,10 +272,8 @@ static const char *const steps[] = {
 	"DROP INDEX one_user;"
 	"CREATE UNIQUE INDEX one_user ON run_devices (node, device) WHERE in_use = 1;",
 
-	/* 13: n updates in so many reports, each the mean of some (NULL: n); and the sum of
-	 * products of their deviations from the means (NULL: not kept). */
-	"ALTER TABLE gradient_statistics ADD COLUMN entries INTEGER;"
-	"ALTER TABLE gradient_statistics ADD COLUMN cross_grad REAL;",
+	/* 13 */
+	NULL,
 
 	/* 14: devices whose memory pollux has moved to the host's and back; freeze_s and thaw_s are
 	 * the times for bytes. */
@@ -320,12 +318,14 @@ static const char *sql_type(const struct store_column *c)
 	return "INTEGER";
 }
 
-static void add_column(struct text *sql, const char *table, const struct store_column *c)
+static void add_column(struct text *sql, const struct column_walk *w)
 {
-	const char *type = sql_type(c);
-	bool known = c->field.unknown == FIELD_KNOWN && (*type == 'I' || *type == 'R');
+	const struct table_part *part = &w->table->parts[w->part];
+	const char *type = sql_type(w->column);
+	bool known = w->column->field.unknown == FIELD_KNOWN && (*type == 'I' || *type == 'R');
 
-	text_addf(sql, "ALTER TABLE %s ADD COLUMN %s %s%s;", table, c->field.name, type,
+	text_addf(sql, "ALTER TABLE %s ADD COLUMN %s%s %s%s;", w->table->name,
+		  part->prefix ? part->prefix : "", w->column->field.name, type,
 		  known ? " NOT NULL DEFAULT 0" : "");
 }
 
@@ -334,9 +334,10 @@ char *schema_step(int version)
 	struct text sql = TEXT_INIT;
 
 	for (int t = 0; version > COLUMNS_IN_STEPS && store_tables[t]; t++)
-		for (struct column_walk w = { .table = store_tables[t] }; column_next(&w);)
+		for (struct column_walk w = { .table = store_tables[t], .without = COLUMN_GIVEN };
+		     column_next(&w);)
 			if (w.column->since == version)
-				add_column(&sql, store_tables[t]->name, w.column);
+				add_column(&sql, &w);
 	if (version <= N_STEPS && steps[version - 1])
 		text_add(&sql, steps[version - 1]);
 	return text_detach(&sql);

@@ -1,32 +1,23 @@
-/* store_columns.c - the columns of the tables jobs, commands and runs. */
+/* store_columns.c - the columns of a configuration, and of the tables jobs, commands and runs. */
 #include <math.h>
 
-#include "pollux/store_columns.h"
+#include "columns.h"
 #include "pollux/declaration.h"
 #include "pollux/job.h"
 
-/* A row: column, type, member of ROW, which value is unknown, schema version, flags. Short names
- * for what pollux/field.h and pollux/store_columns.h explain. */
-#define C(column, type, member, unknown, since, flags) \
-	{ { column, FIELD_##type, offsetof(ROW, member), unknown, NULL, 0 }, since, flags }
-#define NAMES(column, member, unknown, names, since, flags) \
-	{ { column, FIELD_NAME, offsetof(ROW, member), unknown, &(names), 0 }, since, flags }
-#define CHARS(column, member, since, flags) \
-	{ { column, FIELD_CHARS, offsetof(ROW, member), FIELD_UNKNOWN_ZERO, NULL, \
-	    sizeof(((ROW *)0)->member) }, since, flags }
-
-#define KNOWN FIELD_KNOWN
-#define ZERO FIELD_UNKNOWN_ZERO
-#define UNKNOWN FIELD_UNKNOWN_NAN
-#define NEGATIVE FIELD_UNKNOWN_NEGATIVE
-#define SHOWN COLUMN_SHOWN
-#define BLOB COLUMN_BLOB
-#define REPORT COLUMN_REPORT
-#define END COLUMN_END
-#define WANTED COLUMN_WANTED
-#define STOP COLUMN_STOP
-#define GIVEN COLUMN_GIVEN
-#define NOT_NULL COLUMN_NOT_NULL
+/* The batch size follows from the others and is read after them. */
+#define ROW struct configuration
+static const struct store_column of_configuration[] = {
+	CHARS("device_kind", kind, 1, OBSERVED),
+	C("nodes", INT, nodes, KNOWN, 1, OBSERVED),
+	C("replicas", INT, replicas, KNOWN, 1, OF_RUN | OBSERVED | TRIED | INHERITED),
+	C("local_batch_size", INT64, local_batch_size, ZERO, 1,
+	  OF_RUN | RUN_WANTED | OBSERVED | TRIED),
+	C("accumulation_steps", INT, accumulation_steps, KNOWN, 1,
+	  OF_RUN | RUN_WANTED | OBSERVED | GRADIENT | INHERITED),
+	{ { "batch_size", FIELD_BATCH_SIZE, 0, ZERO, NULL, 0 }, 1, OF_RUN | RUN_WANTED | GRADIENT },
+};
+#undef ROW
 
 #define ROW struct job
 static const struct store_column of_job[] = {
@@ -90,20 +81,13 @@ static const struct store_column of_run[] = {
 	C("job_id", INT64, job_id, KNOWN, 1, 0),
 	C("number", INT, number, KNOWN, 1, SHOWN),
 	NAMES("state", state, KNOWN, run_state_names, 1, SHOWN | END | STOP),
-	C("replicas", INT, configuration.replicas, KNOWN, 1, 0),
-	C("accumulation_steps", INT, configuration.accumulation_steps, KNOWN, 1, REPORT),
-	C("local_batch_size", INT64, configuration.local_batch_size, ZERO, 1, REPORT),
-	C("batch_size", BATCH_SIZE, configuration, ZERO, 1, REPORT),
 	C("learning_rate_scale", DOUBLE, learning_rate_scale, KNOWN, 1, SHOWN | REPORT),
 	C("takes_configs", BOOL, takes_configs, KNOWN, 2, SHOWN | REPORT),
 	C("config_version", INT, config_version, KNOWN, 2, SHOWN | REPORT),
 	C("wanted_version", INT, wanted_version, KNOWN, 2, WANTED),
-	C("replicas", INT, wanted.replicas, KNOWN, 1, WANTED | GIVEN),
-	C("wanted_local_batch_size", INT64, wanted.local_batch_size, ZERO, 2, WANTED),
-	C("wanted_accumulation_steps", INT, wanted.accumulation_steps, ZERO, 2, WANTED),
-	C("wanted_batch_size", BATCH_SIZE, wanted, ZERO, 2, WANTED),
-	C("wanted_learning_rate_scale", DOUBLE, wanted_learning_rate_scale, UNKNOWN, 2, WANTED),
-	C("wanted_boot_s", DOUBLE, wanted_boot_s, UNKNOWN, 6, WANTED),
+	C("wanted_learning_rate_scale", DOUBLE, wanted_learning_rate_scale, UNKNOWN, 2,
+	  WANTED | CHANGE),
+	C("wanted_boot_s", DOUBLE, wanted_boot_s, UNKNOWN, 6, WANTED | CHANGE),
 	C("assigned_time_s", DOUBLE, assigned_time_s, UNKNOWN, 1, SHOWN),
 	C("launch_time_s", DOUBLE, launch_time_s, UNKNOWN, 1, SHOWN),
 	C("end_time_s", DOUBLE, end_time_s, UNKNOWN, 1, SHOWN | END),
@@ -141,43 +125,66 @@ static const struct store_column of_run[] = {
 };
 #undef ROW
 
-#define COLUMNS(array) { (array), sizeof(array) / sizeof((array)[0]), sizeof((array)[0]) }
 static const struct store_columns job_columns = COLUMNS(of_job),
 	progress_columns = COLUMNS(of_progress),
 	command_columns = COLUMNS(of_command), run_columns = COLUMNS(of_run);
+const struct store_columns configuration_columns = COLUMNS(of_configuration);
 
+#define ROW struct job
 const struct store_table jobs_table = {
-	"jobs", {
-		{ &job_columns, 0 },
-		{ &declared_columns, offsetof(struct job, declared) },
-		{ &progress_columns, offsetof(struct job, progress) },
+	"jobs", sizeof(ROW), {
+		{ .columns = &job_columns }, { PART(declared_columns, declared) },
+		{ PART(progress_columns, progress) },
 	},
 };
-const struct store_table commands_table = { "commands", { { &command_columns, 0 } } };
-const struct store_table runs_table = { "runs", { { &run_columns, 0 } } };
+#undef ROW
+const struct store_table commands_table = {
+	"commands", sizeof(struct job_command), { { .columns = &command_columns } },
+};
+#define ROW struct run
+const struct store_table runs_table = {
+	"runs", sizeof(ROW), {
+		{ .columns = &run_columns },
+		{ PART(configuration_columns, configuration), .only = OF_RUN, .flags = REPORT },
+		{ PART(configuration_columns, wanted), .only = INHERITED, .flags = WANTED | GIVEN },
+		{ PART(configuration_columns, wanted), .only = RUN_WANTED,
+		  .flags = WANTED | CHANGE, .prefix = "wanted_" },
+	},
+};
+#undef ROW
 
-const struct store_table *const store_tables[] = { &jobs_table, &commands_table, &runs_table,
-						  NULL };
+const struct store_table *const store_tables[] = {
+	&jobs_table, &commands_table, &runs_table, &observations_table, &gradients_table,
+	&models_table, &device_measurements_table, NULL
+};
 
 /* The next row of a part, with or without a column; false at its end. */
 static bool next_row(struct column_walk *w)
 {
-	const struct store_columns *part = w->table->parts[w->part].columns;
+	const struct table_part *part = &w->table->parts[w->part];
 
-	if (!part || w->i >= part->n)
+	if (!part->columns || w->i >= part->columns->n)
 		return false;
 	w->column = (const struct store_column *)(const void *)
-		((const char *)part->first + (size_t)w->i++ * part->stride);
-	w->offset = w->table->parts[w->part].offset + w->column->field.offset;
+		((const char *)part->columns->first + (size_t)w->i++ * part->columns->stride);
+	w->column_flags = w->column->flags | part->flags;
+	w->offset = part->offset + w->column->field.offset;
 	return true;
+}
+
+static bool is_chosen(const struct column_walk *w)
+{
+	unsigned only = w->table->parts[w->part].only;
+
+	return w->column->field.name && (!only || (w->column->flags & only)) &&
+	       !(w->column_flags & w->without) && (!w->flags || (w->column_flags & w->flags));
 }
 
 bool column_next(struct column_walk *w)
 {
 	for (; w->part < TABLE_PARTS; w->part++, w->i = 0)
 		while (next_row(w))
-			if (w->column->field.name && !(w->column->flags & w->without) &&
-			    (!w->flags || (w->column->flags & w->flags)))
+			if (is_chosen(w))
 				return true;
 	return false;
 }

@@ -10,7 +10,7 @@
 static void read_job(sqlite3_stmt *q, struct job *job)
 {
 	job_init(job);
-	rows_read(q, &jobs_table, 0, job);
+	rows_read(q, ALL_OF(jobs_table), job);
 }
 
 int store_job_get(struct store *s, int64_t id, struct job *job, struct err *err)
@@ -18,7 +18,7 @@ int store_job_get(struct store *s, int64_t id, struct job *job, struct err *err)
 	sqlite3_stmt *q;
 	int rc;
 
-	if (rows_query(s, &q, err, (struct row_columns){ &jobs_table, 0 },
+	if (rows_query(s, &q, err, ALL_OF(jobs_table),
 		       "WHERE id = ?", "i", id))
 		return -1;
 	rc = sql_row(s, q, err);
@@ -50,7 +50,7 @@ int store_jobs_list(struct store *s, enum job_filter filter, double since_wall_s
 	int rc;
 
 	*list = (struct job_list){ 0 };
-	if (rows_query(s, &q, err, (struct row_columns){ &jobs_table, 0 },
+	if (rows_query(s, &q, err, ALL_OF(jobs_table),
 		       which[filter],
 		       filter == JOBS_RECENT ? "d" : "", since_wall_s))
 		return -1;
@@ -145,12 +145,12 @@ int store_job_command_get(struct store *s, int64_t id, struct job_command *c, st
 	int rc;
 
 	*c = (struct job_command){ 0 };
-	if (rows_query(s, &q, err, (struct row_columns){ &commands_table, 0 },
+	if (rows_query(s, &q, err, ALL_OF(commands_table),
 		       "WHERE job_id = ?", "i", id))
 		return -1;
 	rc = sql_row(s, q, err);
 	if (rc == 1)
-		rows_read(q, &commands_table, 0, c);
+		rows_read(q, ALL_OF(commands_table), c);
 	sql_done(q);
 	if (rc == 0)
 		return err_set(err, EX_NOINPUT, "no such job: %lld", (long long)id);

@@ -2,42 +2,34 @@
  * which worked. */
 #include <stdlib.h>
 
-#include "pollux/mem.h"
-#include "sql.h"
+#include "rows.h"
 
-static int read_trials(struct store *s, sqlite3_stmt *q, struct memory_trial **trials, int *n,
-		       struct err *err)
+static int read_trials(struct store *s, sqlite3_stmt *q, const struct store_table *table,
+		       struct memory_trial **trials, int *n, struct err *err)
 {
-	int rc;
-
-	while ((rc = sql_row(s, q, err)) == 1) {
-		*trials = xreallocarray(*trials, (size_t)*n + 1, sizeof(**trials));
-		(*trials)[(*n)++] = (struct memory_trial){
-			.run_id = sql_int(q, 0, 0), .n_windows = sql_int(q, 3, 0),
-			.configuration = {
-				.replicas = (int)sql_int(q, 1, 1),
-				.local_batch_size = sql_int(q, 2, 0),
-			},
-		};
-	}
-	sql_done(q);
-	return rc;
+	*trials = rows_read_all(s, q, table, n, err);
+	if (*n >= 0)
+		return 0;
+	*n = 0;
+	return -1;
 }
 
-/* By the index of those that ran out, of which there are few. */
+/* True (in SQL) for a run on devices of a kind. */
+#define ON_DEVICE_KIND \
+	"EXISTS (SELECT 1 FROM run_devices d WHERE d.run_id = runs.id AND d.kind = ?)"
+
+/* Few runs run out of memory, and an index has them. */
 static int read_ran_out(struct store *s, const char *workload, const char *device_kind,
 			struct memory_bounds *b, struct err *err)
 {
 	sqlite3_stmt *q;
 
-	if (sql_query(s, &q, err, "SELECT r.id, r.replicas, r.local_batch_size, 0 FROM runs r"
-		      " WHERE r.workload = ? AND r.out_of_memory = 1 AND r.local_batch_size > 0"
-		      " AND EXISTS (SELECT 1 FROM run_devices d WHERE d.run_id = r.id AND d.kind"
-		      " = ?)"
-		      " ORDER BY r.id DESC LIMIT " SQL_NUMBER(STORE_RUNS_MAX), "tt", workload,
-		      device_kind))
+	if (rows_query(s, &q, err, ALL_OF(tried_table),
+		       "WHERE workload = ? AND out_of_memory = 1 AND local_batch_size > 0 AND "
+		       ON_DEVICE_KIND " ORDER BY id DESC LIMIT " SQL_NUMBER(STORE_RUNS_MAX), "tt",
+		       workload, device_kind))
 		return -1;
-	return read_trials(s, q, &b->ran_out, &b->n_ran_out, err);
+	return read_trials(s, q, &tried_table, &b->ran_out, &b->n_ran_out, err);
 }
 
 static int read_measured(struct store *s, const char *workload, const char *device_kind,
@@ -45,15 +37,12 @@ static int read_measured(struct store *s, const char *workload, const char *devi
 {
 	sqlite3_stmt *q;
 
-	if (sql_query(s, &q, err, "SELECT max(o.run_id) AS newest, o.replicas, o.local_batch_size,"
-		      " sum(o.n_windows) FROM observations o"
-		      " WHERE o.run_id IN " SQL_NEWEST_RUNS("?")
-		      " AND o.device_kind = ? AND o.local_batch_size > 0"
-		      " GROUP BY o.replicas, o.local_batch_size ORDER BY newest DESC", "tt",
-		      workload,
-		      device_kind))
+	if (rows_query(s, &q, err, ALL_OF(measured_table),
+		       "WHERE run_id IN " SQL_NEWEST_RUNS("?") " AND device_kind = ?"
+		       " AND local_batch_size > 0 GROUP BY replicas, local_batch_size"
+		       " ORDER BY max(run_id) DESC", "tt", workload, device_kind))
 		return -1;
-	return read_trials(s, q, trials, n, err);
+	return read_trials(s, q, &measured_table, trials, n, err);
 }
 
 /* Devices of one kind are of one backend. */
@@ -89,23 +78,21 @@ int store_memory_bounds(struct store *s, const char *workload, const char *devic
 	return 0;
 }
 
-/* Where the profile itself failed, its command does at any size. */
+/* If a profile failed as a whole, its command fails at any size: its runs say nothing of sizes. */
 static int read_failed(struct store *s, const char *workload, const char *device_kind,
 		       struct failed_sizes *f, struct err *err)
 {
 	sqlite3_stmt *q;
 
-	if (sql_query(s, &q, err, "SELECT r.id, r.replicas, r.local_batch_size, 0 FROM runs r"
-		      " CROSS JOIN jobs j ON j.id = r.job_id WHERE r.id IN " SQL_NEWEST_RUNS("?")
-		      " AND r.outcome IN ('failed', 'completed') AND r.out_of_memory = 0"
-		      " AND r.local_batch_size > 0 AND j.profile = 1 AND j.state <> 'failed'"
-		      " AND EXISTS (SELECT 1 FROM run_devices d WHERE d.run_id = r.id AND d.kind"
-		      " = ?)"
-		      " AND NOT EXISTS (SELECT 1 FROM observations o WHERE o.run_id = r.id AND"
-		      " o.n_windows > 0)",
-		      "tt", workload, device_kind))
+	if (rows_query(s, &q, err, ALL_OF(tried_table),
+		       "CROSS JOIN jobs ON jobs.id = runs.job_id WHERE runs.id IN "
+		       SQL_NEWEST_RUNS("?") " AND runs.outcome IN ('failed', 'completed')"
+		       " AND runs.out_of_memory = 0 AND runs.local_batch_size > 0"
+		       " AND jobs.profile = 1 AND jobs.state <> 'failed' AND " ON_DEVICE_KIND
+		       " AND NOT EXISTS (SELECT 1 FROM observations o WHERE o.run_id = runs.id AND"
+		       " o.n_windows > 0)", "tt", workload, device_kind))
 		return -1;
-	return read_trials(s, q, &f->failed, &f->n_failed, err);
+	return read_trials(s, q, &tried_table, &f->failed, &f->n_failed, err);
 }
 
 int store_failed_sizes(struct store *s, const char *workload, const char *device_kind,

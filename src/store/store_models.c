@@ -6,7 +6,8 @@
 
 #include "pollux/mem.h"
 #include "pollux/text.h"
-#include "sql.h"
+#include "measured.h"
+#include "rows.h"
 
 static const char basis_letters[] = {
 	[FIT_FROM_DATA] = 'd', [FIT_FROM_PENALTY] = 'p', [FIT_TIED] = 't',
@@ -23,56 +24,23 @@ static void read_basis(const char *letters, struct fit_result *fit)
 	}
 }
 
-static enum fit_stop read_stop(const char *name)
-{
-	for (int i = FIT_NOTHING; i <= FIT_MAX_REACHED; i++)
-		if (!strcmp(fit_stop_name((enum fit_stop)i), name))
-			return (enum fit_stop)i;
-	return FIT_NOTHING;
-}
-
-static void read_model(sqlite3_stmt *q, struct model_row *m)
-{
-	double params[N_THROUGHPUT_PARAMS];
-	char *basis = sql_text(q, 7), *stop = sql_text(q, 8), *key = sql_text(q, 15);
-
-	*m = (struct model_row){ 0 };
-	for (int i = 0; i < N_THROUGHPUT_PARAMS; i++)
-		params[i] = sql_double(q, i);
-	memcpy(&m->fit.params, params, sizeof(params));
-	read_basis(basis, &m->fit);
-	m->fit.stop = read_stop(stop);
-	m->fit.objective = sql_double(q, 9);
-	m->fit.rmse_grad = sql_double(q, 10);
-	m->fit.rmse_step = sql_double(q, 11);
-	m->fit.n_observations = (int)sql_int(q, 12, 0);
-	m->n_steps = sql_int(q, 13, 0);
-	m->max_replicas = (int)sql_int(q, 14, 0);
-	m->max_local_batch_size = sql_int(q, 17, 0);
-	snprintf(m->observations_key, sizeof(m->observations_key), "%s", key);
-	m->fit_time_s = sql_double(q, 16);
-	free(basis);
-	free(stop);
-	free(key);
-}
-
 int store_model_get(struct store *s, const char *workload, const char *device_kind,
 		    struct model_row *model, bool *found, struct err *err)
 {
+	const struct row_columns values = { .table = &models_table, .without = COLUMN_KEY };
+	struct stored_model row = { .workload = NULL };
 	sqlite3_stmt *q;
 	int rc;
 
 	*found = false;
-	if (sql_query(s, &q, err, "SELECT alpha_grad, beta_grad, alpha_sync_local, beta_sync_local,"
-		      " alpha_sync_node, beta_sync_node, gamma, basis, stop, objective, rmse_grad,"
-		      " rmse_step, n_observations, n_steps, max_replicas, observations_key,"
-		      " fit_time_s, max_local_batch_size FROM models WHERE workload = ? AND"
-		      " device_kind = ?", "tt",
-		      workload, device_kind))
+	if (rows_query(s, &q, err, values, "WHERE workload = ? AND device_kind = ?", "tt", workload,
+		       device_kind))
 		return -1;
 	rc = sql_row(s, q, err);
 	if (rc == 1) {
-		read_model(q, model);
+		rows_read(q, values, &row);
+		read_basis(row.basis, &row.model.fit);
+		*model = row.model;
 		*found = true;
 	}
 	sql_done(q);
@@ -82,25 +50,11 @@ int store_model_get(struct store *s, const char *workload, const char *device_ki
 int store_model_set(struct store *s, const char *workload, const char *device_kind,
 		    const struct model_row *m, struct err *err)
 {
-	const struct throughput_params *p = &m->fit.params;
-	char basis[N_THROUGHPUT_PARAMS + 1];
+	struct stored_model row = { workload, device_kind, "", *m };
 
 	for (int i = 0; i < N_THROUGHPUT_PARAMS; i++)
-		basis[i] = basis_letters[m->fit.basis[i]];
-	basis[N_THROUGHPUT_PARAMS] = '\0';
-	return sql_run(s, NULL, err, "INSERT OR REPLACE INTO models (workload, device_kind,"
-		       " alpha_grad,"
-		       " beta_grad, alpha_sync_local, beta_sync_local, alpha_sync_node,"
-		       " beta_sync_node, gamma, basis, stop, objective, rmse_grad, rmse_step,"
-		       " n_observations, n_steps, max_replicas, observations_key, fit_time_s,"
-		       " max_local_batch_size)"
-		       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		       "ttdddddddttdddiiitdi", workload, device_kind, p->alpha_grad, p->beta_grad,
-		       p->alpha_sync_local, p->beta_sync_local, p->alpha_sync_node,
-		       p->beta_sync_node, p->gamma, basis, fit_stop_name(m->fit.stop),
-		       m->fit.objective, m->fit.rmse_grad, m->fit.rmse_step,
-		       (int64_t)m->fit.n_observations, m->n_steps, (int64_t)m->max_replicas,
-		       m->observations_key, m->fit_time_s, m->max_local_batch_size);
+		row.basis[i] = basis_letters[m->fit.basis[i]];
+	return rows_put(s, &models_table, &row, "true", err);
 }
 
 static void read_stamp(sqlite3_stmt *q, struct workload_stamp *stamp)

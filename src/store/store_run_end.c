@@ -14,7 +14,7 @@ static int end_row(struct store *s, struct run *r, struct err *err)
 	r->state = RUN_ENDED;
 	r->end_time_s = clock_wall_s();
 	r->end_boot_s = clock_boot_s();
-	changed = rows_update(s, (struct row_columns){ &runs_table, COLUMN_END }, r, r->id,
+	changed = rows_update(s, SOME_OF(runs_table, COLUMN_END), r, r->id,
 			      "state <> 'ended'", err);
 	if (changed < 0)
 		return -1;

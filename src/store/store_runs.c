@@ -47,7 +47,7 @@ static int read_devices(struct store *s, struct run *run, struct err *err)
 static int read_run(struct store *s, sqlite3_stmt *q, struct run *run, struct err *err)
 {
 	run_init(run);
-	rows_read(q, &runs_table, 0, run);
+	rows_read(q, ALL_OF(runs_table), run);
 	if (read_devices(s, run, err))
 		return -1;
 	set_kind(run);
@@ -60,7 +60,7 @@ int store_run_get(struct store *s, int64_t id, struct run *run, struct err *err)
 	int rc;
 
 	run_init(run);
-	if (rows_query(s, &q, err, (struct row_columns){ &runs_table, 0 },
+	if (rows_query(s, &q, err, ALL_OF(runs_table),
 		       "WHERE id = ?", "i", id))
 		return -1;
 	rc = sql_row(s, q, err);
@@ -94,7 +94,7 @@ int store_runs_active(struct store *s, struct run_list *list, struct err *err)
 	sqlite3_stmt *q;
 
 	*list = (struct run_list){ 0 };
-	if (rows_query(s, &q, err, (struct row_columns){ &runs_table, 0 },
+	if (rows_query(s, &q, err, ALL_OF(runs_table),
 		       "WHERE id IN"
 		       " (SELECT id FROM runs WHERE state <> 'ended') ORDER BY id", ""))
 		return -1;
@@ -106,7 +106,7 @@ int store_runs_of_job(struct store *s, int64_t job_id, struct run_list *list, st
 	sqlite3_stmt *q;
 
 	*list = (struct run_list){ 0 };
-	if (rows_query(s, &q, err, (struct row_columns){ &runs_table, 0 },
+	if (rows_query(s, &q, err, ALL_OF(runs_table),
 		       "WHERE job_id = ? ORDER BY number", "i", job_id))
 		return -1;
 	return read_list(s, q, list, err);
@@ -267,12 +267,12 @@ int store_run_stop_reason(struct store *s, int64_t id, enum stop_reason *reason,
 
 	run_init(&run);
 	run.state = RUN_ENDED;
-	if (rows_query(s, &q, err, (struct row_columns){ &runs_table, COLUMN_STOP },
+	if (rows_query(s, &q, err, SOME_OF(runs_table, COLUMN_STOP),
 		       "WHERE id = ?", "i", id))
 		return -1;
 	rc = sql_row(s, q, err);
 	if (rc == 1)
-		rows_read(q, &runs_table, COLUMN_STOP, &run);
+		rows_read(q, SOME_OF(runs_table, COLUMN_STOP), &run);
 	sql_done(q);
 	*reason = run.stop_reason;
 	*state = run.state;
@@ -282,14 +282,20 @@ int store_run_stop_reason(struct store *s, int64_t id, enum stop_reason *reason,
 int store_run_set_wanted(struct store *s, int64_t id, const struct configuration *c,
 			 double learning_rate_scale, struct err *err)
 {
-	return sql_run(s, NULL, err, "UPDATE runs SET wanted_version = wanted_version + 1,"
-		       " wanted_batch_size = ?, wanted_local_batch_size = ?,"
-		       " wanted_accumulation_steps = ?, wanted_learning_rate_scale = ?,"
-		       " wanted_boot_s = ?"
-		       " WHERE id = ? AND state = 'running' AND replicas = ?", "iiiddii",
-		       configuration_batch_size(c), c->local_batch_size,
-		       (int64_t)c->accumulation_steps,
-		       learning_rate_scale, clock_boot_s(), id, (int64_t)c->replicas);
+	struct run run = {
+		.wanted = *c, .wanted_learning_rate_scale = learning_rate_scale,
+		.wanted_boot_s = clock_boot_s(),
+	};
+	struct text condition = TEXT_INIT;
+	int changed;
+
+	text_addf(&condition, "state = 'running' AND replicas = %d", c->replicas);
+	changed = rows_update(s, SOME_OF(runs_table, COLUMN_CHANGE), &run, id, condition.data, err);
+	text_release(&condition);
+	if (changed < 1)
+		return changed;
+	return sql_run(s, NULL, err, "UPDATE runs SET wanted_version = wanted_version + 1"
+		       " WHERE id = ?", "i", id);
 }
 
 int store_run_read_wanted(struct store *s, struct run *run, struct err *err)
@@ -297,12 +303,12 @@ int store_run_read_wanted(struct store *s, struct run *run, struct err *err)
 	sqlite3_stmt *q;
 	int rc;
 
-	if (rows_query(s, &q, err, (struct row_columns){ &runs_table, COLUMN_WANTED },
+	if (rows_query(s, &q, err, SOME_OF(runs_table, COLUMN_WANTED),
 		       "WHERE id = ?", "i", run->id))
 		return -1;
 	rc = sql_row(s, q, err);
 	if (rc == 1)
-		rows_read(q, &runs_table, COLUMN_WANTED, run);
+		rows_read(q, SOME_OF(runs_table, COLUMN_WANTED), run);
 	sql_done(q);
 	return rc < 0 ? -1 : 0;
 }

@@ -155,7 +155,7 @@ static void add_other(struct table *t, const struct device_measurement *m)
 {
 	double bytes_per_s = device_measurement_bytes_per_s(m);
 
-	table_text(t, measured_name(m->what));
+	table_text(t, measured_names.names[m->what]);
 	table_text(t, m->variant[0] ? m->variant : "-");
 	table_cell(t, "%d", m->devices);
 	cell_bytes(t, m->bytes);

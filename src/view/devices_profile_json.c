@@ -21,7 +21,7 @@ static void print_measurement(struct json *j, const struct measure_result *r,
 	bool product = m->what == MEASURED_PRODUCT;
 
 	json_object(j, NULL);
-	json_string(j, "what", measured_name(m->what));
+	json_string(j, "what", measured_names.names[m->what]);
 	json_string(j, "variant", m->variant[0] ? m->variant : NULL);
 	json_integer(j, "devices", m->devices);
 	size_or_null(j, "m", m->m);

@@ -134,7 +134,7 @@ void explanation_print_json_model(struct json *j, const struct explanation *e)
 	json_integer(j, "measured_replicas", m->max_replicas);
 	json_number(j, "rmse_grad", m->fit.rmse_grad);
 	json_number(j, "rmse_step", m->fit.rmse_step);
-	json_string(j, "stop", fit_stop_name(m->fit.stop));
+	json_string(j, "stop", fit_stop_names.names[m->fit.stop]);
 	json_number(j, "fit_time_s", m->fit_time_s);
 	json_bool(j, "fitted_by_a_pass", !e->fitted_now);
 	json_array(j, "observations");

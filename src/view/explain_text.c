@@ -181,7 +181,7 @@ void explanation_print_fit(const struct explanation *e, const struct output *out
 	output_textline(out, "error", &t);
 	text_addf(&t, "%s; %s", e->fitted_now ? "just now, for this; no pass has"
 					      : time_of(e, m->fit_time_s).s,
-		  fit_stop_name(m->fit.stop));
+		  fit_stop_names.names[m->fit.stop]);
 	output_textline(out, "fitted", &t);
 	text_release(&t);
 }

@@ -386,7 +386,7 @@ static void test_nothing(void)
 	o.configuration.replicas = 0;
 	fit = fit_throughput(&o, 1, &FIT_OPTIONS_DEFAULT);
 	ok(fit.stop == FIT_NOTHING && fit.n_ignored == 1, "none that can be used");
-	is_str(fit_stop_name(fit.stop), "no observations", "says so");
+	is_str(fit_stop_names.names[fit.stop], "no observations", "says so");
 	few.max_evaluations = 3;
 	o.configuration.replicas = 1;
 	fit = fit_throughput(&o, 1, &few);

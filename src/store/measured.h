@@ -1,0 +1,19 @@
+/* measured.h - rows of what was measured, with the keys that callers give; private to the store. */
+#ifndef POLLUX_STORE_MEASURED_H
+#define POLLUX_STORE_MEASURED_H
+
+#include "pollux/store.h"
+
+struct stored_model {
+	const char *workload, *device_kind;	/* borrowed; written, never read */
+	char basis[N_THROUGHPUT_PARAMS + 1];	/* a letter for each parameter: see store_models.c */
+	struct model_row model;
+};
+
+struct stored_measurement {
+	char device_kind[CONFIGURATION_KIND_SIZE];
+	struct device_measurement measurement;
+	double measured_time_s;			/* wall clock */
+};
+
+#endif
