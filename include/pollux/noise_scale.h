@@ -4,6 +4,7 @@
  *	noise_scale_init(&s);
  *	noise_scale_add(&s, samples, grad_sqr, grad_var, horizon);	// for each update or window
  *	phi = noise_scale_value(&s);					// NaN: unknown
+ *	interval = noise_scale_interval(&s);				// phi is within, or beyond
  *
  * G is the true gradient, and Sigma the covariance of the gradient of a single sample. Their
  * estimates come from the norms of gradients over two batch sizes (McCandlish et al., "An Empirical
@@ -34,6 +35,7 @@ struct noise_mean {
 struct noise_scale {
 	double weight, weight_sqr;	/* sums of weights (samples), and of their squares */
 	struct noise_mean sqr, var;	/* |G|^2 and tr(Sigma) */
+	double cross;			/* weighted sum of the products of their deviations */
 };
 
 void noise_scale_init(struct noise_scale *s);
@@ -52,6 +54,15 @@ void noise_scale_age(struct noise_scale *s, double samples, double horizon_sampl
 void noise_scale_merge(struct noise_scale *s, const struct noise_scale *other);
 
 double noise_scale_value(const struct noise_scale *s);
+
+/* The 95 % confidence interval of phi, of Fieller (1954) for a quotient of two means whose errors
+ * are correlated, with Student's t of the effective entries less one. It says something after few
+ * entries, when noise_scale_value() does not: if |G|^2 may be 0, phi has no upper bound. */
+#define NOISE_ENTRIES_LEAST 4.0
+struct noise_interval {
+	double low, high;		/* samples; low NaN: nothing is known; high may be infinite */
+};
+struct noise_interval noise_scale_interval(const struct noise_scale *s);
 
 /* Estimates from three consecutive updates, if each has only one gradient, of batch samples (R = s
  * = 1):

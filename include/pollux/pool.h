@@ -19,6 +19,7 @@
 #include "pollux/fit.h"
 #include "pollux/noise_scale.h"
 #include "pollux/step_stats.h"
+#include "pollux/text.h"
 #include "pollux/throughput.h"
 
 /* ---- step times ---- */
@@ -60,16 +61,23 @@ int pool_fit_observations(const struct pool_entry *pooled, int n, struct fit_obs
 
 /* Estimates of |G|^2 and tr(Sigma) from n updates of batch_size samples, between two positions in
  * the training, counted in samples since the first launch of the job. m2: sums of squared
- * deviations from the means. If they are NaN, the window counts as one entry. */
+ * deviations from the means. If they are NaN, the window counts as one entry. The n updates were
+ * told of in entries reports (0: n), each with the mean of some. cross: the sum of the products of
+ * deviations; NaN: not known, and taken to be what the two estimates have in common, the noise of
+ * tr(Sigma) / batch_size in |G|^2. */
 struct noise_window {
 	int64_t job_id;
 	double first_samples, last_samples;	/* NaN: unknown, the window is ignored */
-	int64_t batch_size, n;
+	int64_t batch_size, n, entries;
+	double cross;
 	double mean_sqr, m2_sqr, mean_var, m2_var;
 };
 
 struct noise_estimate {
 	double noise_scale;		/* samples; NaN: unknown */
+	/* The interval in which the noise scale is. It may be known before the noise scale is; its
+	 * low end is what decisions rest on. NaN: unknown. */
+	struct noise_interval interval;
 	bool own;			/* from updates of this job only */
 	int64_t n_updates;		/* used, within one horizon of the position */
 };
@@ -87,11 +95,15 @@ struct noise_estimate {
  * Where neither suffices, the horizon is multiplied by NOISE_WIDENING, repeatedly, until it is that
  * many times the distance of the farthest window. Towards the end of a training |G|^2 often drowns
  * in its own error while phi is larger than ever. An unknown phi would send the job back to its
- * initial batch size, whereas an earlier phi is only too small, which is the safe side. */
+ * initial batch size, whereas an earlier phi is only too small, which is the safe side. Where
+ * updates near the position say that phi is at least so much, and those farther away say less,
+ * the former count. */
 #define NOISE_HORIZON_RATIO 0.25
 #define NOISE_HORIZON_UPDATES 200
 #define NOISE_WIDENING 4.0
 struct noise_estimate noise_estimate(const struct noise_window *windows, int n, int64_t own_job,
 				     double position_samples, int64_t initial_batch_size);
+/* Adds "1230 (900 to 1700)" or "at least 700" to three digits, or "unknown". */
+void noise_estimate_print(const struct noise_estimate *e, struct text *out);
 
 #endif

@@ -24,6 +24,7 @@ static struct noise_window window_of(const struct gradient_row *row)
 		.first_samples = g->first_samples, .last_samples = g->last_samples,
 		.mean_sqr = g->sum_grad_sqr / n, .m2_sqr = g->m2_grad_sqr,
 		.mean_var = g->sum_grad_var / n, .m2_var = g->m2_grad_var,
+		.entries = g->entries, .cross = g->cross_grad,
 	};
 }
 

@@ -8,16 +8,20 @@ static double distance(const struct noise_window *w, double position)
 	return fabs((w->first_samples + w->last_samples) / 2 - position);
 }
 
-/* Merges a window as a set of entries with equal weights. */
+/* Merges a window as a set of entries with equal weights. Its sums of deviations are over
+ * updates. */
 static void merge_window(struct noise_scale *s, const struct noise_window *w, double fade)
 {
 	bool known = w->m2_sqr >= 0 && w->m2_var >= 0;
-	double entries = known ? (double)w->n : 1, samples = (double)w->batch_size * (double)w->n;
+	double batch = (double)w->batch_size, samples = batch * (double)w->n;
+	double entries = !known ? 1 : w->entries > 0 ? (double)w->entries : (double)w->n;
 	double each = fade * samples / entries;
+	double cross = isnan(w->cross) ? -w->m2_var / batch : w->cross;
 	struct noise_scale window = {
-		.weight = entries * each, .weight_sqr = entries * each * each,
-		.sqr = { .mean = w->mean_sqr, .m2 = known ? each * w->m2_sqr : 0 },
-		.var = { .mean = w->mean_var, .m2 = known ? each * w->m2_var : 0 },
+		.weight = fade * samples, .weight_sqr = entries * each * each,
+		.sqr = { .mean = w->mean_sqr, .m2 = known ? fade * batch * w->m2_sqr : 0 },
+		.var = { .mean = w->mean_var, .m2 = known ? fade * batch * w->m2_var : 0 },
+		.cross = known ? fade * batch * cross : 0,
 	};
 
 	noise_scale_merge(s, &window);
@@ -42,16 +46,23 @@ static struct noise_estimate estimate(const struct noise_window *windows, int n,
 			e.n_updates += w->n;
 	}
 	e.noise_scale = noise_scale_value(&s);
+	e.interval = noise_scale_interval(&s);
 	return e;
 }
 
-/* Estimates from the job's own windows, or from all if its own do not suffice. */
+/* Estimates from the job's own windows, or from all if its own do not suffice. If both do not, the
+ * job's own tell at least a bound, or else all do. */
 static struct noise_estimate estimate_at(const struct noise_window *windows, int n, int64_t own_job,
 					 double position, double horizon)
 {
 	struct noise_estimate e = estimate(windows, n, own_job, position, horizon);
 
-	return isnan(e.noise_scale) ? estimate(windows, n, 0, position, horizon) : e;
+	struct noise_estimate all;
+
+	if (!isnan(e.noise_scale))
+		return e;
+	all = estimate(windows, n, 0, position, horizon);
+	return isnan(all.noise_scale) && !isnan(e.interval.low) ? e : all;
 }
 
 static double farthest(const struct noise_window *windows, int n, double position)
@@ -70,11 +81,34 @@ struct noise_estimate noise_estimate(const struct noise_window *windows, int n, 
 	double horizon = fmax(NOISE_HORIZON_RATIO * position,
 			      fmax((double)(NOISE_HORIZON_UPDATES * initial_batch_size), 1));
 	double reach = farthest(windows, n, position);
-	struct noise_estimate e = estimate_at(windows, n, own_job, position, horizon);
+	struct noise_estimate e = estimate_at(windows, n, own_job, position, horizon), near = e;
 
 	while (isnan(e.noise_scale) && horizon < NOISE_WIDENING * reach) {
 		horizon *= NOISE_WIDENING;
 		e = estimate_at(windows, n, own_job, position, horizon);
+		if (isnan(near.interval.low))
+			near = e;
 	}
-	return e;
+	return isnan(e.noise_scale) || near.interval.low > e.interval.low ? near : e;
+}
+
+/* Three digits; all of them below 1000. */
+static double rounded(double x)
+{
+	double unit = x >= 1000 ? pow(10, floor(log10(x)) - 2) : 1;
+
+	return round(x / unit) * unit;
+}
+
+void noise_estimate_print(const struct noise_estimate *e, struct text *out)
+{
+	if (isnan(e->interval.low))
+		text_add(out, "unknown");
+	else if (isnan(e->noise_scale) || isinf(e->interval.high))
+		text_addf(out, "at least %.0f", rounded(e->interval.low));
+	else if (e->interval.high - e->interval.low < 1e-3 * e->noise_scale)
+		text_addf(out, "%.0f", rounded(e->noise_scale));
+	else
+		text_addf(out, "%.0f (%.0f to %.0f)", rounded(e->noise_scale),
+			  rounded(e->interval.low), rounded(e->interval.high));
 }

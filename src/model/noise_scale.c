@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "pollux/student.h"
+
 void noise_scale_init(struct noise_scale *s)
 {
 	*s = (struct noise_scale){ 0 };
@@ -16,6 +18,7 @@ void noise_scale_age(struct noise_scale *s, double samples, double horizon_sampl
 	s->weight_sqr *= fade * fade;
 	s->sqr.m2 *= fade;
 	s->var.m2 *= fade;
+	s->cross *= fade;
 }
 
 /* Merges two weighted sets: D. H. D. West, "Updating mean and variance estimates: an improved
@@ -31,8 +34,13 @@ static void mean_merge(struct noise_mean *m, double weight, const struct noise_m
 
 void noise_scale_merge(struct noise_scale *s, const struct noise_scale *other)
 {
+	double both;
+
 	if (!(other->weight > 0))
 		return;
+	both = s->weight * other->weight / (s->weight + other->weight);
+	s->cross += other->cross + both * (other->sqr.mean - s->sqr.mean) *
+					   (other->var.mean - s->var.mean);
 	mean_merge(&s->sqr, s->weight, &other->sqr, other->weight);
 	mean_merge(&s->var, s->weight, &other->var, other->weight);
 	s->weight += other->weight;
@@ -66,9 +74,13 @@ bool noise_scale_add(struct noise_scale *s, double samples, double grad_sqr, dou
 	return true;
 }
 
-/* True if the mean is steady. With weights w the effective number of entries is n = (sum w)^2 / sum
- * w^2. The variance of the entries is m2 / sum w n / (n - 1), and that of the mean is 1/n of
- * this. */
+/* With weights w the effective number of entries is n = (sum w)^2 / sum w^2. The variance of the
+ * entries is m2 / sum w n / (n - 1), and that of the mean is 1/n of this. */
+static double effective_entries(const struct noise_scale *s)
+{
+	return s->weight_sqr > 0 ? s->weight * s->weight / s->weight_sqr : 0;
+}
+
 static bool steady(const struct noise_mean *m, double weight, double entries)
 {
 	double error = sqrt(fmax(m->m2, 0) / weight / (entries - 1));
@@ -78,13 +90,41 @@ static bool steady(const struct noise_mean *m, double weight, double entries)
 
 double noise_scale_value(const struct noise_scale *s)
 {
-	double entries = s->weight_sqr > 0 ? s->weight * s->weight / s->weight_sqr : 0;
+	double entries = effective_entries(s);
 
 	/* The tolerance allows for rounding in the sums of equal weights. */
 	if (!(entries >= NOISE_ENTRIES_MIN * (1 - 1e-9)) || !steady(&s->sqr, s->weight, entries) ||
 	    !steady(&s->var, s->weight, entries))
 		return (double)NAN;
 	return s->var.mean / s->sqr.mean;
+}
+
+/* The values q for which the mean of var - q sqr is within t standard errors of 0: E. C. Fieller,
+ * "Some problems in interval estimation", J. R. Stat. Soc. B 16 (1954), 175-185. They lie between
+ * the roots of a q^2 - 2 b q + c, or beyond the positive root if a <= 0. |G|^2 is not negative: a
+ * negative mean counts as 0, which lowers the bound. One that cannot be 0 says nothing. */
+struct noise_interval noise_scale_interval(const struct noise_scale *s)
+{
+	struct noise_interval interval = { (double)NAN, (double)INFINITY };
+	double freedom = effective_entries(s) - 1, sqr = fmax(s->sqr.mean, 0), var = s->var.mean;
+	double t, each, a, b, c, root;
+
+	/* The tolerance allows for rounding in the sums of equal weights. */
+	if (!(freedom >= (NOISE_ENTRIES_LEAST - 1) * (1 - 1e-9)) || !(var > 0))
+		return interval;
+	t = student_quantile(freedom);
+	each = t * t / s->weight / freedom;
+	a = sqr * sqr - each * s->sqr.m2;
+	b = sqr * var - each * s->cross;
+	c = var * var - each * s->var.m2;
+	root = sqrt(fmax(b * b - a * c, 0));
+	if (!(c > 0) || !(b + root > 0) ||
+	    (s->sqr.mean < 0 && s->sqr.mean * s->sqr.mean > each * s->sqr.m2))
+		return interval;
+	interval.low = c / (b + root);
+	if (a > 0)
+		interval.high = (b + root) / a;
+	return interval;
 }
 
 bool noise_scale_three_updates(double batch, double middle_sqr, double second_difference_sqr,

@@ -21,7 +21,7 @@ struct sizes {
 	double learning_rate_scale;
 	double goodput;			/* of this configuration; NaN: not known */
 	double goodput_now;		/* of the present configuration; NaN: none, or not known */
-	double noise_scale;		/* that the goodput rests on; NaN: not known */
+	struct noise_estimate noise;	/* that the goodput rests on */
 };
 
 /* A job that the policy was not asked about, and why. */

@@ -9,7 +9,8 @@ static void describe_devices(const struct action *a, struct text *out)
 		text_addf(out, "%s%s", i > 0 ? "," : "", a->new_run->devices[i].id);
 }
 
-/* "batch 64 = 2 * 32 * 1, learning rate * 1; goodput 900 to 1700/s, noise scale 500" */
+/* "batch 64 = 2 * 32 * 1, learning rate * 1; goodput 900 to 1700/s, noise scale 500 (400
+ * to 700)" */
 static void describe_sizes(const struct sizes *sizes, struct text *out)
 {
 	text_add(out, "batch ");
@@ -21,8 +22,10 @@ static void describe_sizes(const struct sizes *sizes, struct text *out)
 	if (isfinite(sizes->goodput_now))
 		text_addf(out, "%.0f to ", sizes->goodput_now);
 	text_addf(out, "%.0f/s", sizes->goodput);
-	if (isfinite(sizes->noise_scale))
-		text_addf(out, ", noise scale %.0f", sizes->noise_scale);
+	if (isnan(sizes->noise.interval.low))
+		return;
+	text_add(out, ", noise scale ");
+	noise_estimate_print(&sizes->noise, out);
 }
 
 static void describe_start(const struct action *a, struct text *out)

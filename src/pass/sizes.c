@@ -77,7 +77,7 @@ struct sizes choose_sizes(const struct snapshot *s, const struct decision *d,
 	struct sizes sizes = {
 		.configuration = configuration_make(replicas, 0, 1),
 		.learning_rate_scale = 1, .goodput = (double)NAN, .goodput_now = goodput_now(c),
-		.noise_scale = (double)NAN,
+		.noise = { .noise_scale = (double)NAN, .interval = { (double)NAN, (double)NAN } },
 	};
 	double noise_scale = declared->noise_scale > 0 ? declared->noise_scale : (double)NAN;
 	struct goodput_choice best;
@@ -100,7 +100,7 @@ struct sizes choose_sizes(const struct snapshot *s, const struct decision *d,
 					    configuration_batch_size(&sizes.configuration));
 	if (!model.known)
 		return sizes;
-	sizes.noise_scale = model.goodput.noise_scale;
+	sizes.noise = model.noise;
 	sizes.goodput = best.goodput > 0 && !changed
 		? best.goodput : goodput_choice_of(&model.goodput, sizes.configuration).goodput;
 	return sizes;

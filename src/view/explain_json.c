@@ -151,11 +151,15 @@ void explanation_print_json_noise(struct json *j, const struct explanation *e)
 		[NOISE_SHARED] = "shared",
 	};
 
+	bool has = e->job->declared.batch_size > 0;
+	const struct noise_estimate *noise = &e->model.noise;
+
 	json_object(j, "noise");
-	json_number(j, "noise_scale", e->job->declared.batch_size > 0 ? e->model.goodput.noise_scale
-							       : (double)NAN);
+	json_number(j, "noise_scale", has ? noise->noise_scale : (double)NAN);
+	json_number(j, "noise_scale_low", has ? noise->interval.low : (double)NAN);
+	json_number(j, "noise_scale_high", has ? noise->interval.high : (double)NAN);
 	json_string(j, "basis", bases[e->model.noise_basis]);
-	json_integer(j, "n_updates", e->model.n_noise_updates);
+	json_integer(j, "n_updates", e->model.noise.n_updates);
 	json_string(j, "learning_rate_rule", lr_rule_name(e->rule));
 	json_end(j);
 }

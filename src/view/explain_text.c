@@ -190,18 +190,26 @@ void explanation_print_fit(const struct explanation *e, const struct output *out
 
 static void print_noise_scale(const struct explanation *e, const struct output *out)
 {
-	double phi = e->model.goodput.noise_scale, updates = (double)e->model.n_noise_updates;
+	const struct noise_estimate *noise = &e->model.noise;
+	double low = noise->interval.low, high = noise->interval.high;
+	double phi = noise->noise_scale, updates = (double)noise->n_updates;
+	bool unknown = isnan(low);
 	struct text t = TEXT_INIT;
 
-	if (isnan(phi))
+	if (unknown)
 		text_add(&t, "unknown: larger batches are taken to bring nothing; ");
+	else if (isnan(phi) || isinf(high))
+		text_addf(&t, "at least %s", format_count(low).s);
 	else
-		text_addf(&t, "%s samples, %s", format_count(phi).s,
-			  noise_basis_name(e->model.noise_basis));
-	if (e->model.n_noise_updates > 0 && e->model.noise_basis != NOISE_DECLARED)
-		text_addf(&t, isnan(phi) ? "%s updates measured do not tell yet" : " in %s updates",
+		text_add(&t, format_count(phi).s);
+	if (!unknown && !isnan(phi) && high - low >= 1e-3 * phi && isfinite(high))
+		text_addf(&t, " (%s to %s)", format_count(low).s, format_count(high).s);
+	if (!unknown)
+		text_addf(&t, " samples, %s", noise_basis_name(e->model.noise_basis));
+	if (noise->n_updates > 0 && e->model.noise_basis != NOISE_DECLARED)
+		text_addf(&t, unknown ? "%s updates measured do not tell yet" : " in %s updates",
 			  format_count(updates).s);
-	else if (isnan(phi))
+	else if (unknown)
 		text_add(&t, "no gradient statistics (pollux-client(3)), no --noise-scale");
 	output_textline(out, "scale", &t);
 	text_release(&t);
@@ -225,7 +233,8 @@ void explanation_print_noise(const struct explanation *e, const struct output *o
 	fputs("\nnoise scale of the gradients\n", out->file);
 	print_noise_scale(e, out);
 	status_add_helper(&t, e->job, run);
-	output_textline(out, "helper", &t);
+	if (t.length)
+		output_textline(out, "helper", &t);
 	if (isfinite(phi)) {
 		add_percent(&t, goodput_efficiency(phi, (double)m0, (double)m));
 		text_addf(&t, " at batch %lld, against %lld", (long long)m, (long long)m0);

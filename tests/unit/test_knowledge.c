@@ -124,7 +124,9 @@ static void test_noise(void)
 	k.windows = &window;
 	k.n_windows = 1;
 	is_int(model_of(k, &job).noise_basis, NOISE_SHARED, "another job's");
-	near(model_of(k, &job).goodput.noise_scale, 500, 1e-12, "which is 500");
+	near(model_of(k, &job).noise.noise_scale, 500, 1e-12, "which is 500");
+	near(model_of(k, &job).goodput.noise_scale, 490.22387114974595, 1e-12,
+	     "and at least so much, which decides");
 	job.declared.noise_scale = 70;
 	is_int(model_of(k, &job).noise_basis, NOISE_DECLARED, "its owner's word before others'");
 	near(model_of(k, &job).goodput.noise_scale, 70, 0, "which is 70");
