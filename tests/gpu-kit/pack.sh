@@ -43,7 +43,7 @@ carry() { # carry FILE: from BUILD, to the same place in KIT, where it finds its
 }
 carry pollux
 carry examples/train
-for file in cuda/host.so gpu/nvml_new.so gpu/cuda_standin.so fault/killat; do
+for file in cuda/host.so gpu/nvml_new.so gpu/cuda_standin.so gpu/cuda_freeze.so fault/killat; do
 	[ ! -e "$build/$file" ] || carry "$file"
 done
 

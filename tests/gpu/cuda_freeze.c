@@ -278,9 +278,14 @@ static int mix(uint64_t words, uint32_t count, uint32_t rounds)
 {
 	enum { WORDS = 1 << 16 };
 	static uint32_t chunk[WORDS];
+	uint32_t factor = 1, addend = 0;	/* of all rounds together */
 	int card = open_card();
 	int rc = card < 0 ? INVALID : OK;
 
+	for (uint32_t r = 0; r < rounds; r++) {
+		factor *= 1664525u;
+		addend = addend * 1664525u + 1013904223u;
+	}
 	for (size_t first = 0; first < count && rc == OK; first += WORDS) {
 		size_t n = count - first < WORDS ? count - first : WORDS;
 		off_t at = (off_t)(words - BASE + 4 * first);
@@ -288,8 +293,7 @@ static int mix(uint64_t words, uint32_t count, uint32_t rounds)
 		if (pread(card, chunk, 4 * n, at) != (ssize_t)(4 * n))
 			rc = INVALID;
 		for (size_t i = 0; i < n; i++)
-			for (uint32_t r = 0; r < rounds; r++)
-				chunk[i] = chunk[i] * 1664525u + 1013904223u;
+			chunk[i] = chunk[i] * factor + addend;
 		if (rc == OK && pwrite(card, chunk, 4 * n, at) != (ssize_t)(4 * n))
 			rc = INVALID;
 	}

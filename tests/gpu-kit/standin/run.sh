@@ -23,9 +23,11 @@ for version in 11.0 12 13 14; do
 	ln -s "$build/cuda/host.so" host/libnvrtc.so.${version%.0}
 done
 ln -s "$build/cuda/host.so" host/libnvrtc.so.11.2
-ln -s "$build/gpu/cuda_standin.so" cuda/libcuda.so.1
+ln -s "$build/gpu/cuda_freeze.so" cuda/libcuda.so.1
 ln -s "$build/cuda/host.so" host/libcuda.so.1
 ln -s "$here/nvidia-smi" bin/nvidia-smi
+mkdir root/proc
+ln -s /proc/meminfo root/proc/meminfo
 program() { # program NAME PROGRAM LIBRARIES
 	printf '#!/bin/sh\nLD_LIBRARY_PATH=%s exec %s "$@"\n' "$dir/standin/$3" "$2" >"bin/$1"
 	chmod +x "bin/$1"
@@ -68,7 +70,10 @@ while :; do
 	answers
 done &
 driver=$!
-trap 'kill $driver 2>/dev/null' EXIT
+# The card's memory, of which the self-test of freezes takes a GiB.
+cards=$(mktemp -d -p /dev/shm gpu-kit-cards.XXXXXX 2>/dev/null || mktemp -d)
+export CUDA_STANDIN_DIR=$cards
+trap 'kill $driver 2>/dev/null; rm -rf "$cards"' EXIT
 trap 'exit 143' TERM INT HUP
 
 export POLLUX=$dir/standin/bin/pollux TRAIN=$dir/standin/bin/train PATH=$dir/standin/bin:$PATH
