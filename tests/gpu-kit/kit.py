@@ -158,8 +158,17 @@ signal.signal(signal.SIGINT, leave)
 
 def gpt(*options, small=()):
     """The command of gpt.py; without a GPU a tiny network, with the options `small`."""
+    return program("gpt.py", options, small)
+
+
+def plain(*options, small=()):
+    """The command of plain.py, which knows nothing of pollux, in the same way."""
+    return program("plain.py", options, small)
+
+
+def program(name, options, small):
     tiny = ["--layers", "1", "--width", "64", "--context", "16", "--vocabulary", "64"]
-    command = [sys.executable, os.path.join(KIT, "gpt.py")]
+    command = [sys.executable, os.path.join(KIT, name)]
     return [
         str(x) for x in (*command, *([] if ON_GPU else tiny), *options, *([] if ON_GPU else small))
     ]
