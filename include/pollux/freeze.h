@@ -7,7 +7,7 @@
  * A thaw restores all, then unlocks all. If a step of a freeze fails, the freeze is undone.
  *
  *	struct freezing f = { .freezer = backend->freezer, .pids = &pid, .n = 1,
- *			      .state = run.freeze_state, .record = write_to_store, .arg = s };
+ *			      .state = run.freeze_state, .record = { write_to_store, s } };
  *	if (freeze_run(&f, FREEZE_WISHED, err)) ... f.state is FREEZE_NONE, or FREEZE_LOST
  *
  * Each state is recorded before it is entered. Who comes after a caller that died asks the driver
@@ -74,6 +74,12 @@ struct freeze_move {
 	char from[DEVICE_ID_SIZE], to[DEVICE_ID_SIZE];
 };
 
+/* Writes down a state before it is entered. -1: the state is not entered. NULL: nobody does. */
+struct freeze_record {
+	int (*write)(enum freeze_state state, void *arg, struct err *err);
+	void *arg;
+};
+
 struct freezing {
 	const struct device_freezer *freezer;
 	void *driver;			/* from freezer->open() */
@@ -85,9 +91,7 @@ struct freezing {
 	 * 0: on their own. */
 	const struct freeze_move *moves;
 	int n_moves;
-	/* Records the state before it is entered. -1: the state is not entered. */
-	int (*record)(enum freeze_state state, void *arg, struct err *err);
-	void *arg;
+	struct freeze_record record;
 	/* seconds that the four kinds of calls took, by enum freeze_step */
 	double took_s[STEP_UNLOCK + 1];
 };

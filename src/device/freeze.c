@@ -139,7 +139,7 @@ static int enter(struct freezing *f, enum freeze_state state, struct err *err)
 {
 	if (f->state == state)
 		return 0;
-	if (f->record && f->record(state, f->arg, err))
+	if (f->record.write && f->record.write(state, f->record.arg, err))
 		return -1;
 	f->state = state;
 	return 0;

@@ -203,7 +203,7 @@ static int carry_out(struct test *t, enum freezer_task task, struct freezer_news
 		     struct err *err)
 {
 	t->order.task = task;
-	if (freezer_carry_out(&t->freezer, &t->order, NULL, NULL, CALLS_S, news, err))
+	if (freezer_carry_out(&t->freezer, &t->order, NULL, CALLS_S, news, err))
 		return -1;
 	t->order.state = news->state;
 	return 0;

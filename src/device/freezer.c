@@ -70,7 +70,7 @@ static void carry_out(struct freezing *f, const struct freezer_order *o, struct 
 
 static _Noreturn void serve(int fd, const struct device_freezer *functions)
 {
-	struct freezing f = { .freezer = functions, .record = ask_to_record, .arg = &fd };
+	struct freezing f = { .freezer = functions, .record = { ask_to_record, &fd } };
 	struct freezer_order order;
 	struct err why = { 0 };
 	bool opened = false;
@@ -176,15 +176,15 @@ static int wait_until(int fd, double until_boot_s, struct err *err)
 	}
 }
 
-static int follow(struct freezer *f, int (*record)(enum freeze_state, void *, struct err *),
-		  void *arg, double until_boot_s, struct freezer_news *news, struct err *err)
+static int follow(struct freezer *f, const struct freeze_record *record, double until_boot_s,
+		  struct freezer_news *news, struct err *err)
 {
 	for (;;) {
 		if (wait_until(f->fd, until_boot_s, err))
 			return -1;
 		switch (freezer_read(f, news)) {
 		case FREEZER_ENTERS:
-			if (record && record(news->state, arg, err))
+			if (record && record->write(news->state, record->arg, err))
 				return -1;
 			freezer_allow(f);
 			break;
@@ -199,12 +199,12 @@ static int follow(struct freezer *f, int (*record)(enum freeze_state, void *, st
 }
 
 int freezer_carry_out(struct freezer *f, const struct freezer_order *order,
-		      int (*record)(enum freeze_state state, void *arg, struct err *err),
-		      void *arg, double limit_s, struct freezer_news *news, struct err *err)
+		      const struct freeze_record *record, double limit_s,
+		      struct freezer_news *news, struct err *err)
 {
 	*news = (struct freezer_news){ .state = order->state };
 	if (freezer_order(f, order, err) == 0 &&
-	    follow(f, record, arg, clock_boot_s() + limit_s, news, err) == 0)
+	    follow(f, record, clock_boot_s() + limit_s, news, err) == 0)
 		return 0;
 	if (news->says != FREEZER_FAILED)
 		freezer_stop(f);

@@ -150,7 +150,9 @@ DEFINE(cuInit, unsigned flags)
 
 DEFINE(cuDriverGetVersion, int *version)
 {
-	*version = getenv("CUDA_STANDIN_VERSION") ? atoi(getenv("CUDA_STANDIN_VERSION")) : 13000;
+	const char *text = getenv("CUDA_STANDIN_VERSION");
+
+	*version = text ? (int)strtol(text, NULL, 10) : 13000;
 	return OK;
 }
 
@@ -335,43 +337,43 @@ struct fault {
 	char code[16];			/* "": none */
 };
 
+/* How often the function was called before, which is counted in a file. */
+static long count_call(const char *function)
+{
+	char name[4096], line[32] = "0";
+	FILE *file;
+	long calls;
+
+	snprintf(name, sizeof(name), "%.4000s/calls-%s", directory(), function);
+	file = fopen(name, "re");
+	if (file && !fgets(line, sizeof(line), file))
+		line[0] = '\0';
+	if (file)
+		fclose(file);
+	calls = strtol(line, NULL, 10);
+	file = fopen(name, "we");
+	if (file) {
+		fprintf(file, "%ld\n", calls + 1);
+		fclose(file);
+	}
+	return calls;
+}
+
 static struct fault fault_of(const char *function)
 {
-	char buffer[4096], line[128], name[32], count_name[4096];
+	char buffer[4096], line[128], name[32] = "", skip[16] = "";
 	struct fault f = { "" };
-	int skip, calls = 0;
 	FILE *file;
 
 	snprintf(buffer, sizeof(buffer), "%s/fail", directory() ? directory() : "/nowhere");
 	file = fopen(buffer, "re");
-	while (file && fgets(line, sizeof(line), file)) {
-		skip = 0;
-		f.code[0] = '\0';
-		if (sscanf(line, "%31s %15s %d", name, f.code, &skip) >= 2 &&
-		    !strcmp(name, function))
-			break;
-		f.code[0] = '\0';
-		skip = 0;
+	while (file && strcmp(name, function) != 0 && fgets(line, sizeof(line), file)) {
+		skip[0] = f.code[0] = '\0';
+		sscanf(line, "%31s %15s %15s", name, f.code, skip);
 	}
-	if (!f.code[0]) {
-		if (file)
-			fclose(file);
-		return f;
-	}
-	fclose(file);
-	snprintf(count_name, sizeof(count_name), "%.4000s/calls-%s", directory(), function);
-	file = fopen(count_name, "re");
-	if (file) {
-		if (fscanf(file, "%d", &calls) != 1)
-			calls = 0;
+	if (file)
 		fclose(file);
-	}
-	file = fopen(count_name, "we");
-	if (file) {
-		fprintf(file, "%d\n", calls + 1);
-		fclose(file);
-	}
-	if (calls < skip)
+	if (strcmp(name, function) != 0 || count_call(function) < strtol(skip, NULL, 10))
 		f.code[0] = '\0';
 	return f;
 }
@@ -421,7 +423,7 @@ static int break_call(const struct fault *f, int pid, int file, struct process *
 		write_state(file, p, FAILED);
 		return OPERATING_SYSTEM;
 	}
-	return f->code[0] >= '0' && f->code[0] <= '9' ? atoi(f->code) : -1;
+	return f->code[0] >= '0' && f->code[0] <= '9' ? (int)strtol(f->code, NULL, 10) : -1;
 }
 
 static int finish(int file, const struct fault *f, int code)

@@ -103,7 +103,7 @@ static struct freezing begin(enum freeze_found a, enum freeze_found b, enum free
 	memset(&book, 0, sizeof(book));
 	book.left = 100;
 	return (struct freezing){ .freezer = &freezer, .pids = pids, .n = PIDS, .state = state,
-				  .record = write_down };
+				  .record = { write_down, NULL } };
 }
 
 static bool all_are(enum freeze_found found)

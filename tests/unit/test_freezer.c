@@ -81,7 +81,7 @@ static const struct device_freezer functions = {
 
 static char recorded[256];
 
-static int record(enum freeze_state state, void *arg, struct err *err)
+static int write_down(enum freeze_state state, void *arg, struct err *err)
 {
 	(void)err;
 	(void)arg;
@@ -89,6 +89,8 @@ static int record(enum freeze_state state, void *arg, struct err *err)
 		 state == FREEZE_NONE ? "none" : freeze_state_name(state));
 	return 0;
 }
+
+static const struct freeze_record record = { write_down, NULL };
 
 static struct freezer start(struct freezer_order *order)
 {
@@ -122,20 +124,20 @@ static void test_there_and_back(void)
 	struct err err = { 0 };
 	pid_t pid = f.pid;
 
-	ok(freezer_carry_out(&f, &order, record, NULL, 60, &news, &err) == 0 &&
+	ok(freezer_carry_out(&f, &order, &record, 60, &news, &err) == 0 &&
 	   news.state == FREEZE_FROZEN && shared->state == FOUND_SAVED, "it freezes");
 	is_str(recorded, "locking saving frozen ", "and asks before each state");
 	order.task = FREEZER_THAW;
 	order.state = news.state;
 	order.n_moves = 1;
 	order.moves[0] = (struct freeze_move){ "gpu:a", "gpu:b" };
-	ok(freezer_carry_out(&f, &order, record, NULL, 60, &news, &err) == 0 &&
+	ok(freezer_carry_out(&f, &order, &record, 60, &news, &err) == 0 &&
 	   news.state == FREEZE_NONE && shared->state == FOUND_RUNNING, "it thaws, elsewhere");
 	ok(f.pid == pid, "the same process does both");
 	shared->state = FOUND_SAVED;
 	order.task = FREEZER_MEND;
 	order.state = FREEZE_SAVING;
-	ok(freezer_carry_out(&f, &order, record, NULL, 60, &news, &err) == 0 &&
+	ok(freezer_carry_out(&f, &order, &record, 60, &news, &err) == 0 &&
 	   news.mended == MENDED_KEPT && news.state == FREEZE_FROZEN, "it mends");
 	freezer_stop(&f);
 	ends(pid, "it ends when its socket is closed");
@@ -149,11 +151,11 @@ static void test_no_driver(void)
 	struct err err = { 0 };
 
 	shared->cannot_open = true;
-	ok(freezer_carry_out(&f, &order, record, NULL, 60, &news, &err) == -1 &&
+	ok(freezer_carry_out(&f, &order, &record, 60, &news, &err) == -1 &&
 	   err.exit_status == EX_UNAVAILABLE, "a driver that cannot be opened");
 	is_str(err.text, "no driver", "with its reason");
 	shared->cannot_open = false;
-	ok(freezer_carry_out(&f, &order, record, NULL, 60, &news, &err) == 0,
+	ok(freezer_carry_out(&f, &order, &record, 60, &news, &err) == 0,
 	   "is tried again with the next order");
 	freezer_stop(&f);
 }
@@ -167,7 +169,7 @@ static void test_hanging(void)
 	pid_t pid = f.pid;
 
 	shared->hangs = true;
-	ok(freezer_carry_out(&f, &order, record, NULL, 0.3, &news, &err) == -1 &&
+	ok(freezer_carry_out(&f, &order, &record, 0.3, &news, &err) == -1 &&
 	   err.exit_status == EX_TEMPFAIL, "a driver that hangs is given up");
 	is_str(err.text, "the driver does not answer", "in words");
 	is_str(recorded, "locking ", "and what was recorded says where");
@@ -187,7 +189,7 @@ static void test_crashing(void)
 	struct err err = { 0 };
 
 	shared->crashes = true;
-	ok(freezer_carry_out(&f, &order, record, NULL, 60, &news, &err) == -1 &&
+	ok(freezer_carry_out(&f, &order, &record, 60, &news, &err) == -1 &&
 	   news.says == FREEZER_DIED, "a driver that crashes its caller harms only that");
 	is_str(err.text, "the process that freezes has ended in a call", "in words");
 }
