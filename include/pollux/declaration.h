@@ -43,6 +43,8 @@ struct declaration {
 void declaration_init(struct declaration *d);		/* the default of each field */
 void declaration_copy(struct declaration *d, const struct declaration *from);
 void declaration_release(struct declaration *d);
+/* True if the helper for PyTorch is to be loaded into the job's Pythons. */
+bool declaration_has_torch_helper(const struct declaration *d);
 
 /* What the options of a command line say: fields of the declaration as they are kept, and what is
  * kept elsewhere or only worked out from. Borrowed strings are of the command line. */

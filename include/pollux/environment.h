@@ -25,8 +25,6 @@ void environment_for_run(const struct job *job, const struct run *run,
 			 const struct template_values *values, const struct run_places *places,
 			 struct strings *env);
 
-/* True if the helper for PyTorch is to be loaded into the job's Pythons. */
-bool environment_has_torch_helper(const struct job *job);
 /* Adds the variables that load the helper; helper: its directory, which comes first in PYTHONPATH.
  * For the launched process alone: what the job submits gets none of them. */
 void environment_for_torch(const struct job *job, const struct job_command *command,

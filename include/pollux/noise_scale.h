@@ -60,7 +60,7 @@ double noise_scale_value(const struct noise_scale *s);
  * entries, when noise_scale_value() does not: if |G|^2 may be 0, phi has no upper bound. */
 #define NOISE_ENTRIES_LEAST 4.0
 struct noise_interval {
-	double low, high;		/* samples; low NaN: nothing is known; high may be infinite */
+	double low, high;	/* samples; low NaN: nothing is known; high may be infinite */
 };
 struct noise_interval noise_scale_interval(const struct noise_scale *s);
 

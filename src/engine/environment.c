@@ -108,23 +108,19 @@ static const char *variable_of(const struct strings *env, const char *name)
 	return "";
 }
 
-bool environment_has_torch_helper(const struct job *job)
-{
-	return job->declared.torch && strcmp(job->declared.torch, "off") != 0;
-}
-
 void environment_for_torch(const struct job *job, const struct job_command *command,
 			   const char *helper, struct strings *env)
 {
 	const char *parts = job->declared.torch, *others = variable_of(env, "PYTHONPATH");
 	char *path = xasprintf("%s%s%s", helper, *others ? ":" : "", others);
+	char *all = xasprintf("%s%s", strcmp(parts, "auto") ? parts : "on",
+			      command_scales(command) ? ",keep-lr" : "");
 
 	strings_set_variable(env, "PYTHONPATH", path);
-	strings_set_variable(env, "POLLUX_TORCH", strcmp(parts, "auto") ? parts : "on");
+	strings_set_variable(env, "POLLUX_TORCH", all);
 	strings_set_variable(env, "POLLUX_TORCH_BUDGET", TORCH_BUDGET);
-	if (command_scales(command))
-		strings_set_variable(env, "POLLUX_LR_SCALE", "1");
 	free(path);
+	free(all);
 }
 
 void environment_for_run(const struct job *job, const struct run *run,

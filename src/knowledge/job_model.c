@@ -51,8 +51,9 @@ static void set_noise(struct knowledge *k, const struct job *job, struct job_mod
 	m->noise = e;
 	m->goodput.noise_scale = e.interval.low;
 	/* Two or more passes serve to measure the noise. A job that cannot do them relies on the
-	 * declared value. */
-	if (m->noise_basis == NOISE_DECLARED && !job->declared.accumulates)
+	 * declared value. The helper for PyTorch needs one pass. */
+	if ((m->noise_basis == NOISE_DECLARED && !job->declared.accumulates) ||
+	    declaration_has_torch_helper(&job->declared))
 		m->goodput.noise_is_measured = true;
 }
 

@@ -189,6 +189,11 @@ void declaration_copy(struct declaration *d, const struct declaration *from)
 	d->torch = copy(from->torch);
 }
 
+bool declaration_has_torch_helper(const struct declaration *d)
+{
+	return d->torch && strcmp(d->torch, "off") != 0;
+}
+
 void asked_init(struct asked *o)
 {
 	*o = (struct asked){ .epochs = NAN, .parameters = NAN };

@@ -134,12 +134,12 @@ double job_total_steps(const struct job *job)
 
 bool job_may_be_preempted(const struct job *job, const struct run *run)
 {
-	const char *torch = job->declared.torch;
 	bool saved = isfinite(job->progress.checkpoint_samples) ||
 		     (run && isfinite(run->checkpoint_boot_s));
 
 	if (job->declared.preemption == PREEMPT_SAVED)
-		return saved && (!torch || !strcmp(torch, "off") || job->progress.resumes);
+		return saved && (job->progress.resumes ||
+				 !declaration_has_torch_helper(&job->declared));
 	return job->declared.preemption == PREEMPT_ALWAYS;
 }
 

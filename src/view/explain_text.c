@@ -232,7 +232,8 @@ void explanation_print_noise(const struct explanation *e, const struct output *o
 		lr_factor = goodput_lr_factor(e->rule, phi, (double)m0, (double)m);
 	fputs("\nnoise scale of the gradients\n", out->file);
 	print_noise_scale(e, out);
-	status_add_helper(&t, e->job, run);
+	if (run || !job_has_ended(e->job->state))
+		status_add_helper(&t, e->job, run);
 	if (t.length)
 		output_textline(out, "helper", &t);
 	if (isfinite(phi)) {

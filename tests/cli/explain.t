@@ -455,8 +455,8 @@ told() {
 wait_for 30 told
 result $? 'its end can be told'
 like 'what it has is marked' "^  $held .* now\$" "$(part devices)"
-like 'where from' "^  scale +[0-9.]+[kM]? \([0-9.]+[kM]? to [0-9.]+[kM]?\) samples, measured in this \
-job in [0-9.k]+ updates\$" "$(part noise)"
+like 'where from' "^  scale +[0-9.]+[kM]? \([0-9.]+[kM]? to [0-9.]+[kM]?\) samples, measured in \
+this job in [0-9.k]+ updates\$" "$(part noise)"
 like 'a restart was timed' '^  costs +[0-9.]+m?s, as measured; ' "$(part restart)"
 same_formula() { has 'my $p = $d->{model}{parameters};
 	my %p = map { $_ => $p->{$_}{value} } keys %$p;

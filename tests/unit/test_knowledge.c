@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "pollux/knowledge.h"
+#include "pollux/mem.h"
 #include "tap.h"
 
 #define UNKNOWN ((double)NAN)
@@ -133,6 +134,10 @@ static void test_noise(void)
 	ok(model_of(k, &job).goodput.noise_is_measured, "one pass will do where it cannot do two");
 	job.declared.accumulates = true;
 	ok(!model_of(k, &job).goodput.noise_is_measured, "where it can, two measure it");
+	job.declared.torch = xstrdup("auto");
+	ok(model_of(k, &job).goodput.noise_is_measured, "but for the helper one will do");
+	free(job.declared.torch);
+	job.declared.torch = NULL;
 	job.progress.runs = 1;
 	job.progress.samples = 0;
 	window.job_id = 7;

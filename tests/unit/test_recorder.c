@@ -413,6 +413,15 @@ static void test_resumed(void)
 	near(run.lost_samples, -50, 0, "but no more than that");
 	end();
 	begin_at(1000, 300);
+	report("FRAMEWORK=torch\nRESUMED=/c.pt\nSTEP=10\nSAMPLES=1000\n");
+	report("STEP=15\nSAMPLES=1500\n");
+	report("CHECKPOINT=/d.pt\nSTEP=14\nSAMPLES=1400\n");
+	ok(run.last_samples == 1500 && run.checkpoint_samples == 1400 && r.steps == 15,
+	   "a checkpoint that is told of late does not put the program back");
+	report("RESUMED=/c.pt\nSTEP=10\nSAMPLES=1000\n");
+	near(run.lost_samples, 500, 0, "a program that goes back while it runs has lost that");
+	end();
+	begin_at(1000, 300);
 	steps(1, 4, "FRAMEWORK=torch\nSTEP=1\nSAMPLES=100\n");
 	near(run.lost_samples, 1000, 0, "a program that begins anew has lost everything");
 	job = stored_job();

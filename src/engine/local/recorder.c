@@ -60,6 +60,13 @@ static void see_reported(struct recorder *r, struct run *run, const struct repor
 	snprintf(run->step_source, sizeof(run->step_source), "reports");
 }
 
+/* True if the helper tells of a checkpoint after the program went on: its position is not that of
+ * the program. */
+static bool is_of_the_past(const struct run *run, const struct report_message *m)
+{
+	return m->checkpoint[0] && run->framework[0] && (double)m->samples < run->last_samples;
+}
+
 /* Uses the step's own time if the report has one, otherwise the time between two reports divided by
  * the steps between them. */
 static void add_step(struct recorder *r, const struct run *run, const struct report_message *m,
@@ -74,7 +81,7 @@ static void add_step(struct recorder *r, const struct run *run, const struct rep
 	else if (m->step > r->last_step && r->last_step >= 0)
 		step_stats_add(&r->stats,
 			       (now - r->last_step_boot_s) / (double)(m->step - r->last_step), NAN);
-	if (m->step >= 0) {
+	if (m->step >= 0 && !is_of_the_past(run, m)) {
 		r->last_step = m->step;
 		r->last_step_boot_s = now;
 		r->steps = (double)m->step;
@@ -123,20 +130,19 @@ static void add_gradient(struct recorder *r, const struct run *run, const struct
 	g->cross_grad += (double)k * sqr.before * var.after;
 }
 
-/* Work that was done before this run and is not in the position at which this run begins. It is
- * negative if the run begins beyond where the job was thought to stand: less was lost then. */
-static void account_for_start(struct recorder *r, struct run *run, double position)
+/* The position of the job goes from one to another without work: what lies between is done again,
+ * or, where the other is beyond, less had been lost than was thought. The time of that is worked
+ * out from the mean time of a sample before this run. */
+static void move_position(struct recorder *r, struct run *run, double from, double to)
 {
 	const struct recorder_start *start = &r->start;
-	double lost = start->samples - position;
 
-	if (isnan(lost))
+	if (isnan(from) || isnan(start->samples))
 		return;
-	run->lost_samples = fmax(lost, -start->lost_samples);
-	if (lost > 0)
-		run->lost_s = start->run_time_s * lost / start->samples;
-	else if (start->lost_samples > 0)
-		run->lost_s = start->lost_s * run->lost_samples / start->lost_samples;
+	run->lost_samples = fmax(run->lost_samples + from - to, -start->lost_samples);
+	if (start->samples > 0)
+		run->lost_s = fmax(run->lost_samples * start->run_time_s / start->samples,
+				   -start->lost_s);
 }
 
 /* The helper for PyTorch tells from which checkpoint a program continues. A program that does not
@@ -147,9 +153,10 @@ static void add_start(struct recorder *r, struct run *run, const struct report_m
 
 	if (!resumes && (r->position_is_known || !run->framework[0] || m->samples < 0))
 		return;
+	move_position(r, run, r->position_is_known ? run->last_samples : r->start.samples,
+		      resumes ? (double)m->samples : 0);
 	r->position_is_known = true;
 	r->resumed |= resumes;
-	account_for_start(r, run, resumes ? (double)m->samples : 0);
 	if (!resumes)
 		return;
 	run->first_samples = run->checkpoint_samples = (double)m->samples;
@@ -162,13 +169,14 @@ static void add_position(struct recorder *r, struct run *run, const struct repor
 	add_start(r, run, m);
 	if ((m->step >= 0 || m->samples >= 0) && isnan(run->first_step_s))
 		run->first_step_s = now - run->launch_boot_s;
-	if (m->samples >= 0) {
+	if (m->samples >= 0 && !is_of_the_past(run, m)) {
 		run->last_samples = (double)m->samples;
 		if (isnan(run->first_samples))
 			run->first_samples = run->last_samples;
 	}
 	if (m->checkpoint[0]) {
-		run->checkpoint_samples = run->last_samples;
+		run->checkpoint_samples = m->samples >= 0 ? (double)m->samples
+							  : run->last_samples;
 		run->checkpoint_boot_s = now;
 	}
 }

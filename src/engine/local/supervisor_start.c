@@ -226,11 +226,12 @@ static int reload_job(struct supervisor *s, struct err *err)
 /* A job whose helper cannot be found runs without the helper. */
 static void add_torch_helper(struct supervisor *s, struct strings *env)
 {
-	char *helper = environment_has_torch_helper(&s->job) ? share_find("torch") : NULL;
+	bool wanted = declaration_has_torch_helper(&s->job.declared);
+	char *helper = wanted ? share_find("torch") : NULL;
 
 	if (helper)
 		environment_for_torch(&s->job, &s->command, helper, env);
-	else if (environment_has_torch_helper(&s->job))
+	else if (wanted)
 		snprintf(s->run.helper, sizeof(s->run.helper),
 			 "not loaded: share/pollux/torch is not beside the program");
 	free(helper);
