@@ -128,7 +128,9 @@ class Helper:
         self.rank = Rank()
         self.refusals = {}  # part -> why it is off
         self.on_refusal = {}  # part -> function that takes away what it installed
-        self.steps = None  # the part that others hang on, once torch is there
+        self.steps = self.totals = self.checkpoints = None  # parts, once torch is there
+        self.tqdm = None  # the class, once tqdm is there
+        self.is_compiled = False  # torch.compile was called
         self.versions = []
         os.register_at_fork(after_in_child=self.after_fork)
 

@@ -1,11 +1,22 @@
 """Which modules are watched, and what is installed when a program has imported one."""
 
+import os
+import weakref
+
 from . import core
 
 
 def actions():
     """Module name -> function(module), for the import hook."""
-    return {"torch": install_torch}
+    return {
+        "torch": install_torch,
+        "tqdm.std": watch_tqdm,
+        "transformers.trainer_callback": watch_transformers,
+        "lightning.pytorch.loops.fit_loop": watch_lightning,
+        "pytorch_lightning.loops.fit_loop": watch_lightning,
+        "lightning.fabric.plugins.io.torch_io": watch_lightning_files,
+        "lightning_fabric.plugins.io.torch_io": watch_lightning_files,
+    }
 
 
 def install_torch(torch):
@@ -19,8 +30,167 @@ def install_torch(torch):
 
 def install_parts(helper, torch):
     from . import no_noise
+    from .checkpoints import Checkpoints
+    from .learning_rate import LearningRate
+    from .memory import Memory
     from .samples import Samples
     from .steps import Steps
+    from .totals import Totals
 
     samples = Samples(helper, torch)
-    helper.steps = Steps(helper, torch, samples, no_noise.make(helper, torch))
+    steps = Steps(helper, torch, samples, no_noise.make(helper, torch))
+    helper.learning_rate = LearningRate(helper)
+    helper.checkpoints = Checkpoints(helper, torch, steps)
+    helper.totals = Totals(helper, torch, steps)
+    helper.memory = Memory(helper, torch, steps)
+    helper.steps = steps
+    if helper.tqdm is not None:
+        helper.totals.watch_bars(helper.tqdm)
+    watch_compile(helper, torch, samples)
+
+
+def watch_compile(helper, torch, samples):
+    """torch.compile: hooks would be compiled into the program, so they go first."""
+    import functools
+
+    real = getattr(torch, "compile", None)
+    if real is None:
+        return
+    before = helper.guard("samples.compile", samples.input.disarm)
+    after = helper.guard("samples.compiled", samples.input.compiled)
+
+    @functools.wraps(real)
+    def compile(*args, **kwargs):
+        before()
+        helper.is_compiled = True
+        result = real(*args, **kwargs)
+        after(result)
+        return result
+
+    torch.compile = compile
+
+
+def version_of(name):
+    """The version of an imported package, from its module or its metadata."""
+    import sys
+
+    version = getattr(sys.modules.get(name), "__version__", None)
+    if version is None:
+        from importlib import metadata
+
+        try:
+            version = metadata.version(name)
+        except Exception:
+            version = ""
+    return version
+
+
+# --- tqdm
+
+def watch_tqdm(module):
+    helper = core.helper()
+    helper.tqdm = module.tqdm
+    if helper.totals is not None:
+        helper.totals.watch_bars(module.tqdm)
+
+
+# --- Hugging Face Trainer
+
+def watch_transformers(module):
+    """Trainer tells its callbacks when training begins, with a state that has the totals."""
+    helper = core.helper()
+    handler = module.CallbackHandler
+    real = handler.on_train_begin
+
+    def begin(args, state):
+        helper.framework("transformers", version_of("transformers"))
+        reference = weakref.ref(state)
+
+        def totals():
+            state = reference()
+            if state is None or state.max_steps <= 0:
+                return None
+            return {"TOTAL_STEPS": state.max_steps, "EPOCH": state.epoch,
+                    "TOTAL_EPOCHS": state.num_train_epochs}
+
+        helper.totals.from_framework = totals
+        # max_steps given: the loop counts updates whatever the batch is.
+        helper.totals.counts_iterations = args.max_steps > 0
+
+    begin = helper.guard("totals.transformers", begin)
+
+    def on_train_begin(handler, args, state, control, **kwargs):
+        if helper.totals is not None:
+            begin(args, state)
+        return real(handler, args, state, control, **kwargs)
+
+    handler.on_train_begin = on_train_begin
+
+
+# --- Lightning
+
+def watch_lightning(module):
+    """The fit loop knows its trainer; totals are known once it has set up its data."""
+    helper = core.helper()
+    loop = module._FitLoop
+    real = loop.run
+    package = module.__name__.split(".")[0]
+
+    def begin(fit_loop):
+        helper.framework(package.replace("_", "-"), version_of(package))
+        reference = weakref.ref(fit_loop)
+
+        def totals():
+            fit_loop = reference()
+            return lightning_totals(fit_loop) if fit_loop is not None else None
+
+        helper.totals.from_framework = totals
+        helper.totals.counts_iterations = (fit_loop.max_steps or -1) > 0
+
+    begin = helper.guard("totals.lightning", begin)
+
+    def run(fit_loop, *args, **kwargs):
+        if helper.totals is not None:
+            begin(fit_loop)
+        return real(fit_loop, *args, **kwargs)
+
+    loop.run = run
+
+
+def lightning_totals(loop):
+    batches, epochs = loop.max_batches, loop.max_epochs
+    steps = loop.max_steps if loop.max_steps and loop.max_steps > 0 else None
+    values = {}
+    if isinstance(batches, int) and batches > 0:
+        done = max(0, loop.epoch_progress.current.ready - 1)
+        values["EPOCH"] = done + loop.epoch_loop.batch_progress.current.ready / batches
+        if epochs and epochs > 0:
+            values["TOTAL_EPOCHS"] = epochs
+            accumulation = max(1, loop.trainer.accumulate_grad_batches)
+            all_epochs = epochs * -(-batches // accumulation)
+            steps = min(steps, all_epochs) if steps else all_epochs
+    values["TOTAL_STEPS"] = steps
+    return {k: v for k, v in values.items() if v is not None}
+
+
+def watch_lightning_files(module):
+    """Lightning saves to memory first; here the path of the file is known."""
+    helper = core.helper()
+    io = module.TorchCheckpointIO
+    real = io.save_checkpoint
+
+    def saved(checkpoint, path):
+        files = helper.checkpoints
+        if files is not None and helper.rank.reports():
+            if checkpoint.get("optimizer_states") or checkpoint.get("optimizer"):
+                files.steps.clock.is_clean = False
+                files.written(os.path.abspath(str(path)))
+
+    saved = helper.guard("checkpoints.lightning", saved)
+
+    def save_checkpoint(self, checkpoint, path, *args, **kwargs):
+        result = real(self, checkpoint, path, *args, **kwargs)
+        saved(checkpoint, path)
+        return result
+
+    io.save_checkpoint = save_checkpoint

@@ -24,8 +24,8 @@ class NoNoise:
     def arm(self, update):
         """After an update: the next one is to be sampled. Sets its temporary hooks."""
 
-    def before_backward(self, tensors, kwargs, update):
-        """Before a pass of an armed update. Returns True if after_backward() is to be called."""
+    def before_backward(self, tensors, options, update):
+        """Before a pass of an armed update; options of backward() by name. Returns True if after_backward() is to be called."""
         return False
 
     def after_backward(self):

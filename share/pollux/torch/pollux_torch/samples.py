@@ -24,6 +24,7 @@ class Stream:
         self.loader_id = id(loader)
         self.length = length_of(loader)
         self.batch_size = getattr(loader, "batch_size", None) or 0
+        self.samples = samples_of(loader)
         self.replicas = replicas_of(loader)
         # Batches of a map-style dataset are counted by their indices, others by their tensors.
         self.by_index = iterator._dataset_kind == 0 and loader.batch_sampler is not None
@@ -52,6 +53,7 @@ class Samples:
         self.taken = 0  # samples used by passes since the last update
         self.batch = 0  # samples of the latest pass
         self.unknown = 0  # passes whose batch could not be seen yet
+        self.shares_batches = False  # several passes were seen on one batch
         self.growing = 0
         self.unused_before = 0
         self.is_evaluating = False  # batches were fetched without gradients since the last update
@@ -144,6 +146,7 @@ class Samples:
             self.take_input(1)
         elif self.way == BY_PASS:
             self.way = BY_UPDATE
+            self.shares_batches = True
 
     def take_input(self, passes):
         self.batch = self.input.take()
@@ -305,6 +308,17 @@ def length_of(loader):
         return len(loader)
     except Exception:
         return 0
+
+
+def samples_of(loader):
+    """Samples of a whole pass through the loader; 0 if not known."""
+    if not loader.batch_size or loader.batch_sampler is None:
+        return 0
+    try:
+        n = len(loader.sampler)
+    except Exception:
+        return 0
+    return n - n % loader.batch_size if loader.drop_last else n
 
 
 def replicas_of(loader):

@@ -15,6 +15,7 @@ REPORT_EVERY_NS = 100_000_000
 SETTLE_STEPS = 2  # the first updates are slow and are not timed
 OUTLIER = 8  # an update this many times as long as the mean is not taken for one
 PHASE_STEPS = 50  # updates by which another optimizer takes over from one that has stopped
+BACKWARD_OPTIONS = ("grad_tensors", "retain_graph", "create_graph", "grad_variables", "inputs")
 
 
 class Steps:
@@ -45,6 +46,7 @@ class Steps:
         self.sent_ns = 0
         self.extras = []  # functions that return more for a report, a dictionary or None
         self.after_update = []  # functions without arguments
+        self.before_pass = None  # function without arguments
         self.config_version = None
         self.backward_guarded = helper.guard("steps.backward", self.before_backward)
         self.install(helper, torch)
@@ -69,7 +71,7 @@ class Steps:
                 return real(tensors, *args, **kwargs)
             self.in_backward = True
             try:
-                armed = before(tensors, kwargs)
+                armed = before(tensors, args, kwargs)
                 result = real(tensors, *args, **kwargs)
                 if armed:
                     self.after_noise()
@@ -81,17 +83,20 @@ class Steps:
         backward._torchdynamo_disable = True
         torch.autograd.backward = backward
 
-    def before_backward(self, tensors, kwargs):
+    def before_backward(self, tensors, args, kwargs):
         """Counts the pass. Returns True if the noise is sampled in it."""
         self.passes += 1
         if self.stepping:
             self.passes_in_step += 1
         if self.passes_in_step < 2:  # a closure may evaluate one batch several times
             self.samples.take()
+        if self.before_pass is not None:
+            self.before_pass()
         if self.loss is None:
             self.loss = tensors
         if self.noise.armed:
-            return self.before_noise(tensors, kwargs, self)
+            options = dict(zip(BACKWARD_OPTIONS, args), **kwargs)
+            return self.before_noise(tensors, options, self)
         return False
 
     def wrap_scaler(self, torch):
@@ -157,11 +162,12 @@ class Steps:
         if self.passes:
             self.accumulation = self.passes
         self.passes = self.passes_in_step = 0
-        if self.others:
-            self.others.clear()
         if samples.is_evaluating or samples.input.is_evaluating:
             samples.is_evaluating = samples.input.is_evaluating = False
             self.clock.is_clean = False
+        if samples.shares_batches:
+            self.helper.refuse("gradient noise", "several backward passes on one batch")
+            samples.shares_batches = False
         self.clock.tick(now, self.own)
         for function in self.after_update:
             function()
@@ -176,6 +182,8 @@ class Steps:
             self.sent_ns = now
             self.report(statistics)
         self.loss = None
+        if self.others:
+            self.others.clear()
 
     def becomes_main(self, optimizer):
         """True if this optimizer is the main one from now on.

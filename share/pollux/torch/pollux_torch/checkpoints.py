@@ -1,0 +1,240 @@
+"""Sees which checkpoints the program writes and reads, and keeps the position of each.
+
+A save that holds the state of an optimizer is a checkpoint; weights alone are not, as a program
+cannot go on from them as if it had not stopped. A load is a resume once an optimizer takes the
+loaded state: the best weights loaded at the end of a training are none.
+
+Positions are kept in one file in POLLUX_CHECKPOINT_DIR, by the inode of the checkpoint's file:
+programs write under another name first and rename. Nothing is put into directories of the program.
+"""
+
+import functools
+import json
+import os
+
+MAX_KEPT = 200  # positions; the oldest are dropped
+MAX_DEPTH = 3  # of the dictionaries searched for an optimizer's state
+TEMPORARY = ("tmp", "temp", "new", "part", "partial", "incomplete", "writing")
+
+
+class Positions:
+    """The file of positions: a list of {path, dev, ino, size, mtime, step, samples}."""
+
+    def __init__(self, directory):
+        self.path = directory and os.path.join(directory, ".pollux-torch.json")
+
+    def read(self):
+        if not self.path:
+            return []
+        try:
+            with open(self.path) as file:
+                return json.load(file)
+        except (OSError, ValueError):
+            return []
+
+    def add(self, path, st, is_settled, step, samples):
+        if not self.path:
+            return
+        entry = {"path": path, "dev": st.st_dev, "ino": st.st_ino, "step": step,
+                 "samples": samples, "size": st.st_size if is_settled else None,
+                 "mtime": st.st_mtime_ns if is_settled else None}
+        others = [e for e in self.read() if (e["dev"], e["ino"]) != (st.st_dev, st.st_ino)]
+        new = "%s.%d" % (self.path, os.getpid())
+        os.makedirs(os.path.dirname(self.path), exist_ok=True)
+        with open(new, "w") as file:
+            json.dump(others[-MAX_KEPT:] + [entry], file)
+        os.replace(new, self.path)
+
+    def find(self, path, st):
+        """The entry of this file, or of a copy of it that kept its name and time."""
+        name = os.path.basename(path)
+        for e in reversed(self.read()):
+            is_same = (e["size"], e["mtime"]) == (st.st_size, st.st_mtime_ns)
+            if (e["dev"], e["ino"]) == (st.st_dev, st.st_ino):
+                if is_same or e["size"] is None:
+                    return e
+            elif is_same and os.path.basename(e["path"]) == name:
+                return e
+        return None
+
+
+class Saved:
+    """A checkpoint that was written and may still be renamed."""
+
+    def __init__(self, path, st, file, step, samples):
+        self.path, self.file = path, file
+        self.key = (st.st_dev, st.st_ino)
+        self.step, self.samples = step, samples
+        self.told = None
+
+
+class Checkpoints:
+    def __init__(self, helper, torch, steps):
+        self.helper = helper
+        self.torch = torch
+        self.steps = steps
+        self.positions = Positions(os.environ.get("POLLUX_CHECKPOINT_DIR"))
+        self.saved = []
+        self.loaded = None  # the position of the file that was read last
+        self.pause = None  # function to be called when a save has taken time
+        self.install()
+
+    def install(self):
+        import atexit
+        import importlib
+
+        torch, guard = self.torch, self.helper.guard
+        after_save = guard("checkpoints.save", self.after_save)
+        after_load = guard("checkpoints.load", self.after_load)
+        resumed = guard("checkpoints.resume", self.optimizer_loaded)
+        real_save, real_load = torch.save, torch.load
+
+        @functools.wraps(real_save)
+        def save(obj, f, *args, **kwargs):
+            result = real_save(obj, f, *args, **kwargs)
+            after_save(obj, f)
+            return result
+
+        @functools.wraps(real_load)
+        def load(f, *args, **kwargs):
+            result = real_load(f, *args, **kwargs)
+            after_load(f, result)
+            return result
+
+        torch.save = torch.serialization.save = save
+        torch.load = torch.serialization.load = load
+        optimizer = importlib.import_module("torch.optim.optimizer").Optimizer
+        real_state = optimizer.load_state_dict
+
+        @functools.wraps(real_state)
+        def load_state_dict(self, *args, **kwargs):
+            result = real_state(self, *args, **kwargs)
+            resumed()
+            return result
+
+        load_state_dict._torchdynamo_disable = True
+        optimizer.load_state_dict = load_state_dict
+        tell = guard("checkpoints.tell", self.tell)
+        self.steps.after_update.append(lambda: self.saved and tell())
+        atexit.register(lambda: self.saved and tell())
+
+    # --- saves
+
+    def after_save(self, obj, f):
+        self.steps.clock.is_clean = False
+        path, file = path_of(f)
+        if path and has_optimizer(self.torch, obj) and self.helper.rank.reports():
+            self.written(path, file)
+
+    def written(self, path, file=None):
+        """A checkpoint lies at this path, complete once file is closed."""
+        st = os.stat(path)
+        step, samples = self.steps.count, self.steps.consumed
+        self.positions.add(path, st, file is None, step, samples)
+        saved = Saved(path, st, file, step, samples)
+        self.saved = [s for s in self.saved if s.key != saved.key][-15:] + [saved]
+        if file is None and not is_temporary(path) and not is_part(path):
+            self.send(saved, path)
+
+    def tell(self):
+        """At the next update, or the end: by then the files have their final names."""
+        waiting = []
+        for saved in self.saved:
+            if saved.file is not None and not saved.file.closed:
+                waiting.append(saved)
+                continue
+            path = find_inode(saved.path, saved.key)
+            if path is None:
+                continue
+            if saved.file is not None or path != saved.path:
+                self.positions.add(path, os.stat(path), True, saved.step, saved.samples)
+            self.send(saved, os.path.dirname(path) if is_part(path) else path)
+        self.saved = waiting
+
+    def send(self, saved, path):
+        if saved.told != path:
+            saved.told = path
+            self.helper.reporter.send(
+                {"CHECKPOINT": path, "STEP": saved.step, "SAMPLES": saved.samples})
+
+    # --- loads
+
+    def after_load(self, f, obj):
+        self.steps.clock.is_clean = False
+        path, _ = path_of(f)
+        if path and os.path.exists(path):
+            entry = self.positions.find(path, os.stat(path))
+            if entry is not None:
+                self.loaded = (os.path.dirname(path) if is_part(path) else path, entry)
+                if holds_optimizer_object(self.torch, obj):
+                    self.optimizer_loaded()
+
+    def optimizer_loaded(self):
+        if self.loaded is None:
+            return
+        (path, entry), self.loaded = self.loaded, None
+        self.steps.resume(entry["step"], entry["samples"])
+        if self.helper.rank.reports():
+            self.helper.reporter.send(
+                {"RESUMED": path, "STEP": entry["step"], "SAMPLES": entry["samples"]})
+
+
+def path_of(f):
+    """(absolute path, file object or None) of what torch.save or torch.load was given."""
+    if isinstance(f, (str, os.PathLike)):
+        return os.path.abspath(os.fspath(f)), None
+    for name in (getattr(f, "name", None), getattr(f, "path", None)):
+        if isinstance(name, str) and os.path.exists(name):
+            return os.path.abspath(name), f if hasattr(f, "closed") else None
+    return None, None
+
+
+def has_optimizer(torch, obj, depth=0):
+    if isinstance(obj, dict):
+        if "param_groups" in obj and "state" in obj:
+            return True
+        values = obj.values()
+    elif isinstance(obj, (list, tuple)):
+        values = obj
+    else:
+        return isinstance(obj, torch.optim.Optimizer)
+    return depth < MAX_DEPTH and any(has_optimizer(torch, v, depth + 1) for v in values)
+
+
+def holds_optimizer_object(torch, obj):
+    values = obj.values() if isinstance(obj, dict) else [obj]
+    return any(isinstance(v, torch.optim.Optimizer) for v in values)
+
+
+def is_part(path):
+    """True for a file that frameworks write beside the weights: the directory is the checkpoint."""
+    return os.path.basename(path).startswith("optimizer")
+
+
+def is_temporary(path):
+    words = os.path.basename(path).lower().replace("-", ".").replace("_", ".").split(".")
+    return any(word in TEMPORARY for word in words) or words[0] == ""
+
+
+def find_inode(path, key):
+    """Where the file that was at path is now: there, in its directory, or in a directory beside."""
+    def is_it(p):
+        try:
+            st = os.stat(p)
+        except OSError:
+            return False
+        return (st.st_dev, st.st_ino) == key
+
+    if is_it(path):
+        return path
+    directory, name = os.path.split(path)
+    for place, suffix in ((directory, ""), (os.path.dirname(directory), name)):
+        try:
+            names = os.listdir(place)
+        except OSError:
+            continue
+        for n in names:
+            candidate = os.path.join(place, n, suffix) if suffix else os.path.join(place, n)
+            if is_it(candidate):
+                return candidate
+    return None

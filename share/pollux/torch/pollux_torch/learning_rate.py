@@ -1,0 +1,69 @@
+"""Multiplies the learning rate of every update by POLLUX_LR_SCALE.
+
+The rate is scaled just before an optimizer uses it and taken back just after: schedulers, logs and
+checkpoints of the program see their own rate.
+"""
+
+import importlib
+import math
+import os
+
+
+class LearningRate:
+    def __init__(self, helper):
+        self.scale = scale_at_launch(helper)
+        self.saved = {}  # id of a parameter group -> (group, its own rate)
+        self.owners = {}  # id of an optimizer -> ids of the groups that its step scaled
+        self.is_installed = False
+        self.helper = helper
+        if self.scale != 1.0:
+            self.install()
+
+    def install(self):
+        if self.is_installed:
+            return
+        self.is_installed = True
+        optimizer = importlib.import_module("torch.optim.optimizer")
+        guard = self.helper.guard
+        optimizer.register_optimizer_step_pre_hook(guard("learning_rate.pre", self.before_step))
+        optimizer.register_optimizer_step_post_hook(guard("learning_rate.post", self.after_step))
+        self.helper.on_refusal["learning rate"] = self.restore_all
+
+    def before_step(self, optimizer, args, kwargs):
+        self.restore(optimizer)  # if its last step raised an error
+        if self.scale == 1.0:
+            return
+        scaled = []
+        for group in optimizer.param_groups:
+            key = id(group)
+            # An optimizer that wraps another shares its groups: they are scaled once.
+            if key not in self.saved and "lr" in group:
+                self.saved[key] = (group, group["lr"])
+                group["lr"] = group["lr"] * self.scale
+                scaled.append(key)
+        self.owners[id(optimizer)] = scaled
+
+    def after_step(self, optimizer, args, kwargs):
+        self.restore(optimizer)
+
+    def restore(self, optimizer):
+        for key in self.owners.pop(id(optimizer), ()):
+            group, rate = self.saved.pop(key)
+            group["lr"] = rate
+
+    def restore_all(self):
+        for group, rate in self.saved.values():
+            group["lr"] = rate
+        self.saved.clear()
+        self.owners.clear()
+
+
+def scale_at_launch(helper):
+    """1 if the program's own arguments have the scale already."""
+    if "keep-lr" in helper.options:
+        return 1.0
+    try:
+        scale = float(os.environ.get("POLLUX_LR_SCALE") or 1)
+    except ValueError:
+        return 1.0
+    return scale if math.isfinite(scale) and scale > 0 else 1.0

@@ -1,0 +1,165 @@
+"""How long the training is: as the framework says, else as the program's own loops say.
+
+A loop is found in the source of the running program, around the line that is being executed, and
+its bounds are read from the program's variables. It is believed once it has advanced by one for
+each update (or pass, or epoch) between two looks. `for epoch in range(...)` is believed at once.
+"""
+
+import time
+
+from . import loops
+
+LOOKS = (1, 4, 30, 150)  # the updates of this process before which loops are looked at
+BARS_EVERY_S = 2
+BARS_ADVANCE = 20  # updates after which a progress bar is believed
+
+
+class Totals:
+    def __init__(self, helper, torch, steps):
+        self.helper = helper
+        self.steps = steps
+        self.from_framework = None  # function() -> dictionary of keys to report
+        self.sent = {}
+        self.finder = loops.Finder()
+        self.looks = {}  # loop -> (its value, updates, passes, epochs) when it was first seen
+        self.kinds = {}  # loop -> "step", "pass" or "epoch", once it is believed
+        self.bars = None  # WeakSet of progress bars, once tqdm is there
+        self.bars_seen = {}
+        self.bars_due = 0.0
+        self.total_passes = 0
+        self.counts_iterations = False  # the loop ends after a number of updates, not of epochs
+        self.look_guarded = helper.guard("totals.look", self.look)
+        steps.samples.on_epoch = helper.guard("totals.epoch", self.epoch_begins)
+        steps.before_pass = self.before_pass
+        steps.extras.append(helper.guard("totals.report", self.report))
+
+    def before_pass(self):
+        self.total_passes += 1
+        if self.steps.own + 1 in LOOKS and self.steps.passes == 1 and not self.from_framework:
+            self.look_guarded()
+
+    def epoch_begins(self, stream):
+        if self.steps.own and not self.from_framework:
+            self.look_guarded()
+
+    # --- the program's own loops
+
+    def look(self):
+        """Compares the loops around the running line with what they were at the last look."""
+        steps = self.steps
+        now = (steps.own, self.total_passes, steps.samples.epochs)
+        for loop in self.finder.loops():
+            key, value = loop.key, loop.value
+            if key not in self.looks:
+                self.looks[key] = (value, now)
+                if loop.is_named_epoch and loop.is_for:
+                    self.kinds[key] = "epoch"
+            else:
+                self.believe(key, value, now)
+            if key in self.kinds:
+                self.tell(self.kinds[key], loop)
+
+    def believe(self, key, value, now):
+        before, then = self.looks[key]
+        advance = value - before
+        updates, passes, epochs = (n - t for n, t in zip(now, then))
+        if updates == 0 or advance == 0:
+            return
+        if advance == updates:
+            self.kinds[key] = "step"
+        elif advance == passes:
+            self.kinds[key] = "pass"
+        elif advance == epochs and updates > epochs:
+            self.kinds[key] = "epoch"
+        else:
+            self.kinds.pop(key, None)
+            self.looks[key] = (value, now)
+
+    def tell(self, kind, loop):
+        steps = self.steps
+        if kind == "epoch":
+            self.tell_epochs(loop)
+            return
+        left = loop.left if kind == "step" else loop.left // max(1, steps.accumulation)
+        if "TOTAL_EPOCHS" not in self.sent:
+            self.counts_iterations = True
+            self.send(TOTAL_STEPS=steps.count + left)
+
+    def tell_epochs(self, loop):
+        steps, stream = self.steps, self.steps.samples.stream
+        self.counts_iterations = False
+        values = {"TOTAL_EPOCHS": loop.total}
+        if stream is not None and stream.length and steps.samples.way == "pass":
+            per_epoch = stream.length / max(1, steps.accumulation)
+            begun = stream.used / stream.length  # of this epoch, the running pass included
+            if stream.used <= 1:
+                begun = 0
+            values["TOTAL_STEPS"] = round(steps.count + (loop.left - begun) * per_epoch)
+            if stream.samples:
+                left = loop.left * stream.samples - begun * stream.samples
+                values["TOTAL_SAMPLES"] = round(steps.consumed + left * steps.samples.replicas())
+            self.epoch_base = loop.total - loop.left - (steps.samples.epochs - 1)
+        self.send(**values)
+
+    epoch_base = None
+
+    def epoch_now(self):
+        """Epochs done, as a number with a fraction, where a loop over epochs was found."""
+        stream = self.steps.samples.stream
+        if self.epoch_base is None or stream is None or not stream.length:
+            return None
+        return self.epoch_base + self.steps.samples.epochs - 1 + stream.used / stream.length
+
+    # --- progress bars
+
+    def watch_bars(self, tqdm_class):
+        import weakref
+
+        self.bars = weakref.WeakSet()
+        real_init = tqdm_class.__init__
+
+        def __init__(bar, *args, **kwargs):
+            real_init(bar, *args, **kwargs)
+            try:
+                self.bars.add(bar)
+            except Exception:
+                pass
+
+        __init__.__doc__, __init__.__wrapped__ = real_init.__doc__, real_init
+        tqdm_class.__init__ = __init__
+
+    def look_at_bars(self):
+        """Believes a bar that advances by one for each update."""
+        steps = self.steps
+        for bar in list(self.bars):
+            total, n = getattr(bar, "total", None), getattr(bar, "n", None)
+            if not isinstance(total, (int, float)) or not n or total < n:
+                continue
+            before = self.bars_seen.setdefault(id(bar), (n, steps.own))
+            updates = steps.own - before[1]
+            stream = steps.samples.stream
+            is_of_epoch = stream is not None and total == stream.length
+            if updates >= BARS_ADVANCE and abs(n - before[0] - updates) <= 1 and not is_of_epoch:
+                self.counts_iterations = True
+                self.send(TOTAL_STEPS=int(steps.count + total - n))
+
+    # --- reports
+
+    def report(self):
+        """More keys for a report of an update."""
+        if self.from_framework is not None:
+            values = self.from_framework() or {}
+            self.send(**{k: v for k, v in values.items() if k.startswith("TOTAL")})
+            return {k: v for k, v in values.items() if not k.startswith("TOTAL")}
+        now = time.monotonic()
+        if self.bars and now > self.bars_due and not self.sent:
+            self.bars_due = now + BARS_EVERY_S
+            self.look_at_bars()
+        return {"EPOCH": self.epoch_now()}
+
+    def send(self, **values):
+        """Sends totals that are new. One update more or less is not news."""
+        news = {k: v for k, v in values.items() if abs(self.sent.get(k, -9) - v) > 1}
+        if news and self.helper.rank.reports():
+            self.sent.update(news)
+            self.helper.reporter.send(news)
