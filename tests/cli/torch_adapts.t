@@ -1,0 +1,75 @@
+#!/bin/sh
+# torch_adapts.t - a program that knows nothing of pollux adapts: the helper for PyTorch tells what
+# it does and scales its learning rate, {batch} gives it its batch. PyTorch is a stand-in
+# (tests/torch); the helper, all but its measuring of gradients, is the one that is installed.
+# shellcheck disable=SC2317  # functions run by wait_for
+. "$(dirname "$0")/tap.sh"
+command -v python3 >/dev/null || skip_all 'no python3'
+POLLUX_SLOTS=1 POLLUX_SLICE=4 PYTHONPATH=$ROOT/tests/torch
+export POLLUX_SLOTS POLLUX_SLICE PYTHONPATH
+unset POLLUX_TORCH
+total=80000	# samples in four epochs
+
+cleanup() { end_jobs; }
+submit() { "$POLLUX" submit -b 32 "$@"; }
+asked() { store "SELECT $1 FROM jobs WHERE id = $id"; }
+passes_until() { "$POLLUX" schedule && [ "$(asked "$1")" = "$2" ]; }
+logged() { awk "$1" samples.log; }
+
+# --- the batch grows, and nothing is done twice ---
+id=$(submit --batch-range 32:4096 --lr-rule linear -- python3 "$ROOT/tests/torch/train.py" \
+	--batch '{batch}' --out '{checkpoint}')
+is 'the helper is on by itself' auto "$(asked torch)"
+"$POLLUX" schedule
+ok 'steps, totals and a noise scale come' wait_for 20 passes_until \
+	"samples > 0 AND reported_total_samples = $total AND (SELECT count(*) FROM
+	gradient_statistics WHERE run_id IN (SELECT id FROM runs WHERE job_id = $id)) > 0" 1
+ok 'it ends' wait_for 60 passes_until state done
+batches=$(store "SELECT group_concat(batch_size) FROM runs WHERE job_id = $id ORDER BY number")
+like 'its batch has grown' '^32,.*[0-9]' "$batches"
+is 'it consumed what it was to' "$total" "$(asked 'CAST(samples AS INTEGER)')"
+is 'each sample once' "$total" "$(logged '{ n += $3 } END { print n }')"
+is 'as pollux says' '0.0|1' "$(asked 'lost_samples, resumes')"
+is 'the rate that it used followed the batch' '' \
+	"$(store "SELECT printf('%.6g', 0.1 * batch_size / 32) FROM runs WHERE job_id = $id" >want
+		logged '{ print $4 }' | sort -u | grep -vxF -f want)"
+is 'the rate that it saw did not' 0.1 "$(logged '{ print $5 }' | sort -u)"
+like 'the change rests on a noise scale with its interval' \
+	'noise scale ([0-9]+ \([0-9]+ to [0-9]+\)|at least [0-9]+)' \
+	"$(store "SELECT text FROM events WHERE job_id = $id AND kind = 'assigned'" | tail -n 1)"
+
+# --- killed in the middle ---
+rm samples.log
+id=$(submit --retries 1 -- python3 "$ROOT/tests/torch/train.py" --batch '{batch}' \
+	--out '{checkpoint}')
+"$POLLUX" schedule
+ok 'another is in its second epoch' wait_for 20 passes_until 'samples > 24000' 1
+like 'status tells how much is done' ' running 1 [^ ]+ [3-9][0-9]% 32 .* torch helper on' \
+	"$("$POLLUX" status | tr -s ' \n' ' ')"
+is 'and when it ends' 1 "$("$POLLUX" status --json "$id" | json '
+	my $j = $d->{jobs}[0];
+	print abs($j->{done_ratio} - $j->{samples} / 80000) < 1e-9 && $j->{eta_s} > 0 &&
+		$j->{eta_s} < 1000 ? 1 : $j->{eta_s}')"
+kill -9 "$(store "SELECT $leader_pid FROM runs WHERE job_id = $id")"
+ok 'killed, it runs again and ends' wait_for 60 passes_until state done
+is 'at its end it stands where it should' "$total" "$(asked 'CAST(samples AS INTEGER)')"
+twice=$(($(logged '{ n += $3 } END { print n }') - total))
+lost=$(asked 'CAST(lost_samples AS INTEGER)')
+# The helper reports every tenth of a second: what came after the last report is not known.
+knows() { [ "$lost" -gt 0 ] && [ "$lost" -le "$twice" ] && [ $((twice - lost)) -le 1500 ]; }
+ok "of the $twice samples done twice pollux knows $lost" knows
+is 'its second run began at the checkpoint' 20000.0 \
+	"$(store "SELECT first_samples FROM runs WHERE job_id = $id AND number = 2")"
+
+# --- a batch that does not fit ---
+rm samples.log
+id=$(submit --batch-range 32:4096 --retries 9 --workload fits -- \
+	python3 "$ROOT/tests/torch/train.py" --batch '{batch}' --out '{checkpoint}' --fits 100)
+"$POLLUX" schedule
+ok 'one whose batch must not exceed 100 ends' wait_for 120 passes_until state done
+too_large="SELECT count(*) FROM runs WHERE job_id = $id AND batch_size > 100"
+is 'the failures told the size' "$(store "$too_large")" \
+	"$(store "$too_large AND out_of_memory AND diagnosis = 'out of memory: 2.0 GiB asked for'")"
+ok 'it grew' [ "$(store "SELECT max(batch_size) FROM runs WHERE job_id = $id
+	AND outcome = 'completed'")" -gt 32 ]
+finish

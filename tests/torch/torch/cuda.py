@@ -1,0 +1,6 @@
+class OutOfMemoryError(RuntimeError):
+    pass
+
+
+def is_initialized():
+    return False

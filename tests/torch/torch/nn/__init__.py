@@ -1,0 +1,6 @@
+from . import modules
+from .modules.module import Module
+
+
+class RNNBase(Module):
+    pass
