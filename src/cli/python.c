@@ -1,5 +1,6 @@
 /* python.c - which Python runs a command, and what that Python says of PyTorch. */
 #include <fcntl.h>
+#include <glob.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -110,6 +111,50 @@ static char *python_of(const struct job_command *c)
 	return found;
 }
 
+static bool has_file(const char *directory, const char *rest)
+{
+	char *pattern = xasprintf("%s/%s", directory, rest);
+	glob_t found;
+	bool has = glob(pattern, GLOB_NOSORT, NULL, &found) == 0;
+
+	globfree(&found);
+	free(pattern);
+	return has;
+}
+
+/* True if the packages of a Python program, which has a bin directory beside them, have torch. */
+static bool has_torch_beside(const char *python)
+{
+	char *prefix = xstrdup(python), *slash = strrchr(prefix, '/');
+	bool has = false;
+
+	if (slash)
+		*slash = '\0';
+	slash = slash ? strrchr(prefix, '/') : NULL;
+	if (slash) {
+		*slash = '\0';
+		has = has_file(prefix, "lib/python3*/site-packages/torch/__init__.py") ||
+		      has_file(prefix, "lib/python3*/dist-packages/torch/__init__.py");
+	}
+	free(prefix);
+	return has;
+}
+
+/* Looks where torch usually is. A glob's special characters in a path only make this miss it. */
+static bool torch_is_on_disk(const char *python, const struct job_command *c)
+{
+	const char *path = variable_of(c, "PYTHONPATH");
+	char *list = xstrdup(path ? path : ""), *save = NULL, *real = realpath(python, NULL);
+	bool found = has_torch_beside(python) || (real && has_torch_beside(real));
+
+	for (char *dir = strtok_r(list, ":", &save); dir && !found;
+	     dir = strtok_r(NULL, ":", &save))
+		found = *dir == '/' && has_file(dir, "torch/__init__.py");
+	free(real);
+	free(list);
+	return found;
+}
+
 /* Waits until the process has ended, or kills it when its time is over. */
 static bool succeeds_in_time(pid_t pid)
 {
@@ -124,7 +169,7 @@ static bool succeeds_in_time(pid_t pid)
 }
 
 /* A directory of the name without __init__.py has no origin. */
-static bool has_torch(const char *python, const struct job_command *c)
+static bool says_it_has_torch(const char *python, const struct job_command *c)
 {
 	static char code[] = "import importlib.util, sys; s = importlib.util.find_spec('torch'); "
 			     "sys.exit(not (s and s.origin))";
@@ -177,7 +222,8 @@ static bool speaks_to_pollux(const struct job_command *c)
 bool python_wants_torch_helper(const struct job_command *c)
 {
 	char *python = python_of(c);
-	bool wants = python && !speaks_to_pollux(c) && has_torch(python, c);
+	bool wants = python && !speaks_to_pollux(c) &&
+		     (torch_is_on_disk(python, c) || says_it_has_torch(python, c));
 
 	free(python);
 	return wants;
