@@ -29,7 +29,7 @@ static size_t plain_length(const char *s)
 {
 	size_t n = 0;
 
-	while (s[n] >= 0x20 && s[n] < 0x7f && !strchr("\"\\", s[n]))
+	while (s[n] >= 0x20 && s[n] < 0x7f && s[n] != '"' && s[n] != '\\')
 		n++;
 	return n;
 }
@@ -60,7 +60,9 @@ static void write_string(FILE *out, const char *s)
 
 static void new_line(const struct json *j)
 {
-	fprintf(j->out, "\n%*s", 2 * j->depth, "");
+	fputc('\n', j->out);
+	for (int i = 0; i < j->depth; i++)
+		fputs("  ", j->out);
 }
 
 /* Write what stands before every value: the comma, the new line, the key. */

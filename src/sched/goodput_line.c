@@ -16,6 +16,12 @@ struct waiting {
 	double density;		/* worth per device, on the least number */
 };
 
+/* Running jobs that are not preemptible. */
+struct keepers {
+	struct job_names jobs;
+	int devices;		/* that they have */
+};
+
 struct line {
 	const struct goodput_decision *d;
 	struct waiting *items;
@@ -23,6 +29,8 @@ struct line {
 	int left;		/* devices that nobody has */
 	int fixed;		/* devices that jobs which are not preemptible have */
 	bool has_fixed;		/* such jobs exist, with devices or without */
+	struct keepers behind;	/* those started behind the stuck job */
+	struct keepers others;
 	/* when the next job behind the first becomes overdue, or INFINITY */
 	double overdue_s;
 };
@@ -69,14 +77,11 @@ static void sort_line(struct line *line)
 
 /* --- jobs that cannot start for as long as others run that are not preemptible --- */
 
-/* The running jobs that are not preemptible: those started behind the stuck job, or all others.
- * Adds their devices up. */
-static struct job_names find_fixed(const struct line *line, bool behind, int *devices)
+static struct keepers find_keepers(const struct goodput_decision *d, bool behind)
 {
-	const struct goodput_decision *d = line->d;
 	const struct curves *curves = d->curves;
 	int64_t *ids = xcalloc((size_t)curves->in->n_jobs, sizeof(*ids));
-	struct job_names names;
+	struct keepers keepers = { .devices = 0 };
 	int n = 0;
 
 	for (int i = 0; i < curves->in->n_jobs; i++) {
@@ -87,25 +92,24 @@ static struct job_names find_fixed(const struct line *line, bool behind, int *de
 		if (c->job->preemptible || !d->count[i] || is_behind != behind)
 			continue;
 		ids[n++] = c->job->id;
-		*devices += d->count[i];
+		keepers.devices += d->count[i];
 	}
-	names = job_names_of(ids, n);
+	keepers.jobs = job_names_of(ids, n);
 	free(ids);
-	return names;
+	return keepers;
 }
 
 static void set_keepers(const struct line *line, struct wait *w)
 {
-	int behind = 0;
-
 	w->kind = WAIT_KEEPERS;
-	w->jobs = find_fixed(line, false, &w->devices);
-	w->meanwhile = find_fixed(line, true, &behind);
-	if (w->jobs.n && w->index == line->d->claims->stuck)
-		return;
-	w->jobs = job_names_join(w->jobs, w->meanwhile);
-	w->meanwhile = (struct job_names){ .n = 0 };
-	w->devices += behind;
+	if (line->others.jobs.n && w->index == line->d->claims->stuck) {
+		w->jobs = line->others.jobs;
+		w->devices = line->others.devices;
+		w->meanwhile = line->behind.jobs;
+	} else {
+		w->jobs = job_names_join(line->others.jobs, line->behind.jobs);
+		w->devices = line->others.devices + line->behind.devices;
+	}
 }
 
 /* True if the job is no part of the line: jobs that are not preemptible leave too few devices, or a
@@ -383,6 +387,10 @@ static void count_devices(struct line *line)
 		line->left -= d->count[i];
 		line->fixed += fixed ? d->count[i] : 0;
 		line->has_fixed |= fixed && curve_at(line, i)->least;
+	}
+	if (line->fixed) {
+		line->behind = find_keepers(d, true);
+		line->others = find_keepers(d, false);
 	}
 }
 

@@ -189,25 +189,49 @@ void rows_read(sqlite3_stmt *q, struct row_columns columns, void *row)
 		read_field(q, i, &w, row);
 }
 
-void *rows_read_all(struct store *s, sqlite3_stmt *q, const struct store_table *table, int *n,
-		    struct err *err)
+/* The columns of a table side by side, so that many rows are read without a walk for each. */
+static struct column_walk *columns_of(const struct store_table *table, int *n)
 {
-	char *rows = NULL, *row;
-	int rc;
+	struct column_walk *columns = NULL;
 
-	for (*n = 0; (rc = sql_row(s, q, err)) == 1; ++*n) {
-		rows = xgrow(rows, *n, table->size);
-		row = rows + (size_t)*n * table->size;
-		memset(row, 0, table->size);
+	*n = 0;
+	for (struct column_walk w = { .table = table }; column_next(&w); columns[(*n)++] = w)
+		columns = xgrow(columns, *n, sizeof(*columns));
+	return columns;
+}
+
+static void *first_row(const struct store_table *table, const void *initial)
+{
+	void *row = xcalloc(1, table->size);
+
+	if (initial)
+		memcpy(row, initial, table->size);
+	else
 		row_init(table, row);
-		rows_read(q, (struct row_columns){ .table = table }, row);
+	return row;
+}
+
+struct read_rows rows_read_all(struct store *s, sqlite3_stmt *q, const struct store_table *table,
+			       const void *initial, struct err *err)
+{
+	int n;
+	struct column_walk *columns = columns_of(table, &n);
+	void *first = first_row(table, initial);
+	struct read_rows all = { .items = NULL };
+
+	while ((all.rc = sql_row(s, q, err)) == 1) {
+		char *row;
+
+		all.items = xgrow(all.items, all.count, table->size);
+		row = (char *)all.items + (size_t)all.count++ * table->size;
+		memcpy(row, first, table->size);
+		for (int i = 0; i < n; i++)
+			read_field(q, i, &columns[i], row);
 	}
 	sql_done(q);
-	if (rc == 0)
-		return rows;
-	free(rows);
-	*n = -1;
-	return NULL;
+	free(first);
+	free(columns);
+	return all;
 }
 
 /* Runs the statement with the columns bound in their order and, unless id is 0, the id last. */

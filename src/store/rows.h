@@ -22,10 +22,16 @@ int rows_query(struct store *s, sqlite3_stmt **q, struct err *err, struct row_co
 /* Put the present row of such a query into a struct that was initialised: where the store has NULL,
  * the member keeps its value, but a text that is always known becomes "". */
 void rows_read(sqlite3_stmt *q, struct row_columns columns, void *row);
-/* Read all rows of a query of all columns into a new array, which the caller frees, and end the
- * query. *n is the number of rows; -1: *err is set. Each row begins as zeros and row_init(). */
-void *rows_read_all(struct store *s, sqlite3_stmt *q, const struct store_table *table, int *n,
-		    struct err *err);
+
+/* All rows of a query of all columns; the query is ended. Each row begins as a copy of initial
+ * (NULL: zeros, and row_init). The caller frees the items, also if rc is -1. */
+struct read_rows {
+	void *items;
+	int count;
+	int rc;			/* 0, or -1 with *err */
+};
+struct read_rows rows_read_all(struct store *s, sqlite3_stmt *q, const struct store_table *table,
+			       const void *initial, struct err *err);
 
 /* Add a row with all columns but those that the store gives. */
 int rows_insert(struct store *s, const struct store_table *table, const void *row, struct err *err);

@@ -27,24 +27,23 @@ int store_device_measurements_set(struct store *s, const char *device_kind,
 int store_device_measurements_get(struct store *s, const char *device_kind,
 				  struct device_measurement_list *list, struct err *err)
 {
-	struct stored_measurement *rows;
+	const struct stored_measurement *rows;
+	struct read_rows all;
 	sqlite3_stmt *q;
-	int n;
 
 	*list = (struct device_measurement_list){ 0 };
 	if (rows_query(s, &q, err, ALL_OF(device_measurements_table),
 		       "WHERE device_kind = ? ORDER BY what, variant, devices, n, m, bytes", "t",
 		       device_kind))
 		return -1;
-	rows = rows_read_all(s, q, &device_measurements_table, &n, err);
-	if (n < 0)
-		return -1;
-	list->items = xcalloc((size_t)n, sizeof(*list->items));
-	for (int i = 0; i < n; i++)
+	all = rows_read_all(s, q, &device_measurements_table, NULL, err);
+	rows = all.items;
+	list->items = xcalloc((size_t)all.count, sizeof(*list->items));
+	for (int i = 0; all.rc == 0 && i < all.count; i++)
 		if ((int)rows[i].measurement.what >= 0)
 			list->items[list->count++] = rows[i].measurement;
-	free(rows);
-	return 0;
+	free(all.items);
+	return all.rc;
 }
 
 int store_workload_set_parameters(struct store *s, const char *workload, double n, struct err *err)

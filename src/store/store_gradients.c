@@ -16,6 +16,7 @@ static void reverse(struct gradient_row *rows, int n)
 int store_gradients_of_workload(struct store *s, const char *workload, struct gradient_list *list,
 				struct err *err)
 {
+	struct read_rows all;
 	sqlite3_stmt *q;
 
 	*list = (struct gradient_list){ 0 };
@@ -24,13 +25,12 @@ int store_gradients_of_workload(struct store *s, const char *workload, struct gr
 		       SQL_NEWEST_RUNS("?") " ORDER BY run_id DESC, window DESC LIMIT ?", "ti",
 		       workload, (int64_t)STORE_GRADIENTS_MAX))
 		return -1;
-	list->items = rows_read_all(s, q, &gradients_table, &list->count, err);
-	if (list->count < 0) {
-		*list = (struct gradient_list){ 0 };
-		return -1;
-	}
+	all = rows_read_all(s, q, &gradients_table, NULL, err);
+	*list = (struct gradient_list){ all.items, all.count };
+	if (all.rc)
+		gradient_list_release(list);
 	reverse(list->items, list->count);
-	return 0;
+	return all.rc;
 }
 
 void gradient_list_release(struct gradient_list *list)

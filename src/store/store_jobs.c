@@ -7,12 +7,6 @@
 #include "pollux/mem.h"
 #include "rows.h"
 
-static void read_job(sqlite3_stmt *q, struct job *job)
-{
-	job_init(job);
-	rows_read(q, ALL_OF(jobs_table), job);
-}
-
 int store_job_get(struct store *s, int64_t id, struct job *job, struct err *err)
 {
 	sqlite3_stmt *q;
@@ -22,46 +16,51 @@ int store_job_get(struct store *s, int64_t id, struct job *job, struct err *err)
 		       "WHERE id = ?", "i", id))
 		return -1;
 	rc = sql_row(s, q, err);
-	if (rc == 1)
-		read_job(q, job);
+	if (rc == 1) {
+		job_init(job);
+		rows_read(q, ALL_OF(jobs_table), job);
+	}
 	sql_done(q);
 	if (rc == 0)
 		return err_set(err, EX_NOINPUT, "no such job: %lld", (long long)id);
 	return rc == 1 ? 0 : -1;
 }
 
+static int by_id(const void *a, const void *b)
+{
+	const struct job *x = a, *y = b;
+
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
 int store_jobs_list(struct store *s, enum job_filter filter, double since_wall_s,
 		    struct job_list *list, struct err *err)
 {
-	/* By way of ids alone: sorting whole rows costs more than reading them. */
+	/* The active ones come in the order of an index and are sorted here: SQLite would be
+	 * slower, since it sorts whole rows. */
 	static const char *const which[] = {
 		[JOBS_ALL] = "ORDER BY id",
-		[JOBS_ACTIVE] = "WHERE id IN"
-			" (SELECT id FROM jobs WHERE state IN ('queued', 'held', 'running'))"
-			" ORDER BY id",
+		[JOBS_ACTIVE] = "WHERE state IN ('queued', 'held', 'running')",
 		[JOBS_RECENT] = "WHERE state IN ('queued', 'held', 'running') OR end_time_s >= ?"
 			" ORDER BY id",
-		[JOBS_SCHEDULABLE] = "WHERE id IN"
-			" (SELECT id FROM jobs WHERE state IN ('queued', 'running') AND profile"
-			" = 0)"
-			" ORDER BY id",
+		[JOBS_SCHEDULABLE] = "WHERE state IN ('queued', 'running') AND profile = 0",
 	};
+	struct read_rows all;
+	struct job initial;
 	sqlite3_stmt *q;
-	int rc;
 
 	*list = (struct job_list){ 0 };
-	if (rows_query(s, &q, err, ALL_OF(jobs_table),
-		       which[filter],
+	if (rows_query(s, &q, err, ALL_OF(jobs_table), which[filter],
 		       filter == JOBS_RECENT ? "d" : "", since_wall_s))
 		return -1;
-	while ((rc = sql_row(s, q, err)) == 1) {
-		list->items = xgrow(list->items, list->count, sizeof(*list->items));
-		read_job(q, &list->items[list->count++]);
-	}
-	sql_done(q);
-	if (rc < 0)
+	job_init(&initial);
+	all = rows_read_all(s, q, &jobs_table, &initial, err);
+	*list = (struct job_list){ all.items, all.count };
+	if (list->count && (filter == JOBS_ACTIVE || filter == JOBS_SCHEDULABLE))
+		qsort(list->items, (size_t)list->count, sizeof(*list->items), by_id);
+	if (all.rc)
 		job_list_release(list);
-	return rc;
+	return all.rc;
 }
 
 static int ask(struct store *s, const char *sql, bool *yes, struct err *err)

@@ -89,11 +89,12 @@ int store_reports_of_job(struct store *s, int64_t job_id, int64_t *n, struct err
 static int read_observations(struct store *s, sqlite3_stmt *q, struct observation_list *list,
 			     struct err *err)
 {
-	list->items = rows_read_all(s, q, &observations_table, &list->count, err);
-	if (list->count >= 0)
-		return 0;
-	*list = (struct observation_list){ 0 };
-	return -1;
+	struct read_rows all = rows_read_all(s, q, &observations_table, NULL, err);
+
+	*list = (struct observation_list){ all.items, all.count };
+	if (all.rc)
+		observation_list_release(list);
+	return all.rc;
 }
 
 int store_observations_of_job(struct store *s, int64_t job_id, struct observation_list *list,

@@ -7,11 +7,11 @@
 static int read_trials(struct store *s, sqlite3_stmt *q, const struct store_table *table,
 		       struct memory_trial **trials, int *n, struct err *err)
 {
-	*trials = rows_read_all(s, q, table, n, err);
-	if (*n >= 0)
-		return 0;
-	*n = 0;
-	return -1;
+	struct read_rows all = rows_read_all(s, q, table, NULL, err);
+
+	*trials = all.items;
+	*n = all.count;
+	return all.rc;
 }
 
 /* True (in SQL) for a run on devices of a kind. */
