@@ -2,7 +2,7 @@
 # torch_adapts.t - a program that knows nothing of pollux adapts: the helper for PyTorch tells what
 # it does and scales its learning rate, {batch} gives it its batch. PyTorch is a stand-in
 # (tests/torch); the helper, all but its measuring of gradients, is the one that is installed.
-# shellcheck disable=SC2317  # functions run by wait_for
+# shellcheck disable=SC2016,SC2317  # texts for awk and Perl; functions run by wait_for
 . "$(dirname "$0")/tap.sh"
 command -v python3 >/dev/null || skip_all 'no python3'
 POLLUX_SLOTS=1 POLLUX_SLICE=4 PYTHONPATH=$ROOT/tests/torch
@@ -24,7 +24,7 @@ is 'the helper is on by itself' auto "$(asked torch)"
 ok 'steps, totals and a noise scale come' wait_for 20 passes_until \
 	"samples > 0 AND reported_total_samples = $total AND (SELECT count(*) FROM
 	gradient_statistics WHERE run_id IN (SELECT id FROM runs WHERE job_id = $id)) > 0" 1
-ok 'it ends' wait_for 60 passes_until state done
+ok 'it ends' wait_for 60 passes_until state 'done'
 batches=$(store "SELECT group_concat(batch_size) FROM runs WHERE job_id = $id ORDER BY number")
 like 'its batch has grown' '^32,.*[0-9]' "$batches"
 is 'it consumed what it was to' "$total" "$(asked 'CAST(samples AS INTEGER)')"
@@ -51,7 +51,7 @@ is 'and when it ends' 1 "$("$POLLUX" status --json "$id" | json '
 	print abs($j->{done_ratio} - $j->{samples} / 80000) < 1e-9 && $j->{eta_s} > 0 &&
 		$j->{eta_s} < 1000 ? 1 : $j->{eta_s}')"
 kill -9 "$(store "SELECT $leader_pid FROM runs WHERE job_id = $id")"
-ok 'killed, it runs again and ends' wait_for 60 passes_until state done
+ok 'killed, it runs again and ends' wait_for 60 passes_until state 'done'
 is 'at its end it stands where it should' "$total" "$(asked 'CAST(samples AS INTEGER)')"
 twice=$(($(logged '{ n += $3 } END { print n }') - total))
 lost=$(asked 'CAST(lost_samples AS INTEGER)')
@@ -66,7 +66,7 @@ rm samples.log
 id=$(submit --batch-range 32:4096 --retries 9 --workload fits -- \
 	python3 "$ROOT/tests/torch/train.py" --batch '{batch}' --out '{checkpoint}' --fits 100)
 "$POLLUX" schedule
-ok 'one whose batch must not exceed 100 ends' wait_for 120 passes_until state done
+ok 'one whose batch must not exceed 100 ends' wait_for 120 passes_until state 'done'
 too_large="SELECT count(*) FROM runs WHERE job_id = $id AND batch_size > 100"
 is 'the failures told the size' "$(store "$too_large")" \
 	"$(store "$too_large AND out_of_memory AND diagnosis = 'out of memory: 2.0 GiB asked for'")"
