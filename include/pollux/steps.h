@@ -49,6 +49,8 @@ enum step_unit {
 	STEP_UPDATES,		/* optimizer updates, or an unknown unit */
 	STEP_BATCHES,		/* of an epoch; each is an update where nothing is accumulated */
 	STEP_SAMPLES,
+	STEP_EPOCHS,		/* of a program that prints nothing else */
+	STEP_TIMESTEPS,		/* of an environment: reinforcement learning */
 };
 
 enum step_basis {
@@ -84,6 +86,13 @@ void steps_clear(struct steps *s);
 /* Sets the total of the training, if it is known from elsewhere: see progress bars above. */
 void steps_expect_total(struct steps *s, double total);
 
+/* Sets the number of epochs, if it is known from elsewhere and not printed, until steps_clear. */
+void steps_expect_epochs(struct steps *s, double epochs);
+
+/* What was fed up to now was of the job's run before this one. The program was launched again, and
+ * its counters may begin again, but they have the same meaning. */
+void steps_begin_run(struct steps *s);
+
 /* Sets the time that a bar must live, instead of STEPS_BAR_LIFE_S, until steps_clear. */
 void steps_set_bar_life(struct steps *s, double seconds);
 
@@ -108,6 +117,7 @@ struct steps_summary {
 	const char *almost;	/* the first pattern with a hit, if none is locked; NULL: no hit */
 	/* mean of all steps, printed at the end of a training (hf_final); NaN */
 	double final_unit_s;
+	bool is_lightning;	/* Lightning began; its Rich bars are printed to terminals only */
 };
 
 void steps_summary(const struct steps *s, struct steps_summary *summary);

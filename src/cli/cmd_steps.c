@@ -15,6 +15,7 @@
 #include "pollux/steps.h"
 
 #define BLOCK 65536
+#define BAR_LIFE_S 1.0		/* enough for a bar of a program that was tried for a moment */
 #define WINDOW_STEPS 5		/* times of so many lines make a window of step_stats.h */
 
 struct steps_options {
@@ -107,6 +108,7 @@ static int find(const struct steps_options *o, const char *path, struct findings
 
 	if (!steps)
 		return err_prefix(err, "option '--step-regex'");
+	steps_set_bar_life(steps, BAR_LIFE_S);
 	forget(f);
 	rc = path && strcmp(path, "-") != 0
 		     ? read_file(path, steps, f, err)
@@ -123,6 +125,7 @@ static const char *unit_name(enum step_unit unit)
 {
 	static const char *const names[] = {
 		[STEP_UPDATES] = "steps", [STEP_BATCHES] = "batches", [STEP_SAMPLES] = "samples",
+		[STEP_EPOCHS] = "epochs", [STEP_TIMESTEPS] = "timesteps",
 	};
 
 	return names[unit];
@@ -234,7 +237,7 @@ static int nothing(const struct steps_options *o, const struct findings *f, stru
 		return err_set(err, EX_FAILED,
 			       "no steps recognised in %lld lines, too few like '%s' (three that "
 			       "count, or a bar that lives %g s): try --step-regex, or 'pollux "
-			       "report' in the program", n, almost, STEPS_BAR_LIFE_S);
+			       "report' in the program", n, almost, BAR_LIFE_S);
 	return err_set(err, EX_FAILED,
 		       "no steps recognised in %lld lines: give --step-regex, or use 'pollux "
 		       "report' in the program", n);

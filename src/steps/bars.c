@@ -5,8 +5,10 @@
 #include <strings.h>
 
 #include "bars.h"
+#include "other_work.h"
 
 #define FASTER 4.0	/* at least this ratio of counts, as of batches to epochs */
+#define ABANDONED 30.0	/* a bar unseen for this many times enough_s was left before its end */
 
 void bars_init(struct bars *b)
 {
@@ -17,44 +19,46 @@ void bars_init(struct bars *b)
 
 /* --- descriptions --- */
 
-struct word {
-	const char *text;	/* the beginning of a word of the description */
-	bool pauses;
-};
+/* The first word at or behind the place. Returns its length; 0: there is none. */
+static size_t next_word(const struct sighting *s, size_t *at)
+{
+	size_t end;
 
-static const struct word others[] = {
-	{ "map", false }, { "download", false }, { "loading", false }, { "tokeniz", false },
-	{ "generating", false }, { "filter", false }, { "preprocess", false }, { "casting", false },
-	{ "creating", false }, { "fetch", false }, { "extract", false }, { "upload", false },
-	{ "grouping", false }, { "packing", false }, { "evaluat", true }, { "eval", true },
-	{ "valid", true }, { "val", true }, { "test", true }, { "sanity", true },
-	{ "predict", true }, { "saving", true },
-};
+	while (*at < s->description_length && !isalpha((unsigned char)s->description[*at]))
+		++*at;
+	for (end = *at; end < s->description_length && isalpha((unsigned char)s->description[end]);)
+		end++;
+	return end - *at;
+}
 
 static bool has_word(const struct sighting *s, const char *word)
 {
-	size_t n = strlen(word);
+	size_t n;
 
-	for (size_t i = 0; i + n <= s->description_length; i++)
-		if ((i == 0 || !isalpha((unsigned char)s->description[i - 1])) &&
-		    !strncasecmp(s->description + i, word, n))
+	for (size_t at = 0; (n = next_word(s, &at)); at += n)
+		if (n >= strlen(word) && !strncasecmp(s->description + at, word, strlen(word)))
 			return true;
 	return false;
 }
 
 bool bars_is_other(const struct sighting *s, bool *pauses)
 {
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		if (has_word(s, others[i].text)) {
-			*pauses = others[i].pauses;
-			return true;
-		}
-	return false;
+	enum other_work work = OTHER_NONE;
+	size_t n;
+
+	for (size_t at = 0; (n = next_word(s, &at)); at += n) {
+		enum other_work of_word = other_work_of_bar(s->description + at, n);
+
+		work = of_word > work ? of_word : work;
+	}
+	*pauses = work == OTHER_PAUSE;
+	return work == OTHER_PAUSE ||
+	       (work == OTHER_ASIDE && !has_word(s, "train") && !has_word(s, "epoch"));
 }
 
 bool bars_is_of_epoch(const struct sighting *s)
 {
-	return has_word(s, "epoch");
+	return has_word(s, "epoch") && !isnan(s->epoch);
 }
 
 /* --- which is which --- */
@@ -97,7 +101,9 @@ static struct bar *find(struct bars *b, uint64_t id)
 		if (is_taken(b, least) || (!is_taken(b, bar) && bar->life_s < least->life_s))
 			least = bar;
 	}
-	*least = (struct bar){ .id = id, .first_arrival_s = (double)NAN };
+	*least = (struct bar){
+		.id = id, .first_arrival_s = (double)NAN, .step = (double)NAN, .born = ++b->n_born,
+	};
 	return least;
 }
 
@@ -110,10 +116,14 @@ static void count(struct bar *bar, const struct sighting *s)
 		bar->first_arrival_s = s->arrival_s;
 	bar->life_s += lived;
 	bar->life_unseen_s += lived;
-	bar->counted += s->step >= bar->step ? s->step - bar->step : s->step;
+	if (!isnan(bar->step))
+		bar->counted += s->step >= bar->step ? s->step - bar->step : s->step;
 	bar->repeated += s->step < bar->step;
 	bar->elapsed_s = s->elapsed_s;
 	bar->step = s->step;
+	bar->total = s->total;
+	bar->described = s->description_length > 0;
+	bar->of_epochs = has_word(s, "epoch") && isnan(s->epoch);
 }
 
 /* True for an inner bar, which begins again about as often as the outer bar moves. A bar of
@@ -123,15 +133,75 @@ static bool is_within(const struct bar *bar, const struct bar *outer)
 	return bar->counted > FASTER * outer->counted && 2 * (bar->repeated + 1) >= outer->counted;
 }
 
+/* True if the taken bar stopped before its end and probably goes on after the other one, which is
+ * an evaluation's: the other bar says nothing of itself, and began more seldom than the taken bar
+ * moved. */
+static bool goes_on(const struct bars *b, const struct bar *taken, const struct bar *other)
+{
+	return !other->described && taken->step < taken->total &&
+	       2 * (other->repeated + 1) < taken->counted &&
+	       other->life_unseen_s < ABANDONED * b->enough_s;
+}
+
 /* True if the bar is to replace the taken one (NULL: none). */
 static bool is_better(const struct bars *b, const struct bar *bar, const struct bar *taken,
 		      const struct sighting *s)
 {
 	if (bar->life_unseen_s > b->enough_s)
-		return true;
+		return !taken || (!goes_on(b, taken, bar) && !is_within(taken, bar));
 	if (!taken)
-		return s->total >= b->expected_total && s->total <= b->expected_total;
+		return bar->id == b->known || bars_is_of_epoch(s) ||
+		       (s->total >= b->expected_total && s->total <= b->expected_total);
 	return bar->life_s > b->enough_s && is_within(bar, taken) && isnan(b->expected_total);
+}
+
+static bool is_outer(const struct bars *b, const struct bar *outer, const struct bar *taken)
+{
+	double moved = outer->counted - taken->repeated;
+
+	if (!outer->id || outer->id == taken->id || !(outer->total > 0) || !(taken->total > 0))
+		return false;
+	if (outer->id == b->known_outer)
+		return true;
+	return outer->born < taken->born && fabs(moved) <= 1 &&
+	       (outer->of_epochs || taken->repeated > 0);
+}
+
+const struct bar *bars_outer(const struct bars *b)
+{
+	const struct bar *taken = NULL, *best = NULL;
+
+	for (int i = 0; i < BARS_MAX; i++)
+		if (is_taken(b, &b->items[i]))
+			taken = &b->items[i];
+	for (int i = 0; taken && i < BARS_MAX; i++) {
+		const struct bar *bar = &b->items[i];
+
+		if (is_outer(b, bar, taken) && (!best || bar->of_epochs >= best->of_epochs))
+			best = bar;
+	}
+	return best;
+}
+
+void bars_begin_run(struct bars *b)
+{
+	double expected_total = b->expected_total, enough_s = b->enough_s;
+	uint64_t known = b->taken ? b->taken : b->known, known_outer = b->known_outer;
+	const struct bar *outer = bars_outer(b);
+
+	if (outer)
+		known_outer = outer->id;
+	bars_init(b);
+	b->expected_total = expected_total;
+	b->enough_s = enough_s;
+	b->known = known;
+	b->known_outer = known_outer;
+}
+
+void bars_trust_last(struct bars *b)
+{
+	if (!b->taken && b->last)
+		b->known = b->last;
 }
 
 double bars_taken_since(const struct bars *b)
@@ -155,6 +225,7 @@ bool bars_take(struct bars *b, const struct sighting *s, bool *changed, int *rep
 	const struct bar *taken = b->taken ? find(b, b->taken) : NULL;
 
 	*changed = false;
+	b->last = id;
 	count(bar, s);
 	*repeated = bar->repeated;
 	if (id == b->taken) {

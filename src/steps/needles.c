@@ -23,16 +23,16 @@ static int class_of(struct needles *n, char c)
 	return n->class_of[lower];
 }
 
-void needles_add(struct needles *n, const char *needle, uint32_t bits)
+void needles_add(struct needles *n, const char *needle, uint64_t bits)
 {
 	int state = 0;
 
 	for (; *needle; needle++) {
-		uint8_t *next = &n->next[state][class_of(n, *needle)];
+		uint16_t *next = &n->next[state][class_of(n, *needle)];
 
 		if (!*next) {
 			assert(n->n_states < NEEDLES_STATES);
-			*next = (uint8_t)n->n_states++;
+			*next = (uint16_t)n->n_states++;
 		}
 		state = *next;
 	}
@@ -42,18 +42,18 @@ void needles_add(struct needles *n, const char *needle, uint32_t bits)
 /* Breadth first. A state without a transition takes that of its longest suffix that is a state. */
 void needles_link(struct needles *n)
 {
-	uint8_t queue[NEEDLES_STATES], fallback[NEEDLES_STATES] = { 0 };
+	uint16_t queue[NEEDLES_STATES], fallback[NEEDLES_STATES] = { 0 };
 	int head = 0, tail = 0;
 
 	for (int c = 1; c < n->n_classes; c++)
 		if (n->next[0][c])
 			queue[tail++] = n->next[0][c];
 	while (head < tail) {
-		uint8_t state = queue[head++];
+		uint16_t state = queue[head++];
 
 		n->found[state] |= n->found[fallback[state]];
 		for (int c = 1; c < n->n_classes; c++) {
-			uint8_t other = n->next[fallback[state]][c], *next = &n->next[state][c];
+			uint16_t other = n->next[fallback[state]][c], *next = &n->next[state][c];
 
 			if (*next) {
 				fallback[*next] = other;
@@ -65,9 +65,9 @@ void needles_link(struct needles *n)
 	}
 }
 
-uint32_t needles_find(const struct needles *n, const char *line, size_t length)
+uint64_t needles_find(const struct needles *n, const char *line, size_t length)
 {
-	uint32_t found = 0;
+	uint64_t found = 0;
 	unsigned state = 0;
 
 	for (size_t i = 0; i < length; i++) {

@@ -10,21 +10,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NEEDLES_STATES 256	/* more than the bytes of all needles */
+#define NEEDLES_STATES 512	/* more than the bytes of all needles */
 #define NEEDLES_CLASSES 64	/* more than the different bytes */
 
 struct needles {
 	uint8_t class_of[256];			/* of each byte; 0: the byte is in no needle */
-	uint8_t next[NEEDLES_STATES][NEEDLES_CLASSES];
-	uint32_t found[NEEDLES_STATES];		/* bits of the needles that end in a state */
+	uint16_t next[NEEDLES_STATES][NEEDLES_CLASSES];
+	uint64_t found[NEEDLES_STATES];		/* bits of the needles that end in a state */
 	int n_states, n_classes;
 };
 
 void needles_init(struct needles *n);
 /* needle: printable ASCII, which sets these bits where found. After the last, needles_link is
  * called. */
-void needles_add(struct needles *n, const char *needle, uint32_t bits);
+void needles_add(struct needles *n, const char *needle, uint64_t bits);
 void needles_link(struct needles *n);
-uint32_t needles_find(const struct needles *n, const char *line, size_t length);
+uint64_t needles_find(const struct needles *n, const char *line, size_t length);
 
 #endif

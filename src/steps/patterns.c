@@ -112,34 +112,116 @@ static enum pattern_kind kind_of(const struct pattern *p, const struct span *gro
 									     : p->kind;
 }
 
+/* The printed total of epochs. "Epoch 0/9" names the last epoch, "[0/10]" their number. */
+static void read_epoch(const struct counters *c, struct sighting *out)
+{
+	out->epoch = c->epoch.n;
+	out->epochs = c->epoch.total;
+	out->first_epoch = out->epoch > 0 ? ONE_OR_ZERO : 0;
+	if (out->first_epoch == 0 && !c->epoch_in_brackets)
+		out->epochs++;
+}
+
+/* The epoch in the words before a step, as in the description of a progress bar. */
+static void find_epoch(const char *text, size_t n, struct sighting *out)
+{
+	struct counters c;
+
+	if (isnan(out->epoch) && n > 0 && counters_find(text, n, &c) && !c.is_other)
+		read_epoch(&c, out);
+}
+
 static void read_line(const struct pattern *p, const struct span *groups, struct sighting *out)
 {
 	struct span description = group(groups, p->description);
 
 	*out = (struct sighting){
-		.pattern = p, .kind = kind_of(p, groups), .step = count_of(group(groups, p->step)),
+		.pattern = p, .kind = kind_of(p, groups),
+		.step = count_of(group(groups, p->step)) + p->counts_from_0,
 		.total = count_of(group(groups, p->total)),
-		.epoch = count_of(group(groups, p->epoch)), .time_s = (double)NAN,
+		.epoch = count_of(group(groups, p->epoch)),
+		.epochs = count_of(group(groups, p->epochs)) + p->last_epoch,
+		.first_epoch = p->first_epoch, .time_s = (double)NAN,
 		.elapsed_s = elapsed_of(group(groups, p->elapsed)), .description = description.text,
 		.description_length = description.n, .arrival_s = (double)NAN,
+		.epoch_is_over = p->kind == KIND_EPOCHS,
 	};
+	if (out->first_epoch == ONE_OR_ZERO && out->epoch <= 0)
+		out->first_epoch = 0;
+	if (p->description)
+		find_epoch(description.text, description.n, out);
 	if (p->time)
 		read_time(p, groups, out);
 }
 
-bool patterns_match(const struct patterns *p, int i, const char *line, size_t n,
-		    struct sighting *out)
+static const struct counters *counters_of(struct patterns *p, const char *line, size_t n)
 {
-	struct span groups[LINE_REGEX_GROUPS];
+	if (p->counters_are == UNREAD)
+		p->counters_are = counters_find(line, n, &p->counters) ? HAS_COUNTERS : READ;
+	return p->counters_are == HAS_COUNTERS ? &p->counters : NULL;
+}
 
-	if (!line_regex_match(p->regex[i], p->matcher, line, n, groups))
+static bool is_scan(const struct counters *c, enum pattern_scan scan)
+{
+	if (c->is_other)
+		return scan == SCAN_TOTAL;
+	if (isnan(c->step.n))
+		return scan == SCAN_EPOCH;
+	return scan == (isnan(c->step.total) ? SCAN_STEP : SCAN_TOTAL);
+}
+
+static bool scan_line(struct patterns *p, int i, const char *line, size_t n, struct sighting *out)
+{
+	const struct pattern *item = p->items[i];
+	const struct counters *c = counters_of(p, line, n);
+
+	if (!c || !is_scan(c, item->scan))
 		return false;
-	read_line(p->items[i], groups, out);
+	*out = (struct sighting){
+		.pattern = item, .kind = c->is_other ? KIND_IGNORE : item->kind,
+		.step = c->step.n, .total = c->step.total, .time_s = (double)NAN,
+		.arrival_s = (double)NAN, .is_global = c->is_global,
+		.is_of_epoch = c->is_of_epoch, .epoch_is_over = c->epoch_is_over,
+		.label = c->label,
+	};
+	read_epoch(c, out);
+	if (item->scan == SCAN_EPOCH && !c->is_other)
+		out->step = out->epoch;
 	return true;
 }
 
-uint32_t patterns_candidates(const struct patterns *p, const char *line, size_t n)
+/* Words before a step tell that it is of other work: "Test:  [ 10/100]  eta: ...". */
+static void look_before(struct patterns *p, const struct pattern *item, const char *line,
+			const struct span *step, struct sighting *out)
 {
+	struct counters c;
+	size_t n = step->text ? (size_t)(step->text - line) : 0;
+
+	if (n == 0 || item->description || item == &p->own)
+		return;
+	if (counters_has_other_work(line, n))
+		out->kind = KIND_IGNORE;
+	else if (item->epoch_in_line && counters_find(line, n, &c))
+		read_epoch(&c, out);
+}
+
+bool patterns_match(struct patterns *p, int i, const char *line, size_t n, struct sighting *out)
+{
+	struct span groups[LINE_REGEX_GROUPS];
+
+	if (p->items[i]->scan)
+		return scan_line(p, i, line, n, out);
+	if (!line_regex_match(p->regex[i], p->matcher, line, n, groups))
+		return false;
+	read_line(p->items[i], groups, out);
+	if (p->items[i]->step)
+		look_before(p, p->items[i], line, &groups[p->items[i]->step], out);
+	return true;
+}
+
+uint64_t patterns_candidates(struct patterns *p, const char *line, size_t n)
+{
+	p->counters_are = UNREAD;
 	return p->always | needles_find(&p->needles, line, n);
 }
 
@@ -147,7 +229,7 @@ uint32_t patterns_candidates(const struct patterns *p, const char *line, size_t 
 
 static void add(struct patterns *p, const struct pattern *item)
 {
-	uint32_t bit = (uint32_t)1 << p->n;
+	uint64_t bit = (uint64_t)1 << p->n;
 	bool any = false;
 
 	for (int i = 0; i < PATTERN_NEEDLES && item->needles[i] && *item->needles[i]; i++) {
@@ -161,8 +243,10 @@ static void add(struct patterns *p, const struct pattern *item)
 
 static int compile(struct patterns *p, const struct pattern *item, struct err *err)
 {
-	p->regex[p->n] = line_regex_new(item->regex, item->any_case, err);
-	if (!p->regex[p->n])
+	p->regex[p->n] = NULL;
+	if (item->regex)
+		p->regex[p->n] = line_regex_new(item->regex, item->any_case, err);
+	if (item->regex && !p->regex[p->n])
 		return -1;
 	add(p, item);
 	p->n++;

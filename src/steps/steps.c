@@ -21,6 +21,13 @@ struct record {
 	double step, first_arrival_s;
 };
 
+/* The last line that told an epoch and no step. */
+struct header {
+	double epoch, epochs;		/* NaN: no such line yet */
+	int first_epoch;
+	int64_t n;			/* the number of such lines */
+};
+
 struct steps {
 	struct patterns patterns;
 	struct log_lines lines;
@@ -28,10 +35,16 @@ struct steps {
 	struct track track;
 	struct record records[PATTERNS_MAX];
 	int locked, almost;		/* indices; -1: none */
-	uint32_t active;		/* bits of the patterns that are tried */
+	uint64_t active;		/* bits of the patterns that are tried */
+	/* the job's run before this one: its locked pattern (-1: none), and its counter */
+	int former;
+	struct track former_track;
+	struct header header;
 	double final_unit_s;
 	/* Hugging Face's trainer, whose bars count updates however often they begin */
 	bool is_trainer;
+	bool is_lightning;
+	bool has_begun;			/* an event of the locked pattern was passed on */
 	char rank[RANK_MAX];		/* the only rank that counts */
 	size_t rank_length;		/* 0: no rank has printed a step yet */
 	double bytes_left, cpu_left_s, refilled_s;	/* budgets of regular expressions */
@@ -53,20 +66,37 @@ struct steps *steps_new(const char *step_regex, struct err *err)
 	return s;
 }
 
-void steps_clear(struct steps *s)
+/* What a run begins with, whatever is known of the job. */
+static void begin_run(struct steps *s)
 {
 	log_lines_init(&s->lines);
-	bars_init(&s->bars);
 	track_init(&s->track, 0, 0);
 	memset(s->records, 0, sizeof(s->records));
 	s->locked = s->almost = -1;
-	s->active = ~(uint32_t)0;
+	s->active = ~(uint64_t)0;
+	s->header = (struct header){ .epoch = (double)NAN, .epochs = (double)NAN };
 	s->final_unit_s = s->refilled_s = (double)NAN;
 	s->bytes_left = STEPS_REGEX_BYTES_PER_S;
 	s->cpu_left_s = STEPS_REGEX_CPU_BURST_S;
 	s->rank_length = 0;
-	s->is_trainer = false;
 	s->n_skipped = 0;
+}
+
+void steps_clear(struct steps *s)
+{
+	s->track = (struct track){ .expected_epochs = (double)NAN };
+	bars_init(&s->bars);
+	begin_run(s);
+	s->former = -1;
+	s->is_trainer = s->is_lightning = false;
+}
+
+void steps_begin_run(struct steps *s)
+{
+	s->former = s->locked;
+	s->former_track = s->track;
+	bars_begin_run(&s->bars);
+	begin_run(s);
 }
 
 void steps_free(struct steps *s)
@@ -81,6 +111,11 @@ void steps_expect_total(struct steps *s, double total)
 	s->bars.expected_total = total;
 }
 
+void steps_expect_epochs(struct steps *s, double epochs)
+{
+	s->track.expected_epochs = epochs;
+}
+
 void steps_set_cpu_clock(struct steps *s, double (*cpu_s)(void))
 {
 	s->cpu_s = cpu_s;
@@ -93,9 +128,21 @@ void steps_set_bar_life(struct steps *s, double seconds)
 
 /* --- locking --- */
 
-static bool is_last_resort(const struct pattern *p)
+/* A pattern gives way to those of a higher rank. */
+static int rank_of(const struct pattern *p)
 {
-	return p && (p->kind == KIND_UNKNOWN || p->kind == KIND_BAR);
+	switch (p ? (int)p->kind : -1) {
+	case -1:
+		return 0;
+	case KIND_EPOCHS:
+		return 1;
+	case KIND_UNKNOWN:
+		return 2;
+	case KIND_BAR:
+		return 3;
+	default:
+		return 4;
+	}
 }
 
 static const struct pattern *locked_pattern(const struct steps *s)
@@ -103,17 +150,28 @@ static const struct pattern *locked_pattern(const struct steps *s)
 	return s->locked < 0 ? NULL : s->patterns.items[s->locked];
 }
 
-/* True if the pattern is tried after another was locked. Always: the locked one, and patterns of
- * pauses. A locked last resort may be replaced by a framework's pattern, or by a bar. */
-static bool is_tried(const struct steps *s, int i)
+/* True if the pattern may be locked instead of the locked one. */
+static bool may_count(const struct steps *s, int i)
 {
 	const struct pattern *p = s->patterns.items[i], *locked = locked_pattern(s);
 
-	if (i == s->locked || p->kind == KIND_IGNORE || p->kind == KIND_FINAL)
-		return true;
-	if (!is_last_resort(locked))
-		return false;
-	return p->kind == KIND_BAR || !is_last_resort(p);
+	return !locked || i == s->locked || rank_of(p) > rank_of(locked) ||
+	       (p->kind == KIND_BAR && locked->kind == KIND_BAR);
+}
+
+static bool has_counter(const struct pattern *p)
+{
+	return p->kind != KIND_IGNORE && p->kind != KIND_FINAL && p->kind != KIND_TRIAL &&
+	       p->kind != KIND_LOSSES && p->kind != KIND_LIGHTNING;
+}
+
+/* True if the pattern is tried after another was locked: those that may count, those of pauses and
+ * trials, and those that tell the epoch or an evaluation. */
+static bool is_tried(const struct steps *s, int i)
+{
+	const struct pattern *p = s->patterns.items[i];
+
+	return may_count(s, i) || !has_counter(p) || p->scan;
 }
 
 static void lock(struct steps *s, int i)
@@ -122,7 +180,7 @@ static void lock(struct steps *s, int i)
 	s->active = 0;
 	for (int k = 0; k < s->patterns.n; k++)
 		if (is_tried(s, k))
-			s->active |= (uint32_t)1 << k;
+			s->active |= (uint64_t)1 << k;
 }
 
 /* A hit counts if the counter moved; the counter of a last resort must go up. That of KIND_EPOCH
@@ -141,36 +199,56 @@ static void count_hit(struct record *r, const struct sighting *seen)
 	r->step = seen->step;
 }
 
-static int hits_needed(const struct steps *s, const struct pattern *p)
+static int hits_needed(const struct steps *s, int i)
 {
-	return p == &s->patterns.own || p->kind == KIND_BAR ? 1 : LOCK_HITS;
+	const struct pattern *p = s->patterns.items[i];
+
+	if (p == &s->patterns.own || p->kind == KIND_BAR || i == s->former)
+		return 1;
+	return p->hits ? p->hits : LOCK_HITS;
 }
 
 /* --- what was seen --- */
 
 static void follow(struct steps *s, const struct sighting *seen, bool begins)
 {
+	const struct bar *outer = seen->kind == KIND_BAR ? bars_outer(&s->bars) : NULL;
 	struct step_event event;
 
 	s->track.bars_are_of_updates = s->is_trainer;
+	if (outer && !s->is_trainer)
+		track_see_outer(&s->track, seen, outer->step, outer->total);
 	if (!track_add(&s->track, seen, &event))
 		return;
-	event.begins = begins;
+	event.begins = begins || !s->has_begun;
+	s->has_begun = true;
 	s->sink(&event, s->arg);
 }
 
-/* epochs: whole epochs before this line that were not followed. restarts: the track begins anew. */
+/* epochs: whole epochs before this line that were not followed. */
+static void begin_track(struct steps *s, int i, const struct sighting *seen, double epochs)
+{
+	s->track.from_0 = s->is_lightning;
+	track_init(&s->track, epochs, seen->total);
+	if (i == s->former)
+		track_continue(&s->track, &s->former_track);
+	s->has_begun = false;
+}
+
+/* epochs: see begin_track. restarts: the track begins anew. */
 static void see_counter(struct steps *s, int i, const struct sighting *seen, double epochs,
 			bool restarts)
 {
 	struct record *r = &s->records[i];
 	bool begins = restarts;
 
+	if (!may_count(s, i))
+		return;
 	count_hit(r, seen);
 	if (seen->kind == KIND_BAR)
 		r->first_arrival_s = bars_taken_since(&s->bars);
 	if (i != s->locked) {
-		if (r->hits < hits_needed(s, seen->pattern))
+		if (r->hits < hits_needed(s, i))
 			return;
 		lock(s, i);
 		begins = true;
@@ -178,7 +256,7 @@ static void see_counter(struct steps *s, int i, const struct sighting *seen, dou
 	if (seen->kind == KIND_UNKNOWN)
 		bars_see_other(&s->bars);
 	if (begins)
-		track_init(&s->track, epochs, seen->total);
+		begin_track(s, i, seen, epochs);
 	follow(s, seen, begins);
 }
 
@@ -197,17 +275,54 @@ static void see_bar(struct steps *s, int i, const struct sighting *seen)
 	}
 }
 
-static void see(struct steps *s, int i, const struct sighting *seen)
+/* Keeps the epoch of a line of its own, for the steps in the lines behind it. */
+static void see_header(struct steps *s, const struct sighting *seen)
 {
-	if (seen->kind == KIND_IGNORE) {
-		track_break(&s->track);
+	s->header = (struct header){
+		.epoch = seen->epoch + seen->epoch_is_over, .epochs = seen->epochs,
+		.first_epoch = seen->first_epoch, .n = s->header.n + 1,
+	};
+}
+
+static void add_header(const struct steps *s, struct sighting *seen)
+{
+	if (!isnan(seen->epoch) || isnan(s->header.epoch) || seen->is_global)
 		return;
-	}
+	seen->epoch = s->header.epoch;
+	seen->epochs = s->header.epochs;
+	seen->first_epoch = s->header.first_epoch;
+	seen->header = s->header.n;
+	seen->from_header = true;
+}
+
+/* Takes a line without a counter. */
+static void see_other(struct steps *s, const struct sighting *seen)
+{
+	s->is_trainer |= seen->kind == KIND_FINAL || seen->kind == KIND_LOSSES;
+	if (seen->kind == KIND_LOSSES)
+		bars_trust_last(&s->bars);
+	s->is_lightning |= seen->kind == KIND_LIGHTNING;
+	s->track.trial_ended |= seen->kind == KIND_TRIAL && !isnan(s->track.step);
+	if (seen->kind == KIND_IGNORE)
+		track_break(&s->track);
 	if (seen->kind == KIND_FINAL)
 		s->final_unit_s = seen->time_s;
-	s->is_trainer |= seen->kind == KIND_FINAL || seen->kind == KIND_LOSSES;
-	if (s->almost < 0)
+}
+
+static void see(struct steps *s, int i, struct sighting *seen)
+{
+	bool has_step = has_counter(seen->pattern) && seen->kind != KIND_IGNORE;
+
+	if (s->almost < 0 && (has_step || seen->kind == KIND_FINAL || seen->kind == KIND_LOSSES))
 		s->almost = i;
+	if (!has_step) {
+		see_other(s, seen);
+		return;
+	}
+	if (seen->kind == KIND_EPOCHS)
+		see_header(s, seen);
+	else
+		add_header(s, seen);
 	if (isnan(seen->step))
 		return;
 	if (seen->kind == KIND_BAR)
@@ -262,7 +377,7 @@ struct log_line {
 	double arrival_s;
 };
 
-static void try_patterns(struct steps *s, uint32_t todo, const struct log_line *line)
+static void try_patterns(struct steps *s, uint64_t todo, const struct log_line *line)
 {
 	struct sighting seen;
 
@@ -283,7 +398,7 @@ static void try_patterns(struct steps *s, uint32_t todo, const struct log_line *
 
 static void try_line(struct steps *s, const struct log_line *line)
 {
-	uint32_t todo = patterns_candidates(&s->patterns, line->text, line->n) & s->active;
+	uint64_t todo = patterns_candidates(&s->patterns, line->text, line->n) & s->active;
 	int64_t given_up = line_matcher_given_up(s->patterns.matcher);
 	double begin_s;
 
@@ -336,6 +451,6 @@ void steps_summary(const struct steps *s, struct steps_summary *summary)
 		.n_lines = s->lines.n_lines, .n_matched = r ? r->n : 0,
 		.n_clipped = s->lines.n_clipped, .n_skipped = s->n_skipped,
 		.almost = !locked && s->almost >= 0 ? s->patterns.items[s->almost]->name : NULL,
-		.final_unit_s = s->final_unit_s,
+		.final_unit_s = s->final_unit_s, .is_lightning = s->is_lightning,
 	};
 }

@@ -11,8 +11,14 @@ void track_init(struct track *t, double epochs, double total)
 	*t = (struct track){
 		.base = epochs > 0 && total > 0 ? epochs * total : 0, .repeats = epochs > 0,
 		.step = (double)NAN, .total = (double)NAN, .epoch = (double)NAN,
+		.first_epoch = (double)NAN, .epochs = (double)NAN, .length = (double)NAN,
+		.expected_epochs = t->expected_epochs, .from_0 = t->from_0,
+		.former_total = (double)NAN, .former_position = (double)NAN,
 		.anchor = nowhere, .latest = nowhere, .sum = nowhere,
-		.unknown = { .seen = (double)NAN, .fell_from = (double)NAN },
+		.unknown = {
+			.seen = (double)NAN, .fell_from = (double)NAN, .first = (double)NAN,
+			.left_at = (double)NAN, .left_base = (double)NAN,
+		},
 	};
 }
 
@@ -50,12 +56,49 @@ static bool is_next_epoch(struct track *t, const struct sighting *s)
 	return again;
 }
 
+/* True if the training begins anew: the same words, and the first count or less. */
+static bool begins_anew(struct track *t, const struct sighting *s)
+{
+	struct track_unknown *u = &t->unknown;
+
+	if (s->total > 0 || !s->label || s->label != u->label || !(s->step <= u->first) ||
+	    !(s->step < t->step))
+		return false;
+	u->left_at = t->step;
+	u->left_base = t->base;
+	return true;
+}
+
+/* Takes a new beginning back if the counter leaps to where it was before. */
+static void return_from_aside(struct track *t, const struct sighting *s)
+{
+	struct track_unknown *u = &t->unknown;
+	double leap = fmax(u->leap, 1);
+
+	if (!(s->step > u->left_at) || s->step - t->step <= TRACK_LEAP * leap ||
+	    s->step - u->left_at > TRACK_LEAP * leap)
+		return;
+	t->base = u->left_base;
+	t->step = u->left_at;
+	t->repeats = false;
+	t->broken = true;
+	u->left_at = (double)NAN;
+}
+
+static bool has_new_epoch(const struct track *t, const struct sighting *s)
+{
+	return s->epoch > t->epoch || s->epoch < t->epoch || s->header != t->header;
+}
+
 /* True if the line is of the training. */
 static bool is_own(struct track *t, const struct sighting *s)
 {
 	struct track_unknown *u = &t->unknown;
-	bool own = is_next_epoch(t, s) || !leads_astray(t, s);
+	bool own;
 
+	return_from_aside(t, s);
+	own = is_next_epoch(t, s) || !leads_astray(t, s) || begins_anew(t, s) ||
+	      (!isnan(s->epoch) && has_new_epoch(t, s) && s->label == u->label);
 	u->seen = s->step;
 	if (!own && ++u->n_aside > TRACK_ASIDE_MAX && u->n_aside > u->n_taken)
 		own = true;
@@ -64,7 +107,9 @@ static bool is_own(struct track *t, const struct sighting *s)
 		return false;
 	}
 	u->n_aside = 0;
-	u->n_taken++;
+	if (u->n_taken++ == 0)
+		u->label = s->label;
+	u->first = fmin(s->step, u->first);
 	return true;
 }
 
@@ -82,6 +127,135 @@ static void check_leap(struct track *t, const struct sighting *s)
 	u->leap = leap;
 }
 
+/* --- epochs --- */
+
+#define EARLY 0.1	/* a counter below this part of its total has just begun */
+
+void track_continue(struct track *t, const struct track *before)
+{
+	t->first_epoch = before->first_epoch;
+	t->epochs = before->epochs;
+	t->length = before->length;
+	t->within = before->within;
+	t->repeats = before->repeats;
+	t->unknown.label = before->unknown.label;
+	t->former_total = before->repeats ? (double)NAN : before->base + before->total;
+	t->former_position = before->base + before->step;
+}
+
+/* A loop over what was left to do: its total is smaller than in the run before, by no more than was
+ * done there. */
+static void find_offset(struct track *t, const struct sighting *s)
+{
+	double done = t->former_total - s->total;
+
+	if (isnan(t->step) && isnan(s->epoch) && done > 0 && done <= t->former_position + 1 &&
+	    s->step <= fmax(EARLY * s->total, 1))
+		t->base = done;
+}
+
+static double epoch_length(const struct track *t, const struct sighting *s)
+{
+	return s->total > 0 ? s->total : t->length;
+}
+
+/* The number of the first epoch, where the lines before this one have not shown it. */
+static double guess_first(const struct track *t, const struct sighting *s)
+{
+	if (s->first_epoch != ONE_OR_ZERO || s->epoch <= 0)
+		return s->first_epoch == 1 ? 1 : 0;
+	if (t->from_0 || (s->kind == KIND_BAR && s->epoch > 1 && isnan(s->epochs)))
+		return 0;
+	return 1;
+}
+
+static void see_epoch(struct track *t, const struct sighting *s)
+{
+	if (isnan(t->first_epoch))
+		t->first_epoch = guess_first(t, s);
+	t->first_epoch = fmin(t->first_epoch, s->epoch);
+	/* "Epoch 0/9" was read as the first of ten; "Epoch 3/9" then is of ten, too */
+	if (s->epochs > 0 && !(t->epochs > s->epochs))
+		t->epochs = s->epochs;
+}
+
+/* Decides by the first line, or by the line after a change of epoch, if the counter is one of the
+ * epoch's units. */
+static void see_within(struct track *t, const struct sighting *s)
+{
+	/* the same count in the next epoch is a fall, where each line has an epoch */
+	double same = !s->from_header && s->kind != KIND_BAR ? 0.5 : 0;
+
+	if (s->kind == KIND_BATCHES || s->kind == KIND_EPOCH || s->kind == KIND_SAMPLES)
+		t->within = WITHIN_EPOCHS;
+	else if (s->is_global)
+		t->within = NOT_WITHIN;
+	else if (s->epoch > t->epoch)
+		t->within = s->step < t->step + same ? WITHIN_EPOCHS : NOT_WITHIN;
+	else if (t->within != WITHIN_UNKNOWN || !isnan(t->step))
+		;
+	else if (s->is_of_epoch || (s->kind == KIND_BAR && !s->from_header))
+		t->within = WITHIN_EPOCHS;
+	else if (s->total > 0 && s->from_header)
+		t->within = s->step <= EARLY * s->total ? WITHIN_EPOCHS : NOT_WITHIN;
+	else if (s->total > 0)
+		t->within = WITHIN_EPOCHS;
+}
+
+/* The first epoch again: the training before it is over, and another one begins. */
+static bool is_next_trial(const struct track *t, const struct sighting *s)
+{
+	if (isnan(t->epoch) || !(s->epoch <= t->first_epoch))
+		return false;
+	if (s->epoch < t->epoch)
+		return true;
+	return s->step < t->step && (s->kind == KIND_BAR || s->header != t->header);
+}
+
+/* Places the line by its epoch. False: the counter began again within an epoch, which has a line of
+ * its own: an evaluation. */
+static bool follow_epochs(struct track *t, const struct sighting *s)
+{
+	bool changed = has_new_epoch(t, s), fell = s->step < t->step;
+
+	if (s->from_header && !changed && !isnan(t->step) &&
+	    (fell || s->total > t->total || s->total < t->total || s->kind == KIND_EPOCH)) {
+		t->broken = true;
+		return false;
+	}
+	see_within(t, s);
+	if (fell && s->epoch > t->epoch && !(s->total > 0))
+		t->length = t->step;
+	if (is_next_trial(t, s)) {
+		t->trials = t->base + (t->total > 0 ? t->total : t->step);
+		t->epoch = (double)NAN;
+	}
+	see_epoch(t, s);
+	if (changed && !isnan(t->step)) {
+		t->anchor = t->latest = nowhere;
+		t->broken = true;
+	}
+	t->base = t->trials;
+	if (t->within == WITHIN_EPOCHS && epoch_length(t, s) > 0)
+		t->base += (s->epoch - t->first_epoch) * epoch_length(t, s);
+	t->repeats |= t->within == WITHIN_EPOCHS;
+	t->epoch = s->epoch;
+	t->header = s->header;
+	return true;
+}
+
+void track_see_outer(struct track *t, const struct sighting *s, double step, double total)
+{
+	double base = t->trials + step * s->total;
+
+	if (!(s->total > 0) || !isnan(s->epoch))
+		return;
+	t->expected_epochs = total;
+	t->repeats = true;
+	if (!(s->step >= t->step) && base > t->base + s->total * !isnan(t->step))
+		t->base = base - s->total * !isnan(t->step);
+}
+
 /* --- where it is --- */
 
 /* The counter fell: a new epoch begins. A counter from the beginning of the training falls only if
@@ -90,7 +264,7 @@ static void begin_again(struct track *t, const struct sighting *s)
 {
 	bool was_at_its_end = t->total > 0 && t->step >= t->total / 2;
 
-	if (s->kind != KIND_UPDATES || was_at_its_end) {
+	if ((s->kind != KIND_UPDATES && s->kind != KIND_TIMESTEPS) || was_at_its_end) {
 		t->base += t->total > 0 ? t->total : t->step;
 		t->repeats = true;
 	}
@@ -98,31 +272,51 @@ static void begin_again(struct track *t, const struct sighting *s)
 	t->broken = true;
 }
 
-static void follow_epochs(struct track *t, const struct sighting *s)
+static void begin_trial(struct track *t)
 {
-	double whole = fmax(s->epoch - s->pattern->first_epoch, 0);
-
-	if (s->epoch > t->epoch || s->epoch < t->epoch) {
-		t->anchor = t->latest = nowhere;
-		t->broken = true;
-	}
-	t->base = s->total > 0 ? whole * s->total : 0;
-	t->repeats = true;
+	if (isnan(t->step))
+		return;
+	t->trials = t->base = t->base + t->step;
+	t->step = t->epoch = (double)NAN;
+	t->anchor = t->latest = nowhere;
+	t->broken = true;
+	t->unknown.seen = t->unknown.fell_from = t->unknown.left_at = (double)NAN;
 }
 
-static void move(struct track *t, const struct sighting *s)
+/* An epoch without steps: done if the line says what came of it. */
+static void follow_epoch_alone(struct track *t, const struct sighting *s)
 {
-	if (s->kind == KIND_EPOCH) {
+	if (s->epoch < t->epoch && s->epoch <= t->first_epoch)
+		t->trials += t->step;
+	see_epoch(t, s);
+	t->epoch = s->epoch;
+	t->base = t->trials;
+	t->step = s->epoch - t->first_epoch + s->epoch_is_over;
+	t->total = t->epochs;
+}
+
+static bool move(struct track *t, const struct sighting *s)
+{
+	if (s->kind == KIND_EPOCHS) {
+		follow_epoch_alone(t, s);
+		return true;
+	}
+	if (!isnan(s->epoch) && s->kind != KIND_UPDATES && s->kind != KIND_TIMESTEPS) {
+		if (!follow_epochs(t, s))
+			return false;
+		if (t->within != WITHIN_EPOCHS && s->step < t->step)
+			begin_again(t, s);
+	} else if (s->kind == KIND_EPOCH) {
 		t->base += isnan(t->step) ? 0 : t->total;
 		t->repeats = true;
-	} else if (!isnan(s->epoch) && s->kind != KIND_UPDATES) {
-		follow_epochs(t, s);
 	} else if (s->step < t->step) {
 		begin_again(t, s);
+	} else {
+		find_offset(t, s);
 	}
 	t->step = s->step;
 	t->total = s->total;
-	t->epoch = s->epoch;
+	return true;
 }
 
 /* --- how long it took --- */
@@ -194,17 +388,41 @@ static enum step_unit unit_of(const struct track *t, const struct sighting *s)
 {
 	if (s->kind == KIND_SAMPLES)
 		return STEP_SAMPLES;
+	if (s->kind == KIND_TIMESTEPS)
+		return STEP_TIMESTEPS;
+	if (s->kind == KIND_EPOCHS)
+		return STEP_EPOCHS;
 	if (s->kind == KIND_BAR && bars_is_of_epoch(s))
 		return STEP_BATCHES;
 	if (s->kind == KIND_BAR && t->bars_are_of_updates)
 		return STEP_UPDATES;
+	if (s->is_global)
+		return STEP_UPDATES;
 	return s->kind == KIND_BATCHES || t->repeats ? STEP_BATCHES : STEP_UPDATES;
 }
 
-/* The total of the training: a counter that repeats has its total in each epoch. */
+/* The number of epochs, if it is known and not passed yet. */
+static double epochs_of(const struct track *t)
+{
+	double epochs = t->epochs > 0 ? t->epochs : t->expected_epochs;
+	double begun = isnan(t->epoch) ? 0 : t->epoch - t->first_epoch + 1;
+
+	return epochs > 0 && epochs >= begun ? epochs : (double)NAN;
+}
+
+/* The total of the training: a counter that repeats has its total in each epoch. After a second
+ * training nobody knows how many will come. */
 static double total_of(const struct track *t, const struct sighting *s, enum step_unit unit)
 {
-	return unit == STEP_UPDATES && !t->repeats && s->total > 0 ? s->total : (double)NAN;
+	double length = epoch_length(t, s);
+
+	if (t->trials > 0)
+		return (double)NAN;
+	if (unit == STEP_EPOCHS)
+		return epochs_of(t);
+	if (unit == STEP_UPDATES && !t->repeats)
+		return s->total > 0 ? t->base + s->total : (double)NAN;
+	return t->repeats && length > 0 ? epochs_of(t) * length : (double)NAN;
 }
 
 static void set_times(struct track *t, const struct sighting *s, struct step_event *e)
@@ -223,16 +441,20 @@ bool track_add(struct track *t, const struct sighting *s, struct step_event *e)
 {
 	enum step_unit unit;
 
+	if (t->trial_ended)
+		begin_trial(t);
+	t->trial_ended = false;
 	if (s->kind == KIND_UNKNOWN) {
 		if (!is_own(t, s))
 			return false;
 		check_leap(t, s);
 	}
-	move(t, s);
+	if (!move(t, s))
+		return false;
 	unit = unit_of(t, s);
 	*e = (struct step_event){
 		.unit = unit, .basis = STEP_UNTIMED, .arrival_s = s->arrival_s,
-		.position = t->base + s->step, .n = (double)NAN, .unit_s = (double)NAN,
+		.position = t->base + t->step, .n = (double)NAN, .unit_s = (double)NAN,
 		.total = total_of(t, s, unit),
 	};
 	set_times(t, s, e);

@@ -15,9 +15,10 @@ struct track_point {
 
 /* A counter of unknown meaning (KIND_UNKNOWN) may be that of an evaluation between two steps. Lines
  * below the count that it reached, or with another total, are passed over until it goes on from
- * there. Two falls in a row from the same count make it a counter within epochs. After more than
- * this many lines passed over in a row, and more than were taken before, the counter has begun
- * anew. */
+ * there. Three things make such a fall one of the training: two falls in a row from the same count
+ * (a counter within epochs); a line with the same words that begins at the first count again (a
+ * second training; taken back if the counter then goes on from where it fell); more than this many
+ * lines passed over in a row, and more than were taken before. */
 #define TRACK_ASIDE_MAX 1000
 /* The largest leap of such a counter for which the steps between are timed. */
 #define TRACK_LEAP 8
@@ -26,14 +27,30 @@ struct track_unknown {
 	double seen;			/* the last count, taken or not; NaN: none yet */
 	double fell_from;		/* the count before its last fall; NaN: it has not fallen */
 	double leap;			/* of the last line taken */
+	double first;			/* the first count; NaN: none yet */
+	double left_at, left_base;	/* before a fall that may be taken back; NaN: none */
+	uint64_t label;			/* of the first line taken */
 	int64_t n_taken, n_aside;	/* lines taken, and lines passed over in a row */
 };
 
+/* True if the counter begins again in each epoch. */
+enum track_within { WITHIN_UNKNOWN, WITHIN_EPOCHS, NOT_WITHIN };
+
 struct track {
-	double base;			/* units of the epochs before this one */
-	double step, total, epoch;	/* of the last line taken; step NaN: none yet */
+	double trials;			/* units of the trainings before this one in the same run */
+	double base;			/* units of trials and epochs before this one */
+	double step, total;		/* of the last line taken; step NaN: none yet */
+	double epoch, first_epoch;	/* NaN: no line has an epoch */
+	double epochs;			/* number of epochs; NaN: not printed */
+	double expected_epochs;		/* known from elsewhere; NaN */
+	double length;			/* units of an epoch, where lines have no total; NaN */
+	double former_total, former_position;	/* in the job's run before; NaN */
+	int64_t header;			/* the line of the epoch, if it has one of its own */
+	enum track_within within;
 	struct track_unknown unknown;
 	bool repeats;			/* the counter fell back: its total is that of an epoch */
+	bool trial_ended;		/* the next line begins another training */
+	bool from_0;			/* epochs count from 0, if nothing else is known */
 	bool bars_are_of_updates;	/* known from elsewhere */
 	bool broken;			/* something else went on since the last step */
 	struct track_point anchor, latest, sum;
@@ -41,8 +58,13 @@ struct track {
 
 /* epochs: whole epochs before the first line, of total units each. */
 void track_init(struct track *t, double epochs, double total);
+/* Takes over what was learned of the same counter in the job's run before: how epochs are numbered,
+ * and whether the counter begins again in each of them. */
+void track_continue(struct track *t, const struct track *before);
 /* Something else went on, so that the next step takes longer. */
 void track_break(struct track *t);
+/* The bar's units are repeated within those of another one: step of them are done, of total. */
+void track_see_outer(struct track *t, const struct sighting *s, double step, double total);
 /* Takes a sighting with a step, and fills in event, except begins. False: the sighting is of
  * something else, and event is unused. */
 bool track_add(struct track *t, const struct sighting *s, struct step_event *event);

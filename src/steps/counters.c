@@ -1,0 +1,412 @@
+/* counters.c - see counters.h. */
+#include "counters.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+#include <strings.h>
+
+#include "other_work.h"
+
+#define GAP_MAX 24		/* bytes between a name and its number: a table's column */
+#define PAIR_GAP_MAX 8		/* bytes between the epoch and a pair without a name */
+#define DIGITS_MAX 15
+
+enum rank { NO_STEP, BY_PAIR, BY_BATCH, BY_ITERATION, BY_STEP, BY_UPDATE, BY_GLOBAL };
+
+struct name {
+	const char *text;
+	bool of_epoch;		/* the counter of epochs itself */
+	bool many;		/* "epochs 10" is a setting; "epochs 3/10" is a counter */
+	enum rank rank;
+};
+
+static const struct name names[] = {
+	{ "epoch", true, false, NO_STEP },
+	{ "epochs", true, true, NO_STEP },
+	{ "ep", true, false, NO_STEP },
+	{ "global_step", false, false, BY_GLOBAL },
+	{ "globalstep", false, false, BY_GLOBAL },
+	{ "global_steps", false, false, BY_GLOBAL },
+	{ "global_iter", false, false, BY_GLOBAL },
+	{ "num_updates", false, false, BY_GLOBAL },
+	{ "total_steps", false, true, BY_GLOBAL },
+	{ "total_timesteps", false, true, BY_GLOBAL },
+	{ "update", false, false, BY_UPDATE },
+	{ "updates", false, true, BY_UPDATE },
+	{ "step", false, false, BY_STEP },
+	{ "steps", false, false, BY_STEP },
+	{ "train_step", false, false, BY_STEP },
+	{ "training_step", false, false, BY_STEP },
+	{ "opt_step", false, false, BY_STEP },
+	{ "optimizer_step", false, false, BY_STEP },
+	{ "timestep", false, false, BY_STEP },
+	{ "timesteps", false, true, BY_STEP },
+	{ "iteration", false, false, BY_ITERATION },
+	{ "iterations", false, false, BY_ITERATION },
+	{ "training_iteration", false, false, BY_ITERATION },
+	{ "iter", false, false, BY_ITERATION },
+	{ "iters", false, false, BY_ITERATION },
+	{ "iter_num", false, false, BY_ITERATION },
+	{ "itr", false, false, BY_ITERATION },
+	{ "batch", false, false, BY_BATCH },
+	{ "batches", false, true, BY_BATCH },
+	{ "batch_idx", false, false, BY_BATCH },
+	{ "minibatch", false, false, BY_BATCH },
+};
+
+/* A line, and the place in it up to which it was read. */
+struct reader {
+	const char *line;
+	size_t n, at;
+	const char *previous;		/* the word before */
+	size_t previous_length;
+	uint64_t letters;		/* hash of the letters so far */
+	size_t epoch_end;		/* behind the epoch's numbers; 0: no epoch yet */
+	enum rank rank;			/* of the step that was found */
+	bool other_work;		/* a word of other work was read */
+	struct counters *out;
+};
+
+static char char_at(const struct reader *r, size_t at)
+{
+	return at < r->n ? r->line[at] : '\0';
+}
+
+static bool is_digit_at(const struct reader *r, size_t at)
+{
+	return isdigit((unsigned char)char_at(r, at));
+}
+
+static bool is_letter(char c)
+{
+	return isalpha((unsigned char)c) || c == '_';
+}
+
+/* --- numbers --- */
+
+static size_t skip_blanks(const struct reader *r, size_t at)
+{
+	while (char_at(r, at) == ' ' || char_at(r, at) == '\t')
+		at++;
+	return at;
+}
+
+/* True for ",000" within "12,000" and "1,234,000", but not within "[1,100]". */
+static bool is_thousands(const struct reader *r, size_t at, size_t begin)
+{
+	return char_at(r, at) == ',' && at > begin && at - begin <= 7 && is_digit_at(r, at + 1) &&
+	       is_digit_at(r, at + 2) && is_digit_at(r, at + 3) && !is_digit_at(r, at + 4) &&
+	       (begin == 0 || r->line[begin - 1] != '[');
+}
+
+/* Reads a whole number. Returns the place behind it; 0: none begins here. */
+static size_t read_count(const struct reader *r, size_t at, double *value)
+{
+	size_t begin = at;
+	double scale = 1;
+
+	for (*value = 0; is_digit_at(r, at) && at - begin < DIGITS_MAX; at++) {
+		*value = 10 * *value + (r->line[at] - '0');
+		at += is_thousands(r, at + 1, begin);
+	}
+	if (at == begin || is_digit_at(r, at))
+		return 0;
+	if (char_at(r, at) == 'k' || char_at(r, at) == 'K')
+		scale = 1e3;
+	else if (char_at(r, at) == 'M')
+		scale = 1e6;
+	at += scale > 1;
+	*value *= scale;
+	if (is_letter(char_at(r, at)) || char_at(r, at) == '%')
+		return 0;
+	if (char_at(r, at) == '.' && (is_digit_at(r, at + 1) || is_letter(char_at(r, at + 1))))
+		return 0;	/* a decimal number, or the name of a file */
+	return at;
+}
+
+static bool has_word_at(const struct reader *r, size_t at, const char *word)
+{
+	size_t n = strlen(word);
+
+	return at + n <= r->n && !strncasecmp(r->line + at, word, n) &&
+	       !is_letter(char_at(r, at + n));
+}
+
+/* Passes over "/", "of" and "out of" between a count and its total. Returns 0 for anything else. */
+static size_t skip_slash(const struct reader *r, size_t at)
+{
+	at = skip_blanks(r, at);
+	if (char_at(r, at) == '/')
+		return skip_blanks(r, at + 1);
+	if (has_word_at(r, at, "of"))
+		return skip_blanks(r, at + 2);
+	if (has_word_at(r, at, "out of"))
+		return skip_blanks(r, at + 6);
+	return 0;
+}
+
+/* Reads "3/10", "3 of 10" or "3". Returns the place behind it; 0: no number begins here. */
+static size_t read_counter(const struct reader *r, size_t at, struct counter *c)
+{
+	size_t end = read_count(r, at, &c->n), slash, total_end;
+
+	c->total = (double)NAN;
+	if (!end)
+		return 0;
+	slash = skip_slash(r, end);
+	total_end = slash ? read_count(r, slash, &c->total) : 0;
+	if (total_end && c->total > 0 && c->n <= c->total)
+		return total_end;
+	c->total = (double)NAN;
+	return slash && char_at(r, slash - 1) == '/' && !total_end ? 0 : end;
+}
+
+/* --- names --- */
+
+/* The place of the number that belongs to a name which ends here; 0: none. */
+static size_t find_number(const struct reader *r, size_t at)
+{
+	static const char between[] = " \t:=#[(|>'\"";
+	size_t end = at;
+
+	while (end < r->n && end - at < GAP_MAX && strchr(between, r->line[end]))
+		end++;
+	if (end == at && char_at(r, at) == '-')
+		end++;		/* "epoch-3" */
+	return end > at && is_digit_at(r, end) ? end : 0;
+}
+
+static const struct name *find_name(const char *word, size_t n)
+{
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strlen(names[i].text) == n && !strncasecmp(names[i].text, word, n))
+			return &names[i];
+	return NULL;
+}
+
+static bool previous_is(const struct reader *r, const char *word)
+{
+	return r->previous_length == strlen(word) &&
+	       !strncasecmp(r->previous, word, r->previous_length);
+}
+
+/* True for "s/step", "steps per epoch" and "every step": not what counts. */
+static bool is_measure(const struct reader *r, size_t begin, const struct name *name)
+{
+	char before = begin > 0 ? r->line[begin - 1] : ' ';
+
+	if (before == '/' || before == '.' || previous_is(r, "per") || previous_is(r, "every"))
+		return true;
+	return (previous_is(r, "total") || previous_is(r, "max") || previous_is(r, "num") ||
+		previous_is(r, "warmup") || previous_is(r, "accumulation")) &&
+	       name->rank != BY_GLOBAL;
+}
+
+/* True for "end of epoch 3" and "finished epoch 3". */
+static bool is_after(const struct reader *r)
+{
+	return previous_is(r, "of") || previous_is(r, "finished") || previous_is(r, "completed") ||
+	       previous_is(r, "after");
+}
+
+static void take_epoch(struct reader *r, const struct counter *c, size_t number, size_t end)
+{
+	r->out->is_other |= r->other_work && !r->epoch_end;
+	if (r->epoch_end || r->other_work)
+		return;
+	r->out->epoch = *c;
+	r->out->epoch_in_brackets = number > 0 && r->line[number - 1] == '[';
+	r->out->epoch_is_over = is_after(r);
+	r->epoch_end = end;
+}
+
+static void take_step(struct reader *r, const struct counter *c, enum rank rank)
+{
+	r->out->is_other |= r->other_work;
+	if (rank <= r->rank || r->other_work)
+		return;
+	r->rank = rank;
+	r->out->step = *c;
+	r->out->is_global = rank == BY_GLOBAL;
+	r->out->is_of_epoch = rank <= BY_BATCH;
+	r->out->label = r->letters;
+}
+
+/* Takes the counter of a name. Returns the place behind its number; 0: there is none. */
+static size_t take_named(struct reader *r, const struct name *name, size_t begin, size_t end)
+{
+	size_t number = find_number(r, end), behind;
+	enum rank rank = previous_is(r, "global") && name->rank ? BY_GLOBAL : name->rank;
+	struct counter c;
+
+	if (!number || is_measure(r, begin, name))
+		return 0;
+	behind = read_counter(r, number, &c);
+	if (!behind || (name->many && isnan(c.total) && name->rank != BY_GLOBAL))
+		return 0;
+	if (name->of_epoch)
+		take_epoch(r, &c, number, behind);
+	else
+		take_step(r, &c, rank);
+	return behind;
+}
+
+/* --- a line --- */
+
+/* True if the word stands alone: not within a path, a file name or another name. */
+static bool stands_alone(const struct reader *r, size_t begin, size_t end)
+{
+	static const char joints[] = "/.-_";
+	char before = begin > 0 ? r->line[begin - 1] : ' ', behind = char_at(r, end);
+
+	return !strchr(joints, before) && !isdigit((unsigned char)before) &&
+	       (!behind || !strchr("/._", behind) || is_letter(before) ||
+		(behind == '.' && char_at(r, end + 1) == ' '));
+}
+
+/* True for "val_step" and "eval_iter": the first part of the name says it. */
+static bool is_other_work(const struct reader *r, size_t begin, size_t end)
+{
+	const char *word = r->line + begin, *bar = memchr(word, '_', end - begin);
+	size_t n = bar ? (size_t)(bar - word) : end - begin;
+
+	if (!stands_alone(r, begin, end))
+		return false;
+	if (bar && !find_name(bar + 1, end - begin - n - 1))
+		return false;
+	return other_work_of_line(word, n) != OTHER_NONE;
+}
+
+/* FNV-1a: G. Fowler, L. C. Noll and K.-P. Vo, RFC 9923. */
+static void hash_word(struct reader *r, size_t begin, size_t end)
+{
+	for (size_t i = begin; i < end; i++)
+		r->letters = (r->letters ^ (uint64_t)tolower((unsigned char)r->line[i])) *
+			     0x100000001b3;
+}
+
+/* "1epoch:" and "50batch:", as ESPnet prints them. */
+static void take_joined(struct reader *r, size_t begin, size_t end)
+{
+	const struct name *name = find_name(r->line + begin, end - begin);
+	size_t number = begin;
+	struct counter c = { .total = (double)NAN };
+
+	while (number > 0 && is_digit_at(r, number - 1))
+		number--;
+	if (!name || number == begin || char_at(r, end) != ':' || begin - number > DIGITS_MAX)
+		return;
+	for (c.n = 0; number < begin; number++)
+		c.n = 10 * c.n + (r->line[number] - '0');
+	if (name->of_epoch)
+		take_epoch(r, &c, 0, end);
+	else
+		take_step(r, &c, name->rank);
+}
+
+/* Reads the word at the place, and the counter that it names. Returns false at a word of other
+ * work. */
+static bool read_word(struct reader *r)
+{
+	size_t begin = r->at, end = begin, behind = 0;
+	const struct name *name;
+
+	while (is_letter(char_at(r, end)))
+		end++;
+	r->at = end;
+	if (is_other_work(r, begin, end))
+		return false;
+	if (begin > 0 && (isdigit((unsigned char)r->line[begin - 1]))) {
+		take_joined(r, begin, end);
+		return true;	/* "1e-05", "20ms" */
+	}
+	hash_word(r, begin, end);
+	name = find_name(r->line + begin, end - begin);
+	if (name)
+		behind = take_named(r, name, begin, end);
+	r->previous = r->line + begin;
+	r->previous_length = end - begin;
+	if (behind)
+		r->at = behind;
+	return true;
+}
+
+/* Takes a pair of numbers shortly behind the epoch: "Epoch: [0][  10/5005]". */
+static void read_number(struct reader *r)
+{
+	size_t begin = r->at, end, gap = r->epoch_end && begin >= r->epoch_end
+						 ? begin - r->epoch_end : PAIR_GAP_MAX + 1;
+	struct counter c;
+
+	end = read_counter(r, begin, &c);
+	if (end && gap <= PAIR_GAP_MAX && !isnan(c.total) && (begin < 1 || r->line[begin - 1] != '.')) {
+		take_step(r, &c, BY_PAIR);
+		r->at = end;
+		return;
+	}
+	while (is_digit_at(r, r->at) || (char_at(r, r->at) == '.' && is_digit_at(r, r->at + 1)))
+		r->at++;
+}
+
+/* Sets epoch_is_over if a number or a word such as "done" stands behind the epoch. */
+static void look_behind(struct reader *r)
+{
+	static const char *const words[] = { "done", "finished", "completed", "complete", "took",
+					     "ended", "end", "over" };
+
+	for (size_t at = r->epoch_end; at < r->n && !r->out->epoch_is_over; at++) {
+		bool begins = at == 0 || !is_letter(r->line[at - 1]);
+
+		for (size_t i = 0; begins && i < sizeof(words) / sizeof(words[0]); i++)
+			r->out->epoch_is_over |= has_word_at(r, at, words[i]);
+		r->out->epoch_is_over |= char_at(r, at) == '.' && at > r->epoch_end &&
+					 is_digit_at(r, at - 1) && is_digit_at(r, at + 1);
+	}
+}
+
+static void read_line(struct reader *r)
+{
+	while (r->at < r->n) {
+		char c = r->line[r->at];
+
+		if (is_letter(c)) {
+			r->other_work |= !read_word(r);
+			if (r->other_work && r->rank != NO_STEP)
+				return;
+		} else if (isdigit((unsigned char)c)) {
+			read_number(r);
+		} else {
+			r->at++;
+		}
+	}
+}
+
+bool counters_find(const char *line, size_t n, struct counters *out)
+{
+	struct reader r = { .line = line, .n = n, .letters = 0xcbf29ce484222325, .out = out };
+
+	*out = (struct counters){
+		.epoch = { (double)NAN, (double)NAN }, .step = { (double)NAN, (double)NAN },
+	};
+	read_line(&r);
+	if (r.epoch_end && r.rank == NO_STEP && !out->is_other)
+		look_behind(&r);
+	return r.epoch_end || r.rank != NO_STEP || out->is_other;
+}
+
+bool counters_has_other_work(const char *line, size_t n)
+{
+	struct reader r = { .line = line, .n = n };
+
+	while (r.at < n) {
+		size_t begin = r.at;
+
+		while (is_letter(char_at(&r, r.at)))
+			r.at++;
+		if (r.at > begin && is_other_work(&r, begin, r.at))
+			return true;
+		r.at += r.at == begin;
+	}
+	return false;
+}
