@@ -118,7 +118,8 @@ static size_t read_count(const struct reader *r, size_t at, double *value)
 		scale = 1e6;
 	at += scale > 1;
 	*value *= scale;
-	if (is_letter(char_at(r, at)) || char_at(r, at) == '%')
+	if (is_letter(char_at(r, at)) || char_at(r, at) == '%' ||
+	    (char_at(r, at) == '-' && is_letter(char_at(r, at + 1))))
 		return 0;
 	if (char_at(r, at) == '.' && (is_digit_at(r, at + 1) || is_letter(char_at(r, at + 1))))
 		return 0;	/* a decimal number, or the name of a file */
@@ -154,6 +155,8 @@ static size_t read_counter(const struct reader *r, size_t at, struct counter *c)
 	c->total = (double)NAN;
 	if (!end)
 		return 0;
+	if (char_at(r, end) == '-' && at > 0 && r->line[at - 1] == '[' && is_digit_at(r, end + 1))
+		return read_count(r, end + 1, &c->n);	/* "[450-500]" */
 	slash = skip_slash(r, end);
 	total_end = slash ? read_count(r, slash, &c->total) : 0;
 	if (total_end && c->total > 0 && c->n <= c->total)
@@ -210,13 +213,14 @@ static bool is_after(const struct reader *r)
 	       previous_is(r, "after");
 }
 
-static void take_epoch(struct reader *r, const struct counter *c, size_t number, size_t end)
+static void take_epoch(struct reader *r, const struct counter *c, size_t end)
 {
 	r->out->is_other |= r->other_work && !r->epoch_end;
 	if (r->epoch_end || r->other_work)
 		return;
 	r->out->epoch = *c;
-	r->out->epoch_in_brackets = number > 0 && r->line[number - 1] == '[';
+	r->out->epoch_in_brackets = char_at(r, end) == ']';
+	r->out->step_is_first = r->rank != NO_STEP;
 	r->out->epoch_is_over = is_after(r);
 	r->epoch_end = end;
 }
@@ -246,7 +250,7 @@ static size_t take_named(struct reader *r, const struct name *name, size_t begin
 	if (!behind || (name->many && isnan(c.total) && name->rank != BY_GLOBAL))
 		return 0;
 	if (name->of_epoch)
-		take_epoch(r, &c, number, behind);
+		take_epoch(r, &c, behind);
 	else
 		take_step(r, &c, rank);
 	return behind;
@@ -300,7 +304,7 @@ static void take_joined(struct reader *r, size_t begin, size_t end)
 	for (c.n = 0; number < begin; number++)
 		c.n = 10 * c.n + (r->line[number] - '0');
 	if (name->of_epoch)
-		take_epoch(r, &c, 0, end);
+		take_epoch(r, &c, end);
 	else
 		take_step(r, &c, name->rank);
 }

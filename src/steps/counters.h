@@ -21,6 +21,7 @@ struct counter {
 struct counters {
 	struct counter epoch, step;
 	bool epoch_in_brackets;		/* "[3/10]" */
+	bool step_is_first;		/* it stands before the epoch */
 	bool is_global;			/* the step is counted from the beginning: "global_step" */
 	bool is_of_epoch;		/* the step is counted within the epoch: "batch" */
 	bool epoch_is_over;		/* the line says what came of the epoch */

@@ -123,7 +123,7 @@ const struct pattern pattern_table[] = {
 	  .regex = "^ *" INT "/" INT " +[0-9.]+[MG] .*: +[0-9]+%[| ].* " INT "/" INT " ",
 	  .needles = { "%" },
 	  .kind = KIND_BATCHES, .step = 3, .total = 4, .epoch = 1, .epochs = 2,
-	  .first_epoch = ONE_OR_ZERO, .hits = 1 },
+	  .first_epoch = ONE_OR_ZERO, .bare_epochs = true, .hits = 1 },
 	{ .name = "lightning_rich",
 	  .form = "Epoch EPOCH/LAST BAR N/TOTAL H:MM:SS ... it/s",
 	  .regex = "Epoch " INT "/" INT " [^a-zA-Z0-9]* " INT "/" INT " +[0-9]+:",
@@ -132,7 +132,7 @@ const struct pattern pattern_table[] = {
 	  .last_epoch = true, .hits = 1 },
 	{ .name = "tqdm_total",
 	  .form = "P%|BAR| N/TOTAL [ELAPSED<LEFT, RATEit/s]",
-	  .regex = "^([^%|]*: *)? *[0-9]+%[|][^|]*[|] " BAR_COUNT "/" BAR_COUNT
+	  .regex = "^([^%]*: *)? *[0-9]+%[|][^|]*[|] " BAR_COUNT "/" BAR_COUNT
 		   " [[]([0-9:]+)<[0-9:?]+, +" BAR_RATE "([A-Za-z]+/[A-Za-z]+)",
 	  .needles = { "%|" },
 	  .kind = KIND_BAR, .description = 1, .step = 2, .total = 3, .elapsed = 4,
@@ -207,7 +207,7 @@ const struct pattern pattern_table[] = {
 	  .kind = KIND_UNKNOWN, .step = 1, .total = 2 },
 	{ .name = "ignore_trial",
 	  .form = "[HYDRA] #N : ...",
-	  .regex = "[[]HYDRA[]] +#[0-9]+ :",
+	  .regex = "[[]HYDRA[]][[:space:]]+#[0-9]+ :",
 	  .needles = { "[hydra]" },
 	  .kind = KIND_TRIAL },
 	{ .name = "ignore_lightning",

@@ -112,14 +112,13 @@ static enum pattern_kind kind_of(const struct pattern *p, const struct span *gro
 									     : p->kind;
 }
 
-/* The printed total of epochs. "Epoch 0/9" names the last epoch, "[0/10]" their number. */
 static void read_epoch(const struct counters *c, struct sighting *out)
 {
 	out->epoch = c->epoch.n;
 	out->epochs = c->epoch.total;
 	out->first_epoch = out->epoch > 0 ? ONE_OR_ZERO : 0;
-	if (out->first_epoch == 0 && !c->epoch_in_brackets)
-		out->epochs++;
+	out->epochs_are_bare = !c->epoch_in_brackets;
+	out->epoch_is_behind = c->step_is_first;
 }
 
 /* The epoch in the words before a step, as in the description of a progress bar. */
@@ -148,6 +147,7 @@ static void read_line(const struct pattern *p, const struct span *groups, struct
 	};
 	if (out->first_epoch == ONE_OR_ZERO && out->epoch <= 0)
 		out->first_epoch = 0;
+	out->epochs_are_bare = p->bare_epochs;
 	if (p->description)
 		find_epoch(description.text, description.n, out);
 	if (p->time)

@@ -65,6 +65,7 @@ struct pattern {
 	int8_t first_epoch;	/* number of the first epoch, 0 or 1; where ONE_OR_ZERO, as seen */
 	bool any_case;
 	bool epoch_in_line;	/* the epoch is found by counters.h, before the step */
+	bool bare_epochs;	/* sighting: epochs_are_bare */
 	bool last_epoch;	/* the printed total of epochs is the number of the last one */
 	bool counts_from_0;	/* step 0 is the first that is done */
 	int8_t hits;		/* hits before the pattern is locked; 0: LOCK_HITS */
@@ -80,6 +81,9 @@ struct sighting {
 	enum pattern_kind kind;		/* the pattern's, or as the form of the line has it */
 	double step, total, epoch, epochs, elapsed_s;
 	int first_epoch;		/* ONE_OR_ZERO: not known */
+	/* "Epoch 0/9" names the last epoch, "[0/10]" the number of epochs */
+	bool epochs_are_bare;
+	bool epoch_is_behind;		/* the step stands before the epoch: seldom one of its */
 	bool is_global;			/* the counter says that it counts from the beginning */
 	bool is_of_epoch;		/* it counts within the epoch, as the line has an epoch */
 	bool epoch_is_over;		/* KIND_EPOCHS: the line says what came of the epoch */

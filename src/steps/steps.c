@@ -19,12 +19,14 @@ struct record {
 	int hits;			/* hits in a row that count */
 	int64_t n;			/* all hits */
 	double step, first_arrival_s;
+	bool from_0;			/* an epoch 0 was seen */
 };
 
 /* The last line that told an epoch and no step. */
 struct header {
 	double epoch, epochs;		/* NaN: no such line yet */
 	int first_epoch;
+	bool are_bare;			/* sighting: epochs_are_bare */
 	int64_t n;			/* the number of such lines */
 };
 
@@ -280,7 +282,8 @@ static void see_header(struct steps *s, const struct sighting *seen)
 {
 	s->header = (struct header){
 		.epoch = seen->epoch + seen->epoch_is_over, .epochs = seen->epochs,
-		.first_epoch = seen->first_epoch, .n = s->header.n + 1,
+		.first_epoch = seen->first_epoch, .are_bare = seen->epochs_are_bare,
+		.n = s->header.n + 1,
 	};
 }
 
@@ -291,6 +294,7 @@ static void add_header(const struct steps *s, struct sighting *seen)
 	seen->epoch = s->header.epoch;
 	seen->epochs = s->header.epochs;
 	seen->first_epoch = s->header.first_epoch;
+	seen->epochs_are_bare = s->header.are_bare;
 	seen->header = s->header.n;
 	seen->from_header = true;
 }
@@ -319,6 +323,9 @@ static void see(struct steps *s, int i, struct sighting *seen)
 		see_other(s, seen);
 		return;
 	}
+	s->records[i].from_0 |= seen->epoch <= 0;
+	if (s->records[i].from_0 && seen->first_epoch == ONE_OR_ZERO)
+		seen->first_epoch = 0;
 	if (seen->kind == KIND_EPOCHS)
 		see_header(s, seen);
 	else

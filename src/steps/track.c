@@ -174,9 +174,8 @@ static void see_epoch(struct track *t, const struct sighting *s)
 	if (isnan(t->first_epoch))
 		t->first_epoch = guess_first(t, s);
 	t->first_epoch = fmin(t->first_epoch, s->epoch);
-	/* "Epoch 0/9" was read as the first of ten; "Epoch 3/9" then is of ten, too */
-	if (s->epochs > 0 && !(t->epochs > s->epochs))
-		t->epochs = s->epochs;
+	if (s->epochs > 0)
+		t->epochs = s->epochs + (t->first_epoch <= 0 && s->epochs_are_bare);
 }
 
 /* Decides by the first line, or by the line after a change of epoch, if the counter is one of the
@@ -191,14 +190,14 @@ static void see_within(struct track *t, const struct sighting *s)
 	else if (s->is_global)
 		t->within = NOT_WITHIN;
 	else if (s->epoch > t->epoch)
-		t->within = s->step < t->step + same ? WITHIN_EPOCHS : NOT_WITHIN;
+		t->within = s->step < t->step + same || s->step <= 0 ? WITHIN_EPOCHS : NOT_WITHIN;
 	else if (t->within != WITHIN_UNKNOWN || !isnan(t->step))
 		;
 	else if (s->is_of_epoch || (s->kind == KIND_BAR && !s->from_header))
 		t->within = WITHIN_EPOCHS;
 	else if (s->total > 0 && s->from_header)
 		t->within = s->step <= EARLY * s->total ? WITHIN_EPOCHS : NOT_WITHIN;
-	else if (s->total > 0)
+	else if (s->total > 0 && !s->epoch_is_behind)
 		t->within = WITHIN_EPOCHS;
 }
 
@@ -223,6 +222,8 @@ static bool follow_epochs(struct track *t, const struct sighting *s)
 		t->broken = true;
 		return false;
 	}
+	if (s->kind == KIND_BAR && !changed && fell && s->step <= 0)
+		return false;	/* Lightning sets a bar back before it changes its description */
 	see_within(t, s);
 	if (fell && s->epoch > t->epoch && !(s->total > 0))
 		t->length = t->step;
@@ -238,7 +239,8 @@ static bool follow_epochs(struct track *t, const struct sighting *s)
 	t->base = t->trials;
 	if (t->within == WITHIN_EPOCHS && epoch_length(t, s) > 0)
 		t->base += (s->epoch - t->first_epoch) * epoch_length(t, s);
-	t->repeats |= t->within == WITHIN_EPOCHS;
+	if (t->within != WITHIN_UNKNOWN)
+		t->repeats = t->within == WITHIN_EPOCHS;
 	t->epoch = s->epoch;
 	t->header = s->header;
 	return true;
