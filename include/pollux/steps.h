@@ -68,6 +68,7 @@ struct step_event {
 	double arrival_s;	/* as passed in; NaN */
 	double position;	/* units done, as printed, plus whole epochs */
 	double total;		/* units to the end of the training; NaN: not printed */
+	bool is_by_epochs;	/* the position has all units of the epochs before */
 	double n, unit_s;	/* n units took unit_s each; NaN where untimed */
 };
 

@@ -458,6 +458,7 @@ bool track_add(struct track *t, const struct sighting *s, struct step_event *e)
 		.unit = unit, .basis = STEP_UNTIMED, .arrival_s = s->arrival_s,
 		.position = t->base + t->step, .n = (double)NAN, .unit_s = (double)NAN,
 		.total = total_of(t, s, unit),
+		.is_by_epochs = t->within == WITHIN_EPOCHS && epoch_length(t, s) > 0,
 	};
 	set_times(t, s, e);
 	t->broken = false;

@@ -143,6 +143,16 @@ static double eta_of(const struct status_job *item)
 	return remaining(job_total_steps(job), job->progress.steps) * item->run->step_time_s;
 }
 
+/* The part that is done, by samples, by steps, or by epochs where nothing else is known. */
+static double done_ratio_of(const struct job *job)
+{
+	if (job_total_samples(job) > 0)
+		return job->progress.samples / job_total_samples(job);
+	if (job_total_steps(job) > 0)
+		return job->progress.steps / job_total_steps(job);
+	return job->progress.epoch / job->progress.total_epochs;
+}
+
 static void derive(const struct status *status, const struct job *job, struct status_job *item)
 {
 	const struct run *run = job->state == JOB_RUNNING ? run_of(&status->runs, job->id) : NULL;
@@ -154,9 +164,7 @@ static void derive(const struct status *status, const struct job *job, struct st
 						     : (double)NAN,
 		.attained_service_device_s = job->progress.attained_service_device_s +
 					     (run ? run->configuration.replicas * duration_s : 0),
-		.done_ratio = job_total_samples(job) > 0
-			? job->progress.samples / job_total_samples(job)
-			: job->progress.steps / job_total_steps(job),
+		.done_ratio = done_ratio_of(job),
 		.throughput_eps = run ? throughput_of(run) : (double)NAN,
 	};
 	item->eta_s = run ? eta_of(item) : (double)NAN;

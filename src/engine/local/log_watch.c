@@ -44,6 +44,41 @@ int log_watch_open(struct log_watch *w, const char *path, int64_t offset, const 
 	return 0;
 }
 
+static void ignore(const struct step_event *event, void *arg)
+{
+	(void)event;
+	(void)arg;
+}
+
+/* Feeds the part of the file as one without times of arrival. */
+static void feed_part(struct log_watch *w, int64_t begin, int64_t end)
+{
+	char block[BLOCK];
+
+	while (begin < end) {
+		int64_t left = end - begin;
+		ssize_t n = pread(w->fd, block, left < BLOCK ? (size_t)left : BLOCK, begin);
+
+		if (n <= 0)
+			break;
+		begin += n;
+		steps_feed(w->steps, block, (size_t)n, (double)NAN, ignore, NULL);
+	}
+	steps_end(w->steps, ignore, NULL);
+}
+
+void log_watch_learn(struct log_watch *w)
+{
+	int64_t tail = w->offset - LOG_LEARN_BYTES;
+
+	if (w->fd < 0 || w->offset <= 0)
+		return;
+	feed_part(w, 0, w->offset < LOG_LEARN_BYTES ? w->offset : LOG_LEARN_BYTES);
+	if (tail > 0)
+		feed_part(w, tail > LOG_LEARN_BYTES ? tail : LOG_LEARN_BYTES, w->offset);
+	steps_begin_run(w->steps);
+}
+
 void log_watch_close(struct log_watch *w)
 {
 	if (w->fd >= 0)

@@ -16,6 +16,8 @@
 /* Bytes read in one look. If the job writes more, only the end is read. */
 #define LOG_LOOK_BYTES (32 << 20)
 
+#define LOG_LEARN_BYTES (128 << 10)
+
 struct log_watch {
 	int fd;				/* -1: not watched */
 	int64_t offset;			/* read up to here */
@@ -28,6 +30,9 @@ void log_watch_init(struct log_watch *w);
 /* Starts at offset. step_regex NULL: the built-in patterns. On failure nothing is watched. */
 int log_watch_open(struct log_watch *w, const char *path, int64_t offset, const char *step_regex,
 		   struct err *err);
+/* Learns from the log of the job's runs before, up to LOG_LEARN_BYTES of its beginning and of its
+ * end: which lines tell steps, how epochs are numbered, how many steps an epoch has. */
+void log_watch_learn(struct log_watch *w);
 void log_watch_close(struct log_watch *w);		/* harmless when nothing is watched */
 
 /* Reads what came since the last look. last: the program has ended. */

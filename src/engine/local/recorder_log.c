@@ -28,6 +28,8 @@ static double units_of_step(const struct run *run, enum step_unit unit)
 
 	if (unit == STEP_SAMPLES)
 		return batch_size > 0 ? (double)batch_size : (double)NAN;
+	if (unit == STEP_EPOCHS)	/* of so many samples that they are no steps of a batch */
+		return batch_size > 0 ? (double)NAN : 1;
 	return unit == STEP_BATCHES ? (double)run->configuration.accumulation_steps : 1;
 }
 
@@ -78,7 +80,8 @@ static void see_unit(struct recorder *r, const struct step_event *e)
 }
 
 /* If the batch size changes from run to run, the steps before this run were of another size: the
- * run's own steps are counted from the job's position. */
+ * run's own steps are counted from the job's position. A position counted in whole epochs is right
+ * as it is: it has the steps of all epochs at the present size. */
 static double samples_at(const struct recorder *r, const struct run *run, const struct job *job,
 			 const struct step_event *e, double units)
 {
@@ -86,9 +89,9 @@ static double samples_at(const struct recorder *r, const struct run *run, const 
 
 	if (e->unit == STEP_SAMPLES)
 		return e->position;
-	if (!(batch > 0))
+	if (!(batch > 0) || e->unit == STEP_EPOCHS || e->unit == STEP_TIMESTEPS)
 		return (double)NAN;
-	if (job->declared.max_batch_size == 0 || isnan(r->base_samples))
+	if (job->declared.max_batch_size == 0 || isnan(r->base_samples) || e->is_by_epochs)
 		return r->steps * batch;
 	return r->base_samples +
 	       floor(fmax(e->position - r->first_logged_position, 0) / units) * batch;
@@ -112,6 +115,12 @@ void recorder_add_logged(struct recorder *r, struct run *run, const struct job *
 		return;
 	r->changed = true;
 	see_unit(r, e);
+	if (e->unit == STEP_EPOCHS) {
+		r->epoch = e->position;
+		r->total_epochs = e->total;
+	}
+	if (e->unit == STEP_SAMPLES && e->total > 0)
+		r->total_samples = e->total;
 	add_time(r, e, units);
 	if (!isnan(units)) {
 		r->steps = floor(e->position / units);

@@ -22,6 +22,7 @@
 #include "pollux/report_socket.h"
 #include "pollux/share.h"
 #include "pollux/supervise.h"
+#include "epochs_option.h"
 #include "supervisor.h"
 
 static void release_devices(struct supervisor *s, int n)
@@ -311,6 +312,10 @@ static void watch_log(struct supervisor *s)
 	free(path);
 	if (!open)
 		supervisor_log(s, "%s", err.text);
+	if (open) {
+		steps_expect_epochs(s->log_watch.steps, epochs_of_command(&s->command.argv));
+		log_watch_learn(&s->log_watch);
+	}
 	if (open && s->job.declared.total_steps > 0)
 		steps_expect_total(s->log_watch.steps, s->job.declared.total_steps);
 	if (open && s->job.profile)
