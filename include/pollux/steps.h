@@ -6,9 +6,9 @@
  *	steps_free(s);
  *
  * The patterns are those of the common frameworks (pattern_table.c), tried in a fixed order; a line
- * belongs to the first that matches. Three hits of one pattern lock it, and the others are tried no
- * more. The last resorts ("step 7", a progress bar of no framework) give way to three hits of a
- * framework's own pattern.
+ * belongs to the first that matches. Hits of one pattern, mostly three, lock it, and the others count
+ * no more. The last resorts ("Epoch 3", "step 7", a progress bar of no framework) give way to hits of
+ * a better pattern.
  *
  * Lines end at newline and carriage return. Backspaces and terminal sequences are dropped, and so
  * is the prefix of a rank ("[rank0]:", "[1,0]<stdout>:"). Only the first rank that prints a step
@@ -21,8 +21,10 @@
  * found, lines below the largest count so far are taken for an evaluation's, unless the counter
  * falls from the same count twice in a row.
  *
- * A progress bar counts after STEPS_BAR_LIFE_S, or at once if its total is the expected one. A bar
- * with a description such as "Map" or "Validating" never counts.
+ * A progress bar counts after STEPS_BAR_LIFE_S, or at once if its total is the expected one or its
+ * description has an epoch. A bar with a description such as "Map" or "Validating" never counts.
+ *
+ * Counters that begin again in each epoch are placed by the epoch, where lines tell it.
  *
  * No clock, no I/O, constant memory. The same bytes with the same arrivals give the same events, in
  * whatever pieces they come. Where arrivals are given, regular expressions get at most

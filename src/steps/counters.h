@@ -3,7 +3,7 @@
  * A counter is a name and a number: "Epoch 3/10", "Iter [ 20/500]", "'step': 25",
  * "| global step 7 |", "epoch 001:  100 / 1234". Names are words such as epoch, step, iteration,
  * batch, update. If a line names several counters of steps, the one that counts updates from the
- * beginning is preferred. A pair of numbers after the epoch, "Epoch: [0][  10/5005]", needs no name.
+ * beginning is preferred. A pair of numbers after the epoch needs no name: "Epoch: [0][  10/5005]".
  *
  * No counters: rates ("3 it/s"), decimal numbers, file names ("step=100.ckpt"), sizes per step, and
  * everything after a word such as "validation" or "test" (other_work.h). */

@@ -3,8 +3,8 @@
  * The formats are those of the frameworks' sources and documentation: nanoGPT, nanochat,
  * modded-nanogpt, llm.c, Megatron-LM, DeepSpeed, torchtitan, timm, torchvision (DETR, MAE),
  * mmengine, detectron2, Composer, Keras, tqdm, Hugging Face's Trainer, and the ImageNet and MNIST
- * examples of PyTorch. Those of Lightning, fastai, Stable-Baselines3, XGBoost, LightGBM, Ultralytics,
- * Hydra and the tutorials of PyTorch were taken from their output (tests/reference/logs). */
+ * examples of PyTorch. Those of Lightning, fastai, Stable-Baselines3, XGBoost, LightGBM,
+ * Ultralytics, Hydra and the tutorials of PyTorch come from their output (tests/reference/logs). */
 #ifndef POLLUX_STEPS_PATTERNS_H
 #define POLLUX_STEPS_PATTERNS_H
 

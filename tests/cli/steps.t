@@ -48,7 +48,7 @@ status 'counters alone' 0 "$POLLUX" steps counted.log
 like 'have no time in a file, which is said' \
 	'^  time of one not in the lines: measured by their times of arrival' "$out"
 like 'but a total' '^  total +50 steps$' "$out"
-printf '{"update": 5, "ms": 12.5}\n' >own.log
+printf '{"turn": 5, "ms": 12.5}\n' >own.log
 status 'lines of no known form' 1 "$POLLUX" steps own.log
 is 'nothing on standard output' '' "$out"
 is 'and what to do' \
@@ -57,7 +57,7 @@ program" "$err"
 status 'null as JSON' 1 "$POLLUX" steps --json own.log
 like 'a document all the same' '"pattern": null' "$out"
 status 'a regular expression of one'"'"'s own' 0 "$POLLUX" steps \
-	--step-regex '"update": ([0-9]+), "ms": ([0-9.]+)' own.log
+	--step-regex '"turn": ([0-9]+), "ms": ([0-9.]+)' own.log
 like 'its milliseconds' '^  time of one 12\.5ms, of the last line$' "$out"
 status 'one that is none' 64 "$POLLUX" steps --step-regex '(' own.log
 like 'is told' \
@@ -65,10 +65,10 @@ like 'is told' \
 parenthesis, at offset 1$" "$err"
 for digit in '\d+' '[\d.]+'; do
 	status "digits as other dialects write them: $digit" 0 "$POLLUX" steps \
-		--step-regex "\"update\": ($digit)" own.log
+		--step-regex "\"turn\": ($digit)" own.log
 done
 status 'a backslash before a d is one' 1 "$POLLUX" steps --step-regex '\\d([0-9]+)' own.log
-status 'one whose group is no number' 1 "$POLLUX" steps --step-regex '(update)' own.log
+status 'one whose group is no number' 1 "$POLLUX" steps --step-regex '(turn)' own.log
 is 'is told that it matches' \
 	'pollux: no steps recognised: --step-regex matches, but its first group is no number' "$err"
 status 'one that matches nothing' 1 "$POLLUX" steps --step-regex '(downdate)' own.log

@@ -1,0 +1,38 @@
+/* test_epochs_option.c - the number of epochs in a command. */
+#include <math.h>
+
+#include "engine/local/epochs_option.h"
+#include "tap.h"
+
+static double epochs_of(const char *a, const char *b, const char *c)
+{
+	struct strings argv = { 0 };
+	double epochs;
+
+	strings_add(&argv, "python");
+	strings_add(&argv, a);
+	if (b)
+		strings_add(&argv, b);
+	if (c)
+		strings_add(&argv, c);
+	epochs = epochs_of_command(&argv);
+	strings_release(&argv);
+	return epochs;
+}
+
+int main(void)
+{
+	near(epochs_of("--epochs", "90", "x"), 90, 0, "a word of its own");
+	near(epochs_of("--num-train-epochs=3.5", NULL, NULL), 3.5, 0, "behind =");
+	near(epochs_of("--trainer.max_epochs", "10", NULL), 10, 0, "of LightningCLI");
+	near(epochs_of("trainer.max_epochs=10", "x", NULL), 10, 0, "of Hydra");
+	near(epochs_of("+epochs=7", NULL, NULL), 7, 0, "added by Hydra");
+	near(epochs_of("--epochs", "5", "--max_epochs=5"), 5, 0, "twice the same");
+	ok(isnan(epochs_of("--epochs", "5", "--max_epochs=6")), "two that differ");
+	ok(isnan(epochs_of("--epochs", "many", NULL)), "no number");
+	ok(isnan(epochs_of("--epochs", NULL, NULL)), "nothing behind");
+	ok(isnan(epochs_of("epochs", "5", NULL)), "a word without dashes is none");
+	ok(isnan(epochs_of("--save-epochs", "5", NULL)), "another option");
+	ok(isnan(epochs_of("epochs=0.1,0.2", NULL, NULL)), "a sweep");
+	return done();
+}
