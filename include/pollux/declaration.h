@@ -18,6 +18,15 @@ enum preemption {
 };
 #define N_PREEMPTIONS (PREEMPT_NEVER + 1)
 
+/* Whether a run that is to leave its devices is stopped where it is, and goes on later with its
+ * memory as it was, instead of being ended and relaunched. */
+enum suspend_rule {
+	SUSPEND_AUTO,		/* if a relaunch could not go on where the run was stopped */
+	SUSPEND_ALWAYS,		/* unless the run is to have another number of devices */
+	SUSPEND_NEVER,
+};
+#define N_SUSPEND_RULES (SUSPEND_NEVER + 1)
+
 /* What the store keeps of it. Unknown is NaN for a double, 0 for a size. */
 struct declaration {
 	char *name, *workload;		/* owned, as all strings here */
@@ -34,6 +43,7 @@ struct declaration {
 	double total_samples, total_steps;
 	double weight;
 	enum preemption preemption;
+	enum suspend_rule suspend;
 	double time_limit_s;
 	int retries;
 	int stop_signal;
@@ -50,7 +60,7 @@ bool declaration_has_torch_helper(const struct declaration *d);
  * kept elsewhere or only worked out from. Borrowed strings are of the command line. */
 struct asked {
 	struct declaration declared;
-	const char *checkpoint_dir, *resume_args, *step_regex, *directory;
+	const char *checkpoint_dir, *resume_args, *step_regex, *directory, *suspend;
 	double epochs, parameters;
 	int64_t dataset_size;
 	struct text_list after, env;
@@ -77,6 +87,7 @@ struct declared_field {
 	unsigned uses;
 };
 
+extern const struct field_names suspend_names;
 extern const struct declared_field declared_fields[];
 extern const int n_declared_fields;
 /* of all rows, for struct declaration */

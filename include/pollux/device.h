@@ -13,6 +13,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "pollux/err.h"
 #include "pollux/text.h"
@@ -153,6 +154,9 @@ struct device_backend {
 	/* Runs in the child between fork and exec: confines the calling process to these devices.
 	 * Uses only id, binding and cores, so devices read from the store will do. */
 	int (*bind)(const struct device *devices, int n, struct err *err);
+	/* (optional) Confines a stopped process with all its threads to these devices, on which it
+	 * goes on. NULL: a program cannot change its devices. */
+	int (*rebind)(pid_t pid, const struct device *devices, int n, struct err *err);
 	/* Adds the variables that tell a program its devices (OMP_NUM_THREADS,
 	 * CUDA_VISIBLE_DEVICES). */
 	void (*environment)(const struct device *devices, int n, struct strings *env);

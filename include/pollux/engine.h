@@ -61,6 +61,12 @@ struct engine {
 	/* Say that the run's row has something new: a request to stop, another configuration. Asks
 	 * only; a message that is lost is found by the keeper's next look. */
 	void (*wake)(const struct engine_context *at, const struct run *run);
+	/* True if a run on such a device can be suspended: its processes stop where they are and
+	 * keep their memory, the device goes to other jobs, and the run goes on later, on this
+	 * device or on another one of the kind. The run's row says what is wanted (enum
+	 * suspension); wake() follows, as for a stop. An engine that cannot do that says so here;
+	 * no pass then asks for it. NULL: the engine never can. */
+	bool (*suspends)(const struct device *device);
 	/* Write down how a run ended that is ENGINE_GONE: its outcome, what was lost. */
 	int (*end)(const struct engine_context *at, struct run *run, struct err *err);
 	/* Remove the files of runs that are not among the active ones. */

@@ -5,6 +5,7 @@
  *		held <-> queued
  * A run:	assigned -> running -> stopping -> ended
  *		(its supervisor waits for the devices) (the leader was told to stop)
+ * Running:	none -> asked -> suspended -> resuming -> none	(enum suspension)
  */
 #ifndef POLLUX_JOB_H
 #define POLLUX_JOB_H
@@ -24,6 +25,20 @@ enum job_state {
 
 enum run_state { RUN_ASSIGNED, RUN_RUNNING, RUN_STOPPING, RUN_ENDED };
 #define N_RUN_STATES (RUN_ENDED + 1)
+
+/* How far a running run is on its way out of its devices and back. Its processes stop where they
+ * are and keep their memory; the devices go to other jobs. The pass writes "asked" and "resuming",
+ * the run's engine the others. */
+enum suspension {
+	/* not offered: the engine cannot suspend the run, or its supervisor is an older pollux's */
+	SUSPENSION_CANNOT,
+	SUSPENSION_NONE,	/* the run has its devices */
+	SUSPENSION_ASKED,	/* its processes are being stopped; it still has its devices */
+	SUSPENSION_DONE,	/* every process is stopped, and the run has no device */
+	/* it waits for the devices that were assigned to it, and then goes on */
+	SUSPENSION_RESUMING,
+};
+#define N_SUSPENSIONS (SUSPENSION_RESUMING + 1)
 
 /* Why pollux stops a run; decides what becomes of the job. */
 enum stop_reason {
@@ -123,7 +138,12 @@ struct run {
 	/* boot clock of boot_id; NaN: not yet */
 	double assigned_boot_s, launch_boot_s, end_boot_s;
 	char *boot_id;
-	double duration_s;		/* from launch; kept up while running */
+	double duration_s;		/* from launch, by run_clock_s(); kept up while running */
+	enum suspension suspension;
+	double suspended_boot_s;	/* since when its processes are stopped; NaN: they are not */
+	double suspended_s;		/* time stopped before that, of the whole run */
+	double resumed_boot_s;		/* when it last went on; NaN: never */
+	int64_t kept_memory_bytes;	/* resident, when it was last suspended; 0: never */
 	char *handle;		/* by which its engine finds the run (engine.h); NULL: none yet */
 	enum stop_reason stop_reason;
 	double stop_boot_s;		/* when asked; NaN */
@@ -149,7 +169,8 @@ struct run {
 	/* of its command and all it started that ended; NaN: not ended, or not known */
 	double cpu_time_s;
 	bool out_of_memory;		/* it failed for want of memory, as diagnosed */
-	/* owned, replicas of them: id, binding, kind, cores are filled */
+	/* owned, replicas of them: id, binding, kind, cores are filled; of a suspended run, those
+	 * that it had */
 	struct device *devices;
 };
 
@@ -163,7 +184,7 @@ int job_state_parse(const char *name);			/* -1: no such name */
 int stop_reason_parse(const char *name);
 int run_outcome_parse(const char *name);
 extern const struct field_names job_state_names, run_state_names, stop_names,
-	run_outcome_names;
+	run_outcome_names, suspension_names;
 
 bool job_has_ended(enum job_state state);
 /* What becomes of a running job whose run ended so. retries_left counts only for OUTCOME_FAILED. */
@@ -184,6 +205,11 @@ void job_release(struct job *job);
 void job_command_release(struct job_command *c);
 void run_init(struct run *run);
 void run_release(struct run *run);
+/* How many of its devices the run has, or waits for: none while it is suspended. */
+int run_held(const struct run *run);
+/* The boot clock without the time for which the run was suspended. Differences from launch_boot_s
+ * and checkpoint_boot_s are times in which the run was at work. */
+double run_clock_s(const struct run *run, double boot_s);
 /* True if the run was assigned in this boot: its times by the boot clock mean something now. */
 bool run_is_of_this_boot(const struct run *run);
 

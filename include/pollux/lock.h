@@ -18,6 +18,11 @@ int lock_take(const char *path, struct err *err);
  * has a copy of the descriptor. */
 void lock_drop(int fd);
 
+/* Releases the lock, also for the processes that have copies of the descriptor, and keeps them
+ * open; takes it again, for all of them. False: another process has it. */
+void lock_release(int fd);
+bool lock_again(int fd);
+
 /* Looks at a lock without taking the lock. The lock of a missing file is free. */
 enum lock_state {
 	LOCK_IS_FREE,

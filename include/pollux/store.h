@@ -146,6 +146,24 @@ int store_run_request_stop(struct store *s, int64_t id, enum stop_reason reason,
 int store_run_stop_reason(struct store *s, int64_t id, enum stop_reason *reason,
 			  enum run_state *state, struct err *err);
 int store_run_set_stopping(struct store *s, int64_t id, struct err *err);
+/* Suspension, see enum suspension. A pass asks for it, and gives the run devices (run->devices) to
+ * come back to, inside its transaction. */
+int store_run_ask_suspension(struct store *s, int64_t id, struct err *err);
+int store_run_give_devices(struct store *s, const struct run *run, struct err *err);
+/* Bring the run's suspension and its times up to date, and where it is to come back its devices. */
+int store_run_read_suspension(struct store *s, struct run *run, struct err *err);
+/* asked -> suspended: writes the run's columns of suspension and frees its devices. *done is false
+ * where nobody asks any more. text: of the event. */
+int store_run_set_suspended(struct store *s, const struct run *run, const char *text, bool *done,
+			    struct err *err);
+/* resuming -> none, and its devices are in use: *resumed is false where one of them still is in use
+ * by another run, or the pass decided otherwise. */
+int store_run_resume(struct store *s, const struct run *run, bool *resumed, struct err *err);
+/* The run is to be stopped, or its processes have ended: it is suspended no more, without
+ * devices. */
+int store_run_leave_suspension(struct store *s, const struct run *run, struct err *err);
+/* The largest memory that a run of a queued job had; 0: none ran. */
+int store_largest_waiting(struct store *s, int64_t *bytes, struct err *err);
 /* Another configuration for a run that goes on: its supervisor offers it to the program at its
  * next look (engine_wake: now). Only for a run that is running, with the replicas it has; else
  * nothing happens. */

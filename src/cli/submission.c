@@ -250,6 +250,15 @@ static int check_templates(const struct asked *o, const struct job_command *c, s
 	return template_check(&c->argv, c->resume_args, &facts, err);
 }
 
+/* A job that was promised its devices to its end is suspended only where that was asked for, too. */
+static enum suspend_rule suspend_rule(const struct asked *o)
+{
+	for (int i = 0; o->suspend && i < suspend_names.n; i++)
+		if (!strcmp(o->suspend, suspend_names.names[i]))
+			return (enum suspend_rule)i;
+	return o->no_preempt ? SUSPEND_NEVER : SUSPEND_AUTO;
+}
+
 /* What was not said follows from the command. */
 static void set_defaults(const struct asked *o, const struct job_command *c, struct declaration *d)
 {
@@ -303,6 +312,7 @@ int submission_job(const struct command *by, const struct asked *o, const struct
 	set_torch(o, c, d);
 	d->preemption = o->no_preempt ? PREEMPT_NEVER
 		: o->preempt || can_resume(c) ? PREEMPT_ALWAYS : PREEMPT_SAVED;
+	d->suspend = suspend_rule(o);
 	if (check_batch(by, d, err) || set_total_work(by, o, d, err))
 		return -1;
 	return check_templates(o, c, err);

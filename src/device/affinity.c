@@ -1,10 +1,13 @@
-/* affinity.c - confine this process to the processors of its devices.
+/* affinity.c - confine a process to the processors of its devices.
  *
  * Uses sched_setaffinity(2) with the lists kept with the devices. hwloc would do the same in the
  * end, but would first read the topology again in every child between fork and exec. */
+#include <dirent.h>
 #include <errno.h>
 #include <hwloc.h>
 #include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "affinity.h"
@@ -28,7 +31,8 @@ static hwloc_bitmap_t union_of(const struct device *devices, int n)
 	return all;
 }
 
-static int set_affinity(hwloc_const_bitmap_t cores)
+/* thread 0: the calling one. */
+static int set_affinity(pid_t thread, hwloc_const_bitmap_t cores)
 {
 	int last = hwloc_bitmap_last(cores);
 	size_t size = CPU_ALLOC_SIZE((size_t)last + 1);
@@ -40,7 +44,7 @@ static int set_affinity(hwloc_const_bitmap_t cores)
 	CPU_ZERO_S(size, set);
 	for (int core = hwloc_bitmap_first(cores); core >= 0; core = hwloc_bitmap_next(cores, core))
 		CPU_SET_S((size_t)core, size, set);
-	rc = sched_setaffinity(0, size, set);
+	rc = sched_setaffinity(thread, size, set);
 	CPU_FREE(set);
 	return rc;
 }
@@ -54,7 +58,29 @@ static int cannot_bind(hwloc_const_bitmap_t cores, int reason, struct err *err)
 		       reason == EINVAL ? "this process may use none of them" : strerror(reason));
 }
 
-int affinity_bind(const struct device *devices, int n, struct err *err)
+/* Threads of a stopped process neither begin nor end. */
+static int set_affinity_of_all(pid_t pid, hwloc_const_bitmap_t cores)
+{
+	char path[48];
+	const struct dirent *entry;
+	int rc = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	dir = opendir(path);
+	while (rc == 0 && dir && (entry = readdir(dir))) {
+		pid_t thread = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (thread > 0 && set_affinity(thread, cores) && errno != ESRCH)
+			rc = -1;
+	}
+	if (dir)
+		closedir(dir);
+	return rc;
+}
+
+/* pid 0: the calling process, which has one thread. */
+static int bind_process(pid_t pid, const struct device *devices, int n, struct err *err)
 {
 	hwloc_bitmap_t cores = union_of(devices, n);
 	int rc;
@@ -62,9 +88,19 @@ int affinity_bind(const struct device *devices, int n, struct err *err)
 	if (!cores)
 		return err_set(err, EX_SOFTWARE, "cannot bind to cores '%s': not a list of cores",
 			       n > 0 ? devices[0].binding : "");
-	rc = set_affinity(cores);
+	rc = pid ? set_affinity_of_all(pid, cores) : set_affinity(0, cores);
 	if (rc)
 		cannot_bind(cores, errno, err);
 	hwloc_bitmap_free(cores);
 	return rc;
+}
+
+int affinity_bind(const struct device *devices, int n, struct err *err)
+{
+	return bind_process(0, devices, n, err);
+}
+
+int affinity_rebind(pid_t pid, const struct device *devices, int n, struct err *err)
+{
+	return bind_process(pid, devices, n, err);
 }

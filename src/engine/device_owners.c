@@ -9,7 +9,7 @@
 
 static bool has_device(const struct run *run, const struct device *device)
 {
-	for (int i = 0; i < run->configuration.replicas; i++)
+	for (int i = 0; i < run_held(run); i++)
 		if (!strcmp(run->devices[i].id, device->id))
 			return true;
 	return false;

@@ -47,7 +47,7 @@ void decision_free(struct decision *d)
 static void mark_held(const struct snapshot *s, const struct decision *d, const struct run *run,
 		      int holder_index, int *holder)
 {
-	for (int i = 0; i < run->configuration.replicas; i++) {
+	for (int i = 0; i < run_held(run); i++) {
 		int found = decision_find_device(s, d, &run->devices[i]);
 
 		if (found >= 0)

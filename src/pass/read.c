@@ -86,7 +86,7 @@ static int look_if_needed(struct store *store, struct snapshot *s, struct err *e
 static bool has_run(const struct snapshot *s, const struct device *device)
 {
 	for (int r = 0; r < s->runs.count; r++)
-		for (int i = 0; i < s->runs.items[r].configuration.replicas; i++)
+		for (int i = 0; i < run_held(&s->runs.items[r]); i++)
 			if (!strcmp(s->runs.items[r].devices[i].id, device->id))
 				return true;
 	return false;

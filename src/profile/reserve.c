@@ -40,7 +40,7 @@ int64_t profile_job_on(const struct run_list *runs, const struct reserved_list *
 		if (device_overlaps(device, &reserved->items[i].device))
 			return reserved->items[i].job_id;
 	for (int i = 0; i < runs->count; i++)
-		for (int k = 0; k < runs->items[i].configuration.replicas; k++)
+		for (int k = 0; k < run_held(&runs->items[i]); k++)
 			if (device_overlaps(device, &runs->items[i].devices[k]))
 				return runs->items[i].job_id;
 	return 0;

@@ -12,6 +12,11 @@ static const char *const preemptions[N_PREEMPTIONS] = {
 };
 static const struct field_names preemption_names = { preemptions, N_PREEMPTIONS, PREEMPT_NEVER };
 
+static const char *const suspends[N_SUSPEND_RULES + 1] = {
+	[SUSPEND_AUTO] = "auto", [SUSPEND_ALWAYS] = "always", [SUSPEND_NEVER] = "never",
+};
+const struct field_names suspend_names = { suspends, N_SUSPEND_RULES, SUSPEND_AUTO };
+
 static const char *const torch_parts[] = { "batch", "resume", NULL };
 static const char *const rules[] = { "adascale", "sqrt", "linear", "none", NULL };
 
@@ -117,8 +122,13 @@ const struct declared_field declared_fields[] = {
 	    "with --checkpoint-dir or --resume-args, or once it has reported a checkpoint" },
 	  COLUMN_OF_NAMES("preemption", preemption, preemption_names, 1), SUBMIT },
 	{ { "no-preempt", 0, OPTION_FLAG, NULL, OFFSET(no_preempt), 0, 0,
-	    "once started it keeps its devices to its end" },
+	    "once started it keeps its devices to its end; with --suspend auto or always it may"
+	    " be suspended" },
 	  NO_COLUMN, SUBMIT },
+	{ { "suspend", 0, OPTION_CHOICE, "WHEN", OFFSET(suspend), 0, 0,
+	    "when others have their turn, stop it where it is and go on later: auto (default:"
+	    " if it saves nothing), always or never", .choices = suspends },
+	  COLUMN_OF_NAMES("suspend", suspend, suspend_names, 14), SUBMIT },
 	{ { "step-regex", 0, OPTION_TEXT, "ERE", OFFSET(step_regex), 0, 0,
 	    "how its log tells a step, where pollux does not see it by itself: 'pollux steps'"
 	    " tries it" },

@@ -30,10 +30,16 @@ static const char *const outcomes[N_RUN_OUTCOMES] = {
 	[OUTCOME_NOT_STARTED] = "not-started",
 };
 
+static const char *const suspensions[N_SUSPENSIONS] = {
+	[SUSPENSION_CANNOT] = "cannot", [SUSPENSION_NONE] = "none", [SUSPENSION_ASKED] = "asked",
+	[SUSPENSION_DONE] = "suspended", [SUSPENSION_RESUMING] = "resuming",
+};
+
 const struct field_names job_state_names = { job_states, N_JOB_STATES, JOB_FAILED };
 const struct field_names run_state_names = { run_states, N_RUN_STATES, 0 };
 const struct field_names stop_names = { stop_reasons, N_STOP_REASONS, STOP_NONE };
 const struct field_names run_outcome_names = { outcomes, N_RUN_OUTCOMES, OUTCOME_NONE };
+const struct field_names suspension_names = { suspensions, N_SUSPENSIONS, SUSPENSION_CANNOT };
 
 static int parse(const char *const *names, int n, const char *name)
 {
@@ -183,6 +189,21 @@ void run_init(struct run *run)
 		.learning_rate_scale = 1,
 	};
 	row_init(&runs_table, run);
+}
+
+int run_held(const struct run *run)
+{
+	bool suspended = run->state != RUN_ENDED && run->suspension == SUSPENSION_DONE;
+
+	return suspended ? 0 : run->configuration.replicas;
+}
+
+double run_clock_s(const struct run *run, double boot_s)
+{
+	/* The comparison is false for NaN. */
+	double at_s = boot_s > run->suspended_boot_s ? run->suspended_boot_s : boot_s;
+
+	return at_s - run->suspended_s;
 }
 
 bool run_is_of_this_boot(const struct run *run)

@@ -7,6 +7,7 @@
 #include "pollux/clock.h"
 #include "pollux/mem.h"
 #include "rows.h"
+#include "run_devices.h"
 
 /* Of the devices that the run has; what is wanted of it is on the same ones. */
 static void set_kind(struct run *run)
@@ -19,36 +20,11 @@ static void set_kind(struct run *run)
 	memcpy(run->wanted.kind, c->kind, sizeof(c->kind));
 }
 
-static int read_devices(struct store *s, struct run *run, struct err *err)
-{
-	sqlite3_stmt *q;
-	int rc, n = 0;
-
-	run->devices = xcalloc((size_t)run->configuration.replicas, sizeof(*run->devices));
-	if (sql_query(s, &q, err, "SELECT device, kind, binding, cores, node FROM run_devices"
-		      " WHERE run_id = ? ORDER BY position", "i", run->id))
-		return -1;
-	while ((rc = sql_row(s, q, err)) == 1 && n < run->configuration.replicas) {
-		struct device *d = &run->devices[n++];
-
-		snprintf(d->id, sizeof(d->id), "%s", (const char *)sqlite3_column_text(q, 0));
-		snprintf(d->kind, sizeof(d->kind), "%s", (const char *)sqlite3_column_text(q, 1));
-		snprintf(d->binding, sizeof(d->binding), "%s",
-			 (const char *)sqlite3_column_text(q, 2));
-		d->cores = (int)sql_int(q, 3, 1);
-		snprintf(d->node, sizeof(d->node), "%s", (const char *)sqlite3_column_text(q, 4));
-		d->usable = true;
-		d->now = DEVICE_READING_UNKNOWN;
-	}
-	sql_done(q);
-	return rc < 0 ? -1 : 0;
-}
-
 static int read_run(struct store *s, sqlite3_stmt *q, struct run *run, struct err *err)
 {
 	run_init(run);
 	rows_read(q, ALL_OF(runs_table), run);
-	if (read_devices(s, run, err))
+	if (run_devices_read(s, run, err))
 		return -1;
 	set_kind(run);
 	return 0;
@@ -120,20 +96,6 @@ void run_list_release(struct run_list *list)
 	*list = (struct run_list){ 0 };
 }
 
-static int add_devices(struct store *s, const struct run *run, struct err *err)
-{
-	for (int i = 0; i < run->configuration.replicas; i++) {
-		const struct device *d = &run->devices[i];
-
-		if (sql_run(s, NULL, err, "INSERT INTO run_devices (run_id, position, device, kind,"
-			    " binding, cores, node) VALUES (?, ?, ?, ?, ?, ?, ?)", "iitttit",
-			    run->id, (int64_t)i, d->id, d->kind, d->binding, (int64_t)d->cores,
-			    d->node))
-			return -1;
-	}
-	return 0;
-}
-
 static int next_number(struct store *s, struct run *run, struct err *err)
 {
 	sqlite3_stmt *q;
@@ -156,7 +118,7 @@ int store_run_add(struct store *s, struct run *run, struct err *err)
 	if (next_number(s, run, err) || rows_insert(s, &runs_table, run, err))
 		return -1;
 	run->id = sqlite3_last_insert_rowid(s->db);
-	if (add_devices(s, run, err))
+	if (run_devices_add(s, run, err))
 		return -1;
 	return sql_run(s, NULL, err, "UPDATE jobs SET state = 'running', next_start_time_s = NULL"
 		       " WHERE id = ?", "i", run->job_id);
@@ -192,7 +154,7 @@ static int claim(struct store *s, int64_t id, const char *handle, double now_boo
 	if (sql_run(s, NULL, err, "UPDATE runs SET state = 'running', handle = CAST(? AS BLOB),"
 		    " launch_time_s = ?, launch_boot_s = ? WHERE id = ?", "tddi", handle,
 		    now, now_boot_s, id) ||
-	    sql_run(s, NULL, err, "UPDATE run_devices SET in_use = 1 WHERE run_id = ?", "i", id))
+	    run_devices_set_in_use(s, id, true, err))
 		return -1;
 	return sql_run(s, NULL, err, "UPDATE jobs SET runs = runs + 1, launches = launches + 1,"
 		       " start_time_s = coalesce(start_time_s, ?)"

@@ -24,11 +24,23 @@ int lock_take(const char *path, struct err *err)
 	return -1;
 }
 
-void lock_drop(int fd)
+void lock_release(int fd)
 {
 	struct flock whole = { .l_type = F_UNLCK, .l_whence = SEEK_SET };
 
 	fcntl(fd, F_OFD_SETLK, &whole);
+}
+
+bool lock_again(int fd)
+{
+	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+	return fcntl(fd, F_OFD_SETLK, &whole) == 0;
+}
+
+void lock_drop(int fd)
+{
+	lock_release(fd);
 	close(fd);
 }
 

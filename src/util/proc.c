@@ -194,6 +194,15 @@ bool proc_lives(pid_t pid)
 	return read_process(pid, &p) && p.state != 'Z' && p.state != 'X';
 }
 
+/* A process that waits for its vforked child, which is stopped before it has executed its program,
+ * is 'D' until both go on. */
+bool proc_is_stopped(pid_t pid)
+{
+	struct process p;
+
+	return !read_process(pid, &p) || strchr("TtDZX", p.state);
+}
+
 bool proc_bears(pid_t pid, const struct proc_marks *marks)
 {
 	struct process p;

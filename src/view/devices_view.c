@@ -21,7 +21,7 @@ int64_t devices_holder(const struct devices_view *v, const char *id)
 	const struct run *holder = NULL;
 
 	for (int r = 0; r < v->runs.count; r++)
-		for (int i = 0; i < v->runs.items[r].configuration.replicas; i++)
+		for (int i = 0; i < run_held(&v->runs.items[r]); i++)
 			if (!strcmp(v->runs.items[r].devices[i].id, id) &&
 			    (!holder || holder->state == RUN_ASSIGNED))
 				holder = &v->runs.items[r];

@@ -108,7 +108,7 @@ static double duration_of(const struct status *status, const struct run *run)
 	if (run->state == RUN_ASSIGNED)
 		return 0;
 	if (isfinite(run->launch_boot_s) && run_is_of_this_boot(run))
-		return fmax(status->now_boot_s - run->launch_boot_s, 0);
+		return fmax(run_clock_s(run, status->now_boot_s) - run->launch_boot_s, 0);
 	return run->duration_s;
 }
 
@@ -175,7 +175,7 @@ static void derive(const struct status *status, const struct job *job, struct st
 static bool held_by_earlier(const struct run_list *runs, int until, const char *device)
 {
 	for (int i = 0; i < until; i++)
-		for (int k = 0; k < runs->items[i].configuration.replicas; k++)
+		for (int k = 0; k < run_held(&runs->items[i]); k++)
 			if (!strcmp(runs->items[i].devices[k].id, device))
 				return true;
 	return false;
@@ -194,7 +194,7 @@ static void count_jobs(struct status *status)
 		status->n_ended += job_has_ended(state);
 	}
 	for (int i = 0; i < runs->count; i++)
-		for (int k = 0; k < runs->items[i].configuration.replicas; k++)
+		for (int k = 0; k < run_held(&runs->items[i]); k++)
 			status->n_devices_in_use +=
 				!held_by_earlier(runs, i, runs->items[i].devices[k].id);
 }

@@ -222,5 +222,6 @@ const struct device_backend device_cpu = {
 	.owns_binding = true,
 	.list = cpu_list,
 	.bind = affinity_bind,
+	.rebind = affinity_rebind,
 	.environment = cpu_environment,
 };

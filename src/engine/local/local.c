@@ -58,6 +58,13 @@ static void wake(const struct engine_context *at, const struct run *run)
 	supervisor_wake(run);
 }
 
+static bool suspends(const struct device *device)
+{
+	const struct device_backend *backend = device_backend_of(device->id);
+
+	return backend && backend->rebind;
+}
+
 static int end(const struct engine_context *at, struct run *run, struct err *err)
 {
 	return run_end_lost(at->store, run, err);
@@ -105,6 +112,7 @@ const struct engine engine_local = {
 	.start = attend,
 	.adopt = attend,
 	.wake = wake,
+	.suspends = suspends,
 	.end = end,
 	.clean = clean,
 	.command_pid = local_command_pid,

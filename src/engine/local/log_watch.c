@@ -95,7 +95,7 @@ static double written_boot_s(const struct log_watch *w, const struct stat *st, d
 
 	if (st->st_mtim.tv_nsec == 0)
 		return now_boot_s;
-	return fmin(fmax(now_boot_s - (clock_wall_s() - written_s), w->last_boot_s), now_boot_s);
+	return fmax(fmin(now_boot_s - (clock_wall_s() - written_s), now_boot_s), w->last_boot_s);
 }
 
 /* A file that shrank was begun anew. A part of the log that is skipped ends a line. */
@@ -133,7 +133,7 @@ void log_watch_look(struct log_watch *w, double now_boot_s, bool last, steps_sin
 	w->next_look_boot_s = now_boot_s + LOG_LOOK_S;
 	if (fstat(w->fd, &st) == 0 && st.st_size != w->offset) {
 		skip_flood(w, st.st_size, sink, arg);
-		w->last_boot_s = written_boot_s(w, &st, now_boot_s);
+		w->last_boot_s = written_boot_s(w, &st, now_boot_s - w->stopped_s);
 		read_up_to(w, st.st_size, sink, arg);
 	}
 	if (last)

@@ -22,7 +22,9 @@ struct log_watch {
 	int fd;				/* -1: not watched */
 	int64_t offset;			/* read up to here */
 	double next_look_boot_s;	/* INFINITY while not watched */
-	double last_boot_s;		/* no arrival is earlier than this */
+	/* no arrival is earlier than this; by the boot clock without the time stopped */
+	double last_boot_s;
+	double stopped_s;		/* for which the program was suspended so far */
 	struct steps *steps;		/* NULL while not watched */
 };
 

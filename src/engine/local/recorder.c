@@ -41,6 +41,11 @@ void recorder_release(struct recorder *r)
 	(void)r;
 }
 
+void recorder_skip_pause(struct recorder *r)
+{
+	r->spans_pause = true;
+}
+
 /* True if, as far as known, the report was made at the run's present configuration. */
 static bool measures(const struct run *run, const struct report_message *m)
 {
@@ -76,11 +81,15 @@ static void add_step(struct recorder *r, const struct run *run, const struct rep
 
 	if (!measures(run, m))
 		;
+	else if (m->step_ns > 0 && r->spans_pause)
+		;
 	else if (m->step_ns > 0)
 		step_stats_add(&r->stats, (double)m->step_ns * 1e-9, sync_s);
 	else if (m->step > r->last_step && r->last_step >= 0)
 		step_stats_add(&r->stats,
 			       (now - r->last_step_boot_s) / (double)(m->step - r->last_step), NAN);
+	if (m->step >= 0 || m->step_ns > 0)
+		r->spans_pause = false;
 	if (m->step >= 0 && !is_of_the_past(run, m)) {
 		r->last_step = m->step;
 		r->last_step_boot_s = now;
@@ -303,7 +312,7 @@ static void turn_gradient_window(struct recorder *r, double now)
 
 int recorder_write(struct recorder *r, struct store *store, struct run *run, struct err *err)
 {
-	double now = clock_boot_s();
+	double now = run_clock_s(run, clock_boot_s());
 	struct observation observation;
 	struct run_update p = {
 		.run = run, .steps = r->steps, .loss = r->loss, .epoch = r->epoch,

@@ -48,6 +48,7 @@ struct recorder {
 	double base_samples;		/* samples at that position; NaN */
 	int64_t last_step;		/* -1: none yet */
 	double last_step_boot_s;
+	bool spans_pause;		/* the next step began before the run was suspended */
 	struct gradient_window gradient;
 	double gradient_start_boot_s;	/* NaN: no window open */
 };
@@ -61,9 +62,14 @@ void recorder_release(struct recorder *r);
 /* Takes in one datagram of n bytes. n above the buffer means that the datagram was cut off: it is
  * malformed. Updates the run's positions and checkpoint. If the program has changed to the wanted
  * configuration, writes what was learned at the last one to the store and updates the run's.
- * Returns true if the message asks to look into the store. */
+ * Returns true if the message asks to look into the store. now_boot_s, and every time in here, is
+ * by run_clock_s(): it stands still while the run is suspended. */
 bool recorder_add(struct recorder *r, struct store *store, struct run *run, const char *bytes,
 		  size_t n, double now_boot_s);
+
+/* The run goes on after a suspension: the time that the program measures of its next step counts
+ * the pause. */
+void recorder_skip_pause(struct recorder *r);
 
 /* recorder_log.c: steps recognised in the log, of a program that reports none. After the first
  * reported step these functions do nothing. recorder_begin_log: steps now come from this pattern,

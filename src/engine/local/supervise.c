@@ -116,6 +116,12 @@ static void supervisor_release(struct supervisor *s)
 	int fds[] = { s->signal_fd, s->socket_fd, s->leader_fd, s->log_fd, s->run_lock };
 
 	supervisor_leave_driver(s);
+	for (int i = 0; s->moved_locks && i < s->run.configuration.replicas; i++)
+		if (s->moved_locks[i] >= 0)
+			close(s->moved_locks[i]);
+	free(s->moved_locks);
+	free(s->launch_devices);
+	free(s->bound_devices);
 	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
@@ -190,6 +196,7 @@ static int adopt(struct supervisor *s, struct err *err)
 	s->signalled = s->run.state == RUN_STOPPING && isfinite(s->run.stop_boot_s);
 	if (store_run_stop_reason(&s->store, s->run.id, &s->run.stop_reason, &s->run.state, err))
 		return -1;
+	supervisor_drop_suspension(s);
 	s->state = ST_RUNNING;
 	supervisor_handle(s, s->leader_fd >= 0 ? EV_STOP : EV_LEADER_EXIT);
 	return 0;

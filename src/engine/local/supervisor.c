@@ -135,6 +135,36 @@ static void sweep(struct supervisor *s)
 	enter(s, ST_SWEEPING, SWEEP_WAIT_S);
 }
 
+static void suspend(struct supervisor *s)
+{
+	supervisor_begin_suspension(s);
+	enter(s, ST_SUSPENDING, INFINITY);
+}
+
+static void leave_devices(struct supervisor *s)
+{
+	if (supervisor_leave_devices(s))
+		enter(s, ST_SUSPENDED, INFINITY);
+}
+
+static void resume(struct supervisor *s)
+{
+	supervisor_end_suspension(s);
+	enter(s, ST_RUNNING, INFINITY);
+}
+
+static void continue_and_ask(struct supervisor *s)
+{
+	supervisor_drop_suspension(s);
+	ask_leader(s);
+}
+
+static void continue_and_sweep(struct supervisor *s)
+{
+	supervisor_drop_suspension(s);
+	sweep(s);
+}
+
 /* The leader may be a shell that died of the signal before its program heard of it. The program is
  * told now and has the rest of the grace to save. */
 static void sweep_stopped(struct supervisor *s)
@@ -187,7 +217,15 @@ static action *const actions[N_SUPERVISOR_STATES][N_SUPERVISOR_EVENTS] = {
 		[EV_DRIVER] = launch, [EV_STOP] = call_off, [EV_ENDED] = leave,
 	},
 	[ST_RUNNING] = {
-		[EV_STOP] = ask_leader, [EV_LEADER_EXIT] = sweep,
+		[EV_STOP] = ask_leader, [EV_LEADER_EXIT] = sweep, [EV_SUSPEND] = suspend,
+	},
+	[ST_SUSPENDING] = {
+		[EV_STOPPED] = leave_devices,
+		[EV_STOP] = continue_and_ask, [EV_LEADER_EXIT] = continue_and_sweep,
+	},
+	[ST_SUSPENDED] = {
+		[EV_DEVICES_FREE] = resume,
+		[EV_STOP] = continue_and_ask, [EV_LEADER_EXIT] = continue_and_sweep,
 	},
 	[ST_SIGNALLED] = {
 		[EV_LEADER_EXIT] = sweep_stopped, [EV_TIMEOUT] = terminate,

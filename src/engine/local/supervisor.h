@@ -6,6 +6,7 @@
 
 #include "pollux/job.h"
 #include "pollux/paths.h"
+#include "pollux/proc.h"
 #include "pollux/store.h"
 #include "local_handle.h"
 #include "log_watch.h"
@@ -17,6 +18,8 @@ enum supervisor_state {
 	/* has the devices; waits until their driver says who else is there */
 	ST_CHECKING,
 	ST_RUNNING,
+	ST_SUSPENDING,		/* SIGSTOP goes to every process of the run, until all are stopped */
+	ST_SUSPENDED,		/* they are, and the devices belong to others */
 	ST_SIGNALLED,		/* the leader was told to stop; lasts until the grace is over */
 	ST_TERMINATED,		/* SIGTERM went to the group */
 	ST_KILLED,		/* SIGKILL went to every process of the run */
@@ -27,9 +30,11 @@ enum supervisor_state {
 #define N_SUPERVISOR_STATES (ST_FINISHED + 1)
 
 enum supervisor_event {
-	EV_DEVICES_FREE,	/* locks taken and the run claimed */
+	EV_DEVICES_FREE,	/* locks taken and the run claimed, or claimed again */
 	/* the driver has listed the processes on the devices, or gave no answer in time */
 	EV_DRIVER,
+	EV_SUSPEND,		/* run.suspension is SUSPENSION_ASKED */
+	EV_STOPPED,		/* no process of the run can run */
 	EV_STOP,		/* run.stop_reason is set */
 	EV_LEADER_EXIT,
 	EV_CLEAR,		/* no process of the run lives */
@@ -90,6 +95,12 @@ struct supervisor {
 	int64_t log_offset;		/* where this run begins in the job's log */
 	int run_lock, signal_fd, socket_fd, leader_fd, log_fd;
 	int *device_locks;		/* run.replicas descriptors, inherited by the command */
+	/* owned, run.replicas of each, since the first suspension: the devices of those locks; the
+	 * devices that the processes are bound to; locks of other devices */
+	struct device *launch_devices, *bound_devices;
+	int *moved_locks;
+	int quiet_rounds;		/* looks in a row that found every process stopped */
+	double limit_left_s;		/* of the time limit, while the run is suspended */
 	double socket_rest_until_s;	/* the socket is not read before then */
 	bool profile_gone;		/* the profile's process was found to be gone */
 	struct log_watch log_watch;	/* used while the program reports no steps */
@@ -132,6 +143,24 @@ void supervisor_remove_config(const struct supervisor *s);
 void supervisor_signal_leader(struct supervisor *s, int signal_number);
 void supervisor_signal_all(struct supervisor *s, int signal_number);
 int supervisor_count_processes(const struct supervisor *s);
+
+/* Lists the run's processes. -1: /proc cannot be read, so nothing is known. */
+int supervisor_find_processes(const struct supervisor *s, struct pid_list *list);
+
+/* supervisor_suspend.c */
+/* Begins to stop every process of the run. */
+void supervisor_begin_suspension(struct supervisor *s);
+/* Goes on with that. True: every process is stopped. */
+bool supervisor_is_quiet(struct supervisor *s);
+/* Writes that the run is suspended, and leaves its devices. False: it could not be written. */
+bool supervisor_leave_devices(struct supervisor *s);
+/* Takes the devices that a pass gave to the run, and writes that it goes on. False: there are none
+ * yet, or somebody still uses them. */
+bool supervisor_return_to_devices(struct supervisor *s);
+/* Then: binds the processes to these devices and continues them. */
+void supervisor_end_suspension(struct supervisor *s);
+/* Continues the processes of a run that is to be stopped, or whose leader has ended. */
+void supervisor_drop_suspension(struct supervisor *s);
 
 /* supervisor_driver.c */
 enum driver_asked {

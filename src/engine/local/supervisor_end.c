@@ -226,7 +226,7 @@ static void remove_scratch(const struct supervisor *s)
 
 bool supervisor_conclude(struct supervisor *s)
 {
-	double now = clock_boot_s();
+	double now = clock_boot_s(), run_now = run_clock_s(&s->run, now);
 	struct err err;
 
 	if (s->ended_elsewhere) {
@@ -239,7 +239,7 @@ bool supervisor_conclude(struct supervisor *s)
 	supervisor_read_log(s, now, true);
 	set_outcome(s);
 	if (s->run.outcome != OUTCOME_NOT_STARTED && isfinite(s->run.launch_boot_s))
-		s->run.duration_s = now - s->run.launch_boot_s;
+		s->run.duration_s = run_now - s->run.launch_boot_s;
 	if (s->run.outcome == OUTCOME_STOPPED && isfinite(s->run.stop_boot_s))
 		s->run.stop_duration_s = now - s->run.stop_boot_s;
 	if (s->run.outcome == OUTCOME_FAILED)
@@ -251,7 +251,7 @@ bool supervisor_conclude(struct supervisor *s)
 	if (s->job.profile)
 		remove_scratch(s);
 	else
-		account_for_loss(&s->job, &s->run, now);
+		account_for_loss(&s->job, &s->run, run_now);
 	write_log_trailer(s);
 	if (store_make_durable(&s->store, &err))
 		supervisor_log(s, "%s", err.text);

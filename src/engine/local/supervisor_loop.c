@@ -52,12 +52,28 @@ static void look_for_stop(struct supervisor *s)
 		supervisor_handle(s, EV_STOP);
 }
 
+static void look_for_suspension(struct supervisor *s)
+{
+	struct err err;
+
+	if (s->run.suspension == SUSPENSION_CANNOT)
+		return;
+	if (store_run_read_suspension(&s->store, &s->run, &err))
+		supervisor_log(s, "%s", err.text);
+	if (s->run.suspension == SUSPENSION_ASKED)
+		supervisor_handle(s, EV_SUSPEND);
+}
+
 /* Looks for requests of a pass or a person. */
 static void look_for_orders(struct supervisor *s)
 {
 	look_for_stop(s);
 	if (s->state == ST_RUNNING)
 		supervisor_offer_config(s);
+	if (s->state == ST_RUNNING)
+		look_for_suspension(s);
+	else if (s->state == ST_SUSPENDED && supervisor_return_to_devices(s))
+		supervisor_handle(s, EV_DEVICES_FREE);
 }
 
 /* A stop that the supervisor decides on is written to the store as well, for everybody who looks
@@ -124,6 +140,13 @@ static void look_sweeping(struct supervisor *s)
 		supervisor_handle(s, EV_CLEAR);
 }
 
+static void look_suspending(struct supervisor *s)
+{
+	look_for_stop(s);
+	if (s->state == ST_SUSPENDING && supervisor_is_quiet(s))
+		supervisor_handle(s, EV_STOPPED);
+}
+
 static void look_running(struct supervisor *s)
 {
 	struct err err;
@@ -142,10 +165,20 @@ static void look(struct supervisor *s, double now)
 	if (s->state == ST_WAITING || s->state == ST_CHECKING) {
 		s->next_look_boot_s = now + WAITING_LOOK_S;
 		look_waiting(s);
-	} else if (s->state == ST_SWEEPING || s->state == ST_SWEEP_TERMINATED) {
+	} else if (s->state == ST_SWEEPING || s->state == ST_SWEEP_TERMINATED ||
+		   s->state == ST_SUSPENDING) {
 		s->sweep_pause_s = fmin(fmax(1.5 * s->sweep_pause_s, SWEEP_LOOK_S), LOOK_S);
 		s->next_look_boot_s = now + s->sweep_pause_s;
-		look_sweeping(s);
+		if (s->state == ST_SUSPENDING)
+			look_suspending(s);
+		else
+			look_sweeping(s);
+	} else if (s->state == ST_SUSPENDED) {
+		/* Until it has devices the pass that gives them wakes it. */
+		bool waits = s->run.suspension == SUSPENSION_RESUMING;
+
+		s->next_look_boot_s = now + (waits ? WAITING_LOOK_S : LOOK_S);
+		look_for_orders(s);
 	} else {
 		s->next_look_boot_s = now + (s->job.profile ? PROFILE_LOOK_S : LOOK_S);
 		look_running(s);
@@ -193,7 +226,8 @@ bool supervisor_read_reports(struct supervisor *s, double now)
 
 		if (n < 0)
 			break;
-		wake |= recorder_add(&s->recorder, &s->store, &s->run, bytes, (size_t)n, now);
+		wake |= recorder_add(&s->recorder, &s->store, &s->run, bytes, (size_t)n,
+				     run_clock_s(&s->run, now));
 	}
 	s->socket_rest_until_s = now + SOCKET_REST_S;
 	return wake;

@@ -31,8 +31,7 @@ static void leave_out(struct pid_list *list, pid_t pid)
 	list->count = n;
 }
 
-/* Lists the run's processes. -1: /proc cannot be read, so nothing is known. */
-static int find_processes(const struct supervisor *s, struct pid_list *list)
+int supervisor_find_processes(const struct supervisor *s, struct pid_list *list)
 {
 	int rc;
 
@@ -54,7 +53,7 @@ static int find_processes(const struct supervisor *s, struct pid_list *list)
 int supervisor_count_processes(const struct supervisor *s)
 {
 	struct pid_list list;
-	int rc = find_processes(s, &list);
+	int rc = supervisor_find_processes(s, &list);
 	int n = list.count;
 
 	pid_list_release(&list);
@@ -69,7 +68,7 @@ void supervisor_signal_all(struct supervisor *s, int signal_number)
 	 * environment has no mark. */
 	if (!s->leader_gone)
 		supervisor_signal_leader(s, signal_number);
-	find_processes(s, &list);
+	supervisor_find_processes(s, &list);
 	for (int i = 0; i < list.count; i++) {
 		if (s->leader_gone || list.items[i] != (pid_t)s->handle.leader_pid)
 			kill(list.items[i], signal_number);

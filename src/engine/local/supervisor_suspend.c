@@ -1,0 +1,268 @@
+/* supervisor_suspend.c - a run leaves its devices with its memory as it is, and comes back.
+ *
+ * Each state is in the store before it is entered: the devices are free in the store before their
+ * locks are, and in use before a process goes on. If this supervisor dies, the next one continues
+ * whatever is stopped and ends the run. */
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pollux/clock.h"
+#include "pollux/lock.h"
+#include "pollux/mem.h"
+#include "pollux/proc.h"
+#include "supervisor.h"
+#include "supervisor_loop.h"
+
+/* A process that was forked while the others were being stopped may be missed by one look at
+ * /proc, but not by the next one. */
+#define QUIET_ROUNDS 2
+
+/* --- processes --- */
+
+/* Sends SIGSTOP to every process of the run that is not stopped. True if there was none, and no
+ * process was new. */
+static bool stop_round(struct supervisor *s)
+{
+	struct pid_list list;
+	bool quiet = supervisor_find_processes(s, &list) == 0;
+
+	for (int i = 0; i < list.count; i++) {
+		quiet = proc_is_stopped(list.items[i]) && quiet;
+		kill(list.items[i], SIGSTOP);
+	}
+	pid_list_release(&list);
+	return quiet;
+}
+
+bool supervisor_is_quiet(struct supervisor *s)
+{
+	s->quiet_rounds = stop_round(s) ? s->quiet_rounds + 1 : 0;
+	return s->quiet_rounds >= QUIET_ROUNDS;
+}
+
+static void continue_all(struct supervisor *s)
+{
+	struct pid_list list;
+
+	supervisor_find_processes(s, &list);
+	for (int i = 0; i < list.count; i++)
+		kill(list.items[i], SIGCONT);
+	pid_list_release(&list);
+}
+
+/* --- devices --- */
+
+static struct device *copy_devices(const struct run *run)
+{
+	size_t size = (size_t)run->configuration.replicas * sizeof(*run->devices);
+	struct device *copy = xmalloc(size);
+
+	memcpy(copy, run->devices, size);
+	return copy;
+}
+
+/* The descriptors that the command has inherited stay open: their locks can be taken again, for the
+ * command too, if the run comes back to these devices. */
+static void release_locks(struct supervisor *s)
+{
+	for (int i = 0; i < s->run.configuration.replicas; i++) {
+		if (s->device_locks[i] >= 0)
+			lock_release(s->device_locks[i]);
+		if (s->moved_locks && s->moved_locks[i] >= 0) {
+			lock_drop(s->moved_locks[i]);
+			s->moved_locks[i] = -1;
+		}
+	}
+}
+
+static bool take_lock(struct supervisor *s, int i)
+{
+	const char *id = s->run.devices[i].id;
+	struct err err = { 0 };
+	char *path;
+
+	for (int k = 0; k < s->run.configuration.replicas; k++)
+		if (!strcmp(s->launch_devices[k].id, id) && s->device_locks[k] >= 0)
+			return lock_again(s->device_locks[k]);
+	path = paths_device_lock(s->paths, id);
+	s->moved_locks[i] = lock_take(path, &err);
+	free(path);
+	if (s->moved_locks[i] == -1)
+		supervisor_log(s, "%s", err.text);
+	return s->moved_locks[i] >= 0;
+}
+
+static bool take_locks(struct supervisor *s)
+{
+	for (int i = 0; i < s->run.configuration.replicas; i++)
+		if (!take_lock(s, i)) {
+			release_locks(s);
+			return false;
+		}
+	return true;
+}
+
+static bool is_bound_elsewhere(const struct supervisor *s)
+{
+	for (int i = 0; i < s->run.configuration.replicas; i++)
+		if (!device_is_same(&s->bound_devices[i], &s->run.devices[i]))
+			return true;
+	return false;
+}
+
+/* What cannot be bound goes on where it was: slower, but right. */
+static void rebind(struct supervisor *s)
+{
+	const struct device_backend *backend = device_backend_of(s->run.devices[0].id);
+	struct pid_list list;
+	struct err err;
+
+	if (!is_bound_elsewhere(s) || !backend || !backend->rebind)
+		return;
+	supervisor_find_processes(s, &list);
+	for (int i = 0; i < list.count; i++)
+		if (backend->rebind(list.items[i], s->run.devices, s->run.configuration.replicas,
+				    &err))
+			supervisor_log(s, "%s", err.text);
+	pid_list_release(&list);
+}
+
+/* --- there --- */
+
+void supervisor_begin_suspension(struct supervisor *s)
+{
+	int n = s->run.configuration.replicas;
+
+	if (!s->launch_devices) {
+		s->launch_devices = copy_devices(&s->run);
+		s->moved_locks = xcalloc((size_t)n, sizeof(*s->moved_locks));
+		for (int i = 0; i < n; i++)
+			s->moved_locks[i] = -1;
+	}
+	free(s->bound_devices);
+	s->bound_devices = copy_devices(&s->run);
+	s->run.suspended_boot_s = clock_boot_s();
+	s->limit_left_s = s->limit_boot_s - s->run.suspended_boot_s;
+	s->limit_boot_s = INFINITY;
+	s->quiet_rounds = 0;
+	s->sweep_pause_s = 0;
+	stop_round(s);
+}
+
+/* Everything that the processes said before they were stopped counts as said before. */
+static void take_last_words(struct supervisor *s)
+{
+	double now = clock_boot_s();
+	struct err err;
+
+	supervisor_read_reports(s, now);
+	supervisor_read_log(s, now, false);
+	s->log_watch.next_look_boot_s = INFINITY;
+	if (recorder_write(&s->recorder, &s->store, &s->run, &err))
+		supervisor_log(s, "%s", err.text);
+}
+
+bool supervisor_leave_devices(struct supervisor *s)
+{
+	char text[80];
+	struct err err;
+	bool done;
+	int rc;
+
+	take_last_words(s);
+	s->run.kept_memory_bytes = proc_resident_bytes(getpid());
+	s->run.suspension = SUSPENSION_DONE;
+	snprintf(text, sizeof(text), "%.3g MiB kept, stopped within %.3g s",
+		 (double)s->run.kept_memory_bytes / 1048576,
+		 clock_boot_s() - s->run.suspended_boot_s);
+	rc = store_run_set_suspended(&s->store, &s->run, text, &done, &err);
+	if (rc)
+		supervisor_log(s, "%s", err.text);
+	if (!done) {
+		s->run.suspension = SUSPENSION_ASKED;
+		return false;
+	}
+	release_locks(s);
+	return true;
+}
+
+/* --- and back --- */
+
+static void go_on_at(struct run *run, double now)
+{
+	if (isfinite(run->suspended_boot_s))
+		run->suspended_s += fmax(now - run->suspended_boot_s, 0);
+	run->suspended_boot_s = NAN;
+}
+
+/* Writes that the run goes on, on its new devices; they may still be in use. */
+static bool claim_devices(struct supervisor *s)
+{
+	struct run run = s->run;
+	bool resumed;
+	struct err err;
+
+	run.suspension = SUSPENSION_NONE;
+	run.resumed_boot_s = clock_boot_s();
+	go_on_at(&run, run.resumed_boot_s);
+	if (store_run_resume(&s->store, &run, &resumed, &err))
+		supervisor_log(s, "%s", err.text);
+	if (resumed)
+		s->run = run;
+	return resumed;
+}
+
+bool supervisor_return_to_devices(struct supervisor *s)
+{
+	struct err err;
+
+	if (store_run_read_suspension(&s->store, &s->run, &err)) {
+		supervisor_log(s, "%s", err.text);
+		return false;
+	}
+	if (s->run.suspension != SUSPENSION_RESUMING || !take_locks(s))
+		return false;
+	if (claim_devices(s))
+		return true;
+	release_locks(s);
+	return false;
+}
+
+static void start_clocks(struct supervisor *s)
+{
+	double now = clock_boot_s();
+
+	s->limit_boot_s = now + s->limit_left_s;
+	s->log_watch.stopped_s = s->run.suspended_s;
+	if (s->log_watch.steps)
+		s->log_watch.next_look_boot_s = now;
+	recorder_skip_pause(&s->recorder);
+}
+
+void supervisor_end_suspension(struct supervisor *s)
+{
+	rebind(s);
+	start_clocks(s);
+	continue_all(s);
+}
+
+void supervisor_drop_suspension(struct supervisor *s)
+{
+	struct err err;
+
+	if (s->run.suspension > SUSPENSION_NONE || isfinite(s->run.suspended_boot_s)) {
+		/* What has left its devices has none until its end. */
+		s->run.suspension = s->run.suspension == SUSPENSION_ASKED ? SUSPENSION_NONE
+									  : SUSPENSION_DONE;
+		go_on_at(&s->run, clock_boot_s());
+		if (store_run_leave_suspension(&s->store, &s->run, &err))
+			supervisor_log(s, "%s", err.text);
+	}
+	if (!s->adopted)
+		start_clocks(s);
+	continue_all(s);
+}

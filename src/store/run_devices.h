@@ -1,0 +1,17 @@
+/* run_devices.h - the rows of a run's devices; private to the store. */
+#ifndef POLLUX_STORE_RUN_DEVICES_H
+#define POLLUX_STORE_RUN_DEVICES_H
+
+#include "pollux/store.h"
+
+/* Puts the devices into run->devices, which has run->configuration.replicas of them. */
+int run_devices_read(struct store *s, struct run *run, struct err *err);
+/* A device that was added is not in use yet. */
+int run_devices_add(struct store *s, const struct run *run, struct err *err);
+int run_devices_replace(struct store *s, const struct run *run, struct err *err);
+/* Fails where another run uses one of them: a unique index says so. */
+int run_devices_set_in_use(struct store *s, int64_t run_id, bool in_use, struct err *err);
+/* *free: no run uses a device of this run. */
+int run_devices_are_free(struct store *s, int64_t run_id, bool *free, struct err *err);
+
+#endif

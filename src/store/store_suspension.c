@@ -1,0 +1,133 @@
+/* store_suspension.c - a run leaves its devices with its memory, and comes back. Each function moves
+ * the run by one state, where it is still in the state before; see enum suspension. */
+#include <stdlib.h>
+
+#include "pollux/mem.h"
+#include "rows.h"
+#include "run_devices.h"
+
+/* A run that waits for the devices to come back to has nothing to stop. */
+int store_run_ask_suspension(struct store *s, int64_t id, struct err *err)
+{
+	return sql_run(s, NULL, err, "UPDATE runs SET suspension ="
+		       " CASE suspension WHEN 'resuming' THEN 'suspended' ELSE 'asked' END"
+		       " WHERE id = ? AND state = 'running'"
+		       " AND suspension IN ('none', 'resuming')", "i", id);
+}
+
+int store_run_read_suspension(struct store *s, struct run *run, struct err *err)
+{
+	enum suspension before = run->suspension;
+	sqlite3_stmt *q;
+	int rc;
+
+	if (rows_query(s, &q, err, SOME_OF(runs_table, COLUMN_SUSPENSION),
+		       "WHERE id = ?", "i", run->id))
+		return -1;
+	rc = sql_row(s, q, err);
+	if (rc == 1)
+		rows_read(q, SOME_OF(runs_table, COLUMN_SUSPENSION), run);
+	sql_done(q);
+	if (rc == 1 && run->suspension == SUSPENSION_RESUMING && run_devices_read(s, run, err))
+		rc = -1;
+	if (rc < 0)
+		run->suspension = before;
+	return rc < 0 ? -1 : 0;
+}
+
+/* Writes the run's columns of suspension if the store has it in this state, and in_use for its
+ * devices. *moved: it was in that state. */
+static int move(struct store *s, const struct run *run, const char *from, bool in_use, bool *moved,
+		struct err *err)
+{
+	char *condition = xasprintf("state = 'running' AND suspension = '%s'", from);
+	int changed = rows_update(s, SOME_OF(runs_table, COLUMN_SUSPENSION), run,
+				  run->id, condition, err);
+
+	free(condition);
+	*moved = changed == 1;
+	if (changed < 0 || !*moved)
+		return changed < 0 ? -1 : 0;
+	return run_devices_set_in_use(s, run->id, in_use, err);
+}
+
+int store_run_set_suspended(struct store *s, const struct run *run, const char *text, bool *done,
+			    struct err *err)
+{
+	*done = false;
+	if (store_begin(s, err))
+		return -1;
+	if (move(s, run, "asked", false, done, err) ||
+	    (*done && store_event_add(s, run->job_id, run->id, "suspended", text, err))) {
+		store_rollback(s);
+		*done = false;
+		return -1;
+	}
+	return store_commit(s, err);
+}
+
+int store_run_give_devices(struct store *s, const struct run *run, struct err *err)
+{
+	int changed;
+
+	if (sql_run(s, &changed, err, "UPDATE runs SET suspension = 'resuming' WHERE id = ?"
+		    " AND state = 'running' AND suspension = 'suspended'", "i", run->id))
+		return -1;
+	return changed == 1 ? run_devices_replace(s, run, err) : 0;
+}
+
+/* *may: the run is to have the devices that the caller knows of, and they are free. */
+static int may_resume(struct store *s, const struct run *run, bool *may, struct err *err)
+{
+	struct run now;
+	int rc;
+
+	run_init(&now);
+	now.id = run->id;
+	now.configuration.replicas = run->configuration.replicas;
+	rc = run_devices_are_free(s, run->id, may, err) || run_devices_read(s, &now, err) ? -1 : 0;
+	for (int i = 0; rc == 0 && i < run->configuration.replicas; i++)
+		*may = *may && device_is_same(&now.devices[i], &run->devices[i]);
+	run_release(&now);
+	return rc;
+}
+
+/* The time at which it goes on is read by the caller, before it takes the store's lock: the run's
+ * clock then stands still a little longer than the run. */
+int store_run_resume(struct store *s, const struct run *run, bool *resumed, struct err *err)
+{
+	bool may;
+
+	*resumed = false;
+	if (store_begin(s, err))
+		return -1;
+	if (may_resume(s, run, &may, err) ||
+	    (may && (move(s, run, "resuming", true, resumed, err) ||
+		     (*resumed &&
+		      store_event_add(s, run->job_id, run->id, "resumed", "", err))))) {
+		store_rollback(s);
+		*resumed = false;
+		return -1;
+	}
+	return store_commit(s, err);
+}
+
+int store_run_leave_suspension(struct store *s, const struct run *run, struct err *err)
+{
+	return rows_update(s, SOME_OF(runs_table, COLUMN_SUSPENSION), run, run->id,
+			   "state <> 'ended'", err) < 0 ? -1 : 0;
+}
+
+int store_largest_waiting(struct store *s, int64_t *bytes, struct err *err)
+{
+	sqlite3_stmt *q;
+	int rc;
+
+	if (sql_query(s, &q, err, "SELECT max(r.peak_memory_bytes) FROM jobs j JOIN runs r"
+		      " ON r.job_id = j.id WHERE j.state = 'queued'", ""))
+		return -1;
+	rc = sql_row(s, q, err);
+	*bytes = sql_int(q, 0, 0);
+	sql_done(q);
+	return rc < 0 ? -1 : 0;
+}
