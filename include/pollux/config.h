@@ -1,6 +1,6 @@
 /* config.h - the settings. The first place that has a setting wins: the command line; POLLUX_SLOTS,
- * POLLUX_SLICE, POLLUX_POLICY and POLLUX_TORCH in the environment; the file named in paths.h; the
- * defaults.
+ * POLLUX_SLICE, POLLUX_POLICY, POLLUX_TORCH and POLLUX_SUSPEND_MEMORY in the environment; the file
+ * named in paths.h; the defaults.
  *
  * The file holds "name = value" lines; '#' starts a comment:
  *
@@ -8,6 +8,7 @@
  *	slice = 10m        # a time slice; default 10 minutes
  *	policy = goodput
  *	torch = no         # the helper for PyTorch is for jobs that ask for it; default yes
+ *	suspend_memory = 50%	# of the machine's, that suspended runs may keep
  */
 #ifndef POLLUX_CONFIG_H
 #define POLLUX_CONFIG_H
@@ -19,12 +20,14 @@
 #define CONFIG_MAX_SLOTS 1024
 #define CONFIG_SLOTS_AUTO (-1)		/* as DEVICE_SLOTS_AUTO */
 #define CONFIG_DEFAULT_SLICE_S 600.0
+#define CONFIG_DEFAULT_SUSPEND_MEMORY 0.5
 
 struct config {
 	int slots;		/* 1 to CONFIG_MAX_SLOTS; 0: one per physical core;
 				   CONFIG_SLOTS_AUTO: not set */
 	double slice_s;		/* > 0, finite */
 	bool torch;		/* Pythons with PyTorch get the helper without asking */
+	double suspend_memory;	/* 0 to 1, of the machine's memory: what suspended runs may keep */
 	char policy[32];	/* a word; the caller checks that there is such a policy */
 };
 

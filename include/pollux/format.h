@@ -18,6 +18,8 @@ struct formatted format_span(double seconds);
 /* 950, 12.3k, 4.56M: three digits from 1000 on; below, whole numbers whole. "-" unless finite and
  * >= 0. */
 struct formatted format_count(double n);
+/* 512 B, 4.0 KiB, 12 MiB, 1.2 GiB: two digits. "-" unless finite and >= 0. */
+struct formatted format_bytes(double bytes);
 /* 4.56, 45.6, 456: three digits, or as many as there are before the point. "-" unless finite. */
 struct formatted format_number(double x);
 /* Local time: 14:20:31 less than an hour from now, where events follow each other; else 14:20 when

@@ -51,6 +51,9 @@ void proc_look(pid_t pid, struct proc_info *info);
  * pids of its own. */
 bool proc_sees_all(void);
 
+/* A line of /proc/meminfo, such as "MemTotal:"; 0: it cannot be read. */
+int64_t proc_memory_bytes(const char *line);
+
 /* Memory of the living processes of a session, without the caller: the sum of their resident sets.
  * A page that processes share counts for each of them. */
 int64_t proc_resident_bytes(pid_t session);

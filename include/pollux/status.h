@@ -11,8 +11,8 @@
 
 /* What a person calls the state of a job: its own state, combined with that of its run. */
 enum shown_state {
-	SHOWN_QUEUED, SHOWN_STARTING, SHOWN_RUNNING, SHOWN_STOPPING, SHOWN_HELD, SHOWN_DONE,
-	SHOWN_FAILED, SHOWN_CANCELLED, SHOWN_TIMEOUT,
+	SHOWN_QUEUED, SHOWN_STARTING, SHOWN_RUNNING, SHOWN_SUSPENDED, SHOWN_STOPPING, SHOWN_HELD,
+	SHOWN_DONE, SHOWN_FAILED, SHOWN_CANCELLED, SHOWN_TIMEOUT,
 };
 
 const char *shown_state_name(enum shown_state state);
@@ -37,7 +37,7 @@ struct status {
 	struct status_job *items;	/* owned; jobs.count of them, in the same order */
 	int n_devices_in_use;
 	/* Jobs; starting and stopping ones count as running. */
-	int n_running, n_waiting, n_held, n_ended;
+	int n_running, n_suspended, n_waiting, n_held, n_ended;
 	bool ever_scheduled;		/* a pass has run at some time */
 };
 
@@ -84,6 +84,8 @@ void status_print_summary(const struct status *status, const struct output *out)
 
 /* "cpu:0,cpu:1" */
 void status_add_devices(struct text *t, const struct run *run);
+/* "1.2 GiB kept", where it is suspended. */
+void status_add_kept(struct text *t, const struct run *run);
 /* Why the job has what it has, as the last decision says it; nothing if no pass has looked at
  * it. */
 void status_add_reason(struct text *t, const struct status_job *item);

@@ -11,7 +11,8 @@
  * those of the pass that started this supervisor. */
 static int take_settings(const struct paths *paths, struct err *err)
 {
-	static const char *const names[] = { "POLLUX_SLOTS", "POLLUX_SLICE", "POLLUX_POLICY" };
+	static const char *const names[] = { "POLLUX_SLOTS", "POLLUX_SLICE", "POLLUX_POLICY",
+					     "POLLUX_SUSPEND_MEMORY" };
 	struct store store;
 	int rc;
 

@@ -11,13 +11,15 @@
  * environment. */
 static int write_settings(const struct plan *p, struct store *store, struct err *err)
 {
-	char slots[16], slice[32];
+	char slots[16], slice[32], memory[32];
 
 	snprintf(slots, sizeof(slots), "%d", p->config->slots);
 	if (p->config->slots == CONFIG_SLOTS_AUTO)
 		slots[0] = '\0';
 	snprintf(slice, sizeof(slice), "%.17gs", p->config->slice_s);
-	return store_setting_set(store, "POLLUX_SLOTS", slots, err) ||
+	snprintf(memory, sizeof(memory), "%.6g%%", p->config->suspend_memory * 100);
+	return store_setting_set(store, "POLLUX_SUSPEND_MEMORY", memory, err) ||
+	       store_setting_set(store, "POLLUX_SLOTS", slots, err) ||
 	       store_setting_set(store, "POLLUX_SLICE", slice, err) ||
 	       store_setting_set(store, "POLLUX_POLICY", p->policy, err) ? -1 : 0;
 }
@@ -83,6 +85,12 @@ static int write_action(const struct plan *p, struct action *a, struct store *st
 	case ACTION_START:
 		return store_run_add(store, a->new_run, err) ||
 		       write_event(a, store, "assigned", err) ? -1 : 0;
+	case ACTION_SUSPEND:
+		return store_run_ask_suspension(store, a->run->id, err) ||
+		       write_event(a, store, "suspend", err) ? -1 : 0;
+	case ACTION_RESUME:
+		return store_run_give_devices(store, a->new_run, err) ||
+		       write_event(a, store, "resume", err) ? -1 : 0;
 	case ACTION_CHANGE:
 		return store_run_set_wanted(store, a->run->id, &a->sizes.configuration,
 					    a->sizes.learning_rate_scale, err) ||
@@ -96,6 +104,12 @@ static int write_action(const struct plan *p, struct action *a, struct store *st
 	return 0;
 }
 
+static bool is_decided(enum action_kind kind)
+{
+	return kind == ACTION_STOP || kind == ACTION_START || kind == ACTION_CHANGE ||
+	       kind == ACTION_SUSPEND || kind == ACTION_RESUME;
+}
+
 /* Of the jobs for which something changes. The others have their reasons in the jobs. A
  * relaunch is a stop and a start, of which the start tells more. */
 static int write_decision(const struct plan *p, struct store *store, struct err *err)
@@ -107,7 +121,7 @@ static int write_decision(const struct plan *p, struct store *store, struct err 
 	for (int i = 0; i < p->count; i++) {
 		const struct action *a = &p->items[i];
 
-		if (a->kind != ACTION_STOP && a->kind != ACTION_START && a->kind != ACTION_CHANGE)
+		if (!is_decided(a->kind))
 			continue;
 		if (n > 0 && entries[n - 1].job_id == a->job_id)
 			text_release(&texts[--n]);
@@ -148,6 +162,8 @@ static int call(const struct action *a, const struct engine_context *at, struct 
 	case ACTION_WAKE:
 	case ACTION_STOP:
 	case ACTION_CHANGE:
+	case ACTION_SUSPEND:
+	case ACTION_RESUME:
 		engine_wake(at, a->run);
 		return 0;
 	case ACTION_START:

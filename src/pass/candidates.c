@@ -155,13 +155,29 @@ static bool may_have_its_devices(const struct snapshot *s, const struct decision
 	return true;
 }
 
-/* True if the devices of the run are not on offer any more, as after a change of the slots, but
- * the run is not to be stopped, or not for that. */
-static bool stays_where_it_is(const struct snapshot *s, const struct decision *d,
-			      const struct job *job, const struct run *run)
+/* True if the job's run leaves its devices by being suspended: the run that it has, where memory
+ * allows it, or the one that it is to have. */
+static bool suspends(const struct snapshot *s, const bool *suspendable, const struct job *job,
+		     const struct run *run)
 {
-	return run && !has_its_devices(s, d, run) &&
-	       (!job_may_be_preempted(job, run) || may_have_its_devices(s, d, run));
+	if (run && run->state == RUN_RUNNING && run->suspension > SUSPENSION_ASKED)
+		return true;
+	if (job->declared.suspend == SUSPEND_NEVER ||
+	    (job->declared.suspend == SUSPEND_AUTO && job_may_be_preempted(job, run)))
+		return false;
+	return run ? suspendable[run - s->runs.items] : s->suspends;
+}
+
+/* True if the devices of the run are not on offer any more, as after a change of the slots, but
+ * the run is not to leave them, or not for that. */
+static bool stays_where_it_is(const struct snapshot *s, const struct decision *d,
+			      const bool *suspendable, const struct job *job,
+			      const struct run *run)
+{
+	bool may_leave = job_may_be_preempted(job, run) || (run && suspends(s, suspendable, job, run));
+
+	return run && run_held(run) > 0 && !has_its_devices(s, d, run) &&
+	       (!may_leave || may_have_its_devices(s, d, run));
 }
 
 /* No device that shares a core with the run's can be given out while it runs. */
@@ -178,12 +194,13 @@ static void withdraw_devices(const struct snapshot *s, struct decision *d, const
 
 /* The runs that stay are found before any device is withdrawn: otherwise a run that has lost
  * one of its devices could lose the others by that. By job; the caller frees it. */
-static bool *withdraw_for_those_who_stay(const struct snapshot *s, struct decision *d)
+static bool *withdraw_for_those_who_stay(const struct snapshot *s, const bool *suspendable,
+					 struct decision *d)
 {
 	bool *stays = xcalloc((size_t)s->jobs.count, sizeof(*stays));
 
 	for (int i = 0; i < s->jobs.count; i++)
-		stays[i] = stays_where_it_is(s, d, &s->jobs.items[i],
+		stays[i] = stays_where_it_is(s, d, suspendable, &s->jobs.items[i],
 					     snapshot_run_of(s, &s->jobs.items[i]));
 	for (int i = 0; i < s->jobs.count; i++)
 		if (stays[i])
@@ -193,46 +210,89 @@ static bool *withdraw_for_those_who_stay(const struct snapshot *s, struct decisi
 
 /* --- for the policy --- */
 
-static struct sched_job describe(const struct snapshot *s, const struct decision *d,
-				 const struct job *job, const struct run *run)
+/* A run whose memory stays as it is comes back on as many devices as it had. */
+static void keep_replicas(const struct candidate *c, struct sched_job *out)
 {
+	const struct run *run = c->run ? c->run : c->suspended;
+
+	if (run && c->suspends && !c->relaunchable)
+		out->min_replicas = out->max_replicas = run->configuration.replicas;
+}
+
+static double service_of(const struct snapshot *s, const struct run *run)
+{
+	if (!run || !isfinite(run->launch_boot_s))
+		return 0;
+	return run->configuration.replicas *
+	       (run_clock_s(run, s->now_boot_s) - run->launch_boot_s);
+}
+
+/* When the run's slice began: it was launched, or went on. */
+static double slice_began_s(const struct snapshot *s, const struct run *run)
+{
+	if (run->suspension == SUSPENSION_RESUMING)
+		return s->now_boot_s;
+	return isfinite(run->resumed_boot_s) ? run->resumed_boot_s : run->launch_boot_s;
+}
+
+static struct sched_job describe(const struct snapshot *s, const struct decision *d,
+				 const struct candidate *c)
+{
+	const struct job *job = c->job;
+	const struct run *run = c->run;
 	int least = job->declared.min_replicas;
 	int most = job->declared.max_replicas > 0 ? job->declared.max_replicas : d->n_usable;
 	struct sched_job out = {
 		.id = job->id, .min_replicas = least, .max_replicas = most > least ? most : least,
-		.weight = job->declared.weight, .preemptible = job_may_be_preempted(job, run),
-		.attained_service_device_s = job->progress.attained_service_device_s,
+		.weight = job->declared.weight, .preemptible = c->relaunchable || c->suspends,
+		.attained_service_device_s = job->progress.attained_service_device_s +
+					     service_of(s, run ? run : c->suspended),
 	};
 
-	/* A job that lost a device has to be relaunched anyway: it counts as waiting. */
+	keep_replicas(c, &out);
+	/* A job that lost a device has to leave the others in any case: it counts as waiting. */
 	if (!run || !has_its_devices(s, d, run))
 		return out;
 	out.replicas = run->configuration.replicas;
 	/* A slice begins with the launch: the devices that the run waits for may take longer than a
 	 * slice to be left, and to revise the decision then would stop one job and start none. */
 	out.launched_s = s->now_boot_s;
-	if (isfinite(run->launch_boot_s)) {
-		out.launched_s = run->launch_boot_s;
-		out.attained_service_device_s += out.replicas * (s->now_boot_s - out.launched_s);
-	}
+	if (isfinite(run->launch_boot_s))
+		out.launched_s = slice_began_s(s, run);
 	return out;
+}
+
+/* A run that is being suspended is decided on once it has left its devices. */
+static bool is_being_suspended(const struct run *run)
+{
+	return run && run->suspension == SUSPENSION_ASKED;
 }
 
 void select_candidates(const struct snapshot *s, struct decision *d)
 {
-	bool *stays = withdraw_for_those_who_stay(s, d);
+	bool *suspendable = suspendable_runs(s);
+	bool *stays = withdraw_for_those_who_stay(s, suspendable, d);
 
 	for (int i = 0; i < s->jobs.count; i++) {
 		const struct job *job = &s->jobs.items[i];
 		const struct run *run = snapshot_run_of(s, job);
+		struct candidate c = {
+			.job = job, .relaunchable = job_may_be_preempted(job, run),
+			.suspends = suspends(s, suspendable, job, run),
+		};
 
-		if (stays[i] || is_leaving(s, job->id))
+		if (stays[i] || is_leaving(s, job->id) || is_being_suspended(run))
 			continue;
 		if (!run && (waits_for_another(s, job, d) ||
 			     waits_for_retry(s, job, &s->setbacks[i], d)))
 			continue;
-		d->candidates[d->n] = (struct candidate){ .job = job, .run = run };
-		d->sched_jobs[d->n++] = describe(s, d, job, run);
+		if (run && is_suspended(run))
+			c.suspended = run;
+		else
+			c.run = run;
+		d->candidates[d->n] = c;
+		d->sched_jobs[d->n++] = describe(s, d, &c);
 	}
 	free(stays);
+	free(suspendable);
 }

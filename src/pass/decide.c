@@ -1,5 +1,6 @@
 /* decide.c - how many devices each job gets, which ones, and in which configuration it runs on
  * them. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "decision.h"
@@ -55,7 +56,7 @@ static void mark_held(const struct snapshot *s, const struct decision *d, const 
 	}
 }
 
-/* From numbers of devices to devices. Runs that are being stopped hold theirs under an index of
+/* From numbers of devices to devices. Runs that are being stopped or suspended hold theirs under an index of
  * their own with a count of 0, so that devices which are free now are given out first. */
 static void assign(const struct snapshot *s, struct decision *d)
 {
@@ -65,7 +66,8 @@ static void assign(const struct snapshot *s, struct decision *d)
 	for (int i = 0; i < s->devices.count; i++)
 		holder[i] = d->usable[i] ? ASSIGN_FREE : ASSIGN_UNUSABLE;
 	for (int i = 0; i < s->runs.count; i++)
-		if (s->runs.items[i].stop_reason != STOP_NONE)
+		if (s->runs.items[i].stop_reason != STOP_NONE ||
+		    s->runs.items[i].suspension == SUSPENSION_ASKED)
 			mark_held(s, d, &s->runs.items[i], d->n, holder);
 	for (int j = 0; j < d->n; j++) {
 		count[j] = d->choices[j].replicas;
@@ -77,6 +79,22 @@ static void assign(const struct snapshot *s, struct decision *d)
 	free(count);
 }
 
+bool comes_back(const struct decision *d, int j)
+{
+	const struct run *run = d->candidates[j].suspended;
+
+	return run && d->choices[j].replicas == run->configuration.replicas;
+}
+
+static struct sizes sizes_of(const struct run *run)
+{
+	return (struct sizes){
+		.configuration = run->configuration,
+		.learning_rate_scale = run->learning_rate_scale, .goodput = (double)NAN,
+		.goodput_now = (double)NAN, .noise_scale = (double)NAN,
+	};
+}
+
 static void choose_all_sizes(const struct snapshot *s, struct decision *d)
 {
 	for (int j = 0; j < d->n; j++) {
@@ -85,7 +103,8 @@ static void choose_all_sizes(const struct snapshot *s, struct decision *d)
 		while (i < s->devices.count && d->owner[i] != j)
 			i++;
 		if (i < s->devices.count)
-			d->sizes[j] = choose_sizes(s, d, &d->candidates[j], d->choices[j].replicas,
+			d->sizes[j] = comes_back(d, j) ? sizes_of(d->candidates[j].suspended)
+				: choose_sizes(s, d, &d->candidates[j], d->choices[j].replicas,
 						   s->devices.items[i].kind);
 	}
 }

@@ -9,6 +9,9 @@
 struct candidate {
 	const struct job *job;		/* in the snapshot, as the next two */
 	const struct run *run;		/* the one that holds its devices; NULL: it waits */
+	const struct run *suspended;	/* the one that waits with its memory; NULL: none */
+	bool relaunchable;		/* goes on where it was, if it is stopped and relaunched */
+	bool suspends;			/* its run is suspended, rather than stopped, or will be */
 	const struct workload *workload;	/* of the model; NULL: never measured */
 	struct job_model model;
 	struct goodput_table *table;	/* by number of usable devices; NULL: nothing is known */
@@ -51,12 +54,19 @@ void decision_free(struct decision *d);
 
 /* candidates.c: which jobs the policy is asked about. */
 void select_candidates(const struct snapshot *s, struct decision *d);
+/* suspendable.c: by run, if its memory can stay while others run; the caller frees it. */
+bool *suspendable_runs(const struct snapshot *s);
+/* True if the run has left its devices and is to come back to some. */
+bool is_suspended(const struct run *run);
 /* When the last of the jobs that this one was to come after ended, wall clock; NaN: there is
  * none. */
 double dependencies_end(const struct snapshot *s, int64_t job_id);
 /* The device as it was when it was given out, and usable; -1: there is none. */
 int decision_find_device(const struct snapshot *s, const struct decision *d,
 			 const struct device *wanted);
+
+/* decide.c: true if the job's suspended run is to go on as it is. */
+bool comes_back(const struct decision *d, int j);
 
 /* weigh.c: what the candidates make of devices, into sched_jobs. */
 void weigh_candidates(const struct snapshot *s, struct decision *d);

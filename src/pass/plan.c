@@ -117,6 +117,7 @@ static struct run *make_run(const struct snapshot *s, const struct decision *d, 
 	run->learning_rate_scale = sizes->learning_rate_scale;
 	run->assigned_time_s = s->now_wall_s;
 	run->assigned_boot_s = s->now_boot_s;
+	run->suspension = s->suspends ? SUSPENSION_NONE : SUSPENSION_CANNOT;
 	run->devices = xcalloc((size_t)run->configuration.replicas, sizeof(*run->devices));
 	for (int i = 0; i < s->devices.count && n < run->configuration.replicas; i++)
 		if (d->owner[i] == j)
@@ -126,24 +127,43 @@ static struct run *make_run(const struct snapshot *s, const struct decision *d, 
 
 static void start(const struct snapshot *s, const struct decision *d, int j, struct plan *p)
 {
-	struct action *a = plan_add(p, ACTION_START, d->candidates[j].job->id, NULL,
-				    d->choices[j].reason);
+	const struct run *suspended = comes_back(d, j) ? d->candidates[j].suspended : NULL;
+	struct action *a = plan_add(p, suspended ? ACTION_RESUME : ACTION_START,
+				    d->candidates[j].job->id, suspended, d->choices[j].reason);
 
 	a->replicas = d->choices[j].replicas;
 	a->sizes = d->sizes[j];
 	a->new_run = make_run(s, d, j);
+	if (suspended)
+		a->new_run->id = suspended->id;
+}
+
+/* A run that is to have another number of devices has to be relaunched, if it can be. */
+static bool is_to_be_suspended(const struct decision *d, int j)
+{
+	const struct candidate *c = &d->candidates[j];
+	int replicas = d->choices[j].replicas;
+
+	return c->run && c->suspends && c->run->state == RUN_RUNNING &&
+	       (replicas == 0 || replicas == c->run->configuration.replicas || !c->relaunchable);
 }
 
 /* A run that still waits for its devices is only called off. Its successor comes with the next
  * pass, since a job has at most one assigned run. */
 static void move(const struct snapshot *s, const struct decision *d, int j, struct plan *p)
 {
-	const struct run *run = d->candidates[j].run;
+	const struct run *run = d->candidates[j].run, *suspended = d->candidates[j].suspended;
 	const struct sched_choice *choice = &d->choices[j];
 
-	if (run)
-		plan_add(p, ACTION_STOP, run->job_id, run, choice->reason)->replicas =
-			choice->replicas;
+	if (is_to_be_suspended(d, j)) {
+		plan_add(p, ACTION_SUSPEND, run->job_id, run, choice->reason);
+		return;
+	}
+	if (choice->replicas == 0 || comes_back(d, j))
+		suspended = NULL;
+	if (run || suspended)
+		plan_add(p, ACTION_STOP, d->candidates[j].job->id, run ? run : suspended,
+			 choice->reason)->replicas = choice->replicas;
 	if (choice->replicas > 0 && !(run && run->state == RUN_ASSIGNED))
 		start(s, d, j, p);
 }
@@ -179,12 +199,13 @@ static void reconfigure(const struct snapshot *s, const struct decision *d, int 
 {
 	const struct run *run = d->candidates[j].run;
 
-	if (!run || run->state != RUN_RUNNING)
+	if (!run || run->state != RUN_RUNNING || run->suspension > SUSPENSION_NONE)
 		return;
 	if (takes_configurations(s, run)) {
 		if (could_do_better(s, d, j))
 			change(d, j, p);
-	} else if (d->choices[j].reconfigure && isfinite(run->first_step_s)) {
+	} else if (d->choices[j].reconfigure && d->candidates[j].relaunchable &&
+		   isfinite(run->first_step_s)) {
 		move(s, d, j, p);
 	}
 }

@@ -25,6 +25,8 @@ enum action_kind {
 	ACTION_REASON,			/* tell why a job waits, or runs */
 	ACTION_STOP,			/* a run: its devices go to others, or its job comes back */
 	ACTION_START,			/* a new run of a job */
+	ACTION_SUSPEND,			/* a run: its devices go to others, it keeps its memory */
+	ACTION_RESUME,			/* a suspended run, on new devices */
 	ACTION_CHANGE,			/* the configuration of a run that goes on */
 	/* What an earlier pass left undone, or a supervisor. */
 	ACTION_LAUNCH,			/* start an assigned run */
@@ -35,11 +37,13 @@ struct action {
 	enum action_kind kind;
 	int64_t job_id;
 	const struct run *run;		/* in the snapshot; NULL: none, or not yet */
-	struct run *new_run;		/* owned; of ACTION_START: has its id once it is applied */
+	/* owned; of ACTION_START: has its id once it is applied; of ACTION_RESUME: the run as it is
+	 * to be */
+	struct run *new_run;
 	const struct workload *workload;	/* in the snapshot; of ACTION_KEEP_MODEL */
 	int64_t pid;			/* of ACTION_FORGET_IGNORED */
 	int replicas;			/* devices that the job is to have; 0: it waits */
-	struct sizes sizes;		/* final: of ACTION_START and ACTION_CHANGE */
+	struct sizes sizes;		/* final: of the two with a new_run and ACTION_CHANGE */
 	double next_start_s;		/* wall clock; NaN; of ACTION_REASON */
 	char *why;			/* owned; NULL of a profile while runs of it are left */
 };

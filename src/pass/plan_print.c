@@ -40,7 +40,10 @@ static void describe_start(const struct action *a, struct text *out)
 
 void action_describe(const struct action *a, struct text *out)
 {
-	if (a->kind == ACTION_START) {
+	if (a->kind == ACTION_RESUME) {
+		describe_devices(a, out);
+		text_addf(out, ": %s", a->why);
+	} else if (a->kind == ACTION_START) {
 		describe_start(a, out);
 	} else if (a->kind == ACTION_CHANGE) {
 		text_addf(out, "from batch %lld to ",
@@ -69,6 +72,15 @@ static void print_action(const struct action *a, struct text *t)
 	case ACTION_STOP:
 		text_addf(t, "stop job %lld (%d device%s): %s", job, a->run->configuration.replicas,
 			  a->run->configuration.replicas == 1 ? "" : "s", a->why);
+		break;
+	case ACTION_SUSPEND:
+		text_addf(t, "suspend job %lld (%d device%s): %s", job,
+			  a->run->configuration.replicas,
+			  a->run->configuration.replicas == 1 ? "" : "s", a->why);
+		break;
+	case ACTION_RESUME:
+		text_addf(t, "resume job %lld on ", job);
+		action_describe(a, t);
 		break;
 	case ACTION_START:
 		text_addf(t, "start job %lld on ", job);

@@ -8,6 +8,7 @@
 #include "pollux/device_owners.h"
 #include "pollux/mem.h"
 #include "pollux/pool.h"
+#include "pollux/proc.h"
 
 /* --- runs --- */
 
@@ -53,6 +54,17 @@ static int read_setbacks(struct store *store, struct snapshot *s, struct err *er
 
 /* --- devices --- */
 
+/* Devices of one list are of one sort. */
+static void look_for_suspension(struct snapshot *s)
+{
+	const struct engine *engine = engine_for_new_runs();
+
+	s->suspends = s->devices.count > 0 && engine->suspends &&
+		      engine->suspends(&s->devices.items[0]);
+	s->memory.total_bytes = proc_memory_bytes("MemTotal:");
+	s->memory.available_bytes = proc_memory_bytes("MemAvailable:");
+}
+
 /* A driver takes seconds at times, and so does a directory of users: called outside any
  * transaction where possible. */
 static int look_at_machine(struct snapshot *s, struct err *err)
@@ -67,6 +79,7 @@ static int look_at_machine(struct snapshot *s, struct err *err)
 	if (size > 0)
 		memcpy(s->listed, s->devices.items, size);
 	device_users_look(&s->devices, &s->users);
+	look_for_suspension(s);
 	return 0;
 }
 
@@ -215,7 +228,8 @@ static int read_jobs(const struct engine_context *at, struct snapshot *s, struct
 		return 0;
 	if (store_jobs_list(store, JOBS_SCHEDULABLE, 0, &s->jobs, err) ||
 	    store_dependencies_list(store, &s->dependencies, err) ||
-	    read_setbacks(store, s, err) || read_settled(store, s, err))
+	    read_setbacks(store, s, err) || read_settled(store, s, err) ||
+	    (s->suspends && store_largest_waiting(store, &s->memory.largest_waiting_bytes, err)))
 		return -1;
 	if (s->jobs.count == 0)
 		return 0;

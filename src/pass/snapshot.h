@@ -19,6 +19,13 @@ struct profile_hold {
 	double until_s;			/* the end of its budget, wall clock; NaN: not known */
 };
 
+/* Memory of the machine, for what suspended runs keep. Unknown: 0, and no run is suspended. */
+struct snapshot_memory {
+	int64_t total_bytes;
+	int64_t available_bytes;	/* without the page cache that can be dropped */
+	int64_t largest_waiting_bytes;	/* that a run of a waiting job had; 0: none ran */
+};
+
 struct snapshot {
 	const struct config *config;
 	const struct policy *policy;
@@ -29,6 +36,8 @@ struct snapshot {
 
 	/* usable: as far as the machine, other people's processes and profiles have a say. */
 	struct device_list devices;
+	bool suspends;			/* new runs, on these devices, can be suspended */
+	struct snapshot_memory memory;
 	struct device *listed;		/* devices.items as listed; NULL: not looked at */
 	struct device_user_list users;	/* processes on the devices */
 	struct profile_hold *holds;	/* by device; NULL: no profile has any */

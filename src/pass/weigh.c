@@ -7,13 +7,23 @@
 /* The cost of a restart where no relaunch was ever timed, as a part of a slice: 30 s of ten
  * minutes, as in the published evaluation. */
 #define RESTART_SLICES 0.05
+/* The same of a run that is suspended and goes on: from the pass that gives it devices to its next
+ * step, as benchmarks/suspend.sh measures it. */
+#define RESUME_S 0.1
 
 /* --- the table of each candidate --- */
 
+/* The run that the job has, with devices or suspended. */
+static const struct run *run_of(const struct candidate *c)
+{
+	return c->run ? c->run : c->suspended;
+}
+
 static double run_time_s(const struct snapshot *s, const struct candidate *c)
 {
-	double now_s = c->run && isfinite(c->run->launch_boot_s)
-		? s->now_boot_s - c->run->launch_boot_s : 0;
+	const struct run *run = run_of(c);
+	double now_s = run && isfinite(run->launch_boot_s)
+		? run_clock_s(run, s->now_boot_s) - run->launch_boot_s : 0;
 
 	return c->job->progress.run_time_s + now_s;
 }
@@ -23,7 +33,7 @@ static bool is_silent(const struct snapshot *s, const struct candidate *c)
 {
 	const struct progress *progress = &c->job->progress;
 	bool spoke = isfinite(progress->steps) || isfinite(progress->samples) ||
-		     (c->run && isfinite(c->run->first_step_s));
+		     (run_of(c) && isfinite(run_of(c)->first_step_s));
 
 	return !spoke && run_time_s(s, c) >= s->config->slice_s;
 }
@@ -34,7 +44,7 @@ static bool may_be_measured(const struct snapshot *s, const struct decision *d, 
 {
 	const struct candidate *c = &d->candidates[j];
 
-	return c->job->declared.batch_size > 0 && d->sched_jobs[j].preemptible && !is_silent(s, c);
+	return c->job->declared.batch_size > 0 && c->relaunchable && !is_silent(s, c);
 }
 
 static struct goodput_table *find_table(const struct decision *d, int j)
@@ -110,13 +120,30 @@ static double boot_time(const struct snapshot *s, double wall_s)
 }
 
 /* When the job could first have had devices and had none, on the boot clock. */
-static double waiting_since(const struct snapshot *s, const struct job *job)
+static double waiting_since(const struct snapshot *s, const struct candidate *c)
 {
+	const struct job *job = c->job;
 	double since = fmax(job->submit_time_s, job->progress.last_end_time_s);
 
+	if (c->suspended)
+		return c->suspended->suspended_boot_s;
 	if (has_active_run(s, job->id))
 		return s->now_boot_s;
 	return boot_time(s, fmax(since, dependencies_end(s, job->id)));
+}
+
+static double restart_s(const struct snapshot *s, const struct candidate *c)
+{
+	if (c->suspends && run_of(c))
+		return RESUME_S;
+	return isfinite(c->model.restart_s) ? c->model.restart_s
+					    : RESTART_SLICES * s->config->slice_s;
+}
+
+/* True if only a relaunch could change the run's configuration, and the job cannot be relaunched. */
+static bool keeps_configuration(const struct candidate *c)
+{
+	return c->suspends && !c->relaunchable;
 }
 
 static void describe(const struct snapshot *s, const struct decision *d, const struct candidate *c,
@@ -125,13 +152,13 @@ static void describe(const struct snapshot *s, const struct decision *d, const s
 	const struct job *job = c->job;
 
 	out->submitted_s = boot_time(s, job->submit_time_s);
-	out->waiting_since_s = waiting_since(s, job);
+	out->waiting_since_s = waiting_since(s, c);
 	out->restarts = job->progress.runs > 1 ? job->progress.runs - 1 : 0;
-	out->restart_s = isfinite(c->model.restart_s) ? c->model.restart_s
-						      : RESTART_SLICES * s->config->slice_s;
-	/* A run that changes while it runs will be at its best: its present goodput is no
-	 * matter for the policy. */
-	out->goodput_now = c->run && takes_configurations(s, c->run) ? (double)NAN : goodput_now(c);
+	out->restart_s = restart_s(s, c);
+	/* A run that changes while it runs will be at its best: its present goodput is no matter
+	 * for the policy. Nor is that of a run whose configuration cannot change. */
+	out->goodput_now = c->run && (takes_configurations(s, c->run) || keeps_configuration(c))
+		? (double)NAN : goodput_now(c);
 	out->remaining_samples = (double)NAN;
 	if (!c->table)
 		return;
@@ -150,7 +177,8 @@ void weigh_candidates(const struct snapshot *s, struct decision *d)
 	for (int j = 0; s->policy->models_goodput && j < d->n; j++) {
 		struct candidate *c = &d->candidates[j];
 		struct workload *w = workloads_measured(&s->workloads, c->job->declared.workload,
-							c->run ? c->run->devices[0].kind : NULL);
+							run_of(c) ? run_of(c)->devices[0].kind
+								  : NULL);
 
 		c->workload = w;
 		knowledge_of_job(w ? &w->k : &nothing, c->job, &c->model);

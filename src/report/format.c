@@ -92,6 +92,20 @@ struct formatted format_count(double n)
 	return form("%.*f%c", decimals(n), n, units[unit]);
 }
 
+struct formatted format_bytes(double bytes)
+{
+	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+	size_t unit = 0;
+
+	if (!is_known(bytes))
+		return unknown;
+	for (; bytes >= 1023.5 && unit + 1 < sizeof(units) / sizeof(units[0]); unit++)
+		bytes /= 1024;
+	if (bytes >= 1023.5)
+		return form("%.2g EiB", bytes);
+	return form("%.*f %s", unit > 0 && bytes < 9.95 ? 1 : 0, bytes, units[unit]);
+}
+
 struct formatted format_time(double wall_s, double now_wall_s)
 {
 	struct formatted f;

@@ -58,6 +58,23 @@ static int set_torch(struct config *c, const char *value)
 	return !c->torch || !strcmp(value, "yes") || !strncmp(value, "on", 2) ? 0 : -1;
 }
 
+/* "50%" */
+static int set_suspend_memory(struct config *c, const char *value)
+{
+	size_t n = strlen(value);
+	char number[16];
+	double percent;
+
+	if (n < 2 || n >= sizeof(number) || value[n - 1] != '%')
+		return -1;
+	memcpy(number, value, n - 1);
+	number[n - 1] = '\0';
+	if (number_parse(number, &percent) || !(percent >= 0 && percent <= 100))
+		return -1;
+	c->suspend_memory = percent / 100;
+	return 0;
+}
+
 static const struct setting {
 	const char *name;
 	const char *variable;		/* of the environment */
@@ -69,6 +86,8 @@ static const struct setting {
 	{ "slice", "POLLUX_SLICE", set_slice, "a time above 0 (such as 90s, 10m or 1h)" },
 	{ "policy", "POLLUX_POLICY", set_policy, "the name of a policy" },
 	{ "torch", "POLLUX_TORCH", set_torch, "yes or no" },
+	{ "suspend_memory", "POLLUX_SUSPEND_MEMORY", set_suspend_memory,
+	  "a part of the machine's memory from 0% to 100%" },
 };
 static const size_t n_settings = sizeof(settings) / sizeof(settings[0]);
 
@@ -94,8 +113,8 @@ static int unknown_setting(const char *name, const struct source *at, struct err
 			       "unknown setting '%.60s' in '%s' line %d; did you mean '%s'?", name,
 			       at->path, at->line, nearest.best);
 	return err_set(err, EX_CONFIG,
-		       "unknown setting '%.60s' in '%s' line %d; there are slots, slice, policy "
-		       "and torch", name, at->path, at->line);
+		       "unknown setting '%.60s' in '%s' line %d; there are slots, slice, policy, "
+		       "torch and suspend_memory", name, at->path, at->line);
 }
 
 static int set_named(struct config *c, const char *name, const char *value, const struct source *at,
@@ -187,7 +206,8 @@ static int read_environment(struct config *c, struct err *err)
 int config_load(struct config *c, const char *path, struct err *err)
 {
 	*c = (struct config){ .slots = CONFIG_SLOTS_AUTO, .slice_s = CONFIG_DEFAULT_SLICE_S,
-			       .policy = "goodput", .torch = true };
+			       .policy = "goodput", .torch = true,
+			       .suspend_memory = CONFIG_DEFAULT_SUSPEND_MEMORY };
 	if (read_file(c, path, err))
 		return -1;
 	return read_environment(c, err);

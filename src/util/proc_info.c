@@ -1,6 +1,7 @@
 /* proc_info.c - who a process is, for people. */
 #include <pwd.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -50,6 +51,21 @@ void proc_look(pid_t pid, struct proc_info *info)
 	info->age_s = clock_boot_s() - (double)info->start_ticks / (double)sysconf(_SC_CLK_TCK);
 	read_owner(pid, info);
 	read_command(pid, info);
+}
+
+int64_t proc_memory_bytes(const char *line)
+{
+	FILE *file = fopen("/proc/meminfo", "re");
+	size_t length = strlen(line);
+	long long kib = 0;
+	char text[128];
+
+	while (file && fgets(text, sizeof(text), file))
+		if (!strncmp(text, line, length))
+			kib = strtoll(text + length, NULL, 10);
+	if (file)
+		fclose(file);
+	return kib * 1024;
 }
 
 bool proc_sees_all(void)

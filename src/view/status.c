@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "pollux/clock.h"
+#include "pollux/format.h"
 #include "pollux/mem.h"
 #include "pollux/status.h"
 
@@ -12,7 +13,8 @@ const char *shown_state_name(enum shown_state state)
 {
 	static const char *const names[] = {
 		[SHOWN_QUEUED] = "queued", [SHOWN_STARTING] = "starting",
-		[SHOWN_RUNNING] = "running", [SHOWN_STOPPING] = "stopping",
+		[SHOWN_RUNNING] = "running", [SHOWN_SUSPENDED] = "suspended",
+		[SHOWN_STOPPING] = "stopping",
 		[SHOWN_HELD] = "held", [SHOWN_DONE] = "done", [SHOWN_FAILED] = "failed",
 		[SHOWN_CANCELLED] = "cancelled", [SHOWN_TIMEOUT] = "timeout",
 	};
@@ -65,6 +67,14 @@ void status_add_helper(struct text *t, const struct job *job, const struct run *
 		text_addf(t, "to be %s", torch);
 }
 
+void status_add_kept(struct text *t, const struct run *run)
+{
+	if (run->suspension == SUSPENSION_ASKED)
+		text_add(t, "being stopped");
+	else
+		text_addf(t, "%s kept", format_bytes((double)run->kept_memory_bytes).s);
+}
+
 void status_add_devices(struct text *t, const struct run *run)
 {
 	for (int i = 0; i < run->configuration.replicas; i++)
@@ -99,6 +109,8 @@ static enum shown_state shown_state(const struct job *job, const struct run *run
 		return of_job[job->state];
 	if (run->stop_reason != STOP_NONE || run->state == RUN_STOPPING)
 		return SHOWN_STOPPING;
+	if (run->suspension > SUSPENSION_NONE)
+		return SHOWN_SUSPENDED;
 	return run->state == RUN_ASSIGNED ? SHOWN_STARTING : SHOWN_RUNNING;
 }
 
@@ -187,8 +199,10 @@ static void count_jobs(struct status *status)
 
 	for (int i = 0; i < status->jobs.count; i++) {
 		enum job_state state = status->jobs.items[i].state;
+		bool suspended = status->items[i].state == SHOWN_SUSPENDED;
 
-		status->n_running += state == JOB_RUNNING;
+		status->n_running += state == JOB_RUNNING && !suspended;
+		status->n_suspended += suspended;
 		status->n_waiting += state == JOB_QUEUED;
 		status->n_held += state == JOB_HELD;
 		status->n_ended += job_has_ended(state);

@@ -42,7 +42,12 @@ void status_print_head(const char *what, const struct job *job, const struct out
 void status_add_state(struct text *t, const struct status_job *item, const char *remark)
 {
 	text_addf(t, "%s%s", shown_state_name(item->state), remark);
-	if (!item->run)
+	if (item->state == SHOWN_SUSPENDED) {
+		text_add(t, " (");
+		status_add_kept(t, item->run);
+		text_add(t, ")");
+	}
+	if (!item->run || run_held(item->run) == 0)
 		return;
 	text_add(t, item->state == SHOWN_STARTING ? ", waits for " : " on ");
 	status_add_devices(t, item->run);

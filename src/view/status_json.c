@@ -28,7 +28,7 @@ static void print_configuration(struct json *j, const struct run *run)
 
 	json_integer(j, "replicas", c->replicas);
 	json_array(j, "devices");
-	for (int i = 0; i < c->replicas; i++)
+	for (int i = 0; i < run_held(run); i++)
 		json_string(j, NULL, run->devices[i].id);
 	json_end(j);
 	json_positive(j, "batch_size", configuration_batch_size(c));
@@ -164,6 +164,7 @@ void status_print_json(const struct status *status, const struct status_details 
 	json_number(&j, "time_s", status->now_wall_s);
 	json_integer(&j, "devices_in_use", status->n_devices_in_use);
 	json_integer(&j, "running", status->n_running);
+	json_integer(&j, "suspended", status->n_suspended);
 	json_integer(&j, "waiting", status->n_waiting);
 	json_integer(&j, "held", status->n_held);
 	json_integer(&j, "ended", status->n_ended);

@@ -134,6 +134,11 @@ static void add_reason(struct table *t, const struct status *status, const struc
 	case SHOWN_RUNNING:
 		reason_running(item, &reason);
 		break;
+	case SHOWN_SUSPENDED:
+		status_add_kept(&reason, item->run);
+		text_add(&reason, "; ");
+		reason_queued(status, item, &reason);
+		break;
 	case SHOWN_STOPPING:
 		reason_stopping(status, item, &reason);
 		break;
@@ -154,7 +159,8 @@ static void add_row(struct table *t, const struct status *status, const struct s
 {
 	static const enum table_style styles[] = {
 		[SHOWN_QUEUED] = STYLE_PLAIN, [SHOWN_STARTING] = STYLE_YELLOW,
-		[SHOWN_RUNNING] = STYLE_GREEN, [SHOWN_STOPPING] = STYLE_YELLOW,
+		[SHOWN_RUNNING] = STYLE_GREEN, [SHOWN_SUSPENDED] = STYLE_PLAIN,
+		[SHOWN_STOPPING] = STYLE_YELLOW,
 		[SHOWN_HELD] = STYLE_DIM, [SHOWN_DONE] = STYLE_DIM, [SHOWN_FAILED] = STYLE_RED,
 		[SHOWN_CANCELLED] = STYLE_DIM, [SHOWN_TIMEOUT] = STYLE_RED,
 	};
@@ -162,7 +168,7 @@ static void add_row(struct table *t, const struct status *status, const struct s
 	table_cell(t, "%lld", (long long)item->job->id);
 	table_text(t, item->job->declared.name);
 	table_text(t, shown_state_name(item->state));
-	table_positive(t, item->run ? item->run->configuration.replicas : 0);
+	table_positive(t, item->run ? run_held(item->run) : 0);
 	table_duration(t, item->run_time_s);
 	add_done(t, item);
 	add_batch(t, item);
@@ -177,7 +183,7 @@ static void add_row(struct table *t, const struct status *status, const struct s
 static void print_summary(const struct status *status, FILE *out)
 {
 	const struct { int n; const char *what; } counts[] = {
-		{ status->n_running, "running" }, { status->n_waiting, "waiting" },
+		{ status->n_running, "running" }, { status->n_suspended, "suspended" }, { status->n_waiting, "waiting" },
 		{ status->n_held, "held" }, { status->n_ended, "ended" },
 	};
 	const char *separator = "; ";

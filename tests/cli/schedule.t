@@ -518,7 +518,9 @@ taken='stop job A (1 device)
 start job B on cpu'
 sharing 'devices are taken from a job that can resume' "$taken" --preempt ./stay
 sharing '--no-preempt keeps them' '' --no-preempt ./stay '{checkpoint}'
-sharing 'so does a job without a sign that it saves' '' ./stay
+sharing 'so does a job without a sign that it saves with --suspend never' '' --suspend never ./stay
+sharing 'else it is suspended' 'suspend job A (1 device)
+start job B on cpu' ./stay
 script saver <<'END'
 "$POLLUX" report SAMPLES=1 "CHECKPOINT=$0"
 exec ./stay

@@ -33,7 +33,7 @@ status 'no store is made' 2 ls "$POLLUX_DIR"
 
 # --- waiting, and nobody schedules ---
 long='a name that is much longer than any column of any table should ever become, is it not'
-submit -n "$long" --samples 1000 -b 50 -- sh -c '
+submit -n "$long" --suspend never --samples 1000 -b 50 -- sh -c '
 	"$POLLUX" report SAMPLES=250 STEP=5 STEP_NS=20000000 LOSS=0.5 EPOCH=1.5
 	while [ ! -e "$0/go" ]; do sleep 0.1; done; exit 3' "$TMP" >id.long
 submit -n 'Übung äöü 模型 с данными' -- true >id.utf8
@@ -113,7 +113,7 @@ is 'the names come through' 'Übung äöü 模型 с данными' \
 is 'control characters too' "$(printf 'ctrl\033[2Jname')" \
 	"$(json 'print $d->{jobs}[2]{name}' <list.json)"
 keys='print join " ", sort keys %$x'
-is 'keys of the document' 'devices_in_use ended held jobs running schema_version time_s waiting' \
+is 'keys of the document' 'devices_in_use ended held jobs running schema_version suspended time_s waiting' \
 	"$(json "my \$x = \$d; $keys" <list.json)"
 job_keys="accumulates attained_service_device_s batch_size checkpoint_samples done_ratio \
 end_time_s epoch eta_s exit_code failures grace_s id learning_rate learning_rate_rule loss lost_s \
@@ -121,17 +121,18 @@ lost_samples max_batch_size max_local_batch_size max_replicas min_batch_size min
 next_start_time_s noise_scale preemption preemptions printed_total_steps profile reason \
 reported_total_samples reported_total_steps resumes retries \
 run run_time_s runs samples start_time_s state status_text steps stop_signal submit_time_s \
-term_signal throughput_eps time_limit_s torch total_epochs total_samples total_steps \
+suspend term_signal throughput_eps time_limit_s torch total_epochs total_samples total_steps \
 weight workload"
 is 'keys of a job' "$job_keys" "$(json "my \$x = \$d->{jobs}[0]; $keys" <list.json)"
 is 'the same of one that waits' "$job_keys" "$(json "my \$x = \$d->{jobs}[3]; $keys" <list.json)"
 run_keys="accumulation_steps assigned_time_s batch_size checkpoint_samples config_version \
 cpu_time_s devices diagnosis duration_s end_time_s exit_code first_samples first_step_s framework \
-helper id \
+helper id kept_memory_bytes \
 last_samples launch_time_s leader_pid learning_rate_scale local_batch_size lost_s lost_samples \
 number outcome peak_allocated_bytes peak_device_memory_bytes peak_memory_bytes replicas state \
 step_pattern step_source \
-step_time_s stop_duration_s stop_reason takes_configs term_signal"
+step_time_s stop_duration_s stop_reason suspended_s suspension \
+takes_configs term_signal"
 is 'keys of a run' "$run_keys" "$(json "my \$x = \$d->{jobs}[0]{run}; $keys" <list.json)"
 is 'with ids also details' \
 	"after argv checkpoint_dir directory events git_commit git_dirty log_path observations \

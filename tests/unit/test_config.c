@@ -81,8 +81,10 @@ static const struct refusal {
 	{ "policy = \n", "bad setting 'policy' in '%s' line 1: '' is not the name of a policy" },
 	{ "slot = 2\n", "unknown setting 'slot' in '%s' line 1; did you mean 'slots'?" },
 	{ "colour = red\n",
-	  "unknown setting 'colour' in '%s' line 1; there are slots, slice, policy and torch" },
-	{ "= 2\n", "unknown setting '' in '%s' line 1; there are slots, slice, policy and torch" },
+	  "unknown setting 'colour' in '%s' line 1; there are slots, slice, policy, torch and "
+	  "suspend_memory" },
+	{ "= 2\n", "unknown setting '' in '%s' line 1; there are slots, slice, policy, torch and "
+		   "suspend_memory" },
 	{ "slots 2\n", "cannot read '%s' line 1: 'slots 2' is not 'name = value'" },
 	{ "a\033[1m\n", "cannot read '%s' line 1: 'a?[1m' is not 'name = value'" },
 };

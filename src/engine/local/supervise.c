@@ -36,6 +36,7 @@ static _Noreturn void become_supervisor(const struct paths *paths, int64_t run_i
 	unsetenv("POLLUX_SLOTS");
 	unsetenv("POLLUX_SLICE");
 	unsetenv("POLLUX_POLICY");
+	unsetenv("POLLUX_SUSPEND_MEMORY");
 	setenv("POLLUX_DIR", paths->dir, 1);	/* fixed now, wherever the directory is later */
 	if (chdir("/"))
 		_exit(EX_OSERR);

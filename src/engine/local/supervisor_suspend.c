@@ -176,7 +176,7 @@ bool supervisor_leave_devices(struct supervisor *s)
 	take_last_words(s);
 	s->run.kept_memory_bytes = proc_resident_bytes(getpid());
 	s->run.suspension = SUSPENSION_DONE;
-	snprintf(text, sizeof(text), "%.3g MiB kept, stopped within %.3g s",
+	snprintf(text, sizeof(text), "%.1f MiB kept, stopped within %.2g s",
 		 (double)s->run.kept_memory_bytes / 1048576,
 		 clock_boot_s() - s->run.suspended_boot_s);
 	rc = store_run_set_suspended(&s->store, &s->run, text, &done, &err);

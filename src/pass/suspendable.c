@@ -1,0 +1,49 @@
+/* suspendable.c - which runs may be suspended: their memory stays, so it has to fit beside what
+ * runs meanwhile. */
+#include <stdlib.h>
+
+#include "decision.h"
+#include "pollux/mem.h"
+
+bool is_suspended(const struct run *run)
+{
+	return run->suspension == SUSPENSION_DONE && run->stop_reason == STOP_NONE;
+}
+
+/* Memory that a suspended run keeps, or would keep. */
+static int64_t memory_of(const struct run *run)
+{
+	bool kept = run->suspension == SUSPENSION_DONE || run->suspension == SUSPENSION_RESUMING;
+
+	return kept ? run->kept_memory_bytes : run->peak_memory_bytes;
+}
+
+static bool is_on_its_way(const struct run *run)
+{
+	return run->state != RUN_ASSIGNED && run->suspension > SUSPENSION_NONE;
+}
+
+bool *suspendable_runs(const struct snapshot *s)
+{
+	bool *may = xcalloc((size_t)s->runs.count, sizeof(*may));
+	double left = s->config->suspend_memory * (double)s->memory.total_bytes;
+
+	for (int i = 0; i < s->runs.count; i++)
+		if (is_on_its_way(&s->runs.items[i]))
+			left -= (double)memory_of(&s->runs.items[i]);
+	for (int i = 0; i < s->runs.count; i++) {
+		const struct run *run = &s->runs.items[i];
+		int64_t bytes = memory_of(run);
+		/* A job that never ran is taken to need as much as the run that leaves. */
+		int64_t next = s->memory.largest_waiting_bytes > bytes
+			? s->memory.largest_waiting_bytes : bytes;
+
+		may[i] = is_on_its_way(run);
+		if (may[i] || run->suspension != SUSPENSION_NONE || (double)bytes > left ||
+		    next > s->memory.available_bytes)
+			continue;
+		may[i] = true;
+		left -= (double)bytes;
+	}
+	return may;
+}

@@ -1,0 +1,223 @@
+#!/bin/sh
+# suspend.t - jobs that save nothing take turns: their processes are stopped where they are, their
+# devices go to others, and they go on later.
+# shellcheck disable=SC2016,SC2317  # texts for other shells; functions run by wait_for
+. "$(dirname "$0")/tap.sh"
+POLLUX_SLOTS=1 POLLUX_SLICE=1 POLLUX_POLICY=las
+export POLLUX_SLOTS POLLUX_SLICE POLLUX_POLICY
+
+cleanup() { end_jobs; }
+holds() { [ "$(store "SELECT EXISTS (SELECT 1 FROM runs WHERE $1)")" = 1 ]; }
+passes_until() { "$POLLUX" schedule && holds "$1"; }
+job_is() { [ "$(store "SELECT state FROM jobs WHERE id = $1")" = "$2" ]; }
+passes_until_ended() { "$POLLUX" schedule && [ "$(store "SELECT count(*) FROM jobs
+	WHERE state IN ('queued', 'running')")" = 0 ]; }
+logged() { grep -q "$2" "$POLLUX_DIR/logs/$1.log"; }
+submit() { "$POLLUX" submit -q "$@"; }
+processes_of() { # processes_of RUN: of its program
+	grep -lzs "^POLLUX_REPORT_SOCKET=$POLLUX_DIR/run/$1.sock" /proc/[0-9]*/environ |
+		sed 's,/proc/,,; s,/.*,,'
+}
+states_of() { # states_of RUN: the letters of its processes, each once
+	for pid in $(processes_of "$1"); do
+		sed 's/.*) \(.\).*/\1/' "/proc/$pid/stat"
+	done | sort -u | tr -d '\n'
+}
+ticks_of() { # ticks_of RUN: processor time of its processes
+	for pid in $(processes_of "$1"); do
+		sed 's/.*) //' "/proc/$pid/stat"
+	done | awk '{ n += $12 + $13 } END { print n + 0 }'
+}
+result_of() { sed -n 's/^RESULT //p' "$POLLUX_DIR/logs/$1.log" | sort | tr '\n' ' '; }
+# What a pass decides, as the store has it.
+asked() { store "UPDATE runs SET suspension = 'asked' WHERE job_id = $1 AND suspension = 'none'"; }
+given() { store "UPDATE runs SET suspension = 'resuming' WHERE job_id = $1
+	AND suspension = 'suspended'"; }
+
+# Counts without a checkpoint, in two processes; forks all the time.
+cat >count <<'END'
+use strict;
+my ($name, $steps) = @ARGV;
+my $child = fork;
+my $who = $child ? "parent" : "child";
+my $x = length $name;
+$| = 1;
+for my $i (1 .. $steps) {
+	for (1 .. 2000) { $x = ($x * 1103515245 + 12345) % 2147483648 }
+	my $grandchild = fork // next;
+	exit 0 if !$grandchild;
+	waitpid $grandchild, 0;
+	select undef, undef, undef, 0.02;
+	print "step $i/$steps\n" if $child;
+}
+waitpid $child, 0 if $child;
+print "RESULT $who $x\n";
+END
+
+# --- turns ---
+
+for name in a b c; do submit -- perl count $name 150 >/dev/null; done
+ok 'a job gives way to the next, though it saves nothing' wait_for 30 passes_until \
+	"suspension = 'suspended' AND job_id = 1"
+is 'every process of it is stopped' T "$(states_of 1)"
+like 'there are several' '^[2-9]$' "$(processes_of 1 | wc -l | tr -d ' ')"
+ok 'the next has the device' wait_for 20 holds "state = 'running' AND job_id = 2"
+before=$(ticks_of 1)
+sleep 1
+is 'a suspended job takes no processor time' "$before" "$(ticks_of 1)"
+run env COLUMNS=120 "$POLLUX" status
+like 'status says so, and what it keeps' \
+	'^ 1  .* suspended +- .* [0-9.]+ [KM]iB kept; ' "$out"
+like 'and counts it' '^1 device in use; 1 running, 1 suspended, 1 waiting$' "$out"
+run "$POLLUX" status 1
+like 'as does what it says of the job' '^  state +suspended \([0-9.]+ [KM]iB kept\)$' "$out"
+like 'with what was done' ' suspended +[0-9.]+ MiB kept, stopped within ' "$out"
+"$POLLUX" status --json 1 >suspended.json
+is 'in JSON too: without a device' 'suspended suspended 0 1 1' "$(json '
+	my $run = $d->{jobs}[0]{run}; print join " ", $d->{jobs}[0]{state}, $run->{suspension},
+	scalar @{$run->{devices}}, $run->{kept_memory_bytes} > 1e6 ? 1 : 0, $d->{suspended}' \
+	<suspended.json)"
+run "$POLLUX" devices
+unlike 'the device is not its any more' 'job 1' "$out"
+run "$POLLUX" explain 1
+like 'explain tells why it waits' 'in line' "$out"
+ok 'it comes back' wait_for 30 passes_until \
+	"suspension = 'none' AND resumed_boot_s > 0 AND job_id = 1"
+ok 'all end' wait_for 60 passes_until_ended
+is 'done' 'done done done' "$(store "SELECT state FROM jobs" | xargs)"
+is 'each in one run' '1|1 2|1 3|1' \
+	"$(store 'SELECT job_id, count(*) FROM runs GROUP BY job_id' | xargs)"
+for name in a b c; do perl count $name 150 | sed -n 's/^RESULT //p' | sort | tr '\n' ' '; done >alone
+is 'with the results of undisturbed runs' "$(cat alone)" \
+	"$(for id in 1 2 3; do result_of $id; done)"
+is 'time stopped is no running time' 0 "$(store "SELECT count(*) FROM runs
+	WHERE abs(end_boot_s - launch_boot_s - duration_s - suspended_s) > 0.1
+	OR suspended_s < 0.5")"
+is 'nor in a step' 0 "$(store 'SELECT count(*) FROM runs WHERE step_time_s > 0.5')"
+is 'nor in the service' 0 "$(store "SELECT count(*) FROM jobs
+	WHERE abs(attained_service_device_s - (SELECT sum(duration_s) FROM runs
+		WHERE job_id = jobs.id)) > 0.01")"
+is 'nothing was preempted' 0 "$(store 'SELECT sum(preemptions) FROM jobs')"
+
+# --- a person's wishes while it is suspended ---
+
+cat >told <<'END'
+trap 'echo was told; exit 0' TERM
+echo ready
+while :; do sleep 0.1; done
+END
+start() { # start [OPTION...]: sets $job, suspended
+	job=$(submit "$@" -- sh told)
+	"$POLLUX" schedule
+	wait_for 20 logged "$job" ready || echo "# job $job did not start"
+	asked "$job"
+	wait_for 20 holds "job_id = $job AND suspension = 'suspended'" ||
+		echo "# job $job was not suspended"
+}
+start
+"$POLLUX" cancel "$job"
+ok 'a suspended job can be cancelled' wait_for 20 job_is "$job" cancelled
+ok 'it goes on, is told to stop' logged "$job" 'was told'
+start
+"$POLLUX" hold "$job"
+ok 'or held' wait_for 20 job_is "$job" held
+ok 'is told, too' logged "$job" 'was told'
+start
+for pid in $(processes_of "$(store "SELECT max(id) FROM runs WHERE job_id = $job")"); do
+	kill -9 "$pid"
+done
+ok 'or killed' wait_for 20 job_is "$job" failed
+is 'no device stays in use' 0 "$(store 'SELECT count(*) FROM run_devices WHERE in_use')"
+
+start --time-limit 6
+sleep 7
+ok 'the time limit does not count the time stopped' job_is "$job" running
+given "$job"
+ok 'it goes on' wait_for 20 holds "job_id = $job AND suspension = 'none'"
+ok 'the rest of the limit is used up' wait_for 20 job_is "$job" timeout
+is 'by running' 1 "$(store "SELECT run_time_s BETWEEN 5.9 AND 5.9 + 2 * $TIME_SCALE AND
+	(SELECT end_boot_s - launch_boot_s - duration_s FROM runs WHERE job_id = jobs.id) >= 6
+	FROM jobs WHERE id = $job")"
+
+# --- whose device is given back to whom ---
+
+if [ "$(nproc)" -ge 2 ]; then
+	export POLLUX_SLOTS=2
+	first=$(submit -- perl count first 100000)
+	second=$(submit -- perl count second 100000)
+	"$POLLUX" schedule
+	ok 'two jobs run' wait_for 20 logged "$first" 'step 3/'
+	ok 'on two cores' wait_for 20 logged "$second" 'step 3/'
+	asked "$first"
+	ok 'one is suspended' wait_for 20 holds "job_id = $first AND suspension = 'suspended'"
+	third=$(submit -- perl count third 100000)
+	"$POLLUX" schedule
+	ok 'a third one gets its core' wait_for 20 logged "$third" 'step 3/'
+	"$POLLUX" cancel "$second"
+	ok 'it goes on where the second was' wait_for 20 holds "job_id = $first AND resumed_boot_s > 0"
+	run_id=$(store "SELECT id FROM runs WHERE job_id = $first")
+	binding=$(store "SELECT binding FROM run_devices WHERE run_id = $run_id")
+	bound_there() {
+		[ "$(for pid in $(processes_of "$run_id"); do
+			sed -n 's/^Cpus_allowed_list:\t//p' /proc/"$pid"/task/*/status
+		done | sort -u)" = "$binding" ]
+	}
+	ok 'and all its threads are bound there' wait_for 20 bound_there
+	size=$(wc -l <"$POLLUX_DIR/logs/$first.log")
+	grown() { [ "$(wc -l <"$POLLUX_DIR/logs/$first.log")" -gt "$size" ]; }
+	ok 'it counts on' wait_for 20 grown
+	is 'each device is in use by one' 'cpu:0 cpu:1' "$(store "SELECT device FROM run_devices
+		WHERE in_use ORDER BY device" | xargs)"
+	"$POLLUX" cancel "$first" "$third"
+	ok 'they end' "$POLLUX" wait --timeout $((20 * TIME_SCALE)) "$first" "$third"
+	export POLLUX_SLOTS=1
+else
+	echo '# skipped: another core, with one core'
+fi
+
+# --- who is suspended, and who is not ---
+
+two_jobs() { # two_jobs OPTION...: sets $job, which has had its slice while another waits
+	job=$(submit "$@" -- perl count x 100000)
+	"$POLLUX" schedule
+	wait_for 20 logged "$job" 'step 3/' || echo "# job $job did not start"
+	other=$(submit -- perl count y 100000)
+	sleep 1.2
+	"$POLLUX" schedule
+}
+end_two() { "$POLLUX" cancel "$job" "$other" && "$POLLUX" wait --timeout $((20 * TIME_SCALE)) "$job" "$other"; }
+two_jobs --suspend never
+like 'not with --suspend never' 'keeps its device: it has saved nothing' \
+	"$(env COLUMNS=200 "$POLLUX" status)"
+end_two
+two_jobs --no-preempt
+is 'nor with --no-preempt' never:none "$(store "SELECT suspend || ':' || suspension FROM jobs j
+	JOIN runs r ON r.job_id = j.id WHERE j.id = $job")"
+end_two
+two_jobs --no-preempt --suspend auto
+ok 'unless both are asked for' wait_for 20 passes_until \
+	"job_id = $job AND suspension = 'suspended'"
+end_two
+two_jobs --preempt
+ok 'what resumes is stopped' wait_for 20 passes_until "job_id = $job AND stop_reason = 'preempt'"
+end_two
+two_jobs --preempt --suspend always
+ok 'but with --suspend always suspended' wait_for 20 passes_until \
+	"job_id = $job AND suspension = 'suspended'"
+end_two
+export POLLUX_SUSPEND_MEMORY=0%
+two_jobs
+is 'no memory may be kept: nobody is suspended' none \
+	"$(store "SELECT suspension FROM runs WHERE job_id = $job")"
+export POLLUX_SUSPEND_MEMORY=50%
+ok 'it may: somebody is' wait_for 20 passes_until "job_id = $job AND suspension = 'suspended'"
+export POLLUX_SUSPEND_MEMORY=0%
+ok 'who is already, comes back' wait_for 20 passes_until \
+	"job_id = $job AND resumed_boot_s > 0 OR job_id = $other AND state = 'ended'" ||
+	true
+unset POLLUX_SUSPEND_MEMORY
+end_two
+status 'a part of the memory is no number of bytes' 78 env POLLUX_SUSPEND_MEMORY=4G "$POLLUX" schedule
+like 'it says what would be right' "from 0% to 100%" "$err"
+status 'there is no fourth way' 2 "$POLLUX" submit --suspend often -- true
+finish
