@@ -140,7 +140,7 @@ struct run {
 	char *boot_id;
 	double duration_s;		/* from launch, by run_clock_s(); kept up while running */
 	enum suspension suspension;
-	double suspended_boot_s;	/* since when its processes are stopped; NaN: they are not */
+	double suspended_boot_s;	/* since when its processes are stopped; NaN: they run */
 	double suspended_s;		/* time stopped before that, of the whole run */
 	double resumed_boot_s;		/* when it last went on; NaN: never */
 	int64_t kept_memory_bytes;	/* resident, when it was last suspended; 0: never */

@@ -30,8 +30,8 @@ struct proc_marks {
  * cannot be read; the list is then empty and says nothing. */
 int proc_find(const struct proc_marks *marks, struct pid_list *list);
 void pid_list_release(struct pid_list *list);
-/* True if the process cannot run before it is continued: it is stopped, or asleep in the kernel, from
- * where a stop signal that was sent meets it. */
+/* True if the process cannot run before it is continued: it is stopped, or asleep in the kernel,
+ * where a stop signal that was sent meets it before it runs on. */
 bool proc_is_stopped(pid_t pid);
 /* True if the process exists and is no zombie. */
 bool proc_lives(pid_t pid);

@@ -250,7 +250,7 @@ static int check_templates(const struct asked *o, const struct job_command *c, s
 	return template_check(&c->argv, c->resume_args, &facts, err);
 }
 
-/* A job that was promised its devices to its end is suspended only where that was asked for, too. */
+/* A job that was promised its devices to its end is suspended only where that is asked for too. */
 static enum suspend_rule suspend_rule(const struct asked *o)
 {
 	for (int i = 0; o->suspend && i < suspend_names.n; i++)

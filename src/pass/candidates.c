@@ -174,7 +174,8 @@ static bool stays_where_it_is(const struct snapshot *s, const struct decision *d
 			      const bool *suspendable, const struct job *job,
 			      const struct run *run)
 {
-	bool may_leave = job_may_be_preempted(job, run) || (run && suspends(s, suspendable, job, run));
+	bool may_leave = run && (job_may_be_preempted(job, run) ||
+				 suspends(s, suspendable, job, run));
 
 	return run && run_held(run) > 0 && !has_its_devices(s, d, run) &&
 	       (!may_leave || may_have_its_devices(s, d, run));

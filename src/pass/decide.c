@@ -56,8 +56,8 @@ static void mark_held(const struct snapshot *s, const struct decision *d, const 
 	}
 }
 
-/* From numbers of devices to devices. Runs that are being stopped or suspended hold theirs under an index of
- * their own with a count of 0, so that devices which are free now are given out first. */
+/* From numbers of devices to devices. Runs that are being stopped or suspended hold theirs under an
+ * index of their own with a count of 0, so that devices which are free now are given out first. */
 static void assign(const struct snapshot *s, struct decision *d)
 {
 	int *holder = xcalloc((size_t)s->devices.count, sizeof(int));
@@ -91,7 +91,8 @@ static struct sizes sizes_of(const struct run *run)
 	return (struct sizes){
 		.configuration = run->configuration,
 		.learning_rate_scale = run->learning_rate_scale, .goodput = (double)NAN,
-		.goodput_now = (double)NAN, .noise_scale = (double)NAN,
+		.goodput_now = (double)NAN,
+		.noise = { .noise_scale = (double)NAN, .interval = { (double)NAN, (double)NAN } },
 	};
 }
 

@@ -140,7 +140,7 @@ static double restart_s(const struct snapshot *s, const struct candidate *c)
 					    : RESTART_SLICES * s->config->slice_s;
 }
 
-/* True if only a relaunch could change the run's configuration, and the job cannot be relaunched. */
+/* True if only a relaunch could change the configuration, and the job cannot be relaunched. */
 static bool keeps_configuration(const struct candidate *c)
 {
 	return c->suspends && !c->relaunchable;

@@ -1,5 +1,5 @@
-/* store_suspension.c - a run leaves its devices with its memory, and comes back. Each function moves
- * the run by one state, where it is still in the state before; see enum suspension. */
+/* store_suspension.c - a run leaves its devices with its memory, and comes back. Each function
+ * moves the run by one state, where it is still in the state before; see enum suspension. */
 #include <stdlib.h>
 
 #include "pollux/mem.h"

@@ -183,7 +183,8 @@ static void add_row(struct table *t, const struct status *status, const struct s
 static void print_summary(const struct status *status, FILE *out)
 {
 	const struct { int n; const char *what; } counts[] = {
-		{ status->n_running, "running" }, { status->n_suspended, "suspended" }, { status->n_waiting, "waiting" },
+		{ status->n_running, "running" }, { status->n_suspended, "suspended" },
+		{ status->n_waiting, "waiting" },
 		{ status->n_held, "held" }, { status->n_ended, "ended" },
 	};
 	const char *separator = "; ";

@@ -20,7 +20,7 @@ processes_of() { # processes_of RUN: of its program
 }
 states_of() { # states_of RUN: the letters of its processes, each once
 	for pid in $(processes_of "$1"); do
-		sed 's/.*) \(.\).*/\1/' "/proc/$pid/stat"
+		sed 's/.*) \(.\).*/\1/' "/proc/$pid/stat" 2>/dev/null
 	done | sort -u | tr -d '\n'
 }
 ticks_of() { # ticks_of RUN: processor time of its processes
@@ -87,7 +87,9 @@ ok 'all end' wait_for 60 passes_until_ended
 is 'done' 'done done done' "$(store "SELECT state FROM jobs" | xargs)"
 is 'each in one run' '1|1 2|1 3|1' \
 	"$(store 'SELECT job_id, count(*) FROM runs GROUP BY job_id' | xargs)"
-for name in a b c; do perl count $name 150 | sed -n 's/^RESULT //p' | sort | tr '\n' ' '; done >alone
+for name in a b c; do
+	perl count $name 150 | sed -n 's/^RESULT //p' | sort | tr '\n' ' '
+done >alone
 is 'with the results of undisturbed runs' "$(cat alone)" \
 	"$(for id in 1 2 3; do result_of $id; done)"
 is 'time stopped is no running time' 0 "$(store "SELECT count(*) FROM runs
@@ -154,7 +156,8 @@ if [ "$(nproc)" -ge 2 ]; then
 	"$POLLUX" schedule
 	ok 'a third one gets its core' wait_for 20 logged "$third" 'step 3/'
 	"$POLLUX" cancel "$second"
-	ok 'it goes on where the second was' wait_for 20 holds "job_id = $first AND resumed_boot_s > 0"
+	ok 'it goes on where the second was' wait_for 20 holds \
+		"job_id = $first AND resumed_boot_s > 0"
 	run_id=$(store "SELECT id FROM runs WHERE job_id = $first")
 	binding=$(store "SELECT binding FROM run_devices WHERE run_id = $run_id")
 	bound_there() {
@@ -169,7 +172,7 @@ if [ "$(nproc)" -ge 2 ]; then
 	is 'each device is in use by one' 'cpu:0 cpu:1' "$(store "SELECT device FROM run_devices
 		WHERE in_use ORDER BY device" | xargs)"
 	"$POLLUX" cancel "$first" "$third"
-	ok 'they end' "$POLLUX" wait --timeout $((20 * TIME_SCALE)) "$first" "$third"
+	ok 'they end' wait_for 20 passes_until_ended
 	export POLLUX_SLOTS=1
 else
 	echo '# skipped: another core, with one core'
@@ -185,7 +188,10 @@ two_jobs() { # two_jobs OPTION...: sets $job, which has had its slice while anot
 	sleep 1.2
 	"$POLLUX" schedule
 }
-end_two() { "$POLLUX" cancel "$job" "$other" && "$POLLUX" wait --timeout $((20 * TIME_SCALE)) "$job" "$other"; }
+end_two() {
+	"$POLLUX" cancel "$job" "$other"
+	"$POLLUX" wait --timeout $((20 * TIME_SCALE)) "$job" "$other"
+}
 two_jobs --suspend never
 like 'not with --suspend never' 'keeps its device: it has saved nothing' \
 	"$(env COLUMNS=200 "$POLLUX" status)"
@@ -212,12 +218,13 @@ is 'no memory may be kept: nobody is suspended' none \
 export POLLUX_SUSPEND_MEMORY=50%
 ok 'it may: somebody is' wait_for 20 passes_until "job_id = $job AND suspension = 'suspended'"
 export POLLUX_SUSPEND_MEMORY=0%
-ok 'who is already, comes back' wait_for 20 passes_until \
-	"job_id = $job AND resumed_boot_s > 0 OR job_id = $other AND state = 'ended'" ||
-	true
+"$POLLUX" cancel "$other"
+ok 'who is suspended already comes back' wait_for 20 passes_until \
+	"job_id = $job AND resumed_boot_s > 0"
 unset POLLUX_SUSPEND_MEMORY
 end_two
-status 'a part of the memory is no number of bytes' 78 env POLLUX_SUSPEND_MEMORY=4G "$POLLUX" schedule
+status 'a part of the memory is no number of bytes' 78 env POLLUX_SUSPEND_MEMORY=4G \
+	"$POLLUX" schedule
 like 'it says what would be right' "from 0% to 100%" "$err"
-status 'there is no fourth way' 2 "$POLLUX" submit --suspend often -- true
+status 'there is no fourth way' 64 "$POLLUX" submit --suspend often -- true
 finish

@@ -18,7 +18,7 @@ enum supervisor_state {
 	/* has the devices; waits until their driver says who else is there */
 	ST_CHECKING,
 	ST_RUNNING,
-	ST_SUSPENDING,		/* SIGSTOP goes to every process of the run, until all are stopped */
+	ST_SUSPENDING,		/* SIGSTOP goes to every process of the run until all are stopped */
 	ST_SUSPENDED,		/* they are, and the devices belong to others */
 	ST_SIGNALLED,		/* the leader was told to stop; lasts until the grace is over */
 	ST_TERMINATED,		/* SIGTERM went to the group */
