@@ -6,9 +6,29 @@ import weakref
 from . import core
 
 
+def lazily(module, function):
+    """The part's own module is loaded when its framework is there."""
+    def action(imported):
+        from importlib import import_module
+
+        getattr(import_module("." + module, __package__), function)(imported)
+
+    return action
+
+
 def actions():
     """Module name -> function(module), for the import hook."""
     return {
+        "keras": lazily("keras", "install"),
+        "keras.src.callbacks.callback_list": lazily("keras", "install_callbacks"),
+        "keras.src.callbacks.backup_and_restore": lazily("keras", "install_backups"),
+        "keras.src.trainers.epoch_iterator": lazily("keras", "install_iterators"),
+        "xgboost.training": lazily("boosters", "install_xgboost"),
+        "lightgbm.engine": lazily("boosters", "install_lightgbm"),
+        "optax": watch_optax,
+        "transformers.trainer": watch_trainer,
+        "lightning.pytorch.trainer.trainer": watch_lightning_trainer,
+        "pytorch_lightning.trainer.trainer": watch_lightning_trainer,
         "torch": install_torch,
         "tqdm.std": watch_tqdm,
         "transformers.trainer_callback": watch_transformers,
@@ -44,6 +64,10 @@ def install_parts(helper, torch):
     helper.totals = Totals(helper, torch, steps)
     helper.memory = Memory(helper, torch, steps)
     helper.steps = steps
+    if "batch" in helper.options:
+        from .batch import Batch
+
+        helper.batch = Batch(helper, torch, steps)
     if helper.tqdm is not None:
         helper.totals.watch_bars(helper.tqdm)
     watch_compile(helper, torch, samples)
@@ -127,7 +151,24 @@ def watch_transformers(module):
     handler.on_train_begin = on_train_begin
 
 
+def watch_trainer(module):
+    from . import resume
+
+    resume.watch_trainer(core.helper(), module)
+
+
 # --- Lightning
+
+def watch_lightning_trainer(module):
+    import sys
+
+    from . import resume
+
+    package = module.__name__.rsplit(".", 2)[0]
+    callback = sys.modules[package + ".callbacks"].Callback
+    sigterm = sys.modules[package + ".utilities.exceptions"].SIGTERMException
+    resume.watch_lightning(core.helper(), module.Trainer, callback, sigterm)
+
 
 def watch_lightning(module):
     """The fit loop knows its trainer; totals are known once it has set up its data."""
@@ -194,3 +235,12 @@ def watch_lightning_files(module):
         return result
 
     io.save_checkpoint = save_checkpoint
+
+
+# --- JAX
+
+def watch_optax(module):
+    """Updates run inside functions that JAX has compiled: none of them can be seen from outside."""
+    helper = core.helper()
+    helper.framework("jax", "%s, optax %s" % (version_of("jax"), version_of("optax")))
+    helper.refuse("steps", "updates of JAX are compiled; what the program prints is read")

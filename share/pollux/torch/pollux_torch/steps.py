@@ -47,6 +47,7 @@ class Steps:
         self.extras = []  # functions that return more for a report, a dictionary or None
         self.after_update = []  # functions without arguments
         self.before_pass = None  # function without arguments
+        self.on_pass = []  # functions without arguments, when the batch of a pass is known
         self.config_version = None
         self.backward_guarded = helper.guard("steps.backward", self.before_backward)
         self.install(helper, torch)
@@ -90,6 +91,8 @@ class Steps:
             self.passes_in_step += 1
         if self.passes_in_step < 2:  # a closure may evaluate one batch several times
             self.samples.take()
+            for function in self.on_pass:
+                function()
         if self.before_pass is not None:
             self.before_pass()
         if self.loss is None:

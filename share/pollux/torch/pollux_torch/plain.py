@@ -1,0 +1,47 @@
+"""Counts updates for frameworks that tell their own: Keras, XGBoost, LightGBM."""
+
+import atexit
+import time
+
+from .steps import REPORT_EVERY_NS, Clock
+
+
+class PlainSteps:
+    """The position of a training, told after each update."""
+
+    def __init__(self, helper):
+        self.helper = helper
+        self.count = 0  # updates since the first launch, as far as the framework knows
+        self.consumed = 0  # samples
+        self.own = 0
+        self.epoch = None
+        self.clock = Clock()
+        self.sent_ns = 0
+        self.totals = {}
+        atexit.register(helper.guard("plain.exit", lambda: self.own and self.report()))
+
+    def tick(self, updates=1, samples=0):
+        now = time.perf_counter_ns()
+        self.count += updates
+        self.own += updates
+        self.consumed += samples
+        self.clock.tick(now, self.own)
+        if now - self.sent_ns > REPORT_EVERY_NS:
+            self.sent_ns = now
+            self.report()
+
+    def pause(self):
+        """An evaluation, or what else is no update: the time until the next one is not counted."""
+        self.clock.is_clean = False
+
+    def expect(self, **totals):
+        totals = {k: v for k, v in totals.items() if v and self.totals.get(k) != v}
+        if totals and self.helper.rank.reports():
+            self.totals.update(totals)
+            self.helper.reporter.send(totals)
+
+    def report(self, **more):
+        if self.helper.rank.reports():
+            self.helper.reporter.send(dict({
+                "STEP": self.count, "SAMPLES": self.consumed or None, "EPOCH": self.epoch,
+                "STEP_NS": self.clock.take()}, **more))

@@ -1,0 +1,111 @@
+"""Tests the helper without torch: what it does at Python's start, and its hooks on a stand-in.
+
+Every file is compiled; chaining, switching off and the import hook are those of the real thing; the
+package torch is a stand-in of a few classes (stand_in/torch). Prints TAP.
+"""
+
+import os
+import py_compile
+import sys
+import tempfile
+
+import listen
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+STAND_IN = os.path.join(HERE, "stand_in")
+n = failed = 0
+
+
+def check(good, what, detail=""):
+    global n, failed
+    n += 1
+    failed += not good
+    print("%sok %d - %s" % ("" if good else "not ", n, what))
+    if not good:
+        print("\n".join("# " + line for line in str(detail).splitlines()))
+
+
+def compiles():
+    for directory, _, files in os.walk(listen.HELPER):
+        for file in sorted(f for f in files if f.endswith(".py")):
+            with tempfile.NamedTemporaryFile() as out:
+                try:
+                    py_compile.compile(os.path.join(directory, file), out.name, doraise=True)
+                    check(True, file + " compiles")
+                except py_compile.PyCompileError as error:
+                    check(False, file + " compiles", error)
+
+
+def python(code, helper="on", before=(), **variables):
+    return listen.run([sys.executable, "-c", code], helper, before=before, **variables)
+
+
+def chaining():
+    with tempfile.TemporaryDirectory() as site:
+        with open(os.path.join(site, "sitecustomize.py"), "w") as file:
+            file.write("import sys\nprint('site', __name__, 'pollux_torch' in sys.modules)\n")
+        run = python("import sitecustomize; print(sitecustomize.__file__)", before=[site])
+        check(run.out == "site sitecustomize True\n%s/sitecustomize.py\n" % site,
+              "the sitecustomize that the helper shadows runs, and is the one a program imports",
+              run.out + run.err)
+        run = python("pass", helper="off", before=[site])
+        check(run.out == "site sitecustomize False\n", "off: it runs, and nothing else", run.out)
+        run = python("pass", before=[site], POLLUX_REPORT_SOCKET="")
+        check(run.out == "site sitecustomize False\n", "outside a job the same", run.out)
+        with open(os.path.join(site, "sitecustomize.py"), "w") as file:
+            file.write("raise ValueError('of the site')\n")
+        ours, theirs = python("print(1)", before=[site]), python("print(1)", None, before=[site])
+        check((ours.status, ours.out) == (theirs.status, theirs.out) and "of the site" in ours.err,
+              "an error in it ends as it would without the helper", ours.err)
+    run = python("import sys; print(sorted(m for m in sys.modules if 'torch' in m))")
+    check("'torch'" not in run.out and run.err == "", "torch is not imported", run.out + run.err)
+
+
+TRAINING = """
+import torch
+from torch.utils.data import DataLoader
+model, data = torch.nn.Module(), DataLoader(list(range(100)), batch_size=32)
+optimizer = torch.optim.SGD(model.parameters())
+for epoch in range(3):
+    for batch in data:
+        torch.Tensor(model).backward()
+        optimizer.step()
+print(optimizer.param_groups[0]["lr"], optimizer.used)
+"""
+
+
+def hooks():
+    plain = python(TRAINING, None, before=[STAND_IN])
+    run = python(TRAINING, before=[STAND_IN])
+    check(run.status == 0 and (run.out, run.err) == (plain.out, plain.err),
+          "a training prints the same with the helper", plain.out + plain.err + run.out + run.err)
+    check(run.last("FRAMEWORK") == "torch 0.0.stand-in", "FRAMEWORK", run.reports)
+    check((run.last("STEP"), run.last("SAMPLES")) == ("12", "300"), "12 updates, 300 samples",
+          run.reports)
+    run = python(TRAINING, before=[STAND_IN], POLLUX_LR_SCALE="2")
+    check(run.out == "0.1 [0.2]\n", "the rate is scaled for updates only", run.out + run.err)
+    for hook in ("steps.post", "samples.count", "steps.backward"):
+        run = python(TRAINING, before=[STAND_IN], POLLUX_TORCH_FAULT=hook)
+        check((run.out, run.err) == (plain.out, plain.err) and "injected" in run.last("HELPER"),
+              "an error in %s changes nothing but HELPER" % hook, run.reports)
+    run = python(TRAINING, before=[STAND_IN], POLLUX_REPORT_SOCKET="/nonexistent/socket")
+    check((run.out, run.err) == (plain.out, plain.err), "nobody listens: the same", run.err)
+
+
+def parts():
+    child = "import sys; print('pollux_torch' in sys.modules)"
+    code = "import subprocess, sys; subprocess.run([sys.executable, '-c', %r])" % child
+    run = python(code)
+    check("True" in run.out, "a process that the program starts has the helper too", run.out)
+    run = python("import pollux_torch; pollux_torch.report(accuracy=0.5, n=3)")
+    check(run.reports == [{"METRIC.accuracy": "0.5", "METRIC.n": "3"}], "pollux_torch.report()",
+          run.reports)
+
+
+if __name__ == "__main__":
+    compiles()
+    chaining()
+    hooks()
+    parts()
+    print("1..%d" % n)
+    sys.exit(1 if failed else 0)

@@ -1,0 +1,2 @@
+def backward(tensors, grad_tensors=None):
+    pass

@@ -1,0 +1,6 @@
+def save(obj, f):
+    open(f, "w").close()
+
+
+def load(f):
+    return {}
