@@ -145,6 +145,10 @@ SOAK_FUZZ_SECONDS ?= 240
 soak: ## an hour: kills at every call, all random cases, fuzzers
 	tools/soak.sh $(SOAK_FUZZ_SECONDS)
 
+# POLLUX_FRAMEWORKS names a virtual environment with the packages, else build/frameworks is made.
+check-frameworks: ## PyTorch, Trainer, Lightning, Keras, JAX: unmodified programs beside the helper
+	tests/frameworks/run.sh
+
 slowest: ## the ten slowest tests of the last check and of the last sanitize, with their seconds
 	@tools/slowest.sh $(wildcard $(STATE) $(BUILD)/gcc/prove.state $(BUILD)/san/prove.state)
 
@@ -391,7 +395,7 @@ include tests/gpu-kit/kit.mk
 -include $(OBJ:.o=.d) $(UNIT:=.d) $(UNITS).d $(FAULT:=.d) $(BENCH:=.d) $(FUZZ:=.d)
 
 FORCE:
-.PHONY: all examples programs check quick soak slowest demo \
+.PHONY: all examples programs check check-frameworks quick soak slowest demo \
 	lint lint-gcc lint-quick lint-tidy lint-cppcheck lint-shell \
 	lint-man lint-layers lint-symbols sanitize memcheck fuzz fuzzers coverage \
 	bench bench-jct install uninstall clean help need FORCE

@@ -22,6 +22,7 @@ stage() { # stage NAME COMMAND...
 
 stage check make check
 stage sanitize make sanitize
+stage frameworks make check-frameworks
 stage fuzz make fuzz FUZZ_SECONDS="$1"
 echo "| stage | status | s | tests |"
 echo "|---|---|---|---|"

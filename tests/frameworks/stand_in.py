@@ -1,7 +1,7 @@
 """Tests the helper without torch: what it does at Python's start, and its hooks on a stand-in.
 
 Every file is compiled; chaining, switching off and the import hook are those of the real thing; the
-package torch is a stand-in of a few classes (stand_in/torch). Prints TAP.
+package torch is a stand-in of a few classes (tests/torch). Prints TAP.
 """
 
 import os
@@ -12,7 +12,7 @@ import tempfile
 import listen
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-STAND_IN = os.path.join(HERE, "stand_in")
+STAND_IN = os.path.abspath(os.path.join(HERE, "..", "torch"))
 n = failed = 0
 
 
@@ -64,13 +64,13 @@ def chaining():
 TRAINING = """
 import torch
 from torch.utils.data import DataLoader
-model, data = torch.nn.Module(), DataLoader(list(range(100)), batch_size=32)
-optimizer = torch.optim.SGD(model.parameters())
+data = DataLoader(range(100), batch_size=32)
+optimizer = torch.optim.SGD([torch.Tensor(1.0)], lr=0.1)
 for epoch in range(3):
     for batch in data:
-        torch.Tensor(model).backward()
+        torch.Tensor(0.5).backward()
         optimizer.step()
-print(optimizer.param_groups[0]["lr"], optimizer.used)
+print(optimizer.param_groups[0]["lr"], optimizer.used_lr)
 """
 
 
@@ -79,11 +79,11 @@ def hooks():
     run = python(TRAINING, before=[STAND_IN])
     check(run.status == 0 and (run.out, run.err) == (plain.out, plain.err),
           "a training prints the same with the helper", plain.out + plain.err + run.out + run.err)
-    check(run.last("FRAMEWORK") == "torch 0.0.stand-in", "FRAMEWORK", run.reports)
+    check((run.last("FRAMEWORK") or "").startswith("torch "), "FRAMEWORK", run.reports)
     check((run.last("STEP"), run.last("SAMPLES")) == ("12", "300"), "12 updates, 300 samples",
           run.reports)
     run = python(TRAINING, before=[STAND_IN], POLLUX_LR_SCALE="2")
-    check(run.out == "0.1 [0.2]\n", "the rate is scaled for updates only", run.out + run.err)
+    check(run.out == "0.1 0.2\n", "the rate is scaled for updates only", run.out + run.err)
     for hook in ("steps.post", "samples.count", "steps.backward"):
         run = python(TRAINING, before=[STAND_IN], POLLUX_TORCH_FAULT=hook)
         check((run.out, run.err) == (plain.out, plain.err) and "injected" in run.last("HELPER"),

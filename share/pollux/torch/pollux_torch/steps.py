@@ -14,7 +14,7 @@ import weakref
 REPORT_EVERY_NS = 100_000_000
 SETTLE_STEPS = 2  # the first updates are slow and are not timed
 OUTLIER = 8  # an update this many times as long as the mean is not taken for one
-PHASE_STEPS = 50  # updates by which another optimizer takes over from one that has stopped
+PHASE_STEPS = 25  # updates by which another optimizer takes over from one that has stopped
 BACKWARD_OPTIONS = ("grad_tensors", "retain_graph", "create_graph", "grad_variables", "inputs")
 
 
@@ -201,6 +201,8 @@ class Steps:
             self.others[key] = self.others.get(key, 0) + 1
             if former is not None and self.others[key] < PHASE_STEPS:
                 return False
+            self.count += self.others[key] - 1
+            self.own += self.others[key] - 1
         elif former is not None and self.own < PHASE_STEPS:
             self.count -= self.own  # those were updates of the smaller optimizer
             self.consumed -= self.own_consumed

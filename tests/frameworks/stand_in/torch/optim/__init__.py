@@ -1,5 +1,0 @@
-from .optimizer import Optimizer
-
-
-class SGD(Optimizer):
-    pass

@@ -1,6 +1,0 @@
-def save(obj, f):
-    open(f, "w").close()
-
-
-def load(f):
-    return {}

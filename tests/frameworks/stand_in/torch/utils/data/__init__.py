@@ -1,1 +1,0 @@
-from .dataloader import DataLoader
