@@ -200,23 +200,6 @@ static int see_to_supervisor(const struct profile *p, const struct trial *t, dou
 	return answer == ENGINE_UNATTENDED ? engine_attend(&at, &t->run, err) : 0;
 }
 
-/* Sets *over if the run has had its time. The time of a run whose supervisor was killed is not what
- * is over, as long as the budget lasts: its new supervisor says that the run was lost. */
-static int look_at_time(const struct profile *p, const struct trial *t, bool *over,
-			struct err *err)
-{
-	struct engine_context at = { .paths = p->paths, .store = p->store };
-	enum engine_answer answer;
-
-	*over = is_time_over(p, t);
-	if (!*over || profile_left_s(p) <= 0)
-		return 0;
-	if (engine_poll_one(&at, &t->run, &answer, err))
-		return -1;
-	*over = answer != ENGINE_UNATTENDED;
-	return 0;
-}
-
 static int ask_to_stop(struct profile *p, const struct trial *t, enum stop_reason reason,
 		       struct err *err)
 {
@@ -246,15 +229,14 @@ static int watch(struct profile *p, struct trial *t, struct err *err)
 {
 	double asked_boot_s = clock_boot_s();
 	double stopping_boot_s = (double)NAN;
-	bool over;
 
 	while (t->run.state != RUN_ENDED && !p->abandoned) {
 		nap(LOOK_S);
-		if (refresh(p, t, err) || see_to_supervisor(p, t, &asked_boot_s, err) ||
-		    look_at_time(p, t, &over, err))
+		if (refresh(p, t, err) || see_to_supervisor(p, t, &asked_boot_s, err))
 			return -1;
 		tell(p, t, stopping_boot_s);
-		if (isnan(stopping_boot_s) && (is_enough(t) || over || interruptions(p) > 0)) {
+		if (isnan(stopping_boot_s) &&
+		    (is_enough(t) || is_time_over(p, t) || interruptions(p) > 0)) {
 			stopping_boot_s = clock_boot_s();
 			look_at_devices(p, t);
 			if (ask_to_stop(p, t, STOP_MEASURED, err))

@@ -113,8 +113,9 @@ static int end_job(struct store *s, const struct run *r, const char *text, struc
 		return -1;
 	next = job_state_after(r->outcome, r->stop_reason,
 			       job.progress.failures <= job.declared.retries);
-	if (job.profile && next != JOB_CANCELLED) {
-		/* Whatever became of this run, its process says what comes next. */
+	/* Whatever became of a profile's run, the profile's process says what comes next. If that
+	 * process was killed, a pass may have ended the job already, with better words. */
+	if (job.profile && (next != JOB_CANCELLED || job_has_ended(job.state))) {
 		job_release(&job);
 		return 0;
 	}

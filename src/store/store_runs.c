@@ -178,14 +178,16 @@ int store_run_claim(struct store *s, int64_t id, const char *handle, double now_
 	return store_commit(s, err);
 }
 
+/* A profile that asks for the end of a launch that takes too long may not know yet that the run's
+ * supervisor was killed: the run is an orphan none the less. */
 int store_run_adopt(struct store *s, int64_t id, const char *handle, double now_boot_s,
 		    bool *adopted, struct err *err)
 {
 	int changed = 0;
 	int rc = sql_run(s, &changed, err,
 			 "UPDATE runs SET state = 'stopping', handle = CAST(? AS BLOB),"
-			 " stop_reason = CASE coalesce(stop_reason, 'none') WHEN 'none'"
-			 " THEN 'orphan' ELSE stop_reason END,"
+			 " stop_reason = CASE WHEN coalesce(stop_reason, 'none')"
+			 " IN ('none', 'measured') THEN 'orphan' ELSE stop_reason END,"
 			 " stop_boot_s = coalesce(stop_boot_s, ?)"
 			 " WHERE id = ? AND state IN ('running', 'stopping')", "tdi", handle,
 			 now_boot_s, id);

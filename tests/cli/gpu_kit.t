@@ -80,11 +80,11 @@ mkdir steps
 cat >escape <<'END'
 setsid sh -c 'trap "" TERM; echo $$ >"$OUT/escaped"; sleep 300 & wait; sleep 300' &
 END
-{ cat escape; echo 'ok begun 1 thing; sleep 300'; } | step 10-long 2 1 ''
+{ cat escape; echo 'ok begun 1 thing; sleep 300'; } | step 10-long 10 1 ''
 echo 'ok value 1 things' | step 20-next 20 1 ''
 status 'a step ends at its limit' 1 "$kit" --out out
 is 'which is a failure, and keeps what it said' 'ok begun 1 thing
-fail limit 2 s
+fail limit 10 s
 fail time N s' "$(lines long)"
 is 'the next one runs' 'ok value 1 things' "$(lines next | head -n 1)"
 ok 'the process that escaped is gone' is_gone "$(cat out/escaped)"

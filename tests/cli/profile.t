@@ -267,10 +267,8 @@ ok 'nothing is left' wait_for 20 clean
 ok 'but what was measured' has_points "$id" 2
 
 start 'both-killed' 600
-ok 'a profile gets under way' wait_for 30 has_points "$id" 2
-supervisor=$(store "SELECT $supervisor_pid FROM runs WHERE job_id = $id AND state = 'running'")
-kill -STOP "$profile"
-[ -z "$supervisor" ] || kill -9 "$supervisor"
+ok 'a profile gets under way' wait_for 30 is_at_a_point
+kill -9 "$(store "SELECT $supervisor_pid FROM runs WHERE job_id = $id AND state = 'running'")"
 kill -9 "$profile"
 ended
 status 'when both are killed the next pass' 0 "$POLLUX" schedule -v

@@ -87,9 +87,17 @@ like 'and shown as measured' '^  costs .* as measured' \
 	"$("$POLLUX" profile "$(json 'print $d->{id}' <deaf.json)")"
 
 # --- somebody kills its supervisor ---
+# The first run tells no step before it is killed, so that it cannot end as measured.
+cat >waits <<'END'
+#!/bin/sh
+trap 'exit 75' TERM
+until [ -e go ]; do sleep 0.05; done
+exec ./fake "$@"
+END
+chmod +x waits
 before=$(store 'SELECT max(id) FROM jobs')	# its own is the next
 "$POLLUX" profile --budget $((30 * TIME_SCALE)) --points 1 -b 16 --json \
-	-- ./fake 16 300 x 1 >lost.json 2>lost.err &
+	-- ./waits 16 300 x 1 >lost.json 2>lost.err &
 profile=$!
 supervisor()
 {
@@ -98,6 +106,7 @@ supervisor()
 		[ -n "$supervisor" ] && kill -9 "$supervisor"
 }
 ok 'a supervisor is killed' wait_for 20 supervisor
+: >go
 rc=0
 wait "$profile" || rc=$?
 is 'which is not the end' '0 lost measured' \

@@ -49,12 +49,12 @@ held=$(submit --hold -- "$work" -n 50)
 ok 'the store knows how far it is' wait_for 10 query_is 1 \
 	"SELECT last_samples > $saved FROM runs WHERE job_id = $trained AND number = 2"
 query "UPDATE commands SET argv = CAST(replace(CAST(argv AS TEXT), '20000', '800') AS BLOB)"
-reached=$(query "SELECT printf('%d', last_samples) FROM runs
-	WHERE job_id = $trained AND number = 2")
 is 'runs in every state' 'assigned running stopping' "$(query "SELECT group_concat(state, ' ') FROM
 	(SELECT DISTINCT state FROM runs WHERE state <> 'ended' ORDER BY 1)")"
 
 reboot
+reached=$(query "SELECT printf('%d', last_samples) FROM runs
+	WHERE job_id = $trained AND number = 2")
 status 'a dry run tells' 0 "$POLLUX" schedule --dry-run
 like 'what was cut off' "^job $trained: run 2 was cut off by a reboot$" "$out"
 unlike 'and no more of it' "the supervisor of run" "$out"

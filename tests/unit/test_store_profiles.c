@@ -122,7 +122,9 @@ static int count(enum job_filter filter)
 	return n;
 }
 
-static void end_run(int64_t job, enum run_outcome outcome, enum stop_reason reason)
+/* meanwhile: what happens between the beginning of the run and its end. */
+static void end_run_after(const char *meanwhile, int64_t job, enum run_outcome outcome,
+			  enum stop_reason reason)
 {
 	struct run run;
 
@@ -134,11 +136,17 @@ static void end_run(int64_t job, enum run_outcome outcome, enum stop_reason reas
 	run.devices = xcalloc(1, sizeof(*run.devices));
 	snprintf(run.devices[0].id, sizeof(run.devices[0].id), "cpu:0");
 	ok(store_run_add(&store, &run, &err) == 0, "a run of a profile");
+	run_sql(meanwhile);
 	run.outcome = outcome;
 	run.stop_reason = reason;
 	run.diagnosis = xstrdup("");
 	ok(store_run_end(&store, &run, &err) == 0, "ends");
 	run_release(&run);
+}
+
+static void end_run(int64_t job, enum run_outcome outcome, enum stop_reason reason)
+{
+	end_run_after("", job, outcome, reason);
 }
 
 static enum job_state state(int64_t id)
@@ -148,6 +156,16 @@ static enum job_state state(int64_t id)
 
 	job_release(&job);
 	return s;
+}
+
+static bool is_reason(int64_t id, const char *reason)
+{
+	struct job job;
+	bool same = !store_job_get(&store, id, &job, &err) && job.reason &&
+		    !strcmp(job.reason, reason);
+
+	job_release(&job);
+	return same;
 }
 
 static void test_profile(void)
@@ -181,6 +199,9 @@ static void test_profile(void)
 	ok(store_reserved_list(&store, &reserved, &err) == 0 && reserved.count == 0,
 	   "and frees the device");
 	reserved_list_release(&reserved);
+	end_run_after("UPDATE jobs SET state = 'cancelled', reason = 'killed'", id,
+		      OUTCOME_NOT_STARTED, STOP_CANCEL);
+	ok(is_reason(id, "killed"), "what a pass said of its end stays");
 	run_sql("UPDATE jobs SET state = 'done', samples = 1000");
 	ok(store_typical_samples(&store, "w", &samples, &err) == 0 && samples != samples,
 	   "how far it went says nothing of how long jobs are");
