@@ -1,5 +1,6 @@
 /* store_suspension.c - a run leaves its devices with its memory, and comes back. Each function
  * moves the run by one state, where it is still in the state before; see enum suspension. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "pollux/mem.h"
@@ -25,6 +26,8 @@ int store_run_read_suspension(struct store *s, struct run *run, struct err *err)
 		       "WHERE id = ?", "i", run->id))
 		return -1;
 	rc = sql_row(s, q, err);
+	if (rc == 1)
+		run->suspended_boot_s = run->resumed_boot_s = (double)NAN;
 	if (rc == 1)
 		rows_read(q, SOME_OF(runs_table, COLUMN_SUSPENSION), run);
 	sql_done(q);

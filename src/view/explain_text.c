@@ -33,6 +33,19 @@ static void add_sizes(struct text *t, const struct run *run)
 		  run->learning_rate_scale);
 }
 
+/* What becomes of the job's run when another job is to have its devices. */
+static const char *turn_of(const struct explanation *e)
+{
+	const struct run *run = e->item->run;
+	bool resumes = job_may_be_preempted(e->job, run);
+	bool suspends = run && run->suspension != SUSPENSION_CANNOT &&
+			e->job->declared.suspend != SUSPEND_NEVER;
+
+	if (suspends && (!resumes || e->job->declared.suspend == SUSPEND_ALWAYS))
+		return "it is suspended, as far as memory allows, and goes on in about 0.1 s";
+	return resumes ? "it is stopped, and relaunched later" : "it keeps its devices";
+}
+
 static void print_decision(const struct explanation *e, const struct output *out)
 {
 	const struct decision_row *d = &e->decision;
@@ -47,10 +60,12 @@ static void print_decision(const struct explanation *e, const struct output *out
 	if (t.length == 0)
 		text_add(&t, "no pass has looked at it yet");
 	output_textline(out, "reason", &t);
-	if (e->item->run) {
+	if (e->item->run && run_held(e->item->run) > 0) {
 		add_sizes(&t, e->item->run);
 		output_textline(out, "has", &t);
 	}
+	if (e->item->run && !e->job->profile)
+		output_line(out, "for others", turn_of(e));
 	if (d->policy)
 		text_addf(&t, "%s, by policy %s, with %d device%s to give out: %s",
 			  time_of(e, d->time_s).s, d->policy, d->n_devices, plural(d->n_devices),

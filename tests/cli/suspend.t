@@ -81,6 +81,7 @@ run "$POLLUX" devices
 unlike 'the device is not its any more' 'job 1' "$out"
 run "$POLLUX" explain 1
 like 'explain tells why it waits' 'in line' "$out"
+like 'and what becomes of it for others' '^  for others +it is suspended' "$out"
 ok 'it comes back' wait_for 30 passes_until \
 	"suspension = 'none' AND resumed_boot_s > 0 AND job_id = 1"
 ok 'all end' wait_for 60 passes_until_ended

@@ -107,7 +107,7 @@ report("CHECKPOINT=/c.pt", "STEP=100", "SAMPLES=800")
 while not os.path.exists("go"):
     time.sleep(0.05)
 END2
-id=$(submit --torch -b 8 -- python3 told.py)
+id=$(submit --torch --suspend never -b 8 -- python3 told.py)
 "$POLLUX" schedule
 stands() { [ "$(store "SELECT samples FROM jobs WHERE id = $id")" = "$1" ]; }
 ok 'its reports arrive' wait_for 20 stands 800.0

@@ -79,6 +79,18 @@ static void test_growth(void)
 	now = clock_boot_s();
 	look();
 	ok(last.arrival_s >= now, "by whole seconds it is not told: now");
+	w.stopped_s = 1000;
+	put("step 8\n");
+	written_ago(0, false);
+	now = clock_boot_s();
+	look();
+	ok(fabs(last.arrival_s - now) < 0.1, "no arrival is before the last one");
+	w.last_boot_s -= 1000;
+	put("step 8\n");
+	written_ago(0, false);
+	look();
+	ok(fabs(last.arrival_s - (now - 1000)) < 0.1, "arrivals do not count the time stopped");
+	w.stopped_s = 0;
 	put("step 9");
 	look();
 	log_watch_look(&w, clock_boot_s(), true, sink, NULL);

@@ -333,6 +333,136 @@ static void test_change(void)
 	snapshot_release(&s);
 }
 
+/* --- suspension --- */
+
+#define MIB (1LL << 20)
+
+/* A machine with 1000 MiB, of which suspended runs may keep 500; two jobs that save nothing, of
+ * which the first had its slice. */
+static const struct config with_memory = { .slice_s = 600, .suspend_memory = 0.5 };
+
+static struct snapshot takes_turns(void)
+{
+	struct snapshot s = snapshot_new(&policy_las);
+	struct run *run;
+
+	s.config = &with_memory;
+	s.suspends = true;
+	s.memory = (struct snapshot_memory){
+		.total_bytes = 1000 * MIB, .available_bytes = 600 * MIB,
+	};
+	add_device(&s, "cpu:0", "cpu");
+	add_job(&s, 1, 0)->declared.preemption = PREEMPT_SAVED;
+	add_job(&s, 2, 0)->declared.preemption = PREEMPT_SAVED;
+	run = add_run(&s, &s.jobs.items[0], 0, 700);
+	run->suspension = SUSPENSION_NONE;
+	run->peak_memory_bytes = 400 * MIB;
+	return s;
+}
+
+/* The actions, by kind and job: "suspend 1, start 2". */
+static void check_turns(struct snapshot *s, const char *want, const char *name)
+{
+	static const char *const words[] = {
+		[ACTION_STOP] = "stop", [ACTION_START] = "start", [ACTION_SUSPEND] = "suspend",
+		[ACTION_RESUME] = "resume", [ACTION_ADOPT] = NULL,
+	};
+	struct decision *d = pass_decide(s);
+	struct plan *p = plan_make(s, d);
+	struct text got = TEXT_INIT;
+
+	for (int i = 0; i < p->count; i++)
+		if (words[p->items[i].kind])
+			text_addf(&got, "%s%s %lld", got.length ? ", " : "",
+				  words[p->items[i].kind], (long long)p->items[i].job_id);
+	is_str(got.length ? got.data : "", want, name);
+	text_release(&got);
+	plan_free(p);
+	decision_free(d);
+	snapshot_release(s);
+}
+
+static void test_suspend(void)
+{
+	struct snapshot s = takes_turns();
+
+	check_turns(&s, "suspend 1, start 2", "a job that saves nothing gives way");
+	s = takes_turns();
+	s.jobs.items[0].declared.suspend = SUSPEND_NEVER;
+	check_turns(&s, "", "not if it is never to be suspended");
+	s = takes_turns();
+	s.runs.items[0].suspension = SUSPENSION_CANNOT;
+	check_turns(&s, "", "nor if its engine cannot");
+	s = takes_turns();
+	s.jobs.items[0].declared.preemption = PREEMPT_ALWAYS;
+	check_turns(&s, "stop 1, start 2", "what resumes is stopped");
+	s = takes_turns();
+	s.jobs.items[0].declared.preemption = PREEMPT_ALWAYS;
+	s.jobs.items[0].declared.suspend = SUSPEND_ALWAYS;
+	check_turns(&s, "suspend 1, start 2", "unless it is always to be suspended");
+	s = takes_turns();
+	s.runs.items[0].peak_memory_bytes = 501 * MIB;
+	check_turns(&s, "", "nor where suspended runs may not keep as much");
+	s = takes_turns();
+	s.memory.largest_waiting_bytes = 601 * MIB;
+	check_turns(&s, "", "nor where the next one would not fit beside it");
+	s = takes_turns();
+	s.runs.items[0].resumed_boot_s = NOW_BOOT_S - 599;
+	check_turns(&s, "", "its slice begins when it comes back");
+	s = takes_turns();
+	s.runs.items[0].suspension = SUSPENSION_ASKED;
+	check_turns(&s, "start 2", "while it leaves, only others are decided on");
+}
+
+/* The first is suspended since 650 s, after 50 s of work; the second runs, or not. */
+static struct snapshot is_suspended_now(double age_s)
+{
+	struct snapshot s = takes_turns();
+	struct run *run = &s.runs.items[0];
+
+	run->suspension = SUSPENSION_DONE;
+	run->suspended_boot_s = NOW_BOOT_S - 650;
+	run->kept_memory_bytes = 400 * MIB;
+	if (age_s > 0) {
+		run = add_run(&s, &s.jobs.items[1], 0, age_s);
+		run->suspension = SUSPENSION_NONE;
+		run->peak_memory_bytes = 50 * MIB;
+	}
+	return s;
+}
+
+static void test_resume(void)
+{
+	struct snapshot s = is_suspended_now(0);
+	struct decision *d;
+
+	s.jobs.count--;
+	check_turns(&s, "resume 1", "a suspended job comes back to a free device");
+	s = is_suspended_now(599);
+	check_turns(&s, "", "not within the slice of another");
+	s = is_suspended_now(649);
+	d = pass_decide(&s);
+	near(d->sched_jobs[0].attained_service_device_s, 50, 1e-9,
+	     "the time for which it was suspended is no service");
+	ok(d->sched_jobs[0].replicas == 0, "it has no device");
+	decision_free(d);
+	check_turns(&s, "resume 1, suspend 2", "then they change places");
+	s = is_suspended_now(649);
+	s.runs.items[1].peak_memory_bytes = 101 * MIB;
+	check_turns(&s, "", "not if both would keep too much");
+	s = is_suspended_now(649);
+	s.jobs.items[0].declared.min_replicas = s.jobs.items[0].declared.max_replicas = 2;
+	check_turns(&s, "resume 1, suspend 2", "it comes back as it was, whatever it declares");
+	s = is_suspended_now(0);
+	s.jobs.count--;
+	s.runs.items[0].stop_reason = STOP_CANCEL;
+	check_turns(&s, "", "what is being cancelled does not");
+	s = is_suspended_now(649);
+	s.runs.items[0].suspension = SUSPENSION_RESUMING;
+	s.runs.items[1].suspension = SUSPENSION_ASKED;
+	check_turns(&s, "", "what waits for its device keeps it");
+}
+
 int main(void)
 {
 	test_nothing();
@@ -343,5 +473,7 @@ int main(void)
 	test_sizes_that_fit();
 	test_model_of_the_kind();
 	test_change();
+	test_suspend();
+	test_resume();
 	return done();
 }

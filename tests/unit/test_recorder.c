@@ -647,6 +647,50 @@ static void test_logged_unit(void)
 	end();
 }
 
+/* A suspension of 1000 s between two steps. */
+static void test_suspension(void)
+{
+	struct observation_list list;
+
+	begin();
+	steps(100, 8, "");
+	steps(100, 8, "");
+	run.suspended_s = 1000;
+	recorder_skip_pause(&r);
+	steps(1000100, 1, "");
+	steps(100, 7, "");
+	steps(100, 8, "");
+	list = observations();
+	near(list.count > 0 ? list.items[0].observation.step_time_s : 0, 0.1, 1e-9,
+	     "the time of a step that spans a suspension is not taken");
+	near(list.count > 0 ? (double)list.items[0].observation.n_outliers : 9, 0, 0,
+	     "not even as an outlier");
+	observation_list_release(&list);
+	ok(run.duration_s < 0 && run.duration_s > -1001, "a run's duration is by its own clock");
+	end();
+}
+
+static void test_run_clock(void)
+{
+	struct run r1;
+
+	run_init(&r1);
+	near(run_clock_s(&r1, 100), 100, 0, "the boot clock, of a run never suspended");
+	r1.suspended_s = 10;
+	near(run_clock_s(&r1, 100), 90, 0, "without the time for which it was suspended");
+	r1.suspended_boot_s = 80;
+	near(run_clock_s(&r1, 100), 70, 0, "it stands still while the run is suspended");
+	near(run_clock_s(&r1, 75), 65, 0, "not before");
+	r1.configuration.replicas = 2;
+	is_int(run_held(&r1), 2, "a run has its devices");
+	r1.state = RUN_RUNNING;
+	r1.suspension = SUSPENSION_DONE;
+	is_int(run_held(&r1), 0, "none while it is suspended");
+	r1.state = RUN_ENDED;
+	is_int(run_held(&r1), 2, "what ended then shows those that it had last");
+	run_release(&r1);
+}
+
 int main(void)
 {
 	char *command;
@@ -666,6 +710,8 @@ int main(void)
 	test_logged_range();
 	test_logged_again();
 	test_logged_unit();
+	test_suspension();
+	test_run_clock();
 	command = xasprintf("rm -rf '%s'", root);
 	if (system(command))
 		return 1;

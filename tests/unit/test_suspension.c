@@ -1,0 +1,165 @@
+/* test_suspension.c - a run leaves its devices in the store, and comes back: each step only from the
+ * state before, and no device is used by two. */
+#include <unistd.h>
+
+#include "pollux/clock.h"
+#include "pollux/mem.h"
+#include "pollux/store.h"
+#include "tap.h"
+
+static char root[] = "/tmp/test_suspension.XXXXXX";
+static struct paths paths;
+static struct store store;
+static struct err err;
+
+static void check(int rc, const char *what)
+{
+	if (rc)
+		printf("# cannot %s: %s\n", what, err.text);
+}
+
+/* A running run of a new job on this device. */
+static struct run add_run(const char *device, bool can_suspend)
+{
+	struct job_command c = { .program = xstrdup("/bin/true"), .directory = xstrdup("/") };
+	struct dependency_list none = { 0 };
+	bool claimed = false;
+	struct job job;
+	struct run run;
+
+	job_init(&job);
+	job.declared.name = xstrdup("x");
+	job.declared.workload = xstrdup("w");
+	job.submit_time_s = 1;
+	check(store_job_add(&store, &job, &c, &none, &err), "add a job");
+	run_init(&run);
+	run.job_id = job.id;
+	run.configuration = configuration_make(1, 0, 1);
+	run.assigned_time_s = run.assigned_boot_s = 1;
+	run.suspension = can_suspend ? SUSPENSION_NONE : SUSPENSION_CANNOT;
+	run.devices = xcalloc(1, sizeof(*run.devices));
+	snprintf(run.devices[0].id, sizeof(run.devices[0].id), "%s", device);
+	snprintf(run.devices[0].kind, sizeof(run.devices[0].kind), "cpu");
+	check(store_run_add(&store, &run, &err), "add a run");
+	check(store_run_claim(&store, run.id, "local", 1, &claimed, &err), "claim it");
+	ok(claimed, "a run is claimed");
+	job_command_release(&c);
+	job_release(&job);
+	return run;
+}
+
+static enum suspension state_of(struct run *run)
+{
+	check(store_run_read_suspension(&store, run, &err), "read it");
+	return run->suspension;
+}
+
+static bool set_suspended(struct run *run)
+{
+	bool done;
+
+	run->suspension = SUSPENSION_DONE;
+	run->suspended_boot_s = 50;
+	run->kept_memory_bytes = 12345;
+	check(store_run_set_suspended(&store, run, "kept", &done, &err), "suspend it");
+	return done;
+}
+
+static bool resume(struct run *run)
+{
+	struct run next = *run;
+	bool resumed;
+
+	next.suspension = SUSPENSION_NONE;
+	next.suspended_s += 25;
+	next.suspended_boot_s = (double)NAN;
+	next.resumed_boot_s = 75;
+	check(store_run_resume(&store, &next, &resumed, &err), "resume it");
+	return resumed;
+}
+
+static bool may_claim(int64_t id)
+{
+	bool may = false;
+
+	check(store_run_may_claim(&store, id, &may, &err), "ask");
+	return may;
+}
+
+static void test_there_and_back(void)
+{
+	struct run run = add_run("cpu:0", true), other;
+
+	ok(!set_suspended(&run), "nobody asks for a suspension");
+	ok(state_of(&run) == SUSPENSION_NONE, "and it has its device");
+	check(store_run_ask_suspension(&store, run.id, &err), "ask for it");
+	ok(state_of(&run) == SUSPENSION_ASKED, "a pass asks");
+	ok(set_suspended(&run), "it leaves");
+	other = add_run("cpu:0", true);
+	ok(state_of(&run) == SUSPENSION_DONE && run.kept_memory_bytes == 12345,
+	   "another run has the device meanwhile");
+	check(store_run_give_devices(&store, &run, &err), "give it the device");
+	ok(state_of(&run) == SUSPENSION_RESUMING, "it is to have the device again");
+	ok(!resume(&run), "which it does not get while the other uses it");
+	check(store_run_ask_suspension(&store, run.id, &err), "take it away");
+	ok(state_of(&run) == SUSPENSION_DONE, "a pass may think again");
+	snprintf(run.devices[0].id, sizeof(run.devices[0].id), "cpu:1");
+	check(store_run_give_devices(&store, &run, &err), "give it another");
+	snprintf(run.devices[0].id, sizeof(run.devices[0].id), "cpu:2");
+	ok(!resume(&run), "it does not take a device that it was not given");
+	ok(state_of(&run) == SUSPENSION_RESUMING, "whatever its supervisor knew");
+	is_str(run.devices[0].id, "cpu:1", "which reads what it was given");
+	ok(resume(&run), "it takes that");
+	ok(state_of(&run) == SUSPENSION_NONE && run.suspended_s > 24.9 &&
+	   isnan(run.suspended_boot_s), "and goes on");
+	ok(!resume(&run), "once");
+	ok(!may_claim(run.id), "a running run cannot be claimed");
+	run_release(&other);
+	run_release(&run);
+}
+
+static void test_not_offered(void)
+{
+	struct run run = add_run("cpu:4", false);
+
+	check(store_run_ask_suspension(&store, run.id, &err), "ask for it");
+	ok(state_of(&run) == SUSPENSION_CANNOT, "a run whose supervisor cannot is not asked");
+	run_release(&run);
+}
+
+static void test_end(void)
+{
+	struct run run = add_run("cpu:5", true), next;
+
+	check(store_run_ask_suspension(&store, run.id, &err), "ask for it");
+	ok(set_suspended(&run), "a suspended run");
+	run.outcome = OUTCOME_STOPPED;
+	run.stop_reason = STOP_CANCEL;
+	check(store_run_end(&store, &run, &err), "end it");
+	check(store_run_give_devices(&store, &run, &err), "give it devices");
+	ok(state_of(&run) == SUSPENSION_DONE, "gets no device when it has ended");
+	next = add_run("cpu:5", true);
+	run_release(&next);
+	run_release(&run);
+}
+
+int main(void)
+{
+	char *command;
+
+	if (!mkdtemp(root))
+		return 1;
+	setenv("POLLUX_DIR", root, 1);
+	if (paths_init(&paths, &err) || store_open(&store, &paths, STORE_WRITE, &err))
+		printf("# %s\n", err.text);
+	test_there_and_back();
+	test_not_offered();
+	test_end();
+	store_close(&store);
+	paths_release(&paths);
+	command = xasprintf("rm -rf '%s'", root);
+	if (system(command))
+		return 1;
+	free(command);
+	return done();
+}
