@@ -24,9 +24,9 @@ import weakref
 from .noise_budget import Budget
 from .noise_compare import Compare
 from .noise_forward import Forward, is_compiled, refuse_unsafe
-from .noise_norm import FEW_STEPS, Late, Norms, Preconditioner, Unknown
+from .noise_norm import FEW_STEPS, Late, Norms, Preconditioner, Skip, Unknown
 from .noise_room import has_room
-from .noise_signed import Signed, Skip
+from .noise_signed import Signed
 
 now_ns = time.perf_counter_ns
 NEVER = math.inf
@@ -75,18 +75,23 @@ class Noise:
         self.armed_ns = self.sections_ns = 0
         self.norm_costs, self.full_costs = [], []
         self.forward = Forward(torch, helper.guard)
-        self.signed = Signed(torch)
+        self.begin_optimizer(None)
+        self.passes = self.rows = self.batch = 0
+        self.events = []
+        self.has_extra = False
+        for name in ("arm", "before_backward", "after_backward", "after_step"):
+            setattr(self, name, self.careful(getattr(self, name)))
+
+    def begin_optimizer(self, optimizer):
+        """A program may train several models, one after the other."""
+        self.optimizer = optimizer and weakref.ref(optimizer)
+        self.signed = Signed(self.torch)
         self.is_safe = False  # the graph was walked and can be used twice
         self.is_clear = False  # gradients are cleared between updates
         self.no_signs = None  # why signs cannot be used, where passes still can
         self.use_passes = None  # None: not decided
         self.agreements = []
         self.ddp = None  # weak reference
-        self.passes = self.rows = self.batch = 0
-        self.events = []
-        self.has_extra = False
-        for name in ("arm", "before_backward", "after_backward", "after_step"):
-            setattr(self, name, self.careful(getattr(self, name)))
 
     # --- failures
 
@@ -196,6 +201,8 @@ class Noise:
 
     def next_update(self, update):
         optimizer = update.main()
+        if self.optimizer is None or self.optimizer() is not optimizer:
+            self.begin_optimizer(optimizer)
         self.kind = self.window.plan.pop(0)
         self.parameters = [p for g in optimizer.param_groups for p in g["params"]
                            if p.requires_grad]
@@ -208,16 +215,11 @@ class Noise:
     def arm_full(self):
         if any(type(p).__name__ in SHARDED for p in self.parameters):
             raise Unknown("parameters are sharded")
-        compiled = is_compiled()
-        if compiled and self.window.passes < 2 and self.world() < 2:
+        if is_compiled():
             raise Unknown("torch.compile")
-        if compiled:
-            self.no_signs = self.no_signs or "torch.compile"
         if not has_room(self.torch, self.parameters):
             raise Unknown("not enough free memory for the extra backward")
-        if self.world() > 1 and self.ddp is None and compiled:
-            self.ddp = find_ddp()
-        if not compiled and (self.wants_signs() or self.ddp is None and self.world() > 1):
+        if self.wants_signs() or self.ddp is None and self.world() > 1:
             self.forward.watch_outputs = not self.is_safe
             self.forward.open()
 
@@ -316,7 +318,7 @@ class Noise:
             raise Unknown("backward is not of a single loss")
         calls = self.forward.of_pass()
         if not calls:
-            raise Unknown("no module's forward before backward")
+            raise Skip("no module's forward before backward")
         if not self.is_safe:
             refuse_unsafe(root, self.parameters, self.forward)
         self.rows = self.signed.rows_of(calls, self.batch)
@@ -513,16 +515,6 @@ def single(torch, tensors):
         tensors = tensors[0] if len(tensors) == 1 else None
     if isinstance(tensors, torch.Tensor) and tensors.numel() == 1:
         return tensors
-    return None
-
-
-def find_ddp():
-    """A weak reference to the process's DistributedDataParallel, or None. For compiled modules."""
-    import gc
-
-    for x in gc.get_objects():
-        if type(x).__name__ == "DistributedDataParallel":
-            return weakref.ref(x)
     return None
 
 

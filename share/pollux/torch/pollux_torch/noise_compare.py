@@ -63,8 +63,6 @@ class Compare:
             raise self.error
         if self.replicas > 1:
             held, self.held = self.held, {}
-            if not held:
-                raise Unknown("no gradients")
             return self.norms.squared(held, (None if p.grad is None else self.passes * d - p.grad
                                              for p, d in held.items()))
         return self.norms.sum_of_squares(self.parts)

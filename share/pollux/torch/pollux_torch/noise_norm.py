@@ -19,6 +19,10 @@ class Unknown(Exception):
     """The noise of this program cannot be measured. The text says why."""
 
 
+class Skip(Exception):
+    """This update cannot be used; others may."""
+
+
 class Preconditioner:
     """D of each parameter and the limit of g / D, by the names in the optimizer's state."""
 
@@ -127,7 +131,7 @@ class Norms:
 
     def sum_of_squares(self, norms):
         if not norms:
-            raise Unknown("no gradients")
+            raise Skip("backward reaches no parameter of the main optimizer")
         device = norms[0].device
         return self.torch.stack([n.to(device).float() for n in norms]).square().sum()
 

@@ -14,11 +14,7 @@ The signs are an unbiased half-batch comparison; for the two-batch estimators se
 "An Empirical Model of Large-Batch Training", 2018, appendix A.
 """
 
-from .noise_norm import Unknown
-
-
-class Skip(Exception):
-    """This update cannot be used; others may."""
+from .noise_norm import Skip, Unknown
 
 
 class Signed:

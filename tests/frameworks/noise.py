@@ -1,0 +1,147 @@
+"""The noise scale by the helper: every update sampled, and nothing of the program changes. TAP.
+
+    noise.py [--python PATH] [NAME...]
+
+For each program, with POLLUX_TORCH_EVERY=1 and without the helper: the same output to the last bit,
+parameters, buffers and random numbers. Then: it is measured, or refused for the reason given here.
+The programs of `truth` know tr(Sigma) and |G|^2 of their data: the reports agree with both.
+"""
+
+import argparse
+import re
+import shutil
+import sys
+
+import check
+
+MEASURED = ""  # else a regular expression of the reason
+
+
+def case(name, torchrun=0):
+    return check.Program("noise case " + name, [name], file="noise_cases.py", torchrun=torchrun,
+                         same_output=not torchrun)
+
+
+PROGRAMS = [
+    (check.Program("mlp"), MEASURED),
+    (check.Program("cnn_batchnorm"), MEASURED),
+    (check.Program("gpt"), MEASURED),
+    (check.Program("nanogpt", ["{dir}", "45"]), MEASURED),
+    (check.Program("ddp", torchrun=2, same_output=False), MEASURED),
+    (check.case("plain"), MEASURED),
+    (check.case("dropout_workers_bf16"), MEASURED),
+    (check.case("own_hooks_partial_batch"), "hooks on its parameters"),
+    (check.case("lstm"), MEASURED),
+    (check.case("checkpointing"), MEASURED),
+    (check.case("checkpointing_reentrant"), "reentrant checkpointing"),
+    (check.case("scaler_inf_accumulation"), MEASURED),
+    (check.case("lbfgs"), "LBFGS"),
+    (check.case("vae"), MEASURED),
+    (check.case("gan"), "several optimizers|not cleared|cleared"),
+    (check.case("term_beside_the_output"), "bypass the module's output"),
+    (check.case("no_module"), "no module's forward"),
+    (check.case("compiled"), "torch.compile"),
+    (check.case("iterable_dataset"), MEASURED),
+    (check.Program("hf_trainer", ["{dir}"], "transformers", same_output=False), MEASURED),
+    (check.Program("accelerate_loop", package="accelerate"), MEASURED),
+    (check.Program("lightning_fit", ["{dir}", "none"], "lightning", same_output=False), MEASURED),
+    (case("batchnorm_dropout"), MEASURED),
+    (case("optimizers"), MEASURED),
+    (case("passes"), MEASURED),
+    (case("passes_of_one"), MEASURED),
+    (case("batch_of_one"), "batch of 1"),
+    (case("evaluation"), MEASURED),
+    (case("trained_in_eval_mode"), MEASURED),
+    (case("bfloat16"), MEASURED),
+    (case("default_double"), MEASURED),
+    (case("cleared_to_zero"), MEASURED),
+    (case("flat_tokens"), MEASURED),
+    (case("siamese"), MEASURED),
+    (case("checkpointed_batchnorm"), "checkpointing of modules that change their buffers"),
+    (case("own_function"), "Once may not be safe to run twice"),
+    (case("module_backward_hook"), "backward hooks on modules"),
+    (case("kept_gradient"), "hooks on the gradients of inner tensors"),
+    (case("gradient_penalty"), "bypass|gradients of gradients"),
+    (case("loss_only"), "no batch dimension"),
+    (case("never_cleared"), "not cleared between updates"),
+    (case("sparse_gradients"), "sparse gradients"),
+    (case("two_optimizers"), "several optimizers"),
+    (case("two_losses"), "several losses"),
+    (case("sharpness_aware"), "cleared between passes"),
+    (case("out_of_memory"), "out of memory"),
+    (case("truth"), MEASURED),
+    (case("truth_odd"), MEASURED),
+    (case("truth_passes"), MEASURED),
+    (case("truth_time_first"), MEASURED),
+    (case("truth_scaled"), MEASURED),
+    (case("truth", torchrun=2), MEASURED),
+    (case("truth_passes", torchrun=2), MEASURED),
+]
+
+
+def mean_and_error(values):
+    n = len(values)
+    mean = sum(values) / n
+    return mean, (sum((v - mean) ** 2 for v in values) / (n - 1) / n) ** 0.5
+
+
+class Suite(check.Suite):
+    def try_program(self, program, wanted):
+        if not self.available(program.package):
+            return self.tests.skip(program.name, program.package + " is not installed")
+        without = self.run(program, helper=None)
+        run = self.run(program, POLLUX_TORCH_EVERY=1)
+        how = ", replicas" if program.torchrun else ""
+        self.same(program, without, run, how)
+        told, reports = run.last("HELPER") or "", run.all("GRAD_VAR")
+        name = program.name + how
+        if wanted:
+            self.tests.check(re.search(wanted, told) and not reports,
+                             "%s: refused for its reason" % name, "HELPER %s" % told)
+            updates, _ = check.seen(run.out)
+            if updates is not None:
+                self.tests.check(int(run.last("STEP") or 0) == updates,
+                                 "%s: updates are reported after that" % name, run.reports[-1:])
+        else:
+            self.tests.check(len(reports) >= 5 and "noise" not in told,
+                             "%s: measured" % name, "%d reports, %s" % (len(reports), told))
+        if "truth" in program.name and len(reports) > 20:
+            self.true_values(name, run)
+
+    def true_values(self, name, run):
+        truth = [float(v) for v in re.search(r"^truth (\S+) (\S+)", run.out, re.M).groups()]
+        for key, true in zip(("GRAD_VAR", "GRAD_SQR"), truth):
+            mean, error = mean_and_error([float(v) for v in run.all(key)])
+            self.tests.check(abs(mean - true) < 4 * error, "%s: %s is right" % (name, key),
+                             "%g +- %g, true %g" % (mean, error, true))
+
+    def faults(self):
+        program = case("batchnorm_dropout")
+        without = self.run(program, helper=None)
+        for hook in [h for h in check.hooks() if h.startswith("gradient_noise.")]:
+            run = self.run(program, POLLUX_TORCH_EVERY=1, POLLUX_TORCH_FAULT=hook)
+            self.same(program, without, run, ", error in " + hook)
+            self.tests.check("injected" in (run.last("HELPER") or ""),
+                             "%s: HELPER says so" % hook, run.last("HELPER"))
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--python", default=sys.executable)
+    parser.add_argument("names", nargs="*", help="parts of programs' names, or `faults`")
+    arguments = parser.parse_args()
+    suite = Suite(arguments.python)
+    wanted = arguments.names
+    try:
+        for program, reason in PROGRAMS:
+            if not wanted or any(w in program.name for w in wanted):
+                suite.try_program(program, reason)
+        if not wanted or "faults" in wanted:
+            suite.faults()
+    finally:
+        shutil.rmtree(suite.scratch, ignore_errors=True)
+    return suite.tests.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
