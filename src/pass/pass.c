@@ -77,7 +77,7 @@ static int apply(struct pass *p, bool may_write, struct err *err)
 	return -1;
 }
 
-static int read_decide_plan_apply(struct pass *p, bool may_write, struct err *err)
+static int read_decide_plan_apply_once(struct pass *p, bool may_write, struct err *err)
 {
 	struct err *first = may_write ? err : &(struct err){ 0 };
 	int rc = pass_read(&p->at, p->config, &p->snapshot, first);
@@ -99,6 +99,14 @@ static int read_decide_plan_apply(struct pass *p, bool may_write, struct err *er
 	forget_plan(p);
 	snapshot_release(&p->snapshot);
 	return rc;
+}
+
+static int read_decide_plan_apply(struct pass *p, bool may_write, struct err *err)
+{
+	int rc = read_decide_plan_apply_once(p, may_write, err);
+
+	return rc == 0 && p->snapshot.jobs_came ? read_decide_plan_apply_once(p, may_write, err)
+						: rc;
 }
 
 static int run_with_store(struct pass *p, struct err *err)

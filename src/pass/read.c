@@ -65,8 +65,7 @@ static void look_for_suspension(struct snapshot *s)
 	s->memory.available_bytes = proc_memory_bytes("MemAvailable:");
 }
 
-/* A driver takes seconds at times, and so does a directory of users: called outside any
- * transaction where possible. */
+/* Called outside any transaction, since a driver or a directory of users may take seconds. */
 static int look_at_machine(struct snapshot *s, struct err *err)
 {
 	struct device_settings settings = { .slots = s->config->slots };
@@ -226,17 +225,16 @@ static int read_jobs(const struct engine_context *at, struct snapshot *s, struct
 		return -1;
 	if (s->look_failed)
 		return 0;
-	if (store_jobs_list(store, JOBS_SCHEDULABLE, 0, &s->jobs, err) ||
-	    store_dependencies_list(store, &s->dependencies, err) ||
+	if (store_jobs_list(store, JOBS_SCHEDULABLE, 0, &s->jobs, err))
+		return -1;
+	s->jobs_came = !s->listed && s->jobs.count > 0;
+	if (s->jobs_came)
+		job_list_release(&s->jobs);
+	if (store_dependencies_list(store, &s->dependencies, err) ||
 	    read_setbacks(store, s, err) || read_settled(store, s, err) ||
 	    (s->suspends && store_largest_waiting(store, &s->memory.largest_waiting_bytes, err)))
 		return -1;
-	if (s->jobs.count == 0)
-		return 0;
-	/* A job that came since the look is the rare case. */
-	if (!s->listed && look_at_machine(s, err))
-		return -1;
-	return judge_devices(at, s, err);
+	return s->jobs.count > 0 ? judge_devices(at, s, err) : 0;
 }
 
 /* The clock is read last: a run may have been launched since the pass began. */

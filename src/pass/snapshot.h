@@ -33,6 +33,9 @@ struct snapshot {
 	int64_t data_version;		/* of the store when this was read */
 	bool look_failed;		/* the machine could not be read: no jobs are in here */
 	struct err failure;		/* why */
+	/* Jobs came when there was nothing to look for: no jobs are in here, and the pass reads
+	 * again, from the machine on, when the rest is done. */
+	bool jobs_came;
 
 	/* usable: as far as the machine, other people's processes and profiles have a say. */
 	struct device_list devices;

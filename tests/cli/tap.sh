@@ -31,6 +31,7 @@ store() { sqlite3 -cmd '.timeout 10000' "$POLLUX_DIR/pollux.db" "$@"; }
 # Takes the store's write lock, as a test of its own. What waits for the lock can be looked at until
 # let_store_go.
 hold_store() {
+	rm -f hold held
 	mkfifo hold
 	sqlite3 "$POLLUX_DIR/pollux.db" >held <hold &
 	holder=$!

@@ -130,7 +130,6 @@ sound 'all is well'
 
 job=$(submit -- true)
 query "UPDATE jobs SET profile = 1, state = 'running' WHERE id = $job"
-rm -f hold held
 hold_store
 "$POLLUX" schedule >first 2>&1 &
 first=$!
@@ -141,4 +140,35 @@ let_store_go "UPDATE jobs SET state = 'done', reason = 'measured', end_time_s = 
 wait "$first"
 is 'what the profile said stays' 'done|measured' \
 	"$(query "SELECT state, reason FROM jobs WHERE id = $job")"
+
+# --- a job comes after a pass has found no job to look at the devices for ------------------------
+
+runs=$(submit -- "$work" -n 10000 -s 50)
+pass
+ok 'a job runs' wait_for 10 query_is running "SELECT state FROM runs WHERE job_id = $runs"
+late=$(submit -- "$work" -n 20 -s 5)
+query "UPDATE jobs SET state = 'held' WHERE id IN ($runs, $late)"	# the run goes on
+echo 'slow 5' >answers
+hold_store
+POLLUX_NVML=$GPU_STANDIN/nvml_new.so NVML_STANDIN=$PWD/answers \
+	"$POLLUX" schedule -v >first 2>&1 &
+first=$!
+ok 'a pass waits for the store' wait_for 10 has_schedule_lock "$first"
+sleep 1	# it reads
+let_store_go "UPDATE jobs SET state = 'queued' WHERE id = $late; COMMIT"
+sleep 1
+writes() { # supervisors write for a moment, too
+	for _ in 1 2 3 4 5 6; do
+		sqlite3 "$POLLUX_DIR/pollux.db" 'BEGIN IMMEDIATE; ROLLBACK' 2>/dev/null && return
+		sleep 0.1
+	done
+	return 1
+}
+ok 'others can write while it looks at the devices' writes
+wait "$first"
+is 'the job that came is started' "start job $late" "$(grep -o '^start job [0-9]*' first)"
+query "UPDATE jobs SET state = 'running' WHERE id = $runs"
+"$POLLUX" cancel "$runs" >out 2>&1
+settle 30 'both end'
+sound 'all is well'
 finish
