@@ -90,6 +90,10 @@ void status_add_kept(struct text *t, const struct run *run);
  * it. */
 void status_add_reason(struct text *t, const struct status_job *item);
 
+/* status_stopping.c: "stopping to be held, 4s of 60s". The run of the item is being stopped. */
+void status_add_stopping(struct text *t, const struct status *status,
+			 const struct status_job *item);
+
 /* status_runs.c: two tables, each with a line above it; nothing if a table would be empty. */
 void status_print_runs(const struct status *status, const struct status_job *item,
 		       const struct status_details *d, const struct output *out);

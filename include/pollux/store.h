@@ -143,6 +143,8 @@ int store_run_set_handle(struct store *s, int64_t id, const char *handle, struct
  * over requeue over preempt). */
 int store_run_request_stop(struct store *s, int64_t id, enum stop_reason reason, double now_boot_s,
 			   struct err *err);
+/* The runs of the job that are being stopped to be held are stopped to be queued again. */
+int store_runs_take_back_hold(struct store *s, int64_t job_id, struct err *err);
 int store_run_stop_reason(struct store *s, int64_t id, enum stop_reason *reason,
 			  enum run_state *state, struct err *err);
 int store_run_set_stopping(struct store *s, int64_t id, struct err *err);

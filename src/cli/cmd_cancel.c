@@ -18,13 +18,14 @@ static int main_cancel(int argc, char **argv, struct err *err)
 {
 	static const struct job_change change = {
 		.act = cancel, .done = "cancelled", .stopping = "asked to stop, to be cancelled",
+		.loss = LOSS_ASKED,
 	};
 
 	return change_jobs(&cmd_cancel, &change, argc, argv, err);
 }
 
 const struct command cmd_cancel = {
-	.name = "cancel", .synopsis = "ID...",
+	.name = "cancel", .synopsis = "[--force] [--dry-run] ID...",
 	.summary = "end jobs for good; running ones may save first",
-	.example = "pollux cancel 3 4", .run = main_cancel,
+	.example = "pollux cancel 3 4", .options = stop_options, .run = main_cancel,
 };

@@ -3,6 +3,8 @@
 
 static int hold(struct session *s, const struct job *job, struct run_list *runs, struct err *err)
 {
+	enum stop_reason pending;
+
 	if (job_has_ended(job->state))
 		return err_set(err, EX_FAILED, "job %lld has ended already: %s", (long long)job->id,
 			       job_state_name(job->state));
@@ -11,6 +13,11 @@ static int hold(struct session *s, const struct job *job, struct run_list *runs,
 			       (long long)job->id);
 	if (job->state == JOB_HELD)
 		return 0;
+	if (pending_stop(s, job->id, &pending, err))
+		return -1;
+	if (pending == STOP_CANCEL || pending == STOP_TIME_LIMIT)
+		return err_set(err, EX_FAILED, "job %lld is being stopped for good, which wins: %s",
+			       (long long)job->id, stop_reason_words(pending));
 	if (stop_runs_of_job(s, job->id, STOP_HOLD, runs, err) ||
 	    store_event_add(&s->store, job->id, 0, "hold", "asked to hold", err))
 		return -1;
@@ -23,13 +30,14 @@ static int main_hold(int argc, char **argv, struct err *err)
 {
 	static const struct job_change change = {
 		.act = hold, .done = "held", .stopping = "asked to stop, to be held",
+		.loss = LOSS_REFUSED,
 	};
 
 	return change_jobs(&cmd_hold, &change, argc, argv, err);
 }
 
 const struct command cmd_hold = {
-	.name = "hold", .synopsis = "ID...",
+	.name = "hold", .synopsis = "[--force] [--dry-run] ID...",
 	.summary = "keep jobs from running until they are released", .example = "pollux hold 3",
-	.run = main_hold,
+	.options = stop_options, .run = main_hold,
 };

@@ -1,9 +1,25 @@
-/* cmd_release.c - pollux release: let held jobs go. */
+/* cmd_release.c - pollux release: let held jobs go; a hold that is still at work is taken back. */
 #include "job_change.h"
+
+static int take_back(struct session *s, const struct job *job, struct run_list *runs,
+		     struct err *err)
+{
+	if (store_runs_take_back_hold(&s->store, job->id, err) ||
+	    store_event_add(&s->store, job->id, 0, "release",
+			    "released while it stops: to be queued again", err))
+		return -1;
+	/* A weaker reason changes nothing: this collects the runs, whose supervisors are woken. */
+	return stop_runs_of_job(s, job->id, STOP_PREEMPT, runs, err);
+}
 
 static int release(struct session *s, const struct job *job, struct run_list *runs, struct err *err)
 {
-	(void)runs;
+	enum stop_reason pending;
+
+	if (pending_stop(s, job->id, &pending, err))
+		return -1;
+	if (job->state == JOB_RUNNING && pending == STOP_HOLD)
+		return take_back(s, job, runs, err);
 	if (job->state != JOB_HELD)
 		return err_set(err, EX_FAILED, "job %lld is not held: %s", (long long)job->id,
 			       job_state_name(job->state));
@@ -14,12 +30,15 @@ static int release(struct session *s, const struct job *job, struct run_list *ru
 
 static int main_release(int argc, char **argv, struct err *err)
 {
-	static const struct job_change change = { .act = release, .done = "released" };
+	static const struct job_change change = {
+		.act = release, .done = "released",
+		.stopping = "released: queued again when it has stopped",
+	};
 
 	return change_jobs(&cmd_release, &change, argc, argv, err);
 }
 
 const struct command cmd_release = {
-	.name = "release", .synopsis = "ID...", .summary = "let held jobs go",
-	.example = "pollux release 3", .run = main_release,
+	.name = "release", .synopsis = "[--dry-run] ID...", .summary = "let held jobs go",
+	.example = "pollux release 3", .options = change_options, .run = main_release,
 };

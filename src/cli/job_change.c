@@ -1,11 +1,34 @@
 /* job_change.c - act on jobs, and on the runs that they have. */
+#include <math.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "job_change.h"
+#include "job_loss.h"
 #include "pollux/clock.h"
 #include "pollux/engine.h"
+#include "pollux/format.h"
 #include "pollux/mem.h"
+
+struct asked_change {
+	bool force, dry_run;
+};
+
+#define DRY_RUN { "dry-run", 'n', OPTION_FLAG, NULL, \
+	.offset = offsetof(struct asked_change, dry_run), 0, 0, \
+	"print what would be done, do nothing" }
+
+const struct option_spec stop_options[] = {
+	{ "force", 'f', OPTION_FLAG, NULL, .offset = offsetof(struct asked_change, force), 0, 0,
+	  "also where work would be lost; do not ask" },
+	DRY_RUN,
+	{ .name = NULL },
+};
+
+const struct option_spec change_options[] = {
+	DRY_RUN,
+	{ .name = NULL },
+};
 
 int stop_runs_of_job(struct session *s, int64_t job_id, enum stop_reason reason,
 		     struct run_list *runs, struct err *err)
@@ -28,8 +51,64 @@ int stop_runs_of_job(struct session *s, int64_t job_id, enum stop_reason reason,
 	return rc;
 }
 
+int pending_stop(struct session *s, int64_t job_id, enum stop_reason *reason, struct err *err)
+{
+	static const int weights[N_STOP_REASONS] = {
+		[STOP_CANCEL] = 4, [STOP_TIME_LIMIT] = 3, [STOP_HOLD] = 2, [STOP_REQUEUE] = 1,
+	};
+	struct run_list all;
+
+	*reason = STOP_NONE;
+	if (store_runs_active(&s->store, &all, err))
+		return -1;
+	for (int i = 0; i < all.count; i++)
+		if (all.items[i].job_id == job_id &&
+		    weights[all.items[i].stop_reason] > weights[*reason])
+			*reason = all.items[i].stop_reason;
+	run_list_release(&all);
+	return 0;
+}
+
+/* --- work that would be lost --- */
+
+/* "has saved nothing; 20h13m of work would be lost" */
+static void add_loss(struct text *t, const struct job_loss *loss)
+{
+	text_addf(t, "%s; %s of work would be lost", loss->why, format_duration(loss->work_s).s);
+}
+
+static bool person_agrees(const struct job *job, const char *loss)
+{
+	char answer[16] = "";
+
+	fprintf(stderr, "pollux: job %lld %s\ngo on? [y/N] ", (long long)job->id, loss);
+	return fgets(answer, sizeof(answer), stdin) && (*answer == 'y' || *answer == 'Y');
+}
+
+/* Asks, or refuses, as the rule of the command says. */
+static int accept_loss(const struct job *job, const struct job_change *change,
+		       const struct job_loss *loss, struct err *err)
+{
+	bool asks = isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
+	struct text t = TEXT_INIT;
+	int rc = 0;
+
+	if (change->loss == LOSS_ASKED && (!asks || loss->work_s <= LOSS_ASKED_S))
+		return 0;
+	add_loss(&t, loss);
+	if (!asks)
+		rc = err_set(err, EX_FAILED, "job %lld %s; --force goes on", (long long)job->id,
+			     t.data);
+	else if (!person_agrees(job, t.data))
+		rc = err_set(err, EX_FAILED, "job %lld was left as it is", (long long)job->id);
+	text_release(&t);
+	return rc;
+}
+
+/* --- one job --- */
+
 static int act_in_transaction(struct session *s, int64_t job_id, const struct job_change *change,
-			      struct run_list *runs, struct err *err)
+			      bool dry_run, struct run_list *runs, struct err *err)
 {
 	struct job job;
 	int rc;
@@ -41,24 +120,70 @@ static int act_in_transaction(struct session *s, int64_t job_id, const struct jo
 		rc = change->act(s, &job, runs, err);
 		job_release(&job);
 	}
-	if (rc == 0)
+	if (rc == 0 && !dry_run)
 		return store_commit(&s->store, err);
 	store_rollback(&s->store);
 	return rc;
 }
 
+static void say_done(int64_t job_id, const struct job_change *change, const struct run_list *runs)
+{
+	if (isatty(STDOUT_FILENO))
+		printf("Job %lld %s.\n", (long long)job_id,
+		       runs->count ? change->stopping : change->done);
+}
+
+static void say_would(int64_t job_id, const struct job_change *change, const struct run_list *runs,
+		      const struct job_loss *loss)
+{
+	struct text t = TEXT_INIT;
+
+	text_addf(&t, "job %lld would be %s", (long long)job_id,
+		  runs->count ? change->stopping : change->done);
+	if (isfinite(loss->work_s)) {
+		text_add(&t, "; it ");
+		add_loss(&t, loss);
+	}
+	puts(t.data);
+	text_release(&t);
+}
+
+/* Nothing is locked while a person thinks about an answer: what happens meanwhile is found by the
+ * transaction. */
+static int look_at_loss(struct session *s, int64_t job_id, const struct job_change *change,
+			const struct asked_change *o, struct job_loss *loss, struct err *err)
+{
+	struct job job;
+	int rc;
+
+	*loss = (struct job_loss){ .work_s = NAN };
+	if (change->loss == LOSS_IMPOSSIBLE)
+		return 0;
+	if (store_job_get(&s->store, job_id, &job, err))
+		return -1;
+	rc = job_loss_of(s, &job, loss, err);
+	if (rc == 0 && isfinite(loss->work_s) && !o->force && !o->dry_run)
+		rc = accept_loss(&job, change, loss, err);
+	job_release(&job);
+	return rc;
+}
+
 static int change_job(struct session *s, int64_t job_id, const struct job_change *change,
-		      struct err *err)
+		      const struct asked_change *o, struct err *err)
 {
 	struct engine_context at = { .paths = &s->paths, .store = &s->store };
 	struct run_list runs = { 0 };
-	int rc = act_in_transaction(s, job_id, change, &runs, err);
+	struct job_loss loss;
+	int rc = look_at_loss(s, job_id, change, o, &loss, err);
 
-	for (int i = 0; rc == 0 && i < runs.count; i++)
+	if (rc == 0)
+		rc = act_in_transaction(s, job_id, change, o->dry_run, &runs, err);
+	for (int i = 0; rc == 0 && !o->dry_run && i < runs.count; i++)
 		engine_wake(&at, &runs.items[i]);
-	if (rc == 0 && isatty(STDOUT_FILENO))
-		printf("Job %lld %s.\n", (long long)job_id,
-		       runs.count ? change->stopping : change->done);
+	if (rc == 0 && o->dry_run)
+		say_would(job_id, change, &runs, &loss);
+	else if (rc == 0)
+		say_done(job_id, change, &runs);
 	run_list_release(&runs);
 	return rc;
 }
@@ -66,11 +191,12 @@ static int change_job(struct session *s, int64_t job_id, const struct job_change
 int change_jobs(const struct command *command, const struct job_change *change, int argc,
 		char **argv, struct err *err)
 {
+	struct asked_change o = { 0 };
 	int first, rc = 0, status = 0;
 	struct session s;
 	long long id;
 
-	if (options_parse(command, argc, argv, NULL, &first, err))
+	if (options_parse(command, argc, argv, &o, &first, err))
 		return -1;
 	if (first >= argc)
 		return usage_error(command, err, "which job? give its number");
@@ -83,7 +209,7 @@ int change_jobs(const struct command *command, const struct job_change *change, 
 		if (rc)		/* main.c says the last failure */
 			fprintf(stderr, "pollux: %s\n", err->text);
 		parse_job_id(command, argv[i], &id, err);
-		rc = change_job(&s, id, change, err);
+		rc = change_job(&s, id, change, &o, err);
 		if (rc && status == 0)
 			status = err->exit_status;
 	}

@@ -5,20 +5,35 @@
 #include "command.h"
 #include "pollux/session.h"
 
+/* The options of the commands that stop jobs, and of those that stop none. */
+extern const struct option_spec stop_options[], change_options[];
+
+/* What a command does if a running job would lose work by it (job_loss.h). */
+enum loss_rule {
+	LOSS_IMPOSSIBLE,	/* the command stops no run */
+	/* on a terminal the command asks, elsewhere it refuses; --force goes on */
+	LOSS_REFUSED,
+	/* on a terminal the command asks if the loss is more than LOSS_ASKED_S; elsewhere it goes
+	 * on, as --force does */
+	LOSS_ASKED,
+};
+#define LOSS_ASKED_S 600
+
 struct job_change {
 	/* Changes one job, in a transaction of its own. *runs receives the runs that were asked to
 	 * stop; stop_runs_of_job fills it in. */
 	int (*act)(struct session *s, const struct job *job, struct run_list *runs,
 		   struct err *err);
 	/* For a terminal, after "Job 3 ": the change is done, or will be when the runs of the job
-	 * have ended. */
+	 * have ended. --dry-run prints it after "job 3 would be ". */
 	const char *done, *stopping;
+	enum loss_rule loss;
 };
 
-/* Run a command that takes no options and changes each job named in argv: act, wake the supervisors
- * of the runs that were asked to stop, and say so on a terminal. A failure is said for each job.
- * Returns the exit status of the first failure, or -1 with *err as main.c wants it. At least one
- * job must be named (EX_USAGE). */
+/* Run a command that changes each job named in argv: act, wake the supervisors of the runs that
+ * were asked to stop, and say so on a terminal. With --dry-run each transaction is rolled back, and
+ * a line says what would be done. A failure is said for each job. Returns the exit status of the
+ * first failure, or -1 with *err as main.c wants it. At least one job must be named (EX_USAGE). */
 int change_jobs(const struct command *command, const struct job_change *change, int argc,
 		char **argv, struct err *err);
 
@@ -26,5 +41,8 @@ int change_jobs(const struct command *command, const struct job_change *change, 
  * an error, is those runs. Inside a transaction. */
 int stop_runs_of_job(struct session *s, int64_t job_id, enum stop_reason reason,
 		     struct run_list *runs, struct err *err);
+
+/* Why the job's runs are being stopped, the weightiest reason; STOP_NONE if they are not. */
+int pending_stop(struct session *s, int64_t job_id, enum stop_reason *reason, struct err *err);
 
 #endif

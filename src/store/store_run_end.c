@@ -143,8 +143,9 @@ static int end_in_transaction(struct store *s, const struct run *run, struct err
 	enum run_state state;
 	char text[1024];
 
-	/* A cancel that came when the supervisor was past looking counts all the same. */
-	if (r.stop_reason != STOP_NONE &&
+	/* A cancel that came when the supervisor was past looking counts all the same. The store
+	 * knows every hold, and whether a person has taken the hold back since. */
+	if (r.stop_reason != STOP_NONE && r.stop_reason != STOP_HOLD &&
 	    store_run_request_stop(s, r.id, r.stop_reason, r.stop_boot_s, err))
 		return -1;
 	if (store_run_stop_reason(s, r.id, &r.stop_reason, &state, err))

@@ -222,6 +222,12 @@ int store_run_request_stop(struct store *s, int64_t id, enum stop_reason reason,
 	return rc;
 }
 
+int store_runs_take_back_hold(struct store *s, int64_t job_id, struct err *err)
+{
+	return sql_run(s, NULL, err, "UPDATE runs SET stop_reason = 'requeue' WHERE job_id = ?"
+		       " AND state <> 'ended' AND stop_reason = 'hold'", "i", job_id);
+}
+
 int store_run_stop_reason(struct store *s, int64_t id, enum stop_reason *reason,
 			  enum run_state *state, struct err *err)
 {

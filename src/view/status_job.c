@@ -62,7 +62,10 @@ static void print_state(const struct status *status, const struct status_job *it
 	status_print_head("job", job, out);
 	status_add_state(&t, item, job->profile ? ", a profile" : "");
 	output_textline(out, "state", &t);
-	status_add_reason(&t, item);
+	if (item->state == SHOWN_STOPPING)
+		status_add_stopping(&t, status, item);
+	else
+		status_add_reason(&t, item);
 	output_textline(out, "reason", &t);
 	if (job->next_start_s > status->now_wall_s)
 		text_addf(&t, "by %s, or sooner",

@@ -81,25 +81,6 @@ static void reason_running(const struct status_job *item, struct text *out)
 		text_addf(out, "%s%s", out->length ? "; " : "", job->progress.status_text);
 }
 
-static void reason_stopping(const struct status *status, const struct status_job *item,
-			    struct text *out)
-{
-	static const char *const words[N_STOP_REASONS] = {
-		[STOP_NONE] = "stopping", [STOP_PREEMPT] = "gives way",
-		[STOP_REQUEUE] = "to be requeued", [STOP_HOLD] = "to be held",
-		[STOP_CANCEL] = "to be cancelled", [STOP_TIME_LIMIT] = "time limit reached",
-		[STOP_ORPHAN] = "lost its supervisor", [STOP_SHUTDOWN] = "shutdown",
-		[STOP_MEASURED] = "measured",
-	};
-	const struct run *run = item->run;
-
-	text_add(out, words[run->stop_reason]);
-	if (status->now_boot_s >= run->stop_boot_s)
-		text_addf(out, "; asked to stop %s ago",
-			  format_duration(status->now_boot_s - run->stop_boot_s).s);
-	text_addf(out, ", grace %s", format_duration(item->job->declared.grace_s).s);
-}
-
 /* What the program said last or what went wrong, and when the job ended. The column STATE has the
  * rest. */
 static void reason_ended(const struct status *status, const struct status_job *item,
@@ -140,7 +121,7 @@ static void add_reason(struct table *t, const struct status *status, const struc
 		reason_queued(status, item, &reason);
 		break;
 	case SHOWN_STOPPING:
-		reason_stopping(status, item, &reason);
+		status_add_stopping(&reason, status, item);
 		break;
 	case SHOWN_HELD:
 		text_add(&reason, *item->job->reason ? item->job->reason : "held");

@@ -37,8 +37,9 @@ Job 2 held.
 Job 3 held.' "$(on_terminal hold 2 3 '>/dev/null;' "'$POLLUX' release 1;" "'$POLLUX' hold 2 3")"
 is 'cancel' 'Job 3 cancelled.' "$(on_terminal cancel 3)"
 is 'requeue' 'Job 3 queued again.' "$(on_terminal requeue 3)"
-is 'a running one is not held yet' 'Job 1 asked to stop, to be held.' "$(on_terminal hold 1)"
-is 'nor queued' 'Job 1 asked to stop, to be queued again.' "$(on_terminal requeue 1)"
+is 'a running one is not queued yet' 'Job 1 asked to stop, to be queued again.' \
+	"$(on_terminal requeue --force 1)"
+is 'nor held' 'Job 1 asked to stop, to be held.' "$(on_terminal hold 1)"
 is 'nor cancelled' 'Job 1 asked to stop, to be cancelled.' "$(on_terminal cancel 1)"
 touch go
 ok 'but in the end it is' wait_for 20 state_is 1 cancelled

@@ -181,7 +181,7 @@ stubborn=$(submit -n stubborn --grace 30s \
 wait_for 20 state_is "$stubborn" running
 "$POLLUX" cancel "$stubborn"
 ok 'one that is asked to stop is stopping' wait_for 20 state_is "$stubborn" stopping
-like 'and says why' '  stubborn +stopping .* to be cancelled; asked to stop .* grace 30s$' \
+like 'and says why' '  stubborn +stopping .* stopping to be cancelled, .* of 30s$' \
 	"$("$POLLUX" status)"
 # The job counts as stopping once its cancellation is asked for. A job that ended before its
 # supervisor heard of the request would be done.
