@@ -28,7 +28,7 @@ struct config {
 	double slice_s;		/* > 0, finite */
 	bool torch;		/* Pythons with PyTorch get the helper without asking */
 	double suspend_memory;	/* 0 to 1, of the machine's memory: what suspended runs may keep */
-	char policy[32];	/* a word; the caller checks that there is such a policy */
+	char policy[32];	/* a policy that passes take (policy_names.h) */
 };
 
 /* Sets *c from the defaults, the file if there is one, and the environment; an empty variable

@@ -6,6 +6,8 @@
 
 #define DEVICE_LOCK_MEASURE "pollux profile --devices"
 #define DEVICE_LOCK_ENDED "a process of an ended run"
+/* it may be free: no descriptor was left, or the file may not be read */
+#define DEVICE_LOCK_UNKNOWN "perhaps somebody (its lock cannot be read)"
 
 /* Returns one of these texts, by the locks of the device; NULL: nobody holds it. */
 const char *device_lock_holder(const struct paths *paths, const char *device_id);

@@ -31,7 +31,5 @@ enum lock_state {
 	LOCK_CANNOT_BE_TOLD,
 };
 enum lock_state lock_look(const char *path);
-/* True unless the lock is known to be free. */
-bool lock_is_held(const char *path);
 
 #endif

@@ -50,6 +50,10 @@ char *paths_device_lock(const struct paths *p, const char *device);
 char *paths_measure_lock(const struct paths *p, const char *device);
 char *paths_profile_lock(const struct paths *p, int64_t job_id);
 
+/* Whether there is a store. -1 with *err (EX_NOPERM, EX_OSFILE) if that cannot be told, or if what
+ * the store's directory should be is something else. */
+int paths_have_store(const struct paths *p, bool *have, struct err *err);
+
 /* True if the directory lies on a network file system, where SQLite's locks may not work. */
 bool paths_on_network(const struct paths *p);
 

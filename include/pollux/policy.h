@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "pollux/err.h"
+#include "pollux/policy_names.h"
 
 #define SCHED_REASON_SIZE 192
 
@@ -174,22 +175,7 @@ extern const struct policy policy_las;
  * preempted or resized, and no job starts before an earlier one that waits for more devices. */
 extern const struct policy policy_fifo;
 
-/* Every policy, in the order of listings: X(name, LIVE) for policies whose inputs a running
- * machine has, X(name, SIMULATED) for those of simulations alone. No other list of policies
- * exists. */
-#define POLICIES(X) \
-	X(goodput, LIVE) X(pollux, LIVE) X(sia, SIMULATED) X(optimus, SIMULATED) \
-	X(tiresias, SIMULATED) X(srtf, SIMULATED) X(las, LIVE) X(fifo, LIVE)
-
-/* " goodput pollux las fifo", and " goodput pollux sia ...", as string literals. */
-#define POLICY_NAME(name, use) " " #name
-#define POLICY_NAME_OF_LIVE(name) " " #name
-#define POLICY_NAME_OF_SIMULATED(name)
-#define POLICY_NAME_IF_LIVE(name, use) POLICY_NAME_OF_##use(name)
-#define POLICY_NAMES POLICIES(POLICY_NAME)
-#define POLICY_LIVE_NAMES POLICIES(POLICY_NAME_IF_LIVE)
-
-/* policies[0..n_policies) */
+/* In the order of policy_names.h: policies[0..n_policies) */
 extern const struct policy *const policies[];
 extern const int n_policies;
 

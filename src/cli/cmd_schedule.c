@@ -1,4 +1,5 @@
 /* cmd_schedule.c - pollux schedule: one pass, or one every few seconds. */
+#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdint.h>
@@ -14,6 +15,7 @@
 #include "pollux/pass.h"
 #include "pollux/policy.h"
 #include "pollux/store.h"
+#include "settings_warning.h"
 
 struct schedule_options {
 	bool dry_run, verbose;
@@ -120,8 +122,6 @@ static void reload(struct config *config, const struct paths *paths, char *told,
 	struct err err;
 	int rc = config_load(&fresh, paths->config, &err);
 
-	if (rc == 0 && !policy_find_live(fresh.policy, &err))
-		rc = -1;
 	if (rc == 0)
 		*config = fresh;
 	else if (strcmp(told, err.text) != 0)
@@ -171,6 +171,15 @@ static int check_policy(const struct schedule_options *o, struct err *err)
 	return usage_error(&cmd_schedule, err, "%s", why.text);
 }
 
+/* Supervisors are started, and processes of jobs are found, by way of /proc. */
+static int check_proc(struct err *err)
+{
+	if (access("/proc/self/exe", X_OK) == 0)
+		return 0;
+	return err_set(err, EX_OSFILE, "cannot use '/proc/self/exe': %s; pollux needs /proc",
+		       strerror(errno));
+}
+
 static int schedule(const struct schedule_options *o, struct err *err)
 {
 	struct config config;
@@ -180,12 +189,15 @@ static int schedule(const struct schedule_options *o, struct err *err)
 	/* Supervisors started here would be among the job's processes, and end with it. */
 	if (getenv("POLLUX_REPORT_SOCKET") && !o->dry_run)
 		return err_set(err, EX_UNAVAILABLE, "a pass cannot be run from within a job");
-	if (check_policy(o, err))
+	if (check_policy(o, err) || check_proc(err))
 		return -1;
 	set_overrides(o);
 	if (paths_init(&paths, err))
 		return -1;
 	rc = config_load(&config, paths.config, err);
+	/* What cron's passes print is mailed, each minute. */
+	if (rc == 0 && (o->slots || isatty(STDERR_FILENO)))
+		warn_of_slots(config.slots);
 	if (rc == 0)
 		rc = isnan(o->watch_s) ? one_pass(o, &paths, &config, err)
 				       : watch(o, &paths, &config, err);

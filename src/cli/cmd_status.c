@@ -12,6 +12,7 @@
 #include "pollux/clock.h"
 #include "pollux/mem.h"
 #include "pollux/status.h"
+#include "settings_warning.h"
 
 #define RECENT_S 86400.0	/* ended jobs are shown for a day */
 #define LOOK_NS 100000000L	/* between looks for changes */
@@ -229,6 +230,7 @@ static int show(const struct request *r, struct err *err)
 
 	if (open_session(&s, err))
 		return -1;
+	warn_of_settings(&s.paths);
 	rc = isnan(r->o->watch_s) ? look(&s, r, &out, err) : watch(&s, r, &out, err);
 	session_close(&s);
 	return rc;

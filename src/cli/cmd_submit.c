@@ -11,6 +11,7 @@
 #include "pollux/device.h"
 #include "pollux/engine.h"
 #include "pollux/session.h"
+#include "settings_warning.h"
 #include "submission.h"
 
 static const struct option_spec options[] = {
@@ -106,6 +107,7 @@ static int add(const struct asked *o, struct job *job, const struct job_command 
 	job->submit_time_s = clock_wall_s();
 	rc = insert(&s.store, job, command, after, o->parameters, err);
 	if (rc == 0) {
+		warn_of_settings(&s.paths);
 		warn_of_devices(&s.paths, job);
 		warn_of_passes(job);
 	}

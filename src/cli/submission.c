@@ -196,6 +196,18 @@ static char *default_workload(const struct job_command *c)
 	return text_detach(&t);
 }
 
+#define NAME_MAX_BYTES 255
+
+static int check_name(const struct command *by, const struct asked *o, struct err *err)
+{
+	size_t n = o->declared.name ? strlen(o->declared.name) : 0;
+
+	if (n > NAME_MAX_BYTES)
+		return usage_error(by, err, "option '--name' has %zu bytes, more than %d", n,
+				   NAME_MAX_BYTES);
+	return 0;
+}
+
 static int check_batch(const struct command *by, const struct declaration *d, struct err *err)
 {
 	if (d->max_batch_size &&
@@ -313,7 +325,7 @@ int submission_job(const struct command *by, const struct asked *o, const struct
 	d->preemption = o->no_preempt ? PREEMPT_NEVER
 		: o->preempt || can_resume(c) ? PREEMPT_ALWAYS : PREEMPT_SAVED;
 	d->suspend = suspend_rule(o);
-	if (check_batch(by, d, err) || set_total_work(by, o, d, err))
+	if (check_name(by, o, err) || check_batch(by, d, err) || set_total_work(by, o, d, err))
 		return -1;
 	return check_templates(o, c, err);
 }

@@ -4,18 +4,22 @@
 #include "pollux/device_lock.h"
 #include "pollux/lock.h"
 
-static bool is_held(char *lock)
+static enum lock_state look(char *lock)
 {
-	bool held = lock_is_held(lock);
+	enum lock_state state = lock_look(lock);
 
 	free(lock);
-	return held;
+	return state;
 }
 
 const char *device_lock_holder(const struct paths *paths, const char *device_id)
 {
-	if (!is_held(paths_device_lock(paths, device_id)))
+	enum lock_state state = look(paths_device_lock(paths, device_id));
+
+	if (state == LOCK_IS_FREE)
 		return NULL;
-	return is_held(paths_measure_lock(paths, device_id)) ? DEVICE_LOCK_MEASURE
-							     : DEVICE_LOCK_ENDED;
+	if (state == LOCK_CANNOT_BE_TOLD)
+		return DEVICE_LOCK_UNKNOWN;
+	return look(paths_measure_lock(paths, device_id)) == LOCK_IS_HELD ? DEVICE_LOCK_MEASURE
+									  : DEVICE_LOCK_ENDED;
 }

@@ -193,10 +193,14 @@ static int take_turns(const struct paths *paths, const struct config *config,
 int pass_run(const struct paths *paths, const struct config *config, enum pass_mode mode,
 	     struct pass_result *result, struct err *err)
 {
+	bool there;
+
 	*result = (struct pass_result){ 0 };
 	if (!policy_find_live(config->policy, err))
 		return -1;
-	if (access(paths->store, F_OK))
+	if (paths_have_store(paths, &there, err))
+		return -1;
+	if (!there)
 		return 0;
 	if (mode == PASS_ACT)
 		return take_turns(paths, config, result, err);

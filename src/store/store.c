@@ -1,5 +1,7 @@
 /* store.c - open, create, migrate; transactions. */
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -112,9 +114,9 @@ static int open_file(struct store *s, const char *path, enum store_mode mode, st
 	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX |	/* no threads here */
 		    (mode == STORE_READ ? 0 : SQLITE_OPEN_CREATE);
 
-	if (mode == STORE_READ && access(path, F_OK))
-		return err_set(err, EX_NOINPUT, "no store at '%s' yet; 'pollux submit' makes one",
-			       path);
+	if (mode == STORE_READ && access(path, R_OK) && errno != ENOENT)
+		return err_set(err, EX_NOPERM, "cannot read the store '%s': %s", path,
+			       strerror(errno));
 	/* Not sql_error: a database that is not open has no file name. */
 	if (sqlite3_open_v2(path, &s->db, flags, NULL) != SQLITE_OK)
 		return err_set(err, EX_CANTCREAT, "cannot open the store '%s': %s", path,
@@ -139,13 +141,25 @@ static int prepare_connection(struct store *s, const char *path, enum store_mode
 			  : "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL", err);
 }
 
+static int check_there(const struct paths *paths, struct err *err)
+{
+	bool there;
+
+	if (paths_have_store(paths, &there, err))
+		return -1;
+	if (!there)
+		return err_set(err, EX_NOINPUT, "no store at '%s' yet; 'pollux submit' makes one",
+			       paths->store);
+	return 0;
+}
+
 int store_open(struct store *s, const struct paths *paths, enum store_mode mode, struct err *err)
 {
 	mode_t old;
 	int rc;
 
 	s->db = NULL;
-	if (mode != STORE_READ && paths_create(paths, err))
+	if (mode == STORE_READ ? check_there(paths, err) : paths_create(paths, err))
 		return -1;
 	old = umask(0077);
 	rc = prepare_connection(s, paths->store, mode, err);

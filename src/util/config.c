@@ -1,13 +1,17 @@
 /* config.c - settings from the file and the environment, by one table. */
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "pollux/config.h"
 #include "pollux/number.h"
+#include "pollux/policy_names.h"
 #include "pollux/suggest.h"
 
 #define LONGEST_LINE 1024
@@ -38,14 +42,22 @@ static int set_slice(struct config *c, const char *value)
 	return 0;
 }
 
+/* " goodput pollux las fifo" has the value between blanks, or at its end. */
+static bool is_live_policy(const char *value, size_t n)
+{
+	static const char names[] = POLICY_LIVE_NAMES " ";
+
+	for (const char *p = names; n && (p = strstr(p, value)); p++)
+		if (p[-1] == ' ' && p[n] == ' ')
+			return !strchr(value, ' ');
+	return false;
+}
+
 static int set_policy(struct config *c, const char *value)
 {
 	size_t n = strlen(value);
 
-	for (const char *p = value; *p; p++)
-		if (!isalnum((unsigned char)*p) && *p != '-' && *p != '_')
-			return -1;
-	if (!n || n >= sizeof(c->policy))
+	if (!is_live_policy(value, n))
 		return -1;
 	memcpy(c->policy, value, n + 1);
 	return 0;
@@ -84,7 +96,7 @@ static const struct setting {
 	{ "slots", "POLLUX_SLOTS", set_slots,
 	  "a whole number from 0 to 1024 (0: one per physical core)" },
 	{ "slice", "POLLUX_SLICE", set_slice, "a time above 0 (such as 90s, 10m or 1h)" },
-	{ "policy", "POLLUX_POLICY", set_policy, "the name of a policy" },
+	{ "policy", "POLLUX_POLICY", set_policy, "one of" POLICY_LIVE_NAMES },
 	{ "torch", "POLLUX_TORCH", set_torch, "yes or no" },
 	{ "suspend_memory", "POLLUX_SUSPEND_MEMORY", set_suspend_memory,
 	  "a part of the machine's memory from 0% to 100%" },
@@ -174,16 +186,44 @@ static int read_lines(struct config *c, FILE *file, struct source *at, struct er
 	return 0;
 }
 
+static const char *what_is(const struct stat *st)
+{
+	return S_ISDIR(st->st_mode) ? "a directory" : S_ISFIFO(st->st_mode) ? "a FIFO"
+		: S_ISREG(st->st_mode) || S_ISCHR(st->st_mode) ? NULL : "no file of text";
+}
+
+/* Opens without waiting for a writer, as a FIFO has none. */
+static int open_file(FILE **file, const char *path, struct err *err)
+{
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	const char *what;
+	struct stat st;
+
+	*file = NULL;
+	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
+		return 0;
+	if (fd < 0 || fstat(fd, &st))
+		return err_set(err, EX_CONFIG, "cannot open '%s': %s", path, strerror(errno));
+	what = what_is(&st);
+	if (what)
+		err_set(err, EX_CONFIG, "cannot read '%s': it is %s", path, what);
+	else if (!(*file = fdopen(fd, "r")))
+		err_set(err, EX_OSERR, "cannot open '%s': %s", path, strerror(errno));
+	if (!*file)
+		close(fd);
+	return *file ? 0 : -1;
+}
+
 static int read_file(struct config *c, const char *path, struct err *err)
 {
 	struct source at = { .path = path };
-	FILE *file = fopen(path, "re");
+	FILE *file;
 	int rc;
 
-	if (!file && (errno == ENOENT || errno == ENOTDIR))
-		return 0;
+	if (open_file(&file, path, err))
+		return -1;
 	if (!file)
-		return err_set(err, EX_CONFIG, "cannot open '%s': %s", path, strerror(errno));
+		return 0;
 	rc = read_lines(c, file, &at, err);
 	fclose(file);
 	return rc;

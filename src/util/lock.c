@@ -15,7 +15,7 @@ int lock_take(const char *path, struct err *err)
 		return err_set(err, EX_CANTCREAT, "cannot open '%s': %s", path, strerror(errno));
 	if (fcntl(fd, F_OFD_SETLK, &whole) == 0)
 		return fd;
-	if (errno == EAGAIN || errno == EACCES) {
+	if (errno == EAGAIN) {
 		close(fd);
 		return LOCK_HELD;
 	}
@@ -57,9 +57,4 @@ enum lock_state lock_look(const char *path)
 	if (rc)
 		return LOCK_CANNOT_BE_TOLD;
 	return whole.l_type == F_UNLCK ? LOCK_IS_FREE : LOCK_IS_HELD;
-}
-
-bool lock_is_held(const char *path)
-{
-	return lock_look(path) != LOCK_IS_FREE;
 }

@@ -190,6 +190,15 @@ char *paths_measure_lock(const struct paths *p, const char *device)
 	return lock_of_device(p, "measure", device);
 }
 
+int paths_have_store(const struct paths *p, bool *have, struct err *err)
+{
+	*have = access(p->store, F_OK) == 0;
+	if (*have || errno == ENOENT)
+		return 0;
+	return err_set(err, errno == EACCES ? EX_NOPERM : EX_OSFILE,
+		       "cannot look for the store '%s': %s", p->store, strerror(errno));
+}
+
 bool paths_on_network(const struct paths *p)
 {
 	/* Magic numbers of statfs(2): NFS, SMB/CIFS (two), AFS, Ceph, Lustre, FUSE (sshfs), 9P. */

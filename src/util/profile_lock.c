@@ -17,7 +17,7 @@ int profile_lock_take(const struct paths *paths, int64_t job_id, struct err *err
 bool profile_lock_is_held(const struct paths *paths, int64_t job_id)
 {
 	char *path = paths_profile_lock(paths, job_id);
-	bool held = lock_is_held(path);
+	bool held = lock_look(path) != LOCK_IS_FREE;
 
 	free(path);
 	return held;

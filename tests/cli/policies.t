@@ -22,7 +22,7 @@ for policy in $all; do
 	case " $live " in *" $policy "*) continue ;; esac
 	status "$policy is refused by a pass" 78 env POLLUX_POLICY="$policy" "$POLLUX" schedule
 	like 'by a line with the choices' \
-		"^pollux: policy '$policy' is for 'pollux simulate' alone: use goodput, " "$err"
+		"^pollux: bad variable 'POLLUX_POLICY' .*: '$policy' is not one of goodput " "$err"
 done
 
 for policy in $live; do

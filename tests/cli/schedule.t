@@ -459,7 +459,7 @@ saves() { # saves NAME COMMAND STATE RUN: the job has saved where it stopped
 counted() { holds "SELECT samples > $2 FROM jobs WHERE id = $1"; }
 comes 'a job counts' 10 counted "$counter" 1
 status 'a running job is not held' 1 "$POLLUX" release "$counter"
-status 'hold of a running job' 0 "$POLLUX" hold "$counter"
+status 'hold of a running job that has saved nothing yet' 0 "$POLLUX" hold --force "$counter"
 saves held hold held
 status 'it is released' 0 "$POLLUX" release "$counter"
 pass
@@ -620,8 +620,8 @@ echo 'policy = lass' >"$POLLUX_DIR/config"
 ok 'one that there is not is told' wait_for 10 grep -q lass watched
 echo 'policy = goodput' >"$POLLUX_DIR/config.new"
 sleep 1
-is 'once' "pollux: no policy 'lass': goodput, pollux, las or fifo; the settings stay as they were" \
-	"$(cat watched)"
+is 'once' "pollux: bad setting 'policy' in '$POLLUX_DIR/config' line 1: 'lass' is not one of goodput \
+pollux las fifo; the settings stay as they were" "$(cat watched)"
 ok 'while the last good one stays' policy_is las
 mv "$POLLUX_DIR/config.new" "$POLLUX_DIR/config"
 ok 'until the file is right again' wait_for 10 policy_is goodput
