@@ -7,7 +7,7 @@
 static double running_s(const struct run *run)
 {
 	if (isfinite(run->launch_boot_s) && run_is_of_this_boot(run))
-		return fmax(clock_boot_s() - run->launch_boot_s, 0);
+		return fmax(run_clock_s(run, clock_boot_s()) - run->launch_boot_s, 0);
 	return run->duration_s;
 }
 
@@ -27,8 +27,9 @@ static struct job_loss loss_of_run(const struct job *job, const struct run *run)
 				? "has saved nothing since its last launch" : "has saved nothing" };
 	if (job->declared.preemption == PREEMPT_SAVED)
 		return (struct job_loss){ running_s(run), "was never seen to resume" };
-	return (struct job_loss){ fmax(clock_boot_s() - run->checkpoint_boot_s, 0),
-				  "has saved nothing since its last checkpoint" };
+	return (struct job_loss){
+		fmax(run_clock_s(run, clock_boot_s()) - run->checkpoint_boot_s, 0),
+		"has saved nothing since its last checkpoint" };
 }
 
 int job_loss_of(struct session *s, const struct job *job, struct job_loss *loss, struct err *err)

@@ -122,7 +122,7 @@ start
 ok 'a suspended job can be cancelled' wait_for 20 job_is "$job" cancelled
 ok 'it goes on, is told to stop' logged "$job" 'was told'
 start
-"$POLLUX" hold "$job"
+"$POLLUX" hold --force "$job"
 ok 'or held' wait_for 20 job_is "$job" held
 ok 'is told, too' logged "$job" 'was told'
 start
