@@ -15,7 +15,7 @@
 #include "pollux/pass.h"
 #include "pollux/policy.h"
 #include "pollux/store.h"
-#include "settings_warning.h"
+#include "settings_check.h"
 
 struct schedule_options {
 	bool dry_run, verbose;

@@ -12,7 +12,7 @@
 #include "pollux/clock.h"
 #include "pollux/mem.h"
 #include "pollux/status.h"
-#include "settings_warning.h"
+#include "settings_check.h"
 
 #define RECENT_S 86400.0	/* ended jobs are shown for a day */
 #define LOOK_NS 100000000L	/* between looks for changes */

@@ -11,7 +11,7 @@
 #include "pollux/device.h"
 #include "pollux/engine.h"
 #include "pollux/session.h"
-#include "settings_warning.h"
+#include "settings_check.h"
 #include "submission.h"
 
 static const struct option_spec options[] = {

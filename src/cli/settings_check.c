@@ -1,9 +1,9 @@
-/* settings_warning.c - warnings of settings, by commands that go on without them. */
+/* settings_check.c - warnings of settings, by commands that go on without them. */
 #include <unistd.h>
 
 #include "pollux/config.h"
 #include "pollux/output.h"
-#include "settings_warning.h"
+#include "settings_check.h"
 
 void warn_of_slots(int slots)
 {

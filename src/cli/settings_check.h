@@ -1,7 +1,7 @@
-/* settings_warning.h - warnings of settings, by commands that go on without them; private to
+/* settings_check.h - warnings of settings, by commands that go on without them; private to
  * src/cli. */
-#ifndef POLLUX_CLI_SETTINGS_WARNING_H
-#define POLLUX_CLI_SETTINGS_WARNING_H
+#ifndef POLLUX_CLI_SETTINGS_CHECK_H
+#define POLLUX_CLI_SETTINGS_CHECK_H
 
 #include "pollux/paths.h"
 
