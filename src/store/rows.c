@@ -46,20 +46,29 @@ static struct column_walk walk(struct row_columns columns)
 	};
 }
 
-int rows_query(struct store *s, sqlite3_stmt **q, struct err *err, struct row_columns columns,
-	       const char *rest, const char *types, ...)
+static int start_query(struct store *s, sqlite3_stmt **q, struct err *err,
+		       struct row_columns columns, const char *rest, const char *types, va_list *ap)
 {
 	struct text sql = TEXT_INIT;
-	va_list ap;
 	int rc;
 
 	text_add(&sql, "SELECT ");
 	add_selected(&sql, walk(columns));
 	text_addf(&sql, " FROM %s %s", columns.table->name, rest);
-	va_start(ap, types);
-	rc = sql_vquery(s, q, err, sql.data, types, &ap);
-	va_end(ap);
+	rc = sql_vquery(s, q, err, sql.data, types, ap);
 	text_release(&sql);
+	return rc;
+}
+
+int rows_query(struct store *s, sqlite3_stmt **q, struct err *err, struct row_columns columns,
+	       const char *rest, const char *types, ...)
+{
+	va_list ap;
+	int rc;
+
+	va_start(ap, types);
+	rc = start_query(s, q, err, columns, rest, types, &ap);
+	va_end(ap);
 	return rc;
 }
 
@@ -187,6 +196,25 @@ void rows_read(sqlite3_stmt *q, struct row_columns columns, void *row)
 
 	for (int i = 0; column_next(&w); i++)
 		read_field(q, i, &w, row);
+}
+
+int rows_get(struct store *s, struct row_columns columns, void *row, struct err *err,
+	     const char *rest, const char *types, ...)
+{
+	sqlite3_stmt *q;
+	va_list ap;
+	int rc;
+
+	va_start(ap, types);
+	rc = start_query(s, &q, err, columns, rest, types, &ap);
+	va_end(ap);
+	if (rc)
+		return -1;
+	rc = sql_row(s, q, err);
+	if (rc == 1)
+		rows_read(q, columns, row);
+	sql_done(q);
+	return rc;
 }
 
 /* The columns of a table side by side, so that many rows are read without a walk for each. */

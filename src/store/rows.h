@@ -22,6 +22,9 @@ int rows_query(struct store *s, sqlite3_stmt **q, struct err *err, struct row_co
 /* Put the present row of such a query into a struct that was initialised: where the store has NULL,
  * the member keeps its value, but a text that is always known becomes "". */
 void rows_read(sqlite3_stmt *q, struct row_columns columns, void *row);
+/* Read the first row of such a query. Returns 1; 0: there is none; -1: *err is set. */
+int rows_get(struct store *s, struct row_columns columns, void *row, struct err *err,
+	     const char *rest, const char *types, ...);
 
 /* All rows of a query of all columns; the query is ended. Each row begins as a copy of initial
  * (NULL: zeros, and row_init). The caller frees the items, also if rc is -1. */

@@ -60,16 +60,13 @@ int run_devices_set_in_use(struct store *s, int64_t run_id, bool in_use, struct 
 
 int run_devices_are_free(struct store *s, int64_t run_id, bool *free, struct err *err)
 {
-	sqlite3_stmt *q;
-	int rc;
+	int64_t answer;
 
-	if (sql_query(s, &q, err, "SELECT NOT EXISTS (SELECT 1 FROM run_devices mine"
-		      " JOIN run_devices used ON used.node = mine.node"
-		      " AND used.device = mine.device AND used.in_use = 1"
-		      " WHERE mine.run_id = ?)", "i", run_id))
+	if (sql_ask(s, &answer, err, "SELECT NOT EXISTS (SELECT 1 FROM run_devices mine"
+		    " JOIN run_devices used ON used.node = mine.node"
+		    " AND used.device = mine.device AND used.in_use = 1"
+		    " WHERE mine.run_id = ?)", "i", run_id))
 		return -1;
-	rc = sql_row(s, q, err);
-	*free = rc == 1 && sqlite3_column_int(q, 0);
-	sql_done(q);
-	return rc < 0 ? -1 : 0;
+	*free = answer;
+	return 0;
 }

@@ -150,6 +150,26 @@ int sql_run(struct store *s, int *changed, struct err *err, const char *sql, con
 	return rc;
 }
 
+int sql_ask(struct store *s, int64_t *answer, struct err *err, const char *sql, const char *types,
+	    ...)
+{
+	sqlite3_stmt *q;
+	va_list ap;
+	int rc;
+
+	*answer = 0;
+	va_start(ap, types);
+	rc = sql_vquery(s, &q, err, sql, types, &ap);
+	va_end(ap);
+	if (rc)
+		return -1;
+	rc = sql_row(s, q, err);
+	if (rc == 1)
+		*answer = sqlite3_column_int64(q, 0);
+	sql_done(q);
+	return rc < 0 ? -1 : 0;
+}
+
 char *sql_text_or_null(sqlite3_stmt *q, int column)
 {
 	const void *bytes = sqlite3_column_blob(q, column);

@@ -26,6 +26,9 @@ int sql_query(struct store *s, sqlite3_stmt **q, struct err *err, const char *sq
 	      ...);
 int sql_vquery(struct store *s, sqlite3_stmt **q, struct err *err, const char *sql,
 	       const char *types, va_list *ap);
+/* *answer: the first value of the first row; 0 if there is none, or NULL. */
+int sql_ask(struct store *s, int64_t *answer, struct err *err, const char *sql, const char *types,
+	    ...);
 int sql_row(struct store *s, sqlite3_stmt *q, struct err *err);	/* 1 a row, 0 no more, -1 */
 void sql_done(sqlite3_stmt *q);			/* its text may serve again; NULL is harmless */
 /* all that were prepared, before the connection is closed */

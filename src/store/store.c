@@ -18,19 +18,6 @@
 
 #define LOG_KEPT_BYTES 262144
 
-static int pragma_int(struct store *s, const char *sql, int64_t *value, struct err *err)
-{
-	sqlite3_stmt *q;
-	int rc;
-
-	if (sql_query(s, &q, err, sql, ""))
-		return -1;
-	rc = sql_row(s, q, err);
-	*value = rc == 1 ? sqlite3_column_int64(q, 0) : 0;
-	sql_done(q);
-	return rc < 0 ? -1 : 0;
-}
-
 /* Version 0 with tables in it is somebody else's database; so is a foreign application id. A store
  * that another process is making has its id as soon as it has tables, so the id is asked for after
  * them. */
@@ -38,12 +25,12 @@ static int check_identity(struct store *s, const char *path, int64_t *version, s
 {
 	int64_t application, tables = 0;
 
-	if (pragma_int(s, "PRAGMA application_id", &application, err) ||
-	    pragma_int(s, "PRAGMA user_version", version, err))
+	if (sql_ask(s, &application, err, "PRAGMA application_id", "") ||
+	    sql_ask(s, version, err, "PRAGMA user_version", ""))
 		return -1;
 	if (application != STORE_APPLICATION_ID &&
-	    (pragma_int(s, "SELECT count(*) FROM sqlite_schema", &tables, err) ||
-	     pragma_int(s, "PRAGMA application_id", &application, err)))
+	    (sql_ask(s, &tables, err, "SELECT count(*) FROM sqlite_schema", "") ||
+	     sql_ask(s, &application, err, "PRAGMA application_id", "")))
 		return -1;
 	if (tables && application != STORE_APPLICATION_ID)
 		return err_set(err, EX_DATAERR, "'%s' is a SQLite file, but not a pollux store",
@@ -222,5 +209,5 @@ int store_make_durable(struct store *s, struct err *err)
 
 int store_data_version(struct store *s, int64_t *version, struct err *err)
 {
-	return pragma_int(s, "PRAGMA data_version", version, err);
+	return sql_ask(s, version, err, "PRAGMA data_version", "");
 }

@@ -62,16 +62,7 @@ int store_event_add(struct store *s, int64_t job_id, int64_t run_id, const char 
 
 int store_last_event(struct store *s, int64_t *id, struct err *err)
 {
-	sqlite3_stmt *q;
-	int rc;
-
-	if (sql_query(s, &q, err, "SELECT max(id) FROM events", ""))
-		return -1;
-	rc = sql_row(s, q, err);
-	if (rc == 1)
-		*id = sql_int(q, 0, 0);
-	sql_done(q);
-	return rc < 0 ? -1 : 0;
+	return sql_ask(s, id, err, "SELECT max(id) FROM events", "");
 }
 
 int store_events_of_job(struct store *s, int64_t job_id, struct event_list *list, struct err *err)

@@ -9,18 +9,10 @@
 
 int store_job_get(struct store *s, int64_t id, struct job *job, struct err *err)
 {
-	sqlite3_stmt *q;
 	int rc;
 
-	if (rows_query(s, &q, err, ALL_OF(jobs_table),
-		       "WHERE id = ?", "i", id))
-		return -1;
-	rc = sql_row(s, q, err);
-	if (rc == 1) {
-		job_init(job);
-		rows_read(q, ALL_OF(jobs_table), job);
-	}
-	sql_done(q);
+	job_init(job);
+	rc = rows_get(s, ALL_OF(jobs_table), job, err, "WHERE id = ?", "i", id);
 	if (rc == 0)
 		return err_set(err, EX_NOINPUT, "no such job: %lld", (long long)id);
 	return rc == 1 ? 0 : -1;
@@ -65,15 +57,11 @@ int store_jobs_list(struct store *s, enum job_filter filter, double since_wall_s
 
 static int ask(struct store *s, const char *sql, bool *yes, struct err *err)
 {
-	sqlite3_stmt *q;
-	int rc;
+	int64_t answer;
+	int rc = sql_ask(s, &answer, err, sql, "");
 
-	if (sql_query(s, &q, err, sql, ""))
-		return -1;
-	rc = sql_row(s, q, err);
-	*yes = rc == 1 && sqlite3_column_int(q, 0);
-	sql_done(q);
-	return rc < 0 ? -1 : 0;
+	*yes = answer;
+	return rc;
 }
 
 int store_has_work(struct store *s, bool *has, struct err *err)
@@ -140,17 +128,10 @@ int store_job_add(struct store *s, struct job *job, const struct job_command *co
 
 int store_job_command_get(struct store *s, int64_t id, struct job_command *c, struct err *err)
 {
-	sqlite3_stmt *q;
 	int rc;
 
 	*c = (struct job_command){ 0 };
-	if (rows_query(s, &q, err, ALL_OF(commands_table),
-		       "WHERE job_id = ?", "i", id))
-		return -1;
-	rc = sql_row(s, q, err);
-	if (rc == 1)
-		rows_read(q, ALL_OF(commands_table), c);
-	sql_done(q);
+	rc = rows_get(s, ALL_OF(commands_table), c, err, "WHERE job_id = ?", "i", id);
 	if (rc == 0)
 		return err_set(err, EX_NOINPUT, "no such job: %lld", (long long)id);
 	return rc == 1 ? 0 : -1;

@@ -73,17 +73,7 @@ int store_run_update(struct store *s, const struct run_update *p, struct err *er
 
 int store_reports_of_job(struct store *s, int64_t job_id, int64_t *n, struct err *err)
 {
-	sqlite3_stmt *q;
-	int rc;
-
-	*n = 0;
-	if (sql_query(s, &q, err, "SELECT sum(reports) FROM runs WHERE job_id = ?", "i", job_id))
-		return -1;
-	rc = sql_row(s, q, err);
-	if (rc == 1)
-		*n = sql_int(q, 0, 0);
-	sql_done(q);
-	return rc < 0 ? -1 : 0;
+	return sql_ask(s, n, err, "SELECT sum(reports) FROM runs WHERE job_id = ?", "i", job_id);
 }
 
 static int read_observations(struct store *s, sqlite3_stmt *q, struct observation_list *list,

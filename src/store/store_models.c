@@ -29,21 +29,14 @@ int store_model_get(struct store *s, const char *workload, const char *device_ki
 {
 	const struct row_columns values = { .table = &models_table, .without = COLUMN_KEY };
 	struct stored_model row = { .workload = NULL };
-	sqlite3_stmt *q;
-	int rc;
+	int rc = rows_get(s, values, &row, err, "WHERE workload = ? AND device_kind = ?", "tt",
+			  workload, device_kind);
 
-	*found = false;
-	if (rows_query(s, &q, err, values, "WHERE workload = ? AND device_kind = ?", "tt", workload,
-		       device_kind))
-		return -1;
-	rc = sql_row(s, q, err);
-	if (rc == 1) {
-		rows_read(q, values, &row);
+	*found = rc == 1;
+	if (*found) {
 		read_basis(row.basis, &row.model.fit);
 		*model = row.model;
-		*found = true;
 	}
-	sql_done(q);
 	return rc < 0 ? -1 : 0;
 }
 

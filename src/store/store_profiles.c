@@ -78,19 +78,13 @@ int store_profiles_list(struct store *s, int64_t **ids, int *n, struct err *err)
 
 int store_profile_killed(struct store *s, int64_t job_id, struct text *reason, struct err *err)
 {
-	sqlite3_stmt *q;
-	int64_t n = 0;
-	int rc;
+	int64_t n;
 
-	if (sql_query(s, &q, err, "SELECT count(DISTINCT o.run_id) FROM observations o"
-		      " JOIN runs r ON r.id = o.run_id WHERE r.job_id = ? AND o.n_windows > 0",
-		      "i", job_id))
+	if (sql_ask(s, &n, err, "SELECT count(DISTINCT o.run_id) FROM observations o"
+		    " JOIN runs r ON r.id = o.run_id WHERE r.job_id = ? AND o.n_windows > 0",
+		    "i", job_id))
 		return -1;
-	rc = sql_row(s, q, err);
-	if (rc == 1)
-		n = sql_int(q, 0, 0);
-	sql_done(q);
 	text_addf(reason, "the profile was killed; %lld point%s measured", (long long)n,
 		  n == 1 ? "" : "s");
-	return rc < 0 ? -1 : 0;
+	return 0;
 }

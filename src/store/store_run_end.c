@@ -84,17 +84,12 @@ static void describe_end(const struct run *r, char *text, size_t size)
 
 static int has_active_run(struct store *s, int64_t job_id, bool *has, struct err *err)
 {
-	sqlite3_stmt *q;
-	int rc;
+	int64_t answer;
+	int rc = sql_ask(s, &answer, err, "SELECT 1 FROM runs WHERE job_id = ? AND state <> 'ended'"
+			 " LIMIT 1", "i", job_id);
 
-	if (sql_query(s, &q, err, "SELECT 1 FROM runs WHERE job_id = ? AND state <> 'ended'"
-		      " LIMIT 1",
-		      "i", job_id))
-		return -1;
-	rc = sql_row(s, q, err);
-	*has = rc == 1;
-	sql_done(q);
-	return rc < 0 ? -1 : 0;
+	*has = answer;
+	return rc;
 }
 
 /* Where the job has another run (the next one is assigned already, or the last one is still being

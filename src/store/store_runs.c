@@ -98,16 +98,12 @@ void run_list_release(struct run_list *list)
 
 static int next_number(struct store *s, struct run *run, struct err *err)
 {
-	sqlite3_stmt *q;
-	int rc;
+	int64_t last;
+	int rc = sql_ask(s, &last, err, "SELECT max(number) FROM runs WHERE job_id = ?", "i",
+			 run->job_id);
 
-	if (sql_query(s, &q, err, "SELECT coalesce(max(number), 0) + 1 FROM runs WHERE job_id = ?",
-		      "i", run->job_id))
-		return -1;
-	rc = sql_row(s, q, err);
-	run->number = (int)sql_int(q, 0, 1);
-	sql_done(q);
-	return rc < 0 ? -1 : 0;
+	run->number = (int)last + 1;
+	return rc;
 }
 
 int store_run_add(struct store *s, struct run *run, struct err *err)
@@ -127,23 +123,18 @@ int store_run_add(struct store *s, struct run *run, struct err *err)
 /* True where neither the job nor a device of the run is in use by another. */
 int store_run_may_claim(struct store *s, int64_t id, bool *may, struct err *err)
 {
-	sqlite3_stmt *q;
-	int rc;
+	int64_t answer;
+	int rc = sql_ask(s, &answer, err,
+		    "SELECT r.state = 'assigned' AND coalesce(r.stop_reason, 'none') = 'none'"
+		    " AND NOT EXISTS (SELECT 1 FROM runs o WHERE o.job_id = r.job_id"
+		    "  AND o.state IN ('running', 'stopping'))"
+		    " AND NOT EXISTS (SELECT 1 FROM run_devices mine JOIN run_devices used"
+		    "  ON used.node = mine.node AND used.device = mine.device AND used.in_use = 1"
+		    "  WHERE mine.run_id = r.id)"
+		    " FROM runs r WHERE r.id = ?", "i", id);
 
-	if (sql_query(s, &q, err,
-		      "SELECT r.state = 'assigned'"
-		      " AND coalesce(r.stop_reason, 'none') = 'none'"
-		      " AND NOT EXISTS (SELECT 1 FROM runs o WHERE o.job_id = r.job_id"
-		      "  AND o.state IN ('running', 'stopping'))"
-		      " AND NOT EXISTS (SELECT 1 FROM run_devices mine JOIN run_devices used"
-		      "  ON used.node = mine.node AND used.device = mine.device AND used.in_use = 1"
-		      "  WHERE mine.run_id = r.id)"
-		      " FROM runs r WHERE r.id = ?", "i", id))
-		return -1;
-	rc = sql_row(s, q, err);
-	*may = rc == 1 && sqlite3_column_int(q, 0);
-	sql_done(q);
-	return rc < 0 ? -1 : 0;
+	*may = answer;
+	return rc;
 }
 
 static int claim(struct store *s, int64_t id, const char *handle, double now_boot_s,
@@ -231,19 +222,12 @@ int store_runs_take_back_hold(struct store *s, int64_t job_id, struct err *err)
 int store_run_stop_reason(struct store *s, int64_t id, enum stop_reason *reason,
 			  enum run_state *state, struct err *err)
 {
-	sqlite3_stmt *q;
 	struct run run;
 	int rc;
 
 	run_init(&run);
 	run.state = RUN_ENDED;
-	if (rows_query(s, &q, err, SOME_OF(runs_table, COLUMN_STOP),
-		       "WHERE id = ?", "i", id))
-		return -1;
-	rc = sql_row(s, q, err);
-	if (rc == 1)
-		rows_read(q, SOME_OF(runs_table, COLUMN_STOP), &run);
-	sql_done(q);
+	rc = rows_get(s, SOME_OF(runs_table, COLUMN_STOP), &run, err, "WHERE id = ?", "i", id);
 	*reason = run.stop_reason;
 	*state = run.state;
 	return rc < 0 ? -1 : 0;
@@ -270,17 +254,8 @@ int store_run_set_wanted(struct store *s, int64_t id, const struct configuration
 
 int store_run_read_wanted(struct store *s, struct run *run, struct err *err)
 {
-	sqlite3_stmt *q;
-	int rc;
-
-	if (rows_query(s, &q, err, SOME_OF(runs_table, COLUMN_WANTED),
-		       "WHERE id = ?", "i", run->id))
-		return -1;
-	rc = sql_row(s, q, err);
-	if (rc == 1)
-		rows_read(q, SOME_OF(runs_table, COLUMN_WANTED), run);
-	sql_done(q);
-	return rc < 0 ? -1 : 0;
+	return rows_get(s, SOME_OF(runs_table, COLUMN_WANTED), run, err, "WHERE id = ?", "i",
+			run->id) < 0 ? -1 : 0;
 }
 
 int store_run_set_stopping(struct store *s, int64_t id, struct err *err)

@@ -123,14 +123,6 @@ int store_run_leave_suspension(struct store *s, const struct run *run, struct er
 
 int store_largest_waiting(struct store *s, int64_t *bytes, struct err *err)
 {
-	sqlite3_stmt *q;
-	int rc;
-
-	if (sql_query(s, &q, err, "SELECT max(r.peak_memory_bytes) FROM jobs j JOIN runs r"
-		      " ON r.job_id = j.id WHERE j.state = 'queued'", ""))
-		return -1;
-	rc = sql_row(s, q, err);
-	*bytes = sql_int(q, 0, 0);
-	sql_done(q);
-	return rc < 0 ? -1 : 0;
+	return sql_ask(s, bytes, err, "SELECT max(r.peak_memory_bytes) FROM jobs j JOIN runs r"
+		       " ON r.job_id = j.id WHERE j.state = 'queued'", "");
 }
