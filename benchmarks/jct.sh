@@ -10,12 +10,17 @@
 #	make bench-jct                          # all
 #	JCT_DIR=/tmp/jct benchmarks/jct.sh fifo goodput     # keep the stores and logs there
 #	JCT_SEED=7 ...                          # another stream, drawn from the same distributions
+#	JCT_PYTHON=venv/bin/python benchmarks/jct.sh fifo las tsp goodput
+#
+# With JCT_PYTHON, a Python that has torch, eight jobs train torch_job.py instead, a program that
+# knows nothing of pollux: what adapts there is the work of the helper for PyTorch.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 pollux=${POLLUX:-$root/build/pollux}
 train=${TRAIN:-$root/build/examples/train}
 data=${FASHION_MNIST:-/usr/share/datasets/fashion-mnist}
+python=${JCT_PYTHON:-}
 seed=${JCT_SEED:-1}
 slice=10
 eval_every=30000	# samples: where a job can find that it has reached its accuracy
@@ -58,7 +63,11 @@ now() { date +%s.%N; }
 # are then offered a little more work than they can do while jobs arrive. The samples are where the
 # cosine of the learning rate ends, and half or less of them is enough for the accuracy.
 draw_stream() {
-	awk -v x="$seed" '
+	small='small small small' medium='medium medium medium' large='large large'
+	[ -n "$python" ] || {
+		small="$small $small" medium="$medium medium medium" large="$large large large"
+	}
+	awk -v x="$seed" -v sizes="$small $medium $large" '
 	function uniform() {	# Park and Miller: the same numbers from every awk
 		x = x * 16807 % 2147483647
 		return x / 2147483647
@@ -67,8 +76,7 @@ draw_stream() {
 		shape["small"] = "320,160"; most["small"] = 500000; accuracy["small"] = 0.88
 		shape["medium"] = "640,320"; most["medium"] = 800000; accuracy["medium"] = 0.89
 		shape["large"] = "1024,512"; most["large"] = 1000000; accuracy["large"] = 0.897
-		n = split("small small small small small small medium medium medium medium medium" \
-			" large large large large", size, " ")
+		n = split(sizes, size, " ")
 		n_batches = split("32 32 64 128", batches, " ")
 		for (i = 0; i < 20; i++)
 			uniform()	# small seeds begin alike
@@ -91,6 +99,14 @@ draw_stream() {
 train_job() {
 	name=$1 hidden=$2 batch=$3 rate=$4 samples=$5 accuracy=$6 checkpoint=$7
 	shift 7
+	if [ -n "$python" ]; then
+		case $1 in "$pollux") batch='{batch}' ;; esac
+		"$@" "$python" "$root/benchmarks/torch_job.py" --data "$data" --hidden "$hidden" \
+			--batch "$batch" --lr "$rate" --samples "$samples" --seed "${name##*-}" \
+			--target-accuracy "$accuracy" --eval-every $eval_every \
+			--checkpoint "$checkpoint"
+		return
+	fi
 	"$@" "$train" --data "$data" --hidden "$hidden" --initial-batch "$batch" --lr "$rate" \
 		--samples "$samples" --target-accuracy "$accuracy" --eval-every $eval_every \
 		--seed "${name##*-}" --log-every 2 --checkpoint "$checkpoint"
@@ -110,9 +126,17 @@ play() {
 
 submit_to_pollux() {
 	printf '%s\t%s\t' "$1" "$(now)"
-	train_job "$1" "$3" "$4" "$5" "$6" "$7" '{checkpoint}' \
-		"$pollux" submit --quiet --name "$1" --workload "$2" --batch "$4" \
-		--batch-range "$4:4096" --accumulate --replicas 1:2 --samples "$6" --
+	# The program in Python neither accumulates nor has replicas.
+	if [ -n "$python" ]; then
+		set -- "$@" --torch
+	else
+		set -- "$@" --accumulate --replicas 1:2
+	fi
+	name=$1 size=$2 hidden=$3 batch=$4 rate=$5 samples=$6 accuracy=$7
+	shift 7
+	train_job "$name" "$hidden" "$batch" "$rate" "$samples" "$accuracy" '{checkpoint}' \
+		"$pollux" submit --quiet --name "$name" --workload "$size" --batch "$batch" \
+		--batch-range "$batch:4096" "$@" --samples "$samples" --
 }
 
 # The line of the trainer that tells how it ended: "done samples N accuracy X steps N".
