@@ -74,7 +74,7 @@ struct dependency_list {
  * on a job that does not exist is EX_NOINPUT. */
 int store_job_add(struct store *s, struct job *job, const struct job_command *command,
 		  const struct dependency_list *after, struct err *err);
-/* The same inside the caller's transaction. */
+/* store_job_add inside the caller's transaction. */
 int store_job_insert(struct store *s, struct job *job, const struct job_command *command,
 		     const struct dependency_list *after, struct err *err);
 int store_job_get(struct store *s, int64_t id, struct job *job, struct err *err); /* EX_NOINPUT */
@@ -92,21 +92,22 @@ int store_jobs_list(struct store *s, enum job_filter filter, double since_wall_s
 void job_list_release(struct job_list *list);
 /* True if a job is queued or running, or a run has not ended: else a pass has nothing to do. */
 int store_has_work(struct store *s, bool *has, struct err *err);
-/* Whether one is of those that JOBS_SCHEDULABLE lists. */
+/* True if there are jobs that JOBS_SCHEDULABLE lists. */
 int store_has_schedulable(struct store *s, bool *has, struct err *err);
-/* Of the jobs that wait, in their order, each with the state of the job waited for. */
+/* The dependencies of waiting jobs in the order of the jobs, each with the state of the job that is
+ * waited for. */
 int store_dependencies_list(struct store *s, struct dependency_list *list, struct err *err);
-/* Likewise of all jobs, also those that ended. */
+/* The dependencies of all jobs, including those that ended. */
 int store_dependencies_all(struct store *s, struct dependency_list *list, struct err *err);
 void dependency_list_release(struct dependency_list *list);
 
 int store_job_set_state(struct store *s, int64_t id, enum job_state state, const char *reason,
 			struct err *err);
-/* Start over: no failures counted, not ended; where it stands and its checkpoints stay. */
+/* Queues the job again with no failures counted. Its progress and its checkpoints stay. */
 int store_job_requeue(struct store *s, int64_t id, struct err *err);
-/* The runs that have ended so far no longer count as setbacks: a person asked for another try. */
+/* A person asked for another try: runs that have ended so far no longer count as setbacks. */
 int store_job_forgive(struct store *s, int64_t id, struct err *err);
-/* Writes only what differs from what is there. next_start_s: wall clock or NaN. */
+/* Writes only if the store has something else. next_start_s: wall clock or NaN. */
 int store_job_set_reason(struct store *s, int64_t id, const char *reason, double next_start_s,
 			 struct err *err);
 
@@ -121,26 +122,27 @@ struct run_list {
  * ->number and ->boot_id are set. */
 int store_run_add(struct store *s, struct run *run, struct err *err);
 int store_run_get(struct store *s, int64_t id, struct run *run, struct err *err);
-/* active: not ended, oldest first; otherwise all of one job. */
+/* Active runs, oldest first: those that have not ended. */
 int store_runs_active(struct store *s, struct run_list *list, struct err *err);
+/* All runs of a job by their numbers. */
 int store_runs_of_job(struct store *s, int64_t job_id, struct run_list *list, struct err *err);
 void run_list_release(struct run_list *list);
 
-/* assigned -> running, once: *claimed is false where the run is no longer assigned, where a device
- * is still in use, or where another run of the job has not ended (the store's unique indexes say
- * so). now_boot_s: NaN: read when nobody else can write any more, so that no launch seems to
+/* Moves the run from assigned to running. *claimed is false if the run is no longer assigned, if a
+ * device is still in use, or if another run of the job has not ended: unique indexes of the store
+ * forbid it. now_boot_s NaN: the clock is read under the write lock, so that no launch seems to
  * precede the end that it waited for. */
 int store_run_claim(struct store *s, int64_t id, const char *handle, double now_boot_s,
 		    bool *claimed, struct err *err);
-/* Whether it could be claimed now, by the store. */
+/* True if store_run_claim would succeed now. */
 int store_run_may_claim(struct store *s, int64_t id, bool *may, struct err *err);
-/* A dead supervisor's run gets a new one: running or stopping -> stopping. */
+/* A new supervisor takes over the run of a dead one: the run becomes stopping. */
 int store_run_adopt(struct store *s, int64_t id, const char *handle, double now_boot_s,
 		    bool *adopted, struct err *err);
-/* The text by which the run's engine finds the run from now on. */
+/* Sets the text by which the run's engine finds the run from now on. */
 int store_run_set_handle(struct store *s, int64_t id, const char *handle, struct err *err);
-/* Ask for a stop; a reason already there is overridden only by a weightier one (cancel over hold
- * over requeue over preempt). */
+/* Asks for a stop. A reason that is there already gives way only to one of more weight: cancel,
+ * hold, requeue, preempt, in this order. */
 int store_run_request_stop(struct store *s, int64_t id, enum stop_reason reason, double now_boot_s,
 			   struct err *err);
 /* The runs of the job that are being stopped to be held are stopped to be queued again. */
@@ -174,25 +176,25 @@ int store_run_set_wanted(struct store *s, int64_t id, const struct configuration
 /* Bring run's wanted, wanted_version and wanted_learning_rate_scale up to date. */
 int store_run_read_wanted(struct store *s, struct run *run, struct err *err);
 /* Ends the run, frees its devices, moves its totals to the job, and gives the job its next state.
- * One that was claimed and whose command was not started is no run and no start of the job, but a
- * launch. */
+ * A run that was claimed and whose command was not started counts as a launch of the job, but not
+ * as a run or a start. */
 int store_run_end(struct store *s, const struct run *run, struct err *err);
-/* How often in a row, up to the last, the job's runs failed, or could not be started for no fault
- * of its own; of this boot only, and only after the runs that were forgiven. */
+/* The latest runs of the job that failed or could not be started, without a success between them.
+ * Runs of earlier boots, and runs that were forgiven, do not count. */
 struct setback {
-	int n;			/* 0: none, and the rest says nothing */
-	bool failed;		/* the last one; else it could not be started */
-	double end_boot_s;	/* when the last one ended */
+	int n;			/* of them; 0: the other members say nothing */
+	bool failed;		/* the last one failed; false: it could not be started */
+	double end_boot_s;	/* the end of the last one */
 	char diagnosis[256];
 };
 int store_job_setback(struct store *s, int64_t job_id, struct setback *setback, struct err *err);
 
 /* ---- measurements ---- */
 
-/* Over a window of a run: unbiased estimates of |G|^2 and tr(Sigma), one for each update; client.h
+/* A window of a run: sums over its updates of unbiased estimates of |G|^2 and tr(Sigma). client.h
  * has the formulas. */
 struct gradient_window {
-	int window;			/* the run's number of it, from 0 */
+	int window;			/* its number within the run, from 0 */
 	struct configuration configuration;	/* while it was open */
 	/* positions after its first and last update; NaN unknown */
 	double first_samples, last_samples;
@@ -204,9 +206,9 @@ struct gradient_window {
 	double m2_grad_sqr, m2_grad_var, cross_grad;
 };
 
-/* What the supervisor learnt since the last time, in one transaction: where the run and the job
- * stand, step times of (run, configuration) (replaced), gradient statistics of the open window
- * (replaced). */
+/* News of a run, written in one transaction: the progress of the run and its job, the step times of
+ * the run in its configuration, and the gradient statistics of the open window. Step times and
+ * statistics replace those in the store. */
 struct run_update {
 	const struct run *run;
 	double steps, loss, epoch;	/* NaN: not reported */
@@ -234,21 +236,22 @@ struct observation_list {
 	int count;
 };
 
-/* How many reports its runs have sent. */
+/* The number of reports that the job's runs have sent. */
 int store_reports_of_job(struct store *s, int64_t job_id, int64_t *n, struct err *err);
 int store_observations_of_job(struct store *s, int64_t job_id, struct observation_list *list,
 			      struct err *err);
-/* What a workload is known by is of its newest runs: a long history costs a pass little. */
+/* What is known of a workload rests on this many of its newest runs and their measurements, so that
+ * a long history costs a pass little. */
 #define STORE_RUNS_MAX 500
 #define STORE_OBSERVATIONS_MAX 512
 #define STORE_GRADIENTS_MAX 2000
 
-/* Of all jobs of a workload on a kind of device, newest run first: the newest
+/* The observations of a workload on a kind of device, newest run first; at most
  * STORE_OBSERVATIONS_MAX. */
 int store_observations_of_workload(struct store *s, const char *workload, const char *device_kind,
 				   struct observation_list *list, struct err *err);
 void observation_list_release(struct observation_list *list);
-/* What the store has of the run in its present configuration (n_windows 0: nothing). */
+/* The observation of the run in its present configuration; n_windows is 0 if there is none. */
 int store_observation_get(struct store *s, const struct run *run, struct observation *o,
 			  struct err *err);
 
@@ -262,24 +265,24 @@ struct gradient_list {
 	int count;
 };
 
-/* Of all jobs of a workload, newest run last: the newest STORE_GRADIENTS_MAX windows. */
+/* The newest STORE_GRADIENTS_MAX windows of a workload, newest run last. */
 int store_gradients_of_workload(struct store *s, const char *workload, struct gradient_list *list,
 				struct err *err);
 void gradient_list_release(struct gradient_list *list);
 
-/* What it costs a job of the workload to be stopped and launched again: the median, over the
- * newest 20 such pairs of runs, of the time from the stop signal to the end of the one plus that
- * from the launch to the first report of the next; the wait between them is not in it. Where there
- * is no such pair, the median time to the first report, and that of a stop, if there was one. NaN:
- * nothing is known. */
+/* The time that a job of the workload loses if it is stopped and launched again. It is the median
+ * over the newest 20 pairs of a stopped run and the next run: from the stop signal to the end of
+ * the first, plus from the launch to the first report of the second. Without such a pair it is the
+ * median time to the first report, plus that of a stop if there was one. NaN: nothing is known. */
 int store_restart_cost(struct store *s, const char *workload, double *seconds, struct err *err);
-/* Whether a stop is in it. */
+/* True if the restart cost includes the time of a stop. */
 int store_restart_was_timed(struct store *s, const char *workload, bool *timed, struct err *err);
-/* How many samples the jobs of a workload took that are done: the mean of the newest 20. NaN: none
- * is done, or they differ too much (a standard deviation above half of the mean) to tell. */
+/* The mean number of samples of the newest 20 jobs of the workload that are done. NaN: none is, or
+ * their standard deviation exceeds half of the mean. */
 int store_typical_samples(struct store *s, const char *workload, double *samples, struct err *err);
 
-/* Of a step, without a batch size declared: the mean over the runs of a job on so many devices. */
+/* The mean time of a step over the runs of a job on this number of devices, for a job that declared
+ * no batch size. */
 struct step_time {
 	int64_t job_id;
 	int replicas;
@@ -291,7 +294,7 @@ struct step_time_list {
 	int count;
 };
 
-/* Of all jobs of a workload that declared none, newest run first: of its newest runs. */
+/* The step times of the jobs of a workload that declared no batch size, newest run first. */
 int store_step_times(struct store *s, const char *workload, const char *device_kind,
 		     struct step_time_list *list,
 		     struct err *err);
@@ -308,7 +311,7 @@ int store_failed_sizes(struct store *s, const char *workload, const char *device
 
 /* ---- profiles: devices that a job keeps between its runs ---- */
 
-/* What is to be said of one whose process was killed, and of what it measured until then. */
+/* Adds the reason of a profile whose process was killed, with the number of points measured. */
 int store_profile_killed(struct store *s, int64_t job_id, struct text *reason, struct err *err);
 
 struct reserved_device {
@@ -321,8 +324,8 @@ struct reserved_list {
 	int count;
 };
 
-/* Inside a transaction in which they were seen to be free. They are free again when the job has
- * ended. */
+/* Keeps the device for the job until the job has ended. Call inside the transaction in which the
+ * device was seen to be free. */
 int store_device_reserve(struct store *s, int64_t job_id, const struct device *device,
 			 struct err *err);
 int store_devices_release(struct store *s, int64_t job_id, struct err *err);
@@ -333,13 +336,13 @@ int store_profiles_list(struct store *s, int64_t **ids, int *n, struct err *err)
 
 /* ---- kinds of devices: what 'pollux profile --devices' found out ---- */
 
-/* Replaces what was measured of the same (what, variant, devices, sizes) before; inside a
- * transaction. time_s: wall clock, of all of them. */
+/* Replaces measurements of the same (what, variant, devices, sizes), unless those were steady and
+ * the new ones are not. Call inside a transaction. time_s: wall clock, of all of them. */
 int store_device_measurements_set(struct store *s, const char *device_kind,
 				  const struct device_measurement_list *list, double time_s,
 				  struct err *err);
-/* By what, variant, devices, n, m and bytes. *list is the caller's, for
- * device_measurement_list_release. */
+/* Sorted by what, variant, devices, n, m and bytes. Measurements that this version does not know
+ * are left out. The caller releases *list by device_measurement_list_release. */
 int store_device_measurements_get(struct store *s, const char *device_kind,
 				  struct device_measurement_list *list, struct err *err);
 /* The parameters of the workload's model, as last declared or reported; NaN: unknown. */
@@ -353,7 +356,7 @@ struct model_row {
 	struct fit_result fit;		/* params, basis, stop, objective, rmse_*, n_observations */
 	int64_t n_steps;		/* that the observations rest on */
 	int max_replicas;		/* the most that were ever measured */
-	int64_t max_local_batch_size;	/* likewise */
+	int64_t max_local_batch_size;	/* the largest that was ever measured */
 	char observations_key[64];	/* see struct workload_stamp */
 	double fit_time_s;		/* wall clock */
 };
@@ -363,7 +366,7 @@ int store_model_get(struct store *s, const char *workload, const char *device_ki
 int store_model_set(struct store *s, const char *workload, const char *device_kind,
 		    const struct model_row *model, struct err *err);
 
-/* Of each workload that has jobs queued or running, and observations on this kind of device. */
+/* One for each workload with queued or running jobs and observations on this kind of device. */
 struct workload_stamp {
 	char *workload;			/* owned */
 	char observations_key[64];	/* changes when an observation does */
@@ -391,10 +394,10 @@ struct ignored_list {
 	int count;
 };
 
-/* Adding forgets those of other boots. */
+/* Adds the process, and forgets the processes of other boots. */
 int store_ignored_add(struct store *s, const struct ignored_process *process, struct err *err);
 int store_ignored_remove(struct store *s, int64_t pid, bool *was_there, struct err *err);
-/* Those of this boot. */
+/* The processes of this boot. */
 int store_ignored_list(struct store *s, struct ignored_list *list, struct err *err);
 void ignored_list_release(struct ignored_list *list);
 
@@ -421,15 +424,15 @@ struct decision_entry {
 	const char *reason;
 };
 
-/* Kept only for passes that change something, with the jobs for which they do. */
+/* Records a pass that changes something, with the jobs that it changes. */
 int store_decision_add(struct store *s, const char *policy, int n_devices,
 		       const struct decision_entry *entries, int n, struct err *err);
 
-/* What the last of those said of a job. */
+/* The last recorded decision on a job. */
 struct decision_row {
 	double time_s;			/* wall clock */
 	char *policy, *reason;		/* owned; NULL: there is none */
-	int n_devices, replicas;	/* to be given out, and given to it */
+	int n_devices, replicas;	/* of all devices, and given to the job */
 };
 
 int store_decision_of_job(struct store *s, int64_t job_id, struct decision_row *d, struct err *err);

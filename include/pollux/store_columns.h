@@ -32,7 +32,7 @@ enum {
 	COLUMN_TRIED = 1 << 18,		/* of sizes that were tried */
 	COLUMN_GRADIENT = 1 << 19,	/* of a window of gradients */
 	COLUMN_RUN_WANTED = 1 << 20,	/* wanted for a run */
-	COLUMN_INHERITED = 1 << 21,	/* that the last two have from the run, if not of their own */
+	COLUMN_INHERITED = 1 << 21,	/* taken from the run where these two have none */
 };
 
 struct store_column {

@@ -64,8 +64,8 @@ static ssize_t nth_newline_from_end(const char *block, ssize_t size, int64_t n, 
 	return -1;
 }
 
-/* Where the last n lines begin, looking backwards block by block. The last line may lack its
- * newline, and one that has it ends there: that newline begins nothing. */
+/* Finds the beginning of the last n lines, reading backwards block by block. The newline that ends
+ * the file does not begin a line. */
 static int seek_lines(struct log *log, int64_t n, struct err *err)
 {
 	off_t end = lseek(log->fd, 0, SEEK_END);

@@ -195,7 +195,7 @@ static int schedule(const struct schedule_options *o, struct err *err)
 	if (paths_init(&paths, err))
 		return -1;
 	rc = config_load(&config, paths.config, err);
-	/* What cron's passes print is mailed, each minute. */
+	/* cron mails what its passes print, each minute. */
 	if (rc == 0 && (o->slots || isatty(STDERR_FILENO)))
 		warn_of_slots(config.slots);
 	if (rc == 0)

@@ -141,8 +141,8 @@ static const char *basis_name(enum step_basis basis)
 	return names[basis];
 }
 
-/* As it would be measured: the mean of the windows' medians, warm-up left out; the last where there
- * are too few windows for that. */
+/* The time of a unit as a supervisor would measure it: the mean of the windows' medians without the
+ * warm-up. With too few windows for that it is the time of the last unit. */
 static double typical_unit_s(const struct findings *f, struct observation *o)
 {
 	return step_stats_result(&f->stats, o) ? o->step_time_s : f->last_unit_s;

@@ -50,8 +50,8 @@ int options_parse(const struct command *command, int argc, char **argv, void *ta
 		  struct err *err);
 void options_release(const struct command *command, void *target);
 
-/* Whether --help or -h stands among the options: before "--", where the command runs a program
- * before the first operand, and not as the value of another option. */
+/* True if --help or -h is among the options: it stands before "--", is not the value of another
+ * option, and stands before the first operand if the command runs a program. */
 bool options_ask_help(const struct command *command, int argc, char **argv);
 
 /* The first option given that is not among these names (their end is NULL), --help aside; NULL:

@@ -23,8 +23,9 @@ void crontab_entry_release(struct crontab_entry *e);
 
 enum crontab_change { CRONTAB_SAME, CRONTAB_ADDED, CRONTAB_UPDATED, CRONTAB_REMOVED };
 
-/* What is in old, with the entry's line or without it; all other lines byte by byte as they were,
- * but the last gets its newline. e->line becomes the line that is there, or was. */
+/* Copies old with the entry's line, or without it. All other lines stay byte by byte as they were,
+ * but the last line gets a newline if it has none. e->line becomes the line that is there or
+ * was. */
 enum crontab_change crontab_with(const char *old, struct crontab_entry *e, struct text *new);
 enum crontab_change crontab_without(const char *old, struct crontab_entry *e, struct text *new);
 

@@ -8,7 +8,7 @@
 /* The options of the commands that stop jobs, and of those that stop none. */
 extern const struct option_spec stop_options[], change_options[];
 
-/* What a command does if a running job would lose work by it (job_loss.h). */
+/* The rule of a command by which a running job would lose work (job_loss.h). */
 enum loss_rule {
 	LOSS_IMPOSSIBLE,	/* the command stops no run */
 	/* on a terminal the command asks, elsewhere it refuses; --force goes on */

@@ -110,7 +110,7 @@ static int add_variables(const struct command *by, const struct asked *o, struct
 	return 0;
 }
 
-/* It need not be there yet: the program may make it. */
+/* The directory need not exist: the program may make it. */
 static int set_checkpoint_dir(const struct asked *o, struct job_command *c, struct err *err)
 {
 	struct stat st;
@@ -271,7 +271,7 @@ static enum suspend_rule suspend_rule(const struct asked *o)
 	return o->no_preempt ? SUSPEND_NEVER : SUSPEND_AUTO;
 }
 
-/* What was not said follows from the command. */
+/* Fills in what no option said, from the command. */
 static void set_defaults(const struct asked *o, const struct job_command *c, struct declaration *d)
 {
 	if (!d->name)

@@ -114,8 +114,8 @@ static const char *const steps[] = {
 	" PRIMARY KEY (run_id, window)"
 	") STRICT, WITHOUT ROWID;"
 
-	/* As the last pass that a person or cron ran had them, for the passes that supervisors
-	 * run. */
+	/* The settings of the last pass that a person or cron ran. Passes that supervisors run
+	 * use them. */
 	"CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;"
 
 	"CREATE TABLE decisions ("
@@ -159,7 +159,7 @@ static const char *const steps[] = {
 	/* Sums of squared deviations from the window's means; NULL: not kept, it is one entry. */
 	"ALTER TABLE gradient_statistics ADD COLUMN m2_grad_sqr REAL;"
 	"ALTER TABLE gradient_statistics ADD COLUMN m2_grad_var REAL;"
-	/* What the observations of all jobs of a workload say of it on one kind of device. */
+	/* The fit to the observations of all jobs of a workload on one kind of device. */
 	"CREATE TABLE models ("
 	" workload TEXT NOT NULL, device_kind TEXT NOT NULL,"
 	" alpha_grad REAL NOT NULL, beta_grad REAL NOT NULL,"

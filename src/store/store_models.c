@@ -58,7 +58,7 @@ static void read_stamp(sqlite3_stmt *q, struct workload_stamp *stamp)
 
 	text_addf(&key, "%lld:%lld:%lld", (long long)sql_int(q, 1, 0), (long long)sql_int(q, 2, 0),
 		  (long long)sql_int(q, 3, 0));
-	/* What makes a prior, once both are there. */
+	/* A prior needs both. */
 	if (!isnan(parameters) && !isnan(measured_s))
 		text_addf(&key, ":%.9g:%.3f", parameters, measured_s);
 	snprintf(stamp->observations_key, sizeof(stamp->observations_key), "%s", key.data);

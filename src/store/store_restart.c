@@ -61,7 +61,7 @@ static int read_pairs(struct store *s, const char *workload, double *seconds, st
 	return 0;
 }
 
-/* Where there is no such pair: the starts, and the stops among these runs, each for itself. */
+/* The medians of starts and of stops, each by itself, for a workload without a pair of runs. */
 static int read_halves(struct store *s, const char *workload, double halves[2], struct err *err)
 {
 	static const char starts[] =

@@ -24,7 +24,8 @@ static int end_row(struct store *s, struct run *r, struct err *err)
 		       r->id);
 }
 
-/* It took its devices, and then its command was not started: somebody else was on them, say. */
+/* Takes back what the launch counted: the run took its devices, but its command was not started,
+ * for example because a stranger's process was on them. */
 static int uncount(struct store *s, const struct run *r, struct err *err)
 {
 	return sql_run(s, NULL, err, "UPDATE jobs SET runs = runs - 1,"
@@ -92,8 +93,8 @@ static int has_active_run(struct store *s, int64_t job_id, bool *has, struct err
 	return rc;
 }
 
-/* Where the job has another run (the next one is assigned already, or the last one is still being
- * stopped) it stays running, and takes the state that follows from the end of that one. */
+/* A job with another run (its next run is assigned already, or its last run is still being stopped)
+ * stays running. The end of that other run then decides on the job's state. */
 static int end_job(struct store *s, const struct run *r, const char *text, struct err *err)
 {
 	struct job job;

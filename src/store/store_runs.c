@@ -9,7 +9,7 @@
 #include "rows.h"
 #include "run_devices.h"
 
-/* Of the devices that the run has; what is wanted of it is on the same ones. */
+/* The kind of the run's devices, also for the wanted configuration, which uses the same devices. */
 static void set_kind(struct run *run)
 {
 	struct configuration *c = &run->configuration;

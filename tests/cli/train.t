@@ -69,11 +69,17 @@ done
 long='--samples 240000 --batch 64'
 # shellcheck disable=SC2086
 small $long --checkpoint straight >straight.log
-# shellcheck disable=SC2086
-background $long --checkpoint stopped
-ok 'a run gets under way' wait_for 20 logged 'step 50'
-kill -TERM "$trainer"
-ended
+# On a busy machine the run may end before it is told to stop: then another is.
+for _ in 1 2 3 4 5; do
+	rm -rf stopped
+	# shellcheck disable=SC2086
+	background $long --checkpoint stopped
+	wait_for 20 logged 'step 50'
+	kill -TERM "$trainer"
+	ended
+	[ "$rc" = 0 ] || break
+done
+ok 'a run gets under way' logged 'step 50'
 is 'SIGTERM: exit 75' 75 "$rc"
 like 'having said where it stopped' '^stopped samples [0-9]+ ' "$(tail -n 1 log)"
 at=$(field 'stopped samples' "$(cat log)")
