@@ -12,6 +12,7 @@ struct child {
 	const char *program;		/* absolute path */
 	const struct strings *argv, *env;
 	const char *directory;
+	const char *limits;		/* to run under (limits.h); NULL: the parent's */
 	int log_fd;			/* becomes stdout and stderr; stdin is /dev/null */
 	const int *keep_fds;		/* stay open in the command, whatever their flags */
 	int n_keep;

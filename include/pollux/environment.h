@@ -25,6 +25,10 @@ void environment_for_run(const struct job *job, const struct run *run,
 			 const struct template_values *values, const struct run_places *places,
 			 struct strings *env);
 
+/* True if the command is given batches of several sizes, but no learning rate that follows them:
+ * neither by {lr} or {lr_scale} nor by the helper for PyTorch, and the rule is not "none". The
+ * program may still take the rate from its environment or its configurations. */
+bool environment_leaves_learning_rate(const struct job *job, const struct job_command *command);
 /* Adds the variables that load the helper; helper: its directory, which comes first in PYTHONPATH.
  * For the launched process alone: what the job submits gets none of them. */
 void environment_for_torch(const struct job *job, const struct job_command *command,

@@ -39,6 +39,8 @@ struct explanation {
 					   those of now and best */
 	int n_batches;
 	enum lr_rule rule;
+	bool leaves_learning_rate;	/* environment_leaves_learning_rate(); the program has
+					   taken no configuration either */
 };
 
 /* EX_NOINPUT: there is no such job. */

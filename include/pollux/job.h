@@ -117,6 +117,7 @@ struct job_command {
 	char *step_regex;		/* NULL: the built-in patterns, see steps.h */
 	char *git_commit;		/* NULL: not in a repository */
 	bool git_dirty;
+	char *limits;			/* of the submission (limits.h); NULL: not kept */
 };
 
 struct run {

@@ -10,6 +10,7 @@
 #include "pollux/config.h"
 #include "pollux/device.h"
 #include "pollux/engine.h"
+#include "pollux/environment.h"
 #include "pollux/session.h"
 #include "settings_check.h"
 #include "submission.h"
@@ -79,6 +80,15 @@ static void warn_of_passes(const struct job *job)
 			(long long)local, (long long)job->declared.batch_size, passes);
 }
 
+/* Larger batches at the learning rate of the first one train worse, and nothing tells so. */
+static void warn_of_learning_rate(const struct job *job, const struct job_command *command)
+{
+	if (environment_leaves_learning_rate(job, command))
+		fputs("pollux: warning: its batch changes within --batch-range, but its learning "
+		      "rate does not follow: give it {lr} or {lr_scale}, or take POLLUX_LR_SCALE "
+		      "in its program; --lr-rule none says that the rate stays\n", stderr);
+}
+
 static int insert(struct store *s, struct job *job, const struct job_command *command,
 		  const struct dependency_list *after, double parameters, struct err *err)
 {
@@ -110,6 +120,7 @@ static int add(const struct asked *o, struct job *job, const struct job_command 
 		warn_of_settings(&s.paths);
 		warn_of_devices(&s.paths, job);
 		warn_of_passes(job);
+		warn_of_learning_rate(job, command);
 	}
 	session_close(&s);
 	if (rc == 0)

@@ -9,6 +9,7 @@
 #include "pollux/config.h"
 #include "pollux/environment.h"
 #include "pollux/git.h"
+#include "pollux/limits.h"
 #include "pollux/mem.h"
 #include "pollux/number.h"
 #include "pollux/paths.h"
@@ -147,6 +148,7 @@ int submission_command(const struct command *by, const struct asked *o, char **a
 		c->resume_args = xstrdup(o->resume_args);
 	if (o->step_regex && set_step_regex(o, c, err))
 		return -1;
+	c->limits = limits_capture();
 	c->git_commit = git_commit_of(c->directory, &c->git_dirty);
 	return 0;
 }

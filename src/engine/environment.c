@@ -84,18 +84,34 @@ static void set_for_frameworks(const struct job *job, int port, struct strings *
 	strings_set_variable(env, "PYTHONUNBUFFERED", "1");
 }
 
+/* True if the command or its resume arguments have one of two words. */
+static bool command_mentions(const struct job_command *command, const char *word,
+			     const char *another)
+{
+	struct strings resume = { 0 };
+	bool found;
+
+	strings_add(&resume, command->resume_args ? command->resume_args : "");
+	found = template_mentions(&command->argv, word) || template_mentions(&resume, word) ||
+		template_mentions(&command->argv, another) || template_mentions(&resume, another);
+	strings_release(&resume);
+	return found;
+}
+
 /* {lr} and {lr_scale} have scaled the learning rate already: the helper is not to do so again. */
 static bool command_scales(const struct job_command *command)
 {
-	struct strings resume = { 0 };
-	bool scales;
+	return command_mentions(command, "lr", "lr_scale");
+}
 
-	strings_add(&resume, command->resume_args ? command->resume_args : "");
-	scales = template_mentions(&command->argv, "lr") ||
-		 template_mentions(&command->argv, "lr_scale") ||
-		 template_mentions(&resume, "lr") || template_mentions(&resume, "lr_scale");
-	strings_release(&resume);
-	return scales;
+bool environment_leaves_learning_rate(const struct job *job, const struct job_command *command)
+{
+	const struct declaration *d = &job->declared;
+	bool grows = d->max_batch_size > 0 && d->max_batch_size != d->min_batch_size &&
+		     command_mentions(command, "batch", "local_batch");
+
+	return grows && !command_scales(command) && !declaration_has_torch_helper(d) &&
+	       !(d->learning_rate_rule && !strcmp(d->learning_rate_rule, "none"));
 }
 
 static const char *variable_of(const struct strings *env, const char *name)

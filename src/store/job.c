@@ -177,6 +177,7 @@ void job_command_release(struct job_command *c)
 	free(c->resume_args);
 	free(c->step_regex);
 	free(c->git_commit);
+	free(c->limits);
 	strings_release(&c->argv);
 	strings_release(&c->env);
 	*c = (struct job_command){ 0 };

@@ -72,6 +72,7 @@ static const struct store_column of_command[] = {
 	C("step_regex", TEXT, step_regex, ZERO, 7, BLOB | SHOWN),
 	C("git_commit", TEXT, git_commit, ZERO, 1, SHOWN),
 	C("git_dirty", BOOL, git_dirty, KNOWN, 1, 0),
+	C("limits", TEXT, limits, ZERO, 16, 0),
 };
 #undef ROW
 

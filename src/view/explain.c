@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "pollux/devices_view.h"
+#include "pollux/environment.h"
 #include "pollux/explain.h"
 #include "pollux/mem.h"
 
@@ -54,6 +55,19 @@ static int read_machine(struct session *s, struct explanation *e, struct err *er
 
 /* --- what is known --- */
 
+static int read_command(struct session *s, struct explanation *e, struct err *err)
+{
+	bool takes_configs = e->item->run && e->item->run->takes_configs;
+	struct job_command command;
+
+	if (store_job_command_get(&s->store, e->job->id, &command, err))
+		return -1;
+	e->leaves_learning_rate = !takes_configs &&
+				  environment_leaves_learning_rate(e->job, &command);
+	job_command_release(&command);
+	return 0;
+}
+
 static int read_knowledge(struct session *s, struct explanation *e, struct err *err)
 {
 	const char *workload = e->job->declared.workload;
@@ -69,6 +83,8 @@ static int read_knowledge(struct session *s, struct explanation *e, struct err *
 		e->fitted_now = e->knowledge.modelled;
 	}
 	knowledge_of_job(&e->knowledge, e->job, &e->model);
+	if (read_command(s, e, err))
+		return -1;
 	if (e->job->declared.learning_rate_rule)
 		lr_rule_parse(&e->rule, e->job->declared.learning_rate_rule);
 	return 0;

@@ -260,6 +260,9 @@ void explanation_print_noise(const struct explanation *e, const struct output *o
 		  lr_rule_name(e->rule));
 	if (run && m != m0)
 		text_addf(&t, "; * %.3g when its sizes were chosen", run->learning_rate_scale);
+	if (e->leaves_learning_rate)
+		text_add(&t, "; its command does not carry this out: it has {batch}, but neither "
+			 "{lr} nor {lr_scale}");
 	output_textline(out, "lr", &t);
 	text_release(&t);
 }

@@ -325,6 +325,24 @@ for told in "--accumulate -b 64 true" "-b 64 true {accum}" "-b 64 -r 4 true" "-b
 	run env POLLUX_DIR="$TMP/passes" "$POLLUX" submit --max-local-batch 16 $told
 	is "none with $told" '' "$err"
 done
+status 'a batch that changes, without a learning rate that follows' 0 \
+	env POLLUX_DIR="$TMP/passes" "$POLLUX" submit -b 64 --batch-range 64:128 true '{batch}'
+like 'is a warning' '^pollux: warning: its batch changes .* but its learning rate does not follow: ' \
+	"$err"
+like 'also in explain' ' its command does not carry this out: it has \{batch\}, but neither ' \
+	"$(POLLUX_DIR="$TMP/passes" "$POLLUX" explain "$out" | tr -s '\n ' '  ')"
+for told in "{batch} {lr_scale}" "--lr {lr} {local_batch}" "{batch} --resume-args {lr_scale}"; do
+	# shellcheck disable=SC2086  # words
+	run env POLLUX_DIR="$TMP/passes" "$POLLUX" submit -b 64 --batch-range 64:128 --lr 0.1 true $told
+	is "none with $told" '' "$err"
+done
+run env POLLUX_DIR="$TMP/passes" "$POLLUX" submit -b 64 --batch-range 64:128 --lr-rule none true \
+	'{batch}'
+is 'none with --lr-rule none' '' "$err"
+run env POLLUX_DIR="$TMP/passes" "$POLLUX" submit -b 64 --batch-range 64:128 --torch true '{batch}'
+is 'none with the helper for PyTorch, which carries the rate out' '' "$err"
+run env POLLUX_DIR="$TMP/passes" "$POLLUX" submit -b 64 --batch-range 64:128 true
+is 'none where the program reads the environment' '' "$err"
 refused 64 "option '--noise-scale' needs --batch; see 'pollux submit --help'" --noise-scale 10 true
 submitted -b 256 --accumulate true
 stored '--accumulate' accumulates 1
@@ -350,7 +368,8 @@ run env POLLUX_SLOTS=2 "$POLLUX" submit -r 2:8 true
 is 'as many as there are without' "0:$id:" "$rc:$out:$err"
 id=$((id + 1))
 run env POLLUX_SLOTS=many "$POLLUX" submit -r 3 true
-is 'a wrong setting is the affair of passes' "0:$id:" "$rc:$out:$err"
+is 'a wrong setting does not keep it from the queue' "0:$id" "$rc:$out"
+like 'and is told' "^pollux: warning: bad variable 'POLLUX_SLOTS' in the environment: " "$err"
 submitted true '{gpus}'
 stored '{gpus}: from 1 to all' "min_replicas || ' ' || max_replicas" '1 0'
 submitted true '{{gpus}'

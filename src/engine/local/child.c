@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "pollux/child.h"
+#include "pollux/limits.h"
 #include "pollux/mem.h"
 
 #define EXIT_NOT_FOUND 127
@@ -118,6 +119,7 @@ static void become(const struct child *c, int go_fd, struct err *err)
 		err_set(err, EX_NOINPUT, "cannot enter '%s': %s", c->directory, strerror(errno));
 		return;
 	}
+	limits_apply(c->limits);
 	execve(c->program, c->argv->items, c->env->items);
 	err_set(err, exec_status(c->program, errno), "cannot execute '%s': %s", c->program,
 		strerror(errno));

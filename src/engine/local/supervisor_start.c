@@ -187,7 +187,8 @@ static int start_command(struct supervisor *s, const struct strings *argv,
 {
 	struct child child = {
 		.program = s->command.program, .argv = argv, .env = env,
-		.directory = s->command.directory, .log_fd = s->log_fd,
+		.directory = s->command.directory, .limits = s->command.limits,
+		.log_fd = s->log_fd,
 		.keep_fds = s->device_locks, .n_keep = s->run.configuration.replicas,
 		.devices = s->run.devices, .n_devices = s->run.configuration.replicas,
 		.record = record_leader, .record_arg = s,
