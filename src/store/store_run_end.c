@@ -136,12 +136,17 @@ static int call_off_assigned(struct store *s, const struct run *r, struct err *e
 static int end_in_transaction(struct store *s, const struct run *run, struct err *err)
 {
 	struct run r = *run;
+	enum stop_reason stored;
 	enum run_state state;
+	bool taken_back;
 	char text[1024];
 
-	/* A cancel that came when the supervisor was past looking counts all the same. The store
-	 * knows every hold, and whether a person has taken the hold back since. */
-	if (r.stop_reason != STOP_NONE && r.stop_reason != STOP_HOLD &&
+	if (store_run_stop_reason(s, r.id, &stored, &state, err))
+		return -1;
+	/* A cancel that came when the supervisor was past looking counts all the same, and so does
+	 * the release of a job that was being held. */
+	taken_back = r.stop_reason == STOP_HOLD && stored == STOP_REQUEUE;
+	if (r.stop_reason != STOP_NONE && !taken_back &&
 	    store_run_request_stop(s, r.id, r.stop_reason, r.stop_boot_s, err))
 		return -1;
 	if (store_run_stop_reason(s, r.id, &r.stop_reason, &state, err))
