@@ -67,6 +67,9 @@ struct engine {
 	 * suspension); wake() follows, as for a stop. An engine that cannot do that says so here;
 	 * no pass then asks for it. NULL: the engine never can. */
 	bool (*suspends)(const struct device *device);
+	/* True if a suspended run's memory on such a device can be moved to the host's. NULL: the
+	 * engine never can. */
+	bool (*freezes)(const struct device *device);
 	/* Write down how a run ended that is ENGINE_GONE: its outcome, what was lost. */
 	int (*end)(const struct engine_context *at, struct run *run, struct err *err);
 	/* Remove the files of runs that are not among the active ones. */

@@ -25,6 +25,7 @@
 
 #include "pollux/device.h"
 #include "pollux/err.h"
+#include "pollux/field.h"
 
 /* What the store says of a run's processes. */
 enum freeze_state {
@@ -113,8 +114,7 @@ enum freeze_mended freeze_mending(enum freeze_state recorded, enum freeze_found 
 /* A sentence for logs and events; NULL: nothing is worth telling. */
 const char *freeze_mended_text(enum freeze_mended mended);
 
-const char *freeze_state_name(enum freeze_state state);	/* "", "locking", ..., "lost" */
-int freeze_state_parse(const char *name);		/* -1: no such name */
+extern const struct field_names freeze_state_names;	/* "none", "locking", ..., "lost" */
 
 /* True if so many bytes of devices' memory fit into the host's, of which available_bytes can be
  * had, and of which suspended jobs may have bound_bytes more. EX_TEMPFAIL: they do not. -1 as
@@ -141,6 +141,7 @@ struct device_freezer {
 	 * 'n'. */
 	int (*work)(int64_t bytes, int rounds, struct err *err);
 	int64_t (*host_bytes)(void);	/* of the host's memory that can be had; -1 unknown */
+	int64_t (*free_bytes)(const char *device_id);	/* of the device's memory; -1 unknown */
 };
 
 #endif

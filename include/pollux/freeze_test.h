@@ -2,7 +2,7 @@
  * the device, is frozen, stopped, continued, thawed, and has to come to the right result.
  *
  *	struct freeze_test t;
- *	if (freeze_test(&device, &settings, bytes, &t, err) == 0) ... t.freeze_s, t.bytes ...
+ *	if (freeze_test(&device, bytes, &t, err) == 0) ... t.freeze_s, t.bytes ...
  *
  * The caller holds the device's lock. */
 #ifndef POLLUX_FREEZE_TEST_H
@@ -23,8 +23,7 @@ struct freeze_test {
 /* bytes: what the program allocates; 0: FREEZE_TEST_BYTES, or a quarter of what is free if that is
  * less. -1: the device, or this machine, did not pass, with the reason; EX_UNAVAILABLE also if the
  * device's memory cannot be moved at all, EX_TEMPFAIL if there is no room for the test now. */
-int freeze_test(const struct device *d, const struct device_settings *settings, int64_t bytes,
-		struct freeze_test *t, struct err *err);
+int freeze_test(const struct device *d, int64_t bytes, struct freeze_test *t, struct err *err);
 
 #define FREEZE_TEST_BYTES (INT64_C(1) << 30)
 

@@ -38,6 +38,10 @@ struct freezer_order {
 	pid_t pids[FREEZE_PIDS];
 	int n;
 	double lock_limit_s;
+	/* A thaw waits until so many bytes are free on the device: a restore without room cannot
+	 * be repeated. 0: it does not wait. */
+	int64_t bytes;
+	char device[DEVICE_ID_SIZE];
 	struct freeze_move moves[FREEZER_DEVICES];
 	int n_moves;
 };
@@ -49,7 +53,8 @@ struct freezer_news {
 	enum freeze_state state;
 	enum freeze_mended mended;	/* of FREEZER_MEND */
 	double took_s[STEP_UNLOCK + 1];
-	struct err err;			/* of FREEZER_FAILED and FREEZER_DIED */
+	/* of FREEZER_FAILED and FREEZER_DIED; EX_TEMPFAIL of a thaw: there was no room */
+	struct err err;
 };
 
 /* keep: a descriptor that the child holds as long as it lives, such as a run's lock, so that nobody

@@ -16,6 +16,7 @@
 #include "pollux/configuration.h"
 #include "pollux/declaration.h"
 #include "pollux/device.h"
+#include "pollux/freeze.h"
 #include "pollux/text.h"
 
 enum job_state {
@@ -145,6 +146,10 @@ struct run {
 	double suspended_s;		/* time stopped before that, of the whole run */
 	double resumed_boot_s;		/* when it last went on; NaN: never */
 	int64_t kept_memory_bytes;	/* resident, when it was last suspended; 0: never */
+	bool freezes;			/* its suspension moves its GPU memory to the host's */
+	enum freeze_state freeze_state;
+	int64_t frozen_bytes;		/* of GPU memory that was moved, or is being moved */
+	char frozen_pids[128];		/* of the processes that had it, with blanks between */
 	char *handle;		/* by which its engine finds the run (engine.h); NULL: none yet */
 	enum stop_reason stop_reason;
 	double stop_boot_s;		/* when asked; NaN */

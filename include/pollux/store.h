@@ -150,9 +150,9 @@ int store_runs_take_back_hold(struct store *s, int64_t job_id, struct err *err);
 int store_run_stop_reason(struct store *s, int64_t id, enum stop_reason *reason,
 			  enum run_state *state, struct err *err);
 int store_run_set_stopping(struct store *s, int64_t id, struct err *err);
-/* Suspension, see enum suspension. A pass asks for it, and gives the run devices (run->devices) to
+/* Suspension, see enum suspension. A pass asks for it (freezes: with the run's GPU memory), and gives the run devices (run->devices) to
  * come back to, inside its transaction. */
-int store_run_ask_suspension(struct store *s, int64_t id, struct err *err);
+int store_run_ask_suspension(struct store *s, int64_t id, bool freezes, struct err *err);
 int store_run_give_devices(struct store *s, const struct run *run, struct err *err);
 /* Bring the run's suspension and its times up to date, and where it is to come back its devices. */
 int store_run_read_suspension(struct store *s, struct run *run, struct err *err);
@@ -166,6 +166,8 @@ int store_run_resume(struct store *s, const struct run *run, bool *resumed, stru
 /* The run is to be stopped, or its processes have ended: it is suspended no more, without
  * devices. */
 int store_run_leave_suspension(struct store *s, const struct run *run, struct err *err);
+/* Writes how far the run's GPU memory is on its way to the host's and back. */
+int store_run_set_freeze(struct store *s, const struct run *run, struct err *err);
 /* The largest memory that a run of a queued job had; 0: none ran. */
 int store_largest_waiting(struct store *s, int64_t *bytes, struct err *err);
 /* Another configuration for a run that goes on: its supervisor offers it to the program at its

@@ -22,6 +22,7 @@ enum {
 	COLUMN_KEY = 256,	/* tells a row from the others; a row that is put keeps it */
 	COLUMN_COMPUTED = 512,	/* the name is an expression of SQL */
 	COLUMN_SUSPENSION = 2048,	/* of a run's suspension */
+	COLUMN_FREEZE = 4096,	/* where the GPU memory of a run is */
 	COLUMN_CHANGE = 1024,	/* written when a pass wants another configuration for a run */
 };
 

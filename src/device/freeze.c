@@ -73,29 +73,19 @@ const char *freeze_mended_text(enum freeze_mended mended)
 }
 
 static const char *const names[N_FREEZE_STATES] = {
-	"", "locking", "saving", "frozen", "restoring", "unlocking", "lost",
+	"none", "locking", "saving", "frozen", "restoring", "unlocking", "lost",
 };
 
-const char *freeze_state_name(enum freeze_state state)
-{
-	return names[state];
-}
-
-int freeze_state_parse(const char *name)
-{
-	for (int i = 0; i < N_FREEZE_STATES; i++)
-		if (!strcmp(name, names[i]))
-			return i;
-	return -1;
-}
+const struct field_names freeze_state_names = { names, N_FREEZE_STATES, FREEZE_NONE };
 
 /* --- room --- */
 
 /* The driver's own buffers, and the process's host memory that grows meanwhile. */
 #define HOST_SHARE 0.08
 #define HOST_BYTES (INT64_C(256) << 20)
-/* Allocations are restored at the driver's granularity. */
-#define DEVICE_BYTES (INT64_C(64) << 20)
+/* Allocations come back at the driver's granularity. */
+#define DEVICE_SHARE 0.02
+#define DEVICE_BYTES (INT64_C(2) << 20)
 
 static double gib(int64_t bytes)
 {
@@ -124,13 +114,15 @@ int freeze_check_room(int64_t bytes, int64_t available_bytes, int64_t bound_byte
 
 int freeze_check_device(int64_t bytes, int64_t free_bytes, const char *device, struct err *err)
 {
-	if (free_bytes >= 0 && bytes + DEVICE_BYTES <= free_bytes)
+	int64_t wanted = bytes + (int64_t)((double)bytes * DEVICE_SHARE) + DEVICE_BYTES;
+
+	if (free_bytes >= 0 && wanted <= free_bytes)
 		return 0;
 	if (free_bytes < 0)
 		return err_set(err, EX_TEMPFAIL, "cannot tell how much memory is free on '%s'",
 			       device);
-	return err_set(err, EX_TEMPFAIL, "%.1f GiB come back to '%s', and %.1f GiB are free there",
-		       gib(bytes), device, gib(free_bytes));
+	return err_set(err, EX_TEMPFAIL, "%.2f GiB come back to '%s', and %.2f GiB are free there",
+		       gib(wanted), device, gib(free_bytes));
 }
 
 /* --- the steps --- */

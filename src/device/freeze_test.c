@@ -33,7 +33,6 @@ struct worker {
 struct test {
 	const struct device *device;
 	const struct device_backend *backend;
-	const struct device_settings *settings;
 	struct worker worker;
 	struct freezer freezer;
 	struct freezer_order order;
@@ -144,17 +143,7 @@ static void worker_end(struct worker *w)
 
 static int64_t free_bytes(const struct test *t)
 {
-	struct device_list list;
-	struct err ignored;
-	int64_t bytes = -1;
-
-	if (devices_list(t->settings, &list, &ignored))
-		return -1;
-	for (int i = 0; i < list.count; i++)
-		if (!strcmp(list.items[i].id, t->device->id))
-			bytes = list.items[i].now.free_bytes;
-	devices_release(&list);
-	return bytes;
+	return t->backend->freezer->free_bytes(t->device->id);
 }
 
 static int check_released(struct test *t, int64_t before, struct err *err)
@@ -275,11 +264,10 @@ static int run(struct test *t, int64_t bytes, struct err *err)
 	return -1;
 }
 
-int freeze_test(const struct device *d, const struct device_settings *settings, int64_t bytes,
-		struct freeze_test *t, struct err *err)
+int freeze_test(const struct device *d, int64_t bytes, struct freeze_test *t, struct err *err)
 {
 	struct test test = {
-		.device = d, .backend = device_backend_of(d->id), .settings = settings,
+		.device = d, .backend = device_backend_of(d->id),
 		.worker = { .orders = -1, .answers = -1 }, .freezer = FREEZER_NONE, .result = t,
 	};
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, before;

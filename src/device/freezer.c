@@ -48,6 +48,25 @@ static int ask_to_record(enum freeze_state state, void *arg, struct err *err)
 	return err_set(err, EX_IOERR, "the supervisor is gone");
 }
 
+/* Memory of a process becomes free some time after the process has ended or was frozen. */
+#define ROOM_S 10.0
+#define ROOM_LOOK_MS 200
+
+static int wait_for_room(const struct device_freezer *functions, const struct freezer_order *o,
+			 struct err *err)
+{
+	double until = clock_boot_s() + ROOM_S;
+
+	if (o->task != FREEZER_THAW || o->bytes <= 0)
+		return 0;
+	while (freeze_check_device(o->bytes, functions->free_bytes(o->device), o->device, err)) {
+		if (clock_boot_s() >= until)
+			return -1;
+		poll(NULL, 0, ROOM_LOOK_MS);
+	}
+	return 0;
+}
+
 static void carry_out(struct freezing *f, const struct freezer_order *o, struct freezer_news *news)
 {
 	int rc;
@@ -58,7 +77,9 @@ static void carry_out(struct freezing *f, const struct freezer_order *o, struct 
 	f->lock_limit_s = o->lock_limit_s;
 	f->moves = o->moves;
 	f->n_moves = o->n_moves;
-	if (o->task == FREEZER_MEND)
+	if (wait_for_room(f->freezer, o, &news->err))
+		rc = -1;
+	else if (o->task == FREEZER_MEND)
 		rc = freeze_mend(f, &news->mended, &news->err);
 	else
 		rc = freeze_run(f, o->task == FREEZER_FREEZE ? FREEZE_WISHED : THAW_WISHED,

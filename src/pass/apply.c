@@ -86,7 +86,7 @@ static int write_action(const struct plan *p, struct action *a, struct store *st
 		return store_run_add(store, a->new_run, err) ||
 		       write_event(a, store, "assigned", err) ? -1 : 0;
 	case ACTION_SUSPEND:
-		return store_run_ask_suspension(store, a->run->id, err) ||
+		return store_run_ask_suspension(store, a->run->id, a->freezes, err) ||
 		       write_event(a, store, "suspend", err) ? -1 : 0;
 	case ACTION_RESUME:
 		return store_run_give_devices(store, a->new_run, err) ||

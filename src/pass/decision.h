@@ -56,6 +56,12 @@ void decision_free(struct decision *d);
 void select_candidates(const struct snapshot *s, struct decision *d);
 /* suspendable.c: by run, if its memory can stay while others run; the caller frees it. */
 bool *suspendable_runs(const struct snapshot *s);
+/* freezable.c: true if the run is suspended by moving its GPU memory to the host's. */
+bool run_freezes(const struct snapshot *s, const struct run *run);
+/* What the run has of its device's memory, or had when it was frozen. */
+int64_t run_device_bytes(const struct snapshot *s, const struct run *run);
+/* How long the moves there and back take; 0: nothing is moved. */
+double run_move_s(const struct snapshot *s, const struct run *run);
 /* True if the run has left its devices and is to come back to some. */
 bool is_suspended(const struct run *run);
 /* When the last of the jobs that this one was to come after ended, wall clock; NaN: there is

@@ -156,7 +156,8 @@ static void move(const struct snapshot *s, const struct decision *d, int j, stru
 	const struct sched_choice *choice = &d->choices[j];
 
 	if (is_to_be_suspended(d, j)) {
-		plan_add(p, ACTION_SUSPEND, run->job_id, run, choice->reason);
+		plan_add(p, ACTION_SUSPEND, run->job_id, run, choice->reason)->freezes =
+			run_freezes(s, run);
 		return;
 	}
 	if (choice->replicas == 0 || comes_back(d, j))

@@ -43,6 +43,7 @@ struct action {
 	const struct workload *workload;	/* in the snapshot; of ACTION_KEEP_MODEL */
 	int64_t pid;			/* of ACTION_FORGET_IGNORED */
 	int replicas;			/* devices that the job is to have; 0: it waits */
+	bool freezes;			/* of ACTION_SUSPEND: its GPU memory goes to the host's */
 	struct sizes sizes;		/* final: of the two with a new_run and ACTION_CHANGE */
 	double next_start_s;		/* wall clock; NaN; of ACTION_REASON */
 	char *why;			/* owned; NULL of a profile while runs of it are left */

@@ -232,6 +232,7 @@ static int read_jobs(const struct engine_context *at, struct snapshot *s, struct
 		job_list_release(&s->jobs);
 	if (store_dependencies_list(store, &s->dependencies, err) ||
 	    read_setbacks(store, s, err) || read_settled(store, s, err) ||
+	    read_freezable(store, s, err) ||
 	    (s->suspends && store_largest_waiting(store, &s->memory.largest_waiting_bytes, err)))
 		return -1;
 	return s->jobs.count > 0 ? judge_devices(at, s, err) : 0;
@@ -308,6 +309,7 @@ void snapshot_release(struct snapshot *s)
 	forget_jobs(s);
 	devices_release(&s->devices);
 	free(s->listed);
+	free(s->move_s_per_byte);
 	device_user_list_release(&s->users);
 	workload_list_release(&s->workloads);
 }

@@ -40,6 +40,9 @@ struct snapshot {
 	/* usable: as far as the machine, other people's processes and profiles have a say. */
 	struct device_list devices;
 	bool suspends;			/* new runs, on these devices, can be suspended */
+	/* Owned; by device: seconds to move a byte of its memory to the host's and back; NaN: it
+	 * cannot be moved, or that was never tried. */
+	double *move_s_per_byte;
 	struct snapshot_memory memory;
 	struct device *listed;		/* devices.items as listed; NULL: not looked at */
 	struct device_user_list users;	/* processes on the devices */
@@ -64,6 +67,8 @@ int snapshot_is_current(const struct snapshot *s, struct store *store, bool *cur
 			struct err *err);
 /* Inside a write transaction: reads all but the machine again, and keeps the fits. */
 int pass_read_again(const struct engine_context *at, struct snapshot *s, struct err *err);
+/* freezable.c: reads s->move_s_per_byte from the self-tests, once the devices are listed. */
+int read_freezable(struct store *store, struct snapshot *s, struct err *err);
 void snapshot_release(struct snapshot *s);
 
 /* The run that holds devices for the job: assigned or running, and not told to stop. NULL: none. */

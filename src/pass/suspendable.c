@@ -18,6 +18,22 @@ static int64_t memory_of(const struct run *run)
 	return kept ? run->kept_memory_bytes : run->peak_memory_bytes;
 }
 
+/* With what its device's memory adds to the host's, of a run that is yet to be frozen. */
+static int64_t memory_with_device(const struct snapshot *s, const struct run *run)
+{
+	bool kept = run->suspension == SUSPENSION_DONE || run->suspension == SUSPENSION_RESUMING;
+
+	return memory_of(run) + (kept || !run_freezes(s, run) ? 0 : run_device_bytes(s, run));
+}
+
+/* Memory stays where it is only on devices that share the machine's. */
+static bool has_a_way(const struct snapshot *s, const struct run *run)
+{
+	const struct device_backend *backend = device_backend_of(run->devices[0].id);
+
+	return (backend && backend->shares_memory) || run_freezes(s, run);
+}
+
 static bool is_on_its_way(const struct run *run)
 {
 	return run->state != RUN_ASSIGNED && run->suspension > SUSPENSION_NONE;
@@ -30,17 +46,17 @@ bool *suspendable_runs(const struct snapshot *s)
 
 	for (int i = 0; i < s->runs.count; i++)
 		if (is_on_its_way(&s->runs.items[i]))
-			left -= (double)memory_of(&s->runs.items[i]);
+			left -= (double)memory_with_device(s, &s->runs.items[i]);
 	for (int i = 0; i < s->runs.count; i++) {
 		const struct run *run = &s->runs.items[i];
-		int64_t bytes = memory_of(run);
+		int64_t bytes = memory_with_device(s, run);
 		/* A job that never ran is taken to need as much as the run that leaves. */
 		int64_t next = s->memory.largest_waiting_bytes > bytes
 			? s->memory.largest_waiting_bytes : bytes;
 
 		may[i] = is_on_its_way(run);
-		if (may[i] || run->suspension != SUSPENSION_NONE || (double)bytes > left ||
-		    next > s->memory.available_bytes)
+		if (may[i] || run->suspension != SUSPENSION_NONE || !has_a_way(s, run) ||
+		    (double)bytes > left || next > s->memory.available_bytes)
 			continue;
 		may[i] = true;
 		left -= (double)bytes;

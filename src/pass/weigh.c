@@ -135,7 +135,7 @@ static double waiting_since(const struct snapshot *s, const struct candidate *c)
 static double restart_s(const struct snapshot *s, const struct candidate *c)
 {
 	if (c->suspends && run_of(c))
-		return RESUME_S;
+		return RESUME_S + run_move_s(s, run_of(c));
 	return isfinite(c->model.restart_s) ? c->model.restart_s
 					    : RESTART_SLICES * s->config->slice_s;
 }

@@ -37,15 +37,13 @@ static int keep(struct store *store, const struct self_test *t, const struct sel
 static int test_one(struct device_claims *claims, int d, const struct self_test_settings *settings,
 		    struct self_test *t, struct err *err)
 {
-	struct device_settings list = { .slots = settings->slots };
 	struct self_tested *tested = &t->items[t->n++];
 
 	*tested = (struct self_tested){ .device = &t->devices.items[d] };
 	if (device_claims_take(claims, d, &tested->why) == 0) {
 		if (settings->progress)
 			settings->progress(tested->device);
-		tested->passed = freeze_test(tested->device, &list, 0, &tested->test,
-					     &tested->why) == 0;
+		tested->passed = freeze_test(tested->device, 0, &tested->test, &tested->why) == 0;
 	} else {
 		tested->why.exit_status = EX_TEMPFAIL;
 	}

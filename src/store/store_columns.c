@@ -128,6 +128,10 @@ static const struct store_column of_run[] = {
 	C("suspended_s", DOUBLE, suspended_s, KNOWN, 14, SHOWN | SUSPENSION),
 	C("resumed_boot_s", DOUBLE, resumed_boot_s, UNKNOWN, 14, SUSPENSION),
 	C("kept_memory_bytes", INT64, kept_memory_bytes, ZERO, 14, SHOWN | SUSPENSION),
+	C("freezes", BOOL, freezes, KNOWN, 15, SUSPENSION),
+	NAMES("freeze_state", freeze_state, ZERO, freeze_state_names, 15, FREEZE),
+	C("frozen_bytes", INT64, frozen_bytes, ZERO, 15, SHOWN | FREEZE),
+	CHARS("frozen_pids", frozen_pids, 15, FREEZE),
 };
 #undef ROW
 

@@ -8,12 +8,12 @@
 #include "run_devices.h"
 
 /* A run that waits for the devices to come back to has nothing to stop. */
-int store_run_ask_suspension(struct store *s, int64_t id, struct err *err)
+int store_run_ask_suspension(struct store *s, int64_t id, bool freezes, struct err *err)
 {
-	return sql_run(s, NULL, err, "UPDATE runs SET suspension ="
+	return sql_run(s, NULL, err, "UPDATE runs SET freezes = ?, suspension ="
 		       " CASE suspension WHEN 'resuming' THEN 'suspended' ELSE 'asked' END"
 		       " WHERE id = ? AND state = 'running'"
-		       " AND suspension IN ('none', 'resuming')", "i", id);
+		       " AND suspension IN ('none', 'resuming')", "ii", (int64_t)freezes, id);
 }
 
 int store_run_read_suspension(struct store *s, struct run *run, struct err *err)
@@ -118,6 +118,12 @@ int store_run_resume(struct store *s, const struct run *run, bool *resumed, stru
 int store_run_leave_suspension(struct store *s, const struct run *run, struct err *err)
 {
 	return rows_update(s, SOME_OF(runs_table, COLUMN_SUSPENSION), run, run->id,
+			   "state <> 'ended'", err) < 0 ? -1 : 0;
+}
+
+int store_run_set_freeze(struct store *s, const struct run *run, struct err *err)
+{
+	return rows_update(s, SOME_OF(runs_table, COLUMN_FREEZE), run, run->id,
 			   "state <> 'ended'", err) < 0 ? -1 : 0;
 }
 

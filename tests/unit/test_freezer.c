@@ -86,7 +86,7 @@ static int write_down(enum freeze_state state, void *arg, struct err *err)
 	(void)err;
 	(void)arg;
 	snprintf(recorded + strlen(recorded), sizeof(recorded) - strlen(recorded), "%s ",
-		 state == FREEZE_NONE ? "none" : freeze_state_name(state));
+		 freeze_state_names.names[state]);
 	return 0;
 }
 

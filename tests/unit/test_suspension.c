@@ -92,7 +92,7 @@ static void test_there_and_back(void)
 
 	ok(!set_suspended(&run), "nobody asks for a suspension");
 	ok(state_of(&run) == SUSPENSION_NONE, "and it has its device");
-	check(store_run_ask_suspension(&store, run.id, &err), "ask for it");
+	check(store_run_ask_suspension(&store, run.id, false, &err), "ask for it");
 	ok(state_of(&run) == SUSPENSION_ASKED, "a pass asks");
 	ok(set_suspended(&run), "it leaves");
 	other = add_run("cpu:0", true);
@@ -101,7 +101,7 @@ static void test_there_and_back(void)
 	check(store_run_give_devices(&store, &run, &err), "give it the device");
 	ok(state_of(&run) == SUSPENSION_RESUMING, "it is to have the device again");
 	ok(!resume(&run), "which it does not get while the other uses it");
-	check(store_run_ask_suspension(&store, run.id, &err), "take it away");
+	check(store_run_ask_suspension(&store, run.id, false, &err), "take it away");
 	ok(state_of(&run) == SUSPENSION_DONE, "a pass may think again");
 	snprintf(run.devices[0].id, sizeof(run.devices[0].id), "cpu:1");
 	check(store_run_give_devices(&store, &run, &err), "give it another");
@@ -122,7 +122,7 @@ static void test_not_offered(void)
 {
 	struct run run = add_run("cpu:4", false);
 
-	check(store_run_ask_suspension(&store, run.id, &err), "ask for it");
+	check(store_run_ask_suspension(&store, run.id, false, &err), "ask for it");
 	ok(state_of(&run) == SUSPENSION_CANNOT, "a run whose supervisor cannot is not asked");
 	run_release(&run);
 }
@@ -131,7 +131,7 @@ static void test_end(void)
 {
 	struct run run = add_run("cpu:5", true), next;
 
-	check(store_run_ask_suspension(&store, run.id, &err), "ask for it");
+	check(store_run_ask_suspension(&store, run.id, false, &err), "ask for it");
 	ok(set_suspended(&run), "a suspended run");
 	run.outcome = OUTCOME_STOPPED;
 	run.stop_reason = STOP_CANCEL;

@@ -184,7 +184,26 @@ static int unlock(void *driver, pid_t pid, struct err *err)
 	return check(d, pid, "unlock", d->unlock((int)pid, args), err);
 }
 
+static int64_t free_bytes(const char *device_id)
+{
+	const char *uuid = strchr(device_id, ':');
+	struct nvml_memory memory = { 0 };
+	nvml_handle handle = NULL;
+	struct nvml n;
+	struct err ignored;
+	int code;
+
+	if (!uuid || nvml_open(&n, &ignored))
+		return -1;
+	code = NVML_ASK(&n, handle_by_uuid, uuid + 1, &handle);
+	if (code == NVML_SUCCESS)
+		code = n.memory(handle, &memory);
+	nvml_close(&n);
+	return code == NVML_SUCCESS ? (int64_t)memory.free_bytes : -1;
+}
+
 const struct device_freezer freezer_nvidia = {
 	.open = open_driver, .find = find, .lock = lock, .save = save, .restore = restore,
 	.unlock = unlock, .work = nvidia_work, .host_bytes = gpu_available_memory,
+	.free_bytes = free_bytes,
 };

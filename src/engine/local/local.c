@@ -65,6 +65,13 @@ static bool suspends(const struct device *device)
 	return backend && backend->rebind;
 }
 
+static bool freezes(const struct device *device)
+{
+	const struct device_backend *backend = device_backend_of(device->id);
+
+	return backend && backend->freezer;
+}
+
 static int end(const struct engine_context *at, struct run *run, struct err *err)
 {
 	return run_end_lost(at->store, run, err);
@@ -113,6 +120,7 @@ const struct engine engine_local = {
 	.adopt = attend,
 	.wake = wake,
 	.suspends = suspends,
+	.freezes = freezes,
 	.end = end,
 	.clean = clean,
 	.command_pid = local_command_pid,

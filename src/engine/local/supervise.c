@@ -101,6 +101,7 @@ static void supervisor_init(struct supervisor *s, const struct paths *paths)
 {
 	*s = (struct supervisor){
 		.paths = paths, .state = ST_WAITING, .deadline_boot_s = INFINITY,
+		.freeze = { .freezer = FREEZER_NONE, .until_boot_s = INFINITY },
 		.driver_until_boot_s = INFINITY, .driver = { .fd = -1, .until_boot_s = INFINITY },
 		.limit_boot_s = INFINITY, .wait_status = -1,
 		.run_lock = -1, .signal_fd = -1, .socket_fd = -1, .leader_fd = -1, .log_fd = -1,
@@ -117,6 +118,7 @@ static void supervisor_release(struct supervisor *s)
 	int fds[] = { s->signal_fd, s->socket_fd, s->leader_fd, s->log_fd, s->run_lock };
 
 	supervisor_leave_driver(s);
+	supervisor_leave_freezer(s);
 	for (int i = 0; s->moved_locks && i < s->run.configuration.replicas; i++)
 		if (s->moved_locks[i] >= 0)
 			close(s->moved_locks[i]);
@@ -198,6 +200,7 @@ static int adopt(struct supervisor *s, struct err *err)
 	if (store_run_stop_reason(&s->store, s->run.id, &s->run.stop_reason, &s->run.state, err))
 		return -1;
 	supervisor_drop_suspension(s);
+	supervisor_mend_freeze(s);
 	s->state = ST_RUNNING;
 	supervisor_handle(s, s->leader_fd >= 0 ? EV_STOP : EV_LEADER_EXIT);
 	return 0;

@@ -135,10 +135,22 @@ static void sweep(struct supervisor *s)
 	enter(s, ST_SWEEPING, SWEEP_WAIT_S);
 }
 
-static void suspend(struct supervisor *s)
+static void stop_processes(struct supervisor *s)
 {
 	supervisor_begin_suspension(s);
 	enter(s, ST_SUSPENDING, INFINITY);
+}
+
+static void suspend(struct supervisor *s)
+{
+	enter(s, ST_FREEZING, INFINITY);
+	if (!supervisor_freeze(s))
+		stop_processes(s);
+}
+
+static void go_on(struct supervisor *s)
+{
+	enter(s, ST_RUNNING, INFINITY);
 }
 
 static void leave_devices(struct supervisor *s)
@@ -153,10 +165,44 @@ static void resume(struct supervisor *s)
 	enter(s, ST_RUNNING, INFINITY);
 }
 
+/* A stopped process takes no part in a thaw. */
+static void come_back(struct supervisor *s)
+{
+	if (s->run.freeze_state == FREEZE_NONE) {
+		resume(s);
+		return;
+	}
+	supervisor_continue_all(s);
+	enter(s, ST_THAWING, INFINITY);
+	supervisor_thaw(s);
+}
+
+static void thaw_again(struct supervisor *s)
+{
+	enter(s, ST_THAWING, INFINITY);
+	supervisor_thaw(s);
+}
+
 static void continue_and_ask(struct supervisor *s)
 {
 	supervisor_drop_suspension(s);
 	ask_leader(s);
+}
+
+/* A run that waits for room to come back to may have to leave again. */
+static void leave_again(struct supervisor *s)
+{
+	if (s->run.freeze_state == FREEZE_FROZEN && isinf(s->freeze.until_boot_s))
+		stop_processes(s);
+}
+
+/* A stop waits until a move has ended, unless it can only end with the processes. */
+static void stop_in_move(struct supervisor *s)
+{
+	if (s->run.freeze_state == FREEZE_LOST)
+		kill_all(s);
+	else if (s->state == ST_THAWING && s->run.freeze_state == FREEZE_FROZEN)
+		continue_and_ask(s);
 }
 
 static void continue_and_sweep(struct supervisor *s)
@@ -219,13 +265,21 @@ static action *const actions[N_SUPERVISOR_STATES][N_SUPERVISOR_EVENTS] = {
 	[ST_RUNNING] = {
 		[EV_STOP] = ask_leader, [EV_LEADER_EXIT] = sweep, [EV_SUSPEND] = suspend,
 	},
+	[ST_FREEZING] = {
+		[EV_FROZEN] = stop_processes, [EV_THAWED] = go_on, [EV_TIMEOUT] = suspend,
+		[EV_STOP] = stop_in_move, [EV_LEADER_EXIT] = continue_and_sweep,
+	},
 	[ST_SUSPENDING] = {
 		[EV_STOPPED] = leave_devices,
 		[EV_STOP] = continue_and_ask, [EV_LEADER_EXIT] = continue_and_sweep,
 	},
 	[ST_SUSPENDED] = {
-		[EV_DEVICES_FREE] = resume,
+		[EV_DEVICES_FREE] = come_back,
 		[EV_STOP] = continue_and_ask, [EV_LEADER_EXIT] = continue_and_sweep,
+	},
+	[ST_THAWING] = {
+		[EV_THAWED] = resume, [EV_TIMEOUT] = thaw_again, [EV_SUSPEND] = leave_again,
+		[EV_STOP] = stop_in_move, [EV_LEADER_EXIT] = continue_and_sweep,
 	},
 	[ST_SIGNALLED] = {
 		[EV_LEADER_EXIT] = sweep_stopped, [EV_TIMEOUT] = terminate,

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include "pollux/freezer.h"
 #include "pollux/job.h"
 #include "pollux/paths.h"
 #include "pollux/proc.h"
@@ -18,8 +19,10 @@ enum supervisor_state {
 	/* has the devices; waits until their driver says who else is there */
 	ST_CHECKING,
 	ST_RUNNING,
+	ST_FREEZING,		/* its GPU memory goes to the host's */
 	ST_SUSPENDING,		/* SIGSTOP goes to every process of the run until all are stopped */
 	ST_SUSPENDED,		/* they are, and the devices belong to others */
+	ST_THAWING,		/* it has devices again, and its GPU memory comes back */
 	ST_SIGNALLED,		/* the leader was told to stop; lasts until the grace is over */
 	ST_TERMINATED,		/* SIGTERM went to the group */
 	ST_KILLED,		/* SIGKILL went to every process of the run */
@@ -34,7 +37,9 @@ enum supervisor_event {
 	/* the driver has listed the processes on the devices, or gave no answer in time */
 	EV_DRIVER,
 	EV_SUSPEND,		/* run.suspension is SUSPENSION_ASKED */
+	EV_FROZEN,		/* its GPU memory is where it is to be while the run is suspended */
 	EV_STOPPED,		/* no process of the run can run */
+	EV_THAWED,		/* its GPU memory is back, or could not leave */
 	EV_STOP,		/* run.stop_reason is set */
 	EV_LEADER_EXIT,
 	EV_CLEAR,		/* no process of the run lives */
@@ -58,6 +63,14 @@ struct driver_question {
 	/* when the child is given up; INFINITY: it has ended or was given up */
 	double until_boot_s;
 	driver_answer *then;
+};
+
+/* The move of the run's GPU memory. */
+struct supervisor_freeze {
+	struct freezer freezer;
+	struct freezer_order order;	/* the last one */
+	char device[DEVICE_ID_SIZE];	/* that the memory was on when it was frozen */
+	double until_boot_s;		/* when the driver is given up; INFINITY: no order waits */
 };
 
 struct supervisor {
@@ -99,6 +112,7 @@ struct supervisor {
 	 * devices that the processes are bound to; locks of other devices */
 	struct device *launch_devices, *bound_devices;
 	int *moved_locks;
+	struct supervisor_freeze freeze;
 	int quiet_rounds;		/* looks in a row that found every process stopped */
 	double limit_left_s;		/* of the time limit, while the run is suspended */
 	double socket_rest_until_s;	/* the socket is not read before then */
@@ -161,6 +175,26 @@ bool supervisor_return_to_devices(struct supervisor *s);
 void supervisor_end_suspension(struct supervisor *s);
 /* Continues the processes of a run that is to be stopped, or whose leader has ended. */
 void supervisor_drop_suspension(struct supervisor *s);
+
+void supervisor_continue_all(struct supervisor *s);
+
+/* supervisor_freeze.c */
+/* Before the processes are stopped: moves the run's GPU memory to the host's, if the pass wants it;
+ * EV_FROZEN follows, or EV_THAWED if the memory stays and the run goes on. False: nothing is to be
+ * moved. */
+bool supervisor_freeze(struct supervisor *s);
+/* After the processes were continued: moves it back; EV_THAWED follows. False: nothing was moved.
+ * Whatever cannot be mended ends the run: EV_STOP comes, with run.freeze_state FREEZE_LOST. */
+bool supervisor_thaw(struct supervisor *s);
+void supervisor_read_freezer(struct supervisor *s);	/* when freeze.freezer.fd can be read */
+void supervisor_give_up_freezer(struct supervisor *s);	/* when freeze.until_boot_s is over */
+void supervisor_leave_freezer(struct supervisor *s);
+/* Instead of a supervisor that died while it moved the memory: brings the processes to rest, as far
+ * as the driver can, and tells. */
+void supervisor_mend_freeze(struct supervisor *s);
+
+/* supervisor_loop.c: stops the run for a reason of the supervisor's own. */
+void supervisor_stop_for(struct supervisor *s, enum stop_reason reason);
 
 /* supervisor_driver.c */
 enum driver_asked {

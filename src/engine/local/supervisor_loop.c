@@ -70,7 +70,7 @@ static void look_for_orders(struct supervisor *s)
 	look_for_stop(s);
 	if (s->state == ST_RUNNING)
 		supervisor_offer_config(s);
-	if (s->state == ST_RUNNING)
+	if (s->state == ST_RUNNING || s->state == ST_THAWING)
 		look_for_suspension(s);
 	else if (s->state == ST_SUSPENDED && supervisor_return_to_devices(s))
 		supervisor_handle(s, EV_DEVICES_FREE);
@@ -78,7 +78,7 @@ static void look_for_orders(struct supervisor *s)
 
 /* A stop that the supervisor decides on is written to the store as well, for everybody who looks
  * and for a supervisor that takes over. */
-static void stop_for(struct supervisor *s, enum stop_reason reason)
+void supervisor_stop_for(struct supervisor *s, enum stop_reason reason)
 {
 	struct err err;
 
@@ -122,7 +122,7 @@ static void look_for_profile(struct supervisor *s)
 	if (s->run.stop_reason != STOP_NONE || profile_lock_is_held(s->paths, s->job.id))
 		return;
 	s->profile_gone = true;
-	stop_for(s, STOP_CANCEL);
+	supervisor_stop_for(s, STOP_CANCEL);
 }
 
 static void look_waiting(struct supervisor *s)
@@ -195,6 +195,8 @@ static void reap(struct supervisor *s)
 	while ((pid = wait4(-1, &status, WNOHANG, &usage)) > 0) {
 		if (pid == s->driver.pid)
 			supervisor_driver_ended(s);
+		else if (pid == s->freeze.freezer.pid)
+			s->freeze.freezer.pid = 0;
 		else
 			supervisor_take_usage(s, &usage);
 		if (pid != (pid_t)s->handle.leader_pid || s->leader_gone)
@@ -212,7 +214,7 @@ static void read_signals(struct supervisor *s)
 		if (info.ssi_signo == SIGCHLD)
 			reap(s);
 		else
-			stop_for(s, STOP_SHUTDOWN);
+			supervisor_stop_for(s, STOP_SHUTDOWN);
 	}
 }
 
@@ -276,6 +278,7 @@ static int timeout_ms(const struct supervisor *s, double now)
 	double next = fmin(s->next_look_boot_s, fmin(s->deadline_boot_s, s->limit_boot_s));
 
 	next = fmin(next, fmin(s->log_watch.next_look_boot_s, s->driver.until_boot_s));
+	next = fmin(next, s->freeze.until_boot_s);
 	if (s->socket_rest_until_s > now)
 		next = fmin(next, s->socket_rest_until_s);
 	return next <= now ? 0 : (int)ceil(fmin(next - now, 60) * 1e3);
@@ -285,12 +288,14 @@ static void check_clock(struct supervisor *s, double now)
 {
 	if (s->state == ST_RUNNING && now >= s->limit_boot_s) {
 		s->limit_boot_s = INFINITY;
-		stop_for(s, STOP_TIME_LIMIT);
+		supervisor_stop_for(s, STOP_TIME_LIMIT);
 	}
 	if (now >= s->deadline_boot_s)
 		supervisor_handle(s, EV_TIMEOUT);
 	if (now >= s->driver.until_boot_s)
 		supervisor_give_up_driver(s);
+	if (now >= s->freeze.until_boot_s)
+		supervisor_give_up_freezer(s);
 	if (now >= s->log_watch.next_look_boot_s)
 		supervisor_read_log(s, now, false);
 	if (s->state != ST_FINISHED && now >= s->next_look_boot_s)
@@ -298,7 +303,7 @@ static void check_clock(struct supervisor *s, double now)
 }
 
 /* The descriptors of a supervisor that bring events. */
-enum { FD_SIGNAL, FD_LEADER, FD_SOCKET, FD_DRIVER, N_FDS };
+enum { FD_SIGNAL, FD_LEADER, FD_SOCKET, FD_DRIVER, FD_FREEZER, N_FDS };
 
 static void check_descriptors(struct supervisor *s, const struct pollfd *fds, double now)
 {
@@ -310,6 +315,8 @@ static void check_descriptors(struct supervisor *s, const struct pollfd *fds, do
 		look_for_orders(s);
 	if (fds[FD_DRIVER].revents && s->driver.fd == fds[FD_DRIVER].fd)
 		supervisor_read_driver(s);
+	if (fds[FD_FREEZER].revents && s->freeze.freezer.fd == fds[FD_FREEZER].fd)
+		supervisor_read_freezer(s);
 }
 
 /* Rests, then looks at every descriptor. poll() fails, for example for want of memory, and may go
@@ -342,6 +349,7 @@ void supervisor_loop(struct supervisor *s)
 					.events = POLLIN },
 			[FD_SOCKET] = { .fd = rest ? -1 : s->socket_fd, .events = POLLIN },
 			[FD_DRIVER] = { .fd = s->driver.fd, .events = POLLIN },
+			[FD_FREEZER] = { .fd = s->freeze.freezer.fd, .events = POLLIN },
 		};
 		int wait_ms = timeout_ms(s, now);
 

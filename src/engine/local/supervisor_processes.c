@@ -46,6 +46,7 @@ int supervisor_find_processes(const struct supervisor *s, struct pid_list *list)
 
 	rc = proc_find(&marks, list);
 	leave_out(list, s->driver.pid);
+	leave_out(list, s->freeze.freezer.pid);
 	free(variable);
 	return rc;
 }

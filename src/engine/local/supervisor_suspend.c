@@ -44,7 +44,7 @@ bool supervisor_is_quiet(struct supervisor *s)
 	return s->quiet_rounds >= QUIET_ROUNDS;
 }
 
-static void continue_all(struct supervisor *s)
+void supervisor_continue_all(struct supervisor *s)
 {
 	struct pid_list list;
 
@@ -247,7 +247,7 @@ void supervisor_end_suspension(struct supervisor *s)
 {
 	rebind(s);
 	start_clocks(s);
-	continue_all(s);
+	supervisor_continue_all(s);
 }
 
 void supervisor_drop_suspension(struct supervisor *s)
@@ -264,5 +264,5 @@ void supervisor_drop_suspension(struct supervisor *s)
 	}
 	if (!s->adopted)
 		start_clocks(s);
-	continue_all(s);
+	supervisor_continue_all(s);
 }

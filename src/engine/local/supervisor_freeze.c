@@ -1,0 +1,339 @@
+/* supervisor_freeze.c - a suspended run's GPU memory goes to the host's, and comes back.
+ *
+ * A freeze comes before SIGSTOP and a thaw after SIGCONT, because the processes take part in both. A
+ * child makes the driver's calls (pollux/freezer.h) and asks before each state, which is then in the
+ * store before it is entered. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pollux/clock.h"
+#include "pollux/proc.h"
+#include "supervisor.h"
+#include "supervisor_loop.h"
+
+#define FIND_S 5.0		/* for the driver to list the processes */
+/* After this time the driver hangs: more than the slowest reported, at 0.1 GB/s. */
+#define CALLS_S 120.0
+#define SLOWEST_BYTES_PER_S 1e8
+#define AGAIN_S 5.0		/* after a thaw for which there was no room */
+#define MEND_S 60.0		/* for the driver, after a death */
+#define BUSY_S 0.5		/* while an earlier question to the driver has no answer */
+
+/* --- the child --- */
+
+static void stop_child(struct supervisor *s)
+{
+	freezer_stop(&s->freeze.freezer);
+	s->freeze.until_boot_s = INFINITY;
+}
+
+static int send_order(struct supervisor *s, enum freezer_task task, struct err *err)
+{
+	const struct device_backend *backend = device_backend_of(s->run.devices[0].id);
+	struct supervisor_freeze *f = &s->freeze;
+
+	f->order.task = task;
+	f->order.state = s->run.freeze_state;
+	f->order.bytes = task == FREEZER_THAW ? s->run.frozen_bytes : 0;
+	snprintf(f->order.device, sizeof(f->order.device), "%s", s->run.devices[0].id);
+	f->until_boot_s = clock_boot_s() + CALLS_S +
+			  (double)s->run.frozen_bytes / SLOWEST_BYTES_PER_S;
+	if (f->freezer.fd < 0 &&
+	    freezer_start(&f->freezer, backend->freezer, s->run_lock, err))
+		return -1;
+	return freezer_order(&f->freezer, &f->order, err);
+}
+
+static bool record(struct supervisor *s, enum freeze_state state)
+{
+	enum freeze_state before = s->run.freeze_state;
+	struct err err;
+
+	s->run.freeze_state = state;
+	if (store_run_set_freeze(&s->store, &s->run, &err) == 0)
+		return true;
+	supervisor_log(s, "%s", err.text);
+	s->run.freeze_state = before;
+	return false;
+}
+
+static void tell(struct supervisor *s, const char *text)
+{
+	struct err err;
+
+	supervisor_log(s, "%s", text);
+	if (store_event_add(&s->store, s->run.job_id, s->run.id, "freeze", text, &err))
+		supervisor_log(s, "%s", err.text);
+}
+
+/* --- what came of it --- */
+
+/* The processes can neither go on nor be saved. The job goes back to the queue. */
+static void lose(struct supervisor *s, const char *why)
+{
+	char text[700];
+
+	snprintf(text, sizeof(text), "its GPU memory cannot be brought back, so the run is ended: "
+		 "%.500s", why);
+	tell(s, text);
+	record(s, FREEZE_LOST);
+	stop_child(s);
+	supervisor_stop_for(s, STOP_PREEMPT);
+}
+
+/* What cannot be frozen at all is not asked again. */
+static void stay(struct supervisor *s, const struct err *why)
+{
+	char text[700];
+	struct err err;
+
+	snprintf(text, sizeof(text), "it keeps its GPU: %.600s", why->text);
+	tell(s, text);
+	s->run.suspension = why->exit_status == EX_UNAVAILABLE ? SUSPENSION_CANNOT
+							       : SUSPENSION_NONE;
+	s->run.frozen_bytes = 0;
+	if (store_run_leave_suspension(&s->store, &s->run, &err))
+		supervisor_log(s, "%s", err.text);
+	supervisor_handle(s, EV_THAWED);
+}
+
+static void say_times(struct supervisor *s, const char *how, double seconds)
+{
+	char text[160];
+
+	snprintf(text, sizeof(text), "%.0f MiB of GPU memory %s in %.3g s (%.2f GB/s)",
+		 (double)s->run.frozen_bytes / 1048576, how, seconds,
+		 seconds > 0 ? (double)s->run.frozen_bytes / seconds / 1e9 : 0);
+	tell(s, text);
+}
+
+static void done(struct supervisor *s, const struct freezer_news *news)
+{
+	const double *t = news->took_s;
+
+	s->freeze.until_boot_s = INFINITY;
+	if (news->state == FREEZE_FROZEN) {
+		say_times(s, "went to the host's", t[STEP_LOCK] + t[STEP_SAVE]);
+		supervisor_handle(s, EV_FROZEN);
+		return;
+	}
+	if (s->freeze.order.task == FREEZER_THAW)
+		say_times(s, "came back", t[STEP_RESTORE] + t[STEP_UNLOCK]);
+	else if (freeze_mended_text(news->mended))
+		tell(s, freeze_mended_text(news->mended));
+	s->run.frozen_bytes = 0;
+	record(s, FREEZE_NONE);
+	supervisor_handle(s, EV_THAWED);
+}
+
+static void failed(struct supervisor *s, const struct freezer_news *news)
+{
+	s->freeze.until_boot_s = INFINITY;
+	if (news->state == FREEZE_LOST || news->says == FREEZER_DIED) {
+		lose(s, news->err.text);
+	} else if (news->state == FREEZE_FROZEN) {	/* no room: the pages wait where they are */
+		supervisor_log(s, "%s", news->err.text);
+		s->deadline_boot_s = clock_boot_s() + AGAIN_S;
+	} else {
+		stay(s, &news->err);
+	}
+}
+
+void supervisor_read_freezer(struct supervisor *s)
+{
+	struct freezer_news news;
+
+	if (isinf(s->freeze.until_boot_s)) {	/* an idle child has ended: the next order starts one */
+		stop_child(s);
+		return;
+	}
+	switch (freezer_read(&s->freeze.freezer, &news)) {
+	case FREEZER_ENTERS:
+		if (record(s, news.state))
+			freezer_allow(&s->freeze.freezer);
+		else
+			lose(s, "the store cannot be written");
+		break;
+	case FREEZER_DONE:
+		done(s, &news);
+		break;
+	case FREEZER_FAILED:
+	case FREEZER_DIED:
+		failed(s, &news);
+		break;
+	}
+}
+
+void supervisor_give_up_freezer(struct supervisor *s)
+{
+	lose(s, "the driver does not answer");
+}
+
+void supervisor_leave_freezer(struct supervisor *s)
+{
+	stop_child(s);
+}
+
+/* --- there --- */
+
+/* The run's own among the listed processes. -1: too many, or it cannot be told whose they are. */
+static int choose(struct supervisor *s, const struct device_process *list, int n, struct err *err)
+{
+	struct freezer_order *o = &s->freeze.order;
+	struct pid_list ours;
+
+	if (n < 0 || !proc_sees_all())
+		return err_set(err, EX_TEMPFAIL, "the driver does not tell which processes have "
+			       "its memory");
+	*o = (struct freezer_order){ .n = 0 };
+	s->run.frozen_bytes = 0;
+	if (supervisor_find_processes(s, &ours))
+		return err_set(err, EX_TEMPFAIL, "its processes cannot be listed");
+	for (int i = 0; i < n; i++)
+		for (int k = 0; k < ours.count; k++) {
+			if (list[i].pid != ours.items[k])
+				continue;
+			if (o->n < FREEZE_PIDS)
+				o->pids[o->n] = ours.items[k];
+			o->n++;
+			s->run.frozen_bytes += list[i].memory_bytes > 0 ? list[i].memory_bytes : 0;
+		}
+	pid_list_release(&ours);
+	snprintf(s->freeze.device, sizeof(s->freeze.device), "%s", s->run.devices[0].id);
+	if (o->n > FREEZE_PIDS)
+		return err_set(err, EX_UNAVAILABLE, "%d of its processes have GPU memory, and %d "
+			       "at most can be frozen", o->n, FREEZE_PIDS);
+	return 0;
+}
+
+/* For the supervisor that comes after a death of this one. */
+static void write_pids(struct supervisor *s)
+{
+	size_t n = 0;
+
+	s->run.frozen_pids[0] = '\0';
+	for (int i = 0; i < s->freeze.order.n && i < FREEZE_PIDS; i++)
+		n += (size_t)snprintf(s->run.frozen_pids + n, sizeof(s->run.frozen_pids) - n,
+				      "%s%d", i ? " " : "", (int)s->freeze.order.pids[i]);
+}
+
+/* A run without GPU memory is only stopped. */
+static void freeze(struct supervisor *s, struct device_process *list, int n)
+{
+	const struct device_backend *backend = device_backend_of(s->run.devices[0].id);
+	struct err err = { 0 };
+	int rc = choose(s, list, n, &err);
+
+	free(list);
+	if (rc == 0 && s->freeze.order.n == 0) {
+		supervisor_handle(s, EV_FROZEN);
+		return;
+	}
+	write_pids(s);
+	if (rc == 0)
+		rc = freeze_check_room(s->run.frozen_bytes, backend->freezer->host_bytes(),
+				       INT64_MAX, &err);
+	if (rc || send_order(s, FREEZER_FREEZE, &err))
+		stay(s, &err);
+}
+
+static bool can_be_frozen(const struct supervisor *s, struct err *err)
+{
+	const struct device_backend *backend = device_backend_of(s->run.devices[0].id);
+
+	if (s->run.configuration.replicas == 1 && backend && backend->freezer)
+		return true;
+	err_set(err, EX_UNAVAILABLE, "only the memory of one GPU can be moved to the host's");
+	return false;
+}
+
+bool supervisor_freeze(struct supervisor *s)
+{
+	enum driver_asked asked;
+	struct err err;
+
+	if (!s->run.freezes || s->run.freeze_state == FREEZE_FROZEN)
+		return false;
+	if (!can_be_frozen(s, &err)) {
+		stay(s, &err);
+		return true;
+	}
+	asked = supervisor_ask_driver(s, FIND_S, freeze);
+	if (asked == DRIVER_BUSY)
+		s->deadline_boot_s = clock_boot_s() + BUSY_S;
+	if (asked == DRIVER_NONE) {
+		err_set(&err, EX_TEMPFAIL, "the driver does not answer");
+		stay(s, &err);
+	}
+	return true;
+}
+
+/* --- and back --- */
+
+static void set_move(struct supervisor *s)
+{
+	struct freezer_order *o = &s->freeze.order;
+	const char *from = s->freeze.device, *to = s->run.devices[0].id;
+
+	o->n_moves = strcmp(from, to) ? 1 : 0;
+	snprintf(o->moves[0].from, sizeof(o->moves[0].from), "%s", from);
+	snprintf(o->moves[0].to, sizeof(o->moves[0].to), "%s", to);
+}
+
+bool supervisor_thaw(struct supervisor *s)
+{
+	struct err err;
+
+	if (s->run.freeze_state != FREEZE_FROZEN)
+		return false;
+	set_move(s);
+	if (send_order(s, FREEZER_THAW, &err))
+		lose(s, err.text);
+	return true;
+}
+
+/* --- after a death --- */
+
+static void read_pids(const struct run *run, struct freezer_order *o)
+{
+	const char *p = run->frozen_pids;
+	char *end;
+
+	for (o->n = 0; o->n < FREEZE_PIDS; p = end) {
+		long pid = strtol(p, &end, 10);
+
+		if (end == p)
+			break;
+		o->pids[o->n++] = (pid_t)pid;
+	}
+}
+
+static int write_state(enum freeze_state state, void *arg, struct err *err)
+{
+	if (record(arg, state))
+		return 0;
+	return err_set(err, EX_IOERR, "the store cannot be written");
+}
+
+/* The run is about to be stopped. What was frozen stays frozen: its device may be another's. */
+void supervisor_mend_freeze(struct supervisor *s)
+{
+	const struct device_backend *backend = device_backend_of(s->run.devices[0].id);
+	struct freezer_order order = { .task = FREEZER_MEND, .state = s->run.freeze_state };
+	struct freeze_record book = { write_state, s };
+	struct freezer freezer = FREEZER_NONE;
+	struct freezer_news news;
+	struct err err;
+
+	read_pids(&s->run, &order);
+	if (s->run.freeze_state == FREEZE_NONE || !order.n || !backend || !backend->freezer)
+		return;
+	if (freezer_start(&freezer, backend->freezer, s->run_lock, &err) ||
+	    freezer_carry_out(&freezer, &order, &book, MEND_S, &news, &err))
+		tell(s, err.text);
+	else if (freeze_mended_text(news.mended))
+		tell(s, freeze_mended_text(news.mended));
+	freezer_stop(&freezer);
+}

@@ -1,0 +1,72 @@
+#!/bin/sh
+# gpu_freeze_turns.t - jobs that save nothing take turns on one GPU whose memory holds one of them: their
+# GPU memory goes to the host's and comes back. Stand-ins answer for NVML and for CUDA's driver
+# (tests/gpu); the jobs and their memory are real, and come to the right result only if all of it
+# came back. This was never run on a GPU.
+# shellcheck disable=SC2016,SC2317  # texts for other shells; functions run by wait_for
+. "$(dirname "$0")/tap.sh"
+[ -n "${GPU_STANDIN-}" ] ||
+	skip_all 'GPU_STANDIN does not say where the stand-ins are: make check'
+: "${FAULT:=$ROOT/build/fault}"
+A=GPU-aaaaaaaa-0000-0000-0000-000000000001
+mkdir -p cards lib root/proc
+ln -s "$GPU_STANDIN/cuda_freeze.so" lib/libcuda.so.1
+ln -s /proc/meminfo root/proc/meminfo
+POLLUX_NVML=$GPU_STANDIN/nvml_new.so NVML_STANDIN=$TMP/answers POLLUX_GPU_ROOT=$TMP/root
+CUDA_STANDIN_DIR=$TMP/cards LD_LIBRARY_PATH=$TMP/lib CUDA_STANDIN_MIB=80
+POLLUX_SLICE=1 POLLUX_POLICY=las
+export POLLUX_NVML NVML_STANDIN POLLUX_GPU_ROOT CUDA_STANDIN_DIR LD_LIBRARY_PATH CUDA_STANDIN_MIB
+export POLLUX_SLICE POLLUX_POLICY
+unset POLLUX_SLOTS
+printf 'driver 580.95.05\ngpu %s NVIDIA H100\nmemory 80 80\nrates 0\npersistence 1\n' $A >answers
+
+cleanup() { end_jobs; }
+holds() { [ "$(store "SELECT EXISTS (SELECT 1 FROM runs WHERE $1)")" = 1 ]; }
+passes_until() { "$POLLUX" schedule && holds "$1"; }
+passes_until_ended() { "$POLLUX" schedule && [ "$(store "SELECT count(*) FROM jobs
+	WHERE state IN ('queued', 'running')")" = 0 ]; }
+log() { cat "$POLLUX_DIR/logs/$1.log"; }
+events() { store "SELECT text FROM events WHERE job_id = $1 AND kind = 'freeze'"; }
+job() { "$POLLUX" submit -q -- "$FAULT/gpu_job" 60 "$1" 20; } # 60 of the card's 80 MiB
+
+# --- not without a self-test ---
+
+first=$(job 100000)
+"$POLLUX" schedule
+ok 'a job starts' wait_for 20 grep -q '^step' "$POLLUX_DIR/logs/$first.log"
+second=$(job 10)
+sleep 1.5
+"$POLLUX" schedule
+sleep 0.5
+is 'without a self-test it keeps its GPU' 'running|cannot' \
+	"$(store "SELECT state, coalesce(suspension, 'cannot') FROM runs WHERE job_id = $first")"
+"$POLLUX" cancel "$first" "$second"
+"$POLLUX" wait --timeout 30 "$first" "$second"
+status 'the self-test' 0 "$POLLUX" devices --self-test
+
+# --- turns ---
+
+a=$(job 150) b=$(job 150) c=$(job 150)
+ok 'a job gives way to the next' wait_for 30 passes_until \
+	"suspension = 'suspended' AND job_id = $a AND freeze_state = 'frozen'"
+is 'with 60 MiB of GPU memory' 62914560 \
+	"$(store "SELECT frozen_bytes FROM runs WHERE job_id = $a")"
+like 'of one process' '^[0-9]+$' "$(store "SELECT frozen_pids FROM runs WHERE job_id = $a")"
+like 'an event says how long it took' \
+	"^60 MiB of GPU memory went to the host's in [0-9.e-]+ s \([0-9.]+ GB/s\)$" "$(events "$a")"
+is 'its process is stopped' T \
+	"$(sed 's/.*) \(.\).*/\1/' "/proc/$(store "SELECT frozen_pids FROM runs WHERE job_id = $a")/stat")"
+ok 'the next runs, in memory that was not free before' wait_for 30 passes_until \
+	"state = 'running' AND job_id = $b AND suspension = 'none'"
+ok 'the third has its turn, too' wait_for 30 passes_until \
+	"state = 'running' AND job_id = $c AND suspension = 'none'"
+ok 'and the first comes back' wait_for 60 passes_until "job_id = $a AND resumed_boot_s > 0"
+ok 'all end' wait_for 120 passes_until_ended
+for id in $a $b $c; do
+	is "job $id ended well" 'done' "$(store "SELECT state FROM jobs WHERE id = $id")"
+	is 'in one run' completed "$(store "SELECT outcome FROM runs WHERE job_id = $id")"
+	like 'with the right result' '^right$' "$(log "$id")"
+	is 'and all its steps, each once' 150 "$(log "$id" | grep -c '^step')"
+done
+like 'what came back is told' 'came back in' "$(events "$a")"
+finish
