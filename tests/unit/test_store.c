@@ -734,14 +734,16 @@ static void test_states(void)
 
 	new_store();
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		int64_t job = add_job(cases[i].retries);
+		int64_t job = add_job(cases[i].retries), run;
 		char *what = xasprintf("%s, %s, %d retries: %s", run_outcome_name(cases[i].outcome),
 				       stop_reason_name(cases[i].reason), cases[i].retries,
 				       cases[i].want);
 
-		end_run(add_claimed_run(job, 0, 1),
-			&(struct end){ cases[i].outcome, cases[i].reason, 1, UNKNOWN, UNKNOWN, 0, 0,
-				       1 });
+		run = add_claimed_run(job, 0, 1);
+		if (cases[i].reason == STOP_HOLD)	/* the store has every hold */
+			store_run_request_stop(&store, run, STOP_HOLD, 1, &err);
+		end_run(run, &(struct end){ cases[i].outcome, cases[i].reason, 1, UNKNOWN, UNKNOWN,
+					    0, 0, 1 });
 		is_str(state_of(job), cases[i].want, what);
 		free(what);
 	}
