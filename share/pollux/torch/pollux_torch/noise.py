@@ -53,7 +53,7 @@ class Noise:
 
     PART = "gradient noise"
     NORM, FULL = "norm", "full"
-    FIRST_UPDATE = 2  # the first ones allocate
+    FIRST_UPDATE = 8  # the first ones allocate, and have to be timed
     MAX_NORMS = 8  # of one window, besides the full update
     RETRY_UPDATES = 16
     MAX_SKIPS = 8  # in a row
@@ -166,7 +166,10 @@ class Noise:
 
     def wait_or_begin(self, update):
         usual_ns = update.clock.mean_ns
-        wait = self.budget.updates_to_wait(now_ns(), usual_ns) if usual_ns else 1
+        # An update after which arm() is called is not timed, so arm() is not called too often.
+        wait = self.FIRST_UPDATE
+        if usual_ns:
+            wait = self.budget.updates_to_wait(now_ns(), usual_ns)
         if wait:
             self.due = update.own + wait
             self.budget.charge(self.sections_ns)
