@@ -1,0 +1,60 @@
+#!/bin/sh
+# torch_real.t - an unmodified program on the real PyTorch adapts: with {batch} alone its batch
+# grows, its loss stays, each relaunch continues where the last run saved, and memory that it did not
+# get bounds its batch. POLLUX_FRAMEWORKS names a virtual environment that has torch.
+# shellcheck disable=SC2016,SC2317  # texts for awk; functions run by wait_for
+. "$(dirname "$0")/tap.sh"
+python=${POLLUX_FRAMEWORKS-}/bin/python
+[ -n "${POLLUX_FRAMEWORKS-}" ] && "$python" -c 'import torch' 2>/dev/null ||
+	skip_all 'POLLUX_FRAMEWORKS names no virtual environment that has torch'
+POLLUX_SLOTS=1 POLLUX_SLICE=10 OMP_NUM_THREADS=1
+export POLLUX_SLOTS POLLUX_SLICE OMP_NUM_THREADS
+unset POLLUX_TORCH PYTHONPATH
+program=$ROOT/tests/frameworks/programs/adapts.py
+epochs=${EPOCHS:-60}
+total=$((epochs * 8192))
+
+cleanup() { end_jobs; }
+# A window of gradients each 20 updates: the budget of 1 % would take minutes to grow a batch.
+submit() { "$POLLUX" submit -b 32 --env POLLUX_TORCH_EVERY=20 "$@"; }
+asked() { store "SELECT $1 FROM jobs WHERE id = $id"; }
+passes_until() { "$POLLUX" schedule && [ "$(asked "$1")" = "$2" ]; }
+last_loss() { sed -n 's/.* loss //p' "$1" | tail -n 1; }
+
+mkdir fixed
+"$python" "$program" --batch 32 --out fixed --epochs "$epochs" >fixed.log
+rm samples.log
+
+id=$(submit --batch-range 32:1024 --retries 9 -- "$python" "$program" --batch '{batch}' \
+	--out '{checkpoint}' --epochs "$epochs" --fits 200)
+is 'the helper is on by itself' auto "$(asked torch)"
+"$POLLUX" schedule
+ok 'an unmodified program ends' wait_for 120 passes_until state "'done'"
+like 'no line of it was changed' '^0$' "$(grep -ci pollux_ "$program")"
+sizes=$(store "SELECT group_concat(batch_size || ' ' || outcome, ', ') FROM runs
+	WHERE job_id = $id ORDER BY number")
+echo "# $sizes"
+ok "its batch grew" [ "$(store "SELECT max(batch_size) FROM runs WHERE job_id = $id
+	AND last_samples > 0")" -gt 32 ]
+is 'it stands where it should' "$total" "$(asked 'CAST(samples AS INTEGER)')"
+is 'its total was found' "$total" "$(asked 'CAST(reported_total_samples AS INTEGER)')"
+twice=$(($(awk '{ n += $2 } END { print n }' samples.log) - total))
+lost=$(asked 'CAST(lost_samples AS INTEGER)')
+# What came after the last report of a run, a tenth of a second before its end, is not known.
+knows() { [ "$lost" -le "$twice" ] && [ $((twice - lost)) -le $((twice / 5 + 4000)) ]; }
+ok "of the $twice samples done twice pollux knows $lost" knows
+is 'each run began where the one before had saved' 0 "$(store "SELECT count(*) FROM runs r
+	JOIN runs before ON before.job_id = r.job_id AND before.number = r.number - 1
+	WHERE r.job_id = $id AND r.first_samples IS NOT NULL
+	AND before.checkpoint_samples IS NOT NULL AND r.first_samples <> before.checkpoint_samples")"
+like 'the rate that it saw was its own' '^0.02$' "$(awk '{ print $3 }' samples.log | sort -u)"
+fixed=$(last_loss fixed.log)
+"$POLLUX" log "$id" >adapted.log
+adapted=$(last_loss adapted.log)
+ok "its last loss is $adapted, where batches of 32 come to $fixed" \
+	awk "BEGIN { exit !($adapted <= 1.1 * $fixed) }"
+is 'sizes that did not fit are known by the failed allocation' "$(store "SELECT count(*) FROM runs
+	WHERE job_id = $id AND batch_size > 200")" "$(store "SELECT count(*) FROM runs
+	WHERE job_id = $id AND batch_size > 200 AND out_of_memory
+	AND diagnosis LIKE 'out of memory: % GiB asked for'")"
+finish
