@@ -8,7 +8,7 @@
 
 /* Parses the value by the option's type into the member of the command's struct. Returns -1 if the
  * value is not right. */
-int set_value(const struct option_spec *spec, const char *value, void *member);
+int set_value(const struct option_spec *spec, const char *value, void *field);
 
 /* The error for such a value: names the option, the value and what would have been right. value
  * NULL: none was given. Returns -1. */

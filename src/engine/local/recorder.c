@@ -78,14 +78,11 @@ static void add_step(struct recorder *r, const struct run *run, const struct rep
 		     double now)
 {
 	double sync_s = m->sync_ns >= 0 ? (double)m->sync_ns * 1e-9 : (double)NAN;
+	bool counts = measures(run, m) && !(m->step_ns > 0 && r->spans_pause);
 
-	if (!measures(run, m))
-		;
-	else if (m->step_ns > 0 && r->spans_pause)
-		;
-	else if (m->step_ns > 0)
+	if (counts && m->step_ns > 0)
 		step_stats_add(&r->stats, (double)m->step_ns * 1e-9, sync_s);
-	else if (m->step > r->last_step && r->last_step >= 0)
+	else if (counts && m->step > r->last_step && r->last_step >= 0)
 		step_stats_add(&r->stats,
 			       (now - r->last_step_boot_s) / (double)(m->step - r->last_step), NAN);
 	if (m->step >= 0 || m->step_ns > 0)
