@@ -130,7 +130,6 @@ class Helper:
         self.on_refusal = {}  # part -> function that takes away what it installed
         self.steps = self.totals = self.checkpoints = None  # parts, once torch is there
         self.tqdm = None  # the class, once tqdm is there
-        self.is_compiled = False  # torch.compile was called
         self.versions = []
         os.register_at_fork(after_in_child=self.after_fork)
 
@@ -169,21 +168,43 @@ class Helper:
         name is 'part.hook'. The wrapped hook returns None if it is off or has failed.
         """
         part = name.split(".")[0].replace("_", " ")
-        if self.fault in (name, name.split(".")[0]):
-            function = fail
+        function = self.or_fault(name, function)
         refusals = self.refusals
 
         @functools.wraps(function)
         def guarded(*args, **kwargs):
-            if part in refusals:
+            if refusals and part in refusals:
                 return None
             try:
                 return function(*args, **kwargs)
             except Exception as error:
-                self.refuse(part, "%s in the helper: %s" % (type(error).__name__, error))
+                self.fault_in(part, error)
                 return None
 
         return guarded
+
+    def guard_step(self, name, function):
+        """guard() for a hook of an optimizer's step, which every update calls: it must be fast."""
+        part = name.split(".")[0].replace("_", " ")
+        function = self.or_fault(name, function)
+        refusals = self.refusals
+
+        def guarded(optimizer, args, kwargs):
+            if refusals and part in refusals:
+                return
+            try:
+                function(optimizer)
+            except Exception as error:
+                self.fault_in(part, error)
+
+        return guarded
+
+    def or_fault(self, name, function):
+        """The function, or one that fails if a test wants this hook to fail."""
+        return fail if self.fault in (name, name.split(".")[0]) else function
+
+    def fault_in(self, part, error):
+        self.refuse(part, "%s in the helper: %s" % (type(error).__name__, error))
 
 
 def fail(*args, **kwargs):

@@ -80,13 +80,13 @@ def watch_compile(helper, torch, samples):
     real = getattr(torch, "compile", None)
     if real is None:
         return
-    before = helper.guard("samples.compile", samples.input.disarm)
+    before = helper.guard("samples.compile", samples.input.compiles)
     after = helper.guard("samples.compiled", samples.input.compiled)
 
     @functools.wraps(real)
     def compile(*args, **kwargs):
         before()
-        helper.is_compiled = True
+        helper.refuse("gradient noise", "torch.compile")
         result = real(*args, **kwargs)
         after(result)
         return result

@@ -24,12 +24,12 @@ class LearningRate:
             return
         self.is_installed = True
         optimizer = importlib.import_module("torch.optim.optimizer")
-        guard = self.helper.guard
+        guard = self.helper.guard_step
         optimizer.register_optimizer_step_pre_hook(guard("learning_rate.pre", self.before_step))
-        optimizer.register_optimizer_step_post_hook(guard("learning_rate.post", self.after_step))
+        optimizer.register_optimizer_step_post_hook(guard("learning_rate.post", self.restore))
         self.helper.on_refusal["learning rate"] = self.restore_all
 
-    def before_step(self, optimizer, args, kwargs):
+    def before_step(self, optimizer):
         self.restore(optimizer)  # if its last step raised an error
         if self.scale == 1.0:
             return
@@ -42,9 +42,6 @@ class LearningRate:
                 group["lr"] = group["lr"] * self.scale
                 scaled.append(key)
         self.owners[id(optimizer)] = scaled
-
-    def after_step(self, optimizer, args, kwargs):
-        self.restore(optimizer)
 
     def restore(self, optimizer):
         for key in self.owners.pop(id(optimizer), ()):

@@ -71,11 +71,13 @@ class Samples:
         real_init, real_next, real_index = base.__init__, base.__next__, base._next_index
         real_reset = base._reset
         begin = helper.guard("samples.begin", self.begin)
-        count = helper.guard("samples.count", self.count)
-        draw = helper.guard("samples.draw", self.draw)
+        count = helper.or_fault("samples.count", self.count)
+        draw = helper.or_fault("samples.draw", self.draw)
         restart = helper.guard("samples.restart", self.restart)
+        refusals = helper.refusals
 
         def __init__(iterator, loader):
+            iterator._pollux_stream = None
             begin(iterator, loader)
             real_init(iterator, loader)
 
@@ -83,47 +85,52 @@ class Samples:
             restart(iterator)
             return real_reset(iterator, loader, first_iter)
 
+        # The two below are called for each batch: they are guarded here, without another call.
         def __next__(iterator):
             data = real_next(iterator)
-            count(iterator, data)
+            if not refusals or "samples" not in refusals:
+                try:
+                    count(iterator._pollux_stream, data)
+                except Exception as error:
+                    helper.fault_in("samples", error)
             return data
 
         def _next_index(iterator):
             index = real_index(iterator)
-            draw(iterator, index)
+            if not refusals or "samples" not in refusals:
+                try:
+                    draw(iterator._pollux_stream, index)
+                except Exception as error:
+                    helper.fault_in("samples", error)
             return index
 
         base.__init__, base.__next__ = __init__, __next__
         base._next_index, base._reset = _next_index, _reset
 
     def begin(self, iterator, loader):
-        kind = getattr(loader, "_dataset_kind", None)
-        iterator._dataset_kind = kind
+        iterator._dataset_kind = getattr(loader, "_dataset_kind", None)
         iterator._pollux_stream = Stream(loader, iterator)
 
     def restart(self, iterator):
-        stream = getattr(iterator, "_pollux_stream", None)
+        stream = iterator._pollux_stream
         if stream is not None and stream.yielded:
             stream.restart()
 
-    def draw(self, iterator, index):
-        stream = iterator._pollux_stream
+    def draw(self, stream, index):
         if stream.by_index:
             stream.asked.append(len(index))
 
-    def count(self, iterator, data):
-        stream = iterator._pollux_stream
+    def count(self, stream, data):
         if stream.by_index:
-            n = stream.asked.popleft()
+            stream.unused.append(stream.asked.popleft())
         else:
-            n = batch_of(self.torch, data, stream.batch_size)
-        stream.unused.append(n)
+            stream.unused.append(batch_of(self.torch, data, stream.batch_size))
         stream.yielded += 1
-        if len(stream.unused) > self.MAX_UNUSED:
-            stream.unused.popleft()
         self.latest = stream
         if not self.torch.is_grad_enabled():
             self.is_evaluating = True
+            if len(stream.unused) > self.MAX_UNUSED:
+                stream.unused.popleft()
 
     # --- at backward passes and updates
 
@@ -132,21 +139,23 @@ class Samples:
         stream = self.stream
         if self.latest is not stream:
             stream = self.choose()
-        if self.way is None:
-            self.way = BY_PASS if stream is not None else BY_INPUT
-            if self.way == BY_PASS:
-                self.input.close()
-        if self.way == BY_PASS and stream.unused:
-            if stream.used == 0:
-                self.begin_epoch(stream)
-            self.batch = stream.unused.popleft()
-            stream.used += 1
-            self.taken += self.batch
-        elif self.way == BY_INPUT:
+        if self.way is BY_PASS:
+            if stream.unused:
+                if not stream.used:
+                    self.begin_epoch(stream)
+                self.batch = stream.unused.popleft()
+                stream.used += 1
+                self.taken += self.batch
+            else:
+                self.way = BY_UPDATE
+                self.shares_batches = True
+        elif self.way is BY_INPUT:
             self.take_input(1)
-        elif self.way == BY_PASS:
-            self.way = BY_UPDATE
-            self.shares_batches = True
+        elif self.way is None:
+            self.way = BY_PASS if stream is not None else BY_INPUT
+            if self.way is BY_PASS:
+                self.input.close()
+            self.take()
 
     def take_input(self, passes):
         self.batch = self.input.take()
@@ -172,16 +181,25 @@ class Samples:
 
     def update(self, passes):
         """An update ends. Returns the samples that it consumed in this process."""
+        if self.way is BY_PASS:
+            unused = len(self.stream.unused)
+            if unused > self.unused_before:
+                self.grows()
+            else:
+                self.growing = 0
+            self.unused_before = unused
+        else:
+            self.update_otherwise(passes)
+        taken, self.taken = self.taken, 0
+        return taken
+
+    def update_otherwise(self, passes):
         if self.way is None:
             self.way = BY_UPDATE if self.latest is not None else BY_INPUT
-        if self.way == BY_PASS:
-            self.watch_growth()
-        elif self.way == BY_UPDATE:
+        if self.way is BY_UPDATE:
             self.take_all(passes)
         elif not passes:
             self.take_input(1)
-        taken, self.taken = self.taken, 0
-        return taken
 
     def take_all(self, passes):
         """All batches fetched since the last update count as used."""
@@ -198,10 +216,9 @@ class Samples:
             self.unknown += passes
             self.input.open()
 
-    def watch_growth(self):
-        unused = len(self.stream.unused)
-        self.growing = self.growing + 1 if unused > self.unused_before else 0
-        self.unused_before = unused
+    def grows(self):
+        """An update had fewer passes than batches were fetched."""
+        self.growing += 1
         if self.growing >= self.GROWING_UPDATES:
             self.way = BY_UPDATE
 
@@ -228,6 +245,9 @@ class ModuleInput:
         self.handle = None
         self.is_closed = False
         self.root = None  # weak reference
+        self.call = None  # what was put into the module
+        self.compiled_module = None  # weak reference; torch.compile was called
+        self.is_compiled = False
         self.is_evaluating = False
         self.see = helper.guard("samples.input", self.see_call)
         self.find = helper.guard("samples.find", self.find_root)
@@ -235,7 +255,10 @@ class ModuleInput:
 
     def open(self):
         self.is_closed = False
-        if self.handle is None and self.root is None:
+        module = self.compiled_module and self.compiled_module()
+        if module is not None:
+            self.watch(module)
+        elif not self.is_compiled and self.handle is None and self.root is None:
             hook = self.torch.nn.modules.module.register_module_forward_pre_hook
             self.handle = hook(lambda module, args: self.find(module, args))
 
@@ -248,9 +271,9 @@ class ModuleInput:
         self.is_closed = True
         self.disarm()
         module = self.root and self.root()
-        if module is not None:
-            module.__dict__.pop("_compiled_call_impl", None)
-        self.root = None
+        if module is not None and module.__dict__.get("_compiled_call_impl") is self.call:
+            del module.__dict__["_compiled_call_impl"]
+        self.root = self.call = None
 
     def find_root(self, module, args):
         if self.is_closed or not module.training or not self.torch.is_grad_enabled():
@@ -272,14 +295,20 @@ class ModuleInput:
             see(root, args, kwargs)
             return root._call_impl(*args, **kwargs)
 
-        module.__dict__["_compiled_call_impl"] = call
+        module.__dict__["_compiled_call_impl"] = self.call = call
         self.root = reference
 
-    def compiled(self, module):
-        """torch.compile made this module: no hook may be in its way."""
+    def compiles(self):
+        """torch.compile is called: no global hook may be there from now on."""
+        self.is_compiled = True
         self.disarm()
-        if not self.is_closed and isinstance(module, self.torch.nn.Module) and self.root is None:
-            self.watch(module)
+
+    def compiled(self, module):
+        """torch.compile made this module."""
+        if isinstance(module, self.torch.nn.Module):
+            self.compiled_module = weakref.ref(module)
+            if not self.is_closed and self.root is None:
+                self.watch(module)
 
     def see_call(self, module, args, kwargs):
         if not self.torch.is_grad_enabled():

@@ -14,6 +14,7 @@ import weakref
 REPORT_EVERY_NS = 100_000_000
 SETTLE_STEPS = 2  # the first updates are slow and are not timed
 OUTLIER = 8  # an update this many times as long as the mean is not taken for one
+LOOKS = frozenset((1, 4, 30, 150))  # updates of this process in which loops are looked at
 PHASE_STEPS = 25  # updates by which another optimizer takes over from one that has stopped
 BACKWARD_OPTIONS = ("grad_tensors", "retain_graph", "create_graph", "grad_variables", "inputs")
 
@@ -37,6 +38,9 @@ class Steps:
         self.own = 0  # updates in this process
         self.own_consumed = self.own_taken = 0  # samples in this process: of all replicas; its own
         self.passes = 0  # backward passes since the last update
+        self.total_passes = 0  # in this process
+        self.replicas = 1  # processes that share an update
+        self.epoch = 0
         self.accumulation = 1  # passes of the last update
         self.in_backward = False
         self.stepping = []  # ids of the optimizers in whose step we are: some call another one
@@ -46,16 +50,16 @@ class Steps:
         self.sent_ns = 0
         self.extras = []  # functions that return more for a report, a dictionary or None
         self.after_update = []  # functions without arguments
-        self.before_pass = None  # function without arguments
+        self.look = None  # function without arguments, called in the updates of LOOKS
         self.on_pass = []  # functions without arguments, when the batch of a pass is known
         self.config_version = None
-        self.backward_guarded = helper.guard("steps.backward", self.before_backward)
         self.install(helper, torch)
 
     def install(self, helper, torch):
         optimizer = importlib.import_module("torch.optim.optimizer")
-        optimizer.register_optimizer_step_pre_hook(helper.guard("steps.pre", self.before_step))
-        optimizer.register_optimizer_step_post_hook(helper.guard("steps.post", self.after_step))
+        guard = helper.guard_step
+        optimizer.register_optimizer_step_pre_hook(guard("steps.pre", self.before_step))
+        optimizer.register_optimizer_step_post_hook(guard("steps.post", self.after_step))
         self.wrap_backward(torch)
         self.wrap_scaler(torch)
         atexit.register(helper.guard("steps.exit", self.at_exit))
@@ -64,21 +68,27 @@ class Steps:
 
     def wrap_backward(self, torch):
         real = torch.autograd.backward
-        before = self.backward_guarded
+        before = self.helper.or_fault("steps.backward", self.before_backward)
+        refusals = self.helper.refusals
 
         @functools.wraps(real)
         def backward(tensors, *args, **kwargs):
             if self.in_backward:  # of a checkpointed part, within the backward of the whole
                 return real(tensors, *args, **kwargs)
+            armed = False
+            if not refusals or "steps" not in refusals:
+                try:
+                    armed = before(tensors, args, kwargs)
+                except Exception as error:
+                    self.helper.fault_in("steps", error)
             self.in_backward = True
             try:
-                armed = before(tensors, args, kwargs)
                 result = real(tensors, *args, **kwargs)
-                if armed:
-                    self.after_noise()
-                return result
             finally:
                 self.in_backward = False
+            if armed:
+                self.after_noise()
+            return result
 
         # Dynamo runs the function as it is.
         backward._torchdynamo_disable = True
@@ -87,14 +97,15 @@ class Steps:
     def before_backward(self, tensors, args, kwargs):
         """Counts the pass. Returns True if the noise is sampled in it."""
         self.passes += 1
+        self.total_passes += 1
         if self.stepping:
             self.passes_in_step += 1
         if self.passes_in_step < 2:  # a closure may evaluate one batch several times
             self.samples.take()
             for function in self.on_pass:
                 function()
-        if self.before_pass is not None:
-            self.before_pass()
+        if self.own + 1 in LOOKS and self.passes == 1 and self.look is not None:
+            self.look()
         if self.loss is None:
             self.loss = tensors
         if self.noise.armed:
@@ -137,7 +148,7 @@ class Steps:
 
     # --- updates
 
-    def before_step(self, optimizer, args, kwargs):
+    def before_step(self, optimizer):
         key = id(optimizer)
         if key in self.stepping:  # its last step raised an error
             del self.stepping[self.stepping.index(key):]
@@ -145,7 +156,7 @@ class Steps:
             self.passes_in_step = 0
         self.stepping.append(key)
 
-    def after_step(self, optimizer, args, kwargs):
+    def after_step(self, optimizer):
         key = id(optimizer)
         if key in self.stepping:
             del self.stepping[self.stepping.index(key):]
@@ -158,7 +169,9 @@ class Steps:
         self.count += 1
         self.own += 1
         if consumed:
-            total = consumed * samples.replicas()
+            if self.own == 1 or samples.epochs != self.epoch:  # it is asked for now and then
+                self.epoch, self.replicas = samples.epochs, samples.replicas()
+            total = consumed * self.replicas
             self.consumed += total
             self.own_consumed += total
             self.own_taken += consumed

@@ -9,7 +9,6 @@ import time
 
 from . import loops
 
-LOOKS = (1, 4, 30, 150)  # the updates of this process before which loops are looked at
 BARS_EVERY_S = 2
 BARS_ADVANCE = 20  # updates after which a progress bar is believed
 
@@ -26,28 +25,28 @@ class Totals:
         self.bars = None  # WeakSet of progress bars, once tqdm is there
         self.bars_seen = {}
         self.bars_due = 0.0
-        self.total_passes = 0
         self.counts_iterations = False  # the loop ends after a number of updates, not of epochs
         self.look_guarded = helper.guard("totals.look", self.look)
         steps.samples.on_epoch = helper.guard("totals.epoch", self.epoch_begins)
-        steps.before_pass = self.before_pass
+        steps.look = self.before_pass
         steps.extras.append(helper.guard("totals.report", self.report))
 
     def before_pass(self):
-        self.total_passes += 1
-        if self.steps.own + 1 in LOOKS and self.steps.passes == 1 and not self.from_framework:
+        """In the first pass of the updates of LOOKS."""
+        if not self.from_framework:
             self.look_guarded()
 
     def epoch_begins(self, stream):
-        if self.steps.own and not self.from_framework:
-            self.look_guarded()
+        epochs = self.steps.samples.epochs
+        if self.steps.own and not self.from_framework and epochs & (epochs - 1) == 0:
+            self.look_guarded()  # in epochs 1, 2, 4, 8, ...
 
     # --- the program's own loops
 
     def look(self):
         """Compares the loops around the running line with what they were at the last look."""
         steps = self.steps
-        now = (steps.own, self.total_passes, steps.samples.epochs)
+        now = (steps.own, steps.total_passes, steps.samples.epochs)
         for loop in self.finder.loops():
             key, value = loop.key, loop.value
             if key not in self.looks:
