@@ -114,9 +114,8 @@ class Checkpoints:
 
         load_state_dict._torchdynamo_disable = True
         optimizer.load_state_dict = load_state_dict
-        tell = guard("checkpoints.tell", self.tell)
-        self.steps.after_update.append(lambda: self.saved and tell())
-        atexit.register(lambda: self.saved and tell())
+        self.tell_saved = guard("checkpoints.tell", self.tell)
+        atexit.register(self.tell_saved)
 
     # --- saves
 
@@ -133,6 +132,8 @@ class Checkpoints:
         self.positions.add(path, st, file is None, step, samples)
         saved = Saved(path, st, file, step, samples)
         self.saved = [s for s in self.saved if s.key != saved.key][-15:] + [saved]
+        if self.tell_saved not in self.steps.after_update:
+            self.steps.after_update.append(self.tell_saved)
         if file is None and not is_temporary(path) and not is_part(path):
             self.send(saved, path)
 
@@ -150,6 +151,9 @@ class Checkpoints:
                 self.positions.add(path, os.stat(path), True, saved.step, saved.samples)
             self.send(saved, os.path.dirname(path) if is_part(path) else path)
         self.saved = waiting
+        if not waiting and self.tell_saved in self.steps.after_update:
+            self.steps.after_update = [
+                f for f in self.steps.after_update if f is not self.tell_saved]
 
     def send(self, saved, path):
         if saved.told != path:

@@ -53,14 +53,18 @@ class Samples:
         self.taken = 0  # samples used by passes since the last update
         self.batch = 0  # samples of the latest pass
         self.unknown = 0  # passes whose batch could not be seen yet
-        self.shares_batches = False  # several passes were seen on one batch
+        self.on_shared = None  # function(), when several passes were seen on one batch
         self.growing = 0
         self.unused_before = 0
         self.is_evaluating = False  # batches were fetched without gradients since the last update
         self.epochs = 0  # passes through the training DataLoader that have begun
         self.on_epoch = None  # function(stream), at the first batch of each pass of training
         self.input = ModuleInput(helper, torch, self.declared)
+        self.input.on_evaluation = self.evaluates
         self.install(helper)
+
+    def evaluates(self):
+        self.is_evaluating = True
 
     # --- at the DataLoader
 
@@ -72,7 +76,7 @@ class Samples:
         real_reset = base._reset
         begin = helper.guard("samples.begin", self.begin)
         count = helper.or_fault("samples.count", self.count)
-        draw = helper.or_fault("samples.draw", self.draw)
+        draw = helper.or_fault("samples.draw", len)
         restart = helper.guard("samples.restart", self.restart)
         refusals = helper.refusals
 
@@ -99,7 +103,9 @@ class Samples:
             index = real_index(iterator)
             if not refusals or "samples" not in refusals:
                 try:
-                    draw(iterator._pollux_stream, index)
+                    stream = iterator._pollux_stream
+                    if stream.by_index:
+                        stream.asked.append(draw(index))
                 except Exception as error:
                     helper.fault_in("samples", error)
             return index
@@ -115,10 +121,6 @@ class Samples:
         stream = iterator._pollux_stream
         if stream is not None and stream.yielded:
             stream.restart()
-
-    def draw(self, stream, index):
-        if stream.by_index:
-            stream.asked.append(len(index))
 
     def count(self, stream, data):
         if stream.by_index:
@@ -148,7 +150,8 @@ class Samples:
                 self.taken += self.batch
             else:
                 self.way = BY_UPDATE
-                self.shares_batches = True
+                if self.on_shared is not None:
+                    self.on_shared()
         elif self.way is BY_INPUT:
             self.take_input(1)
         elif self.way is None:
@@ -248,7 +251,7 @@ class ModuleInput:
         self.call = None  # what was put into the module
         self.compiled_module = None  # weak reference; torch.compile was called
         self.is_compiled = False
-        self.is_evaluating = False
+        self.on_evaluation = None  # function(), for a forward without gradients
         self.see = helper.guard("samples.input", self.see_call)
         self.find = helper.guard("samples.find", self.find_root)
         self.open()
@@ -312,7 +315,7 @@ class ModuleInput:
 
     def see_call(self, module, args, kwargs):
         if not self.torch.is_grad_enabled():
-            self.is_evaluating = True
+            self.on_evaluation()
         elif module.training:
             self.sizes = self.size(module, args, kwargs)
 

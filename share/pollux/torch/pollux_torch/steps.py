@@ -43,7 +43,7 @@ class Steps:
         self.epoch = 0
         self.accumulation = 1  # passes of the last update
         self.in_backward = False
-        self.stepping = []  # ids of the optimizers in whose step we are: some call another one
+        self.in_step = False  # an optimizer is in its step, where a closure may run passes
         self.passes_in_step = 0
         self.loss = None
         self.clock = Clock()
@@ -58,6 +58,9 @@ class Steps:
     def install(self, helper, torch):
         optimizer = importlib.import_module("torch.optim.optimizer")
         guard = helper.guard_step
+        samples = self.samples
+        samples.on_shared = lambda: helper.refuse(
+            "gradient noise", "several backward passes on one batch")
         optimizer.register_optimizer_step_pre_hook(guard("steps.pre", self.before_step))
         optimizer.register_optimizer_step_post_hook(guard("steps.post", self.after_step))
         self.wrap_backward(torch)
@@ -98,7 +101,7 @@ class Steps:
         """Counts the pass. Returns True if the noise is sampled in it."""
         self.passes += 1
         self.total_passes += 1
-        if self.stepping:
+        if self.in_step:
             self.passes_in_step += 1
         if self.passes_in_step < 2:  # a closure may evaluate one batch several times
             self.samples.take()
@@ -149,57 +152,57 @@ class Steps:
     # --- updates
 
     def before_step(self, optimizer):
-        key = id(optimizer)
-        if key in self.stepping:  # its last step raised an error
-            del self.stepping[self.stepping.index(key):]
-        if not self.stepping:
-            self.passes_in_step = 0
-        self.stepping.append(key)
+        self.in_step = True
+        self.passes_in_step = 0
 
     def after_step(self, optimizer):
-        key = id(optimizer)
-        if key in self.stepping:
-            del self.stepping[self.stepping.index(key):]
+        """Every update runs this: what is not always needed is behind a test."""
+        self.in_step = False
         if self.main is None or self.main() is not optimizer:
             if not self.becomes_main(optimizer):
                 return
         now = time.perf_counter_ns()
-        samples = self.samples
+        samples, clock = self.samples, self.clock
         consumed = samples.update(self.passes)
         self.count += 1
         self.own += 1
         if consumed:
-            if self.own == 1 or samples.epochs != self.epoch:  # it is asked for now and then
-                self.epoch, self.replicas = samples.epochs, samples.replicas()
-            total = consumed * self.replicas
-            self.consumed += total
-            self.own_consumed += total
-            self.own_taken += consumed
+            if self.own <= PHASE_STEPS or samples.epochs != self.epoch:
+                self.consume(consumed)
+            else:
+                self.consumed += consumed * self.replicas
         if self.passes:
             self.accumulation = self.passes
-        self.passes = self.passes_in_step = 0
-        if samples.is_evaluating or samples.input.is_evaluating:
-            samples.is_evaluating = samples.input.is_evaluating = False
-            self.clock.is_clean = False
-        if samples.shares_batches:
-            self.helper.refuse("gradient noise", "several backward passes on one batch")
-            samples.shares_batches = False
-        self.clock.tick(now, self.own)
+            self.passes = self.passes_in_step = 0
+        if samples.is_evaluating:
+            samples.is_evaluating = clock.is_clean = False
+        if clock.is_clean and self.own > SETTLE_STEPS:
+            clock.add(now - clock.last_ns)
+        clock.last_ns = now
+        clock.is_clean = True
         for function in self.after_update:
             function()
         statistics = None
         if self.noise.armed:
             statistics = self.finish_noise(self)
-            self.clock.restart()
+            clock.restart()
         elif self.own >= self.noise.due:
             self.arm_noise(self)
-            self.clock.is_clean = False
+            clock.is_clean = False
         if statistics or now - self.sent_ns > REPORT_EVERY_NS:
             self.sent_ns = now
             self.report(statistics)
         self.loss = None
         if self.others:
             self.others.clear()
+
+    def consume(self, consumed):
+        """Counts the samples of an update. Early, and in a new epoch, it looks how they are shared."""
+        samples = self.samples
+        self.epoch, self.replicas = samples.epochs, samples.replicas()
+        self.consumed += consumed * self.replicas
+        self.own_consumed += consumed * self.replicas
+        self.own_taken += consumed
 
     def becomes_main(self, optimizer):
         """True if this optimizer is the main one from now on.
@@ -265,14 +268,15 @@ class Clock:
     """Mean time of the updates since the last report, without those that were disturbed."""
 
     def __init__(self):
-        self.last_ns = None
+        self.last_ns = 0
         self.is_clean = True
         self.sum_ns = self.n = 0
         self.mean_ns = 0.0
         self.outliers = 0
 
     def tick(self, now_ns, own_steps):
-        if self.last_ns is not None and self.is_clean and own_steps > SETTLE_STEPS:
+        """After an update."""
+        if self.is_clean and own_steps > SETTLE_STEPS:
             self.add(now_ns - self.last_ns)
         self.last_ns = now_ns
         self.is_clean = True

@@ -90,9 +90,7 @@ class Totals:
         values = {"TOTAL_EPOCHS": loop.total}
         if stream is not None and stream.length and steps.samples.way == "pass":
             per_epoch = stream.length / max(1, steps.accumulation)
-            begun = stream.used / stream.length  # of this epoch, the running pass included
-            if stream.used <= 1:
-                begun = 0
+            begun = (stream.used - steps.passes) / stream.length  # of this epoch
             values["TOTAL_STEPS"] = round(steps.count + (loop.left - begun) * per_epoch)
             if stream.samples:
                 left = loop.left * stream.samples - begun * stream.samples
