@@ -90,7 +90,7 @@ class Totals:
         values = {"TOTAL_EPOCHS": loop.total}
         if stream is not None and stream.length and steps.samples.way == "pass":
             per_epoch = stream.length / max(1, steps.accumulation)
-            begun = (stream.used - steps.passes) / stream.length  # of this epoch
+            begun = max(0, stream.used - steps.passes) / stream.length  # of this epoch
             values["TOTAL_STEPS"] = round(steps.count + (loop.left - begun) * per_epoch)
             if stream.samples:
                 left = loop.left * stream.samples - begun * stream.samples
