@@ -1,7 +1,7 @@
 /* template.h - the {names} in a job's command, replaced at each launch.
  *
- *	{batch} {local_batch} {accum} {gpus} {lr} {lr_scale} {samples} {checkpoint} {resume} {port}
- *	{job} {run}			"{{" is a literal "{"; a "}" needs no escape
+ *	{batch} {local_batch} {accum} {gpus} {lr} {lr_scale} {samples} {checkpoint} {newest}
+ *	{resume} {port} {job} {run}	"{{" is a literal "{"; a "}" needs no escape
  *
  * {resume} stands for the text of --resume-args, which may contain templates. It is replaced from
  * the second launch on, and only if a checkpoint exists; otherwise it becomes nothing. {resume} as
@@ -25,6 +25,7 @@ struct template_values {
 	double learning_rate, learning_rate_scale;
 	double samples;			/* consumed so far; NaN: none */
 	const char *checkpoint_dir;
+	const char *newest;		/* the newest checkpoint in it; NULL: none */
 	const char *resume_args;	/* NULL: not at this launch */
 	int port;
 };
@@ -39,6 +40,9 @@ int template_check(const struct strings *argv, const char *resume_args,
 		   const struct template_facts *facts, struct err *err);
 
 bool template_mentions(const struct strings *argv, const char *name);
+
+/* The same of one text, such as the resume arguments. */
+bool template_text_mentions(const char *text, const char *name);
 
 /* Builds the argv to launch. If resume_args are due and argv has no {resume}, their words come
  * last. */

@@ -226,6 +226,10 @@ static int nothing(const struct steps_options *o, const struct findings *f, stru
 	long long n = f->summary.n_lines;
 	const char *almost = f->summary.almost;
 
+	if (!o->step_regex && f->summary.is_lightning)
+		return err_set(err, EX_FAILED,
+			       "no steps recognised in %lld lines: Lightning's Rich bar is for "
+			       "terminals: use TQDMProgressBar, or submit with --torch", n);
 	if (o->step_regex && almost)
 		return err_set(err, EX_FAILED,
 			       "no steps recognised: --step-regex matches, but its first group is "

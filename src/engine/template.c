@@ -7,13 +7,14 @@
 
 enum name {
 	NAME_BATCH, NAME_LOCAL_BATCH, NAME_ACCUM, NAME_GPUS, NAME_LR, NAME_LR_SCALE, NAME_SAMPLES,
-	NAME_CHECKPOINT, NAME_RESUME, NAME_PORT, NAME_JOB, NAME_RUN, N_NAMES
+	NAME_CHECKPOINT, NAME_NEWEST, NAME_RESUME, NAME_PORT, NAME_JOB, NAME_RUN, N_NAMES
 };
 
 static const char *const names[N_NAMES] = {
 	[NAME_BATCH] = "batch", [NAME_LOCAL_BATCH] = "local_batch", [NAME_ACCUM] = "accum",
 	[NAME_GPUS] = "gpus", [NAME_LR] = "lr", [NAME_LR_SCALE] = "lr_scale",
-	[NAME_SAMPLES] = "samples", [NAME_CHECKPOINT] = "checkpoint", [NAME_RESUME] = "resume",
+	[NAME_SAMPLES] = "samples", [NAME_CHECKPOINT] = "checkpoint", [NAME_NEWEST] = "newest",
+	[NAME_RESUME] = "resume",
 	[NAME_PORT] = "port", [NAME_JOB] = "job", [NAME_RUN] = "run",
 };
 
@@ -105,19 +106,23 @@ int template_check(const struct strings *argv, const char *resume_args,
 	return resume_args ? check_text(resume_args, "--resume-args", &inner, err) : 0;
 }
 
+bool template_text_mentions(const char *text, const char *name)
+{
+	while (*text) {
+		struct piece piece = next_piece(&text);
+
+		if (piece.is_template && piece.length == strlen(name) &&
+		    !memcmp(piece.text, name, piece.length))
+			return true;
+	}
+	return false;
+}
+
 bool template_mentions(const struct strings *argv, const char *name)
 {
-	for (size_t i = 0; i < argv->count; i++) {
-		const char *p = argv->items[i];
-
-		while (*p) {
-			struct piece piece = next_piece(&p);
-
-			if (piece.is_template && piece.length == strlen(name) &&
-			    !memcmp(piece.text, name, piece.length))
-				return true;
-		}
-	}
+	for (size_t i = 0; i < argv->count; i++)
+		if (template_text_mentions(argv->items[i], name))
+			return true;
 	return false;
 }
 
@@ -138,6 +143,7 @@ static void expand_name(int name, const struct template_values *v, struct text *
 	case NAME_LR_SCALE:	text_addf(out, "%.9g", v->learning_rate_scale); break;
 	case NAME_SAMPLES:	text_addf(out, "%.0f", isnan(v->samples) ? 0 : v->samples); break;
 	case NAME_CHECKPOINT:	text_add(out, v->checkpoint_dir); break;
+	case NAME_NEWEST:	text_add(out, v->newest ? v->newest : ""); break;
 	case NAME_PORT:		text_addf(out, "%d", v->port); break;
 	case NAME_JOB:		text_addf(out, "%lld", (long long)v->job_id); break;
 	case NAME_RUN:		text_addf(out, "%d", v->run_number); break;

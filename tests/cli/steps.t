@@ -83,6 +83,22 @@ status 'two files' 64 "$POLLUX" steps nano.log own.log
 is 'all patterns' "$(grep -c '\.name = ' "$ROOT/src/steps/pattern_table.c")" \
 	"$("$POLLUX" steps --list | wc -l | tr -d ' ')"
 
+# --- logs of real programs ---
+
+found() { # found FILE: pattern, unit, position, total
+	"$POLLUX" steps --json "$1" 2>/dev/null | json 'print join " ",
+		map { defined $_ ? $_ : "-" } @$d{qw(pattern unit position total)}'
+}
+while read -r name package version pattern unit position total; do
+	case $name in ''|'#'*) continue ;; esac
+	is "$package $version, $name" "$pattern $unit $position $total" \
+		"$(found "$ROOT/tests/reference/logs/$name.log")"
+done <"$ROOT/tests/reference/logs/list"
+grep -v 'Epoch 1/1 ' "$ROOT/tests/reference/logs/lightning_rich_pipe.log" >rich.log
+status 'before its end Lightning'"'"'s Rich bar is not in a log' 1 "$POLLUX" steps rich.log
+like 'which is told, with what helps' \
+	"Lightning's Rich bar is for terminals: use TQDMProgressBar, or submit with --torch" "$err"
+
 # --- a job, by its printed times ---
 
 # Nobody told this program of pollux: it saves when it is stopped, and goes on from there.

@@ -23,6 +23,7 @@
 #include "pollux/share.h"
 #include "pollux/supervise.h"
 #include "epochs_option.h"
+#include "newest_checkpoint.h"
 #include "supervisor.h"
 
 static void release_devices(struct supervisor *s, int n)
@@ -252,7 +253,7 @@ static int launch(struct supervisor *s, struct err *err)
 	};
 	struct strings argv = { 0 }, env = { 0 };
 	struct run_places places = { .store_dir = s->paths->dir };
-	char *config_file;
+	char *config_file, *newest;
 	int rc = -1;
 
 	if (!checkpoints)
@@ -262,6 +263,10 @@ static int launch(struct supervisor *s, struct err *err)
 	/* runs counts this run */
 	if (directory_has_files(checkpoints) && s->job.progress.runs > 1)
 		values.resume_args = s->command.resume_args;
+	newest = newest_checkpoint(checkpoints);
+	values.newest = newest;
+	if (!newest && values.resume_args && template_text_mentions(values.resume_args, "newest"))
+		values.resume_args = NULL;
 	if (supervisor_open_log(s, err) == 0 && supervisor_open_socket(s, err) == 0) {
 		template_expand(&s->command.argv, &values, &argv);
 		for (size_t i = 0; i < s->command.env.count; i++)
@@ -278,6 +283,7 @@ static int launch(struct supervisor *s, struct err *err)
 	strings_release(&argv);
 	strings_release(&env);
 	free(config_file);
+	free(newest);
 	free(checkpoints);
 	return rc;
 }

@@ -1,0 +1,141 @@
+/* newest_checkpoint.c - see newest_checkpoint.h. */
+#include "newest_checkpoint.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "pollux/mem.h"
+
+struct candidate {
+	char *path;			/* NULL: none */
+	struct timespec written;
+	int entries;			/* -1: a file */
+	bool incomplete;
+};
+
+/* The newest and the one before it. */
+struct candidates {
+	struct candidate newest, former;
+};
+
+static bool ends_with(const char *name, const char *end)
+{
+	size_t n = strlen(name), m = strlen(end);
+
+	return n > m && !strcasecmp(name + n - m, end);
+}
+
+static bool looks_like_checkpoint(const char *name)
+{
+	static const char *const ends[] = { ".pt", ".pth", ".ckpt", ".keras", ".tar", ".h5",
+					    ".msgpack", ".npz" };
+
+	if (strcasestr(name, "checkpoint") || strcasestr(name, "ckpt"))
+		return true;
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (ends_with(name, ends[i]))
+			return true;
+	return false;
+}
+
+/* True for a name that programs give to what they have not written to its end. */
+static bool is_temporary(const char *name)
+{
+	return name[0] == '.' || ends_with(name, ".tmp") || ends_with(name, ".new") ||
+	       !strncasecmp(name, "tmp", 3);
+}
+
+static void look_inside(struct candidate *c)
+{
+	DIR *dir = opendir(c->path);
+	const struct dirent *e;
+
+	c->entries = 0;
+	while (dir && (e = readdir(dir))) {
+		c->entries += e->d_name[0] != '.';
+		c->incomplete |= strcasestr(e->d_name, "incomplete") != NULL;
+	}
+	if (dir)
+		closedir(dir);
+}
+
+static bool is_later(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec > b->tv_sec || (a->tv_sec == b->tv_sec && a->tv_nsec > b->tv_nsec);
+}
+
+static void keep(struct candidates *all, struct candidate *c)
+{
+	struct candidate *place = !all->newest.path || is_later(&c->written, &all->newest.written)
+					  ? &all->newest : &all->former;
+
+	if (place == &all->former && place->path && !is_later(&c->written, &place->written)) {
+		free(c->path);
+		return;
+	}
+	free(all->former.path);
+	all->former.path = NULL;
+	if (place == &all->newest)
+		all->former = all->newest;
+	*place = *c;
+}
+
+static void search(struct candidates *all, const char *directory, int depth)
+{
+	DIR *dir = opendir(directory);
+	const struct dirent *e;
+
+	while (dir && (e = readdir(dir))) {
+		struct candidate c = { .entries = -1 };
+		struct stat st;
+		bool is_directory;
+
+		if (is_temporary(e->d_name))
+			continue;
+		c.path = xasprintf("%s/%s", directory, e->d_name);
+		if (lstat(c.path, &st) || S_ISLNK(st.st_mode)) {
+			free(c.path);
+			continue;
+		}
+		is_directory = S_ISDIR(st.st_mode);
+		c.written = st.st_mtim;
+		if (looks_like_checkpoint(e->d_name) &&
+		    (!is_directory || strpbrk(e->d_name, "0123456789"))) {
+			if (is_directory)
+				look_inside(&c);
+			keep(all, &c);
+			continue;
+		}
+		if (is_directory && depth > 0)
+			search(all, c.path, depth - 1);
+		free(c.path);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+char *newest_checkpoint(const char *directory)
+{
+	struct candidates all = { 0 };
+	bool whole;
+
+	search(&all, directory, NEWEST_DEPTH);
+	whole = !all.newest.incomplete &&
+		(!all.former.path || all.newest.entries < 0 || all.former.entries < 0 ||
+		 all.newest.entries >= all.former.entries);
+	if (whole || all.former.incomplete) {
+		free(all.former.path);
+		if (whole)
+			return all.newest.path;
+		free(all.newest.path);
+		return NULL;
+	}
+	free(all.newest.path);
+	return all.former.path;
+}
