@@ -12,6 +12,7 @@
 #include "pollux/engine.h"
 #include "pollux/environment.h"
 #include "pollux/session.h"
+#include "preset.h"
 #include "settings_check.h"
 #include "submission.h"
 
@@ -147,7 +148,28 @@ static int submit(const struct asked *o, char **argv, struct err *err)
 	return rc;
 }
 
-static int main_submit(int argc, char **argv, struct err *err)
+static int parse_and_submit(int argc, char **argv, bool with_preset, struct err *err);
+
+/* Submits with the words that the preset adds. Its options come first, so that those of the command
+ * line replace them. */
+static int submit_by_preset(const char *name, int argc, char **argv, int first, struct err *err)
+{
+	struct preset preset;
+	struct strings words = { 0 };
+	int rc;
+
+	if (preset_load(name, &preset, err))
+		return -1;
+	preset_apply(&preset, argv, argc, first, &words);
+	rc = parse_and_submit((int)words.count, words.items, false, err);
+	if (rc < 0 && *err->text)
+		err_prefix(err, "with preset '%s'", name);
+	strings_release(&words);
+	preset_release(&preset);
+	return rc;
+}
+
+static int parse_and_submit(int argc, char **argv, bool with_preset, struct err *err)
 {
 	struct asked o;
 	int first, rc;
@@ -156,10 +178,17 @@ static int main_submit(int argc, char **argv, struct err *err)
 	rc = options_parse(&cmd_submit, argc, argv, &o, &first, err);
 	if (rc == 0 && first >= argc)
 		rc = usage_error(&cmd_submit, err, "no command to run");
-	if (rc == 0)
+	if (rc == 0 && o.preset && with_preset)
+		rc = submit_by_preset(o.preset, argc, argv, first, err);
+	else if (rc == 0)
 		rc = submit(&o, argv + first, err);
 	options_release(&cmd_submit, &o);
 	return rc;
+}
+
+static int main_submit(int argc, char **argv, struct err *err)
+{
+	return parse_and_submit(argc, argv, true, err);
 }
 
 const struct command cmd_submit = {

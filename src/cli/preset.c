@@ -1,0 +1,229 @@
+/* preset.c - see preset.h. */
+#include "preset.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pollux/mem.h"
+#include "pollux/share.h"
+
+#define SUFFIX ".conf"
+
+/* --- files --- */
+
+void preset_release(struct preset *p)
+{
+	free(p->name);
+	free(p->summary);
+	free(p->tried);
+	free(p->directory);
+	free(p->launcher);
+	strings_release(&p->arguments);
+	strings_release(&p->first_arguments);
+	strings_release(&p->options);
+	*p = (struct preset){ 0 };
+}
+
+static char *strip(char *text)
+{
+	char *end;
+
+	text += strspn(text, " \t");
+	end = text + strlen(text);
+	while (end > text && strchr(" \t\r\n", end[-1]))
+		*--end = '\0';
+	return text;
+}
+
+static void set_text(char **member, const char *value)
+{
+	free(*member);
+	*member = xstrdup(value);
+}
+
+static void take_key(struct preset *p, const char *key, const char *value)
+{
+	if (!strcmp(key, "summary"))
+		set_text(&p->summary, value);
+	else if (!strcmp(key, "tried"))
+		set_text(&p->tried, value);
+	else if (!strcmp(key, "directory"))
+		set_text(&p->directory, value);
+	else if (!strcmp(key, "launcher"))
+		set_text(&p->launcher, value);
+	else if (!strcmp(key, "argument"))
+		strings_add(&p->arguments, value);
+	else if (!strcmp(key, "first-argument"))
+		strings_add(&p->first_arguments, value);
+	else if (!strcmp(value, "yes"))
+		strings_addf(&p->options, "--%s", key);
+	else
+		strings_addf(&p->options, "--%s=%s", key, value);
+}
+
+static int take_line(struct preset *p, char *line, const char *path, int number, struct err *err)
+{
+	char *text = strip(line), *equals;
+
+	if (!*text || *text == '#')
+		return 0;
+	equals = strchr(text, '=');
+	if (!equals || equals == text)
+		return err_set(err, EX_CONFIG, "'%s', line %d: KEY = VALUE is wanted", path, number);
+	*equals = '\0';
+	take_key(p, strip(text), strip(equals + 1));
+	return 0;
+}
+
+static int read_file(struct preset *p, const char *path, struct err *err)
+{
+	FILE *file = fopen(path, "r");
+	char line[1024];
+	int rc = 0;
+
+	if (!file)
+		return err_set(err, EX_CONFIG, "cannot read preset '%s': %s", path, strerror(errno));
+	for (int number = 1; rc == 0 && fgets(line, sizeof(line), file); number++)
+		rc = take_line(p, line, path, number, err);
+	fclose(file);
+	return rc;
+}
+
+static char *path_of(const char *name)
+{
+	char *file = strchr(name, '/') ? NULL : xasprintf("presets/%s" SUFFIX, name);
+	char *path = file ? share_find(file) : NULL;
+
+	free(file);
+	return path;
+}
+
+int preset_load(const char *name, struct preset *p, struct err *err)
+{
+	char *path = path_of(name);
+	int rc;
+
+	*p = (struct preset){ .name = xstrdup(name) };
+	if (!path) {
+		preset_release(p);
+		return err_set(err, EX_USAGE, "no preset '%.60s'; 'pollux presets' lists them",
+			       name);
+	}
+	rc = read_file(p, path, err);
+	free(path);
+	if (rc)
+		preset_release(p);
+	return rc;
+}
+
+static int is_preset(const struct dirent *e)
+{
+	size_t n = strlen(e->d_name);
+
+	return e->d_name[0] != '.' && n > strlen(SUFFIX) &&
+	       !strcmp(e->d_name + n - strlen(SUFFIX), SUFFIX);
+}
+
+void preset_names(struct strings *names)
+{
+	char *directory = share_find("presets");
+	struct dirent **entries = NULL;
+	int n = directory ? scandir(directory, &entries, is_preset, alphasort) : 0;
+
+	for (int i = 0; i < n; i++) {
+		strings_addf(names, "%.*s", (int)(strlen(entries[i]->d_name) - strlen(SUFFIX)),
+			     entries[i]->d_name);
+		free(entries[i]);
+	}
+	free(entries);
+	free(directory);
+}
+
+/* --- the command --- */
+
+/* The value of an option in the words, "--out_dir=x" or "--output_dir" "x"; NULL: they do not have
+ * the option; "": it has no value. option may end in '=' or ' ' and a value. */
+static const char *value_of(char *const *words, int n, const char *option)
+{
+	size_t length = strcspn(option, "= ");
+
+	for (int i = 0; i < n; i++) {
+		const char *word = words[i];
+
+		if (strncmp(word, option, length) != 0)
+			continue;
+		if (word[length] == '=')
+			return word + length + 1;
+		if (!word[length])
+			return i + 1 < n ? words[i + 1] : "";
+	}
+	return NULL;
+}
+
+static void add_words(struct strings *out, const char *text)
+{
+	for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
+		size_t n = strcspn(text, " ");
+
+		strings_addf(out, "%.*s", (int)n, text);
+		text += n;
+	}
+}
+
+static void add_missing(struct strings *out, const struct strings *arguments, char *const *words,
+			int n)
+{
+	for (size_t i = 0; i < arguments->count; i++)
+		if (!value_of(words, n, arguments->items[i]))
+			add_words(out, arguments->items[i]);
+}
+
+static bool is_launcher(const char *word, const char *launcher)
+{
+	const char *slash = strrchr(word, '/');
+
+	return !strcmp(slash ? slash + 1 : word, launcher);
+}
+
+/* Adds the command with the preset's arguments. An option with its value in another word is added
+ * as two words. */
+static void add_command(const struct preset *p, char *const *words, int n, struct strings *out)
+{
+	for (int i = 0; i < n; i++) {
+		strings_add(out, words[i]);
+		if (i == 0 && p->launcher && is_launcher(words[0], p->launcher))
+			add_missing(out, &p->first_arguments, words, n);
+	}
+	if (p->directory && !value_of(words, n, p->directory)) {
+		bool joined = p->directory[strlen(p->directory) - 1] == '=';
+
+		strings_addf(out, "%s%s", p->directory, joined ? "{checkpoint}" : "");
+		if (!joined)
+			strings_add(out, "{checkpoint}");
+	}
+	add_missing(out, &p->arguments, words, n);
+}
+
+void preset_apply(const struct preset *p, char *const *words, int n, int first,
+		  struct strings *out)
+{
+	const char *directory = p->directory ? value_of(words + first, n - first, p->directory)
+					     : NULL;
+
+	strings_add(out, words[0]);
+	for (size_t i = 0; i < p->options.count; i++)
+		if (strcmp(p->options.items[i], "--preempt") != 0 ||
+		    !value_of(words, first, "--no-preempt"))
+			strings_add(out, p->options.items[i]);
+	if (directory && *directory && !strchr(directory, '{'))
+		strings_addf(out, "--checkpoint-dir=%s", directory);
+	for (int i = 1; i < first; i++)
+		strings_add(out, words[i]);
+	if (first < 2 || strcmp(words[first - 1], "--") != 0)
+		strings_add(out, "--");
+	add_command(p, words + first, n - first, out);
+}
