@@ -67,8 +67,8 @@ static int main_presets(int argc, char **argv, struct err *err)
 }
 
 const struct command cmd_presets = {
-	.name = "presets", .synopsis = "[NAME]...",
-	.summary = "list what 'submit --preset' adds for a framework",
+	.name = "presets", .synopsis = "[NAME...]",
+	.summary = "list what makes programs of a framework save and continue",
 	.example = "pollux presets\n"
 		   "pollux presets hf\n"
 		   "pollux submit --preset hf -- python run_clm.py --do_train",

@@ -7,7 +7,7 @@
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 venv=${POLLUX_FRAMEWORKS:-$root/build/frameworks}
-packages="torch numpy transformers accelerate lightning rich tqdm keras jax optax xgboost lightgbm scikit-learn"
+packages="torch numpy transformers accelerate lightning jsonargparse[signatures] rich tqdm keras jax optax xgboost lightgbm scikit-learn"
 
 make_venv() {
 	[ -z "$POLLUX_NO_INSTALL" ] || return 1
@@ -25,4 +25,7 @@ if [ ! -x "$venv/bin/python" ] && [ -z "$POLLUX_FRAMEWORKS" ]; then
 		exit 0
 	}
 fi
-exec python3 "$here/check.py" --python "$venv/bin/python" "$@"
+status=0
+python3 "$here/check.py" --python "$venv/bin/python" "$@" || status=1
+[ $# -gt 0 ] || python3 "$here/presets/run.py" --python "$venv/bin/python" || status=1
+exit $status

@@ -1,0 +1,75 @@
+#!/bin/sh
+# presets.t - pollux presets, and what submit --preset makes of a command. Programs of the real
+# frameworks are in tests/frameworks/presets.
+# shellcheck disable=SC2317  # cleanup is called by the trap
+. "$(dirname "$0")/tap.sh"
+export POLLUX_SLOTS=1
+cleanup() { end_jobs; }
+
+status 'the list' 0 "$POLLUX" presets
+is 'has each preset of the source, with what it is for' "$(cd "$ROOT/share/pollux/presets" &&
+	for file in *.conf; do sed -n "s/^summary = /${file%.conf} /p" "$file"; done)" \
+	"$(echo "$out" | sed 's/  */ /')"
+for file in "$ROOT"/share/pollux/presets/*.conf; do
+	ok "$(basename "$file"): says with what it was tried" grep -q '^tried = .*[0-9]' "$file"
+done
+status 'one of them' 0 "$POLLUX" presets hf
+like 'its options' '^  options +--resume-args=--resume_from_checkpoint \{newest\}$' "$out"
+like 'its arguments' '^  arguments +--enable_jit_checkpoint True$' "$out"
+status 'one that is not there' 64 "$POLLUX" presets none
+is 'is told' "pollux: no preset 'none'; 'pollux presets' lists them" "$err"
+status 'nor for submit' 64 "$POLLUX" submit --preset ../hf -- true
+like 'by the same words' "^pollux: no preset '../hf'; 'pollux presets' lists them" "$err"
+
+# A program that keeps its words, and has to be stopped in its first run.
+cat >words.sh <<'END'
+printf '%s\n' "$@" >"$POLLUX_RUN.words"
+mkdir -p "$1/checkpoint-5" "$1/runs"
+echo 5 >"$1/checkpoint-5/state"
+: >"saved$POLLUX_RUN"
+[ "$POLLUX_RUN" != 1 ] || exec sleep 600
+END
+command_of() { "$POLLUX" status "$1" | sed -n 's/^  command  *//p'; }
+words() { tr '\n' ' ' <"$1.words"; }
+mkdir mine
+job=$("$POLLUX" submit -q --preset hf --grace 7 -- \
+	sh words.sh "$TMP/mine" --output_dir "$TMP/mine")
+"$POLLUX" schedule
+ok 'a job by a preset' wait_for 20 [ -e saved1 ]
+"$POLLUX" requeue "$job"
+is_stopped() { [ "$(store "SELECT state FROM runs WHERE number = 1")" = ended ]; }
+ok 'is stopped' wait_for 20 is_stopped
+"$POLLUX" schedule
+status 'and launched again' 0 "$POLLUX" wait --timeout 100 "$job"
+is 'has its arguments' "$TMP/mine --output_dir $TMP/mine --enable_jit_checkpoint True " \
+	"$(words 1)"
+is 'and continues at the newest checkpoint of its own directory' \
+	"$TMP/mine --output_dir $TMP/mine --enable_jit_checkpoint True \
+--resume_from_checkpoint $TMP/mine/checkpoint-5 " "$(words 2)"
+is 'options of the command line come first' '7.0 preempt' "$(store "SELECT grace_s,
+	CASE preemption WHEN 'always' THEN 'preempt' ELSE preemption END FROM jobs
+	WHERE id = $job" | tr '|' ' ')"
+job=$("$POLLUX" submit -q --hold --preset nanogpt -- sh words.sh x)
+is 'a directory is added where the command has none' "sh words.sh x --out_dir={checkpoint}" \
+	"$(command_of "$job")"
+job=$("$POLLUX" submit -q --hold --preset hf -- sh words.sh --enable_jit_checkpoint=False \
+	--output_dir=out)
+is 'an argument is not given twice' "sh words.sh --enable_jit_checkpoint=False --output_dir=out" \
+	"$(command_of "$job")"
+printf '#!/bin/sh\nprintf "%%s\\n" "$@" >words\n' >torchrun
+chmod +x torchrun
+job=$("$POLLUX" submit -q --preset torchrun --no-torch -- ./torchrun train.py --lr 1)
+"$POLLUX" schedule
+"$POLLUX" wait "$job"
+is 'a launcher'"'"'s arguments come behind its name' \
+	'--standalone --nproc-per-node=1 train.py --lr 1 ' "$(tr '\n' ' ' <words)"
+
+mkdir -p share/pollux/presets
+printf '# mine\nsummary = mine\ngrace = soon\n' >share/pollux/presets/mine.conf
+printf 'nonsense\n' >share/pollux/presets/bad.conf
+export POLLUX_SHARE=$TMP/share
+status 'an option that is wrong' 64 "$POLLUX" submit --preset mine -- true
+like 'is told, with the preset' "^pollux: with preset 'mine': option '--grace TIME'" "$err"
+status 'a file that is wrong' 78 "$POLLUX" submit --preset bad -- true
+like 'is told, with its line' "presets/bad.conf', line 1: KEY = VALUE is wanted$" "$err"
+finish
