@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -176,12 +177,59 @@ static void watch_leader(struct supervisor *s)
 		s->handle.leader_pid = 0;
 }
 
+/* True if the supervisor that the handle names lives. Its lock could be taken because somebody
+ * removed the file: it makes the file anew at its next look (supervisor_keep_lock). */
+static bool other_supervisor_lives(const struct supervisor *s)
+{
+	pid_t pid = (pid_t)s->handle.supervisor_pid;
+	char *path = xasprintf("/proc/%d/cmdline", (int)pid);
+	char *want = xasprintf("pollux supervise %lld", (long long)s->run.id);
+	int fd = pid > 0 && pid != getpid() && proc_lives(pid) ? open(path, O_RDONLY | O_CLOEXEC)
+							       : -1;
+	char words[64] = "";
+	ssize_t n = fd >= 0 ? read(fd, words, sizeof(words) - 1) : 0;
+	bool same;
+
+	for (ssize_t i = 0; i + 1 < n; i++)
+		if (words[i] == '\0')
+			words[i] = ' ';
+	same = !strcmp(words, want);
+	if (fd >= 0)
+		close(fd);
+	free(path);
+	free(want);
+	return same;
+}
+
+void supervisor_keep_lock(struct supervisor *s)
+{
+	char *path = paths_run(s->paths, s->run.id, "lock");
+	struct stat mine, there;
+	struct err ignored;
+	int fd;
+
+	if (fstat(s->run_lock, &mine) == 0 &&
+	    (stat(path, &there) || mine.st_ino != there.st_ino || mine.st_dev != there.st_dev)) {
+		fd = lock_take(path, &ignored);
+		if (fd >= 0) {
+			supervisor_log(s, "its lock file was removed: made anew");
+			close(s->run_lock);
+			s->run_lock = fd;
+		}
+	}
+	free(path);
+}
+
 /* Takes over a run whose supervisor died. The command is stopped, because its exit status can no
  * longer be known. */
 static int adopt(struct supervisor *s, struct err *err)
 {
 	bool adopted;
 
+	if (other_supervisor_lives(s)) {
+		s->state = ST_FINISHED;
+		return 0;
+	}
 	s->handle.supervisor_pid = getpid();
 	supervisor_update_handle(s);
 	if (store_run_adopt(&s->store, s->run.id, s->run.handle, clock_boot_s(), &adopted, err))

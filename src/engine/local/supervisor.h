@@ -127,6 +127,9 @@ int supervisor_spawn(const struct paths *paths, int64_t run_id, struct err *err)
  * seconds. */
 void supervisor_wake(const struct run *run);
 
+/* Makes the file of the run's lock anew, and locks it, if the file was removed or replaced. */
+void supervisor_keep_lock(struct supervisor *s);
+
 /* Writes handle to run.handle. */
 void supervisor_update_handle(struct supervisor *s);
 

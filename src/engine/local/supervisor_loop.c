@@ -162,6 +162,7 @@ static void look_running(struct supervisor *s)
 
 static void look(struct supervisor *s, double now)
 {
+	supervisor_keep_lock(s);
 	if (s->state == ST_WAITING || s->state == ST_CHECKING) {
 		s->next_look_boot_s = now + WAITING_LOOK_S;
 		look_waiting(s);
