@@ -29,7 +29,7 @@ id=$(submit --batch-range 32:1024 --retries 9 -- "$python" "$program" --batch '{
 	--out '{checkpoint}' --epochs "$epochs" --fits 200)
 is 'the helper is on by itself' auto "$(asked torch)"
 "$POLLUX" schedule
-ok 'an unmodified program ends' wait_for 120 passes_until state "'done'"
+ok 'an unmodified program ends' wait_for 120 passes_until state 'done'
 like 'no line of it was changed' '^0$' "$(grep -ci pollux_ "$program")"
 sizes=$(store "SELECT group_concat(batch_size || ' ' || outcome, ', ') FROM runs
 	WHERE job_id = $id ORDER BY number")
