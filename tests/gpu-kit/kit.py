@@ -118,7 +118,7 @@ def wait_for(what, seconds, pause_s=0.1):
     return None
 
 
-OPEN = ("queued", "starting", "running", "stopping", "held")
+OPEN = ("queued", "starting", "running", "suspended", "stopping", "held")
 
 
 def all_over():
