@@ -1,4 +1,5 @@
-/* job_loss.h - the work that a running job would lose if it were stopped now; private to src/cli. */
+/* job_loss.h - the work that a running job would lose if it were stopped now; private to
+ * src/cli. */
 #ifndef POLLUX_CLI_JOB_LOSS_H
 #define POLLUX_CLI_JOB_LOSS_H
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # limits.t - a job runs under the umask, the nice value and the limits of its submission.
-# shellcheck disable=SC2016,SC3045  # texts for other shells; ulimit of dash
+# shellcheck disable=SC2016,SC2317,SC3045  # texts for other shells; ulimit of dash
 . "$(dirname "$0")/tap.sh"
 POLLUX_SLOTS=2
 export POLLUX_SLOTS

@@ -54,8 +54,8 @@ rm "$config"
 # --- names ---
 name=$(head -c 100000 /dev/zero | tr '\0' a)
 status 'a name of 100000 characters' 64 "$POLLUX" submit -n "$name" true
-is 'is refused in one line' "pollux: option '--name' has 100000 bytes, more than 255; see 'pollux submit --help'" \
-	"$err"
+is 'is refused in one line' "pollux: option '--name' has 100000 bytes, more than 255; see \
+'pollux submit --help'" "$err"
 status 'one of 255' 0 "$POLLUX" submit -q --hold -n "$(printf %.255s "$name")" true
 
 # --- no store ---
@@ -70,8 +70,8 @@ done
 # --- a lock that cannot be read ---
 mkdir -p "$POLLUX_DIR/run"
 ln -s nowhere "$POLLUX_DIR/run/device-cpu:0.lock"
-like 'is not taken for that of an ended run' '^cpu:0 .*perhaps somebody \(its lock cannot be read\)' \
-	"$("$POLLUX" devices)"
+like 'is not taken for that of an ended run' \
+	'^cpu:0 .*perhaps somebody \(its lock cannot be read\)' "$("$POLLUX" devices)"
 rm "$POLLUX_DIR/run/device-cpu:0.lock"
 
 # --- no /proc ---
