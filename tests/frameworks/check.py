@@ -198,10 +198,32 @@ class Suite:
             # A scale that is never applied: the part is off before the first update.
             scale = 2 if hook == "learning_rate.pre" else 1
             run = self.run(program, helper, POLLUX_TORCH_FAULT=hook, POLLUX_LR_SCALE=scale,
-                           POLLUX_LOCAL_BATCH=32)
+                           POLLUX_LOCAL_BATCH=32, POLLUX_TORCH_EVERY=1)
             self.same(program, without, run, ", error in " + hook)
             told = run.last("HELPER") or ""
             self.tests.check("injected" in told, "%s: HELPER says so" % hook, "HELPER %s" % told)
+
+    # --- options
+
+    def batches(self):
+        """Option batch: another size at the DataLoader, at launch and while the program runs."""
+        check = self.tests.check
+        mlp, cnn = Program("mlp"), Program("cnn_batchnorm")
+        run = self.run(mlp, "on,batch", POLLUX_LOCAL_BATCH=64)
+        check((number(run, "STEP"), number(run, "SAMPLES")) == (60, 3600),
+              "batch: 64 samples an update, the epochs are whole", run.reports[-2:])
+        run = self.run(cnn, "on,batch", POLLUX_LOCAL_BATCH=64)
+        check("the program's loop counts iterations" in (run.last("HELPER") or ""),
+              "batch: refused for a loop that counts iterations", run.last("HELPER"))
+        check(number(run, "STEP") == 60 and number(run, "SAMPLES") <= 60 * 32 + 8 * 32,
+              "batch: the program's own size came back", run.reports[-1:])
+        path = os.path.join(self.scratch, "config")
+        with open(path, "w") as file:
+            file.write("VERSION=1\nBATCH=60\nLOCAL_BATCH=60\nACCUM=1\nLR_SCALE=1.5\n")
+        run = self.run(mlp, "on,batch", POLLUX_LOCAL_BATCH=32, POLLUX_CONFIG_FILE=path)
+        check((run.last("CONFIG"), run.last("SAMPLES")) == ("1", "3600") and
+              60 < number(run, "STEP") < 80, "batch: changed while it runs", run.reports[-2:])
+        check("lr [0.0005" in run.out, "batch: schedulers do not see the scaled rate", run.out)
 
     # --- resumes
 
@@ -277,6 +299,8 @@ def main():
         for program in PROGRAMS_OF_TORCH + FRAMEWORKS:
             if is_wanted(program.name):
                 suite.compare(program)
+        if is_wanted("batches"):
+            suite.batches()
         if is_wanted("resumes"):
             suite.resumes()
         if is_wanted("faults"):
