@@ -1,5 +1,5 @@
 """A script whose options are TrainingArguments: a small GPT-2 of random weights. Each update appends
-its number to the file "updates"."""
+its number and time to the file "updates"."""
 import time
 
 import torch
@@ -11,7 +11,7 @@ class Note(TrainerCallback):
     def on_step_end(self, args, state, control, **kwargs):
         time.sleep(0.1)
         with open("updates", "a") as file:
-            print(state.global_step, file=file)
+            print(state.global_step, time.monotonic(), file=file)
 
 
 arguments, = HfArgumentParser(TrainingArguments).parse_args_into_dataclasses()

@@ -1,4 +1,4 @@
-"""Keras on torch with BackupAndRestore. Each update appends its number to the file "updates"."""
+"""Keras on torch with BackupAndRestore. Each update appends its number and time to the file "updates"."""
 import os
 import time
 
@@ -11,7 +11,7 @@ class Note(keras.callbacks.Callback):
     def on_train_batch_end(self, batch, logs=None):
         time.sleep(0.1)
         with open("updates", "a") as file:
-            print(int(self.model.optimizer.iterations.numpy()), file=file)
+            print(int(self.model.optimizer.iterations.numpy()), time.monotonic(), file=file)
 
 
 x = np.random.default_rng(6).normal(size=(400, 20)).astype("float32")

@@ -1,4 +1,4 @@
-"""A LightningCLI program. Each update appends its number to the file "updates"."""
+"""A LightningCLI program. Each update appends its number and time to the file "updates"."""
 import time
 
 import lightning
@@ -18,7 +18,7 @@ class Model(lightning.LightningModule):
 
     def on_train_batch_end(self, outputs, batch, index):
         with open("updates", "a") as file:
-            print(self.trainer.global_step, file=file)
+            print(self.trainer.global_step, time.monotonic(), file=file)
 
     def configure_optimizers(self):
         return torch.optim.SGD(self.parameters(), 0.1)

@@ -1,5 +1,5 @@
 """A program with nanoGPT's options and lines: --out_dir=, --init_from=, --max_iters=; saves at
-evaluations. Each update appends its number to the file "updates"."""
+evaluations. Each update appends its number and time to the file "updates"."""
 import os
 import sys
 import time
@@ -32,6 +32,6 @@ while iter_num < int(settings["max_iters"]):
     time.sleep(0.1)
     iter_num += 1
     with open("updates", "a") as file:
-        print(iter_num, file=file)
+        print(iter_num, time.monotonic(), file=file)
     print("iter %d: loss %.4f, time %.2fms, mfu -100.00%%"
           % (iter_num, loss.item(), 1e3 * (time.time() - begin)), flush=True)

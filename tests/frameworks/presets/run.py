@@ -66,7 +66,7 @@ class Trial:
     def updates(self):
         try:
             with open(os.path.join(self.directory, "updates")) as file:
-                return [int(line) for line in file.read().split("\n")[:-1]]
+                return [int(line.split()[0]) for line in file.read().split("\n")[:-1]]
         except FileNotFoundError:
             return []
 
@@ -138,4 +138,5 @@ def main():
     sys.exit(failed > 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,5 +1,5 @@
 """Data-parallel training by torchrun on processors, which saves when it is asked to stop. The first
-process appends the number of each update to the file "updates"."""
+process appends the number and time of each update to the file "updates"."""
 import os
 import signal
 import sys
@@ -30,7 +30,7 @@ for step in range(first + 1, 101):
     dist.all_reduce(stop)
     if rank == 0:
         with open("updates", "a") as file:
-            print(step, file=file)
+            print(step, time.monotonic(), file=file)
         print("step %d/100 loss %.4f" % (step, loss.item()), flush=True)
         if stop > 0:
             torch.save({"model": model.state_dict(), "step": step}, path)
