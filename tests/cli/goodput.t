@@ -57,7 +57,7 @@ comes 'at first nothing is known: one device, at its own batch' 10 \
 	"count(*) FROM runs WHERE job_id = $first
 	AND replicas = 1 AND batch_size = 8 AND number = 1"
 comes 'its step times become a model' 20 \
-	"count(*) = 1 FROM models WHERE workload = 'net' AND max_replicas = 1"
+	"count(*) = 1 FROM models WHERE workload = 'net'"
 comes 'a second device is tried' 20 "count(*) > 0 FROM runs WHERE job_id = $first AND replicas = 2"
 comes 'and measured' 30 "count(*) = 1 FROM models WHERE max_replicas = 2 AND n_observations >= 2"
 comes 'larger batches follow the noise scale' 60 \
