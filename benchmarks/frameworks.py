@@ -34,7 +34,8 @@ def times_of(directory):
     with open(os.path.join(directory, "updates")) as file:
         rows = [line.split() for line in file.read().split("\n")[:-1]]
     numbers = [int(row[0]) for row in rows]
-    spans = [float(b[1]) - float(a[1]) for a, b in zip(rows, rows[1:]) if int(b[0]) == int(a[0]) + 1]
+    spans = [float(b[1]) - float(a[1]) for a, b in zip(rows, rows[1:])
+             if int(b[0]) == int(a[0]) + 1]
     return numbers, spans
 
 

@@ -1,4 +1,5 @@
-"""A script whose options are TrainingArguments: a small GPT-2 of random weights. Each update appends
+"""A script whose options are TrainingArguments: a small GPT-2 of random weights. Each update
+appends
 its number and time to the file "updates"."""
 import time
 

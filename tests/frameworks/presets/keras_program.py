@@ -1,4 +1,5 @@
-"""Keras on torch with BackupAndRestore. Each update appends its number and time to the file "updates"."""
+"""Keras on torch with BackupAndRestore. Each update appends its number and time to
+the file "updates"."""
 import os
 import time
 

@@ -18,8 +18,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 POLLUX = os.path.abspath(os.environ.get("POLLUX", os.path.join(HERE, "../../../build/pollux")))
 SCALE = int(os.environ.get("TIME_SCALE", 10))
 
-# preset: package, options of submit, the command ({python} and {file} are replaced), updates in all,
-# updates after which it is stopped, the most that are done twice
+# preset: package, options of submit, the command ({python} and {file} are replaced), updates in
+# all, updates after which it is stopped, the most that are done twice
 PRESETS = {
     "hf": ("transformers", "-b 20", "{python} {file} --num_train_epochs 5 --use_cpu True "
            "--per_device_train_batch_size 20 --save_steps 1000 --logging_steps 5 --report_to none "
@@ -89,7 +89,8 @@ class Trial:
         updates = self.updates()
         twice = len(updates) - self.total
         check(done < self.total and 0 <= twice <= self.redone,
-              "stopped after %d updates, %d of them done again, %d may be" % (done, twice, self.redone),
+              "stopped after %d updates, %d of them done again, %d may be"
+              % (done, twice, self.redone),
               self.log(job))
         check(updates and updates[-1] == self.total, "the last one is that of an undisturbed run")
         steps = self.query("SELECT steps FROM jobs WHERE id = %s" % job)
