@@ -23,7 +23,7 @@ terminal=
 
 active_jobs() {
 	"$pollux" status 2>/dev/null |
-		awk '$3 ~ /^(queued|starting|running|stopping|held)$/ { print $1 }'
+		awk '$3 ~ /^(queued|starting|running|suspended|stopping|held)$/ { print $1 }'
 }
 
 # Nothing is left behind, however the demo ends.

@@ -44,6 +44,7 @@ struct declaration {
 	double weight;
 	enum preemption preemption;
 	enum suspend_rule suspend;
+	double gpu_memory_bytes;	/* that it takes of each GPU */
 	double time_limit_s;
 	int retries;
 	int stop_signal;

@@ -154,6 +154,8 @@ struct device_backend {
 	/* Runs in the child between fork and exec: confines the calling process to these devices.
 	 * Uses only id, binding and cores, so devices read from the store will do. */
 	int (*bind)(const struct device *devices, int n, struct err *err);
+	/* A stopped process keeps its memory on the devices, and goes on there and nowhere else. */
+	bool resident;
 	/* (optional) Confines a stopped process with all its threads to these devices, on which it
 	 * goes on. NULL: a program cannot change its devices. */
 	int (*rebind)(pid_t pid, const struct device *devices, int n, struct err *err);

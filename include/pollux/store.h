@@ -168,6 +168,9 @@ int store_run_resume(struct store *s, const struct run *run, bool *resumed, stru
 int store_run_leave_suspension(struct store *s, const struct run *run, struct err *err);
 /* Writes how far the run's GPU memory is on its way to the host's and back. */
 int store_run_set_freeze(struct store *s, const struct run *run, struct err *err);
+/* The most memory of a device that the newest runs of a workload took; 0: not known. */
+int store_device_memory(struct store *s, const char *workload, int64_t *bytes, struct err *err);
+int store_run_set_device_memory(struct store *s, int64_t id, int64_t bytes, struct err *err);
 /* The largest memory that a run of a queued job had; 0: none ran. */
 int store_largest_waiting(struct store *s, int64_t *bytes, struct err *err);
 /* Another configuration for a run that goes on: its supervisor offers it to the program at its

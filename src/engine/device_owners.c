@@ -7,9 +7,10 @@
 #include "pollux/device_owners.h"
 #include "pollux/engine.h"
 
+/* A suspended run has no device, but what its processes keep there. */
 static bool has_device(const struct run *run, const struct device *device)
 {
-	for (int i = 0; i < run_held(run); i++)
+	for (int i = 0; i < run->configuration.replicas; i++)
 		if (!strcmp(run->devices[i].id, device->id))
 			return true;
 	return false;
@@ -92,7 +93,8 @@ int device_owners_refuse(const struct device_user_list *list, const struct run_l
 		bool held = false;
 
 		for (int r = 0; r < runs->count; r++)
-			held |= has_device(&runs->items[r], device);
+			held |= run_held(&runs->items[r]) > 0 &&
+				has_device(&runs->items[r], device);
 		if (!u || held || !device->usable)
 			continue;
 		device->usable = false;

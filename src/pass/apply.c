@@ -74,6 +74,8 @@ static int write_action(const struct plan *p, struct action *a, struct store *st
 				       &a->workload->k.model, err);
 	case ACTION_FORGET_IGNORED:
 		return store_ignored_remove(store, a->pid, &ignored, err);
+	case ACTION_KEEP_MEMORY:
+		return store_run_set_device_memory(store, a->run->id, a->bytes, err);
 	case ACTION_CANCEL:
 		return store_job_set_state(store, a->job_id, JOB_CANCELLED, a->why, err);
 	case ACTION_REASON:
@@ -174,6 +176,7 @@ static int call(const struct action *a, const struct engine_context *at, struct 
 	case ACTION_END_LOST:
 	case ACTION_END_PROFILE:
 	case ACTION_KEEP_MODEL:
+	case ACTION_KEEP_MEMORY:
 	case ACTION_FORGET_IGNORED:
 	case ACTION_CANCEL:
 	case ACTION_REASON:

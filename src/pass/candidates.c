@@ -175,7 +175,7 @@ static bool stays_where_it_is(const struct snapshot *s, const struct decision *d
 			      const struct run *run)
 {
 	bool may_leave = run && (job_may_be_preempted(job, run) ||
-				 suspends(s, suspendable, job, run));
+				 (!is_resident(s, run) && suspends(s, suspendable, job, run)));
 
 	return run && run_held(run) > 0 && !has_its_devices(s, d, run) &&
 	       (!may_leave || may_have_its_devices(s, d, run));

@@ -45,6 +45,13 @@ void decision_free(struct decision *d)
 	free(d);
 }
 
+bool comes_back(const struct decision *d, int j)
+{
+	const struct run *run = d->candidates[j].suspended;
+
+	return run && d->choices[j].replicas == run->configuration.replicas;
+}
+
 static void mark_held(const struct snapshot *s, const struct decision *d, const struct run *run,
 		      int holder_index, int *holder)
 {
@@ -53,6 +60,21 @@ static void mark_held(const struct snapshot *s, const struct decision *d, const 
 
 		if (found >= 0)
 			holder[found] = holder_index;
+	}
+}
+
+/* A suspended run comes back to the devices that it had, where their holder leaves them. */
+static void mark_former(const struct snapshot *s, const struct decision *d, int j,
+			const int *count, int *holder)
+{
+	const struct run *run = d->candidates[j].suspended;
+
+	for (int i = 0; i < run->configuration.replicas; i++) {
+		int found = decision_find_device(s, d, &run->devices[i]);
+
+		if (found >= 0 && (holder[found] == ASSIGN_FREE ||
+				   (holder[found] >= 0 && count[holder[found]] == 0)))
+			holder[found] = j;
 	}
 }
 
@@ -74,16 +96,22 @@ static void assign(const struct snapshot *s, struct decision *d)
 		if (d->candidates[j].run)
 			mark_held(s, d, d->candidates[j].run, j, holder);
 	}
+	for (int j = 0; j < d->n; j++)
+		if (comes_back(d, j))
+			mark_former(s, d, j, count, holder);
 	assign_devices(s->devices.count, holder, d->n + 1, count, s->devices.links, d->owner);
 	free(holder);
 	free(count);
 }
 
-bool comes_back(const struct decision *d, int j)
+/* A run that is to have another number of devices has to be relaunched, if it can be. */
+bool is_to_be_suspended(const struct decision *d, int j)
 {
-	const struct run *run = d->candidates[j].suspended;
+	const struct candidate *c = &d->candidates[j];
+	int replicas = d->choices[j].replicas;
 
-	return run && d->choices[j].replicas == run->configuration.replicas;
+	return c->run && c->suspends && c->run->state == RUN_RUNNING &&
+	       (replicas == 0 || replicas == c->run->configuration.replicas || !c->relaunchable);
 }
 
 static struct sizes sizes_of(const struct run *run)
@@ -125,6 +153,7 @@ struct decision *pass_decide(const struct snapshot *s)
 	};
 	s->policy->decide(&input, d->choices);
 	assign(s, d);
+	check_device_memory(s, d);
 	choose_all_sizes(s, d);
 	explain_blocked(s, d);
 	return d;

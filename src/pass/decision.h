@@ -3,6 +3,7 @@
 #define POLLUX_DECISION_H
 
 #include "snapshot.h"
+#include "pollux/assign.h"
 #include "pollux/goodput_table.h"
 
 /* A job that the policy decides on. */
@@ -73,6 +74,16 @@ int decision_find_device(const struct snapshot *s, const struct decision *d,
 
 /* decide.c: true if the job's suspended run is to go on as it is. */
 bool comes_back(const struct decision *d, int j);
+/* True if the job's run is to leave its devices with its memory. */
+bool is_to_be_suspended(const struct decision *d, int j);
+/* resident.c: takes back what does not fit beside the memory of suspended runs on GPUs. */
+void check_device_memory(const struct snapshot *s, struct decision *d);
+/* True if the run, once suspended, can go on only on the devices that it had. */
+bool is_resident(const struct snapshot *s, const struct run *run);
+/* True if the run's devices share the machine's memory, or its memory on them is known. */
+bool device_memory_is_known(const struct snapshot *s, const struct run *run);
+/* What the driver says that the run's processes have now: of its devices the most. */
+int64_t device_memory_now(const struct snapshot *s, const struct run *run);
 
 /* weigh.c: what the candidates make of devices, into sched_jobs. */
 void weigh_candidates(const struct snapshot *s, struct decision *d);

@@ -49,6 +49,13 @@ static void keep_what_was_learnt(const struct snapshot *s, struct plan *p)
 		if (s->workloads.items[i].fitted)
 			plan_add(p, ACTION_KEEP_MODEL, 0, NULL, NULL)->workload =
 				&s->workloads.items[i];
+	for (int i = 0; i < s->runs.count; i++) {
+		const struct run *run = &s->runs.items[i];
+		int64_t bytes = device_memory_now(s, run);
+
+		if (run->state == RUN_RUNNING && bytes > run->device_memory_bytes)
+			plan_add(p, ACTION_KEEP_MEMORY, run->job_id, run, NULL)->bytes = bytes;
+	}
 	for (int i = 0; i < s->gone.count; i++)
 		plan_add(p, ACTION_FORGET_IGNORED, 0, NULL, NULL)->pid = s->gone.items[i].pid;
 }
@@ -136,16 +143,6 @@ static void start(const struct snapshot *s, const struct decision *d, int j, str
 	a->new_run = make_run(s, d, j);
 	if (suspended)
 		a->new_run->id = suspended->id;
-}
-
-/* A run that is to have another number of devices has to be relaunched, if it can be. */
-static bool is_to_be_suspended(const struct decision *d, int j)
-{
-	const struct candidate *c = &d->candidates[j];
-	int replicas = d->choices[j].replicas;
-
-	return c->run && c->suspends && c->run->state == RUN_RUNNING &&
-	       (replicas == 0 || replicas == c->run->configuration.replicas || !c->relaunchable);
 }
 
 /* A run that still waits for its devices is only called off. Its successor comes with the next

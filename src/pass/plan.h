@@ -19,6 +19,7 @@ enum action_kind {
 	ACTION_WAKE,			/* have whoever looks after a run look at the store */
 	/* What was learnt (plan.c, as all that follow). */
 	ACTION_KEEP_MODEL,		/* store a model that was fitted anew */
+	ACTION_KEEP_MEMORY,		/* store how much of a GPU's memory a run has */
 	ACTION_FORGET_IGNORED,		/* forget a process that is on no GPU any more */
 	/* What was decided. */
 	ACTION_CANCEL,			/* a job that can never run */
@@ -42,6 +43,7 @@ struct action {
 	struct run *new_run;
 	const struct workload *workload;	/* in the snapshot; of ACTION_KEEP_MODEL */
 	int64_t pid;			/* of ACTION_FORGET_IGNORED */
+	int64_t bytes;			/* of ACTION_KEEP_MEMORY */
 	int replicas;			/* devices that the job is to have; 0: it waits */
 	bool freezes;			/* of ACTION_SUSPEND: its GPU memory goes to the host's */
 	struct sizes sizes;		/* final: of the two with a new_run and ACTION_CHANGE */

@@ -98,6 +98,7 @@ static void print_action(const struct action *a, struct text *t)
 	case ACTION_CALL_OFF:
 	case ACTION_WAKE:
 	case ACTION_KEEP_MODEL:
+	case ACTION_KEEP_MEMORY:
 	case ACTION_FORGET_IGNORED:
 	case ACTION_REASON:
 	case ACTION_LAUNCH:

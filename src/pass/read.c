@@ -52,6 +52,31 @@ static int read_setbacks(struct store *store, struct snapshot *s, struct err *er
 	return 0;
 }
 
+static int64_t need_before(const struct snapshot *s, int i)
+{
+	for (int k = 0; k < i; k++)
+		if (!strcmp(s->jobs.items[k].declared.workload, s->jobs.items[i].declared.workload))
+			return s->device_needs[k];
+	return -1;
+}
+
+/* Asked once for each workload, and only where devices have memory of their own. */
+static int read_device_needs(struct store *store, struct snapshot *s, struct err *err)
+{
+	if (!s->suspends || s->devices.items[0].memory_bytes == 0)
+		return 0;
+	s->device_needs = xcalloc((size_t)s->jobs.count, sizeof(*s->device_needs));
+	for (int i = 0; i < s->jobs.count; i++) {
+		int64_t known = need_before(s, i);
+
+		s->device_needs[i] = known;
+		if (known < 0 && store_device_memory(store, s->jobs.items[i].declared.workload,
+						     &s->device_needs[i], err))
+			return -1;
+	}
+	return 0;
+}
+
 /* --- devices --- */
 
 /* Devices of one list are of one sort. */
@@ -235,7 +260,9 @@ static int read_jobs(const struct engine_context *at, struct snapshot *s, struct
 	    read_freezable(store, s, err) ||
 	    (s->suspends && store_largest_waiting(store, &s->memory.largest_waiting_bytes, err)))
 		return -1;
-	return s->jobs.count > 0 ? judge_devices(at, s, err) : 0;
+	if (s->jobs.count == 0)
+		return 0;
+	return read_device_needs(store, s, err) || judge_devices(at, s, err) ? -1 : 0;
 }
 
 /* The clock is read last: a run may have been launched since the pass began. */
@@ -278,6 +305,8 @@ static void forget_jobs(struct snapshot *s)
 	free(s->setbacks);
 	free(s->answers);
 	free(s->settled);
+	free(s->device_needs);
+	s->device_needs = NULL;
 	s->holds = NULL;
 	s->setbacks = NULL;
 	s->answers = NULL;

@@ -53,6 +53,8 @@ struct snapshot {
 	struct setback *setbacks;	/* by job */
 	struct run_list runs;		/* not ended */
 	enum engine_answer *answers;	/* by run: what is there of it */
+	/* By job: memory that its workload took of a device; NULL: the devices have none. */
+	int64_t *device_needs;
 	bool *settled;			/* by run: its configuration was measured well enough */
 	struct dependency_list dependencies;
 	struct workload_list workloads;

@@ -26,12 +26,15 @@ static int64_t memory_with_device(const struct snapshot *s, const struct run *ru
 	return memory_of(run) + (kept || !run_freezes(s, run) ? 0 : run_device_bytes(s, run));
 }
 
-/* Memory stays where it is only on devices that share the machine's. */
+/* Memory stays where it is on devices that share the machine's, and on a GPU if it is known how
+ * much that is. */
 static bool has_a_way(const struct snapshot *s, const struct run *run)
 {
 	const struct device_backend *backend = device_backend_of(run->devices[0].id);
 
-	return (backend && backend->shares_memory) || run_freezes(s, run);
+	return run_freezes(s, run) ||
+	       (backend && (backend->shares_memory || backend->resident) &&
+		device_memory_is_known(s, run));
 }
 
 static bool is_on_its_way(const struct run *run)

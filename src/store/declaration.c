@@ -129,6 +129,11 @@ const struct declared_field declared_fields[] = {
 	    "when others have their turn, stop it where it is and go on later: auto (default:"
 	    " if it saves nothing), always or never", .choices = suspends },
 	  COLUMN_OF_NAMES("suspend", suspend, suspend_names, 14), SUBMIT },
+	{ { "gpu-memory", 0, OPTION_AMOUNT, "BYTES[K|M|G]", OFFSET(declared.gpu_memory_bytes),
+	    1, 1e15,
+	    "what it takes of each GPU, until it was measured: jobs that fit beside each other"
+	    " take turns there" },
+	  COLUMN("gpu_memory_bytes", DOUBLE, gpu_memory_bytes, UNKNOWN_NAN, 16, 0), SUBMIT },
 	{ { "step-regex", 0, OPTION_TEXT, "ERE", OFFSET(step_regex), 0, 0,
 	    "how its log tells a step, where pollux does not see it by itself: 'pollux steps'"
 	    " tries it" },

@@ -127,6 +127,19 @@ int store_run_set_freeze(struct store *s, const struct run *run, struct err *err
 			   "state <> 'ended'", err) < 0 ? -1 : 0;
 }
 
+int store_run_set_device_memory(struct store *s, int64_t id, int64_t bytes, struct err *err)
+{
+	return sql_run(s, NULL, err, "UPDATE runs SET device_memory_bytes = ? WHERE id = ?", "ii",
+		       bytes, id);
+}
+
+int store_device_memory(struct store *s, const char *workload, int64_t *bytes, struct err *err)
+{
+	return sql_ask(s, bytes, err, "SELECT max(max(coalesce(device_memory_bytes, 0),"
+		       " coalesce(peak_device_memory_bytes, 0))) FROM runs WHERE id IN "
+		       SQL_NEWEST_RUNS("?"), "t", workload);
+}
+
 int store_largest_waiting(struct store *s, int64_t *bytes, struct err *err)
 {
 	return sql_ask(s, bytes, err, "SELECT max(r.peak_memory_bytes) FROM jobs j JOIN runs r"

@@ -73,6 +73,9 @@ void status_add_kept(struct text *t, const struct run *run)
 		text_add(t, "being stopped");
 	else
 		text_addf(t, "%s kept", format_bytes((double)run->kept_memory_bytes).s);
+	if (run->suspension != SUSPENSION_ASKED && run->device_memory_bytes > 0)
+		text_addf(t, ", %s on %s", format_bytes((double)run->device_memory_bytes).s,
+			  run->devices[0].id);
 }
 
 void status_add_devices(struct text *t, const struct run *run)

@@ -16,7 +16,7 @@ mkdir root
 strangers=
 cleanup() {
 	for id in $("$POLLUX" status --all |
-		awk '$3 ~ /^(queued|starting|running|stopping|held)$/ { print $1 }'); do
+		awk '$3 ~ /^(queued|starting|running|suspended|stopping|held)$/ { print $1 }'); do
 		"$POLLUX" cancel "$id"
 	done
 	# shellcheck disable=SC2086  # a list of numbers

@@ -384,6 +384,7 @@ static const struct device_words gpu_words = {
 const struct device_backend device_nvidia = {
 	.name = "gpu",
 	.is_accelerator = true,
+	.resident = true,
 	.words = &gpu_words,
 	.variables = gpu_variables,
 	.list = gpu_list,

@@ -62,7 +62,7 @@ static bool suspends(const struct device *device)
 {
 	const struct device_backend *backend = device_backend_of(device->id);
 
-	return backend && backend->rebind;
+	return backend && (backend->rebind || backend->resident);
 }
 
 static bool freezes(const struct device *device)

@@ -1,9 +1,63 @@
 #!/bin/bash
-# resident - resident suspend: not built yet.
-# shows: three PyTorch jobs that save nothing take turns, their memory staying on the card
-# needs: gpu
-# limit: 10
-# takes: 1
+# resident - programs that save nothing take turns on one card, their memory staying there.
+# shows: three PyTorch jobs are suspended and go on; each result is right; the card holds all three
+# needs: gpu torch
+# limit: 240
+# takes: 90
 # shellcheck source=../lib.sh
 . "$KIT/lib.sh"
-skip all 'pollux does not suspend jobs by SIGSTOP yet'
+
+# A program that knows nothing of pollux: it fills a part of the card and computes on it, and ends
+# with a checksum of all that it has there.
+cat >resident.py <<'END'
+import os
+import sys
+
+import torch
+
+mib, steps, seed = int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+device = os.environ.get("GPU_KIT_DEVICE", "cuda")
+x = torch.arange(mib * 2**18, device=device, dtype=torch.int32) + seed
+for step in range(steps):
+    for _ in range(20):
+        x = x * 1664525 + 1013904223
+    if step % 10 == 9:
+        x[0].item()
+        print(f"step {step + 1}/{steps}", flush=True)
+print("RESULT", int(x.sum(dtype=torch.int64).item()))
+END
+total=$(nvidia-smi --query-gpu=memory.total --format=csv,noheader,nounits | head -n 1)
+# Three of them, each with a copy while it computes, and the context of CUDA.
+mib=$(((total * 8 / 100) < 4000 ? total * 8 / 100 : 4000))
+needs=$((2 * mib + 1200))
+steps=$(quick 4000 400)
+begin=$(date +%s.%N)
+"$PYTHON" resident.py "$mib" "$steps" 1 >alone.1
+alone_s=$(awk -v a="$begin" -v b="$(date +%s.%N)" 'BEGIN { print b - a }')
+for seed in 2 3; do "$PYTHON" resident.py "$mib" "$steps" $seed >alone.$seed; done
+
+export POLLUX_POLICY=las POLLUX_SLICE=5s
+for seed in 1 2 3; do
+	"$POLLUX" submit -q --no-torch --gpu-memory "${needs}M" -- "$PYTHON" "$PWD/resident.py" \
+		"$mib" "$steps" $seed
+done
+"$POLLUX" schedule --watch 1 >watch.log 2>&1 &
+watcher=$!
+most=0
+until "$POLLUX" wait --timeout 1 1 2 3 >/dev/null 2>&1; do
+	used=$(nvidia-smi --query-gpu=memory.used --format=csv,noheader,nounits | head -n 1)
+	[ "$used" -le "$most" ] || most=$used
+	[ "$SECONDS" -lt 200 ] || break
+done
+kill $watcher
+"$POLLUX" status --all
+"$POLLUX" status 1
+for seed in 1 2 3; do
+	[ "$(grep '^RESULT' "$POLLUX_DIR/logs/$seed.log")" = "$(grep '^RESULT' alone.$seed)" ]
+	check "result-$seed" $? status 'v == 0'
+done
+turns=$("$POLLUX" status --json 1 2 3 | grep -c '"kind": "resumed"')
+check returns "$turns" suspensions 'v >= 1'
+check runs "$("$POLLUX" status --json 1 2 3 | grep -c '"number": 1,')" runs 'v >= 3'
+check most-on-the-card "$most" MiB "v >= 2 * $mib"
+ok alone "$alone_s" s
