@@ -116,7 +116,8 @@ keys='print join " ", sort keys %$x'
 is 'keys of the document' 'devices_in_use ended held jobs running schema_version suspended time_s waiting' \
 	"$(json "my \$x = \$d; $keys" <list.json)"
 job_keys="accumulates attained_service_device_s batch_size checkpoint_samples done_ratio \
-end_time_s epoch eta_s exit_code failures gpu_memory_bytes grace_s id learning_rate learning_rate_rule loss lost_s \
+end_time_s epoch eta_s exit_code failures gpu_memory_bytes grace_s id learning_rate \
+learning_rate_rule loss lost_s \
 lost_samples max_batch_size max_local_batch_size max_replicas min_batch_size min_replicas name \
 next_start_time_s noise_scale preemption preemptions printed_total_steps profile reason \
 reported_total_samples reported_total_steps resumes retries \
@@ -126,8 +127,9 @@ weight workload"
 is 'keys of a job' "$job_keys" "$(json "my \$x = \$d->{jobs}[0]; $keys" <list.json)"
 is 'the same of one that waits' "$job_keys" "$(json "my \$x = \$d->{jobs}[3]; $keys" <list.json)"
 run_keys="accumulation_steps assigned_time_s batch_size checkpoint_samples config_version \
-cpu_time_s device_memory_bytes devices diagnosis duration_s end_time_s exit_code first_samples first_step_s \
-framework frozen_bytes helper id kept_memory_bytes \
+cpu_time_s device_memory_bytes \
+devices diagnosis duration_s end_time_s exit_code first_samples first_step_s framework \
+frozen_bytes helper id kept_memory_bytes \
 last_samples launch_time_s leader_pid learning_rate_scale local_batch_size lost_s lost_samples \
 number outcome peak_allocated_bytes peak_device_memory_bytes peak_memory_bytes replicas state \
 step_pattern step_source \
