@@ -141,13 +141,13 @@ watch() { "$pollux" schedule --watch 1 --policy "$1" >>"$dir/watch.log" 2>&1 & w
 disturb() { # kills the pass every 7 s, and two supervisors
 	local n=0 victim
 	while ! "$pollux" wait --timeout 7 1 2 3 4 5 6 >/dev/null 2>&1; do
-		[ "$(sqlite3 "$dir/store/pollux.db" \
+		[ "$(sqlite3 -cmd ".timeout 10000" "$dir/store/pollux.db" \
 			"SELECT count(*) FROM jobs WHERE end_time_s IS NULL")" != 0 ] || break
 		kill -9 "$watcher" 2>/dev/null || :
 		wait "$watcher" 2>/dev/null || :
 		n=$((n + 1))
 		if [ $n = 2 ] || [ $n = 4 ]; then
-			victim=$(sqlite3 "$dir/store/pollux.db" "SELECT CAST(substr(handle,
+			victim=$(sqlite3 -cmd ".timeout 10000" "$dir/store/pollux.db" "SELECT CAST(substr(handle,
 				instr(handle, ' supervisor=') + 12) AS INTEGER) FROM runs
 				WHERE suspension = '$([ $n = 2 ] && echo suspended || echo none)'
 				AND state = 'running' LIMIT 1")
@@ -189,7 +189,7 @@ run_one() { # run_one POLICY
 
 # Seconds between an event of a pass and that of the supervisor that carried it out.
 median_lag() { # median_lag DB ASKED DONE
-	sqlite3 "$1" "SELECT (SELECT min(d.time_s) FROM events d WHERE d.run_id = a.run_id
+	sqlite3 -cmd '.timeout 10000' "$1" "SELECT (SELECT min(d.time_s) FROM events d WHERE d.run_id = a.run_id
 		AND d.kind = '$3' AND d.id > a.id) - a.time_s FROM events a WHERE a.kind = '$2'" |
 		grep . | sort -n | awk '{ v[NR] = $1 }
 		END { print NR ? sprintf("%.2f", v[int((NR + 1) / 2)]) : "-" }'
@@ -213,7 +213,7 @@ alone
 policies=("$@")
 [ $# != 0 ] || policies=(fifo las goodput killed)
 for policy in "${policies[@]}"; do run_one "$policy"; done
-echo "six programs (${program[0]##*/}) on two slots, slices of 10 s; $(nproc) processors"
+echo "six programs (${program[0]##*/}) on two slots, slices of 10 s; $(getconf _NPROCESSORS_ONLN) processors"
 printf '%-8s %5s %10s %9s %11s %8s %12s %11s\n' policy right 'mean JCT s' makespan \
 	suspensions 'their CPU' 'median s to' launches
 printf '%-8s %5s %10s %9s %11s %8s %12s %11s\n' '' '' '' s '' s 'be stopped' ''
