@@ -12,7 +12,7 @@ POLLUX_SLOTS=1 POLLUX_SLICE=10 OMP_NUM_THREADS=1
 export POLLUX_SLOTS POLLUX_SLICE OMP_NUM_THREADS
 unset POLLUX_TORCH PYTHONPATH
 program=$ROOT/tests/frameworks/programs/adapts.py
-epochs=${EPOCHS:-60}
+epochs=${EPOCHS:-150} # long beside a relaunch, which imports torch anew
 total=$((epochs * 8192))
 
 cleanup() { end_jobs; }
