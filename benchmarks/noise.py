@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """How right the torch helper's noise scale is: against a direct measurement at frozen weights.
 
-usage: benchmarks/noise.py [--updates N] [--points A,B,C] [NETWORK ...]
+usage: benchmarks/noise.py [--updates N] [--points A,B,C] [--direct K] [NETWORK ...]
 
 Each network trains for real to three points. At each point its weights and its optimizer's state are
 held still, and two things are measured there on batches of the training size:
 
-    direct   the gradients of many batches: tr(Sigma) = B var(g), |G|^2 = |mean g|^2
+    direct   the gradients of many batches: tr(Sigma) = B var(g), |G|^2 = |mean g|^2; all images
+             once, or K batches of text
     helper   N updates through share/pollux/torch/pollux_torch/noise.py itself, each one sampled
 
 mlp, cnn and cnn-bn classify Fashion-MNIST (Debian's dataset-fashion-mnist), gpt predicts characters
@@ -57,12 +58,13 @@ class Images:
 
 class Text:
     LENGTH, VOCABULARY = 64, 96
+    direct_batches = 700
 
     def __init__(self, batch):
         files = sorted(f for pattern in TEXTS for f in glob.glob(pattern))
         raw = b"".join(open(f, "rb").read() for f in files)[:8_000_000]
         self.text = torch.tensor([min(max(c, 31), 126) - 31 for c in raw])
-        self.batch, self.population, self.direct_batches = batch, math.inf, 700
+        self.batch, self.population = batch, math.inf
 
     def batches(self, generator):
         offsets = torch.arange(self.LENGTH + 1)
@@ -153,30 +155,37 @@ def train(model, optimizer, batches, updates, clip):
 
 # --- the direct measurement
 
-def divisors(optimizer):
-    """Adam's sqrt(v / (1 - beta2^t)) + eps for each parameter; 1 for SGD."""
+def preconditioners(optimizer):
+    """For each parameter D and the limit of g / D.
+
+    Adam: sqrt(v / (1 - beta2^t)) + eps and sqrt((1 - beta2^t) / (1 - beta2)), the largest element
+    of an update that has g in v. Without the limit, rare characters decide: of the gradients of a
+    direct measurement a few then make up nearly all of tr(Sigma).
+    """
     result = []
     for group in optimizer.param_groups:
         for p in group["params"]:
             state = optimizer.state[p]
             if "exp_avg_sq" in state:
                 correction = 1 - group["betas"][1] ** float(state["step"])
-                result.append((state["exp_avg_sq"] / correction).sqrt() + group["eps"])
+                result.append(((state["exp_avg_sq"] / correction).sqrt() + group["eps"],
+                               (correction / (1 - group["betas"][1])) ** 0.5))
             else:
-                result.append(torch.ones(()))
+                result.append((torch.ones(()), math.inf))
     return result
 
 
 def direct(model, optimizer, data, batches):
     """tr(Sigma), |G|^2, the standard error of tr(Sigma), and the share of noise in |g|^2."""
     parameters = [p for g in optimizer.param_groups for p in g["params"]]
-    scales = divisors(optimizer)
+    scales = preconditioners(optimizer)
     k, b, size = data.direct_batches, data.batch, data.population
     mean = [torch.zeros(p.shape, dtype=torch.double) for p in parameters]
     squares = []
     for _ in range(k):
         gradients = torch.autograd.grad(loss_of(model, next(batches)), parameters)
-        scaled = [(g / d).double() for g, d in zip(gradients, scales)]
+        scaled = [(g / d).clamp(-limit, limit).double()
+                  for g, (d, limit) in zip(gradients, scales)]
         squares.append(sum(float(x.square().sum()) for x in scaled))
         for m, x in zip(mean, scaled):
             m += x / k
@@ -276,8 +285,10 @@ def main():
     parser = argparse.ArgumentParser(usage=__doc__.split("\n\n")[1])
     parser.add_argument("--updates", type=int, default=300)
     parser.add_argument("--points", default="100,500,1500")
+    parser.add_argument("--direct", type=int, default=Text.direct_batches)
     parser.add_argument("networks", nargs="*", metavar="NETWORK")
     options = parser.parse_args()
+    Text.direct_batches = options.direct
     points = [int(x) for x in options.points.split(",")]
     print("| network | updates | tr(Sigma)/B of mean abs(g)^2, % | tr(Sigma), % off | spread of a "
           "sample, % | of its abs(G)^2, % | phi, direct | phi, helper |")

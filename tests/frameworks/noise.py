@@ -8,11 +8,13 @@ The programs of `truth` know tr(Sigma) and |G|^2 of their data: the reports agre
 """
 
 import argparse
+import os
 import re
 import shutil
 import sys
 
 import check
+import listen
 
 MEASURED = ""  # else a regular expression of the reason
 
@@ -115,6 +117,35 @@ class Suite(check.Suite):
             self.tests.check(abs(mean - true) < 4 * error, "%s: %s is right" % (name, key),
                              "%g +- %g, true %g" % (mean, error, true))
 
+    def budget(self):
+        """On a clock of its own: 1 % is kept and used, and a long idle time buys few windows."""
+        sys.path.insert(0, os.path.join(listen.HELPER, "pollux_torch"))
+        import noise_budget
+
+        noise_budget.process_age_ns = lambda: 0
+        budget = noise_budget.Budget(0.01, 0)
+        now, windows, wait, step, window = 0, [], 0, 1_000_000, 1_500_000
+        for update in range(40000):
+            idle = 3600 * 10**9 if update == 30000 else 0
+            now += step + idle
+            wait -= 1
+            if wait <= 0:
+                wait = budget.updates_to_wait(now, step)
+                if wait == 0:
+                    now += window
+                    budget.charge(window)
+                    budget.window_done(window)
+                    windows.append(update)
+        before = [u for u in windows if u < 30000]
+        share = len(before) * window / (30000 * step + len(before) * window)
+        self.tests.check(0.0095 < share <= 0.01, "budget: 1 % of the time is spent", share)
+        burst = [u for u in windows if 30000 <= u < 30100]
+        self.tests.check(len(burst) <= noise_budget.Budget.SAVED_WINDOWS + 2,
+                         "budget: an idle hour is not spent at once", len(burst))
+        cases = ((100, 1000, 950), (100, 1200, 1000), (100, 9000, 1))
+        costs = [budget.cost(*case) for case in cases]
+        self.tests.check(costs == [100, 200, 300], "budget: what is not seen is counted", costs)
+
     def faults(self):
         program = case("batchnorm_dropout")
         without = self.run(program, helper=None)
@@ -128,7 +159,7 @@ class Suite(check.Suite):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--python", default=sys.executable)
-    parser.add_argument("names", nargs="*", help="parts of programs' names, or `faults`")
+    parser.add_argument("names", nargs="*", help="parts of programs' names, budget, faults")
     arguments = parser.parse_args()
     suite = Suite(arguments.python)
     wanted = arguments.names
@@ -136,6 +167,8 @@ def main():
         for program, reason in PROGRAMS:
             if not wanted or any(w in program.name for w in wanted):
                 suite.try_program(program, reason)
+        if not wanted or "budget" in wanted:
+            suite.budget()
         if not wanted or "faults" in wanted:
             suite.faults()
     finally:

@@ -12,9 +12,9 @@ packages="torch numpy transformers accelerate lightning jsonargparse[signatures]
 make_venv() {
 	[ -z "$POLLUX_NO_INSTALL" ] || return 1
 	echo "# making $venv with pip: $packages" >&2
+	# shellcheck disable=SC2086
 	python3 -m venv "$venv" &&
 	    "$venv/bin/pip" -q install --extra-index-url https://download.pytorch.org/whl/cpu torch &&
-	    # shellcheck disable=SC2086
 	    "$venv/bin/pip" -q install $packages
 }
 
@@ -26,6 +26,8 @@ if [ ! -x "$venv/bin/python" ] && [ -z "$POLLUX_FRAMEWORKS" ]; then
 	}
 fi
 status=0
-python3 "$here/check.py" --python "$venv/bin/python" "$@" || status=1
+for tests in check noise; do
+	python3 "$here/$tests.py" --python "$venv/bin/python" "$@" || status=1
+done
 [ $# -gt 0 ] || python3 "$here/presets/run.py" --python "$venv/bin/python" || status=1
 exit $status
