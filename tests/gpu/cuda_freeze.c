@@ -415,7 +415,7 @@ static int break_call(const struct fault *f, int pid, int file, struct process *
 		for (;;)
 			pause();
 	if (fault_is(f, "kill")) {
-		kill(pid, SIGSEGV);
+		kill(pid, SIGABRT);
 		pause_ms(200);
 		return OPERATING_SYSTEM;
 	}

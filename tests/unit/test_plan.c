@@ -436,7 +436,7 @@ static void test_resume(void)
 	struct snapshot s = is_suspended_now(0);
 	struct decision *d;
 
-	s.jobs.count--;
+	job_release(&s.jobs.items[--s.jobs.count]);
 	check_turns(&s, "resume 1", "a suspended job comes back to a free device");
 	s = is_suspended_now(599);
 	check_turns(&s, "", "not within the slice of another");
@@ -454,7 +454,7 @@ static void test_resume(void)
 	s.jobs.items[0].declared.min_replicas = s.jobs.items[0].declared.max_replicas = 2;
 	check_turns(&s, "resume 1, suspend 2", "it comes back as it was, whatever it declares");
 	s = is_suspended_now(0);
-	s.jobs.count--;
+	job_release(&s.jobs.items[--s.jobs.count]);
 	s.runs.items[0].stop_reason = STOP_CANCEL;
 	check_turns(&s, "", "what is being cancelled does not");
 	s = is_suspended_now(649);
