@@ -115,7 +115,7 @@ for call in $(seq $((1 + FAULT_SEED % FAULT_STRIDE)) "$FAULT_STRIDE" 200); do
 	unfit=$unfit$(running_though_suspended)
 	sleep 0.2
 done
-ok "passes are killed at their calls: $killed" [ "$killed" -gt $((80 / FAULT_STRIDE)) ]
+ok "passes are killed at their calls: $killed" [ "$killed" -gt $((40 / FAULT_STRIDE)) ]
 is 'what is suspended does not run' '' "$unfit"
 settle 60 'every job ends'
 is 'in one run, with the right result' '' "$(astray "$result")$(
