@@ -128,6 +128,8 @@ class Signed:
         """A copy of some elements of x, evenly spread, or None."""
         if x is None:
             return None
+        if x.is_sparse:
+            raise Unknown("sparse gradients")
         x = x.detach().reshape(-1)
         return x[::max(1, x.numel() // self.CHECK_ELEMENTS)].clone()
 
@@ -145,8 +147,6 @@ class Signed:
         for p, through, before in check:
             if p.grad is None:
                 continue
-            if p.grad.is_sparse:
-                raise Unknown("sparse gradients")
             added = self.part(p.grad)
             if p.grad.element_size() < 4:
                 limit = self.CHECK_LIMIT_LOW
