@@ -135,7 +135,7 @@ check: all examples $(TESTING) ## unit, command-line and fault tests
 	$(call run_tests,$(LONG_UNIT) $(SCRIPTS) $(filter-out $(LONG_UNIT),$(UNIT)))
 
 # CI runs all tests under the sanitizers; of the program as users build it, these.
-QUICK   := tests/cli/main.t tests/cli/simulate.t tests/cli/policies.t
+QUICK   := tests/cli/main.t tests/cli/settings.t tests/cli/simulate.t tests/cli/policies.t
 quick: all examples $(TESTING) $(BENCH) ## unit tests, figures on record, a taste of the benchmarks
 	$(TEST_ENV) tools/bench.sh $(BUILD) smoke
 	$(call run_tests,$(LONG_UNIT) $(QUICK) $(filter-out $(LONG_UNIT),$(UNIT)))

@@ -98,10 +98,21 @@ static int64_t kept_on(const struct snapshot *s, const struct decision *d, int d
 	return bytes;
 }
 
+#define GIB_SIZE 32
+
+static const char *gib(char text[GIB_SIZE], int64_t bytes)
+{
+	long long tenths = bytes / 107374182;
+
+	snprintf(text, GIB_SIZE, "%lld.%lld GiB", tenths / 10, tenths % 10);
+	return text;
+}
+
 static bool fits(const struct snapshot *s, const struct decision *d, int j, char *why)
 {
 	const struct candidate *c = &d->candidates[j];
 	int64_t needs = device_memory(s, c->job, c->run ? c->run : c->suspended);
+	char there[GIB_SIZE], here[GIB_SIZE];
 
 	for (int i = 0; i < s->devices.count; i++) {
 		const struct device *device = &s->devices.items[i];
@@ -110,10 +121,10 @@ static bool fits(const struct snapshot *s, const struct decision *d, int j, char
 		if (kept == 0 || (needs > 0 && (double)(kept + needs) <=
 				  FILLED * (double)device->memory_bytes))
 			continue;
-		snprintf(why, SCHED_REASON_SIZE, "%s: suspended jobs would keep %.1f GiB there; "
-			 "it needs %s%.1f GiB", device->name, (double)kept / 1073741824,
-			 needs ? "" : "an unknown part of ", needs ? (double)needs / 1073741824
-			 : (double)device->memory_bytes / 1073741824);
+		snprintf(why, SCHED_REASON_SIZE, "%s: suspended jobs would keep %s there; "
+			 "it needs %s%s", device->name, gib(there, kept),
+			 needs ? "" : "an unknown part of ",
+			 gib(here, needs ? needs : device->memory_bytes));
 		return false;
 	}
 	return true;
