@@ -70,7 +70,7 @@ struct reader {
 
 static char char_at(const struct reader *r, size_t at)
 {
-	return at < r->n ? r->line[at] : '\0';
+	return (char)(at < r->n ? r->line[at] : '\0');
 }
 
 static bool is_digit_at(const struct reader *r, size_t at)
@@ -197,7 +197,7 @@ static bool previous_is(const struct reader *r, const char *word)
 /* True for "s/step", "steps per epoch" and "every step": not what counts. */
 static bool is_measure(const struct reader *r, size_t begin, const struct name *name)
 {
-	char before = begin > 0 ? r->line[begin - 1] : ' ';
+	char before = (char)(begin > 0 ? r->line[begin - 1] : ' ');
 
 	if (before == '/' || before == '.' || previous_is(r, "per") || previous_is(r, "every"))
 		return true;
@@ -262,7 +262,7 @@ static size_t take_named(struct reader *r, const struct name *name, size_t begin
 static bool stands_alone(const struct reader *r, size_t begin, size_t end)
 {
 	static const char joints[] = "/.-_";
-	char before = begin > 0 ? r->line[begin - 1] : ' ', behind = char_at(r, end);
+	char before = (char)(begin > 0 ? r->line[begin - 1] : ' '), behind = char_at(r, end);
 
 	return !strchr(joints, before) && !isdigit((unsigned char)before) &&
 	       (!behind || !strchr("/._", behind) || is_letter(before) ||

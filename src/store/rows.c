@@ -46,29 +46,25 @@ static struct column_walk walk(struct row_columns columns)
 	};
 }
 
-static int start_query(struct store *s, sqlite3_stmt **q, struct err *err,
-		       struct row_columns columns, const char *rest, const char *types, va_list *ap)
+static void add_select(struct text *sql, struct row_columns columns, const char *rest)
 {
-	struct text sql = TEXT_INIT;
-	int rc;
-
-	text_add(&sql, "SELECT ");
-	add_selected(&sql, walk(columns));
-	text_addf(&sql, " FROM %s %s", columns.table->name, rest);
-	rc = sql_vquery(s, q, err, sql.data, types, ap);
-	text_release(&sql);
-	return rc;
+	text_add(sql, "SELECT ");
+	add_selected(sql, walk(columns));
+	text_addf(sql, " FROM %s %s", columns.table->name, rest);
 }
 
 int rows_query(struct store *s, sqlite3_stmt **q, struct err *err, struct row_columns columns,
 	       const char *rest, const char *types, ...)
 {
+	struct text sql = TEXT_INIT;
 	va_list ap;
 	int rc;
 
+	add_select(&sql, columns, rest);
 	va_start(ap, types);
-	rc = start_query(s, q, err, columns, rest, types, &ap);
+	rc = sql_vquery(s, q, err, sql.data, types, &ap);
 	va_end(ap);
+	text_release(&sql);
 	return rc;
 }
 
@@ -201,13 +197,16 @@ void rows_read(sqlite3_stmt *q, struct row_columns columns, void *row)
 int rows_get(struct store *s, struct row_columns columns, void *row, struct err *err,
 	     const char *rest, const char *types, ...)
 {
+	struct text sql = TEXT_INIT;
 	sqlite3_stmt *q;
 	va_list ap;
 	int rc;
 
+	add_select(&sql, columns, rest);
 	va_start(ap, types);
-	rc = start_query(s, &q, err, columns, rest, types, &ap);
+	rc = sql_vquery(s, &q, err, sql.data, types, &ap);
 	va_end(ap);
+	text_release(&sql);
 	if (rc)
 		return -1;
 	rc = sql_row(s, q, err);

@@ -101,7 +101,7 @@ static void stay(struct supervisor *s, const struct err *why)
 
 static void say_times(struct supervisor *s, const char *how, double seconds)
 {
-	char text[160];
+	char text[768];	/* doubles may be long */
 
 	snprintf(text, sizeof(text), "%.0f MiB of GPU memory %s in %.3g s (%.2f GB/s)",
 		 (double)s->run.frozen_bytes / 1048576, how, seconds,
