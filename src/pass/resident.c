@@ -102,7 +102,7 @@ static int64_t kept_on(const struct snapshot *s, const struct decision *d, int d
 
 static const char *gib(char text[GIB_SIZE], int64_t bytes)
 {
-	long long tenths = bytes / 107374182;
+	long long tenths = (bytes + 53687091) / 107374182;
 
 	snprintf(text, GIB_SIZE, "%lld.%lld GiB", tenths / 10, tenths % 10);
 	return text;

@@ -33,8 +33,8 @@ int store_jobs_list(struct store *s, enum job_filter filter, double since_wall_s
 	static const char *const which[] = {
 		[JOBS_ALL] = "ORDER BY id",
 		[JOBS_ACTIVE] = "WHERE state IN ('queued', 'held', 'running')",
-		[JOBS_RECENT] = "WHERE state IN ('queued', 'held', 'running') OR end_time_s >= ?"
-			" ORDER BY id",
+		[JOBS_RECENT] = ("WHERE state IN ('queued', 'held', 'running')"
+				 " OR end_time_s >= ? ORDER BY id"),
 		[JOBS_SCHEDULABLE] = "WHERE state IN ('queued', 'running') AND profile = 0",
 	};
 	struct read_rows all;

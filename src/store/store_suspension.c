@@ -26,10 +26,10 @@ int store_run_read_suspension(struct store *s, struct run *run, struct err *err)
 		       "WHERE id = ?", "i", run->id))
 		return -1;
 	rc = sql_row(s, q, err);
-	if (rc == 1)
+	if (rc == 1) {
 		run->suspended_boot_s = run->resumed_boot_s = (double)NAN;
-	if (rc == 1)
 		rows_read(q, SOME_OF(runs_table, COLUMN_SUSPENSION), run);
+	}
 	sql_done(q);
 	if (rc == 1 && run->suspension == SUSPENSION_RESUMING && run_devices_read(s, run, err))
 		rc = -1;

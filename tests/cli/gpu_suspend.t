@@ -29,14 +29,14 @@ on_gpu() { # on_gpu MIB...
 	id=0
 	for mib; do
 		id=$((id + 1))
-		pid=$(leader_of $id)
+		pid=$(leader_of "$id")
 		[ -z "$pid" ] || echo "process $pid $mib 0"
 	done
 }
 passes_until() { # passes_until CONDITION MIB...
 	wanted=$1
 	shift
-	gpu $A "$(on_gpu "$@")" | grep . | answers
+	gpu "$A" "$(on_gpu "$@")" | grep . | answers
 	"$POLLUX" schedule && holds "$wanted"
 }
 state_of() { sed 's/.*) \(.\).*/\1/' "/proc/$(leader_of "$1")/stat"; }
@@ -70,22 +70,22 @@ turn() { # turn MIB OPTION...: what becomes of a job of 16 GiB when another job 
 	wait_for 20 holds "job_id = $first AND state = 'running'" || echo "# $first did not start"
 	other=$(submit "$@")
 	sleep 1.2
-	gpu $A "process $(leader_of "$first") 15000 0" | answers
+	gpu "$A" "process $(leader_of "$first") 15000 0" | answers
 	"$POLLUX" schedule
 	store "SELECT suspension FROM runs WHERE job_id = $first"
-	"$POLLUX" status "$other" >other
-	gpu $A | answers
+	"$POLLUX" status "$other" >told
+	gpu "$A" | answers
 	"$POLLUX" cancel "$first" "$other"
 	wait_for 20 no_run
 } 2>/dev/null
 no_run() { ! holds "state <> 'ended'"; }
 is 'a job that does not fit beside its memory does not get the GPU' none "$(turn --gpu-memory 10G)"
-like 'it is told' 'suspended jobs would keep 14.9 GiB there; it needs 9.3 GiB' "$(cat other)"
+like 'it is told' 'suspended jobs would keep 14.9 GiB there; it needs 9.3 GiB' "$(cat told)"
 is 'nor does one of which nothing is known' none "$(turn --workload unknown)"
-like 'it is told, too' 'it needs an unknown part of 24.0 GiB' "$(cat other)"
+like 'it is told, too' 'it needs an unknown part of 24.0 GiB' "$(cat told)"
 case $(turn --gpu-memory 5G --workload small) in
 asked | suspended) result 0 'one that fits does' ;;
-*) result 1 'one that fits does' "$(cat other)" ;;
+*) result 1 'one that fits does' "$(cat told)" ;;
 esac
 
 # --- two GPUs: it goes on where its memory is ---

@@ -67,7 +67,7 @@ is 'a launcher'"'"'s arguments come behind its name' \
 mkdir -p share/pollux/presets
 printf '# mine\nsummary = mine\ngrace = soon\n' >share/pollux/presets/mine.conf
 printf 'nonsense\n' >share/pollux/presets/bad.conf
-export POLLUX_SHARE=$TMP/share
+export POLLUX_SHARE="$TMP/share"
 status 'an option that is wrong' 64 "$POLLUX" submit --preset mine -- true
 like 'is told, with the preset' "^pollux: with preset 'mine': option '--grace TIME'" "$err"
 status 'a file that is wrong' 78 "$POLLUX" submit --preset bad -- true

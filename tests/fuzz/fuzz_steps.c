@@ -98,15 +98,15 @@ static void check_pieces(struct steps *s, const struct log *log, size_t piece)
 	check_same(&whole, &pieces);
 }
 
-static void check_line(const struct patterns *p, const char *line, size_t n)
+static void check_line(struct patterns *p, const char *line, size_t n)
 {
-	uint32_t candidates = patterns_candidates(p, line, n);
+	uint64_t candidates = patterns_candidates(p, line, n);
 	struct sighting seen;
 
 	for (int i = 0; i < p->n; i++) {
 		if (!patterns_match(p, i, line, n, &seen))
 			continue;
-		assert(candidates & (uint32_t)1 << i);
+		assert(candidates & (uint64_t)1 << i);
 		assert(isnan(seen.step) || (seen.step >= 0 && isfinite(seen.step)));
 	}
 }

@@ -85,8 +85,8 @@ static int write_down(enum freeze_state state, void *arg, struct err *err)
 {
 	(void)err;
 	(void)arg;
-	snprintf(recorded + strlen(recorded), sizeof(recorded) - strlen(recorded), "%s ",
-		 freeze_state_names.names[state]);
+	strncat(recorded, freeze_state_names.names[state], sizeof(recorded) - strlen(recorded) - 2);
+	strcat(recorded, " ");
 	return 0;
 }
 

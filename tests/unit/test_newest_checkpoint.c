@@ -18,22 +18,24 @@ static void make(const char *name)
 {
 	char *path = xasprintf("%s/%s", root, name);
 	size_t n = strlen(path);
-	struct timespec times[2] = { { .tv_sec = ++now_s }, { .tv_sec = now_s } };
+	struct timespec times[2] = { { .tv_sec = now_s }, { .tv_sec = now_s } };
 
 	if (path[n - 1] == '/')
 		mkdir(path, 0700);
 	else
 		close(open(path, O_CREAT | O_WRONLY, 0600));
 	utimensat(AT_FDCWD, path, times, 0);
+	now_s++;
 	free(path);
 }
 
 static void touch(const char *name)
 {
 	char *path = xasprintf("%s/%s", root, name);
-	struct timespec times[2] = { { .tv_sec = ++now_s }, { .tv_sec = now_s } };
+	struct timespec times[2] = { { .tv_sec = now_s }, { .tv_sec = now_s } };
 
 	utimensat(AT_FDCWD, path, times, 0);
+	now_s++;
 	free(path);
 }
 

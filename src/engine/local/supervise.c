@@ -206,11 +206,11 @@ void supervisor_keep_lock(struct supervisor *s)
 	char *path = paths_run(s->paths, s->run.id, "lock");
 	struct stat mine, there;
 	struct err ignored;
-	int fd;
 
 	if (fstat(s->run_lock, &mine) == 0 &&
 	    (stat(path, &there) || mine.st_ino != there.st_ino || mine.st_dev != there.st_dev)) {
-		fd = lock_take(path, &ignored);
+		int fd = lock_take(path, &ignored);
+
 		if (fd >= 0) {
 			supervisor_log(s, "its lock file was removed: made anew");
 			close(s->run_lock);

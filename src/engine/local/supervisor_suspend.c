@@ -168,7 +168,7 @@ static void take_last_words(struct supervisor *s)
 
 bool supervisor_leave_devices(struct supervisor *s)
 {
-	char text[80];
+	char text[400];	/* doubles may be long */
 	struct err err;
 	bool done;
 	int rc;
