@@ -111,7 +111,7 @@ static void check_line(struct patterns *p, const char *line, size_t n)
 	}
 }
 
-static void check_needles(const struct patterns *p, const struct log *log)
+static void check_needles(struct patterns *p, const struct log *log)
 {
 	const char *line = log->bytes, *end = line + log->size;
 
