@@ -216,7 +216,7 @@ static void keep_replicas(const struct candidate *c, struct sched_job *out)
 {
 	const struct run *run = c->run ? c->run : c->suspended;
 
-	if (run && c->suspends && !c->relaunchable)
+	if (run && c->suspends && (!c->relaunchable || c->suspended))
 		out->min_replicas = out->max_replicas = run->configuration.replicas;
 }
 
@@ -245,7 +245,10 @@ static struct sched_job describe(const struct snapshot *s, const struct decision
 	int most = job->declared.max_replicas > 0 ? job->declared.max_replicas : d->n_usable;
 	struct sched_job out = {
 		.id = job->id, .min_replicas = least, .max_replicas = most > least ? most : least,
-		.weight = job->declared.weight, .preemptible = c->relaunchable || c->suspends,
+		.weight = job->declared.weight,
+		/* To call off a run that was not launched yet loses nothing. */
+		.preemptible = c->relaunchable || c->suspends ||
+			       (run && run->state == RUN_ASSIGNED),
 		.attained_service_device_s = job->progress.attained_service_device_s +
 					     service_of(s, run ? run : c->suspended),
 	};

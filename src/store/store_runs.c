@@ -166,7 +166,10 @@ int store_run_claim(struct store *s, int64_t id, const char *handle, double now_
 		*claimed = false;
 		return -1;
 	}
-	return store_commit(s, err);
+	if (store_commit(s, err) == 0)
+		return 0;
+	*claimed = false;	/* a full disk may show only now */
+	return -1;
 }
 
 /* A profile that asks for the end of a launch that takes too long may not know yet that the run's

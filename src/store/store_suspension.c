@@ -10,7 +10,8 @@
 /* A run that waits for the devices to come back to has nothing to stop. */
 int store_run_ask_suspension(struct store *s, int64_t id, bool freezes, struct err *err)
 {
-	return sql_run(s, NULL, err, "UPDATE runs SET freezes = ?, suspension ="
+	return sql_run(s, NULL, err, "UPDATE runs SET freezes ="
+		       " CASE suspension WHEN 'none' THEN ? ELSE freezes END, suspension ="
 		       " CASE suspension WHEN 'resuming' THEN 'suspended' ELSE 'asked' END"
 		       " WHERE id = ? AND state = 'running'"
 		       " AND suspension IN ('none', 'resuming')", "ii", (int64_t)freezes, id);
@@ -54,6 +55,15 @@ static int move(struct store *s, const struct run *run, const char *from, bool i
 	return run_devices_set_in_use(s, run->id, in_use, err);
 }
 
+/* A full disk may show only now: then nothing was done. */
+static int commit(struct store *s, bool *done, struct err *err)
+{
+	if (store_commit(s, err) == 0)
+		return 0;
+	*done = false;
+	return -1;
+}
+
 int store_run_set_suspended(struct store *s, const struct run *run, const char *text, bool *done,
 			    struct err *err)
 {
@@ -66,7 +76,7 @@ int store_run_set_suspended(struct store *s, const struct run *run, const char *
 		*done = false;
 		return -1;
 	}
-	return store_commit(s, err);
+	return commit(s, done, err);
 }
 
 int store_run_give_devices(struct store *s, const struct run *run, struct err *err)
@@ -112,7 +122,7 @@ int store_run_resume(struct store *s, const struct run *run, bool *resumed, stru
 		*resumed = false;
 		return -1;
 	}
-	return store_commit(s, err);
+	return commit(s, resumed, err);
 }
 
 int store_run_leave_suspension(struct store *s, const struct run *run, struct err *err)

@@ -104,7 +104,7 @@ static void supervisor_init(struct supervisor *s, const struct paths *paths)
 		.paths = paths, .state = ST_WAITING, .deadline_boot_s = INFINITY,
 		.freeze = { .freezer = FREEZER_NONE, .until_boot_s = INFINITY },
 		.driver_until_boot_s = INFINITY, .driver = { .fd = -1, .until_boot_s = INFINITY },
-		.limit_boot_s = INFINITY, .wait_status = -1,
+		.limit_boot_s = INFINITY, .limit_left_s = INFINITY, .wait_status = -1,
 		.run_lock = -1, .signal_fd = -1, .socket_fd = -1, .leader_fd = -1, .log_fd = -1,
 	};
 	job_init(&s->job);

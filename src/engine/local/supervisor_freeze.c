@@ -5,6 +5,7 @@
  * store before it is entered. */
 #include <math.h>
 #include <stdio.h>
+#include <time.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,7 +79,8 @@ static void lose(struct supervisor *s, const char *why)
 	snprintf(text, sizeof(text), "its GPU memory cannot be brought back, so the run is ended: "
 		 "%.500s", why);
 	tell(s, text);
-	record(s, FREEZE_LOST);
+	if (!record(s, FREEZE_LOST))
+		s->run.freeze_state = FREEZE_LOST;	/* a request to stop goes by it */
 	stop_child(s);
 	supervisor_stop_for(s, STOP_PREEMPT);
 }
@@ -141,6 +143,19 @@ static void failed(struct supervisor *s, const struct freezer_news *news)
 	}
 }
 
+/* The child waits for its answer, so a store that is busy, or a disk that is full, is waited for. */
+static bool record_patiently(struct supervisor *s, enum freeze_state state)
+{
+	struct timespec pause = { .tv_nsec = 200000000 };
+
+	while (!record(s, state)) {
+		if (clock_boot_s() >= s->freeze.until_boot_s)
+			return false;
+		nanosleep(&pause, NULL);
+	}
+	return true;
+}
+
 void supervisor_read_freezer(struct supervisor *s)
 {
 	struct freezer_news news;
@@ -151,7 +166,7 @@ void supervisor_read_freezer(struct supervisor *s)
 	}
 	switch (freezer_read(&s->freeze.freezer, &news)) {
 	case FREEZER_ENTERS:
-		if (record(s, news.state))
+		if (record_patiently(s, news.state))
 			freezer_allow(&s->freeze.freezer);
 		else
 			lose(s, "the store cannot be written");

@@ -146,7 +146,8 @@ void supervisor_begin_suspension(struct supervisor *s)
 	free(s->bound_devices);
 	s->bound_devices = copy_devices(&s->run);
 	s->run.suspended_boot_s = clock_boot_s();
-	s->limit_left_s = s->limit_boot_s - s->run.suspended_boot_s;
+	if (isfinite(s->limit_boot_s))	/* else it stands still since the run left before */
+		s->limit_left_s = s->limit_boot_s - s->run.suspended_boot_s;
 	s->limit_boot_s = INFINITY;
 	s->quiet_rounds = 0;
 	s->sweep_pause_s = 0;

@@ -80,6 +80,8 @@ class Batch:
         self.steps.config_version = None
         if self.sampler is not None:
             self.resize(self.own_size)
+        if self.helper.learning_rate is not None:
+            self.helper.learning_rate.scale = 1.0  # that of the program's own size
 
     def resize(self, size):
         self.sampler.batch_size = size

@@ -11,6 +11,7 @@ programs write under another name first and rename. Nothing is put into director
 import functools
 import json
 import os
+import weakref
 
 MAX_KEPT = 200  # positions; the oldest are dropped
 MAX_DEPTH = 3  # of the dictionaries searched for an optimizer's state
@@ -62,10 +63,16 @@ class Saved:
     """A checkpoint that was written and may still be renamed."""
 
     def __init__(self, path, st, file, step, samples):
-        self.path, self.file = path, file
+        self.path = path
+        # The program may leave the closing to its last reference.
+        self.file = None if file is None else weakref.ref(file)
         self.key = (st.st_dev, st.st_ino)
         self.step, self.samples = step, samples
         self.told = None
+
+    def is_open(self):
+        file = self.file and self.file()
+        return file is not None and not file.closed
 
 
 class Checkpoints:
@@ -141,7 +148,7 @@ class Checkpoints:
         """At the next update, or the end: by then the files have their final names."""
         waiting = []
         for saved in self.saved:
-            if saved.file is not None and not saved.file.closed:
+            if saved.is_open():
                 waiting.append(saved)
                 continue
             path = find_inode(saved.path, saved.key)

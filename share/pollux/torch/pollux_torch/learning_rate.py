@@ -4,6 +4,7 @@ The rate is scaled just before an optimizer uses it and taken back just after: s
 checkpoints of the program see their own rate.
 """
 
+import functools
 import importlib
 import math
 import os
@@ -27,7 +28,28 @@ class LearningRate:
         guard = self.helper.guard_step
         optimizer.register_optimizer_step_pre_hook(guard("learning_rate.pre", self.before_step))
         optimizer.register_optimizer_step_post_hook(guard("learning_rate.post", self.restore))
+        self.wrap_state(optimizer.Optimizer)
         self.helper.on_refusal["learning rate"] = self.restore_all
+
+    def wrap_state(self, kind):
+        """A checkpoint may be written within a step: by a handler of SIGTERM, say."""
+        real = kind.state_dict
+        own = self.helper.guard("learning_rate.state", self.with_own_rates)
+
+        @functools.wraps(real)
+        def state_dict(optimizer, *args, **kwargs):
+            state = real(optimizer, *args, **kwargs)
+            if self.saved:
+                own(optimizer, state)
+            return state
+
+        state_dict._torchdynamo_disable = True
+        kind.state_dict = state_dict
+
+    def with_own_rates(self, optimizer, state):
+        for group, packed in zip(optimizer.param_groups, state["param_groups"]):
+            if id(group) in self.saved:
+                packed["lr"] = self.saved[id(group)][1]
 
     def before_step(self, optimizer):
         self.restore(optimizer)  # if its last step raised an error

@@ -31,6 +31,9 @@ class NoNoise:
     def after_backward(self):
         """After that pass, when .grad holds its gradients."""
 
+    def spoil(self):
+        """The pass under way has failed: holds nothing of it."""
+
     def after_step(self, update):
         """After an armed update. Sets due. Returns {"GRAD_SQR": ..., "GRAD_VAR": ...} or None."""
 

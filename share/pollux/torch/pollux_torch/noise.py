@@ -317,6 +317,8 @@ class Noise:
     def signed_norm(self, root):
         if self.forward.compiled:
             raise Unknown("torch.compile")
+        if self.forward.packed:
+            raise Unknown("the program packs its saved tensors")
         if root is None:
             raise Unknown("backward is not of a single loss")
         calls = self.forward.of_pass()

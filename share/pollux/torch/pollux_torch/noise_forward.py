@@ -55,6 +55,7 @@ class Forward:
         self.depth = self.other_calls = 0
         self.time_first = None
         self.compiled = False
+        self.packed = False
         self.versions = {}
 
     def open(self):
@@ -105,12 +106,19 @@ class Forward:
 
     def enter_outermost(self, module):
         self.time_first = None
+        self.packed = self.packed or self.packs_saved_tensors()
         if not self.torch.is_grad_enabled():
             self.other_calls += 1
             if self.other_calls > self.MAX_OTHER_CALLS:
                 self.close()
         elif self.watch_outputs:
             self.versions = {b: b._version for b in module.buffers()}
+
+    def packs_saved_tensors(self):
+        """True within saved_tensors_hooks. Their unpacking may work only once."""
+        top = getattr(getattr(self.torch._C, "_autograd", None),
+                      "_top_saved_tensors_default_hooks", None)
+        return top is not None and self.torch.is_grad_enabled() and top(False) is not None
 
     def leave(self, module, args, *rest):
         """rest is (kwargs, output), or only the output where the call has raised."""

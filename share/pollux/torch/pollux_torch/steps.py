@@ -63,6 +63,7 @@ class Steps:
             "gradient noise", "several backward passes on one batch")
         optimizer.register_optimizer_step_pre_hook(guard("steps.pre", self.before_step))
         optimizer.register_optimizer_step_post_hook(guard("steps.post", self.after_step))
+        self.spoil_noise = helper.guard("gradient_noise.spoil", self.noise.spoil)
         self.wrap_backward(torch)
         self.wrap_scaler(torch)
         atexit.register(helper.guard("steps.exit", self.at_exit))
@@ -87,6 +88,11 @@ class Steps:
             self.in_backward = True
             try:
                 result = real(tensors, *args, **kwargs)
+            except BaseException:  # out of memory, say: nothing of the graph is held
+                self.loss = None
+                if armed:
+                    self.spoil_noise()
+                raise
             finally:
                 self.in_backward = False
             if armed:
@@ -110,7 +116,7 @@ class Steps:
         if self.own + 1 in LOOKS and self.passes == 1 and self.look is not None:
             self.look()
         if self.loss is None:
-            self.loss = tensors
+            self.keep_loss(tensors)
         if self.noise.armed:
             options = dict(zip(BACKWARD_OPTIONS, args), **kwargs)
             return self.before_noise(tensors, options, self)
@@ -142,7 +148,13 @@ class Steps:
 
     def scaled(self, grad_scaler, outputs):
         self.noise.scaler = grad_scaler
-        self.loss = outputs
+        self.keep_loss(outputs)
+
+    def keep_loss(self, loss):
+        """The value without its graph, which would hold the activations."""
+        if isinstance(loss, (list, tuple)) and len(loss) == 1:
+            loss = loss[0]
+        self.loss = loss.detach() if hasattr(loss, "detach") else None
 
     def skipped(self, optimizer):
         if self.main is None or self.main() is optimizer:
