@@ -74,6 +74,10 @@ class Forward:
     def close(self):
         for handle in self.handles:
             handle.remove()
+            # torch leaves this mark behind, and warns of hooks when a compiled module runs.
+            with_kwargs = getattr(
+                self.torch.nn.modules.module, "_global_forward_hooks_with_kwargs", {})
+            with_kwargs.pop(handle.id, None)
         self.handles = []
 
     def next_pass(self):
