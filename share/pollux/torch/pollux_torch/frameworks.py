@@ -58,6 +58,7 @@ def install_parts(helper, torch):
     from .totals import Totals
 
     samples = Samples(helper, torch)
+    helper.on_refusal["samples"] = helper.on_refusal["steps"] = samples.input.close
     steps = Steps(helper, torch, samples, no_noise.make(helper, torch))
     helper.learning_rate = LearningRate(helper)
     helper.checkpoints = Checkpoints(helper, torch, steps)

@@ -15,6 +15,7 @@ REPORT_EVERY_NS = 100_000_000
 SETTLE_STEPS = 2  # the first updates are slow and are not timed
 OUTLIER = 8  # an update this many times as long as the mean is not taken for one
 LOOKS = frozenset((1, 4, 30, 150))  # updates of this process in which loops are looked at
+ALONE_STEPS = 8  # updates after which a smaller optimizer is no longer taken for a second one
 PHASE_STEPS = 25  # updates by which another optimizer takes over from one that has stopped
 BACKWARD_OPTIONS = ("grad_tensors", "retain_graph", "create_graph", "grad_variables", "inputs")
 
@@ -231,7 +232,7 @@ class Steps:
                 return False
             self.count += self.others[key] - 1
             self.own += self.others[key] - 1
-        elif former is not None and self.own < PHASE_STEPS:
+        elif former is not None and self.own < ALONE_STEPS:
             self.count -= self.own  # those were updates of the smaller optimizer
             self.consumed -= self.own_consumed
             self.samples.taken += self.own_taken  # their batches belong to this update
