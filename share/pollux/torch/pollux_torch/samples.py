@@ -251,12 +251,15 @@ class ModuleInput:
         self.call = None  # what was put into the module
         self.compiled_module = None  # weak reference; torch.compile was called
         self.is_compiled = False
+        self.refusals = helper.refusals
         self.on_evaluation = None  # function(), for a forward without gradients
         self.see = helper.guard("samples.input", self.see_call)
         self.find = helper.guard("samples.find", self.find_root)
         self.open()
 
     def open(self):
+        if "samples" in self.refusals:
+            return
         self.is_closed = False
         module = self.compiled_module and self.compiled_module()
         if module is not None:
