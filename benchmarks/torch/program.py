@@ -12,7 +12,8 @@ torch.set_num_threads(1)
 torch.manual_seed(1)
 x = torch.randn(4096, 32)
 loader = DataLoader(TensorDataset(x, (x[:, 0] > 0).long()), batch_size=32, shuffle=True)
-model = nn.Sequential(nn.Linear(32, 256), nn.ReLU(), nn.Linear(256, 256), nn.ReLU(), nn.Linear(256, 2))
+model = nn.Sequential(
+    nn.Linear(32, 256), nn.ReLU(), nn.Linear(256, 256), nn.ReLU(), nn.Linear(256, 2))
 optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
 done = 0
 start = time.process_time()

@@ -53,7 +53,8 @@ def cross_entropy(model, a, b):
 
 def plain(**options):
     model = mlp()
-    return train(model, torch.optim.Adam(model.parameters()), batches(loader(**options)), cross_entropy)
+    data = batches(loader(**options))
+    return train(model, torch.optim.Adam(model.parameters()), data, cross_entropy)
 
 
 def dropout_workers_bf16():
@@ -205,7 +206,8 @@ def term_beside_the_output():
     model = mlp()
 
     def loss_of(model, a, b):
-        return F.cross_entropy(model(a), b) + 0.05 * sum(p.square().sum() for p in model.parameters())
+        decay = 0.05 * sum(p.square().sum() for p in model.parameters())
+        return F.cross_entropy(model(a), b) + decay
 
     return train(model, torch.optim.Adam(model.parameters()), batches(loader()), loss_of)
 

@@ -1,4 +1,4 @@
-"""A small GPT: AdamW, clipping, accumulation over two passes, batches drawn without a DataLoader."""
+"""A small GPT: AdamW, clipping, two passes an update, batches drawn without a DataLoader."""
 import hashlib
 
 import torch
@@ -14,7 +14,8 @@ class Block(nn.Module):
         super().__init__()
         self.norm1, self.norm2 = nn.LayerNorm(WIDTH), nn.LayerNorm(WIDTH)
         self.attention = nn.MultiheadAttention(WIDTH, 4, dropout=0.1, batch_first=True)
-        self.mlp = nn.Sequential(nn.Linear(WIDTH, 4 * WIDTH), nn.GELU(), nn.Linear(4 * WIDTH, WIDTH))
+        self.mlp = nn.Sequential(
+            nn.Linear(WIDTH, 4 * WIDTH), nn.GELU(), nn.Linear(4 * WIDTH, WIDTH))
 
     def forward(self, x):
         mask = nn.Transformer.generate_square_subsequent_mask(x.shape[1])
@@ -35,8 +36,9 @@ class GPT(nn.Module):
     def forward(self, tokens, targets=None):
         x = self.token(tokens) + self.position(torch.arange(tokens.shape[1]))
         logits = self.head(self.blocks(x))
-        loss = F.cross_entropy(logits.flatten(0, 1), targets.flatten()) if targets is not None else None
-        return logits, loss
+        if targets is None:
+            return logits, None
+        return logits, F.cross_entropy(logits.flatten(0, 1), targets.flatten())
 
 
 torch.manual_seed(3)

@@ -62,7 +62,8 @@ class Keras:
             made(callbacks, params)
 
         kind.__init__ = __init__
-        for name, hook in (("on_train_begin", self.train_begins), ("on_test_begin", self.test_begins),
+        for name, hook in (("on_train_begin", self.train_begins),
+                           ("on_test_begin", self.test_begins),
                            ("on_epoch_begin", self.epoch_begins),
                            ("on_train_batch_end", self.batch_ends)):
             self.after(kind, name, guard("keras." + name[3:], hook))

@@ -25,7 +25,10 @@ class NoNoise:
         """After an update: the next one is to be sampled. Sets its temporary hooks."""
 
     def before_backward(self, tensors, options, update):
-        """Before a pass of an armed update; options of backward() by name. Returns True if after_backward() is to be called."""
+        """Before a pass of an armed update; options of backward() by name.
+
+        Returns True if after_backward() is to be called.
+        """
         return False
 
     def after_backward(self):

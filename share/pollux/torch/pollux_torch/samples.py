@@ -358,7 +358,8 @@ def samples_of(loader):
 
 def replicas_of(loader):
     """As samplers of torch and accelerate say; 0 if they do not."""
-    for sampler, name in ((loader.sampler, "num_replicas"), (loader.batch_sampler, "num_processes")):
+    for sampler, name in ((loader.sampler, "num_replicas"),
+                          (loader.batch_sampler, "num_processes")):
         n = getattr(sampler, name, 0)
         if isinstance(n, int) and n > 0:
             return n

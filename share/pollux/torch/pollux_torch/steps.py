@@ -210,7 +210,7 @@ class Steps:
             self.others.clear()
 
     def consume(self, consumed):
-        """Counts the samples of an update. Early, and in a new epoch, it looks how they are shared."""
+        """Counts the samples of an update; looks, early and in a new epoch, who shares them."""
         samples = self.samples
         self.epoch, self.replicas = samples.epochs, samples.replicas()
         self.consumed += consumed * self.replicas
