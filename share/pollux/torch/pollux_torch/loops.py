@@ -48,7 +48,7 @@ class Finder:
 
     def loops_in(self, frame):
         code = frame.f_code
-        # Before 3.13 locals() gives the program the very dictionary that is filled and cleared here.
+        # Before 3.13 locals() gives the program the very dictionary that is filled here.
         if sys.version_info < (3, 13) and not {"locals", "vars"}.isdisjoint(code.co_names):
             return []
         nodes = self.nodes_of(code.co_filename, frame.f_globals)
