@@ -66,7 +66,7 @@ enum freeze_mended {
 	MENDED_KEPT,			/* the process is frozen and stays so */
 	MENDED_THAWED,			/* it was found half way, and runs again */
 	MENDED_BY_OTHERS,		/* recorded as frozen, but it runs: somebody thawed it */
-	MENDED_NOT_OURS,		/* recorded as running: somebody else froze it; left alone */
+	MENDED_NOT_OURS,		/* recorded as running: somebody else froze it */
 	MENDED_WAIT,			/* half way between two states: ask the driver again */
 	MENDED_LOST,			/* the run has to be ended */
 };

@@ -68,8 +68,8 @@ void freezer_allow(struct freezer *f);
 /* Closes the socket and does not wait for the child: it may be in a call. */
 void freezer_stop(struct freezer *f);
 
-/* All of it for one order. -1: EX_TEMPFAIL also if nothing came within limit_s, and then the freezer
- * is stopped. */
+/* All of it for one order. -1: EX_TEMPFAIL also if nothing came within limit_s, and then the
+ * freezer is stopped. */
 int freezer_carry_out(struct freezer *f, const struct freezer_order *order,
 		      const struct freeze_record *record, double limit_s,
 		      struct freezer_news *news, struct err *err);

@@ -1,6 +1,6 @@
-/* self_test.h - pollux devices --self-test: whether each GPU's memory can be moved to the host's and
- * back, tried out and kept in the store. No job is frozen on a device that has not passed with the
- * driver that runs now.
+/* self_test.h - pollux devices --self-test: whether each GPU's memory can be moved to the host's
+ * and back, tried out and kept in the store. No job is frozen on a device that has not passed with
+ * the driver that runs now.
  *
  *	struct self_test t;
  *	if (self_test_run(&settings, &t, err) == 0) ... t.items[i].passed ...

@@ -6,9 +6,9 @@
  *	steps_free(s);
  *
  * The patterns are those of the common frameworks (pattern_table.c), tried in a fixed order; a line
- * belongs to the first that matches. Hits of one pattern, mostly three, lock it, and the others count
- * no more. The last resorts ("Epoch 3", "step 7", a progress bar of no framework) give way to hits of
- * a better pattern.
+ * belongs to the first that matches. Hits of one pattern, mostly three, lock it, and the others
+ * count no more. The last resorts ("Epoch 3", "step 7", a progress bar of no framework) give way to
+ * hits of a better pattern.
  *
  * Lines end at newline and carriage return. Backspaces and terminal sequences are dropped, and so
  * is the prefix of a rank ("[rank0]:", "[1,0]<stdout>:"). Only the first rank that prints a step

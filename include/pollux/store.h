@@ -150,8 +150,8 @@ int store_runs_take_back_hold(struct store *s, int64_t job_id, struct err *err);
 int store_run_stop_reason(struct store *s, int64_t id, enum stop_reason *reason,
 			  enum run_state *state, struct err *err);
 int store_run_set_stopping(struct store *s, int64_t id, struct err *err);
-/* Suspension, see enum suspension. A pass asks for it (freezes: with the run's GPU memory), and gives the run devices (run->devices) to
- * come back to, inside its transaction. */
+/* Suspension, see enum suspension. Inside its transaction a pass asks for it (freezes: with the
+ * run's GPU memory), and gives the run devices (run->devices) to come back to. */
 int store_run_ask_suspension(struct store *s, int64_t id, bool freezes, struct err *err);
 int store_run_give_devices(struct store *s, const struct run *run, struct err *err);
 /* Bring the run's suspension and its times up to date, and where it is to come back its devices. */

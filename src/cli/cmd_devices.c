@@ -232,7 +232,8 @@ static int main_devices(int argc, char **argv, struct err *err)
 }
 
 const struct command cmd_devices = {
-	.name = "devices", .synopsis = "[--slots N] [--json] [--ignore PID | --unignore PID | --self-test]",
+	.name = "devices", .synopsis = "[--slots N] [--json] "
+		"[--ignore PID | --unignore PID | --self-test]",
 	.summary = "list the devices that jobs run on",
 	.example = "pollux devices\n"
 		   "pollux devices --slots 2 --json\n"

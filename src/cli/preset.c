@@ -73,7 +73,8 @@ static int take_line(struct preset *p, char *line, const char *path, int number,
 		return 0;
 	equals = strchr(text, '=');
 	if (!equals || equals == text)
-		return err_set(err, EX_CONFIG, "'%s', line %d: KEY = VALUE is wanted", path, number);
+		return err_set(err, EX_CONFIG, "'%s', line %d: KEY = VALUE is wanted", path,
+			       number);
 	*equals = '\0';
 	take_key(p, strip(text), strip(equals + 1));
 	return 0;
@@ -86,7 +87,8 @@ static int read_file(struct preset *p, const char *path, struct err *err)
 	int rc = 0;
 
 	if (!file)
-		return err_set(err, EX_CONFIG, "cannot read preset '%s': %s", path, strerror(errno));
+		return err_set(err, EX_CONFIG, "cannot read preset '%s': %s", path,
+			       strerror(errno));
 	for (int number = 1; rc == 0 && fgets(line, sizeof(line), file); number++)
 		rc = take_line(p, line, path, number, err);
 	fclose(file);

@@ -92,7 +92,8 @@ static int64_t kept_on(const struct snapshot *s, const struct decision *d, int d
 		for (int k = 0; k < d->n; k++)
 			keeps = keeps || (d->candidates[k].run == run &&
 					  is_to_be_suspended(d, k));
-		if (keeps && is_resident(s, run) && job && job != d->candidates[j].job && has(s, run, device))
+		if (keeps && is_resident(s, run) && job && job != d->candidates[j].job &&
+		    has(s, run, device))
 			bytes += device_memory(s, job, run);
 	}
 	return bytes;

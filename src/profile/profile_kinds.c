@@ -106,7 +106,8 @@ static int measure_named(struct profiling *p, struct err *err)
 {
 	for (int d = 0; d < p->profile->devices.count; d++)
 		if (!strcmp(p->profile->devices.items[d].id, p->settings->device))
-			return device_claims_take(&p->claims, d, err) || measure_kind(p, d, err) ? -1 : 0;
+			return device_claims_take(&p->claims, d, err) ||
+			       measure_kind(p, d, err) ? -1 : 0;
 	return err_set(err, EX_NOINPUT, "no device '%s'; see 'pollux devices'",
 		       p->settings->device);
 }

@@ -344,7 +344,8 @@ static void read_number(struct reader *r)
 	struct counter c;
 
 	end = read_counter(r, begin, &c);
-	if (end && gap <= PAIR_GAP_MAX && !isnan(c.total) && (begin < 1 || r->line[begin - 1] != '.')) {
+	if (end && gap <= PAIR_GAP_MAX && !isnan(c.total) &&
+	    (begin < 1 || r->line[begin - 1] != '.')) {
 		take_step(r, &c, BY_PAIR);
 		r->at = end;
 		return;

@@ -1,9 +1,9 @@
 /* cuda_driver.h - CUDA's driver library, libcuda.so.1, opened at run time; private to src/device.
  *
- * Only what freezes need is here: the functions that lock, save, restore and unlock a process, which
- * drivers have since 570 (CUDA 12.8), and those that the self-test's program computes with. As in
- * nvml.h, all is declared as the driver's ABI has it, because headers at build may be older or
- * missing; tests/unit/test_freeze_abi.c compares the declarations with CUDA's header.
+ * Only what freezes need is here: the functions that lock, save, restore and unlock a process,
+ * which drivers have since 570 (CUDA 12.8), and those that the self-test's program computes with.
+ * As in nvml.h, all is declared as the driver's ABI has it, because headers at build may be older
+ * or missing; tests/unit/test_freeze_abi.c compares the declarations with CUDA's header.
  *
  *	struct cuda_driver d;
  *	if (cuda_driver_open(&d, err)) return -1;	// EX_UNAVAILABLE: no library, too old

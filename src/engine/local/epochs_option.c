@@ -64,7 +64,10 @@ double epochs_of_command(const struct strings *argv)
 
 		if (!names_epochs(argv->items[i]))
 			continue;
-		value = number_of(equals ? equals + 1 : i + 1 < argv->count ? argv->items[i + 1] : "");
+		if (equals)
+			value = number_of(equals + 1);
+		else
+			value = number_of(i + 1 < argv->count ? argv->items[i + 1] : "");
 		if (!isnan(epochs) && (value < epochs || value > epochs))
 			return (double)NAN;
 		epochs = isnan(value) ? epochs : value;

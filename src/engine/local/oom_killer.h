@@ -1,4 +1,5 @@
-/* oom_killer.h - tell whether the kernel's out-of-memory killer ended a run; private to src/engine/local.
+/* oom_killer.h - tell whether the kernel's out-of-memory killer ended a run; private to
+ * src/engine/local.
  *
  * The kernel names its victims only in its log, which not everybody may read, and SIGKILL has many
  * senders. A SIGKILL is taken for the killer's if all of this is true:

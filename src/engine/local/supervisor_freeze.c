@@ -1,8 +1,8 @@
 /* supervisor_freeze.c - a suspended run's GPU memory goes to the host's, and comes back.
  *
- * A freeze comes before SIGSTOP and a thaw after SIGCONT, because the processes take part in both. A
- * child makes the driver's calls (pollux/freezer.h) and asks before each state, which is then in the
- * store before it is entered. */
+ * A freeze comes before SIGSTOP and a thaw after SIGCONT, because the processes take part in both.
+ * A child makes the driver's calls (pollux/freezer.h) and asks before each state, which is then in
+ * the store before it is entered. */
 #include <math.h>
 #include <stdio.h>
 #include <time.h>
@@ -143,7 +143,7 @@ static void failed(struct supervisor *s, const struct freezer_news *news)
 	}
 }
 
-/* The child waits for its answer, so a store that is busy, or a disk that is full, is waited for. */
+/* The child waits for its answer, so a busy store or a full disk is waited for. */
 static bool record_patiently(struct supervisor *s, enum freeze_state state)
 {
 	struct timespec pause = { .tv_nsec = 200000000 };
@@ -160,7 +160,7 @@ void supervisor_read_freezer(struct supervisor *s)
 {
 	struct freezer_news news;
 
-	if (isinf(s->freeze.until_boot_s)) {	/* an idle child has ended: the next order starts one */
+	if (isinf(s->freeze.until_boot_s)) {	/* an idle child ended: the next order starts one */
 		stop_child(s);
 		return;
 	}
