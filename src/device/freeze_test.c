@@ -118,11 +118,12 @@ static int hear(struct worker *w, double limit_s, char wanted, struct err *err)
 	return err_set(err, EX_OSERR, "the test's program came to a wrong result");
 }
 
+/* Where the program has ended, its last answer says why. */
 static int order_step(struct worker *w, struct err *err)
 {
 	if (write(w->orders, "x", 1) == 1)
 		return 0;
-	return err_set(err, EX_OSERR, "the test's program has died");
+	return hear(w, 0, '\0', err);
 }
 
 static void worker_end(struct worker *w)
