@@ -86,6 +86,11 @@ struct progress {
 	/* to its end, as its program reports; NaN */
 	double reported_total_samples, reported_total_steps, total_epochs;
 	bool resumes;			/* its program once continued from a checkpoint */
+	/* whether it saved when it was last asked to stop; -1 unknown */
+	int saves_when_asked;
+	/* It was asked to stop, and a whole run was lost: no pass stops it again (a person who has
+	 * it queued again gives it another try). */
+	bool saved_nothing;
 	double loss, epoch;
 	char *status_text;
 	int exit_code, term_signal;	/* of the last run that ended; -1 unknown */
@@ -168,6 +173,8 @@ struct run {
 	char helper[256];		/* what it does not do, and why; "" all parts work */
 	double first_step_s;		/* launch to first report: NaN none yet */
 	double stop_duration_s;		/* from our signal to the end: NaN */
+	int saves_when_asked;		/* it saved after our signal; -1 not asked, not known */
+	bool saved_nothing;		/* nor before, in the whole run */
 	double lost_samples, lost_s;
 	int64_t reports, malformed_reports;	/* received by its supervisor */
 	/* The most that its processes had at a time, resident: a sum in which pages that they
@@ -205,7 +212,8 @@ double job_total_samples(const struct job *job);
 /* Steps to its end: as declared, else as its program reports, else as its log says; NaN. */
 double job_total_steps(const struct job *job);
 /* True if devices may be taken from the run (NULL: none) now. The helper for PyTorch sees what a
- * program saves, but a program may save and never load: it has to have resumed once. */
+ * program saves, but a program may save and never load: it has to have resumed once. A job that
+ * saved nothing when it was asked to stop is not stopped again. */
 bool job_may_be_preempted(const struct job *job, const struct run *run);
 
 void job_init(struct job *job);			/* every "unknown" set */

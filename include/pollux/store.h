@@ -105,7 +105,8 @@ int store_job_set_state(struct store *s, int64_t id, enum job_state state, const
 			struct err *err);
 /* Queues the job again with no failures counted. Its progress and its checkpoints stay. */
 int store_job_requeue(struct store *s, int64_t id, struct err *err);
-/* A person asked for another try: runs that have ended so far no longer count as setbacks. */
+/* A person asked for another try: runs that have ended so far no longer count as setbacks, nor as
+ * runs that saved nothing. */
 int store_job_forgive(struct store *s, int64_t id, struct err *err);
 /* Writes only if the store has something else. next_start_s: wall clock or NaN. */
 int store_job_set_reason(struct store *s, int64_t id, const char *reason, double next_start_s,

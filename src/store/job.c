@@ -143,6 +143,8 @@ bool job_may_be_preempted(const struct job *job, const struct run *run)
 	bool saved = isfinite(job->progress.checkpoint_samples) ||
 		     (run && isfinite(run->checkpoint_boot_s));
 
+	if (job->progress.saved_nothing)
+		return false;
 	if (job->declared.preemption == PREEMPT_SAVED)
 		return saved && (job->progress.resumes ||
 				 !declaration_has_torch_helper(&job->declared));

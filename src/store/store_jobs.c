@@ -229,7 +229,7 @@ int store_job_set_reason(struct store *s, int64_t id, const char *reason, double
 
 int store_job_forgive(struct store *s, int64_t id, struct err *err)
 {
-	return sql_run(s, NULL, err, "UPDATE jobs SET forgiven_runs = (SELECT"
+	return sql_run(s, NULL, err, "UPDATE jobs SET saved_nothing = 0, forgiven_runs = (SELECT"
 		       " coalesce(max(number), 0)"
 		       " FROM runs WHERE job_id = jobs.id AND state = 'ended') WHERE id = ?", "i",
 		       id);

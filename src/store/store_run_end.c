@@ -52,10 +52,13 @@ static int add_totals(struct store *s, const struct run *r, struct err *err)
 		       " preemptions = preemptions + ?, failures = failures + ?,"
 		       " lost_samples = lost_samples + ?, lost_s = lost_s + ?,"
 		       " samples = coalesce(?, samples), exit_code = ?, term_signal = ?,"
-		       " last_end_time_s = ? WHERE id = ?", "ddiidddmmdi", r->duration_s,
+		       " saves_when_asked = coalesce(?, saves_when_asked),"
+		       " saved_nothing = max(saved_nothing, ?),"
+		       " last_end_time_s = ? WHERE id = ?", "ddiidddmmmidi", r->duration_s,
 		       r->duration_s * r->configuration.replicas, (int64_t)stopped,
 		       (int64_t)(r->outcome == OUTCOME_FAILED), r->lost_samples, r->lost_s,
-		       samples, (int64_t)r->exit_code, (int64_t)r->term_signal, clock_wall_s(),
+		       samples, (int64_t)r->exit_code, (int64_t)r->term_signal,
+		       (int64_t)r->saves_when_asked, (int64_t)r->saved_nothing, clock_wall_s(),
 		       r->job_id);
 }
 

@@ -26,9 +26,11 @@ const char *shown_state_name(enum shown_state state)
  * resume. A policy knows only that the job cannot be stopped. */
 static bool is_not_seen_to_resume(const struct status_job *item)
 {
-	return item->run && item->job->declared.preemption == PREEMPT_SAVED &&
-	       !job_may_be_preempted(item->job, item->run) &&
-	       strstr(item->job->reason, "not preemptible");
+	const struct job *job = item->job;
+
+	return item->run && strstr(job->reason, "not preemptible") &&
+	       !job_may_be_preempted(job, item->run) &&
+	       (job->declared.preemption == PREEMPT_SAVED || job->progress.saved_nothing);
 }
 
 void status_add_reason(struct text *t, const struct status_job *item)
@@ -45,8 +47,11 @@ void status_add_reason(struct text *t, const struct status_job *item)
 		text_add(t, "keeps its device: ");
 	else
 		text_addf(t, "keeps its %d devices: ", n);
-	text_add(t, saved ? "it was never seen to resume (--preempt says that it does)"
-			  : "it has saved nothing");
+	if (item->job->progress.saved_nothing)
+		text_add(t, "it saved nothing when it was asked to stop");
+	else
+		text_add(t, saved ? "it was never seen to resume (--preempt says that it does)"
+				  : "it has saved nothing");
 }
 
 void status_add_helper(struct text *t, const struct job *job, const struct run *run)

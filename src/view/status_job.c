@@ -234,6 +234,9 @@ static void print_progress(const struct status_job *item, const struct status_de
 	output_textline(out, "helper", &t);
 	output_line(out, "status", p->status_text);
 	add_number(&t, "at samples", p->checkpoint_samples);
+	if (p->saved_nothing)
+		text_addf(&t, "%snothing was saved when it was asked to stop: no pass stops it "
+			  "again", separator(&t));
 	output_textline(out, "checkpoint", &t);
 	if (isfinite(p->checkpoint_samples)) {	/* without a checkpoint the loss is not known */
 		add_number(&t, "samples", p->lost_samples);

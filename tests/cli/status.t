@@ -121,7 +121,7 @@ learning_rate_rule loss lost_s \
 lost_samples max_batch_size max_local_batch_size max_replicas min_batch_size min_replicas name \
 next_start_time_s noise_scale preemption preemptions printed_total_steps profile reason \
 reported_total_samples reported_total_steps resumes retries \
-run run_time_s runs samples start_time_s state status_text steps stop_signal submit_time_s \
+run run_time_s runs samples saved_nothing saves_when_asked start_time_s state status_text steps stop_signal submit_time_s \
 suspend term_signal throughput_eps time_limit_s torch total_epochs total_samples total_steps \
 weight workload"
 is 'keys of a job' "$job_keys" "$(json "my \$x = \$d->{jobs}[0]; $keys" <list.json)"
@@ -131,8 +131,8 @@ cpu_time_s device_memory_bytes \
 devices diagnosis duration_s end_time_s exit_code first_samples first_step_s framework \
 frozen_bytes helper id kept_memory_bytes \
 last_samples launch_time_s leader_pid learning_rate_scale local_batch_size lost_s lost_samples \
-number outcome peak_allocated_bytes peak_device_memory_bytes peak_memory_bytes replicas state \
-step_pattern step_source \
+number outcome peak_allocated_bytes peak_device_memory_bytes peak_memory_bytes replicas saved_nothing \
+saves_when_asked state step_pattern step_source \
 step_time_s stop_duration_s stop_reason suspended_s suspension \
 takes_configs term_signal"
 is 'keys of a run' "$run_keys" "$(json "my \$x = \$d->{jobs}[0]{run}; $keys" <list.json)"

@@ -1,15 +1,14 @@
 /* newest_checkpoint.c - see newest_checkpoint.h. */
 #include "newest_checkpoint.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <time.h>
 
+#include "checkpoint_names.h"
 #include "pollux/mem.h"
 
 struct candidate {
@@ -23,33 +22,6 @@ struct candidate {
 struct candidates {
 	struct candidate newest, former;
 };
-
-static bool ends_with(const char *name, const char *end)
-{
-	size_t n = strlen(name), m = strlen(end);
-
-	return n > m && !strcasecmp(name + n - m, end);
-}
-
-static bool looks_like_checkpoint(const char *name)
-{
-	static const char *const ends[] = { ".pt", ".pth", ".ckpt", ".keras", ".tar", ".h5",
-					    ".msgpack", ".npz" };
-
-	if (strcasestr(name, "checkpoint") || strcasestr(name, "ckpt"))
-		return true;
-	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
-		if (ends_with(name, ends[i]))
-			return true;
-	return false;
-}
-
-/* True for a name that programs give to what they have not written to its end. */
-static bool is_temporary(const char *name)
-{
-	return name[0] == '.' || ends_with(name, ".tmp") || ends_with(name, ".new") ||
-	       !strncasecmp(name, "tmp", 3);
-}
 
 static void look_inside(struct candidate *c)
 {
@@ -96,7 +68,7 @@ static void search(struct candidates *all, const char *directory, int depth)
 		struct stat st;
 		bool is_directory;
 
-		if (is_temporary(e->d_name))
+		if (checkpoint_name_is_temporary(e->d_name))
 			continue;
 		c.path = xasprintf("%s/%s", directory, e->d_name);
 		if (lstat(c.path, &st) || S_ISLNK(st.st_mode)) {
@@ -105,7 +77,7 @@ static void search(struct candidates *all, const char *directory, int depth)
 		}
 		is_directory = S_ISDIR(st.st_mode);
 		c.written = st.st_mtim;
-		if (looks_like_checkpoint(e->d_name) &&
+		if (checkpoint_name(e->d_name) &&
 		    (!is_directory || strpbrk(e->d_name, "0123456789"))) {
 			if (is_directory)
 				look_inside(&c);

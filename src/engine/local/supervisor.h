@@ -224,6 +224,12 @@ int supervisor_check_devices(struct supervisor *s, struct err *err);
  * follows when the drivers list no ended process any more, or after a limited wait. */
 bool supervisor_devices_clear(struct supervisor *s);
 
+/* supervisor_saving.c */
+/* The directory of the job's checkpoints, which need not be there; the caller frees. */
+char *supervisor_checkpoint_dir(const struct supervisor *s);
+/* After the run has ended because it was asked to stop: sees whether it has saved. */
+void supervisor_see_savings(struct supervisor *s);
+
 /* supervisor_end.c */
 /* Records how the run ended. True: a pass at once is useful. False: the command was not run for a
  * reason of ours, or the end could not be recorded, so that a pass would only repeat the failure;

@@ -244,6 +244,7 @@ bool supervisor_conclude(struct supervisor *s)
 		s->run.stop_duration_s = now - s->run.stop_boot_s;
 	if (s->run.outcome == OUTCOME_FAILED)
 		diagnose(s);
+	supervisor_see_savings(s);
 	if (s->run.outcome == OUTCOME_FAILED && s->job.profile)
 		quote_last_words(s);
 	if (recorder_write(&s->recorder, &s->store, &s->run, &err))

@@ -202,12 +202,9 @@ static int start_command(struct supervisor *s, const struct strings *argv,
  * first run. */
 static char *checkpoint_directory(const struct supervisor *s, struct err *err)
 {
-	char *dir;
+	char *dir = supervisor_checkpoint_dir(s);
 
-	if (s->command.checkpoint_dir)
-		return xstrdup(s->command.checkpoint_dir);
-	dir = paths_checkpoints(s->paths, s->job.id);
-	if (paths_make_directory(dir, err)) {
+	if (!s->command.checkpoint_dir && paths_make_directory(dir, err)) {
 		free(dir);
 		return NULL;
 	}

@@ -1,0 +1,15 @@
+/* checkpoint_names.h - what the name of a file or directory tells; private to src/engine/local. */
+#ifndef POLLUX_RUN_CHECKPOINT_NAMES_H
+#define POLLUX_RUN_CHECKPOINT_NAMES_H
+
+#include <stdbool.h>
+
+/* True for a name such as "checkpoint-500", "last.ckpt" or "model.pt". */
+bool checkpoint_name(const char *name);
+/* True for a name that programs give to what they have not written to its end. */
+bool checkpoint_name_is_temporary(const char *name);
+/* True for the file, or the directory, of a logger. */
+bool log_file_name(const char *name);
+bool log_directory_name(const char *name);
+
+#endif

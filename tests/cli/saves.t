@@ -1,0 +1,69 @@
+#!/bin/sh
+# saves.t - what a job has saved when it is stopped: such a job is not stopped again for nothing.
+# shellcheck disable=SC2016,SC2317  # texts for other shells; functions run by wait_for
+. "$(dirname "$0")/tap.sh"
+POLLUX_SLOTS=1
+export POLLUX_SLOTS
+cleanup() { end_jobs; }
+holds() { [ "$(store "SELECT count(*) FROM ($1)")" -gt 0 ]; }
+asked() { store "SELECT $2 FROM jobs WHERE id = $1"; }
+# Reports steps. What it does when it is asked to stop stands in $1; what before, in $2.
+cat >works <<'END'
+trap "$1; exit 1" TERM
+eval "$2"
+sleep 0.5
+i=0
+while :; do
+	i=$((i + 1))
+	"$POLLUX" report STEP=$i SAMPLES=$((8 * i))
+	sleep 0.05
+done
+END
+submit() { "$POLLUX" submit -q --grace 20 --suspend never -- sh works "$@" '{checkpoint}'; }
+at_work() { holds "SELECT 1 FROM runs WHERE job_id = $1 AND state = 'running' AND last_samples > 40"; }
+# preempted JOB: another one comes, and its slice is over
+preempted() {
+	store "UPDATE runs SET launch_boot_s = launch_boot_s - 1000 WHERE job_id = $1"
+	other=$("$POLLUX" submit -q -- true)
+	"$POLLUX" schedule --policy las
+	wait_for 20 holds "SELECT 1 FROM jobs WHERE id = $other AND state = 'done'"
+}
+runs_again() { wait_for 20 at_work "$1"; }
+
+# --- a job that saves nothing ---
+id=$(submit '' '')
+"$POLLUX" schedule
+ok 'it works' wait_for 20 at_work "$id"
+ok 'it is stopped once' preempted "$id"
+is 'it saved nothing when asked to' '0 1' "$(asked "$id" "saves_when_asked || ' ' || saved_nothing")"
+ok 'it runs again' runs_again "$id"
+store "UPDATE runs SET launch_boot_s = launch_boot_s - 1000 WHERE job_id = $id"
+waiting=$("$POLLUX" submit -q -- true)
+"$POLLUX" schedule --policy las
+is 'it is not stopped again' none \
+	"$(store "SELECT stop_reason FROM runs WHERE job_id = $id AND state = 'running'")"
+like 'status says why' "^ *$id .*keeps its device: it saved nothing when it was asked to stop" \
+	"$("$POLLUX" status)"
+like 'status ID does so' '^  checkpoint .*nothing was saved when it was asked to stop' \
+	"$("$POLLUX" status "$id")"
+like 'and explain' '^  for others +it keeps its device' "$("$POLLUX" explain "$id")"
+"$POLLUX" cancel "$waiting" "$id"
+"$POLLUX" wait "$id" 2>/dev/null
+"$POLLUX" requeue "$id"
+is 'a person gives it another try' 0 "$(asked "$id" saved_nothing)"
+"$POLLUX" cancel "$id"
+
+# --- jobs that save ---
+id=$(submit 'echo x >"$3/model"' '')
+"$POLLUX" schedule
+ok 'one that saves when asked' wait_for 20 at_work "$id"
+ok 'is stopped' preempted "$id"
+is 'it saves when asked' '1 0' "$(asked "$id" "saves_when_asked || ' ' || saved_nothing")"
+"$POLLUX" cancel "$id"
+id=$(submit 'echo x >"$3/a.log"; mkdir "$3/runs"; echo x >"$3/runs/y"' 'echo x >"$3/config.json"')
+"$POLLUX" schedule
+ok 'one that writes a log and, when it starts, its settings' wait_for 20 at_work "$id"
+ok 'is stopped' preempted "$id"
+is 'has saved nothing' '0 1' "$(asked "$id" "saves_when_asked || ' ' || saved_nothing")"
+"$POLLUX" cancel "$id"
+finish
