@@ -26,15 +26,15 @@
  *	pollux_client_close(client);
  *
  * The program runs unchanged without pollux. It is "under pollux" when the
- * environment has POLLUX_REPORT_SOCKET (not empty); otherwise every function
- * here does nothing and says so by its result. No function prints, exits,
+ * environment has POLLUX_REPORT_SOCKET (not empty). Otherwise every function
+ * here does nothing, and its result says so. No function prints, exits,
  * raises SIGPIPE or changes errno, and only pollux_client_checkpoint() may
  * wait. A report that cannot be delivered (no receiver, receiver behind) is
- * dropped: every number in it is a total or is sent again with the next one.
+ * dropped: every number in it is a total, or the next report has it again.
  *
  * Threads: the reports, the configuration and should_stop may be called from
- * any thread; config_changed from one at a time; open and close while no other
- * call is running. A process has one client. A forked child may report through
+ * any thread; config_changed from one thread at a time; open and close while no
+ * other call is running. A process has one client. A forked child may report through
  * its parent's client; the socket is closed on exec.
  *
  * Every function accepts NULL as its client and then does nothing.
@@ -58,90 +58,92 @@ struct pollux_client;
  * here is 0. */
 struct pollux_config {
 	int64_t job_id;          /* POLLUX_JOB_ID */
-	int64_t run;             /* POLLUX_RUN: launches of this job so far, this one too */
+	int64_t run;             /* POLLUX_RUN: launches of this job, this run included */
 	int64_t batch_size;      /* POLLUX_BATCH: samples per optimizer update */
 	int local_batch_size;    /* POLLUX_LOCAL_BATCH: samples per replica per pass */
-	int accumulation_steps;  /* POLLUX_ACCUM: passes per update, all of them; 1 = none */
+	int accumulation_steps;  /* POLLUX_ACCUM: all passes per update; 1: no accumulation */
 	int replicas;            /* POLLUX_REPLICAS: data-parallel workers */
 	double lr_scale;         /* POLLUX_LR_SCALE: factor on the base learning rate */
-	const char *checkpoint_dir; /* POLLUX_CHECKPOINT_DIR; the client's, until close */
+	const char *checkpoint_dir; /* POLLUX_CHECKPOINT_DIR; owned by the client */
 };
 
 /* One optimizer update. A negative integer or a double that is not finite
- * means "not known" and is left out of the report. */
+ * means "not known"; the report leaves the field out. */
 struct pollux_step {
 	int64_t step;            /* STEP: updates since the job's first launch */
 	int64_t samples;         /* SAMPLES: samples consumed since the first launch */
 	int64_t step_ns;         /* STEP_NS: duration of this update, ns */
-	int64_t sync_ns;         /* SYNC_NS: the part of it spent synchronising, ns */
+	int64_t sync_ns;         /* SYNC_NS: part of the duration spent synchronising, ns */
 	double grad_sqr;         /* GRAD_SQR: unbiased estimate of |G|^2 */
 	double grad_var;         /* GRAD_VAR: unbiased estimate of tr(Sigma), per sample */
 	double loss;             /* LOSS */
 	double epoch;            /* EPOCH: passes over the data set, with a fraction */
 };
 
-/* Nothing known. (NAN is a float: the casts keep -Wdouble-promotion quiet.) */
+/* A report in which nothing is known. (NAN is a float: the casts keep -Wdouble-promotion quiet.) */
 #define POLLUX_STEP_INIT \
 	{ -1, -1, -1, -1, (double)NAN, (double)NAN, (double)NAN, (double)NAN }
 
-/* Begin. Under pollux this opens a socket (close-on-exec) and installs a
- * handler for the stop signal: POLLUX_STOP_SIGNAL, a signal number, else
- * SIGTERM. A handler that the program installed before is replaced until
- * close; one installed later wins, and should_stop no longer hears of the
- * signal. Outside pollux nothing is opened and no handler is touched.
- * Returns NULL only without memory. */
+/* Creates the client. Under pollux the function opens a socket (close-on-exec)
+ * and installs a handler for the stop signal: POLLUX_STOP_SIGNAL, a signal
+ * number, else SIGTERM. This handler replaces an earlier handler of the program
+ * until close. A handler that the program installs later replaces this handler,
+ * and should_stop no longer learns of the signal. Outside pollux the function
+ * opens no socket and changes no handler. Returns NULL only if there is no
+ * memory. */
 struct pollux_client *pollux_client_open(void);
 
-/* Restore the stop signal's handler, close the socket, free the client. */
+/* Restores the stop signal's handler, closes the socket and frees the client. */
 void pollux_client_close(struct pollux_client *client);
 
-/* Fill in *config; return whether the program runs under pollux. Outside
- * pollux every field is "not set", whatever the environment holds. */
+/* Fills in *config. Returns true if the program runs under pollux. Outside
+ * pollux every field is "not set", whatever the environment contains. */
 bool pollux_client_config(const struct pollux_client *client, struct pollux_config *config);
 
 /* For programs that can change their batch size, passes and learning rate while
- * they run: to be called between updates, as often as before each. True once
- * for each configuration that pollux came to want after the launch: *config is
- * then that one, to be used from the next update on (replicas, job and run are
- * what they were). Otherwise false, and *config is left alone.
+ * they run; such a program calls the function before each update. Returns true
+ * once for each configuration that pollux chose after the launch: *config then
+ * holds this configuration, to be used from the next update on (replicas, job
+ * and run do not change). Otherwise returns false and does not change *config.
  *
- * From the first call on, the step reports tell pollux that the program takes
- * configurations, and which it uses: a program that calls this and keeps to its
- * old configuration spoils what is measured. Where several processes share the
- * work, one asks and tells the others, so that all change at the same update.
+ * From the first call on, the step reports tell pollux that the program accepts
+ * configurations, and which configuration it uses. A program that calls this
+ * function and keeps its old configuration makes the measurements wrong. If
+ * several processes share the work, one process calls the function and tells
+ * the others, so that all change at the same update.
  *
- * A call costs a reading of the coarse clock; every 50 ms, a stat() of the file
- * in POLLUX_CONFIG_FILE; and when that is another one, reading it. A file that
- * is not whole, or does not add up to batch = replicas * local batch * passes,
- * is passed over. Other languages: pollux-submit(1) has its format. */
+ * A call reads the coarse clock. Every 50 ms a call also does a stat() of the
+ * file in POLLUX_CONFIG_FILE, and reads the file if it changed. A file that is
+ * not complete, or in which batch = replicas * local batch * passes does not
+ * hold, is ignored. Other languages: pollux-submit(1) has the format. */
 bool pollux_client_config_changed(struct pollux_client *client, struct pollux_config *config);
 
-/* Each report returns whether it was handed to a receiver. The result may be
- * ignored. None of them waits, except that checkpoint, which must not get lost
- * lightly, tries for up to 1 s when the receiver is behind. */
+/* Each report returns true if a receiver got the report. The result may be
+ * ignored. Only checkpoint may wait: if the receiver is slow, it tries for up to
+ * 1 s, because a checkpoint must not get lost. */
 
-/* After each optimizer update. */
+/* To be called after each optimizer update. */
 bool pollux_client_step(const struct pollux_client *client, const struct pollux_step *step);
 
-/* After a checkpoint is complete and safe on disk: its path (absolute, or
- * relative to the directory the job was launched in) and the samples consumed
- * when it was taken (negative: not known). A path with a newline, or of
+/* To be called when a checkpoint is complete and safe on disk, with its path
+ * (absolute, or relative to the directory in which the job was launched) and the
+ * samples consumed when it was taken (negative: not known). A path with a newline, or of
  * PATH_MAX bytes or more, is not reported. */
 bool pollux_client_checkpoint(const struct pollux_client *client,
 			      const char *path, int64_t samples);
 
-/* The number of parameters of the model, once. Where 'pollux profile --devices'
- * has measured the devices, pollux knows by it what to expect of the program
- * before it has seen it with other batch sizes and replicas. */
+/* Reports the number of parameters of the model; once is enough. If 'pollux
+ * profile --devices' has measured the devices, the number tells pollux what to
+ * expect of other batch sizes and replicas before it has measured them. */
 bool pollux_client_parameters(const struct pollux_client *client, int64_t n);
 
 /* Free text for `pollux status`. Control characters become spaces; the text is
  * cut at 1000 bytes, between two characters if it is UTF-8. */
 bool pollux_client_status(const struct pollux_client *client, const char *text);
 
-/* Whether the stop signal has arrived. When it has: finish the update, write a
- * checkpoint, report it, and exit with a status other than 0 (0 says that the
- * training is complete; 75, EX_TEMPFAIL, is a good choice). Always false
+/* True once the stop signal has arrived. Then finish the update, write a
+ * checkpoint, report it, and exit with a status other than 0 (status 0 says that
+ * the training is complete; 75, EX_TEMPFAIL, is a good choice). Always false
  * outside pollux. */
 bool pollux_client_should_stop(const struct pollux_client *client);
 
@@ -161,12 +163,12 @@ bool pollux_client_should_stop(const struct pollux_client *client);
  * With R = s = 1 there is one gradient per update. Pair two consecutive
  * updates g1, g2 of m samples each: b = m, local_sqr = (|g1|^2 + |g2|^2) / 2,
  * B = 2m, mean_sqr = |(g1 + g2) / 2|^2. Their expectations G1, G2 differ by the
- * update between them, which makes tr(Sigma) too large by (m/2) |G1 - G2|^2
- * and puts G1.G2 for |G|^2. The bias is not small: a perceptron on Fashion-MNIST
+ * update between them. This makes tr(Sigma) too large by (m/2) |G1 - G2|^2, and
+ * the estimate of |G|^2 is one of G1.G2. The bias is not small: a perceptron on Fashion-MNIST
  * at ordinary learning rates gave tr(Sigma)/|G|^2 1.5 to 2.5 times too large.
  * Two halves of one batch (b = m/2, B = m), s = 2 at half the local batch, or
  * norms of single samples' gradients (b = 1, B = m) have no such drift: prefer
- * them where they are to be had.
+ * these if the program can compute them.
  *
  * A single pair of estimates is noisy and may be negative: report them as they
  * are (the receiver averages the two separately, over many updates, before it

@@ -2,7 +2,7 @@
  *
  * A report is one datagram of KEY=VALUE lines, built on the stack and sent by
  * one system call to the path in POLLUX_REPORT_SOCKET. The socket is not
- * connected: a supervisor that comes back at the same path is heard again. */
+ * connected, so a new supervisor at the same path gets the reports. */
 #include "client_private.h"
 
 #include <signal.h>

@@ -84,8 +84,8 @@ static void set_field(struct offer *offer, const char *key, const char *value, l
 		offer->config.lr_scale = client_positive(value, c_locale);
 }
 
-/* Reads an offer, which has to name all that it may change; the rest is as launched. Ignores
- * unknown keys and lines without '='. */
+/* Reads an offer, which has to contain all fields that it may change. The other fields are those of
+ * the launch. Ignores unknown keys and lines without '='. */
 static struct offer parse(char *text, const struct pollux_config *launched, locale_t c_locale)
 {
 	struct offer offer = { .config = *launched };

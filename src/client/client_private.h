@@ -17,7 +17,7 @@
 
 struct pollux_client {
 	bool under_pollux;
-	int fd;                          /* -1: nowhere to report to */
+	int fd;                          /* -1: no socket, no reports */
 	struct sockaddr_un address;
 	socklen_t address_length;
 	int stop_signal;                 /* 0: no handler installed */
@@ -26,9 +26,10 @@ struct pollux_client {
 	char *checkpoint_dir;
 	/* Configurations after the one in the environment: client_config.c. */
 	char *config_path;               /* NULL: there are none */
-	_Atomic int64_t config_version;  /* in use; 0 as launched; -1: never asked for another */
-	int64_t config_due_ns;           /* when to look next */
-	struct stat config_seen;         /* the file as read last */
+	_Atomic int64_t config_version;  /* in use; 0: that of the launch; -1: config_changed
+					    was never called */
+	int64_t config_due_ns;           /* time of the next look at the file */
+	struct stat config_seen;         /* the file that was read last */
 };
 
 /* A plain decimal number in 1 .. max, else 0. */
