@@ -165,6 +165,8 @@ struct run {
 	char *diagnosis;		/* "out of memory: ..."; "" none */
 	double first_samples, last_samples;	/* NaN: not reported */
 	double checkpoint_samples, checkpoint_boot_s;
+	/* no column: at its end, where the job goes on if no checkpoint was reported; NaN */
+	double stands_at_samples;
 	double step_time_s;		/* of the last window; NaN */
 	char step_source[48];		/* the source of step times: "reports", or "log:" and
 					   the pattern; "" nowhere yet */

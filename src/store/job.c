@@ -189,7 +189,7 @@ void run_init(struct run *run)
 {
 	*run = (struct run){
 		.configuration.nodes = 1, .wanted.nodes = 1, .wanted.accumulation_steps = 1,
-		.learning_rate_scale = 1,
+		.learning_rate_scale = 1, .stands_at_samples = NAN,
 	};
 	row_init(&runs_table, run);
 }

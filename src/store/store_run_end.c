@@ -42,8 +42,10 @@ static int add_totals(struct store *s, const struct run *r, struct err *err)
 		       (r->stop_reason == STOP_PREEMPT || r->stop_reason == STOP_REQUEUE);
 
 	/* A run that was cut short stands where its last checkpoint stands. */
-	double samples = r->outcome == OUTCOME_COMPLETED || isnan(r->checkpoint_samples)
-		? r->last_samples : r->checkpoint_samples;
+	double checkpoint = isfinite(r->checkpoint_samples) ? r->checkpoint_samples
+							     : r->stands_at_samples;
+	double samples = r->outcome == OUTCOME_COMPLETED || isnan(checkpoint) ? r->last_samples
+									      : checkpoint;
 
 	if (r->outcome == OUTCOME_NOT_STARTED)
 		return uncount(s, r, err);

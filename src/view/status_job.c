@@ -238,7 +238,7 @@ static void print_progress(const struct status_job *item, const struct status_de
 		text_addf(&t, "%snothing was saved when it was asked to stop: no pass stops it "
 			  "again", separator(&t));
 	output_textline(out, "checkpoint", &t);
-	if (isfinite(p->checkpoint_samples)) {	/* without a checkpoint the loss is not known */
+	if (isfinite(p->checkpoint_samples) || p->lost_samples > 0) {
 		add_number(&t, "samples", p->lost_samples);
 		add_duration(&t, "running", p->lost_s);
 	}

@@ -48,7 +48,8 @@ static void add_row(struct table *t, const struct status_job *item, const struct
 	table_cell(t, "%d", progress->runs);
 	table_cell(t, "%d", progress->preemptions);
 	table_count(t, progress->samples);
-	table_count(t, isnan(progress->checkpoint_samples) ? (double)NAN : progress->lost_samples);
+	table_count(t, isnan(progress->checkpoint_samples) && !(progress->lost_samples > 0)
+			? (double)NAN : progress->lost_samples);
 	table_duration(t, took->waited_s);
 	table_duration(t, took->ran_s);
 	table_duration(t, took->total_s);

@@ -20,7 +20,11 @@ while :; do
 done
 END
 submit() { "$POLLUX" submit -q --grace 20 --suspend never -- sh works "$@" '{checkpoint}'; }
-at_work() { holds "SELECT 1 FROM runs WHERE job_id = $1 AND state = 'running' AND last_samples > 40"; }
+at_work() {
+	holds "SELECT 1 FROM runs WHERE job_id = $1 AND state = 'running' AND last_samples > 40"
+}
+seen() { asked "$1" "saves_when_asked || ' ' || saved_nothing"; }
+lost() { asked "$1" 'CAST(lost_samples AS INTEGER)'; }
 # preempted JOB: another one comes, and its slice is over
 preempted() {
 	store "UPDATE runs SET launch_boot_s = launch_boot_s - 1000 WHERE job_id = $1"
@@ -35,7 +39,12 @@ id=$(submit '' '')
 "$POLLUX" schedule
 ok 'it works' wait_for 20 at_work "$id"
 ok 'it is stopped once' preempted "$id"
-is 'it saved nothing when asked to' '0 1' "$(asked "$id" "saves_when_asked || ' ' || saved_nothing")"
+is 'it saved nothing when asked to' '0 1' "$(seen "$id")"
+first=$(store "SELECT CAST(last_samples AS INTEGER) FROM runs WHERE job_id = $id AND number = 1")
+is 'all of that is lost' "$first" "$(lost "$id")"
+ok 'and the time' holds "SELECT 1 FROM jobs WHERE id = $id AND lost_s > 0"
+like 'the event says how much' "preempted: saved nothing when asked to; lost $((first / 8)) steps\$" \
+	"$("$POLLUX" status "$id")"
 ok 'it runs again' runs_again "$id"
 store "UPDATE runs SET launch_boot_s = launch_boot_s - 1000 WHERE job_id = $id"
 waiting=$("$POLLUX" submit -q -- true)
@@ -46,6 +55,8 @@ like 'status says why' "^ *$id .*keeps its device: it saved nothing when it was 
 	"$("$POLLUX" status)"
 like 'status ID does so' '^  checkpoint .*nothing was saved when it was asked to stop' \
 	"$("$POLLUX" status "$id")"
+like 'REDONE does' " $first +[0-9ms.]+ +[0-9ms.]+ +[0-9ms.]+ " \
+	"$("$POLLUX" status --summary "$id")"
 like 'and explain' '^  for others +it keeps its device' "$("$POLLUX" explain "$id")"
 "$POLLUX" cancel "$waiting" "$id"
 "$POLLUX" wait "$id" 2>/dev/null
@@ -58,12 +69,21 @@ id=$(submit 'echo x >"$3/model"' '')
 "$POLLUX" schedule
 ok 'one that saves when asked' wait_for 20 at_work "$id"
 ok 'is stopped' preempted "$id"
-is 'it saves when asked' '1 0' "$(asked "$id" "saves_when_asked || ' ' || saved_nothing")"
+is 'it saves when asked' '1 0' "$(seen "$id")"
+is 'that is not lost' 0 "$(lost "$id")"
 "$POLLUX" cancel "$id"
 id=$(submit 'echo x >"$3/a.log"; mkdir "$3/runs"; echo x >"$3/runs/y"' 'echo x >"$3/config.json"')
 "$POLLUX" schedule
 ok 'one that writes a log and, when it starts, its settings' wait_for 20 at_work "$id"
 ok 'is stopped' preempted "$id"
-is 'has saved nothing' '0 1' "$(asked "$id" "saves_when_asked || ' ' || saved_nothing")"
+is 'has saved nothing' '0 1' "$(seen "$id")"
 "$POLLUX" cancel "$id"
+
+# --- a crash ---
+id=$("$POLLUX" submit -q --retries 0 -- \
+	sh -c '"$POLLUX" report STEP=9 SAMPLES=234000; exit 3' x '{checkpoint}')
+"$POLLUX" schedule
+"$POLLUX" wait "$id" 2>/dev/null
+is 'a crash before the first checkpoint loses all' 234000 "$(lost "$id")"
+like 'which status says' '^  lost +samples 234000' "$("$POLLUX" status "$id")"
 finish

@@ -12,29 +12,46 @@ static const struct {
 	double first, last, checkpoint, checkpoint_s;	/* of this one */
 	double end_s;
 	double want_samples, want_s, want_checkpoint;
+	struct fallback unreported;
 } cases[] = {
 	{ "a completed run loses nothing", OUTCOME_COMPLETED,
-	  500, 510, 800, 700, 1050, 1100, 0, 0, 700 },
+	  500, 510, 800, 700, 1050, 1100, 0, 0, 700,
+	  { UNKNOWN, UNKNOWN } },
 	{ "nor one that never started", OUTCOME_NOT_STARTED,
-	  500, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, 1100, 0, 0, UNKNOWN },
+	  500, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, 1100, 0, 0, UNKNOWN,
+	  { UNKNOWN, UNKNOWN } },
 	{ "stopped at its checkpoint", OUTCOME_STOPPED,
-	  UNKNOWN, 10, 800, 800, 1090, 1100, 0, 0, 800 },
+	  UNKNOWN, 10, 800, 800, 1090, 1100, 0, 0, 800,
+	  { UNKNOWN, UNKNOWN } },
 	{ "killed after its checkpoint: what came since, and the time since", OUTCOME_FAILED,
-	  UNKNOWN, 10, 800, 700, 1050, 1100, 100, 50, 700 },
+	  UNKNOWN, 10, 800, 700, 1050, 1100, 100, 50, 700,
+	  { UNKNOWN, UNKNOWN } },
 	{ "lost with its supervisor", OUTCOME_LOST,
-	  200, 210, 300, 250, 1020, 1030, 50, 10, 250 },
+	  200, 210, 300, 250, 1020, 1030, 50, 10, 250,
+	  { UNKNOWN, UNKNOWN } },
 	{ "no checkpoint in this run, one before: all of the run", OUTCOME_FAILED,
-	  500, 510, 800, UNKNOWN, UNKNOWN, 1100, 300, 100, 500 },
+	  500, 510, 800, UNKNOWN, UNKNOWN, 1100, 300, 100, 500,
+	  { UNKNOWN, UNKNOWN } },
 	{ "it began again from the start, not from the checkpoint", OUTCOME_FAILED,
-	  500, 10, 400, UNKNOWN, UNKNOWN, 1100, 390, 100, 10 },
-	{ "a job that never saved: nothing is claimed", OUTCOME_STOPPED,
-	  UNKNOWN, 10, 800, UNKNOWN, UNKNOWN, 1100, 0, 0, UNKNOWN },
+	  500, 10, 400, UNKNOWN, UNKNOWN, 1100, 390, 100, 10,
+	  { UNKNOWN, UNKNOWN } },
+	{ "it is not known where the job goes on: nothing is claimed", OUTCOME_STOPPED,
+	  UNKNOWN, 10, 800, UNKNOWN, UNKNOWN, 1100, 0, 0, UNKNOWN, { UNKNOWN, UNKNOWN } },
+	{ "a job that never saved: all of the run", OUTCOME_FAILED,
+	  UNKNOWN, 10, 800, UNKNOWN, UNKNOWN, 1100, 800, 100, UNKNOWN, { 0, LAUNCH_S } },
+	{ "a job that saved without a report: what came after", OUTCOME_STOPPED,
+	  UNKNOWN, 10, 800, UNKNOWN, UNKNOWN, 1100, 300, 40, UNKNOWN, { 500, 1060 } },
+	{ "what was not reported does not matter where something was", OUTCOME_FAILED,
+	  500, 510, 800, 700, 1050, 1100, 100, 50, 700, { 0, LAUNCH_S } },
 	{ "nothing was reported in this run: it stands where it stood", OUTCOME_FAILED,
-	  500, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, 1100, 0, 0, 500 },
+	  500, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, 1100, 0, 0, 500,
+	  { UNKNOWN, UNKNOWN } },
 	{ "a checkpoint ahead of the last report", OUTCOME_STOPPED,
-	  UNKNOWN, 10, 600, 700, 1050, 1100, 0, 0, 700 },
+	  UNKNOWN, 10, 600, 700, 1050, 1100, 0, 0, 700,
+	  { UNKNOWN, UNKNOWN } },
 	{ "an end before the checkpoint, by a rounding: not negative", OUTCOME_LOST,
-	  UNKNOWN, 10, 800, 700, 1050, 1049, 100, 0, 700 },
+	  UNKNOWN, 10, 800, 700, 1050, 1049, 100, 0, 700,
+	  { UNKNOWN, UNKNOWN } },
 };
 
 static void same(double got, double want, const char *what)
@@ -60,7 +77,7 @@ int main(void)
 		run.last_samples = cases[i].last;
 		run.checkpoint_samples = cases[i].checkpoint;
 		run.checkpoint_boot_s = cases[i].checkpoint_s;
-		account_for_loss(&job, &run, cases[i].end_s);
+		account_for_loss(&job, &run, &cases[i].unreported, cases[i].end_s);
 		near(run.lost_samples, cases[i].want_samples, 0, cases[i].what);
 		near(run.lost_s, cases[i].want_s, 0, "seconds");
 		same(run.checkpoint_samples, cases[i].want_checkpoint, "where it stands");

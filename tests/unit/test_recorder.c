@@ -434,6 +434,45 @@ static void test_resumed(void)
 	end();
 }
 
+/* Two reports of a program that tells no more than its position. */
+static void positions(double samples, double first, double second, bool has_reported)
+{
+	char text[64];
+
+	begin_at(samples, 300);
+	r.start.has_reported = has_reported;
+	snprintf(text, sizeof(text), "SAMPLES=%g\n", first);
+	report(text);
+	snprintf(text, sizeof(text), "SAMPLES=%g\n", second);
+	report(text);
+}
+
+static void test_begin(void)
+{
+	positions(1000, 100, 200, true);
+	near(run.lost_samples, 1000, 0, "a program that begins at 0 has lost everything");
+	near(run.lost_s, 100, 1e-9, "in the time that this took");
+	end();
+	positions(1000, 1100, 1200, true);
+	near(run.lost_samples, 0, 0, "a program that goes on has lost nothing");
+	end();
+	positions(1000, 1060, 1160, true);
+	near(run.lost_samples, 0, 0, "nor has a program that reports at round numbers");
+	end();
+	positions(1000, 900, 1000, true);
+	near(run.lost_samples, 200, 0, "it goes on from an earlier checkpoint");
+	end();
+	positions(0, 800, 900, false);
+	near(run.lost_samples, -300, 0, "it goes on from what it saved without a word");
+	end();
+	positions(0, 800, 900, true);
+	near(run.lost_samples, 0, 0, "a job that tells what it saves is believed");
+	end();
+	positions(0, 250, 350, false);
+	near(run.lost_samples, 0, 0, "a first report that is late is no later beginning");
+	end();
+}
+
 static void test_memory(void)
 {
 	begin();
@@ -705,6 +744,7 @@ int main(void)
 	test_groups();
 	test_totals();
 	test_resumed();
+	test_begin();
 	test_memory();
 	test_logged();
 	test_logged_range();

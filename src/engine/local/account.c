@@ -3,23 +3,33 @@
 
 #include "account.h"
 
-void account_for_loss(const struct job *job, struct run *run, double end_boot_s)
+/* The job falls back to where the run began. That is the position of the first report or of the
+ * job's checkpoint, whichever is less. */
+static void fall_back_to_begin(const struct job *job, struct run *run)
 {
-	double since_s = run->checkpoint_boot_s;
+	run->checkpoint_samples = fmin(job->progress.checkpoint_samples, run->first_samples);
+}
 
+static void lose(struct run *run, double to_samples, double since_s, double end_boot_s)
+{
+	if (!(run->last_samples > to_samples))
+		return;
+	run->lost_samples += run->last_samples - to_samples;
+	run->lost_s += fmax(end_boot_s - since_s, 0);
+}
+
+void account_for_loss(const struct job *job, struct run *run, const struct fallback *unreported,
+		      double end_boot_s)
+{
 	if (run->outcome == OUTCOME_COMPLETED || run->outcome == OUTCOME_NOT_STARTED)
 		return;
-	if (isnan(run->checkpoint_samples)) {
-		if (isnan(job->progress.checkpoint_samples))
-			return;
-		/* No checkpoint in this run: the job falls back to where the run began. That is the
-		 * position of the first report or of the job's checkpoint, whichever is less. */
-		run->checkpoint_samples = fmin(job->progress.checkpoint_samples,
-					       run->first_samples);
-		since_s = run->launch_boot_s;
-	}
-	if (run->last_samples > run->checkpoint_samples) {
-		run->lost_samples += run->last_samples - run->checkpoint_samples;
-		run->lost_s += fmax(end_boot_s - since_s, 0);
+	if (isfinite(run->checkpoint_samples)) {
+		lose(run, run->checkpoint_samples, run->checkpoint_boot_s, end_boot_s);
+	} else if (isfinite(job->progress.checkpoint_samples)) {
+		fall_back_to_begin(job, run);
+		lose(run, run->checkpoint_samples, run->launch_boot_s, end_boot_s);
+	} else if (isfinite(unreported->samples)) {
+		run->stands_at_samples = unreported->samples;
+		lose(run, unreported->samples, unreported->boot_s, end_boot_s);
 	}
 }

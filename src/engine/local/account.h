@@ -4,8 +4,15 @@
 
 #include "pollux/job.h"
 
-/* Fill lost_samples, lost_s and checkpoint_samples of an ended run. A job that never reported a
- * checkpoint is not said to lose work. end_boot_s: when the run ended. */
-void account_for_loss(const struct job *job, struct run *run, double end_boot_s);
+/* Where a job that never reported a checkpoint goes on after a run. */
+struct fallback {
+	double samples;		/* NaN: not known */
+	double boot_s;		/* when the run stood there, by run_clock_s() */
+};
+
+/* Fill lost_samples, lost_s, checkpoint_samples and stands_at_samples of an ended run. end_boot_s:
+ * when the run ended. If it is not known where the job goes on, nothing is said to be lost. */
+void account_for_loss(const struct job *job, struct run *run, const struct fallback *unreported,
+		      double end_boot_s);
 
 #endif

@@ -21,7 +21,8 @@ void recorder_init(struct recorder *r)
 		.printed_total_steps = NAN, .first_logged_position = NAN, .base_samples = NAN,
 		.gradient_start_boot_s = NAN,
 		.total_samples = NAN, .total_steps = NAN, .total_epochs = NAN,
-		.start = { NAN, NAN, NAN, NAN }, .oom.bytes = -1,
+		.start = { NAN, NAN, NAN, NAN, false }, .first_position = NAN, .began = NAN,
+		.oom.bytes = -1,
 	};
 	step_stats_init(&r->stats);
 	observation_init(&r->earlier);
@@ -32,8 +33,10 @@ void recorder_begin(struct recorder *r, const struct job *job)
 	const struct progress *p = &job->progress;
 
 	if (!job->profile)
-		r->start = (struct recorder_start){ p->samples, p->lost_samples, p->lost_s,
-						    p->run_time_s };
+		r->start = (struct recorder_start){
+			p->samples, p->lost_samples, p->lost_s, p->run_time_s,
+			isfinite(p->checkpoint_samples),
+		};
 }
 
 void recorder_release(struct recorder *r)
@@ -136,49 +139,17 @@ static void add_gradient(struct recorder *r, const struct run *run, const struct
 	g->cross_grad += (double)k * sqr.before * var.after;
 }
 
-/* The position of the job goes from one to another without work: what lies between is done again,
- * or, where the other is beyond, less had been lost than was thought. The time of that is worked
- * out from the mean time of a sample before this run. */
-static void move_position(struct recorder *r, struct run *run, double from, double to)
-{
-	const struct recorder_start *start = &r->start;
-
-	if (isnan(from) || isnan(start->samples))
-		return;
-	run->lost_samples = fmax(run->lost_samples + from - to, -start->lost_samples);
-	if (start->samples > 0)
-		run->lost_s = fmax(run->lost_samples * start->run_time_s / start->samples,
-				   -start->lost_s);
-}
-
-/* The helper for PyTorch tells from which checkpoint a program continues. A program that does not
- * continue begins at 0. */
-static void add_start(struct recorder *r, struct run *run, const struct report_message *m)
-{
-	bool resumes = m->resumed[0] && m->samples >= 0;
-
-	if (!resumes && (r->position_is_known || !run->framework[0] || m->samples < 0))
-		return;
-	move_position(r, run, r->position_is_known ? run->last_samples : r->start.samples,
-		      resumes ? (double)m->samples : 0);
-	r->position_is_known = true;
-	r->resumed |= resumes;
-	if (!resumes)
-		return;
-	run->first_samples = run->checkpoint_samples = (double)m->samples;
-	run->checkpoint_boot_s = run->launch_boot_s;
-}
-
 static void add_position(struct recorder *r, struct run *run, const struct report_message *m,
 			 double now)
 {
-	add_start(r, run, m);
+	recorder_add_start(r, run, m);
 	if ((m->step >= 0 || m->samples >= 0) && isnan(run->first_step_s))
 		run->first_step_s = now - run->launch_boot_s;
 	if (m->samples >= 0 && !is_of_the_past(run, m)) {
 		run->last_samples = (double)m->samples;
 		if (isnan(run->first_samples))
 			run->first_samples = run->last_samples;
+		recorder_see_position(r, run, run->last_samples);
 	}
 	if (m->checkpoint[0]) {
 		run->checkpoint_samples = m->samples >= 0 ? (double)m->samples

@@ -34,8 +34,11 @@ struct recorder {
 	/* where the job stood when this run was launched, and what it had lost; NaN: unknown */
 	struct recorder_start {
 		double samples, lost_samples, lost_s, run_time_s;
+		bool has_reported;	/* a checkpoint */
 	} start;
 	bool resumed, position_is_known;	/* what the run has lost is worked out */
+	double first_position;		/* in samples; NaN: none yet */
+	double began;			/* where the program began, by its positions; NaN */
 	struct recorder_oom {
 		int64_t bytes, peak_bytes, limit_bytes;	/* -1: unknown; bytes -1: none */
 	} oom;				/* an allocation failed, and no step followed */
@@ -70,6 +73,11 @@ bool recorder_add(struct recorder *r, struct store *store, struct run *run, cons
 /* The run goes on after a suspension: the time that the program measures of its next step counts
  * the pause. */
 void recorder_skip_pause(struct recorder *r);
+
+/* recorder_position.c: the run stands at so many samples, or says where it begins. What the job has
+ * lost follows from where the run begins. */
+void recorder_see_position(struct recorder *r, struct run *run, double samples);
+void recorder_add_start(struct recorder *r, struct run *run, const struct report_message *m);
 
 /* recorder_log.c: steps recognised in the log, of a program that reports none. After the first
  * reported step these functions do nothing. recorder_begin_log: steps now come from this pattern,

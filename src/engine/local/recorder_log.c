@@ -97,11 +97,14 @@ static double samples_at(const struct recorder *r, const struct run *run, const 
 	       floor(fmax(e->position - r->first_logged_position, 0) / units) * batch;
 }
 
-static void add_samples(struct run *run, double samples)
+/* Where the batch size may change, samples_at_first() says what was lost. */
+static void add_samples(struct recorder *r, struct run *run, const struct job *job, double samples)
 {
 	if (isnan(samples))
 		return;
 	run->last_samples = samples;
+	if (job->declared.max_batch_size == 0)
+		recorder_see_position(r, run, samples);
 	if (isnan(run->first_samples))
 		run->first_samples = samples;
 }
@@ -128,5 +131,5 @@ void recorder_add_logged(struct recorder *r, struct run *run, const struct job *
 		see_first(r, run, job, e, r->steps);
 	}
 	if (!r->samples_are_reported)
-		add_samples(run, samples_at(r, run, job, e, units));
+		add_samples(r, run, job, samples_at(r, run, job, e, units));
 }

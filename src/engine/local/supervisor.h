@@ -9,6 +9,7 @@
 #include "pollux/paths.h"
 #include "pollux/proc.h"
 #include "pollux/store.h"
+#include "account.h"
 #include "local_handle.h"
 #include "log_watch.h"
 #include "oom_killer.h"
@@ -227,8 +228,11 @@ bool supervisor_devices_clear(struct supervisor *s);
 /* supervisor_saving.c */
 /* The directory of the job's checkpoints, which need not be there; the caller frees. */
 char *supervisor_checkpoint_dir(const struct supervisor *s);
-/* After the run has ended because it was asked to stop: sees whether it has saved. */
+/* After the run has ended because it was asked to stop, and what it has lost is known: sees whether
+ * it has saved. */
 void supervisor_see_savings(struct supervisor *s);
+/* Where a job that never reported a checkpoint goes on, by what its last run wrote. */
+struct fallback supervisor_fallback(const struct supervisor *s);
 
 /* supervisor_end.c */
 /* Records how the run ended. True: a pass at once is useful. False: the command was not run for a

@@ -224,6 +224,14 @@ static void remove_scratch(const struct supervisor *s)
 	free(dir);
 }
 
+static void account(struct supervisor *s, double run_now)
+{
+	struct fallback unreported = supervisor_fallback(s);
+
+	account_for_loss(&s->job, &s->run, &unreported, run_now);
+	supervisor_see_savings(s);
+}
+
 bool supervisor_conclude(struct supervisor *s)
 {
 	double now = clock_boot_s(), run_now = run_clock_s(&s->run, now);
@@ -244,7 +252,6 @@ bool supervisor_conclude(struct supervisor *s)
 		s->run.stop_duration_s = now - s->run.stop_boot_s;
 	if (s->run.outcome == OUTCOME_FAILED)
 		diagnose(s);
-	supervisor_see_savings(s);
 	if (s->run.outcome == OUTCOME_FAILED && s->job.profile)
 		quote_last_words(s);
 	if (recorder_write(&s->recorder, &s->store, &s->run, &err))
@@ -252,7 +259,7 @@ bool supervisor_conclude(struct supervisor *s)
 	if (s->job.profile)
 		remove_scratch(s);
 	else
-		account_for_loss(&s->job, &s->run, run_now);
+		account(s, run_now);
 	write_log_trailer(s);
 	if (store_make_durable(&s->store, &err))
 		supervisor_log(s, "%s", err.text);
@@ -268,13 +275,15 @@ bool supervisor_conclude(struct supervisor *s)
 
 int run_end_lost(struct store *store, struct run *run, struct err *err)
 {
+	/* The next run shows where it begins. */
+	struct fallback unknown = { NAN, NAN };
 	struct job job;
 
 	if (store_job_get(store, run->job_id, &job, err))
 		return -1;
 	run->outcome = run->state == RUN_ASSIGNED ? OUTCOME_NOT_STARTED : OUTCOME_LOST;
 	/* When the run ended is not known; the work up to the last record is. */
-	account_for_loss(&job, run, run->launch_boot_s + run->duration_s);
+	account_for_loss(&job, run, &unknown, run->launch_boot_s + run->duration_s);
 	job_release(&job);
 	return store_run_end(store, run, err);
 }

@@ -16,6 +16,7 @@
 /* What a run has saved, since it began to work and since it was asked to stop. */
 struct savings {
 	bool in_run, when_asked;
+	double file_boot_s;	/* when the newest file was written, by the boot clock; NaN */
 };
 
 char *supervisor_checkpoint_dir(const struct supervisor *s)
@@ -46,18 +47,40 @@ static bool has_worked(const struct supervisor *s)
 static struct savings savings_of(const struct supervisor *s)
 {
 	const struct run *run = &s->run;
-	double now = clock_boot_s(), wall_of_boot_s = clock_wall_s() - now - FILE_CLOCK_S;
 	double begin = run->launch_boot_s + fmax(run->first_step_s, 0);
 	char *dir = supervisor_checkpoint_dir(s);
-	struct saved_files files = saved_files_in(dir);
+	double file_s = saved_files_in(dir).newest_time_s + FILE_CLOCK_S;
 
 	free(dir);
+	file_s -= clock_wall_s() - clock_boot_s();
 	return (struct savings){
-		.in_run = files.newest_time_s >= wall_of_boot_s + begin ||
-			  run->checkpoint_boot_s > run->launch_boot_s,
-		.when_asked = files.newest_time_s >= wall_of_boot_s + run->stop_boot_s ||
+		.in_run = file_s >= begin || run->checkpoint_boot_s > run->launch_boot_s,
+		.when_asked = file_s >= run->stop_boot_s ||
 			      run->checkpoint_boot_s >= run_clock_s(run, run->stop_boot_s),
+		.file_boot_s = file_s,
 	};
+}
+
+/* "saved nothing when asked to; lost 773 steps" */
+static void tell(struct supervisor *s)
+{
+	const struct run *run = &s->run;
+	double batch = (double)configuration_batch_size(&run->configuration);
+	double steps = run->lost_samples > 0 && batch > 0 ? run->lost_samples / batch : 0;
+	struct text t = TEXT_INIT;
+
+	text_add(&t, "saved nothing when asked to; lost ");
+	if (run->stands_at_samples == 0 && s->recorder.steps > 0)
+		steps = s->recorder.steps;
+	if (steps >= 1)
+		text_addf(&t, "%.0f step%s", steps, plural((int64_t)steps));
+	else if (run->lost_samples > 0)
+		text_addf(&t, "%.0f samples", run->lost_samples);
+	else
+		text_addf(&t, "%.0f s of work", run->duration_s);
+	if (!(run->diagnosis && *run->diagnosis))
+		supervisor_set_diagnosis(s, t.data);
+	text_release(&t);
 }
 
 void supervisor_see_savings(struct supervisor *s)
@@ -70,4 +93,44 @@ void supervisor_see_savings(struct supervisor *s)
 	saved = savings_of(s);
 	s->run.saves_when_asked = saved.when_asked;
 	s->run.saved_nothing = !saved.when_asked && !saved.in_run;
+	if (s->run.saved_nothing)
+		tell(s);
+}
+
+/* The position at a time, by the first and the last report of the run. */
+static double position_at(const struct supervisor *s, double boot_s, double end_boot_s)
+{
+	const struct run *run = &s->run;
+	double first_s = run->launch_boot_s + run->first_step_s;
+	double share = (boot_s - first_s) / (end_boot_s - first_s);
+
+	share = fmax(fmin(share, 1), 0);
+	return floor(run->first_samples + share * (run->last_samples - run->first_samples));
+}
+
+static double began_at(const struct supervisor *s)
+{
+	const struct recorder *r = &s->recorder;
+
+	if (isfinite(r->began))
+		return r->began;
+	if (s->adopted && s->run.number > 1)
+		return s->run.first_samples;
+	return isfinite(r->start.samples) ? r->start.samples : 0;
+}
+
+struct fallback supervisor_fallback(const struct supervisor *s)
+{
+	const struct run *run = &s->run;
+	struct savings saved = savings_of(s);
+	double stop_s = isfinite(run->stop_boot_s) ? run->stop_boot_s : clock_boot_s();
+
+	if (isnan(run->last_samples))
+		return (struct fallback){ NAN, NAN };
+	if (saved.when_asked)
+		return (struct fallback){ run->last_samples, clock_boot_s() };
+	if (saved.in_run)
+		return (struct fallback){ position_at(s, saved.file_boot_s, stop_s),
+					  run_clock_s(run, saved.file_boot_s) };
+	return (struct fallback){ began_at(s), run->launch_boot_s };
 }

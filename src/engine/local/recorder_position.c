@@ -1,0 +1,57 @@
+/* recorder_position.c - where a run begins, and what the job had lost by that. */
+#include <math.h>
+
+#include "recorder.h"
+
+/* The position of the job goes from one to another without work: what lies between is done again,
+ * or, where the other is beyond, less had been lost than was thought. The time of that is worked
+ * out from the mean time of a sample before this run. */
+static void move_position(struct recorder *r, struct run *run, double from, double to)
+{
+	const struct recorder_start *start = &r->start;
+
+	if (isnan(from) || isnan(start->samples))
+		return;
+	run->lost_samples = fmax(run->lost_samples + from - to, -start->lost_samples);
+	if (start->samples > 0)
+		run->lost_s = fmax(run->lost_samples * start->run_time_s / start->samples,
+				   -start->lost_s);
+}
+
+/* The helper for PyTorch tells from which checkpoint a program continues. A program that does not
+ * continue begins at 0. */
+void recorder_add_start(struct recorder *r, struct run *run, const struct report_message *m)
+{
+	bool resumes = m->resumed[0] && m->samples >= 0;
+
+	if (!resumes && (r->position_is_known || !run->framework[0] || m->samples < 0))
+		return;
+	move_position(r, run, r->position_is_known ? run->last_samples : r->start.samples,
+		      resumes ? (double)m->samples : 0);
+	r->position_is_known = true;
+	r->resumed |= resumes;
+	if (!resumes)
+		return;
+	run->first_samples = run->checkpoint_samples = (double)m->samples;
+	run->checkpoint_boot_s = run->launch_boot_s;
+}
+
+/* The first two positions tell where the program began: at most their distance before the first.
+ * A job that stands in between begins where it stands. A job that never reported a checkpoint may
+ * also begin later than was thought; clearly later, because the first distance may be a short one.
+ */
+void recorder_see_position(struct recorder *r, struct run *run, double samples)
+{
+	double step = samples - r->first_position, least = fmax(r->first_position - step, 0);
+	double from = r->start.samples;
+
+	if (isnan(r->first_position))
+		r->first_position = samples;
+	if (!(step > 0) || isfinite(r->began))
+		return;
+	r->began = from >= least && from <= r->first_position ? from : least;
+	if (r->position_is_known || r->began == from ||
+	    (r->began > from && (r->start.has_reported || r->began - from <= 2 * step)))
+		return;
+	move_position(r, run, from, r->began);
+}
