@@ -16,6 +16,10 @@ struct devices_view {
 	 * NULL: nobody. */
 	const char **lock_holders;
 	struct device_user_list users;
+	/* How the processes of a run are kept together, and where, or why not in a control group:
+	 * see engine.h. */
+	const char *containment;
+	struct text containment_detail;
 };
 
 /* s NULL: there is no store; then no device is held, and no process is ignored. */

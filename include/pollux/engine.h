@@ -78,6 +78,9 @@ struct engine {
 	int64_t (*command_pid)(const struct run *run);
 	/* True if a process of this machine belongs to the run. */
 	bool (*owns_process)(const struct run *run, int64_t pid);
+	/* How the processes of a run that this process starts are kept together: "control group" or
+	 * "guardian". Adds the directory of the groups, or why none can be made. */
+	const char *(*containment)(struct text *detail);
 	/* Who holds a device that no run and no profile has, in words; NULL: nobody. */
 	const char *(*device_holder)(const struct engine_context *at, const struct device *device);
 };

@@ -24,7 +24,14 @@ struct proc_marks {
 	/* "NAME=value" in the environment of the process, also after the process has left the
 	 * session; NULL: not used. */
 	const char *variable;
+	/* Directory of a control group: the process is in the group, or in one below; NULL: not
+	 * used. */
+	const char *group;
 };
+
+/* Lists the processes of the control group in this directory and of the groups below. A
+ * directory that cannot be read has none. */
+void proc_group_list(const char *directory, struct pid_list *list);
 
 /* List the living processes (no zombies) with one of the marks, without the caller. -1: /proc
  * cannot be read; the list is then empty and says nothing. */
@@ -54,8 +61,8 @@ bool proc_sees_all(void);
 /* A line of /proc/meminfo, such as "MemTotal:"; 0: it cannot be read. */
 int64_t proc_memory_bytes(const char *line);
 
-/* Memory of the living processes of a session, without the caller: the sum of their resident sets.
- * A page that processes share counts for each of them. */
-int64_t proc_resident_bytes(pid_t session);
+/* Memory of the living processes with one of the marks, without the caller: the sum of their
+ * resident sets. A page that processes share counts for each of them. */
+int64_t proc_resident_bytes(const struct proc_marks *marks);
 
 #endif

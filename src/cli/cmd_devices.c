@@ -74,7 +74,7 @@ static int configured_slots(int *slots, struct err *err)
 static int show(const struct devices_options *o, struct err *err)
 {
 	struct device_settings settings = { .slots = (int)o->slots, .in_full = true };
-	struct devices_view v;
+	struct devices_view v = { .containment_detail = TEXT_INIT };
 	int rc;
 
 	if (o->slots == SLOTS_FROM_CONFIG && configured_slots(&settings.slots, err))

@@ -147,9 +147,20 @@ static bool descends_from(struct process_table *table, const struct process *pro
 	return false;
 }
 
-static bool bears_mark(struct process_table *table, const struct process *process,
-		       const struct proc_marks *marks)
+static bool is_listed(const struct pid_list *list, pid_t pid)
 {
+	for (int i = 0; i < list->count; i++)
+		if (list->items[i] == pid)
+			return true;
+	return false;
+}
+
+/* group: the processes of marks->group. */
+static bool bears_mark(struct process_table *table, const struct process *process,
+		       const struct proc_marks *marks, const struct pid_list *group)
+{
+	if (is_listed(group, process->pid))
+		return true;
 	if (marks->session && process->session == marks->session)
 		return true;
 	if (marks->ancestor && descends_from(table, process, marks->ancestor))
@@ -157,33 +168,52 @@ static bool bears_mark(struct process_table *table, const struct process *proces
 	return marks->variable && environment_has(process->pid, marks->variable);
 }
 
-int proc_find(const struct proc_marks *marks, struct pid_list *list)
+/* Reads the table and keeps in it only the living processes with one of the marks. */
+static int read_marked(const struct proc_marks *marks, struct process_table *marked)
 {
+	struct pid_list group = { 0 };
 	struct process_table table;
-	int rc = read_table(&table);
+	int rc;
 
-	*list = (struct pid_list){ .items = xcalloc((size_t)table.count, sizeof(pid_t)) };
+	if (marks->group)
+		proc_group_list(marks->group, &group);
+	rc = read_table(&table);
+	*marked = (struct process_table){
+		.items = xcalloc((size_t)table.count, sizeof(*marked->items)),
+	};
 	for (int i = 0; i < table.count; i++) {
 		const struct process *p = &table.items[i];
 
 		if (p->pid != getpid() && p->state != 'Z' && p->state != 'X' &&
-		    bears_mark(&table, p, marks))
-			list->items[list->count++] = p->pid;
+		    bears_mark(&table, p, marks, &group))
+			marked->items[marked->count++] = *p;
 	}
 	free(table.items);
+	pid_list_release(&group);
 	return rc;
 }
 
-int64_t proc_resident_bytes(pid_t session)
+int proc_find(const struct proc_marks *marks, struct pid_list *list)
 {
-	struct process_table table;
+	struct process_table marked;
+	int rc = read_marked(marks, &marked);
+
+	*list = (struct pid_list){ .items = xcalloc((size_t)marked.count, sizeof(pid_t)) };
+	for (int i = 0; i < marked.count; i++)
+		list->items[list->count++] = marked.items[i].pid;
+	free(marked.items);
+	return rc;
+}
+
+int64_t proc_resident_bytes(const struct proc_marks *marks)
+{
+	struct process_table marked;
 	int64_t pages = 0;
 
-	read_table(&table);
-	for (int i = 0; i < table.count; i++)
-		if (table.items[i].session == session && table.items[i].pid != getpid())
-			pages += table.items[i].resident_pages;
-	free(table.items);
+	read_marked(marks, &marked);
+	for (int i = 0; i < marked.count; i++)
+		pages += marked.items[i].resident_pages;
+	free(marked.items);
 	return pages * sysconf(_SC_PAGESIZE);
 }
 
@@ -203,6 +233,17 @@ bool proc_is_stopped(pid_t pid)
 	return !read_process(pid, &p) || strchr("TtDZX", p.state);
 }
 
+static bool is_in_group(const char *directory, pid_t pid)
+{
+	struct pid_list group;
+	bool is_in;
+
+	proc_group_list(directory, &group);
+	is_in = is_listed(&group, pid);
+	pid_list_release(&group);
+	return is_in;
+}
+
 bool proc_bears(pid_t pid, const struct proc_marks *marks)
 {
 	struct process p;
@@ -211,6 +252,7 @@ bool proc_bears(pid_t pid, const struct proc_marks *marks)
 	if (!proc_lives(pid) || !read_process(pid, &p))
 		return false;
 	if ((marks->session && p.session == marks->session) ||
+	    (marks->group && is_in_group(marks->group, pid)) ||
 	    (marks->variable && environment_has(pid, marks->variable)))
 		return true;
 	for (int depth = 0; marks->ancestor && depth < 1000; depth++) {

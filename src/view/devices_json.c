@@ -110,5 +110,7 @@ void devices_print_json(const struct devices_view *v)
 	json_end(&j);
 	print_links(&j, v);
 	print_drivers(&j, v);
+	json_string(&j, "containment", v->containment);
+	json_string(&j, "containment_detail", v->containment_detail.data);
 	json_end(&j);
 }

@@ -272,6 +272,20 @@ static void print_drivers(const struct devices_view *v)
 	}
 }
 
+static void print_containment(const struct devices_view *v, const struct output *out)
+{
+	struct text t = TEXT_INIT;
+
+	if (!strcmp(v->containment, "control group"))
+		text_addf(&t, "Each run gets a control group of its own in %s.",
+			  v->containment_detail.data);
+	else
+		text_addf(&t, "Each run gets a guardian process, not a control group: %s.",
+			  v->containment_detail.data);
+	output_wrapped(out->file, out->width, 0, t.data);
+	text_release(&t);
+}
+
 void devices_print_table(const struct devices_view *v)
 {
 	struct output out = output_stdout("auto");
@@ -287,4 +301,5 @@ void devices_print_table(const struct devices_view *v)
 	putchar('\n');
 	print_remarks(v, n);
 	print_drivers(v);
+	print_containment(v, &out);
 }

@@ -67,13 +67,14 @@ int devices_view_read(const struct device_settings *settings, struct session *s,
 {
 	struct store *store = s ? &s->store : NULL;
 
-	*v = (struct devices_view){ 0 };
+	*v = (struct devices_view){ .containment_detail = TEXT_INIT };
 	if ((store && (store_runs_active(store, &v->runs, err) ||
 		       store_reserved_list(store, &v->reserved, err))) ||
 	    engine_for_new_runs()->list(settings, &v->list, err) ||
 	    device_owners_find(store, &v->list, &v->runs, &v->users, err))
 		return -1;
 	device_owners_refuse(&v->users, &v->runs, &v->list);
+	v->containment = engine_for_new_runs()->containment(&v->containment_detail);
 	find_lock_holders(s, v);
 	return 0;
 }
@@ -103,4 +104,5 @@ void devices_view_release(struct devices_view *v)
 	reserved_list_release(&v->reserved);
 	free(v->lock_holders);
 	device_user_list_release(&v->users);
+	text_release(&v->containment_detail);
 }

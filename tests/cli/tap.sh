@@ -27,6 +27,8 @@ unset XDG_STATE_HOME XDG_CONFIG_HOME
 supervisor_pid="CAST(substr(handle, nullif(instr(handle, ' supervisor='), 0) + 12) AS INTEGER)"
 # shellcheck disable=SC2034
 leader_pid="CAST(substr(handle, nullif(instr(handle, ' leader='), 0) + 8) AS INTEGER)"
+# shellcheck disable=SC2034
+guardian_pid="CAST(substr(handle, nullif(instr(handle, ' guardian='), 0) + 10) AS INTEGER)"
 store() { sqlite3 -cmd '.timeout 10000' "$POLLUX_DIR/pollux.db" "$@"; }
 # Takes the store's write lock, as a test of its own. What waits for the lock can be looked at until
 # let_store_go.

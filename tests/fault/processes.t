@@ -160,14 +160,18 @@ for kind in $kinds; do ok "$kind: well" job_is "$(cat "number-$kind")" "done"; d
 is 'they are gone' '' "$(left_behind)"
 sound 'the devices were not free before'
 
-# No environment, no parent, another session: that one cannot be found. It keeps its
-# device's lock, and so the device, for as long as it lives.
+# No environment, no parent, another session, no control group, and the guardian is killed as
+# well: that one cannot be found. It keeps its device's lock, and so the device, for as long as it
+# lives.
 POLLUX_SLOTS=1
+POLLUX_CGROUP=none
+export POLLUX_CGROUP
 : >"$WITNESS/leftovers"
 one=$(submit -- "$work" -n 100000 -s 5 -l bare)
 two=$(submit -- "$work" -n 5)
 pass
 ok 'bare: a job runs' wait_for 10 logged "$one" 'step 5 '
+kill -9 "$(query "SELECT $guardian_pid FROM runs WHERE id = $(run_of "$one")")"
 kill -9 "$(query "SELECT $supervisor_pid FROM runs WHERE id = $(run_of "$one")")"
 kill -9 "$(leader_of "$one")"
 broken_runs="$broken_runs $one:1"

@@ -14,7 +14,8 @@
  *
  * -l leaves a process behind that sleeps for a minute and ignores SIGTERM: "group" (in the job's
  * process group), "session" (in one of its own), "daemon" (its parent dead, descriptors closed, its
- * own session), "bare" (a daemon that keeps the device's locks, without environment).
+ * own session), "bare" (a daemon that keeps the device's locks, without environment), "escapee" (a
+ * daemon that keeps nothing: no environment, no descriptor).
  * -w sets how long a checkpoint takes; -p makes one every so many steps.
  * -h waits half way, and before it finishes a checkpoint, while FILE exists: a test that wants to
  * see the job at work then need not be quick.
@@ -134,7 +135,9 @@ static _Noreturn void linger(const char *kind)
 	note("leftovers", "%d\n", (int)getpid());
 	if (!strcmp(kind, "daemon"))
 		close_but_kept();
-	if (!strcmp(kind, "bare"))
+	if (!strcmp(kind, "escapee"))
+		close_range(0, ~0U, 0);
+	if (!strcmp(kind, "bare") || !strcmp(kind, "escapee"))
 		execle("/bin/sleep", "sleep", "60", (char *)NULL, no_environment);
 	sleep(LEFT_BEHIND_S);
 	_exit(0);
@@ -142,7 +145,7 @@ static _Noreturn void linger(const char *kind)
 
 static void leave_behind(const char *kind)
 {
-	int daemon = !strcmp(kind, "daemon") || !strcmp(kind, "bare");
+	int daemon = strcmp(kind, "group") != 0 && strcmp(kind, "session") != 0;
 	int ready[2];
 	char byte;
 	ssize_t n;

@@ -15,6 +15,8 @@ static void is_read_back(const struct local_handle *h, const char *want, const c
 	is_int(got.supervisor_pid, h->supervisor_pid, "its supervisor is read back");
 	is_int(got.leader_pid, h->leader_pid, "its leader");
 	is_int(got.leader_start_ticks, h->leader_start_ticks, "the time of the leader's start");
+	is_int(got.guardian_pid, h->guardian_pid, "its guardian");
+	is_str(got.group, h->group ? h->group : "", "its control group");
 	is_str(got.socket_path, h->socket_path, "its socket");
 	local_handle_release(&got);
 	free(text);
@@ -23,14 +25,18 @@ static void is_read_back(const struct local_handle *h, const char *want, const c
 static void test_texts(void)
 {
 	char plain[] = "/run/7.sock", odd[] = "/a b supervisor=3 socket=x leader=4/\xff.sock",
-	     none[] = "";
+	     none[] = "", group[] = "/sys/fs/cgroup/a b/pollux-1";
 
 	is_read_back(&(struct local_handle){ .socket_path = none }, "local", "nothing is known");
 	is_read_back(&(struct local_handle){ .supervisor_pid = 12, .socket_path = none },
 		     "local supervisor=12", "a run that was claimed");
-	is_read_back(&(struct local_handle){ 12, 34, 5678, plain },
+	is_read_back(&(struct local_handle){ 12, 34, 5678, .socket_path = plain },
 		     "local supervisor=12 leader=34 start=5678 socket=/run/7.sock",
 		     "a run whose command was started");
+	is_read_back(&(struct local_handle){ 12, 34, 5678, 9, group, plain },
+		     "local supervisor=12 leader=34 start=5678 guardian=9 "
+		     "group=/sys/fs/cgroup/a b/pollux-1 socket=/run/7.sock",
+		     "a run with a guardian, and a control group");
 	is_read_back(&(struct local_handle){ .leader_pid = 4, .socket_path = odd },
 		     "local leader=4 socket=/a b supervisor=3 socket=x leader=4/\xff.sock",
 		     "a path with spaces, keys and bytes that are no text");

@@ -11,6 +11,7 @@
 #include "pollux/lock.h"
 #include "pollux/mem.h"
 #include "pollux/supervise.h"
+#include "run_group.h"
 #include "supervisor.h"
 
 static enum lock_state look_at_lock(const struct engine_context *at, int64_t run_id)
@@ -85,21 +86,37 @@ static bool is_among(const struct run_list *runs, int64_t id)
 	return false;
 }
 
-/* Removes run/RUN.lock, run/RUN.sock and the like of runs that ended by a reboot, or just before
- * their supervisor was killed. Only a pass assigns runs, and a pass is the caller: a run that is
- * not active now never will be again. */
+struct runs_at {
+	const struct engine_context *at;
+	const struct run_list *active;
+};
+
+/* Only a pass assigns runs, and a pass is the caller: a run that is not active now never will be
+ * again. A supervisor that holds the lock is about to clean up itself. */
+static bool is_over(int64_t run_id, const void *arg)
+{
+	const struct runs_at *runs = arg;
+
+	return run_id > 0 && !is_among(runs->active, run_id) &&
+	       look_at_lock(runs->at, run_id) == LOCK_IS_FREE;
+}
+
+/* Removes run/RUN.lock, run/RUN.sock, the control group and the like of runs that ended by a reboot, or just before
+ * their supervisor was killed. */
 static void clean(const struct engine_context *at, const struct run_list *active)
 {
 	char *name = xasprintf("%s/run", at->paths->dir);
+	struct runs_at runs = { at, active };
 	DIR *dir = opendir(name);
 	const struct dirent *entry;
 
 	free(name);
+	run_group_clean(at->paths, is_over, &runs);
 	while (dir && (entry = readdir(dir))) {
 		int64_t id = isdigit((unsigned char)entry->d_name[0])
 			? strtoll(entry->d_name, NULL, 10) : 0;
 
-		if (id != 0 && !is_among(active, id) && look_at_lock(at, id) == LOCK_IS_FREE)
+		if (is_over(id, &runs))
 			unlinkat(dirfd(dir), entry->d_name, 0);
 	}
 	if (dir)
@@ -125,5 +142,6 @@ const struct engine engine_local = {
 	.clean = clean,
 	.command_pid = local_command_pid,
 	.owns_process = local_owns_process,
+	.containment = local_containment,
 	.device_holder = device_holder,
 };

@@ -13,14 +13,24 @@ static int64_t number_after(const char *text, const char *key)
 	return at ? strtoll(at + strlen(key), NULL, 10) : 0;
 }
 
+/* Cuts the text at the key. Returns what follows the key; the caller frees. */
+static char *cut_path(char *text, const char *key)
+{
+	char *at = strstr(text, key);
+
+	if (!at)
+		return xstrdup("");
+	*at = '\0';
+	return xstrdup(at + strlen(key));
+}
+
 void local_handle_parse(const char *text, struct local_handle *h)
 {
 	char *numbers = xstrdup(text ? text : "");
-	char *socket = strstr(numbers, " socket=");
 
-	h->socket_path = xstrdup(socket ? socket + strlen(" socket=") : "");
-	if (socket)
-		*socket = '\0';
+	h->socket_path = cut_path(numbers, " socket=");
+	h->group = cut_path(numbers, " group=");
+	h->guardian_pid = number_after(numbers, " guardian=");
 	h->supervisor_pid = number_after(numbers, " supervisor=");
 	h->leader_pid = number_after(numbers, " leader=");
 	h->leader_start_ticks = number_after(numbers, " start=");
@@ -41,7 +51,10 @@ char *local_handle_text(const struct local_handle *h)
 	add_number(&t, "supervisor", h->supervisor_pid);
 	add_number(&t, "leader", h->leader_pid);
 	add_number(&t, "start", h->leader_start_ticks);
-	if (h->socket_path[0])
+	add_number(&t, "guardian", h->guardian_pid);
+	if (h->group && h->group[0])
+		text_addf(&t, " group=%s", h->group);
+	if (h->socket_path && h->socket_path[0])
 		text_addf(&t, " socket=%s", h->socket_path);
 	return text_detach(&t);
 }
@@ -49,5 +62,6 @@ char *local_handle_text(const struct local_handle *h)
 void local_handle_release(struct local_handle *h)
 {
 	free(h->socket_path);
-	h->socket_path = NULL;
+	free(h->group);
+	h->socket_path = h->group = NULL;
 }

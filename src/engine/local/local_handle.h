@@ -1,7 +1,7 @@
 /* local_handle.h - the contents of a local run's handle; private to src/engine/local.
  *
- * The text is "local supervisor=12 leader=34 start=5678 socket=/path". Values that are not known
- * are left out. The path comes last and ends with the text. */
+ * The text is "local supervisor=12 leader=34 start=5678 guardian=11 group=/path socket=/path".
+ * Values that are not known are left out. The socket's path comes last and ends with the text. */
 #ifndef POLLUX_LOCAL_HANDLE_H
 #define POLLUX_LOCAL_HANDLE_H
 
@@ -11,6 +11,8 @@ struct local_handle {
 	int64_t supervisor_pid;		/* 0: none yet */
 	int64_t leader_pid;		/* the command's first process; 0: none yet */
 	int64_t leader_start_ticks;	/* with the pid, names one process; 0: unknown */
+	int64_t guardian_pid;		/* above the supervisor that started the run; 0: none */
+	char *group;			/* owned; directory of its control group; "": none */
 	char *socket_path;		/* owned; where the run's reports go; "": none yet */
 };
 

@@ -9,9 +9,9 @@
 #include "local_handle.h"
 #include "pollux/mem.h"
 #include "pollux/proc.h"
+#include "run_group.h"
 
-/* True if the process is the run's supervisor: its number could be another process's by now. */
-static bool is_supervisor(const struct run *run, int64_t pid)
+bool local_is_supervisor(const struct run *run, int64_t pid)
 {
 	char path[48], got[64], want[64];
 	int length = snprintf(want, sizeof(want), "pollux%csupervise%c%lld", 0, 0,
@@ -38,8 +38,12 @@ bool local_owns_process(const struct run *run, int64_t pid)
 
 	local_handle_parse(run->handle, &handle);
 	variable = xasprintf("POLLUX_REPORT_SOCKET=%s", handle.socket_path);
-	if (is_supervisor(run, handle.supervisor_pid))
+	if (local_is_supervisor(run, handle.supervisor_pid))
 		marks.ancestor = marks.session = (pid_t)handle.supervisor_pid;
+	else if (local_is_supervisor(run, handle.guardian_pid))
+		marks.ancestor = (pid_t)handle.guardian_pid;
+	if (handle.group[0])
+		marks.group = handle.group;
 	if (handle.socket_path[0])
 		marks.variable = variable;
 	owns = proc_bears((pid_t)pid, &marks);
@@ -57,4 +61,16 @@ int64_t local_command_pid(const struct run *run)
 	pid = handle.leader_pid;
 	local_handle_release(&handle);
 	return pid;
+}
+
+const char *local_containment(struct text *detail)
+{
+	struct err err;
+	char *base = run_group_base(&err);
+
+	const char *name = base ? "control group" : "guardian";
+
+	text_add(detail, base ? base : err.text);
+	free(base);
+	return name;
 }

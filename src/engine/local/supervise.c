@@ -19,6 +19,9 @@
 #include "pollux/proc.h"
 #include "pollux/report_socket.h"
 #include "pollux/supervise.h"
+#include "guardian.h"
+#include "local.h"
+#include "run_group.h"
 #include "supervisor.h"
 #include "supervisor_loop.h"
 
@@ -181,24 +184,9 @@ static void watch_leader(struct supervisor *s)
  * removed the file: it makes the file anew at its next look (supervisor_keep_lock). */
 static bool other_supervisor_lives(const struct supervisor *s)
 {
-	pid_t pid = (pid_t)s->handle.supervisor_pid;
-	char *path = xasprintf("/proc/%d/cmdline", (int)pid);
-	char *want = xasprintf("pollux supervise %lld", (long long)s->run.id);
-	int fd = pid > 0 && pid != getpid() && proc_lives(pid) ? open(path, O_RDONLY | O_CLOEXEC)
-							       : -1;
-	char words[64] = "";
-	ssize_t n = fd >= 0 ? read(fd, words, sizeof(words) - 1) : 0;
-	bool same;
+	int64_t pid = s->handle.supervisor_pid;
 
-	for (ssize_t i = 0; i + 1 < n; i++)
-		if (words[i] == '\0')
-			words[i] = ' ';
-	same = !strcmp(words, want);
-	if (fd >= 0)
-		close(fd);
-	free(path);
-	free(want);
-	return same;
+	return pid != getpid() && local_is_supervisor(&s->run, pid);
 }
 
 void supervisor_keep_lock(struct supervisor *s)
@@ -296,6 +284,18 @@ static int look_after(struct supervisor *s, int64_t run_id, struct err *err)
 	return supervisor_conclude(s) ? 1 : 0;
 }
 
+/* Where no control group can be made, a guardian keeps the run's processes together. Only a
+ * supervisor that a pass started, which leads its session, gets one. */
+static pid_t start_guardian(void)
+{
+	struct err ignored;
+	char *base = getsid(0) == getpid() ? run_group_base(&ignored) : xstrdup("");
+	pid_t guardian = base ? 0 : guardian_start();
+
+	free(base);
+	return guardian;
+}
+
 int supervise(const struct paths *paths, int64_t run_id, struct err *err)
 {
 	char *lock = paths_run(paths, run_id, "lock");
@@ -307,8 +307,11 @@ int supervise(const struct paths *paths, int64_t run_id, struct err *err)
 	free(lock);
 	if (s.run_lock == -1)
 		return -1;
-	if (s.run_lock != LOCK_HELD)
+	if (s.run_lock != LOCK_HELD) {
+		s.guardian_pid = start_guardian();
 		rc = look_after(&s, run_id, err);
+	}
+	guardian_dismiss(s.guardian_pid);
 	supervisor_release(&s);
 	return rc;
 }

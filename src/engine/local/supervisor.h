@@ -107,6 +107,7 @@ struct supervisor {
 	int offered_version;
 	struct oom_watch oom;
 	int64_t log_offset;		/* where this run begins in the job's log */
+	pid_t guardian_pid;		/* this supervisor's parent; 0: none */
 	int run_lock, signal_fd, socket_fd, leader_fd, log_fd;
 	int *device_locks;		/* run.replicas descriptors, inherited by the command */
 	/* owned, run.replicas of each, since the first suspension: the devices of those locks; the
@@ -162,8 +163,19 @@ void supervisor_signal_leader(struct supervisor *s, int signal_number);
 void supervisor_signal_all(struct supervisor *s, int signal_number);
 int supervisor_count_processes(const struct supervisor *s);
 
+/* What tells the run's processes from others. Every list of them is made by these marks: whatever
+ * is stopped, suspended, frozen or counted is the same set. */
+struct run_marks {
+	struct proc_marks marks;
+	char *variable;			/* owned */
+};
+struct run_marks supervisor_marks(const struct supervisor *s);
+void run_marks_release(struct run_marks *m);
+
 /* Lists the run's processes. -1: /proc cannot be read, so nothing is known. */
 int supervisor_find_processes(const struct supervisor *s, struct pid_list *list);
+/* The sum of their resident memory. */
+int64_t supervisor_resident_bytes(const struct supervisor *s);
 
 /* supervisor_suspend.c */
 /* Begins to stop every process of the run. */

@@ -1,4 +1,5 @@
 /* supervisor_end.c - find out how a run ended, and record it, however long that takes. */
+#include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
 #include <math.h>
@@ -14,6 +15,7 @@
 #include "account.h"
 #include "last_words.h"
 #include "log_errors.h"
+#include "run_group.h"
 #include "pollux/clock.h"
 #include "pollux/mem.h"
 #include "pollux/proc.h"
@@ -184,6 +186,15 @@ static void remove_files(const struct supervisor *s)
 		rmdir(dirname(s->handle.socket_path));
 }
 
+/* No process of the run is left. The group goes before the end is recorded: if this supervisor dies
+ * in between, the next one finds the group by the run's handle. */
+static void remove_group(struct supervisor *s)
+{
+	if (s->handle.group[0] && !run_group_remove(s->handle.group))
+		supervisor_log(s, "cannot remove control group '%s': %s", s->handle.group,
+			       strerror(errno));
+}
+
 static void end_job(struct supervisor *s)
 {
 	struct text reason = TEXT_INIT;
@@ -237,6 +248,7 @@ bool supervisor_conclude(struct supervisor *s)
 	double now = clock_boot_s(), run_now = run_clock_s(&s->run, now);
 	struct err err;
 
+	remove_group(s);
 	if (s->ended_elsewhere) {
 		remove_files(s);
 		return false;

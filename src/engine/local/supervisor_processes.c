@@ -8,6 +8,8 @@
 
 #include "pollux/mem.h"
 #include "pollux/proc.h"
+#include "local.h"
+#include "run_group.h"
 #include "supervisor.h"
 
 /* Signals the leader through its pidfd, which cannot hit another process with the same number. A
@@ -31,24 +33,59 @@ static void leave_out(struct pid_list *list, pid_t pid)
 	list->count = n;
 }
 
-int supervisor_find_processes(const struct supervisor *s, struct pid_list *list)
+/* The process that all others of the run descend from. An adopted run's is the guardian that its
+ * first supervisor had; without a guardian, its leader. */
+static pid_t ancestor_of(const struct supervisor *s)
 {
-	int rc;
+	if (!s->adopted)
+		return getpid();
+	if (local_is_supervisor(&s->run, s->handle.guardian_pid))
+		return (pid_t)s->handle.guardian_pid;
+	return s->leader_gone ? 0 : (pid_t)s->handle.leader_pid;
+}
 
-	char *variable = xasprintf("POLLUX_REPORT_SOCKET=%s", s->handle.socket_path);
-	/* The session of an adopted run is not used: its number may belong to a stranger by now. */
-	struct proc_marks marks = {
-		.ancestor = !s->adopted ? getpid()
-					: s->leader_gone ? 0 : (pid_t)s->handle.leader_pid,
-		.session = s->adopted ? 0 : getpid(),
-		.variable = s->handle.socket_path[0] ? variable : NULL,
+/* The session of an adopted run is not used: its number may belong to a stranger by now. */
+struct run_marks supervisor_marks(const struct supervisor *s)
+{
+	struct run_marks m = {
+		.marks = { .ancestor = ancestor_of(s), .session = s->adopted ? 0 : getpid() },
+		.variable = xasprintf("POLLUX_REPORT_SOCKET=%s", s->handle.socket_path),
 	};
 
-	rc = proc_find(&marks, list);
+	if (s->handle.socket_path[0])
+		m.marks.variable = m.variable;
+	if (s->handle.group[0])
+		m.marks.group = s->handle.group;
+	return m;
+}
+
+void run_marks_release(struct run_marks *m)
+{
+	free(m->variable);
+	m->variable = NULL;
+}
+
+int supervisor_find_processes(const struct supervisor *s, struct pid_list *list)
+{
+	struct run_marks m = supervisor_marks(s);
+	int rc = proc_find(&m.marks, list);
+
 	leave_out(list, s->driver.pid);
 	leave_out(list, s->freeze.freezer.pid);
-	free(variable);
+	run_marks_release(&m);
 	return rc;
+}
+
+/* Reads no environments, of every process of the machine: a run's memory is looked at often. */
+int64_t supervisor_resident_bytes(const struct supervisor *s)
+{
+	struct run_marks m = supervisor_marks(s);
+	int64_t bytes;
+
+	m.marks.variable = NULL;
+	bytes = proc_resident_bytes(&m.marks);
+	run_marks_release(&m);
+	return bytes;
 }
 
 int supervisor_count_processes(const struct supervisor *s)
@@ -69,6 +106,8 @@ void supervisor_signal_all(struct supervisor *s, int signal_number)
 	 * environment has no mark. */
 	if (!s->leader_gone)
 		supervisor_signal_leader(s, signal_number);
+	if (signal_number == SIGKILL && s->handle.group[0])
+		run_group_kill(s->handle.group);
 	supervisor_find_processes(s, &list);
 	for (int i = 0; i < list.count; i++) {
 		if (s->leader_gone || list.items[i] != (pid_t)s->handle.leader_pid)

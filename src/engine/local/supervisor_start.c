@@ -24,6 +24,7 @@
 #include "pollux/supervise.h"
 #include "epochs_option.h"
 #include "newest_checkpoint.h"
+#include "run_group.h"
 #include "supervisor.h"
 
 static void release_devices(struct supervisor *s, int n)
@@ -54,6 +55,20 @@ static int lock_devices(struct supervisor *s, bool *locked, struct err *err)
 	return 0;
 }
 
+/* Makes the run's control group. Without one the guardian, if there is one, keeps the run's
+ * processes together. */
+static void make_group(struct supervisor *s)
+{
+	struct err err = { 0 };
+	char *group = s->guardian_pid ? NULL : run_group_make(s->paths, s->run.id, &err);
+
+	s->handle.guardian_pid = s->guardian_pid;
+	if (!group)
+		return;
+	free(s->handle.group);
+	s->handle.group = group;
+}
+
 int supervisor_take_devices(struct supervisor *s, bool *taken, struct err *err)
 {
 	bool locked;
@@ -65,6 +80,7 @@ int supervisor_take_devices(struct supervisor *s, bool *taken, struct err *err)
 	if (!locked)
 		return 0;
 	s->handle.supervisor_pid = getpid();
+	make_group(s);
 	supervisor_update_handle(s);
 	rc = store_run_claim(&s->store, s->run.id, s->run.handle, NAN, taken, err);
 	if (!*taken)
@@ -173,12 +189,15 @@ static void write_log_header(const struct supervisor *s, const struct strings *a
 static int record_leader(pid_t pid, void *arg, struct err *err)
 {
 	struct supervisor *s = arg;
+	struct err ignored;
 
 	s->handle.leader_pid = pid;
 	s->handle.leader_start_ticks = proc_start_ticks(pid);
 	s->leader_fd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (s->leader_fd < 0)
 		return err_set(err, EX_OSERR, "cannot watch the command: %s", strerror(errno));
+	if (s->handle.group[0] && run_group_add(s->handle.group, pid, &ignored))
+		supervisor_log(s, "%s", ignored.text);
 	supervisor_update_handle(s);
 	return store_run_set_handle(&s->store, s->run.id, s->run.handle, err);
 }

@@ -175,7 +175,7 @@ bool supervisor_leave_devices(struct supervisor *s)
 	int rc;
 
 	take_last_words(s);
-	s->run.kept_memory_bytes = proc_resident_bytes(getpid());
+	s->run.kept_memory_bytes = supervisor_resident_bytes(s);
 	s->run.suspension = SUSPENSION_DONE;
 	snprintf(text, sizeof(text), "%.1f MiB kept, stopped within %.2g s",
 		 (double)s->run.kept_memory_bytes / 1048576,

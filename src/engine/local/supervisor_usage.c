@@ -11,16 +11,18 @@
 
 /* Returns the memory of the listed processes on one device. In a container with pids of its own
  * nobody can tell whose processes they are; on an assigned device they are taken for the run's. */
-static int64_t bytes_on(const struct device_process *list, int n, int device)
+static int64_t bytes_on(const struct supervisor *s, const struct device_process *list, int n,
+			int device)
 {
-	struct proc_marks marks = { .ancestor = getpid(), .session = getpid() };
+	struct run_marks m = supervisor_marks(s);
 	bool sees_all = proc_sees_all();
 	int64_t bytes = 0;
 
 	for (int i = 0; i < n; i++)
 		if (list[i].device == device && list[i].memory_bytes > 0 &&
-		    (!sees_all || proc_bears((pid_t)list[i].pid, &marks)))
+		    (!sees_all || proc_bears((pid_t)list[i].pid, &m.marks)))
 			bytes += list[i].memory_bytes;
+	run_marks_release(&m);
 	return bytes;
 }
 
@@ -33,7 +35,7 @@ static int64_t bytes_on(const struct device_process *list, int n, int device)
 static void take_sample(struct supervisor *s, struct device_process *list, int n)
 {
 	for (int i = 0; n > 0 && i < s->run.configuration.replicas; i++) {
-		int64_t bytes = bytes_on(list, n, i);
+		int64_t bytes = bytes_on(s, list, n, i);
 
 		if (bytes > s->run.peak_device_memory_bytes)
 			s->run.peak_device_memory_bytes = bytes;
@@ -65,7 +67,7 @@ bool supervisor_sample_first(struct supervisor *s)
 void supervisor_sample_memory(struct supervisor *s)
 {
 	double since_launch_s = clock_boot_s() - s->run.launch_boot_s;
-	int64_t bytes = s->adopted ? 0 : proc_resident_bytes(getpid());
+	int64_t bytes = s->adopted ? 0 : supervisor_resident_bytes(s);
 
 	if (bytes > s->run.peak_memory_bytes)
 		s->run.peak_memory_bytes = bytes;

@@ -1,0 +1,240 @@
+/* run_group.c - make, find and remove the control groups of runs. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pollux/mem.h"
+#include "pollux/text.h"
+#include "run_group.h"
+
+#define GROUP_PREFIX "pollux-"
+#define DEPTH_MAX 32	/* of groups that a job makes in its group */
+
+/* --- where --- */
+
+/* Finds the file system of control groups, version 2: its mount point, and the group that is seen
+ * there as the root. */
+static bool find_mount(char *point, char *root)
+{
+	FILE *file = fopen("/proc/self/mountinfo", "re");
+	char line[3 * PATH_MAX];
+	bool found = false;
+
+	while (file && !found && fgets(line, sizeof(line), file))
+		found = strstr(line, " - cgroup2 ") &&
+			sscanf(line, "%*s %*s %*s %4095s %4095s", root, point) == 2;
+	if (file)
+		fclose(file);
+	return found;
+}
+
+/* The control group of this process, as /proc tells it. */
+static bool find_own(char *own)
+{
+	FILE *file = fopen("/proc/self/cgroup", "re");
+	char line[PATH_MAX + 8];
+	bool found = false;
+
+	while (file && !found && fgets(line, sizeof(line), file))
+		found = !strncmp(line, "0::/", 4);
+	if (file)
+		fclose(file);
+	if (found)
+		snprintf(own, PATH_MAX, "%.*s", (int)strcspn(line + 3, "\n"), line + 3);
+	return found;
+}
+
+/* A process of a run that does a pass starts supervisors in its group. Their groups lie beside that
+ * group, not in it. */
+static void leave_groups_of_runs(char *path)
+{
+	char *at = strstr(path, "/" GROUP_PREFIX);
+
+	if (at)
+		*at = '\0';
+}
+
+static char *own_directory(struct err *err)
+{
+	char point[PATH_MAX], root[PATH_MAX], own[PATH_MAX];
+	size_t shown;
+
+	if (!find_mount(point, root) || !find_own(own)) {
+		err_set(err, EX_UNAVAILABLE, "control groups of version 2 are not mounted");
+		return NULL;
+	}
+	leave_groups_of_runs(own);
+	shown = strcmp(root, "/") != 0 ? strlen(root) : 0;
+	if (strncmp(own, root, shown) != 0 || !strncmp(own, "/..", 3)) {
+		err_set(err, EX_UNAVAILABLE, "this process's control group is not mounted");
+		return NULL;
+	}
+	return xasprintf("%s%s", point, !strcmp(own + shown, "/") ? "" : own + shown);
+}
+
+static bool is_writable(const char *base)
+{
+	char *processes = xasprintf("%s/cgroup.procs", base);
+	bool is = access(base, W_OK) == 0 && access(processes, W_OK) == 0;
+
+	free(processes);
+	return is;
+}
+
+char *run_group_base(struct err *err)
+{
+	const char *wanted = getenv("POLLUX_CGROUP");
+	char *base;
+
+	if (wanted && !strcmp(wanted, "none")) {
+		err_set(err, EX_UNAVAILABLE, "POLLUX_CGROUP is 'none'");
+		return NULL;
+	}
+	base = wanted && *wanted ? xstrdup(wanted) : own_directory(err);
+	if (!base || is_writable(base))
+		return base;
+	err_set(err, EX_UNAVAILABLE, "'%s' may not be written: %s", base, strerror(errno));
+	free(base);
+	return NULL;
+}
+
+/* --- one group --- */
+
+/* FNV-1a: tells apart the stores of a machine. */
+static unsigned long long hash_of(const char *text)
+{
+	unsigned long long hash = 0xcbf29ce484222325;
+
+	for (; *text; text++)
+		hash = (hash ^ (unsigned char)*text) * 0x100000001b3;
+	return hash;
+}
+
+static char *group_prefix(const struct paths *paths)
+{
+	return xasprintf(GROUP_PREFIX "%016llx-", hash_of(paths->dir));
+}
+
+static int write_file(const char *group, const char *name, const char *text)
+{
+	char *path = xasprintf("%s/%s", group, name);
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : write(fd, text, strlen(text));
+	int saved = errno;
+
+	if (fd >= 0)
+		close(fd);
+	free(path);
+	errno = saved;
+	return n < 0 ? -1 : 0;
+}
+
+/* In a threaded tree a new group takes no processes. */
+static bool takes_processes(const char *group)
+{
+	char *path = xasprintf("%s/cgroup.type", group);
+	FILE *file = fopen(path, "re");
+	char type[32] = "";
+	bool takes = file && fgets(type, sizeof(type), file) && !strcmp(type, "domain\n");
+
+	if (file)
+		fclose(file);
+	free(path);
+	return takes;
+}
+
+char *run_group_make(const struct paths *paths, int64_t run_id, struct err *err)
+{
+	char *base = run_group_base(err), *prefix = group_prefix(paths), *group = NULL;
+
+	if (base)
+		group = xasprintf("%s/%s%lld", base, prefix, (long long)run_id);
+	if (group && mkdir(group, 0755) && errno != EEXIST) {
+		err_set(err, EX_UNAVAILABLE, "cannot make control group '%s': %s", group,
+			strerror(errno));
+		free(group);
+		group = NULL;
+	} else if (group && !takes_processes(group)) {
+		err_set(err, EX_UNAVAILABLE, "control group '%s' takes no processes", group);
+		rmdir(group);
+		free(group);
+		group = NULL;
+	}
+	free(prefix);
+	free(base);
+	return group;
+}
+
+int run_group_add(const char *group, pid_t pid, struct err *err)
+{
+	char number[24];
+
+	snprintf(number, sizeof(number), "%d", (int)pid);
+	if (write_file(group, "cgroup.procs", number))
+		return err_set(err, EX_OSERR, "cannot put process %d into control group '%s': %s",
+			       (int)pid, group, strerror(errno));
+	return 0;
+}
+
+void run_group_kill(const char *group)
+{
+	write_file(group, "cgroup.kill", "1");
+}
+
+static bool remove_groups(const char *group, int depth)
+{
+	DIR *dir = depth < DEPTH_MAX ? opendir(group) : NULL;
+	const struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		char *below;
+
+		if (entry->d_type != DT_DIR || entry->d_name[0] == '.')
+			continue;
+		below = xasprintf("%s/%s", group, entry->d_name);
+		remove_groups(below, depth + 1);
+		free(below);
+	}
+	if (dir)
+		closedir(dir);
+	return rmdir(group) == 0 || errno == ENOENT;
+}
+
+bool run_group_remove(const char *group)
+{
+	return remove_groups(group, 0);
+}
+
+/* --- leftovers --- */
+
+void run_group_clean(const struct paths *paths, bool (*is_over)(int64_t run_id, const void *arg),
+		     const void *arg)
+{
+	struct err ignored;
+	char *base = run_group_base(&ignored), *prefix = group_prefix(paths);
+	DIR *dir = base ? opendir(base) : NULL;
+	const struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		const char *number = entry->d_name + strlen(prefix);
+		char *group;
+
+		if (!text_starts_with(entry->d_name, prefix) ||
+		    !is_over(strtoll(number, NULL, 10), arg))
+			continue;
+		group = xasprintf("%s/%s", base, entry->d_name);
+		run_group_kill(group);
+		run_group_remove(group);
+		free(group);
+	}
+	if (dir)
+		closedir(dir);
+	free(prefix);
+	free(base);
+}

@@ -1,0 +1,36 @@
+/* run_group.h - the control group (version 2) that holds every process of a run, whatever the
+ * process does; private to src/engine/local.
+ *
+ * A group is a directory "pollux-STORE-RUN" beside the supervisor, in the control group that the
+ * supervisor is in: that is possible for root, and for users in a tree that is delegated to them,
+ * as the units of a systemd user session are. STORE is a hash of the store's directory. The group
+ * has no controllers: it limits nothing. $POLLUX_CGROUP names another directory for the groups, or
+ * is "none". */
+#ifndef POLLUX_RUN_GROUP_H
+#define POLLUX_RUN_GROUP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "pollux/err.h"
+#include "pollux/paths.h"
+
+/* Returns the directory in which groups of runs can be made; the caller frees. NULL with *err: no
+ * group can be made by this process, and why. */
+char *run_group_base(struct err *err);
+
+/* Makes the group of a run, and returns its directory; the caller frees. */
+char *run_group_make(const struct paths *paths, int64_t run_id, struct err *err);
+/* Moves a process into the group. What the process starts from then on is in the group, too. */
+int run_group_add(const char *group, pid_t pid, struct err *err);
+/* Kills every process of the group at once, as far as the kernel can (Linux 5.14). */
+void run_group_kill(const char *group);
+/* Removes the group and the groups that the job made below. False: a process is left there. */
+bool run_group_remove(const char *group);
+
+/* Kills and removes the groups of this store's runs that is_over(run id, arg) says have ended. */
+void run_group_clean(const struct paths *paths, bool (*is_over)(int64_t run_id, const void *arg),
+		     const void *arg);
+
+#endif
