@@ -21,7 +21,7 @@ enum preemption {
 /* Whether a run that is to leave its devices is stopped where it is, and goes on later with its
  * memory as it was, instead of being ended and relaunched. */
 enum suspend_rule {
-	SUSPEND_AUTO,		/* if a relaunch could not go on where the run was stopped */
+	SUSPEND_AUTO,		/* if a relaunch would not go on where the run was stopped */
 	SUSPEND_ALWAYS,		/* unless the run is to have another number of devices */
 	SUSPEND_NEVER,
 };

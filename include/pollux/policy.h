@@ -56,6 +56,10 @@ struct sched_job {
 	int restarts;			/* launches after the first */
 	double restart_s;		/* from the stop signal to the first step after a relaunch;
 					   NaN: not known, taken for slice_s / 20 */
+	/* Above 0 where a turn only suspends the run. restart_s is then what going on costs, and
+	 * relaunch_s what a relaunch does: on other devices, or in another configuration. */
+	double relaunch_s;
+	double unsaved_s;		/* work that a relaunch of the run would lose now */
 	/* Useful samples a second on r devices, packed on as few nodes as possible, at the best
 	 * configuration there: goodput[r], r = 0..max_replicas, [0] = 0. NaN: the job must not get
 	 * r devices, because r is too small, cannot be placed, or is too far from all measurements.

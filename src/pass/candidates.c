@@ -155,6 +155,12 @@ static bool may_have_its_devices(const struct snapshot *s, const struct decision
 	return true;
 }
 
+/* True if a relaunch goes on where the job was stopped. */
+static bool saves(const struct snapshot *s, const struct job *job, const struct run *run)
+{
+	return job_may_be_preempted(job, run) && !(run && run_loses(s, run));
+}
+
 /* True if the job's run leaves its devices by being suspended: the run that it has, where memory
  * allows it, or the one that it is to have. */
 static bool suspends(const struct snapshot *s, const bool *suspendable, const struct job *job,
@@ -163,7 +169,7 @@ static bool suspends(const struct snapshot *s, const bool *suspendable, const st
 	if (run && run->state == RUN_RUNNING && run->suspension > SUSPENSION_ASKED)
 		return true;
 	if (job->declared.suspend == SUSPEND_NEVER ||
-	    (job->declared.suspend == SUSPEND_AUTO && job_may_be_preempted(job, run)))
+	    (job->declared.suspend == SUSPEND_AUTO && saves(s, job, run)))
 		return false;
 	return run ? suspendable[run - s->runs.items] : s->suspends;
 }

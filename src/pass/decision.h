@@ -63,6 +63,8 @@ bool run_freezes(const struct snapshot *s, const struct run *run);
 int64_t run_device_bytes(const struct snapshot *s, const struct run *run);
 /* How long the moves there and back take; 0: nothing is moved. */
 double run_move_s(const struct snapshot *s, const struct run *run);
+/* True if to stop the run loses what it did since its last checkpoint. */
+bool run_loses(const struct snapshot *s, const struct run *run);
 /* True if the run has left its devices and is to come back to some. */
 bool is_suspended(const struct run *run);
 /* When the last of the jobs that this one was to come after ended, wall clock; NaN: there is

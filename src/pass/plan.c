@@ -145,6 +145,20 @@ static void start(const struct snapshot *s, const struct decision *d, int j, str
 		a->new_run->id = suspended->id;
 }
 
+/* Stops this run of the job (NULL: there is none), and starts another one where it has devices. */
+static void relaunch(const struct snapshot *s, const struct decision *d, int j,
+		     const struct run *stopped, struct plan *p)
+{
+	const struct run *run = d->candidates[j].run;
+	const struct sched_choice *choice = &d->choices[j];
+
+	if (stopped)
+		plan_add(p, ACTION_STOP, d->candidates[j].job->id, stopped, choice->reason)
+			->replicas = choice->replicas;
+	if (choice->replicas > 0 && !(run && run->state == RUN_ASSIGNED))
+		start(s, d, j, p);
+}
+
 /* A run that still waits for its devices is only called off. Its successor comes with the next
  * pass, since a job has at most one assigned run. */
 static void move(const struct snapshot *s, const struct decision *d, int j, struct plan *p)
@@ -159,11 +173,7 @@ static void move(const struct snapshot *s, const struct decision *d, int j, stru
 	}
 	if (choice->replicas == 0 || comes_back(d, j))
 		suspended = NULL;
-	if (run || suspended)
-		plan_add(p, ACTION_STOP, d->candidates[j].job->id, run ? run : suspended,
-			 choice->reason)->replicas = choice->replicas;
-	if (choice->replicas > 0 && !(run && run->state == RUN_ASSIGNED))
-		start(s, d, j, p);
+	relaunch(s, d, j, run ? run : suspended, p);
 }
 
 /* A program that takes configurations while it runs loses next to nothing by another one. A gain
@@ -204,7 +214,7 @@ static void reconfigure(const struct snapshot *s, const struct decision *d, int 
 			change(d, j, p);
 	} else if (d->choices[j].reconfigure && d->candidates[j].relaunchable &&
 		   isfinite(run->first_step_s)) {
-		move(s, d, j, p);
+		relaunch(s, d, j, run, p);
 	}
 }
 

@@ -37,6 +37,33 @@ static int read_settled(struct store *store, struct snapshot *s, struct err *err
 	return 0;
 }
 
+/* True if pollux ever asks whether the run saves when it is stopped: it could be relaunched. */
+static bool may_lose(const struct job *job, const struct run *run)
+{
+	return run && run->state == RUN_RUNNING && job_may_be_preempted(job, run);
+}
+
+/* A program that does not heed its stop signal cannot save when it gets the signal. */
+static bool dies_of_stop(const struct job *job, const struct run *run)
+{
+	const struct engine *engine = engine_of(run);
+
+	return engine->dies_of && engine->dies_of(run, job->declared.stop_signal);
+}
+
+static void look_for_losses(struct snapshot *s)
+{
+	s->loses = xcalloc((size_t)s->runs.count, sizeof(*s->loses));
+	for (int i = 0; i < s->jobs.count; i++) {
+		const struct job *job = &s->jobs.items[i];
+		const struct run *run = snapshot_run_of(s, job);
+
+		if (may_lose(job, run))
+			s->loses[run - s->runs.items] = job->progress.saves_when_asked == 0 ||
+							dies_of_stop(job, run);
+	}
+}
+
 /* --- jobs --- */
 
 static int read_setbacks(struct store *store, struct snapshot *s, struct err *err)
@@ -260,6 +287,7 @@ static int read_jobs(const struct engine_context *at, struct snapshot *s, struct
 	    read_freezable(store, s, err) ||
 	    (s->suspends && store_largest_waiting(store, &s->memory.largest_waiting_bytes, err)))
 		return -1;
+	look_for_losses(s);
 	if (s->jobs.count == 0)
 		return 0;
 	return read_device_needs(store, s, err) || judge_devices(at, s, err) ? -1 : 0;
@@ -305,12 +333,14 @@ static void forget_jobs(struct snapshot *s)
 	free(s->setbacks);
 	free(s->answers);
 	free(s->settled);
+	free(s->loses);
 	free(s->device_needs);
 	s->device_needs = NULL;
 	s->holds = NULL;
 	s->setbacks = NULL;
 	s->answers = NULL;
 	s->settled = NULL;
+	s->loses = NULL;
 	ignored_list_release(&s->gone);
 	job_list_release(&s->jobs);
 	run_list_release(&s->runs);

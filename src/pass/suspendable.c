@@ -10,6 +10,11 @@ bool is_suspended(const struct run *run)
 	return run->suspension == SUSPENSION_DONE && run->stop_reason == STOP_NONE;
 }
 
+bool run_loses(const struct snapshot *s, const struct run *run)
+{
+	return s->loses && s->loses[run - s->runs.items];
+}
+
 /* Memory that a suspended run keeps, or would keep. */
 static int64_t memory_of(const struct run *run)
 {

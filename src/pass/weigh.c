@@ -132,12 +132,35 @@ static double waiting_since(const struct snapshot *s, const struct candidate *c)
 	return boot_time(s, fmax(since, dependencies_end(s, job->id)));
 }
 
-static double restart_s(const struct snapshot *s, const struct candidate *c)
+static double relaunch_s(const struct snapshot *s, const struct candidate *c)
 {
-	if (c->suspends && run_of(c))
-		return RESUME_S + run_move_s(s, run_of(c));
 	return isfinite(c->model.restart_s) ? c->model.restart_s
 					    : RESTART_SLICES * s->config->slice_s;
+}
+
+/* Time in which the run did what a stop would lose. */
+static double unsaved_s(const struct snapshot *s, const struct run *run)
+{
+	double began_s = run->launch_boot_s + run->first_step_s;
+
+	if (!run_loses(s, run) || isnan(began_s))
+		return 0;
+	return fmax(run_clock_s(run, s->now_boot_s) - fmax(began_s, run->checkpoint_boot_s), 0);
+}
+
+static void set_restart(const struct snapshot *s, const struct candidate *c,
+			struct sched_job *out)
+{
+	const struct run *run = run_of(c);
+
+	out->restart_s = relaunch_s(s, c);
+	if (run && c->relaunchable)
+		out->unsaved_s = unsaved_s(s, run);
+	if (!run || !c->suspends)
+		return;
+	if (c->relaunchable)
+		out->relaunch_s = out->restart_s;
+	out->restart_s = RESUME_S + run_move_s(s, run);
 }
 
 /* True if only a relaunch could change the configuration, and the job cannot be relaunched. */
@@ -154,7 +177,7 @@ static void describe(const struct snapshot *s, const struct decision *d, const s
 	out->submitted_s = boot_time(s, job->submit_time_s);
 	out->waiting_since_s = waiting_since(s, c);
 	out->restarts = job->progress.runs > 1 ? job->progress.runs - 1 : 0;
-	out->restart_s = restart_s(s, c);
+	set_restart(s, c, out);
 	/* A run that changes while it runs will be at its best: its present goodput is no matter
 	 * for the policy. Nor is that of a run whose configuration cannot change. */
 	out->goodput_now = c->run && (takes_configurations(s, c->run) || keeps_configuration(c))

@@ -91,8 +91,19 @@ static void set_slice(const struct curves *all, struct curve *c)
 	c->slice_s = fmax(all->slice_s, CURVE_SLICE_RESTARTS * c->restart_s);
 	/* A launch in the future means that a clock was set back: its slice is cut short. */
 	c->in_slice = c->held && age_s >= 0 && all->in->now_s < curve_slice_end_s(all, c, false);
-	c->settled = c->held && (!c->in_slice || age_s >= fmax(CURVE_SETTLE_RESTARTS * c->restart_s,
+	c->settled = c->held && (!c->in_slice || age_s >= fmax(CURVE_SETTLE_RESTARTS * c->relaunch_s,
 							       CURVE_SETTLE_SLICES * all->slice_s));
+}
+
+/* A turn that suspends the run loses nothing, and a job that waits has nothing to lose. */
+static void set_costs(struct curve *c)
+{
+	bool suspends = is_positive(c->job->relaunch_s);
+	double unsaved_s = c->held && is_positive(c->job->unsaved_s) ? c->job->unsaved_s : 0;
+
+	c->relaunch_s = suspends ? fmax(c->job->relaunch_s, c->restart_s) : c->restart_s;
+	c->relaunch_cost_s = c->relaunch_s + unsaved_s;
+	c->turn_cost_s = suspends ? c->restart_s : c->relaunch_cost_s;
 }
 
 static struct curve curve_of(const struct curves *all, size_t index)
@@ -106,6 +117,7 @@ static struct curve curve_of(const struct curves *all, size_t index)
 						      : all->slice_s / RESTARTS_PER_SLICE,
 	};
 
+	set_costs(&c);
 	set_slice(all, &c);
 	set_allowed(all, &c);
 	set_held(all, &c);

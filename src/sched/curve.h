@@ -32,12 +32,16 @@ struct curve {
 	double weight;		/* 1 where it is not positive and finite */
 	/* slice_s / 20 where unknown: 30 s, as published, at the default slice of 10 min. */
 	double restart_s;
+	double relaunch_s;	/* restart_s, or the job's own: see policy.h */
+	/* Time lost by leaving its devices and coming back to as many; and by a relaunch on others,
+	 * or in another configuration. A job that waits loses restart_s. */
+	double turn_cost_s, relaunch_cost_s;
 	double slice_s;		/* its own: the configured one, or CURVE_SLICE_RESTARTS restarts */
 	double remaining_device_s;	/* of the rest of the job, at least one sample, on `least`
 					   devices; NaN: not known */
 	double ends_in_s;	/* at the present rate; NaN: not known, or it waits */
 	bool in_slice;		/* it runs, and was launched less than its slice ago */
-	/* True if it has run for CURVE_SETTLE_RESTARTS restarts and CURVE_SETTLE_SLICES slices.
+	/* True if it has run for CURVE_SETTLE_RESTARTS relaunches and CURVE_SETTLE_SLICES slices.
 	 * Until then it is left as it is. Otherwise each of several passes close to each other
 	 * could relaunch it, since the model changes with its first measurements. */
 	bool settled;

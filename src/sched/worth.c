@@ -208,34 +208,58 @@ void worths_release(struct worths *w)
 
 /* --- rates --- */
 
-static double horizon_s(const struct curves *curves, const struct curve *c, double slices)
+static double horizon_s(const struct curves *curves, double slices, double restart_s)
 {
-	double horizon = fmax(slices * curves->slice_s, HORIZON_RESTARTS * c->restart_s);
+	double horizon = fmax(slices * curves->slice_s, HORIZON_RESTARTS * restart_s);
 
 	return fmax(horizon, DBL_MIN);	/* divided by, whatever the input */
 }
 
-/* The mean rate after a restart. */
-static double launched_rate(const struct curve *c, double speedup, double horizon)
+/* The mean rate over a horizon, cost_s of which is lost. More than all of it cannot be lost. */
+static double launched_rate(const struct curve *c, double speedup, double horizon, double cost_s)
 {
 	double work = c->remaining_device_s;
 
-	if (work / speedup + c->restart_s <= horizon)
-		return work / (work / speedup + c->restart_s);
-	return speedup * (horizon - c->restart_s) / horizon;
+	if (work / speedup + cost_s <= horizon)
+		return work / (work / speedup + cost_s);
+	return speedup * fmax(horizon - cost_s, 0) / horizon;
+}
+
+/* The rate of a job without devices on r of them. */
+static double started_rate(const struct curves *curves, const struct curve *c, int r)
+{
+	return launched_rate(c, c->of[r], horizon_s(curves, HORIZON_SLICES, c->restart_s),
+			     c->restart_s);
+}
+
+/* The rate of a run that leaves its devices, on as many later. */
+static double resumed_rate(const struct curves *curves, const struct curve *c)
+{
+	return launched_rate(c, c->of[c->held], horizon_s(curves, HORIZON_SLICES, c->restart_s),
+			     c->turn_cost_s);
+}
+
+/* The rate of a run that is relaunched on r devices. */
+static double moved_rate(const struct curves *curves, const struct curve *c, int r)
+{
+	return launched_rate(c, c->of[r], horizon_s(curves, HORIZON_SLICES, c->relaunch_s),
+			     c->relaunch_cost_s);
 }
 
 static double reconfigured_rate(const struct curves *curves, const struct curve *c)
 {
-	return launched_rate(c, c->of[c->held], horizon_s(curves, c, RECONFIGURE_SLICES));
+	return launched_rate(c, c->of[c->held],
+			     horizon_s(curves, RECONFIGURE_SLICES, c->relaunch_s),
+			     c->relaunch_cost_s);
 }
 
 bool worth_reconfiguring(const struct curves *curves, const struct curve *c)
 {
-	double horizon = horizon_s(curves, c, RECONFIGURE_SLICES);
+	double horizon = horizon_s(curves, RECONFIGURE_SLICES, c->relaunch_s);
 
 	return c->held && c->held <= curves->n_devices && c->job->preemptible && c->settled &&
-	       c->of[c->held] * (horizon - c->restart_s) > RECONFIGURE_GAIN * c->now * horizon &&
+	       c->of[c->held] * (horizon - c->relaunch_cost_s) >
+		       RECONFIGURE_GAIN * c->now * horizon &&
 	       reconfigured_rate(curves, c) > c->now;
 }
 
@@ -266,7 +290,7 @@ static double kept(const struct worths *w, const struct curve *c)
 
 double worth_launched(const struct worths *w, const struct curve *c, int r)
 {
-	return worth_at(w, c, launched_rate(c, c->of[r], horizon_s(w->curves, c, HORIZON_SLICES)));
+	return worth_at(w, c, started_rate(w->curves, c, r));
 }
 
 /* The least gain for which a running job is changed: its worth at its present rate, minus its worth
@@ -283,22 +307,21 @@ double worth_of(const struct worths *w, const struct curve *c, int r)
 	if (r == c->held)
 		return kept(w, c);
 	if (r)
-		return worth_launched(w, c, r) - inertia(w, c);
-	return fmin(worth_launched(w, c, c->held) - kept(w, c), 0) - inertia(w, c);
+		return worth_at(w, c, moved_rate(w->curves, c, r)) - inertia(w, c);
+	return fmin(worth_at(w, c, resumed_rate(w->curves, c)) - kept(w, c), 0) - inertia(w, c);
 }
 
 double worth_lost(const struct worths *w, const struct curve *c, int r, int to)
 {
 	double first_rank = w->served_rank[c - w->curves->items];
-	double rate = r == c->held ? kept_rate(w, c) : c->of[r],
-	       horizon = horizon_s(w->curves, c, HORIZON_SLICES);
+	double rate = r == c->held ? kept_rate(w, c) : c->of[r];
 	double has = worth_ranked(w, c, first_rank, rate);
 	double inert = has - worth_ranked(w, c, first_rank, rate / RELAUNCH_GAIN);
 
 	if (to)
-		return has - worth_ranked(w, c, first_rank, launched_rate(c, c->of[to], horizon)) +
+		return has - worth_ranked(w, c, first_rank, started_rate(w->curves, c, to)) +
 		       inert;
 	return has -
-	       fmin(worth_ranked(w, c, first_rank, launched_rate(c, c->of[r], horizon)) - has, 0) +
+	       fmin(worth_ranked(w, c, first_rank, started_rate(w->curves, c, r)) - has, 0) +
 	       inert;
 }

@@ -53,6 +53,35 @@ void proc_look(pid_t pid, struct proc_info *info)
 	read_command(pid, info);
 }
 
+/* Masks of signals, in hexadecimal, as /proc/PID/status has them. */
+static const char *const heeding_masks[] = { "SigBlk:", "SigIgn:", "SigCgt:" };
+
+static bool mask_has(const char *line, int signal)
+{
+	for (size_t i = 0; i < sizeof(heeding_masks) / sizeof(heeding_masks[0]); i++) {
+		size_t length = strlen(heeding_masks[i]);
+
+		if (!strncmp(line, heeding_masks[i], length))
+			return strtoull(line + length, NULL, 16) >> (signal - 1) & 1;
+	}
+	return false;
+}
+
+bool proc_heeds(pid_t pid, int signal)
+{
+	char path[32], line[256];
+	bool heeds = false;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	file = fopen(path, "re");
+	while (file && !heeds && fgets(line, sizeof(line), file))
+		heeds = mask_has(line, signal);
+	if (file)
+		fclose(file);
+	return heeds;
+}
+
 int64_t proc_memory_bytes(const char *line)
 {
 	FILE *file = fopen("/proc/meminfo", "re");

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "pollux/devices_view.h"
+#include "pollux/engine.h"
 #include "pollux/environment.h"
 #include "pollux/explain.h"
 #include "pollux/mem.h"
@@ -42,10 +43,17 @@ static int read_profiled(struct session *s, struct explanation *e, struct err *e
 	return 0;
 }
 
+static bool dies_of_stop(const struct job *job, const struct run *run)
+{
+	return run && run->state == RUN_RUNNING && engine_of(run)->dies_of &&
+	       engine_of(run)->dies_of(run, job->declared.stop_signal);
+}
+
 static int read_machine(struct session *s, struct explanation *e, struct err *err)
 {
 	struct config config;
 
+	e->loses = dies_of_stop(e->job, e->item->run);
 	if (session_settings(s, &config, err))
 		return -1;
 	e->policy = policy_find(config.policy);

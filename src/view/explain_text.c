@@ -41,7 +41,7 @@ static const char *turn_of(const struct explanation *e)
 	bool suspends = run && run->suspension != SUSPENSION_CANNOT &&
 			e->job->declared.suspend != SUSPEND_NEVER;
 
-	if (suspends && (!resumes || e->job->declared.suspend == SUSPEND_ALWAYS))
+	if (suspends && (!resumes || e->loses || e->job->declared.suspend == SUSPEND_ALWAYS))
 		return "it is suspended, as far as memory allows, and goes on in about 0.1 s";
 	return resumes ? "it is stopped, and relaunched later" : "it keeps its devices";
 }

@@ -181,10 +181,12 @@ fi
 
 # --- who is suspended, and who is not ---
 
+program='perl count x 100000'
 two_jobs() { # two_jobs OPTION...: sets $job, which has had its slice while another waits
-	job=$(submit "$@" -- perl count x 100000)
+	# shellcheck disable=SC2086  # a list of words
+	job=$(submit "$@" -- $program)
 	"$POLLUX" schedule
-	wait_for 20 logged "$job" 'step 3/' || echo "# job $job did not start"
+	wait_for 20 logged "$job" 'step 3/\|ready' || echo "# job $job did not start"
 	other=$(submit -- perl count y 100000)
 	sleep 1.2
 	"$POLLUX" schedule
@@ -205,13 +207,29 @@ two_jobs --no-preempt --suspend auto
 ok 'unless both are asked for' wait_for 20 passes_until \
 	"job_id = $job AND suspension = 'suspended'"
 end_two
+program='sh told'
 two_jobs --preempt
+is 'explain says what a turn does' 'it is stopped, and relaunched later' \
+	"$("$POLLUX" explain "$job" | sed -n 's/^  for others  *//p')"
 ok 'what resumes is stopped' wait_for 20 passes_until "job_id = $job AND stop_reason = 'preempt'"
 end_two
 two_jobs --preempt --suspend always
 ok 'but with --suspend always suspended' wait_for 20 passes_until \
 	"job_id = $job AND suspension = 'suspended'"
 end_two
+sed '/^trap/d' told >deaf
+program='sh deaf'
+two_jobs --preempt
+like 'explain says that it saves nothing when told to' '^it is suspended' \
+	"$("$POLLUX" explain "$job" | sed -n 's/^  for others  *//p')"
+ok 'and so does one that does not heed the stop signal' wait_for 20 passes_until \
+	"job_id = $job AND suspension = 'suspended'"
+end_two
+two_jobs --preempt --suspend never
+ok 'unless it is never to be' wait_for 20 passes_until \
+	"job_id = $job AND stop_reason = 'preempt'"
+end_two
+program='perl count x 100000'
 export POLLUX_SUSPEND_MEMORY=0%
 two_jobs
 is 'no memory may be kept: nobody is suspended' none \

@@ -382,6 +382,13 @@ static void check_turns(struct snapshot *s, const char *want, const char *name)
 	snapshot_release(s);
 }
 
+/* A stop of the first run would lose what it did. */
+static void loses(struct snapshot *s)
+{
+	s->loses = xcalloc((size_t)s->runs.count, sizeof(*s->loses));
+	s->loses[0] = true;
+}
+
 static void test_suspend(void)
 {
 	struct snapshot s = takes_turns();
@@ -401,6 +408,15 @@ static void test_suspend(void)
 	s.jobs.items[0].declared.suspend = SUSPEND_ALWAYS;
 	check_turns(&s, "suspend 1, start 2", "unless it is always to be suspended");
 	s = takes_turns();
+	s.jobs.items[0].declared.preemption = PREEMPT_ALWAYS;
+	loses(&s);
+	check_turns(&s, "suspend 1, start 2", "or a stop would lose work");
+	s = takes_turns();
+	s.jobs.items[0].declared.preemption = PREEMPT_ALWAYS;
+	s.runs.items[0].peak_memory_bytes = 501 * MIB;
+	loses(&s);
+	check_turns(&s, "stop 1, start 2", "which is lost where memory does not suffice");
+	s = takes_turns();
 	s.runs.items[0].peak_memory_bytes = 501 * MIB;
 	check_turns(&s, "", "nor where suspended runs may not keep as much");
 	s = takes_turns();
@@ -412,6 +428,57 @@ static void test_suspend(void)
 	s = takes_turns();
 	s.runs.items[0].suspension = SUSPENSION_ASKED;
 	check_turns(&s, "start 2", "while it leaves, only others are decided on");
+}
+
+/* What the policy is told of the first run, which has saved so long ago (0: never). */
+static struct sched_job told(enum suspend_rule suspend, double saved_s)
+{
+	struct snapshot s = takes_turns();
+	struct sched_job job;
+	struct decision *d;
+
+	s.policy = &policy_goodput;
+	s.jobs.items[0].declared.preemption = PREEMPT_ALWAYS;
+	s.jobs.items[0].declared.suspend = suspend;
+	if (saved_s > 0)
+		s.runs.items[0].checkpoint_boot_s = NOW_BOOT_S - saved_s;
+	loses(&s);
+	d = pass_decide(&s);
+	job = d->sched_jobs[0];
+	decision_free(d);
+	snapshot_release(&s);
+	return job;
+}
+
+static void test_loses(void)
+{
+	near(told(SUSPEND_AUTO, 0).unsaved_s, 699, 1e-9, "work since the first step is unsaved");
+	near(told(SUSPEND_AUTO, 40).unsaved_s, 40, 1e-9, "or since the last checkpoint");
+	near(told(SUSPEND_AUTO, 40).restart_s, 0.1, 1e-9, "a turn suspends the run");
+	near(told(SUSPEND_AUTO, 40).relaunch_s, 30, 1e-9, "and anything else relaunches it");
+	near(told(SUSPEND_NEVER, 40).restart_s, 30, 1e-9, "as does a turn that may not suspend");
+	near(told(SUSPEND_NEVER, 40).relaunch_s, 0, 1e-9, "and so is no other way");
+}
+
+/* A run that turns only suspend, at sizes that are worth a relaunch. */
+static void test_relaunch(void)
+{
+	struct snapshot s = runs_badly();
+
+	s.suspends = true;
+	s.config = &with_memory;
+	s.memory = (struct snapshot_memory){
+		.total_bytes = 1000 * MIB, .available_bytes = 600 * MIB,
+	};
+	s.runs.items[0].takes_configs = false;
+	s.runs.items[0].suspension = SUSPENSION_NONE;
+	loses(&s);
+	s.runs.items[0].checkpoint_boot_s = NOW_BOOT_S;
+	check_turns(&s, "stop 1, start 1", "it is relaunched, not suspended");
+	s = runs_badly();
+	s.runs.items[0].takes_configs = false;
+	loses(&s);
+	check_turns(&s, "", "not while it has more to lose than to gain");
 }
 
 /* The first is suspended since 650 s, after 50 s of work; the second runs, or not. */
@@ -474,6 +541,8 @@ int main(void)
 	test_model_of_the_kind();
 	test_change();
 	test_suspend();
+	test_loses();
+	test_relaunch();
 	test_resume();
 	return done();
 }

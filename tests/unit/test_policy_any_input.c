@@ -49,6 +49,8 @@ static void draw_job(struct any *a, int i)
 		.waiting_since_s = number(a, 2e4),
 		.restarts = case_below(x, 100),
 		.restart_s = number(a, 100),
+		.relaunch_s = number(a, 100),
+		.unsaved_s = number(a, 1000),
 		.goodput_now = number(a, 100),
 		.remaining_samples = number(a, 1e6),
 	};

@@ -40,7 +40,24 @@ static bool in_slice(const struct sched_case *c, const struct sched_job *job)
 static bool has_settled(const struct sched_case *c, const struct sched_job *job)
 {
 	return !in_slice(c, job) ||
-	       c->in.now_s - job->launched_s >= fmax(2 * job->restart_s, c->in.slice_s / 10);
+	       c->in.now_s - job->launched_s >=
+		       fmax(2 * fmax(job->relaunch_s, job->restart_s), c->in.slice_s / 10);
+}
+
+/* What a restart loses: a job that waits (0), a run that gives way and comes back (1), a run that
+ * is relaunched (2). */
+enum { STARTS, TURNS, RELAUNCHES };
+
+static double restart(const struct sched_job *job, int how)
+{
+	return how == RELAUNCHES ? fmax(job->relaunch_s, job->restart_s) : job->restart_s;
+}
+
+static double cost(const struct sched_job *job, int how)
+{
+	bool loses = how == RELAUNCHES || (how == TURNS && !(job->relaunch_s > 0));
+
+	return restart(job, how) + (loses && runs(job) ? job->unsaved_s : 0);
 }
 
 static double speedup(const struct reference *ref, int i, int r)
@@ -50,38 +67,39 @@ static double speedup(const struct reference *ref, int i, int r)
 	return job->goodput ? job->goodput[r] / job->goodput[ref->least[i]] * ref->least[i] : r;
 }
 
-static double horizon(const struct reference *ref, int i, double slices)
+static double horizon(const struct reference *ref, int i, double slices, int how)
 {
-	return fmax(slices * ref->c->in.slice_s, 10 * ref->c->jobs[i].restart_s);
+	return fmax(slices * ref->c->in.slice_s, 10 * restart(&ref->c->jobs[i], how));
 }
 
-static double rate_over(const struct reference *ref, int i, int r, double h)
+static double rate_over(const struct reference *ref, int i, int r, double slices, int how)
 {
 	const struct sched_job *job = &ref->c->jobs[i];
-	double s = speedup(ref, i, r);
+	double s = speedup(ref, i, r), h = horizon(ref, i, slices, how), lost = cost(job, how);
 
 	if (job->goodput && !isnan(job->remaining_samples)) {
 		double work = job->remaining_samples / job->goodput[ref->least[i]] * ref->least[i];
 
-		if (work / s + job->restart_s <= h)
-			return work / (work / s + job->restart_s);
+		if (work / s + lost <= h)
+			return work / (work / s + lost);
 	}
-	return s * (h - job->restart_s) / h;
+	return lost < h ? s * (h - lost) / h : 0;
 }
 
-static double rate_launched(const struct reference *ref, int i, int r)
+static double rate_launched(const struct reference *ref, int i, int r, int how)
 {
-	return rate_over(ref, i, r, horizon(ref, i, 0.5));
+	return rate_over(ref, i, r, 0.5, how);
 }
 
 static bool pays_to_relaunch(const struct reference *ref, int i)
 {
 	const struct sched_job *job = &ref->c->jobs[i];
-	double h = horizon(ref, i, 1);
+	double h = horizon(ref, i, 1, RELAUNCHES);
 
 	return runs(job) && job->preemptible && has_settled(ref->c, job) && job->goodput &&
-	       job->goodput[job->replicas] * (h - job->restart_s) > job->goodput_now * h * 1.05 &&
-	       rate_over(ref, i, job->replicas, h) >
+	       job->goodput[job->replicas] * (h - cost(job, RELAUNCHES)) >
+		       job->goodput_now * h * 1.05 &&
+	       rate_over(ref, i, job->replicas, 1, RELAUNCHES) >
 		       job->goodput_now / job->goodput[ref->least[i]] * ref->least[i];
 }
 
@@ -90,7 +108,7 @@ static double rate_kept(const struct reference *ref, int i)
 	const struct sched_job *job = &ref->c->jobs[i];
 
 	if (pays_to_relaunch(ref, i))
-		return rate_over(ref, i, job->replicas, horizon(ref, i, 1));
+		return rate_over(ref, i, job->replicas, 1, RELAUNCHES);
 	if (job->goodput && !isnan(job->goodput_now))
 		return job->goodput_now / job->goodput[ref->least[i]] * ref->least[i];
 	return speedup(ref, i, job->replicas);
@@ -167,15 +185,16 @@ static double value(const struct reference *ref, int i, int r)
 	if (!r && !runs(job))
 		return 0;
 	if (!runs(job))
-		return worth(ref, i, rate_launched(ref, i, r));
+		return worth(ref, i, rate_launched(ref, i, r, STARTS));
 	kept = worth(ref, i, rate_kept(ref, i));
 	inertia = kept - worth(ref, i, rate_kept(ref, i) / 1.1);
 	if (r == job->replicas)
 		return kept;
 	if (!r)
-		return fmin(0, worth(ref, i, rate_launched(ref, i, job->replicas)) - kept) -
+		return fmin(0,
+			    worth(ref, i, rate_launched(ref, i, job->replicas, TURNS)) - kept) -
 		       inertia;
-	return worth(ref, i, rate_launched(ref, i, r)) - inertia;
+	return worth(ref, i, rate_launched(ref, i, r, RELAUNCHES)) - inertia;
 }
 
 /* The job that has waited longest among those overdue and not looked at yet; -1: none. */
@@ -376,6 +395,21 @@ static void make_plain(struct sched_case *c)
 	}
 }
 
+/* Some are only suspended by a turn, and some have work that a relaunch would lose. */
+static void make_costly(struct sched_case *c)
+{
+	for (int i = 0; i < c->in.n_jobs; i++) {
+		struct sched_job *job = &c->jobs[i];
+
+		if (case_below(&c->random, 2))
+			job->unsaved_s = 2 * c->in.slice_s * case_uniform(&c->random);
+		if (!case_below(&c->random, 2))
+			continue;
+		job->relaunch_s = job->restart_s;
+		job->restart_s /= 100;
+	}
+}
+
 static void test_exact(void)
 {
 	struct sched_case c = { .random = 11 };
@@ -390,6 +424,8 @@ static void test_exact(void)
 		case_draw(&c);
 		if (n % 3)
 			make_plain(&c);
+		if (n % 2)
+			make_costly(&c);
 		policy_goodput.decide(&c.in, c.choices);
 		settle(&ref);
 		gathering += ref.gathering;

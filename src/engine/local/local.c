@@ -143,5 +143,6 @@ const struct engine engine_local = {
 	.command_pid = local_command_pid,
 	.owns_process = local_owns_process,
 	.containment = local_containment,
+	.dies_of = local_dies_of,
 	.device_holder = device_holder,
 };

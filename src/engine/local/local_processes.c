@@ -29,6 +29,42 @@ bool local_is_supervisor(const struct run *run, int64_t pid)
 	return n == length + 1 && !memcmp(got, want, (size_t)length + 1);
 }
 
+/* A program that heeds the signal may be the child of a shell that does not. */
+static bool none_heeds(const struct proc_marks *marks, int signal)
+{
+	struct pid_list list;
+	bool dies = proc_find(marks, &list) == 0 && list.count > 0;
+
+	for (int i = 0; dies && i < list.count; i++)
+		dies = !proc_heeds(list.items[i], signal);
+	pid_list_release(&list);
+	return dies;
+}
+
+/* A process blocks its signals while it forks: it is looked at again. */
+#define LOOKS 3
+#define LOOK_AGAIN_US 2000
+
+bool local_dies_of(const struct run *run, int signal)
+{
+	struct proc_marks marks = { 0 };
+	struct local_handle handle;
+	bool dies = false;
+
+	local_handle_parse(run->handle, &handle);
+	if (local_is_supervisor(run, handle.supervisor_pid))
+		marks.ancestor = (pid_t)handle.supervisor_pid;
+	local_handle_release(&handle);
+	if (!marks.ancestor)
+		return false;
+	for (int i = 0; !dies && i < LOOKS; i++) {
+		if (i > 0)
+			usleep(LOOK_AGAIN_US);
+		dies = none_heeds(&marks, signal);
+	}
+	return dies;
+}
+
 bool local_owns_process(const struct run *run, int64_t pid)
 {
 	struct local_handle handle;
