@@ -43,10 +43,13 @@ static int read_profiled(struct session *s, struct explanation *e, struct err *e
 	return 0;
 }
 
+/* A stopped process cannot be asked: it may have been stopped while it forked. */
 static bool dies_of_stop(const struct job *job, const struct run *run)
 {
-	return run && run->state == RUN_RUNNING && engine_of(run)->dies_of &&
-	       engine_of(run)->dies_of(run, job->declared.stop_signal);
+	return run && run->state == RUN_RUNNING &&
+	       (run->suspension > SUSPENSION_NONE ||
+		(engine_of(run)->dies_of &&
+		 engine_of(run)->dies_of(run, job->declared.stop_signal)));
 }
 
 static int read_machine(struct session *s, struct explanation *e, struct err *err)
