@@ -15,7 +15,7 @@ struct explanation {
 	struct status status;		/* of this job alone */
 	const struct status_job *item;	/* the job, in status */
 	const struct job *job;		/* the job, in status */
-	bool loses;	/* its run does not heed the stop signal, or is suspended already */
+	bool loses;	/* a stop of its run would lose work, or it is suspended already */
 	struct decision_row decision;	/* the last one that changed something; policy NULL: none */
 	const struct policy *policy;	/* of the last pass, else as configured; NULL: unknown */
 	double slice_s;			/* of the last pass, else as configured */

@@ -44,10 +44,10 @@ static int read_profiled(struct session *s, struct explanation *e, struct err *e
 }
 
 /* A stopped process cannot be asked: it may have been stopped while it forked. */
-static bool dies_of_stop(const struct job *job, const struct run *run)
+static bool is_suspended_by_turns(const struct job *job, const struct run *run)
 {
 	return run && run->state == RUN_RUNNING &&
-	       (run->suspension > SUSPENSION_NONE ||
+	       (run->suspension > SUSPENSION_NONE || job->progress.saves_when_asked == 0 ||
 		(engine_of(run)->dies_of &&
 		 engine_of(run)->dies_of(run, job->declared.stop_signal)));
 }
@@ -56,7 +56,7 @@ static int read_machine(struct session *s, struct explanation *e, struct err *er
 {
 	struct config config;
 
-	e->loses = dies_of_stop(e->job, e->item->run);
+	e->loses = is_suspended_by_turns(e->job, e->item->run);
 	if (session_settings(s, &config, err))
 		return -1;
 	e->policy = policy_find(config.policy);
