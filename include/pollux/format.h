@@ -22,8 +22,8 @@ struct formatted format_count(double n);
 struct formatted format_bytes(double bytes);
 /* 4.56, 45.6, 456: three digits, or as many as there are before the point. "-" unless finite. */
 struct formatted format_number(double x);
-/* Local time: 14:20:31 less than an hour from now, where events follow each other; else 14:20 when
- * within today, else 11-20 14:20. "-" for NaN. */
+/* Local time, by the zone of the last tzset(3): 14:20:31 less than an hour from now, where events
+ * follow each other; else 14:20 when within today, else 11-20 14:20. "-" for NaN. */
 struct formatted format_time(double wall_s, double now_wall_s);
 
 #endif

@@ -172,8 +172,8 @@ int store_run_set_freeze(struct store *s, const struct run *run, struct err *err
 /* The most memory of a device that the newest runs of a workload took; 0: not known. */
 int store_device_memory(struct store *s, const char *workload, int64_t *bytes, struct err *err);
 int store_run_set_device_memory(struct store *s, int64_t id, int64_t bytes, struct err *err);
-/* The largest memory that a run of a queued job had; 0: none ran. */
-int store_largest_waiting(struct store *s, int64_t *bytes, struct err *err);
+/* The largest memory that a run of the job had; 0: not known. */
+int store_job_peak_memory(struct store *s, int64_t id, int64_t *bytes, struct err *err);
 /* Another configuration for a run that goes on: its supervisor offers it to the program at its
  * next look (engine_wake: now). Only for a run that is running, with the replicas it has; else
  * nothing happens. */
@@ -335,10 +335,9 @@ struct reserved_list {
 int store_device_reserve(struct store *s, int64_t job_id, const struct device *device,
 			 struct err *err);
 int store_devices_release(struct store *s, int64_t job_id, struct err *err);
+/* By job; a profile is in the list from its start until it has ended. */
 int store_reserved_list(struct store *s, struct reserved_list *list, struct err *err);
 void reserved_list_release(struct reserved_list *list);
-/* The profiles that have not ended; *ids is the caller's to free. */
-int store_profiles_list(struct store *s, int64_t **ids, int *n, struct err *err);
 
 /* ---- kinds of devices: what 'pollux profile --devices' found out ---- */
 

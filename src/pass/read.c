@@ -79,6 +79,22 @@ static int read_setbacks(struct store *store, struct snapshot *s, struct err *er
 	return 0;
 }
 
+static int read_largest_waiting(struct store *store, struct snapshot *s, struct err *err)
+{
+	s->memory.largest_waiting_bytes = 0;
+	for (int i = 0; i < s->jobs.count; i++) {
+		const struct job *job = &s->jobs.items[i];
+		int64_t bytes = 0;
+
+		if (job->state == JOB_QUEUED && job->progress.launches > 0 &&
+		    store_job_peak_memory(store, job->id, &bytes, err))
+			return -1;
+		if (bytes > s->memory.largest_waiting_bytes)
+			s->memory.largest_waiting_bytes = bytes;
+	}
+	return 0;
+}
+
 static int64_t need_before(const struct snapshot *s, int i)
 {
 	for (int k = 0; k < i; k++)
@@ -285,7 +301,7 @@ static int read_jobs(const struct engine_context *at, struct snapshot *s, struct
 	if (store_dependencies_list(store, &s->dependencies, err) ||
 	    read_setbacks(store, s, err) || read_settled(store, s, err) ||
 	    read_freezable(store, s, err) ||
-	    (s->suspends && store_largest_waiting(store, &s->memory.largest_waiting_bytes, err)))
+	    (s->suspends && read_largest_waiting(store, s, err)))
 		return -1;
 	look_for_losses(s);
 	if (s->jobs.count == 0)

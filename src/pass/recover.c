@@ -25,20 +25,22 @@ struct remains {
 
 static int read_profiles(const struct engine_context *at, struct remains *r, struct err *err)
 {
-	int64_t *ids;
-	int n, rc = store_profiles_list(at->store, &ids, &n, err);
+	struct reserved_list reserved;
+	int rc = store_reserved_list(at->store, &reserved, err);
 
-	r->profiles = xcalloc((size_t)n, sizeof(*r->profiles));
-	for (int i = 0; rc == 0 && i < n; i++) {
+	r->profiles = xcalloc((size_t)reserved.count, sizeof(*r->profiles));
+	for (int i = 0; rc == 0 && i < reserved.count; i++) {
 		struct dead_profile *profile = &r->profiles[r->n_profiles];
+		int64_t id = reserved.items[i].job_id;
 
-		if (profile_lock_is_held(at->paths, ids[i]))
+		if ((i > 0 && id == reserved.items[i - 1].job_id) ||
+		    profile_lock_is_held(at->paths, id))
 			continue;
-		*profile = (struct dead_profile){ ids[i], TEXT_INIT };
+		*profile = (struct dead_profile){ id, TEXT_INIT };
 		r->n_profiles++;
-		rc = store_profile_killed(at->store, ids[i], &profile->reason, err);
+		rc = store_profile_killed(at->store, id, &profile->reason, err);
 	}
-	free(ids);
+	reserved_list_release(&reserved);
 	return rc;
 }
 

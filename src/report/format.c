@@ -108,21 +108,20 @@ struct formatted format_bytes(double bytes)
 
 struct formatted format_time(double wall_s, double now_wall_s)
 {
+	bool soon = fabs(wall_s - now_wall_s) < 3600;
 	struct formatted f;
 	struct tm t, today;
 	time_t when, now;
-	bool same_day;
 
 	/* Beyond these a time_t or a struct tm could not hold it. */
 	if (!is_known(wall_s) || wall_s > 1e15 || !is_known(now_wall_s) || now_wall_s > 1e15)
 		return unknown;
 	when = (time_t)wall_s;
 	now = (time_t)now_wall_s;
-	tzset();
-	if (!localtime_r(&when, &t) || !localtime_r(&now, &today))
+	if (!localtime_r(&when, &t) || (!soon && !localtime_r(&now, &today)))
 		return unknown;
-	same_day = t.tm_year == today.tm_year && t.tm_yday == today.tm_yday;
-	strftime(f.s, sizeof(f.s), fabs(wall_s - now_wall_s) < 3600 ? "%H:%M:%S" :
-		 same_day ? "%H:%M" : "%m-%d %H:%M", &t);
+	strftime(f.s, sizeof(f.s), soon ? "%H:%M:%S" :
+		 t.tm_year == today.tm_year && t.tm_yday == today.tm_yday
+		 ? "%H:%M" : "%m-%d %H:%M", &t);
 	return f;
 }

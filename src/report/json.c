@@ -58,11 +58,14 @@ static void write_string(FILE *out, const char *s)
 	fputc('"', out);
 }
 
-static void new_line(const struct json *j)
+/* Write a new line, after a comma if there was a value before. */
+static void new_line(const struct json *j, bool comma)
 {
-	fputc('\n', j->out);
-	for (int i = 0; i < j->depth; i++)
-		fputs("  ", j->out);
+	static const char lead[] = ",\n                                ";
+	size_t n = 1 + 2 * (size_t)j->depth;
+
+	_Static_assert(sizeof(lead) > 2 + 2 * JSON_DEPTH, "blanks for the deepest level");
+	fwrite(comma ? lead : lead + 1, 1, comma ? n + 1 : n, j->out);
 }
 
 /* Write what stands before every value: the comma, the new line, the key. */
@@ -75,10 +78,8 @@ static void begin_value(struct json *j, const char *key)
 		return;
 	}
 	assert(j->array[top] == !key);
-	if (j->any[top])
-		fputc(',', j->out);
+	new_line(j, j->any[top]);
 	j->any[top] = true;
-	new_line(j);
 	if (key) {
 		write_string(j->out, key);
 		fputs(": ", j->out);
@@ -110,7 +111,7 @@ void json_end(struct json *j)
 	assert(j->depth > 0);
 	j->depth--;
 	if (j->any[j->depth])
-		new_line(j);
+		new_line(j, false);
 	fputc(j->array[j->depth] ? ']' : '}', j->out);
 	if (j->depth == 0)
 		fputc('\n', j->out);
@@ -154,11 +155,15 @@ void json_number(struct json *j, const char *key, double value)
 {
 	char digits[32];
 
-	begin_value(j, key);
 	if (!isfinite(value)) {
-		fputs("null", j->out);
+		json_string(j, key, NULL);
 		return;
 	}
+	if (!signbit(value) && value < 1e15 && floor(value) >= value) {
+		json_integer(j, key, (int64_t)value);
+		return;
+	}
+	begin_value(j, key);
 	for (int n = 15; n <= 17; n++) {
 		double back;
 

@@ -33,11 +33,9 @@ void table_release(struct table *t)
 
 static bool is_plain(const char *s, size_t n)
 {
-	bool plain = true;
-
-	for (size_t i = 0; i < n; i++)
-		plain &= s[i] >= ' ' && s[i] <= '~';
-	return plain;
+	for (; n > 0 && (unsigned char)(*s - ' ') <= '~' - ' '; n--)
+		s++;
+	return n == 0;
 }
 
 /* Clean s in place: a character that could move the cursor and a byte that is part of no character

@@ -23,8 +23,10 @@ static void add_selected(struct text *sql, struct column_walk w)
 		const char *owner = w.table->parts[w.part].owner;
 
 		text_add(sql, separator);
-		if (!(w.column_flags & COLUMN_COMPUTED))
-			text_addf(sql, "%s.", owner ? owner : w.table->name);
+		if (!(w.column_flags & COLUMN_COMPUTED)) {
+			text_add(sql, owner ? owner : w.table->name);
+			text_add(sql, ".");
+		}
 		add_name(sql, &w);
 	}
 }
@@ -155,31 +157,32 @@ static void read_batch_size(int64_t batch_size, const struct column_walk *w,
 static void read_field(sqlite3_stmt *q, int i, const struct column_walk *w, void *row)
 {
 	const struct field *f = &w->column->field;
+	sqlite3_value *value = sqlite3_column_value(q, i);
 	void *member = (char *)row + w->offset;
 
-	if (sqlite3_column_type(q, i) == SQLITE_NULL) {
+	if (sqlite3_value_type(value) == SQLITE_NULL) {
 		if (f->type == FIELD_TEXT && f->unknown == FIELD_KNOWN)
 			*(char **)member = xstrdup("");
 		return;
 	}
 	switch (f->type) {
 	case FIELD_INT:
-	case FIELD_SIGNAL: *(int *)member = sqlite3_column_int(q, i); break;
-	case FIELD_INT64: *(int64_t *)member = sqlite3_column_int64(q, i); break;
-	case FIELD_BOOL: *(bool *)member = sqlite3_column_int(q, i) != 0; break;
-	case FIELD_DOUBLE: *(double *)member = sqlite3_column_double(q, i); break;
+	case FIELD_SIGNAL: *(int *)member = sqlite3_value_int(value); break;
+	case FIELD_INT64: *(int64_t *)member = sqlite3_value_int64(value); break;
+	case FIELD_BOOL: *(bool *)member = sqlite3_value_int(value) != 0; break;
+	case FIELD_DOUBLE: *(double *)member = sqlite3_value_double(value); break;
 	case FIELD_TEXT: *(char **)member = sql_text(q, i); break;
 	case FIELD_CHARS:
-		snprintf(member, f->size, "%s", (const char *)sqlite3_column_text(q, i));
+		snprintf(member, f->size, "%s", (const char *)sqlite3_value_text(value));
 		break;
 	case FIELD_NAME:
-		*(int *)member = parse_name(f->names, (const char *)sqlite3_column_text(q, i));
+		*(int *)member = parse_name(f->names, (const char *)sqlite3_value_text(value));
 		break;
 	case FIELD_STRINGS:
-		strings_unpack(member, sqlite3_column_blob(q, i),
-			       (size_t)sqlite3_column_bytes(q, i));
+		strings_unpack(member, sqlite3_value_blob(value),
+			       (size_t)sqlite3_value_bytes(value));
 		break;
-	case FIELD_BATCH_SIZE: read_batch_size(sqlite3_column_int64(q, i), w, member); break;
+	case FIELD_BATCH_SIZE: read_batch_size(sqlite3_value_int64(value), w, member); break;
 	case FIELD_NONE: break;
 	}
 }

@@ -48,11 +48,11 @@ static int bind_one(sqlite3_stmt *q, int i, char type, va_list *ap)
 		d = va_arg(*ap, double);
 		return isnan(d) ? sqlite3_bind_null(q, i) : sqlite3_bind_double(q, i, d);
 	case 't':
-		return sqlite3_bind_text(q, i, va_arg(*ap, const char *), -1, SQLITE_TRANSIENT);
+		return sqlite3_bind_text(q, i, va_arg(*ap, const char *), -1, SQLITE_STATIC);
 	case 'b':
 		p = va_arg(*ap, const void *);
 		n = (int64_t)va_arg(*ap, size_t);
-		return sqlite3_bind_blob64(q, i, p, (sqlite3_uint64)n, SQLITE_TRANSIENT);
+		return sqlite3_bind_blob64(q, i, p, (sqlite3_uint64)n, SQLITE_STATIC);
 	default:
 		n = va_arg(*ap, int64_t);
 		if ((type == 'n' && n == 0) || (type == 'm' && n < 0))
@@ -172,11 +172,12 @@ int sql_ask(struct store *s, int64_t *answer, struct err *err, const char *sql, 
 
 char *sql_text_or_null(sqlite3_stmt *q, int column)
 {
-	const void *bytes = sqlite3_column_blob(q, column);
-	size_t n = (size_t)sqlite3_column_bytes(q, column);
+	sqlite3_value *value = sqlite3_column_value(q, column);
+	const void *bytes = sqlite3_value_blob(value);
+	size_t n = (size_t)sqlite3_value_bytes(value);
 	char *s;
 
-	if (sqlite3_column_type(q, column) == SQLITE_NULL)
+	if (sqlite3_value_type(value) == SQLITE_NULL)
 		return NULL;
 	s = xmalloc(n + 1);
 	if (n)

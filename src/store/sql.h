@@ -3,7 +3,10 @@
  * Values are bound by a string of letters, one for each '?':
  *	i int64_t	n int64_t, 0 is NULL	m int64_t, negative is NULL
  *	d double, NaN is NULL	t const char *, NULL is NULL	b const void *, size_t (a blob)
- */
+ * Texts and blobs are not copied: they stay as they are until the statement is done.
+ *
+ * No two threads use the store, so the value of a column may be asked for by sqlite3_column_value,
+ * once, and for its type and content as often as it takes. */
 #ifndef POLLUX_STORE_SQL_H
 #define POLLUX_STORE_SQL_H
 

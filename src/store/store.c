@@ -98,9 +98,9 @@ static int migrate(struct store *s, const char *path, struct err *err)
 
 static int open_file(struct store *s, const char *path, enum store_mode mode, struct err *err)
 {
-	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX |	/* no threads here */
-		    (mode == STORE_READ ? 0 : SQLITE_OPEN_CREATE);
+	int flags = SQLITE_OPEN_READWRITE | (mode == STORE_READ ? 0 : SQLITE_OPEN_CREATE);
 
+	sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);	/* refused, and in force, from then on */
 	if (mode == STORE_READ && access(path, R_OK) && errno != ENOENT)
 		return err_set(err, EX_NOPERM, "cannot read the store '%s': %s", path,
 			       strerror(errno));

@@ -58,24 +58,6 @@ void reserved_list_release(struct reserved_list *list)
 	*list = (struct reserved_list){ 0 };
 }
 
-int store_profiles_list(struct store *s, int64_t **ids, int *n, struct err *err)
-{
-	sqlite3_stmt *q;
-	int rc;
-
-	*ids = NULL;
-	*n = 0;
-	if (sql_query(s, &q, err, "SELECT id FROM jobs WHERE state IN ('queued', 'held', 'running')"
-		      " AND profile = 1 ORDER BY id", ""))
-		return -1;
-	while ((rc = sql_row(s, q, err)) == 1) {
-		*ids = xreallocarray(*ids, (size_t)*n + 1, sizeof(**ids));
-		(*ids)[(*n)++] = sql_int(q, 0, 0);
-	}
-	sql_done(q);
-	return rc;
-}
-
 int store_profile_killed(struct store *s, int64_t job_id, struct text *reason, struct err *err)
 {
 	int64_t n;

@@ -150,8 +150,8 @@ int store_device_memory(struct store *s, const char *workload, int64_t *bytes, s
 		       SQL_NEWEST_RUNS("?"), "t", workload);
 }
 
-int store_largest_waiting(struct store *s, int64_t *bytes, struct err *err)
+int store_job_peak_memory(struct store *s, int64_t id, int64_t *bytes, struct err *err)
 {
-	return sql_ask(s, bytes, err, "SELECT max(r.peak_memory_bytes) FROM jobs j JOIN runs r"
-		       " ON r.job_id = j.id WHERE j.state = 'queued'", "");
+	return sql_ask(s, bytes, err, "SELECT max(peak_memory_bytes) FROM runs WHERE job_id = ?",
+		       "i", id);
 }

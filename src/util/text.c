@@ -64,12 +64,14 @@ void text_add_byte(struct text *t, char c, size_t times)
 
 void text_vaddf(struct text *t, const char *format, va_list ap)
 {
-	size_t room = t->capacity - t->length;	/* 0 for a new text: text_empty stays as it is */
 	va_list again;
+	size_t room;
 	int n;
 
+	reserve(t, 0);
+	room = t->capacity - t->length;
 	va_copy(again, ap);
-	n = vsnprintf(room ? t->data + t->length : NULL, room, format, ap);
+	n = vsnprintf(t->data + t->length, room, format, ap);
 	if (n > 0 && (size_t)n >= room) {
 		reserve(t, (size_t)n);
 		vsnprintf(t->data + t->length, (size_t)n + 1, format, again);

@@ -55,9 +55,11 @@ static void reason_queued(const struct status *status, const struct status_job *
 {
 	const struct job *job = item->job;
 
-	if (job->next_start_s > status->now_wall_s)
-		text_addf(out, "by %s: ", format_time(job->next_start_s, status->now_wall_s).s);
-	else if (isfinite(job->next_start_s))
+	if (job->next_start_s > status->now_wall_s) {
+		text_add(out, "by ");
+		text_add(out, format_time(job->next_start_s, status->now_wall_s).s);
+		text_add(out, ": ");
+	} else if (isfinite(job->next_start_s))
 		text_add(out, "next pass: ");
 	text_add(out, *job->reason ? job->reason : "no pass has looked at it yet");
 }

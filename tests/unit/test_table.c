@@ -2,6 +2,7 @@
 #include <math.h>
 #include <fcntl.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "pollux/format.h"
@@ -319,6 +320,7 @@ static void test_time(void)
 	is_str(format_time(t, t + 365 * 86400.0).s, "11-20 14:20", "a year later");
 	is_str(format_time(t + 86400, t).s, "11-21 14:20", "tomorrow");
 	setenv("TZ", "EST5", 1);
+	tzset();
 	is_str(format_time(t, t).s, "09:20:00", "local time");
 	is_str(format_time((double)NAN, t).s, "-", "no time");
 	is_str(format_time(1e300, t).s, "-", "a time beyond all calendars");
