@@ -231,6 +231,20 @@ for file in "$man"/*.1 "$man"/*.3 "$man/pollux-program.7" "$ROOT/README.md"; do
 	ok "${file##*/} has examples" test "$count" -gt 0
 done
 
+# --- files that the documents for developers name ---
+
+# not_there PAGE: the paths in backticks and parentheses of PAGE that are neither in the tree nor
+# below src. Names with NAME are templates; what make builds is left out.
+not_there() {
+	grep -oE '[A-Za-z0-9_./-]+/[A-Za-z0-9_.-]+\.(c|h|t|sh|py|md|1|3|7)\>' "$1" | grep -v NAME |
+		grep -v '^build/' | sort -u | while read -r path; do
+			[ -e "$ROOT/$path" ] || [ -e "$src/$path" ] || echo "$path"
+		done
+}
+for page in ARCHITECTURE CONTRIBUTING README CHANGELOG; do
+	is "$page.md names only files that are there" '' "$(not_there "$ROOT/$page.md")"
+done
+
 if command -v mandoc >/dev/null; then
 	ok 'mandoc finds no fault' mandoc -Tlint -W warning "$man"/*.[0-9]
 else
