@@ -47,6 +47,8 @@ struct report_message {
  * line. */
 int report_message_parse(const char *bytes, size_t length, struct report_message *m);
 
+/* The key number i of those that a program may report, from 0; NULL beyond the last. */
+const char *report_key_at(size_t i);
 /* True if all of KEY=VALUE is understood: for 'pollux report'. */
 bool report_line_is_valid(const char *line);
 

@@ -49,8 +49,7 @@ static int list(struct err *err)
 		preset_release(&p);
 	}
 	if (rc == 0 && !names.count)
-		rc = err_set(err, EX_FAILED, "no presets found: share/pollux/presets is not "
-			     "beside the program");
+		rc = preset_none(err);
 	strings_release(&names);
 	return rc;
 }

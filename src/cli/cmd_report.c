@@ -26,16 +26,26 @@ static const struct option_spec options[] = {
 	{ .name = NULL },
 };
 
+static int refuse(const char *line, struct err *err)
+{
+	struct text keys = TEXT_INIT;
+	const char *key;
+
+	for (size_t i = 0; (key = report_key_at(i)); i++)
+		text_addf(&keys, " %s", key);
+	err_set(err, EX_USAGE, "cannot report '%.60s'%s: KEY=VALUE wanted, with a key of%s and a "
+		"value it can have; see pollux-report(1)", line, strlen(line) > 60 ? ".." : "",
+		keys.data);
+	text_release(&keys);
+	return -1;
+}
+
 /* One datagram of all lines: the receiver counts them as one report. */
 static int build_message(char **lines, int n, struct text *message, struct err *err)
 {
 	for (int i = 0; i < n; i++) {
 		if (!report_line_is_valid(lines[i]))
-			return err_set(err, EX_USAGE, "cannot report '%.60s'%s: KEY=VALUE wanted, "
-				       "with a key of STEP SAMPLES STEP_NS SYNC_NS GRAD_SQR "
-				       "GRAD_VAR LOSS EPOCH CHECKPOINT STATUS CONFIG and a value "
-				       "it can have",
-				       lines[i], strlen(lines[i]) > 60 ? ".." : "");
+			return refuse(lines[i], err);
 		text_add(message, lines[i]);
 		text_add(message, "\n");
 	}

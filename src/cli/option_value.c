@@ -107,11 +107,11 @@ static int set_text(const struct option_spec *spec, const char *value, void *fie
 /* "batch,resume": each of the words is a choice. No value is the empty text. */
 static int set_words(const struct option_spec *spec, const char *value, void *field)
 {
-	char *words = xstrdup(value ? value : ""), *save = NULL;
-	bool known = !value || *value;
+	char *words = xstrdup(value ? value : ""), *rest = value ? words : NULL, *word;
+	bool known = true;
 
-	for (char *w = strtok_r(words, ",", &save); w && known; w = strtok_r(NULL, ",", &save))
-		known = is_among(w, spec->choices);
+	while (known && (word = strsep(&rest, ",")))
+		known = is_among(word, spec->choices);
 	free(words);
 	if (!known)
 		return -1;

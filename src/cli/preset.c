@@ -3,10 +3,13 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "pollux/mem.h"
 #include "pollux/share.h"
@@ -80,19 +83,75 @@ static int take_line(struct preset *p, char *line, const char *path, int number,
 	return 0;
 }
 
-static int read_file(struct preset *p, const char *path, struct err *err)
+/* Opens a regular file. Does not wait for a writer if the path is a FIFO. */
+static FILE *open_file(const char *path, struct err *err)
 {
-	FILE *file = fopen(path, "r");
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat st;
+	FILE *file = NULL;
+
+	if (fd < 0 || fstat(fd, &st))
+		err_set(err, EX_CONFIG, "cannot read preset '%s': %s", path, strerror(errno));
+	else if (!S_ISREG(st.st_mode))
+		err_set(err, EX_CONFIG, "cannot read preset '%s': it is not a regular file", path);
+	else if (!(file = fdopen(fd, "r")))
+		err_set(err, EX_OSERR, "cannot read preset '%s': %s", path, strerror(errno));
+	if (!file && fd >= 0)
+		close(fd);
+	return file;
+}
+
+static int read_lines(struct preset *p, FILE *file, const char *path, struct err *err)
+{
 	char line[1024];
 	int rc = 0;
 
-	if (!file)
+	for (int number = 1; rc == 0 && fgets(line, sizeof(line), file); number++) {
+		if (!strchr(line, '\n') && (!feof(file) || strlen(line) == sizeof(line) - 1))
+			return err_set(err, EX_CONFIG, "'%s', line %d: too long, or not text",
+				       path, number);
+		rc = take_line(p, line, path, number, err);
+	}
+	if (ferror(file))
 		return err_set(err, EX_CONFIG, "cannot read preset '%s': %s", path,
 			       strerror(errno));
-	for (int number = 1; rc == 0 && fgets(line, sizeof(line), file); number++)
-		rc = take_line(p, line, path, number, err);
+	return rc;
+}
+
+static int read_file(struct preset *p, const char *path, struct err *err)
+{
+	FILE *file = open_file(path, err);
+	int rc;
+
+	if (!file)
+		return -1;
+	rc = read_lines(p, file, path, err);
 	fclose(file);
 	return rc;
+}
+
+int preset_none(struct err *err)
+{
+	const char *share = getenv("POLLUX_SHARE");
+
+	if (share && *share)
+		return err_set(err, EX_FAILED, "no presets found: POLLUX_SHARE is '%s', and "
+			       "'%s/pollux/presets' has none", share, share);
+	return err_set(err, EX_FAILED, "no presets found: share/pollux/presets is not beside the "
+		       "program");
+}
+
+static int no_preset(const char *name, struct err *err)
+{
+	struct strings names = { 0 };
+	size_t n;
+
+	preset_names(&names);
+	n = names.count;
+	strings_release(&names);
+	if (n == 0)
+		return preset_none(err);
+	return err_set(err, EX_USAGE, "no preset '%.60s'; 'pollux presets' lists them", name);
 }
 
 static char *path_of(const char *name)
@@ -112,8 +171,7 @@ int preset_load(const char *name, struct preset *p, struct err *err)
 	*p = (struct preset){ .name = xstrdup(name) };
 	if (!path) {
 		preset_release(p);
-		return err_set(err, EX_USAGE, "no preset '%.60s'; 'pollux presets' lists them",
-			       name);
+		return no_preset(name, err);
 	}
 	rc = read_file(p, path, err);
 	free(path);

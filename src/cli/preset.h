@@ -25,12 +25,15 @@ struct preset {
 	struct strings options;		/* "--grace=2m" */
 };
 
-/* -1 with EX_USAGE: there is no such preset; with EX_CONFIG: its file is wrong. */
+/* -1 with EX_USAGE: there is no such preset; with EX_FAILED: there are no presets at all; with
+ * EX_CONFIG: its file is wrong. */
 int preset_load(const char *name, struct preset *p, struct err *err);
 void preset_release(struct preset *p);
 
 /* The names of all presets, sorted. */
 void preset_names(struct strings *names);
+/* Says that there are no presets, and where they were looked for: -1 with EX_FAILED. */
+int preset_none(struct err *err);
 
 /* Builds the words of a submission with the preset from those without: words[0] is the name of the
  * command of pollux, words[first] the first word of the program's command. */

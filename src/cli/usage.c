@@ -84,7 +84,8 @@ static bool describe_word(struct text *t, const struct option_spec *spec)
 	else if (spec->type == OPTION_SIGNAL)
 		text_add(t, "a signal that a program can catch, such as TERM, INT or USR1");
 	else if (spec->type == OPTION_AMOUNT)
-		text_add(t, "a number of at least 1, such as 124M");
+		text_addf(t, "a number from %.0f to %.0fG, such as 124M", spec->min,
+			  spec->max / 1e9);
 	else
 		return false;
 	return true;

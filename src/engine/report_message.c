@@ -30,8 +30,8 @@ static const struct key keys[] = {
 	KEY("EPOCH", VALUE_POSITIVE, epoch),
 	KEY("CHECKPOINT", VALUE_PATH, checkpoint),
 	KEY("STATUS", VALUE_TEXT, status),
-	KEY("PARAMETERS", VALUE_COUNT, parameters),
 	KEY("CONFIG", VALUE_COUNT, config),
+	KEY("PARAMETERS", VALUE_COUNT, parameters),
 	KEY("TOTAL_STEPS", VALUE_COUNT, total_steps),
 	KEY("TOTAL_SAMPLES", VALUE_COUNT, total_samples),
 	KEY("TOTAL_EPOCHS", VALUE_POSITIVE, total_epochs),
@@ -45,11 +45,18 @@ static const struct key keys[] = {
 	KEY("WAKE", VALUE_FLAG, wake),
 };
 
+static const size_t n_keys = sizeof(keys) / sizeof(keys[0]);
+
 #define VALUE_SIZE PATH_MAX	/* the longest value, with its terminator */
+
+const char *report_key_at(size_t i)
+{
+	return i < n_keys && keys[i].type != VALUE_FLAG ? keys[i].name : NULL;
+}
 
 static const struct key *find_key(const char *line, size_t length)
 {
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+	for (size_t i = 0; i < n_keys; i++)
 		if (strlen(keys[i].name) == length && !memcmp(keys[i].name, line, length))
 			return &keys[i];
 	return NULL;

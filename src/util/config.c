@@ -63,11 +63,13 @@ static int set_policy(struct config *c, const char *value)
 	return 0;
 }
 
-/* Inside a job POLLUX_TORCH says which parts of the helper are on. */
+/* Inside a job POLLUX_TORCH says which parts of the helper are on: "on" or "on,batch". */
 static int set_torch(struct config *c, const char *value)
 {
+	bool has_parts = !strncmp(value, "on,", 3);
+
 	c->torch = strcmp(value, "no") != 0 && strcmp(value, "off") != 0;
-	return !c->torch || !strcmp(value, "yes") || !strncmp(value, "on", 2) ? 0 : -1;
+	return !c->torch || !strcmp(value, "yes") || !strcmp(value, "on") || has_parts ? 0 : -1;
 }
 
 /* "50%" */

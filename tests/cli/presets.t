@@ -72,4 +72,29 @@ status 'an option that is wrong' 64 "$POLLUX" submit --preset mine -- true
 like 'is told, with the preset' "^pollux: with preset 'mine': option '--grace TIME'" "$err"
 status 'a file that is wrong' 78 "$POLLUX" submit --preset bad -- true
 like 'is told, with its line' "presets/bad.conf', line 1: KEY = VALUE is wanted$" "$err"
+
+dir=$TMP/share/pollux/presets
+mkdir share/pollux/presets/directory.conf
+mkfifo share/pollux/presets/fifo.conf
+{ printf 'summary = '; printf '%02000d\n' 1; } >share/pollux/presets/long.conf
+printf 'summary = a\0b\n' >share/pollux/presets/zero.conf
+ln -s nowhere share/pollux/presets/link.conf
+for preset in directory fifo; do
+	status "$preset in place of a file" 78 timeout $((10 * TIME_SCALE)) "$POLLUX" submit \
+		--preset "$preset" -- true
+	is 'is told' "pollux: cannot read preset '$dir/$preset.conf': it is not a regular file" \
+		"$err"
+done
+for preset in long zero; do
+	status "a line that is no line: $preset" 78 "$POLLUX" presets "$preset"
+	is 'is told' "pollux: '$dir/$preset.conf', line 1: too long, or not text" "$err"
+done
+status 'a link to nothing' 64 "$POLLUX" presets link
+is 'nothing was queued' 0 "$(store "SELECT count(*) FROM jobs WHERE name = 'true'")"
+for command in presets 'presets hf' 'submit --preset hf -- true'; do
+	# shellcheck disable=SC2086  # words
+	POLLUX_SHARE=$TMP/none status "without presets: $command" 1 "$POLLUX" $command
+	is 'it is told where they were looked for' "pollux: no presets found: POLLUX_SHARE is \
+'$TMP/none', and '$TMP/none/pollux/presets' has none" "$err"
+done
 finish

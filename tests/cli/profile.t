@@ -64,11 +64,11 @@ status 'a range without its batch' 64 "$POLLUX" profile --batch-range 1:2 -- tru
 like 'which is said of this command' "see 'pollux profile --help'" "$err"
 status 'a picture of another kind' 64 "$POLLUX" profile --plot x.gif -- true
 status 'two jobs' 64 "$POLLUX" profile 1 2
-for bad in 0 -1 nan 1e400 x; do
+for bad in 0 -1 nan 1e16 1e400 2000000G x; do
 	status "--parameters $bad" 64 "$POLLUX" profile --parameters "$bad" -- true
 	is 'by one line' \
-		"pollux: option '--parameters N[K|M|G]' wants a number of at least 1, such as \
-124M, not '$bad'; see 'pollux profile --help'" "$err"
+		"pollux: option '--parameters N[K|M|G]' wants a number from 1 to 1000000G, \
+such as 124M, not '$bad'; see 'pollux profile --help'" "$err"
 done
 for bad in '(' '[0-9' x '(a)\2' ''; do
 	status "--step-regex '$bad'" 64 "$POLLUX" profile --step-regex "$bad" -- true

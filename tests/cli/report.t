@@ -64,10 +64,17 @@ STATUS=ein Text mit = und Ü
 
 # --- what is not ---
 for wrong in STEP STEP= STEP=-1 STEP=x STEP=1.5 '=1' '' 'step=1' FOO=1 LOSS=nan LOSS=inf EPOCH=-1 \
-	CHECKPOINT= CONFIG= CONFIG=-1 'STEP=1 ' ' STEP=1' 'STEP=99999999999999999999'; do
+	CHECKPOINT= CONFIG= CONFIG=-1 'STEP=1 ' ' STEP=1' 'STEP=99999999999999999999' \
+	TOTAL_STEPS= TOTAL_SAMPLES=-1 TOTAL_EPOCHS=nan RESUMED= GRAD_SAMPLES=1.5 \
+	PEAK_BYTES=9999999999999999999 LIMIT_BYTES=x OUT_OF_MEMORY=1e3 PARAMETERS=; do
 	status "'$wrong' is a usage error" 64 "$POLLUX" report STEP=1 "$wrong"
 	like 'with the keys' '^pollux: cannot report .* STEP SAMPLES .* CHECKPOINT STATUS CONFIG ' \
 		"$err"
+	is 'all of those in the manual' \
+		"$(sed -n '/^.Ss Keys/,/^.El/s/^.It Cm //p' "$ROOT/man/pollux-report.1" |
+			sed 's/ , / /g' | tr ' ' '\n' | sort)" \
+		"$(printf '%s\n' "$err" | sed 's/.* key of //; s/ and a value.*//' |
+			tr ' ' '\n' | sort)"
 	is 'on one line' 1 "$(printf '%s\n' "$err" | wc -l)"
 done
 status 'a newline would be two lines' 64 "$POLLUX" report 'STATUS=a

@@ -53,6 +53,10 @@ status 'another part' 64 "$POLLUX" submit --torch=compile true
 is 'is refused' "pollux: option '--torch' wants any of batch and resume, with commas between, not \
 'compile'; see 'pollux submit --help'" "$err"
 status 'no part' 64 "$POLLUX" submit --torch= true
+for parts in ',' 'batch,' ',batch' 'batch,,resume'; do
+	status "an empty part: '$parts'" 64 "$POLLUX" submit "--torch=$parts" true
+	like 'is refused' "wants any of batch and resume, with commas between, not '$parts'" "$err"
+done
 status '--torch and --no-torch' 64 "$POLLUX" submit --torch --no-torch true
 like 'contradict each other' 'give one of --torch and --no-torch' "$err"
 printf '#!/bin/sh\nexec sleep 1000\n' >python3.99

@@ -77,6 +77,10 @@ static const struct refusal {
 			 "(such as 90s, 10m or 1h)" },
 	{ "slice = nan\n", "bad setting 'slice' in '%s' line 1: 'nan' is not a time above 0 "
 			   "(such as 90s, 10m or 1h)" },
+	{ "torch = onion\n", "bad setting 'torch' in '%s' line 1: 'onion' is not yes or no" },
+	{ "suspend_memory = 50\n",
+	  "bad setting 'suspend_memory' in '%s' line 1: '50' is not a part of the machine's memory "
+	  "from 0% to 100%" },
 	{ "policy = a b\n",
 	  "bad setting 'policy' in '%s' line 1: 'a b' is not one of goodput pollux las fifo" },
 	{ "policy = \n", "bad setting 'policy' in '%s' line 1: '' is not one of goodput pollux las fifo" },
