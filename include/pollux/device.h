@@ -151,6 +151,11 @@ struct device_backend {
 	 * all. */
 	int (*list)(const struct device_settings *settings, struct device_list *list,
 		    struct err *err);
+	/* (optional, with list_unanswered) True if list() is going to ask a driver, which may hang.
+	 * list() then runs in a child that is given up after a while, and list_unanswered()
+	 * appends what is known without the driver, and why it is no more. */
+	bool (*asks_driver)(const struct device_settings *settings);
+	void (*list_unanswered)(const char *why, struct device_list *list);
 	/* Runs in the child between fork and exec: confines the calling process to these devices.
 	 * Uses only id, binding and cores, so devices read from the store will do. */
 	int (*bind)(const struct device *devices, int n, struct err *err);

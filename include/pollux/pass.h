@@ -7,7 +7,8 @@
  *
  * Only one pass acts at a time. A second one that comes meanwhile leaves at once (result.busy),
  * and the one at work is followed by one more (a hundred at most), since what the second one came
- * for may have happened after the first had read. A pass that dies at any instruction leaves
+ * for may have happened after the first had read. If the one at work has been so for more than a
+ * minute, pass_run fails and names it. A pass that dies at any instruction leaves
  * nothing half done: its decision is one transaction, and whatever it did not get to do after that
  * (start a run, wake a supervisor) the next pass does. */
 #ifndef POLLUX_PASS_H
@@ -31,5 +32,11 @@ struct pass_result {
 int pass_run(const struct paths *paths, const struct config *config, enum pass_mode mode,
 	     struct pass_result *result, struct err *err);
 void pass_result_release(struct pass_result *result);
+
+/* pass_hung.c: adds the pass that has been at work for more than a minute, and what to do about it.
+ * False: there is none, or nobody knows who is at work. */
+bool pass_describe_hung(const struct paths *paths, struct text *t);
+/* The same as an error, EX_TEMPFAIL. */
+int pass_refuse_hung(const struct paths *paths, struct err *err);
 
 #endif

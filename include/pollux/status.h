@@ -39,6 +39,7 @@ struct status {
 	/* Jobs; starting and stopping ones count as running. */
 	int n_running, n_suspended, n_waiting, n_held, n_ended;
 	bool ever_scheduled;		/* a pass has run at some time */
+	struct text hung_pass;		/* the pass that hangs, in words; empty: none */
 };
 
 /* Which jobs to read: those with ids[0..n_ids); with none, those that the filter lets through. */

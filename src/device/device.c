@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "device_list_child.h"
 #include "pollux/device.h"
 #include "pollux/mem.h"
 
@@ -32,11 +33,19 @@ void devices_set_link(struct device_list *list, int a, int b, enum device_link l
 	list->links[(size_t)b * (size_t)list->count + (size_t)a] = (unsigned char)link;
 }
 
+static int list_of(const struct device_backend *backend, const struct device_settings *settings,
+		   struct device_list *list, struct err *err)
+{
+	if (backend->asks_driver && backend->asks_driver(settings))
+		return device_list_in_child(backend, settings, list);
+	return backend->list(settings, list, err);
+}
+
 int devices_list(const struct device_settings *settings, struct device_list *list, struct err *err)
 {
 	*list = (struct device_list){ 0 };
 	for (size_t i = 0; i < n_backends; i++) {
-		if (backends[i]->list(settings, list, err)) {
+		if (list_of(backends[i], settings, list, err)) {
 			devices_release(list);
 			return -1;
 		}

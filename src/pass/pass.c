@@ -9,6 +9,7 @@
  * the commit, and finds the runs that it has to stop. */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 
 #include "plan.h"
 #include "pollux/lock.h"
+#include "pollux/lock_holder.h"
 #include "pollux/pass.h"
 
 struct pass {
@@ -171,7 +173,40 @@ static int take_turn(const struct paths *paths, struct err *err)
 		return -1;
 	}
 	futimens(lock, NULL);	/* says when the last pass was */
+	lock_holder_sign(lock);
 	return lock;
+}
+
+static void end_turn(int lock)
+{
+	lock_holder_clear(lock);
+	lock_drop(lock);
+}
+
+/* A pass that hangs, in a disk or a directory of users, must not keep all later ones from their
+ * work. Nothing that a pass does takes as long. What the kernel cannot end, pass_hung.c names. */
+#define LONGEST_S 600
+
+static void give_up(int signal_number)
+{
+	static const char text[] = "pollux: the pass took more than 10 minutes, and was given up\n";
+	ssize_t n = write(STDERR_FILENO, text, sizeof(text) - 1);
+
+	(void)n;
+	(void)signal_number;
+	_exit(EX_TEMPFAIL);
+}
+
+static int bounded_pass(const struct paths *paths, const struct config *config,
+			struct pass_result *result, struct err *err)
+{
+	int rc;
+
+	signal(SIGALRM, give_up);
+	alarm(LONGEST_S);
+	rc = pass(paths, config, PASS_ACT, result, err);
+	alarm(0);
+	return rc;
 }
 
 static int take_turns(const struct paths *paths, const struct config *config,
@@ -180,9 +215,11 @@ static int take_turns(const struct paths *paths, const struct config *config,
 	int lock = take_turn(paths, err), rc = 0, turns = 0;
 
 	result->busy = lock == LOCK_HELD;
+	if (result->busy && pass_refuse_hung(paths, err))
+		return -1;
 	while (rc == 0 && lock >= 0) {
-		rc = pass(paths, config, PASS_ACT, result, err);
-		lock_drop(lock);
+		rc = bounded_pass(paths, config, result, err);
+		end_turn(lock);
 		lock = LOCK_HELD;
 		if (rc == 0 && ++turns < MOST_TURNS && access(paths->schedule_again, F_OK) == 0)
 			lock = take_turn(paths, err);

@@ -217,11 +217,16 @@ int64_t proc_resident_bytes(const struct proc_marks *marks)
 	return pages * sysconf(_SC_PAGESIZE);
 }
 
-bool proc_lives(pid_t pid)
+char proc_state(pid_t pid)
 {
 	struct process p;
 
-	return read_process(pid, &p) && p.state != 'Z' && p.state != 'X';
+	return read_process(pid, &p) ? p.state : '\0';
+}
+
+bool proc_lives(pid_t pid)
+{
+	return proc_state(pid) && !strchr("ZX", proc_state(pid));
 }
 
 /* A process that waits for its vforked child, which is stopped before it has executed its program,

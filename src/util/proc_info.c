@@ -42,6 +42,14 @@ static void read_command(pid_t pid, struct proc_info *info)
 		fclose(file);
 }
 
+bool proc_has_name(pid_t pid, const char *name)
+{
+	struct proc_info info;
+
+	read_command(pid, &info);
+	return !strcmp(info.command, name);
+}
+
 void proc_look(pid_t pid, struct proc_info *info)
 {
 	*info = (struct proc_info){ .start_ticks = proc_start_ticks(pid) };

@@ -71,6 +71,8 @@ static void print_decision(const struct explanation *e, const struct output *out
 			  time_of(e, d->time_s).s, d->policy, d->n_devices, plural(d->n_devices),
 			  d->reason);
 	output_textline(out, "last change", &t);
+	if (e->status.hung_pass.length)
+		output_line(out, "passes", e->status.hung_pass.data);
 	if (e->policy && !e->policy->models_goodput) {
 		text_addf(&t, "%s does not look at goodput: the rest says what there would be to "
 			  "gain", e->policy->name);

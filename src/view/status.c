@@ -7,6 +7,7 @@
 #include "pollux/clock.h"
 #include "pollux/format.h"
 #include "pollux/mem.h"
+#include "pollux/pass.h"
 #include "pollux/status.h"
 
 const char *shown_state_name(enum shown_state state)
@@ -254,7 +255,9 @@ int status_read(struct session *s, const struct status_query *query, struct stat
 	*status = (struct status){
 		.now_wall_s = clock_wall_s(), .now_boot_s = clock_boot_s(),
 		.ever_scheduled = access(s->paths.schedule_lock, F_OK) == 0,
+		.hung_pass = TEXT_INIT,
 	};
+	pass_describe_hung(&s->paths, &status->hung_pass);
 	if ((s->store.db && store_runs_active(&s->store, &status->runs, err)) ||
 	    read_jobs(s, query, status, err)) {
 		status_release(status);
@@ -272,6 +275,7 @@ void status_release(struct status *status)
 	job_list_release(&status->jobs);
 	run_list_release(&status->runs);
 	free(status->items);
+	text_release(&status->hung_pass);
 	*status = (struct status){ 0 };
 }
 

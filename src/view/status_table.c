@@ -204,7 +204,9 @@ static void print_hint(const struct status *status, FILE *out)
 	static const char remedy[] = "type 'pollux schedule', or 'pollux cron --install'";
 	const struct job *late = overdue(status);
 
-	if (status->n_waiting && !status->ever_scheduled)
+	if (status->hung_pass.length)
+		fprintf(out, "\nNo pass can run: %s.\n", status->hung_pass.data);
+	else if (status->n_waiting && !status->ever_scheduled)
 		fprintf(out, "\nNo pass has run yet: %s.\n", remedy);
 	else if (late && *late->reason)
 		fprintf(out, "\nNo pass has run since %s, when job %lld was to start:\n%s.\n",

@@ -15,6 +15,7 @@
 #include "gpu.h"
 #include "pollux/cuda.h"
 #include "pollux/device.h"
+#include "pollux/driver_child.h"
 #include "pollux/mem.h"
 
 #define PREFIX "gpu:"
@@ -230,6 +231,16 @@ static void list_with(const struct nvml *n, const struct device_settings *settin
 	}
 }
 
+/* Lists what there is without the driver. */
+static void list_silent(const char *why, struct device_list *list)
+{
+	struct device_driver *driver = devices_driver(list, &device_nvidia);
+
+	snprintf(driver->note, sizeof(driver->note), "%.239s", why);
+	driver->silent = true;
+	append_all_silent(true, why, list);
+}
+
 /* Without library and device files, the GPUs on the bus are not for this system, as in a container
  * that was given none. With either, the driver is installed and does not work. */
 static void note_failure(const struct err *err, enum gpu_presence there, bool opened,
@@ -237,15 +248,27 @@ static void note_failure(const struct err *err, enum gpu_presence there, bool op
 {
 	struct device_driver *driver = devices_driver(list, &device_nvidia);
 
+	if (there == GPU_WITH_DRIVER || opened) {
+		list_silent(err->text, list);
+		return;
+	}
 	snprintf(driver->note, sizeof(driver->note), "%.239s", err->text);
 	driver->silent = true;
-	if (there == GPU_WITH_DRIVER || opened)
-		append_all_silent(true, err->text, list);
 }
 
 static void set_note(struct device_list *list, const char *text)
 {
 	snprintf(devices_driver(list, &device_nvidia)->note, DRIVER_NOTE_SIZE, "%s", text);
+}
+
+static bool wants_gpus(const struct device_settings *settings)
+{
+	return settings->slots == DEVICE_SLOTS_AUTO || settings->in_full;
+}
+
+static bool asks_driver(const struct device_settings *settings)
+{
+	return wants_gpus(settings) && gpu_is_there();
 }
 
 static int gpu_list(const struct device_settings *settings, struct device_list *list,
@@ -260,7 +283,7 @@ static int gpu_list(const struct device_settings *settings, struct device_list *
 		set_note(list, "POLLUX_NVML is 'none'");
 		return 0;
 	}
-	if (settings->slots != DEVICE_SLOTS_AUTO && !settings->in_full)
+	if (!wants_gpus(settings))
 		return 0;
 	there = presence();
 	if (there == GPU_ABSENT) {
@@ -350,24 +373,44 @@ static void gpu_hide(struct strings *env)
 
 /* --- what people are told --- */
 
-/* Tells CUDA's runtime and the versions, without touching a GPU. */
-static void describe_cuda(char *text, size_t size)
+#define RUNTIME_TEXT_SIZE 400
+
+/* Tells CUDA's runtime and the versions, without touching a GPU. Runs in the child. */
+static void answer_cuda(int fd, void *arg)
 {
+	char text[RUNTIME_TEXT_SIZE];
 	struct cuda cuda;
 	struct err why;
 	int n;
 
+	(void)arg;
 	if (cuda_open_runtime(&cuda, &why)) {
-		snprintf(text, size, "%.300s", why.text);
-		return;
+		n = snprintf(text, sizeof(text), "%.300s", why.text);
+	} else {
+		n = snprintf(text, sizeof(text), "%d.%d", cuda.runtime_version / 1000,
+			     cuda.runtime_version % 1000 / 10);
+		if (cuda.driver_version)
+			n += snprintf(text + n, sizeof(text) - (size_t)n,
+				      "; the driver is for %d.%d", cuda.driver_version / 1000,
+				      cuda.driver_version % 1000 / 10);
+		else
+			n += snprintf(text + n, sizeof(text) - (size_t)n,
+				      ", but there is no driver");
 	}
-	n = snprintf(text, size, "%d.%d", cuda.runtime_version / 1000,
-		     cuda.runtime_version % 1000 / 10);
-	if (cuda.driver_version)
-		snprintf(text + n, size - (size_t)n, "; the driver is for %d.%d",
-			 cuda.driver_version / 1000, cuda.driver_version % 1000 / 10);
+	driver_child_write(fd, text, (size_t)n);
+}
+
+static void describe_cuda(char *text, size_t size)
+{
+	struct err why;
+	size_t n;
+	char *answer = driver_child_ask(answer_cuda, NULL, &n, &why);
+
+	if (answer)
+		snprintf(text, size, "%.*s", (int)n, answer);
 	else
-		snprintf(text + n, size - (size_t)n, ", but there is no driver");
+		snprintf(text, size, "%.300s", why.text);
+	free(answer);
 }
 
 static const char *const gpu_variables[] = { "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", NULL };
@@ -388,6 +431,8 @@ const struct device_backend device_nvidia = {
 	.words = &gpu_words,
 	.variables = gpu_variables,
 	.list = gpu_list,
+	.asks_driver = asks_driver,
+	.list_unanswered = list_silent,
 	.bind = gpu_bind,
 	.environment = gpu_environment,
 	.hide = gpu_hide,

@@ -8,21 +8,11 @@
 #include <unistd.h>
 
 #include "pollux/clock.h"
+#include "pollux/driver_child.h"
 #include "pollux/mem.h"
 #include "supervisor.h"
 
 #define DONE 'd'		/* comes after the last process: the answer is whole */
-
-static void write_all(int fd, const void *from, size_t n)
-{
-	const char *p = from;
-	ssize_t k;
-
-	while (n > 0 && ((k = write(fd, p, n)) > 0 || errno == EINTR)) {
-		p += k > 0 ? k : 0;
-		n -= k > 0 ? (size_t)k : 0;
-	}
-}
 
 /* Runs in the child. It first gives up what it inherited, because it may outlive the run: it must
  * not hold the run's locks, nor be in the session whose memory is summed. */
@@ -38,8 +28,8 @@ static _Noreturn void answer(const struct run *run, int fd)
 	close_range(3, ~0U, 0);
 	setsid();
 	if (backend->processes(run->devices, replicas, &list, &n, &ignored) == 0) {
-		write_all(0, list, (size_t)n * sizeof(*list));
-		write_all(0, &(char){ DONE }, 1);
+		driver_child_write(0, list, (size_t)n * sizeof(*list));
+		driver_child_write(0, &(char){ DONE }, 1);
 	}
 	_exit(0);
 }

@@ -1,0 +1,26 @@
+/* lock_holder.h - who holds a lock, and since when.
+ *
+ * The kernel names no holder of an open-file-description lock. So the holder writes its pid into
+ * the file, with the start of that process, which tells a later process of the same pid apart. */
+#ifndef POLLUX_LOCK_HOLDER_H
+#define POLLUX_LOCK_HOLDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct lock_holder {
+	int64_t pid;
+	double since_boot_s;
+	bool is_stopped;	/* by a signal, or by a debugger */
+};
+
+/* Writes into the file of a lock that this process has just taken; clears that again, before the
+ * lock is dropped. Where the disk has no room nobody is named. */
+void lock_holder_sign(int fd);
+void lock_holder_clear(int fd);
+
+/* False: the lock is free, or its holder is not known: it belongs to another container or another
+ * boot, or has died and left the lock to a child. */
+bool lock_holder_find(const char *path, struct lock_holder *h);
+
+#endif

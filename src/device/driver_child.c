@@ -1,0 +1,199 @@
+/* driver_child.c - see driver_child.h. */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "pollux/clock.h"
+#include "pollux/driver_child.h"
+#include "pollux/mem.h"
+#include "pollux/number.h"
+#include "pollux/proc.h"
+
+#define DONE 'd'		/* comes last: the answer is whole */
+#define LIMIT_S 30.0
+#define CHILD_NAME "pollux-driver"
+#define KILL_WAIT_MS 200	/* a child that is killed ends in this time, unless it hangs */
+
+double driver_limit_s(void)
+{
+	const char *text = getenv("POLLUX_DRIVER_LIMIT");
+	double limit_s;
+
+	return text && number_parse(text, &limit_s) == 0 && limit_s > 0 ? limit_s : LIMIT_S;
+}
+
+void driver_child_write(int fd, const void *bytes, size_t n)
+{
+	const char *p = bytes;
+	ssize_t k;
+
+	while (n > 0 && ((k = write(fd, p, n)) > 0 || errno == EINTR)) {
+		p += k > 0 ? k : 0;
+		n -= k > 0 ? (size_t)k : 0;
+	}
+}
+
+/* The child may outlive the caller where the kernel cannot end it. So it first gives up what it
+ * inherited: locks, the store, the pipe that a person reads. */
+static _Noreturn void child(int fd, driver_child_answer *answer, void *arg)
+{
+	int null = open("/dev/null", O_RDWR);
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_NAME, CHILD_NAME);
+	for (int i = 0; i < 3; i++)
+		if (null >= 0)
+			dup2(null, i);
+	if (dup2(fd, 3) < 0)
+		_exit(1);
+	close_range(4, ~0U, 0);
+	answer(3, arg);
+	driver_child_write(3, &(char){ DONE }, 1);
+	_exit(0);
+}
+
+/* --- a child that hangs --- */
+
+/* Returns a child that was asked longer ago than the limit and could not be killed; 0: none. To ask
+ * again would only leave one more of them. */
+static int64_t find_hanging(void)
+{
+	DIR *dir = opendir("/proc");
+	const struct dirent *entry;
+	int64_t found = 0;
+
+	while (dir && !found && (entry = readdir(dir))) {
+		int64_t pid = isdigit((unsigned char)entry->d_name[0])
+			? strtoll(entry->d_name, NULL, 10) : 0;
+
+		if (pid && proc_has_name((pid_t)pid, CHILD_NAME)) {
+			struct proc_info info;
+
+			proc_look((pid_t)pid, &info);
+			if (info.lives && info.age_s > driver_limit_s() + 1)
+				found = pid;
+		}
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+static void end_child(pid_t pid)
+{
+	double until_s = clock_boot_s() + KILL_WAIT_MS / 1e3;
+
+	kill(pid, SIGKILL);
+	while (waitpid(pid, NULL, WNOHANG) == 0 && clock_boot_s() < until_s)
+		poll(NULL, 0, 1);
+}
+
+/* --- the caller --- */
+
+static int set_silent(struct err *err)
+{
+	return err_set(err, EX_TEMPFAIL, "the driver has not answered for %g s: it hangs",
+		       driver_limit_s());
+}
+
+struct reading {
+	char *bytes;		/* owned */
+	size_t length, room;
+};
+
+static int read_some(int fd, struct reading *r)
+{
+	ssize_t k;
+
+	if (r->length == r->room)
+		r->bytes = xreallocarray(r->bytes, r->room = r->room ? 2 * r->room : 4096, 1);
+	k = read(fd, r->bytes + r->length, r->room - r->length);
+	r->length += k > 0 ? (size_t)k : 0;
+	return k > 0 || (k < 0 && errno == EINTR);
+}
+
+static int read_all(int fd, double limit_s, struct reading *r, struct err *err)
+{
+	struct pollfd from = { .fd = fd, .events = POLLIN };
+	double until_s = clock_boot_s() + limit_s;
+
+	for (;;) {
+		double left_s = until_s - clock_boot_s();
+
+		if (left_s <= 0)
+			return set_silent(err);
+		if (poll(&from, 1, (int)(left_s * 1e3) + 1) > 0 && !read_some(fd, r))
+			break;
+	}
+	if (r->length > 0 && r->bytes[r->length - 1] == DONE)
+		return 0;
+	return err_set(err, EX_UNAVAILABLE, "the process that asked the driver has died in it");
+}
+
+static pid_t start(driver_child_answer *answer, void *arg, int *fd, struct err *err)
+{
+	int ends[2];
+	pid_t pid;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return err_set(err, EX_OSERR, "cannot make a pipe: %s", strerror(errno));
+	pid = fork();
+	if (pid == 0)
+		child(ends[1], answer, arg);
+	close(ends[1]);
+	*fd = ends[0];
+	if (pid > 0)
+		return pid;
+	close(*fd);
+	return err_set(err, EX_OSERR, "cannot start a process: %s", strerror(errno));
+}
+
+/* After a driver hung, this process asks no more for as long as it waited: the next question would
+ * wait as long again. */
+static double silent_until_boot_s;
+
+/* True, with *err, if there is no use in asking now. */
+static bool is_known_to_hang(struct err *err)
+{
+	int64_t pid = find_hanging();
+
+	if (pid)
+		err_set(err, EX_TEMPFAIL, "the driver hangs: process %lld still waits in it",
+			(long long)pid);
+	else if (clock_boot_s() < silent_until_boot_s)
+		set_silent(err);
+	else
+		return false;
+	return true;
+}
+
+void *driver_child_ask(driver_child_answer *answer, void *arg, size_t *size, struct err *err)
+{
+	struct reading r = { 0 };
+	int fd, rc;
+	pid_t pid;
+
+	if (is_known_to_hang(err))
+		return NULL;
+	pid = start(answer, arg, &fd, err);
+	if (pid < 0)
+		return NULL;
+	rc = read_all(fd, driver_limit_s(), &r, err);
+	if (rc && err->exit_status == EX_TEMPFAIL)
+		silent_until_boot_s = clock_boot_s() + driver_limit_s();
+	close(fd);
+	end_child(pid);
+	*size = r.length - 1;
+	if (rc == 0)
+		return r.bytes;
+	free(r.bytes);
+	return NULL;
+}

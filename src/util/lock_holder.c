@@ -1,0 +1,64 @@
+/* lock_holder.c - see lock_holder.h. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pollux/clock.h"
+#include "pollux/lock.h"
+#include "pollux/lock_holder.h"
+#include "pollux/proc.h"
+
+/* Pid, start of the process, since when, boot. Always as long, so that the file needs room on the
+ * disk only once. */
+#define LINE_SIZE 112
+
+static void put(int fd, const char *text)
+{
+	char line[LINE_SIZE + 1];
+	ssize_t n;
+
+	snprintf(line, sizeof(line), "%-*s\n", LINE_SIZE - 1, text);
+	n = pwrite(fd, line, LINE_SIZE, 0);
+	(void)n;
+}
+
+void lock_holder_sign(int fd)
+{
+	char text[LINE_SIZE];
+
+	snprintf(text, sizeof(text), "%lld %lld %.3f %s", (long long)getpid(),
+		 (long long)proc_start_ticks(getpid()), clock_boot_s(), clock_boot_id());
+	put(fd, text);
+}
+
+void lock_holder_clear(int fd)
+{
+	put(fd, "");
+}
+
+static bool read_line(const char *path, char line[LINE_SIZE])
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	ssize_t n = fd < 0 ? -1 : read(fd, line, LINE_SIZE - 1);
+
+	if (fd >= 0)
+		close(fd);
+	line[n > 0 ? n : 0] = '\0';
+	return n > 0;
+}
+
+bool lock_holder_find(const char *path, struct lock_holder *h)
+{
+	char line[LINE_SIZE], boot[BOOT_ID_SIZE];
+	long long pid, start_ticks;
+
+	*h = (struct lock_holder){ 0 };
+	if (lock_look(path) != LOCK_IS_HELD || !read_line(path, line) ||
+	    sscanf(line, "%lld %lld %lf %36s", &pid, &start_ticks, &h->since_boot_s, boot) != 4)
+		return false;
+	h->pid = pid;
+	h->is_stopped = proc_state((pid_t)pid) == 'T' || proc_state((pid_t)pid) == 't';
+	return !strcmp(boot, clock_boot_id()) && proc_lives((pid_t)pid) &&
+	       proc_start_ticks((pid_t)pid) == start_ticks;
+}
