@@ -394,7 +394,9 @@ rm -r root/sys
 # --- which libraries are opened ---
 
 libraries() { # libraries COMMAND...: those of CUDA that it opens
-	LD_DEBUG=files "$@" 2>&1 >/dev/null |
+	rm -f opened.*
+	LD_DEBUG=files LD_DEBUG_OUTPUT=$TMP/opened "$@" >/dev/null
+	cat opened.* |
 		grep -oE 'file=[^ ]*(libcuda|libcudart|libcublas|libnvidia-ml|nvml_)[^ ]*' | sort -u
 }
 id=$("$POLLUX" submit --hold sleep 1000)
