@@ -394,9 +394,11 @@ rm -r root/sys
 # --- which libraries are opened ---
 
 libraries() { # libraries COMMAND...: those of CUDA that it opens
-	rm -f opened.*
-	LD_DEBUG=files LD_DEBUG_OUTPUT=$TMP/opened "$@" >/dev/null
-	cat opened.* |
+	: >opened
+	LD_PRELOAD=$FAULT/preload_dlopen.so DLOPEN_FILE=$TMP/opened \
+		ASAN_OPTIONS=${ASAN_OPTIONS-}${ASAN_OPTIONS:+:}verify_asan_link_order=0 \
+		"$@" >/dev/null
+	<opened \
 		grep -oE 'file=[^ ]*(libcuda|libcudart|libcublas|libnvidia-ml|nvml_)[^ ]*' | sort -u
 }
 id=$("$POLLUX" submit --hold sleep 1000)
