@@ -17,10 +17,13 @@ if [ "${2-}" = smoke ]; then
 			failed="$failed $command;"
 		}
 	done
-	benchmarks/cli.sh 3 20 >"$build/smoke" 2>&1 || {
-		cat "$build/smoke"
-		failed="$failed cli.sh;"
-	}
+	for command in "cli.sh 3 20" "waiting.sh 100"; do
+		# shellcheck disable=SC2086  # words
+		benchmarks/$command >"$build/smoke" 2>&1 || {
+			cat "$build/smoke"
+			failed="$failed $command;"
+		}
+	done
 	[ -z "$failed" ] || { echo "bench.sh: failed:$failed" >&2; exit 1; }
 	exit 0
 fi

@@ -25,11 +25,16 @@
 #include "pollux/memory_bounds.h"
 #include "pollux/paths.h"
 #include "pollux/step_stats.h"
+#include "pollux/turn.h"
 
 struct sqlite3;
 
 struct store {
 	struct sqlite3 *db;
+	/* while another process writes; store_wait.c */
+	struct turn turn;
+	double queue_until_s, first_until_s;	/* boot clock */
+	bool is_observer;
 };
 
 enum store_mode {

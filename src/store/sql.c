@@ -121,7 +121,10 @@ void sql_forget(struct store *s)
 
 int sql_row(struct store *s, sqlite3_stmt *q, struct err *err)
 {
-	switch (sqlite3_step(q)) {
+	int rc = sqlite3_step(q);
+
+	turn_leave(&s->turn);
+	switch (rc) {
 	case SQLITE_ROW:
 		return 1;
 	case SQLITE_DONE:

@@ -8,13 +8,10 @@
 
 #include "schema.h"
 #include "sql.h"
+#include "store_wait.h"
 
-/* Long enough for any pass of another process; a command that waits longer has found a fault. */
-#define BUSY_TIMEOUT_MS 10000
-#define BUSY_PAUSE_MS 10
-/* A supervisor must not be kept from its job by a store that stays locked: what it could not write
- * it keeps, and tries again. A program waits a second for its last report to be taken. */
-#define OBSERVE_BUSY_TIMEOUT_MS 500
+#define WAL_WAIT_MS 10000
+#define WAL_PAUSE_MS 10
 
 #define LOG_KEPT_BYTES 262144
 
@@ -44,9 +41,10 @@ static int check_identity(struct store *s, const char *path, int64_t *version, s
 
 static int run_script(struct store *s, const char *sql, struct err *err)
 {
-	if (sqlite3_exec(s->db, sql, NULL, NULL, NULL) != SQLITE_OK)
-		return sql_error(s, err, "use the store");
-	return 0;
+	int rc = sqlite3_exec(s->db, sql, NULL, NULL, NULL);
+
+	turn_leave(&s->turn);
+	return rc == SQLITE_OK ? 0 : sql_error(s, err, "use the store");
 }
 
 static int take_steps(struct store *s, int64_t version, struct err *err)
@@ -66,12 +64,12 @@ static int take_steps(struct store *s, int64_t version, struct err *err)
  * at once. */
 static int use_wal(struct store *s, struct err *err)
 {
-	const struct timespec pause = { .tv_nsec = BUSY_PAUSE_MS * 1000000L };
+	const struct timespec pause = { .tv_nsec = WAL_PAUSE_MS * 1000000L };
 
 	for (int waited_ms = 0; run_script(s, "PRAGMA journal_mode = WAL", err);
-	     waited_ms += BUSY_PAUSE_MS) {
+	     waited_ms += WAL_PAUSE_MS) {
 		if ((sqlite3_extended_errcode(s->db) & 0xff) != SQLITE_BUSY ||
-		    waited_ms >= BUSY_TIMEOUT_MS)
+		    waited_ms >= WAL_WAIT_MS)
 			return -1;
 		nanosleep(&pause, NULL);
 	}
@@ -109,8 +107,7 @@ static int open_file(struct store *s, const char *path, enum store_mode mode, st
 		return err_set(err, EX_CANTCREAT, "cannot open the store '%s': %s", path,
 			       sqlite3_errmsg(s->db));
 	sqlite3_extended_result_codes(s->db, 1);
-	sqlite3_busy_timeout(s->db,
-			     mode == STORE_OBSERVE ? OBSERVE_BUSY_TIMEOUT_MS : BUSY_TIMEOUT_MS);
+	store_wait_set(s, mode);
 	return 0;
 }
 
@@ -145,7 +142,7 @@ int store_open(struct store *s, const struct paths *paths, enum store_mode mode,
 	mode_t old;
 	int rc;
 
-	s->db = NULL;
+	*s = (struct store){ .turn = TURN_NONE };
 	if (mode == STORE_READ ? check_there(paths, err) : paths_create(paths, err))
 		return -1;
 	old = umask(0077);
