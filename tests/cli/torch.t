@@ -32,6 +32,9 @@ decided 'unless --no-torch says no' off --no-torch --env PYTHONPATH="$has" -- py
 decided 'a script that speaks to pollux itself does not' - --env PYTHONPATH="$has" -- \
 	python3 aware.py
 decided 'unless --torch asks' on --torch --env PYTHONPATH="$has" -- python3 aware.py
+mkfifo fifo.py
+status 'a script that is a FIFO is not read' 0 timeout $((10 * TIME_SCALE)) "$POLLUX" submit \
+	--hold --env PYTHONPATH="$has" -- python3 fifo.py
 decided 'parts are kept' on,batch,resume --torch=batch,resume true
 printf '#!/usr/bin/env -S python3\nimport sys\n' >run-it
 printf '#!%s\nimport sys\n' "$(command -v python3)" >run-that
@@ -149,4 +152,29 @@ id=$(submit --torch -b 8 -- python3 memory.py)
 is 'an allocation that failed is the diagnosis, and bounds the batch' \
 	'out of memory: 2.0 GiB asked for, 21.5 of 23.6 GiB in use|1|8' \
 	"$(store "SELECT diagnosis, out_of_memory, local_batch_size FROM runs WHERE job_id = $id")"
+
+# --- the file of positions ---
+cat >positions.py <<'END2'
+import os, sys
+from pollux_torch.checkpoints import Positions
+positions = Positions(sys.argv[1])
+print(len(positions.read()))
+if len(sys.argv) > 2:
+    positions.add(sys.argv[2], os.stat(sys.argv[2]), True, 1, 8)
+    print(positions.find(sys.argv[2], os.stat(sys.argv[2]))["samples"])
+END2
+positions() { # positions DIRECTORY [CHECKPOINT]
+	PYTHONPATH=$ROOT/share/pollux/torch POLLUX_TORCH=off timeout $((10 * TIME_SCALE)) \
+		python3 -B positions.py "$@" 2>&1 | paste -sd ' '
+}
+mkdir kept dir dir/.pollux-torch.json pipe
+mkfifo pipe/.pollux-torch.json
+is 'a FIFO in its place is not read' 0 "$(positions pipe)"
+is 'nor a directory' 0 "$(positions dir)"
+for text in '' nonsense '{"a": 1}' '[1, null, {}, {"dev": 1}]' 'null' '"text"'; do
+	printf '%s' "$text" >kept/.pollux-torch.json
+	is "what is no list of positions counts as none: '$text'" '0 8' \
+		"$(positions kept memory.py)"
+done
+is 'a position is kept' '1 8' "$(positions kept memory.py)"
 finish

@@ -21,17 +21,23 @@ TEMPORARY = ("tmp", "temp", "new", "part", "partial", "incomplete", "writing")
 class Positions:
     """The file of positions: a list of {path, dev, ino, size, mtime, step, samples}."""
 
+    KEYS = {"path", "dev", "ino", "size", "mtime", "step", "samples"}
+
     def __init__(self, directory):
         self.path = directory and os.path.join(directory, ".pollux-torch.json")
 
     def read(self):
-        if not self.path:
+        """The entries of the file. Whatever else lies at its path counts as no entries."""
+        if not self.path or not os.path.isfile(self.path):
             return []
         try:
             with open(self.path) as file:
-                return json.load(file)
+                entries = json.load(file)
         except (OSError, ValueError):
             return []
+        if not isinstance(entries, list):
+            return []
+        return [e for e in entries if isinstance(e, dict) and e.keys() >= self.KEYS]
 
     def add(self, path, st, is_settled, step, samples):
         if not self.path:
