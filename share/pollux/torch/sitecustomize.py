@@ -1,10 +1,11 @@
-"""Makes an unmodified training program tell pollux where it stands.
+"""Makes an unmodified training program report its progress to pollux.
 
 pollux puts the directory of this file first in the PYTHONPATH of a job. Python then imports this
 file at its start. It installs an import hook and nothing else: the parts in pollux_torch/ are
-loaded when the program itself imports torch or another framework.
+loaded when the program imports torch or another framework.
 
-Without POLLUX_REPORT_SOCKET or POLLUX_TORCH this file only runs the sitecustomize that it shadows.
+Without POLLUX_REPORT_SOCKET or POLLUX_TORCH this file only runs the sitecustomize module that
+Python would have found without this file.
 """
 
 import os
@@ -26,7 +27,7 @@ class Watcher:
             spec = self.ask_other_finders(name, path, target)
         finally:
             self.searching.discard(name)
-        # A spec may be asked for without an import to follow, so the action stays until then.
+        # Python may ask for a spec without importing the module, so the action stays until then.
         if spec is not None and hasattr(spec.loader, "exec_module"):
             self.extend(spec.loader, name)
         return spec
@@ -49,12 +50,12 @@ class Watcher:
                 try:
                     action(module)
                 except Exception:
-                    pass  # the parts report their own errors; this one is not the program's
+                    pass  # the parts report their errors; the program must not see this one
 
         try:
             loader.exec_module = exec_module
         except AttributeError:
-            pass  # a built-in loader: no such module is watched
+            pass  # a built-in loader; no watched module has one
 
 
 def is_wanted():
@@ -69,9 +70,9 @@ def install():
 
 
 def run_shadowed():
-    """Runs the sitecustomize that Python would have found without this one.
+    """Runs the sitecustomize that Python would have found without this file.
 
-    Its errors are left to Python, which treats them as if this file were not there.
+    Its errors go to Python, which treats them as if this file were not there.
     """
     from importlib.machinery import PathFinder
     from importlib.util import module_from_spec

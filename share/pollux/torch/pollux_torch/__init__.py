@@ -13,7 +13,7 @@ A program may call report() when this module can be imported, and runs unchanged
 
 
 def report(**metrics):
-    """Tells pollux the latest values of metrics, numbers by name. Never waits, never raises."""
+    """Sends pollux the latest values of metrics, numbers by name. Never waits, never raises."""
     from . import core
 
     try:

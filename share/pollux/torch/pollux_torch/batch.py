@@ -1,9 +1,9 @@
-"""Option batch: another batch size for a program that cannot be told one.
+"""Option batch: another batch size for a program that has no option for its batch size.
 
-The size is replaced inside the DataLoader that training reads: the first one that shuffles a
-map-style dataset. The learning rate follows by POLLUX_LR_SCALE. A loop that ends after a number of
-iterations would train on more samples than was meant: where one is seen, the program's own size
-comes back with the next batch.
+The size is replaced inside the DataLoader that training reads: the first DataLoader that shuffles
+a map-style dataset. POLLUX_LR_SCALE scales the learning rate. A loop that ends after a number of
+iterations would train on more samples than the program meant. If the helper sees such a loop, the
+program's own size comes back with the next batch.
 
 With one process, one pass an update and a learning rate that no scheduler changes at each update,
 the size also changes while the program runs, see POLLUX_CONFIG_FILE in pollux-submit(1).
@@ -15,7 +15,7 @@ import os
 import time
 
 LOOK_EVERY_S = 0.05
-STEADY_UPDATES = 8  # the learning rate must have stayed for as many before changes are taken
+STEADY_UPDATES = 8  # updates with one learning rate before the batch size may change
 
 
 class Batch:
@@ -75,13 +75,13 @@ class Batch:
         self.loader = loader
 
     def undo(self):
-        """The program's own size from the next batch on."""
+        """Returns to the program's own size from the next batch on."""
         self.live = None
         self.steps.config_version = None
         if self.sampler is not None:
             self.resize(self.own_size)
         if self.helper.learning_rate is not None:
-            self.helper.learning_rate.scale = 1.0  # that of the program's own size
+            self.helper.learning_rate.scale = 1.0  # the scale for the program's own size
 
     def resize(self, size):
         self.sampler.batch_size = size
@@ -99,7 +99,7 @@ class Batch:
             self.watch_rate()
 
     def watch_rate(self):
-        """A rate that changes at each update comes from a schedule of a length set before."""
+        """A learning rate that changes at each update comes from a schedule with a fixed length."""
         optimizer = self.steps.main()
         rate = optimizer.param_groups[0].get("lr") if optimizer is not None else None
         self.steady = self.steady + 1 if rate == self.rate else 0
@@ -143,7 +143,7 @@ class Live:
             self.batch.resize(offer["LOCAL_BATCH"])
 
     def pass_begins(self):
-        """Batches that were fetched before still have the former size."""
+        """Batches that were fetched earlier still have the former size."""
         steps = self.batch.steps
         if self.offer is not None and steps.samples.batch == self.offer["LOCAL_BATCH"]:
             rate = self.batch.helper.learning_rate
@@ -154,7 +154,7 @@ class Live:
 
 
 def parse(text):
-    """The configuration for one process with one pass an update; None for any other."""
+    """The configuration, if it is for one process with one pass an update; else None."""
     values = {}
     for line in text.splitlines():
         key, _, value = line.partition("=")

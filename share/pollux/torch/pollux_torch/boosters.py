@@ -5,7 +5,7 @@ from .plain import PlainSteps
 
 
 def install_xgboost(module):
-    """After xgboost.training was imported: its train() makes a container of callbacks."""
+    """Called when xgboost.training was imported: its train() makes a container of callbacks."""
     helper = core.helper()
     steps = PlainSteps(helper)
     container = module.CallbackContainer
@@ -51,7 +51,7 @@ def begin(helper, steps, name, rounds):
 
 
 def install_lightgbm(module):
-    """After lightgbm.engine was imported."""
+    """Called when lightgbm.engine was imported."""
     helper = core.helper()
     steps = PlainSteps(helper)
     booster = module.Booster

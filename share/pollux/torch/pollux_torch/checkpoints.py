@@ -1,11 +1,12 @@
 """Sees which checkpoints the program writes and reads, and keeps the position of each.
 
-A save that holds the state of an optimizer is a checkpoint; weights alone are not, as a program
-cannot go on from them as if it had not stopped. A load is a resume once an optimizer takes the
-loaded state: the best weights loaded at the end of a training are none.
+A file with the state of an optimizer is a checkpoint. A file of weights alone is not a checkpoint:
+a program cannot continue from it as if it had not stopped. A load is a resume once an optimizer
+takes the loaded state. A program that loads its best weights at the end does not resume.
 
-Positions are kept in one file in POLLUX_CHECKPOINT_DIR, by the inode of the checkpoint's file:
-programs write under another name first and rename. Nothing is put into directories of the program.
+One file in POLLUX_CHECKPOINT_DIR keeps the positions, by the inode of the checkpoint's file:
+programs write a file under another name and rename it. The helper puts nothing into the directories
+of the program.
 """
 
 import functools
@@ -14,7 +15,7 @@ import os
 import weakref
 
 MAX_KEPT = 200  # positions; the oldest are dropped
-MAX_DEPTH = 3  # of the dictionaries searched for an optimizer's state
+MAX_DEPTH = 3  # levels of dictionaries that are searched for the state of an optimizer
 TEMPORARY = ("tmp", "temp", "new", "part", "partial", "incomplete", "writing")
 
 
@@ -139,7 +140,7 @@ class Checkpoints:
             self.written(path, file)
 
     def written(self, path, file=None):
-        """A checkpoint lies at this path, complete once file is closed."""
+        """Notes a checkpoint at this path, which is complete once file is closed."""
         st = os.stat(path)
         step, samples = self.steps.count, self.steps.consumed
         self.positions.add(path, st, file is None, step, samples)
@@ -151,7 +152,7 @@ class Checkpoints:
             self.send(saved, path)
 
     def tell(self):
-        """At the next update, or the end: by then the files have their final names."""
+        """Reports checkpoints at the next update, or the end: files have their names by then."""
         waiting = []
         for saved in self.saved:
             if saved.is_open():
@@ -197,7 +198,7 @@ class Checkpoints:
 
 
 def path_of(f):
-    """(absolute path, file object or None) of what torch.save or torch.load was given."""
+    """(absolute path, file object or None) for the argument of torch.save or torch.load."""
     if isinstance(f, (str, os.PathLike)):
         return os.path.abspath(os.fspath(f)), None
     for name in (getattr(f, "name", None), getattr(f, "path", None)):
@@ -234,7 +235,7 @@ def is_temporary(path):
 
 
 def find_inode(path, key):
-    """Where the file that was at path is now: there, in its directory, or in a directory beside."""
+    """Finds the file that was at path: at path, in its directory, or in a sibling directory."""
     def is_it(p):
         try:
             st = os.stat(p)

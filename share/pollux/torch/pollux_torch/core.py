@@ -1,4 +1,4 @@
-"""What all parts share: reports, the rank of this process, and parts that can be switched off."""
+"""Shared by all parts: reports, the rank of this process, and parts that can be switched off."""
 
 import functools
 import math
@@ -56,7 +56,7 @@ class Reporter:
             return False
 
     def forget_socket(self):
-        """For a forked child: the parent keeps the socket."""
+        """Called in a forked child: the parent keeps the socket."""
         if self.socket is not None:
             self.socket.close()
         self.socket, self.kept = None, []
@@ -100,7 +100,7 @@ class Rank:
         return True
 
     def forget(self):
-        """For a forked child: the claim is the parent's."""
+        """Called in a forked child: the claim belongs to the parent."""
         if self.claim is not None:
             self.claim.close()
         self.claim, self.refused = None, False
@@ -138,7 +138,7 @@ class Helper:
         self.rank.forget()
 
     def framework(self, name, version):
-        """Tells pollux that a framework is in use; the first one also that the helper is on."""
+        """Reports that a framework is in use. The first call also reports that the helper is on."""
         text = "%s %s" % (name, version)
         if text not in self.versions:
             self.versions.append(text)
@@ -163,7 +163,7 @@ class Helper:
         return part in self.refusals
 
     def guard(self, name, function):
-        """Wraps a hook so that an error of its own switches its part off and goes no further.
+        """Wraps a hook: an error in the hook switches its part off and does not reach the program.
 
         name is 'part.hook'. The wrapped hook returns None if it is off or has failed.
         """
@@ -184,7 +184,7 @@ class Helper:
         return guarded
 
     def guard_step(self, name, function):
-        """guard() for a hook of an optimizer's step, which every update calls: it must be fast."""
+        """guard() for a hook that every step of an optimizer calls; faster than guard()."""
         part = name.split(".")[0].replace("_", " ")
         function = self.or_fault(name, function)
         refusals = self.refusals
@@ -200,7 +200,7 @@ class Helper:
         return guarded
 
     def or_fault(self, name, function):
-        """The function, or one that fails if a test wants this hook to fail."""
+        """The function; or, if a test asks for it, a function that fails."""
         return fail if self.fault in (name, name.split(".")[0]) else function
 
     def fault_in(self, part, error):

@@ -7,7 +7,7 @@ from . import core
 
 
 def lazily(module, function):
-    """The part's own module is loaded when its framework is there."""
+    """A function that loads the part's module only when its framework was imported."""
     def action(imported):
         from importlib import import_module
 
@@ -75,7 +75,7 @@ def install_parts(helper, torch):
 
 
 def watch_compile(helper, torch, samples):
-    """torch.compile: hooks would be compiled into the program, so they go first."""
+    """Removes hooks before torch.compile runs, which would compile them into the program."""
     import functools
 
     real = getattr(torch, "compile", None)
@@ -122,7 +122,7 @@ def watch_tqdm(module):
 # --- Hugging Face Trainer
 
 def watch_transformers(module):
-    """Trainer tells its callbacks when training begins, with a state that has the totals."""
+    """Adds a callback to Trainer: the state that callbacks get at the beginning has the totals."""
     helper = core.helper()
     handler = module.CallbackHandler
     real = handler.on_train_begin
@@ -172,7 +172,7 @@ def watch_lightning_trainer(module):
 
 
 def watch_lightning(module):
-    """The fit loop knows its trainer; totals are known once it has set up its data."""
+    """Watches the fit loop, which knows its trainer, and the totals once its data are set up."""
     helper = core.helper()
     loop = module._FitLoop
     real = loop.run
@@ -216,7 +216,7 @@ def lightning_totals(loop):
 
 
 def watch_lightning_files(module):
-    """Lightning saves to memory first; here the path of the file is known."""
+    """Watches the function that writes the file: Lightning first saves to memory, with no path."""
     helper = core.helper()
     io = module.TorchCheckpointIO
     real = io.save_checkpoint
@@ -241,8 +241,8 @@ def watch_lightning_files(module):
 # --- JAX
 
 def watch_optax(module):
-    """Updates run inside functions that JAX has compiled: none of them can be seen from outside."""
+    """Optax updates run inside functions that JAX compiled, so the helper cannot see them."""
     helper = core.helper()
     helper.framework("jax", "%s, optax %s" % (version_of("jax"), version_of("optax")))
-    if helper.steps is None:  # PyTorch's updates would be counted
+    if helper.steps is None:  # updates of PyTorch would be counted instead
         helper.refuse("steps", "updates of JAX are compiled; what the program prints is read")

@@ -1,4 +1,4 @@
-"""Keras, any backend: its lists of callbacks and its iterators tell what there is to know."""
+"""Keras with any backend: the helper reads its lists of callbacks and its iterators."""
 
 import os
 
@@ -7,7 +7,7 @@ from .plain import PlainSteps
 
 
 class Fit:
-    """What is known of the call of fit() that is running."""
+    """The facts about the running call of fit()."""
 
     def __init__(self, iterator, params, model, callbacks):
         self.iterator, self.model, self.callbacks = iterator, model, callbacks
@@ -31,7 +31,7 @@ class Keras:
     def __init__(self, helper):
         self.helper = helper
         self.steps = PlainSteps(helper)
-        self.iterator = None  # the one that was made last
+        self.iterator = None  # the iterator that was made last
         self.last_batch = -1
         self.epoch = 0
         self.backup_class = None  # BackupAndRestore, once its module is there
@@ -79,7 +79,7 @@ class Keras:
 
         setattr(kind, name, method)
 
-    # --- what they tell
+    # --- totals and samples
 
     def made(self, callbacks, params):
         if "epochs" in params:

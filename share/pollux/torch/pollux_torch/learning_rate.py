@@ -1,7 +1,7 @@
 """Multiplies the learning rate of every update by POLLUX_LR_SCALE.
 
-The rate is scaled just before an optimizer uses it and taken back just after: schedulers, logs and
-checkpoints of the program see their own rate.
+The rate is scaled just before an optimizer uses it and restored just after: schedulers, logs and
+checkpoints of the program see the program's own rate.
 """
 
 import functools
@@ -32,7 +32,7 @@ class LearningRate:
         self.helper.on_refusal["learning rate"] = self.restore_all
 
     def wrap_state(self, kind):
-        """A checkpoint may be written within a step: by a handler of SIGTERM, say."""
+        """Saves the unscaled rate: a handler of SIGTERM may write a checkpoint within a step."""
         real = kind.state_dict
         own = self.helper.guard("learning_rate.state", self.with_own_rates)
 
@@ -58,7 +58,7 @@ class LearningRate:
         scaled = []
         for group in optimizer.param_groups:
             key = id(group)
-            # An optimizer that wraps another shares its groups: they are scaled once.
+            # An optimizer that wraps another has the same groups; these are scaled once.
             if key not in self.saved and "lr" in group:
                 self.saved[key] = (group, group["lr"])
                 group["lr"] = group["lr"] * self.scale
@@ -78,7 +78,7 @@ class LearningRate:
 
 
 def scale_at_launch(helper):
-    """1 if the program's own arguments have the scale already."""
+    """The scale at launch; 1 if the arguments of the program contain the scale already."""
     if "keep-lr" in helper.options:
         return 1.0
     try:

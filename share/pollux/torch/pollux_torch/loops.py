@@ -1,6 +1,7 @@
 """Finds the loops of the running program around the line that is being executed.
 
-Only names, attributes, constants and simple arithmetic are read; nothing of the program is called.
+It reads only names, attributes, constants and simple arithmetic, and calls no function of the
+program.
 """
 
 import ast
@@ -14,7 +15,7 @@ BARS = ("trange", "tqdm", "track", "progress_bar", "range", "enumerate", "list",
 
 
 class Loop:
-    """A loop as it stands: value of its counter, iterations left (the present one counts)."""
+    """State of a loop: the value of its counter, and the iterations left, with the present one."""
 
     def __init__(self, key, name, is_for, value, left, total):
         self.key, self.is_for, self.value = key, is_for, value
@@ -23,7 +24,7 @@ class Loop:
 
 
 class Unknown(Exception):
-    """An expression that is not read."""
+    """Raised for an expression that this module does not evaluate."""
 
 
 class Finder:
@@ -102,7 +103,7 @@ class Variables:
 
 
 def read(node, variables, file):
-    """The loops that a For or While node stands for: a While may have several conditions."""
+    """The loops of a For or While node; a While node with several conditions gives several."""
     try:
         if isinstance(node, ast.For):
             return read_for(node, variables, file)
@@ -121,7 +122,7 @@ def read_for(node, variables, file):
     if value not in numbers or numbers.step <= 0:
         return []
     left = len(range(value, numbers.stop, numbers.step))
-    # A literal 1 says that the program counts from 1. Another start is where it goes on.
+    # The start 1 means that the program counts from 1. Any other start is where it continues.
     counts_from_one = len(bounds) > 1 and isinstance(call.args[0], ast.Constant) and bounds[0] == 1
     total = numbers.stop - 1 if counts_from_one else numbers.stop
     return [Loop((file, node.lineno, 0), target.id, True, value, left, total)]
@@ -154,7 +155,7 @@ def read_while(node, variables, file):
 
 
 def breaks_of(node, variables, file):
-    """Loops end by `if n >= total: break` too, in a loop of any kind."""
+    """Bounds from `if n >= total: break`, in a loop of any kind."""
     found = []
     for inner in ast.walk(node):
         if isinstance(inner, ast.If) and isinstance(inner.body[-1], (ast.Break, ast.Return)):
@@ -173,7 +174,7 @@ def conjuncts(test):
 
 
 def compare(test, variables, file, line, ends):
-    """A loop that goes on while `n < total`, or that ends when `n >= total`."""
+    """The loop that goes on while `n < total`, or that ends when `n >= total`."""
     if not isinstance(test, ast.Compare) or len(test.ops) != 1:
         return None
     left, op, right = test.left, test.ops[0], test.comparators[0]

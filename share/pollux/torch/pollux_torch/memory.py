@@ -16,12 +16,12 @@ class Memory:
         self.torch = torch
         self.steps = steps
         self.due = 0.0
-        self.failures = 0  # allocations that failed on GPUs, as far as they were reported
+        self.failures = 0  # failed allocations on GPUs that were reported
         steps.extras.append(helper.guard("memory.peak", self.peak))
         atexit.register(helper.guard("memory.exit", self.at_exit))
 
     def peak(self):
-        """For the next report of a program on GPUs, now and then. Does not wait for a GPU."""
+        """Adds the peak on GPUs to a report now and then. Does not wait for a GPU."""
         cuda = self.torch.cuda
         now = time.monotonic()
         if now < self.due or not cuda.is_initialized():
@@ -37,7 +37,7 @@ class Memory:
         return {"PEAK_BYTES": max(peaks) or None}
 
     def at_exit(self):
-        """An error that ended the program is in sys.last_value by now."""
+        """Looks at the error that ended the program, which is in sys.last_value at this time."""
         error = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
         seen = set()
         while error is not None and id(error) not in seen:

@@ -1,9 +1,9 @@
 """The interface of the part that samples the gradient noise scale, and its stand-in.
 
 class Noise(NoNoise) in noise.py, made with (helper, torch), does the work. Steps calls the methods
-below. One that raises switches the part off (helper.refuse("gradient noise", why)), as does the
-part itself when it finds that a figure would be wrong; stop() is then called. `update` is the
-object of class Steps:
+below. A method that raises switches the part off (helper.refuse("gradient noise", why)). The part
+also switches itself off when a figure would be wrong. stop() is then called. `update` is the object
+of class Steps:
 
     update.main()            the main optimizer
     update.samples.batch     n, local samples of the pass that is about to run (0: not known)
@@ -22,31 +22,31 @@ class NoNoise:
     scaler = None  # the GradScaler in use, set by Steps
 
     def arm(self, update):
-        """After an update: the next one is to be sampled. Sets its temporary hooks."""
+        """Called after an update if the next update is to be sampled. Sets temporary hooks."""
 
     def before_backward(self, tensors, options, update):
-        """Before a pass of an armed update; options of backward() by name.
+        """Called before a pass of an armed update, with the options of backward() by name.
 
         Returns True if after_backward() is to be called.
         """
         return False
 
     def after_backward(self):
-        """After that pass, when .grad holds its gradients."""
+        """Called after that pass, when .grad has its gradients."""
 
     def spoil(self):
-        """The pass under way has failed: holds nothing of it."""
+        """Called when the present pass has failed: drops all that belongs to the pass."""
 
     def after_step(self, update):
         """After an armed update. Sets due. Returns {"GRAD_SQR": ..., "GRAD_VAR": ...} or None."""
 
     def stop(self):
-        """The part is off: takes its hooks away."""
+        """Called when the part is off: removes its hooks."""
         self.armed, self.due = False, math.inf
 
 
 def make(helper, torch):
-    """The part, or its stand-in where there is no noise.py."""
+    """Makes the part, or its stand-in if there is no noise.py."""
     try:
         from .noise import Noise
         noise = Noise(helper, torch)

@@ -53,7 +53,7 @@ class Noise:
 
     PART = "gradient noise"
     NORM, FULL = "norm", "full"
-    FIRST_UPDATE = 8  # the first ones allocate, and have to be timed
+    FIRST_UPDATE = 8  # the first windows allocate memory, and have to be timed
     MAX_NORMS = 8  # of one window, besides the full update
     RETRY_UPDATES = 16
     MAX_SKIPS = 8  # in a row
@@ -68,9 +68,9 @@ class Noise:
         self.due = 1 if self.every else self.FIRST_UPDATE
         self.scaler = None  # a GradScaler if the program uses one
         self.skips = 0
-        self.window = None  # the one that is being measured
-        self.late = None  # the one that is being read
-        self.kind = None  # of the update under way; None: spoilt
+        self.window = None  # the window that is being measured
+        self.late = None  # the window that is being read
+        self.kind = None  # of the present update; None: spoilt
         self.compare = None
         self.armed_ns = self.sections_ns = 0
         self.norm_costs, self.full_costs = [], []
@@ -83,7 +83,7 @@ class Noise:
             setattr(self, name, self.careful(getattr(self, name)))
 
     def begin_optimizer(self, optimizer):
-        """A program may train several models, one after the other."""
+        """Begins anew for another optimizer: a program may train several models in turn."""
         self.optimizer = optimizer and weakref.ref(optimizer)
         self.signed = Signed(self.torch)
         self.is_safe = False  # the graph was walked and can be used twice
@@ -96,7 +96,7 @@ class Noise:
     # --- failures
 
     def careful(self, function):
-        """Turns what a method may raise into a skipped window or a refusal, and times it."""
+        """Runs a method and times it. Turns its exceptions into a skipped window or a refusal."""
         def run(*args):
             started = now_ns()
             try:
@@ -117,7 +117,7 @@ class Noise:
         return run
 
     def skip(self, reason):
-        """This window is of no use. After a few in a row there is no hope."""
+        """Drops this window. Refuses to measure after a few dropped windows in a row."""
         self.spoil()
         self.window = None
         self.skips += 1
@@ -126,7 +126,7 @@ class Noise:
             self.stop()
 
     def spoil(self):
-        """Takes all hooks away. The update stays armed: its time is no ordinary one's."""
+        """Removes all hooks. The update stays armed: its time is not that of a usual update."""
         self.kind = None
         self.forward.close()
         self.forward.clear()
@@ -178,7 +178,7 @@ class Noise:
             self.begin(update)
 
     def begin(self, update):
-        """The full update stands in the middle of the window, so that a trend cancels."""
+        """Begins a window with the full update in its middle, so that a trend cancels."""
         if not self.every and Preconditioner(update.main()).is_young():
             self.due = update.own + FEW_STEPS
             return
@@ -188,7 +188,7 @@ class Noise:
         self.next_update(update)
 
     def norms_wanted(self):
-        """|g|^2 of other updates for each full one.
+        """The number of updates whose |g|^2 is taken for each full update.
 
         Two independent means with costs a and b for a value each are known best together, at a
         given total cost, with sqrt(a/b) values of the second for each of the first (Neyman 1934),
@@ -284,7 +284,7 @@ class Noise:
                                    self.replicas())
 
     def see_clearing(self):
-        """.grad must be the sum over the passes of this update, and of nothing else."""
+        """Refuses unless .grad is the sum over the passes of this update and nothing else."""
         gradients = [p.grad for p in self.parameters if p.grad is not None]
         if self.window.passes > 1 and not gradients:
             raise Unknown("gradients are cleared between passes")
@@ -353,7 +353,7 @@ class Noise:
         self.mark()
 
     def unscaled(self, squared):
-        """Without the square of GradScaler's factor, as it is now. Does not wait for a GPU."""
+        """Removes the square of GradScaler's present factor. Does not wait for a GPU."""
         scale = getattr(self.scaler, "_scale", None)
         if scale is None or not self.scaler.is_enabled():
             return squared
@@ -425,7 +425,7 @@ class Noise:
         return values
 
     def read_late(self):
-        """What to report, or None if a GPU has not come so far."""
+        """The values to report, or None if a GPU has not computed them yet."""
         window = self.late
         if window is None or not window.late.ready():
             return None
@@ -443,7 +443,7 @@ class Noise:
         return values
 
     def charge_device(self, window):
-        """On a GPU the sections only launch work: its own time is read by events, late."""
+        """Adds the time of the GPU, which events tell later: timed sections only launch work."""
         device_ns = sum(int(1e6 * pair[0].elapsed_time(pair[1]))
                         for pair in window.events if len(pair) == 2)
         if device_ns > window.cost_ns:
@@ -469,7 +469,7 @@ class Noise:
         return {"GRAD_SQR": sqr, "GRAD_VAR": var}
 
     def agree(self, by_signs, by_passes):
-        """Passes are compared only where they agree with signs: else they are no fair samples."""
+        """True if passes and signs agree. Otherwise passes are no fair samples and are ignored."""
         if not (0 < by_signs < 1e300 and 0 < by_passes < 1e300):
             return
         self.agreements.append((by_signs, by_passes))

@@ -16,17 +16,17 @@ def process_age_ns():
 
 
 class Budget:
-    """Spends at most a share of the run's time, all that sampling costs counted.
+    """Spends at most a share of the run's time on samples, with all their costs.
 
-    The cost of a sampled update is the larger one of two figures: the time in the helper's own
-    sections, and the update's time less that of updates before it. The second one counts what the
-    helper cannot see, such as cold caches and slower calls of modules; it is noisy, so it counts up
-    to HIDDEN_RATIO times the first one only.
+    The cost of a sampled update is the larger of two figures: the time in the helper's own
+    sections, and the update's time less that of updates before it. The second figure includes costs
+    that the helper cannot see, such as cold caches and slower calls of modules. It is noisy, so at
+    most HIDDEN_RATIO times the first figure counts.
     """
 
     HIDDEN_RATIO = 3
-    SAVED_WINDOWS = 8  # unspent time beyond the cost of so many windows is forgone
-    RECENT = 8  # windows whose mean cost foretells the next one's
+    SAVED_WINDOWS = 8  # unspent time is kept up to the cost of this number of windows
+    RECENT = 8  # windows whose mean cost predicts the cost of the next window
     GUESS_STEPS = 4  # cost of the first window in steps
 
     def __init__(self, share, now_ns):

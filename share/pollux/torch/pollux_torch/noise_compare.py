@@ -1,15 +1,15 @@
 """tr(Sigma) from passes or replicas that an update has anyway: no second backward.
 
-An update's gradient T is the mean over N samples. The last pass of this process contributes d, from
-n of them. A d is the gradient of those n alone, in units of T, where A is the number of passes:
+The gradient T of an update is the mean over N samples. The last pass of this process contributes d,
+from n of these samples. With A passes, A d is the gradient of the n samples alone, in units of T:
 
     E |A d - T|^2 = tr(Sigma) (1/n - 1/N)
 
-as the n samples are a part of the N. McCandlish et al., "An Empirical Model of Large-Batch
-Training", 2018, appendix A.1, do the same with two norms; that of the difference has less spread.
+because the n samples are a part of the N. McCandlish et al., "An Empirical Model of Large-Batch
+Training", 2018, appendix A.1, use two norms; the norm of the difference has less spread.
 
-d is seen by hooks on the parameters, which exist during that one backward pass only. They see the
-gradient before DistributedDataParallel exchanges it, and before it is added to .grad.
+Hooks on the parameters see d; they exist only during this backward pass. The hooks see the gradient
+before DistributedDataParallel exchanges it, and before it is added to .grad.
 """
 
 from .noise_norm import Unknown
@@ -28,7 +28,7 @@ class Compare:
                         for p in parameters]
 
     def guarded(self, hook, p, d):
-        """Runs within the program's backward: nothing may be raised, nothing returned."""
+        """Wraps a hook in the program's backward, which may neither raise nor return a value."""
         try:
             if self.error is None:
                 if p in self.seen:

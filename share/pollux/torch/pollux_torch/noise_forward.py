@@ -1,4 +1,4 @@
-"""Looks at the forward calls of one sampled update: how large the batch is, and what comes out."""
+"""Looks at the forward calls of one sampled update: the size of the batch, and the outputs."""
 
 import sys
 import threading
@@ -35,7 +35,7 @@ class Forward:
     """Global module hooks, there only while an update is sampled.
 
     Calls in other threads (DataParallel's replicas) and calls during backward (checkpointing) are
-    not looked at. Where the program evaluates for long the hooks remove themselves.
+    ignored. During a long evaluation the hooks remove themselves.
     """
 
     MAX_OTHER_CALLS = 64  # calls without gradients after which the hooks are removed
@@ -119,7 +119,7 @@ class Forward:
             self.versions = {b: b._version for b in module.buffers()}
 
     def packs_saved_tensors(self):
-        """True within saved_tensors_hooks. Their unpacking may work only once."""
+        """True within saved_tensors_hooks, whose unpacking may work only once."""
         top = getattr(getattr(self.torch._C, "_autograd", None),
                       "_top_saved_tensors_default_hooks", None)
         return top is not None and self.torch.is_grad_enabled() and top(False) is not None

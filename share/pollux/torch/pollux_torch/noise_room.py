@@ -1,6 +1,6 @@
 """Room for a second set of gradients, looked up before it is needed."""
 
-CPU_SMALL = 64 << 20  # bytes that are not worth a look
+CPU_SMALL = 64 << 20  # bytes; fewer are not worth a look
 SPARE = 1.25  # the extra backward also needs memory of its own
 
 

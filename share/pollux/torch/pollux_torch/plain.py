@@ -1,4 +1,4 @@
-"""Counts updates for frameworks that tell their own: Keras, XGBoost, LightGBM."""
+"""Counts updates for frameworks that announce each update: Keras, XGBoost, LightGBM."""
 
 import atexit
 import time
@@ -11,7 +11,7 @@ class PlainSteps:
 
     def __init__(self, helper):
         self.helper = helper
-        self.count = 0  # updates since the first launch, as far as the framework knows
+        self.count = 0  # updates since the first launch, by the framework's own count
         self.consumed = 0  # samples
         self.own = 0
         self.epoch = None
@@ -31,7 +31,7 @@ class PlainSteps:
             self.report()
 
     def pause(self):
-        """An evaluation, or what else is no update: the time until the next one is not counted."""
+        """Called at an evaluation or another pause: time until the next update does not count."""
         self.clock.is_clean = False
 
     def expect(self, **totals):

@@ -1,4 +1,4 @@
-"""Option resume: where the framework can save when asked and go on from there, it is made to.
+"""Option resume: makes frameworks save when the program is stopped, and continue from there.
 
 Hugging Face Trainer: enable_jit_checkpoint (it saves after SIGTERM) and resume_from_checkpoint.
 Lightning: a checkpoint when SIGTERM ends fit(), and ckpt_path. Keras: see keras.py. The signal
@@ -47,7 +47,7 @@ def set_jit_checkpoint(arguments):
 
 
 def last_checkpoint(helper, directory):
-    """The directory of the latest whole checkpoint that this job saved there, or None."""
+    """The directory of the latest complete checkpoint that this job saved in it, or None."""
     directory = os.path.abspath(directory)
     for entry in reversed(helper.checkpoints.positions.read()):
         found = os.path.dirname(entry["path"])

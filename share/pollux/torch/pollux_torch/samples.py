@@ -1,9 +1,10 @@
 """Counts the samples that updates consume: at the DataLoader, or at the input of the module.
 
-A program may fetch batches ahead (accelerate does), so a batch counts when a backward pass used it,
-not when it was fetched. Batches are matched to passes in their order. Three ways of counting:
+A program may fetch batches ahead (accelerate does), so a batch counts when a backward pass used the
+batch, not when the program fetched it. Batches are matched to passes in order. There are three ways
+of counting:
 
-    by pass     one backward pass uses one batch of the DataLoader; the usual one
+    by pass     one backward pass uses one batch of the DataLoader; the usual way
     by update   an update uses all batches fetched since the last one: several losses a batch, or
                 several batches a pass
     by input    the program has no DataLoader, or updates several times on one batch: the batch is
@@ -34,7 +35,7 @@ class Stream:
         self.used = 0
 
     def restart(self):
-        """For the iterator of persistent workers, which makes many passes."""
+        """Begins another pass: the iterator of persistent workers makes many."""
         self.asked.clear()
         self.unused.clear()
         self.yielded = self.used = 0
@@ -89,7 +90,7 @@ class Samples:
             restart(iterator)
             return real_reset(iterator, loader, first_iter)
 
-        # The two below are called for each batch: they are guarded here, without another call.
+        # The next two functions run for each batch; they guard themselves, without another call.
         def __next__(iterator):
             data = real_next(iterator)
             if not refusals or "samples" not in refusals:
@@ -137,7 +138,7 @@ class Samples:
     # --- at backward passes and updates
 
     def take(self):
-        """A backward pass begins: the samples of its batch count as used."""
+        """Called when a backward pass begins: counts the samples of its batch as used."""
         stream = self.stream
         if self.latest is not stream:
             stream = self.choose()
@@ -169,7 +170,7 @@ class Samples:
             self.unknown += passes
 
     def choose(self):
-        """Training goes on with another stream if its own is used up or was begun anew."""
+        """Chooses another stream for training if the present one is used up or began anew."""
         stream, latest = self.stream, self.latest
         if latest is None or not latest.unused:
             return stream
@@ -183,7 +184,7 @@ class Samples:
             self.on_epoch(stream)
 
     def update(self, passes):
-        """An update ends. Returns the samples that it consumed in this process."""
+        """Called when an update ends. Returns the samples that it consumed in this process."""
         if self.way is BY_PASS:
             unused = len(self.stream.unused)
             if unused > self.unused_before:
@@ -205,7 +206,7 @@ class Samples:
             self.take_input(1)
 
     def take_all(self, passes):
-        """All batches fetched since the last update count as used."""
+        """Counts all batches fetched since the last update as used."""
         stream = self.stream if self.latest is self.stream else self.choose()
         if stream.unused:
             if stream.used == 0:
@@ -220,13 +221,13 @@ class Samples:
             self.input.open()
 
     def grows(self):
-        """An update had fewer passes than batches were fetched."""
+        """Called after an update with fewer passes than fetched batches."""
         self.growing += 1
         if self.growing >= self.GROWING_UPDATES:
             self.way = BY_UPDATE
 
     def replicas(self):
-        """The number of processes that share an update, each with samples of its own."""
+        """The number of processes that share an update, each with its own samples."""
         from . import core
 
         known = self.stream.replicas if self.stream is not None else 0
@@ -236,8 +237,9 @@ class Samples:
 class ModuleInput:
     """The size of the batch that entered the outermost module, for programs without DataLoader.
 
-    Until the first update, a global hook looks which module is called first. From then on only the
-    calls of that module are seen: by its _compiled_call_impl, which torch neither copies nor saves.
+    Until the first update, a global hook finds the module that is called first. From then on the
+    helper sees only the calls of this module, by its _compiled_call_impl, which torch neither
+    copies nor saves.
     """
 
     def __init__(self, helper, torch, declared):
@@ -305,7 +307,7 @@ class ModuleInput:
         self.root = reference
 
     def compiles(self):
-        """torch.compile is called: no global hook may be there from now on."""
+        """Called at torch.compile: from now on there may be no global hook."""
         self.is_compiled = True
         self.disarm()
 
@@ -357,7 +359,7 @@ def samples_of(loader):
 
 
 def replicas_of(loader):
-    """As samplers of torch and accelerate say; 0 if they do not."""
+    """The replicas, by the samplers of torch and accelerate; 0 if these do not tell."""
     for sampler, name in ((loader.sampler, "num_replicas"),
                           (loader.batch_sampler, "num_processes")):
         n = getattr(sampler, name, 0)

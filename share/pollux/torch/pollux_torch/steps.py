@@ -1,8 +1,8 @@
 """Counts updates and times them, at the hooks that torch offers for all optimizers.
 
-Steps is what the other parts hang on: it calls them before and after each backward pass and after
-each update of the main optimizer, the one with the most parameters. A step of GradScaler that is
-skipped calls no optimizer and so is no update.
+Steps calls the other parts before and after each backward pass, and after each update of the main
+optimizer, which is the optimizer with the most parameters. A step that GradScaler skips calls no
+optimizer, so it is not an update.
 """
 
 import atexit
@@ -13,9 +13,9 @@ import weakref
 
 REPORT_EVERY_NS = 100_000_000
 SETTLE_STEPS = 2  # the first updates are slow and are not timed
-OUTLIER = 8  # an update this many times as long as the mean is not taken for one
+OUTLIER = 8  # updates this many times as long as the mean do not count in the mean
 LOOKS = frozenset((1, 4, 30, 150))  # updates of this process in which loops are looked at
-ALONE_STEPS = 8  # updates after which a smaller optimizer is no longer taken for a second one
+ALONE_STEPS = 8  # after this many updates a smaller optimizer was an earlier phase
 PHASE_STEPS = 25  # updates by which another optimizer takes over from one that has stopped
 BACKWARD_OPTIONS = ("grad_tensors", "retain_graph", "create_graph", "grad_variables", "inputs")
 
@@ -35,7 +35,7 @@ class Steps:
         self.parameters = 0
         self.others = {}  # id of another optimizer -> its updates since the main one's last
         self.count = 0  # updates since the first launch of the job
-        self.consumed = 0  # samples, likewise
+        self.consumed = 0  # samples since the first launch of the job
         self.own = 0  # updates in this process
         self.own_consumed = self.own_taken = 0  # samples in this process: of all replicas; its own
         self.passes = 0  # backward passes since the last update
@@ -124,7 +124,7 @@ class Steps:
         return False
 
     def wrap_scaler(self, torch):
-        """GradScaler: the loss before it is scaled, and passes of an update that was skipped."""
+        """Wraps GradScaler: sees the unscaled loss, and drops the passes of a skipped update."""
         scaler = getattr(getattr(torch, "amp", None), "GradScaler", None)
         if scaler is None:
             scaler = torch.cuda.amp.GradScaler
@@ -169,7 +169,7 @@ class Steps:
         self.passes_in_step = 0
 
     def after_step(self, optimizer):
-        """Every update runs this: what is not always needed is behind a test."""
+        """Runs at every update; work that is not always needed is behind a test."""
         self.in_step = False
         if self.main is None or self.main() is not optimizer:
             if not self.becomes_main(optimizer):
@@ -210,7 +210,7 @@ class Steps:
             self.others.clear()
 
     def consume(self, consumed):
-        """Counts the samples of an update; looks, early and in a new epoch, who shares them."""
+        """Counts the samples of an update. Early and in a new epoch, counts who shares it."""
         samples = self.samples
         self.epoch, self.replicas = samples.epochs, samples.replicas()
         self.consumed += consumed * self.replicas
@@ -220,8 +220,9 @@ class Steps:
     def becomes_main(self, optimizer):
         """True if this optimizer is the main one from now on.
 
-        The second optimizer of a GAN is not: it has fewer parameters, or as many and came second.
-        The next phase of a training is: the former optimizer is gone, or does not step any more.
+        The second optimizer of a GAN does not become main: it has fewer parameters, or as many and
+        came second. The optimizer of the next phase of a training does: the former optimizer is
+        gone, or no longer steps.
         """
         size = sum(p.numel() for group in optimizer.param_groups for p in group["params"])
         former = self.main and self.main()
@@ -233,7 +234,7 @@ class Steps:
             self.count += self.others[key] - 1
             self.own += self.others[key] - 1
         elif former is not None and self.own < ALONE_STEPS:
-            self.count -= self.own  # those were updates of the smaller optimizer
+            self.count -= self.own  # these were updates of the smaller optimizer
             self.consumed -= self.own_consumed
             self.samples.taken += self.own_taken  # their batches belong to this update
             self.own = self.own_consumed = self.own_taken = 0
@@ -288,7 +289,7 @@ class Clock:
         self.outliers = 0
 
     def tick(self, now_ns, own_steps):
-        """After an update."""
+        """Called after an update."""
         if self.is_clean and own_steps > SETTLE_STEPS:
             self.add(now_ns - self.last_ns)
         self.last_ns = now_ns
@@ -304,7 +305,7 @@ class Clock:
         self.mean_ns += 0.05 * (step_ns - self.mean_ns) if self.mean_ns else step_ns
 
     def restart(self):
-        """What ran since the last update is not the program's."""
+        """Begins anew: work of the helper ran since the last update."""
         self.last_ns = time.perf_counter_ns()
 
     def take(self):

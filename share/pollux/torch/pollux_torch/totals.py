@@ -1,8 +1,9 @@
-"""How long the training is: as the framework says, else as the program's own loops say.
+"""Finds the length of the training: from the framework, else from the program's own loops.
 
-A loop is found in the source of the running program, around the line that is being executed, and
-its bounds are read from the program's variables. It is believed once it has advanced by one for
-each update (or pass, or epoch) between two looks. `for epoch in range(...)` is believed at once.
+The helper looks for loops in the source of the running program, around the line that is being
+executed, and reads their bounds from the program's variables. A loop is believed once it has
+advanced by one for each update (or pass, or epoch) between two looks. `for epoch in range(...)` is
+believed at once.
 """
 
 import time
@@ -32,7 +33,7 @@ class Totals:
         steps.extras.append(helper.guard("totals.report", self.report))
 
     def before_pass(self):
-        """In the first pass of the updates of LOOKS."""
+        """Looks at the loops, in the first pass of the updates of LOOKS."""
         if not self.from_framework:
             self.look_guarded()
 
@@ -44,7 +45,7 @@ class Totals:
     # --- the program's own loops
 
     def look(self):
-        """Compares the loops around the running line with what they were at the last look."""
+        """Compares the loops around the running line with their state at the last look."""
         steps = self.steps
         now = (steps.own, steps.total_passes, steps.samples.epochs)
         for loop in self.finder.loops():
@@ -155,7 +156,7 @@ class Totals:
         return {"EPOCH": self.epoch_now()}
 
     def send(self, **values):
-        """Sends totals that are new. One update more or less is not news."""
+        """Sends new totals. A difference of one update is not new."""
         news = {k: v for k, v in values.items() if abs(self.sent.get(k, -9) - v) > 1}
         if news and self.helper.rank.reports():
             self.sent.update(news)
