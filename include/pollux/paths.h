@@ -6,6 +6,7 @@
  *		schedule.again     exists if another pass was requested meanwhile
  *		supervisor.log     messages of supervisors
  *		logs/ID.log        what job ID printed, over all its runs
+ *		logs/ID.store      the name of the store whose job has the log and checkpoints/ID
  *		checkpoints/ID/    given to job ID when it declared no directory of its own; the one
  *		                   of a profile is removed after each of its runs
  *		run/RUN.lock       held by the supervisor of a run as long as it lives

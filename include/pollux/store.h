@@ -35,6 +35,8 @@ struct store {
 	struct turn turn;
 	double queue_until_s, first_until_s;	/* boot clock */
 	bool is_observer;
+	/* greatest number of a job whose files were there when store_open made the store; else 0 */
+	int64_t left_by_another;
 };
 
 enum store_mode {
@@ -452,6 +454,9 @@ void decision_row_release(struct decision_row *d);
  * free, NULL where there is none. */
 int store_setting_set(struct store *s, const char *name, const char *value, struct err *err);
 int store_setting_get(struct store *s, const char *name, char **value, struct err *err);
+
+/* The store's own name, 32 hexadecimal digits, made when it is first asked for. The caller frees. */
+int store_identity(struct store *s, char **id, struct err *err);
 
 struct event {
 	double time_s;		/* wall clock */

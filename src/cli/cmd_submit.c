@@ -90,6 +90,14 @@ static void warn_of_learning_rate(const struct job *job, const struct job_comman
 		      "in its program; --lr-rule none says that the rate stays\n", stderr);
 }
 
+static void tell_of_leftovers(const struct session *s)
+{
+	if (s->store.left_by_another > 0)
+		fprintf(stderr, "pollux: the store is new, but '%s' has logs or checkpoints of "
+			"jobs up to %lld of another store: numbers go on from there\n",
+			s->paths.dir, (long long)s->store.left_by_another);
+}
+
 static int insert(struct store *s, struct job *job, const struct job_command *command,
 		  const struct dependency_list *after, double parameters, struct err *err)
 {
@@ -118,6 +126,7 @@ static int add(const struct asked *o, struct job *job, const struct job_command 
 	job->submit_time_s = clock_wall_s();
 	rc = insert(&s.store, job, command, after, o->parameters, err);
 	if (rc == 0) {
+		tell_of_leftovers(&s);
 		warn_of_settings(&s.paths);
 		warn_of_devices(&s.paths, job);
 		warn_of_passes(job);

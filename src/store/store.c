@@ -8,6 +8,7 @@
 
 #include "schema.h"
 #include "sql.h"
+#include "store_identity.h"
 #include "store_wait.h"
 
 #define WAL_WAIT_MS 10000
@@ -77,7 +78,7 @@ static int use_wal(struct store *s, struct err *err)
 }
 
 /* Everything or nothing; a second process that wants the same waits and finds it done. */
-static int migrate(struct store *s, const char *path, struct err *err)
+static int migrate(struct store *s, const struct paths *paths, struct err *err)
 {
 	char sql[128];
 	int64_t version;
@@ -86,7 +87,8 @@ static int migrate(struct store *s, const char *path, struct err *err)
 			 STORE_APPLICATION_ID, schema_version());
 	if (use_wal(s, err) || store_begin(s, err))
 		return -1;
-	if (check_identity(s, path, &version, err) || take_steps(s, version, err) ||
+	if (check_identity(s, paths->store, &version, err) || take_steps(s, version, err) ||
+	    (version == 0 && store_number_past_leftovers(s, paths, err)) ||
 	    run_script(s, sql, err)) {
 		store_rollback(s);
 		return -1;
@@ -111,14 +113,15 @@ static int open_file(struct store *s, const char *path, enum store_mode mode, st
 	return 0;
 }
 
-static int prepare_connection(struct store *s, const char *path, enum store_mode mode,
+static int prepare_connection(struct store *s, const struct paths *paths, enum store_mode mode,
 			      struct err *err)
 {
 	int64_t version;
 
-	if (open_file(s, path, mode, err) || check_identity(s, path, &version, err))
+	if (open_file(s, paths->store, mode, err) ||
+	    check_identity(s, paths->store, &version, err))
 		return -1;
-	if (version < schema_version() && migrate(s, path, err))
+	if (version < schema_version() && migrate(s, paths, err))
 		return -1;
 	return run_script(s, mode == STORE_OBSERVE
 			  ? "PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL"
@@ -146,7 +149,7 @@ int store_open(struct store *s, const struct paths *paths, enum store_mode mode,
 	if (mode == STORE_READ ? check_there(paths, err) : paths_create(paths, err))
 		return -1;
 	old = umask(0077);
-	rc = prepare_connection(s, paths->store, mode, err);
+	rc = prepare_connection(s, paths, mode, err);
 	umask(old);
 	if (rc)
 		store_close(s);

@@ -22,6 +22,7 @@
 #include "pollux/report_socket.h"
 #include "pollux/share.h"
 #include "pollux/supervise.h"
+#include "earlier_files.h"
 #include "epochs_option.h"
 #include "newest_checkpoint.h"
 #include "run_group.h"
@@ -256,9 +257,27 @@ static void add_torch_helper(struct supervisor *s, struct strings *env)
 	free(helper);
 }
 
+/* Moves what another store left under the number of the job out of the job's way. */
+static int claim_files(struct supervisor *s, struct err *err)
+{
+	struct text said = TEXT_INIT;
+	char *id = NULL;
+	int rc = -1;
+
+	if (store_identity(&s->store, &id, err) == 0)
+		rc = earlier_files_move(s->paths, s->job.id, id, s->job.progress.runs <= 1, &said,
+					err);
+	if (said.length && store_event_add(&s->store, s->job.id, s->run.id, "leftover", said.data,
+					   err))
+		rc = -1;
+	free(id);
+	text_release(&said);
+	return rc;
+}
+
 static int launch(struct supervisor *s, struct err *err)
 {
-	char *checkpoints = checkpoint_directory(s, err);
+	char *checkpoints = claim_files(s, err) ? NULL : checkpoint_directory(s, err);
 	struct template_values values = {
 		.job_id = s->job.id, .run_number = s->run.number,
 		.configuration = s->run.configuration,

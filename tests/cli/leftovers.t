@@ -1,0 +1,61 @@
+#!/bin/sh
+# leftovers.t - logs and checkpoints of a store that was deleted or replaced are never those of a
+# job of the present store.
+# shellcheck disable=SC2016,SC2317 # words for the jobs' shells; functions called by name
+. "$(dirname "$0")/tap.sh"
+
+# A job that says how many files it finds in its directory, and saves its name there.
+saver() { # saver NAME
+	"$POLLUX" submit -- sh -c 'echo "$(ls "$0" | wc -l) there"; echo "$1" >"$0/saved"' \
+		'{checkpoint}' "$1"
+}
+ended() { "$POLLUX" schedule; "$POLLUX" wait --timeout 60 "$1" >waited 2>&1; }
+
+saver first >out
+saver first >out
+one=1 two=2
+ended "$one"
+ended "$two"
+is 'a job has saved' first "$(cat "$POLLUX_DIR/checkpoints/$two/saved")"
+
+# --- the store is deleted ---
+wait_for 5 no_supervisor
+cp "$POLLUX_DIR/pollux.db" old.db
+rm "$POLLUX_DIR"/pollux.db*
+run saver second
+like 'submit says that files of another store are there' \
+	"^pollux: the store is new, but '.*/store' has logs or checkpoints of jobs up to $two of" "$err"
+is 'and its first number is the next one' $((two + 1)) "$out"
+ended "$((two + 1))"
+like 'the job finds no checkpoint' '^0 there' "$("$POLLUX" log "$((two + 1))")"
+is 'the old one is as it was' first "$(cat "$POLLUX_DIR/checkpoints/$two/saved")"
+run "$POLLUX" submit -q --hold -- true
+unlike 'the next submission says nothing of it' 'another store' "$err"
+
+# --- a store of elsewhere takes its place, with a job of the same number waiting ---
+wait_for 5 no_supervisor
+rm "$POLLUX_DIR"/pollux.db*
+mkdir elsewhere
+here=$POLLUX_DIR POLLUX_DIR=$PWD/elsewhere
+saver third >out
+POLLUX_DIR=$here
+cp elsewhere/pollux.db* "$POLLUX_DIR"
+ended 1
+like 'its job 1 does not find the other checkpoint' '^0 there' "$("$POLLUX" log 1)"
+is 'it has its own' third "$(cat "$POLLUX_DIR/checkpoints/1/saved")"
+is 'the other one is beside it' first "$(cat "$POLLUX_DIR"/checkpoints/1.of-????????/saved)"
+ok 'and the log' test -s "$(echo "$POLLUX_DIR"/logs/1.log.of-????????)"
+like 'the history of the job says so' \
+	" leftover +'.*/logs/1.log' of another store is now '.*; '.*/checkpoints/1' of another" \
+	"$("$POLLUX" status 1)"
+
+# --- files that were there before stores had names ---
+wait_for 5 no_supervisor
+rm -r "$POLLUX_DIR"
+cp -r elsewhere "$POLLUX_DIR"
+mkdir -p "$POLLUX_DIR/checkpoints/1"
+sqlite3 "$POLLUX_DIR/pollux.db" "UPDATE jobs SET runs = 1, launches = 1"
+echo mine >"$POLLUX_DIR/checkpoints/1/saved"
+ended 1
+like 'stay with a job that has run' '^1 there' "$("$POLLUX" log 1)"
+finish
