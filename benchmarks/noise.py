@@ -3,16 +3,16 @@
 
 usage: benchmarks/noise.py [--updates N] [--points A,B,C] [--direct K] [NETWORK ...]
 
-Each network trains for real to three points. At each point its weights and its optimizer's state are
-held still, and two things are measured there on batches of the training size:
+Each network trains for real to three points. At each point its weights and its optimizer's state
+are held still, and two things are measured there on batches of the training size:
 
     direct   the gradients of many batches: tr(Sigma) = B var(g), |G|^2 = |mean g|^2; all images
              once, or K batches of text
     helper   N updates through share/pollux/torch/pollux_torch/noise.py itself, each one sampled
 
 mlp, cnn and cnn-bn classify Fashion-MNIST (Debian's dataset-fashion-mnist), gpt predicts characters
-of the texts in /usr/share. Set OMP_NUM_THREADS=1. Needs PyTorch. Prints a table in Markdown; `+-` is
-one standard error.
+of the texts in /usr/share. Set OMP_NUM_THREADS=1. Needs PyTorch. Prints a table in Markdown; `+-`
+is one standard error.
 """
 
 import argparse
@@ -34,7 +34,8 @@ import torch.nn.functional as F
 from pollux_torch.noise import Noise
 
 IMAGES = "/usr/share/datasets/fashion-mnist/train-"
-TEXTS = ("/usr/share/common-licenses/*", "/usr/share/perl/5*/pod/*.pod", "/usr/share/doc/*/copyright")
+TEXTS = ("/usr/share/common-licenses/*", "/usr/share/perl/5*/pod/*.pod",
+         "/usr/share/doc/*/copyright")
 
 
 class Images:

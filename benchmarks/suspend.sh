@@ -2,10 +2,10 @@
 # suspend.sh [POLICY...] - six programs that save nothing on two processor slots, in slices of 10 s.
 #
 # POLICY is fifo, las, goodput, or 'killed': las again, while the watching pass is killed every 7 s
-# and two supervisors are killed once; default: all. The programs are two long ones (about 40 s alone
-# on the machine this was made on), two of 16 s and two of 8 s, submitted in this order one a second,
-# the shorter ones last. With PYTHON=PYTHON, a Python that has torch, they train a network with
-# it, unmodified; else they compute in perl. Each prints a checksum of its result, which is
+# and two supervisors are killed once; default: all. The programs are two long ones (about 40 s
+# alone on the machine this was made on), two of 16 s and two of 8 s, submitted in this order one a
+# second, the shorter ones last. With PYTHON=PYTHON, a Python that has torch, they train a network
+# with it, unmodified; else they compute in perl. Each prints a checksum of its result, which is
 # compared with that of the same program run alone. Nothing is judged by the exit status.
 #
 #	PYTHON=/opt/venv/bin/python benchmarks/suspend.sh
@@ -147,8 +147,9 @@ disturb() { # kills the pass every 7 s, and two supervisors
 		wait "$watcher" 2>/dev/null || :
 		n=$((n + 1))
 		if [ $n = 2 ] || [ $n = 4 ]; then
-			victim=$(sqlite3 -cmd ".timeout 10000" "$dir/store/pollux.db" "SELECT CAST(substr(handle,
-				instr(handle, ' supervisor=') + 12) AS INTEGER) FROM runs
+			victim=$(sqlite3 -cmd ".timeout 10000" "$dir/store/pollux.db" "SELECT
+				CAST(substr(handle, instr(handle, ' supervisor=') + 12) AS INTEGER)
+				FROM runs
 				WHERE suspension = '$([ $n = 2 ] && echo suspended || echo none)'
 				AND state = 'running' LIMIT 1")
 			[ -z "$victim" ] || kill -9 "$victim" 2>/dev/null || :
@@ -189,8 +190,10 @@ run_one() { # run_one POLICY
 
 # Seconds between an event of a pass and that of the supervisor that carried it out.
 median_lag() { # median_lag DB ASKED DONE
-	sqlite3 -cmd '.timeout 10000' "$1" "SELECT (SELECT min(d.time_s) FROM events d WHERE d.run_id = a.run_id
-		AND d.kind = '$3' AND d.id > a.id) - a.time_s FROM events a WHERE a.kind = '$2'" |
+	sqlite3 -cmd '.timeout 10000' "$1" "SELECT
+		(SELECT min(d.time_s) FROM events d WHERE d.run_id = a.run_id
+			AND d.kind = '$3' AND d.id > a.id) - a.time_s
+		FROM events a WHERE a.kind = '$2'" |
 		grep . | sort -n | awk '{ v[NR] = $1 }
 		END { print NR ? sprintf("%.2f", v[int((NR + 1) / 2)]) : "-" }'
 }
@@ -213,7 +216,8 @@ alone
 policies=("$@")
 [ $# != 0 ] || policies=(fifo las goodput killed)
 for policy in "${policies[@]}"; do run_one "$policy"; done
-echo "six programs (${program[0]##*/}) on two slots, slices of 10 s; $(getconf _NPROCESSORS_ONLN) processors"
+echo "six programs (${program[0]##*/}) on two slots, slices of 10 s;" \
+	"$(getconf _NPROCESSORS_ONLN) processors"
 printf '%-8s %5s %10s %9s %11s %8s %12s %11s\n' policy right 'mean JCT s' makespan \
 	suspensions 'their CPU' 'median s to' launches
 printf '%-8s %5s %10s %9s %11s %8s %12s %11s\n' '' '' '' s '' s 'be stopped' ''

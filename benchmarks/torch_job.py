@@ -1,7 +1,8 @@
 """A training program as people write them with PyTorch: it knows nothing of pollux.
 
-It trains a perceptron on Fashion-MNIST to an accuracy, saves after each evaluation, and goes on from
-what it saved if the file is there. jct.sh runs it where JCT_PYTHON names a Python that has torch.
+It trains a perceptron on Fashion-MNIST to an accuracy, saves after each evaluation, and goes on
+from what it saved if the file is there. jct.sh runs it where JCT_PYTHON names a Python that has
+torch.
 """
 
 import argparse

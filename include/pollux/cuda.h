@@ -80,9 +80,6 @@ int cuda_open(struct cuda *c, struct err *err);
  * milliseconds. Only the runtime's functions in *c can be called. */
 int cuda_open_runtime(struct cuda *c, struct err *err);
 
-/* Returns in one line why cuda_open fails here; NULL: it succeeds. Tried once and remembered. */
-const char *cuda_why_not(void);
-
 #ifdef POLLUX_CUDA
 /* Returns 0 for success, otherwise -1 with "cannot WHAT: ..." and CUDA's words for the status.
  * EX_UNAVAILABLE: the GPU or its memory cannot be had; otherwise EX_OSERR. */

@@ -56,10 +56,6 @@ double throughput_step_time(const struct throughput_params *p, struct throughput
 /* The time of an update in a configuration, seconds. */
 double throughput_time_of(const struct throughput_params *p, const struct configuration *c);
 
-/* Samples per second. */
-double throughput(const struct throughput_params *p, struct throughput_place place, double m,
-		  double s);
-
 /* Returns the step time, and fills its partial derivatives by the parameters and by the local batch
  * size. The derivatives are exact unless T_grad and T_sync are both 0. */
 struct throughput_slope {

@@ -67,12 +67,6 @@ double throughput_time_of(const struct throughput_params *p, const struct config
 				    c->accumulation_steps);
 }
 
-double throughput(const struct throughput_params *p, struct throughput_place place, double m,
-		  double s)
-{
-	return place.replicas * m * s / throughput_step_time(p, place, m, s);
-}
-
 double throughput_step_slope(const struct throughput_params *p, struct throughput_place place,
 			     double m, double s, struct throughput_slope *slope)
 {

@@ -55,7 +55,7 @@ struct snapshot {
 	enum engine_answer *answers;	/* by run: what is there of it */
 	/* By job: memory that its workload took of a device; NULL: the devices have none. */
 	int64_t *device_needs;
-	/* By run: a stop would lose what it did since its last checkpoint; NULL: it is not known. */
+	/* By run: a stop would lose what it did since its last checkpoint; NULL: not known. */
 	bool *loses;
 	bool *settled;			/* by run: its configuration was measured well enough */
 	struct dependency_list dependencies;

@@ -91,8 +91,9 @@ static void set_slice(const struct curves *all, struct curve *c)
 	c->slice_s = fmax(all->slice_s, CURVE_SLICE_RESTARTS * c->restart_s);
 	/* A launch in the future means that a clock was set back: its slice is cut short. */
 	c->in_slice = c->held && age_s >= 0 && all->in->now_s < curve_slice_end_s(all, c, false);
-	c->settled = c->held && (!c->in_slice || age_s >= fmax(CURVE_SETTLE_RESTARTS * c->relaunch_s,
-							       CURVE_SETTLE_SLICES * all->slice_s));
+	c->settled = c->held && (!c->in_slice ||
+				 age_s >= fmax(CURVE_SETTLE_RESTARTS * c->relaunch_s,
+					       CURVE_SETTLE_SLICES * all->slice_s));
 }
 
 /* A turn that suspends the run loses nothing, and a job that waits has nothing to lose. */

@@ -49,8 +49,8 @@
  * A run that a turn only suspends (policy.h) restarts in another sense: on no devices it loses the
  * time in which it goes on, and on another number, or in another configuration, that of a relaunch
  * with the work since its last checkpoint. A run that a turn ends and relaunches loses that work in
- * either case. Work that is lost never lengthens a horizon or a slice, and at most the whole horizon
- * is lost: a job that never saves is not safe from its turn.
+ * either case. Work that is lost never lengthens a horizon or a slice, and at most the whole
+ * horizon is lost: a job that never saves is not safe from its turn.
  *
  * A job may also be relaunched on the devices it holds, at a better configuration. No other job's
  * devices change then, so the horizon is a slice, or ten restarts, and the least gain 5 %. No

@@ -47,7 +47,8 @@ stranger() { # sets $pid to a process of somebody else, who is another user if t
 }
 state()
 {
-	"$POLLUX" status --all | awk -v id="$1" '/^ID/ { jobs = 1 } jobs && $1 == id && !/^    / { print $3 }'
+	"$POLLUX" status --all |
+		awk -v id="$1" '/^ID/ { jobs = 1 } jobs && $1 == id && !/^    / { print $3 }'
 }
 is_state() { [ "$(state "$1")" = "$2" ]; }
 reason()

@@ -54,8 +54,10 @@ like 'and the second' '^gpu:1: passed: 14 MiB' "$out"
 is 'both are in the store, with the driver' 'GPU-a|1|14|1|1|
 GPU-b|1|14|1|1|' "$(stored 580.95.05)"
 run "$POLLUX" devices --self-test --json
-is 'the document' 'devices driver_version' "$(printf '%s' "$out" | json 'print join " ", sort keys %$d')"
-is 'one of its devices' 'bytes freeze_bytes_per_s id kind lock_s name passed reason released_bytes restore_s save_s start_s thaw_bytes_per_s unlock_s' \
+is 'the document' 'devices driver_version' \
+	"$(printf '%s' "$out" | json 'print join " ", sort keys %$d')"
+is 'one of its devices' "bytes freeze_bytes_per_s id kind lock_s name passed reason released_bytes \
+restore_s save_s start_s thaw_bytes_per_s unlock_s" \
 	"$(printf '%s' "$out" | json 'print join " ", sort keys %{$d->{devices}[0]}')"
 is 'bytes that became free' 14680064 \
 	"$(printf '%s' "$out" | json 'print $d->{devices}[1]{released_bytes}')"
@@ -80,16 +82,19 @@ fails 4 'checkpoint 2' 'cannot save the GPU memory of process [0-9]+: out of mem
 fails 5 'checkpoint failed' 'cannot save the GPU memory of process [0-9]+: the operating system'
 fails 6 'checkpoint after' 'cannot save the GPU memory of process [0-9]+: a stand-in.s error \(CUDA'
 fails 7 'checkpoint wrong' 'the test.s program came to a wrong result'
-fails 8 'restore 304' 'cannot restore the GPU memory of process [0-9]+: the operating system refused'
+fails 8 'restore 304' \
+	'cannot restore the GPU memory of process [0-9]+: the operating system refused'
 fails 9 'restore wrong' 'the test.s program came to a wrong result'
 fails 10 'unlock 401' 'cannot unlock process [0-9]+: it is in another state than the driver said'
 fails 11 'lock kill' 'cannot lock process [0-9]+: it has ended|the test.s program has died'
-fails 12 'state 999' 'cannot ask for the state of process [0-9]+: a stand-in.s error \(CUDA error 999'
+fails 12 'state 999' \
+	'cannot ask for the state of process [0-9]+: a stand-in.s error \(CUDA error 999'
 export CUDA_STANDIN_MIB=10
 fails 13 '' 'cannot allocate GPU memory: out of memory'
 unset CUDA_STANDIN_MIB
 export LD_LIBRARY_PATH="$TMP/old" CUDA_STANDIN_VERSION=12040
-fails 14 '' 'the NVIDIA driver cannot move a process.s memory to the host.s: it is for CUDA 12.4, and'
+fails 14 '' \
+	'the NVIDIA driver cannot move a process.s memory to the host.s: it is for CUDA 12.4, and'
 unset CUDA_STANDIN_VERSION
 export LD_LIBRARY_PATH="$TMP/lib"
 ok 'no process is left of all these' wait_for 10 nothing_left
@@ -101,8 +106,8 @@ rm -f cards/*
 { driver 580.95.05; gpu $A; } | answers
 printf 'MemAvailable: 200000 kB\n' >root/proc/meminfo
 status 'no room in the host' 75 "$POLLUX" devices --self-test
-like 'says so' '^gpu:0: not passed: 0.3 GiB of the host.s memory are needed, and 0.2 GiB are free$' \
-	"$out"
+like 'says so' \
+	'^gpu:0: not passed: 0.3 GiB of the host.s memory are needed, and 0.2 GiB are free$' "$out"
 is 'and how many' 'pollux: 1 of 1 GPUs could not be tested now' "$err"
 printf 'MemAvailable: 8000000 kB\n' >root/proc/meminfo
 id=$("$POLLUX" submit -q -- sleep 1000)

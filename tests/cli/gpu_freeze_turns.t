@@ -1,8 +1,8 @@
 #!/bin/sh
-# gpu_freeze_turns.t - jobs that save nothing take turns on one GPU whose memory holds one of them: their
-# GPU memory goes to the host's and comes back. Stand-ins answer for NVML and for CUDA's driver
-# (tests/gpu); the jobs and their memory are real, and come to the right result only if all of it
-# came back. This was never run on a GPU.
+# gpu_freeze_turns.t - jobs that save nothing take turns on one GPU whose memory holds one of them:
+# their GPU memory goes to the host's and comes back. Stand-ins answer for NVML and for CUDA's
+# driver (tests/gpu); the jobs and their memory are real, and come to the right result only if all
+# of it came back. This was never run on a GPU.
 # shellcheck disable=SC2016,SC2317  # texts for other shells; functions run by wait_for
 . "$(dirname "$0")/tap.sh"
 [ -n "${GPU_STANDIN-}" ] ||
@@ -54,8 +54,8 @@ is 'with 60 MiB of GPU memory' 62914560 \
 like 'of one process' '^[0-9]+$' "$(store "SELECT frozen_pids FROM runs WHERE job_id = $a")"
 like 'an event says how long it took' \
 	"^60 MiB of GPU memory went to the host's in [0-9.e-]+ s \([0-9.]+ GB/s\)$" "$(events "$a")"
-is 'its process is stopped' T \
-	"$(sed 's/.*) \(.\).*/\1/' "/proc/$(store "SELECT frozen_pids FROM runs WHERE job_id = $a")/stat")"
+frozen=$(store "SELECT frozen_pids FROM runs WHERE job_id = $a")
+is 'its process is stopped' T "$(sed 's/.*) \(.\).*/\1/' "/proc/$frozen/stat")"
 ok 'the next runs, in memory that was not free before' wait_for 30 passes_until \
 	"state = 'running' AND job_id = $b AND suspension = 'none'"
 ok 'the third has its turn, too' wait_for 30 passes_until \

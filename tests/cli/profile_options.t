@@ -141,7 +141,8 @@ sleep 600 &
 wait
 END
 chmod +x lasting
-"$POLLUX" profile --budget 600 -b 16 -r 2 --steps 5000 -- ./lasting '{local_batch}' >/dev/null 2>&1 &
+"$POLLUX" profile --budget 600 -b 16 -r 2 --steps 5000 -- ./lasting '{local_batch}' \
+	>/dev/null 2>&1 &
 profile=$!
 is_running()
 {

@@ -43,7 +43,8 @@ is 'it saved nothing when asked to' '0 1' "$(seen "$id")"
 first=$(store "SELECT CAST(last_samples AS INTEGER) FROM runs WHERE job_id = $id AND number = 1")
 is 'all of that is lost' "$first" "$(lost "$id")"
 ok 'and the time' holds "SELECT 1 FROM jobs WHERE id = $id AND lost_s > 0"
-like 'the event says how much' "preempted: saved nothing when asked to; lost $((first / 8)) steps\$" \
+like 'the event says how much' \
+	"preempted: saved nothing when asked to; lost $((first / 8)) steps\$" \
 	"$("$POLLUX" status "$id")"
 ok 'it runs again' runs_again "$id"
 store "UPDATE runs SET launch_boot_s = launch_boot_s - 1000 WHERE job_id = $id"

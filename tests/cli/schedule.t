@@ -357,7 +357,8 @@ tried()
 	# The pause grows with each try.
 	pass && pause=$(reason "$moved" |
 		sed -n 's/^could not be started; tried again after \([0-9]* s\): .*/\1/p') &&
-		[ "$(reason "$moved")" = "could not be started; tried again after $pause: $missing" ]
+		[ "$(reason "$moved")" = \
+			"could not be started; tried again after $pause: $missing" ]
 }
 comes 'a directory that is gone (an unmounted disk, perhaps) is waited for' 10 tried
 said 'and the job not blamed' "$moved" queued \
@@ -621,8 +622,8 @@ echo 'policy = lass' >"$POLLUX_DIR/config"
 ok 'one that there is not is told' wait_for 10 grep -q lass watched
 echo 'policy = goodput' >"$POLLUX_DIR/config.new"
 sleep 1
-is 'once' "pollux: bad setting 'policy' in '$POLLUX_DIR/config' line 1: 'lass' is not one of goodput \
-pollux las fifo; the settings stay as they were" "$(cat watched)"
+is 'once' "pollux: bad setting 'policy' in '$POLLUX_DIR/config' line 1: 'lass' is not one of \
+goodput pollux las fifo; the settings stay as they were" "$(cat watched)"
 ok 'while the last good one stays' policy_is las
 mv "$POLLUX_DIR/config.new" "$POLLUX_DIR/config"
 ok 'until the file is right again' wait_for 10 policy_is goodput

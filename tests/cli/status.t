@@ -113,7 +113,8 @@ is 'the names come through' 'Übung äöü 模型 с данными' \
 is 'control characters too' "$(printf 'ctrl\033[2Jname')" \
 	"$(json 'print $d->{jobs}[2]{name}' <list.json)"
 keys='print join " ", sort keys %$x'
-is 'keys of the document' 'devices_in_use ended held hung_pass jobs running schema_version suspended time_s waiting' \
+is 'keys of the document' \
+	'devices_in_use ended held hung_pass jobs running schema_version suspended time_s waiting' \
 	"$(json "my \$x = \$d; $keys" <list.json)"
 job_keys="accumulates attained_service_device_s batch_size checkpoint_samples done_ratio \
 end_time_s epoch eta_s exit_code failures gpu_memory_bytes grace_s id learning_rate \
@@ -121,9 +122,9 @@ learning_rate_rule loss lost_s \
 lost_samples max_batch_size max_local_batch_size max_replicas min_batch_size min_replicas name \
 next_start_time_s noise_scale preemption preemptions printed_total_steps profile reason \
 reported_total_samples reported_total_steps resumes retries \
-run run_time_s runs samples saved_nothing saves_when_asked start_time_s state status_text steps stop_signal submit_time_s \
-suspend term_signal throughput_eps time_limit_s torch total_epochs total_samples total_steps \
-weight workload"
+run run_time_s runs samples saved_nothing saves_when_asked start_time_s state status_text steps \
+stop_signal submit_time_s suspend term_signal throughput_eps time_limit_s torch total_epochs \
+total_samples total_steps weight workload"
 is 'keys of a job' "$job_keys" "$(json "my \$x = \$d->{jobs}[0]; $keys" <list.json)"
 is 'the same of one that waits' "$job_keys" "$(json "my \$x = \$d->{jobs}[3]; $keys" <list.json)"
 run_keys="accumulation_steps assigned_time_s batch_size checkpoint_samples config_version \
@@ -131,8 +132,8 @@ cpu_time_s device_memory_bytes \
 devices diagnosis duration_s end_time_s exit_code first_samples first_step_s framework \
 frozen_bytes helper id kept_memory_bytes \
 last_samples launch_time_s leader_pid learning_rate_scale local_batch_size lost_s lost_samples \
-number outcome peak_allocated_bytes peak_device_memory_bytes peak_memory_bytes replicas saved_nothing \
-saves_when_asked state step_pattern step_source \
+number outcome peak_allocated_bytes peak_device_memory_bytes peak_memory_bytes replicas \
+saved_nothing saves_when_asked state step_pattern step_source \
 step_time_s stop_duration_s stop_reason suspended_s suspension \
 takes_configs term_signal"
 is 'keys of a run' "$run_keys" "$(json "my \$x = \$d->{jobs}[0]{run}; $keys" <list.json)"

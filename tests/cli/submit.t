@@ -327,13 +327,14 @@ for told in "--accumulate -b 64 true" "-b 64 true {accum}" "-b 64 -r 4 true" "-b
 done
 status 'a batch that changes, without a learning rate that follows' 0 \
 	env POLLUX_DIR="$TMP/passes" "$POLLUX" submit -b 64 --batch-range 64:128 true '{batch}'
-like 'is a warning' '^pollux: warning: its batch changes .* but its learning rate does not follow: ' \
-	"$err"
+like 'is a warning' \
+	'^pollux: warning: its batch changes .* but its learning rate does not follow: ' "$err"
 like 'also in explain' ' its command does not carry this out: it has \{batch\}, but neither ' \
 	"$(POLLUX_DIR="$TMP/passes" "$POLLUX" explain "$out" | tr -s '\n ' '  ')"
 for told in "{batch} {lr_scale}" "--lr {lr} {local_batch}" "{batch} --resume-args {lr_scale}"; do
 	# shellcheck disable=SC2086  # words
-	run env POLLUX_DIR="$TMP/passes" "$POLLUX" submit -b 64 --batch-range 64:128 --lr 0.1 true $told
+	run env POLLUX_DIR="$TMP/passes" \
+		"$POLLUX" submit -b 64 --batch-range 64:128 --lr 0.1 true $told
 	is "none with $told" '' "$err"
 done
 run env POLLUX_DIR="$TMP/passes" "$POLLUX" submit -b 64 --batch-range 64:128 --lr-rule none true \

@@ -92,7 +92,7 @@ esac
 
 POLLUX_CGROUP=none
 export POLLUX_CGROUP
-like 'devices says that runs get a guardian' 'guardian process, not a control group: POLLUX_CGROUP' \
-	"$("$POLLUX" devices)"
+like 'devices says that runs get a guardian' \
+	'guardian process, not a control group: POLLUX_CGROUP' "$("$POLLUX" devices)"
 both_ways guardian
 finish

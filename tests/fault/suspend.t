@@ -99,7 +99,10 @@ running_though_suspended() {
 			state=$(sed 's/.*) \(.\).*/\1/' "/proc/$pid/stat" 2>/dev/null) || continue
 			case $state in
 			T | t | '') ;;
-			*) suspended | grep -qxF "$line" && echo "run $id: process $pid is $state" ;;
+			*)
+				suspended | grep -qxF "$line" &&
+					echo "run $id: process $pid is $state"
+				;;
 			esac
 		done
 	done

@@ -7,21 +7,24 @@
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 venv=${POLLUX_FRAMEWORKS:-$root/build/frameworks}
-packages="torch numpy transformers accelerate lightning jsonargparse[signatures] rich tqdm keras jax optax xgboost lightgbm scikit-learn"
+packages="torch numpy transformers accelerate lightning jsonargparse[signatures] rich tqdm keras"
+packages="$packages jax optax xgboost lightgbm scikit-learn"
 
 make_venv() {
 	[ -z "$POLLUX_NO_INSTALL" ] || return 1
 	echo "# making $venv with pip: $packages" >&2
 	# shellcheck disable=SC2086
 	python3 -m venv "$venv" &&
-	    "$venv/bin/pip" -q install --extra-index-url https://download.pytorch.org/whl/cpu torch &&
+	    "$venv/bin/pip" -q install \
+		--extra-index-url https://download.pytorch.org/whl/cpu torch &&
 	    "$venv/bin/pip" -q install $packages
 }
 
 python3 "$here/stand_in.py" || exit 1
 if [ ! -x "$venv/bin/python" ] && [ -z "$POLLUX_FRAMEWORKS" ]; then
 	make_venv || {
-		echo "# SKIPPED: no torch. pip cannot install it here; POLLUX_FRAMEWORKS=/path/to/venv" >&2
+		echo "# SKIPPED: no torch. pip cannot install it here;" \
+			"POLLUX_FRAMEWORKS=/path/to/venv" >&2
 		exit 0
 	}
 fi

@@ -27,7 +27,8 @@ cancel_all() {
 	local id
 
 	for id in $("$POLLUX" status --all 2>/dev/null |
-			awk '$3 ~ /^(queued|starting|running|suspended|stopping|held)$/ { print $1 }'); do
+			awk '$3 ~ /^(queued|starting|running|suspended|stopping|held)$/ {
+				print $1 }'); do
 		"$POLLUX" cancel "$id" 2>/dev/null
 	done
 }

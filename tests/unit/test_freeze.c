@@ -300,7 +300,8 @@ static void test_room(void)
 	ok(freeze_check_room(4 * gib, 5 * gib, 4 * gib, &err) == 0, "4 GiB go into 5");
 	ok(freeze_check_room(4 * gib, 4 * gib + gib / 2, 4 * gib, &err) == -1 &&
 	   err.exit_status == EX_TEMPFAIL, "not into 4.5: the driver has buffers of its own");
-	is_str(err.text, "4.6 GiB of the host's memory are needed, and 4.5 GiB are free", "in words");
+	is_str(err.text, "4.6 GiB of the host's memory are needed, and 4.5 GiB are free",
+	       "in words");
 	ok(freeze_check_room(4 * gib, 50 * gib, 3 * gib, &err) == -1, "nor over the bound");
 	is_str(err.text, "4.0 GiB would go to the host's memory, and suspended jobs may have "
 	       "3.0 GiB more", "in words, too");

@@ -1,4 +1,5 @@
-/* test_freeze_abi.c - what src/device/nvidia declares of CUDA's driver is what CUDA's header has. */
+/* test_freeze_abi.c - what src/device/nvidia declares of CUDA's driver is what CUDA's header
+ * has. */
 #include "device/nvidia/cuda_driver.h"
 #include "tap.h"
 

@@ -17,11 +17,12 @@
 
 struct form {
 	const char *name;
-	const char *before, *line, *after;	/* of each epoch; each counter; each epoch; NULL: none */
+	/* of each epoch; each counter; each epoch; NULL: none */
+	const char *before, *line, *after;
 	int first_epoch, epochs;
 	int first, last, by;			/* the counter within an epoch */
 	int length;				/* of an epoch, for %g */
-	const char *aside;			/* after each epoch, with counters of its own; NULL */
+	const char *aside;			/* after each epoch, with its own counters; NULL */
 	int asides;
 	double position, total;			/* position NaN: nothing is recognised */
 	enum step_unit unit;
@@ -43,7 +44,8 @@ static const struct form forms[] = {
 	{ .name = "a pair behind the epoch",
 	  .line = "| epoch   %e |   %i/ 2928 batches | lr 20.00 | ms/batch 14.10 | loss  7.02 | "
 		  "ppl  1100.1",
-	  .after = "---\n| end of epoch   %e | time: 46.23s | valid loss  5.0 | valid ppl  150.0\n---",
+	  .after = "---\n| end of epoch   %e | time: 46.23s | valid loss  5.0 | "
+		   "valid ppl  150.0\n---",
 	  .first_epoch = 1, .epochs = 3, .first = 200, .last = 2800, .by = 200,
 	  .position = 2 * 2928 + 2800, .total = NO, .unit = STEP_BATCHES },
 	{ .name = "epochs alone, from 1", .line = "Epoch: 0%e, Loss: 0.6, Train: 0.9, Val: 0.8, "
@@ -52,7 +54,8 @@ static const struct form forms[] = {
 	  .unit = STEP_EPOCHS },
 	{ .name = "epochs alone, from 0", .line = "Epoch 0000%e | Loss 0.61 | Accuracy 0.77",
 	  .epochs = 30, .by = 1, .position = 30, .total = NO, .unit = STEP_EPOCHS },
-	{ .name = "epochs alone, announced", .line = "Epoch %e/24\n----------\ntrain Loss: 0.5 Acc: "
+	{ .name = "epochs alone, announced",
+	  .line = "Epoch %e/24\n----------\ntrain Loss: 0.5 Acc: "
 						     "0.7\nval Loss: 0.3 Acc: 0.9\n",
 	  .epochs = 4, .by = 1, .position = 3, .total = 25, .unit = STEP_EPOCHS },
 	{ .name = "samples", .line = "Train Epoch: %e [%i/60000 (1%)]\tLoss: 0.312000",
@@ -65,7 +68,8 @@ static const struct form forms[] = {
 	  .first_epoch = 1, .epochs = 4, .first = 10, .last = 100, .by = 10, .length = 100,
 	  .position = 400, .total = NO, .unit = STEP_UPDATES },
 	{ .name = "with a total, which is not the epoch's",
-	  .line = "[TRAIN] epoch: %e, iter: %g/1000, loss: 0.9, lr: 0.01, ips: 20 samples/sec | ETA "
+	  .line = "[TRAIN] epoch: %e, iter: %g/1000, loss: 0.9, lr: 0.01, ips: 20 samples/sec | "
+		  "ETA "
 		  "00:03:00",
 	  .first_epoch = 1, .epochs = 4, .first = 10, .last = 100, .by = 10, .length = 100,
 	  .position = 400, .total = 1000, .unit = STEP_UPDATES },
@@ -110,10 +114,12 @@ static const struct form forms[] = {
 	  .line = "                \033[1m Learning iteration %i/1500 \033[0m       \n"
 		  "            Total timesteps: 98304\n            Iteration time: 0.7s",
 	  .epochs = 1, .last = 19, .by = 1, .position = 19, .total = 1500, .unit = STEP_UPDATES },
-	{ .name = "thousands", .line = "INFO: [epoch:  0, iter:   %i,000, lr:(2.000e-04,)] l_pix: 1.2",
+	{ .name = "thousands",
+	  .line = "INFO: [epoch:  0, iter:   %i,000, lr:(2.000e-04,)] l_pix: 1.2",
 	  .epochs = 1, .first = 1, .last = 50, .by = 1, .position = 50000, .total = NO,
 	  .unit = STEP_UPDATES },
-	{ .name = "a Python dict", .line = "{'epoch': %e, 'iter': %i, 'avg_loss': 9.3}", .epochs = 2,
+	{ .name = "a Python dict",
+	  .line = "{'epoch': %e, 'iter': %i, 'avg_loss': 9.3}", .epochs = 2,
 	  .last = 990, .by = 10, .position = 1980, .total = NO, .unit = STEP_BATCHES },
 	{ .name = "pairs below a header", .before = "----------\nepoch %e/3",
 	  .line = "%i/41, train_loss: 0.5123", .after = "epoch %e average loss: 0.4012",
@@ -142,7 +148,8 @@ static const struct form forms[] = {
 	  .asides = 40, .epochs = 3, .first = 10, .last = 250, .by = 10, .length = 250,
 	  .position = 750, .total = NO, .unit = STEP_UPDATES },
 	{ .name = "tests of torchvision",
-	  .line = "Epoch: [%e]  [ %i/100]  eta: 0:01:00  lr: 0.1  loss: 6.9 (6.9)  time: 0.5  data: "
+	  .line = "Epoch: [%e]  [ %i/100]  eta: 0:01:00  lr: 0.1  loss: 6.9 (6.9)  time: 0.5  "
+		  "data: "
 		  "0.1  max mem: 5432",
 	  .aside = "Test:  [ %i/40]  eta: 0:00:10  loss: 1 (1)  time: 0.3  data: 0.1  max mem: 5",
 	  .asides = 39, .epochs = 2, .last = 90, .by = 10, .position = 190, .total = NO,
@@ -155,7 +162,8 @@ static const struct form forms[] = {
 	{ .name = "validation of mmengine",
 	  .line = "mmengine - INFO - Epoch(train) [%e][%i/50]  lr: 1e-2 eta: 0:01:00 time: 0.02 "
 		  "data_time: 0.01 loss: 1",
-	  .aside = "mmengine - INFO - Epoch(val) [3][%i/50]    eta: 0:00:01 time: 0.02", .asides = 50,
+	  .aside = "mmengine - INFO - Epoch(val) [3][%i/50]    eta: 0:00:01 time: 0.02",
+	  .asides = 50,
 	  .first_epoch = 1, .epochs = 3, .first = 10, .last = 50, .by = 10, .position = 150,
 	  .total = NO, .unit = STEP_BATCHES },
 	{ .name = "rounds of CatBoost", .line = "%i:\tlearn: 0.68\ttotal: 50ms\tremaining: 49.9s",
@@ -172,7 +180,8 @@ static const struct form forms[] = {
 	{ .name = "settings",
 	  .line = "num_epochs: 10\nmax_steps = 1000\nbatch size: 64\nwarmup steps: 100\nTotal "
 		  "optimization steps = 300\nsteps per epoch: 100\n  Num Epochs = 3\n  Gradient "
-		  "Accumulation steps = 4\nepochs: 10\nsaving every 500 steps\nstep size 5\nepochs 5",
+		  "Accumulation steps = 4\nepochs: 10\nsaving every 500 steps\nstep size 5\n"
+		  "epochs 5",
 	  .epochs = 1, .last = 5, .by = 1, NOTHING },
 	{ .name = "names of files",
 	  .line = "writing model_step_%i.ckpt, epoch_%i.pt, checkpoint-%i/, epoch=%i-step=%i.ckpt",
@@ -186,11 +195,13 @@ static const struct form forms[] = {
 	  .line = "Test Epoch: 1 [%i/100]\n[eval] step %i/100\nval batch %i\nval_step: %i\n"
 		  "Inference step %i\ndev | epoch 1 | step %i",
 	  .epochs = 1, .last = 99, .by = 1, NOTHING },
-	{ .name = "loading", .line = "Loading checkpoint shards:  50%|##| %i/99 [00:30<00:30, 30.0s/it]\n"
+	{ .name = "loading",
+	  .line = "Loading checkpoint shards:  50%|##| %i/99 [00:30<00:30, 30.0s/it]\n"
 				     "Downloading batch %i/100\nTokenizing step %i",
 	  .epochs = 1, .last = 99, .by = 1, NOTHING },
 	{ .name = "dates, versions, sizes",
-	  .line = "2026-11-22 step-by-step 3.%i, iter/sec %i, batch=[3], epoch time %i s, 1/%i files",
+	  .line = "2026-11-22 step-by-step 3.%i, iter/sec %i, batch=[3], epoch time %i s, "
+		  "1/%i files",
 	  .epochs = 1, .last = 30, .by = 1, NOTHING },
 };
 
@@ -250,7 +261,8 @@ static void test_form(const struct form *f)
 		(isnan(f->position) || last.unit == f->unit);
 	ok(right, f->name);
 	if (!right)
-		printf("# got %g of %g in unit %d, want %g of %g in %d\n", last.position, last.total,
+		printf("# got %g of %g in unit %d, want %g of %g in %d\n",
+		       last.position, last.total,
 		       (int)last.unit, f->position, f->total, (int)f->unit);
 	text_release(&t);
 	steps_free(s);
@@ -317,7 +329,9 @@ static void test_trials(void)
 	for (int trial = 0; trial < 3; trial++) {
 		add_line(&t, "[2026-11-22 16:51:17,477][HYDRA] \t#%i : +lr=0.01", 0, trial, 0);
 		for (int i = 10; i <= 200; i += 10)
-			add_line(&t, "[2026-11-22 16:51:19,015][__main__][INFO] - step %i loss 0.12", 0, i,
+			add_line(&t,
+				 "[2026-11-22 16:51:19,015][__main__][INFO] - step %i loss 0.12",
+				 0, i,
 				 0);
 	}
 	steps_feed(s, t.data, t.length, NO, sink, &last);

@@ -1,5 +1,5 @@
-/* test_suspension.c - a run leaves its devices in the store, and comes back: each step only from the
- * state before, and no device is used by two. */
+/* test_suspension.c - a run leaves its devices in the store, and comes back: each step only from
+ * the state before, and no device is used by two. */
 #include <unistd.h>
 
 #include "pollux/clock.h"

@@ -201,17 +201,3 @@ int cuda_open(struct cuda *c, struct err *err)
 }
 
 #endif
-
-const char *cuda_why_not(void)
-{
-	static struct err why;
-	static int tried;
-	struct cuda cuda;
-
-	if (!tried) {
-		tried = 1;
-		if (cuda_open(&cuda, &why) == 0)
-			why = (struct err){ 0 };
-	}
-	return why.exit_status ? why.text : NULL;
-}

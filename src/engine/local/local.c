@@ -101,8 +101,8 @@ static bool is_over(int64_t run_id, const void *arg)
 	       look_at_lock(runs->at, run_id) == LOCK_IS_FREE;
 }
 
-/* Removes run/RUN.lock, run/RUN.sock, the control group and the like of runs that ended by a reboot, or just before
- * their supervisor was killed. */
+/* Removes run/RUN.lock, run/RUN.sock, the control group and the like of runs that ended by a
+ * reboot, or just before their supervisor was killed. */
 static void clean(const struct engine_context *at, const struct run_list *active)
 {
 	char *name = xasprintf("%s/run", at->paths->dir);

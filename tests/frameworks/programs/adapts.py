@@ -1,5 +1,6 @@
-"""A program for PyTorch that knows nothing of pollux: a perceptron on made data. It saves after each
-epoch and begins from what it saved. samples.log has a line for each update: what it consumed."""
+"""A program for PyTorch that knows nothing of pollux: a perceptron on made data. It saves after
+each epoch and begins from what it saved. samples.log has a line for each update: what it
+consumed."""
 
 import argparse
 import os

@@ -20,7 +20,8 @@ class Recorder:
 
     def wrap_all(self, torch):
         for kind in vars(torch.optim).values():
-            if isinstance(kind, type) and "step" in vars(kind) and kind is not torch.optim.Optimizer:
+            is_class = isinstance(kind, type) and "step" in vars(kind)
+            if is_class and kind is not torch.optim.Optimizer:
                 kind.step = self.wrap(kind.step)
 
     def wrap(self, real):

@@ -12,24 +12,9 @@ from kit import check, goal, ok, skip
 PAIRS = kit.quick(7, 3)
 STEPS = kit.quick(600, 30)
 BATCH = 16
-gpt = kit.gpt(
-    "--batch",
-    BATCH,
-    "--samples",
-    STEPS * BATCH,
-    "--warm-up",
-    STEPS // 10,
-    small=["--pause-ms", "5"],
-)
-plain = kit.plain(
-    "--batch",
-    BATCH,
-    "--samples",
-    STEPS * BATCH,
-    "--warm-up",
-    STEPS // 10,
-    small=["--pause-ms", "5"],
-)
+SIZES = ["--batch", BATCH, "--samples", STEPS * BATCH, "--warm-up", STEPS // 10]
+gpt = kit.gpt(*SIZES, small=["--pause-ms", "5"])
+plain = kit.plain(*SIZES, small=["--pause-ms", "5"])
 
 
 def step_s(text):
