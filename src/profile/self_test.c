@@ -1,4 +1,4 @@
-/* self_test.c - try out freezes on each GPU that nobody has, and keep the result. */
+/* self_test.c - tries a freeze on each free GPU, and stores the result. */
 #include "pollux/self_test.h"
 
 #include <stdio.h>
@@ -24,7 +24,7 @@ static void name_driver(struct self_test *t)
 				 t->devices.drivers[i].version);
 }
 
-/* A device that is in use, or has no room now, keeps the result that it has. */
+/* A device that is in use, or has no room now, keeps its earlier result. */
 static int keep(struct store *store, const struct self_test *t, const struct self_tested *tested,
 		struct err *err)
 {

@@ -67,7 +67,7 @@ static void print_device(struct json *j, const struct devices_view *v, int index
 	json_end(j);
 }
 
-/* Pairs of which nothing nearer is known than one machine are left out. */
+/* Leaves out pairs whose only known link is being in one machine. */
 static void print_links(struct json *j, const struct devices_view *v)
 {
 	json_array(j, "links");

@@ -1,4 +1,4 @@
-/* devices_profile.c - what was measured, in two tables for each kind of device. */
+/* devices_profile.c - prints the measurements of each kind of device in two tables. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 /* --- numbers --- */
 
-/* "12.3", and "*" where it never became steady. */
+/* "12.3", or "12.3*" if the measurement never became steady. */
 static void cell_rate(struct table *t, const struct device_measurement *m, double rate)
 {
 	int decimals = rate >= 100 ? 0 : rate >= 10 ? 1 : rate >= 0.1 ? 2 : 4;

@@ -1,4 +1,4 @@
-/* devices_table.c - the devices for people: a table of each sort, then what it does not say. */
+/* devices_table.c - prints the devices for people: a table for each sort, and remarks below. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static int count_gpus(const struct devices_view *v)
 
 /* --- slots --- */
 
-#define OTHER_COLUMNS 34	/* what those before KIND take at least */
+#define OTHER_COLUMNS 34	/* least width of the columns before KIND */
 
 /* The kinds of slots differ at their ends, "MODEL, 1 core shared by 2 slots", so a narrow table
  * clips the model, not the end. */
@@ -150,7 +150,7 @@ static void print_gpus(const struct devices_view *v, int n, const struct output 
 	table_end(&t, out);
 }
 
-/* --- what the table does not say --- */
+/* --- remarks --- */
 
 static void print_processes(const struct devices_view *v, int index)
 {
@@ -167,7 +167,7 @@ static void print_processes(const struct devices_view *v, int index)
 	}
 }
 
-/* Several GPUs often have one reason: said once, by the first of them, for all. */
+/* Several GPUs often have the same reason: the first of them prints it, for all. */
 static void print_reason(const struct devices_view *v, int n, int index)
 {
 	const struct device *items = v->list.items;

@@ -1,4 +1,4 @@
-/* devices_view.c - read what 'pollux devices' has to show. */
+/* devices_view.c - reads what 'pollux devices' shows. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +50,7 @@ const char *devices_link_name(const struct devices_view *v, int a, int b)
 	return "machine";
 }
 
-/* A run's own supervisor holds the lock of its device, and is no news. */
+/* Finds the holders of locks of devices that no run has: a run's own supervisor is no news. */
 static void find_lock_holders(struct session *s, struct devices_view *v)
 {
 	struct engine_context at = { .paths = s ? &s->paths : NULL, .store = s ? &s->store : NULL };

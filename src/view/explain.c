@@ -1,4 +1,4 @@
-/* explain.c - from the store and the machine to what there is to say of a job. */
+/* explain.c - reads the store and the machine, and computes the explanation of a job. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 
 /* --- the machine, as the last pass saw it --- */
 
-/* Count the devices that can be used. Their kind is that of the devices that the job runs on, else
- * that of the first device. */
+/* Counts the usable devices. Their kind is that of the devices on which the job runs, else that of
+ * the first device. */
 static int read_devices(struct explanation *e, int slots, struct err *err)
 {
 	if (devices_count_usable(slots, &e->n_devices, e->device_kind, sizeof(e->device_kind), err))
@@ -23,7 +23,8 @@ static int read_devices(struct explanation *e, int slots, struct err *err)
 	return 0;
 }
 
-/* A profile that has ended is of the devices that it measured, whatever is configured now. */
+/* The kind of a profile that has ended is that of the devices that it measured, whatever is
+ * configured now. */
 static int read_profiled(struct session *s, struct explanation *e, struct err *err)
 {
 	struct run_list runs;

@@ -1,6 +1,7 @@
-/* explain_plot.c - a script for gnuplot: on the left what devices bring, on the right what batch
- * sizes do, both with what was measured and where the job is now. While the noise scale is unknown
- * nobody knows what a larger batch is worth: then throughput alone, and the title says why. */
+/* explain_plot.c - a script for gnuplot: goodput by devices on the left, by batch size on the
+ * right, both with the measured points and the job's present point. While the noise scale is
+ * unknown, so is the worth of a larger batch. Then only throughput is drawn, and the title says
+ * why. */
 #include <math.h>
 #include <string.h>
 
@@ -82,7 +83,7 @@ static void add_sizes(const struct explanation *e, struct text *t)
 	end_data(t);
 }
 
-/* Samples a second, as measured: by devices, and by batch size on as many as the curve is of. */
+/* Measured samples per second: by devices, and by batch size for the curve's number of devices. */
 static void add_measured(const struct explanation *e, struct text *t)
 {
 	begin_data(t, "measured");

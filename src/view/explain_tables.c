@@ -1,4 +1,4 @@
-/* explain_tables.c - the curves of a job, and the model that they come from, in columns. */
+/* explain_tables.c - the tables of a job's curves and of its model. */
 #include <math.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ static void cells_sizes(struct table *t, const struct configuration *c)
 	table_cell(t, "%d", c->accumulation_steps);
 }
 
-/* Four of them: time of a step, throughput, efficiency, goodput. */
+/* Adds four cells: time of a step, throughput, efficiency, goodput. */
 static void cells_speed(struct table *t, const struct explanation *e,
 			const struct goodput_choice *c)
 {
@@ -184,7 +184,7 @@ static void add_observation(struct table *t, const struct explanation *e,
 	table_count(t, (double)seen->observation.n_steps);
 	table_span(t, measured);
 	table_span(t, model);
-	/* + 0.0: what rounds to nothing is no -0. */
+	/* + 0.0 turns -0 into 0. */
 	table_cell(t, "%+.1f%%", round(1000 * (model / measured - 1)) / 10 + 0.0);
 	table_span(t, seen->observation.sync_time_s);
 }

@@ -7,7 +7,7 @@
 #include "pollux/format.h"
 #include "pollux/output.h"
 
-/* Whole per cents; + 0.0 makes 0 of a -0, a loss that rounds to nothing. */
+/* Whole per cents. + 0.0 turns -0, a loss that rounds to nothing, into 0. */
 static void add_percent(struct text *t, double ratio)
 {
 	text_addf(t, "%.0f %%", round(ratio * 100) + 0.0);
@@ -33,7 +33,7 @@ static void add_sizes(struct text *t, const struct run *run)
 		  run->learning_rate_scale);
 }
 
-/* What becomes of the job's run when another job is to have its devices. */
+/* Says what happens to the job's run when another job is to have its devices. */
 static const char *turn_of(const struct explanation *e)
 {
 	const struct run *run = e->item->run;
@@ -97,7 +97,7 @@ static void add_next(const struct explanation *e, int r, struct text *t)
 		  format_count(next).s);
 }
 
-/* What one more device would bring, or why that cannot be told. */
+/* Says what one more device would add, or why nobody can tell. */
 static void print_next(const struct explanation *e, const struct output *out)
 {
 	int r = e->replicas;
@@ -121,7 +121,7 @@ static void print_next(const struct explanation *e, const struct output *out)
 	text_release(&t);
 }
 
-/* What the job has need not be the best there is: the model wavers, and a relaunch has to pay. */
+/* The present sizes may differ from the best ones: the model changes, and a relaunch has to pay. */
 static void print_present(const struct explanation *e, const struct output *out)
 {
 	int r = e->replicas;

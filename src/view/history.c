@@ -1,4 +1,4 @@
-/* history.c - read the jobs of the store, and what became of them. */
+/* history.c - reads the jobs of the store, and how they ended. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ struct knowledge *history_knowledge_of(const struct history *h, const struct job
 	return NULL;
 }
 
-/* Policies that model no goodput do not have models fitted. */
+/* No models are fitted for policies that model no goodput. */
 static int learn(struct session *s, const struct history *h, const char *workload,
 		 struct knowledge *k, struct err *err)
 {
@@ -118,7 +118,7 @@ static int index_of(const struct history *h, int64_t job_id)
 	return -1;
 }
 
-/* A job that others came after but that is not simulated ends when it really ended. */
+/* A job that is not simulated, and after which others start, ends when it really ended. */
 static void set_dependencies(struct history *h)
 {
 	for (int d = 0; d < h->dependencies.count; d++) {

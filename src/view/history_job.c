@@ -1,12 +1,12 @@
-/* history_job.c - make a job of the store into one that replay.h simulates, with rates by the
- * measured model, or by the time that the job took. */
+/* history_job.c - converts a job of the store into a job that replay.h simulates. Its rates come
+ * from the measured model, or from the time that the job took. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "pollux/history.h"
 #include "pollux/mem.h"
 
-#define PHASES 8			/* in which the noise scale is taken to stay */
+#define PHASES 8			/* parts of a job, each with one noise scale */
 /* As in a pass, a restart whose time is unknown takes this part of a slice. */
 #define RESTART_SLICES 0.05
 

@@ -1,4 +1,4 @@
-/* history_print.c - what was against what would have been, for people and for programs. */
+/* history_print.c - prints real and simulated figures side by side, for people and for programs. */
 #include <math.h>
 
 #include "pollux/format.h"

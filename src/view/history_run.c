@@ -1,10 +1,10 @@
-/* history_run.c - the history once more, under each policy. */
+/* history_run.c - simulates the history under each policy. */
 #include <stdlib.h>
 
 #include "pollux/history.h"
 #include "pollux/mem.h"
 
-/* Keeps of results, in place, those of the jobs that are done. */
+/* Removes from the results, in place, those of jobs that are not done. */
 static void keep_done(const struct history *h, struct sim_job_result *results, double *device_s)
 {
 	int n = 0;

@@ -1,4 +1,4 @@
-/* profile_report.c - a profile from its rows in the store. */
+/* profile_report.c - reads a profile from the store. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

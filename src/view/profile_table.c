@@ -1,4 +1,4 @@
-/* profile_table.c - a profile, for people. */
+/* profile_table.c - prints a profile for people. */
 #include <math.h>
 #include <string.h>
 
@@ -8,11 +8,11 @@
 #include "pollux/profile_report.h"
 #include "pollux/utf8.h"
 
-#define DIAGNOSIS_SIZE 40	/* bytes of it, at most */
+#define DIAGNOSIS_SIZE 40	/* bytes, at most */
 
 /* --- points --- */
 
-/* + 0.0: what rounds to nothing is no -0. */
+/* + 0.0 turns -0 into 0. */
 static void cell_difference(struct table *t, double ratio)
 {
 	if (isfinite(ratio))
@@ -34,7 +34,7 @@ static void cell_memory(struct table *t, const struct run *run)
 		table_text(t, "-");
 }
 
-/* Why it was tried, or what came of it if that was no step time. */
+/* Adds why the point was tried, or its outcome if it gave no step time. */
 static void add_result(struct table *t, const struct profile_row *row)
 {
 	const struct run *run = row->run;

@@ -4,7 +4,7 @@
 #include "pollux/file.h"
 #include "pollux/simulations.h"
 
-/* Names of files and jobs may hold anything. */
+/* Quotes a name where needed: names of files and jobs may contain any character. */
 static void add_text(struct text *t, const char *s)
 {
 	if (!strpbrk(s, ",\"\r\n")) {

@@ -30,7 +30,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Completion time in hours, and which part of the jobs took no longer. */
+/* Completion time in hours, and the share of the jobs that took no longer. */
 static void add_completion(const struct sim_result *r, int index, struct text *t)
 {
 	int n = r->workload->n_jobs;

@@ -11,7 +11,7 @@ const char *const sim_knowledge_names[] = { "none", "shared", "full", NULL };
 
 /* --- people --- */
 
-#define NAME_WIDTH 8		/* that there is room for in 80 columns */
+#define NAME_WIDTH 8		/* characters that fit into 80 columns */
 
 static const struct table_column columns[] = {
 	{ .heading = "WORKLOAD", .flexible = true, .min_width = NAME_WIDTH },
@@ -66,7 +66,7 @@ static size_t common_start(const struct simulations *s)
 	return n;
 }
 
-/* Clipped, long names on a terminal would be told apart by their ends only. */
+/* On a terminal, leaves out the common beginning of long names: only their ends differ. */
 static size_t bytes_left_out(const struct simulations *s, int width)
 {
 	size_t longest = 0;

@@ -1,5 +1,5 @@
-/* simulations.c - read, then simulate, a thread for each core. Simulations share only what they
- * read. */
+/* simulations.c - reads the files, then simulates with a thread for each core. The simulations
+ * share only data that they do not change. */
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
@@ -40,13 +40,13 @@ struct team {
 	int working;		/* threads */
 	int done, total;	/* jobs */
 	int failed;		/* the first workload that failed; n: none */
-	struct err err;		/* its */
+	struct err err;		/* of the first workload that failed */
 };
 
 struct worker {
 	struct team *team;
 	pthread_t thread;
-	int done;		/* jobs of the workload at hand that the team was told of */
+	int done;		/* jobs of the present workload that team->done includes */
 };
 
 static void tell_team(void *data, int done)
@@ -117,7 +117,7 @@ static void draw_bar(const struct team *team)
 		team->total);
 }
 
-/* A terminal that can clear a line: others get no bar. */
+/* True for a terminal that can clear a line. Others get no bar. */
 static bool has_bar(void)
 {
 	const char *term = getenv("TERM");
@@ -125,7 +125,7 @@ static bool has_bar(void)
 	return isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
 }
 
-/* Then it ends by the signal. */
+/* Clears the bar; the program then ends by the signal. */
 static void clear_bar(int signal_number)
 {
 	ssize_t n = write(STDERR_FILENO, CLEAR_LINE, sizeof(CLEAR_LINE) - 1);
@@ -144,7 +144,7 @@ void simulate_catch(void (*handler)(int signal_number), int flags)
 			sigaction(signals[i], &action, NULL);
 }
 
-/* Until all workers have ended. */
+/* Draws the bar until all workers have ended. */
 static void watch(struct team *team)
 {
 	bool bar = has_bar();

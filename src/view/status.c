@@ -1,4 +1,4 @@
-/* status.c - read jobs and runs, and work out what follows from them. */
+/* status.c - reads jobs and runs, and computes rates and times to the end from them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,7 +123,7 @@ static enum shown_state shown_state(const struct job *job, const struct run *run
 	return run->state == RUN_ASSIGNED ? SHOWN_STARTING : SHOWN_RUNNING;
 }
 
-/* By the clock of this boot if the run began in it: a stored duration lags behind by seconds. */
+/* Uses the clock of this boot if the run began in this boot: a stored duration is seconds old. */
 static double duration_of(const struct status *status, const struct run *run)
 {
 	if (run->state == RUN_ASSIGNED)
@@ -146,7 +146,7 @@ static double throughput_of(const struct run *run)
 	return samples > 0 && seconds > 0 ? samples / seconds : (double)NAN;
 }
 
-/* NaN if total or done is; 0 if more was done than was declared. */
+/* NaN if total or done is NaN; 0 if more was done than was declared. */
 static double remaining(double total, double done)
 {
 	return done > total ? 0 : total - done;
@@ -164,7 +164,7 @@ static double eta_of(const struct status_job *item)
 	return remaining(job_total_steps(job), job->progress.steps) * item->run->step_time_s;
 }
 
-/* The part that is done, by samples, by steps, or by epochs where nothing else is known. */
+/* The share that is done, by samples, else by steps, else by epochs. */
 static double done_ratio_of(const struct job *job)
 {
 	if (job_total_samples(job) > 0)
@@ -281,7 +281,7 @@ void status_release(struct status *status)
 
 /* --- all about one --- */
 
-/* Turn one row for each run and configuration into one row for each configuration. */
+/* Turns one row for each run and configuration into one row for each configuration. */
 static void merge_runs(struct observation_list *list)
 {
 	int kept = 0, into;
@@ -318,7 +318,7 @@ static void copy_by_use(struct observation_list *copy, const struct observation_
 	qsort(copy->items, n, sizeof(*copy->items), compare_use);
 }
 
-/* Keep what this job waits for. */
+/* Keeps only the jobs for which this job waits. */
 static void keep_own(struct dependency_list *list, int64_t job_id)
 {
 	int kept = 0;

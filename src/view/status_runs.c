@@ -20,7 +20,7 @@ static void cell_batch(struct table *t, const struct configuration *c)
 			   (long long)c->local_batch_size, c->accumulation_steps);
 }
 
-/* One or two words, so that they fit: why a run was stopped, else how it ended. */
+/* Says in one or two words why a run was stopped, else how it ended. */
 static const char *outcome_word(const struct run *run)
 {
 	if (run->state != RUN_ENDED)
@@ -52,7 +52,8 @@ static void cell_outcome(struct table *t, const struct run *run)
 	text_release(&s);
 }
 
-/* The duration of the run at work, up to now, is what status.c added to that of earlier runs. */
+/* The running time of a run. For the present run: the job's running time up to now, less the stored
+ * time of earlier runs. */
 static double run_duration(const struct status_job *item, const struct run *run)
 {
 	if (isnan(run->launch_time_s))

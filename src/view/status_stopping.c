@@ -1,4 +1,4 @@
-/* status_stopping.c - why a run is being stopped, and how much of its grace is over. */
+/* status_stopping.c - says why a run is being stopped, and how much of its grace is over. */
 #include "pollux/format.h"
 #include "pollux/status.h"
 

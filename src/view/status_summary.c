@@ -1,4 +1,4 @@
-/* status_summary.c - pollux status --summary: what each job took, from submission to end. */
+/* status_summary.c - pollux status --summary: the time and work of each job. */
 #include <math.h>
 
 #include "pollux/format.h"

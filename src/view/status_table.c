@@ -1,4 +1,4 @@
-/* status_table.c - one line for each job: how far it is, and why it is not further. */
+/* status_table.c - prints a line for each job: its progress, and what it waits for. */
 #include <math.h>
 #include <string.h>
 
@@ -64,8 +64,8 @@ static void reason_queued(const struct status *status, const struct status_job *
 	text_add(out, *job->reason ? job->reason : "no pass has looked at it yet");
 }
 
-/* Why the job has what it has, and what its program says of itself. 'status ID' has its loss and
- * epoch. */
+/* Adds why the job has its devices, and the status that its program reported. 'status ID' has its
+ * loss and epoch. */
 static void reason_running(const struct status_job *item, struct text *out)
 {
 	const struct job *job = item->job;
@@ -83,8 +83,8 @@ static void reason_running(const struct status_job *item, struct text *out)
 		text_addf(out, "%s%s", out->length ? "; " : "", job->progress.status_text);
 }
 
-/* What the program said last or what went wrong, and when the job ended. The column STATE has the
- * rest. */
+/* Adds the last status of the program or what went wrong, and when the job ended. The column STATE
+ * has the rest. */
 static void reason_ended(const struct status *status, const struct status_job *item,
 			 struct text *out)
 {
@@ -186,7 +186,7 @@ static void print_summary(const struct status *status, FILE *out)
 	fputs("\n\n", out);
 }
 
-/* A waiting job that a pass would have dealt with: never looked at, or due to start. */
+/* Finds a waiting job that a pass should have treated: never looked at, or due to start. */
 static const struct job *overdue(const struct status *status)
 {
 	for (int i = 0; i < status->jobs.count; i++) {
