@@ -147,6 +147,10 @@ int store_run_may_claim(struct store *s, int64_t id, bool *may, struct err *err)
 /* A new supervisor takes over the run of a dead one: the run becomes stopping. */
 int store_run_adopt(struct store *s, int64_t id, const char *handle, double now_boot_s,
 		    bool *adopted, struct err *err);
+/* The same for a suspended run, which stays as it is. *kept is false where the run is not
+ * suspended any more. */
+int store_run_keep_suspended(struct store *s, int64_t id, const char *handle, bool *kept,
+			     struct err *err);
 /* Sets the text by which the run's engine finds the run from now on. */
 int store_run_set_handle(struct store *s, int64_t id, const char *handle, struct err *err);
 /* Asks for a stop. A reason that is there already gives way only to one of more weight: cancel,
@@ -171,6 +175,12 @@ int store_run_set_suspended(struct store *s, const struct run *run, const char *
 /* resuming -> none, and its devices are in use: *resumed is false where one of them still is in use
  * by another run, or the pass decided otherwise. */
 int store_run_resume(struct store *s, const struct run *run, bool *resumed, struct err *err);
+/* True if store_run_resume would succeed now. */
+int store_run_may_resume(struct store *s, const struct run *run, bool *may, struct err *err);
+/* suspended -> resuming by the run itself, to the devices that it had: it has to be stopped. */
+int store_run_take_back_devices(struct store *s, int64_t id, struct err *err);
+/* resuming -> suspended by the run itself: it cannot have the devices that it was given. */
+int store_run_decline_devices(struct store *s, int64_t id, struct err *err);
 /* The run is to be stopped, or its processes have ended: it is suspended no more, without
  * devices. */
 int store_run_leave_suspension(struct store *s, const struct run *run, struct err *err);
@@ -278,6 +288,8 @@ struct gradient_list {
 	int count;
 };
 
+/* The number of the run's next window. */
+int store_gradient_windows(struct store *s, int64_t run_id, int64_t *n, struct err *err);
 /* The newest STORE_GRADIENTS_MAX windows of a workload, newest run last. */
 int store_gradients_of_workload(struct store *s, const char *workload, struct gradient_list *list,
 				struct err *err);
@@ -425,6 +437,9 @@ struct freeze_tested {
 int store_freeze_test_set(struct store *s, const struct device *device, const char *driver,
 			  const struct freeze_test *t, const char *why, struct err *err);
 /* The result of the device with this version of its driver. */
+/* A device did not bring memory back: what its test said does not hold any more, for any driver. */
+int store_freeze_test_revoke(struct store *s, const char *device_id, const char *why,
+			     struct err *err);
 int store_freeze_test_get(struct store *s, const char *device_id, const char *driver,
 			  struct freeze_tested *tested, struct err *err);
 

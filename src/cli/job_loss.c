@@ -17,8 +17,19 @@ static bool saved_in_this_run(const struct run *run)
 	       run_is_of_this_boot(run);
 }
 
+/* A program whose GPU memory is in the host's may not get its GPU back before it is stopped. */
+static struct job_loss loss_of_frozen(const struct run *run)
+{
+	double saved_s = saved_in_this_run(run) ? run->checkpoint_boot_s : run->launch_boot_s;
+
+	return (struct job_loss){ fmax(run_clock_s(run, clock_boot_s()) - saved_s, 0),
+		"is suspended without its GPU memory, and may not be able to save" };
+}
+
 static struct job_loss loss_of_run(const struct job *job, const struct run *run)
 {
+	if (job_may_be_preempted(job, run) && run->freeze_state == FREEZE_FROZEN)
+		return loss_of_frozen(run);
 	if (job_may_be_preempted(job, run))
 		return (struct job_loss){ .work_s = NAN };
 	if (!saved_in_this_run(run))

@@ -113,7 +113,7 @@ static _Noreturn void serve(int fd, const struct device_freezer *functions)
 	_exit(0);
 }
 
-/* A session of its own: the memory of the caller's session is a job's, and may be summed. */
+/* A session of its own: the child may outlive the caller. */
 static _Noreturn void child(int fd, int keep, const struct device_freezer *functions)
 {
 	sigset_t all;

@@ -136,6 +136,7 @@ static const struct store_column of_run[] = {
 	NAMES("freeze_state", freeze_state, ZERO, freeze_state_names, 15, FREEZE),
 	C("frozen_bytes", INT64, frozen_bytes, ZERO, 15, SHOWN | FREEZE),
 	CHARS("frozen_pids", frozen_pids, 15, FREEZE),
+	CHARS("frozen_device", frozen_device, 18, FREEZE),
 	C("device_memory_bytes", INT64, device_memory_bytes, ZERO, 16, SHOWN),
 };
 #undef ROW

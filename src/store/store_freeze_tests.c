@@ -16,6 +16,13 @@ int store_freeze_test_set(struct store *s, const struct device *device, const ch
 		       t ? t->restore_s + t->unlock_s : (double)NAN);
 }
 
+int store_freeze_test_revoke(struct store *s, const char *device_id, const char *why,
+			     struct err *err)
+{
+	return sql_run(s, NULL, err, "UPDATE freeze_tests SET passed = 0, reason = ?,"
+		       " time_s = ? WHERE device = ?", "tdt", why, clock_wall_s(), device_id);
+}
+
 int store_freeze_test_get(struct store *s, const char *device_id, const char *driver,
 			  struct freeze_tested *tested, struct err *err)
 {

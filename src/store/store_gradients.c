@@ -33,6 +33,12 @@ int store_gradients_of_workload(struct store *s, const char *workload, struct gr
 	return all.rc;
 }
 
+int store_gradient_windows(struct store *s, int64_t run_id, int64_t *n, struct err *err)
+{
+	return sql_ask(s, n, err, "SELECT coalesce(max(window), -1) + 1 FROM gradient_statistics"
+		       " WHERE run_id = ?", "i", run_id);
+}
+
 void gradient_list_release(struct gradient_list *list)
 {
 	free(list->items);

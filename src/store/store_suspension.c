@@ -90,7 +90,7 @@ int store_run_give_devices(struct store *s, const struct run *run, struct err *e
 }
 
 /* *may: the run is to have the devices that the caller knows of, and they are free. */
-static int may_resume(struct store *s, const struct run *run, bool *may, struct err *err)
+int store_run_may_resume(struct store *s, const struct run *run, bool *may, struct err *err)
 {
 	struct run now;
 	int rc;
@@ -114,7 +114,7 @@ int store_run_resume(struct store *s, const struct run *run, bool *resumed, stru
 	*resumed = false;
 	if (store_begin(s, err))
 		return -1;
-	if (may_resume(s, run, &may, err) ||
+	if (store_run_may_resume(s, run, &may, err) ||
 	    (may && (move(s, run, "resuming", true, resumed, err) ||
 		     (*resumed &&
 		      store_event_add(s, run->job_id, run->id, "resumed", "", err))))) {
@@ -123,6 +123,30 @@ int store_run_resume(struct store *s, const struct run *run, bool *resumed, stru
 		return -1;
 	}
 	return commit(s, resumed, err);
+}
+
+int store_run_take_back_devices(struct store *s, int64_t id, struct err *err)
+{
+	return sql_run(s, NULL, err, "UPDATE runs SET suspension = 'resuming' WHERE id = ?"
+		       " AND state = 'running' AND suspension = 'suspended'", "i", id);
+}
+
+int store_run_decline_devices(struct store *s, int64_t id, struct err *err)
+{
+	return sql_run(s, NULL, err, "UPDATE runs SET suspension = 'suspended' WHERE id = ?"
+		       " AND state = 'running' AND suspension = 'resuming'", "i", id);
+}
+
+int store_run_keep_suspended(struct store *s, int64_t id, const char *handle, bool *kept,
+			     struct err *err)
+{
+	int changed = 0;
+	int rc = sql_run(s, &changed, err, "UPDATE runs SET handle = CAST(? AS BLOB) WHERE id = ?"
+			 " AND state = 'running' AND suspension IN ('suspended', 'resuming')"
+			 " AND suspended_boot_s IS NOT NULL", "ti", handle, id);
+
+	*kept = rc == 0 && changed == 1;
+	return rc;
 }
 
 int store_run_leave_suspension(struct store *s, const struct run *run, struct err *err)

@@ -76,7 +76,8 @@ a=$(job 40) b=$(job 40)
 ok 'a job is frozen' wait_for 30 passes_until "suspension = 'suspended' AND job_id = $a"
 kill -9 "$(store "SELECT $supervisor_pid FROM runs WHERE job_id = $a AND state = 'running'")"
 ok 'and its supervisor dies: all end' wait_for 120 passes_until_ended
-is 'it ran again, from the start' 'done 2' "$(store "SELECT j.state || ' ' || count(*) FROM jobs j
+is 'it stayed frozen, and went on' 'done 1' "$(store "SELECT j.state || ' ' || count(*) FROM jobs j
 	JOIN runs r ON r.job_id = j.id WHERE j.id = $a")"
+is 'each step was done once' 40 "$(log "$a" | grep -c '^step')"
 like 'and came to the right result' '^right$' "$(log "$a")"
 finish

@@ -107,7 +107,8 @@ static int exec_status(const char *program, int error)
 static void become(const struct child *c, int go_fd, struct err *err)
 {
 	reset_signals();
-	setpgid(0, 0);
+	/* Else the kernel would send SIGHUP and SIGCONT to a stopped command whose parent dies. */
+	setsid();
 	wait_for_go(go_fd);
 	if (bind_devices(c, err))
 		return;
@@ -185,7 +186,6 @@ pid_t child_start(const struct child *c, struct err *err)
 		err_set(err, EX_OSERR, "cannot fork: %s", strerror(errno));
 		close(go[1]);
 	} else {
-		setpgid(pid, pid);
 		if (release_child(c, pid, go, result[0], err))
 			pid = -1;
 	}

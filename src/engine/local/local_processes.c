@@ -65,6 +65,18 @@ bool local_dies_of(const struct run *run, int signal)
 	return dies;
 }
 
+/* Of a run whose supervisor died, and which another one took over. */
+static bool comes_from_leader(const struct local_handle *h, int64_t pid)
+{
+	struct proc_marks marks = {
+		.ancestor = (pid_t)h->leader_pid, .session = (pid_t)h->leader_pid,
+	};
+
+	return h->leader_pid > 0 && h->leader_start_ticks > 0 &&
+	       proc_start_ticks((pid_t)h->leader_pid) == h->leader_start_ticks &&
+	       proc_bears((pid_t)pid, &marks);
+}
+
 bool local_owns_process(const struct run *run, int64_t pid)
 {
 	struct local_handle handle;
@@ -82,7 +94,7 @@ bool local_owns_process(const struct run *run, int64_t pid)
 		marks.group = handle.group;
 	if (handle.socket_path[0])
 		marks.variable = variable;
-	owns = proc_bears((pid_t)pid, &marks);
+	owns = proc_bears((pid_t)pid, &marks) || comes_from_leader(&handle, pid);
 	free(variable);
 	local_handle_release(&handle);
 	return owns;

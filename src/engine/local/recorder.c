@@ -39,6 +39,19 @@ void recorder_begin(struct recorder *r, const struct job *job)
 		};
 }
 
+int recorder_go_on(struct recorder *r, struct store *store, const struct run *run, struct err *err)
+{
+	int64_t windows;
+
+	r->position_is_known = true;
+	r->steps_are_reported = !strcmp(run->step_source, "reports");
+	if (store_observation_get(store, run, &r->earlier, err) ||
+	    store_gradient_windows(store, run->id, &windows, err))
+		return -1;
+	r->gradient.window = (int)windows;
+	return 0;
+}
+
 void recorder_release(struct recorder *r)
 {
 	(void)r;

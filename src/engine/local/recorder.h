@@ -60,6 +60,9 @@ void recorder_init(struct recorder *r);
 /* The job as it was when the run was launched: what a program that resumes elsewhere has lost
  * follows from that. */
 void recorder_begin(struct recorder *r, const struct job *job);
+/* The run was begun by another supervisor: what that one measured is in the store. */
+int recorder_go_on(struct recorder *r, struct store *store, const struct run *run,
+		   struct err *err);
 void recorder_release(struct recorder *r);
 
 /* Takes in one datagram of n bytes. n above the buffer means that the datagram was cut off: it is

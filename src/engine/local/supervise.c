@@ -109,6 +109,7 @@ static void supervisor_init(struct supervisor *s, const struct paths *paths)
 		.driver_until_boot_s = INFINITY, .driver = { .fd = -1, .until_boot_s = INFINITY },
 		.limit_boot_s = INFINITY, .limit_left_s = INFINITY, .wait_status = -1,
 		.run_lock = -1, .signal_fd = -1, .socket_fd = -1, .leader_fd = -1, .log_fd = -1,
+		.leader_stat_fd = -1,
 	};
 	job_init(&s->job);
 	run_init(&s->run);
@@ -119,7 +120,8 @@ static void supervisor_init(struct supervisor *s, const struct paths *paths)
 
 static void supervisor_release(struct supervisor *s)
 {
-	int fds[] = { s->signal_fd, s->socket_fd, s->leader_fd, s->log_fd, s->run_lock };
+	int fds[] = { s->signal_fd, s->socket_fd, s->leader_fd, s->leader_stat_fd, s->log_fd,
+		      s->run_lock };
 
 	supervisor_leave_driver(s);
 	supervisor_leave_freezer(s);
@@ -166,29 +168,6 @@ static int load(struct supervisor *s, int64_t run_id, struct err *err)
 	return 0;
 }
 
-/* Watches the command by pidfd if the pid is still the recorded process. The command is not a child
- * of this supervisor. */
-static void watch_leader(struct supervisor *s)
-{
-	s->leader_fd = (int)syscall(SYS_pidfd_open, (pid_t)s->handle.leader_pid, 0);
-	if (s->leader_fd >= 0 && (s->handle.leader_start_ticks == 0 ||
-	    proc_start_ticks((pid_t)s->handle.leader_pid) != s->handle.leader_start_ticks)) {
-		close(s->leader_fd);
-		s->leader_fd = -1;
-	}
-	if (s->leader_fd < 0)
-		s->handle.leader_pid = 0;
-}
-
-/* True if the supervisor that the handle names lives. Its lock could be taken because somebody
- * removed the file: it makes the file anew at its next look (supervisor_keep_lock). */
-static bool other_supervisor_lives(const struct supervisor *s)
-{
-	int64_t pid = s->handle.supervisor_pid;
-
-	return pid != getpid() && local_is_supervisor(&s->run, pid);
-}
-
 void supervisor_keep_lock(struct supervisor *s)
 {
 	char *path = paths_run(s->paths, s->run.id, "lock");
@@ -208,40 +187,6 @@ void supervisor_keep_lock(struct supervisor *s)
 	free(path);
 }
 
-/* Takes over a run whose supervisor died. The command is stopped, because its exit status can no
- * longer be known. */
-static int adopt(struct supervisor *s, struct err *err)
-{
-	bool adopted;
-
-	if (other_supervisor_lives(s)) {
-		s->state = ST_FINISHED;
-		return 0;
-	}
-	s->handle.supervisor_pid = getpid();
-	supervisor_update_handle(s);
-	if (store_run_adopt(&s->store, s->run.id, s->run.handle, clock_boot_s(), &adopted, err))
-		return -1;
-	if (!adopted) {
-		s->state = ST_FINISHED;
-		return 0;
-	}
-	s->adopted = true;
-	s->recorder.positions_only = true;
-	watch_leader(s);
-	if (supervisor_open_socket(s, err) || supervisor_open_log(s, err))
-		supervisor_log(s, "%s", err->text);	/* the run has to be stopped all the same */
-	supervisor_log(s, "its supervisor is gone: stopping what is left of it");
-	s->signalled = s->run.state == RUN_STOPPING && isfinite(s->run.stop_boot_s);
-	if (store_run_stop_reason(&s->store, s->run.id, &s->run.stop_reason, &s->run.state, err))
-		return -1;
-	supervisor_drop_suspension(s);
-	supervisor_mend_freeze(s);
-	s->state = ST_RUNNING;
-	supervisor_handle(s, s->leader_fd >= 0 ? EV_STOP : EV_LEADER_EXIT);
-	return 0;
-}
-
 static void remove_lock(const struct supervisor *s)
 {
 	char *lock = paths_run(s->paths, s->run.id, "lock");
@@ -255,7 +200,7 @@ static int take_over(struct supervisor *s, struct err *err)
 	switch (s->run.state) {
 	case RUN_RUNNING:
 	case RUN_STOPPING:
-		return adopt(s, err);
+		return supervisor_adopt(s, err);
 	case RUN_ENDED:
 		/* this process made the lock file, after the run had ended */
 		remove_lock(s);

@@ -22,6 +22,8 @@
 /* Processes that the leader leaves behind (loggers, uploads) get this long to end. After a
  * requested stop they get the rest of the grace if that is longer. */
 #define SWEEP_WAIT_S 5.0
+/* Processes get at least this long, or the grace if it is longer, to be stopped by SIGSTOP. */
+#define SUSPEND_LEAST_S 5.0
 
 void supervisor_log(struct supervisor *s, const char *format, ...)
 {
@@ -138,7 +140,7 @@ static void sweep(struct supervisor *s)
 static void stop_processes(struct supervisor *s)
 {
 	supervisor_begin_suspension(s);
-	enter(s, ST_SUSPENDING, INFINITY);
+	enter(s, ST_SUSPENDING, fmax(s->job.declared.grace_s, SUSPEND_LEAST_S));
 }
 
 static void suspend(struct supervisor *s)
@@ -177,6 +179,15 @@ static void come_back(struct supervisor *s)
 	supervisor_thaw(s);
 }
 
+/* Some process does not stop: it is another user's, or somebody continues it again and again. */
+static void stay_running(struct supervisor *s)
+{
+	if (supervisor_refuse_suspension(s))
+		come_back(s);
+	else
+		s->deadline_boot_s = clock_boot_s() + SUSPEND_LEAST_S;
+}
+
 static void thaw_again(struct supervisor *s)
 {
 	enter(s, ST_THAWING, INFINITY);
@@ -187,6 +198,21 @@ static void continue_and_ask(struct supervisor *s)
 {
 	supervisor_drop_suspension(s);
 	ask_leader(s);
+}
+
+/* A program whose GPU memory is in the host's cannot save. Where its devices are free it goes there
+ * first, and the request to stop comes again once it runs. */
+static void stop_suspended(struct supervisor *s)
+{
+	if (s->run.freeze_state != FREEZE_FROZEN) {
+		continue_and_ask(s);
+	} else if (supervisor_take_back_devices(s)) {
+		come_back(s);
+	} else {
+		supervisor_tell_of_freeze(s, "it cannot save before it is stopped: its GPU memory "
+					     "is in the host's, and its GPU is another's");
+		continue_and_ask(s);
+	}
 }
 
 /* A run that waits for room to come back to may have to leave again. */
@@ -201,7 +227,8 @@ static void stop_in_move(struct supervisor *s)
 {
 	if (s->run.freeze_state == FREEZE_LOST)
 		kill_all(s);
-	else if (s->state == ST_THAWING && s->run.freeze_state == FREEZE_FROZEN)
+	else if (s->state == ST_THAWING && s->run.freeze_state == FREEZE_FROZEN &&
+		 isinf(s->freeze.until_boot_s))
 		continue_and_ask(s);
 }
 
@@ -270,12 +297,12 @@ static action *const actions[N_SUPERVISOR_STATES][N_SUPERVISOR_EVENTS] = {
 		[EV_STOP] = stop_in_move, [EV_LEADER_EXIT] = continue_and_sweep,
 	},
 	[ST_SUSPENDING] = {
-		[EV_STOPPED] = leave_devices,
+		[EV_STOPPED] = leave_devices, [EV_TIMEOUT] = stay_running,
 		[EV_STOP] = continue_and_ask, [EV_LEADER_EXIT] = continue_and_sweep,
 	},
 	[ST_SUSPENDED] = {
-		[EV_DEVICES_FREE] = come_back,
-		[EV_STOP] = continue_and_ask, [EV_LEADER_EXIT] = continue_and_sweep,
+		[EV_DEVICES_FREE] = come_back, [EV_TIMEOUT] = supervisor_decline_devices,
+		[EV_STOP] = stop_suspended, [EV_LEADER_EXIT] = continue_and_sweep,
 	},
 	[ST_THAWING] = {
 		[EV_THAWED] = resume, [EV_TIMEOUT] = thaw_again, [EV_SUSPEND] = leave_again,

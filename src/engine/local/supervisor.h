@@ -70,7 +70,6 @@ struct driver_question {
 struct supervisor_freeze {
 	struct freezer freezer;
 	struct freezer_order order;	/* the last one */
-	char device[DEVICE_ID_SIZE];	/* that the memory was on when it was frozen */
 	double until_boot_s;		/* when the driver is given up; INFINITY: no order waits */
 };
 
@@ -109,6 +108,7 @@ struct supervisor {
 	int64_t log_offset;		/* where this run begins in the job's log */
 	pid_t guardian_pid;		/* this supervisor's parent; 0: none */
 	int run_lock, signal_fd, socket_fd, leader_fd, log_fd;
+	int leader_stat_fd;		/* of an adopted leader: exit_status.h */
 	int *device_locks;		/* run.replicas descriptors, inherited by the command */
 	/* owned, run.replicas of each, since the first suspension: the devices of those locks; the
 	 * devices that the processes are bound to; locks of other devices */
@@ -135,11 +135,16 @@ void supervisor_keep_lock(struct supervisor *s);
 /* Writes handle to run.handle. */
 void supervisor_update_handle(struct supervisor *s);
 
+/* supervisor_adopt.c: takes over a run whose supervisor died. */
+int supervisor_adopt(struct supervisor *s, struct err *err);
+
 /* supervisor_start.c */
 int supervisor_take_devices(struct supervisor *s, bool *taken, struct err *err);
 int supervisor_launch(struct supervisor *s, struct err *err);
 int supervisor_open_socket(struct supervisor *s, struct err *err);
 int supervisor_open_log(struct supervisor *s, struct err *err);
+/* Reads the steps in the log from log_offset on. */
+void supervisor_watch_log(struct supervisor *s);
 
 /* supervisor_usage.c: puts the run's use of memory and processors into run. */
 struct rusage;
@@ -174,7 +179,7 @@ void run_marks_release(struct run_marks *m);
 
 /* Lists the run's processes. -1: /proc cannot be read, so nothing is known. */
 int supervisor_find_processes(const struct supervisor *s, struct pid_list *list);
-/* The sum of their resident memory. */
+/* The memory of these processes: a page that they share counts for each. */
 int64_t supervisor_resident_bytes(const struct supervisor *s);
 
 /* supervisor_suspend.c */
@@ -189,6 +194,15 @@ bool supervisor_leave_devices(struct supervisor *s);
 bool supervisor_return_to_devices(struct supervisor *s);
 /* Then: binds the processes to these devices and continues them. */
 void supervisor_end_suspension(struct supervisor *s);
+/* Writes that the run cannot be suspended and keeps its devices. False: it could not be written. */
+bool supervisor_refuse_suspension(struct supervisor *s);
+/* Takes the devices that the run had before, or was given, without a pass. False: somebody uses
+ * them. */
+bool supervisor_take_back_devices(struct supervisor *s);
+/* The run stays suspended: somebody holds the devices that it was given, though no run has them. */
+void supervisor_decline_devices(struct supervisor *s);
+/* Instead, for a run that another supervisor has suspended. */
+void supervisor_stay_suspended(struct supervisor *s);
 /* Continues the processes of a run that is to be stopped, or whose leader has ended. */
 void supervisor_drop_suspension(struct supervisor *s);
 
@@ -205,6 +219,9 @@ bool supervisor_thaw(struct supervisor *s);
 void supervisor_read_freezer(struct supervisor *s);	/* when freeze.freezer.fd can be read */
 void supervisor_give_up_freezer(struct supervisor *s);	/* when freeze.until_boot_s is over */
 void supervisor_leave_freezer(struct supervisor *s);
+void supervisor_tell_of_freeze(struct supervisor *s, const char *text);	/* in the log, in status */
+/* Instead of a supervisor that died while the memory was in the host's: as if it had moved it. */
+void supervisor_stay_frozen(struct supervisor *s);
 /* Instead of a supervisor that died while it moved the memory: brings the processes to rest, as far
  * as the driver can, and tells. */
 void supervisor_mend_freeze(struct supervisor *s);

@@ -15,7 +15,7 @@
 #define DONE 'd'		/* comes after the last process: the answer is whole */
 
 /* Runs in the child. It first gives up what it inherited, because it may outlive the run: it must
- * not hold the run's locks, nor be in the session whose memory is summed. */
+ * not hold the run's locks. */
 static _Noreturn void answer(const struct run *run, int fd)
 {
 	const struct device_backend *backend = device_backend_of(run->devices[0].id);

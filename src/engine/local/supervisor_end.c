@@ -34,6 +34,37 @@ static void set_wait_status(struct run *run, int status)
 		run->term_signal = WTERMSIG(status);
 }
 
+/* True if the job stands at its end by what its program reported or printed. */
+static bool is_at_its_end(struct supervisor *s)
+{
+	bool is = false;
+	struct job job;
+	struct err err;
+
+	if (recorder_write(&s->recorder, &s->store, &s->run, &err) ||
+	    store_job_get(&s->store, s->job.id, &job, &err)) {
+		supervisor_log(s, "%s", err.text);
+		return false;
+	}
+	/* Both comparisons are false where one side is not known. */
+	is = job.progress.samples >= job_total_samples(&job) ||
+	     job.progress.steps >= job_total_steps(&job);
+	job_release(&job);
+	return is;
+}
+
+/* A leader that another supervisor started may end so that nobody can tell its status. A job that
+ * has done all its steps counts as done; any other runs again. */
+static void judge_unknown_end(struct supervisor *s)
+{
+	bool whole = is_at_its_end(s);
+
+	s->run.outcome = whole ? OUTCOME_COMPLETED : OUTCOME_LOST;
+	supervisor_set_diagnosis(s, whole ? "all its steps are done; its exit status is not known"
+					  : "its exit status is not known, as its supervisor was "
+					    "killed");
+}
+
 /* An outcome that was set before (a failed launch, a run called off) stays. */
 static void set_outcome(struct supervisor *s)
 {
@@ -43,6 +74,10 @@ static void set_outcome(struct supervisor *s)
 		set_wait_status(run, s->wait_status);
 	if (run->outcome != OUTCOME_NONE)
 		return;
+	if (s->adopted && s->wait_status < 0 && run->stop_reason == STOP_NONE) {
+		judge_unknown_end(s);
+		return;
+	}
 	/* A run that had finished before it was told to stop has finished. */
 	if (run->stop_reason != STOP_NONE && (s->signalled || run->exit_code != 0))
 		run->outcome = OUTCOME_STOPPED;
@@ -138,7 +173,9 @@ static void write_log_trailer(const struct supervisor *s)
 	if (s->log_fd < 0)
 		return;
 	end_last_line(s);
-	if (s->wait_status < 0 && run->outcome != OUTCOME_STOPPED)
+	if (s->wait_status < 0 && run->outcome != OUTCOME_STOPPED && s->adopted)
+		dprintf(s->log_fd, "[ended: %s]\n", run->diagnosis ? run->diagnosis : "");
+	else if (s->wait_status < 0 && run->outcome != OUTCOME_STOPPED)
 		dprintf(s->log_fd, "[not started: %s]\n", run->diagnosis ? run->diagnosis : "");
 	else if (run->outcome == OUTCOME_STOPPED)
 		dprintf(s->log_fd, "[stopped by pollux: %s]\n",

@@ -60,7 +60,7 @@ static bool record(struct supervisor *s, enum freeze_state state)
 	return false;
 }
 
-static void tell(struct supervisor *s, const char *text)
+void supervisor_tell_of_freeze(struct supervisor *s, const char *text)
 {
 	struct err err;
 
@@ -71,17 +71,21 @@ static void tell(struct supervisor *s, const char *text)
 
 /* --- what came of it --- */
 
-/* The processes can neither go on nor be saved. The job goes back to the queue. */
-static void lose(struct supervisor *s, const char *why)
+/* The processes can neither go on nor be saved. The job goes back to the queue. by_driver: no other
+ * run is frozen on the device before a self-test has passed there again. */
+static void lose(struct supervisor *s, const char *why, bool by_driver)
 {
+	struct err err;
 	char text[700];
 
 	snprintf(text, sizeof(text), "its GPU memory cannot be brought back, so the run is ended: "
 		 "%.500s", why);
-	tell(s, text);
+	supervisor_tell_of_freeze(s, text);
 	if (!record(s, FREEZE_LOST))
 		s->run.freeze_state = FREEZE_LOST;	/* a request to stop goes by it */
 	stop_child(s);
+	if (by_driver && store_freeze_test_revoke(&s->store, s->run.devices[0].id, why, &err))
+		supervisor_log(s, "%s", err.text);
 	supervisor_stop_for(s, STOP_PREEMPT);
 }
 
@@ -92,7 +96,7 @@ static void stay(struct supervisor *s, const struct err *why)
 	struct err err;
 
 	snprintf(text, sizeof(text), "it keeps its GPU: %.600s", why->text);
-	tell(s, text);
+	supervisor_tell_of_freeze(s, text);
 	s->run.suspension = why->exit_status == EX_UNAVAILABLE ? SUSPENSION_CANNOT
 							       : SUSPENSION_NONE;
 	s->run.frozen_bytes = 0;
@@ -108,7 +112,7 @@ static void say_times(struct supervisor *s, const char *how, double seconds)
 	snprintf(text, sizeof(text), "%.0f MiB of GPU memory %s in %.3g s (%.2f GB/s)",
 		 (double)s->run.frozen_bytes / 1048576, how, seconds,
 		 seconds > 0 ? (double)s->run.frozen_bytes / seconds / 1e9 : 0);
-	tell(s, text);
+	supervisor_tell_of_freeze(s, text);
 }
 
 static void done(struct supervisor *s, const struct freezer_news *news)
@@ -124,7 +128,7 @@ static void done(struct supervisor *s, const struct freezer_news *news)
 	if (s->freeze.order.task == FREEZER_THAW)
 		say_times(s, "came back", t[STEP_RESTORE] + t[STEP_UNLOCK]);
 	else if (freeze_mended_text(news->mended))
-		tell(s, freeze_mended_text(news->mended));
+		supervisor_tell_of_freeze(s, freeze_mended_text(news->mended));
 	s->run.frozen_bytes = 0;
 	record(s, FREEZE_NONE);
 	supervisor_handle(s, EV_THAWED);
@@ -134,7 +138,7 @@ static void failed(struct supervisor *s, const struct freezer_news *news)
 {
 	s->freeze.until_boot_s = INFINITY;
 	if (news->state == FREEZE_LOST || news->says == FREEZER_DIED) {
-		lose(s, news->err.text);
+		lose(s, news->err.text, true);
 	} else if (news->state == FREEZE_FROZEN) {	/* no room: the pages wait where they are */
 		supervisor_log(s, "%s", news->err.text);
 		s->deadline_boot_s = clock_boot_s() + AGAIN_S;
@@ -169,7 +173,7 @@ void supervisor_read_freezer(struct supervisor *s)
 		if (record_patiently(s, news.state))
 			freezer_allow(&s->freeze.freezer);
 		else
-			lose(s, "the store cannot be written");
+			lose(s, "the store cannot be written", false);
 		break;
 	case FREEZER_DONE:
 		done(s, &news);
@@ -183,7 +187,7 @@ void supervisor_read_freezer(struct supervisor *s)
 
 void supervisor_give_up_freezer(struct supervisor *s)
 {
-	lose(s, "the driver does not answer");
+	lose(s, "the driver does not answer", true);
 }
 
 void supervisor_leave_freezer(struct supervisor *s)
@@ -216,7 +220,7 @@ static int choose(struct supervisor *s, const struct device_process *list, int n
 			s->run.frozen_bytes += list[i].memory_bytes > 0 ? list[i].memory_bytes : 0;
 		}
 	pid_list_release(&ours);
-	snprintf(s->freeze.device, sizeof(s->freeze.device), "%s", s->run.devices[0].id);
+	snprintf(s->run.frozen_device, sizeof(s->run.frozen_device), "%s", s->run.devices[0].id);
 	if (o->n > FREEZE_PIDS)
 		return err_set(err, EX_UNAVAILABLE, "%d of its processes have GPU memory, and %d "
 			       "at most can be frozen", o->n, FREEZE_PIDS);
@@ -290,7 +294,7 @@ bool supervisor_freeze(struct supervisor *s)
 static void set_move(struct supervisor *s)
 {
 	struct freezer_order *o = &s->freeze.order;
-	const char *from = s->freeze.device, *to = s->run.devices[0].id;
+	const char *from = s->run.frozen_device, *to = s->run.devices[0].id;
 
 	o->n_moves = strcmp(from, to) ? 1 : 0;
 	snprintf(o->moves[0].from, sizeof(o->moves[0].from), "%s", from);
@@ -305,7 +309,7 @@ bool supervisor_thaw(struct supervisor *s)
 		return false;
 	set_move(s);
 	if (send_order(s, FREEZER_THAW, &err))
-		lose(s, err.text);
+		lose(s, err.text, false);
 	return true;
 }
 
@@ -323,6 +327,12 @@ static void read_pids(const struct run *run, struct freezer_order *o)
 			break;
 		o->pids[o->n++] = (pid_t)pid;
 	}
+}
+
+void supervisor_stay_frozen(struct supervisor *s)
+{
+	if (s->run.freeze_state == FREEZE_FROZEN)
+		read_pids(&s->run, &s->freeze.order);
 }
 
 static int write_state(enum freeze_state state, void *arg, struct err *err)
@@ -347,8 +357,8 @@ void supervisor_mend_freeze(struct supervisor *s)
 		return;
 	if (freezer_start(&freezer, backend->freezer, s->run_lock, &err) ||
 	    freezer_carry_out(&freezer, &order, &book, MEND_S, &news, &err))
-		tell(s, err.text);
+		supervisor_tell_of_freeze(s, err.text);
 	else if (freeze_mended_text(news.mended))
-		tell(s, freeze_mended_text(news.mended));
+		supervisor_tell_of_freeze(s, freeze_mended_text(news.mended));
 	freezer_stop(&freezer);
 }

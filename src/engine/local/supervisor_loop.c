@@ -16,6 +16,7 @@
 #include "pollux/proc.h"
 #include "pollux/profile_lock.h"
 #include "pollux/report_message.h"
+#include "exit_status.h"
 #include "supervisor_loop.h"
 
 /* between looks into the store, which also write what was learned */
@@ -64,6 +65,21 @@ static void look_for_suspension(struct supervisor *s)
 		supervisor_handle(s, EV_SUSPEND);
 }
 
+/* Devices that no run uses, but whose locks stay held, do not become free by waiting. */
+static void watch_return(struct supervisor *s)
+{
+	bool may = false;
+	struct err err;
+
+	if (s->run.suspension == SUSPENSION_RESUMING &&
+	    store_run_may_resume(&s->store, &s->run, &may, &err))
+		supervisor_log(s, "%s", err.text);
+	if (!may)
+		s->deadline_boot_s = INFINITY;
+	else if (isinf(s->deadline_boot_s))
+		s->deadline_boot_s = clock_boot_s() + LOCK_PATIENCE_S;
+}
+
 /* Looks for requests of a pass or a person. */
 static void look_for_orders(struct supervisor *s)
 {
@@ -74,6 +90,8 @@ static void look_for_orders(struct supervisor *s)
 		look_for_suspension(s);
 	else if (s->state == ST_SUSPENDED && supervisor_return_to_devices(s))
 		supervisor_handle(s, EV_DEVICES_FREE);
+	else if (s->state == ST_SUSPENDED)
+		watch_return(s);
 }
 
 /* A stop that the supervisor decides on is written to the store as well, for everybody who looks
@@ -310,8 +328,11 @@ static void check_descriptors(struct supervisor *s, const struct pollfd *fds, do
 {
 	if (fds[FD_SIGNAL].revents)
 		read_signals(s);
-	if (fds[FD_LEADER].revents && !s->leader_gone)
+	if (fds[FD_LEADER].revents && !s->leader_gone) {
+		if (s->run.stop_reason == STOP_NONE)
+			s->wait_status = exit_status_read(s->leader_stat_fd, s->leader_fd);
 		supervisor_handle(s, EV_LEADER_EXIT);
+	}
 	if (fds[FD_SOCKET].revents && supervisor_read_reports(s, now))
 		look_for_orders(s);
 	if (fds[FD_DRIVER].revents && s->driver.fd == fds[FD_DRIVER].fd)

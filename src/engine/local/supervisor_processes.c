@@ -44,11 +44,12 @@ static pid_t ancestor_of(const struct supervisor *s)
 	return s->leader_gone ? 0 : (pid_t)s->handle.leader_pid;
 }
 
-/* The session of an adopted run is not used: its number may belong to a stranger by now. */
+/* A leader begins a session. Once the leader is gone, the number may belong to a stranger. */
 struct run_marks supervisor_marks(const struct supervisor *s)
 {
 	struct run_marks m = {
-		.marks = { .ancestor = ancestor_of(s), .session = s->adopted ? 0 : getpid() },
+		.marks = { .ancestor = ancestor_of(s),
+			   .session = s->leader_gone ? 0 : (pid_t)s->handle.leader_pid },
 		.variable = xasprintf("POLLUX_REPORT_SOCKET=%s", s->handle.socket_path),
 	};
 

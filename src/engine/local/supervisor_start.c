@@ -344,7 +344,7 @@ static double bar_life_s(struct supervisor *s)
 }
 
 /* The log gives times and nothing else: a job whose log cannot be read runs all the same. */
-static void watch_log(struct supervisor *s)
+void supervisor_watch_log(struct supervisor *s)
 {
 	char *path = paths_log(s->paths, s->job.id);
 	struct err err;
@@ -371,6 +371,6 @@ int supervisor_launch(struct supervisor *s, struct err *err)
 	recorder_begin(&s->recorder, &s->job);
 	if (launch(s, err))
 		return -1;
-	watch_log(s);
+	supervisor_watch_log(s);
 	return 0;
 }

@@ -1,8 +1,8 @@
 /* supervisor_suspend.c - a run leaves its devices with its memory as it is, and comes back.
  *
  * Each state is in the store before it is entered: the devices are free in the store before their
- * locks are, and in use before a process goes on. If this supervisor dies, the next one continues
- * whatever is stopped and ends the run. */
+ * locks are, and in use before a process goes on. If this supervisor dies while the run is
+ * suspended, the next one keeps it so; else the next one continues what is stopped and ends it. */
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -133,16 +133,45 @@ static void rebind(struct supervisor *s)
 
 /* --- there --- */
 
-void supervisor_begin_suspension(struct supervisor *s)
+static void go_on_at(struct run *run, double now)
+{
+	if (isfinite(run->suspended_boot_s))
+		run->suspended_s += fmax(now - run->suspended_boot_s, 0);
+	run->suspended_boot_s = NAN;
+}
+
+static void tell(struct supervisor *s, const char *kind, const char *text)
+{
+	struct err err;
+
+	supervisor_log(s, "%s", text);
+	if (store_event_add(&s->store, s->run.job_id, s->run.id, kind, text, &err))
+		supervisor_log(s, "%s", err.text);
+}
+
+static void make_room_for_moves(struct supervisor *s)
 {
 	int n = s->run.configuration.replicas;
 
-	if (!s->launch_devices) {
-		s->launch_devices = copy_devices(&s->run);
-		s->moved_locks = xcalloc((size_t)n, sizeof(*s->moved_locks));
-		for (int i = 0; i < n; i++)
-			s->moved_locks[i] = -1;
-	}
+	if (s->launch_devices)
+		return;
+	s->launch_devices = copy_devices(&s->run);
+	s->moved_locks = xcalloc((size_t)n, sizeof(*s->moved_locks));
+	for (int i = 0; i < n; i++)
+		s->moved_locks[i] = -1;
+}
+
+/* Where its processes are bound is not known: they are bound when the run comes back. */
+void supervisor_stay_suspended(struct supervisor *s)
+{
+	make_room_for_moves(s);
+	s->bound_devices = xcalloc((size_t)s->run.configuration.replicas,
+				   sizeof(*s->bound_devices));
+}
+
+void supervisor_begin_suspension(struct supervisor *s)
+{
+	make_room_for_moves(s);
 	free(s->bound_devices);
 	s->bound_devices = copy_devices(&s->run);
 	s->run.suspended_boot_s = clock_boot_s();
@@ -152,6 +181,46 @@ void supervisor_begin_suspension(struct supervisor *s)
 	s->quiet_rounds = 0;
 	s->sweep_pause_s = 0;
 	stop_round(s);
+}
+
+/* Names a process that is not stopped. */
+static void name_the_unstopped(struct supervisor *s, char *text, size_t size)
+{
+	struct pid_list list;
+	struct proc_info info;
+
+	snprintf(text, size, "its processes");
+	supervisor_find_processes(s, &list);
+	for (int i = 0; i < list.count; i++) {
+		if (proc_is_stopped(list.items[i]))
+			continue;
+		proc_look(list.items[i], &info);
+		snprintf(text, size, "process %d (%s) of %s", (int)list.items[i],
+			 info.lives ? info.command : "?", info.lives ? info.owner : "?");
+		break;
+	}
+	pid_list_release(&list);
+}
+
+bool supervisor_refuse_suspension(struct supervisor *s)
+{
+	double now = clock_boot_s();
+	char who[96], text[256];
+	struct run run = s->run;
+	struct err err;
+
+	run.suspension = SUSPENSION_CANNOT;
+	go_on_at(&run, now);
+	if (store_run_leave_suspension(&s->store, &run, &err)) {
+		supervisor_log(s, "%s", err.text);
+		return false;
+	}
+	name_the_unstopped(s, who, sizeof(who));
+	snprintf(text, sizeof(text), "it cannot be suspended and keeps its devices: %s did not stop"
+		 " within %.3g s", who, now - s->run.suspended_boot_s);
+	s->run = run;
+	tell(s, "suspend", text);
+	return true;
 }
 
 /* Everything that the processes said before they were stopped counts as said before. */
@@ -193,13 +262,6 @@ bool supervisor_leave_devices(struct supervisor *s)
 
 /* --- and back --- */
 
-static void go_on_at(struct run *run, double now)
-{
-	if (isfinite(run->suspended_boot_s))
-		run->suspended_s += fmax(now - run->suspended_boot_s, 0);
-	run->suspended_boot_s = NAN;
-}
-
 /* Writes that the run goes on, on its new devices; they may still be in use. */
 static bool claim_devices(struct supervisor *s)
 {
@@ -233,6 +295,33 @@ bool supervisor_return_to_devices(struct supervisor *s)
 	return false;
 }
 
+bool supervisor_take_back_devices(struct supervisor *s)
+{
+	struct err err;
+
+	if (store_run_take_back_devices(&s->store, s->run.id, &err)) {
+		supervisor_log(s, "%s", err.text);
+		return false;
+	}
+	return supervisor_return_to_devices(s);
+}
+
+void supervisor_decline_devices(struct supervisor *s)
+{
+	char text[DEVICE_ID_SIZE + 120];
+	struct err err;
+
+	s->deadline_boot_s = INFINITY;
+	if (store_run_decline_devices(&s->store, s->run.id, &err)) {
+		supervisor_log(s, "%s", err.text);
+		return;
+	}
+	s->run.suspension = SUSPENSION_DONE;
+	snprintf(text, sizeof(text), "it cannot come back to %s, whose lock a process holds; it "
+		 "stays suspended", s->run.devices[0].id);
+	tell(s, "resume", text);
+}
+
 static void start_clocks(struct supervisor *s)
 {
 	double now = clock_boot_s();
@@ -263,7 +352,6 @@ void supervisor_drop_suspension(struct supervisor *s)
 		if (store_run_leave_suspension(&s->store, &s->run, &err))
 			supervisor_log(s, "%s", err.text);
 	}
-	if (!s->adopted)
-		start_clocks(s);
+	start_clocks(s);
 	supervisor_continue_all(s);
 }

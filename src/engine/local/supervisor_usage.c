@@ -67,7 +67,7 @@ bool supervisor_sample_first(struct supervisor *s)
 void supervisor_sample_memory(struct supervisor *s)
 {
 	double since_launch_s = clock_boot_s() - s->run.launch_boot_s;
-	int64_t bytes = s->adopted ? 0 : supervisor_resident_bytes(s);
+	int64_t bytes = supervisor_resident_bytes(s);
 
 	if (bytes > s->run.peak_memory_bytes)
 		s->run.peak_memory_bytes = bytes;

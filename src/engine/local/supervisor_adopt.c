@@ -1,0 +1,159 @@
+/* supervisor_adopt.c - the run of a supervisor that died.
+ *
+ * A run that was at work is stopped: it goes on from its last checkpoint. A run that was suspended,
+ * all of whose processes are still stopped, loses nothing: it stays suspended under the new
+ * supervisor, and comes back later as it would have. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "exit_status.h"
+#include "left_locks.h"
+#include "local.h"
+#include "pollux/clock.h"
+#include "pollux/mem.h"
+#include "pollux/proc.h"
+#include "supervisor.h"
+#include "supervisor_loop.h"
+
+/* --- the processes --- */
+
+/* Watches the command by pidfd if the pid is still the recorded process. The command is not a child
+ * of this supervisor. */
+static void watch_leader(struct supervisor *s)
+{
+	s->leader_fd = (int)syscall(SYS_pidfd_open, (pid_t)s->handle.leader_pid, 0);
+	if (s->leader_fd >= 0 && (s->handle.leader_start_ticks == 0 ||
+	    proc_start_ticks((pid_t)s->handle.leader_pid) != s->handle.leader_start_ticks)) {
+		close(s->leader_fd);
+		s->leader_fd = -1;
+	}
+	if (s->leader_fd < 0)
+		s->handle.leader_pid = 0;
+	else
+		s->leader_stat_fd = exit_status_open((pid_t)s->handle.leader_pid);
+}
+
+/* True if the supervisor that the handle names lives. Its lock could be taken because somebody
+ * removed the file: it makes the file anew at its next look (supervisor_keep_lock). */
+static bool other_supervisor_lives(const struct supervisor *s)
+{
+	int64_t pid = s->handle.supervisor_pid;
+
+	return pid != getpid() && local_is_supervisor(&s->run, pid);
+}
+
+/* --- a suspended run --- */
+
+static bool all_are_stopped(const struct pid_list *list)
+{
+	for (int i = 0; i < list->count; i++)
+		if (!proc_is_stopped(list->items[i]))
+			return false;
+	return list->count > 0;
+}
+
+/* True if the run is suspended and nothing of it has gone on or ended meanwhile. */
+static bool may_stay_suspended(const struct supervisor *s)
+{
+	const struct run *run = &s->run;
+	struct pid_list list;
+	bool may;
+
+	if (run->state != RUN_RUNNING || run->suspension < SUSPENSION_DONE ||
+	    isnan(run->suspended_boot_s) || s->leader_fd < 0 || s->job.profile ||
+	    (run->freeze_state != FREEZE_NONE && run->freeze_state != FREEZE_FROZEN))
+		return false;
+	may = supervisor_find_processes(s, &list) == 0 && all_are_stopped(&list) &&
+	      left_locks_release(s->paths, &list);
+	pid_list_release(&list);
+	return may;
+}
+
+/* What is left of the job's time limit for this run. */
+static double limit_left_s(const struct supervisor *s)
+{
+	const struct run *run = &s->run;
+	double worked_s = run_clock_s(run, run->suspended_boot_s) - run->launch_boot_s;
+
+	return s->job.declared.time_limit_s - s->job.progress.run_time_s - worked_s;
+}
+
+/* What the program printed before was read by the supervisor that died. */
+static void watch_the_rest_of_the_log(struct supervisor *s)
+{
+	s->log_offset = s->log_fd >= 0 ? lseek(s->log_fd, 0, SEEK_END) : 0;
+	if (s->log_fd < 0 || s->recorder.steps_are_reported)
+		return;
+	supervisor_watch_log(s);
+	s->log_watch.next_look_boot_s = INFINITY;
+}
+
+static void stay_suspended(struct supervisor *s)
+{
+	static const char text[] = "its supervisor was killed; it stays suspended under another";
+	struct err err;
+
+	if (supervisor_open_socket(s, &err) || supervisor_open_log(s, &err) ||
+	    recorder_go_on(&s->recorder, &s->store, &s->run, &err))
+		supervisor_log(s, "%s", err.text);
+	watch_the_rest_of_the_log(s);
+	supervisor_stay_suspended(s);
+	supervisor_stay_frozen(s);
+	if (isfinite(s->job.declared.time_limit_s))
+		s->limit_left_s = limit_left_s(s);
+	oom_watch_start(&s->oom, clock_boot_s());
+	supervisor_log(s, "%s", text);
+	if (store_event_add(&s->store, s->run.job_id, s->run.id, "adopted", text, &err))
+		supervisor_log(s, "%s", err.text);
+	s->state = ST_SUSPENDED;
+}
+
+/* --- a run that was at work --- */
+
+static int stop_orphan(struct supervisor *s, struct err *err)
+{
+	bool adopted;
+
+	if (store_run_adopt(&s->store, s->run.id, s->run.handle, clock_boot_s(), &adopted, err))
+		return -1;
+	if (!adopted) {
+		s->state = ST_FINISHED;
+		return 0;
+	}
+	s->recorder.positions_only = true;
+	if (supervisor_open_socket(s, err) || supervisor_open_log(s, err))
+		supervisor_log(s, "%s", err->text);	/* the run has to be stopped all the same */
+	supervisor_log(s, "its supervisor is gone: stopping what is left of it");
+	s->signalled = s->run.state == RUN_STOPPING && isfinite(s->run.stop_boot_s);
+	if (store_run_stop_reason(&s->store, s->run.id, &s->run.stop_reason, &s->run.state, err))
+		return -1;
+	supervisor_drop_suspension(s);
+	supervisor_mend_freeze(s);
+	s->state = ST_RUNNING;
+	supervisor_handle(s, s->leader_fd >= 0 ? EV_STOP : EV_LEADER_EXIT);
+	return 0;
+}
+
+int supervisor_adopt(struct supervisor *s, struct err *err)
+{
+	bool stays = false;
+
+	if (other_supervisor_lives(s)) {
+		s->state = ST_FINISHED;
+		return 0;
+	}
+	s->handle.supervisor_pid = getpid();
+	supervisor_update_handle(s);
+	s->adopted = true;
+	watch_leader(s);
+	if (may_stay_suspended(s) &&
+	    store_run_keep_suspended(&s->store, s->run.id, s->run.handle, &stays, err))
+		return -1;
+	if (!stays)
+		return stop_orphan(s, err);
+	stay_suspended(s);
+	return 0;
+}
