@@ -1,8 +1,9 @@
 /* gpu_job.c - a job that computes on a GPU by CUDA's driver, or by the stand-in for it, and saves
  * nothing: gpu_job MIB STEPS MS. It takes so many MiB, and in each step changes all of them and
- * rests for so many ms. At the end it compares all with what the processor computes: "right" and
+ * rests for so many ms. SIGTERM ends it after a step ("stopped"). At the end it compares all with what the processor computes: "right" and
  * status 0, or "wrong" and 1. Its words are those of src/device/nvidia/work_nvidia.c. */
 #include <dlfcn.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -26,6 +27,13 @@ static const char kernel[] =
 	"st.global.u32 [%rd4], %r7;\nDONE:\nret;\n}\n";
 
 static uint32_t *words;
+static volatile sig_atomic_t told;
+
+static void hear(int signal_number)
+{
+	(void)signal_number;
+	told = 1;
+}
 
 static struct {
 	int (*init)(unsigned flags);
@@ -137,7 +145,13 @@ int main(int argc, char **argv)
 	function = start();
 	must(cuda.allocate(&at, (size_t)count * 4), "allocate");
 	must(cuda.to_device(at, words, (size_t)count * 4), "copy");
+	signal(SIGTERM, hear);
 	for (long i = 1; i <= steps; i++) {
+		if (told) {
+			printf("stopped\n");
+			steps = i - 1;
+			break;
+		}
 		step(function, at, count);
 		printf("step %ld/%ld\n", i, steps);
 		fflush(stdout);

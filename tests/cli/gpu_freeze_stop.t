@@ -1,0 +1,123 @@
+#!/bin/sh
+# gpu_freeze_stop.t - a job whose GPU memory is in the host's is stopped, loses its memory, or comes
+# back to another GPU. Stand-ins answer for NVML and for CUDA's driver (tests/gpu); the jobs and
+# their memory are real. This was never run on a GPU.
+# shellcheck disable=SC2317  # functions run by wait_for
+. "$(dirname "$0")/tap.sh"
+[ -n "${GPU_STANDIN-}" ] ||
+	skip_all 'GPU_STANDIN does not say where the stand-ins are: make check'
+: "${FAULT:=$ROOT/build/fault}"
+A=GPU-aaaaaaaa-0000-0000-0000-000000000001 B=GPU-bbbbbbbb-0000-0000-0000-000000000002
+mkdir -p cards lib root/proc
+ln -s "$GPU_STANDIN/cuda_freeze.so" lib/libcuda.so.1
+ln -s /proc/meminfo root/proc/meminfo
+POLLUX_NVML=$GPU_STANDIN/nvml_new.so NVML_STANDIN=$TMP/answers POLLUX_GPU_ROOT=$TMP/root
+CUDA_STANDIN_DIR=$TMP/cards LD_LIBRARY_PATH=$TMP/lib CUDA_STANDIN_MIB=80
+POLLUX_SLICE=1 POLLUX_POLICY=las
+export POLLUX_NVML NVML_STANDIN POLLUX_GPU_ROOT CUDA_STANDIN_DIR LD_LIBRARY_PATH CUDA_STANDIN_MIB
+export POLLUX_SLICE POLLUX_POLICY
+unset POLLUX_SLOTS
+
+cleanup() { end_jobs; }
+gpus() { # gpus UUID...
+	printf 'driver 580.95.05\n' >answers.new
+	for gpu; do
+		printf 'gpu %s NVIDIA H100\nmemory 80 80\nrates 0\npersistence 1\n' "$gpu"
+	done >>answers.new
+	mv answers.new answers
+}
+holds() { [ "$(store "SELECT EXISTS (SELECT 1 FROM runs WHERE $1)")" = 1 ]; }
+passes_until() { "$POLLUX" schedule && holds "$1"; }
+job_is() { [ "$(store "SELECT state FROM jobs WHERE id = $1")" = "$2" ]; }
+events() { store "SELECT text FROM events WHERE job_id = $1 AND kind = 'freeze'"; }
+log() { cat "$POLLUX_DIR/logs/$1.log"; }
+start() { # start [OPTION...]: sets $job, at work
+	job=$("$POLLUX" submit -q "$@" -- "$FAULT/gpu_job" 60 100000 20)
+	"$POLLUX" schedule
+	ok 'a job is at work' wait_for 20 grep -q '^step' "$POLLUX_DIR/logs/$job.log"
+}
+freeze() { # what a pass decides
+	store "UPDATE runs SET suspension = 'asked', freezes = 1 WHERE job_id = $job
+		AND suspension = 'none'"
+	ok 'it is frozen' wait_for 20 holds "job_id = $job AND suspension = 'suspended' AND
+		freeze_state = 'frozen'"
+}
+give_back() { store "UPDATE runs SET suspension = 'resuming' WHERE job_id = $job"; }
+
+gpus $A
+status 'the self-test' 0 "$POLLUX" devices --self-test
+
+# --- a stop ---
+
+start --grace 20s
+freeze
+"$POLLUX" cancel "$job"
+ok 'a frozen job is cancelled' wait_for 30 job_is "$job" cancelled
+like 'its memory came back first' 'came back in' "$(events "$job")"
+like 'so it could save' '^right$' "$(log "$job")"
+is 'it ended before its grace was over' 0 "$(store "SELECT exit_code FROM runs
+	WHERE job_id = $job")"
+is 'and its GPU is free' 0 "$(store 'SELECT count(*) FROM run_devices WHERE in_use')"
+
+start --grace 2s --preempt --suspend always
+freeze
+first=$job
+start
+job=$first
+run "$POLLUX" hold "$job" </dev/null
+like 'a hold says what may be lost, though the job can be relaunched' \
+	"is suspended without its GPU memory, and may not be able to save; [0-9]+s of work" "$err"
+"$POLLUX" hold --force "$job"
+ok 'a job whose GPU is another one.s is held' wait_for 30 job_is "$job" held
+like 'it says why it cannot save' 'it cannot save before it is stopped' "$(events "$job")"
+unlike 'and does not' '^right$' "$(log "$job")"
+end_jobs
+
+# --- a loss ---
+
+start
+freeze
+echo 'restore 304' >cards/fail
+give_back
+ok 'memory does not come back: the run ends' wait_for 30 holds "job_id = $job AND state = 'ended'"
+like 'it says so' 'its GPU memory cannot be brought back' "$(events "$job")"
+is 'its GPU counts as one that failed the self-test' '0|cannot restore the GPU memory' \
+	"$(store "SELECT passed, substr(reason, 1, 29) FROM freeze_tests")"
+rm cards/fail
+end_jobs
+status 'until the test passes again' 0 "$POLLUX" devices --self-test
+is 'as it does' 1 "$(store 'SELECT passed FROM freeze_tests')"
+
+# --- another GPU ---
+
+gpus $A $B
+status 'two GPUs pass' 0 "$POLLUX" devices --self-test
+export POLLUX_SLICE=1000
+start
+device_of() { store "SELECT device FROM run_devices WHERE run_id = (SELECT max(id) FROM runs
+	WHERE job_id = $1)"; }
+its=$(device_of "$job")
+freeze
+frozen=$job
+kept=$(store "SELECT $supervisor_pid FROM runs WHERE job_id = $frozen")
+"$POLLUX" hold --force "$frozen" --dry-run >/dev/null
+store "UPDATE jobs SET state = 'held' WHERE id = $frozen"
+start
+is 'another job has its GPU' "$its" "$(device_of "$job")"
+kill -9 "$kept"
+store "UPDATE jobs SET state = 'running' WHERE id = $frozen"
+ok 'it comes back' wait_for 30 passes_until "job_id = $frozen AND resumed_boot_s > 0"
+unlike 'on the other GPU, under another supervisor' "$its" "$(device_of "$frozen")"
+like 'with its memory' 'came back in' "$(events "$frozen")"
+steps() { log "$1" | grep -c '^step'; }
+size=$(steps "$frozen")
+grown() { [ "$(steps "$frozen")" -gt "$size" ]; }
+ok 'it goes on' wait_for 20 grown
+is 'there is its memory' "gpu:$(for id in $A $B; do
+	grep -aq "$id" cards/"$(store "SELECT frozen_pids FROM runs WHERE job_id = $frozen")" &&
+		echo "$id"
+done)" "$(device_of "$frozen")"
+"$POLLUX" cancel "$frozen" "$job"
+"$POLLUX" wait --timeout $((20 * TIME_SCALE)) "$frozen" "$job"
+like 'all of it' '^right$' "$(log "$frozen")"
+finish

@@ -1,0 +1,74 @@
+#!/bin/sh
+# unsuspendable.t - a job whose processes cannot be stopped is not waited for, nor is a device that
+# a stranger holds: both are told, and the job goes on.
+# shellcheck disable=SC2317 # functions called by name
+. "$(dirname "$0")/../cli/tap.sh"
+. "$ROOT/tests/fault/fault.sh"
+export POLLUX_SLOTS=1 POLLUX_SLICE=1000
+
+helper=''
+cleanup() { [ -z "$helper" ] || kill "$helper" 2>/dev/null; kill_all; }
+holds() { [ "$(query "SELECT EXISTS (SELECT 1 FROM runs WHERE $1)")" = 1 ]; }
+cat >count <<'END'
+$| = 1;
+for my $i (1 .. $ARGV[0]) { print "step $i/$ARGV[0]\n"; select undef, undef, undef, 0.02 }
+END
+start() { # start OPTION...: sets $job and $run
+	job=$("$POLLUX" submit -q "$@")
+	pass
+	ok 'a job is at work' wait_for 20 logged "$job" '^step 5/'
+	run=$(query "SELECT id FROM runs WHERE job_id = $job")
+}
+told() { query "SELECT text FROM events WHERE job_id = $job AND kind = '$1'"; }
+
+# --- somebody continues it again and again ---
+
+start --grace 1s -- perl count 1000
+leader=$(query "SELECT $leader_pid FROM runs WHERE id = $run")
+perl -e 'while (kill "CONT", $ARGV[0]) { select undef, undef, undef, 0.002 }' "$leader" &
+helper=$!
+query "UPDATE runs SET suspension = 'asked' WHERE id = $run"
+ok 'a job that does not stop stays running' wait_for 20 holds "id = $run AND suspension IS NULL
+	AND state = 'running' AND suspended_boot_s IS NULL"
+like 'it says so' "it cannot be suspended and keeps its devices: process $leader \(perl\) of " \
+	"$(told suspend)"
+kill $helper
+helper=''
+is 'and has its device' 1 "$(query "SELECT in_use FROM run_devices WHERE run_id = $run")"
+wc_of() { wc -l <"$POLLUX_DIR/logs/$job.log"; }
+size=$(wc_of)
+grown() { [ "$(wc_of)" -gt "$size" ]; }
+ok 'it goes on' wait_for 10 grown
+settle 60 'it ends'
+is 'well, in one run' 'done 1' "$(query "SELECT state, runs FROM jobs WHERE id = $job" |
+	tr '|' ' ')"
+
+# --- a stranger has its device ---
+
+start -- perl count 400
+query "UPDATE runs SET suspension = 'asked' WHERE id = $run"
+ok 'a job is suspended' wait_for 20 holds "id = $run AND suspension = 'suspended'"
+perl -e 'open my $lock, "+<", $ARGV[0] or die; my $whole = pack "ssx4qqlx4", 1, 0, 0, 0, 0;
+	fcntl $lock, 37, $whole or die; print "has it\n"; $| = 1; sleep 1000' \
+	"$POLLUX_DIR/run/device-cpu:0.lock" >stranger &
+helper=$!
+wait_for 10 grep -q '^lock:' /proc/$helper/fdinfo/3
+query "UPDATE runs SET suspension = 'resuming' WHERE id = $run"
+ok 'it does not wait for a device that a stranger has' wait_for 30 holds \
+	"id = $run AND suspension = 'suspended'"
+like 'it says so' 'it cannot come back to cpu:0, whose lock a process holds' "$(told resume)"
+pass
+is 'a pass does not give it that device' suspended "$(query "SELECT suspension FROM runs
+	WHERE id = $run")"
+if [ "$(nproc)" -ge 2 ]; then
+	export POLLUX_SLOTS=2
+else
+	kill $helper
+fi
+comes_back() { pass && holds "id = $run AND suspension = 'none' AND resumed_boot_s > 0"; }
+ok 'it comes back to another one' wait_for 20 comes_back
+[ "$(nproc)" -lt 2 ] ||
+	is 'there' cpu:1 "$(query "SELECT device FROM run_devices WHERE run_id = $run")"
+settle 60 'it ends'
+is 'in one run' 'done 1' "$(query "SELECT state, runs FROM jobs WHERE id = $job" | tr '|' ' ')"
+finish
