@@ -119,6 +119,7 @@ struct job_command {
 	struct strings argv, env;
 	char *directory;
 	char *checkpoint_dir;		/* NULL: pollux's own */
+	char *checkpoint_glob;		/* of what is a checkpoint there; NULL: none */
 	char *resume_args;		/* NULL: none */
 	char *step_regex;		/* NULL: the built-in patterns, see steps.h */
 	char *git_commit;		/* NULL: not in a repository */
@@ -176,6 +177,7 @@ struct run {
 	char helper[256];		/* what it does not do, and why; "" all parts work */
 	double first_step_s;		/* launch to first report: NaN none yet */
 	double stop_duration_s;		/* from our signal to the end: NaN */
+	char *resumed_from;	/* launched with the resume arguments, to go on from this; NULL */
 	int saves_when_asked;		/* it saved after our signal; -1 not asked, not known */
 	bool saved_nothing;		/* nor before, in the whole run */
 	double lost_samples, lost_s;

@@ -144,6 +144,8 @@ int submission_command(const struct command *by, const struct asked *o, char **a
 		strings_add(&c->argv, *argv);
 	if (o->checkpoint_dir && set_checkpoint_dir(o, c, err))
 		return -1;
+	if (o->checkpoint_glob)
+		c->checkpoint_glob = xstrdup(o->checkpoint_glob);
 	if (o->resume_args)
 		c->resume_args = xstrdup(o->resume_args);
 	if (o->step_regex && set_step_regex(o, c, err))

@@ -113,6 +113,10 @@ const struct declared_field declared_fields[] = {
 	{ { "checkpoint-dir", 0, OPTION_TEXT, "DIR", OFFSET(checkpoint_dir), 0, 0,
 	    "where its checkpoints are; default a directory of its own ({checkpoint})" },
 	  NO_COLUMN, SUBMIT },
+	{ { "checkpoint-glob", 0, OPTION_TEXT, "GLOB", OFFSET(checkpoint_glob), 0, 0,
+	    "the files or directories in it that are checkpoints; default all but those of loggers"
+	    " and what a run writes before its first step" },
+	  NO_COLUMN, SUBMIT },
 	{ { "resume-args", 0, OPTION_TEXT, "TEXT", OFFSET(resume_args), 0, 0,
 	    "added to the command (or put for {resume}) once there is a checkpoint" },
 	  NO_COLUMN, SUBMIT },

@@ -176,6 +176,7 @@ void job_command_release(struct job_command *c)
 	free(c->program);
 	free(c->directory);
 	free(c->checkpoint_dir);
+	free(c->checkpoint_glob);
 	free(c->resume_args);
 	free(c->step_regex);
 	free(c->git_commit);
@@ -219,6 +220,7 @@ void run_release(struct run *run)
 	free(run->boot_id);
 	free(run->handle);
 	free(run->diagnosis);
+	free(run->resumed_from);
 	free(run->devices);
 	run_init(run);
 }

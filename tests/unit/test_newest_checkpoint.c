@@ -41,7 +41,15 @@ static void touch(const char *name)
 
 static void is_newest(const char *want, const char *name)
 {
-	char *found = newest_checkpoint(root);
+	char *found = newest_checkpoint(root, NULL);
+
+	is_str(found ? found + strlen(root) + 1 : "none", want, name);
+	free(found);
+}
+
+static void is_newest_of(const char *glob, const char *want, const char *name)
+{
+	char *found = newest_checkpoint(root, glob);
 
 	is_str(found ? found + strlen(root) + 1 : "none", want, name);
 	free(found);
@@ -58,6 +66,9 @@ int main(void)
 	make("runs/");
 	make("notes.txt");
 	is_newest("none", "nor has one of other files");
+	is_newest_of("*.txt", "notes.txt", "a pattern of the user's finds another name");
+	is_newest_of("run?", "runs", "of a directory, too");
+	is_newest_of("*.pt", "none", "or nothing");
 	make("checkpoint-10/");
 	make("checkpoint-10/model");
 	make("checkpoint-10/state");

@@ -1,6 +1,7 @@
 /* checkpoint_names.c - see checkpoint_names.h. */
 #include "checkpoint_names.h"
 
+#include <fnmatch.h>
 #include <stddef.h>
 #include <string.h>
 #include <strings.h>
@@ -23,6 +24,13 @@ bool checkpoint_name(const char *name)
 		if (ends_with(name, ends[i]))
 			return true;
 	return false;
+}
+
+bool checkpoint_glob_matches(const char *glob, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return !fnmatch(glob, path, 0) || (slash && !fnmatch(glob, slash + 1, 0));
 }
 
 bool checkpoint_name_is_temporary(const char *name)

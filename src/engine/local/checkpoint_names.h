@@ -8,6 +8,8 @@
 bool checkpoint_name(const char *name);
 /* True for a name that programs give to what they have not written to its end. */
 bool checkpoint_name_is_temporary(const char *name);
+/* True if the path, or the name at its end, matches the pattern of the shell. */
+bool checkpoint_glob_matches(const char *glob, const char *path);
 /* True for the file, or the directory, of a logger. */
 bool log_file_name(const char *name);
 bool log_directory_name(const char *name);

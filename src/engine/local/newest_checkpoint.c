@@ -21,6 +21,8 @@ struct candidate {
 /* The newest and the one before it. */
 struct candidates {
 	struct candidate newest, former;
+	const char *glob;
+	size_t root_length;		/* of the directory's path, with a slash */
 };
 
 static void look_inside(struct candidate *c)
@@ -58,6 +60,15 @@ static void keep(struct candidates *all, struct candidate *c)
 	*place = *c;
 }
 
+/* A pattern of the user's is more than a name: a directory that matches needs no digit. */
+static bool is_checkpoint(const struct candidates *all, const struct candidate *c,
+			  const char *name, bool is_directory)
+{
+	if (all->glob)
+		return checkpoint_glob_matches(all->glob, c->path + all->root_length);
+	return checkpoint_name(name) && (!is_directory || strpbrk(name, "0123456789"));
+}
+
 static void search(struct candidates *all, const char *directory, int depth)
 {
 	DIR *dir = opendir(directory);
@@ -77,8 +88,7 @@ static void search(struct candidates *all, const char *directory, int depth)
 		}
 		is_directory = S_ISDIR(st.st_mode);
 		c.written = st.st_mtim;
-		if (checkpoint_name(e->d_name) &&
-		    (!is_directory || strpbrk(e->d_name, "0123456789"))) {
+		if (is_checkpoint(all, &c, e->d_name, is_directory)) {
 			if (is_directory)
 				look_inside(&c);
 			keep(all, &c);
@@ -92,9 +102,9 @@ static void search(struct candidates *all, const char *directory, int depth)
 		closedir(dir);
 }
 
-char *newest_checkpoint(const char *directory)
+char *newest_checkpoint(const char *directory, const char *glob)
 {
-	struct candidates all = { 0 };
+	struct candidates all = { .glob = glob, .root_length = strlen(directory) + 1 };
 	bool whole;
 
 	search(&all, directory, NEWEST_DEPTH);

@@ -12,7 +12,22 @@ struct saved_files {
 	double newest_time_s;		/* wall clock: when one was last written; NaN: none */
 };
 
-struct saved_files saved_files_in(const char *directory);
+/* A time by the wall clock. */
+struct time_span {
+	double from_s, to_s;
+};
+
+struct saved_query {
+	/* Files and directories that match count, whatever their names, and no others; NULL: no
+	 * pattern. It matches the path below the directory, or a name. */
+	const char *glob;
+	/* A file that was last written in one of these, when a run of the job started, does not
+	 * count, unless it has the name of a checkpoint. */
+	const struct time_span *starts;
+	int n_starts;
+};
+
+struct saved_files saved_files_in(const char *directory, const struct saved_query *query);
 
 #define SAVED_DEPTH 8
 

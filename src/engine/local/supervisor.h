@@ -87,6 +87,7 @@ struct supervisor {
 	double next_look_boot_s;	/* when to look into the store or for leftover processes */
 	bool adopted;			/* the command was started by a supervisor that died */
 	bool leader_gone;
+	bool first_start_worked;	/* an earlier run of the job came to its first step */
 	bool signalled;			/* a supervisor of the run has told the leader to stop */
 	bool ended_elsewhere;		/* nothing is left to be written */
 	double sweep_pause_s;		/* between searches for leftover processes */
@@ -253,6 +254,16 @@ int supervisor_check_devices(struct supervisor *s, struct err *err);
 /* After the last process of the run has ended. True: there is no driver to ask. Otherwise EV_CLEAR
  * follows when the drivers list no ended process any more, or after a limited wait. */
 bool supervisor_devices_clear(struct supervisor *s);
+
+/* supervisor_resume.c */
+struct template_values;
+/* Decides whether the command gets the resume arguments: fills values->newest and resume_args.
+ * Returns newest, which the caller frees. */
+char *supervisor_choose_resume(struct supervisor *s, const char *directory,
+			       struct template_values *values);
+/* After a failure: says so if the run could not go on from a checkpoint, where an earlier run of
+ * the job could start. */
+void supervisor_diagnose_resume(struct supervisor *s);
 
 /* supervisor_saving.c */
 /* The directory of the job's checkpoints, which need not be there; the caller frees. */

@@ -301,6 +301,8 @@ bool supervisor_conclude(struct supervisor *s)
 		s->run.stop_duration_s = now - s->run.stop_boot_s;
 	if (s->run.outcome == OUTCOME_FAILED)
 		diagnose(s);
+	if (s->run.outcome == OUTCOME_FAILED && !s->job.profile)
+		supervisor_diagnose_resume(s);
 	if (s->run.outcome == OUTCOME_FAILED && s->job.profile)
 		quote_last_words(s);
 	if (recorder_write(&s->recorder, &s->store, &s->run, &err))

@@ -49,7 +49,8 @@ static struct savings savings_of(const struct supervisor *s)
 	const struct run *run = &s->run;
 	double begin = run->launch_boot_s + fmax(run->first_step_s, 0);
 	char *dir = supervisor_checkpoint_dir(s);
-	double file_s = saved_files_in(dir).newest_time_s + FILE_CLOCK_S;
+	struct saved_query query = { .glob = s->command.checkpoint_glob };
+	double file_s = saved_files_in(dir, &query).newest_time_s + FILE_CLOCK_S;
 
 	free(dir);
 	file_s -= clock_wall_s() - clock_boot_s();

@@ -1,6 +1,5 @@
 /* supervisor_start.c - from an assigned run to a running command. */
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -24,7 +23,6 @@
 #include "pollux/supervise.h"
 #include "earlier_files.h"
 #include "epochs_option.h"
-#include "newest_checkpoint.h"
 #include "run_group.h"
 #include "supervisor.h"
 
@@ -139,19 +137,6 @@ static int free_port(void)
 		port = ntohs(address.sin_port);
 	close(fd);
 	return port;
-}
-
-static bool directory_has_files(const char *path)
-{
-	DIR *dir = opendir(path);
-	const struct dirent *entry;
-	bool found = false;
-
-	while (dir && !found && (entry = readdir(dir)))
-		found = entry->d_name[0] != '.';
-	if (dir)
-		closedir(dir);
-	return found;
 }
 
 int supervisor_open_log(struct supervisor *s, struct err *err)
@@ -295,13 +280,7 @@ static int launch(struct supervisor *s, struct err *err)
 		return -1;
 	supervisor_remove_config(s);
 	config_file = paths_run(s->paths, s->run.id, "config");
-	/* runs counts this run */
-	if (directory_has_files(checkpoints) && s->job.progress.runs > 1)
-		values.resume_args = s->command.resume_args;
-	newest = newest_checkpoint(checkpoints);
-	values.newest = newest;
-	if (!newest && values.resume_args && template_text_mentions(values.resume_args, "newest"))
-		values.resume_args = NULL;
+	newest = supervisor_choose_resume(s, checkpoints, &values);
 	if (supervisor_open_log(s, err) == 0 && supervisor_open_socket(s, err) == 0) {
 		template_expand(&s->command.argv, &values, &argv);
 		for (size_t i = 0; i < s->command.env.count; i++)
