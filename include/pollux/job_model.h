@@ -35,7 +35,7 @@ struct job_model {
 	int min_replicas;		/* declared */
 	int64_t min_batch_size, own_max_local_batch_size;	/* as declared; 0: none */
 	enum noise_basis noise_basis;
-	struct noise_estimate noise;	/* goodput has the low end of its interval */
+	struct noise_estimate noise;	/* goodput has what is expected of it */
 	/* Samples to the end of the job, as declared, or else by the lengths of other jobs of the
 	 * workload. NaN: neither is known, or the job is beyond this length by more than
 	 * sched_remaining() (policy.h) allows. */

@@ -75,9 +75,10 @@ struct noise_window {
 
 struct noise_estimate {
 	double noise_scale;		/* samples; NaN: unknown */
-	/* The interval in which the noise scale is. It may be known before the noise scale is; its
-	 * low end is what decisions rest on. NaN: unknown. */
+	/* The interval in which the noise scale is. It may be known before the noise scale is. NaN:
+	 * unknown. */
 	struct noise_interval interval;
+	double expected;		/* noise_scale_expected(), for decisions; NaN: unknown */
 	bool own;			/* from updates of this job only */
 	int64_t n_updates;		/* used, within one horizon of the position */
 };
@@ -96,8 +97,7 @@ struct noise_estimate {
  * many times the distance of the farthest window. Towards the end of a training |G|^2 often drowns
  * in its own error while phi is larger than ever. An unknown phi would send the job back to its
  * initial batch size, whereas an earlier phi is only too small, which is the safe side. Where
- * updates near the position say that phi is at least so much, and those farther away say less,
- * the former count. */
+ * updates near the position let expect more than those farther away, the former count. */
 #define NOISE_HORIZON_RATIO 0.25
 #define NOISE_HORIZON_UPDATES 200
 #define NOISE_WIDENING 4.0

@@ -37,7 +37,7 @@ static struct noise_estimate noise_of(struct knowledge *k, const struct job *job
 }
 
 /* Prefers the job's own updates to the declared noise scale, and the declared one to the updates of
- * other jobs and to a bound. Larger batches are given as far as the noise scale is sure to be. */
+ * other jobs and to a bound. */
 static void set_noise(struct knowledge *k, const struct job *job, struct job_model *m)
 {
 	struct noise_estimate e = noise_of(k, job);
@@ -45,11 +45,11 @@ static void set_noise(struct knowledge *k, const struct job *job, struct job_mod
 
 	m->noise_basis = isnan(e.interval.low) ? NOISE_UNKNOWN : e.own ? NOISE_OWN : NOISE_SHARED;
 	if (declared > 0 && (m->noise_basis != NOISE_OWN || isnan(e.noise_scale))) {
-		e.noise_scale = e.interval.low = e.interval.high = declared;
+		e.noise_scale = e.expected = e.interval.low = e.interval.high = declared;
 		m->noise_basis = NOISE_DECLARED;
 	}
 	m->noise = e;
-	m->goodput.noise_scale = e.interval.low;
+	m->goodput.noise_scale = e.expected;
 	/* Two or more passes serve to measure the noise. A job that cannot do them relies on the
 	 * declared value. The helper for PyTorch needs one pass. */
 	if ((m->noise_basis == NOISE_DECLARED && !job->declared.accumulates) ||
@@ -164,7 +164,8 @@ void knowledge_of_job(struct knowledge *k, const struct job *job, struct job_mod
 		.min_replicas = declared->min_replicas,
 		.min_batch_size = declared->min_batch_size,
 		.own_max_local_batch_size = declared->max_local_batch_size,
-		.noise = { .noise_scale = (double)NAN, .interval = { (double)NAN, (double)NAN } },
+		.noise = { .noise_scale = (double)NAN, .expected = (double)NAN,
+			   .interval = { (double)NAN, (double)NAN } },
 		.remaining_samples = remaining_samples(k, job), .remaining_s = (double)NAN,
 		.restart_s = k->restart_s, .memory = k->memory, .failed = k->failed,
 	};

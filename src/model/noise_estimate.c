@@ -47,6 +47,7 @@ static struct noise_estimate estimate(const struct noise_window *windows, int n,
 	}
 	e.noise_scale = noise_scale_value(&s);
 	e.interval = noise_scale_interval(&s);
+	e.expected = noise_scale_expected(&s);
 	return e;
 }
 
@@ -89,7 +90,7 @@ struct noise_estimate noise_estimate(const struct noise_window *windows, int n, 
 		if (isnan(near.interval.low))
 			near = e;
 	}
-	return isnan(e.noise_scale) || near.interval.low > e.interval.low ? near : e;
+	return isnan(e.noise_scale) || near.expected > e.expected ? near : e;
 }
 
 /* Three digits; all of them below 1000. */

@@ -5,6 +5,9 @@
 
 #include "pollux/student.h"
 
+#define PI 3.14159265358979323846
+#define LARGE_DEVIATION 30.0	/* in deviations: what lies below 0 is nothing */
+
 void noise_scale_init(struct noise_scale *s)
 {
 	*s = (struct noise_scale){ 0 };
@@ -125,6 +128,27 @@ struct noise_interval noise_scale_interval(const struct noise_scale *s)
 	if (a > 0)
 		interval.high = (b + root) / a;
 	return interval;
+}
+
+/* The mean of a normal variable given that it is above 0: N. L. Johnson, S. Kotz, "Continuous
+ * Univariate Distributions", 1970, section 13.7. */
+static double mean_above_0(double mean, double deviation)
+{
+	double z = mean / deviation;
+
+	if (!(deviation > 0) || z > LARGE_DEVIATION)
+		return mean;
+	return mean + deviation * sqrt(2 / PI) * exp(-z * z / 2) / erfc(-z / sqrt(2));
+}
+
+double noise_scale_expected(const struct noise_scale *s)
+{
+	double freedom = effective_entries(s) - 1, error;
+
+	if (isnan(noise_scale_interval(s).low))
+		return (double)NAN;
+	error = sqrt(fmax(s->sqr.m2, 0) / s->weight / freedom);
+	return s->var.mean / mean_above_0(s->sqr.mean, error * sqrt(freedom / (freedom - 2)));
 }
 
 bool noise_scale_three_updates(double batch, double middle_sqr, double second_difference_sqr,

@@ -120,7 +120,8 @@ static struct sizes sizes_of(const struct run *run)
 		.configuration = run->configuration,
 		.learning_rate_scale = run->learning_rate_scale, .goodput = (double)NAN,
 		.goodput_now = (double)NAN,
-		.noise = { .noise_scale = (double)NAN, .interval = { (double)NAN, (double)NAN } },
+		.noise = { .noise_scale = (double)NAN, .expected = (double)NAN,
+			   .interval = { (double)NAN, (double)NAN } },
 	};
 }
 

@@ -77,7 +77,8 @@ struct sizes choose_sizes(const struct snapshot *s, const struct decision *d,
 	struct sizes sizes = {
 		.configuration = configuration_make(replicas, 0, 1),
 		.learning_rate_scale = 1, .goodput = (double)NAN, .goodput_now = goodput_now(c),
-		.noise = { .noise_scale = (double)NAN, .interval = { (double)NAN, (double)NAN } },
+		.noise = { .noise_scale = (double)NAN, .expected = (double)NAN,
+			   .interval = { (double)NAN, (double)NAN } },
 	};
 	double noise_scale = declared->noise_scale > 0 ? declared->noise_scale : (double)NAN;
 	struct goodput_choice best;

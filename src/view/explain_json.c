@@ -157,6 +157,7 @@ void explanation_print_json_noise(struct json *j, const struct explanation *e)
 	json_object(j, "noise");
 	json_number(j, "noise_scale", has ? noise->noise_scale : (double)NAN);
 	json_number(j, "noise_scale_low", has ? noise->interval.low : (double)NAN);
+	json_number(j, "noise_scale_expected", has ? noise->expected : (double)NAN);
 	json_number(j, "noise_scale_high", has ? noise->interval.high : (double)NAN);
 	json_string(j, "basis", bases[e->model.noise_basis]);
 	json_integer(j, "n_updates", e->model.noise.n_updates);

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "pollux/client.h"
+#include "pollux/goodput.h"
 #include "pollux/noise_scale.h"
 #include "tap.h"
 
@@ -346,6 +347,63 @@ static void test_coverage(void)
 	ok(bounded > n / 2 && unknown < n / 20, "and most intervals say something");
 }
 
+/* 16 entries whose |G|^2 has this mean and a spread of 4, and whose tr(Sigma) is 100. */
+static struct noise_scale spread(double mean)
+{
+	struct noise_scale s;
+
+	noise_scale_init(&s);
+	for (int i = 0; i < 16; i++)
+		noise_scale_add(&s, 32, mean + (i % 2 ? 4 : -4), 100, forever);
+	return s;
+}
+
+/* The mean efficiency of a batch of 256 against 32 over |G|^2, normal around mean and above 0, by
+ * the trapezoidal rule. */
+static double mean_efficiency(double mean, double deviation)
+{
+	double sum = 0, weights = 0;
+
+	for (int i = 1; i < 100000; i++) {
+		double x = fmax(mean, 0) + (i - 50000) * 1e-4 * deviation, z = (x - mean) / deviation;
+		double weight = x > 0 ? exp(-z * z / 2) : 0;
+
+		sum += x > 0 ? weight * (100 + 32 * x) / (100 + 256 * x) : 0;
+		weights += weight;
+	}
+	return sum / weights;
+}
+
+/* The error of the mean is 4 / sqrt(15), its deviation by Student's t sqrt(15 / 13) of that.
+ * The values are by the midpoint rule over 2,000,000 points, in Python. */
+static void test_expected(void)
+{
+	static const struct {
+		double mean, phi;
+	} cases[] = {
+		{ 40, 2.5 }, { 2, 47.83823674 }, { 1, 73.46620763 }, { 0, 112.97220966 },
+		{ -1, 165.28607733 },
+	};
+	double deviation = 4 / sqrt(15) * sqrt(15.0 / 13);
+	struct noise_scale s;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		double phi;
+
+		s = spread(cases[i].mean);
+		phi = noise_scale_expected(&s);
+		near(phi, cases[i].phi, 1e-6, "tr(Sigma) by the expected |G|^2");
+		ok(goodput_efficiency(phi, 32, 256) <=
+			   mean_efficiency(cases[i].mean, deviation) * (1 + 1e-6),
+		   "whose efficiency is at most the expected one");
+		ok(phi > noise_scale_interval(&s).low, "and which is within the interval");
+	}
+	s = spread(-10);
+	ok(isnan(noise_scale_expected(&s)), "what cannot be says nothing");
+	noise_scale_init(&s);
+	ok(isnan(noise_scale_expected(&s)), "nor does nothing");
+}
+
 int main(void)
 {
 	test_interval();
@@ -360,5 +418,6 @@ int main(void)
 	test_passes(2, 8, "(R, s) = (2, 8)");
 	test_single();
 	test_drift();
+	test_expected();
 	return done();
 }
