@@ -100,7 +100,6 @@ train_job() {
 	name=$1 hidden=$2 batch=$3 rate=$4 samples=$5 accuracy=$6 checkpoint=$7
 	shift 7
 	if [ -n "$python" ]; then
-		case $1 in "$pollux") batch='{batch}' ;; esac
 		"$@" "$python" "$root/benchmarks/torch_job.py" --data "$data" --hidden "$hidden" \
 			--batch "$batch" --lr "$rate" --samples "$samples" --seed "${name##*-}" \
 			--target-accuracy "$accuracy" --eval-every $eval_every \
@@ -126,9 +125,9 @@ play() {
 
 submit_to_pollux() {
 	printf '%s\t%s\t' "$1" "$(now)"
-	# The program in Python neither accumulates nor has replicas.
+	# The program in Python neither accumulates nor has replicas, and is not told a batch size.
 	if [ -n "$python" ]; then
-		set -- "$@" --torch
+		set -- "$@" --torch=batch
 	else
 		set -- "$@" --accumulate --replicas 1:2
 	fi

@@ -1,7 +1,8 @@
 """A training program as people write them with PyTorch: it knows nothing of pollux.
 
-It trains a perceptron on Fashion-MNIST to an accuracy, saves after each evaluation, and goes on
-from what it saved if the file is there. jct.sh runs it where JCT_PYTHON names a Python that has
+It trains a perceptron on Fashion-MNIST to an accuracy: a DataLoader, an optimizer, a schedule that
+changes the learning rate after each evaluation. It saves then, not when it is told to stop, and goes
+on from what it saved if the file is there. jct.sh runs it where JCT_PYTHON names a Python that has
 torch.
 """
 
@@ -12,6 +13,7 @@ import time
 
 import torch
 import torch.nn.functional as F
+from torch.utils.data import DataLoader, TensorDataset
 
 
 def read_images(path):
@@ -61,8 +63,10 @@ def main():
     test_images = read_images(os.path.join(args.data, "t10k-images-idx3-ubyte.gz"))
     test_labels = read_labels(os.path.join(args.data, "t10k-labels-idx1-ubyte.gz"))
     model = make_model([int(n) for n in args.hidden.split(",")])
+    loader = DataLoader(TensorDataset(images, labels), batch_size=args.batch, shuffle=True)
     optimizer = torch.optim.SGD(model.parameters(), lr=args.lr, momentum=0.9)
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda _: 1.0)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(
+        optimizer, T_max=max(1, args.samples // args.eval_every))
 
     samples, steps = 0, 0
     path = os.path.join(args.checkpoint, "last.pt")
@@ -70,31 +74,31 @@ def main():
         saved = torch.load(path)
         model.load_state_dict(saved["model"])
         optimizer.load_state_dict(saved["optimizer"])
+        schedule.load_state_dict(saved["schedule"])
         samples, steps = saved["samples"], saved["steps"]
         print("resumed at", samples, flush=True)
-    schedule.lr_lambdas = [lambda _: 0.5 * (1 + torch.cos(torch.tensor(
-        3.14159 * min(samples / args.samples, 1))).item())]
 
     reached, due, begin = 0.0, samples + args.eval_every, time.time()
     while samples < args.samples and reached < args.target_accuracy:
-        for batch in torch.randperm(len(images)).split(args.batch):
+        for inputs, targets in loader:
             optimizer.zero_grad()
-            loss = F.cross_entropy(model(images[batch]), labels[batch])
+            loss = F.cross_entropy(model(inputs), targets)
             loss.backward()
             optimizer.step()
-            schedule.step()
-            samples += len(batch)
+            samples += len(inputs)
             steps += 1
             if samples < due:
                 continue
-            due = samples + args.eval_every
+            due += args.eval_every
+            schedule.step()
             reached = accuracy(model, test_images, test_labels)
             print("samples %d loss %.4f accuracy %.4f, %.1f s" % (
                 samples, loss.item(), reached, time.time() - begin), flush=True)
             if reached >= args.target_accuracy or samples >= args.samples:
                 break
             torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(),
-                        "samples": samples, "steps": steps}, path + ".new")
+                        "schedule": schedule.state_dict(), "samples": samples,
+                        "steps": steps}, path + ".new")
             os.replace(path + ".new", path)
     print("done samples %d accuracy %.4f steps %d" % (samples, reached, steps))
 

@@ -41,7 +41,8 @@ struct sched_job {
 	double attained_service_device_s;	/* devices x seconds, over all its runs */
 	bool preemptible;		/* false: it keeps its devices to its end */
 	int replicas;			/* devices it holds now; 0: it waits */
-	/* When it was launched on these devices; now, while other jobs still leave them. Meaningful
+	/* When it was launched on these devices, or began to work on them, at most a slice later;
+	 * now, while other jobs still leave them. Meaningful
 	 * where replicas > 0. */
 	double launched_s;
 	/* For tiresias: when the job was first seen to have had TIRESIAS_QUEUE_DEVICE_S, looked at
@@ -132,7 +133,7 @@ struct policy {
  *
  *	B + P + (|A| + 1) * (L + P)
  *
- * seconds. L is the longest slice of any job, plus twice the longest restart of the jobs whose
+ * seconds. L is the longest slice of any job, from its launched_s, plus twice the longest restart of the jobs whose
  * remaining_samples are known: a job that lacks less than its restart is not stopped for another,
  * but only for so long, since its remaining_samples may be wrong. B and L are at their largest, and
  * |A| is taken when W has waited for B. W then keeps devices for its slice, at least two thirds of

@@ -234,12 +234,21 @@ static double service_of(const struct snapshot *s, const struct run *run)
 	       (run_clock_s(run, s->now_boot_s) - run->launch_boot_s);
 }
 
-/* When the run's slice began: it was launched, or went on. */
+/* When the run's slice began: it was launched, or went on. A program of which the helper knows that
+ * it trains begins with its first step, or a slice after its launch: where programs take long to
+ * start, nothing would be learnt of them in a slice. */
 static double slice_began_s(const struct snapshot *s, const struct run *run)
 {
+	double started_s = run->launch_boot_s + run->first_step_s;
+
 	if (run->suspension == SUSPENSION_RESUMING)
 		return s->now_boot_s;
-	return isfinite(run->resumed_boot_s) ? run->resumed_boot_s : run->launch_boot_s;
+	if (isfinite(run->resumed_boot_s))
+		return run->resumed_boot_s;
+	if (!run->framework[0])
+		return run->launch_boot_s;
+	return fmin(isnan(started_s) ? s->now_boot_s : started_s,
+		    run->launch_boot_s + s->config->slice_s);
 }
 
 static struct sched_job describe(const struct snapshot *s, const struct decision *d,

@@ -460,6 +460,29 @@ static void test_loses(void)
 	near(told(SUSPEND_NEVER, 40).relaunch_s, 0, 1e-9, "and so is no other way");
 }
 
+/* The beginning of the slice of a run launched 700 s ago, whose first step took so long. */
+static double slice_began(const char *framework, double first_step_s)
+{
+	struct snapshot s = takes_turns();
+	struct decision *d;
+	double began_s;
+
+	snprintf(s.runs.items[0].framework, sizeof(s.runs.items[0].framework), "%s", framework);
+	s.runs.items[0].first_step_s = first_step_s;
+	d = pass_decide(&s);
+	began_s = d->sched_jobs[0].launched_s - (NOW_BOOT_S - 700);
+	decision_free(d);
+	snapshot_release(&s);
+	return began_s;
+}
+
+static void test_slice(void)
+{
+	near(slice_began("", 5), 0, 1e-9, "a slice begins with the launch");
+	near(slice_began("torch", 5), 5, 1e-9, "or with the first step that the helper sees");
+	near(slice_began("torch", UNKNOWN), 600, 1e-9, "or a slice later");
+}
+
 /* A run that turns only suspend, at sizes that are worth a relaunch. */
 static void test_relaunch(void)
 {
@@ -542,6 +565,7 @@ int main(void)
 	test_change();
 	test_suspend();
 	test_loses();
+	test_slice();
 	test_relaunch();
 	test_resume();
 	return done();
