@@ -13,7 +13,8 @@
 #	JCT_PYTHON=venv/bin/python benchmarks/jct.sh fifo las tsp goodput
 #
 # With JCT_PYTHON, a Python that has torch, eight jobs train torch_job.py instead, a program that
-# knows nothing of pollux: what adapts there is the work of the helper for PyTorch.
+# knows nothing of pollux: what adapts there is the work of the helper for PyTorch, which changes the
+# batch size of its DataLoader (--torch=batch).
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -40,7 +41,8 @@ cleanup() {
 	[ -z "$watcher" ] || kill "$watcher" 2>/dev/null || :
 	for store in "$work"/*/store; do
 		[ -e "$store/pollux.db" ] || continue
-		ids=$(sqlite3 "$store/pollux.db" "SELECT id FROM jobs WHERE end_time_s IS NULL")
+		ids=$(sqlite3 -cmd '.timeout 20000' "$store/pollux.db" \
+			"SELECT id FROM jobs WHERE end_time_s IS NULL")
 		# shellcheck disable=SC2086  # a list of numbers
 		[ -z "$ids" ] || { POLLUX_DIR=$store "$pollux" cancel $ids &&
 			POLLUX_DIR=$store "$pollux" wait --timeout 30 $ids; } >/dev/null 2>&1 || :
@@ -158,7 +160,7 @@ run_pollux() { # run_pollux POLICY
 	watcher=
 	while IFS='	' read -r name submitted id; do
 		"$pollux" log "$id" >"$dir/$name.log" 2>/dev/null </dev/null || :
-		ended=$(sqlite3 "$POLLUX_DIR/pollux.db" \
+		ended=$(sqlite3 -cmd '.timeout 20000' "$POLLUX_DIR/pollux.db" \
 			"SELECT end_time_s FROM jobs WHERE id = $id")
 		printf '%s\t%s\t%s\t%s\n' "$name" "$submitted" "${ended:--}" \
 			"$(last_word "$dir/$name.log")"
@@ -171,7 +173,7 @@ run_pollux() { # run_pollux POLICY
 # first step (the mean of their sum; the wait between is a decision, not a cost), device-seconds in
 # all, samples lost, and changes of configuration that needed no relaunch.
 restarts() { # restarts IDS
-	sqlite3 -separator '	' "$POLLUX_DIR/pollux.db" "
+	sqlite3 -cmd '.timeout 20000' -separator '	' "$POLLUX_DIR/pollux.db" "
 		WITH r AS (SELECT *, lag(stop_duration_s) OVER w AS stop_s,
 			lag(replicas) OVER w AS had
 			FROM runs WHERE job_id IN ($1) AND launch_time_s IS NOT NULL

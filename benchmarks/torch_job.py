@@ -13,7 +13,7 @@ import time
 
 import torch
 import torch.nn.functional as F
-from torch.utils.data import DataLoader, TensorDataset
+from torch.utils.data import DataLoader, Dataset
 
 
 def read_images(path):
@@ -25,6 +25,20 @@ def read_images(path):
 def read_labels(path):
     with gzip.open(path) as file:
         return torch.frombuffer(bytearray(file.read()[8:]), dtype=torch.uint8).long()
+
+
+class Images(Dataset):
+    """Reads the samples of a batch at once, which DataLoader asks for where it can."""
+
+    def __init__(self, images, labels):
+        self.images, self.labels = images, labels
+
+    def __len__(self):
+        return len(self.labels)
+
+    def __getitems__(self, indices):
+        chosen = torch.tensor(indices)
+        return self.images[chosen], self.labels[chosen]
 
 
 def make_model(hidden):
@@ -63,7 +77,8 @@ def main():
     test_images = read_images(os.path.join(args.data, "t10k-images-idx3-ubyte.gz"))
     test_labels = read_labels(os.path.join(args.data, "t10k-labels-idx1-ubyte.gz"))
     model = make_model([int(n) for n in args.hidden.split(",")])
-    loader = DataLoader(TensorDataset(images, labels), batch_size=args.batch, shuffle=True)
+    loader = DataLoader(Images(images, labels), batch_size=args.batch, shuffle=True,
+                        collate_fn=lambda batch: batch)
     optimizer = torch.optim.SGD(model.parameters(), lr=args.lr, momentum=0.9)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(
         optimizer, T_max=max(1, args.samples // args.eval_every))
