@@ -13,8 +13,8 @@
 #	JCT_PYTHON=venv/bin/python benchmarks/jct.sh fifo las tsp goodput
 #
 # With JCT_PYTHON, a Python that has torch, eight jobs train torch_job.py instead, a program that
-# knows nothing of pollux: what adapts there is the work of the helper for PyTorch, which changes the
-# batch size of its DataLoader (--torch=batch).
+# knows nothing of pollux: what adapts there is the work of the helper for PyTorch, which changes
+# the batch size of its DataLoader (--torch=batch).
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)

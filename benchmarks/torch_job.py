@@ -1,9 +1,9 @@
 """A training program as people write them with PyTorch: it knows nothing of pollux.
 
 It trains a perceptron on Fashion-MNIST to an accuracy: a DataLoader, an optimizer, a schedule that
-changes the learning rate after each evaluation. It saves then, not when it is told to stop, and goes
-on from what it saved if the file is there. jct.sh runs it where JCT_PYTHON names a Python that has
-torch.
+changes the learning rate after each evaluation. It saves then, not when it is told to stop, and
+goes on from what it saved if the file is there. jct.sh runs it where JCT_PYTHON names a Python that
+has torch.
 """
 
 import argparse
