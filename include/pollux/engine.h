@@ -58,6 +58,13 @@ struct engine {
 	int (*start)(const struct engine_context *at, const struct run *run, struct err *err);
 	/* Look after a run whose keeper has died: stop its processes, then end the run. */
 	int (*adopt)(const struct engine_context *at, const struct run *run, struct err *err);
+	/* (optional) Continue or end the keepers of runs that have shown no life for a minute, while
+	 * passes looked; a run whose keeper was ended is ENGINE_UNATTENDED. Adds a line for each. */
+	void (*mend)(const struct engine_context *at, const struct run *const *runs, int n,
+		     struct strings *lines);
+	/* (optional) Seconds since the run's keeper last showed that it lives, and its process; NaN:
+	 * not known. */
+	double (*silent_s)(const struct engine_context *at, const struct run *run, int64_t *pid);
 	/* Say that the run's row has something new: a request to stop, another configuration. Asks
 	 * only; a message that is lost is found by the keeper's next look. */
 	void (*wake)(const struct engine_context *at, const struct run *run);
@@ -100,6 +107,8 @@ int engine_poll(const struct engine_context *at, const struct run_list *runs,
 		enum engine_answer *answers, struct err *err);
 int engine_poll_one(const struct engine_context *at, const struct run *run,
 		    enum engine_answer *answer, struct err *err);
+void engine_mend(const struct engine_context *at, const struct run_list *runs,
+		 struct strings *lines);
 /* Start or adopt a run that is ENGINE_UNATTENDED. */
 int engine_attend(const struct engine_context *at, const struct run *run, struct err *err);
 /* Wake the run's keeper. */

@@ -14,13 +14,23 @@ struct lock_holder {
 	bool is_stopped;	/* by a signal, or by a debugger */
 };
 
-/* Writes into the file of a lock that this process has just taken; clears that again, before the
- * lock is dropped. Where the disk has no room nobody is named. */
+/* Writes into the file of a lock that this process has taken, since when: now. A holder that does so
+ * again and again shows that it does not hang. */
 void lock_holder_sign(int fd);
+/* Clears that, before the lock is dropped. Where the disk has no room nobody is named. */
 void lock_holder_clear(int fd);
 
 /* False: the lock is free, or its holder is not known: it belongs to another container or another
  * boot, or has died and left the lock to a child. */
 bool lock_holder_find(const char *path, struct lock_holder *h);
+
+/* What others noticed of a holder. The file keeps it as long as the holder does not sign again. */
+struct lock_note {
+	double first_boot_s;	/* somebody saw the silence; NaN: nobody has */
+	double continued_boot_s;	/* the stopped holder was continued; NaN: it was not */
+};
+
+void lock_note_read(const char *path, const struct lock_holder *h, struct lock_note *note);
+void lock_note_write(const char *path, const struct lock_holder *h, const struct lock_note *note);
 
 #endif

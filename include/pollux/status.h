@@ -27,6 +27,10 @@ struct status_job {
 	double done_ratio;		/* of the declared work */
 	double throughput_eps;		/* samples/s, by the step time of the present configuration;
 					   until it is measured, since the run's first report */
+	/* since the supervisor of the run last showed that it lives, and its process; NaN where that
+	 * is no news */
+	double silent_s;
+	int64_t silent_pid;
 	double eta_s;			/* running time that the declared work still takes */
 };
 
@@ -55,6 +59,9 @@ struct status_query {
 int status_read(struct session *s, const struct status_query *query, struct status *status,
 		struct err *err);
 void status_release(struct status *status);
+
+/* "its supervisor, process 12, has not answered for 1m10s: ...; "; nothing where it has. */
+void status_add_silence(struct text *t, const struct status_job *item);
 
 /* Everything else about one job. */
 struct status_details {

@@ -24,25 +24,46 @@ const struct engine *engine_for_new_runs(void)
 	return engines[0];
 }
 
-/* The runs of one engine: asked for as a list without gaps, answered into their own places. */
+/* The runs of one engine, as a list without gaps. The caller frees it. */
+static const struct run **runs_of(const struct engine *engine, const struct run_list *runs, int *n)
+{
+	const struct run **some = xcalloc((size_t)runs->count + 1, sizeof(void *));
+
+	*n = 0;
+	for (int i = 0; i < runs->count; i++)
+		if (engine_of(&runs->items[i]) == engine)
+			some[(*n)++] = &runs->items[i];
+	return some;
+}
+
+/* Each answer goes into the place of its run. */
 static int poll_one_engine(const struct engine *engine, const struct engine_context *at,
 			   const struct run_list *runs, enum engine_answer *answers,
 			   struct err *err)
 {
-	size_t most = (size_t)runs->count + 1;
-	const struct run **asked = xcalloc(most, sizeof(void *));
-	enum engine_answer *got = xcalloc(most, sizeof(*got));
-	int n = 0, rc;
+	enum engine_answer *got = xcalloc((size_t)runs->count + 1, sizeof(*got));
+	int n, rc;
+	const struct run **asked = runs_of(engine, runs, &n);
 
-	for (int i = 0; i < runs->count; i++)
-		if (engine_of(&runs->items[i]) == engine)
-			asked[n++] = &runs->items[i];
 	rc = n > 0 ? engine->poll(at, asked, n, got, err) : 0;
 	for (int i = 0; rc == 0 && i < n; i++)
 		answers[asked[i] - runs->items] = got[i];
 	free(asked);
 	free(got);
 	return rc;
+}
+
+void engine_mend(const struct engine_context *at, const struct run_list *runs,
+		 struct strings *lines)
+{
+	for (size_t e = 0; e < n_engines; e++) {
+		int n;
+		const struct run **some = runs_of(engines[e], runs, &n);
+
+		if (n > 0 && engines[e]->mend)
+			engines[e]->mend(at, some, n, lines);
+		free(some);
+	}
 }
 
 int engine_poll(const struct engine_context *at, const struct run_list *runs,

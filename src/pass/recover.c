@@ -44,11 +44,14 @@ static int read_profiles(const struct engine_context *at, struct remains *r, str
 	return rc;
 }
 
-static int read_remains(const struct engine_context *at, struct remains *r, struct err *err)
+static int read_remains(const struct engine_context *at, bool apply, struct remains *r,
+			struct strings *lines, struct err *err)
 {
 	*r = (struct remains){ 0 };
 	if (store_runs_active(at->store, &r->runs, err))
 		return -1;
+	if (apply)
+		engine_mend(at, &r->runs, lines);
 	r->answers = xcalloc((size_t)r->runs.count + 1, sizeof(*r->answers));
 	return engine_poll(at, &r->runs, r->answers, err) || read_profiles(at, r, err) ? -1 : 0;
 }
@@ -160,7 +163,7 @@ int recover(const struct engine_context *at, bool apply, struct strings *lines, 
 {
 	struct plan *p = NULL;
 	struct remains r;
-	int rc = read_remains(at, &r, err);
+	int rc = read_remains(at, apply, &r, lines, err);
 
 	if (rc == 0) {
 		p = plan_recovery(&r);

@@ -1,5 +1,6 @@
 /* lock_holder.c - see lock_holder.h. */
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,13 +14,13 @@
  * disk only once. */
 #define LINE_SIZE 112
 
-static void put(int fd, const char *text)
+static void put(int fd, const char *text, off_t at)
 {
 	char line[LINE_SIZE + 1];
 	ssize_t n;
 
 	snprintf(line, sizeof(line), "%-*s\n", LINE_SIZE - 1, text);
-	n = pwrite(fd, line, LINE_SIZE, 0);
+	n = pwrite(fd, line, LINE_SIZE, at);
 	(void)n;
 }
 
@@ -29,18 +30,18 @@ void lock_holder_sign(int fd)
 
 	snprintf(text, sizeof(text), "%lld %lld %.3f %s", (long long)getpid(),
 		 (long long)proc_start_ticks(getpid()), clock_boot_s(), clock_boot_id());
-	put(fd, text);
+	put(fd, text, 0);
 }
 
 void lock_holder_clear(int fd)
 {
-	put(fd, "");
+	put(fd, "", 0);
 }
 
-static bool read_line(const char *path, char line[LINE_SIZE])
+static bool read_line(const char *path, off_t at, char line[LINE_SIZE])
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	ssize_t n = fd < 0 ? -1 : read(fd, line, LINE_SIZE - 1);
+	ssize_t n = fd < 0 ? -1 : pread(fd, line, LINE_SIZE - 1, at);
 
 	if (fd >= 0)
 		close(fd);
@@ -54,11 +55,37 @@ bool lock_holder_find(const char *path, struct lock_holder *h)
 	long long pid, start_ticks;
 
 	*h = (struct lock_holder){ 0 };
-	if (lock_look(path) != LOCK_IS_HELD || !read_line(path, line) ||
+	if (lock_look(path) != LOCK_IS_HELD || !read_line(path, 0, line) ||
 	    sscanf(line, "%lld %lld %lf %36s", &pid, &start_ticks, &h->since_boot_s, boot) != 4)
 		return false;
 	h->pid = pid;
 	h->is_stopped = proc_state((pid_t)pid) == 'T' || proc_state((pid_t)pid) == 't';
 	return !strcmp(boot, clock_boot_id()) && proc_lives((pid_t)pid) &&
 	       proc_start_ticks((pid_t)pid) == start_ticks;
+}
+
+/* A note is about one signature of the holder, which it repeats. */
+void lock_note_read(const char *path, const struct lock_holder *h, struct lock_note *note)
+{
+	char line[LINE_SIZE];
+	double signed_s, first_s, continued_s;
+
+	*note = (struct lock_note){ (double)NAN, (double)NAN };
+	if (read_line(path, LINE_SIZE, line) &&
+	    sscanf(line, "%lf %lf %lf", &signed_s, &first_s, &continued_s) == 3 &&
+	    fabs(signed_s - h->since_boot_s) < 1e-6)
+		*note = (struct lock_note){ first_s, continued_s };
+}
+
+void lock_note_write(const char *path, const struct lock_holder *h, const struct lock_note *note)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+	char text[LINE_SIZE];
+
+	if (fd < 0)
+		return;
+	snprintf(text, sizeof(text), "%.3f %.3f %.3f", h->since_boot_s, note->first_boot_s,
+		 note->continued_boot_s);
+	put(fd, text, LINE_SIZE);
+	close(fd);
 }

@@ -56,6 +56,7 @@ static void print_decision(const struct explanation *e, const struct output *out
 	output_textline(out, "state", &t);
 	output_line(out, "workload", e->job->declared.workload);
 	fputs("\ndecision\n", out->file);
+	status_add_silence(&t, e->item);
 	status_add_reason(&t, e->item);
 	if (t.length == 0)
 		text_add(&t, "no pass has looked at it yet");

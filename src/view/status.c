@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "pollux/clock.h"
+#include "pollux/engine.h"
 #include "pollux/format.h"
 #include "pollux/mem.h"
 #include "pollux/pass.h"
@@ -191,6 +192,27 @@ static void derive(const struct status *status, const struct job *job, struct st
 	item->eta_s = run ? eta_of(item) : (double)NAN;
 }
 
+/* A supervisor shows life every 10 seconds. */
+#define SILENCE_S 30.0
+
+static void find_silence(const struct engine_context *at, struct status_job *item)
+{
+	const struct engine *engine = item->run ? engine_of(item->run) : NULL;
+
+	item->silent_s = engine && engine->silent_s
+		? engine->silent_s(at, item->run, &item->silent_pid) : (double)NAN;
+	if (item->silent_s < SILENCE_S)
+		item->silent_s = (double)NAN;
+}
+
+void status_add_silence(struct text *t, const struct status_job *item)
+{
+	if (isfinite(item->silent_s))
+		text_addf(t, "its supervisor, process %lld, has not answered for %s: passes "
+			  "continue or replace it; ", (long long)item->silent_pid,
+			  format_duration(item->silent_s).s);
+}
+
 /* --- counts --- */
 
 static bool held_by_earlier(const struct run_list *runs, int until, const char *device)
@@ -252,6 +274,8 @@ static int read_jobs(struct session *s, const struct status_query *query, struct
 int status_read(struct session *s, const struct status_query *query, struct status *status,
 		struct err *err)
 {
+	struct engine_context at = { .paths = &s->paths, .store = &s->store };
+
 	*status = (struct status){
 		.now_wall_s = clock_wall_s(), .now_boot_s = clock_boot_s(),
 		.ever_scheduled = access(s->paths.schedule_lock, F_OK) == 0,
@@ -266,6 +290,8 @@ int status_read(struct session *s, const struct status_query *query, struct stat
 	status->items = xcalloc((size_t)status->jobs.count, sizeof(*status->items));
 	for (int i = 0; i < status->jobs.count; i++)
 		derive(status, &status->jobs.items[i], &status->items[i]);
+	for (int i = 0; i < status->jobs.count; i++)
+		find_silence(&at, &status->items[i]);
 	count_jobs(status);
 	return 0;
 }

@@ -62,6 +62,7 @@ static void print_state(const struct status *status, const struct status_job *it
 	status_print_head("job", job, out);
 	status_add_state(&t, item, job->profile ? ", a profile" : "");
 	output_textline(out, "state", &t);
+	status_add_silence(&t, item);
 	if (item->state == SHOWN_STOPPING)
 		status_add_stopping(&t, status, item);
 	else

@@ -146,6 +146,7 @@ static void print_job(struct json *j, const struct status_job *item)
 	json_number(j, "done_ratio", item->done_ratio);
 	json_number(j, "throughput_eps", item->throughput_eps);
 	json_number(j, "eta_s", item->eta_s);
+	json_number(j, "supervisor_silent_s", item->silent_s);
 	json_number(j, "run_time_s", item->run_time_s);
 	json_number(j, "attained_service_device_s", item->attained_service_device_s);
 	if (item->run)

@@ -106,6 +106,7 @@ static void add_reason(struct table *t, const struct status *status, const struc
 {
 	struct text reason = TEXT_INIT;
 
+	status_add_silence(&reason, item);
 	switch (item->state) {
 	case SHOWN_QUEUED:
 		reason_queued(status, item, &reason);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # hung_pass.t - a driver that hangs, and a pass that hangs or is stopped: the others go on, and
 # whoever is in the way is named.
-# shellcheck disable=SC2317 # functions called by name
+# shellcheck disable=SC2317,SC2016 # functions called by name; Perl
 . "$(dirname "$0")/../cli/tap.sh"
 . "$ROOT/tests/fault/fault.sh"
 [ -n "${GPU_STANDIN-}" ] ||

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "pollux/engine.h"
 #include "pollux/job.h"
 
 /* local_processes.c */
@@ -15,5 +16,10 @@ bool local_owns_process(const struct run *run, int64_t pid);
 const char *local_containment(struct text *detail);
 bool local_dies_of(const struct run *run, int signal);
 int64_t local_command_pid(const struct run *run);
+
+/* local_mend.c */
+void local_mend(const struct engine_context *at, const struct run *const *runs, int n,
+		struct strings *lines);
+double local_silent_s(const struct engine_context *at, const struct run *run, int64_t *pid);
 
 #endif

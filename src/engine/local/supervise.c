@@ -15,6 +15,7 @@
 
 #include "pollux/clock.h"
 #include "pollux/lock.h"
+#include "pollux/lock_holder.h"
 #include "pollux/mem.h"
 #include "pollux/proc.h"
 #include "pollux/report_socket.h"
@@ -182,9 +183,22 @@ void supervisor_keep_lock(struct supervisor *s)
 			supervisor_log(s, "its lock file was removed: made anew");
 			close(s->run_lock);
 			s->run_lock = fd;
+			s->next_beat_boot_s = 0;
 		}
 	}
 	free(path);
+}
+
+#define BEAT_S 10.0
+
+void supervisor_beat(struct supervisor *s)
+{
+	double now = clock_boot_s();
+
+	if (now < s->next_beat_boot_s)
+		return;
+	lock_holder_sign(s->run_lock);
+	s->next_beat_boot_s = now + BEAT_S;
 }
 
 static void remove_lock(const struct supervisor *s)
@@ -254,6 +268,7 @@ int supervise(const struct paths *paths, int64_t run_id, struct err *err)
 		return -1;
 	if (s.run_lock != LOCK_HELD) {
 		s.guardian_pid = start_guardian();
+		supervisor_beat(&s);
 		rc = look_after(&s, run_id, err);
 	}
 	guardian_dismiss(s.guardian_pid);

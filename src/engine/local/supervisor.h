@@ -119,6 +119,7 @@ struct supervisor {
 	int quiet_rounds;		/* looks in a row that found every process stopped */
 	double limit_left_s;		/* of the time limit, while the run is suspended */
 	double socket_rest_until_s;	/* the socket is not read before then */
+	double next_beat_boot_s;	/* when to show that this supervisor lives */
 	bool profile_gone;		/* the profile's process was found to be gone */
 	struct log_watch log_watch;	/* used while the program reports no steps */
 };
@@ -130,6 +131,8 @@ int supervisor_spawn(const struct paths *paths, int64_t run_id, struct err *err)
  * seconds. */
 void supervisor_wake(const struct run *run);
 
+/* Shows passes, every few seconds, that this supervisor does not hang. */
+void supervisor_beat(struct supervisor *s);
 /* Makes the file of the run's lock anew, and locks it, if the file was removed or replaced. */
 void supervisor_keep_lock(struct supervisor *s);
 

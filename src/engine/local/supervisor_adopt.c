@@ -113,10 +113,23 @@ static void stay_suspended(struct supervisor *s)
 
 /* --- a run that was at work --- */
 
+/* A supervisor that hung may have missed the end of the job's time. */
+static void enforce_limit(struct supervisor *s)
+{
+	double used_s = s->job.progress.run_time_s + run_clock_s(&s->run, clock_boot_s()) -
+			s->run.launch_boot_s;
+	struct err err;
+
+	if (s->run.stop_reason == STOP_NONE && used_s >= s->job.declared.time_limit_s &&
+	    store_run_request_stop(&s->store, s->run.id, STOP_TIME_LIMIT, clock_boot_s(), &err))
+		supervisor_log(s, "%s", err.text);
+}
+
 static int stop_orphan(struct supervisor *s, struct err *err)
 {
 	bool adopted;
 
+	enforce_limit(s);
 	if (store_run_adopt(&s->store, s->run.id, s->run.handle, clock_boot_s(), &adopted, err))
 		return -1;
 	if (!adopted) {

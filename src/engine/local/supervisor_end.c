@@ -199,6 +199,7 @@ static bool write_end(struct supervisor *s)
 		if (!told)
 			supervisor_log(s, "cannot record the end yet: %s", err.text);
 		told = true;
+		supervisor_beat(s);
 		if (err.exit_status == EX_SOFTWARE || err.exit_status == EX_DATAERR)
 			return false;	/* waiting helps neither case; the next pass may */
 		nanosleep(&pause, NULL);

@@ -155,6 +155,7 @@ static bool record_patiently(struct supervisor *s, enum freeze_state state)
 	while (!record(s, state)) {
 		if (clock_boot_s() >= s->freeze.until_boot_s)
 			return false;
+		supervisor_beat(s);
 		nanosleep(&pause, NULL);
 	}
 	return true;

@@ -297,7 +297,7 @@ static int timeout_ms(const struct supervisor *s, double now)
 	double next = fmin(s->next_look_boot_s, fmin(s->deadline_boot_s, s->limit_boot_s));
 
 	next = fmin(next, fmin(s->log_watch.next_look_boot_s, s->driver.until_boot_s));
-	next = fmin(next, s->freeze.until_boot_s);
+	next = fmin(next, fmin(s->freeze.until_boot_s, s->next_beat_boot_s));
 	if (s->socket_rest_until_s > now)
 		next = fmin(next, s->socket_rest_until_s);
 	return next <= now ? 0 : (int)ceil(fmin(next - now, 60) * 1e3);
@@ -377,6 +377,7 @@ void supervisor_loop(struct supervisor *s)
 
 		if (poll(fds, N_FDS, wait_ms) < 0 && errno != EINTR)
 			do_without_poll(s, fds, wait_ms);
+		supervisor_beat(s);
 		now = clock_boot_s();
 		check_descriptors(s, fds, now);
 		check_clock(s, now);
