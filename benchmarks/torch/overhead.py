@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""What the helper for PyTorch costs: overhead.py [--python PATH] [--updates N] [--pairs N].
+"""What the helper for PyTorch costs: overhead.py [OPTION...] [PART...]
 
 Runs programs without and with the helper, in turns, so that a change of the machine's load meets
-both: program.py, a small training, for its processor time with the default budget; and bare.py, for
-the time of an update that is not sampled, with the noise scale off.
+both. Parts, all by default:
+
+    step     bare.py: the time of an update that is not sampled, with the noise scale off
+    start    program.py without updates: processor time of start and imports
+    whole    program.py, a small training: processor time of the process, with the default budget
 """
 
 import argparse
@@ -41,29 +44,39 @@ def in_turns(i, first, second):
     return (first(), second()) if i % 2 == 0 else tuple(reversed((second(), first())))
 
 
+def pair(i, python, part, updates):
+    """(without, with the helper) of one part, in the unit of the program."""
+    program, variables = "program.py", {}
+    if part == "step":
+        program, variables = "bare.py", {"POLLUX_TORCH_FAULT": "gradient_noise"}
+    n = {"step": 5000, "start": 0, "whole": updates}[part]
+    (without, _), (with_helper, reports) = in_turns(
+        i, lambda: run(python, program, n, None),
+        lambda: run(python, program, n, "on", **variables))
+    samples = sum("GRAD_VAR" in r for r in reports)
+    print("%s, pair %d: %.3f without, %.3f with%s" % (
+        part, i + 1, without, with_helper, ", %d samples of the noise" % samples
+        if part == "whole" else ""), flush=True)
+    return without, with_helper
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--updates", type=int, default=20000)
-    parser.add_argument("--pairs", type=int, default=5)
+    parser.add_argument("--pairs", type=int, default=8)
+    parser.add_argument("parts", nargs="*", default=["step", "start", "whole"])
     o = parser.parse_args()
-    share, step = [], []
-    for i in range(o.pairs):
-        (without, _), (with_helper, reports) = in_turns(
-            i, lambda: run(o.python, "program.py", o.updates, None),
-            lambda: run(o.python, "program.py", o.updates, "on"))
-        share.append(100 * (with_helper / without - 1))
-        (bare, _), (hooked, _) = in_turns(
-            i, lambda: run(o.python, "bare.py", 20000, None),
-            lambda: run(o.python, "bare.py", 20000, "on", POLLUX_TORCH_FAULT="gradient_noise"))
-        step.append(hooked - bare)
-        print("pair %d: %.2f s without, %.2f s with (%+.2f %%), %d samples of the noise; bare "
-              "update %.1f us without, %.1f us with"
-              % (i + 1, without, with_helper, share[-1], sum("GRAD_VAR" in r for r in reports),
-                 bare, hooked), flush=True)
-    print("an update that is not sampled: %+.2f us (95 %%: +- %.2f)" % interval(step))
-    print("processor time over %d updates: %+.2f %% (95 %%: +- %.2f)"
-          % ((o.updates,) + interval(share)))
+    for part in o.parts:
+        pairs = [pair(i, o.python, part, o.updates) for i in range(o.pairs)]
+        by = [b - a for a, b in pairs]
+        if part == "step":
+            print("an update that is not sampled: %+.2f us (95 %%: +- %.2f)" % interval(by))
+        elif part == "start":
+            print("start: %+.1f ms (95 %%: +- %.1f)" % interval([1000 * x for x in by]))
+        else:
+            print("processor time over %d updates: %+.2f %% (95 %%: +- %.2f)" % (
+                (o.updates,) + interval([100 * (b / a - 1) for a, b in pairs])))
 
 
 if __name__ == "__main__":

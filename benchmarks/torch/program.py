@@ -1,5 +1,5 @@
-"""A small unmodified training for overhead.py: prints its processor
-seconds. Argument: the number of updates."""
+"""A small unmodified training for overhead.py: prints the processor seconds of the whole process,
+imports and start included. Argument: the number of updates; 0: nothing but the start."""
 import sys
 import time
 
@@ -16,7 +16,6 @@ model = nn.Sequential(
     nn.Linear(32, 256), nn.ReLU(), nn.Linear(256, 256), nn.ReLU(), nn.Linear(256, 2))
 optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
 done = 0
-start = time.process_time()
 while done < updates:
     for inputs, labels in loader:
         optimizer.zero_grad()
@@ -25,4 +24,4 @@ while done < updates:
         done += 1
         if done == updates:
             break
-print(time.process_time() - start)
+print(time.process_time())

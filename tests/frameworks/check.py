@@ -76,6 +76,7 @@ PROGRAMS_OF_TORCH = [
     case("dropout_workers_bf16", total=False),
     case("own_hooks_partial_batch", total=False),
     case("lstm", total=False),
+    case("lstm_inside", total=False),
     case("checkpointing", total=False),
     case("checkpointing_reentrant", total=False),
     case("scaler_inf_accumulation", total=False),
@@ -270,18 +271,19 @@ class Suite:
 # Hooks of other frameworks, which the program of the fault tests does not come to; and those that
 # run only after a learning rate was scaled or a batch size changed.
 NOT_REACHED = re.compile(r"keras|xgboost|lightgbm|plain|resume\.|.*\.(transformers|lightning)$"
-                         r"|learning_rate.post|batch\.pass")
+                         r"|learning_rate.(post|state)|batch\.pass|gradient_noise.spoil"
+                         r"|checkpoints\.(distributed|written|loading)")
 
 
 def hooks():
-    """The names of all hooks of torch, from the source: guard("part.hook", ...)."""
+    """The names of all hooks of torch, from the source: guard("part.hook", ...) or or_fault()."""
     names = []
     package = os.path.join(listen.HELPER, "pollux_torch")
     for file in sorted(os.listdir(package)):
         if file.endswith(".py"):
             text = open(os.path.join(package, file)).read()
-            names += re.findall(r'guard\("([a-z_]+\.[a-z_]+)"', text)
-    return [name for name in names if not NOT_REACHED.match(name)]
+            names += re.findall(r'(?:guard|guard_step|or_fault)\("([a-z_]+\.[a-z_]+)"', text)
+    return [name for name in dict.fromkeys(names) if not NOT_REACHED.match(name)]
 
 
 def main():

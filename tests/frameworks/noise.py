@@ -61,6 +61,7 @@ PROGRAMS = [
     (case("siamese"), MEASURED),
     (case("checkpointed_batchnorm"), "checkpointing of modules that change their buffers"),
     (case("own_function"), "Once may not be safe to run twice"),
+    (case("packed"), "packs its saved tensors"),
     (case("module_backward_hook"), "backward hooks on modules"),
     (case("kept_gradient"), "hooks on the gradients of inner tensors"),
     (case("gradient_penalty"), "bypass|gradients of gradients"),

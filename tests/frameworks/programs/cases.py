@@ -102,6 +102,30 @@ def lstm():
     return [model, head]
 
 
+class Recurrent(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cells, self.head = nn.LSTM(20, 16), nn.Linear(16, 2)
+
+    def forward(self, z):
+        return self.head(self.cells(z)[0][-1])
+
+
+def lstm_inside():
+    """Time comes first, in a module that does not say so itself."""
+    global samples, updates
+    model = Recurrent()
+    optimizer = torch.optim.Adam(model.parameters())
+    for _ in range(STEPS):
+        a = torch.randn(10, 32, 20)
+        F.cross_entropy(model(a), (a[-1, :, 0] > 0).long()).backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        samples += 32
+        updates += 1
+    return [model]
+
+
 class Checkpointed(nn.Module):
     def __init__(self, reentrant):
         super().__init__()
@@ -320,7 +344,7 @@ def saved_module():
 
 CASES = {
     "plain": plain, "dropout_workers_bf16": dropout_workers_bf16,
-    "own_hooks_partial_batch": own_hooks_partial_batch, "lstm": lstm,
+    "own_hooks_partial_batch": own_hooks_partial_batch, "lstm": lstm, "lstm_inside": lstm_inside,
     "checkpointing": checkpointing, "checkpointing_reentrant": lambda: checkpointing(True),
     "scaler_inf_accumulation": scaler_inf_accumulation, "lbfgs": lbfgs, "vae": vae, "gan": gan,
     "term_beside_the_output": term_beside_the_output, "no_module": no_module,

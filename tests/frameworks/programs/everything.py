@@ -8,11 +8,25 @@ import torch
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
+
+
+class Shuffled:
+    """A sampler of the program's own."""
+
+    shuffle = True
+
+    def __iter__(self):
+        return iter(torch.randperm(len(x)).tolist())
+
+    def __len__(self):
+        return len(x)
+
+
 path = sys.argv[1]
 torch.manual_seed(8)
 x = torch.randn(256, 20)
 data = TensorDataset(x, (x[:, 0] > 0).long())
-loader = DataLoader(data, batch_size=32, shuffle=True, num_workers=1, persistent_workers=True)
+loader = DataLoader(data, batch_size=32, sampler=Shuffled(), num_workers=1, persistent_workers=True)
 model = nn.Sequential(nn.Linear(20, 32), nn.ReLU(), nn.Dropout(0.1), nn.Linear(32, 2))
 optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
 scaler = torch.amp.GradScaler("cpu", init_scale=1024.0)

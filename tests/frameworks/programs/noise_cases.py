@@ -181,6 +181,23 @@ def own_function():
     return train(model, sgd(model), lambda m, a, b: F.cross_entropy(Once.apply(m(a)), b))
 
 
+def packed():
+    """What is saved for backward can be unpacked once only, as if it came from a file."""
+    model = mlp()
+    kept = {}
+
+    def pack(t):
+        kept[len(kept)] = t
+        return len(kept) - 1
+
+    def loss_of(m, a, b):
+        kept.clear()
+        with torch.autograd.graph.saved_tensors_hooks(pack, kept.pop):
+            return F.cross_entropy(m(a), b)
+
+    return train(model, sgd(model), loss_of)
+
+
 def module_backward_hook():
     model = mlp()
     calls = []
@@ -377,8 +394,8 @@ def print_truth(net, parameters, time_first):
 CASES = {f.__name__: f for f in (
     batchnorm_dropout, optimizers, passes, passes_of_one, batch_of_one, evaluation,
     trained_in_eval_mode, bfloat16, default_double, cleared_to_zero, flat_tokens, siamese,
-    checkpointed_batchnorm, own_function, module_backward_hook, kept_gradient, gradient_penalty,
-    loss_only, never_cleared, sparse_gradients, two_optimizers, two_losses, sharpness_aware,
+    checkpointed_batchnorm, own_function, packed, module_backward_hook, kept_gradient,
+    gradient_penalty, loss_only, never_cleared, sparse_gradients, two_optimizers, two_losses, sharpness_aware,
     out_of_memory, truth)}
 CASES.update(truth_odd=lambda: truth(size=7), truth_passes=lambda: truth(passes=4),
              truth_time_first=lambda: truth(time_first=True),

@@ -1,9 +1,10 @@
 """Option batch: another batch size for a program that has no option for its batch size.
 
-The size is replaced inside the DataLoader that training reads: the first DataLoader that shuffles
-a map-style dataset. POLLUX_LR_SCALE scales the learning rate. A loop that ends after a number of
-iterations would train on more samples than the program meant. If the helper sees such a loop, the
-program's own size comes back with the next batch.
+The size is replaced inside the DataLoader that training reads: the first one that shuffles a
+map-style dataset, by shuffle=True, or by a sampler or batch sampler of torch that the program made.
+The learning rate follows by POLLUX_LR_SCALE. A loop that ends after a number of iterations would
+train on more samples than was meant: where one is seen, the program's own size comes back with the
+next batch. Where training reads another DataLoader, or none, the option is refused.
 
 With one process, one pass an update and a learning rate that no scheduler changes at each update,
 the size also changes while the program runs, see POLLUX_CONFIG_FILE in pollux-submit(1).
@@ -15,6 +16,8 @@ import os
 import time
 
 LOOK_EVERY_S = 0.05
+SHUFFLING = ("RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler")
+MAX_NESTED = 4  # samplers around the one that was changed
 STEADY_UPDATES = 8  # updates with one learning rate before the batch size may change
 
 
@@ -39,33 +42,49 @@ class Batch:
     def install(self, helper, torch):
         from torch.utils.data import dataloader, sampler
 
+        self.plain = sampler.BatchSampler
         self.resizable = make_resizable(sampler.BatchSampler)
+        self.shuffling = tuple(getattr(sampler, name) for name in SHUFFLING
+                               if hasattr(sampler, name))
         kind = dataloader.DataLoader
         real = kind.__init__
         signature = inspect.signature(real)
-        chosen = helper.guard("batch.choose", self.is_for_training)
+        chosen = helper.guard("batch.choose", self.own_size_of)
         made = helper.guard("batch.made", self.made)
 
         def __init__(loader, *args, **kwargs):
-            if not chosen(signature, loader, args, kwargs):
+            own_size = chosen(signature, loader, args, kwargs)
+            if not own_size:
                 return real(loader, *args, **kwargs)
             call = signature.bind(loader, *args, **kwargs)
-            own_size, call.arguments["batch_size"] = call.arguments["batch_size"], self.wanted
+            if call.arguments.get("batch_sampler") is None:
+                call.arguments["batch_size"] = self.wanted
             real(*call.args, **call.kwargs)
             made(loader, own_size)
 
         __init__.__wrapped__ = real
         kind.__init__ = __init__
         self.iterable = torch.utils.data.IterableDataset
+        self.on_pass = helper.guard("batch.first", self.pass_begins)
+        self.steps.watch_passes(self.on_pass)
         self.steps.after_update.append(helper.guard("batch.update", self.after_update))
 
-    def is_for_training(self, signature, loader, args, kwargs):
+    def own_size_of(self, signature, loader, args, kwargs):
+        """The batch size that the program asks for, if this DataLoader is for training; else 0."""
         call = signature.bind(loader, *args, **kwargs).arguments
-        size = call.get("batch_size", 1)
-        shuffles = call.get("shuffle") or getattr(call.get("sampler"), "shuffle", False)
-        return bool(self.sampler is None and shuffles and size and size > 1
-                    and call.get("batch_sampler") is None
-                    and not isinstance(call["dataset"], self.iterable))
+        batches, sampler = call.get("batch_sampler"), call.get("sampler")
+        if self.sampler is not None or isinstance(call["dataset"], self.iterable):
+            return 0
+        if batches is not None:
+            shuffles = type(batches) is self.plain and self.shuffles(batches.sampler)
+            size = batches.batch_size if shuffles else 0
+        else:
+            shuffles = call.get("shuffle") or self.shuffles(sampler)
+            size = call.get("batch_size", 1) if shuffles else 0
+        return size if size and size > 1 else 0
+
+    def shuffles(self, sampler):
+        return isinstance(sampler, self.shuffling) or getattr(sampler, "shuffle", False) is True
 
     def made(self, loader, own_size):
         self.own_size = own_size
@@ -73,6 +92,30 @@ class Batch:
         sampler.__class__ = self.resizable
         self.sampler = sampler
         self.loader = loader
+        if loader.batch_size is None:
+            self.resize(self.wanted)
+
+    def pass_begins(self):
+        """Before the first pass: training must read the batches of the size that was put in."""
+        steps = self.steps
+        steps.on_pass = [f for f in steps.on_pass if f is not self.on_pass]
+        stream = steps.samples.stream
+        if self.sampler is None:
+            why = "no DataLoader was found that shuffles a dataset"
+        elif stream is None or not self.is_read_by(stream):
+            why = "training does not read the DataLoader that can be changed"
+        else:
+            return
+        self.helper.refuse("batch", why)
+
+    def is_read_by(self, stream):
+        """True if the stream's batches are those of the sampler, also within another sampler."""
+        found = stream.batch_sampler and stream.batch_sampler()
+        for _ in range(MAX_NESTED):
+            if found is self.sampler:
+                return True
+            found = getattr(found, "batch_sampler", None)
+        return False
 
     def undo(self):
         """Returns to the program's own size from the next batch on."""
@@ -85,7 +128,8 @@ class Batch:
 
     def resize(self, size):
         self.sampler.batch_size = size
-        self.loader.__dict__["batch_size"] = size
+        if self.loader.batch_size is not None:
+            self.loader.__dict__["batch_size"] = size
 
     def after_update(self):
         if self.sampler is None:
@@ -121,7 +165,7 @@ class Live:
         self.due = 0.0
         self.seen = None  # identity of the file that was read last
         self.offer = None  # the configuration that begins with the first batch of its size
-        batch.steps.on_pass.append(batch.helper.guard("batch.pass", self.pass_begins))
+        batch.steps.watch_passes(batch.helper.guard("batch.pass", self.pass_begins))
 
     def look(self):
         now = time.monotonic()

@@ -4,23 +4,31 @@ A file with the state of an optimizer is a checkpoint. A file of weights alone i
 a program cannot continue from it as if it had not stopped. A load is a resume once an optimizer
 takes the loaded state. A program that loads its best weights at the end does not resume.
 
-One file in POLLUX_CHECKPOINT_DIR keeps the positions, by the inode of the checkpoint's file:
-programs write a file under another name and rename it. The helper puts nothing into the directories
-of the program.
+Positions are kept in one file in POLLUX_CHECKPOINT_DIR, by the inode of the checkpoint's file:
+programs write under another name first and rename. What was saved into memory is known again by
+its content, wherever the program has put it; pollux is told no path of it. Nothing is put into
+directories of the program.
 """
 
 import functools
+import hashlib
+import itertools
 import json
 import os
 import weakref
 
 MAX_KEPT = 200  # positions; the oldest are dropped
 MAX_DEPTH = 3  # levels of dictionaries that are searched for the state of an optimizer
+MAX_LOOKS = 2000  # values at each depth of a save that are looked at
+CONTENT_BYTES = 1 << 16  # at each end of a file: its index, with check sums of all tensors, is last
 TEMPORARY = ("tmp", "temp", "new", "part", "partial", "incomplete", "writing")
 
 
 class Positions:
-    """The file of positions: a list of {path, dev, ino, size, mtime, step, samples}."""
+    """The file of positions: a list of {path, dev, ino, size, mtime, step, samples}.
+
+    What was saved into memory has an empty path and an entry for its content.
+    """
 
     KEYS = {"path", "dev", "ino", "size", "mtime", "step", "samples"}
 
@@ -43,10 +51,19 @@ class Positions:
     def add(self, path, st, is_settled, step, samples):
         if not self.path:
             return
-        entry = {"path": path, "dev": st.st_dev, "ino": st.st_ino, "step": step,
-                 "samples": samples, "size": st.st_size if is_settled else None,
-                 "mtime": st.st_mtime_ns if is_settled else None}
-        others = [e for e in self.read() if (e["dev"], e["ino"]) != (st.st_dev, st.st_ino)]
+        self.write({"path": path, "dev": st.st_dev, "ino": st.st_ino, "step": step,
+                    "samples": samples, "size": st.st_size if is_settled else None,
+                    "mtime": st.st_mtime_ns if is_settled else None},
+                   lambda e: (e.get("dev"), e.get("ino")) == (st.st_dev, st.st_ino))
+
+    def add_content(self, content, step, samples):
+        if self.path and content:
+            self.write({"path": "", "dev": None, "ino": None, "size": None, "mtime": None,
+                        "content": content, "step": step, "samples": samples},
+                       lambda e: e.get("content") == content)
+
+    def write(self, entry, is_former):
+        others = [e for e in self.read() if not is_former(e)]
         new = "%s.%d" % (self.path, os.getpid())
         os.makedirs(os.path.dirname(self.path), exist_ok=True)
         with open(new, "w") as file:
@@ -56,14 +73,22 @@ class Positions:
     def find(self, path, st):
         """The entry of this file, or of a copy of it that kept its name and time."""
         name = os.path.basename(path)
-        for e in reversed(self.read()):
+        entries = self.read()
+        for e in reversed([e for e in entries if "content" not in e]):
             is_same = (e["size"], e["mtime"]) == (st.st_size, st.st_mtime_ns)
             if (e["dev"], e["ino"]) == (st.st_dev, st.st_ino):
                 if is_same or e["size"] is None:
                     return e
             elif is_same and os.path.basename(e["path"]) == name:
                 return e
+        if any("content" in e for e in entries):
+            with open(path, "rb") as file:
+                return self.find_content(content_of(file))
         return None
+
+    def find_content(self, content):
+        return next((e for e in reversed(self.read())
+                     if content and e.get("content") == content), None)
 
 
 class Saved:
@@ -89,6 +114,7 @@ class Checkpoints:
         self.steps = steps
         self.positions = Positions(os.environ.get("POLLUX_CHECKPOINT_DIR"))
         self.saved = []
+        self.directories = []  # those that are being written: distributed_checkpoints.py
         self.loaded = None  # the position of the file that was read last
         self.pause = None  # function to be called when a save has taken time
         self.install()
@@ -136,8 +162,17 @@ class Checkpoints:
     def after_save(self, obj, f):
         self.steps.clock.is_clean = False
         path, file = path_of(f)
-        if path and has_optimizer(self.torch, obj) and self.helper.rank.reports():
+        if not has_optimizer(self.torch, obj) or not self.helper.rank.reports():
+            return
+        if path:
             self.written(path, file)
+        else:
+            self.positions.add_content(content_of(f), self.steps.count, self.steps.consumed)
+
+    def holds_position(self, state):
+        """True if a state dictionary holds an optimizer, or objects that make their own."""
+        return has_optimizer(self.torch, state) or any(
+            hasattr(v, "load_state_dict") for v in getattr(state, "values", tuple)())
 
     def written(self, path, file=None):
         """Notes a checkpoint at this path, which is complete once file is closed."""
@@ -146,10 +181,21 @@ class Checkpoints:
         self.positions.add(path, st, file is None, step, samples)
         saved = Saved(path, st, file, step, samples)
         self.saved = [s for s in self.saved if s.key != saved.key][-15:] + [saved]
-        if self.tell_saved not in self.steps.after_update:
-            self.steps.after_update.append(self.tell_saved)
+        self.tell_later()
         if file is None and not is_temporary(path) and not is_part(path):
             self.send(saved, path)
+
+    def tell_later(self):
+        if self.tell_saved not in self.steps.after_update:
+            self.steps.after_update.append(self.tell_saved)
+
+    def tell_directories(self):
+        for found in [d for d in self.directories if d.is_complete()]:
+            self.directories.remove(found)
+            path = os.path.join(found.path, ".metadata")
+            self.positions.add(path, os.stat(path), True, found.step, found.samples)
+            self.helper.reporter.send({"CHECKPOINT": found.path, "STEP": found.step,
+                                       "SAMPLES": found.samples})
 
     def tell(self):
         """Reports checkpoints at the next update, or the end: files have their names by then."""
@@ -165,7 +211,8 @@ class Checkpoints:
                 self.positions.add(path, os.stat(path), True, saved.step, saved.samples)
             self.send(saved, os.path.dirname(path) if is_part(path) else path)
         self.saved = waiting
-        if not waiting and self.tell_saved in self.steps.after_update:
+        self.tell_directories()
+        if not waiting and not self.directories and self.tell_saved in self.steps.after_update:
             self.steps.after_update = [
                 f for f in self.steps.after_update if f is not self.tell_saved]
 
@@ -182,10 +229,13 @@ class Checkpoints:
         path, _ = path_of(f)
         if path and os.path.exists(path):
             entry = self.positions.find(path, os.stat(path))
-            if entry is not None:
-                self.loaded = (os.path.dirname(path) if is_part(path) else path, entry)
-                if holds_optimizer_object(self.torch, obj):
-                    self.optimizer_loaded()
+        else:
+            entry = self.positions.find_content(content_of(f))
+        if entry is not None:
+            path = path or "memory"
+            self.loaded = (os.path.dirname(path) if is_part(path) else path, entry)
+            if holds_optimizer_object(self.torch, obj):
+                self.optimizer_loaded()
 
     def optimizer_loaded(self):
         if self.loaded is None:
@@ -207,16 +257,39 @@ def path_of(f):
     return None, None
 
 
-def has_optimizer(torch, obj, depth=0):
-    if isinstance(obj, dict):
-        if "param_groups" in obj and "state" in obj:
-            return True
-        values = obj.values()
-    elif isinstance(obj, (list, tuple)):
-        values = obj
-    else:
-        return isinstance(obj, torch.optim.Optimizer)
-    return depth < MAX_DEPTH and any(has_optimizer(torch, v, depth + 1) for v in values)
+def content_of(file):
+    """A digest of the ends of an open file or buffer, or None. Its position stays."""
+    try:
+        position = file.tell()
+        try:
+            size = file.seek(0, os.SEEK_END)
+            digest = hashlib.sha256(str(size).encode())
+            for start in (0, max(0, size - CONTENT_BYTES)):
+                file.seek(start)
+                digest.update(file.read(CONTENT_BYTES))
+        finally:
+            file.seek(position)
+        return digest.hexdigest()
+    except (AttributeError, OSError, TypeError, ValueError):
+        return None
+
+
+def has_optimizer(torch, obj):
+    """True if there is an optimizer's state in what is saved. Long lists are not searched."""
+    level = [obj]
+    for _ in range(MAX_DEPTH + 1):
+        inner = []
+        for x in itertools.islice(level, MAX_LOOKS):
+            if isinstance(x, dict):
+                if "param_groups" in x and "state" in x:
+                    return True
+                inner.append(x.values())
+            elif isinstance(x, (list, tuple)):
+                inner.append(x)
+            elif isinstance(x, torch.optim.Optimizer):
+                return True
+        level = itertools.chain.from_iterable(sorted(inner, key=len))
+    return False
 
 
 def holds_optimizer_object(torch, obj):

@@ -4,6 +4,10 @@ import functools
 import math
 import os
 import socket
+import time
+
+
+START_NS = 5_000_000  # what it costs at Python's start, before its own time is taken
 
 
 class InjectedFault(Exception):
@@ -11,7 +15,7 @@ class InjectedFault(Exception):
 
 
 class Reporter:
-    """Sends datagrams of KEY=VALUE lines to the supervisor. Never waits.
+    """Sends datagrams of KEY=VALUE lines to the supervisor. Waits only at the end.
 
     A report with a key in KEPT is sent again with the next report if it could not be delivered.
     """
@@ -20,11 +24,20 @@ class Reporter:
             "TOTAL_EPOCHS", "PARAMETERS", "OUT_OF_MEMORY"}
     MAX_KEPT = 32
     MAX_TEXT = 1000  # characters of one value
+    LAST_TRIES, TRY_EVERY_S = 20, 0.01
 
     def __init__(self, path):
         self.path = path
         self.socket = None
+        self.is_full = False
         self.kept = []
+
+    def send_last(self, values):
+        """Before the program's end. Waits a moment if the supervisor has not read what came."""
+        for _ in range(self.LAST_TRIES):
+            if self.send(values) or not self.is_full:
+                break
+            time.sleep(self.TRY_EVERY_S)
 
     def send(self, values):
         lines = [self.line(k, v) for k, v in values.items() if v is not None]
@@ -33,8 +46,10 @@ class Reporter:
             if not self.deliver(self.kept[0]):
                 break
             del self.kept[0]
-        if message and not self.deliver(message) and not self.KEPT.isdisjoint(values):
+        is_sent = not message or self.deliver(message)
+        if not is_sent and not self.KEPT.isdisjoint(values):
             self.kept = self.kept[-self.MAX_KEPT:] + [message]
+        return is_sent and not self.kept
 
     def line(self, key, value):
         if isinstance(value, float):
@@ -52,7 +67,8 @@ class Reporter:
                 self.socket = socket.socket(socket.AF_UNIX, kind)
             self.socket.sendto(message, self.path)
             return True
-        except OSError:
+        except OSError as error:
+            self.is_full = isinstance(error, BlockingIOError)
             return False
 
     def forget_socket(self):
@@ -131,6 +147,7 @@ class Helper:
         self.steps = self.totals = self.checkpoints = None  # parts, once torch is there
         self.tqdm = None  # the class, once tqdm is there
         self.versions = []
+        self.start_ns = START_NS  # what the helper cost before the first update
         os.register_at_fork(after_in_child=self.after_fork)
 
     def after_fork(self):

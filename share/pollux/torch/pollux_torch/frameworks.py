@@ -1,6 +1,7 @@
 """Which modules are watched, and what is installed when a program has imported one."""
 
 import os
+import time
 import weakref
 
 from . import core
@@ -30,6 +31,10 @@ def actions():
         "lightning.pytorch.trainer.trainer": watch_lightning_trainer,
         "pytorch_lightning.trainer.trainer": watch_lightning_trainer,
         "torch": install_torch,
+        "torch.distributed.checkpoint.state_dict_saver": lazily(
+            "distributed_checkpoints", "watch_saver"),
+        "torch.distributed.checkpoint.state_dict_loader": lazily(
+            "distributed_checkpoints", "watch_loader"),
         "tqdm.std": watch_tqdm,
         "transformers.trainer_callback": watch_transformers,
         "lightning.pytorch.loops.fit_loop": watch_lightning,
@@ -40,12 +45,14 @@ def actions():
 
 
 def install_torch(torch):
+    began_ns = time.perf_counter_ns()
     helper = core.helper()
     helper.framework("torch", torch.__version__)
     try:
         install_parts(helper, torch)
     except Exception as error:
         helper.refuse("steps", "%s: %s" % (type(error).__name__, error))
+    helper.start_ns += time.perf_counter_ns() - began_ns
 
 
 def install_parts(helper, torch):
@@ -58,7 +65,6 @@ def install_parts(helper, torch):
     from .totals import Totals
 
     samples = Samples(helper, torch)
-    helper.on_refusal["samples"] = helper.on_refusal["steps"] = samples.input.close
     steps = Steps(helper, torch, samples, no_noise.make(helper, torch))
     helper.learning_rate = LearningRate(helper)
     helper.checkpoints = Checkpoints(helper, torch, steps)
@@ -90,9 +96,19 @@ def watch_compile(helper, torch, samples):
         helper.refuse("gradient noise", "torch.compile")
         result = real(*args, **kwargs)
         after(result)
+        if removes_hooks(torch.__version__):
+            for part in ("steps", "learning rate", "batch"):
+                helper.refuse(part, "torch.compile of torch %s removes the hooks of optimizers"
+                              % torch.__version__)
         return result
 
     torch.compile = compile
+
+
+def removes_hooks(version):
+    """True for torch 2.0 to 2.2: torch.compile() takes the wrapper of an optimizer's step away."""
+    numbers = version.split(".")[:2]
+    return numbers[0] == "2" and numbers[1:] in (["0"], ["1"], ["2"])
 
 
 def version_of(name):

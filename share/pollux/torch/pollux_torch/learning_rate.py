@@ -1,20 +1,70 @@
 """Multiplies the learning rate of every update by POLLUX_LR_SCALE.
 
-The rate is scaled just before an optimizer uses it and restored just after: schedulers, logs and
-checkpoints of the program see the program's own rate.
+The rate is scaled just before an optimizer uses it and taken back just after: schedulers, logs and
+checkpoints of the program see their own rate. Nothing is kept but in the rate itself, which carries
+the program's own: so a step that fails leaves no reference, and a rate that the program sets within
+its step stays.
 """
 
 import functools
 import importlib
 import math
 import os
+import weakref
+
+from . import hooked
+
+
+class Scaled(float):
+    """A scaled rate. What the program makes of it by a factor carries its own rate, too."""
+
+    def __new__(cls, own, scale):
+        rate = super().__new__(cls, own * scale)
+        rate._pollux_own, rate.scale = own, scale
+        return rate
+
+    def __mul__(self, factor):
+        if type(factor) in (int, float):
+            return Scaled(self._pollux_own * factor, self.scale)
+        return float(self) * factor
+
+    def __truediv__(self, divisor):
+        if type(divisor) in (int, float):
+            return Scaled(self._pollux_own / divisor, self.scale)
+        return float(self) / divisor
+
+    __rmul__ = __mul__
+
+    def __reduce__(self):
+        return float, (self._pollux_own,)  # a copy is the program's own rate
+
+
+def scaled(rate, scale):
+    if isinstance(rate, (int, float)):
+        return Scaled(rate, scale)
+    value = rate * scale  # a tensor
+    value._pollux_own = rate
+    return value
+
+
+def own_rate(group):
+    """The program's own rate where the group's is a scaled one, else None."""
+    return getattr(group.get("lr"), "_pollux_own", None)
+
+
+class Owner:
+    """An optimizer whose step is under way: the groups that it scaled, calls within each other."""
+
+    def __init__(self, optimizer, groups):
+        self.optimizer = weakref.ref(optimizer)
+        self.groups = {id(g) for g in groups}
+        self.depth = 1
 
 
 class LearningRate:
     def __init__(self, helper):
         self.scale = scale_at_launch(helper)
-        self.saved = {}  # id of a parameter group -> (group, its own rate)
-        self.owners = {}  # id of an optimizer -> ids of the groups that its step scaled
+        self.owners = {}  # id of an optimizer in its step -> Owner
         self.is_installed = False
         self.helper = helper
         if self.scale != 1.0:
@@ -27,7 +77,7 @@ class LearningRate:
         optimizer = importlib.import_module("torch.optim.optimizer")
         guard = self.helper.guard_step
         optimizer.register_optimizer_step_pre_hook(guard("learning_rate.pre", self.before_step))
-        optimizer.register_optimizer_step_post_hook(guard("learning_rate.post", self.restore))
+        optimizer.register_optimizer_step_post_hook(guard("learning_rate.post", self.after_step))
         self.wrap_state(optimizer.Optimizer)
         self.helper.on_refusal["learning rate"] = self.restore_all
 
@@ -39,41 +89,61 @@ class LearningRate:
         @functools.wraps(real)
         def state_dict(optimizer, *args, **kwargs):
             state = real(optimizer, *args, **kwargs)
-            if self.saved:
-                own(optimizer, state)
+            own(state)
             return state
 
         state_dict._torchdynamo_disable = True
         kind.state_dict = state_dict
 
-    def with_own_rates(self, optimizer, state):
-        for group, packed in zip(optimizer.param_groups, state["param_groups"]):
-            if id(group) in self.saved:
-                packed["lr"] = self.saved[id(group)][1]
+    def with_own_rates(self, state):
+        for packed in state["param_groups"]:
+            own = own_rate(packed)
+            if own is not None:
+                packed["lr"] = own
 
     def before_step(self, optimizer):
-        self.restore(optimizer)  # if its last step raised an error
-        if self.scale == 1.0:
+        if self.owners:
+            self.forget_failed(optimizer)
+        owner = self.owners.get(id(optimizer))
+        if owner is not None:  # super().step()
+            owner.depth += 1
             return
-        scaled = []
-        for group in optimizer.param_groups:
-            key = id(group)
-            # An optimizer that wraps another has the same groups; these are scaled once.
-            if key not in self.saved and "lr" in group:
-                self.saved[key] = (group, group["lr"])
-                group["lr"] = group["lr"] * self.scale
-                scaled.append(key)
-        self.owners[id(optimizer)] = scaled
+        # An optimizer that wraps another shares its groups: they are scaled once.
+        groups = [g for g in optimizer.param_groups
+                  if "lr" in g and not (self.owners and own_rate(g) is not None)]
+        self.restore(groups)  # after a step that failed
+        if self.scale != 1.0:
+            for group in groups:
+                group["lr"] = scaled(group["lr"], self.scale)
+            self.owners[id(optimizer)] = Owner(optimizer, groups)
 
-    def restore(self, optimizer):
-        for key in self.owners.pop(id(optimizer), ()):
-            group, rate = self.saved.pop(key)
-            group["lr"] = rate
+    def forget_failed(self, optimizer):
+        """A step that raised an error had no hook at its end."""
+        under_way = hooked.steps_under_way()
+        under_way.remove(id(optimizer))
+        self.owners = {k: owner for k, owner in self.owners.items() if k in under_way}
+
+    def after_step(self, optimizer):
+        owner = self.owners.get(id(optimizer))
+        if owner is None:
+            return
+        owner.depth -= 1
+        if not owner.depth:
+            del self.owners[id(optimizer)]
+            self.restore([g for g in optimizer.param_groups if id(g) in owner.groups])
+
+    @staticmethod
+    def restore(groups):
+        for group in groups:
+            own = own_rate(group)
+            if own is not None:  # else the program has set its own within the step
+                group["lr"] = own
 
     def restore_all(self):
-        for group, rate in self.saved.values():
-            group["lr"] = rate
-        self.saved.clear()
+        for owner in self.owners.values():
+            optimizer = owner.optimizer()
+            if optimizer is not None:
+                self.restore(optimizer.param_groups)
         self.owners.clear()
 
 

@@ -10,6 +10,7 @@ of class Steps:
     update.samples.replicas()  processes that share the update
     update.accumulation      passes of the last update; update.passes: of this one so far
     update.own, update.count updates in this process; since the job's first launch
+    update.cost_ns()         what the helper has cost in this process, without the noise
     update.clock.mean_ns     mean time of an update without a sample, ns (0: not known yet)
 """
 

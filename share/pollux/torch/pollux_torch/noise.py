@@ -74,7 +74,7 @@ class Noise:
         self.compare = None
         self.armed_ns = self.sections_ns = 0
         self.norm_costs, self.full_costs = [], []
-        self.forward = Forward(torch, helper.guard)
+        self.forward = Forward(torch, helper.guard, lambda why: helper.refuse(self.PART, why))
         self.begin_optimizer(None)
         self.passes = self.rows = self.batch = 0
         self.events = []
@@ -169,7 +169,7 @@ class Noise:
         # An update after which arm() is called is not timed, so arm() is not called too often.
         wait = self.FIRST_UPDATE
         if usual_ns:
-            wait = self.budget.updates_to_wait(now_ns(), usual_ns)
+            wait = self.budget.updates_to_wait(now_ns(), usual_ns, update.cost_ns())
         if wait:
             self.due = update.own + wait
             self.budget.charge(self.sections_ns)

@@ -52,10 +52,13 @@ class Budget:
             return self.GUESS_STEPS * usual_ns
         return sum(self.costs) / len(self.costs)
 
-    def updates_to_wait(self, now_ns, usual_ns):
-        """0 if the next window may begin now, else about how many updates later."""
+    def updates_to_wait(self, now_ns, usual_ns, other_ns=0):
+        """0 if the next window may begin now, else about how many updates later.
+
+        other_ns: what the rest of the helper has cost so far.
+        """
         cost = self.window_cost(usual_ns)
-        unspent = self.share * (now_ns - self.start_ns) - self.spent_ns
+        unspent = self.share * (now_ns - self.start_ns) - self.spent_ns - other_ns
         if unspent > self.SAVED_WINDOWS * cost:
             self.spent_ns += int(unspent - self.SAVED_WINDOWS * cost)
         if unspent >= cost:

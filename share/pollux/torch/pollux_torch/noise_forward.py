@@ -41,9 +41,10 @@ class Forward:
     MAX_OTHER_CALLS = 64  # calls without gradients after which the hooks are removed
     MAX_CALLS = 16  # calls of outermost modules that are kept for one pass
 
-    def __init__(self, torch, guard):
+    def __init__(self, torch, guard, refuse):
         self.torch = torch
         self.guard = guard
+        self.refuse = refuse  # function(why), before backward begins
         self.handles = []
         self.ddp = None  # weak reference to the DistributedDataParallel that was called
         self.watch_outputs = False  # the first time: look for hooks on inner tensors
@@ -94,6 +95,9 @@ class Forward:
             self.compiled = True
         elif name == "DistributedDataParallel":
             self.ddp = weakref.ref(module)
+        if module._backward_hooks or getattr(module, "_backward_pre_hooks", None):
+            self.refuse(FUNCTIONS["BackwardHookFunction"])
+            return
         if self.depth == 1:
             self.enter_outermost(module)
         if self.is_time_first(module, name):

@@ -3,7 +3,8 @@
 import atexit
 import time
 
-from .steps import REPORT_EVERY_NS, Clock
+from .clock import Clock
+from .steps import REPORT_EVERY_NS
 
 
 class PlainSteps:

@@ -15,30 +15,61 @@ import os
 import weakref
 from collections import deque
 
+from .module_input import ModuleInput, tensors_of
+
 BY_PASS, BY_UPDATE, BY_INPUT = "pass", "update", "input"
+SAMPLERS = ("torch.utils.data.sampler", "torch.utils.data.distributed")  # their length is exact
 
 
 class Stream:
     """The batches that one pass through a DataLoader has yielded and no backward pass has used."""
 
-    def __init__(self, loader, iterator):
+    def __init__(self, loader):
         self.loader_id = id(loader)
+        self.batch_sampler = weak(loader.batch_sampler)
         self.length = length_of(loader)
         self.batch_size = getattr(loader, "batch_size", None) or 0
         self.samples = samples_of(loader)
         self.replicas = replicas_of(loader)
         # Batches of a map-style dataset are counted by their indices, others by their tensors.
-        self.by_index = iterator._dataset_kind == 0 and loader.batch_sampler is not None
-        self.asked = deque()  # sizes of batches whose indices were drawn
-        self.unused = deque()  # sizes of batches that were yielded and not used
+        self.by_index = getattr(loader, "_dataset_kind", None) == 0 \
+            and loader.batch_sampler is not None
+        self.last = last_batch(loader, self.samples) if self.by_index else 0
+        # Sizes of the batches to come, where they are not known from the loader.
+        self.sizes = None if self.last else deque()
         self.yielded = 0
         self.used = 0
 
     def restart(self):
         """Begins another pass: the iterator of persistent workers makes many."""
-        self.asked.clear()
-        self.unused.clear()
+        if self.sizes is not None:
+            self.sizes.clear()
         self.yielded = self.used = 0
+
+    def draw(self, index):
+        self.sizes.append(len(index))
+
+    def use(self):
+        """The size of the first batch that was not used, which now is."""
+        self.used += 1
+        if self.sizes is not None:
+            return self.sizes.popleft()
+        return self.last if self.used == self.length else self.batch_size
+
+
+class Drawn:
+    """The indices of batches, in the place of an iterator's sampler, counted as they are drawn."""
+
+    def __init__(self, indices, draw):
+        self.indices, self.draw = indices, draw
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        index = next(self.indices)
+        self.draw(index)
+        return index
 
 
 class Samples:
@@ -57,15 +88,14 @@ class Samples:
         self.on_shared = None  # function(), when several passes were seen on one batch
         self.growing = 0
         self.unused_before = 0
-        self.is_evaluating = False  # batches were fetched without gradients since the last update
+        self.on_evaluation = None  # function(), when batches are fetched without gradients
         self.epochs = 0  # passes through the training DataLoader that have begun
-        self.on_epoch = None  # function(stream), at the first batch of each pass of training
+        self.on_stream = None  # function(), at the same time
+        # At the first batch of each pass of training: function(), function(stream).
+        self.on_stream = self.on_epoch = None
         self.input = ModuleInput(helper, torch, self.declared)
-        self.input.on_evaluation = self.evaluates
+        self.input.on_evaluation = lambda: self.on_evaluation()
         self.install(helper)
-
-    def evaluates(self):
-        self.is_evaluating = True
 
     # --- at the DataLoader
 
@@ -73,81 +103,92 @@ class Samples:
         from torch.utils.data import dataloader
 
         base = dataloader._BaseDataLoaderIter
-        real_init, real_next, real_index = base.__init__, base.__next__, base._next_index
-        real_reset = base._reset
+        real_init, real_next, real_reset = base.__init__, base.__next__, base._reset
         begin = helper.guard("samples.begin", self.begin)
-        count = helper.or_fault("samples.count", self.count)
-        draw = helper.or_fault("samples.draw", len)
+        see = helper.or_fault("samples.count", self.see)
+        self.draw = helper.guard("samples.draw", lambda stream, index: stream.draw(index))
         restart = helper.guard("samples.restart", self.restart)
-        refusals = helper.refusals
 
         def __init__(iterator, loader):
             iterator._pollux_stream = None
-            begin(iterator, loader)
             real_init(iterator, loader)
+            begin(iterator, loader)
 
-        def _reset(iterator, loader, first_iter=False):
+        def _reset(iterator, *args, **kwargs):
+            result = real_reset(iterator, *args, **kwargs)
             restart(iterator)
-            return real_reset(iterator, loader, first_iter)
+            return result
 
-        # The next two functions run for each batch; they guard themselves, without another call.
         def __next__(iterator):
             data = real_next(iterator)
-            if not refusals or "samples" not in refusals:
-                try:
-                    count(iterator._pollux_stream, data)
-                except Exception as error:
-                    helper.fault_in("samples", error)
+            try:
+                stream = iterator._pollux_stream
+                stream.yielded += 1
+                if stream is not self.latest or stream.sizes is not None:
+                    see(stream, data)
+            except Exception as error:
+                helper.fault_in("samples", error)
             return data
 
-        def _next_index(iterator):
-            index = real_index(iterator)
-            if not refusals or "samples" not in refusals:
-                try:
-                    stream = iterator._pollux_stream
-                    if stream.by_index:
-                        stream.asked.append(draw(index))
-                except Exception as error:
-                    helper.fault_in("samples", error)
-            return index
+        def stop():
+            self.input.close()
+            self.way = BY_INPUT
+            if base.__next__ is __next__:
+                base.__next__, base.__init__, base._reset = real_next, real_init, real_reset
 
-        base.__init__, base.__next__ = __init__, __next__
-        base._next_index, base._reset = _next_index, _reset
+        base.__init__, base.__next__, base._reset = __init__, __next__, _reset
+        helper.on_refusal["samples"] = stop
 
     def begin(self, iterator, loader):
-        iterator._dataset_kind = getattr(loader, "_dataset_kind", None)
-        iterator._pollux_stream = Stream(loader, iterator)
+        iterator._pollux_stream = Stream(loader)
+        self.watch_draws(iterator)
 
     def restart(self, iterator):
-        stream = iterator._pollux_stream
-        if stream is not None and stream.yielded:
+        stream = getattr(iterator, "_pollux_stream", None)
+        if stream is not None:
             stream.restart()
+            self.watch_draws(iterator)
 
-    def count(self, stream, data):
-        if stream.by_index:
-            stream.unused.append(stream.asked.popleft())
-        else:
-            stream.unused.append(batch_of(self.torch, data, stream.batch_size))
-        stream.yielded += 1
+    def watch_draws(self, iterator):
+        stream, draw = iterator._pollux_stream, self.draw
+        drawn = getattr(iterator, "_sampler_iter", None)
+        if stream.by_index and stream.sizes is not None and not isinstance(drawn, Drawn):
+            iterator._sampler_iter = Drawn(drawn, lambda index: draw(stream, index))
+
+    def see(self, stream, data):
+        """After a batch of another stream than before, or of one whose batches are looked at."""
         self.latest = stream
+        if stream.sizes is not None and not stream.by_index:
+            stream.sizes.append(batch_of(self.torch, data, stream.batch_size))
         if not self.torch.is_grad_enabled():
-            self.is_evaluating = True
-            if len(stream.unused) > self.MAX_UNUSED:
-                stream.unused.popleft()
+            self.on_evaluation()
+            if stream.yielded - stream.used > self.MAX_UNUSED:
+                stream.use()
 
     # --- at backward passes and updates
 
     def take(self):
         """Called when a backward pass begins: counts the samples of its batch as used."""
         stream = self.stream
+        if self.way is BY_PASS and self.latest is stream and 0 < stream.used < stream.yielded:
+            stream.used = used = stream.used + 1
+            if stream.sizes is not None:
+                self.batch = stream.sizes.popleft()
+            else:
+                self.batch = stream.batch_size if used != stream.length else stream.last
+            self.taken += self.batch
+        else:
+            self.take_carefully()
+
+    def take_carefully(self):
+        stream = self.stream
         if self.latest is not stream:
             stream = self.choose()
         if self.way is BY_PASS:
-            if stream.unused:
+            if stream.used < stream.yielded:
                 if not stream.used:
                     self.begin_epoch(stream)
-                self.batch = stream.unused.popleft()
-                stream.used += 1
+                self.batch = stream.use()
                 self.taken += self.batch
             else:
                 self.way = BY_UPDATE
@@ -159,7 +200,7 @@ class Samples:
             self.way = BY_PASS if stream is not None else BY_INPUT
             if self.way is BY_PASS:
                 self.input.close()
-            self.take()
+            self.take_carefully()
 
     def take_input(self, passes):
         self.batch = self.input.take()
@@ -172,21 +213,24 @@ class Samples:
     def choose(self):
         """Chooses another stream for training if the present one is used up or began anew."""
         stream, latest = self.stream, self.latest
-        if latest is None or not latest.unused:
+        if latest is None or latest.used >= latest.yielded:
             return stream
-        if stream is None or not stream.unused or stream.loader_id == latest.loader_id:
+        if stream is None or stream.used >= stream.yielded or \
+                stream.loader_id == latest.loader_id:
             self.stream = latest
         return self.stream
 
     def begin_epoch(self, stream):
         self.epochs += 1
+        if self.on_stream is not None:
+            self.on_stream()
         if self.on_epoch is not None:
             self.on_epoch(stream)
 
     def update(self, passes):
         """Called when an update ends. Returns the samples that it consumed in this process."""
         if self.way is BY_PASS:
-            unused = len(self.stream.unused)
+            unused = self.stream.yielded - self.stream.used
             if unused > self.unused_before:
                 self.grows()
             else:
@@ -196,6 +240,12 @@ class Samples:
             self.update_otherwise(passes)
         taken, self.taken = self.taken, 0
         return taken
+
+    def look_at_unused(self):
+        """Now and then, where update() is not called for each update."""
+        if self.way is BY_PASS and self.stream.yielded - self.stream.used \
+                >= self.unused_before + self.GROWING_UPDATES:
+            self.way = BY_UPDATE
 
     def update_otherwise(self, passes):
         if self.way is None:
@@ -208,13 +258,11 @@ class Samples:
     def take_all(self, passes):
         """Counts all batches fetched since the last update as used."""
         stream = self.stream if self.latest is self.stream else self.choose()
-        if stream.unused:
+        if stream.used < stream.yielded:
             if stream.used == 0:
                 self.begin_epoch(stream)
-            self.batch = sum(stream.unused)
+            self.batch = sum(stream.use() for _ in range(stream.yielded - stream.used))
             self.taken += self.batch
-            stream.used += len(stream.unused)
-            stream.unused.clear()
         elif passes and not self.taken:
             self.way = BY_INPUT
             self.unknown += passes
@@ -232,112 +280,6 @@ class Samples:
 
         known = self.stream.replicas if self.stream is not None else 0
         return known or core.Rank.world()
-
-
-class ModuleInput:
-    """The size of the batch that entered the outermost module, for programs without DataLoader.
-
-    Until the first update, a global hook finds the module that is called first. From then on the
-    helper sees only the calls of this module, by its _compiled_call_impl, which torch neither
-    copies nor saves.
-    """
-
-    def __init__(self, helper, torch, declared):
-        self.torch = torch
-        self.declared = declared
-        self.sizes = None  # of the latest forward
-        self.last = 0  # of the latest pass
-        self.handle = None
-        self.is_closed = False
-        self.root = None  # weak reference
-        self.call = None  # what was put into the module
-        self.compiled_module = None  # weak reference; torch.compile was called
-        self.is_compiled = False
-        self.refusals = helper.refusals
-        self.on_evaluation = None  # function(), for a forward without gradients
-        self.see = helper.guard("samples.input", self.see_call)
-        self.find = helper.guard("samples.find", self.find_root)
-        self.open()
-
-    def open(self):
-        if "samples" in self.refusals:
-            return
-        self.is_closed = False
-        module = self.compiled_module and self.compiled_module()
-        if module is not None:
-            self.watch(module)
-        elif not self.is_compiled and self.handle is None and self.root is None:
-            hook = self.torch.nn.modules.module.register_module_forward_pre_hook
-            self.handle = hook(lambda module, args: self.find(module, args))
-
-    def disarm(self):
-        if self.handle is not None:
-            self.handle.remove()
-            self.handle = None
-
-    def close(self):
-        self.is_closed = True
-        self.disarm()
-        module = self.root and self.root()
-        if module is not None and module.__dict__.get("_compiled_call_impl") is self.call:
-            del module.__dict__["_compiled_call_impl"]
-        self.root = self.call = None
-
-    def find_root(self, module, args):
-        if self.is_closed or not module.training or not self.torch.is_grad_enabled():
-            return
-        self.disarm()
-        self.sizes = self.size(module, args, {})
-        self.watch(module)
-
-    def watch(self, module):
-        if module.__dict__.get("_compiled_call_impl") is not None:
-            return
-        if not hasattr(type(module), "_compiled_call_impl"):
-            return  # an older torch: the batch of the first pass stands for all
-        see = self.see
-        reference = weakref.ref(module)
-
-        def call(*args, **kwargs):
-            root = reference()
-            see(root, args, kwargs)
-            return root._call_impl(*args, **kwargs)
-
-        module.__dict__["_compiled_call_impl"] = self.call = call
-        self.root = reference
-
-    def compiles(self):
-        """Called at torch.compile: from now on there may be no global hook."""
-        self.is_compiled = True
-        self.disarm()
-
-    def compiled(self, module):
-        """torch.compile made this module."""
-        if isinstance(module, self.torch.nn.Module):
-            self.compiled_module = weakref.ref(module)
-            if not self.is_closed and self.root is None:
-                self.watch(module)
-
-    def see_call(self, module, args, kwargs):
-        if not self.torch.is_grad_enabled():
-            self.on_evaluation()
-        elif module.training:
-            self.sizes = self.size(module, args, kwargs)
-
-    def size(self, module, args, kwargs):
-        torch = self.torch
-        for x in tensors_of(torch, args) or tensors_of(torch, kwargs):
-            if self.declared and self.declared in x.shape[:2]:
-                return self.declared
-            if isinstance(module, torch.nn.RNNBase) and x.dim() == 3 and not module.batch_first:
-                return x.shape[1]
-            return x.shape[0]
-        return 0
-
-    def take(self):
-        if self.sizes:
-            self.last = self.sizes
-        return self.last or self.declared
 
 
 def length_of(loader):
@@ -358,6 +300,22 @@ def samples_of(loader):
     return n - n % loader.batch_size if loader.drop_last else n
 
 
+def last_batch(loader, samples):
+    """The size of the last batch, where all others have batch_size; 0 if that is not certain."""
+    if not samples or type(loader.batch_sampler).__module__ not in SAMPLERS or \
+            type(loader.sampler).__module__ not in SAMPLERS:
+        return 0
+    return loader.batch_size if loader.drop_last else samples % loader.batch_size or \
+        loader.batch_size
+
+
+def weak(x):
+    try:
+        return weakref.ref(x)
+    except TypeError:
+        return None
+
+
 def replicas_of(loader):
     """The replicas, by the samplers of torch and accelerate; 0 if these do not tell."""
     for sampler, name in ((loader.sampler, "num_replicas"),
@@ -366,18 +324,6 @@ def replicas_of(loader):
         if isinstance(n, int) and n > 0:
             return n
     return 0
-
-
-def tensors_of(torch, value, depth=0):
-    """The tensors in nested lists, tuples and dictionaries that have a first dimension."""
-    if isinstance(value, torch.Tensor):
-        return [value] if value.dim() else []
-    if depth < 3:
-        if hasattr(value, "values") and callable(value.values):
-            value = list(value.values())
-        if isinstance(value, (list, tuple)):
-            return [t for v in value for t in tensors_of(torch, v, depth + 1)]
-    return []
 
 
 def batch_of(torch, data, batch_size):

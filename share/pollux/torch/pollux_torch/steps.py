@@ -3,6 +3,9 @@
 Steps calls the other parts before and after each backward pass, and after each update of the main
 optimizer, which is the optimizer with the most parameters. A step that GradScaler skips calls no
 optimizer, so it is not an update.
+
+Most updates are only counted: begin_pass() and the post hook do nothing that can wait. attend()
+does the rest about ten times a second, and when another part asks for it.
 """
 
 import atexit
@@ -11,16 +14,34 @@ import importlib
 import time
 import weakref
 
+from . import hooked
+from .clock import Clock
+from .passes import Passes
+from .samples import BY_PASS
+
 REPORT_EVERY_NS = 100_000_000
-SETTLE_STEPS = 2  # the first updates are slow and are not timed
-OUTLIER = 8  # updates this many times as long as the mean do not count in the mean
-LOOKS = frozenset((1, 4, 30, 150))  # updates of this process in which loops are looked at
+LOOKS = (1, 4, 30, 150)  # updates of this process in which loops are looked at
 ALONE_STEPS = 8  # after this many updates a smaller optimizer was an earlier phase
 PHASE_STEPS = 25  # updates by which another optimizer takes over from one that has stopped
-BACKWARD_OPTIONS = ("grad_tensors", "retain_graph", "create_graph", "grad_variables", "inputs")
+CLOSURE_STEPS = 4  # updates after which a program without closures is believed to use none
+TICK_NS = 2_000_000  # updates that are shorter are timed several at a time
+MAX_STRIDE = 16
+UPDATE_NS = 4000  # what the hooks of an update cost: benchmarks/torch/overhead.py
+
+now_ns = time.perf_counter_ns
 
 
 class Steps:
+    # Attributes of a class with so many are slow without this.
+    __slots__ = ("helper", "reporter", "torch", "samples", "noise", "arm_noise", "before_noise",
+        "after_noise", "finish_noise", "spoil_noise", "main", "parameters", "others", "count",
+        "consumed", "own", "own_consumed", "own_taken", "passes", "total_passes", "replicas",
+        "accumulation", "in_step", "passes_in_step", "loss", "clock", "sent_ns",
+        "report_ns", "extras", "after_update", "look", "on_pass", "config_version",
+        "is_plain_pass", "is_plain_step", "is_nested", "wants_loss", "attention", "next_ns",
+        "stride", "ticked", "tick_at", "handles", "pre_handle", "pre_hook", "register_pre_hook",
+        "pass_hook")
+
     def __init__(self, helper, torch, samples, noise):
         self.helper = helper
         self.reporter = helper.reporter
@@ -31,7 +52,8 @@ class Steps:
         self.before_noise = helper.guard("gradient_noise.before", noise.before_backward)
         self.after_noise = helper.guard("gradient_noise.after", noise.after_backward)
         self.finish_noise = helper.guard("gradient_noise.finish", noise.after_step)
-        self.main = None  # weak reference to the main optimizer
+        self.spoil_noise = helper.guard("gradient_noise.spoil", noise.spoil)
+        self.main = nobody  # weak reference to the main optimizer
         self.parameters = 0
         self.others = {}  # id of another optimizer -> its updates since the main one's last
         self.count = 0  # updates since the first launch of the job
@@ -39,89 +61,111 @@ class Steps:
         self.own = 0  # updates in this process
         self.own_consumed = self.own_taken = 0  # samples in this process: of all replicas; its own
         self.passes = 0  # backward passes since the last update
-        self.total_passes = 0  # in this process
+        self.total_passes = 0  # in this process, up to the last update
         self.replicas = 1  # processes that share an update
-        self.epoch = 0
         self.accumulation = 1  # passes of the last update
-        self.in_backward = False
         self.in_step = False  # an optimizer is in its step, where a closure may run passes
         self.passes_in_step = 0
         self.loss = None
         self.clock = Clock()
         self.sent_ns = 0
+        self.report_ns = 0  # spent on reports
         self.extras = []  # functions that return more for a report, a dictionary or None
         self.after_update = []  # functions without arguments
         self.look = None  # function without arguments, called in the updates of LOOKS
         self.on_pass = []  # functions without arguments, when the batch of a pass is known
         self.config_version = None
+        self.is_plain_pass = False  # the passes of the next update are only counted
+        self.is_plain_step = False  # steps of the main optimizer: no closure, no step within it
+        self.is_nested = False  # the main optimizer's step may call the hooks more than once
+        self.wants_loss = True  # in the next update
+        self.attention = 0  # attend() is called after this update
+        self.next_ns = 0  # and at this time
+        self.stride = 1  # updates between two looks at the clock
+        self.ticked = self.tick_at = 0  # the updates of the last one and of the next one
+        self.handles = []
+        self.pre_handle = None
         self.install(helper, torch)
 
     def install(self, helper, torch):
         optimizer = importlib.import_module("torch.optim.optimizer")
-        guard = helper.guard_step
         samples = self.samples
         samples.on_shared = lambda: helper.refuse(
             "gradient noise", "several backward passes on one batch")
-        optimizer.register_optimizer_step_pre_hook(guard("steps.pre", self.before_step))
-        optimizer.register_optimizer_step_post_hook(guard("steps.post", self.after_step))
-        self.spoil_noise = helper.guard("gradient_noise.spoil", self.noise.spoil)
-        self.wrap_backward(torch)
+        samples.on_evaluation = self.is_disturbed
+        samples.on_stream = self.epoch_begins
+        self.pre_hook = helper.guard_step("steps.pre", self.before_step)
+        self.register_pre_hook = optimizer.register_optimizer_step_pre_hook
+        self.watch_closures()
+        self.handles.append(optimizer.register_optimizer_step_post_hook(self.make_post_hook()))
+        self.watch_new_optimizers(optimizer.Optimizer)
+        self.pass_hook = Passes(helper, torch, self)
+        helper.on_refusal["gradient noise"] = self.stop_noise
+        helper.on_refusal["steps"] = self.stop
         self.wrap_scaler(torch)
         atexit.register(helper.guard("steps.exit", self.at_exit))
 
+    def stop(self):
+        """The part is off: takes its hooks away."""
+        self.samples.input.close()
+        self.stop_noise()
+        self.pass_hook.close()
+        for handle in self.handles + [self.pre_handle]:
+            if handle is not None:
+                handle.remove()
+        self.handles, self.pre_handle = [], None
+
+    def stop_noise(self):
+        self.noise.stop()
+        self.pass_hook.wrap(False)
+
+    def is_disturbed(self):
+        """Until the next update something else runs as well: its time says nothing."""
+        self.clock.is_clean = False
+
+    def cost_ns(self):
+        """What the helper has cost this process, without the noise."""
+        return self.helper.start_ns + self.report_ns + UPDATE_NS * self.own
+
     # --- backward passes
 
-    def wrap_backward(self, torch):
-        real = torch.autograd.backward
-        before = self.helper.or_fault("steps.backward", self.before_backward)
-        refusals = self.helper.refusals
-
-        @functools.wraps(real)
-        def backward(tensors, *args, **kwargs):
-            if self.in_backward:  # of a checkpointed part, within the backward of the whole
-                return real(tensors, *args, **kwargs)
-            armed = False
-            if not refusals or "steps" not in refusals:
-                try:
-                    armed = before(tensors, args, kwargs)
-                except Exception as error:
-                    self.helper.fault_in("steps", error)
-            self.in_backward = True
-            try:
-                result = real(tensors, *args, **kwargs)
-            except BaseException:  # out of memory, say: nothing of the graph is held
-                self.loss = None
-                if armed:
-                    self.spoil_noise()
-                raise
-            finally:
-                self.in_backward = False
-            if armed:
-                self.after_noise()
-            return result
-
-        # Dynamo runs the function as it is.
-        backward._torchdynamo_disable = True
-        torch.autograd.backward = backward
-
-    def before_backward(self, tensors, args, kwargs):
-        """Counts the pass. Returns True if the noise is sampled in it."""
+    def begin_pass(self, tensors):
         self.passes += 1
-        self.total_passes += 1
+        if self.is_plain_pass:
+            self.samples.take()
+        else:
+            self.look_at_pass(tensors)
+
+    def look_at_pass(self, tensors):
         if self.in_step:
-            self.passes_in_step += 1
+            self.in_step = bool(hooked.steps_under_way())  # a step that failed is over
+            self.passes_in_step = self.passes_in_step + 1 if self.in_step else 0
         if self.passes_in_step < 2:  # a closure may evaluate one batch several times
             self.samples.take()
             for function in self.on_pass:
                 function()
-        if self.own + 1 in LOOKS and self.passes == 1 and self.look is not None:
+        if self.passes == 1 and self.look is not None and self.own + 1 in LOOKS:
             self.look()
-        if self.loss is None:
+        if self.wants_loss and self.loss is None:
             self.keep_loss(tensors)
         if self.noise.armed:
-            options = dict(zip(BACKWARD_OPTIONS, args), **kwargs)
-            return self.before_noise(tensors, options, self)
-        return False
+            self.pass_hook.sampled(tensors)
+
+    def sample_pass(self, tensors, options):
+        return self.before_noise(tensors, options, self)
+
+    def end_pass(self, has_failed):
+        """After a pass whose noise was sampled."""
+        if has_failed:
+            self.loss = None
+            self.spoil_noise()
+        else:
+            self.after_noise()
+
+    def watch_passes(self, function):
+        """function() is called before each pass, when its batch is known."""
+        self.on_pass.append(function)
+        self.is_plain_pass = False
 
     def wrap_scaler(self, torch):
         """Wraps GradScaler: sees the unscaled loss, and drops the passes of a skipped update."""
@@ -149,7 +193,8 @@ class Steps:
 
     def scaled(self, grad_scaler, outputs):
         self.noise.scaler = grad_scaler
-        self.keep_loss(outputs)
+        if self.wants_loss:
+            self.keep_loss(outputs)
 
     def keep_loss(self, loss):
         """The value without its graph, which would hold the activations."""
@@ -158,61 +203,105 @@ class Steps:
         self.loss = loss.detach() if hasattr(loss, "detach") else None
 
     def skipped(self, optimizer):
-        if self.main is None or self.main() is optimizer:
+        if self.main is nobody or self.main() is optimizer:
             self.passes = 0
             self.clock.is_clean = False
 
     # --- updates
 
+    def watch_closures(self):
+        """The hook before a step is needed where a closure runs the passes. Others soon lose it."""
+        self.is_plain_step = self.is_plain_pass = False
+        if self.pre_handle is None:
+            self.pre_handle = self.register_pre_hook(self.pre_hook)
+
+    def watch_new_optimizers(self, kind):
+        """The first instance of a class puts hooks around its step: see hooked.py."""
+        real = getattr(kind, "_patch_step_function", None)
+        if real is None:
+            return
+
+        @functools.wraps(real)
+        def _patch_step_function(optimizer):
+            real(optimizer)
+            self.is_plain_step = False
+            self.is_nested = True  # until is_update() has looked
+
+        kind._patch_step_function = _patch_step_function
+
     def before_step(self, optimizer):
         self.in_step = True
         self.passes_in_step = 0
 
-    def after_step(self, optimizer):
-        """Runs at every update; work that is not always needed is behind a test."""
+    def make_post_hook(self):
+        """Every update runs this hook: what is not always needed is in tick() and attend()."""
+        samples, slow = self.samples, self.helper.or_fault("steps.post", self.is_update)
+
+        def post_hook(optimizer, args, kwargs):
+            try:
+                if not self.is_plain_step or self.main() is not optimizer or len(args) > 1 \
+                        or kwargs:
+                    if not slow(optimizer, args, kwargs):
+                        return
+                self.count += 1
+                self.own += 1
+                passes = self.passes
+                if self.is_plain_pass and samples.way is BY_PASS:
+                    self.consumed += samples.taken * self.replicas
+                    samples.taken = 0
+                else:
+                    self.consume(samples.update(passes))
+                if passes:
+                    self.accumulation = passes
+                    self.total_passes += passes
+                    self.passes = 0
+                if self.own >= self.tick_at:
+                    self.tick()
+            except Exception as error:
+                self.helper.fault_in("steps", error)
+
+        return post_hook
+
+    def tick(self):
+        """Looks at the clock: after each update, or after a few where they are short."""
+        now = now_ns()
+        self.clock.tick(now, self.own, self.own - self.ticked)
+        self.ticked = self.own
+        if now >= self.next_ns or self.own >= self.attention or self.after_update:
+            self.attend(now)
+        self.tick_at = min(self.own + self.stride, max(self.attention, self.own + 1))
+
+    def is_update(self, optimizer, args, kwargs):
+        """True if a step that has ended is an update of the main optimizer."""
+        if self.is_nested:
+            self.is_nested = hooked.is_nested(type(optimizer))
+            if self.is_nested and hooked.steps_under_way().count(id(optimizer)) > 1:
+                return False
         self.in_step = False
-        if self.main is None or self.main() is not optimizer:
-            if not self.becomes_main(optimizer):
-                return
-        now = time.perf_counter_ns()
-        samples, clock = self.samples, self.clock
-        consumed = samples.update(self.passes)
-        self.count += 1
-        self.own += 1
-        if consumed:
-            if self.own <= PHASE_STEPS or samples.epochs != self.epoch:
-                self.consume(consumed)
-            else:
-                self.consumed += consumed * self.replicas
-        if self.passes:
-            self.accumulation = self.passes
-            self.passes = self.passes_in_step = 0
-        if samples.is_evaluating:
-            samples.is_evaluating = clock.is_clean = False
-        if clock.is_clean and self.own > SETTLE_STEPS:
-            clock.add(now - clock.last_ns)
-        clock.last_ns = now
-        clock.is_clean = True
-        for function in self.after_update:
-            function()
-        statistics = None
-        if self.noise.armed:
-            statistics = self.finish_noise(self)
-            clock.restart()
-        elif self.own >= self.noise.due:
-            self.arm_noise(self)
-            clock.is_clean = False
-        if statistics or now - self.sent_ns > REPORT_EVERY_NS:
-            self.sent_ns = now
-            self.report(statistics)
-        self.loss = None
-        if self.others:
-            self.others.clear()
+        if self.main() is not optimizer and not self.becomes_main(optimizer):
+            self.attention = self.tick_at = 0
+            return False
+        self.passes_in_step = 0
+        has_closure = any(x is not None for x in (*args[1:], *kwargs.values()))
+        if has_closure:
+            self.watch_closures()
+        elif self.own >= CLOSURE_STEPS:
+            if self.pre_handle is not None:
+                self.pre_handle.remove()
+                self.pre_handle = None
+                self.attention = self.tick_at = 0
+            self.is_plain_step = not self.is_nested
+        return True
+
+    def epoch_begins(self):
+        self.replicas = self.samples.replicas()
 
     def consume(self, consumed):
-        """Counts the samples of an update. Early and in a new epoch, counts who shares it."""
-        samples = self.samples
-        self.epoch, self.replicas = samples.epochs, samples.replicas()
+        """Counts the samples of an update; looks, in the first ones, who shares them."""
+        if not consumed:
+            return
+        if self.own <= PHASE_STEPS:
+            self.epoch_begins()
         self.consumed += consumed * self.replicas
         self.own_consumed += consumed * self.replicas
         self.own_taken += consumed
@@ -225,19 +314,20 @@ class Steps:
         gone, or no longer steps.
         """
         size = sum(p.numel() for group in optimizer.param_groups for p in group["params"])
-        former = self.main and self.main()
-        if self.main is not None and size <= self.parameters:
+        former = self.main()
+        if self.main is not nobody and size <= self.parameters:
             key = id(optimizer)
             self.others[key] = self.others.get(key, 0) + 1
             if former is not None and self.others[key] < PHASE_STEPS:
                 return False
             self.count += self.others[key] - 1
             self.own += self.others[key] - 1
+            self.tick_at = 0
         elif former is not None and self.own < ALONE_STEPS:
             self.count -= self.own  # these were updates of the smaller optimizer
             self.consumed -= self.own_consumed
             self.samples.taken += self.own_taken  # their batches belong to this update
-            self.own = self.own_consumed = self.own_taken = 0
+            self.own = self.own_consumed = self.own_taken = self.ticked = self.tick_at = 0
         self.main = weakref.ref(optimizer)
         self.others.clear()
         if size != self.parameters:
@@ -251,18 +341,59 @@ class Steps:
         self.count, self.consumed = count, consumed
         self.samples.taken = 0
 
+    # --- what is not done in each update
+
+    def attend(self, now):
+        """After some updates: other parts, the noise, a report."""
+        self.samples.look_at_unused()
+        for function in self.after_update:
+            function()
+        statistics = None
+        if self.noise.armed:
+            statistics = self.finish_noise(self)
+            self.clock.restart()
+        elif self.own >= self.noise.due:
+            self.arm_noise(self)
+            self.clock.is_clean = False
+        if statistics or now - self.sent_ns > REPORT_EVERY_NS:
+            self.sent_ns = now
+            self.report(statistics)
+        self.loss = None
+        if self.others:
+            self.others.clear()
+        self.pass_hook.wrap(self.noise.armed)
+        self.plan(now)
+
+    def plan(self, now):
+        """Says which update is attended to next, and what is to be seen in it."""
+        mean_ns, due_ns = self.clock.mean_ns, self.sent_ns + REPORT_EVERY_NS
+        self.next_ns = due_ns - 2 * mean_ns
+        self.wants_loss = not mean_ns or now >= self.next_ns
+        looks = [n for n in LOOKS if n > self.own]
+        is_look = looks[:1] == [self.own + 1]
+        self.is_plain_pass = not (self.wants_loss or is_look or self.noise.armed or self.on_pass
+                                  or self.pre_handle is not None or self.own < PHASE_STEPS)
+        self.attention = min(self.noise.due, *(n - 1 for n in looks)) if looks else self.noise.due
+        self.stride = 1
+        if self.wants_loss or is_look or self.noise.armed:
+            self.attention = self.own + 1
+        elif mean_ns and self.own > PHASE_STEPS:
+            self.stride = max(1, min(MAX_STRIDE, int(TICK_NS / mean_ns)))
+
     # --- reports
 
-    def report(self, statistics=None):
+    def report(self, statistics=None, send=None):
+        mean_ns = self.clock.take()
         if not self.helper.rank.reports():
             return
         values = {"STEP": self.count, "SAMPLES": self.consumed or None,
-                  "STEP_NS": self.clock.take(), "CONFIG": self.config_version,
+                  "STEP_NS": mean_ns, "CONFIG": self.config_version,
                   "LOSS": self.loss_value(bool(statistics))}
         for extra in self.extras:
             values.update(extra() or {})
         values.update(statistics or {})
-        self.reporter.send(values)
+        (send or self.reporter.send)(values)
+        self.report_ns += now_ns() - self.sent_ns
 
     def loss_value(self, may_wait):
         """The loss of the last update. A loss on a GPU is read only where waiting is allowed."""
@@ -274,42 +405,17 @@ class Steps:
         return float(loss.detach()) if may_wait or loss.device.type == "cpu" else None
 
     def at_exit(self):
-        if self.own:
-            self.report()
+        """The last report. Nothing of torch is held while the interpreter takes itself apart."""
+        try:
+            if self.own:
+                self.sent_ns = now_ns()
+                self.report(send=self.reporter.send_last)
+        finally:
+            self.loss = None
+            self.extras, self.after_update, self.on_pass = [], [], []
+            self.stop()
 
 
-class Clock:
-    """Mean time of the updates since the last report, without those that were disturbed."""
-
-    def __init__(self):
-        self.last_ns = 0
-        self.is_clean = True
-        self.sum_ns = self.n = 0
-        self.mean_ns = 0.0
-        self.outliers = 0
-
-    def tick(self, now_ns, own_steps):
-        """Called after an update."""
-        if self.is_clean and own_steps > SETTLE_STEPS:
-            self.add(now_ns - self.last_ns)
-        self.last_ns = now_ns
-        self.is_clean = True
-
-    def add(self, step_ns):
-        if self.mean_ns and step_ns > OUTLIER * self.mean_ns and self.outliers < 3:
-            self.outliers += 1
-            return
-        self.outliers = 0
-        self.sum_ns += step_ns
-        self.n += 1
-        self.mean_ns += 0.05 * (step_ns - self.mean_ns) if self.mean_ns else step_ns
-
-    def restart(self):
-        """Begins anew: work of the helper ran since the last update."""
-        self.last_ns = time.perf_counter_ns()
-
-    def take(self):
-        if not self.n:
-            return None
-        mean, self.sum_ns, self.n = self.sum_ns // self.n, 0, 0
-        return mean
+def nobody():
+    """The main optimizer as long as there is none."""
+    return None

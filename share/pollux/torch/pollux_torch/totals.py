@@ -47,7 +47,7 @@ class Totals:
     def look(self):
         """Compares the loops around the running line with their state at the last look."""
         steps = self.steps
-        now = (steps.own, steps.total_passes, steps.samples.epochs)
+        now = (steps.own, steps.total_passes + steps.passes, steps.samples.epochs)
         for loop in self.finder.loops():
             key, value = loop.key, loop.value
             if key not in self.looks:

@@ -40,10 +40,10 @@ class _BaseDataLoaderIter:
         self._reset(loader, True)
 
     def _reset(self, loader, first_iter=False):
-        self.batches = iter(loader.batch_sampler)
+        self._sampler_iter = iter(loader.batch_sampler)
 
     def _next_index(self):
-        return next(self.batches)
+        return next(self._sampler_iter)
 
     def _next_data(self):
         return [self.loader.dataset[i] for i in self._next_index()]
