@@ -9,6 +9,7 @@
  *	policy = goodput
  *	torch = no         # the helper for PyTorch is for jobs that ask for it; default yes
  *	suspend_memory = 50%	# of the machine's, that suspended runs may keep
+ *	prune_after = 90d	# what ended jobs left goes; default: it stays
  */
 #ifndef POLLUX_CONFIG_H
 #define POLLUX_CONFIG_H
@@ -28,6 +29,7 @@ struct config {
 	double slice_s;		/* > 0, finite */
 	bool torch;		/* Pythons with PyTorch get the helper without asking */
 	double suspend_memory;	/* 0 to 1, of the machine's memory: what suspended runs may keep */
+	double prune_after_s;	/* > 0; NaN: never */
 	char policy[32];	/* a policy that passes take (policy_names.h) */
 };
 

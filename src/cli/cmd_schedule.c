@@ -14,6 +14,7 @@
 #include "pollux/config.h"
 #include "pollux/pass.h"
 #include "pollux/policy.h"
+#include "pollux/prune_view.h"
 #include "pollux/store.h"
 #include "settings_check.h"
 
@@ -67,6 +68,27 @@ static void set_overrides(const struct schedule_options *o)
 		setenv("POLLUX_POLICY", o->policy, 1);
 }
 
+/* Once a day, where the configuration says after how long. */
+static int prune_old(const struct schedule_options *o, const struct paths *paths,
+		     const struct config *config, struct err *err)
+{
+	struct prune_result result;
+	struct store store;
+	bool did;
+	int rc;
+
+	if (o->dry_run || isnan(config->prune_after_s) || access(paths->store, F_OK))
+		return 0;
+	if (store_open(&store, paths, STORE_WRITE, err))
+		return -1;
+	rc = prune_daily(&store, paths, config->prune_after_s, clock_wall_s(), &did, &result, err);
+	if (rc == 0 && did && o->verbose)
+		prune_print_total(&result, false, stdout);
+	prune_result_release(&result);
+	store_close(&store);
+	return rc;
+}
+
 static int one_pass(const struct schedule_options *o, const struct paths *paths,
 		    const struct config *config, struct err *err)
 {
@@ -79,6 +101,8 @@ static int one_pass(const struct schedule_options *o, const struct paths *paths,
 	if (rc == 0 && o->verbose && result.busy && isnan(o->watch_s))
 		puts("another pass is at work");
 	pass_result_release(&result);
+	if (rc == 0)
+		rc = prune_old(o, paths, config, err);
 	return rc ? rc : output_flush(err);
 }
 

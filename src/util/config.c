@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,6 +90,16 @@ static int set_suspend_memory(struct config *c, const char *value)
 	return 0;
 }
 
+static int set_prune_after(struct config *c, const char *value)
+{
+	double s;
+
+	if (number_parse_duration(value, &s) || s <= 0)
+		return -1;
+	c->prune_after_s = s;
+	return 0;
+}
+
 static const struct setting {
 	const char *name;
 	const char *variable;		/* of the environment */
@@ -102,6 +113,8 @@ static const struct setting {
 	{ "torch", "POLLUX_TORCH", set_torch, "yes or no" },
 	{ "suspend_memory", "POLLUX_SUSPEND_MEMORY", set_suspend_memory,
 	  "a part of the machine's memory from 0% to 100%" },
+	{ "prune_after", "POLLUX_PRUNE_AFTER", set_prune_after,
+	  "a time above 0 (such as 90d)" },
 };
 static const size_t n_settings = sizeof(settings) / sizeof(settings[0]);
 
@@ -128,7 +141,7 @@ static int unknown_setting(const char *name, const struct source *at, struct err
 			       at->path, at->line, nearest.best);
 	return err_set(err, EX_CONFIG,
 		       "unknown setting '%.60s' in '%s' line %d; there are slots, slice, policy, "
-		       "torch and suspend_memory", name, at->path, at->line);
+		       "torch, suspend_memory and prune_after", name, at->path, at->line);
 }
 
 static int set_named(struct config *c, const char *name, const char *value, const struct source *at,
@@ -249,7 +262,8 @@ int config_load(struct config *c, const char *path, struct err *err)
 {
 	*c = (struct config){ .slots = CONFIG_SLOTS_AUTO, .slice_s = CONFIG_DEFAULT_SLICE_S,
 			       .policy = "goodput", .torch = true,
-			       .suspend_memory = CONFIG_DEFAULT_SUSPEND_MEMORY };
+			       .suspend_memory = CONFIG_DEFAULT_SUSPEND_MEMORY,
+			       .prune_after_s = NAN };
 	if (read_file(c, path, err))
 		return -1;
 	return read_environment(c, err);

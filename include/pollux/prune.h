@@ -1,0 +1,50 @@
+/* prune.h - remove what ended jobs left: logs, checkpoints, records in the store.
+ *
+ * A job is left alone if it may still run, if a job that has not ended waits for it, or if a run of
+ * it is not over. Directories that a job declared are never touched, only those that pollux made. A
+ * record stays where a model rests on it: where one of the job's runs is among the newest of its
+ * workload, or the job is among the newest that ended well, of which lengths are learnt. */
+#ifndef POLLUX_PRUNE_H
+#define POLLUX_PRUNE_H
+
+#include <stdbool.h>
+
+#include "pollux/job.h"
+#include "pollux/paths.h"
+#include "pollux/store.h"
+
+struct prune_order {
+	double older_than_s;		/* since the job's end; 0: any */
+	bool states[N_JOB_STATES];	/* of ended jobs */
+	int64_t keep_last;		/* so many of the newest are left alone */
+	bool logs, checkpoints, records;
+	bool dry_run;			/* changes nothing */
+};
+
+/* What one job has to give. */
+struct pruned {
+	struct prunable job;
+	double log_bytes, checkpoint_bytes;	/* on disk; 0 if they are not asked for */
+	bool record;				/* is removed */
+};
+
+struct prune_result {
+	struct pruned *items;		/* owned; jobs that have nothing to give are not here */
+	int count;
+	double bytes;			/* of all logs and checkpoints */
+	int records, records_kept;	/* kept: a model rests on them */
+};
+
+/* Removes (or in a dry run looks for) all that the order names. now_s: wall clock. A job that was
+ * queued again meanwhile is left alone. After an error (EX_IOERR, EX_TEMPFAIL) what was removed is
+ * gone, and *result tells of the rest as if it had been; a second call goes on. */
+int prune(struct store *s, const struct paths *paths, const struct prune_order *order,
+	  double now_s, struct prune_result *result, struct err *err);
+void prune_result_release(struct prune_result *r);
+
+/* Once a day, for the setting prune_after: logs, checkpoints and records of jobs that ended longer
+ * ago. did: it was the time for it. */
+int prune_daily(struct store *s, const struct paths *paths, double after_s, double now_s,
+		bool *did, struct prune_result *result, struct err *err);
+
+#endif

@@ -1,0 +1,117 @@
+/* cmd_prune.c - pollux prune: remove what ended jobs left. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "pollux/clock.h"
+#include "pollux/mem.h"
+#include "pollux/prune_view.h"
+#include "pollux/session.h"
+
+struct prune_options {
+	double older_than_s;
+	char *states;
+	int64_t keep_last;
+	bool logs, checkpoints, all, dry_run;
+};
+
+#define O(member) .offset = offsetof(struct prune_options, member)
+static const struct option_spec options[] = {
+	{ "older-than", 0, OPTION_DURATION, "TIME", O(older_than_s), 0, 1e10,
+	  "only jobs that ended so long ago, such as 30d" },
+	{ "state", 0, OPTION_TEXT, "STATE,...", O(states), 0, 0,
+	  "only jobs that ended so: done, failed, cancelled, timeout", .target = FIELD_TEXT },
+	{ "keep-last", 0, OPTION_INT, "N", O(keep_last), 0, 1e9,
+	  "leave the N that ended last alone" },
+	{ "logs", 0, OPTION_FLAG, NULL, O(logs), 0, 0, "remove what they printed" },
+	{ "checkpoints", 0, OPTION_FLAG, NULL, O(checkpoints), 0, 0,
+	  "remove the directories that pollux made for their checkpoints" },
+	{ "all", 0, OPTION_FLAG, NULL, O(all), 0, 0,
+	  "remove both, and the jobs from the store, but for those on which models rest" },
+	{ "dry-run", 0, OPTION_FLAG, NULL, O(dry_run), 0, 0,
+	  "show what would be removed, and remove nothing" },
+	{ .name = NULL },
+};
+#undef O
+
+static int set_states(const char *names, struct prune_order *order, struct err *err)
+{
+	char *words = xstrdup(names), *rest = words, *word;
+	int rc = 0;
+
+	while (rc == 0 && (word = strsep(&rest, ","))) {
+		int state = job_state_parse(word);
+
+		if (state >= 0 && job_has_ended((enum job_state)state))
+			order->states[state] = true;
+		else
+			rc = usage_error(&cmd_prune, err, "bad --state '%s': states of ended jobs "
+					 "are done, failed, cancelled and timeout", word);
+	}
+	free(words);
+	return rc;
+}
+
+static int make_order(const struct prune_options *o, struct prune_order *order, struct err *err)
+{
+	*order = (struct prune_order){
+		.older_than_s = isnan(o->older_than_s) ? 0 : o->older_than_s,
+		.keep_last = o->keep_last, .logs = o->logs || o->all,
+		.checkpoints = o->checkpoints || o->all, .records = o->all,
+		.dry_run = o->dry_run,
+	};
+	if (!order->logs && !order->checkpoints)
+		return usage_error(&cmd_prune, err,
+				   "say what to remove: --logs, --checkpoints or --all");
+	if (o->states)
+		return set_states(o->states, order, err);
+	for (int i = 0; i < N_JOB_STATES; i++)
+		order->states[i] = job_has_ended((enum job_state)i);
+	return 0;
+}
+
+static int run(const struct prune_order *order, struct err *err)
+{
+	struct output out = output_stdout("auto");
+	double now_s = clock_wall_s();
+	struct prune_result result;
+	struct session s;
+	int rc;
+
+	if (session_open(&s, order->dry_run ? STORE_READ : STORE_WRITE, err))
+		return -1;
+	rc = prune(&s.store, &s.paths, order, now_s, &result, err);
+	if (rc == 0) {
+		prune_print_jobs(&result, now_s, &out);
+		prune_print_total(&result, order->dry_run, out.file);
+	}
+	prune_result_release(&result);
+	session_close(&s);
+	return rc ? rc : output_flush(err);
+}
+
+static int main_prune(int argc, char **argv, struct err *err)
+{
+	struct prune_options o = { .older_than_s = NAN };
+	struct prune_order order;
+	int first, rc = options_parse(&cmd_prune, argc, argv, &o, &first, err);
+
+	if (rc == 0 && first < argc)
+		rc = usage_error(&cmd_prune, err, "unexpected operand '%s'", argv[first]);
+	if (rc == 0)
+		rc = make_order(&o, &order, err);
+	if (rc == 0)
+		rc = run(&order, err);
+	options_release(&cmd_prune, &o);
+	return rc;
+}
+
+const struct command cmd_prune = {
+	.name = "prune", .synopsis = "[OPTION...]",
+	.summary = "remove logs, checkpoints and records of ended jobs",
+	.example = "pollux prune --older-than 30d --all --dry-run\n"
+		   "pollux prune --state failed,cancelled --logs --checkpoints\n"
+		   "pollux prune --keep-last 100 --logs",
+	.options = options, .run = main_prune,
+};

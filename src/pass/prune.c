@@ -1,0 +1,185 @@
+/* prune.c - the files of ended jobs, and in which order files and records go. */
+#include "pollux/prune.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pollux/mem.h"
+#include "pollux/number.h"
+#include "pollux/remove_tree.h"
+
+#define OPEN_DIRECTORIES 16
+#define JOBS_AT_ONCE 100	/* in one transaction: others wait for it */
+#define BLOCK_BYTES 512.0	/* of st_blocks */
+#define DAY_S 86400.0
+
+/* --- how much there is --- */
+
+static double tree_bytes;	/* of the walk at work; there are no threads */
+
+static int add_entry(const char *path, const struct stat *st, int type, struct FTW *where)
+{
+	(void)path;
+	(void)where;
+	if (type != FTW_NS)
+		tree_bytes += (double)st->st_blocks * BLOCK_BYTES;
+	return 0;
+}
+
+static double bytes_of(char *path)
+{
+	tree_bytes = 0;
+	nftw(path, add_entry, OPEN_DIRECTORIES, FTW_PHYS | FTW_MOUNT);
+	free(path);
+	return tree_bytes;
+}
+
+static bool look(const struct paths *paths, const struct prune_order *o, struct pruned *p)
+{
+	if (o->logs)
+		p->log_bytes = bytes_of(paths_log(paths, p->job.id));
+	if (o->checkpoints)
+		p->checkpoint_bytes = bytes_of(paths_checkpoints(paths, p->job.id));
+	p->record = o->records && !p->job.model_rests;
+	return p->log_bytes > 0 || p->checkpoint_bytes > 0 || p->record;
+}
+
+/* --- removing --- */
+
+static char *doomed(const struct paths *paths, int64_t id)
+{
+	return xasprintf("%s/checkpoints/%lld.pruned", paths->dir, (long long)id);
+}
+
+static void remove_file(char *path)
+{
+	unlink(path);
+	free(path);
+}
+
+/* In a transaction that keeps others from queueing the job again. A directory only gets another
+ * name here, because removing it may take long. */
+static int remove_one(struct store *s, const struct paths *paths, const struct prune_order *o,
+		      struct pruned *p, struct err *err)
+{
+	char *from = paths_checkpoints(paths, p->job.id), *to = doomed(paths, p->job.id);
+	bool still = false;
+	int rc = store_job_is_prunable(s, p->job.id, &still, err);
+
+	if (rc == 0 && still) {
+		if (o->checkpoints && rename(from, to) && errno != ENOENT)
+			rc = err_set(err, EX_IOERR, "cannot rename '%s': %s", from,
+				     strerror(errno));
+		if (rc == 0 && o->logs)
+			remove_file(paths_log(paths, p->job.id));
+		if (rc == 0 && p->record) {
+			remove_file(xasprintf("%s/logs/%lld.store", paths->dir,
+					      (long long)p->job.id));
+			rc = store_job_delete(s, p->job.id, err);
+		}
+	}
+	free(from);
+	free(to);
+	return rc;
+}
+
+static int remove_some(struct store *s, const struct paths *paths, const struct prune_order *o,
+		       struct pruned *items, int n, struct err *err)
+{
+	int rc = store_begin(s, err);
+
+	if (rc)
+		return -1;
+	for (int i = 0; i < n && rc == 0; i++)
+		rc = remove_one(s, paths, o, &items[i], err);
+	if (rc)
+		store_rollback(s);
+	else
+		rc = store_commit(s, err);
+	for (int i = 0; i < n; i++) {
+		char *path = doomed(paths, items[i].job.id);
+
+		remove_tree(path);
+		free(path);
+	}
+	return rc;
+}
+
+static void add_up(const struct prune_order *o, const struct pruned *p, struct prune_result *r)
+{
+	r->bytes += p->log_bytes + p->checkpoint_bytes;
+	r->records += p->record;
+	r->records_kept += o->records && p->job.model_rests;
+}
+
+int prune(struct store *s, const struct paths *paths, const struct prune_order *order,
+	  double now_s, struct prune_result *result, struct err *err)
+{
+	struct prunable_list list;
+	int rc = 0;
+
+	*result = (struct prune_result){ 0 };
+	if (store_prunable_jobs(s, order->states, now_s - order->older_than_s, order->keep_last,
+				&list, err))
+		return -1;
+	result->items = xcalloc((size_t)list.count + 1, sizeof(*result->items));
+	for (int i = 0; i < list.count; i++) {
+		struct pruned *p = &result->items[result->count];
+
+		*p = (struct pruned){ .job = list.items[i] };
+		list.items[i].name = NULL;
+		if (look(paths, order, p))
+			result->count++;
+		else
+			free(p->job.name);
+		add_up(order, p, result);
+	}
+	prunable_list_release(&list);
+	for (int i = 0; !order->dry_run && i < result->count && rc == 0; i += JOBS_AT_ONCE) {
+		int n = result->count - i;
+
+		rc = remove_some(s, paths, order, result->items + i,
+				 n < JOBS_AT_ONCE ? n : JOBS_AT_ONCE, err);
+	}
+	return rc;
+}
+
+void prune_result_release(struct prune_result *r)
+{
+	for (int i = 0; i < r->count; i++)
+		free(r->items[i].job.name);
+	free(r->items);
+	*r = (struct prune_result){ 0 };
+}
+
+int prune_daily(struct store *s, const struct paths *paths, double after_s, double now_s,
+		bool *did, struct prune_result *result, struct err *err)
+{
+	struct prune_order order = {
+		.older_than_s = after_s, .logs = true, .checkpoints = true, .records = true,
+		.states = { [JOB_DONE] = true, [JOB_FAILED] = true, [JOB_CANCELLED] = true,
+			    [JOB_TIMEOUT] = true },
+	};
+	char *last, now[32];
+	double last_s = NAN;
+
+	*result = (struct prune_result){ 0 };
+	*did = false;
+	if (store_setting_get(s, "pruned_time_s", &last, err))
+		return -1;
+	if (last && number_parse(last, &last_s))
+		last_s = NAN;
+	free(last);
+	if (fabs(now_s - last_s) < DAY_S)	/* a clock that was set back does not stop this */
+		return 0;
+	*did = true;
+	snprintf(now, sizeof(now), "%.0f", now_s);
+	return store_setting_set(s, "pruned_time_s", now, err) ||
+	       prune(s, paths, &order, now_s, result, err) ? -1 : 0;
+}

@@ -1,0 +1,100 @@
+#!/bin/sh
+# prune.t - what ended jobs left goes when it is asked to, and nothing that is needed.
+# shellcheck disable=SC2016,SC2317 # words for the jobs' shells; functions called by name
+. "$(dirname "$0")/tap.sh"
+
+query() { sqlite3 -cmd '.timeout 10000' "$POLLUX_DIR/pollux.db" "$1"; }
+submit() { "$POLLUX" submit -q "$@"; }
+jobs() { query 'SELECT group_concat(id, " ") FROM (SELECT id FROM jobs ORDER BY id)'; }
+saver='echo saving; dd if=/dev/zero of="$0/model" bs=1024 count=200 2>/dev/null'
+
+status 'without a store' 66 "$POLLUX" prune --all --dry-run
+old=$(submit -n old -- sh -c "$saver" '{checkpoint}')
+failed=$(submit -n failed -- sh -c "$saver; exit 3" '{checkpoint}')
+needed=$(submit -n needed -- sh -c "$saver" '{checkpoint}')
+"$POLLUX" schedule
+"$POLLUX" wait --timeout 60 "$old" "$failed" "$needed" >out 2>&1
+gone=$(submit -n gone --hold -- true)
+"$POLLUX" cancel "$gone" >out 2>&1
+waits=$(submit -n waits --hold --after "$needed" -- true)
+own=$(submit -n own --checkpoint-dir "$TMP/mine" -- sh -c 'mkdir -p "$0"; echo x >"$0/x"' '{checkpoint}')
+wait_for 10 no_supervisor
+"$POLLUX" schedule
+"$POLLUX" wait --timeout 60 "$own" >out 2>&1
+wait_for 10 no_supervisor
+
+# --- what is refused ---
+status 'nothing named' 64 "$POLLUX" prune
+is 'says what there is' \
+	"pollux: say what to remove: --logs, --checkpoints or --all; see 'pollux prune --help'" "$err"
+status 'a state of jobs that run' 64 "$POLLUX" prune --all --state running
+like 'is refused' "bad --state 'running': states of ended jobs are done, failed, cancelled" "$err"
+status 'an operand' 64 "$POLLUX" prune --all 17
+status 'a negative number' 64 "$POLLUX" prune --all --keep-last -1
+
+# --- a dry run ---
+before=$(jobs)
+status 'a dry run' 0 "$POLLUX" prune --all --dry-run
+like 'shows a log and a checkpoint' \
+	"^ *$old  old  *done  .* ago  *[0-9.]* KiB  *2[0-9][0-9] KiB  stays\$" "$out"
+like 'a job that never ran' "^ *$gone  gone  *cancelled  .* ago  *-  *-  removed\$" "$out"
+unlike 'not the one that another waits for' "  needed  " "$out"
+like 'the sum' '^4 jobs: 4[0-9][0-9] KiB of logs and checkpoints and 1 record would be removed; 3 ' \
+	"$out"
+is 'removes nothing' "$before" "$(jobs)"
+ok 'no log' test -s "$POLLUX_DIR/logs/$old.log"
+
+# --- by state, by age, by number ---
+status 'older ones' 0 "$POLLUX" prune --older-than 1h --all
+like 'are none' '^0 jobs: 0 B of logs' "$out"
+status 'all but the last four' 0 "$POLLUX" prune --keep-last 100 --all
+like 'are none either' '^0 jobs' "$out"
+status 'logs of failed ones' 0 "$POLLUX" prune --state failed --logs
+ok 'are gone' test ! -e "$POLLUX_DIR/logs/$failed.log"
+ok 'not their checkpoints' test -s "$POLLUX_DIR/checkpoints/$failed/model"
+ok 'and no other log' test -s "$POLLUX_DIR/logs/$old.log"
+run "$POLLUX" log "$failed"
+is 'log says so in one line' 1 "$(printf '%s\n' "$err" | wc -l)"
+
+# --- all ---
+status 'all' 0 "$POLLUX" prune --all
+is 'the record that nothing rests on is gone' "$old $failed $needed $waits $own" "$(jobs)"
+ok 'a directory of ours is gone' test ! -e "$POLLUX_DIR/checkpoints/$old"
+ok 'a declared one is not' test -s "$TMP/mine/x"
+ok 'nor that of a job which another waits for' test -s "$POLLUX_DIR/checkpoints/$needed/model"
+is 'nothing is left half removed' '' "$(ls -d "$POLLUX_DIR"/checkpoints/*.pruned 2>/dev/null)"
+status 'a second time' 0 "$POLLUX" prune --all
+like 'there is nothing' '^0 jobs' "$out"
+
+# --- models keep what they rest on: the newest 500 runs of a workload ---
+copies() { # copies N: jobs like $old, each with a run
+	query "CREATE TEMP TABLE j AS SELECT * FROM jobs WHERE id = $old;
+	CREATE TEMP TABLE r AS SELECT * FROM runs WHERE job_id = $old;
+	CREATE TEMP TABLE n AS WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n
+	 WHERE i < $1) SELECT i FROM n;
+	UPDATE j SET id = 1000; UPDATE r SET id = 1000, job_id = 1000;
+	$(for i in $(seq "$1"); do
+		echo "UPDATE j SET id = 1000 + $i; INSERT INTO jobs SELECT * FROM j;
+		UPDATE r SET id = 1000 + $i, job_id = 1000 + $i; INSERT INTO runs SELECT * FROM r;"
+	done)"
+}
+copies 503
+status 'more runs than models look at' 0 "$POLLUX" prune --all
+is 'the newest 500 stay' 500 "$(query "SELECT count(*) FROM runs WHERE job_id > 1000")"
+
+# --- by the configuration, once a day ---
+mkdir -p "$POLLUX_DIR"
+again=$(submit -n again --hold -- true)
+"$POLLUX" cancel "$again" >out 2>&1
+query "UPDATE jobs SET end_time_s = end_time_s - 100 * 86400 WHERE id = $again"
+POLLUX_PRUNE_AFTER=200d "$POLLUX" schedule
+is 'a job younger than prune_after stays' 1 "$(query "SELECT count(*) FROM jobs WHERE id = $again")"
+POLLUX_PRUNE_AFTER=90d "$POLLUX" schedule
+is 'within a day no second look' 1 "$(query "SELECT count(*) FROM jobs WHERE id = $again")"
+query "UPDATE settings SET value = value - 90000 WHERE name = 'pruned_time_s'"
+run env POLLUX_PRUNE_AFTER=90d "$POLLUX" schedule -v
+is 'a day later the job goes' 0 "$(query "SELECT count(*) FROM jobs WHERE id = $again")"
+like 'and the pass says so' '^1 job: 0 B of logs and checkpoints and 1 record removed' "$out"
+status 'a bad setting' 78 env POLLUX_PRUNE_AFTER=soon "$POLLUX" schedule
+like 'is named' 'POLLUX_PRUNE_AFTER.*a time above 0 .such as 90d.' "$err"
+finish
