@@ -30,7 +30,7 @@ static int main_hold(int argc, char **argv, struct err *err)
 {
 	static const struct job_change change = {
 		.act = hold, .done = "held", .stopping = "asked to stop, to be held",
-		.loss = LOSS_REFUSED,
+		.loss = LOSS_REFUSED, .unrecorded = STOP_HOLD,
 	};
 
 	return change_jobs(&cmd_hold, &change, argc, argv, err);

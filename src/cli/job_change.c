@@ -168,6 +168,45 @@ static int look_at_loss(struct session *s, int64_t job_id, const struct job_chan
 	return rc;
 }
 
+/* --- a store that cannot be written --- */
+
+static bool cannot_write(const struct err *err)
+{
+	return err->exit_status == EX_IOERR || err->exit_status == EX_NOPERM ||
+	       err->exit_status == EX_TEMPFAIL || err->exit_status == EX_CANTCREAT;
+}
+
+/* The runs of the job are stopped all the same: their supervisors are told. *err is why the store
+ * cannot be written, and becomes what was done in spite of that. */
+static void stop_unrecorded(struct session *s, int64_t job_id, enum stop_reason reason,
+			    struct err *err)
+{
+	struct engine_context at = { .paths = &s->paths, .store = &s->store };
+	struct err ignored, failed = { 0 };
+	struct run_list runs;
+	int n = 0;
+
+	if (!cannot_write(err) || store_runs_active(&s->store, &runs, &ignored))
+		return;
+	for (int i = 0; i < runs.count; i++) {
+		const struct run *run = &runs.items[i];
+		const struct engine *engine = engine_of(run);
+
+		if (run->job_id != job_id || !engine->stop_unrecorded)
+			continue;
+		n++;
+		if (engine->stop_unrecorded(&at, run, reason, &failed))
+			break;
+	}
+	if (n > 0 && failed.exit_status)
+		err_prefix(err, "job %lld was not stopped (%s)", (long long)job_id, failed.text);
+	else if (n > 0)
+		err_prefix(err, "job %lld is being stopped, but it is not recorded yet that it was "
+			   "to be %s: its supervisor records that when it can",
+			   (long long)job_id, reason == STOP_HOLD ? "held" : "cancelled");
+	run_list_release(&runs);
+}
+
 static int change_job(struct session *s, int64_t job_id, const struct job_change *change,
 		      const struct asked_change *o, struct err *err)
 {
@@ -176,8 +215,11 @@ static int change_job(struct session *s, int64_t job_id, const struct job_change
 	struct job_loss loss;
 	int rc = look_at_loss(s, job_id, change, o, &loss, err);
 
-	if (rc == 0)
+	if (rc == 0) {
 		rc = act_in_transaction(s, job_id, change, o->dry_run, &runs, err);
+		if (rc && change->unrecorded != STOP_NONE && !o->dry_run)
+			stop_unrecorded(s, job_id, change->unrecorded, err);
+	}
 	for (int i = 0; rc == 0 && !o->dry_run && i < runs.count; i++)
 		engine_wake(&at, &runs.items[i]);
 	if (rc == 0 && o->dry_run)

@@ -28,6 +28,9 @@ struct job_change {
 	 * have ended. --dry-run prints it after "job 3 would be ". */
 	const char *done, *stopping;
 	enum loss_rule loss;
+	/* Runs of the job are stopped for this reason even if the store cannot be written; STOP_NONE:
+	 * nothing is done then. */
+	enum stop_reason unrecorded;
 };
 
 /* Run a command that changes each job named in argv: act, wake the supervisors of the runs that

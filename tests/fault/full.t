@@ -72,7 +72,9 @@ next=$(submit --checkpoint-dir "$TMP/checkpoints-2" -- "$work" -n 20 -s 5)
 killat -f -n 1 "$POLLUX" schedule	# assigned, not started
 fill
 refuses submit -- true
-refuses cancel "$job"
+status 'a job that nobody has started cannot be cancelled' 74 "$POLLUX" cancel "$next"
+like 'and is not stopped' "^pollux: job $next was not stopped \(its supervisor has not started it \
+yet\): cannot use the store .*: database or disk is full$" "$err"
 status 'status works' 0 "$POLLUX" status
 like 'the job runs' "^ *$job +work +running" "$out"
 status 'a pass with nothing to write works' 0 "$POLLUX" schedule
@@ -88,6 +90,32 @@ ok 'with room, its end is recorded' wait_for 30 job_is "$job" "done"
 settle 30 'and the other job runs, and ends'
 exact 'the first: exactly its samples' "$job" 700
 exact 'the second too' "$next" 20
+sound 'all is well'
+
+# --- jobs are stopped all the same ----------------------------------------------------------------
+
+mkdir checkpoints-4 checkpoints-5
+one=$(submit --checkpoint-dir "$TMP/checkpoints-4" -- "$work" -n 100000 -s 5)
+two=$(submit --checkpoint-dir "$TMP/checkpoints-5" -- "$work" -n 100000 -s 5)
+pass
+ok 'two jobs run' wait_for 10 logged "$two" 'step 5 '
+ok 'both' wait_for 10 logged "$one" 'step 5 '
+fill
+stops() { # stops COMMAND JOB WHAT
+	run "$POLLUX" "$1" "$2"
+	is "$1 fails with status 74" 74 "$rc"
+	is 'and says what it did' "pollux: job $2 is being stopped, but it is not recorded yet that \
+it was to be $3: its supervisor records that when it can: cannot use the store \
+'$POLLUX_DIR/pollux.db': database or disk is full" "$err"
+}
+stops cancel "$one" cancelled
+stops hold "$two" held
+stopped() { [ "$(grep -c "^stop [$one$two] " "$WITNESS/ledger")" = 2 ]; }
+ok 'both in order' wait_for 20 stopped
+room
+ok 'with room, the first is recorded as cancelled' wait_for 30 job_is "$one" cancelled
+ok 'the second as held' wait_for 30 job_is "$two" held
+ok 'and nothing is left' wait_for 10 nothing_alive
 sound 'all is well'
 
 # --- the job's checkpoint does not fit ---------------------------------------------------------

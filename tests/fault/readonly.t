@@ -35,9 +35,7 @@ read_only_for_commands() {
 	refuses 73 "^pollux: cannot open '.*': (Read-only file system|Operation not permitted)$" \
 		schedule
 	refuses 77 "^pollux: cannot use the store '.*': attempt to write a readonly database$" \
-		cancel "$job"
-	refuses 77 "^pollux: cannot use the store '.*': attempt to write a readonly database$" \
-		hold "$job"
+		cancel "$held"
 	works status
 	like 'the job is there' "^ *$job +work +running" "$out"
 	works status "$job"
@@ -53,11 +51,19 @@ read_only_for_commands() {
 
 mkdir checkpoints
 touch paused
+held=$(submit --hold -- true)
+stopped=$(submit -- "$work" -n 100000 -s 5)
 job=$(submit --checkpoint-dir "$TMP/checkpoints" -- "$work" -n 300 -s 5 -h "$TMP/paused")
 pass
+ok 'another one, too' wait_for 10 logged "$stopped" 'step 5 '
 ok 'a job runs' wait_for 10 logged "$job" 'step 5 '
 mount --bind -o ro "$POLLUX_DIR" "$POLLUX_DIR"
 read_only_for_commands
+run "$POLLUX" hold "$stopped"
+is 'hold fails' 77 "$rc"
+like 'and stops the run all the same' "^pollux: job $stopped is being stopped, but it is not \
+recorded yet that it was to be held: .*: attempt to write a readonly database$" "$err"
+ok 'its supervisor, which can still write, records that' wait_for 20 job_is "$stopped" held
 rm paused
 ok 'the job goes on to its end' wait_for 20 logged "$job" '^\[exited with status 0\]'
 shown_done() { [ "$("$POLLUX" status -a | awk -v job="$job" '$1 == job { print $3 }')" = "done" ]; }

@@ -136,6 +136,7 @@ const struct engine engine_local = {
 	.start = attend,
 	.adopt = attend,
 	.wake = wake,
+	.stop_unrecorded = local_stop_unrecorded,
 	.mend = local_mend,
 	.silent_s = local_silent_s,
 	.suspends = suspends,

@@ -17,6 +17,12 @@ const char *local_containment(struct text *detail);
 bool local_dies_of(const struct run *run, int signal);
 int64_t local_command_pid(const struct run *run);
 
+/* local_stop.c: a message to the supervisor, for when the store cannot be written. */
+int local_stop_unrecorded(const struct engine_context *at, const struct run *run,
+			  enum stop_reason reason, struct err *err);
+/* The reason that such a message tells; STOP_NONE: it is another message. */
+enum stop_reason local_stop_asked(const char *message, size_t n);
+
 /* local_mend.c */
 void local_mend(const struct engine_context *at, const struct run *const *runs, int n,
 		struct strings *lines);

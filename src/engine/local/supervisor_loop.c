@@ -17,6 +17,7 @@
 #include "pollux/profile_lock.h"
 #include "pollux/report_message.h"
 #include "exit_status.h"
+#include "local.h"
 #include "supervisor_loop.h"
 
 /* between looks into the store, which also write what was learned */
@@ -245,8 +246,15 @@ bool supervisor_read_reports(struct supervisor *s, double now)
 	for (int i = 0; i < REPORTS_AT_ONCE; i++) {
 		ssize_t n = recv(s->socket_fd, bytes, sizeof(bytes), MSG_DONTWAIT | MSG_TRUNC);
 
+		enum stop_reason asked = n > 0 && (size_t)n <= sizeof(bytes)
+			? local_stop_asked(bytes, (size_t)n) : STOP_NONE;
+
 		if (n < 0)
 			break;
+		if (asked != STOP_NONE) {
+			supervisor_stop_for(s, asked);
+			continue;
+		}
 		wake |= recorder_add(&s->recorder, &s->store, &s->run, bytes, (size_t)n,
 				     run_clock_s(&s->run, now));
 	}
