@@ -117,7 +117,8 @@ static bool fits(const struct snapshot *s, const struct decision *d, int j, char
 
 	for (int i = 0; i < s->devices.count; i++) {
 		const struct device *device = &s->devices.items[i];
-		int64_t kept = d->owner[i] == j ? kept_on(s, d, i, j) : 0;
+		bool is_new = d->owner[i] == j && !(c->run && has(s, c->run, i));
+		int64_t kept = is_new ? kept_on(s, d, i, j) : 0;
 
 		if (kept == 0 || (needs > 0 && (double)(kept + needs) <=
 				  FILLED * (double)device->memory_bytes))
@@ -144,25 +145,60 @@ static bool is_elsewhere(const struct snapshot *s, const struct decision *d, int
 	return false;
 }
 
-/* The jobs that were to leave what nobody takes now stay. */
+/* True if every device of the run can be given out and is to be nobody's. */
+static bool nobody_takes(const struct snapshot *s, const struct decision *d, const struct run *run)
+{
+	for (int i = 0; i < run->configuration.replicas; i++) {
+		int device = device_index(s, &run->devices[i]);
+
+		if (device < 0 || !d->usable[device] || d->owner[device] >= 0)
+			return false;
+	}
+	return true;
+}
+
+/* Job k has the devices of its run again. */
+static void keep_devices(const struct snapshot *s, struct decision *d, int k,
+			 const struct run *run)
+{
+	for (int i = 0; i < s->devices.count; i++)
+		if (has(s, run, i))
+			d->owner[i] = k;
+	d->choices[k].replicas = run->configuration.replicas;
+	d->choices[k].next_start_s = (double)NAN;
+}
+
+/* What nobody takes now goes to the jobs whose memory is there: those that were to leave stay, and
+ * a suspended one goes on, else the device would wait for jobs that cannot have it. */
 static void give_back(const struct snapshot *s, struct decision *d)
 {
 	for (int k = 0; k < d->n; k++) {
-		const struct run *run = d->candidates[k].run;
-		bool free = run && is_to_be_suspended(d, k);
+		const struct candidate *c = &d->candidates[k];
+		const struct run *run = c->run ? c->run : c->suspended;
+		bool waits = run && (c->run ? is_to_be_suspended(d, k)
+					    : is_resident(s, run) && d->choices[k].replicas == 0);
 
-		for (int i = 0; free && i < s->devices.count; i++)
-			free = !has(s, run, i) || (d->owner[i] < 0 && d->usable[i]);
-		if (!free)
+		if (!waits || !nobody_takes(s, d, run))
 			continue;
-		for (int i = 0; i < s->devices.count; i++)
-			if (has(s, run, i))
-				d->owner[i] = k;
-		d->choices[k].replicas = run->configuration.replicas;
-		d->choices[k].next_start_s = (double)NAN;
+		keep_devices(s, d, k, run);
 		snprintf(d->choices[k].reason, SCHED_REASON_SIZE,
-			 "keeps its devices: no other job fits beside its memory");
+			 "%s: no other job fits beside its memory",
+			 c->run ? "keeps its devices" : "goes on");
 	}
+}
+
+/* A job that does not fit on the devices that it was to have keeps those of its run, if it can. */
+static void take_back(const struct snapshot *s, struct decision *d, int j)
+{
+	const struct run *run = d->candidates[j].run;
+
+	d->choices[j].replicas = 0;
+	d->choices[j].next_start_s = (double)NAN;
+	for (int i = 0; i < s->devices.count; i++)
+		if (d->owner[i] == j)
+			d->owner[i] = ASSIGN_FREE;
+	if (run && nobody_takes(s, d, run))
+		keep_devices(s, d, j, run);
 }
 
 void check_device_memory(const struct snapshot *s, struct decision *d)
@@ -170,15 +206,11 @@ void check_device_memory(const struct snapshot *s, struct decision *d)
 	char why[SCHED_REASON_SIZE];
 
 	for (int j = 0; j < d->n; j++) {
-		if (d->choices[j].replicas == 0 || d->candidates[j].run ||
+		if (d->choices[j].replicas == 0 ||
 		    (fits(s, d, j, why) && !is_elsewhere(s, d, j, why)))
 			continue;
-		d->choices[j].replicas = 0;
-		d->choices[j].next_start_s = (double)NAN;
+		take_back(s, d, j);
 		snprintf(d->choices[j].reason, SCHED_REASON_SIZE, "%s", why);
-		for (int i = 0; i < s->devices.count; i++)
-			if (d->owner[i] == j)
-				d->owner[i] = ASSIGN_FREE;
 		give_back(s, d);
 	}
 }

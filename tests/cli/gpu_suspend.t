@@ -117,4 +117,28 @@ comes_back() { "$POLLUX" schedule && holds "job_id = $one AND resumed_boot_s > 0
 ok 'it goes on where it was' wait_for 20 comes_back
 is 'there' "$its" "$(device_of "$one")"
 end_jobs
+
+# --- a job whose GPU is lost moves only where it fits ---
+
+{ gpu $A; gpu $B; } | answers
+big=$(submit --workload big --gpu-memory 16G)
+"$POLLUX" schedule
+ok 'a job of 16 GiB runs' wait_for 20 holds "job_id = $big AND state = 'running'"
+its=$(device_of "$big")
+other=$(submit --workload other --gpu-memory 16G --preempt --suspend never)
+"$POLLUX" schedule
+ok 'another runs on the other GPU' wait_for 20 holds "job_id = $other AND state = 'running'"
+store "UPDATE runs SET suspension = 'asked' WHERE job_id = $big"
+ok 'the first is suspended' wait_for 20 holds "job_id = $big AND suspension = 'suspended'"
+store "UPDATE jobs SET attained_service_device_s = 100000 WHERE id = $big"
+gpu "${its#gpu:}" "process $(leader_of "$big") 15000 0" | answers
+"$POLLUX" schedule
+is 'when the other loses its GPU, it does not get that of the first' 1 "$(store "SELECT count(*)
+	FROM run_devices WHERE device = '$its' AND run_id IN
+	(SELECT id FROM runs WHERE job_id IN ($big, $other))")"
+like 'and says why' 'suspended jobs would keep 1[46].[09] GiB there; it needs 1[46].[09] GiB' \
+	"$("$POLLUX" status "$other")"
+back() { "$POLLUX" schedule && holds "job_id = $big AND resumed_boot_s > 0"; }
+ok 'the first comes back' wait_for 20 back
+end_jobs
 finish

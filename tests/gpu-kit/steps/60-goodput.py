@@ -9,7 +9,7 @@ import re
 import time
 
 import kit
-from kit import check, fail, goal, ok, skip
+from kit import check, fail, goal, ok
 
 
 def train(*options, device="cuda"):
@@ -106,5 +106,3 @@ else:
     ok("noise-scale", float(a), "samples")
     off = 100 * (float(a) / float(b) - 1)
     goal("noise-scale-off", off, "%", abs(off) <= 15, "15 either way")
-
-skip("torch-helper", "pollux has no helper for PyTorch yet: a PyTorch program tells no noise scale")
