@@ -182,6 +182,8 @@ struct run {
 	bool saved_nothing;		/* nor before, in the whole run */
 	double lost_samples, lost_s;
 	int64_t reports, malformed_reports;	/* received by its supervisor */
+	int64_t refused_reports;	/* of others' processes, or with positions that cannot be */
+	char refusal[96];		/* why the last of them was refused; "" none was */
 	/* The most that its processes had at a time, resident: a sum in which pages that they
 	 * share count for each; and of the devices' own memory. 0: not known. */
 	int64_t peak_memory_bytes, peak_device_memory_bytes;

@@ -81,6 +81,10 @@ struct noise_estimate {
 	double expected;		/* noise_scale_expected(), for decisions; NaN: unknown */
 	bool own;			/* from updates of this job only */
 	int64_t n_updates;		/* used, within one horizon of the position */
+	/* Jobs whose statistics contradict what others say (noise_trust.h), and the first of them;
+	 * 0: none. */
+	int n_doubted;
+	int64_t doubted_job;
 };
 
 /* The noise scale of a job at a position in its training. A window counts by its samples times

@@ -49,6 +49,11 @@ int report_message_parse(const char *bytes, size_t length, struct report_message
 
 /* The key number i of those that a program may report, from 0; NULL beyond the last. */
 const char *report_key_at(size_t i);
+
+/* Makes all but position, loss, epoch, checkpoint and status unknown: for a report whose sender
+ * could not be looked at. */
+void report_message_drop_measurements(struct report_message *m);
+
 /* True if all of KEY=VALUE is understood: for 'pollux report'. */
 bool report_line_is_valid(const char *line);
 

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "pollux/err.h"
 
@@ -14,8 +15,13 @@ bool report_socket_fits(const char *path);
  * non-blocking), or -1 with *err. */
 int report_socket_open(const char *path, struct err *err);
 
-/* Sends one datagram, and waits at most wait_s for a slow receiver. -1 with *err (EX_UNAVAILABLE):
- * nobody took the datagram. */
+/* Reads one datagram without waiting. Returns its length, which is above size if the datagram was
+ * cut off, or -1. *sender: the process that sent the datagram, as the kernel tells; 0: the kernel
+ * cannot name it here. */
+ssize_t report_socket_receive(int fd, void *bytes, size_t size, pid_t *sender);
+
+/* Sends one datagram, and waits at most wait_s for a slow receiver, and as long again until the
+ * receiver has read the datagram. -1 with *err (EX_UNAVAILABLE): nobody took the datagram. */
 int report_socket_send(const char *path, const void *bytes, size_t n, int wait_s, struct err *err);
 
 #endif

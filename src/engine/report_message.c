@@ -176,6 +176,16 @@ int report_message_parse(const char *bytes, size_t length, struct report_message
 	return lines ? malformed : 1;
 }
 
+void report_message_drop_measurements(struct report_message *m)
+{
+	m->step_ns = m->sync_ns = m->config = m->parameters = m->grad_samples = -1;
+	m->total_steps = m->total_samples = -1;
+	m->peak_bytes = m->out_of_memory = m->limit_bytes = -1;
+	m->grad_sqr = m->grad_var = m->total_epochs = NAN;
+	m->resumed[0] = m->framework[0] = '\0';
+	m->helper = (struct report_line){ .given = false };
+}
+
 bool report_line_is_valid(const char *line)
 {
 	struct report_message *m = malloc(sizeof(*m));

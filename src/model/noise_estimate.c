@@ -1,7 +1,7 @@
 /* noise_estimate.c - estimates the noise scale at a position from windows of a workload's jobs. */
 #include <math.h>
 
-#include "pollux/pool.h"
+#include "pollux/noise_trust.h"
 
 static double distance(const struct noise_window *w, double position)
 {
@@ -27,24 +27,30 @@ static void merge_window(struct noise_scale *s, const struct noise_window *w, do
 	noise_scale_merge(s, &window);
 }
 
-static struct noise_estimate estimate(const struct noise_window *windows, int n, int64_t only_job,
-				      double position, double horizon)
+double noise_window_add(struct noise_scale *s, const struct noise_window *w, double position,
+			double horizon)
 {
-	struct noise_estimate e = { .own = only_job != 0 };
+	double d = distance(w, position);
+
+	if (!isfinite(d) || w->n <= 0 || w->batch_size <= 0)
+		return (double)NAN;
+	merge_window(s, w, exp(-d / horizon));
+	return d;
+}
+
+/* own: from the job's windows alone. */
+static struct noise_estimate estimate(const struct noise_window *windows, int n,
+				      const struct noise_trust *trust, bool own, double position,
+				      double horizon)
+{
+	struct noise_estimate e = { .own = own };
 	struct noise_scale s;
 
 	noise_scale_init(&s);
-	for (int i = 0; i < n; i++) {
-		const struct noise_window *w = &windows[i];
-		double d = distance(w, position);
-
-		if ((only_job && w->job_id != only_job) || !isfinite(d) || w->n <= 0 ||
-		    w->batch_size <= 0)
-			continue;
-		merge_window(&s, w, exp(-d / horizon));
-		if (d <= horizon)
-			e.n_updates += w->n;
-	}
+	for (int i = 0; i < n; i++)
+		if ((own ? noise_trust_has_own(trust, i) : noise_trust_has(trust, i)) &&
+		    noise_window_add(&s, &windows[i], position, horizon) <= horizon)
+			e.n_updates += windows[i].n;
 	e.noise_scale = noise_scale_value(&s);
 	e.interval = noise_scale_interval(&s);
 	e.expected = noise_scale_expected(&s);
@@ -53,17 +59,24 @@ static struct noise_estimate estimate(const struct noise_window *windows, int n,
 
 /* Estimates from the job's own windows, or from all if its own do not suffice. If both do not, the
  * job's own tell at least a bound, or else all do. */
-static struct noise_estimate estimate_at(const struct noise_window *windows, int n, int64_t own_job,
-					 double position, double horizon)
+static struct noise_estimate estimate_at(const struct noise_window *windows, int n,
+					 struct noise_trust *trust, double position,
+					 double horizon)
 {
-	struct noise_estimate e = estimate(windows, n, own_job, position, horizon);
+	struct noise_estimate e, all;
+	int64_t doubted;
+	int n_doubted;
 
-	struct noise_estimate all;
-
-	if (!isnan(e.noise_scale))
-		return e;
-	all = estimate(windows, n, 0, position, horizon);
-	return isnan(all.noise_scale) && !isnan(e.interval.low) ? e : all;
+	noise_trust_at(trust, position, horizon);
+	doubted = noise_trust_doubted(trust, &n_doubted);
+	e = estimate(windows, n, trust, true, position, horizon);
+	if (isnan(e.noise_scale)) {
+		all = estimate(windows, n, trust, false, position, horizon);
+		e = isnan(all.noise_scale) && !isnan(e.interval.low) ? e : all;
+	}
+	e.doubted_job = doubted;
+	e.n_doubted = n_doubted;
+	return e;
 }
 
 static double farthest(const struct noise_window *windows, int n, double position)
@@ -82,14 +95,16 @@ struct noise_estimate noise_estimate(const struct noise_window *windows, int n, 
 	double horizon = fmax(NOISE_HORIZON_RATIO * position,
 			      fmax((double)(NOISE_HORIZON_UPDATES * initial_batch_size), 1));
 	double reach = farthest(windows, n, position);
-	struct noise_estimate e = estimate_at(windows, n, own_job, position, horizon), near = e;
+	struct noise_trust *trust = noise_trust_new(windows, n, own_job, initial_batch_size);
+	struct noise_estimate e = estimate_at(windows, n, trust, position, horizon), near = e;
 
 	while (isnan(e.noise_scale) && horizon < NOISE_WIDENING * reach) {
 		horizon *= NOISE_WIDENING;
-		e = estimate_at(windows, n, own_job, position, horizon);
+		e = estimate_at(windows, n, trust, position, horizon);
 		if (isnan(near.interval.low))
 			near = e;
 	}
+	noise_trust_free(trust);
 	return isnan(e.noise_scale) || near.expected > e.expected ? near : e;
 }
 

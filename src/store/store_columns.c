@@ -124,6 +124,8 @@ static const struct store_column of_run[] = {
 	C("lost_s", DOUBLE, lost_s, KNOWN, 1, SHOWN | REPORT | END),
 	C("reports", INT64, reports, KNOWN, 1, REPORT),
 	C("malformed_reports", INT64, malformed_reports, KNOWN, 1, REPORT),
+	C("refused_reports", INT64, refused_reports, KNOWN, 19, SHOWN | REPORT),
+	CHARS("refusal", refusal, 19, SHOWN | REPORT),
 	C("peak_memory_bytes", INT64, peak_memory_bytes, ZERO, 3, SHOWN | REPORT | END),
 	C("peak_device_memory_bytes", INT64, peak_device_memory_bytes, ZERO, 3, SHOWN | END),
 	C("peak_allocated_bytes", INT64, peak_allocated_bytes, ZERO, 13, SHOWN | REPORT),

@@ -251,10 +251,15 @@ static bool is_in_group(const char *directory, pid_t pid)
 
 bool proc_bears(pid_t pid, const struct proc_marks *marks)
 {
+	return proc_lives(pid) && proc_bore(pid, marks);
+}
+
+bool proc_bore(pid_t pid, const struct proc_marks *marks)
+{
 	struct process p;
 	pid_t ancestor = pid;
 
-	if (!proc_lives(pid) || !read_process(pid, &p))
+	if (!read_process(pid, &p))
 		return false;
 	if ((marks->session && p.session == marks->session) ||
 	    (marks->group && is_in_group(marks->group, pid)) ||

@@ -161,6 +161,7 @@ void explanation_print_json_noise(struct json *j, const struct explanation *e)
 	json_number(j, "noise_scale_high", has ? noise->interval.high : (double)NAN);
 	json_string(j, "basis", bases[e->model.noise_basis]);
 	json_integer(j, "n_updates", e->model.noise.n_updates);
+	json_integer(j, "n_doubted_jobs", e->model.noise.n_doubted);
 	json_string(j, "learning_rate_rule", lr_rule_name(e->rule));
 	json_end(j);
 }

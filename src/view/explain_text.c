@@ -229,6 +229,10 @@ static void print_noise_scale(const struct explanation *e, const struct output *
 			  format_count(updates).s);
 	else if (unknown)
 		text_add(&t, "no gradient statistics (pollux-client(3)), no --noise-scale");
+	if (noise->n_doubted > 0)
+		text_addf(&t, "; left out as implausible: the statistics of job %lld%s",
+			  (long long)noise->doubted_job,
+			  noise->n_doubted > 1 ? " and others" : "");
 	output_textline(out, "scale", &t);
 	text_release(&t);
 }

@@ -210,6 +210,21 @@ static void add_step_source(struct text *t, const struct status_details *d)
 		text_addf(t, "from its %s", source);
 }
 
+/* Of all runs, and why the last one was. */
+static void add_refused(struct text *t, const struct status_details *d)
+{
+	const char *why = "";
+	long long n = 0;
+
+	for (int i = 0; i < d->runs.count; i++) {
+		n += d->runs.items[i].refused_reports;
+		if (d->runs.items[i].refused_reports > 0)
+			why = d->runs.items[i].refusal;
+	}
+	if (n > 0)
+		text_addf(t, "%lld report%s; the last one: %s", n, plural(n), why);
+}
+
 static void print_progress(const struct status_job *item, const struct status_details *d,
 			   const struct output *out)
 {
@@ -234,6 +249,9 @@ static void print_progress(const struct status_job *item, const struct status_de
 	output_textline(out, "step times", &t);
 	status_add_helper(&t, item->job, d->runs.count ? &d->runs.items[d->runs.count - 1] : NULL);
 	output_textline(out, "helper", &t);
+	add_refused(&t, d);
+	if (t.length)
+		output_textline(out, "refused", &t);
 	output_line(out, "status", p->status_text);
 	add_number(&t, "at samples", p->checkpoint_samples);
 	if (p->saved_nothing)

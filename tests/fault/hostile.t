@@ -44,9 +44,11 @@ ok 'a job sends bad reports' wait_for 20 logged "$job" '^malformed'
 settle 20 'and comes to its end'
 is 'the bad lines are counted' "$(sed -n 's/^malformed //p' "$POLLUX_DIR/logs/$job.log")" \
 	"$(query "SELECT malformed_reports FROM runs WHERE job_id = $job")"
-is 'the good ones are heard' 'done|20|0.5' \
+is 'the good ones are heard' 'done|1000|0.5' \
 	"$(query "SELECT state, printf('%d', samples), loss FROM jobs
 	WHERE id = $job")"
+is 'positions that fall are refused' 'SAMPLES fell from 1000 to 20' \
+	"$(query "SELECT refusal FROM runs WHERE job_id = $job")"
 shown 'bad reports' "$job"
 like 'the text is shown, without what it did to the terminal' 'bad \?\?\( ' "$(cat full)"
 sound 'all is well'

@@ -709,6 +709,60 @@ static void test_suspension(void)
 	end();
 }
 
+/* What a report says is believed only of a process of the run. */
+static void test_senders(void)
+{
+	struct gradient_list list;
+
+	begin();
+	r.sender = SENDER_FOREIGN;
+	report("SAMPLES=100\nLOSS=1\n");
+	ok(isnan(run.last_samples) && isnan(r.loss), "a foreign process says nothing");
+	is_int(run.refused_reports, 1, "it is counted");
+	is_str(run.refusal, "sent by a process that is not the job's", "and said why");
+	ok(recorder_add(&r, &store, &run, "WAKE=1\n", 7, now), "it may wake the supervisor");
+	is_int(run.refused_reports, 1, "which is no report");
+	r.sender = SENDER_GONE;
+	report("SAMPLES=100\nSTEP_NS=5000000\nGRAD_SQR=1\nGRAD_VAR=1\nPARAMETERS=7\n");
+	near(run.last_samples, 100, 0, "a process that has ended tells where it stood");
+	ok(isnan(run.step_time_s) && r.gradient.n == 0 && r.parameters == 0,
+	   "but measures nothing");
+	r.sender = SENDER_OURS;
+	steps(5, 8, "GRAD_SQR=1\nGRAD_VAR=1\n");
+	list = gradients();
+	is_int(list.count, 1, "a process of the run does");
+	gradient_list_release(&list);
+	is_int(stored().refused_reports, 1, "the count is stored");
+	end();
+}
+
+static void test_positions(void)
+{
+	begin();
+	for (int i = 0; i < 4; i++, now += 1) {
+		char *text = xasprintf("SAMPLES=%d\nSTEP=%d\n", 100 * i, i);
+
+		report(text);
+		free(text);
+	}
+	report("SAMPLES=1000000000000\nSTEP=1000\nLOSS=2\n");
+	near(run.last_samples, 300, 0, "a position that cannot be is refused");
+	ok(isnan(r.loss), "with all that its report says");
+	is_str(run.refusal, "SAMPLES jumped from 300 to 1000000000000", "and told");
+	report("SAMPLES=100\nSTEP=1\nLOSS=3\n");
+	near(run.last_samples, 300, 0, "a position does not fall");
+	near(r.loss, 3, 0, "the rest of its report counts");
+	is_int(run.refused_reports, 2, "both are counted");
+	report("SAMPLES=200\nCHECKPOINT=/x\n");
+	near(run.last_samples, 300, 0, "a checkpoint may be of an earlier position");
+	near(run.checkpoint_samples, 200, 0, "which is the checkpoint's");
+	is_int(run.refused_reports, 2, "and is not refused");
+	report("SAMPLES=50\nSTEP=0\nRESUMED=/x\n");
+	near(run.last_samples, 50, 0, "a program that resumes may go back");
+	is_int(run.refused_reports, 2, "that is no fall");
+	end();
+}
+
 static void test_run_clock(void)
 {
 	struct run r1;
@@ -751,6 +805,8 @@ int main(void)
 	test_logged_again();
 	test_logged_unit();
 	test_suspension();
+	test_senders();
+	test_positions();
 	test_run_clock();
 	command = xasprintf("rm -rf '%s'", root);
 	if (system(command))

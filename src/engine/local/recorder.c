@@ -1,5 +1,6 @@
 /* recorder.c - turn reports into a few rows of the store. */
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -81,11 +82,12 @@ static void see_reported(struct recorder *r, struct run *run, const struct repor
 	snprintf(run->step_source, sizeof(run->step_source), "reports");
 }
 
-/* True if the helper tells of a checkpoint after the program went on: its position is not that of
- * the program. */
-static bool is_of_the_past(const struct run *run, const struct report_message *m)
+/* True if the program tells of a checkpoint after it went on: the position is the checkpoint's, not
+ * that of the program. */
+static bool is_of_the_past(const struct recorder *r, const struct report_message *m)
 {
-	return m->checkpoint[0] && run->framework[0] && (double)m->samples < run->last_samples;
+	return m->checkpoint[0] && !m->resumed[0] && m->samples >= 0 && r->positions.n > 0 &&
+	       (double)m->samples < r->positions.last;
 }
 
 /* Uses the step's own time if the report has one, otherwise the time between two reports divided by
@@ -103,7 +105,7 @@ static void add_step(struct recorder *r, const struct run *run, const struct rep
 			       (now - r->last_step_boot_s) / (double)(m->step - r->last_step), NAN);
 	if (m->step >= 0 || m->step_ns > 0)
 		r->spans_pause = false;
-	if (m->step >= 0 && !is_of_the_past(run, m)) {
+	if (m->step >= 0 && !is_of_the_past(r, m)) {
 		r->last_step = m->step;
 		r->last_step_boot_s = now;
 		r->steps = (double)m->step;
@@ -158,7 +160,7 @@ static void add_position(struct recorder *r, struct run *run, const struct repor
 	recorder_add_start(r, run, m);
 	if ((m->step >= 0 || m->samples >= 0) && isnan(run->first_step_s))
 		run->first_step_s = now - run->launch_boot_s;
-	if (m->samples >= 0 && !is_of_the_past(run, m)) {
+	if (m->samples >= 0 && !is_of_the_past(r, m)) {
 		run->last_samples = (double)m->samples;
 		if (isnan(run->first_samples))
 			run->first_samples = run->last_samples;
@@ -251,6 +253,60 @@ static void add_config(struct recorder *r, struct store *store, struct run *run)
 		change_configuration(r, store, run);
 }
 
+/* --- what is refused --- */
+
+static void refuse(struct recorder *r, struct run *run, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void refuse(struct recorder *r, struct run *run, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(run->refusal, sizeof(run->refusal), format, ap);
+	va_end(ap);
+	run->refused_reports++;
+	r->changed = true;
+}
+
+/* A program that continues from a checkpoint may stand anywhere. A fallen position is left out of
+ * the report: the program may have restarted itself, and its step times are as good as before.
+ * False: nothing of the report can be believed. */
+static bool check_position(struct recorder *r, struct run *run, struct report_message *m,
+			   double now)
+{
+	double last = r->positions.last;
+
+	if (m->samples < 0 || is_of_the_past(r, m))
+		return true;
+	if (m->resumed[0])
+		position_restart(&r->positions);
+	switch (position_judge(&r->positions, (double)m->samples, now)) {
+	case POSITION_FINE:
+		break;
+	case POSITION_FELL:
+		refuse(r, run, "SAMPLES fell from %.0f to %lld", last, (long long)m->samples);
+		m->samples = m->step = -1;
+		break;
+	case POSITION_JUMPED:
+		refuse(r, run, "SAMPLES jumped from %.0f to %lld", last, (long long)m->samples);
+		return false;
+	}
+	return true;
+}
+
+/* False: the report is refused. */
+static bool is_believed(struct recorder *r, struct run *run, double now)
+{
+	if (r->sender == SENDER_FOREIGN) {
+		refuse(r, run, "sent by a process that is not the job's");
+		return false;
+	}
+	if (r->sender == SENDER_GONE)
+		report_message_drop_measurements(&r->message);
+	return check_position(r, run, &r->message, now);
+}
+
 bool recorder_add(struct recorder *r, struct store *store, struct run *run, const char *bytes,
 		  size_t n, double now_boot_s)
 {
@@ -265,6 +321,8 @@ bool recorder_add(struct recorder *r, struct store *store, struct run *run, cons
 	malformed = report_message_parse(bytes, n, m);
 	if (m->wake)
 		return true;
+	if (!is_believed(r, run, now_boot_s))
+		return false;
 	add_config(r, store, run);
 	run->reports++;
 	run->malformed_reports += malformed;

@@ -15,12 +15,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "pollux/plausible.h"
 #include "pollux/report_message.h"
 #include "pollux/step_stats.h"
 #include "pollux/steps.h"
 #include "pollux/store.h"
+#include "report_sender.h"
 
 struct recorder {
+	enum report_sender sender;	/* of the next message; the caller sets it */
+	struct position_watch positions;
 	struct report_message message;	/* the last one; a member because of its size */
 	bool changed;			/* since the last write */
 	double written_boot_s;		/* boot clock of the last write */
@@ -66,7 +70,9 @@ int recorder_go_on(struct recorder *r, struct store *store, const struct run *ru
 void recorder_release(struct recorder *r);
 
 /* Takes in one datagram of n bytes. n above the buffer means that the datagram was cut off: it is
- * malformed. Updates the run's positions and checkpoint. If the program has changed to the wanted
+ * malformed. A report of a foreign process, and a position that cannot be true (plausible.h), are
+ * refused and counted; a sender that is gone tells positions and texts, but measures nothing.
+ * Updates the run's positions and checkpoint. If the program has changed to the wanted
  * configuration, writes what was learned at the last one to the store and updates the run's.
  * Returns true if the message asks to look into the store. now_boot_s, and every time in here, is
  * by run_clock_s(): it stands still while the run is suspended. */

@@ -1,10 +1,13 @@
 /* report_socket.c - make the socket of a run, and send to it. */
 #include <errno.h>
+#include <linux/sockios.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "pollux/report_socket.h"
@@ -36,6 +39,7 @@ static int bind_private(int fd, const struct sockaddr_un *address)
 
 int report_socket_open(const char *path, struct err *err)
 {
+	const int yes = 1;
 	struct sockaddr_un address;
 	int fd = -1;
 
@@ -43,12 +47,50 @@ int report_socket_open(const char *path, struct err *err)
 		unlink(path);
 		fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	}
-	if (fd >= 0 && bind_private(fd, &address) == 0)
+	if (fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes)) == 0 &&
+	    bind_private(fd, &address) == 0)
 		return fd;
 	err_set(err, EX_CANTCREAT, "cannot make socket '%s': %s", path, strerror(errno));
 	if (fd >= 0)
 		close(fd);
 	return -1;
+}
+
+ssize_t report_socket_receive(int fd, void *bytes, size_t size, pid_t *sender)
+{
+	union {
+		struct cmsghdr header;
+		char space[CMSG_SPACE(sizeof(struct ucred))];
+	} control;
+	struct iovec part = { .iov_base = bytes, .iov_len = size };
+	struct msghdr m = {
+		.msg_iov = &part, .msg_iovlen = 1,
+		.msg_control = &control, .msg_controllen = sizeof(control),
+	};
+	ssize_t n = recvmsg(fd, &m, MSG_DONTWAIT | MSG_TRUNC | MSG_CMSG_CLOEXEC);
+	const struct cmsghdr *c = n < 0 ? NULL : CMSG_FIRSTHDR(&m);
+	struct ucred who;
+
+	*sender = 0;
+	if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_CREDENTIALS)
+		return n;
+	memcpy(&who, CMSG_DATA(c), sizeof(who));
+	*sender = who.pid;
+	return n;
+}
+
+/* Waits until the receiver has read all that was sent. The receiver looks at the sender's process,
+ * which therefore has to live until then. */
+static void wait_until_read(int fd, int wait_s)
+{
+	const struct timespec pause = { .tv_nsec = 1000000 };
+	int unread = 0;
+
+	for (int ms = 0; ms < wait_s * 1000; ms++) {
+		if (ioctl(fd, SIOCOUTQ, &unread) || unread == 0)
+			return;
+		nanosleep(&pause, NULL);
+	}
 }
 
 static int send_within(int fd, const struct sockaddr_un *address, const void *bytes, size_t n,
@@ -72,6 +114,8 @@ int report_socket_send(const char *path, const void *bytes, size_t n, int wait_s
 		fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd >= 0)
 		rc = send_within(fd, &address, bytes, n, wait_s);
+	if (rc == 0)
+		wait_until_read(fd, wait_s);
 	if (rc)
 		err_set(err, EX_UNAVAILABLE, "cannot report to '%s': %s", path, strerror(errno));
 	if (fd >= 0)

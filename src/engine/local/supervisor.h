@@ -14,6 +14,7 @@
 #include "log_watch.h"
 #include "oom_killer.h"
 #include "recorder.h"
+#include "report_sender.h"
 
 enum supervisor_state {
 	ST_WAITING,		/* for its devices, and for the end of the job's last run */
@@ -81,6 +82,7 @@ struct supervisor {
 	struct run run;
 	struct local_handle handle;	/* run.handle is its text */
 	struct recorder recorder;
+	struct known_senders senders;
 	enum supervisor_state state;
 	double deadline_boot_s;		/* end of the state; INFINITY: none */
 	double limit_boot_s;		/* when the job's time limit is used up; INFINITY none */
@@ -185,6 +187,9 @@ void run_marks_release(struct run_marks *m);
 int supervisor_find_processes(const struct supervisor *s, struct pid_list *list);
 /* The memory of these processes: a page that they share counts for each. */
 int64_t supervisor_resident_bytes(const struct supervisor *s);
+
+/* report_sender.c: whose report was received from this process; now: the boot clock. */
+enum report_sender supervisor_know_sender(struct supervisor *s, pid_t pid, double now);
 
 /* supervisor_suspend.c */
 /* Begins to stop every process of the run. */

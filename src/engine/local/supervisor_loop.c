@@ -16,6 +16,7 @@
 #include "pollux/proc.h"
 #include "pollux/profile_lock.h"
 #include "pollux/report_message.h"
+#include "pollux/report_socket.h"
 #include "exit_status.h"
 #include "local.h"
 #include "supervisor_loop.h"
@@ -212,6 +213,9 @@ static void reap(struct supervisor *s)
 	int status;
 	pid_t pid;
 
+	/* The last reports of a child are read while it can still be looked at. */
+	if (s->socket_fd >= 0 && supervisor_read_reports(s, clock_boot_s()))
+		s->next_look_boot_s = 0;
 	while ((pid = wait4(-1, &status, WNOHANG, &usage)) > 0) {
 		if (pid == s->driver.pid)
 			supervisor_driver_ended(s);
@@ -242,9 +246,10 @@ bool supervisor_read_reports(struct supervisor *s, double now)
 {
 	char bytes[REPORT_MESSAGE_SIZE];
 	bool wake = false;
+	pid_t pid;
 
 	for (int i = 0; i < REPORTS_AT_ONCE; i++) {
-		ssize_t n = recv(s->socket_fd, bytes, sizeof(bytes), MSG_DONTWAIT | MSG_TRUNC);
+		ssize_t n = report_socket_receive(s->socket_fd, bytes, sizeof(bytes), &pid);
 
 		enum stop_reason asked = n > 0 && (size_t)n <= sizeof(bytes)
 			? local_stop_asked(bytes, (size_t)n) : STOP_NONE;
@@ -255,6 +260,7 @@ bool supervisor_read_reports(struct supervisor *s, double now)
 			supervisor_stop_for(s, asked);
 			continue;
 		}
+		s->recorder.sender = supervisor_know_sender(s, pid, now);
 		wake |= recorder_add(&s->recorder, &s->store, &s->run, bytes, (size_t)n,
 				     run_clock_s(&s->run, now));
 	}

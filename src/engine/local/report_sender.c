@@ -1,0 +1,59 @@
+/* report_sender.c - tell whether the sender of a report belongs to the run. */
+#include <unistd.h>
+
+#include "pollux/proc.h"
+#include "supervisor.h"
+
+#define LOOK_AGAIN_S 1.0	/* a job may report a thousand times a second */
+
+static struct known_sender *find(struct known_senders *known, pid_t pid)
+{
+	for (int i = 0; i < KNOWN_SENDERS; i++)
+		if (known->items[i].pid == pid)
+			return &known->items[i];
+	return NULL;
+}
+
+static void add(struct known_senders *known, pid_t pid, int64_t start_ticks, double now)
+{
+	struct known_sender *k = find(known, pid);
+
+	if (!k) {
+		k = &known->items[known->next];
+		known->next = (known->next + 1) % KNOWN_SENDERS;
+	}
+	*k = (struct known_sender){ pid, start_ticks, now };
+}
+
+/* The session of an adopted run is its leader's, which lasts as long as a process is in it. */
+static bool is_of_run(const struct supervisor *s, pid_t pid)
+{
+	struct run_marks m = supervisor_marks(s);
+	pid_t session = s->adopted && !s->leader_gone ? getsid((pid_t)s->handle.leader_pid) : -1;
+	bool is;
+
+	m.marks.variable = NULL;
+	if (session > 0)
+		m.marks.session = session;
+	is = proc_bore(pid, &m.marks);
+	run_marks_release(&m);
+	return is;
+}
+
+enum report_sender supervisor_know_sender(struct supervisor *s, pid_t pid, double now)
+{
+	struct known_sender *k = pid > 0 ? find(&s->senders, pid) : NULL;
+	int64_t start_ticks;
+
+	if (pid <= 0)
+		return SENDER_FOREIGN;
+	if (k && now - k->looked_s < LOOK_AGAIN_S)
+		return SENDER_OURS;
+	start_ticks = proc_start_ticks(pid);
+	if (start_ticks == 0)
+		return k ? SENDER_OURS : SENDER_GONE;
+	if (!(k && k->start_ticks == start_ticks) && !is_of_run(s, pid))
+		return SENDER_FOREIGN;
+	add(&s->senders, pid, start_ticks, now);
+	return SENDER_OURS;
+}
