@@ -161,6 +161,7 @@ int store_run_request_stop(struct store *s, int64_t id, enum stop_reason reason,
 int store_runs_take_back_hold(struct store *s, int64_t job_id, struct err *err);
 int store_run_stop_reason(struct store *s, int64_t id, enum stop_reason *reason,
 			  enum run_state *state, struct err *err);
+int store_run_set_diagnosis(struct store *s, int64_t id, const char *text, struct err *err);
 int store_run_set_stopping(struct store *s, int64_t id, struct err *err);
 /* Suspension, see enum suspension. Inside its transaction a pass asks for it (freezes: with the
  * run's GPU memory), and gives the run devices (run->devices) to come back to. */
@@ -202,15 +203,19 @@ int store_run_read_wanted(struct store *s, struct run *run, struct err *err);
  * A run that was claimed and whose command was not started counts as a launch of the job, but not
  * as a run or a start. */
 int store_run_end(struct store *s, const struct run *run, struct err *err);
-/* The latest runs of the job that failed or could not be started, without a success between them.
- * Runs of earlier boots, and runs that were forgiven, do not count. */
+/* The latest runs of the job that failed, could not be started or lost their supervisor before
+ * they told of a checkpoint, without a success between them. Runs of earlier boots, and runs that
+ * were forgiven, do not count. */
+enum setback_kind { SETBACK_FAILED, SETBACK_NOT_STARTED, SETBACK_LOST };
 struct setback {
 	int n;			/* of them; 0: the other members say nothing */
-	bool failed;		/* the last one failed; false: it could not be started */
+	enum setback_kind kind;	/* of the last one */
 	double end_boot_s;	/* the end of the last one */
 	char diagnosis[256];
 };
 int store_job_setback(struct store *s, int64_t job_id, struct setback *setback, struct err *err);
+/* How many of the latest runs lost their supervisor in a row. */
+int store_job_supervisor_losses(struct store *s, int64_t job_id, int *n, struct err *err);
 
 /* ---- measurements ---- */
 

@@ -95,7 +95,10 @@ static char *describe_setback(const struct job *job, const struct setback *setba
 {
 	int failures = job->progress.failures;
 
-	if (setback->failed)
+	if (setback->kind == SETBACK_LOST)
+		return xasprintf("lost its supervisor %d times in a row; again after a pause of "
+				 "%g s", setback->n, wait_s);
+	if (setback->kind == SETBACK_FAILED)
 		return xasprintf("failed %d time%s; retry %d of %d after a pause of %g s", failures,
 				 failures == 1 ? "" : "s", failures, job->declared.retries, wait_s);
 	return xasprintf("could not be started; tried again after %g s: %s", wait_s,
@@ -110,7 +113,9 @@ static bool waits_for_retry(const struct snapshot *s, const struct job *job,
 	double wait_s = fmin(RETRY_WAIT_S * pow(2, doublings), RETRY_WAIT_MAX_S);
 	double again_s = setback->end_boot_s + wait_s;
 
-	if (setback->n == 0 || s->now_boot_s >= again_s)
+	/* One loss may be an accident. */
+	if (setback->n == 0 || s->now_boot_s >= again_s ||
+	    (setback->kind == SETBACK_LOST && setback->n == 1))
 		return false;
 	pass_over(d, job, false, describe_setback(job, setback, wait_s),
 		  s->now_wall_s + again_s - s->now_boot_s);

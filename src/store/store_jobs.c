@@ -235,33 +235,58 @@ int store_job_forgive(struct store *s, int64_t id, struct err *err)
 		       id);
 }
 
-static bool is_setback(sqlite3_stmt *q, bool *failed)
+/* A run that lost its supervisor, and had saved nothing that it told of. */
+#define LOST_ITS_SUPERVISOR \
+	"((outcome = 'lost' OR (outcome = 'stopped' AND stop_reason = 'orphan'))" \
+	" AND NOT coalesce(checkpoint_boot_s > launch_boot_s, 0))"
+/* Runs of this boot that ended, and that nobody forgave: the last one first. */
+#define LAST_RUNS \
+	" FROM runs WHERE job_id = ?1 AND boot_id = ?2 AND state = 'ended'" \
+	" AND end_boot_s IS NOT NULL" \
+	" AND number > (SELECT forgiven_runs FROM jobs WHERE id = ?1)" \
+	" ORDER BY number DESC LIMIT 12"
+
+static bool is_setback(sqlite3_stmt *q, enum setback_kind *kind)
 {
 	int outcome = run_outcome_parse((const char *)sqlite3_column_text(q, 0));
 	int reason = stop_reason_parse((const char *)sqlite3_column_text(q, 1));
+	bool lost = sql_int(q, 4, 0) != 0;
 
-	*failed = outcome == OUTCOME_FAILED;
-	return *failed || (outcome == OUTCOME_NOT_STARTED && reason <= STOP_NONE);
+	*kind = lost ? SETBACK_LOST : outcome == OUTCOME_FAILED ? SETBACK_FAILED
+								: SETBACK_NOT_STARTED;
+	return lost || outcome == OUTCOME_FAILED ||
+	       (outcome == OUTCOME_NOT_STARTED && reason <= STOP_NONE);
+}
+
+int store_job_supervisor_losses(struct store *s, int64_t job_id, int *n, struct err *err)
+{
+	sqlite3_stmt *q;
+	int rc;
+
+	*n = 0;
+	if (sql_query(s, &q, err, "SELECT " LOST_ITS_SUPERVISOR LAST_RUNS, "it", job_id,
+		      clock_boot_id()))
+		return -1;
+	while ((rc = sql_row(s, q, err)) == 1 && sql_int(q, 0, 0))
+		++*n;
+	sql_done(q);
+	return rc < 0 ? -1 : 0;
 }
 
 int store_job_setback(struct store *s, int64_t job_id, struct setback *setback, struct err *err)
 {
 	sqlite3_stmt *q;
-	bool failed;
+	enum setback_kind kind;
 	int rc;
 
 	*setback = (struct setback){ 0 };
-	if (sql_query(s, &q, err, "SELECT outcome, stop_reason, end_boot_s, diagnosis FROM runs"
-		      " WHERE job_id = ?1 AND boot_id = ?2 AND state = 'ended'"
-		      " AND end_boot_s IS NOT NULL"
-		      " AND number > (SELECT forgiven_runs FROM jobs WHERE id = ?1)"
-		      " ORDER BY number DESC LIMIT 12", "it", job_id,
-		      clock_boot_id()))
+	if (sql_query(s, &q, err, "SELECT outcome, stop_reason, end_boot_s, diagnosis, "
+		      LOST_ITS_SUPERVISOR LAST_RUNS, "it", job_id, clock_boot_id()))
 		return -1;
-	while ((rc = sql_row(s, q, err)) == 1 && is_setback(q, &failed)) {
+	while ((rc = sql_row(s, q, err)) == 1 && is_setback(q, &kind)) {
 		if (setback->n++ > 0)
 			continue;
-		setback->failed = failed;
+		setback->kind = kind;
 		setback->end_boot_s = sql_double(q, 2);
 		snprintf(setback->diagnosis, sizeof(setback->diagnosis), "%s",
 			 sqlite3_column_text(q, 3) ? (const char *)sqlite3_column_text(q, 3) : "");

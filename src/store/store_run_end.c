@@ -98,9 +98,31 @@ static int has_active_run(struct store *s, int64_t job_id, bool *has, struct err
 	return rc;
 }
 
+/* A command may kill its supervisor each time. This many losses in a row are a failure, or as many
+ * as the job has retries if these are more. */
+#define SUPERVISOR_LOSSES 3
+
+/* Fails a job that loses its supervisor again and again. */
+static int bound_losses(struct store *s, const struct run *r, const struct job *job,
+			enum job_state *next, char *text, size_t size, struct err *err)
+{
+	int n = 0;
+
+	if (*next != JOB_QUEUED || (r->outcome != OUTCOME_LOST && r->stop_reason != STOP_ORPHAN))
+		return 0;
+	if (store_job_supervisor_losses(s, r->job_id, &n, err))
+		return -1;
+	if (n < SUPERVISOR_LOSSES || n <= job->declared.retries)
+		return 0;
+	*next = JOB_FAILED;
+	snprintf(text, size, "its supervisor was killed %d times in a row, before a checkpoint: "
+		 "does its command kill its parent?", n);
+	return 0;
+}
+
 /* A job with another run (its next run is assigned already, or its last run is still being stopped)
  * stays running. The end of that other run then decides on the job's state. */
-static int end_job(struct store *s, const struct run *r, const char *text, struct err *err)
+static int end_job(struct store *s, const struct run *r, char *text, size_t size, struct err *err)
 {
 	struct job job;
 	enum job_state next;
@@ -114,6 +136,10 @@ static int end_job(struct store *s, const struct run *r, const char *text, struc
 		return -1;
 	next = job_state_after(r->outcome, r->stop_reason,
 			       job.progress.failures <= job.declared.retries);
+	if (!job.profile && bound_losses(s, r, &job, &next, text, size, err)) {
+		job_release(&job);
+		return -1;
+	}
 	/* Whatever became of a profile's run, the profile's process says what comes next. If that
 	 * process was killed, a pass may have ended the job already, with better words. */
 	if (job.profile && (next != JOB_CANCELLED || job_has_ended(job.state))) {
@@ -158,7 +184,7 @@ static int end_in_transaction(struct store *s, const struct run *run, struct err
 		return -1;
 	describe_end(&r, text, sizeof(text));
 	if (end_row(s, &r, err) || add_totals(s, &r, err) || call_off_assigned(s, &r, err) ||
-	    end_job(s, &r, text, err))
+	    end_job(s, &r, text, sizeof(text), err))
 		return -1;
 	return store_event_add(s, r.job_id, r.id, "ended", text, err);
 }

@@ -261,6 +261,11 @@ int store_run_read_wanted(struct store *s, struct run *run, struct err *err)
 			run->id) < 0 ? -1 : 0;
 }
 
+int store_run_set_diagnosis(struct store *s, int64_t id, const char *text, struct err *err)
+{
+	return sql_run(s, NULL, err, "UPDATE runs SET diagnosis = ? WHERE id = ?", "ti", text, id);
+}
+
 int store_run_set_stopping(struct store *s, int64_t id, struct err *err)
 {
 	return sql_run(s, NULL, err, "UPDATE runs SET state = 'stopping'"

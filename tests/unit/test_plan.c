@@ -184,7 +184,7 @@ static void test_passed_over(void)
 	add_job(&s, 2, 0);
 	add_job(&s, 3, 0)->progress.failures = 1;
 	s.jobs.items[2].declared.retries = 2;
-	s.setbacks[2] = (struct setback){ .n = 1, .failed = true, .end_boot_s = NOW_BOOT_S - 4 };
+	s.setbacks[2] = (struct setback){ .n = 1, .kind = SETBACK_FAILED, .end_boot_s = NOW_BOOT_S - 4 };
 	s.dependencies.items = xcalloc(2, sizeof(*after));
 	s.dependencies.count = 2;
 	memcpy(s.dependencies.items, after, sizeof(after));

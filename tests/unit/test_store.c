@@ -801,7 +801,8 @@ static void test_retries(void)
 	is_query("SELECT failures FROM jobs", "3", "all are counted");
 	store_job_setback(&store, job, &setback, &err);
 	is_int(setback.n, 3, "in a row");
-	ok(setback.failed && setback.end_boot_s >= before_s && setback.end_boot_s <= clock_boot_s(),
+	ok(setback.kind == SETBACK_FAILED && setback.end_boot_s >= before_s &&
+	   setback.end_boot_s <= clock_boot_s(),
 	   "when it failed last, by the boot clock");
 	query("UPDATE runs SET boot_id = 'before ' || boot_id");
 	store_job_setback(&store, job, &setback, &err);
@@ -810,7 +811,7 @@ static void test_retries(void)
 	query("UPDATE jobs SET state = 'queued'");
 	end_run(add_claimed_run(job, 0, 1), &impeded);
 	store_job_setback(&store, job, &setback, &err);
-	ok(setback.n == 4 && !setback.failed, "a run that could not be started is a setback too");
+	ok(setback.n == 4 && setback.kind == SETBACK_NOT_STARTED, "a run that could not be started is a setback too");
 	is_str(state_of(job), "queued", "but not the job's fault");
 	is_int(store_job_forgive(&store, job, &err), 0, "a person asks for another try");
 	store_job_setback(&store, job, &setback, &err);

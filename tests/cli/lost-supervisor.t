@@ -1,0 +1,64 @@
+#!/bin/sh
+# lost-supervisor.t - a command that kills its parent, again and again: the job fails.
+# shellcheck disable=SC2016,SC2317  # texts for other shells; functions run by wait_for
+. "$(dirname "$0")/tap.sh"
+POLLUX_SLOTS=1
+export POLLUX_SLOTS
+cleanup() { end_jobs; }
+field() { store "SELECT $2 FROM jobs WHERE id = $1"; }
+# The supervisor dies in run N; the next pass finds what is left of the run and ends it.
+lose() { # lose JOB N
+	"$POLLUX" schedule
+	wait_for 10 told "$2" && touch "go.$1.$2"
+	wait_for 10 [ -e "killed.$1.$2" ] || return 1
+	wait_for 10 no_supervisor || return 1
+	"$POLLUX" schedule
+	wait_for 20 ended "$1" "$2"
+}
+told() { # told RUN: the store has the run's checkpoint, if it saves
+	[ "$saves" = no ] || [ "$(field "$id" "checkpoint_samples = 10 * $1")" = 1 ]
+}
+ended() {
+	[ "$(store "SELECT state || ' ' || stop_reason FROM runs WHERE job_id = $1 AND
+		number = $2")" = 'ended orphan' ]
+}
+cat >kills <<'END'
+if [ "$1" = saves ]; then # the supervisor writes what it learns every two seconds
+	"$POLLUX" report SAMPLES=$((10 * POLLUX_RUN)) CHECKPOINT=x
+	while [ ! -e "go.$POLLUX_JOB_ID.$POLLUX_RUN" ]; do sleep 0.1; done
+fi
+touch "killed.$POLLUX_JOB_ID.$POLLUX_RUN"
+kill -9 "$PPID"
+exec sleep 1000
+END
+saves=no
+id=$("$POLLUX" submit -q --retries 0 -- sh kills)
+ok 'the first run loses its supervisor' lose "$id" 1
+is 'the job is to run again' 0 "$(store "SELECT count(*) FROM jobs WHERE state = 'failed'")"
+ok 'so does the second' lose "$id" 2
+pauses() {
+	"$POLLUX" schedule
+	[ "$(field "$id" 'state, reason')" = \
+		'queued|lost its supervisor 2 times in a row; again after a pause of 20 s' ]
+}
+ok 'then there is a pause' wait_for 10 pauses
+store "UPDATE runs SET end_boot_s = end_boot_s - 1000 WHERE state = 'ended'"
+ok 'the third is the last' lose "$id" 3
+is 'the job has failed' failed "$(field "$id" state)"
+is 'and says why' "its supervisor was killed 3 times in a row, before a checkpoint: \
+does its command kill its parent?" "$(field "$id" reason)"
+"$POLLUX" schedule
+is 'it is not run again' 3 "$(field "$id" runs)"
+"$POLLUX" requeue "$id"
+"$POLLUX" schedule
+ok 'a person may ask for another try' wait_for 10 [ -e "killed.$id.4" ]
+"$POLLUX" cancel "$id"
+"$POLLUX" schedule
+"$POLLUX" wait --timeout 60 "$id" 2>/dev/null
+saves=yes
+id=$("$POLLUX" submit -q --retries 0 -- sh kills saves)
+for run in 1 2 3; do
+	ok "a job that saves loses its supervisor in run $run" lose "$id" "$run"
+done
+unlike 'it goes on' failed "$(field "$id" state)"
+finish
