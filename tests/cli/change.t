@@ -20,9 +20,9 @@ cleanup() {
 
 # Until told to, it does not leave: what is said does not depend on how fast it goes.
 cat >stays <<'END'
-trap 'while [ ! -e go ]; do sleep 0.1; done; exit 1' TERM
+trap 'while [ -e stays ] && [ ! -e go ]; do sleep 0.1; done; exit 1' TERM
 touch started
-while :; do sleep 0.1; done
+while [ -e stays ]; do sleep 0.1; done
 END
 for name in one two three; do
 	"$POLLUX" submit -q -n "$name" --grace 60 -- sh stays >/dev/null

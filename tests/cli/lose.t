@@ -23,9 +23,9 @@ answer() {
 
 # Until told to, it does not leave.
 cat >stays <<'END'
-trap 'while [ ! -e go ]; do sleep 0.1; done; exit 1' TERM
+trap 'while [ -e stays ] && [ ! -e go ]; do sleep 0.1; done; exit 1' TERM
 touch "started$POLLUX_JOB_ID"
-while :; do sleep 0.1; done
+while [ -e stays ]; do sleep 0.1; done
 END
 "$POLLUX" submit -q --grace 60 -- sh stays >/dev/null
 "$POLLUX" submit -q --grace 60 --checkpoint-dir saved -- sh stays >/dev/null
@@ -77,4 +77,5 @@ ok 'the run ends' wait_for 20 ended
 unlike 'the job is not held' held "$(store 'SELECT state FROM jobs WHERE id = 1')"
 "$POLLUX" cancel 1 2
 ok 'a script cancels what saves nothing' wait_for 20 state_is 1 cancelled
+ok 'and both end' wait_for 20 no_supervisor
 finish

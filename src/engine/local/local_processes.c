@@ -29,11 +29,23 @@ bool local_is_supervisor(const struct run *run, int64_t pid)
 	return n == length + 1 && !memcmp(got, want, (size_t)length + 1);
 }
 
+/* The control group knows its processes; without one, all processes of the machine are asked. */
+static int list_processes(const struct local_handle *h, struct pid_list *list)
+{
+	struct proc_marks marks = { .ancestor = (pid_t)h->supervisor_pid };
+
+	*list = (struct pid_list){ 0 };
+	if (!h->group[0])
+		return proc_find(&marks, list);
+	proc_group_list(h->group, list);
+	return 0;
+}
+
 /* A program that heeds the signal may be the child of a shell that does not. */
-static bool none_heeds(const struct proc_marks *marks, int signal)
+static bool none_heeds(const struct local_handle *h, int signal)
 {
 	struct pid_list list;
-	bool dies = proc_find(marks, &list) == 0 && list.count > 0;
+	bool dies = list_processes(h, &list) == 0 && list.count > 0;
 
 	for (int i = 0; dies && i < list.count; i++)
 		dies = !proc_heeds(list.items[i], signal);
@@ -47,21 +59,18 @@ static bool none_heeds(const struct proc_marks *marks, int signal)
 
 bool local_dies_of(const struct run *run, int signal)
 {
-	struct proc_marks marks = { 0 };
 	struct local_handle handle;
 	bool dies = false;
 
 	local_handle_parse(run->handle, &handle);
-	if (local_is_supervisor(run, handle.supervisor_pid))
-		marks.ancestor = (pid_t)handle.supervisor_pid;
-	local_handle_release(&handle);
-	if (!marks.ancestor)
-		return false;
 	for (int i = 0; !dies && i < LOOKS; i++) {
+		if (!local_is_supervisor(run, handle.supervisor_pid))
+			break;
 		if (i > 0)
 			usleep(LOOK_AGAIN_US);
-		dies = none_heeds(&marks, signal);
+		dies = none_heeds(&handle, signal);
 	}
+	local_handle_release(&handle);
 	return dies;
 }
 
