@@ -395,7 +395,8 @@ CASES = {f.__name__: f for f in (
     batchnorm_dropout, optimizers, passes, passes_of_one, batch_of_one, evaluation,
     trained_in_eval_mode, bfloat16, default_double, cleared_to_zero, flat_tokens, siamese,
     checkpointed_batchnorm, own_function, packed, module_backward_hook, kept_gradient,
-    gradient_penalty, loss_only, never_cleared, sparse_gradients, two_optimizers, two_losses, sharpness_aware,
+    gradient_penalty, loss_only, never_cleared, sparse_gradients, two_optimizers, two_losses,
+    sharpness_aware,
     out_of_memory, truth)}
 CASES.update(truth_odd=lambda: truth(size=7), truth_passes=lambda: truth(passes=4),
              truth_time_first=lambda: truth(time_first=True),
