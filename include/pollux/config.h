@@ -9,6 +9,7 @@
  *	policy = goodput
  *	torch = no         # the helper for PyTorch is for jobs that ask for it; default yes
  *	suspend_memory = 50%	# of the machine's, that suspended runs may keep
+ *	log_limit = 1G     # a log that is larger loses its middle
  *	prune_after = 90d	# what ended jobs left goes; default: it stays
  */
 #ifndef POLLUX_CONFIG_H
@@ -22,6 +23,9 @@
 #define CONFIG_SLOTS_AUTO (-1)		/* as DEVICE_SLOTS_AUTO */
 #define CONFIG_DEFAULT_SLICE_S 600.0
 #define CONFIG_DEFAULT_SUSPEND_MEMORY 0.5
+#define CONFIG_DEFAULT_LOG_LIMIT 0x1p30
+#define CONFIG_MIN_LOG_LIMIT 0x1p20
+#define CONFIG_MAX_LOG_LIMIT (1000 * 0x1p40)
 
 struct config {
 	int slots;		/* 1 to CONFIG_MAX_SLOTS; 0: one per physical core;
@@ -29,6 +33,7 @@ struct config {
 	double slice_s;		/* > 0, finite */
 	bool torch;		/* Pythons with PyTorch get the helper without asking */
 	double suspend_memory;	/* 0 to 1, of the machine's memory: what suspended runs may keep */
+	double log_limit_bytes;	/* what a job's log may take of the disk; infinite: all */
 	double prune_after_s;	/* > 0; NaN: never */
 	char policy[32];	/* a policy that passes take (policy_names.h) */
 };

@@ -95,21 +95,52 @@ static int seek_lines(struct log *log, int64_t n, struct err *err)
 	return 0;
 }
 
+/* A log that was too large has a hole, which reads as NULs; see log_limit.h. */
+static bool has_hole(const struct stat *st)
+{
+	return (off_t)st->st_blocks * 512 + 2 * BLOCK < st->st_size;
+}
+
+static size_t without_nuls(char *block, size_t n)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (block[i])
+			block[kept++] = block[i];
+	return kept;
+}
+
+/* Jumps over what is left of a hole. */
+static void skip_hole(struct log *log)
+{
+	off_t data = lseek(log->fd, log->offset, SEEK_DATA);
+
+	if (data > log->offset)
+		log->offset = data;
+}
+
 /* Print from the offset to the end there is now. A file that shrank was begun anew. */
 static int print_rest(struct log *log, struct err *err)
 {
 	char block[BLOCK];
-	struct stat st;
+	struct stat st = { 0 };
+	bool hole;
 	ssize_t n;
 
 	if (log->fd < 0)
 		return 0;
 	if (fstat(log->fd, &st) == 0 && st.st_size < log->offset)
 		log->offset = 0;
+	hole = has_hole(&st);
 	while ((n = pread(log->fd, block, sizeof(block), log->offset)) > 0) {
+		size_t left = hole ? without_nuls(block, (size_t)n) : (size_t)n;
+
 		log->offset += n;
-		if (fwrite(block, 1, (size_t)n, stdout) != (size_t)n)
+		if (fwrite(block, 1, left, stdout) != left)
 			break;
+		if (hole)
+			skip_hole(log);
 	}
 	if (n < 0)
 		return cannot_read(log, err);

@@ -100,6 +100,32 @@ static int set_prune_after(struct config *c, const char *value)
 	return 0;
 }
 
+/* "512M", "1G"; "no": no limit. */
+static int set_log_limit(struct config *c, const char *value)
+{
+	static const char units[] = "KMGT";
+	size_t n = strlen(value);
+	const char *unit = n > 1 ? strchr(units, value[n - 1]) : NULL;
+	char number[16];
+	double limit;
+
+	if (!strcmp(value, "no")) {
+		c->log_limit_bytes = (double)INFINITY;
+		return 0;
+	}
+	if (!unit || n > sizeof(number))
+		return -1;
+	memcpy(number, value, n - 1);
+	number[n - 1] = '\0';
+	if (number_parse(number, &limit))
+		return -1;
+	limit = ldexp(limit, 10 * (int)(unit - units + 1));
+	if (!(limit >= CONFIG_MIN_LOG_LIMIT && limit <= CONFIG_MAX_LOG_LIMIT))
+		return -1;
+	c->log_limit_bytes = limit;
+	return 0;
+}
+
 static const struct setting {
 	const char *name;
 	const char *variable;		/* of the environment */
@@ -115,6 +141,8 @@ static const struct setting {
 	  "a part of the machine's memory from 0% to 100%" },
 	{ "prune_after", "POLLUX_PRUNE_AFTER", set_prune_after,
 	  "a time above 0 (such as 90d)" },
+	{ "log_limit", "POLLUX_LOG_LIMIT", set_log_limit,
+	  "an amount from 1M to 1000T (such as 512M or 1G), or no" },
 };
 static const size_t n_settings = sizeof(settings) / sizeof(settings[0]);
 
@@ -141,7 +169,7 @@ static int unknown_setting(const char *name, const struct source *at, struct err
 			       at->path, at->line, nearest.best);
 	return err_set(err, EX_CONFIG,
 		       "unknown setting '%.60s' in '%s' line %d; there are slots, slice, policy, "
-		       "torch, suspend_memory and prune_after", name, at->path, at->line);
+		       "torch, suspend_memory, prune_after and log_limit", name, at->path, at->line);
 }
 
 static int set_named(struct config *c, const char *name, const char *value, const struct source *at,
@@ -263,6 +291,7 @@ int config_load(struct config *c, const char *path, struct err *err)
 	*c = (struct config){ .slots = CONFIG_SLOTS_AUTO, .slice_s = CONFIG_DEFAULT_SLICE_S,
 			       .policy = "goodput", .torch = true,
 			       .suspend_memory = CONFIG_DEFAULT_SUSPEND_MEMORY,
+			       .log_limit_bytes = CONFIG_DEFAULT_LOG_LIMIT,
 			       .prune_after_s = NAN };
 	if (read_file(c, path, err))
 		return -1;

@@ -121,6 +121,7 @@ struct supervisor {
 	int quiet_rounds;		/* looks in a row that found every process stopped */
 	double limit_left_s;		/* of the time limit, while the run is suspended */
 	double socket_rest_until_s;	/* the socket is not read before then */
+	double log_limit_bytes;		/* 0: not read yet */
 	double next_beat_boot_s;	/* when to show that this supervisor lives */
 	bool profile_gone;		/* the profile's process was found to be gone */
 	struct log_watch log_watch;	/* used while the program reports no steps */

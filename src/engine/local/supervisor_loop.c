@@ -13,12 +13,14 @@
 #include <unistd.h>
 
 #include "pollux/clock.h"
+#include "pollux/config.h"
 #include "pollux/proc.h"
 #include "pollux/profile_lock.h"
 #include "pollux/report_message.h"
 #include "pollux/report_socket.h"
 #include "exit_status.h"
 #include "local.h"
+#include "log_limit.h"
 #include "supervisor_loop.h"
 
 /* between looks into the store, which also write what was learned */
@@ -167,10 +169,26 @@ static void look_suspending(struct supervisor *s)
 		supervisor_handle(s, EV_STOPPED);
 }
 
+/* A configuration that cannot be read sets no other limit than the default. */
+static void limit_log(struct supervisor *s)
+{
+	char *path = paths_log(s->paths, s->job.id);
+	struct config config;
+	struct err err;
+
+	if (s->log_limit_bytes <= 0)
+		s->log_limit_bytes = config_load(&config, s->paths->config, &err)
+			? CONFIG_DEFAULT_LOG_LIMIT : config.log_limit_bytes;
+	if (isfinite(s->log_limit_bytes) && log_limit_keep(path, s->log_limit_bytes, &err))
+		supervisor_log(s, "%s", err.text);
+	free(path);
+}
+
 static void look_running(struct supervisor *s)
 {
 	struct err err;
 
+	limit_log(s);
 	supervisor_sample_memory(s);
 	oom_watch_look(&s->oom, clock_boot_s());
 	if (s->job.profile)
