@@ -169,7 +169,8 @@ static int unknown_setting(const char *name, const struct source *at, struct err
 			       at->path, at->line, nearest.best);
 	return err_set(err, EX_CONFIG,
 		       "unknown setting '%.60s' in '%s' line %d; there are slots, slice, policy, "
-		       "torch, suspend_memory, prune_after and log_limit", name, at->path, at->line);
+		       "torch, suspend_memory, prune_after and log_limit",
+		       name, at->path, at->line);
 }
 
 static int set_named(struct config *c, const char *name, const char *value, const struct source *at,

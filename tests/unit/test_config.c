@@ -93,10 +93,12 @@ static const struct refusal {
 	  "bad setting 'policy' in '%s' line 1: 'srtf' is not one of goodput pollux las fifo" },
 	{ "slot = 2\n", "unknown setting 'slot' in '%s' line 1; did you mean 'slots'?" },
 	{ "colour = red\n",
-	  "unknown setting 'colour' in '%s' line 1; there are slots, slice, policy, torch and "
-	  "suspend_memory" },
-	{ "= 2\n", "unknown setting '' in '%s' line 1; there are slots, slice, policy, torch and "
-		   "suspend_memory" },
+	  "unknown setting 'colour' in '%s' line 1; there are slots, slice, policy, torch, "
+	  "suspend_memory, prune_after and log_limit" },
+	{ "log_limit = 1\n", "bad setting 'log_limit' in '%s' line 1: '1' is not an amount from 1M "
+	  "to 1000T (such as 512M or 1G), or no" },
+	{ "= 2\n", "unknown setting '' in '%s' line 1; there are slots, slice, policy, torch, "
+		   "suspend_memory, prune_after and log_limit" },
 	{ "slots 2\n", "cannot read '%s' line 1: 'slots 2' is not 'name = value'" },
 	{ "a\033[1m\n", "cannot read '%s' line 1: 'a?[1m' is not 'name = value'" },
 };
