@@ -20,4 +20,6 @@ void status_add_stopping(struct text *t, const struct status *status, const stru
 			  format_duration(item->job->declared.grace_s).s);
 	else
 		text_addf(t, ", grace %s", format_duration(item->job->declared.grace_s).s);
+	if (run->diagnosis && *run->diagnosis)
+		text_addf(t, "; %s", run->diagnosis);
 }

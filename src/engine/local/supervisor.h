@@ -89,6 +89,7 @@ struct supervisor {
 	double next_look_boot_s;	/* when to look into the store or for leftover processes */
 	bool adopted;			/* the command was started by a supervisor that died */
 	bool leader_gone;
+	pid_t protected_pid;	/* a process of the run that may not be signalled; 0: none */
 	bool first_start_worked;	/* an earlier run of the job came to its first step */
 	bool signalled;			/* a supervisor of the run has told the leader to stop */
 	bool ended_elsewhere;		/* nothing is left to be written */

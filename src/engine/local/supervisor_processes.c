@@ -1,5 +1,6 @@
 /* supervisor_processes.c - the processes of a run: finding them, and signals to the leader, the
  * group, and whatever else belongs to the run. */
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,13 +13,38 @@
 #include "run_group.h"
 #include "supervisor.h"
 
+/* Names a process that may not be signalled, such as a program that became root: only root or the
+ * program itself can end it. */
+static void tell_of_protected(struct supervisor *s, pid_t pid)
+{
+	struct proc_info info;
+	struct err err;
+	char *text;
+
+	if (s->protected_pid == pid)
+		return;
+	proc_look(pid, &info);
+	if (!info.lives)
+		return;
+	s->protected_pid = pid;
+	text = xasprintf("process %d (%s) belongs to %s and may not be signalled", (int)pid,
+			 info.command, info.owner);
+	supervisor_log(s, "%s", text);
+	supervisor_set_diagnosis(s, text);
+	if (store_run_set_diagnosis(&s->store, s->run.id, text, &err))
+		supervisor_log(s, "%s", err.text);
+	free(text);
+}
+
 /* Signals the leader through its pidfd, which cannot hit another process with the same number. A
  * stopped leader (SIGSTOP, a debugger) is continued, or it would never get the signal. */
 void supervisor_signal_leader(struct supervisor *s, int signal_number)
 {
 	if (s->leader_fd < 0)
 		return;
-	syscall(SYS_pidfd_send_signal, s->leader_fd, signal_number, NULL, 0);
+	if (syscall(SYS_pidfd_send_signal, s->leader_fd, signal_number, NULL, 0) &&
+	    errno == EPERM)
+		tell_of_protected(s, (pid_t)s->handle.leader_pid);
 	syscall(SYS_pidfd_send_signal, s->leader_fd, SIGCONT, NULL, 0);
 }
 
@@ -99,6 +125,12 @@ int supervisor_count_processes(const struct supervisor *s)
 	return rc ? 1 : n;
 }
 
+static void send(struct supervisor *s, pid_t pid, int signal_number)
+{
+	if (kill(pid, signal_number) && errno == EPERM)
+		tell_of_protected(s, pid);
+}
+
 void supervisor_signal_all(struct supervisor *s, int signal_number)
 {
 	struct pid_list list;
@@ -112,7 +144,7 @@ void supervisor_signal_all(struct supervisor *s, int signal_number)
 	supervisor_find_processes(s, &list);
 	for (int i = 0; i < list.count; i++) {
 		if (s->leader_gone || list.items[i] != (pid_t)s->handle.leader_pid)
-			kill(list.items[i], signal_number);
+			send(s, list.items[i], signal_number);
 		kill(list.items[i], SIGCONT);
 	}
 	pid_list_release(&list);
