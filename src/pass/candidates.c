@@ -292,6 +292,17 @@ static bool is_being_suspended(const struct run *run)
 	return run && run->suspension == SUSPENSION_ASKED;
 }
 
+/* True if there is no room on the disk. Numbers that change would be written to the store again and
+ * again, so 'pollux status' tells them. */
+static bool waits_for_disk(const struct snapshot *s, const struct job *job, struct decision *d)
+{
+	if (!s->disk_full)
+		return false;
+	pass_over(d, job, false, xstrdup("no run starts while the disk is nearly full"),
+		  (double)NAN);
+	return true;
+}
+
 void select_candidates(const struct snapshot *s, struct decision *d)
 {
 	bool *suspendable = suspendable_runs(s);
@@ -307,7 +318,7 @@ void select_candidates(const struct snapshot *s, struct decision *d)
 
 		if (stays[i] || is_leaving(s, job->id) || is_being_suspended(run))
 			continue;
-		if (!run && (waits_for_another(s, job, d) ||
+		if (!run && (waits_for_another(s, job, d) || waits_for_disk(s, job, d) ||
 			     waits_for_retry(s, job, &s->setbacks[i], d)))
 			continue;
 		if (run && is_suspended(run))

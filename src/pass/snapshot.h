@@ -49,6 +49,7 @@ struct snapshot {
 	struct profile_hold *holds;	/* by device; NULL: no profile has any */
 	struct ignored_list gone;	/* processes that were ignored, and are on no GPU now */
 
+	char *disk_full;		/* owned; why no run may start; NULL: there is room */
 	struct job_list jobs;		/* queued and running */
 	struct setback *setbacks;	/* by job */
 	struct run_list runs;		/* not ended */

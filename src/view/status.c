@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "pollux/clock.h"
+#include "pollux/disk.h"
 #include "pollux/engine.h"
 #include "pollux/format.h"
 #include "pollux/mem.h"
@@ -279,9 +280,10 @@ int status_read(struct session *s, const struct status_query *query, struct stat
 	*status = (struct status){
 		.now_wall_s = clock_wall_s(), .now_boot_s = clock_boot_s(),
 		.ever_scheduled = access(s->paths.schedule_lock, F_OK) == 0,
-		.hung_pass = TEXT_INIT,
+		.hung_pass = TEXT_INIT, .disk_full = TEXT_INIT,
 	};
 	pass_describe_hung(&s->paths, &status->hung_pass);
+	disk_nearly_full(s->paths.dir, &status->disk_full);
 	if ((s->store.db && store_runs_active(&s->store, &status->runs, err)) ||
 	    read_jobs(s, query, status, err)) {
 		status_release(status);
@@ -302,6 +304,7 @@ void status_release(struct status *status)
 	run_list_release(&status->runs);
 	free(status->items);
 	text_release(&status->hung_pass);
+	text_release(&status->disk_full);
 	*status = (struct status){ 0 };
 }
 

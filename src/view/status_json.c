@@ -170,6 +170,7 @@ void status_print_json(const struct status *status, const struct status_details 
 	json_integer(&j, "held", status->n_held);
 	json_integer(&j, "ended", status->n_ended);
 	json_string(&j, "hung_pass", status->hung_pass.length ? status->hung_pass.data : NULL);
+	json_string(&j, "disk_full", status->disk_full.length ? status->disk_full.data : NULL);
 	json_array(&j, "jobs");
 	for (int i = 0; i < status->jobs.count; i++) {
 		json_object(&j, NULL);

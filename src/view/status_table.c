@@ -205,6 +205,8 @@ static void print_hint(const struct status *status, FILE *out)
 	static const char remedy[] = "type 'pollux schedule', or 'pollux cron --install'";
 	const struct job *late = overdue(status);
 
+	if (status->disk_full.length)
+		fprintf(out, "\nNo run starts: %s.\n", status->disk_full.data);
 	if (status->hung_pass.length)
 		fprintf(out, "\nNo pass can run: %s.\n", status->hung_pass.data);
 	else if (status->n_waiting && !status->ever_scheduled)

@@ -118,6 +118,23 @@ ok 'the second as held' wait_for 30 job_is "$two" held
 ok 'and nothing is left' wait_for 10 nothing_alive
 sound 'all is well'
 
+# --- nearly full ---------------------------------------------------------------------------------
+
+mkdir checkpoints-6
+mount -o remount,size=64m "$TMP/disk"
+dd if=/dev/zero of=disk/filler bs=1k 2>/dev/null \
+	count=$(($(df -k --output=avail "$TMP/disk" | tail -n 1) - 400)) || :
+next=$(submit --checkpoint-dir "$TMP/checkpoints-6" -- "$work" -n 20 -s 5)
+pass
+is 'with less than 1 % free no run starts' 'queued|no run starts while the disk is nearly full' \
+	"$(query "SELECT state, reason FROM jobs WHERE id = $next")"
+like 'status says so' "^No run starts: the disk of '.*' is nearly full: 0\.[0-9] MiB of 64\.0 MiB" \
+	"$("$POLLUX" status)"
+room
+settle 30 'with room, it does'
+mount -o remount,size=1m "$TMP/disk"
+sound 'all is well'
+
 # --- the job's checkpoint does not fit ---------------------------------------------------------
 
 job=$(submit --checkpoint-dir "$TMP/disk" -- "$work" -n 5 -s 5 \
