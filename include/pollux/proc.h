@@ -40,8 +40,13 @@ void pid_list_release(struct pid_list *list);
 /* True if the process cannot run before it is continued: it is stopped, or asleep in the kernel,
  * where a stop signal that was sent meets it before it runs on. */
 bool proc_is_stopped(pid_t pid);
-/* True if the signal does not simply end the process: it is handled, blocked or ignored. */
-bool proc_heeds(pid_t pid, int signal);
+/* What a process does about a signal that would end it otherwise. */
+enum proc_heed {
+	PROC_HEEDS_NOT,
+	PROC_BLOCKS,		/* a process also blocks its signals while it forks */
+	PROC_HANDLES,		/* or ignores the signal */
+};
+enum proc_heed proc_heed(pid_t pid, int signal);
 /* True if the process exists and is no zombie. */
 bool proc_lives(pid_t pid);
 /* True if this one process lives and has one of the marks. */

@@ -62,32 +62,41 @@ void proc_look(pid_t pid, struct proc_info *info)
 }
 
 /* Masks of signals, in hexadecimal, as /proc/PID/status has them. */
-static const char *const heeding_masks[] = { "SigBlk:", "SigIgn:", "SigCgt:" };
+static const struct {
+	const char *name;
+	enum proc_heed heed;
+} masks[] = {
+	{ "SigBlk:", PROC_BLOCKS }, { "SigIgn:", PROC_HANDLES }, { "SigCgt:", PROC_HANDLES },
+};
 
-static bool mask_has(const char *line, int signal)
+static enum proc_heed heed_in(const char *line, int signal)
 {
-	for (size_t i = 0; i < sizeof(heeding_masks) / sizeof(heeding_masks[0]); i++) {
-		size_t length = strlen(heeding_masks[i]);
+	for (size_t i = 0; i < sizeof(masks) / sizeof(masks[0]); i++) {
+		size_t length = strlen(masks[i].name);
 
-		if (!strncmp(line, heeding_masks[i], length))
-			return strtoull(line + length, NULL, 16) >> (signal - 1) & 1;
+		if (!strncmp(line, masks[i].name, length))
+			return strtoull(line + length, NULL, 16) >> (signal - 1) & 1
+				? masks[i].heed : PROC_HEEDS_NOT;
 	}
-	return false;
+	return PROC_HEEDS_NOT;
 }
 
-bool proc_heeds(pid_t pid, int signal)
+enum proc_heed proc_heed(pid_t pid, int signal)
 {
+	enum proc_heed heed = PROC_HEEDS_NOT;
 	char path[32], line[256];
-	bool heeds = false;
 	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
 	file = fopen(path, "re");
-	while (file && !heeds && fgets(line, sizeof(line), file))
-		heeds = mask_has(line, signal);
+	while (file && heed != PROC_HANDLES && fgets(line, sizeof(line), file)) {
+		enum proc_heed found = heed_in(line, signal);
+
+		heed = found > heed ? found : heed;
+	}
 	if (file)
 		fclose(file);
-	return heeds;
+	return heed;
 }
 
 int64_t proc_memory_bytes(const char *line)

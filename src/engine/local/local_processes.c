@@ -42,36 +42,41 @@ static int list_processes(const struct local_handle *h, struct pid_list *list)
 }
 
 /* A program that heeds the signal may be the child of a shell that does not. */
-static bool none_heeds(const struct local_handle *h, int signal)
+static enum proc_heed most_heed(const struct local_handle *h, int signal)
 {
+	enum proc_heed most = PROC_HEEDS_NOT;
 	struct pid_list list;
-	bool dies = list_processes(h, &list) == 0 && list.count > 0;
 
-	for (int i = 0; dies && i < list.count; i++)
-		dies = !proc_heeds(list.items[i], signal);
+	if (list_processes(h, &list) || list.count == 0)
+		most = PROC_HANDLES;
+	for (int i = 0; most != PROC_HANDLES && i < list.count; i++) {
+		enum proc_heed heed = proc_heed(list.items[i], signal);
+
+		most = heed > most ? heed : most;
+	}
 	pid_list_release(&list);
-	return dies;
+	return most;
 }
 
-/* A process blocks its signals while it forks: it is looked at again. */
+/* Where a signal is only blocked, as while a process forks, the processes are looked at again. */
 #define LOOKS 3
 #define LOOK_AGAIN_US 2000
 
 bool local_dies_of(const struct run *run, int signal)
 {
+	enum proc_heed heed = PROC_BLOCKS;
 	struct local_handle handle;
-	bool dies = false;
 
 	local_handle_parse(run->handle, &handle);
-	for (int i = 0; !dies && i < LOOKS; i++) {
-		if (!local_is_supervisor(run, handle.supervisor_pid))
-			break;
+	if (!local_is_supervisor(run, handle.supervisor_pid))
+		heed = PROC_HANDLES;
+	for (int i = 0; heed == PROC_BLOCKS && i < LOOKS; i++) {
 		if (i > 0)
 			usleep(LOOK_AGAIN_US);
-		dies = none_heeds(&handle, signal);
+		heed = most_heed(&handle, signal);
 	}
 	local_handle_release(&handle);
-	return dies;
+	return heed == PROC_HEEDS_NOT;
 }
 
 /* Of a run whose supervisor died, and which another one took over. */
