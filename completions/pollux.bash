@@ -63,7 +63,7 @@ _pollux() {
 	simulate:--knowledge | simulate:-k) _pollux_offer "none shared full" "$current" ;;
 	simulate:--lengths | simulate:-l) _pollux_offer "unknown known" "$current" ;;
 	help:*) _pollux_offer "$(_pollux_commands)" "$current" ;;
-	submit:--after | status:* | explain:* | log:* | wait:* | cancel:* | hold:* | release:* | requeue:*)
+	submit:--after | forget:--job | status:* | explain:* | log:* | wait:* | cancel:* | hold:* | release:* | requeue:*)
 		_pollux_offer "$(_pollux_jobs)" "$current" ;;
 	devices:--*ignore) _pollux_offer "$(_pollux_pids)" "$current" ;;
 	*:--*)

@@ -34,3 +34,4 @@ complete -c pollux -n '__fish_seen_subcommand_from simulate' -s k -l knowledge -
 complete -c pollux -n '__fish_seen_subcommand_from simulate' -s l -l lengths -x -a 'unknown known'
 complete -c pollux -n '__fish_seen_subcommand_from submit profile' -l lr-rule -x \
 	-a '(pollux help submit --lr-rule 2>/dev/null)'
+complete -c pollux -n '__fish_seen_subcommand_from forget' -l job -x -a '(__pollux_jobs)'

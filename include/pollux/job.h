@@ -191,6 +191,7 @@ struct run {
 	/* of its command and all it started that ended; NaN: not ended, or not known */
 	double cpu_time_s;
 	bool out_of_memory;		/* it failed for want of memory, as diagnosed */
+	int forgotten;			/* 1: its step times; 2: what it told of memory */
 	/* owned, replicas of them: id, binding, kind, cores are filled; of a suspended run, those
 	 * that it had */
 	struct device *devices;

@@ -25,7 +25,8 @@ static int read_ran_out(struct store *s, const char *workload, const char *devic
 	sqlite3_stmt *q;
 
 	if (rows_query(s, &q, err, ALL_OF(tried_table),
-		       "WHERE workload = ? AND out_of_memory = 1 AND local_batch_size > 0 AND "
+		       "WHERE workload = ? AND out_of_memory = 1 AND (forgotten & 2) = 0"
+		       " AND local_batch_size > 0 AND "
 		       ON_DEVICE_KIND " ORDER BY id DESC LIMIT " SQL_NUMBER(STORE_RUNS_MAX), "tt",
 		       workload, device_kind))
 		return -1;
@@ -87,7 +88,8 @@ static int read_failed(struct store *s, const char *workload, const char *device
 	if (rows_query(s, &q, err, ALL_OF(tried_table),
 		       "CROSS JOIN jobs ON jobs.id = runs.job_id WHERE runs.id IN "
 		       SQL_NEWEST_RUNS("?") " AND runs.outcome IN ('failed', 'completed')"
-		       " AND runs.out_of_memory = 0 AND runs.local_batch_size > 0"
+		       " AND runs.out_of_memory = 0 AND runs.forgotten = 0"
+		       " AND runs.local_batch_size > 0"
 		       " AND jobs.profile = 1 AND jobs.state <> 'failed' AND " ON_DEVICE_KIND
 		       " AND NOT EXISTS (SELECT 1 FROM observations o WHERE o.run_id = runs.id AND"
 		       " o.n_windows > 0)", "tt", workload, device_kind))

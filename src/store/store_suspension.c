@@ -170,7 +170,9 @@ int store_run_set_device_memory(struct store *s, int64_t id, int64_t bytes, stru
 int store_device_memory(struct store *s, const char *workload, int64_t *bytes, struct err *err)
 {
 	return sql_ask(s, bytes, err, "SELECT max(max(coalesce(device_memory_bytes, 0),"
-		       " coalesce(peak_device_memory_bytes, 0))) FROM runs WHERE id IN "
+		       " coalesce(peak_device_memory_bytes, 0))) FROM runs"
+		       " WHERE (forgotten & 2) = 0"
+		       " AND id IN "
 		       SQL_NEWEST_RUNS("?"), "t", workload);
 }
 

@@ -1,0 +1,63 @@
+/* store_forget.c - take back what is known of a workload: rows are deleted, and runs whose outcome
+ * said something of sizes are marked. */
+#include "rows.h"
+
+/* The runs of a job, or of a workload's every job. */
+#define OF_RUNS "(SELECT id FROM runs WHERE (?1 = 0 AND workload = ?2) OR job_id = ?1)"
+
+static int change(struct store *s, const struct forget *f, const char *sql, int64_t *n,
+		  struct err *err)
+{
+	int changed = 0;
+	int rc = sql_run(s, &changed, err, sql, "it", f->job_id, f->workload);
+
+	*n += changed;
+	return rc;
+}
+
+/* A model rests on the observations of all jobs: the next pass fits a new one to what is left. */
+static int forget_times(struct store *s, const struct forget *f, struct forgotten *n,
+			struct err *err)
+{
+	int64_t ignored = 0;
+
+	return change(s, f, "UPDATE runs SET forgotten = forgotten | 1 WHERE state = 'ended'"
+		      " AND id IN " OF_RUNS, &ignored, err) ||
+	       change(s, f, "DELETE FROM observations WHERE run_id IN " OF_RUNS, &n->observations,
+		      err) ||
+	       change(s, f, "DELETE FROM models WHERE workload = ?2 AND ?1 = ?1", &n->models, err)
+		? -1 : 0;
+}
+
+static int forget_memory(struct store *s, const struct forget *f, struct forgotten *n,
+			 struct err *err)
+{
+	int64_t ignored = 0;
+
+	return change(s, f, "UPDATE runs SET forgotten = forgotten WHERE out_of_memory = 1"
+		      " AND state = 'ended' AND (forgotten & 2) = 0 AND id IN " OF_RUNS,
+		      &n->out_of_memory, err) ||
+	       change(s, f, "UPDATE runs SET forgotten = forgotten | 2 WHERE state = 'ended'"
+		      " AND id IN " OF_RUNS, &ignored, err) ? -1 : 0;
+}
+
+int store_forget(struct store *s, const struct forget *f, struct forgotten *n, struct err *err)
+{
+	*n = (struct forgotten){ 0 };
+	if (f->gradients && change(s, f, "DELETE FROM gradient_statistics WHERE run_id IN " OF_RUNS,
+				   &n->windows, err))
+		return -1;
+	if (f->times && forget_times(s, f, n, err))
+		return -1;
+	return f->memory ? forget_memory(s, f, n, err) : 0;
+}
+
+int store_workload_has_jobs(struct store *s, const char *workload, bool *has, struct err *err)
+{
+	int64_t n;
+	int rc = sql_ask(s, &n, err, "SELECT EXISTS (SELECT 1 FROM jobs WHERE workload = ?)", "t",
+			 workload);
+
+	*has = rc == 0 && n > 0;
+	return rc;
+}

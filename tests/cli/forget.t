@@ -1,0 +1,59 @@
+#!/bin/sh
+# forget.t - pollux forget: what is known of a workload is taken back, by job and by sort.
+. "$(dirname "$0")/tap.sh"
+POLLUX_SLOTS=1 POLLUX_POLICY=fifo
+export POLLUX_SLOTS POLLUX_POLICY
+
+# Two jobs of a workload, each with a window of gradients, an observation and a run out of memory.
+for i in 1 2; do
+	"$POLLUX" submit -q --workload w -b 16 -- true >/dev/null
+	"$POLLUX" schedule
+	"$POLLUX" wait --timeout 20 $i
+done
+known() {
+	store "DELETE FROM gradient_statistics; DELETE FROM observations; DELETE FROM models;
+	INSERT INTO gradient_statistics (run_id, window, batch_size, first_samples, last_samples, n,
+		entries, sum_grad_sqr, sum_grad_var)
+		SELECT id, 0, 16, 0, 160, 10, 10, 10, 1000 FROM runs;
+	INSERT INTO observations (run_id, device_kind, nodes, replicas, local_batch_size,
+		accumulation_steps, n_steps, n_windows, n_dropped, n_outliers, step_time_s,
+		update_time_s)
+		SELECT id, 'x', 1, 1, 16, 1, 100, 10, 0, 0, 0.1, 1 FROM runs;
+	INSERT INTO models SELECT 'w', 'x', 1, 1, 1, 1, 1, 1, 1, 'ddddddd', 'ftol', 0, 0, 0, 1, 100,
+		1, 16, '', 1;
+	UPDATE runs SET out_of_memory = 1, forgotten = 0"
+}
+left() { # gradients, observations and models; runs that still say something of memory, of times
+	store "SELECT (SELECT count(*) FROM gradient_statistics)
+		|| (SELECT count(*) FROM observations) || (SELECT count(*) FROM models) || ' ' || sum((forgotten & 2) = 0)
+		|| sum((forgotten & 1) = 0) FROM runs"
+}
+
+known
+status 'a workload, in thought' 0 "$POLLUX" forget w --dry-run
+is 'what would be forgotten' "would forget 2 windows of gradient statistics, 2 observations of \
+step times and 1 model, 2 runs out of memory of workload 'w'" "$out"
+is 'nothing is' '221 22' "$(left)"
+status 'gradients of a job' 0 "$POLLUX" forget --job 1 --gradients
+is 'as it says' 'forgot 1 window of gradient statistics of job 1' "$out"
+is 'only these' '121 22' "$(left)"
+status 'times of a job' 0 "$POLLUX" forget --job 1 -t
+is 'and the model' 'forgot 1 observation of step times and 1 model of job 1' "$out"
+is 'not those of the other' '110 21' "$(left)"
+status 'memory of a job' 0 "$POLLUX" forget --memory --job 1
+is 'counts its run' 'forgot 1 run out of memory of job 1' "$out"
+is 'and no other' '110 11' "$(left)"
+status 'once more' 0 "$POLLUX" forget --memory --job 1
+is 'there is nothing' 'forgot 0 runs out of memory of job 1' "$out"
+known
+status 'a whole workload' 0 "$POLLUX" forget w
+is 'is forgotten' '000 00' "$(left)"
+is 'its history stays' '2 done' "$(store "SELECT count(*) || ' ' || min(state) FROM jobs")"
+
+status 'a workload without jobs' 66 "$POLLUX" forget nobody
+is 'is named' "pollux: no job has the workload 'nobody'" "$err"
+status 'a job that is not' 66 "$POLLUX" forget --job 99
+status 'nothing' 64 "$POLLUX" forget
+status 'both' 64 "$POLLUX" forget w --job 1
+status 'two' 64 "$POLLUX" forget w v
+finish
