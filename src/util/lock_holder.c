@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -49,32 +50,49 @@ static bool read_line(const char *path, off_t at, char line[LINE_SIZE])
 	return n > 0;
 }
 
+/* Reads n numbers, of which "nan" is one. *rest is what follows them. */
+static bool read_numbers(const char *line, double *numbers, int n, const char **rest)
+{
+	char *end;
+
+	for (int i = 0; i < n; i++, line = end) {
+		numbers[i] = strtod(line, &end);
+		if (end == line)
+			return false;
+	}
+	*rest = line + strspn(line, " ");
+	return true;
+}
+
 bool lock_holder_find(const char *path, struct lock_holder *h)
 {
-	char line[LINE_SIZE], boot[BOOT_ID_SIZE];
-	long long pid, start_ticks;
+	const char *boot = clock_boot_id(), *rest;
+	double numbers[3];	/* pids and ticks are far below 2^53 */
+	char line[LINE_SIZE];
+	pid_t pid;
 
 	*h = (struct lock_holder){ 0 };
 	if (lock_look(path) != LOCK_IS_HELD || !read_line(path, 0, line) ||
-	    sscanf(line, "%lld %lld %lf %36s", &pid, &start_ticks, &h->since_boot_s, boot) != 4)
+	    !read_numbers(line, numbers, 3, &rest) || strncmp(rest, boot, strlen(boot)) != 0)
 		return false;
+	pid = (pid_t)numbers[0];
 	h->pid = pid;
-	h->is_stopped = proc_state((pid_t)pid) == 'T' || proc_state((pid_t)pid) == 't';
-	return !strcmp(boot, clock_boot_id()) && proc_lives((pid_t)pid) &&
-	       proc_start_ticks((pid_t)pid) == start_ticks;
+	h->since_boot_s = numbers[2];
+	h->is_stopped = proc_state(pid) == 'T' || proc_state(pid) == 't';
+	return proc_lives(pid) && proc_start_ticks(pid) == (int64_t)numbers[1];
 }
 
 /* A note is about one signature of the holder, which it repeats. */
 void lock_note_read(const char *path, const struct lock_holder *h, struct lock_note *note)
 {
+	double numbers[3];
 	char line[LINE_SIZE];
-	double signed_s, first_s, continued_s;
+	const char *rest;
 
 	*note = (struct lock_note){ (double)NAN, (double)NAN };
-	if (read_line(path, LINE_SIZE, line) &&
-	    sscanf(line, "%lf %lf %lf", &signed_s, &first_s, &continued_s) == 3 &&
-	    fabs(signed_s - h->since_boot_s) < 1e-6)
-		*note = (struct lock_note){ first_s, continued_s };
+	if (read_line(path, LINE_SIZE, line) && read_numbers(line, numbers, 3, &rest) &&
+	    fabs(numbers[0] - h->since_boot_s) < 1e-6)
+		*note = (struct lock_note){ numbers[1], numbers[2] };
 }
 
 void lock_note_write(const char *path, const struct lock_holder *h, const struct lock_note *note)
