@@ -98,7 +98,7 @@ static int seek_lines(struct log *log, int64_t n, struct err *err)
 /* A log that was too large has a hole, which reads as NULs; see log_limit.h. */
 static bool has_hole(const struct stat *st)
 {
-	return (off_t)st->st_blocks * 512 + (off_t)2 * BLOCK < st->st_size;
+	return ((off_t)st->st_blocks * 512) + ((off_t)2 * BLOCK) < st->st_size;
 }
 
 static size_t without_nuls(char *block, size_t n)

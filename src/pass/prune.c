@@ -158,28 +158,36 @@ void prune_result_release(struct prune_result *r)
 	*r = (struct prune_result){ 0 };
 }
 
+/* Whether the last time was a day ago. A clock that was set back does not stop this. */
+static int is_time(struct store *s, double now_s, bool *yes, struct err *err)
+{
+	double last_s = NAN;
+	char *last;
+
+	if (store_setting_get(s, "pruned_time_s", &last, err))
+		return -1;
+	*yes = !last || number_parse(last, &last_s) || !(fabs(now_s - last_s) < DAY_S);
+	free(last);
+	return 0;
+}
+
 int prune_daily(struct store *s, const struct paths *paths, double after_s, double now_s,
 		bool *did, struct prune_result *result, struct err *err)
 {
 	struct prune_order order = {
 		.older_than_s = after_s, .logs = true, .checkpoints = true, .records = true,
-		.states = { [JOB_DONE] = true, [JOB_FAILED] = true, [JOB_CANCELLED] = true,
-			    [JOB_TIMEOUT] = true },
 	};
-	char *last, now[32];
-	double last_s = NAN;
+	char now[32];
 
 	*result = (struct prune_result){ 0 };
 	*did = false;
-	if (store_setting_get(s, "pruned_time_s", &last, err))
+	for (int i = 0; i < N_JOB_STATES; i++)
+		order.states[i] = job_has_ended((enum job_state)i);
+	if (is_time(s, now_s, did, err))
 		return -1;
-	if (last && number_parse(last, &last_s))
-		last_s = NAN;
-	free(last);
-	if (fabs(now_s - last_s) < DAY_S)	/* a clock that was set back does not stop this */
+	if (!*did)
 		return 0;
-	*did = true;
-	snprintf(now, sizeof(now), "%.0f", now_s);
+	snprintf(now, sizeof(now), "%lld", (long long)now_s);
 	return store_setting_set(s, "pruned_time_s", now, err) ||
 	       prune(s, paths, &order, now_s, result, err) ? -1 : 0;
 }

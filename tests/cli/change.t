@@ -43,6 +43,7 @@ is 'nor held' 'Job 1 asked to stop, to be held.' "$(on_terminal hold 1)"
 is 'nor cancelled' 'Job 1 asked to stop, to be cancelled.' "$(on_terminal cancel 1)"
 touch go
 ok 'but in the end it is' wait_for 20 state_is 1 cancelled
+wait_for 20 state_is 3 running	# and has the slot, so that job 2 cannot start below
 
 for command in release hold cancel requeue; do
 	status "$command in a pipe" 0 "$POLLUX" "$command" 2

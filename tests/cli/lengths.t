@@ -33,7 +33,7 @@ is 'and with none left, in a last evaluation say' '' "$(would)"
 reached 1040000
 is 'as with a little more than was declared' '' "$(would)"
 reached 1100000
-is 'but not for ever' "stop job $long start job $short" "$(would)"
+is 'but not for ever' "suspend job $long start job $short" "$(would)"
 "$POLLUX" cancel "$long" "$short"
 "$POLLUX" wait --timeout 20 "$long"
 
@@ -48,7 +48,7 @@ store "UPDATE runs SET launch_boot_s = launch_boot_s - 7200, launch_time_s = lau
 	WHERE job_id = $long"
 short=$(submit --workload s --steps 30000 -- true)
 is 'it is longer than one that has 3000 s to go by the step times of their workload' \
-	"stop job $long start job $short" "$(would)"
+	"suspend job $long start job $short" "$(would)"
 store "UPDATE jobs SET printed_total_steps = 120000 WHERE id = $long"
 is 'but not with 2000 s to go, as its log says' '' "$(would)"
 store "UPDATE jobs SET printed_total_steps = 172000 WHERE id = $long"

@@ -50,6 +50,8 @@ pass_prepare() {
 		wait_for 10 query_is 1 "SELECT count(*) = 2 FROM runs WHERE last_samples > 0" ||
 		return 1
 	kill_all
+	done_by_both=$(cat "$POLLUX_DIR"/logs/*.log | sed -n 's/^step \([0-9]*\) .*/\1/p' | sort -n |
+		tail -n 1)
 	broken_runs="$reboot:1 $gone:1"
 	query "UPDATE runs SET boot_id = 'another' WHERE job_id = $reboot"
 	query "UPDATE commands SET argv = CAST(replace(CAST(argv AS TEXT), '100000', '50') AS BLOB)"
@@ -67,7 +69,10 @@ pass_round() { # pass_round CALL
 	killat -n "$1" "$POLLUX" schedule || round_rc=$?
 	settled 20 || echo "# call $1: the jobs did not end"
 	note_unsound "pass killed at call $1" \
-		"$(inexact 50 "id IN ($reboot, $gone, $first, $after)")$(
+		"$(inexact 50 "id IN ($first, $after)")$(
+		query "SELECT 'job ' || id || ' is ' || state || ' at ' || samples || ', lost ' ||
+			lost_samples FROM jobs WHERE id IN ($reboot, $gone) AND (state <> 'done' OR
+			samples <> 50 OR lost_samples NOT BETWEEN 1 AND $done_by_both)")$(
 		query "SELECT 'job ' || id || ' is ' || state FROM jobs WHERE id = $never
 			AND state <> 'cancelled'")"
 	return "$round_rc"

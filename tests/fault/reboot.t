@@ -95,7 +95,10 @@ query "UPDATE runs SET $as_bystander"
 broken_runs="$job:1"
 rm paused
 settle 30 'it is run again, and ends'
-exact 'with exactly its samples' "$job" 100
+is 'with exactly its samples' 'done 100.0' "$(query "SELECT state || ' ' || samples FROM jobs
+	WHERE id = $job")"
+ok 'no more counts as lost than the half that was done' query_is 1 \
+	"SELECT lost_samples BETWEEN 0 AND 50 FROM jobs WHERE id = $job"
 sound 'all is well'
 ok 'bystanders were not killed' kill -0 "$bystander"
 
