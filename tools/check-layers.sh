@@ -22,8 +22,9 @@ pass: knowledge engine store sched device model util
 report: sched model util
 sim: sched model util
 profile: pass knowledge engine store sched measure device model util
-view: report sim profile pass knowledge engine store measure sched model device util
-cli: view report sim profile pass knowledge engine store sched steps device model client util'
+doctor: report pass engine store device util
+view: doctor report sim profile pass knowledge engine store measure sched model device util
+cli: view doctor report sim profile pass knowledge engine store sched steps device model client util'
 
 # A header of another library (the beginning of its name), a colon, its layer.
 foreign='sqlite3.h: store

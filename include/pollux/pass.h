@@ -18,6 +18,7 @@
 
 #include "pollux/config.h"
 #include "pollux/err.h"
+#include "pollux/lock_holder.h"
 #include "pollux/paths.h"
 #include "pollux/text.h"
 
@@ -33,7 +34,9 @@ int pass_run(const struct paths *paths, const struct config *config, enum pass_m
 	     struct pass_result *result, struct err *err);
 void pass_result_release(struct pass_result *result);
 
-/* pass_hung.c: adds the pass that has been at work for more than a minute, and what to do about it.
+/* pass_hung.c: finds the process of a pass that has been at work for more than a minute. */
+bool pass_find_hung(const struct paths *paths, struct lock_holder *holder);
+/* Adds the pass that has been at work for more than a minute, and what to do about it.
  * False: there is none, or nobody knows who is at work. */
 bool pass_describe_hung(const struct paths *paths, struct text *t);
 /* The same as an error, EX_TEMPFAIL. */

@@ -1,14 +1,8 @@
 /* cmd_cron.c - pollux cron: a pass each minute, by the user's crontab. */
-#include <errno.h>
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "command.h"
-#include "crontab.h"
-#include "pollux/paths.h"
+#include "pollux/crontab.h"
 
 struct cron_options {
 	bool install, remove;
@@ -22,43 +16,6 @@ static const struct option_spec options[] = {
 	{ .name = NULL },
 #undef O
 };
-
-/* cron starts programs with next to nothing in the environment. */
-static const char *const relative_to_home[] = { "XDG_STATE_HOME", "XDG_CONFIG_HOME", NULL };
-static const char *const store_named[] = { "POLLUX_DIR", NULL };
-
-/* POLLUX_DIR may be relative to this directory: then it is made absolute. */
-static const char *const *variables(struct err *err)
-{
-	const char *dir = getenv("POLLUX_DIR");
-	struct paths paths;
-	int rc;
-
-	if (!dir || !*dir)
-		return relative_to_home;
-	if (paths_init(&paths, err))
-		return NULL;
-	rc = setenv("POLLUX_DIR", paths.dir, 1);
-	paths_release(&paths);
-	if (rc) {
-		err_set(err, EX_OSERR, "cannot set POLLUX_DIR: %s", strerror(errno));
-		return NULL;
-	}
-	return store_named;
-}
-
-static int find_program(char *path, size_t size, struct err *err)
-{
-	ssize_t n = readlink("/proc/self/exe", path, size - 1);
-
-	if (n < 0)
-		return err_set(err, EX_OSERR, "cannot read '/proc/self/exe': %s", strerror(errno));
-	path[n] = '\0';
-	if (access(path, X_OK))
-		return err_set(err, EX_OSFILE, "'%s' is not there any more: was pollux replaced?",
-			       path);
-	return 0;
-}
 
 static int change_crontab(struct crontab_entry *e, bool install, struct err *err)
 {
@@ -87,13 +44,10 @@ static int change_crontab(struct crontab_entry *e, bool install, struct err *err
 
 static int act(const struct cron_options *o, struct err *err)
 {
-	const char *const *names = variables(err);
 	struct crontab_entry entry;
-	char program[PATH_MAX];
 	int rc = 0;
 
-	if (!names || find_program(program, sizeof(program), err) ||
-	    crontab_entry_init(&entry, program, names, err))
+	if (crontab_entry_init_own(&entry, err))
 		return -1;
 	if (o->install || o->remove)
 		rc = change_crontab(&entry, o->install, err);

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "pollux/clock.h"
-#include "pollux/lock_holder.h"
 #include "pollux/mem.h"
 #include "pollux/pass.h"
 
@@ -14,14 +13,19 @@ static char *duration_in_words(double seconds)
 			      : xasprintf("%.1f h", seconds / 3600);
 }
 
+bool pass_find_hung(const struct paths *paths, struct lock_holder *holder)
+{
+	return lock_holder_find(paths->schedule_lock, holder) &&
+	       clock_boot_s() - holder->since_boot_s >= LONG_S;
+}
+
 bool pass_describe_hung(const struct paths *paths, struct text *t)
 {
 	struct lock_holder holder;
 	long long pid;
 	char *age;
 
-	if (!lock_holder_find(paths->schedule_lock, &holder) ||
-	    clock_boot_s() - holder.since_boot_s < LONG_S)
+	if (!pass_find_hung(paths, &holder))
 		return false;
 	pid = (long long)holder.pid;
 	age = duration_in_words(clock_boot_s() - holder.since_boot_s);

@@ -51,14 +51,22 @@ static int64_t greatest_job_in(const struct paths *paths, const char *part)
 	return greatest;
 }
 
+int store_raise_number(struct store *s, const char *table, int64_t number, struct err *err)
+{
+	int n = 0;
+
+	if (sql_run(s, &n, err, "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?", "it",
+		    number, table))
+		return -1;
+	return n ? 0 : sql_run(s, NULL, err, "INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)",
+			       "ti", table, number);
+}
+
 int store_number_past_leftovers(struct store *s, const struct paths *paths, struct err *err)
 {
 	int64_t logs = greatest_job_in(paths, "logs");
 	int64_t checkpoints = greatest_job_in(paths, "checkpoints");
 
 	s->left_by_another = logs > checkpoints ? logs : checkpoints;
-	if (s->left_by_another == 0)
-		return 0;
-	return sql_run(s, NULL, err, "INSERT INTO sqlite_sequence (name, seq) VALUES ('jobs', ?)",
-		       "i", s->left_by_another);
+	return s->left_by_another ? store_raise_number(s, "jobs", s->left_by_another, err) : 0;
 }

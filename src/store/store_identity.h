@@ -9,4 +9,7 @@
  * greatest of these. */
 int store_number_past_leftovers(struct store *s, const struct paths *paths, struct err *err);
 
+/* The next row of the table, one whose ids count up, gets a greater number than this one. */
+int store_raise_number(struct store *s, const char *table, int64_t number, struct err *err);
+
 #endif

@@ -1,10 +1,10 @@
-/* crontab.h - the lines of pollux in the user's crontab, and crontab(1) itself; private to src/cli.
+/* crontab.h - the lines of pollux in the user's crontab, and crontab(1) itself.
  *
  * A line is pollux's own where it ends in "# pollux"; there is one for each store, told apart by
  * the variables that stand before the program. Whatever schedule the user gave such a line
  * stays. */
-#ifndef POLLUX_CLI_CRONTAB_H
-#define POLLUX_CLI_CRONTAB_H
+#ifndef POLLUX_CRONTAB_H
+#define POLLUX_CRONTAB_H
 
 #include "pollux/err.h"
 #include "pollux/text.h"
@@ -19,6 +19,9 @@ struct crontab_entry {
  * where something cannot stand in a crontab (a newline). */
 int crontab_entry_init(struct crontab_entry *e, const char *program, const char *const *names,
 		       struct err *err);
+/* The entry of this program for its store: with POLLUX_DIR, made absolute, or else with what XDG says.
+ * EX_OSFILE: the program's file is gone. */
+int crontab_entry_init_own(struct crontab_entry *e, struct err *err);
 void crontab_entry_release(struct crontab_entry *e);
 
 enum crontab_change { CRONTAB_SAME, CRONTAB_ADDED, CRONTAB_UPDATED, CRONTAB_REMOVED };

@@ -1,5 +1,6 @@
 /* crontab.c - lines of a crontab, and running crontab(1). */
 #include <errno.h>
+#include <limits.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -8,8 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "crontab.h"
+#include "pollux/crontab.h"
 #include "pollux/mem.h"
+#include "pollux/paths.h"
 
 #define SCHEDULE "* * * * * "
 #define MARK " # pollux"
@@ -59,6 +61,53 @@ void crontab_entry_release(struct crontab_entry *e)
 	text_release(&e->variables);
 	text_release(&e->command);
 	text_release(&e->line);
+}
+
+/* cron starts programs with next to nothing in the environment. */
+static const char *const relative_to_home[] = { "XDG_STATE_HOME", "XDG_CONFIG_HOME", NULL };
+static const char *const store_named[] = { "POLLUX_DIR", NULL };
+
+/* POLLUX_DIR may be relative to this directory: then it is made absolute. */
+static const char *const *variables(struct err *err)
+{
+	const char *dir = getenv("POLLUX_DIR");
+	struct paths paths;
+	int rc;
+
+	if (!dir || !*dir)
+		return relative_to_home;
+	if (paths_init(&paths, err))
+		return NULL;
+	rc = setenv("POLLUX_DIR", paths.dir, 1);
+	paths_release(&paths);
+	if (rc) {
+		err_set(err, EX_OSERR, "cannot set POLLUX_DIR: %s", strerror(errno));
+		return NULL;
+	}
+	return store_named;
+}
+
+static int find_program(char *path, size_t size, struct err *err)
+{
+	ssize_t n = readlink("/proc/self/exe", path, size - 1);
+
+	if (n < 0)
+		return err_set(err, EX_OSERR, "cannot read '/proc/self/exe': %s", strerror(errno));
+	path[n] = '\0';
+	if (access(path, X_OK))
+		return err_set(err, EX_OSFILE, "'%s' is not there any more: was pollux replaced?",
+			       path);
+	return 0;
+}
+
+int crontab_entry_init_own(struct crontab_entry *e, struct err *err)
+{
+	const char *const *names = variables(err);
+	char program[PATH_MAX];
+
+	if (!names || find_program(program, sizeof(program), err))
+		return -1;
+	return crontab_entry_init(e, program, names, err);
 }
 
 /* --- lines --- */

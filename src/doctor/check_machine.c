@@ -1,0 +1,144 @@
+/* check_machine.c - cron, drivers, control groups. */
+#include <ctype.h>
+#include <dirent.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "checks.h"
+#include "pollux/clock.h"
+#include "pollux/crontab.h"
+#include "pollux/engine.h"
+#include "pollux/format.h"
+#include "pollux/mem.h"
+#include "pollux/proc.h"
+
+/* --- cron --- */
+
+#define LATE_S 180.0	/* longer than from one of cron's passes to the next */
+#define INSTALL "pollux cron --install"
+
+static bool is_running(const char *name)
+{
+	DIR *dir = opendir("/proc");
+	const struct dirent *entry;
+	bool found_it = false;
+
+	while (dir && !found_it && (entry = readdir(dir)))
+		found_it = isdigit((unsigned char)entry->d_name[0]) &&
+			   proc_has_name((pid_t)strtol(entry->d_name, NULL, 10), name);
+	if (dir)
+		closedir(dir);
+	return found_it;
+}
+
+/* Passes come in time, from cron or another timer. */
+static bool passes_come(const struct patient *p)
+{
+	return clock_wall_s() - p->last_pass_s < LATE_S;
+}
+
+static void check_daemon(struct patient *p, const struct crontab_entry *e)
+{
+	if (!passes_come(p) && !is_running("cron") && !is_running("crond"))
+		found(p, FINDING_LOOK, xstrdup("sudo service cron start"),
+		      "the crontab has the line, but cron(8) does not run");
+	else
+		note(p, "%s", e->line.data);
+}
+
+static void check_line(struct patient *p, const char *lines, struct crontab_entry *e)
+{
+	struct text new = TEXT_INIT;
+
+	switch (crontab_with(lines, e, &new)) {
+	case CRONTAB_UPDATED:
+		found(p, FINDING_LOOK, xstrdup(INSTALL),
+		      "the line in the crontab runs another program, or stands there twice");
+		break;
+	case CRONTAB_ADDED:
+		if (passes_come(p))
+			note(p, "no line in the crontab, but passes come");
+		else
+			found(p, FINDING_LOOK, xstrdup(INSTALL),
+			      "no line in the crontab runs passes");
+		break;
+	case CRONTAB_SAME:
+	case CRONTAB_REMOVED:
+		check_daemon(p, e);
+		break;
+	}
+	text_release(&new);
+}
+
+void check_cron(struct patient *p)
+{
+	struct text lines = TEXT_INIT;
+	struct crontab_entry e;
+	struct err err;
+
+	if (crontab_entry_init_own(&e, &err)) {
+		found(p, FINDING_LOOK, NULL, "%s", err.text);
+		return;
+	}
+	if (crontab_read(&lines, &err) == 0)
+		check_line(p, lines.data, &e);
+	else if (passes_come(p))
+		note(p, "none, but passes come");
+	else
+		found(p, FINDING_LOOK, xstrdup("pollux schedule --watch 60"), "%s", err.text);
+	text_release(&lines);
+	crontab_entry_release(&e);
+}
+
+/* --- drivers --- */
+
+static void check_device(struct patient *p, const struct device *device)
+{
+	if (!device->usable)
+		found(p, FINDING_LOOK, xstrdup("pollux devices"), "%s: %s", device->name,
+		      device->reason);
+}
+
+static void check_driver(struct patient *p, const struct device_driver *driver)
+{
+	if (driver->silent)
+		found(p, FINDING_STOPS, xstrdup("pollux devices"), "%s", driver->note);
+	else if (driver->note[0])
+		note(p, "%s", driver->note);
+}
+
+void check_drivers(struct patient *p)
+{
+	struct device_settings settings = { .slots = p->config.slots };
+	struct device_list list;
+	struct err err;
+
+	if (p->config_err.exit_status)
+		settings.slots = DEVICE_SLOTS_AUTO;
+	if (engine_for_new_runs()->list(&settings, &list, &err)) {
+		found(p, FINDING_STOPS, xstrdup("pollux devices"), "%s", err.text);
+		return;
+	}
+	for (int i = 0; i < list.n_drivers; i++)
+		check_driver(p, &list.drivers[i]);
+	for (int i = 0; i < list.count; i++)
+		check_device(p, &list.items[i]);
+	note(p, "%d device%s", list.count, plural(list.count));
+	devices_release(&list);
+}
+
+/* --- control groups --- */
+
+/* A guardian is weaker, and usual: it is no finding. */
+void check_groups(struct patient *p)
+{
+	struct text detail = TEXT_INIT;
+	const char *containment = engine_for_new_runs()->containment(&detail);
+
+	if (!strcmp(containment, "control group"))
+		note(p, "each run gets one in %s", detail.data);
+	else
+		note(p, "none, each run gets a %s: %s", containment, detail.data);
+	text_release(&detail);
+}

@@ -1,0 +1,169 @@
+/* check_processes.c - passes, supervisors and locks: who hangs, and what nobody looks after. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "checks.h"
+#include "pollux/clock.h"
+#include "pollux/device_lock.h"
+#include "pollux/engine.h"
+#include "pollux/format.h"
+#include "pollux/mem.h"
+#include "pollux/pass.h"
+#include "pollux/proc_files.h"
+
+#define PASS "pollux schedule"
+#define LATE_S 300.0	/* without a pass, while jobs wait or run */
+#define ASKED_S 120.0	/* a pass that was asked for comes within a second */
+#define SILENT_S 60.0	/* a supervisor shows life every 10 s */
+
+/* --- passes --- */
+
+static bool find_hung(struct patient *p)
+{
+	struct lock_holder holder;
+	struct text words = TEXT_INIT;
+	bool hangs = pass_find_hung(&p->paths, &holder) && pass_describe_hung(&p->paths, &words);
+
+	if (hangs)
+		found(p, FINDING_STOPS,
+		      xasprintf("kill -%s %lld", holder.is_stopped ? "CONT" : "KILL",
+				(long long)holder.pid), "%s", words.data);
+	text_release(&words);
+	return hangs;
+}
+
+static void check_request(struct patient *p)
+{
+	double now_s = clock_wall_s();
+	struct stat st;
+
+	if (stat(p->paths.schedule_again, &st) == 0 &&
+	    now_s - (double)st.st_mtim.tv_sec > ASKED_S)
+		found(p, FINDING_LOOK, xstrdup(PASS), "a pass was asked for %s ago, and did not come",
+		      format_duration(now_s - (double)st.st_mtim.tv_sec).s);
+}
+
+void check_passes(struct patient *p)
+{
+	double age_s = clock_wall_s() - p->last_pass_s;
+	struct err ignored;
+	bool has_work = false;
+
+	if (find_hung(p))
+		return;
+	if (p->store.db)
+		store_has_work(&p->store, &has_work, &ignored);
+	if (isnan(age_s) && has_work)
+		found(p, FINDING_LOOK, xstrdup(PASS), "jobs wait, and no pass has come yet");
+	else if (age_s > LATE_S && has_work)
+		found(p, FINDING_LOOK, xstrdup(PASS), "the last pass was %s ago, though jobs wait or "
+		      "run", format_duration(age_s).s);
+	else if (isnan(age_s))
+		note(p, "there was none yet");
+	else
+		note(p, "the last was %s ago", format_duration(fmax(age_s, 0)).s);
+	check_request(p);
+}
+
+/* --- supervisors --- */
+
+static void check_alive(struct patient *p, const struct engine_context *at, const struct run *run)
+{
+	const struct engine *engine = engine_of(run);
+	int64_t pid = 0;
+	double silent_s = engine && engine->silent_s ? engine->silent_s(at, run, &pid)
+						     : (double)NAN;
+	bool stopped = proc_state((pid_t)pid) == 'T' || proc_state((pid_t)pid) == 't';
+
+	if (isnan(silent_s) || silent_s < SILENT_S)
+		return;
+	found(p, FINDING_LOOK,
+	      xasprintf(stopped ? "kill -CONT %lld" : "kill -KILL %lld && " PASS, (long long)pid),
+	      "the supervisor of job %lld, process %lld, %s %s", (long long)run->job_id,
+	      (long long)pid, stopped ? "is stopped, and has not answered for"
+				      : "has not answered for", format_duration(silent_s).s);
+}
+
+static void check_run(struct patient *p, const struct engine_context *at, const struct run *run)
+{
+	enum engine_answer answer;
+	struct err err;
+
+	if (engine_poll_one(at, run, &answer, &err))
+		found(p, FINDING_LOOK, NULL, "%s", err.text);
+	else if (answer == ENGINE_ALIVE)
+		check_alive(p, at, run);
+	else if (answer == ENGINE_UNKNOWN)
+		found(p, FINDING_LOOK, NULL, "nobody can tell whether job %lld has a supervisor",
+		      (long long)run->job_id);
+	else
+		found(p, FINDING_LOOK, xstrdup(PASS), "job %lld has no supervisor",
+		      (long long)run->job_id);
+}
+
+void check_supervisors(struct patient *p)
+{
+	struct engine_context at = { .paths = &p->paths, .store = &p->store };
+
+	for (int i = 0; i < p->runs.count; i++)
+		check_run(p, &at, &p->runs.items[i]);
+	note(p, "%d run%s", p->runs.count, plural(p->runs.count));
+}
+
+/* --- locks of devices --- */
+
+static bool is_given_out(const struct patient *p, const char *id)
+{
+	for (int r = 0; r < p->runs.count; r++)
+		for (int i = 0; i < run_held(&p->runs.items[r]); i++)
+			if (!strcmp(p->runs.items[r].devices[i].id, id))
+				return true;
+	return false;
+}
+
+static char *kill_users_of(char *path)
+{
+	struct text command = TEXT_INIT;
+	struct pid_list users;
+
+	proc_users_of_file(path, &users);
+	for (int i = 0; i < users.count; i++)
+		text_addf(&command, "%s%d", i ? " " : "kill -KILL ", (int)users.items[i]);
+	pid_list_release(&users);
+	free(path);
+	return command.length ? text_detach(&command) : NULL;
+}
+
+static void check_device(struct patient *p, const struct engine_context *at,
+			 const struct device *device)
+{
+	const char *holder = engine_for_new_runs()->device_holder(at, device);
+
+	if (!holder || !strcmp(holder, DEVICE_LOCK_MEASURE))
+		return;
+	found(p, FINDING_LOOK,
+	      strcmp(holder, DEVICE_LOCK_ENDED) != 0
+	      ? NULL : kill_users_of(paths_device_lock(&p->paths, device->id)),
+	      "%s has no run, but %s holds it", device->id, holder);
+}
+
+void check_locks(struct patient *p)
+{
+	struct engine_context at = { .paths = &p->paths, .store = &p->store };
+	struct device_settings settings = { .slots = p->config.slots };
+	struct device_list list;
+	struct err err;
+
+	if (p->config_err.exit_status || !p->store.db)
+		return;
+	if (engine_for_new_runs()->list(&settings, &list, &err)) {
+		found(p, FINDING_STOPS, NULL, "%s", err.text);
+		return;
+	}
+	for (int i = 0; i < list.count; i++)
+		if (!is_given_out(p, list.items[i].id))
+			check_device(p, &at, &list.items[i]);
+	devices_release(&list);
+}

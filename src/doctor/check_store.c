@@ -1,0 +1,62 @@
+/* check_store.c - the configuration file and the store. */
+#include <sys/stat.h>
+
+#include "checks.h"
+#include "pollux/format.h"
+#include "pollux/mem.h"
+#include "pollux/store_check.h"
+
+#define REPAIR "pollux doctor --repair"
+
+void check_settings(struct patient *p)
+{
+	if (p->config_err.exit_status)
+		found(p, FINDING_STOPS, NULL, "%s", p->config_err.text);
+}
+
+static void check_closed(struct patient *p)
+{
+	bool damaged = p->store_err.exit_status == EX_DATAERR && !store_is_foreign(&p->paths);
+
+	if (p->store_err.exit_status == EX_NOINPUT)
+		note(p, "%s", p->store_err.text);
+	else
+		found(p, damaged ? FINDING_DAMAGE : FINDING_STOPS,
+		      damaged ? xstrdup(REPAIR) : NULL, "%s", p->store_err.text);
+}
+
+static void describe(struct patient *p)
+{
+	struct stat st = { 0 };
+	struct err err;
+	int64_t n;
+
+	if (store_count_jobs(&p->store, &n, &err)) {
+		found(p, FINDING_DAMAGE, xstrdup(REPAIR), "%s", err.text);
+		return;
+	}
+	stat(p->paths.store, &st);
+	note(p, "%lld job%s, %s", (long long)n, plural(n), format_bytes((double)st.st_size).s);
+}
+
+void check_store(struct patient *p)
+{
+	struct strings faults = { 0 };
+	struct err err;
+
+	if (!p->store.db) {
+		check_closed(p);
+		return;
+	}
+	if (store_check(&p->store, &faults, &err))
+		found(p, FINDING_DAMAGE, xstrdup(REPAIR), "%s", err.text);
+	else if (faults.count)
+		found(p, FINDING_DAMAGE, xstrdup(REPAIR), "'%s' is damaged: %s%s", p->paths.store,
+		      faults.items[0], faults.count > 1 ? ", and more" : "");
+	else
+		describe(p);
+	strings_release(&faults);
+	if (paths_on_network(&p->paths))
+		found(p, FINDING_LOOK, NULL, "'%s' is on a network file system, where locks may "
+		      "not work: set POLLUX_DIR to a local directory", p->paths.dir);
+}

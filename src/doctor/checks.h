@@ -1,0 +1,37 @@
+/* checks.h - what a check gets, and how it says what it found; private to src/doctor. */
+#ifndef POLLUX_DOCTOR_CHECKS_H
+#define POLLUX_DOCTOR_CHECKS_H
+
+#include "pollux/config.h"
+#include "pollux/doctor.h"
+#include "pollux/paths.h"
+#include "pollux/store.h"
+
+struct patient {
+	struct paths paths;
+	struct config config;
+	struct err config_err;		/* exit_status 0: the settings are good */
+	struct store store;		/* db NULL: there is none, or it cannot be opened */
+	struct err store_err;		/* why not */
+	struct run_list runs;		/* those that have not ended */
+	double last_pass_s;		/* wall clock; NaN: there was none */
+	struct doctor *doctor;
+};
+
+typedef void check(struct patient *p);
+
+check check_settings, check_store;			/* check_store.c */
+check check_space, check_permissions;			/* check_files.c */
+check check_passes, check_supervisors, check_locks;	/* check_processes.c */
+check check_cron, check_drivers, check_groups;		/* check_machine.c */
+check check_leftovers;					/* check_leftovers.c */
+
+/* A finding of the check at work. mend: taken over, may be NULL. */
+void found(struct patient *p, enum finding_severity severity, char *mend, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+/* The state of the section at work, or more of it. */
+void note(struct patient *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* "COMMAND PATH", with the path quoted for the shell. The caller's. */
+char *command_on(const char *command, const char *path);
+
+#endif

@@ -1,0 +1,148 @@
+/* doctor.c - runs every check, and keeps what they find. */
+#include "pollux/doctor.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "checks.h"
+#include "pollux/mem.h"
+
+static const struct {
+	const char *name;
+	check *look;
+} checks[] = {
+	{ "settings", check_settings },
+	{ "store", check_store },
+	{ "space", check_space },
+	{ "permissions", check_permissions },
+	{ "passes", check_passes },
+	{ "cron", check_cron },
+	{ "supervisors", check_supervisors },
+	{ "locks", check_locks },
+	{ "drivers", check_drivers },
+	{ "groups", check_groups },
+	{ "leftovers", check_leftovers },
+};
+
+#define N_CHECKS (int)(sizeof(checks) / sizeof(checks[0]))
+
+/* --- what checks say --- */
+
+static struct doctor_section *at_work(struct doctor *d)
+{
+	return &d->sections[d->n_sections - 1];
+}
+
+void found(struct patient *p, enum finding_severity severity, char *mend, const char *format, ...)
+{
+	struct doctor *d = p->doctor;
+	struct text text = TEXT_INIT;
+	va_list ap;
+
+	va_start(ap, format);
+	text_vaddf(&text, format, ap);
+	va_end(ap);
+	d->items = xgrow(d->items, d->count, sizeof(*d->items));
+	d->items[d->count++] = (struct finding){
+		.section = at_work(d)->name, .severity = severity, .mend = mend,
+		.text = text_detach(&text),
+	};
+	at_work(d)->n_findings++;
+}
+
+void note(struct patient *p, const char *format, ...)
+{
+	struct text *state = &at_work(p->doctor)->state;
+	va_list ap;
+
+	if (state->length)
+		text_add(state, "; ");
+	va_start(ap, format);
+	text_vaddf(state, format, ap);
+	va_end(ap);
+}
+
+char *command_on(const char *command, const char *path)
+{
+	struct text text = TEXT_INIT;
+
+	text_addf(&text, "%s ", command);
+	text_add_shell_quoted(&text, path);
+	return text_detach(&text);
+}
+
+/* --- the patient --- */
+
+static void examine(struct patient *p)
+{
+	struct stat st;
+	struct err ignored;
+	bool there = false;
+
+	if (config_load(&p->config, p->paths.config, &p->config_err) == 0)
+		p->config_err.exit_status = 0;
+	p->last_pass_s = stat(p->paths.schedule_lock, &st) == 0
+		? (double)st.st_mtim.tv_sec : (double)NAN;
+	if (paths_have_store(&p->paths, &there, &p->store_err) == 0)
+		store_open(&p->store, &p->paths, STORE_READ, &p->store_err);
+	if (p->store.db)
+		store_runs_active(&p->store, &p->runs, &ignored);
+}
+
+int doctor_look(struct doctor *d, struct err *err)
+{
+	struct patient p = { .doctor = d };
+
+	*d = (struct doctor){ .sections = xcalloc(N_CHECKS, sizeof(*d->sections)) };
+	if (paths_init(&p.paths, err))
+		return -1;
+	examine(&p);
+	for (int i = 0; i < N_CHECKS; i++) {
+		d->sections[d->n_sections++].name = checks[i].name;
+		text_init(&at_work(d)->state);
+		checks[i].look(&p);
+	}
+	run_list_release(&p.runs);
+	store_close(&p.store);
+	paths_release(&p.paths);
+	return 0;
+}
+
+void doctor_release(struct doctor *d)
+{
+	for (int i = 0; i < d->n_sections; i++)
+		text_release(&d->sections[i].state);
+	for (int i = 0; i < d->count; i++) {
+		free(d->items[i].text);
+		free(d->items[i].mend);
+	}
+	free(d->sections);
+	free(d->items);
+	*d = (struct doctor){ 0 };
+}
+
+/* --- severity --- */
+
+const char *finding_severity_name(enum finding_severity severity)
+{
+	static const char *const names[] = {
+		[FINDING_LOOK] = "look", [FINDING_STOPS] = "stops", [FINDING_DAMAGE] = "damage",
+	};
+
+	return names[severity];
+}
+
+int doctor_exit_status(const struct doctor *d)
+{
+	static const int of_severity[] = {
+		[FINDING_LOOK] = EX_FAILED, [FINDING_STOPS] = EX_UNAVAILABLE,
+		[FINDING_DAMAGE] = EX_DATAERR,
+	};
+	int worst = -1;
+
+	for (int i = 0; i < d->count; i++)
+		worst = (int)d->items[i].severity > worst ? (int)d->items[i].severity : worst;
+	return worst < 0 ? 0 : of_severity[worst];
+}

@@ -1,0 +1,350 @@
+/* store_repair.c - build a new store from a damaged one, and put it in its place. */
+#include "pollux/store_repair.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "copy_table.h"
+#include "pollux/lock.h"
+#include "pollux/mem.h"
+#include "pollux/proc_files.h"
+#include "pollux/store_check.h"
+#include "pollux/text.h"
+#include "schema.h"
+#include "sql.h"
+#include "store_identity.h"
+
+/* --- nobody else is at work --- */
+
+/* What a process that has the old file open writes from now on would be lost. */
+static int check_unused(const struct paths *paths, struct err *err)
+{
+	struct pid_list users;
+	int rc = 0;
+
+	proc_users_of_file(paths->store, &users);
+	if (users.count)
+		rc = err_set(err, EX_TEMPFAIL, "process %d uses the store '%s': let it end first",
+			     (int)users.items[0], paths->store);
+	pid_list_release(&users);
+	return rc;
+}
+
+static int check_unsupervised(const struct paths *paths, struct err *err)
+{
+	char *path = xasprintf("%s/run", paths->dir);
+	DIR *dir = opendir(path);
+	const struct dirent *entry;
+	int rc = 0;
+
+	while (rc == 0 && dir && (entry = readdir(dir))) {
+		char *lock = xasprintf("%s/%s", path, entry->d_name);
+
+		if (strspn(entry->d_name, "0123456789") && lock_look(lock) == LOCK_IS_HELD)
+			rc = err_set(err, EX_TEMPFAIL, "'%s' is held: a job runs; cancel or hold "
+				     "it, or let it end", lock);
+		free(lock);
+	}
+	if (dir)
+		closedir(dir);
+	free(path);
+	return rc;
+}
+
+/* --- the new store --- */
+
+static int run(struct store *s, const char *sql, struct err *err)
+{
+	return sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK
+		? 0 : sql_error(s, err, "write");
+}
+
+/* The version of the old store, so that whoever opens the new one brings it up to date. */
+static int make_tables(struct store *old, struct store *new, struct err *err)
+{
+	int64_t version = 0;
+	struct err ignored;
+	char *sql;
+	int rc = 0;
+
+	if (sql_ask(old, &version, &ignored, "PRAGMA user_version", "") || version < 1 ||
+	    version > schema_version())
+		version = schema_version();
+	for (int i = 1; rc == 0 && i <= version; i++) {
+		sql = schema_step(i);
+		rc = run(new, sql, err);
+		free(sql);
+	}
+	sql = xasprintf("PRAGMA application_id = %d; PRAGMA user_version = %lld",
+			STORE_APPLICATION_ID, (long long)version);
+	rc = rc ? rc : run(new, sql, err);
+	free(sql);
+	return rc;
+}
+
+static int copy_tables(struct store *old, struct store *new, struct store_repair *r,
+		       struct err *err)
+{
+	struct strings names = { 0 };
+	sqlite3_stmt *q;
+	int rc = sql_query(new, &q, err, "SELECT name FROM sqlite_schema WHERE type = 'table'"
+			   " AND name NOT LIKE 'sqlite_%' ORDER BY rowid", "");
+
+	while (rc == 0 && (rc = sql_row(new, q, err)) == 1) {
+		char *name = sql_text(q, 0);
+
+		strings_add(&names, name);
+		free(name);
+		rc = 0;
+	}
+	sql_done(q);
+	for (size_t i = 0; rc == 0 && i < names.count; i++) {
+		r->items = xgrow(r->items, r->count, sizeof(*r->items));
+		rc = copy_table(old, new, names.items[i], &r->items[r->count++], err);
+	}
+	strings_release(&names);
+	return rc;
+}
+
+/* Numbers of jobs that were lost are never given out again: their checkpoints are there. */
+static int keep_numbers(struct store *old, struct store *new, const struct paths *paths,
+			struct err *err)
+{
+	struct err ignored;
+	sqlite3_stmt *q;
+	int rc = 0;
+
+	if (sql_query(old, &q, &ignored, "SELECT name, seq FROM sqlite_sequence", "") == 0) {
+		while (rc == 0 && sql_row(old, q, &ignored) == 1) {
+			char *name = sql_text(q, 0);
+
+			rc = store_raise_number(new, name, sql_int(q, 1, 0), err);
+			free(name);
+		}
+		sql_done(q);
+	}
+	return rc ? rc : store_number_past_leftovers(new, paths, err);
+}
+
+/* --- what belongs to what was lost --- */
+
+static int drop_orphans_of(struct store *new, struct repaired_table *t, int *dropped,
+			   struct err *err)
+{
+	struct strings deletions = { 0 };
+	sqlite3_stmt *q;
+	int rc = sql_query(new, &q, err, "SELECT 'DELETE FROM ' || ?1 || ' WHERE ' || \"from\" ||"
+			   " ' NOT IN (SELECT ' || \"to\" || ' FROM ' || \"table\" || ')'"
+			   " FROM pragma_foreign_key_list(?1)", "t", t->name);
+
+	while (rc == 0 && (rc = sql_row(new, q, err)) == 1) {
+		char *sql = sql_text(q, 0);
+
+		strings_add(&deletions, sql);
+		free(sql);
+		rc = 0;
+	}
+	sql_done(q);
+	for (size_t i = 0; rc == 0 && i < deletions.count; i++) {
+		int n = 0;
+
+		rc = sql_run(new, &n, err, deletions.items[i], "");
+		t->orphans += n;
+		*dropped += n;
+	}
+	strings_release(&deletions);
+	return rc;
+}
+
+static int drop_orphans(struct store *new, struct store_repair *r, struct err *err)
+{
+	for (int dropped = 1; dropped > 0;) {
+		dropped = 0;
+		for (int i = 0; i < r->count; i++)
+			if (drop_orphans_of(new, &r->items[i], &dropped, err))
+				return -1;
+	}
+	return 0;
+}
+
+static bool devices_are_lost(const struct store_repair *r)
+{
+	for (int i = 0; i < r->count; i++)
+		if (!strcmp(r->items[i].name, "run_devices"))
+			return r->items[i].unread != 0;
+	return true;
+}
+
+/* Passes could not go on with these: a run without its devices, a running job without a run, a
+ * waiting job without a command. A suspended run has no devices. */
+static int settle_jobs(struct store *new, const struct store_repair *r, struct err *err)
+{
+	if (devices_are_lost(r) &&
+	    run(new, "UPDATE runs SET state = 'ended', outcome = 'lost' WHERE state <> 'ended'"
+		" AND id NOT IN (SELECT run_id FROM run_devices)", err))
+		return -1;
+	return run(new,
+		   "UPDATE jobs SET state = 'queued' WHERE state = 'running' AND NOT EXISTS"
+		   " (SELECT 1 FROM runs WHERE job_id = jobs.id AND state <> 'ended');"
+		   "UPDATE jobs SET state = 'failed',"
+		   " reason = 'its command was lost with the damaged store'"
+		   " WHERE state IN ('queued', 'held') AND id NOT IN (SELECT job_id FROM commands)",
+		   err);
+}
+
+static int fill(struct store *old, struct store *new, const struct paths *paths,
+		struct store_repair *r, struct err *err)
+{
+	struct strings faults = { 0 };
+	int rc;
+
+	if (run(new, "PRAGMA journal_mode = WAL; BEGIN IMMEDIATE", err) ||
+	    make_tables(old, new, err) || copy_tables(old, new, r, err) ||
+	    keep_numbers(old, new, paths, err) || drop_orphans(new, r, err) ||
+	    settle_jobs(new, r, err) || run(new, "COMMIT", err))
+		return -1;
+	rc = store_check(new, &faults, err);
+	if (rc == 0 && faults.count)
+		rc = err_set(err, EX_SOFTWARE, "the new store is not sound: %s", faults.items[0]);
+	strings_release(&faults);
+	return rc;
+}
+
+/* --- files --- */
+
+static void close_file(struct store *s)
+{
+	sql_forget(s);
+	sqlite3_close(s->db);
+	s->db = NULL;
+}
+
+static char *beside(const char *path, const char *suffix)
+{
+	return xasprintf("%s%s", path, suffix);
+}
+
+static void remove_all(const char *path)
+{
+	static const char *const suffixes[] = { "", "-wal", "-shm", "-journal" };
+
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+		char *file = beside(path, suffixes[i]);
+
+		unlink(file);
+		free(file);
+	}
+}
+
+/* The old file is only read: its log is not copied into it at the end. */
+static int build(const struct paths *paths, const char *path, struct store_repair *r,
+		 struct err *err)
+{
+	struct store old = { .turn = TURN_NONE }, new = { .turn = TURN_NONE };
+	int rc = 0;
+
+	if (sqlite3_open_v2(paths->store, &old.db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
+		rc = err_set(err, EX_NOINPUT, "cannot open the store '%s': %s", paths->store,
+			     sqlite3_errmsg(old.db));
+	else if (sqlite3_open_v2(path, &new.db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) !=
+		 SQLITE_OK)
+		rc = err_set(err, EX_CANTCREAT, "cannot create '%s': %s", path,
+			     sqlite3_errmsg(new.db));
+	if (rc == 0) {
+		sqlite3_db_config(old.db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+		/* The first also reads a list of tables that is damaged; the second, where it
+		 * succeeds, keeps writers out. */
+		sqlite3_exec(old.db, "PRAGMA writable_schema = ON", NULL, NULL, NULL);
+		sqlite3_exec(old.db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+		rc = fill(&old, &new, paths, r, err);
+	}
+	close_file(&new);
+	close_file(&old);
+	return rc;
+}
+
+static int rename_with(const char *from, const char *to, const char *suffix, struct err *err)
+{
+	char *a = beside(from, suffix), *b = beside(to, suffix);
+	int rc = 0;
+
+	if (rename(a, b) && errno != ENOENT)
+		rc = err_set(err, EX_CANTCREAT, "cannot rename '%s': %s", a, strerror(errno));
+	free(a);
+	free(b);
+	return rc;
+}
+
+static int exchange(const struct paths *paths, const char *new, const char *kept, struct err *err)
+{
+	char *shared = beside(paths->store, "-shm");
+	int rc = rename_with(paths->store, kept, "-wal", err) ||
+		 rename_with(paths->store, kept, "", err) ||
+		 rename_with(new, paths->store, "", err) ? -1 : 0;
+
+	unlink(shared);
+	free(shared);
+	return rc;
+}
+
+static char *name_of_kept(const struct paths *paths)
+{
+	time_t now = time(NULL);
+	struct tm tm;
+	char stamp[32];
+
+	strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", localtime_r(&now, &tm));
+	return xasprintf("%s.damaged-%s", paths->store, stamp);
+}
+
+static int repair(const struct paths *paths, struct store_repair *r, struct err *err)
+{
+	char *new = beside(paths->store, ".repaired");
+	mode_t old = umask(0077);
+	int rc;
+
+	remove_all(new);
+	rc = check_unsupervised(paths, err) || check_unused(paths, err) ||
+	     build(paths, new, r, err) || check_unused(paths, err) ? -1 : 0;
+	if (rc == 0) {
+		r->kept = name_of_kept(paths);
+		rc = exchange(paths, new, r->kept, err);
+	}
+	remove_all(new);
+	umask(old);
+	free(new);
+	return rc;
+}
+
+int store_repair(const struct paths *paths, struct store_repair *r, struct err *err)
+{
+	int lock, rc;
+
+	*r = (struct store_repair){ 0 };
+	if (store_is_foreign(paths))
+		return err_set(err, EX_DATAERR, "'%s' is another program's or a newer pollux's: it "
+			       "is not touched", paths->store);
+	lock = lock_take(paths->schedule_lock, err);
+	if (lock == LOCK_HELD)
+		return err_set(err, EX_TEMPFAIL, "a pass is at work: try again when it has ended");
+	if (lock < 0)
+		return -1;
+	rc = repair(paths, r, err);
+	lock_drop(lock);
+	return rc;
+}
+
+void store_repair_release(struct store_repair *r)
+{
+	for (int i = 0; i < r->count; i++)
+		free(r->items[i].name);
+	free(r->items);
+	free(r->kept);
+	*r = (struct store_repair){ 0 };
+}

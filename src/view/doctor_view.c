@@ -1,0 +1,110 @@
+/* doctor_view.c - findings as text and as JSON. */
+#include "pollux/doctor_view.h"
+
+#include <string.h>
+
+#include "pollux/json.h"
+
+#define INDENT 14	/* of what output_line prints */
+
+static const char *const marks[] = {
+	[FINDING_LOOK] = "", [FINDING_STOPS] = "NO JOB STARTS: ", [FINDING_DAMAGE] = "DAMAGED: ",
+};
+
+static void print_finding(const struct finding *f, const char *name, const struct output *out)
+{
+	struct text line = TEXT_INIT;
+
+	text_addf(&line, "%s%s", marks[f->severity], f->text);
+	output_textline(out, name, &line);
+	if (f->mend)
+		fprintf(out->file, "%*smend: %s\n", INDENT, "", f->mend);
+	text_release(&line);
+}
+
+static void print_well(const struct doctor_section *s, const struct output *out)
+{
+	struct text line = TEXT_INIT;
+
+	text_add(&line, "all is well");
+	if (s->state.length)
+		text_addf(&line, ": %s", s->state.data);
+	output_textline(out, s->name, &line);
+	text_release(&line);
+}
+
+void doctor_print(const struct doctor *d, const struct output *out)
+{
+	for (int i = 0; i < d->n_sections; i++) {
+		const char *name = d->sections[i].name;
+
+		if (d->sections[i].n_findings == 0)
+			print_well(&d->sections[i], out);
+		for (int k = 0; k < d->count; k++) {
+			if (strcmp(d->items[k].section, d->sections[i].name) != 0)
+				continue;
+			print_finding(&d->items[k], name, out);
+			name = "";
+		}
+	}
+}
+
+void doctor_print_json(const struct doctor *d, FILE *out)
+{
+	struct json j;
+
+	json_init(&j, out);
+	json_object(&j, NULL);
+	json_integer(&j, "exit_status", doctor_exit_status(d));
+	json_array(&j, "findings");
+	for (int i = 0; i < d->count; i++) {
+		json_object(&j, NULL);
+		json_string(&j, "section", d->items[i].section);
+		json_string(&j, "severity", finding_severity_name(d->items[i].severity));
+		json_string(&j, "text", d->items[i].text);
+		json_string(&j, "mend", d->items[i].mend);
+		json_end(&j);
+	}
+	json_end(&j);
+	json_array(&j, "sections");
+	for (int i = 0; i < d->n_sections; i++) {
+		json_object(&j, NULL);
+		json_string(&j, "name", d->sections[i].name);
+		json_integer(&j, "findings", d->sections[i].n_findings);
+		json_text(&j, "state", d->sections[i].state.data);
+		json_end(&j);
+	}
+	json_end(&j);
+	json_end(&j);
+}
+
+/* --- repair --- */
+
+static bool print_table_lost(const struct repaired_table *t, FILE *out)
+{
+	if (t->unread == 0 && t->orphans == 0)
+		return false;
+	fprintf(out, "  %-20s %lld rows", t->name, (long long)(t->copied - t->orphans));
+	if (t->unread > 0)
+		fprintf(out, ", %lld could not be read", (long long)t->unread);
+	else if (t->unread < 0)
+		fprintf(out, ", others could not be read");
+	if (t->orphans > 0)
+		fprintf(out, ", %lld dropped with what they belong to", (long long)t->orphans);
+	fputc('\n', out);
+	return true;
+}
+
+bool doctor_print_repair(const struct store_repair *r, FILE *out)
+{
+	bool lost = false;
+	long long rows = 0;
+
+	for (int i = 0; i < r->count; i++) {
+		lost = print_table_lost(&r->items[i], out) || lost;
+		rows += r->items[i].copied - r->items[i].orphans;
+	}
+	fprintf(out, "The new store has %lld rows; %s. The damaged store is kept:\n%s\n", rows,
+		lost ? "the lines above say what was lost" : "nothing was lost", r->kept);
+	return lost;
+}

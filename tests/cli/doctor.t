@@ -1,0 +1,221 @@
+#!/bin/sh
+# doctor.t - pollux doctor: each fault that is planted is found, and gone once the command that is
+# printed below it was run.
+# shellcheck disable=SC2016,SC2317 # words for other shells; functions called by name
+. "$(dirname "$0")/tap.sh"
+cleanup() { end_jobs; }
+
+mkdir bin
+printf '#!/bin/sh\nexec "$POLLUX" "$@"\n' >bin/pollux
+cat >bin/crontab <<'END_CRONTAB'
+#!/bin/sh
+case $1 in
+-l) [ -e "$CRONTAB_FILE" ] || { echo 'no crontab for somebody' >&2; exit 1; }
+	cat "$CRONTAB_FILE" ;;
+-r) rm "$CRONTAB_FILE" ;;
+-) cat >"$CRONTAB_FILE" ;;
+esac
+END_CRONTAB
+chmod +x bin/*
+PATH=$TMP/bin:$PATH CRONTAB_FILE=$TMP/table POLLUX_SLOTS=2
+export PATH CRONTAB_FILE POLLUX_SLOTS
+
+findings() { # findings SECTION text|mend|severity
+	"$POLLUX" doctor --json | json 'print "$_->{'"$2"'}\n"
+		for grep { $_->{section} eq "'"$1"'" } @{$d->{findings}}'
+}
+well() { [ -z "$(findings "$1" text)" ]; }
+found() { # found NAME STATUS SECTION TEXT: sets $mend
+	run "$POLLUX" doctor
+	is "$1: the exit status" "$2" "$rc"
+	like "$1: it is found" "$4" "$(findings "$3" text)"
+	mend=$(findings "$3" mend | head -n 1)
+	is "$1: the command is printed" 1 "$(printf '%s\n' "$out" | grep -cxF "              mend: $mend")"
+}
+mended() { # mended NAME SECTION
+	run sh -c "$mend"
+	ok "$1: gone after: $mend" wait_for 15 well "$2"
+}
+long_ago() { touch -d '1 hour ago' "$POLLUX_DIR/schedule.lock"; }
+older() { # older FILE: its holder has said nothing for another 70 s
+	perl -e 'open my $f, "+<", shift or die; read $f, my $line, 112;
+		$line =~ s/^(\d+ \d+) (\S+)/sprintf "%s %.3f", $1, $2 - 70/e;
+		seek $f, 0, 0; printf $f "%-111.111s\n", $line =~ s/\s+$//r' "$1"
+}
+is_stopped() { grep -q '^State:.T' "/proc/$1/status"; }
+
+# --- nothing is wrong ---
+"$POLLUX" cron --install >/dev/null
+"$POLLUX" submit -- true >/dev/null
+"$POLLUX" schedule
+"$POLLUX" wait --timeout 60 1
+wait_for 5 no_supervisor
+run env COLUMNS=80 "$POLLUX" doctor
+is 'all is well' '0 ' "$rc $err"
+is 'a line for each section' 11 "$(printf '%s\n' "$out" | grep -c '^  [a-z]* *all is well')"
+is '80 columns at most' '' "$(printf '%s\n' "$out" | grep -E '.{81}' | grep -v '/')"
+is 'as JSON' '0 0 11' "$("$POLLUX" doctor --json |
+	json 'print "$d->{exit_status} ", 0 + @{$d->{findings}}, " ", 0 + @{$d->{sections}}')"
+status 'a sound store is not repaired' 0 "$POLLUX" doctor --repair
+status 'and stays' 2 ls "$POLLUX_DIR"/pollux.db.damaged-*
+
+# --- permissions ---
+chmod 777 "$POLLUX_DIR"
+found 'a directory for all' 69 permissions "^others may write to '$POLLUX_DIR'\$"
+mended 'a directory for all' permissions
+chmod 644 "$POLLUX_DIR/pollux.db"
+found 'a store for all' 1 permissions "^others may look into '.*/pollux.db'\$"
+mended 'a store for all' permissions
+
+# --- cron ---
+"$POLLUX" cron --remove >/dev/null
+long_ago
+found 'no line in the crontab' 1 cron 'no line in the crontab runs passes'
+"$POLLUX" schedule
+ok 'other passes do as well' well cron
+long_ago
+is 'the command' 'pollux cron --install' "$mend"
+sh -c "$mend" >/dev/null
+"$POLLUX" schedule # as cron would
+ok 'gone after it' well cron
+echo '* * * * * '"POLLUX_DIR=$POLLUX_DIR"' /old/pollux schedule # pollux' >table
+found 'a line with another program' 1 cron 'another program'
+mended 'a line with another program' cron
+
+# --- passes ---
+"$POLLUX" submit -- true >/dev/null
+long_ago
+found 'no pass for long' 1 passes '^the last pass was 1h00m ago, though jobs wait or run$'
+mended 'no pass for long' passes
+"$POLLUX" wait --timeout 60 2
+wait_for 5 no_supervisor
+"$POLLUX" submit -- sleep 1000 >/dev/null
+hold_store
+"$POLLUX" schedule 3>&- &
+pass=$!
+ok 'a pass is at work' wait_for 10 has_schedule_lock "$pass"
+kill -STOP "$pass"
+ok 'and stopped' wait_for 5 is_stopped "$pass"
+older "$POLLUX_DIR/schedule.lock"
+found 'a stopped pass' 69 passes "^the pass of process $pass has been at work for .* is stopped"
+status 'a sound store needs no repair' 0 "$POLLUX" doctor --repair
+let_store_go ROLLBACK
+mended 'a stopped pass' passes
+wait "$pass"
+
+# --- supervisors ---
+runs() { [ "$("$POLLUX" status --json | json 'print $d->{jobs}[-1]{state}')" = running ]; }
+"$POLLUX" schedule
+ok 'a job runs' wait_for 10 runs
+run=$(store 'SELECT max(id) FROM runs')
+pid=$(store "SELECT $supervisor_pid FROM runs WHERE id = $run")
+kill -STOP "$pid"
+ok 'its supervisor is stopped' wait_for 5 is_stopped "$pid"
+older "$POLLUX_DIR/run/$run.lock"
+found 'a stopped supervisor' 1 supervisors "^the supervisor of job 3, process $pid, is stopped"
+mended 'a stopped supervisor' supervisors
+kill -KILL "$pid"
+found 'a killed supervisor' 1 supervisors '^job 3 has no supervisor$'
+mended 'a killed supervisor' supervisors
+"$POLLUX" cancel 3
+"$POLLUX" wait --timeout 60 3 2>/dev/null
+wait_for 5 no_supervisor
+
+# --- locks ---
+perl -MFcntl -e 'open my $f, "+>", shift or die;
+	my $lock = pack "ssx4qqix4", F_WRLCK, 0, 0, 0, 0;
+	fcntl $f, 37, $lock or die; open my $g, ">", "locked"; sleep 1000' \
+	"$POLLUX_DIR/run/device-cpu:0.lock" &
+ok 'a process keeps a device' wait_for 10 test -e locked
+found 'a lock that was left' 1 locks '^cpu:0 has no run, but a process of an ended run holds it$'
+is 'its process is named' "kill -KILL $!" "$mend"
+mended 'a lock that was left' locks
+
+# --- leftovers ---
+for name in checkpoints/1.of-0a1b2c3d logs/1.log.of-0a1b2c3d; do mkdir "$POLLUX_DIR/$name"; done
+found 'files of another store' 1 leftovers "'.*of-0a1b2c3d' and 1 more: each is of another store"
+mended 'files of another store' leftovers
+mkdir -p "$POLLUX_DIR/checkpoints/7.pruned/x"
+found 'what prune left' 1 leftovers "'checkpoints/7.pruned' was to be removed by 'pollux prune'"
+mended 'what prune left' leftovers
+mkdir "$POLLUX_DIR/checkpoints/99"
+: >"$POLLUX_DIR/logs/99.log"
+found 'files of no job' 1 leftovers 'is of a job that is not in the store'
+mended 'files of no job' leftovers
+: >"$POLLUX_DIR/run/9999.sock"
+found 'files of an ended run' 1 leftovers "^1 file of ended runs in '.*/run'\$"
+mended 'files of an ended run' leftovers
+ok 'what belongs to jobs is still there' test -s "$POLLUX_DIR/logs/1.log"
+
+# --- settings, space ---
+echo 'slise = 3' >"$POLLUX_DIR/config"
+found_settings=$(findings settings text)
+like 'a bad line in the configuration' 'slise' "$found_settings"
+rm "$POLLUX_DIR/config"
+mkdir small
+if mount -t tmpfs -o size=4m pollux-test small 2>/dev/null; then
+	like 'a small disk' "^the disk of '.*/small' has 4.0 MiB of 4.0 MiB left" \
+		"$(POLLUX_DIR=$TMP/small findings space text)"
+	umount small
+fi
+
+# --- a damaged store ---
+rows_of() { sqlite3 "$POLLUX_DIR/pollux.db" "SELECT count(*) FROM $1"; }
+columns() { # columns TABLE KEY: the others
+	store "SELECT group_concat(name) FROM pragma_table_info('$1') WHERE name <> '$2'"
+}
+"$POLLUX" submit --hold -- true >/dev/null
+jobs=$(columns jobs id) commands=$(columns commands job_id)
+numbers='WITH RECURSIVE n(i) AS (SELECT 5 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)'
+store "$numbers INSERT INTO jobs (id, $jobs) SELECT i, $jobs FROM n, jobs WHERE id = 4;
+	$numbers INSERT INTO commands (job_id, $commands) SELECT i, $commands FROM n, commands
+		WHERE job_id = 4; PRAGMA wal_checkpoint(TRUNCATE)" >/dev/null
+id=$(store "SELECT value FROM settings WHERE name = 'store_id'")
+page=$(store "SELECT pageno FROM dbstat WHERE name = 'jobs' AND pagetype = 'leaf'
+	ORDER BY path LIMIT 1 OFFSET 30")
+lost=$(store "SELECT ncell FROM dbstat WHERE name = 'jobs' AND pageno = $page")
+dd if=/dev/zero of="$POLLUX_DIR/pollux.db" bs=4096 seek=$((page - 1)) count=1 conv=notrunc \
+	2>/dev/null
+found 'a page of the jobs is overwritten' 65 store 'damaged|malformed'
+is 'the command' 'pollux doctor --repair' "$mend"
+hold_store
+status 'while a process uses it nothing is repaired' 75 "$POLLUX" doctor --repair
+is 'which is named' \
+	"pollux: process $holder uses the store '$POLLUX_DIR/pollux.db': let it end first" "$err"
+let_store_go ROLLBACK
+status 'repair says by its status that rows are lost' 1 "$POLLUX" doctor --repair
+like 'how many' "^  jobs +$((1000 - lost)) rows, $lost could not be read\$" "$out"
+like 'and what went with them' "^  commands +$((1000 - lost)) rows, $lost dropped with" "$out"
+kept=$(printf '%s\n' "$out" | tail -n 1)
+ok 'the damaged store is kept' test -s "$kept"
+ok 'nothing is damaged any more' well store
+is 'it is sound' ok "$(sqlite3 "$POLLUX_DIR/pollux.db" 'PRAGMA integrity_check')"
+is 'the jobs on both sides of the damage are there' "$((1000 - lost)) 1 1000" \
+	"$(rows_of jobs) $(store 'SELECT min(id) FROM jobs') $(store 'SELECT max(id) FROM jobs')"
+is 'so is its name' "$id" "$(store "SELECT value FROM settings WHERE name = 'store_id'")"
+is 'and what the first job printed' 'done' \
+	"$(POLLUX_DIR=$POLLUX_DIR "$POLLUX" status --json 1 | json 'print $d->{jobs}[0]{state}')"
+"$POLLUX" release 4
+"$POLLUX" schedule
+status 'a job runs' 0 "$POLLUX" wait --timeout 60 4
+is 'a new one gets a new number' 1001 "$("$POLLUX" submit --hold -- true)"
+
+# --- nothing can be read ---
+wait_for 5 no_supervisor
+mkdir "$POLLUX_DIR/checkpoints/1500"
+rm -f "$POLLUX_DIR"/pollux.db-*
+dd if=/dev/urandom of="$POLLUX_DIR/pollux.db" bs=4096 count=1 conv=notrunc 2>/dev/null
+found 'the first page is overwritten' 65 store 'not a database'
+status 'nothing can be read' 1 "$POLLUX" doctor --repair
+is 'a new store begins behind the numbers of the old one' 1501 "$("$POLLUX" submit --hold -- true)"
+
+# --- not ours ---
+mkdir foreign
+sqlite3 foreign/pollux.db 'CREATE TABLE t (x)'
+status "another program's file" 65 env POLLUX_DIR="$TMP/foreign" "$POLLUX" doctor --repair
+like 'is left alone' "another program's" "$err"
+unlike 'and nobody says that it can be repaired' '--repair' \
+	"$(POLLUX_DIR=$TMP/foreign "$POLLUX" doctor)"
+status 'an operand' 64 "$POLLUX" doctor now
+status 'both at once' 64 "$POLLUX" doctor --json --repair
+finish
