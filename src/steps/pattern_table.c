@@ -218,7 +218,7 @@ const struct pattern pattern_table[] = {
 	{ .name = "generic_slash",
 	  .form = "step N/TOTAL",
 	  .scan = SCAN_TOTAL,
-	  .needles = { "step", "iter", "batch", "epoch", "update", "itr", "ep " },
+	  .needles = { "ep", "iter", "batch", "update", "itr" },	/* step, epoch, ep */
 	  .kind = KIND_UNKNOWN, .step = 3, .total = 4 },
 	{ .name = "generic_num",
 	  .form = "step N",
@@ -228,7 +228,7 @@ const struct pattern pattern_table[] = {
 	{ .name = "generic_epoch",
 	  .form = "Epoch N, Epoch N/TOTAL",
 	  .scan = SCAN_EPOCH,
-	  .needles = { "epoch", "ep " },
+	  .needles = { "ep" },
 	  .kind = KIND_EPOCHS, .hits = 2 },
 };
 

@@ -54,6 +54,8 @@ static const struct form forms[] = {
 	  .unit = STEP_EPOCHS },
 	{ .name = "epochs alone, from 0", .line = "Epoch 0000%e | Loss 0.61 | Accuracy 0.77",
 	  .epochs = 30, .by = 1, .position = 30, .total = NO, .unit = STEP_EPOCHS },
+	{ .name = "epochs alone, by their short name", .line = "ep:%e loss:0.61", .first_epoch = 1,
+	  .epochs = 30, .by = 1, .position = 30, .total = NO, .unit = STEP_EPOCHS },
 	{ .name = "epochs alone, announced",
 	  .line = "Epoch %e/24\n----------\ntrain Loss: 0.5 Acc: "
 						     "0.7\nval Loss: 0.3 Acc: 0.9\n",
