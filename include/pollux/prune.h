@@ -32,6 +32,7 @@ struct prune_result {
 	struct pruned *items;		/* owned; jobs that have nothing to give are not here */
 	int count;
 	double bytes;			/* of all logs and checkpoints */
+	bool was_time;			/* of prune_daily */
 	int records, records_kept;	/* kept: a model rests on them */
 };
 
@@ -43,8 +44,8 @@ int prune(struct store *s, const struct paths *paths, const struct prune_order *
 void prune_result_release(struct prune_result *r);
 
 /* Once a day, for the setting prune_after: logs, checkpoints and records of jobs that ended longer
- * ago. did: it was the time for it. */
+ * ago. result->was_time tells whether a day was over. */
 int prune_daily(struct store *s, const struct paths *paths, double after_s, double now_s,
-		bool *did, struct prune_result *result, struct err *err);
+		struct prune_result *result, struct err *err);
 
 #endif

@@ -74,15 +74,14 @@ static int prune_old(const struct schedule_options *o, const struct paths *paths
 {
 	struct prune_result result;
 	struct store store;
-	bool did;
 	int rc;
 
 	if (o->dry_run || isnan(config->prune_after_s) || access(paths->store, F_OK))
 		return 0;
 	if (store_open(&store, paths, STORE_WRITE, err))
 		return -1;
-	rc = prune_daily(&store, paths, config->prune_after_s, clock_wall_s(), &did, &result, err);
-	if (rc == 0 && did && o->verbose)
+	rc = prune_daily(&store, paths, config->prune_after_s, clock_wall_s(), &result, err);
+	if (rc == 0 && result.was_time && o->verbose)
 		prune_print_total(&result, false, stdout);
 	prune_result_release(&result);
 	store_close(&store);

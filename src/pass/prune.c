@@ -172,22 +172,25 @@ static int is_time(struct store *s, double now_s, bool *yes, struct err *err)
 }
 
 int prune_daily(struct store *s, const struct paths *paths, double after_s, double now_s,
-		bool *did, struct prune_result *result, struct err *err)
+		struct prune_result *result, struct err *err)
 {
 	struct prune_order order = {
 		.older_than_s = after_s, .logs = true, .checkpoints = true, .records = true,
 	};
 	char now[32];
+	bool yes;
+	int rc;
 
 	*result = (struct prune_result){ 0 };
-	*did = false;
 	for (int i = 0; i < N_JOB_STATES; i++)
 		order.states[i] = job_has_ended((enum job_state)i);
-	if (is_time(s, now_s, did, err))
+	if (is_time(s, now_s, &yes, err))
 		return -1;
-	if (!*did)
+	if (!yes)
 		return 0;
 	snprintf(now, sizeof(now), "%lld", (long long)now_s);
-	return store_setting_set(s, "pruned_time_s", now, err) ||
-	       prune(s, paths, &order, now_s, result, err) ? -1 : 0;
+	rc = store_setting_set(s, "pruned_time_s", now, err) ||
+	     prune(s, paths, &order, now_s, result, err) ? -1 : 0;
+	result->was_time = true;
+	return rc;
 }

@@ -29,7 +29,7 @@ void lock_holder_sign(int fd)
 {
 	char text[LINE_SIZE];
 
-	snprintf(text, sizeof(text), "%lld %lld %.3f %s", (long long)getpid(),
+	snprintf(text, sizeof(text), "%lld %lld %.12g %s", (long long)getpid(),
 		 (long long)proc_start_ticks(getpid()), clock_boot_s(), clock_boot_id());
 	put(fd, text, 0);
 }
@@ -102,7 +102,7 @@ void lock_note_write(const char *path, const struct lock_holder *h, const struct
 
 	if (fd < 0)
 		return;
-	snprintf(text, sizeof(text), "%.3f %.3f %.3f", h->since_boot_s, note->first_boot_s,
+	snprintf(text, sizeof(text), "%.12g %.12g %.12g", h->since_boot_s, note->first_boot_s,
 		 note->continued_boot_s);
 	put(fd, text, LINE_SIZE);
 	close(fd);

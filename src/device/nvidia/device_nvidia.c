@@ -407,7 +407,7 @@ static void describe_cuda(char *text, size_t size)
 	char *answer = driver_child_ask(answer_cuda, NULL, &n, &why);
 
 	if (answer)
-		snprintf(text, size, "%.*s", (int)n, answer);
+		snprintf(text, size, "%.*s", n < 300 ? (int)n : 300, answer);
 	else
 		snprintf(text, size, "%.300s", why.text);
 	free(answer);

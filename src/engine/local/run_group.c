@@ -38,16 +38,15 @@ static bool find_mount(char *point, char *root)
 static bool find_own(char *own)
 {
 	FILE *file = fopen("/proc/self/cgroup", "re");
-	char line[PATH_MAX + 8];
+	char line[PATH_MAX + 8] = "";
 	bool found = false;
 
 	while (file && !found && fgets(line, sizeof(line), file))
 		found = !strncmp(line, "0::/", 4);
 	if (file)
 		fclose(file);
-	if (found)
-		snprintf(own, PATH_MAX, "%.*s", (int)strcspn(line + 3, "\n"), line + 3);
-	return found;
+	line[strcspn(line, "\n")] = '\0';
+	return found && snprintf(own, PATH_MAX, "%s", line + 3) < PATH_MAX;
 }
 
 /* A process of a run that does a pass starts supervisors in its group. Their groups lie beside that
