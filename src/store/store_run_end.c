@@ -104,10 +104,11 @@ static int has_active_run(struct store *s, int64_t job_id, bool *has, struct err
 
 /* Fails a job that loses its supervisor again and again. */
 static int bound_losses(struct store *s, const struct run *r, const struct job *job,
-			enum job_state *next, char *text, size_t size, struct err *err)
+			enum job_state *next, int *losses, struct err *err)
 {
 	int n = 0;
 
+	*losses = 0;
 	if (*next != JOB_QUEUED || (r->outcome != OUTCOME_LOST && r->stop_reason != STOP_ORPHAN))
 		return 0;
 	if (store_job_supervisor_losses(s, r->job_id, &n, err))
@@ -115,8 +116,7 @@ static int bound_losses(struct store *s, const struct run *r, const struct job *
 	if (n < SUPERVISOR_LOSSES || n <= job->declared.retries)
 		return 0;
 	*next = JOB_FAILED;
-	snprintf(text, size, "its supervisor was killed %d times in a row, before a checkpoint: "
-		 "does its command kill its parent?", n);
+	*losses = n;
 	return 0;
 }
 
@@ -126,6 +126,7 @@ static int end_job(struct store *s, const struct run *r, char *text, size_t size
 {
 	struct job job;
 	enum job_state next;
+	int losses = 0;
 	bool active;
 
 	if (has_active_run(s, r->job_id, &active, err))
@@ -136,10 +137,13 @@ static int end_job(struct store *s, const struct run *r, char *text, size_t size
 		return -1;
 	next = job_state_after(r->outcome, r->stop_reason,
 			       job.progress.failures <= job.declared.retries);
-	if (!job.profile && bound_losses(s, r, &job, &next, text, size, err)) {
+	if (!job.profile && bound_losses(s, r, &job, &next, &losses, err)) {
 		job_release(&job);
 		return -1;
 	}
+	if (losses > 0)
+		snprintf(text, size, "its supervisor was killed %d times in a row, before a "
+			 "checkpoint: does its command kill its parent?", losses);
 	/* Whatever became of a profile's run, the profile's process says what comes next. If that
 	 * process was killed, a pass may have ended the job already, with better words. */
 	if (job.profile && (next != JOB_CANCELLED || job_has_ended(job.state))) {

@@ -221,7 +221,7 @@ char proc_state(pid_t pid)
 {
 	struct process p;
 
-	return read_process(pid, &p) ? p.state : '\0';
+	return (char)(read_process(pid, &p) ? p.state : '\0');
 }
 
 bool proc_lives(pid_t pid)

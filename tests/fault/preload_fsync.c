@@ -15,8 +15,8 @@ int fsync(int fd)
 	return slow();
 }
 
-int fdatasync(int fd)
+int fdatasync(int fildes)
 {
-	(void)fd;
+	(void)fildes;
 	return slow();
 }

@@ -31,14 +31,14 @@ static ssize_t read_at(int fd, void *into, size_t size, off_t at)
 	return syscall(SYS_pread64, fd, into, size, at);
 }
 
-ssize_t pread(int fd, void *into, size_t size, off_t at)
+ssize_t pread(int fd, void *buf, size_t nbytes, off_t offset)
 {
-	return read_at(fd, into, size, at);
+	return read_at(fd, buf, nbytes, offset);
 }
 
-ssize_t pread64(int fd, void *into, size_t size, off_t at)
+ssize_t pread64(int fd, void *buf, size_t nbytes, off_t offset)
 {
-	return read_at(fd, into, size, at);
+	return read_at(fd, buf, nbytes, offset);
 }
 
 ssize_t __pread_chk(int fd, void *into, size_t size, off_t at, size_t room);

@@ -739,11 +739,12 @@ static void test_senders(void)
 static void test_positions(void)
 {
 	begin();
-	for (int i = 0; i < 4; i++, now += 1) {
+	for (int i = 0; i < 4; i++) {
 		char *text = xasprintf("SAMPLES=%d\nSTEP=%d\n", 100 * i, i);
 
 		report(text);
 		free(text);
+		now += 1;
 	}
 	report("SAMPLES=1000000000000\nSTEP=1000\nLOSS=2\n");
 	near(run.last_samples, 300, 0, "a position that cannot be is refused");

@@ -59,7 +59,7 @@ int earlier_files_move(const struct paths *paths, int64_t job_id, const char *st
 	read_claim(claim, owner);
 	if (*owner ? strcmp(owner, store_id) != 0 : is_first)
 		rc = move(log, owner, said, err) || move(checkpoints, owner, said, err) ? -1 : 0;
-	if (rc == 0 && strcmp(owner, store_id))
+	if (rc == 0 && strcmp(owner, store_id) != 0)
 		rc = file_replace(claim, store_id, strlen(store_id), err);
 	free(log);
 	free(checkpoints);
