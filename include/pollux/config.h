@@ -11,6 +11,7 @@
  *	suspend_memory = 50%	# of the machine's, that suspended runs may keep
  *	log_limit = 1G     # a log that is larger loses its middle
  *	prune_after = 90d	# what ended jobs left goes; default: it stays
+ *	keep_environment = yes	# of ended jobs; default no: their values go after a day
  */
 #ifndef POLLUX_CONFIG_H
 #define POLLUX_CONFIG_H
@@ -34,6 +35,7 @@ struct config {
 	bool torch;		/* Pythons with PyTorch get the helper without asking */
 	double suspend_memory;	/* 0 to 1, of the machine's memory: what suspended runs may keep */
 	double log_limit_bytes;	/* what a job's log may take of the disk; infinite: all */
+	bool keep_environment;	/* jobs that ended long ago keep their variables' values */
 	double prune_after_s;	/* > 0; NaN: never */
 	char policy[32];	/* a policy that passes take (policy_names.h) */
 };

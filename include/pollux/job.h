@@ -125,6 +125,8 @@ struct job_command {
 	char *git_commit;		/* NULL: not in a repository */
 	bool git_dirty;
 	char *limits;			/* of the submission (limits.h); NULL: not kept */
+	int64_t environment_id;		/* of env in the store; 0: in the job's own row */
+	bool env_names_only;		/* the values were forgotten: env has names, no '=' */
 };
 
 struct run {

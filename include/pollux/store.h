@@ -87,6 +87,19 @@ int store_job_insert(struct store *s, struct job *job, const struct job_command 
 int store_job_get(struct store *s, int64_t id, struct job *job, struct err *err); /* EX_NOINPUT */
 int store_job_command_get(struct store *s, int64_t id, struct job_command *c, struct err *err);
 
+/* ---- environments of jobs ---- */
+
+/* Gives the job another environment. */
+int store_environment_replace(struct store *s, int64_t job_id, const struct strings *env,
+			      struct err *err);
+/* Reduces environments to the names of their variables if all jobs that have them ended longer than
+ * this before now (wall clock). *forgotten: how many. Commits by itself, some at a time. */
+int store_environments_forget(struct store *s, double now_s, double after_s, int *forgotten,
+			      struct err *err);
+/* Leaves no deleted content in the write-ahead log, and gives back the space in the file if most of
+ * it is unused. What other processes prevent at the moment is left undone. */
+int store_wipe_deleted(struct store *s, struct err *err);
+
 enum job_filter {
 	JOBS_ALL,
 	JOBS_ACTIVE,		/* not ended */

@@ -1,8 +1,10 @@
 /* cmd_cancel.c - pollux cancel: end jobs for good. */
 #include "job_change.h"
 
-static int cancel(struct session *s, const struct job *job, struct run_list *runs, struct err *err)
+static int cancel(struct session *s, const struct job *job, const struct asked_change *o,
+		  struct run_list *runs, struct err *err)
 {
+	(void)o;
 	if (job_has_ended(job->state))
 		return err_set(err, EX_FAILED, "job %lld has ended already: %s", (long long)job->id,
 			       job_state_name(job->state));

@@ -1,10 +1,12 @@
 /* cmd_hold.c - pollux hold: keep jobs from running; running ones are stopped first. */
 #include "job_change.h"
 
-static int hold(struct session *s, const struct job *job, struct run_list *runs, struct err *err)
+static int hold(struct session *s, const struct job *job, const struct asked_change *o,
+		struct run_list *runs, struct err *err)
 {
 	enum stop_reason pending;
 
+	(void)o;
 	if (job_has_ended(job->state))
 		return err_set(err, EX_FAILED, "job %lld has ended already: %s", (long long)job->id,
 			       job_state_name(job->state));

@@ -12,10 +12,12 @@ static int take_back(struct session *s, const struct job *job, struct run_list *
 	return stop_runs_of_job(s, job->id, STOP_PREEMPT, runs, err);
 }
 
-static int release(struct session *s, const struct job *job, struct run_list *runs, struct err *err)
+static int release(struct session *s, const struct job *job, const struct asked_change *o,
+		   struct run_list *runs, struct err *err)
 {
 	enum stop_reason pending;
 
+	(void)o;
 	if (pending_stop(s, job->id, &pending, err))
 		return -1;
 	if (job->state == JOB_RUNNING && pending == STOP_HOLD)

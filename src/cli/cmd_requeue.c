@@ -1,6 +1,11 @@
 /* cmd_requeue.c - pollux requeue: run ended jobs again, or relaunch running ones, from their
  * checkpoints. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
 #include "job_change.h"
+#include "pollux/environment.h"
 
 /* A stop for another reason is stronger than a requeue. */
 static int refuse_if_stopping(struct session *s, int64_t job_id, struct err *err)
@@ -21,7 +26,93 @@ static int refuse_if_stopping(struct session *s, int64_t job_id, struct err *err
 	return 0;
 }
 
-static int requeue(struct session *s, const struct job *job, struct run_list *runs, struct err *err)
+/* --- the job's environment --- */
+
+#define MOST_NAMES_BYTES 400
+
+static bool has_variable(const struct strings *env, const char *variable)
+{
+	size_t n = strcspn(variable, "=");
+
+	for (size_t i = 0; i < env->count; i++)
+		if (strcspn(env->items[i], "=") == n && !memcmp(env->items[i], variable, n))
+			return true;
+	return false;
+}
+
+/* Adds "A, B and 7 more": the names in env that others lack. Returns how many. */
+static int add_lacking(struct text *t, const struct strings *env, const struct strings *others)
+{
+	int n = 0, left_out = 0;
+
+	for (size_t i = 0; i < env->count; i++) {
+		if (has_variable(others, env->items[i]))
+			continue;
+		if (t->length > MOST_NAMES_BYTES)
+			left_out++;
+		else
+			text_addf(t, "%s%.*s", n ? ", " : "", (int)strcspn(env->items[i], "="),
+				  env->items[i]);
+		n++;
+	}
+	if (left_out)
+		text_addf(t, " and %d more", left_out);
+	return n;
+}
+
+static int say_forgotten(const struct job *job, const struct job_command *command, struct err *err)
+{
+	struct text lacking = TEXT_INIT;
+	struct strings here = { 0 };
+
+	environment_capture(environ, &here);
+	add_lacking(&lacking, &command->env, &here);
+	err_set(err, EX_FAILED,
+		"job %lld ended more than a day ago, and the values of its %zu variables are no "
+		"longer stored: 'pollux requeue --take-env %lld' takes those of this shell, which "
+		"%s%s", (long long)job->id, command->env.count, (long long)job->id,
+		*lacking.data ? "lacks " : "has them all", lacking.data);
+	strings_release(&here);
+	text_release(&lacking);
+	return -1;
+}
+
+static int take_environment(struct session *s, const struct job *job,
+			    const struct job_command *command, struct err *err)
+{
+	struct text missing = TEXT_INIT;
+	struct strings env = { 0 };
+	int rc;
+
+	environment_capture(environ, &env);
+	strings_set_variable(&env, "PWD", command->directory);
+	rc = store_environment_replace(&s->store, job->id, &env, err);
+	if (rc == 0 && add_lacking(&missing, &command->env, &env))
+		fprintf(stderr, "pollux: job %lld: variables that it had and that are not set "
+			"here: %s\n", (long long)job->id, missing.data);
+	text_release(&missing);
+	strings_release(&env);
+	return rc;
+}
+
+static int see_to_environment(struct session *s, const struct job *job,
+			      const struct asked_change *o, struct err *err)
+{
+	struct job_command command;
+	int rc = 0;
+
+	if (store_job_command_get(&s->store, job->id, &command, err))
+		return -1;
+	if (o->take_env)
+		rc = take_environment(s, job, &command, err);
+	else if (command.env_names_only)
+		rc = say_forgotten(job, &command, err);
+	job_command_release(&command);
+	return rc;
+}
+
+static int requeue(struct session *s, const struct job *job, const struct asked_change *o,
+		   struct run_list *runs, struct err *err)
 {
 	if (job->profile)
 		return err_set(err, EX_FAILED,
@@ -30,7 +121,7 @@ static int requeue(struct session *s, const struct job *job, struct run_list *ru
 	if (job->state == JOB_QUEUED || job->state == JOB_HELD)
 		return err_set(err, EX_FAILED, "job %lld is %s: nothing to requeue",
 			       (long long)job->id, job_state_name(job->state));
-	if (refuse_if_stopping(s, job->id, err))
+	if (refuse_if_stopping(s, job->id, err) || see_to_environment(s, job, o, err))
 		return -1;
 	if (store_event_add(&s->store, job->id, 0, "requeue", "asked to requeue", err) ||
 	    store_job_forgive(&s->store, job->id, err))
@@ -52,7 +143,7 @@ static int main_requeue(int argc, char **argv, struct err *err)
 }
 
 const struct command cmd_requeue = {
-	.name = "requeue", .synopsis = "[--force] [--dry-run] ID...",
+	.name = "requeue", .synopsis = "[--force] [--take-env] [--dry-run] ID...",
 	.summary = "run ended jobs again, or relaunch running ones", .example = "pollux requeue 3",
-	.options = stop_options, .run = main_requeue,
+	.options = requeue_options, .run = main_requeue,
 };

@@ -12,6 +12,7 @@
 #include "command.h"
 #include "pollux/clock.h"
 #include "pollux/config.h"
+#include "pollux/old_environments.h"
 #include "pollux/pass.h"
 #include "pollux/policy.h"
 #include "pollux/prune_view.h"
@@ -70,20 +71,38 @@ static void set_overrides(const struct schedule_options *o)
 
 /* Once a day, where the configuration says after how long. */
 static int prune_old(const struct schedule_options *o, const struct paths *paths,
-		     const struct config *config, struct err *err)
+		     const struct config *config, struct store *store, struct err *err)
 {
 	struct prune_result result;
-	struct store store;
 	int rc;
 
-	if (o->dry_run || isnan(config->prune_after_s) || access(paths->store, F_OK))
+	if (isnan(config->prune_after_s))
 		return 0;
-	if (store_open(&store, paths, STORE_WRITE, err))
-		return -1;
-	rc = prune_daily(&store, paths, config->prune_after_s, clock_wall_s(), &result, err);
+	rc = prune_daily(store, paths, config->prune_after_s, clock_wall_s(), &result, err);
 	if (rc == 0 && result.was_time && o->verbose)
 		prune_print_total(&result, false, stdout);
 	prune_result_release(&result);
+	return rc;
+}
+
+/* What ended jobs left, and nobody needs any more. */
+static int clean_up(const struct schedule_options *o, const struct paths *paths,
+		    const struct config *config, struct err *err)
+{
+	struct store store;
+	int forgotten, rc;
+
+	if (o->dry_run || access(paths->store, F_OK))
+		return 0;
+	if (store_open(&store, paths, STORE_WRITE, err))
+		return -1;
+	rc = prune_old(o, paths, config, &store, err);
+	if (rc == 0)
+		rc = old_environments_forget(&store, config->keep_environment, clock_wall_s(),
+					     &forgotten, err);
+	if (rc == 0 && forgotten && o->verbose)
+		printf("forgot the values of %d environment%s of ended jobs\n", forgotten,
+		       plural(forgotten));
 	store_close(&store);
 	return rc;
 }
@@ -101,7 +120,7 @@ static int one_pass(const struct schedule_options *o, const struct paths *paths,
 		puts("another pass is at work");
 	pass_result_release(&result);
 	if (rc == 0)
-		rc = prune_old(o, paths, config, err);
+		rc = clean_up(o, paths, config, err);
 	return rc ? rc : output_flush(err);
 }
 

@@ -10,17 +10,23 @@
 #include "pollux/format.h"
 #include "pollux/mem.h"
 
-struct asked_change {
-	bool force, dry_run;
-};
-
+#define FORCE { "force", 'f', OPTION_FLAG, NULL, \
+	.offset = offsetof(struct asked_change, force), 0, 0, \
+	"also where work would be lost; do not ask" }
 #define DRY_RUN { "dry-run", 'n', OPTION_FLAG, NULL, \
 	.offset = offsetof(struct asked_change, dry_run), 0, 0, \
 	"print what would be done, do nothing" }
 
 const struct option_spec stop_options[] = {
-	{ "force", 'f', OPTION_FLAG, NULL, .offset = offsetof(struct asked_change, force), 0, 0,
-	  "also where work would be lost; do not ask" },
+	FORCE,
+	DRY_RUN,
+	{ .name = NULL },
+};
+
+const struct option_spec requeue_options[] = {
+	FORCE,
+	{ "take-env", 0, OPTION_FLAG, NULL, .offset = offsetof(struct asked_change, take_env),
+	  0, 0, "give the jobs the present environment in place of theirs" },
 	DRY_RUN,
 	{ .name = NULL },
 };
@@ -108,7 +114,7 @@ static int accept_loss(const struct job *job, const struct job_change *change,
 /* --- one job --- */
 
 static int act_in_transaction(struct session *s, int64_t job_id, const struct job_change *change,
-			      bool dry_run, struct run_list *runs, struct err *err)
+			      const struct asked_change *o, struct run_list *runs, struct err *err)
 {
 	struct job job;
 	int rc;
@@ -117,10 +123,10 @@ static int act_in_transaction(struct session *s, int64_t job_id, const struct jo
 		return -1;
 	rc = store_job_get(&s->store, job_id, &job, err);
 	if (rc == 0) {
-		rc = change->act(s, &job, runs, err);
+		rc = change->act(s, &job, o, runs, err);
 		job_release(&job);
 	}
-	if (rc == 0 && !dry_run)
+	if (rc == 0 && !o->dry_run)
 		return store_commit(&s->store, err);
 	store_rollback(&s->store);
 	return rc;
@@ -216,7 +222,7 @@ static int change_job(struct session *s, int64_t job_id, const struct job_change
 	int rc = look_at_loss(s, job_id, change, o, &loss, err);
 
 	if (rc == 0) {
-		rc = act_in_transaction(s, job_id, change, o->dry_run, &runs, err);
+		rc = act_in_transaction(s, job_id, change, o, &runs, err);
 		if (rc && change->unrecorded != STOP_NONE && !o->dry_run)
 			stop_unrecorded(s, job_id, change->unrecorded, err);
 	}

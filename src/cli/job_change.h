@@ -6,7 +6,12 @@
 #include "pollux/session.h"
 
 /* The options of the commands that stop jobs, and of those that stop none. */
-extern const struct option_spec stop_options[], change_options[];
+extern const struct option_spec stop_options[], change_options[], requeue_options[];
+
+struct asked_change {
+	bool force, dry_run;
+	bool take_env;		/* of requeue alone */
+};
 
 /* The rule of a command by which a running job would lose work (job_loss.h). */
 enum loss_rule {
@@ -22,8 +27,8 @@ enum loss_rule {
 struct job_change {
 	/* Changes one job, in a transaction of its own. *runs receives the runs that were asked to
 	 * stop; stop_runs_of_job fills it in. */
-	int (*act)(struct session *s, const struct job *job, struct run_list *runs,
-		   struct err *err);
+	int (*act)(struct session *s, const struct job *job, const struct asked_change *o,
+		   struct run_list *runs, struct err *err);
 	/* For a terminal, after "Job 3 ": the change is done, or will be when the runs of the job
 	 * have ended. --dry-run prints it after "job 3 would be ". */
 	const char *done, *stopping;

@@ -283,6 +283,38 @@ static const char *const steps[] = {
 	" bytes INTEGER NOT NULL, freeze_s REAL, thaw_s REAL,"
 	" PRIMARY KEY (device, driver)"
 	") STRICT, WITHOUT ROWID;",
+
+	/* 15 to 18 */
+	NULL, NULL, NULL, NULL,
+
+	/* 19: jobs with the same environment share one row. A supervisor of a former version reads
+	 * commands.env once, at its start, and never writes it. So the jobs of live runs keep
+	 * their environments there; store_environments_forget moves these when the runs have
+	 * ended. Rows that are made here have no hash (store_environments.c): no later job is
+	 * given them. */
+	"CREATE TABLE environments ("
+	" id INTEGER PRIMARY KEY, hash INTEGER,"
+	" names_only INTEGER NOT NULL DEFAULT 0,"	/* the values were forgotten */
+	" env BLOB NOT NULL"				/* each string + NUL */
+	") STRICT;"
+	"CREATE INDEX commands_by_environment ON commands (environment_id);"
+	"CREATE INDEX made_environments ON environments (env);"
+	"INSERT INTO environments (env) SELECT DISTINCT env FROM commands"
+	" WHERE job_id NOT IN (SELECT job_id FROM runs WHERE state <> 'ended');"
+	"UPDATE commands SET env = x'', environment_id ="
+	"  (SELECT e.id FROM environments e WHERE e.env = commands.env)"
+	" WHERE job_id NOT IN (SELECT job_id FROM runs WHERE state <> 'ended');"
+	"DROP INDEX made_environments;"
+	"CREATE INDEX environments_by_hash ON environments (hash);"
+	"CREATE INDEX environments_with_values ON environments (id) WHERE names_only = 0;"
+	/* An environment goes with the last job that has it. */
+	"CREATE TRIGGER command_leaves_environment AFTER DELETE ON commands BEGIN"
+	" DELETE FROM environments WHERE id = OLD.environment_id AND NOT EXISTS"
+	"  (SELECT 1 FROM commands WHERE environment_id = OLD.environment_id); END;"
+	"CREATE TRIGGER command_changes_environment AFTER UPDATE OF environment_id ON commands"
+	" BEGIN"
+	" DELETE FROM environments WHERE id = OLD.environment_id AND NOT EXISTS"
+	"  (SELECT 1 FROM commands WHERE environment_id = OLD.environment_id); END;",
 };
 
 #define N_STEPS (int)(sizeof(steps) / sizeof(steps[0]))

@@ -125,7 +125,8 @@ static int prepare_connection(struct store *s, const struct paths *paths, enum s
 		return -1;
 	return run_script(s, mode == STORE_OBSERVE
 			  ? "PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL"
-			  : "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL", err);
+			  : "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL;"
+			    "PRAGMA secure_delete = ON", err);
 }
 
 static int check_there(const struct paths *paths, struct err *err)

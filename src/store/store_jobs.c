@@ -5,6 +5,7 @@
 
 #include "pollux/clock.h"
 #include "pollux/mem.h"
+#include "environments.h"
 #include "rows.h"
 
 int store_job_get(struct store *s, int64_t id, struct job *job, struct err *err)
@@ -106,10 +107,12 @@ int store_job_insert(struct store *s, struct job *job, const struct job_command 
 {
 	struct job_command row = *command;
 
+	row.env = (struct strings){ 0 };
 	if (rows_insert(s, &jobs_table, job, err))
 		return -1;
 	row.job_id = job->id = sqlite3_last_insert_rowid(s->db);
-	if (rows_insert(s, &commands_table, &row, err) || add_dependencies(s, job->id, after, err))
+	if (environment_put(s, &command->env, &row.environment_id, err) ||
+	    rows_insert(s, &commands_table, &row, err) || add_dependencies(s, job->id, after, err))
 		return -1;
 	return store_event_add(s, job->id, 0, "submitted", job->declared.name, err);
 }
@@ -134,7 +137,7 @@ int store_job_command_get(struct store *s, int64_t id, struct job_command *c, st
 	rc = rows_get(s, ALL_OF(commands_table), c, err, "WHERE job_id = ?", "i", id);
 	if (rc == 0)
 		return err_set(err, EX_NOINPUT, "no such job: %lld", (long long)id);
-	return rc == 1 ? 0 : -1;
+	return rc == 1 ? environment_read(s, c, err) : -1;
 }
 
 static int compare_dependencies(const void *a, const void *b)

@@ -90,6 +90,12 @@ static int set_suspend_memory(struct config *c, const char *value)
 	return 0;
 }
 
+static int set_keep_environment(struct config *c, const char *value)
+{
+	c->keep_environment = !strcmp(value, "yes");
+	return c->keep_environment || !strcmp(value, "no") ? 0 : -1;
+}
+
 static int set_prune_after(struct config *c, const char *value)
 {
 	double s;
@@ -139,6 +145,7 @@ static const struct setting {
 	{ "torch", "POLLUX_TORCH", set_torch, "yes or no" },
 	{ "suspend_memory", "POLLUX_SUSPEND_MEMORY", set_suspend_memory,
 	  "a part of the machine's memory from 0% to 100%" },
+	{ "keep_environment", "POLLUX_KEEP_ENVIRONMENT", set_keep_environment, "yes or no" },
 	{ "prune_after", "POLLUX_PRUNE_AFTER", set_prune_after,
 	  "a time above 0 (such as 90d)" },
 	{ "log_limit", "POLLUX_LOG_LIMIT", set_log_limit,
@@ -169,7 +176,7 @@ static int unknown_setting(const char *name, const struct source *at, struct err
 			       at->path, at->line, nearest.best);
 	return err_set(err, EX_CONFIG,
 		       "unknown setting '%.60s' in '%s' line %d; there are slots, slice, policy, "
-		       "torch, suspend_memory, prune_after and log_limit",
+		       "torch, suspend_memory, keep_environment, prune_after and log_limit",
 		       name, at->path, at->line);
 }
 

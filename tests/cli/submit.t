@@ -29,7 +29,8 @@ stored() { # stored NAME COLUMN WANT
 	is "$1" "$3" "$(column "$2")"
 }
 variables() { # what the last job has in its environment, a line each, newlines as '~'
-	query "SELECT writefile('$TMP/.env', env) FROM commands WHERE job_id = $id" >/dev/null
+	query "SELECT writefile('$TMP/.env', e.env) FROM commands c JOIN environments e
+		ON e.id = c.environment_id WHERE job_id = $id" >/dev/null
 	tr '\n\0' '~\n' <"$TMP/.env"
 }
 refused() { # refused STATUS MESSAGE ARGUMENT...: one line, the documented status, nothing printed

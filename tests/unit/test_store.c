@@ -1502,6 +1502,19 @@ static void test_migration(void)
 	" i.\"notnull\" AS c FROM sqlite_schema t JOIN pragma_table_info(t.name) i" \
 	" WHERE t.type = 'table' ORDER BY c)"
 
+/* Jobs 2 to 6; the last has a run that goes on. Each but the first has an environment. */
+#define MORE_JOBS \
+	"WITH n(i) AS (VALUES (2), (3), (4), (5), (6)) INSERT INTO jobs (id, state, name," \
+	" workload, submit_time_s, min_replicas, max_replicas, weight, preemption, retries," \
+	" stop_signal, grace_s, end_time_s) SELECT i, CASE i WHEN 6 THEN 'running' ELSE 'done' END," \
+	" 'n', 'w', 1, 1, 1, 1, 'saved', 0, 15, 60, CASE i WHEN 6 THEN NULL ELSE 100 END FROM n;" \
+	"WITH n(i) AS (VALUES (1), (2), (3), (4), (5), (6)) INSERT INTO commands (job_id, program," \
+	" argv, env, directory) SELECT i, x'2f78', x'7800', CASE WHEN i = 1 THEN x'' WHEN i < 4" \
+	" THEN x'533D73656372657400' ELSE CAST('T=' || i || char(0) AS BLOB) END, x'2f' FROM n;" \
+	"INSERT INTO runs (job_id, number, state, replicas, accumulation_steps," \
+	" learning_rate_scale, boot_id, assigned_time_s, assigned_boot_s)" \
+	" VALUES (6, 1, 'assigned', 1, 1, 1, 'b', 1, 1);"
+
 static void make_store_of_version(int version)
 {
 	char *set_version = xasprintf("PRAGMA user_version = %d", version);
@@ -1528,13 +1541,37 @@ static void make_store_of_version(int version)
 		" outcome) VALUES (1, 1, 'ended', 2, 3, 1, 'b', 1, 1, 5, 'failed'),"
 		" (1, 2, 'ended', 2, 3, 1, 'b', 1, 1, 6, 'failed');"
 		"INSERT INTO events (time_s, job_id, run_id, kind, text) VALUES"
-		" (1, 1, 1, 'ended', ''), (2, 1, NULL, 'requeue', ''), (3, 1, 2, 'ended', '');",
-		NULL, NULL, NULL);
+		" (1, 1, 1, 'ended', ''), (2, 1, NULL, 'requeue', ''), (3, 1, 2, 'ended', '');"
+		MORE_JOBS, NULL, NULL, NULL);
 	/* From version 11 on the store says it itself; before, there is no such column. */
 	sqlite3_exec(db, "UPDATE jobs SET forgiven_runs = 1", NULL, NULL, NULL);
 	sqlite3_exec(db, set_version, NULL, NULL, NULL);
 	sqlite3_close(db);
 	free(set_version);
+}
+
+static void has_environment(int64_t id, size_t n, const char *variable)
+{
+	struct job_command c;
+
+	if (store_job_command_get(&store, id, &c, &err)) {
+		ok(false, err.text);
+		return;
+	}
+	ok(c.env.count == n && (n == 0 || !strcmp(c.env.items[0], variable)),
+	   "a job keeps its environment");
+	job_command_release(&c);
+}
+
+static void keeps_environments(void)
+{
+	static const char *const variables[] = { "", "S=secret", "S=secret", "T=4", "T=5", "T=6" };
+
+	for (int64_t id = 1; id <= 6; id++)
+		has_environment(id, id > 1, variables[id - 1]);
+	is_query("SELECT count(*) FROM environments", "4", "jobs share an environment");
+	is_query("SELECT group_concat(job_id || ' ' || hex(env)) FROM commands WHERE env <> x''",
+		 "6 543D3600", "a live run's job has it where its supervisor reads it");
 }
 
 /* A store of each version there ever was has what a new store has, and keeps its rows. */
@@ -1559,6 +1596,8 @@ static void test_every_version(void)
 		free(sql);
 		got = query_all(ALL_COLUMNS);
 		ok(!strcmp(got, want), "it gets all columns");
+		if (version < 19)
+			keeps_environments();
 		store_job_get(&store, 1, &job, &err);
 		ok(job.declared.min_replicas == 2 && job.declared.retries == 7 &&
 		   job.forgiven_runs == 1,
@@ -1573,6 +1612,99 @@ static void test_every_version(void)
 		free(got);
 	}
 	free(want);
+}
+
+/* --- environments --- */
+
+static int64_t add_job_with(const char *variable)
+{
+	struct dependency_list none = { 0 };
+	struct job_command c;
+	struct job job;
+	int64_t id;
+
+	job_init(&job);
+	job.declared.name = xstrdup("e");
+	job.declared.workload = xstrdup("e");
+	job.submit_time_s = 1;
+	fill_command(&c);
+	strings_add(&c.env, variable);
+	strings_add(&c.env, "PATH=/bin");
+	is_int(store_job_add(&store, &job, &c, &none, &err), 0, variable);
+	id = job.id;
+	job_command_release(&c);
+	job_release(&job);
+	return id;
+}
+
+#define DAY_S 86400.0
+
+static int forgotten_at(double now_s)
+{
+	int n = -1;
+
+	is_int(store_environments_forget(&store, now_s, DAY_S, &n, &err), 0, "a clean-up");
+	return n;
+}
+
+static void test_environments(void)
+{
+	struct strings other = { 0 };
+	struct job_command c;
+
+	new_store();
+	add_job_with("KEY=one");
+	add_job_with("KEY=one");
+	add_job_with("KEY=two");
+	is_query("SELECT count(*) FROM environments", "2", "the same environment is stored once");
+	query("UPDATE environments SET hash = 1");
+	add_job_with("KEY=one");
+	query("UPDATE environments SET hash = (SELECT hash FROM environments WHERE id = 3)");
+	add_job_with("KEY=three");
+	query("UPDATE environments SET hash = (SELECT hash FROM environments WHERE id = 4)");
+	add_job_with("KEY=three");
+	is_query("SELECT count(*) FROM environments", "4", "content counts, not the hash alone");
+	has_environment(2, 2, "KEY=one");
+	has_environment(3, 2, "KEY=two");
+	has_environment(6, 2, "KEY=three");
+
+	query("UPDATE jobs SET state = 'done', end_time_s = 1000000 WHERE id IN (1, 3)");
+	is_int(forgotten_at(1000000 + DAY_S - 1), 0, "within a day none is forgotten");
+	is_int(forgotten_at(1000000 + DAY_S + 1), 1, "then the one that no other job has");
+	has_environment(1, 2, "KEY=one");
+	has_environment(3, 2, "KEY");
+	store_job_command_get(&store, 3, &c, &err);
+	ok(c.env_names_only, "the job says so");
+	job_command_release(&c);
+	is_int(forgotten_at(1000000 + 2 * DAY_S), 0, "once");
+	query("UPDATE jobs SET state = 'failed', end_time_s = 9000000 WHERE id = 2");
+	is_int(forgotten_at(1000000 + 2 * DAY_S), 1, "an end in the future is an old one");
+
+	strings_add(&other, "KEY=four");
+	is_int(store_environment_replace(&store, 3, &other, &err), 0, "another environment");
+	has_environment(3, 1, "KEY=four");
+	is_query("SELECT count(*) FROM environments", "4", "the former one goes");
+	query("DELETE FROM jobs WHERE id = 5");
+	is_query("SELECT count(*) FROM environments", "4", "one that another job has stays");
+	query("DELETE FROM jobs WHERE id = 6");
+	is_query("SELECT count(*) FROM environments", "3", "the last job takes it away");
+	strings_release(&other);
+}
+
+/* A run that was alive at the step to version 19 ends. */
+static void test_left_behind(void)
+{
+	new_store();
+	make_store_of_version(18);
+	store_open(&store, &paths, STORE_WRITE, &err);
+	is_int(forgotten_at(1000000), 3, "of ended jobs the values go");
+	has_environment(2, 1, "S");
+	has_environment(6, 1, "T=6");
+	query("UPDATE runs SET state = 'ended'");
+	query("UPDATE jobs SET state = 'done', end_time_s = 100 WHERE id = 6");
+	is_int(forgotten_at(1000000), 1, "and then of the one that ran");
+	has_environment(6, 1, "T");
+	is_query("SELECT count(*) FROM commands WHERE env <> x''", "0", "nowhere is a value left");
 }
 
 static void test_reason(void)
@@ -1783,6 +1915,8 @@ int main(void)
 	test_wanted();
 	test_migration();
 	test_every_version();
+	test_environments();
+	test_left_behind();
 	test_reason();
 	test_events();
 	fails_cleanly("a submission that fails at any statement writes nothing", write_job);
