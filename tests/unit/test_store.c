@@ -1502,6 +1502,8 @@ static void test_migration(void)
 	" i.\"notnull\" AS c FROM sqlite_schema t JOIN pragma_table_info(t.name) i" \
 	" WHERE t.type = 'table' ORDER BY c)"
 
+#define WITH_ENVIRONMENTS 20	/* the first version that has the table */
+
 /* Jobs 2 to 6; the last has a run that goes on. Each but the first has an environment. */
 #define MORE_JOBS \
 	"WITH n(i) AS (VALUES (2), (3), (4), (5), (6)) INSERT INTO jobs (id, state, name," \
@@ -1596,7 +1598,7 @@ static void test_every_version(void)
 		free(sql);
 		got = query_all(ALL_COLUMNS);
 		ok(!strcmp(got, want), "it gets all columns");
-		if (version < 19)
+		if (version < WITH_ENVIRONMENTS)
 			keeps_environments();
 		store_job_get(&store, 1, &job, &err);
 		ok(job.declared.min_replicas == 2 && job.declared.retries == 7 &&
@@ -1691,11 +1693,11 @@ static void test_environments(void)
 	strings_release(&other);
 }
 
-/* A run that was alive at the step to version 19 ends. */
+/* A run that was alive at the step to the table of environments ends. */
 static void test_left_behind(void)
 {
 	new_store();
-	make_store_of_version(18);
+	make_store_of_version(WITH_ENVIRONMENTS - 1);
 	store_open(&store, &paths, STORE_WRITE, &err);
 	is_int(forgotten_at(1000000), 3, "of ended jobs the values go");
 	has_environment(2, 1, "S");
