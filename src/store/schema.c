@@ -284,10 +284,10 @@ static const char *const steps[] = {
 	" PRIMARY KEY (device, driver)"
 	") STRICT, WITHOUT ROWID;",
 
-	/* 15 to 19 */
-	NULL, NULL, NULL, NULL, NULL,
+	/* 15 to 20 */
+	NULL, NULL, NULL, NULL, NULL, NULL,
 
-	/* 20: jobs with the same environment share one row. A supervisor of a former version reads
+	/* 21: jobs with the same environment share one row. A supervisor of a former version reads
 	 * commands.env once, at its start, and never writes it. So the jobs of live runs keep
 	 * their environments there; store_environments_forget moves these when the runs have
 	 * ended. Rows that are made here have no hash (store_environments.c): no later job is

@@ -76,7 +76,7 @@ static const struct store_column of_command[] = {
 	C("git_commit", TEXT, git_commit, ZERO, 1, SHOWN),
 	C("git_dirty", BOOL, git_dirty, KNOWN, 1, 0),
 	C("limits", TEXT, limits, ZERO, 16, 0),
-	C("environment_id", INT64, environment_id, ZERO, 20, 0),
+	C("environment_id", INT64, environment_id, ZERO, 21, 0),
 };
 #undef ROW
 

@@ -1502,7 +1502,7 @@ static void test_migration(void)
 	" i.\"notnull\" AS c FROM sqlite_schema t JOIN pragma_table_info(t.name) i" \
 	" WHERE t.type = 'table' ORDER BY c)"
 
-#define WITH_ENVIRONMENTS 20	/* the first version that has the table */
+#define WITH_ENVIRONMENTS 21	/* the first version that has the table */
 
 /* Jobs 2 to 6; the last has a run that goes on. Each but the first has an environment. */
 #define MORE_JOBS \
