@@ -305,6 +305,9 @@ static const char *const steps[] = {
 	"  (SELECT e.id FROM environments e WHERE e.env = commands.env)"
 	" WHERE job_id NOT IN (SELECT job_id FROM runs WHERE state <> 'ended');"
 	"DROP INDEX made_environments;"
+	/* The pages of commands are half empty now: store_wipe_deleted. */
+	"INSERT OR REPLACE INTO settings (name, value) SELECT 'vacuum', 'due'"
+	" WHERE EXISTS (SELECT 1 FROM commands);"
 	"CREATE INDEX environments_by_hash ON environments (hash);"
 	"CREATE INDEX environments_with_values ON environments (id) WHERE names_only = 0;"
 	/* An environment goes with the last job that has it. */

@@ -213,18 +213,29 @@ int store_environments_forget(struct store *s, double now_s, double after_s, int
 
 /* --- the file --- */
 
-int store_wipe_deleted(struct store *s, struct err *err)
+static int wants_vacuum(struct store *s, bool *wants, struct err *err)
 {
-	int64_t pages, unused;
-	int rc;
+	int64_t pages, unused, due;
 
 	if (sql_ask(s, &pages, err, "PRAGMA page_count", "") ||
-	    sql_ask(s, &unused, err, "PRAGMA freelist_count", ""))
+	    sql_ask(s, &unused, err, "PRAGMA freelist_count", "") ||
+	    sql_ask(s, &due, err, "SELECT 1 FROM settings WHERE name = 'vacuum'", ""))
+		return -1;
+	*wants = due || (unused > UNUSED_PAGES && unused > pages / 2);
+	return 0;
+}
+
+int store_wipe_deleted(struct store *s, struct err *err)
+{
+	bool wants;
+	int rc;
+
+	if (wants_vacuum(s, &wants, err))
 		return -1;
 	sql_forget(s);
 	sqlite3_busy_timeout(s->db, CHECKPOINT_WAIT_MS);
-	if (unused > UNUSED_PAGES && unused > pages / 2)
-		sqlite3_exec(s->db, "VACUUM", NULL, NULL, NULL);
+	if (wants && sqlite3_exec(s->db, "VACUUM", NULL, NULL, NULL) == SQLITE_OK)
+		sqlite3_exec(s->db, "DELETE FROM settings WHERE name = 'vacuum'", NULL, NULL, NULL);
 	rc = sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
 	store_wait_set(s, s->is_observer ? STORE_OBSERVE : STORE_WRITE);
 	return rc == SQLITE_OK || (rc & 0xff) == SQLITE_BUSY ? 0

@@ -42,7 +42,7 @@ is 'their own rows have none' 0 "$(store "SELECT sum(length(env)) FROM commands"
 "$POLLUX" release "$last"
 "$POLLUX" schedule
 "$POLLUX" wait --timeout $((10 * TIME_SCALE)) "$last" >/dev/null
-is 'one of them runs' done "$(store "SELECT state FROM jobs WHERE id = $last")"
+is 'one of them runs' 'done' "$(store "SELECT state FROM jobs WHERE id = $last")"
 store 'PRAGMA foreign_keys = ON; DELETE FROM jobs' 
 is 'the last takes it away' 0 "$(store 'SELECT count(*) FROM environments')"
 unset BULK
@@ -85,7 +85,7 @@ ok 'but for a job that ended less than a day ago' in_files s3cret-young
 ok 'and for one whose environment another job needs' in_files s3cret-one
 run "$POLLUX" requeue "$one"
 is 'which can be queued again' 0 "$rc"
-ended done 90000 "$one" "$two"
+ended 'done' 90000 "$one" "$two"
 an_hour_later
 "$POLLUX" schedule
 ok 'a day after that its values are gone' eval '! in_files s3cret-o'
@@ -99,7 +99,7 @@ values of its [0-9]* variables are no longer stored: 'pollux requeue --take-env 
 this shell, which lacks KEY, ONLY\$" "$err"
 run env KEY=1 ONLY=2 "$POLLUX" requeue "$one"
 like 'or that all are here' "takes those of this shell, which has them all\$" "$err"
-is 'and stays as it is' done "$(store "SELECT state FROM jobs WHERE id = $one")"
+is 'and stays as it is' 'done' "$(store "SELECT state FROM jobs WHERE id = $one")"
 run env KEY=n3w "$POLLUX" requeue --take-env --dry-run "$one"
 is 'a dry run' "0:job $one would be queued again" "$rc:$out"
 run env KEY=n3w "$POLLUX" requeue --take-env "$one"
