@@ -43,12 +43,12 @@ is 'with room, the first job is job 1' 1 "$("$POLLUX" submit -q --hold -- true)"
 
 # --- submissions until it is full ------------------------------------------------------------
 
-# Each with an environment of 40 kB: it fits a few times.
+# Each with an environment of 40 kB of its own: a few fit.
 LARGE=$(head -c 40000 /dev/zero | tr '\0' x)
 export LARGE
 last=1
 while [ "$last" -lt 100 ]; do
-	run "$POLLUX" submit -q --hold -- true
+	run "$POLLUX" submit -q --hold --env LAST="$last" -- true
 	[ "$rc" = 0 ] || break
 	last=$out
 done
