@@ -131,7 +131,8 @@ class Suite:
 
     def available(self, package):
         if package not in self.has:
-            run = listen.run([self.python, "-c", "import " + package], helper=None)
+            run = listen.run([self.python, "-c", "import " + package], helper=None,
+                             KERAS_BACKEND="torch")
             self.has[package] = run.status == 0
         return self.has[package]
 
