@@ -37,7 +37,7 @@ static void check_disk(struct patient *p, const char *path)
 void check_space(struct patient *p)
 {
 	static const char *const parts[] = { "", "/logs", "/checkpoints" };
-	dev_t seen[3];
+	dev_t seen[3] = { 0 };
 	int n = 0;
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {

@@ -69,7 +69,8 @@ static int64_t job_of(const char *name)
 	size_t digits = strspn(name, "0123456789");
 
 	if (digits == 0 || digits > 18 ||
-	    (name[digits] && strcmp(name + digits, ".log") && strcmp(name + digits, ".store")))
+	    (name[digits] && strcmp(name + digits, ".log") != 0 &&
+	     strcmp(name + digits, ".store") != 0))
 		return 0;
 	return strtoll(name, NULL, 10);
 }

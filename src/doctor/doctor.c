@@ -35,6 +35,7 @@ static struct doctor_section *at_work(struct doctor *d)
 	return &d->sections[d->n_sections - 1];
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): the finding owns mend */
 void found(struct patient *p, enum finding_severity severity, char *mend, const char *format, ...)
 {
 	struct doctor *d = p->doctor;
