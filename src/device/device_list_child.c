@@ -65,7 +65,7 @@ static bool take(const char *bytes, size_t size, struct device_list *list)
 {
 	struct device_list sent;
 	struct part parts[N_PARTS];
-	size_t at = sizeof(sent), all = sizeof(sent);
+	size_t at = sizeof(sent), all = at;
 
 	if (size < sizeof(sent))
 		return false;

@@ -63,7 +63,7 @@ static struct noise_estimate estimate_at(const struct noise_window *windows, int
 					 struct noise_trust *trust, double position,
 					 double horizon)
 {
-	struct noise_estimate e, all;
+	struct noise_estimate e;
 	int64_t doubted;
 	int n_doubted;
 
@@ -71,7 +71,8 @@ static struct noise_estimate estimate_at(const struct noise_window *windows, int
 	doubted = noise_trust_doubted(trust, &n_doubted);
 	e = estimate(windows, n, trust, true, position, horizon);
 	if (isnan(e.noise_scale)) {
-		all = estimate(windows, n, trust, false, position, horizon);
+		struct noise_estimate all = estimate(windows, n, trust, false, position, horizon);
+
 		e = isnan(all.noise_scale) && !isnan(e.interval.low) ? e : all;
 	}
 	e.doubted_job = doubted;

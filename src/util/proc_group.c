@@ -22,11 +22,11 @@ static void add_processes(const char *directory, struct pid_list *list)
 {
 	char *path = xasprintf("%s/cgroup.procs", directory);
 	FILE *file = fopen(path, "re");
-	long pid;
 	char line[32];
 
 	while (file && fgets(line, sizeof(line), file)) {
-		pid = strtol(line, NULL, 10);
+		long pid = strtol(line, NULL, 10);
+
 		if (pid > 0)
 			add(list, (pid_t)pid);
 	}

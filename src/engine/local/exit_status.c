@@ -11,7 +11,10 @@
 
 /* linux/pidfd.h of 6.15; older headers lack both. */
 struct pidfd_exit {
-	uint64_t mask, cgroup_id;
+	uint64_t mask;
+	/* cppcheck-suppress unusedStructMember ; the kernel writes it */
+	uint64_t cgroup_id;
+	/* cppcheck-suppress unusedStructMember */
 	uint32_t ids[11];
 	int32_t exit_code;
 };

@@ -60,6 +60,7 @@ ssize_t report_socket_receive(int fd, void *bytes, size_t size, pid_t *sender)
 {
 	union {
 		struct cmsghdr header;
+		/* cppcheck-suppress unusedStructMember ; room for the header and what follows */
 		char space[CMSG_SPACE(sizeof(struct ucred))];
 	} control;
 	struct iovec part = { .iov_base = bytes, .iov_len = size };
