@@ -395,11 +395,11 @@ rm -r root/sys
 # --- which libraries are opened ---
 
 libraries() { # libraries COMMAND...: those of CUDA that it opens
-	: >opened
-	LD_PRELOAD=$FAULT/preload_dlopen.so DLOPEN_FILE=$TMP/opened \
+	opened=$(mktemp "$TMP/opened.XXXXXX") # its own: a supervisor of the last one may still write
+	LD_PRELOAD=$FAULT/preload_dlopen.so DLOPEN_FILE=$opened \
 		ASAN_OPTIONS=${ASAN_OPTIONS-}${ASAN_OPTIONS:+:}verify_asan_link_order=0 \
 		"$@" >/dev/null
-	<opened \
+	<"$opened" \
 		grep -oE 'file=[^ ]*(libcuda|libcudart|libcublas|libnvidia-ml|nvml_)[^ ]*' | sort -u
 }
 id=$("$POLLUX" submit --hold sleep 1000)

@@ -103,7 +103,7 @@ unsound() {
 		SELECT device || ' is in use by run ' || run_id FROM run_devices WHERE in_use;
 		SELECT 'run ' || id || ' took ' || duration_s || ' s, stop ' ||
 		ifnull(stop_duration_s, '-') FROM runs WHERE duration_s < 0 OR stop_duration_s < 0
-		OR first_step_s < 0 OR lost_s < 0 OR lost_samples < 0;
+		OR first_step_s < 0;
 		SELECT 'job ' || id || ' took ' || run_time_s || ' s' FROM jobs WHERE run_time_s < 0
 			OR attained_service_device_s < 0 OR lost_s < 0 OR lost_samples < 0;
 		SELECT 'job ' || id || ' counts ' || runs || ' runs, but has ' || n FROM
