@@ -37,7 +37,9 @@ pass() {
 		sleep 0.1
 	done
 }
-submit() { "$POLLUX" submit --preempt "$@"; } # prints the number
+# Prints the number. A suspended job's processes would keep the witness of its device, which others
+# may use then: a pass that finds a program before its signal handlers are in place suspends it.
+submit() { "$POLLUX" submit --preempt --suspend never "$@"; }
 
 # What a supervisor started, by what stands in its environment.
 jobs_alive() {
