@@ -90,7 +90,7 @@ static int clean_up(const struct schedule_options *o, const struct paths *paths,
 		    const struct config *config, struct err *err)
 {
 	struct store store;
-	int forgotten, rc;
+	int forgotten = 0, rc;
 
 	if (o->dry_run || access(paths->store, F_OK))
 		return 0;

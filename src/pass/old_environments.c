@@ -24,7 +24,7 @@ int old_environments_forget(struct store *s, bool keep, double now_s, int *forgo
 	free(last);
 	if (fabs(now_s - last_s) < HOUR_S)	/* a clock that was set back does not stop this */
 		return 0;
-	snprintf(now, sizeof(now), "%.0f", now_s);
+	snprintf(now, sizeof(now), "%lld", (long long)now_s);
 	if (store_setting_set(s, "environments_time_s", now, err) ||
 	    (!keep && store_environments_forget(s, now_s, DAY_S, forgotten, err)))
 		return -1;
