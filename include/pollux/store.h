@@ -33,7 +33,7 @@ struct store {
 	struct sqlite3 *db;
 	/* while another process writes; store_wait.c */
 	struct turn turn;
-	double queue_until_s, first_until_s;	/* boot clock */
+	double queue_until_s, first_until_s, try_s;	/* boot clock */
 	bool is_observer;
 	/* greatest number of a job whose files were there when store_open made the store; else 0 */
 	int64_t left_by_another;

@@ -61,7 +61,10 @@ static int repair(struct err *err)
 		puts("The store is sound: there is nothing to repair.");
 		return 0;
 	}
-	if (err->exit_status == EX_NOINPUT || paths_init(&paths, err))
+	/* What cannot be opened just now is not damaged. */
+	if (err->exit_status == EX_NOINPUT || err->exit_status == EX_CANTCREAT ||
+	    err->exit_status == EX_NOPERM || err->exit_status == EX_TEMPFAIL ||
+	    paths_init(&paths, err))
 		return -1;
 	rc = store_repair(&paths, &r, err);
 	if (rc == 0)

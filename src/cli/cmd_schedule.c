@@ -118,9 +118,11 @@ static int one_pass(const struct schedule_options *o, const struct paths *paths,
 			puts(result.actions.items[i]);
 	if (rc == 0 && o->verbose && result.busy && isnan(o->watch_s))
 		puts("another pass is at work");
+	/* A store that is locked just now is cleaned up another time. */
+	if (rc == 0 && !result.busy && clean_up(o, paths, config, err) &&
+	    err->exit_status != EX_TEMPFAIL)
+		rc = -1;
 	pass_result_release(&result);
-	if (rc == 0)
-		rc = clean_up(o, paths, config, err);
 	return rc ? rc : output_flush(err);
 }
 

@@ -134,10 +134,11 @@ struct noise_interval noise_scale_interval(const struct noise_scale *s)
  * Univariate Distributions", 1970, section 13.7. */
 static double mean_above_0(double mean, double deviation)
 {
-	double z = mean / deviation;
+	double z;
 
-	if (!(deviation > 0) || z > LARGE_DEVIATION)
+	if (!(deviation > 0) || mean > LARGE_DEVIATION * deviation)
 		return mean;
+	z = mean / deviation;
 	return mean + deviation * sqrt(2 / PI) * exp(-z * z / 2) / erfc(-z / sqrt(2));
 }
 

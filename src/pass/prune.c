@@ -89,25 +89,32 @@ static int remove_one(struct store *s, const struct paths *paths, const struct p
 	return rc;
 }
 
-static int remove_some(struct store *s, const struct paths *paths, const struct prune_order *o,
-		       struct pruned *items, int n, struct err *err)
+static void remove_doomed(const struct paths *paths, const struct pruned *items, int n)
 {
-	int rc = store_begin(s, err);
-
-	if (rc)
-		return -1;
-	for (int i = 0; i < n && rc == 0; i++)
-		rc = remove_one(s, paths, o, &items[i], err);
-	if (rc)
-		store_rollback(s);
-	else
-		rc = store_commit(s, err);
 	for (int i = 0; i < n; i++) {
 		char *path = doomed(paths, items[i].job.id);
 
 		remove_tree(path);
 		free(path);
 	}
+}
+
+static int remove_some(struct store *s, const struct paths *paths, const struct prune_order *o,
+		       struct pruned *items, int n, struct err *err)
+{
+	int rc;
+
+	remove_doomed(paths, items, n);		/* of a prune that was killed */
+	if (store_begin(s, err))
+		return -1;
+	rc = 0;
+	for (int i = 0; i < n && rc == 0; i++)
+		rc = remove_one(s, paths, o, &items[i], err);
+	if (rc)
+		store_rollback(s);
+	else
+		rc = store_commit(s, err);
+	remove_doomed(paths, items, n);
 	return rc;
 }
 

@@ -54,10 +54,10 @@ static struct fairness fairness_of(const struct curves *curves)
 static double fair_rate(const struct fairness *f, const struct curve *c)
 {
 	for (int r = f->share; r > 0; r--)
-		if (!isnan(c->of[r]))
+		if (c->of[r] > 0)
 			return c->of[r] / r * f->share;
 	for (int r = f->share + 1; r <= f->curves->n_devices; r++)
-		if (!isnan(c->of[r]))
+		if (c->of[r] > 0)
 			return c->of[r] / r * f->share;
 	return 1;		/* it has none: nothing to compare with */
 }

@@ -212,6 +212,10 @@ static int fill(struct store *old, struct store *new, const struct paths *paths,
 	rc = store_check(new, &faults, err);
 	if (rc == 0 && faults.count)
 		rc = err_set(err, EX_SOFTWARE, "the new store is not sound: %s", faults.items[0]);
+	/* Only the file is renamed, not its log, and closing does not tell of a full disk. */
+	if (rc == 0 && sqlite3_wal_checkpoint_v2(new->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL,
+						 NULL) != SQLITE_OK)
+		rc = sql_error(new, err, "write");
 	strings_release(&faults);
 	return rc;
 }

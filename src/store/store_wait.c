@@ -18,6 +18,8 @@
 /* A supervisor must not be kept from its job by a store that stays locked: what it could not write
  * it keeps, and tries again. A program waits a second for its last report to be taken. */
 #define OBSERVE_S 0.5
+/* Those before may be stopped (SIGSTOP): now and then a process tries out of its turn. */
+#define TRY_S 0.2
 #define QUEUE_PAUSE_NS 5000000
 #define FIRST_PAUSE_NS 2000000
 
@@ -48,9 +50,14 @@ static int wait_for_turn(void *store, int n)
 
 	if (n == 0)
 		join(s);
+	s->try_s = clock_boot_s() + TRY_S;
 	while (!turn_is_next(&s->turn)) {
-		if (clock_boot_s() >= s->queue_until_s)
+		double now_s = clock_boot_s();
+
+		if (now_s >= s->queue_until_s)
 			return 0;
+		if (now_s >= s->try_s)
+			return 1;
 		rest(QUEUE_PAUSE_NS);
 	}
 	if (isnan(s->first_until_s))

@@ -713,6 +713,7 @@ static void test_suspension(void)
 static void test_senders(void)
 {
 	struct gradient_list list;
+	struct run now_stored;
 
 	begin();
 	r.sender = SENDER_FOREIGN;
@@ -732,7 +733,9 @@ static void test_senders(void)
 	list = gradients();
 	is_int(list.count, 1, "a process of the run does");
 	gradient_list_release(&list);
-	is_int(stored().refused_reports, 1, "the count is stored");
+	now_stored = stored();
+	is_int(now_stored.refused_reports, 1, "the count is stored");
+	run_release(&now_stored);
 	end();
 }
 

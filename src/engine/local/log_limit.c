@@ -31,10 +31,11 @@ static int drop(int fd, off_t begin, off_t end)
 	snprintf(text, sizeof(text), "[pollux: %lld bytes of the log were dropped here]",
 		 (long long)(end - begin));
 	snprintf(line, sizeof(line), "%-*s\n", MARKER_SIZE - 1, text);
-	if (pwrite(fd, line, MARKER_SIZE, begin) != MARKER_SIZE)
+	/* First the hole: on a file system without holes the log stays as it is. */
+	if (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, begin + MARKER_SIZE,
+		      end - begin - MARKER_SIZE))
 		return -1;
-	return fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, begin + MARKER_SIZE,
-			 end - begin - MARKER_SIZE);
+	return pwrite(fd, line, MARKER_SIZE, begin) == MARKER_SIZE ? 0 : -1;
 }
 
 int log_limit_keep(const char *path, double limit_bytes, struct err *err)

@@ -24,6 +24,7 @@
 #define SWEEP_WAIT_S 5.0
 /* Processes get at least this long, or the grace if it is longer, to be stopped by SIGSTOP. */
 #define SUSPEND_LEAST_S 5.0
+#define REFUSE_AGAIN_S 0.5	/* the processes run so long before they are stopped again */
 
 void supervisor_log(struct supervisor *s, const char *format, ...)
 {
@@ -184,8 +185,14 @@ static void stay_running(struct supervisor *s)
 {
 	if (supervisor_refuse_suspension(s))
 		come_back(s);
-	else
+	else {
+		/* The store is locked, by a stopped process perhaps: its processes go on, and are
+		 * stopped again. */
+		supervisor_continue_all(s);
+		s->quiet_rounds = 0;
+		s->next_look_boot_s = clock_boot_s() + REFUSE_AGAIN_S;
 		s->deadline_boot_s = clock_boot_s() + SUSPEND_LEAST_S;
+	}
 }
 
 static void thaw_again(struct supervisor *s)

@@ -1,6 +1,8 @@
 /* supervisor_saving.c - what a run has saved, and what it saved when it was asked to stop. */
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 
 #include "pollux/clock.h"
 #include "pollux/environment.h"
@@ -84,12 +86,20 @@ static void tell(struct supervisor *s)
 	text_release(&t);
 }
 
+/* Somebody else killed it before its grace was over: what it would have saved is not known. */
+static bool was_cut_short(const struct supervisor *s)
+{
+	return s->wait_status >= 0 && WIFSIGNALED(s->wait_status) &&
+	       WTERMSIG(s->wait_status) == SIGKILL &&
+	       s->run.stop_duration_s < s->job.declared.grace_s;
+}
+
 void supervisor_see_savings(struct supervisor *s)
 {
 	struct savings saved;
 
 	if (s->run.outcome != OUTCOME_STOPPED || !s->signalled || s->job.profile ||
-	    !savings_are_seen(s) || !has_worked(s))
+	    !savings_are_seen(s) || !has_worked(s) || was_cut_short(s))
 		return;
 	saved = savings_of(s);
 	s->run.saves_when_asked = saved.when_asked;

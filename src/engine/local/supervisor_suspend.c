@@ -244,6 +244,8 @@ bool supervisor_leave_devices(struct supervisor *s)
 	int rc;
 
 	take_last_words(s);
+	if (s->state != ST_SUSPENDING)	/* one of them asked the run to stop */
+		return false;
 	s->run.kept_memory_bytes = supervisor_resident_bytes(s);
 	s->run.suspension = SUSPENSION_DONE;
 	snprintf(text, sizeof(text), "%.1f MiB kept, stopped within %.2g s",
