@@ -54,10 +54,10 @@ static struct fairness fairness_of(const struct curves *curves)
 static double fair_rate(const struct fairness *f, const struct curve *c)
 {
 	for (int r = f->share; r > 0; r--)
-		if (c->of[r] > 0)
+		if (!isnan(c->of[r]))
 			return c->of[r] / r * f->share;
 	for (int r = f->share + 1; r <= f->curves->n_devices; r++)
-		if (c->of[r] > 0)
+		if (!isnan(c->of[r]))
 			return c->of[r] / r * f->share;
 	return 1;		/* it has none: nothing to compare with */
 }
@@ -72,7 +72,8 @@ static double restart_factor(const struct fairness *f, const struct curve *c)
 
 static double fitness_term(const struct fairness *f, const struct curve *c, int r)
 {
-	double speedup = c->of[r] / fair_rate(f, c) * f->scale;
+	double fair = fair_rate(f, c);		/* 0 where a rate is below the least number */
+	double speedup = fair > 0 ? c->of[r] / fair * f->scale : 0;
 
 	if (r != c->held)
 		speedup *= restart_factor(f, c);
