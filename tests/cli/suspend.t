@@ -194,6 +194,7 @@ two_jobs() { # two_jobs OPTION...: sets $job, which has had its slice while anot
 end_two() {
 	"$POLLUX" cancel "$job" "$other"
 	"$POLLUX" wait --timeout $((20 * TIME_SCALE)) "$job" "$other"
+	wait_for 20 no_supervisor	# their last passes have the settings of before
 }
 two_jobs --suspend never
 like 'not with --suspend never' 'keeps its device: it has saved nothing' \
@@ -208,9 +209,14 @@ ok 'unless both are asked for' wait_for 20 passes_until \
 	"job_id = $job AND suspension = 'suspended'"
 end_two
 program='sh told'
-two_jobs --preempt
+job=$(submit --preempt -- sh told)
+"$POLLUX" schedule
+wait_for 20 logged "$job" ready
 is 'explain says what a turn does' 'it is stopped, and relaunched later' \
 	"$("$POLLUX" explain "$job" | sed -n 's/^  for others  *//p')"
+"$POLLUX" cancel "$job"
+wait_for 20 no_supervisor
+two_jobs --preempt
 ok 'what resumes is stopped' wait_for 20 passes_until "job_id = $job AND stop_reason = 'preempt'"
 end_two
 two_jobs --preempt --suspend always
