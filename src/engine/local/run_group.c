@@ -46,7 +46,10 @@ static bool find_own(char *own)
 	if (file)
 		fclose(file);
 	line[strcspn(line, "\n")] = '\0';
-	return found && snprintf(own, PATH_MAX, "%s", line + 3) < PATH_MAX;
+	if (!found || strlen(line + 3) >= PATH_MAX)
+		return false;
+	memcpy(own, line + 3, strlen(line + 3) + 1);
+	return true;
 }
 
 /* A process of a run that does a pass starts supervisors in its group. Their groups lie beside that
