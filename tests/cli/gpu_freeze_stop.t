@@ -108,7 +108,8 @@ kill -9 "$kept"
 store "UPDATE jobs SET state = 'running' WHERE id = $frozen"
 ok 'it comes back' wait_for 30 passes_until "job_id = $frozen AND resumed_boot_s > 0"
 unlike 'on the other GPU, under another supervisor' "$its" "$(device_of "$frozen")"
-like 'with its memory' 'came back in' "$(events "$frozen")"
+came_back() { events "$1" | grep -q 'came back in'; } # said after the store knows that it goes on
+ok 'with its memory' wait_for 20 came_back "$frozen"
 steps() { log "$1" | grep -c '^step'; }
 size=$(steps "$frozen")
 grown() { [ "$(steps "$frozen")" -gt "$size" ]; }
