@@ -19,7 +19,8 @@ static int best_rate(struct simulation *s, const struct application *a,
 
 		if (a->fixed_batch_size && a->validations[i].batch_size != a->fixed_batch_size)
 			continue;
-		if (sizes.local_batch_size < a->min_local_batch_size)
+		if (sizes.local_batch_size < a->min_local_batch_size ||
+		    !sizes_are_validated(a, &sizes))
 			continue;
 		if (truth_times(&s->truth, place, sizes.local_batch_size, &times, err))
 			return -1;

@@ -16,15 +16,14 @@ static double batch_of(const struct sim_job *job)
 static int set_times(struct simulation *s, struct sim_job *job, struct err *err)
 {
 	const struct application *a = job->spec->application;
-	double batch = batch_of(job);
 
 	if (truth_times(&s->truth, &job->place, job->configuration.local_batch_size, &job->times,
 			err))
 		return err_prefix(err, "job '%s'", job->spec->name);
-	if (batch < (double)a->initial_batch_size || batch > (double)a->max_batch_size)
+	if (!sizes_are_validated(a, &job->configuration))
 		return err_set(err, EX_DATAERR,
 			       "job '%s': '%s' was not validated at a batch size of %.0f",
-			       job->spec->name, a->name, batch);
+			       job->spec->name, a->name, batch_of(job));
 	return 0;
 }
 

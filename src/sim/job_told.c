@@ -26,6 +26,8 @@ static double best_goodput(const struct application *a, const struct goodput_mod
 	if (a->fixed_batch_size) {
 		struct configuration sizes = sizes_spread(a, place, a->fixed_batch_size, false);
 
+		if (!sizes_are_validated(a, &sizes))
+			return (double)NAN;
 		return goodput_of(model, place, (double)sizes.local_batch_size,
 				  sizes.accumulation_steps);
 	}
@@ -76,7 +78,7 @@ static void tell_by_model(struct simulation *s, struct sim_job *job, struct sche
 /* --- policies that take the owner's batch size --- */
 
 /* Seconds of an update at the owner's batch size on packed GPUs, by the profiles or by the
- * model. */
+ * model. NaN: the batch cannot be spread over so many GPUs. */
 static int update_time(struct simulation *s, const struct sim_job *job,
 		       const struct goodput_model *model, int replicas, double *update_s,
 		       struct err *err)
@@ -89,6 +91,10 @@ static int update_time(struct simulation *s, const struct sim_job *job,
 	struct place_class place = place_class_packed(a, replicas, node);
 	struct times times;
 
+	if (!sizes_are_validated(a, &sizes)) {
+		*update_s = (double)NAN;
+		return 0;
+	}
 	if (model) {
 		*update_s = throughput_step_time(&model->params, packed,
 			(double)sizes.local_batch_size, sizes.accumulation_steps);

@@ -20,3 +20,10 @@ struct configuration sizes_spread(const struct application *a, struct throughput
 	limit = a->max_batch_size / (replicas * passes);
 	return configuration_at(place, local < limit ? local : limit, (int)passes);
 }
+
+bool sizes_are_validated(const struct application *a, const struct configuration *sizes)
+{
+	int64_t batch_size = configuration_batch_size(sizes);
+
+	return batch_size >= a->initial_batch_size && batch_size <= a->max_batch_size;
+}

@@ -14,4 +14,8 @@
 struct configuration sizes_spread(const struct application *a, struct throughput_place place,
 				  int64_t batch_size, bool two_on_one);
 
+/* True if the batch lies between the smallest and the largest validated batch sizes. Where only 128
+ * was validated, it does not divide over 3 GPUs: 42 samples on each are 126. */
+bool sizes_are_validated(const struct application *a, const struct configuration *sizes);
+
 #endif

@@ -55,12 +55,15 @@ static void make_directory(const char *name)
 }
 
 /* Updates of 8 take 2 s on one GPU and 1.2 s on two; two epochs of 10. The batch of 'ncf' is fixed,
- * 16. */
+ * 16. 'one' was validated at 8 only, and measured on 1, 2 and 3 GPUs of one node. */
 static void write_case(void)
 {
 	static const char placements[] = "placement,local_bsz,step_time,sync_time\n"
 		"1,4,1,0.5\n1,8,2,0.5\n2,4,1.2,0.7\n2,8,2.2,0.7\n11,4,1.6,1\n11,8,2.6,1\n"
 		"12,4,2,1\n12,8,3,1\n";
+	static const char on_one_node[] = "placement,local_bsz,step_time,sync_time\n"
+		"1,2,0.5,0.2\n1,8,2,0.5\n2,2,1,0.7\n2,4,1.2,0.7\n2,8,2.2,0.7\n3,2,0.6,0.2\n"
+		"3,8,2.2,0.7\n";
 	static const char of_8[] = "progress,iteration,grad_sqr,grad_var\n10,10,1,2\n20,20,1,2\n";
 	static const char of_16[] = "progress,iteration,grad_sqr,grad_var\n10,7,1,2\n20,14,1,2\n";
 
@@ -73,6 +76,9 @@ static void write_case(void)
 	write_file("profiles/ncf/placements.csv", placements);
 	write_file("profiles/ncf/validation-8.csv", of_8);
 	write_file("profiles/ncf/validation-16.csv", of_16);
+	make_directory("profiles/one");
+	write_file("profiles/one/placements.csv", on_one_node);
+	write_file("profiles/one/validation-8.csv", of_8);
 }
 
 static void remove_case(void)
@@ -81,7 +87,9 @@ static void remove_case(void)
 		"profiles/app/placements.csv", "profiles/app/validation-8.csv",
 		"profiles/app/validation-16.csv", "workload.csv", "profiles/app",
 		"profiles/ncf/placements.csv", "profiles/ncf/validation-8.csv",
-		"profiles/ncf/validation-16.csv", "profiles/ncf", "profiles",
+		"profiles/ncf/validation-16.csv", "profiles/ncf",
+		"profiles/one/placements.csv", "profiles/one/validation-8.csv", "profiles/one",
+		"profiles",
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -167,6 +175,25 @@ static void fairness(void)
 	near(r.jobs[0].fairness, 130 / (30 + 20 * 3.5 / 1.5), 1e-12,
 	     "of a batch that is fixed, at that");
 	release_case(&w, &r);
+}
+
+/* Of 'one' only a batch of 8 was validated, and 8 samples do not divide over 3 GPUs. */
+static void indivisible(void)
+{
+	struct sim_workload w;
+	struct sim_result r;
+
+	for (int i = 0; i < n_policies; i++) {
+		struct sim_options o = options_of(policies[i]->name);
+
+		o.nodes = 1;
+		o.gpus_per_node = 3;
+		run_case(&o, "a,0,one,1,8\n", &w, &r);
+		ok(isfinite(r.jobs[0].finish_s), policies[i]->name);
+		near(r.jobs[0].fairness, r.jobs[0].finish_s / (30 + 24.0), 1e-12,
+		     "fairness: of the two GPUs that a batch of 8 can use");
+		release_case(&w, &r);
+	}
 }
 
 /* Nobody is there until 6000, which is a time of decision, nor from 6070 to 100,000, which is
@@ -456,6 +483,7 @@ int main(void)
 	write_case();
 	two_jobs();
 	fairness();
+	indivisible();
 	idle();
 	told();
 	placements();
