@@ -256,7 +256,7 @@ gpu $A | answers
 # Nor one that answers, and then does not let go of who asked it.
 gpu $A | answers
 touch hangs
-id=$("$POLLUX" submit -- sleep 2)
+id=$("$POLLUX" submit -- sleep 10)
 ASAN_OPTIONS=${ASAN_OPTIONS-}${ASAN_OPTIONS:+:}verify_asan_link_order=0 \
 	LD_PRELOAD=$FAULT/preload_exit.so EXIT_HANGS_FILE=$TMP/hangs "$POLLUX" schedule
 stuck() { # beside its command the supervisor has a child

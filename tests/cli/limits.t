@@ -28,6 +28,7 @@ status 'the job ends' 0 "$POLLUX" wait --timeout 60 3
 is 'bounds the limit' 200 "$(said 3)"
 
 # --- a job of an older store ---
+wait_for 20 no_supervisor	# the last pass of a job has that job's limits
 "$POLLUX" submit -q -- sh -c 'ulimit -n' >id
 store 'UPDATE commands SET limits = NULL'
 (ulimit -S -n 250 && "$POLLUX" schedule)

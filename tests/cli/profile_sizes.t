@@ -9,21 +9,16 @@ export HWLOC_SYNTHETIC POLLUX_SLOTS
 
 cleanup() { end_jobs; }
 
-# fake BATCH MOST WORDS STATUS: 1 ms + 10 us a sample; above MOST samples it says WORDS and ends
-# with STATUS.
+# fake BATCH MOST WORDS STATUS: 1 ms + 10 us a sample; above MOST samples it says WORDS after five
+# steps and ends with STATUS.
 cat >fake <<'END'
 #!/bin/sh
-trap 'exit 75' TERM
-i=0
-while :; do
-	i=$((i + 1))
-	if [ "$1" -gt "$2" ] && [ $i -gt 5 ]; then
-		echo "$3"
-		exit "$4"
-	fi
-	"$POLLUX" report STEP=$i SAMPLES=$((i * $1)) STEP_NS=$((1000000 + 10000 * $1)) SYNC_NS=0
-	sleep 0.01
-done
+[ "$1" -le "$2" ] || {
+	"$REPORTER" --steps 5 $((1000000 + 10000 * $1)) "$1"
+	echo "$3"
+	exit "$4"
+}
+exec "$REPORTER" $((1000000 + 10000 * $1)) "$1"
 END
 chmod +x fake
 # starts_at POLICY OPTION...: submits a job; prints the batch size and factor of its first run
@@ -71,9 +66,8 @@ bar_runs() { [ -n "$(store "SELECT id FROM jobs WHERE name = 'perl' AND state = 
 wait_for 10 bar_runs
 
 # --- it does not heed the stop signal ---
-sed "s/^trap .*/trap '' TERM/" fake >deaf
+sed "2i trap '' TERM" fake >deaf
 chmod +x deaf
-# A shell that is killed leaves what it waits for; what it waits for lasts 10 ms.
 status 'one that does not stop when it is told' 0 "$POLLUX" profile --budget $((2 * TIME_SCALE)) \
 	--points 1 --grace 0.5 -b 16 --json -- ./deaf 16 300 x 1
 printf '%s' "$out" >deaf.json
@@ -185,7 +179,7 @@ for status in 3 0; do
 			"$("$POLLUX" profile "$(json 'print $d->{id}' <fails.json)")"
 	fi
 done
-sed 's/-gt "\$2"/-gt 100000/' fake >mended
+sed 's/-le "\$2"/-le 100000/' fake >mended
 chmod +x mended
 status 'a profile tries them again' 0 "$POLLUX" profile --budget $((12 * TIME_SCALE)) --points 2 \
 	--json -b 128 \

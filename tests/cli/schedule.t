@@ -480,6 +480,7 @@ is 'the positions of its runs fit' '' "$(log "$counter" | awk '$1 == "to" { at =
 # --- precedence: weight, what keeps its devices, what may be taken -----------------------------
 
 would() { "$POLLUX" schedule --dry-run --slots 1 --slice 500 | sed 's/:.*//'; }
+wait_for 20 no_supervisor
 submit -w 1 true
 light=$id
 submit -w 4 true

@@ -145,6 +145,7 @@ is 'by running' 1 "$(store "SELECT run_time_s BETWEEN 5.9 AND 5.9 + 2 * $TIME_SC
 # --- whose device is given back to whom ---
 
 if [ "$(nproc)" -ge 2 ]; then
+	wait_for 20 no_supervisor	# the last pass has the settings of before
 	export POLLUX_SLOTS=2
 	first=$(submit -- perl count first 100000)
 	second=$(submit -- perl count second 100000)

@@ -19,8 +19,9 @@ TMP=$(mktemp -d "${TMPDIR:-/tmp}/pollux-test.XXXXXX")
 POLLUX_DIR=$TMP/store
 NO_COLOR=1
 LC_ALL=C
+REPORTER=$ROOT/tests/cli/reporter.pl
 POLLUX_NVML=none	# the same devices on every machine; tests/cli/gpu.t has others
-export POLLUX TRAIN FASHION_MNIST POLLUX_DIR NO_COLOR LC_ALL POLLUX_NVML
+export POLLUX REPORTER TRAIN FASHION_MNIST POLLUX_DIR NO_COLOR LC_ALL POLLUX_NVML
 unset XDG_STATE_HOME XDG_CONFIG_HOME
 # The processes of a run, as SQL: what its handle says (src/engine/local/local_handle.h).
 # shellcheck disable=SC2034 # tests use it

@@ -66,7 +66,7 @@ settle 30 'and both jobs end'
 
 # --- storms -----------------------------------------------------------------------------
 
-at_once 10 "$POLLUX" submit -q --preempt -- "$work" -n 40 -s 5
+at_once 10 "$POLLUX" submit -q --preempt --suspend never -- "$work" -n 40 -s 5
 is 'ten submissions at once have ten numbers' '6 7 8 9 10 11 12 13 14 15' \
 	"$(cat out-* | sed 's/^0://' | sort -n | tr '\n' ' ' | sed 's/ $//')"
 storms=$((FAULT_ROUNDS / 10))
