@@ -120,7 +120,8 @@ bool pollux_client_config_changed(struct pollux_client *client, struct pollux_co
 
 /* Each report returns true if a receiver got the report. The result may be
  * ignored. Only checkpoint may wait: if the receiver is slow, it tries for up to
- * 1 s, because a checkpoint must not get lost. */
+ * 1 s, and after the stop signal for up to 10 s, because the report of the last
+ * checkpoint must not get lost. */
 
 /* To be called after each optimizer update. */
 bool pollux_client_step(const struct pollux_client *client, const struct pollux_step *step);

@@ -13,7 +13,9 @@
 #include "pollux/report_socket.h"
 #include "pollux/text.h"
 
-#define SEND_TIMEOUT_S 1	/* for a receiver that is behind */
+/* The longest waits for a receiver that is behind. A checkpoint that is not heard of is lost work. */
+#define SEND_TIMEOUT_S 1
+#define SEND_CHECKPOINT_TIMEOUT_S 10
 
 struct report_options {
 	bool verbose;
@@ -55,8 +57,16 @@ static int build_message(char **lines, int n, struct text *message, struct err *
 	return 0;
 }
 
+static bool tells_checkpoint(char **lines, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (text_starts_with(lines[i], "CHECKPOINT="))
+			return true;
+	return false;
+}
+
 /* A report that nobody hears is no failure: a script runs on without pollux. */
-static void report(const struct report_options *o, const struct text *message)
+static void report(const struct report_options *o, const struct text *message, int wait_s)
 {
 	const char *path = getenv("POLLUX_REPORT_SOCKET");
 	struct err err;
@@ -67,8 +77,7 @@ static void report(const struct report_options *o, const struct text *message)
 			      stderr);
 		return;
 	}
-	if (report_socket_send(path, message->data, message->length, SEND_TIMEOUT_S, &err) &&
-	    o->verbose)
+	if (report_socket_send(path, message->data, message->length, wait_s, &err) && o->verbose)
 		fprintf(stderr, "pollux: %s\n", err.text);
 }
 
@@ -84,7 +93,8 @@ static int main_report(int argc, char **argv, struct err *err)
 		return usage_error(&cmd_report, err, "report what? give KEY=VALUE");
 	rc = build_message(argv + first, argc - first, &message, err);
 	if (rc == 0)
-		report(&o, &message);
+		report(&o, &message, tells_checkpoint(argv + first, argc - first)
+			? SEND_CHECKPOINT_TIMEOUT_S : SEND_TIMEOUT_S);
 	text_release(&message);
 	return rc;
 }

@@ -17,6 +17,7 @@ enum {
 	STATUS_MAX = 1000,               /* bytes of a status text */
 	MESSAGE_MAX = PATH_MAX + 64,     /* bytes of a datagram */
 	CHECKPOINT_WAIT_MS = 1000,
+	LAST_CHECKPOINT_WAIT_MS = 10000, /* the program is to stop: what it does not tell is lost */
 	CHECKPOINT_RETRY_MS = 5,
 };
 
@@ -229,7 +230,8 @@ static int64_t now_ms(void)
 static bool send_patiently(const struct pollux_client *c, const struct message *m)
 {
 	const struct timespec pause = { .tv_nsec = CHECKPOINT_RETRY_MS * 1000000L };
-	int64_t deadline_ms = now_ms() + CHECKPOINT_WAIT_MS - CHECKPOINT_RETRY_MS;
+	int wait_ms = pollux_client_should_stop(c) ? LAST_CHECKPOINT_WAIT_MS : CHECKPOINT_WAIT_MS;
+	int64_t deadline_ms = now_ms() + wait_ms - CHECKPOINT_RETRY_MS;
 
 	while (!send_message(c, m)) {
 		if (errno != EAGAIN || now_ms() >= deadline_ms)

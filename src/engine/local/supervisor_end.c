@@ -292,8 +292,7 @@ bool supervisor_conclude(struct supervisor *s)
 		return false;
 	}
 	/* The last reports, often of a checkpoint, may have come while the socket was not read. */
-	if (s->socket_fd >= 0)
-		supervisor_read_reports(s, now);
+	supervisor_read_last_reports(s, now);
 	supervisor_read_log(s, now, true);
 	set_outcome(s);
 	if (s->run.outcome != OUTCOME_NOT_STARTED && isfinite(s->run.launch_boot_s))

@@ -35,6 +35,9 @@
 #define SOCKET_REST_S 0.005
 /* A job that sends without end must not keep its supervisor from its other work. */
 #define REPORTS_AT_ONCE 256
+/* When a process has ended, all that its queue may hold is read: the last report, often of a
+ * checkpoint, counts most. Administrators raise net.unix.max_dgram_qlen to some thousands. */
+#define REPORTS_AT_END 65536
 #define POLL_REST_MS 100	/* between looks at the descriptors while poll() fails */
 
 /* Asks the store whether the run is to be stopped. A store that cannot be read stops nothing. */
@@ -193,6 +196,9 @@ static void look_running(struct supervisor *s)
 	oom_watch_look(&s->oom, clock_boot_s());
 	if (s->job.profile)
 		look_for_profile(s);
+	/* The request to stop may just have waited for the store, and the next write may wait
+	 * again: a program that saves must not find its queue full for so long. */
+	supervisor_read_reports(s, clock_boot_s());
 	if (recorder_write(&s->recorder, &s->store, &s->run, &err))
 		supervisor_log(s, "%s", err.text);
 	look_for_orders(s);
@@ -232,7 +238,7 @@ static void reap(struct supervisor *s)
 	pid_t pid;
 
 	/* The last reports of a child are read while it can still be looked at. */
-	if (s->socket_fd >= 0 && supervisor_read_reports(s, clock_boot_s()))
+	if (supervisor_read_last_reports(s, clock_boot_s()))
 		s->next_look_boot_s = 0;
 	while ((pid = wait4(-1, &status, WNOHANG, &usage)) > 0) {
 		if (pid == s->driver.pid)
@@ -260,13 +266,13 @@ static void read_signals(struct supervisor *s)
 	}
 }
 
-bool supervisor_read_reports(struct supervisor *s, double now)
+static bool read_at_most(struct supervisor *s, double now, int most)
 {
 	char bytes[REPORT_MESSAGE_SIZE];
 	bool wake = false;
 	pid_t pid;
 
-	for (int i = 0; i < REPORTS_AT_ONCE; i++) {
+	for (int i = 0; i < most; i++) {
 		ssize_t n = report_socket_receive(s->socket_fd, bytes, sizeof(bytes), &pid);
 
 		enum stop_reason asked = n > 0 && (size_t)n <= sizeof(bytes)
@@ -284,6 +290,16 @@ bool supervisor_read_reports(struct supervisor *s, double now)
 	}
 	s->socket_rest_until_s = now + SOCKET_REST_S;
 	return wake;
+}
+
+bool supervisor_read_reports(struct supervisor *s, double now)
+{
+	return s->socket_fd >= 0 && read_at_most(s, now, REPORTS_AT_ONCE);
+}
+
+bool supervisor_read_last_reports(struct supervisor *s, double now)
+{
+	return s->socket_fd >= 0 && read_at_most(s, now, REPORTS_AT_END);
 }
 
 static void take_step(const struct step_event *e, void *arg)

@@ -7,6 +7,8 @@
 void supervisor_loop(struct supervisor *s);
 /* Takes in the reports that came, up to a limit. True: a message asks to look into the store. */
 bool supervisor_read_reports(struct supervisor *s, double now_boot_s);
+/* The same without that limit: a process of the run has ended. */
+bool supervisor_read_last_reports(struct supervisor *s, double now_boot_s);
 /* Reads the steps that a program printed, if it reports none. last: the program has ended. */
 void supervisor_read_log(struct supervisor *s, double now_boot_s, bool last);
 void supervisor_handle(struct supervisor *s, enum supervisor_event event);	/* supervisor.c */

@@ -24,7 +24,7 @@ class Reporter:
             "TOTAL_EPOCHS", "PARAMETERS", "OUT_OF_MEMORY"}
     MAX_KEPT = 32
     MAX_TEXT = 1000  # characters of one value
-    LAST_TRIES, TRY_EVERY_S = 20, 0.01
+    LAST_TRIES, CHECKPOINT_TRIES, TRY_EVERY_S = 20, 1000, 0.01
 
     def __init__(self, path):
         self.path = path
@@ -33,9 +33,12 @@ class Reporter:
         self.kept = []
 
     def send_last(self, values):
-        """Before the program's end. Waits a moment if the supervisor has not read what came."""
-        for _ in range(self.LAST_TRIES):
+        """Before the program's end. Waits a moment if the supervisor has not read what came, and
+        ten seconds to tell of a checkpoint."""
+        for n in range(self.CHECKPOINT_TRIES):
             if self.send(values) or not self.is_full:
+                break
+            if n >= self.LAST_TRIES and not any(b"CHECKPOINT=" in m for m in self.kept):
                 break
             time.sleep(self.TRY_EVERY_S)
 
