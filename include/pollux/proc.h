@@ -66,7 +66,8 @@ void proc_look(pid_t pid, struct proc_info *info);
 /* True if the kernel's short form of the command is this name. */
 bool proc_has_name(pid_t pid, const char *name);
 /* The letter of the state in /proc/PID/stat: 'R', 'S', 'D', 'T' ...; 0: there is no such
- * process. */
+ * process. A process that lives on after its first thread has ended is 'R', or 'T' if all of its
+ * other threads are stopped. */
 char proc_state(pid_t pid);
 /* True if a pid that the kernel tells a driver is the same pid here. False in a container with
  * pids of its own. */

@@ -12,7 +12,11 @@
 
 struct process {
 	pid_t pid, parent, session;
+	/* A thread that lives: the first one, or another one of a process whose first thread has
+	 * ended. Only a living thread shows environment and memory. */
+	pid_t thread;
 	char state;
+	int n_threads;
 	int64_t resident_pages;
 };
 
@@ -61,22 +65,61 @@ int64_t proc_start_ticks(pid_t pid)
 	return p ? strtoll(p, NULL, 10) : 0;
 }
 
-static bool read_process(pid_t pid, struct process *process)
+static bool read_stat(pid_t pid, struct process *process)
 {
 	char buffer[1024];
 	const char *fields = stat_fields(pid, buffer, sizeof(buffer));
 	char *end;
 
-	*process = (struct process){ .pid = pid };
+	*process = (struct process){ .pid = pid, .thread = pid };
 	if (!fields || fields[0] == '\0')
 		return false;
 	process->state = fields[0];
 	process->parent = (pid_t)strtol(fields + 1, &end, 10);
 	strtol(end, &end, 10);		/* the process group */
 	process->session = (pid_t)strtol(end, &end, 10);
-	for (int field = 7; field < 24; field++)
+	for (int field = 7; field < 20; field++)
+		strtoll(end, &end, 10);
+	process->n_threads = (int)strtoll(end, &end, 10);
+	for (int field = 21; field < 24; field++)
 		strtoll(end, &end, 10);
 	process->resident_pages = strtoll(end, NULL, 10);
+	return true;
+}
+
+/* A process whose first thread has ended (pthread_exit in main) is shown as a zombie and lives on
+ * in its other threads: it runs unless all of these are stopped. */
+static void look_at_threads(struct process *process)
+{
+	char path[32];
+	const struct dirent *entry;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)process->pid);
+	dir = opendir(path);
+	while (dir && (entry = readdir(dir))) {
+		struct process thread;
+
+		if (!isdigit((unsigned char)entry->d_name[0]) ||
+		    !read_stat((pid_t)strtol(entry->d_name, NULL, 10), &thread) ||
+		    strchr("ZX", thread.state))
+			continue;
+		process->thread = thread.pid;
+		process->resident_pages = thread.resident_pages;
+		process->state = (char)(strchr("Tt", thread.state) ? thread.state : 'R');
+		if (process->state == 'R')
+			break;
+	}
+	if (dir)
+		closedir(dir);
+}
+
+static bool read_process(pid_t pid, struct process *process)
+{
+	if (!read_stat(pid, process))
+		return false;
+	if (process->state == 'Z' && process->n_threads > 1)
+		look_at_threads(process);
 	return true;
 }
 
@@ -165,7 +208,7 @@ static bool bears_mark(struct process_table *table, const struct process *proces
 		return true;
 	if (marks->ancestor && descends_from(table, process, marks->ancestor))
 		return true;
-	return marks->variable && environment_has(process->pid, marks->variable);
+	return marks->variable && environment_has(process->thread, marks->variable);
 }
 
 /* Reads the table and keeps in it only the living processes with one of the marks. */
@@ -226,7 +269,9 @@ char proc_state(pid_t pid)
 
 bool proc_lives(pid_t pid)
 {
-	return proc_state(pid) && !strchr("ZX", proc_state(pid));
+	char state = proc_state(pid);
+
+	return state && !strchr("ZX", state);
 }
 
 /* A process that waits for its vforked child, which is stopped before it has executed its program,
@@ -263,7 +308,7 @@ bool proc_bore(pid_t pid, const struct proc_marks *marks)
 		return false;
 	if ((marks->session && p.session == marks->session) ||
 	    (marks->group && is_in_group(marks->group, pid)) ||
-	    (marks->variable && environment_has(pid, marks->variable)))
+	    (marks->variable && environment_has(p.thread, marks->variable)))
 		return true;
 	for (int depth = 0; marks->ancestor && depth < 1000; depth++) {
 		if (ancestor == marks->ancestor)

@@ -1,0 +1,102 @@
+/* test_proc.c - a process whose first thread has ended lives on in the others. */
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "pollux/proc.h"
+#include "tap.h"
+
+#define TRIES 1000	/* of 10 ms each, for the kernel to show what was asked for */
+
+static void *work(void *arg)
+{
+	pause();
+	return arg;
+}
+
+static pid_t start(void)
+{
+	pid_t pid = fork();
+	pthread_t thread;
+
+	if (pid != 0)
+		return pid;
+	if (pthread_create(&thread, NULL, work, NULL))
+		_exit(1);
+	pthread_exit(NULL);
+}
+
+static bool has_file_state(pid_t pid, char wanted)
+{
+	char path[48], line[256] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)pid, (int)pid);
+	file = fopen(path, "re");
+	if (!file || !fgets(line, sizeof(line), file))
+		line[0] = '\0';
+	if (file)
+		fclose(file);
+	return strstr(line, ") ") && strstr(line, ") ")[2] == wanted;
+}
+
+static bool comes_to(pid_t pid, bool (*is)(pid_t pid))
+{
+	for (int i = 0; i < TRIES; i++) {
+		if (is(pid))
+			return true;
+		poll(NULL, 0, 10);
+	}
+	return false;
+}
+
+static bool first_thread_is_gone(pid_t pid)
+{
+	return has_file_state(pid, 'Z');
+}
+
+static bool is_dead(pid_t pid)
+{
+	return !proc_lives(pid);
+}
+
+static int n_found(void)
+{
+	struct proc_marks marks = { .ancestor = getpid() };
+	struct pid_list list;
+	int n;
+
+	proc_find(&marks, &list);
+	n = list.count;
+	pid_list_release(&list);
+	return n;
+}
+
+int main(void)
+{
+	pid_t pid = start();
+	struct proc_marks child = { .ancestor = getpid() };
+	struct proc_marks variable = { .variable = environ[0] };
+
+	if (pid < 0)
+		return 1;
+	ok(comes_to(pid, first_thread_is_gone), "the first thread of a process ends");
+	ok(proc_lives(pid), "the process lives");
+	ok(proc_state(pid) == 'R', "and counts as running");
+	ok(!proc_is_stopped(pid), "not as stopped");
+	ok(n_found() == 1, "it is found");
+	ok(!environ[0] || proc_bears(pid, &variable), "its environment can be read");
+	ok(proc_resident_bytes(&child) > 0, "and its memory");
+	kill(pid, SIGSTOP);
+	ok(comes_to(pid, proc_is_stopped), "it is stopped when its threads are");
+	ok(proc_state(pid) == 'T' && proc_lives(pid), "and still lives");
+	kill(pid, SIGKILL);
+	ok(comes_to(pid, is_dead), "killed, it is a zombie");
+	ok(n_found() == 0, "which is not found");
+	waitpid(pid, NULL, 0);
+	return done();
+}
