@@ -247,7 +247,7 @@ int store_job_forgive(struct store *s, int64_t id, struct err *err)
 	" FROM runs WHERE job_id = ?1 AND boot_id = ?2 AND state = 'ended'" \
 	" AND end_boot_s IS NOT NULL" \
 	" AND number > (SELECT forgiven_runs FROM jobs WHERE id = ?1)" \
-	" ORDER BY number DESC LIMIT 12"
+	" ORDER BY number DESC"
 
 static bool is_setback(sqlite3_stmt *q, enum setback_kind *kind)
 {

@@ -822,6 +822,25 @@ static void test_retries(void)
 	is_int(setback.n, 1, "from then on it counts anew");
 }
 
+/* A job with many retries may lose its supervisor as often, and no more. */
+static void test_losses(void)
+{
+	struct end loss = { OUTCOME_LOST, STOP_ORPHAN, 1, UNKNOWN, UNKNOWN, 0, 0, -1 };
+	struct setback setback;
+	const int retries = 14;
+	int64_t job;
+
+	new_store();
+	job = add_job(retries);
+	for (int i = 0; i < retries; i++)
+		end_run(add_claimed_run(job, 0, 1), &loss);
+	is_str(state_of(job), "queued", "a job that lost its supervisor as often as it has retries");
+	store_job_setback(&store, job, &setback, &err);
+	is_int(setback.n, retries, "each loss is counted");
+	end_run(add_claimed_run(job, 0, 1), &loss);
+	is_str(state_of(job), "failed", "once more, and it has failed");
+}
+
 /* A preempted run ends while the next one is assigned: the job stays running, unless it is over. */
 static void test_next_run(void)
 {
@@ -1903,6 +1922,7 @@ int main(void)
 	test_states();
 	test_late_reasons();
 	test_retries();
+	test_losses();
 	test_next_run();
 	test_refused_launch();
 	test_progress();
