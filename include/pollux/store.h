@@ -47,6 +47,9 @@ enum store_mode {
 
 int store_open(struct store *s, const struct paths *paths, enum store_mode mode, struct err *err);
 void store_close(struct store *s);
+/* True if the file that was opened still has its name: nobody has removed it or put another store
+ * in its place. */
+bool store_is_there(const struct store *s);
 int store_begin(struct store *s, struct err *err);	/* takes the write lock at once */
 /* Takes no lock that anybody waits for: what is read until the commit is the store as it was at
  * the first read. */

@@ -184,6 +184,14 @@ int store_begin(struct store *s, struct err *err)
 	return run_script(s, "BEGIN IMMEDIATE", err);
 }
 
+bool store_is_there(const struct store *s)
+{
+	int has_moved = 0;
+
+	return sqlite3_file_control(s->db, "main", SQLITE_FCNTL_HAS_MOVED, &has_moved) !=
+	       SQLITE_OK || !has_moved;
+}
+
 int store_begin_read(struct store *s, struct err *err)
 {
 	return run_script(s, "BEGIN", err);

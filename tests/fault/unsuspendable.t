@@ -1,6 +1,7 @@
 #!/bin/sh
 # unsuspendable.t - a job whose processes cannot be stopped is not waited for, nor is a device that
-# a stranger holds: both are told, and the job goes on.
+# a stranger holds: both are told, and the job goes on. A suspended job that somebody continues is
+# stopped again.
 # shellcheck disable=SC2317 # functions called by name
 . "$(dirname "$0")/../cli/tap.sh"
 . "$ROOT/tests/fault/fault.sh"
@@ -39,6 +40,23 @@ wc_of() { wc -l <"$POLLUX_DIR/logs/$job.log"; }
 size=$(wc_of)
 grown() { [ "$(wc_of)" -gt "$size" ]; }
 ok 'it goes on' wait_for 10 grown
+settle 60 'it ends'
+is 'well, in one run' 'done 1' "$(query "SELECT state, runs FROM jobs WHERE id = $job" |
+	tr '|' ' ')"
+
+# --- somebody continues it when it is suspended ---
+
+start -- perl count 400
+query "UPDATE runs SET suspension = 'asked' WHERE id = $run"
+ok 'a job is suspended' wait_for 20 holds "id = $run AND suspension = 'suspended'"
+leader=$(query "SELECT $leader_pid FROM runs WHERE id = $run")
+is_stopped() { grep -q '^State:.T' "/proc/$leader/status"; }
+for again in once twice; do
+	kill -CONT "$leader"
+	ok "it is stopped again, $again" wait_for 10 is_stopped
+done
+is 'which it says once' 1 "$(told suspend | grep -c "^somebody continued process $leader (perl) of")"
+is 'and it is still suspended' suspended "$(query "SELECT suspension FROM runs WHERE id = $run")"
 settle 60 'it ends'
 is 'well, in one run' 'done 1' "$(query "SELECT state, runs FROM jobs WHERE id = $job" |
 	tr '|' ' ')"

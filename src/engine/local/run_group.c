@@ -151,12 +151,13 @@ static bool takes_processes(const char *group)
 	return takes;
 }
 
-char *run_group_make(const struct paths *paths, int64_t run_id, struct err *err)
+char *run_group_make(const struct paths *paths, int64_t run_id, const char *store_id,
+		     struct err *err)
 {
 	char *base = run_group_base(err), *prefix = group_prefix(paths), *group = NULL;
 
 	if (base)
-		group = xasprintf("%s/%s%lld", base, prefix, (long long)run_id);
+		group = xasprintf("%s/%s%lld.%.8s", base, prefix, (long long)run_id, store_id);
 	if (group && mkdir(group, 0755) && errno != EEXIST) {
 		err_set(err, EX_UNAVAILABLE, "cannot make control group '%s': %s", group,
 			strerror(errno));

@@ -1,11 +1,12 @@
 /* run_group.h - the control group (version 2) that holds every process of a run, whatever the
  * process does; private to src/engine/local.
  *
- * A group is a directory "pollux-STORE-RUN" beside the supervisor, in the control group that the
+ * A group is a directory "pollux-STORE-RUN.ID" beside the supervisor, in the control group that the
  * supervisor is in: that is possible for root, and for users in a tree that is delegated to them,
- * as the units of a systemd user session are. STORE is a hash of the store's directory. The group
- * has no controllers: it limits nothing. $POLLUX_CGROUP names another directory for the groups, or
- * is "none". */
+ * as the units of a systemd user session are. STORE is a hash of the store's directory. ID is the
+ * beginning of the store's identity: a store that took another one's place has groups of its own.
+ * A group has no controllers: it limits nothing. $POLLUX_CGROUP names another directory for the
+ * groups, or is "none". */
 #ifndef POLLUX_RUN_GROUP_H
 #define POLLUX_RUN_GROUP_H
 
@@ -21,7 +22,8 @@
 char *run_group_base(struct err *err);
 
 /* Makes the group of a run, and returns its directory; the caller frees. */
-char *run_group_make(const struct paths *paths, int64_t run_id, struct err *err);
+char *run_group_make(const struct paths *paths, int64_t run_id, const char *store_id,
+		     struct err *err);
 /* Moves a process into the group. What the process starts from then on is in the group, too. */
 int run_group_add(const char *group, pid_t pid, struct err *err);
 /* Kills every process of the group at once, as far as the kernel can (Linux 5.14). */

@@ -169,24 +169,34 @@ static int load(struct supervisor *s, int64_t run_id, struct err *err)
 	return 0;
 }
 
-void supervisor_keep_lock(struct supervisor *s)
+bool supervisor_has_lock_file(const struct supervisor *s)
 {
 	char *path = paths_run(s->paths, s->run.id, "lock");
 	struct stat mine, there;
-	struct err ignored;
+	bool has = fstat(s->run_lock, &mine) == 0 && stat(path, &there) == 0 &&
+		   mine.st_ino == there.st_ino && mine.st_dev == there.st_dev;
 
-	if (fstat(s->run_lock, &mine) == 0 &&
-	    (stat(path, &there) || mine.st_ino != there.st_ino || mine.st_dev != there.st_dev)) {
-		int fd = lock_take(path, &ignored);
-
-		if (fd >= 0) {
-			supervisor_log(s, "its lock file was removed: made anew");
-			close(s->run_lock);
-			s->run_lock = fd;
-			s->next_beat_boot_s = 0;
-		}
-	}
 	free(path);
+	return has;
+}
+
+void supervisor_keep_lock(struct supervisor *s)
+{
+	char *path;
+	struct err ignored;
+	int fd;
+
+	if (supervisor_has_lock_file(s) || !store_is_there(&s->store))
+		return;
+	path = paths_run(s->paths, s->run.id, "lock");
+	fd = lock_take(path, &ignored);
+	free(path);
+	if (fd < 0)
+		return;
+	supervisor_log(s, "its lock file was removed: made anew");
+	close(s->run_lock);
+	s->run_lock = fd;
+	s->next_beat_boot_s = 0;
 }
 
 #define BEAT_S 10.0
@@ -240,7 +250,7 @@ static int look_after(struct supervisor *s, int64_t run_id, struct err *err)
 	if (s->state == ST_FINISHED)
 		return 0;
 	supervisor_loop(s);
-	return supervisor_conclude(s) ? 1 : 0;
+	return !s->superseded && supervisor_conclude(s) ? 1 : 0;
 }
 
 /* Where no control group can be made, a guardian keeps the run's processes together. Only a

@@ -281,6 +281,12 @@ static void leave(struct supervisor *s)
 	enter(s, ST_FINISHED, 0);
 }
 
+static void step_aside(struct supervisor *s)
+{
+	s->superseded = true;
+	enter(s, ST_FINISHED, 0);
+}
+
 static void finish(struct supervisor *s)
 {
 	enter(s, ST_FINISHED, 0);
@@ -292,6 +298,7 @@ static action *const actions[N_SUPERVISOR_STATES][N_SUPERVISOR_EVENTS] = {
 	[ST_WAITING] = {
 		[EV_DEVICES_FREE] = start, [EV_STOP] = call_off,
 		[EV_TIMEOUT] = give_up_devices, [EV_ENDED] = leave,
+		[EV_SUPERSEDED] = step_aside,
 	},
 	[ST_CHECKING] = {
 		[EV_DRIVER] = launch, [EV_STOP] = call_off, [EV_ENDED] = leave,

@@ -47,8 +47,10 @@ enum supervisor_event {
 	EV_CLEAR,		/* no process of the run lives */
 	EV_TIMEOUT,		/* the state's deadline has passed */
 	EV_ENDED,		/* somebody else has ended the run, in the store */
+	/* while this supervisor waited, another one claimed the run, or the store was removed */
+	EV_SUPERSEDED,
 };
-#define N_SUPERVISOR_EVENTS (EV_ENDED + 1)
+#define N_SUPERVISOR_EVENTS (EV_SUPERSEDED + 1)
 
 struct supervisor;
 
@@ -93,6 +95,7 @@ struct supervisor {
 	bool first_start_worked;	/* an earlier run of the job came to its first step */
 	bool signalled;			/* a supervisor of the run has told the leader to stop */
 	bool ended_elsewhere;		/* nothing is left to be written */
+	bool superseded;		/* nor to be removed: another supervisor has the run */
 	double sweep_pause_s;		/* between searches for leftover processes */
 	/* the wait for a driver ends then; INFINITY: it has not begun */
 	double driver_until_boot_s;
@@ -120,6 +123,7 @@ struct supervisor {
 	int *moved_locks;
 	struct supervisor_freeze freeze;
 	int quiet_rounds;		/* looks in a row that found every process stopped */
+	bool told_of_continued;		/* that somebody continued the suspended run */
 	double limit_left_s;		/* of the time limit, while the run is suspended */
 	double socket_rest_until_s;	/* the socket is not read before then */
 	double log_limit_bytes;		/* 0: not read yet */
@@ -137,8 +141,12 @@ void supervisor_wake(const struct run *run);
 
 /* Shows passes, every few seconds, that this supervisor does not hang. */
 void supervisor_beat(struct supervisor *s);
-/* Makes the file of the run's lock anew, and locks it, if the file was removed or replaced. */
+/* Makes the file of the run's lock anew, and locks it, if the file was removed or replaced. The
+ * lock of another store, which took the place of the run's store, is left alone. */
 void supervisor_keep_lock(struct supervisor *s);
+/* True if the file of the run's lock is the one that this supervisor holds: the other files named
+ * by the run's number are this run's then, and not those of another store's run. */
+bool supervisor_has_lock_file(const struct supervisor *s);
 
 /* Writes handle to run.handle. */
 void supervisor_update_handle(struct supervisor *s);
@@ -212,6 +220,8 @@ bool supervisor_refuse_suspension(struct supervisor *s);
 bool supervisor_take_back_devices(struct supervisor *s);
 /* The run stays suspended: somebody holds the devices that it was given, though no run has them. */
 void supervisor_decline_devices(struct supervisor *s);
+/* While the run is suspended: stops what somebody continued, and says so once. */
+void supervisor_keep_stopped(struct supervisor *s);
 /* Instead, for a run that another supervisor has suspended. */
 void supervisor_stay_suspended(struct supervisor *s);
 /* Continues the processes of a run that is to be stopped, or whose leader has ended. */

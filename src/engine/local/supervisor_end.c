@@ -213,15 +213,18 @@ static bool write_end(struct supervisor *s)
 static void remove_files(const struct supervisor *s)
 {
 	char *lock = paths_run(s->paths, s->run.id, "lock");
+	bool has_own_dir = !strncmp(s->handle.socket_path, "/tmp/pollux-", 12);
+	bool has_lock = supervisor_has_lock_file(s);
 
-	supervisor_remove_config(s);
-	unlink(lock);
-	free(lock);
-	if (!s->handle.socket_path[0])
-		return;
-	unlink(s->handle.socket_path);
-	if (!strncmp(s->handle.socket_path, "/tmp/pollux-", 12))
+	if (s->handle.socket_path[0] && (has_lock || has_own_dir))
+		unlink(s->handle.socket_path);
+	if (has_own_dir)
 		rmdir(dirname(s->handle.socket_path));
+	if (has_lock) {
+		supervisor_remove_config(s);
+		unlink(lock);
+	}
+	free(lock);
 }
 
 /* No process of the run is left. The group goes before the end is recorded: if this supervisor dies
@@ -307,9 +310,9 @@ bool supervisor_conclude(struct supervisor *s)
 		quote_last_words(s);
 	if (recorder_write(&s->recorder, &s->store, &s->run, &err))
 		supervisor_log(s, "%s", err.text);
-	if (s->job.profile)
+	if (s->job.profile && store_is_there(&s->store))
 		remove_scratch(s);
-	else
+	else if (!s->job.profile)
 		account(s, run_now);
 	write_log_trailer(s);
 	if (store_make_durable(&s->store, &err))
@@ -317,7 +320,7 @@ bool supervisor_conclude(struct supervisor *s)
 	if (!write_end(s))
 		return false;
 	remove_files(s);
-	if (s->run.stop_reason == STOP_SHUTDOWN)
+	if (s->run.stop_reason == STOP_SHUTDOWN || !store_is_there(&s->store))
 		return false;
 	if (s->job.profile)
 		return conclude_profile(s);

@@ -40,6 +40,13 @@
 #define REPORTS_AT_END 65536
 #define POLL_REST_MS 100	/* between looks at the descriptors while poll() fails */
 
+/* A run that is being waited for was claimed by another supervisor: two wait where somebody removed
+ * the file of the run's lock. */
+static bool is_claimed(const struct supervisor *s, enum run_state state)
+{
+	return s->state == ST_WAITING && (state == RUN_RUNNING || state == RUN_STOPPING);
+}
+
 /* Asks the store whether the run is to be stopped. A store that cannot be read stops nothing. */
 static void look_for_stop(struct supervisor *s)
 {
@@ -53,7 +60,9 @@ static void look_for_stop(struct supervisor *s)
 	}
 	if (state == RUN_ENDED)
 		supervisor_handle(s, EV_ENDED);
-	if (reason == STOP_NONE)
+	else if (is_claimed(s, state) || !store_is_there(&s->store))
+		supervisor_handle(s, EV_SUPERSEDED);
+	if (reason == STOP_NONE || s->superseded)
 		return;
 	s->run.stop_reason = reason;
 	if (state != RUN_ENDED)
@@ -182,7 +191,8 @@ static void limit_log(struct supervisor *s)
 	if (s->log_limit_bytes <= 0)
 		s->log_limit_bytes = config_load(&config, s->paths->config, &err)
 			? CONFIG_DEFAULT_LOG_LIMIT : config.log_limit_bytes;
-	if (isfinite(s->log_limit_bytes) && log_limit_keep(path, s->log_limit_bytes, &err))
+	if (isfinite(s->log_limit_bytes) && store_is_there(&s->store) &&
+	    log_limit_keep(path, s->log_limit_bytes, &err))
 		supervisor_log(s, "%s", err.text);
 	free(path);
 }
@@ -224,6 +234,8 @@ static void look(struct supervisor *s, double now)
 
 		s->next_look_boot_s = now + (waits ? WAITING_LOOK_S : LOOK_S);
 		look_for_orders(s);
+		if (s->state == ST_SUSPENDED && !waits)
+			supervisor_keep_stopped(s);
 	} else {
 		s->next_look_boot_s = now + (s->job.profile ? PROFILE_LOOK_S : LOOK_S);
 		look_running(s);

@@ -79,7 +79,8 @@ struct run_marks supervisor_marks(const struct supervisor *s)
 		.variable = xasprintf("POLLUX_REPORT_SOCKET=%s", s->handle.socket_path),
 	};
 
-	if (s->handle.socket_path[0])
+	/* A run of the store that took the place of this one may have the same socket. */
+	if (s->handle.socket_path[0] && store_is_there(&s->store))
 		m.marks.variable = m.variable;
 	if (s->handle.group[0])
 		m.marks.group = s->handle.group;

@@ -59,9 +59,12 @@ static int lock_devices(struct supervisor *s, bool *locked, struct err *err)
 static void make_group(struct supervisor *s)
 {
 	struct err err = { 0 };
-	char *group = s->guardian_pid ? NULL : run_group_make(s->paths, s->run.id, &err);
+	char *group = NULL, *store_id = NULL;
 
 	s->handle.guardian_pid = s->guardian_pid;
+	if (!s->guardian_pid && store_identity(&s->store, &store_id, &err) == 0)
+		group = run_group_make(s->paths, s->run.id, store_id, &err);
+	free(store_id);
 	if (!group)
 		return;
 	free(s->handle.group);
@@ -345,6 +348,8 @@ void supervisor_watch_log(struct supervisor *s)
 
 int supervisor_launch(struct supervisor *s, struct err *err)
 {
+	if (!store_is_there(&s->store))
+		return err_set(err, EX_NOINPUT, "the store was removed");
 	if (reload_job(s, err))
 		return -1;
 	recorder_begin(&s->recorder, &s->job);

@@ -179,27 +179,45 @@ void supervisor_begin_suspension(struct supervisor *s)
 		s->limit_left_s = s->limit_boot_s - s->run.suspended_boot_s;
 	s->limit_boot_s = INFINITY;
 	s->quiet_rounds = 0;
+	s->told_of_continued = false;
 	s->sweep_pause_s = 0;
 	stop_round(s);
 }
 
-/* Names a process that is not stopped. */
-static void name_the_unstopped(struct supervisor *s, char *text, size_t size)
+/* Names a process that is not stopped. False: there is none. */
+static bool name_the_unstopped(struct supervisor *s, char *text, size_t size)
 {
 	struct pid_list list;
 	struct proc_info info;
+	bool found = false;
 
 	snprintf(text, size, "its processes");
 	supervisor_find_processes(s, &list);
-	for (int i = 0; i < list.count; i++) {
-		if (proc_is_stopped(list.items[i]))
+	for (int i = 0; i < list.count && !found; i++) {
+		found = !proc_is_stopped(list.items[i]);
+		if (!found)
 			continue;
 		proc_look(list.items[i], &info);
 		snprintf(text, size, "process %d (%s) of %s", (int)list.items[i],
 			 info.lives ? info.command : "?", info.lives ? info.owner : "?");
-		break;
 	}
 	pid_list_release(&list);
+	return found;
+}
+
+void supervisor_keep_stopped(struct supervisor *s)
+{
+	char who[96], text[192];
+
+	if (!name_the_unstopped(s, who, sizeof(who)))
+		return;
+	stop_round(s);
+	if (s->told_of_continued)
+		return;
+	s->told_of_continued = true;
+	snprintf(text, sizeof(text), "somebody continued %s while the job is suspended: it is "
+		 "stopped again", who);
+	tell(s, "suspend", text);
 }
 
 bool supervisor_refuse_suspension(struct supervisor *s)

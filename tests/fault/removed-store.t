@@ -1,0 +1,37 @@
+#!/bin/sh
+# removed-store.t - the store is removed under a run, and a new store has a run of the same number:
+# the old run's supervisor leaves the files and the processes of the new one alone.
+# shellcheck disable=SC2016,SC2317 # words for the jobs' shells; functions called by name
+. "$(dirname "$0")/../cli/tap.sh"
+. "$ROOT/tests/fault/fault.sh"
+export POLLUX_SLOTS=2
+
+waits_for() { # waits_for FILE: a job that ends when the file is there
+	"$POLLUX" submit -q -- sh -c 'echo up; while [ ! -e "$0" ]; do sleep 0.1; done' "$TMP/$1"
+}
+is_gone() { ! grep -qs '^State:.[^ZX]' "/proc/$1/status"; }
+lock=$POLLUX_DIR/run/1.lock
+
+old=$(waits_for go-old)
+pass
+ok 'a job runs' wait_for 10 logged "$old" '^up'
+supervisor=$(query "SELECT $supervisor_pid FROM runs WHERE id = 1")
+rm "$POLLUX_DIR"/pollux.db* "$lock"
+sleep 3 # a supervisor looks every two seconds
+is 'without its store, its supervisor makes no lock anew' no "$([ -e "$lock" ] && echo yes || echo no)"
+
+new=$(waits_for go-new)
+pass
+ok 'a job of a new store runs' wait_for 10 logged "$new" '^up'
+is 'with the same number of its run' 1 "$(query "SELECT max(id) FROM runs WHERE job_id = $new")"
+files() { cd "$POLLUX_DIR/run" && echo 1.* && cd "$TMP" || exit; }
+before=$(files)
+touch go-old
+ok 'the old job ends, and its supervisor leaves' wait_for 10 is_gone "$supervisor"
+is 'the files of the new run are as they were' "$before" "$(files)"
+is 'and the new job runs' running "$(query "SELECT state FROM runs WHERE id = 1")"
+touch go-new
+settle 20 'it ends'
+is 'well, in one run' 'done 1' "$(query "SELECT state, runs FROM jobs WHERE id = $new" |
+	tr '|' ' ')"
+finish
