@@ -36,9 +36,10 @@ struct prune_result {
 	int records, records_kept;	/* kept: a model rests on them */
 };
 
-/* Removes (or in a dry run looks for) all that the order names. now_s: wall clock. A job that was
- * queued again meanwhile is left alone. After an error (EX_IOERR, EX_TEMPFAIL) what was removed is
- * gone, and *result tells of the rest as if it had been; a second call goes on. */
+/* Removes (or in a dry run looks for) all that the order names. Removes what earlier prunes left
+ * because they were killed. now_s: wall clock. A job that was queued again meanwhile is left alone.
+ * After an error (EX_IOERR, EX_TEMPFAIL) what was removed is gone, and *result tells of the rest as
+ * if it had been; a second call goes on. */
 int prune(struct store *s, const struct paths *paths, const struct prune_order *order,
 	  double now_s, struct prune_result *result, struct err *err);
 void prune_result_release(struct prune_result *r);

@@ -137,6 +137,7 @@ static int main_requeue(int argc, char **argv, struct err *err)
 		.act = requeue, .done = "queued again",
 		.stopping = "asked to stop, to be queued again",
 		.loss = LOSS_REFUSED,
+		.unrecordable = "runs on: stopped now, it could not be started again",
 	};
 
 	return change_jobs(&cmd_requeue, &change, argc, argv, err);

@@ -213,6 +213,22 @@ static void stop_unrecorded(struct session *s, int64_t job_id, enum stop_reason 
 	run_list_release(&runs);
 }
 
+/* *err is why the store cannot be written. */
+static void say_left_alone(struct session *s, int64_t job_id, const char *why, struct err *err)
+{
+	struct run_list runs;
+	struct err ignored;
+	bool has_run = false;
+
+	if (!cannot_write(err) || store_runs_active(&s->store, &runs, &ignored))
+		return;
+	for (int i = 0; i < runs.count; i++)
+		has_run = has_run || runs.items[i].job_id == job_id;
+	if (has_run)
+		err_prefix(err, "job %lld %s", (long long)job_id, why);
+	run_list_release(&runs);
+}
+
 static int change_job(struct session *s, int64_t job_id, const struct job_change *change,
 		      const struct asked_change *o, struct err *err)
 {
@@ -225,6 +241,8 @@ static int change_job(struct session *s, int64_t job_id, const struct job_change
 		rc = act_in_transaction(s, job_id, change, o, &runs, err);
 		if (rc && change->unrecorded != STOP_NONE && !o->dry_run)
 			stop_unrecorded(s, job_id, change->unrecorded, err);
+		else if (rc && change->unrecordable)
+			say_left_alone(s, job_id, change->unrecordable, err);
 	}
 	for (int i = 0; rc == 0 && !o->dry_run && i < runs.count; i++)
 		engine_wake(&at, &runs.items[i]);

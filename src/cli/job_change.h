@@ -36,6 +36,8 @@ struct job_change {
 	/* Runs of the job are stopped for this reason even if the store cannot be written; STOP_NONE:
 	 * nothing is done then. */
 	enum stop_reason unrecorded;
+	/* In place of a stop: why a job with a run is left alone then. NULL: nothing to say. */
+	const char *unrecordable;
 };
 
 /* Run a command that changes each job named in argv: act, wake the supervisors of the runs that

@@ -1,6 +1,7 @@
 /* prune.c - the files of ended jobs, and in which order files and records go. */
 #include "pollux/prune.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <ftw.h>
 #include <math.h>
@@ -52,9 +53,11 @@ static bool look(const struct paths *paths, const struct prune_order *o, struct 
 
 /* --- removing --- */
 
+#define DOOMED ".pruned"	/* ends the name of a directory that is being removed */
+
 static char *doomed(const struct paths *paths, int64_t id)
 {
-	return xasprintf("%s/checkpoints/%lld.pruned", paths->dir, (long long)id);
+	return xasprintf("%s/checkpoints/%lld" DOOMED, paths->dir, (long long)id);
 }
 
 static void remove_file(char *path)
@@ -99,12 +102,33 @@ static void remove_doomed(const struct paths *paths, const struct pruned *items,
 	}
 }
 
+/* Removes what prunes that were killed left, whether or not the store still knows the jobs. */
+static void remove_left_over(const struct paths *paths)
+{
+	char *checkpoints = xasprintf("%s/checkpoints", paths->dir);
+	DIR *dir = opendir(checkpoints);
+	const struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		size_t digits = strspn(entry->d_name, "0123456789");
+		char *path;
+
+		if (digits == 0 || strcmp(entry->d_name + digits, DOOMED) != 0)
+			continue;
+		path = xasprintf("%s/%s", checkpoints, entry->d_name);
+		remove_tree(path);
+		free(path);
+	}
+	if (dir)
+		closedir(dir);
+	free(checkpoints);
+}
+
 static int remove_some(struct store *s, const struct paths *paths, const struct prune_order *o,
 		       struct pruned *items, int n, struct err *err)
 {
 	int rc;
 
-	remove_doomed(paths, items, n);		/* of a prune that was killed */
 	if (store_begin(s, err))
 		return -1;
 	rc = 0;
@@ -148,6 +172,8 @@ int prune(struct store *s, const struct paths *paths, const struct prune_order *
 		add_up(order, p, result);
 	}
 	prunable_list_release(&list);
+	if (!order->dry_run)
+		remove_left_over(paths);
 	for (int i = 0; !order->dry_run && i < result->count && rc == 0; i += JOBS_AT_ONCE) {
 		int n = result->count - i;
 

@@ -66,6 +66,15 @@ is 'nothing is left half removed' '' "$(ls -d "$POLLUX_DIR"/checkpoints/*.pruned
 status 'a second time' 0 "$POLLUX" prune --all
 like 'there is nothing' '^0 jobs' "$out"
 
+# --- a prune that was killed ---
+mkdir -p "$POLLUX_DIR/checkpoints/9000.pruned/x" "$POLLUX_DIR/checkpoints/9000.pruned-by-me"
+status 'a dry run' 0 "$POLLUX" prune --logs --dry-run
+ok 'leaves what it left, whose job is gone' test -d "$POLLUX_DIR/checkpoints/9000.pruned/x"
+status 'the next prune' 0 "$POLLUX" prune --logs
+ok 'removes that' test ! -e "$POLLUX_DIR/checkpoints/9000.pruned"
+ok 'and nothing of another name' test -d "$POLLUX_DIR/checkpoints/9000.pruned-by-me"
+rm -r "$POLLUX_DIR/checkpoints/9000.pruned-by-me"
+
 # --- models keep what they rest on: the newest 500 runs of a workload ---
 copies() { # copies N: jobs like $old, each with a run
 	query "CREATE TEMP TABLE j AS SELECT * FROM jobs WHERE id = $old;

@@ -59,6 +59,12 @@ ok 'another one, too' wait_for 10 logged "$stopped" 'step 5 '
 ok 'a job runs' wait_for 10 logged "$job" 'step 5 '
 mount --bind -o ro "$POLLUX_DIR" "$POLLUX_DIR"
 read_only_for_commands
+run "$POLLUX" requeue --force "$job"
+is 'requeue fails' 77 "$rc"
+like 'and says that the job runs on' "^pollux: job $job runs on: stopped now, it could not be \
+started again: .*: attempt to write a readonly database$" "$err"
+is 'as it does' 'running none' "$(query "SELECT state, stop_reason FROM runs
+	WHERE job_id = $job" | tr '|' ' ')"
 run "$POLLUX" hold "$stopped"
 is 'hold fails' 77 "$rc"
 like 'and stops the run all the same' "^pollux: job $stopped is being stopped, but it is not \
