@@ -149,7 +149,7 @@ void check_leftovers(struct patient *p)
 
 	look_into(p, "logs", &piles);
 	look_into(p, "checkpoints", &piles);
-	tell(p, &piles.others, "is of another store");
+	tell(p, &piles.others, "is of another store, or of a job that this one lost");
 	tell(p, &piles.pruned, "was to be removed by 'pollux prune'");
 	tell(p, &piles.jobless, "is of a job that is not in the store");
 	check_runs(p);

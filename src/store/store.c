@@ -77,6 +77,16 @@ static int use_wal(struct store *s, struct err *err)
 	return 0;
 }
 
+/* A store gets its identity before anybody can make a backup: the backup has the same. */
+static int set_identity(struct store *s, struct err *err)
+{
+	char *id = NULL;
+	int rc = store_identity(s, &id, err);
+
+	free(id);
+	return rc;
+}
+
 /* Everything or nothing; a second process that wants the same waits and finds it done. */
 static int migrate(struct store *s, const struct paths *paths, struct err *err)
 {
@@ -88,6 +98,7 @@ static int migrate(struct store *s, const struct paths *paths, struct err *err)
 	if (use_wal(s, err) || store_begin(s, err))
 		return -1;
 	if (check_identity(s, paths->store, &version, err) || take_steps(s, version, err) ||
+	    set_identity(s, err) ||
 	    (version == 0 && store_number_past_leftovers(s, paths, err)) ||
 	    run_script(s, sql, err)) {
 		store_rollback(s);

@@ -49,6 +49,34 @@ like 'the history of the job says so' \
 	" leftover +'.*/logs/1.log' of another store is now '.*; '.*/checkpoints/1' of another" \
 	"$("$POLLUX" status 1)"
 
+# --- a backup takes the place of its store: jobs that were submitted after it are lost ---
+wait_for 5 no_supervisor
+mkdir restored
+POLLUX_DIR=$PWD/restored
+saver fourth >out
+"$POLLUX" backup copy
+saver fifth >out
+lost=2
+ended "$lost"
+is 'a job that was submitted after the backup has saved' fifth \
+	"$(cat "$POLLUX_DIR/checkpoints/$lost/saved")"
+wait_for 5 no_supervisor
+rm "$POLLUX_DIR"/pollux.db*
+cp copy "$POLLUX_DIR/pollux.db"
+saver sixth >out
+is 'when the backup is the store, another job gets its number' "$lost" "$(cat out)"
+ended "$lost"
+like 'and finds no checkpoint' '^0 there' "$("$POLLUX" log "$lost")"
+is 'the other one is beside it' fifth "$(cat "$POLLUX_DIR"/checkpoints/"$lost".of-????????/saved)"
+like 'the history of the job says so' \
+	" leftover +'.*/logs/$lost.log' of a lost job of the same number is now '.*; '.*/checkpo" \
+	"$("$POLLUX" status "$lost")"
+is 'a job that the backup has keeps its checkpoint' fourth \
+	"$(cat "$POLLUX_DIR/checkpoints/1/saved")"
+ended 1
+like 'and goes on from there' '^1 there' "$("$POLLUX" log 1)"
+POLLUX_DIR=$here
+
 # --- files that were there before stores had names ---
 wait_for 5 no_supervisor
 rm -r "$POLLUX_DIR"

@@ -1,4 +1,4 @@
-/* earlier_files.c - move another store's log and checkpoints out of a job's way. */
+/* earlier_files.c - move another job's log and checkpoints out of a job's way. */
 #include "earlier_files.h"
 
 #include <errno.h>
@@ -11,25 +11,37 @@
 #include "pollux/file.h"
 #include "pollux/mem.h"
 
-#define ID_SIZE 64
+#define CLAIM_SIZE 128
 #define SHORT_ID 8		/* characters of a store's name in the name of a file */
 
-/* The store that has claimed the files; "" if none has. */
-static void read_claim(const char *path, char id[ID_SIZE])
+/* Who has claimed the files: "STORE TIME", or "STORE" from a time before claims had a time. */
+struct claim {
+	char bytes[CLAIM_SIZE];
+	const char *store;	/* "": nobody has */
+	const char *time;	/* "": unknown */
+};
+
+static void read_claim(const char *path, struct claim *c)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	ssize_t n = fd >= 0 ? read(fd, id, ID_SIZE - 1) : 0;
+	ssize_t n = fd >= 0 ? read(fd, c->bytes, CLAIM_SIZE - 1) : 0;
+	char *end;
 
 	if (fd >= 0)
 		close(fd);
-	id[n > 0 ? n : 0] = '\0';
-	id[strspn(id, "0123456789abcdef")] = '\0';
+	c->bytes[n > 0 ? n : 0] = '\0';
+	end = c->bytes + strspn(c->bytes, "0123456789abcdef");
+	c->store = c->bytes;
+	c->time = *end == ' ' ? end + 1 : "";
+	*end = '\0';
 }
 
-/* Renames path, if there is such a file, and tells of it. */
-static int move(const char *path, const char *owner, struct text *said, struct err *err)
+/* Renames path, if there is such a file, and tells of it. whose: it was. */
+static int move(const char *path, const struct claim *owner, const char *whose, struct text *said,
+		struct err *err)
 {
-	char *base = xasprintf("%s.of-%.*s", path, SHORT_ID, *owner ? owner : "unknown");
+	char *base = xasprintf("%s.of-%.*s", path, SHORT_ID,
+			       *owner->store ? owner->store : "unknown");
 	char *to = xstrdup(base);
 	int rc = 0;
 
@@ -38,31 +50,40 @@ static int move(const char *path, const char *owner, struct text *said, struct e
 		to = xasprintf("%s-%d", base, i);
 	}
 	if (rename(path, to) == 0)
-		text_addf(said, "%s'%s' of another store is now '%s'", said->length ? "; " : "",
-			  path, to);
+		text_addf(said, "%s'%s' of %s is now '%s'", said->length ? "; " : "", path, whose,
+			  to);
 	else if (errno != ENOENT)
-		rc = err_set(err, EX_CANTCREAT, "cannot rename '%s', which is another store's: %s",
-			     path, strerror(errno));
+		rc = err_set(err, EX_CANTCREAT, "cannot rename '%s', which is of %s: %s", path,
+			     whose, strerror(errno));
 	free(base);
 	free(to);
 	return rc;
 }
 
-int earlier_files_move(const struct paths *paths, int64_t job_id, const char *store_id,
-		       bool is_first, struct text *said, struct err *err)
+int earlier_files_move(const struct paths *paths, const struct job *job, const char *store_id,
+		       struct text *said, struct err *err)
 {
-	char *log = paths_log(paths, job_id), *checkpoints = paths_checkpoints(paths, job_id);
-	char *claim = xasprintf("%s/logs/%lld.store", paths->dir, (long long)job_id);
-	char owner[ID_SIZE];
+	char *log = paths_log(paths, job->id), *checkpoints = paths_checkpoints(paths, job->id);
+	char *path = xasprintf("%s/logs/%lld.store", paths->dir, (long long)job->id);
+	char *mine = xasprintf("%s %.6f", store_id, job->submit_time_s), *time = strchr(mine, ' ') + 1;
+	bool same_store, same_time;
+	struct claim owner;
 	int rc = 0;
 
-	read_claim(claim, owner);
-	if (*owner ? strcmp(owner, store_id) != 0 : is_first)
-		rc = move(log, owner, said, err) || move(checkpoints, owner, said, err) ? -1 : 0;
-	if (rc == 0 && strcmp(owner, store_id) != 0)
-		rc = file_replace(claim, store_id, strlen(store_id), err);
+	read_claim(path, &owner);
+	same_store = !strcmp(owner.store, store_id);
+	same_time = same_store && !strcmp(owner.time, time);
+	if (*owner.store ? !same_store || (*owner.time && !same_time) : job->progress.runs <= 1) {
+		const char *whose = same_store ? "a lost job of the same number" : "another store";
+
+		rc = move(log, &owner, whose, said, err) ||
+		     move(checkpoints, &owner, whose, said, err) ? -1 : 0;
+	}
+	if (rc == 0 && !same_time)
+		rc = file_replace(path, mine, strlen(mine), err);
 	free(log);
 	free(checkpoints);
-	free(claim);
+	free(path);
+	free(mine);
 	return rc;
 }

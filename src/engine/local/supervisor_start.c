@@ -245,7 +245,7 @@ static void add_torch_helper(struct supervisor *s, struct strings *env)
 	free(helper);
 }
 
-/* Moves what another store left under the number of the job out of the job's way. */
+/* Moves what another job left under the number of the job out of the job's way. */
 static int claim_files(struct supervisor *s, struct err *err)
 {
 	struct text said = TEXT_INIT;
@@ -253,8 +253,7 @@ static int claim_files(struct supervisor *s, struct err *err)
 	int rc = -1;
 
 	if (store_identity(&s->store, &id, err) == 0)
-		rc = earlier_files_move(s->paths, s->job.id, id, s->job.progress.runs <= 1, &said,
-					err);
+		rc = earlier_files_move(s->paths, &s->job, id, &said, err);
 	if (said.length && store_event_add(&s->store, s->job.id, s->run.id, "leftover", said.data,
 					   err))
 		rc = -1;
