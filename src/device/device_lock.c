@@ -14,12 +14,12 @@ static enum lock_state look(char *lock)
 
 const char *device_lock_holder(const struct paths *paths, const char *device_id)
 {
-	enum lock_state state = look(paths_device_lock(paths, device_id));
+	enum lock_state state = look(paths_device_lock(paths, device_id)), measure;
 
 	if (state == LOCK_IS_FREE)
 		return NULL;
-	if (state == LOCK_CANNOT_BE_TOLD)
+	measure = look(paths_measure_lock(paths, device_id));
+	if (state == LOCK_CANNOT_BE_TOLD || measure == LOCK_CANNOT_BE_TOLD)
 		return DEVICE_LOCK_UNKNOWN;
-	return look(paths_measure_lock(paths, device_id)) == LOCK_IS_HELD ? DEVICE_LOCK_MEASURE
-									  : DEVICE_LOCK_ENDED;
+	return measure == LOCK_IS_HELD ? DEVICE_LOCK_MEASURE : DEVICE_LOCK_ENDED;
 }

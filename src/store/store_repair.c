@@ -36,19 +36,34 @@ static int check_unused(const struct paths *paths, struct err *err)
 	return rc;
 }
 
+static int check_lock(const char *lock, struct err *err)
+{
+	switch (lock_look(lock)) {
+	case LOCK_IS_HELD:
+		return err_set(err, EX_TEMPFAIL, "'%s' is held: a job runs; cancel or hold it, or "
+			       "let it end", lock);
+	case LOCK_CANNOT_BE_TOLD:
+		return err_set(err, EX_TEMPFAIL, "'%s' cannot be read: a job may run", lock);
+	case LOCK_IS_FREE:
+		break;
+	}
+	return 0;
+}
+
 static int check_unsupervised(const struct paths *paths, struct err *err)
 {
 	char *path = xasprintf("%s/run", paths->dir);
 	DIR *dir = opendir(path);
 	const struct dirent *entry;
-	int rc = 0;
+	int rc = dir || errno == ENOENT ? 0 : err_set(err, EX_TEMPFAIL, "cannot read '%s': %s",
+						      path, strerror(errno));
 
 	while (rc == 0 && dir && (entry = readdir(dir))) {
 		char *lock = xasprintf("%s/%s", path, entry->d_name);
+		const char *end = strrchr(entry->d_name, '.');
 
-		if (strspn(entry->d_name, "0123456789") && lock_look(lock) == LOCK_IS_HELD)
-			rc = err_set(err, EX_TEMPFAIL, "'%s' is held: a job runs; cancel or hold "
-				     "it, or let it end", lock);
+		if (strspn(entry->d_name, "0123456789") && end && !strcmp(end, ".lock"))
+			rc = check_lock(lock, err);
 		free(lock);
 	}
 	if (dir)

@@ -183,6 +183,11 @@ status 'while a process uses it nothing is repaired' 75 "$POLLUX" doctor --repai
 is 'which is named' \
 	"pollux: process $holder uses the store '$POLLUX_DIR/pollux.db': let it end first" "$err"
 let_store_go ROLLBACK
+mkdir -p "$POLLUX_DIR/run"
+ln -s loop "$POLLUX_DIR/run/7.lock"
+status 'nor while it cannot be told whether a job runs' 75 "$POLLUX" doctor --repair
+is 'which is said' "pollux: '$POLLUX_DIR/run/7.lock' cannot be read: a job may run" "$err"
+rm "$POLLUX_DIR/run/7.lock"
 status 'repair says by its status that rows are lost' 1 "$POLLUX" doctor --repair
 like 'how many' "^  jobs +$((1000 - lost)) rows, $lost could not be read\$" "$out"
 like 'and what went with them' "^  commands +$((1000 - lost)) rows, $lost dropped with" "$out"

@@ -22,4 +22,18 @@ ok 'the run is called off' wait_for 10 ended
 "$POLLUX" schedule
 status 'and the job runs' 0 "$POLLUX" wait 1
 is 'as its second' "2|completed" "$(query 'SELECT number, outcome FROM runs WHERE number = 2')"
+
+# --- a device whose lock cannot be opened ---
+"$POLLUX" submit -q -- true >/dev/null
+ln -sf loop "$POLLUX_DIR/run/device-cpu:0.lock"
+query "INSERT INTO runs (id, job_id, number, state, replicas, accumulation_steps,
+	  learning_rate_scale, boot_id, assigned_time_s, assigned_boot_s)
+	VALUES (9, 2, 1, 'assigned', 1, 1, 1, '$boot', 0, 0);
+	INSERT INTO run_devices (run_id, position, device, kind, binding, cores, in_use)
+			VALUES (9, 0, 'cpu:0', 'a core', '0', 1, 0);
+	UPDATE jobs SET state = 'running' WHERE id = 2"
+setsid "$POLLUX" supervise 9 2>>"$POLLUX_DIR/supervisor.log"
+is 'is not said to be held, but why it cannot be taken' \
+	"not-started|cannot open '$POLLUX_DIR/run/device-cpu:0.lock': Too many levels of symbolic links" \
+	"$(query 'SELECT outcome, diagnosis FROM runs WHERE id = 9')"
 finish

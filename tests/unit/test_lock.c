@@ -5,10 +5,43 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "pollux/device_lock.h"
 #include "pollux/lock.h"
+#include "pollux/mem.h"
 #include "tap.h"
+
+/* A link in place of a lock cannot be opened. */
+static void test_device_lock(void)
+{
+	char dir[] = "/tmp/pollux-lock.XXXXXX";
+	struct paths paths = { .dir = mkdtemp(dir) };
+	char *run = xasprintf("%s/run", dir), *device, *measure;
+	struct err err = { 0 };
+	int held;
+
+	if (!paths.dir || mkdir(run, 0700))
+		exit(1);
+	device = paths_device_lock(&paths, "cpu:0");
+	measure = paths_measure_lock(&paths, "cpu:0");
+	ok(!device_lock_holder(&paths, "cpu:0"), "a device that nobody has");
+	held = lock_take(device, &err);
+	is_str(device_lock_holder(&paths, "cpu:0"), DEVICE_LOCK_ENDED, "a held one");
+	if (symlink("loop", measure))
+		exit(1);
+	is_str(device_lock_holder(&paths, "cpu:0"), DEVICE_LOCK_UNKNOWN,
+	       "held by nobody knows whom: the second lock cannot be read");
+	lock_drop(held);
+	unlink(measure);
+	unlink(device);
+	rmdir(run);
+	rmdir(dir);
+	free(measure);
+	free(device);
+	free(run);
+}
 
 int main(void)
 {
@@ -35,5 +68,6 @@ int main(void)
 	lock_drop(held);
 	close(fd);
 	unlink(path);
+	test_device_lock();
 	return done();
 }

@@ -268,10 +268,12 @@ static void sweep_kill(struct supervisor *s)
 	enter(s, ST_SWEEP_TERMINATED, KILL_WAIT_S);
 }
 
-/* The store says that the devices are free, but an unknown process holds their locks. */
+/* The store says that the devices are free, but their locks cannot be taken: the diagnosis is why,
+ * or an unknown process holds them. */
 static void give_up_devices(struct supervisor *s)
 {
-	supervisor_set_diagnosis(s, "a process of an ended run still holds a device");
+	if (!s->run.diagnosis)
+		supervisor_set_diagnosis(s, "a process of an ended run still holds a device");
 	call_off(s);
 }
 

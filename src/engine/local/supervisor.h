@@ -122,6 +122,8 @@ struct supervisor {
 	struct device *launch_devices, *bound_devices;
 	int *moved_locks;
 	struct supervisor_freeze freeze;
+	/* the last lock of a device that it is to come back to: an error, and not held */
+	bool lock_failed;
 	int quiet_rounds;		/* looks in a row that found every process stopped */
 	bool told_of_continued;		/* that somebody continued the suspended run */
 	double limit_left_s;		/* of the time limit, while the run is suspended */

@@ -142,8 +142,12 @@ static void try_to_start(struct supervisor *s)
 	bool taken = false;
 	struct err err;
 
-	if (supervisor_take_devices(s, &taken, &err))
+	free(s->run.diagnosis);
+	s->run.diagnosis = NULL;
+	if (supervisor_take_devices(s, &taken, &err)) {
 		supervisor_log(s, "%s", err.text);
+		supervisor_set_diagnosis(s, err.text);
+	}
 	if (taken)
 		supervisor_handle(s, EV_DEVICES_FREE);
 	else

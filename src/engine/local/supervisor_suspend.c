@@ -91,7 +91,8 @@ static bool take_lock(struct supervisor *s, int i)
 	path = paths_device_lock(s->paths, id);
 	s->moved_locks[i] = lock_take(path, &err);
 	free(path);
-	if (s->moved_locks[i] == -1)
+	s->lock_failed = s->moved_locks[i] == -1;
+	if (s->lock_failed)
 		supervisor_log(s, "%s", err.text);
 	return s->moved_locks[i] >= 0;
 }
@@ -337,8 +338,8 @@ void supervisor_decline_devices(struct supervisor *s)
 		return;
 	}
 	s->run.suspension = SUSPENSION_DONE;
-	snprintf(text, sizeof(text), "it cannot come back to %s, whose lock a process holds; it "
-		 "stays suspended", s->run.devices[0].id);
+	snprintf(text, sizeof(text), "it cannot come back to %s, whose lock %s; it stays suspended",
+		 s->run.devices[0].id, s->lock_failed ? "cannot be taken" : "a process holds");
 	tell(s, "resume", text);
 }
 
