@@ -115,6 +115,7 @@ older "$POLLUX_DIR/run/$run.lock"
 found 'a stopped supervisor' 1 supervisors "^the supervisor of job 3, process $pid, is stopped"
 mended 'a stopped supervisor' supervisors
 kill -KILL "$pid"
+wait_for 5 no_supervisor
 found 'a killed supervisor' 1 supervisors '^job 3 has no supervisor$'
 mended 'a killed supervisor' supervisors
 "$POLLUX" cancel 3
