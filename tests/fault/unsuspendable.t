@@ -55,7 +55,8 @@ for again in once twice; do
 	kill -CONT "$leader"
 	ok "it is stopped again, $again" wait_for 10 is_stopped
 done
-is 'which it says once' 1 "$(told suspend | grep -c "^somebody continued process $leader (perl) of")"
+is 'which it says once' 1 \
+	"$(told suspend | grep -c "^somebody continued process $leader (perl) of")"
 is 'and it is still suspended' suspended "$(query "SELECT suspension FROM runs WHERE id = $run")"
 settle 60 'it ends'
 is 'well, in one run' 'done 1' "$(query "SELECT state, runs FROM jobs WHERE id = $job" |

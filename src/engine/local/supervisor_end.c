@@ -259,7 +259,7 @@ static void end_job(struct supervisor *s)
  * lives, it decides what comes next. Returns true if a pass is needed now. */
 static bool conclude_profile(struct supervisor *s)
 {
-	bool gone = !profile_lock_is_held(s->paths, s->job.id);
+	bool gone = store_is_there(&s->store) && !profile_lock_is_held(s->paths, s->job.id);
 
 	if (gone) {
 		end_job(s);
@@ -272,7 +272,8 @@ static void remove_scratch(const struct supervisor *s)
 {
 	char *dir = paths_checkpoints(s->paths, s->job.id);
 
-	remove_tree(dir);
+	if (store_is_there(&s->store))
+		remove_tree(dir);
 	free(dir);
 }
 
@@ -310,9 +311,9 @@ bool supervisor_conclude(struct supervisor *s)
 		quote_last_words(s);
 	if (recorder_write(&s->recorder, &s->store, &s->run, &err))
 		supervisor_log(s, "%s", err.text);
-	if (s->job.profile && store_is_there(&s->store))
+	if (s->job.profile)
 		remove_scratch(s);
-	else if (!s->job.profile)
+	else
 		account(s, run_now);
 	write_log_trailer(s);
 	if (store_make_durable(&s->store, &err))
@@ -320,7 +321,7 @@ bool supervisor_conclude(struct supervisor *s)
 	if (!write_end(s))
 		return false;
 	remove_files(s);
-	if (s->run.stop_reason == STOP_SHUTDOWN || !store_is_there(&s->store))
+	if (s->run.stop_reason == STOP_SHUTDOWN)
 		return false;
 	if (s->job.profile)
 		return conclude_profile(s);
