@@ -113,7 +113,7 @@ TEST_ENV = POLLUX=$(abspath $(BUILD))/pollux TRAIN=$(abspath $(BUILD))/examples/
 # failed, with what they wanted and got, is printed at the end. Most tests wait more than they
 # compute, hence more jobs than cores.
 TEST_SECONDS ?= 1800
-PROVE_JOBS ?= $(shell echo $$(($(JOBS) * 2)))
+PROVE_JOBS ?= $(shell echo $$(($(JOBS) * 3)))
 LOGS    = $(BUILD)/test-logs
 STATE   = $(BUILD)/prove.state
 PROVE   = prove -j$(PROVE_JOBS) --timer --statefile=$(STATE) \

@@ -46,7 +46,7 @@ status 'the self-test' 0 "$POLLUX" devices --self-test
 
 # --- turns ---
 
-a=$(job 150) b=$(job 150) c=$(job 150)
+a=$(job 80) b=$(job 80) c=$(job 80)
 ok 'a job gives way to the next' wait_for 30 passes_until \
 	"suspension = 'suspended' AND job_id = $a AND freeze_state = 'frozen'"
 is 'with 60 MiB of GPU memory' 62914560 \
@@ -66,7 +66,7 @@ for id in $a $b $c; do
 	is "job $id ended well" 'done' "$(store "SELECT state FROM jobs WHERE id = $id")"
 	is 'in one run' completed "$(store "SELECT outcome FROM runs WHERE job_id = $id")"
 	like 'with the right result' '^right$' "$(log "$id")"
-	is 'and all its steps, each once' 150 "$(log "$id" | grep -c '^step')"
+	is 'and all its steps, each once' 80 "$(log "$id" | grep -c '^step')"
 done
 like 'what came back is told' 'came back in' "$(events "$a")"
 
