@@ -22,6 +22,7 @@ struct explanation {
 	char device_kind[128];		/* of the devices that can be used; "": none can */
 	int n_devices;			/* devices that can be used */
 
+	struct job_metric_list metrics;	/* that programs of the job sent last */
 	int64_t n_reports;		/* that programs of the job sent, on any device */
 	struct knowledge knowledge;
 	bool restart_was_timed;		/* else knowledge.restart_s ends at the first report */

@@ -8,7 +8,9 @@
  * from this checkpoint, at the STEP and SAMPLES of the same message. GRAD_SAMPLES: the number of
  * updates whose mean GRAD_SQR and GRAD_VAR are. OUT_OF_MEMORY: bytes that could not be had, 0:
  * unknown; PEAK_BYTES and LIMIT_BYTES: of the allocator of one device. FRAMEWORK and HELPER: the
- * helper for PyTorch is on, and what it does not do.
+ * helper for PyTorch is on, and what it does not do. RESUMES: 1: the program continues from its
+ * checkpoints when it is launched again; 2: it also saves when it is told to stop; 0: neither.
+ * METRIC.name: a number of the program's own, for people.
  *
  * Only the user's processes can write to the socket, but a program may have gone mad: the worst
  * that a message can do is to be counted as malformed. */
@@ -28,18 +30,27 @@ struct report_line {
 	char text[REPORT_STATUS_SIZE];		/* control characters are '?' */
 };
 
+#define REPORT_METRICS_MAX 64	/* of a job; more names are passed over */
+
+struct report_metric {
+	char name[64];		/* letters, digits and ._-/:@%+ */
+	double value;
+};
+
 /* Unknown: -1 for the integers, NaN for the numbers, "" for the texts. */
 struct report_message {
 	int64_t step, samples, step_ns, sync_ns;
 	int64_t config, parameters;
 	int64_t total_steps, total_samples, grad_samples;
-	int64_t peak_bytes, out_of_memory, limit_bytes;
+	int64_t peak_bytes, out_of_memory, limit_bytes, resumes;
 	double grad_sqr, grad_var, loss, epoch, total_epochs;
 	char checkpoint[PATH_MAX], resumed[PATH_MAX];
 	/* control characters are '?' */
 	char status[REPORT_STATUS_SIZE], framework[REPORT_STATUS_SIZE];
 	struct report_line helper;
 	bool wake;
+	struct report_metric metrics[REPORT_METRICS_MAX];
+	int n_metrics;
 };
 
 /* Parses length bytes; unknown keys are skipped. Returns the number of malformed lines. A bad value

@@ -73,6 +73,7 @@ struct status_details {
 	/* One for each configuration, over all runs. */
 	struct observation_list observations;
 	struct event_list events;
+	struct job_metric_list metrics;
 	struct dependency_list after;	/* the jobs that this job waits for; empty once it ran */
 	char *log_path, *checkpoint_dir;
 };
@@ -80,6 +81,9 @@ struct status_details {
 /* Whether the helper for PyTorch is on, and what it does not do; nothing for other programs. run:
  * the present or the last one, NULL: none. */
 void status_add_helper(struct text *t, const struct job *job, const struct run *run);
+
+/* "acc 0.91, val/loss 0.34" */
+void status_add_metrics(struct text *t, const struct job_metric_list *metrics);
 
 int status_details_read(struct session *s, const struct job *job, struct status_details *d,
 			struct err *err);
@@ -116,7 +120,10 @@ void status_add_state(struct text *t, const struct status_job *item, const char 
 void status_print_job(const struct status *status, const struct status_job *item,
 		      const struct status_details *d, const struct output *out);
 
-/* status_json.c. details: one for each job, or NULL. */
+/* status_json.c: the items of an array. */
+struct json;
+void status_print_json_metrics(struct json *j, const struct job_metric_list *list);
+/* details: one for each job, or NULL. */
 void status_print_json(const struct status *status, const struct status_details *details,
 		       FILE *out);
 

@@ -259,7 +259,8 @@ struct run_update {
 	/* 0: the log tells none (any more); NaN: it was not asked */
 	double printed_total_steps;
 	double total_samples, total_steps, total_epochs;	/* NaN: not reported */
-	bool resumes;			/* it said that it continued from a checkpoint */
+	int resumes;			/* whether it continues from its checkpoints; -1: unsaid */
+	int saves_when_asked;		/* 1: it says that it does; -1: unsaid */
 	const char *status_text;	/* NULL: not reported */
 	int64_t parameters;		/* of the workload's model; 0: not reported */
 	const struct observation *observation;		/* NULL: none */
@@ -267,6 +268,25 @@ struct run_update {
 };
 
 int store_run_update(struct store *s, const struct run_update *p, struct err *err);
+
+/* store_metrics.c: METRIC.name=value of a job's reports, the last value of each name. */
+struct job_metric {
+	char name[64];
+	double last, samples;		/* samples: the position; NaN: unknown */
+	double time_s;			/* wall clock: of the report's write */
+};
+
+struct job_metric_list {
+	struct job_metric *items;
+	int count;
+};
+
+/* A job has REPORT_METRICS_MAX names at most; a further name is passed over. */
+int store_metric_set(struct store *s, int64_t job_id, const struct job_metric *m, struct err *err);
+/* By name. */
+int store_metrics_of_job(struct store *s, int64_t job_id, struct job_metric_list *list,
+			 struct err *err);
+void job_metric_list_release(struct job_metric_list *list);
 
 struct observation_row {
 	int64_t run_id, job_id;

@@ -35,6 +35,7 @@ static int refuse(const char *line, struct err *err)
 
 	for (size_t i = 0; (key = report_key_at(i)); i++)
 		text_addf(&keys, " %s", key);
+	text_add(&keys, " METRIC.name");
 	err_set(err, EX_USAGE, "cannot report '%.60s'%s: KEY=VALUE wanted, with a key of%s and a "
 		"value it can have; see pollux-report(1)", line, strlen(line) > 60 ? ".." : "",
 		keys.data);
@@ -104,6 +105,6 @@ const struct command cmd_report = {
 	.summary = "tell pollux, from within a job, where it stands",
 	.example = "pollux report SAMPLES=12800 STEP=100 LOSS=0.31\n"
 		   "pollux report CHECKPOINT=out/ckpt.pt SAMPLES=12800\n"
-		   "pollux report STATUS='accuracy 0.88'",
+		   "pollux report METRIC.accuracy=0.88",
 	.options = options, .run = main_report,
 };

@@ -40,6 +40,7 @@ static const struct key keys[] = {
 	KEY("PEAK_BYTES", VALUE_COUNT, peak_bytes),
 	KEY("OUT_OF_MEMORY", VALUE_COUNT, out_of_memory),
 	KEY("LIMIT_BYTES", VALUE_COUNT, limit_bytes),
+	KEY("RESUMES", VALUE_COUNT, resumes),
 	KEY("FRAMEWORK", VALUE_TEXT, framework),
 	KEY("HELPER", VALUE_LINE, helper),
 	KEY("WAKE", VALUE_FLAG, wake),
@@ -124,6 +125,43 @@ static bool set_value(const struct key *key, const char *value, struct report_me
 	return false;
 }
 
+#define METRIC "METRIC."
+
+static bool is_metric(const char *line, size_t length)
+{
+	return length >= strlen(METRIC) && !memcmp(line, METRIC, strlen(METRIC));
+}
+
+/* Names that are worth a column in a table: no blanks, no control characters. */
+static bool is_metric_name(const char *name, size_t length)
+{
+	if (length == 0 || length >= sizeof(((struct report_metric *)NULL)->name))
+		return false;
+	for (size_t i = 0; i < length; i++)
+		if (!isalnum((unsigned char)name[i]) && !strchr("._-/:@%+", name[i]))
+			return false;
+	return true;
+}
+
+/* The last value of a name counts. Names beyond the most that are kept are passed over. */
+static bool add_metric(const char *name, size_t length, const char *value,
+		       struct report_message *m)
+{
+	struct report_metric metric = { .value = NAN };
+	int i;
+
+	if (!is_metric_name(name, length) || !parse_number(value, &metric.value))
+		return false;
+	memcpy(metric.name, name, length);
+	for (i = 0; i < m->n_metrics && strcmp(m->metrics[i].name, metric.name) != 0; i++)
+		;
+	if (i == REPORT_METRICS_MAX)
+		return true;
+	m->metrics[i] = metric;
+	m->n_metrics = i == m->n_metrics ? i + 1 : m->n_metrics;
+	return true;
+}
+
 enum line_result { LINE_GOOD, LINE_BAD, LINE_UNKNOWN_KEY };
 
 static enum line_result parse_line(const char *line, size_t length, struct report_message *m)
@@ -131,18 +169,24 @@ static enum line_result parse_line(const char *line, size_t length, struct repor
 	const char *equals = memchr(line, '=', length);
 	char value[VALUE_SIZE];
 	const struct key *key;
-	size_t n;
+	size_t n, length_of_name;
+	bool metric;
 
 	if (!equals || equals == line || memchr(line, '\0', length))
 		return LINE_BAD;
-	key = find_key(line, (size_t)(equals - line));
-	if (!key)
+	length_of_name = (size_t)(equals - line);
+	key = find_key(line, length_of_name);
+	metric = is_metric(line, length_of_name);
+	if (!key && !metric)
 		return LINE_UNKNOWN_KEY;
 	n = length - (size_t)(equals + 1 - line);
 	if (n >= sizeof(value))
 		return LINE_BAD;
 	memcpy(value, equals + 1, n);
 	value[n] = '\0';
+	if (metric)
+		return add_metric(line + strlen(METRIC), length_of_name - strlen(METRIC), value, m)
+			? LINE_GOOD : LINE_BAD;
 	return set_value(key, value, m) ? LINE_GOOD : LINE_BAD;
 }
 
@@ -150,7 +194,8 @@ static void set_unknown(struct report_message *m)
 {
 	m->step = m->samples = m->step_ns = m->sync_ns = m->config = m->parameters = -1;
 	m->total_steps = m->total_samples = m->grad_samples = -1;
-	m->peak_bytes = m->out_of_memory = m->limit_bytes = -1;
+	m->peak_bytes = m->out_of_memory = m->limit_bytes = m->resumes = -1;
+	m->n_metrics = 0;
 	m->grad_sqr = m->grad_var = m->loss = m->epoch = m->total_epochs = NAN;
 	m->checkpoint[0] = m->resumed[0] = m->status[0] = m->framework[0] = '\0';
 	m->helper = (struct report_line){ .given = false };
@@ -180,7 +225,8 @@ void report_message_drop_measurements(struct report_message *m)
 {
 	m->step_ns = m->sync_ns = m->config = m->parameters = m->grad_samples = -1;
 	m->total_steps = m->total_samples = -1;
-	m->peak_bytes = m->out_of_memory = m->limit_bytes = -1;
+	m->peak_bytes = m->out_of_memory = m->limit_bytes = m->resumes = -1;
+	m->n_metrics = 0;
 	m->grad_sqr = m->grad_var = m->total_epochs = NAN;
 	m->resumed[0] = m->framework[0] = '\0';
 	m->helper = (struct report_line){ .given = false };
@@ -189,8 +235,12 @@ void report_message_drop_measurements(struct report_message *m)
 bool report_line_is_valid(const char *line)
 {
 	struct report_message *m = malloc(sizeof(*m));
-	bool valid = m && !strchr(line, '\n') && parse_line(line, strlen(line), m) == LINE_GOOD;
+	bool valid = false;
 
+	if (m) {
+		set_unknown(m);
+		valid = !strchr(line, '\n') && parse_line(line, strlen(line), m) == LINE_GOOD;
+	}
 	free(m);
 	return valid;
 }

@@ -142,12 +142,14 @@ bool job_may_be_preempted(const struct job *job, const struct run *run)
 {
 	bool saved = isfinite(job->progress.checkpoint_samples) ||
 		     (run && isfinite(run->checkpoint_boot_s));
+	bool resumes = job->progress.resumes;
 
 	if (job->progress.saved_nothing)
 		return false;
+	if (job->declared.preemption == PREEMPT_SAVED && resumes)
+		return saved || job->progress.saves_when_asked == 1;
 	if (job->declared.preemption == PREEMPT_SAVED)
-		return saved && (job->progress.resumes ||
-				 !declaration_has_torch_helper(&job->declared));
+		return saved && !declaration_has_torch_helper(&job->declared);
 	return job->declared.preemption == PREEMPT_ALWAYS;
 }
 

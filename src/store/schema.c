@@ -318,6 +318,13 @@ static const char *const steps[] = {
 	" BEGIN"
 	" DELETE FROM environments WHERE id = OLD.environment_id AND NOT EXISTS"
 	"  (SELECT 1 FROM commands WHERE environment_id = OLD.environment_id); END;",
+
+	/* 22: what programs report for people; samples: where the job stood. */
+	"CREATE TABLE job_metrics ("
+	" job_id INTEGER NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,"
+	" name TEXT NOT NULL, last REAL NOT NULL, samples REAL, time_s REAL NOT NULL,"
+	" PRIMARY KEY (job_id, name)"
+	") STRICT, WITHOUT ROWID;",
 };
 
 #define N_STEPS (int)(sizeof(steps) / sizeof(steps[0]))

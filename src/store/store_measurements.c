@@ -15,12 +15,14 @@ static int write_job(struct store *s, const struct run_update *p, struct err *er
 		       " printed_total_steps = nullif(coalesce(?, printed_total_steps), 0),"
 		       " reported_total_samples = coalesce(?, reported_total_samples),"
 		       " reported_total_steps = coalesce(?, reported_total_steps),"
-		       " total_epochs = coalesce(?, total_epochs), resumes = max(resumes, ?)"
+		       " total_epochs = coalesce(?, total_epochs),"
+		       " resumes = iif(? < 0, resumes, ?),"
+		       " saves_when_asked = coalesce(saves_when_asked, nullif(?, -1))"
 		       " WHERE id = ?",
-		       "ddddtdddddii", p->run->last_samples, p->steps, p->loss, p->epoch,
+		       "ddddtdddddiiii", p->run->last_samples, p->steps, p->loss, p->epoch,
 		       p->status_text, p->run->checkpoint_samples, p->printed_total_steps,
 		       p->total_samples, p->total_steps, p->total_epochs, (int64_t)p->resumes,
-		       p->run->job_id);
+		       (int64_t)p->resumes, (int64_t)p->saves_when_asked, p->run->job_id);
 }
 
 static int write_parameters(struct store *s, const struct run_update *p, struct err *err)

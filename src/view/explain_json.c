@@ -22,6 +22,9 @@ static void print_decision(struct json *j, const struct explanation *e)
 	json_string(j, "last_change_reason", d->reason);
 	json_integer_if(j, "last_change_replicas", d->replicas, d->policy != NULL);
 	json_end(j);
+	json_array(j, "metrics");
+	status_print_json_metrics(j, &e->metrics);
+	json_end(j);
 }
 
 /* --- choices --- */

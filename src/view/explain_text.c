@@ -65,6 +65,9 @@ static void print_decision(const struct explanation *e, const struct output *out
 		add_sizes(&t, e->item->run);
 		output_textline(out, "has", &t);
 	}
+	status_add_metrics(&t, &e->metrics);
+	if (t.length)
+		output_textline(out, "metrics", &t);
 	if (e->item->run && !e->job->profile)
 		output_line(out, "for others", turn_of(e));
 	if (d->policy)

@@ -75,6 +75,13 @@ void status_add_helper(struct text *t, const struct job *job, const struct run *
 		text_addf(t, "to be %s", torch);
 }
 
+void status_add_metrics(struct text *t, const struct job_metric_list *metrics)
+{
+	for (int i = 0; i < metrics->count; i++)
+		text_addf(t, "%s%s %.6g", i ? ", " : "", metrics->items[i].name,
+			  metrics->items[i].last);
+}
+
 void status_add_kept(struct text *t, const struct run *run)
 {
 	if (run->suspension == SUSPENSION_ASKED)
@@ -366,6 +373,7 @@ int status_details_read(struct session *s, const struct job *job, struct status_
 	    store_runs_of_job(&s->store, job->id, &d->runs, err) ||
 	    store_observations_of_job(&s->store, job->id, &d->observations, err) ||
 	    store_events_of_job(&s->store, job->id, &d->events, err) ||
+	    store_metrics_of_job(&s->store, job->id, &d->metrics, err) ||
 	    store_dependencies_list(&s->store, &d->after, err)) {
 		status_details_release(d);
 		return -1;
@@ -385,6 +393,7 @@ void status_details_release(struct status_details *d)
 	observation_list_release(&d->of_runs);
 	observation_list_release(&d->observations);
 	event_list_release(&d->events);
+	job_metric_list_release(&d->metrics);
 	dependency_list_release(&d->after);
 	free(d->log_path);
 	free(d->checkpoint_dir);

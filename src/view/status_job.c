@@ -245,6 +245,9 @@ static void print_progress(const struct status_job *item, const struct status_de
 	add_number(&t, "samples/s", item->throughput_eps);
 	add_duration(&t, "to its end", item->eta_s);
 	output_textline(out, "rate", &t);
+	status_add_metrics(&t, &d->metrics);
+	if (t.length)
+		output_textline(out, "metrics", &t);
 	add_step_source(&t, d);
 	output_textline(out, "step times", &t);
 	status_add_helper(&t, item->job, d->runs.count ? &d->runs.items[d->runs.count - 1] : NULL);

@@ -104,6 +104,20 @@ static void print_observation(struct json *j, const struct observation_row *row)
 	json_end(j);
 }
 
+void status_print_json_metrics(struct json *j, const struct job_metric_list *list)
+{
+	for (int i = 0; i < list->count; i++) {
+		const struct job_metric *m = &list->items[i];
+
+		json_object(j, NULL);
+		json_string(j, "name", m->name);
+		json_number(j, "last", m->last);
+		json_number(j, "samples", m->samples);
+		json_number(j, "time_s", m->time_s);
+		json_end(j);
+	}
+}
+
 static void print_event(struct json *j, const struct event *e)
 {
 	json_object(j, NULL);
@@ -126,6 +140,9 @@ static void print_details(struct json *j, const struct status_details *d)
 	json_array(j, "observations");
 	for (int i = 0; i < d->observations.count; i++)
 		print_observation(j, &d->observations.items[i]);
+	json_end(j);
+	json_array(j, "metrics");
+	status_print_json_metrics(j, &d->metrics);
 	json_end(j);
 	json_array(j, "events");
 	for (int i = 0; i < d->events.count; i++)

@@ -119,7 +119,8 @@ same 'pollux-submit(1) has every template' \
 	"$(section pollux-submit.1 Templates | listed Cm)"
 same 'pollux-report(1) has every key' \
 	"$(grep -oE 'KEY\("[A-Z_]+"' "$src/engine/report_message.c" |
-		sed 's/.*"\(.*\)"/\1/; /WAKE/d')" \
+		sed 's/.*"\(.*\)"/\1/; /WAKE/d'
+		sed -n 's/^#define METRIC "\(.*\)"$/\1name/p' "$src/engine/report_message.c")" \
 	"$(section pollux-report.1 Keys | sed '/^\.It/!d' | listed Cm)"
 same 'pollux(1) has every variable that jobs get' \
 	"$(cat "$src/engine/environment.c" "$src"/device/*.c "$src"/device/*/*.c \

@@ -96,6 +96,8 @@ unset POLLUX_REPORT_SOCKET
 
 # --- to a supervisor ---
 "$POLLUX" submit -q --samples 1000 -- sh -c '"$POLLUX" report STEP=10 SAMPLES=640 LOSS=0.5
+	"$POLLUX" report METRIC.acc=0.8 METRIC.val/loss=0.34 SAMPLES=320
+	"$POLLUX" report METRIC.acc=0.91
 	"$POLLUX" report STATUS="half way" CHECKPOINT=ckpt SAMPLES=640
 	while [ ! -e "$0/go" ]; do sleep 0.05; done; exit 0' "$TMP" >/dev/null
 "$POLLUX" schedule
@@ -106,6 +108,12 @@ like 'samples' '^      "samples": 640,' "$out"
 like 'steps' '^      "steps": 10,' "$out"
 like 'loss' '^      "loss": 0.5,' "$out"
 like 'checkpoint' '^      "checkpoint_samples": 640,' "$out"
+is 'metrics: the last value, and where it was reported' 'acc 0.91 640; val/loss 0.34 640; ' "$(
+	printf '%s\n' "$out" | json 'print map { "$_->{name} $_->{last} $_->{samples}; " }
+		@{$d->{jobs}[0]{details}{metrics}}')"
+like 'status shows them' 'metrics +acc 0.91, val/loss 0.34$' "$("$POLLUX" status 1)"
+like 'explain too' 'metrics +acc 0.91, val/loss 0.34$' "$("$POLLUX" explain 1)"
+like 'and its JSON' '"name": "val/loss"' "$("$POLLUX" explain --json 1)"
 touch go
 status 'and the job ends as it would' 0 "$POLLUX" wait --timeout 20 1
 finish

@@ -386,6 +386,33 @@ static void begin_at(double samples, double lost_samples)
 	job_release(&job);
 }
 
+static void test_metrics(void)
+{
+	struct job_metric_list list;
+	struct job job;
+	char line[64];
+
+	begin_at(1000, 300);
+	report("METRIC.acc=0.5\nSAMPLES=1010\n");
+	report("METRIC.acc=0.25\nSAMPLES=1020\nRESUMES=2\n");
+	for (int i = 0; i < REPORT_METRICS_MAX + 5; i++) {
+		snprintf(line, sizeof(line), "METRIC.m%02d=%d\n", i, i);
+		report(line);
+	}
+	r.changed = true;
+	is_int(recorder_write(&r, &store, &run, &err), 0, "metrics are written");
+	job = stored_job();
+	ok(job.progress.resumes && job.progress.saves_when_asked == 1 &&
+	   job_may_be_preempted(&job, &run), "a job that says so saves when it is asked");
+	is_int(store_metrics_of_job(&store, job.id, &list, &err), 0, "metrics are read");
+	is_int(list.count, REPORT_METRICS_MAX, "no more than that are kept");
+	is_str(list.items[0].name, "acc", "by name");
+	ok(list.items[0].last == 0.25 && list.items[0].samples == 1020, "the last value");
+	job_metric_list_release(&list);
+	job_release(&job);
+	end();
+}
+
 static void test_resumed(void)
 {
 	struct job job;
@@ -801,6 +828,7 @@ int main(void)
 	test_no_position();
 	test_groups();
 	test_totals();
+	test_metrics();
 	test_resumed();
 	test_begin();
 	test_memory();

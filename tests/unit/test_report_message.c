@@ -69,7 +69,25 @@ static void test_helper_keys(void)
 	ok(m.helper.given && !*m.helper.text, "an empty HELPER says something too");
 	is_int(parse("HELPER=no gradient noise: torch.compile\n"), 0, "HELPER with a reason");
 	is_str(m.helper.text, "no gradient noise: torch.compile", "is kept");
-	is_int(parse("METRIC.accuracy=0.9\nSTEP=1\n"), 0, "a metric is passed over");
+	is_int(parse("RESUMES=2\n"), 0, "RESUMES");
+	is_int(m.resumes, 2, "is kept");
+}
+
+static void test_metrics(void)
+{
+	char many[4096] = "";
+
+	is_int(parse("METRIC.acc=0.9\nSTEP=1\nMETRIC.val/loss=-3e2\nMETRIC.acc=0.95\n"), 0,
+	       "metrics");
+	is_int(m.n_metrics, 2, "two names");
+	is_str(m.metrics[0].name, "acc", "the first one");
+	near(m.metrics[0].value, 0.95, 0, "has its last value");
+	is_str(m.metrics[1].name, "val/loss", "a name with a slash");
+	near(m.metrics[1].value, -300, 0, "its value");
+	for (int i = 0; i < REPORT_METRICS_MAX + 3; i++)
+		snprintf(many + strlen(many), sizeof(many) - strlen(many), "METRIC.m%d=%d\n", i, i);
+	is_int(parse(many), 0, "more names than are kept");
+	is_int(m.n_metrics, REPORT_METRICS_MAX, "are passed over");
 }
 
 static const char *const bad[] = {
@@ -80,6 +98,8 @@ static const char *const bad[] = {
 	"TOTAL_STEPS=-1", "TOTAL_SAMPLES=1.5", "TOTAL_EPOCHS=-1", "RESUMED=", "GRAD_SAMPLES=x",
 	"OUT_OF_MEMORY=1GiB", "PEAK_BYTES=", "LIMIT_BYTES=-1", "PARAMETERS=124M",
 	"CHECKPOINT=", "WAKE=0", "WAKE=11",
+	"METRIC.=1", "METRIC.a=", "METRIC.a=nan", "METRIC.a b=1", "METRIC.\xc3\xa9=1", "RESUMES=-1",
+	"METRIC.0123456789012345678901234567890123456789012345678901234567890123=1", "METRIC.a=0x",
 	"WAKE=", "STEP", "=1", "=", "no report at all", "step", "\x1b[31mred",
 };
 
@@ -147,6 +167,7 @@ int main(void)
 {
 	test_keys();
 	test_helper_keys();
+	test_metrics();
 	test_bad();
 	test_bytes();
 	test_lines();

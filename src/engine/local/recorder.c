@@ -23,7 +23,7 @@ void recorder_init(struct recorder *r)
 		.gradient_start_boot_s = NAN,
 		.total_samples = NAN, .total_steps = NAN, .total_epochs = NAN,
 		.start = { NAN, NAN, NAN, NAN, false }, .first_position = NAN, .began = NAN,
-		.oom.bytes = -1,
+		.oom.bytes = -1, .resumes = -1,
 	};
 	step_stats_init(&r->stats);
 	observation_init(&r->earlier);
@@ -214,6 +214,8 @@ static void add_texts(struct recorder *r, struct run *run, const struct report_m
 		memcpy(r->status, m->status, sizeof(r->status));
 	if (m->parameters > 0)
 		r->parameters = m->parameters;
+	if (m->resumes >= 0)
+		r->resumes = m->resumes;
 }
 
 static void open_gradient_window(struct recorder *r)
@@ -332,6 +334,7 @@ bool recorder_add(struct recorder *r, struct store *store, struct run *run, cons
 	add_gradient(r, run, m, now_boot_s);
 	add_texts(r, run, m);
 	add_position(r, run, m, now_boot_s);
+	recorder_add_metrics(r, run, m);
 	add_totals(r, run, m);
 	add_memory(r, run, m);
 	return false;
@@ -357,7 +360,9 @@ int recorder_write(struct recorder *r, struct store *store, struct run *run, str
 		.run = run, .steps = r->steps, .loss = r->loss, .epoch = r->epoch,
 		.printed_total_steps = r->printed_total_steps,
 		.total_samples = r->total_samples, .total_steps = r->total_steps,
-		.total_epochs = r->total_epochs, .resumes = r->resumed,
+		.total_epochs = r->total_epochs, 
+		.resumes = r->resumed ? 1 : r->resumes < 0 ? -1 : r->resumes > 0,
+		.saves_when_asked = r->resumes > 1 ? 1 : -1,
 		.status_text = r->status[0] ? r->status : NULL,
 		.parameters = r->parameters,
 	};
@@ -374,7 +379,8 @@ int recorder_write(struct recorder *r, struct store *store, struct run *run, str
 	}
 	if (!r->positions_only && r->gradient.n > 0)
 		p.gradient = &r->gradient;
-	if (store_run_update(store, &p, err))
+	if (store_run_update(store, &p, err) ||
+	    recorder_write_metrics(r, store, run->job_id, err))
 		return -1;
 	r->changed = false;
 	r->written_boot_s = now;

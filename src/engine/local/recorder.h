@@ -41,6 +41,13 @@ struct recorder {
 		bool has_reported;	/* a checkpoint */
 	} start;
 	bool resumed, position_is_known;	/* what the run has lost is worked out */
+	int64_t resumes;		/* as the program says, see report_message.h; -1: unsaid */
+	struct recorder_metric {
+		struct report_metric metric;
+		double samples;		/* the run's position; NaN: unknown */
+		bool changed;		/* since the last write */
+	} metrics[REPORT_METRICS_MAX];
+	int n_metrics;
 	double first_position;		/* in samples; NaN: none yet */
 	double began;			/* where the program began, by its positions; NaN */
 	struct recorder_oom {
@@ -87,6 +94,12 @@ void recorder_skip_pause(struct recorder *r);
  * lost follows from where the run begins. */
 void recorder_see_position(struct recorder *r, struct run *run, double samples);
 void recorder_add_start(struct recorder *r, struct run *run, const struct report_message *m);
+
+/* recorder_metrics.c: the last value of each metric, and where the run stood. */
+void recorder_add_metrics(struct recorder *r, const struct run *run,
+			  const struct report_message *m);
+int recorder_write_metrics(struct recorder *r, struct store *store, int64_t job_id,
+			   struct err *err);
 
 /* recorder_log.c: steps recognised in the log, of a program that reports none. After the first
  * reported step these functions do nothing. recorder_begin_log: steps now come from this pattern,

@@ -32,12 +32,17 @@ PRESETS = {
 }
 
 
+def environment(directory):
+    """A store of its own in the directory, and two CPU slots."""
+    return dict(os.environ, POLLUX_DIR=os.path.join(directory, "store"), POLLUX_SLOTS="2",
+                POLLUX_NVML="none", OMP_NUM_THREADS="1")
+
+
 class Trial:
     def __init__(self, preset, python, directory):
         self.package, options, command, self.total, self.stop, self.redone = PRESETS[preset]
         self.directory = directory
-        self.environment = dict(os.environ, POLLUX_DIR=os.path.join(directory, "store"),
-                                POLLUX_SLOTS="2", POLLUX_NVML="none", OMP_NUM_THREADS="1")
+        self.environment = environment(directory)
         file = os.path.join(HERE, preset + "_program.py")
         torchrun = os.path.join(os.path.dirname(python), "torchrun")
         words = [w.format(python=python, file=file, torchrun=torchrun) for w in command.split()]

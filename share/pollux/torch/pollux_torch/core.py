@@ -21,7 +21,7 @@ class Reporter:
     """
 
     KEPT = {"CHECKPOINT", "RESUMED", "FRAMEWORK", "HELPER", "TOTAL_STEPS", "TOTAL_SAMPLES",
-            "TOTAL_EPOCHS", "PARAMETERS", "OUT_OF_MEMORY"}
+            "TOTAL_EPOCHS", "PARAMETERS", "OUT_OF_MEMORY", "RESUMES"}
     MAX_KEPT = 32
     MAX_TEXT = 1000  # characters of one value
     LAST_TRIES, CHECKPOINT_TRIES, TRY_EVERY_S = 20, 1000, 0.01

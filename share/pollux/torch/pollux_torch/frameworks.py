@@ -28,6 +28,7 @@ def actions():
         "lightgbm.engine": lazily("boosters", "install_lightgbm"),
         "optax": watch_optax,
         "transformers.trainer": watch_trainer,
+        "transformers.trainer_jit_checkpoint": watch_jit_checkpoint,
         "lightning.pytorch.trainer.trainer": watch_lightning_trainer,
         "pytorch_lightning.trainer.trainer": watch_lightning_trainer,
         "torch": install_torch,
@@ -37,6 +38,8 @@ def actions():
             "distributed_checkpoints", "watch_loader"),
         "tqdm.std": watch_tqdm,
         "transformers.trainer_callback": watch_transformers,
+        "lightning.pytorch.loops.fetchers": lazily("resume_lightning", "watch_fetchers"),
+        "pytorch_lightning.loops.fetchers": lazily("resume_lightning", "watch_fetchers"),
         "lightning.pytorch.loops.fit_loop": watch_lightning,
         "pytorch_lightning.loops.fit_loop": watch_lightning,
         "lightning.fabric.plugins.io.torch_io": watch_lightning_files,
@@ -174,17 +177,23 @@ def watch_trainer(module):
     resume.watch_trainer(core.helper(), module)
 
 
+def watch_jit_checkpoint(module):
+    from . import resume
+
+    resume.watch_jit_checkpoint(core.helper(), module)
+
+
 # --- Lightning
 
 def watch_lightning_trainer(module):
     import sys
 
-    from . import resume
+    from . import resume_lightning
 
     package = module.__name__.rsplit(".", 2)[0]
     callback = sys.modules[package + ".callbacks"].Callback
     sigterm = sys.modules[package + ".utilities.exceptions"].SIGTERMException
-    resume.watch_lightning(core.helper(), module.Trainer, callback, sigterm)
+    resume_lightning.watch(core.helper(), module.Trainer, callback, sigterm)
 
 
 def watch_lightning(module):

@@ -138,14 +138,9 @@ class Keras:
         self.after(kind, "_save_model", self.helper.guard("keras.saved", saved))
 
     def with_backup(self, given):
-        """Option resume: the list with Keras's own BackupAndRestore, which saves each epoch."""
-        directory = os.environ.get("POLLUX_CHECKPOINT_DIR")
-        given = list(given) if isinstance(given, (list, tuple)) else [given] if given else []
-        if "resume" not in self.helper.options or not directory or self.backup_class is None:
-            return None
-        if any(isinstance(c, self.backup_class) for c in given):
-            return None
-        return given + [self.backup_class(os.path.join(directory, "keras-backup"))]
+        from . import resume_keras
+
+        return resume_keras.with_backup(self.helper, self.backup_class, given)
 
 
 _keras = None

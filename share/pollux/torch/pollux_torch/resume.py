@@ -1,8 +1,11 @@
 """Option resume: makes frameworks save when the program is stopped, and continue from there.
 
-Hugging Face Trainer: enable_jit_checkpoint (it saves after SIGTERM) and resume_from_checkpoint.
-Lightning: a checkpoint when SIGTERM ends fit(), and ckpt_path. Keras: see keras.py. The signal
-handlers are those of the frameworks. Only checkpoints of this job are resumed from.
+This file has what is common, and Hugging Face's Trainer: enable_jit_checkpoint (it saves after
+SIGTERM) and resume_from_checkpoint. Lightning: resume_lightning.py; Keras: resume_keras.py. The
+signal handlers are those of the frameworks. Only checkpoints of this job are resumed from.
+
+A resumed run ends with the parameters of an undisturbed one, so that it is the same program: each
+framework continues between two updates, with the batches and random numbers that come next there.
 """
 
 import functools
@@ -10,11 +13,52 @@ import inspect
 import os
 
 STOPPED = 75  # exit status of a program that was stopped: 0 would say that it is complete
+CONTINUES, SAVES_WHEN_STOPPED = 1, 2  # values of the report RESUMES
+SEVERAL = ".pollux-trains-several-times"
 
 
 def is_wanted(helper):
     return "resume" in helper.options and bool(os.environ.get("POLLUX_CHECKPOINT_DIR"))
 
+
+class Training:
+    """Tells the first training of a program from the second, which must not resume.
+
+    A relaunched program begins with the first one, but the checkpoint may be of the second. So a
+    program that trains several times is never resumed.
+    """
+
+    def __init__(self, helper):
+        self.helper = helper
+        self.begun = False
+
+    def begins(self):
+        """True if this training may resume and save."""
+        mark = os.path.join(os.environ["POLLUX_CHECKPOINT_DIR"], SEVERAL)
+        if self.begun:
+            os.makedirs(os.path.dirname(mark), exist_ok=True)
+            open(mark, "w").close()
+        self.begun = True
+        if os.path.exists(mark):
+            self.helper.refuse("resume", "the program trains several times")
+            tell(self.helper, 0)
+            return False
+        return True
+
+
+def training(helper):
+    if not hasattr(helper, "training"):
+        helper.training = Training(helper)
+    return helper.training
+
+
+def tell(helper, value):
+    """Says what the program does when it is stopped and launched again, so that it may be."""
+    if helper.rank.reports():
+        helper.reporter.send({"RESUMES": value})
+
+
+# --- Hugging Face Trainer
 
 def watch_trainer(helper, module):
     """After transformers.trainer was imported."""
@@ -24,7 +68,7 @@ def watch_trainer(helper, module):
     real_init, real_train = trainer.__init__, trainer.train
     signature = inspect.signature(real_init)
     prepare = helper.guard("resume.trainer", set_jit_checkpoint)
-    last = helper.guard("resume.train", lambda t: last_checkpoint(helper, t.args.output_dir))
+    last = helper.guard("resume.train", lambda t: train_begins(helper, t.args.output_dir))
 
     @functools.wraps(real_init)
     def __init__(self, *args, **kwargs):
@@ -33,11 +77,43 @@ def watch_trainer(helper, module):
 
     @functools.wraps(real_train)
     def train(self, resume_from_checkpoint=None, *args, **kwargs):
-        if resume_from_checkpoint is None:
-            resume_from_checkpoint = last(self)
-        return real_train(self, resume_from_checkpoint, *args, **kwargs)
+        found = last(self)
+        if resume_from_checkpoint is None and found:
+            resume_from_checkpoint = found
+        result = real_train(self, resume_from_checkpoint, *args, **kwargs)
+        if getattr(self, "_pollux_stopped", False):
+            raise SystemExit(STOPPED)  # what follows train() is for a complete training
+        return result
 
     trainer.__init__, trainer.train = __init__, train
+
+
+def watch_jit_checkpoint(helper, module):
+    """After transformers.trainer_jit_checkpoint was imported.
+
+    It may save between the passes of an update and the step of the optimizer. The resumed program
+    would repeat these passes with other random numbers. So it saves before and after updates only.
+    """
+    if not is_wanted(helper):
+        return
+    manager, callback = module.CheckpointManager, module.JITCheckpointCallback
+    real = manager.execute_jit_checkpoint
+
+    @functools.wraps(real)
+    def execute_jit_checkpoint(self, *args, **kwargs):
+        result = real(self, *args, **kwargs)
+        self.trainer._pollux_stopped = True
+        return result
+
+    manager.execute_jit_checkpoint = execute_jit_checkpoint
+    callback.on_pre_optimizer_step = lambda *args, **kwargs: None
+
+
+def train_begins(helper, directory):
+    if helper.is_off("resume") or not training(helper).begins():
+        return None
+    tell(helper, SAVES_WHEN_STOPPED)
+    return last_checkpoint(helper, directory)
 
 
 def set_jit_checkpoint(arguments):
@@ -56,45 +132,3 @@ def last_checkpoint(helper, directory):
                 not os.path.exists(os.path.join(found, "checkpoint-is-incomplete.txt")):
             return found
     return None
-
-
-def watch_lightning(helper, trainer, callback, sigterm):
-    """trainer, callback, sigterm: Lightning's classes Trainer, Callback, SIGTERMException."""
-    if not is_wanted(helper):
-        return
-    path = os.path.join(os.environ["POLLUX_CHECKPOINT_DIR"], "lightning.ckpt")
-    real_fit = trainer.fit
-    signature = inspect.signature(real_fit)
-
-    class SaveWhenStopped(callback):
-        def on_exception(self, trainer, module, exception):
-            if isinstance(exception, sigterm):
-                save(trainer, exception)
-
-    def save_stopped(trainer, exception):
-        trainer.save_checkpoint(path)
-        exception.code = STOPPED
-
-    def prepared(self, args, kwargs):
-        call = signature.bind(self, *args, **kwargs)
-        if call.arguments.get("ckpt_path") is None and os.path.exists(path):
-            call.arguments["ckpt_path"] = path
-            if "weights_only" in signature.parameters:
-                call.arguments["weights_only"] = False  # our own file
-        self.callbacks.append(SaveWhenStopped())
-        return call
-
-    save = helper.guard("resume.save", save_stopped)
-    prepare = helper.guard("resume.fit", prepared)
-
-    @functools.wraps(real_fit)
-    def fit(self, *args, **kwargs):
-        call = prepare(self, args, kwargs)
-        if call is None:
-            return real_fit(self, *args, **kwargs)
-        result = real_fit(*call.args, **call.kwargs)
-        if os.path.exists(path):
-            os.remove(path)  # the next fit() of this program is another one
-        return result
-
-    trainer.fit = fit

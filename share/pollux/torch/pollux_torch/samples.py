@@ -165,6 +165,14 @@ class Samples:
             if stream.yielded - stream.used > self.MAX_UNUSED:
                 stream.use()
 
+    def skip(self):
+        """The batches that the last stream has yielded were passed over, to resume an epoch."""
+        stream = self.latest
+        if stream is not None and stream.used < stream.yielded:
+            self.begin_epoch(stream)
+            while stream.used < stream.yielded:
+                stream.use()
+
     # --- at backward passes and updates
 
     def take(self):

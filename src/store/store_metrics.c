@@ -1,0 +1,54 @@
+/* store_metrics.c - the last values of the metrics that jobs report. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "pollux/clock.h"
+#include "pollux/mem.h"
+#include "pollux/report_message.h"
+#include "sql.h"
+
+int store_metric_set(struct store *s, int64_t job_id, const struct job_metric *m, struct err *err)
+{
+	return sql_run(s, NULL, err, "INSERT INTO job_metrics (job_id, name, last, samples, time_s)"
+		       " SELECT ?, ?, ?, ?, ? WHERE (SELECT count(*) FROM job_metrics"
+		       "  WHERE job_id = ? AND name <> ?) < ?"
+		       " ON CONFLICT DO UPDATE SET last = excluded.last,"
+		       " samples = excluded.samples, time_s = excluded.time_s",
+		       "itddditi", job_id, m->name, m->last, m->samples, clock_wall_s(), job_id,
+		       m->name, (int64_t)REPORT_METRICS_MAX);
+}
+
+int store_metrics_of_job(struct store *s, int64_t job_id, struct job_metric_list *list,
+			 struct err *err)
+{
+	sqlite3_stmt *q;
+	char *name;
+	int rc;
+
+	*list = (struct job_metric_list){ 0 };
+	if (sql_query(s, &q, err, "SELECT name, last, samples, time_s FROM job_metrics"
+		      " WHERE job_id = ? ORDER BY name LIMIT ?", "ii", job_id,
+		      (int64_t)REPORT_METRICS_MAX))
+		return -1;
+	list->items = xcalloc(REPORT_METRICS_MAX, sizeof(*list->items));
+	while ((rc = sql_row(s, q, err)) == 1) {
+		struct job_metric *m = &list->items[list->count++];
+
+		name = sql_text(q, 0);
+		snprintf(m->name, sizeof(m->name), "%s", name);
+		free(name);
+		m->last = sql_double(q, 1);
+		m->samples = sql_double(q, 2);
+		m->time_s = sql_double(q, 3);
+	}
+	sql_done(q);
+	if (rc < 0)
+		job_metric_list_release(list);
+	return rc < 0 ? -1 : 0;
+}
+
+void job_metric_list_release(struct job_metric_list *list)
+{
+	free(list->items);
+	*list = (struct job_metric_list){ 0 };
+}
