@@ -281,7 +281,9 @@ struct job_metric_list {
 	int count;
 };
 
-/* A job has REPORT_METRICS_MAX names at most; a further name is passed over. */
+#define STORE_METRICS_MAX 64	/* names that a job may have */
+
+/* A job has STORE_METRICS_MAX names at most; a further name is passed over. */
 int store_metric_set(struct store *s, int64_t job_id, const struct job_metric *m, struct err *err);
 /* By name. */
 int store_metrics_of_job(struct store *s, int64_t job_id, struct job_metric_list *list,

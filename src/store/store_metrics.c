@@ -4,7 +4,6 @@
 
 #include "pollux/clock.h"
 #include "pollux/mem.h"
-#include "pollux/report_message.h"
 #include "sql.h"
 
 int store_metric_set(struct store *s, int64_t job_id, const struct job_metric *m, struct err *err)
@@ -15,7 +14,7 @@ int store_metric_set(struct store *s, int64_t job_id, const struct job_metric *m
 		       " ON CONFLICT DO UPDATE SET last = excluded.last,"
 		       " samples = excluded.samples, time_s = excluded.time_s",
 		       "itddditi", job_id, m->name, m->last, m->samples, clock_wall_s(), job_id,
-		       m->name, (int64_t)REPORT_METRICS_MAX);
+		       m->name, (int64_t)STORE_METRICS_MAX);
 }
 
 int store_metrics_of_job(struct store *s, int64_t job_id, struct job_metric_list *list,
@@ -28,9 +27,9 @@ int store_metrics_of_job(struct store *s, int64_t job_id, struct job_metric_list
 	*list = (struct job_metric_list){ 0 };
 	if (sql_query(s, &q, err, "SELECT name, last, samples, time_s FROM job_metrics"
 		      " WHERE job_id = ? ORDER BY name LIMIT ?", "ii", job_id,
-		      (int64_t)REPORT_METRICS_MAX))
+		      (int64_t)STORE_METRICS_MAX))
 		return -1;
-	list->items = xcalloc(REPORT_METRICS_MAX, sizeof(*list->items));
+	list->items = xcalloc(STORE_METRICS_MAX, sizeof(*list->items));
 	while ((rc = sql_row(s, q, err)) == 1) {
 		struct job_metric *m = &list->items[list->count++];
 
