@@ -66,6 +66,9 @@ struct sched_job {
 	 * r devices, because r is too small, cannot be placed, or is too far from all measurements.
 	 * NULL: nothing is known, and only min_replicas may be given. The caller's. */
 	const double *goodput;
+	/* Where goodput is NULL: a job of the same workload is being measured, so that soon the
+	 * goodput of this job will be known, too, without any devices for it. */
+	bool measured_elsewhere;
 	/* Goodput at the configuration and on the devices that it has now; NaN: unknown, taken for
 	 * the best. */
 	double goodput_now;

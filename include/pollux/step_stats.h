@@ -20,6 +20,12 @@
  * for the next one. If the next one is above too, both count; otherwise the steps of the first are
  * outliers.
  *
+ * Until then, step_stats_provisional() tells the last window: a first figure of a configuration of
+ * which nothing else is known. The first window of all never counts.
+ *
+ * A step that is reported with the mean time of several steps counts once in the median, and with
+ * the time of all of them in what the window holds.
+ *
  * A window keeps at most STEP_WINDOW_SAMPLES steps, a uniform random sample. The random numbers are
  * the same in every run of the program. Constant memory and time per step. */
 #ifndef POLLUX_STEP_STATS_H
@@ -33,6 +39,7 @@
 #define STEP_WINDOW_MIN_S 0.2
 #define STEP_STEADY_RATIO 1.1
 #define STEP_WARM_UP_MAX 10
+#define STEP_PROVISIONAL_WINDOWS 2
 #define STEP_TIME_MAX_S 1e6		/* longer times are ignored as errors */
 #define STEP_OUTLIER_RATIO 3.0
 
@@ -86,6 +93,9 @@ void step_stats_init(struct step_stats *s);
  * that is not in [0, step] is ignored, and the step counts without it. n_invalid counts both, but
  * not a sync_time_s of NaN, which means not reported. */
 void step_stats_add(struct step_stats *s, double step_time_s, double sync_time_s);
+/* The same with the mean times of n_steps steps, 1 or more. */
+void step_stats_add_mean(struct step_stats *s, double step_time_s, double sync_time_s,
+			 int64_t n_steps);
 
 /* Closes the window. A window without a step is ignored, and one with too few stays open. */
 void step_stats_close_window(struct step_stats *s);
@@ -93,6 +103,10 @@ void step_stats_close_window(struct step_stats *s);
 /* Summarises the closed windows. Returns false while none counts: o is filled, with times of
  * NaN. */
 bool step_stats_result(const struct step_stats *s, struct observation *o);
+
+/* While no window counts: the last one as the only one, from the second one on. Returns false
+ * where there is none, and leaves o as it was. */
+bool step_stats_provisional(const struct step_stats *s, struct observation *o);
 
 /* An observation without windows. To merge it changes nothing. */
 void observation_init(struct observation *o);

@@ -44,7 +44,8 @@ static void keep(struct step_stats *s, struct step_sample sample)
 		s->samples[slot] = sample;
 }
 
-void step_stats_add(struct step_stats *s, double step_time_s, double sync_time_s)
+void step_stats_add_mean(struct step_stats *s, double step_time_s, double sync_time_s,
+			 int64_t n_steps)
 {
 	if (!(step_time_s > 0 && step_time_s <= STEP_TIME_MAX_S)) {
 		s->sum.n_invalid++;
@@ -54,8 +55,13 @@ void step_stats_add(struct step_stats *s, double step_time_s, double sync_time_s
 		s->sum.n_invalid++;
 		sync_time_s = (double)NAN;
 	}
-	s->seen_s += step_time_s;
+	s->seen_s += step_time_s * (double)n_steps;
 	keep(s, (struct step_sample){ .step_s = step_time_s, .sync_s = sync_time_s });
+}
+
+void step_stats_add(struct step_stats *s, double step_time_s, double sync_time_s)
+{
+	step_stats_add_mean(s, step_time_s, sync_time_s, 1);
 }
 
 static int compare_times(const void *a, const void *b)
@@ -186,6 +192,18 @@ bool step_stats_result(const struct step_stats *s, struct observation *o)
 	*o = s->sum;
 	o->step_time_sd_s = deviation(s->m2, o->n_windows);
 	return o->n_windows > 0;
+}
+
+bool step_stats_provisional(const struct step_stats *s, struct observation *o)
+{
+	if (s->sum.n_windows > 0 || s->n_warm_up < STEP_PROVISIONAL_WINDOWS)
+		return false;
+	*o = s->sum;
+	o->n_steps = s->last.n_steps;
+	o->n_windows = 1;
+	o->step_time_s = o->step_time_min_s = s->last.step_s;
+	o->sync_time_s = s->last.sync_s;
+	return true;
 }
 
 static double squares(const struct observation *o)

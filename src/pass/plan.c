@@ -177,9 +177,35 @@ static void move(const struct snapshot *s, const struct decision *d, int j, stru
 }
 
 /* A program that takes configurations while it runs loses next to nothing by another one. A gain
- * beyond this factor, which the model's own wavering seldom brings, is worth it, once the present
- * configuration has been measured as well as an observation must be to count against others. */
+ * beyond WORTHWHILE, which the model's own wavering seldom brings, is worth it, once the present
+ * configuration has been measured as well as an observation must be to count against others. A
+ * larger gain is, once two windows agree. */
 #define WORTHWHILE 1.03
+#define WORTHWHILE_EARLY 1.10
+#define EARLY_WINDOWS 2
+
+static double least_gain(int n_windows)
+{
+	if (n_windows < EARLY_WINDOWS)
+		return HUGE_VAL;
+	return n_windows < POOL_WINDOWS ? WORTHWHILE_EARLY : WORTHWHILE;
+}
+
+/* False if the batch size is to fall, and would not at the upper end of the noise scale's interval:
+ * estimates of the noise scale waver, and would move the batch size to and fro. */
+static bool is_sure(const struct candidate *c, const struct sizes *sizes)
+{
+	const struct run *run = c->run;
+	struct goodput_model g = c->model.goodput;
+
+	if (isnan(sizes->noise.interval.low) ||
+	    configuration_batch_size(&sizes->configuration) >=
+		    configuration_batch_size(&run->configuration))
+		return true;
+	g.noise_scale = sizes->noise.interval.high;
+	return goodput_choice_of(&g, sizes->configuration).goodput >
+	       goodput_choice_of(&g, run->configuration).goodput;
+}
 
 static bool could_do_better(const struct snapshot *s, const struct decision *d, int j)
 {
@@ -187,9 +213,11 @@ static bool could_do_better(const struct snapshot *s, const struct decision *d, 
 	const struct sizes *sizes = &d->sizes[j];
 	const struct run *run = c->run;
 
-	return s->settled[run - s->runs.items] && run->wanted_version == run->config_version &&
-	       c->table && c->table->goodput[run->configuration.replicas] > 0 &&
-	       sizes->goodput > WORTHWHILE * sizes->goodput_now;
+	return run->wanted_version == run->config_version && c->table &&
+	       c->table->goodput[run->configuration.replicas] > 0 &&
+	       sizes->goodput >
+		       least_gain(s->windows[run - s->runs.items]) * sizes->goodput_now &&
+	       is_sure(c, sizes);
 }
 
 static void change(const struct decision *d, int j, struct plan *p)

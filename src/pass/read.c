@@ -21,10 +21,10 @@ const struct run *snapshot_run_of(const struct snapshot *s, const struct job *jo
 	return NULL;
 }
 
-/* Asked only of runs that can change their configuration while they run. */
-static int read_settled(struct store *store, struct snapshot *s, struct err *err)
+/* Counts to POOL_WINDOWS, and only of runs that can change their configuration while they run. */
+static int read_windows(struct store *store, struct snapshot *s, struct err *err)
 {
-	s->settled = xcalloc((size_t)s->runs.count, sizeof(*s->settled));
+	s->windows = xcalloc((size_t)s->runs.count, sizeof(*s->windows));
 	for (int i = 0; i < s->runs.count; i++) {
 		const struct run *run = &s->runs.items[i];
 		struct observation o;
@@ -33,7 +33,7 @@ static int read_settled(struct store *store, struct snapshot *s, struct err *err
 			continue;
 		if (store_observation_get(store, run, &o, err))
 			return -1;
-		s->settled[i] = o.n_windows >= POOL_WINDOWS;
+		s->windows[i] = (int)(o.n_windows < POOL_WINDOWS ? o.n_windows : POOL_WINDOWS);
 	}
 	return 0;
 }
@@ -300,7 +300,7 @@ static int read_jobs(const struct engine_context *at, struct snapshot *s, struct
 	if (s->jobs_came)
 		job_list_release(&s->jobs);
 	if (store_dependencies_list(store, &s->dependencies, err) ||
-	    read_setbacks(store, s, err) || read_settled(store, s, err) ||
+	    read_setbacks(store, s, err) || read_windows(store, s, err) ||
 	    read_freezable(store, s, err) ||
 	    (s->suspends && read_largest_waiting(store, s, err)))
 		return -1;
@@ -360,14 +360,14 @@ static void forget_jobs(struct snapshot *s)
 	free(s->holds);
 	free(s->setbacks);
 	free(s->answers);
-	free(s->settled);
+	free(s->windows);
 	free(s->loses);
 	free(s->device_needs);
 	s->device_needs = NULL;
 	s->holds = NULL;
 	s->setbacks = NULL;
 	s->answers = NULL;
-	s->settled = NULL;
+	s->windows = NULL;
 	s->loses = NULL;
 	ignored_list_release(&s->gone);
 	job_list_release(&s->jobs);

@@ -58,7 +58,7 @@ struct snapshot {
 	int64_t *device_needs;
 	/* By run: a stop would lose what it did since its last checkpoint; NULL: not known. */
 	bool *loses;
-	bool *settled;			/* by run: its configuration was measured well enough */
+	int *windows;			/* by run: of step times that count, of its configuration */
 	struct dependency_list dependencies;
 	struct workload_list workloads;
 };

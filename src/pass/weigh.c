@@ -1,6 +1,7 @@
 /* weigh.c - what each candidate makes of each number of devices, for policies that model
  * goodput. */
 #include <math.h>
+#include <string.h>
 
 #include "decision.h"
 
@@ -193,6 +194,24 @@ static void describe(const struct snapshot *s, const struct decision *d, const s
 	out->remaining_samples = remaining_samples(c, d->n_usable);
 }
 
+/* True if the run is the first of its workload: it trains, or is about to, and tells how fast. */
+static bool is_measured_first(const struct snapshot *s, const struct decision *d, int j)
+{
+	const struct candidate *c = &d->candidates[j];
+
+	return c->run && !c->table && may_be_measured(s, d, j);
+}
+
+static void tell_others_of_workload(struct decision *d, const char *workload)
+{
+	for (int j = 0; j < d->n; j++) {
+		const struct candidate *c = &d->candidates[j];
+
+		if (!run_of(c) && !c->table && !strcmp(c->job->declared.workload, workload))
+			d->sched_jobs[j].measured_elsewhere = true;
+	}
+}
+
 void weigh_candidates(const struct snapshot *s, struct decision *d)
 {
 	struct knowledge nothing = knowledge_of_nothing();
@@ -208,4 +227,7 @@ void weigh_candidates(const struct snapshot *s, struct decision *d)
 		set_table(s, d, j);
 		describe(s, d, c, &d->sched_jobs[j]);
 	}
+	for (int j = 0; s->policy->models_goodput && j < d->n; j++)
+		if (is_measured_first(s, d, j))
+			tell_others_of_workload(d, d->candidates[j].job->declared.workload);
 }

@@ -20,12 +20,18 @@
 
 /* --- lengths and ranks --- */
 
+/* True if a slice of the job tells what nothing else tells. */
+static bool is_to_be_measured(const struct curve *c)
+{
+	return isnan(c->unit) && !c->job->measured_elsewhere;
+}
+
 double worth_length_device_s(const struct curves *curves, const struct curve *c)
 {
 	if (!isnan(c->remaining_device_s))
 		return c->remaining_device_s;
 	return fmax(c->job->attained_service_device_s, 0) +
-	       (isnan(c->unit) ? 1 : HINT_SLICES) * curves->slice_s;
+	       (is_to_be_measured(c) ? 1 : HINT_SLICES) * curves->slice_s;
 }
 
 /* Unknown lengths are compared by their cube roots, rounded to bins of 1 %: thousands of jobs fall
@@ -93,12 +99,13 @@ struct length_distribution {
 	int n_bins;
 	double *known;		/* lengths, ascending */
 	int n_known;
-	int n_new, n_served;	/* jobs of unknown length, without a slice so far and with one */
+	int n_new, n_served;	/* jobs of unknown length, without a slice and with one */
 };
 
 static bool is_new(const struct curve *c)
 {
-	return !(c->job->attained_service_device_s >= c->least * c->slice_s);
+	return !c->job->measured_elsewhere &&
+	       !(c->job->attained_service_device_s >= c->least * c->slice_s);
 }
 
 static int compare_lengths(const void *a, const void *b)

@@ -33,7 +33,8 @@
  * similar jobs the mean completion time rose by up to 14 % and the 99th percentile by 70 %. The
  * first slice costs nothing where devices suffice for most jobs. Where they do not, and all jobs
  * are alike, it costs 2 % and 5 %. It bounds the wait of a short job. A job that was never measured
- * counts with one slice instead of 12: after one slice more is known of it.
+ * counts with one slice instead of 12: after one slice more is known of it. It counts
+ * with 12, and like one that has had its slice, while another job of its workload is measured.
  *
  * The rate, in devices (speedup), is the mean over a horizon of half a slice, or of ten restarts
  * where that is longer, so that a job that starts slowly can still pay for its start. (Both are 5

@@ -665,6 +665,9 @@ static void test_slices(void)
 		{ 0, 5400, "1st in line; needs 2 devices for an assumed 1h10m; others come first" },
 	};
 
+	const struct wanted never[] = { { 0, 5400, NULL }, { 2, -1, NULL } };
+	const struct wanted elsewhere[] = { { 2, -1, NULL }, { 0, 5400, NULL } };
+
 	CHECK("within the slice", 1, jobs, kept);
 	jobs[0].launched_s = NOW_S - 600;
 	CHECK("after the slice", 1, jobs, swapped);
@@ -674,6 +677,12 @@ static void test_slices(void)
 	CHECK("of unknown length, one that has", 2, unknown, others);
 	unknown[0].attained_service_device_s = 1199;
 	CHECK("of unknown length, one that has and one that has not", 2, unknown, others);
+	unknown[0].attained_service_device_s = 1200;
+	unknown[1].attained_service_device_s = 0;
+	unknown[0].goodput = unknown[1].goodput = NULL;
+	CHECK("never measured", 2, unknown, never);
+	unknown[1].measured_elsewhere = true;
+	CHECK("measured in another job", 2, unknown, elsewhere);
 }
 
 /* Who is first in line starts as slices end, unless that is not for it: another is overdue by then,

@@ -1,5 +1,6 @@
 /* test_recorder.c - from reports to rows: step times, windows of gradients, and a change of
  * configuration while the program runs. The store is real. */
+#include <math.h>
 #include <unistd.h>
 
 #include "pollux/clock.h"
@@ -177,6 +178,49 @@ static void test_change(void)
 		}
 	near(run.step_time_s, 0.200, 1e-12, "the run's step time is the present one");
 	observation_list_release(&list);
+	end();
+}
+
+/* The only observation: its windows and its mean. */
+static void is_observed(int n_windows, double step_time_s, const char *name)
+{
+	struct observation_list list = observations();
+
+	ok(list.count == 1 && list.items[0].observation.n_windows == n_windows &&
+	   fabs(list.items[0].observation.step_time_s - step_time_s) < 1e-9, name);
+	observation_list_release(&list);
+}
+
+/* While windows differ, the last one is written, but not beside what was measured earlier. */
+static void test_warm_up(void)
+{
+	begin();
+	steps(500, 4, "");
+	steps(300, 4, "");
+	is_observed(1, 0.300, "a second window that differs from the first is written");
+	near(run.step_time_s, 0.300, 1e-12, "as the run's step time");
+	steps(200, 4, "CONFIG=0\n");
+	is_observed(1, 0.200, "the next that differs replaces it");
+	steps(200, 4, "CONFIG=0\n");
+	is_observed(2, 0.200, "windows that agree replace that");
+	run.config_version = 0;
+	step_stats_init(&r.stats);
+	r.earlier = (struct observation){ .n_windows = 2, .step_time_s = 0.2 };
+	steps(900, 4, "CONFIG=0\n");
+	steps(500, 4, "CONFIG=0\n");
+	is_observed(2, 0.200, "what was measured earlier stays");
+	end();
+}
+
+/* A report of the mean time of 60 steps holds enough for a window, that of one step does not. */
+static void test_means_of_steps(void)
+{
+	begin();
+	steps(5, 1, "STEP=1\n");
+	steps(5, 1, "STEP=2\n");
+	steps(5, 1, "STEP=62\n");
+	steps(5, 1, "STEP=122\n");
+	is_observed(2, 0.005, "a report of many steps makes a window");
 	end();
 }
 
@@ -822,6 +866,8 @@ int main(void)
 	if (!mkdtemp(root))
 		return 1;
 	test_change();
+	test_warm_up();
+	test_means_of_steps();
 	test_not_changed();
 	test_moments();
 	test_windows();

@@ -372,10 +372,47 @@ static void test_cancellation(void)
 	near(o.step_time_sd_s, 1e-4 * sqrt(10000.0 / 9999), 1e-6, "small deviations survive");
 }
 
+/* Of a configuration in its warm-up the last window is told, but never the first. */
+static void test_provisional(void)
+{
+	static const double slow = 1.0, fast = 0.5;
+	struct step_stats s;
+	struct observation o = { .n_windows = 7 };
+
+	step_stats_init(&s);
+	add_window(&s, &slow, 1);
+	ok(!step_stats_provisional(&s, &o) && o.n_windows == 7, "nothing after the first window");
+	add_window(&s, &fast, 1);
+	ok(!step_stats_result(&s, &o), "two that differ do not count");
+	ok(step_stats_provisional(&s, &o), "but the last one is told");
+	near(o.step_time_s, 0.5, 1e-14, "its median");
+	ok(o.n_windows == 1 && o.n_steps == 1 && isnan(o.step_time_sd_s), "as one window");
+	is_int(o.n_dropped, 1, "without the first");
+	add_window(&s, &fast, 1);
+	ok(!step_stats_provisional(&s, &o) && step_stats_result(&s, &o), "until windows count");
+}
+
+/* A report that has the mean of many steps counts with the time of all. */
+static void test_means(void)
+{
+	struct step_stats s;
+	struct observation o;
+
+	start(&s);
+	step_stats_add_mean(&s, 0.001, not_reported, 100);
+	step_stats_close_window(&s);
+	ok(!step_stats_result(&s, &o), "100 steps of 1 ms are too few");
+	step_stats_add_mean(&s, 0.001, not_reported, 100);
+	step_stats_close_window(&s);
+	ok(step_stats_result(&s, &o) && o.n_windows == 1, "200 are enough");
+}
+
 int main(void)
 {
 	test_by_hand();
 	test_nothing_yet();
+	test_provisional();
+	test_means();
 	test_compilation();
 	test_slow_decline();
 	test_noisy_forever();

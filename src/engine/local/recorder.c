@@ -90,6 +90,12 @@ static bool is_of_the_past(const struct recorder *r, const struct report_message
 	       (double)m->samples < r->positions.last;
 }
 
+/* The steps that a report tells of, by their number. */
+static int64_t steps_since(const struct recorder *r, const struct report_message *m)
+{
+	return r->last_step >= 0 && m->step > r->last_step ? m->step - r->last_step : 1;
+}
+
 /* Uses the step's own time if the report has one, otherwise the time between two reports divided by
  * the steps between them. */
 static void add_step(struct recorder *r, const struct run *run, const struct report_message *m,
@@ -99,7 +105,8 @@ static void add_step(struct recorder *r, const struct run *run, const struct rep
 	bool counts = measures(run, m) && !(m->step_ns > 0 && r->spans_pause);
 
 	if (counts && m->step_ns > 0)
-		step_stats_add(&r->stats, (double)m->step_ns * 1e-9, sync_s);
+		step_stats_add_mean(&r->stats, (double)m->step_ns * 1e-9, sync_s,
+				    steps_since(r, m));
 	else if (counts && m->step > r->last_step && r->last_step >= 0)
 		step_stats_add(&r->stats,
 			       (now - r->last_step_boot_s) / (double)(m->step - r->last_step), NAN);
@@ -352,6 +359,13 @@ static void turn_gradient_window(struct recorder *r, double now)
 		open_gradient_window(r);
 }
 
+/* A window of the warm-up counts only where no other run in this configuration was measured. */
+static bool summarise(const struct recorder *r, struct observation *o)
+{
+	return step_stats_result(&r->stats, o) ||
+	       (r->earlier.n_windows == 0 && step_stats_provisional(&r->stats, o));
+}
+
 int recorder_write(struct recorder *r, struct store *store, struct run *run, struct err *err)
 {
 	double now = run_clock_s(run, clock_boot_s());
@@ -372,7 +386,7 @@ int recorder_write(struct recorder *r, struct store *store, struct run *run, str
 	if (isfinite(run->launch_boot_s))
 		run->duration_s = now - run->launch_boot_s;
 	step_stats_close_window(&r->stats);
-	if (!r->positions_only && step_stats_result(&r->stats, &observation)) {
+	if (!r->positions_only && summarise(r, &observation)) {
 		run->step_time_s = observation.step_time_s;
 		observation_merge(&observation, &r->earlier);
 		p.observation = &observation;

@@ -27,7 +27,7 @@ class Budget:
     HIDDEN_RATIO = 3
     SAVED_WINDOWS = 8  # unspent time is kept up to the cost of this number of windows
     RECENT = 8  # windows whose mean cost predicts the cost of the next window
-    GUESS_STEPS = 4  # cost of the first window in steps
+    GUESS_STEPS = 2  # cost of the first window in steps: it has no update for its norm alone
 
     def __init__(self, share, now_ns):
         self.share = share

@@ -124,7 +124,11 @@ class Steps:
         self.clock.is_clean = False
 
     def cost_ns(self):
-        """What the helper has cost this process, without the noise."""
+        """Processor time that the helper has cost this process, without the noise.
+
+        A report wakes the supervisor, which may run first where processors are few: that is no
+        time of this process, and would leave nothing for the noise.
+        """
         return self.helper.start_ns + self.report_ns + UPDATE_NS * self.own
 
     # --- backward passes
@@ -383,6 +387,7 @@ class Steps:
     # --- reports
 
     def report(self, statistics=None, send=None):
+        began_ns = time.thread_time_ns()
         mean_ns = self.clock.take()
         if not self.helper.rank.reports():
             return
@@ -393,7 +398,7 @@ class Steps:
             values.update(extra() or {})
         values.update(statistics or {})
         (send or self.reporter.send)(values)
-        self.report_ns += now_ns() - self.sent_ns
+        self.report_ns += time.thread_time_ns() - began_ns
 
     def loss_value(self, may_wait):
         """The loss of the last update. A loss on a GPU is read only where waiting is allowed."""
