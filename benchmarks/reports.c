@@ -4,9 +4,10 @@
  *
  * For each rate a real job (this program) is submitted to a store of its own, launched by a real
  * pass, and reports so many steps a second through the client library: positions, times, gradient
- * statistics and loss. Measured while it runs: the processor time of its supervisor, the datagrams
- * sent, lost and received, the rows of all tables, the size of the store. Nothing is judged: a
- * missed target is printed, and the exit status is 0. */
+ * statistics and loss. Measured before: the processor time to keep a position in a file, which a
+ * supervisor does after it has read reports. Measured while the job runs: the processor time of its
+ * supervisor, the datagrams sent, lost and received, the rows of all tables, the size of the store.
+ * Nothing is judged: a missed target is printed, and the exit status is 0. */
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -23,8 +24,10 @@
 #include "pollux/clock.h"
 #include "pollux/mem.h"
 #include "pollux/number.h"
+#include "engine/local/kept_position.h"
 
 #define TARGET_RATE 1000
+#define TARGET_KEEP_US 1.0
 #define TARGET_PERCENT 1.0
 #define SETTLE_S 3.0	/* from the launch to the first reading, and from the last to the end */
 
@@ -182,7 +185,7 @@ static const char *pollux_program(void)
 	return program ? program : "build/pollux";
 }
 
-static int run(char *command)
+static int run_command(char *command)
 {
 	int status = system(command);	// NOLINT(cert-env33-c): words of this program
 
@@ -196,7 +199,7 @@ static void start_job(const char *dir, double rate, double seconds)
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 
 	self[n > 0 ? n : 0] = '\0';
-	if (run(xasprintf("cd '%s' && '%s' submit -q --batch 64 -- '%s' --job %.17g %.17g"
+	if (run_command(xasprintf("cd '%s' && '%s' submit -q --batch 64 -- '%s' --job %.17g %.17g"
 			  " '%s/counts' >/dev/null && '%s' schedule", dir, pollux_program(), self,
 			  rate, seconds, dir, pollux_program())))
 		fail("pollux", "cannot start a job");
@@ -233,7 +236,7 @@ static void read_counts(const char *dir, struct counts *c)
 	char *path = xasprintf("%s/counts", dir), line[128] = "", *p = line;
 	FILE *file;
 
-	if (run(xasprintf("'%s' wait 1", pollux_program())))
+	if (run_command(xasprintf("'%s' wait 1", pollux_program())))
 		fail("the job", "it failed");
 	file = fopen(path, "r");
 	if (!file || !fgets(line, sizeof(line), file))
@@ -292,7 +295,43 @@ static void measure(double rate, double seconds)
 	print(rate, seconds + 2 * SETTLE_S, &first, &last, &counts);
 	sqlite3_close(db);
 	free(store);
-	run(xasprintf("rm -r '%s'", dir));
+	run_command(xasprintf("rm -r '%s'", dir));
+}
+
+/* What a supervisor does after it has read reports: at most 200 times a second, and for each report
+ * where fewer come. */
+static void measure_keeping(void)
+{
+	char dir[] = "/tmp/pollux-bench.XXXXXX";
+	const int n = 200000;
+	struct paths paths = { .dir = dir };
+	struct kept_position k;
+	struct recorder r;
+	double begin_s, us;
+	struct run run;
+	int fd;
+
+	run_init(&run);
+	recorder_init(&r);
+	fd = mkdtemp(dir) && !run_command(xasprintf("mkdir '%s/run'", dir))
+		? kept_position_create(&paths, &run) : -1;
+	if (fd < 0)
+		fail(dir, strerror(errno));
+	begin_s = cpu_s(getpid());
+	for (int i = 0; i < n; i++) {
+		run.last_samples = i;
+		kept_position_fill(&k, &r, &run, i);
+		k.log_begin = k.log_read = 0;
+		if (!kept_position_write(fd, &k, &run))
+			fail(dir, strerror(errno));
+	}
+	us = 1e6 * (cpu_s(getpid()) - begin_s) / n;
+	printf("%s  a position kept beside the store: %.2f us of processor; wanted: under %g\n",
+	       us < TARGET_KEEP_US ? "met   " : "MISSED", us, TARGET_KEEP_US);
+	close(fd);
+	run_release(&run);
+	recorder_release(&r);
+	run_command(xasprintf("rm -r '%s'", dir));
 }
 
 static double argument(const char *text)
@@ -313,6 +352,7 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	unsetenv("POLLUX_POLICY");
+	measure_keeping();
 	for (int i = 2; i < argc; i++)
 		measure(argument(argv[i]), seconds);
 	if (argc <= 2) {

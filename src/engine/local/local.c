@@ -75,7 +75,7 @@ static bool freezes(const struct device *device)
 
 static int end(const struct engine_context *at, struct run *run, struct err *err)
 {
-	return run_end_lost(at->store, run, err);
+	return run_end_lost(at->paths, at->store, run, err);
 }
 
 static bool is_among(const struct run_list *runs, int64_t id)

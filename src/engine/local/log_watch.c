@@ -39,7 +39,7 @@ int log_watch_open(struct log_watch *w, const char *path, int64_t offset, const 
 		log_watch_close(w);
 		return -1;
 	}
-	w->offset = offset;
+	w->offset = w->line_offset = offset;
 	w->next_look_boot_s = w->last_boot_s = clock_boot_s();
 	return 0;
 }
@@ -67,16 +67,32 @@ static void feed_part(struct log_watch *w, int64_t begin, int64_t end)
 	steps_end(w->steps, ignore, NULL);
 }
 
+static void feed_ends(struct log_watch *w, int64_t begin, int64_t end)
+{
+	int64_t head = begin + LOG_LEARN_BYTES, tail = end - LOG_LEARN_BYTES;
+
+	feed_part(w, begin, end < head ? end : head);
+	if (tail > begin)
+		feed_part(w, tail > head ? tail : head, end);
+}
+
 void log_watch_learn(struct log_watch *w)
 {
-	int64_t tail = w->offset - LOG_LEARN_BYTES;
-
 	if (w->fd < 0 || w->offset <= 0)
 		return;
-	feed_part(w, 0, w->offset < LOG_LEARN_BYTES ? w->offset : LOG_LEARN_BYTES);
-	if (tail > 0)
-		feed_part(w, tail > LOG_LEARN_BYTES ? tail : LOG_LEARN_BYTES, w->offset);
+	feed_ends(w, 0, w->offset);
 	steps_begin_run(w->steps);
+}
+
+void log_watch_catch_up(struct log_watch *w, int64_t offset)
+{
+	struct stat st;
+
+	/* A file that shrank was begun anew. */
+	if (w->fd < 0 || fstat(w->fd, &st) || st.st_size < offset)
+		return;
+	feed_ends(w, w->offset, offset);
+	w->offset = w->line_offset = offset;
 }
 
 void log_watch_close(struct log_watch *w)
@@ -102,11 +118,21 @@ static double written_boot_s(const struct log_watch *w, const struct stat *st, d
 static void skip_flood(struct log_watch *w, int64_t size, steps_sink *sink, void *arg)
 {
 	if (size < w->offset)
-		w->offset = 0;
+		w->offset = w->line_offset = 0;
 	if (size - w->offset <= LOG_LOOK_BYTES)
 		return;
-	w->offset = size - LOG_LOOK_BYTES;
+	w->offset = w->line_offset = size - LOG_LOOK_BYTES;
 	steps_feed(w->steps, "\n", 1, w->last_boot_s, sink, arg);
+}
+
+static void note_line(struct log_watch *w, const char *block, ssize_t n)
+{
+	ssize_t i = n;
+
+	while (i > 0 && block[i - 1] != '\n' && block[i - 1] != '\r')
+		i--;
+	if (i > 0)
+		w->line_offset = w->offset - n + i;
 }
 
 static void read_up_to(struct log_watch *w, int64_t size, steps_sink *sink, void *arg)
@@ -120,6 +146,7 @@ static void read_up_to(struct log_watch *w, int64_t size, steps_sink *sink, void
 		if (n <= 0)
 			return;
 		w->offset += n;
+		note_line(w, block, n);
 		steps_feed(w->steps, block, (size_t)n, w->last_boot_s, sink, arg);
 	}
 }

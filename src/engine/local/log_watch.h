@@ -21,6 +21,7 @@
 struct log_watch {
 	int fd;				/* -1: not watched */
 	int64_t offset;			/* read up to here */
+	int64_t line_offset;		/* where the first line begins that is not whole yet */
 	double next_look_boot_s;	/* INFINITY while not watched */
 	/* no arrival is earlier than this; by the boot clock without the time stopped */
 	double last_boot_s;
@@ -35,6 +36,9 @@ int log_watch_open(struct log_watch *w, const char *path, int64_t offset, const 
 /* Learns from the log of the job's runs before, up to LOG_LEARN_BYTES of its beginning and of its
  * end: which lines tell steps, how epochs are numbered, how many steps an epoch has. */
 void log_watch_learn(struct log_watch *w);
+/* What the run printed up to this offset, where a line begins, was read by another supervisor:
+ * counters go on there. Of a long part only the beginning and the end are read. */
+void log_watch_catch_up(struct log_watch *w, int64_t offset);
 void log_watch_close(struct log_watch *w);		/* harmless when nothing is watched */
 
 /* Reads what came since the last look. last: the program has ended. */

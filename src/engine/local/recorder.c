@@ -23,6 +23,7 @@ void recorder_init(struct recorder *r)
 		.gradient_start_boot_s = NAN,
 		.total_samples = NAN, .total_steps = NAN, .total_epochs = NAN,
 		.start = { NAN, NAN, NAN, NAN, false }, .first_position = NAN, .began = NAN,
+		.position_s = NAN,
 		.oom.bytes = -1, .resumes = -1,
 	};
 	step_stats_init(&r->stats);
@@ -169,6 +170,7 @@ static void add_position(struct recorder *r, struct run *run, const struct repor
 		run->first_step_s = now - run->launch_boot_s;
 	if (m->samples >= 0 && !is_of_the_past(r, m)) {
 		run->last_samples = (double)m->samples;
+		r->position_s = now;
 		if (isnan(run->first_samples))
 			run->first_samples = run->last_samples;
 		recorder_see_position(r, run, run->last_samples);

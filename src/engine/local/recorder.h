@@ -50,6 +50,7 @@ struct recorder {
 	int n_metrics;
 	double first_position;		/* in samples; NaN: none yet */
 	double began;			/* where the program began, by its positions; NaN */
+	double position_s;		/* when the last position was reported or printed; NaN */
 	struct recorder_oom {
 		int64_t bytes, peak_bytes, limit_bytes;	/* -1: unknown; bytes -1: none */
 	} oom;				/* an allocation failed, and no step followed */

@@ -98,11 +98,13 @@ static double samples_at(const struct recorder *r, const struct run *run, const 
 }
 
 /* Where the batch size may change, samples_at_first() says what was lost. */
-static void add_samples(struct recorder *r, struct run *run, const struct job *job, double samples)
+static void add_samples(struct recorder *r, struct run *run, const struct job *job, double samples,
+			double arrival_s)
 {
 	if (isnan(samples))
 		return;
 	run->last_samples = samples;
+	r->position_s = arrival_s;
 	if (job->declared.max_batch_size == 0)
 		recorder_see_position(r, run, samples);
 	if (isnan(run->first_samples))
@@ -131,5 +133,5 @@ void recorder_add_logged(struct recorder *r, struct run *run, const struct job *
 		see_first(r, run, job, e, r->steps);
 	}
 	if (!r->samples_are_reported)
-		add_samples(r, run, job, samples_at(r, run, job, e, units));
+		add_samples(r, run, job, samples_at(r, run, job, e, units), e->arrival_s);
 }

@@ -3,6 +3,8 @@
 
 #include "recorder.h"
 
+#define FIRST_STEPS 2	/* that a run may have made before its first position but one */
+
 /* The position of the job goes from one to another without work: what lies between is done again,
  * or, where the other is beyond, less had been lost than was thought. The time of that is worked
  * out from the mean time of a sample before this run. */
@@ -37,21 +39,24 @@ void recorder_add_start(struct recorder *r, struct run *run, const struct report
 }
 
 /* The first two positions tell where the program began: at most their distance before the first.
- * A job that stands in between begins where it stands. A job that never reported a checkpoint may
+ * A job that stands in between begins where it stands; so does one that stands a little before, as
+ * a log has to show a few steps before it is understood. A job that never reported a checkpoint may
  * also begin later than was thought; clearly later, because the first distance may be a short one.
  */
 void recorder_see_position(struct recorder *r, struct run *run, double samples)
 {
 	double step = samples - r->first_position, least = fmax(r->first_position - step, 0);
-	double from = r->start.samples;
+	double from = r->start.samples, stood = isnan(from) ? 0 : from;
 
 	if (isnan(r->first_position))
 		r->first_position = samples;
 	if (!(step > 0) || isfinite(r->began))
 		return;
-	r->began = from >= least && from <= r->first_position ? from : least;
+	r->began = least;
+	if (stood <= r->first_position && least - stood <= FIRST_STEPS * step)
+		r->began = stood;
 	if (r->position_is_known || r->began == from ||
-	    (r->began > from && (r->start.has_reported || r->began - from <= 2 * step)))
+	    (r->began > from && r->start.has_reported))
 		return;
 	move_position(r, run, from, r->began);
 }

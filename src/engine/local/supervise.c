@@ -110,7 +110,7 @@ static void supervisor_init(struct supervisor *s, const struct paths *paths)
 		.driver_until_boot_s = INFINITY, .driver = { .fd = -1, .until_boot_s = INFINITY },
 		.limit_boot_s = INFINITY, .limit_left_s = INFINITY, .wait_status = -1,
 		.run_lock = -1, .signal_fd = -1, .socket_fd = -1, .leader_fd = -1, .log_fd = -1,
-		.leader_stat_fd = -1,
+		.leader_stat_fd = -1, .position_fd = -1,
 	};
 	job_init(&s->job);
 	run_init(&s->run);
@@ -122,7 +122,7 @@ static void supervisor_init(struct supervisor *s, const struct paths *paths)
 static void supervisor_release(struct supervisor *s)
 {
 	int fds[] = { s->signal_fd, s->socket_fd, s->leader_fd, s->leader_stat_fd, s->log_fd,
-		      s->run_lock };
+		      s->position_fd, s->run_lock };
 
 	supervisor_leave_driver(s);
 	supervisor_leave_freezer(s);

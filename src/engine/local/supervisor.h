@@ -11,6 +11,7 @@
 #include "pollux/store.h"
 #include "account.h"
 #include "local_handle.h"
+#include "kept_position.h"
 #include "log_watch.h"
 #include "oom_killer.h"
 #include "recorder.h"
@@ -114,6 +115,7 @@ struct supervisor {
 	struct oom_watch oom;
 	int64_t log_offset;		/* where this run begins in the job's log */
 	pid_t guardian_pid;		/* this supervisor's parent; 0: none */
+	int position_fd;		/* kept_position.h; -1: not kept */
 	int run_lock, signal_fd, socket_fd, leader_fd, log_fd;
 	int leader_stat_fd;		/* of an adopted leader: exit_status.h */
 	int *device_locks;		/* run.replicas descriptors, inherited by the command */
@@ -163,6 +165,19 @@ int supervisor_open_socket(struct supervisor *s, struct err *err);
 int supervisor_open_log(struct supervisor *s, struct err *err);
 /* Reads the steps in the log from log_offset on. */
 void supervisor_watch_log(struct supervisor *s);
+
+/* supervisor_position.c */
+/* Keeps where the run stands for whoever concludes it if this supervisor is killed. */
+void supervisor_keep_position(struct supervisor *s, double now_boot_s);
+/* Takes over where the run stands from the supervisor that died. True: *k is what that one kept,
+ * and the run has it. */
+bool supervisor_take_position(struct supervisor *s, struct kept_position *k);
+/* Reads the log after the part that the supervisor that died has read. k NULL: that part is not
+ * known, and reading begins at the end of the log. */
+void supervisor_watch_rest_of_log(struct supervisor *s, const struct kept_position *k);
+/* Waits, for a limited time, for a report of a program that has sent some: only its next report
+ * tells what it did while it had no supervisor. */
+void supervisor_hear_report(struct supervisor *s);
 
 /* supervisor_usage.c: puts the run's use of memory and processors into run. */
 struct rusage;
@@ -302,8 +317,8 @@ struct fallback supervisor_fallback(const struct supervisor *s);
  * or the machine is shutting down. */
 bool supervisor_conclude(struct supervisor *s);
 /* Ends a run whose processes cannot exist any more, as after a reboot. The work since the last
- * record is lost. */
-int run_end_lost(struct store *store, struct run *run, struct err *err);
+ * record, in the store or kept beside its lock, is lost. */
+int run_end_lost(const struct paths *paths, struct store *store, struct run *run, struct err *err);
 /* Sets why the run failed. */
 void supervisor_set_diagnosis(struct supervisor *s, const char *text);
 

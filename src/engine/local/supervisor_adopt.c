@@ -81,17 +81,7 @@ static double limit_left_s(const struct supervisor *s)
 	return s->job.declared.time_limit_s - s->job.progress.run_time_s - worked_s;
 }
 
-/* What the program printed before was read by the supervisor that died. */
-static void watch_the_rest_of_the_log(struct supervisor *s)
-{
-	s->log_offset = s->log_fd >= 0 ? lseek(s->log_fd, 0, SEEK_END) : 0;
-	if (s->log_fd < 0 || s->recorder.steps_are_reported)
-		return;
-	supervisor_watch_log(s);
-	s->log_watch.next_look_boot_s = INFINITY;
-}
-
-static void stay_suspended(struct supervisor *s)
+static void stay_suspended(struct supervisor *s, const struct kept_position *k)
 {
 	static const char text[] = "its supervisor was killed; it stays suspended under another";
 	struct err err;
@@ -99,7 +89,10 @@ static void stay_suspended(struct supervisor *s)
 	if (supervisor_open_socket(s, &err) || supervisor_open_log(s, &err) ||
 	    recorder_go_on(&s->recorder, &s->store, &s->run, &err))
 		supervisor_log(s, "%s", err.text);
-	watch_the_rest_of_the_log(s);
+	if (k)
+		kept_position_restore(k, &s->recorder);
+	supervisor_watch_rest_of_log(s, k);
+	s->log_watch.next_look_boot_s = INFINITY;
 	supervisor_stay_suspended(s);
 	supervisor_stay_frozen(s);
 	if (isfinite(s->job.declared.time_limit_s))
@@ -125,9 +118,25 @@ static void enforce_limit(struct supervisor *s)
 		supervisor_log(s, "%s", err.text);
 }
 
-static int stop_orphan(struct supervisor *s, struct err *err)
+/* Nothing is measured while nobody watched: only positions count. */
+static void go_on_watching(struct supervisor *s, const struct kept_position *k)
 {
-	bool adopted;
+	struct err err;
+
+	s->recorder.positions_only = true;
+	if (k)
+		kept_position_restore(k, &s->recorder);
+	/* the run has to be stopped all the same */
+	if (supervisor_open_socket(s, &err) || supervisor_open_log(s, &err))
+		supervisor_log(s, "%s", err.text);
+	if (k)
+		supervisor_watch_rest_of_log(s, k);
+}
+
+static int stop_orphan(struct supervisor *s, const struct kept_position *k, struct err *err)
+{
+	bool adopted, was_at_work = s->run.state == RUN_RUNNING &&
+				    s->run.suspension == SUSPENSION_NONE;
 
 	enforce_limit(s);
 	if (store_run_adopt(&s->store, s->run.id, s->run.handle, clock_boot_s(), &adopted, err))
@@ -136,9 +145,7 @@ static int stop_orphan(struct supervisor *s, struct err *err)
 		s->state = ST_FINISHED;
 		return 0;
 	}
-	s->recorder.positions_only = true;
-	if (supervisor_open_socket(s, err) || supervisor_open_log(s, err))
-		supervisor_log(s, "%s", err->text);	/* the run has to be stopped all the same */
+	go_on_watching(s, k);
 	supervisor_log(s, "its supervisor is gone: stopping what is left of it");
 	s->signalled = s->run.state == RUN_STOPPING && isfinite(s->run.stop_boot_s);
 	if (store_run_stop_reason(&s->store, s->run.id, &s->run.stop_reason, &s->run.state, err))
@@ -146,13 +153,16 @@ static int stop_orphan(struct supervisor *s, struct err *err)
 	supervisor_drop_suspension(s);
 	supervisor_mend_freeze(s);
 	s->state = ST_RUNNING;
+	if (was_at_work)
+		supervisor_hear_report(s);
 	supervisor_handle(s, s->leader_fd >= 0 ? EV_STOP : EV_LEADER_EXIT);
 	return 0;
 }
 
 int supervisor_adopt(struct supervisor *s, struct err *err)
 {
-	bool stays = false;
+	struct kept_position k;
+	bool stays = false, is_kept;
 
 	if (other_supervisor_lives(s)) {
 		s->state = ST_FINISHED;
@@ -162,11 +172,12 @@ int supervisor_adopt(struct supervisor *s, struct err *err)
 	supervisor_update_handle(s);
 	s->adopted = true;
 	watch_leader(s);
+	is_kept = supervisor_take_position(s, &k);
 	if (may_stay_suspended(s) &&
 	    store_run_keep_suspended(&s->store, s->run.id, s->run.handle, &stays, err))
 		return -1;
 	if (!stays)
-		return stop_orphan(s, err);
-	stay_suspended(s);
+		return stop_orphan(s, is_kept ? &k : NULL, err);
+	stay_suspended(s, is_kept ? &k : NULL);
 	return 0;
 }

@@ -222,6 +222,7 @@ static void remove_files(const struct supervisor *s)
 		rmdir(dirname(s->handle.socket_path));
 	if (has_lock) {
 		supervisor_remove_config(s);
+		kept_position_remove(s->paths, s->run.id);
 		unlink(lock);
 	}
 	free(lock);
@@ -328,13 +329,31 @@ bool supervisor_conclude(struct supervisor *s)
 	return s->run.outcome != OUTCOME_NOT_STARTED || s->run.stop_reason != STOP_NONE;
 }
 
-int run_end_lost(struct store *store, struct run *run, struct err *err)
+/* What the supervisor learned after its last write to the store. */
+static int take_kept_position(const struct paths *paths, struct store *store, struct run *run,
+			      struct err *err)
+{
+	struct kept_position k;
+	struct run_update update = {
+		.run = run, .loss = NAN, .epoch = NAN, .printed_total_steps = NAN,
+		.total_samples = NAN, .total_steps = NAN, .total_epochs = NAN,
+	};
+
+	if (run->state == RUN_ASSIGNED || !kept_position_read(paths, run, &k, NULL))
+		return 0;
+	kept_position_apply(&k, run);
+	update.steps = k.steps;
+	return store_run_update(store, &update, err);
+}
+
+int run_end_lost(const struct paths *paths, struct store *store, struct run *run, struct err *err)
 {
 	/* The next run shows where it begins. */
 	struct fallback unknown = { NAN, NAN };
 	struct job job;
 
-	if (store_job_get(store, run->job_id, &job, err))
+	if (take_kept_position(paths, store, run, err) ||
+	    store_job_get(store, run->job_id, &job, err))
 		return -1;
 	run->outcome = run->state == RUN_ASSIGNED ? OUTCOME_NOT_STARTED : OUTCOME_LOST;
 	/* When the run ended is not known; the work up to the last record is. */

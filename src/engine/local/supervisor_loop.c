@@ -287,8 +287,9 @@ static bool read_at_most(struct supervisor *s, double now, int most)
 	char bytes[REPORT_MESSAGE_SIZE];
 	bool wake = false;
 	pid_t pid;
+	int i;
 
-	for (int i = 0; i < most; i++) {
+	for (i = 0; i < most; i++) {
 		ssize_t n = report_socket_receive(s->socket_fd, bytes, sizeof(bytes), &pid);
 
 		enum stop_reason asked = n > 0 && (size_t)n <= sizeof(bytes)
@@ -304,6 +305,8 @@ static bool read_at_most(struct supervisor *s, double now, int most)
 		wake |= recorder_add(&s->recorder, &s->store, &s->run, bytes, (size_t)n,
 				     run_clock_s(&s->run, now));
 	}
+	if (i > 0)
+		supervisor_keep_position(s, now);
 	s->socket_rest_until_s = now + SOCKET_REST_S;
 	return wake;
 }
@@ -347,11 +350,15 @@ static void log_unread(struct supervisor *s)
 
 void supervisor_read_log(struct supervisor *s, double now, bool last)
 {
+	int64_t read = s->log_watch.offset;
+
 	if (s->recorder.steps_are_reported) {
 		log_watch_close(&s->log_watch);
 		return;
 	}
 	log_watch_look(&s->log_watch, now, last, take_step, s);
+	if (s->log_watch.offset != read)
+		supervisor_keep_position(s, now);
 	if (last && s->log_watch.steps)
 		log_unread(s);
 }

@@ -108,13 +108,17 @@ void supervisor_see_savings(struct supervisor *s)
 		tell(s);
 }
 
-/* The position at a time, by the first and the last report of the run. */
-static double position_at(const struct supervisor *s, double boot_s, double end_boot_s)
+/* The position at a time, by the first and the last report of the run. Times are by
+ * run_clock_s(). */
+static double position_at(const struct supervisor *s, double at_s, double end_s)
 {
 	const struct run *run = &s->run;
+	double last_s = isfinite(s->recorder.position_s) ? s->recorder.position_s : end_s;
 	double first_s = run->launch_boot_s + run->first_step_s;
-	double share = (boot_s - first_s) / (end_boot_s - first_s);
+	double share = (at_s - first_s) / (last_s - first_s);
 
+	if (at_s >= last_s)
+		return run->last_samples;
 	share = fmax(fmin(share, 1), 0);
 	return floor(run->first_samples + share * (run->last_samples - run->first_samples));
 }
@@ -135,13 +139,14 @@ struct fallback supervisor_fallback(const struct supervisor *s)
 	const struct run *run = &s->run;
 	struct savings saved = savings_of(s);
 	double stop_s = isfinite(run->stop_boot_s) ? run->stop_boot_s : clock_boot_s();
+	double file_s = run_clock_s(run, saved.file_boot_s);
 
 	if (isnan(run->last_samples))
 		return (struct fallback){ NAN, NAN };
 	if (saved.when_asked)
 		return (struct fallback){ run->last_samples, clock_boot_s() };
 	if (saved.in_run)
-		return (struct fallback){ position_at(s, saved.file_boot_s, stop_s),
-					  run_clock_s(run, saved.file_boot_s) };
+		return (struct fallback){ position_at(s, file_s, run_clock_s(run, stop_s)),
+					  file_s };
 	return (struct fallback){ began_at(s), run->launch_boot_s };
 }

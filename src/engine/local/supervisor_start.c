@@ -352,8 +352,10 @@ int supervisor_launch(struct supervisor *s, struct err *err)
 	if (reload_job(s, err))
 		return -1;
 	recorder_begin(&s->recorder, &s->job);
+	s->position_fd = kept_position_create(s->paths, &s->run);
 	if (launch(s, err))
 		return -1;
 	supervisor_watch_log(s);
+	supervisor_keep_position(s, clock_boot_s());
 	return 0;
 }
