@@ -193,8 +193,7 @@ if [ "$slots" -ge 2 ]; then
 	watcher=$!
 	# shellcheck disable=SC2046  # numbers
 	status 'three real jobs' 0 "$POLLUX" wait --timeout $((120 * TIME_SCALE)) $(cat ids)
-	kill $watcher
-	wait $watcher 2>/dev/null
+	end $watcher
 	status 'are a history' 0 simulate --interval 1 -p fifo --json
 	is 'that has models, of its observations' '3 3 0' \
 		"$(printf '%s' "$out" |

@@ -34,8 +34,7 @@ watch_passes() { # watch_passes OPTION...
 	watcher=$!
 }
 end_passes() {
-	[ -z "$watcher" ] || kill "$watcher" 2>/dev/null
-	wait "$watcher" 2>/dev/null || :
+	[ -z "$watcher" ] || end "$watcher" || :
 	watcher=
 }
 cleanup() {

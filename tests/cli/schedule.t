@@ -579,8 +579,7 @@ is 'each run goes on where the one before stopped' '' "$(cat jumps)"
 submit ./stay
 stays=$id
 comes '--watch sees a job that is submitted' 5 running "$stays"
-kill -INT "$watcher"
-wait "$watcher"
+end "$watcher" INT
 is 'an interrupt ends it in good order' 0 $?
 watcher=
 is 'jobs go on' running "$(state "$stays")"
@@ -588,8 +587,7 @@ is 'jobs go on' running "$(state "$stays")"
 watcher=$!
 submit true
 comes 'a change wakes it before its time' 10 ended "$id"
-kill -TERM "$watcher"
-wait "$watcher"
+end "$watcher"
 is 'it ends on SIGTERM too' 0 $?
 watcher=
 is 'having said nothing' '' "$(cat watched)"
@@ -601,8 +599,7 @@ watcher=$!
 sleep 0.3 # it has found no store by then; if not, all the better
 submit true
 comes 'it sees the first job of all' 10 ended "$id"
-kill "$watcher"
-wait "$watcher"
+end "$watcher"
 watcher=
 mkdir "$TMP/edited"
 POLLUX_DIR=$TMP/edited
@@ -629,8 +626,7 @@ ok 'while the last good one stays' policy_is las
 mv "$POLLUX_DIR/config.new" "$POLLUX_DIR/config"
 ok 'until the file is right again' wait_for 10 policy_is goodput
 "$POLLUX" cancel "$id"
-kill "$watcher"
-wait "$watcher"
+end "$watcher"
 watcher=
 POLLUX_DIR=$TMP/store
 
@@ -674,8 +670,7 @@ if [ -x "$TRAIN" ] && ls "$FASHION_MNIST"/train-images-idx3-ubyte* >/dev/null 2>
 	comes 'and when that is gone' 30 evaluated 3
 	status 'cancel of a trainer' 0 "$POLLUX" cancel "$trained"
 	comes 'lets it save' 20 job_is "$trained" cancelled
-	kill "$watcher"
-	wait "$watcher"
+	end "$watcher"
 	watcher=
 	is 'on 2 devices, on 1, on 2' '2 1 2' \
 		"$(query "SELECT replicas FROM runs WHERE job_id = $trained

@@ -60,26 +60,41 @@ end_jobs() { # all of the store: for `cleanup`
 }
 # Supervisors, and the passes that they end with, are known by their environment. `near` adds
 # processes that are just becoming another program: for a moment such a process has no environment,
-# and may be a supervisor.
+# and may be a supervisor. `all` looks for those of every store of the test.
 pollux_program=$(readlink -f "$POLLUX") # also where POLLUX becomes a script that runs it
-supervisors_alive() { # supervisors_alive [near]
-	perl -e 'my ($pollux, $dir, $near) = @ARGV;
+supervisors_alive() { # supervisors_alive [near|all]
+	perl -e 'my ($pollux, $dir, $tmp, $mode) = @ARGV;
+		my $near = $mode eq "near";
+		my $stores = $mode eq "all" ? qr,\Q$tmp\E/[^\0]*, : qr/\Q$dir\E/;
 		sub content { open(my $file, "<", shift) or return "?"; local $/;
 			return <$file> // "" }
 		for (grep { (readlink "$_/exe" // "") eq $pollux } glob "/proc/[0-9]*") {
 			my ($command, $environment) = (content("$_/cmdline"),
 				content("$_/environ"));
-			my $ours = $environment =~ /(^|\0)POLLUX_DIR=\Q$dir\E\0/ &&
+			my $ours = $environment =~ /(^|\0)POLLUX_DIR=$stores\0/ &&
 				$command =~ /\0(supervise|schedule)\0/;
 			my $unsure = $near && ($command eq "" || $environment eq "") &&
 				readlink "$_/exe";
 			print "$1\n" if ($ours || $unsure) && m,(\d+),;
-		}' "$pollux_program" "$POLLUX_DIR" "${1-}"
+		}' "$pollux_program" "$POLLUX_DIR" "$TMP" "${1-}"
 }
 no_supervisor() { alive=$(supervisors_alive near) && [ -z "$alive" ]; }
+test_left_nothing() { no_supervisor && [ -z "$(supervisors_alive all)" ]; }
+# What a test left is shown and killed, and fails the test.
+end_leftovers() {
+	wait_for 5 test_left_nothing 2>/dev/null && return
+	left=$(supervisors_alive all)
+	[ -n "$left" ] || return 0
+	echo '# processes are left:'
+	# shellcheck disable=SC2086 # pids
+	ps -o pid,ppid,stat,wchan:20,args $left 2>&1 | sed 's/^/# /'
+	# shellcheck disable=SC2086
+	kill -9 $left 2>/dev/null
+	return 1
+}
 # A test may define its own `cleanup`, to end what it started.
 cleanup() { :; }
-trap 'cleanup; wait_for 5 no_supervisor; cd /; rm -rf "$TMP"' EXIT
+trap 'tap_rc=$?; cleanup; end_leftovers || tap_rc=1; cd /; rm -rf "$TMP"; exit "$tap_rc"' EXIT
 trap 'exit 1' HUP INT TERM
 cd "$TMP" || exit 1
 
@@ -154,6 +169,20 @@ wait_for() { # wait_for SECONDS COMMAND...
 		sleep 0.05
 	done
 }
+
+# Ends a process of this test's in the background; returns its exit status. The leak check of a
+# sanitized program attaches to it from a child. Where a SIGCONT comes meanwhile, as timeout(1) sends
+# after SIGTERM, both wait for ever: what does not end is shown and killed.
+end() { # end PID [SIGNAL]
+	kill "-${2-TERM}" "$1"
+	if ! wait_for 20 is_over "$1"; then
+		ps -o pid,ppid,stat,wchan:20,args -p "$1" --ppid "$1" 2>&1 | sed 's/^/# /'
+		# shellcheck disable=SC2046 # pids
+		kill -9 $(ps -o pid= --ppid "$1") "$1" 2>/dev/null
+	fi
+	wait "$1"
+}
+is_over() { ! grep -qs '^State:.[^ZX]' "/proc/$1/status"; } # is_over PID
 
 skip_all() { # skip_all WHY
 	echo "1..0 # SKIP $1"
