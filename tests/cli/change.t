@@ -14,6 +14,7 @@ state_is()
 on_terminal() { script -qec "'$POLLUX' $*" /dev/null </dev/null | tr -d '\r'; }
 cleanup() {
 	touch "$TMP/go"
+	POLLUX_DIR=$TMP/store
 	"$POLLUX" cancel 1 2 3 2>/dev/null
 	"$POLLUX" wait --timeout 20 1 2 3 2>/dev/null
 }
