@@ -94,7 +94,14 @@ end_leftovers() {
 }
 # A test may define its own `cleanup`, to end what it started.
 cleanup() { :; }
-trap 'tap_rc=$?; cleanup; end_leftovers || tap_rc=1; cd /; rm -rf "$TMP"; exit "$tap_rc"' EXIT
+tap_exit() { # tap_exit STATUS
+	tap_rc=$1
+	cleanup
+	end_leftovers || tap_rc=1
+	cd / && rm -rf "$TMP"
+	exit "$tap_rc"
+}
+trap 'tap_exit $?' EXIT
 trap 'exit 1' HUP INT TERM
 cd "$TMP" || exit 1
 

@@ -43,7 +43,8 @@ chmod 400 "$POLLUX_DIR"/pollux.db*
 chmod 500 "$POLLUX_DIR" "$POLLUX_DIR/run" "$POLLUX_DIR/logs"
 readonly="^pollux: cannot use the store '.*': attempt to write a readonly database$"
 refuses 77 "$readonly" submit -- true
-refuses 77 "$readonly" requeue --force "$job"	# what cancel does is in readonly.t
+refuses 77 "^pollux: job $job runs on: stopped now, it could not be started again: \
+${readonly#^pollux: }" requeue --force "$job"	# what cancel does is in readonly.t
 status 'status works' 0 "$POLLUX" status
 like 'the job runs' "^ *$job +work +running" "$out"
 status 'so does a pass with nothing to write' 0 "$POLLUX" schedule
