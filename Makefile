@@ -101,7 +101,7 @@ CUDA_HOST := $(BUILD)/cuda/host.so
 FUZZ    := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 MAN     := $(wildcard man/*.[0-9])
 EVERY_C := $(SRC) $(wildcard examples/*.c examples/*/*.c benchmarks/*.c tests/*/*.c)
-SHELL_FILES = $(wildcard .ci/run tools/*.sh tests/*/*.sh) $(SCRIPTS) \
+SHELL_FILES = tests/fault/month $(wildcard .ci/run tools/*.sh tests/*/*.sh) $(SCRIPTS) \
 	$(shell grep -lsE '^\#! */.*sh$$' examples/* benchmarks/*)
 
 # What the tests, the demo and the benchmarks are told about this build.
@@ -142,7 +142,10 @@ quick: all examples $(TESTING) $(BENCH) ## unit tests, figures on record, a tast
 
 # The tests plainly and under the sanitizers, then SOAK_FUZZ_SECONDS of each fuzzer.
 SOAK_FUZZ_SECONDS ?= 240
-soak: ## an hour: kills at every call, all random cases, fuzzers
+month: all $(FAULT) ## half an hour: 3,000 kills while 200 jobs run (MONTH_KILLS=60: a minute)
+	$(TEST_ENV) tests/fault/month
+
+soak: ## two hours: kills at every call, all random cases, a month of kills, fuzzers
 	tools/soak.sh $(SOAK_FUZZ_SECONDS)
 
 # POLLUX_FRAMEWORKS names a virtual environment with the packages, else build/frameworks is made.
@@ -395,7 +398,7 @@ include tests/gpu-kit/kit.mk
 -include $(OBJ:.o=.d) $(UNIT:=.d) $(UNITS).d $(FAULT:=.d) $(BENCH:=.d) $(FUZZ:=.d)
 
 FORCE:
-.PHONY: all examples programs check check-frameworks quick soak slowest demo \
+.PHONY: all examples programs check check-frameworks quick month soak slowest demo \
 	lint lint-gcc lint-quick lint-tidy lint-cppcheck lint-shell \
 	lint-man lint-layers lint-symbols sanitize memcheck fuzz fuzzers coverage \
 	bench bench-jct install uninstall clean help need FORCE

@@ -23,6 +23,7 @@ stage() { # stage NAME COMMAND...
 stage check make check
 stage sanitize make sanitize
 stage frameworks make check-frameworks
+stage month make month
 stage fuzz make fuzz FUZZ_SECONDS="$1"
 echo "| stage | status | s | tests |"
 echo "|---|---|---|---|"

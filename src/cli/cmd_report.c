@@ -13,7 +13,7 @@
 #include "pollux/report_socket.h"
 #include "pollux/text.h"
 
-/* The longest waits for a receiver that is behind. A checkpoint that is not heard of is lost work. */
+/* The longest waits for a receiver that is behind. A checkpoint not heard of is lost work. */
 #define SEND_TIMEOUT_S 1
 #define SEND_CHECKPOINT_TIMEOUT_S 10
 

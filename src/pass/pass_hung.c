@@ -5,10 +5,14 @@
 #include "pollux/mem.h"
 #include "pollux/pass.h"
 
-#define LONG_S 60.0
+/* Less than the minute between passes of cron: the next of them finds it. */
+#define LONG_S 55.0
+#define STOPPED_S 10.0	/* the same for a pass that was stopped by a signal */
 
 static char *duration_in_words(double seconds)
 {
+	if (seconds < LONG_S)
+		return xasprintf("%.0f s", seconds);
 	return seconds < 3600 ? xasprintf("%.0f min", seconds / 60)
 			      : xasprintf("%.1f h", seconds / 3600);
 }
@@ -16,7 +20,7 @@ static char *duration_in_words(double seconds)
 bool pass_find_hung(const struct paths *paths, struct lock_holder *holder)
 {
 	return lock_holder_find(paths->schedule_lock, holder) &&
-	       clock_boot_s() - holder->since_boot_s >= LONG_S;
+	       clock_boot_s() - holder->since_boot_s >= (holder->is_stopped ? STOPPED_S : LONG_S);
 }
 
 bool pass_describe_hung(const struct paths *paths, struct text *t)

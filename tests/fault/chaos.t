@@ -5,28 +5,9 @@
 # shellcheck disable=SC2317 # functions called by name
 . "$(dirname "$0")/../cli/tap.sh"
 . "$ROOT/tests/fault/fault.sh"
+. "$ROOT/tests/fault/campaign.sh"
 
-one_of() { # one_of INDEX SQL: a row of the answer, or nothing
-	query "$2" | awk -v i="$1" '{ row[NR] = $0 } END { if (NR) print row[i % NR + 1] }'
-}
-kill_process() { [ -z "$2" ] || kill "$1" "$2" 2>/dev/null || :; }
-break_run() { # break_run "SUPERVISOR LEADER JOB:RUN" WHICH...: what is killed
-	[ -n "$1" ] || return 0
-	# shellcheck disable=SC2086  # three words
-	set -- "$2" "${3-}" $1
-	for which in $1 $2; do
-		case $which in
-		supervisor) kill_process -9 "$3" ;;
-		leader) kill_process -9 "$4" && broken_runs="${broken_runs-} $5" ;;
-		# When a stopped program's parent dies, the kernel sends it SIGHUP.
-		stop) kill_process -STOP "$4" && broken_runs="${broken_runs-} $5" ;;
-		esac
-	done
-}
 act() { # act ACTION NUMBER
-	running="SELECT $supervisor_pid || ' ' || $leader_pid || ' ' || job_id || ':' || number
-		FROM runs WHERE state IN ('running', 'stopping') AND $leader_pid IS NOT NULL
-		ORDER BY id"
 	case $1 in
 	0|1|2) "$FAULT/killat" -u $(($2 % 6000)) "$POLLUX" schedule ;;
 	3|4) break_run "$(one_of "$2" "$running")" supervisor ;;
@@ -44,19 +25,6 @@ act() { # act ACTION NUMBER
 		"$(one_of "$2" "SELECT $supervisor_pid FROM runs WHERE state = 'running'")" ;;
 	esac >/dev/null 2>&1
 }
-# What was stopped by SIGSTOP goes on; a failed job is tried again at once; nobody is held.
-relent() {
-	for pid in $(query "SELECT $leader_pid FROM runs WHERE state <> 'ended' AND $leader_pid > 0
-			UNION SELECT $supervisor_pid FROM runs WHERE state <> 'ended'
-			AND $supervisor_pid > 0"); do
-		kill_process -CONT "$pid"
-	done
-	query "UPDATE runs SET end_boot_s = end_boot_s - 1000 WHERE outcome = 'failed'"
-	held=$(query "SELECT id FROM jobs WHERE state = 'held'")
-	# shellcheck disable=SC2086  # several
-	[ -z "$held" ] || "$POLLUX" release $held >/dev/null 2>&1
-}
-
 witnesses=6 samples=120000
 for _ in $(seq $witnesses); do
 	submit --retries 1000 --grace 2 -- "$work" -n 300 -b 3 -s 10 -p 20 >number

@@ -68,12 +68,17 @@ status 'another one leaves' 0 "$POLLUX" schedule -v
 is 'and says why' 'another pass is at work' "$out"
 status 'after 50 seconds, too' 0 later 50 "$POLLUX" schedule
 unlike 'nobody is accused' 'No pass can run' "$(later 50 "$POLLUX" status)"
-status 'after more than a minute it fails' 75 later 61 "$POLLUX" schedule
+status 'before the next pass of cron it fails' 75 later 56 "$POLLUX" schedule
+status 'after more than a minute, too' 75 later 61 "$POLLUX" schedule
 is 'and names who is in the way' "pollux: the pass of process $pass_pid has been at work for 1 min \
 and lets no other one begin: it may hang; 'kill -KILL $pass_pid' ends it without harm" "$err"
 like 'so does status' "^No pass can run: the pass of process $pass_pid has been at work for 1 min" \
 	"$(later 61 "$POLLUX" status)"
 kill -STOP "$pass_pid"
+unlike 'a stopped one is left alone for seconds' 'No pass can run' "$(later 5 "$POLLUX" status)"
+status 'and named after ten' 75 later 11 "$POLLUX" schedule
+like 'with its age' "^pollux: the pass of process $pass_pid has been at work for 1[1-9] s .* stopped" \
+	"$err"
 like 'a stopped one is called so' \
 	"it is stopped; 'kill -CONT $pass_pid' continues it, 'kill -KILL $pass_pid' ends it" \
 	"$(later 7200 "$POLLUX" schedule 2>&1)"

@@ -1,6 +1,6 @@
 /* work.c - a job that proves how it was run.
  *
- *	work [-n SAMPLES] [-b BATCH] [-s MS] [-w MS] [-h FILE] [-p STEPS] [-e STATUS]
+ *	work [-n SAMPLES] [-b BATCH] [-s MS] [-w MS] [-h FILE] [-p STEPS] [-e STATUS] [-c]
  *	     [-l KIND]... [COMMAND...]
  *
  * Before anything else it takes a lock on the job, and on each device whose lock it was started
@@ -15,10 +15,12 @@
  * -l leaves a process behind that sleeps for a minute and ignores SIGTERM: "group" (in the job's
  * process group), "session" (in one of its own), "daemon" (its parent dead, descriptors closed, its
  * own session), "bare" (a daemon that keeps the device's locks, without environment), "escapee" (a
- * daemon that keeps nothing: no environment, no descriptor).
+ * daemon that keeps nothing: no environment, no descriptor). Those without environment are named
+ * "$WITNESS:JOB:RUN", for who looks for them.
  * -w sets how long a checkpoint takes; -p makes one every so many steps.
  * -h waits half way, and before it finishes a checkpoint, while FILE exists: a test that wants to
  * see the job at work then need not be quick.
+ * -c counts in $WITNESS/counter-JOB, in memory that outlives the process: struct counter.
  * -e sets the exit status at the end; 137 is death by SIGKILL, half way. */
 #include <dirent.h>
 #include <errno.h>
@@ -26,10 +28,12 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -132,13 +136,16 @@ static _Noreturn void linger(const char *kind)
 {
 	char *no_environment[] = { NULL };
 
+	char name[PATH_MAX];
+
+	snprintf(name, sizeof(name), "%s:%s:%s", witness, job, run);
 	note("leftovers", "%d\n", (int)getpid());
 	if (!strcmp(kind, "daemon"))
 		close_but_kept();
 	if (!strcmp(kind, "escapee"))
 		close_range(0, ~0U, 0);
 	if (!strcmp(kind, "bare") || !strcmp(kind, "escapee"))
-		execle("/bin/sleep", "sleep", "60", (char *)NULL, no_environment);
+		execle("/bin/sleep", name, "60", (char *)NULL, no_environment);
 	sleep(LEFT_BEHIND_S);
 	_exit(0);
 }
@@ -167,6 +174,47 @@ static void leave_behind(const char *kind)
 	n = read(ready[0], &byte, 1);	/* it is there, and deaf, before we go on */
 	(void)n;
 	close(ready[0]);
+}
+
+/* --- what it counts --- */
+
+/* Of all runs of the job. A sample counts as processed before it is reported; what lies between
+ * the position and the start of the next run is done again. */
+struct counter { int64_t processed, redone, position; };
+
+static struct counter *counter;	/* NULL: does not count */
+
+static void open_counter(void)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/counter-%s", witness, job);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0 || ftruncate(fd, sizeof(*counter))) {
+		perror(path);
+		exit(EXIT_FAILURE);
+	}
+	counter = mmap(NULL, sizeof(*counter), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+	if (counter == MAP_FAILED)
+		exit(EXIT_FAILURE);
+}
+
+static void count_start(long long samples)
+{
+	if (!counter)
+		return;
+	counter->redone += counter->position - samples;
+	counter->position = samples;
+}
+
+static void count_samples(long long n)
+{
+	if (!counter)
+		return;
+	counter->processed += n;
+	counter->position += n;
 }
 
 /* --- training, in name --- */
@@ -253,8 +301,12 @@ static int train(const struct training *t)
 
 	printf("%s samples %lld\n", samples ? "resumed" : "begun", samples);
 	note("ledger", "start %s %s %lld\n", job, run, samples);
+	count_start(samples);
 	while (samples < t->total && !pollux_client_should_stop(client)) {
-		samples += t->total - samples < t->batch ? t->total - samples : t->batch;
+		long long n = t->total - samples < t->batch ? t->total - samples : t->batch;
+
+		samples += n;
+		count_samples(n);
 		step(client, samples / t->batch, samples, t->step_ms);
 		if (t->save_every && samples / t->batch % t->save_every == 0)
 			save(client, samples, t->save_ms);
@@ -289,7 +341,7 @@ int main(int argc, char **argv)
 	run = environment("POLLUX_RUN", "0");
 	directory = environment("POLLUX_CHECKPOINT_DIR", NULL);
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	while ((option = getopt(argc, argv, "+n:b:s:w:h:p:e:l:")) != -1) {
+	while ((option = getopt(argc, argv, "+n:b:s:w:h:p:e:l:c")) != -1) {
 		switch (option) {
 		case 'n': t.total = strtoll(optarg, NULL, 10); break;
 		case 'b': t.batch = strtoll(optarg, NULL, 10); break;
@@ -298,6 +350,7 @@ int main(int argc, char **argv)
 		case 'h': hold_path = optarg; break;
 		case 'p': t.save_every = strtol(optarg, NULL, 10); break;
 		case 'e': t.status = (int)strtol(optarg, NULL, 10); break;
+		case 'c': open_counter(); break;
 		case 'l':
 			if (n_kinds < 8)
 				kinds[n_kinds++] = optarg;
