@@ -55,6 +55,27 @@ sleep 4
 kill -CONT "$supervisor"
 nothing_lost 'a script'
 
+# The supervisor of a run that is asked to stop is killed before the program has saved.
+start "$work" -n 1000000000 -s 5 -p 10 -h "$TMP/paused"
+ok 'a checkpoint is heard' wait_for 10 query_is 1 "SELECT count(*) FROM runs WHERE
+	job_id = $job AND checkpoint_samples > 0"
+touch paused
+"$POLLUX" requeue --force "$job"
+ok 'it is asked to stop' wait_for 10 query_is 1 \
+	"SELECT state = 'stopping' FROM runs WHERE job_id = $job"
+kill -9 "$supervisor"
+rm paused
+at_end() { grep -q "^stop $job 1 " "$WITNESS/ledger"; }
+ok 'it saves when nobody hears it' wait_for 10 at_end
+pass
+ok 'a pass ends the run' wait_for 20 query_is 1 \
+	"SELECT state = 'ended' FROM runs WHERE job_id = $job AND number = 1"
+is 'which has lost nothing that was known' 0 \
+	"$(query "SELECT printf('%d', lost_samples) FROM runs WHERE job_id = $job AND number = 1")"
+"$POLLUX" cancel --force "$job"
+ok 'it ends' wait_for 20 query_is 0 "SELECT count(*) FROM runs WHERE job_id = $job AND
+	state <> 'ended'"
+
 # --- more reports than are read at a time ---
 
 cat >flood <<'END'

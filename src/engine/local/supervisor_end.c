@@ -282,6 +282,7 @@ static void account(struct supervisor *s, double run_now)
 {
 	struct fallback unreported = supervisor_fallback(s);
 
+	supervisor_count_unheard_checkpoint(s);
 	account_for_loss(&s->job, &s->run, &unreported, run_now);
 	supervisor_see_savings(s);
 }

@@ -150,3 +150,19 @@ struct fallback supervisor_fallback(const struct supervisor *s)
 					  file_s };
 	return (struct fallback){ began_at(s), run->launch_boot_s };
 }
+
+/* How far the job had come then is not known. If it was less far than its last report, its next run
+ * begins earlier, which corrects the loss. */
+void supervisor_count_unheard_checkpoint(struct supervisor *s)
+{
+	struct run *run = &s->run;
+	double heard_s = fmax(run->checkpoint_boot_s, run->launch_boot_s);
+	double saved_s = run_clock_s(run, savings_of(s).file_boot_s);
+
+	if (!s->adopted || !(saved_s > heard_s + 2 * FILE_CLOCK_S) ||
+	    !(run->last_samples > run->checkpoint_samples ||
+	      (isnan(run->checkpoint_samples) && isfinite(s->job.progress.checkpoint_samples))))
+		return;
+	run->checkpoint_samples = run->last_samples;
+	run->checkpoint_boot_s = saved_s;
+}
