@@ -205,11 +205,29 @@ class Suite:
             helper = "on,batch" if hook.startswith("batch") else "on"
             # A scale that is never applied: the part is off before the first update.
             scale = 2 if hook == "learning_rate.pre" else 1
-            run = self.run(program, helper, POLLUX_TORCH_FAULT=hook, POLLUX_LR_SCALE=scale,
-                           POLLUX_LOCAL_BATCH=32, POLLUX_TORCH_EVERY=1)
-            self.same(program, without, run, ", error in " + hook)
-            told = run.last("HELPER") or ""
-            self.tests.check("injected" in told, "%s: HELPER says so" % hook, "HELPER %s" % told)
+            self.fault(program, without, hook, helper, POLLUX_LR_SCALE=scale,
+                       POLLUX_LOCAL_BATCH=32, POLLUX_TORCH_EVERY=1)
+
+        self.other_faults()
+
+    def other_faults(self):
+        """The same for hooks that the program of faults() does not come to."""
+        name = "fails_and_saves"
+        without = self.run(Program(name, ["{dir}", "1"]), helper=None)
+        program = Program(name, ["{dir}", "2"])
+        for hook in FAILS_AND_SAVES:
+            self.fault(program, without, hook, POLLUX_TORCH_EVERY=1)
+        for program, hooks_of_program in RESUMED:
+            if self.available(program.package):
+                without = self.run(program, helper=None)
+                for hook in hooks_of_program:
+                    self.fault(program, without, hook, helper="on,resume")
+
+    def fault(self, program, without, hook, helper="on", **variables):
+        run = self.run(program, helper, POLLUX_TORCH_FAULT=hook, **variables)
+        self.same(program, without, run, ", error in " + hook)
+        told = run.last("HELPER") or ""
+        self.tests.check("injected" in told, "%s: HELPER says so" % hook, "HELPER %s" % told)
 
     # --- options
 
@@ -275,6 +293,19 @@ class Suite:
                          program.name + ": counts go on", run.reports[-2:])
 
 
+# Hooks that a backward pass that fails, and torch.distributed.checkpoint, come to.
+FAILS_AND_SAVES = ["gradient_noise.spoil", "checkpoints.distributed", "checkpoints.written",
+                   "checkpoints.loading"]
+# Hooks of the option resume that a program comes to that is not stopped.
+RESUMED = [
+    (Program("hf_trainer", ["{dir}"], "transformers", same_output=False),
+     ["resume.trainer", "resume.train"]),
+    (Program("lightning_fit", ["{dir}", "none"], "lightning", same_output=False),
+     ["resume.fit", "resume.start", "resume.iterator", "resume.repeat"]),
+    (Program("keras_torch", package="keras", same_output=False),
+     ["resume.keras", "resume.load", "resume.backup"]),
+]
+
 # Hooks of other frameworks, which the program of the fault tests does not come to; and those that
 # run only after a learning rate was scaled or a batch size changed.
 NOT_REACHED = re.compile(r"keras|xgboost|lightgbm|plain|resume\.|.*\.(transformers|lightning)$"
@@ -296,7 +327,7 @@ def hooks():
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--python", default=sys.executable)
-    parser.add_argument("names", nargs="*", help="programs; faults; resumes; default: all")
+    parser.add_argument("names", nargs="*", help="programs; batches; resumes; faults; 'other faults'; default: all")
     arguments = parser.parse_args()
     suite = Suite(arguments.python)
     wanted = arguments.names
@@ -312,7 +343,9 @@ def main():
             suite.batches()
         if is_wanted("resumes"):
             suite.resumes()
-        if is_wanted("faults"):
+        if "other faults" in wanted:
+            suite.other_faults()
+        elif is_wanted("faults"):
             suite.faults()
     finally:
         shutil.rmtree(suite.scratch, ignore_errors=True)

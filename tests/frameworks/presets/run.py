@@ -39,14 +39,14 @@ def environment(directory):
 
 
 class Trial:
-    def __init__(self, preset, python, directory):
+    def __init__(self, preset, python, directory, torch="--no-torch"):
         self.package, options, command, self.total, self.stop, self.redone = PRESETS[preset]
         self.directory = directory
         self.environment = environment(directory)
         file = os.path.join(HERE, preset + "_program.py")
         torchrun = os.path.join(os.path.dirname(python), "torchrun")
         words = [w.format(python=python, file=file, torchrun=torchrun) for w in command.split()]
-        self.submission = ["submit", "-q", "--no-torch", "--preset", preset] + options.split()
+        self.submission = ["submit", "-q", torch, "--preset", preset] + options.split()
         self.submission += ["--"] + words
 
     def pollux(self, *words):

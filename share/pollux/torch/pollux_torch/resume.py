@@ -91,8 +91,9 @@ def watch_trainer(helper, module):
 def watch_jit_checkpoint(helper, module):
     """After transformers.trainer_jit_checkpoint was imported.
 
-    It may save between the passes of an update and the step of the optimizer. The resumed program
-    would repeat these passes with other random numbers. So it saves before and after updates only.
+    It may save between the passes of an update and the step of the optimizer: the resumed program
+    would repeat these passes with other random numbers. It may also save before an update, which it
+    then still makes. So it saves after updates only.
     """
     if not is_wanted(helper):
         return
@@ -106,7 +107,7 @@ def watch_jit_checkpoint(helper, module):
         return result
 
     manager.execute_jit_checkpoint = execute_jit_checkpoint
-    callback.on_pre_optimizer_step = lambda *args, **kwargs: None
+    callback.on_pre_optimizer_step = callback.on_step_begin = lambda *args, **kwargs: None
 
 
 def train_begins(helper, directory):
