@@ -14,7 +14,7 @@
 #
 # With JCT_PYTHON, a Python that has torch, eight jobs train torch_job.py instead, a program that
 # knows nothing of pollux: what adapts there is the work of the helper for PyTorch, which changes
-# the batch size of its DataLoader (--torch=batch).
+# the batch size of its DataLoader (--torch=batch). jct_time.sh then tells where the time went.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -350,5 +350,11 @@ done
 echo
 # shellcheck disable=SC2086  # a list of words
 [ -z "$ran" ] || summarise $ran
+for policy in $ran; do
+	if [ -n "$python" ] && [ -e "$work/$policy/store" ]; then
+		printf '\n%s:\n' "$policy"
+		"$root/benchmarks/jct_time.sh" "$work/$policy/store"
+	fi
+done
 [ -n "$made" ] || echo "
 Stores and logs: $work"

@@ -171,7 +171,7 @@ class Noise:
         if usual_ns:
             wait = self.budget.updates_to_wait(now_ns(), usual_ns, update.cost_ns())
         if wait:
-            self.due = update.own + wait
+            self.due = update.own + max(wait, self.FIRST_UPDATE)
             self.budget.charge(self.sections_ns)
             self.sections_ns = 0
         else:
