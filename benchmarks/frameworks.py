@@ -51,6 +51,13 @@ def trial_of(name, python, directory, has_helper):
     return run.Trial(name, python, directory, "--torch" if has_helper else "--no-torch")
 
 
+def package_of(name):
+    """The package without which the program does not run."""
+    if name.endswith(RESUME):
+        return resume.PROGRAMS[name[:-len(RESUME)]][0]
+    return run.PRESETS[name][0]
+
+
 def samples_of(trial, job, updates):
     """What the program consumed: as it says itself, else whole batches."""
     said = check.seen(trial.log(job))[1]
@@ -95,6 +102,7 @@ def main():
     options = parser.parse_args()
     programs = options.programs or sorted(PACKAGES) + [
         n + RESUME for n in resume.PROGRAMS if options.helper]
+    programs = [n for n in programs if run.has(options.python, package_of(n))]
     print("| program | recognised as | error of the step time | steps after two resumes, of those "
           "done | samples | done again | lines changed |\n|---|---|---|---|---|---|---|",
           flush=True)

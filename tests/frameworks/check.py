@@ -208,8 +208,6 @@ class Suite:
             self.fault(program, without, hook, helper, POLLUX_LR_SCALE=scale,
                        POLLUX_LOCAL_BATCH=32, POLLUX_TORCH_EVERY=1)
 
-        self.other_faults()
-
     def other_faults(self):
         """The same for hooks that the program of faults() does not come to."""
         name = "fails_and_saves"
@@ -324,33 +322,33 @@ def hooks():
     return [name for name in dict.fromkeys(names) if not NOT_REACHED.match(name)]
 
 
-def main():
+def run_suite(kind, run, names):
+    """Runs the parts of a suite that the command line names. Returns the exit status.
+
+    run(suite, is_wanted) runs them; names says, in words, what the names are.
+    """
     parser = argparse.ArgumentParser()
     parser.add_argument("--python", default=sys.executable)
-    parser.add_argument("names", nargs="*", help="programs; batches; resumes; faults; 'other faults'; default: all")
+    parser.add_argument("names", nargs="*", help=names)
     arguments = parser.parse_args()
-    suite = Suite(arguments.python)
-    wanted = arguments.names
-
-    def is_wanted(name):
-        return not wanted or any(w in name for w in wanted)
-
+    suite = kind(arguments.python)
     try:
-        for program in PROGRAMS_OF_TORCH + FRAMEWORKS:
-            if is_wanted(program.name):
-                suite.compare(program)
-        if is_wanted("batches"):
-            suite.batches()
-        if is_wanted("resumes"):
-            suite.resumes()
-        if "other faults" in wanted:
-            suite.other_faults()
-        elif is_wanted("faults"):
-            suite.faults()
+        run(suite, lambda name: not arguments.names or any(w in name for w in arguments.names))
     finally:
         shutil.rmtree(suite.scratch, ignore_errors=True)
     return suite.tests.end()
 
 
+def run_parts(suite, is_wanted):
+    for program in PROGRAMS_OF_TORCH + FRAMEWORKS:
+        if is_wanted(program.name):
+            suite.compare(program)
+    for name, part in (("batches", suite.batches), ("resumes", suite.resumes),
+                       ("faults", suite.faults), ("other faults", suite.other_faults)):
+        if is_wanted(name):
+            part()
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_suite(Suite, run_parts, "parts of: programs' names, batches, resumes, faults, "
+                                         "other faults; default: all"))

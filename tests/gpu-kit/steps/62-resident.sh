@@ -17,6 +17,8 @@ import torch
 
 mib, steps, seed = int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
 device = os.environ.get("GPU_KIT_DEVICE", "cuda")
+if device == "cpu":
+    torch.set_num_threads(1)
 x = torch.arange(mib * 2**18, device=device, dtype=torch.int32) + seed
 for step in range(steps):
     for _ in range(20):
