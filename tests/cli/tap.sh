@@ -178,8 +178,8 @@ wait_for() { # wait_for SECONDS COMMAND...
 }
 
 # Ends a process of this test's in the background; returns its exit status. The leak check of a
-# sanitized program attaches to it from a child. Where a SIGCONT comes meanwhile, as timeout(1) sends
-# after SIGTERM, both wait for ever: what does not end is shown and killed.
+# sanitized program attaches to it from a child. Where a SIGCONT comes meanwhile, as timeout(1)
+# sends after SIGTERM, both wait for ever: what does not end is shown and killed.
 end() { # end PID [SIGNAL]
 	kill "-${2-TERM}" "$1"
 	if ! wait_for 20 is_over "$1"; then
