@@ -45,6 +45,7 @@ struct declaration {
 	enum preemption preemption;
 	enum suspend_rule suspend;
 	double gpu_memory_bytes;	/* that it takes of each GPU */
+	double log_limit_bytes;		/* that its log takes of the disk; NaN: as configured */
 	double time_limit_s;
 	int retries;
 	int stop_signal;

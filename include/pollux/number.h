@@ -17,4 +17,7 @@ int number_parse(const char *text, double *value);
  * first, as tables show it: "3h05m". */
 int number_parse_duration(const char *text, double *seconds);
 
+/* An amount of memory or disk: a number and K, M, G or T, which are powers of 1024: "1.5G". */
+int number_parse_size(const char *text, double *bytes);
+
 #endif

@@ -12,6 +12,7 @@ enum option_type {
 	OPTION_NUMBER,		/* double within min..max, finite */
 	/* double of at least 1, with K, M or G after it for 1e3, 1e6, 1e9 */
 	OPTION_AMOUNT,
+	OPTION_SIZE,		/* double, bytes within min..max: "512M", "1.5G" (number.h) */
 	/* double, seconds within min..max: "90", "90s", "1.5m", "2h", "1h30m" */
 	OPTION_DURATION,
 	/* const char *: borrowed from argv; not empty. FIELD_TEXT: a copy */

@@ -119,6 +119,20 @@ int store_has_work(struct store *s, bool *has, struct err *err);
 int store_has_schedulable(struct store *s, bool *has, struct err *err);
 /* The dependencies of waiting jobs in the order of the jobs, each with the state of the job that is
  * waited for. */
+struct job_directory {
+	int64_t job_id;
+	char *path;			/* owned */
+};
+
+struct job_directory_list {
+	struct job_directory *items;	/* by job_id */
+	int count;
+};
+
+/* The directories that queued jobs declare for their checkpoints. */
+int store_checkpoint_dirs(struct store *s, struct job_directory_list *list, struct err *err);
+void job_directory_list_release(struct job_directory_list *list);
+
 int store_dependencies_list(struct store *s, struct dependency_list *list, struct err *err);
 /* The dependencies of all jobs, including those that ended. */
 int store_dependencies_all(struct store *s, struct dependency_list *list, struct err *err);

@@ -142,6 +142,16 @@ static int set_amount(const struct option_spec *spec, const char *value, void *f
 	return 0;
 }
 
+static int set_size(const struct option_spec *spec, const char *value, void *field)
+{
+	double x;
+
+	if (number_parse_size(value, &x) || !in_range(spec, x))
+		return -1;
+	*(double *)field = x;
+	return 0;
+}
+
 /* Parse the name or number of a signal that a program can catch. */
 static int set_signal(const char *value, void *field)
 {
@@ -186,6 +196,7 @@ int set_value(const struct option_spec *spec, const char *value, void *field)
 	case OPTION_TEXT: return set_text(spec, value, field);
 	case OPTION_LIST: return add_text(value, field);
 	case OPTION_AMOUNT: return set_amount(spec, value, field);
+	case OPTION_SIZE: return set_size(spec, value, field);
 	case OPTION_CHOICE:
 		return is_among(value, spec->choices) ? set_text(spec, value, field) : -1;
 	case OPTION_WORDS: return set_words(spec, value, field);

@@ -17,6 +17,7 @@ static const char *type_words(enum option_type type)
 	case OPTION_RANGE: return "a whole number, or two as smaller:larger,";
 	case OPTION_FLAG:
 	case OPTION_AMOUNT:
+	case OPTION_SIZE:
 	case OPTION_CHOICE:
 	case OPTION_WORDS:
 	case OPTION_PICTURE:
@@ -37,7 +38,7 @@ static void describe_value(struct text *t, const struct option_spec *spec)
 
 	text_add(t, type_words(spec->type));
 	if (!is_bounded(spec) || spec->type == OPTION_TEXT || spec->type == OPTION_LIST ||
-	    spec->type == OPTION_AMOUNT)
+	    spec->type == OPTION_AMOUNT || spec->type == OPTION_SIZE)
 		return;
 	if (low && high)
 		text_addf(t, " from %.15g to %.15g%s", spec->min, spec->max, unit);
@@ -86,6 +87,9 @@ static bool describe_word(struct text *t, const struct option_spec *spec)
 	else if (spec->type == OPTION_AMOUNT)
 		text_addf(t, "a number from %.0f to %.0fG, such as 124M", spec->min,
 			  spec->max / 1e9);
+	else if (spec->type == OPTION_SIZE)
+		text_addf(t, "an amount from %.0fM to %.0fT, such as 512M", spec->min / 0x1p20,
+			  spec->max / 0x1p40);
 	else
 		return false;
 	return true;
@@ -95,7 +99,7 @@ static bool describe_word(struct text *t, const struct option_spec *spec)
 static int wants_word(const struct command *command, const struct option_spec *spec,
 		      const char *words, const char *value, struct err *err)
 {
-	bool with_unit = spec->type == OPTION_AMOUNT;
+	bool with_unit = spec->type == OPTION_AMOUNT || spec->type == OPTION_SIZE;
 	int shown = spec->type == OPTION_PICTURE ? 200 : 60;
 
 	if (spec->type == OPTION_SIGNAL && text_starts_with(value, "SIG"))

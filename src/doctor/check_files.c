@@ -5,17 +5,18 @@
 #include <unistd.h>
 
 #include "checks.h"
+#include "pollux/disk.h"
 #include "pollux/format.h"
 #include "pollux/mem.h"
 
 /* --- space --- */
 
-#define LEAST_BYTES (1024.0 * 1024 * 1024)
 #define LEAST_RATIO 0.01
 #define PRUNE "pollux prune --older-than 30d --all"
 
 static void check_disk(struct patient *p, const char *path)
 {
+	struct text why = TEXT_INIT;
 	struct statvfs fs;
 	double free_bytes, all_bytes;
 
@@ -23,14 +24,14 @@ static void check_disk(struct patient *p, const char *path)
 		return;
 	free_bytes = (double)fs.f_bavail * (double)fs.f_frsize;
 	all_bytes = (double)fs.f_blocks * (double)fs.f_frsize;
-	if (free_bytes < LEAST_BYTES || free_bytes < LEAST_RATIO * all_bytes)
-		found(p, FINDING_LOOK, xstrdup(PRUNE), "the disk of '%s' has %s of %s left", path,
-		      format_bytes(free_bytes).s, format_bytes(all_bytes).s);
+	if (disk_nearly_full(path, &why))
+		found(p, FINDING_LOOK, xstrdup(PRUNE), "%s", why.data);
 	else if (fs.f_files > 0 && (double)fs.f_favail < LEAST_RATIO * (double)fs.f_files)
 		found(p, FINDING_LOOK, xstrdup(PRUNE), "the disk of '%s' has room for %.0f files "
 		      "only", path, (double)fs.f_favail);
 	else
 		note(p, "%s of %s left", format_bytes(free_bytes).s, format_bytes(all_bytes).s);
+	text_release(&why);
 }
 
 /* Logs and checkpoints may be on disks of their own. */

@@ -292,14 +292,18 @@ static bool is_being_suspended(const struct run *run)
 	return run && run->suspension == SUSPENSION_ASKED;
 }
 
-/* True if there is no room on the disk. Numbers that change would be written to the store again and
- * again, so 'pollux status' tells them. */
+/* True if there is no room on the disk of the store, or where the job saves. A reason that all jobs
+ * have is without the numbers, which change: they would be written to the store again and again, and
+ * 'pollux status' tells them. */
 static bool waits_for_disk(const struct snapshot *s, const struct job *job, struct decision *d)
 {
-	if (!s->disk_full)
+	const char *full = snapshot_full_disk(s, job);
+
+	if (!s->disk_full && !full)
 		return false;
-	pass_over(d, job, false, xstrdup("no run starts while the disk is nearly full"),
-		  (double)NAN);
+	pass_over(d, job, false, s->disk_full
+		  ? xstrdup("no run starts while the disk is nearly full")
+		  : xasprintf("does not start, as it could not save: %s", full), (double)NAN);
 	return true;
 }
 

@@ -6,7 +6,6 @@
 #include "snapshot.h"
 #include "pollux/clock.h"
 #include "pollux/device_owners.h"
-#include "pollux/disk.h"
 #include "pollux/mem.h"
 #include "pollux/pool.h"
 #include "pollux/proc.h"
@@ -301,7 +300,7 @@ static int read_jobs(const struct engine_context *at, struct snapshot *s, struct
 		job_list_release(&s->jobs);
 	if (store_dependencies_list(store, &s->dependencies, err) ||
 	    read_setbacks(store, s, err) || read_windows(store, s, err) ||
-	    read_freezable(store, s, err) ||
+	    read_freezable(store, s, err) || read_disks(at, s, err) ||
 	    (s->suspends && read_largest_waiting(store, s, err)))
 		return -1;
 	look_for_losses(s);
@@ -317,23 +316,12 @@ static void tell_time(struct snapshot *s)
 	s->now_wall_s = clock_wall_s();
 }
 
-/* Every run writes its log on this disk, and a checkpoint in most cases. */
-static void look_at_disk(const char *dir, struct snapshot *s)
-{
-	struct text why = TEXT_INIT;
-
-	if (disk_nearly_full(dir, &why))
-		s->disk_full = text_detach(&why);
-	text_release(&why);
-}
-
 int pass_read(const struct engine_context *at, const struct config *config, struct snapshot *s,
 	      struct err *err)
 {
 	int rc;
 
 	*s = (struct snapshot){ .config = config, .policy = policy_find(config->policy) };
-	look_at_disk(at->paths->dir, s);
 	if (look_if_needed(at->store, s, err) || store_begin_read(at->store, err))
 		return -1;
 	rc = read_jobs(at, s, err) || read_workloads(at->store, s, workloads_learn, err) ||
@@ -357,6 +345,7 @@ int snapshot_is_current(const struct snapshot *s, struct store *store, bool *cur
 
 static void forget_jobs(struct snapshot *s)
 {
+	forget_disks(s);
 	free(s->holds);
 	free(s->setbacks);
 	free(s->answers);
@@ -396,7 +385,6 @@ void snapshot_release(struct snapshot *s)
 	forget_jobs(s);
 	devices_release(&s->devices);
 	free(s->listed);
-	free(s->disk_full);
 	free(s->move_s_per_byte);
 	device_user_list_release(&s->users);
 	workload_list_release(&s->workloads);

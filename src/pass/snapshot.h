@@ -26,6 +26,12 @@ struct snapshot_memory {
 	int64_t largest_waiting_bytes;	/* that a run of a waiting job had; 0: none ran */
 };
 
+/* The disk of the directory that a job declares for its checkpoints. */
+struct job_disk {
+	int64_t job_id;
+	char *full;			/* owned; why the job may not start; NULL: there is room */
+};
+
 struct snapshot {
 	const struct config *config;
 	const struct policy *policy;
@@ -49,7 +55,11 @@ struct snapshot {
 	struct profile_hold *holds;	/* by device; NULL: no profile has any */
 	struct ignored_list gone;	/* processes that were ignored, and are on no GPU now */
 
-	char *disk_full;		/* owned; why no run may start; NULL: there is room */
+	/* owned; why no run may start: the disk of the store or of the logs; NULL: there is room */
+	char *disk_full;
+	char *checkpoints_full;		/* why none that saves in the store's directory may */
+	struct job_disk *job_disks;	/* owned, by job: queued ones that declare a directory */
+	int n_job_disks;
 	struct job_list jobs;		/* queued and running */
 	struct setback *setbacks;	/* by job */
 	struct run_list runs;		/* not ended */
@@ -75,6 +85,12 @@ int pass_read_again(const struct engine_context *at, struct snapshot *s, struct 
 /* freezable.c: reads s->move_s_per_byte from the self-tests, once the devices are listed. */
 int read_freezable(struct store *store, struct snapshot *s, struct err *err);
 void snapshot_release(struct snapshot *s);
+
+/* disks.c */
+int read_disks(const struct engine_context *at, struct snapshot *s, struct err *err);
+void forget_disks(struct snapshot *s);
+/* Why the job cannot save: its disk is nearly full. NULL: it can. */
+const char *snapshot_full_disk(const struct snapshot *s, const struct job *job);
 
 /* The run that holds devices for the job: assigned or running, and not told to stop. NULL: none. */
 const struct run *snapshot_run_of(const struct snapshot *s, const struct job *job);

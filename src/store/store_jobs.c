@@ -140,6 +140,36 @@ int store_job_command_get(struct store *s, int64_t id, struct job_command *c, st
 	return rc == 1 ? environment_read(s, c, err) : -1;
 }
 
+int store_checkpoint_dirs(struct store *s, struct job_directory_list *list, struct err *err)
+{
+	sqlite3_stmt *q;
+	int rc;
+
+	*list = (struct job_directory_list){ 0 };
+	if (sql_query(s, &q, err, "SELECT j.id, CAST(c.checkpoint_dir AS TEXT) FROM jobs j"
+		      " CROSS JOIN commands c ON c.job_id = j.id"
+		      " WHERE j.state = 'queued' AND c.checkpoint_dir IS NOT NULL ORDER BY j.id", ""))
+		return -1;
+	while ((rc = sql_row(s, q, err)) == 1) {
+		list->items = xgrow(list->items, list->count, sizeof(*list->items));
+		list->items[list->count++] = (struct job_directory){
+			sql_int(q, 0, 0), xstrdup((const char *)sqlite3_column_text(q, 1)),
+		};
+	}
+	sql_done(q);
+	if (rc)
+		job_directory_list_release(list);
+	return rc;
+}
+
+void job_directory_list_release(struct job_directory_list *list)
+{
+	for (int i = 0; i < list->count; i++)
+		free(list->items[i].path);
+	free(list->items);
+	*list = (struct job_directory_list){ 0 };
+}
+
 static int compare_dependencies(const void *a, const void *b)
 {
 	const struct dependency *x = a, *y = b;

@@ -109,24 +109,14 @@ static int set_prune_after(struct config *c, const char *value)
 /* "512M", "1G"; "no": no limit. */
 static int set_log_limit(struct config *c, const char *value)
 {
-	static const char units[] = "KMGT";
-	size_t n = strlen(value);
-	const char *unit = n > 1 ? strchr(units, value[n - 1]) : NULL;
-	char number[16];
 	double limit;
 
 	if (!strcmp(value, "no")) {
 		c->log_limit_bytes = (double)INFINITY;
 		return 0;
 	}
-	if (!unit || n > sizeof(number))
-		return -1;
-	memcpy(number, value, n - 1);
-	number[n - 1] = '\0';
-	if (number_parse(number, &limit))
-		return -1;
-	limit = ldexp(limit, 10 * (int)(unit - units + 1));
-	if (!(limit >= CONFIG_MIN_LOG_LIMIT && limit <= CONFIG_MAX_LOG_LIMIT))
+	if (number_parse_size(value, &limit) ||
+	    !(limit >= CONFIG_MIN_LOG_LIMIT && limit <= CONFIG_MAX_LOG_LIMIT))
 		return -1;
 	c->log_limit_bytes = limit;
 	return 0;

@@ -103,3 +103,18 @@ int number_parse_duration(const char *text, double *seconds)
 	*seconds = sum;
 	return 0;
 }
+
+int number_parse_size(const char *text, double *bytes)
+{
+	static const char units[] = "KMGT";
+	const char *end, *unit;
+	double x;
+
+	if (leading_number(text, &x, &end))
+		return -1;
+	unit = *end ? strchr(units, *end) : NULL;
+	if (!unit || end[1])
+		return fail(EINVAL);
+	*bytes = ldexp(x, 10 * (int)(unit - units + 1));
+	return 0;
+}

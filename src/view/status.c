@@ -279,6 +279,16 @@ static int read_jobs(struct session *s, const struct status_query *query, struct
 	return store_jobs_list(&s->store, query->filter, query->since_wall_s, &status->jobs, err);
 }
 
+/* The logs may be on a disk of their own. */
+static void find_full_disk(const char *dir, struct text *why)
+{
+	char *logs = xasprintf("%s/logs", dir);
+
+	if (!disk_nearly_full(dir, why))
+		disk_nearly_full(logs, why);
+	free(logs);
+}
+
 int status_read(struct session *s, const struct status_query *query, struct status *status,
 		struct err *err)
 {
@@ -290,7 +300,7 @@ int status_read(struct session *s, const struct status_query *query, struct stat
 		.hung_pass = TEXT_INIT, .disk_full = TEXT_INIT,
 	};
 	pass_describe_hung(&s->paths, &status->hung_pass);
-	disk_nearly_full(s->paths.dir, &status->disk_full);
+	find_full_disk(s->paths.dir, &status->disk_full);
 	if ((s->store.db && store_runs_active(&s->store, &status->runs, err)) ||
 	    read_jobs(s, query, status, err)) {
 		status_release(status);

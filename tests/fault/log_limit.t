@@ -46,5 +46,22 @@ is 'all other lines are whole' '' "$(sed 1,2d printed |
 	grep -Eavx 'a line of a program, number [0-9]+|late line [0-9]+|the last line|\[.*\] *')"
 is 'in order' '' "$(sed -n 's/.*number //p' printed | sort -nuc 2>&1)"
 is 'the last ones' 'late line 1' "$(grep -a 'late line' printed | head -n 1)"
+# The job's own limit, above the configuration's.
+touch more
+job=$("$POLLUX" submit -q --log-limit 4M -- sh program)
+"$POLLUX" schedule
+log=$POLLUX_DIR/logs/$job.log
+ok 'a job with a limit of its own prints too much' wait_for 10 logged "$job" 'number 200000$'
+ok 'its log takes less than that' wait_for 10 is_below 4194304
+ok 'more than the configured limit' [ "$(disk_bytes "$log")" -gt 2097152 ]
+rm more
+ok 'it ends' wait_for 10 job_is "$job" "done"
+is 'the limit is in the JSON' 4194304 "$("$POLLUX" status --json "$job" |
+	sed -n 's/.*"log_limit_bytes": \([0-9]*\),*$/\1/p')"
+status 'a limit without a unit' 64 "$POLLUX" submit --log-limit 5 -- true
+like 'is refused' "'--log-limit SIZE' wants an amount from 1M to 1000T, such as 512M, not '5'" \
+	"$err"
+status 'and one that is too small' 64 "$POLLUX" submit --log-limit 1K -- true
+job=1
 like 'the last lines alone' '^the last line$' "$("$POLLUX" log -n 2 "$job")"
 finish

@@ -338,6 +338,7 @@ static int take_kept_position(const struct paths *paths, struct store *store, st
 	struct run_update update = {
 		.run = run, .loss = NAN, .epoch = NAN, .printed_total_steps = NAN,
 		.total_samples = NAN, .total_steps = NAN, .total_epochs = NAN,
+		.resumes = -1, .saves_when_asked = -1,
 	};
 
 	if (run->state == RUN_ASSIGNED || !kept_position_read(paths, run, &k, NULL))

@@ -192,7 +192,9 @@ static void limit_log(struct supervisor *s)
 	struct config config;
 	struct err err;
 
-	if (s->log_limit_bytes <= 0)
+	if (isfinite(s->job.declared.log_limit_bytes))
+		s->log_limit_bytes = s->job.declared.log_limit_bytes;
+	else if (s->log_limit_bytes <= 0)
 		s->log_limit_bytes = config_load(&config, s->paths->config, &err)
 			? CONFIG_DEFAULT_LOG_LIMIT : config.log_limit_bytes;
 	if (isfinite(s->log_limit_bytes) && store_is_there(&s->store) &&
