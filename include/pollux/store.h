@@ -50,7 +50,8 @@ void store_close(struct store *s);
 /* True if the file that was opened still has its name: nobody has removed it or put another store
  * in its place. */
 bool store_is_there(const struct store *s);
-int store_begin(struct store *s, struct err *err);	/* takes the write lock at once */
+int store_begin(struct store *s, struct err *err);	/* takes the write lock at once;
+						 * EX_TEMPFAIL if another file is the store now */
 /* Takes no lock that anybody waits for: what is read until the commit is the store as it was at
  * the first read. */
 int store_begin_read(struct store *s, struct err *err);

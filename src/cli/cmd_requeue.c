@@ -65,6 +65,10 @@ static int say_forgotten(const struct job *job, const struct job_command *comman
 	struct text lacking = TEXT_INIT;
 	struct strings here = { 0 };
 
+	if (command->env.count == 0)
+		return err_set(err, EX_FAILED, "the environment of job %lld was lost: 'pollux "
+			       "requeue --take-env %lld' takes that of this shell",
+			       (long long)job->id, (long long)job->id);
 	environment_capture(environ, &here);
 	add_lacking(&lacking, &command->env, &here);
 	err_set(err, EX_FAILED,

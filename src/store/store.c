@@ -190,17 +190,32 @@ void store_close(struct store *s)
 	s->db = NULL;
 }
 
-int store_begin(struct store *s, struct err *err)
-{
-	return run_script(s, "BEGIN IMMEDIATE", err);
-}
-
 bool store_is_there(const struct store *s)
 {
 	int has_moved = 0;
 
 	return sqlite3_file_control(s->db, "main", SQLITE_FCNTL_HAS_MOVED, &has_moved) !=
 	       SQLITE_OK || !has_moved;
+}
+
+/* 'pollux doctor --repair' puts another file in the place of the store. A supervisor may write into
+ * its old file: a run that outlives its store ends. */
+static bool was_replaced(const struct store *s)
+{
+	const char *file = sqlite3_db_filename(s->db, "main");
+
+	return !s->is_observer && file && access(file, F_OK) == 0 && !store_is_there(s);
+}
+
+int store_begin(struct store *s, struct err *err)
+{
+	if (run_script(s, "BEGIN IMMEDIATE", err))
+		return -1;
+	if (!was_replaced(s))
+		return 0;
+	store_rollback(s);
+	return err_set(err, EX_TEMPFAIL, "another file took the place of the store '%s': try again",
+		       sqlite3_db_filename(s->db, "main"));
 }
 
 int store_begin_read(struct store *s, struct err *err)

@@ -16,6 +16,7 @@
 #include "pollux/proc_files.h"
 #include "pollux/store_check.h"
 #include "pollux/text.h"
+#include "repair_lost.h"
 #include "schema.h"
 #include "sql.h"
 #include "store_identity.h"
@@ -74,10 +75,22 @@ static int check_unsupervised(const struct paths *paths, struct err *err)
 
 /* --- the new store --- */
 
-static int run(struct store *s, const char *sql, struct err *err)
+/* Adds the first column of each row of the query to the list. */
+static int read_texts(struct store *s, struct strings *texts, const char *sql, const char *value,
+		      struct err *err)
 {
-	return sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK
-		? 0 : sql_error(s, err, "write");
+	sqlite3_stmt *q;
+	int rc = sql_query(s, &q, err, sql, value ? "t" : "", value);
+
+	while (rc == 0 && (rc = sql_row(s, q, err)) == 1) {
+		char *text = sql_text(q, 0);
+
+		strings_add(texts, text);
+		free(text);
+		rc = 0;
+	}
+	sql_done(q);
+	return rc;
 }
 
 /* The version of the old store, so that whoever opens the new one brings it up to date. */
@@ -93,12 +106,12 @@ static int make_tables(struct store *old, struct store *new, struct err *err)
 		version = schema_version();
 	for (int i = 1; rc == 0 && i <= version; i++) {
 		sql = schema_step(i);
-		rc = run(new, sql, err);
+		rc = repair_run(new, sql, err);
 		free(sql);
 	}
 	sql = xasprintf("PRAGMA application_id = %d; PRAGMA user_version = %lld",
 			STORE_APPLICATION_ID, (long long)version);
-	rc = rc ? rc : run(new, sql, err);
+	rc = rc ? rc : repair_run(new, sql, err);
 	free(sql);
 	return rc;
 }
@@ -107,18 +120,9 @@ static int copy_tables(struct store *old, struct store *new, struct store_repair
 		       struct err *err)
 {
 	struct strings names = { 0 };
-	sqlite3_stmt *q;
-	int rc = sql_query(new, &q, err, "SELECT name FROM sqlite_schema WHERE type = 'table'"
-			   " AND name NOT LIKE 'sqlite_%' ORDER BY rowid", "");
+	int rc = read_texts(new, &names, "SELECT name FROM sqlite_schema WHERE type = 'table'"
+			    " AND name NOT LIKE 'sqlite_%' ORDER BY rowid", NULL, err);
 
-	while (rc == 0 && (rc = sql_row(new, q, err)) == 1) {
-		char *name = sql_text(q, 0);
-
-		strings_add(&names, name);
-		free(name);
-		rc = 0;
-	}
-	sql_done(q);
 	for (size_t i = 0; rc == 0 && i < names.count; i++) {
 		r->items = xgrow(r->items, r->count, sizeof(*r->items));
 		rc = copy_table(old, new, names.items[i], &r->items[r->count++], err);
@@ -153,19 +157,11 @@ static int drop_orphans_of(struct store *new, struct repaired_table *t, int *dro
 			   struct err *err)
 {
 	struct strings deletions = { 0 };
-	sqlite3_stmt *q;
-	int rc = sql_query(new, &q, err, "SELECT 'DELETE FROM ' || ?1 || ' WHERE ' || \"from\" ||"
-			   " ' NOT IN (SELECT ' || \"to\" || ' FROM ' || \"table\" || ')'"
-			   " FROM pragma_foreign_key_list(?1)", "t", t->name);
+	int rc = read_texts(new, &deletions,
+			    "SELECT 'DELETE FROM ' || ?1 || ' WHERE ' || \"from\" ||"
+			    " ' NOT IN (SELECT ' || \"to\" || ' FROM ' || \"table\" || ')'"
+			    " FROM pragma_foreign_key_list(?1)", t->name, err);
 
-	while (rc == 0 && (rc = sql_row(new, q, err)) == 1) {
-		char *sql = sql_text(q, 0);
-
-		strings_add(&deletions, sql);
-		free(sql);
-		rc = 0;
-	}
-	sql_done(q);
 	for (size_t i = 0; rc == 0 && i < deletions.count; i++) {
 		int n = 0;
 
@@ -188,41 +184,18 @@ static int drop_orphans(struct store *new, struct store_repair *r, struct err *e
 	return 0;
 }
 
-static bool devices_are_lost(const struct store_repair *r)
-{
-	for (int i = 0; i < r->count; i++)
-		if (!strcmp(r->items[i].name, "run_devices"))
-			return r->items[i].unread != 0;
-	return true;
-}
-
-/* Passes could not go on with these: a run without its devices, a running job without a run, a
- * waiting job without a command. A suspended run has no devices. */
-static int settle_jobs(struct store *new, const struct store_repair *r, struct err *err)
-{
-	if (devices_are_lost(r) &&
-	    run(new, "UPDATE runs SET state = 'ended', outcome = 'lost' WHERE state <> 'ended'"
-		" AND id NOT IN (SELECT run_id FROM run_devices)", err))
-		return -1;
-	return run(new,
-		   "UPDATE jobs SET state = 'queued' WHERE state = 'running' AND NOT EXISTS"
-		   " (SELECT 1 FROM runs WHERE job_id = jobs.id AND state <> 'ended');"
-		   "UPDATE jobs SET state = 'failed',"
-		   " reason = 'its command was lost with the damaged store'"
-		   " WHERE state IN ('queued', 'held') AND id NOT IN (SELECT job_id FROM commands)",
-		   err);
-}
-
 static int fill(struct store *old, struct store *new, const struct paths *paths,
 		struct store_repair *r, struct err *err)
 {
 	struct strings faults = { 0 };
 	int rc;
 
-	if (run(new, "PRAGMA journal_mode = WAL; BEGIN IMMEDIATE", err) ||
+	if (repair_run(new, "PRAGMA journal_mode = WAL; BEGIN IMMEDIATE", err) ||
 	    make_tables(old, new, err) || copy_tables(old, new, r, err) ||
 	    keep_numbers(old, new, paths, err) || drop_orphans(new, r, err) ||
-	    settle_jobs(new, r, err) || run(new, "COMMIT", err))
+	    repair_settle_jobs(new, r, err) ||
+	    repair_keep_identity(new, paths, &r->identity, err) ||
+	    repair_run(new, "COMMIT", err))
 		return -1;
 	rc = store_check(new, &faults, err);
 	if (rc == 0 && faults.count)
@@ -261,53 +234,71 @@ static void remove_all(const char *path)
 	}
 }
 
-/* The old file is only read: its log is not copied into it at the end. */
-static int build(const struct paths *paths, const char *path, struct store_repair *r,
-		 struct err *err)
+/* Locks the old store, until it is closed: a process that comes now waits, and then finds that its
+ * file is not the store any more (store_begin). A file that SQLite cannot lock is so damaged that
+ * nobody else can write into it. The old file is only read: its log is not copied into it at the
+ * end. */
+static int open_old(const struct paths *paths, struct store *old, struct err *err)
 {
-	struct store old = { .turn = TURN_NONE }, new = { .turn = TURN_NONE };
-	int rc = 0;
+	int rc;
 
-	if (sqlite3_open_v2(paths->store, &old.db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
-		rc = err_set(err, EX_NOINPUT, "cannot open the store '%s': %s", paths->store,
-			     sqlite3_errmsg(old.db));
-	else if (sqlite3_open_v2(path, &new.db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) !=
-		 SQLITE_OK)
+	if (sqlite3_open_v2(paths->store, &old->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
+		return err_set(err, EX_NOINPUT, "cannot open the store '%s': %s", paths->store,
+			       sqlite3_errmsg(old->db));
+	sqlite3_db_config(old->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+	/* So that a damaged list of tables can be read as well. */
+	sqlite3_exec(old->db, "PRAGMA writable_schema = ON", NULL, NULL, NULL);
+	rc = sqlite3_exec(old->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+	if ((rc & 0xff) == SQLITE_BUSY || (rc & 0xff) == SQLITE_LOCKED)
+		return sql_error(old, err, "lock");
+	return check_unused(paths, err);
+}
+
+static int build(struct store *old, const struct paths *paths, const char *path,
+		 struct store_repair *r, struct err *err)
+{
+	struct store new = { .turn = TURN_NONE };
+	int rc;
+
+	if (sqlite3_open_v2(path, &new.db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) ==
+	    SQLITE_OK)
+		rc = fill(old, &new, paths, r, err);
+	else
 		rc = err_set(err, EX_CANTCREAT, "cannot create '%s': %s", path,
 			     sqlite3_errmsg(new.db));
-	if (rc == 0) {
-		sqlite3_db_config(old.db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-		/* The first also reads a list of tables that is damaged; the second, where it
-		 * succeeds, keeps writers out. */
-		sqlite3_exec(old.db, "PRAGMA writable_schema = ON", NULL, NULL, NULL);
-		sqlite3_exec(old.db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
-		rc = fill(&old, &new, paths, r, err);
-	}
 	close_file(&new);
-	close_file(&old);
 	return rc;
 }
 
-static int rename_with(const char *from, const char *to, const char *suffix, struct err *err)
+static int link_with(const char *from, const char *to, const char *suffix, struct err *err)
 {
 	char *a = beside(from, suffix), *b = beside(to, suffix);
 	int rc = 0;
 
-	if (rename(a, b) && errno != ENOENT)
-		rc = err_set(err, EX_CANTCREAT, "cannot rename '%s': %s", a, strerror(errno));
+	if (link(a, b) && errno != ENOENT)
+		rc = err_set(err, EX_CANTCREAT, "cannot give '%s' the name '%s': %s", a, b,
+			     strerror(errno));
 	free(a);
 	free(b);
 	return rc;
 }
 
+/* The old files get their second names first, so that there is a store whenever this process is
+ * killed. The old log must not be beside the new store, into which SQLite would copy it. */
 static int exchange(const struct paths *paths, const char *new, const char *kept, struct err *err)
 {
-	char *shared = beside(paths->store, "-shm");
-	int rc = rename_with(paths->store, kept, "-wal", err) ||
-		 rename_with(paths->store, kept, "", err) ||
-		 rename_with(new, paths->store, "", err) ? -1 : 0;
+	char *log = beside(paths->store, "-wal"), *shared = beside(paths->store, "-shm");
+	int rc = link_with(paths->store, kept, "", err) ||
+		 link_with(paths->store, kept, "-wal", err) ? -1 : 0;
 
-	unlink(shared);
+	if (rc == 0) {
+		unlink(log);
+		unlink(shared);
+		if (rename(new, paths->store))
+			rc = err_set(err, EX_CANTCREAT, "cannot rename '%s': %s", new,
+				     strerror(errno));
+	}
+	free(log);
 	free(shared);
 	return rc;
 }
@@ -316,27 +307,34 @@ static char *name_of_kept(const struct paths *paths)
 {
 	time_t now = time(NULL);
 	struct tm tm;
-	char stamp[32];
+	char stamp[32], *name;
 
 	strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", localtime_r(&now, &tm));
-	return xasprintf("%s.damaged-%s", paths->store, stamp);
+	name = xasprintf("%s.damaged-%s", paths->store, stamp);
+	for (int i = 2; access(name, F_OK) == 0; i++) {
+		free(name);
+		name = xasprintf("%s.damaged-%s-%d", paths->store, stamp, i);
+	}
+	return name;
 }
 
 static int repair(const struct paths *paths, struct store_repair *r, struct err *err)
 {
+	struct store old = { .turn = TURN_NONE };
 	char *new = beside(paths->store, ".repaired");
-	mode_t old = umask(0077);
+	mode_t mask = umask(0077);
 	int rc;
 
 	remove_all(new);
 	rc = check_unsupervised(paths, err) || check_unused(paths, err) ||
-	     build(paths, new, r, err) || check_unused(paths, err) ? -1 : 0;
+	     open_old(paths, &old, err) || build(&old, paths, new, r, err) ? -1 : 0;
 	if (rc == 0) {
 		r->kept = name_of_kept(paths);
 		rc = exchange(paths, new, r->kept, err);
 	}
+	close_file(&old);
 	remove_all(new);
-	umask(old);
+	umask(mask);
 	free(new);
 	return rc;
 }

@@ -104,6 +104,12 @@ bool doctor_print_repair(const struct store_repair *r, FILE *out)
 		lost = print_table_lost(&r->items[i], out) || lost;
 		rows += r->items[i].copied - r->items[i].orphans;
 	}
+	if (r->identity == IDENTITY_FROM_LOGS)
+		fputs("  the store's name was lost, and is taken from the files in 'logs'\n", out);
+	if (r->identity == IDENTITY_NEW)
+		fputs("  the store's name was lost, and no file tells it: the store has a new one. "
+		      "Logs and\n  checkpoints of its jobs count as another store's: they are "
+		      "renamed, and not used\n", out);
 	fprintf(out, "The new store has %lld rows; %s. The damaged store is kept:\n%s\n", rows,
 		lost ? "the lines above say what was lost" : "nothing was lost", r->kept);
 	return lost;

@@ -262,9 +262,21 @@ static int claim_files(struct supervisor *s, struct err *err)
 	return rc;
 }
 
+/* Returns the directory of the checkpoints; NULL if the job cannot be launched. */
+static char *prepare_files(struct supervisor *s, struct err *err)
+{
+	if (s->command.env_names_only) {
+		err_set(err, EX_DATAERR, "the store has no values of the job's variables any more: "
+			"cancel the job, then 'pollux requeue --take-env %lld'",
+			(long long)s->job.id);
+		return NULL;
+	}
+	return claim_files(s, err) ? NULL : checkpoint_directory(s, err);
+}
+
 static int launch(struct supervisor *s, struct err *err)
 {
-	char *checkpoints = claim_files(s, err) ? NULL : checkpoint_directory(s, err);
+	char *checkpoints = prepare_files(s, err);
 	struct template_values values = {
 		.job_id = s->job.id, .run_number = s->run.number,
 		.configuration = s->run.configuration,

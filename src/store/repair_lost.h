@@ -1,0 +1,20 @@
+/* repair_lost.h - what a repaired store says in place of rows that were lost; private to the
+ * store. */
+#ifndef POLLUX_STORE_REPAIR_LOST_H
+#define POLLUX_STORE_REPAIR_LOST_H
+
+#include "pollux/store_repair.h"
+
+int repair_run(struct store *s, const char *sql, struct err *err);
+
+/* Ends runs and fails jobs that passes could not go on with: a run without its devices, a running
+ * job without a run, a waiting job without a command or without its environment. The environment
+ * gets a row without variables, so that no later environment gets its number. */
+int repair_settle_jobs(struct store *new, const struct store_repair *r, struct err *err);
+
+/* If the store's name was lost, takes the name from the files logs/JOB.store: that of a job which
+ * was submitted at the same time, else the only name that is there. Without any makes a new one. */
+int repair_keep_identity(struct store *new, const struct paths *paths, enum repaired_identity *kept,
+			 struct err *err);
+
+#endif

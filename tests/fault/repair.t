@@ -1,0 +1,100 @@
+#!/bin/sh
+# repair.t - pollux doctor --repair: what was lost is said, and a writer or a death in between loses
+# nothing more.
+# shellcheck disable=SC2317 # functions called by name
+. "$(dirname "$0")/../cli/tap.sh"
+. "$ROOT/tests/fault/fault.sh"
+cleanup() { end_jobs; }
+
+flat() { store 'PRAGMA wal_checkpoint(TRUNCATE)' >/dev/null; }
+root_of() { store "SELECT rootpage FROM sqlite_schema WHERE name = '$1'"; }
+damage() { # damage PAGE
+	flat
+	dd if=/dev/zero of="$POLLUX_DIR/pollux.db" bs=4096 seek=$(($1 - 1)) count=1 conv=notrunc \
+		2>/dev/null
+}
+name() { store "SELECT value FROM settings WHERE name = 'store_id'"; }
+
+# --- an environment ---
+"$POLLUX" submit -q -- true >/dev/null
+"$POLLUX" schedule
+"$POLLUX" wait --timeout 60 1
+"$POLLUX" submit -q -- true >/dev/null
+wait_for 5 no_supervisor
+damage "$(root_of environments)"
+status 'the environments are lost' 1 "$POLLUX" doctor --repair
+is 'a job that needs one fails' 'failed' "$(store 'SELECT state FROM jobs WHERE id = 2')"
+like 'for this reason' '^its environment was lost .*requeue --take-env 2' \
+	"$(store 'SELECT reason FROM jobs WHERE id = 2')"
+status 'an ended job is as it was' 0 "$POLLUX" wait 1
+status 'without another environment it is not queued' 1 "$POLLUX" requeue 2
+like 'which is said' "environment of job 2 was lost: 'pollux requeue --take-env 2'" "$err"
+status 'with another' 0 "$POLLUX" requeue --take-env 2
+"$POLLUX" schedule
+status 'it runs' 0 "$POLLUX" wait --timeout 60 2
+wait_for 5 no_supervisor
+"$POLLUX" submit -q -- sh -c 'touch launched' >/dev/null
+store "UPDATE environments SET names_only = 1 WHERE id =
+	(SELECT environment_id FROM commands WHERE job_id = 3)"
+"$POLLUX" schedule
+tried() { "$POLLUX" status 3 | grep -q 'no values of the job.s variables'; }
+ok 'a launch without values is refused with its reason' wait_for 10 tried
+status 'and does not begin' 1 test -e launched
+"$POLLUX" cancel 3
+wait_for 5 no_supervisor
+
+# --- the name ---
+id=$(name)
+damage "$(root_of settings)"
+status 'the settings are lost' 1 "$POLLUX" doctor --repair
+is 'the name is that of the logs' "$id" "$(name)"
+like 'which is said' "name was lost, and is taken from the files in 'logs'" "$out"
+damage "$(root_of settings)"
+mkdir away
+mv "$POLLUX_DIR"/logs/*.store away
+status 'the settings are lost, and the logs do not tell the name' 1 "$POLLUX" doctor --repair
+like 'a new name is said' 'name was lost, and no file tells it: the store has a new one' "$out"
+isnt() { [ -n "$3" ] && [ "$2" != "$3" ]; }
+ok 'it is another' isnt name "$id" "$(name)"
+mv away/* "$POLLUX_DIR/logs"
+
+# --- a death in between ---
+kept() { [ -n "$(find "$POLLUX_DIR" -name 'pollux.db.damaged-*')" ]; }
+again() { rm -rf "$POLLUX_DIR" && cp -a whole "$POLLUX_DIR"; }
+rm "$POLLUX_DIR"/pollux.db.damaged-*
+"$POLLUX" submit -q --hold -- true >/dev/null
+damage "$(root_of job_metrics)"
+cp -a "$POLLUX_DIR" whole
+killat -n 100000 -c calls "$POLLUX" doctor --repair >/dev/null
+calls=$(cat calls) missing=0 first=
+call=$((calls - 30))
+while [ "$call" -le "$calls" ]; do
+	again
+	killat -n "$call" "$POLLUX" doctor --repair >/dev/null 2>&1
+	[ -s "$POLLUX_DIR/pollux.db" ] || missing=$((missing + 1))
+	[ -n "$first" ] || ! kept || first=$call
+	call=$((call + 1))
+done
+is 'there is a store whenever the repair is killed' 0 "$missing"
+ok 'it was killed where the old store had its other name' test -n "$first"
+
+# --- a submission in between ---
+again
+jobs=$(store 'SELECT count(*) FROM jobs')
+killat -h held -n "$first" "$POLLUX" doctor --repair >repaired 2>&1 &
+repair=$!
+ok 'a repair has a new store, which is not in its place' wait_for 20 test -e held
+"$POLLUX" submit -q --hold -- true >submitted 2>said &
+submit=$!
+ok 'a submission waits for it' wait_for 20 test -e "$POLLUX_DIR/pollux.db-queue"
+rm held
+wait "$repair"
+is 'the repair ends' 1 $?
+wait "$submit"
+is 'the submission fails' 75 $?
+is 'which it says in one line' \
+	"pollux: another file took the place of the store '$POLLUX_DIR/pollux.db': try again" \
+	"$(cat said)"
+is 'no other job is lost' "$jobs" "$(store 'SELECT count(*) FROM jobs')"
+status 'a second submission works' 0 "$POLLUX" submit -q --hold -- true
+finish
