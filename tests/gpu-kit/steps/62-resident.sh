@@ -19,6 +19,8 @@ mib, steps, seed = int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
 device = os.environ.get("GPU_KIT_DEVICE", "cuda")
 if device == "cpu":
     torch.set_num_threads(1)
+    with open(os.path.join(os.environ["GPU_KIT_STANDIN_HELD"], str(os.getpid())), "w") as file:
+        file.write(sys.argv[1])  # MiB that the stand-in for the driver is to count
 x = torch.arange(mib * 2**18, device=device, dtype=torch.int32) + seed
 for step in range(steps):
     for _ in range(20):
@@ -34,14 +36,15 @@ total=$(nvidia-smi --query-gpu=memory.total --format=csv,noheader,nounits | head
 largest=$(quick 4000 4)
 mib=$(((total * 8 / 100) < largest ? total * 8 / 100 : largest))
 needs=$((2 * mib + 1200))
-steps=$(quick 4000 200)
+steps=$(quick 4000 100)
 begin=$(date +%s.%N)
 "$PYTHON" resident.py "$mib" "$steps" 1 >alone.1
 alone_s=$(awk -v a="$begin" -v b="$(date +%s.%N)" 'BEGIN { print b - a }')
 for seed in 2 3; do "$PYTHON" resident.py "$mib" "$steps" $seed >alone.$seed & done
 wait
 
-export POLLUX_POLICY=las POLLUX_SLICE=$(quick 5s 2s)
+POLLUX_SLICE=$(quick 5s 2s)
+export POLLUX_POLICY=las POLLUX_SLICE
 for seed in 1 2 3; do
 	"$POLLUX" submit -q --no-torch --gpu-memory "${needs}M" -- "$PYTHON" "$PWD/resident.py" \
 		"$mib" "$steps" $seed
