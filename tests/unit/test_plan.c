@@ -549,6 +549,31 @@ static void test_loses(void)
 	near(told(SUSPEND_NEVER, 40).relaunch_s, 0, 1e-9, "and so is no other way");
 }
 
+/* What the policy is told of a job that never leaves its device, by the state of its run. */
+static bool told_preemptible(enum run_state state)
+{
+	struct snapshot s = takes_turns();
+	struct decision *d;
+	bool is;
+
+	s.jobs.items[0].declared.preemption = PREEMPT_NEVER;
+	s.jobs.items[0].declared.suspend = SUSPEND_NEVER;
+	s.runs.items[0].state = state;
+	if (state == RUN_ASSIGNED)
+		s.runs.items[0].launch_boot_s = UNKNOWN;
+	d = pass_decide(&s);
+	is = d->sched_jobs[0].preemptible;
+	decision_free(d);
+	snapshot_release(&s);
+	return is;
+}
+
+static void test_assigned(void)
+{
+	ok(!told_preemptible(RUN_RUNNING), "a run that may not be stopped keeps its device");
+	ok(told_preemptible(RUN_ASSIGNED), "before its launch it may be called off");
+}
+
 /* The beginning of the slice of a run launched 700 s ago, whose first step took so long. */
 static double slice_began(const char *framework, double first_step_s)
 {
@@ -632,6 +657,15 @@ static void test_resume(void)
 	s = is_suspended_now(649);
 	s.jobs.items[0].declared.min_replicas = s.jobs.items[0].declared.max_replicas = 2;
 	check_turns(&s, "resume 1, suspend 2", "it comes back as it was, whatever it declares");
+	s = is_suspended_now(649);
+	s.jobs.items[0].declared.preemption = PREEMPT_ALWAYS;
+	s.jobs.items[0].declared.suspend = SUSPEND_ALWAYS;
+	s.jobs.items[0].declared.max_replicas = 2;
+	d = pass_decide(&s);
+	ok(d->sched_jobs[0].min_replicas == 1 && d->sched_jobs[0].max_replicas == 1,
+	   "a job that can be relaunched on two comes back on one, too, as its run has one");
+	decision_free(d);
+	snapshot_release(&s);
 	s = is_suspended_now(0);
 	job_release(&s.jobs.items[--s.jobs.count]);
 	s.runs.items[0].stop_reason = STOP_CANCEL;
@@ -658,6 +692,7 @@ int main(void)
 	test_measured_elsewhere();
 	test_suspend();
 	test_loses();
+	test_assigned();
 	test_slice();
 	test_relaunch();
 	test_resume();
