@@ -14,6 +14,7 @@
 
 #define CASE_JOBS 5
 #define CASE_DEVICES 6
+#define CASE_ENDED 6
 #define CASE_MAX 9		/* replicas asked for at most */
 
 struct sched_case {
@@ -22,6 +23,7 @@ struct sched_case {
 	double goodput[CASE_JOBS][CASE_MAX + 1];
 	struct sched_input in;
 	struct sched_choice choices[CASE_JOBS];
+	double ended_device_s[CASE_ENDED];
 };
 
 /* value[j][r] of a case; NaN: job j may not be given r devices. */
@@ -99,7 +101,15 @@ static inline int case_least(const struct sched_input *in, const struct sched_jo
 	return 0;
 }
 
-/* How long a job is protected once launched. */
+/* How long the run of a job is protected once launched, or one that starts now. */
+static inline double case_run_slice_s(const struct sched_input *in, const struct sched_job *job)
+{
+	bool first = job->replicas ? !job->restarts : !(job->attained_service_device_s > 0);
+
+	return fmax((first ? 0.3 : 1) * in->slice_s, 3 * job->restart_s);
+}
+
+/* How long it is protected after its first run. */
 static inline double case_slice_s(const struct sched_input *in, const struct sched_job *job)
 {
 	return fmax(in->slice_s, 3 * job->restart_s);
@@ -112,7 +122,7 @@ static inline double case_limit_s(const struct sched_input *in)
 
 	for (int i = 0; i < in->n_jobs; i++)
 		round += case_least(in, &in->jobs[i]) * case_slice_s(in, &in->jobs[i]);
-	return 4 * fmax(in->slice_s, round / in->n_devices);
+	return 16 * fmax(in->slice_s, round / in->n_devices);
 }
 
 /* What keeps an overdue job waiting at most once nothing is launched any more: L of policy.h. */
@@ -156,7 +166,7 @@ static inline void case_draw_job(struct sched_case *c, int i, int *left)
 		.goodput_now = (double)NAN,
 		.remaining_samples = (double)NAN,
 	};
-	job->submitted_s = now_s - 6000 * case_uniform(x);
+	job->submitted_s = now_s - 24000 * case_uniform(x);
 	job->waiting_since_s = case_below(x, 3) ? job->submitted_s : now_s;
 	job->max_replicas = job->min_replicas + case_below(x, 6);
 	case_curve(x, job->max_replicas, c->goodput[i]);
@@ -189,6 +199,10 @@ static inline void case_draw(struct sched_case *c)
 		.n_devices = case_below(&c->random, CASE_DEVICES + 1),
 		.devices_per_node = per_node[case_below(&c->random, 5)],
 	};
+	c->in.ended_device_s = c->ended_device_s;
+	c->in.n_ended = case_below(&c->random, CASE_ENDED + 1);
+	for (int i = 0; i < c->in.n_ended; i++)
+		c->ended_device_s[i] = pow(10, 6 * case_uniform(&c->random));
 	left = c->in.n_devices;
 	for (int i = 0; i < c->in.n_jobs; i++)
 		case_draw_job(c, i, &left);

@@ -91,6 +91,9 @@ struct sched_input {
 	double slice_s;			/* a job keeps devices at least this long from its launch;
 					   policy_goodput lengthens it */
 	int devices_per_node;		/* 0: all are on one */
+	/* The service that jobs had which have ended, in any order: how long jobs are here. */
+	const double *ended_device_s;
+	int n_ended;
 };
 
 struct sched_choice {
@@ -119,19 +122,19 @@ struct policy {
 };
 
 /* The largest sum over jobs of weight * sqrt(rate) * number of jobs at least as long, in time
- * slices: short jobs first, several devices where they pay. The formulas are in src/sched/worth.h,
- * the rules in src/sched/claims.h.
+ * slices: short jobs first, several devices where they pay. The formulas are in src/sched/worth.h
+ * and lengths.h, the rules in src/sched/claims.h.
  *
- * A job's slice is max(slice_s, 3 restart_s). A job whose restart takes longer than a third of
+ * A job's slice is max(slice_s, 3 restart_s), in its first run max(0.3 slice_s, 3 restart_s). A job whose restart takes longer than a third of
  * slice_s would otherwise hold devices again and again for little work, or none.
  *
  * No starvation. Let W be a job that waits, A the jobs that have waited longer than W and that the
  * machine is large enough for, P the time between passes, and
  *
- *	B = 4 * max(slice_s, D / n_devices)
+ *	B = 16 * max(slice_s, D / n_devices)
  *
  * where D is the device-seconds of a round in which each job that the machine is large enough for
- * has its slice on the least number of devices. Where all jobs are preemptible, W starts after at
+ * has its slice (after the first) on the least number of devices. Where all jobs are preemptible, W starts after at
  * most
  *
  *	B + P + (|A| + 1) * (L + P)

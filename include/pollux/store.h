@@ -114,6 +114,9 @@ enum job_filter {
 int store_jobs_list(struct store *s, enum job_filter filter, double since_wall_s,
 		    struct job_list *list, struct err *err);
 void job_list_release(struct job_list *list);
+/* The device-seconds of service that the newest jobs which are done had, profiles not counted: at
+ * most `most` of them. Returns their number, or -1. */
+int store_ended_services(struct store *s, double *device_s, int most, struct err *err);
 /* True if a job is queued or running, or a run has not ended: else a pass has nothing to do. */
 int store_has_work(struct store *s, bool *has, struct err *err);
 /* True if there are jobs that JOBS_SCHEDULABLE lists. */

@@ -151,6 +151,7 @@ struct decision *pass_decide(const struct snapshot *s)
 	input = (struct sched_input){
 		.jobs = d->sched_jobs, .n_jobs = d->n, .n_devices = d->n_usable,
 		.now_s = s->now_boot_s, .slice_s = s->config->slice_s,
+		.ended_device_s = s->ended_device_s, .n_ended = s->n_ended,
 	};
 	s->policy->decide(&input, d->choices);
 	assign(s, d);

@@ -26,6 +26,8 @@ struct snapshot_memory {
 	int64_t largest_waiting_bytes;	/* that a run of a waiting job had; 0: none ran */
 };
 
+#define SNAPSHOT_ENDED 1000
+
 /* The disk of the directory that a job declares for its checkpoints. */
 struct job_disk {
 	int64_t job_id;
@@ -62,6 +64,8 @@ struct snapshot {
 	int n_job_disks;
 	struct job_list jobs;		/* queued and running */
 	struct setback *setbacks;	/* by job */
+	double ended_device_s[SNAPSHOT_ENDED];	/* service of the newest jobs that are done */
+	int n_ended;
 	struct run_list runs;		/* not ended */
 	enum engine_answer *answers;	/* by run: what is there of it */
 	/* By job: memory that its workload took of a device; NULL: the devices have none. */

@@ -6,7 +6,7 @@
 #include "claims.h"
 #include "pollux/mem.h"
 
-#define LIMIT_ROUNDS 4	/* a round: each job has its slice */
+#define LIMIT_ROUNDS 16	/* a round: each job has its slice */
 
 struct overdue {
 	int index;		/* of the curve */

@@ -81,7 +81,14 @@ static void set_held(const struct curves *all, struct curve *c)
 
 double curve_slice_end_s(const struct curves *curves, const struct curve *c, bool starts_now)
 {
-	return (starts_now ? curves->in->now_s : c->job->launched_s) + c->slice_s;
+	double launched_s = starts_now ? curves->in->now_s : c->job->launched_s;
+	bool is_first = starts_now ? !c->held && !(c->job->attained_service_device_s > 0)
+				   : !c->job->restarts;
+
+	if (!is_first)
+		return launched_s + c->slice_s;
+	return launched_s + fmax(CURVE_FIRST_SLICE * curves->slice_s,
+				 CURVE_SLICE_RESTARTS * c->restart_s);
 }
 
 static void set_slice(const struct curves *all, struct curve *c)

@@ -19,6 +19,10 @@
  * as the configured slice, a job would come and go without any work. */
 #define CURVE_SLICE_RESTARTS 3
 
+/* The first slice of a job, as a part of the configured one, and again at least
+ * CURVE_SLICE_RESTARTS restarts: enough to measure it, and to end if it is short. */
+#define CURVE_FIRST_SLICE 0.3
+
 struct curve {
 	const struct sched_job *job;
 	int least;		/* the smallest number it may be started on; 0: none here */
@@ -36,7 +40,7 @@ struct curve {
 	/* Time lost by leaving its devices and coming back to as many; and by a relaunch on others,
 	 * or in another configuration. A job that waits loses restart_s. */
 	double turn_cost_s, relaunch_cost_s;
-	double slice_s;		/* its own: the configured one, or CURVE_SLICE_RESTARTS restarts */
+	double slice_s;		/* its own, after the first: the configured one, or CURVE_SLICE_RESTARTS restarts */
 	double remaining_device_s;	/* of the rest of the job, at least one sample, on `least`
 					   devices; NaN: not known */
 	double ends_in_s;	/* at the present rate; NaN: not known, or it waits */

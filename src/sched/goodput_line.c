@@ -201,13 +201,16 @@ static int by_time(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-static double slice_end_s(const struct line *line, int index)
+static bool starts_now(const struct line *line, int index)
 {
 	const struct goodput_decision *d = line->d;
-	const struct curve *c = curve_at(line, index);
-	bool starts_now = d->count[index] != c->held || d->reconfigure[index];
 
-	return curve_slice_end_s(d->curves, c, starts_now);
+	return d->count[index] != curve_at(line, index)->held || d->reconfigure[index];
+}
+
+static double slice_end_s(const struct line *line, int index)
+{
+	return curve_slice_end_s(line->d->curves, curve_at(line, index), starts_now(line, index));
 }
 
 static struct yield yield_of(const struct line *line, int index, int lacking)
@@ -219,12 +222,12 @@ static struct yield yield_of(const struct line *line, int index, int lacking)
 		to--;
 	return (struct yield){
 		.at_s = slice_end_s(line, index), .id = c->job->id, .freed = r - to,
-		.lost = worth_lost(line->d->worths, c, r, to),
+		.lost = worth_lost(line->d->worths, c, r, to, starts_now(line, index)),
 	};
 }
 
-/* True if the job is in its slice, and at the end of the slice has no less left than the job that
- * waits, if that is known. */
+/* True if what remains of the job is known, it is in its slice, and at the end of the slice it has no
+ * less left than the job that waits. */
 static bool yields(const struct line *line, const struct waiting *item, int index,
 		   const struct yield *y)
 {
@@ -234,7 +237,8 @@ static bool yields(const struct line *line, const struct waiting *item, int inde
 	double rate = d->count[index] == c->held ? c->now : c->of[d->count[index]];
 	double left_device_s = c->remaining_device_s - (y->at_s - now_s) * rate;
 
-	return c->job->preemptible && y->at_s > now_s && y->lost < item->density * y->freed &&
+	return c->job->preemptible && y->at_s > now_s &&
+	       !isnan(c->remaining_device_s) && y->lost < item->density * y->freed &&
 	       !(left_device_s < worth_length_device_s(d->curves, waits));
 }
 
@@ -289,8 +293,10 @@ static double density(const struct line *line, int index)
 	const struct goodput_decision *d = line->d;
 	const struct curve *c = curve_at(line, index);
 
-	return d->count[index] ? worth_lost(d->worths, c, d->count[index], 0) / d->count[index]
-			       : worth_launched(d->worths, c, c->least) / c->least;
+	if (!d->count[index])
+		return worth_launched(d->worths, c, c->least) / c->least;
+	return worth_lost(d->worths, c, d->count[index], 0, starts_now(line, index)) /
+	       d->count[index];
 }
 
 /* The running job that would lose least by leaving its devices, for each of them; -1: none. */

@@ -9,8 +9,6 @@
 
 #define HINT_SLICES 12
 #define ROOT_BIN 0.01
-/* probability that a job that has had a slice is longer than one that has not */
-#define SERVED_LONGER 0.75
 #define HORIZON_SLICES 0.5
 #define HORIZON_RESTARTS 10
 #define RELAUNCH_GAIN 1.1
@@ -18,7 +16,7 @@
 #define RECONFIGURE_SLICES 1
 #define RECONFIGURE_GAIN 1.05
 
-/* --- lengths and ranks --- */
+/* --- ranks --- */
 
 /* True if a slice of the job tells what nothing else tells. */
 static bool is_to_be_measured(const struct curve *c)
@@ -34,13 +32,22 @@ double worth_length_device_s(const struct curves *curves, const struct curve *c)
 	       (is_to_be_measured(c) ? 1 : HINT_SLICES) * curves->slice_s;
 }
 
-/* Unknown lengths are compared by their cube roots, rounded to bins of 1 %: thousands of jobs fall
- * into some hundred bins. */
+/* Lengths are compared by their square roots, rounded to bins of 1 %: thousands of jobs fall into
+ * some hundred bins. */
 struct bin {
 	int at;
 	double root;
 	int n_known, n_unknown;
 	double longer_known, longer_unknown;	/* expected number of jobs at least as long */
+};
+
+/* Summary of all jobs' effective lengths, from which the rank of each job is computed. */
+struct crowd {
+	double *length;		/* by index of the curve */
+	double *all, *known;	/* lengths, ascending; of all jobs, and where what remains is known */
+	int n, n_known;
+	struct bin *bins;
+	int n_bins;
 };
 
 static int compare_bins(const void *a, const void *b)
@@ -50,12 +57,17 @@ static int compare_bins(const void *a, const void *b)
 	return (x->at > y->at) - (x->at < y->at);
 }
 
-static struct bin bin_of(const struct curves *curves, const struct curve *c)
+static int compare_lengths(const void *a, const void *b)
 {
-	bool known = !isnan(c->remaining_device_s);
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static struct bin bin_of(double length, bool known)
+{
 	/* This is finite for any input. */
-	double root = cbrt(fmin(worth_length_device_s(curves, c), 1e300));
-	int at = (int)round(log(root) / ROOT_BIN);
+	int at = (int)round(log(fmin(length, 1e300)) / 2 / ROOT_BIN);
 
 	return (struct bin){
 		.at = at, .root = exp(ROOT_BIN * at), .n_known = known, .n_unknown = !known
@@ -63,13 +75,10 @@ static struct bin bin_of(const struct curves *curves, const struct curve *c)
 }
 
 /* Sorts the bins and joins equal ones; returns their number. */
-static int make_bins(const struct curves *curves, struct bin *bins)
+static int join_bins(struct bin *bins, int n_jobs)
 {
-	int n_jobs = 0, n = 0;
+	int n = 0;
 
-	for (int i = 0; i < curves->in->n_jobs; i++)
-		if (curves->items[i].least)
-			bins[n_jobs++] = bin_of(curves, &curves->items[i]);
 	qsort(bins, (size_t)n_jobs, sizeof(*bins), compare_bins);
 	for (int i = 0; i < n_jobs; i++) {
 		if (!n || bins[n - 1].at != bins[i].at) {
@@ -93,100 +102,100 @@ static void set_longer(struct bin *bins, int n)
 		}
 }
 
-/* Summary of all jobs' lengths, from which the rank of each job is computed. */
-struct length_distribution {
-	struct bin *bins;
-	int n_bins;
-	double *known;		/* lengths, ascending */
-	int n_known;
-	int n_new, n_served;	/* jobs of unknown length, without a slice and with one */
-};
-
-static bool is_new(const struct curve *c)
-{
-	return !c->job->measured_elsewhere &&
-	       !(c->job->attained_service_device_s >= c->least * c->slice_s);
-}
-
-static int compare_lengths(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static struct length_distribution length_distribution_of(const struct curves *curves)
+static struct crowd crowd_of(const struct curves *curves, const struct lengths *lengths)
 {
 	size_t n_jobs = (size_t)curves->in->n_jobs;
-	struct length_distribution lengths = {
-		.bins = xcalloc(n_jobs, sizeof(*lengths.bins)),
-		.known = xcalloc(n_jobs, sizeof(*lengths.known)),
+	struct crowd crowd = {
+		.length = xcalloc(n_jobs, sizeof(double)), .all = xcalloc(n_jobs, sizeof(double)),
+		.known = xcalloc(n_jobs, sizeof(double)),
+		.bins = xcalloc(n_jobs, sizeof(*crowd.bins)),
 	};
 
 	for (size_t i = 0; i < n_jobs; i++) {
 		const struct curve *c = &curves->items[i];
+		bool known = !isnan(c->remaining_device_s);
+		double length;
 
-		if (c->least && !isnan(c->remaining_device_s))
-			lengths.known[lengths.n_known++] = c->remaining_device_s;
-		else if (c->least && is_new(c))
-			lengths.n_new++;
-		else if (c->least)
-			lengths.n_served++;
+		if (!c->least)
+			continue;
+		length = lengths_effective_device_s(lengths, c, 0);
+		crowd.bins[crowd.n] = bin_of(length, known);
+		crowd.length[i] = crowd.all[crowd.n++] = length;
+		if (known)
+			crowd.known[crowd.n_known++] = length;
 	}
-	qsort(lengths.known, (size_t)lengths.n_known, sizeof(*lengths.known), compare_lengths);
-	lengths.n_bins = make_bins(curves, lengths.bins);
-	set_longer(lengths.bins, lengths.n_bins);
-	return lengths;
+	qsort(crowd.all, (size_t)crowd.n, sizeof(double), compare_lengths);
+	qsort(crowd.known, (size_t)crowd.n_known, sizeof(double), compare_lengths);
+	crowd.n_bins = join_bins(crowd.bins, crowd.n);
+	set_longer(crowd.bins, crowd.n_bins);
+	return crowd;
 }
 
-/* The number of jobs of known length that are at least this long. */
-static int n_as_long(const struct length_distribution *lengths, double length)
+/* The number of lengths below this one, or, with its equals, up to it. */
+static int n_below(const double *lengths, int n, double length, bool with_equals)
 {
-	int low = 0, high = lengths->n_known;
+	int low = 0, high = n;
 
 	while (low < high) {
 		int middle = low + (high - low) / 2;
 
-		if (lengths->known[middle] < length)
+		if (lengths[middle] < length || (with_equals && lengths[middle] <= length))
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return lengths->n_known - low;
+	return low;
 }
 
-/* The sum includes half of the job itself. */
-static double first_longer_unknown(const struct length_distribution *lengths, bool new)
+/* The longer lengths, and half of the equal ones. */
+static double n_longer(const double *lengths, int n, double length)
 {
-	return new ? 0.5 * lengths->n_new + SERVED_LONGER * lengths->n_served
-		   : (1 - SERVED_LONGER) * lengths->n_new + 0.5 * lengths->n_served;
+	return n - (n_below(lengths, n, length, false) + n_below(lengths, n, length, true)) / 2.0;
 }
 
-static void set_rank(const struct worths *w, const struct length_distribution *lengths, int index)
+/* By which power of its devices the job's rate grows, from the least to a fair share of the
+ * machine; 1 where it has no more than the least. */
+static double elasticity(const struct curves *curves, const struct curve *c, int n_jobs)
+{
+	int share = (curves->n_devices + n_jobs - 1) / n_jobs, most = 0;
+
+	for (int r = c->least + 1; r <= share && r <= curves->n_devices; r++)
+		if (!isnan(c->of[r]))
+			most = r;
+	if (!most)
+		return 1;
+	return fmax(0, fmin(log(c->of[most] / c->least) / log((double)most / c->least), 1));
+}
+
+/* In each sum, one half of the job itself is included; the other half is added here. */
+static void set_rank(const struct worths *w, const struct crowd *crowd, int index)
 {
 	const struct curve *c = &w->curves->items[index];
-	struct bin own = bin_of(w->curves, c);
-	const struct bin *bin =
-		bsearch(&own, lengths->bins, (size_t)lengths->n_bins, sizeof(own), compare_bins);
+	bool known = !isnan(c->remaining_device_s);
+	double length = crowd->length[index], exact, power;
+	struct bin own = bin_of(length, known);
+	const struct bin *bin;
 
 	if (!c->least)
 		return;
-	if (own.n_known) {
-		w->rank[index] = n_as_long(lengths, c->remaining_device_s) + bin->longer_unknown;
-		w->first_rank[index] = w->served_rank[index] = w->rank[index];
-		return;
-	}
-	/* The job itself counts as 1, half of which is in the sums already. */
-	w->rank[index] = 0.5 + bin->longer_known + bin->longer_unknown;
-	w->first_rank[index] = 0.5 + bin->longer_known + first_longer_unknown(lengths, is_new(c));
-	w->served_rank[index] = w->first_rank[index];
-	if (is_new(c))
-		w->served_rank[index] =
-			0.5 + bin->longer_known +
-			first_longer_unknown(
-				&(struct length_distribution){ .n_new = lengths->n_new - 1,
-							       .n_served = lengths->n_served + 1 },
-				false);
+	bin = bsearch(&own, crowd->bins, (size_t)crowd->n_bins, sizeof(own), compare_bins);
+	power = known ? elasticity(w->curves, c, crowd->n) : 0;
+	exact = known ? n_longer(crowd->known, crowd->n_known, length) : 0;
+	w->first_rank[index] = 0.5 + n_longer(crowd->all, crowd->n, length);
+	w->rank[index] = 0.5 + power * exact + (1 - power) * bin->longer_known +
+			 bin->longer_unknown;
+}
+
+/* The first_rank of the job at the end of its slice on r devices. Of other jobs that run meanwhile
+ * nothing is foreseen. */
+static double served_rank(const struct worths *w, const struct curve *c, int r, bool starts)
+{
+	double slice_end_s = curve_slice_end_s(w->curves, c, starts);
+	double more = r * fmax(slice_end_s - w->curves->in->now_s, 0);
+
+	if (!isnan(c->remaining_device_s))
+		return w->first_rank[c - w->curves->items];
+	return 0.5 + n_longer(w->all, w->n, lengths_effective_device_s(&w->lengths, c, more));
 }
 
 struct worths worths_of(const struct curves *curves)
@@ -195,14 +204,17 @@ struct worths worths_of(const struct curves *curves)
 	struct worths w = {
 		.curves = curves, .rank = xcalloc(n_jobs, sizeof(*w.rank)),
 		.first_rank = xcalloc(n_jobs, sizeof(*w.first_rank)),
-		.served_rank = xcalloc(n_jobs, sizeof(*w.served_rank)),
+		.lengths = lengths_of(curves),
 	};
-	struct length_distribution lengths = length_distribution_of(curves);
+	struct crowd crowd = crowd_of(curves, &w.lengths);
 
 	for (int i = 0; i < curves->in->n_jobs; i++)
-		set_rank(&w, &lengths, i);
-	free(lengths.bins);
-	free(lengths.known);
+		set_rank(&w, &crowd, i);
+	w.all = crowd.all;
+	w.n = crowd.n;
+	free(crowd.length);
+	free(crowd.known);
+	free(crowd.bins);
 	return w;
 }
 
@@ -210,7 +222,7 @@ void worths_release(struct worths *w)
 {
 	free(w->rank);
 	free(w->first_rank);
-	free(w->served_rank);
+	free(w->all);
 }
 
 /* --- rates --- */
@@ -232,8 +244,8 @@ static double launched_rate(const struct curve *c, double speedup, double horizo
 	return speedup * fmax(horizon - cost_s, 0) / horizon;
 }
 
-/* The rate of a job without devices on r of them. */
-static double started_rate(const struct curves *curves, const struct curve *c, int r)
+/* The rate of a job that leaves its devices, on r of them later. */
+static double restarted_rate(const struct curves *curves, const struct curve *c, int r)
 {
 	return launched_rate(c, c->of[r], horizon_s(curves, HORIZON_SLICES, c->restart_s),
 			     c->restart_s);
@@ -297,7 +309,7 @@ static double kept(const struct worths *w, const struct curve *c)
 
 double worth_launched(const struct worths *w, const struct curve *c, int r)
 {
-	return worth_at(w, c, started_rate(w->curves, c, r));
+	return worth_at(w, c, c->of[r]);
 }
 
 /* The least gain for which a running job is changed: its worth at its present rate, minus its worth
@@ -318,17 +330,17 @@ double worth_of(const struct worths *w, const struct curve *c, int r)
 	return fmin(worth_at(w, c, resumed_rate(w->curves, c)) - kept(w, c), 0) - inertia(w, c);
 }
 
-double worth_lost(const struct worths *w, const struct curve *c, int r, int to)
+double worth_lost(const struct worths *w, const struct curve *c, int r, int to, bool starts)
 {
-	double first_rank = w->served_rank[c - w->curves->items];
+	double first_rank = served_rank(w, c, r, starts);
 	double rate = r == c->held ? kept_rate(w, c) : c->of[r];
 	double has = worth_ranked(w, c, first_rank, rate);
 	double inert = has - worth_ranked(w, c, first_rank, rate / RELAUNCH_GAIN);
 
 	if (to)
-		return has - worth_ranked(w, c, first_rank, started_rate(w->curves, c, to)) +
+		return has - worth_ranked(w, c, first_rank, restarted_rate(w->curves, c, to)) +
 		       inert;
 	return has -
-	       fmin(worth_ranked(w, c, first_rank, started_rate(w->curves, c, r)) - has, 0) +
+	       fmin(worth_ranked(w, c, first_rank, restarted_rate(w->curves, c, r)) - has, 0) +
 	       inert;
 }

@@ -173,6 +173,7 @@ static void ask_policy(const struct decision *d, double *decide_s)
 	struct sched_input in = {
 		.jobs = d->told, .n_jobs = d->s->n_active, .n_devices = d->s->n_gpus,
 		.now_s = d->s->now_s, .slice_s = o->slice_s,
+		.ended_device_s = d->s->ended_device_s, .n_ended = d->s->n_done,
 		/* The owner's number of GPUs need not be regular. */
 		.devices_per_node = d->s->manner.owners_batch || !o->policy->models_goodput
 			? 0 : o->gpus_per_node,

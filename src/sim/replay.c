@@ -26,6 +26,7 @@ struct replay_run {
 	struct sched_job *told;		/* one entry for each present job, like those below */
 	struct sched_choice *choices;
 	struct state **told_state;
+	double *ended_device_s;		/* service of the jobs that are done */
 };
 
 void replay_job_release(struct replay_job *job)
@@ -93,12 +94,14 @@ static void give_devices(struct replay_run *r)
 {
 	struct sched_input in = {
 		.jobs = r->told, .n_devices = r->options->n_devices, .now_s = r->now_s,
-		.slice_s = r->options->slice_s,
+		.slice_s = r->options->slice_s, .ended_device_s = r->ended_device_s,
 	};
 
 	for (int i = r->first; i < r->end; i++) {
 		struct state *s = &r->states[i];
 
+		if (s->here && is_done(s))
+			r->ended_device_s[in.n_ended++] = s->attained_device_s;
 		if (!s->here || is_done(s))
 			continue;
 		if (isnan(s->demoted_s) && s->attained_device_s >= TIRESIAS_QUEUE_DEVICE_S)
@@ -273,6 +276,7 @@ static void run_init(struct replay_run *r, const struct replay_options *options,
 		.told = xcalloc(size, sizeof(*r->told)),
 		.choices = xcalloc(size, sizeof(*r->choices)),
 		.told_state = xcalloc(size, sizeof(struct state *)),
+		.ended_device_s = xcalloc(size, sizeof(double)),
 	};
 	/* A pass at the moment of the first submission is then still to come. */
 	r->now_s = r->ran_s = n ? jobs[0].submit_s - 1 : 0;
@@ -306,5 +310,6 @@ int replay(const struct replay_options *options, const struct replay_job *jobs, 
 	free(r.told);
 	free(r.choices);
 	free(r.told_state);
+	free(r.ended_device_s);
 	return rc;
 }

@@ -124,6 +124,7 @@ static void simulation_init(struct simulation *s, const struct sim_options *opti
 		.n_gpus = options->nodes * options->gpus_per_node,
 		.jobs = xcalloc(n, sizeof(*s->jobs)),
 		.active = xcalloc(n, sizeof(struct sim_job *)),
+		.ended_device_s = xcalloc(n, sizeof(*s->ended_device_s)),
 	};
 	for (size_t i = 0; i < n; i++)
 		s->jobs[i] = (struct sim_job){
@@ -147,6 +148,7 @@ static void simulation_release(struct simulation *s)
 	free(s->places);
 	free(s->jobs);
 	free(s->active);
+	free(s->ended_device_s);
 	truth_release(&s->truth);
 	fit_memo_release(&s->memo);
 }
@@ -168,7 +170,7 @@ static int run_interval(struct simulation *s, struct err *err)
 		if (isnan(job->finish_s))
 			s->active[left++] = job;
 		else
-			s->n_done++;
+			s->ended_device_s[s->n_done++] = job->attained_device_s;
 	}
 	s->n_active = left;
 	return 0;

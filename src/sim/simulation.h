@@ -73,6 +73,7 @@ struct simulation {
 	struct sim_job *jobs;
 	struct sim_job **active;	/* submitted and not done, in the order of the workload */
 	int n_active, n_submitted, n_done;
+	double *ended_device_s;		/* service of each of the n_done jobs */
 	int64_t round;		/* time is round * interval */
 	double now_s;
 	double progress_s;	/* when a job last progressed */

@@ -148,8 +148,7 @@ int store_checkpoint_dirs(struct store *s, struct job_directory_list *list, stru
 	*list = (struct job_directory_list){ 0 };
 	if (sql_query(s, &q, err, "SELECT j.id, CAST(c.checkpoint_dir AS TEXT) FROM jobs j"
 		      " CROSS JOIN commands c ON c.job_id = j.id"
-		      " WHERE j.state = 'queued' AND c.checkpoint_dir IS NOT NULL"
-		      " ORDER BY j.id", ""))
+		      " WHERE j.state = 'queued' AND c.checkpoint_dir IS NOT NULL ORDER BY j.id", ""))
 		return -1;
 	while ((rc = sql_row(s, q, err)) == 1) {
 		list->items = xgrow(list->items, list->count, sizeof(*list->items));
@@ -305,6 +304,21 @@ int store_job_supervisor_losses(struct store *s, int64_t job_id, int *n, struct 
 		++*n;
 	sql_done(q);
 	return rc < 0 ? -1 : 0;
+}
+
+int store_ended_services(struct store *s, double *device_s, int most, struct err *err)
+{
+	sqlite3_stmt *q;
+	int n = 0, rc = 0;
+
+	if (sql_query(s, &q, err, "SELECT attained_service_device_s FROM jobs"
+		      " WHERE state = 'done' AND profile = 0 AND attained_service_device_s > 0"
+		      " ORDER BY id DESC LIMIT ?", "i", (int64_t)most))
+		return -1;
+	while (n < most && (rc = sql_row(s, q, err)) == 1)
+		device_s[n++] = sql_double(q, 0);
+	sql_done(q);
+	return rc < 0 ? -1 : n;
 }
 
 int store_job_setback(struct store *s, int64_t job_id, struct setback *setback, struct err *err)

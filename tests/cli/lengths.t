@@ -52,11 +52,11 @@ is 'it is longer than one that has 3000 s to go by the step times of their workl
 store "UPDATE jobs SET printed_total_steps = 120000 WHERE id = $long"
 is 'but not with 2000 s to go, as its log says' '' "$(would)"
 store "UPDATE jobs SET printed_total_steps = 172000 WHERE id = $long"
-is 'nor than one of which nothing is known' '' \
+is 'one of which nothing is known has its first slice at once' "suspend job $long start job $short" \
 	"$(store "UPDATE jobs SET total_steps = NULL WHERE id = $short"; would)"
 third=$(submit --workload other --steps 30000 -- true)
-is 'as of one of a workload of which none has run' '' "$(would)"
-"$POLLUX" schedule
+is 'of two such the earlier, though of the other the steps are known' \
+	"suspend job $long start job $short" "$(would)"
 "$POLLUX" cancel "$third"
 store "UPDATE jobs SET total_steps = 90000 WHERE id = $short"
 "$POLLUX" schedule

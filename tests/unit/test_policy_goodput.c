@@ -34,7 +34,7 @@ static bool runs(const struct sched_job *job)
 
 static bool in_slice(const struct sched_case *c, const struct sched_job *job)
 {
-	return runs(job) && c->in.now_s - job->launched_s < case_slice_s(&c->in, job);
+	return runs(job) && c->in.now_s - job->launched_s < case_run_slice_s(&c->in, job);
 }
 
 static bool has_settled(const struct sched_case *c, const struct sched_job *job)
@@ -44,9 +44,8 @@ static bool has_settled(const struct sched_case *c, const struct sched_job *job)
 		       fmax(2 * fmax(job->relaunch_s, job->restart_s), c->in.slice_s / 10);
 }
 
-/* What a restart loses: a job that waits (0), a run that gives way and comes back (1), a run that
- * is relaunched (2). */
-enum { STARTS, TURNS, RELAUNCHES };
+/* What a restart loses: a run that gives way and comes back, and one that is relaunched. */
+enum { TURNS, RELAUNCHES };
 
 static double restart(const struct sched_job *job, int how)
 {
@@ -128,41 +127,87 @@ static double length(const struct reference *ref, int i)
 	return job->attained_service_device_s + (job->goodput ? 12 : 1) * ref->c->in.slice_s;
 }
 
-/* Cube roots, to 1 %. */
+/* The chance that a job whose service passes from a to b device-seconds, in one bin, ends there: by
+ * jobs that ended, and by jobs that are here and have had more; two of four ends are assumed. */
+static double ends_between(const struct reference *ref, double a, double b)
+{
+	const struct sched_input *in = &ref->c->in;
+	double ended = 2, seen = 4;
+
+	for (int i = 0; i < in->n_jobs; i++)
+		seen += in->jobs[i].attained_service_device_s >= b;
+	for (int i = 0; i < in->n_ended; i++) {
+		seen += in->ended_device_s[i] >= a;
+		ended += in->ended_device_s[i] >= a && in->ended_device_s[i] < b;
+	}
+	return ended / seen;
+}
+
+/* The fewest seconds for each end, over all amounts of work to the end of a bin. */
+static double per_end(const struct reference *ref, double service)
+{
+	double a = 0, b = ref->c->in.slice_s / 4, best = HUGE_VAL, left = 1, time = 0;
+
+	for (int k = 0; k < 40; k++, a = b, b *= 2) {
+		double ends = ends_between(ref, a, b), from = fmax(service, a), stays;
+
+		if (b <= service)
+			continue;
+		stays = pow(1 - ends, (b - from) / (b - a));
+		time += left * (1 - stays) * (b - a) / -log(1 - ends);
+		left *= stays;
+		best = fmin(best, service >= a ? (b - a) / -log(1 - ends) : time / (1 - left));
+	}
+	return best;
+}
+
+/* What the job is taken for beside others. */
+static double effective(const struct reference *ref, int i)
+{
+	if (length_is_known(ref, i))
+		return length(ref, i);
+	return per_end(ref, ref->c->jobs[i].attained_service_device_s);
+}
+
+/* A square root, to 1 %. */
 static double root(double x)
 {
-	return exp(round(log(cbrt(fmin(x, 1e300))) / 0.01) * 0.01);
+	return exp(round(log(x) / 2 / 0.01) * 0.01);
 }
 
-/* It has not had a slice on its least devices. */
-static bool is_new(const struct reference *ref, int i)
+/* log(rate) / log(devices) at a fair share of the machine. */
+static double power_of_share(const struct reference *ref, int i)
 {
-	return ref->c->jobs[i].attained_service_device_s <
-	       ref->least[i] * case_slice_s(&ref->c->in, &ref->c->jobs[i]);
+	int n = 0, least = ref->least[i], most = least;
+
+	for (int k = 0; k < ref->c->in.n_jobs; k++)
+		n += ref->least[k] > 0;
+	for (int r = least; r <= ref->c->in.n_devices && (r - 1) * n < ref->c->in.n_devices; r++)
+		if (case_startable(&ref->c->in, &ref->c->jobs[i], r) || r == ref->c->jobs[i].replicas)
+			most = r;
+	if (most == least)
+		return 1;
+	return fmin(fmax(log(speedup(ref, i, most) / least) / log((double)most / least), 0), 1);
 }
 
-/* Jobs that are expected to be as long or longer, itself too; where nobody knows of either by what
- * they have had, or for their least devices by a half, but for who has not had a slice yet. */
-static double rank(const struct reference *ref, int i, bool halves)
+/* The number of jobs that are longer, itself too, and half of those that are equal. For devices
+ * beyond the least, by chance where a length is unknown, and as far as the job speeds up worse than
+ * its devices grow. */
+static double rank(const struct reference *ref, int i, bool first)
 {
-	double mine = length(ref, i), sum = 0;
+	double mine = effective(ref, i), sum = 1;
 
 	for (int k = 0; k < ref->c->in.n_jobs; k++) {
-		double theirs;
+		double theirs, exact, chance, power = 0;
 
-		if (!ref->least[k])
+		if (!ref->least[k] || k == i)
 			continue;
-		theirs = length(ref, k);
-		if (k == i)
-			sum += 1;
-		else if (length_is_known(ref, i) && length_is_known(ref, k))
-			sum += theirs >= mine ? 1 : 0;
-		else if (halves && !length_is_known(ref, i) && !length_is_known(ref, k))
-			sum += is_new(ref, i) == is_new(ref, k) ? 0.5
-			       : is_new(ref, i)			? 0.75
-								: 0.25;
-		else
-			sum += 1 / (1 + root(mine) / root(theirs));
+		theirs = effective(ref, k);
+		exact = theirs > mine ? 1 : theirs < mine ? 0 : 0.5;
+		chance = 1 / (1 + root(mine) / root(theirs));
+		if (length_is_known(ref, i) && length_is_known(ref, k))
+			power = power_of_share(ref, i);
+		sum += first ? exact : power * exact + (1 - power) * chance;
 	}
 	return sum;
 }
@@ -185,7 +230,7 @@ static double value(const struct reference *ref, int i, int r)
 	if (!r && !runs(job))
 		return 0;
 	if (!runs(job))
-		return worth(ref, i, rate_launched(ref, i, r, STARTS));
+		return worth(ref, i, speedup(ref, i, r));
 	kept = worth(ref, i, rate_kept(ref, i));
 	inertia = kept - worth(ref, i, rate_kept(ref, i) / 1.1);
 	if (r == job->replicas)
@@ -232,7 +277,7 @@ static double slices_end_s(const struct reference *ref)
 
 		if (job->preemptible && (runs(job) || ref->forced[i]))
 			end_s = fmax(end_s,
-				     case_slice_s(&ref->c->in, job) +
+				     case_run_slice_s(&ref->c->in, job) +
 					     (runs(job) ? job->launched_s : ref->c->in.now_s));
 	}
 	return end_s;
@@ -385,7 +430,7 @@ static void make_plain(struct sched_case *c)
 {
 	for (int i = 0; i < c->in.n_jobs; i++) {
 		struct sched_job *job = &c->jobs[i];
-		double s = 10000 * case_uniform(&c->random);
+		double s = 40000 * case_uniform(&c->random);
 
 		job->preemptible = job->preemptible && case_below(&c->random, 2);
 		job->submitted_s -= s;
@@ -482,6 +527,7 @@ static struct sched_job holds(struct sched_job job, int replicas, double age_s)
 {
 	job.replicas = replicas;
 	job.launched_s = NOW_S - age_s;
+	job.restarts = 1;
 	return job;
 }
 
@@ -525,7 +571,7 @@ static void check(const char *name, int n_devices, const struct sched_job *jobs,
 		  const struct wanted *wanted)
 {
 	struct sched_choice choices[16];
-	struct sched_input in = { jobs, n_jobs, n_devices, NOW_S, SLICE_S, 0 };
+	struct sched_input in = { jobs, n_jobs, n_devices, NOW_S, SLICE_S, 0, NULL, 0 };
 	char what[256];
 
 	policy_goodput.decide(&in, choices);
@@ -580,21 +626,19 @@ static void test_order(void)
 		had(job(5, linear, 1, 1), 3600),
 	};
 	const struct wanted shortest[] = {
-		{ 0, 10260, "3rd in line; needs 1 device for 1d03h; shorter jobs first" },
+		{ 0, 39060, "3rd in line; needs 1 device for 1d03h; shorter jobs first" },
+		{ 0, 39720, "1st in line; needs 1 device for 16m40s; shorter jobs first" },
 		{ 1, -1, "1 device" },
-		{ 0, 1040,
-		  "1st in line; needs 1 device for an assumed 2h00m; starts when job 2 ends, or "
-		  "sooner" },
 		{ 0, -1, "needs 5 devices; 1 can be used here" },
-		{ 0, 11580, "2nd in line; needs 1 device for an assumed 3h03m; others come first" },
+		{ 0, 40380, "2nd in line; needs 1 device for an assumed 3h03m; others come first" },
 	};
 	struct sched_job heavy[] = { job(1, linear, 1, 1), job(2, linear, 1, 1) };
-	const struct wanted second[] = { { 0, 5400, NULL }, { 1, -1, NULL } };
-	/* 295 s and a restart of 30: 2 * sqrt(270 / 300), and with sqrt(295 / 325) it would be the
-	 * more. */
-	const struct sched_job horizons[] = {
+	const struct wanted second[] = { { 0, 19800, NULL }, { 1, -1, NULL } };
+	/* The rank of the first is 2, that of the second 1. */
+	const struct sched_job ranks[] = {
 		lacks(job(1, linear, 1, 1), 2950), heavier(lacks(job(2, linear, 1, 1), 1e5), 2.004),
 	};
+	const struct wanted heavier_first[] = { { 0, 10040, NULL }, { 1, -1, NULL } };
 	const struct sched_job widths[] = {
 		lacks(holds(job(1, linear, 2, 2), 2, 100), 1000),
 		lacks(job(2, linear, 2, 2), 36000),
@@ -613,22 +657,23 @@ static void test_order(void)
 	};
 	const struct wanted weight_first[] = {
 		{ 1, -1, "1 device" },
-		{ 0, 7860, "1st in line; needs 1 device for 1h00m; jobs of more weight first" },
-		{ 0, 8520, "2nd in line; needs 1 device for 2h00m; shorter jobs first" },
+		{ 0, 29460, "1st in line; needs 1 device for 1h00m; jobs of more weight first" },
+		{ 0, 30120, "2nd in line; needs 1 device for 2h00m; shorter jobs first" },
 	};
-	struct sched_job either[] = { job(1, linear, 1, 1),
-				      lacks(job(2, linear, 1, 1), 10 * 7400) };
-	const struct wanted unknown[] = { { 1, -1, NULL }, { 0, 5460, NULL } };
-	const struct wanted shorter[] = { { 0, 5460, NULL }, { 1, -1, NULL } };
+	/* A job without any service ends within 150 s with the chance 1/2: 150 / ln 2 = 216.4 s for
+	 * each end. */
+	struct sched_job either[] = { job(1, linear, 1, 1), lacks(job(2, linear, 1, 1), 10 * 217) };
+	const struct wanted unknown[] = { { 1, -1, NULL }, { 0, 19860, NULL } };
+	const struct wanted shorter[] = { { 0, 250, NULL }, { 1, -1, NULL } };
 
 	CHECK("short ones first, known or by age", 1, known, shortest);
 	heavy[1].weight = 1.5;
 	CHECK("weight", 1, heavy, second);
-	CHECK("work that the restart makes longer than the horizon", 1, horizons, shorter);
+	CHECK("a weight that outdoes the rank", 1, ranks, heavier_first);
 	CHECK("in line by worth per device", 2, widths, narrow_first);
 	CHECK("who has weight beside who waits", 1, weights, weight_first);
 	CHECK("known to be longer than another is taken for", 1, either, unknown);
-	either[1].remaining_samples = 10 * 7000;
+	either[1].remaining_samples = 10 * 216;
 	CHECK("known to be shorter than another is taken for", 1, either, shorter);
 }
 
@@ -656,17 +701,17 @@ static void test_slices(void)
 	struct sched_job unknown[] = { had(holds(job(1, linear, 2, 2), 2, 600), 1200),
 				       had(job(2, linear, 2, 2), 1199) };
 	const struct wanted newer[] = {
-		{ 0, 5400,
+		{ 0, 19800,
 		  "1st in line; needs 2 devices for an assumed 1h10m; job 2 has its slice" },
 		{ 2, -1, "2 devices" },
 	};
 	const struct wanted others[] = {
 		{ 2, -1, "2 devices" },
-		{ 0, 5400, "1st in line; needs 2 devices for an assumed 1h10m; others come first" },
+		{ 0, 19800, "1st in line; needs 2 devices for an assumed 1h10m; others come first" },
 	};
 
-	const struct wanted never[] = { { 0, 5400, NULL }, { 2, -1, NULL } };
-	const struct wanted elsewhere[] = { { 2, -1, NULL }, { 0, 5400, NULL } };
+	const struct wanted never[] = { { 0, 19800, NULL }, { 2, -1, NULL } };
+	const struct wanted elsewhere[] = { { 2, -1, NULL }, { 0, 19800, NULL } };
 
 	CHECK("within the slice", 1, jobs, kept);
 	jobs[0].launched_s = NOW_S - 600;
@@ -683,6 +728,48 @@ static void test_slices(void)
 	CHECK("never measured", 2, unknown, never);
 	unknown[1].measured_elsewhere = true;
 	CHECK("measured in another job", 2, unknown, elsewhere);
+}
+
+/* In its first run a job keeps its device for 0.3 slices, or for three restarts. */
+static void test_first_slice(void)
+{
+	struct sched_job jobs[] = { lacks(holds(job(1, linear, 1, 1), 1, 179), 1e6),
+				    lacks(job(2, linear, 1, 1), 1e4) };
+	const struct wanted kept[] = { { 1, -1, NULL }, { 0, 1, NULL } };
+	const struct wanted swapped[] = { { 0, 1040, NULL }, { 1, -1, NULL } };
+
+	jobs[0].restarts = 0;
+	CHECK("the first slice", 1, jobs, kept);
+	jobs[0].launched_s = NOW_S - 180;
+	CHECK("and after it", 1, jobs, swapped);
+	jobs[0].restart_s = 90;
+	jobs[0].launched_s = NOW_S - 269;
+	CHECK("the first slice of a job that is slow to start", 1, jobs, kept);
+	jobs[0].launched_s = NOW_S - 270;
+	CHECK("and after that", 1, jobs, swapped);
+}
+
+/* Job 1 has had 2000 s, job 2 nothing. Where nothing is known of lengths, a job ends with the chance
+ * 1/2 in each bin: job 1 in 1200 to 2400 s, 1200 / ln 2 = 1731 s for each end, job 2 in 0 to 150 s,
+ * 216 s. Where 40 jobs ended after 2000 to 2300 s, job 1 is near its end and job 2 is not. */
+static void test_ended(void)
+{
+	const struct sched_job jobs[] = { had(holds(job(1, linear, 1, 1), 1, 700), 2000),
+					  job(2, linear, 1, 1) };
+	double ended_device_s[40];
+	struct sched_input in = { .jobs = jobs, .n_jobs = 2, .n_devices = 1, .now_s = NOW_S,
+				  .slice_s = SLICE_S };
+	struct sched_choice choices[2];
+
+	for (int i = 0; i < 40; i++)
+		ended_device_s[i] = 2000 + i * 7.5;
+	policy_goodput.decide(&in, choices);
+	ok(!choices[0].replicas && choices[1].replicas, "what had little service comes first");
+	in.ended_device_s = ended_device_s;
+	in.n_ended = 40;
+	policy_goodput.decide(&in, choices);
+	ok(choices[0].replicas && !choices[1].replicas,
+	   "where jobs are alike, what is nearer to its end goes on");
 }
 
 /* Who is first in line starts as slices end, unless that is not for it: another is overdue by then,
@@ -725,9 +812,9 @@ static void test_slice_ends(void)
 	CHECK("the slice of one", 4, jobs, one);
 	jobs[1].remaining_samples = 15000;
 	CHECK("the slices of two", 4, jobs, two);
-	jobs[4] = waited(jobs[4], 3699);
+	jobs[4] = waited(jobs[4], 16299);
 	CHECK("and another that is overdue after that", 4, jobs, two);
-	jobs[4] = waited(jobs[4], 3700);
+	jobs[4] = waited(jobs[4], 16300);
 	CHECK("or before it", 4, jobs, overdue);
 }
 
@@ -749,30 +836,30 @@ static void test_age(void)
 
 static void test_overdue(void)
 {
-	/* D = 5 of 2 devices: the limit is 6000 s. */
+	/* D = 5 of 2 devices: the limit is 24000 s. */
 	const struct sched_job gathers[] = {
-		waited(had(job(1, NULL, 2, 2), 1e9), 6000),
+		waited(had(job(1, NULL, 2, 2), 1e9), 24000),
 		had(holds(job(2, linear, 1, 1), 1, 100), 100),
 		job(3, linear, 1, 1),
 		holds(job(4, linear, 1, 2), 1, 800),
 	};
 	const struct wanted gathering[] = {
 		{ 0, 500,
-		  "1st in line; needs 2 devices; waited over 1h40m: gathers devices as slices "
+		  "1st in line; needs 2 devices; waited over 6h40m: gathers devices as slices "
 		  "end" },
 		{ 1, -1, NULL },
-		{ 0, 7200, NULL },
+		{ 0, 25200, NULL },
 		{ 1, -1, NULL },
 	};
 	struct sched_job starts[4];
 	const struct wanted started[] = {
-		{ 2, -1, "2 devices; goodput not known yet" }, { 0, 600, NULL }, { 0, 7200, NULL },
-		{ 0, 7800, NULL },
+		{ 2, -1, "2 devices; goodput not known yet" }, { 0, 24600, NULL }, { 0, 25200, NULL },
+		{ 0, 25800, NULL },
 	};
-	const struct sched_job early[] = { waited(gathers[0], 5999), gathers[1], gathers[2],
+	const struct sched_job early[] = { waited(gathers[0], 23999), gathers[1], gathers[2],
 					   gathers[3] };
 	const struct wanted not_yet[] = {
-		{ 0, 601, NULL }, { 1, -1, NULL }, { 0, 7200, NULL }, { 1, -1, NULL }
+		{ 0, 601, NULL }, { 1, -1, NULL }, { 0, 25200, NULL }, { 1, -1, NULL }
 	};
 	const struct sched_job stuck[] = {
 		fixed(holds(job(1, linear, 1, 1), 1, 9000)), waited(job(2, linear, 2, 2), 90000),
@@ -792,7 +879,7 @@ static void test_overdue(void)
 	CHECK("one that is stuck is passed over", 2, stuck, passed);
 }
 
-/* It has 6000 samples to go at 10 a second, on the one device; the limit is 7200 s, and a slice for
+/* It has 6000 samples to go at 10 a second, on the one device; the limit is 28800 s, and a slice for
  * each that has waited as long. */
 static void test_end(void)
 {
@@ -803,13 +890,14 @@ static void test_end(void)
 		{ 0, 600,
 		  "1st in line; needs 1 device for an assumed 2h00m; starts when job 1 ends, or "
 		  "sooner" },
-		{ 0, 8520, "2nd in line; needs 1 device for an assumed 2h00m; others come first" },
+		{ 0, 30120, "2nd in line; needs 1 device for an assumed 2h00m; others come first" },
 	};
 	const struct wanted limit[] = {
 		{ 1, -1, NULL },
-		{ 0, 7860,
-		  "1st in line; needs 1 device for an assumed 2h00m; job 1 has its slice" },
-		{ 0, 8520, NULL },
+		{ 0, 500,
+		  "1st in line; needs 1 device for an assumed 2h00m; waits for job 1 to end its "
+		  "slice" },
+		{ 0, 30120, NULL },
 	};
 	const struct sched_job starting[] = { lacks(holds(job(1, linear, 1, 1), 1, 10), 6000),
 					      job(2, linear, 1, 1) };
@@ -822,12 +910,12 @@ static void test_end(void)
 		  "1st in line; needs 2 devices for an assumed 1h00m; starts when job 1 ends, or "
 		  "sooner" },
 	};
-	const struct wanted soon[] = { { 1, -1, NULL }, { 0, 3, NULL }, { 0, 8520, NULL } };
+	const struct wanted soon[] = { { 1, -1, NULL }, { 0, 3, NULL }, { 0, 30120, NULL } };
 
 	CHECK("a known end, to ten seconds", 1, jobs, when);
 	jobs[0].remaining_samples = 25;
 	CHECK("an end that is near, to the second", 1, jobs, soon);
-	jobs[0].remaining_samples = 80000;
+	jobs[0].remaining_samples = 300000;
 	CHECK("an end after the limit", 1, jobs, limit);
 	CHECK("an end, of one that is still starting", 1, starting, restarted);
 	CHECK("an end that leaves enough with what is free", 2, wide, beside);
@@ -840,14 +928,13 @@ static void test_about_to_end(void)
 				    job(2, linear, 1, 1) };
 	const struct wanted lets[] = {
 		{ 1, -1, "1 device" },
-		{ 0, 240, "1st in line; needs 1 device; waited over 1h20m: lets job 1 end first" },
+		{ 0, 240, "1st in line; needs 1 device; waited over 5h16m: lets job 1 end first" },
 	};
 	const struct wanted still[] = { { 1, -1, NULL }, { 0, 1, NULL } };
-	const struct wanted stopped[] = { { 0, 5640, NULL }, { 1, -1, "1 device" } };
+	const struct wanted stopped[] = { { 0, 20040, NULL }, { 1, -1, "1 device" } };
 	const struct wanted unknown[] = {
-		{ 0, 600,
-		  "1st in line; needs 1 device for an assumed 2h00m; waits for job 2 to end its "
-		  "slice" },
+		{ 0, 19800,
+		  "1st in line; needs 1 device for an assumed 2h00m; job 2 has its slice" },
 		{ 1, -1, NULL },
 	};
 	struct sched_job wide[] = {
@@ -857,18 +944,18 @@ static void test_about_to_end(void)
 		{ 1, -1, NULL },
 		{ 1, -1, NULL },
 		{ 0, 340,
-		  "1st in line; needs 2 devices; waited over 1h20m: gathers devices as slices "
+		  "1st in line; needs 2 devices; waited over 5h16m: gathers devices as slices "
 		  "end" },
 	};
 
 	jobs[0].restart_s = wide[0].restart_s = 120;
-	jobs[1] = waited(jobs[1], 4800);
+	jobs[1] = waited(jobs[1], 19200);
 	CHECK("about to end", 1, jobs, lets);
-	jobs[1] = waited(jobs[1], 5039);
+	jobs[1] = waited(jobs[1], 19439);
 	CHECK("and late", 1, jobs, still);
-	jobs[1] = waited(jobs[1], 5040);
+	jobs[1] = waited(jobs[1], 19440);
 	CHECK("and later than a lie may be", 1, jobs, stopped);
-	jobs[1] = waited(jobs[1], 4800);
+	jobs[1] = waited(jobs[1], 19200);
 	jobs[0].remaining_samples = 1200;
 	CHECK("not so near its end", 1, jobs, stopped);
 	jobs[0].remaining_samples = (double)NAN;
@@ -948,7 +1035,7 @@ static void test_behind_stuck(void)
 static void test_reconfigure(void)
 {
 	struct sched_job jobs[] = { holds(job(1, linear, 2, 2), 2, 700) };
-	struct sched_input in = { jobs, 1, 2, NOW_S, SLICE_S, 0 };
+	struct sched_input in = { jobs, 1, 2, NOW_S, SLICE_S, 0, NULL, 0 };
 	struct sched_choice choice;
 
 	/* 20 * (600 - 30) / 600 = 19; 19 / 1.05 = 18.095 */
@@ -986,12 +1073,12 @@ static void test_odd(void)
 	const struct sched_job lost[] = { fixed(holds(job(1, linear, 2, 4), 4, 9000)),
 					  holds(job(2, linear, 1, 4), 2, 100),
 					  job(3, linear, 1, 1) };
-	const struct wanted of_5[] = { { 4, -1, NULL }, { 1, -1, NULL }, { 0, 600, NULL } };
+	const struct wanted of_5[] = { { 4, -1, NULL }, { 1, -1, NULL }, { 0, -1, NULL } };
 	const struct wanted of_3[] = { { 3, -1, NULL }, { 0, -1, NULL }, { 0, -1, NULL } };
 	const struct wanted of_1[] = { { 0, -1, "needs 2 devices; 1 can be used here" },
 				       { 1, -1, NULL },
-				       { 0, 600, NULL } };
-	struct sched_input in = { lost, 3, 8, NOW_S, SLICE_S, 4 };
+				       { 0, 19800, NULL } };
+	struct sched_input in = { lost, 3, 8, NOW_S, SLICE_S, 4, NULL, 0 };
 	struct sched_job nodes[] = { job(1, NULL, 3, 3), job(2, linear, 1, 3) };
 	struct sched_choice choices[3];
 
@@ -1008,7 +1095,7 @@ static void test_odd(void)
 	in.slice_s = (double)NAN;
 	policy_goodput.decide(&in, choices);
 	ok(choices[0].replicas == 4, "no slice");
-	in = (struct sched_input){ nodes, 2, 8, NOW_S, SLICE_S, 4 };
+	in = (struct sched_input){ nodes, 2, 8, NOW_S, SLICE_S, 4, NULL, 0 };
 	policy_goodput.decide(&in, choices);
 	is_str(choices[0].reason,
 	       "asks for 3 devices; on nodes of 4: powers of two that divide it, or whole "
@@ -1016,7 +1103,7 @@ static void test_odd(void)
 	       "3 devices of nodes of 4");
 	is_str(choices[1].reason, "2 devices: 2.0x of one", "2 of at most 3");
 	/* A restart that takes longer than a slice still lets idle devices be used. */
-	in = (struct sched_input){ nodes, 2, 3, NOW_S, 10, 0 };
+	in = (struct sched_input){ nodes, 2, 3, NOW_S, 10, 0, NULL, 0 };
 	policy_goodput.decide(&in, choices);
 	is_int(choices[0].replicas + choices[1].replicas, 3, "a slice shorter than a restart");
 }
@@ -1027,6 +1114,8 @@ int main(void)
 	test_shares();
 	test_order();
 	test_slices();
+	test_first_slice();
+	test_ended();
 	test_slice_ends();
 	test_age();
 	test_overdue();

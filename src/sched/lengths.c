@@ -1,0 +1,74 @@
+/* lengths.c - see lengths.h. */
+#include <float.h>
+#include <math.h>
+
+#include "lengths.h"
+
+#define FIRST_BIN_SLICES 0.25
+#define ENOUGH 1e-6		/* a later end of so few of the jobs changes nothing */
+
+static double service_of(const struct curve *c)
+{
+	return fmax(c->job->attained_service_device_s, 0);
+}
+
+/* A job that others measure has nothing to show: it counts like one that has had its slice. */
+static double counted_service(const struct curve *c)
+{
+	return fmax(service_of(c), c->job->measured_elsewhere ? c->least * c->slice_s : 0);
+}
+
+static void set_rates(struct lengths *l, const double *ended, const double *seen)
+{
+	for (int k = 0; k < LENGTHS_BINS; k++) {
+		double chance = (ended[k] + LENGTHS_PRIOR / 2.0) / (seen[k] + LENGTHS_PRIOR);
+
+		l->rate[k] = -log1p(-chance) / (l->from[k + 1] - l->from[k]);
+	}
+}
+
+struct lengths lengths_of(const struct curves *curves)
+{
+	const struct sched_input *in = curves->in;
+	double ended[LENGTHS_BINS] = { 0 }, seen[LENGTHS_BINS] = { 0 };
+	struct lengths l = { .from[0] = 0 };
+
+	for (int k = 0; k < LENGTHS_BINS; k++)
+		l.from[k + 1] = ldexp(FIRST_BIN_SLICES * curves->slice_s, k);
+	for (int i = 0; i < in->n_jobs; i++)
+		for (int k = 0; k < LENGTHS_BINS; k++)
+			seen[k] += service_of(&curves->items[i]) >= l.from[k + 1];
+	for (int i = 0; i < in->n_ended; i++)
+		for (int k = 0; k < LENGTHS_BINS && in->ended_device_s[i] >= l.from[k]; k++) {
+			seen[k]++;
+			ended[k] += in->ended_device_s[i] < l.from[k + 1];
+		}
+	set_rates(&l, ended, seen);
+	return l;
+}
+
+double lengths_effective_device_s(const struct lengths *l, const struct curve *c,
+				  double more_device_s)
+{
+	double service = counted_service(c) + more_device_s, at = service;
+	double spent = 0, left = 1, best = HUGE_VAL;
+
+	if (!isnan(c->remaining_device_s))
+		return c->remaining_device_s;
+	for (int k = 0; k < LENGTHS_BINS && left > ENOUGH; k++) {
+		double stay;
+
+		if (service >= l->from[k + 1])
+			continue;
+		/* The jobs of a bin are equal to the last digit, wherever in it they are. */
+		if (at <= service)
+			best = 1 / l->rate[k];
+		stay = exp(-l->rate[k] * (l->from[k + 1] - at));
+		spent += left * (1 - stay) / l->rate[k];
+		left *= stay;
+		if (at > service)
+			best = fmin(best, spent / (1 - left));
+		at = l->from[k + 1];
+	}
+	return isfinite(best) ? fmax(best, DBL_MIN) : fmin(service, DBL_MAX);
+}

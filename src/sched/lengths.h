@@ -1,0 +1,44 @@
+/* lengths.h - what is left of a job, as an order of who comes first.
+ *
+ * On one device the order of least mean completion time is that of the Gittins index: first comes
+ * the job that has, for some amount of work D, the greatest chance of its end for each second spent
+ *
+ *	P(it ends within D) / E(work until it ends, or D)
+ *
+ * (J. Gittins, "Bandit processes and dynamic allocation indices", J. R. Statist. Soc. B 41, 1979).
+ * The reciprocal, at its least over D, is the job's effective length, in device-seconds. Where the
+ * remaining work is known, the effective length is just that: shortest remaining time first.
+ *
+ * Where it is not known, P is the distribution of lengths among the store's jobs. The service of a
+ * job, in device-seconds, falls into bins: up to a quarter of a slice, and then each twice as wide
+ * as all before. In each bin a job ends with the chance
+ *
+ *	(LENGTHS_PRIOR / 2 + jobs that ended in the bin) / (LENGTHS_PRIOR + jobs that reached its end
+ *							     or ended in it)
+ *
+ * at a constant rate. Without any job that has ended this is the heavy tail that is usual of
+ * training jobs: each doubling of the service ends half of the jobs (a Pareto distribution, exponent
+ * 1), so what had more service has longer to go, and jobs of little service come first. Jobs that
+ * have ended show where lengths are alike: then what had more service is nearer to its end, and goes
+ * on. A job that another job of its workload is measured for counts as if it had had a slice. */
+#ifndef SCHED_LENGTHS_H
+#define SCHED_LENGTHS_H
+
+#include "curve.h"
+
+#define LENGTHS_BINS 40
+#define LENGTHS_PRIOR 4		/* jobs that the heavy tail counts for, in each bin */
+
+struct lengths {
+	double from[LENGTHS_BINS + 1];	/* device-seconds of service at which each bin begins */
+	double rate[LENGTHS_BINS];	/* ends for each device-second of service in the bin */
+};
+
+struct lengths lengths_of(const struct curves *curves);
+
+/* The effective length of a job; where what remains is not known, after this many more
+ * device-seconds of service. Finite and above 0. */
+double lengths_effective_device_s(const struct lengths *lengths, const struct curve *c,
+				  double more_device_s);
+
+#endif
