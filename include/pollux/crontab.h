@@ -19,8 +19,8 @@ struct crontab_entry {
  * where something cannot stand in a crontab (a newline). */
 int crontab_entry_init(struct crontab_entry *e, const char *program, const char *const *names,
 		       struct err *err);
-/* The entry of this program for its store: with POLLUX_DIR, made absolute, or else with what XDG says.
- * EX_OSFILE: the program's file is gone. */
+/* The entry of this program for its store: with POLLUX_DIR, made absolute, or else with what XDG
+ * says. EX_OSFILE: the program's file is gone. */
 int crontab_entry_init_own(struct crontab_entry *e, struct err *err);
 void crontab_entry_release(struct crontab_entry *e);
 

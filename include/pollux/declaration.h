@@ -62,7 +62,8 @@ bool declaration_has_torch_helper(const struct declaration *d);
  * kept elsewhere or only worked out from. Borrowed strings are of the command line. */
 struct asked {
 	struct declaration declared;
-	const char *checkpoint_dir, *checkpoint_glob, *resume_args, *step_regex, *directory, *suspend, *preset;
+	const char *checkpoint_dir, *checkpoint_glob, *resume_args, *step_regex;
+	const char *directory, *suspend, *preset;
 	double epochs, parameters;
 	int64_t dataset_size;
 	struct text_list after, env;

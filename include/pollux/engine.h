@@ -58,16 +58,17 @@ struct engine {
 	int (*start)(const struct engine_context *at, const struct run *run, struct err *err);
 	/* Look after a run whose keeper has died: stop its processes, then end the run. */
 	int (*adopt)(const struct engine_context *at, const struct run *run, struct err *err);
-	/* (optional) Ask the run's keeper to stop it although the store cannot be written; the keeper
-	 * records that when it can. -1 with *err: the keeper cannot be reached. */
+	/* (optional) Ask the run's keeper to stop it although the store cannot be written; the
+	 * keeper records that when it can. -1 with *err: the keeper cannot be reached. */
 	int (*stop_unrecorded)(const struct engine_context *at, const struct run *run,
 			       enum stop_reason reason, struct err *err);
-	/* (optional) Continue or end the keepers of runs that have shown no life for a minute, while
-	 * passes looked; a run whose keeper was ended is ENGINE_UNATTENDED. Adds a line for each. */
+	/* (optional) Continue or end the keepers of runs that have shown no life for a minute,
+	 * while passes looked; a run whose keeper was ended is ENGINE_UNATTENDED. Adds a line for
+	 * each. */
 	void (*mend)(const struct engine_context *at, const struct run *const *runs, int n,
 		     struct strings *lines);
-	/* (optional) Seconds since the run's keeper last showed that it lives, and its process; NaN:
-	 * not known. */
+	/* (optional) Seconds since the run's keeper last showed that it lives, and its process;
+	 * NaN: not known. */
 	double (*silent_s)(const struct engine_context *at, const struct run *run, int64_t *pid);
 	/* Say that the run's row has something new: a request to stop, another configuration. Asks
 	 * only; a message that is lost is found by the keeper's next look. */

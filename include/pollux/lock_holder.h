@@ -14,8 +14,8 @@ struct lock_holder {
 	bool is_stopped;	/* by a signal, or by a debugger */
 };
 
-/* Writes into the file of a lock that this process has taken, since when: now. A holder that does so
- * again and again shows that it does not hang. */
+/* Writes into the file of a lock that this process has taken, since when: now. A holder that does
+ * so again and again shows that it does not hang. */
 void lock_holder_sign(int fd);
 /* Clears that, before the lock is dropped. Where the disk has no room nobody is named. */
 void lock_holder_clear(int fd);

@@ -66,10 +66,10 @@ struct noise_interval {
 struct noise_interval noise_scale_interval(const struct noise_scale *s);
 
 /* The noise scale that decisions rest on: tr(Sigma) / E(|G|^2), where |G|^2 is taken to be normal
- * around its mean with its standard error, with the spread of Student's t, and above 0. The expected
- * efficiency of a batch, E((V + M0 S) / (V + M S)), is convex in S = |G|^2: at this noise scale the
- * efficiency is at most the expected one (J. L. W. V. Jensen, 1906), and near it where |G|^2 is
- * known well. NaN where noise_scale_interval() says nothing. */
+ * around its mean with its standard error, with the spread of Student's t, and above 0. The
+ * expected efficiency of a batch, E((V + M0 S) / (V + M S)), is convex in S = |G|^2: at this noise
+ * scale the efficiency is at most the expected one (J. L. W. V. Jensen, 1906), and near it where
+ * |G|^2 is known well. NaN where noise_scale_interval() says nothing. */
 double noise_scale_expected(const struct noise_scale *s);
 
 /* Estimates from three consecutive updates, if each has only one gradient, of batch samples (R = s

@@ -27,8 +27,8 @@ struct status_job {
 	double done_ratio;		/* of the declared work */
 	double throughput_eps;		/* samples/s, by the step time of the present configuration;
 					   until it is measured, since the run's first report */
-	/* since the supervisor of the run last showed that it lives, and its process; NaN where that
-	 * is no news */
+	/* since the supervisor of the run last showed that it lives, and its process; NaN where
+	 * that is no news */
 	double silent_s;
 	int64_t silent_pid;
 	double eta_s;			/* running time that the declared work still takes */

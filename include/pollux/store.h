@@ -557,7 +557,7 @@ struct prunable {
 	enum job_state state;
 	char *name;
 	double end_time_s;		/* wall clock */
-	bool model_rests;		/* a model, or what is known of lengths, rests on its record */
+	bool model_rests;		/* a model, or a known length, rests on its record */
 };
 struct prunable_list {
 	struct prunable *items;
@@ -571,7 +571,8 @@ int store_job_is_prunable(struct store *s, int64_t id, bool *prunable, struct er
 /* The job, its command, its runs and all that was observed of them. */
 int store_job_delete(struct store *s, int64_t id, struct err *err);
 
-/* The store's own name, 32 hexadecimal digits, made when it is first asked for. The caller frees. */
+/* The store's own name, 32 hexadecimal digits, made when it is first asked for. The caller
+ * frees. */
 int store_identity(struct store *s, char **id, struct err *err);
 
 struct event {

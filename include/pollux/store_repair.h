@@ -8,7 +8,7 @@ struct repaired_table {
 	char *name;		/* owned */
 	int64_t copied;		/* rows */
 	int64_t unread;		/* rows that could not be read; -1: nobody knows how many */
-	int64_t orphans;	/* rows that were read and dropped, because their job or run is lost */
+	int64_t orphans;	/* rows that were dropped, because their job or run is lost */
 };
 
 /* Where the new store's name is from. A log or a checkpoint of another name is not used. */

@@ -118,7 +118,8 @@ static int main_forget(int argc, char **argv, struct err *err)
 }
 
 const struct command cmd_forget = {
-	.name = "forget", .synopsis = "[--gradients] [--times] [--memory] [--dry-run] WORKLOAD | --job ID",
+	.name = "forget",
+	.synopsis = "[--gradients] [--times] [--memory] [--dry-run] WORKLOAD | --job ID",
 	.summary = "take back what is known of a workload, where it is wrong",
 	.example = "pollux forget --job 17 --gradients\n"
 		   "pollux forget resnet --dry-run",

@@ -33,8 +33,8 @@ struct job_change {
 	 * have ended. --dry-run prints it after "job 3 would be ". */
 	const char *done, *stopping;
 	enum loss_rule loss;
-	/* Runs of the job are stopped for this reason even if the store cannot be written; STOP_NONE:
-	 * nothing is done then. */
+	/* Runs of the job are stopped for this reason even if the store cannot be written;
+	 * STOP_NONE: nothing is done then. */
 	enum stop_reason unrecorded;
 	/* In place of a stop: why a job with a run is left alone then. NULL: nothing to say. */
 	const char *unrecordable;

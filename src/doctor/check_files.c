@@ -65,8 +65,8 @@ static void check_owner(struct patient *p, const char *path, const struct stat *
 	char *command = xasprintf("sudo chown %lld", (long long)geteuid());
 
 	if (st->st_uid != geteuid())
-		found(p, FINDING_STOPS, command_on(command, path), "'%s' belongs to user %lld", path,
-		      (long long)st->st_uid);
+		found(p, FINDING_STOPS, command_on(command, path), "'%s' belongs to user %lld",
+		      path, (long long)st->st_uid);
 	free(command);
 }
 

@@ -137,8 +137,8 @@ static void check_runs(struct patient *p)
 		closedir(dir);
 	free(path);
 	if (n)
-		found(p, FINDING_LOOK, xstrdup("pollux schedule"), "%d file%s of ended runs in '%s/run'",
-		      n, plural(n), p->paths.dir);
+		found(p, FINDING_LOOK, xstrdup("pollux schedule"),
+		      "%d file%s of ended runs in '%s/run'", n, plural(n), p->paths.dir);
 }
 
 void check_leftovers(struct patient *p)

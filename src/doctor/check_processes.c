@@ -41,7 +41,8 @@ static void check_request(struct patient *p)
 
 	if (stat(p->paths.schedule_again, &st) == 0 &&
 	    now_s - (double)st.st_mtim.tv_sec > ASKED_S)
-		found(p, FINDING_LOOK, xstrdup(PASS), "a pass was asked for %s ago, and did not come",
+		found(p, FINDING_LOOK, xstrdup(PASS),
+		      "a pass was asked for %s ago, and did not come",
 		      format_duration(now_s - (double)st.st_mtim.tv_sec).s);
 }
 
@@ -58,8 +59,9 @@ void check_passes(struct patient *p)
 	if (isnan(age_s) && has_work)
 		found(p, FINDING_LOOK, xstrdup(PASS), "jobs wait, and no pass has come yet");
 	else if (age_s > LATE_S && has_work)
-		found(p, FINDING_LOOK, xstrdup(PASS), "the last pass was %s ago, though jobs wait or "
-		      "run", format_duration(age_s).s);
+		found(p, FINDING_LOOK, xstrdup(PASS),
+		      "the last pass was %s ago, though jobs wait or run",
+		      format_duration(age_s).s);
 	else if (isnan(age_s))
 		note(p, "there was none yet");
 	else

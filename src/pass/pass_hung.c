@@ -33,8 +33,8 @@ bool pass_describe_hung(const struct paths *paths, struct text *t)
 		return false;
 	pid = (long long)holder.pid;
 	age = duration_in_words(clock_boot_s() - holder.since_boot_s);
-	text_addf(t, "the pass of process %lld has been at work for %s and lets no other one begin: "
-		  "it ", pid, age);
+	text_addf(t, "the pass of process %lld has been at work for %s and lets no other one "
+		  "begin: it ", pid, age);
 	if (holder.is_stopped)
 		text_addf(t, "is stopped; 'kill -CONT %lld' continues it, 'kill -KILL %lld' ends "
 			  "it without harm", pid, pid);

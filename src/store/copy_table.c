@@ -15,7 +15,7 @@ enum reading { READ_ALL, READ_STOPPED };
 struct copy {
 	struct store *old, *new;
 	char *name, *columns, *values;	/* "id, state", "?, ?"; owned, as is the next */
-	char *key;			/* an integer by which rows are sought; NULL: there is none */
+	char *key;			/* an integer by which rows are sought; NULL: none */
 	sqlite3_stmt *insert;
 	int64_t last;			/* the greatest key that was read on the way up */
 	int64_t copied;

@@ -30,7 +30,8 @@ bool store_is_foreign(const struct paths *paths)
 	struct store s = { .turn = TURN_NONE };
 	int64_t application = 0, version = 0, tables = 0;
 	struct err ignored;
-	bool known = sqlite3_open_v2(paths->store, &s.db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK &&
+	int opened = sqlite3_open_v2(paths->store, &s.db, SQLITE_OPEN_READONLY, NULL);
+	bool known = opened == SQLITE_OK &&
 		     sql_ask(&s, &application, &ignored, "PRAGMA application_id", "") == 0 &&
 		     sql_ask(&s, &version, &ignored, "PRAGMA user_version", "") == 0 &&
 		     sql_ask(&s, &tables, &ignored, "SELECT count(*) FROM sqlite_schema", "") == 0;

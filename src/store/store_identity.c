@@ -58,8 +58,8 @@ int store_raise_number(struct store *s, const char *table, int64_t number, struc
 	if (sql_run(s, &n, err, "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?", "it",
 		    number, table))
 		return -1;
-	return n ? 0 : sql_run(s, NULL, err, "INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)",
-			       "ti", table, number);
+	return n ? 0 : sql_run(s, NULL, err, "INSERT INTO sqlite_sequence (name, seq)"
+			       " VALUES (?, ?)", "ti", table, number);
 }
 
 int store_number_past_leftovers(struct store *s, const struct paths *paths, struct err *err)

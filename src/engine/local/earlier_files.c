@@ -65,7 +65,8 @@ int earlier_files_move(const struct paths *paths, const struct job *job, const c
 {
 	char *log = paths_log(paths, job->id), *checkpoints = paths_checkpoints(paths, job->id);
 	char *path = xasprintf("%s/logs/%lld.store", paths->dir, (long long)job->id);
-	char *mine = xasprintf("%s %.6f", store_id, job->submit_time_s), *time = strchr(mine, ' ') + 1;
+	char *mine = xasprintf("%s %.6f", store_id, job->submit_time_s);
+	char *time = strchr(mine, ' ') + 1;
 	bool same_store, same_time;
 	struct claim owner;
 	int rc = 0;

@@ -19,7 +19,8 @@ void recorder_add_metrics(struct recorder *r, const struct run *run,
 		struct recorder_metric *metric = find(r, m->metrics[i].name);
 
 		if (metric)
-			*metric = (struct recorder_metric){ m->metrics[i], run->last_samples, true };
+			*metric = (struct recorder_metric){ m->metrics[i], run->last_samples,
+							    true };
 	}
 }
 

@@ -308,8 +308,8 @@ char *supervisor_checkpoint_dir(const struct supervisor *s);
 /* After the run has ended because it was asked to stop, and what it has lost is known: sees whether
  * it has saved. */
 void supervisor_see_savings(struct supervisor *s);
-/* Before what an adopted run has lost is known: a checkpoint that was written, but reported to nobody,
- * because no supervisor lived then, counts as the files tell. */
+/* Before what an adopted run has lost is known: a checkpoint that was written, but reported to
+ * nobody, because no supervisor lived then, counts as the files tell. */
 void supervisor_count_unheard_checkpoint(struct supervisor *s);
 /* Where a job that never reported a checkpoint goes on, by what its last run wrote. */
 struct fallback supervisor_fallback(const struct supervisor *s);

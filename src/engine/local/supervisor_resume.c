@@ -114,8 +114,8 @@ void supervisor_diagnose_resume(struct supervisor *s)
 	bool known = run->diagnosis && *run->diagnosis;
 	char *log, *words, *text;
 
-	if (s->wait_status < 0 || !run->resumed_from || !s->first_start_worked || run->out_of_memory ||
-	    isfinite(run->first_step_s) || run->duration_s > RESUME_S)
+	if (s->wait_status < 0 || !run->resumed_from || !s->first_start_worked ||
+	    run->out_of_memory || isfinite(run->first_step_s) || run->duration_s > RESUME_S)
 		return;
 	log = paths_log(s->paths, s->job.id);
 	words = known ? xstrdup(run->diagnosis) : last_words(log, s->log_offset);
