@@ -125,8 +125,8 @@ struct policy {
  * slices: short jobs first, several devices where they pay. The formulas are in src/sched/worth.h
  * and lengths.h, the rules in src/sched/claims.h.
  *
- * A job's slice is max(slice_s, 3 restart_s), in its first run max(0.3 slice_s, 3 restart_s). A job whose restart takes longer than a third of
- * slice_s would otherwise hold devices again and again for little work, or none.
+ * A job's slice is max(slice_s, 3 restart_s), in its first run max(0.3 slice_s, 3 restart_s). A
+ * job whose restart takes longer than a third of slice_s would otherwise hold devices again and again for little work, or none.
  *
  * No starvation. Let W be a job that waits, A the jobs that have waited longer than W and that the
  * machine is large enough for, P the time between passes, and
@@ -134,16 +134,16 @@ struct policy {
  *	B = 16 * max(slice_s, D / n_devices)
  *
  * where D is the device-seconds of a round in which each job that the machine is large enough for
- * has its slice (after the first) on the least number of devices. Where all jobs are preemptible, W starts after at
- * most
+ * has its slice (after the first) on the least number of devices. Where all jobs are preemptible,
+ * W starts after at most
  *
  *	B + P + (|A| + 1) * (L + P)
  *
  * seconds. L is the longest slice of any job, from its launched_s, plus twice the longest restart
  * of the jobs whose remaining_samples are known: a job that lacks less than its restart is not
  * stopped for another, but only for so long, since its remaining_samples may be wrong. B and L are
- * at their largest, and |A| is taken when W has waited for B. W then keeps devices for its slice, at least two thirds of
- * which are work. A job that comes back with an older waiting_since_s, for example after a release,
+ * at their largest, and |A| is taken when W has waited for B. W then keeps devices for its slice,
+ * at least two thirds of which are work. A job that comes back with an older waiting_since_s, for example after a release,
  * joins A. The time that stopping takes comes on top.
  *
  * Where jobs that are not preemptible leave W too few devices, W waits for those of them that ran

@@ -40,7 +40,8 @@ struct curve {
 	/* Time lost by leaving its devices and coming back to as many; and by a relaunch on others,
 	 * or in another configuration. A job that waits loses restart_s. */
 	double turn_cost_s, relaunch_cost_s;
-	double slice_s;		/* its own, after the first: the configured one, or CURVE_SLICE_RESTARTS restarts */
+	/* Its own, after the first: the configured one, or CURVE_SLICE_RESTARTS restarts. */
+	double slice_s;
 	double remaining_device_s;	/* of the rest of the job, at least one sample, on `least`
 					   devices; NaN: not known */
 	double ends_in_s;	/* at the present rate; NaN: not known, or it waits */

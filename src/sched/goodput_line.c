@@ -226,8 +226,8 @@ static struct yield yield_of(const struct line *line, int index, int lacking)
 	};
 }
 
-/* True if what remains of the job is known, it is in its slice, and at the end of the slice it has no
- * less left than the job that waits. */
+/* True if what remains of the job is known, it is in its slice, and at the end of the slice it has
+ * no less left than the job that waits. */
 static bool yields(const struct line *line, const struct waiting *item, int index,
 		   const struct yield *y)
 {

@@ -13,14 +13,14 @@
  * job, in device-seconds, falls into bins: up to a quarter of a slice, and then each twice as wide
  * as all before. In each bin a job ends with the chance
  *
- *	(LENGTHS_PRIOR / 2 + jobs that ended in the bin) / (LENGTHS_PRIOR + jobs that reached its end
- *							     or ended in it)
+ *	(LENGTHS_PRIOR / 2 + jobs that ended in the bin)
+ *		/ (LENGTHS_PRIOR + jobs that ended in it or reached its end)
  *
  * at a constant rate. Without any job that has ended this is the heavy tail that is usual of
- * training jobs: each doubling of the service ends half of the jobs (a Pareto distribution, exponent
- * 1), so what had more service has longer to go, and jobs of little service come first. Jobs that
- * have ended show where lengths are alike: then what had more service is nearer to its end, and goes
- * on. A job that another job of its workload is measured for counts as if it had had a slice. */
+ * training jobs: each doubling of the service ends half of the jobs (a Pareto distribution,
+ * exponent 1), so what had more service has longer to go, and jobs of little service come first.
+ * Jobs that have ended show where lengths are alike: then what had more service is nearer to its
+ * end, and goes on. A job that another job of its workload is measured for counts as if it had had a slice. */
 #ifndef SCHED_LENGTHS_H
 #define SCHED_LENGTHS_H
 

@@ -44,7 +44,7 @@ struct bin {
 /* Summary of all jobs' effective lengths, from which the rank of each job is computed. */
 struct crowd {
 	double *length;		/* by index of the curve */
-	double *all, *known;	/* lengths, ascending; of all jobs, and where what remains is known */
+	double *all, *known;	/* ascending: of all jobs, and where what remains is known */
 	int n, n_known;
 	struct bin *bins;
 	int n_bins;

@@ -5,8 +5,8 @@
  *
  * What is to be least is the expected mean completion time, restarts included, over the
  * distribution of what is left of each job (lengths.h). Let short jobs go first. Then the jobs that
- * are at least as long as this job wait for it, and each second that it ends sooner is a second less
- * for each of them:
+ * are at least as long as this job wait for it, and each second that it ends sooner is a second
+ * less for each of them:
  *
  *	rank = sum over jobs k of P(length_k >= length), the job itself among them
  *
@@ -29,8 +29,8 @@
  * The rate, in devices (speedup), is the mean over a horizon of half a slice, or of ten restarts
  * where that is longer, so that a job that starts slowly can still pay for its start. (Both are 5
  * minutes for the published restart of 30 s and the default slice.) On the devices it holds, a job
- * goes on at its present rate. A job that waits is not charged for its restart, which has to be paid
- * whenever it starts. A running job on other devices restarts first:
+ * goes on at its present rate. A job that waits is not charged for its restart, which has to be
+ * paid whenever it starts. A running job on other devices restarts first:
  *
  *	rate = speedup(r) * (horizon - restart) / horizon
  *	rate = work / (work / speedup(r) + restart)	where the rest is done within the horizon

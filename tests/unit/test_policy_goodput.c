@@ -183,7 +183,8 @@ static double power_of_share(const struct reference *ref, int i)
 	for (int k = 0; k < ref->c->in.n_jobs; k++)
 		n += ref->least[k] > 0;
 	for (int r = least; r <= ref->c->in.n_devices && (r - 1) * n < ref->c->in.n_devices; r++)
-		if (case_startable(&ref->c->in, &ref->c->jobs[i], r) || r == ref->c->jobs[i].replicas)
+		if (case_startable(&ref->c->in, &ref->c->jobs[i], r) ||
+		    r == ref->c->jobs[i].replicas)
 			most = r;
 	if (most == least)
 		return 1;
@@ -749,8 +750,8 @@ static void test_first_slice(void)
 	CHECK("and after that", 1, jobs, swapped);
 }
 
-/* Job 1 has had 2000 s, job 2 nothing. Where nothing is known of lengths, a job ends with the chance
- * 1/2 in each bin: job 1 in 1200 to 2400 s, 1200 / ln 2 = 1731 s for each end, job 2 in 0 to 150 s,
+/* Job 1 has had 2000 s, job 2 nothing. Where nothing is known of lengths, a job ends with the
+ * chance 1/2 in each bin: job 1 in 1200 to 2400 s, 1200 / ln 2 = 1731 s for each end, job 2 in 0 to 150 s,
  * 216 s. Where 40 jobs ended after 2000 to 2300 s, job 1 is near its end and job 2 is not. */
 static void test_ended(void)
 {
