@@ -155,7 +155,10 @@ like 'a bad line in the configuration' 'slise' "$found_settings"
 rm "$POLLUX_DIR/config"
 mkdir small
 if mount -t tmpfs -o size=4m pollux-test small 2>/dev/null; then
-	like 'a small disk' "^the disk of '.*/small' has 4.0 MiB of 4.0 MiB left" \
+	unlike 'a small disk with room' 'the disk of' "$(POLLUX_DIR=$TMP/small findings space text)"
+	dd if=/dev/zero of=small/filler bs=4k count=1020 2>/dev/null
+	like 'a small disk that is nearly full' "^the disk of '.*/small' is nearly full: \
+0\.0 MiB of 4\.0 MiB are free, less than 1 %" \
 		"$(POLLUX_DIR=$TMP/small findings space text)"
 	umount small
 fi
