@@ -32,32 +32,32 @@ static bool stat_nearest(char *path, struct stat *st)
 	return true;
 }
 
+static void add(struct looks *all, dev_t device, const char *path)
+{
+	struct text why = TEXT_INIT;
+	bool is_full = disk_nearly_full(path, &why);
+
+	all->items = xgrow(all->items, all->count, sizeof(*all->items));
+	all->items[all->count++] = (struct looked){ device, is_full ? xstrdup(why.data) : NULL };
+	text_release(&why);
+}
+
 /* Returns why no run may save there; NULL: there is room, or nothing is known. */
 static const char *look(struct looks *all, const char *dir)
 {
 	char *path = xstrdup(dir);
-	struct text why = TEXT_INIT;
 	const char *found = NULL;
-	bool is_known = false;
 	struct stat st;
 
 	if (stat_nearest(path, &st)) {
-		for (int i = 0; i < all->count && !is_known; i++)
-			if (all->items[i].device == st.st_dev) {
-				found = all->items[i].why;
-				is_known = true;
-			}
-		if (!is_known) {
-			all->items = xgrow(all->items, all->count, sizeof(*all->items));
-			if (disk_nearly_full(*path ? path : "/", &why))
-				found = why.data;
-			all->items[all->count++] = (struct looked){
-				st.st_dev, found ? xstrdup(found) : NULL,
-			};
-			found = all->items[all->count - 1].why;
-		}
+		int i = 0;
+
+		while (i < all->count && all->items[i].device != st.st_dev)
+			i++;
+		if (i == all->count)
+			add(all, st.st_dev, *path ? path : "/");
+		found = all->items[i].why;
 	}
-	text_release(&why);
 	free(path);
 	return found;
 }

@@ -21,7 +21,6 @@ int store_metrics_of_job(struct store *s, int64_t job_id, struct job_metric_list
 			 struct err *err)
 {
 	sqlite3_stmt *q;
-	char *name;
 	int rc;
 
 	*list = (struct job_metric_list){ 0 };
@@ -32,8 +31,8 @@ int store_metrics_of_job(struct store *s, int64_t job_id, struct job_metric_list
 	list->items = xcalloc(STORE_METRICS_MAX, sizeof(*list->items));
 	while ((rc = sql_row(s, q, err)) == 1) {
 		struct job_metric *m = &list->items[list->count++];
+		char *name = sql_text(q, 0);
 
-		name = sql_text(q, 0);
 		snprintf(m->name, sizeof(m->name), "%s", name);
 		free(name);
 		m->last = sql_double(q, 1);

@@ -4,7 +4,7 @@
 # shellcheck shell=sh
 count_kill() { :; }
 # Rows of "SUPERVISOR LEADER JOB:RUN"
-# shellcheck disable=SC2034  # for the campaigns
+# shellcheck disable=SC2034,SC2154  # for the campaigns; from tap.sh
 running="SELECT $supervisor_pid || ' ' || $leader_pid || ' ' || job_id || ':' || number
 	FROM runs WHERE state IN ('running', 'stopping') AND $leader_pid IS NOT NULL
 	ORDER BY id"
