@@ -293,7 +293,7 @@ static bool is_being_suspended(const struct run *run)
 }
 
 /* True if there is no room on the disk of the store, or where the job saves. A reason that all jobs
- * have is without the numbers, which change: they would be written to the store again and again, and
+ * have is without the numbers, which change: they would be written to the store again and again.
  * 'pollux status' tells them. */
 static bool waits_for_disk(const struct snapshot *s, const struct job *job, struct decision *d)
 {

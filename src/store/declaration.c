@@ -141,7 +141,8 @@ const struct declared_field declared_fields[] = {
 	  COLUMN("gpu_memory_bytes", DOUBLE, gpu_memory_bytes, UNKNOWN_NAN, 16, 0), SUBMIT },
 	{ { "log-limit", 0, OPTION_SIZE, "SIZE", OFFSET(declared.log_limit_bytes),
 	    CONFIG_MIN_LOG_LIMIT, CONFIG_MAX_LOG_LIMIT,
-	    "a log that takes more of the disk loses its middle: 512M, 10G; default as configured" },
+	    "a log that takes more of the disk loses its middle: 512M, 10G; default as"
+	    " configured" },
 	  COLUMN("log_limit_bytes", DOUBLE, log_limit_bytes, UNKNOWN_NAN, 23, 0), SUBMIT },
 	{ { "step-regex", 0, OPTION_TEXT, "ERE", OFFSET(step_regex), 0, 0,
 	    "how its log tells a step, where pollux does not see it by itself: 'pollux steps'"

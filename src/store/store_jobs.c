@@ -148,7 +148,8 @@ int store_checkpoint_dirs(struct store *s, struct job_directory_list *list, stru
 	*list = (struct job_directory_list){ 0 };
 	if (sql_query(s, &q, err, "SELECT j.id, CAST(c.checkpoint_dir AS TEXT) FROM jobs j"
 		      " CROSS JOIN commands c ON c.job_id = j.id"
-		      " WHERE j.state = 'queued' AND c.checkpoint_dir IS NOT NULL ORDER BY j.id", ""))
+		      " WHERE j.state = 'queued' AND c.checkpoint_dir IS NOT NULL"
+		      " ORDER BY j.id", ""))
 		return -1;
 	while ((rc = sql_row(s, q, err)) == 1) {
 		list->items = xgrow(list->items, list->count, sizeof(*list->items));

@@ -63,6 +63,7 @@ static void print_command(struct json *j, const struct status_details *d)
 	json_end(j);
 	json_string(j, "checkpoint_dir", d->checkpoint_dir);
 	json_string(j, "log_path", d->log_path);
+	json_bool(j, "environment_names_only", c->env_names_only);
 	if (c->git_commit)
 		json_bool(j, "git_dirty", c->git_dirty);
 	else

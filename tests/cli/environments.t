@@ -90,6 +90,11 @@ an_hour_later
 "$POLLUX" schedule
 ok 'a day after that its values are gone' eval '! in_files s3cret-o'
 ok 'the names stay' in_files ONLY
+like 'status says so' '^  environment  *names only: its values are no longer stored$' \
+	"$("$POLLUX" status "$one")"
+like 'in JSON too' '"environment_names_only": true' "$("$POLLUX" status --json "$one")"
+like 'and not of a job that has them' '"environment_names_only": false' \
+	"$("$POLLUX" status --json "$young")"
 
 # --- queued again ---
 run "$POLLUX" requeue "$one"

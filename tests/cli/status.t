@@ -139,7 +139,7 @@ step_time_s stop_duration_s stop_reason suspended_s suspension \
 takes_configs term_signal"
 is 'keys of a run' "$run_keys" "$(json "my \$x = \$d->{jobs}[0]{run}; $keys" <list.json)"
 is 'with ids also details' \
-	"after argv checkpoint_dir checkpoint_glob directory events git_commit git_dirty log_path metrics \
+	"after argv checkpoint_dir checkpoint_glob directory environment_names_only events git_commit git_dirty log_path metrics \
 observations program resume_args runs step_regex" \
 	"$(json "my \$x = \$d->{jobs}[0]{details}; $keys" <some.json)"
 is 'a run in the details has the same keys' "$run_keys" \

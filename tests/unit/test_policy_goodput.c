@@ -146,10 +146,14 @@ static double ends_between(const struct reference *ref, double a, double b)
 /* The fewest seconds for each end, over all amounts of work to the end of a bin. */
 static double per_end(const struct reference *ref, double service)
 {
-	double a = 0, b = ref->c->in.slice_s / 4, best = HUGE_VAL, left = 1, time = 0;
+	double b = 0, best = HUGE_VAL, left = 1, time = 0;
 
-	for (int k = 0; k < 40; k++, a = b, b *= 2) {
-		double ends = ends_between(ref, a, b), from = fmax(service, a), stays;
+	for (int k = 0; k < 40; k++) {
+		double a = b, ends, from, stays;
+
+		b = ref->c->in.slice_s / 4 * exp2(k);
+		ends = ends_between(ref, a, b);
+		from = fmax(service, a);
 
 		if (b <= service)
 			continue;

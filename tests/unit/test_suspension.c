@@ -1,5 +1,6 @@
 /* test_suspension.c - a run leaves its devices in the store, and comes back: each step only from
  * the state before, and no device is used by two. */
+#include <sqlite3.h>
 #include <unistd.h>
 
 #include "pollux/clock.h"
@@ -118,6 +119,73 @@ static void test_there_and_back(void)
 	run_release(&run);
 }
 
+/* As a disk that is full at the commit: SQLite rolls the transaction back. */
+static int refuse_commit(void *arg)
+{
+	(void)arg;
+	return 1;
+}
+
+static void test_failed_commit(void)
+{
+	struct run run = add_run("cpu:6", true), next;
+	bool done = true;
+
+	check(store_run_ask_suspension(&store, run.id, false, &err), "ask for it");
+	sqlite3_commit_hook(store.db, refuse_commit, NULL);
+	run.suspension = SUSPENSION_DONE;
+	run.suspended_boot_s = 50;
+	is_int(store_run_set_suspended(&store, &run, "kept", &done, &err), -1, "a commit fails");
+	ok(!done, "a run that could not be suspended in the store is not said to be");
+	sqlite3_commit_hook(store.db, NULL, NULL);
+	ok(state_of(&run) == SUSPENSION_ASKED, "it is still to be suspended");
+	ok(set_suspended(&run), "the next attempt does it");
+	check(store_run_give_devices(&store, &run, &err), "give it the device");
+	next = run;
+	next.suspension = SUSPENSION_NONE;
+	next.suspended_boot_s = (double)NAN;
+	next.resumed_boot_s = 75;
+	sqlite3_commit_hook(store.db, refuse_commit, NULL);
+	done = true;
+	is_int(store_run_resume(&store, &next, &done, &err), -1, "a commit fails again");
+	ok(!done, "a run that could not resume in the store is not said to have");
+	sqlite3_commit_hook(store.db, NULL, NULL);
+	ok(state_of(&run) == SUSPENSION_RESUMING, "it waits still");
+	ok(resume(&run), "the next attempt does it");
+	run_release(&run);
+}
+
+static void test_failed_claim(void)
+{
+	struct run run = add_run("cpu:7", true);
+	bool claimed = true;
+
+	check(store_run_end(&store, &run, &err), "end it");
+	run.number = 2;
+	run.state = RUN_ASSIGNED;
+	check(store_run_add(&store, &run, &err), "add the next");
+	sqlite3_commit_hook(store.db, refuse_commit, NULL);
+	is_int(store_run_claim(&store, run.id, "local", 1, &claimed, &err), -1, "no commit");
+	ok(!claimed, "a run that could not be claimed in the store is not said to be");
+	sqlite3_commit_hook(store.db, NULL, NULL);
+	ok(may_claim(run.id), "it can be claimed later");
+	run_release(&run);
+}
+
+/* The memory that is in the host's comes back by the driver, whoever asks next. */
+static void test_freezes(void)
+{
+	struct run run = add_run("cpu:8", true);
+
+	check(store_run_ask_suspension(&store, run.id, true, &err), "ask for it");
+	ok(state_of(&run) == SUSPENSION_ASKED && run.freezes, "its memory is to be moved");
+	ok(set_suspended(&run), "a run whose memory is moved is suspended");
+	check(store_run_give_devices(&store, &run, &err), "give it the device");
+	check(store_run_ask_suspension(&store, run.id, false, &err), "take it away");
+	ok(state_of(&run) == SUSPENSION_DONE && run.freezes, "it freezes still");
+	run_release(&run);
+}
+
 static void test_not_offered(void)
 {
 	struct run run = add_run("cpu:4", false);
@@ -153,6 +221,9 @@ int main(void)
 	if (paths_init(&paths, &err) || store_open(&store, &paths, STORE_WRITE, &err))
 		printf("# %s\n", err.text);
 	test_there_and_back();
+	test_failed_commit();
+	test_failed_claim();
+	test_freezes();
 	test_not_offered();
 	test_end();
 	store_close(&store);
