@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct lock_holder {
 	int64_t pid;
@@ -23,6 +24,14 @@ void lock_holder_clear(int fd);
 /* False: the lock is free, or its holder is not known: it belongs to another container or another
  * boot, or has died and left the lock to a child. */
 bool lock_holder_find(const char *path, struct lock_holder *h);
+
+/* Looks for the holder among the processes that run this program, where the holder has not signed:
+ * it was stopped right after it took the lock. since_boot_s is then the start of the process. */
+bool lock_holder_search(const char *path, struct lock_holder *h);
+
+/* True if the lock on a file was taken through this descriptor of a process: the kernel lists it
+ * there. fd is a name in /proc/PID/fd. */
+bool lock_holds_through(pid_t pid, const char *fd);
 
 /* What others noticed of a holder. The file keeps it as long as the holder does not sign again. */
 struct lock_note {

@@ -19,7 +19,8 @@ static char *duration_in_words(double seconds)
 
 bool pass_find_hung(const struct paths *paths, struct lock_holder *holder)
 {
-	return lock_holder_find(paths->schedule_lock, holder) &&
+	return (lock_holder_find(paths->schedule_lock, holder) ||
+		lock_holder_search(paths->schedule_lock, holder)) &&
 	       clock_boot_s() - holder->since_boot_s >= (holder->is_stopped ? STOPPED_S : LONG_S);
 }
 

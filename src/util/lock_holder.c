@@ -1,9 +1,12 @@
 /* lock_holder.c - see lock_holder.h. */
+#include <dirent.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "pollux/clock.h"
@@ -80,6 +83,97 @@ bool lock_holder_find(const char *path, struct lock_holder *h)
 	h->since_boot_s = numbers[2];
 	h->is_stopped = proc_state(pid) == 'T' || proc_state(pid) == 't';
 	return proc_lives(pid) && proc_start_ticks(pid) == (int64_t)numbers[1];
+}
+
+bool lock_holds_through(pid_t pid, const char *fd)
+{
+	char path[320], line[256];
+	bool holds = false;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/fdinfo/%s", (int)pid, fd);
+	file = fopen(path, "re");
+	while (file && !holds && fgets(line, sizeof(line), file))
+		holds = !strncmp(line, "lock:", 5);
+	if (file)
+		fclose(file);
+	return holds;
+}
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_ino == b->st_ino && a->st_dev == b->st_dev;
+}
+
+/* directory: /proc/PID */
+static bool runs_this_program(int directory)
+{
+	struct stat its, ours;
+
+	return fstatat(directory, "exe", &its, 0) == 0 && stat("/proc/self/exe", &ours) == 0 &&
+	       is_same(&its, &ours);
+}
+
+static bool has_lock(pid_t pid, const struct stat *file)
+{
+	const struct dirent *entry;
+	struct stat open_file;
+	bool has = false;
+	char path[64];
+	DIR *fds;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+	fds = opendir(path);
+	while (fds && !has && (entry = readdir(fds)))
+		has = fstatat(dirfd(fds), entry->d_name, &open_file, 0) == 0 &&
+		      is_same(&open_file, file) && lock_holds_through(pid, entry->d_name);
+	if (fds)
+		closedir(fds);
+	return has;
+}
+
+static double age_s(int64_t start_ticks)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec -
+	       (double)start_ticks / (double)sysconf(_SC_CLK_TCK);
+}
+
+static bool is_holder(const char *pid_text, pid_t pid, int proc, const struct stat *file)
+{
+	int directory = openat(proc, pid_text, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	bool is = directory >= 0 && runs_this_program(directory) && has_lock(pid, file);
+
+	if (directory >= 0)
+		close(directory);
+	return is;
+}
+
+bool lock_holder_search(const char *path, struct lock_holder *h)
+{
+	const struct dirent *entry;
+	struct stat file;
+	DIR *proc;
+
+	*h = (struct lock_holder){ 0 };
+	if (lock_look(path) != LOCK_IS_HELD || stat(path, &file))
+		return false;
+	proc = opendir("/proc");
+	while (proc && h->pid == 0 && (entry = readdir(proc))) {
+		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (pid > 0 && is_holder(entry->d_name, pid, dirfd(proc), &file))
+			h->pid = pid;
+	}
+	if (proc)
+		closedir(proc);
+	if (h->pid == 0)
+		return false;
+	h->is_stopped = proc_is_stopped((pid_t)h->pid);
+	h->since_boot_s = clock_boot_s() - age_s(proc_start_ticks((pid_t)h->pid));
+	return true;
 }
 
 /* A note is about one signature of the holder, which it repeats. */

@@ -89,6 +89,17 @@ like 'explain has it' "^ *passes  *the pass of process $pass_pid" \
 	"$(later 7200 env POLLUX_DRIVER_LIMIT=1 "$POLLUX" explain "$job")"
 end_pass
 
+# A pass that is stopped right after it took the lock has not signed the file.
+begin_pass
+kill -STOP "$pass_pid"
+printf '%111s\n' '' >"$POLLUX_DIR/schedule.lock"
+sleep 11 # its age is that of the process
+like 'a stopped pass that has not signed is named, too' \
+	"^No pass can run: the pass of process $pass_pid .* is stopped;" \
+	"$("$POLLUX" status)"
+status 'by other passes, too' 75 "$POLLUX" schedule
+end_pass
+
 # The file still names the dead one, and another process has the lock.
 perl -e 'open my $f, "+<", shift or die; my $lock = pack("s s l! l! i", 1, 0, 0, 0, 0);
 	fcntl($f, 37, $lock) or die; $| = 1; print "locked\n"; sleep 1000' \

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "pollux/lock.h"
+#include "pollux/lock_holder.h"
 #include "pollux/mem.h"
 
 #define PREFIX "/device-"
@@ -40,22 +41,6 @@ static bool is_device_lock(const struct paths *paths, int fds, const char *link)
 	return is;
 }
 
-/* True if the lock was taken through this open file: the kernel lists it with the descriptor. */
-static bool holds_lock(pid_t pid, const char *fd)
-{
-	char path[320], line[256];
-	bool holds = false;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/fdinfo/%s", (int)pid, fd);
-	file = fopen(path, "re");
-	while (file && !holds && fgets(line, sizeof(line), file))
-		holds = !strncmp(line, "lock:", 5);
-	if (file)
-		fclose(file);
-	return holds;
-}
-
 static bool release(pid_t pid, int fd)
 {
 	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -80,7 +65,7 @@ static bool release_all_of(const struct paths *paths, pid_t pid)
 	while (dir && (entry = readdir(dir)))
 		if (isdigit((unsigned char)entry->d_name[0]) &&
 		    is_device_lock(paths, dirfd(dir), entry->d_name) &&
-		    holds_lock(pid, entry->d_name))
+		    lock_holds_through(pid, entry->d_name))
 			released = release(pid, (int)strtol(entry->d_name, NULL, 10)) && released;
 	if (dir)
 		closedir(dir);
