@@ -18,7 +18,8 @@
 
 #include "pollux/device.h"
 #include "pollux/device_users.h"
-#include "pollux/store.h"
+#include "pollux/store_ignored.h"
+#include "pollux/store_runs.h"
 
 /* Says whose the processes of device_users_look are, and which of them block. runs: all that have
  * not ended. store NULL: there is none, and no process is ignored. */

@@ -5,6 +5,8 @@
 #include "pollux/device.h"
 #include "pollux/device_users.h"
 #include "pollux/session.h"
+#include "pollux/store_profiles.h"
+#include "pollux/store_runs.h"
 
 #define DEVICES_RUNTIME_SIZE 320	/* of what a backend says of its runtime library */
 

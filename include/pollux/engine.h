@@ -24,7 +24,7 @@
 #include "pollux/err.h"
 #include "pollux/job.h"
 #include "pollux/paths.h"
-#include "pollux/store.h"
+#include "pollux/store_runs.h"
 
 /* How an engine finds a run. */
 enum engine_answer {

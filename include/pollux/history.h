@@ -12,6 +12,7 @@
 #include "pollux/policy.h"
 #include "pollux/replay.h"
 #include "pollux/session.h"
+#include "pollux/store_jobs.h"
 
 /* Where a job's rates come from, or why it is not simulated. */
 enum history_basis {

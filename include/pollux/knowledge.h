@@ -13,7 +13,8 @@
 #include "pollux/err.h"
 #include "pollux/job_model.h"
 #include "pollux/pool.h"
-#include "pollux/store.h"
+#include "pollux/store_measurements.h"
+#include "pollux/store_models.h"
 
 struct knowledge {
 	bool modelled;			/* model holds a fit of at least one observation */

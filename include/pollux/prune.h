@@ -11,7 +11,7 @@
 
 #include "pollux/job.h"
 #include "pollux/paths.h"
-#include "pollux/store.h"
+#include "pollux/store_prune.h"
 
 struct prune_order {
 	double older_than_s;		/* since the job's end; 0: any */

@@ -1,5 +1,8 @@
 /* cmd_cancel.c - pollux cancel: end jobs for good. */
 #include "job_change.h"
+#include "pollux/store_events.h"
+#include "pollux/store_jobs.h"
+#include "pollux/store_runs.h"
 
 static int cancel(struct session *s, const struct job *job, const struct asked_change *o,
 		  struct run_list *runs, struct err *err)

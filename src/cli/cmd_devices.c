@@ -12,6 +12,7 @@
 #include "pollux/paths.h"
 #include "pollux/self_test_view.h"
 #include "pollux/session.h"
+#include "pollux/store_ignored.h"
 
 _Static_assert(CONFIG_MAX_SLOTS == DEVICE_MAX, "every accepted number of slots is possible");
 

@@ -3,6 +3,8 @@
 
 #include "command.h"
 #include "pollux/session.h"
+#include "pollux/store_forget.h"
+#include "pollux/store_jobs.h"
 
 struct forget_options {
 	int64_t job_id;

@@ -1,5 +1,8 @@
 /* cmd_hold.c - pollux hold: keep jobs from running; running ones are stopped first. */
 #include "job_change.h"
+#include "pollux/store_events.h"
+#include "pollux/store_jobs.h"
+#include "pollux/store_runs.h"
 
 static int hold(struct session *s, const struct job *job, const struct asked_change *o,
 		struct run_list *runs, struct err *err)

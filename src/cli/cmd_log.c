@@ -11,6 +11,7 @@
 
 #include "command.h"
 #include "pollux/session.h"
+#include "pollux/store_jobs.h"
 
 #define LOOK_NS 200000000L	/* between looks for more */
 #define BLOCK 65536

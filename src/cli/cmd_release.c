@@ -1,5 +1,8 @@
 /* cmd_release.c - pollux release: let held jobs go; a hold that is still at work is taken back. */
 #include "job_change.h"
+#include "pollux/store_events.h"
+#include "pollux/store_jobs.h"
+#include "pollux/store_runs.h"
 
 static int take_back(struct session *s, const struct job *job, struct run_list *runs,
 		     struct err *err)

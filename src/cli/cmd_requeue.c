@@ -6,6 +6,10 @@
 
 #include "job_change.h"
 #include "pollux/environment.h"
+#include "pollux/store_environments.h"
+#include "pollux/store_events.h"
+#include "pollux/store_jobs.h"
+#include "pollux/store_runs.h"
 
 /* A stop for another reason is stronger than a requeue. */
 static int refuse_if_stopping(struct session *s, int64_t job_id, struct err *err)

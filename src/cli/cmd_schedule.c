@@ -17,6 +17,7 @@
 #include "pollux/policy.h"
 #include "pollux/prune_view.h"
 #include "pollux/store.h"
+#include "pollux/store_events.h"
 #include "settings_check.h"
 
 struct schedule_options {

@@ -12,6 +12,7 @@
 #include "pollux/engine.h"
 #include "pollux/environment.h"
 #include "pollux/session.h"
+#include "pollux/store_models.h"
 #include "preset.h"
 #include "settings_check.h"
 #include "submission.h"

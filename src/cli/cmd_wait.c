@@ -9,6 +9,7 @@
 #include "pollux/clock.h"
 #include "pollux/mem.h"
 #include "pollux/session.h"
+#include "pollux/store_jobs.h"
 
 #define LOOK_NS 100000000L	/* between looks for changes */
 

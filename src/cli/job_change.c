@@ -9,6 +9,7 @@
 #include "pollux/engine.h"
 #include "pollux/format.h"
 #include "pollux/mem.h"
+#include "pollux/store_jobs.h"
 
 #define FORCE { "force", 'f', OPTION_FLAG, NULL, \
 	.offset = offsetof(struct asked_change, force), 0, 0, \

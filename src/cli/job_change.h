@@ -4,6 +4,7 @@
 
 #include "command.h"
 #include "pollux/session.h"
+#include "pollux/store_runs.h"
 
 /* The options of the commands that stop jobs, and of those that stop none. */
 extern const struct option_spec stop_options[], change_options[], requeue_options[];

@@ -3,6 +3,7 @@
 
 #include "job_loss.h"
 #include "pollux/clock.h"
+#include "pollux/store_runs.h"
 
 static double running_s(const struct run *run)
 {

@@ -3,6 +3,7 @@
 #ifndef POLLUX_CLI_JOB_LOSS_H
 #define POLLUX_CLI_JOB_LOSS_H
 
+#include "pollux/job.h"
 #include "pollux/session.h"
 
 struct job_loss {

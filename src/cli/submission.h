@@ -4,7 +4,7 @@
 #define POLLUX_CLI_SUBMISSION_H
 
 #include "command.h"
-#include "pollux/store.h"
+#include "pollux/store_jobs.h"
 
 /* Each returns 0, or -1 with one line (EX_USAGE; EX_NOINPUT for a program or directory that is not
  * there). What is filled in is the caller's to release, also after an error. */

@@ -12,6 +12,7 @@
 #include "pollux/mem.h"
 #include "pollux/pass.h"
 #include "pollux/proc_files.h"
+#include "pollux/store_jobs.h"
 
 #define PASS "pollux schedule"
 #define LATE_S 300.0	/* without a pass, while jobs wait or run */

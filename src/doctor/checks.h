@@ -5,7 +5,7 @@
 #include "pollux/config.h"
 #include "pollux/doctor.h"
 #include "pollux/paths.h"
-#include "pollux/store.h"
+#include "pollux/store_runs.h"
 
 struct patient {
 	struct paths paths;

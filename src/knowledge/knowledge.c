@@ -8,6 +8,7 @@
 #include "pollux/mem.h"
 #include "pollux/policy.h"
 #include "pollux/prior.h"
+#include "pollux/store_device_measurements.h"
 
 #define REPLICAS_MAX 1024		/* most measured replicas that count for residuals */
 

@@ -4,6 +4,8 @@
 
 #include "plan.h"
 #include "pollux/mem.h"
+#include "pollux/store_events.h"
+#include "pollux/store_suspension.h"
 
 /* --- the store --- */
 

@@ -5,6 +5,7 @@
 
 #include "decision.h"
 #include "pollux/mem.h"
+#include "pollux/store_freeze_tests.h"
 
 #define DRIVER_MOVES 580	/* drivers from this one on bring memory back to another GPU */
 

@@ -9,6 +9,7 @@
 #include "pollux/mem.h"
 #include "pollux/pool.h"
 #include "pollux/proc.h"
+#include "pollux/store_profiles.h"
 
 /* --- runs --- */
 

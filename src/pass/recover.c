@@ -7,6 +7,7 @@
 #include "pollux/mem.h"
 #include "pollux/profile_lock.h"
 #include "pollux/remove_tree.h"
+#include "pollux/store_profiles.h"
 
 /* A profile whose process is gone. */
 struct dead_profile {

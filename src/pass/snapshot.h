@@ -10,7 +10,9 @@
 #include "pollux/device_users.h"
 #include "pollux/engine.h"
 #include "pollux/policy.h"
-#include "pollux/store.h"
+#include "pollux/store_ignored.h"
+#include "pollux/store_jobs.h"
+#include "pollux/store_runs.h"
 #include "pollux/workloads.h"
 
 /* A device that a profile keeps. */

@@ -3,7 +3,8 @@
 #define POLLUX_PROFILE_DEVICE_CLAIMS_H
 
 #include "pollux/paths.h"
-#include "pollux/store.h"
+#include "pollux/store_profiles.h"
+#include "pollux/store_runs.h"
 
 struct device_claims {
 	const struct paths *paths;

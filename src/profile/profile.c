@@ -11,6 +11,8 @@
 #include "pollux/profile_lock.h"
 #include "pollux/remove_tree.h"
 #include "pollux/steady.h"
+#include "pollux/store_events.h"
+#include "pollux/store_jobs.h"
 #include "pollux/supervise.h"
 #include "profile_state.h"
 

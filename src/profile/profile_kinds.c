@@ -6,6 +6,7 @@
 #include "pollux/clock.h"
 #include "pollux/mem.h"
 #include "pollux/profile_kinds.h"
+#include "pollux/store_device_measurements.h"
 
 struct profiling {
 	const struct profile_kinds_settings *settings;

@@ -5,6 +5,8 @@
 #include "pollux/device.h"
 #include "pollux/knowledge.h"
 #include "pollux/profile.h"
+#include "pollux/store_profiles.h"
+#include "pollux/store_runs.h"
 #include "pollux/text.h"
 
 /* The profile gives up after this many killed supervisors: the next would be killed too. */

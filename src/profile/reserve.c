@@ -9,6 +9,7 @@
 #include "pollux/lock.h"
 #include "pollux/mem.h"
 #include "pollux/profile_lock.h"
+#include "pollux/store_jobs.h"
 #include "profile_state.h"
 
 /* The runs and the reservations at one moment. */

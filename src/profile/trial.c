@@ -11,6 +11,8 @@
 #include "pollux/goodput.h"
 #include "pollux/mem.h"
 #include "pollux/steady.h"
+#include "pollux/store_events.h"
+#include "pollux/store_jobs.h"
 #include "profile_state.h"
 
 #define LOOK_S 0.1

@@ -7,6 +7,7 @@
 
 #include "pollux/signal_name.h"
 #include "pollux/steady.h"
+#include "pollux/store_events.h"
 #include "profile_state.h"
 
 #define OTHERS_SHARE 0.10	/* of the processors, used by other programs */

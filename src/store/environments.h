@@ -1,6 +1,6 @@
 /* environments.h - jobs with the same environment share a row of it; private to the store. */
-#ifndef POLLUX_STORE_ENVIRONMENTS_H
-#define POLLUX_STORE_ENVIRONMENTS_H
+#ifndef POLLUX_STORE_ENVIRONMENT_ROWS_H
+#define POLLUX_STORE_ENVIRONMENT_ROWS_H
 
 #include "sql.h"
 

@@ -2,7 +2,8 @@
 #ifndef POLLUX_STORE_MEASURED_H
 #define POLLUX_STORE_MEASURED_H
 
-#include "pollux/store.h"
+#include "pollux/device_measurement.h"
+#include "pollux/store_models.h"
 
 struct stored_model {
 	const char *workload, *device_kind;	/* borrowed; written, never read */

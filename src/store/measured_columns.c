@@ -2,6 +2,7 @@
  * devices, and the sizes that were tried. */
 #include "columns.h"
 #include "measured.h"
+#include "pollux/store_measurements.h"
 
 /* --- observations --- */
 

@@ -2,6 +2,7 @@
 #ifndef POLLUX_STORE_RUN_DEVICES_H
 #define POLLUX_STORE_RUN_DEVICES_H
 
+#include "pollux/job.h"
 #include "pollux/store.h"
 
 /* Puts the devices into run->devices, which has run->configuration.replicas of them. */

@@ -13,7 +13,7 @@
 #include <sqlite3.h>
 #include <stdarg.h>
 
-#include "pollux/store.h"
+#include "pollux/store_measurements.h"
 
 /* Fill *err from the connection's last error: "cannot WHAT: ...". Returns -1. */
 int sql_error(struct store *s, struct err *err, const char *what);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "pollux/mem.h"
+#include "pollux/store_device_measurements.h"
 #include "measured.h"
 #include "rows.h"
 

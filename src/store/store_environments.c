@@ -4,6 +4,7 @@
 
 #include "environments.h"
 #include "pollux/mem.h"
+#include "pollux/store_environments.h"
 #include "pollux/text.h"
 #include "store_wait.h"
 

@@ -1,6 +1,7 @@
 /* store_forget.c - take back what is known of a workload: rows are deleted, and runs whose outcome
  * said something of sizes are marked. */
 #include "rows.h"
+#include "pollux/store_forget.h"
 
 /* The runs of a job, or of a workload's every job. */
 #define OF_RUNS "(SELECT id FROM runs WHERE (?1 = 0 AND workload = ?2) OR job_id = ?1)"

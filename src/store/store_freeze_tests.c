@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "pollux/clock.h"
+#include "pollux/store_freeze_tests.h"
 #include "sql.h"
 
 int store_freeze_test_set(struct store *s, const struct device *device, const char *driver,

@@ -3,6 +3,7 @@
 
 #include "pollux/clock.h"
 #include "pollux/mem.h"
+#include "pollux/store_ignored.h"
 #include "sql.h"
 
 int store_ignored_add(struct store *s, const struct ignored_process *process, struct err *err)

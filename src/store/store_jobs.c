@@ -5,6 +5,10 @@
 
 #include "pollux/clock.h"
 #include "pollux/mem.h"
+#include "pollux/store_events.h"
+#include "pollux/store_jobs.h"
+#include "pollux/store_profiles.h"
+#include "pollux/store_runs.h"
 #include "environments.h"
 #include "rows.h"
 

@@ -4,6 +4,7 @@
 
 #include "pollux/clock.h"
 #include "pollux/mem.h"
+#include "pollux/store_metrics.h"
 #include "sql.h"
 
 int store_metric_set(struct store *s, int64_t job_id, const struct job_metric *m, struct err *err)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "pollux/mem.h"
+#include "pollux/store_profiles.h"
 #include "sql.h"
 
 int store_device_reserve(struct store *s, int64_t job_id, const struct device *d, struct err *err)

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "pollux/mem.h"
+#include "pollux/store_prune.h"
 #include "pollux/text.h"
 #include "rows.h"
 

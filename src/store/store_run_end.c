@@ -5,6 +5,9 @@
 
 #include "pollux/clock.h"
 #include "pollux/signal_name.h"
+#include "pollux/store_events.h"
+#include "pollux/store_jobs.h"
+#include "pollux/store_runs.h"
 #include "rows.h"
 
 static int end_row(struct store *s, struct run *r, struct err *err)

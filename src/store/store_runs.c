@@ -6,6 +6,7 @@
 
 #include "pollux/clock.h"
 #include "pollux/mem.h"
+#include "pollux/store_runs.h"
 #include "rows.h"
 #include "run_devices.h"
 

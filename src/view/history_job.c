@@ -5,6 +5,7 @@
 
 #include "pollux/history.h"
 #include "pollux/mem.h"
+#include "pollux/store_runs.h"
 
 #define PHASES 8			/* parts of a job, each with one noise scale */
 /* As in a pass, a restart whose time is unknown takes this part of a slice. */

@@ -4,6 +4,8 @@
 
 #include "pollux/mem.h"
 #include "pollux/store.h"
+#include "pollux/store_device_measurements.h"
+#include "pollux/store_models.h"
 #include "tap.h"
 
 static char root[] = "/tmp/test_device_measurements.XXXXXX";

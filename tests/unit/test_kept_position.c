@@ -6,6 +6,8 @@
 
 #include "pollux/clock.h"
 #include "pollux/mem.h"
+#include "pollux/store_jobs.h"
+#include "pollux/store_runs.h"
 #include "engine/local/kept_position.h"
 #include "engine/local/supervisor.h"
 #include "tap.h"

@@ -5,6 +5,9 @@
 
 #include "pollux/clock.h"
 #include "pollux/mem.h"
+#include "pollux/store_jobs.h"
+#include "pollux/store_metrics.h"
+#include "pollux/store_runs.h"
 #include "engine/local/recorder.h"
 #include "tap.h"
 

@@ -9,6 +9,12 @@
 #include "pollux/clock.h"
 #include "pollux/mem.h"
 #include "pollux/store.h"
+#include "pollux/store_environments.h"
+#include "pollux/store_events.h"
+#include "pollux/store_jobs.h"
+#include "pollux/store_measurements.h"
+#include "pollux/store_models.h"
+#include "pollux/store_runs.h"
 #include "store/schema.h"
 #include "tap.h"
 

@@ -7,6 +7,10 @@
 
 #include "pollux/mem.h"
 #include "pollux/store.h"
+#include "pollux/store_jobs.h"
+#include "pollux/store_measurements.h"
+#include "pollux/store_profiles.h"
+#include "pollux/store_runs.h"
 #include "tap.h"
 
 static char root[] = "/tmp/test_profiles.XXXXXX";

@@ -6,6 +6,9 @@
 #include "pollux/clock.h"
 #include "pollux/mem.h"
 #include "pollux/store.h"
+#include "pollux/store_jobs.h"
+#include "pollux/store_runs.h"
+#include "pollux/store_suspension.h"
 #include "tap.h"
 
 static char root[] = "/tmp/test_suspension.XXXXXX";

@@ -13,6 +13,7 @@
 #include "pollux/lock.h"
 #include "pollux/lock_holder.h"
 #include "pollux/mem.h"
+#include "pollux/store_events.h"
 #include "supervisor.h"
 
 #define NOTED_S 30.0	/* a silence that a pass notes */

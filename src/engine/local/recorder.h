@@ -19,7 +19,7 @@
 #include "pollux/report_message.h"
 #include "pollux/step_stats.h"
 #include "pollux/steps.h"
-#include "pollux/store.h"
+#include "pollux/store_measurements.h"
 #include "report_sender.h"
 
 struct recorder {

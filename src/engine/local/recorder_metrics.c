@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "recorder.h"
+#include "pollux/store_metrics.h"
 
 static struct recorder_metric *find(struct recorder *r, const char *name)
 {

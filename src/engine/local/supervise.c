@@ -19,6 +19,7 @@
 #include "pollux/mem.h"
 #include "pollux/proc.h"
 #include "pollux/report_socket.h"
+#include "pollux/store_jobs.h"
 #include "pollux/supervise.h"
 #include "guardian.h"
 #include "local.h"

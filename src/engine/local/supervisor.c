@@ -13,6 +13,7 @@
 #include "pollux/clock.h"
 #include "pollux/mem.h"
 #include "pollux/proc.h"
+#include "pollux/store_runs.h"
 #include "pollux/supervise.h"
 #include "supervisor.h"
 #include "supervisor_loop.h"

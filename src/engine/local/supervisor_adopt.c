@@ -15,6 +15,7 @@
 #include "pollux/clock.h"
 #include "pollux/mem.h"
 #include "pollux/proc.h"
+#include "pollux/store_events.h"
 #include "supervisor.h"
 #include "supervisor_loop.h"
 

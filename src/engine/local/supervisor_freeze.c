@@ -11,6 +11,9 @@
 
 #include "pollux/clock.h"
 #include "pollux/proc.h"
+#include "pollux/store_events.h"
+#include "pollux/store_freeze_tests.h"
+#include "pollux/store_suspension.h"
 #include "supervisor.h"
 #include "supervisor_loop.h"
 

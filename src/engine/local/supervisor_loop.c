@@ -18,6 +18,7 @@
 #include "pollux/profile_lock.h"
 #include "pollux/report_message.h"
 #include "pollux/report_socket.h"
+#include "pollux/store_suspension.h"
 #include "exit_status.h"
 #include "local.h"
 #include "log_limit.h"

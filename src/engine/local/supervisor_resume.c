@@ -6,6 +6,7 @@
 #include "newest_checkpoint.h"
 #include "pollux/environment.h"
 #include "pollux/mem.h"
+#include "pollux/store_runs.h"
 #include "saved_files.h"
 #include "supervisor.h"
 

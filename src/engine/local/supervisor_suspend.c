@@ -14,6 +14,8 @@
 #include "pollux/lock.h"
 #include "pollux/mem.h"
 #include "pollux/proc.h"
+#include "pollux/store_events.h"
+#include "pollux/store_suspension.h"
 #include "supervisor.h"
 #include "supervisor_loop.h"
 

@@ -1,0 +1,84 @@
+/* store_jobs.h - jobs in the store: what was asked for, their states and dependencies. */
+#ifndef POLLUX_STORE_JOBS_H
+#define POLLUX_STORE_JOBS_H
+
+#include "pollux/job.h"
+#include "pollux/store.h"
+
+struct dependency {
+	int64_t job_id, after_id;
+	bool must_succeed;		/* ok:ID; otherwise any end will do */
+	enum job_state after_state;	/* filled when read, as is the next */
+	double after_end_time_s;	/* wall clock; NaN: has not ended */
+};
+
+struct job_list {
+	struct job *items;
+	int count;
+};
+
+struct dependency_list {
+	struct dependency *items;
+	int count;
+};
+
+/* Adds the job, its command and its dependencies as one transaction; job->id is set. A dependency
+ * on a job that does not exist is EX_NOINPUT. */
+int store_job_add(struct store *s, struct job *job, const struct job_command *command,
+		  const struct dependency_list *after, struct err *err);
+/* store_job_add inside the caller's transaction. */
+int store_job_insert(struct store *s, struct job *job, const struct job_command *command,
+		     const struct dependency_list *after, struct err *err);
+int store_job_get(struct store *s, int64_t id, struct job *job, struct err *err); /* EX_NOINPUT */
+int store_job_command_get(struct store *s, int64_t id, struct job_command *c, struct err *err);
+
+enum job_filter {
+	JOBS_ALL,
+	JOBS_ACTIVE,		/* not ended */
+	JOBS_RECENT,		/* not ended, or ended since since_wall_s */
+	JOBS_SCHEDULABLE,	/* queued or running, and no profile */
+};
+
+int store_jobs_list(struct store *s, enum job_filter filter, double since_wall_s,
+		    struct job_list *list, struct err *err);
+void job_list_release(struct job_list *list);
+/* The device-seconds of service that the newest jobs which are done had, profiles not counted: at
+ * most `most` of them. Returns their number, or -1. */
+int store_ended_services(struct store *s, double *device_s, int most, struct err *err);
+/* True if a job is queued or running, or a run has not ended: else a pass has nothing to do. */
+int store_has_work(struct store *s, bool *has, struct err *err);
+/* True if there are jobs that JOBS_SCHEDULABLE lists. */
+int store_has_schedulable(struct store *s, bool *has, struct err *err);
+struct job_directory {
+	int64_t job_id;
+	char *path;			/* owned */
+};
+
+struct job_directory_list {
+	struct job_directory *items;	/* by job_id */
+	int count;
+};
+
+/* The directories that queued jobs declare for their checkpoints. */
+int store_checkpoint_dirs(struct store *s, struct job_directory_list *list, struct err *err);
+void job_directory_list_release(struct job_directory_list *list);
+
+/* The dependencies of waiting jobs in the order of the jobs, each with the state of the job that is
+ * waited for. */
+int store_dependencies_list(struct store *s, struct dependency_list *list, struct err *err);
+/* The dependencies of all jobs, including those that ended. */
+int store_dependencies_all(struct store *s, struct dependency_list *list, struct err *err);
+void dependency_list_release(struct dependency_list *list);
+
+int store_job_set_state(struct store *s, int64_t id, enum job_state state, const char *reason,
+			struct err *err);
+/* Queues the job again with no failures counted. Its progress and its checkpoints stay. */
+int store_job_requeue(struct store *s, int64_t id, struct err *err);
+/* A person asked for another try: runs that have ended so far no longer count as setbacks, nor as
+ * runs that saved nothing. */
+int store_job_forgive(struct store *s, int64_t id, struct err *err);
+/* Writes only if the store has something else. next_start_s: wall clock or NaN. */
+int store_job_set_reason(struct store *s, int64_t id, const char *reason, double next_start_s,
+			 struct err *err);
+
+#endif

@@ -1,0 +1,133 @@
+/* store_measurements.h - what was measured of runs, and what is known of a workload by that. */
+#ifndef POLLUX_STORE_MEASUREMENTS_H
+#define POLLUX_STORE_MEASUREMENTS_H
+
+#include "pollux/configuration.h"
+#include "pollux/failed_sizes.h"
+#include "pollux/job.h"
+#include "pollux/memory_bounds.h"
+#include "pollux/step_stats.h"
+#include "pollux/store.h"
+
+/* A window of a run: sums over its updates of unbiased estimates of |G|^2 and tr(Sigma). client.h
+ * has the formulas. */
+struct gradient_window {
+	int window;			/* its number within the run, from 0 */
+	struct configuration configuration;	/* while it was open */
+	/* positions after its first and last update; NaN unknown */
+	double first_samples, last_samples;
+	int64_t n;			/* updates */
+	int64_t entries;		/* reports with them, each of the mean of some */
+	double sum_grad_sqr, sum_grad_var;
+	/* Sums over updates of squared deviations from the window's means, and of the products of
+	 * the two deviations; NaN: written by an older version. */
+	double m2_grad_sqr, m2_grad_var, cross_grad;
+};
+
+/* News of a run, written in one transaction: the progress of the run and its job, the step times of
+ * the run in its configuration, and the gradient statistics of the open window. Step times and
+ * statistics replace those in the store. */
+struct run_update {
+	const struct run *run;
+	double steps, loss, epoch;	/* NaN: not reported */
+	/* 0: the log tells none (any more); NaN: it was not asked */
+	double printed_total_steps;
+	double total_samples, total_steps, total_epochs;	/* NaN: not reported */
+	int resumes;			/* whether it continues from its checkpoints; -1: unsaid */
+	int saves_when_asked;		/* 1: it says that it does; -1: unsaid */
+	const char *status_text;	/* NULL: not reported */
+	int64_t parameters;		/* of the workload's model; 0: not reported */
+	const struct observation *observation;		/* NULL: none */
+	const struct gradient_window *gradient;		/* NULL: none */
+};
+
+int store_run_update(struct store *s, const struct run_update *p, struct err *err);
+
+struct observation_row {
+	int64_t run_id, job_id;
+	struct configuration configuration;
+	double update_time_s;		/* wall clock: of the last write */
+	struct observation observation;
+};
+
+struct observation_list {
+	struct observation_row *items;
+	int count;
+};
+
+/* The number of reports that the job's runs have sent. */
+int store_reports_of_job(struct store *s, int64_t job_id, int64_t *n, struct err *err);
+int store_observations_of_job(struct store *s, int64_t job_id, struct observation_list *list,
+			      struct err *err);
+/* What is known of a workload rests on this many of its newest runs and their measurements, so that
+ * a long history costs a pass little. */
+#define STORE_RUNS_MAX 500
+#define STORE_OBSERVATIONS_MAX 512
+#define STORE_GRADIENTS_MAX 2000
+
+/* The observations of a workload on a kind of device, newest run first; at most
+ * STORE_OBSERVATIONS_MAX. */
+int store_observations_of_workload(struct store *s, const char *workload, const char *device_kind,
+				   struct observation_list *list, struct err *err);
+void observation_list_release(struct observation_list *list);
+/* The observation of the run in its present configuration; n_windows is 0 if there is none. */
+int store_observation_get(struct store *s, const struct run *run, struct observation *o,
+			  struct err *err);
+
+struct gradient_row {
+	int64_t run_id, job_id;
+	struct gradient_window window;
+};
+
+struct gradient_list {
+	struct gradient_row *items;
+	int count;
+};
+
+/* The number of the run's next window. */
+int store_gradient_windows(struct store *s, int64_t run_id, int64_t *n, struct err *err);
+/* The newest STORE_GRADIENTS_MAX windows of a workload, newest run last. */
+int store_gradients_of_workload(struct store *s, const char *workload, struct gradient_list *list,
+				struct err *err);
+void gradient_list_release(struct gradient_list *list);
+
+/* The time that a job of the workload loses if it is stopped and launched again. It is the median
+ * over the newest 20 pairs of a stopped run and the next run: from the stop signal to the end of
+ * the first, plus from the launch to the first report of the second. Without such a pair it is the
+ * median time to the first report, plus that of a stop if there was one. NaN: nothing is known. */
+int store_restart_cost(struct store *s, const char *workload, double *seconds, struct err *err);
+/* True if the restart cost includes the time of a stop. */
+int store_restart_was_timed(struct store *s, const char *workload, bool *timed, struct err *err);
+/* The mean number of samples of the newest 20 jobs of the workload that are done. NaN: none is, or
+ * their standard deviation exceeds half of the mean. */
+int store_typical_samples(struct store *s, const char *workload, double *samples, struct err *err);
+
+/* The mean time of a step over the runs of a job on this number of devices, for a job that declared
+ * no batch size. */
+struct step_time {
+	int64_t job_id;
+	int replicas;
+	double seconds;
+};
+
+struct step_time_list {
+	struct step_time *items;
+	int count;
+};
+
+/* The step times of the jobs of a workload that declared no batch size, newest run first. */
+int store_step_times(struct store *s, const char *workload, const char *device_kind,
+		     struct step_time_list *list,
+		     struct err *err);
+void step_time_list_release(struct step_time_list *list);
+
+/* The sizes of a workload that ran out of memory on a kind of device, as far as they are believed,
+ * and what was measured of its newest runs. *b is the caller's, for memory_bounds_release. */
+int store_memory_bounds(struct store *s, const char *workload, const char *device_kind,
+			struct memory_bounds *b, struct err *err);
+/* The sizes that failed for another reason, or ended by themselves, before a profile could time
+ * them. */
+int store_failed_sizes(struct store *s, const char *workload, const char *device_kind,
+		       struct failed_sizes *f, struct err *err);
+
+#endif

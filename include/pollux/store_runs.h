@@ -1,0 +1,81 @@
+/* store_runs.h - runs in the store, from the decision to their end. */
+#ifndef POLLUX_STORE_RUNS_H
+#define POLLUX_STORE_RUNS_H
+
+#include "pollux/configuration.h"
+#include "pollux/job.h"
+#include "pollux/store.h"
+
+struct run_list {
+	struct run *items;
+	int count;
+};
+
+/* Adds an assigned run of this boot and reserves its devices; the job becomes running. run->id,
+ * ->number and ->boot_id are set. */
+int store_run_add(struct store *s, struct run *run, struct err *err);
+int store_run_get(struct store *s, int64_t id, struct run *run, struct err *err);
+/* Active runs, oldest first: those that have not ended. */
+int store_runs_active(struct store *s, struct run_list *list, struct err *err);
+/* All runs of a job by their numbers. */
+int store_runs_of_job(struct store *s, int64_t job_id, struct run_list *list, struct err *err);
+void run_list_release(struct run_list *list);
+
+/* Moves the run from assigned to running. *claimed is false if the run is no longer assigned, if a
+ * device is still in use, or if another run of the job has not ended: unique indexes of the store
+ * forbid it. now_boot_s NaN: the clock is read under the write lock, so that no launch seems to
+ * precede the end that it waited for. */
+int store_run_claim(struct store *s, int64_t id, const char *handle, double now_boot_s,
+		    bool *claimed, struct err *err);
+/* True if store_run_claim would succeed now. */
+int store_run_may_claim(struct store *s, int64_t id, bool *may, struct err *err);
+/* A new supervisor takes over the run of a dead one: the run becomes stopping. */
+int store_run_adopt(struct store *s, int64_t id, const char *handle, double now_boot_s,
+		    bool *adopted, struct err *err);
+/* The same for a suspended run, which stays as it is. *kept is false where the run is not
+ * suspended any more. */
+int store_run_keep_suspended(struct store *s, int64_t id, const char *handle, bool *kept,
+			     struct err *err);
+/* Sets the text by which the run's engine finds the run from now on. */
+int store_run_set_handle(struct store *s, int64_t id, const char *handle, struct err *err);
+/* Asks for a stop. A reason that is there already gives way only to one of more weight: cancel,
+ * hold, requeue, preempt, in this order. */
+int store_run_request_stop(struct store *s, int64_t id, enum stop_reason reason, double now_boot_s,
+			   struct err *err);
+/* The runs of the job that are being stopped to be held are stopped to be queued again. */
+int store_runs_take_back_hold(struct store *s, int64_t job_id, struct err *err);
+int store_run_stop_reason(struct store *s, int64_t id, enum stop_reason *reason,
+			  enum run_state *state, struct err *err);
+int store_run_set_diagnosis(struct store *s, int64_t id, const char *text, struct err *err);
+int store_run_set_stopping(struct store *s, int64_t id, struct err *err);
+/* The most memory of a device that the newest runs of a workload took; 0: not known. */
+int store_device_memory(struct store *s, const char *workload, int64_t *bytes, struct err *err);
+int store_run_set_device_memory(struct store *s, int64_t id, int64_t bytes, struct err *err);
+/* The largest memory that a run of the job had; 0: not known. */
+int store_job_peak_memory(struct store *s, int64_t id, int64_t *bytes, struct err *err);
+/* Another configuration for a run that goes on: its supervisor offers it to the program at its
+ * next look (engine_wake: now). Only for a run that is running, with the replicas it has; else
+ * nothing happens. */
+int store_run_set_wanted(struct store *s, int64_t id, const struct configuration *c,
+			 double learning_rate_scale, struct err *err);
+/* Bring run's wanted, wanted_version and wanted_learning_rate_scale up to date. */
+int store_run_read_wanted(struct store *s, struct run *run, struct err *err);
+/* Ends the run, frees its devices, moves its totals to the job, and gives the job its next state.
+ * A run that was claimed and whose command was not started counts as a launch of the job, but not
+ * as a run or a start. */
+int store_run_end(struct store *s, const struct run *run, struct err *err);
+/* The latest runs of the job that failed, could not be started or lost their supervisor before
+ * they told of a checkpoint, without a success between them. Runs of earlier boots, and runs that
+ * were forgiven, do not count. */
+enum setback_kind { SETBACK_FAILED, SETBACK_NOT_STARTED, SETBACK_LOST };
+struct setback {
+	int n;			/* of them; 0: the other members say nothing */
+	enum setback_kind kind;	/* of the last one */
+	double end_boot_s;	/* the end of the last one */
+	char diagnosis[256];
+};
+int store_job_setback(struct store *s, int64_t job_id, struct setback *setback, struct err *err);
+/* How many of the latest runs lost their supervisor in a row. */
+int store_job_supervisor_losses(struct store *s, int64_t job_id, int *n, struct err *err);
+
+#endif
