@@ -66,8 +66,8 @@ static int compare_lengths(const void *a, const void *b)
 
 static struct bin bin_of(double length, bool known)
 {
-	/* This is finite for any input. */
-	int at = (int)round(log(fmin(length, 1e300)) / 2 / ROOT_BIN);
+	/* This is finite for any input, also for a job that has no length. */
+	int at = (int)round(log(fmin(fmax(length, 1e-300), 1e300)) / 2 / ROOT_BIN);
 
 	return (struct bin){
 		.at = at, .root = exp(ROOT_BIN * at), .n_known = known, .n_unknown = !known
