@@ -84,7 +84,7 @@ each_call 'a pass with everything to do' pass_prepare pass_round
 rm -rf "$POLLUX_DIR" "$WITNESS/ledger"
 : >"$WITNESS/ledger"
 broken_runs=
-submit -q -- "$work" -n 60 -s 15 >/dev/null
+submit -q -- "$work" -n 150 -s 15 >/dev/null
 # The moments are spread over the time that a pass takes on this machine just now: the span shrinks
 # when a pass ends before its moment comes, and grows when a pass is killed.
 span_us=20000
@@ -93,7 +93,7 @@ round=0
 random_numbers $((FAULT_ROUNDS * 20)) 1000 >thousandths
 while read -r thousandth && [ "$killed" -lt "$FAULT_ROUNDS" ]; do
 	round=$((round + 1))
-	[ "$(active)" -ge 4 ] || submit -q -- "$work" -n 60 -s 15 >/dev/null
+	[ "$(active)" -ge 4 ] || submit -q -- "$work" -n 150 -s 15 >/dev/null
 	rc=0
 	"$FAULT/killat" -u $((span_us * thousandth / 1000)) "$POLLUX" schedule || rc=$?
 	if [ "$rc" = 137 ]; then killed=$((killed + 1)) span_us=$((span_us * 5 / 4))
@@ -103,7 +103,7 @@ done <thousandths
 is 'passes are killed at random moments' "$FAULT_ROUNDS" "$killed"
 settle 60 'every job ends'
 sound 'and nothing was lost or done twice'
-is 'each with exactly its samples' '' "$(inexact 60 1)"
+is 'each with exactly its samples' '' "$(inexact 150 1)"
 ok 'and some were preempted meanwhile' query_is 1 \
 	"SELECT sum(preemptions) > $((FAULT_ROUNDS / 40)) FROM jobs"
 echo "# $round passes, $(query 'SELECT count(*), sum(runs), sum(preemptions) FROM jobs' |

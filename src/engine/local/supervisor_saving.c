@@ -114,12 +114,11 @@ static double position_at(const struct supervisor *s, double at_s, double end_s)
 {
 	const struct run *run = &s->run;
 	double last_s = isfinite(s->recorder.position_s) ? s->recorder.position_s : end_s;
-	double first_s = run->launch_boot_s + run->first_step_s;
-	double share = (at_s - first_s) / (last_s - first_s);
+	double first_s = run->launch_boot_s + run->first_step_s, share;
 
 	if (at_s >= last_s)
 		return run->last_samples;
-	share = fmax(fmin(share, 1), 0);
+	share = last_s > first_s ? fmax(fmin((at_s - first_s) / (last_s - first_s), 1), 0) : 0;
 	return floor(run->first_samples + share * (run->last_samples - run->first_samples));
 }
 
