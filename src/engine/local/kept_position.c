@@ -151,14 +151,15 @@ static bool values_are_sane(const struct kept_position *k)
 static bool follows_the_store(const struct kept_position *k, const struct run *run)
 {
 	double stored_s = run->launch_boot_s + run->duration_s;
-	double rate = (run->last_samples - run->first_samples) / run->duration_s;
+	double advance = run->last_samples - run->first_samples;
+	double rate = run->duration_s > 0 ? advance / run->duration_s : 0;
 	double since_s = fmax(k->time_s - stored_s, STORE_WRITE_S);
 
 	if (!(k->time_s >= run->launch_boot_s))
 		return false;
 	/* The comparison is false where the store knows no rate. */
 	return !(rate > 0 && k->last_samples - run->last_samples >
-		 POSITION_FACTOR * fmax(rate * since_s, run->last_samples - run->first_samples));
+		 POSITION_FACTOR * fmax(rate * since_s, advance));
 }
 
 static bool is_of_run(const struct record *record, const struct run *run)
