@@ -5,6 +5,8 @@
 #include "lengths.h"
 
 #define FIRST_BIN_SLICES 0.25
+#define SLICE_MIN_S 1e-6	/* so that no bin is empty or infinite, whatever the slice is */
+#define SLICE_MAX_S 1e9
 #define ENOUGH 1e-6		/* a later end of so few of the jobs changes nothing */
 
 static double service_of(const struct curve *c)
@@ -31,10 +33,11 @@ struct lengths lengths_of(const struct curves *curves)
 {
 	const struct sched_input *in = curves->in;
 	double ended[LENGTHS_BINS] = { 0 }, seen[LENGTHS_BINS] = { 0 };
+	double slice_s = fmin(fmax(curves->slice_s, SLICE_MIN_S), SLICE_MAX_S);
 	struct lengths l = { .from[0] = 0 };
 
 	for (int k = 0; k < LENGTHS_BINS; k++)
-		l.from[k + 1] = ldexp(FIRST_BIN_SLICES * curves->slice_s, k);
+		l.from[k + 1] = ldexp(FIRST_BIN_SLICES * slice_s, k);
 	for (int i = 0; i < in->n_jobs; i++)
 		for (int k = 0; k < LENGTHS_BINS; k++)
 			seen[k] += service_of(&curves->items[i]) >= l.from[k + 1];
