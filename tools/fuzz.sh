@@ -1,22 +1,23 @@
 #!/bin/sh
-# fuzz.sh BUILD SECONDS - run each fuzzer of `make fuzz` for so long.
+# fuzz.sh BUILD SECONDS [FUZZER] - run FUZZER, or each fuzzer of `make fuzz`, for so long; as many at
+# a time as there are cores.
 #
-# What it finds is kept in build/corpus/NAME and is where the next run begins;
+# What a fuzzer finds is kept in build/corpus/NAME and is where the next run begins;
 # tests/fuzz/corpus/NAME and tests/fuzz/NAME.dict help it along if they exist.
 set -eu
-build=$1 seconds=$2
+build=$1 seconds=$2 fuzzer=${3-}
 
-for fuzzer in "$build"/fuzzing/fuzz/fuzz_*; do
-	case $fuzzer in
-	*.[do] | *'*') continue ;;
-	esac
-	name=${fuzzer##*/fuzz_}
-	corpus=$build/corpus/$name
-	mkdir -p "$corpus" "$build/crashes"
-	set -- "$corpus"
-	[ ! -d "tests/fuzz/corpus/$name" ] || set -- "$@" "tests/fuzz/corpus/$name"
-	[ ! -e "tests/fuzz/$name.dict" ] || set -- "$@" "-dict=tests/fuzz/$name.dict"
-	echo "fuzz.sh: $name, $seconds s"
-	"$fuzzer" -max_total_time="$seconds" -timeout=10 -print_final_stats=1 -verbosity=0 \
-		-artifact_prefix="$build/crashes/$name-" "$@"
-done
+if [ -z "$fuzzer" ]; then
+	find "$build/fuzzing/fuzz" -name 'fuzz_*' ! -name '*.[do]' -print0 | sort -z |
+		xargs -0 -r -n 1 -P "$(nproc)" "$0" "$build" "$seconds"
+	exit
+fi
+name=${fuzzer##*/fuzz_}
+corpus=$build/corpus/$name
+mkdir -p "$corpus" "$build/crashes"
+set -- "$corpus"
+[ ! -d "tests/fuzz/corpus/$name" ] || set -- "$@" "tests/fuzz/corpus/$name"
+[ ! -e "tests/fuzz/$name.dict" ] || set -- "$@" "-dict=tests/fuzz/$name.dict"
+echo "fuzz.sh: $name, $seconds s"
+exec "$fuzzer" -max_total_time="$seconds" -timeout=10 -print_final_stats=1 -verbosity=0 \
+	-artifact_prefix="$build/crashes/$name-" "$@"
