@@ -86,7 +86,8 @@ repair=$!
 ok 'a repair has a new store, which is not in its place' wait_for 20 test -e held
 "$POLLUX" submit -q --hold -- true >submitted 2>said &
 submit=$!
-ok 'a submission waits for it' wait_for 20 test -e "$POLLUX_DIR/pollux.db-queue"
+queues() { find "/proc/$submit/fd" -lname '*/pollux.db-queue' | grep -q .; }
+ok 'a submission waits for it' wait_for 20 queues
 rm held
 wait "$repair"
 is 'the repair ends' 1 $?
