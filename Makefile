@@ -142,10 +142,10 @@ quick: all examples $(TESTING) $(BENCH) ## unit tests, figures on record, a tast
 
 # The tests plainly and under the sanitizers, then SOAK_FUZZ_SECONDS of each fuzzer.
 SOAK_FUZZ_SECONDS ?= 240
-month: all $(FAULT) ## half an hour: 3,000 kills while 200 jobs run (MONTH_KILLS=60: a minute)
+month: all $(FAULT) ## an hour at most: 3,000 kills while 200 jobs run (MONTH_KILLS=60: some minutes)
 	$(TEST_ENV) tests/fault/month
 
-soak: ## two hours: kills at every call, all random cases, a month of kills, fuzzers
+soak: ## hours: kills at every call, all random cases, a month of kills, fuzzers
 	tools/soak.sh $(SOAK_FUZZ_SECONDS)
 
 # POLLUX_FRAMEWORKS names a virtual environment with the packages, else build/frameworks is made.

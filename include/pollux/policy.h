@@ -126,7 +126,8 @@ struct policy {
  * and lengths.h, the rules in src/sched/claims.h.
  *
  * A job's slice is max(slice_s, 3 restart_s), in its first run max(0.3 slice_s, 3 restart_s). A
- * job whose restart takes longer than a third of slice_s would otherwise hold devices again and again for little work, or none.
+ * job whose restart takes longer than a third of slice_s would otherwise hold devices again and
+ * again for little work, or none.
  *
  * No starvation. Let W be a job that waits, A the jobs that have waited longer than W and that the
  * machine is large enough for, P the time between passes, and
@@ -143,8 +144,8 @@ struct policy {
  * of the jobs whose remaining_samples are known: a job that lacks less than its restart is not
  * stopped for another, but only for so long, since its remaining_samples may be wrong. B and L are
  * at their largest, and |A| is taken when W has waited for B. W then keeps devices for its slice,
- * at least two thirds of which are work. A job that comes back with an older waiting_since_s, for example after a release,
- * joins A. The time that stopping takes comes on top.
+ * at least two thirds of which are work. A job that comes back with an older waiting_since_s, for
+ * example after a release, joins A. The time that stopping takes comes on top.
  *
  * Where jobs that are not preemptible leave W too few devices, W waits for those of them that ran
  * when W had waited for B, for those submitted before W began to wait, and for those of unknown

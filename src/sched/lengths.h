@@ -20,7 +20,8 @@
  * training jobs: each doubling of the service ends half of the jobs (a Pareto distribution,
  * exponent 1), so what had more service has longer to go, and jobs of little service come first.
  * Jobs that have ended show where lengths are alike: then what had more service is nearer to its
- * end, and goes on. A job that another job of its workload is measured for counts as if it had had a slice. */
+ * end, and goes on. While one job of a workload is measured, the others count as if they had had a
+ * slice. */
 #ifndef SCHED_LENGTHS_H
 #define SCHED_LENGTHS_H
 

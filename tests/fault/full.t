@@ -2,15 +2,7 @@
 # full.t - the disk is full: a submission fails and leaves nothing half-written, running
 # jobs go on, and their end is recorded when there is room again.
 # shellcheck disable=SC2317 # functions called by name
-if [ -z "${IN_NAMESPACE-}" ]; then
-	for how in -m -rm; do
-		if unshare $how mount -t tmpfs none /tmp 2>/dev/null; then
-			IN_NAMESPACE=1 exec unshare $how "$0"
-		fi
-	done
-	echo '1..0 # SKIP neither root nor a user namespace: cannot mount a small disk'
-	exit 0
-fi
+. "$(dirname "$0")/mounts.sh"
 . "$(dirname "$0")/../cli/tap.sh"
 . "$ROOT/tests/fault/fault.sh"
 

@@ -1,15 +1,7 @@
 #!/bin/sh
 # job_disk.t - no run starts whose checkpoints go to a disk that is nearly full; others do.
 # shellcheck disable=SC2317 # functions called by name
-if [ -z "${IN_NAMESPACE-}" ]; then
-	for how in -m -rm; do
-		if unshare $how mount -t tmpfs none /tmp 2>/dev/null; then
-			IN_NAMESPACE=1 exec unshare $how "$0"
-		fi
-	done
-	echo '1..0 # SKIP neither root nor a user namespace: cannot mount a small disk'
-	exit 0
-fi
+. "$(dirname "$0")/mounts.sh"
 . "$(dirname "$0")/../cli/tap.sh"
 . "$ROOT/tests/fault/fault.sh"
 

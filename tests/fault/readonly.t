@@ -3,16 +3,7 @@
 # with one line and a documented status, the others work, running jobs go on and end, and
 # the end is recorded when the disk is writable again.
 # shellcheck disable=SC2317 # functions called by name
-if [ -z "${IN_NAMESPACE-}" ]; then
-	# A mount namespace of our own: nothing is mounted for others, nothing is left.
-	for how in -m -rm; do
-		if unshare $how mount -t tmpfs none /tmp 2>/dev/null; then
-			IN_NAMESPACE=1 exec unshare $how "$0"
-		fi
-	done
-	echo '1..0 # SKIP neither root nor a user namespace: cannot mount anything'
-	exit 0
-fi
+. "$(dirname "$0")/mounts.sh"
 . "$(dirname "$0")/../cli/tap.sh"
 . "$ROOT/tests/fault/fault.sh"
 
