@@ -62,7 +62,7 @@ wait_for 5 no_supervisor
 rm -f "$POLLUX_DIR"/pollux.db-wal "$POLLUX_DIR"/pollux.db-shm
 cp copy "$POLLUX_DIR/pollux.db"
 "$POLLUX" schedule
-status 'its jobs run' 0 "$POLLUX" wait --timeout 60 1 2
+status 'its jobs run' 0 "$POLLUX" wait --timeout 600 1 2
 is 'with their commands' 1 "$("$POLLUX" log 2 | grep -c '^ran$')"
 is 'and a job can be submitted' 3 "$("$POLLUX" submit --hold -- true)"
 finish

@@ -16,7 +16,7 @@ cleanup() {
 	touch "$TMP/go"
 	POLLUX_DIR=$TMP/store
 	"$POLLUX" cancel 1 2 3 2>/dev/null
-	"$POLLUX" wait --timeout 20 1 2 3 2>/dev/null
+	"$POLLUX" wait --timeout 200 1 2 3 2>/dev/null
 }
 
 # Until told to, it does not leave: what is said does not depend on how fast it goes.
@@ -57,5 +57,5 @@ POLLUX_DIR=$TMP/anew
 mkdir -p "$POLLUX_DIR/run"
 touch "$POLLUX_DIR/run/1.config" "$POLLUX_DIR/run/1.config.new"
 POLLUX_SLOTS=1 "$POLLUX" schedule
-status 'no configuration is there at launch' 0 "$POLLUX" wait --timeout 20 1
+status 'no configuration is there at launch' 0 "$POLLUX" wait --timeout 200 1
 finish

@@ -48,7 +48,7 @@ is_stopped() { grep -q '^State:.T' "/proc/$1/status"; }
 "$POLLUX" cron --install >/dev/null
 "$POLLUX" submit -- true >/dev/null
 "$POLLUX" schedule
-"$POLLUX" wait --timeout 60 1
+"$POLLUX" wait --timeout 600 1
 wait_for 5 no_supervisor
 run env COLUMNS=80 "$POLLUX" doctor
 is 'all is well' '0 ' "$rc $err"
@@ -87,7 +87,7 @@ mended 'a line with another program' cron
 long_ago
 found 'no pass for long' 1 passes '^the last pass was 1h00m ago, though jobs wait or run$'
 mended 'no pass for long' passes
-"$POLLUX" wait --timeout 60 2
+"$POLLUX" wait --timeout 600 2
 wait_for 5 no_supervisor
 "$POLLUX" submit -- sleep 1000 >/dev/null
 hold_store
@@ -119,7 +119,7 @@ wait_for 5 no_supervisor
 found 'a killed supervisor' 1 supervisors '^job 3 has no supervisor$'
 mended 'a killed supervisor' supervisors
 "$POLLUX" cancel 3
-"$POLLUX" wait --timeout 60 3 2>/dev/null
+"$POLLUX" wait --timeout 600 3 2>/dev/null
 wait_for 5 no_supervisor
 
 # --- locks ---
@@ -206,7 +206,7 @@ is 'and what the first job printed' 'done' \
 	"$(POLLUX_DIR=$POLLUX_DIR "$POLLUX" status --json 1 | json 'print $d->{jobs}[0]{state}')"
 "$POLLUX" release 4
 "$POLLUX" schedule
-status 'a job runs' 0 "$POLLUX" wait --timeout 60 4
+status 'a job runs' 0 "$POLLUX" wait --timeout 600 4
 is 'a new one gets a new number' 1001 "$("$POLLUX" submit --hold -- true)"
 
 # --- nothing can be read ---

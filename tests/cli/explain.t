@@ -427,7 +427,7 @@ second=$(submit -n second -- sleep 60)
 like 'a pass that starts another' '^[0-9.]+ cpu:[01]: 1 device' "$(changed "$second")"
 is 'is no change of the one that runs on' "$before" "$(changed "$first")"
 "$POLLUX" cancel "$first" "$second"
-"$POLLUX" wait --timeout 20 "$first" "$second" 2>/dev/null
+"$POLLUX" wait --timeout 200 "$first" "$second" 2>/dev/null
 if [ ! -x "$TRAIN" ] || ! ls "$FASHION_MNIST"/train-images-idx3-ubyte* >/dev/null 2>&1; then
 	echo "ok $((n += 1)) - real jobs # SKIP no trainer, or no Fashion-MNIST in $FASHION_MNIST"
 	finish

@@ -8,7 +8,7 @@ export POLLUX_SLOTS POLLUX_POLICY
 for i in 1 2; do
 	"$POLLUX" submit -q --workload w -b 16 -- true >/dev/null
 	"$POLLUX" schedule
-	"$POLLUX" wait --timeout 20 $i
+	"$POLLUX" wait --timeout 200 $i
 done
 known() {
 	store "DELETE FROM gradient_statistics; DELETE FROM observations; DELETE FROM models;

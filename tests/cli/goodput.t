@@ -12,7 +12,7 @@ data=$FASHION_MNIST
 [ -e "$data/train-images-idx3-ubyte.gz" ] || [ -e "$data/train-images-idx3-ubyte" ] ||
 	skip_all "no Fashion-MNIST in $data: apt-get install dataset-fashion-mnist"
 
-query() { sqlite3 -batch -cmd '.timeout 20000' "$POLLUX_DIR/pollux.db" "$1"; }
+query() { sqlite3 -batch "$POLLUX_DIR/pollux.db" "$1"; }
 holds() { [ "$(query "SELECT $1")" = 1 ]; }
 comes() { # comes NAME SECONDS CONDITION
 	if wait_for "$2" holds "$3"; then result 0 "$1"

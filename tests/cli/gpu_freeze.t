@@ -116,7 +116,7 @@ wait_for 20 sh -c "\"$POLLUX\" status --all | grep -q running"
 status 'a GPU that a job has' 75 "$POLLUX" devices --self-test
 like 'says whose it is' "^gpu:0: not passed: device '.*' is held by job $id;" "$out"
 "$POLLUX" cancel "$id"
-"$POLLUX" wait --timeout 30 "$id" || :
+"$POLLUX" wait --timeout 300 "$id" || :
 is 'what passed before is still known' 'GPU-a|1|14|1|1|
 GPU-b|1|14|1|1|' "$(stored 580.95.05)"
 finish

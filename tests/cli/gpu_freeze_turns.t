@@ -41,7 +41,7 @@ sleep 0.5
 is 'without a self-test it keeps its GPU' 'running|none' \
 	"$(store "SELECT state, coalesce(suspension, 'cannot') FROM runs WHERE job_id = $first")"
 "$POLLUX" cancel "$first" "$second"
-"$POLLUX" wait --timeout 30 "$first" "$second"
+"$POLLUX" wait --timeout 300 "$first" "$second"
 status 'the self-test' 0 "$POLLUX" devices --self-test
 
 # --- turns ---

@@ -9,7 +9,7 @@ saver() { # saver NAME
 	"$POLLUX" submit -- sh -c 'echo "$(ls "$0" | wc -l) there"; echo "$1" >"$0/saved"' \
 		'{checkpoint}' "$1"
 }
-ended() { "$POLLUX" schedule; "$POLLUX" wait --timeout 60 "$1" >waited 2>&1; }
+ended() { "$POLLUX" schedule; "$POLLUX" wait --timeout 600 "$1" >waited 2>&1; }
 
 saver first >out
 saver first >out

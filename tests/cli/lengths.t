@@ -35,7 +35,7 @@ is 'as with a little more than was declared' '' "$(would)"
 reached 1100000
 is 'but not for ever' "suspend job $long start job $short" "$(would)"
 "$POLLUX" cancel "$long" "$short"
-"$POLLUX" wait --timeout 20 "$long"
+"$POLLUX" wait --timeout 200 "$long"
 
 # --- without a batch size ---
 # Steps take 0.1 s on one device. The first job has two hours left, if its log tells the number of
@@ -63,5 +63,5 @@ store "UPDATE jobs SET total_steps = 90000 WHERE id = $short"
 like 'one that waits is told its length' '; needs 1 device for 2h30m; ' \
 	"$(store "SELECT reason FROM jobs WHERE id = $short")"
 "$POLLUX" cancel "$long" "$short"
-"$POLLUX" wait --timeout 20 "$long"
+"$POLLUX" wait --timeout 200 "$long"
 finish

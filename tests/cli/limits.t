@@ -13,7 +13,7 @@ hard=$(ulimit -H -n)
 	nice -n 7 "$POLLUX" submit -q -- sh -c "$show")
 "$POLLUX" submit -q -- sh -c "$show"
 (umask 0077 && "$POLLUX" schedule)
-status 'the jobs end' 0 "$POLLUX" wait --timeout 60 1 2
+status 'the jobs end' 0 "$POLLUX" wait --timeout 600 1 2
 said() { "$POLLUX" log "$1" | grep '^[0-9a-z-]*$' | xargs; }
 is 'the umask, the nice value and the soft limits are those of the submission' \
 	"0027 $((here + 7)) 300 5000 $hard" "$(said 1)"
@@ -24,7 +24,7 @@ is 'they are kept' 1 "$(store "SELECT limits LIKE 'umask=0027 nice=% nofile=300 
 # --- a hard limit that is lower where the pass runs ---
 (ulimit -S -n 300 && "$POLLUX" submit -q -- sh -c 'ulimit -n') >id
 (ulimit -n 200 && "$POLLUX" schedule)
-status 'the job ends' 0 "$POLLUX" wait --timeout 60 3
+status 'the job ends' 0 "$POLLUX" wait --timeout 600 3
 is 'bounds the limit' 200 "$(said 3)"
 
 # --- a job of an older store ---
@@ -32,6 +32,6 @@ wait_for 20 no_supervisor	# the last pass of a job has that job's limits
 "$POLLUX" submit -q -- sh -c 'ulimit -n' >id
 store 'UPDATE commands SET limits = NULL'
 (ulimit -S -n 250 && "$POLLUX" schedule)
-status 'the job ends' 0 "$POLLUX" wait --timeout 60 4
+status 'the job ends' 0 "$POLLUX" wait --timeout 600 4
 is 'has the limits of the pass' 250 "$(said 4)"
 finish

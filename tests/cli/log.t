@@ -9,7 +9,7 @@ submit() { "$POLLUX" submit -q "$@"; }
 cleanup() {
 	touch "$TMP/go"
 	for id in 1 2 3 4 5 6 7; do
-		"$POLLUX" cancel "$id" 2>/dev/null && "$POLLUX" wait --timeout 20 "$id" 2>/dev/null
+		"$POLLUX" cancel "$id" 2>/dev/null && "$POLLUX" wait --timeout 200 "$id" 2>/dev/null
 	done
 	sleep 0.3
 }
@@ -30,7 +30,7 @@ status 'the name of the file is known before' 0 "$POLLUX" log --path 1
 is 'and printed' "$POLLUX_DIR/logs/1.log" "$out"
 
 "$POLLUX" schedule
-"$POLLUX" wait --timeout 20 1
+"$POLLUX" wait --timeout 200 1
 status 'the whole log' 0 "$POLLUX" log 1
 is 'is the file' "$(cat "$(path 1)")" "$out"
 like 'with what was printed' '^line 1$' "$out"
@@ -103,7 +103,7 @@ sleep 0.5
 echo anew >"$(path 4)"
 ok 'a log begun anew is printed from its beginning' wait_for 20 grep -q '^anew$' followed
 touch go
-"$POLLUX" wait --timeout 20 4
+"$POLLUX" wait --timeout 200 4
 status 'and followed to its end' 0 wait $follower
 
 to_full_device() { "$POLLUX" log 3 >/dev/full; }

@@ -54,7 +54,7 @@ is 'it is not run again' 3 "$(field "$id" runs)"
 ok 'a person may ask for another try' wait_for 10 [ -e "killed.$id.4" ]
 "$POLLUX" cancel "$id"
 "$POLLUX" schedule
-"$POLLUX" wait --timeout 60 "$id" 2>/dev/null
+"$POLLUX" wait --timeout 600 "$id" 2>/dev/null
 saves=yes
 id=$("$POLLUX" submit -q --retries 0 -- sh kills saves)
 for run in 1 2 3; do

@@ -206,13 +206,14 @@ cleanup() {
 	for POLLUX_DIR in "$TMP/store" "$TMP/try"; do
 		for id in $(active); do pollux cancel "$id"; done
 		# shellcheck disable=SC2046  # a list of words
-		pollux wait --timeout 10 $(active)
+		pollux wait --timeout 100 $(active)
 	done 2>/dev/null
 }
 
-# Some wait for ever: two seconds will do, as what is refused is refused at once.
+# Some wait for ever: two seconds will do, as what is refused is refused at once. SIGKILL, for the
+# reason that `end` of tap.sh tells.
 accepted() { # accepted BLOCK: no command of pollux in it is a usage error or not there
-	timeout 2 sh -c "$1" >/dev/null 2>"$TMP/.said" </dev/null
+	timeout -s KILL 2 sh -c "$1" >/dev/null 2>"$TMP/.said" </dev/null
 	case $? in 64 | 126 | 127) cat "$TMP/.said"; return 1 ;; esac
 	! grep -E "^pollux: .*(--help|unknown|did you mean)|not found" "$TMP/.said"
 }

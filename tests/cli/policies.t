@@ -10,7 +10,7 @@ running() { [ "$("$POLLUX" status | grep -Ec "$policy-. +running ")" = "$1" ]; }
 # The last supervisors run a pass before they leave.
 cleanup() {
 	for id in $("$POLLUX" status | awk '$1 ~ /^[0-9]+$/ { print $1 }'); do
-		"$POLLUX" cancel "$id" 2>/dev/null && "$POLLUX" wait --timeout 20 "$id" 2>/dev/null
+		"$POLLUX" cancel "$id" 2>/dev/null && "$POLLUX" wait --timeout 200 "$id" 2>/dev/null
 	done
 	sleep 0.5
 }

@@ -40,7 +40,7 @@ ok 'a job by a preset' wait_for 20 [ -e saved1 ]
 is_stopped() { [ "$(store "SELECT state FROM runs WHERE number = 1")" = ended ]; }
 ok 'is stopped' wait_for 20 is_stopped
 "$POLLUX" schedule
-status 'and launched again' 0 "$POLLUX" wait --timeout 100 "$job"
+status 'and launched again' 0 "$POLLUX" wait --timeout 1000 "$job"
 is 'has its arguments' "$TMP/mine --output_dir $TMP/mine --enable_jit_checkpoint True " \
 	"$(words 1)"
 is 'and continues at the newest checkpoint of its own directory' \

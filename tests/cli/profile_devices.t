@@ -107,7 +107,7 @@ status 'the slot of a job is refused' 75 env POLLUX_SLOTS=1 "$POLLUX" profile --
 like 'and the job is named' "^pollux: device 'cpu:0' is held by job $(cat id);" "$err"
 status 'by its name, too' 75 env POLLUX_SLOTS=1 "$POLLUX" profile --devices --quick --device cpu:0
 "$POLLUX" cancel "$(cat id)"
-"$POLLUX" wait --timeout 30 "$(cat id)" || :
+"$POLLUX" wait --timeout 300 "$(cat id)" || :
 # Given out by a pass, and not started yet.
 id=$("$POLLUX" submit -q --hold -- true)
 store "INSERT INTO runs (id, job_id, number, state, replicas, accumulation_steps,

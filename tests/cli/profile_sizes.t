@@ -29,7 +29,7 @@ starts_at() {
 	POLLUX_POLICY=$policy "$POLLUX" schedule
 	store "SELECT batch_size, round(learning_rate_scale, 3) FROM runs WHERE job_id = $id"
 	"$POLLUX" cancel "$id"
-	"$POLLUX" wait --timeout 20 "$id" 2>/dev/null
+	"$POLLUX" wait --timeout 200 "$id" 2>/dev/null
 }
 
 # --- its own batch runs out of memory ---

@@ -21,7 +21,7 @@ runs_as_root() { find_protected && grep -Eq '^Uid:.0.0.0.' "/proc/$pid/status"; 
 cleanup() {
 	! find_protected || kill -9 "$pid"
 	$drop "$POLLUX" cancel 1 2>/dev/null
-	$drop "$POLLUX" wait --timeout 20 1 2>/dev/null
+	$drop "$POLLUX" wait --timeout 200 1 2>/dev/null
 }
 says() { $drop "$POLLUX" status | grep -Eq "$1"; }
 $drop "$POLLUX" submit -q --grace 0 -- "$TMP/protected" --reuid=0 sleep "$time" >/dev/null
@@ -36,6 +36,6 @@ like 'status ID does so too' "process $pid .sleep. belongs to root" \
 like 'and the log of supervisors' "process $pid .* may not be signalled" \
 	"$(cat store/supervisor.log)"
 kill -9 "$pid"
-$drop "$POLLUX" wait --timeout 60 1 2>/dev/null
+$drop "$POLLUX" wait --timeout 600 1 2>/dev/null
 like 'the job ends when that is gone' '^ *1 .*cancelled' "$($drop "$POLLUX" status --all)"
 finish

@@ -3,7 +3,7 @@
 # shellcheck disable=SC2016,SC2317 # words for the jobs' shells; functions called by name
 . "$(dirname "$0")/tap.sh"
 
-query() { sqlite3 -cmd '.timeout 10000' "$POLLUX_DIR/pollux.db" "$1"; }
+query() { sqlite3 "$POLLUX_DIR/pollux.db" "$1"; }
 submit() { "$POLLUX" submit -q "$@"; }
 jobs() { query 'SELECT group_concat(id, " ") FROM (SELECT id FROM jobs ORDER BY id)'; }
 saver='echo saving; dd if=/dev/zero of="$0/model" bs=1024 count=200 2>/dev/null'
@@ -13,14 +13,14 @@ old=$(submit -n old -- sh -c "$saver" '{checkpoint}')
 failed=$(submit -n failed -- sh -c "$saver; exit 3" '{checkpoint}')
 needed=$(submit -n needed -- sh -c "$saver" '{checkpoint}')
 "$POLLUX" schedule
-"$POLLUX" wait --timeout 60 "$old" "$failed" "$needed" >out 2>&1
+"$POLLUX" wait --timeout 600 "$old" "$failed" "$needed" >out 2>&1
 gone=$(submit -n gone --hold -- true)
 "$POLLUX" cancel "$gone" >out 2>&1
 waits=$(submit -n waits --hold --after "$needed" -- true)
 own=$(submit -n own --checkpoint-dir "$TMP/mine" -- sh -c 'mkdir -p "$0"; echo x >"$0/x"' '{checkpoint}')
 wait_for 10 no_supervisor
 "$POLLUX" schedule
-"$POLLUX" wait --timeout 60 "$own" >out 2>&1
+"$POLLUX" wait --timeout 600 "$own" >out 2>&1
 wait_for 10 no_supervisor
 
 # --- what is refused ---

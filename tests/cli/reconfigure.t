@@ -11,9 +11,9 @@ data=$FASHION_MNIST
 [ -e "$data/train-images-idx3-ubyte.gz" ] || [ -e "$data/train-images-idx3-ubyte" ] ||
 	skip_all "no Fashion-MNIST in $data: apt-get install dataset-fashion-mnist"
 
-query() { sqlite3 -batch -cmd '.timeout 20000' "$POLLUX_DIR/pollux.db" "$1"; }
+query() { sqlite3 -batch "$POLLUX_DIR/pollux.db" "$1"; }
 cleanup() {
-	"$POLLUX" cancel 1 2>/dev/null && "$POLLUX" wait --timeout 30 1 2>/dev/null
+	"$POLLUX" cancel 1 2>/dev/null && "$POLLUX" wait --timeout 300 1 2>/dev/null
 	sleep 0.3
 }
 is_so() { [ "$(query "SELECT $1")" = 1 ]; } # is_so CONDITION
@@ -99,6 +99,6 @@ ok 'and no file left' wait_for 5 eval '! left'
 touch "$file" "$file.new" # as a supervisor that was killed at the end leaves them
 "$POLLUX" submit -q true >/dev/null
 "$POLLUX" schedule
-"$POLLUX" wait --timeout 30 2
+"$POLLUX" wait --timeout 300 2
 ok 'what one that was killed left, the next pass removes' wait_for 5 eval '! left'
 finish

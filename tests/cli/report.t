@@ -8,7 +8,7 @@ unset POLLUX_REPORT_SOCKET
 
 cleanup() {
 	touch "$TMP/go"
-	"$POLLUX" cancel 1 2>/dev/null && "$POLLUX" wait --timeout 20 1 2>/dev/null
+	"$POLLUX" cancel 1 2>/dev/null && "$POLLUX" wait --timeout 200 1 2>/dev/null
 	[ -z "${receiver-}" ] || kill "$receiver" 2>/dev/null
 	sleep 0.3
 }
@@ -115,5 +115,5 @@ like 'status shows them' 'metrics +acc 0.91, val/loss 0.34$' "$("$POLLUX" status
 like 'explain too' 'metrics +acc 0.91, val/loss 0.34$' "$("$POLLUX" explain 1)"
 like 'and its JSON' '"name": "val/loss"' "$("$POLLUX" explain --json 1)"
 touch go
-status 'and the job ends as it would' 0 "$POLLUX" wait --timeout 20 1
+status 'and the job ends as it would' 0 "$POLLUX" wait --timeout 200 1
 finish

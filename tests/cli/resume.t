@@ -44,7 +44,7 @@ again() { # the job is stopped, and launched once more
 }
 leave() {
 	"$POLLUX" cancel "$id" 2>/dev/null
-	"$POLLUX" wait --timeout 60 "$id" 2>/dev/null
+	"$POLLUX" wait --timeout 600 "$id" 2>/dev/null
 }
 resumed() { sed -n 2p resumed; }
 
@@ -79,7 +79,7 @@ is 'JSON too' "$dir" "$("$POLLUX" status --json "$id" |
 rm -f resumed
 "$POLLUX" requeue "$id"
 "$POLLUX" schedule
-"$POLLUX" wait --timeout 60 "$id" 2>/dev/null
+"$POLLUX" wait --timeout 600 "$id" 2>/dev/null
 is 'another try goes on from it as well' --from=last "$(sed -n 1p resumed)"
 begin 'mkdir -p lightning_logs/version_0/checkpoints' \
 	'echo x >lightning_logs/version_0/checkpoints/last.ckpt'

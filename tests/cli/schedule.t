@@ -11,7 +11,7 @@ export POLLUX_SLOTS POLLUX_SLICE POLLUX_POLICY
 
 # --- helpers ---------------------------------------------------------------------
 
-query() { sqlite3 -batch -cmd '.timeout 20000' "$POLLUX_DIR/pollux.db" "$1"; }
+query() { sqlite3 -batch "$POLLUX_DIR/pollux.db" "$1"; }
 # A pass that has seen what was written before: another one may be at work, begun too early.
 pass() {
 	while answer=$("$POLLUX" schedule -v) || return; do
@@ -606,7 +606,7 @@ POLLUX_DIR=$TMP/edited
 echo 'policy = fifo' >"$POLLUX_DIR/config"
 setting()
 {
-	sqlite3 -cmd '.timeout 10000' "$POLLUX_DIR/pollux.db" \
+	sqlite3 "$POLLUX_DIR/pollux.db" \
 		"SELECT value FROM settings WHERE name = '$1'"
 }
 policy_is() { [ "$(setting POLLUX_POLICY)" = "$1" ]; }

@@ -8,7 +8,7 @@ POLLUX_SLOTS=1
 POLLUX_SLICE=1
 export POLLUX_SLOTS POLLUX_SLICE
 
-query() { sqlite3 -batch -cmd '.timeout 20000' "$POLLUX_DIR/pollux.db" "$1"; }
+query() { sqlite3 -batch "$POLLUX_DIR/pollux.db" "$1"; }
 holds() { [ "$(query "SELECT EXISTS (SELECT 1 FROM runs WHERE $1)")" = 1 ]; }
 passes_until() { "$POLLUX" schedule && holds "$1"; } # passes_until CONDITION
 cleanup() { touch "$TMP/saved"; end_jobs; }

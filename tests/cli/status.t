@@ -13,7 +13,7 @@ cleanup() { # jobs end with their store, and before it
 	touch "$TMP/go"
 	for id in $("$POLLUX" status --json 2>/dev/null |
 		sed -n 's/^      "id": \([0-9]*\),$/\1/p'); do
-		"$POLLUX" cancel "$id" 2>/dev/null && "$POLLUX" wait --timeout 20 "$id" 2>/dev/null
+		"$POLLUX" cancel "$id" 2>/dev/null && "$POLLUX" wait --timeout 200 "$id" 2>/dev/null
 	done
 	sleep 0.3
 }
@@ -74,7 +74,7 @@ done
 ok 'the first job runs' wait_for 20 state_is 1 running
 reported() { "$POLLUX" status --json 1 | grep -q '^      "samples": 250'; }
 ok 'and its report arrives' wait_for 20 reported
-ok 'the second is done' "$POLLUX" wait --timeout 20 2
+ok 'the second is done' "$POLLUX" wait --timeout 200 2
 run "$POLLUX" status
 like 'a device is in use' '^1 device in use; 1 running, 1 waiting, 1 held, 1 ended$' "$out"
 like 'a row: devices, time, share done, batch, why it runs so' \
@@ -192,16 +192,16 @@ like 'and says why' '  stubborn +stopping .* stopping to be cancelled, .* of 30s
 # supervisor heard of the request would be done.
 ok 'it is told' wait_for 20 test -e told
 touch go
-"$POLLUX" wait --timeout 30 1 2>/dev/null
+"$POLLUX" wait --timeout 300 1 2>/dev/null
 run "$POLLUX" status
 like 'a failure says how' "$long +failed .* exit status 3 \\([0-9:]+\\)\$" "$out"
 run "$POLLUX" status 1
 like 'in full too' '^  exit status +3$' "$out"
-"$POLLUX" wait --timeout 30 "$stubborn" 2>/dev/null
+"$POLLUX" wait --timeout 300 "$stubborn" 2>/dev/null
 ok 'a cancelled one is cancelled' state_is "$stubborn" cancelled
 old()
 {
-	sqlite3 -cmd ".timeout 10000" "$POLLUX_DIR/pollux.db" \
+	sqlite3 "$POLLUX_DIR/pollux.db" \
 		'UPDATE jobs SET end_time_s = end_time_s - 90000 WHERE id = 1'
 }
 old
@@ -211,11 +211,11 @@ like 'and by its number' '^job 1: ' "$("$POLLUX" status 1)"
 
 # --- nobody schedules any more ---
 late=$(submit -n late --after "$(cat id.held)" -- true)
-sqlite3 -cmd ".timeout 10000" "$POLLUX_DIR/pollux.db" \
+sqlite3 "$POLLUX_DIR/pollux.db" \
 	"UPDATE jobs SET submit_time_s = submit_time_s - 1000, reason = '' WHERE id = $late"
 like 'a job no pass has looked at' "^No pass has run since job $late was submitted:\$" \
 	"$("$POLLUX" status)"
-sqlite3 -cmd ".timeout 10000" "$POLLUX_DIR/pollux.db" \
+sqlite3 "$POLLUX_DIR/pollux.db" \
 	"UPDATE jobs SET reason = 'x', next_start_time_s = submit_time_s WHERE id = $late"
 like 'a job that was to start' "^No pass has run since .*, when job $late was to start:\$" \
 	"$("$POLLUX" status)"
@@ -243,7 +243,7 @@ like 'and the means over them' '^2 jobs; mean from submission to end ' "$out"
 
 # --- a job with a past ---
 past=$(submit -n past --hold --samples 3000000 -- true)
-sqlite3 -cmd ".timeout 10000" "$POLLUX_DIR/pollux.db" "
+sqlite3 "$POLLUX_DIR/pollux.db" "
 	UPDATE jobs SET samples = 1234567, steps = 2e9, loss = 0.25, checkpoint_samples = 1.2e6,
 	 lost_samples = 123456, lost_s = 754, runs = 7 WHERE id = $past;
 	CREATE TEMP TABLE ends (number, outcome, stop_reason, exit_code, term_signal, diagnosis);
@@ -274,13 +274,13 @@ like 'counts in digits' '^  position +samples 1234567, steps 2000000000, loss 0\
 	"$out"
 like 'those declared too' '^  total +samples 3000000$' "$out"
 like 'and what was lost' '^  lost +samples 123456, running 12m34s$' "$out"
-sqlite3 -cmd ".timeout 10000" "$POLLUX_DIR/pollux.db" \
+sqlite3 "$POLLUX_DIR/pollux.db" \
 	"DELETE FROM runs WHERE job_id = $past AND number IN (3, 5, 6)"
 like 'where there is room, all columns' \
 	'^RUN +START +TIME +ON +BATCH +SAMPLES +MS/STEP +FIRST +STOP +OUTCOME$' \
 	"$(COLUMNS=80 "$POLLUX" status "$past")"
 
-sqlite3 -cmd ".timeout 10000" "$POLLUX_DIR/pollux.db" "
+sqlite3 "$POLLUX_DIR/pollux.db" "
 	INSERT INTO observations SELECT id, 'cpu', 1, 1, 64, 2, 100, 9, 0, 0, 0.0345, 0, 0.03, NULL,
 	5 FROM runs WHERE job_id = $past AND number = 2;
 	INSERT INTO observations SELECT id, 'cpu', 1, 1, 128, 1, 100, 9, 0, 0, 0.0123, 0, 0.01,
@@ -298,7 +298,7 @@ is 'a command that is longer than a line' '' \
 	"$(printf '%s\n' "$out" | sed -n '/^  command/,/^  program/p' | longer_than 80)"
 like 'is broken at a blank, and whole' "^  command     sh -c 'echo '\\\\''two  blanks" "$out"
 like 'with its end' '^ {14}.* no room for.$' "$out"
-sqlite3 -cmd ".timeout 10000" "$POLLUX_DIR/pollux.db" \
+sqlite3 "$POLLUX_DIR/pollux.db" \
 	"INSERT INTO events (time_s, job_id, kind, text)
 	VALUES (unixepoch(), $wordy, 'change', 'one two three four five six seven eight nine ten \
 eleven twelve')"

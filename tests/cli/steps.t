@@ -5,7 +5,7 @@
 . "$(dirname "$0")/tap.sh"
 export POLLUX_SLOTS=1
 submit() { "$POLLUX" submit -q "$@"; }
-query() { sqlite3 -cmd '.timeout 10000' "$POLLUX_DIR/pollux.db" "$1"; }
+query() { sqlite3 "$POLLUX_DIR/pollux.db" "$1"; }
 is_so() { [ "$(query "SELECT $1")" = 1 ]; }
 state_is() { [ "$(query "SELECT state FROM jobs WHERE id = $1")" = "$2" ]; }
 between() { [ "$1" -lt "$2" ] && [ "$2" -lt "$3" ]; }
@@ -17,7 +17,7 @@ cleanup() {
 		"$POLLUX" cancel "$id"
 	done
 	# shellcheck disable=SC2046  # a list of words
-	"$POLLUX" wait --timeout 20 $(query 'SELECT id FROM jobs')
+	"$POLLUX" wait --timeout 200 $(query 'SELECT id FROM jobs')
 } >/dev/null 2>&1
 
 # --- the command ---

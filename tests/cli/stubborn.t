@@ -7,11 +7,11 @@ unset POLLUX_POLICY
 POLLUX_SLOTS=1 POLLUX_SLICE=2
 export POLLUX_SLOTS POLLUX_SLICE
 
-query() { sqlite3 -batch -cmd '.timeout 20000' "$POLLUX_DIR/pollux.db" "$1"; }
+query() { sqlite3 -batch "$POLLUX_DIR/pollux.db" "$1"; }
 passes_until() { "$POLLUX" schedule && [ "$(query "SELECT $1")" = 1 ]; } # passes_until CONDITION
 cleanup() {
 	"$POLLUX" cancel 1 2>/dev/null
-	"$POLLUX" wait --timeout 20 1 2>/dev/null
+	"$POLLUX" wait --timeout 200 1 2>/dev/null
 }
 
 # Steps of 50 ms, and gradients so noisy that any larger batch is worth more.

@@ -10,7 +10,7 @@ skip() { # skip NAME WHY
 	n=$((n + 1))
 	echo "ok $n - $1 # SKIP $2"
 }
-query() { sqlite3 -batch -cmd ".timeout 10000" "$POLLUX_DIR/pollux.db" "$1"; }
+query() { sqlite3 -batch "$POLLUX_DIR/pollux.db" "$1"; }
 hex() { od -An -v -tx1 | tr -d ' \n' | tr a-f A-F; }
 count() { # the rows of all tables that a submission writes
 	query 'SELECT (SELECT count(*) FROM jobs) + (SELECT count(*) FROM commands) +
@@ -517,13 +517,13 @@ bad_store() { # bad_store NAME MESSAGE: of the file pollux.db prepared there
 mkdir -m 700 "$POLLUX_DIR"
 yes 'this is a text file' | head -n 1000 >"$POLLUX_DIR/pollux.db"
 bad_store 'a text file' "cannot use the store '$POLLUX_DIR/pollux.db': file is not a database"
-sqlite3 -batch -cmd ".timeout 10000" "$POLLUX_DIR/pollux.db" \
+sqlite3 -batch "$POLLUX_DIR/pollux.db" \
 	'CREATE TABLE jobs (id INTEGER PRIMARY KEY, state TEXT)'
 bad_store 'the database of another program' \
 	"'$POLLUX_DIR/pollux.db' is a SQLite file, but not a pollux store"
-sqlite3 -batch -cmd ".timeout 10000" "$good/pollux.db" ".backup '$POLLUX_DIR/pollux.db'" \
+sqlite3 -batch "$good/pollux.db" ".backup '$POLLUX_DIR/pollux.db'" \
 	'PRAGMA user_version' >version
-sqlite3 -batch -cmd ".timeout 10000" "$POLLUX_DIR/pollux.db" "PRAGMA user_version = 99"
+sqlite3 -batch "$POLLUX_DIR/pollux.db" "PRAGMA user_version = 99"
 bad_store 'a newer store' \
 	"the store '$POLLUX_DIR/pollux.db' has version 99, written by a newer pollux; \
 this one knows up to $(cat version)"

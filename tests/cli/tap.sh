@@ -30,13 +30,14 @@ supervisor_pid="CAST(substr(handle, nullif(instr(handle, ' supervisor='), 0) + 1
 leader_pid="CAST(substr(handle, nullif(instr(handle, ' leader='), 0) + 8) AS INTEGER)"
 # shellcheck disable=SC2034
 guardian_pid="CAST(substr(handle, nullif(instr(handle, ' guardian='), 0) + 10) AS INTEGER)"
-store() { sqlite3 -cmd '.timeout 10000' "$POLLUX_DIR/pollux.db" "$@"; }
+sqlite3() { command sqlite3 -cmd '.timeout 120000' "$@"; }
+store() { sqlite3 "$POLLUX_DIR/pollux.db" "$@"; }
 # Takes the store's write lock, as a test of its own. What waits for the lock can be looked at until
 # let_store_go.
 hold_store() {
 	rm -f hold held
 	mkfifo hold
-	sqlite3 "$POLLUX_DIR/pollux.db" >held <hold &
+	command sqlite3 -cmd '.timeout 120000' "$POLLUX_DIR/pollux.db" >held <hold &
 	holder=$!
 	exec 3>hold
 	echo "BEGIN IMMEDIATE; SELECT 'held';" >&3
@@ -55,7 +56,7 @@ json() { perl -MJSON::PP -0777 -ne 'my $d = JSON::PP->new->utf8->decode($_); '"$
 end_jobs() { # all of the store: for `cleanup`
 	for id in $(store "SELECT id FROM jobs WHERE state IN ('queued', 'running')" \
 		2>/dev/null); do
-		"$POLLUX" cancel "$id" 2>/dev/null && "$POLLUX" wait --timeout 20 "$id" 2>/dev/null
+		"$POLLUX" cancel "$id" 2>/dev/null && "$POLLUX" wait --timeout 200 "$id" 2>/dev/null
 	done
 }
 # Supervisors, and the passes that they end with, are known by their environment. `near` adds

@@ -57,12 +57,12 @@ like 'status says so' \
 is 'in JSON, too' "4 sent by a process that is not the job's" "$("$POLLUX" status --json 1 |
 	json 'my $r = $d->{jobs}[0]{run}; print "$r->{refused_reports} $r->{refusal}"')"
 touch go
-"$POLLUX" wait --timeout 20 1
+"$POLLUX" wait --timeout 200 1
 
 # Where nothing is refused, nothing is said.
 job=$("$POLLUX" submit -q -- sh -c '"$POLLUX" report SAMPLES=5 STEP=1')
 "$POLLUX" schedule
-"$POLLUX" wait --timeout 20 "$job"
+"$POLLUX" wait --timeout 200 "$job"
 is 'a report of a process that ends at once is heard' 5 "$(value "printf('%d', last_samples)")"
 unlike 'without refusals status does not speak of them' '^  refused' "$("$POLLUX" status "$job")"
 
@@ -83,7 +83,7 @@ scale_of() { "$POLLUX" explain "$1" | sed -n 's/^  scale *//p'; }
 for i in 1 2 3 4; do
 	job=$(submit -- true)
 	"$POLLUX" schedule
-	"$POLLUX" wait --timeout 20 "$job"
+	"$POLLUX" wait --timeout 200 "$job"
 	eval "job_$i=$job"
 done
 # shellcheck disable=SC2154 # set by eval

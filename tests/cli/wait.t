@@ -9,7 +9,7 @@ submit() { "$POLLUX" submit -q "$@"; }
 cleanup() {
 	touch "$TMP/go"
 	for id in 1 2 3 4 5 6 7 8 9 10 11; do
-		"$POLLUX" cancel "$id" 2>/dev/null && "$POLLUX" wait --timeout 20 "$id" 2>/dev/null
+		"$POLLUX" cancel "$id" 2>/dev/null && "$POLLUX" wait --timeout 200 "$id" 2>/dev/null
 	done
 	sleep 0.3
 }

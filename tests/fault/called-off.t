@@ -3,7 +3,7 @@
 # its supervisor has done so. (That pass failed: "UNIQUE constraint failed".)
 . "$(dirname "$0")/../cli/tap.sh"
 
-query() { sqlite3 -batch -cmd '.timeout 20000' "$POLLUX_DIR/pollux.db" "$1"; }
+query() { sqlite3 -batch "$POLLUX_DIR/pollux.db" "$1"; }
 # shellcheck disable=SC2317  # wait_for calls it
 ended() { [ "$(query "SELECT state FROM runs WHERE id = 1")" = ended ]; }
 

@@ -18,7 +18,7 @@ name() { store "SELECT value FROM settings WHERE name = 'store_id'"; }
 # --- an environment ---
 "$POLLUX" submit -q -- true >/dev/null
 "$POLLUX" schedule
-"$POLLUX" wait --timeout 60 1
+"$POLLUX" wait --timeout 600 1
 "$POLLUX" submit -q -- true >/dev/null
 wait_for 5 no_supervisor
 damage "$(root_of environments)"
@@ -31,7 +31,7 @@ status 'without another environment it is not queued' 1 "$POLLUX" requeue 2
 like 'which is said' "environment of job 2 was lost: 'pollux requeue --take-env 2'" "$err"
 status 'with another' 0 "$POLLUX" requeue --take-env 2
 "$POLLUX" schedule
-status 'it runs' 0 "$POLLUX" wait --timeout 60 2
+status 'it runs' 0 "$POLLUX" wait --timeout 600 2
 wait_for 5 no_supervisor
 "$POLLUX" submit -q -- sh -c 'touch launched' >/dev/null
 store "UPDATE environments SET names_only = 1 WHERE id =
