@@ -7,13 +7,14 @@
 
 #include "experiment_information.h"
 #include "pollux/mem.h"
+#include "pollux/steady.h"
 #include "whole.h"
 
 #define GRID_RATIO 1.4142135623730951	/* between local batches of the grid for predictions */
 #define DECREMENTS 10000	/* of a local batch, in search of a legal one */
 #define NEARLY 0.99		/* of the largest local batch: too near to be a point of its own */
 #define MOST_PASSES 4		/* of an update; more passes give no new information */
-#define STEPS 20		/* to watch for a measurement, as many as STEADY_STEPS */
+#define STEPS STEADY_STEPS	/* to watch for a measurement */
 /* The least part of its weight that a point must still lack to be worth a launch. About five
  * windows reach it. */
 #define LEAST_NEWS 0.3
