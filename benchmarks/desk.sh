@@ -7,7 +7,8 @@
 # quotients to las, goodput with lengths known and with lengths and models known as quotients to
 # srtf, which is told the lengths; their worst fairness as it is. Means and percentiles are averaged
 # over the draws, the worst fairness is that of all. At the end, each goal, and the rows that miss
-# it. About ten minutes. Nothing is judged by the exit status.
+# it. OPTIONS are further ones for all simulations (--events: decisions also when a job ends, comes
+# or has been measured). About ten minutes. Nothing is judged by the exit status.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -36,7 +37,8 @@ simulate() { # simulate NAME BATCH GPUS OPTION...: adds the jobs to $made/NAME.c
 			done
 		done
 	done
-	"$pollux" simulate --profiles "$profiles" -n 1 -g "$gpus" "$@" \
+	# shellcheck disable=SC2086  # words
+	"$pollux" simulate --profiles "$profiles" -n 1 -g "$gpus" ${OPTIONS-} "$@" \
 		--jobs-csv "$made/jobs.csv" >"$made/log" 2>&1 || { cat "$made/log" >&2; exit 1; }
 	cat "$made/jobs.csv" >>"$made/$name.csv"
 }

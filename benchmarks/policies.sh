@@ -66,6 +66,9 @@ row 'load 0.5' 0.5 workloads-0.5
 row 'load 1.0' 1.0 workloads
 row 'load 1.5' 1.5 workloads-1.5
 row 'load 2.0' 2.0 workloads-2.0
+for load in -0.5 '' -1.5 -2.0; do
+	row "events ${load#-}" '' "workloads$load" --events
+done
 for interval in 30s 2m 4m 8m; do
 	row "each $interval" '' workloads --interval "$interval"
 done

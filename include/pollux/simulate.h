@@ -5,10 +5,11 @@
  *	if (simulate(&options, &profiles, &workload, NULL, &result, err)) ...
  *	sim_result_release(&result);
  *
- * Every interval the policy decides on the submitted jobs, by what it may know. Between decisions
- * each job progresses as the profiles say. A job that starts, or whose nodes or GPUs change, stands
- * still for restart_s first. (Qiao et al., "Pollux", OSDI 2021, section 5.3, and its artifact. Its
- * results for tiresias and optimus are met job by job.)
+ * Every interval, or also at events, the policy decides on the submitted jobs, by what it may know.
+ * Between decisions each job progresses as the profiles say. A job that starts, or whose nodes or
+ * GPUs change, stands still for restart_s first; a batch size changes at no cost. (Qiao et al.,
+ * "Pollux", OSDI 2021, section 5.3, and its artifact. Its results for tiresias and optimus are met
+ * job by job.)
  *
  * The same input gives the same result, except decide_s and wall_s. Calls share only what they
  * read, so several may run at a time. */
@@ -38,6 +39,8 @@ struct sim_options {
 	double slice_s;		/* for policies with slices */
 	enum sim_knowledge knowledge;
 	bool lengths_known;	/* policies are told how much work remains */
+	/* Decisions also when a job ends, comes, or was measured first, to the second. */
+	bool events;
 };
 
 extern const struct sim_options SIM_OPTIONS_DEFAULT;	/* as published; sets no policy */

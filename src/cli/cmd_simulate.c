@@ -19,7 +19,7 @@ struct simulate_options {
 	struct text_list policies, workloads_read;
 	int64_t nodes, gpus_per_node, jobs, workloads, seed, devices;
 	double interval_s, interference, restart_s, slice_s, span_s;
-	bool json, from_store;
+	bool json, from_store, events;
 };
 
 static const char *const lengths[] = { "unknown", "known", NULL };
@@ -40,6 +40,8 @@ static const struct option_spec options[] = {
 	{ "gpus-per-node", 'g', OPTION_INT, "N", O(gpus_per_node), 1, 1000, "default: 4" },
 	{ "interval", 'i', OPTION_DURATION, "TIME", O(interval_s), 1, 86400,
 	  "from one decision to the next; default: 60 s" },
+	{ "events", 0, OPTION_FLAG, NULL, O(events), 0, 0,
+	  "decide also when a job ends, comes or has been measured" },
 	{ "restart-delay", 0, OPTION_DURATION, "TIME", O(restart_s), 0, 86400,
 	  "lost at each start of a job; default: 30 s" },
 	{ "slice", 0, OPTION_DURATION, "TIME", O(slice_s), 1, 1e7,
@@ -110,6 +112,7 @@ static int check(const struct simulate_options *o, struct sim_options *sim, stru
 	sim->restart_s = o->restart_s;
 	sim->slice_s = o->slice_s > 0 ? o->slice_s : SIM_OPTIONS_DEFAULT.slice_s;
 	sim->interference = o->interference;
+	sim->events = o->events;
 	if (!o->profiles || !o->workloads_read.count)
 		return usage_error(&cmd_simulate, err,
 				   "give --profiles and --workload, or --from-store, or "
@@ -212,8 +215,8 @@ static const char *const store_options[] = {
 };
 static const char *const run_options[] = {
 	"profiles", "workload", "policy", "nodes", "gpus-per-node", "interval", "restart-delay",
-	"slice", "interference", "knowledge", "lengths", "json", "jobs-csv", "timeline-csv", "plot",
-	NULL
+	"events", "slice", "interference", "knowledge", "lengths", "json", "jobs-csv",
+	"timeline-csv", "plot", NULL
 };
 
 /* Refuse options that would have no effect. */

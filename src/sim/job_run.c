@@ -1,7 +1,9 @@
-/* job_run.c - a job's progress through an interval, second for second as published. */
+/* job_run.c - a job's progress through an interval or up to an event, second for second as published. */
 #include <math.h>
 
 #include "simulation.h"
+
+#define MEASURED_S 10.0	/* work after which events count a job as measured */
 
 static struct throughput_place place_of(const struct sim_job *job)
 {
@@ -76,9 +78,27 @@ static double advance(struct simulation *s, struct sim_job *job, double at_s, do
 	return taken_s;
 }
 
-int job_run(struct simulation *s, struct sim_job *job, double start_s, struct err *err)
+int job_event_s(struct simulation *s, struct sim_job *job, double *seconds, struct err *err)
 {
-	double seconds = s->options->interval_s, delay_s = fmin(job->delay_s, seconds), before;
+	const struct application *a = job->spec->application;
+	double left = a->progress[job->epoch + 1] - job->progress;
+
+	*seconds = HUGE_VAL;
+	if (!job->placement.replicas)
+		return 0;
+	if (set_times(s, job, err))
+		return -1;
+	*seconds = left / progress_rate(s, job, truth_gradients(a, batch_of(job), job->epoch));
+	if (!job->has_run)
+		*seconds = fmin(*seconds, MEASURED_S);
+	*seconds = fmax(ceil(job->delay_s + *seconds), 1);
+	return 0;
+}
+
+int job_run(struct simulation *s, struct sim_job *job, double start_s, double interval_s,
+	    struct err *err)
+{
+	double seconds = interval_s, delay_s = fmin(job->delay_s, seconds), before;
 	int gpus = job->placement.replicas;
 
 	if (!gpus)
@@ -92,7 +112,7 @@ int job_run(struct simulation *s, struct sim_job *job, double start_s, struct er
 
 		if (set_times(s, job, err))
 			return -1;
-		taken_s = advance(s, job, start_s + s->options->interval_s - seconds, seconds);
+		taken_s = advance(s, job, start_s + interval_s - seconds, seconds);
 		job->attained_device_s += taken_s * gpus;
 		seconds -= taken_s;
 		if (isnan(job->finish_s))

@@ -1,4 +1,4 @@
-/* simulate.c - the loop over intervals. */
+/* simulate.c - the loop over intervals, or over events. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -155,17 +155,19 @@ static void simulation_release(struct simulation *s)
 
 /* --- the loop --- */
 
-/* Lets all jobs run for an interval; jobs that end leave. */
-static int run_interval(struct simulation *s, struct err *err)
+/* Lets all jobs run for step_s; jobs that end leave. */
+static int run_step(struct simulation *s, double step_s, struct err *err)
 {
-	double start_s = (double)s->round++ * s->options->interval_s;
+	double start_s = s->now_s;
 	int left = 0;
 
-	s->now_s = (double)s->round * s->options->interval_s;
+	s->now_s = start_s + step_s;
 	for (int i = 0; i < s->n_active; i++) {
 		struct sim_job *job = s->active[i];
 
-		if (job_run(s, job, start_s, err))
+		job->active_sum += s->n_active * step_s;
+		job->active_s += step_s;
+		if (job_run(s, job, start_s, step_s, err))
 			return -1;
 		if (isnan(job->finish_s))
 			s->active[left++] = job;
@@ -187,17 +189,69 @@ static void skip_idle(struct simulation *s)
 	if (s->n_active || round <= s->round)
 		return;
 	s->round = round;
-	s->progress_s = (double)round * interval_s;
+	s->now_s = s->progress_s = (double)round * interval_s;
 }
 
-static void admit(struct simulation *s)
+/* True if jobs were admitted. */
+static bool admit(struct simulation *s)
 {
+	int before = s->n_submitted;
+
 	while (s->n_submitted < s->workload->n_jobs &&
 	       s->workload->jobs[s->n_submitted].submit_s <= s->now_s) {
 		if (!s->n_active)
 			s->progress_s = s->now_s;
 		s->active[s->n_active++] = &s->jobs[s->n_submitted++];
 	}
+	return s->n_submitted > before;
+}
+
+static int n_measured(const struct simulation *s)
+{
+	int n = s->n_done;
+
+	for (int i = 0; i < s->n_active; i++)
+		n += s->active[i]->has_run;
+	return n;
+}
+
+/* The time to the next event, at most rest_s: a job comes, or is at the end of an epoch, or its
+ * first update is measured. */
+static int event_step_s(struct simulation *s, double rest_s, double *step_s, struct err *err)
+{
+	*step_s = rest_s;
+	if (s->n_submitted < s->workload->n_jobs)
+		*step_s = fmin(*step_s, s->workload->jobs[s->n_submitted].submit_s - s->now_s);
+	for (int i = 0; i < s->n_active; i++) {
+		double event_s;
+
+		if (job_event_s(s, s->active[i], &event_s, err))
+			return -1;
+		*step_s = fmin(*step_s, event_s);
+	}
+	return 0;
+}
+
+/* Goes to the next round, or to an event before it. *decides: true unless nothing happened there
+ * that calls for a decision. */
+static int step(struct simulation *s, bool *decides, struct err *err)
+{
+	double next_s = (double)(s->round + 1) * s->options->interval_s;
+	double step_s = s->options->interval_s;
+	int done = s->n_done, measured = n_measured(s);
+
+	if (s->options->events && event_step_s(s, next_s - s->now_s, &step_s, err))
+		return -1;
+	if (run_step(s, step_s, err))
+		return -1;
+	*decides = !s->options->events || s->now_s >= next_s;
+	if (*decides) {
+		s->now_s = next_s;
+		s->round++;
+	}
+	*decides |= admit(s);
+	*decides |= s->n_done > done || n_measured(s) > measured;
+	return 0;
 }
 
 struct log {
@@ -211,10 +265,6 @@ static int next_decision(struct simulation *s, struct log *log, struct err *err)
 
 	result->rounds = xgrow(result->rounds, result->n_rounds, sizeof(*result->rounds));
 	log->decide_s = xgrow(log->decide_s, result->n_rounds, sizeof(*log->decide_s));
-	for (int i = 0; i < s->n_active; i++) {
-		s->active[i]->active_sum += s->n_active;
-		s->active[i]->active_rounds++;
-	}
 	if (decide_round(s, &result->rounds[result->n_rounds], &log->decide_s[result->n_rounds],
 			 err))
 		return -1;
@@ -227,16 +277,16 @@ static int loop(struct simulation *s, struct log *log, const struct sim_progress
 {
 	while (s->n_done < s->workload->n_jobs) {
 		int done = s->n_done;
+		bool decides;
 
 		skip_idle(s);
-		if (run_interval(s, err))
+		if (step(s, &decides, err))
 			return -1;
-		admit(s);
 		if (s->n_active && s->now_s - s->progress_s > STUCK_S)
 			return err_set(err, EX_UNAVAILABLE,
 				       "'%s' under '%s': no job got any further in 28 days",
 				       s->workload->name, s->options->policy->name);
-		if (s->n_active && next_decision(s, log, err))
+		if (decides && s->n_active && next_decision(s, log, err))
 			return -1;
 		if (progress && s->n_done != done)
 			progress->tell(progress->data, s->n_done);
@@ -251,7 +301,7 @@ static int set_jobs(struct simulation *s, struct sim_result *result, struct err 
 	result->jobs = xcalloc((size_t)s->workload->n_jobs, sizeof(*result->jobs));
 	for (int i = 0; i < s->workload->n_jobs; i++) {
 		const struct sim_job *job = &s->jobs[i];
-		double share = s->n_gpus * job->active_rounds / job->active_sum, alone_s;
+		double share = s->n_gpus * job->active_s / job->active_sum, alone_s;
 
 		if (fairness_alone(s, job, share, &alone_s, err))
 			return -1;

@@ -54,8 +54,8 @@ struct sim_job {
 	double *goodput;	/* owned; [0..n_goodput], the policy's input */
 	int n_goodput;
 
-	double active_sum;	/* sum over its rounds of the number of active jobs */
-	double active_rounds;
+	double active_sum;	/* integral over its life of the number of active jobs */
+	double active_s;	/* its life, from its first decision */
 };
 
 struct simulation {
@@ -87,8 +87,12 @@ static inline double job_end(const struct sim_job *job)
 }
 
 /* job_run.c */
-/* Lets a job run for an interval from start_s. */
-int job_run(struct simulation *s, struct sim_job *job, double start_s, struct err *err);
+/* Lets a job run for interval_s from start_s. */
+int job_run(struct simulation *s, struct sim_job *job, double start_s, double interval_s,
+	    struct err *err);
+/* Seconds, at least 1, until the job is at the end of an epoch, or, before its first update, has
+ * been measured; infinite while it waits. */
+int job_event_s(struct simulation *s, struct sim_job *job, double *seconds, struct err *err);
 /* Gives the job another placement at now_s, and takes the memory of the placement over. */
 void job_place(struct simulation *s, struct sim_job *job, struct placement *placement);
 

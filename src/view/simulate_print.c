@@ -45,6 +45,8 @@ void simulations_add_title(const struct simulations *s, struct text *t)
 	if (o->policy->models_goodput)
 		text_addf(t, "; models: %s, lengths: %s", sim_knowledge_names[o->knowledge],
 			  o->lengths_known ? "known" : "unknown");
+	if (o->events)
+		text_add(t, "; decides at events");
 }
 
 /* The number of bytes that all names begin with, up to the end of a part of the name: "trace-" for
@@ -138,6 +140,7 @@ static void add_options(struct json *j, const struct sim_options *o)
 	json_number(j, "interference", o->interference);
 	json_string(j, "knowledge", sim_knowledge_names[o->knowledge]);
 	json_string(j, "lengths", o->lengths_known ? "known" : "unknown");
+	json_bool(j, "events", o->events);
 }
 
 void simulations_print_json(const struct simulations *s, FILE *out)

@@ -49,7 +49,7 @@ keys='for my $f ($d, @{$d->{workloads}}) {
 }
 print "name\n" unless $d->{workloads}[0]{name} eq "workload-1" && $d->{workloads}[0]{jobs} == 40;
 print "options\n" unless "$d->{policy} $d->{knowledge} $d->{lengths} $d->{nodes}" eq
-		"goodput shared known 4";'
+		"goodput shared known 4" && !$d->{events};'
 is 'has every figure, of all and of each' '' "$(printf '%s\n' "$out" | json "$keys")"
 
 # Several workloads: means at the top, in the order of their numbers.
@@ -99,7 +99,7 @@ fi
 golden() {
 	for options in fifo las srtf tiresias optimus 'srtf -l unknown' sia pollux \
 		'pollux -k shared' goodput 'goodput -l known' 'goodput -k shared -l known' \
-		'goodput -k full -l known' \
+		'goodput -k full -l known' 'goodput --events' 'goodput --events -l known' \
 		'pollux --interference 0.5 -i 120 --restart-delay 1m'; do
 		# shellcheck disable=SC2086  # words
 		simulate -w "$example/workloads" -n 4 --json -p $options | json '

@@ -149,6 +149,28 @@ static void two_jobs(void)
 	release_case(&w, &r);
 }
 
+/* The same two jobs: each starts when it comes, or when the GPU is free. Decisions at 0, 10 (b
+ * comes), 40 (a was measured for 10 s), 60, 70 (a ends), 110 (b was measured) and 120. */
+static void two_jobs_at_events(void)
+{
+	struct sim_options o = options_of("fifo");
+	struct sim_workload w;
+	struct sim_result r;
+
+	o.nodes = o.gpus_per_node = 1;
+	o.events = true;
+	run_case(&o, "a,0,app,1,8\nb,10,app,1,8\n", &w, &r);
+	near(r.jobs[0].start_s, 0, 0, "at events: the first job starts when it comes");
+	near(r.jobs[0].finish_s, 70, 0, "and ends after its restart and its updates");
+	near(r.jobs[1].start_s, 70, 0, "the second starts when the first ends");
+	near(r.jobs[1].finish_s, 140, 0, "and ends as long after");
+	is_int(r.figures.rounds, 7, "decisions at rounds and at events");
+	near(r.rounds[2].time_s, 40, 0, "a job that was measured is such an event");
+	/* Two jobs for 60 of its 70 s, alone on 7/13 of the GPU. */
+	near(r.jobs[0].fairness, 70 / (30 + 40 * 13 / 7.0), 1e-12, "fairness goes by time");
+	release_case(&w, &r);
+}
+
 /* One GPU each of three, for 70 s: a share of 1.5, between 40 s on one and 24 s on two. */
 static void fairness(void)
 {
@@ -482,6 +504,7 @@ int main(void)
 		return 2;
 	write_case();
 	two_jobs();
+	two_jobs_at_events();
 	fairness();
 	indivisible();
 	idle();
