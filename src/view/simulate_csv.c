@@ -1,21 +1,7 @@
 /* simulate_csv.c - jobs and decisions of simulations as comma-separated values (RFC 4180). */
-#include <string.h>
-
+#include "pollux/csv_field.h"
 #include "pollux/file.h"
 #include "pollux/simulations.h"
-
-/* Quotes a name where needed: names of files and jobs may contain any character. */
-static void add_text(struct text *t, const char *s)
-{
-	if (!strpbrk(s, ",\"\r\n")) {
-		text_add(t, s);
-		return;
-	}
-	text_add(t, "\"");
-	for (; *s; s++)
-		text_addf(t, *s == '"' ? "%c\"" : "%c", *s);
-	text_add(t, "\"");
-}
 
 int simulations_write_jobs(const struct simulations *s, const char *path, struct err *err)
 {
@@ -27,12 +13,12 @@ int simulations_write_jobs(const struct simulations *s, const char *path, struct
 		for (int i = 0; i < s->workloads[w].n_jobs; i++) {
 			const struct sim_job_result *job = &s->results[w].jobs[i];
 
-			add_text(&t, job->name);
+			csv_add(&t, job->name);
 			text_addf(&t, ",%.15g,%.15g,%.15g,%d,", job->submit_s, job->start_s,
 				  job->finish_s, job->restarts);
-			add_text(&t, s->workloads[w].name);
+			csv_add(&t, s->workloads[w].name);
 			text_add(&t, ",");
-			add_text(&t, job->application);
+			csv_add(&t, job->application);
 			text_addf(&t, ",%.15g,%.15g\n", job->gpu_hours, job->fairness);
 		}
 	rc = file_replace(path, t.data, t.length, err);
@@ -52,7 +38,7 @@ int simulations_write_timeline(const struct simulations *s, const char *path, st
 
 			text_addf(&t, "%.15g,%d,%d,%d,%d,", r->time_s, r->running, r->waiting,
 				  r->gpus, r->restarts);
-			add_text(&t, s->workloads[w].name);
+			csv_add(&t, s->workloads[w].name);
 			text_add(&t, "\n");
 		}
 	rc = file_replace(path, t.data, t.length, err);

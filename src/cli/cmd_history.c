@@ -1,0 +1,85 @@
+/* cmd_history.c - pollux history: what jobs took and reached, by day, name or workload. */
+#include <math.h>
+#include <string.h>
+
+#include "command.h"
+#include "pollux/clock.h"
+#include "pollux/past.h"
+
+struct history_options {
+	double since_s;
+	char *by, *color;
+	bool csv, json;
+};
+
+static const struct option_spec options[] = {
+#define O(member) .offset = offsetof(struct history_options, member)
+	{ "since", 's', OPTION_DURATION, "TIME", O(since_s), 1, 1e10,
+	  "the last TIME, such as 12h or 30d; default 7d" },
+	{ "by", 'b', OPTION_CHOICE, "WHAT", O(by), 0, 0,
+	  "a row for each day (default), name or workload", .choices = past_key_names },
+	{ "csv", 0, OPTION_FLAG, NULL, O(csv), 0, 0, "print comma-separated values" },
+	{ "json", 'j', OPTION_FLAG, NULL, O(json), 0, 0, "print JSON" },
+	OPTION_COLOR(O(color)),
+	{ .name = NULL },
+#undef O
+};
+
+static enum past_key key_of(const char *name)
+{
+	int key = 0;
+
+	while (name && past_key_names[key] && strcmp(past_key_names[key], name) != 0)
+		key++;
+	return (enum past_key)key;
+}
+
+static int show(const struct history_options *o, struct err *err)
+{
+	struct output out = output_stdout(o->color ? o->color : "auto");
+	double now_s = clock_wall_s();
+	struct past_period period = {
+		.since_s = now_s - o->since_s, .now_s = now_s, .by = key_of(o->by),
+	};
+	struct session s;
+	struct past p;
+	int rc;
+
+	if (session_open(&s, STORE_READ, err))
+		return -1;
+	rc = past_read(&s, &period, &p, err);
+	session_close(&s);
+	if (rc)
+		return rc;
+	if (o->json)
+		past_print_json(&p, out.file);
+	else if (o->csv)
+		past_print_csv(&p, out.file);
+	else
+		past_print_table(&p, &out);
+	past_release(&p);
+	return output_flush(err);
+}
+
+static int main_history(int argc, char **argv, struct err *err)
+{
+	struct history_options o = { .since_s = 7 * 86400.0 };
+	int first, rc = options_parse(&cmd_history, argc, argv, &o, &first, err);
+
+	if (rc == 0 && first < argc)
+		rc = usage_error(&cmd_history, err, "unexpected operand '%s'", argv[first]);
+	if (rc == 0 && o.csv && o.json)
+		rc = usage_error(&cmd_history, err, "--csv or --json, not both");
+	if (rc == 0)
+		rc = show(&o, err);
+	options_release(&cmd_history, &o);
+	return rc;
+}
+
+const struct command cmd_history = {
+	.name = "history", .synopsis = "[OPTION...]",
+	.summary = "sum up what jobs took and reached, by day, name or workload",
+	.example = "pollux history --since 30d\n"
+		   "pollux history --by workload",
+	.options = options, .run = main_history,
+};

@@ -1,0 +1,167 @@
+/* past.c - jobs and their runs, summed over days, names or workloads. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "pollux/mem.h"
+#include "pollux/past.h"
+#include "pollux/text.h"
+
+const char *const past_key_names[] = { "day", "name", "workload", NULL };
+
+/* --- rows --- */
+
+static struct past_row *row_of(struct past *p, const char *key)
+{
+	for (int i = p->n - 1; i >= 0; i--)
+		if (!strcmp(p->rows[i].key, key))
+			return &p->rows[i];
+	p->rows = xreallocarray(p->rows, (size_t)p->n + 1, sizeof(*p->rows));
+	p->rows[p->n] = (struct past_row){ .key = xstrdup(key) };
+	return &p->rows[p->n++];
+}
+
+static struct past_row *row_at(struct past *p, const struct job *job, double time_s)
+{
+	char day[64] = "?";
+	time_t t = (time_t)floor(time_s);
+	struct tm tm;
+
+	switch (p->period.by) {
+	case PAST_NAME: return row_of(p, job->declared.name);
+	case PAST_WORKLOAD: return row_of(p, job->declared.workload);
+	case PAST_DAY:
+	case N_PAST_KEYS: break;
+	}
+	if (localtime_r(&t, &tm))
+		strftime(day, sizeof(day), "%Y-%m-%d", &tm);
+	return row_of(p, day);
+}
+
+/* The next midnight, local time: a day may have 23 or 25 hours. */
+static double end_of_day(double time_s)
+{
+	time_t t = (time_t)floor(time_s), next;
+	struct tm tm;
+
+	if (!localtime_r(&t, &tm))
+		return HUGE_VAL;
+	tm.tm_mday++;
+	tm.tm_hour = tm.tm_min = tm.tm_sec = 0;
+	tm.tm_isdst = -1;
+	next = mktime(&tm);
+	return next > t ? (double)next : HUGE_VAL;
+}
+
+static void count_job(struct past *p, struct past_row *row, int64_t id)
+{
+	if (row->last_job != id)
+		row->jobs++;
+	row->last_job = id;
+	if (p->total.last_job != id)
+		p->total.jobs++;
+	p->total.last_job = id;
+}
+
+/* --- a run --- */
+
+static void add_part(struct past_row *row, const struct run *run, double part, double gain)
+{
+	double device_s = part * run->duration_s * run->configuration.replicas;
+
+	row->device_s += device_s;
+	row->lost_device_s += part * fmin(run->lost_s, run->duration_s) *
+			      run->configuration.replicas;
+	if (isfinite(gain)) {
+		row->modelled_device_s += device_s;
+		row->submitted_device_s += device_s * gain;
+	}
+}
+
+/* Each day gets the part of the run's time that its part of the wall clock is. */
+static void add_run(struct past *p, const struct job *job, const struct run *run, double gain)
+{
+	double begin_s = run->launch_time_s;
+	double end_s = isfinite(run->end_time_s) ? run->end_time_s : p->period.now_s;
+	double from_s = fmax(begin_s, p->period.since_s);
+
+	if (!isfinite(begin_s) || !(end_s > begin_s))
+		return;
+	while (from_s < end_s) {
+		double to_s = p->period.by == PAST_DAY ? fmin(end_of_day(from_s), end_s) : end_s;
+		struct past_row *row = row_at(p, job, from_s);
+		double part = (to_s - from_s) / (end_s - begin_s);
+
+		count_job(p, row, job->id);
+		add_part(row, run, part, gain);
+		add_part(&p->total, run, part, gain);
+		from_s = to_s;
+	}
+}
+
+/* --- a job --- */
+
+static void add_start(struct past_row *row, const struct job *job)
+{
+	row->started++;
+	row->waited_s += fmax(job->start_time_s - job->submit_time_s, 0);
+}
+
+static void add_end(struct past_row *row, const struct job *job)
+{
+	row->ended[job->state]++;
+	if (job->state == JOB_DONE)
+		row->completion_s += fmax(job->end_time_s - job->submit_time_s, 0);
+}
+
+void past_add(struct past *p, const struct job *job, const struct run *runs, int n_runs,
+	      const double *gain)
+{
+	for (int i = 0; i < n_runs; i++)
+		add_run(p, job, &runs[i], gain[i]);
+	if (job->start_time_s >= p->period.since_s) {
+		add_start(row_at(p, job, job->start_time_s), job);
+		add_start(&p->total, job);
+	}
+	if (job_has_ended(job->state) && job->end_time_s >= p->period.since_s) {
+		struct past_row *row = row_at(p, job, job->end_time_s);
+
+		count_job(p, row, job->id);
+		add_end(row, job);
+		add_end(&p->total, job);
+	}
+}
+
+static int by_key(const void *a, const void *b)
+{
+	return strcmp(((const struct past_row *)a)->key, ((const struct past_row *)b)->key);
+}
+
+static int by_device_time(const void *a, const void *b)
+{
+	double x = ((const struct past_row *)a)->device_s, y = ((const struct past_row *)b)->device_s;
+
+	return x > y ? -1 : x < y ? 1 : by_key(a, b);
+}
+
+void past_sort(struct past *p)
+{
+	if (p->n > 0)
+		qsort(p->rows, (size_t)p->n, sizeof(*p->rows),
+		      p->period.by == PAST_DAY ? by_key : by_device_time);
+}
+
+double past_gain(const struct past_row *row)
+{
+	return row->modelled_device_s > 0 ? row->submitted_device_s / row->modelled_device_s
+					  : (double)NAN;
+}
+
+void past_release(struct past *p)
+{
+	for (int i = 0; i < p->n; i++)
+		free(p->rows[i].key);
+	free(p->rows);
+	*p = (struct past){ .n = 0 };
+}

@@ -1,0 +1,137 @@
+/* past_print.c - sums of past jobs as a table, as CSV and as JSON. */
+#include <math.h>
+
+#include "pollux/csv_field.h"
+#include "pollux/format.h"
+#include "pollux/json.h"
+#include "pollux/past.h"
+#include "pollux/table.h"
+
+static int failed(const struct past_row *r)
+{
+	return r->ended[JOB_FAILED] + r->ended[JOB_TIMEOUT];
+}
+
+static double mean(double sum, int n)
+{
+	return n > 0 ? sum / n : (double)NAN;
+}
+
+/* --- table --- */
+
+static const char *const headings[N_PAST_KEYS] = { "DAY", "NAME", "WORKLOAD" };
+
+static void add_row(struct table *t, const char *key, const struct past_row *r)
+{
+	double gain = past_gain(r);
+
+	table_text(t, key);
+	table_cell(t, "%d", r->jobs);
+	table_positive(t, r->ended[JOB_DONE]);
+	table_positive(t, failed(r));
+	table_positive(t, r->ended[JOB_CANCELLED]);
+	table_duration(t, r->device_s);
+	table_duration(t, mean(r->waited_s, r->started));
+	table_duration(t, mean(r->completion_s, r->ended[JOB_DONE]));
+	table_duration(t, r->lost_device_s > 0 ? r->lost_device_s : (double)NAN);
+	if (isfinite(gain))
+		table_cell(t, "%.2fx", gain);
+	else
+		table_text(t, "-");
+}
+
+void past_print_table(const struct past *p, const struct output *out)
+{
+	struct table_column columns[] = {
+		{ .heading = headings[p->period.by], .flexible = p->period.by != PAST_DAY,
+		  .min_width = 10, .room = p->period.by == PAST_DAY ? 0 : 16 },
+		{ .heading = "JOBS", .right = true },
+		{ .heading = "DONE", .right = true },
+		{ .heading = "FAILED", .right = true },
+		{ .heading = "CANCELLED", .right = true, .leave_out = 1 },
+		{ .heading = "DEVICE TIME", .right = true },
+		{ .heading = "WAITED", .right = true },
+		{ .heading = "TOOK", .right = true },
+		{ .heading = "LOST", .right = true, .leave_out = 3 },
+		{ .heading = "GAIN", .right = true, .leave_out = 2 },
+	};
+	struct table t;
+
+	if (p->n == 0) {
+		fputs("No job ran then.\n", out->file);
+		return;
+	}
+	table_begin(&t, columns);
+	for (int i = 0; i < p->n; i++)
+		add_row(&t, p->rows[i].key, &p->rows[i]);
+	add_row(&t, "all", &p->total);
+	table_style(&t, STYLE_BOLD);
+	table_end(&t, out);
+}
+
+/* --- CSV --- */
+
+static void add_line(struct text *t, const struct past_row *r)
+{
+	const double numbers[] = {
+		r->device_s, mean(r->waited_s, r->started),
+		mean(r->completion_s, r->ended[JOB_DONE]), r->lost_device_s, past_gain(r),
+	};
+
+	csv_add(t, r->key);
+	text_addf(t, ",%d,%d,%d,%d,%d", r->jobs, r->ended[JOB_DONE], r->ended[JOB_FAILED],
+		  r->ended[JOB_TIMEOUT], r->ended[JOB_CANCELLED]);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		text_add(t, ",");
+		csv_add_number(t, numbers[i]);
+	}
+	text_add(t, "\n");
+}
+
+void past_print_csv(const struct past *p, FILE *out)
+{
+	struct text t = TEXT_INIT;
+
+	text_addf(&t, "%s,jobs,done,failed,timeout,cancelled,device_s,mean_wait_s,"
+		  "mean_completion_s,lost_device_s,gain\n", past_key_names[p->period.by]);
+	for (int i = 0; i < p->n; i++)
+		add_line(&t, &p->rows[i]);
+	fwrite(t.data, 1, t.length, out);
+	text_release(&t);
+}
+
+/* --- JSON --- */
+
+static void print_row(struct json *j, const char *key, const struct past_row *r)
+{
+	json_object(j, key);
+	if (r->key)
+		json_string(j, "key", r->key);
+	json_integer(j, "jobs", r->jobs);
+	for (int state = 0; state < N_JOB_STATES; state++)
+		if (job_has_ended((enum job_state)state))
+			json_integer(j, job_state_name((enum job_state)state), r->ended[state]);
+	json_number(j, "device_s", r->device_s);
+	json_number(j, "mean_wait_s", mean(r->waited_s, r->started));
+	json_number(j, "mean_completion_s", mean(r->completion_s, r->ended[JOB_DONE]));
+	json_number(j, "lost_device_s", r->lost_device_s);
+	json_number(j, "gain", past_gain(r));
+	json_end(j);
+}
+
+void past_print_json(const struct past *p, FILE *out)
+{
+	struct json j;
+
+	json_init(&j, out);
+	json_object(&j, NULL);
+	json_number(&j, "since_s", p->period.since_s);
+	json_number(&j, "now_s", p->period.now_s);
+	json_string(&j, "by", past_key_names[p->period.by]);
+	json_array(&j, "rows");
+	for (int i = 0; i < p->n; i++)
+		print_row(&j, NULL, &p->rows[i]);
+	json_end(&j);
+	print_row(&j, "total", &p->total);
+	json_end(&j);
+}

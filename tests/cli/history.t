@@ -1,0 +1,54 @@
+#!/bin/sh
+# history.t - pollux history: real jobs are summed by day, name and workload.
+# shellcheck disable=SC2016,SC2317  # texts for Perl; cleanup is called by the trap
+. "$(dirname "$0")/tap.sh"
+POLLUX_SLOTS=2 POLLUX_POLICY=fifo TZ=UTC
+export POLLUX_SLOTS POLLUX_POLICY TZ
+cleanup() { end_jobs; }
+
+status 'without a store there is nothing to sum' 66 "$POLLUX" history
+"$POLLUX" submit -q --name 'a, "b"' --workload w -- sh -c 'sleep 1' >/dev/null
+"$POLLUX" submit -q --name bad --workload w -- false >/dev/null
+"$POLLUX" submit -q --hold --name never -- true >/dev/null
+status 'before any job ran' 0 "$POLLUX" history
+is 'that is said' 'No job ran then.' "$out"
+"$POLLUX" schedule
+"$POLLUX" wait --timeout 200 1 2 >/dev/null 2>&1
+wait_for 20 no_supervisor
+
+"$POLLUX" history --json >sums
+is 'two jobs ended' '2 1 1' \
+	"$(json 'my $t = $d->{total}; print "@$t{qw(jobs done failed)}"' <sums)"
+is 'the device time is that of the runs' same "$(json 'my $t = $d->{total}{device_s};
+	print abs($t - '"$(store 'SELECT sum(duration_s * replicas) FROM runs')"') < 1e-6 * $t
+		? "same" : $t' <sums)"
+is 'the wait is from submission to start' same "$(json 'my $t = $d->{total}{mean_wait_s};
+	print abs($t - '"$(store 'SELECT avg(start_time_s - submit_time_s) FROM jobs WHERE runs')"') < 1e-6
+		? "same" : $t' <sums)"
+is 'no gain is known' null "$(grep -c '"gain": null' sums | sed 's/^2$/null/')"
+like 'a row for each day' '^20[0-9-]{8} +2 +1 +1 ' "$("$POLLUX" history)"
+like 'and one for all' '^all +2 +1 +1 ' "$("$POLLUX" history)"
+"$POLLUX" history --by name --csv >csv
+is 'CSV: a header and two rows' 3 "$(wc -l <csv | xargs)"
+like 'a name with a comma and quotes' '^"a, ""b""",1,1,0,0,0,[1-9]' "$(cat csv)"
+is 'one workload' 'w,2' "$("$POLLUX" history --by workload --csv | sed 1d | cut -d , -f 1,2)"
+is '80 columns are enough' '' "$("$POLLUX" history --by workload | awk 'length > 80')"
+# The first job ran for four of the last hours of a day, and two of the next, 40 days ago.
+store "UPDATE runs SET launch_time_s = floor(launch_time_s / 86400) * 86400 - 40 * 86400 - 4 * 3600,
+		duration_s = 21600 WHERE job_id = 1;
+	UPDATE runs SET end_time_s = launch_time_s + 21600 WHERE job_id = 1;
+	UPDATE jobs SET end_time_s = (SELECT end_time_s FROM runs WHERE job_id = 1),
+		start_time_s = (SELECT launch_time_s FROM runs WHERE job_id = 1) WHERE id = 1;
+	UPDATE jobs SET submit_time_s = start_time_s - 3600 WHERE id = 1"
+is 'what is older than the period does not count' 1 \
+	"$("$POLLUX" history --csv | sed 1d | awk -F , '{ n += $2 } END { print n }')"
+is 'a run over midnight is shared out' '14400 7200' \
+	"$("$POLLUX" history --since 60d --csv | sed 1d | cut -d , -f 7 | head -n 2 | xargs)"
+is 'and started in the first day' '3600' \
+	"$("$POLLUX" history --since 60d --csv | sed -n 2p | cut -d , -f 8)"
+status 'a bad key' 64 "$POLLUX" history --by moon
+like 'names the right ones' 'day, name or workload' "$err"
+status 'a bad time' 64 "$POLLUX" history --since yesterday
+status 'two forms' 64 "$POLLUX" history --csv --json
+status 'an operand' 64 "$POLLUX" history 17
+finish
