@@ -305,10 +305,10 @@ RESUMED = [
 ]
 
 # Hooks of other frameworks, which the program of the fault tests does not come to; and those that
-# run only after a learning rate was scaled or a batch size changed.
+# run only after a learning rate was scaled or a batch size changed. saves.py has those on weights.
 NOT_REACHED = re.compile(r"keras|xgboost|lightgbm|plain|resume\.|.*\.(transformers|lightning)$"
                          r"|learning_rate.(post|state)|batch\.pass|gradient_noise.spoil"
-                         r"|checkpoints\.(distributed|written|loading)")
+                         r"|checkpoints\.(distributed|written|loading|weights|begin)")
 
 
 def hooks():

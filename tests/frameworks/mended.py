@@ -1,61 +1,12 @@
-"""Faults of the helper that were mended: one small program for each. Prints TAP.
+"""Faults of the helper that were mended: one small program for each. See small.py."""
 
-    mended.py [--python PATH] [NAME...]
-
-Without --python the stand-in for torch (tests/torch) is used, and programs that need the real one
-are left out. A program prints what it saw; a test compares it and the helper's reports.
-"""
-
-import argparse
 import os
 import re
 import sys
 import tempfile
 
-import listen
-
-STAND_IN = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "torch"))
-BOTH, REAL, STAND_IN_ONLY = "both", "real", "stand-in"
-TESTS = []
-
-# A model of one weight: for the stand-in and for the real torch.
-START = """
-import copy, gc, io, os, pickle, sys, weakref
-import torch
-from torch.utils.data import DataLoader
-is_real = hasattr(torch, "Generator")
-if is_real:
-    weight = torch.nn.Parameter(torch.ones(()))
-    backward = lambda: (weight * 2).backward()
-else:
-    weight = torch.Tensor(1.0)
-    backward = lambda: torch.Tensor(0.5).backward()
-SGD = torch.optim.SGD
-
-def train(optimizer, n=12, size=8):
-    for batch in DataLoader(range(n * size), batch_size=size):
-        backward()
-        optimizer.step()
-"""
-
-
-class Result:
-    def __init__(self, run):
-        self.run = run
-        self.out, self.err = run.out, run.err
-        self.told = run.last("HELPER") or ""
-
-    def __str__(self):
-        return "status %d\n%s%s\n%s" % (self.run.status, self.out, self.err, self.run.reports[-4:])
-
-
-def test(what, needs=BOTH):
-    """Registers a function(start) that returns True, or something to show."""
-    def register(function):
-        TESTS.append((function.__name__, what, needs, function))
-        return function
-
-    return register
+import small
+from small import REAL, STAND_IN_ONLY, test
 
 
 # --- the learning rate
@@ -342,96 +293,6 @@ run()
     return result.out == "0.2 0.1 8\n" and "counts iterations" in result.told or result
 
 
-# --- checkpoints
-
-@test("a file that only torch.save() was given is complete at once")
-def file_is_closed(start):
-    result = start("""
-optimizer = SGD([weight], lr=0.1)
-train(optimizer)
-torch.save({"optimizer": optimizer.state_dict(), "n": 5}, open("saved", "wb"))
-print(torch.load("saved")["n"])
-""")
-    return result.out == "5\n" or result
-
-
-@test("what was saved into memory is known again from a file and from memory")
-def saved_in_memory(start):
-    program = """
-optimizer = SGD([weight], lr=0.1)
-def save(name):
-    buffer = io.BytesIO()
-    torch.save({"optimizer": optimizer.state_dict(), "name": name}, buffer)
-    open(name, "wb").write(buffer.getvalue())
-if not os.path.exists("second"):
-    train(optimizer, 5)
-    save("first")
-    train(optimizer, 7)
-    save("second")
-else:
-    source = %s
-    optimizer.load_state_dict(torch.load(source)["optimizer"])
-    train(optimizer, 2)
-"""
-    with tempfile.TemporaryDirectory() as directory:
-        keep = {"directory": directory, "POLLUX_CHECKPOINT_DIR": directory + "/positions"}
-        start(program % 0, **keep)
-        results = [start(program % source, **keep) for source in (
-            "'first'", "io.BytesIO(open('second', 'rb').read())", "open('first', 'rb')")]
-    found = [next(((r["STEP"], r["SAMPLES"]) for r in result.run.reports if "RESUMED" in r), None)
-             for result in results]
-    ends = [result.run.last("STEP") for result in results]
-    good = found == [("5", "40"), ("12", "96"), ("5", "40")] and ends == ["7", "14", "7"]
-    return good or (found, ends, *results)
-
-
-@test("torch.distributed.checkpoint: saved, saved meanwhile, and resumed from", REAL)
-def distributed_checkpoint(start):
-    program = """
-import torch.distributed.checkpoint as dcp
-optimizer = SGD([weight], lr=0.1, momentum=0.9)
-def state():
-    return {"weight": weight, "optimizer": optimizer.state_dict()}
-if not os.path.exists("dcp"):
-    train(optimizer, 5)
-    dcp.save(state(), checkpoint_id="dcp", no_dist=True)
-    train(optimizer, 7)
-else:
-    train(optimizer, 1)
-    found = state()
-    dcp.load(found, checkpoint_id="dcp", no_dist=True)
-    optimizer.load_state_dict(found["optimizer"])
-    train(optimizer, 2)
-"""
-    with tempfile.TemporaryDirectory() as directory:
-        keep = {"directory": directory, "POLLUX_CHECKPOINT_DIR": directory + "/positions"}
-        first, second = start(program, **keep), start(program, **keep)
-    saved = next((r for r in first.run.reports if "CHECKPOINT" in r), {})
-    resumed = next((r for r in second.run.reports if "RESUMED" in r), {})
-    good = (saved.get("STEP"), saved.get("CHECKPOINT")) == ("5", directory + "/dcp") and \
-        (resumed.get("STEP"), resumed.get("RESUMED")) == ("5", directory + "/dcp") and \
-        (second.run.last("STEP"), second.run.last("SAMPLES")) == ("7", "56")
-    return good or (first, second)
-
-
-@test("long lists in a checkpoint are not searched")
-def long_lists(start):
-    result = start("""
-from pollux_torch.checkpoints import has_optimizer
-class Counted(list):
-    n = 0
-    def __iter__(self):
-        for x in list.__iter__(self):
-            Counted.n += 1
-            yield x
-optimizer = SGD([weight], lr=0.1)
-log = Counted(range(1000000))
-print(has_optimizer(torch, {"log": log}), Counted.n < 5000,
-      has_optimizer(torch, {"log": log, "state": {"o": [optimizer.state_dict()]}}))
-""")
-    return result.out == "False True True\n" or result
-
-
 # --- frameworks
 
 @test("optax beside torch: updates of torch are counted; alone: refused", STAND_IN_ONLY)
@@ -483,42 +344,5 @@ print(failures)
     return good and sampled.run.last("GRAD_VAR") is not None or (plain, sampled)
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--python")
-    parser.add_argument("names", nargs="*", help="parts of tests' names")
-    arguments = parser.parse_args()
-    is_real = arguments.python is not None
-    python = arguments.python or sys.executable
-
-    def start(program, helper="on", before=(), directory=None, whole=None, **variables):
-        code = whole or START + program
-        before = list(before) + ([] if is_real else [STAND_IN])
-        with tempfile.TemporaryDirectory() as scratch:
-            path = os.path.join(scratch, "program.py")  # loops are read from the source
-            with open(path, "w") as file:
-                file.write(code)
-            return Result(listen.run([python, path], helper, directory, before=before,
-                                     **variables))
-
-    n = failed = 0
-    for name, what, needs, function in TESTS:
-        if needs == (STAND_IN_ONLY if is_real else REAL):
-            continue
-        if arguments.names and not any(x in name for x in arguments.names):
-            continue
-        result = function(start)
-        n += 1
-        failed += result is not True
-        print("%sok %d - %s: %s" % ("" if result is True else "not ", n, name, what), flush=True)
-        if result is not True:
-            shown = result if isinstance(result, (tuple, list)) else [result]
-            print("\n".join("# " + line for x in shown for part in
-                            (x if isinstance(x, tuple) else (x,))
-                            for line in str(part).splitlines()))
-    print("1..%d" % n)
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(small.main())

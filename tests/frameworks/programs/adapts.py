@@ -1,6 +1,7 @@
 """A program for PyTorch that knows nothing of pollux: a perceptron on made data. It saves after
 each epoch and begins from what it saved. samples.log has a line for each update: what it
-consumed."""
+consumes. The line is written before the update: a run may be stopped as soon as its update is
+reported, and the update would then be missing."""
 
 import argparse
 import os
@@ -40,9 +41,9 @@ for epoch in range(first, options.epochs):
         optimizer.zero_grad()
         loss = nn.functional.cross_entropy(model(inputs), labels)
         loss.backward()
+        print(epoch, len(inputs), optimizer.param_groups[0]["lr"], file=log)
         optimizer.step()
         total += loss.item() * len(inputs)
-        print(epoch, len(inputs), optimizer.param_groups[0]["lr"], file=log)
     print(f"epoch {epoch} loss {total / options.size:.4f}", flush=True)
     torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(),
                 "epoch": epoch + 1}, path + ".new")

@@ -1,8 +1,8 @@
 """Sees which checkpoints the program writes and reads, and keeps the position of each.
 
-A file with the state of an optimizer is a checkpoint. A file of weights alone is not a checkpoint:
-a program cannot continue from it as if it had not stopped. A load is a resume once an optimizer
-takes the loaded state. A program that loads its best weights at the end does not resume.
+A file with the state of an optimizer is a checkpoint. A load is a resume once an optimizer takes
+the loaded state. A file of weights alone is a checkpoint only of a program that begins from it:
+weights.py. A program that loads its best weights at the end does not resume.
 
 Positions are kept in one file in POLLUX_CHECKPOINT_DIR, by the inode of the checkpoint's file:
 programs write under another name first and rename. What was saved into memory is known again by
@@ -12,14 +12,14 @@ directories of the program.
 
 import functools
 import hashlib
-import itertools
 import json
 import os
 import weakref
 
+from .saved_values import has_optimizer, holds_optimizer_object, holds_weights
+from .weights import Weights
+
 MAX_KEPT = 200  # positions; the oldest are dropped
-MAX_DEPTH = 3  # levels of dictionaries that are searched for the state of an optimizer
-MAX_LOOKS = 2000  # values at each depth of a save that are looked at
 CONTENT_BYTES = 1 << 16  # at each end of a file: its index, with check sums of all tensors, is last
 TEMPORARY = ("tmp", "temp", "new", "part", "partial", "incomplete", "writing")
 
@@ -27,7 +27,8 @@ TEMPORARY = ("tmp", "temp", "new", "part", "partial", "incomplete", "writing")
 class Positions:
     """The file of positions: a list of {path, dev, ino, size, mtime, step, samples}.
 
-    What was saved into memory has an empty path and an entry for its content.
+    What was saved into memory has an empty path and an entry for its content. Weights without an
+    optimizer have a true entry for weights.
     """
 
     KEYS = {"path", "dev", "ino", "size", "mtime", "step", "samples"}
@@ -48,12 +49,13 @@ class Positions:
             return []
         return [e for e in entries if isinstance(e, dict) and e.keys() >= self.KEYS]
 
-    def add(self, path, st, is_settled, step, samples):
+    def add(self, saved, path, st, is_settled):
         if not self.path:
             return
-        self.write({"path": path, "dev": st.st_dev, "ino": st.st_ino, "step": step,
-                    "samples": samples, "size": st.st_size if is_settled else None,
-                    "mtime": st.st_mtime_ns if is_settled else None},
+        self.write({"path": path, "dev": st.st_dev, "ino": st.st_ino, "step": saved.step,
+                    "samples": saved.samples, "size": st.st_size if is_settled else None,
+                    "mtime": st.st_mtime_ns if is_settled else None,
+                    "weights": saved.is_weights},
                    lambda e: (e.get("dev"), e.get("ino")) == (st.st_dev, st.st_ino))
 
     def add_content(self, content, step, samples):
@@ -94,12 +96,13 @@ class Positions:
 class Saved:
     """A checkpoint that was written and may still be renamed."""
 
-    def __init__(self, path, st, file, step, samples):
+    def __init__(self, path, st, file, steps, is_weights):
         self.path = path
         # The program may leave the closing to its last reference.
         self.file = None if file is None else weakref.ref(file)
         self.key = (st.st_dev, st.st_ino)
-        self.step, self.samples = step, samples
+        self.step, self.samples = steps.count, steps.consumed
+        self.is_weights = is_weights  # and no optimizer
         self.told = None
 
     def is_open(self):
@@ -116,6 +119,8 @@ class Checkpoints:
         self.saved = []
         self.directories = []  # those that are being written: distributed_checkpoints.py
         self.loaded = None  # the position of the file that was read last
+        self.has_resumed = False
+        self.weights = Weights(helper, torch, self)
         self.pause = None  # function to be called when a save has taken time
         self.install()
 
@@ -162,10 +167,13 @@ class Checkpoints:
     def after_save(self, obj, f):
         self.steps.clock.is_clean = False
         path, file = path_of(f)
-        if not has_optimizer(self.torch, obj) or not self.helper.rank.reports():
+        is_whole = has_optimizer(self.torch, obj)
+        if not is_whole and not (path and self.steps.own and holds_weights(self.torch, obj)):
+            return
+        if not self.helper.rank.reports():
             return
         if path:
-            self.written(path, file)
+            self.written(path, file, not is_whole)
         else:
             self.positions.add_content(content_of(f), self.steps.count, self.steps.consumed)
 
@@ -174,18 +182,18 @@ class Checkpoints:
         return has_optimizer(self.torch, state) or any(
             hasattr(v, "load_state_dict") for v in getattr(state, "values", tuple)())
 
-    def written(self, path, file=None):
+    def written(self, path, file=None, is_weights=False):
         """Notes a checkpoint at this path, which is complete once file is closed."""
         st = os.stat(path)
-        step, samples = self.steps.count, self.steps.consumed
-        self.positions.add(path, st, file is None, step, samples)
-        saved = Saved(path, st, file, step, samples)
+        saved = Saved(path, st, file, self.steps, is_weights)
+        self.positions.add(saved, path, st, file is None)
         self.saved = [s for s in self.saved if s.key != saved.key][-15:] + [saved]
         self.tell_later()
         if file is None and not is_temporary(path) and not is_part(path):
             self.send(saved, path)
 
     def tell_later(self):
+        self.steps.tick_at = 0  # the next update tells
         if self.tell_saved not in self.steps.after_update:
             self.steps.after_update.append(self.tell_saved)
 
@@ -193,7 +201,7 @@ class Checkpoints:
         for found in [d for d in self.directories if d.is_complete()]:
             self.directories.remove(found)
             path = os.path.join(found.path, ".metadata")
-            self.positions.add(path, os.stat(path), True, found.step, found.samples)
+            self.positions.add(found, path, os.stat(path), True)
             self.helper.reporter.send({"CHECKPOINT": found.path, "STEP": found.step,
                                        "SAMPLES": found.samples})
 
@@ -208,7 +216,7 @@ class Checkpoints:
             if path is None:
                 continue
             if saved.file is not None or path != saved.path:
-                self.positions.add(path, os.stat(path), True, saved.step, saved.samples)
+                self.positions.add(saved, path, os.stat(path), True)
             self.send(saved, os.path.dirname(path) if is_part(path) else path)
         self.saved = waiting
         self.tell_directories()
@@ -217,7 +225,7 @@ class Checkpoints:
                 f for f in self.steps.after_update if f is not self.tell_saved]
 
     def send(self, saved, path):
-        if saved.told != path:
+        if saved.told != path and (not saved.is_weights or path == self.weights.path):
             saved.told = path
             self.helper.reporter.send(
                 {"CHECKPOINT": path, "STEP": saved.step, "SAMPLES": saved.samples})
@@ -231,7 +239,9 @@ class Checkpoints:
             entry = self.positions.find(path, os.stat(path))
         else:
             entry = self.positions.find_content(content_of(f))
-        if entry is not None:
+        if entry is not None and entry.get("weights"):
+            self.weights.loaded(path, entry, obj)
+        elif entry is not None:
             path = path or "memory"
             self.loaded = (os.path.dirname(path) if is_part(path) else path, entry)
             if holds_optimizer_object(self.torch, obj):
@@ -240,8 +250,13 @@ class Checkpoints:
     def optimizer_loaded(self):
         if self.loaded is None:
             return
-        (path, entry), self.loaded = self.loaded, None
-        self.steps.resume(entry["step"], entry["samples"])
+        found, self.loaded = self.loaded, None
+        self.resume_at(*found)
+
+    def resume_at(self, path, entry, taken=0):
+        """taken: samples of passes since then."""
+        self.has_resumed = True
+        self.steps.resume(entry["step"], entry["samples"], taken)
         if self.helper.rank.reports():
             self.helper.reporter.send(
                 {"RESUMED": path, "STEP": entry["step"], "SAMPLES": entry["samples"]})
@@ -272,29 +287,6 @@ def content_of(file):
         return digest.hexdigest()
     except (AttributeError, OSError, TypeError, ValueError):
         return None
-
-
-def has_optimizer(torch, obj):
-    """True if there is an optimizer's state in what is saved. Long lists are not searched."""
-    level = [obj]
-    for _ in range(MAX_DEPTH + 1):
-        inner = []
-        for x in itertools.islice(level, MAX_LOOKS):
-            if isinstance(x, dict):
-                if "param_groups" in x and "state" in x:
-                    return True
-                inner.append(x.values())
-            elif isinstance(x, (list, tuple)):
-                inner.append(x)
-            elif isinstance(x, torch.optim.Optimizer):
-                return True
-        level = itertools.chain.from_iterable(sorted(inner, key=len))
-    return False
-
-
-def holds_optimizer_object(torch, obj):
-    values = obj.values() if isinstance(obj, dict) else [obj]
-    return any(isinstance(v, torch.optim.Optimizer) for v in values)
 
 
 def is_part(path):

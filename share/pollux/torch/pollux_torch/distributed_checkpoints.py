@@ -13,6 +13,8 @@ from . import core
 class Directory:
     """A checkpoint that is being written."""
 
+    is_weights = False
+
     def __init__(self, path, steps):
         self.path = path
         self.step, self.samples = steps.count, steps.consumed

@@ -340,10 +340,10 @@ class Steps:
                 self.reporter.send({"PARAMETERS": size})
         return True
 
-    def resume(self, count, consumed):
+    def resume(self, count, consumed, taken):
         """The program continues from a checkpoint that was taken at this position."""
         self.count, self.consumed = count, consumed
-        self.samples.taken = 0
+        self.samples.taken = taken
 
     # --- what is not done in each update
 
