@@ -157,11 +157,13 @@ is 'an allocation that failed is the diagnosis, and bounds the batch' \
 # --- the file of positions ---
 cat >positions.py <<'END2'
 import os, sys
+from types import SimpleNamespace
 from pollux_torch.checkpoints import Positions
 positions = Positions(sys.argv[1])
 print(len(positions.read()))
 if len(sys.argv) > 2:
-    positions.add(sys.argv[2], os.stat(sys.argv[2]), True, 1, 8)
+    saved = SimpleNamespace(step=1, samples=8, is_weights=False)
+    positions.add(saved, sys.argv[2], os.stat(sys.argv[2]), True)
     print(positions.find(sys.argv[2], os.stat(sys.argv[2]))["samples"])
 END2
 positions() { # positions DIRECTORY [CHECKPOINT]

@@ -19,6 +19,8 @@ import listen
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAMS = os.path.join(HERE, "programs")
 TRUTH = os.path.join(HERE, "truth")
+# Two ranks of torch 2.15 that end at different moments: a thread of gloo is still there at times.
+GLOO_ABORTS, GLOO_TRIES = "terminate called without an active exception", 3
 
 
 class Tests:
@@ -150,13 +152,21 @@ class Suite:
             shutil.rmtree(made, ignore_errors=True)
         return run
 
+    def whole_run(self, program, helper):
+        """Runs again after an abort of gloo at the end, which comes without the helper, too."""
+        for _ in range(GLOO_TRIES):
+            run = self.run(program, helper)
+            if not program.torchrun or GLOO_ABORTS not in run.err:
+                break
+        return run
+
     # --- identity and counts
 
     def compare(self, program):
         if not self.available(program.package):
             return self.tests.skip(program.name, program.package + " is not installed")
-        without = self.run(program, helper=None)
-        with_helper = self.run(program)
+        without = self.whole_run(program, None)
+        with_helper = self.whole_run(program, "on")
         self.same(program, without, with_helper)
         if program.refused:
             self.tests.check(program.refused in (with_helper.last("HELPER") or ""),

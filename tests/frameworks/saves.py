@@ -52,7 +52,8 @@ if os.path.exists("saved.pt"):
 %s
     torch.save(model.state(), "saved.pt")
 """
-CONTINUES = """    model.load_state_dict({k.replace("module.", ""): v for k, v in saved["model"].items()})
+CONTINUES = """    state = saved["model"].items()
+    model.load_state_dict({k.replace("module.", ""): v for k, v in state})
 if True:
     train(optimizer, 5)
 """
