@@ -1,4 +1,4 @@
-# bash completion for pollux(1): commands and options from its own help, jobs from its status.
+# bash completion for pollux(1): commands and options from its own help, jobs from its store.
 # shellcheck shell=bash
 
 _pollux_commands() {
@@ -17,8 +17,8 @@ _pollux_choices() { # _pollux_choices COMMAND --OPTION: the names that the optio
 	pollux help "$1" "$2" 2>/dev/null
 }
 
-_pollux_jobs() {
-	pollux status 2>/dev/null | awk 'NR > 1 && $1 ~ /^[0-9]+$/ { print $1 }'
+_pollux_jobs() { # _pollux_jobs COMMAND: those that it can act on
+	pollux help "$1" JOB 2>/dev/null | cut -d ' ' -f 1
 }
 
 _pollux_pids() { # that keep a GPU, or are ignored
@@ -27,6 +27,17 @@ _pollux_pids() { # that keep a GPU, or are ignored
 
 _pollux_offer() { # _pollux_offer WORDS CURRENT
 	mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2")
+}
+
+# The names that an option takes, also after others and a comma.
+_pollux_offer_choices() { # _pollux_offer_choices COMMAND --OPTION CURRENT
+	local before='' choice words=''
+
+	[[ $3 != *,* ]] || before=${3%,*},
+	for choice in $(_pollux_choices "$1" "$2"); do
+		words+=" $before$choice"
+	done
+	_pollux_offer "$words" "$3"
 }
 
 # The command line of the job: a program first, then files.
@@ -63,14 +74,12 @@ _pollux() {
 	simulate:--knowledge | simulate:-k) _pollux_offer "none shared full" "$current" ;;
 	simulate:--lengths | simulate:-l) _pollux_offer "unknown known" "$current" ;;
 	help:*) _pollux_offer "$(_pollux_commands)" "$current" ;;
-	submit:--after | forget:--job | status:* | explain:* | log:* | wait:* | cancel:* | hold:* | release:* | requeue:*)
-		_pollux_offer "$(_pollux_jobs)" "$current" ;;
+	submit:--after | forget:--job) _pollux_offer "$(_pollux_jobs wait)" "$current" ;;
 	devices:--*ignore) _pollux_offer "$(_pollux_pids)" "$current" ;;
-	*:--*)
-		_pollux_offer "$(_pollux_choices "${COMP_WORDS[1]}" "$previous")" "$current"
-		[[ ${#COMPREPLY[@]} -gt 0 ]] || compopt -o default 2>/dev/null ;;
-	*) compopt -o default 2>/dev/null ;;
+	*:--*) _pollux_offer_choices "${COMP_WORDS[1]}" "$previous" "$current" ;;
 	esac
+	[[ ${#COMPREPLY[@]} -gt 0 ]] || _pollux_offer "$(_pollux_jobs "${COMP_WORDS[1]}")" "$current"
+	[[ ${#COMPREPLY[@]} -gt 0 ]] || compopt -o default 2>/dev/null
 }
 
 complete -F _pollux pollux

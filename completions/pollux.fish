@@ -1,4 +1,4 @@
-# fish completion for pollux(1): commands and options from its own help, jobs from its status.
+# fish completion for pollux(1): commands and options from its own help, jobs from its store.
 
 function __pollux_commands
 	pollux --help 2>/dev/null | string replace -rf '^  ([a-z]+) +(.*)$' '$1\t$2'
@@ -12,7 +12,9 @@ function __pollux_options
 end
 
 function __pollux_jobs
-	pollux status 2>/dev/null | string replace -rf '^ *([0-9]+) +(.*)$' '$1\t$2'
+	set -l words (commandline -opc)
+	test (count $words) -ge 2; or return
+	pollux help $words[2] JOB 2>/dev/null | string replace -rf '^([0-9]+) (.*)$' '$1\t$2'
 end
 
 function __pollux_policies
@@ -34,4 +36,7 @@ complete -c pollux -n '__fish_seen_subcommand_from simulate' -s k -l knowledge -
 complete -c pollux -n '__fish_seen_subcommand_from simulate' -s l -l lengths -x -a 'unknown known'
 complete -c pollux -n '__fish_seen_subcommand_from submit profile' -l lr-rule -x \
 	-a '(pollux help submit --lr-rule 2>/dev/null)'
-complete -c pollux -n '__fish_seen_subcommand_from forget' -l job -x -a '(__pollux_jobs)'
+complete -c pollux -n '__fish_seen_subcommand_from forget' -l job -x \
+	-a '(pollux help wait JOB 2>/dev/null | string replace " " \t)'
+complete -c pollux -n '__fish_seen_subcommand_from status explain log wait cancel hold release requeue' \
+	-l state -x -a '(pollux help status --state 2>/dev/null)'

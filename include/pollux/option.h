@@ -18,6 +18,7 @@ enum option_type {
 	/* const char *: borrowed from argv; not empty. FIELD_TEXT: a copy */
 	OPTION_TEXT,
 	OPTION_CHOICE,		/* one of the names in choices, kept as a text */
+	OPTION_CHOICES,		/* names in choices with commas between, borrowed from argv */
 	OPTION_PICTURE,		/* const char *: the name of a file that ends in .svg or .png */
 	/* names in choices with commas between, kept as a text; the option alone: "" */
 	OPTION_WORDS,

@@ -51,8 +51,10 @@ struct status {
 	struct text hung_pass;		/* the pass that hangs, in words; empty: none */
 };
 
-/* Which jobs to read: those with ids[0..n_ids); with none, those that the filter lets through. */
+/* Which jobs to read: those with ids[0..n_ids) if by_ids, else those that the filter lets
+ * through. */
 struct status_query {
+	bool by_ids;
 	const int64_t *ids;
 	int n_ids;
 	enum job_filter filter;

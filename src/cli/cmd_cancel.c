@@ -30,7 +30,11 @@ static int main_cancel(int argc, char **argv, struct err *err)
 }
 
 const struct command cmd_cancel = {
-	.name = "cancel", .synopsis = "[--force] [--dry-run] ID...",
+	.name = "cancel", .synopsis = "[--force] [--dry-run] [--yes] [SELECTION] [JOB...]",
 	.summary = "end jobs for good; running ones may save first",
-	.example = "pollux cancel 3 4", .options = stop_options, .run = main_cancel,
+	.example = "pollux cancel 3 4\n"
+		   "pollux cancel 15-20\n"
+		   "pollux cancel 'lr*' --state queued --dry-run",
+	.options = stop_options, .takes_jobs = true, .job_use = USE_CANCEL,
+	.run = main_cancel,
 };

@@ -4,10 +4,12 @@
 
 #include "command.h"
 #include "pollux/explain.h"
+#include "selection.h"
 
 struct explain_options {
 	bool json;
 	const char *plot, *color;
+	struct selection_options which;
 };
 
 static const struct option_spec options[] = {
@@ -16,20 +18,24 @@ static const struct option_spec options[] = {
 	{ "plot", 'p', OPTION_PICTURE, "FILE", O(plot), 0, 0,
 	  "also draw goodput against devices and batch size, by gnuplot: FILE.svg or FILE.png" },
 	OPTION_COLOR(O(color)),
+	SELECTION_OPTIONS(offsetof(struct explain_options, which)),
 	{ .name = NULL },
 #undef O
 };
 
-static int explain(int64_t job_id, const struct explain_options *o, struct err *err)
+static int explain(const struct selecting *what, const struct explain_options *o, struct err *err)
 {
 	struct output out = output_stdout(o->color);
 	struct explanation e;
 	struct session s;
+	int64_t id;
 	int rc;
 
 	if (session_open(&s, STORE_READ, err))
 		return -1;
-	rc = explanation_read(&s, job_id, &e, err);
+	rc = selection_read_one(what, &s.store, false, &id, err);
+	if (rc == 0)
+		rc = explanation_read(&s, id, &e, err);
 	session_close(&s);
 	if (rc)
 		return -1;
@@ -45,24 +51,26 @@ static int explain(int64_t job_id, const struct explain_options *o, struct err *
 
 static int main_explain(int argc, char **argv, struct err *err)
 {
-	struct explain_options o = { .color = "auto" };
-	long long id;
+	struct explain_options o = { .color = "auto", .which = SELECTION_INIT };
+	struct selecting what = { .command = &cmd_explain, .options = &o.which };
 	int first;
 
 	if (options_parse(&cmd_explain, argc, argv, &o, &first, err))
 		return -1;
-	if (argc - first != 1)
-		return usage_error(&cmd_explain, err, first < argc ? "explain takes one job, not %d"
-				   : "which job? give its number", argc - first);
-	if (parse_job_id(&cmd_explain, argv[first], &id, err))
-		return -1;
-	return explain(id, &o, err);
+	what.operands = argv + first;
+	what.n_operands = argc - first;
+	if (what.n_operands > 1)
+		return usage_error(&cmd_explain, err, "explain takes one job, not %d",
+				   what.n_operands);
+	if (!selection_is_given(&what))
+		return usage_error(&cmd_explain, err, "which job? give its number");
+	return selection_check(&what, err) ? -1 : explain(&what, &o, err);
 }
 
 const struct command cmd_explain = {
-	.name = "explain", .synopsis = "ID [--json] [--plot FILE] [--color WHEN]",
+	.name = "explain", .synopsis = "[SELECTION] [JOB] [--json] [--plot FILE] [--color WHEN]",
 	.summary = "why a job has what it has: goodput by devices and batch size",
 	.example = "pollux explain 17\n"
 		   "pollux explain 17 --plot goodput.svg",
-	.options = options, .run = main_explain,
+	.options = options, .takes_jobs = true, .run = main_explain,
 };

@@ -42,7 +42,8 @@ static int main_hold(int argc, char **argv, struct err *err)
 }
 
 const struct command cmd_hold = {
-	.name = "hold", .synopsis = "[--force] [--dry-run] ID...",
+	.name = "hold", .synopsis = "[--force] [--dry-run] [--yes] [SELECTION] [JOB...]",
 	.summary = "keep jobs from running until they are released", .example = "pollux hold 3",
-	.options = stop_options, .run = main_hold,
+	.options = stop_options, .takes_jobs = true, .job_use = USE_HOLD,
+	.run = main_hold,
 };

@@ -12,6 +12,7 @@
 #include "command.h"
 #include "pollux/session.h"
 #include "pollux/store_jobs.h"
+#include "selection.h"
 
 #define LOOK_NS 200000000L	/* between looks for more */
 #define BLOCK 65536
@@ -19,6 +20,7 @@
 struct log_options {
 	bool follow, path;
 	int64_t lines;		/* -1: all */
+	struct selection_options which;
 };
 
 static const struct option_spec options[] = {
@@ -28,6 +30,7 @@ static const struct option_spec options[] = {
 	{ "lines", 'n', OPTION_INT, "N", O(lines), 0, 1e9,
 	  "begin with the last N lines; default all" },
 	{ "path", 0, OPTION_FLAG, NULL, O(path), 0, 0, "print the name of the file instead" },
+	SELECTION_OPTIONS(offsetof(struct log_options, which)),
 	{ .name = NULL },
 #undef O
 };
@@ -229,26 +232,32 @@ static int print_log(struct session *s, const struct log_options *o, int64_t id,
 
 static int main_log(int argc, char **argv, struct err *err)
 {
-	struct log_options o = { .lines = -1 };
+	struct log_options o = { .lines = -1, .which = SELECTION_INIT };
+	struct selecting what = { .command = &cmd_log, .options = &o.which };
 	struct session s;
-	long long id;
+	int64_t id;
 	int first, rc;
 
 	if (options_parse(&cmd_log, argc, argv, &o, &first, err))
 		return -1;
-	if (argc - first != 1)
-		return usage_error(&cmd_log, err, "log takes the number of one job");
-	if (parse_job_id(&cmd_log, argv[first], &id, err) || session_open(&s, STORE_READ, err))
+	what.operands = argv + first;
+	what.n_operands = argc - first;
+	if (what.n_operands > 1)
+		return usage_error(&cmd_log, err, "log takes one job, not %d", what.n_operands);
+	if (selection_check(&what, err) || session_open(&s, STORE_READ, err))
 		return -1;
-	rc = print_log(&s, &o, id, err);
+	rc = selection_read_one(&what, &s.store, true, &id, err);
+	if (rc == 0)
+		rc = print_log(&s, &o, id, err);
 	session_close(&s);
 	return rc;
 }
 
 const struct command cmd_log = {
-	.name = "log", .synopsis = "[--follow] [--lines N | --path] ID",
+	.name = "log", .synopsis = "[--follow] [--lines N | --path] [SELECTION] [JOB]",
 	.summary = "print what a job has printed",
-	.example = "pollux log 17\n"
+	.example = "pollux log              # of the job that ran last\n"
+		   "pollux log 17\n"
 		   "pollux log -f -n 10 17",
-	.options = options, .run = main_log,
+	.options = options, .takes_jobs = true, .run = main_log,
 };

@@ -44,6 +44,10 @@ static int main_release(int argc, char **argv, struct err *err)
 }
 
 const struct command cmd_release = {
-	.name = "release", .synopsis = "[--dry-run] ID...", .summary = "let held jobs go",
-	.example = "pollux release 3", .options = change_options, .run = main_release,
+	.name = "release", .synopsis = "[--dry-run] [--yes] [SELECTION] [JOB...]",
+	.summary = "let held jobs go",
+	.example = "pollux release 3\n"
+		   "pollux release --state held --yes",
+	.options = change_options, .takes_jobs = true, .job_use = USE_RELEASE,
+	.run = main_release,
 };

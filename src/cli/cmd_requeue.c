@@ -152,7 +152,11 @@ static int main_requeue(int argc, char **argv, struct err *err)
 }
 
 const struct command cmd_requeue = {
-	.name = "requeue", .synopsis = "[--force] [--take-env] [--dry-run] ID...",
-	.summary = "run ended jobs again, or relaunch running ones", .example = "pollux requeue 3",
-	.options = requeue_options, .run = main_requeue,
+	.name = "requeue",
+	.synopsis = "[--force] [--take-env] [--dry-run] [--yes] [SELECTION] [JOB...]",
+	.summary = "run ended jobs again, or relaunch running ones",
+	.example = "pollux requeue 3\n"
+		   "pollux requeue --state failed --since 1d",
+	.options = requeue_options, .takes_jobs = true, .job_use = USE_REQUEUE,
+	.run = main_requeue,
 };

@@ -12,6 +12,7 @@
 #include "pollux/clock.h"
 #include "pollux/mem.h"
 #include "pollux/status.h"
+#include "selection.h"
 #include "settings_check.h"
 
 #define RECENT_S 86400.0	/* ended jobs are shown for a day */
@@ -21,6 +22,7 @@ struct status_options {
 	bool all, json, summary;
 	double watch_s;
 	const char *color;
+	struct selection_options which;
 };
 
 static const struct option_spec options[] = {
@@ -34,6 +36,7 @@ static const struct option_spec options[] = {
 	  "print again every so often, on a terminal also when something changes, until "
 	  "interrupted" },
 	OPTION_COLOR(O(color)),
+	SELECTION_OPTIONS(offsetof(struct status_options, which)),
 	{ .name = NULL },
 #undef O
 };
@@ -49,22 +52,8 @@ static void interrupt(int signal_number)
 /* The jobs and the view that were asked for. */
 struct request {
 	const struct status_options *o;
-	int64_t *ids;		/* owned */
-	int n_ids;
+	struct selecting what;
 };
-
-static int parse_ids(struct request *r, int argc, char **argv, int first, struct err *err)
-{
-	long long id;
-
-	r->ids = xcalloc((size_t)(argc - first), sizeof(*r->ids));
-	for (int i = first; i < argc; i++) {
-		if (parse_job_id(&cmd_status, argv[i], &id, err))
-			return -1;
-		r->ids[r->n_ids++] = id;
-	}
-	return 0;
-}
 
 /* --- one look --- */
 
@@ -81,42 +70,75 @@ static void print_jobs(const struct status *status, const struct status_details 
 static int print_detailed(struct session *s, const struct request *r, const struct status *status,
 			  const struct output *out, struct err *err)
 {
-	struct status_details *details = xcalloc((size_t)r->n_ids, sizeof(*details));
+	int n = status->jobs.count;
+	struct status_details *details = xcalloc((size_t)n, sizeof(*details));
 	int rc = 0;
 
-	for (int i = 0; rc == 0 && i < r->n_ids; i++)
+	for (int i = 0; rc == 0 && i < n; i++)
 		rc = status_details_read(s, &status->jobs.items[i], &details[i], err);
 	if (rc == 0 && r->o->json)
 		status_print_json(status, details, out->file);
 	else if (rc == 0)
 		print_jobs(status, details, out);
-	for (int i = 0; i < r->n_ids; i++)
+	for (int i = 0; i < n; i++)
 		status_details_release(&details[i]);
 	free(details);
+	return rc;
+}
+
+/* Jobs that are named one by one are shown with all that is known; a set is a table. */
+static bool is_detailed(const struct request *r, const struct id_list *ids)
+{
+	return selection_is_of_numbers(&r->what) || (r->what.n_operands == 1 && ids->count == 1);
+}
+
+/* --since alone says from when on ended jobs are shown. */
+static bool selects(const struct request *r)
+{
+	const struct selection_options *which = &r->o->which;
+
+	return r->what.n_operands || which->states || which->name || which->workload;
+}
+
+static int print(struct session *s, const struct request *r, const struct id_list *ids,
+		 const struct status *status, const struct output *out, struct err *err)
+{
+	int rc = 0;
+
+	if (selects(r) && status->jobs.count == 0 && !r->o->json)
+		fputs("No such jobs.\n", out->file);
+	else if (r->o->summary)
+		status_print_summary(status, out);
+	else if (ids->count && is_detailed(r, ids))
+		rc = print_detailed(s, r, status, out, err);
+	else if (r->o->json)
+		status_print_json(status, NULL, out->file);
+	else
+		status_print_table(status, out);
 	return rc;
 }
 
 static int look(struct session *s, const struct request *r, const struct output *out,
 		struct err *err)
 {
+	double since_s = isnan(r->o->which.since_s) ? RECENT_S : r->o->which.since_s;
 	struct status_query query = {
-		.ids = r->ids, .n_ids = r->n_ids, .filter = r->o->all ? JOBS_ALL : JOBS_RECENT,
-		.since_wall_s = clock_wall_s() - RECENT_S,
+		.by_ids = selects(r), .filter = r->o->all ? JOBS_ALL : JOBS_RECENT,
+		.since_wall_s = clock_wall_s() - since_s,
 	};
+	struct id_list ids = { 0 };
 	struct status status;
-	int rc = 0;
+	int rc = query.by_ids ? selection_read(&r->what, &s->store, &ids, err) : 0;
 
-	if (status_read(s, &query, &status, err))
-		return -1;
-	if (r->o->summary)
-		status_print_summary(&status, out);
-	else if (r->n_ids)
-		rc = print_detailed(s, r, &status, out, err);
-	else if (r->o->json)
-		status_print_json(&status, NULL, out->file);
-	else
-		status_print_table(&status, out);
-	status_release(&status);
+	if (rc && err->exit_status == EX_NOINPUT && r->what.n_operands == 0)
+		rc = 0;		/* none now: shown, and watched for */
+	query.ids = ids.items;
+	query.n_ids = ids.count;
+	if (rc == 0 && (rc = status_read(s, &query, &status, err)) == 0) {
+		rc = print(s, r, &ids, &status, out, err);
+		status_release(&status);
+	}
+	id_list_release(&ids);
 	return rc;
 }
 
@@ -238,39 +260,40 @@ static int show(const struct request *r, struct err *err)
 
 static int check(const struct request *r, struct err *err)
 {
-	if (r->o->all && r->n_ids)
+	if (r->o->all && selection_is_given(&r->what))
 		return usage_error(&cmd_status, err,
-				   "option '--all' and job numbers exclude each other");
+				   "option '--all' and a selection of jobs exclude each other");
 	if (r->o->summary && r->o->json)
 		return usage_error(&cmd_status, err,
 				   "options '--summary' and '--json' exclude each other");
-	return 0;
+	return selection_check(&r->what, err);
 }
 
 static int main_status(int argc, char **argv, struct err *err)
 {
-	struct status_options o = { .watch_s = NAN, .color = "auto" };
-	struct request r = { .o = &o };
-	int first, rc;
+	struct status_options o = {
+		.watch_s = NAN, .color = "auto", .which = SELECTION_INIT,
+	};
+	struct request r = { .o = &o, .what = {
+		.command = &cmd_status, .options = &o.which,
+	} };
+	int first;
 
 	if (options_parse(&cmd_status, argc, argv, &o, &first, err))
 		return -1;
-	rc = parse_ids(&r, argc, argv, first, err);
-	if (rc == 0)
-		rc = check(&r, err);
-	if (rc == 0)
-		rc = show(&r, err);
-	free(r.ids);
-	return rc;
+	r.what.operands = argv + first;
+	r.what.n_operands = argc - first;
+	return check(&r, err) ? -1 : show(&r, err);
 }
 
 const struct command cmd_status = {
 	.name = "status",
-	.synopsis = "[--all | ID...] [--json | --summary] [--watch SECONDS] [--color WHEN]",
+	.synopsis = "[--all | [SELECTION] [JOB...]] [--json | --summary] [--watch SECONDS]"
+		    " [--color WHEN]",
 	.summary = "show jobs: where they stand, what they wait for",
 	.example = "pollux status\n"
 		   "pollux status 17          # everything about one job\n"
 		   "pollux status --watch 2\n"
 		   "pollux status --json | jq '.jobs[] | {id, state, eta_s}'",
-	.options = options, .run = main_status,
+	.options = options, .takes_jobs = true, .run = main_status,
 };

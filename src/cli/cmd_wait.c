@@ -10,6 +10,7 @@
 #include "pollux/mem.h"
 #include "pollux/session.h"
 #include "pollux/store_jobs.h"
+#include "selection.h"
 
 #define LOOK_NS 100000000L	/* between looks for changes */
 
@@ -20,12 +21,14 @@
 
 struct wait_options {
 	double timeout_s;
+	struct selection_options which;
 };
 
 static const struct option_spec options[] = {
 	{ "timeout", 't', OPTION_DURATION, "TIME",
 	  .offset = offsetof(struct wait_options, timeout_s), 0, 1e9,
 	  "give up after this long, with exit status 75" },
+	SELECTION_OPTIONS(offsetof(struct wait_options, which)),
 	{ .name = NULL },
 };
 
@@ -135,46 +138,50 @@ static int first_failure(const struct waited *waited, int n)
 	return 0;
 }
 
-static int wait_for(const struct wait_options *o, struct waited *waited, int n, struct err *err)
+static int wait_for_selected(struct session *s, const struct wait_options *o,
+			     const struct id_list *ids, struct err *err)
 {
-	struct session s;
+	struct waited *waited = xcalloc((size_t)ids->count, sizeof(*waited));
 	int rc;
 
-	if (session_open(&s, STORE_READ, err))
-		return -1;
-	rc = wait_for_all(&s, o, waited, n, err);
-	session_close(&s);
-	return rc ? rc : first_failure(waited, n);
-}
-
-static int main_wait(int argc, char **argv, struct err *err)
-{
-	struct wait_options o = { .timeout_s = NAN };
-	struct waited *waited;
-	int first, n, rc = 0;
-	long long id;
-
-	if (options_parse(&cmd_wait, argc, argv, &o, &first, err))
-		return -1;
-	n = argc - first;
-	if (n < 1)
-		return usage_error(&cmd_wait, err, "wait for which job? give its number");
-	waited = xcalloc((size_t)n, sizeof(*waited));
-	for (int i = 0; rc == 0 && i < n; i++) {
-		rc = parse_job_id(&cmd_wait, argv[first + i], &id, err);
-		if (rc == 0)
-			waited[i] = (struct waited){ .id = id, .state = JOB_QUEUED };
-	}
+	for (int i = 0; i < ids->count; i++)
+		waited[i] = (struct waited){ .id = ids->items[i], .state = JOB_QUEUED };
+	rc = wait_for_all(s, o, waited, ids->count, err);
 	if (rc == 0)
-		rc = wait_for(&o, waited, n, err);
+		rc = first_failure(waited, ids->count);
 	free(waited);
 	return rc;
 }
 
+static int main_wait(int argc, char **argv, struct err *err)
+{
+	struct wait_options o = { .timeout_s = NAN, .which = SELECTION_INIT };
+	struct selecting what = { .command = &cmd_wait, .options = &o.which };
+	struct id_list ids;
+	struct session s;
+	int first, rc;
+
+	if (options_parse(&cmd_wait, argc, argv, &o, &first, err))
+		return -1;
+	what.operands = argv + first;
+	what.n_operands = argc - first;
+	if (!selection_is_given(&what))
+		return usage_error(&cmd_wait, err, "wait for which job? give its number");
+	if (selection_check(&what, err) || session_open(&s, STORE_READ, err))
+		return -1;
+	rc = selection_read(&what, &s.store, &ids, err);
+	if (rc == 0)
+		rc = wait_for_selected(&s, &o, &ids, err);
+	id_list_release(&ids);
+	session_close(&s);
+	return rc;
+}
+
 const struct command cmd_wait = {
-	.name = "wait", .synopsis = "[--timeout TIME] ID...",
+	.name = "wait", .synopsis = "[--timeout TIME] [SELECTION] [JOB...]",
 	.summary = "wait until jobs have ended; exit as the job did",
 	.example = "pollux wait 17 && ./evaluate.sh\n"
-		   "pollux wait --timeout 2h 17 18",
-	.options = options, .run = main_wait,
+		   "pollux wait --timeout 2h 17 18\n"
+		   "pollux wait 'lr*'",
+	.options = options, .takes_jobs = true, .run = main_wait,
 };

@@ -10,6 +10,7 @@
 #include "pollux/err.h"
 #include "pollux/option.h"
 #include "pollux/output.h"
+#include "pollux/store_select.h"
 
 struct command {
 	const char *name;
@@ -19,6 +20,8 @@ struct command {
 	const struct option_spec *options;	/* ends with name NULL; NULL: only --help */
 	bool runs_program; /* operands are a program's command line: the first ends the options.
 			      Elsewhere options may also follow operands: "status 17 --json" */
+	bool takes_jobs;	/* operands are jobs (selection.h) */
+	enum job_use job_use;	/* of those that the command can act on */
 	bool hidden;		/* not in the list: started by pollux itself */
 	/* argv[0] is the command's name. Returns the exit status, or -1 with *err (an empty
 	 * err->text: nothing to say, only err->exit_status). */

@@ -17,10 +17,16 @@
 #define DRY_RUN { "dry-run", 'n', OPTION_FLAG, NULL, \
 	.offset = offsetof(struct asked_change, dry_run), 0, 0, \
 	"print what would be done, do nothing" }
+#define YES { "yes", 'y', OPTION_FLAG, NULL, \
+	.offset = offsetof(struct asked_change, yes), 0, 0, \
+	"do not ask where several jobs are meant that were not given by number" }
+#define WHICH SELECTION_OPTIONS(offsetof(struct asked_change, which))
 
 const struct option_spec stop_options[] = {
 	FORCE,
 	DRY_RUN,
+	YES,
+	WHICH,
 	{ .name = NULL },
 };
 
@@ -29,11 +35,15 @@ const struct option_spec requeue_options[] = {
 	{ "take-env", 0, OPTION_FLAG, NULL, .offset = offsetof(struct asked_change, take_env),
 	  0, 0, "give the jobs the present environment in place of theirs" },
 	DRY_RUN,
+	YES,
+	WHICH,
 	{ .name = NULL },
 };
 
 const struct option_spec change_options[] = {
 	DRY_RUN,
+	YES,
+	WHICH,
 	{ .name = NULL },
 };
 
@@ -255,33 +265,46 @@ static int change_job(struct session *s, int64_t job_id, const struct job_change
 	return rc;
 }
 
-int change_jobs(const struct command *command, const struct job_change *change, int argc,
-		char **argv, struct err *err)
+static int change_all(struct session *s, const struct id_list *ids, const struct job_change *change,
+		      const struct asked_change *o, struct err *err)
 {
-	struct asked_change o = { 0 };
-	int first, rc = 0, status = 0;
-	struct session s;
-	long long id;
+	int rc = 0, status = 0;
 
-	if (options_parse(command, argc, argv, &o, &first, err))
-		return -1;
-	if (first >= argc)
-		return usage_error(command, err, "which job? give its number");
-	for (int i = first; i < argc; i++)
-		if (parse_job_id(command, argv[i], &id, err))
-			return -1;
-	if (session_open(&s, STORE_WRITE, err))
-		return -1;
-	for (int i = first; i < argc; i++) {
+	for (int i = 0; i < ids->count; i++) {
 		if (rc)		/* main.c says the last failure */
-			fprintf(stderr, "pollux: %s\n", err->text);
-		parse_job_id(command, argv[i], &id, err);
-		rc = change_job(&s, id, change, &o, err);
+			output_message(err->text);
+		rc = change_job(s, ids->items[i], change, o, err);
 		if (rc && status == 0)
 			status = err->exit_status;
 	}
-	session_close(&s);
 	if (rc)
 		err->exit_status = status;
 	return rc ? rc : status;
+}
+
+int change_jobs(const struct command *command, const struct job_change *change, int argc,
+		char **argv, struct err *err)
+{
+	struct asked_change o = { .which = SELECTION_INIT };
+	struct selecting what = { .command = command, .options = &o.which };
+	struct id_list ids;
+	struct session s;
+	int first, rc;
+
+	if (options_parse(command, argc, argv, &o, &first, err))
+		return -1;
+	what.operands = argv + first;
+	what.n_operands = argc - first;
+	if (!selection_is_given(&what))
+		return usage_error(command, err, "which job? give its number");
+	if (selection_check(&what, err) || session_open(&s, STORE_WRITE, err))
+		return -1;
+	rc = selection_read(&what, &s.store, &ids, err);
+	if (rc == 0 && !o.yes && !o.dry_run)
+		rc = selection_agree(&what, &s.store, &ids, err);
+	if (rc == 0)
+		rc = change_all(&s, &ids, change, &o, err);
+	id_list_release(&ids);
+	session_close(&s);
+	return rc;
 }

@@ -5,13 +5,15 @@
 #include "command.h"
 #include "pollux/session.h"
 #include "pollux/store_runs.h"
+#include "selection.h"
 
 /* The options of the commands that stop jobs, and of those that stop none. */
 extern const struct option_spec stop_options[], change_options[], requeue_options[];
 
 struct asked_change {
-	bool force, dry_run;
+	bool force, dry_run, yes;
 	bool take_env;		/* of requeue alone */
+	struct selection_options which;
 };
 
 /* The rule of a command by which a running job would lose work (job_loss.h). */
@@ -41,10 +43,11 @@ struct job_change {
 	const char *unrecordable;
 };
 
-/* Run a command that changes each job named in argv: act, wake the supervisors of the runs that
- * were asked to stop, and say so on a terminal. With --dry-run each transaction is rolled back, and
+/* Run a command that changes each job meant in argv (selection.h): act, wake the supervisors of the
+ * runs that were asked to stop, and say so on a terminal. With --dry-run each transaction is rolled back, and
  * a line says what would be done. A failure is said for each job. Returns the exit status of the
- * first failure, or -1 with *err as main.c wants it. At least one job must be named (EX_USAGE). */
+ * first failure, or -1 with *err as main.c wants it. Operands or options must say which jobs
+ * (EX_USAGE). */
 int change_jobs(const struct command *command, const struct job_change *change, int argc,
 		char **argv, struct err *err);
 

@@ -8,6 +8,7 @@
 
 #include "command.h"
 #include "pollux/suggest.h"
+#include "selection.h"
 
 #ifndef POLLUX_VERSION
 #define POLLUX_VERSION "0.1.0"
@@ -62,14 +63,25 @@ static int unknown_command(const char *name, struct err *err)
 			   name);
 }
 
-/* pollux help [COMMAND [--OPTION]]: with an option, print the names that it takes, for completion
- * in shells. */
+/* For completion in shells: the names that an option takes, or the jobs that the command can act
+ * on. */
+static int complete(const struct command *command, const char *what, struct err *err)
+{
+	if (text_starts_with(what, "--"))
+		return command_choices(command, what + strlen("--"), stdout) ? 0
+			: usage_error(command, err, "unknown option '%.60s'", what);
+	return command->takes_jobs ? selection_print_candidates(command->job_use, err)
+		: usage_error(command, err, "%s takes no jobs", command->name);
+}
+
+/* pollux help [COMMAND [--OPTION | JOB]] */
 static int help(int argc, char **argv, struct err *err)
 {
 	const struct command *command;
-	bool choices = argc == 3 && text_starts_with(argv[2], "--");
+	bool completes = argc == 3 && (text_starts_with(argv[2], "--") ||
+				       !strcmp(argv[2], "JOB"));
 
-	if (argc > 2 && !choices)
+	if (argc > 2 && !completes)
 		return usage_error(NULL, err, "help takes one command, not %d", argc - 1);
 	if (argc < 2 || !strcmp(argv[1], "help")) {
 		print_commands(stdout);
@@ -78,9 +90,8 @@ static int help(int argc, char **argv, struct err *err)
 	command = find_command(argv[1]);
 	if (!command)
 		return unknown_command(argv[1], err);
-	if (choices)
-		return command_choices(command, argv[2] + strlen("--"), stdout) ? 0
-			: usage_error(command, err, "unknown option '%.60s'", argv[2]);
+	if (completes)
+		return complete(command, argv[2], err);
 	command_help(command, stdout);
 	return 0;
 }

@@ -104,16 +104,22 @@ static int set_text(const struct option_spec *spec, const char *value, void *fie
 	return 0;
 }
 
-/* "batch,resume": each of the words is a choice. No value is the empty text. */
-static int set_words(const struct option_spec *spec, const char *value, void *field)
+/* "batch,resume" */
+static bool are_choices(const struct option_spec *spec, const char *value)
 {
-	char *words = xstrdup(value ? value : ""), *rest = value ? words : NULL, *word;
+	char *words = xstrdup(value), *rest = words, *word;
 	bool known = true;
 
 	while (known && (word = strsep(&rest, ",")))
 		known = is_among(word, spec->choices);
 	free(words);
-	if (!known)
+	return known;
+}
+
+/* No value is the empty text. */
+static int set_words(const struct option_spec *spec, const char *value, void *field)
+{
+	if (value && !are_choices(spec, value))
 		return -1;
 	free(*(char **)field);
 	*(char **)field = xstrdup(value ? value : "");
@@ -200,6 +206,7 @@ int set_value(const struct option_spec *spec, const char *value, void *field)
 	case OPTION_CHOICE:
 		return is_among(value, spec->choices) ? set_text(spec, value, field) : -1;
 	case OPTION_WORDS: return set_words(spec, value, field);
+	case OPTION_CHOICES: return are_choices(spec, value) ? set_text(spec, value, field) : -1;
 	case OPTION_PICTURE: return picture_format(value) ? set_text(spec, value, field) : -1;
 	case OPTION_SIGNAL: return set_signal(value, field);
 	case OPTION_DECLARED: break;

@@ -20,6 +20,7 @@ static const char *type_words(enum option_type type)
 	case OPTION_SIZE:
 	case OPTION_CHOICE:
 	case OPTION_WORDS:
+	case OPTION_CHOICES:
 	case OPTION_PICTURE:
 	case OPTION_SIGNAL:
 	case OPTION_DECLARED:
@@ -78,7 +79,7 @@ static bool describe_word(struct text *t, const struct option_spec *spec)
 {
 	if (spec->type == OPTION_CHOICE)
 		add_choices(t, spec->choices);
-	else if (spec->type == OPTION_WORDS)
+	else if (spec->type == OPTION_WORDS || spec->type == OPTION_CHOICES)
 		add_words(t, spec->choices);
 	else if (spec->type == OPTION_PICTURE)
 		text_add(t, "a file that ends in .svg or .png");

@@ -264,7 +264,7 @@ static void weigh_batches(struct explanation *e)
 
 static int read_all(struct session *s, int64_t job_id, struct explanation *e, struct err *err)
 {
-	struct status_query query = { .ids = &job_id, .n_ids = 1 };
+	struct status_query query = { .by_ids = true, .ids = &job_id, .n_ids = 1 };
 
 	if (status_read(s, &query, &e->status, err))
 		return -1;

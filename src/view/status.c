@@ -272,7 +272,7 @@ static int read_some(struct session *s, const struct status_query *query, struct
 static int read_jobs(struct session *s, const struct status_query *query, struct status *status,
 		     struct err *err)
 {
-	if (query->n_ids)
+	if (query->by_ids)
 		return read_some(s, query, &status->jobs, err);
 	if (!s->store.db)
 		return 0;

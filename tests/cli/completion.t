@@ -1,14 +1,15 @@
 #!/bin/sh
 # completion.t - what bash completion offers: options from the program's help, jobs from a made-up
-# status.
+# store.
 . "$(dirname "$0")/tap.sh"
 command -v bash >/dev/null || skip_all 'no bash'
 
 mkdir bin
 cat >bin/pollux <<'END'
 #!/bin/sh
-if [ "$*" = status ]; then
-	printf ' ID  NAME   ST\n  9  12 x   PD\n117  mnist  R \n'
+if [ "$1 $3" = 'help JOB' ] && "$POLLUX" "$@" >/dev/null; then
+	[ "$2" = cancel ] || echo '9 12 x, done'
+	echo '117 mnist, running'
 else
 	exec "$POLLUX" "$@"
 fi
@@ -51,6 +52,10 @@ offer pollux log ''
 is 'jobs' '9 117' "$got"
 offer pollux cancel 9 1
 is 'another job' '117' "$got"
+offer pollux cancel ''
+is 'those that it can act on' '117' "$got"
+offer pollux wait --state queued,h
+is 'a state after another' 'queued,held' "$got"
 offer pollux submit --after ''
 is 'a job to wait for' '9 117' "$got"
 offer pollux submit --lr-rule s

@@ -16,7 +16,7 @@ longer_than() { perl -CS -ne 'BEGIN { $w = shift } chomp; print "$_\n" if length
 status 'no job is a usage error' 64 "$POLLUX" explain
 is 'and says so' "pollux: which job? give its number; see 'pollux explain --help'" "$err"
 status 'two jobs are' 64 "$POLLUX" explain 1 2
-for wrong in 0 -1 x 1.5 '' 99999999999999999999; do
+for wrong in 0 -1 '' 99999999999999999999; do
 	status "job '$wrong' is" 64 "$POLLUX" explain "$wrong"
 done
 status '--color of something else is' 64 "$POLLUX" explain 1 --color maybe

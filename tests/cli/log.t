@@ -114,11 +114,11 @@ rm "$(path 3)"
 mkdir "$(path 3)"
 status 'a directory for a log' 74 "$POLLUX" log 3
 
-status 'no job' 64 "$POLLUX" log
+status 'no job: the one that ran last' 0 "$POLLUX" log
 status 'two jobs' 64 "$POLLUX" log 1 2
 status 'an unknown job' 66 "$POLLUX" log 99
 is 'is named' 'pollux: no such job: 99' "$err"
-status 'a job that is no number' 64 "$POLLUX" log x
+status 'a name that no job has' 66 "$POLLUX" log x
 for wrong in -1 x 1.5 ''; do
 	status "--lines '$wrong'" 64 "$POLLUX" log --lines "$wrong" 1
 done

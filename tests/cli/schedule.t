@@ -436,7 +436,8 @@ for command in hold release cancel requeue; do
 	status "$command of no job is a usage error" 64 "$POLLUX" "$command"
 	is 'that asks which' \
 		"pollux: which job? give its number; see 'pollux $command --help'" "$err"
-	status "$command of what is no number too" 64 "$POLLUX" "$command" 1x
+	status "$command of number 0 too" 64 "$POLLUX" "$command" 0
+	status "$command of a name that no job has" 66 "$POLLUX" "$command" 1x
 	status "$command of a job that is not there" 66 "$POLLUX" "$command" 12345
 	is 'names it' 'pollux: no such job: 12345' "$err"
 done

@@ -307,9 +307,10 @@ like 'an event is broken too' '^[0-9:]+  change     one two three four five six 
 like 'with its rest below' '^ {21}nine ten eleven twelve$' "$out"
 
 # --- wrong arguments ---
-for wrong in 0 -1 x 1.5 '' 99999999999999999999; do
+for wrong in 0 -1 '' 99999999999999999999; do
 	status "job '$wrong' is a usage error" 64 "$POLLUX" status -- "$wrong"
 done
+status 'a word is a name' 66 "$POLLUX" status x
 status 'an unknown job' 66 "$POLLUX" status 1 999
 is 'is named' 'pollux: no such job: 999' "$err"
 is 'and nothing else is printed' '' "$out"

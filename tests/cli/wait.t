@@ -72,7 +72,7 @@ is 'is a question' "pollux: wait for which job? give its number; see 'pollux wai
 status 'an unknown job' 66 "$POLLUX" wait 99
 is 'is named' 'pollux: no such job: 99' "$err"
 status 'also behind a known one' 66 "$POLLUX" wait "$done" 99
-status 'a job that is no number' 64 "$POLLUX" wait "$done" x
+status 'a name that no job has' 66 "$POLLUX" wait "$done" x
 for wrong in -1 x '' 1.5.5; do
 	status "--timeout '$wrong'" 64 "$POLLUX" wait --timeout "$wrong" "$done"
 done

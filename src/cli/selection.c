@@ -1,0 +1,330 @@
+/* selection.c - from operands and options to jobs, by one table of forms. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pollux/clock.h"
+#include "pollux/mem.h"
+#include "pollux/number.h"
+#include "pollux/store_jobs.h"
+#include "pollux/text.h"
+#include "selection.h"
+
+const char *const state_choices[] = {
+	"queued", "held", "running", "done", "failed", "cancelled", "timeout", "active", "ended",
+	NULL,
+};
+
+/* --- the forms of an operand --- */
+
+enum { NOT_THIS_FORM = 1 };
+
+static int read_newest(const struct selecting *what, const char *text, struct job_query *q,
+		       struct err *err)
+{
+	(void)what;
+	(void)err;
+	q->newest = true;
+	return strcmp(text, "@") ? NOT_THIS_FORM : 0;
+}
+
+static int read_number(const struct selecting *what, const char *text, struct job_query *q,
+		       struct err *err)
+{
+	long long id;
+
+	if (*text && strspn(text + (*text == '-'), "0123456789") != strlen(text) - (*text == '-'))
+		return NOT_THIS_FORM;
+	if (parse_job_id(what->command, text, &id, err))
+		return -1;
+	q->first_id = q->last_id = id;
+	return 0;
+}
+
+static int read_range(const struct selecting *what, const char *text, struct job_query *q,
+		      struct err *err)
+{
+	size_t n = strspn(text, "0123456789");
+	const char *last = text + n + 1;
+	char *first;
+	int rc;
+
+	if (n == 0 || text[n] != '-' || !*last || last[strspn(last, "0123456789")])
+		return NOT_THIS_FORM;
+	first = strndup(text, n);
+	rc = number_parse_int(first, &q->first_id) || number_parse_int(last, &q->last_id) ||
+	     q->first_id < 1 || q->first_id > q->last_id;
+	free(first);
+	return rc ? usage_error(what->command, err, "'%.60s' is not a range of job numbers: "
+				"smaller-larger", text) : 0;
+}
+
+static int read_name(const struct selecting *what, const char *text, struct job_query *q,
+		     struct err *err)
+{
+	(void)what;
+	(void)err;
+	q->called = text;
+	return 0;
+}
+
+/* The first form that fits is that of the operand. */
+static const struct form {
+	/* 0, NOT_THIS_FORM, or -1 with EX_USAGE */
+	int (*read)(const struct selecting *what, const char *text, struct job_query *q,
+		    struct err *err);
+	bool number;		/* it means one job, whatever the job is */
+	bool spelt_out;		/* a person who types it knows which jobs, and how many */
+} forms[] = {
+	{ .read = read_newest, .number = true, .spelt_out = true },	/* @ */
+	{ .read = read_number, .number = true, .spelt_out = true },	/* 17 */
+	{ .read = read_range, .spelt_out = true },			/* 15-20 */
+	{ .read = read_name },					/* lr-0.1, 'lr*' */
+};
+
+/* NULL: *err is set. */
+static const struct form *form_of(const struct selecting *what, const char *text,
+				  struct job_query *q, struct err *err)
+{
+	const struct form *form = forms;
+	int rc;
+
+	while ((rc = form->read(what, text, q, err)) == NOT_THIS_FORM) {
+		*q = (struct job_query){ .since_wall_s = NAN };
+		form++;
+	}
+	return rc ? NULL : form;
+}
+
+static bool all_forms(const struct selecting *what, bool (*is)(const struct form *form))
+{
+	for (int i = 0; i < what->n_operands; i++) {
+		struct job_query q = { .since_wall_s = NAN };
+		struct err ignored;
+		const struct form *form = form_of(what, what->operands[i], &q, &ignored);
+
+		if (!form || !is(form))
+			return false;
+	}
+	return what->n_operands > 0;
+}
+
+static bool is_number(const struct form *form)
+{
+	return form->number;
+}
+
+static bool has_no_surprise(const struct form *form)
+{
+	return form->spelt_out;
+}
+
+bool selection_is_spelt_out(const struct selecting *what)
+{
+	return all_forms(what, has_no_surprise);
+}
+
+bool selection_is_of_numbers(const struct selecting *what)
+{
+	return all_forms(what, is_number);
+}
+
+/* --- the options --- */
+
+static bool narrows(const struct selecting *what)
+{
+	const struct selection_options *o = what->options;
+
+	return o && (o->states || o->name || o->workload || !isnan(o->since_s));
+}
+
+bool selection_is_given(const struct selecting *what)
+{
+	return what->n_operands > 0 || narrows(what);
+}
+
+int selection_check(const struct selecting *what, struct err *err)
+{
+	for (int i = 0; i < what->n_operands; i++) {
+		struct job_query q = { .since_wall_s = NAN };
+
+		if (!form_of(what, what->operands[i], &q, err))
+			return -1;
+	}
+	return 0;
+}
+
+/* ",queued,running,": what the names mean, as the query wants it. NULL for NULL. */
+static char *expand_states(const char *names)
+{
+	struct text t = TEXT_INIT;
+	char *words, *rest, *word;
+
+	if (!names)
+		return NULL;
+	rest = words = xstrdup(names);
+	text_add(&t, ",");
+	while ((word = strsep(&rest, ",")))
+		text_addf(&t, "%s,", !strcmp(word, "active") ? "queued,held,running"
+			  : !strcmp(word, "ended") ? "done,failed,cancelled,timeout" : word);
+	free(words);
+	return text_detach(&t);
+}
+
+/* The operand, and the options that select, as they were typed. operand NULL: the options alone. */
+static void add_asked(struct text *t, const struct selecting *what, const char *operand)
+{
+	const struct selection_options *o = what->options;
+
+	if (operand)
+		text_addf(t, "'%.60s'", operand);
+	if (o && o->states)
+		text_addf(t, " --state %.60s", o->states);
+	if (o && o->name)
+		text_addf(t, " --name '%.60s'", o->name);
+	if (o && o->workload)
+		text_addf(t, " --workload '%.60s'", o->workload);
+	if (o && !isnan(o->since_s))
+		text_addf(t, " --since %.0fs", o->since_s);
+}
+
+/* --- from the store --- */
+
+static int nothing_matches(const struct selecting *what, const char *operand, int without_use,
+			   struct err *err)
+{
+	static const char *const wanted[N_JOB_USES] = {
+		[USE_ANY] = "there",
+		[USE_CANCEL] = "queued, held or running", [USE_HOLD] = "queued or running",
+		[USE_RELEASE] = "held", [USE_REQUEUE] = "running or ended",
+	};
+	struct text asked = TEXT_INIT;
+	const char *start;
+
+	add_asked(&asked, what, operand);
+	start = asked.data + (*asked.data == ' ');
+	if (without_use)
+		err_set(err, EX_FAILED, "nothing to %s: %d job%s match%s %s, none is %s",
+			what->command->name, without_use, plural(without_use),
+			without_use == 1 ? "es" : "", start, wanted[what->command->job_use]);
+	else if (*start)
+		err_set(err, EX_NOINPUT, "no job matches %s", start);
+	else
+		err_set(err, EX_NOINPUT, "there are no jobs");
+	text_release(&asked);
+	return -1;
+}
+
+static int select_jobs(const struct selecting *what, struct store *s, struct job_query *q,
+		       struct id_list *ids, struct err *err)
+{
+	char *states = expand_states(what->options ? what->options->states : NULL);
+	int rc;
+
+	if (what->options) {
+		q->states = states;
+		q->name = what->options->name;
+		q->workload = what->options->workload;
+		q->since_wall_s = clock_wall_s() - what->options->since_s;
+	}
+	rc = store_jobs_select(s, q, ids, err);
+	free(states);
+	return rc;
+}
+
+/* operand NULL: all that the options let through. */
+static int read_operand(const struct selecting *what, struct store *s, const char *operand,
+			struct id_list *found, struct err *err)
+{
+	struct job_query q = { .since_wall_s = NAN };
+	const struct form *form = NULL;
+	struct id_list all;
+	int rc;
+
+	*found = (struct id_list){ 0 };
+	if (operand && !(form = form_of(what, operand, &q, err)))
+		return -1;
+	if (form && form->number && q.first_id && !narrows(what)) {
+		id_list_add(found, q.first_id);
+		return 0;
+	}
+	q.use = form && form->number ? USE_ANY : what->command->job_use;
+	if (select_jobs(what, s, &q, found, err))
+		return -1;
+	if (found->count)
+		return 0;
+	q.use = USE_ANY;
+	if (select_jobs(what, s, &q, &all, err))
+		return -1;
+	rc = nothing_matches(what, operand, all.count, err);
+	id_list_release(&all);
+	return rc;
+}
+
+/* Adds those that are not there yet. Ids of one operand differ from each other. */
+static void join(struct id_list *ids, struct id_list *more)
+{
+	int before = ids->count;
+
+	for (int i = 0; i < more->count; i++) {
+		int j = 0;
+
+		while (j < before && ids->items[j] != more->items[i])
+			j++;
+		if (j == before)
+			id_list_add(ids, more->items[i]);
+	}
+	id_list_release(more);
+}
+
+int selection_read(const struct selecting *what, struct store *s, struct id_list *ids,
+		   struct err *err)
+{
+	struct id_list found;
+
+	*ids = (struct id_list){ 0 };
+	if (what->n_operands == 0)
+		return read_operand(what, s, NULL, ids, err);
+	for (int i = 0; i < what->n_operands; i++) {
+		int rc = read_operand(what, s, what->operands[i], &found, err);
+
+		join(ids, &found);
+		if (rc) {
+			id_list_release(ids);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+static int say_which(struct store *s, int64_t id, const char *which, struct err *err)
+{
+	struct job job;
+
+	if (store_job_get(s, id, &job, err))
+		return -1;
+	fprintf(stderr, "pollux: job %lld (", (long long)id);
+	output_clean(stderr, job.declared.name);
+	fprintf(stderr, ")%s\n", which);
+	job_release(&job);
+	return 0;
+}
+
+int selection_read_one(const struct selecting *what, struct store *s, bool that_ran, int64_t *id,
+		       struct err *err)
+{
+	struct id_list ids;
+	int64_t ran = 0;
+	int rc;
+
+	if (selection_read(what, s, &ids, err))
+		return -1;
+	rc = that_ran && (ids.count > 1 || what->n_operands == 0)
+		? store_job_ran_last(s, &ids, &ran, err) : 0;
+	*id = ran ? ran : ids.items[ids.count - 1];
+	if (rc == 0 && (ids.count > 1 || what->n_operands == 0))
+		rc = say_which(s, *id, ran ? ", which ran last" : ", the newest", err);
+	id_list_release(&ids);
+	return rc;
+}

@@ -1,0 +1,86 @@
+/* selection_agree.c - the jobs of a selection, shown to a person: who is asked before several jobs
+ * are changed, and what shells complete. */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "pollux/store_jobs.h"
+#include "pollux/text.h"
+#include "selection.h"
+
+#define MOST_SHOWN 20
+#define MOST_OFFERED 200
+
+/* "     17  running  lr-0.1" */
+static int list_job(struct store *s, int64_t id, struct err *err)
+{
+	struct job job;
+
+	if (store_job_get(s, id, &job, err))
+		return -1;
+	fprintf(stderr, "%6lld  %-9s  ", (long long)id, job_state_name(job.state));
+	output_clean(stderr, job.declared.name);
+	fputc('\n', stderr);
+	job_release(&job);
+	return 0;
+}
+
+static int list_jobs(struct store *s, const struct id_list *ids, struct err *err)
+{
+	for (int i = 0; i < ids->count && i < MOST_SHOWN; i++)
+		if (list_job(s, ids->items[i], err))
+			return -1;
+	if (ids->count > MOST_SHOWN)
+		fprintf(stderr, "        and %d more\n", ids->count - MOST_SHOWN);
+	return 0;
+}
+
+int selection_agree(const struct selecting *what, struct store *s, const struct id_list *ids,
+		    struct err *err)
+{
+	const char *name = what->command->name;
+	char answer[16] = "";
+
+	if (ids->count < 2 || selection_is_spelt_out(what))
+		return 0;
+	if (list_jobs(s, ids, err))
+		return -1;
+	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
+		return err_set(err, EX_FAILED, "%s these %d jobs? they were not given by number: "
+			       "add --yes to go on; nothing was done", name, ids->count);
+	fprintf(stderr, "%s these %d jobs? [y/N] ", name, ids->count);
+	if (fgets(answer, sizeof(answer), stdin) && (*answer == 'y' || *answer == 'Y'))
+		return 0;
+	return err_set(err, EX_FAILED, "nothing was done");
+}
+
+static int print_candidates(struct store *s, enum job_use use, struct err *err)
+{
+	struct job_query query = { .since_wall_s = NAN, .use = use };
+	struct id_list ids;
+	struct job job;
+	int rc = store_jobs_select(s, &query, &ids, err);
+
+	for (int i = ids.count - 1; rc == 0 && i >= 0 && i >= ids.count - MOST_OFFERED; i--) {
+		rc = store_job_get(s, ids.items[i], &job, err);
+		if (rc)
+			break;
+		printf("%lld ", (long long)job.id);
+		output_clean(stdout, job.declared.name);
+		printf(", %s\n", job_state_name(job.state));
+		job_release(&job);
+	}
+	id_list_release(&ids);
+	return rc;
+}
+
+int selection_print_candidates(enum job_use use, struct err *err)
+{
+	struct session s;
+	int rc;
+
+	if (session_open(&s, STORE_READ, err))
+		return err->exit_status == EX_NOINPUT ? 0 : -1;
+	rc = print_candidates(&s.store, use, err);
+	session_close(&s);
+	return rc;
+}

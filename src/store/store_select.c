@@ -1,0 +1,105 @@
+/* store_select.c - which jobs are meant: one query for all commands that take jobs. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "pollux/mem.h"
+#include "pollux/store_select.h"
+#include "sql.h"
+
+/* A condition on jobs for each use. */
+static const char *const uses[N_JOB_USES] = {
+	[USE_ANY] = "1",
+	[USE_CANCEL] = "state IN ('queued', 'held', 'running')",
+	[USE_HOLD] = "state IN ('queued', 'running') AND profile = 0",
+	[USE_RELEASE] = ("(state = 'held' OR (state = 'running' AND EXISTS (SELECT 1 FROM runs r"
+			 " WHERE r.job_id = jobs.id AND r.state <> 'ended'"
+			 " AND r.stop_reason = 'hold')))"),
+	[USE_REQUEUE] = "state NOT IN ('queued', 'held') AND profile = 0",
+};
+
+/* The pattern as SQLite has it: a set of characters is negated by '^', where the shell has '!'. */
+static char *glob_of(const char *pattern)
+{
+	char *glob = pattern ? xstrdup(pattern) : NULL;
+
+	for (char *p = glob; p && (p = strstr(p, "[!")); p++)
+		p[1] = '^';
+	return glob;
+}
+
+#define IS(column, name, glob) \
+	" AND (" name " IS NULL OR " column " = " name " OR " column " GLOB " glob ")"
+
+static int select_ids(struct store *s, const struct job_query *query, struct id_list *ids,
+		      struct err *err)
+{
+	char *called = glob_of(query->called), *name = glob_of(query->name),
+	     *workload = glob_of(query->workload);
+	char *sql = xasprintf("SELECT id FROM jobs WHERE id BETWEEN coalesce(?1, 1)"
+			      " AND coalesce(?2, 9223372036854775807)"
+			      IS("name", "?3", "?4")
+			      " AND (?5 IS NULL OR instr(?5, ',' || state || ','))"
+			      IS("name", "?6", "?7") IS("workload", "?8", "?9")
+			      " AND (?10 IS NULL OR submit_time_s >= ?10 OR end_time_s >= ?10)"
+			      " AND (?11 IS NULL OR id = (SELECT max(id) FROM jobs))"
+			      " AND %s ORDER BY id", uses[query->use]);
+	sqlite3_stmt *q;
+	int rc;
+
+	rc = sql_query(s, &q, err, sql, "nntttttttdn", query->first_id, query->last_id,
+		       query->called, called, query->states, query->name, name, query->workload,
+		       workload, query->since_wall_s, (int64_t)query->newest);
+	if (rc == 0)
+		while ((rc = sql_row(s, q, err)) == 1)
+			id_list_add(ids, sql_int(q, 0, 0));
+	sql_done(q);
+	free(sql);
+	free(called);
+	free(name);
+	free(workload);
+	return rc < 0 ? -1 : 0;
+}
+
+int store_jobs_select(struct store *s, const struct job_query *query, struct id_list *ids,
+		      struct err *err)
+{
+	*ids = (struct id_list){ 0 };
+	return s->db ? select_ids(s, query, ids, err) : 0;
+}
+
+void id_list_add(struct id_list *ids, int64_t id)
+{
+	ids->items = xgrow(ids->items, ids->count, sizeof(*ids->items));
+	ids->items[ids->count++] = id;
+}
+
+void id_list_release(struct id_list *ids)
+{
+	free(ids->items);
+	*ids = (struct id_list){ 0 };
+}
+
+static bool has_id(const struct id_list *ids, int64_t id)
+{
+	for (int i = 0; i < ids->count; i++)
+		if (ids->items[i] == id)
+			return true;
+	return false;
+}
+
+/* Runs are numbered in the order of their starts. */
+int store_job_ran_last(struct store *s, const struct id_list *ids, int64_t *id, struct err *err)
+{
+	sqlite3_stmt *q;
+	int rc = 0;
+
+	*id = 0;
+	if (sql_query(s, &q, err, "SELECT job_id FROM runs WHERE launch_time_s IS NOT NULL"
+		      " ORDER BY id DESC", ""))
+		return -1;
+	while (*id == 0 && (rc = sql_row(s, q, err)) == 1)
+		if (has_id(ids, sql_int(q, 0, 0)))
+			*id = sql_int(q, 0, 0);
+	sql_done(q);
+	return rc < 0 ? -1 : 0;
+}
