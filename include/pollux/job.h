@@ -108,6 +108,10 @@ struct job {
 	double submit_time_s, start_time_s, end_time_s;		/* wall clock */
 	/* failures of runs up to this number no longer delay the job */
 	int forgiven_runs;
+	/* Of the group that the job was submitted in (store_groups.h), else 0, -1 and none. */
+	int64_t group_id;
+	int group_index;		/* from 0 */
+	struct strings parameters;	/* "NAME=VALUE" */
 	struct declaration declared;
 	struct progress progress;
 };

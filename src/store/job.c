@@ -168,6 +168,7 @@ void job_init(struct job *job)
 void job_release(struct job *job)
 {
 	free(job->reason);
+	strings_release(&job->parameters);
 	declaration_release(&job->declared);
 	free(job->progress.status_text);
 	job_init(job);

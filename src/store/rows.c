@@ -98,11 +98,14 @@ static int bind_text(sqlite3_stmt *q, int i, const struct column_walk *w, const 
 	return sqlite3_bind_text(q, i, value, -1, SQLITE_STATIC);
 }
 
-static int bind_strings(sqlite3_stmt *q, int i, const struct strings *list)
+static int bind_strings(sqlite3_stmt *q, int i, const struct column_walk *w,
+			const struct strings *list)
 {
 	struct text packed = TEXT_INIT;
 	int rc;
 
+	if (list->count == 0 && w->column->field.unknown == FIELD_UNKNOWN_ZERO)
+		return sqlite3_bind_null(q, i);
 	strings_pack(list, &packed);
 	rc = sqlite3_bind_blob64(q, i, packed.data, packed.length, SQLITE_TRANSIENT);
 	text_release(&packed);
@@ -123,7 +126,7 @@ static int bind_field(sqlite3_stmt *q, int i, const struct column_walk *w, const
 	case FIELD_BOOL: return bind_integer(q, i, w, *(const bool *)member);
 	case FIELD_TEXT: return bind_text(q, i, w, *(char *const *)member);
 	case FIELD_CHARS: return bind_text(q, i, w, *text ? text : NULL);
-	case FIELD_STRINGS: return bind_strings(q, i, member);
+	case FIELD_STRINGS: return bind_strings(q, i, w, member);
 	case FIELD_BATCH_SIZE: return bind_integer(q, i, w, configuration_batch_size(member));
 	case FIELD_DOUBLE:
 	case FIELD_NONE: break;

@@ -325,6 +325,20 @@ static const char *const steps[] = {
 	" name TEXT NOT NULL, last REAL NOT NULL, samples REAL, time_s REAL NOT NULL,"
 	" PRIMARY KEY (job_id, name)"
 	") STRICT, WITHOUT ROWID;",
+
+	/* 23 */
+	NULL,
+
+	/* 24: jobs that were submitted by one command. A group goes with its last job. */
+	"CREATE TABLE job_groups ("
+	" id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, submit_time_s REAL NOT NULL,"
+	" max_running INTEGER,"
+	" argv BLOB NOT NULL, varied BLOB NOT NULL"	/* each string + NUL */
+	") STRICT;"
+	"CREATE INDEX jobs_by_group ON jobs (group_id, group_index) WHERE group_id IS NOT NULL;"
+	"CREATE TRIGGER job_leaves_group AFTER DELETE ON jobs WHEN OLD.group_id IS NOT NULL BEGIN"
+	" DELETE FROM job_groups WHERE id = OLD.group_id AND NOT EXISTS"
+	"  (SELECT 1 FROM jobs WHERE group_id = OLD.group_id); END;",
 };
 
 #define N_STEPS (int)(sizeof(steps) / sizeof(steps[0]))

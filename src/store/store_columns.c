@@ -30,6 +30,9 @@ static const struct store_column of_job[] = {
 	C("start_time_s", DOUBLE, start_time_s, UNKNOWN, 1, SHOWN),
 	C("end_time_s", DOUBLE, end_time_s, UNKNOWN, 1, SHOWN),
 	C("forgiven_runs", INT, forgiven_runs, KNOWN, 11, 0),
+	C("group_id", INT64, group_id, ZERO, 24, SHOWN),
+	C("group_index", INT, group_index, NEGATIVE, 24, SHOWN),
+	C("parameters", STRINGS, parameters, ZERO, 24, 0),
 };
 #undef ROW
 

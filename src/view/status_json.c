@@ -2,10 +2,12 @@
  * in every document, except "details", which comes with ids. The environment of a job is never
  * shown: it may hold secrets. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "pollux/engine.h"
 #include "pollux/json.h"
+#include "pollux/mem.h"
 #include "pollux/status.h"
 #include "pollux/store_columns.h"
 
@@ -154,11 +156,30 @@ static void print_details(struct json *j, const struct status_details *d)
 
 /* --- a job --- */
 
+/* In their order, with texts as values: "3e-4" stays as it was written. */
+static void print_parameters(struct json *j, const struct strings *list)
+{
+	json_array(j, "parameters");
+	for (size_t i = 0; i < list->count; i++) {
+		size_t length = strcspn(list->items[i], "=");
+		const char *value = list->items[i] + length;
+		char *name = xasprintf("%.*s", (int)length, list->items[i]);
+
+		json_object(j, NULL);
+		json_string(j, "name", name);
+		json_string(j, "value", *value ? value + 1 : value);
+		json_end(j);
+		free(name);
+	}
+	json_end(j);
+}
+
 static void print_job(struct json *j, const struct status_job *item)
 {
 	const struct job *job = item->job;
 
 	print_columns(j, &jobs_table, job);
+	print_parameters(j, &job->parameters);
 	json_string(j, "state", shown_state_name(item->state));
 	json_number(j, "next_start_time_s", job->profile ? (double)NAN : job->next_start_s);
 	json_number(j, "done_ratio", item->done_ratio);

@@ -1,0 +1,165 @@
+/* store_groups.c - groups of jobs that were submitted by one command. */
+#include "pollux/store_groups.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pollux/mem.h"
+#include "sql.h"
+#include "rows.h"
+
+static int insert_group(struct store *s, const struct job_group *group, struct err *err)
+{
+	struct text argv = TEXT_INIT, varied = TEXT_INIT;
+	int rc;
+
+	strings_pack(&group->argv, &argv);
+	strings_pack(&group->varied, &varied);
+	rc = sql_run(s, NULL, err, "INSERT INTO job_groups"
+		     " (name, submit_time_s, max_running, argv, varied) VALUES (?, ?, ?, ?, ?)",
+		     "tdnbb", group->name, group->submit_time_s, (int64_t)group->max_running,
+		     argv.data, argv.length, varied.data, varied.length);
+	text_release(&argv);
+	text_release(&varied);
+	return rc;
+}
+
+static int insert_job(struct store *s, const struct group_jobs *jobs, int i,
+		      const struct dependency_list *after, struct group_added *added,
+		      struct err *err)
+{
+	struct job_command command = { 0 };
+	struct job job;
+	int rc;
+
+	job_init(&job);
+	rc = jobs->make(jobs->arg, i, &job, &command, err);
+	job.group_id = added->group_id;
+	job.group_index = i;
+	rc = rc ? rc : store_job_insert(s, &job, &command, after, err);
+	if (i == 0)
+		added->first_job_id = job.id;
+	added->last_job_id = job.id;
+	job_command_release(&command);
+	job_release(&job);
+	return rc;
+}
+
+int store_group_insert(struct store *s, const struct job_group *group,
+		       const struct group_jobs *jobs, const struct dependency_list *after,
+		       struct group_added *added, struct err *err)
+{
+	int rc = insert_group(s, group, err);
+
+	*added = (struct group_added){ .group_id = rc ? 0 : sqlite3_last_insert_rowid(s->db) };
+	for (int i = 0; rc == 0 && i < jobs->n; i++)
+		rc = insert_job(s, jobs, i, after, added, err);
+	return rc;
+}
+
+int store_group_add(struct store *s, const struct job_group *group, const struct group_jobs *jobs,
+		    const struct dependency_list *after, struct group_added *added, struct err *err)
+{
+	if (store_begin(s, err))
+		return -1;
+	if (store_group_insert(s, group, jobs, after, added, err)) {
+		store_rollback(s);
+		return -1;
+	}
+	return store_commit(s, err);
+}
+
+#define GROUPS "SELECT id, name, submit_time_s, max_running, argv, varied FROM job_groups "
+
+static void read_group(sqlite3_stmt *q, struct job_group *g)
+{
+	*g = (struct job_group){
+		.id = sql_int(q, 0, 0), .name = sql_text(q, 1), .submit_time_s = sql_double(q, 2),
+		.max_running = (int)sql_int(q, 3, 0),
+	};
+	strings_unpack(&g->argv, sqlite3_column_blob(q, 4), (size_t)sqlite3_column_bytes(q, 4));
+	strings_unpack(&g->varied, sqlite3_column_blob(q, 5), (size_t)sqlite3_column_bytes(q, 5));
+}
+
+int store_group_get(struct store *s, int64_t id, struct job_group *group, struct err *err)
+{
+	sqlite3_stmt *q;
+	int rc;
+
+	*group = (struct job_group){ 0 };
+	if (sql_query(s, &q, err, GROUPS "WHERE id = ?", "i", id))
+		return -1;
+	rc = sql_row(s, q, err);
+	if (rc == 1)
+		read_group(q, group);
+	sql_done(q);
+	if (rc == 0)
+		return err_set(err, EX_NOINPUT, "no such group: %lld", (long long)id);
+	return rc == 1 ? 0 : -1;
+}
+
+int store_groups_list(struct store *s, bool active, struct job_group_list *list, struct err *err)
+{
+	sqlite3_stmt *q;
+	int rc;
+
+	*list = (struct job_group_list){ 0 };
+	if (sql_query(s, &q, err, active
+		      ? GROUPS "WHERE id IN (SELECT group_id FROM jobs WHERE group_id IS NOT NULL"
+		      " AND state IN ('queued', 'held', 'running')) ORDER BY id"
+		      : GROUPS "ORDER BY id", ""))
+		return -1;
+	while ((rc = sql_row(s, q, err)) == 1) {
+		list->items = xgrow(list->items, list->count, sizeof(*list->items));
+		read_group(q, &list->items[list->count++]);
+	}
+	sql_done(q);
+	if (rc)
+		job_group_list_release(list);
+	return rc;
+}
+
+int store_group_jobs(struct store *s, int64_t id, struct job_list *list, struct err *err)
+{
+	struct read_rows all;
+	struct job initial;
+	sqlite3_stmt *q;
+
+	*list = (struct job_list){ 0 };
+	if (rows_query(s, &q, err, ALL_OF(jobs_table), "WHERE group_id = ? ORDER BY group_index",
+		       "i", id))
+		return -1;
+	job_init(&initial);
+	all = rows_read_all(s, q, &jobs_table, &initial, err);
+	*list = (struct job_list){ all.items, all.count };
+	if (all.rc)
+		job_list_release(list);
+	return all.rc;
+}
+
+void job_group_release(struct job_group *group)
+{
+	free(group->name);
+	strings_release(&group->argv);
+	strings_release(&group->varied);
+	*group = (struct job_group){ 0 };
+}
+
+void job_group_list_release(struct job_group_list *list)
+{
+	for (int i = 0; i < list->count; i++)
+		job_group_release(&list->items[i]);
+	free(list->items);
+	*list = (struct job_group_list){ 0 };
+}
+
+const char *job_parameter(const struct job *job, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (size_t i = 0; i < job->parameters.count; i++)
+		if (!strncmp(job->parameters.items[i], name, n) &&
+		    job->parameters.items[i][n] == '=')
+			return job->parameters.items[i] + n + 1;
+	return NULL;
+}

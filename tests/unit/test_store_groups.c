@@ -1,0 +1,226 @@
+/* test_store_groups.c - groups in the store: all of a group or nothing, hostile values, the end of
+ * a group with its last job, and a store of the version before. */
+/* link: -Wl,--wrap=sqlite3_step */
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pollux/mem.h"
+#include "pollux/store_groups.h"
+#include "store/schema.h"
+#include "tap.h"
+
+static char root[] = "/tmp/test_groups.XXXXXX";
+static struct paths paths;
+static struct store store;
+static struct err err;
+
+static int calls_until_failure;		/* 0: none fails */
+
+int __real_sqlite3_step(sqlite3_stmt *q);
+int __wrap_sqlite3_step(sqlite3_stmt *q);
+
+int __wrap_sqlite3_step(sqlite3_stmt *q)
+{
+	if (calls_until_failure && --calls_until_failure == 0)
+		return SQLITE_FULL;
+	return __real_sqlite3_step(q);
+}
+
+static int64_t ask(const char *sql)
+{
+	sqlite3_stmt *q;
+	int64_t answer = -1;
+
+	if (sqlite3_prepare_v2(store.db, sql, -1, &q, NULL) == SQLITE_OK &&
+	    __real_sqlite3_step(q) == SQLITE_ROW)
+		answer = sqlite3_column_int64(q, 0);
+	sqlite3_finalize(q);
+	return answer;
+}
+
+static const char *const values[] = { "two\nlines", "a=b=c", "-x", "{gpus} 'quoted' \"twice\"", "",
+				      "\xc3\xa9 \xff", NULL };
+
+struct wanted {
+	int fails_at;			/* -1: none */
+};
+
+static int make(void *arg, int i, struct job *job, struct job_command *command, struct err *e)
+{
+	const struct wanted *w = arg;
+
+	job->declared.name = xasprintf("run %d", i);
+	job->declared.workload = xstrdup("w");
+	job->submit_time_s = 1;
+	command->program = xstrdup("/bin/true");
+	command->directory = xstrdup("/");
+	strings_addf(&command->argv, "v=%s", values[i]);
+	strings_addf(&job->parameters, "value=%s", values[i]);
+	strings_addf(&job->parameters, "value_2=%d", i);
+	return i == w->fails_at ? err_set(e, EX_USAGE, "run %d is bad", i) : 0;
+}
+
+static int add(int n, int fails_at, struct group_added *added)
+{
+	struct wanted wanted = { fails_at };
+	struct group_jobs jobs = { n, make, &wanted };
+	struct dependency_list none = { 0 };
+	struct job_group group = { .name = xstrdup("g {value}"), .submit_time_s = 7,
+				   .max_running = 2 };
+	int rc;
+
+	strings_add(&group.argv, "v={value}");
+	strings_add(&group.varied, "value=@file\nof values");
+	strings_add(&group.varied, "value_2=0:5");
+	err = (struct err){ 0 };
+	rc = store_group_add(&store, &group, &jobs, &none, added, &err);
+	job_group_release(&group);
+	return rc;
+}
+
+static void reads_group(int64_t id)
+{
+	struct job_group g;
+
+	is_int(store_group_get(&store, id, &g, &err), 0, "a group is read");
+	ok(g.id == id && g.submit_time_s == 7 && g.max_running == 2, "with its numbers");
+	is_str(g.name, "g {value}", "its name");
+	is_int((long long)g.argv.count, 1, "its command");
+	is_str(g.argv.items[0], "v={value}", "before parameters were put in");
+	is_int((long long)g.varied.count, 2, "what was varied");
+	is_str(g.varied.items[0], "value=@file\nof values", "as it was asked for");
+	job_group_release(&g);
+	is_int(store_group_get(&store, id + 1, &g, &err), -1, "another one is not there");
+	ok(err.exit_status == EX_NOINPUT, "which is the user's mistake");
+}
+
+static void reads_jobs(const struct group_added *added)
+{
+	struct job_list list;
+
+	is_int(store_group_jobs(&store, added->group_id, &list, &err), 0, "its jobs");
+	is_int(list.count, 6, "all of them");
+	for (int i = 0; i < list.count; i++) {
+		const struct job *job = &list.items[i];
+
+		ok(job->id == added->first_job_id + i && job->group_index == i &&
+		   job->group_id == added->group_id, "in their order");
+		is_str(job_parameter(job, "value"), values[i], "the value comes back");
+		ok(job->parameters.count == 2 && job_parameter(job, "val") == NULL,
+		   "a name is not the beginning of another");
+	}
+	is_str(list.count == 6 ? job_parameter(&list.items[5], "value_2") : "", "5",
+	       "the second one, too");
+	job_list_release(&list);
+}
+
+static void test_a_group(void)
+{
+	struct group_added added = { 0 };
+	struct job_group_list groups;
+
+	is_int(add(6, -1, &added), 0, "a group of six");
+	ok(added.last_job_id == added.first_job_id + 5, "their numbers follow each other");
+	reads_group(added.group_id);
+	reads_jobs(&added);
+	is_int(store_groups_list(&store, true, &groups, &err), 0, "active groups");
+	ok(groups.count == 1 && groups.items[0].id == added.group_id, "this group");
+	job_group_list_release(&groups);
+	ask("UPDATE jobs SET state = 'done'");
+	store_groups_list(&store, true, &groups, &err);
+	is_int(groups.count, 0, "its jobs are done: not active");
+	job_group_list_release(&groups);
+	store_groups_list(&store, false, &groups, &err);
+	is_int(groups.count, 1, "it is still there");
+	job_group_list_release(&groups);
+	ask("DELETE FROM jobs WHERE id > 1");
+	is_int(ask("SELECT count(*) FROM job_groups"), 1, "it stays with one job");
+	ask("DELETE FROM jobs");
+	is_int(ask("SELECT count(*) FROM job_groups"), 0, "it goes with its last job");
+}
+
+/* Each statement fails once: nothing is left. */
+static void test_all_or_nothing(void)
+{
+	struct group_added added;
+	int n, rc = -1;
+
+	is_int(add(3, 2, &added), -1, "the third job cannot be made");
+	is_str(err.text, "run 2 is bad", "it says so");
+	is_int(ask("SELECT (SELECT count(*) FROM jobs) + (SELECT count(*) FROM job_groups)"), 0,
+	       "nothing was added");
+	for (n = 1; rc && n < 200; n++) {
+		calls_until_failure = n;
+		rc = add(3, -1, &added);
+		calls_until_failure = 0;
+		if (rc && ask("SELECT (SELECT count(*) FROM jobs)"
+			      " + (SELECT count(*) FROM job_groups)"))
+			break;
+	}
+	ok(rc == 0 && n > 10, "whichever statement fails, nothing is left");
+	is_int(ask("SELECT count(*) FROM jobs"), 3, "until none fails");
+}
+
+static void exec(sqlite3 *db, const char *sql)
+{
+	char *message = NULL;
+
+	if (sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK)
+		printf("# %s\n", message);
+	sqlite3_free(message);
+}
+
+static void test_older_store(void)
+{
+	struct group_added added = { 0 };
+	struct job job;
+	sqlite3 *db;
+
+	store_close(&store);
+	unlink(paths.store);
+	sqlite3_open(paths.store, &db);
+	for (int version = 1; version <= 23; version++) {
+		char *step = schema_step(version);
+
+		exec(db, step);
+		free(step);
+	}
+	exec(db, "PRAGMA journal_mode = WAL; PRAGMA application_id = 0x706f6c78;"
+	     "PRAGMA user_version = 23; INSERT INTO jobs (state, name, workload, submit_time_s,"
+	     " min_replicas, max_replicas, weight, preemption, retries, stop_signal, grace_s)"
+	     " VALUES ('queued', 'n', 'w', 1, 1, 1, 1, 'saved', 0, 15, 60)");
+	sqlite3_close(db);
+	is_int(store_open(&store, &paths, STORE_WRITE, &err), 0, "a store without groups");
+	store_job_get(&store, 1, &job, &err);
+	ok(job.group_id == 0 && job.group_index == -1 && job.parameters.count == 0,
+	   "its job is in no group");
+	job_release(&job);
+	is_int(add(6, -1, &added), 0, "it takes a group");
+	is_int(added.group_id, 1, "the first one");
+	is_int(added.first_job_id, 2, "behind the job");
+	reads_jobs(&added);
+}
+
+int main(void)
+{
+	if (!mkdtemp(root))
+		return 1;
+	setenv("POLLUX_DIR", root, 1);
+	if (paths_init(&paths, &err) || store_open(&store, &paths, STORE_WRITE, &err)) {
+		printf("Bail out! %s\n", err.text);
+		return 1;
+	}
+	test_a_group();
+	test_all_or_nothing();
+	test_older_store();
+	store_close(&store);
+	paths_release(&paths);
+	char *command = xasprintf("rm -r '%s'", root);
+	int rc = system(command);
+
+	free(command);
+	return rc ? rc : done();
+}
