@@ -74,6 +74,8 @@ struct sched_job {
 	double goodput_now;
 	/* useful samples until its end, 0 or more; NaN: not known */
 	double remaining_samples;
+	/* Its batch size may grow as its noise scale does. For ends.h; no policy looks at this. */
+	bool adapts;
 };
 
 /* Work that is left of a declared or usual total. The result is 0 while a job exceeds the total by

@@ -41,6 +41,16 @@ struct sim_options {
 	bool lengths_known;	/* policies are told how much work remains */
 	/* Decisions also when a job ends, comes, or was measured first, to the second. */
 	bool events;
+	bool ends;		/* the end of each job is told, by ends.h, SIM_ENDS times */
+};
+
+/* Where the end of a job is told: at its first decision, and where this part of its work is done:
+ * 5 %, 15 %, ..., 95 %, at the next decision. */
+#define SIM_ENDS 11
+struct sim_end {
+	double part;			/* of the work that is done, really */
+	double time_s;			/* NaN: the job did not live to see it */
+	double from_s, middle_s, to_s;	/* as told; NaN: nothing could be told */
 };
 
 extern const struct sim_options SIM_OPTIONS_DEFAULT;	/* as published; sets no policy */
@@ -56,6 +66,7 @@ struct sim_job_result {
 	const char *application;	/* the profiles' */
 	double gpu_hours;	/* held, restarts included */
 	double fairness;	/* rho, below */
+	struct sim_end *ends;	/* owned; SIM_ENDS, NULL where not asked for */
 };
 
 /* One decision. */

@@ -36,6 +36,7 @@ extern const char *const sim_knowledge_names[];	/* by enum sim_knowledge; the en
 
 /* simulate_csv.c: complete, or as before. */
 int simulations_write_jobs(const struct simulations *s, const char *path, struct err *err);
+int simulations_write_ends(const struct simulations *s, const char *path, struct err *err);
 int simulations_write_timeline(const struct simulations *s, const char *path, struct err *err);
 
 /* simulate_plot.c: a script for gnuplot. */

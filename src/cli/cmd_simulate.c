@@ -59,6 +59,8 @@ static const struct option_spec options[] = {
 	  "also write when each job ran" },
 	{ "timeline-csv", 0, OPTION_TEXT, "FILE", O(outputs.timeline_csv), 0, 0,
 	  "also write each decision" },
+	{ "ends-csv", 0, OPTION_TEXT, "FILE", O(outputs.ends_csv), 0, 0,
+	  "also write when each job was told to end" },
 	{ "plot", 0, OPTION_PICTURE, "FILE", O(outputs.plot), 0, 0,
 	  "also draw completion times and use, by gnuplot: FILE.svg or .png" },
 	{ "generate", 0, OPTION_TEXT, "DIR", O(generate), 0, 0,
@@ -113,6 +115,7 @@ static int check(const struct simulate_options *o, struct sim_options *sim, stru
 	sim->slice_s = o->slice_s > 0 ? o->slice_s : SIM_OPTIONS_DEFAULT.slice_s;
 	sim->interference = o->interference;
 	sim->events = o->events;
+	sim->ends = o->outputs.ends_csv;
 	if (!o->profiles || !o->workloads_read.count)
 		return usage_error(&cmd_simulate, err,
 				   "give --profiles and --workload, or --from-store, or "
@@ -148,6 +151,8 @@ static int show(const struct simulations *s, const struct simulate_options *o, s
 	if (o->outputs.jobs_csv && simulations_write_jobs(s, o->outputs.jobs_csv, err))
 		return -1;
 	if (o->outputs.timeline_csv && simulations_write_timeline(s, o->outputs.timeline_csv, err))
+		return -1;
+	if (o->outputs.ends_csv && simulations_write_ends(s, o->outputs.ends_csv, err))
 		return -1;
 	return o->outputs.plot ? draw(s, o->outputs.plot, err) : 0;
 }
@@ -216,7 +221,7 @@ static const char *const store_options[] = {
 static const char *const run_options[] = {
 	"profiles", "workload", "policy", "nodes", "gpus-per-node", "interval", "restart-delay",
 	"events", "slice", "interference", "knowledge", "lengths", "json", "jobs-csv",
-	"timeline-csv", "plot", NULL
+	"timeline-csv", "ends-csv", "plot", NULL
 };
 
 /* Refuse options that would have no effect. */

@@ -7,7 +7,7 @@
 #include "pollux/text.h"
 
 struct simulate_outputs {
-	const char *jobs_csv, *timeline_csv, *plot;	/* NULL: not asked for */
+	const char *jobs_csv, *timeline_csv, *ends_csv, *plot; /* or NULL */
 };
 
 /* simulate_files.c */

@@ -120,6 +120,7 @@ int simulate_check_outputs(const struct simulate_outputs *o, const char *profile
 	const struct written_file outputs[] = {
 		{ "jobs-csv", o->jobs_csv },
 		{ "timeline-csv", o->timeline_csv },
+		{ "ends-csv", o->ends_csv },
 		{ "plot", o->plot },
 	};
 

@@ -167,17 +167,24 @@ static int tell(const struct decision *d, struct err *err)
 	return 0;
 }
 
+struct sched_input sched_input_of(const struct simulation *s, const struct sched_job *told)
+{
+	const struct sim_options *o = s->options;
+
+	return (struct sched_input){
+		.jobs = told, .n_jobs = s->n_active, .n_devices = s->n_gpus,
+		.now_s = s->now_s, .slice_s = o->slice_s,
+		.ended_device_s = s->ended_device_s, .n_ended = s->n_done,
+		/* The owner's number of GPUs need not be regular. */
+		.devices_per_node = s->manner.owners_batch || !o->policy->models_goodput
+			? 0 : o->gpus_per_node,
+	};
+}
+
 static void ask_policy(const struct decision *d, double *decide_s)
 {
 	const struct sim_options *o = d->s->options;
-	struct sched_input in = {
-		.jobs = d->told, .n_jobs = d->s->n_active, .n_devices = d->s->n_gpus,
-		.now_s = d->s->now_s, .slice_s = o->slice_s,
-		.ended_device_s = d->s->ended_device_s, .n_ended = d->s->n_done,
-		/* The owner's number of GPUs need not be regular. */
-		.devices_per_node = d->s->manner.owners_batch || !o->policy->models_goodput
-			? 0 : o->gpus_per_node,
-	};
+	struct sched_input in = sched_input_of(d->s, d->told);
 	double start_s = clock_boot_s();
 
 	o->policy->decide(&in, d->choices);

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "generate.h"
-#include "random.h"
+#include "pollux/random_numbers.h"
 
 static const struct kind *draw_kind(uint64_t *random)
 {

@@ -5,7 +5,7 @@
 
 #include "generate.h"
 #include "placement.h"
-#include "random.h"
+#include "pollux/random_numbers.h"
 
 #define ERROR 0.02		/* standard deviation of the logarithm of times */
 #define NOISE_ERROR 0.05	/* standard deviation of the logarithm of the noise scale */

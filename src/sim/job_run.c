@@ -1,4 +1,5 @@
-/* job_run.c - a job's progress through an interval or up to an event, second for second as published. */
+/* job_run.c - a job's progress through an interval, or up to an event, second for second as
+ * published. */
 #include <math.h>
 
 #include "simulation.h"

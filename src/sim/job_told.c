@@ -172,6 +172,7 @@ int job_tell(struct simulation *s, struct sim_job *job, struct sched_job *told, 
 	if (s->manner.owners_batch)
 		return tell_at_owners_batch(s, job, told, err);
 	tell_by_model(s, job, told);
+	told->adapts = !a->fixed_batch_size && a->max_batch_size > a->initial_batch_size;
 	if (s->options->lengths_known)
 		told->remaining_samples =
 			(job_end(job) - job->progress) * (double)a->initial_batch_size;

@@ -10,7 +10,7 @@
 #include "pollux/file.h"
 #include "pollux/mem.h"
 #include "pollux/remove_tree.h"
-#include "random.h"
+#include "pollux/random_numbers.h"
 
 #define GPUS_MIN 4
 

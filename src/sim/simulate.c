@@ -143,6 +143,7 @@ static void simulation_release(struct simulation *s)
 	for (int i = 0; i < s->workload->n_jobs; i++) {
 		placement_release(&s->jobs[i].placement);
 		free(s->jobs[i].goodput);
+		free(s->jobs[i].ends);
 	}
 	free(s->agents);
 	free(s->places);
@@ -269,7 +270,7 @@ static int next_decision(struct simulation *s, struct log *log, struct err *err)
 			 err))
 		return -1;
 	result->n_rounds++;
-	return 0;
+	return s->options->ends ? tell_ends(s, err) : 0;
 }
 
 static int loop(struct simulation *s, struct log *log, const struct sim_progress *progress,
@@ -300,7 +301,7 @@ static int set_jobs(struct simulation *s, struct sim_result *result, struct err 
 {
 	result->jobs = xcalloc((size_t)s->workload->n_jobs, sizeof(*result->jobs));
 	for (int i = 0; i < s->workload->n_jobs; i++) {
-		const struct sim_job *job = &s->jobs[i];
+		struct sim_job *job = &s->jobs[i];
 		double share = s->n_gpus * job->active_s / job->active_sum, alone_s;
 
 		if (fairness_alone(s, job, share, &alone_s, err))
@@ -311,7 +312,9 @@ static int set_jobs(struct simulation *s, struct sim_result *result, struct err 
 			.restarts = job->restarts, .application = job->spec->application->name,
 			.gpu_hours = job->attained_device_s / 3600,
 			.fairness = (job->finish_s - job->spec->submit_s) / alone_s,
+			.ends = job->ends,
 		};
+		job->ends = NULL;
 		result->figures.gpu_hours += result->jobs[i].gpu_hours;
 	}
 	figures_of_jobs(result);
@@ -342,6 +345,8 @@ int simulate(const struct sim_options *options, const struct sim_profiles *profi
 
 void sim_result_release(struct sim_result *result)
 {
+	for (int i = 0; result->jobs && i < result->workload->n_jobs; i++)
+		free(result->jobs[i].ends);
 	free(result->jobs);
 	free(result->rounds);
 	*result = (struct sim_result){ 0 };

@@ -54,6 +54,9 @@ struct sim_job {
 	double *goodput;	/* owned; [0..n_goodput], the policy's input */
 	int n_goodput;
 
+	struct sim_end *ends;	/* owned until the end; NULL where not asked for */
+	int n_ends;		/* told so far, or passed over */
+
 	double active_sum;	/* integral over its life of the number of active jobs */
 	double active_s;	/* its life, from its first decision */
 };
@@ -109,8 +112,14 @@ bool model_key_equal(const struct model_key *a, const struct model_key *b);
 int job_tell(struct simulation *s, struct sim_job *job, struct sched_job *told, struct err *err);
 
 /* decide.c */
+/* The policy's input of the active jobs; borrows told. */
+struct sched_input sched_input_of(const struct simulation *s, const struct sched_job *told);
 /* Makes one decision on the active jobs and carries it out. */
 int decide_round(struct simulation *s, struct sim_round *round, double *decide_s, struct err *err);
+
+/* told_ends.c */
+/* After a decision: tells the ends of the jobs that have got so far. */
+int tell_ends(struct simulation *s, struct err *err);
 
 /* fairness.c */
 /* The time that a job would take alone on this many GPUs, which may be a fraction. */

@@ -117,6 +117,19 @@ is 'the figures on record (UPDATE=1 records)' "$(cat "$ROOT/tests/reference/simu
 	"$(cat golden.txt)"
 
 # --- files ---
+status 'when jobs are told to end, as a file' 0 simulate -w "$example/workloads" -n 4 -l known \
+	-k full --ends-csv ends.csv --json
+is 'with a heading' 'name,part,time,from,middle,to,finish,workload' "$(head -n 1 ends.csv)"
+is 'does not change what happens' "$(simulate -w "$example/workloads" -n 4 -l known -k full --json |
+	json 'print $d->{avg_jct_s}')" "$(printf '%s\n' "$out" | json 'print $d->{avg_jct_s}')"
+is 'each job when it comes, all in order, most as told' 'all 40 yes' \
+	"$(perl -F, -ane 'next if $. == 1;
+		$of{$F[0]}++; $first += $F[1] == 0;
+		$wrong .= $_ unless $F[2] <= $F[3] && $F[3] <= $F[4] && $F[4] <= $F[5] &&
+			$F[2] <= $F[6] && $F[1] >= 0 && $F[1] < 1;
+		$held += $F[6] >= $F[3] && $F[6] <= $F[5];
+		END { print $wrong || "all", " ", $first == keys %of ? $first : "few", " ",
+			$held > 0.6 * ($. - 1) ? "yes" : $held / ($. - 1) }' ends.csv)"
 status 'jobs and decisions as files' 0 simulate -w "$example/workloads" -n 4 --jobs-csv jobs.csv \
 	--timeline-csv timeline.csv
 is 'the heading of jobs' 'name,submit,start,finish,restarts,workload,application,gpu_hours,rho' \

@@ -1,7 +1,7 @@
-/* random.h - random numbers from a seed: splitmix64 (G. L. Steele, D. Lea and C. H. Flood, "Fast
+/* random_numbers.h - random numbers from a seed: splitmix64 (G. L. Steele, D. Lea and C. H. Flood, "Fast
  * splittable pseudorandom number generators", OOPSLA 2014). */
-#ifndef SIM_RANDOM_H
-#define SIM_RANDOM_H
+#ifndef POLLUX_RANDOM_NUMBERS_H
+#define POLLUX_RANDOM_NUMBERS_H
 
 #include <math.h>
 #include <stdint.h>

@@ -1,0 +1,430 @@
+/* ends.c - see ends.h. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "lengths.h"
+#include "pollux/ends.h"
+#include "pollux/mem.h"
+#include "pollux/random_numbers.h"
+
+#define NEWCOMERS 200		/* in one draw; later ones hardly delay a job that is here now */
+/* Looks at a job and a device, over all draws: about a tenth of a second. Whoever has not ended by
+ * then is not told. */
+#define MOST_LOOKS 4e7
+#define END_SPREAD_S 2.0	/* a start and an end take a little more or less time */
+#define NEWCOMERS_ELASTICITY 0.7
+#define KEEPS 1.3		/* a running job leaves its devices for one this much shorter */
+#define TENTH 0.1
+
+/* The logarithm of a job's real rate over its modelled one: mean and standard deviation, on one
+ * device, and for each doubling of the devices. Fixed batches go as modelled. The noise scale, and
+ * with the noise scale the gain from large batches, grows in training, above all after the start,
+ * from where it is not known. Chosen on the workloads of seed 0 of benchmarks/ends.sh. */
+struct rate_error {
+	double mean, spread, doubling_mean, doubling_spread;
+};
+static const struct rate_error fixed_error = { 0, 0.04, -0.02, 0.05 };
+static const struct rate_error adapting_error = { 0.02, 0.06, 0.05, 0.09 };
+static const struct rate_error fresh_error = { 0.03, 0.09, 0.20, 0.22 };
+
+/* A job in one draw. */
+struct player {
+	const struct curve *curve;	/* NULL: a job still to come */
+	bool known;			/* work counts down at the job's speed, else at r a second */
+	double work;			/* until it ends, device-seconds */
+	double error, doubling_error;	/* logarithms, see struct rate_error */
+	double service;			/* for the order, where the length is not known */
+	int bin;
+	double delay_s;			/* rest of its restart */
+	int least, most, held, gets;
+	double key;			/* the least comes first */
+	double end_s;			/* NaN: not yet */
+};
+
+struct draw {
+	const struct curves *curves;
+	const struct lengths *lengths;
+	double index[LENGTHS_BINS + 1];	/* effective length, by the bin of the service */
+	double restart_s;		/* of jobs still to come */
+	double known_part;		/* of the jobs, those of known length */
+	uint64_t random;
+	struct player *players;
+	struct player **order;		/* those that are here, by key; n_order of them */
+	int n, n_order;
+	double now_s, next_s, gap_s;	/* since now; next: when a job comes */
+	int n_came;
+};
+
+/* --- lengths --- */
+
+static int bin_of(const struct lengths *l, double service)
+{
+	int bin = 0;
+
+	while (bin < LENGTHS_BINS && service >= l->from[bin + 1])
+		bin++;
+	return bin;
+}
+
+/* The service at the end of a job that has had this much: each bin ends jobs at its own rate. */
+static double draw_length(struct draw *d, double service)
+{
+	double at = fmax(service, 0), left = random_exponential(&d->random, 1);
+
+	for (int k = bin_of(d->lengths, at); k < LENGTHS_BINS; k++) {
+		double rate = d->lengths->rate[k], to = d->lengths->from[k + 1];
+
+		if (rate * (to - at) >= left)
+			return at + left / rate;
+		left -= rate * (to - at);
+		at = to;
+	}
+	return at;
+}
+
+static void set_index(struct draw *d)
+{
+	struct sched_job job = { .id = 0 };
+	struct curve c = { .job = &job, .remaining_device_s = (double)NAN };
+
+	for (int k = 0; k < LENGTHS_BINS; k++)
+		d->index[k] = lengths_effective_device_s(d->lengths, &c, d->lengths->from[k]);
+	d->index[LENGTHS_BINS] = d->lengths->from[LENGTHS_BINS];
+}
+
+/* --- players --- */
+
+static struct player player_of(struct draw *d, const struct curve *c)
+{
+	bool known = !isnan(c->remaining_device_s);
+	const struct rate_error *e = !c->job->adapts ? &fixed_error
+				     : c->job->attained_service_device_s > 0 ? &adapting_error
+									     : &fresh_error;
+	double service = fmax(c->job->attained_service_device_s, 0);
+	struct player p = {
+		.curve = c, .known = known, .service = service, .least = c->least,
+		.bin = bin_of(d->lengths, service), .held = c->held, .end_s = (double)NAN,
+		.error = e->mean + e->spread * random_normal(&d->random),
+		.doubling_error = e->doubling_mean +
+				  e->doubling_spread * random_normal(&d->random),
+	};
+
+	p.work = known ? c->remaining_device_s : draw_length(d, service) - service;
+	for (int r = 1; r <= d->curves->n_devices; r++)
+		if (!isnan(c->of[r]))
+			p.most = r;
+	if (!c->held || !p.least)
+		return p;
+	p.delay_s = fmax(c->job->launched_s + c->restart_s - d->curves->in->now_s, 0);
+	p.delay_s = fmin(p.delay_s, c->restart_s);
+	return p;
+}
+
+static void add_newcomer(struct draw *d)
+{
+	double length = draw_length(d, 0);
+
+	d->players[d->n++] = (struct player){
+		.known = random_uniform(&d->random) < d->known_part, .work = length,
+		.least = 1, .most = d->curves->n_devices, .end_s = (double)NAN,
+	};
+	d->n_came++;
+	d->next_s = d->n_came < NEWCOMERS
+		? d->now_s + random_exponential(&d->random, d->gap_s) : HUGE_VAL;
+}
+
+static double key_of(const struct draw *d, const struct player *p)
+{
+	double index = p->known ? p->work : d->index[p->bin];
+
+	if (p->held && p->curve && !p->curve->job->preemptible)
+		return 0;
+	return p->held ? index / KEEPS : index;
+}
+
+/* What r devices do in a second. */
+static double rate_of(const struct player *p, int r)
+{
+	const struct curve *c = p->curve;
+	double factor;
+	int at = r;
+
+	if (!p->known || !c)
+		return r;
+	factor = exp(p->error + p->doubling_error * log2(r));
+	if (r == c->held)
+		return c->now * factor;
+	while (at > c->least && isnan(c->of[at]))
+		at--;
+	return c->of[at] * factor;
+}
+
+/* --- devices --- */
+
+static bool may_run(const struct player *p)
+{
+	return isnan(p->end_s) && p->least > 0;
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct player *x = *(struct player *const *)a, *y = *(struct player *const *)b;
+
+	return (x->key > y->key) - (x->key < y->key);
+}
+
+/* Ranks the players that are here: the number of them that come no earlier. */
+static void rank(struct draw *d)
+{
+	d->n_order = 0;
+	for (int i = 0; i < d->n; i++) {
+		struct player *p = &d->players[i];
+
+		p->gets = 0;
+		p->key = key_of(d, p);
+		if (may_run(p))
+			d->order[d->n_order++] = p;
+	}
+	qsort(d->order, (size_t)d->n_order, sizeof(struct player *), by_key);
+}
+
+/* The speed-up on r devices; NaN: the job must not get r. */
+static double speedup(const struct player *p, int r)
+{
+	if (r == 0)
+		return 0;
+	if (!p->curve)
+		return pow(r, NEWCOMERS_ELASTICITY);
+	return r > p->most ? (double)NAN : p->curve->of[r];
+}
+
+/* The next number of devices above what the player gets; 0: none of at most `left` more. */
+static int next_above(const struct player *p, int left)
+{
+	for (int r = p->gets + 1; r <= p->gets + left && r <= p->most; r++)
+		if (!isnan(speedup(p, r)) && r >= p->least)
+			return r;
+	return 0;
+}
+
+/* The gain, for each device, as in worth.h: with the rank for the least devices, and beyond for
+ * jobs of known length; jobs of unknown length are of the middle rank there. */
+static double gain(const struct draw *d, const struct player *p, int position, int r)
+{
+	double rank = p->known || !p->gets ? d->n_order - position : (d->n_order + 1) / 2.0;
+
+	return rank * (sqrt(speedup(p, r)) - sqrt(speedup(p, p->gets))) / (r - p->gets);
+}
+
+static void give_devices(struct draw *d)
+{
+	int left = d->curves->n_devices;
+
+	while (left > 0) {
+		struct player *best = NULL;
+		double most = 0;
+		int replicas = 0;
+
+		for (int k = 0; k < d->n_order; k++) {
+			struct player *p = d->order[k];
+			int r = next_above(p, left);
+
+			if (!r || gain(d, p, k, r) <= most)
+				continue;
+			most = gain(d, p, k, r);
+			best = p;
+			replicas = r;
+		}
+		if (!best)
+			return;
+		left -= replicas - best->gets;
+		best->gets = replicas;
+	}
+}
+
+static void give(struct draw *d)
+{
+	rank(d);
+	give_devices(d);
+	for (int i = 0; i < d->n; i++) {
+		struct player *p = &d->players[i];
+
+		if (p->gets && !p->held)
+			p->delay_s = p->curve ? p->curve->restart_s : d->restart_s;
+		p->held = p->gets;
+	}
+}
+
+/* --- time --- */
+
+static double time_to_event(const struct draw *d)
+{
+	double seconds = d->next_s - d->now_s;
+
+	for (int i = 0; i < d->n; i++) {
+		const struct player *p = &d->players[i];
+
+		if (!may_run(p) || !p->held)
+			continue;
+		seconds = fmin(seconds, p->delay_s + p->work / rate_of(p, p->held));
+		if (!p->known && p->bin < LENGTHS_BINS)
+			seconds = fmin(seconds, (d->lengths->from[p->bin + 1] - p->service) /
+							p->held);
+	}
+	return fmax(seconds, 0);
+}
+
+static void advance(struct draw *d, struct player *p, double seconds)
+{
+	double rate = rate_of(p, p->held), delay_s = fmin(p->delay_s, seconds);
+
+	p->service += seconds * p->held;
+	while (p->bin < LENGTHS_BINS &&
+	       p->service >= d->lengths->from[p->bin + 1] * (1 - 1e-12))
+		p->bin++;
+	p->delay_s -= delay_s;
+	p->work -= (seconds - delay_s) * rate;
+	if (p->work > 1e-9 * rate || p->delay_s > 0)
+		return;
+	p->end_s = fmax(d->now_s + seconds +
+			END_SPREAD_S * (2 * random_uniform(&d->random) - 1), 0);
+}
+
+static void step(struct draw *d)
+{
+	double seconds;
+
+	give(d);
+	seconds = time_to_event(d);
+	for (int i = 0; i < d->n; i++)
+		if (may_run(&d->players[i]) && d->players[i].held)
+			advance(d, &d->players[i], seconds);
+	d->now_s = isfinite(seconds) ? d->now_s + seconds : d->now_s;
+	if (d->now_s >= d->next_s * (1 - 1e-12))
+		add_newcomer(d);
+}
+
+/* --- one draw --- */
+
+/* True if the end of a wanted job is still to come. */
+static bool is_wanted(const struct draw *d, const bool *wanted)
+{
+	for (int i = 0; i < d->curves->in->n_jobs; i++) {
+		const struct curve *c = &d->curves->items[i];
+
+		if (c->least && isnan(d->players[i].end_s) &&
+		    (!wanted || wanted[c->job - d->curves->in->jobs]))
+			return true;
+	}
+	return false;
+}
+
+static void play(struct draw *d, double gap_s, const bool *wanted)
+{
+	const struct sched_input *in = d->curves->in;
+	double n_steps = MOST_LOOKS / ENDS_DRAWS / in->n_jobs / (d->curves->n_devices + 1);
+
+	d->n = d->n_came = 0;
+	d->now_s = 0;
+	for (int i = 0; i < in->n_jobs; i++)
+		d->players[d->n++] = player_of(d, &d->curves->items[i]);
+	/* The rate of the newest jobs is that of a few only. */
+	d->gap_s = gap_s / (random_exponential(&d->random, 1) + random_exponential(&d->random, 1)) *
+		   2;
+	d->next_s = gap_s > 0 ? random_exponential(&d->random, d->gap_s) : HUGE_VAL;
+	for (int k = 0; k < n_steps && is_wanted(d, wanted); k++)
+		step(d);
+}
+
+/* --- all --- */
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double quantile(const double *sorted, double q)
+{
+	double rank = q * (ENDS_DRAWS - 1);
+	int low = (int)rank;
+
+	if (low >= ENDS_DRAWS - 1)
+		return sorted[ENDS_DRAWS - 1];
+	return sorted[low] + (rank - low) * (sorted[low + 1] - sorted[low]);
+}
+
+static struct job_ends ends_of_draws(double *ends)
+{
+	for (int k = 0; k < ENDS_DRAWS; k++)
+		if (isnan(ends[k]))
+			ends[k] = HUGE_VAL;
+	qsort(ends, ENDS_DRAWS, sizeof(*ends), by_value);
+	if (!isfinite(quantile(ends, 1 - TENTH)))
+		return (struct job_ends){ (double)NAN, (double)NAN, (double)NAN };
+	return (struct job_ends){ quantile(ends, TENTH), quantile(ends, 0.5),
+				  quantile(ends, 1 - TENTH) };
+}
+
+static void draw_init(struct draw *d, const struct curves *curves, const struct lengths *lengths)
+{
+	int n_known = 0;
+
+	*d = (struct draw){
+		.curves = curves, .lengths = lengths, .random = 1,
+		.players = xcalloc((size_t)curves->in->n_jobs + NEWCOMERS, sizeof(*d->players)),
+		.order = xcalloc((size_t)curves->in->n_jobs + NEWCOMERS,
+				 sizeof(struct player *)),
+	};
+	for (int i = 0; i < curves->in->n_jobs; i++) {
+		n_known += !isnan(curves->items[i].remaining_device_s);
+		d->restart_s += curves->items[i].restart_s / curves->in->n_jobs;
+	}
+	d->known_part = (double)n_known / curves->in->n_jobs;
+	set_index(d);
+}
+
+void ends_of(const struct sched_input *in, double gap_s, const bool *wanted, struct job_ends *ends)
+{
+	struct curves curves = curves_of(in);
+	struct lengths lengths = lengths_of(&curves);
+	double *drawn = xcalloc((size_t)in->n_jobs * ENDS_DRAWS, sizeof(*drawn));
+	struct draw d;
+
+	if (in->n_jobs) {
+		draw_init(&d, &curves, &lengths);
+		for (int k = 0; k < ENDS_DRAWS; k++) {
+			play(&d, gap_s, wanted);
+			for (int i = 0; i < in->n_jobs; i++)
+				drawn[(curves.items[i].job - in->jobs) * ENDS_DRAWS + k] =
+					d.players[i].end_s;
+		}
+		for (int i = 0; i < in->n_jobs; i++)
+			ends[i] = ends_of_draws(&drawn[(size_t)i * ENDS_DRAWS]);
+		free(d.players);
+		free(d.order);
+	}
+	free(drawn);
+	curves_release(&curves);
+}
+
+double ends_gap_s(const double *submitted_s, int n, double now_s)
+{
+	double newest[ENDS_NEWEST];
+	int kept = 0;
+
+	for (int i = 0; i < n; i++) {
+		int at = kept < ENDS_NEWEST ? kept++ : ENDS_NEWEST - 1;
+
+		if (at == ENDS_NEWEST - 1 && i >= ENDS_NEWEST && submitted_s[i] <= newest[at])
+			continue;
+		for (newest[at] = submitted_s[i]; at > 0 && newest[at] > newest[at - 1]; at--) {
+			double other = newest[at - 1];
+
+			newest[at - 1] = newest[at];
+			newest[at] = other;
+		}
+	}
+	return kept > 1 ? fmax(now_s - newest[kept - 1], 1) / (kept - 1) : (double)NAN;
+}

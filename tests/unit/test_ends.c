@@ -1,0 +1,128 @@
+/* When jobs will end: alone, behind others, of lengths that are known, alike, or not known. */
+#include <math.h>
+#include <string.h>
+
+#include "pollux/ends.h"
+#include "tap.h"
+
+static const double goodput[] = { 0, 1, 2 };
+
+/* A job that has run for 100 s on one device, without restarts, and has this much left there. */
+static struct sched_job running(int id, double left_s)
+{
+	return (struct sched_job){
+		.id = id, .min_replicas = 1, .max_replicas = 1, .weight = 1, .preemptible = true,
+		.replicas = 1, .launched_s = 0, .attained_service_device_s = 100,
+		.goodput = goodput, .goodput_now = (double)NAN, .remaining_samples = left_s,
+	};
+}
+
+static struct sched_job waiting(int id, double left_s)
+{
+	struct sched_job job = running(id, left_s);
+
+	job.replicas = 0;
+	job.attained_service_device_s = 0;
+	return job;
+}
+
+static struct sched_input input_of(const struct sched_job *jobs, int n, int n_devices)
+{
+	return (struct sched_input){ .jobs = jobs, .n_jobs = n, .n_devices = n_devices,
+				     .now_s = 100, .slice_s = 600 };
+}
+
+static void known(void)
+{
+	struct sched_job jobs[] = { running(2, 1000), waiting(1, 5000) };
+	struct sched_input in = input_of(jobs, 1, 1);
+	struct job_ends alone, ends[2];
+	bool first[] = { true, false };
+
+	ends_of(&in, (double)NAN, NULL, &alone);
+	ok(alone.from_s > 850 && alone.from_s < 980, "a job alone: it ends a little before");
+	near(alone.middle_s, 1000, 0.03, "or about when its rate says");
+	ok(alone.to_s > 1020 && alone.to_s < 1150, "or a little after");
+
+	in.n_jobs = 2;
+	ends_of(&in, (double)NAN, NULL, ends);
+	near(ends[0].middle_s, 1000, 0.03, "a longer job that waits does not delay it");
+	near(ends[1].middle_s, 1000 + 30 + 5000, 0.03, "and ends after it and a restart");
+	ends_of(&in, 500, first, ends);
+	ok(ends[0].to_s > 1.2 * alone.to_s, "jobs still to come may delay it");
+	in.n_devices = 2;
+	ends_of(&in, (double)NAN, NULL, ends);
+	near(ends[1].middle_s, 5030, 0.03, "beside each other nobody waits");
+
+	jobs[0].goodput = goodput;
+	jobs[0].max_replicas = 2;
+	in.n_jobs = 1;
+	ends_of(&in, (double)NAN, NULL, ends);
+	near(ends[0].middle_s, 500, 0.05, "a job grows to the devices that are free");
+	jobs[0].adapts = true;
+	ends_of(&in, (double)NAN, NULL, &alone);
+	ok(alone.middle_s < ends[0].middle_s, "and ends sooner if its batch grows, too");
+}
+
+static void unknown(void)
+{
+	struct sched_job job = running(1, (double)NAN);
+	struct sched_input in = input_of(&job, 1, 1);
+	double alike[50];
+	struct job_ends wide, ends;
+
+	ends_of(&in, (double)NAN, NULL, &wide);
+	ok(wide.from_s > 0 && wide.to_s > 20 * wide.from_s, "of unknown length: far apart");
+	for (int i = 0; i < 50; i++)
+		alike[i] = 3000 + 10 * i;
+	in.ended_device_s = alike;
+	in.n_ended = 50;
+	ends_of(&in, (double)NAN, NULL, &ends);
+	ok(ends.to_s / ends.from_s < wide.to_s / wide.from_s / 2, "jobs that ended alike tell something");
+	ok(ends.middle_s > 2000 && ends.middle_s < 4500, "their length, about");
+	job.min_replicas = job.max_replicas = 4;
+	ends_of(&in, (double)NAN, NULL, &ends);
+	ok(isnan(ends.from_s) && isnan(ends.to_s), "nothing is told of a job too wide to run");
+}
+
+static void any_input(void)
+{
+	static const double odd[] = { 0, -1, 1e-300, 1e300, (double)INFINITY, (double)NAN };
+	enum { N = sizeof(odd) / sizeof(odd[0]) };
+	bool ordered = true;
+
+	for (int i = 0; i < N * N * N; i++) {
+		struct sched_job jobs[] = { running(1, odd[i % N]), waiting(2, odd[i / N % N]) };
+		struct sched_input in = input_of(jobs, 2, 1);
+		struct job_ends ends[2];
+
+		jobs[1].attained_service_device_s = jobs[0].restart_s = odd[i / N / N];
+		ends_of(&in, odd[i % N], NULL, ends);
+		for (int k = 0; k < 2; k++)
+			ordered &= isnan(ends[k].from_s) ||
+				   (ends[k].from_s >= 0 && ends[k].from_s <= ends[k].middle_s &&
+				    ends[k].middle_s <= ends[k].to_s && isfinite(ends[k].to_s));
+	}
+	ok(ordered, "any input: in order and finite, or not told");
+	ends_of(&(struct sched_input){ .n_jobs = 0, .n_devices = 1 }, 1, NULL, NULL);
+	ok(true, "no job");
+}
+
+static void gaps(void)
+{
+	double times[] = { 50, 10, 30, 20, 40, 0, 5, 60, 70, 80 };
+
+	ok(isnan(ends_gap_s(times, 1, 100)), "one job: no gap");
+	near(ends_gap_s(times, 2, 100), 90, 0, "two jobs: from the first until now");
+	/* The newest eight: from 10 on. */
+	near(ends_gap_s(times, 10, 100), 90 / 7.0, 1e-12, "only the newest count");
+}
+
+int main(void)
+{
+	known();
+	unknown();
+	any_input();
+	gaps();
+	return done();
+}
