@@ -66,7 +66,7 @@ struct asked {
 	const char *directory, *suspend, *preset;
 	double epochs, parameters;
 	int64_t dataset_size;
-	struct text_list after, env;
+	struct text_list after, env, metrics;
 	bool hold, preempt, no_preempt, no_torch, quiet;
 	uint64_t given;		/* bit i: the option of declared_fields[i] was given */
 };

@@ -126,6 +126,7 @@ struct job_command {
 	char *checkpoint_glob;		/* of what is a checkpoint there; NULL: none */
 	char *resume_args;		/* NULL: none */
 	char *step_regex;		/* NULL: the built-in patterns, see steps.h */
+	struct strings metric_regexes;	/* "NAME=REGEX": metrics in its log, see metric_lines.h */
 	char *git_commit;		/* NULL: not in a repository */
 	bool git_dirty;
 	char *limits;			/* of the submission (limits.h); NULL: not kept */

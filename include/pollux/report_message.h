@@ -33,7 +33,7 @@ struct report_line {
 #define REPORT_METRICS_MAX 64	/* of a job; more names are passed over */
 
 struct report_metric {
-	char name[64];		/* letters, digits and ._-/:@%+ */
+	char name[64];		/* metric_is_name() of metric_lines.h */
 	double value;
 };
 

@@ -1,4 +1,5 @@
-/* store_metrics.h - METRIC.name=value of the reports of jobs: the last value of each name. */
+/* store_metrics.h - the numbers that jobs report or print for people: of each name the last value, the
+ * lowest and the highest. */
 #ifndef POLLUX_STORE_METRICS_H
 #define POLLUX_STORE_METRICS_H
 
@@ -7,6 +8,7 @@
 struct job_metric {
 	char name[64];
 	double last, samples;		/* samples: the position; NaN: unknown */
+	double lowest, lowest_samples, highest, highest_samples;
 	double time_s;			/* wall clock: of the report's write */
 };
 
@@ -17,7 +19,8 @@ struct job_metric_list {
 
 #define STORE_METRICS_MAX 64	/* names that a job may have */
 
-/* A job has STORE_METRICS_MAX names at most; a further name is passed over. */
+/* The lowest and the highest value stay where they are beyond those of m. A job has
+ * STORE_METRICS_MAX names at most; a further name is passed over. */
 int store_metric_set(struct store *s, int64_t job_id, const struct job_metric *m, struct err *err);
 /* By name. */
 int store_metrics_of_job(struct store *s, int64_t job_id, struct job_metric_list *list,

@@ -11,6 +11,7 @@
 #include "pollux/git.h"
 #include "pollux/limits.h"
 #include "pollux/mem.h"
+#include "pollux/metric_lines.h"
 #include "pollux/number.h"
 #include "pollux/paths.h"
 #include "pollux/steps.h"
@@ -134,6 +135,19 @@ static int set_step_regex(const struct asked *o, struct job_command *c, struct e
 	return 0;
 }
 
+static int set_metrics(const struct asked *o, struct job_command *c, struct err *err)
+{
+	struct metric_lines *lines;
+
+	for (size_t i = 0; i < o->metrics.count; i++)
+		strings_add(&c->metric_regexes, o->metrics.items[i]);
+	lines = metric_lines_new(&c->metric_regexes, err);
+	if (!lines)
+		return err_prefix(err, "option '--metric'");
+	metric_lines_free(lines);
+	return 0;
+}
+
 int submission_command(const struct command *by, const struct asked *o, char **argv,
 		       struct job_command *c, struct err *err)
 {
@@ -148,7 +162,7 @@ int submission_command(const struct command *by, const struct asked *o, char **a
 		c->checkpoint_glob = xstrdup(o->checkpoint_glob);
 	if (o->resume_args)
 		c->resume_args = xstrdup(o->resume_args);
-	if (o->step_regex && set_step_regex(o, c, err))
+	if ((o->step_regex && set_step_regex(o, c, err)) || set_metrics(o, c, err))
 		return -1;
 	c->limits = limits_capture();
 	c->git_commit = git_commit_of(c->directory, &c->git_dirty);

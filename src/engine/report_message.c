@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pollux/metric_lines.h"
 #include "pollux/report_message.h"
 
 /* One table for all keys: where the value goes and what it may be. */
@@ -132,17 +133,6 @@ static bool is_metric(const char *line, size_t length)
 	return length >= strlen(METRIC) && !memcmp(line, METRIC, strlen(METRIC));
 }
 
-/* Names that are worth a column in a table: no blanks, no control characters. */
-static bool is_metric_name(const char *name, size_t length)
-{
-	if (length == 0 || length >= sizeof(((struct report_metric *)NULL)->name))
-		return false;
-	for (size_t i = 0; i < length; i++)
-		if (!isalnum((unsigned char)name[i]) && !strchr("._-/:@%+", name[i]))
-			return false;
-	return true;
-}
-
 /* The last value of a name counts. Names beyond the most that are kept are passed over. */
 static bool add_metric(const char *name, size_t length, const char *value,
 		       struct report_message *m)
@@ -150,7 +140,7 @@ static bool add_metric(const char *name, size_t length, const char *value,
 	struct report_metric metric = { .value = NAN };
 	int i;
 
-	if (!is_metric_name(name, length) || !parse_number(value, &metric.value))
+	if (!metric_is_name(name, length) || !parse_number(value, &metric.value))
 		return false;
 	memcpy(metric.name, name, length);
 	for (i = 0; i < m->n_metrics && strcmp(m->metrics[i].name, metric.name) != 0; i++)

@@ -148,6 +148,9 @@ const struct declared_field declared_fields[] = {
 	    "how its log tells a step, where pollux does not see it by itself: 'pollux steps'"
 	    " tries it" },
 	  NO_COLUMN, BOTH },
+	{ { "metric", 0, OPTION_LIST, "NAME=REGEX", OFFSET(metrics), 0, 0,
+	    "a number of its log that 'pollux results' is to show: group 1 of a line that matches" },
+	  NO_COLUMN, SUBMIT },
 	{ { "env", 'e', OPTION_LIST, "NAME=VALUE", OFFSET(env), 0, 0,
 	    "set a variable on top of the present environment" },
 	  NO_COLUMN, BOTH },

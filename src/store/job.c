@@ -182,6 +182,7 @@ void job_command_release(struct job_command *c)
 	free(c->checkpoint_glob);
 	free(c->resume_args);
 	free(c->step_regex);
+	strings_release(&c->metric_regexes);
 	free(c->git_commit);
 	free(c->limits);
 	strings_release(&c->argv);

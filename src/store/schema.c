@@ -339,6 +339,14 @@ static const char *const steps[] = {
 	"CREATE TRIGGER job_leaves_group AFTER DELETE ON jobs WHEN OLD.group_id IS NOT NULL BEGIN"
 	" DELETE FROM job_groups WHERE id = OLD.group_id AND NOT EXISTS"
 	"  (SELECT 1 FROM jobs WHERE group_id = OLD.group_id); END;",
+
+	/* 25: the best of each metric, whichever way is best */
+	"ALTER TABLE job_metrics ADD COLUMN lowest REAL;"
+	"ALTER TABLE job_metrics ADD COLUMN lowest_samples REAL;"
+	"ALTER TABLE job_metrics ADD COLUMN highest REAL;"
+	"ALTER TABLE job_metrics ADD COLUMN highest_samples REAL;"
+	"UPDATE job_metrics SET lowest = last, lowest_samples = samples,"
+	" highest = last, highest_samples = samples;",
 };
 
 #define N_STEPS (int)(sizeof(steps) / sizeof(steps[0]))

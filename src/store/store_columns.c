@@ -76,6 +76,7 @@ static const struct store_column of_command[] = {
 	C("checkpoint_glob", TEXT, checkpoint_glob, ZERO, 18, BLOB | SHOWN),
 	C("resume_args", TEXT, resume_args, ZERO, 1, BLOB | SHOWN),
 	C("step_regex", TEXT, step_regex, ZERO, 7, BLOB | SHOWN),
+	C("metric_regexes", STRINGS, metric_regexes, KNOWN, 25, 0),
 	C("git_commit", TEXT, git_commit, ZERO, 1, SHOWN),
 	C("git_dirty", BOOL, git_dirty, KNOWN, 1, 0),
 	C("limits", TEXT, limits, ZERO, 16, 0),

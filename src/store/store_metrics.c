@@ -1,4 +1,4 @@
-/* store_metrics.c - the last values of the metrics that jobs report. */
+/* store_metrics.c - the last, lowest and highest values of the metrics of jobs. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,12 +9,20 @@
 
 int store_metric_set(struct store *s, int64_t job_id, const struct job_metric *m, struct err *err)
 {
-	return sql_run(s, NULL, err, "INSERT INTO job_metrics (job_id, name, last, samples, time_s)"
-		       " SELECT ?, ?, ?, ?, ? WHERE (SELECT count(*) FROM job_metrics"
+	return sql_run(s, NULL, err, "INSERT INTO job_metrics (job_id, name, last, samples, time_s,"
+		       " lowest, lowest_samples, highest, highest_samples)"
+		       " SELECT ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE (SELECT count(*) FROM job_metrics"
 		       "  WHERE job_id = ? AND name <> ?) < ?"
 		       " ON CONFLICT DO UPDATE SET last = excluded.last,"
-		       " samples = excluded.samples, time_s = excluded.time_s",
-		       "itddditi", job_id, m->name, m->last, m->samples, clock_wall_s(), job_id,
+		       " samples = excluded.samples, time_s = excluded.time_s,"
+		       " lowest_samples = CASE WHEN excluded.lowest < lowest"
+		       "  THEN excluded.lowest_samples ELSE lowest_samples END,"
+		       " lowest = min(lowest, excluded.lowest),"
+		       " highest_samples = CASE WHEN excluded.highest > highest"
+		       "  THEN excluded.highest_samples ELSE highest_samples END,"
+		       " highest = max(highest, excluded.highest)",
+		       "itddddddditi", job_id, m->name, m->last, m->samples, clock_wall_s(),
+		       m->lowest, m->lowest_samples, m->highest, m->highest_samples, job_id,
 		       m->name, (int64_t)STORE_METRICS_MAX);
 }
 
@@ -25,7 +33,8 @@ int store_metrics_of_job(struct store *s, int64_t job_id, struct job_metric_list
 	int rc;
 
 	*list = (struct job_metric_list){ 0 };
-	if (sql_query(s, &q, err, "SELECT name, last, samples, time_s FROM job_metrics"
+	if (sql_query(s, &q, err, "SELECT name, last, samples, time_s, lowest,"
+		      " lowest_samples, highest, highest_samples FROM job_metrics"
 		      " WHERE job_id = ? ORDER BY name LIMIT ?", "ii", job_id,
 		      (int64_t)STORE_METRICS_MAX))
 		return -1;
@@ -39,6 +48,10 @@ int store_metrics_of_job(struct store *s, int64_t job_id, struct job_metric_list
 		m->last = sql_double(q, 1);
 		m->samples = sql_double(q, 2);
 		m->time_s = sql_double(q, 3);
+		m->lowest = sql_double(q, 4);
+		m->lowest_samples = sql_double(q, 5);
+		m->highest = sql_double(q, 6);
+		m->highest_samples = sql_double(q, 7);
 	}
 	sql_done(q);
 	if (rc < 0)

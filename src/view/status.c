@@ -78,8 +78,9 @@ void status_add_helper(struct text *t, const struct job *job, const struct run *
 void status_add_metrics(struct text *t, const struct job_metric_list *metrics)
 {
 	for (int i = 0; i < metrics->count; i++)
-		text_addf(t, "%s%s %.6g", i ? ", " : "", metrics->items[i].name,
-			  metrics->items[i].last);
+		if (strcmp(metrics->items[i].name, "loss") != 0) /* shown with the position */
+			text_addf(t, "%s%s %.6g", t->length ? ", " : "", metrics->items[i].name,
+				  metrics->items[i].last);
 }
 
 void status_add_kept(struct text *t, const struct run *run)

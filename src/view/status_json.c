@@ -116,6 +116,10 @@ void status_print_json_metrics(struct json *j, const struct job_metric_list *lis
 		json_string(j, "name", m->name);
 		json_number(j, "last", m->last);
 		json_number(j, "samples", m->samples);
+		json_number(j, "lowest", m->lowest);
+		json_number(j, "lowest_samples", m->lowest_samples);
+		json_number(j, "highest", m->highest);
+		json_number(j, "highest_samples", m->highest_samples);
 		json_number(j, "time_s", m->time_s);
 		json_end(j);
 	}

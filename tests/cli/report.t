@@ -108,7 +108,8 @@ like 'samples' '^      "samples": 640,' "$out"
 like 'steps' '^      "steps": 10,' "$out"
 like 'loss' '^      "loss": 0.5,' "$out"
 like 'checkpoint' '^      "checkpoint_samples": 640,' "$out"
-is 'metrics: the last value, and where it was reported' 'acc 0.91 640; val/loss 0.34 640; ' "$(
+is 'metrics: the last value, and where it was reported' \
+	'acc 0.91 640; loss 0.5 640; val/loss 0.34 640; ' "$(
 	printf '%s\n' "$out" | json 'print map { "$_->{name} $_->{last} $_->{samples}; " }
 		@{$d->{jobs}[0]{details}{metrics}}')"
 like 'status shows them' 'metrics +acc 0.91, val/loss 0.34$' "$("$POLLUX" status 1)"

@@ -39,9 +39,11 @@ static void written_ago(double seconds, bool whole)
 	futimens(fd, both);
 }
 
+static const struct log_sinks sinks = { .step = sink };
+
 static void look(void)
 {
-	log_watch_look(&w, clock_boot_s(), false, sink, NULL);
+	log_watch_look(&w, clock_boot_s(), false, &sinks);
 }
 
 static void test_growth(void)
@@ -93,7 +95,7 @@ static void test_growth(void)
 	w.stopped_s = 0;
 	put("step 9");
 	look();
-	log_watch_look(&w, clock_boot_s(), true, sink, NULL);
+	log_watch_look(&w, clock_boot_s(), true, &sinks);
 	ok(last.position > 8.5, "the last line may lack its newline");
 	if (ftruncate(fd, 0))
 		printf("# cannot truncate\n");

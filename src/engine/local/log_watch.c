@@ -100,7 +100,37 @@ void log_watch_close(struct log_watch *w)
 	if (w->fd >= 0)
 		close(w->fd);
 	steps_free(w->steps);
+	metric_lines_free(w->metrics);
 	log_watch_init(w);
+}
+
+int log_watch_add_metrics(struct log_watch *w, const struct strings *list, struct err *err)
+{
+	if (w->fd < 0 || list->count == 0)
+		return 0;
+	w->metrics = metric_lines_new(list, err);
+	if (!w->metrics)
+		return -1;
+	metric_lines_set_cpu_clock(w->metrics, thread_cpu_s);
+	return 0;
+}
+
+void log_watch_end_steps(struct log_watch *w)
+{
+	if (!w->metrics) {
+		log_watch_close(w);
+		return;
+	}
+	steps_free(w->steps);
+	w->steps = NULL;
+}
+
+static void feed(struct log_watch *w, const char *bytes, size_t n, const struct log_sinks *sinks)
+{
+	if (w->steps)
+		steps_feed(w->steps, bytes, n, w->last_boot_s, sinks->step, sinks->arg);
+	if (w->metrics)
+		metric_lines_feed(w->metrics, bytes, n, w->last_boot_s, sinks->metric, sinks->arg);
 }
 
 /* Returns when the file was last written to, by the boot clock. The wall clock may have been set
@@ -115,14 +145,14 @@ static double written_boot_s(const struct log_watch *w, const struct stat *st, d
 }
 
 /* A file that shrank was begun anew. A part of the log that is skipped ends a line. */
-static void skip_flood(struct log_watch *w, int64_t size, steps_sink *sink, void *arg)
+static void skip_flood(struct log_watch *w, int64_t size, const struct log_sinks *sinks)
 {
 	if (size < w->offset)
 		w->offset = w->line_offset = 0;
 	if (size - w->offset <= LOG_LOOK_BYTES)
 		return;
 	w->offset = w->line_offset = size - LOG_LOOK_BYTES;
-	steps_feed(w->steps, "\n", 1, w->last_boot_s, sink, arg);
+	feed(w, "\n", 1, sinks);
 }
 
 static void note_line(struct log_watch *w, const char *block, ssize_t n)
@@ -135,7 +165,7 @@ static void note_line(struct log_watch *w, const char *block, ssize_t n)
 		w->line_offset = w->offset - n + i;
 }
 
-static void read_up_to(struct log_watch *w, int64_t size, steps_sink *sink, void *arg)
+static void read_up_to(struct log_watch *w, int64_t size, const struct log_sinks *sinks)
 {
 	char block[BLOCK];
 
@@ -147,11 +177,12 @@ static void read_up_to(struct log_watch *w, int64_t size, steps_sink *sink, void
 			return;
 		w->offset += n;
 		note_line(w, block, n);
-		steps_feed(w->steps, block, (size_t)n, w->last_boot_s, sink, arg);
+		feed(w, block, (size_t)n, sinks);
 	}
 }
 
-void log_watch_look(struct log_watch *w, double now_boot_s, bool last, steps_sink *sink, void *arg)
+void log_watch_look(struct log_watch *w, double now_boot_s, bool last,
+		    const struct log_sinks *sinks)
 {
 	struct stat st;
 
@@ -159,10 +190,12 @@ void log_watch_look(struct log_watch *w, double now_boot_s, bool last, steps_sin
 		return;
 	w->next_look_boot_s = now_boot_s + LOG_LOOK_S;
 	if (fstat(w->fd, &st) == 0 && st.st_size != w->offset) {
-		skip_flood(w, st.st_size, sink, arg);
+		skip_flood(w, st.st_size, sinks);
 		w->last_boot_s = written_boot_s(w, &st, now_boot_s - w->stopped_s);
-		read_up_to(w, st.st_size, sink, arg);
+		read_up_to(w, st.st_size, sinks);
 	}
-	if (last)
-		steps_end(w->steps, sink, arg);
+	if (last && w->steps)
+		steps_end(w->steps, sinks->step, sinks->arg);
+	if (last && w->metrics)
+		metric_lines_end(w->metrics, sinks->metric, sinks->arg);
 }

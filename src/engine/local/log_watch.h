@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "pollux/metric_lines.h"
 #include "pollux/steps.h"
 
 #define LOG_LOOK_S 0.2
@@ -26,7 +27,8 @@ struct log_watch {
 	/* no arrival is earlier than this; by the boot clock without the time stopped */
 	double last_boot_s;
 	double stopped_s;		/* for which the program was suspended so far */
-	struct steps *steps;		/* NULL while not watched */
+	struct steps *steps;		/* NULL while not watched, and where reports tell steps */
+	struct metric_lines *metrics;	/* NULL: none are looked for */
 };
 
 void log_watch_init(struct log_watch *w);
@@ -40,8 +42,18 @@ void log_watch_learn(struct log_watch *w);
  * counters go on there. Of a long part only the beginning and the end are read. */
 void log_watch_catch_up(struct log_watch *w, int64_t offset);
 void log_watch_close(struct log_watch *w);		/* harmless when nothing is watched */
+/* Looks for these metrics, too. -1: an expression is none; nothing is looked for. */
+int log_watch_add_metrics(struct log_watch *w, const struct strings *list, struct err *err);
+/* Steps are not looked for any more: the watch ends if no metrics are. */
+void log_watch_end_steps(struct log_watch *w);
 
 /* Reads what came since the last look. last: the program has ended. */
-void log_watch_look(struct log_watch *w, double now_boot_s, bool last, steps_sink *sink, void *arg);
+struct log_sinks {
+	steps_sink *step;
+	metric_sink *metric;
+	void *arg;
+};
+void log_watch_look(struct log_watch *w, double now_boot_s, bool last,
+		    const struct log_sinks *sinks);
 
 #endif

@@ -20,6 +20,7 @@
 #include "pollux/step_stats.h"
 #include "pollux/steps.h"
 #include "pollux/store_measurements.h"
+#include "pollux/store_metrics.h"
 #include "report_sender.h"
 
 struct recorder {
@@ -43,9 +44,8 @@ struct recorder {
 	bool resumed, position_is_known;	/* what the run has lost is worked out */
 	int64_t resumes;		/* as the program says, see report_message.h; -1: unsaid */
 	struct recorder_metric {
-		struct report_metric metric;
-		double samples;		/* the run's position; NaN: unknown */
-		bool changed;		/* since the last write */
+		struct job_metric values;	/* lowest and highest: since the last write */
+		bool changed;			/* since then */
 	} metrics[REPORT_METRICS_MAX];
 	int n_metrics;
 	double first_position;		/* in samples; NaN: none yet */
@@ -96,7 +96,8 @@ void recorder_skip_pause(struct recorder *r);
 void recorder_see_position(struct recorder *r, struct run *run, double samples);
 void recorder_add_start(struct recorder *r, struct run *run, const struct report_message *m);
 
-/* recorder_metrics.c: the last value of each metric, and where the run stood. */
+/* recorder_metrics.c: the last, lowest and highest value of each metric, and where the run stood. */
+void recorder_add_metric(struct recorder *r, const struct run *run, const char *name, double value);
 void recorder_add_metrics(struct recorder *r, const struct run *run,
 			  const struct report_message *m);
 int recorder_write_metrics(struct recorder *r, struct store *store, int64_t job_id,

@@ -1,43 +1,60 @@
-/* recorder_metrics.c - numbers that a program reports for people: METRIC.name=value. */
+/* recorder_metrics.c - numbers that a program reports or prints for people: METRIC.name=value, the
+ * loss, and those of the user's expressions. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "recorder.h"
-#include "pollux/store_metrics.h"
 
 static struct recorder_metric *find(struct recorder *r, const char *name)
 {
 	for (int i = 0; i < r->n_metrics; i++)
-		if (!strcmp(r->metrics[i].metric.name, name))
+		if (!strcmp(r->metrics[i].values.name, name))
 			return &r->metrics[i];
 	return r->n_metrics < REPORT_METRICS_MAX ? &r->metrics[r->n_metrics++] : NULL;
 }
 
+void recorder_add_metric(struct recorder *r, const struct run *run, const char *name, double value)
+{
+	struct recorder_metric *metric = find(r, name);
+	struct job_metric *m = metric ? &metric->values : NULL;
+
+	if (!m)
+		return;
+	if (!metric->changed || value < m->lowest) {
+		m->lowest = value;
+		m->lowest_samples = run->last_samples;
+	}
+	if (!metric->changed || value > m->highest) {
+		m->highest = value;
+		m->highest_samples = run->last_samples;
+	}
+	snprintf(m->name, sizeof(m->name), "%s", name);
+	m->last = value;
+	m->samples = run->last_samples;
+	metric->changed = true;
+	r->changed = true;
+}
+
+/* The loss is a metric like others, unless the program reports one of that name itself. */
 void recorder_add_metrics(struct recorder *r, const struct run *run,
 			  const struct report_message *m)
 {
-	for (int i = 0; i < m->n_metrics; i++) {
-		struct recorder_metric *metric = find(r, m->metrics[i].name);
-
-		if (metric)
-			*metric = (struct recorder_metric){ m->metrics[i], run->last_samples,
-							    true };
-	}
+	if (isfinite(m->loss))
+		recorder_add_metric(r, run, "loss", m->loss);
+	for (int i = 0; i < m->n_metrics; i++)
+		recorder_add_metric(r, run, m->metrics[i].name, m->metrics[i].value);
 }
 
 int recorder_write_metrics(struct recorder *r, struct store *store, int64_t job_id,
 			   struct err *err)
 {
 	for (int i = 0; i < r->n_metrics; i++) {
-		struct recorder_metric *m = &r->metrics[i];
-		struct job_metric row = { .last = m->metric.value, .samples = m->samples };
-
-		if (!m->changed)
+		if (!r->metrics[i].changed)
 			continue;
-		memcpy(row.name, m->metric.name, sizeof(row.name));
-		if (store_metric_set(store, job_id, &row, err))
+		if (store_metric_set(store, job_id, &r->metrics[i].values, err))
 			return -1;
-		m->changed = false;
+		r->metrics[i].changed = false;
 	}
 	return 0;
 }

@@ -337,6 +337,13 @@ static void take_step(const struct step_event *e, void *arg)
 	recorder_add_logged(&s->recorder, &s->run, &s->job, e);
 }
 
+static void take_metric(const char *name, double value, void *arg)
+{
+	struct supervisor *s = arg;
+
+	recorder_add_metric(&s->recorder, &s->run, name, value);
+}
+
 /* Logs once, at the end, why visible steps may not have counted. */
 static void log_unread(struct supervisor *s)
 {
@@ -355,11 +362,11 @@ void supervisor_read_log(struct supervisor *s, double now, bool last)
 {
 	int64_t read = s->log_watch.offset;
 
-	if (s->recorder.steps_are_reported) {
-		log_watch_close(&s->log_watch);
-		return;
-	}
-	log_watch_look(&s->log_watch, now, last, take_step, s);
+	const struct log_sinks sinks = { take_step, take_metric, s };
+
+	if (s->recorder.steps_are_reported)
+		log_watch_end_steps(&s->log_watch);
+	log_watch_look(&s->log_watch, now, last, &sinks);
 	if (s->log_watch.offset != read)
 		supervisor_keep_position(s, now);
 	if (last && s->log_watch.steps)

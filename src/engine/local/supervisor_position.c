@@ -45,7 +45,8 @@ void supervisor_watch_rest_of_log(struct supervisor *s, const struct kept_positi
 	s->log_offset = s->log_fd >= 0 ? lseek(s->log_fd, 0, SEEK_END) : 0;
 	if (k)
 		s->log_offset = k->log_begin;
-	if (s->log_fd < 0 || s->recorder.steps_are_reported)
+	if (s->log_fd < 0 ||
+	    (s->recorder.steps_are_reported && s->command.metric_regexes.count == 0))
 		return;
 	supervisor_watch_log(s);
 	if (k)

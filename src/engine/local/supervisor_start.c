@@ -350,6 +350,8 @@ void supervisor_watch_log(struct supervisor *s)
 	free(path);
 	if (!open)
 		supervisor_log(s, "%s", err.text);
+	if (open && log_watch_add_metrics(&s->log_watch, &s->command.metric_regexes, &err))
+		supervisor_log(s, "%s", err.text);
 	if (open) {
 		steps_expect_epochs(s->log_watch.steps, epochs_of_command(&s->command.argv));
 		log_watch_learn(&s->log_watch);

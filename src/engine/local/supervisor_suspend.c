@@ -351,7 +351,7 @@ static void start_clocks(struct supervisor *s)
 
 	s->limit_boot_s = now + s->limit_left_s;
 	s->log_watch.stopped_s = s->run.suspended_s;
-	if (s->log_watch.steps)
+	if (s->log_watch.fd >= 0)
 		s->log_watch.next_look_boot_s = now;
 	recorder_skip_pause(&s->recorder);
 }

@@ -1,0 +1,51 @@
+/* results.h - what jobs reached: the metrics that they reported or printed, side by side.
+ *
+ *	struct results r;
+ *	if (results_read(&store, ids, n, &r, err)) ...
+ *	results_choose(&r, "val_loss:min", err);	// only this metric, and the best job first
+ *	results_print_table(&r, &output);
+ *	results_release(&r);
+ */
+#ifndef POLLUX_RESULTS_H
+#define POLLUX_RESULTS_H
+
+#include <stdbool.h>
+
+#include "pollux/job.h"
+#include "pollux/output.h"
+#include "pollux/store_jobs.h"
+#include "pollux/store_metrics.h"
+
+struct result_column {
+	char name[64];
+	bool low_is_best;
+};
+
+struct results {
+	struct job_list jobs;
+	struct job_metric_list *metrics;	/* owned; one list for each job */
+	struct result_column *columns;		/* owned; all names that a job has, by name */
+	int n_columns;
+};
+
+/* n 0: all jobs that have a metric. EX_NOINPUT: there is no such job. */
+int results_read(struct store *s, const int64_t *ids, int n, struct results *r, struct err *err);
+void results_release(struct results *r);
+
+/* Keeps one column, "NAME", "NAME:min" or "NAME:max", and sorts the jobs by their best values, those
+ * without the metric last. EX_USAGE for a name that no job has. */
+int results_choose(struct results *r, const char *column, struct err *err);
+
+/* Names such as loss, err, ppl: low values are good. */
+bool metric_low_is_best(const char *name);
+
+/* NULL: the job has no metric of this name. */
+const struct job_metric *result_of(const struct results *r, int job, int column);
+double result_best(const struct result_column *column, const struct job_metric *m);
+
+/* results_print.c */
+void results_print_table(const struct results *r, const struct output *out);
+void results_print_csv(const struct results *r, FILE *out);
+void results_print_json(const struct results *r, FILE *out);
+
+#endif

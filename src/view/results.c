@@ -1,0 +1,187 @@
+/* results.c - reads the metrics of jobs, and puts the jobs in order. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "pollux/mem.h"
+#include "pollux/results.h"
+
+/* --- columns --- */
+
+bool metric_low_is_best(const char *name)
+{
+	static const char *const low[] = {
+		"loss", "err", "ppl", "perplexity", "mae", "mse", "wer", "cer", "fid", "nll", "bpb",
+		"time", "latency",
+	};
+
+	for (size_t i = 0; i < sizeof(low) / sizeof(low[0]); i++)
+		if (strcasestr(name, low[i]))
+			return true;
+	return false;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct result_column *)a)->name,
+		      ((const struct result_column *)b)->name);
+}
+
+static void add_column(struct results *r, const char *name)
+{
+	struct result_column *c;
+
+	for (int i = 0; i < r->n_columns; i++)
+		if (!strcmp(r->columns[i].name, name))
+			return;
+	r->columns = xreallocarray(r->columns, (size_t)r->n_columns + 1, sizeof(*r->columns));
+	c = &r->columns[r->n_columns++];
+	*c = (struct result_column){ .low_is_best = metric_low_is_best(name) };
+	memcpy(c->name, name, strlen(name) + 1);
+}
+
+const struct job_metric *result_of(const struct results *r, int job, int column)
+{
+	const struct job_metric_list *list = &r->metrics[job];
+
+	for (int i = 0; i < list->count; i++)
+		if (!strcmp(list->items[i].name, r->columns[column].name))
+			return &list->items[i];
+	return NULL;
+}
+
+double result_best(const struct result_column *column, const struct job_metric *m)
+{
+	return column->low_is_best ? m->lowest : m->highest;
+}
+
+/* --- reading --- */
+
+static void add_job(struct results *r, struct job *job, struct job_metric_list *metrics)
+{
+	size_t n = (size_t)r->jobs.count + 1;
+
+	r->jobs.items = xreallocarray(r->jobs.items, n, sizeof(*r->jobs.items));
+	r->metrics = xreallocarray(r->metrics, n, sizeof(*r->metrics));
+	r->jobs.items[r->jobs.count] = *job;
+	r->metrics[r->jobs.count++] = *metrics;
+	for (int i = 0; i < metrics->count; i++)
+		add_column(r, metrics->items[i].name);
+}
+
+static int read_one(struct store *s, int64_t id, struct results *r, struct err *err)
+{
+	struct job_metric_list metrics;
+	struct job job;
+
+	job_init(&job);
+	if (store_job_get(s, id, &job, err) || store_metrics_of_job(s, id, &metrics, err)) {
+		job_release(&job);
+		return -1;
+	}
+	add_job(r, &job, &metrics);
+	return 0;
+}
+
+static int read_all(struct store *s, struct results *r, struct err *err)
+{
+	struct job_list all;
+	int rc = 0;
+
+	if (store_jobs_list(s, JOBS_ALL, 0, &all, err))
+		return -1;
+	for (int i = 0; i < all.count && rc == 0; i++) {
+		struct job_metric_list metrics;
+
+		rc = store_metrics_of_job(s, all.items[i].id, &metrics, err);
+		if (rc || metrics.count == 0) {
+			job_metric_list_release(&metrics);
+			continue;
+		}
+		add_job(r, &all.items[i], &metrics);
+		job_init(&all.items[i]);
+	}
+	job_list_release(&all);
+	return rc;
+}
+
+int results_read(struct store *s, const int64_t *ids, int n, struct results *r, struct err *err)
+{
+	int rc = 0;
+
+	*r = (struct results){ .n_columns = 0 };
+	if (n == 0)
+		rc = read_all(s, r, err);
+	for (int i = 0; i < n && rc == 0; i++)
+		rc = read_one(s, ids[i], r, err);
+	if (rc)
+		results_release(r);
+	else if (r->n_columns > 0)
+		qsort(r->columns, (size_t)r->n_columns, sizeof(*r->columns), by_name);
+	return rc;
+}
+
+void results_release(struct results *r)
+{
+	for (int i = 0; i < r->jobs.count; i++)
+		job_metric_list_release(&r->metrics[i]);
+	job_list_release(&r->jobs);
+	free(r->metrics);
+	free(r->columns);
+	*r = (struct results){ .n_columns = 0 };
+}
+
+/* --- order --- */
+
+static bool is_better(const struct results *r, int a, int b)
+{
+	const struct job_metric *x = result_of(r, a, 0), *y = result_of(r, b, 0);
+	const struct result_column *column = &r->columns[0];
+
+	if (!x || !y)
+		return x != NULL;
+	return column->low_is_best ? result_best(column, x) < result_best(column, y)
+				   : result_best(column, x) > result_best(column, y);
+}
+
+static void swap(struct results *r, int a, int b)
+{
+	struct job job = r->jobs.items[a];
+	struct job_metric_list metrics = r->metrics[a];
+
+	r->jobs.items[a] = r->jobs.items[b];
+	r->metrics[a] = r->metrics[b];
+	r->jobs.items[b] = job;
+	r->metrics[b] = metrics;
+}
+
+/* By insertion, so that equal jobs keep their order; there are thousands at most. */
+static void sort(struct results *r)
+{
+	for (int i = 1; i < r->jobs.count; i++)
+		for (int at = i; at > 0 && is_better(r, at, at - 1); at--)
+			swap(r, at, at - 1);
+}
+
+int results_choose(struct results *r, const char *column, struct err *err)
+{
+	const char *colon = strrchr(column, ':');
+	bool says_way = colon && (!strcmp(colon, ":min") || !strcmp(colon, ":max"));
+	size_t length = says_way ? (size_t)(colon - column) : strlen(column);
+	int i;
+
+	for (i = 0; i < r->n_columns; i++)
+		if (strlen(r->columns[i].name) == length &&
+		    !memcmp(r->columns[i].name, column, length))
+			break;
+	if (i == r->n_columns)
+		return err_set(err, EX_USAGE, "none of these jobs has a metric '%.*s'",
+			       (int)length, column);
+	r->columns[0] = r->columns[i];
+	r->n_columns = 1;
+	if (says_way)
+		r->columns[0].low_is_best = !strcmp(colon, ":min");
+	sort(r);
+	return 0;
+}

@@ -1,0 +1,70 @@
+#!/bin/sh
+# results.t - the metrics of real jobs, reported or printed, side by side.
+# shellcheck disable=SC2016,SC2317  # texts for other programs; cleanup is called by the trap
+. "$(dirname "$0")/tap.sh"
+POLLUX_SLOTS=1 POLLUX_POLICY=fifo
+export POLLUX_SLOTS POLLUX_POLICY
+cleanup() { end_jobs; }
+metric() { store "SELECT last, lowest, highest FROM job_metrics WHERE job_id = $1 AND name = '$2'"; }
+
+cat >reports <<'END'
+for loss in 0.9 "$1" 0.5; do
+	"$POLLUX" report SAMPLES=$((n += 100)) LOSS=$loss METRIC.acc=0.$n
+done
+END
+cat >prints <<'END'
+for i in 5 3 9 x; do
+	echo "epoch $i: val_bleu=$i.25 (best)"
+	sleep 0.3
+done
+printf 'speed 1e3 it/s\rspeed 2e3 it/s\r'
+END
+"$POLLUX" submit -q -b 10 -- sh reports 0.3 >/dev/null
+"$POLLUX" submit -q -b 10 --name second -- sh reports 0.4 >/dev/null
+"$POLLUX" submit -q --metric 'bleu=val_bleu=([0-9.]+)' --metric 'speed=speed ([0-9.e]+) it' -- \
+	sh prints >/dev/null
+"$POLLUX" submit -q -- true >/dev/null
+status 'before a job ran' 0 "$POLLUX" results
+is 'there are no metrics' 'No job has a metric yet.' "$out"
+"$POLLUX" schedule
+"$POLLUX" wait --timeout 200 1 2 3 4 >waited 2>&1
+wait_for 20 no_supervisor
+is 'the loss is a metric: last, lowest, highest' '0.5|0.3|0.9' "$(metric 1 loss)"
+is 'where it was lowest' 200 \
+	"$(store "SELECT lowest_samples FROM job_metrics WHERE job_id = 1 AND name = 'loss'" | sed 's/\.0$//')"
+is 'a metric that is reported' '0.3|0.1|0.3' "$(metric 1 acc | sed 's/00*|/|/g; s/00*$//')"
+is 'one that is printed; what is no number is none' '9.25|3.25|9.25' "$(metric 3 bleu)"
+is 'printed by a progress bar' '2000.0|1000.0|2000.0' "$(metric 3 speed)"
+"$POLLUX" results >table
+is 'a row for each job that has one' '1 2 3' "$(sed 1d table | awk '{ print $1 }' | xargs)"
+"$POLLUX" results --metric loss >table
+is 'the best comes first, which is the lowest loss' '1 2 3' \
+	"$(sed 1d table | awk '{ print $1 }' | xargs)"
+like 'both values are told' '^ *1 .* 0\.5  *0\.3$' "$(cat table)"
+is 'unless told otherwise' '2 1 3' \
+	"$("$POLLUX" results --metric acc:min 2 1 3 | sed 1d | awk '{ print $1 }' | xargs)"
+is 'CSV' '2,second,done' "$("$POLLUX" results 2 --csv | sed 1d | cut -d , -f 1-3)"
+is 'its header' 'id,name,state,samples,run_time_s,acc,acc.lowest,acc.highest,loss,loss.lowest,loss.highest' \
+	"$("$POLLUX" results 2 --csv | sed 1q)"
+is 'JSON' '0.4 200' "$("$POLLUX" results 2 --json |
+	json 'my ($m) = grep { $_->{name} eq "loss" } @{$d->{jobs}[0]{metrics}};
+		print "$m->{lowest} $m->{lowest_samples}"')"
+is '80 columns are enough' '' "$(COLUMNS=80 "$POLLUX" results | awk 'length > 80')"
+unlike 'status does not say the loss twice' 'metrics.*loss' "$("$POLLUX" status 1)"
+status 'a metric that nobody has' 64 "$POLLUX" results --metric f1
+is 'is named' "pollux: none of these jobs has a metric 'f1'" "$err"
+status 'a job that is not there' 66 "$POLLUX" results 99
+for wrong in bleu '=(x)' 'a b=(x)' 'bleu=x' 'bleu=(x'; do
+	status "--metric '$wrong' is refused" 64 "$POLLUX" submit --metric "$wrong" -- true
+done
+
+# Expressions without end take no more of the supervisor's time than they may.
+cat >hostile <<'END'
+for i in $(seq 300); do printf '%060d!\n' 0; done
+echo "x=1"
+sleep 1
+END
+"$POLLUX" submit -q --metric 'slow=((0+)+)+$' --metric 'x=x=([0-9]+)' -- sh hostile >/dev/null
+"$POLLUX" schedule
+status 'a job with an expression without end ends' 0 "$POLLUX" wait --timeout 200 5
+finish

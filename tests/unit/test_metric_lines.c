@@ -1,0 +1,111 @@
+/* test_metric_lines.c - numbers in lines, in whatever pieces these come. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pollux/metric_lines.h"
+#include "tap.h"
+
+static void take(const char *name, double value, void *arg)
+{
+	text_addf(arg, "%s=%g ", name, value);
+}
+
+/* What the expressions find in the text, fed in pieces of so many bytes. */
+static char *found(const struct strings *list, const char *text, size_t piece)
+{
+	struct err err;
+	struct text got = TEXT_INIT;
+	struct metric_lines *m = metric_lines_new(list, &err);
+	size_t n = strlen(text);
+
+	for (size_t at = 0; at < n; at += piece)
+		metric_lines_feed(m, text + at, n - at < piece ? n - at : piece, (double)NAN, take,
+				  &got);
+	metric_lines_end(m, take, &got);
+	metric_lines_free(m);
+	return text_detach(&got);
+}
+
+static void test_found(void)
+{
+	static const char log[] = "loss: 0.5 acc: 90%\n\033[1mloss: 4e-1\033[0m\nloss: nan\n"
+				  "loss: 12345678901234567890123456789012345678901234567890123456789"
+				  "01234567\nLoss: 3\rloss: -.25 loss: 7\nacc: 91%";
+	struct strings list;
+
+	strings_init(&list);
+	strings_add(&list, "loss=loss: ([^ ]+)");
+	strings_add(&list, "acc/top-1=acc: ([0-9]+)%");
+	for (size_t piece = 1; piece <= sizeof(log); piece += 7) {
+		char *got = found(&list, log, piece);
+
+		is_str(got, "loss=0.5 acc/top-1=90 loss=0.4 loss=-0.25 acc/top-1=91 ",
+		       "numbers that are numbers, the first of a line");
+		free(got);
+	}
+	strings_release(&list);
+}
+
+static void refused(const char *entry, const char *why)
+{
+	struct strings list;
+	struct err err;
+
+	strings_init(&list);
+	strings_add(&list, entry);
+	ok(!metric_lines_new(&list, &err), entry);
+	is_int(err.exit_status, EX_USAGE, "by a usage error");
+	ok(strstr(err.text, why), why);
+	strings_release(&list);
+}
+
+static double clock_s;
+
+/* A processor that takes 10 ms for each expression. */
+static double slow_clock(void)
+{
+	return clock_s += 0.01;
+}
+
+static void count(const char *name, double value, void *arg)
+{
+	(void)name;
+	(void)value;
+	++*(int *)arg;
+}
+
+/* After a burst of 0.1 s, lines that come at once are skipped; a second later 5 ms are there. */
+static void test_limit(void)
+{
+	struct strings list;
+	struct err err;
+	struct metric_lines *m;
+	int n = 0;
+
+	strings_init(&list);
+	strings_add(&list, "x=x ([0-9]+)");
+	m = metric_lines_new(&list, &err);
+	metric_lines_set_cpu_clock(m, slow_clock);
+	for (int i = 0; i < 1000; i++)
+		metric_lines_feed(m, "x 1\n", 4, 5, count, &n);
+	ok(n >= 10 && n <= 11, "as many lines as fit into the burst");
+	n = 0;
+	for (int i = 0; i < 1000; i++)
+		metric_lines_feed(m, "x 1\n", 4, 6.0 + 10 * i, count, &n);
+	is_int(n, 1000, "all that come slowly");
+	metric_lines_free(m);
+	strings_release(&list);
+}
+
+int main(void)
+{
+	test_found();
+	refused("loss", "NAME=REGEX");
+	refused("=(x)", "NAME=REGEX");
+	refused("a b=(x)", "NAME=REGEX");
+	refused("loss=x", "no group");
+	refused("loss=(x", "no regular expression");
+	test_limit();
+	return done();
+}
