@@ -1,15 +1,13 @@
 /* cmd_results.c - pollux results: the metrics of jobs, side by side. */
-#include <stdlib.h>
-
 #include "command.h"
-#include "pollux/mem.h"
 #include "pollux/results.h"
-#include "pollux/session.h"
+#include "selection.h"
 
 struct results_options {
 	const char *metric;
 	char *color;
 	bool csv, json;
+	struct selection_options which;
 };
 
 static const struct option_spec options[] = {
@@ -19,6 +17,7 @@ static const struct option_spec options[] = {
 	{ "csv", 0, OPTION_FLAG, NULL, O(csv), 0, 0, "print comma-separated values" },
 	{ "json", 'j', OPTION_FLAG, NULL, O(json), 0, 0, "print JSON" },
 	OPTION_COLOR(O(color)),
+	SELECTION_OPTIONS(offsetof(struct results_options, which)),
 	{ .name = NULL },
 #undef O
 };
@@ -34,17 +33,29 @@ static void print(const struct results_options *o, const struct results *r,
 		results_print_table(r, out);
 }
 
-static int show(const struct results_options *o, const int64_t *ids, int n, struct err *err)
+static int read(const struct selecting *what, struct results *r, struct err *err)
 {
-	struct output out = output_stdout(o->color ? o->color : "auto");
-	struct results r;
+	struct id_list ids = { .count = 0 };
 	struct session s;
-	int rc;
+	int rc = 0;
 
 	if (session_open(&s, STORE_READ, err))
 		return -1;
-	rc = results_read(&s.store, ids, n, &r, err);
+	if (selection_is_given(what))
+		rc = selection_read(what, &s.store, &ids, err);
+	if (rc == 0)
+		rc = results_read(&s.store, ids.items, ids.count, r, err);
+	id_list_release(&ids);
 	session_close(&s);
+	return rc;
+}
+
+static int show(const struct results_options *o, const struct selecting *what, struct err *err)
+{
+	struct output out = output_stdout(o->color ? o->color : "auto");
+	struct results r;
+	int rc = read(what, &r, err);
+
 	if (rc)
 		return rc;
 	if (o->metric)
@@ -57,28 +68,26 @@ static int show(const struct results_options *o, const int64_t *ids, int n, stru
 
 static int main_results(int argc, char **argv, struct err *err)
 {
-	struct results_options o = { .metric = NULL };
-	int64_t *ids = xcalloc((size_t)argc + 1, sizeof(*ids));
-	int first, n = 0, rc = options_parse(&cmd_results, argc, argv, &o, &first, err);
-	long long id;
+	struct results_options o = { .which = SELECTION_INIT };
+	struct selecting what = { .command = &cmd_results, .options = &o.which };
+	int first, rc = options_parse(&cmd_results, argc, argv, &o, &first, err);
 
+	what.operands = argv + first;
+	what.n_operands = argc - first;
 	if (rc == 0 && o.csv && o.json)
 		rc = usage_error(&cmd_results, err, "--csv or --json, not both");
-	for (int i = first; rc == 0 && i < argc; i++) {
-		rc = parse_job_id(&cmd_results, argv[i], &id, err);
-		ids[n++] = id;
-	}
 	if (rc == 0)
-		rc = show(&o, ids, n, err);
-	free(ids);
+		rc = selection_check(&what, err);
+	if (rc == 0)
+		rc = show(&o, &what, err);
 	options_release(&cmd_results, &o);
 	return rc;
 }
 
 const struct command cmd_results = {
-	.name = "results", .synopsis = "[OPTION...] [ID...]",
+	.name = "results", .synopsis = "[SELECTION] [JOB...] [OPTION...]",
 	.summary = "show the metrics of jobs side by side",
 	.example = "pollux results --metric val_loss\n"
-		   "pollux results 12 13 14 --csv",
-	.options = options, .run = main_results,
+		   "pollux results 12-20 --csv",
+	.options = options, .takes_jobs = true, .run = main_results,
 };
