@@ -24,6 +24,7 @@ const char *shown_state_name(enum shown_state state);
 /* A job, and what is computed from its numbers. Unknown is NaN. */
 struct status_job {
 	const struct job *job;
+	const struct job_line *line;	/* NULL: the query does not ask for lines */
 	const struct run *run;		/* at work, else about to start; NULL: neither */
 	enum shown_state state;
 	double run_time_s;		/* over all runs, the present one included */
@@ -43,6 +44,7 @@ struct status {
 	struct job_list jobs;
 	struct run_list runs;		/* of all jobs; those that have not ended */
 	struct status_job *items;	/* owned; jobs.count of them, in the same order */
+	struct job_line *lines;		/* owned; jobs.count of them, or NULL */
 	int n_devices_in_use;
 	/* Jobs; starting and stopping ones count as running. */
 	int n_running, n_suspended, n_waiting, n_held, n_ended;
@@ -59,6 +61,7 @@ struct status_query {
 	int n_ids;
 	enum job_filter filter;
 	double since_wall_s;
+	bool lines;			/* the command lines of the jobs too */
 };
 
 /* EX_NOINPUT: there is no job of one of the ids. A store that does not exist yet (s->store.db NULL)
@@ -108,6 +111,14 @@ void status_add_kept(struct text *t, const struct run *run);
 /* Why the job has what it has, as the last decision says it; nothing if no pass has looked at
  * it. */
 void status_add_reason(struct text *t, const struct status_job *item);
+
+/* status_table.c: the column REASON. */
+void status_add_why(struct text *t, const struct status *status, const struct status_job *item);
+/* The batch size of its run, else the declared one; NaN: neither. */
+double status_batch(const struct status_job *item);
+/* status_summary.c: seconds from its submission to its end, or to now; of these it did not run. */
+double status_total_s(const struct status *status, const struct status_job *item);
+double status_waited_s(const struct status *status, const struct status_job *item);
 
 /* status_stopping.c: "stopping to be held, 4s of 60s". The run of the item is being stopped. */
 void status_add_stopping(struct text *t, const struct status *status,

@@ -32,6 +32,14 @@ int store_job_insert(struct store *s, struct job *job, const struct job_command 
 int store_job_get(struct store *s, int64_t id, struct job *job, struct err *err); /* EX_NOINPUT */
 int store_job_command_get(struct store *s, int64_t id, struct job_command *c, struct err *err);
 
+/* The command line of a job, without its environment. */
+struct job_line {
+	struct strings argv;
+	char *directory;		/* owned */
+};
+int store_job_line_get(struct store *s, int64_t id, struct job_line *line, struct err *err);
+void job_line_release(struct job_line *line);
+
 enum job_filter {
 	JOBS_ALL,
 	JOBS_ACTIVE,		/* not ended */

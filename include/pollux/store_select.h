@@ -14,6 +14,7 @@ enum job_use { USE_ANY, USE_CANCEL, USE_HOLD, USE_RELEASE, USE_REQUEUE };
  * jobs. Names and workloads are compared as a whole, or as a glob of SQLite: *, ?, [a-z], [^a]. */
 struct job_query {
 	int64_t first_id, last_id;	/* 0: no bound */
+	int64_t group_id;		/* 0: any */
 	bool newest;			/* the job that was submitted last, of all */
 	const char *called;		/* its name; NULL: any */
 	const char *states;		/* names with a comma before and after each; NULL: any */

@@ -15,14 +15,17 @@
  *     the smallest number first.
  *   - If the last column is one that goes below, its cells go below the rows, each on lines of
  *     their own under the second column, broken at blanks; the fourth line is clipped. A cell that
- *     is "" or "-" takes no line.
+ *     is "" or "-" takes no line. The last cell of a row that table_one_line was called for stays on
+ *     the row's line instead, behind the last cell that says something (cells of columns with
+ *     leave_out numbers 1 and 2 give way to it), and is clipped; where that leaves it less than 16
+ *     characters it goes below like the others.
  *   - Other columns with a leave_out number are left out, the smallest number first.
  *   - Columns with a room share what the others leave, in proportion to their rooms.
  *   - Flexible columns are clipped, the last one first, down to their min_width or their heading,
  *     whichever is wider.
  *
- * A clipped cell ends in "..". Control characters and invalid bytes are shown as '?'; widths count
- * characters of UTF-8, not bytes. No line has trailing blanks. */
+ * A clipped cell ends in "..", or has them in its middle. Control characters and invalid bytes are
+ * shown as '?'; widths count characters of UTF-8, not bytes. No line has trailing blanks. */
 #ifndef POLLUX_TABLE_H
 #define POLLUX_TABLE_H
 
@@ -42,6 +45,8 @@ struct table_column {
 	int room;		/* in characters: this column is left out of the way of others only
 				   down to this width, and its share of what is left; 0: no room */
 	bool below;		/* only for the last column */
+	int most;		/* in characters: cells are cut in the middle, to this width at
+				   most; 0: they are cut at their ends, and only where they must */
 };
 
 struct table_slice {
@@ -78,6 +83,7 @@ void table_count(struct table *t, double n);
 void table_number(struct table *t, double x);
 /* The style of the row to which the last cell belongs; used only when printing in colour. */
 void table_style(struct table *t, enum table_style style);
+void table_one_line(struct table *t);
 void table_print(const struct table *t, const struct output *out);
 void table_end(struct table *t, const struct output *out);
 

@@ -11,17 +11,18 @@
 #include "command.h"
 #include "pollux/clock.h"
 #include "pollux/mem.h"
-#include "pollux/status.h"
+#include "pollux/status_columns.h"
 #include "selection.h"
 #include "settings_check.h"
 
+#define CSV_COLUMNS "id,name,state,dev,time,done,batch,step_ms,eta,reason"
 #define RECENT_S 86400.0	/* ended jobs are shown for a day */
 #define LOOK_NS 100000000L	/* between looks for changes */
 
 struct status_options {
-	bool all, json, summary;
+	bool all, json, summary, csv;
 	double watch_s;
-	const char *color;
+	const char *color, *columns, *sort;
 	struct selection_options which;
 };
 
@@ -31,6 +32,13 @@ static const struct option_spec options[] = {
 	  "every job; default those that have not ended, or in the last 24 hours" },
 	{ "summary", 's', OPTION_FLAG, NULL, O(summary), 0, 0,
 	  "what each job took: runs, preemptions, samples, waiting and total time" },
+	{ "columns", 'o', OPTION_CHOICES, "NAME,...", O(columns), 0, 0,
+	  "a table of these columns, such as id,name,state,wait,command",
+	  .choices = status_column_names },
+	{ "sort", 0, OPTION_TEXT, "[-]NAME", O(sort), 0, 0,
+	  "by this column; with '-' the largest first", .choices = status_column_names },
+	{ "csv", 0, OPTION_FLAG, NULL, O(csv), 0, 0,
+	  "comma-separated values: a line of names, then a line for each job" },
 	{ "json", 'j', OPTION_FLAG, NULL, O(json), 0, 0, "print JSON" },
 	{ "watch", 'w', OPTION_DURATION, "SECONDS", O(watch_s), 0.1, 86400,
 	  "print again every so often, on a terminal also when something changes, until "
@@ -75,7 +83,7 @@ static int print_detailed(struct session *s, const struct request *r, const stru
 	int rc = 0;
 
 	for (int i = 0; rc == 0 && i < n; i++)
-		rc = status_details_read(s, &status->jobs.items[i], &details[i], err);
+		rc = status_details_read(s, status->items[i].job, &details[i], err);
 	if (rc == 0 && r->o->json)
 		status_print_json(status, details, out->file);
 	else if (rc == 0)
@@ -105,8 +113,12 @@ static int print(struct session *s, const struct request *r, const struct id_lis
 {
 	int rc = 0;
 
-	if (selects(r) && status->jobs.count == 0 && !r->o->json)
+	if (r->o->csv)
+		status_print_csv(status, r->o->columns ? r->o->columns : CSV_COLUMNS, out->file);
+	else if (selects(r) && status->jobs.count == 0 && !r->o->json)
 		fputs("No such jobs.\n", out->file);
+	else if (r->o->columns && !r->o->json)
+		status_print_columns(status, r->o->columns, out);
 	else if (r->o->summary)
 		status_print_summary(status, out);
 	else if (ids->count && is_detailed(r, ids))
@@ -123,7 +135,8 @@ static int look(struct session *s, const struct request *r, const struct output 
 {
 	double since_s = isnan(r->o->which.since_s) ? RECENT_S : r->o->which.since_s;
 	struct status_query query = {
-		.by_ids = selects(r), .filter = r->o->all ? JOBS_ALL : JOBS_RECENT,
+		.by_ids = selects(r), .lines = r->o->json || r->o->columns,
+		.filter = r->o->all ? JOBS_ALL : JOBS_RECENT,
 		.since_wall_s = clock_wall_s() - since_s,
 	};
 	struct id_list ids = { 0 };
@@ -135,6 +148,8 @@ static int look(struct session *s, const struct request *r, const struct output 
 	query.ids = ids.items;
 	query.n_ids = ids.count;
 	if (rc == 0 && (rc = status_read(s, &query, &status, err)) == 0) {
+		if (r->o->sort)
+			status_sort(&status, r->o->sort);
 		rc = print(s, r, &ids, &status, out, err);
 		status_release(&status);
 	}
@@ -258,14 +273,27 @@ static int show(const struct request *r, struct err *err)
 	return rc;
 }
 
+static bool knows_column(const char *name)
+{
+	for (const char *const *known = status_column_names; *known; known++)
+		if (!strcmp(name, *known))
+			return true;
+	return false;
+}
+
 static int check(const struct request *r, struct err *err)
 {
-	if (r->o->all && selection_is_given(&r->what))
+	const struct status_options *o = r->o;
+
+	if (o->all && selection_is_given(&r->what))
 		return usage_error(&cmd_status, err,
 				   "option '--all' and a selection of jobs exclude each other");
-	if (r->o->summary && r->o->json)
-		return usage_error(&cmd_status, err,
-				   "options '--summary' and '--json' exclude each other");
+	if (o->summary + o->json + (o->csv || o->columns) > 1)
+		return usage_error(&cmd_status, err, "options '--summary', '--json' and %s exclude "
+				   "each other", o->csv ? "'--csv'" : "'--columns'");
+	if (o->sort && !knows_column(o->sort + (*o->sort == '-')))
+		return usage_error(&cmd_status, err, "option '--sort' wants a column, as "
+				   "'--columns' names them, not '%.60s'", o->sort);
 	return selection_check(&r->what, err);
 }
 
@@ -288,12 +316,13 @@ static int main_status(int argc, char **argv, struct err *err)
 
 const struct command cmd_status = {
 	.name = "status",
-	.synopsis = "[--all | [SELECTION] [JOB...]] [--json | --summary] [--watch SECONDS]"
-		    " [--color WHEN]",
+	.synopsis = "[--all | [SELECTION] [JOB...]] [--columns NAME,...] [--sort [-]NAME]"
+		    " [--json | --csv | --summary] [--watch SECONDS] [--color WHEN]",
 	.summary = "show jobs: where they stand, what they wait for",
 	.example = "pollux status\n"
 		   "pollux status 17          # everything about one job\n"
 		   "pollux status --watch 2\n"
+		   "pollux status -o id,name,wait,command --sort -wait --since 7d\n"
 		   "pollux status --json | jq '.jobs[] | {id, state, eta_s}'",
 	.options = options, .takes_jobs = true, .run = main_status,
 };

@@ -60,6 +60,20 @@ static int read_range(const struct selecting *what, const char *text, struct job
 				"smaller-larger", text) : 0;
 }
 
+static int read_group(const struct selecting *what, const char *text, struct job_query *q,
+		      struct err *err)
+{
+	static const char prefix[] = "group:";
+	const char *number = text + strlen(prefix);
+
+	if (!text_starts_with(text, prefix))
+		return NOT_THIS_FORM;
+	if (number_parse_int(number, &q->group_id) || q->group_id < 1)
+		return usage_error(what->command, err, "'%.60s' is not the number of a group",
+				   number);
+	return 0;
+}
+
 static int read_name(const struct selecting *what, const char *text, struct job_query *q,
 		     struct err *err)
 {
@@ -80,6 +94,7 @@ static const struct form {
 	{ .read = read_newest, .number = true, .spelt_out = true },	/* @ */
 	{ .read = read_number, .number = true, .spelt_out = true },	/* 17 */
 	{ .read = read_range, .spelt_out = true },			/* 15-20 */
+	{ .read = read_group },					/* group:7 */
 	{ .read = read_name },					/* lr-0.1, 'lr*' */
 };
 

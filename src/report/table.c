@@ -13,6 +13,8 @@
 
 #define GAP 2
 #define BELOW_LINES 4		/* lines of a text below a row; what is longer is clipped */
+#define MINOR 2			/* such a leave_out number gives way to a last cell on the line */
+#define LEAST_ON_LINE 16	/* characters of a last cell on its row's own line */
 #define WIDEST (1 << 20)	/* characters; a wider output is no limit, and must not overflow */
 
 void table_init(struct table *t, const struct table_column *columns, int n_columns)
@@ -128,7 +130,10 @@ void table_number(struct table *t, double x)
 	table_text(t, format_number(x).s);
 }
 
-void table_style(struct table *t, enum table_style style)
+/* What is known of the row of the last cell: its style, and ONE_LINE. */
+#define ONE_LINE 0x100
+
+static int *last_row(struct table *t)
 {
 	int row = (t->n_cells - 1) / t->n_columns;
 
@@ -138,7 +143,17 @@ void table_style(struct table *t, enum table_style style)
 		while (t->n_styles < row * 2 + 1)
 			t->styles[t->n_styles++] = STYLE_PLAIN;
 	}
-	t->styles[row] = (int)style;
+	return &t->styles[row];
+}
+
+void table_style(struct table *t, enum table_style style)
+{
+	*last_row(t) = (*last_row(t) & ONE_LINE) | (int)style;
+}
+
+void table_one_line(struct table *t)
+{
+	*last_row(t) |= ONE_LINE;
 }
 
 /* --- layout --- */
@@ -168,8 +183,10 @@ static void measure(const struct table *t, struct layout *layout)
 	for (int i = 0; i < t->n_cells; i++) {
 		struct layout *l = &layout[i % t->n_columns];
 		const struct table_slice *cell = &t->cells[i];
+		int most = t->columns[i % t->n_columns].most;
+		int width = most && most < cell->width ? most : cell->width;
 
-		l->width = cell->width > l->width ? cell->width : l->width;
+		l->width = width > l->width ? width : l->width;
 		l->empty &= cell->bytes > 0 && says_nothing(t, cell);
 	}
 }
@@ -312,6 +329,18 @@ static size_t bytes_of(const char *s, size_t bytes, int n)
 	return i;
 }
 
+/* The first and the last characters, with ".." between; width is at least 3. */
+static void add_middle_cut(struct text *line, const char *s, const struct table_slice *span,
+			   int width)
+{
+	size_t first = bytes_of(s, span->bytes, (width - 1) / 2);
+	size_t last = bytes_of(s, span->bytes, span->width - (width - 2) / 2);
+
+	text_add_bytes(line, s, first);
+	text_add(line, "..");
+	text_add_bytes(line, s + last, span->bytes - last);
+}
+
 static void add_cell(struct text *line, const char *s, const struct table_slice *span, int width,
 		     bool right)
 {
@@ -364,14 +393,14 @@ static struct table_slice build_below(const struct table *t, struct table_slice 
 	return (struct table_slice){ .start = rest.start + bytes, .bytes = rest.bytes - bytes };
 }
 
-/* row -1: the headings. */
-static void build_line(const struct table *t, const struct layout *layout, int row,
+/* The first n columns of a row; row -1: the headings. */
+static void build_line(const struct table *t, const struct layout *layout, int row, int n,
 		       struct text *line)
 {
 	const char *gap = "";
 
 	text_clear(line);
-	for (int c = 0; c < t->n_columns; c++) {
+	for (int c = 0; c < n; c++) {
 		const struct table_column *column = &t->columns[c];
 		struct table_slice cell = { .bytes = strlen(column->heading) };
 		const char *s = column->heading;
@@ -386,7 +415,10 @@ static void build_line(const struct table *t, const struct layout *layout, int r
 			cell = t->cells[row * t->n_columns + c];
 			s = t->text.data + cell.start;
 		}
-		add_cell(line, s, &cell, layout[c].width, column->right);
+		if (column->most && cell.width > layout[c].width && layout[c].width > 2)
+			add_middle_cut(line, s, &cell, layout[c].width);
+		else
+			add_cell(line, s, &cell, layout[c].width, column->right);
 	}
 	end_line(line);
 }
@@ -395,7 +427,7 @@ static enum table_style style_of(const struct table *t, int row)
 {
 	if (row < 0)
 		return STYLE_BOLD;
-	return row < t->n_styles ? (enum table_style)t->styles[row] : STYLE_PLAIN;
+	return row < t->n_styles ? (enum table_style)(t->styles[row] & ~ONE_LINE) : STYLE_PLAIN;
 }
 
 static void print_line(FILE *out, struct text *line, enum table_style style)
@@ -428,6 +460,49 @@ static void print_below(const struct table *t, const struct layout *layout, int 
 	text_release(&line);
 }
 
+/* Build the line of a row with the last cell behind the last of the others that says something.
+ * Returns false if the row is not of that kind, or its line has no room for that. */
+static bool build_one_line(const struct table *t, const struct layout *layout, int row, int width,
+			   struct text *line)
+{
+	const struct table_slice *cells = &t->cells[(ptrdiff_t)row * t->n_columns];
+	const struct table_slice *last = &cells[t->n_columns - 1];
+	int n = t->n_columns - 1, room;
+	bool gives_way;
+
+	if (row >= t->n_styles || !(t->styles[row] & ONE_LINE))
+		return false;
+	do {
+		while (n > 1 && (!is_shown(&layout[n - 1]) || says_nothing(t, &cells[n - 1])))
+			n--;
+		build_line(t, layout, row, n, line);
+		room = width - utf8_width(line->data, line->length) - GAP;
+		gives_way = n > 1 && t->columns[n - 1].leave_out &&
+			    t->columns[n - 1].leave_out <= MINOR;
+		n -= gives_way;
+	} while (room < last->width && gives_way);
+	if (room < last->width && room < LEAST_ON_LINE)
+		return false;
+	text_add_byte(line, ' ', GAP);
+	add_cell(line, t->text.data + last->start, last, last->width < room ? last->width : room,
+		 false);
+	end_line(line);
+	return true;
+}
+
+static void print_row(const struct table *t, const struct layout *layout, int row,
+		      const struct output *out, struct text *line)
+{
+	bool below = row >= 0 && layout[t->n_columns - 1].below;
+	bool whole = below && build_one_line(t, layout, row, out->width, line);
+
+	if (!whole)
+		build_line(t, layout, row, t->n_columns, line);
+	print_line(out->file, line, out->color ? style_of(t, row) : STYLE_PLAIN);
+	if (below && !whole)
+		print_below(t, layout, row, out);
+}
+
 void table_print(const struct table *t, const struct output *out)
 {
 	struct layout *layout = xcalloc((size_t)t->n_columns, sizeof(*layout));
@@ -435,12 +510,8 @@ void table_print(const struct table *t, const struct output *out)
 
 	assert(t->n_cells % t->n_columns == 0);
 	lay_out(t, out->width, layout);
-	for (int row = -1, n = t->n_cells / t->n_columns; row < n; row++) {
-		build_line(t, layout, row, &line);
-		print_line(out->file, &line, out->color ? style_of(t, row) : STYLE_PLAIN);
-		if (row >= 0 && layout[t->n_columns - 1].below)
-			print_below(t, layout, row, out);
-	}
+	for (int row = -1, n = t->n_cells / t->n_columns; row < n; row++)
+		print_row(t, layout, row, out, &line);
 	text_release(&line);
 	free(layout);
 }

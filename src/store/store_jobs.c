@@ -144,6 +144,30 @@ int store_job_command_get(struct store *s, int64_t id, struct job_command *c, st
 	return rc == 1 ? environment_read(s, c, err) : -1;
 }
 
+int store_job_line_get(struct store *s, int64_t id, struct job_line *line, struct err *err)
+{
+	sqlite3_stmt *q;
+	int rc;
+
+	*line = (struct job_line){ 0 };
+	if (sql_query(s, &q, err, "SELECT directory, argv FROM commands WHERE job_id = ?", "i", id))
+		return -1;
+	rc = sql_row(s, q, err);
+	line->directory = rc == 1 ? sql_text(q, 0) : xstrdup("");
+	if (rc == 1)
+		strings_unpack(&line->argv, sqlite3_column_blob(q, 1),
+			       (size_t)sqlite3_column_bytes(q, 1));
+	sql_done(q);
+	return rc < 0 ? -1 : 0;
+}
+
+void job_line_release(struct job_line *line)
+{
+	strings_release(&line->argv);
+	free(line->directory);
+	*line = (struct job_line){ 0 };
+}
+
 int store_checkpoint_dirs(struct store *s, struct job_directory_list *list, struct err *err)
 {
 	sqlite3_stmt *q;

@@ -42,13 +42,15 @@ static int select_ids(struct store *s, const struct job_query *query, struct id_
 			      IS("name", "?6", "?7") IS("workload", "?8", "?9")
 			      " AND (?10 IS NULL OR submit_time_s >= ?10 OR end_time_s >= ?10)"
 			      " AND (?11 IS NULL OR id = (SELECT max(id) FROM jobs))"
+			      " AND (?12 IS NULL OR group_id = ?12)"
 			      " AND %s ORDER BY id", uses[query->use]);
 	sqlite3_stmt *q;
 	int rc;
 
-	rc = sql_query(s, &q, err, sql, "nntttttttdn", query->first_id, query->last_id,
+	rc = sql_query(s, &q, err, sql, "nntttttttdnn", query->first_id, query->last_id,
 		       query->called, called, query->states, query->name, name, query->workload,
-		       workload, query->since_wall_s, (int64_t)query->newest);
+		       workload, query->since_wall_s, (int64_t)query->newest,
+		       query->group_id);
 	if (rc == 0)
 		while ((rc = sql_row(s, q, err)) == 1)
 			id_list_add(ids, sql_int(q, 0, 0));

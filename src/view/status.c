@@ -280,6 +280,19 @@ static int read_jobs(struct session *s, const struct status_query *query, struct
 	return store_jobs_list(&s->store, query->filter, query->since_wall_s, &status->jobs, err);
 }
 
+static int read_lines(struct session *s, struct status *status, struct err *err)
+{
+	int n = status->jobs.count;
+
+	status->lines = xcalloc((size_t)n, sizeof(*status->lines));
+	for (int i = 0; i < n; i++) {
+		if (store_job_line_get(&s->store, status->jobs.items[i].id, &status->lines[i], err))
+			return -1;
+		status->items[i].line = &status->lines[i];
+	}
+	return 0;
+}
+
 /* The logs may be on a disk of their own. */
 static void find_full_disk(const char *dir, struct text *why)
 {
@@ -313,11 +326,18 @@ int status_read(struct session *s, const struct status_query *query, struct stat
 	for (int i = 0; i < status->jobs.count; i++)
 		find_silence(&at, &status->items[i]);
 	count_jobs(status);
+	if (query->lines && read_lines(s, status, err)) {
+		status_release(status);
+		return -1;
+	}
 	return 0;
 }
 
 void status_release(struct status *status)
 {
+	for (int i = 0; status->lines && i < status->jobs.count; i++)
+		job_line_release(&status->lines[i]);
+	free(status->lines);
 	job_list_release(&status->jobs);
 	run_list_release(&status->runs);
 	free(status->items);

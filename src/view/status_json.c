@@ -189,6 +189,15 @@ static void print_job(struct json *j, const struct status_job *item)
 	json_number(j, "done_ratio", item->done_ratio);
 	json_number(j, "throughput_eps", item->throughput_eps);
 	json_number(j, "eta_s", item->eta_s);
+	json_array(j, "command");
+	for (size_t i = 0; item->line && i < item->line->argv.count; i++)
+		json_string(j, NULL, item->line->argv.items[i]);
+	json_end(j);
+	json_string(j, "directory", item->line ? item->line->directory : NULL);
+	json_array(j, "devices");
+	for (int i = 0; item->run && i < run_held(item->run); i++)
+		json_string(j, NULL, item->run->devices[i].id);
+	json_end(j);
 	json_number(j, "supervisor_silent_s", item->silent_s);
 	json_number(j, "run_time_s", item->run_time_s);
 	json_number(j, "attained_service_device_s", item->attained_service_device_s);

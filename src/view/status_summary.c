@@ -37,6 +37,16 @@ static struct took took(const struct status *status, const struct status_job *it
 	return s;
 }
 
+double status_total_s(const struct status *status, const struct status_job *item)
+{
+	return took(status, item).total_s;
+}
+
+double status_waited_s(const struct status *status, const struct status_job *item)
+{
+	return took(status, item).waited_s;
+}
+
 static void add_row(struct table *t, const struct status_job *item, const struct took *took)
 {
 	const struct job *job = item->job;

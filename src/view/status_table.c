@@ -11,7 +11,7 @@
 
 static const struct table_column columns[] = {
 	{ .heading = "ID", .right = true },
-	{ .heading = "NAME", .room = 8 },
+	{ .heading = "NAME", .room = 8, .most = 26 },
 	{ .heading = "STATE" },
 	{ .heading = "DEV", .right = true, .leave_out = 4 },
 	{ .heading = "TIME", .right = true, .leave_out = 3 },
@@ -39,13 +39,20 @@ static void add_done(struct table *t, const struct status_job *item)
 
 static void add_batch(struct table *t, const struct status_job *item)
 {
+	double batch_size = status_batch(item);
+
+	if (batch_size < 100000)
+		table_cell(t, "%.0f", batch_size);
+	else
+		table_count(t, batch_size);
+}
+
+double status_batch(const struct status_job *item)
+{
 	int64_t batch_size = item->run ? configuration_batch_size(&item->run->configuration)
 				       : item->job->declared.batch_size;
 
-	if (batch_size < 100000)
-		table_positive(t, batch_size);
-	else
-		table_count(t, (double)batch_size);
+	return batch_size > 0 ? (double)batch_size : (double)NAN;
 }
 
 /* --- reasons --- */
@@ -102,37 +109,42 @@ static void reason_ended(const struct status *status, const struct status_job *i
 		text_addf(out, "at %s", time.s);
 }
 
+void status_add_why(struct text *t, const struct status *status, const struct status_job *item)
+{
+	status_add_silence(t, item);
+	switch (item->state) {
+	case SHOWN_QUEUED:
+		reason_queued(status, item, t);
+		break;
+	case SHOWN_STARTING:
+		text_add(t, "waits for ");
+		status_add_devices(t, item->run);
+		break;
+	case SHOWN_RUNNING:
+		reason_running(item, t);
+		break;
+	case SHOWN_SUSPENDED:
+		status_add_kept(t, item->run);
+		text_add(t, "; ");
+		reason_queued(status, item, t);
+		break;
+	case SHOWN_STOPPING:
+		status_add_stopping(t, status, item);
+		break;
+	case SHOWN_HELD:
+		text_add(t, *item->job->reason ? item->job->reason : "held");
+		break;
+	case SHOWN_DONE: case SHOWN_FAILED: case SHOWN_CANCELLED: case SHOWN_TIMEOUT:
+		reason_ended(status, item, t);
+		break;
+	}
+}
+
 static void add_reason(struct table *t, const struct status *status, const struct status_job *item)
 {
 	struct text reason = TEXT_INIT;
 
-	status_add_silence(&reason, item);
-	switch (item->state) {
-	case SHOWN_QUEUED:
-		reason_queued(status, item, &reason);
-		break;
-	case SHOWN_STARTING:
-		text_add(&reason, "waits for ");
-		status_add_devices(&reason, item->run);
-		break;
-	case SHOWN_RUNNING:
-		reason_running(item, &reason);
-		break;
-	case SHOWN_SUSPENDED:
-		status_add_kept(&reason, item->run);
-		text_add(&reason, "; ");
-		reason_queued(status, item, &reason);
-		break;
-	case SHOWN_STOPPING:
-		status_add_stopping(&reason, status, item);
-		break;
-	case SHOWN_HELD:
-		text_add(&reason, *item->job->reason ? item->job->reason : "held");
-		break;
-	case SHOWN_DONE: case SHOWN_FAILED: case SHOWN_CANCELLED: case SHOWN_TIMEOUT:
-		reason_ended(status, item, &reason);
-		break;
-	}
+	status_add_why(&reason, status, item);
 	table_text(t, reason.data);
 	text_release(&reason);
 }
@@ -160,6 +172,8 @@ static void add_row(struct table *t, const struct status *status, const struct s
 	table_duration(t, item->eta_s);
 	add_reason(t, status, item);
 	table_style(t, styles[item->state]);
+	if (job_has_ended(item->job->state))
+		table_one_line(t);
 }
 
 /* --- around it --- */

@@ -33,6 +33,7 @@ status 'no store is made' 2 ls "$POLLUX_DIR"
 
 # --- waiting, and nobody schedules ---
 long='a name that is much longer than any column of any table should ever become, is it not'
+cut='a name that \.\.e, is it not'
 submit -n "$long" --suspend never --samples 1000 -b 50 -- sh -c '
 	"$POLLUX" report SAMPLES=250 STEP=5 STEP_NS=20000000 LOSS=0.5 EPOCH=1.5
 	while [ ! -e "$0/go" ]; do sleep 0.1; done; exit 3' "$TMP" >id.long
@@ -44,7 +45,13 @@ like 'are summed up' '^no device in use; 3 waiting, 1 held$' "$out"
 like 'and it is said that nobody schedules' \
 	"^No pass has run yet: type 'pollux schedule', or 'pollux cron --install'\\.\$" "$out"
 is 'on a line each' 4 "$(printf '%s\n' "$out" | grep -Ec '^ *[0-9]+ ')"
-like 'a long name whole where nothing limits it' "  *1  $long  queued " "$out"
+like 'a long name, cut in its middle: it never widens the table' "  *1  $cut  queued " "$out"
+is 'whole in a table of chosen columns' "$(printf 'ID  NAME\n 1  %s' "$long")" \
+	"$("$POLLUX" status -o id,name 1-1)"
+is 'cut there too where there is no room' "$(printf 'ID  NAME\n 1  a name .. it not')" \
+	"$(COLUMNS=20 "$POLLUX" status -o id,name 1-1)"
+is 'and whole as CSV' "$(printf 'id,name,dev\n1,"%s",' "$long")" \
+	"$("$POLLUX" status -o id,name,dev --csv --state active | head -n 2)"
 like 'UTF-8 as it is' '2  Übung äöü 模型 с данными ' "$out"
 like 'control characters as ?' '3  ctrl\?\[2Jname ' "$out"
 unlike 'no escape sequence in a pipe' "$(printf '\033')" "$out"
@@ -78,14 +85,14 @@ ok 'the second is done' "$POLLUX" wait --timeout 200 2
 run "$POLLUX" status
 like 'a device is in use' '^1 device in use; 1 running, 1 waiting, 1 held, 1 ended$' "$out"
 like 'a row: devices, time, share done, batch, why it runs so' \
-	"$long +running +1 +([0-9]+m)?[0-9]+s +25% +50 .* keeps its device: it has saved \
+	"$cut +running +1 +([0-9]+m)?[0-9]+s +25% +50 .* keeps its device: it has saved \
 nothing\$" "$out"
 like 'a waiting one says what for' '3  ctrl.* queued .* after job 1' "$out"
 unlike 'a pass has run' 'No pass' "$out"
 like 'unknown is -, not 0' '^ +4  held +held +-  +-  +-  +-  +-  +-  ' "$out"
 run env COLUMNS=80 "$POLLUX" status
 like '80 columns show what a job has and how far it is, its name clipped' \
-	'^ 1  a name .*\.\. +running +1 +([0-9]+m)?[0-9]+s +25% +50$' "$out"
+	'^ 1  a name .*\.\..* +running +1 +([0-9]+m)?[0-9]+s +25% +50( +-)*$' "$out"
 like 'and below that why, whole' '^    keeps its device: it has saved nothing$' "$out"
 
 run env COLUMNS=80 "$POLLUX" status 1
@@ -117,7 +124,8 @@ is 'keys of the document' \
 	"devices_in_use disk_full ended held hung_pass jobs running \
 schema_version suspended time_s waiting" \
 	"$(json "my \$x = \$d; $keys" <list.json)"
-job_keys="accumulates attained_service_device_s batch_size checkpoint_samples done_ratio \
+job_keys="accumulates attained_service_device_s batch_size checkpoint_samples command devices directory \
+done_ratio \
 end_time_s epoch eta_s exit_code failures gpu_memory_bytes grace_s group_id group_index id learning_rate \
 learning_rate_rule log_limit_bytes loss lost_s \
 lost_samples max_batch_size max_local_batch_size max_replicas min_batch_size min_replicas name \
@@ -194,7 +202,7 @@ ok 'it is told' wait_for 20 test -e told
 touch go
 "$POLLUX" wait --timeout 300 1 2>/dev/null
 run "$POLLUX" status
-like 'a failure says how' "$long +failed .* exit status 3 \\([0-9:]+\\)\$" "$out"
+like 'a failure says how' "$cut +failed .* exit status 3 \\([0-9:]+\\)\$" "$out"
 run "$POLLUX" status 1
 like 'in full too' '^  exit status +3$' "$out"
 "$POLLUX" wait --timeout 300 "$stubborn" 2>/dev/null
@@ -205,8 +213,8 @@ old()
 		'UPDATE jobs SET end_time_s = end_time_s - 90000 WHERE id = 1'
 }
 old
-unlike 'after a day an ended job is not listed' "  $long  " "$("$POLLUX" status)"
-like 'but with --all' "  $long  " "$("$POLLUX" status --all)"
+unlike 'after a day an ended job is not listed' "  $cut  " "$("$POLLUX" status)"
+like 'but with --all' "  $cut  " "$("$POLLUX" status --all)"
 like 'and by its number' '^job 1: ' "$("$POLLUX" status 1)"
 
 # --- nobody schedules any more ---

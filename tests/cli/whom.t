@@ -39,6 +39,10 @@ would 'a set' '1 3' cancel 'lr-0.[13]'
 would 'and what is not in it' '1 3' cancel 'lr-0.[!2]'
 would 'a name that looks like a glob' '4' cancel 'odd [1]*'
 would 'a name that looks like a range' '5' cancel --name 15-20
+store "UPDATE jobs SET group_id = 7, group_index = id WHERE id IN (2, 5, 7)"
+would 'a group' '2 5' cancel group:7
+would 'not a group' "pollux: no job matches 'group:8'" cancel group:8
+would 'some of a group' '2' cancel group:7 --name 'lr*'
 would 'options narrow' '1 2 3' cancel 'lr*' --state queued
 would 'several states' '1 2 3 6' cancel 'lr*' --state running,queued,held
 would 'all that have not ended' '1 2 3 4 5 6' cancel --state active
@@ -74,6 +78,7 @@ refused 'a range backwards' 64 "'3-1' is not a range of job numbers: smaller-lar
 cancel --help'" cancel 3-1
 refused 'a range beyond numbers' 64 "'1-99999999999999999999' is not a range of job numbers: \
 smaller-larger; see 'pollux cancel --help'" cancel 1-99999999999999999999
+refused 'group zero' 64 "'0' is not the number of a group; see 'pollux cancel --help'" cancel group:0
 refused 'SQL is a name' 66 "no job matches '1 OR 1=1'" cancel '1 OR 1=1'
 refused 'a quote is a character' 66 "no job matches 'a'b'" cancel "a'b"
 refused 'no such state' 64 "option '--state' wants any of queued, held, running, done, failed, \
@@ -115,6 +120,22 @@ run "$POLLUX" status @
 like 'and about the last submitted' '^job 7: first$' "$out"
 run "$POLLUX" status --state done --json
 is 'JSON of a state' 7 "$(echo "$out" | json 'print map $_->{id}, @{$d->{jobs}}')"
+ids() { "$POLLUX" status "$@" -o id --csv | tail -n +2 | paste -sd ' '; } # ids ARGUMENT...
+is 'sorted by name' '5 7 1 2 3 6 4' "$(ids --sort name)"
+is 'the other way' '4 6 3 2 1 7 5' "$(ids --sort -name)"
+store "UPDATE jobs SET samples = 5 * id WHERE id IN (4, 6)"
+is 'by a number; what is not known comes last' '4 6 1 2 3 5 7' "$(ids --sort samples)"
+is 'in both directions' '6 4 1 2 3 5 7' "$(ids --sort -samples)"
+store "UPDATE jobs SET submit_time_s = submit_time_s + id"
+is 'the longest wait first' '1 2 3' "$(ids --name 'lr-0*' --sort -total)"
+is 'a command, quoted for a shell; a share; what is not known' 'command,done
+true,' "$("$POLLUX" status 2-2 -o command,done --csv)"
+refused 'no such column' 64 "option '--sort' wants a column, as '--columns' names them, not '-x'; \
+see 'pollux status --help'" status --sort -x
+refused 'columns as JSON' 64 "options '--summary', '--json' and '--columns' exclude each other; see \
+'pollux status --help'" status -o id --json
+is 'JSON of the list has the command' 'true' \
+	"$("$POLLUX" status --json 1-2 | json 'print @{$d->{jobs}[0]{command}}')"
 refused 'all, and some' 64 "option '--all' and a selection of jobs exclude each other; see 'pollux \
 status --help'" status --all --state done
 status 'explain means the newest' 0 "$POLLUX" explain 'lr*'
