@@ -5,12 +5,14 @@
 
 #include "pollux/mem.h"
 #include "sql.h"
+#include "store_holder.h"
 
 static int exit_status_of(int code)
 {
 	switch (code & 0xff) {
 	case SQLITE_BUSY:
 	case SQLITE_LOCKED:
+	case SQLITE_PROTOCOL:
 		return EX_TEMPFAIL;
 	case SQLITE_READONLY:
 	case SQLITE_PERM:
@@ -29,12 +31,27 @@ static int exit_status_of(int code)
 	}
 }
 
+/* SQLite says "locking protocol" where it waited for a process that is about to open the store. */
+static void add_why(struct store *s, const char *file, struct text *t)
+{
+	int code = sqlite3_extended_errcode(s->db) & 0xff;
+	bool locked = code == SQLITE_BUSY || code == SQLITE_PROTOCOL;
+
+	text_add(t, locked ? "database is locked" : sqlite3_errmsg(s->db));
+	if (locked && file)
+		store_holder_add(file, t);
+}
+
 int sql_error(struct store *s, struct err *err, const char *what)
 {
 	const char *file = sqlite3_db_filename(s->db, "main");
+	int status = exit_status_of(sqlite3_extended_errcode(s->db));
+	struct text why = TEXT_INIT;
 
-	return err_set(err, exit_status_of(sqlite3_extended_errcode(s->db)),
-		       "cannot %s '%s': %s", what, file ? file : "?", sqlite3_errmsg(s->db));
+	add_why(s, file, &why);
+	err_set(err, status, "cannot %s '%s': %s", what, file ? file : "?", why.data);
+	text_release(&why);
+	return -1;
 }
 
 static int bind_one(sqlite3_stmt *q, int i, char type, va_list *ap)

@@ -1,0 +1,92 @@
+/* store_holder.c - finds the holder of SQLite's locks in /proc/locks. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pollux/proc.h"
+#include "store_holder.h"
+
+/* SQLite's file format: locks on the -shm file are on its bytes from 120 to 128. A process that
+ * opens the store first, or writes, has a write lock on one of them or on the database. */
+#define SHM_FIRST 120
+#define SHM_LAST 128
+
+struct lock_line {
+	int pid;
+	unsigned long long inode;
+	long long begin;
+};
+
+/* "5: POSIX  ADVISORY  WRITE 2796 fe:00:1179 128 128"; lines of those that wait have "->". */
+static bool parse(const char *line, struct lock_line *l)
+{
+	return sscanf(line, "%*[0-9]: POSIX ADVISORY WRITE %d %*x:%*x:%llu %lld", &l->pid,
+		      &l->inode, &l->begin) == 3 && l->pid > 0;
+}
+
+static unsigned long long inode_of(const char *path, const char *suffix)
+{
+	char name[4200];
+	struct stat st;
+
+	if (snprintf(name, sizeof(name), "%s%s", path, suffix) >= (int)sizeof(name) ||
+	    stat(name, &st))
+		return 0;
+	return st.st_ino;
+}
+
+static bool keeps_others(const struct lock_line *l, unsigned long long database,
+			 unsigned long long shm)
+{
+	if (l->pid == (int)getpid())
+		return false;
+	return l->inode == database ||
+	       (l->inode == shm && l->begin >= SHM_FIRST && l->begin <= SHM_LAST);
+}
+
+static int find(const char *path)
+{
+	unsigned long long database = inode_of(path, ""), shm = inode_of(path, "-shm");
+	FILE *locks = database ? fopen("/proc/locks", "re") : NULL;
+	struct lock_line l;
+	char line[256];
+	int found = 0;
+
+	if (!locks)
+		return 0;
+	while (fgets(line, sizeof(line), locks))
+		if (parse(line, &l) && keeps_others(&l, database, shm) &&
+		    (found == 0 || proc_is_stopped(l.pid)))
+			found = l.pid;
+	fclose(locks);
+	return found;
+}
+
+static void add_name(int pid, struct text *t)
+{
+	char path[64], name[64] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	f = fopen(path, "re");
+	if (f && fgets(name, sizeof(name), f))
+		name[strcspn(name, "\n")] = '\0';
+	if (f)
+		fclose(f);
+	if (*name)
+		text_addf(t, " (%s)", name);
+}
+
+void store_holder_add(const char *path, struct text *t)
+{
+	int pid = find(path);
+
+	if (!pid)
+		return;
+	text_addf(t, ", by process %d", pid);
+	add_name(pid, t);
+	if (proc_is_stopped(pid))
+		text_addf(t, ", which is stopped: 'kill -CONT %d' lets it go on, 'kill -9 %d' ends "
+			  "it", pid, pid);
+}
