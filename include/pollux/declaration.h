@@ -50,6 +50,9 @@ struct declaration {
 	int retries;
 	int stop_signal;
 	double grace_s;
+	double begin_s;			/* wall clock: does not start before; NaN: at once */
+	/* 0: in its turn; else next in line while it waits: the larger number is the next */
+	int first_rank;
 };
 
 void declaration_init(struct declaration *d);		/* the default of each field */
@@ -67,7 +70,7 @@ struct asked {
 	double epochs, parameters;
 	int64_t dataset_size;
 	struct text_list after, env, metrics;
-	bool hold, preempt, no_preempt, no_torch, quiet;
+	bool hold, preempt, no_preempt, no_torch, quiet, no_first;
 	uint64_t given;		/* bit i: the option of declared_fields[i] was given */
 };
 
@@ -79,6 +82,7 @@ enum {
 	FOR_SUBMIT = 1,
 	FOR_PROFILE = 2,
 	IGNORED_BY_PROFILE = 4,	/* taken, so that options of submit can be given, but not used */
+	FOR_EDIT = 8,		/* can be changed when the job is there */
 };
 
 /* A row of the table. An option with a range sets the columns of its own row and of the next. */

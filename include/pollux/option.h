@@ -15,6 +15,7 @@ enum option_type {
 	OPTION_SIZE,		/* double, bytes within min..max: "512M", "1.5G" (number.h) */
 	/* double, seconds within min..max: "90", "90s", "1.5m", "2h", "1h30m" */
 	OPTION_DURATION,
+	OPTION_WHEN,		/* double, wall clock: a time to come (when.h); "now" is NaN */
 	/* const char *: borrowed from argv; not empty. FIELD_TEXT: a copy */
 	OPTION_TEXT,
 	OPTION_CHOICE,		/* one of the names in choices, kept as a text */

@@ -87,6 +87,8 @@ struct status_details {
 	char *log_path, *checkpoint_dir;
 };
 
+/* "begins at 22:00 (in 3h12m)", where the job waits for that alone; else false. */
+bool status_add_begin(struct text *t, const struct status *status, const struct job *job);
 /* Whether the helper for PyTorch is on, and what it does not do; nothing for other programs. run:
  * the present or the last one, NULL: none. */
 void status_add_helper(struct text *t, const struct job *job, const struct run *run);

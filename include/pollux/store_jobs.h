@@ -1,24 +1,13 @@
-/* store_jobs.h - jobs in the store: what was asked for, their states and dependencies. */
+/* store_jobs.h - jobs in the store: what was asked for, and their states. */
 #ifndef POLLUX_STORE_JOBS_H
 #define POLLUX_STORE_JOBS_H
 
 #include "pollux/job.h"
 #include "pollux/store.h"
-
-struct dependency {
-	int64_t job_id, after_id;
-	bool must_succeed;		/* ok:ID; otherwise any end will do */
-	enum job_state after_state;	/* filled when read, as is the next */
-	double after_end_time_s;	/* wall clock; NaN: has not ended */
-};
+#include "pollux/store_dependencies.h"
 
 struct job_list {
 	struct job *items;
-	int count;
-};
-
-struct dependency_list {
-	struct dependency *items;
 	int count;
 };
 
@@ -71,13 +60,10 @@ struct job_directory_list {
 int store_checkpoint_dirs(struct store *s, struct job_directory_list *list, struct err *err);
 void job_directory_list_release(struct job_directory_list *list);
 
-/* The dependencies of waiting jobs in the order of the jobs, each with the state of the job that is
- * waited for. */
-int store_dependencies_list(struct store *s, struct dependency_list *list, struct err *err);
-/* The dependencies of all jobs, including those that ended. */
-int store_dependencies_all(struct store *s, struct dependency_list *list, struct err *err);
-void dependency_list_release(struct dependency_list *list);
-
+/* Inside a transaction: writes what is declared of the job. */
+int store_job_set_declared(struct store *s, const struct job *job, struct err *err);
+/* The largest declared.first_rank of jobs that have not ended. */
+int store_first_rank(struct store *s, int *rank, struct err *err);
 int store_job_set_state(struct store *s, int64_t id, enum job_state state, const char *reason,
 			struct err *err);
 /* Queues the job again with no failures counted. Its progress and its checkpoints stay. */

@@ -5,10 +5,12 @@
 #include <string.h>
 
 #include "option_value.h"
+#include "pollux/clock.h"
 #include "pollux/mem.h"
 #include "pollux/number.h"
 #include "pollux/picture.h"
 #include "pollux/text.h"
+#include "pollux/when.h"
 
 const char *const color_choices[] = { "auto", "always", "never", NULL };
 
@@ -198,6 +200,7 @@ int set_value(const struct option_spec *spec, const char *value, void *field)
 	case OPTION_INT: return set_int(spec, value, field);
 	case OPTION_NUMBER:
 	case OPTION_DURATION: return set_number(spec, value, field);
+	case OPTION_WHEN: return when_parse(value, clock_wall_s(), field);
 	case OPTION_RANGE: return set_range(spec, value, field);
 	case OPTION_TEXT: return set_text(spec, value, field);
 	case OPTION_LIST: return add_text(value, field);

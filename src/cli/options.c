@@ -34,6 +34,15 @@ static bool is_taken(const struct command_option *options, int n, char letter)
 	return false;
 }
 
+static bool is_declared_for(const char *name, unsigned uses)
+{
+	for (int row = 0; row < n_declared_fields; row++)
+		if ((declared_fields[row].uses & uses) &&
+		    !strcmp(declared_fields[row].option.name, name))
+			return true;
+	return false;
+}
+
 /* Append the rows of the declaration for which the option stands. */
 static void add_declared(const struct option_spec *place, struct command_option *options, int *n)
 {
@@ -43,6 +52,8 @@ static void add_declared(const struct option_spec *place, struct command_option 
 
 		if (!(field->uses & place->uses))
 			continue;
+		if (spec.needs && !is_declared_for(spec.needs, place->uses))
+			spec.needs = NULL;
 		spec.offset += place->offset;
 		spec.target = field->column.field.name ? field->column.field.type : FIELD_NONE;
 		if (is_taken(options, *n, spec.letter))

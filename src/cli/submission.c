@@ -12,7 +12,6 @@
 #include "pollux/limits.h"
 #include "pollux/mem.h"
 #include "pollux/metric_lines.h"
-#include "pollux/number.h"
 #include "pollux/paths.h"
 #include "pollux/steps.h"
 #include "pollux/template.h"
@@ -346,43 +345,4 @@ int submission_job(const struct command *by, const struct asked *o, const struct
 	if (check_name(by, o, err) || check_batch(by, d, err) || set_total_work(by, o, d, err))
 		return -1;
 	return check_templates(o, c, err);
-}
-
-static int add_dependency(const struct command *by, const char *word,
-			  struct dependency_list *list, struct err *err)
-{
-	struct dependency *d;
-	int64_t id;
-
-	list->items = xreallocarray(list->items, (size_t)list->count + 1, sizeof(*d));
-	d = &list->items[list->count];
-	*d = (struct dependency){ .must_succeed = text_starts_with(word, "ok:") };
-	if (number_parse_int(d->must_succeed ? word + 3 : word, &id) || id < 1)
-		return usage_error(by, err, "option '--after' wants job numbers such as "
-				   "'3,ok:4', not '%.60s'", word);
-	d->after_id = id;
-	list->count++;
-	return 0;
-}
-
-int submission_after(const struct command *by, const struct asked *o, struct dependency_list *list,
-		     struct err *err)
-{
-	for (size_t i = 0; i < o->after.count; i++) {
-		const char *p = o->after.items[i];
-
-		for (;;) {
-			size_t n = strcspn(p, ",");
-			char *word = strndup(p, n);
-			int rc = add_dependency(by, word, list, err);
-
-			free(word);
-			if (rc)
-				return -1;
-			if (!p[n])
-				break;
-			p += n + 1;
-		}
-	}
-	return 0;
 }

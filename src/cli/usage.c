@@ -23,6 +23,7 @@ static const char *type_words(enum option_type type)
 	case OPTION_CHOICES:
 	case OPTION_PICTURE:
 	case OPTION_SIGNAL:
+	case OPTION_WHEN:
 	case OPTION_DECLARED:
 	case OPTION_TEXT:
 	case OPTION_LIST: break;
@@ -83,6 +84,8 @@ static bool describe_word(struct text *t, const struct option_spec *spec)
 		add_words(t, spec->choices);
 	else if (spec->type == OPTION_PICTURE)
 		text_add(t, "a file that ends in .svg or .png");
+	else if (spec->type == OPTION_WHEN)
+		text_add(t, "a time to come, such as 22:00, +2h or '2026-12-01 22:00'");
 	else if (spec->type == OPTION_SIGNAL)
 		text_add(t, "a signal that a program can catch, such as TERM, INT or USR1");
 	else if (spec->type == OPTION_AMOUNT)

@@ -27,68 +27,6 @@ static bool is_leaving(const struct snapshot *s, int64_t job_id)
 	return false;
 }
 
-/* --- dependencies --- */
-
-/* The index of the first dependency of the job, or where it would be: they are in the order of the
- * jobs. */
-static int first_dependency(const struct dependency_list *list, int64_t job_id)
-{
-	int low = 0, high = list->count;
-
-	while (low < high) {
-		int middle = low + (high - low) / 2;
-
-		if (list->items[middle].job_id < job_id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-double dependencies_end(const struct snapshot *s, int64_t job_id)
-{
-	const struct dependency_list *list = &s->dependencies;
-	double end = (double)NAN;
-
-	for (int i = first_dependency(list, job_id);
-	     i < list->count && list->items[i].job_id == job_id; i++)
-		end = fmax(end, list->items[i].after_end_time_s);
-	return end;
-}
-
-static void pass_over(struct decision *d, const struct job *job, bool never, char *reason,
-		      double next_start_s)
-{
-	struct passed_over *p = &d->passed_over[d->n_passed_over++];
-
-	*p = (struct passed_over){ .job = job, .never = never, .next_start_s = next_start_s };
-	p->reason = reason;
-}
-
-/* True if the job waits for another one, or never can run. */
-static bool waits_for_another(const struct snapshot *s, const struct job *job, struct decision *d)
-{
-	const struct dependency_list *list = &s->dependencies;
-
-	for (int i = first_dependency(list, job->id);
-	     i < list->count && list->items[i].job_id == job->id; i++) {
-		const struct dependency *after = &list->items[i];
-		bool ended = job_has_ended(after->after_state);
-		bool never = ended && after->must_succeed && after->after_state != JOB_DONE;
-		char *reason;
-
-		if (ended && !never)
-			continue;
-		reason = xasprintf(never ? "job %lld, which was to succeed first, is %s"
-					 : "after job %lld, which is %s",
-				   (long long)after->after_id, job_state_name(after->after_state));
-		pass_over(d, job, never, reason, (double)NAN);
-		return true;
-	}
-	return false;
-}
-
 /* --- retries --- */
 
 static char *describe_setback(const struct job *job, const struct setback *setback, double wait_s)
@@ -322,7 +260,8 @@ void select_candidates(const struct snapshot *s, struct decision *d)
 
 		if (stays[i] || is_leaving(s, job->id) || is_being_suspended(run))
 			continue;
-		if (!run && (waits_for_another(s, job, d) || waits_for_disk(s, job, d) ||
+		if (!run && (waits_for_another(s, job, d) || waits_to_begin(s, job, d) ||
+			     waits_for_disk(s, job, d) ||
 			     waits_for_retry(s, job, &s->setbacks[i], d)))
 			continue;
 		if (run && is_suspended(run))

@@ -67,9 +67,16 @@ double run_move_s(const struct snapshot *s, const struct run *run);
 bool run_loses(const struct snapshot *s, const struct run *run);
 /* True if the run has left its devices and is to come back to some. */
 bool is_suspended(const struct run *run);
-/* When the last of the jobs that this one was to come after ended, wall clock; NaN: there is
- * none. */
+/* waits.c: when the last of the jobs that this one was to come after ended (of those of which one
+ * suffices: the first), wall clock; NaN: there is none. */
 double dependencies_end(const struct snapshot *s, int64_t job_id);
+/* True if the job waits for another one, or never can run. */
+bool waits_for_another(const struct snapshot *s, const struct job *job, struct decision *d);
+/* True if the job is not to start before a time that has not come. */
+bool waits_to_begin(const struct snapshot *s, const struct job *job, struct decision *d);
+/* The policy is not asked about the job. reason: owned by *d from now on. */
+void pass_over(struct decision *d, const struct job *job, bool never, char *reason,
+	       double next_start_s);
 /* The device as it was when it was given out, and usable; -1: there is none. */
 int decision_find_device(const struct snapshot *s, const struct decision *d,
 			 const struct device *wanted);

@@ -130,7 +130,8 @@ static double waiting_since(const struct snapshot *s, const struct candidate *c)
 		return c->suspended->suspended_boot_s;
 	if (has_active_run(s, job->id))
 		return s->now_boot_s;
-	return boot_time(s, fmax(since, dependencies_end(s, job->id)));
+	since = fmax(since, dependencies_end(s, job->id));
+	return boot_time(s, fmax(since, job->declared.begin_s));
 }
 
 static double relaunch_s(const struct snapshot *s, const struct candidate *c)

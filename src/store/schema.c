@@ -347,6 +347,10 @@ static const char *const steps[] = {
 	"ALTER TABLE job_metrics ADD COLUMN highest_samples REAL;"
 	"UPDATE job_metrics SET lowest = last, lowest_samples = samples,"
 	" highest = last, highest_samples = samples;",
+
+	/* 26: what a job waits for of another one, as after_rule_names has it. */
+	"ALTER TABLE dependencies ADD COLUMN rule TEXT NOT NULL DEFAULT 'end';"
+	"UPDATE dependencies SET rule = 'ok' WHERE must_succeed = 1;",
 };
 
 #define N_STEPS (int)(sizeof(steps) / sizeof(steps[0]))

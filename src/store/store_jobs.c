@@ -9,6 +9,7 @@
 #include "pollux/store_jobs.h"
 #include "pollux/store_profiles.h"
 #include "pollux/store_runs.h"
+#include "dependencies.h"
 #include "environments.h"
 #include "rows.h"
 
@@ -89,23 +90,6 @@ void job_list_release(struct job_list *list)
 	*list = (struct job_list){ 0 };
 }
 
-static int add_dependencies(struct store *s, int64_t id, const struct dependency_list *after,
-			    struct err *err)
-{
-	struct job other;
-
-	for (int i = 0; i < after->count; i++) {
-		if (store_job_get(s, after->items[i].after_id, &other, err))
-			return err_prefix(err, "option '--after'");
-		job_release(&other);
-		if (sql_run(s, NULL, err, "INSERT OR REPLACE INTO dependencies VALUES (?, ?, ?)",
-			    "iii", id, after->items[i].after_id,
-			    (int64_t)after->items[i].must_succeed))
-			return -1;
-	}
-	return 0;
-}
-
 int store_job_insert(struct store *s, struct job *job, const struct job_command *command,
 		     const struct dependency_list *after, struct err *err)
 {
@@ -116,7 +100,7 @@ int store_job_insert(struct store *s, struct job *job, const struct job_command 
 		return -1;
 	row.job_id = job->id = sqlite3_last_insert_rowid(s->db);
 	if (environment_put(s, &command->env, &row.environment_id, err) ||
-	    rows_insert(s, &commands_table, &row, err) || add_dependencies(s, job->id, after, err))
+	    rows_insert(s, &commands_table, &row, err) || dependencies_add(s, job->id, after, err))
 		return -1;
 	return store_event_add(s, job->id, 0, "submitted", job->declared.name, err);
 }
@@ -199,64 +183,6 @@ void job_directory_list_release(struct job_directory_list *list)
 	*list = (struct job_directory_list){ 0 };
 }
 
-static int compare_dependencies(const void *a, const void *b)
-{
-	const struct dependency *x = a, *y = b;
-
-	if (x->job_id != y->job_id)
-		return x->job_id < y->job_id ? -1 : 1;
-	return (x->after_id > y->after_id) - (x->after_id < y->after_id);
-}
-
-#define DEPENDENCIES \
-	"SELECT j.id, d.after_id, d.must_succeed, a.state, a.end_time_s FROM jobs j" \
-	" CROSS JOIN dependencies d ON d.job_id = j.id" \
-	" CROSS JOIN jobs a ON a.id = d.after_id"
-
-static int list_dependencies(struct store *s, const char *sql, struct dependency_list *list,
-			     struct err *err)
-{
-	sqlite3_stmt *q;
-	int rc;
-
-	*list = (struct dependency_list){ 0 };
-	if (sql_query(s, &q, err, sql, ""))
-		return -1;
-	while ((rc = sql_row(s, q, err)) == 1) {
-		struct dependency *d;
-
-		list->items = xgrow(list->items, list->count, sizeof(*d));
-		d = &list->items[list->count++];
-		d->job_id = sql_int(q, 0, 0);
-		d->after_id = sql_int(q, 1, 0);
-		d->must_succeed = sql_int(q, 2, 0) != 0;
-		d->after_state = (enum job_state)job_state_parse(
-			(const char *)sqlite3_column_text(q, 3));
-		d->after_end_time_s = sql_double(q, 4);
-	}
-	sql_done(q);
-	if (list->count)
-		qsort(list->items, (size_t)list->count, sizeof(*list->items), compare_dependencies);
-	return rc;
-}
-
-/* CROSS JOIN keeps SQLite from reading what ended jobs once waited for. */
-int store_dependencies_list(struct store *s, struct dependency_list *list, struct err *err)
-{
-	return list_dependencies(s, DEPENDENCIES " WHERE j.state IN ('queued', 'held')", list, err);
-}
-
-int store_dependencies_all(struct store *s, struct dependency_list *list, struct err *err)
-{
-	return list_dependencies(s, DEPENDENCIES, list, err);
-}
-
-void dependency_list_release(struct dependency_list *list)
-{
-	free(list->items);
-	*list = (struct dependency_list){ 0 };
-}
-
 int store_job_set_state(struct store *s, int64_t id, enum job_state state, const char *reason,
 			struct err *err)
 {
@@ -270,6 +196,22 @@ int store_job_set_state(struct store *s, int64_t id, enum job_state state, const
 		       "  WHEN state = 'held' AND ?1 = 'queued' THEN ?4 ELSE last_end_time_s END"
 		       " WHERE id = ?5", "ttddi", job_state_name(state), reason,
 		       job_has_ended(state) ? now : (double)NAN, now, id);
+}
+
+int store_job_set_declared(struct store *s, const struct job *job, struct err *err)
+{
+	return rows_update(s, SOME_OF(jobs_table, COLUMN_DECLARED), job, job->id, "1", err) < 0
+		? -1 : 0;
+}
+
+int store_first_rank(struct store *s, int *rank, struct err *err)
+{
+	int64_t largest;
+	int rc = sql_ask(s, &largest, err, "SELECT max(first_rank) FROM jobs"
+			 " WHERE state IN ('queued', 'held', 'running')", "");
+
+	*rank = (int)largest;
+	return rc;
 }
 
 int store_job_requeue(struct store *s, int64_t id, struct err *err)

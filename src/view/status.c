@@ -57,6 +57,19 @@ void status_add_reason(struct text *t, const struct status_job *item)
 				  : "it has saved nothing");
 }
 
+bool status_add_begin(struct text *t, const struct status *status, const struct job *job)
+{
+	double left_s = job->declared.begin_s - status->now_wall_s;
+
+	if (job->state != JOB_QUEUED || !(left_s > 0) ||
+	    (*job->reason && !text_starts_with(job->reason, "begins at ")))
+		return false;
+	text_addf(t, "begins at %s (in %s)",
+		  format_time(job->declared.begin_s, status->now_wall_s).s,
+		  format_duration(left_s).s);
+	return true;
+}
+
 void status_add_helper(struct text *t, const struct job *job, const struct run *run)
 {
 	const char *torch = job->declared.torch;

@@ -58,17 +58,21 @@ static void print_state(const struct status *status, const struct status_job *it
 {
 	const struct job *job = item->job;
 	struct text t = TEXT_INIT;
+	bool begins;
 
 	status_print_head("job", job, out);
 	status_add_state(&t, item, job->profile ? ", a profile" : "");
 	output_textline(out, "state", &t);
 	status_add_silence(&t, item);
+	begins = item->state == SHOWN_QUEUED && status_add_begin(&t, status, job);
 	if (item->state == SHOWN_STOPPING)
 		status_add_stopping(&t, status, item);
-	else
+	else if (!begins)
 		status_add_reason(&t, item);
 	output_textline(out, "reason", &t);
-	if (job->next_start_s > status->now_wall_s)
+	if (begins)
+		;
+	else if (job->next_start_s > status->now_wall_s)
 		text_addf(&t, "by %s, or sooner",
 			  format_time(job->next_start_s, status->now_wall_s).s);
 	else if (isfinite(job->next_start_s))
@@ -161,12 +165,16 @@ static void add_learning_rate(struct text *t, const struct declaration *declared
 }
 
 static void print_declared(const struct job *job, const struct status_details *d,
-			   const struct output *out)
+			   double now_wall_s, const struct output *out)
 {
 	static const char *const preemption_words[N_PREEMPTIONS] = {
 		[PREEMPT_ALWAYS] = "preemptible",
 		[PREEMPT_SAVED] = "preemptible once it has saved",
 		[PREEMPT_NEVER] = "not preemptible",
+	};
+	static const char *const rule_words[N_AFTER_RULES] = {
+		[AFTER_END] = "", [AFTER_OK] = " (to succeed)", [AFTER_NOT_OK] = " (to fail)",
+		[AFTER_ANY] = " (or another)",
 	};
 	const struct declaration *declared = &job->declared;
 	struct text t = TEXT_INIT;
@@ -186,13 +194,17 @@ static void print_declared(const struct job *job, const struct status_details *d
 	for (int i = 0; i < d->after.count; i++)
 		text_addf(&t, "%sjob %lld%s, which is %s", i ? "; " : "",
 			  (long long)d->after.items[i].after_id,
-			  d->after.items[i].must_succeed ? " (to succeed)" : "",
+			  rule_words[d->after.items[i].rule],
 			  job_state_name(d->after.items[i].after_state));
 	output_textline(out, "after", &t);
 	text_addf(&t, "weight %.6g, %s, %d retries", declared->weight,
 		  preemption_words[declared->preemption], declared->retries);
 	add_duration(&t, "time limit", declared->time_limit_s);
 	output_textline(out, "scheduling", &t);
+	if (isfinite(declared->begin_s) && !job_has_ended(job->state))
+		output_line(out, "begin", format_time(declared->begin_s, now_wall_s).s);
+	if (declared->first_rank > 0 && !job_has_ended(job->state))
+		output_line(out, "turn", "first in line ('pollux first')");
 	text_add(&t, signal_name(name, declared->stop_signal));
 	add_duration(&t, "grace", declared->grace_s);
 	output_textline(out, "stop", &t);
@@ -313,7 +325,7 @@ void status_print_job(const struct status *status, const struct status_job *item
 	print_state(status, item, out);
 	print_times(status, item->job, out);
 	print_command(d, out);
-	print_declared(item->job, d, out);
+	print_declared(item->job, d, status->now_wall_s, out);
 	print_progress(item, d, out);
 	status_print_runs(status, item, d, out);
 	status_print_observations(d, out);

@@ -78,7 +78,8 @@ static void print_after(struct json *j, const struct dependency_list *after)
 	for (int i = 0; i < after->count; i++) {
 		json_object(j, NULL);
 		json_integer(j, "after_id", after->items[i].after_id);
-		json_bool(j, "must_succeed", after->items[i].must_succeed);
+		json_bool(j, "must_succeed", after->items[i].rule == AFTER_OK);
+		json_string(j, "rule", after_rule_names[after->items[i].rule]);
 		json_string(j, "after_state", job_state_name(after->items[i].after_state));
 		json_end(j);
 	}

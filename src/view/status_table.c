@@ -62,6 +62,8 @@ static void reason_queued(const struct status *status, const struct status_job *
 {
 	const struct job *job = item->job;
 
+	if (status_add_begin(out, status, job))
+		return;
 	if (job->next_start_s > status->now_wall_s) {
 		text_add(out, "by ");
 		text_add(out, format_time(job->next_start_s, status->now_wall_s).s);

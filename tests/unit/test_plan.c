@@ -174,7 +174,7 @@ static void test_starts(void)
 static void test_passed_over(void)
 {
 	struct dependency after[] = {
-		{ .job_id = 1, .after_id = 7, .must_succeed = true, .after_state = JOB_FAILED },
+		{ .job_id = 1, .after_id = 7, .rule = AFTER_OK, .after_state = JOB_FAILED },
 		{ .job_id = 2, .after_id = 8, .after_state = JOB_RUNNING },
 	};
 	struct snapshot s = snapshot_new(&policy_fifo);

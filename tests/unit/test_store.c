@@ -419,7 +419,7 @@ static void test_job(void)
 
 static void test_dependencies(void)
 {
-	struct dependency items[] = { { .after_id = 1 }, { .after_id = 2, .must_succeed = true } };
+	struct dependency items[] = { { .after_id = 1 }, { .after_id = 2, .rule = AFTER_OK } };
 	struct dependency_list after = { items, 2 }, got;
 	struct job_command c;
 	struct job job;
@@ -436,9 +436,9 @@ static void test_dependencies(void)
 	store_job_set_state(&store, 2, JOB_FAILED, "", &err);
 	is_int(store_dependencies_list(&store, &got, &err), 0, "is listed with them");
 	is_int(got.count, 2, "both");
-	ok(got.count == 2 && got.items[0].after_id == 1 && !got.items[0].must_succeed &&
+	ok(got.count == 2 && got.items[0].after_id == 1 && got.items[0].rule == AFTER_END &&
 	   got.items[0].after_state == JOB_QUEUED, "the first, which is to end");
-	ok(got.count == 2 && got.items[1].after_id == 2 && got.items[1].must_succeed &&
+	ok(got.count == 2 && got.items[1].after_id == 2 && got.items[1].rule == AFTER_OK &&
 	   got.items[1].after_state == JOB_FAILED, "the second, which was to succeed");
 	dependency_list_release(&got);
 	items[1].after_id = 77;

@@ -1,0 +1,43 @@
+/* store_dependencies.h - which jobs wait for which, and for what. */
+#ifndef POLLUX_STORE_DEPENDENCIES_H
+#define POLLUX_STORE_DEPENDENCIES_H
+
+#include "pollux/job.h"
+#include "pollux/store.h"
+
+/* What a job waits for of another one. */
+enum after_rule {
+	AFTER_END,		/* it has ended, in whatever way */
+	AFTER_OK,		/* it is done */
+	AFTER_NOT_OK,		/* it has ended and is not done */
+	AFTER_ANY,		/* one of all the jobs that have this rule has ended */
+};
+#define N_AFTER_RULES (AFTER_ANY + 1)
+
+extern const char *const after_rule_names[N_AFTER_RULES];	/* "end", "ok", "notok", "any" */
+
+struct dependency {
+	int64_t job_id, after_id;
+	enum after_rule rule;
+	enum job_state after_state;	/* filled when read, as is the next */
+	double after_end_time_s;	/* wall clock; NaN: has not ended */
+};
+
+struct dependency_list {
+	struct dependency *items;
+	int count;
+};
+
+/* The dependencies of waiting jobs in the order of the jobs, each with the state of the job that is
+ * waited for. */
+int store_dependencies_list(struct store *s, struct dependency_list *list, struct err *err);
+/* The dependencies of all jobs, including those that ended. */
+int store_dependencies_all(struct store *s, struct dependency_list *list, struct err *err);
+void dependency_list_release(struct dependency_list *list);
+
+/* Inside a transaction: the jobs that this one waits for, in place of those that it had. EX_FAILED
+ * where it would wait for itself. */
+int store_job_set_dependencies(struct store *s, int64_t id, const struct dependency_list *after,
+			       struct err *err);
+
+#endif

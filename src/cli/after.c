@@ -1,0 +1,55 @@
+/* after.c - the jobs that a job waits for, from the option --after. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "pollux/mem.h"
+#include "pollux/number.h"
+#include "submission.h"
+
+/* The rule that a word begins with; 0 characters: none. */
+static size_t read_rule(const char *word, enum after_rule *rule)
+{
+	size_t n = strcspn(word, ":");
+
+	if (!word[n])
+		return 0;
+	for (int i = AFTER_OK; i < N_AFTER_RULES; i++)
+		if (strlen(after_rule_names[i]) == n && !strncmp(word, after_rule_names[i], n)) {
+			*rule = (enum after_rule)i;
+			return n + 1;
+		}
+	return 0;
+}
+
+/* *rule: "any:" holds for the numbers behind it up to the next rule, the others for one number. */
+static int add_dependency(const struct command *by, const char *word, enum after_rule *rule,
+			  struct dependency_list *list, struct err *err)
+{
+	int64_t id;
+
+	if (*rule != AFTER_ANY)
+		*rule = AFTER_END;
+	if (number_parse_int(word + read_rule(word, rule), &id) || id < 1)
+		return usage_error(by, err, "option '--after' wants job numbers such as "
+				   "'3,ok:4', 'notok:4' or 'any:3,4', not '%.60s'", word);
+	list->items = xreallocarray(list->items, (size_t)list->count + 1, sizeof(*list->items));
+	list->items[list->count++] = (struct dependency){ .after_id = id, .rule = *rule };
+	return 0;
+}
+
+int submission_after(const struct command *by, const struct asked *o, struct dependency_list *list,
+		     struct err *err)
+{
+	for (size_t i = 0; i < o->after.count; i++) {
+		char *words = xstrdup(o->after.items[i]), *rest = words, *word;
+		enum after_rule rule = AFTER_END;
+		int rc = 0;
+
+		while (rc == 0 && (word = strsep(&rest, ",")))
+			rc = add_dependency(by, word, &rule, list, err);
+		free(words);
+		if (rc)
+			return -1;
+	}
+	return 0;
+}

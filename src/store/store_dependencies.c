@@ -1,0 +1,144 @@
+/* store_dependencies.c - which jobs wait for which. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "dependencies.h"
+#include "pollux/mem.h"
+#include "sql.h"
+
+const char *const after_rule_names[N_AFTER_RULES] = {
+	[AFTER_END] = "end", [AFTER_OK] = "ok", [AFTER_NOT_OK] = "notok", [AFTER_ANY] = "any",
+};
+
+static int exists(struct store *s, int64_t id, bool *there, struct err *err)
+{
+	int64_t n;
+	int rc = sql_ask(s, &n, err, "SELECT count(*) FROM jobs WHERE id = ?", "i", id);
+
+	*there = n > 0;
+	return rc;
+}
+
+int dependencies_add(struct store *s, int64_t id, const struct dependency_list *after,
+			    struct err *err)
+{
+	bool there;
+
+	for (int i = 0; i < after->count; i++) {
+		if (exists(s, after->items[i].after_id, &there, err))
+			return -1;
+		if (!there)
+			return err_set(err, EX_NOINPUT, "option '--after': no such job: %lld",
+				       (long long)after->items[i].after_id);
+		if (sql_run(s, NULL, err, "INSERT OR REPLACE INTO dependencies"
+			    " (job_id, after_id, must_succeed, rule) VALUES (?, ?, ?, ?)",
+			    "iiit", id, after->items[i].after_id,
+			    (int64_t)(after->items[i].rule == AFTER_OK),
+			    after_rule_names[after->items[i].rule]))
+			return -1;
+	}
+	return 0;
+}
+
+/* True if the job comes, over others that have not ended, after `before`. */
+static int comes_after(struct store *s, int64_t id, int64_t before, bool *does, struct err *err)
+{
+	int64_t answer;
+	int rc = sql_ask(s, &answer, err,
+		"WITH RECURSIVE earlier (id) AS (VALUES (?1) UNION"
+		" SELECT d.after_id FROM earlier e JOIN jobs j ON j.id = e.id"
+		"  AND j.state IN ('queued', 'held', 'running')"
+		"  JOIN dependencies d ON d.job_id = e.id)"
+		" SELECT EXISTS (SELECT 1 FROM earlier WHERE id = ?2)", "ii", id, before);
+
+	*does = answer != 0;
+	return rc;
+}
+
+int store_job_set_dependencies(struct store *s, int64_t id, const struct dependency_list *after,
+			       struct err *err)
+{
+	if (sql_run(s, NULL, err, "DELETE FROM dependencies WHERE job_id = ?", "i", id) ||
+	    dependencies_add(s, id, after, err))
+		return -1;
+	for (int i = 0; i < after->count; i++) {
+		long long other = after->items[i].after_id;
+		bool does;
+
+		if (comes_after(s, other, id, &does, err))
+			return -1;
+		if (does && other == id)
+			return err_set(err, EX_FAILED, "job %lld would wait for itself", other);
+		if (does)
+			return err_set(err, EX_FAILED, "job %lld cannot come after job %lld, which "
+				       "waits for it", (long long)id, other);
+	}
+	return 0;
+}
+
+static int compare_dependencies(const void *a, const void *b)
+{
+	const struct dependency *x = a, *y = b;
+
+	if (x->job_id != y->job_id)
+		return x->job_id < y->job_id ? -1 : 1;
+	return (x->after_id > y->after_id) - (x->after_id < y->after_id);
+}
+
+#define DEPENDENCIES \
+	"SELECT j.id, d.after_id, d.rule, a.state, a.end_time_s FROM jobs j" \
+	" CROSS JOIN dependencies d ON d.job_id = j.id" \
+	" CROSS JOIN jobs a ON a.id = d.after_id"
+
+static enum after_rule rule_named(const char *name)
+{
+	int rule = N_AFTER_RULES - 1;
+
+	while (rule > 0 && (!name || strcmp(after_rule_names[rule], name) != 0))
+		rule--;
+	return (enum after_rule)rule;
+}
+
+static int list_dependencies(struct store *s, const char *sql, struct dependency_list *list,
+			     struct err *err)
+{
+	sqlite3_stmt *q;
+	int rc;
+
+	*list = (struct dependency_list){ 0 };
+	if (sql_query(s, &q, err, sql, ""))
+		return -1;
+	while ((rc = sql_row(s, q, err)) == 1) {
+		struct dependency *d;
+
+		list->items = xgrow(list->items, list->count, sizeof(*d));
+		d = &list->items[list->count++];
+		d->job_id = sql_int(q, 0, 0);
+		d->after_id = sql_int(q, 1, 0);
+		d->rule = rule_named((const char *)sqlite3_column_text(q, 2));
+		d->after_state = (enum job_state)job_state_parse(
+			(const char *)sqlite3_column_text(q, 3));
+		d->after_end_time_s = sql_double(q, 4);
+	}
+	sql_done(q);
+	if (list->count)
+		qsort(list->items, (size_t)list->count, sizeof(*list->items), compare_dependencies);
+	return rc;
+}
+
+/* CROSS JOIN keeps SQLite from reading what ended jobs once waited for. */
+int store_dependencies_list(struct store *s, struct dependency_list *list, struct err *err)
+{
+	return list_dependencies(s, DEPENDENCIES " WHERE j.state IN ('queued', 'held')", list, err);
+}
+
+int store_dependencies_all(struct store *s, struct dependency_list *list, struct err *err)
+{
+	return list_dependencies(s, DEPENDENCIES, list, err);
+}
+
+void dependency_list_release(struct dependency_list *list)
+{
+	free(list->items);
+	*list = (struct dependency_list){ 0 };
+}
