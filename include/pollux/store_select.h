@@ -7,8 +7,8 @@
 #include "pollux/store.h"
 
 /* What a command does to jobs, and so which jobs it can act on. */
-enum job_use { USE_ANY, USE_CANCEL, USE_HOLD, USE_RELEASE, USE_REQUEUE };
-#define N_JOB_USES (USE_REQUEUE + 1)
+enum job_use { USE_ANY, USE_CANCEL, USE_HOLD, USE_RELEASE, USE_REQUEUE, USE_EDIT, USE_FIRST };
+#define N_JOB_USES (USE_FIRST + 1)
 
 /* What a job has to be, all of it. An initialiser of zeros, with since_wall_s NaN, means all
  * jobs. Names and workloads are compared as a whole, or as a glob of SQLite: *, ?, [a-z], [^a]. */

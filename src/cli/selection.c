@@ -213,6 +213,7 @@ static int nothing_matches(const struct selecting *what, const char *operand, in
 		[USE_ANY] = "there",
 		[USE_CANCEL] = "queued, held or running", [USE_HOLD] = "queued or running",
 		[USE_RELEASE] = "held", [USE_REQUEUE] = "running or ended",
+		[USE_EDIT] = "queued, held or running", [USE_FIRST] = "queued or held",
 	};
 	struct text asked = TEXT_INIT;
 	const char *start;

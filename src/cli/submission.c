@@ -236,6 +236,12 @@ static int check_batch(const struct command *by, const struct declaration *d, st
 	return 0;
 }
 
+int submission_check_declared(const struct command *by, const struct asked *o,
+			      const struct declaration *d, struct err *err)
+{
+	return check_name(by, o, err) || check_batch(by, d, err) ? -1 : 0;
+}
+
 static int set_total_work(const struct command *by, const struct asked *o,
 			  struct declaration *d, struct err *err)
 {
@@ -280,7 +286,7 @@ static int check_templates(const struct asked *o, const struct job_command *c, s
 }
 
 /* A job that was promised its devices to its end is suspended only where that is asked for too. */
-static enum suspend_rule suspend_rule(const struct asked *o)
+enum suspend_rule submission_suspend_rule(const struct asked *o)
 {
 	for (int i = 0; o->suspend && i < suspend_names.n; i++)
 		if (!strcmp(o->suspend, suspend_names.names[i]))
@@ -341,8 +347,8 @@ int submission_job(const struct command *by, const struct asked *o, const struct
 	set_torch(o, c, d);
 	d->preemption = o->no_preempt ? PREEMPT_NEVER
 		: o->preempt || can_resume(c) ? PREEMPT_ALWAYS : PREEMPT_SAVED;
-	d->suspend = suspend_rule(o);
-	if (check_name(by, o, err) || check_batch(by, d, err) || set_total_work(by, o, d, err))
+	d->suspend = submission_suspend_rule(o);
+	if (submission_check_declared(by, o, d, err) || set_total_work(by, o, d, err))
 		return -1;
 	return check_templates(o, c, err);
 }

@@ -14,5 +14,13 @@ int submission_job(const struct command *by, const struct asked *o, const struct
 		   struct job *job, struct err *err);
 int submission_after(const struct command *by, const struct asked *o, struct dependency_list *list,
 		     struct err *err);
+/* after.c */
+int submission_after(const struct command *by, const struct asked *o, struct dependency_list *list,
+		     struct err *err);
+
+/* Parts of submission_job, for jobs that are there. */
+int submission_check_declared(const struct command *by, const struct asked *o,
+			      const struct declaration *d, struct err *err);
+enum suspend_rule submission_suspend_rule(const struct asked *o);
 
 #endif

@@ -155,6 +155,13 @@ bool supervisor_has_lock_file(const struct supervisor *s);
 /* Writes handle to run.handle. */
 void supervisor_update_handle(struct supervisor *s);
 
+/* supervisor_edited.c: reads again what a person may change while the run goes on: the time limit,
+ * the grace and the limit of the log. */
+void supervisor_read_declared(struct supervisor *s);
+/* What is left of the job's time limit for this run, at a reading of the boot clock; INFINITY
+ * without a limit. */
+double supervisor_limit_left_s(const struct supervisor *s, double boot_s);
+
 /* supervisor_adopt.c: takes over a run whose supervisor died. */
 int supervisor_adopt(struct supervisor *s, struct err *err);
 

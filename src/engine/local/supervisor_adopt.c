@@ -73,15 +73,6 @@ static bool may_stay_suspended(const struct supervisor *s)
 	return may;
 }
 
-/* What is left of the job's time limit for this run. */
-static double limit_left_s(const struct supervisor *s)
-{
-	const struct run *run = &s->run;
-	double worked_s = run_clock_s(run, run->suspended_boot_s) - run->launch_boot_s;
-
-	return s->job.declared.time_limit_s - s->job.progress.run_time_s - worked_s;
-}
-
 static void stay_suspended(struct supervisor *s, const struct kept_position *k)
 {
 	static const char text[] = "its supervisor was killed; it stays suspended under another";
@@ -97,7 +88,7 @@ static void stay_suspended(struct supervisor *s, const struct kept_position *k)
 	supervisor_stay_suspended(s);
 	supervisor_stay_frozen(s);
 	if (isfinite(s->job.declared.time_limit_s))
-		s->limit_left_s = limit_left_s(s);
+		s->limit_left_s = supervisor_limit_left_s(s, s->run.suspended_boot_s);
 	oom_watch_start(&s->oom, clock_boot_s());
 	supervisor_log(s, "%s", text);
 	if (store_event_add(&s->store, s->run.job_id, s->run.id, "adopted", text, &err))

@@ -414,8 +414,10 @@ static void check_descriptors(struct supervisor *s, const struct pollfd *fds, do
 			s->wait_status = exit_status_read(s->leader_stat_fd, s->leader_fd);
 		supervisor_handle(s, EV_LEADER_EXIT);
 	}
-	if (fds[FD_SOCKET].revents && supervisor_read_reports(s, now))
+	if (fds[FD_SOCKET].revents && supervisor_read_reports(s, now)) {
+		supervisor_read_declared(s);
 		look_for_orders(s);
+	}
 	if (fds[FD_DRIVER].revents && s->driver.fd == fds[FD_DRIVER].fd)
 		supervisor_read_driver(s);
 	if (fds[FD_FREEZER].revents && s->freeze.freezer.fd == fds[FD_FREEZER].fd)

@@ -1,0 +1,232 @@
+/* amend.c - by the table of declared fields. A row whose option takes a range has its second column
+ * in the next row. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "amend.h"
+#include "pollux/clock.h"
+#include "pollux/format.h"
+#include "pollux/mem.h"
+#include "pollux/signal_name.h"
+#include "pollux/text.h"
+#include "submission.h"
+
+static const struct field *column_of(int row)
+{
+	return &declared_fields[row].column.field;
+}
+
+/* True if the option of a row before this one sets the column. */
+static bool belongs_to_row_before(int row)
+{
+	return !declared_fields[row].option.name;
+}
+
+static bool sets_its_column(int row)
+{
+	return column_of(row)->name && !belongs_to_row_before(row) &&
+	       declared_fields[row].option.offset ==
+		       offsetof(struct asked, declared) + column_of(row)->offset;
+}
+
+static bool has_second_column(int row)
+{
+	return row + 1 < n_declared_fields && belongs_to_row_before(row + 1);
+}
+
+static const void *member(int row, const struct declaration *d)
+{
+	return (const char *)d + column_of(row)->offset;
+}
+
+static size_t size_of(enum field_type type)
+{
+	switch (type) {
+	case FIELD_INT: case FIELD_SIGNAL: case FIELD_NAME: return sizeof(int);
+	case FIELD_INT64: return sizeof(int64_t);
+	case FIELD_BOOL: return sizeof(bool);
+	case FIELD_DOUBLE: return sizeof(double);
+	case FIELD_TEXT: case FIELD_CHARS: case FIELD_STRINGS: case FIELD_BATCH_SIZE:
+	case FIELD_NONE: break;
+	}
+	return 0;
+}
+
+static void take(int row, const struct declaration *from, struct declaration *to)
+{
+	void *target = (char *)to + column_of(row)->offset;
+	const char *text;
+
+	if (column_of(row)->type != FIELD_TEXT) {
+		memcpy(target, member(row, from), size_of(column_of(row)->type));
+		return;
+	}
+	text = *(char *const *)member(row, from);
+	free(*(char **)target);
+	*(char **)target = text ? xstrdup(text) : NULL;
+}
+
+/* The length of a job is declared in samples or in steps. */
+static int take_length(const struct command *by, const struct asked *o, struct declaration *d,
+		       struct err *err)
+{
+	double samples = o->declared.total_samples, steps = o->declared.total_steps;
+	int given = !isnan(samples) + !isnan(steps) + !isnan(o->epochs);
+
+	if (given > 1)
+		return usage_error(by, err, "give one of --samples, --steps and --epochs, not %d",
+				   given);
+	if (given) {
+		d->total_steps = steps;
+		d->total_samples = isnan(o->epochs) ? samples
+						    : o->epochs * (double)o->dataset_size;
+	}
+	return 0;
+}
+
+/* Rules of taking turns are told by several options. */
+static int take_turns(const struct command *by, const struct asked *o, struct declaration *d,
+		      struct err *err)
+{
+	if (o->preempt && o->no_preempt)
+		return usage_error(by, err, "give one of --preempt and --no-preempt");
+	if (o->preempt || o->no_preempt)
+		d->preemption = o->preempt ? PREEMPT_ALWAYS : PREEMPT_NEVER;
+	if (o->suspend || o->no_preempt)
+		d->suspend = submission_suspend_rule(o);
+	if (o->no_first)
+		d->first_rank = 0;
+	return 0;
+}
+
+int amend(const struct command *by, const struct asked *o, struct declaration *d, struct err *err)
+{
+	for (int row = 0; row < n_declared_fields; row++) {
+		if (!(o->given >> row & 1) || !sets_its_column(row))
+			continue;
+		take(row, &o->declared, d);
+		if (has_second_column(row))
+			take(row + 1, &o->declared, d);
+	}
+	if (take_length(by, o, d, err) || take_turns(by, o, d, err))
+		return -1;
+	return submission_check_declared(by, o, d, err);
+}
+
+/* --- what differs --- */
+
+static bool is_equal(int row, const struct declaration *a, const struct declaration *b)
+{
+	const char *x, *y;
+	double p, q;
+
+	switch (column_of(row)->type) {
+	case FIELD_TEXT:
+		x = *(char *const *)member(row, a);
+		y = *(char *const *)member(row, b);
+		return x == y || (x && y && !strcmp(x, y));
+	case FIELD_DOUBLE:
+		p = *(const double *)member(row, a);
+		q = *(const double *)member(row, b);
+		return (isnan(p) && isnan(q)) || !(p < q || p > q || isnan(p) || isnan(q));
+	case FIELD_INT: case FIELD_SIGNAL: case FIELD_NAME: case FIELD_INT64: case FIELD_BOOL:
+	case FIELD_CHARS: case FIELD_STRINGS: case FIELD_BATCH_SIZE: case FIELD_NONE: break;
+	}
+	return !memcmp(member(row, a), member(row, b), size_of(column_of(row)->type));
+}
+
+bool amend_next(const struct declaration *was, const struct declaration *is, int *row)
+{
+	while (++*row < n_declared_fields) {
+		if (!column_of(*row)->name || belongs_to_row_before(*row))
+			continue;
+		if (!is_equal(*row, was, is) ||
+		    (has_second_column(*row) && !is_equal(*row + 1, was, is)))
+			return true;
+	}
+	return false;
+}
+
+static void add_double(struct text *t, enum option_type type, double x)
+{
+	if (isnan(x))
+		text_add(t, "none");
+	else if (type == OPTION_DURATION)
+		text_add(t, format_duration(x).s);
+	else if (type == OPTION_SIZE)
+		text_add(t, format_bytes(x).s);
+	else if (type == OPTION_AMOUNT)
+		text_add(t, format_count(x).s);
+	else if (type == OPTION_WHEN)
+		text_add(t, format_time(x, clock_wall_s()).s);
+	else
+		text_addf(t, "%.15g", x);
+}
+
+static void add_member(struct text *t, int row, const struct declaration *d)
+{
+	const struct field *f = column_of(row);
+	const void *value = member(row, d);
+	char name[SIGNAL_NAME_SIZE];
+	const char *words;
+
+	switch (f->type) {
+	case FIELD_TEXT:
+		words = *(char *const *)value;
+		text_add_shell_quoted(t, words ? words : "none");
+		break;
+	case FIELD_DOUBLE:
+		add_double(t, declared_fields[row].option.type, *(const double *)value);
+		break;
+	case FIELD_INT: text_addf(t, "%d", *(const int *)value); break;
+	case FIELD_INT64: text_addf(t, "%lld", (long long)*(const int64_t *)value); break;
+	case FIELD_BOOL: text_add(t, *(const bool *)value ? "yes" : "no"); break;
+	case FIELD_NAME: text_add(t, f->names->names[*(const int *)value]); break;
+	case FIELD_SIGNAL: text_add(t, signal_name(name, *(const int *)value)); break;
+	case FIELD_CHARS: case FIELD_STRINGS: case FIELD_BATCH_SIZE: case FIELD_NONE: break;
+	}
+}
+
+static void add_value(struct text *t, int row, const struct declaration *d)
+{
+	const char *column = column_of(row)->name;
+
+	if (!strcmp(column, "first_rank")) {
+		text_add(t, d->first_rank ? "yes" : "no");
+	} else if (!strcmp(column, "min_batch_size") && !d->max_batch_size) {
+		text_add(t, "none");
+	} else {
+		add_member(t, row, d);
+		if (!has_second_column(row))
+			return;
+		text_add(t, ":");
+		if (!strcmp(column, "min_replicas") && !d->max_replicas)
+			text_add(t, "all");
+		else
+			add_member(t, row + 1, d);
+	}
+}
+
+/* "stop signal"; of a column that several options set, its own name. */
+static void add_label(struct text *t, int row)
+{
+	const struct option_spec *option = &declared_fields[row].option;
+	const char *label = column_of(row)->type == FIELD_NAME ? column_of(row)->name
+							       : option->name;
+
+	if (!strcmp(option->name, "no-first"))
+		label = "first-in-line";
+	for (; *label; label++)
+		text_add_byte(t, *label == '-' ? ' ' : *label, 1);
+}
+
+void amend_add_change(struct text *t, int row, const struct declaration *was,
+		      const struct declaration *is)
+{
+	add_label(t, row);
+	text_add(t, " ");
+	add_value(t, row, was);
+	text_add(t, " -> ");
+	add_value(t, row, is);
+}

@@ -1,0 +1,319 @@
+/* cmd_edit.c - pollux edit: other values for what was asked of jobs, all of them or none. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "amend.h"
+#include "job_change.h"
+#include "pollux/engine.h"
+#include "pollux/mem.h"
+#include "pollux/store_events.h"
+#include "pollux/store_jobs.h"
+#include "submission.h"
+
+struct asked_edit {
+	struct asked asked;
+	struct selection_options which;
+	const char *unset;
+	bool dry_run, yes;
+};
+
+static const char *const unsettable[] = {
+	"samples", "steps", "gpu-memory", "after", "begin", "time-limit", "log-limit", NULL,
+};
+
+#define AT(member) .offset = offsetof(struct asked_edit, member)
+static const struct option_spec options[] = {
+	{ .name = "declared", .type = OPTION_DECLARED, AT(asked), .uses = FOR_EDIT },
+	{ "unset", 0, OPTION_CHOICES, "OPTION,...", AT(unset), 0, 0,
+	  "take back what was asked by these options", .choices = unsettable },
+	SELECT_STATE(offsetof(struct asked_edit, which)),
+	{ "dry-run", 0, OPTION_FLAG, NULL, AT(dry_run), 0, 0,
+	  "print what would be changed, do nothing" },
+	{ "yes", 'y', OPTION_FLAG, NULL, AT(yes), 0, 0,
+	  "do not ask where several jobs are meant that were not given by number" },
+	{ .name = NULL },
+};
+
+/* One edit of all jobs that are meant. */
+struct edit {
+	const struct asked_edit *o;
+	struct dependency_list after;
+	bool sets_after;
+	struct session s;
+	struct strings said;		/* a line for each job */
+};
+
+/* --- what becomes of a job that runs --- */
+
+static const char launched_with[] = "its run was launched with another: hold it first";
+static const char runs_already[] = "it runs already";
+
+static const struct running_rule {
+	const char *option;
+	const char *refused;		/* NULL: it can be changed */
+	bool next_pass;			/* it takes effect then; else at once */
+} running_rules[] = {
+	{ "begin", runs_already, false },
+	{ "batch-range", launched_with, false },
+	{ "stop-signal", launched_with, false },
+	{ "replicas", NULL, true }, { "weight", NULL, true }, { "preempt", NULL, true },
+	{ "suspend", NULL, true }, { "gpu-memory", NULL, true },
+	{ NULL, NULL, false },
+};
+
+static const struct running_rule *rule_of(int row)
+{
+	const struct running_rule *rule = running_rules;
+
+	while (rule->option && strcmp(rule->option, declared_fields[row].option.name) != 0)
+		rule++;
+	return rule;
+}
+
+static int refuse(const struct job *job, const char *what, const char *why, struct err *err)
+{
+	return err_set(err, EX_FAILED, "job %lld: --%s cannot be changed: %s", (long long)job->id,
+		       what, why);
+}
+
+/* --- one job --- */
+
+static int check_state(struct edit *e, const struct job *job, struct err *err)
+{
+	enum stop_reason pending;
+
+	if (job->profile)
+		return err_set(err, EX_FAILED, "job %lld is a profile, which cannot be edited",
+			       (long long)job->id);
+	if (job_has_ended(job->state))
+		return err_set(err, EX_FAILED, "job %lld has ended already: %s; 'pollux again "
+			       "%lld' submits another like it", (long long)job->id,
+			       job_state_name(job->state), (long long)job->id);
+	if (pending_stop(&e->s, job->id, &pending, err))
+		return -1;
+	if (pending == STOP_CANCEL || pending == STOP_TIME_LIMIT)
+		return err_set(err, EX_FAILED, "job %lld is being stopped for good: %s",
+			       (long long)job->id, stop_reason_words(pending));
+	return 0;
+}
+
+static bool unsets(const struct asked_edit *o, const char *option)
+{
+	const char *p = o->unset;
+	size_t n = strlen(option);
+
+	while (p && (strncmp(p, option, n) != 0 || (p[n] && p[n] != ',')))
+		p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL;
+	return p;
+}
+
+static void unset(const struct asked_edit *o, struct declaration *d)
+{
+	struct declaration unknown;
+
+	declaration_init(&unknown);
+	if (unsets(o, "samples"))
+		d->total_samples = unknown.total_samples;
+	if (unsets(o, "steps"))
+		d->total_steps = unknown.total_steps;
+	if (unsets(o, "gpu-memory"))
+		d->gpu_memory_bytes = unknown.gpu_memory_bytes;
+	if (unsets(o, "begin"))
+		d->begin_s = unknown.begin_s;
+	if (unsets(o, "time-limit"))
+		d->time_limit_s = unknown.time_limit_s;
+	if (unsets(o, "log-limit"))
+		d->log_limit_bytes = unknown.log_limit_bytes;
+}
+
+/* Adds what changes, and when, if the job runs. */
+static int add_changes(const struct job *job, const struct declaration *is, struct text *t,
+		       struct err *err)
+{
+	bool running = job->state == JOB_RUNNING;
+
+	for (int row = -1; amend_next(&job->declared, is, &row);) {
+		const struct running_rule *rule = rule_of(row);
+
+		if (running && rule->refused)
+			return refuse(job, rule->option, rule->refused, err);
+		text_add(t, t->length ? "; " : "");
+		amend_add_change(t, row, &job->declared, is);
+		if (running)
+			text_add(t, rule->next_pass ? ", at the next pass" : ", at once");
+	}
+	return 0;
+}
+
+static void add_dependencies(struct text *t, const struct dependency_list *after)
+{
+	text_addf(t, "%safter ", t->length ? "; " : "");
+	for (int i = 0; i < after->count; i++) {
+		enum after_rule rule = after->items[i].rule;
+
+		text_addf(t, "%s%s%s%lld", i ? "," : "", rule ? after_rule_names[rule] : "",
+			  rule ? ":" : "", (long long)after->items[i].after_id);
+	}
+	if (after->count == 0)
+		text_add(t, "none");
+}
+
+static int change_dependencies(struct edit *e, const struct job *job, struct text *t,
+			       struct err *err)
+{
+	if (!e->sets_after)
+		return 0;
+	if (job->state == JOB_RUNNING)
+		return refuse(job, "after", runs_already, err);
+	add_dependencies(t, &e->after);
+	return store_job_set_dependencies(&e->s.store, job->id, &e->after, err);
+}
+
+static int record(struct edit *e, const struct job *job, const struct text *changes,
+		  struct err *err)
+{
+	strings_addf(&e->said, "job %lld: %s", (long long)job->id,
+		     changes->length ? changes->data : "nothing changes");
+	if (!changes->length)
+		return 0;
+	if (store_job_set_declared(&e->s.store, job, err))
+		return -1;
+	return store_event_add(&e->s.store, job->id, 0, "edit", changes->data, err);
+}
+
+static int amend_job(struct edit *e, struct job *job, struct err *err)
+{
+	struct declaration is, was = job->declared;
+	struct text changes = TEXT_INIT;
+	int rc;
+
+	declaration_copy(&is, &was);
+	unset(e->o, &is);
+	rc = amend(&cmd_edit, &e->o->asked, &is, err) || add_changes(job, &is, &changes, err) ||
+	     change_dependencies(e, job, &changes, err) ? -1 : 0;
+	if (rc == 0 && is.max_batch_size && !is.batch_size)
+		rc = err_set(err, EX_FAILED, "job %lld: --batch-range needs --batch, which it was "
+			     "submitted without", (long long)job->id);
+	job->declared = is;
+	if (rc == 0)
+		rc = record(e, job, &changes, err);
+	declaration_release(&was);
+	text_release(&changes);
+	return rc;
+}
+
+static int edit_job(struct edit *e, int64_t id, struct err *err)
+{
+	struct job job;
+	int rc;
+
+	if (store_job_get(&e->s.store, id, &job, err))
+		return -1;
+	rc = check_state(e, &job, err);
+	if (rc == 0)
+		rc = amend_job(e, &job, err);
+	job_release(&job);
+	return rc;
+}
+
+/* --- all jobs --- */
+
+/* Supervisors read what is declared of their jobs when they are woken. */
+static void wake_supervisors(struct edit *e, const struct id_list *ids)
+{
+	struct engine_context at = { .paths = &e->s.paths, .store = &e->s.store };
+	struct run_list runs;
+	struct err ignored;
+
+	if (store_runs_active(&e->s.store, &runs, &ignored))
+		return;
+	for (int i = 0; i < runs.count; i++)
+		for (int k = 0; k < ids->count; k++)
+			if (runs.items[i].job_id == ids->items[k])
+				engine_wake(&at, &runs.items[i]);
+	run_list_release(&runs);
+}
+
+static int edit_all(struct edit *e, const struct id_list *ids, struct err *err)
+{
+	int rc = store_begin(&e->s.store, err);
+
+	if (rc)
+		return rc;
+	for (int i = 0; rc == 0 && i < ids->count; i++)
+		rc = edit_job(e, ids->items[i], err);
+	if (rc == 0 && !e->o->dry_run)
+		rc = store_commit(&e->s.store, err);
+	else
+		store_rollback(&e->s.store);
+	if (rc && ids->count > 1)
+		err_prefix(err, "no job was changed");
+	if (rc == 0 && !e->o->dry_run)
+		wake_supervisors(e, ids);
+	return rc;
+}
+
+static int edit(struct edit *e, const struct selecting *what, struct err *err)
+{
+	struct id_list ids;
+	int rc = selection_read(what, &e->s.store, &ids, err);
+
+	if (rc == 0 && !e->o->yes && !e->o->dry_run)
+		rc = selection_agree(what, &e->s.store, &ids, err);
+	if (rc == 0)
+		rc = edit_all(e, &ids, err);
+	for (size_t i = 0; rc == 0 && i < e->said.count; i++) {
+		output_clean(stdout, e->said.items[i]);
+		putchar('\n');
+	}
+	id_list_release(&ids);
+	return rc;
+}
+
+static int check(const struct asked_edit *o, const struct selecting *what, struct err *err)
+{
+	if (!o->asked.given && !o->unset)
+		return usage_error(&cmd_edit, err, "what is to be changed? give an option");
+	if (!selection_is_given(what))
+		return usage_error(&cmd_edit, err, "which job? give its number");
+	for (int i = 0; unsettable[i]; i++)
+		if (unsets(o, unsettable[i]) && asked_gives(&o->asked, unsettable[i]))
+			return usage_error(&cmd_edit, err, "give one of --%s and --unset %s",
+					   unsettable[i], unsettable[i]);
+	return selection_check(what, err);
+}
+
+static int main_edit(int argc, char **argv, struct err *err)
+{
+	struct asked_edit o = { .which = SELECTION_INIT };
+	struct selecting what = { .command = &cmd_edit, .options = &o.which };
+	struct edit e = { .o = &o };
+	int first, rc;
+
+	asked_init(&o.asked);
+	rc = options_parse(&cmd_edit, argc, argv, &o, &first, err);
+	what.operands = argv + first;
+	what.n_operands = argc - first;
+	e.sets_after = o.asked.after.count > 0 || unsets(&o, "after");
+	if (rc == 0 && check(&o, &what, err) == 0 &&
+	    submission_after(&cmd_edit, &o.asked, &e.after, err) == 0 &&
+	    session_open(&e.s, STORE_WRITE, err) == 0) {
+		rc = edit(&e, &what, err);
+		session_close(&e.s);
+	} else {
+		rc = -1;
+	}
+	dependency_list_release(&e.after);
+	strings_release(&e.said);
+	options_release(&cmd_edit, &o);
+	return rc;
+}
+
+const struct command cmd_edit = {
+	.name = "edit", .synopsis = "[OPTION]... [--dry-run] [--yes] [--state STATE,...] [JOB...]",
+	.summary = "change what was asked of jobs that have not ended",
+	.example = "pollux edit 7 --weight 4 --time-limit 12h\n"
+		   "pollux edit 15-20 --begin 22:00 --dry-run",
+	.options = options, .takes_jobs = true, .job_use = USE_EDIT, .run = main_edit,
+};
