@@ -30,8 +30,8 @@ static int add_dependency(const struct command *by, const char *word, enum after
 	if (*rule != AFTER_ANY)
 		*rule = AFTER_END;
 	if (number_parse_int(word + read_rule(word, rule), &id) || id < 1)
-		return usage_error(by, err, "option '--after' wants job numbers such as "
-				   "'3,ok:4', 'notok:4' or 'any:3,4', not '%.60s'", word);
+		return usage_error(by, err, "option '--after' wants job numbers such as '3,ok:4', "
+				   "not '%.60s'", word);
 	list->items = xreallocarray(list->items, (size_t)list->count + 1, sizeof(*list->items));
 	list->items[list->count++] = (struct dependency){ .after_id = id, .rule = *rule };
 	return 0;

@@ -188,6 +188,20 @@ static void add_member(struct text *t, int row, const struct declaration *d)
 	}
 }
 
+/* The largest of a range, unless it is one number. */
+static void add_second(struct text *t, int row, const struct declaration *d)
+{
+	size_t size = size_of(column_of(row)->type);
+
+	if (!memcmp(member(row, d), member(row + 1, d), size))
+		return;
+	text_add(t, ":");
+	if (!strcmp(column_of(row)->name, "min_replicas") && !d->max_replicas)
+		text_add(t, "all");
+	else
+		add_member(t, row + 1, d);
+}
+
 static void add_value(struct text *t, int row, const struct declaration *d)
 {
 	const char *column = column_of(row)->name;
@@ -198,13 +212,8 @@ static void add_value(struct text *t, int row, const struct declaration *d)
 		text_add(t, "none");
 	} else {
 		add_member(t, row, d);
-		if (!has_second_column(row))
-			return;
-		text_add(t, ":");
-		if (!strcmp(column, "min_replicas") && !d->max_replicas)
-			text_add(t, "all");
-		else
-			add_member(t, row + 1, d);
+		if (has_second_column(row))
+			add_second(t, row, d);
 	}
 }
 

@@ -188,13 +188,12 @@ static int amend_job(struct edit *e, struct job *job, struct err *err)
 	struct text changes = TEXT_INIT;
 	int rc;
 
+	if (asked_gives(&e->o->asked, "batch-range") && !was.batch_size)
+		return refuse(job, "batch-range", "it was submitted without --batch", err);
 	declaration_copy(&is, &was);
 	unset(e->o, &is);
 	rc = amend(&cmd_edit, &e->o->asked, &is, err) || add_changes(job, &is, &changes, err) ||
 	     change_dependencies(e, job, &changes, err) ? -1 : 0;
-	if (rc == 0 && is.max_batch_size && !is.batch_size)
-		rc = err_set(err, EX_FAILED, "job %lld: --batch-range needs --batch, which it was "
-			     "submitted without", (long long)job->id);
 	job->declared = is;
 	if (rc == 0)
 		rc = record(e, job, &changes, err);
