@@ -12,8 +12,6 @@ int submission_command(const struct command *by, const struct asked *o, char **a
 		       struct job_command *c, struct err *err);
 int submission_job(const struct command *by, const struct asked *o, const struct job_command *c,
 		   struct job *job, struct err *err);
-int submission_after(const struct command *by, const struct asked *o, struct dependency_list *list,
-		     struct err *err);
 /* after.c */
 int submission_after(const struct command *by, const struct asked *o, struct dependency_list *list,
 		     struct err *err);
