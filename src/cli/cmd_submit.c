@@ -14,6 +14,7 @@
 #include "pollux/session.h"
 #include "pollux/store_models.h"
 #include "preset.h"
+#include "script_options.h"
 #include "settings_check.h"
 #include "submission.h"
 
@@ -198,7 +199,14 @@ static int parse_and_submit(int argc, char **argv, bool with_preset, struct err 
 
 static int main_submit(int argc, char **argv, struct err *err)
 {
-	return parse_and_submit(argc, argv, true, err);
+	struct strings words;
+	int rc = script_options_add(&cmd_submit, argc, argv, &words, err);
+
+	if (rc >= 0)
+		rc = rc ? parse_and_submit((int)words.count, words.items, true, err)
+			: parse_and_submit(argc, argv, true, err);
+	strings_release(&words);
+	return rc;
 }
 
 const struct command cmd_submit = {

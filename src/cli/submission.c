@@ -16,6 +16,7 @@
 #include "pollux/steps.h"
 #include "pollux/template.h"
 #include "python.h"
+#include "script_options.h"
 #include "submission.h"
 
 static char *absolute(const char *directory, const char *path)
@@ -175,29 +176,12 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* "python", "python3.11"; not "shred", which only begins like "sh". */
-static bool is_runner(const char *program, const char *runner)
-{
-	return text_starts_with(program, runner) &&
-	       program[strlen(runner) + strspn(program + strlen(runner), "0123456789.")] == '\0';
-}
-
 /* For "python -u train.py" people say "train.py". */
 static const char *default_name(const struct job_command *c)
 {
-	static const char *const runners[] = { "python", "bash", "sh", "torchrun", "accelerate",
-					       "deepspeed", "env", "nice", "perl", "uv" };
-	const char *program = base_name(c->argv.items[0]);
+	const char *script = script_of_runner(c->argv.items);
 
-	for (size_t r = 0; r < sizeof(runners) / sizeof(runners[0]); r++) {
-		if (!is_runner(program, runners[r]))
-			continue;
-		for (size_t i = 1; i < c->argv.count; i++)
-			if (c->argv.items[i][0] != '-' && strchr(c->argv.items[i], '.') &&
-			    !strpbrk(c->argv.items[i], " \t\n={;"))
-				return base_name(c->argv.items[i]);
-	}
-	return program;
+	return base_name(script ? script : c->argv.items[0]);
 }
 
 /* The program and its argument template: what tells one training script from another. */
