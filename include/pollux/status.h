@@ -37,6 +37,9 @@ struct status_job {
 	double silent_s;
 	int64_t silent_pid;
 	double eta_s;			/* running time that the declared work still takes */
+	/* Wall clock: between these it ends in 4 of 5 cases. Told by status_tell_ends() alone. */
+	double end_from_s, end_to_s;
+	bool length_is_known;		/* else the interval is a guess by other jobs' lengths */
 };
 
 struct status {
@@ -69,6 +72,9 @@ struct status_query {
 int status_read(struct session *s, const struct status_query *query, struct status *status,
 		struct err *err);
 void status_release(struct status *status);
+
+/* status_ends.c: tells the ends of the jobs that run or wait. */
+int status_tell_ends(struct session *s, struct status *status, struct err *err);
 
 /* "its supervisor, process 12, has not answered for 1m10s: ...; "; nothing where it has. */
 void status_add_silence(struct text *t, const struct status_job *item);

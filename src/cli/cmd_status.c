@@ -150,6 +150,9 @@ static int look(struct session *s, const struct request *r, const struct output 
 	if (rc == 0 && (rc = status_read(s, &query, &status, err)) == 0) {
 		if (r->o->sort)
 			status_sort(&status, r->o->sort);
+		/* Without them, all the rest is still true. */
+		if (r->o->json || (ids.count && is_detailed(r, &ids)))
+			status_tell_ends(s, &status, &(struct err){ 0 });
 		rc = print(s, r, &ids, &status, out, err);
 		status_release(&status);
 	}

@@ -10,10 +10,11 @@
 #define NEWCOMERS 200		/* in one draw; later ones hardly delay a job that is here now */
 /* Looks at a job and a device, over all draws: about a tenth of a second. Whoever has not ended by
  * then is not told. */
-#define MOST_LOOKS 4e7
+#define MOST_LOOKS 2e7
 #define END_SPREAD_S 2.0	/* a start and an end take a little more or less time */
 #define NEWCOMERS_ELASTICITY 0.7
 #define KEEPS 1.3		/* a running job leaves its devices for one this much shorter */
+#define BURST_S 600.0		/* jobs that came within this time may be all there are */
 #define TENTH 0.1
 
 /* The logarithm of a job's real rate over its modelled one: mean and standard deviation, on one
@@ -222,13 +223,19 @@ static void give_devices(struct draw *d)
 
 	while (left > 0) {
 		struct player *best = NULL;
+		bool first = true;
 		double most = 0;
 		int replicas = 0;
 
 		for (int k = 0; k < d->n_order; k++) {
 			struct player *p = d->order[k];
-			int r = next_above(p, left);
+			int r;
 
+			/* Of several jobs without a device the first gains most by one. */
+			if (!p->gets && p->least == 1 && !first)
+				continue;
+			first &= p->gets || p->least > 1;
+			r = next_above(p, left);
 			if (!r || gain(d, p, k, r) <= most)
 				continue;
 			most = gain(d, p, k, r);
@@ -426,5 +433,5 @@ double ends_gap_s(const double *submitted_s, int n, double now_s)
 			newest[at] = other;
 		}
 	}
-	return kept > 1 ? fmax(now_s - newest[kept - 1], 1) / (kept - 1) : (double)NAN;
+	return kept > 1 ? fmax(now_s - newest[kept - 1], BURST_S) / (kept - 1) : (double)NAN;
 }

@@ -239,8 +239,22 @@ static void add_refused(struct text *t, const struct status_details *d)
 		text_addf(t, "%lld report%s; the last one: %s", n, plural(n), why);
 }
 
-static void print_progress(const struct status_job *item, const struct status_details *d,
-			   const struct output *out)
+static void print_ends(const struct status *status, const struct status_job *item,
+		       const struct output *out)
+{
+	struct text t = TEXT_INIT;
+
+	if (isfinite(item->end_from_s))
+		text_addf(&t, "%s to %s, in 4 of 5 cases%s",
+			  format_time(item->end_from_s, status->now_wall_s).s,
+			  format_time(item->end_to_s, status->now_wall_s).s,
+			  item->length_is_known ? "" : "; a guess, by how long jobs are here");
+	output_textline(out, "ends", &t);
+	text_release(&t);
+}
+
+static void print_progress(const struct status *status, const struct status_job *item,
+			   const struct status_details *d, const struct output *out)
 {
 	const struct progress *p = &item->job->progress;
 	struct text t = TEXT_INIT;
@@ -259,6 +273,7 @@ static void print_progress(const struct status_job *item, const struct status_de
 	add_number(&t, "samples/s", item->throughput_eps);
 	add_duration(&t, "to its end", item->eta_s);
 	output_textline(out, "rate", &t);
+	print_ends(status, item, out);
 	status_add_metrics(&t, &d->metrics);
 	if (t.length)
 		output_textline(out, "metrics", &t);
@@ -326,7 +341,7 @@ void status_print_job(const struct status *status, const struct status_job *item
 	print_times(status, item->job, out);
 	print_command(d, out);
 	print_declared(item->job, d, status->now_wall_s, out);
-	print_progress(item, d, out);
+	print_progress(status, item, d, out);
 	status_print_runs(status, item, d, out);
 	status_print_observations(d, out);
 	print_events(status, d, out);

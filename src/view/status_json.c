@@ -199,6 +199,8 @@ static void print_job(struct json *j, const struct status_job *item)
 	for (int i = 0; item->run && i < run_held(item->run); i++)
 		json_string(j, NULL, item->run->devices[i].id);
 	json_end(j);
+	json_number(j, "end_from_s", item->end_from_s);
+	json_number(j, "end_to_s", item->end_to_s);
 	json_number(j, "supervisor_silent_s", item->silent_s);
 	json_number(j, "run_time_s", item->run_time_s);
 	json_number(j, "attained_service_device_s", item->attained_service_device_s);

@@ -98,6 +98,9 @@ like 'and below that why, whole' '^    keeps its device: it has saved nothing$' 
 run env COLUMNS=80 "$POLLUX" status 1
 like 'one job: its name' "^job 1: $long\$" "$out"
 like 'its state with its device' '^  state +running on cpu:[01]$' "$out"
+like 'between when and when it ends' \
+	'^  ends +([A-Z][a-z]+ [0-9]+ )?[0-9:]+ to ([A-Z][a-z]+ [0-9]+ )?[0-9:]+, in 4 of 5 cases; a guess, ' \
+	"$out"
 like 'its position' '^  position +samples 250, steps 5, epoch 1\.5, loss 0\.5, 25\.0% done$' "$out"
 like 'no checkpoint, which is not 0' '^  checkpoint +-$' "$out"
 like 'its run' '^ +1 .* cpu:[01] .* running$' "$out"
@@ -126,7 +129,7 @@ schema_version suspended time_s waiting" \
 	"$(json "my \$x = \$d; $keys" <list.json)"
 job_keys="accumulates attained_service_device_s batch_size begin_s checkpoint_samples command devices directory \
 done_ratio \
-end_time_s epoch eta_s exit_code failures first_rank gpu_memory_bytes grace_s group_id group_index id learning_rate \
+end_from_s end_time_s end_to_s epoch eta_s exit_code failures first_rank gpu_memory_bytes grace_s group_id group_index id learning_rate \
 learning_rate_rule log_limit_bytes loss lost_s \
 lost_samples max_batch_size max_local_batch_size max_replicas min_batch_size min_replicas name \
 next_start_time_s noise_scale parameters preemption preemptions printed_total_steps profile reason \
@@ -164,6 +167,12 @@ is 'numbers are numbers' '250 0.25 50 1000' \
 is 'unknown is null' 'null null null null null' "$(json 'my $j = $d->{jobs}[3];
 	print join " ", map { defined $j->{$_} ? $j->{$_} : "null" }
 		qw(samples done_ratio eta_s run end_time_s)' <list.json)"
+is 'the end of the one that runs is told, in order' yes "$(json 'my $j = $d->{jobs}[0];
+	print $d->{time_s} <= $j->{end_from_s} && $j->{end_from_s} <= $j->{end_to_s} &&
+		$j->{end_to_s} < $d->{time_s} + 3600 ? "yes" : "$j->{end_from_s} $j->{end_to_s}"' \
+	<list.json)"
+is 'not that of one that waits for it, or is held, or has ended' 'null null null' "$(json '
+	print join " ", map { $_->{end_from_s} // "null" } @{$d->{jobs}}[1, 2, 3]' <list.json)"
 is 'the argument vector is whole' 'sh -c' \
 	"$(json 'print join " ", @{$d->{jobs}[0]{details}{argv}}[0, 1]' <some.json)"
 unlike 'the environment is not in it' 'POLLUX_SLOTS' "$(cat some.json)"
