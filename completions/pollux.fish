@@ -25,7 +25,7 @@ end
 complete -c pollux -n __fish_use_subcommand -f -a '(__pollux_commands)'
 complete -c pollux -n 'not __fish_use_subcommand; and string match -q -- "-*" (commandline -ct)' \
 	-f -a '(__pollux_options)'
-complete -c pollux -n '__fish_seen_subcommand_from status explain log wait cancel hold release requeue edit' \
+complete -c pollux -n '__fish_seen_subcommand_from status explain log wait cancel hold release requeue edit first again' \
 	-f -a '(__pollux_jobs)'
 complete -c pollux -n '__fish_seen_subcommand_from help' -f -a '(__pollux_commands)'
 complete -c pollux -n '__fish_seen_subcommand_from schedule' -s p -l policy -x \
@@ -38,5 +38,5 @@ complete -c pollux -n '__fish_seen_subcommand_from submit profile' -l lr-rule -x
 	-a '(pollux help submit --lr-rule 2>/dev/null)'
 complete -c pollux -n '__fish_seen_subcommand_from forget' -l job -x \
 	-a '(pollux help wait JOB 2>/dev/null | string replace " " \t)'
-complete -c pollux -n '__fish_seen_subcommand_from status explain log wait cancel hold release requeue edit' \
+complete -c pollux -n '__fish_seen_subcommand_from status explain log wait cancel hold release requeue edit first again' \
 	-l state -x -a '(pollux help status --state 2>/dev/null)'

@@ -49,6 +49,10 @@ struct sched_job {
 	 * only where it has. Where the time is unknown (0 or NaN) for all jobs, the second queue is
 	 * in the order of the ids. */
 	double demoted_s;
+	/* Above 0: while it waits it comes before all other waiting jobs, and the largest number is
+	 * the next. It takes devices only from jobs that may lose them to any waiting job. goodput,
+	 * pollux, las and fifo heed it. */
+	int first;
 
 	/* The rest is for policies that model goodput. */
 	double submitted_s;

@@ -62,8 +62,10 @@ void job_directory_list_release(struct job_directory_list *list);
 
 /* Inside a transaction: writes what is declared of the job. */
 int store_job_set_declared(struct store *s, const struct job *job, struct err *err);
-/* The largest declared.first_rank of jobs that have not ended. */
-int store_first_rank(struct store *s, int *rank, struct err *err);
+/* Inside a transaction: puts the job before all other waiting jobs or, unless *rank is 0, right
+ * behind those that this transaction's caller has put there before: *rank is its memory. The mark
+ * goes when a run of the job starts. */
+int store_job_put_first(struct store *s, int64_t id, int *rank, struct err *err);
 int store_job_set_state(struct store *s, int64_t id, enum job_state state, const char *reason,
 			struct err *err);
 /* Queues the job again with no failures counted. Its progress and its checkpoints stay. */

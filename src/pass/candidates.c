@@ -211,6 +211,7 @@ static struct sched_job describe(const struct snapshot *s, const struct decision
 					     service_of(s, run ? run : c->suspended),
 	};
 
+	out.first = run ? 0 : job->declared.first_rank;
 	keep_replicas(c, &out);
 	/* A job that lost a device has to leave the others in any case: it counts as waiting. */
 	if (!run || !has_its_devices(s, d, run))

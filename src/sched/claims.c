@@ -10,6 +10,7 @@
 
 struct overdue {
 	int index;		/* of the curve */
+	int first;		/* sched_job.first */
 	double since_s;
 };
 
@@ -43,6 +44,17 @@ double claims_waiting_since_s(const struct curves *curves, const struct curve *c
 	if (!isnan(c->job->waiting_since_s))
 		return c->job->waiting_since_s;
 	return isnan(c->job->submitted_s) ? curves->in->now_s : c->job->submitted_s;
+}
+
+bool claims_is_first(const struct curve *c)
+{
+	return !c->held && c->job->first > 0;
+}
+
+double claims_overdue_s(const struct curves *curves, const struct claims *claims,
+			const struct curve *c)
+{
+	return claims_waiting_since_s(curves, c) + (claims_is_first(c) ? 0 : claims->limit_s);
 }
 
 /* --- protected --- */
@@ -137,6 +149,8 @@ static int longer_waiting(const void *a, const void *b)
 {
 	const struct overdue *x = a, *y = b;
 
+	if (x->first != y->first)
+		return x->first > y->first ? -1 : 1;
 	if (x->since_s < y->since_s || x->since_s > y->since_s)
 		return x->since_s < y->since_s ? -1 : 1;
 	return (x->index > y->index) - (x->index < y->index);
@@ -150,10 +164,14 @@ static void find_overdue(struct rest *rest)
 		const struct curve *c = &curves->items[i];
 		double since_s = claims_waiting_since_s(curves, c);
 
-		if (c->held || !c->least || !(curves->in->now_s - since_s >= rest->claims->limit_s))
+		bool first = claims_is_first(c);
+
+		if (c->held || !c->least ||
+		    !(first || curves->in->now_s - since_s >= rest->claims->limit_s))
 			continue;
 		rest->claims->items[i].overdue = true;
-		rest->overdue[rest->n_overdue++] = (struct overdue){ i, since_s };
+		rest->overdue[rest->n_overdue++] =
+			(struct overdue){ i, first ? c->job->first : 0, since_s };
 	}
 	qsort(rest->overdue, (size_t)rest->n_overdue, sizeof(*rest->overdue), longer_waiting);
 }
@@ -165,20 +183,20 @@ static bool force(struct rest *rest, const struct overdue *overdue)
 	const struct curve *c = &rest->curves->items[index];
 	struct claim *claim = &rest->claims->items[index];
 	struct claims *claims = rest->claims;
+	double overdue_s = claims_overdue_s(rest->curves, claims, c);
 
 	if (c->least > rest->curves->n_devices - claims->fixed) {
 		if (claims->stuck < 0) {
 			claims->stuck = overdue->index;
 			claims->stuck_job = backfill_stuck_job(rest->curves, claims->items,
-							       overdue->index, overdue->since_s +
-							       claims->limit_s);
+							       overdue->index, overdue_s);
 		}
 		return true;
 	}
 	if (claims->stuck >= 0 && !c->job->preemptible &&
 	    !backfill_allows(rest->curves, &claims->stuck_job, c, claim))
 		return true;
-	protect_ending(rest, overdue->since_s + claims->limit_s);
+	protect_ending(rest, overdue_s);
 	if (c->least > rest->left) {
 		claims->gathering = index;
 		return false;
@@ -222,7 +240,7 @@ static int compare(const void *a, const void *b)
 static double protected_s(const struct rest *rest, const struct curve *c, bool starts_now)
 {
 	const struct curve *gathering = &rest->curves->items[rest->claims->gathering];
-	double since_s = claims_waiting_since_s(rest->curves, gathering);
+	double overdue_s = claims_overdue_s(rest->curves, rest->claims, gathering);
 	double slice_end_s = curve_slice_end_s(rest->curves, c, starts_now);
 
 	if (!c->job->preemptible)
@@ -230,7 +248,7 @@ static double protected_s(const struct rest *rest, const struct curve *c, bool s
 	if (!is_ending(c) &&
 	    !(starts_now && c->remaining_device_s / c->of[c->least] < c->restart_s))
 		return slice_end_s;
-	return fmax(slice_end_s, end_awaited_s(rest, c, since_s + rest->claims->limit_s));
+	return fmax(slice_end_s, end_awaited_s(rest, c, overdue_s));
 }
 
 /* When the protected jobs have left enough devices for the job that gathers; NaN: unknown. */
@@ -271,6 +289,36 @@ static int awaited(const struct rest *rest)
 		}
 	}
 	return missing <= 0 ? first : -1;
+}
+
+/* --- without slices --- */
+
+void claims_add_first(const struct curves *curves, struct claims *claims)
+{
+	struct rest rest = {
+		.curves = curves, .claims = claims, .left = curves->n_devices - claims->fixed,
+		.overdue = xcalloc((size_t)curves->in->n_jobs, sizeof(*rest.overdue)),
+	};
+	bool stuck = false;
+
+	claims->limit_s = (double)NAN;		/* nobody becomes overdue by waiting */
+	find_overdue(&rest);
+	for (int i = 0; i < rest.n_overdue && !stuck; i++) {
+		struct claim *claim = &claims->items[rest.overdue[i].index];
+		int least = curves->items[rest.overdue[i].index].least;
+
+		stuck = least > rest.left;
+		if (stuck)
+			continue;
+		claim->kind = CLAIM_SOME;
+		claim->replicas = least;
+		rest.left -= least;
+	}
+	for (int i = 0; stuck && i < curves->in->n_jobs; i++)
+		if (claims->items[i].kind == CLAIM_FREE && !curves->items[i].held &&
+		    !curves->items[i].job->preemptible)
+			claims->items[i] = (struct claim){ .kind = CLAIM_EXACT };
+	free(rest.overdue);
 }
 
 /* --- all --- */

@@ -11,8 +11,8 @@
  * remaining work may be wrong, so an overdue job (below) waits for it at most CLAIMS_END_RESTARTS
  * restarts, counted from when that job was overdue and the slices of all running jobs were over.
  *
- * A job that has waited longer than claims.limit_s is overdue. Overdue jobs, longest waiting first,
- * must start while they fit beside the protected jobs, and the others make room. The first that
+ * A job that has waited longer than claims.limit_s, or that was put first, is overdue. Overdue jobs, those
+ * that were put first before the rest, then the longest waiting first, must start while they fit beside the protected jobs, and the others make room. The first that
  * does not fit gathers devices. Nothing is launched behind it, not even a running job on another
  * number of devices, whose new slice would count again; unprotected jobs may run on as they are. A
  * job that is stuck, to which jobs that are not preemptible leave too few devices, is an exception:
@@ -63,11 +63,20 @@ struct claims {
 
 /* Only the claims of jobs that are not preemptible, for policies without slices. */
 struct claims claims_of_fixed(const struct curves *curves);
+/* To these add the claims of waiting jobs that were put first. They start while they fit beside the
+ * jobs that are not preemptible; where one does not fit, no other such job starts. */
+void claims_add_first(const struct curves *curves, struct claims *claims);
 struct claims claims_of(const struct curves *curves);
 void claims_release(struct claims *claims);
 
 bool claim_allows(const struct claim *claim, int replicas);
 
+/* True if the job waits and was put first: it is overdue from the beginning of its wait on, and comes
+ * before all other overdue jobs. */
+bool claims_is_first(const struct curve *c);
+/* When the job is overdue, if it waits until then. */
+double claims_overdue_s(const struct curves *curves, const struct claims *claims,
+			const struct curve *c);
 /* The beginning of the job's wait. -INFINITY comes before all others. */
 double claims_waiting_since_s(const struct curves *curves, const struct curve *c);
 

@@ -11,6 +11,7 @@ struct waiting {
 	struct wait *wait;	/* to be filled in */
 	int index;		/* of the curve */
 	bool overdue;
+	int first;		/* put first: sched_job.first */
 	double since_s;
 	int before;		/* jobs that have waited longer, or as long and come first */
 	double density;		/* worth per device, on the least number */
@@ -57,6 +58,8 @@ static int line_order(const void *a, const void *b)
 
 	if (x->overdue != y->overdue)
 		return x->overdue ? -1 : 1;
+	if (x->first != y->first)
+		return x->first > y->first ? -1 : 1;
 	if (x->overdue && (x->since_s < y->since_s || x->since_s > y->since_s))
 		return x->since_s < y->since_s ? -1 : 1;
 	if (!x->overdue && (x->density < y->density || x->density > y->density))
@@ -408,6 +411,7 @@ static struct waiting waiting_of(const struct line *line, struct wait *w)
 	return (struct waiting){
 		.wait = w, .index = w->index, .overdue = d->claims->items[w->index].overdue,
 		/* A job that is stopped now waits from now on. */
+		.first = claims_is_first(c) ? c->job->first : 0,
 		.since_s = c->held ? d->curves->in->now_s : claims_waiting_since_s(d->curves, c),
 		.density = worth_launched(d->worths, c, c->least) / c->least,
 	};

@@ -15,6 +15,7 @@ struct las_job {
 	int min, held;
 	double weight, key;	/* key: service / weight, seconds */
 	enum las_rank rank;
+	int first;		/* put first, and waits; the largest is the next */
 	int replicas;		/* decided so far */
 	const struct las_job *evictor;	/* the last in line that was to take its devices */
 };
@@ -67,6 +68,7 @@ enum las_why {
 	LAS_TO_ITS_END,		/* it runs, and is not preemptible */
 	LAS_FOR_A_SLICE,	/* it runs, in its slice or launched now */
 	LAS_UNTIL_SERVED,	/* it runs until the job `id`, served less, can have `devices` */
+	LAS_UNTIL_FIRST,	/* it runs until the job `id`, put first, can have `devices` */
 	LAS_LEAST_SERVED,	/* it runs, and no job that waits has had less service */
 	LAS_ALONE,		/* it runs, and no job waits */
 	LAS_IMPOSSIBLE,		/* it waits, and the machine has too few devices */

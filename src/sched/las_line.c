@@ -23,9 +23,9 @@ static struct las_fact running(const struct line *line, const struct las_job *e)
 		return (struct las_fact){ .why = LAS_TO_ITS_END };
 	if (las_is_locked(e) || e->replicas != e->held)
 		return (struct las_fact){ .why = LAS_FOR_A_SLICE };
-	if (first && first->key < e->key)
+	if (first && (first->first || first->key < e->key))
 		return (struct las_fact){
-			.why = LAS_UNTIL_SERVED, .id = first->job->id, .devices = first->min,
+			.why = first->first ? LAS_UNTIL_FIRST : LAS_UNTIL_SERVED, .id = first->job->id, .devices = first->min,
 		};
 	return (struct las_fact){ .why = line->las->n_waiting ? LAS_LEAST_SERVED : LAS_ALONE };
 }

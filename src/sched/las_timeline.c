@@ -41,7 +41,7 @@ static double available_s(const struct las_unit *unit, const struct las_job *e, 
 	double at_s = fmax(unit->free_s, now_s);
 
 	/* The owner comes first until it has had as much service. */
-	if (unit->minimum && unit->owner->key <= e->key)
+	if (unit->minimum && !e->first && unit->owner->key <= e->key)
 		at_s = fmax(at_s, unit->since_s + (e->key - unit->owner->key) / unit->pace);
 	return at_s;
 }

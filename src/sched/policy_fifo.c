@@ -1,7 +1,7 @@
 /* policy_fifo.c - first in, first out.
  *
- * Running jobs keep what they hold to their end. The others start in the order of their ids, each
- * on its minimum; the first that does not fit stops the line. If no job is left waiting, the jobs
+ * Running jobs keep what they hold to their end. The others start in the order of their ids (those
+ * that were put first before the rest), each on its minimum; the first that does not fit stops the line. If no job is left waiting, the jobs
  * that start share the devices left: the first gets up to its maximum, then the next. */
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 struct queue {
 	const struct sched_input *in;
 	struct sched_choice *choices;
-	const struct sched_job **jobs;	/* running first, then by id */
+	const struct sched_job **jobs;	/* running, then put first, then by id */
 	int left;			/* devices not given yet */
 	int waiting;			/* jobs in line */
 };
@@ -25,6 +25,8 @@ static int by_id(const void *a, const void *b)
 
 	if ((x->replicas > 0) != (y->replicas > 0))
 		return x->replicas > 0 ? -1 : 1;
+	if (x->replicas <= 0 && x->first != y->first)
+		return x->first > y->first ? -1 : 1;
 	return (x->id > y->id) - (x->id < y->id);
 }
 
@@ -66,7 +68,8 @@ static void start_or_wait(struct queue *q, const struct sched_job *job)
 		return;
 	}
 	reason_add_ordinal(reason, ++q->waiting);
-	reason_add(reason, " in line, first in first out; needs ");
+	reason_add(reason, job->first ? " in line, put first; needs "
+				     : " in line, first in first out; needs ");
 	reason_add_devices(reason, least(job));
 }
 

@@ -1,7 +1,7 @@
 /* policy_las.c - least attained service with a time slice.
  *
- * The order of precedence: running jobs that are not preemptible; jobs within their slice; all
- * others by attained service / weight. Among equals, running jobs come before waiting ones, then
+ * The order of precedence: running jobs that are not preemptible; jobs within their slice; waiting
+ * jobs that were put first; all others by attained service / weight. Among equals, running jobs come before waiting ones, then
  * smaller ids first. So a running job is replaced only after its slice, by a job that has had
  * strictly less.
  *
@@ -74,7 +74,7 @@ static struct las_job job_of(const struct sched_input *in, int index)
 		.job = job, .index = index, .min = larger(job->min_replicas, 1),
 		.held = larger(job->replicas, 0), .weight = weight,
 		.key = service > 0 ? service / weight : 0,
-		.rank = rank_of(in, job),
+		.rank = rank_of(in, job), .first = job->replicas > 0 ? 0 : job->first,
 	};
 }
 
@@ -84,6 +84,8 @@ static int precedence(const void *a, const void *b)
 
 	if (x->rank != y->rank)
 		return x->rank < y->rank ? -1 : 1;
+	if (x->first != y->first)
+		return x->first > y->first ? -1 : 1;
 	if (x->key < y->key || x->key > y->key)
 		return x->key < y->key ? -1 : 1;
 	if (!x->held != !y->held)

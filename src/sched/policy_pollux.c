@@ -17,7 +17,7 @@
  *
  * As published, there are no time slices, running jobs may be stopped at any pass, and a job may
  * wait for ever; a job of age 0 starts at the next pass. Unlike published, jobs that are not
- * preemptible keep their devices, and each job has a least and a most number of devices. */
+ * preemptible keep their devices, waiting jobs that were put first get theirs, and each job has a least and a most number of devices. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -113,6 +113,10 @@ static void explain(const struct fairness *f, const struct curve *c, struct sche
 		reason_add_devices(choice->reason, choice->replicas);
 		reason_add_gain(f->curves, c, choice->replicas, choice->reason);
 		reason_add(choice->reason, "; fair share %d", f->share);
+	} else if (c->least && claims_is_first(c)) {
+		reason_add(choice->reason, "put first; needs ");
+		reason_add_devices(choice->reason, c->least);
+		reason_add(choice->reason, "; waits for jobs that are not preemptible");
 	} else if (c->least) {
 		reason_add(choice->reason, "needs ");
 		reason_add_devices(choice->reason, c->least);
@@ -129,6 +133,7 @@ static void decide_by_fitness(const struct sched_input *in, struct sched_choice 
 	struct fairness f = fairness_of(&curves);
 	int *count = xcalloc((size_t)in->n_jobs, sizeof(*count));
 
+	claims_add_first(&curves, &claims);
 	allocate(&f, &claims, count);
 	for (int i = 0; i < in->n_jobs; i++) {
 		const struct curve *c = &curves.items[i];

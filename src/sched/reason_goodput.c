@@ -37,10 +37,14 @@ static void add_overdue(const struct goodput_decision *d, const struct wait *w, 
 {
 	reason_add(reason, "needs ");
 	reason_add_devices(reason, d->curves->items[w->index].least);
-	reason_add(reason, "; waited over ");
-	reason_add_duration(reason, d->claims->limit_s);
+	if (claims_is_first(&d->curves->items[w->index])) {
+		reason_add(reason, "; put first");
+	} else {
+		reason_add(reason, "; waited over ");
+		reason_add_duration(reason, d->claims->limit_s);
+	}
 	if (w->kind == WAIT_OVERDUE)
-		reason_add(reason, ", as those before it have");
+		reason_add(reason, ", as those before it");
 	else if (w->kind == WAIT_GATHERS)
 		reason_add(reason, ": gathers devices as slices end");
 	else

@@ -13,6 +13,9 @@ static void add_running(const struct las *las, const struct las_job *e, const st
 	else if (fact->why == LAS_UNTIL_SERVED)
 		reason_add(reason, " until job %lld, served less, can have %d", (long long)fact->id,
 			   fact->devices);
+	else if (fact->why == LAS_UNTIL_FIRST)
+		reason_add(reason, " until job %lld, put first, can have %d", (long long)fact->id,
+			   fact->devices);
 	else if (fact->why == LAS_LEAST_SERVED)
 		reason_add(reason, "; no waiting job has had less service");
 	else
@@ -23,7 +26,7 @@ static void add_first(const struct las_job *e, const struct las_fact *fact, char
 {
 	bool several = fact->jobs.n > 1;
 
-	reason_add(reason, "1st in line; needs ");
+	reason_add(reason, e->first ? "1st in line, put first; needs " : "1st in line; needs ");
 	reason_add_devices(reason, e->min);
 	if (!fact->jobs.n)
 		return;
@@ -41,7 +44,8 @@ static void add_later(const struct las_job *e, const struct las_fact *fact, char
 	double service_s = e->job->attained_service_device_s;
 
 	reason_add_ordinal(reason, fact->place);
-	reason_add(reason, " in line, after job %lld; needs ", (long long)fact->id);
+	reason_add(reason, e->first ? " in line, put first, after job %lld; needs "
+				    : " in line, after job %lld; needs ", (long long)fact->id);
 	reason_add_devices(reason, e->min);
 	if (service_s > 0)
 		reason_add(reason, "; has had %.2g device-hours", service_s / 3600);
@@ -70,6 +74,7 @@ void reason_las(const struct las *las, const struct las_job *e, const struct las
 	case LAS_TO_ITS_END:
 	case LAS_FOR_A_SLICE:
 	case LAS_UNTIL_SERVED:
+	case LAS_UNTIL_FIRST:
 	case LAS_LEAST_SERVED:
 	case LAS_ALONE:
 		add_running(las, e, fact, reason);

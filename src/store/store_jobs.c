@@ -1,4 +1,4 @@
-/* store_jobs.c - jobs, their commands, and what they wait for. */
+/* store_jobs.c - jobs and their commands. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -204,14 +204,21 @@ int store_job_set_declared(struct store *s, const struct job *job, struct err *e
 		? -1 : 0;
 }
 
-int store_first_rank(struct store *s, int *rank, struct err *err)
+/* The first job gets the largest number; each further one gets the same, and those before it move
+ * up. */
+int store_job_put_first(struct store *s, int64_t id, int *rank, struct err *err)
 {
-	int64_t largest;
-	int rc = sql_ask(s, &largest, err, "SELECT max(first_rank) FROM jobs"
-			 " WHERE state IN ('queued', 'held', 'running')", "");
+	int64_t largest = *rank - 1;
 
-	*rank = (int)largest;
-	return rc;
+	if (!*rank && sql_ask(s, &largest, err, "SELECT max(first_rank) FROM jobs"
+			      " WHERE state IN ('queued', 'held', 'running')", ""))
+		return -1;
+	*rank = (int)largest + 1;
+	return sql_run(s, NULL, err, "UPDATE jobs SET first_rank = first_rank + 1"
+		       " WHERE state IN ('queued', 'held', 'running') AND first_rank >= ?", "i",
+		       (int64_t)*rank) ||
+	       sql_run(s, NULL, err, "UPDATE jobs SET first_rank = ?, reason ="
+		       " CASE state WHEN 'queued' THEN 'first in line' ELSE reason END WHERE id = ?", "ii", (int64_t)*rank, id) ? -1 : 0;
 }
 
 int store_job_requeue(struct store *s, int64_t id, struct err *err)

@@ -149,7 +149,7 @@ static int claim(struct store *s, int64_t id, const char *handle, double now_boo
 	    run_devices_set_in_use(s, id, true, err))
 		return -1;
 	return sql_run(s, NULL, err, "UPDATE jobs SET runs = runs + 1, launches = launches + 1,"
-		       " start_time_s = coalesce(start_time_s, ?)"
+		       " first_rank = 0, start_time_s = coalesce(start_time_s, ?)"
 		       " WHERE id = (SELECT job_id FROM runs WHERE id = ?)", "di", now, id);
 }
 

@@ -60,6 +60,8 @@ static void draw_job(struct any *a, int i)
 		a->goodput[i][r] = number(a, 100);
 	if (case_below(x, 5))
 		job->goodput = a->goodput[i];
+	if (!case_below(x, 4))
+		job->first = case_below(x, 4);
 }
 
 static void draw(struct any *a)
