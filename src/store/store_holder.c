@@ -1,5 +1,6 @@
 /* store_holder.c - finds the holder of SQLite's locks in /proc/locks. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,11 +19,25 @@ struct lock_line {
 	long long begin;
 };
 
+enum { NUMBER, CLASS, ADVISORY, ACCESS, PID, INODE, BEGIN, N_WORDS };
+
 /* "5: POSIX  ADVISORY  WRITE 2796 fe:00:1179 128 128"; lines of those that wait have "->". */
-static bool parse(const char *line, struct lock_line *l)
+static bool parse(char *line, struct lock_line *l)
 {
-	return sscanf(line, "%*[0-9]: POSIX ADVISORY WRITE %d %*x:%*x:%llu %lld", &l->pid,
-		      &l->inode, &l->begin) == 3 && l->pid > 0;
+	char *word[N_WORDS], *rest = line, *colon;
+
+	for (int i = 0; i < N_WORDS; i++) {
+		word[i] = strtok_r(i ? NULL : line, " ", &rest);
+		if (!word[i])
+			return false;
+	}
+	colon = strrchr(word[INODE], ':');
+	if (strcmp(word[CLASS], "POSIX") != 0 || strcmp(word[ACCESS], "WRITE") != 0 || !colon)
+		return false;
+	l->pid = (int)strtol(word[PID], NULL, 10);
+	l->inode = strtoull(colon + 1, NULL, 10);
+	l->begin = strtoll(word[BEGIN], NULL, 10);
+	return l->pid > 0;
 }
 
 static unsigned long long inode_of(const char *path, const char *suffix)
