@@ -90,7 +90,7 @@ STANDIN := $(patsubst tests/%.c,$(BUILD)/%.so,$(wildcard tests/gpu/nvml_*.c test
 FAULT   := $(patsubst tests/%.c,$(BUILD)/%,\
 	$(filter-out tests/fault/preload_%,$(wildcard tests/fault/*.c)))
 # The longest first: at the end one of them alone would be waited for.
-LONGEST := $(patsubst %,tests/%.t,fault/supervisor fault/pass cli/profile cli/goodput \
+LONGEST := $(patsubst %,tests/%.t,fault/supervisor fault/pass fault/stopped-opener cli/profile cli/goodput \
 	cli/gpu cli/schedule)
 LONG_UNIT = $(BUILD)/cuda/test_kernels $(BUILD)/unit/test_experiment $(BUILD)/unit/test_fit
 SCRIPTS := $(LONGEST) $(filter-out $(LONGEST),$(wildcard tests/cli/*.t tests/fault/*.t))
