@@ -146,7 +146,7 @@ last_word() { # last_word LOG
 }
 
 run_pollux() { # run_pollux POLICY
-	export POLLUX_DIR="$dir/store" POLLUX_SLOTS=2 POLLUX_SLICE=$slice
+	export POLLUX_DIR="$dir/store" POLLUX_SLOTS=2 POLLUX_SLICE=$slice POLLUX_SUBMIT_PASS=no
 	mkdir -p "$POLLUX_DIR"
 	"$pollux" status >/dev/null	# makes the store
 	"$pollux" schedule --watch 1 --policy "$1" >"$dir/watch.log" 2>&1 &

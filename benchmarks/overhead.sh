@@ -19,6 +19,7 @@ trap 'rm -rf "$dir"' EXIT
 trap 'exit 1' HUP INT TERM
 POLLUX_DIR=$dir/store POLLUX_SLOTS=0
 export POLLUX_DIR POLLUX_SLOTS
+export POLLUX_SUBMIT_PASS=no # passes come when this script says so
 unset POLLUX_POLICY POLLUX_REPORT_SOCKET
 
 # Microseconds of the command, and nanoseconds of its parent's processor: that is the supervisor.

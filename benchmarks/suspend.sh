@@ -165,7 +165,7 @@ run_one() { # run_one POLICY
 	dir=$work/$1
 	rm -rf "$dir"
 	mkdir -p "$dir"
-	export POLLUX_DIR="$dir/store" POLLUX_SLOTS=2 POLLUX_SLICE=10s
+	export POLLUX_DIR="$dir/store" POLLUX_SLOTS=2 POLLUX_SLICE=10s POLLUX_SUBMIT_PASS=no
 	"$pollux" status >/dev/null
 	watch "$policy"
 	for s in $lengths; do

@@ -10,6 +10,7 @@
  *	torch = no         # the helper for PyTorch is for jobs that ask for it; default yes
  *	suspend_memory = 50%	# of the machine's, that suspended runs may keep
  *	log_limit = 1G     # a log that is larger loses its middle
+ *	submit_pass = no   # a job waits for the next pass; default yes
  *	prune_after = 90d	# what ended jobs left goes; default: it stays
  *	keep_environment = yes	# of ended jobs; default no: their values go after a day
  */
@@ -35,6 +36,7 @@ struct config {
 	bool torch;		/* Pythons with PyTorch get the helper without asking */
 	double suspend_memory;	/* 0 to 1, of the machine's memory: what suspended runs may keep */
 	double log_limit_bytes;	/* what a job's log may take of the disk; infinite: all */
+	bool submit_pass;	/* 'pollux submit' runs a pass, so that jobs start at once */
 	bool keep_environment;	/* jobs that ended long ago keep their variables' values */
 	double prune_after_s;	/* > 0; NaN: never */
 	char policy[32];	/* a policy that passes take (policy_names.h) */

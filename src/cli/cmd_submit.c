@@ -17,6 +17,7 @@
 #include "script_options.h"
 #include "settings_check.h"
 #include "submission.h"
+#include "submit_pass.h"
 
 static const struct option_spec options[] = {
 	{ .name = "declared", .type = OPTION_DECLARED, .uses = FOR_SUBMIT },
@@ -206,6 +207,8 @@ static int main_submit(int argc, char **argv, struct err *err)
 		rc = rc ? parse_and_submit((int)words.count, words.items, true, err)
 			: parse_and_submit(argc, argv, true, err);
 	strings_release(&words);
+	if (rc == 0)
+		submit_pass_run();
 	return rc;
 }
 

@@ -96,6 +96,12 @@ static int set_keep_environment(struct config *c, const char *value)
 	return c->keep_environment || !strcmp(value, "no") ? 0 : -1;
 }
 
+static int set_submit_pass(struct config *c, const char *value)
+{
+	c->submit_pass = !strcmp(value, "yes");
+	return c->submit_pass || !strcmp(value, "no") ? 0 : -1;
+}
+
 static int set_prune_after(struct config *c, const char *value)
 {
 	double s;
@@ -136,6 +142,7 @@ static const struct setting {
 	{ "suspend_memory", "POLLUX_SUSPEND_MEMORY", set_suspend_memory,
 	  "a part of the machine's memory from 0% to 100%" },
 	{ "keep_environment", "POLLUX_KEEP_ENVIRONMENT", set_keep_environment, "yes or no" },
+	{ "submit_pass", "POLLUX_SUBMIT_PASS", set_submit_pass, "yes or no" },
 	{ "prune_after", "POLLUX_PRUNE_AFTER", set_prune_after,
 	  "a time above 0 (such as 90d)" },
 	{ "log_limit", "POLLUX_LOG_LIMIT", set_log_limit,
@@ -166,7 +173,7 @@ static int unknown_setting(const char *name, const struct source *at, struct err
 			       at->path, at->line, nearest.best);
 	return err_set(err, EX_CONFIG,
 		       "unknown setting '%.60s' in '%s' line %d; there are slots, slice, policy, "
-		       "torch, suspend_memory, keep_environment, prune_after and log_limit",
+		       "torch, suspend_memory, keep_environment, submit_pass, prune_after and log_limit",
 		       name, at->path, at->line);
 }
 
@@ -289,7 +296,7 @@ int config_load(struct config *c, const char *path, struct err *err)
 	*c = (struct config){ .slots = CONFIG_SLOTS_AUTO, .slice_s = CONFIG_DEFAULT_SLICE_S,
 			       .policy = "goodput", .torch = true,
 			       .suspend_memory = CONFIG_DEFAULT_SUSPEND_MEMORY,
-			       .log_limit_bytes = CONFIG_DEFAULT_LOG_LIMIT,
+			       .log_limit_bytes = CONFIG_DEFAULT_LOG_LIMIT, .submit_pass = true,
 			       .prune_after_s = NAN };
 	if (read_file(c, path, err))
 		return -1;

@@ -1,0 +1,72 @@
+/* later_pass.c - see later_pass.h. */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "later_pass.h"
+#include "pollux/err.h"
+#include "pollux/store.h"
+
+static int take_settings(const struct paths *paths, struct err *err)
+{
+	static const char *const names[] = { "POLLUX_SLOTS", "POLLUX_SLICE", "POLLUX_POLICY",
+					     "POLLUX_SUSPEND_MEMORY" };
+	struct store store;
+	int rc;
+
+	if (store_open(&store, paths, STORE_READ, err))
+		return -1;
+	rc = 0;
+	for (size_t i = 0; rc == 0 && i < sizeof(names) / sizeof(names[0]); i++) {
+		char *value;
+
+		rc = store_setting_get(&store, names[i], &value, err);
+		if (rc == 0 && value)
+			setenv(names[i], value, 1);
+		free(value);
+	}
+	store_close(&store);
+	return rc;
+}
+
+int later_pass_become(const struct paths *paths, struct err *err)
+{
+	sigset_t none;
+
+	if (take_settings(paths, err))
+		return -1;
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	execl("/proc/self/exe", "pollux", "schedule", (char *)NULL);
+	return err_set(err, EX_OSERR, "cannot run a pass");
+}
+
+/* Away from the terminal and from descriptors of others, such as the end of a pipe. */
+static void leave_all(void)
+{
+	int null = open("/dev/null", O_RDWR);
+
+	setsid();
+	for (int fd = 0; fd <= 2 && null >= 0; fd++)
+		dup2(null, fd);
+	closefrom(3);
+}
+
+void later_pass_start(const struct paths *paths)
+{
+	struct err ignored;
+	pid_t child = fork();
+
+	if (child == 0) {
+		/* The child of the child belongs to init: nobody has to wait for it. */
+		if (fork() == 0) {
+			leave_all();
+			later_pass_become(paths, &ignored);
+		}
+		_exit(0);
+	}
+	if (child > 0)
+		waitpid(child, NULL, 0);
+}

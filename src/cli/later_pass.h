@@ -1,0 +1,15 @@
+/* later_pass.h - passes that commands and supervisors start; private to src/cli. */
+#ifndef POLLUX_CLI_LATER_PASS_H
+#define POLLUX_CLI_LATER_PASS_H
+
+#include "pollux/paths.h"
+
+/* Becomes 'pollux schedule', with the settings of the last pass that a person or cron ran: by now
+ * they may be others than those of the pass that started this process. Returns -1 where it cannot. */
+int later_pass_become(const struct paths *paths, struct err *err);
+
+/* Starts one in the background, which outlives the terminal and says nothing. What goes wrong is
+ * not told: the next pass finds it, too. Nothing of the store may be open. */
+void later_pass_start(const struct paths *paths);
+
+#endif

@@ -1,0 +1,10 @@
+/* submit_pass.h - the pass after a submission, so that a job starts at once where there is room;
+ * private to src/cli. */
+#ifndef POLLUX_CLI_SUBMIT_PASS_H
+#define POLLUX_CLI_SUBMIT_PASS_H
+
+/* Starts a pass in the background, unless submit_pass = no. On a terminal says how to have passes
+ * regularly, if none has come for minutes and the crontab has no line. */
+void submit_pass_run(void);
+
+#endif

@@ -1,0 +1,56 @@
+#!/bin/sh
+# at_once.t - a submission starts its job at once where there is room, without waiting for a pass.
+# shellcheck disable=SC2016,SC2317  # texts for other shells; functions run by wait_for
+. "$(dirname "$0")/tap.sh"
+unset POLLUX_SUBMIT_PASS
+POLLUX_SLOTS=1 POLLUX_POLICY=fifo
+export POLLUX_SLOTS POLLUX_POLICY
+cleanup() { end_jobs; }
+job_is() { [ "$(store "SELECT state FROM jobs WHERE id = $1")" = "$2" ]; }
+
+status 'a job is submitted' 0 "$POLLUX" submit -q -- sh -c 'while [ ! -e "$0/go" ]; do sleep 0.05; done' \
+	"$TMP"
+is 'the submission says what it always says' '1' "$out$err"
+ok 'the job runs, though nobody typed schedule' wait_for 20 job_is 1 running
+"$POLLUX" submit -q -- true >/dev/null
+ok 'a second job is told why it waits' wait_for 20 eval \
+	'[ -n "$(store "SELECT reason FROM jobs WHERE id = 2")" ]'
+touch go
+ok 'and runs when the first has ended' wait_for 20 job_is 2 'done'
+"$POLLUX" submit -q --hold -- true >/dev/null
+wait_for 20 no_supervisor
+ok 'a held job stays held' job_is 3 held
+
+# Many at once: passes do not pile up, and all jobs run.
+for _ in $(seq 30); do "$POLLUX" submit -q -- true & done >/dev/null
+wait
+all_done() { [ "$(store "SELECT count(*) FROM jobs WHERE state = 'done'")" = 32 ]; }
+ok 'thirty at once are all done' wait_for 30 all_done
+wait_for 20 no_supervisor
+
+# The settings are those of the last pass of a person or of cron, not of the shell that submits.
+POLLUX_SUBMIT_PASS=no "$POLLUX" submit -q -- true >/dev/null
+POLLUX_SLOTS=2 "$POLLUX" schedule
+wait_for 20 job_is 34 'done'
+POLLUX_SLOTS=1 "$POLLUX" submit -q -r 2 -- true >/dev/null 2>&1
+ok 'a job for two slots finds them' wait_for 20 job_is 35 'done'
+wait_for 20 no_supervisor
+
+# Supervisors that a job's processes start would end with the job.
+"$POLLUX" submit -q -- sh -c '"$POLLUX" submit -q -- true; sleep 1; exec "$POLLUX" status --json 37' \
+	>/dev/null
+ok 'a job submits another' wait_for 20 job_is 36 'done'
+ok 'which runs later' wait_for 20 job_is 37 'done'
+like 'but had not begun while the first ran' '"state": "queued"' "$("$POLLUX" log 36)"
+wait_for 20 no_supervisor
+
+# --- turned off ---
+echo 'submit_pass = no' >"$POLLUX_DIR/config"
+"$POLLUX" submit -q -- true >/dev/null
+sleep 1
+ok 'with submit_pass = no a job waits for the next pass' job_is 38 queued
+POLLUX_SUBMIT_PASS=yes "$POLLUX" submit -q -- true >/dev/null
+ok 'the environment goes before the file' wait_for 20 job_is 39 'done'
+status 'neither yes nor no' 78 env POLLUX_SUBMIT_PASS=maybe "$POLLUX" schedule
+like 'is named' "POLLUX_SUBMIT_PASS.*'maybe' is not yes or no" "$err"
+finish
