@@ -7,7 +7,7 @@
  *     ended, given the service it has had (src/sched/lengths.h);
  *   - how fast a job goes on: its rate by the model, times a number about 1;
  *   - the jobs still to come: a Poisson process, at the rate of the last jobs that came, their
- *     lengths like those of others.
+ *     lengths like those of others; or none, which is the likelier the longer none came.
  *
  * Time runs from event to event. Devices go where they are worth most, as under the policy
  * `goodput` (src/sched/worth.h) but without its slices. A job that starts stands still for its
@@ -26,13 +26,19 @@ struct job_ends {
 	double from_s, middle_s, to_s;
 };
 
-/* Tells the end of each job, in the order of in->jobs. gap_s: mean time between the last jobs that
- * came, until now; NaN: none is expected. Only jobs with wanted[i] are told; NULL: all. */
-void ends_of(const struct sched_input *in, double gap_s, const bool *wanted,
-	     struct job_ends *ends);
+/* How jobs came of late. */
+struct ends_stream {
+	double gap_s;		/* mean time between the newest, until now; NaN: none is expected */
+	double stopped;		/* the chance that no more come */
+};
 
-/* The mean gap, from the times at which the newest jobs came, in any order, until now. */
+/* From the times at which the newest jobs came, in any order. */
 #define ENDS_NEWEST 8
-double ends_gap_s(const double *submitted_s, int n, double now_s);
+struct ends_stream ends_stream_of(const double *submitted_s, int n, double now_s);
+
+/* Tells the end of each job, in the order of in->jobs. Only jobs with wanted[i] are told; NULL:
+ * all. */
+void ends_of(const struct sched_input *in, const struct ends_stream *stream, const bool *wanted,
+	     struct job_ends *ends);
 
 #endif

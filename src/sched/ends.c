@@ -15,6 +15,8 @@
 #define NEWCOMERS_ELASTICITY 0.7
 #define KEEPS 1.3		/* a running job leaves its devices for one this much shorter */
 #define BURST_S 600.0		/* jobs that came within this time may be all there are */
+#define STOPS 0.05
+#define LEAST_GAP_S 10.0
 #define TENTH 0.1
 
 /* The logarithm of a job's real rate over its modelled one: mean and standard deviation, on one
@@ -326,7 +328,7 @@ static bool is_wanted(const struct draw *d, const bool *wanted)
 	return false;
 }
 
-static void play(struct draw *d, double gap_s, const bool *wanted)
+static void play(struct draw *d, const struct ends_stream *stream, const bool *wanted)
 {
 	const struct sched_input *in = d->curves->in;
 	double n_steps = MOST_LOOKS / ENDS_DRAWS / in->n_jobs / (d->curves->n_devices + 1);
@@ -336,9 +338,11 @@ static void play(struct draw *d, double gap_s, const bool *wanted)
 	for (int i = 0; i < in->n_jobs; i++)
 		d->players[d->n++] = player_of(d, &d->curves->items[i]);
 	/* The rate of the newest jobs is that of a few only. */
-	d->gap_s = gap_s / (random_exponential(&d->random, 1) + random_exponential(&d->random, 1)) *
-		   2;
-	d->next_s = gap_s > 0 ? random_exponential(&d->random, d->gap_s) : HUGE_VAL;
+	d->gap_s = 2 * stream->gap_s / (random_exponential(&d->random, 1) +
+					random_exponential(&d->random, 1));
+	d->next_s = HUGE_VAL;
+	if (random_uniform(&d->random) >= stream->stopped && stream->gap_s > 0)
+		d->next_s = random_exponential(&d->random, d->gap_s);
 	for (int k = 0; k < n_steps && is_wanted(d, wanted); k++)
 		step(d);
 }
@@ -392,7 +396,8 @@ static void draw_init(struct draw *d, const struct curves *curves, const struct 
 	set_index(d);
 }
 
-void ends_of(const struct sched_input *in, double gap_s, const bool *wanted, struct job_ends *ends)
+void ends_of(const struct sched_input *in, const struct ends_stream *stream, const bool *wanted,
+	     struct job_ends *ends)
 {
 	struct curves curves = curves_of(in);
 	struct lengths lengths = lengths_of(&curves);
@@ -402,7 +407,7 @@ void ends_of(const struct sched_input *in, double gap_s, const bool *wanted, str
 	if (in->n_jobs) {
 		draw_init(&d, &curves, &lengths);
 		for (int k = 0; k < ENDS_DRAWS; k++) {
-			play(&d, gap_s, wanted);
+			play(&d, stream, wanted);
 			for (int i = 0; i < in->n_jobs; i++)
 				drawn[(curves.items[i].job - in->jobs) * ENDS_DRAWS + k] =
 					d.players[i].end_s;
@@ -416,7 +421,19 @@ void ends_of(const struct sched_input *in, double gap_s, const bool *wanted, str
 	curves_release(&curves);
 }
 
-double ends_gap_s(const double *submitted_s, int n, double now_s)
+/* That a stream of jobs has stopped is as likely at each arrival as STOPS to 1; each mean gap without
+ * a job then makes this e times as likely. */
+static struct ends_stream stream_of(const double *newest, int n, double now_s)
+{
+	double gap_s = fmax(newest[0] - newest[n - 1], 0) / (n - 1);
+	double odds = STOPS * exp(fmin(fmax(now_s - newest[0], 0) / fmax(gap_s, LEAST_GAP_S), 50));
+
+	return (struct ends_stream){
+		.gap_s = fmax(now_s - newest[n - 1], BURST_S) / (n - 1), .stopped = odds / (1 + odds),
+	};
+}
+
+struct ends_stream ends_stream_of(const double *submitted_s, int n, double now_s)
 {
 	double newest[ENDS_NEWEST];
 	int kept = 0;
@@ -433,5 +450,6 @@ double ends_gap_s(const double *submitted_s, int n, double now_s)
 			newest[at] = other;
 		}
 	}
-	return kept > 1 ? fmax(now_s - newest[kept - 1], BURST_S) / (kept - 1) : (double)NAN;
+	return kept > 1 ? stream_of(newest, kept, now_s)
+			: (struct ends_stream){ .gap_s = (double)NAN };
 }

@@ -36,14 +36,14 @@ static void set_end(const struct simulation *s, struct sim_job *job, const struc
 	};
 }
 
-static double gap_s(const struct simulation *s)
+static struct ends_stream stream_of(const struct simulation *s)
 {
 	double newest[ENDS_NEWEST];
 	int n = 0;
 
 	for (int i = s->n_submitted - 1; i >= 0 && n < ENDS_NEWEST; i--)
 		newest[n++] = s->workload->jobs[i].submit_s;
-	return ends_gap_s(newest, n, s->now_s);
+	return ends_stream_of(newest, n, s->now_s);
 }
 
 int tell_ends(struct simulation *s, struct err *err)
@@ -60,8 +60,9 @@ int tell_ends(struct simulation *s, struct err *err)
 		rc = job_tell(s, s->active[i], &told[i], err);
 	if (any && rc == 0) {
 		struct sched_input in = sched_input_of(s, told);
+		struct ends_stream stream = stream_of(s);
 
-		ends_of(&in, gap_s(s), due, ends);
+		ends_of(&in, &stream, due, ends);
 		for (size_t i = 0; i < n; i++)
 			if (due[i])
 				set_end(s, s->active[i], &ends[i]);

@@ -205,17 +205,18 @@ static void tell_all(struct players *p, const struct status *status)
 	}
 }
 
-static double gap_s(const struct players *p)
+static struct ends_stream stream_of(const struct players *p)
 {
-	double *submitted_s = xcalloc((size_t)p->all.jobs.count, sizeof(*submitted_s)), gap;
+	double *submitted_s = xcalloc((size_t)p->all.jobs.count, sizeof(*submitted_s));
+	struct ends_stream stream;
 	int n = 0;
 
 	for (int i = 0; i < p->all.jobs.count; i++)
 		if (!p->all.jobs.items[i].profile)
 			submitted_s[n++] = p->all.jobs.items[i].submit_time_s;
-	gap = ends_gap_s(submitted_s, n, p->all.now_wall_s);
+	stream = ends_stream_of(submitted_s, n, p->all.now_wall_s);
 	free(submitted_s);
-	return gap;
+	return stream;
 }
 
 static void keep_ends(const struct players *p, struct status *status)
@@ -242,6 +243,7 @@ int status_tell_ends(struct session *s, struct status *status, struct err *err)
 		return 0;
 	rc = session_settings(s, &config, err) || read_all(s, &p, err) ? -1 : 0;
 	if (rc == 0 && p.n_devices) {
+		struct ends_stream stream;
 		struct sched_input in;
 
 		tell_all(&p, status);
@@ -250,7 +252,8 @@ int status_tell_ends(struct session *s, struct status *status, struct err *err)
 			.now_s = status->now_boot_s, .slice_s = config.slice_s,
 			.ended_device_s = p.ended_device_s, .n_ended = p.n_ended,
 		};
-		ends_of(&in, gap_s(&p), p.wanted, p.ends);
+		stream = stream_of(&p);
+		ends_of(&in, &stream, p.wanted, p.ends);
 		keep_ends(&p, status);
 	}
 	players_release(&p);

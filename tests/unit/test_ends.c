@@ -5,6 +5,7 @@
 #include "pollux/ends.h"
 #include "tap.h"
 
+static const struct ends_stream none = { .gap_s = (double)NAN }, some = { .gap_s = 500 };
 static const double goodput[] = { 0, 1, 2 };
 
 /* A job that has run for 100 s on one device, without restarts, and has this much left there. */
@@ -39,28 +40,28 @@ static void known(void)
 	struct job_ends alone, ends[2];
 	bool first[] = { true, false };
 
-	ends_of(&in, (double)NAN, NULL, &alone);
+	ends_of(&in, &none, NULL, &alone);
 	ok(alone.from_s > 850 && alone.from_s < 980, "a job alone: it ends a little before");
 	near(alone.middle_s, 1000, 0.03, "or about when its rate says");
 	ok(alone.to_s > 1020 && alone.to_s < 1150, "or a little after");
 
 	in.n_jobs = 2;
-	ends_of(&in, (double)NAN, NULL, ends);
+	ends_of(&in, &none, NULL, ends);
 	near(ends[0].middle_s, 1000, 0.03, "a longer job that waits does not delay it");
 	near(ends[1].middle_s, 1000 + 30 + 5000, 0.03, "and ends after it and a restart");
-	ends_of(&in, 500, first, ends);
+	ends_of(&in, &some, first, ends);
 	ok(ends[0].to_s > 1.2 * alone.to_s, "jobs still to come may delay it");
 	in.n_devices = 2;
-	ends_of(&in, (double)NAN, NULL, ends);
+	ends_of(&in, &none, NULL, ends);
 	near(ends[1].middle_s, 5030, 0.03, "beside each other nobody waits");
 
 	jobs[0].goodput = goodput;
 	jobs[0].max_replicas = 2;
 	in.n_jobs = 1;
-	ends_of(&in, (double)NAN, NULL, ends);
+	ends_of(&in, &none, NULL, ends);
 	near(ends[0].middle_s, 500, 0.05, "a job grows to the devices that are free");
 	jobs[0].adapts = true;
-	ends_of(&in, (double)NAN, NULL, &alone);
+	ends_of(&in, &none, NULL, &alone);
 	ok(alone.middle_s < ends[0].middle_s, "and ends sooner if its batch grows, too");
 }
 
@@ -71,17 +72,17 @@ static void unknown(void)
 	double alike[50];
 	struct job_ends wide, ends;
 
-	ends_of(&in, (double)NAN, NULL, &wide);
+	ends_of(&in, &none, NULL, &wide);
 	ok(wide.from_s > 0 && wide.to_s > 20 * wide.from_s, "of unknown length: far apart");
 	for (int i = 0; i < 50; i++)
 		alike[i] = 3000 + 10 * i;
 	in.ended_device_s = alike;
 	in.n_ended = 50;
-	ends_of(&in, (double)NAN, NULL, &ends);
+	ends_of(&in, &none, NULL, &ends);
 	ok(ends.to_s / ends.from_s < wide.to_s / wide.from_s / 2, "jobs that ended alike tell something");
 	ok(ends.middle_s > 2000 && ends.middle_s < 4500, "their length, about");
 	job.min_replicas = job.max_replicas = 4;
-	ends_of(&in, (double)NAN, NULL, &ends);
+	ends_of(&in, &none, NULL, &ends);
 	ok(isnan(ends.from_s) && isnan(ends.to_s), "nothing is told of a job too wide to run");
 }
 
@@ -97,14 +98,14 @@ static void any_input(void)
 		struct job_ends ends[2];
 
 		jobs[1].attained_service_device_s = jobs[0].restart_s = odd[i / N / N];
-		ends_of(&in, odd[i % N], NULL, ends);
+		ends_of(&in, &(struct ends_stream){ odd[i % N], odd[i / N % N] }, NULL, ends);
 		for (int k = 0; k < 2; k++)
 			ordered &= isnan(ends[k].from_s) ||
 				   (ends[k].from_s >= 0 && ends[k].from_s <= ends[k].middle_s &&
 				    ends[k].middle_s <= ends[k].to_s && isfinite(ends[k].to_s));
 	}
 	ok(ordered, "any input: in order and finite, or not told");
-	ends_of(&(struct sched_input){ .n_jobs = 0, .n_devices = 1 }, 1, NULL, NULL);
+	ends_of(&(struct sched_input){ .n_jobs = 0, .n_devices = 1 }, &some, NULL, NULL);
 	ok(true, "no job");
 }
 
@@ -112,11 +113,15 @@ static void gaps(void)
 {
 	double times[] = { 50, 10, 30, 20, 40, 0, 5, 60, 70, 80 };
 
-	ok(isnan(ends_gap_s(times, 1, 100)), "one job: no gap");
-	near(ends_gap_s(times, 2, 1000), 990, 0, "two jobs: from the first until now");
+	ok(isnan(ends_stream_of(times, 1, 100).gap_s), "one job: no gap");
+	near(ends_stream_of(times, 2, 1000).gap_s, 990, 0, "two jobs: from the first until now");
 	/* The newest eight: from 10 on. */
-	near(ends_gap_s(times, 10, 1000), 990 / 7.0, 1e-12, "only the newest count");
-	near(ends_gap_s(times, 10, 100), 600 / 7.0, 1e-12, "a burst is no stream");
+	near(ends_stream_of(times, 10, 1000).gap_s, 990 / 7.0, 1e-12, "only the newest count");
+	near(ends_stream_of(times, 10, 100).gap_s, 600 / 7.0, 1e-12, "a burst is no stream");
+	/* Gaps of 10 s; 20 s after the last, at 80, the odds of an end are 0.05 e^2 to 1. */
+	near(ends_stream_of(times, 10, 100).stopped, 1 / (1 + 20 * exp(-2)), 1e-12,
+	     "two gaps without a job");
+	near(ends_stream_of(times, 10, 1000).stopped, 1, 1e-9, "many: no more come");
 }
 
 int main(void)
