@@ -101,7 +101,7 @@ class Saved:
         # The program may leave the closing to its last reference.
         self.file = None if file is None else weakref.ref(file)
         self.key = (st.st_dev, st.st_ino)
-        self.step, self.samples = steps.count, steps.consumed
+        self.step, self.samples = steps.position()
         self.is_weights = is_weights  # and no optimizer
         self.told = None
 
@@ -175,7 +175,7 @@ class Checkpoints:
         if path:
             self.written(path, file, not is_whole)
         else:
-            self.positions.add_content(content_of(f), self.steps.count, self.steps.consumed)
+            self.positions.add_content(content_of(f), *self.steps.position())
 
     def holds_position(self, state):
         """True if a state dictionary holds an optimizer, or objects that make their own."""

@@ -13,6 +13,8 @@ class Clock:
     is_clean is False after a disturbance: the time up to the next update is then not counted.
     """
 
+    __slots__ = ("last_ns", "is_clean", "sum_ns", "n", "limit_ns", "mean_ns", "outliers")
+
     def __init__(self):
         self.last_ns = 0
         self.is_clean = True

@@ -17,7 +17,7 @@ class Directory:
 
     def __init__(self, path, steps):
         self.path = path
-        self.step, self.samples = steps.count, steps.consumed
+        self.step, self.samples = steps.position()
         self.before = self.identity()
 
     def identity(self):

@@ -12,7 +12,7 @@ BACKWARD_OPTIONS = ("grad_tensors", "retain_graph", "create_graph", "grad_variab
 
 
 class Passes:
-    """Calls steps.begin_pass(tensors) before each pass.
+    """Calls steps.begin_pass(tensors) before each pass, or counts it where steps.is_lazy.
 
     steps.sample_pass(options, tensors) and steps.end_pass(has_failed) stand around a pass while
     wrap(True) holds; a true value of the first one asks for the second one.
@@ -32,14 +32,17 @@ class Passes:
         self.autograd._make_grads = self.hook
 
     def make_hook(self, helper, begin):
-        real, task, frame = self.real_make, self.task, sys._getframe
+        real, task, frame, steps = self.real_make, self.task, sys._getframe, self.steps
         code = self.real_backward.__code__
 
         @functools.wraps(real)
         def _make_grads(outputs, grads, is_grads_batched=False):
             if frame(1).f_code is code and task() < 0:  # the other caller is autograd.grad()
                 try:
-                    begin(outputs)
+                    if steps.is_lazy:
+                        steps.unsettled += 1
+                    else:
+                        begin(outputs)
                 except Exception as error:
                     helper.fault_in("steps", error)
             return real(outputs, grads, is_grads_batched)

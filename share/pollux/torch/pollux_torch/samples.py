@@ -39,6 +39,7 @@ class Stream:
         self.sizes = None if self.last else deque()
         self.yielded = 0
         self.used = 0
+        self.is_watched = True  # Samples.see() looks at the next batch
 
     def restart(self):
         """Begins another pass: the iterator of persistent workers makes many."""
@@ -81,7 +82,7 @@ class Samples:
         self.declared = int(os.environ.get("POLLUX_LOCAL_BATCH") or 0)
         self.way = None
         self.stream = None  # the one that training reads
-        self.latest = None  # the one that yielded last
+        self.latest = None  # the one that yielded last; Stream.is_watched of all others is true
         self.taken = 0  # samples used by passes since the last update
         self.batch = 0  # samples of the latest pass
         self.unknown = 0  # passes whose batch could not be seen yet
@@ -91,6 +92,7 @@ class Samples:
         self.on_evaluation = None  # function(), when batches are fetched without gradients
         self.epochs = 0  # passes through the training DataLoader that have begun
         self.on_stream = None  # function(), at the same time
+        self.on_change = None  # function(), before another stream, or another pass through one
         # At the first batch of each pass of training: function(), function(stream).
         self.on_stream = self.on_epoch = None
         self.input = ModuleInput(helper, torch, self.declared)
@@ -124,7 +126,7 @@ class Samples:
             try:
                 stream = iterator._pollux_stream
                 stream.yielded += 1
-                if stream is not self.latest or stream.sizes is not None:
+                if stream.is_watched:
                     see(stream, data)
             except Exception as error:
                 helper.fault_in("samples", error)
@@ -146,6 +148,7 @@ class Samples:
     def restart(self, iterator):
         stream = getattr(iterator, "_pollux_stream", None)
         if stream is not None:
+            self.on_change()
             stream.restart()
             self.watch_draws(iterator)
 
@@ -157,7 +160,12 @@ class Samples:
 
     def see(self, stream, data):
         """After a batch of another stream than before, or of one whose batches are looked at."""
-        self.latest = stream
+        if stream is not self.latest:
+            self.on_change()
+            if self.latest is not None:
+                self.latest.is_watched = True
+            self.latest = stream
+            stream.is_watched = stream.sizes is not None
         if stream.sizes is not None and not stream.by_index:
             stream.sizes.append(batch_of(self.torch, data, stream.batch_size))
         if not self.torch.is_grad_enabled():
@@ -168,6 +176,7 @@ class Samples:
     def skip(self):
         """The batches that the last stream has yielded were passed over, to resume an epoch."""
         stream = self.latest
+        self.on_change()
         if stream is not None and stream.used < stream.yielded:
             self.begin_epoch(stream)
             while stream.used < stream.yielded:
@@ -187,6 +196,19 @@ class Samples:
             self.taken += self.batch
         else:
             self.take_carefully()
+
+    def take_several(self, passes):
+        """The same for passes that began since then, on batches of one stream."""
+        stream = self.stream
+        end = stream.used + passes
+        if self.way is BY_PASS and self.latest is stream and stream.sizes is None and \
+                0 < stream.used and end <= stream.yielded and end < stream.length:
+            stream.used = end
+            self.batch = stream.batch_size
+            self.taken += passes * stream.batch_size
+        else:
+            for _ in range(passes):
+                self.take()
 
     def take_carefully(self):
         stream = self.stream

@@ -4,8 +4,9 @@ Steps calls the other parts before and after each backward pass, and after each 
 optimizer, which is the optimizer with the most parameters. A step that GradScaler skips calls no
 optimizer, so it is not an update.
 
-Most updates are only counted: begin_pass() and the post hook do nothing that can wait. attend()
-does the rest about ten times a second, and when another part asks for it.
+Most updates are only counted: the hooks do nothing that can wait, as code that runs once in an
+update is slow: the update has driven it out of the processor's caches. tick() follows after an
+update or a few, attend() about ten times a second, and when another part asks for it.
 """
 
 import atexit
@@ -39,7 +40,7 @@ class Steps:
         "accumulation", "in_step", "passes_in_step", "loss", "clock", "sent_ns",
         "report_ns", "extras", "after_update", "look", "on_pass", "config_version",
         "is_plain_pass", "is_plain_step", "is_nested", "wants_loss", "attention", "next_ns",
-        "stride", "ticked", "tick_at", "handles", "pre_handle", "pre_hook", "register_pre_hook",
+        "stride", "ticked", "tick_at", "is_lazy", "unsettled", "settled", "is_alone", "handles", "pre_handle", "pre_hook", "register_pre_hook",
         "pass_hook")
 
     def __init__(self, helper, torch, samples, noise):
@@ -83,6 +84,10 @@ class Steps:
         self.next_ns = 0  # and at this time
         self.stride = 1  # updates between two looks at the clock
         self.ticked = self.tick_at = 0  # the updates of the last one and of the next one
+        self.is_lazy = False  # passes are only counted until settle() takes their samples
+        self.unsettled = 0  # passes since then
+        self.settled = 0  # the update after which settle() was called last
+        self.is_alone = True  # no other optimizer was seen
         self.handles = []
         self.pre_handle = None
         self.install(helper, torch)
@@ -94,6 +99,7 @@ class Steps:
             "gradient noise", "several backward passes on one batch")
         samples.on_evaluation = self.is_disturbed
         samples.on_stream = self.epoch_begins
+        samples.on_change = self.be_eager
         self.pre_hook = helper.guard_step("steps.pre", self.before_step)
         self.register_pre_hook = optimizer.register_optimizer_step_pre_hook
         self.watch_closures()
@@ -170,6 +176,7 @@ class Steps:
         """function() is called before each pass, when its batch is known."""
         self.on_pass.append(function)
         self.is_plain_pass = False
+        self.be_eager()
 
     def wrap_scaler(self, torch):
         """Wraps GradScaler: sees the unscaled loss, and drops the passes of a skipped update."""
@@ -216,6 +223,7 @@ class Steps:
     def watch_closures(self):
         """The hook before a step is needed where a closure runs the passes. Others soon lose it."""
         self.is_plain_step = self.is_plain_pass = False
+        self.be_eager()
         if self.pre_handle is None:
             self.pre_handle = self.register_pre_hook(self.pre_hook)
 
@@ -238,7 +246,7 @@ class Steps:
         self.passes_in_step = 0
 
     def make_post_hook(self):
-        """Every update runs this hook: what is not always needed is in tick() and attend()."""
+        """Every update runs this hook."""
         samples, slow = self.samples, self.helper.or_fault("steps.post", self.is_update)
 
         def post_hook(optimizer, args, kwargs):
@@ -249,16 +257,8 @@ class Steps:
                         return
                 self.count += 1
                 self.own += 1
-                passes = self.passes
-                if self.is_plain_pass and samples.way is BY_PASS:
-                    self.consumed += samples.taken * self.replicas
-                    samples.taken = 0
-                else:
-                    self.consume(samples.update(passes))
-                if passes:
-                    self.accumulation = passes
-                    self.total_passes += passes
-                    self.passes = 0
+                if not self.is_lazy:
+                    self.close_update(samples)
                 if self.own >= self.tick_at:
                     self.tick()
             except Exception as error:
@@ -266,9 +266,54 @@ class Steps:
 
         return post_hook
 
+    def close_update(self, samples):
+        """Counts the passes of an update and their samples. The next ones may be counted later."""
+        passes, self.passes = self.passes, 0
+        if self.is_plain_pass and samples.way is BY_PASS:
+            self.consumed += samples.taken * self.replicas
+            samples.taken = 0
+            self.is_lazy = passes > 0 and self.is_alone and self.noise.scaler is None
+            self.settled = self.own
+        else:
+            self.consume(samples.update(passes))
+        if passes:
+            self.accumulation = passes
+            self.total_passes += passes
+
+    def settle(self):
+        """After an update: takes the samples of the passes since the last call."""
+        samples, passes, updates = self.samples, self.unsettled, self.own - self.settled
+        self.unsettled, self.settled = 0, self.own
+        samples.take_several(passes)
+        self.is_lazy = self.is_lazy and samples.way is BY_PASS
+        self.consumed += samples.taken * self.replicas
+        samples.taken = 0
+        self.total_passes += passes
+        if updates and passes and passes % updates == 0:
+            self.accumulation = passes // updates
+
+    def be_eager(self):
+        """Ends that. The passes of the update that is under way are those beyond the usual ones."""
+        if not self.is_lazy:
+            return
+        self.is_lazy = False
+        usual = (self.own - self.settled) * self.accumulation
+        passes = max(0, self.unsettled - usual)
+        self.unsettled -= passes
+        self.settle()
+        self.samples.take_several(passes)
+        self.passes = passes
+
+    def position(self):
+        """(updates, samples) since the first launch of the job."""
+        self.be_eager()
+        return self.count, self.consumed
+
     def tick(self):
         """Looks at the clock: after each update, or after a few where they are short."""
         now = now_ns()
+        if self.is_lazy:
+            self.settle()
         self.clock.tick(now, self.own, self.own - self.ticked)
         self.ticked = self.own
         if now >= self.next_ns or self.own >= self.attention or self.after_update:
@@ -277,12 +322,14 @@ class Steps:
 
     def is_update(self, optimizer, args, kwargs):
         """True if a step that has ended is an update of the main optimizer."""
+        self.be_eager()
         if self.is_nested:
             self.is_nested = hooked.is_nested(type(optimizer))
             if self.is_nested and hooked.steps_under_way().count(id(optimizer)) > 1:
                 return False
         self.in_step = False
         if self.main() is not optimizer and not self.becomes_main(optimizer):
+            self.is_alone = False
             self.attention = self.tick_at = 0
             return False
         self.passes_in_step = 0
@@ -342,6 +389,7 @@ class Steps:
 
     def resume(self, count, consumed, taken):
         """The program continues from a checkpoint that was taken at this position."""
+        self.be_eager()
         self.count, self.consumed = count, consumed
         self.samples.taken = taken
 
@@ -377,6 +425,8 @@ class Steps:
         is_look = looks[:1] == [self.own + 1]
         self.is_plain_pass = not (self.wants_loss or is_look or self.noise.armed or self.on_pass
                                   or self.pre_handle is not None or self.own < PHASE_STEPS)
+        if not self.is_plain_pass or self.samples.way is not BY_PASS:
+            self.be_eager()
         self.attention = min(self.noise.due, *(n - 1 for n in looks)) if looks else self.noise.due
         self.stride = 1
         if self.wants_loss or is_look or self.noise.armed:
@@ -412,6 +462,7 @@ class Steps:
     def at_exit(self):
         """The last report. Nothing of torch is held while the interpreter takes itself apart."""
         try:
+            self.be_eager()
             if self.own:
                 self.sent_ns = now_ns()
                 self.report(send=self.reporter.send_last)
