@@ -40,6 +40,10 @@ struct status_job {
 	/* Wall clock: between these it ends in 4 of 5 cases. Told by status_tell_ends() alone. */
 	double end_from_s, end_to_s;
 	bool length_is_known;		/* else the interval is a guess by other jobs' lengths */
+	/* Where the work is not known: the same if it is that of the jobs of its workload that are
+	 * done, and how many these are; NaN, 0 */
+	double expected_s;
+	int expected_jobs;
 };
 
 struct status {

@@ -189,11 +189,13 @@ int knowledge_load_sizes(struct store *s, const char *workload, const char *devi
 int knowledge_load(struct store *s, const char *workload, const char *device_kind,
 		   struct knowledge *k, struct err *err)
 {
+	int n_typical;
+
 	*k = knowledge_of_nothing();
 	if (store_model_get(s, workload, device_kind, &k->model, &k->modelled, err) ||
 	    load_noise(s, workload, k, err) ||
 	    store_restart_cost(s, workload, &k->restart_s, err) ||
-	    store_typical_samples(s, workload, &k->typical_samples, err) ||
+	    store_typical_samples(s, workload, &k->typical_samples, &n_typical, err) ||
 	    store_step_times(s, workload, device_kind, &k->step_times, err) ||
 	    knowledge_load_sizes(s, workload, device_kind, k, err)) {
 		knowledge_release(k);

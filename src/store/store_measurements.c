@@ -141,13 +141,15 @@ void observation_list_release(struct observation_list *list)
 	*list = (struct observation_list){ 0 };
 }
 
-int store_typical_samples(struct store *s, const char *workload, double *samples, struct err *err)
+int store_typical_samples(struct store *s, const char *workload, double *samples, int *n_jobs,
+			  struct err *err)
 {
 	sqlite3_stmt *q;
 	int rc;
 
 	*samples = (double)NAN;
-	if (sql_query(s, &q, err, "SELECT avg(samples), avg(samples * samples) FROM"
+	*n_jobs = 0;
+	if (sql_query(s, &q, err, "SELECT avg(samples), avg(samples * samples), count(*) FROM"
 		      " (SELECT samples FROM jobs WHERE workload = ? AND state = 'done' AND"
 		      " profile = 0"
 		      " AND samples > 0 ORDER BY id DESC LIMIT 20)", "t", workload))
@@ -158,6 +160,7 @@ int store_typical_samples(struct store *s, const char *workload, double *samples
 
 		if (variance <= mean * mean / 4)
 			*samples = mean;
+		*n_jobs = (int)sql_int(q, 2, 0);
 	}
 	sql_done(q);
 	return rc < 0 ? -1 : 0;

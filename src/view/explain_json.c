@@ -203,6 +203,8 @@ void explanation_print_json(const struct explanation *e, FILE *out)
 	json_number(&j, "restart_s", e->knowledge.restart_s);
 	json_number(&j, "throughput_eps", e->item->throughput_eps);
 	json_number(&j, "eta_s", e->item->eta_s);
+	json_number(&j, "expected_s", e->item->expected_s);
+	json_positive(&j, "expected_from_jobs", e->item->expected_jobs);
 	json_number(&j, "end_time_s", job_has_ended(e->job->state) ? e->job->end_time_s
 				      : e->status.now_wall_s + e->item->eta_s);
 	json_end(&j);

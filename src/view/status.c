@@ -213,6 +213,26 @@ static void derive(const struct status *status, const struct job *job, struct st
 		.end_from_s = (double)NAN, .end_to_s = (double)NAN,
 	};
 	item->eta_s = run ? eta_of(item) : (double)NAN;
+	item->expected_s = (double)NAN;
+}
+
+static int expect(struct store *s, struct status_job *item, struct err *err)
+{
+	const struct job *job = item->job;
+	double samples, left;
+	int n_jobs;
+
+	if (item->state != SHOWN_RUNNING || job->profile || !(item->throughput_eps > 0) ||
+	    job_total_samples(job) > 0 || job_total_steps(job) > 0)
+		return 0;
+	if (store_typical_samples(s, job->declared.workload, &samples, &n_jobs, err))
+		return -1;
+	left = samples - job->progress.samples;
+	if (left > 0) {		/* false where one of them is not known */
+		item->expected_s = left / item->throughput_eps;
+		item->expected_jobs = n_jobs;
+	}
+	return 0;
 }
 
 /* A supervisor shows life every 10 seconds. */
@@ -320,6 +340,7 @@ static void find_full_disk(const char *dir, struct text *why)
 int status_read(struct session *s, const struct status_query *query, struct status *status,
 		struct err *err)
 {
+	int rc = 0;
 	struct engine_context at = { .paths = &s->paths, .store = &s->store };
 
 	*status = (struct status){
@@ -337,14 +358,16 @@ int status_read(struct session *s, const struct status_query *query, struct stat
 	status->items = xcalloc((size_t)status->jobs.count, sizeof(*status->items));
 	for (int i = 0; i < status->jobs.count; i++)
 		derive(status, &status->jobs.items[i], &status->items[i]);
+	for (int i = 0; i < status->jobs.count && rc == 0; i++)
+		rc = expect(&s->store, &status->items[i], err);
 	for (int i = 0; i < status->jobs.count; i++)
 		find_silence(&at, &status->items[i]);
 	count_jobs(status);
-	if (query->lines && read_lines(s, status, err)) {
+	if (rc == 0 && query->lines)
+		rc = read_lines(s, status, err);
+	if (rc)
 		status_release(status);
-		return -1;
-	}
-	return 0;
+	return rc;
 }
 
 void status_release(struct status *status)

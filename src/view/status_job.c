@@ -272,6 +272,9 @@ static void print_progress(const struct status *status, const struct status_job 
 	output_textline(out, "position", &t);
 	add_number(&t, "samples/s", item->throughput_eps);
 	add_duration(&t, "to its end", item->eta_s);
+	if (isfinite(item->expected_s))
+		text_addf(&t, "%sto its end about %s, if it is as long as %d done of its workload",
+			  separator(&t), format_duration(item->expected_s).s, item->expected_jobs);
 	output_textline(out, "rate", &t);
 	print_ends(status, item, out);
 	status_add_metrics(&t, &d->metrics);

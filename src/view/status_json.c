@@ -190,6 +190,8 @@ static void print_job(struct json *j, const struct status_job *item)
 	json_number(j, "done_ratio", item->done_ratio);
 	json_number(j, "throughput_eps", item->throughput_eps);
 	json_number(j, "eta_s", item->eta_s);
+	json_number(j, "expected_s", item->expected_s);
+	json_positive(j, "expected_from_jobs", item->expected_jobs);
 	json_array(j, "command");
 	for (size_t i = 0; item->line && i < item->line->argv.count; i++)
 		json_string(j, NULL, item->line->argv.items[i]);

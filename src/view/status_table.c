@@ -171,7 +171,10 @@ static void add_row(struct table *t, const struct status *status, const struct s
 	add_done(t, item);
 	add_batch(t, item);
 	table_number(t, item->run ? item->run->step_time_s * 1e3 : (double)NAN);
-	table_duration(t, item->eta_s);
+	if (isfinite(item->expected_s))
+		table_cell(t, "~%s", format_duration(item->expected_s).s);
+	else
+		table_duration(t, item->eta_s);
 	add_reason(t, status, item);
 	table_style(t, styles[item->state]);
 	if (job_has_ended(item->job->state))

@@ -302,6 +302,32 @@ is 'what it has, in JSON' '2048 1.5 39.0625' \
 	"$(printf '%s' "$out" |
 		json 'print "$d->{now}{batch_size} $d->{now}{learning_rate_scale} ", $d->{eta_s}')"
 
+# --- the end of a job whose length nobody declared ---
+store "UPDATE jobs SET total_samples = NULL WHERE id = $id"
+like 'is not known' '^  end +not known: submitted without' "$("$POLLUX" explain "$id")"
+workload=$(store "SELECT workload FROM jobs WHERE id = $id")
+for samples in 900000 1100000; do
+	other=$("$POLLUX" submit --workload "$workload" -- true)
+	store "UPDATE jobs SET state = 'done', samples = $samples WHERE id = $other"
+done
+like 'but expected by the jobs of its workload that are done' \
+	'^  end +about .*, in 39s, if it keeps its devices and is as long as the 2 jobs of its '\
+'workload that are done$' "$("$POLLUX" explain "$id")"
+like 'status marks it' ' ~39s ' "$("$POLLUX" status)"
+like 'and says it of the job' \
+	'to its end about 39s, if it is as long as 2 done of its workload' \
+	"$("$POLLUX" status "$id")"
+for command in explain status; do
+	is "$command --json has it beside the end that is known" '- 39.0625 2' \
+		"$("$POLLUX" "$command" "$id" --json | json '$d = $d->{jobs}[0] if $d->{jobs};
+		print join " ", map { $_ // "-" } @$d{qw(eta_s expected_s expected_from_jobs)}')"
+done
+store "UPDATE jobs SET samples = 1000001 WHERE id = $id"
+like 'one that has more already says nothing' '^  end +not known: submitted without' \
+	"$("$POLLUX" explain "$id")"
+store "UPDATE jobs SET total_samples = 1000000, samples = 200000 WHERE id = $id;
+	UPDATE jobs SET workload = 'other' WHERE state = 'done'"
+
 # --- pictures ---
 for wrong in a a.jpg .svg a.svg/x x/.png ''; do
 	status "--plot '$wrong' is a usage error" 64 "$POLLUX" explain "$id" --plot "$wrong"

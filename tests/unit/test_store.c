@@ -1241,6 +1241,7 @@ static void test_large_workload(void)
 	struct step_time_list times;
 	struct failed_sizes failed;
 	double samples;
+	int n_jobs;
 
 	new_store();
 	add_job(0);
@@ -1268,7 +1269,7 @@ static void test_large_workload(void)
 	is_int(memory_too_large(&bounds, 1), 96, "one that is not among the newest runs bounds it");
 	memory_bounds_release(&bounds);
 	machine_steps = 0;
-	store_typical_samples(&store, "x", &samples, &err);
+	store_typical_samples(&store, "x", &samples, &n_jobs, &err);
 	ok(costs("samples of a workload", 300), "samples");
 	near(samples, 64, 0, "of the only job that is done");
 	machine_steps = 0;
@@ -1309,8 +1310,9 @@ static void test_stamps(void)
 static double typical_samples(void)
 {
 	double samples;
+	int n_jobs;
 
-	if (store_typical_samples(&store, "x", &samples, &err))
+	if (store_typical_samples(&store, "x", &samples, &n_jobs, &err))
 		printf("# %s\n", err.text);
 	return samples;
 }

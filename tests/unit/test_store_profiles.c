@@ -177,6 +177,7 @@ static void test_profile(void)
 	struct device device = { .id = "cpu:0", .kind = "kind", .binding = "0-1", .cores = 2 };
 	struct reserved_list reserved;
 	double samples;
+	int n_jobs;
 	int64_t id;
 
 	run_sql("DELETE FROM jobs");
@@ -203,10 +204,10 @@ static void test_profile(void)
 		      OUTCOME_NOT_STARTED, STOP_CANCEL);
 	ok(is_reason(id, "killed"), "what a pass said of its end stays");
 	run_sql("UPDATE jobs SET state = 'done', samples = 1000");
-	ok(store_typical_samples(&store, "w", &samples, &err) == 0 && samples != samples,
+	ok(store_typical_samples(&store, "w", &samples, &n_jobs, &err) == 0 && samples != samples,
 	   "how far it went says nothing of how long jobs are");
 	run_sql("UPDATE jobs SET profile = 0");
-	ok(store_typical_samples(&store, "w", &samples, &err) == 0 && samples > 999,
+	ok(store_typical_samples(&store, "w", &samples, &n_jobs, &err) == 0 && samples > 999,
 	   "as that of a job does");
 }
 
