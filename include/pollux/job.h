@@ -244,4 +244,7 @@ double run_clock_s(const struct run *run, double boot_s);
 /* True if the run was assigned in this boot: its times by the boot clock mean something now. */
 bool run_is_of_this_boot(const struct run *run);
 
+/* The value of a parameter of the job, borrowed; NULL: the job has no such parameter. */
+const char *job_parameter(const struct job *job, const char *name);
+
 #endif

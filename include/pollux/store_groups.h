@@ -55,7 +55,4 @@ int store_group_jobs(struct store *s, int64_t id, struct job_list *list, struct 
 void job_group_release(struct job_group *group);
 void job_group_list_release(struct job_group_list *list);
 
-/* The value of a parameter of the job, borrowed; NULL: the job has no such parameter. */
-const char *job_parameter(const struct job *job, const char *name);
-
 #endif

@@ -39,6 +39,8 @@ struct template_facts {
 int template_check(const struct strings *argv, const char *resume_args,
 		   const struct template_facts *facts, struct err *err);
 
+/* True for the words above: "batch". */
+bool template_knows(const char *name);
 bool template_mentions(const struct strings *argv, const char *name);
 
 /* The same of one text, such as the resume arguments. */

@@ -16,11 +16,24 @@
 #include "preset.h"
 #include "script_options.h"
 #include "settings_check.h"
-#include "submission.h"
+#include "submit.h"
 #include "submit_pass.h"
 
+#define O(member) offsetof(struct submit_asked, member)
+
 static const struct option_spec options[] = {
-	{ .name = "declared", .type = OPTION_DECLARED, .uses = FOR_SUBMIT },
+	{ .name = "declared", .type = OPTION_DECLARED, O(job), .uses = FOR_SUBMIT },
+	{ "param", 0, OPTION_LIST, "NAME=VALUES", O(sweep.params), .help =
+	  "a run for each value of {NAME}: V1,V2,... or A:B[:STEP] or log:A:B:N; several make a"
+	  " grid" },
+	{ "params", 0, OPTION_TEXT, "FILE", O(sweep.params_file), .help =
+	  "a run for each row of this CSV file with a header; - is standard input" },
+	{ "array", 0, OPTION_TEXT, "NUMBERS", O(sweep.array), .help =
+	  "a run for each {index}: 0-19, 0-19:2 or 1,3,7" },
+	{ "max-running", 0, OPTION_INT, "N", O(sweep.max_running), 1, SWEEP_RUNS_MAX, .help =
+	  "at most so many of these runs at a time" },
+	{ "dry-run", 0, OPTION_FLAG, NULL, O(sweep.dry_run), .help =
+	  "print the commands as they would run, and submit nothing" },
 	{ .name = NULL },
 };
 
@@ -115,33 +128,46 @@ static int insert(struct store *s, struct job *job, const struct job_command *co
 	return store_commit(s, err);
 }
 
+int submit_open(struct session *s, struct err *err)
+{
+	if (session_open(s, STORE_WRITE, err))
+		return -1;
+	if (paths_on_network(&s->paths))
+		fprintf(stderr, "pollux: warning: '%s' is on a network file system, where SQLite's "
+			"locks may fail; set POLLUX_DIR to a local directory\n", s->paths.dir);
+	return 0;
+}
+
+void submit_tell(const struct session *s, const struct job *job, const struct job_command *command)
+{
+	tell_of_leftovers(s);
+	warn_of_settings(&s->paths);
+	warn_of_devices(&s->paths, job);
+	warn_of_passes(job);
+	warn_of_learning_rate(job, command);
+}
+
 static int add(const struct asked *o, struct job *job, const struct job_command *command,
 	       const struct dependency_list *after, struct err *err)
 {
 	struct session s;
 	int rc;
 
-	if (session_open(&s, STORE_WRITE, err))
+	if (submit_open(&s, err))
 		return -1;
-	if (paths_on_network(&s.paths))
-		fprintf(stderr, "pollux: warning: '%s' is on a network file system, where SQLite's "
-			"locks may fail; set POLLUX_DIR to a local directory\n", s.paths.dir);
 	job->submit_time_s = clock_wall_s();
 	rc = insert(&s.store, job, command, after, o->parameters, err);
-	if (rc == 0) {
-		tell_of_leftovers(&s);
-		warn_of_settings(&s.paths);
-		warn_of_devices(&s.paths, job);
-		warn_of_passes(job);
-		warn_of_learning_rate(job, command);
-	}
-	session_close(&s);
 	if (rc == 0)
-		print_result(job, o->quiet);
-	return rc;
+		submit_tell(&s, job, command);
+	session_close(&s);
+	if (rc)
+		return rc;
+	print_result(job, o->quiet);
+	submit_pass_run();
+	return 0;
 }
 
-static int submit(const struct asked *o, char **argv, struct err *err)
+static int submit_one(const struct asked *o, bool dry_run, char **argv, struct err *err)
 {
 	struct job_command command = { 0 };
 	struct dependency_list after = { 0 };
@@ -152,12 +178,24 @@ static int submit(const struct asked *o, char **argv, struct err *err)
 	rc = submission_command(&cmd_submit, o, argv, &command, err) ||
 	     submission_job(&cmd_submit, o, &command, &job, err) ||
 	     submission_after(&cmd_submit, o, &after, err) ? -1 : 0;
-	if (rc == 0)
+	if (rc == 0 && dry_run)
+		submit_print_command(o, argv);
+	else if (rc == 0)
 		rc = add(o, &job, &command, &after, err);
 	dependency_list_release(&after);
 	job_command_release(&command);
 	job_release(&job);
 	return rc;
+}
+
+static int submit(const struct submit_asked *o, char **argv, struct err *err)
+{
+	if (sweep_is_asked(&o->sweep))
+		return submit_group(o, argv, err);
+	if (o->sweep.max_running)
+		return usage_error(&cmd_submit, err, "option '--max-running' needs --param, "
+				   "--params or --array");
+	return submit_one(&o->job, o->sweep.dry_run, argv, err);
 }
 
 static int parse_and_submit(int argc, char **argv, bool with_preset, struct err *err);
@@ -183,15 +221,15 @@ static int submit_by_preset(const char *name, int argc, char **argv, int first, 
 
 static int parse_and_submit(int argc, char **argv, bool with_preset, struct err *err)
 {
-	struct asked o;
+	struct submit_asked o = { .sweep = { .array = NULL } };
 	int first, rc;
 
-	asked_init(&o);
+	asked_init(&o.job);
 	rc = options_parse(&cmd_submit, argc, argv, &o, &first, err);
 	if (rc == 0 && first >= argc)
 		rc = usage_error(&cmd_submit, err, "no command to run");
-	if (rc == 0 && o.preset && with_preset)
-		rc = submit_by_preset(o.preset, argc, argv, first, err);
+	if (rc == 0 && o.job.preset && with_preset)
+		rc = submit_by_preset(o.job.preset, argc, argv, first, err);
 	else if (rc == 0)
 		rc = submit(&o, argv + first, err);
 	options_release(&cmd_submit, &o);
@@ -207,8 +245,6 @@ static int main_submit(int argc, char **argv, struct err *err)
 		rc = rc ? parse_and_submit((int)words.count, words.items, true, err)
 			: parse_and_submit(argc, argv, true, err);
 	strings_release(&words);
-	if (rc == 0)
-		submit_pass_run();
 	return rc;
 }
 

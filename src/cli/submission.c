@@ -96,7 +96,6 @@ static int find_program(const char *name, struct job_command *c, struct err *err
 static int add_variables(const struct command *by, const struct asked *o, struct job_command *c,
 			 struct err *err)
 {
-	environment_capture(environ, &c->env);
 	for (size_t i = 0; i < o->env.count; i++) {
 		const char *equals = strchr(o->env.items[i], '=');
 		char *name;
@@ -151,6 +150,7 @@ static int set_metrics(const struct asked *o, struct job_command *c, struct err 
 int submission_command(const struct command *by, const struct asked *o, char **argv,
 		       struct job_command *c, struct err *err)
 {
+	environment_capture(environ, &c->env);
 	if (find_directory(o, c, err) || find_program(argv[0], c, err) ||
 	    add_variables(by, o, c, err))
 		return -1;
@@ -167,6 +167,46 @@ int submission_command(const struct command *by, const struct asked *o, char **a
 	c->limits = limits_capture();
 	c->git_commit = git_commit_of(c->directory, &c->git_dirty);
 	return 0;
+}
+
+#define NAME_MAX_BYTES 255
+
+static int check_name(const struct command *by, const struct asked *o, struct err *err)
+{
+	size_t n = o->declared.name ? strlen(o->declared.name) : 0;
+
+	if (n > NAME_MAX_BYTES)
+		return usage_error(by, err, "option '--name' has %zu bytes, more than %d", n,
+				   NAME_MAX_BYTES);
+	return 0;
+}
+
+static char *copy(const char *text)
+{
+	return text ? xstrdup(text) : NULL;
+}
+
+int submission_vary(const struct command *by, const struct asked *o, char **argv,
+		    const struct job_command *base, struct job_command *c, struct err *err)
+{
+	c->directory = xstrdup(base->directory);
+	c->checkpoint_glob = copy(base->checkpoint_glob);
+	c->resume_args = copy(o->resume_args);
+	c->step_regex = copy(base->step_regex);
+	c->git_commit = copy(base->git_commit);
+	c->git_dirty = base->git_dirty;
+	c->limits = copy(base->limits);
+	for (size_t i = 0; i < base->env.count; i++)
+		strings_add(&c->env, base->env.items[i]);
+	for (char **argument = argv; *argument; argument++)
+		strings_add(&c->argv, *argument);
+	if (!strcmp(argv[0], base->argv.items[0]))
+		c->program = xstrdup(base->program);
+	else if (find_program(argv[0], c, err))
+		return -1;
+	if (check_name(by, o, err) || add_variables(by, o, c, err))
+		return -1;
+	return o->checkpoint_dir ? set_checkpoint_dir(o, c, err) : 0;
 }
 
 static const char *base_name(const char *path)
@@ -197,16 +237,17 @@ static char *default_workload(const struct job_command *c)
 	return text_detach(&t);
 }
 
-#define NAME_MAX_BYTES 255
-
-static int check_name(const struct command *by, const struct asked *o, struct err *err)
+void submission_name_template(const char *program, char **argv, struct declaration *d)
 {
-	size_t n = o->declared.name ? strlen(o->declared.name) : 0;
+	struct job_command c = { .program = xstrdup(program) };
 
-	if (n > NAME_MAX_BYTES)
-		return usage_error(by, err, "option '--name' has %zu bytes, more than %d", n,
-				   NAME_MAX_BYTES);
-	return 0;
+	for (; *argv; argv++)
+		strings_add(&c.argv, *argv);
+	if (!d->name)
+		d->name = xstrdup(default_name(&c));
+	if (!d->workload)
+		d->workload = default_workload(&c);
+	job_command_release(&c);
 }
 
 static int check_batch(const struct command *by, const struct declaration *d, struct err *err)

@@ -21,4 +21,12 @@ int submission_check_declared(const struct command *by, const struct asked *o,
 			      const struct declaration *d, struct err *err);
 enum suspend_rule submission_suspend_rule(const struct asked *o);
 
+/* For the jobs of a sweep, which differ by their texts: what the first job's command was found to
+ * be, with the program, arguments, variables and texts of another. */
+int submission_vary(const struct command *by, const struct asked *o, char **argv,
+		    const struct job_command *base, struct job_command *c, struct err *err);
+/* Fills in name and workload, where they are NULL, from a command in which no parameter was put
+ * in. */
+void submission_name_template(const char *program, char **argv, struct declaration *d);
+
 #endif

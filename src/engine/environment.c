@@ -139,6 +139,30 @@ void environment_for_torch(const struct job *job, const struct job_command *comm
 	free(all);
 }
 
+/* Of a job of a group: which of its runs it is, and what it has of what varies. */
+static void set_group(const struct job *job, struct strings *env)
+{
+	const char *index = job_parameter(job, "index");
+
+	if (!job->group_id)
+		return;
+	set_integer(env, "POLLUX_GROUP", job->group_id);
+	set_integer(env, "POLLUX_INDEX", job->group_index);
+	if (index)
+		strings_set_variable(env, "POLLUX_INDEX", index);
+	for (size_t i = 0; i < job->parameters.count; i++) {
+		const char *value = strchr(job->parameters.items[i], '=');
+		char *name;
+
+		if (!value || text_starts_with(job->parameters.items[i], "index="))
+			continue;
+		name = xasprintf("POLLUX_PARAM_%.*s", (int)(value - job->parameters.items[i]),
+				 job->parameters.items[i]);
+		strings_set_variable(env, name, value + 1);
+		free(name);
+	}
+}
+
 void environment_for_run(const struct job *job, const struct run *run,
 			 const struct template_values *values, const struct run_places *places,
 			 struct strings *env)
@@ -147,6 +171,7 @@ void environment_for_run(const struct job *job, const struct run *run,
 	set_integer(env, "POLLUX_RUN", run->number);
 	set_integer(env, "POLLUX_STOP_SIGNAL", job->declared.stop_signal);
 	set_configuration(run, env);
+	set_group(job, env);
 	strings_set_variable(env, "POLLUX_CHECKPOINT_DIR", values->checkpoint_dir);
 	strings_set_variable(env, "POLLUX_REPORT_SOCKET", places->report_socket);
 	strings_set_variable(env, "POLLUX_CONFIG_FILE", places->config_file);

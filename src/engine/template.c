@@ -106,6 +106,11 @@ int template_check(const struct strings *argv, const char *resume_args,
 	return resume_args ? check_text(resume_args, "--resume-args", &inner, err) : 0;
 }
 
+bool template_knows(const char *name)
+{
+	return find_name(name, strlen(name)) >= 0;
+}
+
 bool template_text_mentions(const char *text, const char *name)
 {
 	while (*text) {

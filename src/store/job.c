@@ -228,3 +228,14 @@ void run_release(struct run *run)
 	free(run->devices);
 	run_init(run);
 }
+
+const char *job_parameter(const struct job *job, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (size_t i = 0; i < job->parameters.count; i++)
+		if (!strncmp(job->parameters.items[i], name, n) &&
+		    job->parameters.items[i][n] == '=')
+			return job->parameters.items[i] + n + 1;
+	return NULL;
+}

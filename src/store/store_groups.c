@@ -2,7 +2,6 @@
 #include "pollux/store_groups.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "pollux/mem.h"
 #include "sql.h"
@@ -151,15 +150,4 @@ void job_group_list_release(struct job_group_list *list)
 		job_group_release(&list->items[i]);
 	free(list->items);
 	*list = (struct job_group_list){ 0 };
-}
-
-const char *job_parameter(const struct job *job, const char *name)
-{
-	size_t n = strlen(name);
-
-	for (size_t i = 0; i < job->parameters.count; i++)
-		if (!strncmp(job->parameters.items[i], name, n) &&
-		    job->parameters.items[i][n] == '=')
-			return job->parameters.items[i] + n + 1;
-	return NULL;
 }

@@ -1,0 +1,214 @@
+/* submit_group.c - a sweep: many jobs by one command line, in one transaction. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pollux/clock.h"
+#include "pollux/mem.h"
+#include "pollux/store_groups.h"
+#include "pollux/store_models.h"
+#include "submit.h"
+#include "submit_pass.h"
+#include "sweep.h"
+
+/* The first run's command and job as they are for any single job; those of the others are made from
+ * them. */
+struct group_submission {
+	const struct submit_asked *o;
+	struct sweep sweep;
+	struct job_command command;
+	struct job job;
+	struct store *store;
+};
+
+/* --- a command in words --- */
+
+static void add_argument(struct text *line, const char *argument, double learning_rate)
+{
+	struct text word = TEXT_INIT;
+
+	for (const char *p = argument; *p; p++) {
+		if (text_starts_with(p, "{lr}") && !isnan(learning_rate)) {
+			text_addf(&word, "%.9g", learning_rate);
+			p += strlen("{lr}") - 1;
+			continue;
+		}
+		p += text_starts_with(p, "{{");
+		text_add_byte(&word, *p, 1);
+	}
+	text_add_shell_quoted(line, word.data);
+	text_release(&word);
+}
+
+void submit_print_command(const struct asked *o, char *const *argv)
+{
+	struct text line = TEXT_INIT;
+
+	for (size_t i = 0; i < o->env.count; i++) {
+		size_t name = strcspn(o->env.items[i], "=") + 1;
+
+		text_add_bytes(&line, o->env.items[i], name);
+		text_add_shell_quoted(&line, o->env.items[i] + name);
+		text_add(&line, " ");
+	}
+	for (size_t i = 0; argv[i]; i++) {
+		text_add(&line, i ? " " : "");
+		add_argument(&line, argv[i], o->declared.learning_rate);
+	}
+	puts(line.data);
+	text_release(&line);
+}
+
+static void print_commands(const struct sweep *s)
+{
+	for (int i = 0; i < s->axes.runs; i++) {
+		struct sweep_run run;
+
+		sweep_run_init(s, i, &run);
+		submit_print_command(&run.asked, run.argv.items);
+		sweep_run_release(&run);
+	}
+}
+
+/* --- the jobs --- */
+
+static void replace(char **text, const char *by)
+{
+	if (!by)
+		return;
+	free(*text);
+	*text = xstrdup(by);
+}
+
+static int make_run(const struct group_submission *g, struct sweep_run *run, struct job *job,
+		    struct job_command *command, struct err *err)
+{
+	struct declaration *d = &job->declared;
+
+	job->state = g->job.state;
+	job->reason = xstrdup(g->job.reason);
+	job->submit_time_s = g->job.submit_time_s;
+	declaration_copy(d, &g->job.declared);
+	replace(&d->name, run->asked.declared.name);
+	replace(&d->workload, run->asked.declared.workload);
+	d->learning_rate = run->asked.declared.learning_rate;
+	for (size_t i = 0; i < run->parameters.count; i++)
+		strings_add(&job->parameters, run->parameters.items[i]);
+	if (submission_vary(g->sweep.by, &run->asked, run->argv.items, &g->command, command, err))
+		return -1;
+	return g->o->job.parameters > 0
+		? store_workload_set_parameters(g->store, d->workload, g->o->job.parameters, err)
+		: 0;
+}
+
+static int make(void *arg, int i, struct job *job, struct job_command *command, struct err *err)
+{
+	const struct group_submission *g = arg;
+	struct sweep_run run;
+	int rc;
+
+	sweep_run_init(&g->sweep, i, &run);
+	rc = make_run(g, &run, job, command, err);
+	if (rc)
+		err_prefix(err, "run %d", i);
+	sweep_run_release(&run);
+	return rc;
+}
+
+/* The first run as a single job. It is named after the command before parameters are put in: all
+ * runs are of one workload. */
+static int make_first(struct group_submission *g, char **argv, struct err *err)
+{
+	struct sweep_run run;
+	int rc;
+
+	sweep_run_init(&g->sweep, 0, &run);
+	rc = submission_command(g->sweep.by, &run.asked, run.argv.items, &g->command, err);
+	if (rc == 0) {
+		bool same = !strcmp(argv[0], run.argv.items[0]);
+
+		submission_name_template(same ? g->command.program : argv[0], argv,
+					 &run.asked.declared);
+		rc = submission_job(g->sweep.by, &run.asked, &g->command, &g->job, err);
+	}
+	sweep_run_release(&run);
+	return rc;
+}
+
+static void print_added(const struct group_added *added, bool quiet)
+{
+	long long first = added->first_job_id, last = added->last_job_id, n = last - first + 1;
+
+	for (long long id = first; quiet && id <= last; id++)
+		printf("%lld\n", id);
+	if (quiet)
+		return;
+	printf("group %lld: ", (long long)added->group_id);
+	if (n == 1)
+		printf("job %lld (1 run)\n", first);
+	else
+		printf("jobs %lld to %lld (%lld runs)\n", first, last, n);
+}
+
+static int add(struct group_submission *g, const struct job_group *group,
+	       const struct dependency_list *after, struct err *err)
+{
+	struct group_jobs jobs = { g->sweep.axes.runs, make, g };
+	struct group_added added;
+	struct session s;
+	int rc;
+
+	if (submit_open(&s, err))
+		return -1;
+	g->store = &s.store;
+	rc = store_group_add(&s.store, group, &jobs, after, &added, err);
+	if (rc == 0) {
+		g->job.id = added.first_job_id;
+		submit_tell(&s, &g->job, &g->command);
+	}
+	session_close(&s);
+	if (rc)
+		return rc;
+	print_added(&added, g->o->job.quiet);
+	submit_pass_run();
+	return 0;
+}
+
+static int add_group(struct group_submission *g, char **argv, struct err *err)
+{
+	const char *name = g->o->job.declared.name;
+	struct dependency_list after = { 0 };
+	struct job_group group = {
+		.name = xstrdup(name ? name : g->job.declared.name),
+		.submit_time_s = clock_wall_s(), .max_running = (int)g->o->sweep.max_running,
+	};
+	int rc = submission_after(g->sweep.by, &g->o->job, &after, err);
+
+	for (char **argument = argv; *argument; argument++)
+		strings_add(&group.argv, *argument);
+	sweep_varied(&g->sweep, &group.varied);
+	g->job.submit_time_s = group.submit_time_s;
+	if (rc == 0)
+		rc = add(g, &group, &after, err);
+	dependency_list_release(&after);
+	job_group_release(&group);
+	return rc;
+}
+
+int submit_group(const struct submit_asked *o, char **argv, struct err *err)
+{
+	struct group_submission g = { .o = o };
+	int rc = sweep_init(&g.sweep, &cmd_submit, &o->job, &o->sweep, argv, err);
+
+	job_init(&g.job);
+	rc = rc ? rc : make_first(&g, argv, err);
+	if (rc == 0 && o->sweep.dry_run)
+		print_commands(&g.sweep);
+	else if (rc == 0)
+		rc = add_group(&g, argv, err);
+	job_command_release(&g.command);
+	job_release(&g.job);
+	sweep_release(&g.sweep);
+	return rc;
+}

@@ -1,0 +1,207 @@
+/* sweep.c - the runs of a sweep, each with its own command line. */
+#include "sweep.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pollux/mem.h"
+#include "pollux/number.h"
+#include "sweep_text.h"
+
+#define LR_MIN 1e-12			/* as option '--lr' has them */
+#define LR_MAX 1e12
+
+/* --- a run --- */
+
+static char *put(const char *text, enum sweep_text kind, const struct strings *values)
+{
+	struct text out = TEXT_INIT;
+
+	if (!text)
+		return NULL;
+	sweep_put(text, kind, values, &out);
+	return text_detach(&out);
+}
+
+static void put_texts(const struct asked *o, const struct strings *values, struct sweep_run *run)
+{
+	struct declaration *d = &run->asked.declared;
+
+	declaration_copy(d, &o->declared);
+	free(d->name);
+	free(d->workload);
+	d->name = put(o->declared.name, SWEEP_PLAIN, values);
+	d->workload = put(o->declared.workload, SWEEP_PLAIN, values);
+	run->asked.checkpoint_dir = run->checkpoint_dir =
+		put(o->checkpoint_dir, SWEEP_PLAIN, values);
+	run->asked.resume_args = run->resume_args = put(o->resume_args, SWEEP_TEMPLATE, values);
+	for (size_t i = 0; i < o->env.count; i++) {
+		char *text = put(o->env.items[i], SWEEP_PLAIN, values);
+
+		strings_add(&run->env, text);
+		free(text);
+	}
+	run->asked.env.items = (const char **)(void *)run->env.items;
+}
+
+static void put_learning_rate(const struct strings *parameters, struct declaration *d)
+{
+	for (size_t i = 0; i < parameters->count; i++)
+		if (text_starts_with(parameters->items[i], "lr="))
+			number_parse(parameters->items[i] + strlen("lr="), &d->learning_rate);
+}
+
+void sweep_run_init(const struct sweep *s, int i, struct sweep_run *run)
+{
+	struct strings values = { 0 };
+
+	*run = (struct sweep_run){ .asked = *s->asked };
+	axes_values(&s->axes, i, &run->parameters);
+	axes_values(&s->axes, i, &values);
+	strings_addf(&values, "index=%d", i);	/* the second one, where --array gives it */
+	for (char *const *argument = s->argv; *argument; argument++) {
+		char *text = put(*argument, SWEEP_TEMPLATE, &values);
+
+		strings_add(&run->argv, text);
+		free(text);
+	}
+	put_texts(s->asked, &values, run);
+	put_learning_rate(&run->parameters, &run->asked.declared);
+	strings_release(&values);
+}
+
+void sweep_run_release(struct sweep_run *run)
+{
+	declaration_release(&run->asked.declared);
+	strings_release(&run->argv);
+	strings_release(&run->parameters);
+	strings_release(&run->env);
+	free(run->checkpoint_dir);
+	free(run->resume_args);
+	*run = (struct sweep_run){ .env = { 0 } };
+}
+
+/* --- what is wrong with a sweep --- */
+
+/* The texts in which parameters are put; NULL where an option was not given. */
+struct place {
+	const char *name, *text;
+	bool is_template;		/* template_check sees what is unknown in these */
+};
+
+static int list_places(const struct sweep *s, struct place **places)
+{
+	const struct asked *o = s->asked;
+	int n = 0;
+
+	*places = NULL;
+#define ADD(of, with, template) \
+	do { \
+		*places = xgrow(*places, n, sizeof(**places)); \
+		(*places)[n++] = (struct place){ (of), (with) ? (with) : "", (template) }; \
+	} while (0)
+	for (char *const *argument = s->argv; *argument; argument++)
+		ADD("the command", *argument, true);
+	ADD("--resume-args", o->resume_args, true);
+	ADD("--name", o->declared.name, false);
+	ADD("--workload", o->declared.workload, false);
+	ADD("--checkpoint-dir", o->checkpoint_dir, false);
+	for (size_t i = 0; i < o->env.count; i++)
+		ADD("--env", o->env.items[i], false);
+#undef ADD
+	return n;
+}
+
+static int check_used(const struct sweep *s, const char *name, const struct place *places, int n,
+		      struct err *err)
+{
+	for (int i = 0; i < n; i++)
+		if (sweep_uses(places[i].text, name))
+			return 0;
+	return usage_error(s->by, err, "parameter '%s' is used nowhere: put {%s} into the command, "
+			   "or --env %s={%s}", name, name, name, name);
+}
+
+static int check_places(const struct sweep *s, const struct place *places, int n, struct err *err)
+{
+	struct strings values = { 0 };
+	int rc = 0;
+
+	axes_values(&s->axes, 0, &values);
+	strings_add(&values, "index=0");
+	for (int i = 0; i < n && rc == 0; i++) {
+		char *unknown = places[i].is_template ? NULL
+			: sweep_unknown(places[i].text, &values);
+
+		if (unknown)
+			rc = usage_error(s->by, err, "unknown name '{%.60s}' in %s; a literal "
+					 "brace is '{{'", unknown, places[i].name);
+		free(unknown);
+	}
+	strings_release(&values);
+	return rc;
+}
+
+static int check_learning_rates(const struct sweep *s, const struct axis *axis, size_t column,
+				struct err *err)
+{
+	double rate;
+
+	if (!isnan(s->asked->declared.learning_rate))
+		return usage_error(s->by, err, "give one of --lr and parameter 'lr'");
+	for (int i = 0; i < axis->n; i++) {
+		const char *value = axis->values.items[(size_t)i * axis->names.count + column];
+
+		if (number_parse(value, &rate) || !(rate >= LR_MIN && rate <= LR_MAX))
+			return usage_error(s->by, err, "parameter 'lr': '%.60s' is not a number "
+					   "from 1e-12 to 1e+12", value);
+	}
+	return 0;
+}
+
+static int check_parameters(const struct sweep *s, const struct place *places, int n,
+			    struct err *err)
+{
+	for (int a = 0; a < s->axes.count; a++)
+		for (size_t i = 0; i < s->axes.items[a].names.count; i++) {
+			const char *name = s->axes.items[a].names.items[i];
+
+			/* A program may read POLLUX_INDEX unseen. */
+			if (strcmp(name, "index") != 0 && check_used(s, name, places, n, err))
+				return -1;
+			if (!strcmp(name, "lr") &&
+			    check_learning_rates(s, &s->axes.items[a], i, err))
+				return -1;
+		}
+	return 0;
+}
+
+int sweep_init(struct sweep *s, const struct command *by, const struct asked *asked,
+	       const struct sweep_asked *o, char **argv, struct err *err)
+{
+	struct place *places = NULL;
+	int rc, n;
+
+	*s = (struct sweep){ .by = by, .asked = asked, .argv = argv };
+	rc = axes_parse(by, o, &s->axes, err);
+	if (rc)
+		return rc;
+	n = list_places(s, &places);
+	rc = check_parameters(s, places, n, err) || check_places(s, places, n, err) ? -1 : 0;
+	free(places);
+	return rc;
+}
+
+void sweep_release(struct sweep *s)
+{
+	axes_release(&s->axes);
+}
+
+void sweep_varied(const struct sweep *s, struct strings *out)
+{
+	for (int a = 0; a < s->axes.count; a++)
+		for (size_t i = 0; i < s->axes.items[a].names.count; i++)
+			strings_addf(out, "%s=%s", s->axes.items[a].names.items[i],
+				     s->axes.items[a].how);
+}

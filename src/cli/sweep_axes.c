@@ -1,0 +1,358 @@
+/* sweep_axes.c - lists, ranges and grids of parameters. */
+#include "sweep_axes.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pollux/mem.h"
+#include "pollux/number.h"
+#include "pollux/template.h"
+
+#define NAME_MAX_BYTES 63
+#define INDEX "index"
+
+bool sweep_is_asked(const struct sweep_asked *o)
+{
+	return o->params.count > 0 || o->params_file || o->array;
+}
+
+bool axis_name_is_valid(const char *name)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+	size_t first = strspn(name, letters), length = strlen(name);
+
+	return first > 0 && length <= NAME_MAX_BYTES &&
+	       first + strspn(name + first, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
+			      "0123456789") == length;
+}
+
+static struct axis *add_axis(struct axes *axes, const char *how)
+{
+	axes->items = xgrow(axes->items, axes->count, sizeof(*axes->items));
+	axes->items[axes->count] = (struct axis){ .how = how };
+	return &axes->items[axes->count++];
+}
+
+static void add_value(struct axis *axis, const char *value)
+{
+	strings_add(&axis->values, value);
+	axis->n++;
+}
+
+/* --- A:B[:STEP] and log:A:B:N --- */
+
+/* The parts of a text between colons: at most 4. Returns their number, or 5. */
+static int split(char *text, char *parts[4])
+{
+	int n = 0;
+
+	for (char *colon = text; colon; n++) {
+		if (n == 4)
+			return 5;
+		parts[n] = colon;
+		colon = strchr(colon, ':');
+		if (colon)
+			*colon++ = '\0';
+	}
+	return n;
+}
+
+/* Digits after the point, as it is written; -1: it has an exponent. */
+static int decimals_of(const char *text)
+{
+	const char *point = strchr(text, '.');
+
+	return strpbrk(text, "eE") ? -1 : point ? (int)strlen(point + 1) : 0;
+}
+
+static int add_range(const struct command *by, struct axis *axis, char *const *parts, int n,
+		     struct err *err)
+{
+	double from, to, step = 1, count;
+	int digits = decimals_of(parts[0]), more = n == 3 ? decimals_of(parts[2]) : 0;
+
+	number_parse(parts[0], &from);
+	number_parse(parts[1], &to);
+	if (n == 3)
+		number_parse(parts[2], &step);
+	count = floor((to - from) / step + 1e-9) + 1;
+	if (!(count >= 1) || !isfinite(count))
+		return usage_error(by, err, "option '--param': no values from %s to %s by steps of "
+				   "%s", parts[0], parts[1], n == 3 ? parts[2] : "1");
+	if (count > SWEEP_RUNS_MAX)
+		return usage_error(by, err, "option '--param': more than 100,000 values from %s to "
+				   "%s", parts[0], parts[1]);
+	for (int i = 0; i < (int)count; i++) {
+		double at = from + i * step;
+		char value[400];
+
+		if (fabs(at) < fabs(step) * 1e-9)
+			at = 0;		/* not "-0.0" */
+		if (digits < 0 || more < 0)
+			snprintf(value, sizeof(value), "%.12g", at);
+		else
+			snprintf(value, sizeof(value), "%.*f", digits > more ? digits : more, at);
+		add_value(axis, value);
+	}
+	return 0;
+}
+
+static int add_logarithmic(const struct command *by, struct axis *axis, char *const *parts,
+			   struct err *err)
+{
+	double from, to;
+	int64_t n;
+
+	if (number_parse(parts[1], &from) || number_parse(parts[2], &to) ||
+	    number_parse_int(parts[3], &n) || from <= 0 || to <= 0 || n < 2)
+		return usage_error(by, err, "option '--param': log:A:B:N wants A and B above 0 and "
+				   "N of 2 or more, not 'log:%.40s:%.40s:%.40s'", parts[1],
+				   parts[2], parts[3]);
+	if (n > SWEEP_RUNS_MAX)
+		return usage_error(by, err, "option '--param': more than 100,000 values");
+	for (int64_t i = 0; i < n; i++) {
+		char value[40];
+
+		snprintf(value, sizeof(value), "%.6g",
+			 i == n - 1 ? to : from * pow(to / from, (double)i / (double)(n - 1)));
+		add_value(axis, value);
+	}
+	return 0;
+}
+
+static bool are_numbers(char *const *parts, int n)
+{
+	double ignored;
+
+	for (int i = 0; i < n; i++)
+		if (number_parse(parts[i], &ignored))
+			return false;
+	return true;
+}
+
+/* 1: the text is a range, and its values were added; 0: it is none; -1. */
+static int add_if_range(const struct command *by, struct axis *axis, const char *text,
+			struct err *err)
+{
+	char *copy = xstrdup(text), *parts[4];
+	int n = split(copy, parts), rc = 0;
+
+	if (n == 4 && !strcmp(parts[0], "log"))
+		rc = add_logarithmic(by, axis, parts, err) ? -1 : 1;
+	else if ((n == 2 || n == 3) && are_numbers(parts, n))
+		rc = add_range(by, axis, parts, n, err) ? -1 : 1;
+	free(copy);
+	return rc;
+}
+
+/* --- lists --- */
+
+static int compare(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* A value that comes twice would do the same work twice. */
+static int check_values(const struct command *by, const struct axis *axis, const char *option,
+			struct err *err)
+{
+	size_t n = axis->values.count;
+	char **sorted = xreallocarray(NULL, n + 1, sizeof(*sorted));
+	int rc = 0;
+
+	memcpy(sorted, axis->values.items, n * sizeof(*sorted));
+	qsort(sorted, n, sizeof(*sorted), compare);
+	for (size_t i = 1; i < n && rc == 0; i++)
+		if (!strcmp(sorted[i - 1], sorted[i]))
+			rc = usage_error(by, err, "option '%s': '%.60s' comes twice in '%.60s'",
+					 option, sorted[i], axis->names.items[0]);
+	free(sorted);
+	return rc;
+}
+
+static int add_list(const struct command *by, struct axis *axis, const char *text, struct err *err)
+{
+	for (const char *p = text;; p++) {
+		size_t length = strcspn(p, ",");
+		char *value = xasprintf("%.*s", (int)length, p);
+
+		if (length > 0)
+			add_value(axis, value);
+		free(value);
+		if (length == 0)
+			return usage_error(by, err, "option '--param': '%.60s' has an empty value "
+					   "in its list (--params takes those)",
+					   axis->names.items[0]);
+		p += length;
+		if (!*p)
+			return 0;
+	}
+}
+
+static int parse_param(const struct command *by, struct axes *axes, const char *text,
+		       struct err *err)
+{
+	size_t length = strcspn(text, "=");
+	char *name = xasprintf("%.*s", (int)length, text);
+	bool valid = text[length] && axis_name_is_valid(name);
+	struct axis *axis = valid ? add_axis(axes, text + length + 1) : NULL;
+	int rc;
+
+	if (axis)
+		strings_add(&axis->names, name);
+	free(name);
+	if (!axis)
+		return usage_error(by, err, "option '--param' wants NAME=VALUES (a name has "
+				   "letters, digits and '_'), not '%.60s'", text);
+	rc = add_if_range(by, axis, axis->how, err);
+	if (rc == 0)
+		rc = add_list(by, axis, axis->how, err);
+	return rc < 0 ? -1 : check_values(by, axis, "--param", err);
+}
+
+/* --- --array --- */
+
+static int array_error(const struct command *by, const char *text, struct err *err)
+{
+	return usage_error(by, err, "option '--array' wants numbers such as 0-19, 0-19:2 or 1,3,7, "
+			   "not '%.60s'%s", text,
+			   strchr(text, '%') ? " (--max-running limits how many run)" : "");
+}
+
+/* "3", "0-19" or "0-19:2" */
+static int add_indexes(const struct command *by, struct axis *axis, char *word, struct err *err)
+{
+	char *colon = strchr(word, ':'), *dash = strchr(word, '-');
+	int64_t from, to, step = 1;
+
+	if (colon)
+		*colon++ = '\0';
+	if (dash)
+		*dash++ = '\0';
+	if (number_parse_int(word, &from) || from < 0 || from > 1000000000 || (colon && !dash) ||
+	    (dash && number_parse_int(dash, &to)) || (colon && number_parse_int(colon, &step)))
+		return array_error(by, axis->how, err);
+	to = dash ? to : from;
+	if (to < from || to > 1000000000 || step < 1)
+		return array_error(by, axis->how, err);
+	if ((to - from) / step >= SWEEP_RUNS_MAX)
+		return usage_error(by, err, "option '--array': more than 100,000 numbers");
+	for (; from <= to; from += step) {
+		char value[24];
+
+		snprintf(value, sizeof(value), "%lld", (long long)from);
+		add_value(axis, value);
+	}
+	return 0;
+}
+
+static int parse_array(const struct command *by, struct axes *axes, const char *text,
+		       struct err *err)
+{
+	struct axis *axis = add_axis(axes, text);
+	int rc = 0;
+
+	strings_add(&axis->names, INDEX);
+	for (const char *p = text; rc == 0; p++) {
+		size_t length = strcspn(p, ",");
+		char *word = xasprintf("%.*s", (int)length, p);
+
+		rc = add_indexes(by, axis, word, err);
+		free(word);
+		p += length;
+		if (!*p)
+			break;
+	}
+	return rc ? -1 : check_values(by, axis, "--array", err);
+}
+
+/* --- all of them --- */
+
+/* The only word of pollux that may be a parameter is "lr": that run's --lr. */
+static int check_name(const struct command *by, const char *name, bool is_array, struct err *err)
+{
+	if (template_knows(name) && strcmp(name, "lr") != 0)
+		return usage_error(by, err, "'%s' cannot be a parameter: pollux itself puts {%s} "
+				   "in", name, name);
+	if (!strcmp(name, INDEX) && !is_array)
+		return usage_error(by, err, "'index' cannot be a parameter: --array gives its "
+				   "values");
+	return 0;
+}
+
+static int check_names(const struct command *by, const struct axes *axes, bool has_array,
+		       struct err *err)
+{
+	struct strings all = { 0 };
+	int rc = 0;
+
+	for (int a = 0; a < axes->count && rc == 0; a++)
+		for (size_t i = 0; i < axes->items[a].names.count && rc == 0; i++) {
+			const char *name = axes->items[a].names.items[i];
+
+			rc = check_name(by, name, has_array && a == axes->count - 1, err);
+			for (size_t k = 0; k < all.count && rc == 0; k++)
+				if (!strcmp(all.items[k], name))
+					rc = usage_error(by, err, "parameter '%s' is given twice",
+							 name);
+			strings_add(&all, name);
+		}
+	strings_release(&all);
+	return rc;
+}
+
+static int count_runs(const struct command *by, struct axes *axes, struct err *err)
+{
+	int64_t runs = 1;
+
+	for (int i = 0; i < axes->count; i++) {
+		runs *= axes->items[i].n;
+		if (runs > SWEEP_RUNS_MAX)
+			return usage_error(by, err, "the parameters make more than 100,000 runs");
+	}
+	axes->runs = (int)runs;
+	return 0;
+}
+
+int axes_parse(const struct command *by, const struct sweep_asked *o, struct axes *axes,
+	       struct err *err)
+{
+	*axes = (struct axes){ 0 };
+	if (o->params_file && axis_from_file(add_axis(axes, o->params_file), o->params_file, err))
+		return -1;
+	for (size_t i = 0; i < o->params.count; i++)
+		if (parse_param(by, axes, o->params.items[i], err))
+			return -1;
+	if (o->array && parse_array(by, axes, o->array, err))
+		return -1;
+	return check_names(by, axes, o->array != NULL, err) || count_runs(by, axes, err) ? -1 : 0;
+}
+
+void axes_release(struct axes *axes)
+{
+	for (int i = 0; i < axes->count; i++) {
+		strings_release(&axes->items[i].names);
+		strings_release(&axes->items[i].values);
+	}
+	free(axes->items);
+	*axes = (struct axes){ 0 };
+}
+
+void axes_values(const struct axes *axes, int run, struct strings *out)
+{
+	int below = axes->runs;
+
+	for (int a = 0; a < axes->count; a++) {
+		const struct axis *axis = &axes->items[a];
+		size_t names = axis->names.count;
+		int point;
+
+		below /= axis->n;
+		point = run / below % axis->n;
+		for (size_t i = 0; i < names; i++)
+			strings_addf(out, "%s=%s", axis->names.items[i],
+				     axis->values.items[(size_t)point * names + i]);
+	}
+}

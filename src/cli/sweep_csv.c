@@ -1,0 +1,170 @@
+/* sweep_csv.c - rows of parameters from a file: CSV with a header, as RFC 4180 has it. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sweep_axes.h"
+
+#define FILE_MAX_BYTES (64u << 20)
+
+struct reader {
+	const char *path;		/* for errors */
+	const char *p, *end;
+	int line, row_line;		/* where the reader is, and where its row began */
+	struct err *err;
+};
+
+static int complain(const struct reader *r, const char *what)
+{
+	return err_set(r->err, EX_DATAERR, "%s:%d: %s", r->path, r->row_line, what);
+}
+
+static bool at_line_end(const struct reader *r)
+{
+	return r->p == r->end || *r->p == '\n' ||
+	       (*r->p == '\r' && r->p + 1 < r->end && r->p[1] == '\n');
+}
+
+static void skip_line_end(struct reader *r)
+{
+	r->p += r->p < r->end && *r->p == '\r';
+	r->p += r->p < r->end && *r->p == '\n';
+	r->line++;
+}
+
+/* A field in quotes: it may have commas, newlines and, doubled, quotes. */
+static int read_quoted(struct reader *r, struct text *field)
+{
+	for (r->p++; r->p < r->end; r->p++) {
+		if (*r->p == '"' && (r->p + 1 == r->end || r->p[1] != '"')) {
+			r->p++;
+			return at_line_end(r) || *r->p == ',' ? 0
+				: complain(r, "text behind a quoted field");
+		}
+		r->p += *r->p == '"';
+		r->line += *r->p == '\n';
+		text_add_bytes(field, r->p, 1);
+	}
+	return complain(r, "a quoted field does not end");
+}
+
+static int read_plain(struct reader *r, struct text *field)
+{
+	for (; !at_line_end(r) && *r->p != ','; r->p++) {
+		if (*r->p == '"')
+			return complain(r, "a quote within a field that does not begin with it");
+		text_add_bytes(field, r->p, 1);
+	}
+	return 0;
+}
+
+/* Appends the fields of a row. Lines with nothing in them are skipped. 1: a row was read; 0: the
+ * file has ended; -1. */
+static int read_row(struct reader *r, struct strings *fields)
+{
+	struct text field = TEXT_INIT;
+	int rc = 0;
+
+	while (r->p < r->end && at_line_end(r))
+		skip_line_end(r);
+	r->row_line = r->line;
+	if (r->p == r->end)
+		return 0;
+	for (;;) {
+		text_clear(&field);
+		rc = *r->p == '"' && r->p < r->end ? read_quoted(r, &field)
+						   : read_plain(r, &field);
+		if (rc)
+			break;
+		strings_add(fields, field.data);
+		if (at_line_end(r))
+			break;
+		r->p++;			/* the comma; what follows may be an empty last field */
+	}
+	text_release(&field);
+	if (rc == 0)
+		skip_line_end(r);
+	return rc ? -1 : 1;
+}
+
+static int read_header(struct reader *r, struct axis *axis)
+{
+	int rc = read_row(r, &axis->names);
+
+	if (rc < 0)
+		return -1;
+	for (size_t i = 0; i < axis->names.count; i++)
+		if (!axis_name_is_valid(axis->names.items[i]))
+			return err_set(r->err, EX_DATAERR, "%s:%d: '%.60s' in the header is no "
+				       "name of a parameter (letters, digits and '_')", r->path,
+				       r->row_line, axis->names.items[i]);
+	return rc ? 0 : complain(r, "no header");
+}
+
+static int read_rows(struct reader *r, struct axis *axis)
+{
+	int rc;
+
+	for (;;) {
+		size_t before = axis->values.count, has;
+
+		rc = read_row(r, &axis->values);
+		if (rc <= 0)
+			break;
+		has = axis->values.count - before;
+		if (has != axis->names.count)
+			return err_set(r->err, EX_DATAERR, "%s:%d: %zu field%s, but the header has "
+				       "%zu", r->path, r->row_line, has, plural((long long)has),
+				       axis->names.count);
+		if (++axis->n > SWEEP_RUNS_MAX)
+			return complain(r, "more than 100,000 rows");
+	}
+	if (rc == 0 && axis->n == 0)
+		return complain(r, "no rows after the header");
+	return rc;
+}
+
+static int read_content(FILE *file, const char *path, struct text *content, struct err *err)
+{
+	char piece[16384];
+	size_t n;
+
+	while ((n = fread(piece, 1, sizeof(piece), file)) > 0) {
+		text_add_bytes(content, piece, n);
+		if (content->length > FILE_MAX_BYTES)
+			return err_set(err, EX_DATAERR, "'%s' has more than 64 MiB", path);
+	}
+	if (ferror(file))
+		return err_set(err, EX_NOINPUT, "cannot read '%s': %s", path, strerror(errno));
+	if (memchr(content->data, '\0', content->length))
+		return err_set(err, EX_DATAERR, "'%s' has NUL bytes: it is no text", path);
+	return 0;
+}
+
+static int parse(const char *path, const struct text *content, struct axis *axis, struct err *err)
+{
+	static const char mark[] = "\xef\xbb\xbf";	/* some programs begin UTF-8 with it */
+	size_t skip = text_starts_with(content->data, mark) ? strlen(mark) : 0;
+	struct reader r = { path, content->data + skip, content->data + content->length, 1, 1, err };
+
+	return read_header(&r, axis) || read_rows(&r, axis) ? -1 : 0;
+}
+
+int axis_from_file(struct axis *axis, const char *path, struct err *err)
+{
+	bool is_input = !strcmp(path, "-");
+	FILE *file = is_input ? stdin : fopen(path, "re");
+	struct text content = TEXT_INIT;
+	int rc;
+
+	axis->how = path;
+	if (!file)
+		return err_set(err, EX_NOINPUT, "cannot read '%s': %s", path, strerror(errno));
+	rc = read_content(file, is_input ? "standard input" : path, &content, err);
+	rc = rc ? rc : parse(is_input ? "standard input" : path, &content, axis, err);
+	if (!is_input)
+		fclose(file);
+	text_release(&content);
+	return rc;
+}

@@ -1,0 +1,217 @@
+#!/bin/sh
+# sweep.t - many runs by one 'pollux submit': --param, --params, --array; what each run gets, what is
+# refused, and that all of a group is stored or nothing.
+# shellcheck disable=SC2016,SC2317  # other shells; functions run by status
+. "$(dirname "$0")/tap.sh"
+unset POLLUX_SLICE POLLUX_POLICY
+export POLLUX_SLOTS=4
+cleanup() { end_jobs; }
+
+submit() { "$POLLUX" submit "$@"; }
+dry() { submit --dry-run "$@"; }
+see="; see 'pollux submit --help'"
+refused() { # refused STATUS MESSAGE ARGUMENT...
+	wanted=$1 message=$2
+	shift 2
+	run submit "$@"
+	is "refused: $message" "$wanted::pollux: $message" "$rc:$out:$err"
+}
+lines() { # lines NAME WANT COMMAND...: what it prints, newlines as '|'
+	name=$1 want=$2
+	shift 2
+	is "$name" "$want" "$("$@" 2>&1 | tr '\n' '|')"
+}
+
+# --- values ----------------------------------------------------------------------
+
+lines 'a list' "true a|true 'b c'|" dry --param 'x=a,b c' -- true '{x}'
+lines 'a range has both ends' 'true 1|true 2|true 3|' dry --param x=1:3 -- true '{x}'
+lines 'a range by steps' 'true 0.1|true 0.3|true 0.5|' dry --param x=0.1:0.5:0.2 -- true '{x}'
+lines 'a range downwards' 'true 1|true 0|true -1|' dry --param x=1:-1:-1 -- true '{x}'
+lines 'decimals as they are written' 'true -0.10|true 0.00|true 0.10|' \
+	dry --param x=-0.1:0.1:0.10 -- true '{x}'
+lines 'by equal factors' 'true 0.0001|true 0.001|true 0.01|' \
+	dry --param x=log:1e-4:1e-2:3 -- true '{x}'
+lines 'a colon alone makes no range' 'true host:80|' dry --param x=host:80 -- true '{x}'
+lines 'a grid: the last one varies fastest' \
+	'true 1 a 0|true 1 a 2|true 1 b 0|true 1 b 2|true 2 a 0|true 2 a 2|true 2 b 0|true 2 b 2|' \
+	dry --param x=1,2 --param y=a,b --array 0-2:2 -- true '{x}' '{y}' '{index}'
+lines 'numbers' 'true 1|true 3|true 7|true 8|' dry --array 1,3,7-8 -- true '{index}'
+lines 'the index of a grid' 'true 0 a|true 1 b|' dry --param x=a,b -- true '{index}' '{x}'
+lines 'all at once' 'true 0.001 a-5|true 0.0001 a-5|' \
+	dry --param lr=1e-3,1e-4 --param x=a --array 5 -- true '{lr}' '{x}-{index}'
+
+printf 'a,b\r\n"x,1","say ""hi"""\r\n\r\n-y,\r\n"two\nlines",{gpus}\n' >rows.csv
+lines 'rows of a file: quotes, commas, an empty value, a newline, braces' \
+	"true x,1 'say \"hi\"'|true -y ''|true 'two|lines' {gpus}|" \
+	dry --params rows.csv -- true '{a}' '{b}'
+lines 'rows of standard input, without a last newline' 'true 1|true 2|' \
+	sh -c 'printf "x\n1\n2" | "$POLLUX" submit --dry-run --params - -- true "{x}"'
+lines 'rows and a grid' 'true 1 a|true 1 b|true 2 a|true 2 b|' \
+	sh -c 'printf "x\n1\n2\n" | "$POLLUX" submit --dry-run --params - --param y=a,b -- true \
+		"{x}" "{y}"'
+
+# --- where they are put --------------------------------------------------------------
+
+lines 'in variables, which come first' "A=1 true 1|A=2 true 2|" \
+	dry --param x=1,2 --env 'A={x}' -- true '{x}'
+lines 'in JSON' "C='{\"lr\": 1, \"d\": {\"e\": 2}}' true|" \
+	dry --param x=1 --env 'C={"lr": {x}, "d": {"e": 2}}' -- true
+lines 'a doubled brace is one' "C='{x} 1' true '{x} 1 {'|" \
+	dry --param x=1 --env 'C={{x} {x}' -- true '{{x} {x} {{'
+lines 'what pollux puts in at launch stays' 'true 1 {checkpoint}|' \
+	dry --param x=1 -- true '{x}' '{checkpoint}'
+lines 'a single command' "A=1 true 'it'\''s' 0.1|" dry --env A=1 --lr 0.1 -- true "it's" '{lr}'
+ok 'no store was made' [ ! -e "$POLLUX_DIR" ]
+
+# --- what is refused ---------------------------------------------------------------------
+
+param="option '--param'"
+name="(a name has letters, digits and '_')"
+refused 64 "$param wants NAME=VALUES $name, not 'x'$see" --param x -- true
+refused 64 "$param wants NAME=VALUES $name, not '2x=1'$see" --param 2x=1 -- true
+refused 64 "$param wants NAME=VALUES $name, not 'a-b=1'$see" --param a-b=1 -- true
+refused 64 "$param wants NAME=VALUES $name, not '=1'$see" --param =1 -- true
+empty='has an empty value in its list (--params takes those)'
+refused 64 "$param: 'x' $empty$see" --param x= -- true '{x}'
+refused 64 "$param: 'x' $empty$see" --param x=1,,2 -- true '{x}'
+refused 64 "$param: 'x' $empty$see" --param x=1, -- true '{x}'
+refused 64 "$param: 'b' comes twice in 'x'$see" --param x=b,a,b -- true '{x}'
+refused 64 "$param: no values from 3 to 1 by steps of 1$see" --param x=3:1 -- true '{x}'
+refused 64 "$param: no values from 1 to 3 by steps of 0$see" --param x=1:3:0 -- true '{x}'
+refused 64 "$param: more than 100,000 values from 1 to 1e9$see" --param x=1:1e9 -- true '{x}'
+log='log:A:B:N wants A and B above 0 and N of 2 or more'
+refused 64 "$param: $log, not 'log:0:1:3'$see" --param x=log:0:1:3 -- true '{x}'
+refused 64 "$param: $log, not 'log:1:2:1'$see" --param x=log:1:2:1 -- true '{x}'
+refused 64 "the parameters make more than 100,000 runs$see" \
+	--param x=1:1000 --param y=1:101 -- true '{x}{y}'
+refused 64 "parameter 'x' is given twice$see" --param x=1 --param x=2 -- true '{x}'
+refused 64 "parameter 'x' is used nowhere: put {x} into the command, or --env x={x}$see" \
+	--param x=1 -- true '{{x}'
+refused 64 "'batch' cannot be a parameter: pollux itself puts {batch} in$see" \
+	--param batch=1,2 -- true '{batch}'
+refused 64 "'index' cannot be a parameter: --array gives its values$see" \
+	--param index=1,2 -- true '{index}'
+refused 64 "parameter 'lr': 'fast' is not a number from 1e-12 to 1e+12$see" \
+	--param lr=1,fast -- true '{lr}'
+refused 64 "give one of --lr and parameter 'lr'$see" --lr 1 --param lr=1 -- true '{lr}'
+refused 64 "unknown template '{y}' in argument 2 of the command; a literal brace is '{{'" \
+	--param x=1 -- true '{x}' '{y}'
+refused 64 "unknown name '{y}' in --env; a literal brace is '{{'$see" \
+	--param x=1 --env 'A={x}{y}' -- true
+refused 64 "unknown name '{job}' in --name; a literal brace is '{{'$see" \
+	--param x=1 --name '{x}-{job}' -- true
+array="option '--array' wants numbers such as 0-19, 0-19:2 or 1,3,7, not"
+for wrong in x -1 3-1 1-2: 1:2 1-5:0 1,,2 ''; do
+	[ -z "$wrong" ] || refused 64 "$array '$wrong'$see" --array "$wrong" -- true
+done
+refused 64 "$array '0-9%2' (--max-running limits how many run)$see" --array 0-9%2 -- true
+refused 64 "option '--array': '3' comes twice in 'index'$see" --array 1-3,3 -- true
+refused 64 "option '--array': more than 100,000 numbers$see" --array 0-100000 -- true
+refused 64 "option '--max-running' needs --param, --params or --array$see" --max-running 2 -- true
+refused 66 "cannot read 'nosuch': No such file or directory" --params nosuch -- true
+bad() { # bad MESSAGE CONTENT
+	printf '%b' "$2" >bad.csv
+	refused 65 "bad.csv:$1" --params bad.csv -- true '{a}'
+}
+bad '1: no header' ''
+bad '2: no rows after the header' 'a\n'
+bad '3: 2 fields, but the header has 1' 'a\n1\n1,2\n'
+bad '2: a quoted field does not end' 'a\n"1\n2\n'
+bad '2: text behind a quoted field' 'a\n"1"2\n'
+bad '2: a quote within a field that does not begin with it' 'a\n1"2"\n'
+bad "1: 'a b' in the header is no name of a parameter (letters, digits and '_')" 'a b\n1\n'
+run submit --params rows.csv --param a=1 -- true '{a}{b}'
+is 'a column and a parameter of one name' "64:pollux: parameter 'a' is given twice$see" "$rc:$err"
+ok 'nothing was stored' [ ! -e "$POLLUX_DIR" ]
+
+# --- what is stored ------------------------------------------------------------------------
+
+cat >show.sh <<'END'
+{
+	printf '<%s>' "$@"
+	printf ' %s %s %s <%s>\n' "$POLLUX_GROUP" "$POLLUX_INDEX" "$A" "$POLLUX_PARAM_v"
+} >"shown.$POLLUX_JOB_ID"
+END
+run submit --hold --params rows.csv --name 'show {a}' -- true '{a}' '{b}'
+is 'a group' '0:group 1: jobs 1 to 3 (3 runs):' "$rc:$out:$err"
+is 'names' "show x,1|show -y|show two
+lines" "$(store "SELECT group_concat(name, '|') FROM (SELECT name FROM jobs ORDER BY id)")"
+is 'the values come back' 'a=x,1 b=say "hi" a=-y b= a=two
+lines b={gpus}' "$("$POLLUX" status --json | json 'print join " ", map { "$_->{name}=$_->{value}" }
+	map { @{$_->{parameters}} } sort { $a->{id} <=> $b->{id} } @{$d->{jobs}}')"
+is 'its group and its index' '1 0 1 1 1 2' "$("$POLLUX" status --json |
+	json 'print join " ", map { "$_->{group_id} $_->{group_index}" }
+	sort { $a->{id} <=> $b->{id} } @{$d->{jobs}}')"
+packed() { # packed COLUMN: the strings of group 1
+	store "SELECT writefile('$TMP/packed', $1) FROM job_groups WHERE id = 1" >/dev/null
+	tr '\0' '~' <packed
+}
+is 'the group has the command before parameters' 'true~{a}~{b}~' "$(packed argv)"
+is 'and what varied' 'a=rows.csv~b=rows.csv~' "$(packed varied)"
+is 'and its name' 'show {a}' "$(store 'SELECT name FROM job_groups')"
+lines '-q prints the numbers' '4|5|' submit -q --hold --array 3,4 -- true '{index}'
+run submit --hold --array 3 --max-running 2 -- true
+is 'a group of one' '0:group 3: job 6 (1 run):' "$rc:$out:$err"
+is 'its limit' 2 "$(store 'SELECT max_running FROM job_groups WHERE id = 3')"
+
+id=$(submit -q --hold -b 32 --param lr=1e-3,1e-2 --param width=1,2 -- true --lr '{lr}' --w '{width}')
+is 'one workload for all' 1 "$(store "SELECT count(DISTINCT workload) FROM jobs WHERE id IN
+	($(echo "$id" | tr '\n' ',' | sed 's/,$//'))")"
+like 'which is the command before parameters' "true --lr {lr} --w {width}$" \
+	"$(store 'SELECT workload FROM jobs WHERE id = 7')"
+is 'each has its learning rate' '0.001|0.001|0.01|0.01' \
+	"$(store "SELECT group_concat(learning_rate, '|') FROM jobs WHERE id BETWEEN 7 AND 10")"
+submit -q --hold --param w=1,2 --workload 'net {w}' -- true '{w}' >/dev/null
+is 'a workload by a parameter' 'net 1|net 2' \
+	"$(store "SELECT group_concat(workload, '|') FROM jobs WHERE id > 10")"
+is 'runs that differ by arguments share an environment' 1 \
+	"$(store 'SELECT count(*) FROM environments')"
+
+# --- runs --------------------------------------------------------------------------------------
+
+rm -rf "$POLLUX_DIR"
+printf 'v\n"two words, 1"\n"it'"'"'s ""so"" `pwd` $HOME"\n"two\nlines"\n--help\n"{batch} {{ }"\n' >v.csv
+submit -q --params v.csv --env 'A={index}' -- sh show.sh '{v}' '-{v}' '{job}' >ids
+ok 'a pass' "$POLLUX" schedule
+# shellcheck disable=SC2046 # numbers
+ok 'all runs end' wait_for 60 "$POLLUX" wait --timeout 1 $(cat ids)
+is 'blanks and commas' '<two words, 1><-two words, 1><1> 1 0 0 <two words, 1>' "$(cat shown.1)"
+is 'quotes' "<it's \"so\" \`pwd\` \$HOME><-it's \"so\" \`pwd\` \$HOME><2> 1 1 1 <it's \"so\" \`pwd\` \$HOME>" \
+	"$(cat shown.2)"
+is 'newlines' '<two
+lines><-two
+lines><3> 1 2 2 <two
+lines>' "$(cat shown.3)"
+is 'dashes' '<--help><---help><4> 1 3 3 <--help>' "$(cat shown.4)"
+is 'braces of a value are no template' '<{batch} {{ }><-{batch} {{ }><5> 1 4 4 <{batch} {{ }>' \
+	"$(cat shown.5)"
+
+# --- all or nothing ------------------------------------------------------------------------------
+
+hold_store
+"$POLLUX" submit -q --array 0-999 -- true >killed.out 2>&1 &
+submitter=$!
+ok 'submit waits for the lock' wait_for 20 sh -c '[ -d "/proc/$0/fd" ] &&
+	find "/proc/$0/fd" -lname "*/pollux.db" | grep -q .' "$submitter"
+kill -9 "$submitter"
+wait "$submitter" 2>/dev/null
+let_store_go ROLLBACK
+is 'killed before it had written: nothing' '5 1' \
+	"$(store 'SELECT (SELECT count(*) FROM jobs), (SELECT count(*) FROM job_groups)' | tr '|' ' ')"
+for delay in 0.01 0.03 0.06 0.1; do
+	"$POLLUX" submit -q --hold --array 0-4999 -- true >/dev/null 2>&1 &
+	submitter=$!
+	sleep "$delay"
+	kill -9 "$submitter" 2>/dev/null
+	wait "$submitter" 2>/dev/null
+done
+is 'killed at any time: all or nothing' '' "$(store 'SELECT group_id, count(*) FROM jobs
+	WHERE group_id > 1 GROUP BY group_id HAVING count(*) <> 5000')"
+is 'and no group without jobs' 0 "$(store 'SELECT count(*) FROM job_groups WHERE id NOT IN
+	(SELECT group_id FROM jobs WHERE group_id IS NOT NULL)')"
+run submit -q --array 0-2 --name "$(printf '%253s' x | tr ' ' x)-{index}" --hold -- true
+is 'the first run with a bad name: none' "64:pollux: run 0: option '--name'" "$rc:$(echo "$err" | cut -c1-35)"
+ok 'later submissions work' submit --hold --array 0-2 -- true
+
+finish
