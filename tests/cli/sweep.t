@@ -210,8 +210,8 @@ is 'killed at any time: all or nothing' '' "$(store 'SELECT group_id, count(*) F
 	WHERE group_id > 1 GROUP BY group_id HAVING count(*) <> 5000')"
 is 'and no group without jobs' 0 "$(store 'SELECT count(*) FROM job_groups WHERE id NOT IN
 	(SELECT group_id FROM jobs WHERE group_id IS NOT NULL)')"
-run submit -q --array 0-2 --name "$(printf '%253s' x | tr ' ' x)-{index}" --hold -- true
-is 'the first run with a bad name: none' "64:pollux: run 0: option '--name'" "$rc:$(echo "$err" | cut -c1-35)"
+run submit -q --array 9-10 --name "$(printf '%253s' x | tr ' ' x)-{index}" --hold -- true
+is 'the first run with a bad name: none' "64:pollux: run 1: option '--name'" "$rc:$(echo "$err" | cut -c1-35)"
 ok 'later submissions work' submit --hold --array 0-2 -- true
 
 finish
