@@ -74,7 +74,7 @@ _pollux() {
 	simulate:--knowledge | simulate:-k) _pollux_offer "none shared full" "$current" ;;
 	simulate:--lengths | simulate:-l) _pollux_offer "unknown known" "$current" ;;
 	help:*) _pollux_offer "$(_pollux_commands)" "$current" ;;
-	submit:--after | edit:--after | forget:--job) _pollux_offer "$(_pollux_jobs wait)" "$current" ;;
+	submit:--after | edit:--after | again:--after | forget:--job) _pollux_offer "$(_pollux_jobs wait)" "$current" ;;
 	devices:--*ignore) _pollux_offer "$(_pollux_pids)" "$current" ;;
 	*:--*) _pollux_offer_choices "${COMP_WORDS[1]}" "$previous" "$current" ;;
 	esac

@@ -82,6 +82,7 @@ enum {
 	FOR_SUBMIT = 1,
 	FOR_PROFILE = 2,
 	IGNORED_BY_PROFILE = 4,	/* taken, so that options of submit can be given, but not used */
+	FOR_AGAIN = 16,		/* can be given for a job that is like another one */
 	FOR_EDIT = 8,		/* can be changed when the job is there */
 };
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "job_change.h"
+#include "job_environment.h"
 #include "pollux/environment.h"
 #include "pollux/store_environments.h"
 #include "pollux/store_events.h"
@@ -32,38 +33,6 @@ static int refuse_if_stopping(struct session *s, int64_t job_id, struct err *err
 
 /* --- the job's environment --- */
 
-#define MOST_NAMES_BYTES 400
-
-static bool has_variable(const struct strings *env, const char *variable)
-{
-	size_t n = strcspn(variable, "=");
-
-	for (size_t i = 0; i < env->count; i++)
-		if (strcspn(env->items[i], "=") == n && !memcmp(env->items[i], variable, n))
-			return true;
-	return false;
-}
-
-/* Adds "A, B and 7 more": the names in env that others lack. Returns how many. */
-static int add_lacking(struct text *t, const struct strings *env, const struct strings *others)
-{
-	int n = 0, left_out = 0;
-
-	for (size_t i = 0; i < env->count; i++) {
-		if (has_variable(others, env->items[i]))
-			continue;
-		if (t->length > MOST_NAMES_BYTES)
-			left_out++;
-		else
-			text_addf(t, "%s%.*s", n ? ", " : "", (int)strcspn(env->items[i], "="),
-				  env->items[i]);
-		n++;
-	}
-	if (left_out)
-		text_addf(t, " and %d more", left_out);
-	return n;
-}
-
 static int say_forgotten(const struct job *job, const struct job_command *command, struct err *err)
 {
 	struct text lacking = TEXT_INIT;
@@ -74,7 +43,7 @@ static int say_forgotten(const struct job *job, const struct job_command *comman
 			       "requeue --take-env %lld' takes that of this shell",
 			       (long long)job->id, (long long)job->id);
 	environment_capture(environ, &here);
-	add_lacking(&lacking, &command->env, &here);
+	add_lacking_variables(&lacking, &command->env, &here);
 	err_set(err, EX_FAILED,
 		"job %lld ended more than a day ago, and the values of its %zu variables are no "
 		"longer stored: 'pollux requeue --take-env %lld' takes those of this shell, which "
@@ -95,7 +64,7 @@ static int take_environment(struct session *s, const struct job *job,
 	environment_capture(environ, &env);
 	strings_set_variable(&env, "PWD", command->directory);
 	rc = store_environment_replace(&s->store, job->id, &env, err);
-	if (rc == 0 && add_lacking(&missing, &command->env, &env))
+	if (rc == 0 && add_lacking_variables(&missing, &command->env, &env))
 		fprintf(stderr, "pollux: job %lld: variables that it had and that are not set "
 			"here: %s\n", (long long)job->id, missing.data);
 	text_release(&missing);

@@ -147,8 +147,8 @@ void submit_tell(const struct session *s, const struct job *job, const struct jo
 	warn_of_learning_rate(job, command);
 }
 
-static int add(const struct asked *o, struct job *job, const struct job_command *command,
-	       const struct dependency_list *after, struct err *err)
+int submission_add(const struct asked *o, struct job *job, const struct job_command *command,
+		   const struct dependency_list *after, struct err *err)
 {
 	struct session s;
 	int rc;
@@ -181,7 +181,7 @@ static int submit_one(const struct asked *o, bool dry_run, char **argv, struct e
 	if (rc == 0 && dry_run)
 		submit_print_command(o, argv);
 	else if (rc == 0)
-		rc = add(o, &job, &command, &after, err);
+		rc = submission_add(o, &job, &command, &after, err);
 	dependency_list_release(&after);
 	job_command_release(&command);
 	job_release(&job);

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pollux/clock.h"
 #include "pollux/config.h"
 #include "pollux/environment.h"
 #include "pollux/git.h"
@@ -15,6 +16,7 @@
 #include "pollux/paths.h"
 #include "pollux/steps.h"
 #include "pollux/template.h"
+#include "amend.h"
 #include "python.h"
 #include "script_options.h"
 #include "submission.h"
@@ -93,7 +95,7 @@ static int find_program(const char *name, struct job_command *c, struct err *err
 	return 0;
 }
 
-static int add_variables(const struct command *by, const struct asked *o, struct job_command *c,
+static int set_variables(const struct command *by, const struct asked *o, struct job_command *c,
 			 struct err *err)
 {
 	for (size_t i = 0; i < o->env.count; i++) {
@@ -116,11 +118,18 @@ static int set_checkpoint_dir(const struct asked *o, struct job_command *c, stru
 {
 	struct stat st;
 
+	free(c->checkpoint_dir);
 	c->checkpoint_dir = absolute(c->directory, o->checkpoint_dir);
 	if (stat(c->checkpoint_dir, &st) == 0 && !S_ISDIR(st.st_mode))
 		return err_set(err, EX_NOINPUT, "checkpoint directory '%s' is not a directory",
 			       c->checkpoint_dir);
 	return 0;
+}
+
+static void replace(char **text, const char *given)
+{
+	free(*text);
+	*text = xstrdup(given);
 }
 
 static int set_step_regex(const struct asked *o, struct job_command *c, struct err *err)
@@ -130,7 +139,7 @@ static int set_step_regex(const struct asked *o, struct job_command *c, struct e
 	if (!steps)
 		return err_prefix(err, "option '--step-regex'");
 	steps_free(steps);
-	c->step_regex = xstrdup(o->step_regex);
+	replace(&c->step_regex, o->step_regex);
 	return 0;
 }
 
@@ -138,6 +147,8 @@ static int set_metrics(const struct asked *o, struct job_command *c, struct err 
 {
 	struct metric_lines *lines;
 
+	if (o->metrics.count)
+		strings_release(&c->metric_regexes);
 	for (size_t i = 0; i < o->metrics.count; i++)
 		strings_add(&c->metric_regexes, o->metrics.items[i]);
 	lines = metric_lines_new(&c->metric_regexes, err);
@@ -147,22 +158,28 @@ static int set_metrics(const struct asked *o, struct job_command *c, struct err 
 	return 0;
 }
 
+/* What options say of a command that is there. */
+static int take_options(const struct command *by, const struct asked *o, struct job_command *c,
+			struct err *err)
+{
+	if (set_variables(by, o, c, err) || (o->checkpoint_dir && set_checkpoint_dir(o, c, err)))
+		return -1;
+	if (o->checkpoint_glob)
+		replace(&c->checkpoint_glob, o->checkpoint_glob);
+	if (o->resume_args)
+		replace(&c->resume_args, o->resume_args);
+	return (o->step_regex && set_step_regex(o, c, err)) || set_metrics(o, c, err) ? -1 : 0;
+}
+
 int submission_command(const struct command *by, const struct asked *o, char **argv,
 		       struct job_command *c, struct err *err)
 {
 	environment_capture(environ, &c->env);
-	if (find_directory(o, c, err) || find_program(argv[0], c, err) ||
-	    add_variables(by, o, c, err))
+	if (find_directory(o, c, err) || find_program(argv[0], c, err))
 		return -1;
 	for (; *argv; argv++)
 		strings_add(&c->argv, *argv);
-	if (o->checkpoint_dir && set_checkpoint_dir(o, c, err))
-		return -1;
-	if (o->checkpoint_glob)
-		c->checkpoint_glob = xstrdup(o->checkpoint_glob);
-	if (o->resume_args)
-		c->resume_args = xstrdup(o->resume_args);
-	if ((o->step_regex && set_step_regex(o, c, err)) || set_metrics(o, c, err))
+	if (take_options(by, o, c, err))
 		return -1;
 	c->limits = limits_capture();
 	c->git_commit = git_commit_of(c->directory, &c->git_dirty);
@@ -204,9 +221,27 @@ int submission_vary(const struct command *by, const struct asked *o, char **argv
 		c->program = xstrdup(base->program);
 	else if (find_program(argv[0], c, err))
 		return -1;
-	if (check_name(by, o, err) || add_variables(by, o, c, err))
+	if (check_name(by, o, err) || set_variables(by, o, c, err))
 		return -1;
 	return o->checkpoint_dir ? set_checkpoint_dir(o, c, err) : 0;
+}
+
+int submission_command_again(const struct command *by, const struct asked *o,
+			     struct job_command *c, struct err *err)
+{
+	if (o->directory) {
+		free(c->directory);
+		if (find_directory(o, c, err))
+			return -1;
+	}
+	if (!is_program(c->program))
+		return err_set(err, EX_NOINPUT, "cannot execute '%s': %s", c->program,
+			       access(c->program, F_OK) ? strerror(errno) : "not a program");
+	if (take_options(by, o, c, err))
+		return -1;
+	free(c->git_commit);
+	c->git_commit = git_commit_of(c->directory, &c->git_dirty);
+	return 0;
 }
 
 static const char *base_name(const char *path)
@@ -217,7 +252,7 @@ static const char *base_name(const char *path)
 }
 
 /* For "python -u train.py" people say "train.py". */
-static const char *default_name(const struct job_command *c)
+const char *submission_default_name(const struct job_command *c)
 {
 	const char *script = script_of_runner(c->argv.items);
 
@@ -225,7 +260,7 @@ static const char *default_name(const struct job_command *c)
 }
 
 /* The program and its argument template: what tells one training script from another. */
-static char *default_workload(const struct job_command *c)
+char *submission_default_workload(const struct job_command *c)
 {
 	struct text t = TEXT_INIT;
 
@@ -244,9 +279,9 @@ void submission_name_template(const char *program, char **argv, struct declarati
 	for (; *argv; argv++)
 		strings_add(&c.argv, *argv);
 	if (!d->name)
-		d->name = xstrdup(default_name(&c));
+		d->name = xstrdup(submission_default_name(&c));
 	if (!d->workload)
-		d->workload = default_workload(&c);
+		d->workload = submission_default_workload(&c);
 	job_command_release(&c);
 }
 
@@ -299,11 +334,12 @@ static bool can_resume(const struct job_command *c)
 	       template_mentions(&c->argv, "resume");
 }
 
-static int check_templates(const struct asked *o, const struct job_command *c, struct err *err)
+static int check_templates(const struct declaration *d, const struct job_command *c,
+			   struct err *err)
 {
 	struct template_facts facts = {
-		.has_batch_size = o->declared.batch_size > 0,
-		.has_learning_rate = !isnan(o->declared.learning_rate),
+		.has_batch_size = d->batch_size > 0,
+		.has_learning_rate = !isnan(d->learning_rate),
 		.has_resume_args = c->resume_args != NULL,
 	};
 
@@ -323,9 +359,9 @@ enum suspend_rule submission_suspend_rule(const struct asked *o)
 static void set_defaults(const struct asked *o, const struct job_command *c, struct declaration *d)
 {
 	if (!d->name)
-		d->name = xstrdup(default_name(c));
+		d->name = xstrdup(submission_default_name(c));
 	if (!d->workload)
-		d->workload = default_workload(c);
+		d->workload = submission_default_workload(c);
 	if (!d->learning_rate_rule)
 		d->learning_rate_rule = xstrdup("adascale");
 	if (!asked_gives(o, "replicas") && template_mentions(&c->argv, "gpus"))
@@ -375,5 +411,43 @@ int submission_job(const struct command *by, const struct asked *o, const struct
 	d->suspend = submission_suspend_rule(o);
 	if (submission_check_declared(by, o, d, err) || set_total_work(by, o, d, err))
 		return -1;
-	return check_templates(o, c, err);
+	return check_templates(d, c, err);
+}
+
+/* What follows from the command, where no option said otherwise, follows from the new one. */
+static void set_defaults_again(const struct asked *o, const struct job_command *was,
+			       const struct job_command *c, struct declaration *d)
+{
+	char *workload = submission_default_workload(was);
+
+	if (!o->declared.name && !strcmp(d->name, submission_default_name(was)))
+		replace(&d->name, submission_default_name(c));
+	if (!o->declared.workload && !strcmp(d->workload, workload)) {
+		free(d->workload);
+		d->workload = submission_default_workload(c);
+	}
+	free(workload);
+	d->accumulates = d->accumulates || mentions(c, "accum");
+	if (d->preemption == PREEMPT_SAVED && can_resume(c))
+		d->preemption = PREEMPT_ALWAYS;
+	if (o->no_torch || o->declared.torch)
+		set_torch(o, c, d);
+	d->first_rank = 0;
+	if (!(d->begin_s > clock_wall_s()))
+		d->begin_s = (double)NAN;
+}
+
+int submission_job_again(const struct command *by, const struct asked *o, const struct job *was,
+			 const struct job_command *was_command, const struct job_command *c,
+			 struct job *job, struct err *err)
+{
+	job->state = o->hold ? JOB_HELD : JOB_QUEUED;
+	job->reason = xstrdup(o->hold ? "held at submission; 'pollux release' lets it go" : "");
+	declaration_copy(&job->declared, &was->declared);
+	if (o->no_torch && o->declared.torch)
+		return usage_error(by, err, "give one of --torch and --no-torch");
+	if (amend(by, o, &job->declared, err))
+		return -1;
+	set_defaults_again(o, was_command, c, &job->declared);
+	return check_templates(&job->declared, c, err);
 }

@@ -12,6 +12,19 @@ int submission_command(const struct command *by, const struct asked *o, char **a
 		       struct job_command *c, struct err *err);
 int submission_job(const struct command *by, const struct asked *o, const struct job_command *c,
 		   struct job *job, struct err *err);
+
+/* The same for a job like another one, of which *c is a copy of its command: what options say is
+ * put into it, and the commit of its directory; was, was_command: the other job. */
+int submission_command_again(const struct command *by, const struct asked *o,
+			     struct job_command *c, struct err *err);
+int submission_job_again(const struct command *by, const struct asked *o, const struct job *was,
+			 const struct job_command *was_command, const struct job_command *c,
+			 struct job *job, struct err *err);
+
+/* cmd_submit.c: adds the job, warns of what may be wrong with it, and prints its number. */
+int submission_add(const struct asked *o, struct job *job, const struct job_command *command,
+		   const struct dependency_list *after, struct err *err);
+
 /* after.c */
 int submission_after(const struct command *by, const struct asked *o, struct dependency_list *list,
 		     struct err *err);
@@ -20,6 +33,9 @@ int submission_after(const struct command *by, const struct asked *o, struct dep
 int submission_check_declared(const struct command *by, const struct asked *o,
 			      const struct declaration *d, struct err *err);
 enum suspend_rule submission_suspend_rule(const struct asked *o);
+/* The name, borrowed, and the workload, the caller's, of a job for which none was asked. */
+const char *submission_default_name(const struct job_command *c);
+char *submission_default_workload(const struct job_command *c);
 
 /* For the jobs of a sweep, which differ by their texts: what the first job's command was found to
  * be, with the program, arguments, variables and texts of another. */

@@ -33,8 +33,8 @@ static const char *const rules[] = { "adascale", "sqrt", "linear", "none", NULL 
 	  since, COLUMN_SHOWN }
 #define NO_COLUMN { { .name = NULL }, 0, 0 }
 #define NO_OPTION { .name = NULL }
-#define BOTH (FOR_SUBMIT | FOR_PROFILE)
-#define SUBMIT (FOR_SUBMIT | IGNORED_BY_PROFILE)
+#define BOTH (FOR_SUBMIT | FOR_PROFILE | FOR_AGAIN)
+#define SUBMIT (FOR_SUBMIT | IGNORED_BY_PROFILE | FOR_AGAIN)
 
 const struct declared_field declared_fields[] = {
 	{ { "name", 'n', OPTION_TEXT, "NAME", OFFSET(declared.name), 0, 0,
@@ -163,7 +163,7 @@ const struct declared_field declared_fields[] = {
 	  NO_COLUMN, BOTH },
 	{ { "preset", 0, OPTION_TEXT, "NAME", OFFSET(preset), 0, 0,
 	    "add what makes programs of this framework save and continue: 'pollux presets'" },
-	  NO_COLUMN, SUBMIT },
+	  NO_COLUMN, FOR_SUBMIT | IGNORED_BY_PROFILE },
 	{ { "chdir", 0, OPTION_TEXT, "DIR", OFFSET(directory), 0, 0,
 	    "run in this directory; default the present one" },
 	  NO_COLUMN, BOTH },

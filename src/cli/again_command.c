@@ -1,0 +1,147 @@
+/* again_command.c - arguments that change, and what differs of two commands. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "again_command.h"
+#include "pollux/mem.h"
+
+/* --- arguments --- */
+
+static bool occurs(const struct strings *argv, const char *text)
+{
+	for (size_t i = 1; i < argv->count; i++)
+		if (strstr(argv->items[i], text))
+			return true;
+	return false;
+}
+
+static char *replaced(const char *argument, const char *old, const char *new)
+{
+	struct text t = TEXT_INIT;
+	const char *found;
+
+	while ((found = strstr(argument, old))) {
+		text_add_bytes(&t, argument, (size_t)(found - argument));
+		text_add(&t, new);
+		argument = found + strlen(old);
+	}
+	text_add(&t, argument);
+	return text_detach(&t);
+}
+
+/* Splits "OLD=NEW" in place. NULL: no OLD of it is in the arguments. */
+static char *split(char *change, const struct strings *argv)
+{
+	for (char *equals = strrchr(change, '='); equals && equals > change;) {
+		*equals = '\0';
+		if (occurs(argv, change))
+			return equals + 1;
+		*equals = '=';
+		do
+			equals--;
+		while (equals > change && *equals != '=');
+	}
+	return NULL;
+}
+
+static int set_one(const struct command *by, const char *change, struct strings *argv,
+		   struct err *err)
+{
+	char *old = xstrdup(change), *new = split(old, argv);
+
+	for (size_t i = 1; new && i < argv->count; i++) {
+		char *argument = replaced(argv->items[i], old, new);
+
+		free(argv->items[i]);
+		argv->items[i] = argument;
+	}
+	free(old);
+	if (new)
+		return 0;
+	if (!strchr(change, '=') || *change == '=')
+		return usage_error(by, err, "option '--set' wants OLD=NEW, not '%.60s'", change);
+	return err_set(err, EX_USAGE, "option '--set': '%.*s' is in no argument",
+		       (int)strcspn(change + 1, "=") + 1, change);
+}
+
+int again_set(const struct command *by, const struct text_list *changes, struct strings *argv,
+	      struct err *err)
+{
+	for (size_t i = 0; i < changes->count; i++)
+		if (set_one(by, changes->items[i], argv, err))
+			return -1;
+	return 0;
+}
+
+void again_replace_arguments(char *const *arguments, int n, struct strings *argv)
+{
+	struct strings new = { 0 };
+
+	strings_add(&new, argv->items[0]);
+	for (int i = 0; i < n; i++)
+		strings_add(&new, arguments[i]);
+	strings_release(argv);
+	*argv = new;
+}
+
+/* --- what differs --- */
+
+static void add_arguments(struct text *t, const struct strings *argv)
+{
+	for (size_t i = 1; i < argv->count; i++) {
+		text_add(t, i > 1 ? " " : "");
+		text_add_shell_quoted(t, argv->items[i]);
+	}
+	text_add(t, argv->count <= 1 ? "none" : "");
+}
+
+static bool is_equal(const struct strings *a, const struct strings *b)
+{
+	size_t i = 0;
+
+	while (i < a->count && i < b->count && !strcmp(a->items[i], b->items[i]))
+		i++;
+	return i == a->count && i == b->count;
+}
+
+/* With as many arguments as before only those that differ are shown. */
+static void add_argument_changes(struct text *t, const struct strings *was,
+				 const struct strings *is)
+{
+	if (is_equal(was, is))
+		return;
+	if (was->count != is->count) {
+		text_add(t, "; arguments ");
+		add_arguments(t, was);
+		text_add(t, " -> ");
+		add_arguments(t, is);
+		return;
+	}
+	for (size_t i = 1; i < is->count; i++) {
+		if (!strcmp(was->items[i], is->items[i]))
+			continue;
+		text_addf(t, "; argument %zu ", i);
+		text_add_shell_quoted(t, was->items[i]);
+		text_add(t, " -> ");
+		text_add_shell_quoted(t, is->items[i]);
+	}
+}
+
+static void add_text(struct text *t, const char *name, const char *was, const char *is)
+{
+	if (!strcmp(was ? was : "", is ? is : ""))
+		return;
+	text_addf(t, "; %s %s -> %s", name, was && *was ? was : "none", is && *is ? is : "none");
+}
+
+void again_add_differences(struct text *t, const struct job_command *was,
+			   const struct job_command *is)
+{
+	add_argument_changes(t, &was->argv, &is->argv);
+	add_text(t, "directory", was->directory, is->directory);
+	add_text(t, "checkpoint dir", was->checkpoint_dir, is->checkpoint_dir);
+	add_text(t, "checkpoint glob", was->checkpoint_glob, is->checkpoint_glob);
+	add_text(t, "resume args", was->resume_args, is->resume_args);
+	add_text(t, "step regex", was->step_regex, is->step_regex);
+	add_text(t, "commit", was->git_commit, is->git_commit);
+}

@@ -1,0 +1,217 @@
+/* cmd_again.c - pollux again: another job like one that is there. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "again_command.h"
+#include "amend.h"
+#include "job_environment.h"
+#include "pollux/environment.h"
+#include "pollux/mem.h"
+#include "pollux/session.h"
+#include "pollux/store_jobs.h"
+#include "selection.h"
+#include "submission.h"
+
+struct asked_again {
+	struct asked asked;
+	struct text_list set;
+};
+
+#define AT(member) .offset = offsetof(struct asked_again, member)
+static const struct option_spec options[] = {
+	{ .name = "declared", .type = OPTION_DECLARED, AT(asked), .uses = FOR_AGAIN },
+	{ "set", 's', OPTION_LIST, "OLD=NEW", AT(set), 0, 0,
+	  "replace text in the arguments; may be given several times" },
+	{ .name = NULL },
+};
+
+struct again {
+	const struct asked_again *o;
+	char **arguments;		/* behind "--" */
+	int n_arguments;
+	bool has_arguments;
+	struct job was, is;
+	struct job_command was_command, command;
+	struct dependency_list after;
+	struct text differs;
+};
+
+/* --- the job that is there --- */
+
+static int read_job(struct again *a, const struct selecting *what, struct err *err)
+{
+	struct session s;
+	int64_t id;
+	int rc;
+
+	if (session_open(&s, STORE_READ, err))
+		return -1;
+	rc = selection_read_one(what, &s.store, false, &id, err) ||
+	     store_job_get(&s.store, id, &a->was, err) ||
+	     store_job_command_get(&s.store, id, &a->was_command, err) ||
+	     store_job_command_get(&s.store, id, &a->command, err) ? -1 : 0;
+	session_close(&s);
+	if (rc == 0 && a->was.profile)
+		rc = err_set(err, EX_FAILED, "job %lld is a profile: 'pollux profile' makes another",
+			     (long long)id);
+	return rc;
+}
+
+/* --- its environment --- */
+
+/* Where only names are stored, the values of this shell have to do. */
+static void renew_environment(struct again *a)
+{
+	struct job_command *c = &a->command;
+	struct text lost = TEXT_INIT;
+	struct strings here = { 0 };
+
+	if (!c->env_names_only && c->env.count > 0)
+		return;
+	environment_capture(environ, &here);
+	strings_set_variable(&here, "PWD", c->directory);
+	text_add(&a->differs, "; its values of variables are no longer stored, so those of this "
+		 "shell are taken");
+	if (add_lacking_variables(&lost, &c->env, &here))
+		text_addf(&a->differs, ", which lacks %s", lost.data);
+	strings_release(&c->env);
+	c->env = here;
+	text_release(&lost);
+}
+
+/* --- the new one --- */
+
+static int make_command(struct again *a, struct err *err)
+{
+	const struct asked_again *o = a->o;
+	struct job_command *c = &a->command;
+
+	if (a->has_arguments)
+		again_replace_arguments(a->arguments, a->n_arguments, &c->argv);
+	if (again_set(&cmd_again, &o->set, &c->argv, err))
+		return -1;
+	renew_environment(a);
+	c->environment_id = 0;
+	c->env_names_only = false;
+	if (submission_command_again(&cmd_again, &o->asked, c, err))
+		return -1;
+	if (o->asked.directory)
+		strings_set_variable(&c->env, "PWD", c->directory);
+	return 0;
+}
+
+static void add_differences(struct again *a)
+{
+	struct text *t = &a->differs;
+
+	again_add_differences(t, &a->was_command, &a->command);
+	for (size_t i = 0; i < a->o->asked.env.count; i++)
+		text_addf(t, "; with %s", a->o->asked.env.items[i]);
+	for (int row = -1; amend_next(&a->was.declared, &a->is.declared, &row);) {
+		if (!strcmp(declared_fields[row].option.name, "workload") &&
+		    !a->o->asked.declared.workload)
+			continue;	/* it follows from the arguments */
+		text_add(t, "; ");
+		amend_add_change(t, row, &a->was.declared, &a->is.declared);
+	}
+}
+
+static void say_differences(const struct again *a)
+{
+	struct text t = TEXT_INIT;
+
+	text_addf(&t, "pollux: job %lld is as job %lld", (long long)a->is.id,
+		  (long long)a->was.id);
+	text_add(&t, a->differs.length ? ", but: " : " in everything");
+	text_add(&t, a->differs.length ? a->differs.data + strlen("; ") : "");
+	output_clean(stderr, t.data);
+	fputc('\n', stderr);
+	if (a->command.checkpoint_dir && a->was_command.checkpoint_dir &&
+	    !strcmp(a->command.checkpoint_dir, a->was_command.checkpoint_dir))
+		fprintf(stderr, "pollux: warning: both have the same checkpoint directory; "
+			"--checkpoint-dir sets another\n");
+	text_release(&t);
+}
+
+static int submit_again(struct again *a, const struct selecting *what, struct err *err)
+{
+	const struct asked *o = &a->o->asked;
+
+	if (read_job(a, what, err) || make_command(a, err) ||
+	    submission_job_again(&cmd_again, o, &a->was, &a->was_command, &a->command, &a->is,
+				 err) ||
+	    submission_after(&cmd_again, o, &a->after, err))
+		return -1;
+	add_differences(a);
+	if (submission_add(o, &a->is, &a->command, &a->after, err))
+		return -1;
+	if (!o->quiet)
+		say_differences(a);
+	return 0;
+}
+
+/* --- the command line --- */
+
+/* The operands behind "--"; -1: there is no "--". */
+static int operands_behind_dashes(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (!strcmp(argv[i], "--"))
+			return argc - i - 1;
+	return -1;
+}
+
+static int parse(int argc, char **argv, struct asked_again *o, struct again *a,
+		 struct selecting *what, struct err *err)
+{
+	int behind = operands_behind_dashes(argc, argv), first;
+
+	if (options_parse(&cmd_again, argc, argv, o, &first, err))
+		return -1;
+	a->has_arguments = behind >= 0;
+	a->n_arguments = behind >= 0 ? behind : 0;
+	a->arguments = argv + argc - a->n_arguments;
+	what->operands = argv + first;
+	what->n_operands = argc - first - a->n_arguments;
+	if (what->n_operands < 1)
+		return usage_error(&cmd_again, err, "which job? give its number");
+	if (what->n_operands > 1)
+		return usage_error(&cmd_again, err, "one job, not %d; new arguments stand behind "
+				   "'--'", what->n_operands);
+	if (a->has_arguments && o->set.count)
+		return usage_error(&cmd_again, err, "give --set or new arguments, not both");
+	return selection_check(what, err);
+}
+
+static int main_again(int argc, char **argv, struct err *err)
+{
+	struct asked_again o = { .set = { 0 } };
+	struct selecting what = { .command = &cmd_again };
+	struct again a = { .o = &o, .differs = TEXT_INIT };
+	int rc;
+
+	asked_init(&o.asked);
+	job_init(&a.was);
+	job_init(&a.is);
+	rc = parse(argc, argv, &o, &a, &what, err);
+	if (rc == 0)
+		rc = submit_again(&a, &what, err);
+	text_release(&a.differs);
+	dependency_list_release(&a.after);
+	job_command_release(&a.command);
+	job_command_release(&a.was_command);
+	job_release(&a.is);
+	job_release(&a.was);
+	options_release(&cmd_again, &o);
+	return rc;
+}
+
+const struct command cmd_again = {
+	.name = "again", .synopsis = "[OPTION]... [--set OLD=NEW]... JOB [-- ARGUMENT...]",
+	.summary = "submit another job like one that is there",
+	.example = "pollux again 7\n"
+		   "pollux again 7 --set lr=0.1=lr=0.3 --time-limit 2h\n"
+		   "pollux again 7 -- train.py --lr 0.3",
+	.options = options, .takes_jobs = true, .run = main_again,
+};
