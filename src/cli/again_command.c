@@ -60,8 +60,8 @@ static int set_one(const struct command *by, const char *change, struct strings 
 		return 0;
 	if (!strchr(change, '=') || *change == '=')
 		return usage_error(by, err, "option '--set' wants OLD=NEW, not '%.60s'", change);
-	return err_set(err, EX_USAGE, "option '--set': '%.*s' is in no argument",
-		       (int)strcspn(change + 1, "=") + 1, change);
+	return err_set(err, EX_USAGE, "option '--set': no argument has the text that '%.60s' "
+		       "replaces", change);
 }
 
 int again_set(const struct command *by, const struct text_list *changes, struct strings *argv,

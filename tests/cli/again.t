@@ -84,7 +84,7 @@ is 'the new one has values' 0 "$(store 'SELECT e.names_only FROM environments e 
 # --- refused ---
 before=$(store 'SELECT count(*) FROM jobs')
 status 'text that is nowhere' 64 "$POLLUX" again 1 --set nowhere=1
-is 'is said' "pollux: option '--set': 'nowhere' is in no argument" "$err"
+is 'is said' "pollux: option '--set': no argument has the text that 'nowhere=1' replaces" "$err"
 for set in nothing =x ''; do
 	status "--set '$set'" 64 "$POLLUX" again 1 --set="$set"
 done
