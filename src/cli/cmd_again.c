@@ -53,8 +53,8 @@ static int read_job(struct again *a, const struct selecting *what, struct err *e
 	     store_job_command_get(&s.store, id, &a->command, err) ? -1 : 0;
 	session_close(&s);
 	if (rc == 0 && a->was.profile)
-		rc = err_set(err, EX_FAILED, "job %lld is a profile: 'pollux profile' makes another",
-			     (long long)id);
+		rc = err_set(err, EX_FAILED, "job %lld is a profile: 'pollux profile' makes "
+			     "another", (long long)id);
 	return rc;
 }
 

@@ -11,10 +11,11 @@
  * remaining work may be wrong, so an overdue job (below) waits for it at most CLAIMS_END_RESTARTS
  * restarts, counted from when that job was overdue and the slices of all running jobs were over.
  *
- * A job that has waited longer than claims.limit_s, or that was put first, is overdue. Overdue jobs, those
- * that were put first before the rest, then the longest waiting first, must start while they fit beside the protected jobs, and the others make room. The first that
- * does not fit gathers devices. Nothing is launched behind it, not even a running job on another
- * number of devices, whose new slice would count again; unprotected jobs may run on as they are. A
+ * A job that has waited longer than claims.limit_s, or that was put first, is overdue. Overdue jobs
+ * must start while they fit beside the protected jobs, and the others make room: those that were put
+ * first before the rest, then the longest waiting first. The first that does not fit gathers
+ * devices. Nothing is launched behind it, not even a running job on another number of devices, whose
+ * new slice would count again; unprotected jobs may run on as they are. A
  * job that is stuck, to which jobs that are not preemptible leave too few devices, is an exception:
  * it cannot start while these run, whatever the others do. It is passed over, and behind it only
  * those jobs that are not preemptible are started which are not expected to delay it:
@@ -71,8 +72,8 @@ void claims_release(struct claims *claims);
 
 bool claim_allows(const struct claim *claim, int replicas);
 
-/* True if the job waits and was put first: it is overdue from the beginning of its wait on, and comes
- * before all other overdue jobs. */
+/* True if the job waits and was put first: it is overdue from the beginning of its wait on, and
+ * comes before all other overdue jobs. */
 bool claims_is_first(const struct curve *c);
 /* When the job is overdue, if it waits until then. */
 double claims_overdue_s(const struct curves *curves, const struct claims *claims,

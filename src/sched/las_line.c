@@ -25,7 +25,8 @@ static struct las_fact running(const struct line *line, const struct las_job *e)
 		return (struct las_fact){ .why = LAS_FOR_A_SLICE };
 	if (first && (first->first || first->key < e->key))
 		return (struct las_fact){
-			.why = first->first ? LAS_UNTIL_FIRST : LAS_UNTIL_SERVED, .id = first->job->id, .devices = first->min,
+			.why = first->first ? LAS_UNTIL_FIRST : LAS_UNTIL_SERVED,
+			.id = first->job->id, .devices = first->min,
 		};
 	return (struct las_fact){ .why = line->las->n_waiting ? LAS_LEAST_SERVED : LAS_ALONE };
 }

@@ -1,8 +1,9 @@
 /* policy_fifo.c - first in, first out.
  *
  * Running jobs keep what they hold to their end. The others start in the order of their ids (those
- * that were put first before the rest), each on its minimum; the first that does not fit stops the line. If no job is left waiting, the jobs
- * that start share the devices left: the first gets up to its maximum, then the next. */
+ * that were put first before the rest), each on its minimum; the first that does not fit stops the
+ * line. If no job is left waiting, the jobs that start share the devices left: the first gets up to
+ * its maximum, then the next. */
 #include <math.h>
 #include <stdlib.h>
 

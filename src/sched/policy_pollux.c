@@ -17,7 +17,8 @@
  *
  * As published, there are no time slices, running jobs may be stopped at any pass, and a job may
  * wait for ever; a job of age 0 starts at the next pass. Unlike published, jobs that are not
- * preemptible keep their devices, waiting jobs that were put first get theirs, and each job has a least and a most number of devices. */
+ * preemptible keep their devices, waiting jobs that were put first get theirs, and each job has a
+ * least and a most number of devices. */
 #include <math.h>
 #include <stdlib.h>
 

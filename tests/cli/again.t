@@ -43,7 +43,8 @@ mkdir elsewhere
 again 1 -w 4 -e B=new --chdir elsewhere --name other -- only 'one  more'
 is 'other arguments, options, directory' './show|only|one  more' "$(argv 5)"
 like 'all of it is said' "^pollux: job 5 is as job 1, but: arguments --lr=0.1 'two words' '' .* -> \
-only 'one  more'; directory .* -> .*/elsewhere; with B=new; name show -> other; weight 2 -> 4$" "$err"
+only 'one  more'; directory .* -> .*/elsewhere; with B=new; name show -> other; weight 2 -> 4$" \
+	"$err"
 again 1 --
 is 'no arguments' './show' "$(argv 6)"
 "$POLLUX" schedule
@@ -76,8 +77,8 @@ store "UPDATE environments SET names_only = 1, env = CAST('GONE_1' || char(0) ||
 	AS BLOB) WHERE id = (SELECT environment_id FROM commands WHERE job_id = 1)" 2>/dev/null
 again 1
 is 'those of this shell are taken, and what it lacks is told' 'pollux: job 10 is as job 1, but: '\
-'its values of variables are no longer stored, so those of this shell are taken, which lacks GONE_1' \
-	"$err"
+'its values of variables are no longer stored, so those of this shell are taken, which '\
+'lacks GONE_1' "$err"
 is 'the new one has values' 0 "$(store 'SELECT e.names_only FROM environments e JOIN commands c
 	ON c.environment_id = e.id WHERE c.job_id = 10')"
 

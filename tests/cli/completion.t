@@ -62,6 +62,10 @@ offer pollux submit --lr-rule s
 is 'a name that an option takes' 'sqrt' "$got"
 offer pollux profile --lr-rule ''
 is 'all such names, of the table of what is declared' 'adascale sqrt linear none' "$got"
+offer pollux edit --suspend n
+is 'a value of what can be changed' 'never' "$got"
+offer pollux edit --unset time-limit,beg
+is 'a value after a comma' 'time-limit,begin' "$got"
 offer pollux submit -- gr
 like 'a program' '(^| )grep( |$)' "$got"
 offer pollux submit -- grep --
