@@ -421,8 +421,8 @@ void ends_of(const struct sched_input *in, const struct ends_stream *stream, con
 	curves_release(&curves);
 }
 
-/* That a stream of jobs has stopped is as likely at each arrival as STOPS to 1; each mean gap without
- * a job then makes this e times as likely. */
+/* At each arrival the odds that it is the last one are STOPS to 1; each mean gap without a job then
+ * multiplies the odds by e. */
 static struct ends_stream stream_of(const double *newest, int n, double now_s)
 {
 	double gap_s = fmax(newest[0] - newest[n - 1], 0) / (n - 1);
@@ -435,7 +435,7 @@ static struct ends_stream stream_of(const double *newest, int n, double now_s)
 
 struct ends_stream ends_stream_of(const double *submitted_s, int n, double now_s)
 {
-	double newest[ENDS_NEWEST];
+	double newest[ENDS_NEWEST] = { 0 };
 	int kept = 0;
 
 	for (int i = 0; i < n; i++) {
