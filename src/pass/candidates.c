@@ -272,6 +272,7 @@ void select_candidates(const struct snapshot *s, struct decision *d)
 		d->candidates[d->n] = c;
 		d->sched_jobs[d->n++] = describe(s, d, &c);
 	}
+	limit_groups(s, d);
 	free(stays);
 	free(suspendable);
 }

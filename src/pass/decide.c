@@ -157,6 +157,7 @@ struct decision *pass_decide(const struct snapshot *s)
 	assign(s, d);
 	check_device_memory(s, d);
 	choose_all_sizes(s, d);
+	explain_group_limits(s, d);
 	explain_blocked(s, d);
 	return d;
 }

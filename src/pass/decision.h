@@ -34,6 +34,7 @@ struct passed_over {
 	bool never;			/* it never can run: to be cancelled; else it waits */
 	char *reason;			/* owned */
 	double next_start_s;		/* wall clock; NaN: cannot be told */
+	bool beyond_limit;		/* as many of its group run as may */
 };
 
 struct decision {
@@ -55,6 +56,11 @@ void decision_free(struct decision *d);
 
 /* candidates.c: which jobs the policy is asked about. */
 void select_candidates(const struct snapshot *s, struct decision *d);
+/* group_limit.c: takes waiting jobs out of the candidates that are beyond the limits of their
+ * groups. */
+void limit_groups(const struct snapshot *s, struct decision *d);
+/* Says why to these jobs, once it is decided who runs. */
+void explain_group_limits(const struct snapshot *s, struct decision *d);
 /* suspendable.c: by run, if its memory can stay while others run; the caller frees it. */
 bool *suspendable_runs(const struct snapshot *s);
 /* freezable.c: true if the run is suspended by moving its GPU memory to the host's. */

@@ -282,6 +282,14 @@ static int read_workloads(struct store *store, struct snapshot *s,
 
 /* --- the whole --- */
 
+static int read_groups(struct store *store, struct snapshot *s, struct err *err)
+{
+	for (int i = 0; i < s->jobs.count; i++)
+		if (s->jobs.items[i].group_id)
+			return store_groups_list(store, true, &s->groups, err);
+	return 0;
+}
+
 static int read_jobs(const struct engine_context *at, struct snapshot *s, struct err *err)
 {
 	struct store *store = at->store;
@@ -299,7 +307,7 @@ static int read_jobs(const struct engine_context *at, struct snapshot *s, struct
 	s->jobs_came = !s->listed && s->jobs.count > 0;
 	if (s->jobs_came)
 		job_list_release(&s->jobs);
-	if (store_dependencies_list(store, &s->dependencies, err) ||
+	if (store_dependencies_list(store, &s->dependencies, err) || read_groups(store, s, err) ||
 	    read_setbacks(store, s, err) || read_windows(store, s, err) ||
 	    read_freezable(store, s, err) || read_disks(at, s, err) ||
 	    (s->suspends && read_largest_waiting(store, s, err)))
@@ -365,6 +373,7 @@ static void forget_jobs(struct snapshot *s)
 	job_list_release(&s->jobs);
 	run_list_release(&s->runs);
 	dependency_list_release(&s->dependencies);
+	job_group_list_release(&s->groups);
 }
 
 int pass_read_again(const struct engine_context *at, struct snapshot *s, struct err *err)

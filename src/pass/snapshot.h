@@ -10,6 +10,7 @@
 #include "pollux/device_users.h"
 #include "pollux/engine.h"
 #include "pollux/policy.h"
+#include "pollux/store_groups.h"
 #include "pollux/store_ignored.h"
 #include "pollux/store_jobs.h"
 #include "pollux/store_runs.h"
@@ -76,6 +77,7 @@ struct snapshot {
 	bool *loses;
 	int *windows;			/* by run: of step times that count, of its configuration */
 	struct dependency_list dependencies;
+	struct job_group_list groups;	/* of jobs that have not ended */
 	struct workload_list workloads;
 };
 

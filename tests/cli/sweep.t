@@ -187,6 +187,33 @@ is 'dashes' '<--help><---help><4> 1 3 3 <--help>' "$(cat shown.4)"
 is 'braces of a value are no template' '<{batch} {{ }><-{batch} {{ }><5> 1 4 4 <{batch} {{ }>' \
 	"$(cat shown.5)"
 
+# --- how many at a time ---------------------------------------------------------------------------
+
+states() { # states GROUP
+	store "SELECT group_concat(state, ' ') FROM (SELECT state FROM jobs WHERE group_id = $1
+		ORDER BY id)"
+}
+are() { [ "$(states 2)" = "$1" ]; }
+submit -q --array 0-4 --max-running 2 -- sh -c 'while [ ! -e go{index} ]; do sleep 0.05; done' >ids
+ok 'a pass' "$POLLUX" schedule
+ok 'two of five run, though four slots are free' wait_for 20 are 'running running queued queued queued'
+is 'the others say why' 'its group runs 2 of 2 at a time' \
+	"$("$POLLUX" status --json 10 | json 'print $d->{jobs}[0]{reason}')"
+like 'explain, too' 'its group runs 2 of 2 at a time' "$("$POLLUX" explain 8 2>&1)"
+submit -q -- true >alone
+ok 'a pass' "$POLLUX" schedule
+ok 'a job outside the group runs' wait_for 20 "$POLLUX" wait --timeout 1 "$(cat alone)"
+: >go1
+ok 'the next one runs when one is done' wait_for 20 are 'running done running queued queued'
+ok 'one is held' "$POLLUX" hold --force 6
+ok 'its place goes to another' wait_for 20 are 'held done running running queued'
+ok 'it is let go' "$POLLUX" release 6
+: >go2
+ok 'one that ran before comes first' wait_for 20 are 'running done done running queued'
+touch go0 go3 go4
+# shellcheck disable=SC2046 # numbers
+ok 'all come to their end' wait_for 60 "$POLLUX" wait --timeout 1 $(cat ids)
+
 # --- all or nothing ------------------------------------------------------------------------------
 
 hold_store
@@ -197,7 +224,7 @@ ok 'submit waits for the lock' wait_for 20 sh -c '[ -d "/proc/$0/fd" ] &&
 kill -9 "$submitter"
 wait "$submitter" 2>/dev/null
 let_store_go ROLLBACK
-is 'killed before it had written: nothing' '5 1' \
+is 'killed before it had written: nothing' '11 2' \
 	"$(store 'SELECT (SELECT count(*) FROM jobs), (SELECT count(*) FROM job_groups)' | tr '|' ' ')"
 for delay in 0.01 0.03 0.06 0.1; do
 	"$POLLUX" submit -q --hold --array 0-4999 -- true >/dev/null 2>&1 &
@@ -207,7 +234,7 @@ for delay in 0.01 0.03 0.06 0.1; do
 	wait "$submitter" 2>/dev/null
 done
 is 'killed at any time: all or nothing' '' "$(store 'SELECT group_id, count(*) FROM jobs
-	WHERE group_id > 1 GROUP BY group_id HAVING count(*) <> 5000')"
+	WHERE group_id > 2 GROUP BY group_id HAVING count(*) <> 5000')"
 is 'and no group without jobs' 0 "$(store 'SELECT count(*) FROM job_groups WHERE id NOT IN
 	(SELECT group_id FROM jobs WHERE group_id IS NOT NULL)')"
 run submit -q --array 9-10 --name "$(printf '%253s' x | tr ' ' x)-{index}" --hold -- true

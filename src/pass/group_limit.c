@@ -1,0 +1,132 @@
+/* group_limit.c - groups of which only so many jobs may run at a time (submit --max-running). */
+#include <math.h>
+#include <stdlib.h>
+
+#include "decision.h"
+#include "pollux/mem.h"
+
+static const struct job *find_job(const struct snapshot *s, int64_t id)
+{
+	for (int low = 0, high = s->jobs.count; low < high;) {
+		int middle = low + (high - low) / 2;
+		const struct job *job = &s->jobs.items[middle];
+
+		if (job->id == id)
+			return job;
+		if (job->id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
+static bool policy_has(const struct decision *d, const struct run *run)
+{
+	for (int j = 0; j < d->n; j++)
+		if (d->candidates[j].run == run)
+			return true;
+	return false;
+}
+
+/* Runs that the policy has no say in: they stay where they are, or are on their way out. */
+static int count_others(const struct snapshot *s, const struct decision *d, int64_t group)
+{
+	int n = 0;
+
+	for (int i = 0; i < s->runs.count; i++) {
+		const struct run *run = &s->runs.items[i];
+		const struct job *job = find_job(s, run->job_id);
+
+		n += job && job->group_id == group && !is_suspended(run) && !policy_has(d, run);
+	}
+	return n;
+}
+
+/* Jobs that run come first, then those that wait with their memory, then those that ran before. */
+enum place { PLACE_RUNS, PLACE_SUSPENDED, PLACE_STARTED, PLACE_NEW, N_PLACES };
+
+static enum place place_of(const struct candidate *c)
+{
+	if (c->run)
+		return PLACE_RUNS;
+	if (c->suspended)
+		return PLACE_SUSPENDED;
+	return c->job->progress.runs > 0 ? PLACE_STARTED : PLACE_NEW;
+}
+
+/* By candidate: it is beyond the limit of its group. A job that has a run never is. */
+static void mark_beyond(const struct snapshot *s, const struct decision *d,
+			const struct job_group *group, bool *beyond)
+{
+	int taken = count_others(s, d, group->id);
+
+	for (int place = 0; place < N_PLACES; place++)
+		for (int j = 0; j < d->n; j++) {
+			const struct candidate *c = &d->candidates[j];
+
+			if (c->job->group_id != group->id || place_of(c) != (enum place)place)
+				continue;
+			beyond[j] = place > PLACE_SUSPENDED && taken >= group->max_running;
+			taken += !beyond[j];
+		}
+}
+
+void limit_groups(const struct snapshot *s, struct decision *d)
+{
+	bool *beyond;
+	int n = 0;
+
+	if (s->groups.count == 0)
+		return;
+	beyond = xcalloc((size_t)d->n + 1, sizeof(*beyond));
+	for (int g = 0; g < s->groups.count; g++)
+		if (s->groups.items[g].max_running > 0)
+			mark_beyond(s, d, &s->groups.items[g], beyond);
+	for (int j = 0; j < d->n; j++) {
+		if (beyond[j]) {
+			pass_over(d, d->candidates[j].job, false, xstrdup(""), (double)NAN);
+			d->passed_over[d->n_passed_over - 1].beyond_limit = true;
+			continue;
+		}
+		d->candidates[n] = d->candidates[j];
+		d->sched_jobs[n++] = d->sched_jobs[j];
+	}
+	d->n = n;
+	free(beyond);
+}
+
+static int limit_of(const struct snapshot *s, int64_t group)
+{
+	for (int g = 0; g < s->groups.count; g++)
+		if (s->groups.items[g].id == group)
+			return s->groups.items[g].max_running;
+	return 0;
+}
+
+static char *describe(const struct snapshot *s, const struct decision *d, int64_t group)
+{
+	int most = limit_of(s, group), running = count_others(s, d, group);
+
+	for (int j = 0; j < d->n; j++)
+		running += d->candidates[j].job->group_id == group && d->choices[j].replicas > 0;
+	if (running >= most)
+		return xasprintf("its group runs %d of %d at a time", running, most);
+	return xasprintf("its group may run %d at a time, and others of it come first", most);
+}
+
+void explain_group_limits(const struct snapshot *s, struct decision *d)
+{
+	const struct passed_over *last = NULL;
+
+	for (int i = 0; i < d->n_passed_over; i++) {
+		struct passed_over *p = &d->passed_over[i];
+		bool same = last && last->job->group_id == p->job->group_id;
+
+		if (!p->beyond_limit)
+			continue;
+		free(p->reason);
+		p->reason = same ? xstrdup(last->reason) : describe(s, d, p->job->group_id);
+		last = p;
+	}
+}
