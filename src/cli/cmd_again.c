@@ -137,10 +137,10 @@ static void say_differences(const struct again *a)
 static int submit_again(struct again *a, const struct selecting *what, struct err *err)
 {
 	const struct asked *o = &a->o->asked;
+	const struct other_job was = { &a->was, &a->was_command };
 
 	if (read_job(a, what, err) || make_command(a, err) ||
-	    submission_job_again(&cmd_again, o, &a->was, &a->was_command, &a->command, &a->is,
-				 err) ||
+	    submission_job_again(&cmd_again, o, &was, &a->command, &a->is, err) ||
 	    submission_after(&cmd_again, o, &a->after, err))
 		return -1;
 	add_differences(a);

@@ -437,17 +437,17 @@ static void set_defaults_again(const struct asked *o, const struct job_command *
 		d->begin_s = (double)NAN;
 }
 
-int submission_job_again(const struct command *by, const struct asked *o, const struct job *was,
-			 const struct job_command *was_command, const struct job_command *c,
-			 struct job *job, struct err *err)
+int submission_job_again(const struct command *by, const struct asked *o,
+			 const struct other_job *was, const struct job_command *c, struct job *job,
+			 struct err *err)
 {
 	job->state = o->hold ? JOB_HELD : JOB_QUEUED;
 	job->reason = xstrdup(o->hold ? "held at submission; 'pollux release' lets it go" : "");
-	declaration_copy(&job->declared, &was->declared);
+	declaration_copy(&job->declared, &was->job->declared);
 	if (o->no_torch && o->declared.torch)
 		return usage_error(by, err, "give one of --torch and --no-torch");
 	if (amend(by, o, &job->declared, err))
 		return -1;
-	set_defaults_again(o, was_command, c, &job->declared);
+	set_defaults_again(o, was->command, c, &job->declared);
 	return check_templates(&job->declared, c, err);
 }

@@ -14,12 +14,17 @@ int submission_job(const struct command *by, const struct asked *o, const struct
 		   struct job *job, struct err *err);
 
 /* The same for a job like another one, of which *c is a copy of its command: what options say is
- * put into it, and the commit of its directory; was, was_command: the other job. */
+ * put into it, and the commit of its directory. */
 int submission_command_again(const struct command *by, const struct asked *o,
 			     struct job_command *c, struct err *err);
-int submission_job_again(const struct command *by, const struct asked *o, const struct job *was,
-			 const struct job_command *was_command, const struct job_command *c,
-			 struct job *job, struct err *err);
+struct other_job {
+	const struct job *job;
+	const struct job_command *command;
+};
+
+int submission_job_again(const struct command *by, const struct asked *o,
+			 const struct other_job *was, const struct job_command *c, struct job *job,
+			 struct err *err);
 
 /* cmd_submit.c: adds the job, warns of what may be wrong with it, and prints its number. */
 int submission_add(const struct asked *o, struct job *job, const struct job_command *command,
