@@ -99,7 +99,7 @@ run env COLUMNS=80 "$POLLUX" status 1
 like 'one job: its name' "^job 1: $long\$" "$out"
 like 'its state with its device' '^  state +running on cpu:[01]$' "$out"
 like 'between when and when it ends' \
-	'^  ends +([A-Z][a-z]+ [0-9]+ )?[0-9:]+ to ([A-Z][a-z]+ [0-9]+ )?[0-9:]+, in 4 of 5 cases; a guess, ' \
+	'^  ends +[^,]*[0-9]:[0-9]+ to [^,]*[0-9], in 4 of 5 cases; a guess, ' \
 	"$out"
 like 'its position' '^  position +samples 250, steps 5, epoch 1\.5, loss 0\.5, 25\.0% done$' "$out"
 like 'no checkpoint, which is not 0' '^  checkpoint +-$' "$out"
@@ -169,9 +169,8 @@ is 'unknown is null' 'null null null null null' "$(json 'my $j = $d->{jobs}[3];
 	print join " ", map { defined $j->{$_} ? $j->{$_} : "null" }
 		qw(samples done_ratio eta_s run end_time_s)' <list.json)"
 is 'the end of the one that runs is told, in order' yes "$(json 'my $j = $d->{jobs}[0];
-	print $d->{time_s} <= $j->{end_from_s} && $j->{end_from_s} <= $j->{end_to_s} &&
-		$j->{end_to_s} < $d->{time_s} + 3600 ? "yes" : "$j->{end_from_s} $j->{end_to_s}"' \
-	<list.json)"
+	print $d->{time_s} <= $j->{end_from_s} && $j->{end_from_s} < $j->{end_to_s} ? "yes"
+		: "$j->{end_from_s} $j->{end_to_s}"' <list.json)"
 is 'not that of one that waits for it, or is held, or has ended' 'null null null' "$(json '
 	print join " ", map { $_->{end_from_s} // "null" } @{$d->{jobs}}[1, 2, 3]' <list.json)"
 is 'the argument vector is whole' 'sh -c' \
