@@ -84,11 +84,18 @@ void sweep_run_release(struct sweep_run *run)
 
 /* --- what is wrong with a sweep --- */
 
-/* The texts in which parameters are put; NULL where an option was not given. */
+/* A text in which parameters are put; "" where the option was not given. */
 struct place {
 	const char *name, *text;
 	bool is_template;		/* template_check sees what is unknown in these */
 };
+
+static void add_place(struct place **places, int *n, const char *name, const char *text,
+		      bool is_template)
+{
+	*places = xgrow(*places, *n, sizeof(**places));
+	(*places)[(*n)++] = (struct place){ name, text ? text : "", is_template };
+}
 
 static int list_places(const struct sweep *s, struct place **places)
 {
@@ -96,20 +103,14 @@ static int list_places(const struct sweep *s, struct place **places)
 	int n = 0;
 
 	*places = NULL;
-#define ADD(of, with, template) \
-	do { \
-		*places = xgrow(*places, n, sizeof(**places)); \
-		(*places)[n++] = (struct place){ (of), (with) ? (with) : "", (template) }; \
-	} while (0)
 	for (char *const *argument = s->argv; *argument; argument++)
-		ADD("the command", *argument, true);
-	ADD("--resume-args", o->resume_args, true);
-	ADD("--name", o->declared.name, false);
-	ADD("--workload", o->declared.workload, false);
-	ADD("--checkpoint-dir", o->checkpoint_dir, false);
+		add_place(places, &n, "the command", *argument, true);
+	add_place(places, &n, "--resume-args", o->resume_args, true);
+	add_place(places, &n, "--name", o->declared.name, false);
+	add_place(places, &n, "--workload", o->declared.workload, false);
+	add_place(places, &n, "--checkpoint-dir", o->checkpoint_dir, false);
 	for (size_t i = 0; i < o->env.count; i++)
-		ADD("--env", o->env.items[i], false);
-#undef ADD
+		add_place(places, &n, "--env", o->env.items[i], false);
 	return n;
 }
 

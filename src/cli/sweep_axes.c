@@ -225,7 +225,7 @@ static int array_error(const struct command *by, const char *text, struct err *e
 static int add_indexes(const struct command *by, struct axis *axis, char *word, struct err *err)
 {
 	char *colon = strchr(word, ':'), *dash = strchr(word, '-');
-	int64_t from, to, step = 1;
+	int64_t from, to = -1, step = 1;
 
 	if (colon)
 		*colon++ = '\0';

@@ -33,8 +33,8 @@ struct axes {
 
 /* True if any of the options is given. */
 bool sweep_is_asked(const struct sweep_asked *o);
-/* Reads the options, and the file. -1: EX_USAGE for a wrong value, EX_NOINPUT for a file that cannot
- * be read, EX_DATAERR for what is in it. The caller releases axes, also after an error. */
+/* Reads the options, and the file. -1: EX_USAGE for a wrong value, EX_NOINPUT for a file that
+ * cannot be read, EX_DATAERR for what is in it. The caller releases axes, also after an error. */
 int axes_parse(const struct command *by, const struct sweep_asked *o, struct axes *axes,
 	       struct err *err);
 void axes_release(struct axes *axes);
