@@ -240,5 +240,8 @@ is 'and no group without jobs' 0 "$(store 'SELECT count(*) FROM job_groups WHERE
 run submit -q --array 9-10 --name "$(printf '%253s' x | tr ' ' x)-{index}" --hold -- true
 is 'a later run with a name too long: none is stored' "64:pollux: run 1: option '--name' has" "$rc:$(echo "$err" | cut -c1-34)"
 ok 'later submissions work' submit --hold --array 0-2 -- true
+ids=$(submit -q --hold --array 0-3 -- true | paste -sd, -)
+ok 'a job after all runs of a sweep' submit -q --after "$ids" -- true
+is 'it waits for each' 4 "$(store 'SELECT count(*) FROM dependencies')"
 
 finish
