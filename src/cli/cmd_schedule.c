@@ -18,6 +18,7 @@
 #include "pollux/prune_view.h"
 #include "pollux/store.h"
 #include "pollux/store_events.h"
+#include "schedule_others.h"
 #include "settings_check.h"
 
 struct schedule_options {
@@ -109,7 +110,7 @@ static int clean_up(const struct schedule_options *o, const struct paths *paths,
 }
 
 static int one_pass(const struct schedule_options *o, const struct paths *paths,
-		    const struct config *config, struct err *err)
+		    const struct config *config, struct others *others, struct err *err)
 {
 	struct pass_result result;
 	int rc = pass_run(paths, config, o->dry_run ? PASS_DRY_RUN : PASS_ACT, &result, err);
@@ -123,6 +124,8 @@ static int one_pass(const struct schedule_options *o, const struct paths *paths,
 	if (rc == 0 && !result.busy && clean_up(o, paths, config, err) &&
 	    err->exit_status != EX_TEMPFAIL)
 		rc = -1;
+	if (others)
+		others_note_own(others, &result.actions);
 	pass_result_release(&result);
 	return rc ? rc : output_flush(err);
 }
@@ -180,6 +183,7 @@ static int watch(const struct schedule_options *o, const struct paths *paths,
 	char wrong[sizeof(err->text)] = "";
 	struct sigaction action = { .sa_handler = interrupt };
 	struct store store = { 0 };
+	struct others others = { 0 };
 	bool told = false;
 	int rc = 0;
 
@@ -189,7 +193,9 @@ static int watch(const struct schedule_options *o, const struct paths *paths,
 		/* Before the pass, so that nothing which comes during it is missed. */
 		int64_t seen = last_event(&store, paths);
 
-		rc = one_pass(o, paths, config, err);
+		if (o->verbose)
+			others_print(&others, &store, seen);
+		rc = one_pass(o, paths, config, &others, err);
 		if (rc && may_pass(err) && err->text[0]) {
 			if (!told)
 				fprintf(stderr, "pollux: %s\n", err->text);
@@ -203,6 +209,7 @@ static int watch(const struct schedule_options *o, const struct paths *paths,
 			reload(config, paths, wrong, sizeof(wrong));
 		}
 	}
+	others_release(&others);
 	store_close(&store);
 	return rc;
 }
@@ -244,7 +251,7 @@ static int schedule(const struct schedule_options *o, struct err *err)
 	if (rc == 0 && (o->slots || isatty(STDERR_FILENO)))
 		warn_of_slots(config.slots);
 	if (rc == 0)
-		rc = isnan(o->watch_s) ? one_pass(o, &paths, &config, err)
+		rc = isnan(o->watch_s) ? one_pass(o, &paths, &config, NULL, err)
 				       : watch(o, &paths, &config, err);
 	paths_release(&paths);
 	return rc;

@@ -66,15 +66,10 @@ int store_last_event(struct store *s, int64_t *id, struct err *err)
 	return sql_ask(s, id, err, "SELECT max(id) FROM events", "");
 }
 
-int store_events_of_job(struct store *s, int64_t job_id, struct event_list *list, struct err *err)
+static int read_events(struct store *s, sqlite3_stmt *q, struct event_list *list, struct err *err)
 {
-	sqlite3_stmt *q;
 	int rc;
 
-	*list = (struct event_list){ 0 };
-	if (sql_query(s, &q, err, "SELECT time_s, job_id, run_id, kind, text FROM events"
-		      " WHERE job_id = ? ORDER BY id", "i", job_id))
-		return -1;
 	while ((rc = sql_row(s, q, err)) == 1) {
 		list->items = xgrow(list->items, list->count, sizeof(*list->items));
 		list->items[list->count++] = (struct event){
@@ -84,6 +79,29 @@ int store_events_of_job(struct store *s, int64_t job_id, struct event_list *list
 	}
 	sql_done(q);
 	return rc;
+}
+
+#define EVENTS "SELECT time_s, job_id, run_id, kind, text FROM events WHERE "
+
+int store_events_of_job(struct store *s, int64_t job_id, struct event_list *list, struct err *err)
+{
+	sqlite3_stmt *q;
+
+	*list = (struct event_list){ 0 };
+	if (sql_query(s, &q, err, EVENTS "job_id = ? ORDER BY id", "i", job_id))
+		return -1;
+	return read_events(s, q, list, err);
+}
+
+int store_events_between(struct store *s, int64_t after, int64_t last, struct event_list *list,
+			 struct err *err)
+{
+	sqlite3_stmt *q;
+
+	*list = (struct event_list){ 0 };
+	if (sql_query(s, &q, err, EVENTS "id > ? AND id <= ? ORDER BY id", "ii", after, last))
+		return -1;
+	return read_events(s, q, list, err);
 }
 
 void event_list_release(struct event_list *list)

@@ -329,6 +329,8 @@ static void add_end(const struct explanation *e, struct text *t)
 
 	if (job_has_ended(job->state))
 		text_addf(t, "%s at %s", job_state_name(job->state), time_of(e, job->end_time_s).s);
+	else if (e->item->done_ratio > 1)
+		text_add(t, "not known: it is over its declared end");
 	else if (isfinite(eta_s))
 		text_addf(t, "about %s, in %s, if it keeps its devices",
 			  time_of(e, e->status.now_wall_s + eta_s).s, format_duration(eta_s).s);
@@ -359,7 +361,7 @@ static void print_remaining(const struct explanation *e, const struct output *ou
 	double left_s = run_time_left(e);
 	struct text t = TEXT_INIT;
 
-	if (total > 0) {
+	if (total > 0 && !(e->item->done_ratio > 1)) {
 		text_addf(&t, "%s of %s %s", format_count(fmax(total - (done > 0 ? done : 0), 0)).s,
 			  format_count(total).s, samples ? "samples" : "steps");
 		if (isfinite(e->item->throughput_eps))

@@ -169,10 +169,10 @@ static double throughput_of(const struct run *run)
 	return samples > 0 && seconds > 0 ? samples / seconds : (double)NAN;
 }
 
-/* NaN if total or done is NaN; 0 if more was done than was declared. */
+/* NaN if total or done is NaN, or if more was done than was declared. */
 static double remaining(double total, double done)
 {
-	return done > total ? 0 : total - done;
+	return done > total ? (double)NAN : total - done;
 }
 
 static double eta_of(const struct status_job *item)
@@ -187,14 +187,25 @@ static double eta_of(const struct status_job *item)
 	return remaining(job_total_steps(job), job->progress.steps) * item->run->step_time_s;
 }
 
-/* The share that is done, by samples, else by steps, else by epochs. */
-static double done_ratio_of(const struct job *job)
+/* The share that is done, by samples, else by steps, else by epochs: the position that was reported
+ * last. */
+static double last_done_ratio(const struct job *job)
 {
 	if (job_total_samples(job) > 0)
 		return job->progress.samples / job_total_samples(job);
 	if (job_total_steps(job) > 0)
 		return job->progress.steps / job_total_steps(job);
 	return job->progress.epoch / job->progress.total_epochs;
+}
+
+/* A job that had come to its end and is queued again begins anew, or goes on from a checkpoint: its
+ * next report tells. */
+static double done_ratio_of(const struct job *job, const struct run *run)
+{
+	double ratio = last_done_ratio(job);
+	bool reported = run && isfinite(run->first_step_s);
+
+	return ratio >= 1 && !reported && !job_has_ended(job->state) ? (double)NAN : ratio;
 }
 
 static void derive(const struct status *status, const struct job *job, struct status_job *item)
@@ -208,7 +219,7 @@ static void derive(const struct status *status, const struct job *job, struct st
 						     : (double)NAN,
 		.attained_service_device_s = job->progress.attained_service_device_s +
 					     (run ? run->configuration.replicas * duration_s : 0),
-		.done_ratio = done_ratio_of(job),
+		.done_ratio = done_ratio_of(job, run),
 		.throughput_eps = run ? throughput_of(run) : (double)NAN,
 		.end_from_s = (double)NAN, .end_to_s = (double)NAN,
 	};

@@ -267,7 +267,9 @@ static void print_progress(const struct status *status, const struct status_job 
 	add_number(&t, "epoch", p->epoch);
 	add_number(&t, "of", p->total_epochs);
 	add_number(&t, "loss", p->loss);
-	if (isfinite(item->done_ratio))
+	if (item->done_ratio > 1)
+		text_addf(&t, "%sover its declared end", separator(&t));
+	else if (isfinite(item->done_ratio))
 		text_addf(&t, "%s%.1f%% done", separator(&t), floor(item->done_ratio * 1000) / 10);
 	output_textline(out, "position", &t);
 	add_number(&t, "samples/s", item->throughput_eps);

@@ -29,7 +29,9 @@ static void add_done(struct table *t, const struct status_job *item)
 {
 	const struct progress *progress = &item->job->progress;
 
-	if (isfinite(item->done_ratio))
+	if (item->done_ratio > 1)
+		table_text(t, "over");
+	else if (isfinite(item->done_ratio))
 		table_cell(t, "%.0f%%", floor(item->done_ratio * 100));
 	else if (isfinite(progress->samples) || isnan(progress->steps))
 		table_count(t, progress->samples);
