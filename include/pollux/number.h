@@ -14,7 +14,8 @@ int number_parse_int(const char *text, int64_t *value);
 int number_parse(const char *text, double *value);
 
 /* A duration in seconds, >= 0: "90", "90s", "1.5m", "2h", "1d", or a sum with the larger unit
- * first, as tables show it: "3h05m". */
+ * first, as tables show it: "3h05m"; or a clock, as Slurm has it: "30:00" (minutes), "2:00:00",
+ * "1-12" (days and hours), "1-12:30:00". Slurm's number alone is minutes, here it is seconds. */
 int number_parse_duration(const char *text, double *seconds);
 
 /* An amount of memory or disk: a number and K, M, G or T, which are powers of 1024: "1.5G". */

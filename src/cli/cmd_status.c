@@ -318,7 +318,7 @@ static int main_status(int argc, char **argv, struct err *err)
 }
 
 const struct command cmd_status = {
-	.name = "status",
+	.name = "status", .abbreviation = "st",
 	.synopsis = "[--all | [SELECTION] [JOB...]] [--columns NAME,...] [--sort [-]NAME]"
 		    " [--json | --csv | --summary] [--watch SECONDS] [--color WHEN]",
 	.summary = "show jobs: where they stand, what they wait for",

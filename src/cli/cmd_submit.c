@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "command.h"
@@ -11,6 +12,8 @@
 #include "pollux/device.h"
 #include "pollux/engine.h"
 #include "pollux/environment.h"
+#include "pollux/format.h"
+#include "pollux/mem.h"
 #include "pollux/session.h"
 #include "pollux/store_models.h"
 #include "preset.h"
@@ -37,16 +40,26 @@ static const struct option_spec options[] = {
 	{ .name = NULL },
 };
 
+/* A shorter time limit is told in seconds: sbatch -t 90 meant minutes. */
+#define SHORT_S 600
+
 static void print_result(const struct job *job, bool quiet)
 {
+	double limit_s = job->declared.time_limit_s;
+
 	if (quiet || !isatty(STDOUT_FILENO)) {
 		printf("%lld\n", (long long)job->id);
 		return;
 	}
 	printf("Submitted job %lld (", (long long)job->id);
 	output_clean(stdout, job->declared.name);
-	printf(": %s, needs %d device%s)\n", job_state_name(job->state), job->declared.min_replicas,
+	printf(": %s, needs %d device%s", job_state_name(job->state), job->declared.min_replicas,
 	       plural(job->declared.min_replicas));
+	if (limit_s < SHORT_S)
+		printf(", time limit %g s", limit_s);
+	else if (limit_s >= SHORT_S)
+		printf(", time limit %s", format_duration(limit_s).s);
+	puts(")");
 }
 
 /* -1 where that cannot be told: a pass will say why. */
@@ -106,6 +119,25 @@ static void warn_of_learning_rate(const struct job *job, const struct job_comman
 		      "in its program; --lr-rule none says that the rate stays\n", stderr);
 }
 
+/* Not an error: the script may be made, or its disk mounted, before the job starts. */
+static void warn_of_script(const struct job_command *command)
+{
+	const char *script = script_of_runner(command->argv.items);
+	const char *end = script ? strrchr(script, '.') : NULL;
+	char *path;
+
+	for (size_t i = 1; i < command->argv.count; i++)
+		if (is_code(command->argv.items[i]))
+			return;
+	if (!end || (strcmp(end, ".py") != 0 && strcmp(end, ".sh") != 0 && strcmp(end, ".pl") != 0))
+		return;
+	path = *script == '/' ? xstrdup(script) : xasprintf("%s/%s", command->directory, script);
+	if (access(path, F_OK))
+		output_messagef("warning: there is no '%s': the job fails unless it is there when "
+				"it starts", path);
+	free(path);
+}
+
 static void tell_of_leftovers(const struct session *s)
 {
 	if (s->store.left_by_another > 0)
@@ -145,6 +177,7 @@ void submit_tell(const struct session *s, const struct job *job, const struct jo
 	warn_of_devices(&s->paths, job);
 	warn_of_passes(job);
 	warn_of_learning_rate(job, command);
+	warn_of_script(command);
 }
 
 int submission_add(const struct asked *o, struct job *job, const struct job_command *command,

@@ -14,6 +14,7 @@
 
 struct command {
 	const char *name;
+	const char *abbreviation;	/* though other commands begin so, too; NULL: none */
 	const char *synopsis;	/* what follows "pollux NAME "; equals the manual's */
 	const char *summary;	/* one line, for the list of commands */
 	const char *example;	/* lines for --help, each "pollux ..."; may be NULL */

@@ -40,18 +40,46 @@ static void print_commands(FILE *out)
 	fputs("\nSee 'pollux COMMAND --help' and pollux(1).\n", out);
 }
 
+/* A beginning that only one command has stands for the command; "st" is status. */
 static const struct command *find_command(const char *name)
 {
+	const struct command *begins = NULL;
+	int n = 0;
+
+	for (size_t i = 0; i < n_commands; i++) {
+		const struct command *command = commands[i];
+
+		if (!strcmp(command->name, name) ||
+		    (command->abbreviation && !strcmp(command->abbreviation, name)))
+			return command;
+		if (*name && !command->hidden && text_starts_with(command->name, name)) {
+			begins = command;
+			n++;
+		}
+	}
+	return n == 1 ? begins : NULL;
+}
+
+/* "'s' could be submit, schedule, status"; nothing where no command begins so. */
+static void add_candidates(struct text *t, const char *name)
+{
 	for (size_t i = 0; i < n_commands; i++)
-		if (!strcmp(commands[i]->name, name))
-			return commands[i];
-	return NULL;
+		if (!commands[i]->hidden && text_starts_with(commands[i]->name, name))
+			text_addf(t, "%s%s", t->length ? ", " : "", commands[i]->name);
 }
 
 static int unknown_command(const char *name, struct err *err)
 {
 	struct suggestion nearest = suggestion_for(name);
+	struct text candidates = TEXT_INIT;
 
+	if (*name)
+		add_candidates(&candidates, name);
+	if (candidates.length) {
+		err_set(err, EX_USAGE, "'%s' could be %s", name, candidates.data);
+		text_release(&candidates);
+		return -1;
+	}
 	for (size_t i = 0; i < n_commands; i++)
 		if (!commands[i]->hidden)
 			suggestion_offer(&nearest, commands[i]->name);

@@ -55,8 +55,7 @@ const char *script_of_runner(char *const *argv)
 	return NULL;
 }
 
-/* What follows is code, or the name of a module, and no file. */
-static bool is_code(const char *word)
+bool is_code(const char *word)
 {
 	return !strcmp(word, "-c") || !strcmp(word, "-m") || !strcmp(word, "-e");
 }

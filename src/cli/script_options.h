@@ -20,6 +20,8 @@
 int script_options_add(const struct command *command, int argc, char **argv, struct strings *words,
 		       struct err *err);
 
+/* True if code, or the name of a module, follows this option of an interpreter: no script. */
+bool is_code(const char *word);
 /* True if the program, a name or a path, is this one or a version of it: "python", "python3.11". */
 bool is_runner(const char *program, const char *runner);
 /* The word of a command line that names the script which an interpreter or launcher is to run; NULL:

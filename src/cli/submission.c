@@ -83,12 +83,21 @@ static char *search_path(const char *name, const char *directory)
 	return found;
 }
 
+/* True if a person who quotes this means a command line, not the name of a program. */
+static bool is_for_shell(const char *name)
+{
+	return strpbrk(name, " |;&<>$`") && !strpbrk(name, "'\n");
+}
+
 static int find_program(const char *name, struct job_command *c, struct err *err)
 {
 	c->program = strchr(name, '/') ? absolute(c->directory, name)
 				       : search_path(name, c->directory);
 	if (!c->program)
-		return err_set(err, EX_NOINPUT, "command not found: '%s'", name);
+		return err_set(err, EX_NOINPUT, "command not found: '%s'%s%s%s", name,
+			       is_for_shell(name) ? "; a shell's command line is given as: sh -c '"
+						  : "",
+			       is_for_shell(name) ? name : "", is_for_shell(name) ? "'" : "");
 	if (!is_program(c->program))
 		return err_set(err, EX_NOINPUT, "cannot execute '%s': %s", c->program,
 			       access(c->program, F_OK) ? strerror(errno) : "not a program");

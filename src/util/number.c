@@ -76,6 +76,48 @@ static double unit_s(char unit)
 	}
 }
 
+/* Digits before one of the ends; *end: which. */
+static int clock_field(const char **text, const char *ends, double *value, char *end)
+{
+	size_t n = strspn(*text, "0123456789");
+
+	*end = (*text)[n];
+	if (n == 0 || n > 9 || (*end && !strchr(ends, *end)))
+		return fail(EINVAL);
+	*value = strtod(*text, NULL);
+	*text += n + (*end != '\0');
+	return 0;
+}
+
+/* The fields of a clock, as Slurm has them: "30:00", "2:00:00", "1-12", "1-12:30", "1-12:30:00". The
+ * first field is free; the others are below 24 or 60. */
+static int parse_clock(const char *text, double *seconds)
+{
+	double x, sum, unit_s, most = 60;
+	const char *p = text;
+	char end;
+
+	if (clock_field(&p, "-:", &x, &end) || !end)
+		return fail(EINVAL);
+	if (end == '-') {
+		sum = x * 86400;
+		unit_s = 3600 * 60;
+		most = 24;
+	} else {
+		unit_s = strchr(p, ':') ? 3600 : 60;
+		sum = x * unit_s;
+	}
+	do {
+		unit_s /= 60;
+		if (unit_s < 1 || clock_field(&p, ":", &x, &end) || x >= most)
+			return fail(EINVAL);
+		sum += x * unit_s;
+		most = 60;
+	} while (end);
+	*seconds = sum;
+	return 0;
+}
+
 int number_parse_duration(const char *text, double *seconds)
 {
 	double x, sum = 0, last = HUGE_VAL;
@@ -87,6 +129,9 @@ int number_parse_duration(const char *text, double *seconds)
 		*seconds = sum;
 		return 0;
 	}
+	if (parse_clock(text, seconds) == 0)
+		return 0;
+	sum = 0;
 	do {
 		double unit;
 

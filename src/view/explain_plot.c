@@ -122,9 +122,17 @@ static void add_line_styles(struct text *t)
 		 "set format y '%.1s%c'\n");
 }
 
+/* False: the job has one batch size, which the left frame shows. */
+static bool has_sizes(const struct explanation *e)
+{
+	return configuration_batch_size(&e->batches[e->n_batches - 1].configuration) >
+	       configuration_batch_size(&e->batches[0].configuration);
+}
+
 static void add_head(const struct explanation *e, struct text *t)
 {
-	text_addf(t, "set multiplot layout 1,2 title 'job %lld, ", (long long)e->job->id);
+	text_addf(t, "set multiplot layout 1,%d title 'job %lld, ", has_sizes(e) ? 2 : 1,
+		  (long long)e->job->id);
 	picture_add_quoted(t, e->job->declared.name, TITLE_MAX);
 	text_add(t, ", on ");
 	picture_add_quoted(t, e->device_kind, TITLE_MAX);
@@ -154,7 +162,6 @@ static void add_right(const struct explanation *e, struct text *t)
 {
 	double low = (double)configuration_batch_size(&e->batches[0].configuration);
 	double high = (double)configuration_batch_size(&e->batches[e->n_batches - 1].configuration);
-	const char *with = high > low ? "lines" : "points";
 
 	text_addf(t,
 		  "set title 'batch sizes on %d device%s'\n"
@@ -169,11 +176,10 @@ static void add_right(const struct explanation *e, struct text *t)
 			 "set y2range [0:105]\n"
 			 "set y2tics 20 nomirror out scale 0.6 tc rgb '#333333'\n"
 			 "set format y2 '%.0f'\n");
-	text_addf(t, "plot $sizes using 1:2 with %s ls 2 title 'throughput', ", with);
+	text_add(t, "plot $sizes using 1:2 with lines ls 2 title 'throughput', ");
 	if (knows_goodput(e))
-		text_addf(t,
-			  "$sizes using 1:3 with %s ls 1 title 'goodput', $sizes using 1:4 axes "
-			  "x1y2 with %s ls 3 title 'efficiency', ", with, with);
+		text_add(t, "$sizes using 1:3 with lines ls 1 title 'goodput', $sizes using 1:4 "
+			 "axes x1y2 with lines ls 3 title 'efficiency', ");
 	text_add(t, "$measured using 3:4 with points ls 4 title 'measured throughput'");
 	text_add(t, e->now.goodput > 0 ? ", $now using 3:2 with points ls 5 title 'now'\n" : "\n");
 }
@@ -188,7 +194,8 @@ static void plot_script(const struct explanation *e, const char *format, struct 
 	add_line_styles(t);
 	add_head(e, t);
 	add_left(e, t);
-	add_right(e, t);
+	if (has_sizes(e))
+		add_right(e, t);
 	text_add(t, "unset multiplot\n");
 }
 

@@ -31,6 +31,9 @@ static void add_done(struct table *t, const struct status_job *item)
 
 	if (item->done_ratio > 1)
 		table_text(t, "over");
+	else if (isnan(item->done_ratio) && (progress->samples >= job_total_samples(item->job) ||
+					     progress->steps >= job_total_steps(item->job)))
+		table_text(t, "-");	/* queued again at its end */
 	else if (isfinite(item->done_ratio))
 		table_cell(t, "%.0f%%", floor(item->done_ratio * 100));
 	else if (isfinite(progress->samples) || isnan(progress->steps))

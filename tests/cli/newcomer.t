@@ -1,0 +1,109 @@
+#!/bin/sh
+# newcomer.t - what a new user met: shares beyond the declared end, times as Slurm has them, hints at
+# a shell's command line and at scripts that are not there, short names of commands, passes of others.
+# shellcheck disable=SC2016,SC2154,SC2317  # Perl; $out and $err are of run; run by wait_for
+. "$(dirname "$0")/tap.sh"
+POLLUX_SLOTS=1
+export POLLUX_SLOTS
+cell() { "$POLLUX" status | awk -v c="$1" '$1 == "ID" { for (i = 1; i <= NF; i++) if ($i == c)
+	n = i } n && $1 == "1" { print $n }'; }
+shown() { [ "$(cell DONE)" = "$1" ]; }
+watcher=
+cleanup() {
+	[ -z "$watcher" ] || kill -9 "$watcher" 2>/dev/null
+	touch over end
+	end_jobs
+}
+
+# --- a job that goes on beyond its declared end ---
+cat >over.sh <<'END_OF_SCRIPT'
+"$POLLUX" report SAMPLES=500 STEP=8 STEP_NS=20000000
+while [ ! -e over ]; do sleep 0.1; done
+"$POLLUX" report SAMPLES=1760 STEP=27 STEP_NS=20000000
+while [ ! -e end ]; do sleep 0.1; done
+END_OF_SCRIPT
+"$POLLUX" submit -q -b 64 --samples 1000 sh over.sh >/dev/null
+"$POLLUX" schedule
+ok 'a share is shown' wait_for 20 shown '50%'
+touch over
+ok 'then that it is over its end, and no share' wait_for 20 shown over
+is 'and no time left' - "$(cell ETA)"
+like 'in full' '^  position    samples 1760, steps 27, over its declared end$' "$("$POLLUX" status 1)"
+like 'explain says the same' 'end +not known: it is over its declared end$' "$("$POLLUX" explain 1)"
+is 'JSON has the number' '1.76' "$("$POLLUX" status --json 1 | json 'print $d->{jobs}[0]{done_ratio}')"
+touch end
+"$POLLUX" wait --timeout 100 1
+is 'ended, the same' over "$(cell DONE)"
+rm over end
+"$POLLUX" requeue 1
+is 'queued again, nothing is done as far as is known' - "$(cell DONE)"
+"$POLLUX" schedule
+ok 'until it reports' wait_for 20 shown '50%'
+touch over end
+"$POLLUX" wait --timeout 100 1
+
+# --- words ---
+"$POLLUX" submit -q sleep 1000 >/dev/null
+"$POLLUX" schedule
+"$POLLUX" cancel 2
+"$POLLUX" wait --timeout 100 2
+out=$("$POLLUX" status 2)
+like 'a cancelled job is cancelled' '^  state       cancelled$' "$out"
+unlike 'and not stopped' 'stopped|\(cancel\)' "$out"
+
+# --- times as Slurm has them ---
+for pair in 2:00:00=7200 30:00=1800 1-12=129600 1-12:30:00=131400 90=90 90m=5400; do
+	id=$("$POLLUX" submit -q --hold -t "${pair%=*}" true)
+	is "a time limit of ${pair%=*}" "${pair#*=}.0" \
+		"$(store "SELECT time_limit_s FROM jobs WHERE id = $id")"
+done
+for wrong in 1:60:00 1-24 : 1-; do
+	status "'$wrong' is no time" 64 "$POLLUX" submit -t "$wrong" true
+done
+if command -v script >/dev/null; then
+	submitted() { script -qec "'$POLLUX' submit --hold $* true" /dev/null </dev/null; }
+	like 'a number alone is seconds, which is said' 'time limit 90 s\)' "$(submitted -t 90)"
+	like 'a longer one' 'time limit 2h00m\)' "$(submitted -t 2:00:00)"
+	unlike 'none' 'limit' "$(submitted)"
+fi
+
+# --- hints ---
+status 'a command line of a shell' 66 "$POLLUX" submit 'grep a | sort'
+is 'is not a program: how to give it' "pollux: command not found: 'grep a | sort'; a shell's command \
+line is given as: sh -c 'grep a | sort'" "$err"
+status 'a script that is not there' 0 "$POLLUX" submit -q --hold -- sh nosuch.sh
+is 'is told' "pollux: warning: there is no '$TMP/nosuch.sh': the job fails unless it is there when \
+it starts" "$err"
+status 'one that is there' 0 "$POLLUX" submit -q --hold -- sh over.sh
+is 'is not' '' "$err"
+status 'nor a module' 0 "$POLLUX" submit -q --hold -- sh -c 'run.sh'
+is 'of code' '' "$err"
+
+# --- commands by their beginnings ---
+is 'status is st' "$("$POLLUX" status --csv)" "$("$POLLUX" st --csv)"
+is 'a beginning that only one has' "$("$POLLUX" help submit)" "$("$POLLUX" help sub)"
+status 'a beginning of several' 64 "$POLLUX" re
+like 'are named' "^pollux: 're' could be release, requeue" "$err"
+status 'what pollux starts itself has no short name' 64 "$POLLUX" sup
+
+# --- what other passes do ---
+"$POLLUX" cancel --state active --yes
+first=$("$POLLUX" submit -q -- sh -c 'while [ ! -e go ]; do sleep 0.1; done')
+"$POLLUX" schedule --watch 3600 -v >watched 2>&1 &
+watcher=$!
+ok 'a watcher tells of its own pass' wait_for 20 grep -q "^start job $first on cpu:0" watched
+second=$("$POLLUX" submit -q true)
+ok 'and looks at the next job' wait_for 20 test -n \
+	"$(store "SELECT 1 FROM jobs WHERE id = $second")"
+touch go
+"$POLLUX" wait --timeout 200 "$second"
+ok 'what started the next job is told, whichever pass it was' wait_for 20 \
+	grep -Eq "^(another pass: )?start job $second on cpu:0" watched
+is 'once' 1 "$(grep -c "start job $second " watched)"
+third=$("$POLLUX" submit -q true)
+"$POLLUX" schedule
+"$POLLUX" wait --timeout 200 "$third"
+ok 'also what a person started' wait_for 20 grep -q "start job $third on cpu:0" watched
+end "$watcher"
+watcher=
+finish
