@@ -407,6 +407,7 @@ name_of() { # name_of WANT ARGUMENT...
 	stored "a job of '$*' is called $wanted" name "$wanted"
 }
 name_of tool bin/tool x.y
+mkdir -p dir && : >dir/train.py # else submit warns
 name_of train.py bin/python3.11 -u dir/train.py --lr=0.1
 name_of run.sh bin/bash -e run.sh arg.x
 name_of bash bin/bash -c 'exec ./a.out'
