@@ -9,6 +9,7 @@
 
 #include "pollux/mem.h"
 #include "script_options.h"
+#include "submit.h"
 
 #define MOST_LINES 1000		/* of comments at the head of a script */
 #define MOST_BYTES 4096		/* of a line: a file with a longer one is no script */
@@ -136,10 +137,10 @@ static int split(const char *line, struct strings *words)
 static int try_parse(const struct command *command, const struct strings *words, int *first,
 		     struct err *err)
 {
-	struct asked o;
+	struct submit_asked o = { .sweep = { .array = NULL } };
 	int rc;
 
-	asked_init(&o);
+	asked_init(&o.job);
 	rc = options_parse(command, (int)words->count, words->items, &o, first, err);
 	options_release(command, &o);
 	return rc;
@@ -206,15 +207,15 @@ int script_options_add(const struct command *command, int argc, char **argv, str
 {
 	const char *name;
 	struct err ignored;
-	struct asked o;
+	struct submit_asked o = { .sweep = { .array = NULL } };
 	FILE *file;
 	int first, rc;
 
 	*words = (struct strings){ 0 };
-	asked_init(&o);
+	asked_init(&o.job);
 	/* What is wrong is said by whoever parses all of it; an option may need one of the script. */
 	options_parse(command, argc, argv, &o, &first, &ignored);
-	file = first < argc ? find_script(o.directory, argv + first, &name) : NULL;
+	file = first < argc ? find_script(o.job.directory, argv + first, &name) : NULL;
 	options_release(command, &o);
 	if (!file)
 		return 0;
