@@ -44,7 +44,8 @@ struct job_change {
 };
 
 /* Run a command that changes each job meant in argv (selection.h): act, wake the supervisors of the
- * runs that were asked to stop, and say so on a terminal. With --dry-run each transaction is rolled back, and
+ * runs that were asked to stop, and say so on a terminal. With --dry-run each transaction is
+ * rolled back, and
  * a line says what would be done. A failure is said for each job. Returns the exit status of the
  * first failure, or -1 with *err as main.c wants it. Operands or options must say which jobs
  * (EX_USAGE). */

@@ -13,11 +13,11 @@
 #include "pollux/text.h"
 
 /* command: pollux submit, or another whose struct of options begins with a struct submit_asked.
- * argv[0] is the name of the command, whose operands are a program's command line. The script is the
- * program, if it is given by a path, or the first argument of an interpreter or a launcher that is a
- * file. Returns 1: *words is argv with the options of the script before all others, so that those
- * of argv win; 0: there are none; -1: one is wrong, and *err names the file and the line. The caller
- * releases *words. */
+ * argv[0] is the name of the command, whose operands are a program's command line. The script is
+ * the program, if it is given by a path, or the first argument of an interpreter or a launcher that
+ * is a file. Returns 1: *words is argv with the options of the script before all others, so that
+ * those of argv win; 0: there are none; -1: one is wrong, and *err names the file and the line. The
+ * caller releases *words. */
 int script_options_add(const struct command *command, int argc, char **argv, struct strings *words,
 		       struct err *err);
 
@@ -25,8 +25,8 @@ int script_options_add(const struct command *command, int argc, char **argv, str
 bool is_code(const char *word);
 /* True if the program, a name or a path, is this one or a version of it: "python", "python3.11". */
 bool is_runner(const char *program, const char *runner);
-/* The word of a command line that names the script which an interpreter or launcher is to run; NULL:
- * the first word is none of these, or no word looks like a file. */
+/* The word of a command line that names the script which an interpreter or launcher is to run;
+ * NULL: the first word is none of these, or no word looks like a file. */
 const char *script_of_runner(char *const *argv);
 
 #endif

@@ -89,8 +89,8 @@ static int clock_field(const char **text, const char *ends, double *value, char 
 	return 0;
 }
 
-/* The fields of a clock, as Slurm has them: "30:00", "2:00:00", "1-12", "1-12:30", "1-12:30:00". The
- * first field is free; the others are below 24 or 60. */
+/* The fields of a clock, as Slurm has them: "30:00", "2:00:00", "1-12", "1-12:30", "1-12:30:00".
+ * The first field is free; the others are below 24 or 60. */
 static int parse_clock(const char *text, double *seconds)
 {
 	double x, sum, unit_s, most = 60;

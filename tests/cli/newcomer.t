@@ -1,6 +1,6 @@
 #!/bin/sh
-# newcomer.t - what a new user met: shares beyond the declared end, times as Slurm has them, hints at
-# a shell's command line and at scripts that are not there, short names of commands, passes of others.
+# newcomer.t - what a new user met: shares beyond the declared end, times as Slurm has them, hints
+# at a shell's command line and at scripts that are not there, short names, passes of others.
 # shellcheck disable=SC2016,SC2154,SC2317  # Perl; $out and $err are of run; run by wait_for
 . "$(dirname "$0")/tap.sh"
 POLLUX_SLOTS=1
