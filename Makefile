@@ -203,6 +203,7 @@ lint-man: | need
 
 lint-layers:
 	tools/check-layers.sh
+	tools/check-lines.sh
 
 lint-symbols: $(OBJ)
 	@tools/check-symbols.sh $(BUILD) $(OBJ:$(BUILD)/%=%)

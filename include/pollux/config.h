@@ -10,6 +10,7 @@
  *	torch = no         # the helper for PyTorch is for jobs that ask for it; default yes
  *	suspend_memory = 50%	# of the machine's, that suspended runs may keep
  *	log_limit = 1G     # a log that is larger loses its middle
+ *	on_end = COMMAND   # run for each job that ends; on_failure: that fails
  *	submit_pass = no   # a job waits for the next pass; default yes
  *	prune_after = 90d	# what ended jobs left goes; default: it stays
  *	keep_environment = yes	# of ended jobs; default no: their values go after a day
@@ -39,6 +40,7 @@ struct config {
 	bool submit_pass;	/* 'pollux submit' runs a pass, so that jobs start at once */
 	bool keep_environment;	/* jobs that ended long ago keep their variables' values */
 	double prune_after_s;	/* > 0; NaN: never */
+	char on_end[1000], on_failure[1000];	/* for sh, when a job has ended, has failed; "" */
 	char policy[32];	/* a policy that passes take (policy_names.h) */
 };
 

@@ -39,6 +39,7 @@ struct declaration {
 	/* the helper for PyTorch: "on", with ",batch" and the like for its parts; "auto": on, as
 	 * its program was seen to be a Python with torch; "off"; NULL: it has no such program */
 	char *torch;
+	char *on_end;			/* for sh, when it has ended; NULL: none */
 	bool accumulates;		/* can do several passes for an update, as told by pollux */
 	double total_samples, total_steps;
 	double weight;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "on_end.h"
 #include "pollux/clock.h"
 #include "pollux/config.h"
 #include "pollux/old_environments.h"
@@ -98,7 +99,9 @@ static int clean_up(const struct schedule_options *o, const struct paths *paths,
 		return 0;
 	if (store_open(&store, paths, STORE_WRITE, err))
 		return -1;
-	rc = prune_old(o, paths, config, &store, err);
+	rc = on_end_start(&store, err);
+	if (rc == 0)
+		rc = prune_old(o, paths, config, &store, err);
 	if (rc == 0)
 		rc = old_environments_forget(&store, config->keep_environment, clock_wall_s(),
 					     &forgotten, err);

@@ -1,6 +1,7 @@
 /* later_pass.c - see later_pass.h. */
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -54,19 +55,38 @@ static void leave_all(void)
 	closefrom(3);
 }
 
-void later_pass_start(const struct paths *paths)
+/* The child of the child belongs to init: nobody has to wait for it. True in that child. */
+static bool is_apart(void)
 {
-	struct err ignored;
-	pid_t child = fork();
+	pid_t child;
 
+	fflush(NULL);
+	child = fork();
 	if (child == 0) {
-		/* The child of the child belongs to init: nobody has to wait for it. */
-		if (fork() == 0) {
-			leave_all();
-			later_pass_become(paths, &ignored);
-		}
-		_exit(0);
+		if (fork() != 0)
+			_exit(0);
+		leave_all();
+		return true;
 	}
 	if (child > 0)
 		waitpid(child, NULL, 0);
+	return false;
+}
+
+void later_pass_start(const struct paths *paths)
+{
+	struct err ignored;
+
+	if (!is_apart())
+		return;
+	later_pass_become(paths, &ignored);
+	_exit(EX_OSERR);
+}
+
+void later_start(char *const argv[])
+{
+	if (!is_apart())
+		return;
+	execv("/proc/self/exe", argv);
+	_exit(EX_OSERR);
 }

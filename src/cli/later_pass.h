@@ -11,5 +11,7 @@ int later_pass_become(const struct paths *paths, struct err *err);
 /* Starts one in the background, which outlives the terminal and says nothing. What goes wrong is
  * not told: the next pass finds it, too. Nothing of the store may be open. */
 void later_pass_start(const struct paths *paths);
+/* Starts pollux with these arguments in the same way. */
+void later_start(char *const argv[]);
 
 #endif

@@ -60,9 +60,7 @@ void submit_pass_run(void)
 		return;
 	advise(&paths);
 	if (config_load(&config, paths.config, &ignored) == 0 && config.submit_pass &&
-	    !is_in_a_job()) {
-		fflush(NULL);
+	    !is_in_a_job())
 		later_pass_start(&paths);
-	}
 	paths_release(&paths);
 }

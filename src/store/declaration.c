@@ -158,6 +158,10 @@ const struct declared_field declared_fields[] = {
 	{ { "metric", 0, OPTION_LIST, "NAME=REGEX", OFFSET(metrics), 0, 0,
 	    "a number of its log that 'pollux results' is to show: group 1 of a line that matches" },
 	  NO_COLUMN, SUBMIT },
+	{ { "on-end", 0, OPTION_TEXT, "COMMAND", OFFSET(declared.on_end), 0, 0,
+	    "run this by sh when the job has ended, with POLLUX_STATE and others set",
+	    .target = FIELD_TEXT },
+	  COLUMN("on_end", TEXT, on_end, UNKNOWN_ZERO, 27, 0), SUBMIT },
 	{ { "env", 'e', OPTION_LIST, "NAME=VALUE", OFFSET(env), 0, 0,
 	    "set a variable on top of the present environment" },
 	  NO_COLUMN, BOTH },
@@ -210,6 +214,7 @@ void declaration_release(struct declaration *d)
 	free(d->workload);
 	free(d->learning_rate_rule);
 	free(d->torch);
+	free(d->on_end);
 	declaration_init(d);
 }
 
@@ -225,6 +230,7 @@ void declaration_copy(struct declaration *d, const struct declaration *from)
 	d->workload = copy(from->workload);
 	d->learning_rate_rule = copy(from->learning_rate_rule);
 	d->torch = copy(from->torch);
+	d->on_end = copy(from->on_end);
 }
 
 bool declaration_has_torch_helper(const struct declaration *d)

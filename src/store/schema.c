@@ -351,6 +351,15 @@ static const char *const steps[] = {
 	/* 26: what a job waits for of another one, as after_rule_names has it. */
 	"ALTER TABLE dependencies ADD COLUMN rule TEXT NOT NULL DEFAULT 'end';"
 	"UPDATE dependencies SET rule = 'ok' WHERE must_succeed = 1;",
+
+	/* 27: whether the end of a job was told (store_ends.c); ends of before were not asked for */
+	"ALTER TABLE jobs ADD COLUMN end_told INTEGER NOT NULL DEFAULT 0;"
+	"UPDATE jobs SET end_told = 1 WHERE state IN ('done', 'failed', 'cancelled', 'timeout');"
+	"CREATE INDEX jobs_ended_untold ON jobs (id)"
+	" WHERE end_told = 0 AND state IN ('done', 'failed', 'cancelled', 'timeout');"
+	"CREATE TRIGGER job_lives_again AFTER UPDATE OF state ON jobs"
+	" WHEN OLD.end_told = 1 AND NEW.state IN ('queued', 'held', 'running') BEGIN"
+	" UPDATE jobs SET end_told = 0 WHERE id = NEW.id; END;",
 };
 
 #define N_STEPS (int)(sizeof(steps) / sizeof(steps[0]))

@@ -96,6 +96,21 @@ static int set_keep_environment(struct config *c, const char *value)
 	return c->keep_environment || !strcmp(value, "no") ? 0 : -1;
 }
 
+static int set_text(char *to, size_t size, const char *value)
+{
+	return snprintf(to, size, "%s", value) < (int)size ? 0 : -1;
+}
+
+static int set_on_end(struct config *c, const char *value)
+{
+	return set_text(c->on_end, sizeof(c->on_end), value);
+}
+
+static int set_on_failure(struct config *c, const char *value)
+{
+	return set_text(c->on_failure, sizeof(c->on_failure), value);
+}
+
 static int set_submit_pass(struct config *c, const char *value)
 {
 	c->submit_pass = !strcmp(value, "yes");
@@ -142,6 +157,8 @@ static const struct setting {
 	{ "suspend_memory", "POLLUX_SUSPEND_MEMORY", set_suspend_memory,
 	  "a part of the machine's memory from 0% to 100%" },
 	{ "keep_environment", "POLLUX_KEEP_ENVIRONMENT", set_keep_environment, "yes or no" },
+	{ "on_end", "POLLUX_ON_END", set_on_end, "a command of at most 999 bytes" },
+	{ "on_failure", "POLLUX_ON_FAILURE", set_on_failure, "a command of at most 999 bytes" },
 	{ "submit_pass", "POLLUX_SUBMIT_PASS", set_submit_pass, "yes or no" },
 	{ "prune_after", "POLLUX_PRUNE_AFTER", set_prune_after,
 	  "a time above 0 (such as 90d)" },
@@ -173,7 +190,8 @@ static int unknown_setting(const char *name, const struct source *at, struct err
 			       at->path, at->line, nearest.best);
 	return err_set(err, EX_CONFIG,
 		       "unknown setting '%.60s' in '%s' line %d; there are slots, slice, policy, "
-		       "torch, suspend_memory, keep_environment, submit_pass, prune_after and log_limit",
+		       "torch, suspend_memory, keep_environment, on_end, on_failure, submit_pass, "
+		       "prune_after and log_limit",
 		       name, at->path, at->line);
 }
 

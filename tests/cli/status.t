@@ -127,16 +127,16 @@ is 'keys of the document' \
 	"devices_in_use disk_full ended held hung_pass jobs running \
 schema_version suspended time_s waiting" \
 	"$(json "my \$x = \$d; $keys" <list.json)"
-job_keys="accumulates attained_service_device_s batch_size begin_s checkpoint_samples command devices directory \
-done_ratio \
-end_from_s end_time_s end_to_s epoch eta_s exit_code expected_from_jobs expected_s \
-failures first_rank gpu_memory_bytes grace_s group_id group_index id learning_rate \
-learning_rate_rule log_limit_bytes loss lost_s \
-lost_samples max_batch_size max_local_batch_size max_replicas min_batch_size min_replicas name \
-next_start_time_s noise_scale parameters preemption preemptions printed_total_steps profile reason \
-reported_total_samples reported_total_steps resumes retries \
-run run_time_s runs samples saved_nothing saves_when_asked start_time_s state status_text steps \
-stop_signal submit_time_s supervisor_silent_s suspend term_signal throughput_eps time_limit_s torch total_epochs \
+job_keys="accumulates attained_service_device_s batch_size begin_s checkpoint_samples command \
+devices directory done_ratio end_from_s end_time_s end_to_s epoch eta_s exit_code \
+expected_from_jobs expected_s failures first_rank gpu_memory_bytes grace_s group_id \
+group_index id learning_rate learning_rate_rule log_limit_bytes loss lost_s \
+lost_samples max_batch_size max_local_batch_size max_replicas min_batch_size \
+min_replicas name next_start_time_s noise_scale on_end parameters preemption \
+preemptions printed_total_steps profile reason reported_total_samples \
+reported_total_steps resumes retries run run_time_s runs samples saved_nothing \
+saves_when_asked start_time_s state status_text steps stop_signal submit_time_s \
+supervisor_silent_s suspend term_signal throughput_eps time_limit_s torch total_epochs \
 total_samples total_steps weight workload"
 is 'keys of a job' "$job_keys" "$(json "my \$x = \$d->{jobs}[0]; $keys" <list.json)"
 is 'the same of one that waits' "$job_keys" "$(json "my \$x = \$d->{jobs}[3]; $keys" <list.json)"

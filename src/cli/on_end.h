@@ -1,0 +1,11 @@
+/* on_end.h - the commands that a person wants to be run when a job ends; private to src/cli. */
+#ifndef POLLUX_CLI_ON_END_H
+#define POLLUX_CLI_ON_END_H
+
+#include "pollux/store.h"
+
+/* Starts a 'pollux tell' in the background for each job that has ended and was told to nobody. The
+ * store may be open here: those processes open it anew. */
+int on_end_start(struct store *s, struct err *err);
+
+#endif
