@@ -90,8 +90,8 @@ STANDIN := $(patsubst tests/%.c,$(BUILD)/%.so,$(wildcard tests/gpu/nvml_*.c test
 FAULT   := $(patsubst tests/%.c,$(BUILD)/%,\
 	$(filter-out tests/fault/preload_%,$(wildcard tests/fault/*.c)))
 # The longest first: at the end one of them alone would be waited for.
-LONGEST := $(patsubst %,tests/%.t,fault/supervisor fault/pass fault/stopped-opener cli/profile cli/goodput \
-	cli/gpu cli/schedule)
+LONGEST := $(patsubst %,tests/%.t,fault/supervisor fault/pass \
+	fault/stopped-opener cli/profile cli/goodput cli/gpu cli/schedule)
 LONG_UNIT = $(BUILD)/cuda/test_kernels $(BUILD)/unit/test_experiment $(BUILD)/unit/test_fit
 SCRIPTS := $(LONGEST) $(filter-out $(LONGEST),$(wildcard tests/cli/*.t tests/fault/*.t))
 EXAMPLE := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
@@ -121,8 +121,9 @@ PROVE   = prove -j$(PROVE_JOBS) --timer --statefile=$(STATE) \
 # run_tests TESTS
 run_tests = @rm -rf $(LOGS) $(STATE) && mkdir -p $(LOGS); \
 	$(TEST_ENV) $(PROVE) --state=save $(1) || { cat $(LOGS)/FAILED; $(run_again); }
-# With AGAIN=N, up to N tests that failed are run a second time, one after the other. Those are named,
-# and deserve a look, though they pass then: what they wait for is too short for a busy machine.
+# With AGAIN=N, up to N tests that failed are run a second time, one after the other. Those are
+# named, and deserve a look, though they pass then: what they wait for is too short for a busy
+# machine.
 AGAIN   ?= 0
 run_again = failed=$$($(PROVE) --state=failed --dry); \
 	[ "$$(echo "$$failed" | wc -l)" -le $(AGAIN) ] && \
@@ -149,7 +150,7 @@ quick: all examples $(TESTING) $(BENCH) ## unit tests, figures on record, a tast
 
 # The tests plainly and under the sanitizers, then SOAK_FUZZ_SECONDS of each fuzzer.
 SOAK_FUZZ_SECONDS ?= 240
-month: all $(FAULT) ## an hour at most: 3,000 kills while 200 jobs run (MONTH_KILLS=60: some minutes)
+month: all $(FAULT) ## 80 minutes: 3,000 kills while 200 jobs run (MONTH_KILLS=60: some minutes)
 	$(TEST_ENV) tests/fault/month
 
 soak: ## hours: kills at every call, all random cases, a month of kills, fuzzers

@@ -2,13 +2,14 @@
 # desk.sh - one node of 1, 2 and 4 GPUs in simulation: goodput beside fifo, las, srtf and pollux.
 #
 # A row for each kind of batch (adapting, fixed), number of GPUs, load and number of jobs (JOBS: 20
-# 60 100), over the draws (SEEDS: 0 1 2). The first two columns are las and srtf, in minutes: mean /
-# 95th percentile / worst finish-time fairness. fifo, pollux and goodput with nothing known follow as
-# quotients to las, goodput with lengths known and with lengths and models known as quotients to
-# srtf, which is told the lengths; their worst fairness as it is. Means and percentiles are averaged
-# over the draws, the worst fairness is that of all. At the end, each goal, and the rows that miss
-# it. OPTIONS are further ones for all simulations (--events: decisions also when a job ends, comes
-# or has been measured). About ten minutes. Nothing is judged by the exit status.
+# 60 100), over the draws (SEEDS: 0 1 2). The first two columns are las and srtf, in minutes: mean
+# / 95th percentile / worst finish-time fairness. fifo, pollux and goodput with nothing known
+# follow as quotients to las, goodput with lengths known and with lengths and models known as
+# quotients to srtf, which is told the lengths; their worst fairness as it is. Means and
+# percentiles are averaged over the draws, the worst fairness is that of all. At the end, each
+# goal, and the rows that miss it. OPTIONS are further ones for all simulations (--events:
+# decisions also when a job ends, comes or has been measured). About ten minutes. Nothing is judged
+# by the exit status.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)

@@ -1,5 +1,6 @@
 #!/bin/sh
-# ends.sh - how true the ends are that are told of jobs: the 80 % intervals of ends.h, in simulation.
+# ends.sh - how true the ends are that are told of jobs: the 80 % intervals of ends.h, in
+# simulation.
 #
 # For each kind of batch (adapting, fixed), load and number of GPUs of one node: how often an
 # interval held the real end, how often the job ended before and after the interval, and the mean

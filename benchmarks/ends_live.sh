@@ -1,11 +1,11 @@
 #!/bin/sh
 # ends_live.sh - how true the ends are that `pollux status` tells of real jobs.
 #
-# JOBS (24) jobs of 40 to 400 steps of 0.25 s, lengths declared, come within two minutes on SLOTS (4)
-# processor slots; they save nothing and take turns by suspension, slices of 30 s. Every 5 seconds
-# `pollux status --json` tells the ends of all of them. Printed: how many intervals held the real
-# end, how many jobs ended before and after theirs. SEED (1) is that of the lengths. About ten
-# minutes. Nothing is judged by the exit status.
+# JOBS (24) jobs of 40 to 400 steps of 0.25 s, lengths declared, come within two minutes on SLOTS
+# (4) processor slots; they save nothing and take turns by suspension, slices of 30 s. Every 5
+# seconds `pollux status --json` tells the ends of all of them. Printed: how many intervals held
+# the real end, how many jobs ended before and after theirs. SEED (1) is that of the lengths. About
+# ten minutes. Nothing is judged by the exit status.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -54,7 +54,8 @@ while read -r steps pause; do
 	look
 	sleep "$pause"
 done <"$made/jobs"
-while "$pollux" status --json | grep -Eq '"state": "(queued|running|starting|stopping|suspended)"'; do
+while "$pollux" status --json |
+	grep -Eq '"state": "(queued|running|starting|stopping|suspended)"'; do
 	look
 	sleep 5
 done
@@ -63,7 +64,8 @@ cat "$made"/look.* | perl -MJSON::PP -0777 -ne '
 	my @looks = JSON::PP->new->incr_parse($_);
 	my %end = map { $_->{id} => $_->{end_time_s} } @{$looks[-1]{jobs}};
 	for my $look (@looks) {
-		for (grep { $_->{state} =~ /^(?:queued|running|starting|suspended)$/ } @{$look->{jobs}}) {
+		for (grep { $_->{state} =~ /^(?:queued|running|starting|suspended)$/ }
+				@{$look->{jobs}}) {
 			my $kind = $_->{state} eq "running" ? "running" : "waiting";
 			my ($from, $to) = ($_->{end_from_s}, $_->{end_to_s});
 

@@ -4,9 +4,9 @@
 # For each number of nodes (NODES: 8 12 16 32; 4 GPUs each, or NODESxGPUS, such as 64x1) and each
 # seed (SEEDS: 0 1 2 3 4) of `pollux simulate --generate`: mean and 99th percentile of the
 # completion times under goodput, over those under pollux with nothing known; goodput with nothing
-# known, with lengths known, and with lengths known and models shared; and goodput with lengths known
-# over goodput with nothing known. Printed are the least, the mean and the largest over the seeds. A
-# few minutes. Nothing is judged by the exit status.
+# known, with lengths known, and with lengths known and models shared; and goodput with lengths
+# known over goodput with nothing known. Printed are the least, the mean and the largest over the
+# seeds. A few minutes. Nothing is judged by the exit status.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -21,7 +21,8 @@ gpus_of() { # gpus_of NODES: GPUs of a node
 simulate() { # simulate SEED NODES POLICY KNOWLEDGE LENGTHS: mean and 99th percentile
 	made_of=$made/$1-$(gpus_of "$2")
 	"$pollux" simulate --profiles "$made_of/profiles" -w "$made_of/workloads" -n "${2%x*}" \
-		-g "$(gpus_of "$2")" -p "$3" -k "$4" -l "$5" --json 2>/dev/null | perl -MJSON::PP -0777 -ne '
+		-g "$(gpus_of "$2")" -p "$3" -k "$4" -l "$5" --json 2>/dev/null |
+		perl -MJSON::PP -0777 -ne '
 		my $d = JSON::PP->new->decode($_);
 		printf "%.3f %.3f\n", $d->{avg_jct_s}, $d->{p99_jct_s}'
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
-# fuzz.sh BUILD SECONDS [FUZZER] - run FUZZER, or each fuzzer of `make fuzz`, for so long; as many at
-# a time as there are cores.
+# fuzz.sh BUILD SECONDS [FUZZER] - run FUZZER, or each fuzzer of `make fuzz`, for so long; as many
+# at a time as there are cores.
 #
 # What a fuzzer finds is kept in build/corpus/NAME and is where the next run begins;
 # tests/fuzz/corpus/NAME and tests/fuzz/NAME.dict help it along if they exist.

@@ -1,11 +1,12 @@
 /* metric_lines.h - numbers in what a program prints, by expressions of the user's.
  *
  *	struct metric_lines *m = metric_lines_new(&list, err);	// "NAME=REGEX", ...
- *	metric_lines_feed(m, bytes, n, arrival_s, sink, arg);	// as they come, in pieces of any size
+ *	metric_lines_feed(m, bytes, n, arrival_s, sink, arg);	// pieces of any size
  *	metric_lines_free(m);
  *
  * Group 1 of an expression is the number, in its first match of a line. Lines are cut as in
- * steps.h, and have the same limits of length and processor time; lines beyond those are skipped. */
+ * steps.h, and have the same limits of length and processor time; lines beyond those are
+ * skipped. */
 #ifndef POLLUX_METRIC_LINES_H
 #define POLLUX_METRIC_LINES_H
 

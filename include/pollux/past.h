@@ -29,7 +29,8 @@ struct past_row {
 	char *key;		/* owned; a day as YYYY-MM-DD, local time */
 	/* jobs that had devices then, or ended then; those that ended, by their states */
 	int jobs, ended[N_JOB_STATES];
-	double device_s;	/* devices times the time that a run had them; suspended time is none */
+	/* devices times the time that a run had them; suspended time is none */
+	double device_s;
 	double lost_device_s;	/* the part of it whose work was lost */
 	int started;		/* jobs that started for the first time then, */
 	double waited_s;	/* and the sum of their times from submission to that start */

@@ -1,5 +1,5 @@
-/* random_numbers.h - random numbers from a seed: splitmix64 (G. L. Steele, D. Lea and C. H. Flood, "Fast
- * splittable pseudorandom number generators", OOPSLA 2014). */
+/* random_numbers.h - random numbers from a seed: splitmix64 (G. L. Steele, D. Lea and C. H. Flood,
+ * "Fast splittable pseudorandom number generators", OOPSLA 2014). */
 #ifndef POLLUX_RANDOM_NUMBERS_H
 #define POLLUX_RANDOM_NUMBERS_H
 

@@ -32,8 +32,8 @@ struct results {
 int results_read(struct store *s, const int64_t *ids, int n, struct results *r, struct err *err);
 void results_release(struct results *r);
 
-/* Keeps one column, "NAME", "NAME:min" or "NAME:max", and sorts the jobs by their best values, those
- * without the metric last. EX_USAGE for a name that no job has. */
+/* Keeps one column, "NAME", "NAME:min" or "NAME:max", and sorts the jobs by their best values,
+ * those without the metric last. EX_USAGE for a name that no job has. */
 int results_choose(struct results *r, const char *column, struct err *err);
 
 /* Names such as loss, err, ppl: low values are good. */

@@ -1,5 +1,5 @@
-/* store_metrics.h - the numbers that jobs report or print for people: of each name the last value, the
- * lowest and the highest. */
+/* store_metrics.h - the numbers that jobs report or print for people: of each name the last value,
+ * the lowest and the highest. */
 #ifndef POLLUX_STORE_METRICS_H
 #define POLLUX_STORE_METRICS_H
 

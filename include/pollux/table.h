@@ -15,8 +15,8 @@
  *     the smallest number first.
  *   - If the last column is one that goes below, its cells go below the rows, each on lines of
  *     their own under the second column, broken at blanks; the fourth line is clipped. A cell that
- *     is "" or "-" takes no line. The last cell of a row that table_one_line was called for stays on
- *     the row's line instead, behind the last cell that says something (cells of columns with
+ *     is "" or "-" takes no line. The last cell of a row that table_one_line was called for stays
+ *     on the row's line instead, behind the last cell that says something (cells of columns with
  *     leave_out numbers 1 and 2 give way to it), and is clipped; where that leaves it less than 16
  *     characters it goes below like the others.
  *   - Other columns with a leave_out number are left out, the smallest number first.

@@ -34,7 +34,8 @@ static void set_environment(const struct session *s, const struct job *job,
 			    const struct job_command *command)
 {
 	char *log = paths_log(&s->paths, job->id);
-	int code = job->progress.term_signal > 0 ? 128 + job->progress.term_signal : job->progress.exit_code;
+	const struct progress *p = &job->progress;
+	int code = p->term_signal > 0 ? 128 + p->term_signal : p->exit_code;
 
 	set_number("POLLUX_JOB", (double)job->id);
 	setenv("POLLUX_NAME", job->declared.name, 1);
@@ -43,8 +44,8 @@ static void set_environment(const struct session *s, const struct job *job,
 	setenv("POLLUX_RESULT", job->reason ? job->reason : "", 1);
 	setenv("POLLUX_LOG", log, 1);
 	setenv("POLLUX_DIRECTORY", command->directory, 1);
-	set_number("POLLUX_RUN_TIME", job->progress.run_time_s);
-	set_number("POLLUX_LOSS", job->progress.loss);
+	set_number("POLLUX_RUN_TIME", p->run_time_s);
+	set_number("POLLUX_LOSS", p->loss);
 	free(log);
 }
 

@@ -5,7 +5,8 @@
 #include "pollux/paths.h"
 
 /* Becomes 'pollux schedule', with the settings of the last pass that a person or cron ran: by now
- * they may be others than those of the pass that started this process. Returns -1 where it cannot. */
+ * they may be others than those of the pass that started this process. Returns -1 where it
+ * cannot. */
 int later_pass_become(const struct paths *paths, struct err *err);
 
 /* Starts one in the background, which outlives the terminal and says nothing. What goes wrong is

@@ -213,7 +213,8 @@ int script_options_add(const struct command *command, int argc, char **argv, str
 
 	*words = (struct strings){ 0 };
 	asked_init(&o.job);
-	/* What is wrong is said by whoever parses all of it; an option may need one of the script. */
+	/* What is wrong is said by whoever parses all of it; an option may need one of the
+	 * script. */
 	options_parse(command, argc, argv, &o, &first, &ignored);
 	file = first < argc ? find_script(o.job.directory, argv + first, &name) : NULL;
 	options_release(command, &o);

@@ -146,7 +146,9 @@ static int parse(const char *path, const struct text *content, struct axis *axis
 {
 	static const char mark[] = "\xef\xbb\xbf";	/* some programs begin UTF-8 with it */
 	size_t skip = text_starts_with(content->data, mark) ? strlen(mark) : 0;
-	struct reader r = { path, content->data + skip, content->data + content->length, 1, 1, err };
+	struct reader r = {
+		path, content->data + skip, content->data + content->length, 1, 1, err,
+	};
 
 	return read_header(&r, axis) || read_rows(&r, axis) ? -1 : 0;
 }

@@ -63,9 +63,9 @@ bool *suspendable_runs(const struct snapshot *s)
 			? s->memory.largest_waiting_bytes : bytes;
 
 		may[i] = is_on_its_way(run);
-		/* Without a sample yet, nobody knows what the run would keep. */
+		/* A run that was launched just now, without a sample yet, counts as 0 bytes. */
 		if (may[i] || run->suspension != SUSPENSION_NONE || !has_a_way(s, run) ||
-		    bytes <= 0 || (double)bytes > left || next > s->memory.available_bytes)
+		    left <= 0 || (double)bytes > left || next > s->memory.available_bytes)
 			continue;
 		may[i] = true;
 		left -= (double)bytes;

@@ -33,7 +33,7 @@ static const struct rate_error fresh_error = { 0.03, 0.09, 0.20, 0.22 };
 /* A job in one draw. */
 struct player {
 	const struct curve *curve;	/* NULL: a job still to come */
-	bool known;			/* work counts down at the job's speed, else at r a second */
+	bool known;		/* work counts down at the job's speed, else at r a second */
 	double work;			/* until it ends, device-seconds */
 	double error, doubling_error;	/* logarithms, see struct rate_error */
 	double service;			/* for the order, where the length is not known */
@@ -429,7 +429,8 @@ static struct ends_stream stream_of(const double *newest, int n, double now_s)
 	double odds = STOPS * exp(fmin(fmax(now_s - newest[0], 0) / fmax(gap_s, LEAST_GAP_S), 50));
 
 	return (struct ends_stream){
-		.gap_s = fmax(now_s - newest[n - 1], BURST_S) / (n - 1), .stopped = odds / (1 + odds),
+		.gap_s = fmax(now_s - newest[n - 1], BURST_S) / (n - 1),
+		.stopped = odds / (1 + odds),
 	};
 }
 

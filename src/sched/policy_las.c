@@ -1,9 +1,9 @@
 /* policy_las.c - least attained service with a time slice.
  *
  * The order of precedence: running jobs that are not preemptible; jobs within their slice; waiting
- * jobs that were put first; all others by attained service / weight. Among equals, running jobs come
- * before waiting ones, then smaller ids first. So a running job is replaced only after its slice, by
- * a job that has had strictly less, or was put first.
+ * jobs that were put first; all others by attained service / weight. Among equals, running jobs
+ * come before waiting ones, then smaller ids first. So a running job is replaced only after its
+ * slice, by a job that has had strictly less, or was put first.
  *
  * 1. In that order each job gets its minimum, or what it holds where it is protected (the first
  *    two kinds), while it fits.

@@ -145,18 +145,21 @@ const struct declared_field declared_fields[] = {
 	    1, 1e15,
 	    "what it takes of each GPU, until it was measured: jobs that fit beside each other"
 	    " take turns there" },
-	  COLUMN("gpu_memory_bytes", DOUBLE, gpu_memory_bytes, UNKNOWN_NAN, 16, 0), SUBMIT | FOR_EDIT },
+	  COLUMN("gpu_memory_bytes", DOUBLE, gpu_memory_bytes, UNKNOWN_NAN, 16, 0),
+	  SUBMIT | FOR_EDIT },
 	{ { "log-limit", 0, OPTION_SIZE, "SIZE", OFFSET(declared.log_limit_bytes),
 	    CONFIG_MIN_LOG_LIMIT, CONFIG_MAX_LOG_LIMIT,
 	    "a log that takes more of the disk loses its middle: 512M, 10G; default as"
 	    " configured" },
-	  COLUMN("log_limit_bytes", DOUBLE, log_limit_bytes, UNKNOWN_NAN, 23, 0), SUBMIT | FOR_EDIT },
+	  COLUMN("log_limit_bytes", DOUBLE, log_limit_bytes, UNKNOWN_NAN, 23, 0),
+	  SUBMIT | FOR_EDIT },
 	{ { "step-regex", 0, OPTION_TEXT, "ERE", OFFSET(step_regex), 0, 0,
 	    "how its log tells a step, where pollux does not see it by itself: 'pollux steps'"
 	    " tries it" },
 	  NO_COLUMN, BOTH },
 	{ { "metric", 0, OPTION_LIST, "NAME=REGEX", OFFSET(metrics), 0, 0,
-	    "a number of its log that 'pollux results' is to show: group 1 of a line that matches" },
+	    "a number of its log that 'pollux results' is to show: group 1 of a line that"
+	    " matches" },
 	  NO_COLUMN, SUBMIT },
 	{ { "on-end", 0, OPTION_TEXT, "COMMAND", OFFSET(declared.on_end), 0, 0,
 	    "run this by sh when the job has ended, with POLLUX_STATE and others set",

@@ -352,7 +352,8 @@ static const char *const steps[] = {
 	"ALTER TABLE dependencies ADD COLUMN rule TEXT NOT NULL DEFAULT 'end';"
 	"UPDATE dependencies SET rule = 'ok' WHERE must_succeed = 1;",
 
-	/* 27: whether the end of a job was told (store_ends.c); ends of before were not asked for */
+	/* 27: whether the end of a job was told (store_ends.c); ends of before were not asked
+	 * for */
 	"ALTER TABLE jobs ADD COLUMN end_told INTEGER NOT NULL DEFAULT 0;"
 	"UPDATE jobs SET end_told = 1 WHERE state IN ('done', 'failed', 'cancelled', 'timeout');"
 	"CREATE INDEX jobs_ended_untold ON jobs (id)"

@@ -159,7 +159,8 @@ const struct store_columns configuration_columns = COLUMNS(of_configuration);
 #define ROW struct job
 const struct store_table jobs_table = {
 	"jobs", sizeof(ROW), {
-		{ .columns = &job_columns }, { PART(declared_columns, declared), .flags = COLUMN_DECLARED },
+		{ .columns = &job_columns },
+		{ PART(declared_columns, declared), .flags = COLUMN_DECLARED },
 		{ PART(progress_columns, progress) },
 	},
 };

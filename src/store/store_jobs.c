@@ -218,7 +218,8 @@ int store_job_put_first(struct store *s, int64_t id, int *rank, struct err *err)
 		       " WHERE state IN ('queued', 'held', 'running') AND first_rank >= ?", "i",
 		       (int64_t)*rank) ||
 	       sql_run(s, NULL, err, "UPDATE jobs SET first_rank = ?, reason ="
-		       " CASE state WHEN 'queued' THEN 'first in line' ELSE reason END WHERE id = ?", "ii", (int64_t)*rank, id) ? -1 : 0;
+		       " CASE state WHEN 'queued' THEN 'first in line' ELSE reason END"
+		       " WHERE id = ?", "ii", (int64_t)*rank, id) ? -1 : 0;
 }
 
 int store_job_requeue(struct store *s, int64_t id, struct err *err)

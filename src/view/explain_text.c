@@ -335,11 +335,12 @@ static void add_end(const struct explanation *e, struct text *t)
 		text_addf(t, "about %s, in %s, if it keeps its devices",
 			  time_of(e, e->status.now_wall_s + eta_s).s, format_duration(eta_s).s);
 	else if (isfinite(e->item->expected_s))
-		text_addf(t, "about %s, in %s, if it keeps its devices and is as long as the %d job%s of "
-			  "its workload that %s done",
+		text_addf(t, "about %s, in %s, if it keeps its devices and is as long as the %d "
+			  "job%s of its workload that %s done",
 			  time_of(e, e->status.now_wall_s + e->item->expected_s).s,
 			  format_duration(e->item->expected_s).s, e->item->expected_jobs,
-			  plural(e->item->expected_jobs), e->item->expected_jobs > 1 ? "are" : "is");
+			  plural(e->item->expected_jobs),
+			  e->item->expected_jobs > 1 ? "are" : "is");
 	else if (job->profile)	/* its next_start_s is not its own start */
 		text_add(t, "with its budget, at the latest");
 	else if (!(job_total_samples(job) > 0 || job_total_steps(job) > 0))

@@ -140,7 +140,8 @@ static int by_key(const void *a, const void *b)
 
 static int by_device_time(const void *a, const void *b)
 {
-	double x = ((const struct past_row *)a)->device_s, y = ((const struct past_row *)b)->device_s;
+	double x = ((const struct past_row *)a)->device_s;
+	double y = ((const struct past_row *)b)->device_s;
 
 	return x > y ? -1 : x < y ? 1 : by_key(a, b);
 }

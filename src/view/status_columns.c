@@ -37,7 +37,8 @@ struct seen {
 	N(started, "STARTED", TIME, s->job->start_time_s) \
 	N(ended, "ENDED", TIME, s->job->end_time_s) \
 	N(batch, "BATCH", INTEGER, status_batch(s->item)) \
-	N(step_ms, "MS/STEP", NUMBER, s->item->run ? s->item->run->step_time_s * 1e3 : (double)NAN) \
+	N(step_ms, "MS/STEP", NUMBER, \
+	  s->item->run ? s->item->run->step_time_s * 1e3 : (double)NAN) \
 	N(rate, "SAMPLES/S", COUNT, s->item->throughput_eps) \
 	N(samples, "SAMPLES", COUNT, s->job->progress.samples) \
 	N(steps, "STEPS", COUNT, s->job->progress.steps) \

@@ -24,7 +24,7 @@ struct players {
 	struct knowledge nothing;
 	const char *kind;		/* of the devices at work; NULL: nothing runs */
 	int n_devices;
-	struct sched_job *told;		/* one for each job that runs or may run, like those below */
+	struct sched_job *told;	/* one for each job that runs or may run, like those below */
 	struct goodput_table **tables;
 	const struct status_job **items;
 	struct job_ends *ends;

@@ -96,7 +96,8 @@ void recorder_skip_pause(struct recorder *r);
 void recorder_see_position(struct recorder *r, struct run *run, double samples);
 void recorder_add_start(struct recorder *r, struct run *run, const struct report_message *m);
 
-/* recorder_metrics.c: the last, lowest and highest value of each metric, and where the run stood. */
+/* recorder_metrics.c: the last, lowest and highest value of each metric, and where the run
+ * stood. */
 void recorder_add_metric(struct recorder *r, const struct run *run, const char *name, double value);
 void recorder_add_metrics(struct recorder *r, const struct run *run,
 			  const struct report_message *m);

@@ -40,8 +40,8 @@ class Steps:
         "accumulation", "in_step", "passes_in_step", "loss", "clock", "sent_ns",
         "report_ns", "extras", "after_update", "look", "on_pass", "config_version",
         "is_plain_pass", "is_plain_step", "is_nested", "wants_loss", "attention", "next_ns",
-        "stride", "ticked", "tick_at", "is_lazy", "unsettled", "settled", "is_alone", "handles", "pre_handle", "pre_hook", "register_pre_hook",
-        "pass_hook")
+        "stride", "ticked", "tick_at", "is_lazy", "unsettled", "settled", "is_alone",
+        "handles", "pre_handle", "pre_hook", "register_pre_hook", "pass_hook")
 
     def __init__(self, helper, torch, samples, noise):
         self.helper = helper
