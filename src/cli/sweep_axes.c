@@ -77,7 +77,7 @@ static int add_range(const struct command *by, struct axis *axis, char *const *p
 	number_parse(parts[1], &to);
 	if (n == 3)
 		number_parse(parts[2], &step);
-	count = floor((to - from) / step + 1e-9) + 1;
+	count = fabs(step) > 0 ? floor((to - from) / step + 1e-9) + 1 : 0;
 	if (!(count >= 1) || !isfinite(count))
 		return usage_error(by, err, "option '--param': no values from %s to %s by steps of "
 				   "%s", parts[0], parts[1], n == 3 ? parts[2] : "1");
