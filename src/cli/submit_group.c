@@ -167,6 +167,7 @@ static int add(struct group_submission *g, const struct job_group *group,
 		g->job.id = added.first_job_id;
 		submit_tell(&s, &g->job, &g->command);
 	}
+	g->store = NULL;
 	session_close(&s);
 	if (rc)
 		return rc;

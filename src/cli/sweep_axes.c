@@ -46,25 +46,26 @@ static void add_value(struct axis *axis, const char *value)
 /* The parts of a text between colons: at most 4. Returns their number, or 5. */
 static int split(char *text, char *parts[4])
 {
+	char *part;
 	int n = 0;
 
-	for (char *colon = text; colon; n++) {
+	while ((part = strsep(&text, ":"))) {
 		if (n == 4)
 			return 5;
-		parts[n] = colon;
-		colon = strchr(colon, ':');
-		if (colon)
-			*colon++ = '\0';
+		parts[n++] = part;
 	}
 	return n;
 }
+
+#define DECIMALS_MAX 17		/* a double has no more */
 
 /* Digits after the point, as it is written; -1: it has an exponent. */
 static int decimals_of(const char *text)
 {
 	const char *point = strchr(text, '.');
+	size_t n = point ? strlen(point + 1) : 0;
 
-	return strpbrk(text, "eE") ? -1 : point ? (int)strlen(point + 1) : 0;
+	return strpbrk(text, "eE") ? -1 : n < DECIMALS_MAX ? (int)n : DECIMALS_MAX;
 }
 
 static int add_range(const struct command *by, struct axis *axis, char *const *parts, int n,
@@ -86,15 +87,16 @@ static int add_range(const struct command *by, struct axis *axis, char *const *p
 				   "%s", parts[0], parts[1]);
 	for (int i = 0; i < (int)count; i++) {
 		double at = from + i * step;
-		char value[400];
+		struct text value = TEXT_INIT;
 
 		if (fabs(at) < fabs(step) * 1e-9)
 			at = 0;		/* not "-0.0" */
 		if (digits < 0 || more < 0)
-			snprintf(value, sizeof(value), "%.12g", at);
+			text_addf(&value, "%.12g", at);
 		else
-			snprintf(value, sizeof(value), "%.*f", digits > more ? digits : more, at);
-		add_value(axis, value);
+			text_addf(&value, "%.*f", digits > more ? digits : more, at);
+		add_value(axis, value.data);
+		text_release(&value);
 	}
 	return 0;
 }

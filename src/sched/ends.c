@@ -177,7 +177,7 @@ static int by_key(const void *a, const void *b)
 }
 
 /* Ranks the players that are here: the number of them that come no earlier. */
-static void rank(struct draw *d)
+static void order_players(struct draw *d)
 {
 	d->n_order = 0;
 	for (int i = 0; i < d->n; i++) {
@@ -253,7 +253,7 @@ static void give_devices(struct draw *d)
 
 static void give(struct draw *d)
 {
-	rank(d);
+	order_players(d);
 	give_devices(d);
 	for (int i = 0; i < d->n; i++) {
 		struct player *p = &d->players[i];

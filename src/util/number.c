@@ -65,7 +65,7 @@ int number_parse(const char *text, double *value)
 	return 0;
 }
 
-static double unit_s(char unit)
+static double seconds_of(char unit)
 {
 	switch (unit) {
 	case 's': return 1;
@@ -137,7 +137,7 @@ int number_parse_duration(const char *text, double *seconds)
 
 		if (leading_number(p, &x, &p))
 			return -1;
-		unit = unit_s(*p);
+		unit = seconds_of(*p);
 		if (unit <= 0 || unit >= last || signbit(x))
 			return fail(EINVAL);
 		sum += x * unit;

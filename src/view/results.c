@@ -58,7 +58,8 @@ double result_best(const struct result_column *column, const struct job_metric *
 
 /* --- reading --- */
 
-static void add_job(struct results *r, struct job *job, struct job_metric_list *metrics)
+static void add_job(struct results *r, const struct job *job,
+		    const struct job_metric_list *metrics)
 {
 	size_t n = (size_t)r->jobs.count + 1;
 

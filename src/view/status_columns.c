@@ -216,8 +216,11 @@ static struct status_column *chosen(const char *names, int *n)
 
 	*n = 0;
 	do {
+		const struct status_column *column = column_of(names);
+
 		list = xgrow(list, *n, sizeof(*list));
-		list[(*n)++] = *column_of(names);
+		if (column)	/* all names were checked */
+			list[(*n)++] = *column;
 		names += strcspn(names, ",");
 	} while (*names++ == ',');
 	return list;
@@ -260,7 +263,10 @@ void status_print_csv(const struct status *status, const char *names, FILE *out)
 	for (int i = -1; i < status->jobs.count; i++) {
 		text_clear(&line);
 		for (int c = 0; c < n; c++) {
-			struct seen s = i < 0 ? (struct seen){ 0 } : see(status, i);
+			struct seen s = { 0 };
+
+			if (i >= 0)
+				s = see(status, i);
 
 			text_add(&line, c ? "," : "");
 			text_clear(&value);

@@ -6,8 +6,8 @@ POLLUX_SLOTS=1
 export POLLUX_SLOTS
 cleanup() { end_jobs; }
 holds() { [ "$(store "SELECT count(*) FROM ($1)")" -gt 0 ]; }
-# works DIR START STOP [RESUMED]: evaluates $START, makes steps, and evaluates $STOP when it is asked
-# to stop. When it is resumed it cannot start.
+# works DIR START STOP [RESUMED]: evaluates $START, makes steps, and evaluates $STOP when it is
+# asked to stop. When it is resumed it cannot start.
 cat >works <<'END'
 cd "$1" || exit 9
 echo "$4" >>"$OUT/resumed"

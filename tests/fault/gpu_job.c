@@ -1,7 +1,8 @@
 /* gpu_job.c - a job that computes on a GPU by CUDA's driver, or by the stand-in for it, and saves
  * nothing: gpu_job MIB STEPS MS. It takes so many MiB, and in each step changes all of them and
- * rests for so many ms. SIGTERM ends it after a step ("stopped"). At the end it compares all with what the processor computes: "right" and
- * status 0, or "wrong" and 1. Its words are those of src/device/nvidia/work_nvidia.c. */
+ * rests for so many ms. SIGTERM ends it after a step ("stopped"). At the end it compares all with
+ * what the processor computes: "right" and status 0, or "wrong" and 1. Its words are those of
+ * src/device/nvidia/work_nvidia.c. */
 #include <dlfcn.h>
 #include <signal.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* preload_clock.c - LD_PRELOAD: a wall clock that is off by as many seconds as the file named in
- * CLOCK_OFFSET_FILE says now, as when somebody sets it; and a boot clock that is BOOT_OFFSET seconds
- * ahead, as for a process that comes later. ALARM_FACTOR shortens alarms. The other clocks are as
- * they are. */
+ * CLOCK_OFFSET_FILE says now, as when somebody sets it; and a boot clock that is BOOT_OFFSET
+ * seconds ahead, as for a process that comes later. ALARM_FACTOR shortens alarms. The other clocks
+ * are as they are. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/syscall.h>

@@ -1,5 +1,6 @@
 /* preload_dlopen.c - LD_PRELOAD: appends the name of each library that is opened with dlopen() to
- * the file named in DLOPEN_FILE, a line each, also from children that have given up their output. */
+ * the file named in DLOPEN_FILE, a line each, also from children that have given up their
+ * output. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* preload_status.c - LD_PRELOAD: as on a kernel before Linux 6.15 where the parent of a process that
- * has ended is always the faster one: pread() of /proc/PID/stat finds no process, and a pidfd tells
- * no exit status. */
+/* preload_status.c - LD_PRELOAD: as on a kernel before Linux 6.15 where the parent of a process
+ * that has ended is always the faster one: pread() of /proc/PID/stat finds no process, and a pidfd
+ * tells no exit status. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

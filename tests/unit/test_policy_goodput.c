@@ -755,8 +755,9 @@ static void test_first_slice(void)
 }
 
 /* Job 1 has had 2000 s, job 2 nothing. Where nothing is known of lengths, a job ends with the
- * chance 1/2 in each bin: job 1 in 1200 to 2400 s, 1200 / ln 2 = 1731 s for each end, job 2 in 0 to 150 s,
- * 216 s. Where 40 jobs ended after 2000 to 2300 s, job 1 is near its end and job 2 is not. */
+ * chance 1/2 in each bin: job 1 in 1200 to 2400 s, 1200 / ln 2 = 1731 s for each end, job 2 in 0 to
+ * 150 s, 216 s. Where 40 jobs ended after 2000 to 2300 s, job 1 is near its end and job 2 is
+ * not. */
 static void test_ended(void)
 {
 	const struct sched_job jobs[] = { had(holds(job(1, linear, 1, 1), 1, 700), 2000),
@@ -884,8 +885,8 @@ static void test_overdue(void)
 	CHECK("one that is stuck is passed over", 2, stuck, passed);
 }
 
-/* It has 6000 samples to go at 10 a second, on the one device; the limit is 28800 s, and a slice for
- * each that has waited as long. */
+/* It has 6000 samples to go at 10 a second, on the one device; the limit is 28800 s, and a slice
+ * for each that has waited as long. */
 static void test_end(void)
 {
 	struct sched_job jobs[] = { lacks(holds(job(1, linear, 1, 1), 1, 100), 6000),

@@ -421,9 +421,9 @@ static double service_by_weight(double weight)
 	return s.jobs[0].job.attained_service_device_s / s.jobs[1].job.attained_service_device_s;
 }
 
-/* As pollux-submit(1) says. Bins of service double: of two equal jobs, one is ahead by a bin at most,
- * which is as much as the other has had. A job of much weight leaves the other a slice after each
- * wait of 16 rounds of two slices; the first of these slices is a short one. */
+/* As pollux-submit(1) says. Bins of service double: of two equal jobs, one is ahead by a bin at
+ * most, which is as much as the other has had. A job of much weight leaves the other a slice after
+ * each wait of 16 rounds of two slices; the first of these slices is a short one. */
 static void test_weights_are_no_shares(void)
 {
 	double equal = service_by_weight(1), hundred = service_by_weight(100);
