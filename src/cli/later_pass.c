@@ -44,18 +44,19 @@ int later_pass_become(const struct paths *paths, struct err *err)
 	return err_set(err, EX_OSERR, "cannot run a pass");
 }
 
-/* Away from the terminal and from descriptors of others, such as the end of a pipe. */
+/* Lets go of the descriptors of others, such as the terminal or the end of a pipe. */
 static void leave_all(void)
 {
 	int null = open("/dev/null", O_RDWR);
 
-	setsid();
 	for (int fd = 0; fd <= 2 && null >= 0; fd++)
 		dup2(null, fd);
 	closefrom(3);
 }
 
-/* The child of the child belongs to init: nobody has to wait for it. True in that child. */
+/* The child of the child belongs to init: nobody has to wait for it. True in that child. It is out
+ * of the terminal's session before this process goes on: where this process leads that session, as
+ * under script(1) or 'ssh -t HOST pollux submit', its end sends SIGHUP to all who are in it. */
 static bool is_apart(void)
 {
 	pid_t child;
@@ -63,6 +64,7 @@ static bool is_apart(void)
 	fflush(NULL);
 	child = fork();
 	if (child == 0) {
+		setsid();
 		if (fork() != 0)
 			_exit(0);
 		leave_all();

@@ -26,28 +26,36 @@ static bool passes_come(const struct paths *paths)
 	       clock_wall_s() - (double)st.st_mtim.tv_sec < LATE_S;
 }
 
-static bool crontab_has_line(void)
+/* The command that makes passes come; NULL where cron has the line. */
+static const char *remedy(void)
 {
 	struct text lines = TEXT_INIT, new = TEXT_INIT;
+	const char *command = NULL;
 	struct crontab_entry e;
 	struct err ignored;
-	bool has = true;
 
 	if (crontab_entry_init_own(&e, &ignored))
-		return true;
-	if (crontab_read(&lines, &ignored) == 0)
-		has = crontab_with(lines.data ? lines.data : "", &e, &new) != CRONTAB_ADDED;
+		return NULL;
+	if (crontab_read(&lines, &ignored))
+		command = "'pollux schedule --watch 10' runs them in a terminal";
+	else if (crontab_with(lines.data ? lines.data : "", &e, &new) == CRONTAB_ADDED)
+		command = "'pollux cron --install' adds one each minute";
 	text_release(&lines);
 	text_release(&new);
 	crontab_entry_release(&e);
-	return has;
+	return command;
 }
 
 static void advise(const struct paths *paths)
 {
-	if (isatty(STDERR_FILENO) && !passes_come(paths) && !crontab_has_line())
-		fputs("pollux: passes come only with submissions and ends of jobs, so nobody takes "
-		      "turns; 'pollux cron --install' adds one each minute\n", stderr);
+	const char *command;
+
+	if (!isatty(STDERR_FILENO) || passes_come(paths))
+		return;
+	command = remedy();
+	if (command)
+		fprintf(stderr, "pollux: passes come only with submissions and ends of jobs, so "
+			"nobody takes turns; %s\n", command);
 }
 
 void submit_pass_run(void)
