@@ -99,7 +99,7 @@ static int clean_up(const struct schedule_options *o, const struct paths *paths,
 		return 0;
 	if (store_open(&store, paths, STORE_WRITE, err))
 		return -1;
-	rc = on_end_start(&store, err);
+	rc = on_end_start(&store, config, err);
 	if (rc == 0)
 		rc = prune_old(o, paths, config, &store, err);
 	if (rc == 0)

@@ -7,11 +7,12 @@
 #include "on_end.h"
 #include "pollux/store_ends.h"
 
-int on_end_start(struct store *s, struct err *err)
+int on_end_start(struct store *s, const struct config *config, struct err *err)
 {
+	bool all = *config->on_end || *config->on_failure;
 	struct id_list ids;
 
-	if (store_ends_take(s, &ids, err))
+	if (store_ends_take(s, all, &ids, err))
 		return -1;
 	for (int i = 0; i < ids.count; i++) {
 		char pollux[] = "pollux", tell[] = "tell", id[32];

@@ -6,13 +6,13 @@
 #define UNTOLD \
 	" end_told = 0 AND state IN ('done', 'failed', 'cancelled', 'timeout')"
 
-static int read_untold(struct store *s, struct id_list *ids, struct err *err)
+static int read_untold(struct store *s, bool all, struct id_list *ids, struct err *err)
 {
 	sqlite3_stmt *q;
 	int rc;
 
-	if (sql_query(s, &q, err, "SELECT id FROM jobs WHERE" UNTOLD " AND profile = 0 ORDER BY id",
-		      ""))
+	if (sql_query(s, &q, err, "SELECT id FROM jobs WHERE" UNTOLD " AND profile = 0"
+		      " AND (?1 OR on_end IS NOT NULL) ORDER BY id", "i", (int64_t)all))
 		return -1;
 	while ((rc = sql_row(s, q, err)) == 1)
 		id_list_add(ids, sql_int(q, 0, 0));
@@ -20,13 +20,13 @@ static int read_untold(struct store *s, struct id_list *ids, struct err *err)
 	return rc;
 }
 
-static int take(struct store *s, struct id_list *ids, struct err *err)
+static int take(struct store *s, bool all, struct id_list *ids, struct err *err)
 {
-	return read_untold(s, ids, err) ||
+	return read_untold(s, all, ids, err) ||
 	       sql_run(s, NULL, err, "UPDATE jobs SET end_told = 1 WHERE" UNTOLD, "") ? -1 : 0;
 }
 
-int store_ends_take(struct store *s, struct id_list *ids, struct err *err)
+int store_ends_take(struct store *s, bool all, struct id_list *ids, struct err *err)
 {
 	int64_t any = 0;
 
@@ -37,7 +37,7 @@ int store_ends_take(struct store *s, struct id_list *ids, struct err *err)
 		return 0;
 	if (store_begin(s, err))
 		return -1;
-	if (take(s, ids, err)) {
+	if (take(s, all, ids, err)) {
 		store_rollback(s);
 		id_list_release(ids);
 		return -1;
