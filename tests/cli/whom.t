@@ -126,7 +126,7 @@ is 'the other way' '4 6 3 2 1 7 5' "$(ids --sort -name)"
 store "UPDATE jobs SET samples = 5 * id WHERE id IN (4, 6)"
 is 'by a number; what is not known comes last' '4 6 1 2 3 5 7' "$(ids --sort samples)"
 is 'in both directions' '6 4 1 2 3 5 7' "$(ids --sort -samples)"
-store "UPDATE jobs SET submit_time_s = submit_time_s + id"
+store "UPDATE jobs SET submit_time_s = submit_time_s - 1000 * (8 - id)"
 is 'the longest wait first' '1 2 3' "$(ids --name 'lr-0*' --sort -total)"
 is 'a command, quoted for a shell; a share; what is not known' 'command,done
 true,' "$("$POLLUX" status 2-2 -o command,done --csv)"
