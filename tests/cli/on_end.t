@@ -29,6 +29,7 @@ ok 'and can read the log' wait_for 20 told_times 1 '^last words$'
 "$POLLUX" cancel 4 2>/dev/null
 "$POLLUX" schedule
 ok 'a job that never ran is cancelled' wait_for 20 told_times 1 '^end 4 cancelled $'
+wait_for 20 told_times 4 '^end '
 wait_for 20 no_supervisor
 "$POLLUX" schedule
 "$POLLUX" schedule
