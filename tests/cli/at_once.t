@@ -8,8 +8,8 @@ export POLLUX_SLOTS POLLUX_POLICY
 cleanup() { end_jobs; }
 job_is() { [ "$(store "SELECT state FROM jobs WHERE id = $1")" = "$2" ]; }
 
-status 'a job is submitted' 0 "$POLLUX" submit -q -- sh -c 'while [ ! -e "$0/go" ]; do sleep 0.05; done' \
-	"$TMP"
+status 'a job is submitted' 0 "$POLLUX" submit -q -- \
+	sh -c 'while [ ! -e "$0/go" ]; do sleep 0.05; done' "$TMP"
 is 'the submission says what it always says' '1' "$out$err"
 ok 'the job runs, though nobody typed schedule' wait_for 20 job_is 1 running
 "$POLLUX" submit -q -- true >/dev/null
@@ -37,7 +37,8 @@ ok 'a job for two slots finds them' wait_for 20 job_is 35 'done'
 wait_for 20 no_supervisor
 
 # Supervisors that a job's processes start would end with the job.
-"$POLLUX" submit -q -- sh -c '"$POLLUX" submit -q -- true; sleep 1; exec "$POLLUX" status --json 37' \
+"$POLLUX" submit -q -- \
+	sh -c '"$POLLUX" submit -q -- true; sleep 1; exec "$POLLUX" status --json 37' \
 	>/dev/null
 ok 'a job submits another' wait_for 20 job_is 36 'done'
 ok 'which runs later' wait_for 20 job_is 37 'done'

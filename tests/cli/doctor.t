@@ -30,7 +30,8 @@ found() { # found NAME STATUS SECTION TEXT: sets $mend
 	is "$1: the exit status" "$2" "$rc"
 	like "$1: it is found" "$4" "$(findings "$3" text)"
 	mend=$(findings "$3" mend | head -n 1)
-	is "$1: the command is printed" 1 "$(printf '%s\n' "$out" | grep -cxF "              mend: $mend")"
+	is "$1: the command is printed" 1 \
+		"$(printf '%s\n' "$out" | grep -cxF "              mend: $mend")"
 }
 mended() { # mended NAME SECTION
 	run sh -c "$mend"

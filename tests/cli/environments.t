@@ -100,8 +100,8 @@ like 'and not of a job that has them' '"environment_names_only": false' \
 run "$POLLUX" requeue "$one"
 is 'a job without values is refused' 1 "$rc"
 like 'in one line, which says what to do' "^pollux: job $one ended more than a day ago, and the \
-values of its [0-9]* variables are no longer stored: 'pollux requeue --take-env $one' takes those of \
-this shell, which lacks KEY, ONLY\$" "$err"
+values of its [0-9]* variables are no longer stored: 'pollux requeue --take-env $one' takes \
+those of this shell, which lacks KEY, ONLY\$" "$err"
 run env KEY=1 ONLY=2 "$POLLUX" requeue "$one"
 like 'or that all are here' "takes those of this shell, which has them all\$" "$err"
 is 'and stays as it is' 'done' "$(store "SELECT state FROM jobs WHERE id = $one")"

@@ -25,7 +25,8 @@ known() {
 }
 left() { # gradients, observations and models; runs that still say something of memory, of times
 	store "SELECT (SELECT count(*) FROM gradient_statistics)
-		|| (SELECT count(*) FROM observations) || (SELECT count(*) FROM models) || ' ' || sum((forgotten & 2) = 0)
+		|| (SELECT count(*) FROM observations) || (SELECT count(*) FROM models)
+		|| ' ' || sum((forgotten & 2) = 0)
 		|| sum((forgotten & 1) = 0) FROM runs"
 }
 

@@ -395,7 +395,8 @@ rm -r root/sys
 # --- which libraries are opened ---
 
 libraries() { # libraries COMMAND...: those of CUDA that it opens
-	opened=$(mktemp "$TMP/opened.XXXXXX") # its own: a supervisor of the last one may still write
+	# its own: a supervisor of the last one may still write
+	opened=$(mktemp "$TMP/opened.XXXXXX")
 	LD_PRELOAD=$FAULT/preload_dlopen.so DLOPEN_FILE=$opened \
 		ASAN_OPTIONS=${ASAN_OPTIONS-}${ASAN_OPTIONS:+:}verify_asan_link_order=0 \
 		"$@" >/dev/null

@@ -23,7 +23,8 @@ is 'the device time is that of the runs' same "$(json 'my $t = $d->{total}{devic
 	print abs($t - '"$(store 'SELECT sum(duration_s * replicas) FROM runs')"') < 1e-6 * $t
 		? "same" : $t' <sums)"
 is 'the wait is from submission to start' same "$(json 'my $t = $d->{total}{mean_wait_s};
-	print abs($t - '"$(store 'SELECT avg(start_time_s - submit_time_s) FROM jobs WHERE runs')"') < 1e-6
+	print abs($t - '"$(store 'SELECT avg(start_time_s - submit_time_s)
+		FROM jobs WHERE runs')"') < 1e-6
 		? "same" : $t' <sums)"
 is 'no gain is known' null "$(grep -c '"gain": null' sums | sed 's/^2$/null/')"
 like 'a row for each day' '^20[0-9-]{8} +2 +1 +1 ' "$("$POLLUX" history)"

@@ -24,7 +24,8 @@ cp "$POLLUX_DIR/pollux.db" old.db
 rm "$POLLUX_DIR"/pollux.db*
 run saver second
 like 'submit says that files of another store are there' \
-	"^pollux: the store is new, but '.*/store' has logs or checkpoints of jobs up to $two of" "$err"
+	"^pollux: the store is new, but '.*/store' has logs or checkpoints of jobs up to $two of" \
+	"$err"
 is 'and its first number is the next one' $((two + 1)) "$out"
 ended "$((two + 1))"
 like 'the job finds no checkpoint' '^0 there' "$("$POLLUX" log "$((two + 1))")"

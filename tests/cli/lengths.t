@@ -52,7 +52,8 @@ is 'it is longer than one that has 3000 s to go by the step times of their workl
 store "UPDATE jobs SET printed_total_steps = 120000 WHERE id = $long"
 is 'but not with 2000 s to go, as its log says' '' "$(would)"
 store "UPDATE jobs SET printed_total_steps = 172000 WHERE id = $long"
-is 'one of which nothing is known has its first slice at once' "suspend job $long start job $short" \
+is 'one of which nothing is known has its first slice at once' \
+	"suspend job $long start job $short" \
 	"$(store "UPDATE jobs SET total_steps = NULL WHERE id = $short"; would)"
 third=$(submit --workload other --steps 30000 -- true)
 is 'of two such the earlier, though of the other the steps are known' \

@@ -28,9 +28,11 @@ ok 'a share is shown' wait_for 20 shown '50%'
 touch over
 ok 'then that it is over its end, and no share' wait_for 20 shown over
 is 'and no time left' - "$(cell ETA)"
-like 'in full' '^  position    samples 1760, steps 27, over its declared end$' "$("$POLLUX" status 1)"
+like 'in full' '^  position    samples 1760, steps 27, over its declared end$' \
+	"$("$POLLUX" status 1)"
 like 'explain says the same' 'end +not known: it is over its declared end$' "$("$POLLUX" explain 1)"
-is 'JSON has the number' '1.76' "$("$POLLUX" status --json 1 | json 'print $d->{jobs}[0]{done_ratio}')"
+is 'JSON has the number' '1.76' \
+	"$("$POLLUX" status --json 1 | json 'print $d->{jobs}[0]{done_ratio}')"
 touch end
 "$POLLUX" wait --timeout 100 1
 is 'ended, the same' over "$(cell DONE)"
@@ -69,7 +71,8 @@ fi
 
 # --- hints ---
 status 'a command line of a shell' 66 "$POLLUX" submit 'grep a | sort'
-is 'is not a program: how to give it' "pollux: command not found: 'grep a | sort'; a shell's command \
+is 'is not a program: how to give it' \
+	"pollux: command not found: 'grep a | sort'; a shell's command \
 line is given as: sh -c 'grep a | sort'" "$err"
 status 'a script that is not there' 0 "$POLLUX" submit -q --hold -- sh nosuch.sh
 is 'is told' "pollux: warning: there is no '$TMP/nosuch.sh': the job fails unless it is there when \

@@ -17,7 +17,8 @@ on_failure = echo "failure \$POLLUX_JOB \$POLLUX_RESULT" >>$TMP/told
 END
 "$POLLUX" submit -q -n good -- true >/dev/null
 "$POLLUX" submit -q -- sh -c 'exit 3' >/dev/null
-(cd work && "$POLLUX" submit -q --on-end 'pwd >>../told; grep -x "last words" "$POLLUX_LOG" >>../told' -- \
+(cd work && "$POLLUX" submit -q --on-end \
+	'pwd >>../told; grep -x "last words" "$POLLUX_LOG" >>../told' -- \
 	sh -c 'echo last words') >/dev/null
 "$POLLUX" submit -q --hold -n held -- true >/dev/null
 "$POLLUX" schedule
@@ -71,7 +72,8 @@ END
 	listener=$!
 	wait_for 20 [ -s port ]
 	"$POLLUX" submit -q -n hooked --on-end "curl -fsS --noproxy '*' -d \
-		\"text=\$POLLUX_NAME \$POLLUX_STATE\" http://127.0.0.1:$(cat port)/" -- true >/dev/null
+		\"text=\$POLLUX_NAME \$POLLUX_STATE\" http://127.0.0.1:$(cat port)/" \
+		-- true >/dev/null
 	"$POLLUX" schedule
 	ok 'a webhook is called' wait_for 20 [ -e posted ]
 	is 'with what it is to say' 'text=hooked done' "$(cat posted)"

@@ -17,7 +17,8 @@ needed=$(submit -n needed -- sh -c "$saver" '{checkpoint}')
 gone=$(submit -n gone --hold -- true)
 "$POLLUX" cancel "$gone" >out 2>&1
 waits=$(submit -n waits --hold --after "$needed" -- true)
-own=$(submit -n own --checkpoint-dir "$TMP/mine" -- sh -c 'mkdir -p "$0"; echo x >"$0/x"' '{checkpoint}')
+own=$(submit -n own --checkpoint-dir "$TMP/mine" -- \
+	sh -c 'mkdir -p "$0"; echo x >"$0/x"' '{checkpoint}')
 wait_for 10 no_supervisor
 "$POLLUX" schedule
 "$POLLUX" wait --timeout 600 "$own" >out 2>&1
@@ -26,7 +27,8 @@ wait_for 10 no_supervisor
 # --- what is refused ---
 status 'nothing named' 64 "$POLLUX" prune
 is 'says what there is' \
-	"pollux: say what to remove: --logs, --checkpoints or --all; see 'pollux prune --help'" "$err"
+	"pollux: say what to remove: --logs, --checkpoints or --all; see 'pollux prune --help'" \
+	"$err"
 status 'a state of jobs that run' 64 "$POLLUX" prune --all --state running
 like 'is refused' "bad --state 'running': states of ended jobs are done, failed, cancelled" "$err"
 status 'an operand' 64 "$POLLUX" prune --all 17
@@ -39,7 +41,8 @@ like 'shows a log and a checkpoint' \
 	"^ *$old  old  *done  .* ago  *[0-9.]* KiB  *2[0-9][0-9] KiB  stays\$" "$out"
 like 'a job that never ran' "^ *$gone  gone  *cancelled  .* ago  *-  *-  removed\$" "$out"
 unlike 'not the one that another waits for' "  needed  " "$out"
-like 'the sum' '^4 jobs: 4[0-9][0-9] KiB of logs and checkpoints and 1 record would be removed; 3 ' \
+like 'the sum' \
+	'^4 jobs: 4[0-9][0-9] KiB of logs and checkpoints and 1 record would be removed; 3 ' \
 	"$out"
 is 'removes nothing' "$before" "$(jobs)"
 ok 'no log' test -s "$POLLUX_DIR/logs/$old.log"

@@ -5,7 +5,9 @@
 POLLUX_SLOTS=1 POLLUX_POLICY=fifo
 export POLLUX_SLOTS POLLUX_POLICY
 cleanup() { end_jobs; }
-metric() { store "SELECT last, lowest, highest FROM job_metrics WHERE job_id = $1 AND name = '$2'"; }
+metric() {
+	store "SELECT last, lowest, highest FROM job_metrics WHERE job_id = $1 AND name = '$2'"
+}
 
 cat >reports <<'END'
 for loss in 0.9 "$1" 0.5; do
@@ -31,7 +33,8 @@ is 'there are no metrics' 'No job has a metric yet.' "$out"
 wait_for 20 no_supervisor
 is 'the loss is a metric: last, lowest, highest' '0.5|0.3|0.9' "$(metric 1 loss)"
 is 'where it was lowest' 200 \
-	"$(store "SELECT lowest_samples FROM job_metrics WHERE job_id = 1 AND name = 'loss'" | sed 's/\.0$//')"
+	"$(store "SELECT lowest_samples FROM job_metrics WHERE job_id = 1 AND name = 'loss'" |
+		sed 's/\.0$//')"
 is 'a metric that is reported' '0.3|0.1|0.3' "$(metric 1 acc | sed 's/00*|/|/g; s/00*$//')"
 is 'one that is printed; what is no number is none' '9.25|3.25|9.25' "$(metric 3 bleu)"
 is 'printed by a progress bar' '2000.0|1000.0|2000.0' "$(metric 3 speed)"
@@ -44,8 +47,8 @@ like 'both values are told' '^ *1 .* 0\.5  *0\.3$' "$(cat table)"
 is 'unless told otherwise' '2 1 3' \
 	"$("$POLLUX" results --metric acc:min 2 1 3 | sed 1d | awk '{ print $1 }' | xargs)"
 is 'CSV' '2,second,done' "$("$POLLUX" results 2 --csv | sed 1d | cut -d , -f 1-3)"
-is 'its header' 'id,name,state,samples,run_time_s,acc,acc.lowest,acc.highest,loss,loss.lowest,loss.highest' \
-	"$("$POLLUX" results 2 --csv | sed 1q)"
+header=id,name,state,samples,run_time_s,acc,acc.lowest,acc.highest,loss,loss.lowest,loss.highest
+is 'its header' "$header" "$("$POLLUX" results 2 --csv | sed 1q)"
 is 'JSON' '0.4 200' "$("$POLLUX" results 2 --json |
 	json 'my ($m) = grep { $_->{name} eq "loss" } @{$d->{jobs}[0]{metrics}};
 		print "$m->{lowest} $m->{lowest_samples}"')"

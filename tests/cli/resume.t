@@ -71,7 +71,8 @@ ok 'a program that saves' works
 ok 'is launched again' again
 is 'it is to resume' --from=last "$(resumed)"
 is 'the job fails' failed "$(store "SELECT state FROM jobs WHERE id = $id")"
-like 'status says why, and from what' "could not resume from $dir: FileNotFoundError: $missing; the \
+like 'status says why, and from what' \
+	"could not resume from $dir: FileNotFoundError: $missing; the \
 job is not begun anew, which would overwrite what it saved" \
 	"$("$POLLUX" status "$id" | tr -s '\n ' ' ')"
 is 'JSON too' "$dir" "$("$POLLUX" status --json "$id" |

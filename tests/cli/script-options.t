@@ -64,7 +64,8 @@ to 1000" '#POLLUX --retries x'
 refused 'a command' "'bad.sh' line 2: 'python' is not an option: the command stands on the command \
 line" '#POLLUX --retries 1 python train.py'
 refused 'an open quote' "'bad.sh' line 2: a quote is not closed" '#POLLUX --name "x'
-refused 'an option that lacks another' "with the #POLLUX lines of 'bad.sh': option '--epochs' needs \
+refused 'an option that lacks another' \
+	"with the #POLLUX lines of 'bad.sh': option '--epochs' needs \
 --dataset-size; see 'pollux submit --help'" '#POLLUX --epochs 3'
 
 printf '#!/bin/sh\r\n#POLLUX --weight 3\r\n#POLLUX --name=dos\r\n' >dos.sh

@@ -45,7 +45,8 @@ is 'none was called off' 0 "$(query "SELECT count(*) FROM runs WHERE outcome = '
 is 'each ran once' '1|1 2|1 3|1' \
 	"$(query 'SELECT job_id, count(*) FROM runs GROUP BY job_id' | xargs)"
 is 'the second for a first slice at least' 1 \
-	"$(query "SELECT stop_boot_s - launch_boot_s >= 0.3 * $POLLUX_SLICE FROM runs WHERE job_id = 2")"
+	"$(query "SELECT stop_boot_s - launch_boot_s >= 0.3 * $POLLUX_SLICE
+		FROM runs WHERE job_id = 2")"
 
 # A pass that began before the launch of a run, and reads of it, does not take it for one of another
 # day. The store's write lock keeps it in between. Job 4 would be the one to run.

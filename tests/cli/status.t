@@ -146,13 +146,13 @@ devices diagnosis duration_s end_time_s exit_code first_samples first_step_s fra
 frozen_bytes helper id kept_memory_bytes \
 last_samples launch_time_s leader_pid learning_rate_scale local_batch_size lost_s lost_samples \
 number outcome peak_allocated_bytes peak_device_memory_bytes peak_memory_bytes refusal \
-refused_reports replicas resumed_from saved_nothing saves_when_asked state step_pattern step_source \
-step_time_s stop_duration_s stop_reason suspended_s suspension \
+refused_reports replicas resumed_from saved_nothing saves_when_asked state step_pattern \
+step_source step_time_s stop_duration_s stop_reason suspended_s suspension \
 takes_configs term_signal"
 is 'keys of a run' "$run_keys" "$(json "my \$x = \$d->{jobs}[0]{run}; $keys" <list.json)"
 is 'with ids also details' \
-	"after argv checkpoint_dir checkpoint_glob directory environment_names_only events git_commit git_dirty log_path metrics \
-observations program resume_args runs step_regex" \
+	"after argv checkpoint_dir checkpoint_glob directory environment_names_only \
+events git_commit git_dirty log_path metrics observations program resume_args runs step_regex" \
 	"$(json "my \$x = \$d->{jobs}[0]{details}; $keys" <some.json)"
 is 'a run in the details has the same keys' "$run_keys" \
 	"$(json "my \$x = \$d->{jobs}[0]{details}{runs}[0]; $keys" <some.json)"

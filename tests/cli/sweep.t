@@ -1,6 +1,6 @@
 #!/bin/sh
-# sweep.t - many runs by one 'pollux submit': --param, --params, --array; what each run gets, what is
-# refused, and that all of a group is stored or nothing.
+# sweep.t - many runs by one 'pollux submit': --param, --params, --array; what each run gets, what
+# is refused, and that all of a group is stored or nothing.
 # shellcheck disable=SC2016,SC2317  # other shells; functions run by status
 . "$(dirname "$0")/tap.sh"
 unset POLLUX_SLICE POLLUX_POLICY
@@ -155,7 +155,8 @@ run submit --hold --array 3 --max-running 2 -- true
 is 'a group of one' '0:group 3: job 6 (1 run):' "$rc:$out:$err"
 is 'its limit' 2 "$(store 'SELECT max_running FROM job_groups WHERE id = 3')"
 
-id=$(submit -q --hold -b 32 --param lr=1e-3,1e-2 --param width=1,2 -- true --lr '{lr}' --w '{width}')
+id=$(submit -q --hold -b 32 --param lr=1e-3,1e-2 --param width=1,2 -- \
+	true --lr '{lr}' --w '{width}')
 is 'one workload for all' 1 "$(store "SELECT count(DISTINCT workload) FROM jobs WHERE id IN
 	($(echo "$id" | tr '\n' ',' | sed 's/,$//'))")"
 like 'which is the command before parameters' "true --lr {lr} --w {width}$" \
@@ -171,14 +172,15 @@ is 'runs that differ by arguments share an environment' 1 \
 # --- runs --------------------------------------------------------------------------------------
 
 rm -rf "$POLLUX_DIR"
-printf 'v\n"two words, 1"\n"it'"'"'s ""so"" `pwd` $HOME"\n"two\nlines"\n--help\n"{batch} {{ }"\n' >v.csv
+printf 'v\n"two words, 1"\n"it'"'"'s ""so"" `pwd` $HOME"\n"two\nlines"\n--help\n"{batch} {{ }"\n' \
+	>v.csv
 submit -q --params v.csv --env 'A={index}' -- sh show.sh '{v}' '-{v}' '{job}' >ids
 ok 'a pass' "$POLLUX" schedule
 # shellcheck disable=SC2046 # numbers
 ok 'all runs end' wait_for 60 "$POLLUX" wait --timeout 1 $(cat ids)
 is 'blanks and commas' '<two words, 1><-two words, 1><1> 1 0 0 <two words, 1>' "$(cat shown.1)"
-is 'quotes' "<it's \"so\" \`pwd\` \$HOME><-it's \"so\" \`pwd\` \$HOME><2> 1 1 1 <it's \"so\" \`pwd\` \$HOME>" \
-	"$(cat shown.2)"
+quotes="it's \"so\" \`pwd\` \$HOME"
+is 'quotes' "<$quotes><-$quotes><2> 1 1 1 <$quotes>" "$(cat shown.2)"
 is 'newlines' '<two
 lines><-two
 lines><3> 1 2 2 <two
@@ -196,7 +198,8 @@ states() { # states GROUP
 are() { [ "$(states 2)" = "$1" ]; }
 submit -q --array 0-4 --max-running 2 -- sh -c 'while [ ! -e go{index} ]; do sleep 0.05; done' >ids
 ok 'a pass' "$POLLUX" schedule
-ok 'two of five run, though four slots are free' wait_for 20 are 'running running queued queued queued'
+ok 'two of five run, though four slots are free' \
+	wait_for 20 are 'running running queued queued queued'
 is 'the others say why' 'its group runs 2 of 2 at a time' \
 	"$("$POLLUX" status --json 10 | json 'print $d->{jobs}[0]{reason}')"
 like 'explain, too' 'its group runs 2 of 2 at a time' "$("$POLLUX" explain 8 2>&1)"
@@ -225,7 +228,8 @@ kill -9 "$submitter"
 wait "$submitter" 2>/dev/null
 let_store_go ROLLBACK
 is 'killed before it had written: nothing' '11 2' \
-	"$(store 'SELECT (SELECT count(*) FROM jobs), (SELECT count(*) FROM job_groups)' | tr '|' ' ')"
+	"$(store 'SELECT (SELECT count(*) FROM jobs),
+		(SELECT count(*) FROM job_groups)' | tr '|' ' ')"
 for delay in 0.01 0.03 0.06 0.1; do
 	"$POLLUX" submit -q --hold --array 0-4999 -- true >/dev/null 2>&1 &
 	submitter=$!
@@ -238,7 +242,8 @@ is 'killed at any time: all or nothing' '' "$(store 'SELECT group_id, count(*) F
 is 'and no group without jobs' 0 "$(store 'SELECT count(*) FROM job_groups WHERE id NOT IN
 	(SELECT group_id FROM jobs WHERE group_id IS NOT NULL)')"
 run submit -q --array 9-10 --name "$(printf '%253s' x | tr ' ' x)-{index}" --hold -- true
-is 'a later run with a name too long: none is stored' "64:pollux: run 1: option '--name' has" "$rc:$(echo "$err" | cut -c1-34)"
+is 'a later run with a name too long: none is stored' \
+	"64:pollux: run 1: option '--name' has" "$rc:$(echo "$err" | cut -c1-34)"
 ok 'later submissions work' submit --hold --array 0-2 -- true
 ids=$(submit -q --hold --array 0-3 -- true | paste -sd, -)
 ok 'a job after all runs of a sweep' submit -q --after "$ids" -- true

@@ -1,6 +1,6 @@
 #!/bin/sh
-# whom.t - which jobs a command means: numbers, ranges, names, globs, @, and the options that select;
-# who is asked before several are changed.
+# whom.t - which jobs a command means: numbers, ranges, names, globs, @, and the options that
+# select; who is asked before several are changed.
 # shellcheck disable=SC1010,SC2016,SC2154  # done is a state; Perl; $out and $err are of run
 . "$(dirname "$0")/tap.sh"
 POLLUX_SLOTS=1
@@ -78,7 +78,8 @@ refused 'a range backwards' 64 "'3-1' is not a range of job numbers: smaller-lar
 cancel --help'" cancel 3-1
 refused 'a range beyond numbers' 64 "'1-99999999999999999999' is not a range of job numbers: \
 smaller-larger; see 'pollux cancel --help'" cancel 1-99999999999999999999
-refused 'group zero' 64 "'0' is not the number of a group; see 'pollux cancel --help'" cancel group:0
+refused 'group zero' 64 \
+	"'0' is not the number of a group; see 'pollux cancel --help'" cancel group:0
 refused 'SQL is a name' 66 "no job matches '1 OR 1=1'" cancel '1 OR 1=1'
 refused 'a quote is a character' 66 "no job matches 'a'b'" cancel "a'b"
 refused 'no such state' 64 "option '--state' wants any of queued, held, running, done, failed, \
@@ -132,7 +133,8 @@ is 'a command, quoted for a shell; a share; what is not known' 'command,done
 true,' "$("$POLLUX" status 2-2 -o command,done --csv)"
 refused 'no such column' 64 "option '--sort' wants a column, as '--columns' names them, not '-x'; \
 see 'pollux status --help'" status --sort -x
-refused 'columns as JSON' 64 "options '--summary', '--json' and '--columns' exclude each other; see \
+refused 'columns as JSON' 64 \
+	"options '--summary', '--json' and '--columns' exclude each other; see \
 'pollux status --help'" status -o id --json
 is 'JSON of the list has the command' 'true' \
 	"$("$POLLUX" status --json 1-2 | json 'print @{$d->{jobs}[0]{command}}')"

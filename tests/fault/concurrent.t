@@ -159,7 +159,8 @@ let_store_go "UPDATE jobs SET state = 'queued' WHERE id = $late; COMMIT"
 sleep 1
 writes() { # supervisors write for a moment, too
 	for _ in 1 2 3 4 5 6; do
-		command sqlite3 "$POLLUX_DIR/pollux.db" 'BEGIN IMMEDIATE; ROLLBACK' 2>/dev/null && return
+		command sqlite3 "$POLLUX_DIR/pollux.db" 'BEGIN IMMEDIATE; ROLLBACK' 2>/dev/null &&
+			return
 		sleep 0.1
 	done
 	return 1

@@ -29,7 +29,8 @@ echo 'BEGIN IMMEDIATE; SELECT 1;' >&8
 wait_for 10 test -s held
 status 'a store that stays locked' 75 "$POLLUX" submit -q --hold -- true
 like 'is told in one line, with who keeps it' \
-	"^pollux: cannot use the store '$POLLUX_DIR/pollux.db': database is locked, by process [0-9]+ \\(sqlite3\\)\$" "$err"
+	"^pollux: cannot use the store '$POLLUX_DIR/pollux.db': database is locked, \
+by process [0-9]+ \\(sqlite3\\)\$" "$err"
 echo 'ROLLBACK;' >&8
 exec 8>&-
 wait

@@ -75,7 +75,9 @@ pass
 ok 'a job runs' wait_for 10 logged "$job" 'step 5 '
 hold_store
 status 'status works' 0 "$POLLUX" status
-refuses 75 "^pollux: cannot use the store '.*': database is locked, by process [0-9]+ \\(sqlite3\\)$" submit -- true
+refuses 75 \
+	"^pollux: cannot use the store '.*': database is locked, by process [0-9]+ \\(sqlite3\\)$" \
+	submit -- true
 rm paused
 done_itself() { grep -q "^done $job " "$WITNESS/ledger"; }
 ok 'the job has gone on to its end' wait_for 20 done_itself

@@ -96,7 +96,8 @@ fill
 stops() { # stops COMMAND JOB WHAT
 	run "$POLLUX" "$1" "$2"
 	is "$1 fails with status 74" 74 "$rc"
-	is 'and says what it did' "pollux: job $2 is being stopped, but it is not recorded yet that \
+	is 'and says what it did' \
+		"pollux: job $2 is being stopped, but it is not recorded yet that \
 it was to be $3: its supervisor records that when it can: cannot use the store \
 '$POLLUX_DIR/pollux.db': database or disk is full" "$err"
 }

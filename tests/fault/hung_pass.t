@@ -12,7 +12,9 @@ COLUMNS=200
 export POLLUX_NVML NVML_STANDIN POLLUX_GPU_ROOT COLUMNS
 mkdir root
 
-answers() { printf "%s\ngpu GPU-1 Card\nmemory 40000 39000\nrates 0\n" "$1" >new && mv new answers; }
+answers() {
+	printf "%s\ngpu GPU-1 Card\nmemory 40000 39000\nrates 0\n" "$1" >new && mv new answers
+}
 later() { # later SECONDS COMMAND...: by a boot clock that is so far ahead
 	seconds=$1
 	shift
@@ -77,7 +79,8 @@ like 'so does status' "^No pass can run: the pass of process $pass_pid has been 
 kill -STOP "$pass_pid"
 unlike 'a stopped one is left alone for seconds' 'No pass can run' "$(later 5 "$POLLUX" status)"
 status 'and named after ten' 75 later 11 "$POLLUX" schedule
-like 'with its age' "^pollux: the pass of process $pass_pid has been at work for 1[1-9] s .* stopped" \
+like 'with its age' \
+	"^pollux: the pass of process $pass_pid has been at work for 1[1-9] s .* stopped" \
 	"$err"
 like 'a stopped one is called so' \
 	"it is stopped; 'kill -CONT $pass_pid' continues it, 'kill -KILL $pass_pid' ends it" \

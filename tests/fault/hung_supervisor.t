@@ -1,6 +1,6 @@
 #!/bin/sh
-# hung_supervisor.t - a supervisor that is stopped or hangs is noticed, named, continued, and replaced
-# if it does not answer then; a machine that slept is no reason for that.
+# hung_supervisor.t - a supervisor that is stopped or hangs is noticed, named, continued, and
+# replaced if it does not answer then; a machine that slept is no reason for that.
 # shellcheck disable=SC2317,SC2016 # functions called by name; Perl
 . "$(dirname "$0")/../cli/tap.sh"
 . "$ROOT/tests/fault/fault.sh"
@@ -11,7 +11,8 @@ run_of() { query "SELECT max(id) FROM runs WHERE job_id = $1"; }
 supervisor_of() { query "SELECT $supervisor_pid FROM runs WHERE id = $1"; }
 # Time passes: all that the lock's file says becomes older by so many seconds.
 age() { # age RUN SECONDS [continued]: the supervisor was continued, and is silent all the same
-	perl -e 'my ($path, $s, $continued) = @ARGV; open my $f, "+<", $path or die; read $f, my $text, 224;
+	perl -e 'my ($path, $s, $continued) = @ARGV; open my $f, "+<", $path or die;
+		read $f, my $text, 224;
 		my @lines = unpack "(A112)*", $text;
 		$lines[0] =~ s/^(\d+ \d+) (\S+)/sprintf "%s %.3f", $1, $2 - $s/e;
 		$lines[1] =~ s/(\d+\.\d+)/sprintf "%.3f", $1 - $s/ge if @lines > 1;
@@ -83,7 +84,8 @@ age "$run" 100
 is 'silent again: noted' '' "$(actions)"
 age "$run" 50 continued
 is 'still silent, though continued: replaced' \
-	"replace the supervisor of job $job, process $pid, stopped by a signal, which has not answered" \
+	"replace the supervisor of job $job, process $pid, stopped by a signal, \
+which has not answered" \
 	"$(actions | grep replace)"
 ok 'it is gone' wait_for 10 run_is "$run" ended
 is 'its run was stopped' 'stopped orphan' \

@@ -50,8 +50,8 @@ pass_prepare() {
 		wait_for 10 query_is 1 "SELECT count(*) = 2 FROM runs WHERE last_samples > 0" ||
 		return 1
 	kill_all
-	done_by_both=$(cat "$POLLUX_DIR"/logs/*.log | sed -n 's/^step \([0-9]*\) .*/\1/p' | sort -n |
-		tail -n 1)
+	done_by_both=$(cat "$POLLUX_DIR"/logs/*.log | sed -n 's/^step \([0-9]*\) .*/\1/p' |
+		sort -n | tail -n 1)
 	broken_runs="$reboot:1 $gone:1"
 	query "UPDATE runs SET boot_id = 'another' WHERE job_id = $reboot"
 	query "UPDATE commands SET argv = CAST(replace(CAST(argv AS TEXT), '100000', '50') AS BLOB)"

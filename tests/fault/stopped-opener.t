@@ -41,7 +41,8 @@ take_and_refuse() { # take_and_refuse FILE BYTE WHERE
 	for command in schedule status submit; do
 		is "$command is refused" 75 "$(cat $command.rc)"
 		like 'and told by which process' \
-			"locked, by process $stopped \\(perl\\), which is stopped: 'kill -CONT $stopped' " \
+			"locked, by process $stopped \\(perl\\), which is stopped: \
+'kill -CONT $stopped' " \
 			"$(cat $command.err)"
 	done
 	kill -9 "$stopped"

@@ -79,7 +79,8 @@ static void unknown(void)
 	in.ended_device_s = alike;
 	in.n_ended = 50;
 	ends_of(&in, &none, NULL, &ends);
-	ok(ends.to_s / ends.from_s < wide.to_s / wide.from_s / 2, "jobs that ended alike tell something");
+	ok(ends.to_s / ends.from_s < wide.to_s / wide.from_s / 2,
+		"jobs that ended alike tell something");
 	ok(ends.middle_s > 2000 && ends.middle_s < 4500, "their length, about");
 	job.min_replicas = job.max_replicas = 4;
 	ends_of(&in, &none, NULL, &ends);

@@ -365,7 +365,8 @@ static double mean_efficiency(double mean, double deviation)
 	double sum = 0, weights = 0;
 
 	for (int i = 1; i < 100000; i++) {
-		double x = fmax(mean, 0) + (i - 50000) * 1e-4 * deviation, z = (x - mean) / deviation;
+		double x = fmax(mean, 0) + (i - 50000) * 1e-4 * deviation,
+		       z = (x - mean) / deviation;
 		double weight = x > 0 ? exp(-z * z / 2) : 0;
 
 		sum += x > 0 ? weight * (100 + 32 * x) / (100 + 256 * x) : 0;

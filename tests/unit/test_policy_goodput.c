@@ -712,7 +712,8 @@ static void test_slices(void)
 	};
 	const struct wanted others[] = {
 		{ 2, -1, "2 devices" },
-		{ 0, 19800, "1st in line; needs 2 devices for an assumed 1h10m; others come first" },
+		{ 0, 19800,
+			"1st in line; needs 2 devices for an assumed 1h10m; others come first" },
 	};
 
 	const struct wanted never[] = { { 0, 19800, NULL }, { 2, -1, NULL } };
@@ -859,8 +860,8 @@ static void test_overdue(void)
 	};
 	struct sched_job starts[4];
 	const struct wanted started[] = {
-		{ 2, -1, "2 devices; goodput not known yet" }, { 0, 24600, NULL }, { 0, 25200, NULL },
-		{ 0, 25800, NULL },
+		{ 2, -1, "2 devices; goodput not known yet" }, { 0, 24600, NULL },
+		{ 0, 25200, NULL }, { 0, 25800, NULL },
 	};
 	const struct sched_job early[] = { waited(gathers[0], 23999), gathers[1], gathers[2],
 					   gathers[3] };

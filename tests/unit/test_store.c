@@ -817,7 +817,8 @@ static void test_retries(void)
 	query("UPDATE jobs SET state = 'queued'");
 	end_run(add_claimed_run(job, 0, 1), &impeded);
 	store_job_setback(&store, job, &setback, &err);
-	ok(setback.n == 4 && setback.kind == SETBACK_NOT_STARTED, "a run that could not be started is a setback too");
+	ok(setback.n == 4 && setback.kind == SETBACK_NOT_STARTED,
+		"a run that could not be started is a setback too");
 	is_str(state_of(job), "queued", "but not the job's fault");
 	is_int(store_job_forgive(&store, job, &err), 0, "a person asks for another try");
 	store_job_setback(&store, job, &setback, &err);
@@ -840,7 +841,8 @@ static void test_losses(void)
 	job = add_job(retries);
 	for (int i = 0; i < retries; i++)
 		end_run(add_claimed_run(job, 0, 1), &loss);
-	is_str(state_of(job), "queued", "a job that lost its supervisor as often as it has retries");
+	is_str(state_of(job), "queued",
+		"a job that lost its supervisor as often as it has retries");
 	store_job_setback(&store, job, &setback, &err);
 	is_int(setback.n, retries, "each loss is counted");
 	end_run(add_claimed_run(job, 0, 1), &loss);
@@ -1535,9 +1537,12 @@ static void test_migration(void)
 #define MORE_JOBS \
 	"WITH n(i) AS (VALUES (2), (3), (4), (5), (6)) INSERT INTO jobs (id, state, name," \
 	" workload, submit_time_s, min_replicas, max_replicas, weight, preemption, retries," \
-	" stop_signal, grace_s, end_time_s) SELECT i, CASE i WHEN 6 THEN 'running' ELSE 'done' END," \
-	" 'n', 'w', 1, 1, 1, 1, 'saved', 0, 15, 60, CASE i WHEN 6 THEN NULL ELSE 100 END FROM n;" \
-	"WITH n(i) AS (VALUES (1), (2), (3), (4), (5), (6)) INSERT INTO commands (job_id, program," \
+	" stop_signal, grace_s, end_time_s) SELECT i," \
+	" CASE i WHEN 6 THEN 'running' ELSE 'done' END," \
+	" 'n', 'w', 1, 1, 1, 1, 'saved', 0, 15, 60," \
+	" CASE i WHEN 6 THEN NULL ELSE 100 END FROM n;" \
+	"WITH n(i) AS (VALUES (1), (2), (3), (4), (5), (6))" \
+	" INSERT INTO commands (job_id, program," \
 	" argv, env, directory) SELECT i, x'2f78', x'7800', CASE WHEN i = 1 THEN x'' WHEN i < 4" \
 	" THEN x'533D73656372657400' ELSE CAST('T=' || i || char(0) AS BLOB) END, x'2f' FROM n;" \
 	"INSERT INTO runs (job_id, number, state, replicas, accumulation_steps," \
