@@ -1,4 +1,5 @@
-/* preload_setsid.c - LD_PRELOAD: a process that makes a session of its own takes 300 ms to do so. */
+/* preload_setsid.c - LD_PRELOAD: a process that makes a session of its own takes 300 ms to do
+ * so. */
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
