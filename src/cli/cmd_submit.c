@@ -196,7 +196,7 @@ int submission_add(const struct asked *o, struct job *job, const struct job_comm
 	if (rc)
 		return rc;
 	print_result(job, o->quiet);
-	submit_pass_run();
+	submit_pass_run(o->quiet);
 	return 0;
 }
 

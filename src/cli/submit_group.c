@@ -172,7 +172,7 @@ static int add(struct group_submission *g, const struct job_group *group,
 	if (rc)
 		return rc;
 	print_added(&added, g->o->job.quiet);
-	submit_pass_run();
+	submit_pass_run(g->o->job.quiet);
 	return 0;
 }
 

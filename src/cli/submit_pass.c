@@ -58,7 +58,7 @@ static void advise(const struct paths *paths)
 			"nobody takes turns; %s\n", command);
 }
 
-void submit_pass_run(void)
+void submit_pass_run(bool quiet)
 {
 	struct config config;
 	struct paths paths;
@@ -66,7 +66,8 @@ void submit_pass_run(void)
 
 	if (paths_init(&paths, &ignored))
 		return;
-	advise(&paths);
+	if (!quiet)
+		advise(&paths);
 	if (config_load(&config, paths.config, &ignored) == 0 && config.submit_pass &&
 	    !is_in_a_job())
 		later_pass_start(&paths);

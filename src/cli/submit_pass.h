@@ -3,8 +3,10 @@
 #ifndef POLLUX_CLI_SUBMIT_PASS_H
 #define POLLUX_CLI_SUBMIT_PASS_H
 
-/* Starts a pass in the background, unless submit_pass = no. On a terminal says how to have passes
- * regularly, if none has come for minutes and the crontab has no line. */
-void submit_pass_run(void);
+#include <stdbool.h>
+
+/* Starts a pass in the background, unless submit_pass = no. On a terminal, unless quiet, says how to
+ * have passes regularly, if none has come for minutes and the crontab has no line. */
+void submit_pass_run(bool quiet);
 
 #endif
