@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-/* Starts a pass in the background, unless submit_pass = no. On a terminal, unless quiet, says how to
- * have passes regularly, if none has come for minutes and the crontab has no line. */
+/* Starts a pass in the background, unless submit_pass = no. On a terminal, unless quiet, says how
+ * to have passes regularly, if none has come for minutes and the crontab has no line. */
 void submit_pass_run(bool quiet);
 
 #endif
