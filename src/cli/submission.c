@@ -224,6 +224,8 @@ int submission_vary(const struct command *by, const struct asked *o, char **argv
 	c->limits = copy(base->limits);
 	for (size_t i = 0; i < base->env.count; i++)
 		strings_add(&c->env, base->env.items[i]);
+	for (size_t i = 0; i < base->metric_regexes.count; i++)
+		strings_add(&c->metric_regexes, base->metric_regexes.items[i]);
 	for (char **argument = argv; *argument; argument++)
 		strings_add(&c->argv, *argument);
 	if (!strcmp(argv[0], base->argv.items[0]))

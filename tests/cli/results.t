@@ -61,6 +61,15 @@ for wrong in bleu '=(x)' 'a b=(x)' 'bleu=x' 'bleu=(x'; do
 	status "--metric '$wrong' is refused" 64 "$POLLUX" submit --metric "$wrong" -- true
 done
 
+# Each job of a sweep looks for them, too.
+"$POLLUX" submit -q --param v=4,7 --metric 'v=value ([0-9]+)' -- echo 'value {v}' >/dev/null
+"$POLLUX" schedule
+"$POLLUX" wait --timeout 200 5 6 >waited 2>&1
+wait_for 20 no_supervisor
+"$POLLUX" schedule
+is 'the jobs of a sweep have their metrics' '6 5' \
+	"$("$POLLUX" results 5-6 --metric v | sed 1d | awk '{ print $1 }' | xargs)"
+
 # Expressions without end take no more of the supervisor's time than they may.
 cat >hostile <<'END'
 for i in $(seq 300); do printf '%060d!\n' 0; done
@@ -69,5 +78,5 @@ sleep 1
 END
 "$POLLUX" submit -q --metric 'slow=((0+)+)+$' --metric 'x=x=([0-9]+)' -- sh hostile >/dev/null
 "$POLLUX" schedule
-status 'a job with an expression without end ends' 0 "$POLLUX" wait --timeout 200 5
+status 'a job with an expression without end ends' 0 "$POLLUX" wait --timeout 200 7
 finish
