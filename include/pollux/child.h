@@ -14,7 +14,7 @@ struct child {
 	const char *directory;
 	const char *limits;		/* to run under (limits.h); NULL: the parent's */
 	int log_fd;			/* becomes stdout and stderr; stdin is /dev/null */
-	const int *keep_fds;		/* stay open in the command, whatever their flags */
+	const int *keep_fds;		/* those from 0 on stay open in the command */
 	int n_keep;
 	const struct device *devices;	/* to be bound to */
 	int n_devices;

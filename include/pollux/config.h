@@ -13,6 +13,7 @@
  *	on_end = COMMAND   # run for each job that ends; on_failure: that fails
  *	submit_pass = no   # a job waits for the next pass; default yes
  *	prune_after = 90d	# what ended jobs left goes; default: it stays
+ *	shared_dir = /DIR  # devices are shared with other people there; no: with nobody
  *	keep_environment = yes	# of ended jobs; default no: their values go after a day
  */
 #ifndef POLLUX_CONFIG_H
@@ -27,6 +28,7 @@
 #define CONFIG_DEFAULT_SLICE_S 600.0
 #define CONFIG_DEFAULT_SUSPEND_MEMORY 0.5
 #define CONFIG_DEFAULT_LOG_LIMIT 0x1p30
+#define CONFIG_SHARED_DIR_SIZE 500
 #define CONFIG_MIN_LOG_LIMIT 0x1p20
 #define CONFIG_MAX_LOG_LIMIT (1000 * 0x1p40)
 
@@ -41,6 +43,8 @@ struct config {
 	bool keep_environment;	/* jobs that ended long ago keep their variables' values */
 	double prune_after_s;	/* > 0; NaN: never */
 	char on_end[1000], on_failure[1000];	/* for sh, when a job has ended, has failed; "" */
+	/* shared_dir.h; "": the default; "no": none */
+	char shared_dir[CONFIG_SHARED_DIR_SIZE];
 	char policy[32];	/* a policy that passes take (policy_names.h) */
 };
 

@@ -142,6 +142,9 @@ struct device_backend {
 	 * are only those near it. */
 	bool owns_binding;
 	bool is_accelerator;		/* has readings; used before processors */
+	/* (optional) The device is the part-th, from 0, of so many devices that share its
+	 * processors. */
+	void (*part)(const struct device *device, int *part, int *parts);
 	const struct device_words *words;	/* NULL: there is no driver */
 	/* Variables that environment() sets and that a job does not get from its submitter, with
 	 * NULL at the end; NULL: none. */
@@ -211,6 +214,8 @@ const struct device_backend *device_backend_at(size_t i);
 void devices_environment(const struct device *devices, int n, struct strings *env);
 /* True if some backend sets the variable, whose name has n bytes. */
 bool device_sets_variable(const char *name, size_t n);
+/* Reads the next span "A" or "A-B" of a binding. False: the list ends or is malformed. */
+bool device_next_span(const char **p, long *first, long *last);
 /* Returns the backend of a device id ("cpu:0" -> device_cpu); NULL: no known backend. */
 const struct device_backend *device_backend_of(const char *id);
 

@@ -6,6 +6,7 @@
 
 #define DEVICE_LOCK_MEASURE "pollux profile --devices"
 #define DEVICE_LOCK_ENDED "a process of an ended run"
+#define DEVICE_LOCK_OTHER "another user"
 /* it may be free: no descriptor was left, or the file may not be read */
 #define DEVICE_LOCK_UNKNOWN "perhaps somebody (its lock cannot be read)"
 

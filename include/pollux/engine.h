@@ -98,6 +98,8 @@ struct engine {
 	bool (*dies_of)(const struct run *run, int signal);
 	/* Who holds a device that no run and no profile has, in words; NULL: nobody. */
 	const char *(*device_holder)(const struct engine_context *at, const struct device *device);
+	/* (optional) Which other user has a device that no run here has, in words; NULL: none. */
+	const char *(*other_user)(const struct engine_context *at, const struct device *device);
 };
 
 extern const struct engine engine_local;
@@ -114,6 +116,10 @@ int engine_poll_one(const struct engine_context *at, const struct run *run,
 		    enum engine_answer *answer, struct err *err);
 void engine_mend(const struct engine_context *at, const struct run_list *runs,
 		 struct strings *lines);
+/* Who holds a device of new runs, in words, if it is neither one of these runs, all active ones,
+ * nor a profile; NULL: nobody. */
+const char *engine_outsider(const struct engine_context *at, const struct run_list *runs,
+			    const struct device *device);
 /* Start or adopt a run that is ENGINE_UNATTENDED. */
 int engine_attend(const struct engine_context *at, const struct run *run, struct err *err);
 /* Wake the run's keeper. */

@@ -174,9 +174,7 @@ static bool owns_binding(const struct device *device)
 	return backend && backend->owns_binding;
 }
 
-/* Reads the next span "A" or "A-B" of a list of processors. False: the list ends or is
- * malformed. */
-static bool next_span(const char **p, long *first, long *last)
+bool device_next_span(const char **p, long *first, long *last)
 {
 	char *end;
 
@@ -207,8 +205,8 @@ bool device_overlaps(const struct device *a, const struct device *b)
 		return true;
 	if (!owns_binding(a) || !owns_binding(b))
 		return false;
-	while (next_span(&p, &first, &last))
-		for (q = b->binding; next_span(&q, &other_first, &other_last);)
+	while (device_next_span(&p, &first, &last))
+		for (q = b->binding; device_next_span(&q, &other_first, &other_last);)
 			if (first <= other_last && other_first <= last)
 				return true;
 	return false;

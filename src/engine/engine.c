@@ -4,6 +4,7 @@
 
 #include "pollux/engine.h"
 #include "pollux/mem.h"
+#include "pollux/shared_lock.h"
 
 static const struct engine *const engines[] = { &engine_local };
 static const size_t n_engines = sizeof(engines) / sizeof(engines[0]);
@@ -51,6 +52,35 @@ static int poll_one_engine(const struct engine *engine, const struct engine_cont
 	free(asked);
 	free(got);
 	return rc;
+}
+
+static bool is_held(const struct run_list *runs, const struct device *device,
+		    bool (*meets)(const struct device *a, const struct device *b))
+{
+	for (int r = 0; r < runs->count; r++)
+		for (int i = 0; i < run_held(&runs->items[r]); i++)
+			if (meets(&runs->items[r].devices[i], device))
+				return true;
+	return false;
+}
+
+static bool has_same_id(const struct device *a, const struct device *b)
+{
+	return !strcmp(a->id, b->id);
+}
+
+/* Where the slots were changed, a run may have the processors of a device under another name. */
+const char *engine_outsider(const struct engine_context *at, const struct run_list *runs,
+			    const struct device *device)
+{
+	const struct engine *engine = engine_for_new_runs();
+	const char *holder = NULL;
+
+	if (!is_held(runs, device, has_same_id))
+		holder = engine->device_holder(at, device);
+	if (!holder && engine->other_user && !is_held(runs, device, shared_locks_meet))
+		holder = engine->other_user(at, device);
+	return holder;
 }
 
 void engine_mend(const struct engine_context *at, const struct run_list *runs,

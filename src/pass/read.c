@@ -2,13 +2,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "snapshot.h"
 #include "pollux/clock.h"
+#include "pollux/device_lock.h"
 #include "pollux/device_owners.h"
 #include "pollux/mem.h"
 #include "pollux/pool.h"
 #include "pollux/proc.h"
+#include "pollux/shared_dir.h"
 #include "pollux/store_profiles.h"
 
 /* --- runs --- */
@@ -134,13 +137,24 @@ static void look_for_suspension(struct snapshot *s)
 	s->memory.available_bytes = proc_memory_bytes("MemAvailable:");
 }
 
+/* Without the directory in which other people's locks are, nothing can be given out. */
+static int check_shared_dir(const struct engine_context *at, struct err *err)
+{
+	int dir = shared_dir_open(at->paths, NULL, err);
+
+	if (dir >= 0)
+		close(dir);
+	return dir == -1 ? -1 : 0;
+}
+
 /* Called outside any transaction, since a driver or a directory of users may take seconds. */
-static int look_at_machine(struct snapshot *s, struct err *err)
+static int look_at_machine(const struct engine_context *at, struct snapshot *s, struct err *err)
 {
 	struct device_settings settings = { .slots = s->config->slots };
 	size_t size;
 
-	if (engine_for_new_runs()->list(&settings, &s->devices, err))
+	if (check_shared_dir(at, err) ||
+	    engine_for_new_runs()->list(&settings, &s->devices, err))
 		return -1;
 	size = (size_t)s->devices.count * sizeof(*s->listed);
 	s->listed = xcalloc((size_t)s->devices.count + 1, sizeof(*s->listed));
@@ -153,24 +167,15 @@ static int look_at_machine(struct snapshot *s, struct err *err)
 
 /* Nothing is looked at where there is no job to decide on. A machine that cannot be read is
  * told at the end of the pass: runs that lost their supervisors do not wait for it. */
-static int look_if_needed(struct store *store, struct snapshot *s, struct err *err)
+static int look_if_needed(const struct engine_context *at, struct snapshot *s, struct err *err)
 {
 	bool any;
 
-	if (store_has_schedulable(store, &any, err))
+	if (store_has_schedulable(at->store, &any, err))
 		return -1;
-	if (any && look_at_machine(s, &s->failure))
+	if (any && look_at_machine(at, s, &s->failure))
 		s->look_failed = true;
 	return 0;
-}
-
-static bool has_run(const struct snapshot *s, const struct device *device)
-{
-	for (int r = 0; r < s->runs.count; r++)
-		for (int i = 0; i < run_held(&s->runs.items[r]); i++)
-			if (!strcmp(s->runs.items[r].devices[i].id, device->id))
-				return true;
-	return false;
 }
 
 /* A lock may be held though no run has the device: the device is being measured, or a process
@@ -179,13 +184,13 @@ static bool has_run(const struct snapshot *s, const struct device *device)
 static void check_lock(const struct engine_context *at, const struct snapshot *s,
 		       struct device *device)
 {
-	const char *holder = device->usable && !has_run(s, device)
-		? engine_for_new_runs()->device_holder(at, device) : NULL;
+	const char *holder = device->usable ? engine_outsider(at, &s->runs, device) : NULL;
 
 	if (!holder)
 		return;
 	device->usable = false;
-	snprintf(device->reason, sizeof(device->reason), "%s still holds it", holder);
+	snprintf(device->reason, sizeof(device->reason),
+		 !strcmp(holder, DEVICE_LOCK_OTHER) ? "%s has it" : "%s still holds it", holder);
 }
 
 static int withdraw_reserved(struct store *store, const struct reserved_device *reserved,
@@ -333,7 +338,7 @@ int pass_read(const struct engine_context *at, const struct config *config, stru
 	int rc;
 
 	*s = (struct snapshot){ .config = config, .policy = policy_find(config->policy) };
-	if (look_if_needed(at->store, s, err) || store_begin_read(at->store, err))
+	if (look_if_needed(at, s, err) || store_begin_read(at->store, err))
 		return -1;
 	rc = read_jobs(at, s, err) || read_workloads(at->store, s, workloads_learn, err) ||
 	     store_commit(at->store, err) ? -1 : 0;

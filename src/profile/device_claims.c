@@ -9,6 +9,7 @@
 #include "pollux/engine.h"
 #include "pollux/lock.h"
 #include "pollux/mem.h"
+#include "pollux/shared_lock.h"
 #include "profile_state.h"
 
 int device_claims_open(struct device_claims *c, const struct device_settings *settings,
@@ -25,15 +26,16 @@ int device_claims_open(struct device_claims *c, const struct device_settings *se
 	n = (size_t)devices->count;
 	c->locks = xcalloc(n, sizeof(*c->locks));
 	c->marks = xcalloc(n, sizeof(*c->marks));
+	c->shared = xcalloc(n, sizeof(*c->shared));
 	for (size_t d = 0; d < n; d++)
-		c->locks[d] = c->marks[d] = -1;
+		c->locks[d] = c->marks[d] = c->shared[d] = -1;
 	return 0;
 }
 
 static int held(const struct device_claims *c, const struct device *device, struct err *err)
 {
 	struct engine_context at = { .paths = c->paths, .store = c->store };
-	const char *other = engine_for_new_runs()->device_holder(&at, device);
+	const char *other = engine_outsider(&at, &c->runs, device);
 	int64_t job_id = profile_job_on(&c->runs, &c->reserved, device);
 
 	if (job_id)
@@ -72,6 +74,12 @@ int device_claims_take(struct device_claims *c, int d, struct err *err)
 	free(path);
 	if (c->locks[d] < 0)
 		return c->locks[d] == LOCK_HELD ? held(c, device, err) : -1;
+	c->shared[d] = shared_lock_take(c->paths, device, err);
+	if (c->shared[d] < 0 && c->shared[d] != SHARED_LOCK_NONE) {
+		lock_drop(c->locks[d]);
+		c->locks[d] = -1;
+		return c->shared[d] == LOCK_HELD ? held(c, device, err) : -1;
+	}
 	mark(c, d);
 	return 0;
 }
@@ -81,9 +89,11 @@ void device_claims_drop(struct device_claims *c)
 	for (int d = 0; c->locks && d < c->devices->count; d++) {
 		if (c->marks[d] >= 0)
 			close(c->marks[d]);
+		if (c->shared[d] >= 0)
+			close(c->shared[d]);
 		if (c->locks[d] >= 0)
 			close(c->locks[d]);
-		c->locks[d] = c->marks[d] = -1;
+		c->locks[d] = c->marks[d] = c->shared[d] = -1;
 	}
 }
 
@@ -92,6 +102,7 @@ void device_claims_release(struct device_claims *c)
 	device_claims_drop(c);
 	free(c->locks);
 	free(c->marks);
+	free(c->shared);
 	run_list_release(&c->runs);
 	reserved_list_release(&c->reserved);
 }

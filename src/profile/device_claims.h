@@ -12,9 +12,9 @@ struct device_claims {
 	const struct device_list *devices;
 	struct run_list runs;		/* that have not ended */
 	struct reserved_list reserved;	/* devices reserved by profiles of jobs */
-	/* For each device, a descriptor or -1: its lock, and the mark that tells other processes
-	 * that a measurement holds the lock. */
-	int *locks, *marks;
+	/* For each device, a descriptor or less than 0: its lock, the mark that tells other
+	 * processes that a measurement holds the lock, and the lock that other users see. */
+	int *locks, *marks, *shared;
 };
 
 /* Reads who has what; c->paths and c->store are set. Lists the devices, whose owner is the

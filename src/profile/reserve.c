@@ -27,11 +27,12 @@ static int read_holders(struct store *store, struct holders *h, struct err *err)
 }
 
 /* The outside holder of a device, which is no run and no profile; NULL: none. */
-static const char *outsider_on(const struct profile *p, const struct device *device)
+static const char *outsider_on(const struct profile *p, const struct holders *h,
+			       const struct device *device)
 {
 	struct engine_context at = { .paths = p->paths, .store = p->store };
 
-	return engine_for_new_runs()->device_holder(&at, device);
+	return engine_outsider(&at, &h->runs, device);
 }
 
 int64_t profile_job_on(const struct run_list *runs, const struct reserved_list *reserved,
@@ -61,7 +62,7 @@ static void choose(struct profile *p, const struct device_list *list, const stru
 		const struct device *device = &list->items[d];
 
 		if (device->usable && profile_job_on(&h->runs, &h->reserved, device) == 0 &&
-		    !outsider_on(p, device) && p->n_devices < most_wanted(p->job) &&
+		    !outsider_on(p, h, device) && p->n_devices < most_wanted(p->job) &&
 		    (p->n_devices == 0 || !strcmp(p->devices[0].kind, device->kind)))
 			p->devices[p->n_devices++] = *device;
 	}
@@ -81,7 +82,7 @@ static void describe_holders(const struct profile *p, const struct device_list *
 {
 	for (int d = 0; d < list->count; d++) {
 		const struct device *device = &list->items[d];
-		const char *comma = t->length ? ", " : "", *other = outsider_on(p, device);
+		const char *comma = t->length ? ", " : "", *other = outsider_on(p, h, device);
 		int64_t holder = profile_job_on(&h->runs, &h->reserved, device);
 
 		if (!device->usable)

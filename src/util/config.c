@@ -143,6 +143,13 @@ static int set_log_limit(struct config *c, const char *value)
 	return 0;
 }
 
+static int set_shared_dir(struct config *c, const char *value)
+{
+	if (value[0] != '/' && strcmp(value, "no") != 0)
+		return -1;
+	return set_text(c->shared_dir, sizeof(c->shared_dir), value);
+}
+
 static const struct setting {
 	const char *name;
 	const char *variable;		/* of the environment */
@@ -164,6 +171,8 @@ static const struct setting {
 	  "a time above 0 (such as 90d)" },
 	{ "log_limit", "POLLUX_LOG_LIMIT", set_log_limit,
 	  "an amount from 1M to 1000T (such as 512M or 1G), or no" },
+	{ "shared_dir", "POLLUX_SHARED_DIR", set_shared_dir,
+	  "the full name of a directory, or no" },
 };
 static const size_t n_settings = sizeof(settings) / sizeof(settings[0]);
 
@@ -191,7 +200,7 @@ static int unknown_setting(const char *name, const struct source *at, struct err
 	return err_set(err, EX_CONFIG,
 		       "unknown setting '%.60s' in '%s' line %d; there are slots, slice, policy, "
 		       "torch, suspend_memory, keep_environment, on_end, on_failure, submit_pass, "
-		       "prune_after and log_limit",
+		       "prune_after, log_limit and shared_dir",
 		       name, at->path, at->line);
 }
 

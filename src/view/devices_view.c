@@ -54,12 +54,12 @@ const char *devices_link_name(const struct devices_view *v, int a, int b)
 static void find_lock_holders(struct session *s, struct devices_view *v)
 {
 	struct engine_context at = { .paths = s ? &s->paths : NULL, .store = s ? &s->store : NULL };
-	const struct engine *engine = engine_for_new_runs();
 
 	v->lock_holders = xcalloc((size_t)v->list.count + 1, sizeof(*v->lock_holders));
 	for (int d = 0; s && d < v->list.count; d++)
 		if (!devices_holder(v, v->list.items[d].id))
-			v->lock_holders[d] = engine->device_holder(&at, &v->list.items[d]);
+			v->lock_holders[d] = engine_outsider(&at, &v->runs,
+								 &v->list.items[d]);
 }
 
 int devices_view_read(const struct device_settings *settings, struct session *s,

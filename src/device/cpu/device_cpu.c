@@ -98,6 +98,8 @@ static const char *processor_name(hwloc_topology_t topology)
 	return name && *name ? name : "CPU";
 }
 
+#define SHARED_BY " shared by "
+
 /* Writes "1 core", "4 cores" or "1 core shared by 2 slots". Measurements are shared by slots with
  * the same text. */
 static void describe(struct device *d, const char *processor, int sharing)
@@ -106,7 +108,19 @@ static void describe(struct device *d, const char *processor, int sharing)
 			 d->cores == 1 ? "" : "s");
 
 	if (sharing > 1)
-		snprintf(d->kind + n, sizeof(d->kind) - (size_t)n, " shared by %d slots", sharing);
+		snprintf(d->kind + n, sizeof(d->kind) - (size_t)n, SHARED_BY "%d slots", sharing);
+}
+
+/* Reads what describe() wrote: the store keeps that of each device. Slots that share a core have
+ * numbers that follow each other, so the numbers' remainders differ. */
+static void cpu_part(const struct device *d, int *part, int *parts)
+{
+	const char *sharing = strstr(d->kind, SHARED_BY);
+	long n = sharing ? strtol(sharing + strlen(SHARED_BY), NULL, 10) : 1;
+	long index = strtol(d->id + strlen("cpu:"), NULL, 10);
+
+	*parts = n >= 1 && n <= DEVICE_MAX ? (int)n : 1;
+	*part = index >= 0 ? (int)(index % *parts) : 0;
 }
 
 static void set_binding(struct device *d, hwloc_const_cpuset_t set)
@@ -220,6 +234,7 @@ const struct device_backend device_cpu = {
 	.name = "cpu",
 	.shares_memory = true,
 	.owns_binding = true,
+	.part = cpu_part,
 	.list = cpu_list,
 	.bind = affinity_bind,
 	.rebind = affinity_rebind,

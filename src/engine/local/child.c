@@ -46,7 +46,7 @@ static int set_descriptors(const struct child *c)
 	if (close_range(STDERR_FILENO + 1, UINT_MAX, CLOSE_RANGE_CLOEXEC))
 		return -1;
 	for (int i = 0; i < c->n_keep; i++)
-		if (fcntl(c->keep_fds[i], F_SETFD, 0))
+		if (c->keep_fds[i] >= 0 && fcntl(c->keep_fds[i], F_SETFD, 0))
 			return -1;
 	return 0;
 }

@@ -10,7 +10,7 @@
 #include "pollux/paths.h"
 #include "pollux/proc.h"
 
-/* Lets go of every device lock of the store that one of these processes holds. False: a lock is
+/* Lets go of every device lock, of the store and of the shared directory, that one of these processes holds. False: a lock is
  * held, and the kernel does not give its descriptor to this process. */
 bool left_locks_release(const struct paths *paths, const struct pid_list *list);
 

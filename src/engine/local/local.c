@@ -10,6 +10,7 @@
 #include "pollux/engine.h"
 #include "pollux/lock.h"
 #include "pollux/mem.h"
+#include "pollux/shared_lock.h"
 #include "pollux/supervise.h"
 #include "run_group.h"
 #include "supervisor.h"
@@ -128,6 +129,19 @@ static const char *device_holder(const struct engine_context *at, const struct d
 	return device_lock_holder(at->paths, device->id);
 }
 
+static const char *other_user(const struct engine_context *at, const struct device *device)
+{
+	switch (shared_lock_look(at->paths, device)) {
+	case LOCK_IS_HELD:
+		return DEVICE_LOCK_OTHER;
+	case LOCK_CANNOT_BE_TOLD:
+		return DEVICE_LOCK_UNKNOWN;
+	case LOCK_IS_FREE:
+		break;
+	}
+	return NULL;
+}
+
 const struct engine engine_local = {
 	.name = "local",
 	.kill_wait_s = SUPERVISE_TERM_WAIT_S,
@@ -148,4 +162,5 @@ const struct engine engine_local = {
 	.containment = local_containment,
 	.dies_of = local_dies_of,
 	.device_holder = device_holder,
+	.other_user = other_user,
 };

@@ -127,7 +127,7 @@ static void supervisor_release(struct supervisor *s)
 
 	supervisor_leave_driver(s);
 	supervisor_leave_freezer(s);
-	for (int i = 0; s->moved_locks && i < s->run.configuration.replicas; i++)
+	for (int i = 0; s->moved_locks && i < supervisor_lock_count(s); i++)
 		if (s->moved_locks[i] >= 0)
 			close(s->moved_locks[i]);
 	free(s->moved_locks);
@@ -136,7 +136,7 @@ static void supervisor_release(struct supervisor *s)
 	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
-	for (int i = 0; s->device_locks && i < s->run.configuration.replicas; i++)
+	for (int i = 0; s->device_locks && i < supervisor_lock_count(s); i++)
 		if (s->device_locks[i] >= 0)
 			close(s->device_locks[i]);
 	free(s->device_locks);
@@ -164,8 +164,8 @@ static int load(struct supervisor *s, int64_t run_id, struct err *err)
 	    store_job_command_get(&s->store, s->run.job_id, &s->command, err))
 		return -1;
 	local_handle_parse(s->run.handle, &s->handle);
-	s->device_locks = xcalloc((size_t)s->run.configuration.replicas, sizeof(int));
-	for (int i = 0; i < s->run.configuration.replicas; i++)
+	s->device_locks = xcalloc((size_t)supervisor_lock_count(s), sizeof(int));
+	for (int i = 0; i < supervisor_lock_count(s); i++)
 		s->device_locks[i] = -1;
 	return 0;
 }

@@ -278,6 +278,14 @@ static void give_up_devices(struct supervisor *s)
 	call_off(s);
 }
 
+/* The job goes back into the queue, as if a pass had called its run off. */
+static void make_way(struct supervisor *s)
+{
+	s->run.stop_reason = STOP_PREEMPT;
+	supervisor_set_diagnosis(s, "another user took its device first");
+	call_off(s);
+}
+
 static void leave(struct supervisor *s)
 {
 	s->ended_elsewhere = true;
@@ -301,7 +309,7 @@ static action *const actions[N_SUPERVISOR_STATES][N_SUPERVISOR_EVENTS] = {
 	[ST_WAITING] = {
 		[EV_DEVICES_FREE] = start, [EV_STOP] = call_off,
 		[EV_TIMEOUT] = give_up_devices, [EV_ENDED] = leave,
-		[EV_SUPERSEDED] = step_aside,
+		[EV_SUPERSEDED] = step_aside, [EV_OUTRUN] = make_way,
 	},
 	[ST_CHECKING] = {
 		[EV_DRIVER] = launch, [EV_STOP] = call_off, [EV_ENDED] = leave,

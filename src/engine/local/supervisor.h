@@ -50,8 +50,9 @@ enum supervisor_event {
 	EV_ENDED,		/* somebody else has ended the run, in the store */
 	/* while this supervisor waited, another one claimed the run, or the store was removed */
 	EV_SUPERSEDED,
+	EV_OUTRUN,		/* another user took a device first */
 };
-#define N_SUPERVISOR_EVENTS (EV_SUPERSEDED + 1)
+#define N_SUPERVISOR_EVENTS (EV_OUTRUN + 1)
 
 struct supervisor;
 
@@ -118,9 +119,12 @@ struct supervisor {
 	int position_fd;		/* kept_position.h; -1: not kept */
 	int run_lock, signal_fd, socket_fd, leader_fd, log_fd;
 	int leader_stat_fd;		/* of an adopted leader: exit_status.h */
-	int *device_locks;		/* run.replicas descriptors, inherited by the command */
-	/* owned, run.replicas of each, since the first suspension: the devices of those locks; the
-	 * devices that the processes are bound to; locks of other devices */
+	/* Inherited by the command: for each replica the lock of its device in this store's
+	 * directory, then for each replica that in the shared directory; less than 0: none. */
+	int *device_locks;
+	bool outrun;			/* another user has a device that the run was to have */
+	/* owned, since the first suspension, run.replicas of each: the devices of those locks; the
+	 * devices that the processes are bound to; and as device_locks, locks of other devices */
 	struct device *launch_devices, *bound_devices;
 	int *moved_locks;
 	struct supervisor_freeze freeze;
@@ -164,6 +168,22 @@ double supervisor_limit_left_s(const struct supervisor *s, double boot_s);
 
 /* supervisor_adopt.c: takes over a run whose supervisor died. */
 int supervisor_adopt(struct supervisor *s, struct err *err);
+
+/* supervisor_locks.c */
+/* Number of descriptors in device_locks, and in moved_locks. */
+int supervisor_lock_count(const struct supervisor *s);
+/* Takes the locks of all devices or none. Every process of the run inherits the locks, so they are
+ * free when the last process has ended, even if the supervisor died. Sets s->outrun. */
+int supervisor_lock_devices(struct supervisor *s, bool *locked, struct err *err);
+void supervisor_unlock_devices(struct supervisor *s);
+/* The descriptors that the command has inherited stay open: their locks can be taken again, for the
+ * command too, if the run comes back to these devices. */
+void supervisor_release_locks(struct supervisor *s);
+/* Then: takes the locks of the devices that the run has now, all or none. */
+bool supervisor_take_locks(struct supervisor *s);
+/* Takes the locks that other users see where the processes of an adopted run have let go of
+ * them. */
+void supervisor_hold_devices(struct supervisor *s);
 
 /* supervisor_start.c */
 int supervisor_take_devices(struct supervisor *s, bool *taken, struct err *err);

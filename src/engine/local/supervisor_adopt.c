@@ -142,6 +142,7 @@ static int stop_orphan(struct supervisor *s, const struct kept_position *k, stru
 	s->signalled = s->run.state == RUN_STOPPING && isfinite(s->run.stop_boot_s);
 	if (store_run_stop_reason(&s->store, s->run.id, &s->run.stop_reason, &s->run.state, err))
 		return -1;
+	supervisor_hold_devices(s);
 	supervisor_drop_suspension(s);
 	supervisor_mend_freeze(s);
 	s->state = ST_RUNNING;

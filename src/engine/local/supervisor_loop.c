@@ -151,8 +151,10 @@ static void try_to_start(struct supervisor *s)
 	}
 	if (taken)
 		supervisor_handle(s, EV_DEVICES_FREE);
-	else
+	else if (!s->outrun)
 		watch_locks(s);
+	else if (!s->job.profile)	/* whose devices nobody else can be given */
+		supervisor_handle(s, EV_OUTRUN);
 }
 
 /* Stops the run when the profile's process is gone: nobody is left to end the point. */

@@ -15,7 +15,6 @@
 #include "pollux/child.h"
 #include "pollux/clock.h"
 #include "pollux/environment.h"
-#include "pollux/lock.h"
 #include "pollux/mem.h"
 #include "pollux/proc.h"
 #include "pollux/report_socket.h"
@@ -28,34 +27,6 @@
 #include "epochs_option.h"
 #include "run_group.h"
 #include "supervisor.h"
-
-static void release_devices(struct supervisor *s, int n)
-{
-	for (int i = 0; i < n; i++) {
-		close(s->device_locks[i]);
-		s->device_locks[i] = -1;
-	}
-}
-
-/* Takes the locks of all devices or none. Every process of the run inherits the locks, so they are
- * free when the last process has ended, even if the supervisor died. */
-static int lock_devices(struct supervisor *s, bool *locked, struct err *err)
-{
-	*locked = false;
-	for (int i = 0; i < s->run.configuration.replicas; i++) {
-		char *path = paths_device_lock(s->paths, s->run.devices[i].id);
-		int fd = lock_take(path, err);
-
-		free(path);
-		if (fd < 0) {
-			release_devices(s, i);
-			return fd == LOCK_HELD ? 0 : -1;
-		}
-		s->device_locks[i] = fd;
-	}
-	*locked = true;
-	return 0;
-}
 
 /* Makes the run's control group. Without one the guardian, if there is one, keeps the run's
  * processes together. */
@@ -80,7 +51,7 @@ int supervisor_take_devices(struct supervisor *s, bool *taken, struct err *err)
 	int rc;
 
 	*taken = false;
-	if (lock_devices(s, &locked, err))
+	if (supervisor_lock_devices(s, &locked, err))
 		return -1;
 	if (!locked)
 		return 0;
@@ -89,7 +60,7 @@ int supervisor_take_devices(struct supervisor *s, bool *taken, struct err *err)
 	supervisor_update_handle(s);
 	rc = store_run_claim(&s->store, s->run.id, s->run.handle, NAN, taken, err);
 	if (!*taken)
-		release_devices(s, s->run.configuration.replicas);
+		supervisor_unlock_devices(s);
 	else
 		s->run.launch_boot_s = clock_boot_s();
 	return rc;
@@ -201,7 +172,7 @@ static int start_command(struct supervisor *s, const struct strings *argv,
 		.program = s->command.program, .argv = argv, .env = env,
 		.directory = s->command.directory, .limits = s->command.limits,
 		.log_fd = s->log_fd,
-		.keep_fds = s->device_locks, .n_keep = s->run.configuration.replicas,
+		.keep_fds = s->device_locks, .n_keep = supervisor_lock_count(s),
 		.devices = s->run.devices, .n_devices = s->run.configuration.replicas,
 		.record = record_leader, .record_arg = s,
 	};

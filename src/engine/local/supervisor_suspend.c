@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "pollux/clock.h"
-#include "pollux/lock.h"
 #include "pollux/mem.h"
 #include "pollux/proc.h"
 #include "pollux/store_events.h"
@@ -67,48 +66,6 @@ static struct device *copy_devices(const struct run *run)
 	return copy;
 }
 
-/* The descriptors that the command has inherited stay open: their locks can be taken again, for the
- * command too, if the run comes back to these devices. */
-static void release_locks(struct supervisor *s)
-{
-	for (int i = 0; i < s->run.configuration.replicas; i++) {
-		if (s->device_locks[i] >= 0)
-			lock_release(s->device_locks[i]);
-		if (s->moved_locks && s->moved_locks[i] >= 0) {
-			lock_drop(s->moved_locks[i]);
-			s->moved_locks[i] = -1;
-		}
-	}
-}
-
-static bool take_lock(struct supervisor *s, int i)
-{
-	const char *id = s->run.devices[i].id;
-	struct err err = { 0 };
-	char *path;
-
-	for (int k = 0; k < s->run.configuration.replicas; k++)
-		if (!strcmp(s->launch_devices[k].id, id) && s->device_locks[k] >= 0)
-			return lock_again(s->device_locks[k]);
-	path = paths_device_lock(s->paths, id);
-	s->moved_locks[i] = lock_take(path, &err);
-	free(path);
-	s->lock_failed = s->moved_locks[i] == -1;
-	if (s->lock_failed)
-		supervisor_log(s, "%s", err.text);
-	return s->moved_locks[i] >= 0;
-}
-
-static bool take_locks(struct supervisor *s)
-{
-	for (int i = 0; i < s->run.configuration.replicas; i++)
-		if (!take_lock(s, i)) {
-			release_locks(s);
-			return false;
-		}
-	return true;
-}
-
 static bool is_bound_elsewhere(const struct supervisor *s)
 {
 	for (int i = 0; i < s->run.configuration.replicas; i++)
@@ -154,7 +111,7 @@ static void tell(struct supervisor *s, const char *kind, const char *text)
 
 static void make_room_for_moves(struct supervisor *s)
 {
-	int n = s->run.configuration.replicas;
+	int n = supervisor_lock_count(s);
 
 	if (s->launch_devices)
 		return;
@@ -279,7 +236,7 @@ bool supervisor_leave_devices(struct supervisor *s)
 		s->run.suspension = SUSPENSION_ASKED;
 		return false;
 	}
-	release_locks(s);
+	supervisor_release_locks(s);
 	return true;
 }
 
@@ -310,11 +267,11 @@ bool supervisor_return_to_devices(struct supervisor *s)
 		supervisor_log(s, "%s", err.text);
 		return false;
 	}
-	if (s->run.suspension != SUSPENSION_RESUMING || !take_locks(s))
+	if (s->run.suspension != SUSPENSION_RESUMING || !supervisor_take_locks(s))
 		return false;
 	if (claim_devices(s))
 		return true;
-	release_locks(s);
+	supervisor_release_locks(s);
 	return false;
 }
 

@@ -1,0 +1,204 @@
+/* shared_lock.c - see shared_lock.h. */
+#include "pollux/shared_lock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pollux/shared_dir.h"
+
+#define PROCESSOR_BYTES (1 << 20)	/* of the file, for each processor */
+#define TRIES 5				/* while somebody removes the file */
+
+/* --- which bytes of which file --- */
+
+static bool is_of_processors(const struct device *device)
+{
+	const struct device_backend *backend = device_backend_of(device->id);
+
+	return backend && backend->owns_binding;
+}
+
+struct file_name {
+	char s[sizeof(SHARED_LOCK_PREFIX SHARED_LOCK_SUFFIX) + DEVICE_ID_SIZE];
+};
+
+static struct file_name name_of(const struct device *device)
+{
+	const char *id = is_of_processors(device) ? "cpu" : device->id;
+	struct file_name name;
+
+	snprintf(name.s, sizeof(name.s), "%s%.63s%s", SHARED_LOCK_PREFIX, id, SHARED_LOCK_SUFFIX);
+	for (char *c = name.s; *c; c++)
+		if (*c == '/')
+			*c = '_';
+	return name;
+}
+
+/* A walk over the bytes of a device's lock. */
+struct walk {
+	const char *spans;		/* of processors that are left; NULL: the whole file */
+	bool has_ended;
+	int part, parts;		/* of each processor */
+	long processor, last;		/* the next one, and the last one of its span */
+};
+
+static struct walk walk_of(const struct device *device)
+{
+	const struct device_backend *backend = device_backend_of(device->id);
+	struct walk w = { .parts = 1, .last = -1 };
+
+	if (!is_of_processors(device))
+		return w;
+	w.spans = device->binding;
+	if (backend->part)
+		backend->part(device, &w.part, &w.parts);
+	return w;
+}
+
+static bool next_bytes(struct walk *w, struct flock *bytes)
+{
+	*bytes = (struct flock){ .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	if (!w->spans) {
+		bool first = !w->has_ended;
+
+		w->has_ended = true;
+		return first;
+	}
+	if (w->processor > w->last && !device_next_span(&w->spans, &w->processor, &w->last))
+		return false;
+	if (w->processor < 0 || w->processor > w->last)
+		return false;
+	bytes->l_start = w->processor * PROCESSOR_BYTES +
+			 (off_t)PROCESSOR_BYTES * w->part / w->parts;
+	bytes->l_len = w->processor * PROCESSOR_BYTES +
+		       (off_t)PROCESSOR_BYTES * (w->part + 1) / w->parts - bytes->l_start;
+	w->processor++;
+	return true;
+}
+
+bool shared_locks_meet(const struct device *a, const struct device *b)
+{
+	struct walk of_a = walk_of(a);
+	struct flock x, y;
+
+	if (strcmp(name_of(a).s, name_of(b).s) != 0)
+		return false;
+	while (next_bytes(&of_a, &x)) {
+		struct walk of_b = walk_of(b);
+
+		while (next_bytes(&of_b, &y))
+			if ((x.l_len == 0 || y.l_start < x.l_start + x.l_len) &&
+			    (y.l_len == 0 || x.l_start < y.l_start + y.l_len))
+				return true;
+	}
+	return false;
+}
+
+/* --- taking --- */
+
+static int lock_bytes(int fd, const struct device *device)
+{
+	struct walk w = walk_of(device);
+	struct flock bytes;
+
+	while (next_bytes(&w, &bytes))
+		if (fcntl(fd, F_OFD_SETLK, &bytes))
+			return -1;
+	return 0;
+}
+
+bool shared_lock_again(int fd, const struct device *device)
+{
+	if (lock_bytes(fd, device) == 0)
+		return true;
+	lock_release(fd);
+	return false;
+}
+
+/* False: somebody removed the file, and perhaps made it anew. */
+static bool is_still_there(int dir, const char *name, int fd)
+{
+	struct stat mine, there;
+
+	return fstat(fd, &mine) == 0 && fstatat(dir, name, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       mine.st_ino == there.st_ino && mine.st_dev == there.st_dev;
+}
+
+static int take_in(int dir, const char *path, const struct device *device, struct err *err)
+{
+	struct file_name name = name_of(device);
+	const char *why = "somebody removes it again and again";
+	bool is_held = false, has_failed = false;
+
+	for (int i = 0; i < TRIES && !has_failed; i++) {
+		int fd = shared_dir_open_file(dir, name.s, true, &why);
+
+		has_failed = fd < 0 || lock_bytes(fd, device);
+		if (!has_failed && is_still_there(dir, name.s, fd))
+			return fd;
+		if (fd >= 0 && has_failed) {
+			is_held = errno == EAGAIN || errno == EACCES;
+			why = strerror(errno);
+		}
+		if (fd >= 0)
+			lock_drop(fd);
+	}
+	if (is_held)
+		return LOCK_HELD;
+	return err_set(err, EX_CANTCREAT, "cannot use the lock '%s/%s': %s", path, name.s, why);
+}
+
+int shared_lock_take(const struct paths *paths, const struct device *device, struct err *err)
+{
+	char *path;
+	int dir = shared_dir_open(paths, &path, err), fd = -1;
+
+	if (dir == SHARED_DIR_NONE)
+		fd = SHARED_LOCK_NONE;
+	else if (dir >= 0)
+		fd = take_in(dir, path, device, err);
+	if (dir >= 0)
+		close(dir);
+	free(path);
+	return fd;
+}
+
+/* --- looking --- */
+
+static enum lock_state look_in(int dir, const struct device *device)
+{
+	struct file_name name = name_of(device);
+	enum lock_state state = LOCK_IS_FREE;
+	struct walk w = walk_of(device);
+	struct flock bytes;
+	const char *why;
+	int fd = shared_dir_open_file(dir, name.s, false, &why);
+
+	if (fd < 0)
+		return errno == ENOENT ? LOCK_IS_FREE : LOCK_CANNOT_BE_TOLD;
+	while (state == LOCK_IS_FREE && next_bytes(&w, &bytes))
+		if (fcntl(fd, F_OFD_GETLK, &bytes))
+			state = LOCK_CANNOT_BE_TOLD;
+		else if (bytes.l_type != F_UNLCK)
+			state = LOCK_IS_HELD;
+	close(fd);
+	return state;
+}
+
+enum lock_state shared_lock_look(const struct paths *paths, const struct device *device)
+{
+	struct err ignored;
+	enum lock_state state;
+	int dir = shared_dir_open(paths, NULL, &ignored);
+
+	if (dir < 0)
+		return dir == SHARED_DIR_NONE ? LOCK_IS_FREE : LOCK_CANNOT_BE_TOLD;
+	state = look_in(dir, device);
+	close(dir);
+	return state;
+}

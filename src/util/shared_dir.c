@@ -1,0 +1,104 @@
+/* shared_dir.c - see shared_dir.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pollux/config.h"
+#include "pollux/mem.h"
+#include "pollux/shared_dir.h"
+
+#define PUBLIC (S_ISVTX | S_IRWXU | S_IRWXG | S_IRWXO)
+
+static int open_directory(const char *path, struct stat *st)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd >= 0 && fstat(fd, st) == 0)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+static int open_default(void)
+{
+	struct stat st;
+	int fd = open_directory(SHARED_DIR_DEFAULT, &st);
+
+	if (fd < 0)
+		return SHARED_DIR_NONE;
+	if (st.st_uid == 0 && (st.st_mode & PUBLIC) == PUBLIC)
+		return fd;
+	close(fd);
+	return SHARED_DIR_NONE;
+}
+
+/* Without the sticky bit everybody could remove the locks of everybody. */
+static int open_named(const char *path, struct err *err)
+{
+	struct stat st;
+	int fd = open_directory(path, &st);
+
+	if (fd < 0)
+		return err_set(err, EX_CONFIG, "cannot use the shared directory '%s': %s", path,
+			       strerror(errno));
+	if (!(st.st_mode & (S_IWGRP | S_IWOTH)) || (st.st_mode & S_ISVTX))
+		return fd;
+	close(fd);
+	return err_set(err, EX_CONFIG, "cannot use the shared directory '%s': others may remove "
+		       "files there; type: chmod 1777 '%s'", path, path);
+}
+
+int shared_dir_open(const struct paths *paths, char **path, struct err *err)
+{
+	struct config config;
+	const char *named = config.shared_dir;
+
+	if (path)
+		*path = NULL;
+	if (config_load(&config, paths->config, err))
+		return -1;
+	if (!strcmp(named, "no"))
+		return SHARED_DIR_NONE;
+	if (path)
+		*path = xstrdup(*named ? named : SHARED_DIR_DEFAULT);
+	return *named ? open_named(named, err) : open_default();
+}
+
+/* Does not open an existing file with O_CREAT: where fs.protected_regular is set, the kernel
+ * refuses that for the files of others in a directory with the sticky bit. */
+static int open_or_create(int dir, const char *name, bool create)
+{
+	int flags = (create ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+	int fd = openat(dir, name, flags);
+	mode_t old;
+
+	if (fd >= 0 || !create || errno != ENOENT)
+		return fd;
+	old = umask(0);
+	fd = openat(dir, name, flags | O_CREAT | O_EXCL, 0666);
+	umask(old);
+	return fd < 0 && errno == EEXIST ? openat(dir, name, flags) : fd;
+}
+
+int shared_dir_open_file(int dir, const char *name, bool create, const char **why)
+{
+	int fd = open_or_create(dir, name, create);
+	struct stat st;
+
+	*why = fd >= 0 ? "it is no regular file" : errno == ELOOP ? "it is a symbolic link"
+							           : strerror(errno);
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
+		if (st.st_nlink <= 1)
+			return fd;
+		*why = "it has another name, too";
+	}
+	close(fd);
+	errno = EINVAL;
+	return -1;
+}

@@ -1,0 +1,138 @@
+#!/bin/sh
+# people.t - two people on one machine: two stores that share a directory. No device is used twice,
+# whatever the slots of each; nothing that lies in the directory makes a command hang.
+# shellcheck disable=SC2317 # functions called by name
+. "$(dirname "$0")/tap.sh"
+unset POLLUX_SLOTS POLLUX_SLICE POLLUX_POLICY
+POLLUX_SHARED_DIR=$TMP/shared POLLUX_SLICE=1000 POLLUX_POLICY=las
+export POLLUX_SHARED_DIR POLLUX_SLICE POLLUX_POLICY
+install -d -m 1777 shared
+ANN=$TMP/ann BOB=$TMP/bob
+cleanup() { for POLLUX_DIR in "$ANN" "$BOB"; do end_jobs >/dev/null; done; }
+
+# as ann|bob COMMAND...: of pollux, with as many slots as this person has
+ann_slots=1 bob_slots=1
+as() {
+	who=$1
+	shift
+	case $who in
+	ann) slots=$ann_slots ;;
+	*) slots=$bob_slots ;;
+	esac
+	env POLLUX_DIR="$TMP/$who" POLLUX_SLOTS="$slots" "$POLLUX" "$@"
+}
+of() { command sqlite3 -cmd '.timeout 120000' "$TMP/$1/pollux.db" "$2"; } # of WHO SQL
+state_is() { [ "$(of "$1" "SELECT state FROM jobs WHERE id = $2")" = "$3" ]; }
+why() { of "$1" "SELECT reason FROM jobs WHERE id = $2"; }
+runs() { # runs WHO JOB: a pass starts it, and it runs
+	as "$1" schedule && [ "$(of "$1" "SELECT count(*) FROM runs WHERE job_id = $2 AND
+		state = 'running' AND $leader_pid > 0")" = 1 ]
+}
+has_ended() { # has_ended WHO JOB: no run of it is left
+	[ "$(of "$1" "SELECT count(*) FROM runs WHERE job_id = $2 AND state <> 'ended'")" = 0 ]
+}
+cancel() { # cancel WHO JOB
+	as "$1" cancel "$2" && wait_for 20 has_ended "$1" "$2"
+}
+
+# --- one device, two people ---
+first=$(as ann submit -q -- sleep 1000)
+second=$(as bob submit -q -- sleep 1000)
+ok 'one of them has the machine' wait_for 10 runs ann "$first"
+as bob schedule
+is 'the other one starts nothing' 0 "$(of bob 'SELECT count(*) FROM runs')"
+like 'and is told why' 'another user' "$(why bob "$second")"
+like 'devices says it, too' 'another user' "$(as bob devices)"
+unlike 'but not to the holder' 'another user' "$(as ann devices)"
+is 'nor is it a finding' '' "$(as bob doctor | grep -i 'another user')"
+as bob profile --devices >out 2>&1
+like 'nobody measures the device meanwhile' "is held by another user" "$(cat out)"
+
+# --- a supervisor that was killed: the job's processes keep the device ---
+supervisor=$(of ann "SELECT $supervisor_pid FROM runs WHERE job_id = $first")
+leader=$(of ann "SELECT $leader_pid FROM runs WHERE job_id = $first")
+kill -9 "$supervisor"
+wait_for 10 is_over "$supervisor"
+as bob schedule
+is 'the device stays taken' "0 alive" "$(of bob 'SELECT count(*) FROM runs') $(
+	is_over "$leader" || echo alive)"
+is_swept() { as ann schedule && has_ended ann "$first"; }
+as ann cancel "$first"
+ok 'its job is cancelled, with the help of a pass' wait_for 20 is_swept
+ok 'and the device is free' wait_for 20 runs bob "$second"
+third=$(as ann submit -q -- sleep 1000)
+as ann schedule
+like 'now for the other one' 'another user' "$(why ann "$third")"
+cancel ann "$third"
+cancel bob "$second"
+
+# --- other numbers of slots: the same processors ---
+ann_slots=2
+narrow=$(as ann submit -q --replicas 1 -- sleep 1000)
+wide=$(as bob submit -q -- sleep 1000)
+ok 'a part of the machine is taken' wait_for 10 runs ann "$narrow"
+as bob schedule
+is 'the whole is not free' 0 "$(of bob "SELECT count(*) FROM runs WHERE job_id = $wide")"
+bob_slots=2
+ok 'the other part is' wait_for 10 runs bob "$wide"
+is 'they have different parts' 2 "$({ of ann 'SELECT device FROM run_devices WHERE in_use'
+	of bob 'SELECT device FROM run_devices WHERE in_use'; } | sort -u | wc -l)"
+cancel bob "$wide"
+cancel ann "$narrow"
+
+# --- a device that was taken between the pass and the launch ---
+ann_slots=1 bob_slots=1
+POLLUX_SLICE=0.01
+supervisor_of() { # supervisor_of RUN: of bob's
+	for pid in $(POLLUX_DIR=$BOB supervisors_alive); do
+		tr '\0' ' ' <"/proc/$pid/cmdline" | grep -qx "pollux supervise $1 " && echo "$pid"
+	done
+}
+next_run() { of bob "SELECT id FROM runs WHERE job_id = $late AND state = 'assigned'"; }
+is_assigned() { # the pass has assigned the next run, and its supervisor waits for the device
+	as bob schedule
+	next=$(next_run)
+	[ -n "$next" ] && [ -n "$(supervisor_of "$next")" ]
+}
+leaving=$(as bob submit -q --preempt --suspend never --grace 0 -- sleep 1000)
+ok 'a job has the device' wait_for 10 runs bob "$leaving"
+kill -STOP "$(of bob "SELECT $supervisor_pid FROM runs WHERE job_id = $leaving")"
+late=$(as bob submit -q -- sleep 1000)
+ok 'the next one is assigned it' wait_for 10 is_assigned
+next=$(next_run)
+kill -STOP "$(supervisor_of "$next")"
+kill -CONT "$(of bob "SELECT $supervisor_pid FROM runs WHERE job_id = $leaving")"
+ok 'the first job leaves' wait_for 20 has_ended bob "$leaving"
+quick=$(as ann submit -q -- sleep 1000)
+ok 'another user is faster' wait_for 10 runs ann "$quick"
+kill -CONT "$(supervisor_of "$next")"
+called_off() { [ "$(of bob "SELECT outcome FROM runs WHERE id = $next")" = not-started ]; }
+ok 'the run is called off' wait_for 20 called_off
+is 'the job waits, as if nothing had been' 'queued|0|0' \
+	"$(of bob "SELECT state, runs, failures FROM jobs WHERE id = $late")"
+like 'its history says why' 'another user took its device first' \
+	"$(of bob "SELECT text FROM events WHERE job_id = $late AND kind = 'ended'")"
+as bob schedule
+like 'and its reason' 'another user has it' "$(why bob "$late")"
+as bob cancel "$leaving" "$late"
+cancel ann "$quick"
+
+# --- what anybody may put into the directory ---
+rm shared/device-cpu.lock
+mkfifo -m 666 shared/device-cpu.lock
+stuck=$(as bob submit -q -- true)
+status 'a FIFO instead of a lock' 0 timeout $((20 * TIME_SCALE)) \
+	env POLLUX_DIR="$BOB" POLLUX_SLOTS=1 "$POLLUX" schedule
+like 'is no lock that can be read' 'cannot be read' "$(why bob "$stuck")"
+rm shared/device-cpu.lock
+ln -s /etc/passwd shared/device-cpu.lock
+as bob schedule
+like 'nor is a link' 'cannot be read' "$(why bob "$stuck")"
+rm shared/device-cpu.lock
+chmod 777 shared
+status 'a directory without the sticky bit' 78 as bob schedule
+like 'is refused' "^pollux: cannot use the shared directory '.*': .*; type: chmod 1777 " "$err"
+chmod 1777 shared
+as bob schedule
+ok 'without all that the job runs' wait_for 20 state_is bob "$stuck" 'done'
+finish
