@@ -23,8 +23,8 @@ REPORTER=$ROOT/tests/cli/reporter.pl
 POLLUX_NVML=none	# the same devices on every machine; tests/cli/gpu.t has others
 POLLUX_SHARED_DIR=no	# people.t has one
 POLLUX_SUBMIT_PASS=no	# tests decide when passes come; at_once.t has the default
-export POLLUX REPORTER TRAIN FASHION_MNIST POLLUX_DIR NO_COLOR LC_ALL POLLUX_NVML POLLUX_SUBMIT_PASS \
-	POLLUX_SHARED_DIR
+export POLLUX REPORTER TRAIN FASHION_MNIST POLLUX_DIR NO_COLOR LC_ALL POLLUX_NVML \
+	POLLUX_SUBMIT_PASS POLLUX_SHARED_DIR
 unset XDG_STATE_HOME XDG_CONFIG_HOME
 # The processes of a run, as SQL: what its handle says (src/engine/local/local_handle.h).
 # shellcheck disable=SC2034 # tests use it

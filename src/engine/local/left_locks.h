@@ -10,8 +10,9 @@
 #include "pollux/paths.h"
 #include "pollux/proc.h"
 
-/* Lets go of every device lock, of the store and of the shared directory, that one of these processes holds. False: a lock is
- * held, and the kernel does not give its descriptor to this process. */
+/* Lets go of every device lock, of the store and of the shared directory, that one of these
+ * processes holds. False: a lock is held, and the kernel does not give its descriptor to this
+ * process. */
 bool left_locks_release(const struct paths *paths, const struct pid_list *list);
 
 #endif
