@@ -296,8 +296,13 @@ lint sanitize fuzz coverage check quick demo memcheck bench bench-jct: | need
 
 # --- rules -------------------------------------------------------------------
 
-# Short lines; V=1 shows the commands.
-say = $(if $(V),,@printf '  %-4s %s\n' $(1) $@;)
+# Short lines; V=1 shows the commands. The demo is about jobs: one line says that it builds.
+say = $(if $(V),,@$(if $(QUIET),,printf '  %-4s %s\n' $(1) $@;))
+ifeq ($(MAKECMDGOALS)$(V),demo)
+QUIET = 1
+$(if $(wildcard $(BUILD)/examples/train),,$(info Building pollux and the example trainer: \
+	one or two minutes on two cores. 'make V=1 demo' shows the commands.))
+endif
 
 # A stamp changes when its text does, so that new flags, or another set of
 # files, rebuild what depends on them.
@@ -403,6 +408,7 @@ $(FUZZ): %: %.o $(TESTED) $(BUILD)/files.stamp
 	$(call say,LD)$(LINK) -fsanitize=fuzzer -o $@ $< $(TESTED) $(LDLIBS)
 
 include tests/gpu-kit/kit.mk
+include tools/package/package.mk
 
 -include $(OBJ:.o=.d) $(UNIT:=.d) $(UNITS).d $(FAULT:=.d) $(BENCH:=.d) $(FUZZ:=.d)
 

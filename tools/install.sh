@@ -1,6 +1,7 @@
 #!/bin/sh
 # install.sh install|uninstall PREFIX BUILD - put the program, the library, its
-# header, the manuals, the shell completions and share/pollux under PREFIX, or remove them.
+# header, the manuals, the shell completions and share/pollux under PREFIX, or remove them. On a
+# terminal install says where things went, and what a shell still has to be told.
 set -eu
 verb=$1 prefix=$2 build=$3
 
@@ -32,3 +33,22 @@ done
 [ "$verb" = install ] || find "$prefix/share/pollux" -depth -type d -exec rmdir {} + 2>/dev/null ||
 	true
 [ "$verb" = install ] || rmdir "$prefix/include/pollux" 2>/dev/null || true
+
+# --- what the person who installs has to know
+[ "$verb" = install ] && [ -t 1 ] || exit 0
+echo "installed: $prefix/bin/pollux, manuals in $prefix/share/man (man pollux),"
+echo "           completions for bash, zsh and fish, $prefix/share/pollux"
+case :$PATH: in
+*:"$prefix/bin":*) ;;
+*) echo "add to PATH, in ~/.profile:  PATH=$prefix/bin:\$PATH" ;;
+esac
+case $prefix in
+/usr | /usr/local) ;;
+*)
+	echo "bash completes with, in ~/.bashrc:" \
+		" . $prefix/share/bash-completion/completions/pollux"
+	echo "zsh completes with, in ~/.zshrc before compinit:" \
+		" fpath=($prefix/share/zsh/site-functions \$fpath)"
+	;;
+esac
+echo 'next: pollux cron --install, once, so that a pass comes each minute'

@@ -52,6 +52,8 @@ probe() { # probe GROUP
 		program shellcheck; program mandoc ;;
 	memcheck) program valgrind ;;
 	gpu-kit) program patchelf; program debootstrap; program unshare util-linux ;;
+	package) program lintian; program dpkg-shlibdeps dpkg-dev; program patchelf
+		program objdump binutils; program debootstrap; program unshare util-linux ;;
 	fuzz) program clang; fuzzer ;;
 	coverage) program gcovr ;;
 	bench) program tsp task-spooler; program nq; program hyperfine ;;

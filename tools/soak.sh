@@ -24,6 +24,7 @@ stage check make check
 stage sanitize make sanitize
 stage frameworks make check-frameworks
 stage month make month
+stage package make check-package
 stage fuzz make fuzz FUZZ_SECONDS="$1"
 echo "| stage | status | s | tests |"
 echo "|---|---|---|---|"
