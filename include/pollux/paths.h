@@ -14,6 +14,7 @@
  *		run/RUN.config     the configuration that the run is to change to, if there is one
  *		run/device-N.lock  held by every process of the run that has the device
  *		run/profile-ID.lock  held by 'pollux profile' as long as it measures job ID
+ *		run/tell.lock      held by the process that runs the commands for ends of jobs
  *	$POLLUX_DIR/config, else $XDG_CONFIG_HOME/pollux/config, else ~/.config/pollux/config
  */
 #ifndef POLLUX_PATHS_H

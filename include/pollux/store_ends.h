@@ -2,11 +2,15 @@
 #ifndef POLLUX_STORE_ENDS_H
 #define POLLUX_STORE_ENDS_H
 
-#include "pollux/store_select.h"
+#include "pollux/store.h"
 
-/* Takes them, each once: they count as told from here on, whatever becomes of the caller. ids gets
- * those of all, or only those that have a command of their own (on_end); the caller releases it.
- * Writes only where there is one. Profiles are never among them. */
-int store_ends_take(struct store *s, bool all, struct id_list *ids, struct err *err);
+/* Whether an end is left to be told: of all jobs, or only of those that have a command of their own
+ * (on_end). The other ends, and those of profiles, count as told from here on. Writes only where
+ * there are such. */
+int store_ends_left(struct store *s, bool all, bool *left, struct err *err);
+
+/* Takes the end of the job with the least number: it counts as told from here on, whatever becomes
+ * of the caller. *id is 0 where no end is left. */
+int store_ends_take(struct store *s, bool all, int64_t *id, struct err *err);
 
 #endif

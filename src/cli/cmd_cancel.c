@@ -1,5 +1,6 @@
 /* cmd_cancel.c - pollux cancel: end jobs for good. */
 #include "job_change.h"
+#include "on_end.h"
 #include "pollux/store_events.h"
 #include "pollux/store_jobs.h"
 #include "pollux/store_runs.h"
@@ -25,8 +26,11 @@ static int main_cancel(int argc, char **argv, struct err *err)
 		.act = cancel, .done = "cancelled", .stopping = "asked to stop, to be cancelled",
 		.loss = LOSS_ASKED, .unrecorded = STOP_CANCEL,
 	};
+	int rc = change_jobs(&cmd_cancel, &change, argc, argv, err);
 
-	return change_jobs(&cmd_cancel, &change, argc, argv, err);
+	if (rc == 0)
+		on_end_look();
+	return rc;
 }
 
 const struct command cmd_cancel = {

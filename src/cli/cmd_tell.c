@@ -1,5 +1,6 @@
-/* cmd_tell.c - pollux tell JOB: runs the commands for the end of a job; started by passes, not for
- * people. */
+/* cmd_tell.c - pollux tell: runs the commands for the ends of jobs, one after the other; started by
+ * passes, not for people. An end counts as told before its first command runs: where this process
+ * is killed, the end of one job is lost, and those of others are left to the next process. */
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
@@ -12,8 +13,13 @@
 
 #include "command.h"
 #include "pollux/clock.h"
+#include "on_end.h"
 #include "pollux/config.h"
+#include "pollux/lock.h"
+#include "pollux/mem.h"
+#include "pollux/number.h"
 #include "pollux/session.h"
+#include "pollux/store_ends.h"
 #include "pollux/store_events.h"
 #include "pollux/store_jobs.h"
 
@@ -51,6 +57,15 @@ static void set_environment(const struct session *s, const struct job *job,
 
 /* --- one command --- */
 
+/* A test cannot wait for a minute. */
+static double limit_s(void)
+{
+	const char *text = getenv("POLLUX_TELL_LIMIT");
+	double s;
+
+	return text && number_parse(text, &s) == 0 && s > 0 ? s : LIMIT_S;
+}
+
 static pid_t start(const char *line, const char *directory)
 {
 	pid_t child = fork();
@@ -68,7 +83,7 @@ static pid_t start(const char *line, const char *directory)
 static bool wait_bounded(pid_t child, int *status)
 {
 	const struct timespec pause = { .tv_nsec = LOOK_NS };
-	double end_s = clock_boot_s() + LIMIT_S;
+	double end_s = clock_boot_s() + limit_s();
 
 	while (waitpid(child, status, WNOHANG) == 0) {
 		if (clock_boot_s() >= end_s) {
@@ -90,7 +105,7 @@ static void run(const char *what, const char *line, const char *directory, struc
 	if (child < 0)
 		text_addf(said, "could not be started: %s", strerror(errno));
 	else if (!wait_bounded(child, &status))
-		text_addf(said, "killed after %.0f s", LIMIT_S);
+		text_addf(said, "killed after %g s", limit_s());
 	else if (WIFSIGNALED(status))
 		text_addf(said, "killed by signal %d", WTERMSIG(status));
 	else if (WEXITSTATUS(status) != 0)
@@ -129,31 +144,72 @@ static int tell(struct session *s, const struct config *config, const struct job
 	return rc;
 }
 
-static int main_tell(int argc, char **argv, struct err *err)
+/* --- all jobs --- */
+
+/* *more: an end was left, and was taken. What goes wrong with one job keeps no other from being
+ * told. */
+static int tell_next(struct session *s, bool *more, struct err *err)
 {
 	struct config config;
-	struct session s;
+	struct err ignored;
 	struct job job;
-	long long id;
+	int64_t id;
+
+	if (config_load(&config, s->paths.config, err) ||
+	    store_ends_take(&s->store, on_end_tells_all(&config), &id, err))
+		return -1;
+	*more = id != 0;
+	job_init(&job);
+	if (id && store_job_get(&s->store, id, &job, &ignored) == 0)
+		tell(s, &config, &job, &ignored);
+	job_release(&job);
+	return 0;
+}
+
+/* One process at a time. Whoever finds the lock held leaves: so the holder looks again after it has
+ * let go of the lock. */
+static int tell_all(struct session *s, const char *lock_path, struct err *err)
+{
+	struct config config;
+	bool more = true;
+	int lock, rc = 0;
+
+	while (rc == 0 && more) {
+		lock = lock_take(lock_path, err);
+		if (lock < 0)
+			return lock == LOCK_HELD ? 0 : -1;
+		while (rc == 0 && more)
+			rc = tell_next(s, &more, err);
+		lock_drop(lock);
+		if (rc == 0)
+			rc = config_load(&config, s->paths.config, err) ||
+			     store_ends_left(&s->store, on_end_tells_all(&config), &more, err)
+				     ? -1 : 0;
+	}
+	return rc;
+}
+
+static int main_tell(int argc, char **argv, struct err *err)
+{
+	struct session s;
+	char *lock;
 	int rc;
 
-	if (argc != 2)
-		return usage_error(&cmd_tell, err, "tell takes the number of a job");
-	if (parse_job_id(&cmd_tell, argv[1], &id, err) || session_open(&s, STORE_WRITE, err))
+	(void)argv;
+	if (argc != 1)
+		return usage_error(&cmd_tell, err, "tell takes no operands");
+	if (session_open(&s, STORE_WRITE, err))
 		return -1;
-	job_init(&job);
-	rc = config_load(&config, s.paths.config, err) ||
-	     store_job_get(&s.store, id, &job, err) ? -1 : 0;
-	if (rc == 0 && job_has_ended(job.state))
-		rc = tell(&s, &config, &job, err);
-	job_release(&job);
+	lock = xasprintf("%s/run/tell.lock", s.paths.dir);
+	rc = tell_all(&s, lock, err);
+	free(lock);
 	session_close(&s);
 	return rc;
 }
 
 const struct command cmd_tell = {
-	.name = "tell", .synopsis = "JOB",
-	.summary = "run the commands for the end of a job (started by 'pollux schedule')",
+	.name = "tell", .synopsis = "",
+	.summary = "run the commands for the ends of jobs (started by 'pollux schedule')",
 	.hidden = true,
 	.run = main_tell,
 };

@@ -5,8 +5,14 @@
 #include "pollux/config.h"
 #include "pollux/store.h"
 
-/* Starts a 'pollux tell' in the background for each job that has ended, was told to nobody and has
- * a command. The store may be open here: those processes open it anew. */
+/* True if a command is to be told of the end of every job. */
+bool on_end_tells_all(const struct config *config);
+
+/* Starts 'pollux tell' in the background where a job has ended, was told to nobody and has a
+ * command. The store may be open here: that process opens it anew. */
 int on_end_start(struct store *s, const struct config *config, struct err *err);
+
+/* The same for a command that has ended jobs itself. What goes wrong is left to the next pass. */
+void on_end_look(void);
 
 #endif

@@ -12,8 +12,7 @@
 
 #define LATE_S 180.0	/* longer than from one of cron's passes to the next */
 
-/* The supervisors that a pass starts would belong to the job's control group, and end with it. */
-static bool is_in_a_job(void)
+bool is_in_a_job(void)
 {
 	return getenv("POLLUX_JOB_ID") != NULL;
 }

@@ -9,4 +9,8 @@
  * to have passes regularly, if none has come for minutes and the crontab has no line. */
 void submit_pass_run(bool quiet);
 
+/* True in a process of a job. What such a process starts would belong to the job's control group,
+ * and end with the job. */
+bool is_in_a_job(void);
+
 #endif

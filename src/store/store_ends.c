@@ -5,41 +5,40 @@
 
 #define UNTOLD \
 	" end_told = 0 AND state IN ('done', 'failed', 'cancelled', 'timeout')"
+#define WANTED " (profile = 0 AND (?1 OR on_end IS NOT NULL))"
 
-static int read_untold(struct store *s, bool all, struct id_list *ids, struct err *err)
+int store_ends_left(struct store *s, bool all, bool *left, struct err *err)
 {
-	sqlite3_stmt *q;
-	int rc;
+	int64_t wanted = 0, others = 0;
 
-	if (sql_query(s, &q, err, "SELECT id FROM jobs WHERE" UNTOLD " AND profile = 0"
-		      " AND (?1 OR on_end IS NOT NULL) ORDER BY id", "i", (int64_t)all))
+	*left = false;
+	if (sql_ask(s, &wanted, err, "SELECT EXISTS (SELECT 1 FROM jobs WHERE" UNTOLD " AND" WANTED
+		    ")", "i", (int64_t)all) ||
+	    sql_ask(s, &others, err, "SELECT EXISTS (SELECT 1 FROM jobs WHERE" UNTOLD
+		    " AND NOT" WANTED ")", "i", (int64_t)all))
 		return -1;
-	while ((rc = sql_row(s, q, err)) == 1)
-		id_list_add(ids, sql_int(q, 0, 0));
-	sql_done(q);
-	return rc;
+	if (others && sql_run(s, NULL, err, "UPDATE jobs SET end_told = 1 WHERE" UNTOLD " AND NOT"
+			      WANTED, "i", (int64_t)all))
+		return -1;
+	*left = wanted != 0;
+	return 0;
 }
 
-static int take(struct store *s, bool all, struct id_list *ids, struct err *err)
+static int take(struct store *s, bool all, int64_t *id, struct err *err)
 {
-	return read_untold(s, all, ids, err) ||
-	       sql_run(s, NULL, err, "UPDATE jobs SET end_told = 1 WHERE" UNTOLD, "") ? -1 : 0;
+	if (sql_ask(s, id, err, "SELECT min(id) FROM jobs WHERE" UNTOLD " AND" WANTED, "i",
+		    (int64_t)all))
+		return -1;
+	return sql_run(s, NULL, err, "UPDATE jobs SET end_told = 1 WHERE id = ?", "i", *id);
 }
 
-int store_ends_take(struct store *s, bool all, struct id_list *ids, struct err *err)
+int store_ends_take(struct store *s, bool all, int64_t *id, struct err *err)
 {
-	int64_t any = 0;
-
-	*ids = (struct id_list){ .count = 0 };
-	if (sql_ask(s, &any, err, "SELECT EXISTS (SELECT 1 FROM jobs WHERE" UNTOLD ")", ""))
-		return -1;
-	if (!any)
-		return 0;
+	*id = 0;
 	if (store_begin(s, err))
 		return -1;
-	if (take(s, all, ids, err)) {
+	if (take(s, all, id, err)) {
 		store_rollback(s);
-		id_list_release(ids);
 		return -1;
 	}
 	return store_commit(s, err);

@@ -39,37 +39,41 @@ static void add_job(const char *on_end, bool profile)
 	job_release(&job);
 }
 
-/* Number of ends that are taken, and the job of the first one; -1 where they cannot be. */
-static int taken(bool all, int64_t *first)
+/* The job whose end is taken; 0: none is left; -1: it cannot be taken. */
+static int64_t taken(bool all)
 {
-	struct id_list ids;
-	int n = -1;
+	int64_t id;
 
-	if (store_ends_take(&store, all, &ids, &err))
-		return -1;
-	n = (int)ids.count;
-	*first = n ? ids.items[0] : 0;
-	id_list_release(&ids);
-	return n;
+	return store_ends_take(&store, all, &id, &err) ? -1 : id;
+}
+
+static bool is_left(bool all)
+{
+	bool left = false;
+
+	return store_ends_left(&store, all, &left, &err) == 0 && left;
 }
 
 static void test_ends(void)
 {
-	int64_t first = 0;
-
 	add_job(NULL, false);
 	add_job("true", false);
 	add_job("true", true);
-	is_int(taken(true, &first), 0, "no job has ended");
+	is_int(is_left(true), 0, "no job has ended");
+	is_int(taken(true), 0, "none is taken");
 	run_sql("UPDATE jobs SET state = 'done'");
-	is_int(taken(false, &first), 1, "one end has a command of its own");
-	is_int(first, 2, "which is no profile's");
-	is_int(taken(true, &first), 0, "the others count as told, too");
+	is_int(is_left(false), 1, "one end has a command of its own");
+	is_int(taken(false), 2, "which is no profile's");
+	is_int(is_left(true), 0, "the others count as told, too");
+	is_int(taken(true), 0, "and are not taken");
 	run_sql("UPDATE jobs SET state = 'queued' WHERE id <= 2");
-	is_int(taken(true, &first), 0, "jobs that are queued again have not ended");
+	is_int(is_left(true), 0, "jobs that are queued again have not ended");
 	run_sql("UPDATE jobs SET state = 'failed' WHERE id <= 2");
-	is_int(taken(true, &first), 2, "both ends are for a command that is told of all");
-	is_int(taken(true, &first), 0, "once");
+	is_int(is_left(true), 1, "both ends are for a command that is told of all");
+	is_int(taken(true), 1, "the first");
+	is_int(is_left(true), 1, "one is left");
+	is_int(taken(true), 2, "the second");
+	is_int(taken(true), 0, "each once");
 }
 
 int main(void)
