@@ -14,6 +14,7 @@
  *	submit_pass = no   # a job waits for the next pass; default yes
  *	prune_after = 90d	# what ended jobs left goes; default: it stays
  *	shared_dir = /DIR  # devices are shared with other people there; no: with nobody
+ *	shared_weight = 2  # this person's share of them is twice that of others
  *	keep_environment = yes	# of ended jobs; default no: their values go after a day
  */
 #ifndef POLLUX_CONFIG_H
@@ -43,6 +44,7 @@ struct config {
 	bool keep_environment;	/* jobs that ended long ago keep their variables' values */
 	double prune_after_s;	/* > 0; NaN: never */
 	char on_end[1000], on_failure[1000];	/* for sh, when a job has ended, has failed; "" */
+	double shared_weight;	/* of this person among those who share devices */
 	/* shared_dir.h; "": the default; "no": none */
 	char shared_dir[CONFIG_SHARED_DIR_SIZE];
 	char policy[32];	/* a policy that passes take (policy_names.h) */

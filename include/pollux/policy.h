@@ -123,6 +123,8 @@ struct policy {
 	/* True if the policy looks at goodput. Its jobs then run at the sizes that the goodput is
 	 * for; otherwise at their own. */
 	bool models_goodput;
+	/* True if jobs keep their devices to their end. */
+	bool never_preempts;
 	/* choice has n_jobs entries, in the order of in->jobs; all are written. */
 	void (*decide)(const struct sched_input *in, struct sched_choice *choice);
 };

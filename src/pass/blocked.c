@@ -22,7 +22,10 @@ static bool is_taken(const struct snapshot *s, const struct decision *d, int dev
 /* True if the device is not usable for a reason of its own, which may pass. */
 static bool is_out(const struct snapshot *s, const struct decision *d, int device)
 {
-	return !d->usable[device] && s->devices.items[device].reason[0];
+	/* sharing.c tells of it */
+	bool is_known = s->elsewhere && s->elsewhere[device] && s->people.count > 0;
+
+	return !d->usable[device] && s->devices.items[device].reason[0] && !is_known;
 }
 
 struct counts {
@@ -75,7 +78,7 @@ static void describe_profile(const struct snapshot *s, int64_t job_id, struct te
 }
 
 /* Before what the policy says, which is left out where there is no room for both. */
-static void put_first(char *reason, const char *why)
+void put_reason_first(char *reason, const char *why)
 {
 	char both[2 * SCHED_REASON_SIZE];
 	size_t n = (size_t)snprintf(both, sizeof(both), "%.191s", why);
@@ -133,7 +136,7 @@ void explain_blocked(const struct snapshot *s, struct decision *d)
 		if (least > d->n_usable && by_profile)
 			put_instead(choice->reason, least, why.data);
 		else if (least > d->n_usable || is_next)
-			put_first(choice->reason, why.data);
+			put_reason_first(choice->reason, why.data);
 		if (!is_next)
 			continue;
 		choice->next_start_s = fmin(choice->next_start_s, end_s);

@@ -200,7 +200,8 @@ static struct sched_job describe(const struct snapshot *s, const struct decision
 	const struct job *job = c->job;
 	const struct run *run = c->run;
 	int least = job->declared.min_replicas;
-	int most = job->declared.max_replicas > 0 ? job->declared.max_replicas : d->n_usable;
+	int most = job->declared.max_replicas > 0 ? job->declared.max_replicas
+						  : d->n_usable + d->n_elsewhere;
 	struct sched_job out = {
 		.id = job->id, .min_replicas = least, .max_replicas = most > least ? most : least,
 		.weight = job->declared.weight,

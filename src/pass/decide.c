@@ -22,6 +22,7 @@ static struct decision *decision_new(const struct snapshot *s)
 	for (int i = 0; i < s->devices.count; i++) {
 		d->usable[i] = s->devices.items[i].usable;
 		d->n_usable += d->usable[i];
+		d->n_elsewhere += s->elsewhere && s->elsewhere[i];
 	}
 	return d;
 }
@@ -153,11 +154,13 @@ struct decision *pass_decide(const struct snapshot *s)
 		.now_s = s->now_boot_s, .slice_s = s->config->slice_s,
 		.ended_device_s = s->ended_device_s, .n_ended = s->n_ended,
 	};
+	leave_to_others(s, d, &input);
 	s->policy->decide(&input, d->choices);
 	assign(s, d);
 	check_device_memory(s, d);
 	choose_all_sizes(s, d);
 	explain_group_limits(s, d);
 	explain_blocked(s, d);
+	explain_sharing(s, d);
 	return d;
 }

@@ -47,6 +47,10 @@ struct decision {
 	int n_passed_over;
 	bool *usable;			/* by device: nor kept by a run that is not decided on */
 	int n_usable;
+	/* Devices that other users have. Jobs are weighed for these as well, to tell the others how
+	 * many devices they want. */
+	int n_elsewhere;
+	struct person me;		/* sharing.c: what the others are told, before the plan */
 	int *owner;			/* by device: index of the candidate that is to have it */
 };
 
@@ -112,7 +116,18 @@ struct sizes choose_sizes(const struct snapshot *s, const struct decision *d,
 /* Goodput in the configuration in which the job runs; NaN: it does not run, or it has no model. */
 double goodput_now(const struct candidate *c);
 
+/* sharing.c: of the devices that may be given out, leaves those to other users that are beyond the
+ * own share, as far as jobs are at the end of their slices. */
+void leave_to_others(const struct snapshot *s, struct decision *d, struct sched_input *in);
+/* Tells jobs that wait who has the other devices. */
+void explain_sharing(const struct snapshot *s, struct decision *d);
+/* Once the decision is carried out: tells the others what this store has and wants. */
+void tell_others(const struct engine_context *at, const struct snapshot *s,
+		 const struct decision *d);
+
 /* blocked.c: tells jobs that wait because a device cannot be given out which one, and why. */
 void explain_blocked(const struct snapshot *s, struct decision *d);
+/* Puts a text before what the policy says, which is left out where there is no room for both. */
+void put_reason_first(char *reason, const char *why);
 
 #endif

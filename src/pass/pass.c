@@ -88,6 +88,8 @@ static int read_decide_plan_apply_once(struct pass *p, bool may_write, struct er
 		decide_and_plan(p);
 		if (p->apply)
 			rc = apply(p, may_write, first);
+		if (p->apply && rc == 0 && p->decision)
+			tell_others(&p->at, &p->snapshot, p->decision);
 		if (rc == 0) {
 			plan_print(p->plan, &p->result->actions);
 			p->result->n_waiting = p->plan->n_waiting;
@@ -119,8 +121,10 @@ static int run_with_store(struct pass *p, struct err *err)
 	if (store_has_work(&p->store, &work, err))
 		return -1;
 	if (!work) {
-		if (p->apply)
+		if (p->apply) {
 			engine_clean(&p->at, &(struct run_list){ 0 });
+			people_leave(p->at.paths);
+		}
 		return 0;
 	}
 	rc = recover(&p->at, p->apply, &p->result->actions, err);

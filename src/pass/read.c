@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "snapshot.h"
 #include "pollux/clock.h"
@@ -11,7 +10,6 @@
 #include "pollux/mem.h"
 #include "pollux/pool.h"
 #include "pollux/proc.h"
-#include "pollux/shared_dir.h"
 #include "pollux/store_profiles.h"
 
 /* --- runs --- */
@@ -137,23 +135,13 @@ static void look_for_suspension(struct snapshot *s)
 	s->memory.available_bytes = proc_memory_bytes("MemAvailable:");
 }
 
-/* Without the directory in which other people's locks are, nothing can be given out. */
-static int check_shared_dir(const struct engine_context *at, struct err *err)
-{
-	int dir = shared_dir_open(at->paths, NULL, err);
-
-	if (dir >= 0)
-		close(dir);
-	return dir == -1 ? -1 : 0;
-}
-
 /* Called outside any transaction, since a driver or a directory of users may take seconds. */
 static int look_at_machine(const struct engine_context *at, struct snapshot *s, struct err *err)
 {
 	struct device_settings settings = { .slots = s->config->slots };
 	size_t size;
 
-	if (check_shared_dir(at, err) ||
+	if (people_read(at->paths, &s->people, err) ||
 	    engine_for_new_runs()->list(&settings, &s->devices, err))
 		return -1;
 	size = (size_t)s->devices.count * sizeof(*s->listed);
@@ -181,16 +169,17 @@ static int look_if_needed(const struct engine_context *at, struct snapshot *s, s
 /* A lock may be held though no run has the device: the device is being measured, or a process
  * outlived its job and the search for what the job left. The device is not given out until that
  * has ended. */
-static void check_lock(const struct engine_context *at, const struct snapshot *s,
-		       struct device *device)
+static void check_lock(const struct engine_context *at, struct snapshot *s, int d)
 {
+	struct device *device = &s->devices.items[d];
 	const char *holder = device->usable ? engine_outsider(at, &s->runs, device) : NULL;
 
 	if (!holder)
 		return;
 	device->usable = false;
+	s->elsewhere[d] = !strcmp(holder, DEVICE_LOCK_OTHER);
 	snprintf(device->reason, sizeof(device->reason),
-		 !strcmp(holder, DEVICE_LOCK_OTHER) ? "%s has it" : "%s still holds it", holder);
+		 s->elsewhere[d] ? "%s has it" : "%s still holds it", holder);
 }
 
 static int withdraw_reserved(struct store *store, const struct reserved_device *reserved,
@@ -234,8 +223,9 @@ static int judge_devices(const struct engine_context *at, struct snapshot *s, st
 	    device_owners_gone(at->store, &s->devices, &s->gone, err))
 		return -1;
 	device_owners_refuse(&s->users, &s->runs, &s->devices);
+	s->elsewhere = xcalloc((size_t)s->devices.count, sizeof(*s->elsewhere));
 	for (int d = 0; d < s->devices.count; d++)
-		check_lock(at, s, &s->devices.items[d]);
+		check_lock(at, s, d);
 	return 0;
 }
 
@@ -363,6 +353,7 @@ static void forget_jobs(struct snapshot *s)
 {
 	forget_disks(s);
 	free(s->holds);
+	free(s->elsewhere);
 	free(s->setbacks);
 	free(s->answers);
 	free(s->windows);
@@ -370,6 +361,7 @@ static void forget_jobs(struct snapshot *s)
 	free(s->device_needs);
 	s->device_needs = NULL;
 	s->holds = NULL;
+	s->elsewhere = NULL;
 	s->setbacks = NULL;
 	s->answers = NULL;
 	s->windows = NULL;
@@ -403,6 +395,7 @@ void snapshot_release(struct snapshot *s)
 	devices_release(&s->devices);
 	free(s->listed);
 	free(s->move_s_per_byte);
+	people_release(&s->people);
 	device_user_list_release(&s->users);
 	workload_list_release(&s->workloads);
 }

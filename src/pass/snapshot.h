@@ -9,6 +9,7 @@
 #include "pollux/device.h"
 #include "pollux/device_users.h"
 #include "pollux/engine.h"
+#include "pollux/people.h"
 #include "pollux/policy.h"
 #include "pollux/store_groups.h"
 #include "pollux/store_ignored.h"
@@ -50,6 +51,8 @@ struct snapshot {
 
 	/* usable: as far as the machine, other people's processes and profiles have a say. */
 	struct device_list devices;
+	bool *elsewhere;		/* owned; by device: another user has it */
+	struct people people;		/* who share the devices */
 	bool suspends;			/* new runs, on these devices, can be suspended */
 	/* Owned; by device: seconds to move a byte of its memory to the host's and back; NaN: it
 	 * cannot be moved, or that was never tried. */

@@ -60,6 +60,12 @@ static struct goodput_table *find_table(const struct decision *d, int j)
 	return NULL;
 }
 
+/* With those that other users have now. */
+static int most_devices(const struct decision *d)
+{
+	return d->n_usable + d->n_elsewhere;
+}
+
 static void set_table(const struct snapshot *s, struct decision *d, int j)
 {
 	struct candidate *c = &d->candidates[j];
@@ -69,8 +75,8 @@ static void set_table(const struct snapshot *s, struct decision *d, int j)
 	c->table = c->model.known ? find_table(d, j) : NULL;
 	if (c->table)
 		return;
-	c->table = c->model.known ? goodput_table_of(&c->model, d->n_usable)
-				  : goodput_table_assumed(d->n_usable);
+	c->table = c->model.known ? goodput_table_of(&c->model, most_devices(d))
+				  : goodput_table_assumed(most_devices(d));
 	c->owns_table = true;
 }
 
@@ -188,11 +194,11 @@ static void describe(const struct snapshot *s, const struct decision *d, const s
 	if (!c->table)
 		return;
 	out->goodput = c->table->goodput;
-	if (out->max_replicas > d->n_usable)
-		out->max_replicas = d->n_usable;
+	if (out->max_replicas > most_devices(d))
+		out->max_replicas = most_devices(d);
 	if (out->max_replicas < out->min_replicas)
 		out->max_replicas = out->min_replicas;
-	out->remaining_samples = remaining_samples(c, d->n_usable);
+	out->remaining_samples = remaining_samples(c, most_devices(d));
 }
 
 /* True if the run is the first of its workload: it trains, or is about to, and tells how fast. */

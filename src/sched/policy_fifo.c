@@ -119,5 +119,6 @@ static void decide_by_arrival(const struct sched_input *in, struct sched_choice 
 }
 
 const struct policy policy_fifo = {
-	.name = "fifo", .summary = "first in, first out, to the end", .decide = decide_by_arrival,
+	.name = "fifo", .summary = "first in, first out, to the end", .never_preempts = true,
+	.decide = decide_by_arrival,
 };

@@ -12,6 +12,7 @@
 
 #include "pollux/config.h"
 #include "pollux/number.h"
+#include "pollux/people.h"
 #include "pollux/policy_names.h"
 #include "pollux/suggest.h"
 
@@ -150,6 +151,17 @@ static int set_shared_dir(struct config *c, const char *value)
 	return set_text(c->shared_dir, sizeof(c->shared_dir), value);
 }
 
+static int set_shared_weight(struct config *c, const char *value)
+{
+	double weight;
+
+	if (number_parse(value, &weight) ||
+	    !(weight >= PERSON_MIN_WEIGHT && weight <= PERSON_MAX_WEIGHT))
+		return -1;
+	c->shared_weight = weight;
+	return 0;
+}
+
 static const struct setting {
 	const char *name;
 	const char *variable;		/* of the environment */
@@ -173,6 +185,7 @@ static const struct setting {
 	  "an amount from 1M to 1000T (such as 512M or 1G), or no" },
 	{ "shared_dir", "POLLUX_SHARED_DIR", set_shared_dir,
 	  "the full name of a directory, or no" },
+	{ "shared_weight", "POLLUX_SHARED_WEIGHT", set_shared_weight, "a number from 0.1 to 10" },
 };
 static const size_t n_settings = sizeof(settings) / sizeof(settings[0]);
 
@@ -200,7 +213,7 @@ static int unknown_setting(const char *name, const struct source *at, struct err
 	return err_set(err, EX_CONFIG,
 		       "unknown setting '%.60s' in '%s' line %d; there are slots, slice, policy, "
 		       "torch, suspend_memory, keep_environment, on_end, on_failure, submit_pass, "
-		       "prune_after, log_limit and shared_dir",
+		       "prune_after, log_limit, shared_dir and shared_weight",
 		       name, at->path, at->line);
 }
 
@@ -324,7 +337,7 @@ int config_load(struct config *c, const char *path, struct err *err)
 			       .policy = "goodput", .torch = true,
 			       .suspend_memory = CONFIG_DEFAULT_SUSPEND_MEMORY,
 			       .log_limit_bytes = CONFIG_DEFAULT_LOG_LIMIT, .submit_pass = true,
-			       .prune_after_s = NAN };
+			       .prune_after_s = NAN, .shared_weight = 1 };
 	if (read_file(c, path, err))
 		return -1;
 	return read_environment(c, err);

@@ -1,0 +1,50 @@
+/* people.h - what the pollux of other people on this machine have and want: a file for each user
+ * in the shared directory.
+ *
+ * The file is named user-UID-STORE, where STORE tells several stores of one account apart. It has
+ * one line of names and numbers, and nothing of jobs. It is believed only if it belongs to that
+ * user, and is as young as the passes of somebody whose jobs wait or run. */
+#ifndef POLLUX_PEOPLE_H
+#define POLLUX_PEOPLE_H
+
+#include <stdbool.h>
+
+#include "pollux/paths.h"
+#include "pollux/text.h"
+
+#define PEOPLE_STALE_S 300.0	/* passes come each minute */
+#define PERSON_MAX_DEVICES 1024
+#define PERSON_MIN_WEIGHT 0.1
+#define PERSON_MAX_WEIGHT 10.0
+
+struct person {
+	char name[64];			/* of the file */
+	char user[40];			/* for people: "hbob", "another store of yours" */
+	int held, wanted;		/* devices; wanted: those that are held included */
+	int devices;			/* of the machine, as this person's slots count them */
+	double weight;
+	double without_since_boot_s;	/* since when held is less than wanted */
+};
+
+struct people {
+	bool is_shared;			/* there is a shared directory */
+	char own[64];			/* the name of the file of this store */
+	struct person me;		/* devices 0: no pass of this store has told lately */
+	struct person *items;		/* owned; the others, by their names */
+	int count;
+};
+
+/* Reads all files that are believed. -1: the shared directory that the settings name cannot be
+ * used. */
+int people_read(const struct paths *paths, struct people *people, struct err *err);
+void people_release(struct people *people);
+
+/* Writes the file of this store, whose name is set here. */
+int people_tell(const struct paths *paths, const struct person *me, struct err *err);
+/* Removes the file: nothing is held, nothing wanted. */
+void people_leave(const struct paths *paths);
+
+/* "2 of 4 devices; hbob has 2 and wants 1 more": held and devices are those of this store. */
+void people_describe(const struct people *people, int held, int devices, struct text *t);
+
+#endif
