@@ -55,4 +55,8 @@ struct config {
  * and what would be right. *c is then not valid. */
 int config_load(struct config *c, const char *path, struct err *err);
 
+/* The same for who has to go on with a file that somebody is just writing: what is wrong is passed
+ * over. */
+void config_load_leniently(struct config *c, const char *path);
+
 #endif

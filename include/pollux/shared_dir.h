@@ -19,7 +19,7 @@
 #define SHARED_DIR_NONE (-2)
 
 /* Returns a descriptor of the directory; SHARED_DIR_NONE: devices are shared with nobody; -1 with
- * *err: the settings cannot be read, or the directory that they name cannot be used. *path, the
+ * *err: the directory that the settings name cannot be used. *path, the
  * caller's, names the directory, also where it cannot be used; NULL: nobody asked, or it is not
  * known. */
 int shared_dir_open(const struct paths *paths, char **path, struct err *err);

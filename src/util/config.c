@@ -22,6 +22,7 @@
 struct source {
 	const char *path;
 	int line;
+	bool leniently;		/* a line that is wrong is passed over */
 };
 
 static int set_slots(struct config *c, const char *value)
@@ -266,7 +267,7 @@ static int read_lines(struct config *c, FILE *file, struct source *at, struct er
 			return err_set(err, EX_CONFIG,
 				       "cannot read '%s' line %d: too long, or not text", at->path,
 				       at->line);
-		if (read_line(c, line, at, err))
+		if (read_line(c, line, at, err) && !at->leniently)
 			return -1;
 	}
 	if (ferror(file))
@@ -302,9 +303,9 @@ static int open_file(FILE **file, const char *path, struct err *err)
 	return *file ? 0 : -1;
 }
 
-static int read_file(struct config *c, const char *path, struct err *err)
+static int read_file(struct config *c, const char *path, bool leniently, struct err *err)
 {
-	struct source at = { .path = path };
+	struct source at = { .path = path, .leniently = leniently };
 	FILE *file;
 	int rc;
 
@@ -331,14 +332,26 @@ static int read_environment(struct config *c, struct err *err)
 	return 0;
 }
 
+static const struct config defaults = {
+	.slots = CONFIG_SLOTS_AUTO, .slice_s = CONFIG_DEFAULT_SLICE_S, .policy = "goodput",
+	.torch = true, .suspend_memory = CONFIG_DEFAULT_SUSPEND_MEMORY,
+	.log_limit_bytes = CONFIG_DEFAULT_LOG_LIMIT, .submit_pass = true,
+	.prune_after_s = (double)NAN, .shared_weight = 1,
+};
+
 int config_load(struct config *c, const char *path, struct err *err)
 {
-	*c = (struct config){ .slots = CONFIG_SLOTS_AUTO, .slice_s = CONFIG_DEFAULT_SLICE_S,
-			       .policy = "goodput", .torch = true,
-			       .suspend_memory = CONFIG_DEFAULT_SUSPEND_MEMORY,
-			       .log_limit_bytes = CONFIG_DEFAULT_LOG_LIMIT, .submit_pass = true,
-			       .prune_after_s = NAN, .shared_weight = 1 };
-	if (read_file(c, path, err))
+	*c = defaults;
+	if (read_file(c, path, false, err))
 		return -1;
 	return read_environment(c, err);
+}
+
+void config_load_leniently(struct config *c, const char *path)
+{
+	struct err ignored;
+
+	*c = defaults;
+	read_file(c, path, true, &ignored);
+	read_environment(c, &ignored);
 }

@@ -59,8 +59,7 @@ int shared_dir_open(const struct paths *paths, char **path, struct err *err)
 
 	if (path)
 		*path = NULL;
-	if (config_load(&config, paths->config, err))
-		return -1;
+	config_load_leniently(&config, paths->config);
 	if (!strcmp(named, "no"))
 		return SHARED_DIR_NONE;
 	if (path)
