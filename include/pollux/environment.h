@@ -25,6 +25,10 @@ void environment_for_run(const struct job *job, const struct run *run,
 			 const struct template_values *values, const struct run_places *places,
 			 struct strings *env);
 
+/* Of a job of a group: which of its runs it is, and what it has of what varies (POLLUX_GROUP,
+ * POLLUX_INDEX, POLLUX_PARAM_*). Nothing for other jobs. */
+void environment_for_group(const struct job *job, struct strings *env);
+
 /* True if the command is given batches of several sizes, but no learning rate that follows them:
  * neither by {lr} or {lr_scale} nor by the helper for PyTorch, and the rule is not "none". The
  * program may still take the rate from its environment or its configurations. */

@@ -92,6 +92,7 @@ static int make_command(struct again *a, struct err *err)
 	if (again_set(&cmd_again, &o->set, &c->argv, err))
 		return -1;
 	renew_environment(a);
+	environment_for_group(&a->was, &c->env);
 	c->environment_id = 0;
 	c->env_names_only = false;
 	if (submission_command_again(&cmd_again, &o->asked, c, err))

@@ -139,8 +139,7 @@ void environment_for_torch(const struct job *job, const struct job_command *comm
 	free(all);
 }
 
-/* Of a job of a group: which of its runs it is, and what it has of what varies. */
-static void set_group(const struct job *job, struct strings *env)
+void environment_for_group(const struct job *job, struct strings *env)
 {
 	const char *index = job_parameter(job, "index");
 
@@ -171,7 +170,7 @@ void environment_for_run(const struct job *job, const struct run *run,
 	set_integer(env, "POLLUX_RUN", run->number);
 	set_integer(env, "POLLUX_STOP_SIGNAL", job->declared.stop_signal);
 	set_configuration(run, env);
-	set_group(job, env);
+	environment_for_group(job, env);
 	strings_set_variable(env, "POLLUX_CHECKPOINT_DIR", values->checkpoint_dir);
 	strings_set_variable(env, "POLLUX_REPORT_SOCKET", places->report_socket);
 	strings_set_variable(env, "POLLUX_CONFIG_FILE", places->config_file);

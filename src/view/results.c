@@ -135,34 +135,48 @@ void results_release(struct results *r)
 
 /* --- order --- */
 
-static bool is_better(const struct results *r, int a, int b)
-{
-	const struct job_metric *x = result_of(r, a, 0), *y = result_of(r, b, 0);
-	const struct result_column *column = &r->columns[0];
+struct ranked {
+	struct job job;
+	struct job_metric_list metrics;
+	double key;			/* the least comes first, NaN last */
+	int place;
+};
 
-	if (!x || !y)
-		return x != NULL;
-	return column->low_is_best ? result_best(column, x) < result_best(column, y)
-				   : result_best(column, x) > result_best(column, y);
+static int by_key(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+	int order = isnan(x->key) - isnan(y->key);
+
+	if (order == 0)
+		order = (x->key > y->key) - (x->key < y->key);
+	return order ? order : x->place - y->place;
 }
 
-static void swap(struct results *r, int a, int b)
+/* By the first column. */
+static double key_of(const struct results *r, int job)
 {
-	struct job job = r->jobs.items[a];
-	struct job_metric_list metrics = r->metrics[a];
+	const struct job_metric *m = result_of(r, job, 0);
 
-	r->jobs.items[a] = r->jobs.items[b];
-	r->metrics[a] = r->metrics[b];
-	r->jobs.items[b] = job;
-	r->metrics[b] = metrics;
+	if (!m)
+		return (double)NAN;
+	return r->columns[0].low_is_best ? m->lowest : -m->highest;
 }
 
-/* By insertion, so that equal jobs keep their order; there are thousands at most. */
 static void sort(struct results *r)
 {
-	for (int i = 1; i < r->jobs.count; i++)
-		for (int at = i; at > 0 && is_better(r, at, at - 1); at--)
-			swap(r, at, at - 1);
+	size_t n = (size_t)r->jobs.count;
+	struct ranked *all = xcalloc(n + 1, sizeof(*all));
+
+	for (size_t i = 0; i < n; i++)
+		all[i] = (struct ranked){
+			r->jobs.items[i], r->metrics[i], key_of(r, (int)i), (int)i,
+		};
+	qsort(all, n, sizeof(*all), by_key);
+	for (size_t i = 0; i < n; i++) {
+		r->jobs.items[i] = all[i].job;
+		r->metrics[i] = all[i].metrics;
+	}
+	free(all);
 }
 
 int results_choose(struct results *r, const char *column, struct err *err)

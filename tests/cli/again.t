@@ -104,4 +104,16 @@ rm show
 status 'a program that is not there any more' 66 "$POLLUX" again 1
 status 'a job to wait for that is not there' 66 "$POLLUX" again runs --after 99
 is 'none of them made a job' "$before" "$(store 'SELECT count(*) FROM jobs')"
+
+# --- a job of a sweep ---
+"$POLLUX" cancel --yes --state active
+id=$("$POLLUX" submit -q --array 7 --param x=5 -- \
+	sh -c 'echo "$POLLUX_PARAM_x, $POLLUX_INDEX of $POLLUX_GROUP"; : {x}')
+again=$("$POLLUX" again -q "$id")
+other=$("$POLLUX" again -q "$again" --env POLLUX_PARAM_x=6)
+POLLUX_SLOTS=2 "$POLLUX" schedule
+"$POLLUX" wait --timeout 200 "$again" "$other"
+ok 'a program that reads its parameters from the environment finds them' \
+	grep -qx '5, 7 of 1' "store/logs/$again.log"
+ok 'unless another value is given' grep -qx '6, 7 of 1' "store/logs/$other.log"
 finish

@@ -107,4 +107,13 @@ like it" "$err"
 "$POLLUX" release 2-4
 "$POLLUX" schedule
 ok 'the others run' "$POLLUX" wait --timeout 200 2
+
+# The trigger is an edit whose wake-up does not reach the supervisor.
+id=$("$POLLUX" submit --time-limit 1s -- sleep 2)
+store "CREATE TRIGGER edit AFTER UPDATE OF handle ON runs
+	WHEN NEW.job_id = $id AND OLD.state = 'running'
+	BEGIN UPDATE jobs SET time_limit_s = 1000 WHERE id = $id; END"
+"$POLLUX" schedule
+ok 'before a limit stops a job, it is read once more' "$POLLUX" wait --timeout 200 "$id"
+store 'DROP TRIGGER edit'
 finish

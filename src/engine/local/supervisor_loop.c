@@ -388,6 +388,9 @@ static int timeout_ms(const struct supervisor *s, double now)
 
 static void check_clock(struct supervisor *s, double now)
 {
+	/* A person may have given it more time, and the wake-up was lost. */
+	if (s->state == ST_RUNNING && now >= s->limit_boot_s)
+		supervisor_read_declared(s);
 	if (s->state == ST_RUNNING && now >= s->limit_boot_s) {
 		s->limit_boot_s = INFINITY;
 		supervisor_stop_for(s, STOP_TIME_LIMIT);
