@@ -150,7 +150,7 @@ quick: all examples $(TESTING) $(BENCH) ## unit tests, figures on record, a tast
 
 # The tests plainly and under the sanitizers, then SOAK_FUZZ_SECONDS of each fuzzer.
 SOAK_FUZZ_SECONDS ?= 240
-month: all $(FAULT) ## 80 minutes: 3,000 kills while 200 jobs run (MONTH_KILLS=60: some minutes)
+month: all $(FAULT) ## 40 minutes: 3,000 kills while 200 jobs run (MONTH_KILLS=60: some minutes)
 	$(TEST_ENV) tests/fault/month
 
 soak: ## hours: kills at every call, all random cases, a month of kills, fuzzers

@@ -29,5 +29,9 @@ struct store_repair {
  * store_begin. */
 int store_repair(const struct paths *paths, struct store_repair *r, struct err *err);
 void store_repair_release(struct store_repair *r);
+/* True if a repair that was killed left its new store beside the old one. */
+bool store_repair_left_files(const struct paths *paths);
+/* Removes that new store. The next repair does so, too. */
+void store_repair_remove_files(const struct paths *paths);
 
 #endif

@@ -62,7 +62,8 @@ int store_run_set_wanted(struct store *s, int64_t id, const struct configuration
 int store_run_read_wanted(struct store *s, struct run *run, struct err *err);
 /* Ends the run, frees its devices, moves its totals to the job, and gives the job its next state.
  * A run that was claimed and whose command was not started counts as a launch of the job, but not
- * as a run or a start. */
+ * as a run or a start. A run without launch_boot_s was never claimed by the caller: that it is
+ * still assigned is a condition, else EX_SOFTWARE. */
 int store_run_end(struct store *s, const struct run *run, struct err *err);
 /* The latest runs of the job that failed, could not be started or lost their supervisor before
  * they told of a checkpoint, without a success between them. Runs of earlier boots, and runs that

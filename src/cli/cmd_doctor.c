@@ -51,25 +51,33 @@ static bool is_sound(struct err *err)
 	return sound;
 }
 
-static int repair(struct err *err)
+static int mend(const struct paths *paths, struct err *err)
 {
 	struct store_repair r = { 0 };
-	struct paths paths;
-	int rc, status = -1;
+	int status = -1;
 
-	if (is_sound(err)) {
-		puts("The store is sound: there is nothing to repair.");
-		return 0;
-	}
-	/* What cannot be opened just now is not damaged. */
-	if (err->exit_status == EX_NOINPUT || err->exit_status == EX_CANTCREAT ||
-	    err->exit_status == EX_NOPERM || err->exit_status == EX_TEMPFAIL ||
-	    paths_init(&paths, err))
-		return -1;
-	rc = store_repair(&paths, &r, err);
-	if (rc == 0)
+	if (store_repair(paths, &r, err) == 0)
 		status = doctor_print_repair(&r, stdout) ? EX_FAILED : 0;
 	store_repair_release(&r);
+	return status;
+}
+
+static int repair(struct err *err)
+{
+	struct paths paths;
+	int status = -1;
+
+	if (paths_init(&paths, err))
+		return -1;
+	if (is_sound(err)) {
+		store_repair_remove_files(&paths);
+		puts("The store is sound: there is nothing to repair.");
+		status = 0;
+	} else if (err->exit_status != EX_NOINPUT && err->exit_status != EX_CANTCREAT &&
+		   err->exit_status != EX_NOPERM && err->exit_status != EX_TEMPFAIL) {
+		/* What cannot be opened just now is not damaged. */
+		status = mend(&paths, err);
+	}
 	paths_release(&paths);
 	return status;
 }

@@ -113,7 +113,10 @@ static int print(struct session *s, const struct request *r, const struct id_lis
 {
 	int rc = 0;
 
-	if (r->o->csv)
+	if (!s->store.db && !r->o->csv && !r->o->json && !r->o->columns)
+		fprintf(out->file, "No store yet at '%s': 'pollux submit' makes one.\n",
+			s->paths.store);
+	else if (r->o->csv)
 		status_print_csv(status, r->o->columns ? r->o->columns : CSV_COLUMNS, out->file);
 	else if (selects(r) && status->jobs.count == 0 && !r->o->json)
 		fputs("No such jobs.\n", out->file);
@@ -250,7 +253,7 @@ static int watch(struct session *s, const struct request *r, struct output *out,
 
 /* --- the command --- */
 
-/* No store yet is no jobs yet. */
+/* Where there is no store yet, there are no jobs yet: no error. */
 static int open_session(struct session *s, struct err *err)
 {
 	if (paths_init(&s->paths, err))

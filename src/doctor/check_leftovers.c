@@ -1,4 +1,5 @@
-/* check_leftovers.c - files that belong to no job and no run of the store. */
+/* check_leftovers.c - files that belong to no job and no run of the store, or to a repair of the
+ * store that did not end. */
 #include <ctype.h>
 #include <dirent.h>
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 #include "pollux/lock.h"
 #include "pollux/mem.h"
 #include "pollux/store_check.h"
+#include "pollux/store_repair.h"
 
 #define NAMED_MAX 50	/* in one command */
 
@@ -141,6 +143,13 @@ static void check_runs(struct patient *p)
 		      "%d file%s of ended runs in '%s/run'", n, plural(n), p->paths.dir);
 }
 
+static void check_repair(struct patient *p)
+{
+	if (store_repair_left_files(&p->paths))
+		found(p, FINDING_LOOK, xstrdup("pollux doctor --repair"),
+		      "'%s.repaired' was left by a repair that did not end", p->paths.store);
+}
+
 void check_leftovers(struct patient *p)
 {
 	struct piles piles = {
@@ -153,4 +162,5 @@ void check_leftovers(struct patient *p)
 	tell(p, &piles.pruned, "was to be removed by 'pollux prune'");
 	tell(p, &piles.jobless, "is of a job that is not in the store");
 	check_runs(p);
+	check_repair(p);
 }

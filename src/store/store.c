@@ -62,7 +62,8 @@ static int take_steps(struct store *s, int64_t version, struct err *err)
 }
 
 /* While another process does the same, SQLite does not wait as it does elsewhere, but says "busy"
- * at once. */
+ * at once. "Locking protocol" (SQLITE_PROTOCOL) is not tried again: SQLite says it only after it
+ * has tried a hundred times itself, in ten seconds, the same as WAL_WAIT_MS. */
 static int use_wal(struct store *s, struct err *err)
 {
 	const struct timespec pause = { .tv_nsec = WAL_PAUSE_MS * 1000000L };

@@ -1,7 +1,10 @@
 /* store_backup.c - copy the store page by page into a new file, then give that its name. */
 #include "pollux/store_backup.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +13,8 @@
 
 #include "pollux/file.h"
 #include "pollux/mem.h"
+#include "pollux/proc_files.h"
+#include "pollux/text.h"
 #include "sql.h"
 
 /* The write-ahead log of a store holds what its file lacks, and would be taken for the copy's. */
@@ -87,6 +92,12 @@ static int fill(struct store *s, const char *temporary, const char *path, struct
 	return rc;
 }
 
+/* --- the file beside the copy --- */
+
+/* Then six letters or digits, and after these what SQLite adds for its journals. */
+#define UNFINISHED ".pollux-"
+#define RANDOM_LETTERS 6
+
 static void remove_with(const char *path, const char *suffix)
 {
 	char *file = xasprintf("%s%s", path, suffix);
@@ -95,37 +106,88 @@ static void remove_with(const char *path, const char *suffix)
 	free(file);
 }
 
-/* mkstemp makes a file that only its owner may read: environments of jobs are in the store. */
+static void remove_journals(const char *path)
+{
+	remove_with(path, "-wal");
+	remove_with(path, "-shm");
+	remove_with(path, "-journal");
+}
+
+/* True if the backup that made the file has not ended. It keeps the file open. */
+static bool is_at_work(const char *path)
+{
+	struct pid_list users;
+	struct stat st;
+	bool is;
+
+	if (stat(path, &st))
+		return false;
+	proc_users_of_file(path, &users);
+	is = users.count > 0 || st.st_uid != geteuid();	/* others' descriptors cannot be seen */
+	pid_list_release(&users);
+	return is;
+}
+
+/* Removes what backups to the same path left that were killed. */
+static void remove_unfinished(const char *path)
+{
+	char *copy = xstrdup(path), *prefix = xasprintf("%s" UNFINISHED, basename(copy));
+	char *parent = xstrdup(path);
+	const char *at = dirname(parent);
+	DIR *dir = opendir(at);
+	const struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		const char *name = entry->d_name;
+		size_t n = strlen(prefix) + RANDOM_LETTERS;
+		char *file;
+
+		if (!text_starts_with(name, prefix) || strlen(name) < n ||
+		    (name[n] != '\0' && name[n] != '-'))
+			continue;
+		file = xasprintf("%s/%.*s", at, (int)n, name);
+		if (!is_at_work(file)) {
+			unlink(file);
+			remove_journals(file);
+		}
+		free(file);
+	}
+	if (dir)
+		closedir(dir);
+	free(prefix);
+	free(copy);
+	free(parent);
+}
+
+/* mkstemp makes a file that only its owner may read: environments of jobs are in the store. Returns
+ * a descriptor that tells other backups that this one is at work. */
 static int make_beside(char *temporary, const char *path, struct err *err)
 {
-	int fd = mkstemp(temporary);
+	int fd = mkostemp(temporary, O_CLOEXEC);
 
-	if (fd < 0)
-		return err_set(err, EX_CANTCREAT, "cannot create a file beside '%s': %s", path,
-			       strerror(errno));
-	close(fd);
-	return 0;
+	return fd >= 0 ? fd : err_set(err, EX_CANTCREAT, "cannot create a file beside '%s': %s",
+				      path, strerror(errno));
 }
 
 int store_backup(struct store *s, const struct paths *paths, const char *path, struct err *err)
 {
 	char *temporary;
-	int rc;
+	int fd, rc = -1;
 
 	if (check_path(paths, path, err))
 		return -1;
-	temporary = xasprintf("%s.XXXXXX", path);
-	rc = make_beside(temporary, path, err);
-	if (rc == 0) {
+	remove_unfinished(path);
+	temporary = xasprintf("%s" UNFINISHED "XXXXXX", path);
+	fd = make_beside(temporary, path, err);
+	if (fd >= 0) {
 		rc = fill(s, temporary, path, err);
 		if (rc == 0 && rename(temporary, path))
 			rc = err_set(err, EX_CANTCREAT, "cannot replace '%s': %s", path,
 				     strerror(errno));
 		if (rc)
 			unlink(temporary);
-		remove_with(temporary, "-wal");
-		remove_with(temporary, "-shm");
-		remove_with(temporary, "-journal");
+		remove_journals(temporary);
+		close(fd);	/* not earlier: it would drop SQLite's locks */
 	}
 	free(temporary);
 	return rc;

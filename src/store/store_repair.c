@@ -21,6 +21,8 @@
 #include "sql.h"
 #include "store_identity.h"
 
+#define NEW_STORE ".repaired"	/* after the name of the store, until it takes its place */
+
 /* --- nobody else is at work --- */
 
 /* What a process that has the old file open writes from now on would be lost. */
@@ -234,10 +236,19 @@ static void remove_all(const char *path)
 	}
 }
 
+/* Copies the log of the old store into its file, as any process may that closes the store. The file
+ * alone then has all that was committed: a death between the two steps of exchange() loses nothing.
+ * A log that cannot be copied for the damage stays where it is until then. */
+static void copy_log(struct store *old)
+{
+	/* Without a look into the file SQLite does not know yet that there is a log. */
+	sqlite3_exec(old->db, "PRAGMA user_version", NULL, NULL, NULL);
+	sqlite3_wal_checkpoint_v2(old->db, NULL, SQLITE_CHECKPOINT_FULL, NULL, NULL);
+}
+
 /* Locks the old store, until it is closed: a process that comes now waits, and then finds that its
  * file is not the store any more (store_begin). A file that SQLite cannot lock is so damaged that
- * nobody else can write into it. The old file is only read: its log is not copied into it at the
- * end. */
+ * nobody else can write into it. The old file is only read from now on. */
 static int open_old(const struct paths *paths, struct store *old, struct err *err)
 {
 	int rc;
@@ -248,10 +259,33 @@ static int open_old(const struct paths *paths, struct store *old, struct err *er
 	sqlite3_db_config(old->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 	/* So that a damaged list of tables can be read as well. */
 	sqlite3_exec(old->db, "PRAGMA writable_schema = ON", NULL, NULL, NULL);
+	copy_log(old);
 	rc = sqlite3_exec(old->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
 	if ((rc & 0xff) == SQLITE_BUSY || (rc & 0xff) == SQLITE_LOCKED)
 		return sql_error(old, err, "lock");
 	return check_unused(paths, err);
+}
+
+bool store_repair_left_files(const struct paths *paths)
+{
+	char *new = beside(paths->store, NEW_STORE);
+	struct pid_list users;
+	bool left = access(new, F_OK) == 0;
+
+	proc_users_of_file(new, &users);
+	left = left && users.count == 0;	/* else a repair is at work */
+	pid_list_release(&users);
+	free(new);
+	return left;
+}
+
+void store_repair_remove_files(const struct paths *paths)
+{
+	char *new = beside(paths->store, NEW_STORE);
+
+	if (store_repair_left_files(paths))
+		remove_all(new);
+	free(new);
 }
 
 static int build(struct store *old, const struct paths *paths, const char *path,
@@ -284,7 +318,9 @@ static int link_with(const char *from, const char *to, const char *suffix, struc
 }
 
 /* The old files get their second names first, so that there is a store whenever this process is
- * killed. The old log must not be beside the new store, into which SQLite would copy it. */
+ * killed. The old log must not be beside the new store, into which SQLite would copy it. Between
+ * the removal of the log and the rename the old file is the store, and has what was in its log
+ * (copy_log). */
 static int exchange(const struct paths *paths, const char *new, const char *kept, struct err *err)
 {
 	char *log = beside(paths->store, "-wal"), *shared = beside(paths->store, "-shm");
@@ -321,7 +357,7 @@ static char *name_of_kept(const struct paths *paths)
 static int repair(const struct paths *paths, struct store_repair *r, struct err *err)
 {
 	struct store old = { .turn = TURN_NONE };
-	char *new = beside(paths->store, ".repaired");
+	char *new = beside(paths->store, NEW_STORE);
 	mode_t mask = umask(0077);
 	int rc;
 

@@ -10,19 +10,24 @@
 #include "pollux/store_runs.h"
 #include "rows.h"
 
+/* Two supervisors wait for the same run where somebody removed the file of the run's lock. A
+ * supervisor that gives up what it never claimed must not end the run that the other one claimed
+ * meanwhile. */
 static int end_row(struct store *s, struct run *r, struct err *err)
 {
+	bool was_claimed = isfinite(r->launch_boot_s);
 	int changed;
 
 	r->state = RUN_ENDED;
 	r->end_time_s = clock_wall_s();
 	r->end_boot_s = clock_boot_s();
 	changed = rows_update(s, SOME_OF(runs_table, COLUMN_END), r, r->id,
-			      "state <> 'ended'", err);
+			      was_claimed ? "state <> 'ended'" : "state = 'assigned'", err);
 	if (changed < 0)
 		return -1;
 	if (changed != 1)
-		return err_set(err, EX_SOFTWARE, "run %lld has ended already", (long long)r->id);
+		return err_set(err, EX_SOFTWARE, "run %lld has ended already%s", (long long)r->id,
+			       was_claimed ? "" : ", or another supervisor has started it");
 	return sql_run(s, NULL, err, "UPDATE run_devices SET in_use = 0 WHERE run_id = ?", "i",
 		       r->id);
 }

@@ -147,6 +147,11 @@ mended 'files of no job' leftovers
 : >"$POLLUX_DIR/run/9999.sock"
 found 'files of an ended run' 1 leftovers "^1 file of ended runs in '.*/run'\$"
 mended 'files of an ended run' leftovers
+: >"$POLLUX_DIR/pollux.db.repaired"
+: >"$POLLUX_DIR/pollux.db.repaired-journal"
+found 'a repair that was killed' 1 leftovers "pollux.db.repaired' was left by a repair that did not"
+mended 'a repair that was killed' leftovers
+status 'with its journal' 2 ls "$POLLUX_DIR/pollux.db.repaired-journal"
 ok 'what belongs to jobs is still there' test -s "$POLLUX_DIR/logs/1.log"
 
 # --- settings, space ---

@@ -88,6 +88,21 @@ end_jobs
 status 'until the test passes again' 0 "$POLLUX" devices --self-test
 is 'as it does' 1 "$(store 'SELECT passed FROM freeze_tests')"
 
+# --- a store that cannot be written while memory is moved ---
+
+start
+store "CREATE TRIGGER refuses BEFORE UPDATE OF freeze_state ON runs
+	BEGIN SELECT RAISE(ABORT, 'not now'); END;
+	UPDATE runs SET suspension = 'asked', freezes = 1 WHERE job_id = $job"
+refused() { grep -q "job $job .*not now" "$POLLUX_DIR/supervisor.log"; }
+ok 'the first step cannot be recorded' wait_for 20 refused
+is 'nothing is lost' '' "$(events "$job")"
+store 'DROP TRIGGER refuses'
+ok 'once it is, the job is frozen' wait_for 20 holds "job_id = $job AND suspension = 'suspended' AND
+	freeze_state = 'frozen'"
+give_back
+end_jobs
+
 # --- another GPU ---
 
 gpus $A $B

@@ -80,6 +80,20 @@ ok 'is stopped' preempted "$id"
 is 'has saved nothing' '0 1' "$(seen "$id")"
 "$POLLUX" cancel "$id"
 
+# --- killed by somebody while it saves ---
+id=$("$POLLUX" submit -q --grace 600 --suspend never -- \
+	sh works ': >asked; sleep 1000' '' '{checkpoint}')
+"$POLLUX" schedule
+ok 'a job works' wait_for 20 at_work "$id"
+"$POLLUX" hold --force "$id"
+ok 'it is asked to stop' wait_for 20 test -e asked
+kill -9 "$(store "SELECT $leader_pid FROM runs WHERE job_id = $id")"
+ok 'and killed before its grace is over' wait_for 20 holds \
+	"SELECT 1 FROM runs WHERE job_id = $id AND outcome = 'stopped'"
+is 'whether it would have saved is not known' 'unknown 0' \
+	"$(asked "$id" "ifnull(saves_when_asked, 'unknown') || ' ' || saved_nothing")"
+"$POLLUX" cancel "$id"
+
 # --- a crash ---
 id=$("$POLLUX" submit -q --retries 0 -- \
 	sh -c '"$POLLUX" report STEP=9 SAMPLES=234000; exit 3' x '{checkpoint}')

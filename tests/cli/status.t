@@ -22,7 +22,7 @@ longer_than() { perl -CS -ne 'BEGIN { $w = shift } chomp; print "$_\n" if length
 
 # --- nothing there ---
 status 'no store yet' 0 "$POLLUX" status
-is 'is no jobs' "No jobs; 'pollux submit' queues one, 'pollux status --all' shows ended ones." \
+is 'is said, with its place' "No store yet at '$POLLUX_DIR/pollux.db': 'pollux submit' makes one." \
 	"$out"
 is 'and not an error' '' "$err"
 status 'in JSON' 0 "$POLLUX" status --json

@@ -33,10 +33,11 @@ break_run() { # break_run "SUPERVISOR LEADER JOB:RUN" WHICH...: what is killed
 		esac
 	done
 }
-# What was stopped by SIGSTOP goes on; a failed job is tried again at once; nobody is held.
+# What was stopped by SIGSTOP goes on, but for suspended jobs; a failed job is tried again at once;
+# nobody is held.
 relent() {
 	for pid in $(query "SELECT $leader_pid FROM runs WHERE state <> 'ended' AND $leader_pid > 0
-			UNION SELECT $supervisor_pid FROM runs WHERE state <> 'ended'
+			AND coalesce(suspension, 'none') IN ('none', 'cannot') UNION SELECT $supervisor_pid FROM runs WHERE state <> 'ended'
 			AND $supervisor_pid > 0"); do
 		kill_process -CONT "$pid"
 	done

@@ -93,7 +93,8 @@ settle() { # settle SECONDS NAME
 # --- what must hold ------------------------------------------------------------
 
 # Prints what does not. Locks of the witnesses show the slightest overlap; the times in
-# the store may be off by a wait for its own lock. The ledger: each run goes on exactly
+# the store may be off by a wait for its own lock. While a run was suspended, others may have had its
+# devices. The ledger: each run goes on exactly
 # where the one before was saved. $broken_runs: "JOB:RUN" of those that were killed
 # themselves, perhaps between a checkpoint and its line.
 unsound() {
@@ -121,7 +122,9 @@ unsound() {
 			JOIN run_devices e ON e.device = d.device
 			JOIN runs b ON b.id = e.run_id AND a.id < b.id AND a.boot_id = b.boot_id
 			WHERE a.launch_boot_s < b.end_boot_s - 1
-			AND b.launch_boot_s < a.end_boot_s - 1;" |
+			AND b.launch_boot_s < a.end_boot_s - 1
+			AND NOT EXISTS (SELECT 1 FROM events WHERE run_id IN (a.id, b.id)
+			AND kind = 'suspended');" |
 		sed 1s/^ok$// | grep .
 	cat "$WITNESS/OVERLAP" 2>/dev/null
 	awk -v broken=" ${broken_runs-} " '

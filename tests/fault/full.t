@@ -111,6 +111,28 @@ ok 'the second as held' wait_for 30 job_is "$two" held
 ok 'and nothing is left' wait_for 10 nothing_alive
 sound 'all is well'
 
+# --- a wish that comes after the end of the run ---------------------------------------------------
+
+job=$(submit --retries 9 -- sh -c 'echo up; while [ ! -e go ]; do sleep 0.1; done; exit 3')
+pass
+ok 'a job runs that will fail' wait_for 10 logged "$job" '^up'
+supervisor=$(query "SELECT $supervisor_pid FROM runs WHERE job_id = $job")
+fill
+touch go
+waits_for_room() { grep -q "job $job .*cannot record the end yet" "$POLLUX_DIR/supervisor.log" ||
+	[ -z "$(jobs_alive)" ]; } # the log may have no room either
+ok 'it fails' wait_for 20 waits_for_room
+sleep 1
+stops cancel "$job" cancelled
+kill -TERM "$supervisor"
+sleep 1
+is 'its supervisor stays until the end is recorded' "$supervisor" "$(supervisors_alive)"
+room
+ok 'with room, it is cancelled, and not tried again' wait_for 30 job_is "$job" cancelled
+is 'and its exit status is known' 'failed 3 cancel' \
+	"$(query "SELECT outcome, exit_code, stop_reason FROM runs WHERE job_id = $job" | tr '|' ' ')"
+ok 'nothing is left' wait_for 10 nothing_alive
+
 # --- nearly full ---------------------------------------------------------------------------------
 
 mkdir checkpoints-6

@@ -1,6 +1,7 @@
 #!/bin/sh
-# removed-store.t - the store is removed under a run, and a new store has a run of the same number:
-# the old run's supervisor leaves the files and the processes of the new one alone.
+# removed-store.t - the store is removed under runs: one that is suspended is stopped, another runs
+# to its end. A new store has a run of the same number: the old run's supervisor leaves the files
+# and the processes of the new one alone.
 # shellcheck disable=SC2016,SC2317 # words for the jobs' shells; functions called by name
 . "$(dirname "$0")/../cli/tap.sh"
 . "$ROOT/tests/fault/fault.sh"
@@ -13,12 +14,24 @@ is_gone() { ! grep -qs '^State:.[^ZX]' "/proc/$1/status"; }
 lock=$POLLUX_DIR/run/1.lock
 
 old=$(waits_for go-old)
+suspended=$("$POLLUX" submit -q -- sh -c 'trap "echo told; exit" TERM; echo up
+	while :; do sleep 0.1; done')
 pass
 ok 'a job runs' wait_for 10 logged "$old" '^up'
+ok 'and another one' wait_for 10 logged "$suspended" '^up'
 supervisor=$(query "SELECT $supervisor_pid FROM runs WHERE id = 1")
+others=$(query "SELECT $supervisor_pid FROM runs WHERE id = 2")
+query "UPDATE runs SET suspension = 'asked' WHERE id = 2"
+ok 'which is suspended' wait_for 10 query_is suspended 'SELECT suspension FROM runs WHERE id = 2'
 rm "$POLLUX_DIR"/pollux.db* "$lock"
 sleep 3 # a supervisor looks every two seconds
 ok 'without its store, its supervisor makes no lock anew' test ! -e "$lock"
+ok 'nobody could continue the suspended job: it is told to stop' \
+	wait_for 10 logged "$suspended" '^told'
+ok 'and its supervisor leaves' wait_for 10 is_gone "$others"
+is 'the first job runs on' 1 "$(supervisors_alive | grep -cx "$supervisor")"
+is 'status knows of no store' "No store yet at '$POLLUX_DIR/pollux.db': 'pollux submit' makes one." \
+	"$("$POLLUX" status)"
 
 new=$(waits_for go-new 2>/dev/null)
 pass

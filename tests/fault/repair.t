@@ -64,19 +64,44 @@ again() { rm -rf "$POLLUX_DIR" && cp -a whole "$POLLUX_DIR"; }
 rm "$POLLUX_DIR"/pollux.db.damaged-*
 "$POLLUX" submit -q --hold -- true >/dev/null
 damage "$(root_of job_metrics)"
+"$POLLUX" submit -q --hold -- true >/dev/null
+ok 'the last job is in the log of the store' test -s "$POLLUX_DIR/pollux.db-wal"
 cp -a "$POLLUX_DIR" whole
+jobs=$(sqlite3 "$(cp -r whole look; echo look/pollux.db)" 'SELECT count(*) FROM jobs')
 killat -n 100000 -c calls "$POLLUX" doctor --repair >/dev/null
-calls=$(cat calls) missing=0 first=
+calls=$(cat calls) first= unlogged=0
+: >missing
 call=$((calls - 30))
+count_jobs() { # count_jobs WHEN: all of them are to be there
+	there=$(store 'SELECT count(*) FROM jobs' 2>&1)
+	[ "$there" = "$jobs" ] || echo "killed at call $call, $1: $there" >>missing
+}
 while [ "$call" -le "$calls" ]; do
 	again
 	killat -n "$call" "$POLLUX" doctor --repair >/dev/null 2>&1
-	[ -s "$POLLUX_DIR/pollux.db" ] || missing=$((missing + 1))
 	[ -n "$first" ] || ! kept || first=$call
+	if [ -e "$POLLUX_DIR/pollux.db.repaired" ] && [ ! -e "$POLLUX_DIR/pollux.db-wal" ]; then
+		unlogged=$((unlogged + 1))
+	fi
+	count_jobs 'before'
+	"$POLLUX" doctor --repair >/dev/null 2>&1
+	count_jobs 'after another repair'
+	ls "$POLLUX_DIR"/pollux.db.repaired* 2>/dev/null >>missing
 	call=$((call + 1))
 done
-is 'there is a store whenever the repair is killed' 0 "$missing"
+is 'all jobs are there whenever the repair is killed, and after the next one' '' "$(cat missing)"
 ok 'it was killed where the old store had its other name' test -n "$first"
+ok 'and where its log was removed, and the new one not in its place' test "$unlogged" -gt 0
+
+# --- no room for the last of the new store ---
+again
+
+status 'a disk that is full at the end of a repair' 74 \
+	env LD_PRELOAD="$FAULT/preload_full.so" FULL_FILE=.repaired "$POLLUX" doctor --repair
+like 'is told' 'cannot write .*pollux.db.repaired.*: database or disk is full' "$err"
+is 'nothing is left' '' "$(ls "$POLLUX_DIR" | grep -e repaired -e damaged)"
+count_jobs 'after a full disk'
+is 'all jobs are there' '' "$(cat missing)"
 
 # --- a submission in between ---
 again

@@ -6,25 +6,44 @@
 . "$ROOT/tests/fault/fault.sh"
 export POLLUX_SLOTS=1
 
-lock=$POLLUX_DIR/run/1.lock
-supervisor() { setsid "$POLLUX" supervise 1 2>>"$POLLUX_DIR/supervisor.log" & }
+supervisor() { setsid "$POLLUX" supervise "$run" 2>>"$POLLUX_DIR/supervisor.log" & }
 has_lock() { # has_lock PID: it has the file that is there open
 	find "/proc/$1/fd" -lname "$lock" 2>/dev/null | grep -q .
 }
 one_is_left() { [ "$(supervisors_alive | wc -l)" = 1 ]; }
 
-# Run 1 waits: the device is in use by run 2, in the store.
-job=$("$POLLUX" submit -q --grace 60s -- sh -c 'trap "" TERM; echo up
-	while [ ! -e go ]; do sleep 0.1; done')
-other=$("$POLLUX" submit -q -- true)
-boot=$(cat /proc/sys/kernel/random/boot_id)
-columns='state, job_id, number, replicas, accumulation_steps, learning_rate_scale, boot_id,
-	assigned_time_s, assigned_boot_s'
-query "INSERT INTO runs ($columns) VALUES ('assigned', $job, 1, 1, 1, 1, '$boot', 0, 0);
-	INSERT INTO runs ($columns) VALUES ('ended', $other, 1, 1, 1, 1, '$boot', 0, 0);
-	INSERT INTO run_devices (run_id, position, device, kind, binding, cores, in_use)
-		VALUES (1, 0, 'cpu:0', 'a core', '0', 1, 0), (2, 0, 'cpu:0', 'a core', '0', 1, 1);
-	UPDATE jobs SET state = iif(id = $job, 'running', 'done')"
+# A run that waits: its device is in use, in the store, by a run that has ended. The run's command
+# is up until the file go is there.
+assign() { # sets job, run and lock
+	rm -f go
+	job=$("$POLLUX" submit -q --grace 60s --retries 9 -- sh -c 'trap "" TERM; echo up
+		while [ ! -e go ]; do sleep 0.1; done')
+	other=$("$POLLUX" submit -q -- true)
+	boot=$(cat /proc/sys/kernel/random/boot_id)
+	columns='state, job_id, number, replicas, accumulation_steps, learning_rate_scale, boot_id,
+		assigned_time_s, assigned_boot_s'
+	devices='run_id, position, device, kind, binding, cores, in_use'
+	query "INSERT INTO runs ($columns) VALUES ('ended', $other, 1, 1, 1, 1, '$boot', 0, 0),
+			('assigned', $job, 1, 1, 1, 1, '$boot', 0, 0);
+		INSERT INTO run_devices ($devices) SELECT id, 0, 'cpu:0', 'a core', '0', 1,
+			state = 'ended' FROM runs WHERE job_id IN ($job, $other);
+		UPDATE jobs SET state = iif(id = $job, 'running', 'done')
+			WHERE id IN ($job, $other)"
+	run=$(query "SELECT id FROM runs WHERE job_id = $job")
+	lock=$POLLUX_DIR/run/$run.lock
+}
+free_device() { query 'UPDATE run_devices SET in_use = 0'; }
+is_stopped() { grep -q '^State:.T' "/proc/$1/status"; }
+ends_once() {
+	touch go
+	ok 'the job ends' wait_for 20 nothing_alive
+	is 'in one run' '1' "$(query "SELECT count(*) FROM runs WHERE job_id = $job")"
+	is 'once' 1 "$(grep -c '^up' "$POLLUX_DIR/logs/$job.log")"
+}
+
+# --- one claims the run ---
+
+assign
 supervisor
 first=$!
 ok 'a supervisor waits' wait_for 10 has_lock "$first"
@@ -34,16 +53,50 @@ supervisor
 second=$!
 ok 'its lock is removed, and another one comes' wait_for 10 has_lock "$second"
 kill -CONT "$first"
-query 'UPDATE run_devices SET in_use = 0 WHERE run_id = 2'
+free_device
 ok 'one starts the run' wait_for 10 logged "$job" '^up'
 ok 'the other leaves' wait_for 10 one_is_left
 "$POLLUX" hold --force "$job"
 sleep 1
 is 'a wish to stop is left to the first' 'stopping running' "$(query "SELECT r.state, j.state
-	FROM runs r JOIN jobs j ON j.id = job_id WHERE r.id = 1" | tr '|' ' ')"
-touch go
-ok 'the job ends' wait_for 20 nothing_alive
-is 'in one run' '1 1' "$(query "SELECT count(*), sum(id) FROM runs WHERE job_id = $job" |
-	tr '|' ' ')"
-like 'once' '^1$' "$(grep -c '^up' "$POLLUX_DIR/logs/$job.log")"
+	FROM runs r JOIN jobs j ON j.id = job_id WHERE r.id = $run" | tr '|' ' ')"
+ends_once
+
+# --- the other one is told to end when the first has claimed the run ---
+
+assign
+supervisor
+first=$!
+ok 'a supervisor waits' wait_for 10 has_lock "$first"
+kill -STOP "$first"
+rm "$lock"
+supervisor
+second=$!
+ok 'and another one' wait_for 10 has_lock "$second"
+kill -STOP "$second"
+ok 'which is stopped' wait_for 10 is_stopped "$second"
+free_device
+kill -CONT "$first"
+ok 'the first starts the run' wait_for 10 logged "$job" '^up'
+kill -TERM "$second"
+kill -CONT "$second"
+ok 'the other leaves' wait_for 10 one_is_left
+is 'the run goes on' 'running none' "$(query "SELECT state, coalesce(stop_reason, 'none')
+	FROM runs WHERE id = $run" | tr '|' ' ')"
+ends_once
+
+# --- the run is claimed while the other one waits to write that it was not started ---
+
+assign
+supervisor
+second=$!
+ok 'a supervisor waits' wait_for 10 has_lock "$second"
+hold_store
+kill -TERM "$second"
+waits_to_write() { grep -q "job $job .*cannot record the end yet: .*locked" \
+	"$POLLUX_DIR/supervisor.log"; }
+ok 'it gives the run up, and waits for the store' wait_for 20 waits_to_write
+let_store_go "UPDATE runs SET state = 'running', launch_boot_s = 1 WHERE id = $run; COMMIT"
+ok 'it leaves' wait_for 20 nothing_alive
+is 'the run is left to who claimed it' running "$(query "SELECT state FROM runs WHERE id = $run")"
 finish

@@ -1,7 +1,7 @@
 /* work.c - a job that proves how it was run.
  *
  *	work [-n SAMPLES] [-b BATCH] [-s MS] [-w MS] [-h FILE] [-p STEPS] [-e STATUS] [-c]
- *	     [-l KIND]... [COMMAND...]
+ *	     [-f] [-l KIND]... [COMMAND...]
  *
  * Before anything else it takes a lock on the job, and on each device whose lock it was started
  * with, under the directory $WITNESS, and keeps them to its end, as does whatever it starts. A lock
@@ -20,6 +20,8 @@
  * -w sets how long a checkpoint takes; -p makes one every so many steps.
  * -h waits half way, and before it finishes a checkpoint, while FILE exists: a test that wants to
  * see the job at work then need not be quick.
+ * -f saves nothing: each run begins at 0. Such a job may be suspended, and its device be another's
+ * meanwhile: it takes no lock of a device.
  * -c counts in $WITNESS/counter-JOB, in memory that outlives the process: struct counter.
  * -e sets the exit status at the end; 137 is death by SIGKILL, half way. */
 #include <dirent.h>
@@ -45,6 +47,7 @@
 #define MAX_KEPT 64
 
 static const char *witness, *job, *run;
+static int saves_nothing;
 static int kept[MAX_KEPT], n_kept;
 
 /* One write at the end of a file: lines of several processes do not mix. */
@@ -98,7 +101,8 @@ static int take_devices(void)
 		name = strstr(target, "/run/device-");
 		if (!name)
 			continue;
-		take(name + strlen("/run/"));
+		if (!saves_nothing)
+			take(name + strlen("/run/"));
 		n++;
 	}
 	if (dir)
@@ -316,7 +320,11 @@ static int train(const struct training *t)
 			raise(SIGKILL);
 	}
 	rc = save(client, samples, t->save_ms);
-	note("ledger", "%s %s %s %lld\n", samples >= t->total ? "done" : "stop", job, run, samples);
+	/* where the next run begins */
+	if (samples >= t->total)
+		note("ledger", "done %s %s %lld\n", job, run, samples);
+	else
+		note("ledger", "stop %s %s %lld\n", job, run, directory ? samples : 0);
 	pollux_client_close(client);
 	if (samples < t->total)
 		return EXIT_STOPPED;
@@ -341,7 +349,7 @@ int main(int argc, char **argv)
 	run = environment("POLLUX_RUN", "0");
 	directory = environment("POLLUX_CHECKPOINT_DIR", NULL);
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	while ((option = getopt(argc, argv, "+n:b:s:w:h:p:e:l:c")) != -1) {
+	while ((option = getopt(argc, argv, "+n:b:s:w:h:p:e:l:cf")) != -1) {
 		switch (option) {
 		case 'n': t.total = strtoll(optarg, NULL, 10); break;
 		case 'b': t.batch = strtoll(optarg, NULL, 10); break;
@@ -351,6 +359,10 @@ int main(int argc, char **argv)
 		case 'p': t.save_every = strtol(optarg, NULL, 10); break;
 		case 'e': t.status = (int)strtol(optarg, NULL, 10); break;
 		case 'c': open_counter(); break;
+		case 'f':
+			saves_nothing = 1;
+			directory = NULL;
+			break;
 		case 'l':
 			if (n_kinds < 8)
 				kinds[n_kinds++] = optarg;

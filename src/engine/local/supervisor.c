@@ -223,6 +223,14 @@ static void stop_suspended(struct supervisor *s)
 	}
 }
 
+/* The store was removed: no pass gives the run its devices back, and no command finds it. */
+static void stop_forgotten(struct supervisor *s)
+{
+	s->run.stop_reason = STOP_ORPHAN;
+	supervisor_log(s, "the store was removed: the suspended run is stopped");
+	stop_suspended(s);
+}
+
 /* A run that waits for room to come back to may have to leave again. */
 static void leave_again(struct supervisor *s)
 {
@@ -328,6 +336,7 @@ static action *const actions[N_SUPERVISOR_STATES][N_SUPERVISOR_EVENTS] = {
 	[ST_SUSPENDED] = {
 		[EV_DEVICES_FREE] = come_back, [EV_TIMEOUT] = supervisor_decline_devices,
 		[EV_STOP] = stop_suspended, [EV_LEADER_EXIT] = continue_and_sweep,
+		[EV_SUPERSEDED] = stop_forgotten,
 	},
 	[ST_THAWING] = {
 		[EV_THAWED] = resume, [EV_TIMEOUT] = thaw_again, [EV_SUSPEND] = leave_again,

@@ -192,7 +192,8 @@ static void write_log_trailer(const struct supervisor *s)
 
 /* Records the end of the run. The end must not get lost: waits while the disk is full or the store
  * is locked. The processes of the run have ended by now; its devices stay reserved until the end is
- * recorded. */
+ * recorded. A wish to stop that could not be recorded either (local_stop_unrecorded) comes by the
+ * socket, and decides what becomes of the job. */
 static bool write_end(struct supervisor *s)
 {
 	struct timespec pause = { .tv_nsec = 200000000 };
@@ -204,6 +205,7 @@ static bool write_end(struct supervisor *s)
 			supervisor_log(s, "cannot record the end yet: %s", err.text);
 		told = true;
 		supervisor_beat(s);
+		supervisor_read_last_reports(s, clock_boot_s());
 		if (err.exit_status == EX_SOFTWARE || err.exit_status == EX_DATAERR)
 			return false;	/* waiting helps neither case; the next pass may */
 		nanosleep(&pause, NULL);

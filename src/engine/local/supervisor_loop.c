@@ -275,6 +275,15 @@ static void reap(struct supervisor *s)
 	}
 }
 
+/* A run that another supervisor has claimed is not this one's to stop. */
+static void shut_down(struct supervisor *s)
+{
+	if (s->state == ST_WAITING)
+		look_for_stop(s);
+	if (s->state != ST_FINISHED)
+		supervisor_stop_for(s, STOP_SHUTDOWN);
+}
+
 static void read_signals(struct supervisor *s)
 {
 	struct signalfd_siginfo info;
@@ -283,7 +292,7 @@ static void read_signals(struct supervisor *s)
 		if (info.ssi_signo == SIGCHLD)
 			reap(s);
 		else
-			supervisor_stop_for(s, STOP_SHUTDOWN);
+			shut_down(s);
 	}
 }
 
