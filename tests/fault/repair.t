@@ -105,7 +105,6 @@ is 'all jobs are there' '' "$(cat missing)"
 
 # --- a submission in between ---
 again
-jobs=$(store 'SELECT count(*) FROM jobs')
 killat -h held -n "$first" "$POLLUX" doctor --repair >repaired 2>&1 &
 repair=$!
 ok 'a repair has a new store, which is not in its place' wait_for 20 test -e held
