@@ -94,6 +94,16 @@ is 'whether it would have saved is not known' 'unknown 0' \
 	"$(asked "$id" "ifnull(saves_when_asked, 'unknown') || ' ' || saved_nothing")"
 "$POLLUX" cancel "$id"
 
+# --- a directory that was not used ---
+id=$("$POLLUX" submit -q -- test -d "$POLLUX_DIR/checkpoints")
+"$POLLUX" schedule
+status 'a job that needs no directory of checkpoints' 0 "$POLLUX" wait --timeout 600 "$id"
+status 'leaves none' 2 ls "$POLLUX_DIR/checkpoints/$id"
+id=$("$POLLUX" submit -q -- sh -c 'echo x >"$1/model"' x '{checkpoint}')
+"$POLLUX" schedule
+status 'one that saves' 0 "$POLLUX" wait --timeout 600 "$id"
+ok 'leaves what it saved' test -s "$POLLUX_DIR/checkpoints/$id/model"
+
 # --- a crash ---
 id=$("$POLLUX" submit -q --retries 0 -- \
 	sh -c '"$POLLUX" report STEP=9 SAMPLES=234000; exit 3' x '{checkpoint}')

@@ -69,7 +69,8 @@ ok 'the last job is in the log of the store' test -s "$POLLUX_DIR/pollux.db-wal"
 cp -a "$POLLUX_DIR" whole
 jobs=$(sqlite3 "$(cp -r whole look; echo look/pollux.db)" 'SELECT count(*) FROM jobs')
 killat -n 100000 -c calls "$POLLUX" doctor --repair >/dev/null
-calls=$(cat calls) first= unlogged=0
+calls=$(cat calls) unlogged=0
+first=
 : >missing
 call=$((calls - 30))
 count_jobs() { # count_jobs WHEN: all of them are to be there
@@ -99,7 +100,7 @@ again
 status 'a disk that is full at the end of a repair' 74 \
 	env LD_PRELOAD="$FAULT/preload_full.so" FULL_FILE=.repaired "$POLLUX" doctor --repair
 like 'is told' 'cannot write .*pollux.db.repaired.*: database or disk is full' "$err"
-is 'nothing is left' '' "$(ls "$POLLUX_DIR" | grep -e repaired -e damaged)"
+is 'nothing is left' '' "$(find "$POLLUX_DIR" -name '*.repaired*' -o -name '*.damaged-*')"
 count_jobs 'after a full disk'
 is 'all jobs are there' '' "$(cat missing)"
 

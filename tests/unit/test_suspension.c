@@ -46,6 +46,7 @@ static struct run add_run(const char *device, bool can_suspend)
 	snprintf(run.devices[0].kind, sizeof(run.devices[0].kind), "cpu");
 	check(store_run_add(&store, &run, &err), "add a run");
 	check(store_run_claim(&store, run.id, "local", 1, &claimed, &err), "claim it");
+	run.launch_boot_s = 1;
 	ok(claimed, "a run is claimed");
 	job_command_release(&c);
 	job_release(&job);

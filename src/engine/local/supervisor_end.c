@@ -284,6 +284,18 @@ static void remove_scratch(const struct supervisor *s)
 	free(dir);
 }
 
+/* The next launch makes the directory again. It must not find it removed, so this comes before the
+ * end of the run is recorded. */
+static void remove_empty_checkpoints(const struct supervisor *s)
+{
+	char *dir = s->command.checkpoint_dir || !store_is_there(&s->store)
+		? NULL : paths_checkpoints(s->paths, s->job.id);
+
+	if (dir)
+		rmdir(dir);
+	free(dir);
+}
+
 static void account(struct supervisor *s, double run_now)
 {
 	struct fallback unreported = supervisor_fallback(s);
@@ -323,6 +335,7 @@ bool supervisor_conclude(struct supervisor *s)
 		remove_scratch(s);
 	else
 		account(s, run_now);
+	remove_empty_checkpoints(s);
 	write_log_trailer(s);
 	if (store_make_durable(&s->store, &err))
 		supervisor_log(s, "%s", err.text);
