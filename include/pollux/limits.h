@@ -11,4 +11,8 @@ char *limits_capture(void);
  * limit here; a nice value that this process may not have stays as it is. */
 void limits_apply(const char *text);
 
+/* A limit of this process that jobs of other submissions would not have, and that no process of
+ * theirs could raise, as an option of ulimit: "-v" or another. NULL: there is none. */
+const char *limits_for_all(void);
+
 #endif

@@ -160,7 +160,8 @@ static int tell_next(struct session *s, bool *more, struct err *err)
 		return -1;
 	*more = id != 0;
 	job_init(&job);
-	if (id && store_job_get(&s->store, id, &job, &ignored) == 0)
+	/* It may have been queued again meanwhile. */
+	if (id && store_job_get(&s->store, id, &job, &ignored) == 0 && job_has_ended(job.state))
 		tell(s, &config, &job, &ignored);
 	job_release(&job);
 	return 0;

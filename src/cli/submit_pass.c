@@ -8,6 +8,7 @@
 #include "pollux/clock.h"
 #include "pollux/config.h"
 #include "pollux/crontab.h"
+#include "pollux/limits.h"
 #include "submit_pass.h"
 
 #define LATE_S 180.0	/* longer than from one of cron's passes to the next */
@@ -57,6 +58,19 @@ static void advise(const struct paths *paths)
 			"nobody takes turns; %s\n", command);
 }
 
+/* False where the jobs that a pass starts would be bound to limits of this shell. */
+static bool may_start(const struct config *config, bool quiet)
+{
+	const char *limit = limits_for_all();
+
+	if (!config->submit_pass || is_in_a_job())
+		return false;
+	if (limit && !quiet)
+		fprintf(stderr, "pollux: no pass was started, as all jobs would get the limit of "
+			"'ulimit %s' here: the job waits for the next pass\n", limit);
+	return !limit;
+}
+
 void submit_pass_run(bool quiet)
 {
 	struct config config;
@@ -67,8 +81,7 @@ void submit_pass_run(bool quiet)
 		return;
 	if (!quiet)
 		advise(&paths);
-	if (config_load(&config, paths.config, &ignored) == 0 && config.submit_pass &&
-	    !is_in_a_job())
+	if (config_load(&config, paths.config, &ignored) == 0 && may_start(&config, quiet))
 		later_pass_start(&paths);
 	paths_release(&paths);
 }

@@ -3,9 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "pollux/proc.h"
+#include "pollux/proc_files.h"
 #include "store_holder.h"
 
 /* SQLite's file format: locks on the -shm file are on its bytes from 120 to 128. A process that
@@ -54,26 +53,36 @@ static unsigned long long inode_of(const char *path, const char *suffix)
 static bool keeps_others(const struct lock_line *l, unsigned long long database,
 			 unsigned long long shm)
 {
-	if (l->pid == (int)getpid())
-		return false;
 	return l->inode == database ||
 	       (l->inode == shm && l->begin >= SHM_FIRST && l->begin <= SHM_LAST);
 }
 
+static bool is_among(const struct pid_list *users, int pid)
+{
+	for (int i = 0; i < users->count; i++)
+		if (users->items[i] == pid)
+			return true;
+	return false;
+}
+
+/* A file of another disk may have the same inode number: the holder has the store open. */
 static int find(const char *path)
 {
 	unsigned long long database = inode_of(path, ""), shm = inode_of(path, "-shm");
 	FILE *locks = database ? fopen("/proc/locks", "re") : NULL;
+	struct pid_list users;
 	struct lock_line l;
 	char line[256];
 	int found = 0;
 
 	if (!locks)
 		return 0;
+	proc_users_of_file(path, &users);
 	while (fgets(line, sizeof(line), locks))
 		if (parse(line, &l) && keeps_others(&l, database, shm) &&
-		    (found == 0 || proc_is_stopped(l.pid)))
+		    is_among(&users, l.pid) && (found == 0 || proc_is_stopped(l.pid)))
 			found = l.pid;
+	pid_list_release(&users);
 	fclose(locks);
 	return found;
 }

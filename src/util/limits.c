@@ -63,6 +63,23 @@ static void apply(const char *name, const char *value)
 			apply_limit(&limits[i], value);
 }
 
+const char *limits_for_all(void)
+{
+	static const struct {
+		const char *option;
+		__rlimit_resource_t resource;
+	} hard[] = {
+		{ "-v", RLIMIT_AS }, { "-t", RLIMIT_CPU }, { "-d", RLIMIT_DATA },
+		{ "-f", RLIMIT_FSIZE },
+	};
+	struct rlimit now;
+
+	for (size_t i = 0; i < sizeof(hard) / sizeof(hard[0]); i++)
+		if (getrlimit(hard[i].resource, &now) == 0 && now.rlim_max != RLIM_INFINITY)
+			return hard[i].option;
+	return NULL;
+}
+
 void limits_apply(const char *text)
 {
 	char *copy = xstrdup(text ? text : ""), *save = NULL;

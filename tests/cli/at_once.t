@@ -58,4 +58,17 @@ POLLUX_SUBMIT_PASS=yes "$POLLUX" submit -q -- true >/dev/null
 ok 'the environment goes before the file' wait_for 20 job_is 39 'done'
 status 'neither yes nor no' 78 env POLLUX_SUBMIT_PASS=maybe "$POLLUX" schedule
 like 'is named' "POLLUX_SUBMIT_PASS.*'maybe' is not yes or no" "$err"
+
+# A hard limit of this shell would bind all jobs that the pass starts, and no job could raise it.
+: >"$POLLUX_DIR/config"
+status 'a submission under a limit' 0 sh -c 'ulimit -t 100000; exec "$POLLUX" submit -- true'
+id=$(($(echo "$out" | tr -dc 0-9)))
+is 'starts no pass' "pollux: no pass was started, as all jobs would get the limit of 'ulimit -t' \
+here: the job waits for the next pass" "$err"
+ok 'the job waits' job_is "$id" queued
+"$POLLUX" submit -q -- sh -c 'ulimit -t' >/dev/null
+ok 'for the next one' wait_for 20 job_is "$id" 'done'
+ok 'and the limit is that of this job alone' wait_for 20 grep -qx unlimited \
+	"$POLLUX_DIR/logs/$((id + 1)).log"
+wait_for 20 no_supervisor
 finish
