@@ -164,7 +164,7 @@ slowest: ## the ten slowest tests of the last check and of the last sanitize, wi
 	@tools/slowest.sh $(wildcard $(STATE) $(BUILD)/gcc/prove.state $(BUILD)/san/prove.state)
 
 demo: all examples ## train four jobs on two CPU slots, about two minutes
-	$(TEST_ENV) examples/demo.sh
+	@$(TEST_ENV) examples/demo.sh
 
 lint: ## warnings as errors, static analysis, manuals, layers, purity
 	@$(MAKE) -Otarget lint-gcc lint-tidy lint-cppcheck lint-shell lint-man lint-layers
