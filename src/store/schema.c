@@ -361,6 +361,13 @@ static const char *const steps[] = {
 	"CREATE TRIGGER job_lives_again AFTER UPDATE OF state ON jobs"
 	" WHEN OLD.end_told = 1 AND NEW.state IN ('queued', 'held', 'running') BEGIN"
 	" UPDATE jobs SET end_told = 0 WHERE id = NEW.id; END;",
+
+	/* 28: numbers of a job while it went on */
+	"CREATE TABLE curve_points ("
+	" job_id INTEGER NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,"
+	" name TEXT NOT NULL, time_s REAL NOT NULL, samples REAL, value REAL NOT NULL,"
+	" PRIMARY KEY (job_id, name, time_s)"
+	") STRICT, WITHOUT ROWID;",
 };
 
 #define N_STEPS (int)(sizeof(steps) / sizeof(steps[0]))

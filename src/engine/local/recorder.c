@@ -376,7 +376,7 @@ int recorder_write(struct recorder *r, struct store *store, struct run *run, str
 		.run = run, .steps = r->steps, .loss = r->loss, .epoch = r->epoch,
 		.printed_total_steps = r->printed_total_steps,
 		.total_samples = r->total_samples, .total_steps = r->total_steps,
-		.total_epochs = r->total_epochs, 
+		.total_epochs = r->total_epochs,
 		.resumes = r->resumed ? 1 : r->resumes < 0 ? -1 : r->resumes > 0,
 		.saves_when_asked = r->resumes > 1 ? 1 : -1,
 		.status_text = r->status[0] ? r->status : NULL,
@@ -396,7 +396,7 @@ int recorder_write(struct recorder *r, struct store *store, struct run *run, str
 	if (!r->positions_only && r->gradient.n > 0)
 		p.gradient = &r->gradient;
 	if (store_run_update(store, &p, err) ||
-	    recorder_write_metrics(r, store, run->job_id, err))
+	    recorder_write_metrics(r, store, run, err))
 		return -1;
 	r->changed = false;
 	r->written_boot_s = now;

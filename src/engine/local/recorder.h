@@ -97,11 +97,11 @@ void recorder_see_position(struct recorder *r, struct run *run, double samples);
 void recorder_add_start(struct recorder *r, struct run *run, const struct report_message *m);
 
 /* recorder_metrics.c: the last, lowest and highest value of each metric, and where the run
- * stood. */
+ * stood. A write adds points to curves, too (store_curves.h). */
 void recorder_add_metric(struct recorder *r, const struct run *run, const char *name, double value);
 void recorder_add_metrics(struct recorder *r, const struct run *run,
 			  const struct report_message *m);
-int recorder_write_metrics(struct recorder *r, struct store *store, int64_t job_id,
+int recorder_write_metrics(struct recorder *r, struct store *store, const struct run *run,
 			   struct err *err);
 
 /* recorder_log.c: steps recognised in the log, of a program that reports none. After the first

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pollux/store_curves.h"
 #include "recorder.h"
 
 static struct recorder_metric *find(struct recorder *r, const char *name)
@@ -46,15 +47,33 @@ void recorder_add_metrics(struct recorder *r, const struct run *run,
 		recorder_add_metric(r, run, m->metrics[i].name, m->metrics[i].value);
 }
 
-int recorder_write_metrics(struct recorder *r, struct store *store, int64_t job_id,
+/* What the run does by itself is drawn, too. */
+static int write_speed(const struct recorder *r, struct store *store, const struct run *run,
+		       struct err *err)
+{
+	double batch_size = (double)configuration_batch_size(&run->configuration);
+
+	if (r->positions_only || !(batch_size > 0) || !(run->step_time_s > 0))
+		return 0;
+	if (store_curve_add(store, run->job_id, CURVE_BATCH_SIZE, run->last_samples, batch_size,
+			    err))
+		return -1;
+	return store_curve_add(store, run->job_id, CURVE_THROUGHPUT, run->last_samples,
+			       batch_size / run->step_time_s, err);
+}
+
+int recorder_write_metrics(struct recorder *r, struct store *store, const struct run *run,
 			   struct err *err)
 {
 	for (int i = 0; i < r->n_metrics; i++) {
+		const struct job_metric *m = &r->metrics[i].values;
+
 		if (!r->metrics[i].changed)
 			continue;
-		if (store_metric_set(store, job_id, &r->metrics[i].values, err))
+		if (store_metric_set(store, run->job_id, m, err) ||
+		    store_curve_add(store, run->job_id, m->name, m->samples, m->last, err))
 			return -1;
 		r->metrics[i].changed = false;
 	}
-	return 0;
+	return write_speed(r, store, run, err);
 }

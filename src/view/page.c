@@ -1,0 +1,368 @@
+/* page.c - prints the page: a table of jobs, the timeline, running jobs, groups. */
+#include <math.h>
+#include <string.h>
+
+#include "pollux/configuration.h"
+#include "pollux/format.h"
+#include "pollux/mem.h"
+#include "pollux/utf8.h"
+#include "page_parts.h"
+
+#define CHART_LINES 60	/* in the picture of a group */
+#define ENDED_SHOWN 30
+
+static const char style[] =
+	":root{color-scheme:light dark;--ink:#1d2430;--dim:#667085;--line:#d5dae1;--back:#fff;"
+	"--idle:#eef1f5}\n"
+	"@media(prefers-color-scheme:dark){:root{--ink:#e6e9ee;--dim:#98a2b3;--line:#3a4250;"
+	"--back:#14181f;--idle:#222834}}\n"
+	"*{box-sizing:border-box}\n"
+	"body{margin:0 auto;padding:1rem;max-width:75rem;background:var(--back);color:var(--ink);"
+	"font:15px/1.45 system-ui,sans-serif}\n"
+	"h1{font-size:1.3rem;margin:0}h2{font-size:1.05rem;margin:2rem 0 .5rem}"
+	"h3{font-size:.95rem;margin:1.2rem 0 .3rem}\n"
+	"p{margin:.3rem 0}a{color:inherit}nav a{margin-right:1em}\n"
+	".dim,nav{color:var(--dim)}.wide{overflow-x:auto}\n"
+	"table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}\n"
+	"th{text-align:left;font-weight:600;color:var(--dim);font-size:.85em}\n"
+	"th,td{padding:.25rem .6rem .25rem 0;border-bottom:1px solid var(--line);"
+	"vertical-align:top}\n"
+	".n{text-align:right;white-space:nowrap}td.why{min-width:14rem}td.name{overflow-wrap:anywhere;min-width:6rem}\n"
+	"i{display:inline-block;width:.7em;height:.7em;border-radius:2px;margin-right:.4em}\n"
+	"svg{display:block;width:100%;height:auto}.timeline{min-width:44rem}\n"
+	"svg text{fill:var(--ink);font:11px system-ui,sans-serif}\n"
+	"svg .axis,svg .value,svg .first{fill:var(--dim);font-size:10px}"
+	"svg .axis,svg .in{text-anchor:middle}svg .device,svg .value{text-anchor:end}\n"
+	"svg .in{fill:#fff}.idle{fill:var(--idle)}.tick{stroke:var(--line);fill:none}\n"
+	".line{fill:none;stroke:var(--c);stroke-width:1.5}.end{fill:var(--c)}\n"
+	".charts{display:grid;grid-template-columns:repeat(auto-fill,minmax(17rem,1fr));gap:.6rem}\n"
+	"pre{white-space:pre-wrap;overflow-wrap:anywhere;margin:.3rem 0;color:var(--dim)}\n"
+	"@media print{body{max-width:none}section{break-inside:avoid}nav{display:none}}\n";
+
+/* --- texts --- */
+
+void page_add_text(struct text *out, const char *s)
+{
+	for (size_t n; *s; s += n ? n : 1) {
+		n = utf8_length(s);
+		if (*s == '\t' || *s == '\n')
+			text_add(out, " ");
+		else if (n == 0 || utf8_is_control(s, n))
+			text_add(out, "\xef\xbf\xbd");	/* the replacement character */
+		else if (*s == '&')
+			text_add(out, "&amp;");
+		else if (*s == '<')
+			text_add(out, "&lt;");
+		else if (*s == '>')
+			text_add(out, "&gt;");
+		else if (*s == '"')
+			text_add(out, "&quot;");
+		else if (*s == '\'')
+			text_add(out, "&#39;");
+		else
+			text_add_bytes(out, s, n);
+	}
+}
+
+static void add_cell(struct text *out, const char *class, const char *s)
+{
+	text_addf(out, "<td class=\"%s\">", class);
+	page_add_text(out, s);
+	text_add(out, "</td>");
+}
+
+/* A text that was built for this cell; afterwards it is empty. */
+static void add_built(struct text *out, const char *class, struct text *t)
+{
+	add_cell(out, class, t->data);
+	text_clear(t);
+}
+
+static void add_id(struct text *out, int64_t id)
+{
+	text_addf(out, "<tr><td class=\"n\"><i style=\"background:hsl(%d 55%% 50%%)\"></i>%lld</td>",
+		  page_hue(id), (long long)id);
+}
+
+/* --- the table of jobs --- */
+
+static bool has_ended(const struct status_job *item)
+{
+	return item->state >= SHOWN_DONE;
+}
+
+static void add_ends(struct text *t, const struct page *p, const struct status_job *item)
+{
+	if (has_ended(item))
+		text_add(t, format_time(item->job->end_time_s, p->now_s).s);
+	else if (isfinite(item->end_from_s) && isfinite(item->end_to_s))
+		text_addf(t, "%s to %s", format_time(item->end_from_s, p->now_s).s,
+			  format_time(item->end_to_s, p->now_s).s);
+	else
+		text_add(t, "-");
+}
+
+static void add_job_row(struct text *out, const struct page *p, const struct status_job *item)
+{
+	struct text t = TEXT_INIT;
+
+	add_id(out, item->job->id);
+	if (item->run)
+		text_addf(out, "<td class=\"name\"><a href=\"#job-%lld\">",
+			  (long long)item->job->id);
+	else
+		text_add(out, "<td class=\"name\">");
+	page_add_text(out, item->job->declared.name);
+	text_addf(out, "%s</td>", item->run ? "</a>" : "");
+	add_cell(out, "", shown_state_name(item->state));
+	if (item->run)
+		status_add_devices(&t, item->run);
+	add_built(out, "", &t);
+	if (isfinite(item->done_ratio))
+		text_addf(&t, "%.0f %%", floor(item->done_ratio * 100));
+	add_built(out, "n", &t);
+	if (isfinite(status_batch(item)))
+		text_addf(&t, "%.0f", status_batch(item));
+	add_built(out, "n", &t);
+	if (isfinite(item->throughput_eps))
+		text_addf(&t, "%s/s", format_count(item->throughput_eps).s);
+	add_built(out, "n", &t);
+	add_cell(out, "n", format_duration(item->run_time_s).s);
+	add_ends(&t, p, item);
+	add_built(out, "", &t);
+	status_add_why(&t, &p->status, item);
+	add_built(out, "why", &t);
+	text_add(out, "</tr>\n");
+	text_release(&t);
+}
+
+static void add_heads(struct text *out, bool ended)
+{
+	text_addf(out, "<div class=\"wide\"><table><thead><tr><th class=\"n\">job</th>"
+		  "<th>name</th><th>state</th><th>devices</th><th class=\"n\">done</th>"
+		  "<th class=\"n\">batch</th><th class=\"n\">samples</th>"
+		  "<th class=\"n\">ran for</th><th>%s</th><th>%s</th></tr></thead><tbody>\n",
+		  ended ? "ended" : "ends", ended ? "how" : "why");
+}
+
+/* The newest ended jobs come first, and no more than ENDED_SHOWN of them. */
+static void add_jobs(struct text *out, const struct page *p, bool ended)
+{
+	int n = 0, left_out = 0;
+
+	for (int k = 0; k < p->status.jobs.count; k++) {
+		int i = ended ? p->status.jobs.count - 1 - k : k;
+
+		if (has_ended(&p->status.items[i]) != ended)
+			continue;
+		if (ended && n >= ENDED_SHOWN) {
+			left_out++;
+			continue;
+		}
+		if (n++ == 0)
+			add_heads(out, ended);
+		add_job_row(out, p, &p->status.items[i]);
+	}
+	text_add(out, n ? "</tbody></table></div>\n" : "<p>None.</p>\n");
+	if (left_out)
+		text_addf(out, "<p class=\"dim\">and %d more</p>\n", left_out);
+}
+
+/* --- running jobs --- */
+
+static const char *title_of(const char *name)
+{
+	if (!strcmp(name, CURVE_THROUGHPUT))
+		return "throughput, samples/s";
+	return strcmp(name, CURVE_BATCH_SIZE) ? name : "batch size";
+}
+
+static void add_command(struct text *out, const struct strings *argv)
+{
+	struct text t = TEXT_INIT;
+
+	for (size_t i = 0; i < argv->count && t.length < OUTPUT_CLEAN_BYTES; i++) {
+		text_add(&t, i ? " " : "");
+		text_add_shell_quoted(&t, argv->items[i]);
+	}
+	t.data[utf8_clip(t.data, t.length < OUTPUT_CLEAN_BYTES ? t.length
+							       : OUTPUT_CLEAN_BYTES)] = '\0';
+	text_add(out, "<pre>");
+	page_add_text(out, t.data);
+	text_add(out, "</pre>\n");
+	text_release(&t);
+}
+
+static void add_running(struct text *out, const struct page *p, const struct page_job *job)
+{
+	const struct job *j = job->item->job;
+	struct text t = TEXT_INIT;
+
+	text_addf(out, "<section id=\"job-%lld\"><h3>%lld ", (long long)j->id, (long long)j->id);
+	page_add_text(out, j->declared.name);
+	text_add(out, "</h3>\n");
+	if (job->item->line)
+		add_command(out, &job->item->line->argv);
+	status_add_why(&t, &p->status, job->item);
+	text_add(out, "<p>");
+	page_add_text(out, t.data);
+	text_add(out, "</p>\n<div class=\"charts\">\n");
+	for (int i = 0; i < job->curves.count; i++) {
+		const struct chart_line line = { &job->curves.items[i], j->id };
+
+		page_add_chart(out, title_of(line.curve->name), &line, 1);
+	}
+	text_add(out, "</div></section>\n");
+	text_release(&t);
+}
+
+/* --- groups --- */
+
+static void add_parameters(struct text *t, const struct job *job)
+{
+	for (size_t i = 0; i < job->parameters.count; i++)
+		text_addf(t, "%s%s", i ? " " : "", job->parameters.items[i]);
+}
+
+static void add_result_row(struct text *out, const struct results *r, int i)
+{
+	struct text t = TEXT_INIT;
+
+	add_id(out, r->jobs.items[i].id);
+	add_parameters(&t, &r->jobs.items[i]);
+	add_built(out, "name", &t);
+	add_cell(out, "", job_state_name(r->jobs.items[i].state));
+	for (int c = 0; c < r->n_columns; c++) {
+		const struct job_metric *m = result_of(r, i, c);
+
+		if (m)
+			text_addf(&t, "%s (%s)", format_number(result_best(&r->columns[c], m)).s,
+				  format_number(m->last).s);
+		add_built(out, "n", &t);
+	}
+	text_add(out, "</tr>\n");
+	text_release(&t);
+}
+
+static const struct curve *curve_named(const struct curve_list *list, const char *name)
+{
+	for (int i = 0; i < list->count; i++)
+		if (!strcmp(list->items[i].name, name))
+			return &list->items[i];
+	return NULL;
+}
+
+static void add_group_chart(struct text *out, const struct page_group *g, const char *metric)
+{
+	struct chart_line lines[CHART_LINES];
+	int n = 0;
+
+	for (int i = 0; i < g->results.jobs.count && n < CHART_LINES; i++) {
+		const struct curve *c = curve_named(&g->curves[i], metric);
+
+		if (c)
+			lines[n++] = (struct chart_line){ c, g->results.jobs.items[i].id };
+	}
+	if (n)
+		page_add_chart(out, metric, lines, n);
+}
+
+static void add_group(struct text *out, const struct page_group *g)
+{
+	const struct results *r = &g->results;
+
+	text_addf(out, "<section id=\"group-%lld\"><h3>group %lld: ", (long long)g->group.id,
+		  (long long)g->group.id);
+	page_add_text(out, g->group.name);
+	text_add(out, "</h3>\n<div class=\"charts\">\n");
+	for (int c = 0; c < r->n_columns; c++)
+		add_group_chart(out, g, r->columns[c].name);
+	text_add(out, "</div>\n<div class=\"wide\"><table><thead><tr><th class=\"n\">job</th>"
+		 "<th>parameters</th><th>state</th>");
+	for (int c = 0; c < r->n_columns; c++) {
+		text_add(out, "<th class=\"n\">");
+		page_add_text(out, r->columns[c].name);
+		text_add(out, ": best (last)</th>");
+	}
+	text_add(out, "</tr></thead><tbody>\n");
+	for (int i = 0; i < r->jobs.count; i++)
+		add_result_row(out, r, i);
+	text_add(out, "</tbody></table></div></section>\n");
+}
+
+/* --- the document --- */
+
+static void add_head(struct text *out, const struct page *p, double refresh_s)
+{
+	text_add(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+		 "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
+		 "<meta http-equiv=\"Content-Security-Policy\" "
+		 "content=\"default-src 'none';style-src 'unsafe-inline';img-src data:\">\n"
+		 "<link rel=\"icon\" href=\"data:,\">\n");
+	if (refresh_s > 0)
+		text_addf(out, "<meta http-equiv=\"refresh\" content=\"%.0f\">\n",
+			  fmax(refresh_s, 1));
+	text_add(out, "<title>pollux: ");
+	page_add_text(out, p->host);
+	text_addf(out, "</title><style>\n%s</style></head><body>\n", style);
+}
+
+static void add_summary(struct text *out, const struct page *p)
+{
+	const struct status *s = &p->status;
+
+	text_add(out, "<header><h1>");
+	page_add_text(out, p->host);
+	text_addf(out, "</h1><p>%d device%s in use; %d running, ", s->n_devices_in_use,
+		  plural(s->n_devices_in_use), s->n_running);
+	if (s->n_suspended)
+		text_addf(out, "%d suspended, ", s->n_suspended);
+	text_addf(out, "%d waiting, ", s->n_waiting);
+	if (s->n_held)
+		text_addf(out, "%d held, ", s->n_held);
+	text_addf(out, "%d ended since %s</p>\n", s->n_ended,
+		  format_time(p->since_s, p->now_s).s);
+	for (int i = 0; i < 2; i++) {
+		const char *words = i ? s->hung_pass.data : s->disk_full.data;
+
+		if (*words) {
+			text_add(out, "<p><strong>");
+			page_add_text(out, words);
+			text_add(out, "</strong></p>\n");
+		}
+	}
+	text_addf(out, "<p class=\"dim\">as of %s</p></header>\n",
+		  format_time(p->now_s, p->now_s).s);
+}
+
+static void begin_section(struct text *out, const char *id, const char *title)
+{
+	text_addf(out, "<section id=\"%s\"><h2>%s</h2>\n", id, title);
+}
+
+void page_print(const struct page *p, double refresh_s, struct text *out)
+{
+	add_head(out, p, refresh_s);
+	add_summary(out, p);
+	text_addf(out, "<nav><a href=\"#queue\">queue</a><a href=\"#devices\">devices</a>"
+		  "<a href=\"#running\">running</a>%s<a href=\"#ended\">ended</a></nav>\n",
+		  p->n_groups ? "<a href=\"#groups\">groups</a>" : "");
+	begin_section(out, "queue", "Queue");
+	add_jobs(out, p, false);
+	text_add(out, "</section>\n");
+	begin_section(out, "devices", "Devices");
+	page_add_timeline(out, p);
+	text_add(out, "</section>\n");
+	begin_section(out, "running", "Running");
+	for (int i = 0; i < p->n_jobs; i++)
+		add_running(out, p, &p->jobs[i]);
+	text_add(out, p->n_jobs ? "</section>\n" : "<p>None.</p></section>\n");
+	if (p->n_groups)
+		begin_section(out, "groups", "Groups");
+	for (int i = 0; i < p->n_groups; i++)
+		add_group(out, &p->groups[i]);
+	text_add(out, p->n_groups ? "</section>\n" : "");
+	begin_section(out, "ended", "Ended");
+	add_jobs(out, p, true);
+	text_add(out, "</section>\n</body></html>\n");
+}

@@ -1,0 +1,126 @@
+/* page_chart.c - curves of a job, or of the jobs of a group, as a small picture. */
+#include <math.h>
+#include <string.h>
+
+#include "pollux/format.h"
+#include "page_parts.h"
+
+#define WIDTH 320.0
+#define HEIGHT 150.0
+#define LEFT 52.0
+#define RIGHT 12.0
+#define TOP 24.0
+#define BOTTOM 22.0
+
+struct range {
+	double low, high;
+};
+
+struct scale {
+	struct range x, y;
+	bool by_time;		/* x is a wall clock: a position is unknown */
+};
+
+static void widen(struct range *r, double value)
+{
+	r->low = fmin(r->low, value);
+	r->high = fmax(r->high, value);
+}
+
+static double x_value(const struct scale *s, const struct curve_point *p)
+{
+	return s->by_time ? p->time_s : p->samples;
+}
+
+static struct scale scale_of(const struct chart_line *lines, int n)
+{
+	struct scale s = {
+		{ (double)INFINITY, -(double)INFINITY }, { (double)INFINITY, -(double)INFINITY }, false,
+	};
+
+	for (int i = 0; i < n; i++)
+		for (int k = 0; k < lines[i].curve->n; k++)
+			s.by_time |= isnan(lines[i].curve->points[k].samples);
+	for (int i = 0; i < n; i++)
+		for (int k = 0; k < lines[i].curve->n; k++) {
+			widen(&s.x, x_value(&s, &lines[i].curve->points[k]));
+			widen(&s.y, lines[i].curve->points[k].value);
+		}
+	if (s.x.high <= s.x.low)
+		s.x.high = s.x.low + 1;
+	if (s.y.high <= s.y.low) {	/* a line in the middle */
+		double half = fabs(s.y.low) * 0.1 + 1e-300;
+
+		s.y = (struct range){ s.y.low - half, s.y.high + half };
+	}
+	return s;
+}
+
+static double place(const struct range *r, double value, double from, double to)
+{
+	return from + (to - from) * (value - r->low) / (r->high - r->low);
+}
+
+static void add_line(struct text *out, const struct scale *s, const struct chart_line *line,
+		     bool is_named)
+{
+	const struct curve *c = line->curve;
+
+	if (c->n == 0)
+		return;
+	text_addf(out, "<g style=\"--c:hsl(%d 60%% 50%%)\"><polyline class=\"line\" points=\"",
+		  page_hue(line->job_id));
+	for (int k = 0; k < c->n; k++) {
+		double x = place(&s->x, x_value(s, &c->points[k]), LEFT, WIDTH - RIGHT);
+
+		if (k && !strcmp(c->name, CURVE_BATCH_SIZE))	/* in steps */
+			text_addf(out, " %.1f,%.1f", x,
+				  place(&s->y, c->points[k - 1].value, HEIGHT - BOTTOM, TOP));
+		text_addf(out, "%s%.1f,%.1f", k ? " " : "", x,
+			  place(&s->y, c->points[k].value, HEIGHT - BOTTOM, TOP));
+	}
+	text_addf(out, "\"/><circle class=\"end\" cx=\"%.1f\" cy=\"%.1f\" r=\"2.5\"/>",
+		  place(&s->x, x_value(s, &c->points[c->n - 1]), LEFT, WIDTH - RIGHT),
+		  place(&s->y, c->points[c->n - 1].value, HEIGHT - BOTTOM, TOP));
+	if (is_named)
+		text_addf(out, "<title>job %lld: %s</title>", (long long)line->job_id,
+			  format_number(c->points[c->n - 1].value).s);
+	text_add(out, "</g>\n");
+}
+
+static void add_axes(struct text *out, const struct scale *s)
+{
+	text_addf(out, "<path class=\"tick\" d=\"M%.0f %.0fH%.0fM%.0f %.0fH%.0f\"/>", LEFT, TOP,
+		  WIDTH - RIGHT, LEFT, HEIGHT - BOTTOM, WIDTH - RIGHT);
+	text_addf(out, "<text class=\"value\" x=\"%.0f\" y=\"%.0f\">%s</text>", LEFT - 6, TOP + 4,
+		  format_number(s->y.high).s);
+	text_addf(out, "<text class=\"value\" x=\"%.0f\" y=\"%.0f\">%s</text>\n", LEFT - 6,
+		  HEIGHT - BOTTOM + 4, format_number(s->y.low).s);
+	if (s->by_time) {
+		text_addf(out, "<text class=\"value\" x=\"%.0f\" y=\"%.0f\">%s</text>\n",
+			  WIDTH - RIGHT, HEIGHT - 6, format_duration(s->x.high - s->x.low).s);
+		return;
+	}
+	text_addf(out, "<text class=\"first\" x=\"%.0f\" y=\"%.0f\">%s</text>", LEFT, HEIGHT - 6,
+		  format_count(s->x.low).s);
+	text_addf(out, "<text class=\"value\" x=\"%.0f\" y=\"%.0f\">%s samples</text>\n",
+		  WIDTH - RIGHT, HEIGHT - 6, format_count(s->x.high).s);
+}
+
+void page_add_chart(struct text *out, const char *title, const struct chart_line *lines, int n)
+{
+	struct scale s = scale_of(lines, n);
+
+	if (!isfinite(s.x.low) || !isfinite(s.y.low) || !isfinite(s.y.high))
+		return;		/* no point */
+	text_addf(out, "<svg class=\"chart\" viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"",
+		  WIDTH, HEIGHT);
+	page_add_text(out, title);
+	text_addf(out, "\"><text class=\"title\" x=\"%.0f\" y=\"12\">", LEFT);
+	page_add_text(out, title);
+	text_add(out, "</text>\n");
+	add_axes(out, &s);
+	for (int i = 0; i < n; i++)
+		add_line(out, &s, &lines[i], n > 1);
+	text_add(out, "</svg>\n");
+}

@@ -1,0 +1,85 @@
+#!/bin/sh
+# page.t - the page of a store with real jobs: what it shows, and that texts of others stay texts.
+# shellcheck disable=SC2016,SC2317  # texts for other programs; cleanup is called by the trap
+. "$(dirname "$0")/tap.sh"
+POLLUX_SLOTS=1 POLLUX_POLICY=fifo
+export POLLUX_SLOTS POLLUX_POLICY
+cleanup() { end_jobs; }
+
+status 'no store' 66 "$POLLUX" page
+cat >reports <<'END'
+n=0
+for loss in 0.9 0.7 0.5 0.4; do
+	"$POLLUX" report SAMPLES=$((n += 100)) STEP_NS=2000000 LOSS=$loss
+	sleep "$1"
+done
+"$POLLUX" report 'STATUS=<img src=x onerror=alert(2)>'
+[ "$1" = 0 ] || touch reported
+while [ "$1" != 0 ] && [ ! -e end ]; do sleep 0.1; done
+END
+"$POLLUX" submit -q -b 10 --param lr=0.1,0.2 -- sh reports 0 {lr} >/dev/null
+"$POLLUX" submit -q -b 10 --name '</title><script>alert("1")</script> & Co' -- sh reports 2.1 >/dev/null
+esc=$(printf '\033')
+"$POLLUX" submit -q --name "red${esc}[31m" -- true >/dev/null
+"$POLLUX" schedule
+wait_for 60 [ -e reported ]
+wait_for 20 sh -c '[ "$(sqlite3 -cmd ".timeout 120000" "$POLLUX_DIR/pollux.db" \
+	"SELECT count(*) FROM curve_points WHERE job_id = 3 AND name = '\''loss'\''")" -ge 2 ]'
+status 'a page' 0 "$POLLUX" page -o page.html
+page=$(cat page.html)
+has() { # has NAME TEXT
+	case $page in *"$2"*) ok "$1" true ;; *) ok "$1" false ;; esac
+}
+lacks() {
+	case $page in *"$2"*) ok "$1" false ;; *) ok "$1" true ;; esac
+}
+has 'a hostile name is a text' '&lt;/title&gt;&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt; &amp; Co'
+lacks 'there is no script' '<script'
+lacks 'nor a tag in what a program reports' '<img'
+has 'control characters are replaced' "red$(printf '\357\277\275')[31m"
+lacks 'no escape is left' "$esc"
+lacks 'nothing is loaded' 'http://'
+lacks 'by no other protocol' 'https://'
+has 'why a job waits' '1st in line'
+has 'the device of the timeline' '>cpu:0<'
+has 'a bar for each run: those that ended' ': run 1, completed, '
+has 'and the present one' ': run 1, not ended, '
+has 'the loss as a curve' 'aria-label="loss"'
+has 'the parameters of a group' 'lr=0.2'
+has 'the running job has a place, and a link leads there' 'href="#job-3"'
+has 'the place' 'id="job-3"'
+is 'each link within the page has its place' '' "$(grep -o 'href="#[^"]*"' page.html | sort -u |
+	sed 's/href="#\(.*\)"/\1/' | while read -r id; do
+		grep -q "id=\"$id\"" page.html || echo "$id"
+	done)"
+is 'it is well-formed, but for elements that HTML does not close' '' "$(sed \
+	's/<!DOCTYPE html>//; s/<\(meta\|link\)\([^>]*\)>/<\1\2\/>/g' page.html |
+	python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.stdin.buffer)' 2>&1)"
+status 'onto standard output' 0 "$POLLUX" page --since 1h
+case $out in '<!DOCTYPE html>'*'</html>') ok 'the same document' true ;; *) ok 'the same document' false ;; esac
+status 'a file that cannot be' 73 "$POLLUX" page -o nowhere/page.html
+status '--watch needs a file' 64 "$POLLUX" page --watch 5
+rm page.html
+"$POLLUX" page -o page.html --watch 1 &
+watch=$!
+wait_for 20 [ -s page.html ]
+inode=$(stat -c %i page.html)
+ok 'it is written again and again' wait_for 20 sh -c "[ \"\$(stat -c %i page.html)\" != $inode ]"
+kill -TERM $watch
+wait $watch
+is 'until it is told to end' 0 $?
+ok 'a browser loads it as often' grep -q 'http-equiv="refresh" content="1"' page.html
+touch end
+"$POLLUX" wait --timeout 200 3 >/dev/null 2>&1
+
+# The points of a long curve are bounded, and cover its whole time.
+store "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 119)
+	INSERT INTO curve_points SELECT 1, 'long', i, i, i FROM n"
+"$POLLUX" submit -q --workload long -- sh -c '"$POLLUX" report METRIC.long=7' >/dev/null
+store "UPDATE curve_points SET job_id = (SELECT max(id) FROM jobs) WHERE name = 'long'"
+"$POLLUX" schedule
+"$POLLUX" wait --timeout 200 5 >/dev/null 2>&1
+is 'a full curve loses every second point; its first and last stay' '61|1.0|7.0' "$(store "SELECT
+	count(*), min(value), (SELECT value FROM curve_points WHERE name = 'long'
+	ORDER BY time_s DESC LIMIT 1) FROM curve_points WHERE name = 'long'")"
+finish
