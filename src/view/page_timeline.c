@@ -49,11 +49,13 @@ static void add_ticks(struct text *out, const struct page *p, double height)
 	double step_s = tick_step_s(p->now_s - p->from_s), offset_s = zone_offset_s(p->now_s);
 	double first = ceil((p->from_s + offset_s) / step_s) * step_s - offset_s;
 
-	for (double t = first; t < p->now_s; t += step_s)
+	for (int i = 0; first + i * step_s < p->now_s; i++) {
+		double t = first + i * step_s;
+
 		text_addf(out, "<path class=\"tick\" d=\"M%.1f %.0fV%.0f\"/>"
 			  "<text class=\"axis\" x=\"%.1f\" y=\"14\">%.5s</text>\n",
-			  x_of(p, t), TOP - 4, height, x_of(p, t),
-			  format_time(t, t).s);
+			  x_of(p, t), TOP - 4, height, x_of(p, t), format_time(t, t).s);
+	}
 }
 
 static void add_bar(struct text *out, const struct page *p, const struct page_turn *turn,
