@@ -39,51 +39,53 @@ static bool parse(char *line, struct lock_line *l)
 	return l->pid > 0;
 }
 
-static unsigned long long inode_of(const char *path, const char *suffix)
+/* A file whose locks keep others from the store, and who has it open: a file of another disk may
+ * have the same inode number. */
+struct locked_file {
+	unsigned long long inode;	/* 0: there is no such file */
+	struct pid_list users;
+};
+
+static struct locked_file locked_file(const char *path, const char *suffix)
 {
+	struct locked_file f = { .inode = 0 };
 	char name[4200];
 	struct stat st;
 
 	if (snprintf(name, sizeof(name), "%s%s", path, suffix) >= (int)sizeof(name) ||
 	    stat(name, &st))
-		return 0;
-	return st.st_ino;
+		return f;
+	f.inode = st.st_ino;
+	proc_users_of_file(name, &f.users);
+	return f;
 }
 
-static bool keeps_others(const struct lock_line *l, unsigned long long database,
-			 unsigned long long shm)
+static bool is_of(const struct lock_line *l, const struct locked_file *f)
 {
-	return l->inode == database ||
-	       (l->inode == shm && l->begin >= SHM_FIRST && l->begin <= SHM_LAST);
-}
-
-static bool is_among(const struct pid_list *users, int pid)
-{
-	for (int i = 0; i < users->count; i++)
-		if (users->items[i] == pid)
+	for (int i = 0; i < f->users.count; i++)
+		if (l->inode == f->inode && l->pid == (int)f->users.items[i])
 			return true;
 	return false;
 }
 
-/* A file of another disk may have the same inode number: the holder has the store open. */
 static int find(const char *path)
 {
-	unsigned long long database = inode_of(path, ""), shm = inode_of(path, "-shm");
-	FILE *locks = database ? fopen("/proc/locks", "re") : NULL;
-	struct pid_list users;
+	struct locked_file database = locked_file(path, ""), shm = locked_file(path, "-shm");
+	FILE *locks = database.inode ? fopen("/proc/locks", "re") : NULL;
 	struct lock_line l;
 	char line[256];
 	int found = 0;
 
-	if (!locks)
-		return 0;
-	proc_users_of_file(path, &users);
-	while (fgets(line, sizeof(line), locks))
-		if (parse(line, &l) && keeps_others(&l, database, shm) &&
-		    is_among(&users, l.pid) && (found == 0 || proc_is_stopped(l.pid)))
+	while (locks && fgets(line, sizeof(line), locks))
+		if (parse(line, &l) &&
+		    (is_of(&l, &database) ||
+		     (is_of(&l, &shm) && l.begin >= SHM_FIRST && l.begin <= SHM_LAST)) &&
+		    (found == 0 || proc_is_stopped(l.pid)))
 			found = l.pid;
-	pid_list_release(&users);
-	fclose(locks);
+	if (locks)
+		fclose(locks);
+	pid_list_release(&database.users);
+	pid_list_release(&shm.users);
 	return found;
 }
 
