@@ -7,6 +7,7 @@
 #include "pollux/store_metrics.h"
 #include "sql.h"
 
+/* A supervisor of before schema 25 leaves no lowest and no highest value. */
 int store_metric_set(struct store *s, int64_t job_id, const struct job_metric *m, struct err *err)
 {
 	return sql_run(s, NULL, err, "INSERT INTO job_metrics (job_id, name, last, samples, time_s,"
@@ -15,12 +16,12 @@ int store_metric_set(struct store *s, int64_t job_id, const struct job_metric *m
 		       "  WHERE job_id = ? AND name <> ?) < ?"
 		       " ON CONFLICT DO UPDATE SET last = excluded.last,"
 		       " samples = excluded.samples, time_s = excluded.time_s,"
-		       " lowest_samples = CASE WHEN excluded.lowest < lowest"
-		       "  THEN excluded.lowest_samples ELSE lowest_samples END,"
-		       " lowest = min(lowest, excluded.lowest),"
-		       " highest_samples = CASE WHEN excluded.highest > highest"
-		       "  THEN excluded.highest_samples ELSE highest_samples END,"
-		       " highest = max(highest, excluded.highest)",
+		       " lowest_samples = CASE WHEN lowest <= excluded.lowest"
+		       "  THEN lowest_samples ELSE excluded.lowest_samples END,"
+		       " lowest = min(coalesce(lowest, excluded.lowest), excluded.lowest),"
+		       " highest_samples = CASE WHEN highest >= excluded.highest"
+		       "  THEN highest_samples ELSE excluded.highest_samples END,"
+		       " highest = max(coalesce(highest, excluded.highest), excluded.highest)",
 		       "itddddddditi", job_id, m->name, m->last, m->samples, clock_wall_s(),
 		       m->lowest, m->lowest_samples, m->highest, m->highest_samples, job_id,
 		       m->name, (int64_t)STORE_METRICS_MAX);

@@ -79,4 +79,13 @@ END
 "$POLLUX" submit -q --metric 'slow=((0+)+)+$' --metric 'x=x=([0-9]+)' -- sh hostile >/dev/null
 "$POLLUX" schedule
 status 'a job with an expression without end ends' 0 "$POLLUX" wait --timeout 200 7
+
+# A supervisor of an earlier version, which an upgrade leaves at work, stores last values alone.
+store "UPDATE job_metrics SET lowest = NULL, highest = NULL WHERE job_id = 1 AND name = 'acc'"
+"$POLLUX" requeue 1
+"$POLLUX" schedule
+"$POLLUX" wait --timeout 200 1
+wait_for 20 no_supervisor
+is 'the next supervisor tells the others' '0.3|0.1|0.3' \
+	"$(metric 1 acc | sed 's/00*|/|/g; s/00*$//')"
 finish
