@@ -26,6 +26,7 @@ struct results {
 	struct job_metric_list *metrics;	/* owned; one list for each job */
 	struct result_column *columns;		/* owned; all names that a job has, by name */
 	int n_columns;
+	struct strings parameters;		/* names of those that a job has */
 };
 
 /* n 0: all jobs that have a metric. EX_NOINPUT: there is no such job. */
@@ -41,6 +42,8 @@ bool metric_low_is_best(const char *name);
 
 /* NULL: the job has no metric of this name. */
 const struct job_metric *result_of(const struct results *r, int job, int column);
+/* The text of its value; NULL: the job has no parameter of this name. */
+const char *result_parameter(const struct results *r, int job, int parameter);
 double result_best(const struct result_column *column, const struct job_metric *m);
 
 /* results_print.c */

@@ -152,6 +152,7 @@ void status_print_job(const struct status *status, const struct status_job *item
 /* status_json.c: the items of an array. */
 struct json;
 void status_print_json_metrics(struct json *j, const struct job_metric_list *list);
+void status_print_json_parameters(struct json *j, const struct strings *list);
 /* details: one for each job, or NULL. */
 void status_print_json(const struct status *status, const struct status_details *details,
 		       FILE *out);

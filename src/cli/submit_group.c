@@ -8,9 +8,12 @@
 #include "pollux/mem.h"
 #include "pollux/store_groups.h"
 #include "pollux/store_models.h"
+#include "pollux/utf8.h"
 #include "submit.h"
 #include "submit_pass.h"
 #include "sweep.h"
+
+#define NAME_BYTES 80	/* of a name that is made of parameters */
 
 /* The first run's command and job as they are for any single job; those of the others are made from
  * them. */
@@ -81,6 +84,30 @@ static void replace(char **text, const char *by)
 	*text = xstrdup(by);
 }
 
+static void add_printable(struct text *t, const char *s)
+{
+	for (size_t n; *s; s += n ? n : 1) {
+		n = utf8_length(s);
+		if (n && !utf8_is_control(s, n))
+			text_add_bytes(t, s, n);
+	}
+}
+
+/* What tells the run from the others of its group, where the user has given no name: "train lr=0.1
+ * seed=2". A value may be any text: a long one is cut, control characters are left out. */
+static char *default_name(const char *of_group, const struct strings *parameters)
+{
+	struct text name = TEXT_INIT;
+
+	text_add(&name, of_group);
+	for (size_t i = 0; i < parameters->count; i++) {
+		text_add(&name, " ");
+		add_printable(&name, parameters->items[i]);
+	}
+	name.data[utf8_clip(name.data, name.length < NAME_BYTES ? name.length : NAME_BYTES)] = '\0';
+	return text_detach(&name);
+}
+
 static int make_run(const struct group_submission *g, struct sweep_run *run, struct job *job,
 		    struct job_command *command, struct err *err)
 {
@@ -90,6 +117,10 @@ static int make_run(const struct group_submission *g, struct sweep_run *run, str
 	job->reason = xstrdup(g->job.reason);
 	job->submit_time_s = g->job.submit_time_s;
 	declaration_copy(d, &g->job.declared);
+	if (!run->asked.declared.name) {
+		free(d->name);
+		d->name = default_name(g->job.declared.name, &run->parameters);
+	}
 	replace(&d->name, run->asked.declared.name);
 	replace(&d->workload, run->asked.declared.workload);
 	d->learning_rate = run->asked.declared.learning_rate;

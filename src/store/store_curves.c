@@ -31,7 +31,8 @@ int store_curve_add(struct store *s, int64_t job_id, const char *name, double sa
 
 	if (!isfinite(value))
 		return 0;
-	if (sql_run(s, &added, err, "INSERT INTO curve_points (job_id, name, time_s, samples, value)"
+	if (sql_run(s, &added, err, "INSERT INTO curve_points"
+		    " (job_id, name, time_s, samples, value)"
 		    " SELECT ?1, ?2, ?3, ?4, ?5 WHERE NOT EXISTS (SELECT 1 " OF_CURVE
 		    "  AND time_s > ?3 - (SELECT (?3 - min(time_s)) / 60 " OF_CURVE "))"
 		    " ON CONFLICT DO NOTHING", "itddd", job_id, name, clock_wall_s(), samples,

@@ -27,7 +27,8 @@ static const char style[] =
 	"th{text-align:left;font-weight:600;color:var(--dim);font-size:.85em}\n"
 	"th,td{padding:.25rem .6rem .25rem 0;border-bottom:1px solid var(--line);"
 	"vertical-align:top}\n"
-	".n{text-align:right;white-space:nowrap}td.why{min-width:14rem}td.name{overflow-wrap:anywhere;min-width:6rem}\n"
+	".n{text-align:right;white-space:nowrap}td.why{min-width:14rem}"
+	"td.name{overflow-wrap:anywhere;min-width:6rem}\n"
 	"i{display:inline-block;width:.7em;height:.7em;border-radius:2px;margin-right:.4em}\n"
 	"svg{display:block;width:100%;height:auto}.timeline{min-width:44rem}\n"
 	"svg text{fill:var(--ink);font:11px system-ui,sans-serif}\n"
@@ -35,7 +36,8 @@ static const char style[] =
 	"svg .axis,svg .in{text-anchor:middle}svg .device,svg .value{text-anchor:end}\n"
 	"svg .in{fill:#fff}.idle{fill:var(--idle)}.tick{stroke:var(--line);fill:none}\n"
 	".line{fill:none;stroke:var(--c);stroke-width:1.5}.end{fill:var(--c)}\n"
-	".charts{display:grid;grid-template-columns:repeat(auto-fill,minmax(17rem,1fr));gap:.6rem}\n"
+	".charts{display:grid;grid-template-columns:repeat(auto-fill,minmax(17rem,1fr));"
+	"gap:.6rem}\n"
 	"pre{white-space:pre-wrap;overflow-wrap:anywhere;margin:.3rem 0;color:var(--dim)}\n"
 	"@media print{body{max-width:none}section{break-inside:avoid}nav{display:none}}\n";
 
@@ -80,8 +82,8 @@ static void add_built(struct text *out, const char *class, struct text *t)
 
 static void add_id(struct text *out, int64_t id)
 {
-	text_addf(out, "<tr><td class=\"n\"><i style=\"background:hsl(%d 55%% 50%%)\"></i>%lld</td>",
-		  page_hue(id), (long long)id);
+	text_addf(out, "<tr><td class=\"n\"><i style=\"background:hsl(%d 55%% 50%%)\"></i>%lld"
+		  "</td>", page_hue(id), (long long)id);
 }
 
 /* --- the table of jobs --- */

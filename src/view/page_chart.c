@@ -34,9 +34,8 @@ static double x_value(const struct scale *s, const struct curve_point *p)
 
 static struct scale scale_of(const struct chart_line *lines, int n)
 {
-	struct scale s = {
-		{ (double)INFINITY, -(double)INFINITY }, { (double)INFINITY, -(double)INFINITY }, false,
-	};
+	const struct range none = { (double)INFINITY, -(double)INFINITY };
+	struct scale s = { none, none, false };
 
 	for (int i = 0; i < n; i++)
 		for (int k = 0; k < lines[i].curve->n; k++)

@@ -99,8 +99,10 @@ void page_add_timeline(struct text *out, const struct page *p)
 		text_add(out, "<p>No device was in use.</p>\n");
 		return;
 	}
-	text_addf(out, "<div class=\"wide\"><svg class=\"timeline\" viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"devices and the "
-		  "jobs that had them\">\n", LEFT + WIDTH + 6, height + 4);
+	text_addf(out, "<div class=\"wide\"><svg class=\"timeline\" "
+		  "viewBox=\"0 0 %.0f %.0f\" role=\"img\" "
+		  "aria-label=\"devices and the jobs that had them\">\n",
+		  LEFT + WIDTH + 6, height + 4);
 	add_ticks(out, p, height);
 	for (int i = 0; i < p->n_turns; i++) {
 		const struct page_turn *turn = &p->turns[i];

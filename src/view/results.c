@@ -22,6 +22,34 @@ bool metric_low_is_best(const char *name)
 	return false;
 }
 
+/* Parameters in the order in which the jobs have them. */
+static void add_parameters(struct results *r, const struct strings *of_job)
+{
+	for (size_t i = 0; i < of_job->count; i++) {
+		int length = (int)strcspn(of_job->items[i], "=");
+		size_t k = 0;
+
+		while (k < r->parameters.count &&
+		       (strncmp(r->parameters.items[k], of_job->items[i], (size_t)length) != 0 ||
+			r->parameters.items[k][length]))
+			k++;
+		if (k == r->parameters.count)
+			strings_addf(&r->parameters, "%.*s", length, of_job->items[i]);
+	}
+}
+
+const char *result_parameter(const struct results *r, int job, int parameter)
+{
+	const struct strings *of_job = &r->jobs.items[job].parameters;
+	const char *name = r->parameters.items[parameter];
+	size_t length = strlen(name);
+
+	for (size_t i = 0; i < of_job->count; i++)
+		if (!strncmp(of_job->items[i], name, length) && of_job->items[i][length] == '=')
+			return of_job->items[i] + length + 1;
+	return NULL;
+}
+
 static int by_name(const void *a, const void *b)
 {
 	return strcmp(((const struct result_column *)a)->name,
@@ -67,6 +95,7 @@ static void add_job(struct results *r, const struct job *job,
 	r->metrics = xreallocarray(r->metrics, n, sizeof(*r->metrics));
 	r->jobs.items[r->jobs.count] = *job;
 	r->metrics[r->jobs.count++] = *metrics;
+	add_parameters(r, &job->parameters);
 	for (int i = 0; i < metrics->count; i++)
 		add_column(r, metrics->items[i].name);
 }
@@ -130,6 +159,7 @@ void results_release(struct results *r)
 	job_list_release(&r->jobs);
 	free(r->metrics);
 	free(r->columns);
+	strings_release(&r->parameters);
 	*r = (struct results){ .n_columns = 0 };
 }
 

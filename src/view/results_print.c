@@ -12,43 +12,75 @@
 
 /* --- table: for each metric the last value and the best --- */
 
-static const struct table_column of_jobs[] = {
-	{ .heading = "ID", .right = true },
-	{ .heading = "NAME", .flexible = true, .min_width = 8, .room = 12 },
-	{ .heading = "STATE" },
-	{ .heading = "SAMPLES", .right = true, .leave_out = 2 },
-	{ .heading = "TIME", .right = true, .leave_out = 1 },
+/* Which columns there are: ID, a name where parameters do not tell each job from the others, the
+ * parameters, three more of each job, and two of each metric. */
+struct layout {
+	struct table_column *columns;	/* owned; n of them */
+	struct strings headings;	/* of those that no constant names */
+	int n;
+	bool has_names;
 };
-#define N_OF_JOBS (int)(sizeof(of_jobs) / sizeof(of_jobs[0]))
 
-static struct table_column *make_columns(const struct results *r, char **headings)
+static struct table_column *add_column(struct layout *l, const char *heading, bool right,
+				       int leave_out)
 {
-	struct table_column *columns = xcalloc((size_t)(N_OF_JOBS + 2 * r->n_columns),
-					       sizeof(*columns));
-	struct text t = TEXT_INIT;
-
-	for (int i = 0; i < N_OF_JOBS; i++)
-		columns[i] = of_jobs[i];
-	for (int i = 0; i < r->n_columns; i++) {
-		struct table_column *c = &columns[N_OF_JOBS + 2 * i];
-
-		text_addf(&t, "%s %s", r->columns[i].low_is_best ? "lowest" : "highest",
-			  r->columns[i].name);
-		headings[i] = text_detach(&t);
-		c[0] = (struct table_column){ .heading = r->columns[i].name, .right = true };
-		c[1] = (struct table_column){ .heading = headings[i], .right = true };
-		if (i > 0)	/* the first metric always stays */
-			c[0].leave_out = c[1].leave_out = 2 + r->n_columns - i;
-	}
-	return columns;
+	l->columns = xreallocarray(l->columns, (size_t)l->n + 1, sizeof(*l->columns));
+	l->columns[l->n] = (struct table_column){
+		.heading = heading, .right = right, .leave_out = leave_out,
+	};
+	return &l->columns[l->n++];
 }
 
-static void add_job(struct table *t, const struct results *r, int i)
+static bool is_told_by_parameters(const struct results *r)
+{
+	for (int i = 0; i < r->jobs.count; i++)
+		if (r->jobs.items[i].parameters.count == 0 ||
+		    r->jobs.items[i].group_id != r->jobs.items[0].group_id)
+			return false;
+	return true;
+}
+
+/* The columns of later metrics go first where the terminal is narrow; the first one's stay. */
+static void lay_out(const struct results *r, struct layout *l)
+{
+	*l = (struct layout){ .has_names = !is_told_by_parameters(r) };
+	for (int i = 0; i < r->n_columns; i++)
+		strings_addf(&l->headings, "%s %s",
+			     r->columns[i].low_is_best ? "lowest" : "highest",
+			     r->columns[i].name);
+	add_column(l, "ID", true, 0);
+	if (l->has_names) {
+		struct table_column *name = add_column(l, "NAME", false, 0);
+
+		name->flexible = true;
+		name->min_width = 8;
+		name->room = 12;
+	}
+	for (size_t i = 0; i < r->parameters.count; i++)
+		add_column(l, r->parameters.items[i], true, 0)->most = 24;
+	add_column(l, "STATE", false, 0);
+	add_column(l, "SAMPLES", true, 2);
+	add_column(l, "TIME", true, 1);
+	for (int i = 0; i < r->n_columns; i++) {
+		int leave_out = i ? 2 + r->n_columns - i : 0;
+
+		add_column(l, r->columns[i].name, true, leave_out);
+		add_column(l, l->headings.items[i], true, leave_out);
+	}
+}
+
+static void add_job(struct table *t, const struct results *r, const struct layout *l, int i)
 {
 	const struct job *job = &r->jobs.items[i];
 
 	table_cell(t, "%lld", (long long)job->id);
-	table_text(t, job->declared.name);
+	if (l->has_names)
+		table_text(t, job->declared.name);
+	for (size_t p = 0; p < r->parameters.count; p++) {
+		const char *value = result_parameter(r, i, (int)p);
+
+		table_text(t, value ? value : "-");
+	}
 	table_text(t, job_state_name(job->state));
 	table_count(t, job->progress.samples);
 	table_duration(t, job->progress.run_time_s);
@@ -66,24 +98,20 @@ static void add_job(struct table *t, const struct results *r, int i)
 
 void results_print_table(const struct results *r, const struct output *out)
 {
-	char **headings;
-	struct table_column *columns;
+	struct layout l;
 	struct table t;
 
 	if (r->n_columns == 0) {
 		fputs("No job has a metric yet.\n", out->file);
 		return;
 	}
-	headings = xcalloc((size_t)r->n_columns, sizeof(*headings));
-	columns = make_columns(r, headings);
-	table_init(&t, columns, N_OF_JOBS + 2 * r->n_columns);
+	lay_out(r, &l);
+	table_init(&t, l.columns, l.n);
 	for (int i = 0; i < r->jobs.count; i++)
-		add_job(&t, r, i);
+		add_job(&t, r, &l, i);
 	table_end(&t, out);
-	for (int i = 0; i < r->n_columns; i++)
-		free(headings[i]);
-	free(headings);
-	free(columns);
+	strings_release(&l.headings);
+	free(l.columns);
 }
 
 /* --- CSV --- */
@@ -93,6 +121,8 @@ void results_print_csv(const struct results *r, FILE *out)
 	struct text t = TEXT_INIT;
 
 	text_add(&t, "id,name,state,samples,run_time_s");
+	for (size_t p = 0; p < r->parameters.count; p++)
+		text_addf(&t, ",parameter.%s", r->parameters.items[p]);
 	for (int c = 0; c < r->n_columns; c++) {
 		const char *name = r->columns[c].name;
 
@@ -107,6 +137,12 @@ void results_print_csv(const struct results *r, FILE *out)
 		csv_add_number(&t, job->progress.samples);
 		text_add(&t, ",");
 		csv_add_number(&t, job->progress.run_time_s);
+		for (size_t p = 0; p < r->parameters.count; p++) {
+			const char *value = result_parameter(r, i, (int)p);
+
+			text_add(&t, ",");
+			csv_add(&t, value ? value : "");
+		}
 		for (int c = 0; c < r->n_columns; c++) {
 			const struct job_metric *m = result_of(r, i, c);
 
@@ -141,6 +177,7 @@ void results_print_json(const struct results *r, FILE *out)
 		json_string(&j, "state", job_state_name(job->state));
 		json_number(&j, "samples", job->progress.samples);
 		json_number(&j, "run_time_s", job->progress.run_time_s);
+		status_print_json_parameters(&j, &job->parameters);
 		json_array(&j, "metrics");
 		status_print_json_metrics(&j, &r->metrics[i]);
 		json_end(&j);

@@ -162,7 +162,7 @@ static void print_details(struct json *j, const struct status_details *d)
 /* --- a job --- */
 
 /* In their order, with texts as values: "3e-4" stays as it was written. */
-static void print_parameters(struct json *j, const struct strings *list)
+void status_print_json_parameters(struct json *j, const struct strings *list)
 {
 	json_array(j, "parameters");
 	for (size_t i = 0; i < list->count; i++) {
@@ -184,7 +184,7 @@ static void print_job(struct json *j, const struct status_job *item)
 	const struct job *job = item->job;
 
 	print_columns(j, &jobs_table, job);
-	print_parameters(j, &job->parameters);
+	status_print_json_parameters(j, &job->parameters);
 	json_string(j, "state", shown_state_name(item->state));
 	json_number(j, "next_start_time_s", job->profile ? (double)NAN : job->next_start_s);
 	json_number(j, "done_ratio", item->done_ratio);

@@ -88,4 +88,33 @@ store "UPDATE job_metrics SET lowest = NULL, highest = NULL WHERE job_id = 1 AND
 wait_for 20 no_supervisor
 is 'the next supervisor tells the others' '0.3|0.1|0.3' \
 	"$(metric 1 acc | sed 's/00*|/|/g; s/00*$//')"
+
+# --- a sweep ---
+cat >sweep <<'END'
+"$POLLUX" report SAMPLES=100 METRIC.acc=0.$1$2
+END
+first=$("$POLLUX" submit -q --param lr=1e-1,2e-1 --param 'seed=3,a b' -- \
+	sh sweep 5 '{seed}' '{lr}' | head -n 1)
+group=$(store "SELECT group_id FROM jobs WHERE id = $first")
+"$POLLUX" schedule
+"$POLLUX" wait --timeout 200 "$first" $((first + 1)) $((first + 2)) $((first + 3)) >waited 2>&1
+is 'parameters tell the runs of a sweep apart; values are as typed' "ID lr seed STATE
+$first 1e-1 3 done
+$((first + 2)) 2e-1 3 done" \
+	"$("$POLLUX" results "$first" $((first + 2)) | awk '{ print $1, $2, $3, $4 }')"
+is 'beside other jobs names stay' 'ID NAME lr seed' \
+	"$("$POLLUX" results 1 "$first" | awk 'NR == 1 { print $1, $2, $3, $4 }')"
+is 'a job without the parameter' '- -' \
+	"$("$POLLUX" results 1 "$first" | awk '$1 == 1 { print $3, $4 }')"
+is 'in CSV' 'id,name,state,samples,run_time_s,parameter.lr,parameter.seed' \
+	"$("$POLLUX" results --csv "group:$group" | sed -n '1s/,acc,.*//p')"
+is 'quoted' 'a b' "$("$POLLUX" results --csv $((first + 1)) | awk -F, 'NR == 2 { print $7 }')"
+is 'in JSON' 'lr=1e-1 seed=a b' "$("$POLLUX" results --json $((first + 1)) | json 'print join " ",
+	map { "$_->{name}=$_->{value}" } @{$d->{jobs}[0]{parameters}}')"
+is 'each run has a name of its own' "sh lr=1e-1 seed=3
+sh lr=1e-1 seed=a b
+sh lr=2e-1 seed=3
+sh lr=2e-1 seed=a b" "$(store "SELECT name FROM jobs WHERE id >= $first")"
+is 'the group has the name of the command' sh \
+	"$(store "SELECT name FROM job_groups WHERE id = $group")"
 finish

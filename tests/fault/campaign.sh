@@ -37,7 +37,8 @@ break_run() { # break_run "SUPERVISOR LEADER JOB:RUN" WHICH...: what is killed
 # nobody is held.
 relent() {
 	for pid in $(query "SELECT $leader_pid FROM runs WHERE state <> 'ended' AND $leader_pid > 0
-			AND coalesce(suspension, 'none') IN ('none', 'cannot') UNION SELECT $supervisor_pid FROM runs WHERE state <> 'ended'
+			AND coalesce(suspension, 'none') IN ('none', 'cannot')
+			UNION SELECT $supervisor_pid FROM runs WHERE state <> 'ended'
 			AND $supervisor_pid > 0"); do
 		kill_process -CONT "$pid"
 	done

@@ -92,11 +92,10 @@ settle() { # settle SECONDS NAME
 
 # --- what must hold ------------------------------------------------------------
 
-# Prints what does not. Locks of the witnesses show the slightest overlap; the times in
-# the store may be off by a wait for its own lock. While a run was suspended, others may have had its
-# devices. The ledger: each run goes on exactly
-# where the one before was saved. $broken_runs: "JOB:RUN" of those that were killed
-# themselves, perhaps between a checkpoint and its line.
+# Prints what does not. Locks of the witnesses show the slightest overlap; the times in the store
+# may be off by a wait for its own lock. While a run was suspended, others may have had its
+# devices. The ledger: each run goes on exactly where the one before was saved. $broken_runs:
+# "JOB:RUN" of those that were killed themselves, perhaps between a checkpoint and its line.
 unsound() {
 	query "PRAGMA integrity_check;
 		PRAGMA foreign_key_check;

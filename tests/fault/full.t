@@ -130,7 +130,8 @@ is 'its supervisor stays until the end is recorded' "$supervisor" "$(supervisors
 room
 ok 'with room, it is cancelled, and not tried again' wait_for 30 job_is "$job" cancelled
 is 'and its exit status is known' 'failed 3 cancel' \
-	"$(query "SELECT outcome, exit_code, stop_reason FROM runs WHERE job_id = $job" | tr '|' ' ')"
+	"$(query "SELECT outcome, exit_code, stop_reason FROM runs WHERE job_id = $job" |
+		tr '|' ' ')"
 ok 'nothing is left' wait_for 10 nothing_alive
 
 # --- nearly full ---------------------------------------------------------------------------------

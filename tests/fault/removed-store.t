@@ -30,7 +30,8 @@ ok 'nobody could continue the suspended job: it is told to stop' \
 	wait_for 10 logged "$suspended" '^told'
 ok 'and its supervisor leaves' wait_for 10 is_gone "$others"
 is 'the first job runs on' 1 "$(supervisors_alive | grep -cx "$supervisor")"
-is 'status knows of no store' "No store yet at '$POLLUX_DIR/pollux.db': 'pollux submit' makes one." \
+is 'status knows of no store' \
+	"No store yet at '$POLLUX_DIR/pollux.db': 'pollux submit' makes one." \
 	"$("$POLLUX" status)"
 
 new=$(waits_for go-new 2>/dev/null)
