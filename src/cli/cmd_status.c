@@ -113,7 +113,7 @@ static int print(struct session *s, const struct request *r, const struct id_lis
 {
 	int rc = 0;
 
-	if (!s->store.db && !r->o->csv && !r->o->json && !r->o->columns)
+	if (!s->store.db && !selects(r) && !r->o->csv && !r->o->json && !r->o->columns)
 		fprintf(out->file, "No store yet at '%s': 'pollux submit' makes one.\n",
 			s->paths.store);
 	else if (r->o->csv)
