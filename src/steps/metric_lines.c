@@ -21,6 +21,7 @@ struct metric_lines {
 	struct log_lines lines;
 	double (*cpu_s)(void);
 	double cpu_left_s, refilled_s;	/* what expressions may take; NaN: never refilled */
+	bool passed_over;		/* lines, as nothing was left */
 	metric_sink *sink;		/* of the present call */
 	void *arg;
 };
@@ -86,6 +87,12 @@ void metric_lines_set_cpu_clock(struct metric_lines *m, double (*cpu_s)(void))
 	m->cpu_s = cpu_s;
 }
 
+bool metric_lines_look_again(struct metric_lines *m)
+{
+	m->cpu_s = NULL;
+	return m->passed_over;
+}
+
 static void give(struct metric_lines *m, const char *name, struct span group)
 {
 	char digits[64], *end;
@@ -116,8 +123,10 @@ static void take_line(const char *line, size_t n, double arrival_s, void *arg)
 	double begin_s;
 
 	refill(m, arrival_s);
-	if (m->cpu_s && m->cpu_left_s <= 0)
+	if (m->cpu_s && m->cpu_left_s <= 0) {
+		m->passed_over = true;
 		return;
+	}
 	begin_s = m->cpu_s ? m->cpu_s() : 0;
 	for (int i = 0; i < m->n; i++)
 		if (line_regex_match(m->items[i].regex, m->matcher, line, n, groups))

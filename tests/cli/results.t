@@ -79,6 +79,8 @@ END
 "$POLLUX" submit -q --metric 'slow=((0+)+)+$' --metric 'x=x=([0-9]+)' -- sh hostile >/dev/null
 "$POLLUX" schedule
 status 'a job with an expression without end ends' 0 "$POLLUX" wait --timeout 200 7
+wait_for 20 no_supervisor
+is 'its last lines are looked at all the same' '1.0|1.0|1.0' "$(metric 7 x)"
 
 # A supervisor of an earlier version, which an upgrade leaves at work, stores last values alone.
 store "UPDATE job_metrics SET lowest = NULL, highest = NULL WHERE job_id = 1 AND name = 'acc'"

@@ -39,7 +39,7 @@ int log_watch_open(struct log_watch *w, const char *path, int64_t offset, const 
 		log_watch_close(w);
 		return -1;
 	}
-	w->offset = w->line_offset = offset;
+	w->begin = w->offset = w->line_offset = offset;
 	w->next_look_boot_s = w->last_boot_s = clock_boot_s();
 	return 0;
 }
@@ -148,7 +148,7 @@ static double written_boot_s(const struct log_watch *w, const struct stat *st, d
 static void skip_flood(struct log_watch *w, int64_t size, const struct log_sinks *sinks)
 {
 	if (size < w->offset)
-		w->offset = w->line_offset = 0;
+		w->begin = w->offset = w->line_offset = 0;
 	if (size - w->offset <= LOG_LOOK_BYTES)
 		return;
 	w->offset = w->line_offset = size - LOG_LOOK_BYTES;
@@ -181,6 +181,39 @@ static void read_up_to(struct log_watch *w, int64_t size, const struct log_sinks
 	}
 }
 
+/* Where the last lines begin, of those that are whole. */
+static const char *last_lines(const char *block, ssize_t n, bool begins_line)
+{
+	const char *p = block + n, *first = begins_line ? block : p;
+
+	for (int lines = 0; p > block && lines <= LOG_LAST_LINES; p--)
+		if (p[-1] == '\n' || p[-1] == '\r') {
+			lines++;
+			first = p;
+		}
+	return p > block || !begins_line ? first : block;
+}
+
+/* The last words of a program are often its results. */
+static void end_metrics(struct log_watch *w, const struct log_sinks *sinks)
+{
+	char block[BLOCK];
+	int64_t begin = w->offset - BLOCK > w->begin ? w->offset - BLOCK : w->begin;
+	const char *first;
+	ssize_t n;
+
+	metric_lines_end(w->metrics, sinks->metric, sinks->arg);
+	if (!metric_lines_look_again(w->metrics))
+		return;
+	n = pread(w->fd, block, (size_t)(w->offset - begin), begin);
+	if (n <= 0)
+		return;
+	first = last_lines(block, n, begin == w->begin);
+	metric_lines_feed(w->metrics, first, (size_t)(block + n - first), w->last_boot_s,
+			  sinks->metric, sinks->arg);
+	metric_lines_end(w->metrics, sinks->metric, sinks->arg);
+}
+
 void log_watch_look(struct log_watch *w, double now_boot_s, bool last,
 		    const struct log_sinks *sinks)
 {
@@ -197,5 +230,5 @@ void log_watch_look(struct log_watch *w, double now_boot_s, bool last,
 	if (last && w->steps)
 		steps_end(w->steps, sinks->step, sinks->arg);
 	if (last && w->metrics)
-		metric_lines_end(w->metrics, sinks->metric, sinks->arg);
+		end_metrics(w, sinks);
 }

@@ -18,10 +18,11 @@
 #define LOG_LOOK_BYTES (32 << 20)
 
 #define LOG_LEARN_BYTES (128 << 10)
+#define LOG_LAST_LINES 20	/* looked at for metrics in any case */
 
 struct log_watch {
 	int fd;				/* -1: not watched */
-	int64_t offset;			/* read up to here */
+	int64_t begin, offset;		/* read from, and up to, here */
 	int64_t line_offset;		/* where the first line begins that is not whole yet */
 	double next_look_boot_s;	/* INFINITY while not watched */
 	/* no arrival is earlier than this; by the boot clock without the time stopped */
