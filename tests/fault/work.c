@@ -320,11 +320,9 @@ static int train(const struct training *t)
 			raise(SIGKILL);
 	}
 	rc = save(client, samples, t->save_ms);
-	/* where the next run begins */
-	if (samples >= t->total)
-		note("ledger", "done %s %s %lld\n", job, run, samples);
-	else
-		note("ledger", "stop %s %s %lld\n", job, run, directory ? samples : 0);
+	/* with where a next run begins: there is one, too, if nobody saw that this one was done */
+	note("ledger", "%s %s %s %lld\n", samples >= t->total ? "done" : "stop", job, run,
+	     saves_nothing ? 0 : samples);
 	pollux_client_close(client);
 	if (samples < t->total)
 		return EXIT_STOPPED;
