@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "pollux/output.h"
+#include "pollux/people.h"
 #include "pollux/session.h"
 #include "pollux/store_events.h"
 #include "pollux/store_jobs.h"
@@ -57,6 +58,7 @@ struct status {
 	int n_running, n_suspended, n_waiting, n_held, n_ended;
 	bool ever_scheduled;		/* a pass has run at some time */
 	struct text disk_full;		/* how little room there is; empty: enough */
+	struct people people;		/* who share the devices */
 	struct text hung_pass;		/* the pass that hangs, in words; empty: none */
 };
 

@@ -23,6 +23,7 @@ static const struct {
 	{ "locks", check_locks },
 	{ "drivers", check_drivers },
 	{ "groups", check_groups },
+	{ "people", check_people },
 	{ "leftovers", check_leftovers },
 };
 

@@ -353,6 +353,7 @@ int status_read(struct session *s, const struct status_query *query, struct stat
 {
 	int rc = 0;
 	struct engine_context at = { .paths = &s->paths, .store = &s->store };
+	struct err ignored;
 
 	*status = (struct status){
 		.now_wall_s = clock_wall_s(), .now_boot_s = clock_boot_s(),
@@ -361,6 +362,8 @@ int status_read(struct session *s, const struct status_query *query, struct stat
 	};
 	pass_describe_hung(&s->paths, &status->hung_pass);
 	find_full_disk(s->paths.dir, &status->disk_full);
+	/* what cannot be read the passes and 'pollux doctor' tell */
+	people_read(&s->paths, &status->people, &ignored);
 	if ((s->store.db && store_runs_active(&s->store, &status->runs, err)) ||
 	    read_jobs(s, query, status, err)) {
 		status_release(status);
@@ -389,6 +392,7 @@ void status_release(struct status *status)
 	job_list_release(&status->jobs);
 	run_list_release(&status->runs);
 	free(status->items);
+	people_release(&status->people);
 	text_release(&status->hung_pass);
 	text_release(&status->disk_full);
 	*status = (struct status){ 0 };

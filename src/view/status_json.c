@@ -212,6 +212,15 @@ static void print_job(struct json *j, const struct status_job *item)
 		json_string(j, "run", NULL);
 }
 
+static void print_person(struct json *j, const struct person *p)
+{
+	json_object(j, NULL);
+	json_string(j, "user", p->user);
+	json_integer(j, "devices_held", p->held);
+	json_integer(j, "devices_wanted", p->wanted);
+	json_end(j);
+}
+
 void status_print_json(const struct status *status, const struct status_details *details, FILE *out)
 {
 	struct json j;
@@ -228,6 +237,10 @@ void status_print_json(const struct status *status, const struct status_details 
 	json_integer(&j, "ended", status->n_ended);
 	json_string(&j, "hung_pass", status->hung_pass.length ? status->hung_pass.data : NULL);
 	json_string(&j, "disk_full", status->disk_full.length ? status->disk_full.data : NULL);
+	json_array(&j, "people");
+	for (int i = 0; i < status->people.count; i++)
+		print_person(&j, &status->people.items[i]);
+	json_end(&j);
 	json_array(&j, "jobs");
 	for (int i = 0; i < status->jobs.count; i++) {
 		json_object(&j, NULL);

@@ -188,6 +188,22 @@ static void add_row(struct table *t, const struct status *status, const struct s
 
 /* --- around it --- */
 
+/* "2 of 4 devices; hbob has 2 and wants 1 more" */
+static void print_people(const struct status *status, FILE *out)
+{
+	const struct people *people = &status->people;
+	struct text line = TEXT_INIT;
+	int devices = people->me.devices;
+
+	if (people->count == 0)
+		return;
+	if (devices == 0)	/* no pass of this store has told lately */
+		devices = people->items[0].devices;
+	people_describe(people, status->n_devices_in_use, devices, &line);
+	fprintf(out, "%s\n", line.data);
+	text_release(&line);
+}
+
 static void print_summary(const struct status *status, FILE *out)
 {
 	const struct { int n; const char *what; } counts[] = {
@@ -208,7 +224,9 @@ static void print_summary(const struct status *status, FILE *out)
 		fprintf(out, "%s%d %s", separator, counts[i].n, counts[i].what);
 		separator = ", ";
 	}
-	fputs("\n\n", out);
+	fputs("\n", out);
+	print_people(status, out);
+	fputs("\n", out);
 }
 
 /* Finds a waiting job that a pass should have treated: never looked at, or due to start. */

@@ -143,6 +143,12 @@ is_told() {
 }
 ok 'who waits is told' wait_for 20 is_told
 is 'nobody takes what is the share of the other one' '1 1' "$(in_use ann) $(in_use bob)"
+as bob schedule
+like 'status says it, too' '^1 of 2 devices; another store of yours has 1 and wants 1 more$' \
+	"$(as bob status)"
+is 'and JSON' 'another store of yours 1 2' "$(as bob status --json |
+	json 'print join " ", map { @$_{qw(user devices_held devices_wanted)} } @{$d->{people}}')"
+like 'doctor sees the other one' '^ *people +all is well: .*/shared, 1 other$' "$(as bob doctor)"
 is 'the file tells no more than numbers' 2 "$(cat shared/user-* | grep -Exc \
 	'pollux-1 held=1 wanted=[12] devices=2 weight=1 since=[0-9.]+ at=[0-9.]+ [0-9a-f-]+')"
 is 'no file tells more' "device-cpu.lock user user" \
@@ -166,9 +172,14 @@ ann_slots=1 bob_slots=1
 rm shared/device-cpu.lock
 mkfifo -m 666 shared/device-cpu.lock
 stuck=$(as bob submit -q -- true)
+finds() { # finds TEXT: a finding of doctor's
+	as bob doctor --json | json 'print map { "$_->{text}\n" }
+		grep { $_->{section} eq "people" } @{$d->{findings}}' | grep -Eq "$1"
+}
 status 'a FIFO instead of a lock' 0 timeout $((20 * TIME_SCALE)) \
 	env POLLUX_DIR="$BOB" POLLUX_SLOTS=1 "$POLLUX" schedule
 like 'is no lock that can be read' 'cannot be read' "$(why bob "$stuck")"
+ok 'doctor finds it' finds "^the lock of cpu:0 in '.*/shared' cannot be read\$"
 rm shared/device-cpu.lock
 ln -s /etc/passwd shared/device-cpu.lock
 as bob schedule
@@ -176,6 +187,7 @@ like 'nor is a link' 'cannot be read' "$(why bob "$stuck")"
 rm shared/device-cpu.lock
 chmod 777 shared
 status 'a directory without the sticky bit' 78 as bob schedule
+ok 'and found' finds 'others may remove files there'
 like 'is refused' "^pollux: cannot use the shared directory '.*': .*; type: chmod 1777 " "$err"
 chmod 1777 shared
 as bob schedule

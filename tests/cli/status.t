@@ -124,7 +124,7 @@ is 'control characters too' "$(printf 'ctrl\033[2Jname')" \
 	"$(json 'print $d->{jobs}[2]{name}' <list.json)"
 keys='print join " ", sort keys %$x'
 is 'keys of the document' \
-	"devices_in_use disk_full ended held hung_pass jobs running \
+	"devices_in_use disk_full ended held hung_pass jobs people running \
 schema_version suspended time_s waiting" \
 	"$(json "my \$x = \$d; $keys" <list.json)"
 job_keys="accumulates attained_service_device_s batch_size begin_s checkpoint_samples command \

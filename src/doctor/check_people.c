@@ -1,0 +1,82 @@
+/* check_people.c - the directory in which the pollux of several people agree about devices. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "checks.h"
+#include "pollux/engine.h"
+#include "pollux/mem.h"
+#include "pollux/people.h"
+#include "pollux/shared_dir.h"
+#include "pollux/shared_lock.h"
+
+#define MAKE "sudo install -d -m 1777 -o root"
+
+/* Everybody is alone: that is usual, and no finding, unless somebody began to change it. */
+static void check_absent(struct patient *p, const char *path)
+{
+	struct stat st;
+
+	if (path && lstat(path, &st) == 0)
+		found(p, FINDING_LOOK, command_on(MAKE, path), "'%s' is not used: it is to belong "
+		      "to root, with mode 1777", path);
+	else
+		note(p, "devices are shared with nobody");
+}
+
+static void check_lock(struct patient *p, const char *path, const struct device *device)
+{
+	char *command;
+
+	if (shared_lock_look(&p->paths, device) != LOCK_CANNOT_BE_TOLD)
+		return;
+	command = xasprintf("ls -la %s", path);
+	found(p, FINDING_STOPS, command, "the lock of %s in '%s' cannot be read", device->name,
+	      path);
+}
+
+static void check_shared_locks(struct patient *p, const char *path)
+{
+	struct device_settings settings = { .slots = p->config.slots };
+	struct device_list list;
+	struct err err;
+
+	if (p->config_err.exit_status || engine_for_new_runs()->list(&settings, &list, &err))
+		return;		/* other sections tell */
+	for (int i = 0; i < list.count; i++)
+		check_lock(p, path, &list.items[i]);
+	devices_release(&list);
+}
+
+static void check_shared(struct patient *p, const char *path)
+{
+	struct people people;
+	struct err ignored;
+
+	if (people_read(&p->paths, &people, &ignored) == 0) {
+		note(p, "%s, %d other%s", path, people.count, plural(people.count));
+		people_release(&people);
+	}
+	if (access(path, W_OK))
+		found(p, FINDING_STOPS, command_on("sudo chmod 1777", path),
+		      "you may not write to '%s'", path);
+	check_shared_locks(p, path);
+}
+
+void check_people(struct patient *p)
+{
+	struct err err;
+	char *path;
+	int dir = shared_dir_open(&p->paths, &path, &err);
+
+	if (dir == -1)
+		found(p, FINDING_STOPS, command_on(MAKE, path), "%s", err.text);
+	else if (dir == SHARED_DIR_NONE)
+		check_absent(p, path);
+	else
+		check_shared(p, path);
+	if (dir >= 0)
+		close(dir);
+	free(path);
+}
