@@ -2,9 +2,13 @@
  *
  * The shares are max-min fair by weight in whole devices, with what each wants as the limit: the
  * devices are given out one at a time, each to the person whose share is the smallest for the
- * weight, among those whose share is below what they want. Between equals the device goes to whom
- * it would bring more than they have now, of these to whoever has been without the longest: so the
- * devices that do not come out even go round. The last tie is broken by the name.
+ * weight, among those whose share is below what they want. Between equals the device goes to
+ * whoever has been without the longest: so the devices that do not come out even go round. The last
+ * tie is broken by the name.
+ *
+ * Since when a person is without: a person whom the exact share, with parts of devices, would have
+ * given a device-second more than they had counts as a second longer without, and a person who had
+ * a device-second more as a second shorter.
  *
  *	struct share people[] = { { .name = "a", .held = 4, .wanted = 4, .weight = 1 },
  *				  { .name = "b", .held = 0, .wanted = 1, .weight = 1 } };
@@ -22,16 +26,35 @@ struct share {
 	char name[SHARE_NAME_SIZE];	/* nobody else's */
 	int held, wanted;		/* devices; wanted: those that are held included */
 	double weight;			/* above 0; any other counts as 1 */
-	double without_since_s;		/* since when held is less than wanted; meaningful then */
+	double without_since_s;
 	int devices;			/* (result) the share: at most wanted */
 };
 
 void shares_divide(struct share *people, int n, int n_devices);
 
-/* The number of devices that people[own] may use now, of those that it holds and n_free free ones:
- * all of them unless others have less than their share. Then what these lack is left free for
- * them, beyond the own share. */
+/* The exact share of people[own]. */
+double shares_exact(const struct share *people, int n, int own, int n_devices);
+
+/* The most slices by which anybody counts as short of, or beyond, the exact share. */
+#define SHARES_MOST_SLICES 10
+/* Brings without_since_s up to date at a time, when the person has had so many devices since then.
+ * Who has an exact share of all they want is without nothing. */
+double shares_without_since_s(const struct share *p, double exact, int had, double had_since_s,
+			      const struct sched_input *in);
+
+/* The number of devices that people[own] may use now, of those that it holds and n_free free ones.
+ * Free devices are for those who have less than their share, first for whoever has been without the
+ * longest; what is left may be used by anybody. Who has more than the share gives back as many as
+ * the others lack. */
 int shares_allowed(const struct share *people, int n, int own, int n_free);
+
+/* True if a person who got another device at this time keeps all for now: a device is kept for a
+ * slice, however short the jobs are that run there one after the other. */
+bool shares_keep_turn(double gained_s, const struct sched_input *in);
+
+/* False if every job that is to get devices needs more than so many. */
+bool shares_are_of_use(const struct sched_input *in, const struct sched_choice *choices,
+		       int n_devices);
 
 /* The number of devices that the jobs would have if all n_devices were theirs: choices is what the
  * policy decides then. A job that waits even so counts with the least that it can run on. */

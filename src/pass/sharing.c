@@ -61,51 +61,98 @@ static struct share share_of(const struct snapshot *s, const struct person *p)
 	return share;
 }
 
-/* The devices that this store may use, of those that are its own or free. Devices that somebody
- * has who tells nothing are nobody's to share. */
-static int allowed(const struct snapshot *s, const struct decision *d, const struct possession *n)
+/* All people, this store last. */
+struct everybody {
+	struct share *items;		/* owned */
+	int count;
+	int n_devices;			/* that they share */
+};
+
+/* Devices that somebody has who tells nothing are nobody's to share. */
+static struct everybody everybody_of(const struct snapshot *s, const struct decision *d,
+				     const struct possession *n)
 {
-	int count = s->people.count, others = 0, result;
-	struct share *all = xcalloc((size_t)count + 1, sizeof(*all));
+	int others = 0, count = s->people.count;
+	struct everybody all = {
+		.items = xcalloc((size_t)count + 1, sizeof(*all.items)), .count = count + 1,
+	};
 
 	for (int i = 0; i < count; i++) {
-		all[i] = share_of(s, &s->people.items[i]);
-		others += all[i].held;
+		all.items[i] = share_of(s, &s->people.items[i]);
+		others += all.items[i].held;
 	}
-	all[count] = share_of(s, &d->me);
-	shares_divide(all, count + 1, n->held + n->free +
-		      (others < d->n_elsewhere ? others : d->n_elsewhere));
-	result = shares_allowed(all, count + 1, count, n->free);
-	free(all);
-	return result;
+	all.items[count] = share_of(s, &d->me);
+	all.n_devices = n->held + n->free + (others < d->n_elsewhere ? others : d->n_elsewhere);
+	return all;
 }
 
-/* Since when this store has less than it wants: the beginning is kept while it loses nothing. */
-static double without_since_s(const struct snapshot *s, const struct person *now)
+/* Everybody computes for everybody since when they are without, as of now. */
+static void bring_up_to_date(const struct snapshot *s, const struct sched_input *in,
+			     const struct everybody *all)
 {
-	const struct person *before = &s->people.me;
-	bool was_without = before->devices > 0 && before->held < before->wanted;
+	for (int i = 0; i < all->count; i++) {
+		bool is_me = i == all->count - 1;
+		const struct person *told = is_me ? &s->people.me : &s->people.items[i];
+		struct share *p = &all->items[i];
+		double exact = shares_exact(all->items, all->count, i, all->n_devices);
 
-	return was_without && now->held >= before->held ? before->without_since_boot_s
-							: s->now_boot_s;
+		if (told->devices > 0)
+			p->without_since_s = shares_without_since_s(
+				p, exact, count_here(s, told, told->held), told->at_boot_s, in);
+	}
 }
 
 static struct person myself(const struct snapshot *s, int held, int wanted)
 {
+	const struct person *before = &s->people.me;
+	bool was_there = before->devices > 0;
 	struct person me = {
 		.held = held, .wanted = wanted, .devices = s->devices.count,
-		.weight = s->config->shared_weight,
+		.weight = s->config->shared_weight, .at_boot_s = s->now_boot_s,
+		.without_since_boot_s = was_there ? before->without_since_boot_s : s->now_boot_s,
+		.gained_boot_s = was_there && held <= before->held ? before->gained_boot_s
+								   : s->now_boot_s,
 	};
 
 	snprintf(me.name, sizeof(me.name), "%s", s->people.own);
-	me.without_since_boot_s = without_since_s(s, &me);
 	return me;
+}
+
+/* The devices that stay with this store's jobs, or for the next ones, although others want them. */
+static int kept_by(const struct snapshot *s, const struct sched_input *in,
+		   const struct possession *n)
+{
+	const struct person *before = &s->people.me;
+	int kept = shares_protected(s->policy, in);
+
+	if (before->devices > 0 && shares_keep_turn(before->gained_boot_s, in) &&
+	    before->held - n->kept > kept)
+		kept = before->held - n->kept;
+	return kept;
+}
+
+/* Returns how many devices the policy may give out. */
+static int allowed(const struct snapshot *s, struct decision *d, const struct sched_input *in,
+		   const struct possession *n)
+{
+	struct everybody all = everybody_of(s, d, n);
+	int own = all.count - 1, kept = kept_by(s, in, n), left;
+
+	bring_up_to_date(s, in, &all);
+	d->me.without_since_boot_s = all.items[own].without_since_s;
+	shares_divide(all.items, all.count, all.n_devices);
+	left = shares_allowed(all.items, all.count, own, n->free) - n->kept;
+	/* What cannot be used is not to lie idle for it. */
+	if (!shares_are_of_use(in, d->choices, all.items[own].devices - n->kept))
+		d->me.wanted = n->held;
+	free(all.items);
+	left = left < kept ? kept : left;
+	return left < d->n_usable ? left : d->n_usable;
 }
 
 void leave_to_others(const struct snapshot *s, struct decision *d, struct sched_input *in)
 {
 	struct possession n = possession_of(s, d);
-	int kept, left;
 
 	if (!s->people.is_shared || s->devices.count == 0)
 		return;
@@ -113,13 +160,10 @@ void leave_to_others(const struct snapshot *s, struct decision *d, struct sched_
 	s->policy->decide(in, d->choices);
 	d->me = myself(s, n.held, n.kept + shares_wanted(in, d->choices));
 	in->n_devices = d->n_usable;
-	if (s->people.count == 0)
-		return;
-	kept = shares_protected(s->policy, in);
-	left = d->n_usable - (n.held + n.free - allowed(s, d, &n));
-	in->n_devices = left < kept ? kept : left;
-	if (in->n_devices > d->n_usable)
-		in->n_devices = d->n_usable;
+	if (s->people.count > 0)
+		in->n_devices = allowed(s, d, in, &n);
+	else
+		d->me.without_since_boot_s = s->now_boot_s;
 }
 
 /* --- telling --- */
@@ -146,6 +190,7 @@ void tell_others(const struct engine_context *at, const struct snapshot *s,
 		return;
 	}
 	me = myself(s, held_after(s, d), d->me.wanted);
+	me.without_since_boot_s = d->me.without_since_boot_s;
 	people_tell(at->paths, &me, &ignored);
 }
 

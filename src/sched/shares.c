@@ -14,9 +14,11 @@ static double weight_of(const struct share *p)
 
 /* --- the division --- */
 
-static bool is_without(const struct share *p)
+static bool is_longer_without(const struct share *a, const struct share *b)
 {
-	return p->devices >= p->held;
+	if (a->without_since_s < b->without_since_s || a->without_since_s > b->without_since_s)
+		return a->without_since_s < b->without_since_s;
+	return strcmp(a->name, b->name) < 0;
 }
 
 /* True if a gets the next device rather than b. */
@@ -26,12 +28,7 @@ static bool comes_first(const struct share *a, const struct share *b)
 
 	if (x < y || x > y)
 		return x < y;
-	if (is_without(a) != is_without(b))
-		return is_without(a);
-	if (is_without(a) && (a->without_since_s < b->without_since_s ||
-			      a->without_since_s > b->without_since_s))
-		return a->without_since_s < b->without_since_s;
-	return strcmp(a->name, b->name) < 0;
+	return is_longer_without(a, b);
 }
 
 void shares_divide(struct share *people, int n, int n_devices)
@@ -50,6 +47,40 @@ void shares_divide(struct share *people, int n, int n_devices)
 	}
 }
 
+/* What is left is divided among those who want more, until somebody has enough. */
+double shares_exact(const struct share *people, int n, int own, int n_devices)
+{
+	double left = n_devices, level = 0;	/* devices for a weight of 1 */
+
+	for (int round = 0; round < n && left > 0; round++) {
+		double weights = 0, next = HUGE_VAL;
+
+		for (const struct share *p = people; p < people + n; p++)
+			if (p->wanted / weight_of(p) > level) {
+				weights += weight_of(p);
+				next = fmin(next, p->wanted / weight_of(p));
+			}
+		if (weights <= 0)
+			break;
+		next = fmin(next, level + left / weights);
+		left -= (next - level) * weights;
+		level = next;
+	}
+	return fmax(fmin(level * weight_of(&people[own]), people[own].wanted), 0);
+}
+
+double shares_without_since_s(const struct share *p, double exact, int had, double had_since_s,
+			      const struct sched_input *in)
+{
+	double most_s = SHARES_MOST_SLICES * in->slice_s;
+	double short_s = had_since_s - p->without_since_s +
+			 (exact - had) * (in->now_s - had_since_s);
+
+	if (exact >= p->wanted || isnan(short_s))
+		return in->now_s;
+	return in->now_s - fmax(fmin(short_s, most_s), -most_s);
+}
+
 static int lacks(const struct share *p)
 {
 	return p->devices > p->held ? p->devices - p->held : 0;
@@ -58,14 +89,42 @@ static int lacks(const struct share *p)
 int shares_allowed(const struct share *people, int n, int own, int n_free)
 {
 	const struct share *me = &people[own];
-	int all = me->held + n_free, left = all;
+	int beyond = n_free, mine = n_free;
 
-	for (int i = 0; i < n; i++)
-		if (i != own)
-			left -= lacks(&people[i]);
-	if (left < me->devices)
-		left = me->devices;
-	return left < all ? left : all;
+	for (int i = 0; i < n; i++) {
+		if (i == own)
+			continue;
+		beyond -= lacks(&people[i]);
+		if (is_longer_without(&people[i], me))
+			mine -= lacks(&people[i]);
+	}
+	if (beyond >= lacks(me))
+		return me->held + beyond;
+	if (lacks(me))
+		return me->held + (mine < 0 ? 0 : mine < lacks(me) ? mine : lacks(me));
+	return me->held + beyond > me->devices ? me->held + beyond : me->devices;
+}
+
+bool shares_keep_turn(double gained_s, const struct sched_input *in)
+{
+	double age_s = in->now_s - gained_s;
+
+	return age_s >= 0 && age_s < in->slice_s;
+}
+
+bool shares_are_of_use(const struct sched_input *in, const struct sched_choice *choices,
+		       int n_devices)
+{
+	bool waits = false;
+
+	for (int j = 0; j < in->n_jobs; j++) {
+		if (choices[j].replicas > 0 && choices[j].replicas == in->jobs[j].replicas)
+			continue;
+		if (in->jobs[j].min_replicas <= n_devices)
+			return true;
+		waits = true;
+	}
+	return !waits;
 }
 
 /* --- what jobs need --- */

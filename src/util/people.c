@@ -20,6 +20,7 @@
 #define PREFIX "user-"
 #define LINE_SIZE 400
 #define MOST 256		/* people, and again files that are no people's */
+#define MOST_S 1e9		/* of a boot clock */
 #define DESCRIBED 3		/* people that are named in words */
 
 /* The file's own store: the directory's place on the disk tells stores of one account apart. */
@@ -60,7 +61,7 @@ static bool take_count(char **rest, const char *key, int *value)
 static bool parse(char *line, struct person *p)
 {
 	const char *boot = clock_boot_id(), *word;
-	double now = clock_boot_s(), at;
+	double now = clock_boot_s();
 	char *rest;
 
 	word = strtok_r(line, " \n", &rest);
@@ -68,8 +69,9 @@ static bool parse(char *line, struct person *p)
 	    !take_count(&rest, "wanted", &p->wanted) ||
 	    !take_count(&rest, "devices", &p->devices) || p->devices == 0 ||
 	    !take_number(&rest, "weight", PERSON_MIN_WEIGHT, PERSON_MAX_WEIGHT, &p->weight) ||
-	    !take_number(&rest, "since", 0, now, &p->without_since_boot_s) ||
-	    !take_number(&rest, "at", now - PEOPLE_STALE_S, now, &at))
+	    !take_number(&rest, "since", -MOST_S, MOST_S, &p->without_since_boot_s) ||
+	    !take_number(&rest, "gained", 0, now, &p->gained_boot_s) ||
+	    !take_number(&rest, "at", now - PEOPLE_STALE_S, now, &p->at_boot_s))
 		return false;
 	word = strtok_r(NULL, " \n", &rest);
 	return word && !strcmp(word, boot);
@@ -207,9 +209,9 @@ int people_tell(const struct paths *paths, const struct person *me, struct err *
 	int dir = shared_dir_open(paths, &path, err), rc = dir == -1 ? -1 : 0;
 
 	snprintf(line, sizeof(line),
-		 "pollux-1 held=%d wanted=%d devices=%d weight=%.6g since=%.3f at=%.3f %s\n",
-		 me->held, me->wanted, me->devices, me->weight, me->without_since_boot_s,
-		 clock_boot_s(), clock_boot_id());
+		 "pollux-1 held=%d wanted=%d devices=%d weight=%.6g since=%.3f gained=%.3f "
+		 "at=%.3f %s\n", me->held, me->wanted, me->devices, me->weight,
+		 me->without_since_boot_s, me->gained_boot_s, me->at_boot_s, clock_boot_id());
 	if (dir >= 0 && (own_name(paths, name, sizeof(name)) || replace(dir, name, line)))
 		rc = err_set(err, EX_CANTCREAT, "cannot write '%s/%s': %s", path, name,
 			     strerror(errno));

@@ -1,7 +1,7 @@
 #!/bin/sh
 # people.t - two people on one machine: two stores that share a directory. No device is used twice,
 # whatever the slots of each; nothing that lies in the directory makes a command hang.
-# shellcheck disable=SC2317 # functions called by name
+# shellcheck disable=SC2016,SC2317 # Perl; functions called by name
 . "$(dirname "$0")/tap.sh"
 unset POLLUX_SLOTS POLLUX_SLICE POLLUX_POLICY
 POLLUX_SHARED_DIR=$TMP/shared POLLUX_SLICE=1000 POLLUX_POLICY=las
@@ -24,8 +24,12 @@ as() {
 of() { command sqlite3 -cmd '.timeout 120000' "$TMP/$1/pollux.db" "$2"; } # of WHO SQL
 state_is() { [ "$(of "$1" "SELECT state FROM jobs WHERE id = $2")" = "$3" ]; }
 why() { of "$1" "SELECT reason FROM jobs WHERE id = $2"; }
+# A pass that has seen all that was done before: another one may be at work, begun too early.
+pass_of() {
+	while [ "$(as "$1" schedule -v)" = 'another pass is at work' ]; do sleep 0.05; done
+}
 runs() { # runs WHO JOB: a pass starts it, and it runs
-	as "$1" schedule && [ "$(of "$1" "SELECT count(*) FROM runs WHERE job_id = $2 AND
+	pass_of "$1" && [ "$(of "$1" "SELECT count(*) FROM runs WHERE job_id = $2 AND
 		state = 'running' AND $leader_pid > 0")" = 1 ]
 }
 has_ended() { # has_ended WHO JOB: no run of it is left
@@ -39,7 +43,7 @@ cancel() { # cancel WHO JOB
 first=$(as ann submit -q -- sleep 1000)
 second=$(as bob submit -q -- sleep 1000)
 ok 'one of them has the machine' wait_for 10 runs ann "$first"
-as bob schedule
+pass_of bob
 is 'the other one starts nothing' 0 "$(of bob 'SELECT count(*) FROM runs')"
 is 'and is told why' '0 of 1 device; another store of yours has 1' "$(why bob "$second")"
 like 'devices says it, too' 'another user' "$(as bob devices)"
@@ -53,15 +57,15 @@ supervisor=$(of ann "SELECT $supervisor_pid FROM runs WHERE job_id = $first")
 leader=$(of ann "SELECT $leader_pid FROM runs WHERE job_id = $first")
 kill -9 "$supervisor"
 wait_for 10 is_over "$supervisor"
-as bob schedule
+pass_of bob
 is 'the device stays taken' "0 alive" "$(of bob 'SELECT count(*) FROM runs') $(
 	is_over "$leader" || echo alive)"
-is_swept() { as ann schedule && has_ended ann "$first"; }
+is_swept() { pass_of ann && has_ended ann "$first"; }
 as ann cancel "$first"
 ok 'its job is cancelled, with the help of a pass' wait_for 20 is_swept
 ok 'and the device is free' wait_for 20 runs bob "$second"
 third=$(as ann submit -q -- sleep 1000)
-as ann schedule
+pass_of ann
 like 'now for the other one' 'another store of yours has 1' "$(why ann "$third")"
 cancel ann "$third"
 cancel bob "$second"
@@ -71,7 +75,7 @@ ann_slots=2
 narrow=$(as ann submit -q --replicas 1 -- sleep 1000)
 wide=$(as bob submit -q -- sleep 1000)
 ok 'a part of the machine is taken' wait_for 10 runs ann "$narrow"
-as bob schedule
+pass_of bob
 is 'the whole is not free' 0 "$(of bob "SELECT count(*) FROM runs WHERE job_id = $wide")"
 bob_slots=2
 ok 'the other part is' wait_for 10 runs bob "$wide"
@@ -90,7 +94,7 @@ supervisor_of() { # supervisor_of RUN: of bob's
 }
 next_run() { of bob "SELECT id FROM runs WHERE job_id = $late AND state = 'assigned'"; }
 is_assigned() { # the pass has assigned the next run, and its supervisor waits for the device
-	as bob schedule
+	pass_of bob
 	next=$(next_run)
 	[ -n "$next" ] && [ -n "$(supervisor_of "$next")" ]
 }
@@ -112,7 +116,7 @@ is 'the job waits, as if nothing had been' 'queued|0|0' \
 	"$(of bob "SELECT state, runs, failures FROM jobs WHERE id = $late")"
 like 'its history says why' 'another user took its device first' \
 	"$(of bob "SELECT text FROM events WHERE job_id = $late AND kind = 'ended'")"
-as bob schedule
+pass_of bob
 like 'and its reason' 'another store of yours has 1' "$(why bob "$late")"
 as bob cancel "$leaving" "$late"
 cancel ann "$quick"
@@ -121,16 +125,16 @@ cancel ann "$quick"
 ann_slots=2 bob_slots=2 POLLUX_SLICE=1000
 in_use() { of "$1" 'SELECT count(*) FROM run_devices WHERE in_use'; }
 have() { # have ANN BOB: after a pass of each, so many devices are in use
-	as ann schedule && as bob schedule && [ "$(in_use ann) $(in_use bob)" = "$1 $2" ]
+	pass_of ann && pass_of bob && [ "$(in_use ann) $(in_use bob)" = "$1 $2" ]
 }
 one=$(as ann submit -q --replicas 1 -- sleep 1000)
 two=$(as ann submit -q --replicas 1 -- sleep 1000)
 ok 'who is alone has all devices' wait_for 20 have 2 0
 his=$(as bob submit -q --replicas 1 -- sleep 1000)
-as bob schedule
+pass_of bob
 like 'who comes is told who has them' \
 	'^0 of 2 devices; another store of yours has 2' "$(why bob "$his")"
-as ann schedule
+pass_of ann
 is 'within their slices jobs keep them' '2 0' "$(in_use ann) $(in_use bob)"
 POLLUX_SLICE=0.01
 ok 'after their slices one is given back, and taken' wait_for 20 have 1 1
@@ -138,19 +142,20 @@ like 'the job that gave it back was told for whom' '1 of 2 devices; another stor
 	"$(of ann "SELECT text FROM events WHERE kind = 'suspend'")"
 POLLUX_SLICE=1000
 is_told() {
-	as bob schedule && as ann schedule && of ann 'SELECT reason FROM jobs' |
+	pass_of bob && pass_of ann && of ann 'SELECT reason FROM jobs' |
 		grep -q '^1 of 2 devices; another store of yours has 1; '
 }
 ok 'who waits is told' wait_for 20 is_told
 is 'nobody takes what is the share of the other one' '1 1' "$(in_use ann) $(in_use bob)"
-as bob schedule
+pass_of bob
 like 'status says it, too' '^1 of 2 devices; another store of yours has 1 and wants 1 more$' \
 	"$(as bob status)"
 is 'and JSON' 'another store of yours 1 2' "$(as bob status --json |
 	json 'print join " ", map { @$_{qw(user devices_held devices_wanted)} } @{$d->{people}}')"
 like 'doctor sees the other one' '^ *people +all is well: .*/shared, 1 other$' "$(as bob doctor)"
-is 'the file tells no more than numbers' 2 "$(cat shared/user-* | grep -Exc \
-	'pollux-1 held=1 wanted=[12] devices=2 weight=1 since=[0-9.]+ at=[0-9.]+ [0-9a-f-]+')"
+is 'the file tells no more than numbers' 2 "$(cat shared/user-* | sed -E \
+	's/(since|gained|at)=[0-9]+[.][0-9]+ //g' | grep -Exc \
+	'pollux-1 held=1 wanted=[12] devices=2 weight=1 [0-9a-f-]+')"
 is 'no file tells more' "device-cpu.lock user user" \
 	"$(find shared -mindepth 1 -printf '%f\n' | sed 's/^user-.*/user/' | sort | xargs)"
 # A lie: somebody else's file, and one of numbers that cannot be, are not believed.
@@ -182,7 +187,7 @@ like 'is no lock that can be read' 'cannot be read' "$(why bob "$stuck")"
 ok 'doctor finds it' finds "^the lock of cpu:0 in '.*/shared' cannot be read\$"
 rm shared/device-cpu.lock
 ln -s /etc/passwd shared/device-cpu.lock
-as bob schedule
+pass_of bob
 like 'nor is a link' 'cannot be read' "$(why bob "$stuck")"
 rm shared/device-cpu.lock
 chmod 777 shared
@@ -190,6 +195,6 @@ status 'a directory without the sticky bit' 78 as bob schedule
 ok 'and found' finds 'others may remove files there'
 like 'is refused' "^pollux: cannot use the shared directory '.*': .*; type: chmod 1777 " "$err"
 chmod 1777 shared
-as bob schedule
+pass_of bob
 ok 'without all that the job runs' wait_for 20 state_is bob "$stuck" 'done'
 finish
