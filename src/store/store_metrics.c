@@ -7,7 +7,7 @@
 #include "pollux/store_metrics.h"
 #include "sql.h"
 
-/* A supervisor of before schema 25 leaves no lowest and no highest value. */
+/* A supervisor of before schema 25, which an upgrade leaves at work, stores last values alone. */
 int store_metric_set(struct store *s, int64_t job_id, const struct job_metric *m, struct err *err)
 {
 	return sql_run(s, NULL, err, "INSERT INTO job_metrics (job_id, name, last, samples, time_s,"
@@ -16,12 +16,12 @@ int store_metric_set(struct store *s, int64_t job_id, const struct job_metric *m
 		       "  WHERE job_id = ? AND name <> ?) < ?"
 		       " ON CONFLICT DO UPDATE SET last = excluded.last,"
 		       " samples = excluded.samples, time_s = excluded.time_s,"
-		       " lowest_samples = CASE WHEN lowest <= excluded.lowest"
+		       " lowest_samples = CASE WHEN coalesce(lowest, last) <= excluded.lowest"
 		       "  THEN lowest_samples ELSE excluded.lowest_samples END,"
-		       " lowest = min(coalesce(lowest, excluded.lowest), excluded.lowest),"
-		       " highest_samples = CASE WHEN highest >= excluded.highest"
+		       " lowest = min(coalesce(lowest, last), excluded.lowest),"
+		       " highest_samples = CASE WHEN coalesce(highest, last) >= excluded.highest"
 		       "  THEN highest_samples ELSE excluded.highest_samples END,"
-		       " highest = max(coalesce(highest, excluded.highest), excluded.highest)",
+		       " highest = max(coalesce(highest, last), excluded.highest)",
 		       "itddddddditi", job_id, m->name, m->last, m->samples, clock_wall_s(),
 		       m->lowest, m->lowest_samples, m->highest, m->highest_samples, job_id,
 		       m->name, (int64_t)STORE_METRICS_MAX);
@@ -34,8 +34,9 @@ int store_metrics_of_job(struct store *s, int64_t job_id, struct job_metric_list
 	int rc;
 
 	*list = (struct job_metric_list){ 0 };
-	if (sql_query(s, &q, err, "SELECT name, last, samples, time_s, lowest,"
-		      " lowest_samples, highest, highest_samples FROM job_metrics"
+	if (sql_query(s, &q, err, "SELECT name, last, samples, time_s,"
+		      " coalesce(lowest, last), lowest_samples, coalesce(highest, last),"
+		      " highest_samples FROM job_metrics"
 		      " WHERE job_id = ? ORDER BY name LIMIT ?", "ii", job_id,
 		      (int64_t)STORE_METRICS_MAX))
 		return -1;

@@ -84,6 +84,8 @@ is 'its last lines are looked at all the same' '1.0|1.0|1.0' "$(metric 7 x)"
 
 # A supervisor of an earlier version, which an upgrade leaves at work, stores last values alone.
 store "UPDATE job_metrics SET lowest = NULL, highest = NULL WHERE job_id = 1 AND name = 'acc'"
+is 'the last value is the best that is known' '1 0.3 0.3' \
+	"$("$POLLUX" results 1 --metric acc | awk 'NR == 2 { print $1, $(NF - 1), $NF }')"
 "$POLLUX" requeue 1
 "$POLLUX" schedule
 "$POLLUX" wait --timeout 200 1
