@@ -14,6 +14,10 @@ struct child {
 	const char *directory;
 	const char *limits;		/* to run under (limits.h); NULL: the parent's */
 	int log_fd;			/* becomes stdout and stderr; stdin is /dev/null */
+	/* Not 0: the child stays in the session, joins this process group, and has the three
+	 * descriptors of stdio instead. */
+	pid_t group;
+	const int *stdio;
 	const int *keep_fds;		/* those from 0 on stay open in the command */
 	int n_keep;
 	const struct device *devices;	/* to be bound to */
@@ -25,7 +29,7 @@ struct child {
 	void *record_arg;
 };
 
-/* Forks and executes the command in a session of its own, with default signal actions, no signal
+/* Forks and executes the command in a session of its own (but see group), with default signal actions, no signal
  * blocked and every other descriptor closed. Returns the pid; the caller reaps the process.
  *
  * -1: the command could not be executed, and there is nothing to reap. exit_status is 127 (not

@@ -12,6 +12,7 @@
  *	log_limit = 1G     # a log that is larger loses its middle
  *	on_end = COMMAND   # run for each job that ends; on_failure: that fails
  *	submit_pass = no   # a job waits for the next pass; default yes
+ *	interactive_limit = 30m	# the longest turn of 'pollux run'; default 1h
  *	prune_after = 90d	# what ended jobs left goes; default: it stays
  *	shared_dir = /DIR  # devices are shared with other people there; no: with nobody
  *	shared_weight = 2  # this person's share of them is twice that of others
@@ -27,6 +28,7 @@
 #define CONFIG_MAX_SLOTS 1024
 #define CONFIG_SLOTS_AUTO (-1)		/* as DEVICE_SLOTS_AUTO */
 #define CONFIG_DEFAULT_SLICE_S 600.0
+#define CONFIG_DEFAULT_INTERACTIVE_LIMIT_S 3600.0
 #define CONFIG_DEFAULT_SUSPEND_MEMORY 0.5
 #define CONFIG_DEFAULT_LOG_LIMIT 0x1p30
 #define CONFIG_SHARED_DIR_SIZE 500
@@ -42,6 +44,7 @@ struct config {
 	double log_limit_bytes;	/* what a job's log may take of the disk; infinite: all */
 	bool submit_pass;	/* 'pollux submit' runs a pass, so that jobs start at once */
 	bool keep_environment;	/* jobs that ended long ago keep their variables' values */
+	double interactive_limit_s;	/* >= 1: of a turn of 'pollux run' */
 	double prune_after_s;	/* > 0; NaN: never */
 	char on_end[1000], on_failure[1000];	/* for sh, when a job has ended, has failed; "" */
 	double shared_weight;	/* of this person among those who share devices */

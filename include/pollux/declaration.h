@@ -84,6 +84,7 @@ enum {
 	FOR_PROFILE = 2,
 	IGNORED_BY_PROFILE = 4,	/* taken, so that options of submit can be given, but not used */
 	FOR_AGAIN = 16,		/* can be given for a job that is like another one */
+	FOR_RUN = 32,		/* of 'pollux run' */
 	FOR_EDIT = 8,		/* can be changed when the job is there */
 };
 

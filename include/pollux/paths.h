@@ -13,6 +13,7 @@
  *		run/RUN.sock       receives the run's reports
  *		run/RUN.config     the configuration that the run is to change to, if there is one
  *		run/device-N.lock  held by every process of the run that has the device
+ *		run/interactive-ID.lock  held by 'pollux run' as long as it lives
  *		run/profile-ID.lock  held by 'pollux profile' as long as it measures job ID
  *		run/tell.lock      held by the process that runs the commands for ends of jobs
  *	$POLLUX_DIR/config, else $XDG_CONFIG_HOME/pollux/config, else ~/.config/pollux/config
@@ -51,6 +52,7 @@ char *paths_device_lock(const struct paths *p, const char *device);
  * holder measures the device and has no run: see device_lock.h. */
 char *paths_measure_lock(const struct paths *p, const char *device);
 char *paths_profile_lock(const struct paths *p, int64_t job_id);
+char *paths_interactive_lock(const struct paths *p, int64_t job_id);
 
 /* Whether there is a store. -1 with *err (EX_NOPERM, EX_OSFILE) if that cannot be told, or if what
  * the store's directory should be is something else. */

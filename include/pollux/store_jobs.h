@@ -42,6 +42,9 @@ void job_list_release(struct job_list *list);
 /* The device-seconds of service that the newest jobs which are done had, profiles not counted: at
  * most `most` of them. Returns their number, or -1. */
 int store_ended_services(struct store *s, double *device_s, int most, struct err *err);
+/* When the queue has had the devices for as long as the last interactive runs, on the boot clock;
+ * -HUGE_VAL: there were none in this boot. */
+int store_interactive_rest(struct store *s, double *boot_s, struct err *err);
 /* True if a job is queued or running, or a run has not ended: else a pass has nothing to do. */
 int store_has_work(struct store *s, bool *has, struct err *err);
 /* True if there are jobs that JOBS_SCHEDULABLE lists. */

@@ -8,6 +8,7 @@
 #define POLLUX_SUPERVISE_H
 
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "pollux/err.h"
 #include "pollux/job.h"
@@ -27,5 +28,20 @@
  * at once would only repeat. A run that is running or stopping is adopted: its command is stopped
  * and the job requeued. */
 int supervise(const struct paths *paths, int64_t run_id, struct err *err);
+
+/* A run in the foreground: its supervisor is a child of 'pollux run' and in a process group of its
+ * own, which no key of the terminal reaches. The command is in the group of 'pollux run', and has
+ * its standard input, output and error. When 'pollux run' dies the supervisor stops the run. */
+struct foreground {
+	pid_t supervisor;
+	int fd;		/* to read: until when, on the boot clock, the run lasts, as a double */
+};
+
+/* Starts the supervisor, "pollux supervise RUN GROUP". The caller reaps it and closes fd. */
+int foreground_start(const struct paths *paths, int64_t run_id, struct foreground *f,
+		     struct err *err);
+/* What supervise() is for that process; group: of 'pollux run'; 0: the run has no terminal. */
+int supervise_in_foreground(const struct paths *paths, int64_t run_id, pid_t group,
+			    struct err *err);
 
 #endif

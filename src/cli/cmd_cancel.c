@@ -5,10 +5,8 @@
 #include "pollux/store_jobs.h"
 #include "pollux/store_runs.h"
 
-static int cancel(struct session *s, const struct job *job, const struct asked_change *o,
-		  struct run_list *runs, struct err *err)
+int cancel_job(struct session *s, const struct job *job, struct run_list *runs, struct err *err)
 {
-	(void)o;
 	if (job_has_ended(job->state))
 		return err_set(err, EX_FAILED, "job %lld has ended already: %s", (long long)job->id,
 			       job_state_name(job->state));
@@ -18,6 +16,13 @@ static int cancel(struct session *s, const struct job *job, const struct asked_c
 	/* A running job is cancelled when its processes are gone. */
 	return runs->count ? 0
 		: store_job_set_state(&s->store, job->id, JOB_CANCELLED, "cancelled", err);
+}
+
+static int cancel(struct session *s, const struct job *job, const struct asked_change *o,
+		  struct run_list *runs, struct err *err)
+{
+	(void)o;
+	return cancel_job(s, job, runs, err);
 }
 
 static int main_cancel(int argc, char **argv, struct err *err)

@@ -1,7 +1,23 @@
-/* cmd_supervise.c - pollux supervise RUN: started by passes, one for each run; not for people. */
+/* cmd_supervise.c - pollux supervise RUN: started by passes, one for each run; not for people.
+ * 'pollux run' starts the one of its run, with the process group of the terminal. */
 #include "command.h"
 #include "later_pass.h"
 #include "pollux/supervise.h"
+
+/* The terminal does not wait for the pass. */
+static int in_foreground(const struct paths *paths, int64_t run_id, const char *group,
+			 struct err *err)
+{
+	long long number;
+	int rc;
+
+	if (parse_job_id(&cmd_supervise, group, &number, err))
+		return -1;
+	rc = supervise_in_foreground(paths, run_id, (pid_t)number, err);
+	if (rc > 0)
+		later_pass_start(paths);
+	return rc > 0 ? 0 : rc;
+}
 
 static int main_supervise(int argc, char **argv, struct err *err)
 {
@@ -9,11 +25,11 @@ static int main_supervise(int argc, char **argv, struct err *err)
 	long long id;
 	int rc;
 
-	if (argc != 2)
+	if (argc != 2 && argc != 3)
 		return usage_error(&cmd_supervise, err, "supervise takes the number of a run");
 	if (parse_job_id(&cmd_supervise, argv[1], &id, err) || paths_init(&paths, err))
 		return -1;
-	rc = supervise(&paths, id, err);
+	rc = argc == 3 ? in_foreground(&paths, id, argv[2], err) : supervise(&paths, id, err);
 	/* Devices that have just become free do not wait for the minute. */
 	if (rc > 0)
 		rc = later_pass_become(&paths, err);
@@ -22,7 +38,7 @@ static int main_supervise(int argc, char **argv, struct err *err)
 }
 
 const struct command cmd_supervise = {
-	.name = "supervise", .synopsis = "RUN",
+	.name = "supervise", .synopsis = "RUN [GROUP]",
 	.summary = "look after a run (started by 'pollux schedule')",
 	.hidden = true,
 	.run = main_supervise,

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "plan.h"
+#include "pollux/interactive_lock.h"
 #include "pollux/mem.h"
 #include "pollux/store_events.h"
 #include "pollux/store_suspension.h"
@@ -175,12 +176,14 @@ static int call(const struct action *a, const struct engine_context *at, struct 
 	case ACTION_LAUNCH:
 	case ACTION_ADOPT:
 		return engine_attend(at, a->run, err);
+	case ACTION_CANCEL:
+		interactive_lock_remove(at->paths, a->job_id);
+		return 0;
 	case ACTION_END_LOST:
 	case ACTION_END_PROFILE:
 	case ACTION_KEEP_MODEL:
 	case ACTION_KEEP_MEMORY:
 	case ACTION_FORGET_IGNORED:
-	case ACTION_CANCEL:
 	case ACTION_REASON:
 		break;
 	}

@@ -262,7 +262,7 @@ void select_candidates(const struct snapshot *s, struct decision *d)
 
 		if (stays[i] || is_leaving(s, job->id) || is_being_suspended(run))
 			continue;
-		if (!run && (waits_for_another(s, job, d) || waits_to_begin(s, job, d) ||
+		if (!run && (is_deserted(s, job, d) || waits_for_another(s, job, d) || waits_to_begin(s, job, d) ||
 			     waits_for_disk(s, job, d) ||
 			     waits_for_retry(s, job, &s->setbacks[i], d)))
 			continue;
@@ -274,6 +274,7 @@ void select_candidates(const struct snapshot *s, struct decision *d)
 		d->sched_jobs[d->n++] = describe(s, d, &c);
 	}
 	limit_groups(s, d);
+	put_interactive_first(s, d);
 	free(stays);
 	free(suspendable);
 }

@@ -162,5 +162,6 @@ struct decision *pass_decide(const struct snapshot *s)
 	explain_group_limits(s, d);
 	explain_blocked(s, d);
 	explain_sharing(s, d);
+	explain_interactive(s, d);
 	return d;
 }

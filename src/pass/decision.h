@@ -65,6 +65,12 @@ void select_candidates(const struct snapshot *s, struct decision *d);
 void limit_groups(const struct snapshot *s, struct decision *d);
 /* Says why to these jobs, once it is decided who runs. */
 void explain_group_limits(const struct snapshot *s, struct decision *d);
+/* interactive.c: true if the job's 'pollux run' is gone. */
+bool is_deserted(const struct snapshot *s, const struct job *job, struct decision *d);
+/* Puts interactive jobs before all others that wait, as far as they may. */
+void put_interactive_first(const struct snapshot *s, struct decision *d);
+/* Says until when turns last, once it is decided who runs. */
+void explain_interactive(const struct snapshot *s, struct decision *d);
 /* suspendable.c: by run, if its memory can stay while others run; the caller frees it. */
 bool *suspendable_runs(const struct snapshot *s);
 /* freezable.c: true if the run is suspended by moving its GPU memory to the host's. */

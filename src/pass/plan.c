@@ -288,6 +288,7 @@ struct plan *plan_make(const struct snapshot *s, const struct decision *d)
 	tell_those_passed_over(d, p);
 	for (int j = 0; j < d->n; j++)
 		follow_choice(s, d, j, p);
+	call_off_deserted(s, p);
 	look_after_runs(s, p);
 	return p;
 }

@@ -69,6 +69,8 @@ struct plan *plan_new(void);
 struct action *plan_add(struct plan *p, enum action_kind kind, int64_t job_id,
 			const struct run *run, const char *why);
 void plan_free(struct plan *p);
+/* interactive.c: calls off the runs that no 'pollux run' is going to begin. */
+void call_off_deserted(const struct snapshot *s, struct plan *p);
 
 /* plan_print.c: the actions that a person is told of, a line each. */
 void plan_print(const struct plan *p, struct strings *lines);

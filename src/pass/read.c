@@ -303,6 +303,7 @@ static int read_jobs(const struct engine_context *at, struct snapshot *s, struct
 	if (s->jobs_came)
 		job_list_release(&s->jobs);
 	if (store_dependencies_list(store, &s->dependencies, err) || read_groups(store, s, err) ||
+	    read_interactive(at, s, err) ||
 	    read_setbacks(store, s, err) || read_windows(store, s, err) ||
 	    read_freezable(store, s, err) || read_disks(at, s, err) ||
 	    (s->suspends && read_largest_waiting(store, s, err)))
@@ -358,6 +359,8 @@ static void forget_jobs(struct snapshot *s)
 	free(s->answers);
 	free(s->windows);
 	free(s->loses);
+	free(s->deserted);
+	s->deserted = NULL;
 	free(s->device_needs);
 	s->device_needs = NULL;
 	s->holds = NULL;

@@ -78,6 +78,9 @@ struct snapshot {
 	int64_t *device_needs;
 	/* By run: a stop would lose what it did since its last checkpoint; NULL: not known. */
 	bool *loses;
+	bool *deserted;			/* by job: interactive, and its process is gone */
+	/* Until then the last interactive turns are rested from; boot clock, or -HUGE_VAL. */
+	double interactive_rest_boot_s;
 	int *windows;			/* by run: of step times that count, of its configuration */
 	struct dependency_list dependencies;
 	struct job_group_list groups;	/* of jobs that have not ended */
@@ -96,6 +99,9 @@ int pass_read_again(const struct engine_context *at, struct snapshot *s, struct 
 /* freezable.c: reads s->move_s_per_byte from the self-tests, once the devices are listed. */
 int read_freezable(struct store *store, struct snapshot *s, struct err *err);
 void snapshot_release(struct snapshot *s);
+
+/* interactive.c: who of the jobs is deserted, once jobs and runs are read. */
+int read_interactive(const struct engine_context *at, struct snapshot *s, struct err *err);
 
 /* disks.c */
 int read_disks(const struct engine_context *at, struct snapshot *s, struct err *err);

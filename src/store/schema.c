@@ -368,6 +368,9 @@ static const char *const steps[] = {
 	" name TEXT NOT NULL, time_s REAL NOT NULL, samples REAL, value REAL NOT NULL,"
 	" PRIMARY KEY (job_id, name, time_s)"
 	") STRICT, WITHOUT ROWID;",
+
+	/* 29: the newest of few jobs among many */
+	"CREATE INDEX jobs_interactive ON jobs (id) WHERE interactive = 1;",
 };
 
 #define N_STEPS (int)(sizeof(steps) / sizeof(steps[0]))

@@ -23,6 +23,7 @@ static const struct store_column of_configuration[] = {
 static const struct store_column of_job[] = {
 	C("id", INT64, id, KNOWN, 1, GIVEN | SHOWN),
 	C("profile", BOOL, profile, KNOWN, 3, SHOWN),
+	C("interactive", BOOL, interactive, KNOWN, 29, SHOWN),
 	NAMES("state", state, KNOWN, job_state_names, 1, 0),
 	C("reason", TEXT, reason, KNOWN, 1, SHOWN),
 	C("next_start_time_s", DOUBLE, next_start_s, UNKNOWN, 1, 0),

@@ -285,13 +285,34 @@ int store_job_supervisor_losses(struct store *s, int64_t job_id, int *n, struct 
 	return rc < 0 ? -1 : 0;
 }
 
+#define LAST_TURNS 20
+
+int store_interactive_rest(struct store *s, double *boot_s, struct err *err)
+{
+	sqlite3_stmt *q;
+	int rc;
+
+	*boot_s = -HUGE_VAL;
+	if (sql_query(s, &q, err, "SELECT max(r.end_boot_s + r.duration_s) FROM"
+		      " (SELECT id FROM jobs WHERE interactive = 1 ORDER BY id DESC LIMIT ?) j"
+		      " JOIN runs r ON r.job_id = j.id WHERE r.state = 'ended' AND r.boot_id = ?",
+		      "it", (int64_t)LAST_TURNS, clock_boot_id()))
+		return -1;
+	rc = sql_row(s, q, err);
+	if (rc == 1 && isfinite(sql_double(q, 0)))
+		*boot_s = sql_double(q, 0);
+	sql_done(q);
+	return rc < 0 ? -1 : 0;
+}
+
 int store_ended_services(struct store *s, double *device_s, int most, struct err *err)
 {
 	sqlite3_stmt *q;
 	int n = 0, rc = 0;
 
 	if (sql_query(s, &q, err, "SELECT attained_service_device_s FROM jobs"
-		      " WHERE state = 'done' AND profile = 0 AND attained_service_device_s > 0"
+		      " WHERE state = 'done' AND profile = 0 AND interactive = 0"
+		      " AND attained_service_device_s > 0"
 		      " ORDER BY id DESC LIMIT ?", "i", (int64_t)most))
 		return -1;
 	while (n < most && (rc = sql_row(s, q, err)) == 1)

@@ -149,6 +149,9 @@ static int end_job(struct store *s, const struct run *r, char *text, size_t size
 		job_release(&job);
 		return -1;
 	}
+	/* A turn at a terminal is not taken again. */
+	if (job.interactive && next == JOB_QUEUED && r->outcome != OUTCOME_NOT_STARTED)
+		next = JOB_CANCELLED;
 	if (losses > 0)
 		snprintf(text, size, "its supervisor was killed %d times in a row, before a "
 			 "checkpoint: does its command kill its parent?", losses);

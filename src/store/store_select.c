@@ -10,13 +10,13 @@
 static const char *const uses[N_JOB_USES] = {
 	[USE_ANY] = "1",
 	[USE_CANCEL] = "state IN ('queued', 'held', 'running')",
-	[USE_HOLD] = "state IN ('queued', 'running') AND profile = 0",
+	[USE_HOLD] = "state IN ('queued', 'running') AND profile = 0 AND interactive = 0",
 	[USE_RELEASE] = ("(state = 'held' OR (state = 'running' AND EXISTS (SELECT 1 FROM runs r"
 			 " WHERE r.job_id = jobs.id AND r.state <> 'ended'"
 			 " AND r.stop_reason = 'hold')))"),
-	[USE_EDIT] = "state IN ('queued', 'held', 'running') AND profile = 0",
-	[USE_FIRST] = "state IN ('queued', 'held') AND profile = 0",
-	[USE_REQUEUE] = "state NOT IN ('queued', 'held') AND profile = 0",
+	[USE_EDIT] = "state IN ('queued', 'held', 'running') AND profile = 0 AND interactive = 0",
+	[USE_FIRST] = "state IN ('queued', 'held') AND profile = 0 AND interactive = 0",
+	[USE_REQUEUE] = "state NOT IN ('queued', 'held') AND profile = 0 AND interactive = 0",
 };
 
 /* The pattern as SQLite has it: a set of characters is negated by '^', where the shell has '!'. */

@@ -119,6 +119,16 @@ static int set_submit_pass(struct config *c, const char *value)
 	return c->submit_pass || !strcmp(value, "no") ? 0 : -1;
 }
 
+static int set_interactive_limit(struct config *c, const char *value)
+{
+	double s;
+
+	if (number_parse_duration(value, &s) || s < 1)
+		return -1;
+	c->interactive_limit_s = s;
+	return 0;
+}
+
 static int set_prune_after(struct config *c, const char *value)
 {
 	double s;
@@ -180,6 +190,8 @@ static const struct setting {
 	{ "on_end", "POLLUX_ON_END", set_on_end, "a command of at most 999 bytes" },
 	{ "on_failure", "POLLUX_ON_FAILURE", set_on_failure, "a command of at most 999 bytes" },
 	{ "submit_pass", "POLLUX_SUBMIT_PASS", set_submit_pass, "yes or no" },
+	{ "interactive_limit", "POLLUX_INTERACTIVE_LIMIT", set_interactive_limit,
+	  "a time of at least a second (such as 30m or 2h)" },
 	{ "prune_after", "POLLUX_PRUNE_AFTER", set_prune_after,
 	  "a time above 0 (such as 90d)" },
 	{ "log_limit", "POLLUX_LOG_LIMIT", set_log_limit,
@@ -214,7 +226,7 @@ static int unknown_setting(const char *name, const struct source *at, struct err
 	return err_set(err, EX_CONFIG,
 		       "unknown setting '%.60s' in '%s' line %d; there are slots, slice, policy, "
 		       "torch, suspend_memory, keep_environment, on_end, on_failure, submit_pass, "
-		       "prune_after, log_limit, shared_dir and shared_weight",
+		       "interactive_limit, prune_after, log_limit, shared_dir and shared_weight",
 		       name, at->path, at->line);
 }
 
@@ -336,6 +348,7 @@ static const struct config defaults = {
 	.slots = CONFIG_SLOTS_AUTO, .slice_s = CONFIG_DEFAULT_SLICE_S, .policy = "goodput",
 	.torch = true, .suspend_memory = CONFIG_DEFAULT_SUSPEND_MEMORY,
 	.log_limit_bytes = CONFIG_DEFAULT_LOG_LIMIT, .submit_pass = true,
+	.interactive_limit_s = CONFIG_DEFAULT_INTERACTIVE_LIMIT_S,
 	.prune_after_s = (double)NAN, .shared_weight = 1,
 };
 

@@ -34,15 +34,23 @@ static void reset_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static int set_descriptors(const struct child *c)
+static int set_standard_descriptors(const struct child *c)
 {
 	int null = open("/dev/null", O_RDONLY);
+	const int logged[] = { null, c->log_fd, c->log_fd };
 
-	if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(c->log_fd, STDOUT_FILENO) < 0 ||
-	    dup2(c->log_fd, STDERR_FILENO) < 0)
-		return -1;
+	for (int fd = 0; fd <= STDERR_FILENO; fd++)
+		if (dup2(c->group ? c->stdio[fd] : logged[fd], fd) < 0)
+			return -1;
 	if (null > STDERR_FILENO)
 		close(null);
+	return 0;
+}
+
+static int set_descriptors(const struct child *c)
+{
+	if (set_standard_descriptors(c))
+		return -1;
 	if (close_range(STDERR_FILENO + 1, UINT_MAX, CLOSE_RANGE_CLOEXEC))
 		return -1;
 	for (int i = 0; i < c->n_keep; i++)
@@ -108,7 +116,12 @@ static void become(const struct child *c, int go_fd, struct err *err)
 {
 	reset_signals();
 	/* Else the kernel would send SIGHUP and SIGCONT to a stopped command whose parent dies. */
-	setsid();
+	if (!c->group)
+		setsid();
+	else if (setpgid(0, c->group)) {
+		err_set(err, EX_TEMPFAIL, "its terminal has left: %s", strerror(errno));
+		return;
+	}
 	wait_for_go(go_fd);
 	if (bind_devices(c, err))
 		return;

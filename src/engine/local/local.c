@@ -8,6 +8,7 @@
 #include "local.h"
 #include "pollux/device_lock.h"
 #include "pollux/engine.h"
+#include "pollux/interactive_lock.h"
 #include "pollux/lock.h"
 #include "pollux/mem.h"
 #include "pollux/shared_lock.h"
@@ -52,6 +53,14 @@ static int poll_runs(const struct engine_context *at, const struct run *const *r
 static int attend(const struct engine_context *at, const struct run *run, struct err *err)
 {
 	return supervisor_spawn(at->paths, run->id, err);
+}
+
+/* The run of a terminal is started there, as long as its 'pollux run' lives. */
+static int start(const struct engine_context *at, const struct run *run, struct err *err)
+{
+	if (run->stop_reason == STOP_NONE && interactive_lock_is_held(at->paths, run->job_id))
+		return 0;
+	return attend(at, run, err);
 }
 
 static void wake(const struct engine_context *at, const struct run *run)
@@ -147,7 +156,7 @@ const struct engine engine_local = {
 	.kill_wait_s = SUPERVISE_TERM_WAIT_S,
 	.list = devices_list,
 	.poll = poll_runs,
-	.start = attend,
+	.start = start,
 	.adopt = attend,
 	.wake = wake,
 	.stop_unrecorded = local_stop_unrecorded,

@@ -27,6 +27,17 @@
 #include "supervisor.h"
 #include "supervisor_loop.h"
 
+/* The pass that ends the supervisor reads the slots from the store, and the directory is fixed now,
+ * wherever it is later. */
+void supervisor_set_environment(const struct paths *paths)
+{
+	unsetenv("POLLUX_SLOTS");
+	unsetenv("POLLUX_SLICE");
+	unsetenv("POLLUX_POLICY");
+	unsetenv("POLLUX_SUSPEND_MEMORY");
+	setenv("POLLUX_DIR", paths->dir, 1);
+}
+
 /* Runs in the grandchild: cuts every tie to the terminal, cron job or session it came from. */
 static _Noreturn void become_supervisor(const struct paths *paths, int64_t run_id)
 {
@@ -38,12 +49,7 @@ static _Noreturn void become_supervisor(const struct paths *paths, int64_t run_i
 	dup2(null, STDOUT_FILENO);
 	dup2(log >= 0 ? log : null, STDERR_FILENO);
 	close_range(STDERR_FILENO + 1, ~0U, 0);
-	/* the pass that ends it reads the slots from the store */
-	unsetenv("POLLUX_SLOTS");
-	unsetenv("POLLUX_SLICE");
-	unsetenv("POLLUX_POLICY");
-	unsetenv("POLLUX_SUSPEND_MEMORY");
-	setenv("POLLUX_DIR", paths->dir, 1);	/* fixed now, wherever the directory is later */
+	supervisor_set_environment(paths);
 	if (chdir("/"))
 		_exit(EX_OSERR);
 	snprintf(id, sizeof(id), "%lld", (long long)run_id);
@@ -250,6 +256,9 @@ static int look_after(struct supervisor *s, int64_t run_id, struct err *err)
 		return -1;
 	if (s->state == ST_FINISHED)
 		return 0;
+	/* Only its 'pollux run' could begin it, which is gone. */
+	if (s->job.interactive && !s->foreground && s->run.state == RUN_ASSIGNED)
+		supervisor_stop_for(s, STOP_CANCEL);
 	supervisor_loop(s);
 	return !s->superseded && supervisor_conclude(s) ? 1 : 0;
 }
@@ -266,13 +275,15 @@ static pid_t start_guardian(void)
 	return guardian;
 }
 
-int supervise(const struct paths *paths, int64_t run_id, struct err *err)
+int supervise_in_foreground(const struct paths *paths, int64_t run_id, pid_t group,
+			    struct err *err)
 {
 	char *lock = paths_run(paths, run_id, "lock");
 	struct supervisor s;
 	int rc = 0;
 
 	supervisor_init(&s, paths);
+	s.foreground = group;
 	s.run_lock = lock_take(lock, err);
 	free(lock);
 	if (s.run_lock == -1)
@@ -285,4 +296,9 @@ int supervise(const struct paths *paths, int64_t run_id, struct err *err)
 	guardian_dismiss(s.guardian_pid);
 	supervisor_release(&s);
 	return rc;
+}
+
+int supervise(const struct paths *paths, int64_t run_id, struct err *err)
+{
+	return supervise_in_foreground(paths, run_id, 0, err);
 }

@@ -137,12 +137,15 @@ struct supervisor {
 	double log_limit_bytes;		/* 0: not read yet */
 	double next_beat_boot_s;	/* when to show that this supervisor lives */
 	bool profile_gone;		/* the profile's process was found to be gone */
+	pid_t foreground;	/* process group of a run's 'pollux run'; 0: the run has none */
 	struct log_watch log_watch;	/* used while the program reports no steps */
 };
 
 /* supervise.c */
 /* Start "pollux supervise RUN" as a daemon: own session, no terminal, stderr to supervisor.log. */
 int supervisor_spawn(const struct paths *paths, int64_t run_id, struct err *err);
+/* In a process that is to become a supervisor. */
+void supervisor_set_environment(const struct paths *paths);
 /* Tells the run's supervisor to look into the store now. Without this it looks every two
  * seconds. */
 void supervisor_wake(const struct run *run);
@@ -165,6 +168,12 @@ void supervisor_read_declared(struct supervisor *s);
 /* What is left of the job's time limit for this run, at a reading of the boot clock; INFINITY
  * without a limit. */
 double supervisor_limit_left_s(const struct supervisor *s, double boot_s);
+
+/* foreground.c */
+/* The command's descriptors in a supervisor whose run is in the foreground. */
+extern const int foreground_stdio[3];
+/* Tells 'pollux run' that the command was started, and until when it may run. */
+void foreground_tell_limit(const struct supervisor *s);
 
 /* supervisor_adopt.c: takes over a run whose supervisor died. */
 int supervisor_adopt(struct supervisor *s, struct err *err);

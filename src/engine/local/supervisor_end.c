@@ -17,6 +17,7 @@
 #include "log_errors.h"
 #include "run_group.h"
 #include "pollux/clock.h"
+#include "pollux/interactive_lock.h"
 #include "pollux/mem.h"
 #include "pollux/proc.h"
 #include "pollux/profile_lock.h"
@@ -229,6 +230,8 @@ static void remove_files(const struct supervisor *s)
 	if (has_lock) {
 		supervisor_remove_config(s);
 		kept_position_remove(s->paths, s->run.id);
+		if (s->job.interactive)
+			interactive_lock_remove(s->paths, s->job.id);
 		unlink(lock);
 	}
 	free(lock);

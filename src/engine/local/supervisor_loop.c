@@ -281,7 +281,7 @@ static void shut_down(struct supervisor *s)
 	if (s->state == ST_WAITING)
 		look_for_stop(s);
 	if (s->state != ST_FINISHED)
-		supervisor_stop_for(s, STOP_SHUTDOWN);
+		supervisor_stop_for(s, s->foreground ? STOP_CANCEL : STOP_SHUTDOWN);
 }
 
 static void read_signals(struct supervisor *s)

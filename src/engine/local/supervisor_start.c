@@ -138,6 +138,8 @@ static void write_log_header(const struct supervisor *s, const struct strings *a
 	text_addf(&line, "# pollux job %lld run %d on", (long long)s->job.id, s->run.number);
 	for (int i = 0; i < s->run.configuration.replicas; i++)
 		text_addf(&line, " %s", s->run.devices[i].id);
+	if (s->foreground)
+		text_add(&line, ", in the foreground: its output was its terminal's");
 	text_add(&line, "\nexec");
 	for (size_t i = 0; i < argv->count; i++) {
 		text_add(&line, " ");
@@ -171,7 +173,7 @@ static int start_command(struct supervisor *s, const struct strings *argv,
 	struct child child = {
 		.program = s->command.program, .argv = argv, .env = env,
 		.directory = s->command.directory, .limits = s->command.limits,
-		.log_fd = s->log_fd,
+		.log_fd = s->log_fd, .group = s->foreground, .stdio = foreground_stdio,
 		.keep_fds = s->device_locks, .n_keep = supervisor_lock_count(s),
 		.devices = s->run.devices, .n_devices = s->run.configuration.replicas,
 		.record = record_leader, .record_arg = s,

@@ -1,0 +1,163 @@
+/* interactive.c - jobs of 'pollux run': those whose process is gone; when they come first; what
+ * other jobs are told of them. */
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "pollux/clock.h"
+#include "pollux/interactive_lock.h"
+#include "pollux/mem.h"
+#include "plan.h"
+
+/* A run whose 'pollux run' has not begun it for so long is called off: that process was stopped. */
+#define BEGIN_WITHIN_S 60.0
+
+/* --- read --- */
+
+static bool is_not_begun(const struct snapshot *s, const struct job *job)
+{
+	for (int i = 0; i < s->runs.count; i++) {
+		const struct run *run = &s->runs.items[i];
+
+		if (run->job_id == job->id && run->state == RUN_ASSIGNED &&
+		    s->answers[i] == ENGINE_UNATTENDED &&
+		    clock_boot_s() > run->assigned_boot_s + BEGIN_WITHIN_S)
+			return true;
+	}
+	return false;
+}
+
+int read_interactive(const struct engine_context *at, struct snapshot *s, struct err *err)
+{
+	bool any = false;
+
+	s->deserted = xcalloc((size_t)s->jobs.count + 1, sizeof(*s->deserted));
+	for (int i = 0; i < s->jobs.count; i++) {
+		const struct job *job = &s->jobs.items[i];
+
+		any = any || job->interactive;
+		s->deserted[i] = job->interactive &&
+				 (!interactive_lock_is_held(at->paths, job->id) ||
+				  is_not_begun(s, job));
+	}
+	s->interactive_rest_boot_s = -HUGE_VAL;
+	return any ? store_interactive_rest(at->store, &s->interactive_rest_boot_s, err) : 0;
+}
+
+/* --- decide --- */
+
+bool is_deserted(const struct snapshot *s, const struct job *job, struct decision *d)
+{
+	if (!s->deserted || !s->deserted[job - s->jobs.items])
+		return false;
+	pass_over(d, job, true, xstrdup("its 'pollux run' is gone"), (double)NAN);
+	return true;
+}
+
+static int held_by_turns(const struct decision *d)
+{
+	int n = 0;
+
+	for (int j = 0; j < d->n; j++)
+		if (d->candidates[j].job->interactive && d->candidates[j].run)
+			n += run_held(d->candidates[j].run);
+	return n;
+}
+
+/* A turn comes before all that waits. One that leaves no device to the queue does so only when the
+ * queue has had the devices for as long as the last turns had theirs. */
+void put_interactive_first(const struct snapshot *s, struct decision *d)
+{
+	bool rests = s->now_boot_s < s->interactive_rest_boot_s;
+	int held = held_by_turns(d);
+
+	for (int j = 0; j < d->n; j++) {
+		const struct candidate *c = &d->candidates[j];
+
+		if (!c->job->interactive)
+			continue;
+		d->sched_jobs[j].preemptible = false;
+		if (!c->run && (!rests || held + d->sched_jobs[j].min_replicas < d->n_usable))
+			d->sched_jobs[j].first = INT_MAX;
+	}
+}
+
+/* --- reasons --- */
+
+static bool has_turn(const struct decision *d, int j)
+{
+	return d->candidates[j].job->interactive && d->choices[j].replicas > 0;
+}
+
+/* The end of a turn, wall clock; of one that has not begun: as if it began now. */
+static double turn_end_s(const struct snapshot *s, const struct candidate *c)
+{
+	double begin_s = c->run ? c->run->launch_time_s : (double)NAN;
+
+	return (isnan(begin_s) ? s->now_wall_s : begin_s) + c->job->declared.time_limit_s;
+}
+
+static void add_end(char *reason, double end_s)
+{
+	time_t end = (time_t)end_s;
+	char when[16] = "its end";
+	struct tm tm;
+
+	if (localtime_r(&end, &tm))
+		strftime(when, sizeof(when), "%H:%M", &tm);
+	snprintf(reason + strlen(reason), SCHED_REASON_SIZE - strlen(reason),
+		 " until %s at the latest", when);
+}
+
+static double last_end_s(const struct snapshot *s, const struct decision *d)
+{
+	double end_s = -HUGE_VAL;
+
+	for (int j = 0; j < d->n; j++)
+		if (has_turn(d, j))
+			end_s = fmax(end_s, turn_end_s(s, &d->candidates[j]));
+	return end_s;
+}
+
+/* Tells a turn when it ends, and a job that all other devices together would not do for that it
+ * waits for turns. */
+void explain_interactive(const struct snapshot *s, struct decision *d)
+{
+	double end_s = last_end_s(s, d);
+	int held = 0;
+
+	for (int j = 0; j < d->n; j++)
+		held += has_turn(d, j) ? d->choices[j].replicas : 0;
+	for (int j = 0; held > 0 && j < d->n; j++) {
+		const struct candidate *c = &d->candidates[j];
+		struct sched_choice *choice = &d->choices[j];
+		int least = d->sched_jobs[j].min_replicas;
+
+		if (has_turn(d, j)) {
+			snprintf(choice->reason, sizeof(choice->reason), "interactive,");
+			add_end(choice->reason, turn_end_s(s, c));
+		} else if (choice->replicas == 0 && least <= d->n_usable &&
+			   least > d->n_usable - held) {
+			snprintf(choice->reason, sizeof(choice->reason), "%d device%s in an "
+				 "interactive turn", held, held == 1 ? " is" : "s are");
+			add_end(choice->reason, end_s);
+			choice->next_start_s = end_s - s->now_wall_s + s->now_boot_s;
+		}
+	}
+}
+
+/* --- plan --- */
+
+/* The run of a job whose process is gone is never begun. A run that was begun is ended by its
+ * supervisor, which sees that, too. */
+void call_off_deserted(const struct snapshot *s, struct plan *p)
+{
+	for (int i = 0; i < s->jobs.count; i++) {
+		const struct run *run = snapshot_run_of(s, &s->jobs.items[i]);
+
+		if (s->deserted && s->deserted[i] && run && run->state == RUN_ASSIGNED)
+			plan_add(p, ACTION_CALL_OFF, run->job_id, run, NULL);
+	}
+}
