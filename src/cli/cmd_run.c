@@ -23,11 +23,17 @@ struct run_asked {
 	bool quiet;
 };
 
+#define O(member) offsetof(struct run_asked, member)
+
 static const struct option_spec options[] = {
-	{ .name = "declared", .type = OPTION_DECLARED, .offset = offsetof(struct run_asked, job),
-	  .uses = FOR_RUN },
-	{ "quiet", 'q', OPTION_FLAG, NULL, .offset = offsetof(struct run_asked, quiet), 0, 0,
-	  "say nothing of the wait" },
+	{ "time", 't', OPTION_DURATION, "TIME", O(job.declared.time_limit_s), 1, 1e9, .help =
+	  "how long, 45m or 1h; default, and at most, the setting interactive_limit" },
+	{ "replicas", 'r', OPTION_INT, "N", O(job.declared.min_replicas), 1, 1024, .help =
+	  "devices; default 1", .target = FIELD_INT },
+	{ "stop-signal", 0, OPTION_SIGNAL, "SIGNAL", O(job.declared.stop_signal), .help =
+	  "asks the program to leave; default HUP" },
+	{ .name = "declared", .type = OPTION_DECLARED, O(job), .uses = FOR_RUN },
+	{ "quiet", 'q', OPTION_FLAG, NULL, O(quiet), .help = "say nothing of the wait" },
 	{ .name = NULL },
 };
 
@@ -48,18 +54,12 @@ static int bound_time(const struct paths *paths, struct declaration *d, struct e
 	return 0;
 }
 
-/* A program at a terminal ends when the terminal hangs up: shells ignore SIGTERM. */
 static int make_job(struct run_asked *o, const struct job_command *command, struct job *job,
 		    struct err *err)
 {
 	struct declaration *d = &job->declared;
 
 	o->job.no_preempt = true;
-	if (asked_gives(&o->job, "replicas") && o->job.declared.max_replicas !=
-	    o->job.declared.min_replicas)
-		return usage_error(&cmd_run, err, "option '--replicas' wants one number here");
-	if (!asked_gives(&o->job, "stop-signal"))
-		o->job.declared.stop_signal = SIGHUP;
 	if (submission_job(&cmd_run, &o->job, command, job, err))
 		return -1;
 	d->max_replicas = d->min_replicas;
@@ -200,6 +200,8 @@ static int main_run(int argc, char **argv, struct err *err)
 	int first, rc;
 
 	asked_init(&o.job);
+	/* programs at a terminal heed it: shells ignore SIGTERM */
+	o.job.declared.stop_signal = SIGHUP;
 	rc = options_parse(&cmd_run, argc, argv, &o, &first, err);
 	if (rc == 0 && first >= argc)
 		rc = usage_error(&cmd_run, err, "no command to run");

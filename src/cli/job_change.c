@@ -178,7 +178,8 @@ static int look_at_loss(struct session *s, int64_t job_id, const struct job_chan
 		return 0;
 	if (store_job_get(&s->store, job_id, &job, err))
 		return -1;
-	rc = job_loss_of(s, &job, loss, err);
+	/* what a program at a terminal has done is seen there */
+	rc = job.interactive ? 0 : job_loss_of(s, &job, loss, err);
 	if (rc == 0 && isfinite(loss->work_s) && !o->force && !o->dry_run)
 		rc = accept_loss(&job, change, loss, err);
 	job_release(&job);

@@ -61,7 +61,8 @@ static void print_state(const struct status *status, const struct status_job *it
 	bool begins;
 
 	status_print_head("job", job, out);
-	status_add_state(&t, item, job->profile ? ", a profile" : "");
+	status_add_state(&t, item, job->profile ? ", a profile"
+			 : job->interactive ? ", interactive" : "");
 	output_textline(out, "state", &t);
 	status_add_silence(&t, item);
 	begins = item->state == SHOWN_QUEUED && status_add_begin(&t, status, job);

@@ -1,0 +1,239 @@
+#!/bin/sh
+# run.t - pollux run: a command in the foreground, with a device of its own for a limited time.
+# shellcheck disable=SC2016,SC2317  # texts for other shells; functions run by wait_for
+. "$(dirname "$0")/tap.sh"
+unset POLLUX_SUBMIT_PASS
+POLLUX_SLOTS=1
+export POLLUX_SLOTS
+cleanup() { touch go go2; end_jobs; }
+job_is() { [ "$(store "SELECT state FROM jobs WHERE id = $1")" = "$2" ]; }
+last() { store 'SELECT max(id) FROM jobs'; }
+is_gone() { [ "$(ps -o stat= -p "$1" | tr -d ' ' | grep -v '^Z')" = '' ]; }
+# Keeps the slot until the file is there.
+keep='while [ ! -e "$0" ]; do sleep 0.05; done'
+# A terminal: what is written to descriptor 4 is typed, what it shows is in the file "screen".
+terminal() { # terminal COMMAND
+	rm -f keys
+	mkfifo keys
+	script -qec "$1" /dev/null <keys >screen 2>&1 &
+	terminal=$!
+	exec 4>keys
+}
+end_terminal() { # its exit status
+	wait "$terminal"
+	rc=$?
+	exec 4>&-
+	return "$rc"
+}
+
+# --- what it returns; there is no store yet ---
+status 'a command runs' 0 "$POLLUX" run -- echo hello
+is 'with its output here' hello "$out"
+is 'and nothing said' '' "$err"
+is 'standard input is its own' hi "$(echo hi | "$POLLUX" run -- cat)"
+status 'its exit status is passed on' 7 "$POLLUX" run -- sh -c 'echo sorry >&2; exit 7'
+is 'its standard error is its own' sorry "$err"
+status 'a signal is 128 and its number' 137 "$POLLUX" run -- sh -c 'kill -9 $$'
+status 'it has the variables of a job' 0 "$POLLUX" run -e A=b -n desk -- \
+	sh -c 'echo "$POLLUX_JOB_ID $A $POLLUX_REPLICAS"'
+is 'and of its own' '5 b 1' "$out"
+is 'it is on record as any job' 'done|failed|failed' \
+	"$(store 'SELECT group_concat(state, "|") FROM jobs WHERE id IN (2, 3, 4)')"
+like 'and is said to be interactive' '"interactive": true' "$("$POLLUX" status --json 5)"
+like 'its log says where the output went' 'in the foreground' "$("$POLLUX" log 5)"
+is 'no lock is left' '' "$(ls "$POLLUX_DIR/run" | grep interactive)"
+
+# --- bad options ---
+status 'no command' 64 "$POLLUX" run
+status 'a bad time' 64 "$POLLUX" run --time never -- true
+status 'a range of devices' 64 "$POLLUX" run -r 1:2 -- true
+like 'is named' "option '--replicas'" "$err"
+status 'an option of submit that makes no sense here' 64 "$POLLUX" run --after 1 -- true
+status 'a command that is not there' 66 "$POLLUX" run -- no-such-program
+status 'a bad interactive_limit' 78 env POLLUX_INTERACTIVE_LIMIT=0 "$POLLUX" run -- true
+is 'none of these is a job' 5 "$(last)"
+printf 'not a program' >text && chmod +x text
+status 'a command that cannot be executed' 126 "$POLLUX" run -- ./text
+like 'is told' "cannot execute" "$err"
+
+# --- its time ---
+status 'the time is bounded' 129 "$POLLUX" run --time 2 -- sleep 1000
+like 'which is told before' 'is over in 1 s' "$err"
+like 'and when it happens' 'stopped: time limit' "$err"
+is 'and recorded' timeout "$(store 'SELECT state FROM jobs ORDER BY id DESC LIMIT 1')"
+status 'a longer time than interactive_limit' 0 \
+	env POLLUX_INTERACTIVE_LIMIT=5m "$POLLUX" run --time 2h -- true
+like 'is told' 'its time is 5m00s, the interactive_limit, not 2h' "$err"
+"$POLLUX" run -- true
+is 'and is cut; the default is an hour' '300.0|3600.0' "$(store \
+	'SELECT group_concat(time_limit_s, "|") FROM (SELECT * FROM jobs ORDER BY id DESC LIMIT 2)' |
+	sed 's/\(.*\)|\(.*\)/\2|\1/')"
+
+# --- it comes first, and others are told ---
+for policy in goodput pollux las fifo; do
+	rm -f go before
+	wait_for 20 no_supervisor
+	POLLUX_POLICY=$policy
+	export POLLUX_POLICY
+	store 'UPDATE runs SET duration_s = 0' # as if the last turn was long ago
+	"$POLLUX" submit -q --no-preempt -- sh -c "$keep" go >/dev/null
+	"$POLLUX" schedule
+	"$POLLUX" submit -q --no-preempt -- touch before >/dev/null
+	"$POLLUX" run -- sh -c '[ ! -e before ] && echo first; exit 3' >said 2>why &
+	run=$!
+	ok "$policy: it says that it waits" wait_for 20 grep -q 'job [0-9]* waits' why
+	touch go
+	wait "$run"
+	is "$policy: it ends as its command does" 3 $?
+	is "$policy: it came before a job that waited longer" first "$(cat said)"
+	ok "$policy: which comes then" wait_for 20 [ -e before ]
+done
+rm -f go before
+wait_for 20 no_supervisor
+store "UPDATE runs SET duration_s = 1e5 WHERE job_id IN
+	(SELECT max(id) FROM jobs WHERE interactive = 1)"
+"$POLLUX" submit -q -- sh -c "$keep" go >/dev/null
+"$POLLUX" schedule
+"$POLLUX" submit -q -- touch before >/dev/null
+"$POLLUX" run -q -- sh -c '[ -e before ] && echo later' >said 2>&1 &
+run=$!
+ok 'the queue has its turn after a long one' \
+	wait_for 20 eval '[ "$(store "SELECT interactive FROM jobs WHERE id = $(last)")" = 1 ]'
+touch go
+wait "$run"
+is 'before the next one' later "$(cat said)"
+store 'UPDATE runs SET duration_s = 0'
+
+# --- at the end of a slice ---
+wait_for 20 no_supervisor
+rm -f go
+POLLUX_SLICE=1s POLLUX_POLICY=goodput
+export POLLUX_SLICE
+"$POLLUX" submit -q --preempt -- sleep 1000 >/dev/null
+training=$(last)
+"$POLLUX" schedule
+wait_for 20 job_is "$training" running
+"$POLLUX" run -q -- sh -c 'touch have; '"$keep" go &
+run=$!
+ok 'it gets the slot when the slice is over' wait_for 20 eval '"$POLLUX" schedule; [ -e have ]'
+id=$(last)
+ok 'it is never stopped for others' \
+	wait_for 20 eval '"$POLLUX" schedule; "$POLLUX" status | grep -q "interactive turn until"'
+like 'they are told' '1 device is in an interactive turn until ..:.. at the latest' \
+	"$("$POLLUX" status --json "$training")"
+like 'it is said to run' "^ *$id .* running .* interactive, until ..:.. at the latest" \
+	"$("$POLLUX" status)"
+for word in hold requeue first edit; do
+	if [ $word = edit ]; then set -- --weight 2; else set --; fi
+	status "it cannot be changed by $word" 1 "$POLLUX" "$word" "$id" "$@"
+	like 'as it is told' "of 'pollux run'" "$err"
+done
+touch go
+wait "$run"
+is 'it ends' 0 $?
+"$POLLUX" cancel --force "$training"
+"$POLLUX" wait "$training" >/dev/null 2>&1
+unset POLLUX_SLICE
+wait_for 20 no_supervisor
+
+# --- cancelled by others ---
+"$POLLUX" run -- sleep 1000 2>why &
+run=$!
+wait_for 20 eval 'job_is $(last) running'
+"$POLLUX" cancel "$(last)"
+wait "$run"
+is 'cancel ends it' 129 $?
+like 'which is told' 'was stopped: cancel' "$(cat why)"
+
+# --- its process dies ---
+rm -f go
+"$POLLUX" run -q -- sh -c 'echo $$ >pid; exec sleep 1000' &
+run=$!
+wait_for 20 [ -s pid ]
+command=$(cat pid)
+kill -9 "$run"
+wait "$run" 2>/dev/null
+ok 'killed while its command runs: the job is cancelled' wait_for 20 eval 'job_is $(last) cancelled'
+ok 'and its command ended' wait_for 20 is_gone "$command"
+status 'and the device free' 0 "$POLLUX" run -- true
+
+rm -f pid
+"$POLLUX" run -q -- sh -c 'echo $$ >pid; exec sleep 1000' &
+run=$!
+wait_for 20 [ -s pid ]
+command=$(cat pid)
+kill -9 "$run" "$(store "SELECT $supervisor_pid FROM runs ORDER BY id DESC LIMIT 1")"
+wait "$run" 2>/dev/null
+ok 'killed with its supervisor: a pass cancels the job' \
+	wait_for 20 eval '"$POLLUX" schedule; job_is $(last) cancelled'
+ok 'and ends the command' is_gone "$command"
+
+"$POLLUX" submit -q -- sh -c "$keep" go >/dev/null
+wait_for 20 eval '"$POLLUX" schedule; job_is $(last) running'
+"$POLLUX" run -- touch wrong 2>why &
+run=$!
+wait_for 20 grep -q waits why
+id=$(last)
+kill -9 "$run"
+wait "$run" 2>/dev/null
+ok 'killed while it waits: the next pass cancels the job' \
+	wait_for 20 eval '"$POLLUX" schedule; job_is $id cancelled'
+is 'and removes its lock' '' "$(ls "$POLLUX_DIR/run" | grep interactive)"
+"$POLLUX" run -q -- touch wrong 2>/dev/null &
+run=$!
+wait_for 20 eval '[ $(last) != $id ]'
+id=$(last)
+kill -TERM "$run"
+wait "$run" 2>/dev/null
+is 'a SIGTERM while it waits ends it' 143 $?
+is 'and the job' cancelled "$(store "SELECT state FROM jobs WHERE id = $id")"
+
+# --- a terminal ---
+if [ -n "$(command -v script)" ]; then
+	terminal "'$POLLUX' run -- touch wrong"
+	wait_for 20 grep -q 'waits' screen
+	printf '\003' >&4
+	end_terminal
+	is 'Ctrl-C while it waits ends it' 130 $?
+	ok 'and the job' job_is "$(last)" cancelled
+	touch go
+	wait_for 20 no_supervisor
+	is 'none of these ran' '' "$(ls wrong 2>/dev/null)"
+
+	cat >keys.sh <<-'END'
+	trap 'echo got it' INT
+	while [ ! -e go2 ]; do sleep 0.05; done
+	exit 5
+	END
+	terminal "'$POLLUX' run -- sh keys.sh"
+	ok 'on a terminal it says until when it runs' wait_for 20 grep -q 'runs, until' screen
+	wait_for 20 eval 'printf "\003" >&4; sleep 0.2; grep -q "got it" screen'
+	ok 'Ctrl-C goes to the command' grep -q 'got it' screen
+	touch go2
+	end_terminal
+	is 'which goes on' 5 $?
+
+	terminal "PS1='$ ' bash --norc -i"
+	echo "'$POLLUX' run -- sh -c 'echo be\"\"gun; sleep 0.5; echo en\"\"ded'; echo status=\$?" >&4
+	wait_for 20 grep -q begun screen
+	printf '\032' >&4
+	ok 'Ctrl-Z stops it' wait_for 20 grep -q Stopped screen
+	echo 'fg; echo back=$?' >&4
+	ok 'fg continues it' wait_for 20 grep -q 'back=0' screen
+	ok 'to its end' grep -q ended screen
+	echo "'$POLLUX' run -- bash --norc -i; echo inner=\$?" >&4
+	wait_for 20 grep -q 'inner=\$' screen
+	echo 'echo pid=$$ in $POLLUX_JOB_ID' >&4
+	ok 'a shell has the terminal' wait_for 20 grep -q "pid=[0-9]* in $(last)" screen
+	echo 'exit 9' >&4
+	ok 'and gives it back' wait_for 20 grep -q 'inner=9' screen
+	rm -f pid
+	echo "'$POLLUX' run -- sh -c 'echo \$\$ >pid; exec sleep 1000'" >&4
+	wait_for 20 [ -s pid ]
+	kill -9 "$terminal"
+	end_terminal 2>/dev/null
+	ok 'a terminal that is closed ends it' wait_for 20 is_gone "$(cat pid)"
+	ok 'for good' wait_for 20 eval '! job_is $(last) running'
+fi
+wait_for 20 no_supervisor
+finish
