@@ -76,7 +76,7 @@ static int look(struct front *t, struct look *l, struct err *err)
 		return -1;
 	l->has_ended = job_has_ended(job.state);
 	l->next_start_s = job.next_start_s;
-	if (!l->run_id && !l->has_ended && *job.reason)
+	if (!l->run_id && job.state == JOB_QUEUED && *job.reason)
 		show_reason(t, &job);
 	job_release(&job);
 	return 0;

@@ -137,16 +137,17 @@ unset POLLUX_SLICE
 wait_for 20 no_supervisor
 
 # --- cancelled by others ---
-"$POLLUX" run -- sleep 1000 2>why &
+rm -f pid
+"$POLLUX" run -- sh -c 'echo $$ >pid; exec sleep 1000' 2>why &
 run=$!
-wait_for 20 eval 'job_is $(last) running'
+wait_for 20 [ -s pid ]
 "$POLLUX" cancel "$(last)"
 wait "$run"
 is 'cancel ends it' 129 $?
 like 'which is told' 'was stopped: cancel' "$(cat why)"
 
 # --- its process dies ---
-rm -f go
+rm -f go pid
 "$POLLUX" run -q -- sh -c 'echo $$ >pid; exec sleep 1000' &
 run=$!
 wait_for 20 [ -s pid ]
