@@ -29,8 +29,9 @@ struct child {
 	void *record_arg;
 };
 
-/* Forks and executes the command in a session of its own (but see group), with default signal actions, no signal
- * blocked and every other descriptor closed. Returns the pid; the caller reaps the process.
+/* Forks and executes the command in a session of its own (but see group), with default signal
+ * actions, no signal blocked and every other descriptor closed. Returns the pid; the caller reaps
+ * the process.
  *
  * -1: the command could not be executed, and there is nothing to reap. exit_status is 127 (not
  * found) or 126 (cannot be executed) for an error of the command, or an EX_* for an error that may

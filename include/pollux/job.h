@@ -103,7 +103,8 @@ struct job {
 	enum job_state state;
 	char *reason;			/* of the last decision, or why it ended */
 	bool profile;			/* of 'pollux profile': no pass decides on it (profile.h) */
-	bool interactive;		/* of 'pollux run', which holds its lock: interactive_lock.h */
+	/* of 'pollux run', which holds a lock for the job: interactive_lock.h */
+	bool interactive;
 	/* wall clock; NaN unknown; of a profile: when its devices' next jobs start */
 	double next_start_s;
 	double submit_time_s, start_time_s, end_time_s;		/* wall clock */

@@ -87,8 +87,8 @@ static int check_state(struct edit *e, const struct job *job, struct err *err)
 		return err_set(err, EX_FAILED, "job %lld is a profile, which cannot be edited",
 			       (long long)job->id);
 	if (job->interactive)
-		return err_set(err, EX_FAILED, "job %lld is of 'pollux run', which cannot be edited",
-			       (long long)job->id);
+		return err_set(err, EX_FAILED, "job %lld is of 'pollux run', "
+			       "which cannot be edited", (long long)job->id);
 	if (job_has_ended(job->state))
 		return err_set(err, EX_FAILED, "job %lld has ended already: %s; 'pollux again "
 			       "%lld' submits another like it", (long long)job->id,

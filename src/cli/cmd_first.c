@@ -15,8 +15,8 @@ static int put_first(struct session *s, const struct job *job, const struct aske
 		return err_set(err, EX_FAILED, "job %lld is a profile, which waits for nobody",
 			       (long long)job->id);
 	if (job->interactive)
-		return err_set(err, EX_FAILED, "job %lld is of 'pollux run', which comes first without that",
-			       (long long)job->id);
+		return err_set(err, EX_FAILED, "job %lld is of 'pollux run', "
+			       "which comes first without that", (long long)job->id);
 	if (job->state == JOB_RUNNING)
 		return err_set(err, EX_FAILED, "job %lld is not in line: it has started already",
 			       (long long)job->id);

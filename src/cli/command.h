@@ -80,10 +80,10 @@ int parse_job_id(const struct command *command, const char *text, long long *id,
 
 /* All commands, in the order of 'pollux help': cmd_NAME stands in cmd_NAME.c. */
 #define COMMANDS(X) \
-	X(submit) X(run) X(schedule) X(status) X(explain) X(log) X(wait) X(cancel) X(hold) X(release) \
-	X(edit) X(first) X(again) X(requeue) X(results) X(history) X(page) X(devices) X(profile) \
-	X(report) X(steps) X(presets) X(forget) X(prune) X(cron) X(backup) X(doctor) X(simulate) \
-	X(supervise) X(tell)
+	X(submit) X(run) X(schedule) X(status) X(explain) X(log) X(wait) X(cancel) X(hold) \
+	X(release) X(edit) X(first) X(again) X(requeue) X(results) X(history) X(page) \
+	X(devices) X(profile) X(report) X(steps) X(presets) X(forget) X(prune) X(cron) \
+	X(backup) X(doctor) X(simulate) X(supervise) X(tell)
 
 #define DECLARE_COMMAND(name) extern const struct command cmd_##name;
 COMMANDS(DECLARE_COMMAND)

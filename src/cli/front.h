@@ -27,14 +27,14 @@ void front_nap(struct pollfd *fds, int n, double at_most_s);
 /* Ends this process by the signal. */
 void front_die(int signal_number);
 
-/* front_wait.c: waits for devices. Returns 0 with *run_id of a run that was assigned; or 0 by 0, the
- * job has ended or, with *signal_number, is to. */
+/* front_wait.c: waits for devices. Returns 0 with *run_id, of a run that was assigned; where
+ * *run_id is 0 the job has ended or, with *signal_number, is to. */
 int front_wait(struct front *t, int64_t *run_id, int *signal_number, struct err *err);
 /* Shows a line in place of the last one; NULL: none. */
 void front_show(struct front *t, const char *line);
 
-/* front_run.c: runs the command. Returns its exit status, or -1: the job is still in the queue or an
- * error came (*err has a text). */
+/* front_run.c: runs the command. Returns its exit status, or -1: the job is still in the queue, or
+ * there was an error, and *err has a text. */
 int front_run(struct front *t, int64_t run_id, int *signal_number, struct err *err);
 
 #endif

@@ -262,8 +262,8 @@ void select_candidates(const struct snapshot *s, struct decision *d)
 
 		if (stays[i] || is_leaving(s, job->id) || is_being_suspended(run))
 			continue;
-		if (!run && (is_deserted(s, job, d) || waits_for_another(s, job, d) || waits_to_begin(s, job, d) ||
-			     waits_for_disk(s, job, d) ||
+		if (!run && (is_deserted(s, job, d) || waits_for_another(s, job, d) ||
+			     waits_to_begin(s, job, d) || waits_for_disk(s, job, d) ||
 			     waits_for_retry(s, job, &s->setbacks[i], d)))
 			continue;
 		if (run && is_suspended(run))

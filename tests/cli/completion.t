@@ -29,7 +29,7 @@ offer() { # offer WORD...: sets $got, what the last word could become
 offer pollux sta
 is 'a command' 'status' "$got"
 offer pollux ''
-like 'all commands' '(^| )submit schedule .* cron( |$)' "$got"
+like 'all commands' '(^| )submit run schedule .* cron( |$)' "$got"
 unlike 'but not what pollux starts itself' supervise "$got"
 offer pollux devices --
 is 'the options of a command' '--slots --json --ignore --unignore --self-test --help' "$got"

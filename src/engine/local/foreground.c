@@ -11,7 +11,7 @@
 #include "pollux/supervise.h"
 #include "supervisor.h"
 
-/* The supervisor's own standard descriptors are those of any supervisor. These are the command's. */
+/* The command's: the supervisor's own standard descriptors are those of any supervisor. */
 const int foreground_stdio[3] = { 3, 4, 5 };
 #define TOLD_FD 6	/* to 'pollux run' */
 #define BEYOND_FD 10	/* no descriptor from here on is one of the above */
