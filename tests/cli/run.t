@@ -44,7 +44,7 @@ is 'it is on record as any job' 'done|failed|failed' \
 	"$(store 'SELECT group_concat(state, "|") FROM jobs WHERE id IN (2, 3, 4)')"
 like 'and is said to be interactive' '"interactive": true' "$("$POLLUX" status --json 5)"
 like 'its log says where the output went' 'in the foreground' "$("$POLLUX" log 5)"
-is 'no lock is left' '' "$(ls "$POLLUX_DIR/run" | grep interactive)"
+is 'no lock is left' '' "$(find "$POLLUX_DIR/run" -name "interactive*")"
 
 # --- bad options ---
 status 'no command' 64 "$POLLUX" run
@@ -181,7 +181,7 @@ kill -9 "$run"
 wait "$run" 2>/dev/null
 ok 'killed while it waits: the next pass cancels the job' \
 	wait_for 20 eval '"$POLLUX" schedule; job_is $id cancelled'
-is 'and removes its lock' '' "$(ls "$POLLUX_DIR/run" | grep interactive)"
+is 'and removes its lock' '' "$(find "$POLLUX_DIR/run" -name "interactive*")"
 "$POLLUX" run -q -- touch wrong 2>/dev/null &
 run=$!
 wait_for 20 eval '[ $(last) != $id ]'
