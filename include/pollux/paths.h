@@ -32,6 +32,7 @@ struct paths {
 	char *config;
 	char *schedule_lock;
 	char *schedule_again;
+	char *regular_pass;	/* its time is that of the last one, see regular_pass.h */
 	char *supervisor_log;
 };
 

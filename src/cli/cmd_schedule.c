@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "later_pass.h"
 #include "on_end.h"
 #include "pollux/clock.h"
 #include "pollux/config.h"
@@ -17,6 +18,7 @@
 #include "pollux/pass.h"
 #include "pollux/policy.h"
 #include "pollux/prune_view.h"
+#include "pollux/regular_pass.h"
 #include "pollux/store.h"
 #include "pollux/store_events.h"
 #include "schedule_others.h"
@@ -27,6 +29,7 @@ struct schedule_options {
 	double watch_s, slice_s;
 	int64_t slots;
 	const char *policy;
+	bool is_regular;	/* started by a timer: neither by hand nor by another command */
 };
 
 static const struct option_spec options[] = {
@@ -116,7 +119,11 @@ static int one_pass(const struct schedule_options *o, const struct paths *paths,
 		    const struct config *config, struct others *others, struct err *err)
 {
 	struct pass_result result;
-	int rc = pass_run(paths, config, o->dry_run ? PASS_DRY_RUN : PASS_ACT, &result, err);
+	int rc;
+
+	if (o->is_regular && !o->dry_run)
+		regular_pass_note(paths);
+	rc = pass_run(paths, config, o->dry_run ? PASS_DRY_RUN : PASS_ACT, &result, err);
 
 	if (rc == 0 && (o->dry_run || o->verbose))
 		for (size_t i = 0; i < result.actions.count; i++)
@@ -270,6 +277,8 @@ static int main_schedule(int argc, char **argv, struct err *err)
 	if (first < argc)
 		return usage_error(&cmd_schedule, err, "schedule takes no argument, not '%.60s'",
 				   argv[first]);
+	o.is_regular = !getenv(LATER_PASS) && (!isnan(o.watch_s) || !isatty(STDIN_FILENO));
+	unsetenv(LATER_PASS);
 	return schedule(&o, err);
 }
 

@@ -38,6 +38,7 @@ int later_pass_become(const struct paths *paths, struct err *err)
 
 	if (take_settings(paths, err))
 		return -1;
+	setenv(LATER_PASS, "1", 1);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	execl("/proc/self/exe", "pollux", "schedule", (char *)NULL);

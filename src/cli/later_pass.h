@@ -4,6 +4,8 @@
 
 #include "pollux/paths.h"
 
+#define LATER_PASS "POLLUX_LATER_PASS"	/* in the environment of such a pass */
+
 /* Becomes 'pollux schedule', with the settings of the last pass that a person or cron ran: by now
  * they may be others than those of the pass that started this process. Returns -1 where it
  * cannot. */

@@ -1,7 +1,6 @@
 /* submit_pass.c - see submit_pass.h. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "later_pass.h"
@@ -9,21 +8,12 @@
 #include "pollux/config.h"
 #include "pollux/crontab.h"
 #include "pollux/limits.h"
+#include "pollux/regular_pass.h"
 #include "submit_pass.h"
-
-#define LATE_S 180.0	/* longer than from one of cron's passes to the next */
 
 bool is_in_a_job(void)
 {
 	return getenv("POLLUX_JOB_ID") != NULL;
-}
-
-static bool passes_come(const struct paths *paths)
-{
-	struct stat st;
-
-	return stat(paths->schedule_lock, &st) == 0 &&
-	       clock_wall_s() - (double)st.st_mtim.tv_sec < LATE_S;
 }
 
 /* The command that makes passes come; NULL where cron has the line. */
@@ -50,7 +40,7 @@ static void advise(const struct paths *paths)
 {
 	const char *command;
 
-	if (!isatty(STDERR_FILENO) || passes_come(paths))
+	if (!isatty(STDERR_FILENO) || regular_passes_come(paths, clock_wall_s()))
 		return;
 	command = remedy();
 	if (command)

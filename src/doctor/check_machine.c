@@ -12,10 +12,10 @@
 #include "pollux/format.h"
 #include "pollux/mem.h"
 #include "pollux/proc.h"
+#include "pollux/regular_pass.h"
 
 /* --- cron --- */
 
-#define LATE_S 180.0	/* longer than from one of cron's passes to the next */
 #define INSTALL "pollux cron --install"
 
 static bool is_running(const char *name)
@@ -32,10 +32,9 @@ static bool is_running(const char *name)
 	return found_it;
 }
 
-/* Passes come in time, from cron or another timer. */
 static bool passes_come(const struct patient *p)
 {
-	return clock_wall_s() - p->last_pass_s < LATE_S;
+	return regular_passes_come(&p->paths, clock_wall_s());
 }
 
 static void check_daemon(struct patient *p, const struct crontab_entry *e)
@@ -58,10 +57,11 @@ static void check_line(struct patient *p, const char *lines, struct crontab_entr
 		break;
 	case CRONTAB_ADDED:
 		if (passes_come(p))
-			note(p, "no line in the crontab, but passes come");
+			note(p, "no line in the crontab, but passes come by other ways");
 		else
 			found(p, FINDING_LOOK, xstrdup(INSTALL),
-			      "no line in the crontab runs passes");
+			      "no line in the crontab runs passes: they come with submissions and "
+			      "ends of jobs alone");
 		break;
 	case CRONTAB_SAME:
 	case CRONTAB_REMOVED:
@@ -84,7 +84,7 @@ void check_cron(struct patient *p)
 	if (crontab_read(&lines, &err) == 0)
 		check_line(p, lines.data, &e);
 	else if (passes_come(p))
-		note(p, "none, but passes come");
+		note(p, "none, but passes come by other ways");
 	else
 		found(p, FINDING_LOOK, xstrdup("pollux schedule --watch 60"), "%s", err.text);
 	text_release(&lines);

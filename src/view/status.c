@@ -10,6 +10,7 @@
 #include "pollux/format.h"
 #include "pollux/mem.h"
 #include "pollux/pass.h"
+#include "pollux/regular_pass.h"
 #include "pollux/status.h"
 
 const char *shown_state_name(enum shown_state state)
@@ -358,6 +359,7 @@ int status_read(struct session *s, const struct status_query *query, struct stat
 	*status = (struct status){
 		.now_wall_s = clock_wall_s(), .now_boot_s = clock_boot_s(),
 		.ever_scheduled = access(s->paths.schedule_lock, F_OK) == 0,
+		.passes_come = regular_passes_come(&s->paths, clock_wall_s()),
 		.hung_pass = TEXT_INIT, .disk_full = TEXT_INIT,
 	};
 	pass_describe_hung(&s->paths, &status->hung_pass);

@@ -260,6 +260,10 @@ static void print_hint(const struct status *status, FILE *out)
 	else if (late)
 		fprintf(out, "\nNo pass has run since job %lld was submitted:\n%s.\n",
 			(long long)late->id, remedy);
+	else if (status->n_waiting && !status->passes_come)
+		fputs("\nNo pass comes by itself, only with a submission or the end of a job: "
+		      "type\n'pollux cron --install', or 'pollux schedule --watch 10' in a "
+		      "terminal.\n", out);
 }
 
 void status_print_table(const struct status *status, const struct output *out)

@@ -15,6 +15,10 @@ ok 'the job runs, though nobody typed schedule' wait_for 20 job_is 1 running
 "$POLLUX" submit -q -- true >/dev/null
 ok 'a second job is told why it waits' wait_for 20 eval \
 	'[ -n "$(store "SELECT reason FROM jobs WHERE id = 2")" ]'
+like 'status says that no pass comes by itself' 'No pass comes by itself' "$("$POLLUX" status)"
+is 'as does doctor' '' "$("$POLLUX" doctor | grep '^ *cron  *all is well')"
+"$POLLUX" schedule
+is 'no longer after a pass of cron' '' "$("$POLLUX" status | grep 'by itself')"
 touch go
 ok 'and runs when the first has ended' wait_for 20 job_is 2 'done'
 "$POLLUX" submit -q --hold -- true >/dev/null

@@ -37,7 +37,9 @@ mended() { # mended NAME SECTION
 	run sh -c "$mend"
 	ok "$1: gone after: $mend" wait_for 15 well "$2"
 }
-long_ago() { touch -d '1 hour ago' "$POLLUX_DIR/schedule.lock"; }
+long_ago() {
+	touch -d "1 hour ago" "$POLLUX_DIR/schedule.lock" "$POLLUX_DIR/regular-pass"
+}
 older() { # older FILE: its holder has said nothing for another 70 s
 	perl -e 'open my $f, "+<", shift or die; read $f, my $line, 112;
 		$line =~ s/^(\d+ \d+) (\S+)/sprintf "%s %.3f", $1, $2 - 70/e;

@@ -135,9 +135,11 @@ same 'pollux(1) has every variable that they do not' \
 	} | grep -oE '"[^"]+"' | tr -d '"')" \
 	"$(section pollux.1 'Not passed on to jobs' | listed Ev)"
 same 'pollux(1) has every setting' \
-	"$(sed -nE 's/^\t\{ "([a-z]+)", "(POLLUX_[A-Z]+)".*/\1 \2/p' "$src/util/config.c")" \
-	"$(section pollux.1 CONFIGURATION |
-		sed -nE 's/^\.It Cm ([a-z]+) Ta Ev ([A-Z_]+) .*/\1 \2/p')"
+	"$(sed -nE 's/^\t\{ "([a-z_]+)", "(POLLUX_[A-Z_]+)".*/\1 \2/p' "$src/util/config.c")" \
+	"$(section pollux.1 CONFIGURATION | sed -nE 's/^\.It Cm ([a-z_]+)$/\1/p' |
+		while read -r name; do
+			echo "$name POLLUX_$(echo "$name" | tr '[:lower:]' '[:upper:]')"
+		done)"
 same 'pollux(1) has every exit status' \
 	"$(cat "$src"/*/*.c "$src"/*/*/*.c | grep -oE '\bEX_[A-Z]+' | grep -v EX_FAILED)" \
 	"$(section pollux.1 'EXIT STATUS' | grep -oE 'EX_[A-Z]+')"

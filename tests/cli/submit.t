@@ -264,7 +264,7 @@ id=$((id + 1))
 is 'so does who says -q' "$id" "$(submit -q true)"
 if command -v script >/dev/null; then
 	id=$((id + 1))
-	touch "$POLLUX_DIR/schedule.lock" # passes come: no advice
+	touch "$POLLUX_DIR/regular-pass" # passes come: no advice
 	is 'a terminal gets a sentence' "Submitted job $id (true: queued, needs 1 device)" \
 		"$(script -qec "'$POLLUX' submit true" /dev/null </dev/null | tr -d '\r')"
 	id=$((id + 1))
