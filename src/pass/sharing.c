@@ -1,5 +1,6 @@
 /* sharing.c - devices that several people share: how many of them are this store's for now, what
  * the other people are told, and what the jobs that wait are told of the other people. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -137,13 +138,15 @@ static int allowed(const struct snapshot *s, struct decision *d, const struct sc
 {
 	struct everybody all = everybody_of(s, d, n);
 	int own = all.count - 1, kept = kept_by(s, in, n), left;
+	/* also of a person whose turn it is not */
+	int most = (int)ceil(shares_exact(all.items, all.count, own, all.n_devices));
 
 	bring_up_to_date(s, in, &all);
 	d->me.without_since_boot_s = all.items[own].without_since_s;
 	shares_divide(all.items, all.count, all.n_devices);
 	left = shares_allowed(all.items, all.count, own, n->free) - n->kept;
 	/* What cannot be used is not to lie idle for it. */
-	if (!shares_are_of_use(in, d->choices, all.items[own].devices - n->kept))
+	if (!shares_are_of_use(in, d->choices, most - n->kept))
 		d->me.wanted = n->held;
 	free(all.items);
 	left = left < kept ? kept : left;
