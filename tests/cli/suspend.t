@@ -142,6 +142,22 @@ is 'by running' 1 "$(store "SELECT run_time_s BETWEEN 5.9 AND 5.9 + 2 * $TIME_SC
 	(SELECT end_boot_s - launch_boot_s - duration_s FROM runs WHERE job_id = jobs.id) >= 6
 	FROM jobs WHERE id = $job")"
 
+# A limit that was taken back stays taken back, whether the run is suspended before or after that.
+resumed() { given "$job"; wait_for 20 holds "job_id = $job AND suspension = 'none'"; }
+start --time-limit 1h
+"$POLLUX" edit "$job" --time-limit 2s >/dev/null
+sleep 1			# the supervisor takes the limit
+store "UPDATE jobs SET time_limit_s = NULL WHERE id = $job"
+resumed
+"$POLLUX" edit "$job" --grace 50 >/dev/null
+asked "$job"
+wait_for 20 holds "job_id = $job AND suspension = 'suspended'"
+resumed
+sleep 3
+ok 'a limit that was taken back does not return with the devices' job_is "$job" running
+"$POLLUX" cancel "$job"
+"$POLLUX" wait --timeout 200 "$job" 2>/dev/null
+
 # --- whose device is given back to whom ---
 
 if [ "$(nproc)" -ge 2 ]; then

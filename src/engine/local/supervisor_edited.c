@@ -15,16 +15,20 @@ double supervisor_limit_left_s(const struct supervisor *s, double boot_s)
 	return s->job.declared.time_limit_s - s->job.progress.run_time_s - worked_s;
 }
 
-/* While the run is suspended its time stands still. */
+/* While the run is suspended its time stands still. The next suspension keeps what is left where
+ * there is no limit (supervisor_begin_suspension). */
 static void take_time_limit(struct supervisor *s, double time_limit_s)
 {
 	double now = clock_boot_s();
 
 	s->job.declared.time_limit_s = time_limit_s;
-	if (s->state == ST_RUNNING)
-		s->limit_boot_s = now + supervisor_limit_left_s(s, now);
-	else if (s->state == ST_SUSPENDING || s->state == ST_SUSPENDED || s->state == ST_THAWING)
+	if (s->state == ST_RUNNING) {
+		s->limit_left_s = supervisor_limit_left_s(s, now);
+		s->limit_boot_s = now + s->limit_left_s;
+	} else if (s->state == ST_SUSPENDING || s->state == ST_SUSPENDED ||
+		   s->state == ST_THAWING) {
 		s->limit_left_s = supervisor_limit_left_s(s, s->run.suspended_boot_s);
+	}
 }
 
 static bool is_same(double a, double b)
