@@ -17,8 +17,8 @@ static int hold(struct session *s, const struct job *job, const struct asked_cha
 		return err_set(err, EX_FAILED, "job %lld is a profile, which cannot be held",
 			       (long long)job->id);
 	if (job->interactive)
-		return err_set(err, EX_FAILED, "job %lld is of 'pollux run', "
-			       "which cannot be held: its terminal waits for it", (long long)job->id);
+		return err_set(err, EX_FAILED, "job %lld is of 'pollux run', which cannot "
+			       "be held: its terminal waits for it", (long long)job->id);
 	if (job->state == JOB_HELD)
 		return 0;
 	if (pending_stop(s, job->id, &pending, err))

@@ -69,7 +69,8 @@ status 'a longer time than interactive_limit' 0 \
 like 'is told' 'its time is 5m00s, the interactive_limit, not 2h' "$err"
 "$POLLUX" run -- true
 is 'and is cut; the default is an hour' '300.0|3600.0' "$(store \
-	'SELECT group_concat(time_limit_s, "|") FROM jobs WHERE id > (SELECT max(id) - 2 FROM jobs)')"
+	'SELECT group_concat(time_limit_s, "|") FROM jobs
+	WHERE id > (SELECT max(id) - 2 FROM jobs)')"
 
 # --- it comes first, and others are told ---
 for policy in goodput pollux las fifo; do
@@ -190,6 +191,24 @@ kill -TERM "$run"
 wait "$run" 2>/dev/null
 is 'a SIGTERM while it waits ends it' 143 $?
 is 'and the job' cancelled "$(store "SELECT state FROM jobs WHERE id = $id")"
+
+# --- its process was stopped: it does not begin the run that it is given ---
+"$POLLUX" run -q -- touch wrong 2>why &
+run=$!
+wait_for 20 eval '[ "$(last)" != "$id" ]'
+id=$(last)
+kill -STOP "$run"
+touch go
+ok 'a device is given to it' wait_for 20 eval '"$POLLUX" schedule; job_is $id running'
+store 'UPDATE runs SET assigned_boot_s = assigned_boot_s - 60'
+ok 'but not for ever' wait_for 20 eval '"$POLLUX" schedule; job_is $id cancelled'
+kill -CONT "$run"
+wait "$run"
+is 'as it is told later' 125 $?
+like 'with the reason' 'ended before it ran: cancelled' "$(cat why)"
+rm -f go
+"$POLLUX" submit -q -- sh -c "$keep" go >/dev/null
+wait_for 20 eval '"$POLLUX" schedule; job_is $(last) running'
 
 # --- a terminal ---
 if [ -n "$(command -v script)" ]; then
