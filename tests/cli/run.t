@@ -5,7 +5,7 @@
 unset POLLUX_SUBMIT_PASS
 POLLUX_SLOTS=1
 export POLLUX_SLOTS
-cleanup() { touch go go2; end_jobs; }
+cleanup() { touch go go2 go3; end_jobs; }
 job_is() { [ "$(store "SELECT state FROM jobs WHERE id = $1")" = "$2" ]; }
 last() { store 'SELECT max(id) FROM jobs'; }
 is_gone() { [ "$(ps -o stat= -p "$1" | tr -d ' ' | grep -v '^Z')" = '' ]; }
@@ -60,8 +60,8 @@ status 'a command that cannot be executed' 126 "$POLLUX" run -- ./text
 like 'is told' "cannot execute" "$err"
 
 # --- its time ---
-status 'the time is bounded' 129 "$POLLUX" run --time 2 -- sleep 1000
-like 'which is told before' 'is over in 1 s' "$err"
+status 'the time is bounded' 129 "$POLLUX" run --time 4 -- sleep 1000
+like 'which is told before' 'is over in [0-9] s' "$err"
 like 'and when it happens' 'stopped: time limit' "$err"
 is 'and recorded' timeout "$(store 'SELECT state FROM jobs ORDER BY id DESC LIMIT 1')"
 status 'a longer time than interactive_limit' 0 \
@@ -224,11 +224,13 @@ if [ -n "$(command -v script)" ]; then
 
 	cat >keys.sh <<-'END'
 	trap 'echo got it' INT
+	touch ready
 	while [ ! -e go2 ]; do sleep 0.05; done
 	exit 5
 	END
 	terminal "'$POLLUX' run -- sh keys.sh"
 	ok 'on a terminal it says until when it runs' wait_for 20 grep -q 'runs, until' screen
+	wait_for 20 [ -e ready ]
 	wait_for 20 eval 'printf "\003" >&4; sleep 0.2; grep -q "got it" screen'
 	ok 'Ctrl-C goes to the command' grep -q 'got it' screen
 	touch go2
@@ -236,10 +238,16 @@ if [ -n "$(command -v script)" ]; then
 	is 'which goes on' 5 $?
 
 	terminal "PS1='$ ' bash --norc -i"
-	echo "'$POLLUX' run -- sh -c 'echo be\"\"gun; sleep 0.5; echo en\"\"ded'" >&4
+	cat >stops.sh <<-'END'
+	echo begun
+	while [ ! -e go3 ]; do sleep 0.05; done
+	echo ended
+	END
+	echo "'$POLLUX' run -- sh stops.sh" >&4
 	wait_for 20 grep -q begun screen
 	printf '\032' >&4
 	ok 'Ctrl-Z stops it' wait_for 20 grep -q Stopped screen
+	touch go3
 	echo 'fg; echo back=$?' >&4
 	ok 'fg continues it' wait_for 20 grep -q 'back=0' screen
 	ok 'to its end' grep -q ended screen
