@@ -34,7 +34,9 @@ int store_jobs_select(struct store *s, const struct job_query *query, struct id_
 		      struct err *err);
 void id_list_add(struct id_list *ids, int64_t id);
 void id_list_release(struct id_list *ids);
-/* Of these jobs the one whose command was started last; 0: none of them ever ran. */
-int store_job_ran_last(struct store *s, const struct id_list *ids, int64_t *id, struct err *err);
+/* Of these jobs the one whose command was started last; 0: none of them ever ran. or_starts: one
+ * that was just submitted, or is about to start, counts as started. */
+int store_job_ran_last(struct store *s, const struct id_list *ids, bool or_starts, int64_t *id,
+		       struct err *err);
 
 #endif

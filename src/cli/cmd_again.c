@@ -47,7 +47,7 @@ static int read_job(struct again *a, const struct selecting *what, struct err *e
 
 	if (session_open(&s, STORE_READ, err))
 		return -1;
-	rc = selection_read_one(what, &s.store, false, &id, err) ||
+	rc = selection_read_one(what, &s.store, JOB_NEWEST, &id, err) ||
 	     store_job_get(&s.store, id, &a->was, err) ||
 	     store_job_command_get(&s.store, id, &a->was_command, err) ||
 	     store_job_command_get(&s.store, id, &a->command, err) ? -1 : 0;

@@ -33,7 +33,7 @@ static int explain(const struct selecting *what, const struct explain_options *o
 
 	if (session_open(&s, STORE_READ, err))
 		return -1;
-	rc = selection_read_one(what, &s.store, false, &id, err);
+	rc = selection_read_one(what, &s.store, JOB_NEWEST, &id, err);
 	if (rc == 0)
 		rc = explanation_read(&s, id, &e, err);
 	session_close(&s);

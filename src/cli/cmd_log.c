@@ -246,7 +246,8 @@ static int main_log(int argc, char **argv, struct err *err)
 		return usage_error(&cmd_log, err, "log takes one job, not %d", what.n_operands);
 	if (selection_check(&what, err) || session_open(&s, STORE_READ, err))
 		return -1;
-	rc = selection_read_one(&what, &s.store, true, &id, err);
+	rc = selection_read_one(&what, &s.store, o.follow ? JOB_RAN_OR_STARTS : JOB_RAN_LAST,
+				&id, err);
 	if (rc == 0)
 		rc = print_log(&s, &o, id, err);
 	session_close(&s);

@@ -327,8 +327,8 @@ static int say_which(struct store *s, int64_t id, const char *which, struct err 
 	return 0;
 }
 
-int selection_read_one(const struct selecting *what, struct store *s, bool that_ran, int64_t *id,
-		       struct err *err)
+int selection_read_one(const struct selecting *what, struct store *s, enum which_job which,
+		       int64_t *id, struct err *err)
 {
 	struct id_list ids;
 	int64_t ran = 0;
@@ -336,11 +336,13 @@ int selection_read_one(const struct selecting *what, struct store *s, bool that_
 
 	if (selection_read(what, s, &ids, err))
 		return -1;
-	rc = that_ran && (ids.count > 1 || what->n_operands == 0)
-		? store_job_ran_last(s, &ids, &ran, err) : 0;
+	rc = which != JOB_NEWEST && (ids.count > 1 || what->n_operands == 0)
+		? store_job_ran_last(s, &ids, which == JOB_RAN_OR_STARTS, &ran, err) : 0;
 	*id = ran ? ran : ids.items[ids.count - 1];
 	if (rc == 0 && (ids.count > 1 || what->n_operands == 0))
-		rc = say_which(s, *id, ran ? ", which ran last" : ", the newest", err);
+		rc = say_which(s, *id, !ran ? ", the newest"
+				       : which == JOB_RAN_OR_STARTS ? ", the last to start"
+								    : ", which ran last", err);
 	id_list_release(&ids);
 	return rc;
 }

@@ -58,10 +58,12 @@ int selection_check(const struct selecting *what, struct err *err);
 int selection_read(const struct selecting *what, struct store *s, struct id_list *ids,
 		   struct err *err);
 
-/* Of the jobs meant, for a command that takes one: the newest or, with that_ran, the job that ran
- * last, if one did. Unless it was named alone, a line on standard error tells which it is. */
-int selection_read_one(const struct selecting *what, struct store *s, bool that_ran, int64_t *id,
-		       struct err *err);
+/* Of the jobs meant, for a command that takes one: the newest; else the job that ran last, if one
+ * did; else that one or the one that starts just now. Unless it was named alone, a line on standard
+ * error tells which it is. */
+enum which_job { JOB_NEWEST, JOB_RAN_LAST, JOB_RAN_OR_STARTS };
+int selection_read_one(const struct selecting *what, struct store *s, enum which_job which,
+		       int64_t *id, struct err *err);
 
 /* The yes of a person to a change of several jobs, if not all operands were numbers and ranges. The
  * jobs are listed; then the person is asked on a terminal, and elsewhere EX_FAILED says that --yes

@@ -91,15 +91,20 @@ static bool has_id(const struct id_list *ids, int64_t id)
 	return false;
 }
 
-/* Runs are numbered in the order of their starts. */
-int store_job_ran_last(struct store *s, const struct id_list *ids, int64_t *id, struct err *err)
+/* Runs are numbered in the order of their starts. A job without a reason was looked at by no pass:
+ * it was just submitted. */
+int store_job_ran_last(struct store *s, const struct id_list *ids, bool or_starts, int64_t *id,
+		       struct err *err)
 {
 	sqlite3_stmt *q;
 	int rc = 0;
 
 	*id = 0;
-	if (sql_query(s, &q, err, "SELECT job_id FROM runs WHERE launch_time_s IS NOT NULL"
-		      " ORDER BY id DESC", ""))
+	if (sql_query(s, &q, err, "SELECT job_id FROM (SELECT job_id, 0 AS is_new, id FROM runs"
+		      "  WHERE launch_time_s IS NOT NULL OR (?1 AND state = 'assigned')"
+		      " UNION ALL SELECT id, 1, id FROM jobs"
+		      "  WHERE ?1 AND state = 'queued' AND reason = '' AND runs = 0)"
+		      " ORDER BY is_new DESC, id DESC", "i", (int64_t)or_starts))
 		return -1;
 	while (*id == 0 && (rc = sql_row(s, q, err)) == 1)
 		if (has_id(ids, sql_int(q, 0, 0)))

@@ -115,6 +115,13 @@ mkdir "$(path 3)"
 status 'a directory for a log' 74 "$POLLUX" log 3
 
 status 'no job: the one that ran last' 0 "$POLLUX" log
+new=$("$POLLUX" submit -q -- echo new)
+"$POLLUX" log -f >followed 2>said &
+follower=$!
+ok '--follow right after a submission: that job' wait_for 20 grep -q "^pollux: job $new (echo)" said
+"$POLLUX" schedule
+ok 'to its end' wait_for 20 grep -qx new followed
+wait $follower
 status 'two jobs' 64 "$POLLUX" log 1 2
 status 'an unknown job' 66 "$POLLUX" log 99
 is 'is named' 'pollux: no such job: 99' "$err"
