@@ -132,6 +132,20 @@ static int kept_by(const struct snapshot *s, const struct sched_input *in,
 	return kept;
 }
 
+/* The devices that are free for good. What others have within their shares and is not locked they
+ * hand from one job of theirs to the next. */
+static int count_free(const struct everybody *all, const struct decision *d,
+		      const struct possession *n)
+{
+	int theirs = 0, left;
+
+	for (int i = 0; i < all->count - 1; i++)
+		theirs += all->items[i].held < all->items[i].devices ? all->items[i].held
+								      : all->items[i].devices;
+	left = theirs > d->n_elsewhere ? n->free - (theirs - d->n_elsewhere) : n->free;
+	return left > 0 ? left : 0;
+}
+
 /* Returns how many devices the policy may give out. */
 static int allowed(const struct snapshot *s, struct decision *d, const struct sched_input *in,
 		   const struct possession *n)
@@ -144,7 +158,7 @@ static int allowed(const struct snapshot *s, struct decision *d, const struct sc
 	bring_up_to_date(s, in, &all);
 	d->me.without_since_boot_s = all.items[own].without_since_s;
 	shares_divide(all.items, all.count, all.n_devices);
-	left = shares_allowed(all.items, all.count, own, n->free) - n->kept;
+	left = shares_allowed(all.items, all.count, own, count_free(&all, d, n)) - n->kept;
 	/* What cannot be used is not to lie idle for it. */
 	if (!shares_are_of_use(in, d->choices, most - n->kept))
 		d->me.wanted = n->held;

@@ -1,6 +1,6 @@
 #!/bin/sh
-# people.t - three people on one machine, 60 short jobs, and kills: no device is used twice, all jobs
-# are done, nobody can read what is another's. Each has a uid of their own, so it takes root.
+# people.t - three people on one machine, 60 short jobs, and kills: no device is used twice, all
+# jobs are done, nobody can read what is another's. Each has a uid of their own: only for root.
 # shellcheck disable=SC2317 # functions called by name
 . "$(dirname "$0")/../cli/tap.sh"
 unset POLLUX_SLICE POLLUX_POLICY
