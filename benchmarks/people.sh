@@ -1,8 +1,8 @@
 #!/bin/sh
-# people.sh [SLICE [SLICES]] - three accounts share two slots of the CPU; each wants both for as long
-# as this takes. How far from fair is what they have over any ten slices, after the first five? As
-# root. A pass of each comes some tenths of a slice after the last one; with cron and slices of ten
-# minutes it is one tenth.
+# people.sh [SLICE [SLICES]] - three accounts share two slots of the CPU; each wants both for as
+# long as this takes. How far from fair is what they have over any ten slices, after the first five?
+# As root. A pass of each comes some tenths of a slice after the last one; with cron and slices of
+# ten minutes it is one tenth.
 set -eu
 slice=${1-3} slices=${2-30}
 : "${POLLUX:=$(cd "$(dirname "$0")/.." && pwd)/build/pollux}"
