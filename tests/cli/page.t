@@ -17,7 +17,7 @@ done
 [ "$1" = 0 ] || touch reported
 while [ "$1" != 0 ] && [ ! -e end ]; do sleep 0.1; done
 END
-"$POLLUX" submit -q -b 10 --param lr=0.1,0.2 -- sh reports 0 {lr} >/dev/null
+"$POLLUX" submit -q -b 10 --param lr=0.1,0.2 -- sh reports 0 '{lr}' >/dev/null
 "$POLLUX" submit -q -b 10 --name '</title><script>alert("1")</script> & Co' -- \
 	sh reports 2.1 >/dev/null
 esc=$(printf '\033')
