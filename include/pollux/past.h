@@ -1,4 +1,4 @@
-/* past.h - what the jobs of the last days took and reached, summed by day, name, workload or state:
+/* past.h - what the jobs of the last days took and reached, summed by day, name, workload or group:
  * 'pollux history'.
  *
  *	struct past p;
@@ -15,7 +15,7 @@
 #include "pollux/output.h"
 #include "pollux/session.h"
 
-enum past_key { PAST_DAY, PAST_NAME, PAST_WORKLOAD, N_PAST_KEYS };
+enum past_key { PAST_DAY, PAST_NAME, PAST_WORKLOAD, PAST_GROUP, N_PAST_KEYS };
 extern const char *const past_key_names[];	/* "day", ...; the end is NULL */
 
 /* Wall clock. What lies before since_s does not count, of a run that goes on over it neither. */

@@ -8,7 +8,7 @@
 #include "pollux/past.h"
 #include "pollux/text.h"
 
-const char *const past_key_names[] = { "day", "name", "workload", NULL };
+const char *const past_key_names[] = { "day", "name", "workload", "group", NULL };
 
 /* --- rows --- */
 
@@ -24,13 +24,16 @@ static struct past_row *row_of(struct past *p, const char *key)
 
 static struct past_row *row_at(struct past *p, const struct job *job, double time_s)
 {
-	char day[64] = "?";
+	char day[64] = "?", group[32];
 	time_t t = (time_t)floor(time_s);
 	struct tm tm;
 
 	switch (p->period.by) {
 	case PAST_NAME: return row_of(p, job->declared.name);
 	case PAST_WORKLOAD: return row_of(p, job->declared.workload);
+	case PAST_GROUP:
+		snprintf(group, sizeof(group), "group:%lld", (long long)job->group_id);
+		return row_of(p, job->group_id ? group : "-");
 	case PAST_DAY:
 	case N_PAST_KEYS: break;
 	}

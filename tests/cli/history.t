@@ -1,5 +1,5 @@
 #!/bin/sh
-# history.t - pollux history: real jobs are summed by day, name and workload.
+# history.t - pollux history: real jobs are summed by day, name, workload and group.
 # shellcheck disable=SC2016,SC2317  # texts for Perl; cleanup is called by the trap
 . "$(dirname "$0")/tap.sh"
 POLLUX_SLOTS=2 POLLUX_POLICY=fifo TZ=UTC
@@ -33,6 +33,7 @@ like 'and one for all' '^all +2 +1 +1 ' "$("$POLLUX" history)"
 is 'CSV: a header and two rows' 3 "$(wc -l <csv | xargs)"
 like 'a name with a comma and quotes' '^"a, ""b""",1,1,0,0,0,[1-9]' "$(cat csv)"
 is 'one workload' 'w,2' "$("$POLLUX" history --by workload --csv | sed 1d | cut -d , -f 1,2)"
+is 'jobs of no group' '-,2' "$("$POLLUX" history --by group --csv | sed 1d | cut -d , -f 1,2)"
 is '80 columns are enough' '' "$("$POLLUX" history --by workload | awk 'length > 80')"
 # The first job ran for four of the last hours of a day, and two of the next, 40 days ago.
 store "UPDATE runs SET launch_time_s = floor(launch_time_s / 86400) * 86400 - 40 * 86400 - 4 * 3600,
@@ -48,8 +49,15 @@ is 'a run over midnight is shared out' '14400 7200' \
 is 'and started in the first day' '3600' \
 	"$("$POLLUX" history --since 60d --csv | sed -n 2p | cut -d , -f 8)"
 status 'a bad key' 64 "$POLLUX" history --by moon
-like 'names the right ones' 'day, name or workload' "$err"
+like 'names the right ones' 'day, name, workload or group' "$err"
 status 'a bad time' 64 "$POLLUX" history --since yesterday
 status 'two forms' 64 "$POLLUX" history --csv --json
 status 'an operand' 64 "$POLLUX" history 17
+
+# --- groups ---
+"$POLLUX" submit -q --array 1-3 -- sh -c 'sleep 0.2; exit {index}' >/dev/null
+"$POLLUX" schedule
+"$POLLUX" wait --timeout 200 4 5 6 >/dev/null 2>&1
+is 'the jobs of a sweep are one row' 'group:1,3,0,3' \
+	"$("$POLLUX" history --by group --csv | grep '^group:' | cut -d , -f 1-4)"
 finish
