@@ -173,10 +173,11 @@ static int tell_all(struct session *s, const char *lock_path, struct err *err)
 {
 	struct config config;
 	bool more = true;
-	int lock, rc = 0;
+	int rc = 0;
 
 	while (rc == 0 && more) {
-		lock = lock_take(lock_path, err);
+		int lock = lock_take(lock_path, err);
+
 		if (lock < 0)
 			return lock == LOCK_HELD ? 0 : -1;
 		while (rc == 0 && more)

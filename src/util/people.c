@@ -205,7 +205,7 @@ static int replace(int dir, const char *name, const char *line)
 
 int people_tell(const struct paths *paths, const struct person *me, struct err *err)
 {
-	char line[4 * LINE_SIZE], name[64], *path;	/* doubles may be long */
+	char line[8 * LINE_SIZE], name[64], *path;	/* doubles may be long */
 	int dir = shared_dir_open(paths, &path, err), rc = dir == -1 ? -1 : 0;
 
 	snprintf(line, sizeof(line),

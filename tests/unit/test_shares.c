@@ -52,7 +52,7 @@ static void test_by_hand(void)
 {
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct share people[4];
-		char got[64], want[64];
+		char got[80], want[80];
 
 		memcpy(people, cases[i].people, sizeof(people));
 		shares_divide(people, cases[i].n, cases[i].n_devices);
