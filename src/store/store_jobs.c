@@ -222,9 +222,14 @@ int store_job_put_first(struct store *s, int64_t id, int *rank, struct err *err)
 		       " WHERE id = ?", "ii", (int64_t)*rank, id) ? -1 : 0;
 }
 
+/* A job that was done begins from its last checkpoint, or at 0: the position that it had reached
+ * says nothing of what remains. */
 int store_job_requeue(struct store *s, int64_t id, struct err *err)
 {
 	return sql_run(s, NULL, err, "UPDATE jobs SET state = 'queued', reason = 'requeued',"
+		       " samples = CASE state WHEN 'done' THEN checkpoint_samples ELSE samples END,"
+		       " steps = CASE WHEN state = 'done' AND checkpoint_samples IS NULL THEN NULL"
+		       "  ELSE steps END,"
 		       "  failures = 0, end_time_s = NULL, exit_code = NULL, term_signal = NULL,"
 		       " run_time_s = CASE state WHEN 'timeout' THEN 0 ELSE run_time_s END,"
 		       " last_end_time_s = ? WHERE id = ?", "di", clock_wall_s(), id);

@@ -58,4 +58,18 @@ mkdir -p "$POLLUX_DIR/run"
 touch "$POLLUX_DIR/run/1.config" "$POLLUX_DIR/run/1.config.new"
 POLLUX_SLOTS=1 "$POLLUX" schedule
 status 'no configuration is there at launch' 0 "$POLLUX" wait --timeout 200 1
+
+# --- a job that was done is queued again: what remains of it ---
+done=$("$POLLUX" submit -q -b 10 --samples 1000 -- \
+	sh -c '"$POLLUX" report STEP=100 SAMPLES=1000 STEP_NS=1000000')
+saved=$("$POLLUX" submit -q -b 10 --samples 1000 -- sh -c '"$POLLUX" report SAMPLES=900 \
+	STEP_NS=1000000 CHECKPOINT=here; "$POLLUX" report STEP=100 SAMPLES=1000')
+"$POLLUX" schedule
+"$POLLUX" wait --timeout 200 "$done" "$saved" >waited 2>&1
+wait_for 20 no_supervisor
+position() { store "SELECT samples, steps FROM jobs WHERE id = $1"; }
+is 'the position that it had reached' '1000.0|100.0' "$(position "$done")"
+"$POLLUX" requeue --force "$done" "$saved" >said 2>&1
+is 'all, where it saved nothing' '|' "$(position "$done")"
+is 'what lies behind its checkpoint' '900.0|100.0' "$(position "$saved")"
 finish
