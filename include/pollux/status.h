@@ -47,12 +47,22 @@ struct status_job {
 	int expected_jobs;
 };
 
+/* A group of which the table shows one row in place of several jobs. */
+struct status_group {
+	int64_t id;
+	char *name;		/* owned */
+	int counts[N_JOB_STATES];	/* of its jobs in the store */
+	struct text best;	/* "best acc 0.91 at lr=3e-4"; empty: no metric */
+};
+
 struct status {
 	double now_wall_s, now_boot_s;
 	struct job_list jobs;
 	struct run_list runs;		/* of all jobs; those that have not ended */
 	struct status_job *items;	/* owned; jobs.count of them, in the same order */
 	struct job_line *lines;		/* owned; jobs.count of them, or NULL */
+	struct status_group *groups;	/* owned; by id; none unless the query asks for them */
+	int n_groups;
 	int n_devices_in_use;
 	/* Jobs; starting and stopping ones count as running. */
 	int n_running, n_suspended, n_waiting, n_held, n_ended;
@@ -72,6 +82,7 @@ struct status_query {
 	enum job_filter filter;
 	double since_wall_s;
 	bool lines;			/* the command lines of the jobs too */
+	bool groups;			/* groups with many jobs too */
 };
 
 /* EX_NOINPUT: there is no job of one of the ids. A store that does not exist yet (s->store.db NULL)
@@ -79,6 +90,16 @@ struct status_query {
 int status_read(struct session *s, const struct status_query *query, struct status *status,
 		struct err *err);
 void status_release(struct status *status);
+
+/* status_groups.c: reads the groups of which STATUS_GROUP_LEAST jobs or more are at rest. */
+#define STATUS_GROUP_LEAST 4
+int status_read_groups(struct store *s, struct status *status, struct err *err);
+void status_groups_release(struct status *status);
+/* The group whose row stands for the job; NULL: the job has a row of its own. */
+const struct status_group *status_group_of(const struct status *status,
+					   const struct status_job *item);
+/* "12 done, 3 running, 5 queued; best acc 0.91 at lr=3e-4" */
+void status_add_group(struct text *t, const struct status_group *group);
 
 /* status_ends.c: tells the ends of the jobs that run or wait. */
 int status_tell_ends(struct session *s, struct status *status, struct err *err);

@@ -52,6 +52,24 @@ int store_group_get(struct store *s, int64_t id, struct job_group *group, struct
 int store_groups_list(struct store *s, bool active, struct job_group_list *list, struct err *err);
 /* The jobs of a group that are still in the store, by their index. */
 int store_group_jobs(struct store *s, int64_t id, struct job_list *list, struct err *err);
+
+/* The jobs of a group that are still in the store, and the extremes of each of their metrics. */
+struct group_metric {
+	char name[64];
+	double lowest, highest;
+	int64_t lowest_job, highest_job;
+};
+
+struct group_summary {
+	int counts[N_JOB_STATES];
+	struct group_metric *metrics;	/* owned; by name */
+	int n_metrics;
+};
+
+int store_group_summary(struct store *s, int64_t id, struct group_summary *summary,
+			struct err *err);
+void group_summary_release(struct group_summary *summary);
+
 void job_group_release(struct job_group *group);
 void job_group_list_release(struct job_group_list *list);
 

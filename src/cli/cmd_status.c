@@ -139,6 +139,8 @@ static int look(struct session *s, const struct request *r, const struct output 
 	double since_s = isnan(r->o->which.since_s) ? RECENT_S : r->o->which.since_s;
 	struct status_query query = {
 		.by_ids = selects(r), .lines = r->o->json || r->o->columns,
+		.groups = !selects(r) && !r->o->csv && !r->o->json && !r->o->columns &&
+			  !r->o->sort && !r->o->summary && !r->o->all,
 		.filter = r->o->all ? JOBS_ALL : JOBS_RECENT,
 		.since_wall_s = clock_wall_s() - since_s,
 	};

@@ -1,6 +1,7 @@
 /* store_groups.c - groups of jobs that were submitted by one command. */
 #include "pollux/store_groups.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "pollux/mem.h"
@@ -150,4 +151,72 @@ void job_group_list_release(struct job_group_list *list)
 		job_group_release(&list->items[i]);
 	free(list->items);
 	*list = (struct job_group_list){ 0 };
+}
+
+/* --- summary --- */
+
+static int count_states(struct store *s, int64_t id, struct group_summary *summary,
+			struct err *err)
+{
+	sqlite3_stmt *q;
+	int rc;
+
+	if (sql_query(s, &q, err, "SELECT state, count(*) FROM jobs WHERE group_id = ?"
+		      " GROUP BY state", "i", id))
+		return -1;
+	while ((rc = sql_row(s, q, err)) == 1) {
+		int state = job_state_parse((const char *)sqlite3_column_text(q, 0));
+
+		if (state >= 0)
+			summary->counts[state] += (int)sql_int(q, 1, 0);
+	}
+	sql_done(q);
+	return rc < 0 ? -1 : 0;
+}
+
+/* With min() or max() alone, SQLite takes the other columns from the row of that value. */
+static int read_extremes(struct store *s, int64_t id, bool lowest, struct group_summary *summary,
+			 struct err *err)
+{
+	sqlite3_stmt *q;
+	int rc, i = 0;
+
+	if (sql_query(s, &q, err, lowest
+		      ? "SELECT name, job_id, min(lowest) FROM job_metrics WHERE job_id IN"
+			" (SELECT id FROM jobs WHERE group_id = ?) GROUP BY name ORDER BY name"
+		      : "SELECT name, job_id, max(highest) FROM job_metrics WHERE job_id IN"
+			" (SELECT id FROM jobs WHERE group_id = ?) GROUP BY name ORDER BY name",
+		      "i", id))
+		return -1;
+	for (; (rc = sql_row(s, q, err)) == 1; i++) {
+		struct group_metric *m;
+
+		if (i == summary->n_metrics)
+			summary->metrics = xgrow(summary->metrics, summary->n_metrics++,
+						 sizeof(*summary->metrics));
+		m = &summary->metrics[i];
+		snprintf(m->name, sizeof(m->name), "%s", (const char *)sqlite3_column_text(q, 0));
+		*(lowest ? &m->lowest_job : &m->highest_job) = sql_int(q, 1, 0);
+		*(lowest ? &m->lowest : &m->highest) = sql_double(q, 2);
+	}
+	sql_done(q);
+	return rc < 0 ? -1 : 0;
+}
+
+int store_group_summary(struct store *s, int64_t id, struct group_summary *summary,
+			struct err *err)
+{
+	*summary = (struct group_summary){ .n_metrics = 0 };
+	if (count_states(s, id, summary, err) || read_extremes(s, id, true, summary, err) ||
+	    read_extremes(s, id, false, summary, err)) {
+		group_summary_release(summary);
+		return -1;
+	}
+	return 0;
+}
+
+void group_summary_release(struct group_summary *summary)
+{
+	free(summary->metrics);
+	*summary = (struct group_summary){ .n_metrics = 0 };
 }

@@ -381,6 +381,8 @@ int status_read(struct session *s, const struct status_query *query, struct stat
 	count_jobs(status);
 	if (rc == 0 && query->lines)
 		rc = read_lines(s, status, err);
+	if (rc == 0 && query->groups)
+		rc = status_read_groups(&s->store, status, err);
 	if (rc)
 		status_release(status);
 	return rc;
@@ -394,6 +396,7 @@ void status_release(struct status *status)
 	job_list_release(&status->jobs);
 	run_list_release(&status->runs);
 	free(status->items);
+	status_groups_release(status);
 	people_release(&status->people);
 	text_release(&status->hung_pass);
 	text_release(&status->disk_full);

@@ -1,8 +1,10 @@
 /* status_table.c - prints a line for each job: its progress, and what it waits for. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "pollux/format.h"
+#include "pollux/mem.h"
 #include "pollux/status.h"
 #include "pollux/table.h"
 
@@ -21,6 +23,7 @@ static const struct table_column columns[] = {
 	{ .heading = "ETA", .right = true, .leave_out = 5 },
 	{ .heading = "REASON", .room = 60, .below = true },
 };
+#define N_NUMBERS 6	/* columns from DEV to ETA */
 
 /* --- cells --- */
 
@@ -186,6 +189,42 @@ static void add_row(struct table *t, const struct status *status, const struct s
 		table_one_line(t);
 }
 
+/* The group's row stands where the first of its jobs at rest would. Their lines: 'pollux status
+ * group:N'. */
+static void add_group_row(struct table *t, const struct status_group *group)
+{
+	struct text cell = TEXT_INIT;
+
+	table_text(t, "-");
+	text_addf(&cell, "group:%lld %s", (long long)group->id, group->name);
+	table_text(t, cell.data);
+	text_clear(&cell);
+	table_text(t, group->counts[JOB_RUNNING] ? "running"
+		   : group->counts[JOB_QUEUED] ? "queued"
+		   : group->counts[JOB_HELD] ? "held" : "ended");
+	table_dashes(t, N_NUMBERS);
+	status_add_group(&cell, group);
+	table_text(t, cell.data);
+	text_release(&cell);
+}
+
+static void add_rows(struct table *t, const struct status *status)
+{
+	bool *told = xcalloc((size_t)status->n_groups + 1, sizeof(*told));
+
+	for (int i = 0; i < status->jobs.count; i++) {
+		const struct status_group *group = status_group_of(status, &status->items[i]);
+
+		if (!group) {
+			add_row(t, status, &status->items[i]);
+		} else if (!told[group - status->groups]) {
+			add_group_row(t, group);
+			told[group - status->groups] = true;
+		}
+	}
+	free(told);
+}
+
 /* --- around it --- */
 
 /* "2 of 4 devices; hbob has 2 and wants 1 more" */
@@ -276,8 +315,7 @@ void status_print_table(const struct status *status, const struct output *out)
 		return;
 	}
 	table_begin(&t, columns);
-	for (int i = 0; i < status->jobs.count; i++)
-		add_row(&t, status, &status->items[i]);
+	add_rows(&t, status);
 	print_summary(status, out->file);
 	table_end(&t, out);
 	print_hint(status, out->file);

@@ -249,4 +249,38 @@ ids=$(submit -q --hold --array 0-3 -- true | paste -sd, -)
 ok 'a job after all runs of a sweep' submit -q --after "$ids" -- true
 is 'it waits for each' 4 "$(store 'SELECT count(*) FROM dependencies')"
 
+# --- a group is one row of status ---
+POLLUX_DIR=$TMP/rows
+POLLUX_SLOTS=2
+cat >scored <<'END'
+"$POLLUX" report SAMPLES=100 LOSS=0.$1 METRIC.val_acc=0.$1
+[ "$1" != 9 ] || while [ ! -e end ]; do sleep 0.1; done
+END
+submit -q --param lr=5,7,6,9 --param w=1 -- sh scored '{lr}' '{w}' >/dev/null
+submit -q --array 0-2 --hold -- true >/dev/null
+rows() {
+	COLUMNS=200 "$POLLUX" status "$@" | grep -v ' in use' | grep -E '^ *(-|[0-9]+) ' | tr -s ' ' |
+		sed 's/^ //'
+}
+"$POLLUX" schedule
+scored_done() { [ "$(store "SELECT count(*) FROM jobs WHERE state = 'done'")" = 3 ]; }
+ok 'three runs end, one goes on' wait_for 30 scored_done
+ok 'its metric is written' wait_for 30 eval \
+	'[ "$(store "SELECT count(*) FROM job_metrics WHERE job_id = 4")" = 2 ]'
+is 'three at rest are too few for a row of their own' 7 "$(rows | wc -l)"
+submit -q --hold --array 0-3 --name 'held {index}' -- true >/dev/null
+is 'four are enough: the others keep their rows' '- group:3 held {index} held - - - - - - 4 held' \
+	"$(rows | grep group)"
+is 'seven jobs and a row' 8 "$(rows | wc -l)"
+is 'the runs that are named have rows' 4 "$(rows group:3 | grep -c ' held [0-3] held')"
+is 'with --all, too' 11 "$(rows --all | wc -l)"
+store "UPDATE jobs SET group_id = 1 WHERE id = 5"
+is 'what runs has its own row; the best is of the metric that is no loss of the training' \
+	"- group:1 sh running - - - - - - 3 done, 1 running, 1 held; best val_acc 0.9 at lr=9 w=1" \
+	"$(rows | grep group:1)"
+is 'the running job is there' 1 "$(rows | grep -c '^4 sh lr=9 w=1 running')"
+touch end
+"$POLLUX" wait --timeout 200 4
+wait_for 20 no_supervisor
+
 finish

@@ -1,0 +1,155 @@
+/* status_groups.c - groups with many jobs, as one row of the table each. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "pollux/format.h"
+#include "pollux/mem.h"
+#include "pollux/results.h"
+#include "pollux/status.h"
+#include "pollux/store_groups.h"
+
+/* A job that has a run has a row of its own: a person wants to see what runs. */
+static bool is_at_rest(const struct status_job *item)
+{
+	return item->job->group_id && !item->run;
+}
+
+static int count_at_rest(const struct status *status, int64_t group_id)
+{
+	int n = 0;
+
+	for (int i = 0; i < status->jobs.count; i++)
+		n += is_at_rest(&status->items[i]) && status->items[i].job->group_id == group_id;
+	return n;
+}
+
+/* --- the best of a metric --- */
+
+/* What was measured on data that the training does not see says more than other metrics, and these
+ * more than the loss of the training. */
+static int rank_of(const char *name)
+{
+	if (strcasestr(name, "val") || strcasestr(name, "test"))
+		return 2;
+	return strcmp(name, "loss") != 0;
+}
+
+static const struct group_metric *metric_of(const struct group_summary *summary)
+{
+	const struct group_metric *best = NULL;
+
+	for (int i = 0; i < summary->n_metrics; i++)
+		if (!best || rank_of(summary->metrics[i].name) > rank_of(best->name))
+			best = &summary->metrics[i];
+	return best;
+}
+
+static int add_best(struct store *s, const struct group_metric *m, struct text *t, struct err *err)
+{
+	bool low = metric_low_is_best(m->name);
+	struct job job;
+
+	job_init(&job);
+	if (store_job_get(s, low ? m->lowest_job : m->highest_job, &job, err)) {
+		job_release(&job);
+		return -1;
+	}
+	text_addf(t, "best %s %.5g at", m->name, low ? m->lowest : m->highest);
+	for (size_t i = 0; i < job.parameters.count; i++)
+		text_addf(t, " %s", job.parameters.items[i]);
+	job_release(&job);
+	return 0;
+}
+
+/* --- reading --- */
+
+static int add_group(struct store *s, int64_t id, struct status *status, struct err *err)
+{
+	struct status_group *g;
+	struct group_summary summary;
+	struct job_group group;
+	const struct group_metric *m;
+	int rc = 0;
+
+	if (store_group_get(s, id, &group, err))
+		return -1;
+	status->groups = xgrow(status->groups, status->n_groups, sizeof(*status->groups));
+	g = &status->groups[status->n_groups++];
+	*g = (struct status_group){ .id = id, .name = xstrdup(group.name), .best = TEXT_INIT };
+	job_group_release(&group);
+	if (store_group_summary(s, id, &summary, err))
+		return -1;
+	memcpy(g->counts, summary.counts, sizeof(g->counts));
+	m = metric_of(&summary);
+	if (m)
+		rc = add_best(s, m, &g->best, err);
+	group_summary_release(&summary);
+	return rc;
+}
+
+static bool is_known(const struct status *status, int64_t id)
+{
+	for (int i = 0; i < status->n_groups; i++)
+		if (status->groups[i].id == id)
+			return true;
+	return false;
+}
+
+int status_read_groups(struct store *s, struct status *status, struct err *err)
+{
+	int64_t last = 0;	/* that was looked at */
+
+	for (int i = 0; i < status->jobs.count; i++) {
+		const struct status_job *item = &status->items[i];
+
+		if (is_at_rest(item) && item->job->group_id != last &&
+		    !is_known(status, item->job->group_id) &&
+		    count_at_rest(status, item->job->group_id) >= STATUS_GROUP_LEAST &&
+		    add_group(s, item->job->group_id, status, err))
+			return -1;
+		if (is_at_rest(item))
+			last = item->job->group_id;
+	}
+	return 0;
+}
+
+void status_groups_release(struct status *status)
+{
+	for (int i = 0; i < status->n_groups; i++) {
+		free(status->groups[i].name);
+		text_release(&status->groups[i].best);
+	}
+	free(status->groups);
+	status->groups = NULL;
+	status->n_groups = 0;
+}
+
+const struct status_group *status_group_of(const struct status *status,
+					   const struct status_job *item)
+{
+	for (int i = 0; is_at_rest(item) && i < status->n_groups; i++)
+		if (status->groups[i].id == item->job->group_id)
+			return &status->groups[i];
+	return NULL;
+}
+
+/* --- words --- */
+
+void status_add_group(struct text *t, const struct status_group *group)
+{
+	static const enum job_state order[] = {
+		JOB_DONE, JOB_FAILED, JOB_TIMEOUT, JOB_CANCELLED, JOB_RUNNING, JOB_QUEUED, JOB_HELD,
+	};
+	const char *separator = "";
+
+	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
+		if (group->counts[order[i]]) {
+			text_addf(t, "%s%d %s", separator, group->counts[order[i]],
+				  job_state_name(order[i]));
+			separator = ", ";
+		}
+	if (group->best.length)
+		text_addf(t, "; %s", group->best.data);
+}
