@@ -259,7 +259,8 @@ END
 submit -q --param lr=5,7,6,9 --param w=1 -- sh scored '{lr}' '{w}' >/dev/null
 submit -q --array 0-2 --hold -- true >/dev/null
 rows() {
-	COLUMNS=200 "$POLLUX" status "$@" | grep -v ' in use' | grep -E '^ *(-|[0-9]+) ' | tr -s ' ' |
+	COLUMNS=200 "$POLLUX" status "$@" | grep -v ' in use' |
+		grep -E '^ *(-|[0-9]+) ' | tr -s ' ' |
 		sed 's/^ //'
 }
 "$POLLUX" schedule
