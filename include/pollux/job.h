@@ -248,5 +248,8 @@ bool run_is_of_this_boot(const struct run *run);
 
 /* The value of a parameter of the job, borrowed; NULL: the job has no such parameter. */
 const char *job_parameter(const struct job *job, const char *name);
+/* The learning rate as it was typed: the text of parameter 'lr', borrowed; NULL: there is none, or
+ * the rate was changed since. */
+const char *job_typed_learning_rate(const struct job *job);
 
 #endif

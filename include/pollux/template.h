@@ -23,6 +23,7 @@ struct template_values {
 	int run_number;
 	struct configuration configuration;
 	double learning_rate, learning_rate_scale;
+	const char *typed_learning_rate;	/* for a scale of 1; NULL: as a number is written */
 	double samples;			/* consumed so far; NaN: none */
 	const char *checkpoint_dir;
 	const char *newest;		/* the newest checkpoint in it; NULL: none */

@@ -19,7 +19,8 @@ void submit_tell(const struct session *s, const struct job *job, const struct jo
 /* Submits a sweep, or prints what it would submit (--dry-run). */
 int submit_group(const struct submit_asked *o, char **argv, struct err *err);
 /* Prints a command as it would run: variables of --env before it, quoted for sh(1). Words that
- * pollux puts in at launch stay in braces, except {lr}: it is the rate at --batch. */
-void submit_print_command(const struct asked *o, char *const *argv);
+ * pollux puts in at launch stay in braces, except {lr}: it is the rate at --batch, as it was typed
+ * among the job's parameters, or (NULL) as a number is written. */
+void submit_print_command(const struct asked *o, char *const *argv, const char *typed_rate);
 
 #endif

@@ -27,13 +27,13 @@ struct group_submission {
 
 /* --- a command in words --- */
 
-static void add_argument(struct text *line, const char *argument, double learning_rate)
+static void add_argument(struct text *line, const char *argument, const char *learning_rate)
 {
 	struct text word = TEXT_INIT;
 
 	for (const char *p = argument; *p; p++) {
-		if (text_starts_with(p, "{lr}") && !isnan(learning_rate)) {
-			text_addf(&word, "%.9g", learning_rate);
+		if (text_starts_with(p, "{lr}") && learning_rate) {
+			text_add(&word, learning_rate);
 			p += strlen("{lr}") - 1;
 			continue;
 		}
@@ -44,9 +44,15 @@ static void add_argument(struct text *line, const char *argument, double learnin
 	text_release(&word);
 }
 
-void submit_print_command(const struct asked *o, char *const *argv)
+void submit_print_command(const struct asked *o, char *const *argv, const char *typed_rate)
 {
+	double rate = o->declared.learning_rate;
 	struct text line = TEXT_INIT;
+	char number[40];
+
+	snprintf(number, sizeof(number), "%.9g", rate);
+	if (!typed_rate && !isnan(rate))
+		typed_rate = number;
 
 	for (size_t i = 0; i < o->env.count; i++) {
 		size_t name = strcspn(o->env.items[i], "=") + 1;
@@ -57,7 +63,7 @@ void submit_print_command(const struct asked *o, char *const *argv)
 	}
 	for (size_t i = 0; argv[i]; i++) {
 		text_add(&line, i ? " " : "");
-		add_argument(&line, argv[i], o->declared.learning_rate);
+		add_argument(&line, argv[i], typed_rate);
 	}
 	puts(line.data);
 	text_release(&line);
@@ -69,7 +75,7 @@ static void print_commands(const struct sweep *s)
 		struct sweep_run run;
 
 		sweep_run_init(s, i, &run);
-		submit_print_command(&run.asked, run.argv.items);
+		submit_print_command(&run.asked, run.argv.items, sweep_run_learning_rate(&run));
 		sweep_run_release(&run);
 	}
 }

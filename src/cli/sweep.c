@@ -45,16 +45,18 @@ static void put_texts(const struct asked *o, const struct strings *values, struc
 	run->asked.env.items = (const char **)(void *)run->env.items;
 }
 
-static void put_learning_rate(const struct strings *parameters, struct declaration *d)
+const char *sweep_run_learning_rate(const struct sweep_run *run)
 {
-	for (size_t i = 0; i < parameters->count; i++)
-		if (text_starts_with(parameters->items[i], "lr="))
-			number_parse(parameters->items[i] + strlen("lr="), &d->learning_rate);
+	for (size_t i = 0; i < run->parameters.count; i++)
+		if (text_starts_with(run->parameters.items[i], "lr="))
+			return run->parameters.items[i] + strlen("lr=");
+	return NULL;
 }
 
 void sweep_run_init(const struct sweep *s, int i, struct sweep_run *run)
 {
 	struct strings values = { 0 };
+	const char *typed_rate;
 
 	*run = (struct sweep_run){ .asked = *s->asked };
 	axes_values(&s->axes, i, &run->parameters);
@@ -67,7 +69,9 @@ void sweep_run_init(const struct sweep *s, int i, struct sweep_run *run)
 		free(text);
 	}
 	put_texts(s->asked, &values, run);
-	put_learning_rate(&run->parameters, &run->asked.declared);
+	typed_rate = sweep_run_learning_rate(run);
+	if (typed_rate)
+		number_parse(typed_rate, &run->asked.declared.learning_rate);
 	strings_release(&values);
 }
 

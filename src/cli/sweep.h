@@ -35,6 +35,8 @@ void sweep_release(struct sweep *s);
 /* Run i, from 0. Name and workload are put in where they were given, else NULL. */
 void sweep_run_init(const struct sweep *s, int i, struct sweep_run *run);
 void sweep_run_release(struct sweep_run *run);
+/* The text of parameter 'lr', borrowed; NULL: there is no such parameter. */
+const char *sweep_run_learning_rate(const struct sweep_run *run);
 /* What varies, for people and programs: "NAME=HOW". */
 void sweep_varied(const struct sweep *s, struct strings *out);
 

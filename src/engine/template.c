@@ -133,18 +133,25 @@ bool template_mentions(const struct strings *argv, const char *name)
 
 static void expand_text(const char *text, const struct template_values *values, struct text *out);
 
+static void expand_learning_rate(const struct template_values *v, struct text *out)
+{
+	if (v->typed_learning_rate && fabs(v->learning_rate_scale - 1) < 1e-12)
+		text_add(out, v->typed_learning_rate);
+	else
+		text_addf(out, "%.9g", v->learning_rate * v->learning_rate_scale);
+}
+
 static void expand_name(int name, const struct template_values *v, struct text *out)
 {
 	const struct configuration *c = &v->configuration;
 	long long batch_size = configuration_batch_size(c);
-	double rate = v->learning_rate * v->learning_rate_scale;
 
 	switch (name) {
 	case NAME_BATCH:	text_addf(out, "%lld", batch_size); break;
 	case NAME_LOCAL_BATCH:	text_addf(out, "%lld", (long long)c->local_batch_size); break;
 	case NAME_ACCUM:	text_addf(out, "%d", c->accumulation_steps); break;
 	case NAME_GPUS:		text_addf(out, "%d", c->replicas); break;
-	case NAME_LR:		text_addf(out, "%.9g", rate); break;
+	case NAME_LR:		expand_learning_rate(v, out); break;
 	case NAME_LR_SCALE:	text_addf(out, "%.9g", v->learning_rate_scale); break;
 	case NAME_SAMPLES:	text_addf(out, "%.0f", isnan(v->samples) ? 0 : v->samples); break;
 	case NAME_CHECKPOINT:	text_add(out, v->checkpoint_dir); break;

@@ -5,6 +5,7 @@
 
 #include "pollux/clock.h"
 #include "pollux/job.h"
+#include "pollux/number.h"
 
 static const char *const job_states[N_JOB_STATES] = {
 	[JOB_QUEUED] = "queued", [JOB_HELD] = "held", [JOB_RUNNING] = "running",
@@ -238,4 +239,14 @@ const char *job_parameter(const struct job *job, const char *name)
 		    job->parameters.items[i][n] == '=')
 			return job->parameters.items[i] + n + 1;
 	return NULL;
+}
+
+const char *job_typed_learning_rate(const struct job *job)
+{
+	const char *typed = job_parameter(job, "lr");
+	double rate, now = job->declared.learning_rate;
+
+	if (!typed || number_parse(typed, &rate))
+		return NULL;
+	return fabs(rate - now) <= 1e-12 * now ? typed : NULL;
 }

@@ -38,7 +38,7 @@ lines 'a grid: the last one varies fastest' \
 	dry --param x=1,2 --param y=a,b --array 0-2:2 -- true '{x}' '{y}' '{index}'
 lines 'numbers' 'true 1|true 3|true 7|true 8|' dry --array 1,3,7-8 -- true '{index}'
 lines 'the index of a grid' 'true 0 a|true 1 b|' dry --param x=a,b -- true '{index}' '{x}'
-lines 'all at once' 'true 0.001 a-5|true 0.0001 a-5|' \
+lines 'all at once' 'true 1e-3 a-5|true 1e-4 a-5|' \
 	dry --param lr=1e-3,1e-4 --param x=a --array 5 -- true '{lr}' '{x}-{index}'
 
 printf 'a,b\r\n"x,1","say ""hi"""\r\n\r\n-y,\r\n"two\nlines",{gpus}\n' >rows.csv
@@ -283,5 +283,15 @@ is 'the running job is there' 1 "$(rows | grep -c '^4 sh lr=9 w=1 running')"
 touch end
 "$POLLUX" wait --timeout 200 4
 wait_for 20 no_supervisor
+
+# --- a learning rate ---
+
+rates=$(submit -q --param lr=1e-4,.50 -b 8 -- sh -c 'echo "$1" >"rate.$2"' sh '{lr}' '{job}' |
+	tr '\n' ' ')
+ok 'a pass' "$POLLUX" schedule
+# shellcheck disable=SC2086 # numbers
+ok 'both end' wait_for 60 "$POLLUX" wait --timeout 1 $rates
+is 'a learning rate arrives as it was typed' '1e-4 .50' \
+	"$(for id in $rates; do cat "rate.$id"; done | xargs)"
 
 finish

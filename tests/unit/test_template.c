@@ -87,8 +87,11 @@ static void test_names(void)
 	later.learning_rate = 3e-4;
 	later.learning_rate_scale = 1;
 	expands("{lr}", &later, "0.0003");
+	later.typed_learning_rate = "3e-4";
+	expands("{lr}", &later, "3e-4");
 	later.learning_rate_scale = sqrt(2);
 	expands("{lr_scale}", &later, "1.41421356");
+	expands("{lr}", &later, "0.000424264069");
 }
 
 /* From the second launch on: split at blanks first, expanded word by word after. */

@@ -258,6 +258,7 @@ static int launch(struct supervisor *s, struct err *err)
 		.configuration = s->run.configuration,
 		.learning_rate = s->job.declared.learning_rate,
 		.learning_rate_scale = s->run.learning_rate_scale,
+		.typed_learning_rate = job_typed_learning_rate(&s->job),
 		.samples = s->job.profile ? (double)NAN : s->job.progress.samples,
 		.checkpoint_dir = checkpoints, .port = free_port(),
 	};
