@@ -48,6 +48,8 @@ int store_group_add(struct store *s, const struct job_group *group, const struct
 		    struct err *err);
 /* EX_NOINPUT if there is no such group. */
 int store_group_get(struct store *s, int64_t id, struct job_group *group, struct err *err);
+/* Inside the caller's transaction. 0: as many as there are devices. */
+int store_group_set_max_running(struct store *s, int64_t id, int max_running, struct err *err);
 /* All groups; active: only those that have a job which has not ended. */
 int store_groups_list(struct store *s, bool active, struct job_group_list *list, struct err *err);
 /* The jobs of a group that are still in the store, by their index. */

@@ -8,23 +8,29 @@
 #include "pollux/engine.h"
 #include "pollux/mem.h"
 #include "pollux/store_events.h"
+#include "pollux/store_groups.h"
 #include "pollux/store_jobs.h"
 #include "submission.h"
+#include "sweep_axes.h"
 
 struct asked_edit {
 	struct asked asked;
 	struct selection_options which;
 	const char *unset;
+	int64_t max_running;		/* of groups; 0: not given */
 	bool dry_run, yes;
 };
 
 static const char *const unsettable[] = {
-	"samples", "steps", "gpu-memory", "after", "begin", "time-limit", "log-limit", NULL,
+	"samples", "steps", "gpu-memory", "after", "begin", "time-limit", "log-limit",
+	"max-running", NULL,
 };
 
 #define AT(member) .offset = offsetof(struct asked_edit, member)
 static const struct option_spec options[] = {
 	{ .name = "declared", .type = OPTION_DECLARED, AT(asked), .uses = FOR_EDIT },
+	{ "max-running", 0, OPTION_INT, "N", AT(max_running), 1, SWEEP_RUNS_MAX, .help =
+	  "at most so many runs of each group:N at a time" },
 	{ "unset", 0, OPTION_CHOICES, "OPTION,...", AT(unset), 0, 0,
 	  "take back what was asked by these options", .choices = unsettable },
 	SELECT_STATE(offsetof(struct asked_edit, which)),
@@ -40,8 +46,10 @@ struct edit {
 	const struct asked_edit *o;
 	struct dependency_list after;
 	bool sets_after;
+	struct id_list groups;		/* whose limit changes */
+	bool edits_jobs;		/* not only groups */
 	struct session s;
-	struct strings said;		/* a line for each job */
+	struct strings said;		/* a line for each group and each job */
 };
 
 /* --- what becomes of a job that runs --- */
@@ -219,6 +227,41 @@ static int edit_job(struct edit *e, int64_t id, struct err *err)
 	return rc;
 }
 
+/* --- groups --- */
+
+static void add_limit(struct text *t, int64_t limit)
+{
+	if (limit > 0)
+		text_addf(t, "%lld", (long long)limit);
+	else
+		text_add(t, "none");
+}
+
+static int edit_group(struct edit *e, int64_t id, struct err *err)
+{
+	struct text change = TEXT_INIT;
+	struct job_group group;
+
+	if (store_group_get(&e->s.store, id, &group, err) ||
+	    store_group_set_max_running(&e->s.store, id, (int)e->o->max_running, err)) {
+		job_group_release(&group);
+		return -1;
+	}
+	if (group.max_running == e->o->max_running) {
+		text_add(&change, "nothing changes");
+	} else {
+		text_add(&change, "max running ");
+		add_limit(&change, group.max_running);
+		text_add(&change, " -> ");
+		add_limit(&change, e->o->max_running);
+		text_add(&change, ", at the next pass");
+	}
+	strings_addf(&e->said, "group %lld: %s", (long long)id, change.data);
+	text_release(&change);
+	job_group_release(&group);
+	return 0;
+}
+
 /* --- all jobs --- */
 
 /* Supervisors read what is declared of their jobs when they are woken. */
@@ -243,7 +286,9 @@ static int edit_all(struct edit *e, const struct id_list *ids, struct err *err)
 
 	if (rc)
 		return rc;
-	for (int i = 0; rc == 0 && i < ids->count; i++)
+	for (int i = 0; rc == 0 && i < e->groups.count; i++)
+		rc = edit_group(e, e->groups.items[i], err);
+	for (int i = 0; rc == 0 && e->edits_jobs && i < ids->count; i++)
 		rc = edit_job(e, ids->items[i], err);
 	if (rc == 0 && !e->o->dry_run)
 		rc = store_commit(&e->s.store, err);
@@ -261,7 +306,7 @@ static int edit(struct edit *e, const struct selecting *what, struct err *err)
 	struct id_list ids;
 	int rc = selection_read(what, &e->s.store, &ids, err);
 
-	if (rc == 0 && !e->o->yes && !e->o->dry_run)
+	if (rc == 0 && e->edits_jobs && !e->o->yes && !e->o->dry_run)
 		rc = selection_agree(what, &e->s.store, &ids, err);
 	if (rc == 0)
 		rc = edit_all(e, &ids, err);
@@ -273,9 +318,20 @@ static int edit(struct edit *e, const struct selecting *what, struct err *err)
 	return rc;
 }
 
+/* A limit is of a group as a whole, not of some of its jobs. */
+static int find_groups(struct edit *e, const struct selecting *what, struct err *err)
+{
+	bool limits = e->o->max_running > 0 || unsets(e->o, "max-running");
+
+	e->edits_jobs = e->o->asked.given || (e->o->unset && strcmp(e->o->unset, "max-running"));
+	if (limits && !selection_is_of_groups(what, &e->groups))
+		return usage_error(&cmd_edit, err, "--max-running is of a group: give group:N");
+	return 0;
+}
+
 static int check(const struct asked_edit *o, const struct selecting *what, struct err *err)
 {
-	if (!o->asked.given && !o->unset)
+	if (!o->asked.given && !o->unset && !o->max_running)
 		return usage_error(&cmd_edit, err, "what is to be changed? give an option");
 	if (!selection_is_given(what))
 		return usage_error(&cmd_edit, err, "which job? give its number");
@@ -283,6 +339,9 @@ static int check(const struct asked_edit *o, const struct selecting *what, struc
 		if (unsets(o, unsettable[i]) && asked_gives(&o->asked, unsettable[i]))
 			return usage_error(&cmd_edit, err, "give one of --%s and --unset %s",
 					   unsettable[i], unsettable[i]);
+	if (o->max_running && unsets(o, "max-running"))
+		return usage_error(&cmd_edit, err,
+				   "give one of --max-running and --unset max-running");
 	return selection_check(what, err);
 }
 
@@ -298,7 +357,7 @@ static int main_edit(int argc, char **argv, struct err *err)
 	what.operands = argv + first;
 	what.n_operands = argc - first;
 	e.sets_after = o.asked.after.count > 0 || unsets(&o, "after");
-	if (rc == 0 && check(&o, &what, err) == 0 &&
+	if (rc == 0 && check(&o, &what, err) == 0 && find_groups(&e, &what, err) == 0 &&
 	    submission_after(&cmd_edit, &o.asked, &e.after, err) == 0 &&
 	    session_open(&e.s, STORE_WRITE, err) == 0) {
 		rc = edit(&e, &what, err);
@@ -307,6 +366,7 @@ static int main_edit(int argc, char **argv, struct err *err)
 		rc = -1;
 	}
 	dependency_list_release(&e.after);
+	id_list_release(&e.groups);
 	strings_release(&e.said);
 	options_release(&cmd_edit, &o);
 	return rc;

@@ -125,6 +125,19 @@ static bool all_forms(const struct selecting *what, bool (*is)(const struct form
 	return what->n_operands > 0;
 }
 
+bool selection_is_of_groups(const struct selecting *what, struct id_list *groups)
+{
+	for (int i = 0; i < what->n_operands; i++) {
+		struct job_query q = { .since_wall_s = NAN };
+		struct err ignored;
+
+		if (read_group(what, what->operands[i], &q, &ignored))
+			return false;
+		id_list_add(groups, q.group_id);
+	}
+	return what->n_operands > 0;
+}
+
 static bool is_number(const struct form *form)
 {
 	return form->number;

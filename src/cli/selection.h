@@ -44,6 +44,8 @@ struct selecting {
 
 /* True if there is an operand, or an option that selects. */
 bool selection_is_given(const struct selecting *what);
+/* True if there are operands and each is group:N; adds their numbers N. */
+bool selection_is_of_groups(const struct selecting *what, struct id_list *groups);
 /* True if each operand is a job's number, or @. */
 bool selection_is_of_numbers(const struct selecting *what);
 /* True if there are operands and each is a number, @ or a range. */

@@ -98,6 +98,12 @@ int store_group_get(struct store *s, int64_t id, struct job_group *group, struct
 	return rc == 1 ? 0 : -1;
 }
 
+int store_group_set_max_running(struct store *s, int64_t id, int max_running, struct err *err)
+{
+	return sql_run(s, NULL, err, "UPDATE job_groups SET max_running = ? WHERE id = ?", "ni",
+		       (int64_t)max_running, id);
+}
+
 int store_groups_list(struct store *s, bool active, struct job_group_list *list, struct err *err)
 {
 	sqlite3_stmt *q;

@@ -284,6 +284,30 @@ touch end
 "$POLLUX" wait --timeout 200 4
 wait_for 20 no_supervisor
 
+# --- another limit ---
+
+limit() { store "SELECT coalesce(max_running, 0) FROM job_groups WHERE id = $1"; }
+group=$(submit --hold --array 0-2 --max-running 1 --weight 3 -- true |
+	sed 's/group \([0-9]*\).*/\1/')
+lines 'a group may run more at a time' "group $group: max running 1 -> 2, at the next pass|" \
+	"$POLLUX" edit "group:$group" --max-running 2
+is 'this is stored' 2 "$(limit "$group")"
+lines 'the same limit' "group $group: nothing changes|" \
+	"$POLLUX" edit "group:$group" --max-running 2
+lines '--dry-run' "group $group: max running 2 -> none, at the next pass|" \
+	"$POLLUX" edit "group:$group" --dry-run --unset max-running
+is 'changes nothing' 2 "$(limit "$group")"
+status 'beside a change of the jobs' 0 "$POLLUX" edit "group:$group" --yes --unset max-running \
+	--weight 2
+is 'a line for each' "group $group: max running 2 -> none, at the next pass
+3 jobs" "$(echo "$out" | sed -n 1p; echo "$out" | grep -c 'weight 3 -> 2') jobs"
+is 'no limit' 0 "$(limit "$group")"
+status 'a limit of a job' 64 "$POLLUX" edit 1 --max-running 2
+is 'is refused' "pollux: --max-running is of a group: give group:N; see 'pollux edit --help'" \
+	"$err"
+status 'both ways' 64 "$POLLUX" edit "group:$group" --max-running 2 --unset max-running
+status 'a group that is not there' 66 "$POLLUX" edit group:99 --max-running 2
+
 # --- a learning rate ---
 
 rates=$(submit -q --param lr=1e-4,.50 -b 8 -- sh -c 'echo "$1" >"rate.$2"' sh '{lr}' '{job}' |
