@@ -41,6 +41,11 @@ struct paths {
 int paths_init(struct paths *p, struct err *err);
 void paths_release(struct paths *p);
 
+/* Sets the variables from which paths_init() works out the same names, wherever the process is:
+ * POLLUX_DIR where it is set, else XDG_STATE_HOME and XDG_CONFIG_HOME. POLLUX_DIR alone would name
+ * another configuration file. */
+void paths_to_environment(const struct paths *p);
+
 /* Creates the directory, its parents, and logs/ checkpoints/ run/ in it, all with mode 0700. A
  * directory that belongs to another user, or that others may write to, is refused (EX_NOPERM). */
 int paths_create(const struct paths *p, struct err *err);

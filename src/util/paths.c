@@ -77,6 +77,28 @@ int paths_init(struct paths *p, struct err *err)
 	return 0;
 }
 
+/* Sets an XDG variable to BASE, for a file BASE/pollux/NAME. */
+static void set_base(const char *name, const char *file)
+{
+	char *base = xstrdup(file), *slash;
+
+	for (int i = 0; i < 2; i++)
+		if ((slash = strrchr(base, '/')))
+			*slash = '\0';
+	setenv(name, *base ? base : "/", 1);
+	free(base);
+}
+
+void paths_to_environment(const struct paths *p)
+{
+	if (variable("POLLUX_DIR")) {
+		setenv("POLLUX_DIR", p->dir, 1);
+	} else {
+		set_base("XDG_STATE_HOME", p->store);
+		set_base("XDG_CONFIG_HOME", p->config);
+	}
+}
+
 void paths_release(struct paths *p)
 {
 	free(p->dir);

@@ -55,6 +55,15 @@ ok 'one that is killed, too' wait_for 20 has_event 6 '^--on-end: killed by signa
 ok 'the job is done all the same' wait_for 20 eval '"$POLLUX" status 6 | grep -q "done"'
 wait_for 20 no_supervisor
 
+# --- the setting in the home directory, which the pass at the end of a job must read, too ---
+mkdir -p home/.config/pollux
+echo "on_end = echo \"home \$POLLUX_STATE\" >>$TMP/told" >home/.config/pollux/config
+at_home() { (unset POLLUX_DIR; HOME=$TMP/home "$POLLUX" "$@"); }
+at_home submit -q -- true >/dev/null
+at_home schedule
+ok 'an end is told as ~/.config/pollux/config says' wait_for 20 told_times 1 '^home done$'
+wait_for 20 eval 'at_home status 1 | grep -q "on_end: done"'
+
 # A webhook, as in the manual, against a listener.
 if command -v curl >/dev/null; then
 	cat >listen <<'END'

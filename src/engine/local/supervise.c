@@ -27,15 +27,15 @@
 #include "supervisor.h"
 #include "supervisor_loop.h"
 
-/* The pass that ends the supervisor reads the slots from the store, and the directory is fixed now,
- * wherever it is later. */
+/* The pass that ends the supervisor reads the slots from the store. The directories are fixed now,
+ * wherever the supervisor is later. */
 void supervisor_set_environment(const struct paths *paths)
 {
 	unsetenv("POLLUX_SLOTS");
 	unsetenv("POLLUX_SLICE");
 	unsetenv("POLLUX_POLICY");
 	unsetenv("POLLUX_SUSPEND_MEMORY");
-	setenv("POLLUX_DIR", paths->dir, 1);
+	paths_to_environment(paths);
 }
 
 /* Runs in the grandchild: cuts every tie to the terminal, cron job or session it came from. */
