@@ -14,6 +14,8 @@ void *xreallocarray(void *old, size_t n, size_t bytes);
 void *xgrow(void *items, int count, size_t bytes);
 
 char *xstrdup(const char *s);
+/* Makes *text, which is freed, a copy of by. Changes nothing where by is NULL. */
+void xreplace(char **text, const char *by);
 char *xasprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -1,259 +1,17 @@
-/* submission.c - check what was asked for, fill in what was not. */
-#include <errno.h>
+/* submission.c - what a job declares: checks what was asked for, fills in what was not. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "pollux/clock.h"
 #include "pollux/config.h"
-#include "pollux/environment.h"
-#include "pollux/git.h"
-#include "pollux/limits.h"
 #include "pollux/mem.h"
-#include "pollux/metric_lines.h"
 #include "pollux/paths.h"
-#include "pollux/steps.h"
 #include "pollux/template.h"
 #include "amend.h"
 #include "python.h"
 #include "script_options.h"
 #include "submission.h"
-
-static char *absolute(const char *directory, const char *path)
-{
-	return path[0] == '/' ? xstrdup(path) : xasprintf("%s/%s", directory, path);
-}
-
-/* False with errno. */
-static bool is_directory(const char *path)
-{
-	struct stat st;
-
-	if (stat(path, &st))
-		return false;
-	if (!S_ISDIR(st.st_mode))
-		errno = ENOTDIR;
-	return S_ISDIR(st.st_mode);
-}
-
-/* The directory is entered later by cron's hand, so it is named absolutely; whether it can be
- * entered is found out now. */
-static int find_directory(const struct asked *o, struct job_command *c, struct err *err)
-{
-	char *cwd = getcwd(NULL, 0);
-
-	if (!cwd && !(o->directory && o->directory[0] == '/'))
-		return err_set(err, EX_NOINPUT, "cannot tell the present directory: %s",
-			       strerror(errno));
-	c->directory = o->directory ? absolute(cwd ? cwd : "", o->directory) : xstrdup(cwd);
-	free(cwd);
-	if (!is_directory(c->directory) || access(c->directory, R_OK | X_OK))
-		return err_set(err, EX_NOINPUT, "cannot enter directory '%s': %s", c->directory,
-			       strerror(errno));
-	return 0;
-}
-
-static bool is_program(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
-}
-
-static char *search_path(const char *name, const char *directory)
-{
-	const char *path = getenv("PATH");
-	char *list = xstrdup(path ? path : "/usr/local/bin:/usr/bin:/bin"), *save = NULL;
-	char *found = NULL;
-
-	for (char *part = strtok_r(list, ":", &save); part && !found;
-	     part = strtok_r(NULL, ":", &save)) {
-		char *dir = absolute(directory, part);
-		char *candidate = xasprintf("%s/%s", dir, name);
-
-		free(dir);
-		if (is_program(candidate))
-			found = candidate;
-		else
-			free(candidate);
-	}
-	free(list);
-	return found;
-}
-
-/* True if a person who quotes this means a command line, not the name of a program. */
-static bool is_for_shell(const char *name)
-{
-	return strpbrk(name, " |;&<>$`") && !strpbrk(name, "'\n");
-}
-
-static int find_program(const char *name, struct job_command *c, struct err *err)
-{
-	c->program = strchr(name, '/') ? absolute(c->directory, name)
-				       : search_path(name, c->directory);
-	if (!c->program)
-		return err_set(err, EX_NOINPUT, "command not found: '%s'%s%s%s", name,
-			       is_for_shell(name) ? "; a shell's command line is given as: sh -c '"
-						  : "",
-			       is_for_shell(name) ? name : "", is_for_shell(name) ? "'" : "");
-	if (!is_program(c->program))
-		return err_set(err, EX_NOINPUT, "cannot execute '%s': %s", c->program,
-			       access(c->program, F_OK) ? strerror(errno) : "not a program");
-	return 0;
-}
-
-static int set_variables(const struct command *by, const struct asked *o, struct job_command *c,
-			 struct err *err)
-{
-	for (size_t i = 0; i < o->env.count; i++) {
-		const char *equals = strchr(o->env.items[i], '=');
-		char *name;
-
-		if (!equals || equals == o->env.items[i])
-			return usage_error(by, err, "option '--env' wants NAME=VALUE, not "
-					   "'%.60s'", o->env.items[i]);
-		name = strndup(o->env.items[i], (size_t)(equals - o->env.items[i]));
-		strings_set_variable(&c->env, name, equals + 1);
-		free(name);
-	}
-	strings_set_variable(&c->env, "PWD", c->directory);
-	return 0;
-}
-
-/* The directory need not exist: the program may make it. */
-static int set_checkpoint_dir(const struct asked *o, struct job_command *c, struct err *err)
-{
-	struct stat st;
-
-	free(c->checkpoint_dir);
-	c->checkpoint_dir = absolute(c->directory, o->checkpoint_dir);
-	if (stat(c->checkpoint_dir, &st) == 0 && !S_ISDIR(st.st_mode))
-		return err_set(err, EX_NOINPUT, "checkpoint directory '%s' is not a directory",
-			       c->checkpoint_dir);
-	return 0;
-}
-
-static void replace(char **text, const char *given)
-{
-	free(*text);
-	*text = xstrdup(given);
-}
-
-static int set_step_regex(const struct asked *o, struct job_command *c, struct err *err)
-{
-	struct steps *steps = steps_new(o->step_regex, err);
-
-	if (!steps)
-		return err_prefix(err, "option '--step-regex'");
-	steps_free(steps);
-	replace(&c->step_regex, o->step_regex);
-	return 0;
-}
-
-static int set_metrics(const struct asked *o, struct job_command *c, struct err *err)
-{
-	struct metric_lines *lines;
-
-	if (o->metrics.count)
-		strings_release(&c->metric_regexes);
-	for (size_t i = 0; i < o->metrics.count; i++)
-		strings_add(&c->metric_regexes, o->metrics.items[i]);
-	lines = metric_lines_new(&c->metric_regexes, err);
-	if (!lines)
-		return err_prefix(err, "option '--metric'");
-	metric_lines_free(lines);
-	return 0;
-}
-
-/* What options say of a command that is there. */
-static int take_options(const struct command *by, const struct asked *o, struct job_command *c,
-			struct err *err)
-{
-	if (set_variables(by, o, c, err) || (o->checkpoint_dir && set_checkpoint_dir(o, c, err)))
-		return -1;
-	if (o->checkpoint_glob)
-		replace(&c->checkpoint_glob, o->checkpoint_glob);
-	if (o->resume_args)
-		replace(&c->resume_args, o->resume_args);
-	return (o->step_regex && set_step_regex(o, c, err)) || set_metrics(o, c, err) ? -1 : 0;
-}
-
-int submission_command(const struct command *by, const struct asked *o, char **argv,
-		       struct job_command *c, struct err *err)
-{
-	environment_capture(environ, &c->env);
-	if (find_directory(o, c, err) || find_program(argv[0], c, err))
-		return -1;
-	for (; *argv; argv++)
-		strings_add(&c->argv, *argv);
-	if (take_options(by, o, c, err))
-		return -1;
-	c->limits = limits_capture();
-	c->git_commit = git_commit_of(c->directory, &c->git_dirty);
-	return 0;
-}
-
-#define NAME_MAX_BYTES 255
-
-static int check_name(const struct command *by, const struct asked *o, struct err *err)
-{
-	size_t n = o->declared.name ? strlen(o->declared.name) : 0;
-
-	if (n > NAME_MAX_BYTES)
-		return usage_error(by, err, "option '--name' has %zu bytes, more than %d", n,
-				   NAME_MAX_BYTES);
-	return 0;
-}
-
-static char *copy(const char *text)
-{
-	return text ? xstrdup(text) : NULL;
-}
-
-int submission_vary(const struct command *by, const struct asked *o, char **argv,
-		    const struct job_command *base, struct job_command *c, struct err *err)
-{
-	c->directory = xstrdup(base->directory);
-	c->checkpoint_glob = copy(base->checkpoint_glob);
-	c->resume_args = copy(o->resume_args);
-	c->step_regex = copy(base->step_regex);
-	c->git_commit = copy(base->git_commit);
-	c->git_dirty = base->git_dirty;
-	c->limits = copy(base->limits);
-	for (size_t i = 0; i < base->env.count; i++)
-		strings_add(&c->env, base->env.items[i]);
-	for (size_t i = 0; i < base->metric_regexes.count; i++)
-		strings_add(&c->metric_regexes, base->metric_regexes.items[i]);
-	for (char **argument = argv; *argument; argument++)
-		strings_add(&c->argv, *argument);
-	if (!strcmp(argv[0], base->argv.items[0]))
-		c->program = xstrdup(base->program);
-	else if (find_program(argv[0], c, err))
-		return -1;
-	if (check_name(by, o, err) || set_variables(by, o, c, err))
-		return -1;
-	return o->checkpoint_dir ? set_checkpoint_dir(o, c, err) : 0;
-}
-
-int submission_command_again(const struct command *by, const struct asked *o,
-			     struct job_command *c, struct err *err)
-{
-	if (o->directory) {
-		free(c->directory);
-		if (find_directory(o, c, err))
-			return -1;
-	}
-	if (!is_program(c->program))
-		return err_set(err, EX_NOINPUT, "cannot execute '%s': %s", c->program,
-			       access(c->program, F_OK) ? strerror(errno) : "not a program");
-	if (take_options(by, o, c, err))
-		return -1;
-	free(c->git_commit);
-	c->git_commit = git_commit_of(c->directory, &c->git_dirty);
-	return 0;
-}
 
 static const char *base_name(const char *path)
 {
@@ -296,6 +54,18 @@ void submission_name_template(const char *program, char **argv, struct declarati
 	job_command_release(&c);
 }
 
+#define NAME_MAX_BYTES 255
+
+int submission_check_name(const struct command *by, const struct asked *o, struct err *err)
+{
+	size_t n = o->declared.name ? strlen(o->declared.name) : 0;
+
+	if (n > NAME_MAX_BYTES)
+		return usage_error(by, err, "option '--name' has %zu bytes, more than %d", n,
+				   NAME_MAX_BYTES);
+	return 0;
+}
+
 static int check_batch(const struct command *by, const struct declaration *d, struct err *err)
 {
 	if (d->max_batch_size &&
@@ -310,7 +80,7 @@ static int check_batch(const struct command *by, const struct declaration *d, st
 int submission_check_declared(const struct command *by, const struct asked *o,
 			      const struct declaration *d, struct err *err)
 {
-	return check_name(by, o, err) || check_batch(by, d, err) ? -1 : 0;
+	return submission_check_name(by, o, err) || check_batch(by, d, err) ? -1 : 0;
 }
 
 static int set_total_work(const struct command *by, const struct asked *o,
@@ -432,7 +202,7 @@ static void set_defaults_again(const struct asked *o, const struct job_command *
 	char *workload = submission_default_workload(was);
 
 	if (!o->declared.name && !strcmp(d->name, submission_default_name(was)))
-		replace(&d->name, submission_default_name(c));
+		xreplace(&d->name, submission_default_name(c));
 	if (!o->declared.workload && !strcmp(d->workload, workload)) {
 		free(d->workload);
 		d->workload = submission_default_workload(c);

@@ -35,6 +35,7 @@ int submission_after(const struct command *by, const struct asked *o, struct dep
 		     struct err *err);
 
 /* Parts of submission_job, for jobs that are there. */
+int submission_check_name(const struct command *by, const struct asked *o, struct err *err);
 int submission_check_declared(const struct command *by, const struct asked *o,
 			      const struct declaration *d, struct err *err);
 enum suspend_rule submission_suspend_rule(const struct asked *o);

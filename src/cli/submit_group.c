@@ -82,14 +82,6 @@ static void print_commands(const struct sweep *s)
 
 /* --- the jobs --- */
 
-static void replace(char **text, const char *by)
-{
-	if (!by)
-		return;
-	free(*text);
-	*text = xstrdup(by);
-}
-
 static void add_printable(struct text *t, const char *s)
 {
 	for (size_t n; *s; s += n ? n : 1) {
@@ -127,8 +119,8 @@ static int make_run(const struct group_submission *g, struct sweep_run *run, str
 		free(d->name);
 		d->name = default_name(g->job.declared.name, &run->parameters);
 	}
-	replace(&d->name, run->asked.declared.name);
-	replace(&d->workload, run->asked.declared.workload);
+	xreplace(&d->name, run->asked.declared.name);
+	xreplace(&d->workload, run->asked.declared.workload);
 	d->learning_rate = run->asked.declared.learning_rate;
 	for (size_t i = 0; i < run->parameters.count; i++)
 		strings_add(&job->parameters, run->parameters.items[i]);

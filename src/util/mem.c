@@ -51,6 +51,15 @@ char *xstrdup(const char *s)
 	return check(strdup(s));
 }
 
+void xreplace(char **text, const char *by)
+{
+	char *copy = by ? xstrdup(by) : *text;
+
+	if (by)
+		free(*text);
+	*text = copy;
+}
+
 char *xasprintf(const char *format, ...)
 {
 	va_list ap;

@@ -7,114 +7,12 @@
 #include "pollux/clock.h"
 #include "pollux/disk.h"
 #include "pollux/engine.h"
-#include "pollux/format.h"
 #include "pollux/mem.h"
 #include "pollux/pass.h"
 #include "pollux/regular_pass.h"
 #include "pollux/status.h"
 
-const char *shown_state_name(enum shown_state state)
-{
-	static const char *const names[] = {
-		[SHOWN_QUEUED] = "queued", [SHOWN_STARTING] = "starting",
-		[SHOWN_RUNNING] = "running", [SHOWN_SUSPENDED] = "suspended",
-		[SHOWN_STOPPING] = "stopping",
-		[SHOWN_HELD] = "held", [SHOWN_DONE] = "done", [SHOWN_FAILED] = "failed",
-		[SHOWN_CANCELLED] = "cancelled", [SHOWN_TIMEOUT] = "timeout",
-	};
-
-	return names[state];
-}
-
-/* True if a running job cannot be stopped for as long as it saves nothing, or is not seen to
- * resume. A policy knows only that the job cannot be stopped. */
-static bool is_not_seen_to_resume(const struct status_job *item)
-{
-	const struct job *job = item->job;
-
-	return item->run && strstr(job->reason, "not preemptible") &&
-	       !job_may_be_preempted(job, item->run) &&
-	       (job->declared.preemption == PREEMPT_SAVED || job->progress.saved_nothing);
-}
-
-void status_add_reason(struct text *t, const struct status_job *item)
-{
-	int n = item->run ? item->run->configuration.replicas : 0;
-	bool saved = isfinite(item->job->progress.checkpoint_samples) ||
-		     (item->run && isfinite(item->run->checkpoint_boot_s));
-
-	if (!is_not_seen_to_resume(item)) {
-		text_add(t, item->job->reason);
-		return;
-	}
-	if (n == 1)
-		text_add(t, "keeps its device: ");
-	else
-		text_addf(t, "keeps its %d devices: ", n);
-	if (item->job->progress.saved_nothing)
-		text_add(t, "it saved nothing when it was asked to stop");
-	else
-		text_add(t, saved ? "it was never seen to resume (--preempt says that it does)"
-				  : "it has saved nothing");
-}
-
-bool status_add_begin(struct text *t, const struct status *status, const struct job *job)
-{
-	double left_s = job->declared.begin_s - status->now_wall_s;
-
-	if (job->state != JOB_QUEUED || !(left_s > 0) ||
-	    (*job->reason && !text_starts_with(job->reason, "begins at ")))
-		return false;
-	text_addf(t, "begins at %s (in %s)",
-		  format_time(job->declared.begin_s, status->now_wall_s).s,
-		  format_duration(left_s).s);
-	return true;
-}
-
-void status_add_helper(struct text *t, const struct job *job, const struct run *run)
-{
-	const char *torch = job->declared.torch;
-
-	if (!torch)
-		return;
-	if (!strcmp(torch, "off"))
-		text_add(t, "off (--no-torch)");
-	else if (run && *run->framework)
-		text_addf(t, "on: %s%s%s", run->framework, *run->helper ? "; " : "", run->helper);
-	else if (run && *run->helper)
-		text_add(t, run->helper);
-	else if (!strcmp(torch, "auto"))
-		text_add(t, "to be on: its Python has torch");
-	else
-		text_addf(t, "to be %s", torch);
-}
-
-void status_add_metrics(struct text *t, const struct job_metric_list *metrics)
-{
-	for (int i = 0; i < metrics->count; i++)
-		if (strcmp(metrics->items[i].name, "loss") != 0) /* shown with the position */
-			text_addf(t, "%s%s %.6g", t->length ? ", " : "", metrics->items[i].name,
-				  metrics->items[i].last);
-}
-
-void status_add_kept(struct text *t, const struct run *run)
-{
-	if (run->suspension == SUSPENSION_ASKED)
-		text_add(t, "being stopped");
-	else
-		text_addf(t, "%s kept", format_bytes((double)run->kept_memory_bytes).s);
-	if (run->suspension != SUSPENSION_ASKED && run->device_memory_bytes > 0)
-		text_addf(t, ", %s on %s", format_bytes((double)run->device_memory_bytes).s,
-			  run->devices[0].id);
-}
-
-void status_add_devices(struct text *t, const struct run *run)
-{
-	for (int i = 0; i < run->configuration.replicas; i++)
-		text_addf(t, "%s%s", i ? "," : "", run->devices[i].id);
-}
-
-/* --- what follows --- */
+/* --- what follows from what was read --- */
 
 /* A job may have two runs that have not ended: one that is being stopped, and the next. */
 static const struct run *run_of(const struct run_list *runs, int64_t job_id)
@@ -260,14 +158,6 @@ static void find_silence(const struct engine_context *at, struct status_job *ite
 		item->silent_s = (double)NAN;
 }
 
-void status_add_silence(struct text *t, const struct status_job *item)
-{
-	if (isfinite(item->silent_s))
-		text_addf(t, "its supervisor, process %lld, has not answered for %s: passes "
-			  "continue or replace it; ", (long long)item->silent_pid,
-			  format_duration(item->silent_s).s);
-}
-
 /* --- counts --- */
 
 static bool held_by_earlier(const struct run_list *runs, int until, const char *device)
@@ -401,89 +291,4 @@ void status_release(struct status *status)
 	text_release(&status->hung_pass);
 	text_release(&status->disk_full);
 	*status = (struct status){ 0 };
-}
-
-/* --- all about one --- */
-
-/* Turns one row for each run and configuration into one row for each configuration. */
-static void merge_runs(struct observation_list *list)
-{
-	int kept = 0, into;
-
-	for (int i = 0; i < list->count; i++) {
-		for (into = 0; into < kept; into++)
-			if (configuration_equal(&list->items[into].configuration,
-						&list->items[i].configuration))
-				break;
-		if (into == kept)
-			list->items[kept++] = list->items[i];
-		else
-			observation_merge(&list->items[into].observation,
-					  &list->items[i].observation);
-	}
-	list->count = kept;
-}
-
-static int compare_use(const void *a, const void *b)
-{
-	const struct observation_row *x = a, *y = b;
-
-	return (x->update_time_s > y->update_time_s) - (x->update_time_s < y->update_time_s);
-}
-
-static void copy_by_use(struct observation_list *copy, const struct observation_list *list)
-{
-	size_t n = (size_t)list->count;
-
-	*copy = (struct observation_list){ .items = xcalloc(n, sizeof(*copy->items)),
-					   .count = list->count };
-	if (n)
-		memcpy(copy->items, list->items, n * sizeof(*copy->items));
-	qsort(copy->items, n, sizeof(*copy->items), compare_use);
-}
-
-/* Keeps only the jobs for which this job waits. */
-static void keep_own(struct dependency_list *list, int64_t job_id)
-{
-	int kept = 0;
-
-	for (int i = 0; i < list->count; i++)
-		if (list->items[i].job_id == job_id)
-			list->items[kept++] = list->items[i];
-	list->count = kept;
-}
-
-int status_details_read(struct session *s, const struct job *job, struct status_details *d,
-			struct err *err)
-{
-	*d = (struct status_details){ .log_path = paths_log(&s->paths, job->id) };
-	if (store_job_command_get(&s->store, job->id, &d->command, err) ||
-	    store_runs_of_job(&s->store, job->id, &d->runs, err) ||
-	    store_observations_of_job(&s->store, job->id, &d->observations, err) ||
-	    store_events_of_job(&s->store, job->id, &d->events, err) ||
-	    store_metrics_of_job(&s->store, job->id, &d->metrics, err) ||
-	    store_dependencies_list(&s->store, &d->after, err)) {
-		status_details_release(d);
-		return -1;
-	}
-	copy_by_use(&d->of_runs, &d->observations);
-	merge_runs(&d->observations);
-	keep_own(&d->after, job->id);
-	d->checkpoint_dir = d->command.checkpoint_dir ? xstrdup(d->command.checkpoint_dir)
-						      : paths_checkpoints(&s->paths, job->id);
-	return 0;
-}
-
-void status_details_release(struct status_details *d)
-{
-	job_command_release(&d->command);
-	run_list_release(&d->runs);
-	observation_list_release(&d->of_runs);
-	observation_list_release(&d->observations);
-	event_list_release(&d->events);
-	job_metric_list_release(&d->metrics);
-	dependency_list_release(&d->after);
-	free(d->log_path);
-	free(d->checkpoint_dir);
-	*d = (struct status_details){ 0 };
 }

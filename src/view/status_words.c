@@ -1,0 +1,115 @@
+/* status_words.c - what status says of a job, in words. */
+#include <math.h>
+#include <string.h>
+
+#include "pollux/format.h"
+#include "pollux/status.h"
+
+const char *shown_state_name(enum shown_state state)
+{
+	static const char *const names[] = {
+		[SHOWN_QUEUED] = "queued", [SHOWN_STARTING] = "starting",
+		[SHOWN_RUNNING] = "running", [SHOWN_SUSPENDED] = "suspended",
+		[SHOWN_STOPPING] = "stopping",
+		[SHOWN_HELD] = "held", [SHOWN_DONE] = "done", [SHOWN_FAILED] = "failed",
+		[SHOWN_CANCELLED] = "cancelled", [SHOWN_TIMEOUT] = "timeout",
+	};
+
+	return names[state];
+}
+
+/* True if a running job cannot be stopped for as long as it saves nothing, or is not seen to
+ * resume. A policy knows only that the job cannot be stopped. */
+static bool is_not_seen_to_resume(const struct status_job *item)
+{
+	const struct job *job = item->job;
+
+	return item->run && strstr(job->reason, "not preemptible") &&
+	       !job_may_be_preempted(job, item->run) &&
+	       (job->declared.preemption == PREEMPT_SAVED || job->progress.saved_nothing);
+}
+
+void status_add_reason(struct text *t, const struct status_job *item)
+{
+	int n = item->run ? item->run->configuration.replicas : 0;
+	bool saved = isfinite(item->job->progress.checkpoint_samples) ||
+		     (item->run && isfinite(item->run->checkpoint_boot_s));
+
+	if (!is_not_seen_to_resume(item)) {
+		text_add(t, item->job->reason);
+		return;
+	}
+	if (n == 1)
+		text_add(t, "keeps its device: ");
+	else
+		text_addf(t, "keeps its %d devices: ", n);
+	if (item->job->progress.saved_nothing)
+		text_add(t, "it saved nothing when it was asked to stop");
+	else
+		text_add(t, saved ? "it was never seen to resume (--preempt says that it does)"
+				  : "it has saved nothing");
+}
+
+bool status_add_begin(struct text *t, const struct status *status, const struct job *job)
+{
+	double left_s = job->declared.begin_s - status->now_wall_s;
+
+	if (job->state != JOB_QUEUED || !(left_s > 0) ||
+	    (*job->reason && !text_starts_with(job->reason, "begins at ")))
+		return false;
+	text_addf(t, "begins at %s (in %s)",
+		  format_time(job->declared.begin_s, status->now_wall_s).s,
+		  format_duration(left_s).s);
+	return true;
+}
+
+void status_add_helper(struct text *t, const struct job *job, const struct run *run)
+{
+	const char *torch = job->declared.torch;
+
+	if (!torch)
+		return;
+	if (!strcmp(torch, "off"))
+		text_add(t, "off (--no-torch)");
+	else if (run && *run->framework)
+		text_addf(t, "on: %s%s%s", run->framework, *run->helper ? "; " : "", run->helper);
+	else if (run && *run->helper)
+		text_add(t, run->helper);
+	else if (!strcmp(torch, "auto"))
+		text_add(t, "to be on: its Python has torch");
+	else
+		text_addf(t, "to be %s", torch);
+}
+
+void status_add_metrics(struct text *t, const struct job_metric_list *metrics)
+{
+	for (int i = 0; i < metrics->count; i++)
+		if (strcmp(metrics->items[i].name, "loss") != 0) /* shown with the position */
+			text_addf(t, "%s%s %.6g", t->length ? ", " : "", metrics->items[i].name,
+				  metrics->items[i].last);
+}
+
+void status_add_kept(struct text *t, const struct run *run)
+{
+	if (run->suspension == SUSPENSION_ASKED)
+		text_add(t, "being stopped");
+	else
+		text_addf(t, "%s kept", format_bytes((double)run->kept_memory_bytes).s);
+	if (run->suspension != SUSPENSION_ASKED && run->device_memory_bytes > 0)
+		text_addf(t, ", %s on %s", format_bytes((double)run->device_memory_bytes).s,
+			  run->devices[0].id);
+}
+
+void status_add_devices(struct text *t, const struct run *run)
+{
+	for (int i = 0; i < run->configuration.replicas; i++)
+		text_addf(t, "%s%s", i ? "," : "", run->devices[i].id);
+}
+
+void status_add_silence(struct text *t, const struct status_job *item)
+{
+	if (isfinite(item->silent_s))
+		text_addf(t, "its supervisor, process %lld, has not answered for %s: passes "
+			  "continue or replace it; ", (long long)item->silent_pid,
+			  format_duration(item->silent_s).s);
+}
