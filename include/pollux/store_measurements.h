@@ -122,6 +122,10 @@ int store_step_times(struct store *s, const char *workload, const char *device_k
 		     struct err *err);
 void step_time_list_release(struct step_time_list *list);
 
+/* Whether a workload has runs. Without one nothing was measured of the workload and no size failed:
+ * this asks much less of the store than the functions below. */
+int store_workload_has_runs(struct store *s, const char *workload, bool *has, struct err *err);
+
 /* The sizes of a workload that ran out of memory on a kind of device, as far as they are believed,
  * and what was measured of its newest runs. *b is the caller's, for memory_bounds_release. */
 int store_memory_bounds(struct store *s, const char *workload, const char *device_kind,

@@ -88,8 +88,13 @@ static int load_unmeasured(struct store *s, const char *kind, const char *name,
 			   struct workload_list *list, struct err *err)
 {
 	struct knowledge k = knowledge_of_nothing();
+	bool has_runs;
 
 	if (workloads_find(list, name, kind))
+		return 0;
+	if (store_workload_has_runs(s, name, &has_runs, err))
+		return -1;
+	if (!has_runs)
 		return 0;
 	if (knowledge_load_sizes(s, name, kind, &k, err))
 		return -1;

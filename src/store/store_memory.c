@@ -14,6 +14,16 @@ static int read_trials(struct store *s, sqlite3_stmt *q, const struct store_tabl
 	return all.rc;
 }
 
+int store_workload_has_runs(struct store *s, const char *workload, bool *has, struct err *err)
+{
+	int64_t answer = 0;
+	int rc = sql_ask(s, &answer, err, "SELECT 1 FROM runs WHERE workload = ? LIMIT 1", "t",
+			 workload);
+
+	*has = rc == 0 && answer;
+	return rc;
+}
+
 /* True (in SQL) for a run on devices of a kind. */
 #define ON_DEVICE_KIND \
 	"EXISTS (SELECT 1 FROM run_devices d WHERE d.run_id = runs.id AND d.kind = ?)"
