@@ -302,8 +302,8 @@ lint sanitize fuzz coverage check quick demo memcheck bench bench-jct: | need
 say = $(if $(V),,@$(if $(QUIET),,printf '  %-4s %s\n' $(1) $@;))
 ifeq ($(MAKECMDGOALS)$(V),demo)
 QUIET = 1
-$(if $(wildcard $(BUILD)/examples/train),,$(info Building pollux and the example trainer: \
-	one or two minutes on two cores. 'make V=1 demo' shows the commands.))
+$(if $(wildcard $(BUILD)/examples/train),,$(info Building: one or two minutes on \
+	two cores. 'make V=1 demo' shows how.))
 endif
 
 # A stamp changes when its text does, so that new flags, or another set of

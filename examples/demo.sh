@@ -111,8 +111,7 @@ trap 'exit 130' INT TERM
 if [ -n "$known" ]; then
 	echo "The models are known from the last demo ('rm -r $POLLUX_DIR' forgets them)."
 else
-	echo "Nothing is known of the jobs yet:" \
-		"what they gain by a larger batch is measured as they run."
+	echo "Nothing is known of the jobs yet: what larger batches bring is measured."
 fi
 echo "Timing one slot ..."
 calibrate

@@ -124,7 +124,7 @@ static void print_command(const struct status_details *d, const struct output *o
 	output_textline(out, "commit", &t);
 	output_line(out, "log", d->log_path);
 	output_line(out, "checkpoints", d->checkpoint_dir);
-	output_line(out, "of these", c->checkpoint_glob);
+	output_line(out, "pattern", c->checkpoint_glob);
 	output_line(out, "resume args", c->resume_args);
 	if (c->env_names_only)
 		output_line(out, "environment", "names only: its values are no longer stored");

@@ -27,7 +27,9 @@ END
 	sh prints >/dev/null
 "$POLLUX" submit -q -- true >/dev/null
 status 'before a job ran' 0 "$POLLUX" results
-is 'there are no metrics' 'No job has a metric yet.' "$out"
+like 'there are no metrics' '^No job has a metric yet\.' "$out"
+like 'and what makes some' "'pollux submit --metric'" "$(echo "$out" | tr '\n' ' ')"
+is 'in 80 columns' '' "$(echo "$out" | grep -E '.{81}')"
 "$POLLUX" schedule
 "$POLLUX" wait --timeout 200 1 2 3 4 >waited 2>&1
 wait_for 20 no_supervisor
