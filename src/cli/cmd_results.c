@@ -4,7 +4,7 @@
 #include "selection.h"
 
 struct results_options {
-	const char *metric;
+	const char *metric, *plot;
 	char *color;
 	bool csv, json;
 	struct selection_options which;
@@ -15,6 +15,9 @@ static const struct option_spec options[] = {
 	{ "metric", 'm', OPTION_TEXT, "NAME[:min|:max]", O(metric), 0, 0,
 	  "only this metric, and the best job first" },
 	{ "csv", 0, OPTION_FLAG, NULL, O(csv), 0, 0, "print comma-separated values" },
+	{ "plot", 'p', OPTION_PICTURE, "FILE", O(plot), 0, 0,
+	  "also draw the metric against each parameter that differs, by gnuplot: FILE.svg or"
+	  " FILE.png" },
 	{ "json", 'j', OPTION_FLAG, NULL, O(json), 0, 0, "print JSON" },
 	OPTION_COLOR(O(color)),
 	SELECTION_OPTIONS(offsetof(struct results_options, which)),
@@ -62,6 +65,8 @@ static int show(const struct results_options *o, const struct selecting *what, s
 		rc = results_choose(&r, o->metric, err);
 	if (rc == 0)
 		print(o, &r, &out);
+	if (rc == 0 && o->plot)
+		rc = results_draw(&r, o->plot, err);
 	results_release(&r);
 	return rc ? rc : output_flush(err);
 }
@@ -88,6 +93,7 @@ const struct command cmd_results = {
 	.name = "results", .synopsis = "[SELECTION] [JOB...] [OPTION...]",
 	.summary = "show the metrics of jobs side by side",
 	.example = "pollux results --metric val_loss\n"
-		   "pollux results 12-20 --csv",
+		   "pollux results 12-20 --csv\n"
+		   "pollux results group:3 --metric val_loss --plot lr.svg",
 	.options = options, .takes_jobs = true, .run = main_results,
 };

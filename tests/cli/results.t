@@ -123,4 +123,27 @@ sh lr=2e-1 seed=3
 sh lr=2e-1 seed=a b" "$(store "SELECT name FROM jobs WHERE id >= $first")"
 is 'the group has the name of the command' sh \
 	"$(store "SELECT name FROM job_groups WHERE id = $group")"
+
+# --- a picture ---
+cat >scored <<'END'
+"$POLLUX" report SAMPLES=100 METRIC.f1=0.$((POLLUX_INDEX + 1))
+END
+scored=$("$POLLUX" submit -q --param lr=1e-1,1e-3 --param "rule=a b,it's" --param w=7 -- \
+	sh scored '{lr}{rule}{w}')
+"$POLLUX" schedule
+# shellcheck disable=SC2086 # numbers
+"$POLLUX" wait --timeout 200 $scored >waited 2>&1
+wait_for 20 no_supervisor
+# shellcheck disable=SC2086
+status 'the metric against parameters' 0 "$POLLUX" results $scored --metric f1 --plot a.svg
+is 'the table is there, too' '0.4 0.3 0.2 0.1' "$(echo "$out" | awk 'NR > 1 { print $NF }' | xargs)"
+words() { sed 's/<[^>]*>//g' a.svg | tr -s ' \t\n' ' ' | grep -ow "$1" | sort -u | xargs; }
+is 'a frame for each parameter that differs' 'highest f1 lr rule' \
+	"$(words 'highest f1\|lr\|rule\|w')"
+is 'values that are no numbers stand at the axis' 'a b' "$(words 'a b')"
+status 'jobs without parameters' 1 "$POLLUX" results 1 2 --metric acc --plot b.svg
+is 'are not drawn' "pollux: nothing to draw: no parameter differs between jobs that have metric \
+'acc'" "$err"
+ok 'there is no file' [ ! -e b.svg ]
+status 'a name without a form' 64 "$POLLUX" results --plot b.txt
 finish

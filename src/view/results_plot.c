@@ -1,0 +1,146 @@
+/* results_plot.c - a script for gnuplot: the best value of a metric against each parameter that
+ * differs between jobs, a frame for each parameter, a point for each job. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pollux/mem.h"
+#include "pollux/number.h"
+#include "pollux/picture.h"
+#include "pollux/results.h"
+
+#define FRAMES_MAX 4
+#define TITLE_MAX 40		/* characters of a name or a value */
+/* An axis is logarithmic if the largest value is so many times the smallest. */
+#define LOG_RATIO 20
+
+/* The values of a parameter among the jobs that have the metric. */
+struct frame {
+	const char **values;		/* owned; borrowed texts, each once, in the order of jobs */
+	int n;
+	bool is_number, is_logarithmic;
+};
+
+static int find_value(const struct frame *f, const char *value)
+{
+	int i = 0;
+
+	while (i < f->n && strcmp(f->values[i], value) != 0)
+		i++;
+	return i;
+}
+
+static void find_scale(struct frame *f)
+{
+	double low = INFINITY, high = -INFINITY;
+
+	f->is_number = true;
+	for (int i = 0; i < f->n; i++) {
+		double x;
+
+		if (number_parse(f->values[i], &x)) {
+			f->is_number = false;
+			return;
+		}
+		low = fmin(low, x);
+		high = fmax(high, x);
+	}
+	f->is_logarithmic = low > 0 && high / low >= LOG_RATIO;
+}
+
+static struct frame read_frame(const struct results *r, int parameter)
+{
+	struct frame f = { .n = 0 };
+
+	f.values = xcalloc((size_t)r->jobs.count + 1, sizeof(*f.values));
+	for (int i = 0; i < r->jobs.count; i++) {
+		const char *value = result_parameter(r, i, parameter);
+
+		if (value && result_of(r, i, 0) && find_value(&f, value) == f.n)
+			f.values[f.n++] = value;
+	}
+	find_scale(&f);
+	return f;
+}
+
+/* --- the picture --- */
+
+static void add_data(const struct results *r, const struct frame *f, int parameter,
+		     struct text *t)
+{
+	text_addf(t, "$runs%d << END\n", parameter);
+	for (int i = 0; i < r->jobs.count; i++) {
+		const struct job_metric *m = result_of(r, i, 0);
+		const char *value = result_parameter(r, i, parameter);
+		double x;
+
+		if (!m || !value)
+			continue;
+		x = find_value(f, value);
+		if (f->is_number)
+			number_parse(value, &x);
+		text_addf(t, "%.9g %.9g\n", x, result_best(&r->columns[0], m));
+	}
+	text_add(t, "END\n");
+}
+
+/* Values that are no numbers stand side by side. */
+static void add_tics(const struct frame *f, struct text *t)
+{
+	text_add(t, "unset logscale x\nset xrange [*:*]\nset xtics auto\n");
+	if (f->is_logarithmic)
+		text_add(t, "set logscale x\n");
+	if (f->is_number)
+		return;
+	text_addf(t, "set xrange [-0.5:%d.5]\nset xtics (", f->n - 1);
+	for (int i = 0; i < f->n; i++) {
+		text_add(t, i ? ", '" : "'");
+		picture_add_quoted(t, f->values[i], TITLE_MAX);
+		text_addf(t, "' %d", i);
+	}
+	text_add(t, ")\n");
+}
+
+static void add_frame(const struct results *r, const struct frame *f, int parameter,
+		      struct text *t)
+{
+	add_tics(f, t);
+	text_add(t, "set xlabel '");
+	picture_add_quoted(t, r->parameters.items[parameter], TITLE_MAX);
+	text_addf(t, "'\nset ylabel '%s ", r->columns[0].low_is_best ? "lowest" : "highest");
+	picture_add_quoted(t, r->columns[0].name, TITLE_MAX);
+	text_addf(t, "'\nplot $runs%d using 1:2 with points pt 7 ps 0.8 lc rgb '#0b6e99' notitle\n",
+		  parameter);
+}
+
+int results_draw(const struct results *r, const char *path, struct err *err)
+{
+	struct text data = TEXT_INIT, frames = TEXT_INIT, script = TEXT_INIT;
+	int n = 0, rc;
+
+	if (r->n_columns == 0)
+		return err_set(err, EX_FAILED, "nothing to draw: no job has a metric yet");
+	for (int p = 0; p < (int)r->parameters.count && n < FRAMES_MAX; p++) {
+		struct frame f = read_frame(r, p);
+
+		if (f.n > 1) {
+			add_data(r, &f, p, &data);
+			add_frame(r, &f, p, &frames);
+			n++;
+		}
+		free(f.values);
+	}
+	text_add(&script, data.data);
+	picture_add_style(&script, picture_format(path));
+	text_addf(&script, "set offsets graph 0.04, graph 0.04, graph 0.04, graph 0.04\n"
+		  "set multiplot layout 1,%d\n", n);
+	text_add(&script, frames.data);
+	text_add(&script, "unset multiplot\n");
+	rc = n ? picture_draw(script.data, path, err)
+		: err_set(err, EX_FAILED, "nothing to draw: no parameter differs between jobs that "
+			  "have metric '%s'", r->columns[0].name);
+	text_release(&data);
+	text_release(&frames);
+	text_release(&script);
+	return rc;
+}
