@@ -32,10 +32,13 @@ struct page_job {
 	struct curve_list curves;	/* the noise scale among them, where it was measured */
 };
 
+#define PAGE_CHART_LINES 60	/* in the picture of a group */
+
 struct page_group {
 	struct job_group group;
 	struct results results;		/* of its jobs, by their index */
-	struct curve_list *curves;	/* owned; of each job of results */
+	struct curve_list *curves;	/* owned; of each job of results, or of those of its
+					 * first jobs with curves that a picture has room for */
 };
 
 struct page {

@@ -31,7 +31,8 @@ struct curve_list {
 	int count;
 };
 
-/* value that is not finite: nothing happens. */
+/* value that is not finite, or name neither one of the above nor that of a metric which the job has
+ * (store_metrics.h): nothing happens. */
 int store_curve_add(struct store *s, int64_t job_id, const char *name, double samples,
 		    double value, struct err *err);
 int store_curves_of_job(struct store *s, int64_t job_id, struct curve_list *list,

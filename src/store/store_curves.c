@@ -35,6 +35,8 @@ int store_curve_add(struct store *s, int64_t job_id, const char *name, double sa
 		    " (job_id, name, time_s, samples, value)"
 		    " SELECT ?1, ?2, ?3, ?4, ?5 WHERE NOT EXISTS (SELECT 1 " OF_CURVE
 		    "  AND time_s > ?3 - (SELECT (?3 - min(time_s)) / 60 " OF_CURVE "))"
+		    " AND (?2 IN ('" CURVE_THROUGHPUT "', '" CURVE_BATCH_SIZE "') OR EXISTS"
+		    "  (SELECT 1 FROM job_metrics WHERE job_id = ?1 AND name = ?2))"
 		    " ON CONFLICT DO NOTHING", "itddd", job_id, name, clock_wall_s(), samples,
 		    value))
 		return -1;

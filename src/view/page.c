@@ -8,7 +8,6 @@
 #include "pollux/utf8.h"
 #include "page_parts.h"
 
-#define CHART_LINES 60	/* in the picture of a group */
 #define ENDED_SHOWN 30
 
 static const char style[] =
@@ -256,10 +255,10 @@ static const struct curve *curve_named(const struct curve_list *list, const char
 
 static void add_group_chart(struct text *out, const struct page_group *g, const char *metric)
 {
-	struct chart_line lines[CHART_LINES];
+	struct chart_line lines[PAGE_CHART_LINES];
 	int n = 0;
 
-	for (int i = 0; i < g->results.jobs.count && n < CHART_LINES; i++) {
+	for (int i = 0; i < g->results.jobs.count && n < PAGE_CHART_LINES; i++) {
 		const struct curve *c = curve_named(&g->curves[i], metric);
 
 		if (c)
