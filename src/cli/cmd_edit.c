@@ -323,7 +323,8 @@ static int find_groups(struct edit *e, const struct selecting *what, struct err 
 {
 	bool limits = e->o->max_running > 0 || unsets(e->o, "max-running");
 
-	e->edits_jobs = e->o->asked.given || (e->o->unset && strcmp(e->o->unset, "max-running"));
+	e->edits_jobs = e->o->asked.given ||
+		(e->o->unset && strcmp(e->o->unset, "max-running") != 0);
 	if (limits && !selection_is_of_groups(what, &e->groups))
 		return usage_error(&cmd_edit, err, "--max-running is of a group: give group:N");
 	return 0;
