@@ -205,8 +205,11 @@ static int begin(const struct log_options *o, struct log *log, int64_t id, enum 
 	if (!o->follow || job_has_ended(state))
 		return err_set(err, EX_NOINPUT, "job %lld has no log%s: it is %s", (long long)id,
 			       job_has_ended(state) ? "" : " yet", job_state_name(state));
-	fprintf(stderr, "pollux: job %lld is %s; its log begins when it starts\n", (long long)id,
-		job_state_name(state));
+	if (state == JOB_RUNNING)
+		fprintf(stderr, "pollux: job %lld is about to start\n", (long long)id);
+	else
+		fprintf(stderr, "pollux: job %lld is %s; its log begins when it starts\n",
+			(long long)id, job_state_name(state));
 	return 0;
 }
 

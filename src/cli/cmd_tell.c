@@ -50,7 +50,8 @@ static void set_environment(const struct session *s, const struct job *job,
 	setenv("POLLUX_RESULT", job->reason ? job->reason : "", 1);
 	setenv("POLLUX_LOG", log, 1);
 	setenv("POLLUX_DIRECTORY", command->directory, 1);
-	set_number("POLLUX_RUN_TIME", p->run_time_s);
+	/* to the millisecond */
+	set_number("POLLUX_RUN_TIME", round(p->run_time_s * 1e3) / 1e3);
 	set_number("POLLUX_LOSS", p->loss);
 	free(log);
 }

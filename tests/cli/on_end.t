@@ -57,11 +57,12 @@ wait_for 20 no_supervisor
 
 # --- the setting in the home directory, which the pass at the end of a job must read, too ---
 mkdir -p home/.config/pollux
-echo "on_end = echo \"home \$POLLUX_STATE\" >>$TMP/told" >home/.config/pollux/config
+echo "on_end = echo \"home \$POLLUX_STATE \$POLLUX_RUN_TIME\" >>$TMP/told" >home/.config/pollux/config
 at_home() { (unset POLLUX_DIR; HOME=$TMP/home "$POLLUX" "$@"); }
 at_home submit -q -- true >/dev/null
 at_home schedule
-ok 'an end is told as ~/.config/pollux/config says' wait_for 20 told_times 1 '^home done$'
+ok 'an end is told as ~/.config/pollux/config says' wait_for 20 told_times 1 '^home done '
+ok 'with the running time to the millisecond' grep -Eqx 'home done [0-9]+(\.[0-9]{1,3})?' told
 wait_for 20 eval 'at_home status 1 | grep -q "on_end: done"'
 
 # A webhook, as in the manual, against a listener.
