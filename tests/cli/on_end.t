@@ -57,7 +57,8 @@ wait_for 20 no_supervisor
 
 # --- the setting in the home directory, which the pass at the end of a job must read, too ---
 mkdir -p home/.config/pollux
-echo "on_end = echo \"home \$POLLUX_STATE \$POLLUX_RUN_TIME\" >>$TMP/told" >home/.config/pollux/config
+echo "on_end = echo \"home \$POLLUX_STATE \$POLLUX_RUN_TIME\" >>$TMP/told" \
+	>home/.config/pollux/config
 at_home() { (unset POLLUX_DIR; HOME=$TMP/home "$POLLUX" "$@"); }
 at_home submit -q -- true >/dev/null
 at_home schedule
