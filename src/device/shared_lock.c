@@ -181,6 +181,9 @@ static enum lock_state look_in(int dir, const struct device *device)
 
 	if (fd < 0)
 		return errno == ENOENT ? LOCK_IS_FREE : LOCK_CANNOT_BE_TOLD;
+	/* A run could not take the lock of a file that another user keeps from being written. */
+	if (faccessat(dir, name.s, W_OK, AT_EACCESS))
+		state = LOCK_CANNOT_BE_TOLD;
 	while (state == LOCK_IS_FREE && next_bytes(&w, &bytes))
 		if (fcntl(fd, F_OFD_GETLK, &bytes))
 			state = LOCK_CANNOT_BE_TOLD;

@@ -1,4 +1,5 @@
 /* test_shared_lock.c - whose slots exclude each other, and what stands in place of a lock. */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -136,6 +137,27 @@ static void test_nasty(const struct paths *paths, const char *dir)
 	free(lock);
 }
 
+/* Another user's file that only may be read: here that of everybody but root. */
+static void test_not_writable(const struct paths *paths, const char *dir)
+{
+	char *lock = xasprintf("%s/device-cpu.lock", dir);
+	struct device d = slot(0, "0", ONE);
+	struct err err = { 0 };
+	int fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0444);
+	bool is_root = geteuid() == 0;
+
+	if (is_root && seteuid(65534))
+		printf("# %s\n", strerror(errno));
+	ok(shared_lock_take(paths, &d, &err) == -1 && strstr(err.text, "Permission denied"),
+	   "a file that may not be written cannot be locked");
+	ok(shared_lock_look(paths, &d) == LOCK_CANNOT_BE_TOLD, "nor is its device free");
+	if (is_root && seteuid(0))
+		printf("# %s\n", strerror(errno));
+	close(fd);
+	unlink(lock);
+	free(lock);
+}
+
 static void test_directory(const struct paths *paths, const char *dir)
 {
 	struct device d = slot(0, "0", ONE);
@@ -175,6 +197,7 @@ int main(void)
 	test_release(&paths);
 	test_gpus(&paths);
 	test_nasty(&paths, dir);
+	test_not_writable(&paths, dir);
 	test_directory(&paths, dir);
 	unlinkat(AT_FDCWD, dir, AT_REMOVEDIR);
 	return done();
