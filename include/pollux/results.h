@@ -51,8 +51,8 @@ void results_print_table(const struct results *r, const struct output *out);
 void results_print_csv(const struct results *r, FILE *out);
 void results_print_json(const struct results *r, FILE *out);
 
-/* results_plot.c: the first column against each parameter that differs, by gnuplot. EX_FAILED: there
- * is nothing to draw. Further errors are those of picture_draw. */
+/* results_plot.c: the first column against each parameter that differs, by gnuplot. EX_FAILED:
+ * there is nothing to draw. Further errors are those of picture_draw. */
 int results_draw(const struct results *r, const char *path, struct err *err);
 
 #endif
