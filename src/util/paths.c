@@ -80,11 +80,14 @@ int paths_init(struct paths *p, struct err *err)
 /* Sets an XDG variable to BASE, for a file BASE/pollux/NAME. */
 static void set_base(const char *name, const char *file)
 {
-	char *base = xstrdup(file), *slash;
+	char *base = xstrdup(file);
 
-	for (int i = 0; i < 2; i++)
-		if ((slash = strrchr(base, '/')))
+	for (int i = 0; i < 2; i++) {
+		char *slash = strrchr(base, '/');
+
+		if (slash)
 			*slash = '\0';
+	}
 	setenv(name, *base ? base : "/", 1);
 	free(base);
 }
