@@ -149,8 +149,8 @@ is 'with the right result' '' "$(astray "$result")"
 rm -rf "$POLLUX_DIR"
 : >"$WITNESS/ledger"
 # Long enough that a look at one of them finds it suspended, also on a busy machine.
-result=$(result_of 9 500)
-for _ in 1 2 3; do submit_count perl "$TMP/count" 9 500 >/dev/null; done
+result=$(result_of 9 300)
+for _ in 1 2 3; do submit_count perl "$TMP/count" 9 300 >/dev/null; done
 one_is_suspended() { pass && query_is 1 "SELECT count(*) > 0 FROM runs
 	WHERE suspension = 'suspended'"; }
 ok 'a job is suspended' wait_for 20 one_is_suspended
