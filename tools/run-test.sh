@@ -2,7 +2,8 @@
 # run-test.sh SECONDS LOGS TEST - run one test under a time limit, for prove.
 #
 # What the test prints is kept in LOGS. If the test fails, LOGS/FAILED gets its
-# name, each check that failed with what it wanted and got, and its last words.
+# name, each check that failed with the comments before it and what it wanted and
+# got, and its last words.
 seconds=$1 logs=$2 test=$3
 log=$logs/$(printf %s "$test" | tr / _)
 
@@ -18,7 +19,11 @@ cat "$log.err" >&2
 if [ $rc != 0 ] || grep -q '^not ok ' "$log.out"; then
 	{
 		echo "== $test: exit status $rc"
-		awk '/^not ok / { show = 1 } !/^(not ok |#)/ { show = 0 } show' "$log.out"
+		awk '/^#/ && !show { before = before $0 "\n"; next }
+			/^not ok / { printf "%s", before; show = 1 }
+			!/^(not ok |#)/ { show = 0 }
+			{ before = "" }
+			show' "$log.out"
 		grep -q '^not ok ' "$log.out" || tail -n 10 "$log.out"
 		tail -n 20 "$log.err" | sed 's/^/stderr: /'
 	} >"$log.failed"
