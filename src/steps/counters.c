@@ -237,6 +237,12 @@ static void take_step(struct reader *r, const struct counter *c, enum rank rank)
 	r->out->label = r->letters;
 }
 
+/* True for "batch 128 = 2 x 64": a batch size. */
+static bool is_batch_size(const struct reader *r, enum rank rank, size_t behind)
+{
+	return rank == BY_BATCH && char_at(r, skip_blanks(r, behind)) == '=';
+}
+
 /* Takes the counter of a name. Returns the place behind its number; 0: there is none. */
 static size_t take_named(struct reader *r, const struct name *name, size_t begin, size_t end)
 {
@@ -247,7 +253,8 @@ static size_t take_named(struct reader *r, const struct name *name, size_t begin
 	if (!number || is_measure(r, begin, name))
 		return 0;
 	behind = read_counter(r, number, &c);
-	if (!behind || (name->many && isnan(c.total) && name->rank != BY_GLOBAL))
+	if (!behind || is_batch_size(r, rank, behind) ||
+	    (name->many && isnan(c.total) && name->rank != BY_GLOBAL))
 		return 0;
 	if (name->of_epoch)
 		take_epoch(r, &c, behind);

@@ -5,8 +5,9 @@
  * batch, update. If a line names several counters of steps, the one that counts updates from the
  * beginning is preferred. A pair of numbers after the epoch needs no name: "Epoch: [0][  10/5005]".
  *
- * No counters: rates ("3 it/s"), decimal numbers, file names ("step=100.ckpt"), sizes per step, and
- * everything after a word such as "validation" or "test" (other_work.h). */
+ * No counters: rates ("3 it/s"), decimal numbers, file names ("step=100.ckpt"), sizes per step,
+ * batch sizes ("batch 128 = 2 x 64"), and everything after a word such as "validation" or "test"
+ * (other_work.h). */
 #ifndef POLLUX_STEPS_COUNTERS_H
 #define POLLUX_STEPS_COUNTERS_H
 

@@ -625,6 +625,19 @@ static void test_logged(void)
 	end();
 
 	begin();
+	r.start = (struct recorder_start){ .samples = 17664, .run_time_s = 10, .lost_samples = 0,
+					   .lost_s = 0, .has_reported = true };
+	recorder_begin_log(&r, &run, "generic_num", NAN);
+	logged(STEP_UPDATES, 128, 0, NAN);
+	logged(STEP_UPDATES, 138, 0, NAN);
+	ok(run.lost_samples > 0, "a line that is no step looks like a return");
+	report("STEP=139\nSAMPLES=17792\n");
+	report("STEP=140\nSAMPLES=17920\n");
+	ok(run.first_samples == 17792 && run.lost_samples == 0 && run.lost_s == 0,
+	   "until the program reports where it stands");
+	end();
+
+	begin();
 	run.configuration.accumulation_steps = 4;
 	run.configuration.local_batch_size = 32;
 	recorder_begin_log(&r, &run, "timm", NAN);

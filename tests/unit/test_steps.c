@@ -632,6 +632,10 @@ static void test_locking(void)
 	ok(seen.last.begins && seen.n_begins == 2, "which is told");
 
 	begin(NULL);
+	feed("batch 128 = 2 x 64\nbatch 256 = 4 x 64\nbatch 512 = 8 x 64\n");
+	is_str(locked(), "none", "nor are batch sizes steps");
+
+	begin(NULL);
 	feed("step 3\nstep 2\nstep 1\nstep 2\nstep 1\n");
 	is_str(locked(), "none", "a last resort has to go up");
 }

@@ -70,11 +70,24 @@ static bool measures(const struct run *run, const struct report_message *m)
 	return m->config < 0 || m->config == run->config_version;
 }
 
+/* Until the first report the log told positions, perhaps by a line that is no step. */
+static void forget_logged_positions(struct recorder *r, struct run *run)
+{
+	if (isnan(r->first_logged_position) || r->samples_are_reported || r->position_is_known)
+		return;
+	run->first_samples = r->first_position = r->began = (double)NAN;
+	run->lost_samples = run->lost_s = 0;
+}
+
 /* Steps that are reported replace those of the log. */
 static void see_reported(struct recorder *r, struct run *run, const struct report_message *m)
 {
+	bool begins = !r->steps_are_reported && (m->step >= 0 || m->step_ns > 0);
+
+	if (begins && m->samples >= 0)
+		forget_logged_positions(r, run);
 	r->samples_are_reported |= m->samples >= 0;
-	if (r->steps_are_reported || (m->step < 0 && m->step_ns <= 0))
+	if (!begins)
 		return;
 	r->steps_are_reported = true;
 	if (*run->step_source)
