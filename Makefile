@@ -100,6 +100,9 @@ EXAMPLE := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
 BENCH   := $(patsubst %.c,$(BUILD)/%,$(wildcard benchmarks/*.c))
 TRAIN_TEST := $(BUILD)/cuda/test_kernels
 CUDA_HOST := $(BUILD)/cuda/host.so
+# What fuzzers reach lies below these layers.
+FUZZED  := $(filter-out $(addprefix $(BUILD)/,$(addsuffix /%,cli view doctor measure pass \
+	profile)),$(OBJ))
 FUZZ    := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 MAN     := $(wildcard man/*.[0-9])
 EVERY_C := $(SRC) $(wildcard examples/*.c examples/*/*.c benchmarks/*.c tests/*/*.c)
@@ -406,8 +409,8 @@ $(FUZZ:=.o): $(BUILD)/fuzz/%.o: tests/fuzz/%.c $(BUILD)/flags.stamp | need
 	@mkdir -p $(@D)
 	$(call say,CC)$(COMPILE) -Isrc $(PKG_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(FUZZ): %: %.o $(TESTED) $(BUILD)/files.stamp
-	$(call say,LD)$(LINK) -fsanitize=fuzzer -o $@ $< $(TESTED) $(LDLIBS)
+$(FUZZ): %: %.o $(FUZZED) $(BUILD)/files.stamp
+	$(call say,LD)$(LINK) -fsanitize=fuzzer -o $@ $< $(FUZZED) $(LDLIBS)
 
 include tests/gpu-kit/kit.mk
 include tools/package/package.mk

@@ -172,6 +172,9 @@ is 'well, each in one run' 'done done 2' "$(query "SELECT group_concat(state, ' 
 
 if LD_PRELOAD=$FAULT/preload_status.so "$POLLUX" --version >version 2>&1; then
 	blind() { LD_PRELOAD=$FAULT/preload_status.so "$@"; }
+	# A pass of theirs would adopt the run, and see.
+	others_are_gone() { wait_for 20 no_supervisor; }
+	others_are_gone
 	suspended perl count 200 3
 	kill_supervisor
 	blind pass
@@ -181,6 +184,7 @@ if LD_PRELOAD=$FAULT/preload_status.so "$POLLUX" --version >version 2>&1; then
 		FROM jobs j JOIN runs r ON r.job_id = j.id WHERE j.id = $job" | tr '|' ' ')"
 	like 'it says why' 'all its steps are done; its exit status is not known' \
 		"$("$POLLUX" status "$job")"
+	others_are_gone
 	suspended sh -c 'echo step 5/; sleep 4'
 	kill_supervisor
 	blind pass
