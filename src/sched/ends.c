@@ -1,6 +1,7 @@
 /* ends.c - see ends.h. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lengths.h"
 #include "pollux/ends.h"
@@ -52,8 +53,14 @@ struct draw {
 	double known_part;		/* of the jobs, those of known length */
 	uint64_t random;
 	struct player *players;
-	struct player **order;		/* those that are here, by key; n_order of them */
-	int n, n_order;
+	/* those that are here, by key, of the first n_ordered players; n_order of them */
+	struct player **order;
+	int n, n_ordered, n_order, n_wide;	/* wide: of these, those of two devices at least */
+	bool one_ended;			/* since they were ordered */
+	/* those that have devices, and the others whose key may have changed since they were
+	 * ordered, in the order of players */
+	struct player **moved;
+	int n_moved;
 	double now_s, next_s, gap_s;	/* since now; next: when a job comes */
 	int n_came;
 };
@@ -169,26 +176,66 @@ static bool may_run(const struct player *p)
 	return isnan(p->end_s) && p->least > 0;
 }
 
+static bool comes_before(const struct player *x, const struct player *y)
+{
+	return x->key < y->key || (x->key == y->key && x < y);
+}
+
 static int by_key(const void *a, const void *b)
 {
 	const struct player *x = *(struct player *const *)a, *y = *(struct player *const *)b;
 
-	return (x->key > y->key) - (x->key < y->key);
+	return comes_before(y, x) - comes_before(x, y);
+}
+
+/* Leaves out those that have ended, and adds those that have come. */
+static void see_who_is_here(struct draw *d)
+{
+	int n = 0;
+
+	if (!d->one_ended && d->n_ordered == d->n)
+		return;
+	for (int k = 0; k < d->n_order; k++)
+		if (may_run(d->order[k]))
+			d->order[n++] = d->order[k];
+	for (; d->n_ordered < d->n; d->n_ordered++) {
+		struct player *p = &d->players[d->n_ordered];
+
+		if (!may_run(p))
+			continue;
+		p->key = key_of(d, p);
+		d->order[n++] = p;
+		d->n_wide += p->least > 1;
+	}
+	d->n_order = n;
+	d->one_ended = false;
+}
+
+/* The fewer have another place than before, the faster. */
+static void insertion_sort(struct player **order, int n)
+{
+	for (int k = 1; k < n; k++) {
+		struct player *p = order[k];
+		int at = k;
+
+		for (; at > 0 && comes_before(p, order[at - 1]); at--)
+			order[at] = order[at - 1];
+		order[at] = p;
+	}
 }
 
 /* Ranks the players that are here: the number of them that come no earlier. */
 static void order_players(struct draw *d)
 {
-	d->n_order = 0;
-	for (int i = 0; i < d->n; i++) {
-		struct player *p = &d->players[i];
+	bool is_first = d->n_ordered == 0;
 
-		p->gets = 0;
-		p->key = key_of(d, p);
-		if (may_run(p))
-			d->order[d->n_order++] = p;
-	}
-	qsort(d->order, (size_t)d->n_order, sizeof(struct player *), by_key);
+	for (int k = 0; k < d->n_moved; k++)
+		d->moved[k]->key = key_of(d, d->moved[k]);
+	see_who_is_here(d);
+	if (is_first)
+		qsort(d->order, (size_t)d->n_order, sizeof(struct player *), by_key);
+	else
+		insertion_sort(d->order, d->n_order);
 }
 
 /* The speed-up on r devices; NaN: the job must not get r. */
@@ -219,20 +266,42 @@ static double gain(const struct draw *d, const struct player *p, int position, i
 	return rank * (sqrt(speedup(p, r)) - sqrt(speedup(p, p->gets))) / (r - p->gets);
 }
 
+/* Each once. */
+static void note_moved(struct draw *d, struct player *p)
+{
+	int at = d->n_moved;
+
+	while (at > 0 && d->moved[at - 1] > p)
+		at--;
+	if (at > 0 && d->moved[at - 1] == p)
+		return;
+	memmove(&d->moved[at + 1], &d->moved[at], (size_t)(d->n_moved - at) * sizeof(*d->moved));
+	d->moved[at] = p;
+	d->n_moved++;
+}
+
+/* True if no player at a later place of the order may get more: n_given have devices so far, seen of
+ * them are before the place, as is one without. */
+static bool is_last_place(const struct draw *d, bool first, int seen, int n_given)
+{
+	return !first && seen == n_given && d->n_wide == 0;
+}
+
 static void give_devices(struct draw *d)
 {
-	int left = d->curves->n_devices;
+	int left = d->curves->n_devices, n_given = 0;
 
 	while (left > 0) {
 		struct player *best = NULL;
 		bool first = true;
 		double most = 0;
-		int replicas = 0;
+		int replicas = 0, seen = 0;
 
-		for (int k = 0; k < d->n_order; k++) {
+		for (int k = 0; k < d->n_order && !is_last_place(d, first, seen, n_given); k++) {
 			struct player *p = d->order[k];
 			int r;
 
+			seen += p->gets > 0;
 			/* Of several jobs without a device the first gains most by one. */
 			if (!p->gets && p->least == 1 && !first)
 				continue;
@@ -246,17 +315,27 @@ static void give_devices(struct draw *d)
 		}
 		if (!best)
 			return;
+		n_given += !best->gets;
 		left -= replicas - best->gets;
 		best->gets = replicas;
+		note_moved(d, best);
 	}
 }
 
 static void give(struct draw *d)
 {
+	int n = 0;
+
 	order_players(d);
+	for (int k = 0; k < d->n_moved; k++) {
+		d->moved[k]->gets = 0;
+		if (d->moved[k]->held && may_run(d->moved[k]))
+			d->moved[n++] = d->moved[k];
+	}
+	d->n_moved = n;
 	give_devices(d);
-	for (int i = 0; i < d->n; i++) {
-		struct player *p = &d->players[i];
+	for (int k = 0; k < d->n_moved; k++) {
+		struct player *p = d->moved[k];
 
 		if (p->gets && !p->held)
 			p->delay_s = p->curve ? p->curve->restart_s : d->restart_s;
@@ -270,10 +349,10 @@ static double time_to_event(const struct draw *d)
 {
 	double seconds = d->next_s - d->now_s;
 
-	for (int i = 0; i < d->n; i++) {
-		const struct player *p = &d->players[i];
+	for (int k = 0; k < d->n_moved; k++) {
+		const struct player *p = d->moved[k];
 
-		if (!may_run(p) || !p->held)
+		if (!p->held)
 			continue;
 		seconds = fmin(seconds, p->delay_s + p->work / rate_of(p, p->held));
 		if (!p->known && p->bin < LENGTHS_BINS)
@@ -297,6 +376,8 @@ static void advance(struct draw *d, struct player *p, double seconds)
 		return;
 	p->end_s = fmax(d->now_s + seconds +
 			END_SPREAD_S * (2 * random_uniform(&d->random) - 1), 0);
+	d->one_ended = true;
+	d->n_wide -= p->least > 1;
 }
 
 static void step(struct draw *d)
@@ -305,9 +386,9 @@ static void step(struct draw *d)
 
 	give(d);
 	seconds = time_to_event(d);
-	for (int i = 0; i < d->n; i++)
-		if (may_run(&d->players[i]) && d->players[i].held)
-			advance(d, &d->players[i], seconds);
+	for (int k = 0; k < d->n_moved; k++)
+		if (d->moved[k]->held)
+			advance(d, d->moved[k], seconds);
 	d->now_s = isfinite(seconds) ? d->now_s + seconds : d->now_s;
 	if (d->now_s >= d->next_s * (1 - 1e-12))
 		add_newcomer(d);
@@ -333,10 +414,14 @@ static void play(struct draw *d, const struct ends_stream *stream, const bool *w
 	const struct sched_input *in = d->curves->in;
 	double n_steps = MOST_LOOKS / ENDS_DRAWS / in->n_jobs / (d->curves->n_devices + 1);
 
-	d->n = d->n_came = 0;
+	d->n = d->n_ordered = d->n_order = d->n_wide = d->n_moved = d->n_came = 0;
+	d->one_ended = false;
 	d->now_s = 0;
 	for (int i = 0; i < in->n_jobs; i++)
 		d->players[d->n++] = player_of(d, &d->curves->items[i]);
+	for (int i = 0; i < d->n; i++)
+		if (d->players[i].held && may_run(&d->players[i]))
+			d->moved[d->n_moved++] = &d->players[i];
 	/* The rate of the newest jobs is that of a few only. */
 	d->gap_s = 2 * stream->gap_s / (random_exponential(&d->random, 1) +
 					random_exponential(&d->random, 1));
@@ -385,8 +470,8 @@ static void draw_init(struct draw *d, const struct curves *curves, const struct 
 	*d = (struct draw){
 		.curves = curves, .lengths = lengths, .random = 1,
 		.players = xcalloc((size_t)curves->in->n_jobs + NEWCOMERS, sizeof(*d->players)),
-		.order = xcalloc((size_t)curves->in->n_jobs + NEWCOMERS,
-				 sizeof(struct player *)),
+		.order = xcalloc((size_t)curves->in->n_jobs + NEWCOMERS, sizeof(*d->order)),
+		.moved = xcalloc((size_t)curves->in->n_jobs + NEWCOMERS, sizeof(*d->moved)),
 	};
 	for (int i = 0; i < curves->in->n_jobs; i++) {
 		n_known += !isnan(curves->items[i].remaining_device_s);
@@ -416,6 +501,7 @@ void ends_of(const struct sched_input *in, const struct ends_stream *stream, con
 			ends[i] = ends_of_draws(&drawn[(size_t)i * ENDS_DRAWS]);
 		free(d.players);
 		free(d.order);
+		free(d.moved);
 	}
 	free(drawn);
 	curves_release(&curves);
