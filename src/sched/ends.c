@@ -1,7 +1,6 @@
 /* ends.c - see ends.h. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "lengths.h"
 #include "pollux/ends.h"
@@ -275,13 +274,13 @@ static void note_moved(struct draw *d, struct player *p)
 		at--;
 	if (at > 0 && d->moved[at - 1] == p)
 		return;
-	memmove(&d->moved[at + 1], &d->moved[at], (size_t)(d->n_moved - at) * sizeof(*d->moved));
+	for (int k = d->n_moved++; k > at; k--)
+		d->moved[k] = d->moved[k - 1];
 	d->moved[at] = p;
-	d->n_moved++;
 }
 
-/* True if no player at a later place of the order may get more: n_given have devices so far, seen of
- * them are before the place, as is one without. */
+/* True if no player at a later place of the order may get more: n_given have devices so far, `seen`
+ * of them are before the place, as is one without. */
 static bool is_last_place(const struct draw *d, bool first, int seen, int n_given)
 {
 	return !first && seen == n_given && d->n_wide == 0;
@@ -470,8 +469,8 @@ static void draw_init(struct draw *d, const struct curves *curves, const struct 
 	*d = (struct draw){
 		.curves = curves, .lengths = lengths, .random = 1,
 		.players = xcalloc((size_t)curves->in->n_jobs + NEWCOMERS, sizeof(*d->players)),
-		.order = xcalloc((size_t)curves->in->n_jobs + NEWCOMERS, sizeof(*d->order)),
-		.moved = xcalloc((size_t)curves->in->n_jobs + NEWCOMERS, sizeof(*d->moved)),
+		.order = xcalloc((size_t)curves->in->n_jobs + NEWCOMERS, sizeof(struct player *)),
+		.moved = xcalloc((size_t)curves->in->n_jobs + NEWCOMERS, sizeof(struct player *)),
 	};
 	for (int i = 0; i < curves->in->n_jobs; i++) {
 		n_known += !isnan(curves->items[i].remaining_device_s);
