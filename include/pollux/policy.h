@@ -32,6 +32,9 @@
  * published 2, or with 8. */
 #define SCHED_REPLICA_GROWTH 4
 
+/* Kinds of device: a job's devices are of one kind. */
+#define SCHED_KINDS 8
+
 struct sched_job {
 	int64_t id;			/* ties are broken by the smaller id: the earlier job */
 	int min_replicas;		/* 1 <= min <= max; one device each */
@@ -41,6 +44,8 @@ struct sched_job {
 	double attained_service_device_s;	/* devices x seconds, over all its runs */
 	bool preemptible;		/* false: it keeps its devices to its end */
 	int replicas;			/* devices it holds now; 0: it waits */
+	int kind;			/* of these; meaningful where replicas > 0 */
+	unsigned barred_kinds;		/* bit k: it must not have devices of kind k */
 	/* When it was launched on these devices, or began to work on them, at most a slice later;
 	 * now, while other jobs still leave them. Meaningful
 	 * where replicas > 0. */
@@ -68,8 +73,13 @@ struct sched_job {
 	/* Useful samples a second on r devices, packed on as few nodes as possible, at the best
 	 * configuration there: goodput[r], r = 0..max_replicas, [0] = 0. NaN: the job must not get
 	 * r devices, because r is too small, cannot be placed, or is too far from all measurements.
-	 * NULL: nothing is known, and only min_replicas may be given. The caller's. */
+	 * NULL: nothing is known, and only min_replicas may be given. The caller's.
+	 *
+	 * Where there are several kinds, policies that know kinds look at kind_goodput[k] instead:
+	 * the same on devices of kind k. NULL: the job must not have that kind, or, where all are
+	 * NULL, nothing is known. */
 	const double *goodput;
+	const double *kind_goodput[SCHED_KINDS];
 	/* Where goodput is NULL: a job of the same workload is being measured, so that soon the
 	 * goodput of this job will be known, too, without any devices for it. */
 	bool measured_elsewhere;
@@ -100,10 +110,20 @@ struct sched_input {
 	/* The service that jobs had which have ended, in any order: how long jobs are here. */
 	const double *ended_device_s;
 	int n_ended;
+	/* Of several kinds, n_devices is the sum, and devices_per_node is that of kinds[k]. */
+	int n_kinds;			/* 0, 1: the devices are of one kind */
+	struct sched_kind {
+		int n_devices, devices_per_node;
+		const char *name;	/* for reasons; may be NULL */
+	} kinds[SCHED_KINDS];
+	/* Set, where it is not NULL, to 0 or to the part by which the sum of worth may be below its
+	 * greatest: allocation.h. The caller's. */
+	double *gap;
 };
 
 struct sched_choice {
 	int replicas;			/* 0: waits */
+	int kind;			/* of the devices; 0 where the job waits */
 	/* The job keeps its devices, and a relaunch at the best configuration for them gains more
 	 * over the horizon than the restart costs. */
 	bool reconfigure;
@@ -125,9 +145,20 @@ struct policy {
 	bool models_goodput;
 	/* True if jobs keep their devices to their end. */
 	bool never_preempts;
+	/* True if the policy chooses a kind of devices for each job. The choices of the others are
+	 * made by the number alone: policy_decide() finds the kinds. */
+	bool knows_kinds;
 	/* choice has n_jobs entries, in the order of in->jobs; all are written. */
 	void (*decide)(const struct sched_input *in, struct sched_choice *choice);
 };
+
+/* Decides by the policy. A policy that knows no kinds is asked about the devices as if they were of
+ * one kind, and about no more of them for a job than one kind has. Then, running jobs first, then
+ * those of most devices: a job whose number is unchanged stays on its kind; another gets the kind of
+ * most devices that are left, with fewer devices, or none, where no kind has enough.
+ * blind: the same for a policy that knows kinds. */
+void policy_decide(const struct policy *policy, const struct sched_input *in, bool blind,
+		   struct sched_choice *choices);
 
 /* The largest sum over jobs of weight * sqrt(rate) * number of jobs at least as long, in time
  * slices: short jobs first, several devices where they pay. The formulas are in src/sched/worth.h

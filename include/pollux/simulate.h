@@ -30,9 +30,21 @@ enum sim_knowledge {
 	SIM_KNOWLEDGE_FULL,	/* all rows of the profiles, from the start */
 };
 
+/* Nodes with GPUs of one kind. */
+struct sim_kind {
+	const char *name;		/* the caller's */
+	int nodes, gpus_per_node;
+};
+
 struct sim_options {
 	const struct policy *policy;
 	int nodes, gpus_per_node;
+	/* 0: nodes nodes, of one kind without a name. Otherwise the nodes are those of these kinds,
+	 * the profiles have files for each, and restarts and slowdowns are those of Sia's simulator
+	 * (src/sim/kind_tables.c). */
+	struct sim_kind kinds[SCHED_KINDS];
+	int n_kinds;
+	bool kinds_blind;		/* the policy is asked as if there were one kind */
 	double interval_s;
 	double interference;	/* part of goodput that distributed jobs lose on a shared node */
 	double restart_s;
@@ -91,6 +103,7 @@ struct sim_figures {
 	double worst_fairness, unfair_fraction;	/* largest rho; jobs of rho > 1, of all */
 	double rounds;			/* decisions */
 	double decide_median_s, decide_p95_s;	/* of one decision, with placement */
+	double gap_median;		/* sched_input.gap; 0 where there is one kind */
 	double wall_s;
 };
 

@@ -11,6 +11,7 @@
 
 struct simulations {
 	struct sim_options options;
+	const char *restart_table, *slowdown_table;	/* the caller's; NULL: none */
 	struct sim_profiles profiles;
 	struct sim_workload *workloads;	/* owned, n of them */
 	struct sim_result *results;	/* owned; of each workload */

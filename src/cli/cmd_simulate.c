@@ -5,21 +5,20 @@
 #include <string.h>
 
 #include "command.h"
+#include "pollux/mem.h"
 #include "pollux/picture.h"
 #include "pollux/sim_generate.h"
 #include "pollux/simulations.h"
 #include "simulate.h"
 
-#define GPUS_MAX 100000
-
 struct simulate_options {
 	const char *profiles, *knowledge, *lengths;
-	const char *generate;
+	const char *generate, *kinds, *restart_table, *slowdown_table;
 	struct simulate_outputs outputs;
 	struct text_list policies, workloads_read;
 	int64_t nodes, gpus_per_node, jobs, workloads, seed, devices;
 	double interval_s, interference, restart_s, slice_s, span_s;
-	bool json, from_store, events;
+	bool json, from_store, events, kinds_blind;
 };
 
 static const char *const lengths[] = { "unknown", "known", NULL };
@@ -38,6 +37,14 @@ static const struct option_spec options[] = {
 	  "with --from-store: on so many; default: as many as there are" },
 	{ "nodes", 'n', OPTION_INT, "N", O(nodes), 1, 10000, "default: 16" },
 	{ "gpus-per-node", 'g', OPTION_INT, "N", O(gpus_per_node), 1, 1000, "default: 4" },
+	{ "kinds", 0, OPTION_TEXT, "LIST", O(kinds), 0, 0,
+	  "nodes of several kinds of GPU, as t4:6x4,a100:2x8: 6 nodes of 4, 2 of 8" },
+	{ "kinds-blind", 0, OPTION_FLAG, NULL, O(kinds_blind), 0, 0,
+	  "with --kinds: the policy cannot tell the kinds apart" },
+	{ "restart-table", 0, OPTION_TEXT, "FILE", O(restart_table), 0, 0,
+	  "the time lost at each start, by application" },
+	{ "slowdown-table", 0, OPTION_TEXT, "FILE", O(slowdown_table), 0, 0,
+	  "by how much the applications are slower than their profiles" },
 	{ "interval", 'i', OPTION_DURATION, "TIME", O(interval_s), 1, 86400,
 	  "from one decision to the next; default: 60 s" },
 	{ "events", 0, OPTION_FLAG, NULL, O(events), 0, 0,
@@ -115,14 +122,19 @@ static int check(const struct simulate_options *o, struct sim_options *sim, stru
 	sim->slice_s = o->slice_s > 0 ? o->slice_s : SIM_OPTIONS_DEFAULT.slice_s;
 	sim->interference = o->interference;
 	sim->events = o->events;
+	sim->kinds_blind = o->kinds_blind;
 	sim->ends = o->outputs.ends_csv;
 	if (!o->profiles || !o->workloads_read.count)
 		return usage_error(&cmd_simulate, err,
 				   "give --profiles and --workload, or --from-store, or "
 				   "--generate");
-	if (o->nodes * o->gpus_per_node > GPUS_MAX)
+	if (o->nodes * o->gpus_per_node > SIMULATE_GPUS_MAX)
 		return usage_error(&cmd_simulate, err, "%lld GPUs; at most %d can be simulated",
-				   (long long)o->nodes * o->gpus_per_node, GPUS_MAX);
+				   (long long)o->nodes * o->gpus_per_node,
+				   SIMULATE_GPUS_MAX);
+	if (o->kinds_blind && !o->kinds)
+		return usage_error(&cmd_simulate, err,
+				   "option '--kinds-blind' goes with --kinds");
 	if (set_policy(o, sim, err))
 		return -1;
 	set_knowledge(o, sim);
@@ -177,12 +189,21 @@ static int simulate_and_show(const struct simulate_options *o, struct err *err)
 	struct simulations s = { .n = 0 };
 	int rc;
 
+	char *kinds = NULL;
+
+	s.restart_table = o->restart_table;
+	s.slowdown_table = o->slowdown_table;
 	if (check(o, &s.options, err))
 		return -1;
+	if (o->kinds && simulate_kinds(kinds = xstrdup(o->kinds), &s.options, err)) {
+		free(kinds);
+		return -1;
+	}
 	rc = read_and_run(&s, o, err);
 	if (rc == 0)
 		rc = show(&s, o, err);
 	simulations_release(&s);
+	free(kinds);
 	return rc;
 }
 
@@ -219,7 +240,8 @@ static const char *const store_options[] = {
 	"from-store", "devices", "policy", "interval", "slice", "json", NULL
 };
 static const char *const run_options[] = {
-	"profiles", "workload", "policy", "nodes", "gpus-per-node", "interval", "restart-delay",
+	"profiles", "workload", "policy", "nodes", "gpus-per-node", "kinds", "kinds-blind",
+	"restart-table", "slowdown-table", "interval", "restart-delay",
 	"events", "slice", "interference", "knowledge", "lengths", "json", "jobs-csv",
 	"timeline-csv", "ends-csv", "plot", NULL
 };

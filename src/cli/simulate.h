@@ -4,6 +4,7 @@
 
 #include "command.h"
 #include "pollux/sim_generate.h"
+#include "pollux/simulate.h"
 #include "pollux/text.h"
 
 struct simulate_outputs {
@@ -16,6 +17,11 @@ int simulate_list_workloads(const struct text_list *given, struct strings *paths
 /* Before the run: no file is written that is read, or twice, and all can be. */
 int simulate_check_outputs(const struct simulate_outputs *o, const char *profiles,
 			   const struct strings *workloads, struct err *err);
+
+#define SIMULATE_GPUS_MAX 100000
+
+/* simulate_kinds.c: "t4:6x4,a100:2x8" cut into kinds, whose names stay in the list. */
+int simulate_kinds(char *list, struct sim_options *o, struct err *err);
 
 /* simulate_generate.c: and say what was made. */
 int simulate_generate(const char *directory, struct sim_generation *g, struct err *err);

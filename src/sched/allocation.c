@@ -7,16 +7,10 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "allocation.h"
+#include "allocation_total.h"
 #include "pollux/mem.h"
 
 #define VALUE_BITS 48
-
-/* Allocations are compared by value, then by rank. */
-struct total {
-	int64_t value;		/* INT64_MIN: not allowed */
-	int64_t rank;		/* jobs that keep what they hold * (n_devices + 1) - devices used */
-};
 
 struct option {
 	int replicas;
@@ -31,7 +25,7 @@ struct table {
 	int *taken;		/* [j * (n_devices + 1) + g] */
 };
 
-static int exponent_of(const struct allocation_job *jobs, int n_jobs, int n_devices)
+int allocation_exponent(const struct allocation_job *jobs, int n_jobs, int n_devices)
 {
 	double largest = 0;
 	int exponent, jobs_bits, bits = VALUE_BITS;
@@ -77,8 +71,7 @@ static void add_job(const struct table *t, int n_options, int *taken)
 			sum = t->next[g - o->replicas];
 			sum.value += o->total.value;
 			sum.rank += o->total.rank;
-			if (best.value == INT64_MIN || sum.value > best.value ||
-			    (sum.value == best.value && sum.rank > best.rank)) {
+			if (best.value == INT64_MIN || total_is_more(&sum, &best)) {
 				best = sum;
 				best_replicas = o->replicas;
 			}
@@ -92,7 +85,7 @@ bool allocation_best(const struct allocation_job *jobs, int n_jobs, int n_device
 {
 	int width = (n_devices > 0 ? n_devices : 0) + 1;
 	struct table t = {
-		.n_devices = width - 1, .exponent = exponent_of(jobs, n_jobs, width - 1),
+		.n_devices = width - 1, .exponent = allocation_exponent(jobs, n_jobs, width - 1),
 		.options = xcalloc((size_t)width, sizeof(*t.options)),
 		.row = xcalloc((size_t)width, sizeof(*t.row)),
 		.next = xcalloc((size_t)width, sizeof(*t.next)),

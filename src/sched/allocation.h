@@ -24,4 +24,20 @@ struct allocation_job {
  * returned, where no allocation is allowed. */
 bool allocation_best(const struct allocation_job *jobs, int n_jobs, int n_devices, int *count);
 
+/* Where the product of (capacity[k] + 1) is at most this, the search looks at all of them. */
+#define ALLOCATION_STATES 4096
+
+/* The same for devices of several kinds: value[] and at[] have one index for kind and number, as in
+ * curve.h, and a job gets devices of one kind.
+ *
+ * A state of the dynamic program is what is left of each kind. Where there are more states than
+ * ALLOCATION_STATES, each kind first gets a price (Lagrangian relaxation; the prices are found by
+ * subgradient: M. Fisher, Management Science 1981). At the prices each job's best choice is its own
+ * matter, and their sum bounds what any allocation is worth. A choice which loses more to the
+ * job's best one than the bound is above a known allocation is in no best allocation, and the
+ * dynamic program looks at the others. If even these are too many, the known allocation is taken.
+ * *gap (may be NULL): the bound over the worth of the result, minus 1; 0 where it is exact. */
+bool allocation_best_of_kinds(const struct allocation_job *jobs, int n_jobs, const int *capacity,
+			      int n_kinds, int *at, double *gap);
+
 #endif

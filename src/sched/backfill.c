@@ -26,7 +26,7 @@ static double expected_end_s(const struct curves *curves, const struct curve *c)
 	double launched_s = c->held ? c->job->launched_s : now_s;
 
 	if (isnan(c->remaining_device_s))
-		return now_s + length_device_s / (c->held ? c->held : c->least);
+		return now_s + length_device_s / (c->held ? c->held_devices : c->least);
 	return fmax(now_s, launched_s + c->restart_s) +
 	       length_device_s / (c->held ? c->now : c->least);
 }
@@ -38,6 +38,7 @@ static int by_end(const void *a, const void *b)
 	return (x->end_s > y->end_s) - (x->end_s < y->end_s);
 }
 
+/* On the kind of device on which the stuck job is to start. */
 static int find_blockers(const struct curves *curves, const struct stuck_job *r,
 			 const struct claim *items, struct blocker *blockers)
 {
@@ -48,32 +49,39 @@ static int find_blockers(const struct curves *curves, const struct stuck_job *r,
 		bool counts_as_ended =
 			c->held && isnan(c->remaining_device_s) && backfill_is_behind(curves, r, c);
 
-		if (!c->job->preemptible && items[i].replicas && !counts_as_ended)
-			blockers[n++] =
-				(struct blocker){ expected_end_s(curves, c), items[i].replicas };
+		if (!c->job->preemptible && items[i].at && !counts_as_ended &&
+		    curve_kind_at(curves, items[i].at) == r->device_kind)
+			blockers[n++] = (struct blocker){
+				expected_end_s(curves, c), curve_devices_at(curves, items[i].at),
+			};
 	}
 	qsort(blockers, (size_t)n, sizeof(*blockers), by_end);
 	return n;
 }
 
-struct stuck_job backfill_stuck_job(const struct curves *curves, const struct claim *items,
+struct stuck_job backfill_stuck_job(const struct curves *curves, const struct claims *claims,
 				    int stuck, double overdue_s)
 {
 	const struct curve *c = &curves->items[stuck];
+	int not_fixed[SCHED_KINDS], n, left, least;
 	struct stuck_job r = {
 		.since_s = claims_waiting_since_s(curves, c), .overdue_s = overdue_s,
 		.start_s = curves->in->now_s,
 	};
 	struct blocker *blockers = xcalloc((size_t)curves->in->n_jobs, sizeof(*blockers));
-	int n = find_blockers(curves, &r, items, blockers), left = curves->n_devices;
 
+	claims_not_fixed(curves, claims, not_fixed);
+	r.device_kind = curve_nearest_kind(curves, c, not_fixed);
+	n = find_blockers(curves, &r, claims->items, blockers);
+	left = curves->kinds[r.device_kind].n;
+	least = c->least_on[r.device_kind];
 	for (int i = 0; i < n; i++)
 		left -= blockers[i].devices;
-	for (int i = 0; i < n && (left < c->least || blockers[i].end_s <= r.start_s); i++) {
+	for (int i = 0; i < n && (left < least || blockers[i].end_s <= r.start_s); i++) {
 		left += blockers[i].devices;
 		r.start_s = fmax(r.start_s, blockers[i].end_s);
 	}
-	r.spare = left > c->least ? left - c->least : 0;
+	r.spare = left > least ? left - least : 0;
 	free(blockers);
 	return r;
 }
@@ -81,11 +89,18 @@ struct stuck_job backfill_stuck_job(const struct curves *curves, const struct cl
 bool backfill_allows(const struct curves *curves, struct stuck_job *r, const struct curve *c,
 		     struct claim *claim)
 {
+	int left[SCHED_KINDS], at = 0;
+
 	if (expected_end_s(curves, c) <= r->start_s)
 		return true;
-	if (isnan(c->remaining_device_s) || c->least > r->spare)
+	for (int k = 0; k < curves->n_kinds; k++)
+		left[k] = k == r->device_kind ? r->spare : curves->kinds[k].n;
+	if (!isnan(c->remaining_device_s))
+		at = curve_least_within(curves, c, left);
+	if (!at)
 		return false;
-	r->spare -= c->least;
-	*claim = (struct claim){ CLAIM_KEEP, c->least, claim->overdue };
+	if (curve_kind_at(curves, at) == r->device_kind)
+		r->spare -= curve_devices_at(curves, at);
+	*claim = (struct claim){ CLAIM_KEEP, at, claim->overdue };
 	return true;
 }

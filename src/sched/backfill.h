@@ -26,7 +26,7 @@
 
 /* items: the claims made so far. stuck: index of the stuck job, which is overdue since
  * overdue_s. */
-struct stuck_job backfill_stuck_job(const struct curves *curves, const struct claim *items,
+struct stuck_job backfill_stuck_job(const struct curves *curves, const struct claims *claims,
 				    int stuck, double overdue_s);
 /* True if the job was started behind the stuck job, or would be if it started now. */
 bool backfill_is_behind(const struct curves *curves, const struct stuck_job *r,

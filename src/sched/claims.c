@@ -18,23 +18,23 @@ struct overdue {
 struct rest {
 	const struct curves *curves;
 	struct claims *claims;
-	int left;		/* devices not claimed */
+	int left[SCHED_KINDS];	/* devices not claimed */
 	double slices_end_s;	/* of the last slice of all jobs that run or are to start */
 	struct overdue *overdue;	/* longest waiting first */
 	int n_overdue;
 };
 
-bool claim_allows(const struct claim *claim, int replicas)
+bool claim_allows(const struct claim *claim, int at)
 {
 	switch (claim->kind) {
 	case CLAIM_FREE:
 		return true;
 	case CLAIM_SOME:
-		return replicas > 0;
+		return at > 0;
 	case CLAIM_EXACT:
-		return replicas == claim->replicas;
+		return at == claim->at;
 	case CLAIM_KEEP:
-		return !replicas || replicas == claim->replicas;
+		return !at || at == claim->at;
 	}
 	return false;
 }
@@ -64,24 +64,39 @@ static void protect(struct rest *rest, int index, enum claim_kind kind)
 	const struct curve *c = &rest->curves->items[index];
 	struct claim *claim = &rest->claims->items[index];
 
-	*claim = (struct claim){ .kind = kind, .replicas = c->held };
-	if (c->held > rest->left) {	/* devices went away: it has fewer, or none */
+	int *left = &rest->left[c->held_kind], first = rest->curves->kinds[c->held_kind].first;
+
+	*claim = (struct claim){ .kind = kind, .at = c->held };
+	if (c->held_devices > *left) {	/* devices went away: it has fewer, or none */
 		claim->kind = CLAIM_EXACT;
-		claim->replicas = rest->left;
-		while (claim->replicas && isnan(c->of[claim->replicas]))
-			claim->replicas--;
+		claim->at = first + *left;
+		while (claim->at > first && isnan(c->of[claim->at]))
+			claim->at--;
+		if (claim->at == first)
+			claim->at = 0;
 	}
-	rest->left -= claim->replicas;
+	*left -= curve_devices_at(rest->curves, claim->at);
+}
+
+static void set_left(struct rest *rest)
+{
+	for (int k = 0; k < rest->curves->n_kinds; k++)
+		rest->left[k] = rest->curves->kinds[k].n;
+}
+
+void claims_not_fixed(const struct curves *curves, const struct claims *claims, int *left)
+{
+	for (int k = 0; k < curves->n_kinds; k++)
+		left[k] = curves->kinds[k].n - claims->fixed[k];
 }
 
 static void protect_fixed(struct rest *rest)
 {
-	int before = rest->left;
-
 	for (int i = 0; i < rest->curves->in->n_jobs; i++)
 		if (rest->curves->items[i].held && !rest->curves->items[i].job->preemptible)
 			protect(rest, i, CLAIM_EXACT);
-	rest->claims->fixed = before - rest->left;
+	for (int k = 0; k < rest->curves->n_kinds; k++)
+		rest->claims->fixed[k] = rest->curves->kinds[k].n - rest->left[k];
 }
 
 static void count_slice(struct rest *rest, const struct curve *c)
@@ -113,7 +128,7 @@ static void protect_ending(struct rest *rest, double overdue_s)
 		const struct curve *c = &rest->curves->items[i];
 
 		if (rest->claims->items[i].kind == CLAIM_FREE && is_ending(c) &&
-		    c->held <= rest->left &&
+		    c->held_devices <= rest->left[c->held_kind] &&
 		    rest->curves->in->now_s < end_awaited_s(rest, c, overdue_s))
 			protect(rest, i, CLAIM_EXACT);
 	}
@@ -176,6 +191,19 @@ static void find_overdue(struct rest *rest)
 	qsort(rest->overdue, (size_t)rest->n_overdue, sizeof(*rest->overdue), longer_waiting);
 }
 
+static void take(struct rest *rest, int at)
+{
+	rest->left[curve_kind_at(rest->curves, at)] -= curve_devices_at(rest->curves, at);
+}
+
+/* The index, if as many devices are left; otherwise 0. */
+static int kept_within(const struct rest *rest, int at)
+{
+	int left = rest->left[curve_kind_at(rest->curves, at)];
+
+	return curve_devices_at(rest->curves, at) <= left ? at : 0;
+}
+
 /* False: the job gathers, and no job behind it may start. */
 static bool force(struct rest *rest, const struct overdue *overdue)
 {
@@ -184,12 +212,14 @@ static bool force(struct rest *rest, const struct overdue *overdue)
 	struct claim *claim = &rest->claims->items[index];
 	struct claims *claims = rest->claims;
 	double overdue_s = claims_overdue_s(rest->curves, claims, c);
+	int not_fixed[SCHED_KINDS], at;
 
-	if (c->least > rest->curves->n_devices - claims->fixed) {
+	claims_not_fixed(rest->curves, claims, not_fixed);
+	if (!curve_least_within(rest->curves, c, not_fixed)) {
 		if (claims->stuck < 0) {
 			claims->stuck = overdue->index;
-			claims->stuck_job = backfill_stuck_job(rest->curves, claims->items,
-							       overdue->index, overdue_s);
+			claims->stuck_job = backfill_stuck_job(rest->curves, claims, index,
+							       overdue_s);
 		}
 		return true;
 	}
@@ -197,16 +227,20 @@ static bool force(struct rest *rest, const struct overdue *overdue)
 	    !backfill_allows(rest->curves, &claims->stuck_job, c, claim))
 		return true;
 	protect_ending(rest, overdue_s);
-	if (c->least > rest->left) {
+	at = claim->kind == CLAIM_KEEP ? kept_within(rest, claim->at)
+				       : curve_least_within(rest->curves, c, rest->left);
+	if (!at) {
 		claims->gathering = index;
+		claims->gathered_kind = curve_nearest_kind(rest->curves, c, rest->left);
 		return false;
 	}
 	claim->kind = claim->kind == CLAIM_KEEP ? CLAIM_EXACT : CLAIM_SOME;
-	claim->replicas = c->least;
-	rest->left -= c->least;
+	claim->at = at;
+	take(rest, at);
 	count_slice(rest, c);
 	if (!c->job->preemptible)
-		claims->fixed += c->least;
+		claims->fixed[curve_kind_at(rest->curves, at)] +=
+			curve_devices_at(rest->curves, at);
 	return true;
 }
 
@@ -222,8 +256,11 @@ static void restrict_to_gathering(const struct curve *c, struct claim *claim)
 
 static void restrict_to_stuck(const struct rest *rest, const struct curve *c, struct claim *claim)
 {
-	bool fits = c->least && c->least <= rest->curves->n_devices - rest->claims->fixed;
+	int left[SCHED_KINDS];
+	bool fits;
 
+	claims_not_fixed(rest->curves, rest->claims, left);
+	fits = curve_least_within(rest->curves, c, left);
 	if (claim->kind == CLAIM_FREE && !c->held && !c->job->preemptible &&
 	    !(fits && backfill_allows(rest->curves, &rest->claims->stuck_job, c, claim)))
 		claim->kind = CLAIM_EXACT;
@@ -246,9 +283,17 @@ static double protected_s(const struct rest *rest, const struct curve *c, bool s
 	if (!c->job->preemptible)
 		return HUGE_VAL;
 	if (!is_ending(c) &&
-	    !(starts_now && c->remaining_device_s / c->of[c->least] < c->restart_s))
+	    !(starts_now && c->remaining_device_s / c->of[c->least_at] < c->restart_s))
 		return slice_end_s;
 	return fmax(slice_end_s, end_awaited_s(rest, c, overdue_s));
+}
+
+/* Devices that the job which gathers lacks. */
+static int missing_devices(const struct rest *rest)
+{
+	int kind = rest->claims->gathered_kind;
+
+	return rest->curves->items[rest->claims->gathering].least_on[kind] - rest->left[kind];
 }
 
 /* When the protected jobs have left enough devices for the job that gathers; NaN: unknown. */
@@ -256,17 +301,18 @@ static double gathered_s(const struct rest *rest)
 {
 	const struct curves *curves = rest->curves;
 	double *ends_s = xcalloc((size_t)curves->n_devices + 1, sizeof(*ends_s));
-	int missing = curves->items[rest->claims->gathering].least - rest->left, n = 0;
+	int missing = missing_devices(rest), n = 0;
 	double end_s;
 
 	for (int i = 0; i < curves->in->n_jobs; i++) {
 		const struct curve *c = &curves->items[i];
 		const struct claim *claim = &rest->claims->items[i];
-		bool runs_on = c->held && c->held == claim->replicas;
+		bool runs_on = c->held && c->held == claim->at;
 
-		if (claim->kind != CLAIM_EXACT || (c->held && !c->job->preemptible))
+		if (claim->kind != CLAIM_EXACT || (c->held && !c->job->preemptible) ||
+		    curve_kind_at(curves, claim->at) != rest->claims->gathered_kind)
 			continue;
-		for (int k = 0; k < claim->replicas; k++)
+		for (int k = 0; k < curve_devices_at(curves, claim->at); k++)
 			ends_s[n++] = protected_s(rest, c, !runs_on);
 	}
 	qsort(ends_s, (size_t)n, sizeof(*ends_s), compare);
@@ -278,13 +324,14 @@ static double gathered_s(const struct rest *rest)
 /* The first of the jobs that are about to end, if these have enough devices; -1: they do not. */
 static int awaited(const struct rest *rest)
 {
-	int missing = rest->curves->items[rest->claims->gathering].least - rest->left, first = -1;
+	int missing = missing_devices(rest), first = -1;
 
 	for (int i = rest->curves->in->n_jobs - 1; i >= 0; i--) {
 		const struct curve *c = &rest->curves->items[i];
 
-		if (!c->in_slice && is_ending(c) && rest->claims->items[i].kind == CLAIM_EXACT) {
-			missing -= c->held;
+		if (!c->in_slice && is_ending(c) && rest->claims->items[i].kind == CLAIM_EXACT &&
+		    c->held_kind == rest->claims->gathered_kind) {
+			missing -= c->held_devices;
 			first = i;
 		}
 	}
@@ -296,23 +343,25 @@ static int awaited(const struct rest *rest)
 void claims_add_first(const struct curves *curves, struct claims *claims)
 {
 	struct rest rest = {
-		.curves = curves, .claims = claims, .left = curves->n_devices - claims->fixed,
+		.curves = curves, .claims = claims,
 		.overdue = xcalloc((size_t)curves->in->n_jobs, sizeof(*rest.overdue)),
 	};
 	bool stuck = false;
 
+	claims_not_fixed(curves, claims, rest.left);
 	claims->limit_s = (double)NAN;		/* nobody becomes overdue by waiting */
 	find_overdue(&rest);
 	for (int i = 0; i < rest.n_overdue && !stuck; i++) {
 		struct claim *claim = &claims->items[rest.overdue[i].index];
-		int least = curves->items[rest.overdue[i].index].least;
+		int at = curve_least_within(curves, &curves->items[rest.overdue[i].index],
+					    rest.left);
 
-		stuck = least > rest.left;
+		stuck = !at;
 		if (stuck)
 			continue;
 		claim->kind = CLAIM_SOME;
-		claim->replicas = least;
-		rest.left -= least;
+		claim->at = at;
+		take(&rest, at);
 	}
 	for (int i = 0; stuck && i < curves->in->n_jobs; i++)
 		if (claims->items[i].kind == CLAIM_FREE && !curves->items[i].held &&
@@ -329,8 +378,9 @@ struct claims claims_of_fixed(const struct curves *curves)
 		.items = xcalloc((size_t)curves->in->n_jobs, sizeof(*claims.items)),
 		.gathering = -1, .gathered_s = (double)NAN, .awaited = -1, .stuck = -1,
 	};
-	struct rest rest = { .curves = curves, .claims = &claims, .left = curves->n_devices };
+	struct rest rest = { .curves = curves, .claims = &claims };
 
+	set_left(&rest);
 	protect_fixed(&rest);
 	return claims;
 }
@@ -344,10 +394,11 @@ struct claims claims_of(const struct curves *curves)
 		.gathering = -1, .gathered_s = (double)NAN, .awaited = -1, .stuck = -1,
 	};
 	struct rest rest = {
-		.curves = curves, .claims = &claims, .left = curves->n_devices,
+		.curves = curves, .claims = &claims,
 		.slices_end_s = -HUGE_VAL, .overdue = xcalloc(n_jobs, sizeof(*rest.overdue)),
 	};
 
+	set_left(&rest);
 	protect_fixed(&rest);
 	for (int i = 0; i < curves->in->n_jobs; i++)
 		if (curves->items[i].in_slice && curves->items[i].job->preemptible)

@@ -37,7 +37,7 @@ enum claim_kind {
 
 struct claim {
 	enum claim_kind kind;
-	int replicas;
+	int at;			/* as in curve.h */
 	bool overdue;
 };
 
@@ -45,14 +45,17 @@ struct claim {
 struct stuck_job {
 	double since_s, overdue_s;	/* when its wait began, and when it became overdue */
 	double start_s;			/* expected */
+	int device_kind;		/* on which it is to start */
 	int spare;			/* devices left beside it then, and not given away yet */
 };
 
 struct claims {
 	struct claim *items;	/* in the order of the curves */
-	int fixed;		/* devices that jobs which are not preemptible keep, or must get */
+	/* devices of each kind that jobs which are not preemptible keep, or must get */
+	int fixed[SCHED_KINDS];
 	double limit_s;		/* the longest that a job waits before it is overdue */
 	int gathering;		/* index of the job that gathers; -1: none */
+	int gathered_kind;	/* of which it gathers devices */
 	double gathered_s;	/* when that job has enough */
 	int awaited;		/* index of the job about to end that it waits for, instead of for
 				   slices; -1: none */
@@ -69,7 +72,10 @@ void claims_add_first(const struct curves *curves, struct claims *claims);
 struct claims claims_of(const struct curves *curves);
 void claims_release(struct claims *claims);
 
-bool claim_allows(const struct claim *claim, int replicas);
+bool claim_allows(const struct claim *claim, int at);
+
+/* Devices of each kind that no job which is not preemptible keeps. */
+void claims_not_fixed(const struct curves *curves, const struct claims *claims, int *left);
 
 /* True if the job waits and was put first: it is overdue from the beginning of its wait on, and
  * comes before all other overdue jobs. */

@@ -19,9 +19,20 @@ static double positive_or(double x, double otherwise)
 	return is_positive(x) ? x : otherwise;
 }
 
+static bool is_placeable(const struct sched_input *in, int kind, int r)
+{
+	const struct sched_kind *k = &in->kinds[kind];
+
+	return in->n_kinds > 1 ? place_is_regular(k->n_devices, k->devices_per_node, r)
+			       : place_is_regular(in->n_devices, in->devices_per_node, r);
+}
+
 bool curve_placeable(const struct sched_input *in, int r)
 {
-	return place_is_regular(in->n_devices, in->devices_per_node, r);
+	for (int k = 0; k < in->n_kinds || k == 0; k++)
+		if (is_placeable(in, k, r))
+			return true;
+	return false;
 }
 
 static int least_replicas(const struct sched_job *job)
@@ -34,31 +45,69 @@ static int most_replicas(const struct sched_job *job)
 	return job->max_replicas > job->min_replicas ? job->max_replicas : least_replicas(job);
 }
 
-/* True if the goodput on r devices is known; goodput[] ends at the job's maximum. Values beyond
- * these bounds are never measured, and within them quotients are finite and not 0. */
-static bool is_known(const struct sched_job *job, int r)
+/* The goodput of the job on a kind; NULL: not known. */
+static const double *goodput_on(const struct curves *all, const struct sched_job *job, int kind)
 {
-	return job->goodput && r >= least_replicas(job) && r <= job->max_replicas &&
-	       job->goodput[r] > 1e-150 && job->goodput[r] < 1e150;
+	return all->n_kinds > 1 ? job->kind_goodput[kind] : job->goodput;
+}
+
+/* Values beyond these bounds are never measured, and within them quotients are finite and not 0. */
+static bool is_known(const struct sched_job *job, const double *goodput, int r)
+{
+	return goodput && r >= least_replicas(job) && r <= job->max_replicas &&
+	       goodput[r] > 1e-150 && goodput[r] < 1e150;
+}
+
+static bool knows_any(const struct curves *all, const struct sched_job *job)
+{
+	for (int k = 0; k < all->n_kinds; k++)
+		if (goodput_on(all, job, k))
+			return true;
+	return false;
+}
+
+/* Finds the least number on a kind, and sets the unit if the kind is the slowest so far. Of a job of
+ * which nothing is known, all kinds are equal. */
+static void set_least(const struct curves *all, struct curve *c, int kind, bool known)
+{
+	const struct sched_job *job = c->job;
+	const double *goodput = goodput_on(all, job, kind);
+	int r = least_replicas(job);
+	double unit;
+
+	if (job->barred_kinds & 1U << kind || (known && !goodput))
+		return;
+	while (r <= most_replicas(job) && r <= all->kinds[kind].n &&
+	       (!is_placeable(all->in, kind, r) || (known && !is_known(job, goodput, r))))
+		r++;
+	if (r > most_replicas(job) || r > all->kinds[kind].n)
+		return;
+	c->least_on[kind] = r;
+	unit = known ? goodput[r] / r : (double)NAN;
+	if (c->least && !(unit < c->unit))
+		return;
+	c->least = r;
+	c->least_at = all->kinds[kind].first + r;
+	c->unit = unit;
 }
 
 static void set_allowed(const struct curves *all, struct curve *c)
 {
-	for (int r = 0; r <= all->n_devices; r++)
-		c->of[r] = r ? (double)NAN : 0;
-	for (int r = least_replicas(c->job); r <= most_replicas(c->job) && r <= all->n_devices;
-	     r++) {
-		if (!curve_placeable(all->in, r) || (c->job->goodput && !is_known(c->job, r)))
-			continue;
-		if (!c->least) {
-			c->least = r;
-			c->unit = c->job->goodput ? c->job->goodput[r] / r : (double)NAN;
-		}
-		if (!c->job->goodput) {
-			c->of[r] = r;
-			return;
-		}
-		c->of[r] = c->job->goodput[r] / c->unit;
+	bool known = knows_any(all, c->job);
+
+	for (int at = 0; at <= all->n_devices; at++)
+		c->of[at] = at ? (double)NAN : 0;
+	for (int k = 0; k < all->n_kinds; k++)
+		set_least(all, c, k, known);
+	for (int k = 0; k < all->n_kinds; k++) {
+		const double *goodput = goodput_on(all, c->job, k);
+		int first = all->kinds[k].first, least = c->least_on[k];
+
+		if (least && !known)
+			c->of[first + least] = least;
+		for (int r = least; known && least && r <= all->kinds[k].n; r++)
+			if (is_known(c->job, goodput, r) && is_placeable(all->in, k, r))
+				c->of[first + r] = goodput[r] / c->unit;
 	}
 }
 
@@ -66,17 +115,33 @@ static void set_allowed(const struct curves *all, struct curve *c)
  * one, or for that on the largest known number below. */
 static void set_held(const struct curves *all, struct curve *c)
 {
-	double held = c->held;
+	const double *goodput = goodput_on(all, c->job, c->held_kind);
+	int first = all->kinds[c->held_kind].first;
 
 	if (c->held <= 0 || c->held > all->n_devices)
 		return;
-	if (is_known(c->job, c->held) && is_positive(c->unit))
-		c->of[c->held] = c->job->goodput[c->held] / c->unit;
+	if (is_known(c->job, goodput, c->held_devices) && is_positive(c->unit))
+		c->of[c->held] = goodput[c->held_devices] / c->unit;
 	c->now = positive_or(c->job->goodput_now / c->unit, c->of[c->held]);
-	for (int r = c->held - 1; r > 0 && is_positive(c->unit) && !is_positive(c->now); r--)
-		c->now = c->of[r];
-	c->now = positive_or(c->now, held);
+	for (int at = c->held - 1; at > first && is_positive(c->unit) && !is_positive(c->now); at--)
+		c->now = c->of[at];
+	c->now = positive_or(c->now, c->held_devices);
 	c->of[c->held] = positive_or(c->of[c->held], c->now);
+}
+
+/* What the job holds, if all of these devices are here. */
+static void find_held(const struct curves *all, struct curve *c)
+{
+	const struct sched_job *job = c->job;
+	const struct curve_kind *k = &all->kinds[0];
+
+	if (job->replicas <= 0)
+		return;
+	c->held_devices = job->replicas;
+	if (job->kind > 0 && job->kind < all->n_kinds)
+		c->held_kind = job->kind;
+	k = &all->kinds[c->held_kind];
+	c->held = job->replicas > k->n ? all->n_devices + job->replicas : k->first + job->replicas;
 }
 
 double curve_slice_end_s(const struct curves *curves, const struct curve *c, bool starts_now)
@@ -119,12 +184,12 @@ static struct curve curve_of(const struct curves *all, size_t index)
 	const struct sched_job *job = &all->in->jobs[index];
 	struct curve c = {
 		.job = job, .of = &all->values[index * ((size_t)all->n_devices + 1)],
-		.held = job->replicas > 0 ? job->replicas : 0, .unit = (double)NAN,
-		.now = (double)NAN, .weight = positive_or(job->weight, 1),
+		.unit = (double)NAN, .now = (double)NAN, .weight = positive_or(job->weight, 1),
 		.restart_s = isfinite(job->restart_s) ? fmax(job->restart_s, 0)
 						      : all->slice_s / RESTARTS_PER_SLICE,
 	};
 
+	find_held(all, &c);
 	set_costs(&c);
 	set_slice(all, &c);
 	set_allowed(all, &c);
@@ -146,6 +211,21 @@ static int by_id(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+static void set_kinds(struct curves *all)
+{
+	const struct sched_input *in = all->in;
+	int first = 0;
+
+	all->n_kinds = in->n_kinds > 1 ? in->n_kinds : 1;
+	all->kinds[0].n = all->n_devices;
+	for (int k = 0; in->n_kinds > 1 && k < in->n_kinds; k++) {
+		all->kinds[k] = (struct curve_kind){
+			first, in->kinds[k].n_devices, in->kinds[k].name ? in->kinds[k].name : "?",
+		};
+		first += in->kinds[k].n_devices;
+	}
+}
+
 struct curves curves_of(const struct sched_input *in)
 {
 	int n_devices = in->n_devices > 0 ? in->n_devices : 0;
@@ -157,6 +237,7 @@ struct curves curves_of(const struct sched_input *in)
 		.values = xcalloc(n_jobs * ((size_t)n_devices + 1), sizeof(*all.values)),
 	};
 
+	set_kinds(&all);
 	for (size_t i = 0; i < n_jobs; i++)
 		all.items[i] = curve_of(&all, i);
 	qsort(all.items, n_jobs, sizeof(*all.items), by_id);
@@ -171,8 +252,35 @@ void curves_release(struct curves *curves)
 
 int curve_next(const struct curves *curves, const struct curve *c, int r)
 {
-	while (++r <= curves->n_devices)
-		if (!isnan(c->of[r]))
+	const struct curve_kind *k = &curves->kinds[curve_kind_at(curves, r ? r : c->least_at)];
+
+	while (++r <= k->first + k->n)
+		if (r > k->first && !isnan(c->of[r]))
 			return r;
 	return 0;
+}
+
+int curve_least_within(const struct curves *curves, const struct curve *c, const int *left)
+{
+	int best = 0;
+
+	for (int k = 0; k < curves->n_kinds; k++) {
+		int at = curves->kinds[k].first + c->least_on[k];
+
+		if (c->least_on[k] && c->least_on[k] <= left[k] &&
+		    (!best || c->of[at] > c->of[best]))
+			best = at;
+	}
+	return best;
+}
+
+int curve_nearest_kind(const struct curves *curves, const struct curve *c, const int *left)
+{
+	int nearest = curve_kind_at(curves, c->least_at);
+
+	for (int k = 0; k < curves->n_kinds; k++)
+		if (c->least_on[k] &&
+		    c->least_on[k] - left[k] < c->least_on[nearest] - left[nearest])
+			nearest = k;
+	return nearest;
 }

@@ -23,13 +23,20 @@
  * CURVE_SLICE_RESTARTS restarts: enough to measure it, and to end if it is short. */
 #define CURVE_FIRST_SLICE 0.3
 
+/* Where there are several kinds of device, a curve has one index for both: r devices of kind k have
+ * the index kinds[k].first + r, and 0 is none. With one kind the index is the number. */
 struct curve {
 	const struct sched_job *job;
-	int least;		/* the smallest number it may be started on; 0: none here */
-	int held;		/* devices it has; 0: it waits */
+	/* The smallest number it may be started on, on its slowest kind, and the index of that; 0:
+	 * none here. The smallest number on each kind; 0: none of that kind. */
+	int least, least_at;
+	int least_on[SCHED_KINDS];
+	int held;		/* index of the devices it has; 0: it waits; > n_devices: some of
+				   them went away */
+	int held_devices, held_kind;
 	/* Goodput in devices: of[r], r = 0..n_devices, is goodput[r] in units of goodput[least] /
-	 * least, so that of[least] = least. NaN: the job must not get r devices. Where goodput is
-	 * not known, only of[min_replicas] and of[held] are set, and r devices count as r. */
+	 * least, so that of[least_at] = least. NaN: the job must not get r devices. Where goodput
+	 * is not known, only of[min_replicas] and of[held] are set, and r devices count as r. */
 	double *of;
 	double unit;		/* goodput of one such device, samples/s; NaN: not known */
 	double now;		/* like of[held], at its present configuration */
@@ -52,9 +59,17 @@ struct curve {
 	bool settled;
 };
 
+/* The devices of one kind: the indexes first + 1 to first + n. */
+struct curve_kind {
+	int first, n;
+	const char *name;	/* NULL: there is one kind */
+};
+
 struct curves {
 	const struct sched_input *in;
-	int n_devices;
+	int n_devices;		/* of all kinds */
+	int n_kinds;		/* at least 1 */
+	struct curve_kind kinds[SCHED_KINDS];
 	double slice_s;		/* 600 s where the input's is not positive and finite */
 	struct curve *items;	/* n_jobs of them, in the order of their ids */
 	double *values;		/* memory of all curves' of[] */
@@ -63,13 +78,36 @@ struct curves {
 struct curves curves_of(const struct sched_input *in);
 void curves_release(struct curves *curves);
 
-/* True if r devices of the machine can be placed, whatever the job's own limits. */
+/* The kind of the devices of an index. */
+static inline int curve_kind_at(const struct curves *curves, int at)
+{
+	int k = 0;
+
+	while (k + 1 < curves->n_kinds && at > curves->kinds[k + 1].first)
+		k++;
+	return k;
+}
+
+/* The number of devices of an index. */
+static inline int curve_devices_at(const struct curves *curves, int at)
+{
+	return at ? at - curves->kinds[curve_kind_at(curves, at)].first : 0;
+}
+
+/* True if r devices of the machine can be placed on one kind, whatever the job's own limits. */
 bool curve_placeable(const struct sched_input *in, int r);
 
 /* The end of the slice of its present run, or of a run that starts now. */
 double curve_slice_end_s(const struct curves *curves, const struct curve *c, bool starts_now);
 
-/* The next larger number of devices that the job may be given; 0: none. */
+/* The index of the job's best configuration on its least number of a kind, among the kinds of which
+ * this many devices are left; 0: it fits into none. */
+int curve_least_within(const struct curves *curves, const struct curve *c, const int *left);
+/* The kind of which the job lacks fewest devices for its least number. */
+int curve_nearest_kind(const struct curves *curves, const struct curve *c, const int *left);
+
+/* The index of the next larger number of devices of the same kind that the job may be given; 0:
+ * none. */
 int curve_next(const struct curves *curves, const struct curve *c, int r);
 
 #endif

@@ -480,10 +480,18 @@ static void draw_init(struct draw *d, const struct curves *curves, const struct 
 	set_index(d);
 }
 
+/* Whatever the kinds of the devices, a draw has devices of one kind. */
+static const struct sched_input *one_kind(struct sched_input *in)
+{
+	in->n_kinds = 0;
+	return in;
+}
+
 void ends_of(const struct sched_input *in, const struct ends_stream *stream, const bool *wanted,
 	     struct job_ends *ends)
 {
-	struct curves curves = curves_of(in);
+	struct sched_input one = *in;
+	struct curves curves = curves_of(one_kind(&one));
 	struct lengths lengths = lengths_of(&curves);
 	double *drawn = xcalloc((size_t)in->n_jobs * ENDS_DRAWS, sizeof(*drawn));
 	struct draw d;

@@ -27,8 +27,9 @@ struct line {
 	const struct goodput_decision *d;
 	struct waiting *items;
 	int n;
-	int left;		/* devices that nobody has */
-	int fixed;		/* devices that jobs which are not preemptible have */
+	/* of each kind: devices that nobody has; those that no job which is not preemptible has */
+	int left[SCHED_KINDS], not_fixed[SCHED_KINDS];
+	bool any_fixed;		/* jobs which are not preemptible have devices */
 	bool has_fixed;		/* such jobs exist, with devices or without */
 	struct keepers behind;	/* those started behind the stuck job */
 	struct keepers others;
@@ -92,10 +93,10 @@ static struct keepers find_keepers(const struct goodput_decision *d, bool behind
 		bool is_behind = d->claims->stuck >= 0 &&
 				 backfill_is_behind(curves, &d->claims->stuck_job, c);
 
-		if (c->job->preemptible || !d->count[i] || is_behind != behind)
+		if (c->job->preemptible || !d->at[i] || is_behind != behind)
 			continue;
 		ids[n++] = c->job->id;
-		keepers.devices += d->count[i];
+		keepers.devices += curve_devices_at(curves, d->at[i]);
 	}
 	keepers.jobs = job_names_of(ids, n);
 	free(ids);
@@ -121,7 +122,7 @@ static bool is_stuck(const struct line *line, struct wait *w)
 {
 	const struct claims *claims = line->d->claims;
 
-	if (curve_at(line, w->index)->least > line->d->curves->n_devices - line->fixed) {
+	if (!curve_least_within(line->d->curves, curve_at(line, w->index), line->not_fixed)) {
 		set_keepers(line, w);
 		return true;
 	}
@@ -138,9 +139,9 @@ static double end_s(const struct line *line, int index)
 {
 	const struct goodput_decision *d = line->d;
 	const struct curve *c = curve_at(line, index);
-	bool runs_on = d->count[index] == c->held;
+	bool runs_on = d->at[index] == c->held;
 	double now_s = d->curves->in->now_s, launched_s = runs_on ? c->job->launched_s : now_s;
-	double rate = runs_on ? c->now : c->of[d->count[index]];
+	double rate = runs_on ? c->now : c->of[d->at[index]];
 
 	return fmax(now_s, launched_s + c->restart_s) + c->remaining_device_s / rate;
 }
@@ -154,6 +155,16 @@ static double rounded_up(double now_s, double s)
 	return ceil(s / grain_s) * grain_s;
 }
 
+/* True if the end of a running job leaves a waiting one enough devices of its kind. */
+static bool is_enough(const struct line *line, int running, int waiting)
+{
+	const struct curves *curves = line->d->curves;
+	int at = line->d->at[running], kind = curve_kind_at(curves, at);
+	int least = curve_at(line, waiting)->least_on[kind];
+
+	return least && curve_devices_at(curves, at) + line->left[kind] >= least;
+}
+
 /* The running job whose end leaves enough devices soonest, as expected; -1: none before w->start_s,
  * which otherwise becomes that end. */
 static int ends_first(const struct line *line, struct wait *w)
@@ -164,7 +175,7 @@ static int ends_first(const struct line *line, struct wait *w)
 	for (int i = 0; i < d->curves->in->n_jobs; i++) {
 		double at_s;
 
-		if (!d->count[i] || d->count[i] + line->left < curve_at(line, w->index)->least)
+		if (!d->at[i] || !is_enough(line, i, w->index))
 			continue;
 		at_s = rounded_up(d->curves->in->now_s, end_s(line, i));
 		if (at_s < w->start_s || (isnan(w->start_s) && isfinite(at_s))) {
@@ -208,7 +219,7 @@ static bool starts_now(const struct line *line, int index)
 {
 	const struct goodput_decision *d = line->d;
 
-	return d->count[index] != curve_at(line, index)->held || d->reconfigure[index];
+	return d->at[index] != curve_at(line, index)->held || d->reconfigure[index];
 }
 
 static double slice_end_s(const struct line *line, int index)
@@ -219,13 +230,16 @@ static double slice_end_s(const struct line *line, int index)
 static struct yield yield_of(const struct line *line, int index, int lacking)
 {
 	const struct curve *c = curve_at(line, index);
-	int r = line->d->count[index], to = r > lacking ? r - lacking : 0;
+	const struct curves *curves = line->d->curves;
+	int at = line->d->at[index], has = curve_devices_at(curves, at), first = at - has;
+	int to = has > lacking ? has - lacking : 0;
 
-	while (to > 0 && isnan(c->of[to]))
+	while (to > 0 && isnan(c->of[first + to]))
 		to--;
 	return (struct yield){
-		.at_s = slice_end_s(line, index), .id = c->job->id, .freed = r - to,
-		.lost = worth_lost(line->d->worths, c, r, to, starts_now(line, index)),
+		.at_s = slice_end_s(line, index), .id = c->job->id, .freed = has - to,
+		.lost = worth_lost(line->d->worths, c, at, to ? first + to : 0,
+				   starts_now(line, index)),
 	};
 }
 
@@ -237,7 +251,7 @@ static bool yields(const struct line *line, const struct waiting *item, int inde
 	const struct goodput_decision *d = line->d;
 	const struct curve *c = curve_at(line, index), *waits = curve_at(line, item->index);
 	double now_s = d->curves->in->now_s;
-	double rate = d->count[index] == c->held ? c->now : c->of[d->count[index]];
+	double rate = d->at[index] == c->held ? c->now : c->of[d->at[index]];
 	double left_device_s = c->remaining_device_s - (y->at_s - now_s) * rate;
 
 	return c->job->preemptible && y->at_s > now_s &&
@@ -245,14 +259,14 @@ static bool yields(const struct line *line, const struct waiting *item, int inde
 	       !(left_device_s < worth_length_device_s(d->curves, waits));
 }
 
-static int find_yields(const struct line *line, const struct waiting *item, int lacking,
+static int find_yields(const struct line *line, const struct waiting *item, int kind, int lacking,
 		       struct yield *found)
 {
 	const struct goodput_decision *d = line->d;
 	int n = 0;
 
 	for (int i = 0; i < d->curves->in->n_jobs; i++) {
-		if (!d->count[i])
+		if (!d->at[i] || curve_kind_at(d->curves, d->at[i]) != kind)
 			continue;
 		found[n] = yield_of(line, i, lacking);
 		n += yields(line, item, i, &found[n]);
@@ -268,8 +282,9 @@ static bool slices_do(const struct line *line, const struct waiting *item, struc
 	size_t n_jobs = (size_t)line->d->curves->in->n_jobs;
 	struct yield *found = xcalloc(n_jobs, sizeof(*found));
 	int64_t *ids = xcalloc(n_jobs, sizeof(*ids));
-	int lacking = curve_at(line, w->index)->least - line->left;
-	int n = find_yields(line, item, lacking, found), k = 0;
+	int kind = curve_nearest_kind(line->d->curves, curve_at(line, w->index), line->left);
+	int lacking = curve_at(line, w->index)->least_on[kind] - line->left[kind];
+	int n = find_yields(line, item, kind, lacking, found), k = 0;
 	bool enough;
 
 	for (; k < n && lacking > 0; k++) {
@@ -296,10 +311,10 @@ static double density(const struct line *line, int index)
 	const struct goodput_decision *d = line->d;
 	const struct curve *c = curve_at(line, index);
 
-	if (!d->count[index])
-		return worth_launched(d->worths, c, c->least) / c->least;
-	return worth_lost(d->worths, c, d->count[index], 0, starts_now(line, index)) /
-	       d->count[index];
+	if (!d->at[index])
+		return worth_launched(d->worths, c, c->least_at) / c->least;
+	return worth_lost(d->worths, c, d->at[index], 0, starts_now(line, index)) /
+	       curve_devices_at(d->curves, d->at[index]);
 }
 
 /* The running job that would lose least by leaving its devices, for each of them; -1: none. */
@@ -308,7 +323,7 @@ static int next_to_yield(const struct line *line)
 	int index = -1;
 
 	for (int i = 0; i < line->d->curves->in->n_jobs; i++)
-		if (line->d->count[i] && curve_at(line, i)->job->preemptible &&
+		if (line->d->at[i] && curve_at(line, i)->job->preemptible &&
 		    (index < 0 || density(line, i) < density(line, index)))
 			index = i;
 	return index;
@@ -331,7 +346,7 @@ static void set_before(const struct line *line, const struct waiting *item, int 
 	} else if (!isnan(c->remaining_device_s) &&
 		   d->worths->first_rank[before] > d->worths->first_rank[w->index]) {
 		w->kind = WAIT_SHORTER;
-	} else if (d->count[before] && slice_end_s(line, before) > d->curves->in->now_s) {
+	} else if (d->at[before] && slice_end_s(line, before) > d->curves->in->now_s) {
 		w->kind = WAIT_SLICE;
 		w->id = first->job->id;
 	}
@@ -389,15 +404,19 @@ static void count_devices(struct line *line)
 {
 	const struct goodput_decision *d = line->d;
 
-	line->left = d->curves->n_devices;
+	for (int k = 0; k < d->curves->n_kinds; k++)
+		line->left[k] = line->not_fixed[k] = d->curves->kinds[k].n;
 	for (int i = 0; i < d->curves->in->n_jobs; i++) {
 		bool fixed = !curve_at(line, i)->job->preemptible;
+		int kind = curve_kind_at(d->curves, d->at[i]);
+		int has = curve_devices_at(d->curves, d->at[i]);
 
-		line->left -= d->count[i];
-		line->fixed += fixed ? d->count[i] : 0;
+		line->left[kind] -= has;
+		line->not_fixed[kind] -= fixed ? has : 0;
+		line->any_fixed |= fixed && has;
 		line->has_fixed |= fixed && curve_at(line, i)->least;
 	}
-	if (line->fixed) {
+	if (line->any_fixed) {
 		line->behind = find_keepers(d, true);
 		line->others = find_keepers(d, false);
 	}
@@ -413,7 +432,7 @@ static struct waiting waiting_of(const struct line *line, struct wait *w)
 		/* A job that is stopped now waits from now on. */
 		.first = claims_is_first(c) ? c->job->first : 0,
 		.since_s = c->held ? d->curves->in->now_s : claims_waiting_since_s(d->curves, c),
-		.density = worth_launched(d->worths, c, c->least) / c->least,
+		.density = worth_launched(d->worths, c, c->least_at) / c->least,
 	};
 }
 
@@ -429,7 +448,7 @@ int goodput_waits(const struct goodput_decision *d, struct wait *waits)
 	for (int i = 0; i < n_jobs; i++) {
 		struct wait *w = &waits[n];
 
-		if (d->count[i])
+		if (d->at[i])
 			continue;
 		n++;
 		*w = (struct wait){

@@ -14,7 +14,8 @@ struct goodput_decision {
 	const struct curves *curves;
 	const struct claims *claims;
 	const struct worths *worths;
-	int *count;		/* devices of each job, in the order of the curves; owned */
+	int *at;		/* devices of each job, in the order of the curves: an index of
+				   curve.h; owned */
 	bool *reconfigure;	/* relaunched on the devices that it holds; owned */
 };
 

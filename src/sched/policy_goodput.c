@@ -20,7 +20,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "allocation.h"
+#include "allocation_of_curves.h"
 #include "goodput_line.h"
 #include "pollux/mem.h"
 #include "reason_goodput.h"
@@ -51,7 +51,7 @@ static void allocate(const struct goodput_decision *d)
 		set_values(d, i, value);
 		jobs[i] = (struct allocation_job){ .held = curves->items[i].held, .value = value };
 	}
-	allocation_best(jobs, n_jobs, curves->n_devices, d->count);
+	allocation_of_curves(curves, jobs, d->at);
 	free(jobs);
 	free(values);
 }
@@ -71,10 +71,12 @@ static void tell(const struct goodput_decision *d, struct sched_choice *choices)
 		struct sched_choice *choice = choice_of(d, choices, i);
 
 		*choice = (struct sched_choice){
-			.replicas = d->count[i], .reconfigure = d->reconfigure[i],
+			.replicas = curve_devices_at(d->curves, d->at[i]),
+			.kind = curve_kind_at(d->curves, d->at[i]),
+			.reconfigure = d->reconfigure[i],
 			.next_start_s = (double)NAN,
 		};
-		if (d->count[i])
+		if (d->at[i])
 			reason_goodput_runs(d, i, choice->reason);
 	}
 	n_waits = goodput_waits(d, waits);
@@ -94,18 +96,18 @@ static void decide_by_goodput(const struct sched_input *in, struct sched_choice 
 	struct worths worths = worths_of(&curves);
 	struct goodput_decision d = {
 		.curves = &curves, .claims = &claims, .worths = &worths,
-		.count = xcalloc((size_t)in->n_jobs, sizeof(*d.count)),
+		.at = xcalloc((size_t)in->n_jobs, sizeof(*d.at)),
 		.reconfigure = xcalloc((size_t)in->n_jobs, sizeof(*d.reconfigure)),
 	};
 
 	allocate(&d);
 	for (int i = 0; i < in->n_jobs; i++)
-		d.reconfigure[i] = d.count[i] && d.count[i] == d.curves->items[i].held &&
+		d.reconfigure[i] = d.at[i] && d.at[i] == d.curves->items[i].held &&
 				   d.claims->gathering < 0 &&
 				   worth_reconfiguring(d.curves, &d.curves->items[i]);
 	tell(&d, choices);
 	free(d.reconfigure);
-	free(d.count);
+	free(d.at);
 	worths_release(&worths);
 	claims_release(&claims);
 	curves_release(&curves);
@@ -113,5 +115,5 @@ static void decide_by_goodput(const struct sched_input *in, struct sched_choice 
 
 const struct policy policy_goodput = {
 	.name = "goodput", .summary = "the most goodput, short jobs first, in time slices",
-	.models_goodput = true, .decide = decide_by_goodput,
+	.models_goodput = true, .knows_kinds = true, .decide = decide_by_goodput,
 };

@@ -49,7 +49,7 @@ static int give_least(const struct curves *curves, const struct claims *claims, 
 
 	for (int i = 0; i < curves->in->n_jobs; i++)
 		if (claims->items[i].kind == CLAIM_EXACT) {
-			count[i] = claims->items[i].replicas;
+			count[i] = claims->items[i].at;
 			left -= count[i];
 		}
 	for (int i = 0; i < curves->in->n_jobs; i++) {

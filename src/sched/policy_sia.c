@@ -1,21 +1,21 @@
-/* policy_sia.c - the program of Sia, for devices of one kind.
+/* policy_sia.c - the program of Sia.
  *
  * Jayaram Subramanya et al., "Sia: Heterogeneity-aware, goodput-optimized ML-cluster scheduling",
  * SOSP 2023, section 3, with the constants of its artifact:
  *
  *	minimise	sum over jobs with devices of (speedup_j * f_j)^-0.5  +  1.1 * jobs without
- *	speedup_j(r)	goodput_j(r) in units of a device at the job's least number
+ *	speedup_j(r)	goodput_j(r) in units of a device at the job's least number, on its slowest
+ *			kind
  *	f_j		max(age - restarts * restart, 0) / (age + restart) for a running job on
- *	another
- *			number than it holds, once its age is a restart; otherwise 1
+ *			another kind or number than it holds, once its age is a restart; otherwise 1
  *
  * The published program goes to a solver of integer programs, with terms rounded to hundredths and
- * clipped at 3000. Here it is a knapsack, solved exactly. Weights multiply the terms. As published
+ * clipped at 3000. Here it is a knapsack with a capacity for each kind, solved by allocation.h. Weights multiply the terms. As published
  * there are no slices. Running jobs that are not preemptible keep what they hold. */
 #include <math.h>
 #include <stdlib.h>
 
-#include "allocation.h"
+#include "allocation_of_curves.h"
 #include "claims.h"
 #include "curve.h"
 #include "pollux/mem.h"
@@ -47,7 +47,7 @@ static double value_of(const struct curves *curves, const struct curve *c, int r
 	return c->weight * (LAMBDA - fmin(speedup > 0 ? pow(speedup, POWER) : TERM_MAX, TERM_MAX));
 }
 
-static void allocate(const struct curves *curves, const struct claims *claims, int *count)
+static void allocate(const struct curves *curves, const struct claims *claims, int *at)
 {
 	size_t n_jobs = (size_t)curves->in->n_jobs, width = (size_t)curves->n_devices + 1;
 	double *values = xcalloc(n_jobs * width, sizeof(*values));
@@ -65,7 +65,7 @@ static void allocate(const struct curves *curves, const struct claims *claims, i
 		}
 		jobs[i] = (struct allocation_job){ .held = c->held, .value = value };
 	}
-	allocation_best(jobs, curves->in->n_jobs, curves->n_devices, count);
+	allocation_of_curves(curves, jobs, at);
 	free(jobs);
 	free(values);
 }
@@ -74,24 +74,26 @@ static void decide_by_sum(const struct sched_input *in, struct sched_choice *cho
 {
 	struct curves curves = curves_of(in);
 	struct claims claims = claims_of_fixed(&curves);
-	int *count = xcalloc((size_t)in->n_jobs, sizeof(*count));
+	int *at = xcalloc((size_t)in->n_jobs, sizeof(*at));
 
-	allocate(&curves, &claims, count);
+	allocate(&curves, &claims, at);
 	for (int i = 0; i < in->n_jobs; i++) {
 		const struct curve *c = &curves.items[i];
 		struct sched_choice *choice = &choices[c->job - in->jobs];
 
-		*choice =
-			(struct sched_choice){ .replicas = count[i], .next_start_s = (double)NAN };
-		reason_add_choice(&curves, c, choice->replicas, "; adds more to the sum elsewhere",
+		*choice = (struct sched_choice){
+			.replicas = curve_devices_at(&curves, at[i]),
+			.kind = curve_kind_at(&curves, at[i]), .next_start_s = (double)NAN,
+		};
+		reason_add_choice(&curves, c, at[i], "; adds more to the sum elsewhere",
 				     choice->reason);
 	}
-	free(count);
+	free(at);
 	claims_release(&claims);
 	curves_release(&curves);
 }
 
 const struct policy policy_sia = {
 	.name = "sia", .summary = "the least sum of speedup^-0.5", .models_goodput = true,
-	.decide = decide_by_sum,
+	.knows_kinds = true, .decide = decide_by_sum,
 };

@@ -70,7 +70,7 @@ static void give_least(struct queue *q, int n)
 {
 	for (int i = 0; i < n; i++)
 		if (is_fixed(q, i))
-			give(q, i, q->claims->items[i].replicas);
+			give(q, i, q->claims->items[i].at);
 	for (int i = 0; i < n; i++) {
 		int index = q->entries[i].index, least = q->curves->items[index].least;
 

@@ -25,6 +25,13 @@ void reason_add_unfit(const struct curves *curves, const struct curve *c, char *
 		   curves->in->devices_per_node);
 }
 
+void reason_add_devices_at(const struct curves *curves, int at, char *reason)
+{
+	reason_add_devices(reason, curve_devices_at(curves, at));
+	if (curves->n_kinds > 1)
+		reason_add(reason, " of %s", curves->kinds[curve_kind_at(curves, at)].name);
+}
+
 void reason_add_need(const struct curve *c, double length_device_s, char *reason)
 {
 	reason_add(reason, "needs ");
@@ -33,45 +40,47 @@ void reason_add_need(const struct curve *c, double length_device_s, char *reason
 	reason_add_duration(reason, length_device_s / c->least);
 }
 
-void reason_add_gain(const struct curves *curves, const struct curve *c, int replicas, char *reason)
+void reason_add_gain(const struct curves *curves, const struct curve *c, int at, char *reason)
 {
-	int more = curve_next(curves, c, replicas);
-	double now = c->of[replicas], percent;
+	int more = curve_next(curves, c, at);
+	double now = c->of[at], percent;
 
 	if (isnan(c->unit)) {
 		reason_add(reason, "; goodput not known yet");
 		return;
 	}
-	if (replicas != c->least && c->least == 1)
+	if (at != c->least_at && c->least == 1)
 		reason_add(reason, ": %.1fx of one", now);
-	else if (replicas != c->least)
+	else if (at != c->least_at)
 		reason_add(reason, ": %.1fx of %d", now / c->least, c->least);
+	if (at != c->least_at && curves->n_kinds > 1)
+		reason_add(reason, " %s", curves->kinds[curve_kind_at(curves, c->least_at)].name);
 	if (!more)
 		return;
 	percent = round(100 * (c->of[more] / now - 1));
-	if (more == replicas + 1)
+	if (more == at + 1)
 		reason_add(reason, "; one more would add ");
 	else
-		reason_add(reason, "; %d more would add ", more - replicas);
+		reason_add(reason, "; %d more would add ", more - at);
 	if (percent >= 1)
 		reason_add(reason, "%.0f %%", percent);
 	else
 		reason_add(reason, "nothing");
 }
 
-void reason_add_choice(const struct curves *curves, const struct curve *c, int replicas,
+void reason_add_choice(const struct curves *curves, const struct curve *c, int at,
 		       const char *waits, char *reason)
 {
-	if (!replicas && !c->least) {
+	if (!at && !c->least) {
 		reason_add_unfit(curves, c, reason);
-	} else if (!replicas) {
+	} else if (!at) {
 		reason_add(reason, "needs ");
 		reason_add_devices(reason, c->least);
 		reason_add(reason, "%s", waits);
 	} else {
-		reason_add_devices(reason, replicas);
+		reason_add_devices_at(curves, at, reason);
 		if (c->job->preemptible)
-			reason_add_gain(curves, c, replicas, reason);
+			reason_add_gain(curves, c, at, reason);
 		else
 			reason_add(reason, " to its end: not preemptible");
 	}

@@ -13,12 +13,14 @@ void reason_add_unfit(const struct curves *curves, const struct curve *c, char *
 /* "needs 2 devices for 4m20s"; "needs 2 devices for an assumed 2h00m" where what remains of the job
  * is not known. length_device_s: on the least number of devices, as the policy takes it. */
 void reason_add_need(const struct curve *c, double length_device_s, char *reason);
+/* "2 devices"; where there are several kinds: "2 devices of NVIDIA RTX A6000, 48 GiB". at: an index
+ * of curve.h, here and below. */
+void reason_add_devices_at(const struct curves *curves, int at, char *reason);
 /* ": 1.7x of one device; one more would add 9 %", after "2 devices"; as far as it is known. */
-void reason_add_gain(const struct curves *curves, const struct curve *c, int replicas,
-		     char *reason);
+void reason_add_gain(const struct curves *curves, const struct curve *c, int at, char *reason);
 /* The whole reason, for policies without more to tell. waits: why a job waits that could be given
  * devices, such as "; others come first". */
-void reason_add_choice(const struct curves *curves, const struct curve *c, int replicas,
+void reason_add_choice(const struct curves *curves, const struct curve *c, int at,
 		       const char *waits, char *reason);
 
 #endif

@@ -6,12 +6,12 @@ void reason_goodput_runs(const struct goodput_decision *d, int index, char *reas
 {
 	const struct curve *c = &d->curves->items[index];
 
-	reason_add_devices(reason, d->count[index]);
+	reason_add_devices_at(d->curves, d->at[index], reason);
 	if (!c->job->preemptible) {
 		reason_add(reason, " to its end: not preemptible");
 		return;
 	}
-	reason_add_gain(d->curves, c, d->count[index], reason);
+	reason_add_gain(d->curves, c, d->at[index], reason);
 	if (d->reconfigure[index])
 		reason_add(reason, "; relaunched, as its best configuration adds %.0f %%",
 			   100 * (c->of[c->held] / c->now - 1));

@@ -153,18 +153,20 @@ static double n_longer(const double *lengths, int n, double length)
 	return n - (n_below(lengths, n, length, false) + n_below(lengths, n, length, true)) / 2.0;
 }
 
-/* By which power of its devices the job's rate grows, from the least to a fair share of the
- * machine; 1 where it has no more than the least. */
+/* By which power of its devices the job's rate grows on its slowest kind, from the least to a fair
+ * share of the machine; 1 where it has no more than the least. */
 static double elasticity(const struct curves *curves, const struct curve *c, int n_jobs)
 {
+	const struct curve_kind *k = &curves->kinds[curve_kind_at(curves, c->least_at)];
 	int share = (curves->n_devices + n_jobs - 1) / n_jobs, most = 0;
+	const double *of = &c->of[k->first];
 
-	for (int r = c->least + 1; r <= share && r <= curves->n_devices; r++)
-		if (!isnan(c->of[r]))
+	for (int r = c->least + 1; r <= share && r <= k->n; r++)
+		if (!isnan(of[r]))
 			most = r;
 	if (!most)
 		return 1;
-	return fmax(0, fmin(log(c->of[most] / c->least) / log((double)most / c->least), 1));
+	return fmax(0, fmin(log(of[most] / c->least) / log((double)most / c->least), 1));
 }
 
 /* In each sum, one half of the job itself is included; the other half is added here. */
@@ -191,7 +193,7 @@ static void set_rank(const struct worths *w, const struct crowd *crowd, int inde
 static double served_rank(const struct worths *w, const struct curve *c, int r, bool starts)
 {
 	double slice_end_s = curve_slice_end_s(w->curves, c, starts);
-	double more = r * fmax(slice_end_s - w->curves->in->now_s, 0);
+	double more = curve_devices_at(w->curves, r) * fmax(slice_end_s - w->curves->in->now_s, 0);
 
 	if (!isnan(c->remaining_device_s))
 		return w->first_rank[c - w->curves->items];

@@ -63,6 +63,7 @@ struct worths {
 	int n;
 };
 
+/* r is an index of curve.h: it stands for kind and number of devices. */
 struct worths worths_of(const struct curves *curves);
 void worths_release(struct worths *w);
 

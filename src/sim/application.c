@@ -16,16 +16,19 @@
 #define SIZE_MAX_SAMPLES 1000000000	/* of batches; as configuration_spread has it */
 
 /* What the published simulator knows of two applications beside the files: one runs on one GPU
- * only, at its largest batch size only; local batches above 8 of the other were left out. */
+ * only, at its largest batch size only; local batches above 8 of the other were left out. Sia's
+ * simulator leaves out large ones of a third on one kind of GPU. */
 struct exception {
-	const char *name;
+	const char *name, *kind;	/* NULL: any */
 	bool fixed;
 	int64_t max_local_batch_size;
 };
 
 static const struct exception exceptions[] = {
-	{ "ncf", true, 0 },
-	{ "yolov3", false, 8 },
+	{ "ncf", NULL, true, 0 },
+	{ "yolov3", "", false, 8 },
+	{ "yolov3", "-t4", false, 8 },
+	{ "deepspeech2", "-rtx2080ti", false, 57 },
 };
 
 struct row {
@@ -191,7 +194,7 @@ static int make_grid(struct application *a, const char *directory, struct row *r
 {
 	struct grid_point *points = xcalloc((size_t)n_rows, sizeof(*points));
 	int n = mean_points(rows, n_rows, points), rc;
-	char *path = xasprintf("%s/scalability.csv", directory);
+	char *path = xasprintf("%s/scalability%s.csv", directory, a->kind);
 
 	rc = read_scalability(path, &points, &n, err);
 	for (int i = 0; i < n && rc == 0; i++) {
@@ -222,7 +225,7 @@ static void set_local_limits(struct application *a, const struct row *rows, int 
 static int read_times_files(struct application *a, const char *directory, struct err *err)
 {
 	static const char *const columns[] = { "placement", "local_bsz", "step_time", "sync_time" };
-	char *path = xasprintf("%s/placements.csv", directory);
+	char *path = xasprintf("%s/placements%s.csv", directory, a->kind);
 	struct row *rows;
 	struct csv c;
 	int rc;
@@ -391,7 +394,7 @@ static void set_exceptions(struct application *a)
 	for (size_t i = 0; i < sizeof(exceptions) / sizeof(exceptions[0]); i++) {
 		const struct exception *e = &exceptions[i];
 
-		if (strcmp(e->name, a->name) != 0)
+		if (strcmp(e->name, a->name) != 0 || (e->kind && strcmp(e->kind, a->kind) != 0))
 			continue;
 		if (e->fixed) {
 			a->fixed_batch_size = a->max_batch_size;
@@ -403,14 +406,17 @@ static void set_exceptions(struct application *a)
 	}
 }
 
-int application_read(struct application *a, const char *directory, const char *name,
-		     struct err *err)
+static int read_kind(struct application *a, const char *directory, const char *name,
+		     const char *kind, struct err *err)
 {
 	const char *path;
 	int rc;
 
-	*a = (struct application){ .name = xstrdup(name),
-				   .directory = xasprintf("%s/%s", directory, name) };
+	*a = (struct application){
+		.name = xstrdup(name), .directory = xasprintf("%s/%s", directory, name),
+		.kind = xstrdup(kind), .restart_s = (double)NAN, .told_restart_s = (double)NAN,
+		.slowdown = 1,
+	};
 	path = a->directory;
 	rc = read_times_files(a, path, err) || read_validations(a, path, err) ? -1 : 0;
 	if (rc == 0 && a->min_local_batch_size > a->max_batch_size)
@@ -424,8 +430,29 @@ int application_read(struct application *a, const char *directory, const char *n
 	return rc;
 }
 
+int application_read(struct application *a, const char *directory, const char *name,
+		     char *const *kinds, int n_kinds, struct err *err)
+{
+	if (read_kind(a, directory, name, kinds[0], err))
+		return -1;
+	a->others = xcalloc((size_t)n_kinds - 1, sizeof(*a->others));
+	while (a->n_others < n_kinds - 1) {
+		if (read_kind(&a->others[a->n_others], directory, name, kinds[a->n_others + 1],
+			      err)) {
+			application_release(a);
+			return -1;
+		}
+		a->n_others++;
+	}
+	return 0;
+}
+
 void application_release(struct application *a)
 {
+	for (int i = 0; i < a->n_others; i++)
+		application_release(&a->others[i]);
+	free(a->others);
+	free(a->kind);
 	free(a->name);
 	free(a->directory);
 	for (int i = 0; i < a->n_placements; i++) {

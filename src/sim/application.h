@@ -29,6 +29,13 @@ struct validation {
 
 struct application {
 	char *name, *directory;		/* owned */
+	char *kind;			/* of GPU, in its files' names: "-t4"; owned; "": there is one */
+	/* The application on further kinds of GPU; owned. */
+	struct application *others;
+	int n_others;
+	/* NaN: those of the options. told: as policies are told of the restart. */
+	double restart_s, told_restart_s;
+	double slowdown;		/* progress is divided by this */
 	int64_t initial_batch_size;	/* the smallest validated */
 	int64_t max_batch_size;		/* the largest validated */
 	int64_t min_local_batch_size, max_local_batch_size;
@@ -47,9 +54,9 @@ struct application {
 	double *progress;
 };
 
-/* Reads directory/NAME. */
+/* Reads directory/NAME. kinds: n_kinds suffixes of its files of times. */
 int application_read(struct application *a, const char *directory, const char *name,
-		     struct err *err);
+		     char *const *kinds, int n_kinds, struct err *err);
 void application_release(struct application *a);
 
 /* The measurements of exactly this placement, or NULL. The digits must be the smallest rotation. */
@@ -60,6 +67,15 @@ const struct placement_times *application_placement(const struct application *a,
  * measurements;
  * 0: none. */
 int application_most_on_node(const struct application *a, int wanted);
+
+/* kind_tables.c: restarts and slowdowns as in Sia's simulator. */
+void sim_profiles_set_published(struct sim_profiles *p);
+
+/* The application on a kind of GPU. */
+static inline const struct application *application_on(const struct application *a, int kind)
+{
+	return kind ? &a->others[kind - 1] : a;
+}
 
 static inline const struct application *sim_profiles_at(const struct sim_profiles *p, int index)
 {

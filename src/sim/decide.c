@@ -59,11 +59,11 @@ static void set_order(const struct decision *d)
 
 static void place_as_published(const struct decision *d)
 {
-	const struct sim_options *o = d->s->options;
-	int *free_gpus = xcalloc((size_t)o->nodes, sizeof(*free_gpus));
+	const struct gpu_kind *gpus = &d->s->kinds[0];
+	int *free_gpus = xcalloc((size_t)gpus->nodes, sizeof(*free_gpus));
 
-	for (int node = 0; node < o->nodes; node++)
-		free_gpus[node] = o->gpus_per_node;
+	for (int node = 0; node < gpus->nodes; node++)
+		free_gpus[node] = gpus->gpus_per_node;
 	for (int i = 0; i < d->s->n_active; i++) {
 		const struct placement *held = &d->s->active[i]->placement;
 
@@ -78,7 +78,7 @@ static void place_as_published(const struct decision *d)
 		int job = d->order[i];
 
 		if (!d->placements[job].n)
-			take_gpus(free_gpus, o->nodes, d->choices[job].replicas,
+			take_gpus(free_gpus, gpus->nodes, d->choices[job].replicas,
 				  &d->placements[job]);
 	}
 	free(free_gpus);
@@ -86,30 +86,38 @@ static void place_as_published(const struct decision *d)
 
 /* --- nodes by pack_nodes.h --- */
 
-static void place(const struct decision *d)
+static void place_on(const struct decision *d, int kind)
 {
-	const struct sim_options *o = d->s->options;
-	size_t n_jobs = (size_t)d->s->n_active, nodes = (size_t)o->nodes;
+	const struct gpu_kind *gpus = &d->s->kinds[kind];
+	size_t n_jobs = (size_t)d->s->n_active, nodes = (size_t)gpus->nodes;
 	int *held = xcalloc(n_jobs * nodes, sizeof(*held)),
 	    *placed = xcalloc(n_jobs * nodes, sizeof(*placed));
 	int *count = xcalloc(n_jobs, sizeof(*count));
 
 	for (size_t i = 0; i < n_jobs; i++) {
-		const struct placement *p = &d->s->active[i]->placement;
+		const struct sim_job *job = d->s->active[i];
+		const struct placement *p = &job->placement;
 
-		count[i] = d->choices[i].replicas;
-		for (int k = 0; k < p->n; k++)
-			held[i * nodes + (size_t)p->nodes[k]] = p->gpus[k];
+		if (d->choices[i].kind == kind)
+			count[i] = d->choices[i].replicas;
+		for (int k = 0; job->kind == kind && k < p->n; k++)
+			held[i * nodes + (size_t)(p->nodes[k] - gpus->first_node)] = p->gpus[k];
 	}
-	place_jobs(o->nodes, o->gpus_per_node, d->s->n_active, held, count, placed);
+	place_jobs(gpus->nodes, gpus->gpus_per_node, d->s->n_active, held, count, placed);
 	for (size_t i = 0; i < n_jobs; i++)
-		for (int node = 0; node < o->nodes; node++)
+		for (int node = 0; node < gpus->nodes; node++)
 			if (placed[i * nodes + (size_t)node] > 0)
-				placement_add(&d->placements[i], node,
+				placement_add(&d->placements[i], gpus->first_node + node,
 					      placed[i * nodes + (size_t)node]);
 	free(held);
 	free(placed);
 	free(count);
+}
+
+static void place(const struct decision *d)
+{
+	for (int k = 0; k < d->s->n_kinds; k++)
+		place_on(d, k);
 }
 
 /* --- carrying it out --- */
@@ -117,7 +125,7 @@ static void place(const struct decision *d)
 /* Marks distributed jobs that share a node with another distributed job. */
 static void find_interference(struct simulation *s)
 {
-	int *distributed = xcalloc((size_t)s->options->nodes, sizeof(*distributed));
+	int *distributed = xcalloc((size_t)s->n_nodes, sizeof(*distributed));
 
 	for (int i = 0; i < s->n_active; i++)
 		for (int k = 0; s->active[i]->placement.n > 1 && k < s->active[i]->placement.n; k++)
@@ -143,7 +151,7 @@ static void apply(const struct decision *d, struct sim_round *round)
 		if (!placement_equal(&job->placement, &d->placements[i])) {
 			if (d->placements[i].n && job->restarts >= 0)
 				round->restarts++;
-			job_place(s, job, &d->placements[i]);
+			job_place(s, job, &d->placements[i], d->choices[i].kind);
 		}
 		round->gpus += job->placement.replicas;
 		round->running += job->placement.n > 0;
@@ -171,31 +179,41 @@ struct sched_input sched_input_of(const struct simulation *s, const struct sched
 {
 	const struct sim_options *o = s->options;
 
-	return (struct sched_input){
+	bool by_owner = s->manner.owners_batch || !o->policy->models_goodput;
+	struct sched_input in = {
 		.jobs = told, .n_jobs = s->n_active, .n_devices = s->n_gpus,
 		.now_s = s->now_s, .slice_s = o->slice_s,
 		.ended_device_s = s->ended_device_s, .n_ended = s->n_done,
 		/* The owner's number of GPUs need not be regular. */
-		.devices_per_node = s->manner.owners_batch || !o->policy->models_goodput
-			? 0 : o->gpus_per_node,
+		.devices_per_node = by_owner ? 0 : s->kinds[0].gpus_per_node,
 	};
+
+	for (int k = 0; s->n_kinds > 1 && k < s->n_kinds; k++)
+		in.kinds[in.n_kinds++] = (struct sched_kind){
+			s->kinds[k].n_gpus, by_owner ? 0 : s->kinds[k].gpus_per_node,
+			s->kinds[k].name,
+		};
+	return in;
 }
 
-static void ask_policy(const struct decision *d, double *decide_s)
+static void ask_policy(const struct decision *d, double *decide_s, double *gap)
 {
 	const struct sim_options *o = d->s->options;
 	struct sched_input in = sched_input_of(d->s, d->told);
 	double start_s = clock_boot_s();
 
-	o->policy->decide(&in, d->choices);
-	if (d->s->manner.published_nodes)
+	*gap = 0;
+	in.gap = gap;
+	policy_decide(o->policy, &in, o->kinds_blind, d->choices);
+	if (d->s->manner.published_nodes && d->s->n_kinds == 1)
 		place_as_published(d);
 	else
 		place(d);
 	*decide_s = clock_boot_s() - start_s;
 }
 
-int decide_round(struct simulation *s, struct sim_round *round, double *decide_s, struct err *err)
+int decide_round(struct simulation *s, struct sim_round *round, double *decide_s, double *gap,
+		 struct err *err)
 {
 	size_t n = (size_t)s->n_active;
 	struct decision d = {
@@ -207,7 +225,7 @@ int decide_round(struct simulation *s, struct sim_round *round, double *decide_s
 	int rc = tell(&d, err);
 
 	if (rc == 0) {
-		ask_policy(&d, decide_s);
+		ask_policy(&d, decide_s, gap);
 		*round = (struct sim_round){ .time_s = s->now_s };
 		apply(&d, round);
 		round->waiting = s->n_active - round->running;

@@ -34,46 +34,69 @@ static int best_rate(struct simulation *s, const struct application *a,
 }
 
 /* The part of its share that the job can use, at least one GPU. */
-static double usable_share(const struct simulation *s, const struct application *a, double gpus)
+static double usable_share(const struct simulation *s, const struct application *a, int kind,
+			   double gpus)
 {
-	double most = fmin(a->max_replicas, s->n_gpus);
+	double most = fmin(a->max_replicas, s->kinds[kind].n_gpus);
 
 	most = floor(fmin(most, (double)a->max_batch_size / (double)a->min_local_batch_size));
 	return fmax(fmin(gpus, most), 1);
 }
 
 /* The time of all epochs on packed GPUs. */
-static int training_time(struct simulation *s, const struct application *a, int replicas,
-			 double *seconds, struct err *err)
+static int training_time(struct simulation *s, const struct application *base, int kind,
+			 int replicas, double *seconds, struct err *err)
 {
-	struct place_class place = place_class_packed(a, replicas, s->options->gpus_per_node);
-	double rate;
+	const struct application *a = application_on(base, kind);
+	struct place_class place =
+		place_class_packed(a, replicas, s->kinds[kind].gpus_per_node);
+	double rate, slowdown = base->slowdown;
 
 	*seconds = 0;
 	for (int e = 0; e < a->n_epochs; e++) {
 		if (best_rate(s, a, &place, e, &rate, err))
 			return -1;
-		*seconds += (a->progress[e + 1] - a->progress[e]) / rate;
+		*seconds += (a->progress[e + 1] - a->progress[e]) / rate * slowdown;
 	}
 	return 0;
 }
 
 /* With a fraction of a GPU, the time is linear between those on the whole GPUs and on one more, as
  * in Sia's simulator. Where the profiles do not cover this many packed GPUs, fewer are taken. */
-int fairness_alone(struct simulation *s, const struct sim_job *job, double gpus, double *seconds,
-		   struct err *err)
+static int alone_on(struct simulation *s, const struct sim_job *job, int kind, double gpus,
+		    double *seconds, struct err *err)
 {
-	const struct application *a = job->spec->application;
-	double share = usable_share(s, a, gpus), more_s;
+	const struct application *base = job->spec->application;
+	const struct application *a = application_on(base, kind);
+	double share = usable_share(s, a, kind, gpus), more_s;
 	int replicas = (int)share;
 	struct err none;
 
-	while (training_time(s, a, replicas, seconds, err))
+	while (training_time(s, base, kind, replicas, seconds, err))
 		if (--replicas < 1)
 			return err_prefix(err, "job '%s'", job->spec->name);
 	if (share > replicas && share < replicas + 1 &&
-	    !training_time(s, a, replicas + 1, &more_s, &none))
+	    !training_time(s, base, kind, replicas + 1, &more_s, &none))
 		*seconds += (share - replicas) * (more_s - *seconds);
-	*seconds = s->options->restart_s + *seconds / fmin(gpus, 1);
+	*seconds = *seconds / fmin(gpus, 1);
+	return 0;
+}
+
+/* Of several kinds, the share is the mean GPU: its rate is the mean of the rates on each kind. */
+int fairness_alone(struct simulation *s, const struct sim_job *job, double gpus, double *seconds,
+		   struct err *err)
+{
+	double restart_s = job->spec->application->restart_s, rate = 0;
+
+	for (int k = 0; k < s->n_kinds; k++) {
+		double part = (double)s->kinds[k].n_gpus / s->n_gpus;
+
+		if (alone_on(s, job, k, gpus, seconds, err))
+			return -1;
+		rate += part / *seconds;
+	}
+	if (s->n_kinds > 1)
+		*seconds = 1 / rate;
+	*seconds += isnan(restart_s) ? s->options->restart_s : restart_s;
 	return 0;
 }

@@ -18,7 +18,7 @@ static double batch_of(const struct sim_job *job)
 
 static int set_times(struct simulation *s, struct sim_job *job, struct err *err)
 {
-	const struct application *a = job->spec->application;
+	const struct application *a = job_application(job);
 
 	if (truth_times(&s->truth, &job->place, job->configuration.local_batch_size, &job->times,
 			err))
@@ -36,7 +36,7 @@ static void observe(struct simulation *s, struct sim_job *job, struct gradients 
 	job->gradients = g;
 	if (!job->agent || s->options->knowledge == SIM_KNOWLEDGE_FULL)
 		return;
-	agent_observe(job->agent, place_of(job), job->configuration.local_batch_size, job->times);
+	agent_observe(&job->agent[job->kind], place_of(job), job->configuration.local_batch_size, job->times);
 	job->agent->gradients[job->epoch] = g;
 }
 
@@ -55,6 +55,7 @@ static double progress_rate(const struct simulation *s, const struct sim_job *jo
 	double rate = gradients_gain(g, scale) /
 		      times_of_update(job->times, job->configuration.accumulation_steps);
 
+	rate /= job->spec->application->slowdown;
 	return job->interfered ? rate * (1 - s->options->interference) : rate;
 }
 
@@ -124,8 +125,10 @@ int job_run(struct simulation *s, struct sim_job *job, double start_s, double in
 	return 0;
 }
 
-void job_place(struct simulation *s, struct sim_job *job, struct placement *placement)
+void job_place(struct simulation *s, struct sim_job *job, struct placement *placement, int kind)
 {
+	const struct application *a = job->spec->application;
+
 	placement_release(&job->placement);
 	job->placement = *placement;
 	*placement = (struct placement){ 0 };
@@ -133,14 +136,15 @@ void job_place(struct simulation *s, struct sim_job *job, struct placement *plac
 		job->waiting_since_s = s->now_s;
 		return;
 	}
-	job->place = place_class_of(job->spec->application, &job->placement);
-	job->delay_s = s->options->restart_s;
+	job->kind = kind;
+	job->place = place_class_of(job_application(job), &job->placement);
+	job->delay_s = isnan(a->restart_s) ? s->options->restart_s : a->restart_s;
 	job->launched_s = s->now_s;
 	job->restarts++;
 	if (isnan(job->start_s))
 		job->start_s = s->now_s;
 	if (s->manner.owners_batch)
-		job->configuration = sizes_spread(job->spec->application, place_of(job),
+		job->configuration = sizes_spread(job_application(job), place_of(job),
 					  job->spec->batch_size, false);
 	update_sizes(s, job);
 }

@@ -7,15 +7,15 @@
 #include "simulation.h"
 
 /* Makes room for goodput[0..n] and sets all to unknown. */
-static void clear_goodput(struct sim_job *job, int n)
+static void clear_goodput(struct job_table *t, int n)
 {
-	if (n > job->n_goodput || !job->goodput) {
-		job->goodput = xreallocarray(job->goodput, (size_t)n + 1, sizeof(*job->goodput));
-		job->n_goodput = n;
+	if (n > t->n_goodput || !t->goodput) {
+		t->goodput = xreallocarray(t->goodput, (size_t)n + 1, sizeof(*t->goodput));
+		t->n_goodput = n;
 	}
-	job->goodput[0] = 0;
+	t->goodput[0] = 0;
 	for (int r = 1; r <= n; r++)
-		job->goodput[r] = (double)NAN;
+		t->goodput[r] = (double)NAN;
 }
 
 static double best_goodput(const struct application *a, const struct goodput_model *model,
@@ -36,15 +36,15 @@ static double best_goodput(const struct application *a, const struct goodput_mod
 
 /* --- policies that choose both GPUs and batch: by the model --- */
 
-static void model_goodput(const struct simulation *s, struct sim_job *job,
-			  const struct goodput_model *model, int most)
+static void model_goodput(const struct simulation *s, const struct sim_job *job, int kind,
+			  const struct goodput_model *model, struct job_table *t)
 {
-	int node = s->options->gpus_per_node;
+	const struct application *a = application_on(job->spec->application, kind);
+	int node = s->kinds[kind].gpus_per_node, most = job_max_replicas(s, job, kind);
 
-	clear_goodput(job, most);
 	for (int r = 1; r <= most; r++)
-		if (place_is_regular(s->n_gpus, node, r))
-			job->goodput[r] = best_goodput(job->spec->application, model,
+		if (place_is_regular(s->kinds[kind].n_gpus, node, r))
+			t->goodput[r] = best_goodput(a, model,
 				(struct throughput_place){ (r + node - 1) / node, r });
 }
 
@@ -56,23 +56,57 @@ static double goodput_now(const struct sim_job *job, const struct goodput_model 
 			  job->configuration.accumulation_steps);
 }
 
+/* Nothing is known of the job but how much faster a kind is than another. */
+static void tell_speeds(const struct simulation *s, struct sim_job *job, struct sched_job *told)
+{
+	for (int k = 0; s->n_kinds > 1 && k < s->n_kinds; k++) {
+		struct job_table *t = &job->tables[k];
+
+		clear_goodput(t, 1);
+		t->goodput[1] = job_speed_on(job, k);
+		told->kind_goodput[k] = t->goodput;
+	}
+}
+
+/* most: of all kinds. */
+static void tell_kind(struct simulation *s, struct sim_job *job, int kind, int most,
+		      struct sched_job *told)
+{
+	struct job_table *t = &job->tables[kind];
+	struct model_key key = { .replicas = most };
+	struct goodput_model model;
+
+	sim_job_model(s, job, kind, &model, &key.version);
+	key.noise_scale = model.noise_scale;
+	if (!model_key_equal(&key, &t->key)) {
+		clear_goodput(t, most);
+		model_goodput(s, job, kind, &model, t);
+	}
+	t->key = key;
+	told->kind_goodput[kind] = t->goodput;
+	if (kind == job->kind)
+		told->goodput = t->goodput;
+	if (kind == job->kind && job->placement.n)
+		told->goodput_now = goodput_now(job, &model);
+}
+
 static void tell_by_model(struct simulation *s, struct sim_job *job, struct sched_job *told)
 {
 	struct goodput_model model;
-	struct model_key key;
 
 	told->min_replicas = told->max_replicas = 1;
-	if (!sim_job_model(s, job, &model))
+	if (!sim_job_model(s, job, 0, &model, NULL)) {
+		tell_speeds(s, job, told);
 		return;
-	told->max_replicas = job_max_replicas(s, job);
-	key = (struct model_key){ .version = job->agent->version, .noise_scale = model.noise_scale,
-				  .replicas = told->max_replicas };
-	if (!model_key_equal(&key, &job->told_key))
-		model_goodput(s, job, &model, told->max_replicas);
-	job->told_key = key;
-	told->goodput = job->goodput;
-	if (job->placement.n)
-		told->goodput_now = goodput_now(job, &model);
+	}
+	for (int k = 0; k < s->n_kinds; k++) {
+		int most = job_max_replicas(s, job, k);
+
+		if (most > told->max_replicas)
+			told->max_replicas = most;
+	}
+	for (int k = 0; k < s->n_kinds; k++)
+		tell_kind(s, job, k, told->max_replicas, told);
 }
 
 /* --- policies that take the owner's batch size --- */
@@ -83,8 +117,8 @@ static int update_time(struct simulation *s, const struct sim_job *job,
 		       const struct goodput_model *model, int replicas, double *update_s,
 		       struct err *err)
 {
-	const struct application *a = job->spec->application;
-	int node = s->options->gpus_per_node;
+	const struct application *a = job_application(job);
+	int node = s->kinds[job->kind].gpus_per_node;
 	struct throughput_place packed = { (replicas + node - 1) / node, replicas };
 	struct configuration sizes = sizes_spread(a, packed, job->spec->batch_size,
 						  s->manner.always_two_passes);
@@ -127,24 +161,25 @@ static int tell_at_owners_batch(struct simulation *s, struct sim_job *job, struc
 {
 	bool full = s->options->knowledge == SIM_KNOWLEDGE_FULL;
 	int least = s->manner.owners_replicas ? job->spec->replicas : 1, most = least;
+	struct job_table *t = &job->tables[job->kind];
 	struct goodput_model model;
 
 	told->min_replicas = told->max_replicas = least;
-	if (!full && !sim_job_model(s, job, &model))
+	if (!full && !sim_job_model(s, job, job->kind, &model, NULL))
 		return 0;
 	if (!s->manner.owners_replicas)
-		most = told->max_replicas = job_max_replicas(s, job);
-	if (!full || !job->goodput) {
-		clear_goodput(job, most);
+		most = told->max_replicas = job_max_replicas(s, job, job->kind);
+	if (!full || !t->goodput || s->n_kinds > 1) {
+		clear_goodput(t, most);
 		for (int r = least; r <= most; r++) {
 			double update_s = 0;
 
 			if (update_time(s, job, full ? NULL : &model, r, &update_s, err))
 				return -1;
-			job->goodput[r] = 1 / update_s;
+			t->goodput[r] = 1 / update_s;
 		}
 	}
-	told->goodput = job->goodput;
+	told->goodput = t->goodput;
 	if (s->options->lengths_known)
 		told->remaining_samples = remaining_updates(s, job);
 	return 0;
@@ -155,16 +190,19 @@ static int tell_at_owners_batch(struct simulation *s, struct sim_job *job, struc
 int job_tell(struct simulation *s, struct sim_job *job, struct sched_job *told, struct err *err)
 {
 	const struct application *a = job->spec->application;
+	bool restarting = s->options->n_kinds && job->delay_s > 0 && job->placement.n;
 
 	*told = (struct sched_job){
-		.id = job->index + 1, .weight = 1, .preemptible = true,
+		.id = job->index + 1, .weight = 1,
+		/* goodput leaves jobs alone that restart; others are told not to touch them. */
+		.preemptible = !restarting || s->options->policy == &policy_goodput,
 		.min_replicas = job->spec->replicas, .max_replicas = job->spec->replicas,
 		.attained_service_device_s = job->attained_device_s,
-		.replicas = job->placement.replicas, .launched_s = job->launched_s,
+		.replicas = job->placement.replicas, .kind = job->kind, .launched_s = job->launched_s,
 		.demoted_s = job->demoted_s, .submitted_s = job->spec->submit_s,
 		.waiting_since_s = job->waiting_since_s,
 		.restarts = job->restarts > 0 ? job->restarts : 0,
-		.restart_s = s->options->restart_s,
+		.restart_s = isnan(a->told_restart_s) ? s->options->restart_s : a->told_restart_s,
 		.goodput_now = (double)NAN, .remaining_samples = (double)NAN,
 	};
 	if (!s->options->policy->models_goodput)

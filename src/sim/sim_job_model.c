@@ -17,20 +17,60 @@ static double noise_scale(const struct simulation *s, const struct sim_job *job)
 	return isnan(g.var) ? (double)NAN : gradients_noise_scale(a, g);
 }
 
-bool sim_job_model(struct simulation *s, const struct sim_job *job, struct goodput_model *model)
+double job_speed_on(const struct sim_job *job, int kind)
 {
-	const struct application *a = job->spec->application;
+	const struct placement_times *one =
+		application_placement(application_on(job->spec->application, kind), "1");
 
-	if (!job->agent || !agent_fit(job->agent, &s->memo))
+	return one ? one->local_batch_size[one->n - 1] / one->times[one->n - 1].step_s : 1;
+}
+
+/* The kind whose times tell of the job on a kind: the one that was seen on most GPUs, and among
+ * equals the kind itself. -1: none was seen. */
+static int known_kind(const struct simulation *s, const struct sim_job *job, int kind)
+{
+	int best = job->agent[kind].n ? kind : -1;
+
+	for (int k = 0; k < s->n_kinds; k++)
+		if (job->agent[k].n && (best < 0 || job->agent[k].max_replicas >
+							    job->agent[best].max_replicas))
+			best = k;
+	if (job->agent[kind].max_replicas > 1)
+		return kind;
+	return best;
+}
+
+static void scale_times(struct throughput_params *p, double factor)
+{
+	double *times[] = { &p->alpha_grad, &p->beta_grad, &p->alpha_sync_local,
+			    &p->beta_sync_local, &p->alpha_sync_node, &p->beta_sync_node };
+
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
+		*times[i] *= factor;
+}
+
+bool sim_job_model(struct simulation *s, const struct sim_job *job, int kind,
+		   struct goodput_model *model, int *version)
+{
+	const struct application *a = application_on(job->spec->application, kind);
+	int from = job->agent ? known_kind(s, job, kind) : -1;
+	struct agent *agent;
+
+	if (from < 0 || !agent_fit(&job->agent[from], &s->memo))
 		return false;
+	agent = &job->agent[from];
 	*model = (struct goodput_model){
-		.params = job->agent->params,
-		.residuals = job->agent->n_places ? &job->agent->residuals : NULL,
+		.params = agent->params,
+		.residuals = agent->n_places && from == kind ? &agent->residuals : NULL,
 		.noise_scale = noise_scale(s, job), .initial_batch_size = a->initial_batch_size,
 		.max_batch_size = a->max_batch_size,
 		.min_local_batch_size = a->min_local_batch_size,
 		.max_local_batch_size = a->max_local_batch_size, .accumulates = true,
 	};
+	if (from != kind)
+		scale_times(&model->params, job_speed_on(job, from) / job_speed_on(job, kind));
+	if (version)
+		*version = agent->version * s->n_kinds + from;
 	return true;
 }
 
@@ -44,24 +84,23 @@ static int64_t first_batch(const struct application *a, int replicas)
 
 bool model_key_equal(const struct model_key *a, const struct model_key *b)
 {
-	return a->version == b->version && a->nodes == b->nodes && a->replicas == b->replicas &&
+	return a->version == b->version && a->kind == b->kind && a->nodes == b->nodes && a->replicas == b->replicas &&
 	       !(a->noise_scale < b->noise_scale || a->noise_scale > b->noise_scale) &&
 	       isnan(a->noise_scale) == isnan(b->noise_scale);
 }
 
 struct configuration job_best_sizes(struct simulation *s, struct sim_job *job)
 {
-	const struct application *a = job->spec->application;
+	const struct application *a = job_application(job);
 	struct throughput_place place = { job->placement.n, job->placement.replicas };
-	struct model_key key = { .nodes = place.nodes, .replicas = place.replicas };
+	struct model_key key = { .kind = job->kind, .nodes = place.nodes, .replicas = place.replicas };
 	struct goodput_model model;
 	struct goodput_choice best;
 
 	if (a->fixed_batch_size)
 		return sizes_spread(a, place, a->fixed_batch_size, false);
-	if (!sim_job_model(s, job, &model))
+	if (!sim_job_model(s, job, job->kind, &model, &key.version))
 		return sizes_spread(a, place, first_batch(a, place.replicas), false);
-	key.version = job->agent->version;
 	key.noise_scale = model.noise_scale;
 	if (model_key_equal(&key, &job->sizes_key))
 		return job->configuration;
@@ -71,17 +110,19 @@ struct configuration job_best_sizes(struct simulation *s, struct sim_job *job)
 	return best.configuration;
 }
 
-int job_max_replicas(const struct simulation *s, const struct sim_job *job)
+int job_max_replicas(const struct simulation *s, const struct sim_job *job, int kind)
 {
-	const struct application *a = job->spec->application;
+	const struct application *a = application_on(job->spec->application, kind);
 	int64_t batch = s->manner.owners_batch ? job->spec->batch_size : a->max_batch_size;
-	int64_t most = batch / a->min_local_batch_size,
-		tried = job->agent ? job->agent->max_replicas : 0;
+	int64_t most = batch / a->min_local_batch_size, tried = 0;
 
+	for (int k = 0; job->agent && k < s->n_kinds; k++)
+		if (job->agent[k].max_replicas > tried)
+			tried = job->agent[k].max_replicas;
 	if (most > a->max_replicas)
 		most = a->max_replicas;
-	if (most > s->n_gpus)
-		most = s->n_gpus;
+	if (most > s->kinds[kind].n_gpus)
+		most = s->kinds[kind].n_gpus;
 	if (s->options->knowledge != SIM_KNOWLEDGE_FULL && most > s->manner.growth * tried)
 		most = s->manner.growth * tried;
 	return most > 1 ? (int)most : 1;

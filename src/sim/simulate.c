@@ -38,15 +38,42 @@ static struct manner manner_of(const struct policy *policy)
 
 /* --- before --- */
 
-static void add_places(struct simulation *s)
+static void add_kind(struct simulation *s, const char *name, int nodes, int gpus_per_node)
 {
-	int node = s->options->gpus_per_node;
+	struct gpu_kind *k = &s->kinds[s->n_kinds++];
+	int node = gpus_per_node;
 
-	s->places = xcalloc((size_t)s->n_gpus, sizeof(*s->places));
-	for (int r = 1; r <= s->n_gpus; r++)
-		if (place_is_regular(s->n_gpus, node, r))
-			s->places[s->n_places++] =
+	*k = (struct gpu_kind){
+		.name = name, .first_node = s->n_nodes, .nodes = nodes,
+		.gpus_per_node = gpus_per_node, .n_gpus = nodes * gpus_per_node,
+	};
+	s->n_nodes += k->nodes;
+	s->n_gpus += k->n_gpus;
+	k->places = xcalloc((size_t)k->n_gpus, sizeof(*k->places));
+	for (int r = 1; r <= k->n_gpus; r++)
+		if (place_is_regular(k->n_gpus, node, r))
+			k->places[k->n_places++] =
 				(struct throughput_place){ (r + node - 1) / node, r };
+}
+
+static void add_kinds(struct simulation *s)
+{
+	const struct sim_options *o = s->options;
+
+	if (!o->n_kinds)
+		add_kind(s, NULL, o->nodes, o->gpus_per_node);
+	for (int k = 0; k < o->n_kinds; k++)
+		add_kind(s, o->kinds[k].name, o->kinds[k].nodes, o->kinds[k].gpus_per_node);
+}
+
+static void init_agent(const struct simulation *s, struct agent *agent,
+		       const struct application *a, int kind)
+{
+	agent_init(agent, application_on(a, kind));
+	if (!s->manner.residuals)
+		return;
+	agent->places = s->kinds[kind].places;
+	agent->n_places = s->kinds[kind].n_places;
 }
 
 static void add_agents(struct simulation *s, const struct sim_profiles *profiles)
@@ -57,58 +84,60 @@ static void add_agents(struct simulation *s, const struct sim_profiles *profiles
 	if (!o->policy->models_goodput ||
 	    (s->manner.owners_batch && o->knowledge == SIM_KNOWLEDGE_FULL))
 		return;
-	s->n_agents = own ? s->workload->n_jobs : profiles->count;
+	s->n_agents = (own ? s->workload->n_jobs : profiles->count) * s->n_kinds;
 	s->agents = xcalloc((size_t)s->n_agents, sizeof(*s->agents));
-	for (int i = 0; i < s->n_agents; i++) {
-		agent_init(&s->agents[i], own ? s->jobs[i].spec->application
-					      : sim_profiles_at(profiles, i));
-		if (s->manner.residuals) {
-			s->agents[i].places = s->places;
-			s->agents[i].n_places = s->n_places;
-		}
-	}
+	for (int i = 0; i < s->n_agents; i++)
+		init_agent(s, &s->agents[i],
+			   own ? s->jobs[i / s->n_kinds].spec->application
+			       : sim_profiles_at(profiles, i / s->n_kinds), i % s->n_kinds);
 	for (int i = 0; i < s->workload->n_jobs; i++) {
 		struct sim_job *job = &s->jobs[i];
+		int index = own ? i : sim_profiles_index(profiles, job->spec->application);
 
-		job->agent =
-			&s->agents[own ? i : sim_profiles_index(profiles, job->spec->application)];
-		if (o->knowledge == SIM_KNOWLEDGE_FULL && !job->agent->version)
-			agent_learn_all(job->agent);
+		job->agent = &s->agents[index * s->n_kinds];
+		for (int k = 0; o->knowledge == SIM_KNOWLEDGE_FULL && k < s->n_kinds; k++)
+			if (!job->agent[k].version)
+				agent_learn_all(&job->agent[k]);
 	}
 }
 
 /* Fails before the simulation begins if the profiles lack GPUs of one node that a policy may give
  * the job. */
-static int check_node(const struct simulation *s, const struct sim_workload_job *job,
+static int check_node(const struct simulation *s, const struct sim_workload_job *job, int kind,
 		      struct err *err)
 {
-	const struct application *a = job->application;
-	int node = s->options->gpus_per_node;
+	const struct application *a = application_on(job->application, kind);
+	int node = s->kinds[kind].gpus_per_node, n_gpus = s->kinds[kind].n_gpus;
 	int most = s->manner.owners_replicas ? job->replicas : a->max_replicas;
 	int wanted = most < node ? most : node, covered;
 
-	if (wanted > s->n_gpus)
-		wanted = s->n_gpus;
+	if (wanted > n_gpus)
+		wanted = n_gpus;
 	covered = application_most_on_node(a, wanted);
 	if (covered >= wanted)
 		return 0;
 	return err_set(err, EX_DATAERR,
-		       "nodes of %d GPUs: of one node, '%s/placements.csv' covers %d", node,
-		       a->directory, covered);
+		       "nodes of %d GPUs: of one node, '%s/placements%s.csv' covers %d", node,
+		       a->directory, a->kind, covered);
 }
 
 static int check(const struct simulation *s, struct err *err)
 {
+	int most = 0;
+
+	for (int k = 0; k < s->n_kinds; k++)
+		most = s->kinds[k].n_gpus > most ? s->kinds[k].n_gpus : most;
 	for (int i = 0; s->manner.owners_replicas && i < s->workload->n_jobs; i++) {
 		const struct sim_workload_job *job = &s->workload->jobs[i];
 
-		if (job->replicas > s->n_gpus)
+		if (job->replicas > most)
 			return err_set(err, EX_UNAVAILABLE,
-				       "job '%s' of '%s' asks for %d GPUs; there are %d", job->name,
-				       s->workload->name, job->replicas, s->n_gpus);
+				       "job '%s' of '%s' asks for %d GPUs; there are %d%s",
+				       job->name, s->workload->name, job->replicas, most,
+				       s->n_kinds > 1 ? " of one kind" : "");
 	}
-	for (int i = 0; i < s->workload->n_jobs; i++)
-		if (check_node(s, &s->workload->jobs[i], err))
+	for (int i = 0; i < s->workload->n_jobs * s->n_kinds; i++)
+		if (check_node(s, &s->workload->jobs[i / s->n_kinds], i % s->n_kinds, err))
 			return -1;
 	return 0;
 }
@@ -121,7 +150,6 @@ static void simulation_init(struct simulation *s, const struct sim_options *opti
 
 	*s = (struct simulation){
 		.options = options, .workload = workload, .manner = manner_of(options->policy),
-		.n_gpus = options->nodes * options->gpus_per_node,
 		.jobs = xcalloc(n, sizeof(*s->jobs)),
 		.active = xcalloc(n, sizeof(struct sim_job *)),
 		.ended_device_s = xcalloc(n, sizeof(*s->ended_device_s)),
@@ -132,7 +160,7 @@ static void simulation_init(struct simulation *s, const struct sim_options *opti
 			.finish_s = (double)NAN, .start_s = (double)NAN, .demoted_s = (double)NAN,
 			.waiting_since_s = workload->jobs[i].submit_s,
 		};
-	add_places(s);
+	add_kinds(s);
 	add_agents(s, profiles);
 }
 
@@ -142,11 +170,13 @@ static void simulation_release(struct simulation *s)
 		agent_release(&s->agents[i]);
 	for (int i = 0; i < s->workload->n_jobs; i++) {
 		placement_release(&s->jobs[i].placement);
-		free(s->jobs[i].goodput);
+		for (int k = 0; k < s->n_kinds; k++)
+			free(s->jobs[i].tables[k].goodput);
 		free(s->jobs[i].ends);
 	}
 	free(s->agents);
-	free(s->places);
+	for (int k = 0; k < s->n_kinds; k++)
+		free(s->kinds[k].places);
 	free(s->jobs);
 	free(s->active);
 	free(s->ended_device_s);
@@ -257,7 +287,7 @@ static int step(struct simulation *s, bool *decides, struct err *err)
 
 struct log {
 	struct sim_result *result;
-	double *decide_s;	/* one for each round */
+	double *decide_s, *gap;	/* one for each round */
 };
 
 static int next_decision(struct simulation *s, struct log *log, struct err *err)
@@ -266,8 +296,9 @@ static int next_decision(struct simulation *s, struct log *log, struct err *err)
 
 	result->rounds = xgrow(result->rounds, result->n_rounds, sizeof(*result->rounds));
 	log->decide_s = xgrow(log->decide_s, result->n_rounds, sizeof(*log->decide_s));
+	log->gap = xgrow(log->gap, result->n_rounds, sizeof(*log->gap));
 	if (decide_round(s, &result->rounds[result->n_rounds], &log->decide_s[result->n_rounds],
-			 err))
+			 &log->gap[result->n_rounds], err))
 		return -1;
 	result->n_rounds++;
 	return s->options->ends ? tell_ends(s, err) : 0;
@@ -335,8 +366,10 @@ int simulate(const struct sim_options *options, const struct sim_profiles *profi
 	rc = check(&s, err) || loop(&s, &log, progress, err) || set_jobs(&s, result, err) ? -1 : 0;
 	result->figures.decide_median_s = quantile(log.decide_s, result->n_rounds, 0.5);
 	result->figures.decide_p95_s = quantile(log.decide_s, result->n_rounds, 0.95);
+	result->figures.gap_median = quantile(log.gap, result->n_rounds, 0.5);
 	result->figures.wall_s = clock_boot_s() - start_s;
 	free(log.decide_s);
+	free(log.gap);
 	simulation_release(&s);
 	if (rc)
 		sim_result_release(result);

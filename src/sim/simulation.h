@@ -26,7 +26,23 @@ struct manner {
 struct model_key {
 	int version;		/* of the agent's parameters */
 	double noise_scale;
-	int nodes, replicas;
+	int kind, nodes, replicas;
+};
+
+/* The GPUs of one kind. */
+struct gpu_kind {
+	const char *name;	/* NULL: there is one kind */
+	int first_node, nodes, gpus_per_node, n_gpus;
+	/* numbers of GPUs that a job may be given, packed */
+	struct throughput_place *places;
+	int n_places;
+};
+
+/* The policy's input for a job on one kind of GPU. */
+struct job_table {
+	struct model_key key;
+	double *goodput;	/* owned; [0..n_goodput] */
+	int n_goodput;
 };
 
 struct sim_job {
@@ -37,6 +53,7 @@ struct sim_job {
 	double finish_s, start_s;	/* NaN: not yet */
 	int restarts;		/* -1: never had any GPU */
 
+	int kind;		/* of its GPUs, or of those it had last */
 	struct placement placement;
 	struct place_class place;
 	struct configuration configuration;
@@ -46,13 +63,11 @@ struct sim_job {
 	double attained_device_s;
 	double launched_s, waiting_since_s, demoted_s;
 
-	struct agent *agent;	/* NULL: nothing is modelled */
+	struct agent *agent;	/* one for each kind; NULL: nothing is modelled */
 	bool has_run;
 	struct gradients gradients;	/* of its last update; meaningful where has_run */
-	struct model_key sizes_key, told_key;
-
-	double *goodput;	/* owned; [0..n_goodput], the policy's input */
-	int n_goodput;
+	struct model_key sizes_key;
+	struct job_table tables[SCHED_KINDS];
 
 	struct sim_end *ends;	/* owned until the end; NULL where not asked for */
 	int n_ends;		/* told so far, or passed over */
@@ -65,13 +80,13 @@ struct simulation {
 	const struct sim_options *options;
 	const struct sim_workload *workload;
 	struct manner manner;
-	int n_gpus;
+	struct gpu_kind kinds[SCHED_KINDS];
+	int n_kinds;		/* at least 1 */
+	int n_nodes, n_gpus;	/* of all kinds */
 	struct truth truth;
 	struct fit_memo memo;
-	/* numbers of GPUs that a job may be given, packed */
-	struct throughput_place *places;
-	int n_places;
-	struct agent *agents;	/* one for each application, or for each job */
+	/* for each application, or for each job, one for each kind */
+	struct agent *agents;
 	int n_agents;
 	struct sim_job *jobs;
 	struct sim_job **active;	/* submitted and not done, in the order of the workload */
@@ -81,6 +96,12 @@ struct simulation {
 	double now_s;
 	double progress_s;	/* when a job last progressed */
 };
+
+/* The job's application on its kind of GPU. */
+static inline const struct application *job_application(const struct sim_job *job)
+{
+	return application_on(job->spec->application, job->kind);
+}
 
 static inline double job_end(const struct sim_job *job)
 {
@@ -97,14 +118,19 @@ int job_run(struct simulation *s, struct sim_job *job, double start_s, double in
  * been measured; infinite while it waits. */
 int job_event_s(struct simulation *s, struct sim_job *job, double *seconds, struct err *err);
 /* Gives the job another placement at now_s, and takes the memory of the placement over. */
-void job_place(struct simulation *s, struct sim_job *job, struct placement *placement);
+void job_place(struct simulation *s, struct sim_job *job, struct placement *placement, int kind);
 
 /* sim_job_model.c */
-/* The model of the job, by what is known of it; false: nothing is known. */
-bool sim_job_model(struct simulation *s, const struct sim_job *job, struct goodput_model *model);
+/* The model of the job on a kind of GPU, by what is known of it; false: nothing is known. *version
+ * (may be NULL) differs where the parameters do. Where the job did not run on the kind, its times on
+ * another kind are scaled. */
+bool sim_job_model(struct simulation *s, const struct sim_job *job, int kind,
+		   struct goodput_model *model, int *version);
+/* Samples a second on one GPU of a kind at the largest local batch, by the profiles. */
+double job_speed_on(const struct sim_job *job, int kind);
 struct configuration job_best_sizes(struct simulation *s, struct sim_job *job);
-/* The most GPUs that the job may be given. */
-int job_max_replicas(const struct simulation *s, const struct sim_job *job);
+/* The most GPUs of a kind that the job may be given. */
+int job_max_replicas(const struct simulation *s, const struct sim_job *job, int kind);
 bool model_key_equal(const struct model_key *a, const struct model_key *b);
 
 /* job_told.c */
@@ -115,7 +141,8 @@ int job_tell(struct simulation *s, struct sim_job *job, struct sched_job *told, 
 /* The policy's input of the active jobs; borrows told. */
 struct sched_input sched_input_of(const struct simulation *s, const struct sched_job *told);
 /* Makes one decision on the active jobs and carries it out. */
-int decide_round(struct simulation *s, struct sim_round *round, double *decide_s, struct err *err);
+int decide_round(struct simulation *s, struct sim_round *round, double *decide_s, double *gap,
+		 struct err *err);
 
 /* told_ends.c */
 /* After a decision: tells the ends of the jobs that have got so far. */

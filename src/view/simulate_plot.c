@@ -76,7 +76,11 @@ static void add_left(const struct simulations *s, struct text *t)
 
 static void add_right(const struct simulations *s, struct text *t)
 {
-	int n_gpus = s->options.nodes * s->options.gpus_per_node;
+	const struct sim_options *o = &s->options;
+	int n_gpus = o->n_kinds ? 0 : o->nodes * o->gpus_per_node;
+
+	for (int k = 0; k < o->n_kinds; k++)
+		n_gpus += o->kinds[k].nodes * o->kinds[k].gpus_per_node;
 
 	text_addf(t, "unset logscale x\n"
 		  "set title 'GPUs in use of %d (solid), jobs waiting (dashed)'\n"

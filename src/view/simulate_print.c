@@ -40,8 +40,15 @@ void simulations_add_title(const struct simulations *s, struct text *t)
 {
 	const struct sim_options *o = &s->options;
 
-	text_addf(t, "%s on %d node%s of %d GPU%s", o->policy->name, o->nodes, plural(o->nodes),
-		  o->gpus_per_node, plural(o->gpus_per_node));
+	text_addf(t, "%s on ", o->policy->name);
+	if (!o->n_kinds)
+		text_addf(t, "%d node%s of %d GPU%s", o->nodes, plural(o->nodes),
+			  o->gpus_per_node, plural(o->gpus_per_node));
+	for (int k = 0; k < o->n_kinds; k++)
+		text_addf(t, "%s%d node%s of %d %s", k ? ", " : "", o->kinds[k].nodes,
+			  plural(o->kinds[k].nodes), o->kinds[k].gpus_per_node, o->kinds[k].name);
+	if (o->kinds_blind)
+		text_add(t, ", which it cannot tell apart");
 	if (o->policy->models_goodput)
 		text_addf(t, "; models: %s, lengths: %s", sim_knowledge_names[o->knowledge],
 			  o->lengths_known ? "known" : "unknown");
@@ -108,7 +115,8 @@ void simulations_print(const struct simulations *s, const struct output *out)
 
 /* --- programs --- */
 
-static void add_figures(struct json *j, const struct sim_figures *f)
+/* kinds: there are several. */
+static void add_figures(struct json *j, const struct sim_figures *f, bool kinds)
 {
 	json_number(j, "avg_jct_s", f->avg_jct_s);
 	json_number(j, "median_jct_s", f->median_jct_s);
@@ -125,15 +133,35 @@ static void add_figures(struct json *j, const struct sim_figures *f)
 	json_number(j, "median", f->decide_median_s);
 	json_number(j, "p95", f->decide_p95_s);
 	json_end(j);
+	if (kinds)
+		json_number(j, "gap_median", f->gap_median);
 	json_number(j, "wall_s", f->wall_s);
+}
+
+static void add_kinds(struct json *j, const struct sim_options *o)
+{
+	json_array(j, "kinds");
+	for (int k = 0; k < o->n_kinds; k++) {
+		json_object(j, NULL);
+		json_string(j, "name", o->kinds[k].name);
+		json_integer(j, "nodes", o->kinds[k].nodes);
+		json_integer(j, "gpus_per_node", o->kinds[k].gpus_per_node);
+		json_end(j);
+	}
+	json_end(j);
+	json_bool(j, "kinds_blind", o->kinds_blind);
 }
 
 static void add_options(struct json *j, const struct sim_options *o)
 {
 	json_integer(j, "schema_version", 1);
 	json_string(j, "policy", o->policy->name);
-	json_integer(j, "nodes", o->nodes);
-	json_integer(j, "gpus_per_node", o->gpus_per_node);
+	if (o->n_kinds) {
+		add_kinds(j, o);
+	} else {
+		json_integer(j, "nodes", o->nodes);
+		json_integer(j, "gpus_per_node", o->gpus_per_node);
+	}
 	json_number(j, "interval_s", o->interval_s);
 	json_number(j, "restart_delay_s", o->restart_s);
 	json_number(j, "slice_s", o->slice_s);
@@ -151,13 +179,13 @@ void simulations_print_json(const struct simulations *s, FILE *out)
 	json_init(&j, out);
 	json_object(&j, NULL);
 	add_options(&j, &s->options);
-	add_figures(&j, &mean);
+	add_figures(&j, &mean, s->options.n_kinds > 1);
 	json_array(&j, "workloads");
 	for (int i = 0; i < s->n; i++) {
 		json_object(&j, NULL);
 		json_string(&j, "name", s->workloads[i].name);
 		json_integer(&j, "jobs", s->workloads[i].n_jobs);
-		add_figures(&j, &s->results[i].figures);
+		add_figures(&j, &s->results[i].figures, s->options.n_kinds > 1);
 		json_end(&j);
 	}
 	json_end(&j);

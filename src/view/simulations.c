@@ -17,6 +17,26 @@
 
 /* --- reading --- */
 
+static int read_profiles(struct simulations *s, const char *directory, struct err *err)
+{
+	const struct sim_options *o = &s->options;
+	const char *kinds[SCHED_KINDS];
+
+	if (!o->n_kinds)
+		return sim_profiles_read(&s->profiles, directory, err);
+	for (int k = 0; k < o->n_kinds; k++)
+		kinds[k] = o->kinds[k].name;
+	return sim_profiles_read_kinds(&s->profiles, directory, kinds, o->n_kinds, err);
+}
+
+static int read_tables(struct simulations *s, struct err *err)
+{
+	if (s->restart_table && sim_profiles_read_restarts(&s->profiles, s->restart_table, err))
+		return -1;
+	return s->slowdown_table
+		       ? sim_profiles_read_slowdowns(&s->profiles, s->slowdown_table, err) : 0;
+}
+
 static int read_workloads(struct simulations *s, const struct strings *paths, struct err *err)
 {
 	int rc = 0;
@@ -209,7 +229,8 @@ int simulations_run(struct simulations *s, const char *profiles, const struct st
 		.s = s, .mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER,
 	};
 
-	if (sim_profiles_read(&s->profiles, profiles, err) || read_workloads(s, workloads, err))
+	if (read_profiles(s, profiles, err) || read_tables(s, err) ||
+	    read_workloads(s, workloads, err))
 		return -1;
 	team.failed = s->n;
 	for (int i = 0; i < s->n; i++)
