@@ -79,7 +79,7 @@ static void make_jobs(int n_jobs, int n_devices)
 
 static double decide_ms(const struct policy *policy, int n_jobs, int n_devices)
 {
-	struct sched_input in = { jobs, n_jobs, n_devices, 0, 600, 0, NULL, 0 };
+	struct sched_input in = { jobs, n_jobs, n_devices, 0, 600, 0, .n_ended = 0 };
 	double ms[TIMES];
 
 	make_jobs(n_jobs, n_devices);

@@ -111,7 +111,7 @@ struct sched_input {
 	const double *ended_device_s;
 	int n_ended;
 	/* Of several kinds, n_devices is the sum, and devices_per_node is that of kinds[k]. */
-	int n_kinds;			/* 0, 1: the devices are of one kind */
+	int n_kinds;			/* 0: of one kind, which is not told; 1: told */
 	struct sched_kind {
 		int n_devices, devices_per_node;
 		const char *name;	/* for reasons; may be NULL */
@@ -153,9 +153,9 @@ struct policy {
 };
 
 /* Decides by the policy. A policy that knows no kinds is asked about the devices as if they were of
- * one kind, and about no more of them for a job than one kind has. Then, running jobs first, then
- * those of most devices: a job whose number is unchanged stays on its kind; another gets the kind of
- * most devices that are left, with fewer devices, or none, where no kind has enough.
+ * one kind, and about no more of them for a job than one kind has. Then a running job whose number
+ * is unchanged stays on its kind. The others, those of most devices first, get the kind of which
+ * most are left, with fewer devices, or none, where no kind has enough.
  * blind: the same for a policy that knows kinds. */
 void policy_decide(const struct policy *policy, const struct sched_input *in, bool blind,
 		   struct sched_choice *choices);

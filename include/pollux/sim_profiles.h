@@ -20,8 +20,8 @@
  *		updates at the smallest B. iteration: updates made. grad_sqr, grad_var: |G|^2 and
  *		tr(Sigma) / (smallest B) during the epoch.
  *
- * Where there are several kinds of GPU, each has its own placements-KIND.csv and scalability-KIND.csv
- * instead.
+ * Where there are several kinds of GPU, each has its own placements-KIND.csv and
+ * scalability-KIND.csv instead.
  *
  * Directories without placements.csv are passed over. Profiles do not change after they are read,
  * so threads may share them. */
@@ -44,8 +44,9 @@ int sim_profiles_read(struct sim_profiles *p, const char *directory, struct err 
 /* The same on kinds of GPU, which the names of the files have. */
 int sim_profiles_read_kinds(struct sim_profiles *p, const char *directory,
 			    const char *const *kinds, int n_kinds, struct err *err);
-/* The restarts, or the factors by which the applications are slower than the profiles say, of a file
- * with the columns application and seconds, or application and factor. EX_NOINPUT; EX_DATAERR. */
+/* The restarts, or the factors by which the applications are slower than the profiles say, of a
+ * file with the columns application and seconds, or application and factor. EX_NOINPUT;
+ * EX_DATAERR. */
 int sim_profiles_read_restarts(struct sim_profiles *p, const char *path, struct err *err);
 int sim_profiles_read_slowdowns(struct sim_profiles *p, const char *path, struct err *err);
 void sim_profiles_release(struct sim_profiles *p);

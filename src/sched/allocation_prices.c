@@ -1,5 +1,5 @@
-/* allocation_prices.c - prices of kinds by subgradient, and allocations made of the choices at these
- * prices. */
+/* allocation_prices.c - prices of kinds by subgradient, and allocations made of the choices at
+ * these prices. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -66,8 +66,8 @@ static bool knows_any(const struct curves *all, const struct sched_job *job)
 	return false;
 }
 
-/* Finds the least number on a kind, and sets the unit if the kind is the slowest so far. Of a job of
- * which nothing is known, all kinds are equal. */
+/* Finds the least number on a kind, and sets the unit if the kind is the slowest so far. To a job
+ * of which nothing is known, all kinds are equal. */
 static void set_least(const struct curves *all, struct curve *c, int kind, bool known)
 {
 	const struct sched_job *job = c->job;

@@ -7,11 +7,14 @@
  *	speedup_j(r)	goodput_j(r) in units of a device at the job's least number, on its slowest
  *			kind
  *	f_j		max(age - restarts * restart, 0) / (age + restart) for a running job on
- *			another kind or number than it holds, once its age is a restart; otherwise 1
+ *			another kind or number than it holds, once its age is a restart;
+ *			otherwise 1. Where the kinds are told (n_kinds), also for a job that
+ *			waits, as in the artifact
  *
  * The published program goes to a solver of integer programs, with terms rounded to hundredths and
- * clipped at 3000. Here it is a knapsack with a capacity for each kind, solved by allocation.h. Weights multiply the terms. As published
- * there are no slices. Running jobs that are not preemptible keep what they hold. */
+ * clipped at 3000. Here it is a knapsack with a capacity for each kind, solved by allocation.h.
+ * Weights multiply the terms. As published there are no slices. Running jobs that are not preemptible
+ * keep what they hold. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -30,7 +33,7 @@ static double restart_factor(const struct curves *curves, const struct curve *c)
 	double age_s = curves->in->now_s - c->job->submitted_s;
 	double kept_s = fmax(age_s - c->job->restarts * c->restart_s, 0);
 
-	if (!c->held || !(age_s >= c->restart_s))
+	if ((!c->held && !curves->in->n_kinds) || !(age_s >= c->restart_s))
 		return 1;
 	return kept_s > 0 ? kept_s / (age_s + c->restart_s) : 0;
 }

@@ -29,7 +29,7 @@ struct validation {
 
 struct application {
 	char *name, *directory;		/* owned */
-	char *kind;			/* of GPU, in its files' names: "-t4"; owned; "": there is one */
+	char *kind;			/* owned; of GPU, in its files' names: "-t4", or "" */
 	/* The application on further kinds of GPU; owned. */
 	struct application *others;
 	int n_others;

@@ -188,7 +188,7 @@ struct sched_input sched_input_of(const struct simulation *s, const struct sched
 		.devices_per_node = by_owner ? 0 : s->kinds[0].gpus_per_node,
 	};
 
-	for (int k = 0; s->n_kinds > 1 && k < s->n_kinds; k++)
+	for (int k = 0; o->n_kinds && k < s->n_kinds; k++)
 		in.kinds[in.n_kinds++] = (struct sched_kind){
 			s->kinds[k].n_gpus, by_owner ? 0 : s->kinds[k].gpus_per_node,
 			s->kinds[k].name,

@@ -36,7 +36,8 @@ static void observe(struct simulation *s, struct sim_job *job, struct gradients 
 	job->gradients = g;
 	if (!job->agent || s->options->knowledge == SIM_KNOWLEDGE_FULL)
 		return;
-	agent_observe(&job->agent[job->kind], place_of(job), job->configuration.local_batch_size, job->times);
+	agent_observe(&job->agent[job->kind], place_of(job),
+		      job->configuration.local_batch_size, job->times);
 	job->agent->gradients[job->epoch] = g;
 }
 
@@ -97,17 +98,27 @@ int job_event_s(struct simulation *s, struct sim_job *job, double *seconds, stru
 	return 0;
 }
 
+/* Books the time on the job's GPUs. */
+static void serve(const struct simulation *s, struct sim_job *job, double seconds)
+{
+	double speed = job_speed_on(job, job->kind), slowest = speed;
+
+	for (int k = 0; k < s->n_kinds; k++)
+		slowest = fmin(slowest, job_speed_on(job, k));
+	job->attained_device_s += seconds * job->placement.replicas;
+	job->service_device_s += seconds * job->placement.replicas * (speed / slowest);
+}
+
 int job_run(struct simulation *s, struct sim_job *job, double start_s, double interval_s,
 	    struct err *err)
 {
 	double seconds = interval_s, delay_s = fmin(job->delay_s, seconds), before;
-	int gpus = job->placement.replicas;
 
-	if (!gpus)
+	if (!job->placement.replicas)
 		return 0;
 	before = job->progress;
 	job->delay_s -= delay_s;
-	job->attained_device_s += delay_s * gpus;
+	serve(s, job, delay_s);
 	seconds -= delay_s;
 	while (seconds > 0 && isnan(job->finish_s)) {
 		double taken_s;
@@ -115,7 +126,7 @@ int job_run(struct simulation *s, struct sim_job *job, double start_s, double in
 		if (set_times(s, job, err))
 			return -1;
 		taken_s = advance(s, job, start_s + interval_s - seconds, seconds);
-		job->attained_device_s += taken_s * gpus;
+		serve(s, job, taken_s);
 		seconds -= taken_s;
 		if (isnan(job->finish_s))
 			update_sizes(s, job);

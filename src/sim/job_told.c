@@ -56,13 +56,17 @@ static double goodput_now(const struct sim_job *job, const struct goodput_model 
 			  job->configuration.accumulation_steps);
 }
 
-/* Nothing is known of the job but how much faster a kind is than another. */
+/* Nothing is known of the job but how much faster a kind is than another. To sia, as published, not
+ * even that. */
 static void tell_speeds(const struct simulation *s, struct sim_job *job, struct sched_job *told)
 {
-	for (int k = 0; s->n_kinds > 1 && k < s->n_kinds; k++) {
+	if (s->n_kinds == 1 || s->options->policy == &policy_sia)
+		return;
+	for (int k = 0; k < s->n_kinds; k++) {
 		struct job_table *t = &job->tables[k];
 
 		clear_goodput(t, 1);
+		t->key = (struct model_key){ .version = -1 };
 		t->goodput[1] = job_speed_on(job, k);
 		told->kind_goodput[k] = t->goodput;
 	}
@@ -197,8 +201,9 @@ int job_tell(struct simulation *s, struct sim_job *job, struct sched_job *told, 
 		/* goodput leaves jobs alone that restart; others are told not to touch them. */
 		.preemptible = !restarting || s->options->policy == &policy_goodput,
 		.min_replicas = job->spec->replicas, .max_replicas = job->spec->replicas,
-		.attained_service_device_s = job->attained_device_s,
-		.replicas = job->placement.replicas, .kind = job->kind, .launched_s = job->launched_s,
+		.attained_service_device_s = job->service_device_s,
+		.replicas = job->placement.replicas, .kind = job->kind,
+		.launched_s = job->launched_s,
 		.demoted_s = job->demoted_s, .submitted_s = job->spec->submit_s,
 		.waiting_since_s = job->waiting_since_s,
 		.restarts = job->restarts > 0 ? job->restarts : 0,

@@ -84,7 +84,8 @@ static int64_t first_batch(const struct application *a, int replicas)
 
 bool model_key_equal(const struct model_key *a, const struct model_key *b)
 {
-	return a->version == b->version && a->kind == b->kind && a->nodes == b->nodes && a->replicas == b->replicas &&
+	return a->version == b->version && a->kind == b->kind && a->nodes == b->nodes &&
+	       a->replicas == b->replicas &&
 	       !(a->noise_scale < b->noise_scale || a->noise_scale > b->noise_scale) &&
 	       isnan(a->noise_scale) == isnan(b->noise_scale);
 }
@@ -93,7 +94,9 @@ struct configuration job_best_sizes(struct simulation *s, struct sim_job *job)
 {
 	const struct application *a = job_application(job);
 	struct throughput_place place = { job->placement.n, job->placement.replicas };
-	struct model_key key = { .kind = job->kind, .nodes = place.nodes, .replicas = place.replicas };
+	struct model_key key = {
+		.kind = job->kind, .nodes = place.nodes, .replicas = place.replicas,
+	};
 	struct goodput_model model;
 	struct goodput_choice best;
 

@@ -94,7 +94,7 @@ static void add_agents(struct simulation *s, const struct sim_profiles *profiles
 		struct sim_job *job = &s->jobs[i];
 		int index = own ? i : sim_profiles_index(profiles, job->spec->application);
 
-		job->agent = &s->agents[index * s->n_kinds];
+		job->agent = &s->agents[(size_t)index * (size_t)s->n_kinds];
 		for (int k = 0; o->knowledge == SIM_KNOWLEDGE_FULL && k < s->n_kinds; k++)
 			if (!job->agent[k].version)
 				agent_learn_all(&job->agent[k]);
@@ -203,7 +203,7 @@ static int run_step(struct simulation *s, double step_s, struct err *err)
 		if (isnan(job->finish_s))
 			s->active[left++] = job;
 		else
-			s->ended_device_s[s->n_done++] = job->attained_device_s;
+			s->ended_device_s[s->n_done++] = job->service_device_s;
 	}
 	s->n_active = left;
 	return 0;

@@ -61,6 +61,9 @@ struct sim_job {
 	double delay_s;		/* time for which it still stands still */
 	bool interfered;
 	double attained_device_s;
+	/* The same, where a second on a faster kind of GPU counts for as many as its slowest kind
+	 * takes. */
+	double service_device_s;
 	double launched_s, waiting_since_s, demoted_s;
 
 	struct agent *agent;	/* one for each kind; NULL: nothing is modelled */
@@ -91,7 +94,7 @@ struct simulation {
 	struct sim_job *jobs;
 	struct sim_job **active;	/* submitted and not done, in the order of the workload */
 	int n_active, n_submitted, n_done;
-	double *ended_device_s;		/* service of each of the n_done jobs */
+	double *ended_device_s;		/* service_device_s of each of the n_done jobs */
 	int64_t round;		/* time is round * interval */
 	double now_s;
 	double progress_s;	/* when a job last progressed */
@@ -122,8 +125,8 @@ void job_place(struct simulation *s, struct sim_job *job, struct placement *plac
 
 /* sim_job_model.c */
 /* The model of the job on a kind of GPU, by what is known of it; false: nothing is known. *version
- * (may be NULL) differs where the parameters do. Where the job did not run on the kind, its times on
- * another kind are scaled. */
+ * (may be NULL) differs where the parameters do. Where the job did not run on the kind, its times
+ * on another kind are scaled. */
 bool sim_job_model(struct simulation *s, const struct sim_job *job, int kind,
 		   struct goodput_model *model, int *version);
 /* Samples a second on one GPU of a kind at the largest local batch, by the profiles. */

@@ -52,6 +52,52 @@ print "options\n" unless "$d->{policy} $d->{knowledge} $d->{lengths} $d->{nodes}
 		"goodput shared known 4" && !$d->{events};'
 is 'has every figure, of all and of each' '' "$(printf '%s\n' "$out" | json "$keys")"
 
+# --- kinds of GPU ---
+mkdir kinds
+for app in "$example"/profiles/*; do
+	name=${app##*/}
+	mkdir "kinds/$name"
+	cp "$app"/validation-*.csv "kinds/$name"
+	cp "$app/placements.csv" "kinds/$name/placements-slow.csv"
+	# Each time a third.
+	perl -F, -lane 'print join ",", map { $_ + 0 eq $_ && /\./ ? $_ / 3 : $_ } @F' \
+		"$app/placements.csv" >"kinds/$name/placements-fast.csv"
+done
+kinds() { "$POLLUX" simulate --profiles kinds -w "$example/workloads/workload-1.csv" "$@"; }
+mean() { printf '%s\n' "$out" | json 'print $d->{avg_jct_s}'; }
+less() { perl -e 'exit !($ARGV[0] < $ARGV[1])' "$1" "$2"; }
+
+for wrong in slow slow:2 slow:2x slow:0x4 :2x4 slow:2x4,slow:1x4 slow:9999x99 a/b:1x4; do
+	status "--kinds $wrong is a usage error" 64 kinds --kinds "$wrong"
+done
+status 'so is blindness without kinds' 64 kinds --kinds-blind
+status 'a kind without files' 66 kinds --kinds slow:2x4,other:1x4
+status 'two kinds' 0 kinds --kinds slow:2x4,fast:1x4
+like 'are named' '^goodput on 2 nodes of 4 slow, 1 node of 4 fast; models: none' "$out"
+run kinds --kinds slow:2x4,fast:1x4 --json
+both=$(mean)
+is 'JSON has the kinds' 'slow 2 4 fast 1 4 0' "$(printf '%s\n' "$out" | json '
+	print "$_->{name} $_->{nodes} $_->{gpus_per_node} " for @{$d->{kinds}};
+	print 0 + $d->{gap_median};')"
+run kinds --kinds slow:3x4 --json
+ok 'a third of faster GPUs is better than none' less "$both" "$(mean)"
+run kinds --kinds slow:2x4,fast:1x4 --kinds-blind --json
+ok 'and by more where the policy knows them' less "$both" "$(mean)"
+for policy in sia pollux optimus tiresias srtf las fifo; do
+	status "$policy on kinds" 0 kinds --kinds slow:2x4,fast:2x4 -p "$policy"
+done
+printf 'application,factor\nnothing,2\n' >slower.csv
+status 'a table of slowdowns' 65 kinds --kinds slow:2x4 --slowdown-table slower.csv
+like 'names applications of the profiles' "slower.csv:2: .*no application 'nothing'" "$err"
+{ echo application,factor; for app in kinds/*; do echo "${app##*/},2"; done; } >slower.csv
+run kinds --kinds slow:3x4 --json
+once=$(mean)
+status 'all are slower by half' 0 kinds --kinds slow:3x4 --slowdown-table slower.csv --json
+ok 'so jobs take longer' less "$once" "$(mean)"
+{ echo application,seconds; for app in kinds/*; do echo "${app##*/},600"; done; } >restarts.csv
+status 'a table of restarts' 0 kinds --kinds slow:3x4 --restart-table restarts.csv --json
+ok 'likewise' less "$once" "$(mean)"
+
 # Several workloads: means at the top, in the order of their numbers.
 mkdir several
 for i in 1 2 10; do cp "$example/workloads/workload-1.csv" "several/w-$i.csv"; done

@@ -76,7 +76,7 @@ static void draw(struct any *a)
 				      case_below(&a->random, 9),
 				      1e4,
 				      600,
-				      case_below(&a->random, 6), NULL, 0 };
+				      case_below(&a->random, 6), .n_ended = 0 };
 	if (!case_below(&a->random, 10))
 		a->in.slice_s = number(a, 600);
 }

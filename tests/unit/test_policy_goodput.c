@@ -576,7 +576,7 @@ static void check(const char *name, int n_devices, const struct sched_job *jobs,
 		  const struct wanted *wanted)
 {
 	struct sched_choice choices[16];
-	struct sched_input in = { jobs, n_jobs, n_devices, NOW_S, SLICE_S, 0, NULL, 0 };
+	struct sched_input in = { jobs, n_jobs, n_devices, NOW_S, SLICE_S, 0, .n_ended = 0 };
 	char what[256];
 
 	policy_goodput.decide(&in, choices);
@@ -1042,7 +1042,7 @@ static void test_behind_stuck(void)
 static void test_reconfigure(void)
 {
 	struct sched_job jobs[] = { holds(job(1, linear, 2, 2), 2, 700) };
-	struct sched_input in = { jobs, 1, 2, NOW_S, SLICE_S, 0, NULL, 0 };
+	struct sched_input in = { jobs, 1, 2, NOW_S, SLICE_S, 0, .n_ended = 0 };
 	struct sched_choice choice;
 
 	/* 20 * (600 - 30) / 600 = 19; 19 / 1.05 = 18.095 */
@@ -1085,7 +1085,7 @@ static void test_odd(void)
 	const struct wanted of_1[] = { { 0, -1, "needs 2 devices; 1 can be used here" },
 				       { 1, -1, NULL },
 				       { 0, 19800, NULL } };
-	struct sched_input in = { lost, 3, 8, NOW_S, SLICE_S, 4, NULL, 0 };
+	struct sched_input in = { lost, 3, 8, NOW_S, SLICE_S, 4, .n_ended = 0 };
 	struct sched_job nodes[] = { job(1, NULL, 3, 3), job(2, linear, 1, 3) };
 	struct sched_choice choices[3];
 
@@ -1102,7 +1102,7 @@ static void test_odd(void)
 	in.slice_s = (double)NAN;
 	policy_goodput.decide(&in, choices);
 	ok(choices[0].replicas == 4, "no slice");
-	in = (struct sched_input){ nodes, 2, 8, NOW_S, SLICE_S, 4, NULL, 0 };
+	in = (struct sched_input){ nodes, 2, 8, NOW_S, SLICE_S, 4, .n_ended = 0 };
 	policy_goodput.decide(&in, choices);
 	is_str(choices[0].reason,
 	       "asks for 3 devices; on nodes of 4: powers of two that divide it, or whole "
@@ -1110,7 +1110,7 @@ static void test_odd(void)
 	       "3 devices of nodes of 4");
 	is_str(choices[1].reason, "2 devices: 2.0x of one", "2 of at most 3");
 	/* A restart that takes longer than a slice still lets idle devices be used. */
-	in = (struct sched_input){ nodes, 2, 3, NOW_S, 10, 0, NULL, 0 };
+	in = (struct sched_input){ nodes, 2, 3, NOW_S, 10, 0, .n_ended = 0 };
 	policy_goodput.decide(&in, choices);
 	is_int(choices[0].replicas + choices[1].replicas, 3, "a slice shorter than a restart");
 }

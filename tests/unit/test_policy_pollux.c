@@ -115,7 +115,7 @@ static const double linear[] = { 0, 10, 20, 30, 40 }, flat[] = { 0, 10, 11, 12, 
 static void test_shares(void)
 {
 	struct sched_job jobs[] = { job(1, linear, 4), job(2, flat, 4), job(3, NULL, 4) };
-	struct sched_input in = { jobs, 3, 4, 1e5, 600, 0, NULL, 0 };
+	struct sched_input in = { jobs, 3, 4, 1e5, 600, 0, .n_ended = 0 };
 	struct sched_choice choices[3];
 
 	policy_pollux.decide(&in, choices);
@@ -137,7 +137,7 @@ static void test_shares(void)
 static void test_restarts(void)
 {
 	struct sched_job jobs[] = { job(1, linear, 4) };
-	struct sched_input in = { jobs, 1, 4, 1000, 600, 0, NULL, 0 };
+	struct sched_input in = { jobs, 1, 4, 1000, 600, 0, .n_ended = 0 };
 	struct sched_choice choice;
 
 	jobs[0].replicas = 1;
@@ -160,7 +160,7 @@ static void test_restarts(void)
 static void test_odd(void)
 {
 	struct sched_job jobs[] = { job(1, NULL, 4), job(2, linear, 4), job(3, flat, 4) };
-	struct sched_input in = { jobs, 3, 2, 1e5, 600, 0, NULL, 0 };
+	struct sched_input in = { jobs, 3, 2, 1e5, 600, 0, .n_ended = 0 };
 	struct sched_choice choices[3];
 
 	jobs[0].replicas = 4;

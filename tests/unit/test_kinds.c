@@ -1,0 +1,298 @@
+/* Devices of several kinds: the search held to all allocations of small problems, the prices to the
+ * exact search; that each policy keeps within each kind on any input; who gets the fast kind. */
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "pollux/policy.h"
+#include "sched/allocation.h"
+#include "sched_cases.h"
+#include "tap.h"
+
+#define JOBS 4
+#define WIDE_JOBS 24
+#define CASES 3000
+
+/* --- the search --- */
+
+struct problem {
+	struct allocation_job jobs[WIDE_JOBS];
+	double value[WIDE_JOBS][64];
+	int capacity[SCHED_KINDS], n_kinds, n_jobs, n_devices;
+	double best;
+};
+
+static void draw_problem(uint64_t *x, struct problem *p, int n_jobs, int n_kinds, int most)
+{
+	*p = (struct problem){ .n_jobs = n_jobs, .n_kinds = n_kinds, .best = -HUGE_VAL };
+	for (int k = 0; k < n_kinds; k++)
+		p->n_devices += p->capacity[k] = most / 2 + case_below(x, most - most / 2 + 1);
+	for (int j = 0; j < n_jobs; j++) {
+		p->jobs[j] = (struct allocation_job){ case_below(x, p->n_devices + 1),
+						      p->value[j] };
+		for (int at = 1; at <= p->n_devices; at++)
+			p->value[j][at] = case_below(x, 4) ? 10 * case_uniform(x) : -HUGE_VAL;
+	}
+}
+
+static int kind_of(const struct problem *p, int at, int *devices)
+{
+	int k = 0;
+
+	while (at > p->capacity[k])
+		at -= p->capacity[k++];
+	*devices = at;
+	return k;
+}
+
+static void try_all(struct problem *p, int job, int *left, double sum)
+{
+	if (job == p->n_jobs) {
+		p->best = fmax(p->best, sum);
+		return;
+	}
+	for (int at = 0; at <= p->n_devices; at++) {
+		int n, k = kind_of(p, at, &n);
+
+		if (!isfinite(p->value[job][at]) || n > left[k])
+			continue;
+		left[k] -= n;
+		try_all(p, job + 1, left, sum + p->value[job][at]);
+		left[k] += n;
+	}
+}
+
+/* The worth of the result; NaN: more devices of a kind than there are. */
+static double worth(const struct problem *p, const int *at)
+{
+	int left[SCHED_KINDS];
+	double sum = 0;
+
+	memcpy(left, p->capacity, sizeof(left));
+	for (int j = 0; j < p->n_jobs; j++) {
+		int n, k = kind_of(p, at[j], &n);
+
+		left[k] -= n;
+		if (left[k] < 0)
+			return (double)NAN;
+		sum += p->value[j][at[j]];
+	}
+	return sum;
+}
+
+static void test_search(void)
+{
+	uint64_t random = 1;
+	int wrong = 0;
+
+	for (int n = 0; n < CASES; n++) {
+		struct problem p;
+		int at[JOBS], left[SCHED_KINDS];
+
+		draw_problem(&random, &p, JOBS, 2 + case_below(&random, 2), 3);
+		memcpy(left, p.capacity, sizeof(left));
+		try_all(&p, 0, left, 0);
+		allocation_best_of_kinds(p.jobs, p.n_jobs, p.capacity, p.n_kinds, at, NULL);
+		wrong += !(fabs(worth(&p, at) - p.best) < 1e-9);
+	}
+	is_int(wrong, 0, "3,000 small problems: the best of all allocations");
+}
+
+/* A dynamic program of its own, in plain numbers. */
+static double exact(const struct problem *p)
+{
+	static double row[2][20 * 20 * 20];
+	int a = p->capacity[0] + 1, b = p->capacity[1] + 1, states = a * b * (p->capacity[2] + 1);
+
+	memset(row, 0, sizeof(row));
+	for (int j = 0; j < p->n_jobs; j++)
+		for (int s = 0; s < states; s++) {
+			int left[] = { s % a, s / a % b, s / a / b };
+			int step[] = { 1, a, a * b };
+			double best = row[j & 1][s];
+
+			for (int at = 1; at <= p->n_devices; at++) {
+				int n, k = kind_of(p, at, &n);
+
+				if (n <= left[k])
+					best = fmax(best, p->value[j][at] +
+								  row[j & 1][s - n * step[k]]);
+			}
+			row[!(j & 1)][s] = best;
+		}
+	return row[p->n_jobs & 1][states - 1];
+}
+
+static void test_prices(void)
+{
+	uint64_t random = 2;
+	int wrong = 0, loose = 0;
+
+	for (int n = 0; n < 12; n++) {
+		struct problem p;
+		int at[WIDE_JOBS];
+		double gap, best, found;
+
+		draw_problem(&random, &p, WIDE_JOBS, 3, 19);
+		p.capacity[0] += 19 - p.capacity[0];
+		p.capacity[1] = p.capacity[2] = 19;
+		p.n_devices = 57;
+		for (int j = 0; j < WIDE_JOBS; j++)
+			for (int i = 1, k; i <= p.n_devices; i++) {
+				k = (i - 1) / 19;
+				p.value[j][i] = 3 * (1 + j % 5) *
+						pow((i - 19 * k) * (1 + k * (j % 3)), 0.6) +
+						case_uniform(&random);
+			}
+		allocation_best_of_kinds(p.jobs, p.n_jobs, p.capacity, 3, at, &gap);
+		best = exact(&p);
+		found = worth(&p, at);
+		wrong += !(found <= best * (1 + 1e-9)) || !(best <= found * (1 + gap) + 1e-9);
+		loose += !(found >= 0.995 * best);
+	}
+	is_int(wrong, 0, "8,000 states: within the gap that is reported");
+	is_int(loose, 0, "and within 0.5 % of the best");
+}
+
+/* --- policies on any input --- */
+
+struct any {
+	uint64_t random;
+	struct sched_job jobs[JOBS];
+	double goodput[JOBS][SCHED_KINDS][12];
+	struct sched_input in;
+	struct sched_choice choices[JOBS];
+};
+
+static void draw_input(struct any *a)
+{
+	uint64_t random = a->random, *x = &a->random;
+	int held[SCHED_KINDS] = { 0 };
+
+	*a = (struct any){ .random = random };
+	a->in = (struct sched_input){
+		.jobs = a->jobs, .n_jobs = JOBS, .now_s = 1e4, .slice_s = 600,
+		.n_kinds = 2 + case_below(x, 2),
+	};
+	for (int k = 0; k < a->in.n_kinds; k++) {
+		a->in.kinds[k] = (struct sched_kind){ 1 + case_below(x, 4), 0, "kind" };
+		a->in.n_devices += a->in.kinds[k].n_devices;
+	}
+	for (int i = 0; i < JOBS; i++) {
+		struct sched_job *job = &a->jobs[i];
+		int kind = case_below(x, a->in.n_kinds);
+		int left = a->in.kinds[kind].n_devices - held[kind];
+
+		*job = (struct sched_job){
+			.id = i + 1, .min_replicas = 1 + case_below(x, 3), .weight = 1,
+			.preemptible = case_below(x, 4) > 0, .kind = kind,
+			.submitted_s = 1e4 * case_uniform(x), .goodput_now = (double)NAN,
+			.waiting_since_s = case_below(x, 3) ? 1e4 * case_uniform(x) : -1e9,
+			.restart_s = 60 * case_uniform(x), .remaining_samples = (double)NAN,
+		};
+		job->max_replicas = job->min_replicas + case_below(x, 5);
+		if (case_below(x, 2) && left >= job->min_replicas) {
+			job->replicas = left < job->max_replicas ? left : job->max_replicas;
+			job->launched_s = 1e4 - 2e3 * case_uniform(x);
+			held[kind] += job->replicas;
+		} else {
+			job->barred_kinds = case_below(x, 3) ? 0 : 1U << kind;
+			job->first = case_below(x, 8) ? 0 : 1;
+		}
+		for (int k = 0; k < a->in.n_kinds; k++)
+			for (int r = 1; r <= job->max_replicas; r++)
+				a->goodput[i][k][r] = (1 + 9 * case_uniform(x)) * sqrt(r);
+		for (int k = 0; i % 2 && k < a->in.n_kinds; k++)
+			if (k == job->kind || case_below(x, 3))
+				job->kind_goodput[k] = job->goodput = a->goodput[i][k];
+		if (case_below(x, 2))
+			job->remaining_samples = 1e4 * case_uniform(x);
+	}
+}
+
+static bool holds(const struct policy *policy, struct any *a, bool blind)
+{
+	int left[SCHED_KINDS];
+	bool right = true;
+
+	for (int k = 0; k < a->in.n_kinds; k++)
+		left[k] = a->in.kinds[k].n_devices;
+	policy_decide(policy, &a->in, blind, a->choices);
+	for (int i = 0; i < JOBS; i++) {
+		const struct sched_job *job = &a->jobs[i];
+		const struct sched_choice *c = &a->choices[i];
+		bool stays = c->replicas == job->replicas && c->kind == job->kind;
+
+		if (!c->replicas)
+			continue;
+		left[c->kind] -= c->replicas;
+		right = right && c->reason[0] &&
+			(stays || (c->replicas >= job->min_replicas &&
+				   c->replicas <= job->max_replicas &&
+				   !(job->barred_kinds & 1U << c->kind)));
+	}
+	for (int i = 0; i < JOBS; i++)
+		if (!a->jobs[i].preemptible && a->jobs[i].replicas)
+			right = right && a->choices[i].replicas == a->jobs[i].replicas &&
+				a->choices[i].kind == a->jobs[i].kind;
+	for (int k = 0; k < a->in.n_kinds; k++)
+		right = right && left[k] >= 0;
+	return right;
+}
+
+static void test_policies(void)
+{
+	for (int p = 0; p < n_policies; p++) {
+		struct any a = { .random = 5 };
+		char what[128];
+		int wrong = 0;
+
+		for (int n = 0; n < CASES; n++) {
+			draw_input(&a);
+			wrong += !holds(policies[p], &a, n % 2);
+		}
+		snprintf(what, sizeof(what), "%s: 3,000 inputs, no kind is given out twice",
+			 policies[p]->name);
+		is_int(wrong, 0, what);
+	}
+}
+
+/* --- who gets what --- */
+
+/* Two slow devices and two fast ones: the first job gains 2x from the fast ones, the other 10x. */
+static void test_gain(const struct policy *policy)
+{
+	static const double slow[] = { 0, 1, 1.2 }, twice[] = { 0, 2, 2.4 }, ten[] = { 0, 10, 12 };
+	struct sched_job jobs[2];
+	struct sched_choice choices[2];
+	struct sched_input in = {
+		.jobs = jobs, .n_jobs = 2, .n_devices = 3, .now_s = 1000, .slice_s = 600,
+		.n_kinds = 2, .kinds = { { 2, 0, "slow" }, { 1, 0, "fast" } },
+	};
+
+	for (int i = 0; i < 2; i++)
+		jobs[i] = (struct sched_job){
+			.id = i + 1, .min_replicas = 1, .max_replicas = 2, .weight = 1,
+			.preemptible = true, .goodput_now = (double)NAN, .restart_s = 10,
+			.remaining_samples = (double)NAN,
+			.kind_goodput = { slow, i ? ten : twice },
+		};
+	policy_decide(policy, &in, false, choices);
+	ok(choices[1].kind == 1 && choices[1].replicas == 1, "who gains 10x gets the fast device");
+	ok(choices[0].kind == 0 && choices[0].replicas >= 1, "who gains 2x a slow one");
+	ok(strstr(choices[1].reason, "fast"), "the reason names the kind");
+	jobs[1].barred_kinds = 2;
+	policy_decide(policy, &in, false, choices);
+	ok(choices[1].kind == 0 && choices[0].kind == 1, "unless it must not have that kind");
+}
+
+int main(void)
+{
+	test_search();
+	test_prices();
+	test_policies();
+	test_gain(&policy_goodput);
+	test_gain(&policy_sia);
+	return done();
+}
