@@ -13,8 +13,8 @@
  *
  * The published program goes to a solver of integer programs, with terms rounded to hundredths and
  * clipped at 3000. Here it is a knapsack with a capacity for each kind, solved by allocation.h.
- * Weights multiply the terms. As published there are no slices. Running jobs that are not preemptible
- * keep what they hold. */
+ * Weights multiply the terms. As published there are no slices. Running jobs that are not
+ * preemptible keep what they hold. */
 #include <math.h>
 #include <stdlib.h>
 
