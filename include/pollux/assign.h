@@ -4,19 +4,19 @@
  *
  *	1. A job whose count is unchanged never moves. A job that grows keeps all its devices. A job
  *	   that shrinks keeps those of its devices that are joined best.
- *	2. Free devices are given out before those that other jobs give up, and so that as many jobs
- *	   as possible need only free ones and start at once. These are the jobs that need fewest
- *	   devices; among equals, the one with the smaller index.
+ *	2. Free devices are given out before devices that other jobs give up. They go first to the
+ *	   jobs that need fewest devices (among equals, to the smaller index), so that as many jobs
+ *	   as possible start at once.
  *	3. The cost of the sets, summed over the jobs that get devices, is least. A set costs the
  *	   link of its farthest pair; where these sums are equal, the links of all its pairs.
  *	4. Between sets of equal cost: free devices, then lowest numbers, in the order of the jobs,
  *	   with jobs that start at once before jobs that wait.
  *
- * Rules 3 and 4 hold exactly for a choice among at most ASSIGN_EXACT devices. These are the free
- * ones, with those given up if the free ones are not enough; for a job that shrinks, its own. Among
- * more, devices are picked one at a time, the nearest first, from the smallest group that is large
- * enough, so that whole groups are left to other jobs. Jobs that grow pick first, then those that
- * need most.
+ * Rules 3 and 4 hold exactly for a choice among at most ASSIGN_EXACT devices. Jobs choose among the
+ * free devices, and also among those given up if the free devices are not enough; a job that
+ * shrinks chooses among its own. If there are more devices, they are picked one at a time: the
+ * nearest first, from the smallest group that is large enough, so that whole groups are left to
+ * other jobs. Jobs that grow pick first, then those that need most.
  *
  *	int holder[] = { 0, 0, -1, 1 }, count[] = { 1, 2 }, owner[4];
  *	assign_devices(4, holder, 2, count, NULL, owner);	// 0, -1, 1, 1 */

@@ -12,15 +12,15 @@ struct child {
 	const char *program;		/* absolute path */
 	const struct strings *argv, *env;
 	const char *directory;
-	const char *limits;		/* to run under (limits.h); NULL: the parent's */
+	const char *limits;		/* the limits to run under (limits.h); NULL: the parent's */
 	int log_fd;			/* becomes stdout and stderr; stdin is /dev/null */
-	/* Not 0: the child stays in the session, joins this process group, and has the three
-	 * descriptors of stdio instead. */
+	/* Not 0: the child stays in the parent's session, joins this process group, and gets the
+	 * three descriptors of stdio as its standard input, output and error. */
 	pid_t group;
 	const int *stdio;
-	const int *keep_fds;		/* those from 0 on stay open in the command */
+	const int *keep_fds;		/* stay open in the command; negative entries are skipped */
 	int n_keep;
-	const struct device *devices;	/* to be bound to */
+	const struct device *devices;	/* that the command is bound to */
 	int n_devices;
 	/* Called in the parent while the child waits, before the child executes anything. -1 ends
 	 * the child. If the parent dies in this call, the child ends, too: no command runs that was

@@ -40,14 +40,16 @@ struct config {
 				   CONFIG_SLOTS_AUTO: not set */
 	double slice_s;		/* > 0, finite */
 	bool torch;		/* Pythons with PyTorch get the helper without asking */
-	double suspend_memory;	/* 0 to 1, of the machine's memory: what suspended runs may keep */
-	double log_limit_bytes;	/* what a job's log may take of the disk; infinite: all */
+	/* 0 to 1: the part of the machine's memory that suspended runs may keep */
+	double suspend_memory;
+	double log_limit_bytes;	/* the largest size of a job's log; infinite: no limit */
 	bool submit_pass;	/* 'pollux submit' runs a pass, so that jobs start at once */
 	bool keep_environment;	/* jobs that ended long ago keep their variables' values */
-	double interactive_limit_s;	/* >= 1: of a turn of 'pollux run' */
+	double interactive_limit_s;	/* >= 1: the longest turn of 'pollux run' */
 	double prune_after_s;	/* > 0; NaN: never */
-	char on_end[1000], on_failure[1000];	/* for sh, when a job has ended, has failed; "" */
-	double shared_weight;	/* of this person among those who share devices */
+	/* commands for sh: when a job has ended, has failed; "": none */
+	char on_end[1000], on_failure[1000];
+	double shared_weight;	/* weight of this person among those who share devices */
 	/* shared_dir.h; "": the default; "no": none */
 	char shared_dir[CONFIG_SHARED_DIR_SIZE];
 	char policy[32];	/* a policy that passes take (policy_names.h) */
@@ -58,8 +60,8 @@ struct config {
  * and what would be right. *c is then not valid. */
 int config_load(struct config *c, const char *path, struct err *err);
 
-/* The same for who has to go on with a file that somebody is just writing: what is wrong is passed
- * over. */
+/* As config_load(), for a caller that must go on even if somebody is just writing the file: bad
+ * lines and bad variables are skipped. */
 void config_load_leniently(struct config *c, const char *path);
 
 #endif

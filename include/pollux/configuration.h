@@ -13,7 +13,7 @@ struct configuration {
 	int replicas;			/* data-parallel workers, one device each */
 	int64_t local_batch_size;	/* samples per replica and pass; 0: the job declared none */
 	int accumulation_steps;		/* passes per update, all of them; 1 = none */
-	int nodes;			/* that the replicas run on */
+	int nodes;			/* number of nodes that the replicas run on */
 	char kind[CONFIGURATION_KIND_SIZE];	/* kind of device, as in device.h; "": any */
 };
 
@@ -70,8 +70,8 @@ struct configuration configuration_spread(int64_t batch_size, int replicas,
 					  int64_t max_batch_size);
 
 /* Spreads a batch where a replica can do at most local_limit (at least 1) samples in a pass. A job
- * that accumulates does more passes. For another job the batch shrinks to what fits into one pass,
- * which only a declared range allows. Returns false if neither is legal. */
+ * that accumulates does more passes. The batch of any other job shrinks to what fits into one pass;
+ * only a job with a declared range allows this. Returns false if neither is legal. */
 struct batch_range {
 	int64_t batch_size, min_batch_size, max_batch_size;
 	bool accumulates;

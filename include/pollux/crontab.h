@@ -15,8 +15,8 @@ struct crontab_entry {
 	struct text line;	/* a pass each minute, or as it stands in the crontab; no newline */
 };
 
-/* program: absolute. names: variables to be kept where the environment has them, ends with NULL. -1
- * where something cannot stand in a crontab (a newline). */
+/* program: an absolute path. names: the variables to keep if the environment has them; the last is
+ * NULL. -1: a value contains a newline, which a crontab cannot hold. */
 int crontab_entry_init(struct crontab_entry *e, const char *program, const char *const *names,
 		       struct err *err);
 /* The entry of this program for its store: with POLLUX_DIR, made absolute, or else with what XDG
@@ -26,14 +26,14 @@ void crontab_entry_release(struct crontab_entry *e);
 
 enum crontab_change { CRONTAB_SAME, CRONTAB_ADDED, CRONTAB_UPDATED, CRONTAB_REMOVED };
 
-/* Copies old with the entry's line, or without it. All other lines stay byte by byte as they were,
- * but the last line gets a newline if it has none. e->line becomes the line that is there or
- * was. */
+/* Append to *new a copy of old with the entry's line, or without the entry's line. All other lines
+ * stay byte by byte as they were, but the last line gets a newline if it has none. e->line becomes
+ * the line that is in the crontab, or was there. */
 enum crontab_change crontab_with(const char *old, struct crontab_entry *e, struct text *new);
 enum crontab_change crontab_without(const char *old, struct crontab_entry *e, struct text *new);
 
-/* The user's crontab; empty where there is none. -1 where it cannot be known (EX_UNAVAILABLE): then
- * it must not be written either. */
+/* The user's crontab; empty where there is none. -1 (EX_UNAVAILABLE): the crontab cannot be read,
+ * and must not be written. */
 int crontab_read(struct text *lines, struct err *err);
 int crontab_write(const struct text *lines, struct err *err);
 

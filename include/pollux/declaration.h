@@ -12,8 +12,10 @@
 /* Whether devices may be taken from a running job. A program that saves nothing loses its work when
  * it is stopped, so by default devices are taken only where there is a sign that it saves. */
 enum preemption {
-	PREEMPT_ALWAYS,		/* it resumes: checkpoint directory, resume arguments, or as told */
-	PREEMPT_SAVED,		/* only once it has reported a checkpoint */
+	/* the job resumes: it has a checkpoint directory or resume arguments, or its user says
+	 * so */
+	PREEMPT_ALWAYS,
+	PREEMPT_SAVED,		/* only once the job has reported a checkpoint */
 	PREEMPT_NEVER,
 };
 #define N_PREEMPTIONS (PREEMPT_NEVER + 1)
@@ -27,7 +29,7 @@ enum suspend_rule {
 };
 #define N_SUSPEND_RULES (SUSPEND_NEVER + 1)
 
-/* What the store keeps of it. Unknown is NaN for a double, 0 for a size. */
+/* A declaration as the store keeps it. An unknown double is NaN, an unknown size 0. */
 struct declaration {
 	char *name, *workload;		/* owned, as all strings here */
 	int min_replicas, max_replicas;	/* max 0: all devices */
@@ -36,23 +38,25 @@ struct declaration {
 	double learning_rate;
 	char *learning_rate_rule;	/* "adascale", "sqrt", "linear", "none" */
 	double noise_scale;
-	/* the helper for PyTorch: "on", with ",batch" and the like for its parts; "auto": on, as
-	 * its program was seen to be a Python with torch; "off"; NULL: it has no such program */
+	/* The helper for PyTorch: "on", followed by ",batch" and the like for its parts; "auto":
+	 * on, because the program was seen to be a Python with torch; "off"; NULL: the program is
+	 * none. */
 	char *torch;
-	char *on_end;			/* for sh, when it has ended; NULL: none */
+	char *on_end;			/* command for sh when the job has ended; NULL: none */
 	bool accumulates;		/* can do several passes for an update, as told by pollux */
 	double total_samples, total_steps;
 	double weight;
 	enum preemption preemption;
 	enum suspend_rule suspend;
-	double gpu_memory_bytes;	/* that it takes of each GPU */
-	double log_limit_bytes;		/* that its log takes of the disk; NaN: as configured */
+	double gpu_memory_bytes;	/* that the job takes of each GPU */
+	double log_limit_bytes;		/* largest size of its log; NaN: as configured */
 	double time_limit_s;
 	int retries;
 	int stop_signal;
 	double grace_s;
 	double begin_s;			/* wall clock: does not start before; NaN: at once */
-	/* 0: in its turn; else next in line while it waits: the larger number is the next */
+	/* 0: the job waits for its turn. Above 0: the job comes before all waiting jobs with a
+	 * smaller number. */
 	int first_rank;
 };
 
@@ -62,8 +66,8 @@ void declaration_release(struct declaration *d);
 /* True if the helper for PyTorch is to be loaded into the job's Pythons. */
 bool declaration_has_torch_helper(const struct declaration *d);
 
-/* What the options of a command line say: fields of the declaration as they are kept, and what is
- * kept elsewhere or only worked out from. Borrowed strings are of the command line. */
+/* The options of a command line: the fields of the declaration, and options that are kept elsewhere
+ * or from which other values are computed. Each const char * is borrowed from the command line. */
 struct asked {
 	struct declaration declared;
 	const char *checkpoint_dir, *checkpoint_glob, *resume_args, *step_regex;
@@ -75,7 +79,8 @@ struct asked {
 	uint64_t given;		/* bit i: the option of declared_fields[i] was given */
 };
 
-void asked_init(struct asked *o);
+void asked_init(struct asked *o);	/* the default of each option */
+/* True if the command line has the option, named without dashes. */
 bool asked_gives(const struct asked *o, const char *option);
 
 /* Which commands take an option. */
@@ -85,7 +90,7 @@ enum {
 	IGNORED_BY_PROFILE = 4,	/* taken, so that options of submit can be given, but not used */
 	FOR_AGAIN = 16,		/* can be given for a job that is like another one */
 	FOR_RUN = 32,		/* of 'pollux run' */
-	FOR_EDIT = 8,		/* can be changed when the job is there */
+	FOR_EDIT = 8,		/* can be changed after submission */
 };
 
 /* A row of the table. An option with a range sets the columns of its own row and of the next. */
@@ -100,7 +105,7 @@ struct declared_field {
 extern const struct field_names suspend_names;
 extern const struct declared_field declared_fields[];
 extern const int n_declared_fields;
-/* of all rows, for struct declaration */
+/* the columns of all rows, for struct declaration */
 extern const struct store_columns declared_columns;
 
 

@@ -29,7 +29,7 @@ struct device_reading {
 	double temperature_c;
 	double power_w, power_limit_w;
 	double energy_j;		/* since the driver was loaded */
-	/* of memory; of the machine's memory if the device shares that */
+	/* free memory; that of the machine if the device shares its memory */
 	int64_t free_bytes;
 	/* "heat", "power cap" ...; a constant; NULL: nothing or unknown */
 	const char *slowed_by;
@@ -142,8 +142,8 @@ struct device_backend {
 	 * are only those near it. */
 	bool owns_binding;
 	bool is_accelerator;		/* has readings; used before processors */
-	/* (optional) The device is the part-th, from 0, of so many devices that share its
-	 * processors. */
+	/* (optional) Sets *parts to the number of devices that share the device's processors, and
+	 * *part to the number of this device among them, from 0. */
 	void (*part)(const struct device *device, int *part, int *parts);
 	const struct device_words *words;	/* NULL: there is no driver */
 	/* Variables that environment() sets and that a job does not get from its submitter, with
@@ -155,14 +155,14 @@ struct device_backend {
 	int (*list)(const struct device_settings *settings, struct device_list *list,
 		    struct err *err);
 	/* (optional, with list_unanswered) True if list() is going to ask a driver, which may hang.
-	 * list() then runs in a child that is given up after a while, and list_unanswered()
-	 * appends what is known without the driver, and why it is no more. */
+	 * list() then runs in a child that is given up after a while, and list_unanswered() appends
+	 * what is known without the driver, and why no more is known. */
 	bool (*asks_driver)(const struct device_settings *settings);
 	void (*list_unanswered)(const char *why, struct device_list *list);
 	/* Runs in the child between fork and exec: confines the calling process to these devices.
 	 * Uses only id, binding and cores, so devices read from the store will do. */
 	int (*bind)(const struct device *devices, int n, struct err *err);
-	/* A stopped process keeps its memory on the devices, and goes on there and nowhere else. */
+	/* True: a stopped process keeps its memory on the devices, and can go on only there. */
 	bool resident;
 	/* (optional) Confines a stopped process with all its threads to these devices, on which it
 	 * goes on. NULL: a program cannot change its devices. */
@@ -185,6 +185,8 @@ struct device_backend {
 
 extern const struct device_backend device_cpu, device_nvidia;
 
+/* Lists the devices of all backends; the caller releases the list. -1: the machine cannot be read at
+ * all, and the list is empty. */
 int devices_list(const struct device_settings *settings, struct device_list *list, struct err *err);
 void devices_release(struct device_list *list);
 /* For backends: appends a zeroed entry; sets the link of two entries, once all are appended. */

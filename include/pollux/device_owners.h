@@ -21,8 +21,9 @@
 #include "pollux/store_ignored.h"
 #include "pollux/store_runs.h"
 
-/* Says whose the processes of device_users_look are, and which of them block. runs: all that have
- * not ended. store NULL: there is none, and no process is ignored. */
+/* Sets, for each process that device_users_look() found, the job of the process and whether the
+ * process blocks its device. runs: all that have not ended. store NULL: there is no store, and no
+ * process is ignored. */
 int device_owners_match(struct store *store, const struct device_list *devices,
 			const struct run_list *runs, struct device_user_list *list,
 			struct err *err);
@@ -31,8 +32,8 @@ int device_owners_find(struct store *store, const struct device_list *devices,
 		       const struct run_list *runs, struct device_user_list *list,
 		       struct err *err);
 
-/* Makes each device unusable that a process blocks and no run has, with the reason. A run keeps its
- * devices when another process comes. Returns the number of devices refused. */
+/* Marks as unusable, with the reason, each device that a process blocks and that no run has. A run
+ * keeps its devices when another process comes. Returns the number of devices refused. */
 int device_owners_refuse(const struct device_user_list *list, const struct run_list *runs,
 			 struct device_list *devices);
 

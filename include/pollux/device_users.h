@@ -24,7 +24,7 @@ struct device_user {
 };
 
 struct device_user_list {
-	struct device_user *items;
+	struct device_user *items;	/* owned */
 	int count;
 };
 
@@ -36,7 +36,7 @@ void device_user_list_release(struct device_user_list *list);
 /* True if the process has more memory or time of its device than the limits above. */
 bool device_user_is_above_limits(const struct device_user *u, const struct device_list *devices);
 
-/* Of the processes that block the device, the one with the most memory; NULL: none blocks it. */
+/* Returns the process with the most memory among those that block the device; NULL: none does. */
 const struct device_user *device_user_worst(const struct device_user_list *list, int device);
 
 /* "pid 4242 (alice) 642 MiB, 0 % for 47 h". Share and age are rounded, so that the text stays the

@@ -8,7 +8,7 @@
 #include "pollux/store_profiles.h"
 #include "pollux/store_runs.h"
 
-#define DEVICES_RUNTIME_SIZE 320	/* of what a backend says of its runtime library */
+#define DEVICES_RUNTIME_SIZE 320	/* bytes for a backend's line about its library */
 
 struct devices_view {
 	struct device_list list;
@@ -36,7 +36,7 @@ int devices_count_usable(int slots, int *n, char *kind, size_t kind_size, struct
  * only assigned the device; both come before a profile between two of its runs. */
 int64_t devices_holder(const struct devices_view *v, const char *id);
 enum device_link devices_link(const struct devices_view *v, int a, int b);
-/* "switch", "node", "machine"; of a fast link its own name: "nvlink" */
+/* Returns "switch", "node" or "machine"; for a fast link its own name, such as "nvlink". */
 const char *devices_link_name(const struct devices_view *v, int a, int b);
 
 void devices_print_table(const struct devices_view *v);

@@ -5,14 +5,14 @@
  *	... d.sections, d.items ...
  *	doctor_release(&d);
  *
- * Nothing is changed, but that an older store is brought up to date, as by any command. */
+ * Nothing is changed, except that an older store is brought up to date, as any command does. */
 #ifndef POLLUX_DOCTOR_H
 #define POLLUX_DOCTOR_H
 
 #include "pollux/err.h"
 #include "pollux/text.h"
 
-/* By weight. */
+/* In the order of weight, the least first. */
 enum finding_severity {
 	FINDING_LOOK,		/* something to look at */
 	FINDING_STOPS,		/* jobs do not start until it is mended */
@@ -28,7 +28,7 @@ struct finding {
 
 struct doctor_section {
 	const char *name;
-	struct text state;	/* what is worth knowing where nothing was found; may be "" */
+	struct text state;	/* shown where nothing was found; may be "" */
 	int n_findings;
 };
 

@@ -15,6 +15,7 @@ typedef void driver_child_answer(int fd, void *arg);
  * EX_UNAVAILABLE if the child died. */
 void *driver_child_ask(driver_child_answer *answer, void *arg, size_t *size, struct err *err);
 
+/* For the child: writes all n bytes, or as many as the caller takes. */
 void driver_child_write(int fd, const void *bytes, size_t n);
 
 /* Seconds that a driver gets to list its devices: POLLUX_DRIVER_LIMIT, by default 30. A driver that

@@ -1,17 +1,18 @@
 /* ends.h - when jobs will end, as intervals.
  *
- * What a policy is told of the jobs (policy.h) is played on, ENDS_DRAWS times, each time with other
- * values for what is not known:
+ * The jobs that a policy is told of (policy.h) are simulated ENDS_DRAWS times, each time with other
+ * random values for what is not known:
  *
  *   - what remains of a job whose length is not known: drawn from the lengths of the jobs that have
  *     ended, given the service it has had (src/sched/lengths.h);
  *   - how fast a job goes on: its rate by the model, times a number about 1;
  *   - the jobs still to come: a Poisson process, at the rate of the last jobs that came, their
- *     lengths like those of others; or none, which is the likelier the longer none came.
+ *     lengths like those of others; or no job at all, which is the more likely the longer no job
+ *     came.
  *
  * Time runs from event to event. Devices go where they are worth most, as under the policy
  * `goodput` (src/sched/worth.h) but without its slices. A job that starts stands still for its
- * restart. Of the drawn ends of a job, the interval leaves out one tenth on each side.
+ * restart. The interval of a job leaves out the earliest and the latest tenth of its drawn ends.
  *
  * The same input gives the same intervals. Pure functions. */
 #ifndef POLLUX_ENDS_H
@@ -32,7 +33,7 @@ struct ends_stream {
 	double stopped;		/* the chance that no more come */
 };
 
-/* From the times at which the newest jobs came, in any order. */
+/* Computes the stream from the times at which the newest jobs came, in any order. */
 #define ENDS_NEWEST 8
 struct ends_stream ends_stream_of(const double *submitted_s, int n, double now_s);
 

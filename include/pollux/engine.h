@@ -94,7 +94,7 @@ struct engine {
 	 * "guardian". Adds the directory of the groups, or why none can be made. */
 	const char *(*containment)(struct text *detail);
 	/* True if this stop signal just ends every process of the run, so that none saves anything.
-	 * False also where that cannot be told. NULL: the engine never can. */
+	 * False also if the engine cannot tell. NULL: the engine never can tell. */
 	bool (*dies_of)(const struct run *run, int signal);
 	/* Who holds a device that no run and no profile has, in words; NULL: nobody. */
 	const char *(*device_holder)(const struct engine_context *at, const struct device *device);

@@ -25,8 +25,8 @@ void environment_for_run(const struct job *job, const struct run *run,
 			 const struct template_values *values, const struct run_places *places,
 			 struct strings *env);
 
-/* Of a job of a group: which of its runs it is, and what it has of what varies (POLLUX_GROUP,
- * POLLUX_INDEX, POLLUX_PARAM_*). Nothing for other jobs. */
+/* Adds the variables of a job in a group: the group, the job's index in the group, and the job's
+ * parameters (POLLUX_GROUP, POLLUX_INDEX, POLLUX_PARAM_*). Adds nothing for other jobs. */
 void environment_for_group(const struct job *job, struct strings *env);
 
 /* True if the command is given batches of several sizes, but no learning rate that follows them:
@@ -34,7 +34,7 @@ void environment_for_group(const struct job *job, struct strings *env);
  * program may still take the rate from its environment or its configurations. */
 bool environment_leaves_learning_rate(const struct job *job, const struct job_command *command);
 /* Adds the variables that load the helper; helper: its directory, which comes first in PYTHONPATH.
- * For the launched process alone: what the job submits gets none of them. */
+ * Only the launched process gets these variables; jobs that the job submits do not. */
 void environment_for_torch(const struct job *job, const struct job_command *command,
 			   const char *helper, struct strings *env);
 

@@ -1,4 +1,4 @@
-/* explain.h - why a job has what it has: what is known of the job, and what follows from it for
+/* explain.h - why a job has its devices and sizes: what is known of the job, and what follows for
  * each number of devices and each batch size; printed for people, as JSON, or drawn. The words are
  * those of pollux-goodput(7). */
 #ifndef POLLUX_EXPLAIN_H

@@ -3,10 +3,10 @@
  *
  * A batch may be larger than the data, or than an index type can address; a program may not support
  * more than one replica. A profile's failure with r replicas of m samples is taken to hold for at
- * least r replicas of at least m samples. It is disbelieved if such a size was measured later, or
- * had been measured for long before. Smaller local batches that were measured on at least r
- * replicas are known to work. Failures of runs outside a profile tell nothing about sizes. Pure
- * functions. */
+ * least r replicas of at least m samples. The failure is not believed if such a size was measured
+ * later, or had been measured for a long time before. Smaller local batches that were measured on
+ * at least r replicas are known to work. Failures of runs outside a profile tell nothing about
+ * sizes. Pure functions. */
 #ifndef POLLUX_FAILED_SIZES_H
 #define POLLUX_FAILED_SIZES_H
 

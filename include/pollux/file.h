@@ -22,8 +22,8 @@ int file_check(const char *path, struct err *err);
  * False for devices and FIFOs, because several programs may write to those. */
 bool file_same(const char *a, const char *b);
 
-/* The mode less the bits of the umask, as open(2) would apply it. For files made by mkostemp(3) and
- * mkdtemp(3), which only their owner may read. */
+/* Returns the mode without the bits of the umask, as open(2) applies them. For files made by
+ * mkostemp(3) and mkdtemp(3), which only their owner may read. */
 mode_t file_usual_mode(mode_t mode);
 
 /* Writes all n bytes, with as many calls of write(2) as needed. 0, or -1 with errno. */

@@ -10,8 +10,8 @@
  *			      .state = run.freeze_state, .record = { write_to_store, s } };
  *	if (freeze_run(&f, FREEZE_WISHED, err)) ... f.state is FREEZE_NONE, or FREEZE_LOST
  *
- * Each state is recorded before it is entered. Who comes after a caller that died asks the driver
- * and mends:
+ * Each state is recorded before it is entered. If a caller died, the next caller asks the driver
+ * how far the freeze came, and mends it:
  *
  *	if (freeze_mend(&f, &mended, err) == 0) log(freeze_mended_text(mended))
  *
@@ -88,8 +88,8 @@ struct freezing {
 	int n;
 	enum freeze_state state;	/* the last that was recorded */
 	double lock_limit_s;		/* for each process; 0: FREEZE_LOCK_S */
-	/* To come back on other devices of the same kind: a move for each device of the processes.
-	 * 0: on their own. */
+	/* For a thaw on other devices of the same kind: a move for each device of the processes.
+	 * n_moves 0: the processes come back on their own devices. */
 	const struct freeze_move *moves;
 	int n_moves;
 	struct freeze_record record;
@@ -100,11 +100,13 @@ struct freezing {
 #define FREEZE_LOCK_S 10.0		/* kernels of a step end within it */
 #define FREEZE_PIDS 16			/* the most processes of a run that are frozen */
 
-/* Goes from whatever the driver says to all frozen, or to all running. -1: the wish was not
- * fulfilled; f->state says where the processes are. EX_TEMPFAIL: it may be tried again later. */
+/* Freezes or thaws all processes, from whatever states the driver finds them in. -1: the wish was
+ * not fulfilled; f->state says where the processes are. EX_TEMPFAIL: it may be tried again
+ * later. */
 int freeze_run(struct freezing *f, enum freeze_wish wish, struct err *err);
 
-/* Brings the processes of a dead caller to rest: frozen if that was done, else running. */
+/* Brings the processes of a dead caller to rest: frozen if the freeze was complete, else
+ * running. */
 int freeze_mend(struct freezing *f, enum freeze_mended *mended, struct err *err);
 
 /* The two tables. Pure functions. */
@@ -116,17 +118,18 @@ const char *freeze_mended_text(enum freeze_mended mended);
 
 extern const struct field_names freeze_state_names;	/* "none", "locking", ..., "lost" */
 
-/* True if so many bytes of devices' memory fit into the host's, of which available_bytes can be
- * had, and of which suspended jobs may have bound_bytes more. EX_TEMPFAIL: they do not. -1 as
- * available_bytes: not known, and then they do not fit. */
+/* Returns 0 if so many bytes of devices' memory fit into the host's memory, of which
+ * available_bytes are free (-1: unknown) and suspended jobs may take bound_bytes more. -1 with
+ * EX_TEMPFAIL: they do not fit, or nobody can tell. */
 int freeze_check_room(int64_t bytes, int64_t available_bytes, int64_t bound_bytes,
 		      struct err *err);
-/* The same for a device's free memory, before a thaw: a restore without room cannot be repeated. */
+/* Checks the same for a device's free memory, before a thaw: a restore without room cannot be
+ * repeated. */
 int freeze_check_device(int64_t bytes, int64_t free_bytes, const char *device, struct err *err);
 
-/* A backend's part. Functions are called in one process, which opens the driver once; they block.
- * Errors are whole sentences for people: EX_UNAVAILABLE if the machine or the program cannot do it
- * at all, EX_TEMPFAIL if a later try may succeed, EX_OSERR otherwise. */
+/* The functions of a backend. They are called in one process, which opens the driver once, and they
+ * block. Errors are whole sentences for people: EX_UNAVAILABLE if the machine or the program cannot
+ * do it at all, EX_TEMPFAIL if a later try may succeed, EX_OSERR otherwise. */
 struct device_freezer {
 	int (*open)(void **driver, struct err *err);
 	int (*find)(void *driver, pid_t pid, enum freeze_found *found, struct err *err);
@@ -140,8 +143,8 @@ struct device_freezer {
 	 * from fd 0, answering with a byte on fd 1. At end of file checks all, and answers 'y' or
 	 * 'n'. */
 	int (*work)(int64_t bytes, int rounds, struct err *err);
-	int64_t (*host_bytes)(void);	/* of the host's memory that can be had; -1 unknown */
-	int64_t (*free_bytes)(const char *device_id);	/* of the device's memory; -1 unknown */
+	int64_t (*host_bytes)(void);	/* free memory of the host; -1 unknown */
+	int64_t (*free_bytes)(const char *device_id);	/* free memory of the device; -1 unknown */
 };
 
 #endif

@@ -1,10 +1,10 @@
 /* freezer.h - a process that freezes and thaws for a supervisor, which goes on meanwhile.
  *
- * A driver's call takes seconds, may hang, and may crash its caller. So a child makes the calls. It
- * starts the driver once and serves orders until its socket is closed. Before each state it asks,
- * and waits until the caller has recorded the state; if the caller dies, it ends after the call it
- * is in. No signal but SIGKILL ends it: a caller that is killed in the middle leaves the process
- * that it moves unusable.
+ * A driver's call takes seconds, may hang, and may crash its caller. So a child makes the calls.
+ * The child starts the driver once and serves orders until its socket is closed. Before it enters a
+ * state, the child asks the caller and waits until the caller has recorded the state. If the caller
+ * dies, the child ends after its present call. No signal but SIGKILL ends it: a caller that is
+ * killed in the middle leaves the process that it moves unusable.
  *
  *	struct freezer f;
  *	if (freezer_start(&f, backend->freezer, run_lock, err)) return -1;
@@ -62,14 +62,14 @@ struct freezer_news {
 int freezer_start(struct freezer *f, const struct device_freezer *functions, int keep,
 		  struct err *err);
 int freezer_order(struct freezer *f, const struct freezer_order *order, struct err *err);
-/* Takes what came; blocks until something did. */
+/* Reads the next message of the child into *news; blocks until there is one. */
 enum freezer_says freezer_read(struct freezer *f, struct freezer_news *news);
 void freezer_allow(struct freezer *f);
 /* Closes the socket and does not wait for the child: it may be in a call. */
 void freezer_stop(struct freezer *f);
 
-/* All of it for one order. -1: EX_TEMPFAIL also if nothing came within limit_s, and then the
- * freezer is stopped. */
+/* Carries out one order from beginning to end, and records the states by *record. -1 with *err:
+ * EX_TEMPFAIL also if the child said nothing for limit_s; the freezer is then stopped. */
 int freezer_carry_out(struct freezer *f, const struct freezer_order *order,
 		      const struct freeze_record *record, double limit_s,
 		      struct freezer_news *news, struct err *err);

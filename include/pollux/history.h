@@ -62,8 +62,8 @@ void history_release(struct history *h);
 /* The knowledge of the job's workload; NULL: it was not read. */
 struct knowledge *history_knowledge_of(const struct history *h, const struct job *job);
 
-/* history_job.c: make one job to simulate, without after and n_after; or *basis says why there is
- * none. */
+/* history_job.c: makes one job to simulate, whose after and n_after stay unset. If the job cannot
+ * be simulated, *basis says why. */
 int history_job(struct session *s, const struct history *h, const struct job *job,
 		struct replay_job *made, enum history_basis *basis, struct err *err);
 

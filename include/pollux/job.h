@@ -78,9 +78,9 @@ struct progress {
 	double lost_samples, lost_s;	/* done again after relaunches */
 	double attained_service_device_s;	/* of ended runs */
 	double run_time_s;		/* of ended runs */
-	/* runs: whose command was started, the present one too */
+	/* runs: launches whose command was started, the present one included */
 	int runs, preemptions, failures;
-	/* runs, and those that got their devices but started no command */
+	/* the same, and launches that got their devices but started no command */
 	int launches;
 	double printed_total_steps;	/* steps to its end, as its log says; NaN */
 	/* to its end, as its program reports; NaN */
@@ -88,8 +88,8 @@ struct progress {
 	bool resumes;			/* its program once continued from a checkpoint */
 	/* whether it saved when it was last asked to stop; -1 unknown */
 	int saves_when_asked;
-	/* It was asked to stop, and a whole run was lost: no pass stops it again (a person who has
-	 * it queued again gives it another try). */
+	/* The job was asked to stop, and lost the work of a whole run. No pass stops the job again
+	 * until a person queues it again. */
 	bool saved_nothing;
 	double loss, epoch;
 	char *status_text;
@@ -102,15 +102,17 @@ struct job {
 	int64_t id;
 	enum job_state state;
 	char *reason;			/* of the last decision, or why it ended */
-	bool profile;			/* of 'pollux profile': no pass decides on it (profile.h) */
-	/* of 'pollux run', which holds a lock for the job: interactive_lock.h */
+	/* a job of 'pollux profile': no pass decides on it (profile.h) */
+	bool profile;
+	/* a job of 'pollux run', which holds a lock for the job: interactive_lock.h */
 	bool interactive;
 	/* wall clock; NaN unknown; of a profile: when its devices' next jobs start */
 	double next_start_s;
 	double submit_time_s, start_time_s, end_time_s;		/* wall clock */
 	/* failures of runs up to this number no longer delay the job */
 	int forgiven_runs;
-	/* Of the group that the job was submitted in (store_groups.h), else 0, -1 and none. */
+	/* The group that the job was submitted in (store_groups.h); without a group 0, -1 and
+	 * none. */
 	int64_t group_id;
 	int group_index;		/* from 0 */
 	struct strings parameters;	/* "NAME=VALUE" */
@@ -142,23 +144,24 @@ struct run {
 	enum run_state state;
 	struct configuration configuration;
 	double learning_rate_scale;
-	/* says that it can change its configuration while it runs */
+	/* its program says that it can change its configuration while it runs */
 	bool takes_configs;
-	/* of the configuration above; 0: the one it was launched with */
+	/* version of the configuration above; 0: as launched */
 	int config_version;
-	/* of a newer one, below, that it is to change to; else the same */
+	/* version of the newer configuration below, which the run is to change to; else
+	 * config_version */
 	int wanted_version;
 	struct configuration wanted;
 	double wanted_learning_rate_scale;
-	double wanted_boot_s;		/* since when; NaN: never was */
+	double wanted_boot_s;		/* since when it is wanted; NaN: never was */
 	double assigned_time_s, launch_time_s, end_time_s;	/* wall clock */
 	/* boot clock of boot_id; NaN: not yet */
 	double assigned_boot_s, launch_boot_s, end_boot_s;
 	char *boot_id;
-	double duration_s;		/* from launch, by run_clock_s(); kept up while running */
+	double duration_s;		/* from launch, by run_clock_s(); updated while running */
 	enum suspension suspension;
 	double suspended_boot_s;	/* since when its processes are stopped; NaN: they run */
-	double suspended_s;		/* time stopped before that, of the whole run */
+	double suspended_s;		/* seconds stopped before that, of the whole run */
 	double resumed_boot_s;		/* when it last went on; NaN: never */
 	/* The most of a device's memory that a pass saw its processes have; 0: not known. */
 	int64_t device_memory_bytes;
@@ -181,23 +184,29 @@ struct run {
 	double step_time_s;		/* of the last window; NaN */
 	char step_source[48];		/* the source of step times: "reports", or "log:" and
 					   the pattern; "" nowhere yet */
-	/* the helper for PyTorch: what it found, such as "torch 2.15.0"; "" no word of it */
+	/* what the helper for PyTorch found, such as "torch 2.15.0"; "": the helper reported
+	 * nothing */
 	char framework[96];
-	char helper[256];		/* what it does not do, and why; "" all parts work */
+	/* what the helper does not do, and why; "": all parts work */
+	char helper[256];
 	double first_step_s;		/* launch to first report: NaN none yet */
 	double stop_duration_s;		/* from our signal to the end: NaN */
 	char *resumed_from;	/* launched with the resume arguments, to go on from this; NULL */
-	int saves_when_asked;		/* it saved after our signal; -1 not asked, not known */
-	bool saved_nothing;		/* nor before, in the whole run */
+	/* whether it saved after our signal; -1 not asked or unknown */
+	int saves_when_asked;
+	bool saved_nothing;		/* it saved neither after our signal nor before */
 	double lost_samples, lost_s;
 	int64_t reports, malformed_reports;	/* received by its supervisor */
-	int64_t refused_reports;	/* of others' processes, or with positions that cannot be */
+	/* sent by processes of others, or with impossible positions */
+	int64_t refused_reports;
 	char refusal[96];		/* why the last of them was refused; "" none was */
-	/* The most that its processes had at a time, resident: a sum in which pages that they
-	 * share count for each; and of the devices' own memory. 0: not known. */
+	/* The most memory that its processes had at a time: resident, where a shared page counts
+	 * for each process; and on the devices. 0: not known. */
 	int64_t peak_memory_bytes, peak_device_memory_bytes;
-	int64_t peak_allocated_bytes;	/* on one device, as its program's allocator says; 0 */
-	/* of its command and all it started that ended; NaN: not ended, or not known */
+	/* on one device, as its program's allocator says; 0: not known */
+	int64_t peak_allocated_bytes;
+	/* of its command and of all processes that the command started and that ended; NaN:
+	 * unknown */
 	double cpu_time_s;
 	bool out_of_memory;		/* it failed for want of memory, as diagnosed */
 	int forgotten;			/* 1: its step times; 2: what it told of memory */
@@ -219,7 +228,8 @@ extern const struct field_names job_state_names, run_state_names, stop_names,
 	run_outcome_names, suspension_names;
 
 bool job_has_ended(enum job_state state);
-/* What becomes of a running job whose run ended so. retries_left counts only for OUTCOME_FAILED. */
+/* Returns the next state of a running job whose run ended with this outcome. retries_left counts
+ * only for OUTCOME_FAILED. */
 enum job_state job_state_after(enum run_outcome outcome, enum stop_reason reason,
 			       bool retries_left);
 

@@ -19,8 +19,8 @@ struct knowledge;
 /* The model is optimistic about configurations that were not measured, and knows nothing about
  * memory. So a job gets at most this many times the largest local batch size that was measured for
  * its workload, and at most SCHED_REPLICA_GROWTH (policy.h) times the replicas. If a smaller local
- * batch ran out of memory or failed on the same number of replicas, the limit is the largest one
- * that did not (memory_bounds.h, failed_sizes.h). */
+ * batch ran out of memory or failed on the same number of replicas, the limit is the largest local
+ * batch that worked (memory_bounds.h, failed_sizes.h). */
 #define KNOWLEDGE_GROWTH 2
 
 /* The source of the noise scale of a job. */
@@ -35,7 +35,7 @@ struct job_model {
 	int min_replicas;		/* declared */
 	int64_t min_batch_size, own_max_local_batch_size;	/* as declared; 0: none */
 	enum noise_basis noise_basis;
-	struct noise_estimate noise;	/* goodput has what is expected of it */
+	struct noise_estimate noise;	/* goodput holds the expected noise scale */
 	/* Samples to the end of the job, as declared, or else by the lengths of other jobs of the
 	 * workload. NaN: neither is known, or the job is beyond this length by more than
 	 * sched_remaining() (policy.h) allows. */

@@ -18,8 +18,9 @@ int lock_take(const char *path, struct err *err);
  * has a copy of the descriptor. */
 void lock_drop(int fd);
 
-/* Releases the lock, also for the processes that have copies of the descriptor, and keeps them
- * open; takes it again, for all of them. False: another process has it. */
+/* lock_release() releases the lock, but keeps the descriptor and its copies in other processes
+ * open. lock_again() takes the lock again for all of these copies; false: another process has the
+ * lock. */
 void lock_release(int fd);
 bool lock_again(int fd);
 

@@ -1,7 +1,8 @@
 /* lock_holder.h - who holds a lock, and since when.
  *
  * The kernel names no holder of an open-file-description lock. So the holder writes its pid into
- * the file, with the start of that process, which tells a later process of the same pid apart. */
+ * the file, together with its start time, which distinguishes it from a later process with the same
+ * pid. */
 #ifndef POLLUX_LOCK_HOLDER_H
 #define POLLUX_LOCK_HOLDER_H
 
@@ -15,14 +16,14 @@ struct lock_holder {
 	bool is_stopped;	/* by a signal, or by a debugger */
 };
 
-/* Writes into the file of a lock that this process has taken, since when: now. A holder that does
- * so again and again shows that it does not hang. */
+/* Writes into the lock's file that this process has held the lock since now. A holder that signs
+ * again and again shows that it does not hang. On a full disk the file names nobody. */
 void lock_holder_sign(int fd);
-/* Clears that, before the lock is dropped. Where the disk has no room nobody is named. */
+/* Clears the signature; to be called before the lock is dropped. */
 void lock_holder_clear(int fd);
 
-/* False: the lock is free, or its holder is not known: it belongs to another container or another
- * boot, or has died and left the lock to a child. */
+/* Finds the holder. False: the lock is free, or its holder is not known, because the holder belongs
+ * to another container or another boot, or has died and left the lock to a child. */
 bool lock_holder_find(const char *path, struct lock_holder *h);
 
 /* Looks for the holder among the processes that run this program, where the holder has not signed:
@@ -39,6 +40,8 @@ struct lock_note {
 	double continued_boot_s;	/* the stopped holder was continued; NaN: it was not */
 };
 
+/* Read and write the note about holder h in the lock's file. Both times are NaN if the file cannot
+ * be read or has no note about h; a note that cannot be written is lost. */
 void lock_note_read(const char *path, const struct lock_holder *h, struct lock_note *note);
 void lock_note_write(const char *path, const struct lock_holder *h, const struct lock_note *note);
 

@@ -9,12 +9,12 @@ void *xmalloc(size_t bytes);
 void *xcalloc(size_t n, size_t bytes);
 void *xreallocarray(void *old, size_t n, size_t bytes);
 
-/* Make room for one element more than count, in an array that only this function has made: it
- * doubles whenever count reaches a power of two. */
+/* Makes room for one element more than count, in an array that only this function has allocated.
+ * The array doubles whenever count reaches a power of two. */
 void *xgrow(void *items, int count, size_t bytes);
 
 char *xstrdup(const char *s);
-/* Makes *text, which is freed, a copy of by. Changes nothing where by is NULL. */
+/* Frees *text and replaces it by a copy of by. Changes nothing if by is NULL. */
 void xreplace(char **text, const char *by);
 char *xasprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

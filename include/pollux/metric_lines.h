@@ -34,8 +34,8 @@ void metric_lines_set_cpu_clock(struct metric_lines *m, double (*cpu_s)(void));
 void metric_lines_feed(struct metric_lines *m, const char *bytes, size_t n, double arrival_s,
 		       metric_sink *sink, void *arg);
 void metric_lines_end(struct metric_lines *m, metric_sink *sink, void *arg);
-/* True if lines were passed over for want of processor time. What is fed from here on is not timed:
- * a few lines. */
+/* True if lines were skipped for want of processor time. Lines that are fed from here on are not
+ * timed, so the caller feeds only a few. */
 bool metric_lines_look_again(struct metric_lines *m);
 
 #endif

@@ -17,16 +17,16 @@
  *
  * A job's own noise scale, from its windows that are left, is its level: tr(Sigma) / |G|^2, or the
  * low end of the interval where |G|^2 is not positive. No job is believed whose level is beyond
- * NOISE_PLAUSIBLE^2 times the initial batch size, or below the inverse of that: this is all that is
- * known of a workload that one job has measured.
+ * NOISE_PLAUSIBLE^2 times the initial batch size, or below the inverse of that: no other check
+ * exists for a workload that only one job has measured.
  *
  * Three jobs that know their noise scale near the position, by updates within one horizon, outvote
  * any other. Then only such jobs count, and of these only those whose level is within
  * NOISE_AGREEMENT of the lower median of all levels. Whatever one further job says, the lower
  * median of four lies among the levels of any three of them. The quotient of sums lies between the
  * smallest and the largest quotient of their terms. So where three jobs have levels from a to c,
- * the result is from a / NOISE_AGREEMENT to c * NOISE_AGREEMENT. Of two camps of one size the lower
- * counts: a noise scale that is too small is the safe side.
+ * the result is from a / NOISE_AGREEMENT to c * NOISE_AGREEMENT. If two camps are of one size, the
+ * lower one counts: a noise scale that is too small is the safe side.
  *
  * A job prefers its own windows to those of others, unless three others near the position are known
  * and its level differs from their lower median by more than the factor NOISE_PLAUSIBLE. */
@@ -42,7 +42,7 @@
 
 struct noise_trust;
 
-/* windows stays the caller's, and has to stay as it is. */
+/* windows belongs to the caller, and must not change before noise_trust_free(). */
 struct noise_trust *noise_trust_new(const struct noise_window *windows, int n, int64_t own_job,
 				    int64_t initial_batch_size);
 /* Judges the jobs at a position. */
@@ -51,12 +51,13 @@ void noise_trust_at(struct noise_trust *t, double position, double horizon);
 bool noise_trust_has(const struct noise_trust *t, int window);
 /* True if the window counts in an estimate of the job itself. */
 bool noise_trust_has_own(const struct noise_trust *t, int window);
-/* The first job that is known near the position and not believed, and how many there are; 0. */
+/* Returns the first job that is known near the position and not believed (0: none); *n: the number
+ * of such jobs. */
 int64_t noise_trust_doubted(const struct noise_trust *t, int *n);
 void noise_trust_free(struct noise_trust *t);
 
-/* noise_estimate.c: what both need. Adds the window, faded by its distance from the position.
- * Returns the distance; NaN: the window does not count. */
+/* In noise_estimate.c, and used by both files. Adds the window, faded by its distance from the
+ * position. Returns the distance; NaN: the window does not count. */
 double noise_window_add(struct noise_scale *s, const struct noise_window *w, double position,
 			double horizon);
 

@@ -4,8 +4,9 @@
 
 #include "pollux/store.h"
 
-/* At most once an hour. Environments that no job has needed for a day lose their values; with keep
- * they stay as they are. *forgotten: how many lost them. */
+/* Removes the values of environments that no job has needed for a day; the names stay. Does so at
+ * most once an hour, and not at all with keep. *forgotten: the number of environments that lost
+ * their values. */
 int old_environments_forget(struct store *s, bool keep, double now_s, int *forgotten,
 			    struct err *err);
 

@@ -1,5 +1,5 @@
-/* output.h - where views are printed; texts of others on our streams; whether what was printed has
- * arrived. */
+/* output.h - where views are printed, how texts of others are made safe to print, and whether the
+ * output has arrived. */
 #ifndef POLLUX_OUTPUT_H
 #define POLLUX_OUTPUT_H
 

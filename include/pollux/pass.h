@@ -5,12 +5,12 @@
  *	for (i...) puts(result.actions.items[i]);
  *	pass_result_release(&result);
  *
- * Only one pass acts at a time. A second one that comes meanwhile leaves at once (result.busy),
- * and the one at work is followed by one more (a hundred at most), since what the second one came
- * for may have happened after the first had read. If the one at work has been so for more than a
- * minute, pass_run fails and names it. A pass that dies at any instruction leaves
- * nothing half done: its decision is one transaction, and whatever it did not get to do after that
- * (start a run, wake a supervisor) the next pass does. */
+ * Only one pass acts at a time. A second process that wants a pass meanwhile leaves at once
+ * (result.busy). The process at work then does another pass (at most a hundred in a row), because
+ * the reason for the second one may have come after the first one had read the store. If a process
+ * has been at work for more than a minute, pass_run fails and names it. A pass that dies at any
+ * instruction leaves nothing half done: its decision is one transaction, and the next pass does
+ * what remained to be done after it (start a run, wake a supervisor). */
 #ifndef POLLUX_PASS_H
 #define POLLUX_PASS_H
 

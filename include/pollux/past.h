@@ -18,7 +18,8 @@
 enum past_key { PAST_DAY, PAST_NAME, PAST_WORKLOAD, PAST_GROUP, N_PAST_KEYS };
 extern const char *const past_key_names[];	/* "day", ...; the end is NULL */
 
-/* Wall clock. What lies before since_s does not count, of a run that goes on over it neither. */
+/* Wall clock. Time before since_s does not count: of a run that began earlier, only the part after
+ * since_s counts. */
 struct past_period {
 	double since_s, now_s;
 	enum past_key by;
@@ -38,7 +39,7 @@ struct past_row {
 	/* Runs with a known model: their device time, and the device time that the same progress
 	 * would have taken at the batch sizes that were submitted, on the same devices. */
 	double modelled_device_s, submitted_device_s;
-	int64_t last_job;	/* that was counted in jobs: each job counts once in a row */
+	int64_t last_job;	/* the last job counted in jobs: each job counts once in a row */
 };
 
 struct past {
@@ -57,6 +58,7 @@ void past_sort(struct past *p);
 /* submitted over modelled device time; NaN: nothing is known */
 double past_gain(const struct past_row *row);
 
+/* Reads and sums up; the caller releases *p. */
 int past_read(struct session *s, const struct past_period *period, struct past *p,
 	      struct err *err);
 void past_release(struct past *p);

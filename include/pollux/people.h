@@ -2,8 +2,9 @@
  * in the shared directory.
  *
  * The file is named user-UID-STORE, where STORE tells several stores of one account apart. It has
- * one line of names and numbers, and nothing of jobs. It is believed only if it belongs to that
- * user, and is as young as the passes of somebody whose jobs wait or run. */
+ * one line of names and numbers, and nothing of jobs. The file is believed only if it belongs to
+ * that user, and was written in the last PEOPLE_STALE_S seconds, as the passes of anybody whose
+ * jobs wait or run do. */
 #ifndef POLLUX_PEOPLE_H
 #define POLLUX_PEOPLE_H
 

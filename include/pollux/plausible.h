@@ -4,9 +4,9 @@
  *	verdict = position_judge(&w, samples, now_s);	// for each reported position, in order
  *	position_restart(&w);				// the program goes on elsewhere
  *
- * A program consumes samples at some rate, and its position only grows. With n accepted positions
- * from (first, t_first) to (last, t_last), of which the last one read at an earlier time than now
- * stands at t_before:
+ * A program consumes samples at some rate, and its position only grows. The n accepted positions go
+ * from (first, t_first) to (last, t_last). t_before is the time of the last position that was read
+ * earlier than now:
  *
  *	rate    = (last - first) / (t_last - t_first)	samples/s
  *	advance = (last - first) / (n - 1)		samples from one report to the next

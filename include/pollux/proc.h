@@ -51,7 +51,8 @@ enum proc_heed proc_heed(pid_t pid, int signal);
 bool proc_lives(pid_t pid);
 /* True if this one process lives and has one of the marks. */
 bool proc_bears(pid_t pid, const struct proc_marks *marks);
-/* The same of a process that may have ended, but was not reaped. A zombie has no environment. */
+/* As proc_bears(), for a process that may have ended, but was not reaped. A zombie has no
+ * environment. */
 bool proc_bore(pid_t pid, const struct proc_marks *marks);
 
 struct proc_info {

@@ -2,8 +2,9 @@
  *
  * A job is left alone if it may still run, if a job that has not ended waits for it, or if a run of
  * it is not over. Directories that a job declared are never touched, only those that pollux made. A
- * record stays where a model rests on it: where one of the job's runs is among the newest of its
- * workload, or the job is among the newest that ended well, of which lengths are learnt. */
+ * record stays if a model rests on it: if one of the job's runs is among the newest of its
+ * workload, or if the job is among the newest that ended well, from which lengths of jobs are
+ * learnt. */
 #ifndef POLLUX_PRUNE_H
 #define POLLUX_PRUNE_H
 
@@ -21,7 +22,7 @@ struct prune_order {
 	bool dry_run;			/* changes nothing */
 };
 
-/* What one job has to give. */
+/* What can be removed of one job. */
 struct pruned {
 	struct prunable job;
 	double log_bytes, checkpoint_bytes;	/* on disk; 0 if they are not asked for */
@@ -29,7 +30,7 @@ struct pruned {
 };
 
 struct prune_result {
-	struct pruned *items;		/* owned; jobs that have nothing to give are not here */
+	struct pruned *items;		/* owned; only jobs of which something can be removed */
 	int count;
 	double bytes;			/* of all logs and checkpoints */
 	bool was_time;			/* of prune_daily */
@@ -38,8 +39,8 @@ struct prune_result {
 
 /* Removes (or in a dry run looks for) all that the order names. Removes what earlier prunes left
  * because they were killed. now_s: wall clock. A job that was queued again meanwhile is left alone.
- * After an error (EX_IOERR, EX_TEMPFAIL) what was removed is gone, and *result tells of the rest as
- * if it had been; a second call goes on. */
+ * After an error (EX_IOERR, EX_TEMPFAIL) *result also lists what was not removed yet; a second call
+ * removes it. */
 int prune(struct store *s, const struct paths *paths, const struct prune_order *order,
 	  double now_s, struct prune_result *result, struct err *err);
 void prune_result_release(struct prune_result *r);

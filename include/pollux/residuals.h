@@ -25,7 +25,8 @@
 
 #define RESIDUALS_ACROSS 0.3
 #define RESIDUALS_NOISE 0.03
-/* The most configurations used. Of more, the first are used: the caller puts the newest first. */
+/* The most configurations used. If there are more, only the first are used, so the caller puts the
+ * newest first. */
 #define RESIDUALS_MAX 512
 
 struct residuals {

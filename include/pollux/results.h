@@ -37,7 +37,7 @@ void results_release(struct results *r);
  * those without the metric last. EX_USAGE for a name that no job has. */
 int results_choose(struct results *r, const char *column, struct err *err);
 
-/* Names such as loss, err, ppl: low values are good. */
+/* True for names such as loss, err, ppl: low values are good. */
 bool metric_low_is_best(const char *name);
 
 /* NULL: the job has no metric of this name. */

@@ -1,4 +1,4 @@
-/* session.h - what nearly every command begins with: where things are, and the store open. */
+/* session.h - what nearly every command begins with: the paths, and the open store. */
 #ifndef POLLUX_SESSION_H
 #define POLLUX_SESSION_H
 

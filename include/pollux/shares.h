@@ -3,18 +3,19 @@
  * The shares are max-min fair by weight in whole devices, with what each wants as the limit: the
  * devices are given out one at a time, each to the person whose share is the smallest for the
  * weight, among those whose share is below what they want. Between equals the device goes to
- * whoever has been without the longest: so the devices that do not come out even go round. The last
- * tie is broken by the name.
+ * whoever has been without the longest: so a device that is left over by the division goes round.
+ * The last tie is broken by the name.
  *
- * Since when a person is without: a person whom the exact share, with parts of devices, would have
- * given a device-second more than they had counts as a second longer without, and a person who had
- * a device-second more as a second shorter.
+ * How long a person has been without is measured against the exact share, which counts parts of
+ * devices. A person who had a device-second less than the exact share counts as a second longer
+ * without; a person who had a device-second more, as a second shorter.
  *
  *	struct share people[] = { { .name = "a", .held = 4, .wanted = 4, .weight = 1 },
  *				  { .name = "b", .held = 0, .wanted = 1, .weight = 1 } };
  *	shares_divide(people, 2, 4);	// 3 and 1
  *
- * Everybody who knows the same of all people computes the same, in whatever order they stand. */
+ * Everybody who is given the same numbers computes the same shares, in whatever order the people
+ * are listed. */
 #ifndef POLLUX_SHARES_H
 #define POLLUX_SHARES_H
 
@@ -38,21 +39,21 @@ double shares_exact(const struct share *people, int n, int own, int n_devices);
 /* The most slices by which anybody counts as short of, or beyond, the exact share. */
 #define SHARES_MOST_SLICES 10
 /* Brings without_since_s up to date at a time, when the person has had so many devices since then.
- * Who has an exact share of all they want is without nothing. */
+ * A person whose exact share is all they want is not without. */
 double shares_without_since_s(const struct share *p, double exact, int had, double had_since_s,
 			      const struct sched_input *in);
 
 /* The number of devices that people[own] may use now, of those that it holds and n_free free ones.
  * Free devices are for those who have less than their share, first for whoever has been without the
- * longest; what is left may be used by anybody. Who has more than the share gives back as many as
- * the others lack. */
+ * longest; what is left may be used by anybody. A person who has more than the share gives back as
+ * many as the others lack. */
 int shares_allowed(const struct share *people, int n, int own, int n_free);
 
 /* True if a person who got another device at this time keeps all for now: a device is kept for a
  * slice, however short the jobs are that run there one after the other. */
 bool shares_keep_turn(double gained_s, const struct sched_input *in);
 
-/* False if every job that is to get devices needs more than so many. */
+/* False if every job that is to get devices needs more than n_devices. */
 bool shares_are_of_use(const struct sched_input *in, const struct sched_choice *choices,
 		       int n_devices);
 

@@ -51,6 +51,7 @@ int sim_profiles_read_restarts(struct sim_profiles *p, const char *path, struct 
 int sim_profiles_read_slowdowns(struct sim_profiles *p, const char *path, struct err *err);
 void sim_profiles_release(struct sim_profiles *p);
 
+/* Borrowed from p; NULL: there is no such application. */
 const struct application *sim_profiles_find(const struct sim_profiles *p, const char *name);
 
 #endif

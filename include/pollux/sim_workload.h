@@ -10,7 +10,7 @@
 #include "pollux/sim_profiles.h"
 
 struct sim_workload_job {
-	char *name;
+	char *name;			/* owned */
 	double submit_s;
 	const struct application *application;
 	int replicas;

@@ -33,16 +33,17 @@ struct status_job {
 	double done_ratio;		/* of the declared work */
 	double throughput_eps;		/* samples/s, by the step time of the present configuration;
 					   until it is measured, since the run's first report */
-	/* since the supervisor of the run last showed that it lives, and its process; NaN where
-	 * that is no news */
+	/* Seconds since the run's supervisor last showed that it lives, and its process; NaN:
+	 * recently, or there is no supervisor. */
 	double silent_s;
 	int64_t silent_pid;
-	double eta_s;			/* running time that the declared work still takes */
+	double eta_s;			/* running time still to come, by the declared work */
 	/* Wall clock: between these it ends in 4 of 5 cases. Told by status_tell_ends() alone. */
 	double end_from_s, end_to_s;
 	bool length_is_known;		/* else the interval is a guess by other jobs' lengths */
-	/* Where the work is not known: the same if it is that of the jobs of its workload that are
-	 * done, and how many these are; NaN, 0 */
+	/* If the declared work is not known: the running time still to come if the job is as long
+	 * as the jobs of its workload that are done, and the number of these jobs; else NaN and
+	 * 0. */
 	double expected_s;
 	int expected_jobs;
 };
@@ -118,7 +119,7 @@ struct status_details {
 	struct event_list events;
 	struct job_metric_list metrics;
 	struct dependency_list after;	/* the jobs that this job waits for; empty once it ran */
-	char *log_path, *checkpoint_dir;
+	char *log_path, *checkpoint_dir;	/* owned */
 };
 
 /* "begins at 22:00 (in 3h12m)", where the job waits for that alone; else false. */
@@ -152,7 +153,8 @@ void status_add_reason(struct text *t, const struct status_job *item);
 void status_add_why(struct text *t, const struct status *status, const struct status_job *item);
 /* The batch size of its run, else the declared one; NaN: neither. */
 double status_batch(const struct status_job *item);
-/* status_summary.c: seconds from its submission to its end, or to now; of these it did not run. */
+/* status_summary.c: total: seconds from the job's submission to its end, or to now; waited: the
+ * part of them in which the job did not run. */
 double status_total_s(const struct status *status, const struct status_job *item);
 double status_waited_s(const struct status *status, const struct status_job *item);
 

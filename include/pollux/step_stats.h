@@ -20,8 +20,8 @@
  * for the next one. If the next one is above too, both count; otherwise the steps of the first are
  * outliers.
  *
- * Until then, step_stats_provisional() tells the last window: a first figure of a configuration of
- * which nothing else is known. The first window of all never counts.
+ * Until a window counts, step_stats_provisional() returns the last one: a first figure for a
+ * configuration of which nothing else is known. It never returns the first window of all.
  *
  * A step that is reported with the mean time of several steps counts once in the median, and with
  * the time of all of them in what the window holds.
@@ -53,8 +53,8 @@ struct observation {
 	double step_time_min_s;		/* least median */
 	/* mean of the windows' median synchronisation; NaN: not reported */
 	double sync_time_s;
-	int64_t n_dropped;		/* warm-up steps, without a last window that
-					   its successor decides on */
+	/* warm-up steps, except those of a last window on which the next window decides */
+	int64_t n_dropped;
 	/* Steps of more than STEP_OUTLIER_RATIO medians, estimated if a window has more steps than
 	 * it keeps; and all steps of windows that stalled. */
 	int64_t n_outliers;

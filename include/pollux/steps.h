@@ -92,8 +92,8 @@ void steps_expect_total(struct steps *s, double total);
 /* Sets the number of epochs, if it is known from elsewhere and not printed, until steps_clear. */
 void steps_expect_epochs(struct steps *s, double epochs);
 
-/* What was fed up to now was of the job's run before this one. The program was launched again, and
- * its counters may begin again, but they have the same meaning. */
+/* Begins a new run of the job in the same log: the program was launched again, and its counters may
+ * begin again, with the same meaning. */
 void steps_begin_run(struct steps *s);
 
 /* Sets the time that a bar must live, instead of STEPS_BAR_LIFE_S, until steps_clear. */
@@ -123,6 +123,7 @@ struct steps_summary {
 	bool is_lightning;	/* Lightning began; its Rich bars are printed to terminals only */
 };
 
+/* Fills *summary with what was found since the last steps_clear(). */
 void steps_summary(const struct steps *s, struct steps_summary *summary);
 
 /* The name of pattern i, in their order; NULL after the last. form may be NULL. */

@@ -53,7 +53,8 @@ int store_commit(struct store *s, struct err *err);
 void store_rollback(struct store *s);			/* harmless outside a transaction */
 /* From here on a commit reaches the disk, also of a store opened to OBSERVE. */
 int store_make_durable(struct store *s, struct err *err);
-/* Changes with the commits of other connections: while it is the same, none of them has written. */
+/* *version changes with each commit of another connection: while it is the same, no other
+ * connection has written. */
 int store_data_version(struct store *s, int64_t *version, struct err *err);
 /* Leaves no deleted content in the write-ahead log, and gives back the space in the file if most of
  * it is unused. What other processes prevent at the moment is left undone. */

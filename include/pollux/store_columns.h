@@ -18,7 +18,7 @@ enum {
 	COLUMN_END = 16,	/* written when the run ends */
 	COLUMN_WANTED = 32,	/* read with the configuration that a pass wants for a run */
 	COLUMN_STOP = 64,	/* whether and why a run is to stop */
-	COLUMN_GIVEN = 128,	/* read alone: the store, or another table, has the value */
+	COLUMN_GIVEN = 128,	/* only read: SQLite sets the value, or another table has it */
 	COLUMN_KEY = 256,	/* tells a row from the others; a row that is put keeps it */
 	COLUMN_COMPUTED = 512,	/* the name is an expression of SQL */
 	COLUMN_SUSPENSION = 2048,	/* of a run's suspension */
@@ -89,7 +89,7 @@ struct column_walk {
 
 bool column_next(struct column_walk *w);
 
-/* In a row of zeros set what else is unknown: doubles to NaN, integers to -1. */
+/* In a row of zeros, sets the unknown values that are not 0: doubles to NaN, integers to -1. */
 void row_init(const struct store_table *table, void *row);
 
 #endif

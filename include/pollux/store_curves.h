@@ -31,8 +31,8 @@ struct curve_list {
 	int count;
 };
 
-/* value that is not finite, or name neither one of the above nor that of a metric which the job has
- * (store_metrics.h): nothing happens. */
+/* Adds nothing if value is not finite, or if name is neither one of the names above nor a metric of
+ * the job (store_metrics.h). */
 int store_curve_add(struct store *s, int64_t job_id, const char *name, double samples,
 		    double value, struct err *err);
 int store_curves_of_job(struct store *s, int64_t job_id, struct curve_list *list,

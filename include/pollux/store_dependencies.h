@@ -5,7 +5,7 @@
 #include "pollux/job.h"
 #include "pollux/store.h"
 
-/* What a job waits for of another one. */
+/* The event in another job that a job waits for. */
 enum after_rule {
 	AFTER_END,		/* it has ended, in whatever way */
 	AFTER_OK,		/* it is done */
@@ -24,7 +24,7 @@ struct dependency {
 };
 
 struct dependency_list {
-	struct dependency *items;
+	struct dependency *items;	/* owned */
 	int count;
 };
 
@@ -35,8 +35,8 @@ int store_dependencies_list(struct store *s, struct dependency_list *list, struc
 int store_dependencies_all(struct store *s, struct dependency_list *list, struct err *err);
 void dependency_list_release(struct dependency_list *list);
 
-/* Inside a transaction: the jobs that this one waits for, in place of those that it had. EX_FAILED
- * where it would wait for itself. */
+/* Replaces, inside a transaction, the list of jobs that this job waits for. EX_FAILED if the job
+ * would wait for itself, directly or through others. */
 int store_job_set_dependencies(struct store *s, int64_t id, const struct dependency_list *after,
 			       struct err *err);
 

@@ -4,9 +4,9 @@
 
 #include "pollux/store.h"
 
-/* Whether an end is left to be told: of all jobs, or only of those that have a command of their own
- * (on_end). The other ends, and those of profiles, count as told from here on. Writes only where
- * there are such. */
+/* *left: whether the end of a job is left to be told. all: of any job, else only of jobs that have
+ * a command of their own (on_end). All other ends, and those of profiles, count as told from here
+ * on; the store is written only if there are any. */
 int store_ends_left(struct store *s, bool all, bool *left, struct err *err);
 
 /* Takes the end of the job with the least number: it counts as told from here on, whatever becomes

@@ -27,11 +27,11 @@ void decision_row_release(struct decision_row *d);
 struct event {
 	double time_s;		/* wall clock */
 	int64_t job_id, run_id;	/* 0: none */
-	char *kind, *text;
+	char *kind, *text;	/* owned */
 };
 
 struct event_list {
-	struct event *items;
+	struct event *items;	/* owned */
 	int count;
 };
 

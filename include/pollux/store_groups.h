@@ -10,7 +10,8 @@
 
 struct job_group {
 	int64_t id;
-	char *name;			/* of --name, {NAME} not replaced; or as for a single job */
+	/* owned; of --name, {NAME} not replaced; or as for a single job */
+	char *name;
 	double submit_time_s;		/* wall clock */
 	int max_running;		/* of its jobs at a time; 0: as many as there are devices */
 	struct strings argv;		/* before parameters were put in */

@@ -4,13 +4,14 @@
 
 #include "pollux/store.h"
 
-/* Named for ever by pid, start and boot: a new process of that number is another one. */
+/* A process is identified by its pid, its start and the boot: a later process with the same pid is
+ * another one. */
 struct ignored_process {
 	int64_t pid, start_ticks;
 };
 
 struct ignored_list {
-	struct ignored_process *items;
+	struct ignored_process *items;	/* owned */
 	int count;
 };
 

@@ -7,7 +7,7 @@
 #include "pollux/store_dependencies.h"
 
 struct job_list {
-	struct job *items;
+	struct job *items;	/* owned */
 	int count;
 };
 
@@ -42,8 +42,8 @@ void job_list_release(struct job_list *list);
 /* The device-seconds of service that the newest jobs which are done had, profiles not counted: at
  * most `most` of them. Returns their number, or -1. */
 int store_ended_services(struct store *s, double *device_s, int most, struct err *err);
-/* When the queue has had the devices for as long as the last interactive runs, on the boot clock;
- * -HUGE_VAL: there were none in this boot. */
+/* The time, on the boot clock, at which the queue has had the devices for as long as the last
+ * interactive runs had them; -HUGE_VAL: there were no such runs in this boot. */
 int store_interactive_rest(struct store *s, double *boot_s, struct err *err);
 /* True if a job is queued or running, or a run has not ended: else a pass has nothing to do. */
 int store_has_work(struct store *s, bool *has, struct err *err);
@@ -65,16 +65,16 @@ void job_directory_list_release(struct job_directory_list *list);
 
 /* Inside a transaction: writes what is declared of the job. */
 int store_job_set_declared(struct store *s, const struct job *job, struct err *err);
-/* Inside a transaction: puts the job before all other waiting jobs or, unless *rank is 0, right
- * behind those that this transaction's caller has put there before: *rank is its memory. The mark
- * goes when a run of the job starts. */
+/* Puts the job before all other waiting jobs, inside a transaction. A caller that puts several jobs
+ * first passes the same rank for each, with *rank 0 for the first job: each job then comes right
+ * behind the one before. The mark is removed when a run of the job starts. */
 int store_job_put_first(struct store *s, int64_t id, int *rank, struct err *err);
 int store_job_set_state(struct store *s, int64_t id, enum job_state state, const char *reason,
 			struct err *err);
 /* Queues the job again with no failures counted. Its progress and its checkpoints stay. */
 int store_job_requeue(struct store *s, int64_t id, struct err *err);
-/* A person asked for another try: runs that have ended so far no longer count as setbacks, nor as
- * runs that saved nothing. */
+/* For a person who asks for another try: runs that have ended so far no longer count as setbacks,
+ * nor as runs that saved nothing. */
 int store_job_forgive(struct store *s, int64_t id, struct err *err);
 /* Writes only if the store has something else. next_start_s: wall clock or NaN. */
 int store_job_set_reason(struct store *s, int64_t id, const char *reason, double next_start_s,

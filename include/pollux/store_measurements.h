@@ -17,7 +17,7 @@ struct gradient_window {
 	/* positions after its first and last update; NaN unknown */
 	double first_samples, last_samples;
 	int64_t n;			/* updates */
-	int64_t entries;		/* reports with them, each of the mean of some */
+	int64_t entries;		/* reports of these updates, each the mean over some */
 	double sum_grad_sqr, sum_grad_var;
 	/* Sums over updates of squared deviations from the window's means, and of the products of
 	 * the two deviations; NaN: written by an older version. */
@@ -33,8 +33,9 @@ struct run_update {
 	/* 0: the log tells none (any more); NaN: it was not asked */
 	double printed_total_steps;
 	double total_samples, total_steps, total_epochs;	/* NaN: not reported */
-	int resumes;			/* whether it continues from its checkpoints; -1: unsaid */
-	int saves_when_asked;		/* 1: it says that it does; -1: unsaid */
+	/* whether its program continues from checkpoints; -1: unsaid */
+	int resumes;
+	int saves_when_asked;		/* 1: its program says that it does; -1: unsaid */
 	const char *status_text;	/* NULL: not reported */
 	int64_t parameters;		/* of the workload's model; 0: not reported */
 	const struct observation *observation;		/* NULL: none */
@@ -51,7 +52,7 @@ struct observation_row {
 };
 
 struct observation_list {
-	struct observation_row *items;
+	struct observation_row *items;	/* owned */
 	int count;
 };
 
@@ -80,7 +81,7 @@ struct gradient_row {
 };
 
 struct gradient_list {
-	struct gradient_row *items;
+	struct gradient_row *items;	/* owned */
 	int count;
 };
 
@@ -112,7 +113,7 @@ struct step_time {
 };
 
 struct step_time_list {
-	struct step_time *items;
+	struct step_time *items;	/* owned */
 	int count;
 };
 
@@ -122,8 +123,8 @@ int store_step_times(struct store *s, const char *workload, const char *device_k
 		     struct err *err);
 void step_time_list_release(struct step_time_list *list);
 
-/* Whether a workload has runs. Without one nothing was measured of the workload and no size failed:
- * this asks much less of the store than the functions below. */
+/* *has: whether a workload has runs. Without runs nothing was measured of the workload and no size
+ * failed. This query takes much less time than those of the functions below. */
 int store_workload_has_runs(struct store *s, const char *workload, bool *has, struct err *err);
 
 /* The sizes of a workload that ran out of memory on a kind of device, as far as they are believed,

@@ -1,4 +1,4 @@
-/* store_metrics.h - the numbers that jobs report or print for people: of each name the last value,
+/* store_metrics.h - the numbers that jobs report or print for people: for each name the last value,
  * the lowest and the highest. */
 #ifndef POLLUX_STORE_METRICS_H
 #define POLLUX_STORE_METRICS_H
@@ -13,13 +13,13 @@ struct job_metric {
 };
 
 struct job_metric_list {
-	struct job_metric *items;
+	struct job_metric *items;	/* owned */
 	int count;
 };
 
 #define STORE_METRICS_MAX 64	/* names that a job may have */
 
-/* The lowest and the highest value stay where they are beyond those of m. A job has
+/* Stored lowest and highest values stay if they are lower or higher than those of m. A job has
  * STORE_METRICS_MAX names at most; a further name is passed over. */
 int store_metric_set(struct store *s, int64_t job_id, const struct job_metric *m, struct err *err);
 /* By name. */

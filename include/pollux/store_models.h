@@ -14,6 +14,7 @@ struct model_row {
 	double fit_time_s;		/* wall clock */
 };
 
+/* *found: whether there is a model; without one *model stays as it is. */
 int store_model_get(struct store *s, const char *workload, const char *device_kind,
 		    struct model_row *model, bool *found, struct err *err);
 int store_model_set(struct store *s, const char *workload, const char *device_kind,
@@ -26,7 +27,7 @@ struct workload_stamp {
 };
 
 struct workload_stamp_list {
-	struct workload_stamp *items;
+	struct workload_stamp *items;	/* owned */
 	int count;
 };
 

@@ -6,7 +6,7 @@
 #include "pollux/store.h"
 #include "pollux/text.h"
 
-/* Adds the reason of a profile whose process was killed, with the number of points measured. */
+/* Adds to *reason that the profile's process was killed, and how many points were measured. */
 int store_profile_killed(struct store *s, int64_t job_id, struct text *reason, struct err *err);
 
 struct reserved_device {
@@ -15,12 +15,12 @@ struct reserved_device {
 };
 
 struct reserved_list {
-	struct reserved_device *items;
+	struct reserved_device *items;	/* owned */
 	int count;
 };
 
-/* Keeps the device for the job until the job has ended. Call inside the transaction in which the
- * device was seen to be free. */
+/* Reserves the device for the job until the job has ended. Call this inside the transaction in
+ * which the device was seen to be free. */
 int store_device_reserve(struct store *s, int64_t job_id, const struct device *device,
 			 struct err *err);
 int store_devices_release(struct store *s, int64_t job_id, struct err *err);

@@ -10,20 +10,20 @@
 struct prunable {
 	int64_t id;
 	enum job_state state;
-	char *name;
+	char *name;			/* owned */
 	double end_time_s;		/* wall clock */
 	bool model_rests;		/* a model, or a known length, rests on its record */
 };
 struct prunable_list {
-	struct prunable *items;
+	struct prunable *items;	/* owned */
 	int count;
 };
 int store_prunable_jobs(struct store *s, const bool states[N_JOB_STATES], double before_time_s,
 			int64_t keep_last, struct prunable_list *list, struct err *err);
 void prunable_list_release(struct prunable_list *list);
-/* Still so? For a transaction that removes the job. */
+/* *prunable: whether the job can still be removed; for the transaction that removes it. */
 int store_job_is_prunable(struct store *s, int64_t id, bool *prunable, struct err *err);
-/* The job, its command, its runs and all that was observed of them. */
+/* Deletes the job, its command, its runs and all that was observed of them. */
 int store_job_delete(struct store *s, int64_t id, struct err *err);
 
 #endif

@@ -7,7 +7,7 @@
 #include "pollux/store.h"
 
 struct run_list {
-	struct run *items;
+	struct run *items;	/* owned */
 	int count;
 };
 
@@ -42,7 +42,8 @@ int store_run_set_handle(struct store *s, int64_t id, const char *handle, struct
  * hold, requeue, preempt, in this order. */
 int store_run_request_stop(struct store *s, int64_t id, enum stop_reason reason, double now_boot_s,
 			   struct err *err);
-/* The runs of the job that are being stopped to be held are stopped to be queued again. */
+/* Takes back a hold: runs of the job that are being stopped to be held are stopped to be queued
+ * again. */
 int store_runs_take_back_hold(struct store *s, int64_t job_id, struct err *err);
 int store_run_stop_reason(struct store *s, int64_t id, enum stop_reason *reason,
 			  enum run_state *state, struct err *err);
@@ -53,17 +54,17 @@ int store_device_memory(struct store *s, const char *workload, int64_t *bytes, s
 int store_run_set_device_memory(struct store *s, int64_t id, int64_t bytes, struct err *err);
 /* The largest memory that a run of the job had; 0: not known. */
 int store_job_peak_memory(struct store *s, int64_t id, int64_t *bytes, struct err *err);
-/* Another configuration for a run that goes on: its supervisor offers it to the program at its
- * next look (engine_wake: now). Only for a run that is running, with the replicas it has; else
- * nothing happens. */
+/* Sets another configuration for a run that goes on. The supervisor offers it to the program at the
+ * supervisor's next look at the store, or at once after engine_wake(). Only for a run that is
+ * running, with the replicas it has; else nothing happens. */
 int store_run_set_wanted(struct store *s, int64_t id, const struct configuration *c,
 			 double learning_rate_scale, struct err *err);
 /* Bring run's wanted, wanted_version and wanted_learning_rate_scale up to date. */
 int store_run_read_wanted(struct store *s, struct run *run, struct err *err);
-/* Ends the run, frees its devices, moves its totals to the job, and gives the job its next state.
- * A run that was claimed and whose command was not started counts as a launch of the job, but not
- * as a run or a start. A run without launch_boot_s was never claimed by the caller: that it is
- * still assigned is a condition, else EX_SOFTWARE. */
+/* Ends the run, frees its devices, moves its totals to the job, and gives the job its next state. A
+ * run that was claimed and whose command was not started counts as a launch of the job, but not as
+ * a run or a start. A run without launch_boot_s was never claimed by the caller: such a run must
+ * still be assigned, else EX_SOFTWARE. */
 int store_run_end(struct store *s, const struct run *run, struct err *err);
 /* The latest runs of the job that failed, could not be started or lost their supervisor before
  * they told of a checkpoint, without a success between them. Runs of earlier boots, and runs that

@@ -10,8 +10,9 @@
 enum job_use { USE_ANY, USE_CANCEL, USE_HOLD, USE_RELEASE, USE_REQUEUE, USE_EDIT, USE_FIRST };
 #define N_JOB_USES (USE_FIRST + 1)
 
-/* What a job has to be, all of it. An initialiser of zeros, with since_wall_s NaN, means all
- * jobs. Names and workloads are compared as a whole, or as a glob of SQLite: *, ?, [a-z], [^a]. */
+/* The conditions that a job must meet, all of them. An initialiser of zeros, with since_wall_s NaN,
+ * means all jobs. Names and workloads are compared as a whole, or as a glob of SQLite: *, ?, [a-z],
+ * [^a]. */
 struct job_query {
 	int64_t first_id, last_id;	/* 0: no bound */
 	int64_t group_id;		/* 0: any */
@@ -34,8 +35,8 @@ int store_jobs_select(struct store *s, const struct job_query *query, struct id_
 		      struct err *err);
 void id_list_add(struct id_list *ids, int64_t id);
 void id_list_release(struct id_list *ids);
-/* Of these jobs the one whose command was started last; 0: none of them ever ran. or_starts: one
- * that was just submitted, or is about to start, counts as started. */
+/* *id: the job among these whose command was started last; 0: none of them ever ran. or_starts: a
+ * job that was just submitted, or is about to start, counts as started. */
 int store_job_ran_last(struct store *s, const struct id_list *ids, bool or_starts, int64_t *id,
 		       struct err *err);
 

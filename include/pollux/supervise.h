@@ -24,9 +24,9 @@
 #define PROFILE_KNOWN_BAR_LIFE_S 0.5
 
 /* Runs the supervisor. Returns 1 when the run has ended and its devices are free for the next pass.
- * Returns 0 when another supervisor has the run, or when the run could not be started, which a pass
- * at once would only repeat. A run that is running or stopping is adopted: its command is stopped
- * and the job requeued. */
+ * Returns 0 when another supervisor has the run, or when the run could not be started: another pass
+ * at once would only fail again. A run that is running or stopping is adopted: its command is
+ * stopped and the job requeued. */
 int supervise(const struct paths *paths, int64_t run_id, struct err *err);
 
 /* A run in the foreground: its supervisor is a child of 'pollux run' and in a process group of its
@@ -34,13 +34,15 @@ int supervise(const struct paths *paths, int64_t run_id, struct err *err);
  * its standard input, output and error. When 'pollux run' dies the supervisor stops the run. */
 struct foreground {
 	pid_t supervisor;
-	int fd;		/* to read: until when, on the boot clock, the run lasts, as a double */
+	/* gives a double to read: the boot clock's time until which the run lasts */
+	int fd;
 };
 
 /* Starts the supervisor, "pollux supervise RUN GROUP". The caller reaps it and closes fd. */
 int foreground_start(const struct paths *paths, int64_t run_id, struct foreground *f,
 		     struct err *err);
-/* What supervise() is for that process; group: of 'pollux run'; 0: the run has no terminal. */
+/* As supervise(), for that process. group: the process group of 'pollux run'; 0: the run has no
+ * terminal. */
 int supervise_in_foreground(const struct paths *paths, int64_t run_id, pid_t group,
 			    struct err *err);
 

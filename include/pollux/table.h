@@ -42,8 +42,9 @@ struct table_column {
 	bool flexible;
 	int min_width;		/* of a flexible column, in characters */
 	int leave_out;		/* 1: the first to be left out; 0: never left out */
-	int room;		/* in characters: this column is left out of the way of others only
-				   down to this width, and its share of what is left; 0: no room */
+	/* in characters: the column is narrowed for others only down to this width, and gets a
+	 * share of what is left in proportion to it; 0: no room */
+	int room;
 	bool below;		/* only for the last column */
 	int most;		/* in characters: cells are cut in the middle, to this width at
 				   most; 0: they are cut at their ends, and only where they must */

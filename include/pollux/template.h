@@ -44,7 +44,7 @@ int template_check(const struct strings *argv, const char *resume_args,
 bool template_knows(const char *name);
 bool template_mentions(const struct strings *argv, const char *name);
 
-/* The same of one text, such as the resume arguments. */
+/* As template_mentions(), for one text such as the resume arguments. */
 bool template_text_mentions(const char *text, const char *name);
 
 /* Builds the argv to launch. If resume_args are due and argv has no {resume}, their words come

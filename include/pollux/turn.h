@@ -20,7 +20,7 @@ struct turn {
  * locked, and the process is in no queue. */
 bool turn_join(struct turn *t, const char *path);
 
-/* Nobody in the queue came before this process. */
+/* True if nobody in the queue came before this process. */
 bool turn_is_next(const struct turn *t);
 
 /* Leaves the queue; harmless outside. */

@@ -13,7 +13,7 @@
 #include "pollux/knowledge.h"
 
 struct workload {
-	char *name;
+	char *name;			/* owned */
 	char kind[sizeof(((struct device *)0)->kind)];
 	bool measured;			/* false: only k.memory and k.failed are known */
 	bool fitted;			/* k.model was fitted anew, for store_model_set */
@@ -21,7 +21,7 @@ struct workload {
 };
 
 struct workload_list {
-	struct workload *items;
+	struct workload *items;	/* owned */
 	int count;
 };
 

@@ -26,7 +26,7 @@ struct axis {
 };
 
 struct axes {
-	struct axis *items;
+	struct axis *items;	/* owned */
 	int count;
 	int runs;			/* in the whole grid */
 };

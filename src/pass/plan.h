@@ -52,7 +52,7 @@ struct action {
 };
 
 struct plan {
-	struct action *items;
+	struct action *items;	/* owned */
 	int count;
 	const struct config *config;	/* to be kept for the passes of supervisors; NULL: none */
 	const char *policy;
