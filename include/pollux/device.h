@@ -185,8 +185,8 @@ struct device_backend {
 
 extern const struct device_backend device_cpu, device_nvidia;
 
-/* Lists the devices of all backends; the caller releases the list. -1: the machine cannot be read at
- * all, and the list is empty. */
+/* Lists the devices of all backends; the caller releases the list. -1: the machine cannot be read,
+ * and the list is empty. */
 int devices_list(const struct device_settings *settings, struct device_list *list, struct err *err);
 void devices_release(struct device_list *list);
 /* For backends: appends a zeroed entry; sets the link of two entries, once all are appended. */

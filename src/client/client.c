@@ -17,7 +17,8 @@ enum {
 	STATUS_MAX = 1000,               /* bytes of a status text */
 	MESSAGE_MAX = PATH_MAX + 64,     /* bytes of a datagram */
 	CHECKPOINT_WAIT_MS = 1000,
-	LAST_CHECKPOINT_WAIT_MS = 10000, /* the program is to stop: what it does not tell is lost */
+	/* the program has to stop: a checkpoint that is not reported is lost */
+	LAST_CHECKPOINT_WAIT_MS = 10000,
 	CHECKPOINT_RETRY_MS = 5,
 };
 

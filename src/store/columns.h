@@ -6,8 +6,8 @@
 
 #include "pollux/store_columns.h"
 
-/* A row: column, type, member of ROW, which value is unknown, schema version, flags. Short names
- * for what pollux/field.h and pollux/store_columns.h explain. */
+/* A row: column, type, member of ROW, which value is unknown, schema version, flags. pollux/field.h
+ * and pollux/store_columns.h explain the long forms of these words. */
 #define C(column, type, member, unknown, since, flags) \
 	{ { column, FIELD_##type, offsetof(ROW, member), unknown, NULL, 0 }, since, flags }
 #define NAMES(column, member, unknown, names, since, flags) \
@@ -43,7 +43,7 @@
 /* A part of a table: the columns of a struct that is a member of ROW; more of struct table_part may
  * follow. */
 #define PART(of, member) .columns = &(of), .offset = offsetof(ROW, member)
-/* Columns that the run of a row has. */
+/* Columns that are stored with the run of a row. */
 #define OF_ITS_RUN .flags = GIVEN, .owner = "runs"
 
 #define COLUMNS(array) { (array), sizeof(array) / sizeof((array)[0]), sizeof((array)[0]) }

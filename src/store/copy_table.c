@@ -1,5 +1,5 @@
-/* copy_table.c - rows in the order of their keys up to the damage, on from behind it, and back from
- * there. */
+/* copy_table.c - copies rows in the order of their keys: up to the damage, then from behind the
+ * damage to the end, then backwards towards the damage. */
 #include "copy_table.h"
 
 #include <limits.h>
@@ -86,7 +86,7 @@ static int prepare_insert(struct copy *c, struct err *err)
 
 /* --- rows --- */
 
-/* A row that the new store refuses, because the damage left no sense in it, counts as unread. */
+/* Counts a row as unread if the new store refuses it because the damage made it invalid. */
 static int put_row(struct copy *c, sqlite3_stmt *row, struct err *err)
 {
 	int rc;
@@ -102,7 +102,7 @@ static int put_row(struct copy *c, sqlite3_stmt *row, struct err *err)
 	return 0;
 }
 
-/* Rows with keys between the two, without them. */
+/* Copies the rows whose keys lie between the two, exclusive. */
 static int copy_span(struct copy *c, int64_t above, int64_t below, bool down, enum reading *reading,
 		     struct err *err)
 {
@@ -128,7 +128,8 @@ static int copy_span(struct copy *c, int64_t above, int64_t below, bool down, en
 	return failed;
 }
 
-/* The first key from here on that can be read. False: there is none; *ends: nor any other row. */
+/* Finds the first key from here on that can be read. False: there is none; *ends: no row
+ * follows. */
 static bool find_row(struct copy *c, int64_t from, int64_t *key, bool *ends)
 {
 	char *sql = xasprintf("SELECT %s FROM %s WHERE %s >= %lld ORDER BY %s LIMIT 1", c->key,
@@ -146,7 +147,8 @@ static bool find_row(struct copy *c, int64_t from, int64_t *key, bool *ends)
 	return rc == SQLITE_ROW;
 }
 
-/* The damage ends somewhere beyond the last row: in steps that double, to a row behind it. */
+/* Finds a key behind the damage, which ends somewhere beyond the last row that was read. Looks
+ * ahead in steps that double. */
 static bool find_behind(struct copy *c, int64_t *key)
 {
 	bool ends = false;

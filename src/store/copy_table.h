@@ -4,8 +4,8 @@
 
 #include "pollux/store_repair.h"
 
-/* Fills *t but for the orphans. The columns that both have are copied. -1: the new store cannot be
- * written. */
+/* Fills *t, except the orphans. Only columns that both stores have are copied. -1: the new store
+ * cannot be written. */
 int copy_table(struct store *old, struct store *new, const char *name, struct repaired_table *t,
 	       struct err *err);
 

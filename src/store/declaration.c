@@ -192,7 +192,7 @@ const struct store_columns declared_columns = {
 	sizeof(declared_fields[0]),
 };
 
-/* Lists have thousands of jobs: each declaration begins as a copy of the first. */
+/* Copies a declaration that is made only once, because lists have thousands of jobs. */
 void declaration_init(struct declaration *d)
 {
 	static const struct store_table alone = {

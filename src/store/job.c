@@ -103,7 +103,8 @@ bool job_has_ended(enum job_state state)
 }
 
 /* Exit status 0 after our own stop does not make a job done (some programs save and leave with 0):
- * such a run is OUTCOME_STOPPED. If it had in truth finished, its relaunch ends at once. */
+ * such a run is OUTCOME_STOPPED. If the job had finished all the same, its relaunch ends at
+ * once. */
 enum job_state job_state_after(enum run_outcome outcome, enum stop_reason reason, bool retries_left)
 {
 	static const enum job_state after_stop[N_STOP_REASONS] = {
@@ -131,7 +132,7 @@ double job_total_samples(const struct job *job)
 
 double job_total_steps(const struct job *job)
 {
-	if (job->profile)	/* it ends with its budget: none of its runs is to get that far */
+	if (job->profile)	/* a profile ends with its budget, not with its work */
 		return NAN;
 	if (job->declared.total_steps > 0)
 		return job->declared.total_steps;
@@ -154,7 +155,7 @@ bool job_may_be_preempted(const struct job *job, const struct run *run)
 	return job->declared.preemption == PREEMPT_ALWAYS;
 }
 
-/* Lists have thousands of jobs: each begins as a copy of the first. */
+/* Copies a job that is made only once, because lists have thousands of jobs. */
 void job_init(struct job *job)
 {
 	static struct job unknown;

@@ -7,7 +7,8 @@
 
 struct stored_model {
 	const char *workload, *device_kind;	/* borrowed; written, never read */
-	char basis[N_THROUGHPUT_PARAMS + 1];	/* a letter for each: see store_models.c */
+	/* a letter for each parameter: see store_models.c */
+	char basis[N_THROUGHPUT_PARAMS + 1];
 	struct model_row model;
 };
 

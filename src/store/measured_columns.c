@@ -33,7 +33,8 @@ static const struct store_columns observation_row_columns = COLUMNS(of_observati
 	observation_run_columns = COLUMNS(observation_of_run),
 	observation_columns = COLUMNS(of_observation);
 
-/* A run's kind of device and number of nodes do not change: all of its configuration is key. */
+/* The whole configuration of a run is part of the key; its kind of device and its number of nodes
+ * never change. */
 #define ROW struct observation_row
 const struct store_table observations_table = {
 	"observations", sizeof(ROW), {

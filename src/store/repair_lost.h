@@ -12,8 +12,9 @@ int repair_run(struct store *s, const char *sql, struct err *err);
  * gets a row without variables, so that no later environment gets its number. */
 int repair_settle_jobs(struct store *new, const struct store_repair *r, struct err *err);
 
-/* If the store's name was lost, takes the name from the files logs/JOB.store: that of a job which
- * was submitted at the same time, else the only name that is there. Without any makes a new one. */
+/* If the store's name was lost, takes the name from the files logs/JOB.store: the one in the file
+ * of a job that was submitted at the time in that file, else the only name in all files. Without a
+ * name there makes a new one. */
 int repair_keep_identity(struct store *new, const struct paths *paths, enum repaired_identity *kept,
 			 struct err *err);
 

@@ -143,9 +143,9 @@ static int parse_name(const struct field_names *list, const char *name)
 	return list->otherwise;
 }
 
-/* A table without the local batch size has it by the batch size. In the others the batch size is
- * for people who look into the store. A pass's wish whose numbers contradict each other, as a
- * person may have written it, is of no use. */
+/* Some tables have no local batch size: it is computed from the batch size. Other tables hold the
+ * batch size only for people who look into the store. A wanted configuration whose numbers
+ * contradict each other, as a person may have written it, is ignored. */
 static void read_batch_size(int64_t batch_size, const struct column_walk *w,
 			    struct configuration *c)
 {
@@ -222,7 +222,7 @@ int rows_get(struct store *s, struct row_columns columns, void *row, struct err 
 	return rc;
 }
 
-/* The columns of a table side by side, so that many rows are read without a walk for each. */
+/* Lists the columns of a table, so that many rows are read without a walk for each row. */
 static struct column_walk *columns_of(const struct store_table *table, int *n)
 {
 	struct column_walk *columns = NULL;

@@ -36,10 +36,10 @@ struct read_rows {
 struct read_rows rows_read_all(struct store *s, sqlite3_stmt *q, const struct store_table *table,
 			       const void *initial, struct err *err);
 
-/* Add a row with all columns but those that the store gives. */
+/* Adds a row with all columns, except those that SQLite sets. */
 int rows_insert(struct store *s, const struct store_table *table, const void *row, struct err *err);
-/* The same, or if a row with the same keys is there, write its other columns, where the condition
- * (SQL, in which the new row is "excluded") holds. */
+/* Adds a row; or, if there is a row with the same keys, writes that row's other columns if the
+ * condition holds (in SQL, where "excluded" is the new row). */
 int rows_put(struct store *s, const struct store_table *table, const void *row,
 	     const char *condition, struct err *err);
 /* Write the columns of the row with this id if the condition (SQL) holds for it. Returns the number

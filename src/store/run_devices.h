@@ -7,10 +7,10 @@
 
 /* Puts the devices into run->devices, which has run->configuration.replicas of them. */
 int run_devices_read(struct store *s, struct run *run, struct err *err);
-/* A device that was added is not in use yet. */
+/* Adds the devices of a new run, not yet in use. */
 int run_devices_add(struct store *s, const struct run *run, struct err *err);
 int run_devices_replace(struct store *s, const struct run *run, struct err *err);
-/* Fails where another run uses one of them: a unique index says so. */
+/* Fails if another run uses one of the devices, because a unique index forbids it. */
 int run_devices_set_in_use(struct store *s, int64_t run_id, bool in_use, struct err *err);
 /* *free: no run uses a device of this run. */
 int run_devices_are_free(struct store *s, int64_t run_id, bool *free, struct err *err);

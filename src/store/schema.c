@@ -138,7 +138,7 @@ static const char *const steps[] = {
 
 	/* 2 */
 	"ALTER TABLE jobs ADD COLUMN accumulates INTEGER NOT NULL DEFAULT 0;"
-	/* When it last gave up its devices, or was released or requeued. */
+	/* When the job last gave up its devices, or was released or requeued. */
 	"ALTER TABLE jobs ADD COLUMN last_end_time_s REAL;"
 	"UPDATE jobs SET last_end_time_s = (SELECT max(end_time_s) FROM runs"
 	" WHERE job_id = jobs.id AND launch_time_s IS NOT NULL);"
@@ -156,7 +156,8 @@ static const char *const steps[] = {
 	"ALTER TABLE runs ADD COLUMN wanted_learning_rate_scale REAL;"
 	/* Passes per update while the window was open; NULL: the run's. */
 	"ALTER TABLE gradient_statistics ADD COLUMN accumulation_steps INTEGER;"
-	/* Sums of squared deviations from the window's means; NULL: not kept, it is one entry. */
+	/* Sums of squared deviations from the window's means; NULL: unknown, the window is one
+	 * entry. */
 	"ALTER TABLE gradient_statistics ADD COLUMN m2_grad_sqr REAL;"
 	"ALTER TABLE gradient_statistics ADD COLUMN m2_grad_var REAL;"
 	/* The fit to the observations of all jobs of a workload on one kind of device. */
@@ -170,13 +171,14 @@ static const char *const steps[] = {
 	" NOT NULL,"
 	" n_observations INTEGER NOT NULL, n_steps INTEGER NOT NULL, max_replicas INTEGER NOT NULL,"
 	" max_local_batch_size INTEGER NOT NULL,"
-	" observations_key TEXT NOT NULL,"	/* unchanged: nothing new to fit */
+	/* while it is the same, there is nothing new to fit */
+	" observations_key TEXT NOT NULL,"
 	" fit_time_s REAL NOT NULL,"
 	" PRIMARY KEY (workload, device_kind)"
 	") STRICT, WITHOUT ROWID;",
 
-	/* 3: a profile is a job whose runs a process of its own assigns, on devices that it keeps
-	 * meanwhile. */
+	/* 3: profiles. A profile is a job whose runs are assigned by its own process, on devices
+	 * that are reserved for the profile meanwhile. */
 	"ALTER TABLE jobs ADD COLUMN profile INTEGER NOT NULL DEFAULT 0;"
 	"CREATE TABLE reserved_devices ("
 	" device TEXT PRIMARY KEY, job_id INTEGER NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,"
@@ -190,8 +192,8 @@ static const char *const steps[] = {
 	"UPDATE runs SET out_of_memory = 1 WHERE diagnosis LIKE '%out of memory%';"
 	"CREATE INDEX runs_out_of_memory ON runs (job_id) WHERE out_of_memory = 1;",
 
-	/* 4: what kinds of devices can do, and what it takes to say what that means for a
-	 * workload. */
+	/* 4: how fast kinds of devices are, and the number of parameters of a workload's model,
+	 * from which its step times are expected. */
 	"CREATE TABLE device_measurements ("
 	" device_kind TEXT NOT NULL,"
 	" what TEXT NOT NULL, variant TEXT NOT NULL, devices INTEGER NOT NULL,"
@@ -210,7 +212,8 @@ static const char *const steps[] = {
 	" ignored_time_s REAL NOT NULL"		/* wall clock */
 	") STRICT;",
 
-	/* 6: when a pass wanted it, by the boot clock: who does not follow for long never will. */
+	/* 6: when a pass wanted the configuration, by the boot clock: a program that has not
+	 * changed for long never will. */
 	"ALTER TABLE runs ADD COLUMN wanted_boot_s REAL;",
 
 	/* 7: steps that are recognised in the log. */
@@ -219,8 +222,8 @@ static const char *const steps[] = {
 	/* "reports", or "log:" and the pattern */
 	"ALTER TABLE runs ADD COLUMN step_source TEXT;",
 
-	/* 8: what is asked of a workload's newest runs costs by these, not by all that it ever
-	 * had. A run has its job's workload, and the store itself sees to it. */
+	/* 8: queries about a workload's newest runs must not take longer with every run that it
+	 * ever had. So each run has its job's workload, which triggers keep up to date. */
 	"ALTER TABLE runs ADD COLUMN workload TEXT NOT NULL DEFAULT '';"
 	"UPDATE runs SET workload = (SELECT jobs.workload FROM jobs WHERE jobs.id = runs.job_id);"
 	"CREATE TRIGGER run_has_workload AFTER INSERT ON runs BEGIN"
@@ -235,8 +238,8 @@ static const char *const steps[] = {
 	"CREATE INDEX jobs_done_by_workload ON jobs (workload)"
 	" WHERE state = 'done' AND profile = 0 AND samples > 0;",
 
-	/* 9: runs are those whose command was started; launches those that took their devices, the
-	 * same and those that came to nothing then. */
+	/* 9: runs counts launches whose command was started; launches also counts those that took
+	 * their devices and started no command. */
 	"ALTER TABLE jobs ADD COLUMN launches INTEGER NOT NULL DEFAULT 0;"
 	"UPDATE jobs SET launches = runs;"
 	"WITH refused AS MATERIALIZED (SELECT job_id, count(*) AS n FROM runs"
@@ -247,8 +250,8 @@ static const char *const steps[] = {
 	" FROM refused WHERE refused.job_id = jobs.id AND jobs.runs >= refused.n;",
 
 	/* 10: a run is known by a text of its engine, its handle. Supervisors started before this
-	 * step still write the four columns: the columns stay, read by nobody, and the trigger
-	 * makes the handle of what such a supervisor writes. */
+	 * step still write the four columns. So the columns stay, although nobody reads them, and
+	 * the trigger makes the handle from what such a supervisor writes. */
 	"ALTER TABLE runs ADD COLUMN handle BLOB;"
 	"CREATE TRIGGER run_has_handle"
 	" AFTER UPDATE OF supervisor_pid, leader_pid, leader_start_ticks, socket_path ON runs BEGIN"
@@ -260,8 +263,8 @@ static const char *const steps[] = {
 	" WHERE id = NEW.id; END;"
 	"UPDATE runs SET supervisor_pid = supervisor_pid WHERE supervisor_pid IS NOT NULL;",
 
-	/* 11: the last run that a person forgave by asking for another try; the events say it of
-	 * older ones. */
+	/* 11: the last run that a person forgave by asking for another try; taken from the events
+	 * for older runs. */
 	"UPDATE jobs SET forgiven_runs = coalesce((SELECT max(r.number) FROM runs r JOIN events e"
 	"  ON e.run_id = r.id AND e.job_id = r.job_id AND e.kind = 'ended' WHERE r.job_id = jobs.id"
 	"  AND e.id < (SELECT max(id) FROM events WHERE job_id = jobs.id AND kind = 'requeue')),"
@@ -340,7 +343,7 @@ static const char *const steps[] = {
 	" DELETE FROM job_groups WHERE id = OLD.group_id AND NOT EXISTS"
 	"  (SELECT 1 FROM jobs WHERE group_id = OLD.group_id); END;",
 
-	/* 25: the best of each metric, whichever way is best */
+	/* 25: the lowest and the highest value of each metric */
 	"ALTER TABLE job_metrics ADD COLUMN lowest REAL;"
 	"ALTER TABLE job_metrics ADD COLUMN lowest_samples REAL;"
 	"ALTER TABLE job_metrics ADD COLUMN highest REAL;"
@@ -348,12 +351,11 @@ static const char *const steps[] = {
 	"UPDATE job_metrics SET lowest = last, lowest_samples = samples,"
 	" highest = last, highest_samples = samples;",
 
-	/* 26: what a job waits for of another one, as after_rule_names has it. */
+	/* 26: which event in another job a job waits for, as in after_rule_names. */
 	"ALTER TABLE dependencies ADD COLUMN rule TEXT NOT NULL DEFAULT 'end';"
 	"UPDATE dependencies SET rule = 'ok' WHERE must_succeed = 1;",
 
-	/* 27: whether the end of a job was told (store_ends.c); ends of before were not asked
-	 * for */
+	/* 27: whether the end of a job was told (store_ends.c); earlier ends count as told */
 	"ALTER TABLE jobs ADD COLUMN end_told INTEGER NOT NULL DEFAULT 0;"
 	"UPDATE jobs SET end_told = 1 WHERE state IN ('done', 'failed', 'cancelled', 'timeout');"
 	"CREATE INDEX jobs_ended_untold ON jobs (id)"
@@ -362,14 +364,14 @@ static const char *const steps[] = {
 	" WHEN OLD.end_told = 1 AND NEW.state IN ('queued', 'held', 'running') BEGIN"
 	" UPDATE jobs SET end_told = 0 WHERE id = NEW.id; END;",
 
-	/* 28: numbers of a job while it went on */
+	/* 28: curves of a job: metrics, throughput and batch size over time */
 	"CREATE TABLE curve_points ("
 	" job_id INTEGER NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,"
 	" name TEXT NOT NULL, time_s REAL NOT NULL, samples REAL, value REAL NOT NULL,"
 	" PRIMARY KEY (job_id, name, time_s)"
 	") STRICT, WITHOUT ROWID;",
 
-	/* 29: the newest of few jobs among many */
+	/* 29: an index to find the few interactive jobs among many */
 	"CREATE INDEX jobs_interactive ON jobs (id) WHERE interactive = 1;",
 };
 

@@ -6,7 +6,7 @@
 #define STORE_APPLICATION_ID 0x706f6c78
 
 int schema_version(void);		/* the version that this program writes */
-/* SQL that takes the version before to this one; the caller's */
+/* SQL from the version before to this one; the caller frees */
 char *schema_step(int version);
 
 #endif

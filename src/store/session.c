@@ -1,4 +1,4 @@
-/* session.c - open the store for a command; how the last pass saw the machine. */
+/* session.c - opens the store for a command, and reads the settings of the last pass. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -31,7 +31,8 @@ static int exit_status_of(int code)
 	}
 }
 
-/* SQLite says "locking protocol" where it waited for a process that is about to open the store. */
+/* Adds the reason. SQLite says "locking protocol" if it waited for a process that opens the
+ * store. */
 static void add_why(struct store *s, const char *file, struct text *t)
 {
 	int code = sqlite3_extended_errcode(s->db) & 0xff;
@@ -78,8 +79,9 @@ static int bind_one(sqlite3_stmt *q, int i, char type, va_list *ap)
 	}
 }
 
-/* A pass asks the same of each of a thousand workloads, and half of the time would go into parsing:
- * what sql_done put back serves again. NULL: there is none of this text that is not at work. */
+/* Finds a statement with this text that sql_done put back. Statements are used again, because a
+ * pass asks the same of each of a thousand workloads, and half of the time would go into parsing.
+ * NULL: there is none, or it is in use. */
 static sqlite3_stmt *find_prepared(struct store *s, const char *sql)
 {
 	sqlite3_stmt *q = NULL;

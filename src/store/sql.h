@@ -3,10 +3,10 @@
  * Values are bound by a string of letters, one for each '?':
  *	i int64_t	n int64_t, 0 is NULL	m int64_t, negative is NULL
  *	d double, NaN is NULL	t const char *, NULL is NULL	b const void *, size_t (a blob)
- * Texts and blobs are not copied: they stay as they are until the statement is done.
+ * Texts and blobs are not copied: the caller keeps them until the statement is done.
  *
- * No two threads use the store, so the value of a column may be asked for by sqlite3_column_value,
- * once, and for its type and content as often as it takes. */
+ * No two threads use the store, so the result of one call of sqlite3_column_value may be asked for
+ * its type and its content. */
 #ifndef POLLUX_STORE_SQL_H
 #define POLLUX_STORE_SQL_H
 
@@ -22,24 +22,25 @@ int sql_error(struct store *s, struct err *err, const char *what);
 int sql_run(struct store *s, int *changed, struct err *err, const char *sql, const char *types,
 	    ...);
 
-/* Prepare and bind; step by sql_row, then sql_done. Two of one text may be at work once the first
- * was stepped. */
+/* Prepares and binds; step by sql_row, then sql_done. Two statements of one text may be in use if
+ * the first was stepped before the second is asked for. */
 int sql_query(struct store *s, sqlite3_stmt **q, struct err *err, const char *sql,
 	      const char *types,
 	      ...);
 int sql_vquery(struct store *s, sqlite3_stmt **q, struct err *err, const char *sql,
 	       const char *types, va_list *ap);
-/* *answer: the first value of the first row; 0 if there is none, or NULL. */
+/* *answer: the first value of the first row; 0 if there is no row, or the value is NULL. */
 int sql_ask(struct store *s, int64_t *answer, struct err *err, const char *sql, const char *types,
 	    ...);
 int sql_row(struct store *s, sqlite3_stmt *q, struct err *err);	/* 1 a row, 0 no more, -1 */
-void sql_done(sqlite3_stmt *q);			/* its text may serve again; NULL is harmless */
+/* keeps the statement for another query of the same text; NULL is harmless */
+void sql_done(sqlite3_stmt *q);
 /* all that were prepared, before the connection is closed */
 void sql_forget(struct store *s);
 
-/* The newest STORE_RUNS_MAX runs of a workload: the end of an index, and no more of it is read.
- * Their rows elsewhere are found by IN: SQLite takes these in order, so that a LIMIT spares the
- * rest instead of sorting it. */
+/* The newest STORE_RUNS_MAX runs of a workload. Only the end of an index is read for them. Rows of
+ * other tables are found by IN: SQLite takes them in order, so that a LIMIT ends the search without
+ * sorting the rest. */
 #define SQL_TEXT(number) #number
 #define SQL_NUMBER(number) SQL_TEXT(number)
 #define SQL_NEWEST_RUNS(workload) \

@@ -17,8 +17,8 @@
 #define LOG_KEPT_BYTES 262144
 
 /* Version 0 with tables in it is somebody else's database; so is a foreign application id. A store
- * that another process is making has its id as soon as it has tables, so the id is asked for after
- * them. */
+ * that another process is just making has its id as soon as it has tables, so the tables are looked
+ * for before the id is. */
 static int check_identity(struct store *s, const char *path, int64_t *version, struct err *err)
 {
 	int64_t application, tables = 0;
@@ -61,9 +61,9 @@ static int take_steps(struct store *s, int64_t version, struct err *err)
 	return rc;
 }
 
-/* While another process does the same, SQLite does not wait as it does elsewhere, but says "busy"
- * at once. "Locking protocol" (SQLITE_PROTOCOL) is not tried again: SQLite says it only after it
- * has tried a hundred times itself, in ten seconds, the same as WAL_WAIT_MS. */
+/* Switches to the write-ahead log. While another process does so, SQLite does not wait as usual,
+ * but says "busy" at once. After "locking protocol" (SQLITE_PROTOCOL) there is no other try: SQLite
+ * itself has then tried a hundred times in ten seconds, the same time as WAL_WAIT_MS. */
 static int use_wal(struct store *s, struct err *err)
 {
 	const struct timespec pause = { .tv_nsec = WAL_PAUSE_MS * 1000000L };
@@ -88,7 +88,8 @@ static int set_identity(struct store *s, struct err *err)
 	return rc;
 }
 
-/* Everything or nothing; a second process that wants the same waits and finds it done. */
+/* Takes all steps in one transaction; a second process that wants to migrate waits and finds it
+ * done. */
 static int migrate(struct store *s, const struct paths *paths, struct err *err)
 {
 	char sql[128];
@@ -112,7 +113,8 @@ static int open_file(struct store *s, const char *path, enum store_mode mode, st
 {
 	int flags = SQLITE_OPEN_READWRITE | (mode == STORE_READ ? 0 : SQLITE_OPEN_CREATE);
 
-	sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);	/* refused, and in force, from then on */
+	/* refused after the first connection, and in force by then */
+	sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
 	if (mode == STORE_READ && access(path, R_OK) && errno != ENOENT)
 		return err_set(err, EX_NOPERM, "cannot read the store '%s': %s", path,
 			       strerror(errno));
@@ -169,9 +171,9 @@ int store_open(struct store *s, const struct paths *paths, enum store_mode mode,
 	return rc;
 }
 
-/* The last connection to go would copy the write-ahead log into the file and remove it, and wait
- * for the disk four times more than a commit takes. A short log may stay: reading it costs the
- * next to come less. */
+/* Keeps SQLite from copying the write-ahead log into the file when the last connection is closed,
+ * if the log is short. The copy would wait for the disk four times as long as a commit, and the
+ * next process reads a short log in less time. */
 static void keep_short_log(struct store *s)
 {
 	const char *file = sqlite3_db_filename(s->db, "main");
@@ -199,8 +201,8 @@ bool store_is_there(const struct store *s)
 	       SQLITE_OK || !has_moved;
 }
 
-/* 'pollux doctor --repair' puts another file in the place of the store. A supervisor may write into
- * its old file: a run that outlives its store ends. */
+/* True if 'pollux doctor --repair' put another file in the place of the store. Supervisors may go
+ * on writing into the old file: a run that outlives its store ends. */
 static bool was_replaced(const struct store *s)
 {
 	const char *file = sqlite3_db_filename(s->db, "main");

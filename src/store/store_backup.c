@@ -1,4 +1,4 @@
-/* store_backup.c - copy the store page by page into a new file, then give that its name. */
+/* store_backup.c - copies the store page by page into a new file, then renames the file. */
 #include "pollux/store_backup.h"
 
 #include <dirent.h>
@@ -17,7 +17,8 @@
 #include "pollux/text.h"
 #include "sql.h"
 
-/* The write-ahead log of a store holds what its file lacks, and would be taken for the copy's. */
+/* Refuses a path with a write-ahead log beside it: SQLite would take this log for the log of the
+ * copy. */
 static int refuse_store(const struct paths *paths, const char *path, struct err *err)
 {
 	char *log = xasprintf("%s-wal", path);
@@ -50,7 +51,7 @@ static int copy_error(sqlite3 *to, const char *path, struct err *err)
 		       "cannot copy the store to '%s': %s", path, sqlite3_errmsg(to));
 }
 
-/* All pages in one step: a second one would begin anew after each commit of others. */
+/* Copies all pages in one step: a second step would begin anew after each commit of others. */
 static int copy_pages(struct store *s, sqlite3 *to, const char *path, struct err *err)
 {
 	sqlite3_backup *backup = sqlite3_backup_init(to, "main", s->db, "main");
@@ -94,7 +95,8 @@ static int fill(struct store *s, const char *temporary, const char *path, struct
 
 /* --- the file beside the copy --- */
 
-/* Then six letters or digits, and after these what SQLite adds for its journals. */
+/* The middle of the temporary file's name: six letters or digits follow, and the suffixes of
+ * SQLite's journals. */
 #define UNFINISHED ".pollux-"
 #define RANDOM_LETTERS 6
 
@@ -128,7 +130,7 @@ static bool is_at_work(const char *path)
 	return is;
 }
 
-/* Removes what backups to the same path left that were killed. */
+/* Removes the files of backups to the same path that were killed. */
 static void remove_unfinished(const char *path)
 {
 	char *copy = xstrdup(path), *prefix = xasprintf("%s" UNFINISHED, basename(copy));
@@ -159,8 +161,9 @@ static void remove_unfinished(const char *path)
 	free(parent);
 }
 
-/* mkstemp makes a file that only its owner may read: environments of jobs are in the store. Returns
- * a descriptor that tells other backups that this one is at work. */
+/* Makes the temporary file by mkstemp, which lets only the owner read it: the store has the
+ * environments of jobs. The open descriptor that is returned tells other backups that this one is
+ * at work. */
 static int make_beside(char *temporary, const char *path, struct err *err)
 {
 	int fd = mkostemp(temporary, O_CLOEXEC);

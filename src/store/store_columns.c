@@ -5,7 +5,7 @@
 #include "pollux/declaration.h"
 #include "pollux/job.h"
 
-/* The batch size follows from the others and is read after them. */
+/* The batch size comes last: it is computed from the other columns, or read after them. */
 #define ROW struct configuration
 static const struct store_column of_configuration[] = {
 	CHARS("device_kind", kind, 1, OBSERVED),
@@ -186,7 +186,7 @@ const struct store_table *const store_tables[] = {
 	&models_table, &device_measurements_table, NULL
 };
 
-/* The next row of a part, with or without a column; false at its end. */
+/* Goes to the next row of a part, with or without a column; false at the end of the part. */
 static bool next_row(struct column_walk *w)
 {
 	const struct table_part *part = &w->table->parts[w->part];

@@ -40,7 +40,7 @@ int dependencies_add(struct store *s, int64_t id, const struct dependency_list *
 	return 0;
 }
 
-/* True if the job comes, over others that have not ended, after `before`. */
+/* *does: the job waits for `before`, directly or through other jobs that have not ended. */
 static int comes_after(struct store *s, int64_t id, int64_t before, bool *does, struct err *err)
 {
 	int64_t answer;
@@ -126,7 +126,7 @@ static int list_dependencies(struct store *s, const char *sql, struct dependency
 	return rc;
 }
 
-/* CROSS JOIN keeps SQLite from reading what ended jobs once waited for. */
+/* CROSS JOIN keeps SQLite from reading the dependencies of ended jobs. */
 int store_dependencies_list(struct store *s, struct dependency_list *list, struct err *err)
 {
 	return list_dependencies(s, DEPENDENCIES " WHERE j.state IN ('queued', 'held')", list, err);

@@ -1,5 +1,5 @@
 /* store_device_measurements.c - what 'pollux profile --devices' found out about kinds of devices;
- * and how many parameters a workload has, which says what that means for it. */
+ * and how many parameters the model of a workload has. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ int store_device_measurements_set(struct store *s, const char *device_kind,
 	return 0;
 }
 
-/* Drops what another version of this program measured and this version does not know. */
+/* Drops measurements of another version of pollux that this version does not know. */
 int store_device_measurements_get(struct store *s, const char *device_kind,
 				  struct device_measurement_list *list, struct err *err)
 {

@@ -1,5 +1,5 @@
-/* store_ends.c - each end of a job is told once. The trigger job_lives_again (schema.c) makes a job
- * that was queued again one whose end is yet to be told. */
+/* store_ends.c - each end of a job is told once. If a job is queued again, the trigger
+ * job_lives_again (schema.c) marks its next end as not told. */
 #include "pollux/store_ends.h"
 #include "sql.h"
 

@@ -8,13 +8,15 @@
 #include "pollux/text.h"
 #include "store_wait.h"
 
-#define AT_ONCE 200			/* environments in one transaction: others wait for it */
+/* environments in one transaction, for which other writers wait */
+#define AT_ONCE 200
 #define CHECKPOINT_WAIT_MS 2000
-#define UNUSED_PAGES 2000		/* 8 MB; fewer are not worth the time to write all anew */
+/* 8 MB; fewer are not worth the time to write the file anew */
+#define UNUSED_PAGES 2000
 
 /* --- one for all jobs that have it --- */
 
-/* FNV-1a. Equal hashes say nothing: contents are compared. */
+/* FNV-1a. Contents with equal hashes are still compared. */
 static int64_t hash_of(const struct text *content)
 {
 	uint64_t hash = 0xcbf29ce484222325;
@@ -92,7 +94,7 @@ int store_environment_replace(struct store *s, int64_t job_id, const struct stri
 
 /* --- forgetting --- */
 
-/* The rows of a query: an id and a content each. */
+/* The rows of a query, each with an id and a content. */
 struct contents {
 	struct {
 		int64_t id;
@@ -124,7 +126,8 @@ static void contents_release(struct contents *c)
 	c->n = 0;
 }
 
-/* Jobs whose runs were alive when the store got the table of environments. */
+/* Moves the environments of jobs whose runs were alive when the store got the table of
+ * environments. */
 static int move_left_behind(struct store *s, struct contents *c, struct err *err)
 {
 	sqlite3_stmt *q;
@@ -166,7 +169,7 @@ static int forget_one(struct store *s, int64_t id, const struct text *content, s
 	return rc;
 }
 
-/* An end in the future, by a clock that was wrong then, is an old one. */
+/* An end in the future was written while the clock was wrong, and counts as old. */
 #define UNNEEDED \
 	"SELECT e.id, e.env FROM environments e WHERE e.names_only = 0 AND NOT EXISTS" \
 	" (SELECT 1 FROM commands c JOIN jobs j ON j.id = c.job_id WHERE c.environment_id = e.id" \

@@ -129,7 +129,7 @@ int store_setting_get(struct store *s, const char *name, char **value, struct er
 	return rc < 0 ? -1 : 0;
 }
 
-/* A look first: a store that cannot be written is not asked to. */
+/* Reads first, so that a store which cannot be written serves as long as the value is the same. */
 int store_setting_set(struct store *s, const char *name, const char *value, struct err *err)
 {
 	char *old;

@@ -1,9 +1,9 @@
-/* store_forget.c - take back what is known of a workload: rows are deleted, and runs whose outcome
- * said something of sizes are marked. */
+/* store_forget.c - takes back what is known of a workload: deletes rows, and marks runs whose
+ * outcome told something about sizes. */
 #include "rows.h"
 #include "pollux/store_forget.h"
 
-/* The runs of a job, or of a workload's every job. */
+/* The runs of a job, or of all jobs of a workload. */
 #define OF_RUNS "(SELECT id FROM runs WHERE (?1 = 0 AND workload = ?2) OR job_id = ?1)"
 
 static int change(struct store *s, const struct forget *f, const char *sql, int64_t *n,
@@ -16,7 +16,8 @@ static int change(struct store *s, const struct forget *f, const char *sql, int6
 	return rc;
 }
 
-/* A model rests on the observations of all jobs: the next pass fits a new one to what is left. */
+/* Deletes the model, too, because it rests on the observations of all jobs. The next pass fits a
+ * new model to the observations that are left. */
 static int forget_times(struct store *s, const struct forget *f, struct forgotten *n,
 			struct err *err)
 {

@@ -180,7 +180,8 @@ static int count_states(struct store *s, int64_t id, struct group_summary *summa
 	return rc < 0 ? -1 : 0;
 }
 
-/* With min() or max() alone, SQLite takes the other columns from the row of that value. */
+/* Where a query has one min() or max(), SQLite takes the other columns from the row of that
+ * value. */
 static int read_extremes(struct store *s, int64_t id, bool lowest, struct group_summary *summary,
 			 struct err *err)
 {

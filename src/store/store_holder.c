@@ -7,8 +7,9 @@
 #include "pollux/proc_files.h"
 #include "store_holder.h"
 
-/* SQLite's file format: locks on the -shm file are on its bytes from 120 to 128. A process that
- * opens the store first, or writes, has a write lock on one of them or on the database. */
+/* By SQLite's file format, locks on the -shm file are on its bytes from 120 to 128. The process
+ * that opens the store first, or writes, has a write lock on one of these bytes or on the
+ * database. */
 #define SHM_FIRST 120
 #define SHM_LAST 128
 
@@ -20,7 +21,8 @@ struct lock_line {
 
 enum { NUMBER, CLASS, ADVISORY, ACCESS, PID, INODE, BEGIN, N_WORDS };
 
-/* "5: POSIX  ADVISORY  WRITE 2796 fe:00:1179 128 128"; lines of those that wait have "->". */
+/* Parses "5: POSIX ADVISORY WRITE 2796 fe:00:1179 128 128"; the lines of waiting processes have
+ * "->". */
 static bool parse(char *line, struct lock_line *l)
 {
 	char *word[N_WORDS], *rest = line, *colon;
@@ -39,8 +41,8 @@ static bool parse(char *line, struct lock_line *l)
 	return l->pid > 0;
 }
 
-/* A file whose locks keep others from the store, and who has it open: a file of another disk may
- * have the same inode number. */
+/* A file whose locks keep others from the store, and the processes that have it open: a file on
+ * another disk may have the same inode number. */
 struct locked_file {
 	unsigned long long inode;	/* 0: there is no such file */
 	struct pid_list users;

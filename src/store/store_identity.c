@@ -20,7 +20,8 @@ int store_identity(struct store *s, char **id, struct err *err)
 	return store_setting_get(s, "store_id", id, err);
 }
 
-/* The number that a name such as "12", "12.log" or "12.log.of-1a2b3c4d" begins with; else 0. */
+/* Returns the number at the start of a name such as "12", "12.log" or "12.log.of-1a2b3c4d"; else
+ * 0. */
 static int64_t job_of_name(const char *name)
 {
 	char digits[20] = "";

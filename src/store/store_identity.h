@@ -4,12 +4,12 @@
 
 #include "pollux/store.h"
 
-/* In the transaction that makes the tables: the first job gets a number beyond those of all logs
- * and checkpoint directories that are there, which are another store's. s->left_by_another is the
- * greatest of these. */
+/* For the transaction that makes the tables. Logs and checkpoint directories that are there already
+ * belong to another store: the first job gets a greater number than all of them. s->left_by_another
+ * is the greatest of their numbers. */
 int store_number_past_leftovers(struct store *s, const struct paths *paths, struct err *err);
 
-/* The next row of the table, one whose ids count up, gets a greater number than this one. */
+/* The next row of the table gets a greater id than number. The ids of the table count up. */
 int store_raise_number(struct store *s, const char *table, int64_t number, struct err *err);
 
 #endif

@@ -34,8 +34,8 @@ static int by_id(const void *a, const void *b)
 int store_jobs_list(struct store *s, enum job_filter filter, double since_wall_s,
 		    struct job_list *list, struct err *err)
 {
-	/* The active ones come in the order of an index and are sorted here: SQLite would be
-	 * slower, since it sorts whole rows. */
+	/* Active jobs come in the order of an index and are sorted by this program, since SQLite
+	 * would sort whole rows, which is slower. */
 	static const char *const which[] = {
 		[JOBS_ALL] = "ORDER BY id",
 		[JOBS_ACTIVE] = "WHERE state IN ('queued', 'held', 'running')",
@@ -204,8 +204,8 @@ int store_job_set_declared(struct store *s, const struct job *job, struct err *e
 		? -1 : 0;
 }
 
-/* The first job gets the largest number; each further one gets the same, and those before it move
- * up. */
+/* The first job gets the largest rank. Each further job gets the same rank, and the jobs that were
+ * put first before it move up by one. */
 int store_job_put_first(struct store *s, int64_t id, int *rank, struct err *err)
 {
 	int64_t largest = *rank - 1;
@@ -222,8 +222,8 @@ int store_job_put_first(struct store *s, int64_t id, int *rank, struct err *err)
 		       " WHERE id = ?", "ii", (int64_t)*rank, id) ? -1 : 0;
 }
 
-/* A job that was done begins from its last checkpoint, or at 0: the position that it had reached
- * says nothing of what remains. */
+/* A job that was done begins at its last checkpoint, or at 0: the position that the job had reached
+ * does not tell what remains. */
 int store_job_requeue(struct store *s, int64_t id, struct err *err)
 {
 	return sql_run(s, NULL, err, "UPDATE jobs SET state = 'queued', reason = 'requeued',"
@@ -252,11 +252,11 @@ int store_job_forgive(struct store *s, int64_t id, struct err *err)
 		       id);
 }
 
-/* A run that lost its supervisor, and had saved nothing that it told of. */
+/* A run that lost its supervisor and had not reported a checkpoint. */
 #define LOST_ITS_SUPERVISOR \
 	"((outcome = 'lost' OR (outcome = 'stopped' AND stop_reason = 'orphan'))" \
 	" AND NOT coalesce(checkpoint_boot_s > launch_boot_s, 0))"
-/* Runs of this boot that ended, and that nobody forgave: the last one first. */
+/* Runs of this boot that ended and were not forgiven, the last one first. */
 #define LAST_RUNS \
 	" FROM runs WHERE job_id = ?1 AND boot_id = ?2 AND state = 'ended'" \
 	" AND end_boot_s IS NOT NULL" \

@@ -28,7 +28,7 @@ int store_workload_has_runs(struct store *s, const char *workload, bool *has, st
 #define ON_DEVICE_KIND \
 	"EXISTS (SELECT 1 FROM run_devices d WHERE d.run_id = runs.id AND d.kind = ?)"
 
-/* Few runs run out of memory, and an index has them. */
+/* Reads the few runs that ran out of memory, by an index. */
 static int read_ran_out(struct store *s, const char *workload, const char *device_kind,
 			struct memory_bounds *b, struct err *err)
 {
@@ -56,7 +56,8 @@ static int read_measured(struct store *s, const char *workload, const char *devi
 	return read_trials(s, q, &measured_table, trials, n, err);
 }
 
-/* Devices of one kind are of one backend. */
+/* Reads from one run whether its devices share memory. All runs agree, since devices of one kind
+ * have one backend. */
 static int read_shared(struct store *s, struct memory_bounds *b, struct err *err)
 {
 	const struct device_backend *backend = NULL;

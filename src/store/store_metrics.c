@@ -7,7 +7,8 @@
 #include "pollux/store_metrics.h"
 #include "sql.h"
 
-/* A supervisor of before schema 25, which an upgrade leaves at work, stores last values alone. */
+/* A supervisor that was started before schema 25 may still be at work after an upgrade. It stores
+ * only last values. */
 int store_metric_set(struct store *s, int64_t job_id, const struct job_metric *m, struct err *err)
 {
 	return sql_run(s, NULL, err, "INSERT INTO job_metrics (job_id, name, last, samples, time_s,"

@@ -11,7 +11,7 @@
 
 static const char basis_letters[] = {
 	[FIT_FROM_DATA] = 'd', [FIT_FROM_PENALTY] = 'p', [FIT_TIED] = 't',
-	[FIT_FROM_PRIOR] = 'k',		/* from the kernels that were measured */
+	[FIT_FROM_PRIOR] = 'k',		/* by the kernels that were measured */
 };
 
 static void read_basis(const char *letters, struct fit_result *fit)
@@ -58,14 +58,14 @@ static void read_stamp(sqlite3_stmt *q, struct workload_stamp *stamp)
 
 	text_addf(&key, "%lld:%lld:%lld", (long long)sql_int(q, 1, 0), (long long)sql_int(q, 2, 0),
 		  (long long)sql_int(q, 3, 0));
-	/* A prior needs both. */
+	/* A prior needs the number of parameters and the measurements. */
 	if (!isnan(parameters) && !isnan(measured_s))
 		text_addf(&key, ":%.9g:%.3f", parameters, measured_s);
 	snprintf(stamp->observations_key, sizeof(stamp->observations_key), "%s", key.data);
 	text_release(&key);
 }
 
-/* Times of writing would not do: the wall clock may be set back. */
+/* The keys do not use the times of writing, because the wall clock may be set back. */
 int store_workload_stamps(struct store *s, const char *device_kind,
 			  struct workload_stamp_list *list,
 			  struct err *err)

@@ -1,4 +1,4 @@
-/* store_prune.c - which ended jobs may go, and on whose records models rest. */
+/* store_prune.c - which ended jobs may be removed, and on whose records models rest. */
 #include <stdlib.h>
 
 #include "pollux/mem.h"
@@ -8,7 +8,7 @@
 
 #define LENGTHS_OF "20"		/* as store_measurements.c reads them */
 
-/* Nothing runs or waits that could need the job. */
+/* True (in SQL) if nothing that runs or waits can need the job. */
 #define UNNEEDED \
 	"state IN ('done', 'failed', 'cancelled', 'timeout')" \
 	" AND NOT EXISTS (SELECT 1 FROM runs WHERE job_id = jobs.id AND state <> 'ended')" \

@@ -21,11 +21,13 @@
 #include "sql.h"
 #include "store_identity.h"
 
-#define NEW_STORE ".repaired"	/* after the name of the store, until it takes its place */
+/* the end of the new store's name, until it takes the old one's place */
+#define NEW_STORE ".repaired"
 
 /* --- nobody else is at work --- */
 
-/* What a process that has the old file open writes from now on would be lost. */
+/* Fails if a process has the old file open: what such a process writes from now on would be
+ * lost. */
 static int check_unused(const struct paths *paths, struct err *err)
 {
 	struct pid_list users;
@@ -95,7 +97,8 @@ static int read_texts(struct store *s, struct strings *texts, const char *sql, c
 	return rc;
 }
 
-/* The version of the old store, so that whoever opens the new one brings it up to date. */
+/* Makes the tables of the old store's version; the process that opens the new store first brings it
+ * up to date. */
 static int make_tables(struct store *old, struct store *new, struct err *err)
 {
 	int64_t version = 0;
@@ -133,7 +136,7 @@ static int copy_tables(struct store *old, struct store *new, struct store_repair
 	return rc;
 }
 
-/* Numbers of jobs that were lost are never given out again: their checkpoints are there. */
+/* The numbers of lost jobs are not used again, because their checkpoints may still be there. */
 static int keep_numbers(struct store *old, struct store *new, const struct paths *paths,
 			struct err *err)
 {
@@ -202,7 +205,8 @@ static int fill(struct store *old, struct store *new, const struct paths *paths,
 	rc = store_check(new, &faults, err);
 	if (rc == 0 && faults.count)
 		rc = err_set(err, EX_SOFTWARE, "the new store is not sound: %s", faults.items[0]);
-	/* Only the file is renamed, not its log, and closing does not tell of a full disk. */
+	/* The log has to be copied into the file, since only the file is renamed, and sqlite3_close
+	 * does not report a full disk. */
 	if (rc == 0 && sqlite3_wal_checkpoint_v2(new->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL,
 						 NULL) != SQLITE_OK)
 		rc = sql_error(new, err, "write");
@@ -237,11 +241,11 @@ static void remove_all(const char *path)
 }
 
 /* Copies the log of the old store into its file, as any process may that closes the store. The file
- * alone then has all that was committed: a death between the two steps of exchange() loses nothing.
- * A log that cannot be copied for the damage stays where it is until then. */
+ * alone then has all that was committed, so a death between the two steps of exchange() loses
+ * nothing. A log that cannot be copied because of the damage stays until then. */
 static void copy_log(struct store *old)
 {
-	/* Without a look into the file SQLite does not know yet that there is a log. */
+	/* Only this query makes SQLite look into the file, and so at the log. */
 	sqlite3_exec(old->db, "PRAGMA user_version", NULL, NULL, NULL);
 	sqlite3_wal_checkpoint_v2(old->db, NULL, SQLITE_CHECKPOINT_FULL, NULL, NULL);
 }
@@ -273,7 +277,7 @@ bool store_repair_left_files(const struct paths *paths)
 	bool left = access(new, F_OK) == 0;
 
 	proc_users_of_file(new, &users);
-	left = left && users.count == 0;	/* else a repair is at work */
+	left = left && users.count == 0;	/* a user of the file is a repair at work */
 	pid_list_release(&users);
 	free(new);
 	return left;
@@ -317,10 +321,10 @@ static int link_with(const char *from, const char *to, const char *suffix, struc
 	return rc;
 }
 
-/* The old files get their second names first, so that there is a store whenever this process is
- * killed. The old log must not be beside the new store, into which SQLite would copy it. Between
- * the removal of the log and the rename the old file is the store, and has what was in its log
- * (copy_log). */
+/* Gives the old files second names first, so that there is a store at any moment at which this
+ * process is killed. The old log must not lie beside the new store, into which SQLite would copy
+ * it. Between the removal of the log and the rename the old file is the store; copy_log has put the
+ * log's content into it. */
 static int exchange(const struct paths *paths, const char *new, const char *kept, struct err *err)
 {
 	char *log = beside(paths->store, "-wal"), *shared = beside(paths->store, "-shm");

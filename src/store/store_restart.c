@@ -13,14 +13,14 @@ static int compare_times(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* NaN where there are none; sorts them. */
+/* Sorts the times. NaN if there are none. */
 static double median_of(double *times, int n)
 {
 	qsort(times, (size_t)n, sizeof(*times), compare_times);
 	return n > 0 ? (times[(n - 1) / 2] + times[n / 2]) / 2 : (double)NAN;
 }
 
-/* The medians of the first column of at most RESTARTS rows, and of the second where it is not
+/* Reads the medians of at most RESTARTS rows: of the first column, and of the second where not
  * NULL. */
 static int read_medians(struct store *s, const char *sql, const char *workload, double medians[2],
 			struct err *err)
@@ -42,7 +42,7 @@ static int read_medians(struct store *s, const char *sql, const char *workload, 
 	return rc < 0 ? -1 : 0;
 }
 
-/* A stopped run, and the first run of its job after it that got as far as a step. */
+/* Reads pairs: a stopped run, and the next run of its job that reported a step. */
 static int read_pairs(struct store *s, const char *workload, double *seconds, struct err *err)
 {
 	static const char pairs[] =
@@ -61,7 +61,7 @@ static int read_pairs(struct store *s, const char *workload, double *seconds, st
 	return 0;
 }
 
-/* The medians of starts and of stops, each by itself, for a workload without a pair of runs. */
+/* Reads the separate medians of starts and of stops, for a workload without such a pair. */
 static int read_halves(struct store *s, const char *workload, double halves[2], struct err *err)
 {
 	static const char starts[] =

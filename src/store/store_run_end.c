@@ -10,9 +10,8 @@
 #include "pollux/store_runs.h"
 #include "rows.h"
 
-/* Two supervisors wait for the same run where somebody removed the file of the run's lock. A
- * supervisor that gives up what it never claimed must not end the run that the other one claimed
- * meanwhile. */
+/* If somebody removed the file of a run's lock, two supervisors may wait for the run. A supervisor
+ * that never claimed the run must not end it if the other one has claimed it meanwhile. */
 static int end_row(struct store *s, struct run *r, struct err *err)
 {
 	bool was_claimed = isfinite(r->launch_boot_s);
@@ -33,7 +32,7 @@ static int end_row(struct store *s, struct run *r, struct err *err)
 }
 
 /* Takes back what the launch counted: the run took its devices, but its command was not started,
- * for example because a stranger's process was on them. */
+ * for example because another user's process was on a device. */
 static int uncount(struct store *s, const struct run *r, struct err *err)
 {
 	return sql_run(s, NULL, err, "UPDATE jobs SET runs = runs - 1,"
@@ -49,7 +48,7 @@ static int add_totals(struct store *s, const struct run *r, struct err *err)
 	bool stopped = r->outcome == OUTCOME_STOPPED &&
 		       (r->stop_reason == STOP_PREEMPT || r->stop_reason == STOP_REQUEUE);
 
-	/* A run that was cut short stands where its last checkpoint stands. */
+	/* The job goes on at the run's last checkpoint if the run was cut short. */
 	double checkpoint = isfinite(r->checkpoint_samples) ? r->checkpoint_samples
 							     : r->stands_at_samples;
 	double samples = r->outcome == OUTCOME_COMPLETED || isnan(checkpoint) ? r->last_samples
@@ -106,8 +105,8 @@ static int has_active_run(struct store *s, int64_t job_id, bool *has, struct err
 	return rc;
 }
 
-/* A command may kill its supervisor each time. This many losses in a row are a failure, or as many
- * as the job has retries if these are more. */
+/* A command may kill its supervisor each time. The job fails after this many losses in a row, but
+ * not before it has used its retries. */
 #define SUPERVISOR_LOSSES 3
 
 /* Fails a job that loses its supervisor again and again. */
@@ -149,14 +148,14 @@ static int end_job(struct store *s, const struct run *r, char *text, size_t size
 		job_release(&job);
 		return -1;
 	}
-	/* A turn at a terminal is not taken again. */
+	/* A run of 'pollux run' is not repeated. */
 	if (job.interactive && next == JOB_QUEUED && r->outcome != OUTCOME_NOT_STARTED)
 		next = JOB_CANCELLED;
 	if (losses > 0)
 		snprintf(text, size, "its supervisor was killed %d times in a row, before a "
 			 "checkpoint: does its command kill its parent?", losses);
-	/* Whatever became of a profile's run, the profile's process says what comes next. If that
-	 * process was killed, a pass may have ended the job already, with better words. */
+	/* The process of a profile decides what comes after a run. If that process was killed, a
+	 * pass may have ended the job already, with a better reason. */
 	if (job.profile && (next != JOB_CANCELLED || job_has_ended(job.state))) {
 		job_release(&job);
 		return 0;
@@ -167,7 +166,7 @@ static int end_job(struct store *s, const struct run *r, char *text, size_t size
 				   err);
 }
 
-/* The runs a job was to have next are of no use once it has ended or is held. */
+/* Calls off the job's assigned runs once the job has ended or is held. */
 static int call_off_assigned(struct store *s, const struct run *r, struct err *err)
 {
 	enum job_state next = job_state_after(r->outcome, r->stop_reason, true);
@@ -189,7 +188,7 @@ static int end_in_transaction(struct store *s, const struct run *run, struct err
 
 	if (store_run_stop_reason(s, r.id, &stored, &state, err))
 		return -1;
-	/* A cancel that came when the supervisor was past looking counts all the same, and so does
+	/* A cancel that came after the supervisor's last look at the store counts, too, and so does
 	 * the release of a job that was being held. */
 	taken_back = r.stop_reason == STOP_HOLD && stored == STOP_REQUEUE;
 	if (r.stop_reason != STOP_NONE && !taken_back &&
@@ -206,8 +205,8 @@ static int end_in_transaction(struct store *s, const struct run *run, struct err
 
 int store_run_end(struct store *s, const struct run *run, struct err *err)
 {
-	/* Supervisors do not wait for the disk with what they measure (STORE_OBSERVE), but with
-	 * this. */
+	/* Supervisors do not wait for the disk when they write measurements (STORE_OBSERVE), but
+	 * they do for the end of a run. */
 	if (sql_run(s, NULL, err, "PRAGMA synchronous = FULL", ""))
 		return -1;
 	if (store_begin(s, err))

@@ -10,7 +10,8 @@
 #include "rows.h"
 #include "run_devices.h"
 
-/* The kind of the run's devices, also for the wanted configuration, which uses the same devices. */
+/* Sets the kind of the run's devices, also in the wanted configuration, which has the same
+ * devices. */
 static void set_kind(struct run *run)
 {
 	struct configuration *c = &run->configuration;
@@ -121,7 +122,7 @@ int store_run_add(struct store *s, struct run *run, struct err *err)
 		       " WHERE id = ?", "i", run->job_id);
 }
 
-/* True where neither the job nor a device of the run is in use by another. */
+/* *may: no other run of the job has been claimed, and no other run uses a device of this one. */
 int store_run_may_claim(struct store *s, int64_t id, bool *may, struct err *err)
 {
 	int64_t answer;
@@ -169,12 +170,12 @@ int store_run_claim(struct store *s, int64_t id, const char *handle, double now_
 	}
 	if (store_commit(s, err) == 0)
 		return 0;
-	*claimed = false;	/* a full disk may show only now */
+	*claimed = false;	/* the commit may be the first write that a full disk refuses */
 	return -1;
 }
 
-/* A profile that asks for the end of a launch that takes too long may not know yet that the run's
- * supervisor was killed: the run is an orphan none the less. */
+/* Writes that the run is an orphan even if a profile has asked to end it (STOP_MEASURED) because
+ * its launch took too long: the profile may not know yet that the supervisor was killed. */
 int store_run_adopt(struct store *s, int64_t id, const char *handle, double now_boot_s,
 		    bool *adopted, struct err *err)
 {
@@ -197,7 +198,8 @@ int store_run_set_handle(struct store *s, int64_t id, const char *handle, struct
 		       handle, id);
 }
 
-/* The weightier reason stays: a job cancelled while it is being preempted is cancelled. */
+/* The reason of more weight stays: a job that is cancelled while it is being preempted is
+ * cancelled. */
 int store_run_request_stop(struct store *s, int64_t id, enum stop_reason reason, double now_boot_s,
 			   struct err *err)
 {

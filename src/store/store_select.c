@@ -1,4 +1,4 @@
-/* store_select.c - which jobs are meant: one query for all commands that take jobs. */
+/* store_select.c - selects jobs: one query for all commands that take jobs. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "pollux/store_select.h"
 #include "sql.h"
 
-/* A condition on jobs for each use. */
+/* For each use, the condition that a job has to meet. */
 static const char *const uses[N_JOB_USES] = {
 	[USE_ANY] = "1",
 	[USE_CANCEL] = "state IN ('queued', 'held', 'running')",
@@ -19,7 +19,8 @@ static const char *const uses[N_JOB_USES] = {
 	[USE_REQUEUE] = "state NOT IN ('queued', 'held') AND profile = 0 AND interactive = 0",
 };
 
-/* The pattern as SQLite has it: a set of characters is negated by '^', where the shell has '!'. */
+/* Translates a pattern of the shell for SQLite, which negates a set of characters by '^' instead of
+ * '!'. */
 static char *glob_of(const char *pattern)
 {
 	char *glob = pattern ? xstrdup(pattern) : NULL;
@@ -91,8 +92,8 @@ static bool has_id(const struct id_list *ids, int64_t id)
 	return false;
 }
 
-/* Runs are numbered in the order of their starts. A job without a reason was looked at by no pass:
- * it was just submitted. */
+/* The run with the largest id started last. A job without a reason was just submitted: no pass has
+ * looked at it. */
 int store_job_ran_last(struct store *s, const struct id_list *ids, bool or_starts, int64_t *id,
 		       struct err *err)
 {

@@ -1,5 +1,5 @@
 /* store_suspension.c - a run leaves its devices with its memory, and comes back. Each function
- * moves the run by one state, where it is still in the state before; see enum suspension. */
+ * moves the run by one state if the run is still in the state before; see enum suspension. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -10,7 +10,8 @@
 #include "rows.h"
 #include "run_devices.h"
 
-/* A run that waits for the devices to come back to has nothing to stop. */
+/* A run that waits for devices to come back to becomes suspended at once, because nothing of it
+ * runs. */
 int store_run_ask_suspension(struct store *s, int64_t id, bool freezes, struct err *err)
 {
 	return sql_run(s, NULL, err, "UPDATE runs SET freezes ="
@@ -42,8 +43,8 @@ int store_run_read_suspension(struct store *s, struct run *run, struct err *err)
 	return rc < 0 ? -1 : 0;
 }
 
-/* Writes the run's columns of suspension if the store has it in this state, and in_use for its
- * devices. *moved: it was in that state. */
+/* Writes the run's columns of suspension, and in_use for its devices, if the run in the store is in
+ * the state `from`. *moved: the run was in that state. */
 static int move(struct store *s, const struct run *run, const char *from, bool in_use, bool *moved,
 		struct err *err)
 {
@@ -58,7 +59,7 @@ static int move(struct store *s, const struct run *run, const char *from, bool i
 	return run_devices_set_in_use(s, run->id, in_use, err);
 }
 
-/* A full disk may show only now: then nothing was done. */
+/* Commits. The commit may be the first write that a full disk refuses: then nothing was done. */
 static int commit(struct store *s, bool *done, struct err *err)
 {
 	if (store_commit(s, err) == 0)
@@ -92,7 +93,8 @@ int store_run_give_devices(struct store *s, const struct run *run, struct err *e
 	return changed == 1 ? run_devices_replace(s, run, err) : 0;
 }
 
-/* *may: the run is to have the devices that the caller knows of, and they are free. */
+/* *may: the devices assigned to the run are still those that the caller knows, and they are
+ * free. */
 int store_run_may_resume(struct store *s, const struct run *run, bool *may, struct err *err)
 {
 	struct run now;
@@ -108,8 +110,7 @@ int store_run_may_resume(struct store *s, const struct run *run, bool *may, stru
 	return rc;
 }
 
-/* The time at which it goes on is read by the caller, before it takes the store's lock: the run's
- * clock then stands still a little longer than the run. */
+/* The caller reads the time at which the run goes on before it takes the store's lock. */
 int store_run_resume(struct store *s, const struct run *run, bool *resumed, struct err *err)
 {
 	bool may;

@@ -1,4 +1,4 @@
-/* store_wait.c - wait while another process writes into the store, first come, first served.
+/* store_wait.c - waits while another process writes into the store, first come, first served.
  *
  * SQLite alone would let each process that waits try at its own times, and the latest to try would
  * win; with fifty of them some would never write. Here a process that finds the store locked joins
@@ -11,14 +11,17 @@
 #include "sql.h"
 #include "store_wait.h"
 
-/* The first of the queue waits for one process, which writes: longer than any pass takes. */
+/* How long the first in the queue waits for the one process that writes: longer than any pass
+ * takes. */
 #define FIRST_S 10.0
-/* Fifty writers, each of which waits a second for the disk. */
+/* How long others in the queue wait: enough for fifty writers that each need a second for the
+ * disk. */
 #define QUEUE_S 60.0
-/* A supervisor must not be kept from its job by a store that stays locked: what it could not write
- * it keeps, and tries again. A program waits a second for its last report to be taken. */
+/* How long a supervisor waits, which has other work to do: it keeps what it could not write, and
+ * tries again. A program waits only a second for its last report to be taken. */
 #define OBSERVE_S 0.5
-/* Those before may be stopped (SIGSTOP): now and then a process tries out of its turn. */
+/* A process earlier in the queue may be stopped (SIGSTOP), so each process also tries out of turn
+ * so often. */
 #define TRY_S 0.2
 #define QUEUE_PAUSE_NS 5000000
 #define FIRST_PAUSE_NS 2000000
@@ -38,12 +41,12 @@ static void join(struct store *s)
 	turn_leave(&s->turn);
 	s->queue_until_s = clock_boot_s() + (s->is_observer ? OBSERVE_S : QUEUE_S);
 	s->first_until_s = NAN;
-	/* A store on a disk that cannot be written has no queue: all try. */
+	/* Without a queue, on a disk that cannot be written, all processes try. */
 	if (file && snprintf(path, sizeof(path), "%s-queue", file) < (int)sizeof(path))
 		turn_join(&s->turn, path);
 }
 
-/* SQLite calls this when the store is locked. n: how often before, for this lock. */
+/* SQLite calls this when the store is locked. n: the number of earlier calls for this lock. */
 static int wait_for_turn(void *store, int n)
 {
 	struct store *s = store;

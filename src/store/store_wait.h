@@ -4,8 +4,8 @@
 
 #include "pollux/store.h"
 
-/* From here on s waits in the queue where the store is locked. s must stay where it is. Whoever
- * has called SQLite leaves the queue: turn_leave(&s->turn). */
+/* Makes s wait in the queue when the store is locked. s must stay at its address. The caller of
+ * SQLite leaves the queue afterwards by turn_leave(&s->turn). */
 void store_wait_set(struct store *s, enum store_mode mode);
 
 #endif

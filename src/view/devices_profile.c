@@ -8,7 +8,7 @@
 #include "pollux/mem.h"
 #include "pollux/table.h"
 
-#define WIDTHS_MAX 4		/* of products, side by side */
+#define WIDTHS_MAX 4		/* of products that are shown side by side */
 
 /* --- numbers --- */
 

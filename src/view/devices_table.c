@@ -19,7 +19,7 @@ static int count_gpus(const struct devices_view *v)
 {
 	int n = 0;
 
-	while (n < v->list.count && is_gpu(&v->list.items[n]))	/* they come first */
+	while (n < v->list.count && is_gpu(&v->list.items[n]))	/* GPUs come first */
 		n++;
 	return n;
 }
@@ -167,7 +167,7 @@ static void print_processes(const struct devices_view *v, int index)
 	}
 }
 
-/* Several GPUs often have the same reason: the first of them prints it, for all. */
+/* Prints the reason once for all GPUs that have it, below the first of them. */
 static void print_reason(const struct devices_view *v, int n, int index)
 {
 	const struct device *items = v->list.items;
@@ -202,11 +202,12 @@ static void print_remarks(const struct devices_view *v, int n)
 
 		if (!d->usable)
 			print_reason(v, n, i);
-		else if (u)	/* beside a run of ours */
+		else if (u)	/* the user's process runs beside our own run */
 			printf("%s: %s, beside its job\n", d->name,
 			       device_user_describe(u, &v->list, text));
 		print_processes(v, i);
-		if (d->now.slowed_by && strcmp(d->now.slowed_by, "power cap") != 0)	/* usual */
+		/* a power cap is usual */
+		if (d->now.slowed_by && strcmp(d->now.slowed_by, "power cap") != 0)
 			printf("%s: its clock is slowed by %s\n", d->name, d->now.slowed_by);
 		if (d->now.forgets_state)
 			advice = words_of(d)->forgets_state;

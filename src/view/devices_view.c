@@ -50,7 +50,8 @@ const char *devices_link_name(const struct devices_view *v, int a, int b)
 	return "machine";
 }
 
-/* Finds the holders of locks of devices that no run has: a run's own supervisor is no news. */
+/* Finds the holders of the locks of devices that no run has. The lock of a run's device is held by
+ * the run's supervisor, as it should be. */
 static void find_lock_holders(struct session *s, struct devices_view *v)
 {
 	struct engine_context at = { .paths = s ? &s->paths : NULL, .store = s ? &s->store : NULL };

@@ -5,7 +5,7 @@
 
 #include "pollux/json.h"
 
-#define INDENT 14	/* of what output_line prints */
+#define INDENT 14	/* where output_line begins values */
 
 static const char *const marks[] = {
 	[FINDING_LOOK] = "", [FINDING_STOPS] = "NO JOB STARTS: ", [FINDING_DAMAGE] = "DAMAGED: ",

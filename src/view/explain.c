@@ -44,7 +44,8 @@ static int read_profiled(struct session *s, struct explanation *e, struct err *e
 	return 0;
 }
 
-/* A stopped process cannot be asked: it may have been stopped while it forked. */
+/* True if pollux suspends the run when it takes turns with others. A suspended run is not looked at
+ * again: its processes may have been stopped while they forked, with signals blocked. */
 static bool is_suspended_by_turns(const struct job *job, const struct run *run)
 {
 	return run && run->state == RUN_RUNNING &&
@@ -176,7 +177,8 @@ static void weigh_now(struct explanation *e)
 		e->now = goodput_choice_of(&e->model.goodput, run->configuration);
 }
 
-/* Few passes, but rather a few more than another batch size. */
+/* Spreads a batch without rounding, over the fewest passes that allow this, or at most twice the
+ * fewest passes for local_max. replicas is 0 if there is no such configuration. */
 static struct configuration spread_exactly(int64_t batch_size, int replicas, int64_t local_max)
 {
 	int64_t share = batch_size / replicas;
@@ -196,9 +198,9 @@ static bool choice_of_batch(const struct explanation *e, int replicas, int64_t b
 	struct goodput_model g = job_model_on(&e->model, replicas);
 	int64_t local_max = g.max_local_batch_size, m0 = g.initial_batch_size;
 	int64_t max = g.max_batch_size > m0 ? g.max_batch_size : m0;
-	/* It is given a larger one only if that measures the noise scale, too; but as long as that
-	 * is not known, what can be told of one is its throughput, which is told whatever it
-	 * takes. */
+	/* On one replica, a larger batch needs two passes to measure the noise scale, too, and is
+	 * given only then. While the noise scale is unknown, only throughput can be shown, for any
+	 * number of passes. */
 	bool two_passes = replicas == 1 && batch_size > m0 && !g.noise_is_measured &&
 			  (g.accumulates || !isnan(g.noise_scale));
 	struct configuration c;
@@ -238,8 +240,8 @@ static void unique_batches(struct explanation *e)
 	e->n_batches = kept;
 }
 
-/* Sizes up to 1e9, each twice the one before, so at most 31; the largest, the best and the present
- * one. */
+/* At most 31 sizes up to 1e9, each twice the one before; the largest, the best and the present
+ * size. */
 #define BATCHES_MAX 36
 
 static void weigh_batches(struct explanation *e)

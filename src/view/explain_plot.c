@@ -1,7 +1,7 @@
-/* explain_plot.c - a script for gnuplot: goodput by devices on the left, by batch size on the
- * right, both with the measured points and the job's present point. While the noise scale is
- * unknown, so is the worth of a larger batch. Then only throughput is drawn, and the title says
- * why. */
+/* explain_plot.c - a script for gnuplot: draws goodput against devices on the left and against
+ * batch size on the right, both with the measured points and the job's present point. While the
+ * noise scale is unknown, so is the worth of a larger batch. Then only throughput is drawn, and the
+ * title says why. */
 #include <math.h>
 #include <string.h>
 

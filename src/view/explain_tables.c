@@ -94,7 +94,7 @@ static bool same(const struct goodput_choice *a, const struct goodput_choice *b)
 	return configuration_equal(&a->configuration, &b->configuration);
 }
 
-/* True if the table shows a batch size whose goodput is above that of the row marked as best. */
+/* True if the table shows a batch size with more goodput than the row that is marked as best. */
 static bool best_is_rounded(const struct explanation *e)
 {
 	if (e->replicas < 1 || e->replicas > e->n_devices)

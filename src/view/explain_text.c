@@ -125,7 +125,8 @@ static void print_next(const struct explanation *e, const struct output *out)
 	text_release(&t);
 }
 
-/* The present sizes may differ from the best ones: the model changes, and a relaunch has to pay. */
+/* Says what the present sizes bring. They may differ from the best sizes, because the model changes
+ * and a relaunch has to pay. */
 static void print_present(const struct explanation *e, const struct output *out)
 {
 	int r = e->replicas;
@@ -341,7 +342,7 @@ static void add_end(const struct explanation *e, struct text *t)
 			  format_duration(e->item->expected_s).s, e->item->expected_jobs,
 			  plural(e->item->expected_jobs),
 			  e->item->expected_jobs > 1 ? "are" : "is");
-	else if (job->profile)	/* its next_start_s is not its own start */
+	else if (job->profile)	/* a profile's next_start_s is not its own start */
 		text_add(t, "with its budget, at the latest");
 	else if (!(job_total_samples(job) > 0 || job_total_steps(job) > 0))
 		text_add(t, "not known: submitted without --samples, --steps or --epochs");

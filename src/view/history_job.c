@@ -194,7 +194,7 @@ static void set_timed(const struct history *h, const struct knowledge *k, const 
 	struct replay_phase *phase = xcalloc(1, sizeof(*phase));
 
 	made->min_replicas = made->max_replicas = replicas > 1 ? (int)replicas : 1;
-	/* A pass knows as much only once step times of the workload are known. */
+	/* A pass knows the length only once step times of the workload are known. */
 	made->told_work = job->declared.total_steps > 0 ? job->progress.run_time_s : (double)NAN;
 	made->restart_s =
 		isfinite(k->restart_s) ? k->restart_s : RESTART_SLICES * h->config.slice_s;

@@ -72,7 +72,7 @@ static void add_cell(struct text *out, const char *class, const char *s)
 	text_add(out, "</td>");
 }
 
-/* A text that was built for this cell; afterwards it is empty. */
+/* Adds a cell with a text that was built for the cell; the text is empty afterwards. */
 static void add_built(struct text *out, const char *class, struct text *t)
 {
 	add_cell(out, class, t->data);

@@ -4,8 +4,8 @@
 
 #include "pollux/page.h"
 
-/* Any text of others, so that a browser shows it as it is: never as a tag, and without characters
- * that control something or turn the direction of writing. */
+/* Adds a text of others so that a browser shows its characters and no tags, and without control
+ * characters and changes of the writing direction. */
 void page_add_text(struct text *out, const char *s);
 
 /* page_timeline.c: a line for each device, a bar for each turn. */
@@ -14,11 +14,12 @@ void page_add_timeline(struct text *out, const struct page *p);
 /* page_chart.c: curves over samples, or over time where a position is unknown. */
 struct chart_line {
 	const struct curve *curve;
-	int64_t job_id;		/* says its colour, and is named if there are several lines */
+	/* sets the line's colour, and is its name if there are several lines */
+	int64_t job_id;
 };
 void page_add_chart(struct text *out, const char *title, const struct chart_line *lines, int n);
 
-/* A colour that stays a job's: an angle of hsl(). */
+/* The colour of a job, always the same: an angle of hsl(). */
 int page_hue(int64_t job_id);
 
 #endif

@@ -10,12 +10,12 @@
 #include "pollux/noise_scale.h"
 #include "pollux/page.h"
 
-#define MOST_TURNS 20000	/* a page of more would be of no use, and large */
+#define MOST_TURNS 20000	/* a page with more would be large and of no use */
 #define GROUPS_MAX 20
 
 /* --- turns --- */
 
-/* The parts of a run between its suspensions, as events tell of these. */
+/* The parts of a run between its suspensions, which are read from the run's events. */
 struct parts {
 	struct page *page;
 	const struct job *job;
@@ -124,7 +124,8 @@ static int read_turns(struct store *s, struct page *page, struct err *err)
 
 /* --- running jobs --- */
 
-/* The noise scale after each window of the job's gradients, by all windows up to it. */
+/* Adds the curve of the noise scale: a point for each window of the job's gradients, computed from
+ * all windows up to that one. */
 static void add_noise(struct curve_list *list, const struct gradient_list *gradients,
 		      int64_t job_id)
 {
@@ -191,7 +192,8 @@ static bool is_shown(const struct page *p, int64_t group_id)
 	return false;
 }
 
-/* Curves of 10,000 jobs would take more memory than there is. */
+/* Reads curves of only as many jobs as a picture shows: those of 10,000 jobs would not fit into
+ * memory. */
 static int read_group_curves(struct store *s, struct page_group *g, struct err *err)
 {
 	int n = 0, rc = 0;

@@ -23,7 +23,7 @@ static double x_of(const struct page *p, double time_s)
 	return LEFT + WIDTH * (time_s - p->from_s) / (p->now_s - p->from_s);
 }
 
-/* A mark at each full step of local time; at most about ten. */
+/* Seconds between the marks of the time axis, so that there are at most about ten. */
 static double tick_step_s(double span_s)
 {
 	static const double steps_s[] = {

@@ -42,7 +42,7 @@ static struct past_row *row_at(struct past *p, const struct job *job, double tim
 	return row_of(p, day);
 }
 
-/* The next midnight, local time: a day may have 23 or 25 hours. */
+/* Returns the next midnight, local time. A day may have 23 or 25 hours. */
 static double end_of_day(double time_s)
 {
 	time_t t = (time_t)floor(time_s), next;
@@ -82,7 +82,8 @@ static void add_part(struct past_row *row, const struct run *run, double part, d
 	}
 }
 
-/* Each day gets the part of the run's time that its part of the wall clock is. */
+/* Divides the running time of a run among the days, in proportion to the wall-clock time of the run
+ * on each day. */
 static void add_run(struct past *p, const struct job *job, const struct run *run, double gain)
 {
 	double begin_s = run->launch_time_s;

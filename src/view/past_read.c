@@ -10,8 +10,8 @@
 #include "pollux/store_jobs.h"
 #include "pollux/store_runs.h"
 
-/* The knowledge of the workload and kind of the last run: jobs of a workload mostly follow each
- * other. */
+/* The knowledge of the workload and kind of the run that was read last. It is kept, because jobs of
+ * one workload often follow each other. */
 struct known {
 	char *workload, *kind;	/* owned; NULL: none yet */
 	struct knowledge knowledge;
@@ -39,7 +39,7 @@ static int know(struct store *s, const char *workload, const char *kind, struct 
 	return 0;
 }
 
-/* A job with a fixed batch has a gain of 1, so it counts. */
+/* Reads the gain of a run (past.h). A job with a fixed batch has a gain of 1. */
 static int gain_of(struct store *s, const struct job *job, const struct run *run, struct known *k,
 		   double *gain, struct err *err)
 {

@@ -8,7 +8,7 @@
 #include "pollux/profile_report.h"
 #include "pollux/utf8.h"
 
-#define DIAGNOSIS_SIZE 40	/* bytes, at most */
+#define DIAGNOSIS_SIZE 40	/* bytes */
 
 /* --- points --- */
 

@@ -22,7 +22,7 @@ bool metric_low_is_best(const char *name)
 	return false;
 }
 
-/* Parameters in the order in which the jobs have them. */
+/* Adds the names of a job's parameters, in the job's order, that are not in the list yet. */
 static void add_parameters(struct results *r, const struct strings *of_job)
 {
 	for (size_t i = 0; i < of_job->count; i++) {
@@ -182,7 +182,7 @@ static int by_key(const void *a, const void *b)
 	return order ? order : x->place - y->place;
 }
 
-/* By the first column. */
+/* The key by which jobs are sorted: the value in the first column. */
 static double key_of(const struct results *r, int job)
 {
 	const struct job_metric *m = result_of(r, job, 0);

@@ -84,7 +84,7 @@ static void add_data(const struct results *r, const struct frame *f, int paramet
 	text_add(t, "END\n");
 }
 
-/* Values that are no numbers stand side by side. */
+/* Adds the marks of an axis whose values are not numbers, side by side in their order. */
 static void add_tics(const struct frame *f, struct text *t)
 {
 	text_add(t, "unset logscale x\nset xrange [*:*]\nset xtics auto\n");

@@ -12,11 +12,11 @@
 
 /* --- table: for each metric the last value and the best --- */
 
-/* Which columns there are: ID, a name where parameters do not tell each job from the others, the
- * parameters, three more of each job, and two of each metric. */
+/* The columns: ID; a name, if the parameters alone do not distinguish the jobs; the parameters;
+ * three more columns of each job; and two of each metric. */
 struct layout {
 	struct table_column *columns;	/* owned; n of them */
-	struct strings headings;	/* of those that no constant names */
+	struct strings headings;	/* the headings that are no constants */
 	int n;
 	bool has_names;
 };
@@ -40,7 +40,8 @@ static bool is_told_by_parameters(const struct results *r)
 	return true;
 }
 
-/* The columns of later metrics go first where the terminal is narrow; the first one's stay. */
+/* Makes the columns. On a narrow terminal those of the last metrics are left out first; those of
+ * the first metric stay. */
 static void lay_out(const struct results *r, struct layout *l)
 {
 	*l = (struct layout){ .has_names = !is_told_by_parameters(r) };

@@ -1,5 +1,5 @@
-/* simulate_plot.c - a script for gnuplot: on the left how many jobs were done in what time, on the
- * right the GPUs in use and the jobs that wait. */
+/* simulate_plot.c - a script for gnuplot: draws the share of jobs done within a time on the left,
+ * and the GPUs in use and the waiting jobs on the right. */
 #include <stdlib.h>
 
 #include "pollux/mem.h"

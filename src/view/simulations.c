@@ -56,11 +56,11 @@ struct team {
 	struct simulations *s;
 	pthread_mutex_t mutex;
 	pthread_cond_t changed;
-	int next;		/* workload that nobody has taken */
+	int next;		/* the first workload that no thread has taken */
 	int working;		/* threads */
 	int done, total;	/* jobs */
 	int failed;		/* the first workload that failed; n: none */
-	struct err err;		/* of the first workload that failed */
+	struct err err;		/* the error of that workload */
 };
 
 struct worker {
@@ -79,7 +79,7 @@ static void tell_team(void *data, int done)
 	w->done = done;
 }
 
-/* The next workload; -1: all are taken, or one has failed. */
+/* Takes the next workload; -1: all are taken, or one has failed. */
 static int take(struct team *team)
 {
 	int i = -1;

@@ -56,8 +56,9 @@ static double duration_of(const struct status *status, const struct run *run)
 }
 
 /* Samples per second at the present configuration: the mean of the whole run would lag behind a
- * change of configuration. Until steps were timed at it, samples per second since the first report:
- * loading and compiling are not training. The stored duration is as old as the stored samples. */
+ * change of configuration. Until steps are timed at that configuration: samples per second since
+ * the first report, since loading and compiling are not training. The stored duration is as old as
+ * the stored samples. */
 static double throughput_of(const struct run *run)
 {
 	double samples = run->last_samples - run->first_samples;
@@ -97,8 +98,8 @@ static double last_done_ratio(const struct job *job)
 	return job->progress.epoch / job->progress.total_epochs;
 }
 
-/* A job that had come to its end and is queued again begins anew, or goes on from a checkpoint: its
- * next report tells. */
+/* NaN for a job that had come to its end and is queued again: whether it begins anew or at a
+ * checkpoint is known with its next report. */
 static double done_ratio_of(const struct job *job, const struct run *run)
 {
 	double ratio = last_done_ratio(job);
@@ -138,14 +139,14 @@ static int expect(struct store *s, struct status_job *item, struct err *err)
 	if (store_typical_samples(s, job->declared.workload, &samples, &n_jobs, err))
 		return -1;
 	left = samples - job->progress.samples;
-	if (left > 0) {		/* false where one of them is not known */
+	if (left > 0) {		/* false also if one of them is NaN */
 		item->expected_s = left / item->throughput_eps;
 		item->expected_jobs = n_jobs;
 	}
 	return 0;
 }
 
-/* A supervisor shows life every 10 seconds. */
+/* A supervisor shows that it lives every 10 seconds; a longer silence than this is shown. */
 #define SILENCE_S 30.0
 
 static void find_silence(const struct engine_context *at, struct status_job *item)
@@ -229,7 +230,7 @@ static int read_lines(struct session *s, struct status *status, struct err *err)
 	return 0;
 }
 
-/* The logs may be on a disk of their own. */
+/* Finds whether the disk of the store or that of the logs is nearly full: they may be two disks. */
 static void find_full_disk(const char *dir, struct text *why)
 {
 	char *logs = xasprintf("%s/logs", dir);
@@ -254,7 +255,7 @@ int status_read(struct session *s, const struct status_query *query, struct stat
 	};
 	pass_describe_hung(&s->paths, &status->hung_pass);
 	find_full_disk(s->paths.dir, &status->disk_full);
-	/* what cannot be read the passes and 'pollux doctor' tell */
+	/* passes and 'pollux doctor' report errors of people_read */
 	people_read(&s->paths, &status->people, &ignored);
 	if ((s->store.db && store_runs_active(&s->store, &status->runs, err)) ||
 	    read_jobs(s, query, status, err)) {

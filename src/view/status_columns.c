@@ -18,8 +18,8 @@ struct seen {
 	const struct job *job;
 };
 
-/* name, heading, kind, value: of a number its expression, of a text the statement that adds it to
- * *t. s is the struct seen. */
+/* Name, heading, kind and value. The value of a number (N) is an expression; that of a text (T) is
+ * a statement that adds the text to *t. s is the struct seen. */
 #define COLUMNS(N, T) \
 	N(id, "ID", INTEGER, (double)s->job->id) \
 	T(name, "NAME", text_add(t, s->job->declared.name)) \
@@ -147,7 +147,8 @@ static int compare(const void *a, const void *b)
 	return order ? order : x->place - y->place;
 }
 
-/* A number has a text, a text has a number: the same of all jobs. */
+/* Evaluates a column for a job. A column has either numbers or texts; the other member of *x is the
+ * same for all jobs. */
 static void evaluate(const struct status_column *column, const struct seen *s, struct sorted *x)
 {
 	text_init(&x->text);
@@ -209,7 +210,7 @@ static void add_cell(struct table *t, const struct status_column *column, const 
 	text_release(&text);
 }
 
-/* The columns of the names; *n: how many. The caller frees the array. */
+/* Looks up the columns of the names; *n: their number. The caller frees the array. */
 static struct status_column *chosen(const char *names, int *n)
 {
 	struct status_column *list = NULL;
@@ -219,7 +220,7 @@ static struct status_column *chosen(const char *names, int *n)
 		const struct status_column *column = column_of(names);
 
 		list = xgrow(list, *n, sizeof(*list));
-		if (column)	/* all names were checked */
+		if (column)	/* always, because the names were checked */
 			list[(*n)++] = *column;
 		names += strcspn(names, ",");
 	} while (*names++ == ',');

@@ -1,7 +1,7 @@
-/* status_ends.c - between when and when jobs will end: tells ends.h what the store says of them.
+/* status_ends.c - the times between which jobs will end: fills the input of ends.h from the store.
  *
- * A running job has the rate and the rest that its time to the end rests on; a waiting one what its
- * workload tells. Devices are as many as in the last decision. */
+ * A running job has the rate and the remaining work from which its time to the end is computed; a
+ * waiting job has those of its workload. The number of devices is that of the last decision. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,9 +22,9 @@ struct players {
 	struct dependency_list dependencies;
 	struct workload_list workloads;
 	struct knowledge nothing;
-	const char *kind;		/* of the devices at work; NULL: nothing runs */
+	const char *kind;		/* kind of the devices in use; NULL: nothing runs */
 	int n_devices;
-	struct sched_job *told;	/* one for each job that runs or may run, like those below */
+	struct sched_job *told;	/* one for each job that runs or may run, as in the arrays below */
 	struct goodput_table **tables;
 	const struct status_job **items;
 	struct job_ends *ends;

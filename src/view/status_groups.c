@@ -27,8 +27,8 @@ static int count_at_rest(const struct status *status, int64_t group_id)
 
 /* --- the best of a metric --- */
 
-/* What was measured on data that the training does not see says more than other metrics, and these
- * more than the loss of the training. */
+/* Ranks metrics for the row of a group: first those measured on data that the training does not
+ * see, then others, then the loss of the training. */
 static int rank_of(const char *name)
 {
 	if (strcasestr(name, "val") || strcasestr(name, "test"))
@@ -99,7 +99,7 @@ static bool is_known(const struct status *status, int64_t id)
 
 int status_read_groups(struct store *s, struct status *status, struct err *err)
 {
-	int64_t last = 0;	/* that was looked at */
+	int64_t last = 0;	/* the last group looked at */
 
 	for (int i = 0; i < status->jobs.count; i++) {
 		const struct status_job *item = &status->items[i];

@@ -15,7 +15,7 @@ static const char *separator(const struct text *t)
 	return t->length ? ", " : "";
 }
 
-/* Counts in digits, since they are compared with those of logs and checkpoints. */
+/* Adds a count in full, so that it can be compared with the counts in logs and checkpoints. */
 static void add_number(struct text *t, const char *name, double value)
 {
 	bool is_large = fabs(value) >= 1e5 && fabs(value) < 1e15;
@@ -212,7 +212,7 @@ static void print_declared(const struct job *job, const struct status_details *d
 	text_release(&t);
 }
 
-/* Where step times come from: the present run, else the last run that had steps. */
+/* Adds the source of step times: of the present run, else of the last run that had steps. */
 static void add_step_source(struct text *t, const struct status_details *d)
 {
 	const char *source = "";
@@ -225,7 +225,7 @@ static void add_step_source(struct text *t, const struct status_details *d)
 		text_addf(t, "from its %s", source);
 }
 
-/* Of all runs, and why the last one was. */
+/* Adds how many reports were refused over all runs, and why the last one was. */
 static void add_refused(struct text *t, const struct status_details *d)
 {
 	const char *why = "";

@@ -13,7 +13,7 @@
 
 #define SCHEMA_VERSION 1
 
-/* Every column of the row that is shown as it is. */
+/* Prints each column of the row that has COLUMN_SHOWN. */
 static void print_columns(struct json *j, const struct store_table *table, const void *row)
 {
 	struct column_walk w = { .table = table, .flags = COLUMN_SHOWN };
@@ -161,7 +161,7 @@ static void print_details(struct json *j, const struct status_details *d)
 
 /* --- a job --- */
 
-/* In their order, with texts as values: "3e-4" stays as it was written. */
+/* Prints parameters in their order, with texts as values, so that "3e-4" stays as it was typed. */
 void status_print_json_parameters(struct json *j, const struct strings *list)
 {
 	json_array(j, "parameters");

@@ -32,7 +32,8 @@ static const char *outcome_word(const struct run *run)
 	return run_outcome_name(run->outcome);
 }
 
-/* The word tells how a stopped run left, unless it had to be killed. */
+/* Adds how the run ended. The exit status or signal of a stopped run is left out, unless the run
+ * had to be killed. */
 static void cell_outcome(struct table *t, const struct run *run)
 {
 	bool tells = run->outcome != OUTCOME_STOPPED || run->term_signal == SIGKILL;
@@ -52,8 +53,8 @@ static void cell_outcome(struct table *t, const struct run *run)
 	text_release(&s);
 }
 
-/* The running time of a run. For the present run: the job's running time up to now, less the stored
- * time of earlier runs. */
+/* Returns the running time of a run. For the present run this is the job's running time up to now
+ * without the stored time of earlier runs. */
 static double run_duration(const struct status_job *item, const struct run *run)
 {
 	if (isnan(run->launch_time_s))

@@ -36,7 +36,7 @@ static void add_done(struct table *t, const struct status_job *item)
 		table_text(t, "over");
 	else if (isnan(item->done_ratio) && (progress->samples >= job_total_samples(item->job) ||
 					     progress->steps >= job_total_steps(item->job)))
-		table_text(t, "-");	/* queued again at its end */
+		table_text(t, "-");	/* it had ended and was queued again */
 	else if (isfinite(item->done_ratio))
 		table_cell(t, "%.0f%%", floor(item->done_ratio * 100));
 	else if (isfinite(progress->samples) || isnan(progress->steps))
@@ -189,8 +189,8 @@ static void add_row(struct table *t, const struct status *status, const struct s
 		table_one_line(t);
 }
 
-/* The group's row stands where the first of its jobs at rest would. Their lines: 'pollux status
- * group:N'. */
+/* Adds the row of a group, in the place of the first of its jobs at rest. 'pollux status group:N'
+ * shows the rows of these jobs. */
 static void add_group_row(struct table *t, const struct status_group *group)
 {
 	struct text cell = TEXT_INIT;
@@ -236,7 +236,7 @@ static void print_people(const struct status *status, FILE *out)
 
 	if (people->count == 0)
 		return;
-	if (devices == 0)	/* no pass of this store has told lately */
+	if (devices == 0)	/* no recent pass of this store wrote them */
 		devices = people->items[0].devices;
 	people_describe(people, status->n_devices_in_use, devices, &line);
 	fprintf(out, "%s\n", line.data);
@@ -268,7 +268,8 @@ static void print_summary(const struct status *status, FILE *out)
 	fputs("\n", out);
 }
 
-/* Finds a waiting job that a pass should have treated: never looked at, or due to start. */
+/* Finds a waiting job that a pass should have dealt with: a job that no pass has looked at, or one
+ * that was due to start. */
 static const struct job *overdue(const struct status *status)
 {
 	for (int i = 0; i < status->jobs.count; i++) {

@@ -18,8 +18,8 @@ const char *shown_state_name(enum shown_state state)
 	return names[state];
 }
 
-/* True if a running job cannot be stopped for as long as it saves nothing, or is not seen to
- * resume. A policy knows only that the job cannot be stopped. */
+/* True if a running job cannot be stopped because it has saved nothing yet, or was not seen to
+ * resume. A policy knows only that the job cannot be stopped, not why. */
 static bool is_not_seen_to_resume(const struct status_job *item)
 {
 	const struct job *job = item->job;
