@@ -1,17 +1,9 @@
 /* test_device_measurements.c - rates, and measurements in the store. */
-#include <sqlite3.h>
 #include <unistd.h>
 
-#include "pollux/mem.h"
-#include "pollux/store.h"
 #include "pollux/store_device_measurements.h"
 #include "pollux/store_models.h"
-#include "tap.h"
-
-static char root[] = "/tmp/test_device_measurements.XXXXXX";
-static struct paths paths;
-static struct store store;
-static struct err err;
+#include "store_fixture.h"
 
 static void test_rates(void)
 {
@@ -108,24 +100,9 @@ static void test_parameters(void)
 
 int main(void)
 {
-	char *remove;
-	int status = 1;
-
-	if (!mkdtemp(root))
-		skip_all("cannot make a directory in /tmp");
-	setenv("POLLUX_DIR", root, 1);
+	open_fixture();
 	test_rates();
-	if (paths_init(&paths, &err) || store_open(&store, &paths, STORE_WRITE, &err)) {
-		printf("Bail out! %s\n", err.text);
-		return 1;
-	}
 	test_store();
 	test_parameters();
-	store_close(&store);
-	paths_release(&paths);
-	remove = xasprintf("rm -r '%s'", root);
-	status = system(remove);	/* NOLINT(cert-env33-c) */
-	free(remove);
-	ok(status == 0, "the store is removed");
-	return done();
+	return close_fixture();
 }

@@ -2,19 +2,12 @@
  * while nobody else can write. */
 /* link: -Wl,--wrap=devices_list,--wrap=getpwuid */
 #include <pwd.h>
-#include <sqlite3.h>
 #include <unistd.h>
 
 #include "pollux/device_users.h"
-#include "pollux/mem.h"
-#include "pollux/remove_tree.h"
 #include "profile/profile_state.h"
-#include "tap.h"
+#include "store_fixture.h"
 
-static char root[] = "/tmp/test_reserve.XXXXXX";
-static struct paths paths;
-static struct store store;
-static struct err err;
 static int n_asked, n_asked_inside;	/* a directory of users; within a transaction */
 
 int __wrap_devices_list(const struct device_settings *settings, struct device_list *list,
@@ -106,16 +99,7 @@ static void test_reserve(void)
 
 int main(void)
 {
-	if (!mkdtemp(root))
-		return 1;
-	setenv("POLLUX_DIR", root, 1);
-	if (paths_init(&paths, &err) || store_open(&store, &paths, STORE_WRITE, &err)) {
-		printf("Bail out! %s\n", err.text);
-		return 1;
-	}
+	open_fixture();
 	test_reserve();
-	store_close(&store);
-	paths_release(&paths);
-	remove_tree(root);
-	return done();
+	return close_fixture();
 }

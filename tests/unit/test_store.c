@@ -1,29 +1,20 @@
 /* test_store.c - the store: what comes back, what is refused, what an end adds up to; and that each
  * write that fails at any of its statements has written nothing. */
 /* link: -Wl,--wrap=sqlite3_step,--wrap=sqlite3_exec */
-#include <sqlite3.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "pollux/clock.h"
-#include "pollux/mem.h"
-#include "pollux/store.h"
 #include "pollux/store_environments.h"
 #include "pollux/store_events.h"
-#include "pollux/store_jobs.h"
 #include "pollux/store_measurements.h"
 #include "pollux/store_models.h"
 #include "pollux/store_runs.h"
 #include "store/schema.h"
-#include "tap.h"
+#include "store_fixture.h"
 
 #define UNKNOWN ((double)NAN)
-
-static char root[] = "/tmp/test_store.XXXXXX";
-static struct paths paths;
-static struct store store;
-static struct err err;
 
 /* --- the Nth call fails --- */
 
@@ -112,26 +103,14 @@ static void fill_command(struct job_command *c)
 
 static int64_t add_job(int retries)
 {
-	struct dependency_list none = { 0 };
-	struct job_command c;
 	struct job job;
-	int64_t id;
 
 	job_init(&job);
-	job.declared.name = xstrdup("x");
-	job.declared.workload = xstrdup("x");
-	job.submit_time_s = 1;
 	job.declared.stop_signal = 15;
 	job.declared.grace_s = 60;
 	job.declared.retries = retries;
 	job.declared.accumulates = retries > 0;
-	fill_command(&c);
-	if (store_job_add(&store, &job, &c, &none, &err))
-		printf("# %s\n", err.text);
-	id = job.id;
-	job_command_release(&c);
-	job_release(&job);
-	return id;
+	return add_to_fixture(&job, "x");
 }
 
 /* A run of n devices from the first on, as a pass would add it. -1 with err. */
@@ -1958,13 +1937,5 @@ int main(void)
 	fails_cleanly("nor does a claim", write_claim);
 	fails_cleanly("nor an end", write_end);
 	fails_cleanly("nor progress", write_progress);
-	store_close(&store);
-	paths_release(&paths);
-
-	char *command = xasprintf("rm -rf '%s'", root);
-
-	if (system(command))
-		return 1;
-	free(command);
-	return done();
+	return close_fixture();
 }

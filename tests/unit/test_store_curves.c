@@ -1,35 +1,15 @@
 /* test_store_curves.c - a job has curves of what pollux measures, and of as many metrics as it may
  * have, whatever its runs report. */
-#include <sqlite3.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "pollux/mem.h"
 #include "pollux/store_curves.h"
-#include "pollux/store_jobs.h"
 #include "pollux/store_metrics.h"
-#include "tap.h"
-
-static char root[] = "/tmp/test_curves.XXXXXX";
-static struct paths paths;
-static struct store store;
-static struct err err;
+#include "store_fixture.h"
 
 static void add_job(void)
 {
-	struct dependency_list none = { 0 };
-	struct job_command c = { .program = xstrdup("/bin/true"), .directory = xstrdup("/") };
 	struct job job;
 
 	job_init(&job);
-	job.declared.name = xstrdup("x");
-	job.declared.workload = xstrdup("w");
-	job.submit_time_s = 1;
-	strings_add(&c.argv, "true");
-	if (store_job_add(&store, &job, &c, &none, &err))
-		printf("# %s\n", err.text);
-	job_command_release(&c);
-	job_release(&job);
+	add_to_fixture(&job, "w");
 }
 
 /* As a run writes what its program reports. */
@@ -73,22 +53,8 @@ static void test_names(void)
 
 int main(void)
 {
-	if (!mkdtemp(root))
-		return 1;
-	setenv("POLLUX_DIR", root, 1);
-	if (paths_init(&paths, &err) || store_open(&store, &paths, STORE_WRITE, &err)) {
-		printf("# %s\n", err.text);
-		return 1;
-	}
+	open_fixture();
 	add_job();
 	test_names();
-	store_close(&store);
-	paths_release(&paths);
-
-	char *command = xasprintf("rm -rf '%s'", root);
-
-	if (system(command))
-		return 1;
-	free(command);
-	return done();
+	return close_fixture();
 }

@@ -1,42 +1,16 @@
 /* test_store_ends.c - the end of a job is told once, again after the job was queued again, and to
  * nobody where no command is to be told. */
-#include <sqlite3.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "pollux/mem.h"
 #include "pollux/store_ends.h"
-#include "pollux/store_jobs.h"
-#include "tap.h"
-
-static char root[] = "/tmp/test_ends.XXXXXX";
-static struct paths paths;
-static struct store store;
-static struct err err;
-
-static void run_sql(const char *sql)
-{
-	if (sqlite3_exec(store.db, sql, NULL, NULL, NULL) != SQLITE_OK)
-		printf("# %s\n", sqlite3_errmsg(store.db));
-}
+#include "store_fixture.h"
 
 static void add_job(const char *on_end, bool profile)
 {
-	struct dependency_list none = { 0 };
-	struct job_command c = { .program = xstrdup("/bin/true"), .directory = xstrdup("/") };
 	struct job job;
 
 	job_init(&job);
-	job.declared.name = xstrdup("x");
-	job.declared.workload = xstrdup("w");
 	job.declared.on_end = on_end ? xstrdup(on_end) : NULL;
-	job.submit_time_s = 1;
 	job.profile = profile;
-	strings_add(&c.argv, "true");
-	if (store_job_add(&store, &job, &c, &none, &err))
-		printf("# %s\n", err.text);
-	job_command_release(&c);
-	job_release(&job);
+	add_to_fixture(&job, "w");
 }
 
 /* The job whose end is taken; 0: none is left; -1: it cannot be taken. */
@@ -78,18 +52,7 @@ static void test_ends(void)
 
 int main(void)
 {
-	char *command = xasprintf("rm -rf '%s'", mkdtemp(root));
-
-	setenv("POLLUX_DIR", root, 1);
-	if (paths_init(&paths, &err) || store_open(&store, &paths, STORE_WRITE, &err)) {
-		printf("Bail out! %s\n", err.text);
-		return 1;
-	}
+	open_fixture();
 	test_ends();
-	store_close(&store);
-	paths_release(&paths);
-	if (system(command))
-		puts("# not removed");
-	free(command);
-	return done();
+	return close_fixture();
 }

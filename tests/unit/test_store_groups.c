@@ -1,21 +1,12 @@
 /* test_store_groups.c - groups in the store: all of a group or nothing, hostile values, the end of
  * a group with its last job, and a store of the version before. */
 /* link: -Wl,--wrap=sqlite3_step */
-#include <sqlite3.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "pollux/mem.h"
 #include "pollux/store_groups.h"
 #include "store/schema.h"
-#include "tap.h"
-
-static char root[] = "/tmp/test_groups.XXXXXX";
-static struct paths paths;
-static struct store store;
-static struct err err;
+#include "store_fixture.h"
 
 static int calls_until_failure;		/* 0: none fails */
 
@@ -206,21 +197,9 @@ static void test_older_store(void)
 
 int main(void)
 {
-	if (!mkdtemp(root))
-		return 1;
-	setenv("POLLUX_DIR", root, 1);
-	if (paths_init(&paths, &err) || store_open(&store, &paths, STORE_WRITE, &err)) {
-		printf("Bail out! %s\n", err.text);
-		return 1;
-	}
+	open_fixture();
 	test_a_group();
 	test_all_or_nothing();
 	test_older_store();
-	store_close(&store);
-	paths_release(&paths);
-	char *command = xasprintf("rm -r '%s'", root);
-	int rc = system(command);
-
-	free(command);
-	return rc ? rc : done();
+	return close_fixture();
 }

@@ -1,52 +1,20 @@
 /* test_store_profiles.c - profiles in the store: their devices, their states, what they do not
  * count for; and which local batches fit. */
-#include <sqlite3.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "pollux/mem.h"
-#include "pollux/store.h"
-#include "pollux/store_jobs.h"
 #include "pollux/store_measurements.h"
 #include "pollux/store_profiles.h"
 #include "pollux/store_runs.h"
-#include "tap.h"
-
-static char root[] = "/tmp/test_profiles.XXXXXX";
-static struct paths paths;
-static struct store store;
-static struct err err;
-
-static void run_sql(const char *sql)
-{
-	char *message = NULL;
-
-	if (sqlite3_exec(store.db, sql, NULL, NULL, &message) != SQLITE_OK)
-		printf("# %s\n", message);
-	sqlite3_free(message);
-}
+#include "store_fixture.h"
 
 static int64_t add_job(bool profile)
 {
-	struct dependency_list none = { 0 };
-	struct job_command c = { .program = xstrdup("/bin/true"), .directory = xstrdup("/") };
 	struct job job;
-	int64_t id;
 
 	job_init(&job);
-	job.declared.name = xstrdup("x");
-	job.declared.workload = xstrdup("w");
-	job.submit_time_s = 1;
 	job.state = JOB_RUNNING;
 	job.profile = profile;
-	strings_add(&c.argv, "true");
-	if (store_job_add(&store, &job, &c, &none, &err))
-		printf("# %s\n", err.text);
-	id = job.id;
-	job_command_release(&c);
-	job_release(&job);
-	return id;
+	return add_to_fixture(&job, "w");
 }
 
 /* A run that ended; out of memory, or else with a step time. */
@@ -213,19 +181,8 @@ static void test_profile(void)
 
 int main(void)
 {
-	char *command = xasprintf("rm -rf '%s'", mkdtemp(root));
-
-	setenv("POLLUX_DIR", root, 1);
-	if (paths_init(&paths, &err) || store_open(&store, &paths, STORE_WRITE, &err)) {
-		printf("Bail out! %s\n", err.text);
-		return 1;
-	}
+	open_fixture();
 	test_memory();
 	test_profile();
-	store_close(&store);
-	paths_release(&paths);
-	if (system(command))
-		puts("# not removed");
-	free(command);
-	return done();
+	return close_fixture();
 }

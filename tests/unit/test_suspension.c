@@ -1,20 +1,11 @@
 /* test_suspension.c - a run leaves its devices in the store, and comes back: each step only from
  * the state before, and no device is used by two. */
-#include <sqlite3.h>
 #include <unistd.h>
 
 #include "pollux/clock.h"
-#include "pollux/mem.h"
-#include "pollux/store.h"
-#include "pollux/store_jobs.h"
 #include "pollux/store_runs.h"
 #include "pollux/store_suspension.h"
-#include "tap.h"
-
-static char root[] = "/tmp/test_suspension.XXXXXX";
-static struct paths paths;
-static struct store store;
-static struct err err;
+#include "store_fixture.h"
 
 static void check(int rc, const char *what)
 {
@@ -25,19 +16,13 @@ static void check(int rc, const char *what)
 /* A running run of a new job on this device. */
 static struct run add_run(const char *device, bool can_suspend)
 {
-	struct job_command c = { .program = xstrdup("/bin/true"), .directory = xstrdup("/") };
-	struct dependency_list none = { 0 };
 	bool claimed = false;
 	struct job job;
 	struct run run;
 
 	job_init(&job);
-	job.declared.name = xstrdup("x");
-	job.declared.workload = xstrdup("w");
-	job.submit_time_s = 1;
-	check(store_job_add(&store, &job, &c, &none, &err), "add a job");
 	run_init(&run);
-	run.job_id = job.id;
+	run.job_id = add_to_fixture(&job, "w");
 	run.configuration = configuration_make(1, 0, 1);
 	run.assigned_time_s = run.assigned_boot_s = 1;
 	run.suspension = can_suspend ? SUSPENSION_NONE : SUSPENSION_CANNOT;
@@ -48,8 +33,6 @@ static struct run add_run(const char *device, bool can_suspend)
 	check(store_run_claim(&store, run.id, "local", 1, &claimed, &err), "claim it");
 	run.launch_boot_s = 1;
 	ok(claimed, "a run is claimed");
-	job_command_release(&c);
-	job_release(&job);
 	return run;
 }
 
@@ -217,24 +200,12 @@ static void test_end(void)
 
 int main(void)
 {
-	char *command;
-
-	if (!mkdtemp(root))
-		return 1;
-	setenv("POLLUX_DIR", root, 1);
-	if (paths_init(&paths, &err) || store_open(&store, &paths, STORE_WRITE, &err))
-		printf("# %s\n", err.text);
+	open_fixture();
 	test_there_and_back();
 	test_failed_commit();
 	test_failed_claim();
 	test_freezes();
 	test_not_offered();
 	test_end();
-	store_close(&store);
-	paths_release(&paths);
-	command = xasprintf("rm -rf '%s'", root);
-	if (system(command))
-		return 1;
-	free(command);
-	return done();
+	return close_fixture();
 }
