@@ -104,7 +104,7 @@ struct job {
 	char *reason;			/* of the last decision, or why it ended */
 	/* a job of 'pollux profile': no pass decides on it (profile.h) */
 	bool profile;
-	/* a job of 'pollux run', which holds a lock for the job: interactive_lock.h */
+	/* a job of 'pollux run', which holds a lock for the job: job_lock.h */
 	bool interactive;
 	/* wall clock; NaN unknown; of a profile: when its devices' next jobs start */
 	double next_start_s;

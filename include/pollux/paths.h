@@ -57,8 +57,6 @@ char *paths_device_lock(const struct paths *p, const char *device);
 /* The lock that 'pollux profile --devices' holds beside the device's lock. It tells others that the
  * holder measures the device and has no run: see device_lock.h. */
 char *paths_measure_lock(const struct paths *p, const char *device);
-char *paths_profile_lock(const struct paths *p, int64_t job_id);
-char *paths_interactive_lock(const struct paths *p, int64_t job_id);
 
 /* Whether there is a store. -1 with *err (EX_NOPERM, EX_OSFILE) if that cannot be told, or if what
  * the store's directory should be is something else. */

@@ -1,7 +1,7 @@
 /* cmd_run.c - pollux run: a command in the foreground, with devices of its own for a limited time.
  *
  * It is a job like any other, but for the column "interactive": this process holds a lock for the
- * job (interactive_lock.h), and begins the run that a pass assigns. */
+ * job (job_lock.h), and begins the run that a pass assigns. */
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@
 #include "pollux/config.h"
 #include "pollux/engine.h"
 #include "pollux/format.h"
-#include "pollux/interactive_lock.h"
+#include "pollux/job_lock.h"
 #include "pollux/lock.h"
 
 struct run_asked {
@@ -77,7 +77,7 @@ static int insert(struct front *t, struct job *job, const struct job_command *co
 		return -1;
 	if (store_job_insert(&t->s.store, job, command, &none, err) == 0) {
 		/* before the commit: a pass ends a job whose lock is free */
-		t->lock = interactive_lock_take(&t->s.paths, job->id, err);
+		t->lock = job_lock_take(&t->s.paths, JOB_LOCK_INTERACTIVE, job->id, err);
 		if (t->lock >= 0)
 			return store_commit(&t->s.store, err);
 		if (t->lock == LOCK_HELD)
@@ -181,7 +181,7 @@ static int take_turn(struct front *t, struct err *err)
 	if (status < 0)
 		take_back(t);
 	close(t->lock);
-	interactive_lock_remove(&t->s.paths, t->job_id);
+	job_lock_remove(&t->s.paths, JOB_LOCK_INTERACTIVE, t->job_id);
 	session_close(&t->s);
 	free(t->shown);
 	if ((status < 0 || status == STATUS_NOT_RUN_TO_END) && paths_init(&paths, &ignored) == 0) {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "plan.h"
-#include "pollux/interactive_lock.h"
+#include "pollux/job_lock.h"
 #include "pollux/mem.h"
 #include "pollux/store_events.h"
 #include "pollux/store_suspension.h"
@@ -177,7 +177,7 @@ static int call(const struct action *a, const struct engine_context *at, struct 
 	case ACTION_ADOPT:
 		return engine_attend(at, a->run, err);
 	case ACTION_CANCEL:
-		interactive_lock_remove(at->paths, a->job_id);
+		job_lock_remove(at->paths, JOB_LOCK_INTERACTIVE, a->job_id);
 		return 0;
 	case ACTION_END_LOST:
 	case ACTION_END_PROFILE:

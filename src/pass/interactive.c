@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "pollux/clock.h"
-#include "pollux/interactive_lock.h"
+#include "pollux/job_lock.h"
 #include "pollux/mem.h"
 #include "plan.h"
 
@@ -39,7 +39,7 @@ int read_interactive(const struct engine_context *at, struct snapshot *s, struct
 
 		any = any || job->interactive;
 		s->deserted[i] = job->interactive &&
-				 (!interactive_lock_is_held(at->paths, job->id) ||
+				 (!job_lock_is_held(at->paths, JOB_LOCK_INTERACTIVE, job->id) ||
 				  is_not_begun(s, job));
 	}
 	s->interactive_rest_boot_s = -HUGE_VAL;

@@ -4,8 +4,8 @@
 
 #include "plan.h"
 #include "pollux/clock.h"
+#include "pollux/job_lock.h"
 #include "pollux/mem.h"
-#include "pollux/profile_lock.h"
 #include "pollux/remove_tree.h"
 #include "pollux/store_profiles.h"
 
@@ -35,7 +35,7 @@ static int read_profiles(const struct engine_context *at, struct remains *r, str
 		int64_t id = reserved.items[i].job_id;
 
 		if ((i > 0 && id == reserved.items[i - 1].job_id) ||
-		    profile_lock_is_held(at->paths, id))
+		    job_lock_is_held(at->paths, JOB_LOCK_PROFILE, id))
 			continue;
 		*profile = (struct dead_profile){ id, TEXT_INIT };
 		r->n_profiles++;
@@ -131,7 +131,7 @@ static void remove_files_of_profiles(const struct plan *p, const struct paths *p
 		if (a->kind != ACTION_END_PROFILE || !a->why)
 			continue;
 		scratch = paths_checkpoints(paths, a->job_id);
-		profile_lock_remove(paths, a->job_id);
+		job_lock_remove(paths, JOB_LOCK_PROFILE, a->job_id);
 		remove_tree(scratch);
 		free(scratch);
 	}

@@ -7,8 +7,8 @@
 
 #include "pollux/clock.h"
 #include "pollux/engine.h"
+#include "pollux/job_lock.h"
 #include "pollux/mem.h"
-#include "pollux/profile_lock.h"
 #include "pollux/remove_tree.h"
 #include "pollux/steady.h"
 #include "pollux/store_events.h"
@@ -438,7 +438,7 @@ static void let_go(struct profile *p)
 	char *scratch = paths_checkpoints(p->paths, p->job->id);
 
 	remove_tree(scratch);
-	profile_lock_remove(p->paths, p->job->id);
+	job_lock_remove(p->paths, JOB_LOCK_PROFILE, p->job->id);
 	close(p->lock);
 	free(scratch);
 }

@@ -6,9 +6,9 @@
 #include "pollux/clock.h"
 #include "pollux/device_owners.h"
 #include "pollux/engine.h"
+#include "pollux/job_lock.h"
 #include "pollux/lock.h"
 #include "pollux/mem.h"
-#include "pollux/profile_lock.h"
 #include "pollux/store_jobs.h"
 #include "profile_state.h"
 
@@ -129,7 +129,7 @@ static int refuse(const struct profile *p, const struct device_list *list, const
 
 static int take_lock(struct profile *p, struct err *err)
 {
-	p->lock = profile_lock_take(p->paths, p->job->id, err);
+	p->lock = job_lock_take(p->paths, JOB_LOCK_PROFILE, p->job->id, err);
 	if (p->lock == LOCK_HELD)
 		return err_set(err, EX_TEMPFAIL, "another process measures job %lld",
 			       (long long)p->job->id);
@@ -186,7 +186,7 @@ static void undo(struct profile *p)
 {
 	store_rollback(p->store);
 	if (p->lock >= 0) {
-		profile_lock_remove(p->paths, p->job->id);
+		job_lock_remove(p->paths, JOB_LOCK_PROFILE, p->job->id);
 		close(p->lock);
 		p->lock = -1;
 	}

@@ -191,16 +191,6 @@ char *paths_run(const struct paths *p, int64_t run_id, const char *suffix)
 	return xasprintf("%s/run/%lld.%s", p->dir, (long long)run_id, suffix);
 }
 
-char *paths_interactive_lock(const struct paths *p, int64_t job_id)
-{
-	return xasprintf("%s/run/interactive-%lld.lock", p->dir, (long long)job_id);
-}
-
-char *paths_profile_lock(const struct paths *p, int64_t job_id)
-{
-	return xasprintf("%s/run/profile-%lld.lock", p->dir, (long long)job_id);
-}
-
 /* Devices have names like cpu:0 or GPU-<uuid>. A slash, which no known name has, becomes '_'. */
 static char *lock_of_device(const struct paths *p, const char *prefix, const char *device)
 {

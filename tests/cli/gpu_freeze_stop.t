@@ -4,33 +4,8 @@
 # their memory are real. This was never run on a GPU.
 # shellcheck disable=SC2317  # functions run by wait_for
 . "$(dirname "$0")/tap.sh"
-[ -n "${GPU_STANDIN-}" ] ||
-	skip_all 'GPU_STANDIN does not say where the stand-ins are: make check'
-: "${FAULT:=$ROOT/build/fault}"
-A=GPU-aaaaaaaa-0000-0000-0000-000000000001 B=GPU-bbbbbbbb-0000-0000-0000-000000000002
-mkdir -p cards lib root/proc
-ln -s "$GPU_STANDIN/cuda_freeze.so" lib/libcuda.so.1
-ln -s /proc/meminfo root/proc/meminfo
-POLLUX_NVML=$GPU_STANDIN/nvml_new.so NVML_STANDIN=$TMP/answers POLLUX_GPU_ROOT=$TMP/root
-CUDA_STANDIN_DIR=$TMP/cards LD_LIBRARY_PATH=$TMP/lib CUDA_STANDIN_MIB=80
-POLLUX_SLICE=1 POLLUX_POLICY=las
-export POLLUX_NVML NVML_STANDIN POLLUX_GPU_ROOT CUDA_STANDIN_DIR LD_LIBRARY_PATH CUDA_STANDIN_MIB
-export POLLUX_SLICE POLLUX_POLICY
-unset POLLUX_SLOTS
-
-cleanup() { end_jobs; }
-gpus() { # gpus UUID...
-	printf 'driver 580.95.05\n' >answers.new
-	for gpu; do
-		printf 'gpu %s NVIDIA H100\nmemory 80 80\nrates 0\npersistence 1\n' "$gpu"
-	done >>answers.new
-	mv answers.new answers
-}
-holds() { [ "$(store "SELECT EXISTS (SELECT 1 FROM runs WHERE $1)")" = 1 ]; }
-passes_until() { "$POLLUX" schedule && holds "$1"; }
+. "$ROOT/tests/cli/freeze_cards.sh"
 job_is() { [ "$(store "SELECT state FROM jobs WHERE id = $1")" = "$2" ]; }
-events() { store "SELECT text FROM events WHERE job_id = $1 AND kind = 'freeze'"; }
-log() { cat "$POLLUX_DIR/logs/$1.log"; }
 start() { # start [OPTION...]: sets $job, at work
 	job=$("$POLLUX" submit -q "$@" -- "$FAULT/gpu_job" 60 100000 20)
 	"$POLLUX" schedule

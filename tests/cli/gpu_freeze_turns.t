@@ -5,28 +5,10 @@
 # of it came back. This was never run on a GPU.
 # shellcheck disable=SC2016,SC2317  # texts for other shells; functions run by wait_for
 . "$(dirname "$0")/tap.sh"
-[ -n "${GPU_STANDIN-}" ] ||
-	skip_all 'GPU_STANDIN does not say where the stand-ins are: make check'
-: "${FAULT:=$ROOT/build/fault}"
-A=GPU-aaaaaaaa-0000-0000-0000-000000000001
-mkdir -p cards lib root/proc
-ln -s "$GPU_STANDIN/cuda_freeze.so" lib/libcuda.so.1
-ln -s /proc/meminfo root/proc/meminfo
-POLLUX_NVML=$GPU_STANDIN/nvml_new.so NVML_STANDIN=$TMP/answers POLLUX_GPU_ROOT=$TMP/root
-CUDA_STANDIN_DIR=$TMP/cards LD_LIBRARY_PATH=$TMP/lib CUDA_STANDIN_MIB=80
-POLLUX_SLICE=1 POLLUX_POLICY=las
-export POLLUX_NVML NVML_STANDIN POLLUX_GPU_ROOT CUDA_STANDIN_DIR LD_LIBRARY_PATH CUDA_STANDIN_MIB
-export POLLUX_SLICE POLLUX_POLICY
-unset POLLUX_SLOTS
-printf 'driver 580.95.05\ngpu %s NVIDIA H100\nmemory 80 80\nrates 0\npersistence 1\n' $A >answers
-
-cleanup() { end_jobs; }
-holds() { [ "$(store "SELECT EXISTS (SELECT 1 FROM runs WHERE $1)")" = 1 ]; }
-passes_until() { "$POLLUX" schedule && holds "$1"; }
+. "$ROOT/tests/cli/freeze_cards.sh"
+gpus "$A"
 passes_until_ended() { "$POLLUX" schedule && [ "$(store "SELECT count(*) FROM jobs
 	WHERE state IN ('queued', 'running')")" = 0 ]; }
-log() { cat "$POLLUX_DIR/logs/$1.log"; }
-events() { store "SELECT text FROM events WHERE job_id = $1 AND kind = 'freeze'"; }
 job() { "$POLLUX" submit -q -- "$FAULT/gpu_job" 60 "$1" 20; } # 60 of the card's 80 MiB
 
 # --- not without a self-test ---

@@ -8,7 +8,7 @@
 #include "local.h"
 #include "pollux/device_lock.h"
 #include "pollux/engine.h"
-#include "pollux/interactive_lock.h"
+#include "pollux/job_lock.h"
 #include "pollux/lock.h"
 #include "pollux/mem.h"
 #include "pollux/shared_lock.h"
@@ -58,7 +58,8 @@ static int attend(const struct engine_context *at, const struct run *run, struct
 /* The run of a terminal is started there, as long as its 'pollux run' lives. */
 static int start(const struct engine_context *at, const struct run *run, struct err *err)
 {
-	if (run->stop_reason == STOP_NONE && interactive_lock_is_held(at->paths, run->job_id))
+	if (run->stop_reason == STOP_NONE &&
+	    job_lock_is_held(at->paths, JOB_LOCK_INTERACTIVE, run->job_id))
 		return 0;
 	return attend(at, run, err);
 }

@@ -17,10 +17,9 @@
 #include "log_errors.h"
 #include "run_group.h"
 #include "pollux/clock.h"
-#include "pollux/interactive_lock.h"
+#include "pollux/job_lock.h"
 #include "pollux/mem.h"
 #include "pollux/proc.h"
-#include "pollux/profile_lock.h"
 #include "pollux/remove_tree.h"
 #include "pollux/signal_name.h"
 #include "pollux/store_events.h"
@@ -231,7 +230,7 @@ static void remove_files(const struct supervisor *s)
 		supervisor_remove_config(s);
 		kept_position_remove(s->paths, s->run.id);
 		if (s->job.interactive)
-			interactive_lock_remove(s->paths, s->job.id);
+			job_lock_remove(s->paths, JOB_LOCK_INTERACTIVE, s->job.id);
 		unlink(lock);
 	}
 	free(lock);
@@ -269,11 +268,12 @@ static void end_job(struct supervisor *s)
  * lives, it decides what comes next. Returns true if a pass is needed now. */
 static bool conclude_profile(struct supervisor *s)
 {
-	bool gone = store_is_there(&s->store) && !profile_lock_is_held(s->paths, s->job.id);
+	bool gone = store_is_there(&s->store) &&
+		    !job_lock_is_held(s->paths, JOB_LOCK_PROFILE, s->job.id);
 
 	if (gone) {
 		end_job(s);
-		profile_lock_remove(s->paths, s->job.id);
+		job_lock_remove(s->paths, JOB_LOCK_PROFILE, s->job.id);
 	}
 	return gone && access(s->paths->schedule_lock, F_OK) == 0;
 }

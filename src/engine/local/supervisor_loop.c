@@ -14,8 +14,8 @@
 
 #include "pollux/clock.h"
 #include "pollux/config.h"
+#include "pollux/job_lock.h"
 #include "pollux/proc.h"
-#include "pollux/profile_lock.h"
 #include "pollux/report_message.h"
 #include "pollux/report_socket.h"
 #include "pollux/store_suspension.h"
@@ -160,7 +160,8 @@ static void try_to_start(struct supervisor *s)
 /* Stops the run when the profile's process is gone: nobody is left to end the point. */
 static void look_for_profile(struct supervisor *s)
 {
-	if (s->run.stop_reason != STOP_NONE || profile_lock_is_held(s->paths, s->job.id))
+	if (s->run.stop_reason != STOP_NONE ||
+	    job_lock_is_held(s->paths, JOB_LOCK_PROFILE, s->job.id))
 		return;
 	s->profile_gone = true;
 	supervisor_stop_for(s, STOP_CANCEL);
